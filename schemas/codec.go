@@ -1,0 +1,217 @@
+package schemas
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// Header holds the attributes of a message, as NATS carries them: exact names,
+// a list of values each.
+type Header map[string][]string
+
+// Get returns the first value of an attribute, "" where it is absent.
+func (h Header) Get(name string) string {
+	if v := h[name]; len(v) > 0 {
+		return v[0]
+	}
+	return ""
+}
+
+func (h Header) set(name, value string) {
+	if value != "" {
+		h[name] = []string{value}
+	}
+}
+
+// Attribute names: CloudEvents 1.0 in NATS binary mode, Writ's extensions, and
+// the header by which JetStream drops duplicates. Persisted; never change.
+const (
+	HeaderID            = "ce-id"
+	HeaderType          = "ce-type"
+	HeaderSource        = "ce-source"
+	HeaderTime          = "ce-time"
+	HeaderSubject       = "ce-subject"
+	HeaderSpecVersion   = "ce-specversion"
+	HeaderWritVersion   = "ce-writversion"
+	HeaderCausationID   = "ce-causationid"
+	HeaderCorrelationID = "ce-correlationid"
+	HeaderActor         = "ce-actor"
+	HeaderContentType   = "content-type"
+	HeaderMsgID         = "Nats-Msg-Id"
+)
+
+const (
+	specVersion = "1.0"
+	// contentOne is the body of a message with one event: its data.
+	contentOne = "application/json"
+	// contentParts is the body of a message with several: a JSON array of
+	// parts, the first of which is the event the headers describe.
+	contentParts = "application/vnd.writ.parts+json"
+)
+
+// part is one event of a message of several. Its attributes are those of the
+// message, its id the message's followed by "/" and its place.
+type part struct {
+	Type    Type            `json:"type"`
+	Version int             `json:"version"`
+	Data    json.RawMessage `json:"data"`
+}
+
+// Message is what the bus stores: a subject, headers and a body.
+type Message struct {
+	Subject string
+	Header  Header
+	Body    []byte
+}
+
+// Encode writes events of one decision as one message: the first is the main
+// event, the others follow it in the same message and take its id, time,
+// aggregate and actor. It returns what Event.Check returns.
+func Encode(main Event, also ...Payload) (Message, error) {
+	if err := main.Check(); err != nil {
+		return Message{}, err
+	}
+	body, contentType, err := encodeBody(main, also)
+	if err != nil {
+		return Message{}, err
+	}
+	h := Header{}
+	h.set(HeaderID, main.ID)
+	h.set(HeaderType, string(main.Type()))
+	h.set(HeaderSource, main.Source)
+	h.set(HeaderTime, main.Time.UTC().Format(time.RFC3339Nano))
+	h.set(HeaderSubject, headerSafe(main.Aggregate.ID))
+	h.set(HeaderSpecVersion, specVersion)
+	h.set(HeaderWritVersion, strconv.Itoa(main.Type().Version()))
+	h.set(HeaderCausationID, main.CausationID)
+	h.set(HeaderCorrelationID, headerSafe(main.CorrelationID))
+	h.set(HeaderActor, headerSafe(main.Actor))
+	h.set(HeaderContentType, contentType)
+	h.set(HeaderMsgID, main.ID)
+	return Message{Subject: main.Aggregate.Subject(main.Type()), Header: h, Body: body}, nil
+}
+
+func encodeBody(main Event, also []Payload) (body []byte, contentType string, err error) {
+	if len(also) == 0 {
+		body, err = json.Marshal(main.Data)
+		if err != nil {
+			return nil, "", fmt.Errorf("%w: %s: %w", ErrInvalid, main.Type(), err)
+		}
+		return body, contentOne, nil
+	}
+	parts := make([]part, 0, len(also)+1)
+	for _, p := range append([]Payload{main.Data}, also...) {
+		as := main
+		as.Data = p
+		if err := as.Check(); err != nil {
+			return nil, "", err
+		}
+		raw, err := json.Marshal(p)
+		if err != nil {
+			return nil, "", fmt.Errorf("%w: %s: %w", ErrInvalid, p.EventType(), err)
+		}
+		parts = append(parts, part{Type: p.EventType(), Version: p.EventType().Version(), Data: raw})
+	}
+	body, err = json.Marshal(parts)
+	if err != nil {
+		return nil, "", fmt.Errorf("%w: %s: %w", ErrInvalid, main.Type(), err)
+	}
+	return body, contentParts, nil
+}
+
+// headerSafe keeps a value within one header line: what cannot stand there is
+// written as a subject token. The id itself is read from the subject.
+func headerSafe(s string) string {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return EncodeToken(s)
+		}
+	}
+	if len(s) > 0 && (s[0] == ' ' || s[len(s)-1] == ' ') {
+		return EncodeToken(s)
+	}
+	return s
+}
+
+// Decode reads a message back into its events, in order, with their positions'
+// parts counted from 0. The caller sets stream and sequence. It returns
+// ErrUnknownType, ErrFutureVersion or ErrMalformed, and never panics.
+func Decode(m Message) ([]Event, error) {
+	aggregate, t, err := ParseSubject(m.Subject)
+	if err != nil {
+		return nil, err
+	}
+	if named := m.Header.Get(HeaderType); named != string(t) {
+		return nil, fmt.Errorf("%w: subject says %q, header says %q", ErrMalformed, t, named)
+	}
+	main, version, err := decodeAttributes(m.Header)
+	if err != nil {
+		return nil, err
+	}
+	main.Aggregate = aggregate
+	switch content := m.Header.Get(HeaderContentType); content {
+	case contentOne, "":
+		return decodeParts(main, []part{{Type: t, Version: version, Data: m.Body}})
+	case contentParts:
+		var parts []part
+		dec := json.NewDecoder(bytes.NewReader(m.Body))
+		if err := dec.Decode(&parts); err != nil {
+			return nil, fmt.Errorf("%w: %s: %w", ErrMalformed, t, err)
+		}
+		if len(parts) == 0 || parts[0].Type != t {
+			return nil, fmt.Errorf("%w: %s: the first part is not the event of the headers", ErrMalformed, t)
+		}
+		return decodeParts(main, parts)
+	default:
+		return nil, fmt.Errorf("%w: %s: content type %q", ErrMalformed, t, content)
+	}
+}
+
+func decodeAttributes(h Header) (e Event, version int, err error) {
+	if v := h.Get(HeaderSpecVersion); v != specVersion {
+		return Event{}, 0, fmt.Errorf("%w: CloudEvents version %q", ErrMalformed, v)
+	}
+	at, err := time.Parse(time.RFC3339Nano, h.Get(HeaderTime))
+	if err != nil {
+		return Event{}, 0, fmt.Errorf("%w: time: %w", ErrMalformed, err)
+	}
+	version, err = strconv.Atoi(h.Get(HeaderWritVersion))
+	if err != nil {
+		return Event{}, 0, fmt.Errorf("%w: version: %w", ErrMalformed, err)
+	}
+	if h.Get(HeaderID) == "" {
+		return Event{}, 0, fmt.Errorf("%w: no id", ErrMalformed)
+	}
+	return Event{
+		ID:            h.Get(HeaderID),
+		Time:          at.UTC(),
+		Source:        h.Get(HeaderSource),
+		Actor:         h.Get(HeaderActor),
+		CausationID:   h.Get(HeaderCausationID),
+		CorrelationID: h.Get(HeaderCorrelationID),
+	}, version, nil
+}
+
+func decodeParts(main Event, parts []part) ([]Event, error) {
+	events := make([]Event, 0, len(parts))
+	for i, p := range parts {
+		data, err := DecodePayload(p.Type, p.Version, p.Data)
+		if err != nil {
+			return nil, err
+		}
+		if p.Type.Kind() != main.Aggregate.Kind {
+			return nil, fmt.Errorf("%w: %s in a message of a %s", ErrMalformed, p.Type, main.Aggregate.Kind)
+		}
+		e := main
+		e.Data, e.StoredVersion = data, p.Version
+		e.Position.Part = i
+		if i > 0 {
+			e.ID = main.ID + "/" + strconv.Itoa(i)
+		}
+		events = append(events, e)
+	}
+	return events, nil
+}

@@ -1,0 +1,148 @@
+package schemas
+
+func registerOthers(add func(Type, definition)) {
+	add(define[ObservationRecorded](KindMemory))
+	add(define[ObservationRegated](KindMemory))
+	add(define[ProposalMade](KindMemory))
+	add(define[ArtifactIndexed](KindArtifact))
+	add(define[ArtifactRemoved](KindArtifact))
+	add(define[CommandDispatched](KindAgent))
+	add(define[CommandDenied](KindAgent))
+	add(define[CommandFinished](KindAgent))
+	add(define[MessageQuarantined](KindQuarantine))
+}
+
+// ObservationRecorded is one observation with its verdict. Every observation
+// is stored, whatever the verdict.
+type ObservationRecorded struct {
+	ObservationID string  `json:"observation_id"`
+	Original      []byte  `json:"original"`      // as observed, byte for byte
+	Text          string  `json:"text"`          // cleaned
+	Verdict       string  `json:"write_verdict"` // allow, hold, discard; "" counts as allow
+	Confidence    float64 `json:"write_confidence"`
+	Reason        string  `json:"write_reason,omitempty"`
+	GateVersion   string  `json:"write_gate_version,omitempty"`
+	Fallback      bool    `json:"write_gate_fallback,omitempty"`
+	Category      string  `json:"category,omitempty"`
+	Origin        string  `json:"source,omitempty"`
+	Session       string  `json:"session,omitempty"`
+}
+
+// EventType names the event "observation.recorded".
+func (ObservationRecorded) EventType() Type { return "observation.recorded" }
+
+// Check requires the observation's id.
+func (p ObservationRecorded) Check() error { return require("observation_id", p.ObservationID) }
+
+// ObservationRegated changes a verdict; the history stays.
+type ObservationRegated struct {
+	ObservationID string `json:"observation_id"`
+	Verdict       string `json:"write_verdict"`
+	Reason        string `json:"reason"`
+}
+
+// EventType names the event "observation.regated".
+func (ObservationRegated) EventType() Type { return "observation.regated" }
+
+// Check requires all fields.
+func (p ObservationRegated) Check() error {
+	return require("observation_id", p.ObservationID, "write_verdict", p.Verdict, "reason", p.Reason)
+}
+
+// ProposalMade is a rule or note that reflection proposes.
+type ProposalMade struct {
+	ProposalID   string   `json:"proposal_id"`
+	Text         string   `json:"text"`
+	Observations []string `json:"observations,omitempty"` // ids it rests on
+}
+
+// EventType names the event "proposal.made".
+func (ProposalMade) EventType() Type { return "proposal.made" }
+
+// Check requires id and text.
+func (p ProposalMade) Check() error { return require("proposal_id", p.ProposalID, "text", p.Text) }
+
+// ArtifactIndexed records a project file as the index took it in.
+type ArtifactIndexed struct {
+	File FileState `json:"file"`
+	Kind string    `json:"kind,omitempty"` // requirement, architecture, test, code, documentation, research
+}
+
+// EventType names the event "artifact.indexed".
+func (ArtifactIndexed) EventType() Type { return "artifact.indexed" }
+
+// Check requires the path.
+func (p ArtifactIndexed) Check() error { return require("file.path", p.File.Path) }
+
+// ArtifactRemoved records that a file left the index.
+type ArtifactRemoved struct {
+	Path string `json:"path"`
+}
+
+// EventType names the event "artifact.removed".
+func (ArtifactRemoved) EventType() Type { return "artifact.removed" }
+
+// Check requires the path.
+func (p ArtifactRemoved) Check() error { return require("path", p.Path) }
+
+// CommandDispatched records a command of the command language that runs.
+type CommandDispatched struct {
+	CommandID string `json:"command_id"`
+	Verb      string `json:"verb"`
+	Args      string `json:"args,omitempty"`
+	Agent     string `json:"agent,omitempty"`
+}
+
+// EventType names the event "command.dispatched".
+func (CommandDispatched) EventType() Type { return "command.dispatched" }
+
+// Check requires id and verb.
+func (p CommandDispatched) Check() error { return require("command_id", p.CommandID, "verb", p.Verb) }
+
+// CommandDenied records a command that the capabilities did not grant.
+type CommandDenied struct {
+	CommandID string `json:"command_id"`
+	Verb      string `json:"verb"`
+	Reason    string `json:"reason"`
+	Agent     string `json:"agent,omitempty"`
+}
+
+// EventType names the event "command.denied".
+func (CommandDenied) EventType() Type { return "command.denied" }
+
+// Check requires id, verb and reason.
+func (p CommandDenied) Check() error {
+	return require("command_id", p.CommandID, "verb", p.Verb, "reason", p.Reason)
+}
+
+// CommandFinished records a command's result.
+type CommandFinished struct {
+	CommandID string `json:"command_id"`
+	OK        bool   `json:"ok"`
+	Result    string `json:"result,omitempty"`
+	Millis    int64  `json:"millis,omitempty"`
+}
+
+// EventType names the event "command.finished".
+func (CommandFinished) EventType() Type { return "command.finished" }
+
+// Check requires the id.
+func (p CommandFinished) Check() error { return require("command_id", p.CommandID) }
+
+// MessageQuarantined keeps what could not be understood, verbatim.
+type MessageQuarantined struct {
+	Stream  Stream `json:"stream"`
+	Seq     uint64 `json:"seq"`
+	Subject string `json:"subject"`
+	Header  Header `json:"header,omitempty"`
+	Body    []byte `json:"body"`
+	Reason  string `json:"reason"`
+}
+
+// EventType names the event "message.quarantined".
+func (MessageQuarantined) EventType() Type { return "message.quarantined" }
+
+// Check requires stream and reason.
+func (p MessageQuarantined) Check() error {
+	return require("stream", string(p.Stream), "reason", p.Reason)
+}

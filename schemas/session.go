@@ -1,0 +1,291 @@
+package schemas
+
+import "time"
+
+func registerSession(add func(Type, definition)) {
+	add(define[SessionStarted](KindSession))
+	add(define[SessionEnded](KindSession))
+	add(define[PromptSubmitted](KindSession))
+	add(define[RulesShown](KindSession))
+	add(define[ToolDecided](KindSession))
+	add(define[ToolFinished](KindSession))
+	add(define[ModeChanged](KindSession))
+	add(define[PhaseChanged](KindSession))
+	add(define[GateApproved](KindSession))
+	add(define[GateDrifted](KindSession))
+	add(define[GateInvalidated](KindSession))
+	add(define[ApprovalRefused](KindSession))
+	add(define[SubagentStarted](KindSession))
+	add(define[SubagentStopped](KindSession))
+	add(define[ContextCompacted](KindSession))
+	add(define[HookObserved](KindSession))
+}
+
+// SessionStarted registers a host's session. A host sends it again when a
+// conversation is resumed, cleared or compacted; Source tells which.
+type SessionStarted struct {
+	Host       string `json:"host"`                 // "claude", "cursor", …
+	Source     string `json:"source,omitempty"`     // the host's word: startup, resume, clear, compact, fork
+	Project    string `json:"project"`              // absolute root of the project
+	Dir        string `json:"dir,omitempty"`        // absolute working folder
+	Model      string `json:"model,omitempty"`      // the host's model name
+	Parent     string `json:"parent,omitempty"`     // session id of the parent, for a sub-agent
+	AgentType  string `json:"agent_type,omitempty"` // the sub-agent's type
+	Transcript string `json:"transcript,omitempty"` // path of the host's transcript
+	Mode       string `json:"mode,omitempty"`       // mode the project's settings start a session in
+	Subagents  string `json:"subagents,omitempty"`  // "", "exempt" or "inherit"
+}
+
+// EventType names the event "session.started".
+func (SessionStarted) EventType() Type { return "session.started" }
+
+// Check requires host and project.
+func (p SessionStarted) Check() error { return require("host", p.Host, "project", p.Project) }
+
+// SessionEnded closes a session with its audit.
+type SessionEnded struct {
+	Reason   string   `json:"reason,omitempty"` // the host's word
+	Shown    []string `json:"shown,omitempty"`  // rule ids shown, sorted
+	Denied   []string `json:"denied,omitempty"` // rule ids that refused something, sorted
+	Written  int      `json:"written"`          // files written
+	Refusals int      `json:"refusals"`         // requests refused
+}
+
+// EventType names the event "session.ended".
+func (SessionEnded) EventType() Type { return "session.ended" }
+
+// PromptSubmitted records what was put to the agent, whole.
+type PromptSubmitted struct {
+	Prompt   string `json:"prompt"`
+	PromptID string `json:"prompt_id,omitempty"` // the host's id of the prompt
+	Origin   string `json:"origin,omitempty"`    // who submitted it: "user", "sdk", "system", …; "" where the host does not say
+	Command  string `json:"command,omitempty"`   // the slash command it came from, without the slash
+}
+
+// EventType names the event "prompt.submitted".
+func (PromptSubmitted) EventType() Type { return "prompt.submitted" }
+
+// ShownRule is one rule that reached an agent.
+type ShownRule struct {
+	ID    string  `json:"id"`
+	Score float64 `json:"score"`
+	Band  string  `json:"band"` // "mandatory" or "retrieved"
+}
+
+// RulesShown records which rules were injected.
+type RulesShown struct {
+	Rules    []ShownRule `json:"rules"`
+	Phase    string      `json:"phase,omitempty"`
+	Trigger  string      `json:"trigger"` // "session", "prompt", "file"
+	Tokens   int         `json:"tokens"`  // size of the injected block
+	Embedder string      `json:"embedder,omitempty"`
+}
+
+// EventType names the event "rules.shown".
+func (RulesShown) EventType() Type { return "rules.shown" }
+
+// Target is a file that a tool would write.
+type Target struct {
+	Path   string `json:"path"`             // absolute, symlinks resolved
+	Rel    string `json:"rel,omitempty"`    // relative to the project root with slashes, "" outside it
+	Class  string `json:"class"`            // protected, plan, findings, test, scratch, outside, code
+	Result string `json:"result,omitempty"` // SHA-256 of the content the tool would leave, hex; "" where unknown
+}
+
+// ToolDecided records a tool request of an agent together with the verdict, so
+// that request and decision are one fact.
+type ToolDecided struct {
+	Tool      string   `json:"tool"`
+	ToolUseID string   `json:"tool_use_id,omitempty"`
+	Targets   []Target `json:"targets,omitempty"`
+	Command   string   `json:"command,omitempty"` // of a shell tool
+	Effect    string   `json:"effect,omitempty"`  // of a command: reads_only, writes, cannot_tell
+	Verdict   string   `json:"verdict"`           // allow, deny, ask
+	Rule      string   `json:"rule,omitempty"`    // ENF-… id of a refusal
+	Gate      string   `json:"gate,omitempty"`    // the gate that refused
+	Reason    string   `json:"reason,omitempty"`  // what the agent was told
+	Mode      string   `json:"mode,omitempty"`
+	Phase     string   `json:"phase,omitempty"`
+	Agent     string   `json:"agent,omitempty"`  // sub-agent id, "" for the main thread
+	Digest    string   `json:"digest,omitempty"` // SHA-256 of the tool's input as the host sent it
+	Bytes     int      `json:"bytes,omitempty"`  // size of that input
+}
+
+// EventType names the event "tool.decided".
+func (ToolDecided) EventType() Type { return "tool.decided" }
+
+// Check requires tool and verdict.
+func (p ToolDecided) Check() error { return require("tool", p.Tool, "verdict", p.Verdict) }
+
+// FileState is a file's content at a moment.
+type FileState struct {
+	Path   string `json:"path"`             // relative to the project root with slashes, or absolute outside it
+	SHA256 string `json:"sha256,omitempty"` // hex; "" when the file does not exist
+	Bytes  int64  `json:"bytes,omitempty"`
+}
+
+// ToolFinished records that a tool ran, or failed.
+type ToolFinished struct {
+	Tool      string      `json:"tool"`
+	ToolUseID string      `json:"tool_use_id,omitempty"`
+	Failed    bool        `json:"failed,omitempty"`
+	Error     string      `json:"error,omitempty"`
+	Files     []FileState `json:"files,omitempty"` // what it wrote, as it stands now
+	Tests     []string    `json:"tests,omitempty"` // tests now pending because of it, relative paths
+	Millis    int64       `json:"millis,omitempty"`
+	Agent     string      `json:"agent,omitempty"`
+}
+
+// EventType names the event "tool.finished".
+func (ToolFinished) EventType() Type { return "tool.finished" }
+
+// ModeChanged records a change of the session's mode.
+type ModeChanged struct {
+	From         string   `json:"from,omitempty"`
+	To           string   `json:"to"`
+	Orchestrator bool     `json:"orchestrator,omitempty"`
+	Repro        []string `json:"repro,omitempty"`    // files of a debug reproduction, relative or absolute
+	Restored     bool     `json:"restored,omitempty"` // work was parked and comes back with its phase and gates
+}
+
+// EventType names the event "mode.changed".
+func (ModeChanged) EventType() Type { return "mode.changed" }
+
+// Check requires the new mode.
+func (p ModeChanged) Check() error { return require("to", p.To) }
+
+// PhaseChanged records a step between the phases of work.
+type PhaseChanged struct {
+	From   string `json:"from,omitempty"`
+	To     string `json:"to"`
+	Reason string `json:"reason,omitempty"`
+}
+
+// EventType names the event "phase.changed".
+func (PhaseChanged) EventType() Type { return "phase.changed" }
+
+// Check requires the new phase.
+func (p PhaseChanged) Check() error { return require("to", p.To) }
+
+// GateApproved records that the user let a gate open, and for exactly what.
+type GateApproved struct {
+	Gate         string      `json:"gate"`        // plan, tests, implementation
+	Fingerprint  string      `json:"fingerprint"` // of Files
+	Files        []FileState `json:"files"`
+	Channel      string      `json:"channel"`   // command, dialog, prompt, prompt_unsourced, dashboard, terminal
+	Assurance    string      `json:"assurance"` // tool, pattern, dashboard, terminal
+	ActID        string      `json:"act_id"`    // the user's act; one act approves once
+	NextPhase    string      `json:"next_phase,omitempty"`
+	Capabilities []string    `json:"capabilities,omitempty"` // of an approved plan
+	PlannedFiles []string    `json:"planned_files,omitempty"`
+}
+
+// EventType names the event "gate.approved".
+func (GateApproved) EventType() Type { return "gate.approved" }
+
+// Check requires gate, fingerprint, channel and act.
+func (p GateApproved) Check() error {
+	return require("gate", p.Gate, "fingerprint", p.Fingerprint, "channel", p.Channel, "act_id", p.ActID)
+}
+
+// FileChange says how a file left its approved state.
+type FileChange struct {
+	Path string `json:"path"`
+	Was  string `json:"was,omitempty"` // SHA-256 approved
+	Is   string `json:"is,omitempty"`  // SHA-256 found, "" when the file is gone
+}
+
+// GateDrifted records that approved files were changed from outside.
+type GateDrifted struct {
+	Gate    string       `json:"gate"`
+	Changes []FileChange `json:"changes"`
+}
+
+// EventType names the event "gate.drifted".
+func (GateDrifted) EventType() Type { return "gate.drifted" }
+
+// Check requires the gate.
+func (p GateDrifted) Check() error { return require("gate", p.Gate) }
+
+// GateInvalidated records that an approval was taken back deliberately.
+type GateInvalidated struct {
+	Gate      string `json:"gate"`
+	Reason    string `json:"reason"`
+	Rule      string `json:"rule,omitempty"`      // the rule behind it, if one is
+	Diagnosis string `json:"diagnosis,omitempty"` // set on escalation: same_rule, different_rules, mixed
+}
+
+// EventType names the event "gate.invalidated".
+func (GateInvalidated) EventType() Type { return "gate.invalidated" }
+
+// Check requires gate and reason.
+func (p GateInvalidated) Check() error { return require("gate", p.Gate, "reason", p.Reason) }
+
+// ApprovalRefused records an attempt to approve that did not count.
+type ApprovalRefused struct {
+	Gate     string   `json:"gate,omitempty"`
+	Channel  string   `json:"channel"`
+	Reason   string   `json:"reason"`
+	Problems []string `json:"problems,omitempty"`
+	ActID    string   `json:"act_id,omitempty"`
+}
+
+// EventType names the event "approval.refused".
+func (ApprovalRefused) EventType() Type { return "approval.refused" }
+
+// Check requires channel and reason.
+func (p ApprovalRefused) Check() error { return require("channel", p.Channel, "reason", p.Reason) }
+
+// SubagentStarted links a sub-agent's session to its parent's.
+type SubagentStarted struct {
+	AgentID   string `json:"agent_id"`
+	AgentType string `json:"agent_type,omitempty"`
+}
+
+// EventType names the event "subagent.started".
+func (SubagentStarted) EventType() Type { return "subagent.started" }
+
+// Check requires the agent's id.
+func (p SubagentStarted) Check() error { return require("agent_id", p.AgentID) }
+
+// SubagentStopped records a sub-agent's end.
+type SubagentStopped struct {
+	AgentID string `json:"agent_id"`
+	Message string `json:"message,omitempty"` // its last words
+}
+
+// EventType names the event "subagent.stopped".
+func (SubagentStopped) EventType() Type { return "subagent.stopped" }
+
+// Check requires the agent's id.
+func (p SubagentStopped) Check() error { return require("agent_id", p.AgentID) }
+
+// ContextCompacted records that the host shortened the conversation: what was
+// shown before is forgotten by the model, phase and gates stay.
+type ContextCompacted struct {
+	Stage   string `json:"stage"` // "before" or "after"
+	Trigger string `json:"trigger,omitempty"`
+}
+
+// EventType names the event "context.compacted".
+func (ContextCompacted) EventType() Type { return "context.compacted" }
+
+// Check requires the stage.
+func (p ContextCompacted) Check() error { return require("stage", p.Stage) }
+
+// HookObserved records a host event that no policy decides: it is kept, so
+// that audits and later policies see it, and the host goes on.
+type HookObserved struct {
+	Host   string         `json:"host"`
+	Hook   string         `json:"hook"`             // the host's name of the event
+	Fields map[string]any `json:"fields,omitempty"` // short scalar fields of the payload
+	Digest string         `json:"digest,omitempty"` // SHA-256 of the payload as sent
+	Bytes  int            `json:"bytes,omitempty"`
+	At     time.Time      `json:"at,omitzero"` // the host's own time, if it gives one
+}
+
+// EventType names the event "hook.observed".
+func (HookObserved) EventType() Type { return "hook.observed" }
+
+// Check requires host and hook.
+func (p HookObserved) Check() error { return require("host", p.Host, "hook", p.Hook) }
