@@ -1,0 +1,312 @@
+package schemas
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Subjects of the daemon's services. Requests and replies are JSON, but for
+// the hook service, whose body is the host's payload as it came. Persisted in
+// configurations and other people's scripts; never change.
+const (
+	SvcHook       = "writ.svc.gate.hook"          // HookHeaders + host payload → HookReply
+	SvcRetrieve   = "writ.svc.retrieve"           // RetrieveRequest → the retrieval answer
+	SvcAlwaysOn   = "writ.svc.retrieve.always_on" // {} → AlwaysOnReply
+	SvcSessions   = "writ.svc.session.list"       // SessionQuery → SessionList
+	SvcSession    = "writ.svc.session.show"       // SessionQuery → SessionView
+	SvcMode       = "writ.svc.session.mode"       // ModeRequest → ActReply
+	SvcPhase      = "writ.svc.phase"              // PhaseRequest → ActReply; admin
+	SvcApprove    = "writ.svc.approve"            // ApproveRequest → ActReply; admin
+	SvcRules      = "writ.svc.rule.list"          // RuleQuery → RuleList
+	SvcRule       = "writ.svc.rule.show"          // RuleQuery → RuleView
+	SvcRuleImport = "writ.svc.rule.import"        // RuleImportRequest → RuleImportReply; admin
+	SvcEmit       = "writ.svc.emit"               // EmitRequest → EmitReply
+	SvcReplay     = "writ.svc.replay"             // ReplayRequest → ReplayPage; admin or dashboard
+	SvcStatus     = "writ.svc.status"             // {} → Status
+	SvcStop       = "writ.svc.stop"               // {} → {}; admin
+)
+
+// Headers of a hook request: what the payload does not say.
+const (
+	HookHeaderAgent   = "writ-agent"   // the host, "claude"
+	HookHeaderEvent   = "writ-event"   // the host's event name as configured, "PreToolUse"
+	HookHeaderDir     = "writ-dir"     // the hook's working folder, absolute
+	HookHeaderProject = "writ-project" // root of the project that has Writ, absolute
+	HookHeaderHome    = "writ-home"    // the user's home folder, absolute
+)
+
+// Codes that a service error may carry. Persisted; never change.
+const (
+	CodeBadRequest = "bad_request" // the request cannot be understood
+	CodeNotFound   = "not_found"   // what it names does not exist
+	CodeRefused    = "refused"     // understood, and not allowed
+	CodeConflict   = "conflict"    // somebody else was first; read again
+	CodeInternal   = "internal"    // the daemon's own fault
+	CodeNotReady   = "not_ready"   // a view is still being built
+)
+
+// HookReply is what the hook's process does: print, and exit.
+type HookReply struct {
+	Stdout string `json:"stdout,omitempty"`
+	Stderr string `json:"stderr,omitempty"`
+	Exit   int    `json:"exit,omitempty"`
+}
+
+// RetrieveRequest asks for the rules that matter for a text. Its answer is
+// retrieval's own, see RETRIEVAL.
+type RetrieveRequest struct {
+	Query        string   `json:"query"`
+	Session      string   `json:"session,omitempty"`
+	Domains      []string `json:"domains,omitempty"`
+	NodeTypes    []string `json:"node_types,omitempty"`
+	Exclude      []string `json:"exclude,omitempty"`
+	Prefer       []string `json:"prefer,omitempty"`
+	BudgetTokens int      `json:"budget_tokens,omitempty"` // 0: the default, 4,000
+	Profile      string   `json:"profile,omitempty"`
+	Explain      bool     `json:"explain,omitempty"`
+	Limit        int      `json:"limit,omitempty"`
+}
+
+// AlwaysOnReply is the mandatory band.
+type AlwaysOnReply struct {
+	Rules  []string `json:"rules"` // ids
+	Block  string   `json:"block"` // rendered text
+	Tokens int      `json:"tokens"`
+}
+
+// SessionQuery names a session, or filters the list of them. Sequences and
+// moments of the past are of the session's stream.
+type SessionQuery struct {
+	Session string `json:"session,omitempty"`
+	Project string `json:"project,omitempty"`
+	Limit   int    `json:"limit,omitempty"` // 0: 50
+}
+
+// SessionSummary is one line of the list.
+type SessionSummary struct {
+	Session  string    `json:"session"`
+	Host     string    `json:"host,omitempty"`
+	Project  string    `json:"project,omitempty"`
+	Parent   string    `json:"parent,omitempty"`
+	Mode     string    `json:"mode,omitempty"`
+	Phase    string    `json:"phase,omitempty"`
+	Started  time.Time `json:"started,omitzero"`
+	LastSeen time.Time `json:"last_seen,omitzero"`
+	Ended    bool      `json:"ended,omitempty"`
+	Refusals int       `json:"refusals,omitempty"`
+	Events   int       `json:"events"`
+}
+
+// SessionList is newest first.
+type SessionList struct {
+	Sessions []SessionSummary `json:"sessions"`
+}
+
+// SessionGate is a gate as a person sees it.
+type SessionGate struct {
+	Gate        string      `json:"gate"`
+	State       string      `json:"state"` // none, approved, drifted
+	Fingerprint string      `json:"fingerprint,omitempty"`
+	Channel     string      `json:"channel,omitempty"`
+	ApprovedAt  time.Time   `json:"approved_at,omitzero"`
+	Files       []FileState `json:"files,omitempty"`
+}
+
+// SessionView is one session, whole.
+type SessionView struct {
+	SessionSummary
+	Dir     string          `json:"dir,omitempty"`
+	Model   string          `json:"model,omitempty"`
+	Gates   []SessionGate   `json:"gates"`
+	Shown   []string        `json:"shown,omitempty"`
+	Written []string        `json:"written,omitempty"`
+	Next    string          `json:"next,omitempty"`  // what the user or agent does next
+	State   json.RawMessage `json:"state,omitempty"` // the folded state, for the curious
+}
+
+// ModeRequest sets or asks for a session's mode.
+type ModeRequest struct {
+	Session      string   `json:"session"`
+	Mode         string   `json:"mode,omitempty"` // "" only asks
+	Orchestrator bool     `json:"orchestrator,omitempty"`
+	Repro        []string `json:"repro,omitempty"`
+	// ByUser is honoured with the admin credential only: leaving work mode and
+	// becoming an orchestrator are the user's acts.
+	ByUser bool `json:"by_user,omitempty"`
+}
+
+// PhaseRequest acts on the phases of work.
+type PhaseRequest struct {
+	Session string `json:"session"`
+	Act     string `json:"act"` // show, invalidate, reopen
+	Gate    string `json:"gate,omitempty"`
+	Reason  string `json:"reason,omitempty"`
+	Rule    string `json:"rule,omitempty"`
+}
+
+// ApproveRequest approves the waiting gate, at a terminal or the dashboard.
+type ApproveRequest struct {
+	Session     string `json:"session"`
+	Gate        string `json:"gate,omitempty"`        // "": whichever waits
+	Fingerprint string `json:"fingerprint,omitempty"` // "": ask what would be approved, approve nothing
+	Channel     string `json:"channel"`               // terminal, dashboard
+	ActID       string `json:"act_id"`
+}
+
+// ActReply answers what changes a session.
+type ActReply struct {
+	OK          bool        `json:"ok"`
+	Session     string      `json:"session"`
+	Mode        string      `json:"mode,omitempty"`
+	Phase       string      `json:"phase,omitempty"`
+	Gate        string      `json:"gate,omitempty"`
+	Fingerprint string      `json:"fingerprint,omitempty"`
+	Files       []FileState `json:"files,omitempty"`    // what is, or would be, approved
+	Problems    []string    `json:"problems,omitempty"` // why not
+	Message     string      `json:"message"`            // for a person
+}
+
+// RuleQuery names a rule, or filters the list of them.
+type RuleQuery struct {
+	ID      string `json:"id,omitempty"`
+	Domain  string `json:"domain,omitempty"`
+	Retired bool   `json:"retired,omitempty"` // also those retired
+}
+
+// RuleSummary is one line of the list.
+type RuleSummary struct {
+	ID        string `json:"id"`
+	Title     string `json:"title,omitempty"`
+	Domain    string `json:"domain,omitempty"`
+	Severity  string `json:"severity"`
+	Mandatory bool   `json:"mandatory,omitempty"`
+	Authority string `json:"authority,omitempty"`
+	Retired   bool   `json:"retired,omitempty"`
+}
+
+// RuleList is sorted by id.
+type RuleList struct {
+	Rules []RuleSummary `json:"rules"`
+}
+
+// RuleView is one rule with what became of it.
+type RuleView struct {
+	Rule       Rule    `json:"rule"`
+	Source     string  `json:"source,omitempty"`
+	Retired    bool    `json:"retired,omitempty"`
+	Revisions  int     `json:"revisions"`
+	Positive   int     `json:"positive"` // outcomes that count
+	Negative   int     `json:"negative"`
+	Weight     float64 `json:"weight"` // confidence as ranking uses it
+	Graduated  bool    `json:"graduated,omitempty"`
+	Flagged    bool    `json:"flagged,omitempty"`
+	LastChange uint64  `json:"last_change"` // stream sequence
+}
+
+// RuleImportRequest brings rule files in.
+type RuleImportRequest struct {
+	Files []RuleFile `json:"files"`
+	Prune bool       `json:"prune,omitempty"` // retire rules of the same source that are gone
+}
+
+// RuleFile is one file of a corpus.
+type RuleFile struct {
+	Path    string `json:"path"`
+	Content string `json:"content"`
+}
+
+// RuleImportReply says what an import did.
+type RuleImportReply struct {
+	Imported  []string `json:"imported,omitempty"`
+	Unchanged int      `json:"unchanged"`
+	Retired   []string `json:"retired,omitempty"`
+	Problems  []string `json:"problems,omitempty"` // path:line: what; nothing enters where there is one
+}
+
+// EmitRequest publishes one event.
+type EmitRequest struct {
+	Type    string          `json:"type"`
+	ID      string          `json:"id,omitempty"`       // the aggregate's id
+	EventID string          `json:"event_id,omitempty"` // for retries: the same id is stored once
+	Data    json.RawMessage `json:"data"`
+	Actor   string          `json:"actor,omitempty"`
+}
+
+// EmitReply says where the event stands.
+type EmitReply struct {
+	EventID  string   `json:"event_id"`
+	Position Position `json:"position"`
+}
+
+// ReplayRequest reads a page of the log.
+type ReplayRequest struct {
+	Stream  Stream    `json:"stream,omitempty"` // "": all, in the order of their times
+	Session string    `json:"session,omitempty"`
+	Type    string    `json:"type,omitempty"`
+	After   uint64    `json:"after,omitempty"` // stream sequence
+	Since   time.Time `json:"since,omitzero"`
+	Until   time.Time `json:"until,omitzero"`
+	Limit   int       `json:"limit,omitempty"` // 0: 500
+}
+
+// ReplayEvent is an event as JSON shows it.
+type ReplayEvent struct {
+	Position      Position        `json:"position"`
+	ID            string          `json:"id"`
+	Type          Type            `json:"type"`
+	Time          time.Time       `json:"time"`
+	Aggregate     Aggregate       `json:"aggregate"`
+	Actor         string          `json:"actor,omitempty"`
+	CausationID   string          `json:"causation_id,omitempty"`
+	CorrelationID string          `json:"correlation_id,omitempty"`
+	Version       int             `json:"version"`
+	Data          json.RawMessage `json:"data"`
+	// Undecodable says why Data is the raw body instead of a known event's.
+	Undecodable string `json:"undecodable,omitempty"`
+}
+
+// ReplayPage is a stretch of the log.
+type ReplayPage struct {
+	Events []ReplayEvent `json:"events"`
+	Next   uint64        `json:"next"` // After of the next page
+	End    bool          `json:"end"`  // nothing more at the moment
+}
+
+// Status is the daemon's health.
+type Status struct {
+	Version    string         `json:"version"`
+	PID        int            `json:"pid"`
+	Started    time.Time      `json:"started"`
+	DataDir    string         `json:"data_dir"`
+	URL        string         `json:"url"`
+	Durability string         `json:"durability"`
+	External   bool           `json:"external,omitempty"` // the log is on somebody else's NATS
+	Memory     uint64         `json:"memory_bytes"`       // resident, 0 where unknown
+	Streams    []StreamStatus `json:"streams"`
+	Views      []ViewStatus   `json:"views"`
+	Rules      int            `json:"rules"`
+	Sessions   int            `json:"live_sessions"`
+	Embedder   string         `json:"embedder"`
+	FailMode   string         `json:"fail"`        // closed or open
+	Confine    string         `json:"confinement"` // what bounds commands that nobody can judge
+	Warnings   []string       `json:"warnings,omitempty"`
+}
+
+// StreamStatus is one stream of the log.
+type StreamStatus struct {
+	Name     Stream `json:"name"`
+	First    uint64 `json:"first"`
+	Last     uint64 `json:"last"`
+	Messages uint64 `json:"messages"`
+	Bytes    uint64 `json:"bytes"`
+}
+
+// ViewStatus is one projection.
+type ViewStatus struct {
+	Name        string `json:"name"`
+	Version     int    `json:"version"`
+	State       string `json:"state"` // live, rebuilding, stopped
+	Lag         uint64 `json:"lag"`   // messages behind
+	Error       string `json:"error,omitempty"`
+	Quarantined int    `json:"quarantined,omitempty"`
+}
