@@ -1,0 +1,77 @@
+package config
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// ErrNoDaemon is returned by ReadEndpoint when no daemon has announced itself
+// in the data directory.
+var ErrNoDaemon = errors.New("config: no daemon is announced")
+
+// Endpoint is how a client reaches the daemon of a data directory.
+type Endpoint struct {
+	URL     string    `json:"url"` // of the NATS server, nats://127.0.0.1:PORT
+	PID     int       `json:"pid"`
+	Version string    `json:"version"`
+	Started time.Time `json:"started"`
+}
+
+func endpointPath(dataDir string) string {
+	return filepath.Join(dataDir, "run", "endpoint.json")
+}
+
+// ReadEndpoint returns ErrNoDaemon where none is announced. That one is
+// announced does not mean that it runs.
+func ReadEndpoint(dataDir string) (Endpoint, error) {
+	raw, err := os.ReadFile(endpointPath(dataDir))
+	if errors.Is(err, fs.ErrNotExist) {
+		return Endpoint{}, fmt.Errorf("%w in %s", ErrNoDaemon, dataDir)
+	}
+	if err != nil {
+		return Endpoint{}, fmt.Errorf("config: endpoint: %w", err)
+	}
+	var e Endpoint
+	if err := json.Unmarshal(raw, &e); err != nil || e.URL == "" {
+		return Endpoint{}, fmt.Errorf("%w: %s is damaged", ErrNoDaemon, endpointPath(dataDir))
+	}
+	return e, nil
+}
+
+// WriteEndpoint announces a daemon, atomically.
+func WriteEndpoint(dataDir string, e Endpoint) error {
+	raw, err := json.Marshal(e)
+	if err != nil {
+		return fmt.Errorf("config: endpoint: %w", err)
+	}
+	path := endpointPath(dataDir)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return fmt.Errorf("config: endpoint: %w", err)
+	}
+	temp := path + ".new"
+	if err := os.WriteFile(temp, raw, 0o600); err != nil {
+		return fmt.Errorf("config: endpoint: %w", err)
+	}
+	if err := os.Rename(temp, path); err != nil {
+		return fmt.Errorf("config: endpoint: %w", err)
+	}
+	return nil
+}
+
+// RemoveEndpoint withdraws the announcement of the daemon with this process
+// id; another daemon's is left alone.
+func RemoveEndpoint(dataDir string, pid int) error {
+	if e, err := ReadEndpoint(dataDir); err == nil && e.PID != pid {
+		return nil
+	}
+	err := os.Remove(endpointPath(dataDir))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("config: endpoint: %w", err)
+	}
+	return nil
+}

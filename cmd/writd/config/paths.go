@@ -1,0 +1,69 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+)
+
+// ErrNoHome is returned by DataDir when neither WRIT_HOME nor a home folder
+// is known.
+var ErrNoHome = errors.New("config: no home folder is known")
+
+// DataDir is the absolute folder that holds the log, the views, credentials
+// and the daemon's own log: WRIT_HOME, else the platform's folder for
+// application state. It is never inside a work tree by default.
+func DataDir() (string, error) {
+	if dir := os.Getenv("WRIT_HOME"); dir != "" {
+		abs, err := filepath.Abs(dir)
+		if err != nil {
+			return "", fmt.Errorf("config: WRIT_HOME %s: %w", dir, err)
+		}
+		return abs, nil
+	}
+	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "writ"), nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", fmt.Errorf("%w: set WRIT_HOME: %w", ErrNoHome, err)
+	}
+	switch runtime.GOOS {
+	case "darwin":
+		return filepath.Join(home, "Library", "Application Support", "writ"), nil
+	case "windows":
+		if local := os.Getenv("LOCALAPPDATA"); local != "" {
+			return filepath.Join(local, "writ"), nil
+		}
+		return filepath.Join(home, "AppData", "Local", "writ"), nil
+	}
+	return filepath.Join(home, ".local", "state", "writ"), nil
+}
+
+// Layout names the folders and files of a data directory.
+type Layout struct{ Root string }
+
+// Log is the folder of the streams.
+func (l Layout) Log() string { return filepath.Join(l.Root, "streams") }
+
+// Views is the folder of the projections, which can be deleted at any time.
+func (l Layout) Views() string { return filepath.Join(l.Root, "views") }
+
+// Credentials is the folder of the roles' secrets.
+func (l Layout) Credentials() string { return filepath.Join(l.Root, "credentials") }
+
+// Lock is the file a running daemon holds locked.
+func (l Layout) Lock() string { return filepath.Join(l.Root, "daemon.lock") }
+
+// Settings is the user's settings file.
+func (l Layout) Settings() string { return filepath.Join(l.Root, "config.yaml") }
+
+// DaemonLog is where a daemon started in the background writes.
+func (l Layout) DaemonLog() string { return filepath.Join(l.Root, "log", "writd.log") }
+
+// CredentialPath is the file that holds a role's credential.
+func CredentialPath(dataDir, role string) string {
+	return filepath.Join(Layout{dataDir}.Credentials(), role+".json")
+}

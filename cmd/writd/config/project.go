@@ -1,0 +1,126 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/goccy/go-yaml"
+)
+
+// ProjectFile is the file, relative to a project's root, whose presence means
+// that Writ guards the project.
+const ProjectFile = ".writ/config.yaml"
+
+// ErrSettings is returned for a settings file that cannot be understood; the
+// error names file and line.
+var ErrSettings = errors.New("config: bad settings")
+
+// Project is what a project asks of Writ. A file that cannot be read yields
+// the strictest defaults together with the error.
+type Project struct {
+	// Mode is what sessions start in: "" (to be declared), conversation,
+	// debug, review or work.
+	Mode string `yaml:"mode"`
+	// Fail says what a hook does when the daemon cannot be reached: closed
+	// (refuse writes) or open.
+	Fail string `yaml:"fail"`
+	// DenyToAsk turns the second refusal of one gate in a row into a question
+	// to the user.
+	DenyToAsk bool `yaml:"deny_to_ask"`
+	// Subagents overrides what sub-agents may do: "", exempt or inherit.
+	Subagents string `yaml:"subagents"`
+	// Findings is the file, relative to the root, that review mode may write.
+	Findings string `yaml:"findings"`
+	// UnsourcedPrompts says whether a prompt whose host does not say who
+	// submitted it may approve: allow or refuse.
+	UnsourcedPrompts string `yaml:"unsourced_prompts"`
+	// BudgetTokens bounds the rules injected with a prompt.
+	BudgetTokens int `yaml:"budget_tokens"`
+	// Domains are always active in this project, beside those seen from files.
+	Domains []string `yaml:"domains"`
+}
+
+// DefaultProject is what an empty file means.
+func DefaultProject() Project {
+	return Project{
+		Fail:             "closed",
+		DenyToAsk:        true,
+		Findings:         "findings.md",
+		UnsourcedPrompts: "allow",
+		BudgetTokens:     4000,
+	}
+}
+
+// FindProject walks up from an absolute folder to the nearest project that
+// has Writ.
+func FindProject(dir string) (root string, found bool) {
+	for {
+		if info, err := os.Stat(filepath.Join(dir, ProjectFile)); err == nil && info.Mode().IsRegular() {
+			return dir, true
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return "", false
+		}
+		dir = parent
+	}
+}
+
+// LoadProject reads a project's settings. With an error the settings are the
+// defaults, which are the strict ones.
+func LoadProject(root string) (Project, error) {
+	p := DefaultProject()
+	path := filepath.Join(root, ProjectFile)
+	if err := readYAML(path, &p); err != nil {
+		return DefaultProject(), err
+	}
+	if err := p.check(); err != nil {
+		return DefaultProject(), fmt.Errorf("%w: %s: %w", ErrSettings, path, err)
+	}
+	return p, nil
+}
+
+func (p Project) check() error {
+	for _, c := range []struct {
+		key, value string
+		allowed    []string
+	}{
+		{"mode", p.Mode, []string{"", "conversation", "debug", "review", "work"}},
+		{"fail", p.Fail, []string{"closed", "open"}},
+		{"subagents", p.Subagents, []string{"", "exempt", "inherit"}},
+		{"unsourced_prompts", p.UnsourcedPrompts, []string{"allow", "refuse"}},
+	} {
+		if !slices.Contains(c.allowed, c.value) {
+			return fmt.Errorf("%s is %q, must be one of %q", c.key, c.value, c.allowed)
+		}
+	}
+	if p.BudgetTokens < 0 {
+		return fmt.Errorf("budget_tokens is %d, must not be negative", p.BudgetTokens)
+	}
+	if p.Findings == "" || filepath.IsAbs(p.Findings) || !filepath.IsLocal(p.Findings) {
+		return fmt.Errorf("findings is %q, must be a path inside the project", p.Findings)
+	}
+	return nil
+}
+
+// readYAML fills into from a file, strictly. A missing file changes nothing.
+func readYAML(path string, into any) error {
+	raw, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("config: %w", err)
+	}
+	err = yaml.NewDecoder(bytes.NewReader(raw), yaml.Strict()).Decode(into)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return fmt.Errorf("%w: %s: %s", ErrSettings, path, yaml.FormatError(err, false, true))
+	}
+	return nil
+}

@@ -1,0 +1,75 @@
+package config
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+)
+
+// Settings configure the daemon.
+type Settings struct {
+	DataDir string `yaml:"-"`
+	// Durability of the log: "power-loss" (fsync before every acknowledgement)
+	// or "interval" (fsync every 100 ms: a power cut may take the last 100 ms;
+	// a killed process loses nothing in either).
+	Durability string `yaml:"durability"`
+	// Port the embedded server listens on, loopback only; 0 is any free one.
+	Port int `yaml:"port"`
+	// NATSURL connects to an existing NATS instead of embedding one.
+	NATSURL string `yaml:"nats_url"`
+	// NATSCredentials is a credentials file for NATSURL, "" for none.
+	NATSCredentials string `yaml:"nats_credentials"`
+	// Replicas of the streams; more than 1 needs an external cluster.
+	Replicas int `yaml:"replicas"`
+	// MaxBytes bounds each stream, 0 is no bound. A full stream refuses
+	// appends; nothing old is dropped.
+	MaxBytes int64 `yaml:"max_bytes"`
+	// MemoryLimit is the soft limit of the daemon's heap, bytes.
+	MemoryLimit int64 `yaml:"memory_limit"`
+}
+
+// DefaultSettings is what an empty file means.
+func DefaultSettings() Settings {
+	return Settings{Durability: "power-loss", Replicas: 1, MemoryLimit: 512 << 20}
+}
+
+// Load reads the settings of a data directory: defaults, its config.yaml, then
+// the environment. Flags are the caller's to apply, followed by Check.
+func Load(dataDir string) (Settings, error) {
+	s := DefaultSettings()
+	if err := readYAML(Layout{dataDir}.Settings(), &s); err != nil {
+		return Settings{}, err
+	}
+	s.DataDir = dataDir
+	if v := os.Getenv("WRIT_DURABILITY"); v != "" {
+		s.Durability = v
+	}
+	if v := os.Getenv("WRIT_NATS_URL"); v != "" {
+		s.NATSURL = v
+	}
+	if v := os.Getenv("WRIT_PORT"); v != "" {
+		port, err := strconv.Atoi(v)
+		if err != nil {
+			return Settings{}, fmt.Errorf("%w: WRIT_PORT is %q, must be a number", ErrSettings, v)
+		}
+		s.Port = port
+	}
+	return s, s.Check()
+}
+
+// Check returns ErrSettings naming the first setting that cannot be.
+func (s Settings) Check() error {
+	switch {
+	case s.Durability != "power-loss" && s.Durability != "interval":
+		return fmt.Errorf("%w: durability is %q, must be power-loss or interval", ErrSettings, s.Durability)
+	case s.Port < 0 || s.Port > 65535:
+		return fmt.Errorf("%w: port is %d, must be 0 to 65535", ErrSettings, s.Port)
+	case s.Replicas < 1 || s.Replicas > 5:
+		return fmt.Errorf("%w: replicas is %d, must be 1 to 5", ErrSettings, s.Replicas)
+	case s.Replicas > 1 && s.NATSURL == "":
+		return fmt.Errorf("%w: %d replicas need a cluster: set nats_url", ErrSettings, s.Replicas)
+	case s.MaxBytes < 0:
+		return fmt.Errorf("%w: max_bytes is %d, must not be negative", ErrSettings, s.MaxBytes)
+	}
+	return nil
+}
