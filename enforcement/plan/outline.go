@@ -1,0 +1,162 @@
+package plan
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+)
+
+var markdown = goldmark.New(goldmark.WithExtensions(extension.Table, extension.TaskList)).Parser()
+
+// document is a plan cut at its headings of level one and two.
+type document struct {
+	all    []section // in order; all[0] is what stands before the first heading
+	fenced []fenced  // level-two headings that stand inside code fences
+}
+
+type section struct {
+	name   string // text of its level-two heading; empty for any other part
+	line   int
+	blocks []block
+}
+
+type fenced struct {
+	name string
+	line int
+}
+
+func outline(src []byte) *document {
+	return outlineAt(normalise(src), 1, 0)
+}
+
+var containers = regexp.MustCompile(`(?m)^(?:[ \t]*(?:>|[-+*][ \t]|\d{1,9}[.)][ \t]))+`)
+
+var containerMark = regexp.MustCompile(`>|[-+*][ \t]|\d[.)][ \t]`)
+
+// bounded tells whether the source is small and flat enough to be parsed in
+// bounded time.
+func bounded(src []byte) bool {
+	if len(src) > MaxBytes || bytes.Count(src, []byte("](")) > MaxLinks {
+		return false
+	}
+	for _, lead := range containers.FindAll(src, -1) {
+		if len(containerMark.FindAllIndex(lead, -1)) > MaxDepth {
+			return false
+		}
+	}
+	return true
+}
+
+// normalise makes every line end a line feed and drops a byte order mark, so
+// that line numbers and trimming have one meaning.
+func normalise(src []byte) []byte {
+	src = bytes.TrimPrefix(src, []byte("\ufeff"))
+	src = bytes.ReplaceAll(src, []byte("\r\n"), []byte("\n"))
+	return bytes.ReplaceAll(src, []byte("\r"), []byte("\n"))
+}
+
+// maxFences is how deep fences within fences are searched for headings; each
+// needs a longer fence around it, so real documents have two at most.
+const maxFences = 4
+
+func outlineAt(src []byte, firstLine, depth int) *document {
+	root := markdown.Parse(text.NewReader(src), parser.WithContext(parser.NewContext()))
+	r := &reader{src: src, firstLine: firstLine}
+	r.indexLines()
+	doc := &document{all: []section{{}}}
+	for n := root.FirstChild(); n != nil; n = n.NextSibling() {
+		if h, ok := n.(*ast.Heading); ok && h.Level <= 2 {
+			s := section{line: r.lineOf(h)}
+			if h.Level == 2 {
+				s.name = strings.TrimSpace(joinSpans(r.inline(h)))
+			}
+			doc.all = append(doc.all, s)
+			continue
+		}
+		cur := &doc.all[len(doc.all)-1]
+		cur.blocks = append(cur.blocks, r.blocks(n)...)
+	}
+	if depth < maxFences {
+		doc.fenced = r.fencedHeadings(root, depth)
+	}
+	return doc
+}
+
+// fencedHeadings parses what stands inside code fences as documents of their
+// own: an agent that wraps its whole plan in a fence should be told just that.
+func (r *reader) fencedHeadings(root ast.Node, depth int) []fenced {
+	var out []fenced
+	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		f, ok := n.(*ast.FencedCodeBlock)
+		if !ok || !entering || f.Lines().Len() == 0 {
+			return ast.WalkContinue, nil
+		}
+		inner := outlineAt(f.Lines().Value(r.src), r.lineAt(f.Lines().At(0).Start), depth+1)
+		for _, s := range inner.all {
+			if s.name != "" {
+				out = append(out, fenced{s.name, s.line})
+			}
+		}
+		out = append(out, inner.fenced...)
+		return ast.WalkContinue, nil
+	})
+	return out
+}
+
+// find returns the section of that name, the first if there are several, or
+// the problem of its heading.
+func (d *document) find(name string) (*section, *Problem) {
+	var first *section
+	var lines []string
+	last := 0
+	for i := range d.all {
+		if d.all[i].name != name {
+			continue
+		}
+		if first == nil {
+			first = &d.all[i]
+		}
+		last = d.all[i].line
+		lines = append(lines, fmt.Sprint(last))
+	}
+	switch {
+	case first == nil:
+		return nil, d.absent(name)
+	case len(lines) > 1:
+		return first, &Problem{Code: DuplicateSection, Section: name, Line: last, Text: fmt.Sprintf(
+			"the heading `## %s` stands on lines %s. Keep one section and move the content there.", name, strings.Join(lines, ", "))}
+	}
+	return first, nil
+}
+
+func (d *document) absent(name string) *Problem {
+	for _, f := range d.fenced {
+		if f.name == name {
+			return &Problem{Code: SectionInCodeFence, Section: name, Line: f.line, Text: fmt.Sprintf(
+				"the heading `## %s` stands only inside a code fence. Take the section out of the fence.", name)}
+		}
+	}
+	return &Problem{Code: MissingSection, Section: name, Text: fmt.Sprintf(
+		"the section `## %s` is missing. Add a level-two heading with exactly this text, with content below it.", name)}
+}
+
+// judgeForm says whether the section has content at all and whether that
+// content is a placeholder.
+func (s *section) judgeForm(name string) *Problem {
+	if s.empty() {
+		return &Problem{Code: EmptySection, Section: name, Line: s.line, Text: fmt.Sprintf(
+			"the section `## %s` has no content of its own (code, comments and sub-headings do not count). Write it.", name)}
+	}
+	if line, what := s.placeholder(); what != "" {
+		return &Problem{Code: Placeholder, Section: name, Line: line, Text: fmt.Sprintf(
+			"the section `## %s` holds %s. Replace it by real content.", name, what)}
+	}
+	return nil
+}

@@ -1,0 +1,228 @@
+package plan
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+func (s *section) empty() bool {
+	for _, b := range s.blocks {
+		if b.kind != subheading && b.text() != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// placeholder returns the line and a description of the first placeholder, or
+// an empty description. Cells without a word stand for "none" in tables and
+// are left alone, as are bullets without text.
+func (s *section) placeholder() (int, string) {
+	words, line := 0, s.line
+	only := false // the section is one path or rule id, which is not a word
+	for _, b := range s.blocks {
+		t := b.text()
+		if b.kind == subheading || b.kind == header {
+			continue
+		}
+		if t == "" {
+			if b.box != nil {
+				return b.line, "a check box without text"
+			}
+			continue
+		}
+		if what := b.placeholder(t); what != "" {
+			return b.line, what
+		}
+		if words == 0 {
+			line = b.line
+		}
+		for _, w := range strings.Fields(t) {
+			n := countWords(w)
+			words += n
+			if n > 0 && (pathLike(strings.Trim(w, edgePunctuationOfPaths), true) || len(ruleIDs(w)) > 0) {
+				only = true
+			}
+		}
+	}
+	if words <= 1 && !only {
+		return line, "a single word"
+	}
+	return 0, ""
+}
+
+func (b block) placeholder(t string) string {
+	hasWord := strings.ContainsFunc(t, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
+	switch {
+	case !hasWord:
+		if b.kind == cell && !strings.ContainsAny(t, ".…?") {
+			return ""
+		}
+		return "only " + clip(t)
+	case b.begins(t):
+		return "a placeholder (" + clip(t) + ")"
+	case undetermined(t):
+		return "a placeholder (" + clip(t) + ")"
+	case filler(t):
+		return "filler text"
+	}
+	return ""
+}
+
+const edgePunctuation = ".,;:!?()[]{}<>\"'“”‘’«»*_~`–—…"
+
+// marker matches TODO, TBD and FIXME at the beginning. In small letters they
+// are words one may begin a sentence with ("todo lists are…"), so there they
+// count only when nothing or punctuation follows.
+var (
+	marker      = regexp.MustCompile(`^(?:TODO|TBD|TBC|FIXME|XXX)(?:[^\pL\pN_./-]|[.-]*(?:\s|$))`)
+	markerSmall = regexp.MustCompile(`(?i)^(?:to-?do|tbd|tba|tbc|fixme|xxx)(?:\s*$|\s*[:;!?…)\](–—]|\.*\s*$|\s+-\s)`)
+)
+
+func (b block) begins(t string) bool {
+	// A code span names the marker instead of being one, unless it is all there is.
+	for _, s := range b.spans {
+		if strings.TrimSpace(s.text) == "" {
+			continue
+		}
+		if s.code && strings.TrimSpace(s.text) != t {
+			return false
+		}
+		break
+	}
+	t = strings.TrimLeft(t, edgePunctuation+" \t\n-")
+	return marker.MatchString(t) || markerSmall.MatchString(t)
+}
+
+// decided are the participles of "to be …" that leave the content open.
+var decided = wordSet(`determined decided defined done filled written added completed specified announced
+	discussed clarified supplied provided described documented detailed inserted continued worked fleshed
+	agreed found confirmed listed planned finished`)
+
+// hollow are words that add nothing to a statement that something is open.
+var hollow = wordSet(`a an the this that these those it its they we i you me us my our your is are was will
+	would be been being to in out up on of for by at as and or not yet still later soon next eventually then
+	here there now please details detail content contents text section paragraph part item items list more
+	some something anything everything all have has had need needs needed must should shall can could may
+	might with when once after before during coming come comes follow follows goes go put insert add write
+	describe fill filled complete placeholder template analysis files file rules rule applied capabilities
+	capability plan description information info tomorrow today further stuff things thing nothing none no
+	unknown known sure open left blank empty pending missing`)
+
+// undetermined tells whether a paragraph says only that it is still to be
+// written: every word is hollow and one phrase announces the absence.
+func undetermined(t string) bool {
+	words := plainWords(t)
+	if len(words) == 0 || len(words) > 25 {
+		return false
+	}
+	for _, w := range words {
+		if !hollow[w] && !decided[w] {
+			return false
+		}
+	}
+	text := " " + strings.Join(words, " ") + " "
+	for _, w := range words {
+		if decided[w] && (strings.Contains(text, " be "+w+" ") || strings.Contains(text, "not yet "+w) ||
+			strings.Contains(text, " not "+w+" yet") || strings.Contains(text, " being "+w)) {
+			return true
+		}
+	}
+	for _, phrase := range []string{
+		" fill in ", " fill this ", " fill me ", " fill out ", " to follow ", " will follow ", " follows later ",
+		" coming soon ", " come later ", " comes later ", " goes here ", " go here ", " placeholder ", " template ",
+		" insert ", " text here ", " content here ", " description here ", " analysis here ", " files here ",
+		" rules here ", " capabilities here ", " list here ", " describe ", " put ", " none yet ", " nothing yet ",
+		" not yet known ", " unknown yet ", " still unknown ", " not known yet ", " still open ", " left blank ",
+		" left empty ", " nothing here ", " write this ", " write here ", " add details ", " still missing ", " pending ",
+	} {
+		if strings.Contains(text, phrase) {
+			return true
+		}
+	}
+	return false
+}
+
+// latin is the vocabulary of the typesetters' filler text.
+var latin = wordSet(`lorem ipsum dolor sit amet consectetur consectetuer adipiscing adipisicing elit sed do
+	eiusmod tempor incididunt ut labore et dolore magna aliqua enim ad minim veniam quis nostrud exercitation
+	ullamco laboris nisi aliquip ex ea commodo consequat duis aute irure in reprehenderit voluptate velit esse
+	cillum fugiat nulla pariatur excepteur sint occaecat cupidatat non proident sunt culpa qui officia deserunt
+	mollit anim id est laborum`)
+
+var nonsense = wordSet(`foo bar baz qux quux blah bla asdf asdfgh qwerty xxx xyz abc test dummy sample yada etc
+	something stuff jkl hjkl`)
+
+func filler(t string) bool {
+	words := plainWords(t)
+	if len(words) == 0 {
+		return false
+	}
+	inLatin, inNonsense, same := 0, 0, true
+	for _, w := range words {
+		if latin[w] {
+			inLatin++
+		}
+		if nonsense[w] {
+			inNonsense++
+		}
+		same = same && w == words[0]
+	}
+	joined := strings.Join(words, " ")
+	switch {
+	case strings.HasPrefix(joined, "lorem ipsum"):
+		return true
+	case inLatin >= 3 && inLatin*3 >= len(words)*2:
+		return true
+	case inNonsense == len(words) && len(words) > 1:
+		return true
+	case same && len(words) > 1 && !strings.ContainsFunc(words[0], unicode.IsDigit):
+		return true
+	}
+	return strings.Contains(joined, "quick brown fox jumps over the lazy dog")
+}
+
+func wordSet(s string) map[string]bool {
+	set := map[string]bool{}
+	for _, w := range strings.Fields(s) {
+		set[w] = true
+	}
+	return set
+}
+
+// plainWords are the lower-case runs of letters and digits.
+func plainWords(t string) []string {
+	return strings.FieldsFunc(strings.ToLower(t), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\''
+	})
+}
+
+// unspaced are the scripts written without spaces between words.
+var unspaced = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai,
+	unicode.Lao, unicode.Khmer, unicode.Myanmar}
+
+// lettersPerWord is a generous word length in such scripts; it only has to
+// keep a sentence from being taken for one word.
+const lettersPerWord = 5
+
+// countWords counts the words in a piece without spaces: one if it has a
+// letter or digit, more where the script does not use spaces.
+func countWords(piece string) int {
+	n, letters, any := 0, 0, false
+	for _, r := range piece {
+		switch {
+		case unicode.In(r, unspaced...):
+			letters++
+		case unicode.IsLetter(r) || unicode.IsDigit(r):
+			any = true
+		case letters > 0:
+			n, letters = n+(letters+lettersPerWord-1)/lettersPerWord, 0
+		}
+	}
+	n += (letters + lettersPerWord - 1) / lettersPerWord
+	if any {
+		n++
+	}
+	return n
+}
