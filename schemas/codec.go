@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -81,14 +82,14 @@ func Encode(main Event, also ...Payload) (Message, error) {
 	h := Header{}
 	h.set(HeaderID, main.ID)
 	h.set(HeaderType, string(main.Type()))
-	h.set(HeaderSource, main.Source)
+	h.set(HeaderSource, escapeAttribute(main.Source))
 	h.set(HeaderTime, main.Time.UTC().Format(time.RFC3339Nano))
-	h.set(HeaderSubject, headerSafe(main.Aggregate.ID))
+	h.set(HeaderSubject, escapeAttribute(main.Aggregate.ID))
 	h.set(HeaderSpecVersion, specVersion)
 	h.set(HeaderWritVersion, strconv.Itoa(main.Type().Version()))
-	h.set(HeaderCausationID, main.CausationID)
-	h.set(HeaderCorrelationID, headerSafe(main.CorrelationID))
-	h.set(HeaderActor, headerSafe(main.Actor))
+	h.set(HeaderCausationID, escapeAttribute(main.CausationID))
+	h.set(HeaderCorrelationID, escapeAttribute(main.CorrelationID))
+	h.set(HeaderActor, escapeAttribute(main.Actor))
 	h.set(HeaderContentType, contentType)
 	h.set(HeaderMsgID, main.ID)
 	return Message{Subject: main.Aggregate.Subject(main.Type()), Header: h, Body: body}, nil
@@ -122,18 +123,43 @@ func encodeBody(main Event, also []Payload) (body []byte, contentType string, er
 	return body, contentParts, nil
 }
 
-// headerSafe keeps a value within one header line: what cannot stand there is
-// written as a subject token. The id itself is read from the subject.
-func headerSafe(s string) string {
+// escapeAttribute writes a value so that it stands in one header line and reads
+// back exactly: percent-encoding of blanks, quotes, percent signs and all that
+// is not printable ASCII (CloudEvents HTTP binding 1.0, section 3.1.3.2).
+func escapeAttribute(s string) string {
+	const hex = "0123456789ABCDEF"
+	var b strings.Builder
 	for i := range len(s) {
-		if s[i] < ' ' || s[i] > '~' {
-			return EncodeToken(s)
+		if c := s[i]; plainAttributeByte(c) {
+			b.WriteByte(c)
+		} else {
+			b.WriteByte('%')
+			b.WriteByte(hex[c>>4])
+			b.WriteByte(hex[c&0xF])
 		}
 	}
-	if len(s) > 0 && (s[0] == ' ' || s[len(s)-1] == ' ') {
-		return EncodeToken(s)
+	return b.String()
+}
+
+func plainAttributeByte(c byte) bool { return c > ' ' && c <= '~' && c != '"' && c != '%' }
+
+func unescapeAttribute(s string) (string, error) {
+	if !strings.Contains(s, "%") {
+		return s, nil
 	}
-	return s
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] != '%' {
+			b.WriteByte(s[i])
+			continue
+		}
+		if i+2 >= len(s) || unhex(s[i+1]) < 0 || unhex(s[i+2]) < 0 {
+			return "", fmt.Errorf("%w: attribute %q", ErrMalformed, s)
+		}
+		b.WriteByte(byte(unhex(s[i+1])<<4 | unhex(s[i+2])))
+		i += 2
+	}
+	return b.String(), nil
 }
 
 // Decode reads a message back into its events, in order, with their positions'
@@ -185,14 +211,21 @@ func decodeAttributes(h Header) (e Event, version int, err error) {
 	if h.Get(HeaderID) == "" {
 		return Event{}, 0, fmt.Errorf("%w: no id", ErrMalformed)
 	}
-	return Event{
-		ID:            h.Get(HeaderID),
-		Time:          at.UTC(),
-		Source:        h.Get(HeaderSource),
-		Actor:         h.Get(HeaderActor),
-		CausationID:   h.Get(HeaderCausationID),
-		CorrelationID: h.Get(HeaderCorrelationID),
-	}, version, nil
+	e = Event{ID: h.Get(HeaderID), Time: at.UTC()}
+	for _, a := range []struct {
+		name string
+		into *string
+	}{
+		{HeaderSource, &e.Source},
+		{HeaderActor, &e.Actor},
+		{HeaderCausationID, &e.CausationID},
+		{HeaderCorrelationID, &e.CorrelationID},
+	} {
+		if *a.into, err = unescapeAttribute(h.Get(a.name)); err != nil {
+			return Event{}, 0, err
+		}
+	}
+	return e, version, nil
 }
 
 func decodeParts(main Event, parts []part) ([]Event, error) {

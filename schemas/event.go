@@ -63,8 +63,8 @@ func (e Event) Check() error {
 		return fmt.Errorf("%w: no data", ErrInvalid)
 	case !known:
 		return fmt.Errorf("%w: %q", ErrUnknownType, e.Type())
-	case e.ID == "":
-		return fmt.Errorf("%w: %s without an id", ErrInvalid, e.Type())
+	case !plainID(e.ID):
+		return fmt.Errorf("%w: %s: event id %.60q must be 1 to 128 visible ASCII characters", ErrInvalid, e.Type(), e.ID)
 	case e.Time.IsZero():
 		return fmt.Errorf("%w: %s without a time", ErrInvalid, e.Type())
 	case e.Aggregate.Kind != def.kind:
@@ -79,6 +79,16 @@ func (e Event) Check() error {
 		}
 	}
 	return nil
+}
+
+// plainID says whether an id can stand in a header as it is.
+func plainID(id string) bool {
+	for i := range len(id) {
+		if !plainAttributeByte(id[i]) {
+			return false
+		}
+	}
+	return id != "" && len(id) <= 128
 }
 
 // require returns ErrInvalid naming the first empty field of name/value pairs.

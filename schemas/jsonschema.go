@@ -1,0 +1,95 @@
+package schemas
+
+import (
+	"embed"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"time"
+)
+
+//go:embed jsonschema/*.json
+var embeddedSchemas embed.FS
+
+// JSONSchema returns the JSON Schema (draft 2020-12) of a type's body at a
+// version, as shipped. It returns ErrUnknownType or ErrFutureVersion.
+func JSONSchema(t Type, version int) ([]byte, error) {
+	d, known := definitions[t]
+	if !known {
+		return nil, fmt.Errorf("%w: %q", ErrUnknownType, t)
+	}
+	if version < 1 || version > d.version() {
+		return nil, fmt.Errorf("%w: %s version %d", ErrFutureVersion, t, version)
+	}
+	return embeddedSchemas.ReadFile("jsonschema/" + schemaFile(t, version))
+}
+
+func schemaFile(t Type, version int) string { return fmt.Sprintf("%s.v%d.json", t, version) }
+
+// GenerateJSONSchema derives the schema of a type's current version from its
+// Go struct. A field without omitempty is required; unknown fields are refused,
+// so that a misspelt one is not lost.
+func GenerateJSONSchema(t Type) ([]byte, error) {
+	d, known := definitions[t]
+	if !known {
+		return nil, fmt.Errorf("%w: %q", ErrUnknownType, t)
+	}
+	s := schemaOf(d.goType)
+	s["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+	s["$id"] = fmt.Sprintf("urn:writ:event:%s:v%d", t, d.version())
+	s["title"] = string(t)
+	out, err := json.MarshalIndent(s, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("schemas: schema of %s: %w", t, err)
+	}
+	return append(out, '\n'), nil
+}
+
+func schemaOf(t reflect.Type) map[string]any {
+	switch {
+	case t == reflect.TypeFor[time.Time]():
+		return map[string]any{"type": "string", "format": "date-time"}
+	case t == reflect.TypeFor[[]byte]():
+		return map[string]any{"type": []string{"string", "null"}, "contentEncoding": "base64"}
+	}
+	switch t.Kind() {
+	case reflect.String:
+		return map[string]any{"type": "string"}
+	case reflect.Bool:
+		return map[string]any{"type": "boolean"}
+	case reflect.Int, reflect.Int64:
+		return map[string]any{"type": "integer"}
+	case reflect.Uint64:
+		return map[string]any{"type": "integer", "minimum": 0}
+	case reflect.Float64:
+		return map[string]any{"type": "number"}
+	case reflect.Slice:
+		return map[string]any{"type": []string{"array", "null"}, "items": schemaOf(t.Elem())}
+	case reflect.Map:
+		return map[string]any{"type": "object", "additionalProperties": schemaOf(t.Elem())}
+	case reflect.Interface:
+		return map[string]any{}
+	case reflect.Struct:
+		return schemaOfStruct(t)
+	default:
+		panic("schemas: no JSON Schema for a field of " + t.String())
+	}
+}
+
+func schemaOfStruct(t reflect.Type) map[string]any {
+	properties := map[string]any{}
+	required := []string{}
+	for i := range t.NumField() {
+		name, options, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		properties[name] = schemaOf(t.Field(i).Type)
+		if options == "" {
+			required = append(required, name)
+		}
+	}
+	s := map[string]any{"type": "object", "properties": properties, "additionalProperties": false}
+	if len(required) > 0 {
+		s["required"] = required
+	}
+	return s
+}
