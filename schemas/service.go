@@ -15,6 +15,7 @@ const (
 	SvcSessions   = "writ.svc.session.list"       // SessionQuery → SessionList
 	SvcSession    = "writ.svc.session.show"       // SessionQuery → SessionView
 	SvcMode       = "writ.svc.session.mode"       // ModeRequest → ActReply
+	SvcModeByUser = "writ.svc.mode"               // ModeRequest → ActReply; admin: the user's own act, as leaving work mode needs
 	SvcPhase      = "writ.svc.phase"              // PhaseRequest → ActReply; admin
 	SvcApprove    = "writ.svc.approve"            // ApproveRequest → ActReply; admin
 	SvcRules      = "writ.svc.rule.list"          // RuleQuery → RuleList
@@ -130,9 +131,6 @@ type ModeRequest struct {
 	Mode         string   `json:"mode,omitempty"` // "" only asks
 	Orchestrator bool     `json:"orchestrator,omitempty"`
 	Repro        []string `json:"repro,omitempty"`
-	// ByUser is honoured with the admin credential only: leaving work mode and
-	// becoming an orchestrator are the user's acts.
-	ByUser bool `json:"by_user,omitempty"`
 }
 
 // PhaseRequest acts on the phases of work.
