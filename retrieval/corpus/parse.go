@@ -1,0 +1,180 @@
+package corpus
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/lexer"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+
+	"github.com/writbus/writ/schemas"
+)
+
+// MaxSize is the largest rule file in bytes.
+const MaxSize = 1 << 20
+
+// maxNesting bounds how deep front matter nests. A rule needs two levels; the
+// bound keeps a hostile file from exhausting the parser's stack.
+const maxNesting = 16
+
+const fence = "---"
+
+// Parse reads one rule file. The path serves to name the file in errors and is
+// never opened. A byte order mark and any line ending are accepted; the rule
+// holds plain newlines, its Body neither leading blank lines nor trailing
+// white space. The error is an [*Error] naming every problem.
+func Parse(path string, src []byte) (schemas.Rule, error) {
+	d := parseFile(path, src)
+	if len(d.problems) > 0 {
+		return schemas.Rule{}, &Error{Problems: d.problems}
+	}
+	return d.rule, nil
+}
+
+// document is a file being read: its rule, where its parts stand, and what is
+// wrong with it.
+type document struct {
+	path     string
+	rule     schemas.Rule
+	lines    map[string]int // of each key present
+	edges    []int          // line of each edge of rule.Edges
+	problems []Problem
+}
+
+func parseFile(path string, src []byte) *document {
+	d := &document{path: path, lines: map[string]int{}}
+	if len(src) > MaxSize {
+		d.problem(1, "file has %d bytes, the limit is %d: move the long part elsewhere and link to it", len(src), MaxSize)
+		return d
+	}
+	text, ok := d.clean(src)
+	if !ok {
+		return d
+	}
+	front, body, ok := d.split(text)
+	if !ok {
+		return d
+	}
+	d.rule.Body = body
+	d.readFront(front)
+	if len(d.problems) == 0 {
+		d.check()
+	}
+	for i := range d.problems {
+		d.problems[i].ID = d.rule.ID
+	}
+	return d
+}
+
+func (d *document) problem(line int, format string, args ...any) {
+	d.problems = append(d.problems, Problem{Path: d.path, Line: line, Kind: KindInvalid, Reason: fmt.Sprintf(format, args...)})
+}
+
+// clean drops the byte order mark, makes every line ending a newline and
+// refuses bytes that are not text.
+func (d *document) clean(src []byte) (string, bool) {
+	src = bytes.TrimPrefix(src, []byte("\ufeff"))
+	src = bytes.ReplaceAll(src, []byte("\r\n"), []byte("\n"))
+	src = bytes.ReplaceAll(src, []byte("\r"), []byte("\n"))
+	line := 1
+	for i := 0; i < len(src); {
+		r, size := utf8.DecodeRune(src[i:])
+		switch {
+		case r == utf8.RuneError && size <= 1:
+			d.problem(line, "byte 0x%02x is not UTF-8: save the file as UTF-8", src[i])
+			return "", false
+		case r == '\n':
+			line++
+		case r < 0x20 && r != '\t', r == 0x7f:
+			d.problem(line, "control character U+%04X: remove it, or write it as an escape in a quoted value", r)
+			return "", false
+		}
+		i += size
+	}
+	return string(src), true
+}
+
+// split cuts the text at its two fences. The front matter begins on line 2.
+func (d *document) split(text string) (front, body string, ok bool) {
+	first, rest, _ := strings.Cut(text, "\n")
+	if strings.TrimRight(first, " \t") != fence {
+		d.problem(1, "a rule file begins with a line %q, its front matter follows", fence)
+		return "", "", false
+	}
+	for at := 0; at < len(rest); {
+		line, _, _ := strings.Cut(rest[at:], "\n")
+		next := min(at+len(line)+1, len(rest))
+		if strings.TrimRight(line, " \t") == fence {
+			return rest[:at], trimBody(rest[next:]), true
+		}
+		at = next
+	}
+	d.problem(1, "the front matter has no end: close it with a line %q", fence)
+	return "", "", false
+}
+
+func trimBody(s string) string {
+	return strings.TrimRight(strings.TrimLeft(s, "\n"), " \t\n")
+}
+
+func (d *document) readFront(front string) {
+	tokens := lexer.Tokenize(front)
+	if line, deep := tooDeep(tokens); deep {
+		d.problem(line+1, "front matter nests deeper than %d levels", maxNesting)
+		return
+	}
+	file, err := parser.Parse(tokens, 0)
+	if err != nil {
+		d.yamlProblem(err)
+		return
+	}
+	if len(file.Docs) == 0 || file.Docs[0].Body == nil {
+		d.problem(1, "the front matter is empty: id, severity, trigger and statement are required")
+		return
+	}
+	top, ok := file.Docs[0].Body.(ast.MapNode)
+	if !ok || len(file.Docs) > 1 {
+		d.problem(2, "the front matter is a mapping of keys to values")
+		return
+	}
+	for it := top.MapRange(); it.Next(); {
+		d.readKey(it.Key(), it.Value())
+	}
+}
+
+// tooDeep bounds the nesting before the recursive parser sees it.
+func tooDeep(tokens token.Tokens) (line int, deep bool) {
+	depth, entries, onLine := 0, 0, 0
+	for _, t := range tokens {
+		if t.Position.Line != onLine {
+			onLine, entries = t.Position.Line, 0
+		}
+		switch t.Type {
+		case token.MappingStartType, token.SequenceStartType:
+			depth++
+		case token.MappingEndType, token.SequenceEndType:
+			depth--
+		case token.SequenceEntryType, token.MappingKeyType, token.AnchorType, token.TagType:
+			entries++
+		}
+		if depth+entries > maxNesting || t.Position.IndentNum > 2*maxNesting && t.Type == token.MappingValueType {
+			return t.Position.Line, true
+		}
+	}
+	return 0, false
+}
+
+func (d *document) yamlProblem(err error) {
+	var at yaml.Error
+	if errors.As(err, &at) && at.GetToken() != nil {
+		d.problem(at.GetToken().Position.Line+1, "front matter: %s", at.GetMessage())
+		return
+	}
+	d.problem(2, "front matter: %s", strings.ReplaceAll(err.Error(), "\n", " "))
+}
