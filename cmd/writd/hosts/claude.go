@@ -1,0 +1,278 @@
+package hosts
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/writbus/writ/schemas"
+)
+
+// maxClaudeText is the most characters of one hook output string that reach
+// Claude Code's model whole; more is moved to a file.
+const maxClaudeText = 10_000
+
+// claudePayload holds the fields of Claude Code's hook payloads that Writ
+// reads. Every field is optional: documents and versions differ.
+type claudePayload struct {
+	SessionID     string          `json:"session_id"`
+	PromptID      string          `json:"prompt_id"`
+	Transcript    string          `json:"transcript_path"`
+	Dir           string          `json:"cwd"`
+	Hook          string          `json:"hook_event_name"`
+	AgentID       string          `json:"agent_id"`
+	AgentType     string          `json:"agent_type"`
+	Model         string          `json:"model"`
+	Source        string          `json:"source"`
+	Reason        string          `json:"reason"`
+	Trigger       string          `json:"trigger"`
+	Prompt        string          `json:"prompt"`
+	CommandName   string          `json:"command_name"`
+	CommandArgs   string          `json:"command_args"`
+	CommandSource string          `json:"command_source"`
+	ToolName      string          `json:"tool_name"`
+	ToolUseID     string          `json:"tool_use_id"`
+	ToolInput     json.RawMessage `json:"tool_input"`
+	ToolResponse  json.RawMessage `json:"tool_response"`
+	Error         string          `json:"error"`
+	Millis        float64         `json:"duration_ms"`
+	LastMessage   string          `json:"last_assistant_message"`
+}
+
+// claudeInput is the union of the tool inputs that Writ reads.
+type claudeInput struct {
+	FilePath     string  `json:"file_path"`
+	NotebookPath string  `json:"notebook_path"`
+	Content      *string `json:"content"`
+	OldString    string  `json:"old_string"`
+	NewString    string  `json:"new_string"`
+	ReplaceAll   bool    `json:"replace_all"`
+	Edits        []struct {
+		OldString  string `json:"old_string"`
+		NewString  string `json:"new_string"`
+		ReplaceAll bool   `json:"replace_all"`
+	} `json:"edits"`
+	Command *string `json:"command"`
+	Plan    string  `json:"plan"`
+}
+
+var claudeKinds = map[string]Kind{
+	"SessionStart":        SessionStart,
+	"SessionEnd":          SessionEnd,
+	"UserPromptSubmit":    Prompt,
+	"UserPromptExpansion": Command,
+	"PreToolUse":          BeforeTool,
+	"PostToolUse":         AfterTool,
+	"PostToolUseFailure":  ToolFailed,
+	"PermissionRequest":   Permission,
+	"SubagentStart":       SubagentStart,
+	"SubagentStop":        SubagentStop,
+	"PreCompact":          BeforeCompact,
+	"PostCompact":         AfterCompact,
+	"Stop":                Stop,
+}
+
+func parseClaude(event string, payload []byte) (Call, error) {
+	var p claudePayload
+	payload = bytes.TrimPrefix(payload, []byte("\xef\xbb\xbf"))
+	if err := lenient(payload, &p); err != nil {
+		return Call{Host: "claude", Hook: event, Kind: claudeKinds[event]}, fmt.Errorf("%w: %w", ErrPayload, err)
+	}
+	if p.Hook == "" {
+		p.Hook = event
+	}
+	c := Call{
+		Host: "claude", Hook: p.Hook, Kind: claudeKinds[p.Hook],
+		Session: p.SessionID, Agent: p.AgentID, AgentType: p.AgentType,
+		Dir: p.Dir, Transcript: p.Transcript, Model: p.Model,
+		Reason: p.Reason, Prompt: p.Prompt, PromptID: p.PromptID,
+		Tool: p.ToolName, ToolUseID: p.ToolUseID, Error: p.Error, Millis: int64(p.Millis),
+		Message: p.LastMessage, Input: p.ToolInput, Fields: scalars(payload),
+	}
+	if c.Session == "" {
+		return c, fmt.Errorf("%w: no session_id", ErrPayload)
+	}
+	switch c.Kind {
+	case SessionStart:
+		c.Source = p.Source
+	case Prompt:
+		c.Origin = p.Source
+	case Command:
+		c.Origin, c.Command, c.Args = "user", strings.TrimPrefix(p.CommandName, "/"), p.CommandArgs
+	case BeforeCompact, AfterCompact:
+		c.Reason = p.Trigger
+	case BeforeTool, AfterTool, ToolFailed, Permission:
+		if err := c.readClaudeTool(); err != nil {
+			return c, err
+		}
+	}
+	return c, nil
+}
+
+// lenient decodes JSON whose fields may have other types than documented: a
+// field that does not fit stays empty, the rest is read.
+func lenient(raw []byte, into any) error {
+	err := json.Unmarshal(raw, into)
+	var wrongType *json.UnmarshalTypeError
+	if errors.As(err, &wrongType) && wrongType.Field != "" {
+		return nil
+	}
+	return err
+}
+
+func (c *Call) readClaudeTool() error {
+	if len(c.Input) == 0 {
+		return nil
+	}
+	var in claudeInput
+	if err := json.Unmarshal(c.Input, &in); err != nil {
+		if claudeWrites(c.Tool) {
+			return fmt.Errorf("%w: input of %s: %w", ErrPayload, c.Tool, err)
+		}
+		return nil
+	}
+	switch c.Tool {
+	case "Write":
+		c.Writes = []Write{{Path: in.FilePath, Content: in.Content, Opaque: in.Content == nil}}
+	case "Edit":
+		c.Writes = []Write{{Path: in.FilePath, Edits: []Edit{{in.OldString, in.NewString, in.ReplaceAll}}}}
+	case "MultiEdit":
+		w := Write{Path: in.FilePath}
+		for _, e := range in.Edits {
+			w.Edits = append(w.Edits, Edit{e.OldString, e.NewString, e.ReplaceAll})
+		}
+		c.Writes = []Write{w}
+	case "NotebookEdit":
+		path := in.NotebookPath
+		if path == "" {
+			path = in.FilePath
+		}
+		c.Writes = []Write{{Path: path, Opaque: true}}
+	case "Bash", "PowerShell", "Monitor":
+		c.Shell = in.Command
+	case "ExitPlanMode":
+		c.Plan = in.Plan
+	}
+	if claudeWrites(c.Tool) && (len(c.Writes) == 0 || c.Writes[0].Path == "") {
+		return fmt.Errorf("%w: %s without a path", ErrPayload, c.Tool)
+	}
+	if (c.Tool == "Bash" || c.Tool == "PowerShell") && c.Shell == nil {
+		return fmt.Errorf("%w: %s without a command", ErrPayload, c.Tool)
+	}
+	return nil
+}
+
+func claudeWrites(tool string) bool {
+	switch tool {
+	case "Write", "Edit", "MultiEdit", "NotebookEdit":
+		return true
+	}
+	return false
+}
+
+// scalars keeps the short plain fields of a payload for the record.
+func scalars(payload []byte) map[string]any {
+	var all map[string]any
+	if json.Unmarshal(payload, &all) != nil {
+		return nil
+	}
+	for key, v := range all {
+		switch v := v.(type) {
+		case string:
+			if len(v) <= 200 && key != "session_id" && key != "hook_event_name" {
+				continue
+			}
+		case bool, float64:
+			continue
+		}
+		delete(all, key)
+	}
+	return all
+}
+
+// claudeOutput is what Claude Code reads from a hook's standard output.
+type claudeOutput struct {
+	Decision      string                `json:"decision,omitempty"`
+	Reason        string                `json:"reason,omitempty"`
+	SystemMessage string                `json:"systemMessage,omitempty"`
+	Specific      *claudeSpecificOutput `json:"hookSpecificOutput,omitempty"`
+}
+
+type claudeSpecificOutput struct {
+	HookEventName            string          `json:"hookEventName"`
+	PermissionDecision       string          `json:"permissionDecision,omitempty"`
+	PermissionDecisionReason string          `json:"permissionDecisionReason,omitempty"`
+	AdditionalContext        string          `json:"additionalContext,omitempty"`
+	Decision                 *claudeBehavior `json:"decision,omitempty"`
+}
+
+type claudeBehavior struct {
+	Behavior string `json:"behavior"`
+	Message  string `json:"message,omitempty"`
+}
+
+// renderClaude writes an answer. A refusal of a tool is given three times –
+// JSON, standard error, exit status 2 – because each form alone is dropped by
+// some version or by a host that reads Claude's settings.
+func renderClaude(c Call, a Answer) schemas.HookReply {
+	out := claudeOutput{SystemMessage: clip(a.Notice)}
+	specific := claudeSpecificOutput{HookEventName: c.Hook}
+	reply := schemas.HookReply{}
+	switch {
+	case a.Verdict == Refuse && c.Kind == Permission:
+		specific.Decision = &claudeBehavior{Behavior: "deny", Message: clip(a.Reason)}
+	case a.Verdict == Refuse && c.Kind == BeforeTool:
+		specific.PermissionDecision, specific.PermissionDecisionReason = "deny", clip(a.Reason)
+		reply.Stderr, reply.Exit = a.Reason+"\n", 2
+	case a.Verdict == AskUser && c.Kind == BeforeTool:
+		specific.PermissionDecision, specific.PermissionDecisionReason = "ask", clip(a.Reason)
+	case a.Verdict == Refuse && claudeBlocks(c.Kind):
+		out.Decision, out.Reason = "block", clip(a.Reason)
+	}
+	if claudeTakesContext(c.Kind) {
+		specific.AdditionalContext = clip(a.Context)
+	} else if a.Context != "" && out.SystemMessage == "" {
+		out.SystemMessage = clip(a.Context)
+	}
+	if specific != (claudeSpecificOutput{HookEventName: c.Hook}) {
+		out.Specific = &specific
+	}
+	if out == (claudeOutput{}) {
+		return reply
+	}
+	raw, err := json.Marshal(out)
+	if err != nil {
+		return schemas.HookReply{Stderr: a.Reason + "\n", Exit: 2}
+	}
+	reply.Stdout = string(raw) + "\n"
+	return reply
+}
+
+func claudeBlocks(k Kind) bool {
+	switch k {
+	case Prompt, Command, AfterTool, ToolFailed, Stop, SubagentStop, BeforeCompact:
+		return true
+	}
+	return false
+}
+
+func claudeTakesContext(k Kind) bool {
+	switch k {
+	case SessionStart, Prompt, Command, BeforeTool, AfterTool, ToolFailed, SubagentStart, SubagentStop, Stop:
+		return true
+	}
+	return false
+}
+
+// clip bounds a text to what reaches the model whole, on a rune boundary.
+func clip(s string) string {
+	if utf8.RuneCountInString(s) <= maxClaudeText {
+		return s
+	}
+	const mark = "\n[cut]"
+	runes := []rune(s)
+	return string(runes[:maxClaudeText-len(mark)]) + mark
+}

@@ -1,0 +1,268 @@
+// Package test holds what looks at Writ from outside: the architecture, the
+// scripts that describe the product, simulations, compatibility directories
+// and benchmarks of whole paths.
+package test
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/writbus/writ"
+
+// sources maps each package of the module, by its path below the module ("cmd/writ/cli"), to
+// what its files import. Test files are kept apart under path + " [test]".
+func sources(t *testing.T) map[string][]string {
+	t.Helper()
+	imports := map[string]map[string]bool{}
+	root := ".."
+	err := filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := entry.Name()
+		if entry.IsDir() {
+			if file != root && (name == "testdata" || strings.HasPrefix(name, ".") || name == "zz_deps") {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(name, ".go") {
+			return nil
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, filepath.Dir(file))
+		if err != nil {
+			return err
+		}
+		pkg := filepath.ToSlash(rel)
+		if strings.HasSuffix(name, "_test.go") {
+			pkg += " [test]"
+		}
+		if imports[pkg] == nil {
+			imports[pkg] = map[string]bool{}
+		}
+		for _, spec := range parsed.Imports {
+			imported, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return err
+			}
+			imports[pkg][imported] = true
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string][]string{}
+	for pkg, set := range imports {
+		for imported := range set {
+			all[pkg] = append(all[pkg], imported)
+		}
+		sort.Strings(all[pkg])
+	}
+	if len(all) < 10 {
+		t.Fatalf("only %d packages found: the test looks at the wrong folder", len(all))
+	}
+	return all
+}
+
+func room(pkg string) string {
+	top, _, _ := strings.Cut(strings.TrimSuffix(pkg, " [test]"), "/")
+	return top
+}
+
+func within(pkg, folder string) bool {
+	pkg = strings.TrimSuffix(pkg, " [test]")
+	return pkg == folder || strings.HasPrefix(pkg, folder+"/")
+}
+
+// rooms lists the top-level folders that hold code, and which others each may
+// import. Arrows point down to schemas; siblings never import siblings.
+var rooms = map[string][]string{
+	"schemas":     {},
+	"bus":         {"schemas"},
+	"projections": {"schemas"},
+	"retrieval":   {"schemas"},
+	"enforcement": {"schemas"},
+	"observer":    {"schemas"},
+	"cmd":         {"schemas", "bus", "projections", "retrieval", "enforcement", "observer"},
+	"test":        {"schemas", "bus", "projections", "retrieval", "enforcement", "observer", "cmd"},
+}
+
+func TestArrowsPointDown(t *testing.T) {
+	for pkg, imports := range sources(t) {
+		allowed, known := rooms[room(pkg)]
+		if !known {
+			t.Errorf("%s: no other top-level folder holds code", pkg)
+			continue
+		}
+		for _, imported := range imports {
+			inside, ok := strings.CutPrefix(imported, module+"/")
+			if !ok {
+				continue
+			}
+			to := room(inside)
+			if to != room(pkg) && !slices.Contains(allowed, to) {
+				t.Errorf("%s imports %s: %s may import only itself and %v", pkg, inside, room(pkg), allowed)
+			}
+		}
+	}
+}
+
+// owners says which folder alone may import a library.
+var owners = map[string][]string{
+	"github.com/nats-io/nats-server":      {"bus/embedded"},
+	"github.com/nats-io/nats.go":          {"bus"},
+	"github.com/cockroachdb/pebble":       {"projections/pebblestore"},
+	"github.com/neo4j/neo4j-go-driver":    {"projections/neo4jmirror"},
+	"github.com/blevesearch/bleve":        {"retrieval/lexical"},
+	"github.com/coder/hnsw":               {"retrieval/vector"},
+	"mvdan.cc/sh":                         {"enforcement/shell"},
+	"github.com/yuin/goldmark":            {"enforcement/plan", "observer"},
+	"github.com/spf13/cobra":              {"cmd/writ"},
+	"github.com/tiktoken-go/tokenizer":    {"retrieval"},
+	"github.com/santhosh-tekuri":          {"cmd/writd/daemon", "schemas"},
+	"github.com/rogpeppe/go-internal":     {"test"},
+	"github.com/landlock-lsm/go-landlock": {"enforcement/confine"},
+}
+
+func TestEachTechnologyHasOneRoom(t *testing.T) {
+	for pkg, imports := range sources(t) {
+		for _, imported := range imports {
+			for library, rooms := range owners {
+				if !strings.HasPrefix(imported, library) {
+					continue
+				}
+				if !slices.ContainsFunc(rooms, func(r string) bool { return within(pkg, r) }) {
+					t.Errorf("%s imports %s, which belongs to %v", pkg, imported, rooms)
+				}
+			}
+		}
+	}
+}
+
+func TestSchemasNeedOnlyTheStandardLibrary(t *testing.T) {
+	for pkg, imports := range sources(t) {
+		if !within(pkg, "schemas") || strings.HasSuffix(pkg, "[test]") {
+			continue
+		}
+		for _, imported := range imports {
+			if strings.Contains(strings.Split(imported, "/")[0], ".") && !strings.HasPrefix(imported, module) {
+				t.Errorf("%s imports %s", pkg, imported)
+			}
+		}
+	}
+}
+
+// impure lists what the pure rooms must not reach for: they get time, ids and
+// randomness as data.
+var impure = []string{"os", "net", "net/http", "math/rand", "math/rand/v2", "crypto/rand", "log", "log/slog", "os/exec", "github.com/google/uuid"}
+
+func TestPureRoomsStayPure(t *testing.T) {
+	for pkg, imports := range sources(t) {
+		if strings.HasSuffix(pkg, "[test]") {
+			continue
+		}
+		pure := within(pkg, "enforcement") && !within(pkg, "enforcement/confine") || within(pkg, "schemas") ||
+			pkg == "retrieval"
+		if !pure {
+			continue
+		}
+		for _, imported := range imports {
+			if slices.Contains(impure, imported) {
+				t.Errorf("%s imports %s", pkg, imported)
+			}
+		}
+	}
+}
+
+// heavy lists what must not be linked into the client that every hook starts.
+var heavy = []string{
+	"github.com/nats-io/nats-server", "github.com/blevesearch/bleve", "github.com/cockroachdb/pebble",
+	"github.com/neo4j", "github.com/coder/hnsw", "mvdan.cc/sh", "github.com/yuin/goldmark",
+	"github.com/tiktoken-go", "github.com/santhosh-tekuri",
+}
+
+func TestTheClientStaysThin(t *testing.T) {
+	all := sources(t)
+	seen := map[string]string{"cmd/writ": "main"}
+	queue := []string{"cmd/writ"}
+	for len(queue) > 0 {
+		pkg := queue[0]
+		queue = queue[1:]
+		for _, imported := range all[pkg] {
+			for _, h := range heavy {
+				if strings.HasPrefix(imported, h) {
+					t.Errorf("writ links %s: %s ← %s", imported, pkg, seen[pkg])
+				}
+			}
+			inside, ok := strings.CutPrefix(imported, module+"/")
+			if !ok || seen[inside] != "" {
+				continue
+			}
+			if _, exists := all[inside]; !exists {
+				t.Errorf("%s imports %s, which has no sources", pkg, inside)
+			}
+			seen[inside] = pkg + " ← " + seen[pkg]
+			queue = append(queue, inside)
+		}
+	}
+	if len(seen) < 3 {
+		t.Fatalf("writ imports only %v: the test looks at the wrong place", seen)
+	}
+}
+
+// TestNoCatchAllRooms keeps out the folder names that mean nothing.
+func TestNoCatchAllRooms(t *testing.T) {
+	for pkg := range sources(t) {
+		for _, part := range strings.Split(path.Clean(strings.TrimSuffix(pkg, " [test]")), "/") {
+			switch part {
+			case "util", "utils", "common", "helpers", "types", "models", "misc":
+				t.Errorf("%s: a folder named %q says nothing about what is in it", pkg, part)
+			}
+		}
+	}
+}
+
+func TestEveryPackageSaysWhatItIs(t *testing.T) {
+	documented := map[string]bool{}
+	all := sources(t)
+	for pkg := range all {
+		if strings.HasSuffix(pkg, "[test]") {
+			continue
+		}
+		dir := filepath.Join("..", filepath.FromSlash(pkg))
+		files, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range files {
+			if !strings.HasSuffix(f.Name(), ".go") || strings.HasSuffix(f.Name(), "_test.go") {
+				continue
+			}
+			parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join(dir, f.Name()), nil, parser.ParseComments|parser.PackageClauseOnly)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if parsed.Doc != nil {
+				documented[pkg] = true
+			}
+		}
+		if !documented[pkg] {
+			t.Errorf("%s has no package comment", pkg)
+		}
+	}
+}
