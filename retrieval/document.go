@@ -1,0 +1,94 @@
+package retrieval
+
+import (
+	"crypto/sha256"
+	"strings"
+
+	"github.com/writbus/writ/retrieval/lexical"
+	"github.com/writbus/writ/schemas"
+)
+
+// AnalysisVersion names what [Analyse] computes: the analyser, the fields, the
+// rendering and the token encoding. A stored document of another version is
+// analysed again. Persisted; only ever raise it.
+const AnalysisVersion = 1
+
+// TypeRule is the node type of a rule.
+const TypeRule = "Rule"
+
+// typeForbidden is always on, like a mandatory rule.
+const typeForbidden = "ForbiddenResponse"
+
+// Document is an analysed rule: the rule itself, its terms by field and what
+// each part of its rendering costs. Made by [Analyse] or [UnmarshalDocument].
+type Document struct {
+	Type   string
+	Rule   schemas.Rule
+	fields lexical.Fields
+	tokens [numSegments]int
+	sum    [sha256.Size]byte // of the stored form
+}
+
+// Analyse prepares a rule for the index. It is the expensive step (stemming
+// and token counting, about half a millisecond a rule), done once per version
+// of a rule and persisted. Strings that are not UTF-8 are made so.
+func Analyse(r schemas.Rule) Document {
+	r = clean(r)
+	doc := Document{Type: TypeRule, Rule: r}
+	doc.fields = lexical.Fields{
+		lexical.Trigger:   lexical.CountTerms(append([]string{r.Trigger}, r.Symptoms...)...),
+		lexical.Name:      lexical.CountTerms(r.ID, r.Title),
+		lexical.Statement: lexical.CountTerms(r.Statement),
+		lexical.Tags:      lexical.CountTerms(append([]string{r.Domain}, r.Tags...)...),
+		lexical.Body:      lexical.CountTerms(r.Body, r.Rationale, r.Violation, r.PassExample, r.Enforcement),
+	}
+	for seg := range doc.tokens {
+		doc.tokens[seg] = countTokens(segment(seg).render(&r))
+	}
+	stored, err := doc.MarshalBinary()
+	if err != nil {
+		panic("retrieval: a rule of plain strings does not encode: " + err.Error())
+	}
+	doc.sum = sha256.Sum256(stored)
+	return doc
+}
+
+// AlwaysOn tells whether the document belongs to the mandatory band and is
+// therefore never retrieved.
+func (d Document) AlwaysOn() bool { return d.Rule.Mandatory || d.Type == typeForbidden }
+
+// views are the texts that are embedded, one vector each: the best one counts.
+func (d Document) views() []string {
+	r := &d.Rule
+	views := []string{r.Title + ". " + r.Statement, r.Trigger}
+	views = append(views, r.Symptoms...)
+	return append(views, strings.Join([]string{r.Title, r.Trigger, r.Statement, r.Rationale, r.Body}, ". "))
+}
+
+// clean makes every string valid UTF-8, so that the rule survives JSON, and
+// empty lists nil.
+func clean(r schemas.Rule) schemas.Rule {
+	for _, s := range []*string{
+		&r.ID, &r.Title, &r.Domain, &r.Severity, &r.Scope, &r.Trigger, &r.Statement, &r.Violation, &r.PassExample,
+		&r.Enforcement, &r.Rationale, &r.Confidence, &r.Authority, &r.LastValidated, &r.Body,
+	} {
+		*s = strings.ToValidUTF8(*s, "\uFFFD")
+	}
+	r.Symptoms, r.Tags = cleanAll(r.Symptoms), cleanAll(r.Tags)
+	var edges []schemas.Edge
+	for _, e := range r.Edges {
+		edges = append(edges, schemas.Edge{
+			Type: strings.ToValidUTF8(e.Type, "\uFFFD"), Target: strings.ToValidUTF8(e.Target, "\uFFFD"),
+		})
+	}
+	r.Edges = edges
+	return r
+}
+
+func cleanAll(in []string) []string {
+	var out []string
+	for _, s := range in {
+		out = append(out, strings.ToValidUTF8(s, "\uFFFD"))
+	}
+	return out
+}

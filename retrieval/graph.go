@@ -1,0 +1,145 @@
+package retrieval
+
+import (
+	"slices"
+)
+
+// The types of edges that mean more than "is near".
+const (
+	edgeSupersedes = "SUPERSEDES"
+	edgeConflicts  = "CONFLICTS_WITH"
+)
+
+// What a seed's neighbours get, by hops.
+const (
+	oneHop  = 1.0
+	twoHops = 0.5
+)
+
+// hubDegree is how many neighbours a node may have before it no longer links
+// them to each other: being beside the same hub says little.
+const hubDegree = 64
+
+// graph is the adjacency of an index's documents, by document number.
+type graph struct {
+	near       [][]int32 // ascending; both directions of every edge that is neither below
+	conflicts  [][]int32 // both directions
+	superseded []bool
+}
+
+// newGraph links the documents. Edges to documents that are not there, and to
+// themselves, say nothing.
+func newGraph(docs []Document, ids map[string]int32) graph {
+	g := graph{near: make([][]int32, len(docs)), conflicts: make([][]int32, len(docs)), superseded: make([]bool, len(docs))}
+	successors := make([][]int32, len(docs)) // from the older to the newer
+	for i := range docs {
+		from := int32(i)
+		for _, edge := range docs[i].Rule.Edges {
+			to, ok := ids[fold(edge.Target)]
+			if !ok || to == from {
+				continue
+			}
+			switch edge.Type {
+			case edgeSupersedes:
+				if maySupersede(&docs[from], &docs[to]) {
+					successors[to] = append(successors[to], from)
+				}
+			case edgeConflicts:
+				g.conflicts[from] = append(g.conflicts[from], to)
+				g.conflicts[to] = append(g.conflicts[to], from)
+			default:
+				g.near[from] = append(g.near[from], to)
+				g.near[to] = append(g.near[to], from)
+			}
+		}
+	}
+	for i := range docs {
+		g.near[i], g.conflicts[i] = distinct(g.near[i]), distinct(g.conflicts[i])
+		g.superseded[i] = hasSuccessor(successors, int32(i))
+	}
+	return g
+}
+
+// maySupersede keeps a proposal from replacing a person's rule, and an optional
+// rule from replacing a mandatory one.
+func maySupersede(newer, older *Document) bool {
+	return authorityRank(&newer.Rule) >= authorityRank(&older.Rule) && (newer.AlwaysOn() || !older.AlwaysOn())
+}
+
+// hasSuccessor tells whether a newer document exists that is not itself
+// replaced by this one: rules that replace each other in a circle all stay.
+func hasSuccessor(successors [][]int32, doc int32) bool {
+	for _, newer := range successors[doc] {
+		if !reaches(successors, newer, doc) {
+			return true
+		}
+	}
+	return false
+}
+
+func reaches(next [][]int32, from, to int32) bool {
+	seen := map[int32]bool{from: true}
+	for queue := []int32{from}; len(queue) > 0; queue = queue[1:] {
+		for _, n := range next[queue[0]] {
+			if n == to {
+				return true
+			}
+			if !seen[n] {
+				seen[n] = true
+				queue = append(queue, n)
+			}
+		}
+	}
+	return false
+}
+
+func distinct(docs []int32) []int32 {
+	slices.Sort(docs)
+	return slices.Compact(docs)
+}
+
+// neighbour is a document near a seed.
+type neighbour struct {
+	doc       int32
+	proximity float64
+	seed      int // place of the nearest seed; of equally near ones the first
+}
+
+// neighbours finds what lies within two hops of the seeds, a seed counting only
+// as the others' neighbour. Nearest first, then by number.
+func (g graph) neighbours(seeds []int32) []neighbour {
+	found := make(map[int32]neighbour)
+	note := func(doc, seed int32, place int, proximity float64) {
+		if doc == seed {
+			return
+		}
+		if old, ok := found[doc]; !ok || proximity > old.proximity {
+			found[doc] = neighbour{doc, proximity, place}
+		}
+	}
+	for place, seed := range seeds {
+		for _, first := range g.near[seed] {
+			note(first, seed, place, oneHop)
+			if len(g.near[first]) > hubDegree {
+				continue
+			}
+			for _, second := range g.near[first] {
+				note(second, seed, place, twoHops)
+			}
+		}
+	}
+	out := make([]neighbour, 0, len(found))
+	for _, n := range found {
+		out = append(out, n)
+	}
+	slices.SortFunc(out, func(a, b neighbour) int {
+		if a.proximity != b.proximity {
+			if a.proximity > b.proximity {
+				return -1
+			}
+			return 1
+		}
+		return int(a.doc) - int(b.doc)
+	})
+	return out
+}

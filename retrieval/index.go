@@ -1,0 +1,235 @@
+package retrieval
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/writbus/writ/retrieval/lexical"
+	"github.com/writbus/writ/retrieval/vector"
+)
+
+var (
+	// ErrDuplicateRule is returned by [NewIndex] when two documents share an id,
+	// in any letter case.
+	ErrDuplicateRule = errors.New("retrieval: two rules with one id")
+	// ErrNoID is returned by [NewIndex] for a document without an id.
+	ErrNoID = errors.New("retrieval: a rule without an id")
+)
+
+// Embedder turns texts into vectors of one dimension. It must be a function of
+// the text alone and safe for concurrent use.
+type Embedder interface {
+	Name() string // with its version; part of the index and of every answer
+	Embed(text string) ([]float32, error)
+}
+
+// VectorIndex finds the documents nearest to a vector; see [vector.Exact].
+type VectorIndex interface {
+	Nearest(query []float32, k int, keep func(doc int32) bool) []vector.Match
+}
+
+// Options are what an index is built with, besides its documents. The zero
+// value searches by words alone.
+type Options struct {
+	Embedder Embedder // nil: words alone, and every answer says so
+	// EmbedderProblem is why the configured embedder could not load, if it
+	// could not; every answer repeats it.
+	EmbedderProblem  string
+	Vectors          func([]vector.View) (VectorIndex, error) // nil: exact search
+	VectorCandidates int                                      // 0 is 10
+	Profiles         []Profile                                // before the built-in ones
+	DefaultProfile   string                                   // "" is reference with an embedder, lexical without
+	// Confidence is the graduated ratio of a rule's outcomes, 0 to 1, which
+	// replaces its stated confidence; false if it has none. Asked at each query;
+	// nil is none. Must be safe for concurrent use.
+	Confidence func(ruleID string) (float64, bool)
+	Clock      func() int64 // nanoseconds, monotonic; nil leaves all durations 0
+	BuiltAt    string       // passed through to answers
+}
+
+// Index is an immutable snapshot that answers queries.
+type Index struct {
+	opt      Options
+	docs     []Document // by id
+	ids      map[string]int32
+	titles   map[string]bool // folded, for exact names
+	kinds    []kind
+	words    *lexical.Index
+	vectors  VectorIndex
+	graph    graph
+	related  []atomic.Pointer[piece] // rendered RELATED lines, filled on first use
+	band     Block
+	info     Info
+	embedder string
+}
+
+// kind is what filters look at.
+type kind struct {
+	domain      string // folded
+	node        string // folded type
+	retrievable bool   // not always on, superseded, or contradicting the mandatory band
+}
+
+// NewIndex builds a snapshot. The order of docs does not matter. Mandatory
+// rules that overflow their band do not fail it: [Index.Mandatory] names them,
+// and [CheckMandatory] is there to refuse them beforehand.
+func NewIndex(docs []Document, opt Options) (*Index, error) {
+	docs = slices.Clone(docs)
+	slices.SortFunc(docs, func(a, b Document) int { return cmp.Compare(a.Rule.ID, b.Rule.ID) })
+	ix := &Index{
+		opt: opt, docs: docs, ids: make(map[string]int32, len(docs)), titles: make(map[string]bool, len(docs)),
+		kinds: make([]kind, len(docs)), related: make([]atomic.Pointer[piece], len(docs)), embedder: EmbedderNone,
+	}
+	for i := range docs {
+		id := fold(docs[i].Rule.ID)
+		if id == "" {
+			return nil, fmt.Errorf("%w: title %q", ErrNoID, docs[i].Rule.Title)
+		}
+		if other, taken := ix.ids[id]; taken {
+			return nil, fmt.Errorf("%w: %s and %s", ErrDuplicateRule, docs[other].Rule.ID, docs[i].Rule.ID)
+		}
+		ix.ids[id] = int32(i)
+	}
+	ix.graph = newGraph(docs, ix.ids)
+	ix.classify()
+	ix.band = renderBand(ix.bandDocuments())
+
+	// Documents that are never retrieved leave no terms, so that they shape
+	// neither candidates nor term statistics.
+	fields := make([]lexical.Fields, len(docs))
+	for i := range docs {
+		if ix.kinds[i].retrievable {
+			fields[i] = docs[i].fields
+			ix.titles[foldName(docs[i].Rule.Title)] = true
+			ix.info.Rules++
+		}
+	}
+	delete(ix.titles, "")
+	ix.words = lexical.New(fields)
+	if err := ix.embed(); err != nil {
+		return nil, err
+	}
+	ix.info.Version, ix.info.BuiltAt = ix.fingerprint(), opt.BuiltAt
+	return ix, nil
+}
+
+// classify fills kinds.
+func (ix *Index) classify() {
+	for i := range ix.docs {
+		doc := &ix.docs[i]
+		ix.kinds[i] = kind{
+			domain: fold(doc.Rule.Domain), node: fold(doc.Type),
+			retrievable: !doc.AlwaysOn() && !ix.graph.superseded[i] && !ix.contradictsBand(int32(i)),
+		}
+	}
+}
+
+// contradictsBand tells whether a mandatory rule, which always reaches the
+// agent, conflicts with the document.
+func (ix *Index) contradictsBand(doc int32) bool {
+	return slices.ContainsFunc(ix.graph.conflicts[doc], func(other int32) bool {
+		return ix.docs[other].AlwaysOn() && !ix.graph.superseded[other]
+	})
+}
+
+func (ix *Index) bandDocuments() []*Document {
+	var band []*Document
+	for i := range ix.docs {
+		if ix.docs[i].AlwaysOn() && !ix.graph.superseded[i] {
+			band = append(band, &ix.docs[i])
+		}
+	}
+	return band
+}
+
+// embed computes the vectors of all views of the retrievable documents.
+func (ix *Index) embed() error {
+	if ix.opt.Embedder == nil {
+		return nil
+	}
+	ix.embedder = ix.opt.Embedder.Name()
+	var views []vector.View
+	for i := range ix.docs {
+		if !ix.kinds[i].retrievable {
+			continue
+		}
+		for _, text := range ix.docs[i].views() {
+			if strings.TrimSpace(text) == "" {
+				continue
+			}
+			v, err := ix.opt.Embedder.Embed(text)
+			if err != nil {
+				return fmt.Errorf("embed rule %s with %s: %w", ix.docs[i].Rule.ID, ix.embedder, err)
+			}
+			views = append(views, vector.View{Doc: int32(i), Vector: v})
+		}
+	}
+	build := ix.opt.Vectors
+	if build == nil {
+		build = func(views []vector.View) (VectorIndex, error) { return vector.NewExact(views) }
+	}
+	var err error
+	if ix.vectors, err = build(views); err != nil {
+		return fmt.Errorf("index %d vectors of %s: %w", len(views), ix.embedder, err)
+	}
+	return nil
+}
+
+// fingerprint is the first half of a SHA-256 over everything that shapes an answer
+// but the profiles and live confidence.
+func (ix *Index) fingerprint() string {
+	h := sha256.New()
+	fmt.Fprintf(h, "%d %q\n", AnalysisVersion, ix.embedder)
+	for i := range ix.docs {
+		fmt.Fprintf(h, "%q ", ix.docs[i].Type)
+		h.Write(ix.docs[i].sum[:])
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// Info names the snapshot.
+func (ix *Index) Info() Info { return ix.info }
+
+// Embedder is the name of the embedder the index was built with, or "none".
+func (ix *Index) Embedder() string { return ix.embedder }
+
+// Mandatory is the always-on band, rendered.
+func (ix *Index) Mandatory() Block { return ix.band }
+
+// Len is the number of documents, retrievable or not.
+func (ix *Index) Len() int { return len(ix.docs) }
+
+// Document returns a rule's document by id, in any letter case.
+func (ix *Index) Document(id string) (Document, bool) {
+	doc, ok := ix.ids[fold(id)]
+	if !ok {
+		return Document{}, false
+	}
+	return ix.docs[doc], true
+}
+
+// Domains lists the domains of the retrievable rules, sorted, without the empty
+// one. A session's domains must hold the cross-cutting ones (security, testing)
+// beside its languages, or their rules are filtered out.
+func (ix *Index) Domains() []string {
+	var domains []string
+	for _, k := range ix.kinds {
+		if k.retrievable && k.domain != "" {
+			domains = append(domains, k.domain)
+		}
+	}
+	slices.Sort(domains)
+	return slices.Compact(domains)
+}
+
+// fold makes ids, domains and types comparable.
+func fold(s string) string { return strings.ToLower(strings.TrimSpace(s)) }
+
+// foldName makes titles comparable: words in lower case, a full stop ignored.
+func foldName(s string) string { return strings.TrimRight(strings.ToLower(oneLine(s)), ".!?") }

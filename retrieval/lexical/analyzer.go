@@ -1,0 +1,65 @@
+package lexical
+
+import (
+	"strings"
+	"sync"
+
+	"github.com/blevesearch/bleve/v2/analysis"
+	"github.com/blevesearch/bleve/v2/analysis/lang/en"
+	"github.com/blevesearch/bleve/v2/analysis/token/lowercase"
+	"github.com/blevesearch/bleve/v2/analysis/token/porter"
+	"github.com/blevesearch/bleve/v2/analysis/token/stop"
+)
+
+// maxTermBytes is the longest term that is indexed or searched for. Longer
+// runs are encoded data, not words.
+const maxTermBytes = 96
+
+// Term is one analysed word of a text.
+type Term struct {
+	Text string
+	// Whole tells that Text is an identifier kept in one piece, as written but
+	// in lower case. Its parts follow as terms of their own, so a whole that is
+	// unknown to the index says nothing about how well a query is covered.
+	Whole bool
+}
+
+// Analyzer returns the one analyser of texts and queries: Unicode words, with
+// identifiers both split and kept whole, then English possessives, lower case,
+// English stop words and Porter stems. Wholes are not stemmed. It satisfies
+// Bleve's interface, so that a Bleve index can share it.
+func Analyzer() analysis.Analyzer { return analyzer() }
+
+var analyzer = sync.OnceValue(func() *analysis.DefaultAnalyzer {
+	words, err := en.TokenMapConstructor(nil, nil)
+	if err != nil {
+		panic("lexical: the built-in stop words do not load: " + err.Error())
+	}
+	return &analysis.DefaultAnalyzer{
+		Tokenizer: identifiers{},
+		TokenFilters: []analysis.TokenFilter{
+			en.NewPossessiveFilter(),
+			lowercase.NewLowerCaseFilter(),
+			stop.NewStopTokensFilter(words),
+			porter.NewPorterStemmer(),
+		},
+	}
+})
+
+// Analyse splits a text into its terms, in order. Bytes that are not UTF-8
+// separate words.
+func Analyse(text string) []Term {
+	if text == "" {
+		return nil
+	}
+	// Filters write into the slice they are given, so it must be a fresh one.
+	stream := analyzer().Analyze([]byte(strings.ToValidUTF8(text, " ")))
+	terms := make([]Term, 0, len(stream))
+	for _, token := range stream {
+		if len(token.Term) == 0 || len(token.Term) > maxTermBytes {
+			continue
+		}
+		terms = append(terms, Term{Text: string(token.Term), Whole: token.KeyWord})
+	}
+	return terms
+}

@@ -1,0 +1,125 @@
+package lexical
+
+import (
+	"math"
+	"slices"
+	"sync"
+)
+
+// The parameters of BM25 (Robertson and Zaragoza, "The Probabilistic Relevance
+// Framework: BM25 and Beyond", 2009): K1 saturates repetition, B weighs the
+// length of a field against its average.
+const (
+	K1 = 1.2
+	B  = 0.75
+)
+
+// Index is a flat inverted index: for every term the documents that hold it
+// and, computed once, what the term adds to each one's score. Immutable.
+type Index struct {
+	size     int
+	terms    map[string]int32 // term to its place in lists
+	lists    []postings
+	scratch  sync.Pool // of *accumulator
+	unknown  float64   // the idf of a term no document holds
+	postings int
+}
+
+// postings are the documents of one term, ascending.
+type postings struct {
+	idf     float64
+	docs    []int32
+	impacts []float64 // idf times the saturated frequencies, boosted and summed over the fields
+}
+
+// New indexes the documents; a document's number is its place in docs.
+func New(docs []Fields) *Index {
+	ix := &Index{size: len(docs), terms: make(map[string]int32)}
+	ix.scratch.New = func() any { return &accumulator{scores: make([]float64, ix.size)} }
+	ix.unknown = idf(len(docs), 0)
+	averages := averageLengths(docs)
+	for doc := range docs {
+		ix.add(int32(doc), &docs[doc], averages)
+	}
+	for i := range ix.lists {
+		list := &ix.lists[i]
+		list.idf = idf(len(docs), len(list.docs))
+		for p := range list.impacts {
+			list.impacts[p] *= list.idf
+		}
+		ix.postings += len(list.docs)
+	}
+	return ix
+}
+
+// add appends the document's saturated frequencies to its terms' lists.
+func (ix *Index) add(doc int32, fields *Fields, averages [NumFields]float64) {
+	for field, counts := range fields {
+		if len(counts) == 0 {
+			continue
+		}
+		norm := float64(K1 * (1 - B + B*length(counts)/averages[field]))
+		for _, c := range counts {
+			tf := float64(c.N)
+			impact := float64(Boosts[field] * tf * (K1 + 1) / (tf + norm))
+			ix.list(c.Term).add(doc, impact)
+		}
+	}
+}
+
+func (ix *Index) list(term string) *postings {
+	at, ok := ix.terms[term]
+	if !ok {
+		at = int32(len(ix.lists))
+		ix.terms[term] = at
+		ix.lists = append(ix.lists, postings{})
+	}
+	return &ix.lists[at]
+}
+
+// add sums a document's fields: its number can only be the last one.
+func (p *postings) add(doc int32, impact float64) {
+	if n := len(p.docs); n > 0 && p.docs[n-1] == doc {
+		p.impacts[n-1] += impact
+		return
+	}
+	p.docs = append(p.docs, doc)
+	p.impacts = append(p.impacts, impact)
+}
+
+// impact returns what the term adds to a document, 0 if it does not hold it.
+func (p *postings) impact(doc int32) float64 {
+	if at, ok := slices.BinarySearch(p.docs, doc); ok {
+		return p.impacts[at]
+	}
+	return 0
+}
+
+// averageLengths are over the documents that have the field, as Lucene counts.
+func averageLengths(docs []Fields) [NumFields]float64 {
+	var sum, having [NumFields]float64
+	for doc := range docs {
+		for field, counts := range docs[doc] {
+			if len(counts) > 0 {
+				sum[field] += length(counts)
+				having[field]++
+			}
+		}
+	}
+	for field := range sum {
+		sum[field] /= max(having[field], 1)
+	}
+	return sum
+}
+
+// idf is ln(1 + (n − df + 0.5)/(df + 0.5)): the form of Robertson and Spärck
+// Jones kept above zero, as Lucene does it.
+func idf(n, df int) float64 {
+	return math.Log(1 + (float64(n-df)+0.5)/(float64(df)+0.5))
+}
+
+// Len is the number of documents.
+func (ix *Index) Len() int { return ix.size }
+
+// Postings is the number of term and document pairs.
+func (ix *Index) Postings() int { return ix.postings }

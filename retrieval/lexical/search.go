@@ -1,0 +1,184 @@
+package lexical
+
+import (
+	"cmp"
+	"slices"
+)
+
+// maxQueryTerms bounds the work of a query made of a pasted log: the rarest
+// known terms count, the rest say little.
+const maxQueryTerms = 128
+
+// Match is a document that holds at least one term of the query.
+type Match struct {
+	Doc   int32
+	Score float64 // BM25, summed over fields and terms
+	// Coverage is the share, 0 to 1, of the query's idf mass that the document
+	// holds. Wholes do not count: their parts do.
+	Coverage float64
+}
+
+// Query is a text resolved against one index.
+type Query struct {
+	terms []queryTerm
+	mass  float64 // idf of all parts, known or not
+	known int
+}
+
+type queryTerm struct {
+	text  string
+	whole bool
+	list  *postings
+}
+
+// Resolve analyses a text and looks its distinct terms up. A term counts once,
+// however often the text repeats it (k3 = 0).
+func (ix *Index) Resolve(text string) Query {
+	var q Query
+	seen := make(map[string]bool)
+	for _, term := range Analyse(text) {
+		if seen[term.Text] {
+			continue
+		}
+		seen[term.Text] = true
+		at, ok := ix.terms[term.Text]
+		if !ok {
+			if !term.Whole {
+				q.mass += ix.unknown
+			}
+			continue
+		}
+		list := &ix.lists[at]
+		if !term.Whole {
+			q.mass += list.idf
+		}
+		q.terms = append(q.terms, queryTerm{text: term.Text, whole: term.Whole, list: list})
+	}
+	q.known = len(q.terms)
+	if len(q.terms) > maxQueryTerms {
+		slices.SortStableFunc(q.terms, func(a, b queryTerm) int {
+			return cmp.Or(cmp.Compare(b.list.idf, a.list.idf), cmp.Compare(a.text, b.text))
+		})
+		q.terms = q.terms[:maxQueryTerms]
+	}
+	return q
+}
+
+// Known is the number of the query's distinct terms that the index holds.
+func (q Query) Known() int { return q.known }
+
+// Mass is the idf of all the query's distinct words, known or not, wholes aside.
+func (q Query) Mass() float64 { return q.mass }
+
+// Rarest is the idf of a word that no document holds: the most a word can weigh.
+func (ix *Index) Rarest() float64 { return ix.unknown }
+
+// Search returns the k best documents that keep admits, best first, ties by
+// number. The score of document d for query q is
+//
+//	Σ over distinct terms t of q, Σ over fields f:
+//	    idf(t) · boost(f) · tf(t,f,d)·(K1+1) / (tf(t,f,d) + K1·(1 − B + B·len(f,d)/avg(f)))
+//
+// with idf over documents that hold t in any field and avg(f) over documents
+// that have f. With one field and boost 1 that is textbook BM25. A nil keep
+// admits everything.
+func (ix *Index) Search(q Query, k int, keep func(doc int32) bool) []Match {
+	if len(q.terms) == 0 || k <= 0 {
+		return nil
+	}
+	acc := ix.scratch.Get().(*accumulator)
+	defer ix.scratch.Put(acc)
+	for _, term := range q.terms {
+		acc.add(term.list)
+	}
+	best := acc.best(k, keep)
+	for i := range best {
+		best[i].Coverage = q.coverage(best[i].Doc)
+	}
+	return best
+}
+
+// Contribution is what one term of a query adds to one document's score.
+type Contribution struct {
+	Term  string
+	Score float64
+}
+
+// Explain lists the terms that make up a document's score, largest first.
+func (q Query) Explain(doc int32) []Contribution {
+	var parts []Contribution
+	for _, term := range q.terms {
+		if score := term.list.impact(doc); score > 0 {
+			parts = append(parts, Contribution{term.text, score})
+		}
+	}
+	slices.SortFunc(parts, func(a, b Contribution) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Term, b.Term))
+	})
+	return parts
+}
+
+// Score is the BM25 score of one document and its coverage.
+func (q Query) Score(doc int32) (score, coverage float64) {
+	for _, term := range q.terms {
+		score += term.list.impact(doc)
+	}
+	return score, q.coverage(doc)
+}
+
+func (q Query) coverage(doc int32) float64 {
+	if q.mass == 0 {
+		return 0
+	}
+	var held float64
+	for _, term := range q.terms {
+		if !term.whole && term.list.impact(doc) > 0 {
+			held += term.list.idf
+		}
+	}
+	return min(held/q.mass, 1)
+}
+
+// accumulator sums scores per document and remembers which it touched, so
+// that clearing costs no more than searching did.
+type accumulator struct {
+	scores  []float64
+	touched []int32
+}
+
+func (a *accumulator) add(list *postings) {
+	impacts := list.impacts
+	for i, doc := range list.docs {
+		score := a.scores[doc]
+		if score == 0 {
+			a.touched = append(a.touched, doc)
+		}
+		a.scores[doc] = score + impacts[i]
+	}
+}
+
+// best empties the accumulator into the k best matches.
+func (a *accumulator) best(k int, keep func(int32) bool) []Match {
+	top := make([]Match, 0, min(k, len(a.touched)))
+	for _, doc := range a.touched {
+		m := Match{Doc: doc, Score: a.scores[doc]}
+		a.scores[doc] = 0
+		if len(top) == k && order(m, top[k-1]) > 0 {
+			continue
+		}
+		if keep != nil && !keep(doc) {
+			continue
+		}
+		if len(top) == k {
+			top = top[:k-1]
+		}
+		at, _ := slices.BinarySearchFunc(top, m, order)
+		top = slices.Insert(top, at, m)
+	}
+	a.touched = a.touched[:0]
+	return top
+}
+
+func order(a, b Match) int {
+	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Doc, b.Doc))
+}

@@ -1,0 +1,139 @@
+package retrieval
+
+import (
+	"strings"
+
+	"github.com/writbus/writ/schemas"
+)
+
+// Query asks for the rules that matter for a text. Only Text is needed.
+type Query struct {
+	Text         string   `json:"query"`                   // any bytes; of very long ones the two ends count
+	Session      string   `json:"session,omitempty"`       // passed through; the index keeps no sessions
+	Domains      []string `json:"domains,omitempty"`       // only these and rules without domain; empty is all
+	NodeTypes    []string `json:"node_types,omitempty"`    // only these; empty is all
+	Exclude      []string `json:"exclude,omitempty"`       // ids never to return
+	Shown        []string `json:"shown,omitempty"`         // ids shown before: returned only if the text names them
+	Prefer       []string `json:"prefer,omitempty"`        // ids to put first at a near tie
+	Previous     []string `json:"previous,omitempty"`      // the order of the last answer, kept at near ties
+	BudgetTokens int      `json:"budget_tokens,omitempty"` // 0 is DefaultBudget; below 0 nothing is rendered
+	Profile      string   `json:"profile,omitempty"`       // a profile's name; "" is the default
+	Explain      bool     `json:"explain,omitempty"`       // adds the matched terms to each hit's reasons
+	Raw          bool     `json:"raw,omitempty"`           // returns the whole ranking, irrelevant hits included
+	Limit        int      `json:"limit,omitempty"`         // most rules to return; 0 is the mode's
+}
+
+// Answer is what a query found.
+type Answer struct {
+	Rules       []Hit      `json:"rules"`
+	Mode        string     `json:"mode"`        // ModeSummary, ModeStandard or ModeFull, by budget
+	Tier        string     `json:"tier"`        // of the answer: the best of its hits'
+	Probability float64    `json:"probability"` // that the best hit is relevant
+	Literal     bool       `json:"literal"`     // the text names an id or a title, or quotes a phrase
+	Embedder    string     `json:"embedder"`    // name and version, or "none"
+	Profile     string     `json:"profile"`
+	Problem     string     `json:"problem,omitempty"` // why the configured embedder did not answer
+	Index       Info       `json:"index"`
+	Tokens      int        `json:"tokens"` // of Block
+	Budget      int        `json:"budget"`
+	Encoding    string     `json:"encoding"` // in which tokens are counted
+	Block       string     `json:"block"`    // the rendered text, "" when there is nothing to inject
+	Conflicts   []Conflict `json:"conflicts,omitempty"`
+	Stages      []Stage    `json:"stages"`
+	Latency     Latency    `json:"latency_us"`
+}
+
+// Info names an index snapshot.
+type Info struct {
+	Version string `json:"version"`  // a hash of the documents and the embedder
+	BuiltAt string `json:"built_at"` // as the builder passed it
+	Rules   int    `json:"rules"`    // documents that can be retrieved
+}
+
+// Hit is a rule that was found.
+type Hit struct {
+	ID          string  `json:"id"`
+	Type        string  `json:"type"`
+	Score       float64 `json:"score"` // 0 to 1
+	Tier        string  `json:"tier"`
+	Probability float64 `json:"probability"`
+	// Rendered tells how much of the rule is in the block: RenderedWhole,
+	// RenderedShort, RenderedTitle, or "" if none is.
+	Rendered  string   `json:"rendered"`
+	Conflicts []string `json:"conflicts,omitempty"` // rules left out because this one contradicts them
+	schemas.Rule
+	Why Why `json:"why"`
+}
+
+// How much of a rule was rendered.
+const (
+	RenderedWhole = "whole"
+	RenderedShort = "short"
+	RenderedTitle = "title"
+)
+
+// Conflict is a pair of rules that contradict each other, only one of which is
+// in the answer.
+type Conflict struct {
+	Kept    string `json:"kept"`
+	LeftOut string `json:"left_out"`
+}
+
+// Why holds a hit's signals before weighing.
+type Why struct {
+	BM25       float64 `json:"bm25"`
+	Vector     float64 `json:"vector"` // cosine
+	Severity   float64 `json:"severity"`
+	Confidence float64 `json:"confidence"`
+	Graph      float64 `json:"graph"`    // 1 one hop from a seed, 0.5 two hops
+	Coverage   float64 `json:"coverage"` // share of the query's weight that the rule's words hold
+	Pinned     bool    `json:"pinned,omitempty"`
+	Ranks      Ranks   `json:"ranks"`
+	Terms      []Term  `json:"terms,omitempty"` // with Query.Explain
+}
+
+// Ranks are a hit's places, from 1; 0 is not in that list.
+type Ranks struct {
+	BM25   int `json:"bm25"`
+	Vector int `json:"vector"`
+	Pass1  int `json:"pass1"` // before the graph
+}
+
+// Term is a matched word, as analysed, and what it adds to the BM25 score.
+type Term struct {
+	Term  string  `json:"term"`
+	Score float64 `json:"score"`
+}
+
+// Stage is a step of the pipeline: how many candidates it left, how long it took.
+type Stage struct {
+	Name       string `json:"name"`
+	Candidates int    `json:"candidates"`
+	Nanos      int64  `json:"nanos"`
+}
+
+// Latency is the stages' durations in microseconds.
+type Latency struct {
+	Analyse float64 `json:"analyse"`
+	BM25    float64 `json:"bm25"`
+	Vector  float64 `json:"vector"`
+	Graph   float64 `json:"graph"`
+	Rank    float64 `json:"rank"`
+	Render  float64 `json:"render"`
+	Total   float64 `json:"total"`
+}
+
+// EmbedderNone is the embedder of an answer that used words alone.
+const EmbedderNone = "none"
+
+// maxQueryBytes is how much of a query is read. Of a longer one, half from each
+// end: what is asked stands before or after what is pasted.
+const maxQueryBytes = 16 << 10
+
+// queryText is the part of a query's text that is read, as valid UTF-8.
+func queryText(text string) string {
+	if len(text) > maxQueryBytes {
+		text = text[:maxQueryBytes/2] + " " + text[len(text)-maxQueryBytes/2:]
+	}
+	return strings.TrimSpace(strings.ToValidUTF8(text, " "))
+}

@@ -1,0 +1,244 @@
+package retrieval
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// nearTie is how close two scores must be for a provisional rule to yield to a
+// person's, and for the last answer's order to hold.
+const nearTie = 0.02
+
+// rrfK is the constant of reciprocal rank fusion.
+const rrfK = 60
+
+// passOne scores without the graph and judges relevance.
+func (s *search) passOne() {
+	s.score()
+	for place, at := range s.byScore() {
+		s.pool[at].ranks.Pass1 = place + 1
+	}
+	for i := range s.pool {
+		s.pool[i].probability = s.relevance(&s.pool[i])
+	}
+}
+
+// score weighs every candidate's signals, 0 to 1.
+func (s *search) score() {
+	var maxBM25 float64
+	low, high := math.Inf(1), math.Inf(-1)
+	for i := range s.pool {
+		c := &s.pool[i]
+		maxBM25 = max(maxBM25, c.bm25)
+		if c.ranks.Vector > 0 {
+			low, high = min(low, c.cosine), max(high, c.cosine)
+		}
+	}
+	for i := range s.pool {
+		c := &s.pool[i]
+		switch {
+		case c.pinned > 0:
+			c.score = 1
+		case s.profile.Fusion == FusionConvex:
+			c.score = s.profile.convex(c, maxBM25, low, high)
+		default:
+			c.score = s.profile.rrf(c)
+		}
+	}
+}
+
+// rrf adds weighted reciprocal ranks and priors. A candidate that is missing
+// from a list gets nothing for it.
+func (p Profile) rrf(c *candidate) float64 {
+	return float64(p.Vector*reciprocal(c.ranks.Vector)) + float64(p.BM25*reciprocal(c.ranks.BM25)) +
+		float64(p.Severity*c.severity) + float64(p.Confidence*c.confidence) + float64(p.Graph*c.graph)
+}
+
+// reciprocal is the share of a place: 1 for the first.
+func reciprocal(rank int) float64 {
+	if rank == 0 {
+		return 0
+	}
+	return float64(rrfK+1) / float64(rrfK+rank)
+}
+
+// convex combines the scaled scores, lifts them by the priors, and is scaled
+// back to 0..1. The worst of the vector list keeps a share above those that are
+// not on it: the scale starts one step of the list below it.
+func (p Profile) convex(c *candidate, maxBM25, low, high float64) float64 {
+	var words, meaning float64
+	if maxBM25 > 0 {
+		words = c.bm25 / maxBM25
+	}
+	if c.ranks.Vector > 0 {
+		meaning = 1
+		if high > low {
+			meaning = (c.cosine - low) / (high - low)
+		}
+	}
+	relevance := float64(p.Vector*meaning) + float64(p.BM25*words)
+	prior := 1 + float64(p.Severity*c.severity) + float64(p.Confidence*c.confidence)
+	most := (p.Vector + p.BM25) * (1 + p.Severity + p.Confidence)
+	if most == 0 {
+		return p.Graph * c.graph
+	}
+	return float64((1-p.Graph)*relevance*prior/most) + float64(p.Graph*c.graph)
+}
+
+// byScore lists the places in the pool, best first: named documents in the
+// order of the text, then by score, ties by id.
+func (s *search) byScore() []int {
+	return s.sorted(func(c *candidate) float64 { return c.score })
+}
+
+func (s *search) sorted(key func(*candidate) float64) []int {
+	order := make([]int, len(s.pool))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int {
+		a, b := &s.pool[i], &s.pool[j]
+		return cmp.Or(
+			cmp.Compare(pinOrder(a), pinOrder(b)),
+			cmp.Compare(key(b), key(a)),
+			cmp.Compare(a.doc, b.doc), // documents are numbered by id
+		)
+	})
+	return order
+}
+
+func pinOrder(c *candidate) int {
+	if c.pinned > 0 {
+		return c.pinned
+	}
+	return math.MaxInt
+}
+
+// rank is pass two: it scores with the graph, orders, and picks what to answer.
+func (s *search) rank() []int {
+	s.score()
+	order := s.sorted(func(c *candidate) float64 {
+		if provisional(&s.ix.docs[c.doc].Rule) {
+			return c.score - nearTie
+		}
+		return c.score
+	})
+	s.stick(order)
+	order = s.relevant(order)
+	order = s.withoutConflicts(order)
+	s.done(StageRank, len(order))
+	return order
+}
+
+// stick keeps the order of the last answer wherever two neighbours' scores are a
+// near tie. Each swap undoes one inversion against the wanted order and only
+// ever passes near ties, so it ends, and no rule overtakes a clearly better one.
+func (s *search) stick(order []int) {
+	wanted := s.wanted()
+	if len(wanted) == 0 {
+		return
+	}
+	place := func(at int) int {
+		if p, ok := wanted[s.pool[at].doc]; ok {
+			return p
+		}
+		return math.MaxInt
+	}
+	for swapped := true; swapped; {
+		swapped = false
+		for i := 1; i < len(order); i++ {
+			a, b := order[i-1], order[i]
+			if s.mayPass(&s.pool[a], &s.pool[b]) && place(b) < place(a) {
+				order[i-1], order[i] = b, a
+				swapped = true
+			}
+		}
+	}
+}
+
+// mayPass tells whether b, ranked just below a, is near enough to go first. A
+// named rule is never passed, and a provisional one never passes a person's.
+func (s *search) mayPass(a, b *candidate) bool {
+	yields := provisional(&s.ix.docs[b.doc].Rule) && !provisional(&s.ix.docs[a.doc].Rule)
+	return a.pinned == 0 && b.pinned == 0 && !yields && math.Abs(a.score-b.score) < nearTie
+}
+
+// wanted is the order asked for at near ties: preferred rules, then the last answer's.
+func (s *search) wanted() map[int32]int {
+	wanted := make(map[int32]int)
+	for _, ids := range [][]string{s.q.Prefer, s.q.Previous} {
+		for _, id := range ids {
+			if doc, ok := s.ix.ids[fold(id)]; ok {
+				if _, known := wanted[doc]; !known {
+					wanted[doc] = len(wanted)
+				}
+			}
+		}
+	}
+	return wanted
+}
+
+// withoutConflicts picks the answer from the order, up to the limit: of two
+// rules that contradict each other only the one of higher authority, or the
+// better ranked, stays, and the other is named beside it.
+func (s *search) withoutConflicts(order []int) []int {
+	limit := s.limit()
+	var chosen []int
+	for _, at := range order {
+		if len(chosen) == limit {
+			break
+		}
+		rivals := s.rivals(chosen, at)
+		if strongest := s.strongest(rivals); strongest >= 0 && s.authority(strongest) >= s.authority(at) {
+			s.leaveOut(strongest, at)
+			continue
+		}
+		for _, rival := range rivals {
+			s.leaveOut(at, rival)
+			chosen = slices.DeleteFunc(chosen, func(c int) bool { return c == rival })
+		}
+		chosen = append(chosen, at)
+	}
+	return chosen
+}
+
+// rivals lists the chosen candidates that contradict this one.
+func (s *search) rivals(chosen []int, at int) []int {
+	var rivals []int
+	for _, other := range chosen {
+		if _, found := slices.BinarySearch(s.ix.graph.conflicts[s.pool[at].doc], s.pool[other].doc); found {
+			rivals = append(rivals, other)
+		}
+	}
+	return rivals
+}
+
+// strongest is the candidate of highest authority, the first of equals; -1 of none.
+func (s *search) strongest(candidates []int) int {
+	best := -1
+	for _, at := range candidates {
+		if best < 0 || s.authority(at) > s.authority(best) {
+			best = at
+		}
+	}
+	return best
+}
+
+func (s *search) authority(at int) int { return authorityRank(&s.ix.docs[s.pool[at].doc].Rule) }
+
+func (s *search) leaveOut(kept, dropped int) {
+	keptID, droppedID := s.ix.docs[s.pool[kept].doc].Rule.ID, s.ix.docs[s.pool[dropped].doc].Rule.ID
+	s.pool[kept].leftOut = append(s.pool[kept].leftOut, droppedID)
+	s.answer.Conflicts = append(s.answer.Conflicts, Conflict{Kept: keptID, LeftOut: droppedID})
+}
+
+func (s *search) limit() int {
+	if s.q.Limit > 0 {
+		return s.q.Limit
+	}
+	if s.q.Raw {
+		return math.MaxInt
+	}
+	return modeLimit(s.answer.Mode)
+}

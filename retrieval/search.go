@@ -1,0 +1,264 @@
+package retrieval
+
+import (
+	"slices"
+
+	"github.com/writbus/writ/retrieval/lexical"
+)
+
+const (
+	bm25Candidates   = 50
+	vectorCandidates = 10
+	graphCandidates  = 50
+	seedCount        = 3
+)
+
+// The names of the stages, in order.
+const (
+	StageAnalyse = "analyse"
+	StageBM25    = "bm25"
+	StageVector  = "vector"
+	StageGraph   = "graph"
+	StageRank    = "rank"
+	StageRender  = "render"
+)
+
+// candidate is a document on its way through the pipeline.
+type candidate struct {
+	doc         int32
+	bm25        float64
+	coverage    float64
+	cosine      float64
+	severity    float64
+	confidence  float64
+	graph       float64
+	ranks       Ranks
+	score       float64
+	probability float64
+	pinned      int // place among the ids the text names, from 1; 0 is not named
+	leftOut     []string
+}
+
+// search is one query under way.
+type search struct {
+	ix      *Index
+	q       Query
+	answer  Answer
+	profile Profile
+	words   lexical.Query
+	text    string
+	named   []int32
+	vector  []float32
+	keep    func(int32) bool
+	pool    []candidate
+	at      map[int32]int // document to its place in pool
+	started int64
+	lap     int64
+}
+
+// Search answers a query. It is a function of the index, the query and what
+// [Options].Confidence answers; only the durations come from the clock.
+func (ix *Index) Search(q Query) Answer {
+	s := search{ix: ix, q: q, at: make(map[int32]int)}
+	s.started = s.now()
+	s.lap = s.started
+	s.answer = Answer{
+		Rules: []Hit{}, Tier: TierNothing, Embedder: ix.embedder, Problem: ix.opt.EmbedderProblem, Index: ix.info,
+		Encoding: Encoding, Budget: budget(q.BudgetTokens), Stages: []Stage{},
+	}
+	s.answer.Mode = mode(s.answer.Budget)
+	s.text = queryText(q.Text)
+	s.analyse()
+	if s.text == "" {
+		return s.answer
+	}
+	s.lexical()
+	s.vectors()
+	s.passOne()
+	s.neighbours()
+	chosen := s.rank()
+	s.render(chosen)
+	return s.answer
+}
+
+// analyse resolves the text and fixes filter and profile.
+func (s *search) analyse() {
+	if s.text != "" {
+		s.words = s.ix.words.Resolve(s.text)
+		s.named, s.answer.Literal = s.ix.literal(s.text)
+		s.embed()
+	}
+	s.profile = s.ix.profile(s.q.Profile, s.answer.Embedder != EmbedderNone)
+	s.answer.Profile = s.profile.Name
+	if s.answer.Literal {
+		s.profile = s.profile.literal()
+	}
+	s.keep = s.filter()
+	s.done(StageAnalyse, s.words.Known())
+}
+
+// embed computes the text's vector; without one the answer says why and goes on
+// by words.
+func (s *search) embed() {
+	if s.ix.opt.Embedder == nil {
+		return
+	}
+	v, err := s.ix.opt.Embedder.Embed(s.text)
+	if err != nil {
+		s.answer.Problem = s.answer.Embedder + " did not embed the query: " + err.Error()
+		s.answer.Embedder = EmbedderNone
+		return
+	}
+	s.vector = v
+}
+
+// filter is the first stage. It runs inside the candidate searches.
+func (s *search) filter() func(int32) bool {
+	ix := s.ix
+	domains, nodes := foldSet(s.q.Domains), foldSet(s.q.NodeTypes)
+	out := make(map[int32]bool)
+	for _, id := range s.q.Shown {
+		if doc, ok := ix.ids[fold(id)]; ok {
+			out[doc] = true
+		}
+	}
+	for _, doc := range s.named {
+		delete(out, doc)
+	}
+	for _, id := range s.q.Exclude {
+		if doc, ok := ix.ids[fold(id)]; ok {
+			out[doc] = true
+		}
+	}
+	return func(doc int32) bool {
+		k := &ix.kinds[doc]
+		return k.retrievable && (len(domains) == 0 || k.domain == "" || domains[k.domain]) &&
+			(len(nodes) == 0 || nodes[k.node]) && !out[doc]
+	}
+}
+
+func foldSet(names []string) map[string]bool {
+	set := make(map[string]bool, len(names))
+	for _, name := range names {
+		if name = fold(name); name != "" {
+			set[name] = true
+		}
+	}
+	return set
+}
+
+// lexical fills the pool with the best by words and with the named documents.
+func (s *search) lexical() {
+	for i, m := range s.ix.words.Search(s.words, bm25Candidates, s.keep) {
+		c := s.candidate(m.Doc)
+		c.bm25, c.coverage, c.ranks.BM25 = m.Score, m.Coverage, i+1
+	}
+	for _, doc := range s.named {
+		if !s.keep(doc) {
+			continue
+		}
+		c := s.candidate(doc)
+		c.pinned = 1 + slices.Index(s.named, doc)
+		if c.ranks.BM25 == 0 {
+			c.bm25, c.coverage = s.words.Score(doc)
+		}
+	}
+	s.done(StageBM25, len(s.pool))
+}
+
+// vectors adds the nearest by meaning.
+func (s *search) vectors() {
+	if s.vector != nil {
+		k := s.ix.opt.VectorCandidates
+		if k <= 0 {
+			k = vectorCandidates
+		}
+		for i, m := range s.ix.vectors.Nearest(s.vector, k, s.keep) {
+			c := s.candidate(m.Doc)
+			c.cosine, c.ranks.Vector = m.Cosine, i+1
+			if c.ranks.BM25 == 0 {
+				c.bm25, c.coverage = s.words.Score(m.Doc)
+			}
+		}
+	}
+	s.done(StageVector, len(s.pool))
+}
+
+// neighbours adds what lies near the three best rules a person stands behind,
+// and tells every candidate how near it is.
+func (s *search) neighbours() {
+	var seeds []int32
+	var relevant []float64 // the seeds' probabilities, before any is lifted by another
+	for _, place := range s.byScore() {
+		c := &s.pool[place]
+		if len(seeds) < seedCount && !provisional(&s.ix.docs[c.doc].Rule) {
+			seeds, relevant = append(seeds, c.doc), append(relevant, c.probability)
+		}
+	}
+	added := 0
+	for _, n := range s.ix.graph.neighbours(seeds) {
+		if _, known := s.at[n.doc]; !known {
+			if added == graphCandidates || !s.keep(n.doc) {
+				continue
+			}
+			added++
+			c := s.candidate(n.doc)
+			c.bm25, c.coverage = s.words.Score(n.doc)
+		}
+		c := s.candidate(n.doc)
+		c.graph = n.proximity
+		c.probability = max(c.probability, besideShare*n.proximity*relevant[n.seed])
+	}
+	s.done(StageGraph, len(s.pool))
+}
+
+// candidate returns the document's place in the pool, made if need be. The
+// pointer holds until the next new candidate.
+func (s *search) candidate(doc int32) *candidate {
+	at, ok := s.at[doc]
+	if !ok {
+		at = len(s.pool)
+		s.at[doc] = at
+		rule := &s.ix.docs[doc].Rule
+		c := candidate{doc: doc, severity: severity(rule), confidence: confidence(rule)}
+		if s.ix.opt.Confidence != nil {
+			if ratio, graduated := s.ix.opt.Confidence(rule.ID); graduated {
+				c.confidence = min(max(ratio, 0), 1)
+			}
+		}
+		s.pool = append(s.pool, c)
+	}
+	return &s.pool[at]
+}
+
+func (s *search) now() int64 {
+	if s.ix.opt.Clock == nil {
+		return 0
+	}
+	return s.ix.opt.Clock()
+}
+
+// done closes a stage.
+func (s *search) done(stage string, candidates int) {
+	now := s.now()
+	nanos := now - s.lap
+	s.lap = now
+	s.answer.Stages = append(s.answer.Stages, Stage{Name: stage, Candidates: candidates, Nanos: nanos})
+	l := &s.answer.Latency
+	micros := float64(nanos) / 1000
+	switch stage {
+	case StageAnalyse:
+		l.Analyse = micros
+	case StageBM25:
+		l.BM25 = micros
+	case StageVector:
+		l.Vector = micros
+	case StageGraph:
+		l.Graph = micros
+	case StageRank:
+		l.Rank = micros
+	case StageRender:
+		l.Render = micros
+	}
+	l.Total = float64(now-s.started) / 1000
+}
