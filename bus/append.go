@@ -1,0 +1,97 @@
+package bus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/writbus/writ/schemas"
+)
+
+// Expect is what an append expects of its aggregate. The zero value expects
+// nothing.
+type Expect struct {
+	checked bool
+	seq     uint64
+}
+
+// Any expects nothing: the event is appended whatever came before. A retry is
+// recognised by its id for as long as the stream's duplicate window.
+func Any() Expect { return Expect{} }
+
+// LastSeq expects the aggregate's last record to be at a stream sequence; 0
+// expects a new aggregate. A retry is recognised whenever it comes.
+func LastSeq(seq uint64) Expect { return Expect{checked: true, seq: seq} }
+
+// Sequence is the expected sequence, and whether there is one.
+func (e Expect) Sequence() (seq uint64, checked bool) { return e.seq, e.checked }
+
+func (e Expect) String() string {
+	if !e.checked {
+		return "anything"
+	}
+	return fmt.Sprintf("last sequence %d", e.seq)
+}
+
+// Append stores an event, with others of the same decision in the same
+// message, and returns its position once it is as durable as the server's
+// setting says. An append that was already stored, recognised by the event's
+// id, returns the position it has.
+//
+// It returns ErrConflict, ErrUnavailable (unknown whether stored: repeat with
+// the same event), ErrTooLarge, ErrDiskFull, ErrStorage, ErrDenied, or what
+// schemas.Encode returns.
+func (c *Conn) Append(ctx context.Context, main schemas.Event, also []schemas.Payload, e Expect) (schemas.Position, error) {
+	message, err := schemas.Encode(main, also...)
+	if err != nil {
+		return schemas.Position{}, err
+	}
+	position, err := c.publish(ctx, main.Aggregate, message, e)
+	if errors.Is(err, ErrConflict) {
+		position, err = c.resolve(ctx, main, e, err)
+	}
+	if err != nil {
+		return schemas.Position{}, fmt.Errorf("append %s to %s: %w", main.Type(), main.Aggregate, err)
+	}
+	return position, nil
+}
+
+func (c *Conn) publish(ctx context.Context, a schemas.Aggregate, message schemas.Message, e Expect) (schemas.Position, error) {
+	ctx, cancel := c.bounded(ctx)
+	defer cancel()
+	guarded, release := c.guards.watch(ctx, message.Subject)
+	defer release()
+	stream := a.Kind.Stream()
+	options := []jetstream.PublishOpt{jetstream.WithExpectStream(string(stream))}
+	if e.checked {
+		options = append(options, jetstream.WithExpectLastSequenceForSubject(e.seq, a.Filter()))
+	}
+	ack, err := c.js.PublishMsg(guarded, &nats.Msg{
+		Subject: message.Subject,
+		Header:  nats.Header(message.Header),
+		Data:    message.Body,
+	}, options...)
+	if err != nil {
+		return schemas.Position{}, causeOf(guarded, err)
+	}
+	return schemas.Position{Stream: stream, Seq: ack.Sequence}, nil
+}
+
+// resolve tells a retry from a conflict. The server compares sequences before
+// ids, so the retry of a stored append looks stale. If it was stored, it was
+// stored while its expectation held, hence right after the expected record.
+func (c *Conn) resolve(ctx context.Context, main schemas.Event, e Expect, conflict error) (schemas.Position, error) {
+	next, err := c.next(ctx, main.Aggregate, e.seq+1)
+	switch {
+	case errors.Is(err, ErrNotFound):
+		return schemas.Position{}, conflict
+	case err != nil:
+		return schemas.Position{}, err
+	case next.ID() != main.ID:
+		return schemas.Position{}, conflict
+	}
+	return schemas.Position{Stream: next.Stream, Seq: next.Seq}, nil
+}

@@ -1,0 +1,259 @@
+package bus
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/writbus/writ/schemas"
+)
+
+// DefaultTimeout bounds a call whose context has no deadline.
+const DefaultTimeout = 5 * time.Second
+
+// reconnectWait is the pause between attempts to reach a lost server. It is
+// short because the server is usually on this machine and restarts in
+// milliseconds.
+const reconnectWait = 50 * time.Millisecond
+
+// Options say where to connect and as whom.
+type Options struct {
+	URL            string // such as "nats://127.0.0.1:4222"; several are separated by commas
+	User, Password string // "" connects without credentials
+	Name           string // shown in the server's list of connections
+	// Timeout bounds connecting, and each call whose context has no deadline.
+	// 0 is DefaultTimeout.
+	Timeout time.Duration
+	// Dial connects in-process, without a socket; nil uses URL. It is called
+	// again after a connection is lost.
+	Dial func() (net.Conn, error)
+	TLS  *tls.Config // nil connects without TLS unless the URL's scheme is tls
+	// OnAsyncError receives what no call can return: a slow consumer, a lost
+	// connection, a handler's panic. nil drops it. It must not block.
+	OnAsyncError func(error)
+}
+
+// Conn is a connection to the log and its services. It is safe for concurrent
+// use and reconnects by itself for as long as it is open.
+type Conn struct {
+	nc      *nats.Conn
+	js      jetstream.JetStream
+	timeout time.Duration
+	onError func(error)
+	guards  guards
+
+	// noDirect is set once the server has shown that its streams refuse direct
+	// reads, as replicated ones do here; reads then go to the stream's leader.
+	noDirect atomic.Bool
+
+	mu          sync.Mutex
+	reconnected chan struct{} // closed and replaced at every reconnect
+}
+
+type inProcess func() (net.Conn, error)
+
+func (d inProcess) InProcessConn() (net.Conn, error) { return d() }
+
+// Connect opens a connection. It returns ErrBadCredentials, or ErrUnavailable
+// when nobody answers within the timeout; both name the address.
+func Connect(ctx context.Context, o Options) (*Conn, error) {
+	if o.Timeout <= 0 {
+		o.Timeout = DefaultTimeout
+	}
+	timeout := o.Timeout
+	if deadline, ok := ctx.Deadline(); ok {
+		timeout = min(timeout, time.Until(deadline))
+	}
+	if err := ctx.Err(); err != nil || timeout <= 0 {
+		return nil, fmt.Errorf("%w: connecting to %s: %w", ErrUnavailable, o.address(), context.Cause(ctx))
+	}
+	c := &Conn{timeout: o.Timeout, onError: o.OnAsyncError, reconnected: make(chan struct{})}
+	if c.onError == nil {
+		c.onError = func(error) {}
+	}
+	bounded, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	nc, err := dial(bounded, o, append(o.natsOptions(c), nats.Timeout(timeout)))
+	if err != nil {
+		return nil, connectError(o, err)
+	}
+	c.nc = nc
+	c.js, err = jetstream.New(nc, jetstream.WithDefaultTimeout(o.Timeout))
+	if err != nil {
+		nc.Close()
+		return nil, fmt.Errorf("bus: connecting to %s: %w", o.address(), err)
+	}
+	return c, nil
+}
+
+// dial gives up when the context ends, which nats.Connect cannot.
+func dial(ctx context.Context, o Options, options []nats.Option) (*nats.Conn, error) {
+	type result struct {
+		nc  *nats.Conn
+		err error
+	}
+	done := make(chan result, 1)
+	go func() {
+		nc, err := nats.Connect(o.URL, options...)
+		done <- result{nc, err}
+	}()
+	select {
+	case r := <-done:
+		return r.nc, r.err
+	case <-ctx.Done():
+		go func() {
+			if r := <-done; r.nc != nil {
+				r.nc.Close()
+			}
+		}()
+		return nil, context.Cause(ctx)
+	}
+}
+
+func (o Options) address() string {
+	if o.Dial != nil {
+		return "the embedded server"
+	}
+	if o.URL == "" {
+		return nats.DefaultURL
+	}
+	return o.URL
+}
+
+func (o Options) natsOptions(c *Conn) []nats.Option {
+	options := []nats.Option{
+		nats.Name(o.Name),
+		nats.MaxReconnects(-1),
+		nats.ReconnectWait(reconnectWait),
+		nats.ReconnectJitter(reconnectWait/2, reconnectWait/2),
+		// A publish while disconnected fails at once: its caller knows best
+		// whether to wait, and a buffered one would be acknowledged by nobody.
+		nats.ReconnectBufSize(-1),
+		nats.IgnoreAuthErrorAbort(),
+		nats.PermissionErrOnSubscribe(true),
+		nats.CustomInboxPrefix(InboxPrefix(o.User)),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
+			if !c.guards.violated(err) {
+				c.onError(translate(err))
+			}
+		}),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
+			if err != nil {
+				c.onError(fmt.Errorf("%w: connection lost: %w", ErrUnavailable, err))
+			}
+		}),
+		nats.ReconnectHandler(func(*nats.Conn) { c.announceReconnect() }),
+	}
+	if o.User != "" {
+		options = append(options, nats.UserInfo(o.User, o.Password))
+	}
+	if o.TLS != nil {
+		options = append(options, nats.Secure(o.TLS))
+	}
+	if o.Dial != nil {
+		options = append(options, nats.InProcessServer(inProcess(o.Dial)))
+	}
+	return options
+}
+
+// InboxPrefix is where a user's replies arrive. Every user has his own, so
+// that none may listen to another's.
+func InboxPrefix(user string) string {
+	if user == "" {
+		return nats.InboxPrefix[:len(nats.InboxPrefix)-1]
+	}
+	return nats.InboxPrefix + schemas.EncodeToken(user)
+}
+
+func connectError(o Options, err error) error {
+	translated := translate(err)
+	switch {
+	case o.Dial != nil && (errors.Is(err, io.ErrClosedPipe) || errors.Is(err, context.DeadlineExceeded)):
+		// A pipe has no buffer: the server's refusal meets a client that is
+		// still writing, and is lost.
+		return fmt.Errorf("%w: %s accepted the connection and then gave no answer, as it does for a wrong user or password (user %q): %w",
+			ErrBadCredentials, o.address(), o.User, err)
+	case errors.Is(translated, ErrBadCredentials):
+		return fmt.Errorf("%w: %s refused user %q", ErrBadCredentials, o.address(), o.User)
+	case errors.Is(translated, ErrUnavailable), errors.Is(translated, context.Canceled):
+		return fmt.Errorf("%w: nobody answers at %s: %w", ErrUnavailable, o.address(), err)
+	}
+	var network net.Error
+	if errors.As(err, &network) {
+		return fmt.Errorf("%w: %s: %w", ErrUnavailable, o.address(), err)
+	}
+	return fmt.Errorf("bus: connecting to %s: %w", o.address(), err)
+}
+
+// Close ends the connection at once. Calls under way return ErrClosed or
+// ErrUnavailable.
+func (c *Conn) Close() { c.nc.Close() }
+
+// Drain stops receiving, lets what was received be handled, sends what is
+// still to be sent, and closes. It closes in any case, and returns the
+// context's error where that ended first.
+func (c *Conn) Drain(ctx context.Context) error {
+	closed := c.nc.StatusChanged(nats.CLOSED)
+	defer c.nc.RemoveStatusListener(closed)
+	if c.nc.IsClosed() {
+		return nil
+	}
+	if err := c.nc.Drain(); err != nil {
+		c.nc.Close()
+		return translate(err)
+	}
+	select {
+	case <-closed:
+		return nil
+	case <-ctx.Done():
+		c.nc.Close()
+		return context.Cause(ctx)
+	}
+}
+
+// Connected says whether the server is reachable at this moment.
+func (c *Conn) Connected() bool { return c.nc.IsConnected() }
+
+// MaxPayload is the server's limit for one message, in bytes.
+func (c *Conn) MaxPayload() int64 { return c.nc.MaxPayload() }
+
+// RoundTrip measures the time to the server and back.
+func (c *Conn) RoundTrip(ctx context.Context) (time.Duration, error) {
+	ctx, cancel := c.bounded(ctx)
+	defer cancel()
+	start := time.Now()
+	if err := c.nc.FlushWithContext(ctx); err != nil {
+		return 0, translate(err)
+	}
+	return time.Since(start), nil
+}
+
+func (c *Conn) announceReconnect() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	close(c.reconnected)
+	c.reconnected = make(chan struct{})
+}
+
+func (c *Conn) nextReconnect() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.reconnected
+}
+
+// bounded gives a context a deadline where it has none.
+func (c *Conn) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	if _, has := ctx.Deadline(); has {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, c.timeout)
+}

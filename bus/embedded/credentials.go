@@ -1,0 +1,97 @@
+package embedded
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/writbus/writ/bus"
+)
+
+// secretBytes is the length of a password before encoding.
+const secretBytes = 32
+
+// Credentials are the users of a server, one for each role.
+type Credentials map[Role]bus.Credential
+
+// Users lists them for Options.
+func (c Credentials) Users() []User {
+	users := make([]User, 0, len(c))
+	for _, role := range Roles() {
+		if one, ok := c[role]; ok {
+			users = append(users, User{Name: one.User, Password: one.Password, Role: role})
+		}
+	}
+	return users
+}
+
+// LoadOrCreateCredentials reads the credentials in a folder and makes those
+// that are missing: one file for each role, mode 0600, in a folder of mode
+// 0700. Several callers at once, in one or more processes, get the same ones.
+// A file that cannot be used is an error, not replaced.
+func LoadOrCreateCredentials(dir string) (Credentials, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("%w: credentials: %w", ErrDir, err)
+	}
+	if err := os.Chmod(dir, 0o700); err != nil { //nolint:gosec // a folder needs its x bit
+		return nil, fmt.Errorf("%w: credentials: %w", ErrDir, err)
+	}
+	lock, err := lockFile(filepath.Join(dir, ".lock"), true)
+	if err != nil {
+		return nil, fmt.Errorf("%w: credentials: %w", ErrDir, err)
+	}
+	defer lock.release()
+	all := Credentials{}
+	for _, role := range Roles() {
+		one, err := bus.LoadCredential(dir, string(role))
+		if errors.Is(err, bus.ErrNotFound) {
+			one, err = createCredential(dir, role)
+		}
+		if err != nil {
+			return nil, err
+		}
+		all[role] = one
+	}
+	return all, nil
+}
+
+func createCredential(dir string, role Role) (bus.Credential, error) {
+	secret := make([]byte, secretBytes)
+	if _, err := rand.Read(secret); err != nil {
+		return bus.Credential{}, fmt.Errorf("credential of %s: %w", role, err)
+	}
+	one := bus.Credential{User: string(role), Password: base64.RawURLEncoding.EncodeToString(secret)}
+	body, err := json.MarshalIndent(one, "", "  ")
+	if err != nil {
+		return bus.Credential{}, fmt.Errorf("credential of %s: %w", role, err)
+	}
+	if err := writeFile(bus.CredentialFile(dir, string(role)), append(body, '\n')); err != nil {
+		return bus.Credential{}, fmt.Errorf("%w: credential of %s: %w", ErrDir, role, err)
+	}
+	return one, nil
+}
+
+// writeFile writes a small file of mode 0600 whole and durably, or not at all.
+func writeFile(path string, body []byte) (err error) {
+	file, err := os.CreateTemp(filepath.Dir(path), ".new-*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(file.Name())
+		}
+	}()
+	_, err = file.Write(body)
+	if err == nil {
+		err = file.Sync()
+	}
+	if err = errors.Join(err, file.Close()); err != nil {
+		return err
+	}
+	return os.Rename(file.Name(), path)
+}

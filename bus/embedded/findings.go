@@ -1,0 +1,228 @@
+package embedded
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+)
+
+var (
+	// ErrLogTruncated is a finding's error: a stream ends before the record
+	// that an earlier run had acknowledged.
+	ErrLogTruncated = errors.New("embedded: stream lost its tail")
+	// ErrLogDamaged is a finding's error: records within a stream are missing.
+	ErrLogDamaged = errors.New("embedded: stream lost records")
+	// ErrMarksUnreadable is a finding's error: the note of the streams' ends
+	// cannot be read, so a lost tail cannot be told.
+	ErrMarksUnreadable = errors.New("embedded: note of the streams' ends cannot be read")
+)
+
+// DefaultMarkInterval is how often the streams' ends are noted by default.
+const DefaultMarkInterval = 2 * time.Second
+
+const (
+	storeName = "jetstream"  // nats-server's folder within ours
+	marksName = "marks.json" // persisted; never change
+	account   = "$G"         // nats-server's default account
+)
+
+// Finding is something wrong with the store.
+type Finding struct {
+	Stream string
+	Err    error  // wraps one of this package's errors
+	Had    uint64 // last sequence noted by the earlier run
+	Has    uint64 // last sequence now
+	Lost   uint64 // records missing, at least
+}
+
+// String says what is wrong, for people.
+func (f Finding) String() string { return f.Err.Error() }
+
+// mark is the end of a stream as an earlier run saw it.
+type mark struct {
+	First uint64 `json:"first"`
+	Last  uint64 `json:"last"`
+}
+
+type marks struct {
+	Streams map[string]mark `json:"streams"`
+}
+
+func readMarks(dir string) (marks, error) {
+	body, err := os.ReadFile(filepath.Join(dir, marksName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return marks{}, nil
+	}
+	if err != nil {
+		return marks{}, err
+	}
+	var m marks
+	if err := json.Unmarshal(body, &m); err != nil {
+		return marks{}, err
+	}
+	return m, nil
+}
+
+// keepMarks notes the streams' ends while the server runs.
+func (s *Server) keepMarks() {
+	defer close(s.marksDone)
+	ticker := time.NewTicker(s.options.MarkInterval)
+	defer ticker.Stop()
+	var last marks
+	for {
+		select {
+		case <-s.stopMarks:
+			return
+		case <-ticker.C:
+			if now, ok := s.ends(); ok && !sameMarks(now, last) {
+				s.writeMarks(now)
+				last = now
+			}
+		}
+	}
+}
+
+func sameMarks(a, b marks) bool {
+	if len(a.Streams) != len(b.Streams) {
+		return false
+	}
+	for name, m := range a.Streams {
+		if other, ok := b.Streams[name]; !ok || other != m {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *Server) mark() {
+	if now, ok := s.ends(); ok {
+		s.writeMarks(now)
+	}
+}
+
+// writeMarks only logs a failure: the marks serve to notice a loss, and the
+// log itself goes on without them.
+func (s *Server) writeMarks(m marks) {
+	body, err := json.Marshal(m)
+	if err == nil {
+		err = writeFile(filepath.Join(s.options.Dir, marksName), append(body, '\n'))
+	}
+	if err != nil {
+		s.options.Logger.Warn("noting the ends of the streams", "error", err)
+	}
+}
+
+func (s *Server) ends() (marks, bool) {
+	streams, err := s.streams()
+	if err != nil {
+		return marks{}, false
+	}
+	m := marks{Streams: map[string]mark{}}
+	for name, state := range streams {
+		m.Streams[name] = mark{First: state.FirstSeq, Last: state.LastSeq}
+	}
+	return m, true
+}
+
+func (s *Server) streams() (map[string]server.StreamState, error) {
+	info, err := s.ns.Jsz(&server.JSzOptions{Accounts: true, Streams: true})
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]server.StreamState{}
+	for _, a := range info.AccountDetails {
+		for _, stream := range a.Streams {
+			all[stream.Name] = stream.State
+		}
+	}
+	return all, nil
+}
+
+// storedStreams lists the streams there are on disk.
+func storedStreams(dir string) []string {
+	entries, err := os.ReadDir(filepath.Join(dir, storeName, account, "streams"))
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for _, e := range entries {
+		if e.IsDir() && e.Name()[0] != '.' {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}
+
+// examine compares what the server has with what was on disk before it started
+// and with what the earlier run noted. The server leaves out a stream it
+// cannot read, and goes on; a new one of the same name would then be written
+// over the old.
+func (s *Server) examine(stored []string) error {
+	defer s.log.startOver()
+	have, err := s.streams()
+	if err != nil {
+		return fmt.Errorf("%w: streams: %w", ErrStart, err)
+	}
+	for _, name := range stored {
+		if _, ok := have[name]; !ok {
+			return fmt.Errorf("%w: %s in %s (%s). Keep a copy of the folder, then restore it from a backup or move the stream's folder away",
+				ErrStoreCorrupt, name, s.StoreDir(), s.log.about(name))
+		}
+	}
+	noted, err := readMarks(s.options.Dir)
+	if err != nil {
+		s.find(Finding{Err: fmt.Errorf("%w: %w", ErrMarksUnreadable, err)})
+	}
+	for _, name := range sortedKeys(noted.Streams) {
+		s.compare(name, noted.Streams[name], have[name])
+	}
+	for _, name := range sortedKeys(have) {
+		s.count(name, have[name])
+	}
+	return nil
+}
+
+func (s *Server) compare(name string, had mark, has server.StreamState) {
+	if has.LastSeq >= had.Last {
+		return
+	}
+	s.find(Finding{
+		Stream: name, Had: had.Last, Has: has.LastSeq, Lost: had.Last - has.LastSeq,
+		Err: fmt.Errorf("%w: %s ended at %d and now ends at %d (%s)", ErrLogTruncated, name, had.Last, has.LastSeq, s.log.about(name)),
+	})
+}
+
+// count relies on the streams never deleting: between first and last every
+// sequence has its record.
+func (s *Server) count(name string, has server.StreamState) {
+	if has.Msgs == 0 || has.LastSeq-has.FirstSeq+1 == has.Msgs {
+		return
+	}
+	lost := has.LastSeq - has.FirstSeq + 1 - has.Msgs
+	s.find(Finding{
+		Stream: name, Has: has.LastSeq, Lost: lost,
+		Err: fmt.Errorf("%w: %s from %d to %d has %d records, %d are missing (%s)",
+			ErrLogDamaged, name, has.FirstSeq, has.LastSeq, has.Msgs, lost, s.log.about(name)),
+	})
+}
+
+func (s *Server) find(f Finding) {
+	s.findings = append(s.findings, f)
+	s.options.Logger.Error("the store is not what it was", "stream", f.Stream, "error", f.Err)
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}

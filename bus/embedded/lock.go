@@ -1,0 +1,48 @@
+package embedded
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+const lockName = "store.lock"
+
+// fileLock is held by the open file: it ends with the process, however that
+// ends.
+type fileLock struct{ file *os.File }
+
+var errHeld = errors.New("held by another")
+
+// lockStore makes sure that one server uses a folder; the server itself does
+// not, and two would destroy each other's files.
+func lockStore(dir string) (*fileLock, error) {
+	if err := prepareDir(dir); err != nil {
+		return nil, err
+	}
+	lock, err := lockFile(filepath.Join(dir, lockName), false)
+	if errors.Is(err, errHeld) {
+		return nil, fmt.Errorf("%w: %s. Stop the other daemon (writ down), or use another folder", ErrLocked, dir)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrDir, err)
+	}
+	return lock, nil
+}
+
+// lockFile locks a file, which it creates. Without wait it returns errHeld for
+// one that somebody else has locked.
+func lockFile(path string, wait bool) (*fileLock, error) {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := flock(file, wait); err != nil {
+		_ = file.Close()
+		return nil, err
+	}
+	return &fileLock{file}, nil
+}
+
+func (l *fileLock) release() { _ = l.file.Close() }

@@ -1,0 +1,93 @@
+package embedded
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+)
+
+// logger passes the server's log on and keeps what a start needs to report:
+// the server says only here why it stopped or left a stream out.
+type logger struct {
+	to *slog.Logger
+
+	mu       sync.Mutex
+	fatals   []error
+	warnings []string // of the start
+	started  bool
+}
+
+// knownWarnings are about what this package does on purpose. The passwords are
+// random, made for this machine and kept in files of the same owner: hashing
+// them would protect nothing. Large messages are rare, and the limit is there
+// for them.
+var knownWarnings = []string{"Plaintext passwords detected", "Maximum payloads over"}
+
+func newLogger(to *slog.Logger) *logger { return &logger{to: to.With("component", "nats-server")} }
+
+func (l *logger) Noticef(format string, v ...any) { l.to.Info(fmt.Sprintf(format, v...)) }
+func (l *logger) Debugf(format string, v ...any)  { l.to.Debug(fmt.Sprintf(format, v...)) }
+func (l *logger) Tracef(format string, v ...any)  { l.to.Debug(fmt.Sprintf(format, v...)) }
+
+func (l *logger) Warnf(format string, v ...any) {
+	text := fmt.Sprintf(format, v...)
+	for _, known := range knownWarnings {
+		if strings.HasPrefix(text, known) {
+			l.to.Debug(text)
+			return
+		}
+	}
+	l.to.Warn(text)
+	l.remember(text)
+}
+
+func (l *logger) Errorf(format string, v ...any) {
+	text := fmt.Sprintf(format, v...)
+	l.to.Error(text)
+	l.remember(text)
+}
+
+// Fatalf is called for what stops a server of its own from starting. It must
+// not end this process.
+func (l *logger) Fatalf(format string, v ...any) {
+	text := fmt.Sprintf(format, v...)
+	l.to.Error(text)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.fatals = append(l.fatals, errors.New(text))
+}
+
+func (l *logger) remember(text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.started {
+		l.warnings = append(l.warnings, strings.TrimSpace(text))
+	}
+}
+
+func (l *logger) fatal() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return errors.Join(l.fatals...)
+}
+
+// about returns the start's warnings that name a stream, and keeps no more.
+func (l *logger) about(stream string) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var found []string
+	for _, w := range l.warnings {
+		if strings.Contains(w, stream) {
+			found = append(found, w)
+		}
+	}
+	return strings.Join(found, "; ")
+}
+
+func (l *logger) startOver() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.started, l.warnings = true, nil
+}

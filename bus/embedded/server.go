@@ -1,0 +1,298 @@
+package embedded
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+)
+
+var (
+	// ErrPortInUse is returned by Start when something else listens there.
+	ErrPortInUse = errors.New("embedded: port is in use")
+	// ErrDir is returned by Start when the folder cannot be created or written.
+	ErrDir = errors.New("embedded: folder cannot be written")
+	// ErrLocked is returned by Start when another server uses the folder.
+	ErrLocked = errors.New("embedded: folder is used by another server")
+	// ErrStoreCorrupt is returned by Start when a stream is on disk but cannot
+	// be read. Nothing was changed.
+	ErrStoreCorrupt = errors.New("embedded: stored stream cannot be read")
+	// ErrInsecure is returned by Start for a host beyond loopback without TLS.
+	ErrInsecure = errors.New("embedded: refusing to listen beyond this machine without TLS")
+	// ErrStart is returned by Start for any other refusal of the server.
+	ErrStart = errors.New("embedded: server did not start")
+)
+
+// Durability says when an append is acknowledged.
+type Durability string
+
+const (
+	// PowerLoss acknowledges an append after it was synced to the disk. Nothing
+	// acknowledged is lost, whatever happens to the machine. One sync each.
+	PowerLoss Durability = "power-loss"
+	// Interval acknowledges an append when the kernel has it and syncs every
+	// SyncInterval. A killed process loses nothing; a power cut may take what
+	// was acknowledged since the last sync.
+	Interval Durability = "interval"
+)
+
+// SyncInterval is how often Interval syncs.
+const SyncInterval = 100 * time.Millisecond
+
+// DefaultMaxPayload is the largest message by default.
+const DefaultMaxPayload = 32 << 20
+
+const (
+	startTimeout = 2 * time.Minute // recovering a large store without its index takes seconds
+	// storeLimit stands for no limit: the server's own default is three
+	// quarters of what is free at the start, which a full log exceeds.
+	storeLimit  = 1 << 60
+	memoryLimit = 1 << 30 // of state that JetStream keeps in memory; readers need little
+)
+
+// Options say how to run the server. Only Dir is required.
+type Options struct {
+	Dir        string // holds the store and its lock; created with mode 0700
+	Host       string // "" is 127.0.0.1
+	Port       int    // 0 is a free one
+	Durability Durability
+	MaxPayload int32 // bytes; 0 is DefaultMaxPayload
+	MaxStore   int64 // bytes all streams may take; 0 is no limit but the disk's
+	Users      []User
+	TLS        *tls.Config // required beyond loopback
+	Logger     *slog.Logger
+	// MarkInterval is how often the streams' ends are noted beside the store;
+	// 0 is DefaultMarkInterval.
+	MarkInterval time.Duration
+}
+
+// Server is a running server.
+type Server struct {
+	ns       *server.Server
+	options  Options
+	lock     *fileLock
+	log      *logger
+	findings []Finding
+
+	stopMarks chan struct{}
+	marksDone chan struct{}
+	stopOnce  sync.Once
+	stopped   chan struct{}
+}
+
+// Start runs a server and returns when it accepts connections and has its
+// streams. It returns one of this package's errors; each says what to do.
+func Start(ctx context.Context, o Options) (*Server, error) {
+	o, err := o.complete()
+	if err != nil {
+		return nil, err
+	}
+	lock, err := lockStore(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{
+		options: o, lock: lock, log: newLogger(o.Logger),
+		stopMarks: make(chan struct{}), marksDone: make(chan struct{}), stopped: make(chan struct{}),
+	}
+	if err := s.start(ctx); err != nil {
+		lock.release()
+		return nil, err
+	}
+	go s.keepMarks()
+	return s, nil
+}
+
+func (o Options) complete() (Options, error) {
+	if o.Dir == "" {
+		return o, fmt.Errorf("%w: no folder given", ErrDir)
+	}
+	if o.Host == "" {
+		o.Host = "127.0.0.1"
+	}
+	if o.Durability == "" {
+		o.Durability = PowerLoss
+	}
+	if o.Durability != PowerLoss && o.Durability != Interval {
+		return o, fmt.Errorf("%w: durability %q: use %q or %q", ErrStart, o.Durability, PowerLoss, Interval)
+	}
+	if o.MaxPayload <= 0 {
+		o.MaxPayload = DefaultMaxPayload
+	}
+	if o.MaxStore <= 0 {
+		o.MaxStore = storeLimit
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.MarkInterval <= 0 {
+		o.MarkInterval = DefaultMarkInterval
+	}
+	if !isLoopback(o.Host) && o.TLS == nil {
+		return o, fmt.Errorf("%w: host %s. Use 127.0.0.1, or give a certificate", ErrInsecure, o.Host)
+	}
+	return o, nil
+}
+
+func isLoopback(host string) bool {
+	if host == "localhost" {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}
+
+func (s *Server) start(ctx context.Context) error {
+	if err := s.checkPort(ctx); err != nil {
+		return err
+	}
+	options, err := s.serverOptions()
+	if err != nil {
+		return err
+	}
+	before := storedStreams(s.options.Dir)
+	ns, err := server.NewServer(options)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrStart, err)
+	}
+	ns.SetLoggerV2(s.log, false, false, false)
+	s.ns = ns
+	ns.Start()
+	if err := s.ready(ctx); err != nil {
+		ns.Shutdown()
+		ns.WaitForShutdown()
+		return err
+	}
+	if err := s.examine(before); err != nil {
+		ns.Shutdown()
+		ns.WaitForShutdown()
+		return err
+	}
+	return nil
+}
+
+func (s *Server) ready(ctx context.Context) error {
+	timeout := startTimeout
+	if deadline, ok := ctx.Deadline(); ok {
+		timeout = min(timeout, time.Until(deadline))
+	}
+	if err := s.log.fatal(); err != nil {
+		return fmt.Errorf("%w: %w", ErrStart, err)
+	}
+	if !s.ns.ReadyForConnections(timeout) {
+		if err := s.log.fatal(); err != nil {
+			return fmt.Errorf("%w: %w", ErrStart, err)
+		}
+		return fmt.Errorf("%w: not ready after %s", ErrStart, timeout)
+	}
+	return ctx.Err()
+}
+
+// checkPort tries the port first, because the server itself only logs that it
+// is taken.
+func (s *Server) checkPort(ctx context.Context) error {
+	if s.options.Port == 0 {
+		return nil
+	}
+	address := net.JoinHostPort(s.options.Host, fmt.Sprint(s.options.Port))
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return fmt.Errorf("%w: %s. Stop what listens there, or choose another port (0 for a free one)", ErrPortInUse, address)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: listen on %s: %w", ErrStart, address, err)
+	}
+	return l.Close()
+}
+
+func (s *Server) serverOptions() (*server.Options, error) {
+	users, err := serverUsers(s.options.Users)
+	if err != nil {
+		return nil, err
+	}
+	port := s.options.Port
+	if port == 0 {
+		port = server.RANDOM_PORT
+	}
+	return &server.Options{
+		ServerName:             "writ",
+		Host:                   s.options.Host,
+		Port:                   port,
+		MaxPayload:             s.options.MaxPayload,
+		MaxPending:             max(server.MAX_PENDING_SIZE, 2*int64(s.options.MaxPayload)),
+		Users:                  users,
+		TLSConfig:              s.options.TLS,
+		TLS:                    s.options.TLS != nil,
+		JetStream:              true,
+		StoreDir:               s.options.Dir,
+		JetStreamMaxStore:      s.options.MaxStore,
+		JetStreamMaxMemory:     memoryLimit,
+		SyncAlways:             s.options.Durability == PowerLoss,
+		SyncInterval:           SyncInterval,
+		NoSigs:                 true,
+		DisableJetStreamBanner: true,
+	}, nil
+}
+
+// URL is where clients connect.
+func (s *Server) URL() string { return s.ns.ClientURL() }
+
+// Dial connects from inside this process, without a socket.
+func (s *Server) Dial() (net.Conn, error) { return s.ns.InProcessConn() }
+
+// StoreDir is the folder of the streams.
+func (s *Server) StoreDir() string { return filepath.Join(s.options.Dir, storeName) }
+
+// Durability is the setting the server runs with.
+func (s *Server) Durability() Durability { return s.options.Durability }
+
+// Findings are what was found wrong with the store at the start, empty for a
+// sound one.
+func (s *Server) Findings() []Finding { return append([]Finding(nil), s.findings...) }
+
+// Shutdown stops the server after what it has acknowledged is on disk. It may
+// be called again. When the context ends first the server goes on stopping and
+// the context's error is returned.
+func (s *Server) Shutdown(ctx context.Context) error {
+	s.stopOnce.Do(func() {
+		go func() {
+			defer close(s.stopped)
+			close(s.stopMarks)
+			<-s.marksDone
+			s.mark()
+			s.ns.Shutdown()
+			s.ns.WaitForShutdown()
+			s.lock.release()
+		}()
+	})
+	select {
+	case <-s.stopped:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func prepareDir(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("%w: %w. Choose a folder you may write to", ErrDir, err)
+	}
+	probe, err := os.CreateTemp(dir, ".probe-*")
+	if err != nil {
+		return fmt.Errorf("%w: %w. Choose a folder you may write to", ErrDir, err)
+	}
+	_ = probe.Close()
+	if err := os.Remove(probe.Name()); err != nil {
+		return fmt.Errorf("%w: %w", ErrDir, err)
+	}
+	return nil
+}

@@ -1,0 +1,343 @@
+package bus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nuid"
+
+	"github.com/writbus/writ/schemas"
+)
+
+const (
+	// DefaultBatch is how many records Follow hands over at most by default.
+	DefaultBatch = 1000
+	// DefaultBatchBytes bounds the bodies of a batch; one larger record makes
+	// a batch of its own.
+	DefaultBatchBytes = 8 << 20
+
+	followWindow    = 4096                   // records the server may send ahead
+	followHeartbeat = 5 * time.Second        // silence after which the server is asked again
+	followExpiry    = 30 * time.Second       // of one request for more
+	followInactive  = 2 * time.Minute        // after which the server forgets a lost reader
+	followIdle      = 2 * time.Second        // silence after which UntilEnd looks whether retention dropped the rest
+	followLinger    = 20 * time.Millisecond  // wait for records announced to be on their way
+	followBackoff   = 100 * time.Millisecond // first pause after a failure, doubled up to:
+	followPause     = 2 * time.Second
+)
+
+// FollowOptions tune Follow. The zero value is usable.
+type FollowOptions struct {
+	MaxBatch int // records a batch may hold; 0 is DefaultBatch
+	MaxBytes int // bytes of bodies a batch may hold; 0 is DefaultBatchBytes
+	// UntilEnd stops, with nil, at the stream's end as it was at the start.
+	UntilEnd bool
+}
+
+// Follow hands over every record of a stream after a sequence, in order and
+// without a gap: first what is there, in full batches, then what comes, as it
+// comes. Batches and their records belong to fn. The next batch is handed over
+// when fn has returned; meanwhile the server waits.
+//
+// It goes on through restarts of the server and lost connections, and ends
+// with fn's error, the context's, or with ErrBeyondEnd, ErrGap, ErrNotFound or
+// ErrDenied. If the server cannot be reached at the start it returns
+// ErrUnavailable.
+func (c *Conn) Follow(ctx context.Context, s schemas.Stream, after uint64, o FollowOptions, fn func([]schemas.Record) error) error {
+	if o.MaxBatch <= 0 {
+		o.MaxBatch = DefaultBatch
+	}
+	if o.MaxBytes <= 0 {
+		o.MaxBytes = DefaultBatchBytes
+	}
+	f := &follower{conn: c, stream: s, options: o, fn: fn, cursor: after, end: math.MaxUint64}
+	err := f.run(ctx)
+	if err == nil || f.failed != nil {
+		return err
+	}
+	return fmt.Errorf("follow %s after %d: %w", s, f.cursor, err)
+}
+
+// follower is the state of one Follow across connections.
+type follower struct {
+	conn    *Conn
+	stream  schemas.Stream
+	options FollowOptions
+	fn      func([]schemas.Record) error
+	failed  error // fn's
+
+	cursor uint64 // last record handed over
+	end    uint64 // sequence to stop at, with UntilEnd
+}
+
+var errDone = errors.New("bus: the end was reached")
+
+func (f *follower) run(ctx context.Context) error {
+	state, err := f.check(ctx)
+	if err != nil {
+		return err
+	}
+	if f.options.UntilEnd {
+		f.end = state.Last
+	}
+	pause := followBackoff
+	for {
+		before, lost := f.cursor, f.conn.nextReconnect()
+		err := f.session(ctx, lost)
+		switch {
+		case f.failed != nil:
+			return f.failed
+		case errors.Is(err, errDone):
+			return nil
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case !errors.Is(err, ErrUnavailable) && !errors.Is(err, errInterrupted):
+			return err
+		}
+		if f.cursor > before {
+			pause = followBackoff
+		}
+		if err := f.rest(ctx, lost, pause); err != nil {
+			return err
+		}
+		pause = min(2*pause, followPause)
+	}
+}
+
+// rest waits before the next session: not at all after a reconnect.
+func (f *follower) rest(ctx context.Context, reconnected <-chan struct{}, pause time.Duration) error {
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-reconnected:
+	case <-timer.C:
+	}
+	return nil
+}
+
+// check compares the cursor with the stream, which may have lost its tail
+// while the server was away.
+func (f *follower) check(ctx context.Context) (StreamState, error) {
+	state, err := f.conn.State(ctx, f.stream)
+	if err != nil {
+		return StreamState{}, err
+	}
+	if f.cursor > state.Last {
+		return StreamState{}, fmt.Errorf("%w: it ends at %d", ErrBeyondEnd, state.Last)
+	}
+	return state, nil
+}
+
+// session reads until something fails: the context, the connection, the server
+// or fn.
+func (f *follower) session(ctx context.Context, reconnected <-chan struct{}) error {
+	state, err := f.check(ctx)
+	if err != nil {
+		return err
+	}
+	if f.options.UntilEnd && (f.cursor >= f.end || state.Messages == 0 || state.First > f.end) {
+		return errDone
+	}
+	consumer, err := f.consumer(ctx)
+	if err != nil {
+		return err
+	}
+	in := newIntake()
+	reading, err := consumer.Consume(in.put,
+		jetstream.PullMaxMessagesWithBytesLimit(followWindow, f.window()),
+		jetstream.PullHeartbeat(followHeartbeat),
+		jetstream.PullExpiry(followExpiry),
+		jetstream.ConsumeErrHandler(func(_ jetstream.ConsumeContext, err error) { in.fail(err) }))
+	if err != nil {
+		return translate(err)
+	}
+	defer f.release(ctx, consumer.CachedInfo().Name)
+	defer reading.Stop()
+	defer in.close()
+	return f.pump(ctx, in, reconnected)
+}
+
+// window is how many bytes the server may send ahead: any one message must fit.
+func (f *follower) window() int { return int(f.conn.nc.MaxPayload()) + 64<<10 }
+
+func (f *follower) consumer(ctx context.Context) (jetstream.Consumer, error) {
+	ctx, cancel := f.conn.bounded(ctx)
+	defer cancel()
+	guarded, release := f.conn.guards.watch(ctx, "$JS.API.CONSUMER.CREATE.>")
+	defer release()
+	consumer, err := f.conn.js.CreateConsumer(guarded, string(f.stream), jetstream.ConsumerConfig{
+		Name:              "follow-" + nuid.Next(),
+		DeliverPolicy:     jetstream.DeliverByStartSequencePolicy,
+		OptStartSeq:       f.cursor + 1,
+		AckPolicy:         jetstream.AckNonePolicy,
+		InactiveThreshold: followInactive,
+		MemoryStorage:     true,
+		Replicas:          1,
+	})
+	return consumer, causeOf(guarded, err)
+}
+
+// release removes the server's side of a reader. It may fail: the server
+// forgets the reader by itself.
+func (f *follower) release(ctx context.Context, name string) {
+	if !f.conn.nc.IsConnected() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), f.conn.timeout)
+	defer cancel()
+	_ = f.conn.js.DeleteConsumer(ctx, string(f.stream), name)
+}
+
+// pump hands over what arrives.
+func (f *follower) pump(ctx context.Context, in *intake, reconnected <-chan struct{}) error {
+	for expect := uint64(1); ; {
+		batch, pending, err := f.gather(ctx, in, reconnected, &expect)
+		if len(batch) > 0 {
+			last := batch[len(batch)-1].Seq
+			if err := f.fn(batch); err != nil {
+				f.failed = err
+				return err
+			}
+			f.cursor = last
+		}
+		switch {
+		case f.options.UntilEnd && (f.cursor >= f.end || len(batch) > 0 && pending == 0):
+			return errDone
+		case err != nil:
+			return err
+		}
+	}
+}
+
+// gather collects one batch. It waits for the first record without limit, and
+// for others only while the server has announced them. A batch that was begun
+// is returned together with the error that ended it.
+func (f *follower) gather(ctx context.Context, in *intake, reconnected <-chan struct{}, expect *uint64) (batch []schemas.Record, pending uint64, err error) {
+	var idle <-chan time.Time
+	if f.options.UntilEnd {
+		timer := time.NewTimer(followIdle)
+		defer timer.Stop()
+		idle = timer.C
+	}
+	var (
+		linger  <-chan time.Time
+		bytes   int
+		cursor  = f.cursor
+		message jetstream.Msg
+	)
+	for len(batch) < f.options.MaxBatch && bytes < f.options.MaxBytes && cursor < f.end {
+		if len(batch) > 0 && pending == 0 {
+			select {
+			case message = <-in.messages:
+			default:
+				return batch, pending, nil
+			}
+		} else {
+			select {
+			case message = <-in.messages:
+			case <-linger:
+				return batch, pending, nil
+			case <-idle:
+				return batch, pending, errInterrupted
+			case err := <-in.failures:
+				return batch, pending, err
+			case <-reconnected:
+				return batch, pending, errInterrupted
+			case <-ctx.Done():
+				return batch, pending, context.Cause(ctx)
+			}
+		}
+		record, left, err := f.accept(ctx, message, cursor, expect)
+		if err != nil {
+			return batch, pending, err
+		}
+		batch, pending, cursor = append(batch, record), left, record.Seq
+		bytes += len(record.Message.Body)
+		if linger == nil {
+			timer := time.NewTimer(followLinger)
+			defer timer.Stop()
+			linger = timer.C
+		}
+	}
+	return batch, pending, nil
+}
+
+// errInterrupted ends a session that lost messages on their way; the next one
+// reads them again.
+var errInterrupted = errors.New("bus: interrupted")
+
+// accept turns a delivered message into a record, if it is the next one. It
+// compares both counts: the consumer's shows what was lost on the way, the
+// stream's what is missing from the log.
+func (f *follower) accept(ctx context.Context, m jetstream.Msg, cursor uint64, expect *uint64) (schemas.Record, uint64, error) {
+	meta, err := m.Metadata()
+	if err != nil {
+		return schemas.Record{}, 0, fmt.Errorf("message without a place in the log: %w", err)
+	}
+	if meta.Sequence.Consumer != *expect {
+		return schemas.Record{}, 0, errInterrupted
+	}
+	*expect++
+	switch seq := meta.Sequence.Stream; {
+	case seq <= cursor:
+		return schemas.Record{}, 0, fmt.Errorf("%w: record %d came after %d", ErrBeyondEnd, seq, cursor)
+	case seq > cursor+1:
+		if err := f.explain(ctx, cursor, seq); err != nil {
+			return schemas.Record{}, 0, err
+		}
+	}
+	record := newRecord(f.stream, meta.Sequence.Stream, m.Subject(), nats.Header(m.Headers()), m.Data())
+	return record, meta.NumPending, nil
+}
+
+// explain allows a jump over records that retention dropped. The streams have
+// no other way to lose one.
+func (f *follower) explain(ctx context.Context, cursor, seq uint64) error {
+	state, err := f.conn.State(ctx, f.stream)
+	if err != nil {
+		return err
+	}
+	if state.First >= seq {
+		return nil
+	}
+	return fmt.Errorf("%w: %d to %d of %s", ErrGap, max(cursor+1, state.First), seq-1, f.stream)
+}
+
+// intake passes messages from the subscription to the follower. It holds few:
+// when the follower is slow, the subscription waits, and so does the server.
+type intake struct {
+	messages chan jetstream.Msg
+	failures chan error
+	done     chan struct{}
+}
+
+func newIntake() *intake {
+	return &intake{
+		messages: make(chan jetstream.Msg, 256),
+		failures: make(chan error, 1),
+		done:     make(chan struct{}),
+	}
+}
+
+func (in *intake) put(m jetstream.Msg) {
+	select {
+	case in.messages <- m:
+	case <-in.done:
+	}
+}
+
+func (in *intake) fail(err error) {
+	select {
+	case in.failures <- fmt.Errorf("%w: %w", errInterrupted, err):
+	default:
+	}
+}
+
+func (in *intake) close() { close(in.done) }

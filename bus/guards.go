@@ -1,0 +1,103 @@
+package bus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/nats-io/nats.go"
+)
+
+// guards connect a permission violation, which the server reports apart from
+// any call, with the calls that caused it: they would otherwise wait until
+// their time is up.
+type guards struct {
+	mu      sync.Mutex
+	waiting map[*guard]struct{}
+}
+
+type guard struct {
+	subject string // exact, or a prefix ending in ">"
+	cancel  context.CancelCauseFunc
+}
+
+// watch returns a context that ends with ErrDenied when the server refuses a
+// publish to the subject. Call release when the call is over.
+func (g *guards) watch(ctx context.Context, subject string) (guarded context.Context, release func()) {
+	guarded, cancel := context.WithCancelCause(ctx)
+	entry := &guard{subject, cancel}
+	g.mu.Lock()
+	if g.waiting == nil {
+		g.waiting = map[*guard]struct{}{}
+	}
+	g.waiting[entry] = struct{}{}
+	g.mu.Unlock()
+	return guarded, func() {
+		g.mu.Lock()
+		delete(g.waiting, entry)
+		g.mu.Unlock()
+		cancel(nil)
+	}
+}
+
+// violationSubject is how the server words a refused publish or subscription
+// (nats-server, client.go).
+var violationSubject = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:Publish|Subscription) to "([^"]+)"`)
+})
+
+// violated tells the calls that wait about a violation, and whether there were
+// any.
+func (g *guards) violated(err error) (told bool) {
+	if !errors.Is(err, nats.ErrPermissionViolation) {
+		return false
+	}
+	match := violationSubject().FindStringSubmatch(err.Error())
+	if match == nil {
+		return false
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for entry := range g.waiting {
+		if entry.covers(match[1]) {
+			entry.cancel(fmt.Errorf("%w: %s", ErrDenied, match[1]))
+			told = true
+		}
+	}
+	return told
+}
+
+func (e *guard) covers(subject string) bool {
+	if prefix, open := strings.CutSuffix(e.subject, ">"); open {
+		return strings.HasPrefix(subject, prefix)
+	}
+	return e.subject == subject
+}
+
+// causeOf is the error of a guarded call: the refusal where there was one,
+// else the call's own.
+func causeOf(guarded context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	if cause := context.Cause(guarded); errors.Is(cause, ErrDenied) {
+		return cause
+	}
+	return translate(err)
+}
+
+// roundTrip sends a request and waits for its answer.
+func (c *Conn) roundTrip(ctx context.Context, m *nats.Msg) (*nats.Msg, error) {
+	ctx, cancel := c.bounded(ctx)
+	defer cancel()
+	guarded, release := c.guards.watch(ctx, m.Subject)
+	defer release()
+	answer, err := c.nc.RequestMsgWithContext(guarded, m)
+	if err != nil {
+		return nil, causeOf(guarded, err)
+	}
+	return answer, nil
+}

@@ -1,0 +1,177 @@
+package bus
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"strconv"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/writbus/writ/schemas"
+)
+
+// query is the body of JetStream's message requests, direct or not.
+type query struct {
+	Seq  uint64 `json:"seq,omitempty"`
+	Next string `json:"next_by_subj,omitempty"`
+	Last string `json:"last_by_subj,omitempty"`
+}
+
+// Tail yields the records of one aggregate after a stream sequence, in order,
+// up to the last there is. It costs one exchange with the server per record
+// and one to see the end, whatever the size of the stream, and is meant for
+// the short tail since a snapshot; whole streams are read with Follow. An
+// error is yielded once and ends it.
+func (c *Conn) Tail(ctx context.Context, a schemas.Aggregate, after uint64) iter.Seq2[schemas.Record, error] {
+	return func(yield func(schemas.Record, error) bool) {
+		for {
+			record, err := c.next(ctx, a, after+1)
+			if errors.Is(err, ErrNotFound) {
+				return
+			}
+			if err != nil {
+				yield(schemas.Record{}, fmt.Errorf("tail of %s: %w", a, err))
+				return
+			}
+			if !yield(record, nil) {
+				return
+			}
+			after = record.Seq
+		}
+	}
+}
+
+// LastOf returns the aggregate's last record, or ErrNotFound.
+func (c *Conn) LastOf(ctx context.Context, a schemas.Aggregate) (schemas.Record, error) {
+	if err := a.Check(); err != nil {
+		return schemas.Record{}, err
+	}
+	record, err := c.lookup(ctx, a.Kind.Stream(), query{Last: a.Filter()})
+	if err != nil {
+		return schemas.Record{}, fmt.Errorf("last record of %s: %w", a, err)
+	}
+	return record, nil
+}
+
+// Get returns the record at a sequence of a stream, or ErrNotFound.
+func (c *Conn) Get(ctx context.Context, s schemas.Stream, seq uint64) (schemas.Record, error) {
+	if seq == 0 {
+		return schemas.Record{}, fmt.Errorf("record 0 of %s: %w: sequences start at 1", s, ErrNotFound)
+	}
+	record, err := c.lookup(ctx, s, query{Seq: seq})
+	if err != nil {
+		return schemas.Record{}, fmt.Errorf("record %d of %s: %w", seq, s, err)
+	}
+	return record, nil
+}
+
+// next returns the aggregate's first record at or after a sequence.
+func (c *Conn) next(ctx context.Context, a schemas.Aggregate, from uint64) (schemas.Record, error) {
+	if err := a.Check(); err != nil {
+		return schemas.Record{}, err
+	}
+	return c.lookup(ctx, a.Kind.Stream(), query{Seq: from, Next: a.Filter()})
+}
+
+func (c *Conn) lookup(ctx context.Context, s schemas.Stream, q query) (schemas.Record, error) {
+	if !c.noDirect.Load() {
+		record, err := c.lookupDirect(ctx, s, q)
+		if !errors.Is(err, nats.ErrNoResponders) {
+			return record, err
+		}
+	}
+	// Nobody answers direct reads: the stream does not allow them, or it does
+	// not exist, which only its leader can tell.
+	record, err := c.lookupAtLeader(ctx, s, q)
+	if err == nil {
+		c.noDirect.Store(true)
+	}
+	return record, err
+}
+
+func (c *Conn) lookupDirect(ctx context.Context, s schemas.Stream, q query) (schemas.Record, error) {
+	body, err := json.Marshal(q)
+	if err != nil {
+		return schemas.Record{}, err
+	}
+	answer, err := c.roundTrip(ctx, &nats.Msg{Subject: "$JS.API.DIRECT.GET." + string(s), Data: body})
+	if err != nil {
+		return schemas.Record{}, err
+	}
+	switch status := answer.Header.Get("Status"); status {
+	case "":
+	case "404":
+		return schemas.Record{}, ErrNotFound
+	default:
+		return schemas.Record{}, fmt.Errorf("direct read: status %s %s", status, answer.Header.Get("Description"))
+	}
+	seq, err := strconv.ParseUint(answer.Header.Get(jetstream.SequenceHeader), 10, 64)
+	if err != nil {
+		return schemas.Record{}, fmt.Errorf("direct read: sequence: %w", err)
+	}
+	subject := answer.Header.Get(jetstream.SubjectHeader)
+	for _, added := range directHeaders {
+		delete(answer.Header, added)
+	}
+	return newRecord(s, seq, subject, answer.Header, answer.Data), nil
+}
+
+func (c *Conn) lookupAtLeader(ctx context.Context, s schemas.Stream, q query) (schemas.Record, error) {
+	body, err := json.Marshal(q)
+	if err != nil {
+		return schemas.Record{}, err
+	}
+	answer, err := c.roundTrip(ctx, &nats.Msg{Subject: "$JS.API.STREAM.MSG.GET." + string(s), Data: body})
+	if err != nil {
+		return schemas.Record{}, err
+	}
+	var reply struct {
+		Error   *jetstream.APIError `json:"error"`
+		Message struct {
+			Subject string `json:"subject"`
+			Seq     uint64 `json:"seq"`
+			Header  []byte `json:"hdrs"`
+			Data    []byte `json:"data"`
+		} `json:"message"`
+	}
+	if err := json.Unmarshal(answer.Data, &reply); err != nil {
+		return schemas.Record{}, fmt.Errorf("read at leader: %w", err)
+	}
+	if reply.Error != nil {
+		return schemas.Record{}, translateAPI(reply.Error)
+	}
+	var header nats.Header
+	if len(reply.Message.Header) > 0 {
+		if header, err = nats.DecodeHeadersMsg(reply.Message.Header); err != nil {
+			return schemas.Record{}, fmt.Errorf("read at leader: headers of %d: %w", reply.Message.Seq, err)
+		}
+	}
+	return newRecord(s, reply.Message.Seq, reply.Message.Subject, header, reply.Message.Data), nil
+}
+
+// directHeaders are added by the server to the answer of a direct read.
+var directHeaders = []string{
+	jetstream.StreamHeader, jetstream.SubjectHeader, jetstream.SequenceHeader, jetstream.TimeStampHeaer,
+}
+
+// appendHeaders are added by Append and stored with the message.
+var appendHeaders = []string{
+	jetstream.ExpectedStreamHeader, jetstream.ExpectedLastSubjSeqHeader, jetstream.ExpectedLastSubjSeqSubjHeader,
+}
+
+// newRecord takes the header and body over. What Append added is taken out, so
+// that a record holds the message that schemas.Encode made.
+func newRecord(s schemas.Stream, seq uint64, subject string, header nats.Header, body []byte) schemas.Record {
+	for _, added := range appendHeaders {
+		delete(header, added)
+	}
+	return schemas.Record{
+		Stream:  s,
+		Seq:     seq,
+		Message: schemas.Message{Subject: subject, Header: schemas.Header(header), Body: body},
+	}
+}

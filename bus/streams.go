@@ -1,0 +1,129 @@
+package bus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/writbus/writ/schemas"
+)
+
+// DefaultDuplicates is how long the server remembers event ids by default. It
+// covers a publisher's retries; a longer window costs memory and a slower
+// start, because the ids are read back from the log.
+const DefaultDuplicates = 20 * time.Second
+
+// Retention says how streams keep their records. The zero value keeps
+// everything on one server.
+type Retention struct {
+	Replicas int   // copies of each record; 0 is 1. More need a cluster.
+	MaxBytes int64 // size of each stream; 0 is no limit. A full stream refuses appends with ErrDiskFull.
+	// MaxAge drops records older than this; 0 keeps all. It is the only
+	// setting that makes the log forget.
+	MaxAge     time.Duration
+	Duplicates time.Duration // how long event ids are remembered; 0 is DefaultDuplicates
+}
+
+// StreamState is where a stream stands.
+type StreamState struct {
+	First, Last uint64 // sequences of the first and last record; in an empty stream First is Last+1, or both are 0
+	Messages    uint64
+	Bytes       uint64
+}
+
+// EnsureStreams creates the streams of the log, or brings existing ones to the
+// wanted retention. It is idempotent and may be called by several at once. It
+// returns ErrMismatch for a stream that cannot be changed and ErrDenied for a
+// role that may not.
+func (c *Conn) EnsureStreams(ctx context.Context, r Retention) error {
+	for _, s := range schemas.Streams() {
+		if err := c.ensureStream(ctx, r.config(s)); err != nil {
+			return fmt.Errorf("stream %s: %w", s, err)
+		}
+	}
+	return nil
+}
+
+func (r Retention) config(s schemas.Stream) jetstream.StreamConfig {
+	limit := r.MaxBytes
+	if limit <= 0 {
+		limit = -1
+	}
+	duplicates := r.Duplicates
+	if duplicates <= 0 {
+		duplicates = DefaultDuplicates
+	}
+	if r.MaxAge > 0 {
+		duplicates = min(duplicates, r.MaxAge)
+	}
+	return jetstream.StreamConfig{
+		Name:       string(s),
+		Subjects:   []string{s.Subjects()},
+		Storage:    jetstream.FileStorage,
+		Retention:  jetstream.LimitsPolicy,
+		Discard:    jetstream.DiscardNew,
+		Replicas:   max(r.Replicas, 1),
+		MaxBytes:   limit,
+		MaxAge:     r.MaxAge,
+		MaxMsgs:    -1,
+		MaxMsgSize: -1,
+		Duplicates: duplicates,
+		DenyDelete: true,
+		DenyPurge:  true,
+		// A direct read may be answered by a replica that lags behind, so
+		// replicated streams are read at their leader.
+		AllowDirect: r.Replicas <= 1,
+	}
+}
+
+func (c *Conn) ensureStream(ctx context.Context, want jetstream.StreamConfig) error {
+	ctx, cancel := c.bounded(ctx)
+	defer cancel()
+	guarded, release := c.guards.watch(ctx, "$JS.API.STREAM.>")
+	defer release()
+	have, err := c.js.Stream(guarded, want.Name)
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		_, err = c.js.CreateStream(guarded, want)
+		if !errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
+			return causeOf(guarded, err)
+		}
+		have, err = c.js.Stream(guarded, want.Name)
+	}
+	if err != nil {
+		return causeOf(guarded, err)
+	}
+	if sameConfig(have.CachedInfo().Config, want) {
+		return nil
+	}
+	if _, err = c.js.UpdateStream(guarded, want); err != nil {
+		return causeOf(guarded, err)
+	}
+	return nil
+}
+
+// sameConfig compares what Retention sets; the server adds defaults of its own
+// to the rest.
+func sameConfig(have, want jetstream.StreamConfig) bool {
+	return len(have.Subjects) == 1 && have.Subjects[0] == want.Subjects[0] &&
+		have.Storage == want.Storage && have.Retention == want.Retention && have.Discard == want.Discard &&
+		have.Replicas == want.Replicas && have.MaxBytes == want.MaxBytes && have.MaxAge == want.MaxAge &&
+		have.Duplicates == want.Duplicates && have.AllowDirect == want.AllowDirect &&
+		have.DenyDelete == want.DenyDelete && have.DenyPurge == want.DenyPurge
+}
+
+// State returns where a stream stands, or ErrNotFound.
+func (c *Conn) State(ctx context.Context, s schemas.Stream) (StreamState, error) {
+	ctx, cancel := c.bounded(ctx)
+	defer cancel()
+	guarded, release := c.guards.watch(ctx, "$JS.API.STREAM.>")
+	defer release()
+	stream, err := c.js.Stream(guarded, string(s))
+	if err != nil {
+		return StreamState{}, fmt.Errorf("state of %s: %w", s, causeOf(guarded, err))
+	}
+	state := stream.CachedInfo().State
+	return StreamState{First: state.FirstSeq, Last: state.LastSeq, Messages: state.Msgs, Bytes: state.Bytes}, nil
+}
