@@ -1,0 +1,182 @@
+package projections
+
+import (
+	"bytes"
+	"iter"
+	"slices"
+	"strings"
+)
+
+// cacheBytes bounds what a view keeps of committed values for the next batch.
+// Counters that every event touches then need no read of the store.
+const cacheBytes = 8 << 20
+
+// batch is the View that Apply gets: the writes since the last commit over the
+// store, with recently used values kept. Nothing else writes these keys, so
+// the kept values cannot be stale.
+type batch struct {
+	store  Store
+	prefix []byte // of the generation
+
+	cells map[string]*cell
+	size  int
+	dirty []string // keys to write, sorted while ordered is set
+	// ordered is set by the first Scan of a batch.
+	ordered bool
+	key     []byte // scratch
+}
+
+type cell struct {
+	value   []byte
+	present bool
+	dirty   bool
+}
+
+func newBatch(store Store, prefix []byte) *batch {
+	return &batch{store: store, prefix: prefix, cells: map[string]*cell{}}
+}
+
+func (b *batch) full(key []byte) []byte {
+	b.key = append(append(b.key[:0], b.prefix...), key...)
+	return b.key
+}
+
+// Get implements View.
+func (b *batch) Get(key []byte) ([]byte, bool, error) {
+	if c, kept := b.cells[string(key)]; kept {
+		return slices.Clip(c.value), c.present, nil
+	}
+	value, found, err := b.store.Get(b.full(key))
+	if err != nil {
+		return nil, false, err
+	}
+	b.cells[string(key)] = &cell{value: value, present: found}
+	b.size += len(key) + len(value)
+	return slices.Clip(value), found, nil
+}
+
+// Set implements View.
+func (b *batch) Set(key, value []byte) error {
+	c := b.touch(key)
+	b.size += len(value) - len(c.value)
+	c.value, c.present = append(c.value[:0], value...), true
+	return nil
+}
+
+// Delete implements View.
+func (b *batch) Delete(key []byte) error {
+	c := b.touch(key)
+	b.size -= len(c.value)
+	c.value, c.present = nil, false
+	return nil
+}
+
+func (b *batch) touch(key []byte) *cell {
+	c, kept := b.cells[string(key)]
+	if kept && c.dirty {
+		return c
+	}
+	name := string(key)
+	if !kept {
+		c = &cell{}
+		b.cells[name] = c
+		b.size += len(name)
+	}
+	c.dirty = true
+	if b.ordered {
+		at, _ := slices.BinarySearch(b.dirty, name)
+		b.dirty = slices.Insert(b.dirty, at, name)
+	} else {
+		b.dirty = append(b.dirty, name)
+	}
+	return c
+}
+
+func (b *batch) order() {
+	if !b.ordered {
+		slices.Sort(b.dirty)
+		b.ordered = true
+	}
+}
+
+// Scan implements View: it merges the store with the writes of the batch.
+func (b *batch) Scan(prefix []byte) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		b.order()
+		from, _ := slices.BinarySearch(b.dirty, string(prefix))
+		to := from
+		for to < len(b.dirty) && strings.HasPrefix(b.dirty[to], string(prefix)) {
+			to++
+		}
+		// Apply may write while it scans.
+		writes := slices.Clone(b.dirty[from:to])
+		own := func(name string) bool {
+			c := b.cells[name]
+			return !c.present || yield(Entry{Key: []byte(name), Value: c.value}, nil)
+		}
+		for e, err := range b.store.Scan(slices.Concat(b.prefix, prefix)) {
+			if err != nil {
+				yield(Entry{}, err)
+				return
+			}
+			key := bytes.TrimPrefix(e.Key, b.prefix)
+			for len(writes) > 0 && writes[0] < string(key) {
+				if !own(writes[0]) {
+					return
+				}
+				writes = writes[1:]
+			}
+			if len(writes) > 0 && writes[0] == string(key) {
+				continue
+			}
+			if !yield(Entry{Key: key, Value: e.Value}, nil) {
+				return
+			}
+		}
+		for _, name := range writes {
+			if !own(name) {
+				return
+			}
+		}
+	}
+}
+
+// writeTo puts the writes into a commit of the store.
+func (b *batch) writeTo(out Batch) error {
+	b.order()
+	for _, name := range b.dirty {
+		key := append(append(b.key[:0], b.prefix...), name...)
+		b.key = key
+		c := b.cells[name]
+		if !c.present {
+			if err := out.Delete(key); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := out.Set(key, c.value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// committed keeps the values for the next batch, within bounds, and returns
+// the keys that were written.
+func (b *batch) committed() []string {
+	written := b.dirty
+	for _, name := range written {
+		b.cells[name].dirty = false
+	}
+	b.dirty, b.ordered = nil, false
+	if b.size > cacheBytes {
+		b.forget()
+	}
+	return written
+}
+
+// forget drops the writes and everything kept.
+func (b *batch) forget() {
+	clear(b.cells)
+	b.size, b.dirty, b.ordered = 0, nil, false
+}

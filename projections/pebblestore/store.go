@@ -1,0 +1,250 @@
+// Package pebblestore keeps views in a Pebble database. It is the only
+// importer of Pebble.
+//
+// Commits are atomic and ordered but not synced: after a crash of the process
+// or the machine the last of them may be missing, and the checkpoint inside
+// each says from where the log is read again. Damaged files are reported as
+// projections.ErrCorruptStore, never repaired; OpenOrReset moves them aside.
+// One process opens a folder at a time.
+package pebblestore
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"sync"
+	"sync/atomic"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/bloom"
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/writbus/writ/projections"
+)
+
+// ErrClosed is returned by a store that was closed.
+var ErrClosed = errors.New("pebblestore: store is closed")
+
+// Options of a store. The zero value is good.
+type Options struct {
+	// FS is the file system, nil for the machine's own.
+	FS vfs.FS
+	// CacheBytes is the size of the block cache; 0 means 16 MiB.
+	CacheBytes int64
+	// Log hears of Pebble's errors, nil for silence.
+	Log func(message string)
+}
+
+// Store implements projections.Store. It is safe for concurrent use.
+type Store struct {
+	dir string
+	fs  vfs.FS
+	db  *pebble.DB
+
+	mu     sync.RWMutex // held for reading while the database is in use
+	closed bool
+	broken atomic.Pointer[error] // what made the database unusable
+}
+
+// Open opens the views in a folder and creates it if it is missing. It
+// returns projections.ErrCorruptStore for damaged files.
+func Open(dir string, opt Options) (*Store, error) {
+	if opt.FS == nil {
+		opt.FS = vfs.Default
+	}
+	if opt.CacheBytes == 0 {
+		opt.CacheBytes = 16 << 20
+	}
+	s := &Store{dir: dir, fs: opt.FS}
+	if _, err := opt.FS.Stat(condemned(opt.FS, dir)); err == nil {
+		return nil, fmt.Errorf("pebblestore: open %s: %w: found damaged by an earlier run", dir, projections.ErrCorruptStore)
+	}
+	cache := pebble.NewCache(opt.CacheBytes)
+	defer cache.Unref() // the database holds its own reference
+	err := s.guard(func() (err error) {
+		s.db, err = pebble.Open(dir, s.pebbleOptions(cache, &logger{write: opt.Log}))
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("pebblestore: open %s: %w", dir, openError(err))
+	}
+	return s, nil
+}
+
+func (s *Store) pebbleOptions(cache *pebble.Cache, l *logger) *pebble.Options {
+	o := &pebble.Options{
+		FS:                 s.fs,
+		Cache:              cache,
+		Logger:             l,
+		FormatMajorVersion: pebble.FormatNewest,
+		MemTableSize:       32 << 20,
+		// Pebble's own reaction to damage is to end the process.
+		EventListener: &pebble.EventListener{DataCorruption: func(info pebble.DataCorruptionInfo) {
+			l.Errorf("%s", info)
+			if err := s.condemn(info.String()); err != nil {
+				l.Errorf("%s", err)
+			}
+		}},
+	}
+	for i := range o.Levels {
+		o.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
+	}
+	return o
+}
+
+// use runs f while the database is open, and gives its error a name.
+func (s *Store) use(f func() error) error {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if s.closed {
+		return ErrClosed
+	}
+	return s.guard(f)
+}
+
+// Get implements projections.Store.
+func (s *Store) Get(key []byte) (value []byte, found bool, err error) {
+	err = s.use(func() error {
+		value, found, err = get(s.db, key)
+		return err
+	})
+	return value, found, err
+}
+
+func get(from pebble.Reader, key []byte) ([]byte, bool, error) {
+	shared, release, err := from.Get(key)
+	if errors.Is(err, pebble.ErrNotFound) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	value := append(make([]byte, 0, len(shared)), shared...)
+	return value, true, release.Close()
+}
+
+// Scan implements projections.Store.
+func (s *Store) Scan(prefix []byte) iter.Seq2[projections.Entry, error] {
+	return s.scan(s.db, prefix)
+}
+
+func (s *Store) scan(from pebble.Reader, prefix []byte) iter.Seq2[projections.Entry, error] {
+	return func(yield func(projections.Entry, error) bool) {
+		// Held by reference, not through use: the body of the loop may call
+		// the store again.
+		var it *pebble.Iterator
+		err := s.use(func() (err error) {
+			it, err = from.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: prefixEnd(prefix)})
+			return err
+		})
+		if err != nil {
+			yield(projections.Entry{}, err)
+			return
+		}
+		defer it.Close() // its error was reported by it.Error
+		for ok := it.First(); ok; ok = it.Next() {
+			value, err := it.ValueAndErr()
+			if err != nil {
+				yield(projections.Entry{}, s.named(err))
+				return
+			}
+			if !yield(projections.Entry{Key: it.Key(), Value: value}, nil) {
+				return
+			}
+		}
+		if err := it.Error(); err != nil {
+			yield(projections.Entry{}, s.named(err))
+		}
+	}
+}
+
+// prefixEnd is the first key behind all keys with the prefix, nil if none is.
+func prefixEnd(prefix []byte) []byte {
+	for i := len(prefix) - 1; i >= 0; i-- {
+		if prefix[i] < 0xFF {
+			end := append([]byte(nil), prefix[:i+1]...)
+			end[i]++
+			return end
+		}
+	}
+	return nil
+}
+
+// Commit implements projections.Store.
+func (s *Store) Commit(write func(projections.Batch) error) error {
+	return s.use(func() error {
+		b := s.db.NewBatch()
+		if err := write(batch{b}); err != nil {
+			return errors.Join(err, b.Close())
+		}
+		return b.Commit(pebble.NoSync)
+	})
+}
+
+type batch struct{ b *pebble.Batch }
+
+func (b batch) Set(key, value []byte) error { return b.b.Set(key, value, nil) }
+func (b batch) Delete(key []byte) error     { return b.b.Delete(key, nil) }
+
+func (b batch) DeletePrefix(prefix []byte) error {
+	end := prefixEnd(prefix)
+	if end == nil {
+		return fmt.Errorf("pebblestore: prefix %q has no end", prefix)
+	}
+	return b.b.DeleteRange(prefix, end, nil)
+}
+
+// Snapshot implements projections.Store.
+func (s *Store) Snapshot() (projections.Snapshot, error) {
+	snap := &snapshot{store: s}
+	err := s.use(func() error {
+		snap.snap = s.db.NewSnapshot()
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return snap, nil
+}
+
+type snapshot struct {
+	store *Store
+	snap  *pebble.Snapshot
+	once  sync.Once
+}
+
+func (s *snapshot) Get(key []byte) (value []byte, found bool, err error) {
+	err = s.store.use(func() error {
+		value, found, err = get(s.snap, key)
+		return err
+	})
+	return value, found, err
+}
+
+func (s *snapshot) Scan(prefix []byte) iter.Seq2[projections.Entry, error] {
+	return s.store.scan(s.snap, prefix)
+}
+
+// Close may be called more than once.
+func (s *snapshot) Close() (err error) {
+	s.once.Do(func() { err = s.store.use(s.snap.Close) })
+	return err
+}
+
+// Close makes every commit durable and closes the files. Snapshots and scans
+// must have ended.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil
+	}
+	s.closed = true
+	if s.broken.Load() != nil {
+		return nil
+	}
+	if err := s.db.Close(); err != nil {
+		return fmt.Errorf("pebblestore: close %s: %w", s.dir, s.named(err))
+	}
+	return nil
+}

@@ -1,0 +1,70 @@
+package projections
+
+import (
+	"bytes"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/writbus/writ/schemas"
+)
+
+// reader is a snapshot of the generation in use. Which one that is, is read
+// from the snapshot itself, so a swap cannot come between.
+type reader struct {
+	view   string
+	gen    manifest
+	snap   Snapshot
+	prefix []byte
+}
+
+func (v *runner) reader() (Reader, error) {
+	snap, err := v.store.Snapshot()
+	if err != nil {
+		return nil, fmt.Errorf("projections: read view %s: %w", v.p.Name(), err)
+	}
+	r := &reader{view: v.p.Name(), snap: snap}
+	found, err := getJSON(snap.Get, activeKey(r.view), &r.gen)
+	if err == nil && !found {
+		err = ErrNotReady
+	}
+	if err != nil {
+		_ = snap.Close() // nothing was read that could be lost
+		return nil, fmt.Errorf("projections: read view %s: %w", r.view, err)
+	}
+	r.prefix = dataPrefix(r.view, r.gen.Generation)
+	return r, nil
+}
+
+// Get implements Reader.
+func (r *reader) Get(key []byte) ([]byte, bool, error) {
+	return r.snap.Get(slices.Concat(r.prefix, key))
+}
+
+// Scan implements Reader.
+func (r *reader) Scan(prefix []byte) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		for e, err := range r.snap.Scan(slices.Concat(r.prefix, prefix)) {
+			e.Key = bytes.TrimPrefix(e.Key, r.prefix)
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+// Position implements Reader. It is 0 where the checkpoint cannot be read:
+// too low is safe.
+func (r *reader) Position(s schemas.Stream) uint64 {
+	var c checkpoint
+	if _, err := getJSON(r.snap.Get, checkpointKey(r.view, r.gen.Generation, s), &c); err != nil {
+		return 0
+	}
+	return c.Seq
+}
+
+// Version implements Reader.
+func (r *reader) Version() int { return r.gen.Version }
+
+// Close implements Reader.
+func (r *reader) Close() error { return r.snap.Close() }

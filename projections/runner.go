@@ -1,0 +1,241 @@
+package projections
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/writbus/writ/schemas"
+)
+
+// runner is the life of one view: check it against the log, build it anew
+// where they disagree, then follow.
+type runner struct {
+	p     Projector
+	in    interest
+	log   Log
+	store Store
+	q     *quarantine
+	opt   Options
+
+	apply sync.Mutex // one batch at a time; guards gen
+	gen   *generation
+
+	mu        sync.Mutex // guards what follows
+	state     State
+	serving   bool // the view in use agrees with the log
+	positions map[schemas.Stream]uint64
+	skipped   map[schemas.Stream]uint64
+	reason    string // of the last rebuild
+	trouble   error
+	progress  chan struct{} // closed when something above changes; nil while nobody waits
+}
+
+func newRunner(p Projector, log Log, store Store, q *quarantine, opt Options) *runner {
+	return &runner{
+		p: p, in: newInterest(p.Types()), log: log, store: store, q: q, opt: opt,
+		state:     Starting,
+		positions: map[schemas.Stream]uint64{},
+		skipped:   map[schemas.Stream]uint64{},
+	}
+}
+
+// run goes on until ctx ends or the projector has to stop. Everything else,
+// such as a log that cannot be reached, is tried again from the checkpoint.
+func (v *runner) run(ctx context.Context) {
+	for ctx.Err() == nil {
+		err := v.cycle(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case isStop(err):
+			v.opt.Logger.Error("view stopped", "view", v.p.Name(), "error", err)
+			v.update(func() { v.state, v.trouble = Stopped, err })
+			return
+		case err != nil:
+			v.opt.Logger.Warn("view interrupted", "view", v.p.Name(), "error", err)
+			v.update(func() { v.trouble = err })
+			pause(ctx, v.opt.Retry)
+		}
+	}
+}
+
+func (v *runner) cycle(ctx context.Context) error {
+	gen, building, err := v.prepare(ctx)
+	if err != nil {
+		return err
+	}
+	v.adopt(gen, building)
+	if building {
+		// One stream after the other, so that a build is a single pass.
+		for _, s := range v.in.streams {
+			if err := v.catchUp(ctx, s, true); err != nil {
+				return err
+			}
+		}
+		if err := v.swap(gen); err != nil {
+			return err
+		}
+	}
+	if err := v.serve(); err != nil {
+		return err
+	}
+	return v.followAll(ctx)
+}
+
+// adopt makes a generation the one that batches are applied to.
+func (v *runner) adopt(gen *generation, building bool) {
+	v.apply.Lock()
+	v.gen = gen
+	v.apply.Unlock()
+	v.update(func() {
+		v.trouble = nil
+		clear(v.positions)
+		clear(v.skipped)
+		for s, c := range gen.checkpoints {
+			v.positions[s], v.skipped[s] = c.Seq, c.Quarantined
+		}
+		if building {
+			v.state, v.serving, v.reason = Rebuilding, false, gen.Reason
+		}
+	})
+}
+
+// serve lets the view in use be waited for, after what follows it in memory
+// has seen it.
+func (v *runner) serve() error {
+	if err := v.announce(Commit{Rebuilt: true}); err != nil {
+		return err
+	}
+	v.update(func() { v.state, v.serving = Live, true })
+	return nil
+}
+
+func (v *runner) followAll(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var all sync.WaitGroup
+	errs := make([]error, len(v.in.streams))
+	for i, s := range v.in.streams {
+		all.Go(func() {
+			defer cancel()
+			if errs[i] = v.catchUp(ctx, s, false); errs[i] == nil {
+				errs[i] = v.follow(ctx, s, false)
+			}
+		})
+	}
+	all.Wait()
+	for _, err := range errs {
+		if isStop(err) {
+			return err
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// catchUp reads a stream until what it holds is applied. A build repeats that
+// until little was added meanwhile.
+func (v *runner) catchUp(ctx context.Context, s schemas.Stream, building bool) error {
+	for {
+		_, last, err := v.log.Bounds(ctx, s)
+		if err != nil {
+			return fmt.Errorf("end of %s: %w", s, err)
+		}
+		if err := v.follow(ctx, s, true); err != nil {
+			return err
+		}
+		// The records up to last may be gone; then nothing is left to wait for.
+		v.reached(s, last)
+		if !building {
+			return nil
+		}
+		_, now, err := v.log.Bounds(ctx, s)
+		if err != nil {
+			return fmt.Errorf("end of %s: %w", s, err)
+		}
+		if now <= last+uint64(v.opt.MaxBatch) {
+			return nil
+		}
+	}
+}
+
+func (v *runner) follow(ctx context.Context, s schemas.Stream, untilEnd bool) error {
+	v.apply.Lock()
+	after := v.gen.checkpoints[s].Seq
+	v.apply.Unlock()
+	err := v.log.Follow(ctx, s, after, v.opt.MaxBatch, untilEnd, func(records []schemas.Record) error {
+		return v.take(ctx, s, records)
+	})
+	if err != nil {
+		return fmt.Errorf("follow %s after %d: %w", s, after, err)
+	}
+	return nil
+}
+
+func (v *runner) reached(s schemas.Stream, seq uint64) {
+	v.update(func() { v.positions[s] = max(v.positions[s], seq) })
+}
+
+// announce calls the projector's Committed, if it has one.
+func (v *runner) announce(c Commit) error {
+	hook, has := v.p.(Committed)
+	if !has {
+		return nil
+	}
+	r, err := v.reader()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	c.Reader = r
+	if err := hook.Committed(c); err != nil {
+		return &failure{view: v.p.Name(), err: fmt.Errorf("committed: %w", err)}
+	}
+	return nil
+}
+
+func (v *runner) update(change func()) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	change()
+	if v.progress != nil {
+		close(v.progress)
+		v.progress = nil
+	}
+}
+
+func (v *runner) waitFor(ctx context.Context, s schemas.Stream, seq uint64) error {
+	for {
+		v.mu.Lock()
+		done := v.serving && v.positions[s] >= seq
+		stopped, cause := v.state == Stopped, v.trouble
+		if v.progress == nil {
+			v.progress = make(chan struct{})
+		}
+		progress := v.progress
+		v.mu.Unlock()
+		switch {
+		case !v.reads(s):
+			return fmt.Errorf("%w: %s, %s", ErrNotRead, v.p.Name(), s)
+		case done:
+			return nil
+		case stopped:
+			return fmt.Errorf("%w: %w", ErrStopped, cause)
+		}
+		select {
+		case <-progress:
+		case <-ctx.Done():
+			return fmt.Errorf("projections: wait for %s at %s/%d: %w", v.p.Name(), s, seq, ctx.Err())
+		}
+	}
+}
+
+func (v *runner) reads(s schemas.Stream) bool {
+	for _, read := range v.in.streams {
+		if read == s {
+			return true
+		}
+	}
+	return false
+}

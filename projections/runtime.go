@@ -1,0 +1,181 @@
+package projections
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/writbus/writ/schemas"
+)
+
+const (
+	// defaultBatch is the number of records of one commit while catching up:
+	// large enough that the commit costs nothing per record.
+	defaultBatch = 10_000
+	defaultRetry = 250 * time.Millisecond
+)
+
+// Options tune a Runtime. The zero value is good.
+type Options struct {
+	// MaxBatch bounds the records of one commit; 0 means 10,000.
+	MaxBatch int
+	// Retry is the pause after the log or the store failed; 0 means 250 ms.
+	Retry time.Duration
+	// Logger hears of rebuilds, stops and retries; nil is silence.
+	Logger *slog.Logger
+}
+
+// Runtime feeds projectors from the log. Its methods are safe for concurrent
+// use.
+type Runtime struct {
+	log     Log
+	store   Store
+	order   []*runner
+	runners map[string]*runner
+	ends    ends
+}
+
+// NewRuntime prepares the projectors and reads nothing but the store's
+// manifests, so that views of an earlier run can be read at once; Run checks
+// them against the log. It returns ErrBadProjector, or an error of the store.
+// The store stays the caller's to close, after Run returned.
+func NewRuntime(log Log, store Store, opt Options, ps ...Projector) (*Runtime, error) {
+	if opt.MaxBatch <= 0 {
+		opt.MaxBatch = defaultBatch
+	}
+	if opt.Retry <= 0 {
+		opt.Retry = defaultRetry
+	}
+	if opt.Logger == nil {
+		opt.Logger = slog.New(slog.DiscardHandler)
+	}
+	r := &Runtime{log: log, store: store, runners: map[string]*runner{}, ends: ends{log: log}}
+	q := &quarantine{log: log}
+	for _, p := range ps {
+		if err := checkProjector(p); err != nil {
+			return nil, err
+		}
+		if r.runners[p.Name()] != nil {
+			return nil, fmt.Errorf("%w: two are named %q", ErrBadProjector, p.Name())
+		}
+		if _, err := getJSON(store.Get, activeKey(p.Name()), &manifest{}); err != nil {
+			return nil, fmt.Errorf("projections: open view %s: %w", p.Name(), err)
+		}
+		v := newRunner(p, log, store, q, opt)
+		r.runners[p.Name()] = v
+		r.order = append(r.order, v)
+	}
+	return r, nil
+}
+
+func checkProjector(p Projector) error {
+	if !viewName().MatchString(p.Name()) {
+		return fmt.Errorf("%w: name %q", ErrBadProjector, p.Name())
+	}
+	if p.Version() < 1 {
+		return fmt.Errorf("%w: %s has version %d", ErrBadProjector, p.Name(), p.Version())
+	}
+	for _, t := range p.Types() {
+		if t.Kind().Stream() == "" {
+			return fmt.Errorf("%w: %s reads %q, which is no type of an event", ErrBadProjector, p.Name(), t)
+		}
+	}
+	return nil
+}
+
+// Run feeds the projectors until ctx ends, and returns nil then. Views do not
+// wait for each other, and one that fails stops alone. It is called once.
+func (r *Runtime) Run(ctx context.Context) error {
+	var all sync.WaitGroup
+	for _, v := range r.order {
+		all.Go(func() { v.run(ctx) })
+	}
+	all.Wait()
+	return nil
+}
+
+// Reader opens a snapshot of the view in use. It returns ErrUnknownView, or
+// ErrNotReady before the first build is complete. A view that is being rebuilt
+// shows what it held before.
+func (r *Runtime) Reader(view string) (Reader, error) {
+	v, err := r.runner(view)
+	if err != nil {
+		return nil, err
+	}
+	return v.reader()
+}
+
+// WaitFor returns once the view shows the position, and whatever follows the
+// view by Committed has it too. It returns ErrUnknownView, ErrNotRead,
+// ErrStopped, or the error of ctx.
+func (r *Runtime) WaitFor(ctx context.Context, view string, pos schemas.Position) error {
+	v, err := r.runner(view)
+	if err != nil {
+		return err
+	}
+	return v.waitFor(ctx, pos.Stream, pos.Seq)
+}
+
+// CaughtUp returns once every view shows what the log held at the call. It
+// returns at once with ErrStopped for a view that cannot get there.
+func (r *Runtime) CaughtUp(ctx context.Context) error {
+	ends := map[schemas.Stream]uint64{}
+	for _, v := range r.order {
+		for _, s := range v.in.streams {
+			end, known := ends[s]
+			if !known {
+				_, last, err := r.log.Bounds(ctx, s)
+				if err != nil {
+					return fmt.Errorf("projections: end of %s: %w", s, err)
+				}
+				end, ends[s] = last, last
+			}
+			if err := v.waitFor(ctx, s, end); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Position is the sequence up to which the view shows a stream, 0 while the
+// view is not known to agree with the log.
+func (r *Runtime) Position(view string, s schemas.Stream) uint64 {
+	v, err := r.runner(view)
+	if err != nil {
+		return 0
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if !v.serving {
+		return 0
+	}
+	return v.positions[s]
+}
+
+func (r *Runtime) runner(view string) (*runner, error) {
+	v := r.runners[view]
+	if v == nil {
+		return nil, fmt.Errorf("%w: %q", ErrUnknownView, view)
+	}
+	return v, nil
+}
+
+// pause waits for d, or less if ctx ends.
+func pause(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}
+
+// isStop tells an error that a retry cannot help.
+func isStop(err error) bool {
+	var failed *failure
+	return errors.As(err, &failed) || errors.Is(err, ErrCorruptStore)
+}

@@ -1,0 +1,134 @@
+package projections
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/writbus/writ/schemas"
+)
+
+// errRewound says that the log handed over what was applied already. The
+// checkpoint is then compared with the log anew.
+var errRewound = errors.New("projections: the stream went back behind the checkpoint")
+
+// failure is what stops a projector.
+type failure struct {
+	view  string
+	event *FailedEvent // nil if no single event is behind it
+	err   error
+}
+
+func (f *failure) Error() string {
+	if f.event == nil {
+		return fmt.Sprintf("projections: %s: %v", f.view, f.err)
+	}
+	p := f.event.Position
+	return fmt.Sprintf("projections: %s: apply %s %s at %s/%d: %v", f.view, f.event.Type, f.event.ID, p.Stream, p.Seq, f.err)
+}
+
+func (f *failure) Unwrap() error { return f.err }
+
+// take applies and commits records of one stream. If the projector fails on
+// one of them, those before it are committed, so that where a view stops does
+// not depend on the batch.
+func (v *runner) take(ctx context.Context, s schemas.Stream, records []schemas.Record) error {
+	if len(records) == 0 {
+		return nil
+	}
+	v.apply.Lock()
+	defer v.apply.Unlock()
+	err := v.applyBatch(ctx, s, records)
+	var failed *failure
+	if len(records) == 1 || !errors.As(err, &failed) || failed.event == nil {
+		return err
+	}
+	for i := range records {
+		if err := v.applyBatch(ctx, s, records[i:i+1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (v *runner) applyBatch(ctx context.Context, s schemas.Stream, records []schemas.Record) error {
+	at, err := v.stage(ctx, s, records)
+	if err != nil {
+		v.abandon()
+		return err
+	}
+	gen := v.gen
+	err = v.store.Commit(func(b Batch) error {
+		if err := gen.batch.writeTo(b); err != nil {
+			return err
+		}
+		return setJSON(b.Set, checkpointKey(v.p.Name(), gen.Generation, s), at)
+	})
+	if err != nil {
+		v.abandon()
+		return fmt.Errorf("commit %s/%d: %w", s, at.Seq, err)
+	}
+	changed := gen.batch.committed()
+	gen.checkpoints[s] = at
+	if len(changed) > 0 && v.isServing() {
+		if err := v.announce(Commit{Changed: changed}); err != nil {
+			return err
+		}
+	}
+	v.update(func() { v.positions[s], v.skipped[s] = max(v.positions[s], at.Seq), at.Quarantined })
+	return nil
+}
+
+func (v *runner) abandon() {
+	v.gen.batch.forget()
+	if b, is := v.p.(Batcher); is {
+		b.Begin()
+	}
+}
+
+func (v *runner) isServing() bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.serving
+}
+
+// stage applies the records to the batch and returns the checkpoint behind
+// them. A panic of the projector is its failure.
+func (v *runner) stage(ctx context.Context, s schemas.Stream, records []schemas.Record) (at checkpoint, err error) {
+	var now schemas.Event
+	fail := func(cause error) error { return &failure{view: v.p.Name(), event: failedEvent(now), err: cause} }
+	defer func() {
+		if p := recover(); p != nil {
+			err = fail(fmt.Errorf("panic: %v", p))
+		}
+	}()
+	at = v.gen.checkpoints[s]
+	batcher, batches := v.p.(Batcher)
+	if batches {
+		batcher.Begin()
+	}
+	for _, r := range records {
+		if r.Seq <= at.Seq {
+			return at, fmt.Errorf("%w: %s/%d after %d", errRewound, s, r.Seq, at.Seq)
+		}
+		events, err := v.in.events(r)
+		if err != nil {
+			if err := v.q.keep(ctx, r, err); err != nil {
+				return at, err
+			}
+			at.Quarantined++
+		}
+		for _, now = range events {
+			if err := v.p.Apply(v.gen.batch, now); err != nil {
+				return at, fail(err)
+			}
+		}
+		at.Seq, at.ID = r.Seq, r.ID()
+	}
+	if batches {
+		if err := batcher.Flush(v.gen.batch); err != nil {
+			return at, fail(err)
+		}
+	}
+	return at, nil
+}
