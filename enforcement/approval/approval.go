@@ -1,0 +1,122 @@
+// Package approval judges whether what a user typed approves the gate that
+// waits.
+//
+// The whole prompt is read: code, quotations and quoted lines are set aside,
+// the rest is cut into sentences and clauses. An approval is a clause of one of
+// the forms people approve in ("approved", "I approve the plan", "the tests are
+// approved", "you have my approval", "lgtm"), about the waiting gate or about
+// nothing named, which no other part of the prompt negates, conditions, takes
+// back or turns into a question. A bare go-ahead ("yes", "go ahead", "looks
+// good") counts only when the prompt says nothing else. `/writ-approve`, alone
+// or with the gate's name, is the typed command.
+//
+// Guarantees: when in doubt the answer is no, with the cause; the same prompt
+// always gets the same answer; time grows with the length of the prompt only.
+// The language is English; a project's own phrases come in Phrases.
+//
+// It does not know who typed the prompt or whether anything valid waits: a
+// caller must ask it only for text that is a user's act, and count a bare
+// go-ahead (Reason BareGoAhead) only while a valid plan or valid tests wait.
+package approval
+
+import "strings"
+
+// Gate is what waits for approval (persisted; never change).
+type Gate string
+
+// The gates.
+const (
+	Plan  Gate = "plan"
+	Tests Gate = "tests"
+)
+
+// Reasons of a judgement (recorded; never change).
+const (
+	Explicit     = "approval"      // yes: approval wording
+	BareGoAhead  = "bare_go_ahead" // yes: the whole prompt is a go-ahead
+	SlashCommand = "slash_command" // yes: the typed command
+
+	NoWording        = "no_wording"        // nothing in it approves anything
+	Negated          = "negated"           // "not approved"
+	Condition        = "condition"         // "approved if …", "fix it, then approved", "in principle"
+	NamesOtherGate   = "names_other_gate"  // approves the gate that does not wait
+	Question         = "question"          // "approved?"
+	Retracted        = "retracted"         // "approved. wait, no"
+	Objection        = "objection"         // an approval beside "step 2 is wrong"
+	ForeignObject    = "foreign_object"    // a pull request and other things that are not Writ's
+	Quoted           = "quoted"            // somebody's words or a program's output
+	CommandMentioned = "command_mentioned" // talks about the slash command
+)
+
+// Judgement is the answer for one prompt.
+type Judgement struct {
+	Approves bool
+	Reason   string // one of the reasons above
+}
+
+// Phrases are approval wordings of a project's own language. An Approve phrase
+// counts when it is a sentence of its own, a GoAhead phrase when the prompt
+// consists of go-aheads only. Case and punctuation do not matter.
+type Phrases struct {
+	Approve []string
+	GoAhead []string
+}
+
+// Judge tells whether the whole prompt is an approval of the waiting gate.
+func Judge(prompt string, waiting Gate) Judgement {
+	return JudgeWith(prompt, waiting, Phrases{})
+}
+
+// JudgeWith is Judge with a project's phrases beside the English ones.
+func JudgeWith(prompt string, waiting Gate, extra Phrases) Judgement {
+	if waiting != Plan && waiting != Tests {
+		return Judgement{Reason: NoWording}
+	}
+	if j, ok := judgeCommand(prompt, waiting); ok {
+		return j
+	}
+	t := read(prompt)
+	own := compilePhrases(extra)
+	if named, ok := goAhead(t, own.goAhead); ok {
+		if named != "" && named != waiting {
+			return Judgement{Reason: NamesOtherGate}
+		}
+		return Judgement{Approves: true, Reason: BareGoAhead}
+	}
+	return judge(t, waiting, own)
+}
+
+const command = "/writ-approve"
+
+// judgeCommand handles a prompt that contains the slash command; it approves
+// only alone or with the gate's name.
+func judgeCommand(prompt string, waiting Gate) (Judgement, bool) {
+	lower := strings.ToLower(prompt)
+	if !strings.Contains(lower, command) {
+		return Judgement{}, false
+	}
+	switch f := strings.Fields(lower); {
+	case f[0] != command || len(f) > 2:
+		return Judgement{Reason: CommandMentioned}, true
+	case len(f) == 1 || f[1] == string(waiting):
+		return Judgement{Approves: true, Reason: SlashCommand}, true
+	case f[1] == string(Plan) || f[1] == string(Tests):
+		return Judgement{Reason: NamesOtherGate}, true
+	}
+	return Judgement{Reason: CommandMentioned}, true
+}
+
+type phraseSets struct{ approve, goAhead map[string]bool }
+
+func compilePhrases(p Phrases) phraseSets {
+	set := func(list []string) map[string]bool {
+		m := map[string]bool{}
+		for _, s := range list {
+			if words := read(s).words(); words != "" {
+				m[words] = true
+			}
+		}
+		return m
+	}
+	return phraseSets{set(p.Approve), set(p.GoAhead)}
+}

@@ -1,0 +1,307 @@
+package approval
+
+import "strings"
+
+// position is where an approving clause stands.
+type position struct {
+	sentence, clause int
+	said             matched
+}
+
+// judge looks for approving clauses and then for anything that undoes them.
+func judge(t text, waiting Gate, own phraseSets) Judgement {
+	found, doubt := find(t, own)
+	if len(found) == 0 {
+		if doubt == "" {
+			doubt = NoWording
+		}
+		return Judgement{Reason: doubt}
+	}
+	for _, p := range found {
+		if p.said.gate != "" && p.said.gate != waiting {
+			return Judgement{Reason: NamesOtherGate}
+		}
+	}
+	if reason := t.undone(found, waiting); reason != "" {
+		return Judgement{Reason: reason}
+	}
+	return Judgement{Approves: true, Reason: Explicit}
+}
+
+// find lists the approving clauses that stand for themselves. If there is
+// none, the reason tells what came closest.
+func find(t text, own phraseSets) (found []position, reason string) {
+	note := func(r string) {
+		if reason == "" {
+			reason = r
+		}
+	}
+	for i, s := range t.sentences {
+		if own.approve[strings.Join(s.words(), " ")] && s.end != '?' {
+			found = append(found, position{sentence: i, clause: len(s.clauses) - 1})
+			continue
+		}
+		for j, c := range s.clauses {
+			said, ok := c.approves()
+			if !ok {
+				if mentions(c.words) {
+					note(mentionReason(s, c))
+				}
+				continue
+			}
+			if r := t.context(i, j, said); r != "" {
+				note(r)
+				continue
+			}
+			found = append(found, position{i, j, said})
+		}
+	}
+	return found, reason
+}
+
+// mentionWords belong to the family of approving without making a form of it.
+var mentionWords = set("approve approved approves approving approval lgtm unapprove unapproved disapprove disapproved")
+
+func mentions(words []string) bool {
+	for _, w := range words {
+		if mentionWords[w] {
+			return true
+		}
+	}
+	return false
+}
+
+func mentionReason(s sentence, c clause) string {
+	switch {
+	case anyOf(c.words, negations):
+		return Negated
+	case s.end == '?':
+		return Question
+	case anyOf(c.words, conditionWords) || anyOf(c.words, modals):
+		return Condition
+	}
+	text := " " + c.String() + " "
+	if hedge.MatchString(text) || always.MatchString(text) || exception.MatchString(text) {
+		return Condition
+	}
+	return NoWording
+}
+
+func anyOf(words []string, m map[string]bool) bool {
+	for _, w := range words {
+		if m[w] {
+			return true
+		}
+	}
+	return false
+}
+
+// context tells why an approving clause does not speak for the user here: it
+// is asked, quoted, listed, or hangs on the clauses before it.
+func (t text) context(i, j int, said matched) string {
+	s := t.sentences[i]
+	if s.end == '?' && !asksAfter(s.clauses[j+1:], said.onward) {
+		return Question
+	}
+	c := s.clauses[j]
+	if c.colon && j > 0 && !topic(s.clauses[j-1]) {
+		return Quoted
+	}
+	if j == 0 && i > 0 {
+		prev := t.sentences[i-1]
+		tail := prev.clauses[len(prev.clauses)-1]
+		if prev.end == ':' && !topic(tail) || prev.end == 0 && prev.line == s.line-1 && speech[tail.words[len(tail.words)-1]] {
+			return Quoted
+		}
+	}
+	if t.listed(i, said) {
+		return Quoted
+	}
+	return s.dependent(j)
+}
+
+// asksAfter tells whether the question of a sentence belongs to a clause of
+// its own behind the approval: "approved, can you start today?"
+func asksAfter(later []clause, onward string) bool {
+	if len(later) == 0 {
+		return false
+	}
+	for _, c := range later {
+		if len(c.words) > 2 && interrogatives[c.words[0]] {
+			return true
+		}
+	}
+	return false
+}
+
+// topic tells whether what stands before a colon can be the user's own lead
+// to a verdict: "plan: approved", "I read all of it: approved".
+func topic(c clause) bool {
+	s := c.String()
+	if topics[s] || objectOnly.MatchString(s) {
+		return true
+	}
+	if _, ok := c.approves(); ok {
+		return true
+	}
+	return len(c.words) > 0 && anyOf(c.words, firstPerson) && !anyOf(c.words, speech) && !anyOf(c.words, negations)
+}
+
+// listed tells whether a bare word stands in a pasted list of values rather
+// than as a sentence.
+func (t text) listed(i int, said matched) bool {
+	s := t.sentences[i]
+	if len(s.clauses) != 1 || said.gate != "" || len(s.clauses[0].words) != 1 {
+		return false
+	}
+	for _, k := range []int{i - 1, i + 1} {
+		if k < 0 || k >= len(t.sentences) {
+			continue
+		}
+		o := t.sentences[k]
+		if o.line != s.line-1 && o.line != s.line+1 || len(o.words()) != 1 || o.end != 0 {
+			continue
+		}
+		if _, weight := goAheadClause(o.words(), nil); weight == 0 && !mentions(o.words()) {
+			return true
+		}
+	}
+	if !s.bullet {
+		return false
+	}
+	for k, o := range t.sentences {
+		if k != i && o.bullet {
+			return true
+		}
+	}
+	return false
+}
+
+// dependent tells why the clause hangs on an earlier one of its sentence.
+func (s sentence) dependent(j int) string {
+	c := s.clauses[j]
+	switch c.conj {
+	case "then", "or", "nor", "because", "yet":
+		return Condition
+	}
+	bareVerb := len(c.words) > 0 && c.words[0] == "approve"
+	for k := range j {
+		p := s.clauses[k]
+		first := firstWord(p)
+		text := " " + p.String() + " "
+		switch {
+		case conditionStart(p) && !remark.MatchString(p.String()), hypothetical[first]:
+			return Condition
+		case changeVerbs[first] || p.conj == "" && first == "first":
+			return Condition
+		case speech[p.words[len(p.words)-1]]:
+			return Quoted
+		case negations[p.words[len(p.words)-1]] && len(p.words) > 1:
+			return Negated
+		case k == j-1 && bareVerb && c.conj == "and" && !proceeds(p):
+			return Condition
+		case strings.Contains(text, " only ") && anyOf(p.words, conditionWords):
+			return Condition
+		}
+	}
+	return ""
+}
+
+func proceeds(c clause) bool {
+	_, weight := goAheadClause(c.words, nil)
+	return weight > 0
+}
+
+// firstWord skips politeness.
+func firstWord(c clause) string {
+	for _, w := range c.words {
+		if !softeners[w] {
+			return w
+		}
+	}
+	return ""
+}
+
+// undone tells why something in the prompt takes the approval back, makes it
+// conditional or points it elsewhere.
+func (t text) undone(found []position, waiting Gate) string {
+	if t.doubtful {
+		return Objection
+	}
+	last := found[len(found)-1]
+	first := found[0]
+	named := false
+	at := map[[2]int]bool{}
+	for _, p := range found {
+		named = named || p.said.gate == waiting
+		at[[2]int{p.sentence, p.clause}] = true
+	}
+	for i, s := range t.sentences {
+		for j, c := range s.clauses {
+			if at[[2]int{i, j}] {
+				continue
+			}
+			here := place{t: t, s: s, c: c, waiting: waiting, named: named, next: j+1 < len(s.clauses),
+				whenever: conditionStart(s.clauses[0]),
+				after:    i > first.sentence || i == first.sentence && j > first.clause,
+				same:     i == first.sentence || i == last.sentence}
+			if r := here.undoes(); r != "" {
+				return r
+			}
+		}
+	}
+	for _, p := range found {
+		if r := t.around(p, waiting); r != "" {
+			return r
+		}
+	}
+	return ""
+}
+
+// around judges the sentence of an approval as a whole.
+func (t text) around(p position, waiting Gate) string {
+	s := t.sentences[p.sentence]
+	if p.said.onward != "" {
+		if r := onwardUndoes(strings.Fields(p.said.onward)); r != "" {
+			return r
+		}
+	}
+	other := Plan
+	if waiting == Plan {
+		other = Tests
+	}
+	if p.said.gate != "" {
+		return s.coordinated(p.clause, other)
+	}
+	for k, c := range s.clauses {
+		if k == p.clause || namedGate(c.String()) != other {
+			continue
+		}
+		adjacent := k == p.clause-1 || k == p.clause+1
+		pronoun := anyOf(s.clauses[p.clause].words, pronouns)
+		if adjacent && objectOnly.MatchString(c.String()) || k < p.clause && pronoun {
+			return NamesOtherGate
+		}
+	}
+	if p.clause == 0 && p.sentence > 0 {
+		prev := t.sentences[p.sentence-1]
+		if tail := prev.clauses[len(prev.clauses)-1]; prev.end == ':' && namedGate(tail.String()) == other {
+			return NamesOtherGate
+		}
+	}
+	return ""
+}
+
+// coordinated finds the other gate beside the named one: "plan and tests
+// approved", "I approve the plan and the tests".
+func (s sentence) coordinated(at int, other Gate) string {
+	for _, k := range []int{at - 1, at + 1} {
+		if k < 0 || k >= len(s.clauses) || s.clauses[max(k, at)].conj != "and" {
+			continue
+		}
+		if c := s.clauses[k]; objectOnly.MatchString(c.String()) && namedGate(c.String()) == other {
+			return NamesOtherGate
+		}
+	}
+	return ""
+}

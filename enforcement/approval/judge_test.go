@@ -1,0 +1,198 @@
+package approval
+
+import (
+	"strings"
+	"testing"
+	"testing/quick"
+)
+
+func TestApprovals(t *testing.T) {
+	for _, c := range []struct {
+		gate   Gate
+		prompt string
+	}{
+		{Plan, "APPROVED"}, {Plan, "Approve"}, {Plan, "I approve."}, {Plan, "i hereby approve this plan"},
+		{Plan, "(approved)"}, {Plan, "~approved~"}, {Plan, "> approve it\n\napproved"}, {Plan, "## Approved"},
+		{Plan, "ok, approved"}, {Plan, "Ok approved, let's go"}, {Plan, "approved go ahead and implement it"},
+		{Plan, "approved - go"}, {Plan, "approved; please continue"}, {Plan, "Great work. I approve the revised plan."},
+		{Plan, "The updated plan is approved."}, {Plan, "I've approved the plan."}, {Plan, "I’m approving this"},
+		{Plan, "The plan has my full approval."}, {Plan, "You've got my approval"}, {Plan, "I give my approval to the plan"},
+		{Plan, "Approval granted."}, {Plan, "approved as is"}, {Plan, "Approved as it stands."}, {Plan, "approved without changes"},
+		{Plan, "approved, no further comments"}, {Plan, "plan: approved"}, {Plan, "Verdict: approved"}, {Plan, "My verdict:\n\napproved"},
+		{Plan, "plan.md is approved"}, {Plan, "LGTM 👍"}, {Plan, "👍 lgtm"}, {Plan, "lgtm 🚀"}, {Plan, "LGTM!!!"},
+		{Plan, "lgtm, ship it"}, {Plan, "it's approved"}, {Plan, "its all approved, thanks"}, {Plan, "All approved."},
+		{Plan, "everything is approved"}, {Plan, "Looks good to me, approved."}, {Plan, "Looks good, plan approved!"},
+		{Plan, "I approve this version of the plan."}, {Plan, "I approve the plan for the retry logic."},
+		{Plan, "I approve the plan as written"}, {Plan, "After a careful look, approved."}, {Plan, "After reading it twice, I approve."},
+		{Plan, "Read it all, and I approve."}, {Plan, "I read it over lunch and I approve it."},
+		{Plan, "I had doubts about the lock, but they are gone. Approved."}, {Plan, "Step 2 was wrong last week, now it is fine. Approved."},
+		{Plan, "Not a single objection. Approved."}, {Plan, "There is nothing I would change; approved."},
+		{Plan, "Approved. What time is the release today?"},
+		{Plan, "Approved, can you start today?"}, {Plan, "Approved. Which file will you write first?"},
+		{Plan, "Approved. When you write the code, keep the functions small."}, {Plan, "Plan approved. If the tests fail, stop and tell me."},
+		{Plan, "Approved. Ping me when you are done."}, {Plan, "Approved, ping me once you're done"}, {Plan, "lgtm, take your time"},
+		{Plan, "approved, but no rush"}, {Plan, "Approved. Use small commits."}, {Plan, "Approved. Later we also need to update the README."},
+		{Plan, "Plan approved. Open a pull request when you're done."}, {Plan, "Approved, write the skeletons next."},
+		{Plan, "Approved. Add a changelog entry at the end."}, {Plan, "approvedd"}, {Plan, "spproved"}, {Plan, "i aprove the plan"},
+		{Plan, "Plan approevd"}, {Plan, "Aprove."}, {Plan, "Approved, Claude."}, {Plan, "Hi, plan approved."}, {Plan, "Approved.\n\nMarit"},
+		{Plan, "- plan: approved\n- next: tests"}, {Plan, "I don't have any objections, so the plan is approved."},
+		{Plan, "No further questions. Approved."}, {Plan, "yes yes approved"},
+		{Plan, "Consider this approved."}, {Plan, "You can consider the plan approved"}, {Plan, "Approved! Don't wait for me."},
+		{Plan, "approved, don't touch the vendor folder"}, {Plan, "I approve both the files and the analysis. Plan approved."},
+		{Plan, "The log says \"denied\", ignore it. The plan is approved."}, {Plan, "I'm happy to approve this plan."},
+		{Plan, "/writ-approve plan"}, {Tests, "/WRIT-APPROVE tests"},
+		{Tests, "The tests are approved."}, {Tests, "All tests approved"}, {Tests, "I approve the failing tests"},
+		{Tests, "Both skeletons are approved."}, {Tests, "test skeletons: lgtm"}, {Tests, "The skeletons match the plan. Approved."},
+		{Tests, "Tests approved. Go on with the implementation of the plan."}, {Tests, "I approve all of the tests, start coding"},
+		{Tests, "Approved, implement it now."}, {Tests, "The test files have my approval."}, {Tests, "lgtm for the tests"},
+		{Tests, "approved. run the linter after each file"}, {Tests, "I approve these tests, thanks for the quick work"},
+	} {
+		if got := Judge(c.prompt, c.gate); !got.Approves {
+			t.Errorf("%s %q refused: %s", c.gate, c.prompt, got.Reason)
+		}
+	}
+}
+
+func TestGoAheads(t *testing.T) {
+	for _, prompt := range []string{"yes", "Yes!", "y", "ok", "OK.", "okay", "go ahead", "Go ahead, please.", "proceed", "looks good", "Looks good to me!",
+		"ship it", "sure, go ahead", "yes please", "ok, thanks", "Great, go ahead.", "👍", "✅ go", "sounds good", "yes, go for it!", "perfect, proceed",
+		"yep. do it.", "go ahead with it", "this looks great, go ahead", "you can start", "yes yes", "all good, continue", "Looks good. Ship it! 🚀"} {
+		if got := Judge(prompt, Plan); !got.Approves || got.Reason != BareGoAhead {
+			t.Errorf("%q: %+v", prompt, got)
+		}
+	}
+	for _, prompt := range []string{"thanks", "great", "perfect!", "good morning", "ok?", "yes?", "ok...", "looks good?", "no", "go ahead and delete the file",
+		"yes and no", "ok but why", "looks good so far", "go ahead with the other plan", "go ahead with the tests", "yes, later", "proceed to step 2", "👍 👎",
+		"sure?", "hmm", "go away", "continue reading", "start over", "next", "do it again", "ok\nwhy is it slow", "- ok\n- yes", "not ok", "`yes`", "\"yes\"",
+		"yes if it is fast", "looks good except step 2", "the tests look good", "looks like a good plan for somebody", "ok ok ok ok ok ok ok ok ok ok ok ok ok ok ok ok ok ok"} {
+		if got := Judge(prompt, Plan); got.Approves {
+			t.Errorf("%q: %+v", prompt, got)
+		}
+	}
+	if got := Judge("the plan looks good", Tests); got.Reason != NamesOtherGate {
+		t.Errorf("the plan looks good, tests wait: %+v", got)
+	}
+	if got := Judge("the tests look good, go ahead", Tests); !got.Approves {
+		t.Errorf("the tests look good: %+v", got)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	for _, c := range []struct {
+		gate         Gate
+		prompt, want string
+	}{
+		{Plan, "this isn't an approval", Negated}, {Plan, "I never approved this", Negated}, {Plan, "Nobody approved the plan", Negated},
+		{Plan, "I don't approve the plan", Negated}, {Plan, "disapproved", NoWording}, {Plan, "un-approved", NoWording}, {Plan, "pre-approved", NoWording},
+		{Plan, "Approved? Not yet.", ""}, {Plan, "approved, not", ""}, {Plan, "approved... not!", ""}, {Plan, "The plan is not, I repeat, approved", ""},
+		{Plan, "approved unless it breaks the build", Condition}, {Plan, "approved, provided the tests pass", Condition},
+		{Plan, "Approved. But only if the linter passes.", Condition}, {Plan, "Approved, if Jo agrees.", Condition}, {Plan, "Approved. Provided that Jo agrees.", Condition},
+		{Plan, "Approved subject to a review by Jo", Condition}, {Plan, "approved pending legal review", Condition}, {Plan, "approved with changes", Condition},
+		{Plan, "approved with one exception", Condition}, {Plan, "Fix the typo and it's approved.", Condition}, {Plan, "Drop step 3, then approved.", Condition},
+		{Plan, "Add a rollback and I approve.", Condition}, {Plan, "Rename the table. Then it's approved.", Condition}, {Plan, "Approved so far.", Condition},
+		{Plan, "approved for now", Condition}, {Plan, "mostly approved", ""}, {Plan, "tentatively approved", ""}, {Plan, "almost approved", ""},
+		{Plan, "Approved, but rename the second capability.", Condition}, {Plan, "Approved. However, step 3 has to go.", Condition},
+		{Plan, "lgtm, add a rollback step", Condition}, {Plan, "Approved. Please reword capability 3.", Condition}, {Tests, "Approved, add a test for nil", Condition},
+		{Plan, "Approved. Fix the typo in section 2 before you start.", Condition}, {Plan, "Approved, fix the heading first.", Condition},
+		{Plan, "approved, start when Jo has seen it", Condition}, {Plan, "Approved. You can start once the ticket is closed.", Condition},
+		{Plan, "I will approve it tomorrow", ""}, {Plan, "I could approve this", ""}, {Plan, "I might approve the plan", ""}, {Plan, "I'd have approved it", ""},
+		{Plan, "I want to approve the plan after lunch", ""}, {Plan, "Let me read it again and approve it then.", ""}, {Plan, "read it again and approve", ""},
+		{Plan, "Approved, I still need to check the numbers.", Condition}, {Plan, "Approved. I haven't read section 4.", ""},
+		{Plan, "all but step 3 approved", ""}, {Plan, "approved except step 3", ""}, {Plan, "Everything except the migration is approved", ""},
+		{Plan, "approved?", Question}, {Plan, "approved ?", Question}, {Plan, "approved, right?", Question}, {Plan, "Approved. Right?", ""}, {Plan, "plan approved?!", Question},
+		{Plan, "Can I approve the plan now?", Question}, {Plan, "is the plan approved", ""}, {Plan, "approved or not", ""}, {Plan, "approved, or should I wait?", ""},
+		{Plan, "how do i approve this", ""}, {Plan, "Suppose it is approved.", ""}, {Plan, "imagine the plan is approved", ""}, {Plan, "Let's say the plan is approved.", ""},
+		{Plan, "assuming the plan is approved, what next", ""}, {Plan, "since the plan is approved you may ask", ""}, {Plan, "because it's approved", ""},
+		{Plan, "he wrote: approved", Quoted}, {Plan, "status: approved", Quoted}, {Plan, "The log says\napproved", ""}, {Plan, "The output should be:\n\napproved", Quoted},
+		{Plan, "`approved`", NoWording}, {Plan, "\"approved\"", NoWording}, {Plan, "'approved'", NoWording}, {Plan, "> approved", NoWording},
+		{Plan, "```\napproved\n```", NoWording}, {Plan, "pending\napproved\nrejected", ""}, {Plan, "- pending\n- approved\n- rejected", ""},
+		{Plan, "Jo approved the plan", ""}, {Plan, "Jo approves", ""}, {Plan, "approved by Jo", ""}, {Plan, "the plan was approved by legal", ""}, {Plan, "approver", ""},
+		{Plan, "approve the pull request", ""}, {Plan, "PR approved", ""}, {Plan, "approved the PR", ""}, {Plan, "PR 77: approved", ""}, {Plan, "approved, merge the PR", ForeignObject},
+		{Plan, "lgtm, merge it", ForeignObject}, {Plan, "the marketing plan is approved", ""}, {Plan, "the old plan is approved", ""}, {Plan, "approve my expenses", ""},
+		{Plan, "approved invoices are blue", ""}, {Plan, "The test plan is approved", ""}, {Plan, "approve dependabot's changes", ""},
+		{Plan, "plan and tests approved", ""}, {Tests, "plan and tests approved", ""}, {Plan, "I approve the plan and the tests", ""}, {Plan, "tests: approved", NamesOtherGate},
+		{Plan, "tests - lgtm", NamesOtherGate}, {Tests, "go ahead with the plan, it's approved", NamesOtherGate}, {Tests, "Plan approved, now write the tests", NamesOtherGate},
+		{Tests, "plan.md lgtm", NamesOtherGate}, {Tests, "you have my approval for the plan", NamesOtherGate},
+		{Plan, "approved. wait", Retracted}, {Plan, "approved - no, hold on", Retracted}, {Plan, "lgtm. hmm, actually, no", Retracted}, {Plan, "Approved. Oops, wrong window.", Retracted},
+		{Plan, "approved. I take that back.", Retracted}, {Plan, "approved\nno", ""}, {Plan, "approved, just kidding", Retracted}, {Plan, "Approved. Stop.", Retracted},
+		{Plan, "cancel the approval", ""}, {Plan, "withdraw my approval", ""}, {Plan, "Approved. Revoke that.", Retracted},
+		{Plan, "Approved, the second step is wrong.", Objection}, {Plan, "Approved. I'm not sure about step 3.", ""}, {Plan, "lgtm, a migration is missing", Objection},
+		{Plan, "approved 👎", Objection}, {Plan, "approved ❌", Objection}, {Plan, "lgtm 🤔", Objection},
+		{Plan, "improved", NoWording}, {Plan, "proved", NoWording}, {Plan, "reproved", NoWording}, {Plan, "approx", NoWording}, {Plan, "approached", NoWording}, {Plan, "lgmt", NoWording},
+		{Plan, "aprovve", NoWording}, {Plan, "approvingly", NoWording}, {Plan, "order.approved", NoWording}, {Plan, "approved=true", NoWording}, {Plan, "isApproved", NoWording},
+		{Plan, "approve()", NoWording}, {Plan, "approved_by", NoWording}, {Plan, "аpproved", NoWording},
+		{Plan, "genehmigt", NoWording}, {Plan, "approved, aber erst nach dem Fix", Condition}, {Plan, "approved, mais pas encore", Condition}, {Plan, "approved 但不", ""},
+		{Plan, "/writ-approve tests", NamesOtherGate}, {Plan, "/writ-approve everything", CommandMentioned}, {Plan, "approved /writ-approve", CommandMentioned},
+		{Plan, "please /writ-approve", CommandMentioned}, {Plan, "", NoWording}, {Plan, " \t", NoWording}, {Plan, "?", NoWording}, {Plan, "🤔", NoWording},
+		{"", "approved", NoWording}, {"mode", "approved", NoWording},
+	} {
+		got := Judge(c.prompt, c.gate)
+		if got.Approves || c.want != "" && got.Reason != c.want {
+			t.Errorf("%s %q: %+v, want %q", c.gate, c.prompt, got, c.want)
+		}
+	}
+}
+
+func TestOwnPhrases(t *testing.T) {
+	own := Phrases{Approve: []string{"Freigegeben", "批准", "Plan freigegeben"}, GoAhead: []string{"mach weiter", "ja"}}
+	for prompt, want := range map[string]bool{
+		"Freigegeben!": true, "freigegeben": true, "批准。": true, "Alles gelesen. Freigegeben.": true, "ja, mach weiter": true, "ja": true, "Mach weiter!": true,
+		"noch nicht freigegeben": false, "freigegeben?": false, "Freigegeben. Aber erst nach dem Test.": false, "ja, später": false, "approved": true,
+		"Ist es freigegeben": false, "Freigegeben. wait, no": false, "ja. mach weiter.": true,
+	} {
+		if got := JudgeWith(prompt, Plan, own); got.Approves != want {
+			t.Errorf("%q: %+v, want %v", prompt, got, want)
+		}
+	}
+}
+
+func TestSlips(t *testing.T) {
+	for _, target := range []string{"approve", "approved"} {
+		for i := range target {
+			slips := []string{target[:i] + target[i+1:], target[:i] + target[i:i+1] + target[i:], target[:i] + "x" + target[i+1:], target[:i] + "x" + target[i:]}
+			if i > 0 {
+				slips = append(slips, target[:i-1]+target[i:i+1]+target[i-1:i]+target[i+1:])
+			}
+			for _, s := range slips {
+				if m := mend(s); m != "approve" && m != "approved" {
+					t.Errorf("%q is one slip of %q, mended to %q", s, target, m)
+				}
+			}
+		}
+	}
+	for _, w := range []string{"improve", "improved", "prove", "proved", "approves", "approver", "disprove", "reproved", "unproved", "apprve d", "aproove", "approach", "approval", ""} {
+		if m := mend(w); m != w {
+			t.Errorf("%q mended to %q", w, m)
+		}
+	}
+}
+
+// Whatever stands before or behind, a negated approval is none.
+func TestNegationNeverApproves(t *testing.T) {
+	denials := []string{"not approved", "I do not approve", "the plan isn't approved", "never approved"}
+	around := []string{"ok", "go ahead", "the plan looks good", "thanks", "LGTM", "approved", "yes,"}
+	check := func(d, a, b uint8) bool {
+		s := around[int(a)%len(around)] + ". " + denials[int(d)%len(denials)] + ". " + around[int(b)%len(around)] + "."
+		return !Judge(s, Plan).Approves
+	}
+	if err := quick.Check(check, nil); err != nil {
+		t.Error(err)
+	}
+}
+
+func FuzzJudge(f *testing.F) {
+	for _, s := range []string{"approved", "LGTM, go ahead", "approved but only after", "```x```\n> q\n“approved” 'a' it's — approved?", "\xff approvd ✅👎\u200b", "/writ-approve plan", strings.Repeat("approved ", 50)} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, prompt string) {
+		for _, gate := range []Gate{Plan, Tests} {
+			got := JudgeWith(prompt, gate, Phrases{Approve: []string{"freigegeben"}, GoAhead: []string{"ja"}})
+			if got.Reason == "" {
+				t.Fatal("no reason")
+			}
+			if got.Approves && Judge("I do not approve. "+prompt, gate).Approves {
+				t.Fatalf("%q approves although it begins with a refusal", prompt)
+			}
+		}
+	})
+}

@@ -1,0 +1,279 @@
+package approval
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+// text is a prompt cut into sentences, without code, quotations and quoted
+// lines.
+type text struct {
+	sentences []sentence
+	doubtful  bool // holds a sign of refusal or doubt (👎 ❌ 🤔)
+	thumbs    bool // holds a sign of assent (👍 ✅)
+}
+
+type sentence struct {
+	clauses []clause
+	end     byte // '.', '?', ':', '~' (dots that trail off) or 0
+	bullet  bool // an item of a list
+	line    int  // number of its line
+}
+
+// clause is a part of a sentence between commas, dashes, brackets, emoji or
+// conjunctions.
+type clause struct {
+	words []string // lower case, contractions resolved
+	conj  string   // the conjunction it begins with, if any
+	colon bool     // stands behind a colon
+}
+
+// Words that stand for what was set aside.
+const (
+	codeWord  = "<code>"
+	quoteWord = "<quote>"
+)
+
+func (c clause) String() string { return strings.Join(c.words, " ") }
+
+// words is the text as one string of words.
+func (t text) words() string {
+	var all []string
+	for _, s := range t.sentences {
+		all = append(all, s.words()...)
+	}
+	return strings.Join(all, " ")
+}
+
+func (s sentence) words() []string {
+	var all []string
+	for _, c := range s.clauses {
+		if c.conj != "" {
+			all = append(all, c.conj)
+		}
+		all = append(all, c.words...)
+	}
+	return all
+}
+
+var (
+	fence      = regexp.MustCompile("(?s)(?:```|~~~).*?(?:```|~~~|$)")
+	codeSpan   = regexp.MustCompile("`[^`\n]*`")
+	quotedLine = regexp.MustCompile(`(?m)^[ \t]*>.*$`)
+	doubleQ    = regexp.MustCompile(`(?s)"[^"]*"|“[^”]*”|«[^»]*»|„[^“”]*[“”]`)
+	singleQ    = regexp.MustCompile(`(^|[\s(\[:,])'([^'\n]*(?:[\pL\pN]'[\pL][^'\n]*)*)'($|[\s)\].,;:!?])`)
+	emoticon   = regexp.MustCompile(`(^|\s)[:;=8]'?-?[)D(PpOo/|\]](\s|$|[.,!])`)
+	bulletMark = regexp.MustCompile(`^[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+`)
+	headMark   = regexp.MustCompile(`^[ \t]*#{1,6}[ \t]+`)
+)
+
+var unify = strings.NewReplacer("\r\n", "\n", "\r", "\n", "’", "'", "‘", "'", "ʼ", "'", "´", "'", "＇", "'",
+	"\u200b", "", "\u200c", "", "\u200d", "", "\ufeff", "", "\ufe0f", "", "\u00ad", "", "\u00a0", " ",
+	"。", ". ", "！", "! ", "？", "? ", "，", ", ", "：", ": ", "、", ", ", "¿", " ? ", "¡", " ")
+
+// read cuts a prompt into sentences and clauses.
+func read(prompt string) text {
+	s := unify.Replace(prompt)
+	s = fence.ReplaceAllString(s, " "+codeWord+" ")
+	s = codeSpan.ReplaceAllString(s, " "+codeWord+" ")
+	s = quotedLine.ReplaceAllString(s, "")
+	s = doubleQ.ReplaceAllString(s, " "+quoteWord+" ")
+	s = singleQ.ReplaceAllString(s, "$1 "+quoteWord+" $3")
+	s = emoticon.ReplaceAllString(s, "$1 , $2")
+	var t text
+	for i, line := range strings.Split(s, "\n") {
+		t.readLine(line, i)
+	}
+	return t
+}
+
+func (t *text) readLine(line string, number int) {
+	cut := bulletMark.ReplaceAllString(line, "")
+	b := sentenceBuilder{text: t, line: number, bullet: cut != line}
+	cut = headMark.ReplaceAllString(cut, "")
+	for _, field := range strings.Fields(cut) {
+		b.field(field)
+	}
+	b.endSentence(0)
+}
+
+type sentenceBuilder struct {
+	text   *text
+	line   int
+	bullet bool
+	cur    sentence
+	clause clause
+}
+
+// field takes one piece between white space apart: marks before, the word,
+// marks behind.
+func (b *sentenceBuilder) field(f string) {
+	if f == codeWord || f == quoteWord {
+		b.clause.words = append(b.clause.words, f)
+		return
+	}
+	f = b.emoji(f)
+	core := strings.TrimLeft(f, "*_~([{#.,;:!?-–—…")
+	if strings.ContainsAny(f[:len(f)-len(core)], "([{–—-") {
+		b.endClause()
+	}
+	lead := f[:len(f)-len(core)]
+	if strings.ContainsAny(lead, "?") {
+		b.endSentence('?')
+	} else if strings.ContainsAny(lead, ".…;!") {
+		b.endSentence(endMark(lead))
+	} else if strings.ContainsAny(lead, ",:") {
+		b.endClause()
+	}
+	word := strings.TrimRight(core, "*_~)]}.,;:!?–—…")
+	trail := core[len(word):]
+	b.word(word)
+	switch {
+	case strings.Contains(trail, "?"):
+		b.endSentence('?')
+	case strings.ContainsAny(trail, ".…;!"):
+		b.endSentence(endMark(trail))
+	case strings.Contains(trail, ":"):
+		b.endClause()
+		b.clause.colon = true
+	case strings.ContainsAny(trail, ",)]}–—"):
+		b.endClause()
+	}
+}
+
+func endMark(marks string) byte {
+	if strings.Contains(marks, "…") || strings.Contains(marks, "..") {
+		return '~'
+	}
+	return '.'
+}
+
+var (
+	doubtSigns  = "👎❌🚫🤔⛔🙅🛑😕🤨✋"
+	assentSigns = "👍👌✅✔🆗💯"
+)
+
+// emoji takes signs out of a field; they separate clauses as commas do.
+func (b *sentenceBuilder) emoji(f string) string {
+	var sb strings.Builder
+	for _, r := range f {
+		switch {
+		case strings.ContainsRune(doubtSigns, r):
+			b.text.doubtful = true
+		case strings.ContainsRune(assentSigns, r):
+			b.text.thumbs = true
+		case r < 0x2000 || !unicode.In(r, unicode.So, unicode.Sk, unicode.Co):
+			sb.WriteRune(r)
+			continue
+		}
+		sb.WriteByte(',')
+	}
+	return sb.String()
+}
+
+// dashWords separate clauses when they stand alone.
+func (b *sentenceBuilder) word(w string) {
+	w = strings.ToLower(w)
+	if w == "" {
+		return
+	}
+	if w == "/" || w == "&" || w == "+" {
+		w = "and"
+	}
+	for _, p := range resolve(w) {
+		if b.clause.conj == "so" && len(b.clause.words) == 0 && degree[p] {
+			b.rejoin()
+		}
+		if conjunctions[p] {
+			b.endClause()
+			b.clause.conj = p
+			continue
+		}
+		b.clause.words = append(b.clause.words, p)
+	}
+}
+
+// degree are the words before which "so" joins no clauses.
+var degree = set("far long much good")
+
+// rejoin undoes the cut before a "so" that is no conjunction.
+func (b *sentenceBuilder) rejoin() {
+	b.clause = clause{}
+	if n := len(b.cur.clauses); n > 0 {
+		b.clause = b.cur.clauses[n-1]
+		b.cur.clauses = b.cur.clauses[:n-1]
+	}
+	b.clause.words = append(b.clause.words, "so")
+}
+
+func (b *sentenceBuilder) endClause() {
+	if len(b.clause.words) > 0 {
+		b.cur.clauses = append(b.cur.clauses, b.clause)
+		b.clause = clause{}
+	}
+}
+
+func (b *sentenceBuilder) endSentence(mark byte) {
+	colon := b.clause.colon && len(b.clause.words) == 0
+	b.endClause()
+	b.clause = clause{}
+	if mark == 0 && colon {
+		mark = ':'
+	}
+	if len(b.cur.clauses) == 0 {
+		if n := len(b.text.sentences); mark == '?' && n > 0 && b.text.sentences[n-1].line == b.line {
+			b.text.sentences[n-1].end = '?'
+		}
+		return
+	}
+	b.cur.end, b.cur.bullet, b.cur.line = mark, b.bullet, b.line
+	b.text.sentences = append(b.text.sentences, b.cur)
+	b.cur = sentence{}
+}
+
+var conjunctions = set("and but so because then or however though although yet nor")
+
+// contractions that a suffix rule does not resolve.
+var contractions = map[string]string{
+	"can't": "can not", "cannot": "can not", "cant": "can not", "won't": "will not", "wont": "will not",
+	"shan't": "shall not", "ain't": "is not", "aint": "is not", "let's": "let us", "lets": "let us",
+	"im": "i am", "ive": "i have", "thats": "that is", "youre": "you are", "theyre": "they are",
+	"isnt": "is not", "arent": "are not", "wasnt": "was not", "werent": "were not", "dont": "do not",
+	"doesnt": "does not", "didnt": "did not", "hasnt": "has not", "havent": "have not", "hadnt": "had not",
+	"wouldnt": "would not", "shouldnt": "should not", "couldnt": "could not", "y'all": "you",
+	"thx": "thanks", "ty": "thanks", "plz": "please", "pls": "please", "okey": "okay", "looksgood": "looks good",
+	"re-approve": "approve", "reapprove": "approve", "re-approved": "approved", "reapproved": "approved",
+	"goahead": "go ahead", "go-ahead": "go ahead",
+}
+
+var suffixes = []struct{ suffix, word string }{
+	{"n't", "not"}, {"'m", "am"}, {"'re", "are"}, {"'ve", "have"}, {"'ll", "will"}, {"'d", "would"},
+}
+
+// isAfter are the words behind which 's is short for "is".
+var isAfter = set("it that this he she what who where how here there everything all plan one")
+
+// resolve gives the words a token stands for, with slips of approve(d) mended.
+func resolve(w string) []string {
+	if full, ok := contractions[w]; ok {
+		return strings.Fields(full)
+	}
+	for _, s := range suffixes {
+		if stem, ok := strings.CutSuffix(w, s.suffix); ok && stem != "" {
+			return []string{stem, s.word}
+		}
+	}
+	if stem, ok := strings.CutSuffix(w, "'s"); ok && isAfter[stem] {
+		return []string{stem, "is"}
+	}
+	return []string{mend(w)}
+}
+
+func set(s string) map[string]bool {
+	m := map[string]bool{}
+	for _, w := range strings.Fields(s) {
+		m[w] = true
+	}
+	return m
+}

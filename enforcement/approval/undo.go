@@ -1,0 +1,244 @@
+package approval
+
+import (
+	"regexp"
+	"strings"
+)
+
+// place is a clause beside an approval.
+type place struct {
+	t        text
+	s        sentence
+	c        clause
+	waiting  Gate
+	named    bool // the approval names the waiting gate
+	next     bool // further clauses follow in the sentence
+	after    bool // it stands behind the approval
+	same     bool // in the sentence of an approval
+	whenever bool // its sentence begins with a condition
+}
+
+// undoes tells why the clause undoes the approval; empty if it does not.
+func (p place) undoes() string {
+	text := " " + p.c.String() + " "
+	if mentions(p.c.words) {
+		if r := p.mention(); r != "" {
+			return r
+		}
+	}
+	if (p.same || p.after) && anyOf(p.c.words, foreignDoubt) {
+		return Condition
+	}
+	if pendingReview.MatchString(text) && !laterWork.MatchString(text) {
+		return Condition
+	}
+	if p.foreign(text) {
+		return ForeignObject
+	}
+	if !p.after {
+		return p.before(text)
+	}
+	switch {
+	case p.retracts(text):
+		return Retracted
+	case p.conditions(text):
+		return Condition
+	case p.objects(text):
+		return Objection
+	}
+	return ""
+}
+
+// mention judges a clause that speaks of approving without doing it.
+func (p place) mention() string {
+	words := p.c.words
+	switch {
+	case anyOf(words, negations) || anyOf(words, set("unapprove unapproved disapprove disapproved")):
+		return Negated
+	case anyOf(words, set("revoke retract withdraw undo cancel")):
+		return Retracted
+	case p.s.end == '?':
+		if p.after && (p.same || p.c.conj == "or") {
+			return Question
+		}
+		return ""
+	case anyOf(words, modals) || anyOf(words, conditionWords):
+		return Condition
+	}
+	return ""
+}
+
+// before judges a clause that precedes every approval.
+func (p place) before(text string) string {
+	if changeVerbs[firstWord(p.c)] && p.s.end != '?' && !p.c.colon && (p.c.conj == "" || p.c.conj == "then") && !p.s.bullet {
+		return Condition
+	}
+	if p.same && hedge.MatchString(text) && !strings.Contains(text, " for now ") {
+		return Condition
+	}
+	return ""
+}
+
+func (p place) foreign(text string) bool {
+	if foreignObject.MatchString(text) {
+		return !opens.MatchString(text) && (!p.named || p.same && p.c.colon)
+	}
+	return p.same && !p.named && mergeIt.MatchString(text)
+}
+
+func (p place) retracts(text string) bool {
+	words := p.c.words
+	for len(words) > 1 && stumbles[words[0]] {
+		words = words[1:]
+	}
+	if len(words) == 0 {
+		return false
+	}
+	switch first := words[0]; {
+	case retraction.MatchString(strings.Join(words, " ")):
+		return !p.whenever
+	case first == "no" || first == "nope" || first == "nah" || first == "not":
+		return len(words) == 1 || first != "no" || afterNo[words[1]]
+	case p.s.end == '?' && len(p.s.words()) <= 3 && tags[strings.Join(p.s.words(), " ")]:
+		return true
+	}
+	return false
+}
+
+func (p place) conditions(text string) bool {
+	words := p.c.words
+	first := firstWord(p.c)
+	switch {
+	case contrasts[p.c.conj] || contrasts[first]:
+		return !harmless.MatchString(text)
+	case p.c.conj == "or" && p.same:
+		return true
+	case harmless.MatchString(text):
+		return false
+	case onlyIf.MatchString(text), exception.MatchString(text), beforeStart.MatchString(text), always.MatchString(text):
+		return true
+	case strings.Contains(text, " first ") && !startVerbs[first] && !asking(p):
+		return true
+	case p.same && hedge.MatchString(text), provisional.MatchString(text):
+		return true
+	case conditionStart(p.c):
+		return p.same || !p.next
+	case startVerbs[first] || strings.HasPrefix(text, " you can ") || strings.HasPrefix(text, " you may "):
+		return anyOf(words[1:], conditionWords) && !untilDone.MatchString(text)
+	case p.changesGate(text):
+		return true
+	}
+	return false
+}
+
+// changesGate tells whether the clause asks for a change of the very thing
+// that is approved.
+func (p place) changesGate(text string) bool {
+	verb := firstWord(p.c)
+	if (verb == "you" || verb == "we") && len(p.c.words) > 2 {
+		if !must.MatchString(text) {
+			return false
+		}
+	} else if !changeVerbs[verb] {
+		return false
+	}
+	if laterWork.MatchString(text) {
+		return false
+	}
+	if p.waiting == Plan {
+		return planParts.MatchString(text)
+	}
+	return testParts.MatchString(text)
+}
+
+func (p place) objects(text string) bool {
+	if p.s.end == '?' || !objection.MatchString(text) {
+		return false
+	}
+	if unsure.MatchString(text) {
+		return true
+	}
+	for _, w := range p.s.words() {
+		if negations[w] || settled[w] {
+			return false
+		}
+	}
+	return true
+}
+
+func asking(p place) bool { return p.s.end == '?' }
+
+func onwardUndoes(words []string) string {
+	text := " " + strings.Join(words, " ") + " "
+	for i, w := range words {
+		if conditionWords[w] && i > 0 && !untilDone.MatchString(text) && !harmless.MatchString(text) {
+			return Condition
+		}
+		if changeVerbs[w] && i <= 2 {
+			return Condition
+		}
+		if negations[w] {
+			return Negated
+		}
+	}
+	if beforeStart.MatchString(text) || hedge.MatchString(text) || foreignObject.MatchString(text) {
+		return Condition
+	}
+	return ""
+}
+
+func conditionStart(c clause) bool {
+	text := c.String() + " "
+	return conditionLead.MatchString(text)
+}
+
+var (
+	negations      = set("not no never none nothing neither nobody without hardly nowhere nor")
+	conditionWords = set("if unless until till once when whenever provided providing assuming after before as-long-as except only pending")
+	modals         = set("would will could should might may must shall can")
+	interrogatives = set("can could will would what which how when where why who whose is are do does did should shall may have has")
+	firstPerson    = set("i me my mine we us our")
+	pronouns       = set("it this that they them these those")
+	speech         = set("say says said saying write writes wrote written type types typed typing read reads show shows shown print prints printed return returns returned mean means called named titled labelled labeled reply replies replied answer answers answered states stated output outputs log logs status value message word text")
+	hypothetical   = set("suppose supposing imagine pretend assume assuming hypothetically whether")
+	softeners      = set("please also just then now and so maybe kindly yes ok okay well oh no-rush thanks")
+	stumbles       = set("oh um uh hm hmm ah argh sorry well please and but so")
+	contrasts      = set("but however though although yet nor except whereas")
+	startVerbs     = set("start begin go proceed continue implement write do build code tackle")
+	changeVerbs    = set("fix change rename move add drop remove delete rework shorten split update correct replace rewrite address mention clarify explain include extend cover reword adjust amend revise reorder merge improve expand swap put adapt redo undo revert throw cut reduce convert tidy clean sort simplify rephrase specify note")
+	afterNo        = set("wait the this that it i you we not dont do there they these sorry actually stop change fix hold undo")
+	tags           = set("right ok okay correct yes no or yeah huh agreed what really why eh true or-not")
+	settled        = set("fixed closed gone resolved solved later afterwards addressed corrected mended before earlier yesterday was were")
+	topics         = set("verdict decision answer result conclusion summary so plan tests skeletons final tldr yes ok okay review outcome both approval")
+	foreignDoubt   = set("aber nicht kein keine sobald falls wenn ausser außer jedoch sondern mais pas sauf seulement lorsque quand pero sino cuando solamente però quando solo-se niet maar tenzij если но не только когда")
+)
+
+var (
+	objectOnly    = regexp.MustCompile(`^(?:(?:for|about|regarding|on|as for|re|and|concerning) )?` + stripNames(phrase) + `(?: itself| above)?$`)
+	conditionLead = regexp.MustCompile(`^(?:only |but |that is |please |and |well )*(?:if|unless|until|till|once|when|whenever|provided|providing|assuming|after|as long as|as soon as|so long as|on condition|under the condition|on the condition|subject to|given that|in case|except|as far as|the moment|before|while|pending|only) `)
+	remark        = regexp.MustCompile(`^(?:once more|once again|only (?:good|minor|small) |after (?:(?:a|some|the|much|careful|close|all|one|two|my)\b|(?:careful(?:ly)? |re-?)?(?:reading|reviewing|checking|looking|going|thinking|discussing|talking|comparing|studying|considering|seeing|walking|reflection|consideration))|when (?:i|we) (?:first |last )?(?:read|looked|saw|checked|compared|tried))`)
+	retraction    = regexp.MustCompile(`^(?:wait\b|hold on|hold it|hang on|scratch that|strike that|actually\b|never ?mind|on second thoughts?|not so fast|stop(?: (?:there|here|now|it|that|please|everything))?$|undo\b|cancel\b|revert that|revert my|revoke\b|retract\b|withdraw\b|i (?:take|took) (?:it|that|this) back|take (?:it|that) back|i (?:revoke|retract|withdraw)|(?:just )?kidding|jk\b|forget (?:it|that)|ignore (?:that|my|what)|disregard|my mistake|my bad|oops|i changed my mind|changed my mind|i was wrong|i did not mean|that was (?:a mistake|for|meant|wrong)|wrong (?:window|chat|tab|session))`)
+	pendingReview = regexp.MustCompile(` (?:still (?:have|need|want|must|has|needs) (?:to )?(?:check|look|read|review|verify|think|see|test|ask|talk|discuss|go|be)|let me (?:first )?(?:check|look|think|read|verify|ask|sleep|review|see)|(?:i|we) (?:want|need|have|would like|am going|must|will need)(?: to)? (?:first )?(?:check|look|think|verify|ask|review|double-check|sleep|discuss)|have not (?:yet )?(?:read|looked|checked|reviewed|seen|finished)|another look|look again|check again|will (?:check|review|read|verify) (?:it|this|that|them|the rest)) `)
+	laterWork     = regexp.MustCompile(` (?:later|afterwards|eventually|some day|one day|next time|in the end|at the end|in a follow-up|in the implementation|while implementing|when implementing|during (?:the )?implementation|in the code|the code|the diff|the result|the implementation|as you go|when (?:you are|it is) (?:done|finished|ready)|when done|in the future|for the next) `)
+	foreignObject = regexp.MustCompile(` (?:pr|prs|pull request|pull requests|merge request|merge requests|pull-request|mr|#\d+) `)
+	opens         = regexp.MustCompile(` (?:open|create|make|prepare|raise|submit|draft|send|no) (?:\S+ ){0,3}(?:pr|prs|pull request|merge request|pull-request|mr) `)
+	mergeIt       = regexp.MustCompile(` (?:merge|squash|rebase|deploy|release|publish) `)
+	onlyIf        = regexp.MustCompile(` only (?:\S+ )?(?:if|after|when|once|as soon as|under|the|for|with|this|half|part|section|files?|in principle) `)
+	exception     = regexp.MustCompile(` (?:except|excepting|apart from|aside from|other than|excluding|minus|save for|with the exception|all but|not including|barring|with one|with some|with a few|with these|with the following|with changes|the rest is not|the others are not|the other is not) `)
+	beforeStart   = regexp.MustCompile(` before (?:(?:you|we) (?:start|begin|continue|proceed|go|implement|do|move|write|code|touch|can)|starting|beginning|implementing|proceeding|continuing|coding|writing|doing|moving|going|anything|that|then|i do|the implementation) `)
+	always        = regexp.MustCompile(` (?:unless|provided|providing|assuming|as long as|so long as|on condition|on the condition|subject to|contingent|conditional|conditionally|pending) `)
+	hedge         = regexp.MustCompile(` (?:in principle|in theory|so far|for now|for the moment|for the time being|at first glance|at first sight|mostly|partly|partially|almost|nearly|half|tentatively|provisionally|preliminarily|preliminary|more or less|kind of|sort of|kinda|sorta|for the most part|maybe|perhaps|probably|possibly|presumably|i guess|i suppose|not sure|unsure|ish) `)
+	provisional   = regexp.MustCompile(` (?:tentatively|provisional|provisionally|in principle|preliminary) `)
+	harmless      = regexp.MustCompile(` (?:no rush|no hurry|take your time|have fun|good luck|no need to hurry|when (?:you are|it is|everything is|all is) (?:done|finished|ready|through|complete)|when (?:done|finished|ready|you finish|you get there|you can|you have time)|once (?:you are|it is|everything is|all is) (?:done|finished|ready|through)|once (?:done|finished)|after that|if (?:you have|there are) (?:any )?(?:questions?|problems?|doubts?)|if (?:you are )?(?:in doubt|stuck|unsure)|if (?:you get stuck|needed|necessary|anything comes up|something comes up|possible|you need (?:anything|me|help|something)|you like|you want|in doubt)|as soon as possible|when in doubt|whenever you are ready|when you are ready|as you wish) `)
+	untilDone     = regexp.MustCompile(` (?:until (?:you are done|it is done|all|everything|the tests|done|finished|they|it)|when you are ready|whenever you are ready|when ready|if you like|after that|once ready|after lunch|when you can) `)
+	must          = regexp.MustCompile(` (?:must|need to|needs to|have to|should|ought to|forgot|missed) `)
+	planParts     = regexp.MustCompile(` (?:plan|section|sections|capability|capabilities|step|steps|analysis|files list|file list|list of files|rules applied|typo|wording|heading|paragraph|sentence|rollback) `)
+	testParts     = regexp.MustCompile(` (?:test|tests|skeleton|skeletons|case|cases|assertion|assertions|assert|typo|test\S+|time-out) `)
+	objection     = regexp.MustCompile(` (?:wrong|missing|incomplete|unclear|broken|incorrect|insufficient|lacks|lacking|mistake|mistakes|problematic|unacceptable|needs (?:to|a|an|another|more|work|fixing|some)|(?:must|should|has to|have to) (?:still )?be (?:changed|fixed|renamed|removed|moved|added|split|rewritten|reworded)|asserts nothing|concerned|concerns|worried|worries|worry|doubts?|disagree|reject|rejected|refuse|refused|bad|typo|not sure|not certain|unsure|not convinced|not happy|do not like|not good|not ready|not enough|not right|not ok|not okay|not done|not finished|rest is not|fails for the wrong) `)
+	unsure        = regexp.MustCompile(` (?:not sure|not certain|unsure|not convinced|not happy|do not like|not good|not ready|not enough|not right|not ok|not okay|not done|not finished|rest is not) `)
+)
+
+// stripNames makes a part reusable outside the forms.
+func stripNames(re string) string {
+	return gateGroup.ReplaceAllString(re, "(?:")
+}
