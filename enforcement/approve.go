@@ -1,0 +1,325 @@
+package enforcement
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/writbus/writ/enforcement/plan"
+	"github.com/writbus/writ/schemas"
+)
+
+// Channels by which a user's act arrives (persisted; never change).
+const (
+	ChannelCommand   = "command"          // a typed command that no model can invoke
+	ChannelDialog    = "dialog"           // the host's own plan dialog
+	ChannelPrompt    = "prompt"           // a prompt of which the host says that the user typed it
+	ChannelUnsourced = "prompt_unsourced" // a prompt of which the host does not say who typed it
+	ChannelDashboard = "dashboard"
+	ChannelTerminal  = "terminal"
+	ChannelAgent     = "agent" // refused, always
+)
+
+// assurances tell how sure it is that the user acted (persisted; never change).
+var assurances = map[string]string{
+	ChannelCommand: "tool", ChannelDialog: "tool",
+	ChannelPrompt: "pattern", ChannelUnsourced: "pattern",
+	ChannelDashboard: "dashboard", ChannelTerminal: "terminal",
+}
+
+// Offer is what stands for approval.
+type Offer struct {
+	Gate        string
+	Files       []schemas.FileState
+	Fingerprint string   // of Files
+	Problems    []string // why it cannot be approved; empty: it can
+	Empty       bool     // there is nothing to approve
+	Changed     []string // tests that this session changed since their approval
+
+	capabilities []string
+	planned      []string
+}
+
+// Hash is the SHA-256 of a content as FileState carries it.
+func Hash(content []byte) string {
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:])
+}
+
+// Fingerprint identifies a set of files with their contents, whatever their
+// order.
+func Fingerprint(files []schemas.FileState) string {
+	h := sha256.New()
+	sorted := slices.SortedFunc(slices.Values(files), func(a, b schemas.FileState) int { return strings.Compare(a.Path, b.Path) })
+	for _, f := range sorted {
+		// Lengths keep a path with a line break from posing as two files.
+		_, _ = io.WriteString(h, fmt.Sprintf("%d:%s %s\n", len(f.Path), f.Path, f.SHA256))
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Waiting names the gate that waits for the user's approval, "" for none. A
+// drifted gate waits before the others: nothing goes on without it.
+func (s State) Waiting(w Workspace) string {
+	if s.Mode != ModeWork {
+		return ""
+	}
+	if gate := firstDrifted(s.Drifted(w)); gate != "" {
+		return gate
+	}
+	switch {
+	case !s.Approved(GatePlan):
+		return GatePlan
+	case !s.Approved(GateTests):
+		return GateTests
+	case s.Work.Phase == PhaseImplementation:
+		return GateImplementation
+	}
+	return ""
+}
+
+// Offer shows what an approval of the gate would approve now.
+func (s State) Offer(gate string, w Workspace) Offer {
+	var o Offer
+	switch gate {
+	case GatePlan:
+		o = s.offerPlan(w)
+	case GateTests:
+		o = s.offerTests(w)
+	case GateImplementation:
+		o = s.offerImplementation(w)
+	default:
+		return Offer{Gate: gate, Empty: true, Problems: []string{fmt.Sprintf("there is no gate %q; the gates are plan, tests and implementation", gate)}}
+	}
+	if s.Mode != ModeWork {
+		o.Problems = []string{"the session is not in work mode, so no gate waits"}
+	}
+	o.Gate, o.Fingerprint = gate, Fingerprint(o.Files)
+	return o
+}
+
+func (s State) offerPlan(w Workspace) Offer {
+	if w.Plan == nil {
+		return Offer{Empty: true, Problems: []string{"there is no plan.md at the project root"}}
+	}
+	p, problems := plan.Validate(w.Plan, s.loaded, w.Known)
+	o := Offer{Files: []schemas.FileState{fileState(PlanFile, w.Plan)}, Problems: planProblems(problems)}
+	for _, c := range p.Capabilities {
+		o.capabilities = append(o.capabilities, c.Text)
+	}
+	for _, f := range p.Files {
+		if !slices.Contains(p.Gone, f) {
+			o.planned = append(o.planned, f)
+		}
+	}
+	return o
+}
+
+func (s State) offerTests(w Workspace) Offer {
+	var o Offer
+	tests := 0
+	for _, name := range slices.Sorted(maps.Keys(w.Tests)) {
+		o.Files = append(o.Files, fileState(name, w.Tests[name]))
+		if !isTestFile(name) {
+			continue
+		}
+		tests++
+		if problem := testProblem(name, w.Tests[name]); problem != "" {
+			o.Problems = append(o.Problems, problem)
+		}
+	}
+	if tests == 0 {
+		o.Empty = true
+		o.Problems = append(o.Problems, "no test file was written in this session")
+	}
+	if !s.Approved(GatePlan) {
+		o.Problems = append(o.Problems, "the plan is not approved")
+	}
+	if len(s.Drifted(w)[GatePlan]) > 0 {
+		o.Problems = append(o.Problems, "plan.md was changed after its approval")
+	}
+	return o
+}
+
+func (s State) offerImplementation(w Workspace) Offer {
+	o := Offer{Empty: s.Work.Phase != PhaseImplementation}
+	if o.Empty {
+		o.Problems = append(o.Problems, "work is not in implementation")
+	}
+	for _, gate := range watchedGates {
+		if !s.Approved(gate) {
+			o.Problems = append(o.Problems, "no live approval of the "+gate)
+		}
+		for _, f := range s.Work.Gates[gate].Files {
+			now := w.Files[f.Path]
+			o.Files = append(o.Files, schemas.FileState{Path: f.Path, SHA256: now.SHA256, Bytes: now.Bytes})
+			if now.SHA256 != f.SHA256 && gate == GateTests {
+				o.Changed = append(o.Changed, f.Path)
+			}
+		}
+	}
+	if len(s.Drifted(w)) > 0 {
+		o.Problems = append(o.Problems, "approved files were changed from outside")
+	}
+	return o
+}
+
+func fileState(name string, content []byte) schemas.FileState {
+	return schemas.FileState{Path: name, SHA256: Hash(content), Bytes: int64(len(content))}
+}
+
+func planProblems(problems []plan.Problem) []string {
+	var out []string
+	for _, p := range problems {
+		where := PlanFile
+		if p.Line > 0 {
+			where = fmt.Sprintf("%s:%d", PlanFile, p.Line)
+		}
+		out = append(out, where+": "+p.Text)
+	}
+	return out
+}
+
+// loaded tells whether a rule was shown to this session.
+func (s State) loaded(id string) bool {
+	_, found := slices.BinarySearch(s.Shown, id)
+	return found
+}
+
+// userAct is an act of the user that asks for an approval.
+type userAct struct {
+	id      string
+	channel string
+	gate    string
+}
+
+// approve opens a gate for an act of the user, or refuses and says why. Either
+// way the act is spent.
+func (s State) approve(a userAct, w Workspace, o Offer) Decision {
+	d := Decision{Offer: &o, Gate: a.gate, Problems: o.Problems}
+	waiting := s.Waiting(w)
+	switch {
+	case s.Acts[a.id] != "":
+		d.Reason = "this act of approval was used before; approve once more to approve " + a.gate + "."
+		return d
+	case len(o.Problems) > 0:
+	case a.gate != waiting && s.Approved(a.gate):
+		d.Problems = []string{"the " + a.gate + " is approved already"}
+	case a.gate != waiting:
+		d.Problems = []string{"the " + waiting + " has to be approved first"}
+	}
+	if len(d.Problems) > 0 {
+		return s.refuse(d, a)
+	}
+	next := s.after(a.gate)
+	d.Verdict, d.Gate = Allow, ""
+	d.Record = []schemas.Payload{schemas.GateApproved{
+		Gate: a.gate, Fingerprint: o.Fingerprint, Files: o.Files,
+		Channel: a.channel, Assurance: assurances[a.channel], ActID: a.id, NextPhase: next,
+		Capabilities: o.capabilities, PlannedFiles: o.planned,
+	}}
+	d.Context = approvedContext(a.gate, o, next)
+	d.Notice = fmt.Sprintf("Approved: %s (%s). Phase: %s.", a.gate, shortHash(o.Fingerprint), next)
+	return d
+}
+
+func (s State) refuse(d Decision, a userAct) Decision {
+	d.Verdict = Deny
+	d.Record = []schemas.Payload{schemas.ApprovalRefused{
+		Gate: a.gate, Channel: a.channel, Reason: d.Problems[0], Problems: d.Problems, ActID: a.id,
+	}}
+	list := strings.Join(d.Problems, "\n- ")
+	d.Reason = fmt.Sprintf("The %s is not approved: %s.", a.gate, strings.Join(d.Problems, "; "))
+	d.Context = fmt.Sprintf("The user wanted to approve the %s, but it cannot be approved yet:\n- %s\nMend this, show it and wait for the user.", a.gate, list)
+	d.Notice = fmt.Sprintf("Not approved: %s\n- %s", a.gate, list)
+	return d
+}
+
+// after is the phase in which work goes on when the gate is open.
+func (s State) after(gate string) string {
+	open := func(g string) bool { return g == gate || s.Approved(g) }
+	switch {
+	case gate == GateImplementation:
+		return PhaseVerification
+	case !open(GatePlan):
+		return PhasePlanning
+	case !open(GateTests):
+		return PhaseTesting
+	case s.Work.Phase == PhaseVerification:
+		return PhaseVerification
+	}
+	return PhaseImplementation
+}
+
+func approvedContext(gate string, o Offer, next string) string {
+	text := fmt.Sprintf("The user approved the %s (%s). Phase: %s. %s", gate, shortHash(o.Fingerprint), next, mayWrite(next))
+	if len(o.Changed) > 0 {
+		text += " Tests changed since their approval, approved with it: " + strings.Join(o.Changed, ", ") + "."
+	}
+	return text
+}
+
+// mayWrite tells an agent what a phase is for.
+func mayWrite(phase string) string {
+	switch phase {
+	case PhasePlanning:
+		return "Write plan.md and capabilities.md; nothing else until the user approves the plan."
+	case PhaseTesting:
+		return "Write test files with assertions that can fail; code waits until the user approves the tests."
+	case PhaseImplementation:
+		return "Write the code by the plan; plan.md stays as approved. Run the tests after changes."
+	case PhaseVerification:
+		return "Check every capability and tick it in capabilities.md; a fix in code needs implementation reopened by the user."
+	}
+	return ""
+}
+
+func shortHash(h string) string {
+	if len(h) > 12 {
+		return h[:12]
+	}
+	return h
+}
+
+func (c ApproveGate) decide(s State) Decision {
+	gate := c.Gate
+	if gate == "" {
+		gate = s.Waiting(c.Workspace)
+	}
+	a := userAct{id: c.ActID, channel: c.Channel, gate: gate}
+	if gate == "" {
+		return s.refuse(Decision{Problems: []string{"no gate waits for an approval"}}, a)
+	}
+	o := s.Offer(gate, c.Workspace)
+	d := Decision{Offer: &o, Gate: gate, Problems: o.Problems}
+	switch {
+	case s.Parent != "":
+		d.Problems = []string{"a sub-agent's session has no gates of its own; approve in its parent's"}
+		return s.refuse(d, a)
+	case c.Channel == ChannelDialog:
+		if gate != GatePlan || !bytes.Equal(bytes.TrimSpace(c.Presented), bytes.TrimSpace(c.Workspace.Plan)) {
+			d.Problems = []string{"the dialog showed another plan than plan.md"}
+			return s.refuse(d, a)
+		}
+	case c.Channel != ChannelTerminal && c.Channel != ChannelDashboard:
+		d.Problems = []string{fmt.Sprintf("%q is not a way to approve; the terminal, the dashboard and the host's plan dialog are", c.Channel)}
+		return s.refuse(d, a)
+	case c.Fingerprint == "":
+		d.Verdict = Ask
+		d.Reason = fmt.Sprintf("The %s (%s) waits for approval.", gate, shortHash(o.Fingerprint))
+		if len(o.Problems) > 0 {
+			d.Verdict = Deny
+			d.Reason = fmt.Sprintf("The %s cannot be approved: %s.", gate, strings.Join(o.Problems, "; "))
+		}
+		return d
+	case c.Fingerprint != o.Fingerprint:
+		d.Problems = []string{"the files changed since they were shown; look again and approve what stands there now"}
+		return s.refuse(d, a)
+	}
+	return s.approve(a, c.Workspace, o)
+}

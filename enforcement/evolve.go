@@ -1,0 +1,363 @@
+package enforcement
+
+import (
+	"maps"
+	"strings"
+	"time"
+
+	"github.com/writbus/writ/schemas"
+)
+
+// maxPending bounds State.Pending: a host that never reports back must not let
+// a session grow.
+const maxPending = 64
+
+// maxSlashText bounds what is kept of a slash command, in bytes. Writ's own are
+// far shorter.
+const maxSlashText = 256
+
+// Evolve folds one event into a session. It happened, so it cannot fail; events
+// that mean nothing for a session are ignored.
+func Evolve(s State, e schemas.Event) State {
+	switch p := e.Data.(type) {
+	case schemas.SessionStarted:
+		return s.started(p)
+	case schemas.SessionEnded:
+		s.Ended = true
+	case schemas.PromptSubmitted:
+		return s.prompted(p)
+	case schemas.RulesShown:
+		return s.shown(p)
+	case schemas.ToolDecided:
+		return s.decided(p)
+	case schemas.ToolFinished:
+		return s.finished(p)
+	case schemas.ModeChanged:
+		return s.modeChanged(p)
+	case schemas.PhaseChanged:
+		return s.enterPhase(p.To)
+	case schemas.GateApproved:
+		return s.approved(p, e.Time)
+	case schemas.GateDrifted:
+		return s.drifted(p)
+	case schemas.GateInvalidated:
+		return s.invalidated(p)
+	case schemas.ApprovalRefused:
+		return s.used(p.ActID, "refused")
+	case schemas.SubagentStarted:
+		s.Agents = insert(s.Agents, p.AgentID)
+	case schemas.SubagentStopped:
+		s.Agents = remove(s.Agents, p.AgentID)
+	case schemas.ContextCompacted:
+		return s.compacted(p)
+	}
+	return s
+}
+
+func (s State) started(p schemas.SessionStarted) State {
+	first := s.Host == ""
+	s.Host, s.Project, s.Dir = p.Host, p.Project, p.Dir
+	s.Parent, s.AgentType, s.Subagents = p.Parent, p.AgentType, p.Subagents
+	if p.Model != "" {
+		s.Model = p.Model
+	}
+	s.Ended = false
+	if p.Source == "clear" {
+		s = s.forgetShown()
+	}
+	if first && s.Mode == "" && knownMode(p.Mode) {
+		s.Mode = p.Mode
+		if p.Mode == ModeWork {
+			s.Work = Work{Phase: PhasePlanning}
+		}
+	}
+	return s
+}
+
+func (s State) prompted(p schemas.PromptSubmitted) State {
+	text, command := strings.TrimSpace(p.Prompt), p.Command != ""
+	echo := s.echoes(text, command)
+	if !echo {
+		s.ApprovedNow = ""
+	}
+	s.LastPrompt = Prompt{}
+	if !echo && strings.HasPrefix(text, "/") && len(text) <= maxSlashText {
+		s.LastPrompt = Prompt{Text: text, Command: command}
+	}
+	// Tools of the turn before have ended or will never report.
+	s.Pending = nil
+	return s
+}
+
+// echoes reports whether a prompt is the one before once more: a host may
+// report a typed command both as a command and as a prompt.
+func (s State) echoes(text string, command bool) bool {
+	return text != "" && s.LastPrompt.Text == text && s.LastPrompt.Command != command
+}
+
+func (s State) shown(p schemas.RulesShown) State {
+	for _, r := range p.Rules {
+		s.Shown = insert(s.Shown, r.ID)
+		s.Fresh = insert(s.Fresh, r.ID)
+	}
+	s.Tokens += p.Tokens
+	return s
+}
+
+func (s State) decided(p schemas.ToolDecided) State {
+	writes := len(p.Targets) > 0 || p.Effect == EffectCannotTell
+	switch p.Verdict {
+	case Allow.String():
+		if changesProject(p) {
+			s.Streak = Streak{}
+		}
+		for _, t := range p.Targets {
+			if t.Class == ClassTest && t.Rel != "" {
+				s.Work.TestFiles = insert(s.Work.TestFiles, t.Rel)
+			}
+		}
+	case Ask.String():
+	default:
+		s.Streak = Streak{Rule: p.Rule, Count: s.streak(p.Rule) + 1}
+		s.Refusals++
+		s.Denials = cloned(s.Denials)
+		s.Denials[p.Rule]++
+		return s
+	}
+	if writes {
+		s.Pending = append(s.recentPending(), pendingOf(p))
+	}
+	return s
+}
+
+func changesProject(p schemas.ToolDecided) bool {
+	for _, t := range p.Targets {
+		if t.Class != ClassScratch {
+			return true
+		}
+	}
+	return false
+}
+
+func (s State) streak(rule string) int {
+	if s.Streak.Rule == rule {
+		return s.Streak.Count
+	}
+	return 0
+}
+
+// recentPending is a copy of the pending writes with room for one more.
+func (s State) recentPending() []PendingWrite {
+	old := s.Pending
+	if len(old) >= maxPending {
+		old = old[len(old)-maxPending+1:]
+	}
+	return append(make([]PendingWrite, 0, len(old)+1), old...)
+}
+
+func pendingOf(p schemas.ToolDecided) PendingWrite {
+	w := PendingWrite{
+		ID: p.ToolUseID, Tool: p.Tool, Phase: p.Phase,
+		Allowed: p.Verdict == Allow.String(), Open: p.Effect == EffectCannotTell,
+	}
+	for _, t := range p.Targets {
+		path := t.Rel
+		if path == "" {
+			path = t.Path
+		}
+		w.Targets = append(w.Targets, PendingTarget{Path: path, Result: t.Result})
+	}
+	return w
+}
+
+func (s State) finished(p schemas.ToolFinished) State {
+	var w PendingWrite
+	s, w = s.take(p)
+	for _, f := range p.Files {
+		if !p.Failed {
+			s.Written = insert(s.Written, f.Path)
+		}
+		if isTest(f.Path) && !strings.HasPrefix(f.Path, "/") {
+			s.Work.TestFiles = insert(s.Work.TestFiles, f.Path)
+			if w.Allowed && w.Phase == PhaseImplementation {
+				s.Work.Left = cloned(s.Work.Left)
+				s.Work.Left[f.Path] = f.SHA256
+			}
+		}
+		s = s.restored(f)
+	}
+	for _, t := range p.Tests {
+		s.PendingTests = insert(s.PendingTests, t)
+	}
+	return s
+}
+
+// take removes the pending write that a tool reports on. A host without ids of
+// tool uses reports on the latest of that tool.
+func (s State) take(p schemas.ToolFinished) (State, PendingWrite) {
+	for i := len(s.Pending) - 1; i >= 0; i-- {
+		if w := s.Pending[i]; w.ID == p.ToolUseID && w.Tool == p.Tool {
+			rest := make([]PendingWrite, 0, len(s.Pending)-1)
+			rest = append(append(rest, s.Pending[:i]...), s.Pending[i+1:]...)
+			if len(rest) == 0 {
+				rest = nil
+			}
+			s.Pending = rest
+			return s, w
+		}
+	}
+	return s, PendingWrite{}
+}
+
+// restored forgets a recorded drift of a file that is again as approved.
+func (s State) restored(f schemas.FileState) State {
+	for _, name := range watchedGates {
+		g, ok := s.Work.Gates[name]
+		if !ok {
+			continue
+		}
+		var rest []schemas.FileChange
+		for _, c := range g.Drift {
+			if c.Path != f.Path || c.Was != f.SHA256 {
+				rest = append(rest, c)
+			}
+		}
+		if len(rest) != len(g.Drift) {
+			g.Drift = rest
+			s.Work.Gates = cloned(s.Work.Gates)
+			s.Work.Gates[name] = g
+		}
+	}
+	return s
+}
+
+func (s State) modeChanged(p schemas.ModeChanged) State {
+	switch {
+	case p.To == ModeWork && p.Restored && s.Parked != nil:
+		s.Work, s.Parked = *s.Parked, nil
+	case p.To == ModeWork:
+		s.Work, s.Parked = Work{Phase: PhasePlanning}, nil
+		s.Invalidations = nil
+	case s.Mode == ModeWork:
+		parked := s.Work
+		s.Parked, s.Work = &parked, Work{}
+	}
+	s.Mode, s.Orchestrator, s.Repro = p.To, p.Orchestrator, p.Repro
+	s.Streak, s.ApprovedNow = Streak{}, ""
+	return s.forgetShown()
+}
+
+func (s State) enterPhase(phase string) State {
+	if phase == s.Work.Phase || phase == "" || s.Mode != ModeWork {
+		return s
+	}
+	if s.Work.Phase == PhaseVerification && s.Approved(GateImplementation) {
+		s.Work.Gates = cloned(s.Work.Gates)
+		delete(s.Work.Gates, GateImplementation)
+	}
+	s.Work.Phase = phase
+	s.PendingTests, s.Streak = nil, Streak{}
+	return s.forgetShown()
+}
+
+func (s State) approved(p schemas.GateApproved, at time.Time) State {
+	s = s.used(p.ActID, p.Gate)
+	if s.Mode != ModeWork {
+		return s
+	}
+	s = s.enterPhase(p.NextPhase)
+	s.Work.Gates = cloned(s.Work.Gates)
+	s.Work.Gates[p.Gate] = Gate{
+		Fingerprint: p.Fingerprint, Files: p.Files,
+		Channel: p.Channel, Assurance: p.Assurance, ActID: p.ActID, ApprovedAt: at.UTC(),
+		Capabilities: p.Capabilities, Planned: p.PlannedFiles,
+	}
+	if p.Gate == GateTests {
+		s.Work.Left = nil
+	}
+	s.ApprovedNow, s.Streak = p.Gate, Streak{}
+	return s
+}
+
+// used spends a user's act: whatever came of it, it counts once.
+func (s State) used(act, what string) State {
+	if act == "" || s.Acts[act] != "" {
+		return s
+	}
+	s.Acts = cloned(s.Acts)
+	s.Acts[act] = what
+	return s
+}
+
+func (s State) drifted(p schemas.GateDrifted) State {
+	g, ok := s.Work.Gates[p.Gate]
+	if !ok {
+		return s
+	}
+	g.Drift = p.Changes
+	s.Work.Gates = cloned(s.Work.Gates)
+	s.Work.Gates[p.Gate] = g
+	return s
+}
+
+// invalidated closes a gate and those behind it, and goes back to the phase
+// that leads to it. Parked work is closed as well.
+func (s State) invalidated(p schemas.GateInvalidated) State {
+	s.Invalidations = append(append([]Invalidation(nil), s.Invalidations...), Invalidation{Gate: p.Gate, Rule: p.Rule})
+	s.ApprovedNow = ""
+	if s.Parked != nil {
+		parked := *s.Parked
+		parked.Gates, parked.Phase = parked.without(p.Gate)
+		s.Parked = &parked
+	}
+	if s.Mode != ModeWork {
+		return s
+	}
+	gates, back := s.Work.without(p.Gate)
+	s = s.enterPhase(back)
+	s.Work.Gates = gates
+	return s
+}
+
+func (w Work) without(gate string) (gates map[string]Gate, phase string) {
+	gates, phase = cloned(w.Gates), w.Phase
+	switch gate {
+	case GatePlan:
+		clear(gates)
+		phase = PhasePlanning
+	case GateTests:
+		delete(gates, GateTests)
+		delete(gates, GateImplementation)
+		if phase != PhasePlanning {
+			phase = PhaseTesting
+		}
+	case GateImplementation:
+		delete(gates, GateImplementation)
+		if phase == PhaseVerification {
+			phase = PhaseImplementation
+		}
+	}
+	return gates, phase
+}
+
+func (s State) compacted(p schemas.ContextCompacted) State {
+	if p.Stage == "before" || !s.Compacting {
+		s = s.forgetShown()
+		s.Compactions++
+	}
+	s.Compacting = p.Stage == "before"
+	return s
+}
+
+func (s State) forgetShown() State {
+	s.Fresh, s.Tokens = nil, 0
+	return s
+}
+
+// cloned copies a map so that it can be written to.
+func cloned[K comparable, V any](m map[K]V) map[K]V {
+	if m == nil {
+		return map[K]V{}
+	}
+	return maps.Clone(m)
+}

@@ -1,0 +1,47 @@
+package enforcement
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/writbus/writ/schemas"
+)
+
+func (c StartSession) decide(s State) Decision {
+	after := Evolve(s, schemas.Event{Data: c.SessionStarted})
+	return Decision{Verdict: Allow, Record: []schemas.Payload{c.SessionStarted}, Context: after.Guidance()}
+}
+
+func (c EndSession) decide(s State) Decision {
+	return record(schemas.SessionEnded{
+		Reason: c.Reason, Shown: s.Shown, Denied: slices.Sorted(maps.Keys(s.Denials)),
+		Written: len(s.Written), Refusals: s.Refusals,
+	})
+}
+
+func (c StartSubagent) decide(s State) Decision { return record(c.SubagentStarted) }
+func (c StopSubagent) decide(s State) Decision  { return record(c.SubagentStopped) }
+func (c Observe) decide(s State) Decision       { return record(c.HookObserved) }
+
+func (c ShowRules) decide(s State) Decision {
+	if len(c.Rules) == 0 {
+		return Decision{Verdict: Allow}
+	}
+	p := c.RulesShown
+	if p.Phase == "" {
+		p.Phase = s.Work.Phase
+	}
+	return record(p)
+}
+
+func (c Compact) decide(s State) Decision {
+	d := record(c.ContextCompacted)
+	if c.Stage == "after" {
+		d.Context = s.Guidance()
+	}
+	return d
+}
+
+func record(p schemas.Payload) Decision {
+	return Decision{Verdict: Allow, Record: []schemas.Payload{p}}
+}

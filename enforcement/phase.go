@@ -1,0 +1,154 @@
+package enforcement
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/writbus/writ/enforcement/plan"
+	"github.com/writbus/writ/schemas"
+)
+
+// Diagnoses of repeated invalidations (persisted; never change).
+const (
+	DiagnosisSame      = "same_rule"       // one rule, again and again
+	DiagnosisDifferent = "different_rules" // another rule each time
+	DiagnosisMixed     = "mixed"           // neither, or no rule was named
+)
+
+// escalateAt is the number of invalidations of one gate that escalates.
+const escalateAt = 3
+
+func (c InvalidateGate) decide(s State) Decision {
+	switch c.Gate {
+	case GatePlan, GateTests, GateImplementation:
+	default:
+		return Decision{Reason: fmt.Sprintf("there is no gate %q; the gates are plan, tests and implementation.", shorten(c.Gate, 40))}
+	}
+	if c.Reason == "" {
+		return Decision{Gate: c.Gate, Reason: "an invalidation needs a reason: `writ phase invalidate " + c.Gate + " --reason …`."}
+	}
+	p := schemas.GateInvalidated{Gate: c.Gate, Reason: c.Reason, Rule: c.Rule, Diagnosis: s.diagnose(c)}
+	after := Evolve(s, schemas.Event{Data: p})
+	d := Decision{
+		Verdict: Allow, Record: []schemas.Payload{p},
+		Context: fmt.Sprintf("The approval of the %s was taken back: %s. %s", c.Gate, c.Reason, after.Guidance()),
+	}
+	if p.Diagnosis != "" {
+		d.Notice = fmt.Sprintf("The %s was invalidated %d times. %s", c.Gate, len(after.invalidationsOf(c.Gate)), diagnosisText[p.Diagnosis])
+		d.Context += " " + d.Notice
+	}
+	return d
+}
+
+var diagnosisText = map[string]string{
+	DiagnosisSame:      "It is the same rule every time: the plan does not take it up, or the rule does not fit here. Settle that with the user before planning again.",
+	DiagnosisDifferent: "It is another rule each time: the plan was made without the rules that matter. Look them up for every planned file first.",
+	DiagnosisMixed:     "The causes differ: the task may be too large for one plan. Propose to split it.",
+}
+
+func (s State) invalidationsOf(gate string) []string {
+	var rules []string
+	for _, i := range s.Invalidations {
+		if i.Gate == gate {
+			rules = append(rules, i.Rule)
+		}
+	}
+	return rules
+}
+
+// diagnose compares the rules behind all invalidations of a gate, this one
+// included; "" before the third.
+func (s State) diagnose(c InvalidateGate) string {
+	rules := append(s.invalidationsOf(c.Gate), c.Rule)
+	if len(rules) < escalateAt {
+		return ""
+	}
+	distinct := map[string]bool{}
+	for _, r := range rules {
+		distinct[r] = true
+	}
+	switch {
+	case distinct[""]:
+		return DiagnosisMixed
+	case len(distinct) == 1:
+		return DiagnosisSame
+	case len(distinct) == len(rules):
+		return DiagnosisDifferent
+	}
+	return DiagnosisMixed
+}
+
+func (c ReopenPhase) decide(s State) Decision {
+	if s.Mode != ModeWork || s.Work.Phase != PhaseVerification {
+		return Decision{Gate: GateImplementation, Reason: "only verification can be reopened. " + s.Guidance()}
+	}
+	p := schemas.PhaseChanged{From: PhaseVerification, To: PhaseImplementation, Reason: c.Reason}
+	return Decision{Verdict: Allow, Record: []schemas.Payload{p}, Context: "Implementation is open again. " + mayWrite(PhaseImplementation)}
+}
+
+// decide answers an agent that wants to go on. Approvals act at once, so there
+// is nothing to consume: either the user opened the gate, or the agent waits.
+func (c AdvancePhase) decide(s State) Decision {
+	if s.Mode != ModeWork {
+		return Decision{Rule: RuleMode, Gate: "mode", Reason: "only work mode has phases. " + s.Guidance()}
+	}
+	if gate := firstDrifted(s.Drifted(c.Workspace)); gate != "" {
+		return c.refused(s, gate, "approved files were changed after the approval of the "+gate)
+	}
+	if c.Gate == "" && s.ApprovedNow != "" || c.Gate != "" && s.Approved(c.Gate) {
+		return Decision{Verdict: Allow, Context: s.Guidance()}
+	}
+	if s.Work.Phase == PhaseVerification && c.Gate == "" {
+		return c.complete(s)
+	}
+	gate := c.Gate
+	if gate == "" {
+		gate = s.Waiting(c.Workspace)
+	}
+	return c.refused(s, gate, "the user has not approved the "+gate)
+}
+
+func (c AdvancePhase) refused(s State, gate, why string) Decision {
+	d := Decision{
+		Rule: ruleOfGate(gate), Gate: gate, Problems: []string{why},
+		Reason: fmt.Sprintf("%s: %s, and a tool call cannot do it for them. Show what waits and stop. %s", ruleOfGate(gate), why, howToApprove(gate)),
+	}
+	d.Record = []schemas.Payload{schemas.ApprovalRefused{Gate: gate, Channel: ChannelAgent, Reason: why}}
+	return d
+}
+
+func ruleOfGate(gate string) string {
+	switch gate {
+	case GateTests:
+		return RuleTests
+	case GateImplementation:
+		return RuleVerify
+	}
+	return RulePlan
+}
+
+// complete tells whether verification is done: every capability of the plan is
+// ticked and every planned file exists. That the tests are green is the test
+// runner's to say.
+func (c AdvancePhase) complete(s State) Decision {
+	approved := s.Work.Gates[GatePlan]
+	ticked := map[string]bool{}
+	for _, box := range plan.ParseCapabilities(c.Workspace.Capabilities) {
+		ticked[box.Text] = ticked[box.Text] || box.Ticked
+	}
+	var problems []string
+	for _, text := range approved.Capabilities {
+		if !ticked[text] {
+			problems = append(problems, "not ticked in capabilities.md: "+text)
+		}
+	}
+	for _, file := range approved.Planned {
+		if c.Workspace.Files[file].SHA256 == "" && !strings.ContainsAny(file, "*?[") {
+			problems = append(problems, "planned and not there: "+file)
+		}
+	}
+	if len(problems) > 0 {
+		return Decision{Rule: RuleVerify, Gate: GateImplementation, Problems: problems, Reason: RuleVerify + ": verification is not done: " + strings.Join(problems, "; ") + "."}
+	}
+	return Decision{Verdict: Allow, Context: "Every capability is ticked and every planned file exists. Report to the user; `writ mode set work` begins the next piece of work."}
+}

@@ -1,0 +1,196 @@
+package enforcement
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/writbus/writ/enforcement/approval"
+	"github.com/writbus/writ/schemas"
+)
+
+// Names of Writ's slash commands, without the slash.
+const (
+	CommandApprove = "writ-approve"
+	CommandMode    = "writ-mode"
+)
+
+// OriginUser is the host's word for a prompt that the user typed.
+const OriginUser = "user"
+
+func (c SubmitPrompt) decide(s State) Decision {
+	d := c.act(s)
+	d.Verdict = Allow
+	d.Record = append([]schemas.Payload{schemas.PromptSubmitted{
+		Prompt: c.Prompt, PromptID: c.PromptID, Origin: c.Origin, Command: c.Command,
+	}}, d.Record...)
+	return d
+}
+
+// act finds the user's act in a prompt and does it. The prompt itself always
+// goes through.
+func (c SubmitPrompt) act(s State) Decision {
+	if s.Parent != "" || s.Acts[c.ActID] != "" || s.echoes(strings.TrimSpace(c.Prompt), c.Command != "") {
+		return Decision{}
+	}
+	name, args := c.slash()
+	switch name {
+	case CommandMode:
+		return c.mode(s, args)
+	case CommandApprove:
+		return c.command(s, args)
+	}
+	if c.Command != "" {
+		return Decision{}
+	}
+	return c.wording(s)
+}
+
+// slash is the slash command of a prompt and its arguments, "" where it is none
+// of Writ's. A plugin's commands carry its name before a colon.
+func (c SubmitPrompt) slash() (name string, args []string) {
+	if c.Command != "" {
+		return bare(c.Command), strings.Fields(c.Arguments)
+	}
+	words := strings.Fields(c.Prompt)
+	if len(words) == 0 || !strings.HasPrefix(words[0], "/") {
+		return "", nil
+	}
+	return bare(words[0]), words[1:]
+}
+
+func bare(command string) string {
+	command = strings.TrimPrefix(command, "/")
+	return strings.ToLower(command[strings.LastIndexByte(command, ':')+1:])
+}
+
+// channel is the way by which the prompt came, and why it cannot be the user's
+// act, if it cannot.
+func (c SubmitPrompt) channel() (channel, refusal string) {
+	switch {
+	case c.Origin != "" && c.Origin != OriginUser:
+		return ChannelPrompt, fmt.Sprintf("the prompt came from %q, not from the user", shorten(c.Origin, 40))
+	case c.Command != "":
+		return ChannelCommand, ""
+	case c.Origin == OriginUser:
+		return ChannelPrompt, ""
+	case c.Settings.AllowUnsourcedPrompts:
+		return ChannelUnsourced, ""
+	}
+	return ChannelUnsourced, "the host does not say who typed the prompt, and this project wants to know"
+}
+
+// command handles /writ-approve [GATE].
+func (c SubmitPrompt) command(s State, args []string) Decision {
+	gate := s.Waiting(c.Workspace)
+	if len(args) > 0 {
+		gate = strings.ToLower(args[0])
+	}
+	if len(args) > 1 {
+		if c.Command == "" {
+			return Decision{} // it talks about the command
+		}
+		return Decision{Notice: "Not approved: `/writ-approve` takes one gate: plan, tests or implementation."}
+	}
+	if gate == "" {
+		return Decision{Notice: "Nothing waits for an approval."}
+	}
+	return c.approve(s, gate, s.Offer(gate, c.Workspace))
+}
+
+// wording handles a prompt that approves in the user's own words.
+func (c SubmitPrompt) wording(s State) Decision {
+	gate := s.Waiting(c.Workspace)
+	if gate == "" {
+		return Decision{}
+	}
+	j := judgeWording(c.Prompt, gate, c.Settings.Phrases)
+	o := s.Offer(gate, c.Workspace)
+	switch {
+	case j.Approves && j.Reason == approval.BareGoAhead && !s.awaits(gate, o):
+		return Decision{}
+	case j.Approves:
+		return c.approve(s, gate, o)
+	case nearMiss[j.Reason] && len(o.Problems) == 0 && gate != GateImplementation:
+		return Decision{Notice: fmt.Sprintf("Not taken as an approval of the %s: %s. %s", gate, missText[j.Reason], howToApprove(gate))}
+	}
+	return Decision{}
+}
+
+// awaits reports whether a bare go-ahead can only mean the gate: something
+// valid waits, and of a drift the user was told.
+func (s State) awaits(gate string, o Offer) bool {
+	if len(o.Problems) > 0 || gate == GateImplementation {
+		return false
+	}
+	g, reapproval := s.Work.Gates[gate]
+	return !reapproval || len(g.Drift) > 0
+}
+
+func (c SubmitPrompt) approve(s State, gate string, o Offer) Decision {
+	channel, refusal := c.channel()
+	a := userAct{id: c.ActID, channel: channel, gate: gate}
+	if refusal != "" {
+		return s.refuse(Decision{Offer: &o, Gate: gate, Problems: []string{refusal}}, a)
+	}
+	return s.approve(a, c.Workspace, o)
+}
+
+// nearMiss are the causes of a no that a user should hear of.
+var nearMiss = map[string]bool{
+	approval.Condition: true, approval.NamesOtherGate: true, approval.Retracted: true, approval.Objection: true,
+}
+
+var missText = map[string]string{
+	approval.Condition:      "it sets a condition",
+	approval.NamesOtherGate: "it names another gate",
+	approval.Retracted:      "it takes the approval back",
+	approval.Objection:      "it objects to something beside it",
+}
+
+// implementationPhrases approve the gate that the plan and the tests lie behind.
+var implementationPhrases = []string{
+	"implementation approved", "the implementation is approved", "approve the implementation",
+	"I approve the implementation", "I approve this implementation", "the code is approved", "code approved",
+}
+
+// judgeWording asks whether a prompt approves the gate. For the implementation
+// it must name it, or approve without naming anything; a bare go-ahead is what
+// people say all the time while code is being written.
+func judgeWording(prompt, gate string, phrases approval.Phrases) approval.Judgement {
+	if gate != GateImplementation {
+		return approval.JudgeWith(prompt, approval.Gate(gate), phrases)
+	}
+	asPlan := approval.JudgeWith(prompt, approval.Plan, phrases)
+	asTests := approval.JudgeWith(prompt, approval.Tests, phrases)
+	if asPlan.Approves || asTests.Approves {
+		asPlan.Approves = asPlan.Approves && asTests.Approves && asPlan.Reason == approval.Explicit
+		return asPlan
+	}
+	return approval.JudgeWith(prompt, approval.Tests, approval.Phrases{Approve: implementationPhrases})
+}
+
+// mode handles /writ-mode MODE [--orchestrator] [--repro PATH…].
+func (c SubmitPrompt) mode(s State, args []string) Decision {
+	set := SetMode{ByUser: true, Settings: c.Settings}
+	if len(args) == 0 {
+		return Decision{}
+	}
+	set.Mode = strings.ToLower(args[0])
+	for i, a := range args[1:] {
+		switch {
+		case a == "--orchestrator":
+			set.Orchestrator = true
+		case a == "--repro":
+			set.Repro = args[i+2:]
+		}
+	}
+	channel, refusal := c.channel()
+	if refusal != "" {
+		return s.refuse(Decision{Problems: []string{refusal}}, userAct{id: c.ActID, channel: channel, gate: "mode"})
+	}
+	d := set.decide(s)
+	if d.Verdict != Allow {
+		d.Notice = d.Reason
+	}
+	return d
+}

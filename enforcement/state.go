@@ -1,0 +1,226 @@
+package enforcement
+
+import (
+	"slices"
+	"time"
+
+	"github.com/writbus/writ/schemas"
+)
+
+// StateVersion is the version of State's encoding and of the fold. A stored
+// state of another version is folded again from the log.
+const StateVersion = 1
+
+// Modes (persisted; never change). The empty mode is "not chosen yet".
+const (
+	ModeConversation = "conversation"
+	ModeDebug        = "debug"
+	ModeReview       = "review"
+	ModeWork         = "work"
+)
+
+// Phases of work (persisted; never change).
+const (
+	PhasePlanning       = "planning"
+	PhaseTesting        = "testing"
+	PhaseImplementation = "implementation"
+	PhaseVerification   = "verification"
+)
+
+// Gates between the phases (persisted; never change).
+const (
+	GatePlan           = "plan"
+	GateTests          = "tests"
+	GateImplementation = "implementation"
+)
+
+// Files that stand for the plan, relative to the project root.
+const (
+	PlanFile         = "plan.md"
+	CapabilitiesFile = "capabilities.md"
+)
+
+// State is a session as its events tell it. The zero State is a session of
+// which nothing is known. A State is a value: Evolve never changes one that it
+// was given, and readers must not change the maps and slices in it.
+type State struct {
+	Host      string `json:"host,omitempty"`
+	Project   string `json:"project,omitempty"` // absolute root
+	Dir       string `json:"dir,omitempty"`     // absolute working folder
+	Model     string `json:"model,omitempty"`
+	Parent    string `json:"parent,omitempty"` // session id of the parent, for a sub-agent
+	AgentType string `json:"agent_type,omitempty"`
+	Subagents string `json:"subagents,omitempty"` // "", "exempt" or "inherit", the project's word
+	Ended     bool   `json:"ended,omitempty"`
+
+	Mode         string   `json:"mode,omitempty"`
+	Orchestrator bool     `json:"orchestrator,omitempty"`
+	Repro        []string `json:"repro,omitempty"` // files of the debug reproduction, as declared
+	Work         Work     `json:"work,omitzero"`   // of work mode
+	Parked       *Work    `json:"parked,omitempty"`
+
+	Shown  []string `json:"shown,omitempty"`  // rules shown to this session, sorted
+	Fresh  []string `json:"fresh,omitempty"`  // those of Shown that the model still has and need not be repeated in this phase, sorted
+	Tokens int      `json:"tokens,omitempty"` // injected since Fresh began anew
+
+	Written      []string       `json:"written,omitempty"` // files written, relative or absolute, sorted
+	PendingTests []string       `json:"pending_tests,omitempty"`
+	Pending      []PendingWrite `json:"pending,omitempty"` // decided and not yet finished, oldest first
+	Denials      map[string]int `json:"denials,omitempty"` // by rule id
+	Streak       Streak         `json:"streak,omitzero"`
+	Refusals     int            `json:"refusals,omitempty"` // tool requests refused
+
+	// Acts are the users' acts that were used up, with what they did: a gate's
+	// name, or "refused".
+	Acts map[string]string `json:"acts,omitempty"`
+	// ApprovedNow is the gate approved since the last prompt began, if one was.
+	ApprovedNow   string         `json:"approved_now,omitempty"`
+	LastPrompt    Prompt         `json:"last_prompt,omitzero"`
+	Invalidations []Invalidation `json:"invalidations,omitempty"` // in order
+	Agents        []string       `json:"agents,omitempty"`        // running sub-agents, sorted
+	Compactions   int            `json:"compactions,omitempty"`
+	Compacting    bool           `json:"compacting,omitempty"` // between PreCompact and PostCompact
+}
+
+// Work is the position in a round of work; leaving work mode parks it.
+type Work struct {
+	Phase string          `json:"phase,omitempty"`
+	Gates map[string]Gate `json:"gates,omitempty"` // the approved ones, by name
+	// TestFiles are the test files this session wrote, relative, sorted.
+	TestFiles []string `json:"test_files,omitempty"`
+	// Left is the content (SHA-256, "" for none) in which this session's own
+	// allowed writes left files during implementation, by relative path.
+	Left map[string]string `json:"left,omitempty"`
+}
+
+// Gate is a gate that the user opened.
+type Gate struct {
+	Fingerprint  string               `json:"fingerprint"`
+	Files        []schemas.FileState  `json:"files"`
+	Channel      string               `json:"channel"`
+	Assurance    string               `json:"assurance"`
+	ActID        string               `json:"act_id"`
+	ApprovedAt   time.Time            `json:"approved_at"`
+	Capabilities []string             `json:"capabilities,omitempty"` // of a plan
+	Planned      []string             `json:"planned,omitempty"`      // of a plan: files to exist at the end
+	Drift        []schemas.FileChange `json:"drift,omitempty"`        // as last recorded
+}
+
+// PendingWrite is a tool that was let through and has not reported back.
+type PendingWrite struct {
+	ID      string          `json:"id"`
+	Tool    string          `json:"tool"`
+	Phase   string          `json:"phase,omitempty"` // when it was decided
+	Allowed bool            `json:"allowed"`         // by policy; false: the user was asked
+	Open    bool            `json:"open,omitempty"`  // what it writes could not be told
+	Targets []PendingTarget `json:"targets,omitempty"`
+}
+
+// PendingTarget is a file that a pending tool writes.
+type PendingTarget struct {
+	Path   string `json:"path"`             // relative, or absolute outside the project
+	Result string `json:"result,omitempty"` // SHA-256 it would leave, "" where unknown
+}
+
+// Streak counts refusals by the same rule in a row.
+type Streak struct {
+	Rule  string `json:"rule"`
+	Count int    `json:"count"`
+}
+
+// Prompt is the last prompt as far as decisions need it.
+type Prompt struct {
+	Text    string `json:"text,omitempty"`    // only of a slash command
+	Command bool   `json:"command,omitempty"` // the host reported it as a typed command
+}
+
+// Invalidation is an approval taken back.
+type Invalidation struct {
+	Gate string `json:"gate"`
+	Rule string `json:"rule,omitempty"`
+}
+
+// Phase is the phase of work, "" in other modes.
+func (s State) Phase() string { return s.Work.Phase }
+
+// Approved reports whether the user opened a gate and nobody closed it. Whether
+// its files still are as approved is told by Drifted.
+func (s State) Approved(gate string) bool {
+	_, ok := s.Work.Gates[gate]
+	return ok
+}
+
+// Watched lists the relative paths whose contents' hashes every decision on
+// this session needs in Workspace.Files: the approved files, sorted.
+func (s State) Watched() []string {
+	var paths []string
+	for _, gate := range watchedGates {
+		for _, f := range s.Work.Gates[gate].Files {
+			paths = insert(paths, f.Path)
+		}
+	}
+	return paths
+}
+
+// ApprovalFiles lists the relative paths whose contents a command that may
+// approve or advance needs, sorted: plan.md, the test files written in this
+// session or approved before, and for the end of verification capabilities.md
+// and the planned files (of these only whether they exist). Test files of
+// linked sub-agents' own states are to be added by the caller.
+func (s State) ApprovalFiles() []string {
+	if s.Mode != ModeWork {
+		return nil
+	}
+	paths := insert(s.Watched(), PlanFile)
+	if s.Work.Phase != PhasePlanning {
+		for _, p := range s.Work.TestFiles {
+			paths = insert(paths, p)
+		}
+	}
+	if s.Work.Phase == PhaseVerification {
+		paths = insert(paths, CapabilitiesFile)
+		for _, p := range s.Work.Gates[GatePlan].Planned {
+			paths = insert(paths, p)
+		}
+	}
+	return paths
+}
+
+// TestFiles lists those of ApprovalFiles whose contents belong in
+// Workspace.Tests, sorted.
+func (s State) TestFiles() []string {
+	if s.Mode != ModeWork {
+		return nil
+	}
+	paths := s.Work.TestFiles
+	for _, f := range s.Work.Gates[GateTests].Files {
+		paths = insert(paths, f.Path)
+	}
+	return paths
+}
+
+// watchedGates are the gates whose files are compared before every decision.
+// The gate of the implementation binds the same files.
+var watchedGates = []string{GatePlan, GateTests}
+
+// insert returns a sorted slice with v in it; it never changes the old one.
+func insert(sorted []string, v string) []string {
+	i, found := slices.BinarySearch(sorted, v)
+	if found {
+		return sorted
+	}
+	out := make([]string, 0, len(sorted)+1)
+	out = append(out, sorted[:i]...)
+	out = append(out, v)
+	return append(out, sorted[i:]...)
+}
+
+// remove returns a sorted slice without v; it never changes the old one.
+func remove(sorted []string, v string) []string {
+	i, found := slices.BinarySearch(sorted, v)
+	if !found {
+		return sorted
+	}
+	out := make([]string, 0, len(sorted)-1)
+	return append(append(out, sorted[:i]...), sorted[i+1:]...)
+}

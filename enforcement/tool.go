@@ -1,0 +1,158 @@
+package enforcement
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/writbus/writ/enforcement/plan"
+	"github.com/writbus/writ/schemas"
+)
+
+func (c RequestTool) decide(s State) Decision {
+	st := stanceOf(s, c.Actor, c.Workspace, c.Settings)
+	r, target := c.judge(st)
+	asked := false
+	if r.verdict == Deny && c.Settings.DenyToAsk && strings.HasPrefix(r.rule, "ENF-GATE-") && s.streak(r.rule) >= 1 {
+		r.verdict, asked = Ask, true
+	}
+	d := Decision{Verdict: r.verdict}
+	if r.verdict != Allow {
+		d.Rule, d.Gate = r.rule, r.gate
+		d.Reason = c.reason(st, r, target, asked)
+	}
+	d.Record = append(d.Record, c.decided(st, d))
+	// A sub-agent's own log holds its own gates, of which it has none.
+	if c.Actor.Parent == nil {
+		d.Record = append(d.Record, driftEvents(s, st.drift)...)
+	}
+	return d
+}
+
+// judge finds the worst ruling on what the tool would do, and its target.
+func (c RequestTool) judge(st stance) (ruling, schemas.Target) {
+	worst, at := allowed, schemas.Target{}
+	consider := func(r ruling, t schemas.Target) {
+		if worse(r, worst) {
+			worst, at = r, t
+		}
+	}
+	for _, p := range c.private() {
+		consider(ruling{rule: RuleProtected, text: textPrivate}, schemas.Target{Path: p})
+	}
+	for _, t := range c.targets() {
+		consider(st.write(t), t)
+	}
+	untold := c.mcpWriter()
+	if c.Shell != nil {
+		calls, unlisted := judgeWritCalls(c.Shell.Writ)
+		consider(calls, schemas.Target{})
+		untold = untold || unlisted || c.Shell.Effect == EffectCannotTell
+	}
+	if untold {
+		consider(st.untold(), schemas.Target{})
+	}
+	if c.Plan != nil {
+		consider(c.presents(st), schemas.Target{Path: PlanFile, Rel: PlanFile})
+	}
+	return worst, at
+}
+
+func (c RequestTool) targets() []schemas.Target {
+	if c.Shell == nil {
+		return c.Targets
+	}
+	return append(slices.Clone(c.Targets), c.Shell.Targets...)
+}
+
+func (c RequestTool) private() []string {
+	if c.Shell == nil {
+		return c.Private
+	}
+	return append(slices.Clone(c.Private), c.Shell.Private...)
+}
+
+// mcpWriter reports whether the project declared the tool a writer of unknown
+// effect. One that names its targets is judged by them.
+func (c RequestTool) mcpWriter() bool {
+	return len(c.Targets) == 0 && slices.ContainsFunc(c.Settings.MCPWriters, func(pattern string) bool {
+		ok, err := path.Match(pattern, c.Tool)
+		return ok || err != nil && pattern == c.Tool
+	})
+}
+
+// presents judges a plan that the host would show to the user for approval: an
+// invalid one need not bother them.
+func (c RequestTool) presents(st stance) ruling {
+	if st.exempt || st.Mode != ModeWork || st.Phase() != PhasePlanning {
+		return allowed
+	}
+	_, problems := plan.Validate(c.Plan, st.loaded, c.Workspace.Known)
+	if len(problems) == 0 {
+		return allowed
+	}
+	return ruling{rule: RulePlan, gate: GatePlan, text: textInvalidPlan(planProblems(problems))}
+}
+
+func (c RequestTool) reason(st stance, r ruling, t schemas.Target, asked bool) string {
+	subject := t.Rel
+	if subject == "" {
+		subject = t.Path
+	}
+	if subject == "" && c.Shell != nil {
+		subject = "the command"
+		if r.verdict == Ask && c.Shell.Why != "" {
+			subject += " (" + shorten(c.Shell.Why, 120) + ")"
+		}
+	}
+	if subject == "" {
+		subject = c.Tool
+	}
+	text := r.text.render(r.rule, subject, r.verdict)
+	if asked {
+		text += " Asked because it was refused before; a yes lets this one through and approves no gate."
+	}
+	return text
+}
+
+// decided is the record of request and verdict together.
+func (c RequestTool) decided(st stance, d Decision) schemas.ToolDecided {
+	e := schemas.ToolDecided{
+		Tool: c.Tool, ToolUseID: c.ToolUseID, Targets: c.targets(),
+		Verdict: d.Verdict.String(), Rule: d.Rule, Gate: d.Gate, Reason: shorten(d.Reason, MaxReason),
+		Mode: st.Mode, Phase: st.Phase(), Agent: c.Actor.Agent, Digest: c.Digest, Bytes: c.Bytes,
+	}
+	switch {
+	case c.Shell != nil:
+		e.Command, e.Effect = c.Shell.Text, c.Shell.Effect
+	case c.mcpWriter():
+		e.Effect = EffectCannotTell
+	}
+	return e
+}
+
+// driftEvents records what became of the approved files since the last record:
+// a drift, another drift, or none any more (no changes).
+func driftEvents(s State, drift map[string][]schemas.FileChange) []schemas.Payload {
+	var events []schemas.Payload
+	for _, name := range watchedGates {
+		if g, ok := s.Work.Gates[name]; ok && s.Mode == ModeWork && !slices.Equal(g.Drift, drift[name]) {
+			events = append(events, schemas.GateDrifted{Gate: name, Changes: drift[name]})
+		}
+	}
+	return events
+}
+
+func (c FinishTool) decide(s State) Decision {
+	d := Decision{Verdict: Allow, Record: []schemas.Payload{c.ToolFinished}}
+	if c.Actor.Parent != nil {
+		return d
+	}
+	after := Evolve(s, schemas.Event{Data: c.ToolFinished})
+	drift := after.Drifted(c.Workspace)
+	d.Record = append(d.Record, driftEvents(after, drift)...)
+	if gate := firstDrifted(drift); gate != "" {
+		d.Context = textDrift(gate, drift[gate]).render(RuleDrift, "After "+c.Tool+", the project", Deny)
+	}
+	return d
+}
