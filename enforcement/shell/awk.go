@@ -1,0 +1,157 @@
+package shell
+
+import (
+	"regexp"
+	"strings"
+)
+
+// awkJudge judges awk: what its program prints to files and pipes.
+func awkJudge(c *call) {
+	p := optSpec{short: "FvfeiloLpdD", long: "--field-separator --assign --file --source --include --load --dump-variables --profile --pretty-print", stop: true}.parse(c.args)
+	for _, o := range p.opts {
+		switch o.name {
+		case "-f", "--file", "-l", "--load", "-E", "--exec":
+			c.unsure("its program is in a file")
+		case "-i", "--include":
+			if o.value.val != "inplace" {
+				c.unsure("loads code")
+			}
+		case "-o", "-p", "-d", "--dump-variables", "--profile", "--pretty-print":
+			c.unsure("dumps to a file")
+		}
+	}
+	if p.unsplit {
+		c.unsure("its program is known only at run time")
+	}
+	programs := p.values("-e", "--source")
+	files := p.operands
+	if len(programs) == 0 && len(files) > 0 && !p.has("-f", "--file") {
+		programs, files = files[:1], files[1:]
+	}
+	for _, prog := range programs {
+		c.awkProgram(prog.val)
+	}
+	for _, v := range p.values("-i", "--include") {
+		if v.val == "inplace" {
+			c.write(files...)
+		}
+	}
+}
+
+// awkToken matches one token: comment, string, word, number, operator. A slash
+// that starts a regular expression is told from a division by what is before.
+var awkToken = regexp.MustCompile(`^(?:#[^\n]*|"(?:[^"\\\n]|\\(?s:.))*"|[A-Za-z_@]\w*|[0-9][\w.]*|>>|>=|<=|==|!=|&&|\|\||\|&|(?s:.))`)
+
+var awkRegexp = regexp.MustCompile(`^/(?:[^/\\\n\[]|\\.|\[\^?\]?[^\]\n]*\])*/`)
+
+// awkProgram judges the text of an awk program.
+func (c *call) awkProgram(src string) {
+	toks := awkTokens(src)
+	printing, depth := false, 0
+	for i, t := range toks {
+		switch t {
+		case "print", "printf":
+			printing, depth = true, 0
+		case "(", "[":
+			depth++
+		case ")", "]":
+			depth--
+		case "\n", ";", "{", "}":
+			printing = false
+		case ">", ">>":
+			if printing && depth <= 0 {
+				c.awkTarget(toks[i+1:], c.awkFile)
+			}
+		case "|", "|&":
+			switch {
+			case printing && depth <= 0:
+				c.awkTarget(toks[i+1:], c.awkCommand)
+			case i > 0 && isAwkString(toks[i-1]) && (i < 2 || !awkJoins(toks[i-2])):
+				c.awkCommand(toks[i-1])
+			default:
+				c.unsure("its program runs a command known only at run time")
+			}
+		case "system":
+			if i+3 < len(toks) && isAwkString(toks[i+2]) && toks[i+3] == ")" {
+				c.awkCommand(toks[i+2])
+			} else {
+				c.unsure("its program runs a command known only at run time")
+			}
+		case "@include", "@load":
+			c.unsure("its program loads code")
+		default:
+			if strings.HasPrefix(t, "@") {
+				c.unsure("its program calls a function known only at run time")
+			}
+		}
+	}
+}
+
+func awkTokens(src string) []string {
+	var toks []string
+	for src != "" {
+		var t string
+		if src[0] == '/' && awkOperandBefore(toks) == false {
+			t = awkRegexp.FindString(src)
+		}
+		if t == "" {
+			t = awkToken.FindString(src)
+		}
+		src = src[len(t):]
+		if t != " " && t != "\t" && !strings.HasPrefix(t, "#") {
+			toks = append(toks, t)
+		}
+	}
+	return toks
+}
+
+// awkOperandBefore reports that the last token ends an operand, so that a slash
+// divides.
+func awkOperandBefore(toks []string) bool {
+	if len(toks) == 0 {
+		return false
+	}
+	last := toks[len(toks)-1]
+	if last == ")" || last == "]" || last == "$" {
+		return true
+	}
+	switch last {
+	case "print", "printf", "return", "in", "case", "getline":
+		return false
+	}
+	b := last[0]
+	return b == '_' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9'
+}
+
+func isAwkString(t string) bool { return len(t) >= 2 && t[0] == '"' }
+
+// awkJoins reports a token after which a string is only a part of the operand.
+func awkJoins(t string) bool {
+	return isAwkString(t) || awkOperandBefore([]string{t})
+}
+
+// awkTarget judges what follows > or |: one string that ends the statement, or
+// an expression whose value is unknown.
+func (c *call) awkTarget(rest []string, known func(string)) {
+	if len(rest) > 0 && isAwkString(rest[0]) && (len(rest) == 1 || strings.Contains(";}\n", rest[1])) {
+		known(rest[0])
+		return
+	}
+	if len(rest) > 0 && len(rest[0]) > 0 && rest[0][0] >= '0' && rest[0][0] <= '9' {
+		known(`"` + rest[0] + `"`)
+		return
+	}
+	c.unsure("its program writes to a name known only at run time")
+	if c.name != "" {
+		c.writeName(".")
+	}
+}
+
+func (c *call) awkFile(s string) { c.writeOut(literal(awkUnquote(s))) }
+
+func (c *call) awkCommand(s string) { c.text(literal(awkUnquote(s))) }
+
+func awkUnquote(s string) string {
+	s = s[1 : len(s)-1]
+	return strings.NewReplacer(`\"`, `"`, `\\`, `\`, `\/`, `/`).Replace(s)
+}

@@ -1,0 +1,3 @@
+package shell
+
+var ownCases = []struct{ command string }{}

@@ -1,0 +1,222 @@
+package shell
+
+import (
+	"path"
+	"regexp"
+	"strings"
+)
+
+// editors are the programs that rewrite files by a script of their own.
+func editors() family {
+	f := family{}
+	f.add("sed gsed ssed", command{texts: 1, judge: sedJudge})
+	f.add("awk gawk mawk nawk goawk", command{texts: 1, judge: awkJudge})
+	f.add("perl", command{info: true, judge: perlJudge})
+	f.add("ed red", command{judge: edJudge})
+	f.add("ex vi vim nvim view vimdiff emacs emacsclient nano pico micro hx joe kak code subl zed idea",
+		command{info: true, judge: func(c *call) {
+			c.unsure("an editor")
+			for _, a := range (optSpec{short: "cSuTips"}).parse(c.args).operands {
+				if !strings.HasPrefix(a.val, "+") {
+					c.write(a)
+				}
+			}
+		}})
+	f.add("patch gpatch", command{judge: patchJudge})
+	f.add("dos2unix unix2dos mac2unix fromdos todos", command{judge: operands(optSpec{})})
+	f.add("sd", command{texts: 2, judge: func(c *call) {
+		p := optSpec{short: "fn", long: "--flags --max-replacements"}.parse(c.args)
+		if len(p.operands) > 2 && !p.has("-p", "--preview") {
+			c.write(p.operands[2:]...)
+		}
+	}})
+	f.add("comby ast-grep sgrep codemod jscodeshift", command{judge: opaque("may rewrite its files")})
+	return f
+}
+
+// sedJudge judges sed: files under -i, and what the script itself writes.
+func sedJudge(c *call) {
+	args := bsdInPlace(c.args)
+	p := optSpec{short: "efl", maybe: "i", long: "--expression --file --line-length"}.parse(args)
+	if p.unsplit {
+		c.unsure("its script is known only at run time")
+	}
+	operands := p.operands
+	scripts := p.values("-e", "--expression")
+	if len(scripts) == 0 && len(p.values("-f", "--file")) == 0 && len(operands) > 0 {
+		scripts, operands = operands[:1], operands[1:]
+	}
+	if p.has("-s", "--debug") && len(scripts) == 0 && len(operands) == 0 {
+		return
+	}
+	if len(p.values("-f", "--file")) > 0 {
+		c.unsure("its script is in a file")
+	}
+	parts := make([]string, len(scripts))
+	for i, s := range scripts {
+		parts[i] = s.val
+	}
+	if len(scripts) > 0 && !p.has("--sandbox") {
+		c.sedScript(strings.Join(parts, "\n"))
+	}
+	if !p.has("-i", "--in-place") {
+		return
+	}
+	for _, a := range operands {
+		c.write(a)
+		if suffix, ok := p.last("-i", "--in-place"); ok && a.known {
+			c.write(arg{val: backupName(a.val, suffix.val), known: suffix.known})
+		}
+	}
+}
+
+// bsdInPlace drops the empty suffix that sed -i takes as a word of its own on
+// BSD and macOS.
+func bsdInPlace(args []arg) []arg {
+	for i := 0; i+1 < len(args); i++ {
+		if args[i].val == "-i" && args[i+1].known && args[i+1].val == "" {
+			return append(append([]arg(nil), args[:i+1]...), args[i+2:]...)
+		}
+	}
+	return args
+}
+
+// backupName is where sed and perl keep the old file: a suffix, or a pattern in
+// which * is the name.
+func backupName(name, suffix string) string {
+	if !strings.Contains(suffix, "*") {
+		return name + suffix
+	}
+	dir, base := path.Split(name)
+	backup := strings.ReplaceAll(suffix, "*", base)
+	if strings.Contains(backup, "/") {
+		return backup
+	}
+	return path.Join(dir, backup)
+}
+
+// edJudge judges ed: the file, and what its commands on standard input name.
+func edJudge(c *call) {
+	c.unsure("an editor")
+	for _, a := range (optSpec{short: "p"}).parse(c.args).operands {
+		c.write(a)
+	}
+	if !c.sh.in.known {
+		return
+	}
+	for line := range strings.SplitSeq(c.sh.in.text, "\n") {
+		if name, ok := strings.CutPrefix(strings.TrimLeft(line, "0123456789,$.% "), "w "); ok {
+			c.writeName(strings.TrimSpace(name))
+		}
+	}
+}
+
+var (
+	// perlActs are the words and signs by which Perl or Ruby code reaches
+	// outside the line it works on.
+	perlActs     = regexp.MustCompile("`|\\b(open|sysopen|opendir|system|exec|spawn|fork|popen|unlink|rename|qx|require|use|do|eval|syswrite|syscall|mkdir|rmdir|symlink|link|truncate|chmod|chown|utime|kill|socket|dbmopen|tie|select|File|Dir|IO|FileUtils|Kernel|Pathname|load|send|instance_eval|CORE|POSIX|DB_File)\\b|%x|\\$\\^I|\\bARGV\\b|&\\s*[\\{\\$]|->\\s*\\(|\\bprintf?\\s*\\{?\\s*[A-Z]{2,}|\\?\\{")
+	perlEvalFlag = regexp.MustCompile(`\bs([^\w\s])(?:[^\\]|\\.)*?[^\w\s](?:[^\\]|\\.)*?[^\w\s]\w*e`)
+	perlModules  = regexp.MustCompile(`^(strict|warnings|utf8|List::Util|Data::Dumper|JSON::PP|Scalar::Util|feature)\b`)
+)
+
+// perlJudge judges perl and ruby one-liners: the files under -i, and nothing
+// else where the code only works on its line.
+func perlJudge(c *call) {
+	p := optSpec{short: "eEMmFIC0dx", maybe: "ilD0C"}.parse(c.args)
+	var code []string
+	for _, o := range p.opts {
+		switch o.name {
+		case "-e", "-E":
+			code = append(code, o.value.val)
+		case "-M", "-m":
+			if !perlModules.MatchString(o.value.val) {
+				c.unsure("loads a module")
+			}
+		case "-v", "-V":
+			return
+		case "-S", "-x", "-d", "-I", "-r", "-c":
+			c.unsure("loads code")
+		}
+	}
+	files := p.operands
+	switch {
+	case len(code) == 0:
+		c.unsure("runs a script")
+		c.code(c.sh.in.text)
+		return
+	case perlDangerous(strings.Join(code, "\n")):
+		c.unsure("its code may do anything")
+		c.code(strings.Join(code, "\n"))
+	}
+	if !p.has("-i") {
+		return
+	}
+	for _, a := range files {
+		c.write(a)
+		if suffix, ok := p.last("-i"); ok && a.known {
+			c.write(arg{val: backupName(a.val, suffix.val), known: suffix.known})
+		}
+	}
+}
+
+func perlDangerous(code string) bool {
+	return !isKnown(code) || perlActs.MatchString(code) || perlEvalFlag.MatchString(code)
+}
+
+// patchJudge judges patch: the operand, or the names in the patch.
+func patchJudge(c *call) {
+	p := optSpec{short: "pFioBdDrVYzg", long: "--strip --fuzz --input --output --prefix --directory --ifdef --reject-file --version-control --basename-prefix --suffix --get"}.parse(c.args)
+	if p.has("--dry-run", "-C", "--check") || p.has("--version", "-v") {
+		return
+	}
+	sh := c.sh
+	if dir, ok := p.last("-d", "--directory"); ok {
+		sh = sh.fork()
+		sh.chdir(dir)
+		sh.doubt = nil
+		c = &call{sh: sh, name: c.name, args: c.args}
+	}
+	for _, v := range p.values("-r", "--reject-file") {
+		c.writeOut(v)
+	}
+	if v, ok := p.last("-o", "--output"); ok {
+		c.writeOut(v)
+		return
+	}
+	if len(p.operands) > 0 {
+		c.write(p.operands[0])
+		return
+	}
+	strip := -1
+	if v, ok := p.last("-p", "--strip"); ok && len(v.val) == 1 {
+		strip = int(v.val[0] - '0')
+	}
+	c.patchNames(strip, ".")
+}
+
+var patchTarget = regexp.MustCompile(`(?m)^(?:\+\+\+|---|rename to|rename from) ([^\t\r\n]+)`)
+
+// patchNames records the files named in a patch on standard input. Where the
+// patch is not in the command line, names are unknown.
+func (c *call) patchNames(strip int, root string) {
+	if !c.sh.in.known {
+		c.unsure("the names are in the patch")
+		c.writeName(root)
+		return
+	}
+	for _, m := range patchTarget.FindAllStringSubmatch(c.sh.in.text, maxFields) {
+		name := strings.Trim(m[1], `"`)
+		if name == "/dev/null" {
+			continue
+		}
+		for range max(strip, 0) {
+			if _, rest, ok := strings.Cut(name, "/"); ok {
+				name = rest
+			}
+		}
+		if strip < 0 {
+			name = path.Base(name)
+		}
+		c.writeName(path.Join(root, name))
+	}
+}

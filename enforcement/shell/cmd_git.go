@@ -1,0 +1,267 @@
+package shell
+
+import (
+	"path"
+	"strings"
+)
+
+// gitRun is one call of git: where it works and with what settings.
+type gitRun struct {
+	*call
+	sub     string
+	gitDir  string            // "" means .git in the project
+	tree    string            // work tree, "" means the project
+	aliases map[string]string // given with -c
+}
+
+func versionControl() family {
+	f := family{}
+	f.add("git", command{texts: -1, judge: gitJudge})
+	f.add("hg svn jj sl fossil bzr", command{info: true, judge: subcommands{
+		reads: "status st log diff cat annotate blame info ls list show manifest identify id parents heads tip branches tags files root version paths summary",
+	}.judge})
+	f.add("git-lfs", command{judge: subcommands{reads: "ls-files status env version"}.judge})
+	f.add("tig lazygit gitui", command{judge: opaque("an interactive client")})
+	return f
+}
+
+// gitJudge takes the options before the subcommand and judges the subcommand.
+func gitJudge(c *call) {
+	g := &gitRun{call: &call{sh: c.sh.fork(), name: "git", args: c.args}, aliases: map[string]string{}}
+	rest, ok := g.globals(c.args)
+	if !ok || len(rest) == 0 {
+		return
+	}
+	if !rest[0].known || rest[0].guess {
+		g.unsure("the subcommand is known only at run time")
+		return
+	}
+	g.sub, g.args = rest[0].val, rest[1:]
+	g.mentions()
+	g.dispatch()
+}
+
+// globals takes the options before the subcommand.
+func (g *gitRun) globals(args []arg) (rest []arg, ok bool) {
+	for i := 0; i < len(args); i++ {
+		a := args[i]
+		if !strings.HasPrefix(a.val, "-") {
+			return args[i:], true
+		}
+		name, value, attached := strings.Cut(a.val, "=")
+		v := arg{val: value, known: a.known, guess: a.guess}
+		takes := name == "-C" || name == "-c" || name == "--git-dir" || name == "--work-tree" || name == "--namespace" || name == "--config-env" || name == "--super-prefix"
+		if takes && !attached && i+1 < len(args) {
+			i++
+			v = args[i]
+		}
+		switch name {
+		case "-C":
+			g.sh.chdir(v)
+			g.sh.doubt = nil
+		case "-c":
+			g.setting(v)
+		case "--config-env", "--exec-path":
+			if attached || name == "--config-env" {
+				g.unsure("a setting that loads code")
+			}
+		case "--git-dir":
+			g.gitDir = v.val
+		case "--work-tree":
+			g.tree = v.val
+		case "--version", "--help", "-v", "-h", "--html-path", "--man-path", "--info-path":
+			return nil, false
+		}
+	}
+	return nil, false
+}
+
+// setting judges "-c name=value". Sections that only change how git prints and
+// merges are harmless; the others may name programs to run.
+func (g *gitRun) setting(v arg) {
+	key, value, _ := strings.Cut(v.val, "=")
+	key = strings.ToLower(key)
+	if name, ok := strings.CutPrefix(key, "alias."); ok {
+		g.aliases[name] = value
+		return
+	}
+	section, _, _ := strings.Cut(key, ".")
+	last := key[strings.LastIndexByte(key, '.')+1:]
+	off := value == "" || value == "false" || value == "true" || value == "/dev/null" || value == "cat" || value == "less" || value == ":"
+	switch section {
+	case "user", "color", "advice", "log", "status", "push", "fetch", "pull", "rebase", "rerere", "init", "commit", "tag", "safe", "format", "column", "blame", "branch", "checkout", "stash", "index", "pack", "gc", "i18n", "help", "feature", "versionsort", "worktree", "grep", "http", "url", "author", "committer", "apply", "merge", "diff", "core", "gpg", "pager":
+		switch last {
+		case "templatedir", "external", "textconv", "command", "driver", "tool", "cmd", "path", "program", "fsmonitor", "hookspath", "sshcommand", "editor", "pager", "worktree", "attributesfile", "excludesfile", "askpass", "gitproxy", "alternaterefscommand", "proxycommand", "browser", "virtualfilesystem", "defaultkeycommand", "cookiefile":
+		default:
+			if section != "pager" {
+				return
+			}
+		}
+	}
+	if off && v.known {
+		return
+	}
+	g.unsure("the setting " + key + " may run a program")
+	if last != "hookspath" && last != "worktree" && last != "attributesfile" {
+		g.text(arg{val: strings.TrimPrefix(value, "!"), known: v.known})
+	}
+}
+
+// mentions records the paths git is given; messages are text.
+func (g *gitRun) mentions() {
+	for i := 0; i < len(g.args); i++ {
+		switch a := g.args[i]; a.val {
+		case "-m", "--message", "--author", "--grep", "--format", "--pretty", "-S", "-G":
+			i++
+		default:
+			if !strings.HasPrefix(a.val, "--format=") && !strings.HasPrefix(a.val, "--pretty=") && !strings.HasPrefix(a.val, "--message=") {
+				g.sh.mention(a)
+			}
+		}
+	}
+}
+
+// root is the work tree as far as it is known: the project, when git runs in it.
+func (g *gitRun) root() string {
+	if g.tree != "" {
+		return g.tree
+	}
+	return g.sh.gitRoot()
+}
+
+// gitRoot is the work tree that a git in the working folder acts on.
+func (sh *shell) gitRoot() string {
+	if dir, ok := sh.cwd(); ok {
+		if inside(dir, sh.a.env.Project) {
+			return sh.a.env.Project
+		}
+		return dir
+	}
+	return sh.a.env.Project
+}
+
+// gitTree records a change of the whole work tree.
+func (sh *shell) gitTree(c *call, root string) {
+	if root == "" {
+		root = sh.gitRoot()
+	}
+	if sh.lost {
+		c.unsure("the working folder is known only at run time")
+	}
+	c.writeName(root)
+}
+
+// wholeTree records that any file of the work tree may change.
+func (g *gitRun) wholeTree() { g.sh.gitTree(g.call, g.root()) }
+
+// metadata records a change of the repository's own data.
+func (g *gitRun) metadata() {
+	g.sh.a.metadata = true
+	g.sh.a.reason(g.line(), "changes the data of the repository")
+}
+
+// inGitDir is a file of the repository's own.
+func (g *gitRun) inGitDir(name string) string {
+	if g.gitDir != "" {
+		return path.Join(g.gitDir, name)
+	}
+	return path.Join(g.root(), ".git", name)
+}
+
+// paths records the work tree files of pathspecs; patterns and magic stand for
+// the whole tree.
+func (g *gitRun) paths(specs []arg) {
+	for _, s := range specs {
+		switch {
+		case s.known && strings.HasPrefix(s.val, ":/"):
+			g.writeName(path.Join(g.root(), s.val[2:]))
+		case s.known && strings.HasPrefix(s.val, ":"):
+			g.wholeTree()
+		case s.known && strings.ContainsAny(s.val, "*?["):
+			dir, _ := arg{val: s.val, glob: true}.folder()
+			g.writeName(dir)
+		case g.tree != "" && s.known && !strings.HasPrefix(s.val, "/"):
+			g.writeName(path.Join(g.tree, s.val))
+		default:
+			g.write(s)
+		}
+	}
+}
+
+// pathspecs splits operands at "--"; separated says that there was one.
+func pathspecs(args []arg) (before, after []arg, separated bool) {
+	for i, a := range args {
+		if a.val == "--" {
+			return args[:i], args[i+1:], true
+		}
+	}
+	return args, nil, false
+}
+
+// dispatch judges the subcommand.
+func (g *gitRun) dispatch() {
+	if j, ok := gitCommands[g.sub]; ok {
+		j(g)
+		return
+	}
+	switch {
+	case g.sub == "help" || informs(g.args) && g.args[0].val != "help" && gitKnown(g.sub):
+	case strings.Contains(gitReads, " "+g.sub+" "):
+		g.reads()
+	case strings.Contains(gitMetadata, " "+g.sub+" "):
+		g.metadata()
+	case strings.Contains(gitTrees, " "+g.sub+" "):
+		g.wholeTree()
+	default:
+		g.alias()
+	}
+}
+
+func gitKnown(sub string) bool {
+	_, ok := gitCommands[sub]
+	return ok || strings.Contains(gitReads+gitMetadata+gitTrees, " "+sub+" ")
+}
+
+// alias judges a subcommand that git does not have, following -c alias.
+func (g *gitRun) alias() {
+	value, ok := g.aliases[g.sub]
+	g.unsure("an alias or a subcommand that is not known")
+	if !ok {
+		return
+	}
+	if code, shell := strings.CutPrefix(value, "!"); shell {
+		g.text(literal(code))
+		return
+	}
+	if words, simple := g.sh.split("git " + value); simple && len(words) > 1 {
+		g.sub, g.args = words[1].val, append(words[2:], g.args...)
+		delete(g.aliases, g.sub)
+		g.dispatch()
+	}
+}
+
+// reads judges a subcommand that reads: some options write or run programs.
+func (g *gitRun) reads() {
+	for i, a := range g.args {
+		if a.val == "--" {
+			return
+		}
+		name, value, attached := strings.Cut(a.val, "=")
+		switch {
+		case name == "--output":
+			switch {
+			case attached:
+				g.write(arg{val: value, known: a.known, guess: a.guess})
+			case i+1 < len(g.args):
+				g.write(g.args[i+1])
+			}
+		case name == "--ext-diff", name == "--upload-pack", name == "--exec",
+			g.sub == "grep" && (strings.HasPrefix(a.val, "-O") || strings.HasPrefix(name, "--open-files-in-pager")):
+			g.unsure("an option runs a program")
+		case strings.HasPrefix(a.val, "ext::"):
+			g.unsure("the address runs a program")
+		case g.sub == "fsck" && name == "--lost-found":
+			g.metadata()
+		}
+	}
+}

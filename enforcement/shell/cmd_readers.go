@@ -1,0 +1,212 @@
+package shell
+
+import "strings"
+
+// readers are the programs that write nothing whatever their arguments are, and
+// those that write only what an option names.
+func readers() family {
+	f := family{}
+	f.add(`cat tac rev head tail nl wc cut tr paste join comm fold fmt pr expand unexpand column
+		od hexdump hd strings cmp diff diff3 colordiff delta difft md5sum sha1sum sha224sum sha256sum sha384sum
+		sha512sum b2sum b3sum cksum sum md5 shasum base32 basenc numfmt factor seq yes sleep uname arch nproc
+		whoami id groups who w last users logname hostname uptime free df du ps pgrep pidof pstree top htop vmstat
+		iostat mpstat lscpu lsblk lsusb lspci lsmod dmesg stat ls dir vdir exa eza lsd bat batcat most
+		basename dirname realpath readlink pathchk printenv tput clear tty locale getconf getent
+		info apropos whatis which whereis cloc tokei scc gron xq htmlq pup jq
+		tsort ptx look cal ncal bc nm size readelf objdump otool lsof fuser ss netstat
+		ping ping6 dig nslookup host whois traceroute tracepath mtr zcat bzcat xzcat zstdcat lz4cat gzcat
+		zgrep zegrep zfgrep bzgrep xzgrep zless zmore zdiff zcmp grep egrep fgrep pcregrep ag ack pt sift
+		kill pkill killall pbpaste xsel xclip pbcopy wl-copy wl-paste getfacl getfattr lsattr
+		csvcut csvgrep csvlook csvstat csvsort csvjoin csvjson ncdu dust duf procs glow mdcat
+		jless fx sync uuidgen errno namei findmnt mountpoint vercmp semver`, command{})
+	f.add("expr", command{texts: -1})
+	for _, name := range strings.Fields("grep egrep fgrep zgrep ag ack pcregrep jq") {
+		f[name] = command{texts: 1}
+	}
+	f.add("base64", command{judge: optionFiles(optSpec{short: "wbio"}, "-o", "--output")})
+	f.add("sort", command{judge: func(c *call) {
+		p := optSpec{short: "kotST", long: "--key --output --field-separator --buffer-size --temporary-directory --compress-program --files0-from --parallel --batch-size --random-source --sort"}.parse(c.args)
+		if p.unsplit {
+			c.unsure("its options are known only at run time")
+		}
+		for _, v := range p.values("-o", "--output") {
+			c.write(v)
+		}
+		for _, v := range p.values("--compress-program") {
+			c.run([]arg{v})
+		}
+	}})
+	f.add("shuf", command{judge: optionFiles(optSpec{short: "inor", long: "--input-range --head-count --output --random-source"}, "-o", "--output")})
+	f.add("uniq", command{judge: nthOperand(optSpec{short: "fsw", long: "--skip-fields --skip-chars --check-chars"}, 1)})
+	f.add("xxd", command{judge: nthOperand(optSpec{short: "cglosn"}, 1)})
+	f.add("iconv", command{judge: optionFiles(optSpec{short: "fto", long: "--from-code --to-code --output"}, "-o", "--output")})
+	f.add("sdiff", command{judge: optionFiles(optSpec{short: "owI"}, "-o", "--output")})
+	f.add("tree", command{judge: optionFiles(optSpec{short: "oLPIHT"}, "-o")})
+	f.add("less more", command{judge: func(c *call) {
+		p := optSpec{short: "oOpPtTbhjkxyz", long: "--log-file --LOG-FILE"}.parse(c.args)
+		for _, v := range p.values("-o", "-O", "--log-file", "--LOG-FILE") {
+			c.write(v)
+		}
+	}})
+	f.add("file", command{judge: func(c *call) {
+		if (optSpec{short: "mefFP"}).parse(c.args).has("-C", "--compile") {
+			c.writeName("magic.mgc")
+		}
+	}})
+	f.add("man", command{judge: func(c *call) {
+		p := optSpec{short: "PHCMSelLmprT", long: "--pager --html --config-file"}.parse(c.args)
+		for _, v := range p.values("-P", "--pager", "-H", "--html") {
+			c.text(v)
+		}
+		if p.has("-C", "--config-file") {
+			c.unsure("configuration of its own")
+		}
+	}})
+	f.add("date", command{}) // setting the clock changes no file
+	f.add("rg ripgrep", command{texts: 1, judge: func(c *call) {
+		for _, a := range c.args {
+			if v, ok := strings.CutPrefix(a.val, "--pre="); ok {
+				c.unsure("runs a program for every file")
+				c.text(literal(v))
+			}
+			if a.val == "--pre" || a.val == "--hostname-bin" {
+				c.unsure("runs a program for every file")
+			}
+		}
+	}})
+	f.add("fd fdfind", command{judge: fdJudge})
+	f.add("find gfind", command{judge: findJudge})
+	f.add("fzf sk", command{judge: when(opaque("runs the commands it is given"), "--preview", "--bind", "--execute")})
+	f.add("yq", command{judge: inPlace("-i", "--inplace", "--in-place", "--split-exp", "-s")})
+	f.add("xmllint", command{judge: optionFiles(optSpec{long: "--output --xpath --schema --encode"}, "--output", "-o")})
+	f.add("mlr", command{judge: when(opaque("rewrites its files or splits its output"), "-I", "tee", "split", "put")})
+	f.add("dasel", command{judge: when(opaque("changes the file"), "put", "delete")})
+	f.add("xmlstarlet", command{judge: when(opaque("changes the file"), "-L", "--inplace")})
+	f.add("ldd", command{judge: opaque("may run the program")})
+	return f
+}
+
+// nthOperand is a program that writes one of its operands, counted from 0.
+func nthOperand(spec optSpec, n int) judge {
+	return func(c *call) {
+		if ops := spec.parse(c.args).operands; len(ops) > n {
+			c.writeOut(ops[n])
+		}
+	}
+}
+
+// inPlace is a program that rewrites its file operands when asked to.
+func inPlace(names ...string) judge {
+	return func(c *call) {
+		if !c.flagged(names...) {
+			return
+		}
+		for i, a := range c.args {
+			// The first operand may be an expression; a name that is no file
+			// does no harm in the result.
+			if !strings.HasPrefix(a.val, "-") && i > 0 && c.looksLikeFile(a) {
+				c.write(a)
+			}
+		}
+		if len(c.sh.a.paths) == 0 {
+			c.unsure("rewrites its files")
+		}
+	}
+}
+
+// looksLikeFile tells a file operand from an expression.
+func (c *call) looksLikeFile(a arg) bool {
+	return !a.known || !strings.ContainsAny(a.val, " =|()[]{}") && !strings.HasPrefix(a.val, ".") || strings.HasPrefix(a.val, "./") || strings.HasPrefix(a.val, "../")
+}
+
+// findJudge judges find, whose expression may delete, write and run.
+func findJudge(c *call) {
+	var bases []arg
+	i := 0
+	for ; i < len(c.args); i++ {
+		v := c.args[i].val
+		if v == "-H" || v == "-L" || v == "-P" || strings.HasPrefix(v, "-O") {
+			continue
+		}
+		if v == "-D" {
+			i++
+			continue
+		}
+		if strings.HasPrefix(v, "-") || v == "(" || v == "!" {
+			break
+		}
+		if c.args[i].split {
+			c.unsure("its expression is known only at run time")
+		}
+		bases = append(bases, c.args[i])
+	}
+	if len(bases) == 0 {
+		bases = []arg{literal(".")}
+	}
+	for ; i < len(c.args); i++ {
+		a := c.args[i]
+		switch a.val {
+		case "-delete":
+			c.found(bases)
+		case "-fprint", "-fprint0", "-fls", "-fprintf":
+			if file, ok := c.arg(i + 1); ok {
+				c.write(file)
+			}
+			i++
+		case "-exec", "-execdir", "-ok", "-okdir":
+			end := i + 1
+			for end < len(c.args) && c.args[end].val != ";" && (c.args[end].val != "+" || c.args[end-1].val != "{}") {
+				end++
+			}
+			c.forEach(c.args[i+1:end], bases)
+			i = end
+		default:
+			if a.split {
+				c.unsure("its expression is known only at run time")
+			}
+		}
+	}
+}
+
+// found records that files under the folders change, which ones being unknown.
+func (c *call) found(bases []arg) {
+	c.unsure("deletes what it finds")
+	for _, b := range bases {
+		c.write(b)
+	}
+}
+
+// forEach runs a command for the files found under the folders.
+func (c *call) forEach(args, bases []arg) {
+	if len(args) == 0 {
+		return
+	}
+	for _, base := range bases {
+		folder := ""
+		if base.known {
+			folder = base.val
+		}
+		run := make([]arg, len(args))
+		for i, a := range args {
+			if strings.Contains(a.val, "{}") {
+				a = arg{val: strings.ReplaceAll(a.val, "{}", unknownArg(folder).val)}
+			}
+			run[i] = a
+		}
+		c.sh.fork().exec(run)
+	}
+}
+
+// fdJudge judges fd, which runs what follows -x or -X.
+func fdJudge(c *call) {
+	for i, a := range c.args {
+		switch a.val {
+		case "-x", "--exec", "-X", "--exec-batch":
+			run := append([]arg(nil), c.args[i+1:]...)
+			if len(run) > 0 {
+				c.sh.fork().exec(append(run, unknownArg(".")))
+			}
+			return
+		}
+	}
+}

@@ -1,0 +1,62 @@
+package shell
+
+import (
+	"regexp"
+	"strings"
+)
+
+// code searches the text of a program in another language for paths. What is
+// found is a hint: the result cannot be told anyway.
+func (c *call) code(text string) {
+	if text == "" {
+		return
+	}
+	if len(text) > maxValue {
+		text = text[:maxValue]
+	}
+	c.sh.mentionCode(text)
+	for _, re := range codeWrites {
+		for _, m := range re.FindAllStringSubmatch(text, maxItems) {
+			for _, name := range m[1:] {
+				if name != "" && isKnown(name) {
+					c.writeName(name)
+				}
+			}
+		}
+	}
+	for _, m := range codeCommands.FindAllStringSubmatch(text, maxItems) {
+		c.sh.fork().script(m[1])
+	}
+	for _, m := range writCalls.FindAllStringSubmatch(text, maxItems) {
+		c.sh.writ(codeWords(m[1]))
+	}
+}
+
+// codeWrites are the ways to open a file for writing in common languages, with
+// the name as a literal.
+var codeWrites = []*regexp.Regexp{
+	regexp.MustCompile(`\bopen\(\s*[rbuf]?["']([^"'\n]+)["']\s*,\s*(?:mode\s*=\s*)?["'][^"']*[wax+]`),
+	regexp.MustCompile(`\bPath\(\s*["']([^"'\n]+)["']\s*\)\s*\.(?:write_text|write_bytes|unlink|touch|mkdir|rename|replace|rmdir)`),
+	regexp.MustCompile(`\b(?:writeFile|appendFile|writeFileSync|appendFileSync|unlinkSync|rmSync|mkdirSync|createWriteStream|truncateSync)\(\s*["'` + "`" + `]([^"'\n` + "`" + `]+)["'` + "`" + `]`),
+	regexp.MustCompile(`\b(?:os|shutil)\.(?:remove|unlink|rmdir|rmtree|mkdir|makedirs|truncate|chmod)\(\s*["']([^"'\n]+)["']`),
+	regexp.MustCompile(`\b(?:os|shutil|fs)\.(?:rename|replace|move|copy\w*|symlink|link|renameSync|copyFileSync)\(\s*["']([^"'\n]+)["']\s*,\s*["']([^"'\n]+)["']`),
+	regexp.MustCompile(`\bopen\s*\(?\s*\$?\w+\s*,\s*["']\s*\+?>{1,2}\s*([^"'\n]+)["']`),
+	regexp.MustCompile(`\bFile\.(?:write|open|delete|rename)\(\s*["']([^"'\n]+)["']`),
+	regexp.MustCompile(`\bfile_put_contents\(\s*["']([^"'\n]+)["']`),
+}
+
+// codeCommands finds command lines handed to a shell.
+var codeCommands = regexp.MustCompile(`\b(?:os\.system|os\.popen|subprocess\.\w+|execSync|exec|system|shell_exec)\(\s*["']([^"'\n]+)["']`)
+
+// writCalls finds the name of writ's binary as the start of a command, or as
+// the first word of a list of arguments.
+var writCalls = regexp.MustCompile(`(?:^|[\s"'` + "`" + `/;&|(])writ["']?[\s,]+["']?([a-z][a-z-]*[^\n;&|)\]]*)`)
+
+// codeWords breaks what follows writ in program text into arguments.
+func codeWords(s string) []arg {
+	var args []arg
+	for _, w := range strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(" \t,\"'`()[]", r) }) {
+		args = append(args, literal(w))
+	}
+	return args
+}

@@ -1,0 +1,132 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+)
+
+// optSpec says which options of a program take a value, in the GNU manner.
+type optSpec struct {
+	short string // letters of short options with a value
+	maybe string // letters whose value is optional and attached
+	long  string // long options with a value, separated by spaces
+	stop  bool   // options end at the first operand
+}
+
+// option is one option as given.
+type option struct {
+	name  string // "-o" or "--output"
+	value arg
+	has   bool // a value was given
+}
+
+// parsed is a command line taken apart.
+type parsed struct {
+	opts     []option
+	operands []arg
+	unsplit  bool // a word may expand to any options
+}
+
+// parse takes the arguments apart. An argument that is not known is an operand.
+func (o optSpec) parse(args []arg) parsed {
+	var p parsed
+	long := strings.Fields(o.long)
+	for i := 0; i < len(args); i++ {
+		a := args[i]
+		if a.split {
+			p.unsplit = true
+		}
+		next := func() (arg, bool) {
+			if i+1 < len(args) {
+				i++
+				return args[i], true
+			}
+			return arg{}, false
+		}
+		switch {
+		case a.val == "--" && a.known:
+			p.operands = append(p.operands, args[i+1:]...)
+			return p
+		case strings.HasPrefix(a.val, "--") && len(a.val) > 2:
+			p.opts = append(p.opts, longOption(a, long, next))
+		case strings.HasPrefix(a.val, "-") && len(a.val) > 1:
+			p.opts = append(p.opts, o.cluster(a, next)...)
+		default:
+			p.operands = append(p.operands, a)
+			if o.stop {
+				p.operands = append(p.operands, args[i+1:]...)
+				return p
+			}
+		}
+	}
+	return p
+}
+
+func longOption(a arg, long []string, next func() (arg, bool)) option {
+	name, value, ok := strings.Cut(a.val, "=")
+	opt := option{name: name, has: ok}
+	if ok {
+		opt.value = arg{val: value, known: a.known || isKnown(value) && !a.glob, guess: a.guess}
+	} else if slices.Contains(long, name) {
+		opt.value, opt.has = next()
+	}
+	return opt
+}
+
+// cluster takes apart bundled short options.
+func (o optSpec) cluster(a arg, next func() (arg, bool)) []option {
+	var opts []option
+	letters := a.val[1:]
+	for j := 0; j < len(letters); j++ {
+		letter := letters[j : j+1]
+		opt := option{name: "-" + letter}
+		rest := letters[j+1:]
+		attached := arg{val: rest, known: a.known, guess: a.guess, glob: a.glob}
+		switch {
+		case strings.Contains(o.short, letter):
+			if rest != "" {
+				opt.value, opt.has = attached, true
+			} else {
+				opt.value, opt.has = next()
+			}
+			return append(opts, opt)
+		case strings.Contains(o.maybe, letter):
+			opt.value, opt.has = attached, rest != ""
+			return append(opts, opt)
+		}
+		opts = append(opts, opt)
+	}
+	return opts
+}
+
+// has reports whether one of the options was given. A long option may be
+// shortened as long as three letters are left.
+func (p parsed) has(names ...string) bool {
+	return slices.ContainsFunc(p.opts, func(o option) bool { return o.is(names) })
+}
+
+func (o option) is(names []string) bool {
+	return slices.ContainsFunc(names, func(name string) bool {
+		return o.name == name || strings.HasPrefix(name, "--") && len(o.name) >= 5 && strings.HasPrefix(name, o.name)
+	})
+}
+
+// values returns the values of the options, in order.
+func (p parsed) values(names ...string) []arg {
+	var out []arg
+	for _, o := range p.opts {
+		if o.has && o.is(names) {
+			out = append(out, o.value)
+		}
+	}
+	return out
+}
+
+// last returns the last value of the options.
+func (p parsed) last(names ...string) (arg, bool) {
+	vs := p.values(names...)
+	if len(vs) == 0 {
+		return arg{}, false
+	}
+	return vs[len(vs)-1], true
+}

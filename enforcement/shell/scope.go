@@ -1,0 +1,250 @@
+package shell
+
+import (
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/expand"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// shell is one shell process as far as it can be followed: where it is and what
+// it knows. A subshell is a fork of it.
+type shell struct {
+	a *analysis
+
+	dirs []string // folders it may be in, at least one
+	lost bool     // the folder is known only at run time; dirs are guesses
+	prev []string // folders before the last cd
+	kept [][]string
+
+	vars    map[string]expand.Variable
+	funcs   map[string]*syntax.Stmt
+	aliases map[string]string
+	rebound map[string]string // hash -p: name to program
+	made    map[string]bool   // folders this command line creates
+	env     map[string]arg    // hazardous environment variables that are set
+	expands bool              // shopt -s expand_aliases
+	errexit bool              // set -e
+	doubt   []string          // folders it is still in if a cd of this statement failed
+	in      input
+}
+
+// input is what is known of a command's standard input.
+type input struct {
+	text  string
+	known bool // text is all of it
+	given bool // redirected or piped, not inherited
+}
+
+func newShell(a *analysis) *shell {
+	sh := &shell{
+		a:       a,
+		dirs:    []string{path.Clean(a.env.Dir)},
+		vars:    map[string]expand.Variable{},
+		funcs:   map[string]*syntax.Stmt{},
+		aliases: map[string]string{},
+		rebound: map[string]string{},
+		made:    map[string]bool{},
+		env:     map[string]arg{},
+	}
+	sh.prev = sh.dirs
+	sh.vars["PATH"] = text("/usr/local/bin:/usr/bin:/bin")
+	sh.vars["TMPDIR"] = text("/tmp")
+	for name, value := range a.env.Vars {
+		sh.vars[name] = text(value)
+	}
+	if a.env.Home != "" {
+		sh.vars["HOME"] = text(a.env.Home)
+	}
+	return sh
+}
+
+func text(s string) expand.Variable {
+	return expand.Variable{Set: true, Kind: expand.String, Str: s}
+}
+
+// fork returns a copy whose changes do not reach sh.
+func (sh *shell) fork() *shell {
+	f := *sh
+	f.dirs = slices.Clone(sh.dirs)
+	f.vars = maps.Clone(sh.vars)
+	f.funcs = maps.Clone(sh.funcs)
+	f.aliases = maps.Clone(sh.aliases)
+	f.rebound = maps.Clone(sh.rebound)
+	f.made = maps.Clone(sh.made)
+	f.env = maps.Clone(sh.env)
+	return &f
+}
+
+// join makes sh what it is after one of the branches, without knowing which.
+func (sh *shell) join(branches ...*shell) {
+	first := branches[0]
+	in := sh.in
+	*sh = *first.fork()
+	sh.in = in
+	for _, b := range branches[1:] {
+		sh.lost = sh.lost || b.lost
+		for _, dir := range b.dirs {
+			sh.addDir(dir)
+		}
+		for name := range b.vars {
+			if _, ok := sh.vars[name]; !ok {
+				sh.setVar(name, unknownVar())
+			}
+		}
+		for name, v := range sh.vars {
+			if other, ok := b.vars[name]; !ok || !sameVar(v, other) {
+				sh.setVar(name, unknownVar())
+			}
+		}
+		maps.Copy(sh.funcs, b.funcs)
+		maps.Copy(sh.aliases, b.aliases)
+		maps.Copy(sh.rebound, b.rebound)
+		maps.Copy(sh.env, b.env)
+	}
+}
+
+func (sh *shell) addDir(dir string) {
+	if slices.Contains(sh.dirs, dir) {
+		return
+	}
+	if len(sh.dirs) == 4 {
+		sh.lost = true
+		return
+	}
+	sh.dirs = append(sh.dirs, dir)
+}
+
+func sameVar(a, b expand.Variable) bool {
+	return a.Set == b.Set && a.Kind == b.Kind && a.Str == b.Str && slices.Equal(a.List, b.List)
+}
+
+func unknownVar() expand.Variable { return text(string(hole)) }
+
+func (sh *shell) setVar(name string, v expand.Variable) {
+	if _, ok := sh.vars[name]; !ok && len(sh.vars) >= maxVars {
+		return
+	}
+	size := len(v.Str)
+	for _, s := range v.List {
+		size += len(s)
+	}
+	if size > maxValue {
+		v = unknownVar()
+	}
+	sh.vars[name] = v
+}
+
+// forget makes the variables that node assigns unknown: a loop may have run
+// any number of times.
+func (sh *shell) forget(nodes ...syntax.Node) {
+	for _, node := range nodes {
+		syntax.Walk(node, func(n syntax.Node) bool {
+			switch n := n.(type) {
+			case *syntax.Assign:
+				if n.Name != nil {
+					sh.setVar(n.Name.Value, unknownVar())
+				}
+			case *syntax.BinaryArithm:
+				sh.forgetArithm(n.X)
+			case *syntax.UnaryArithm:
+				sh.forgetArithm(n.X)
+			case *syntax.CallExpr:
+				if len(n.Args) > 0 && (n.Args[0].Lit() == "read" || n.Args[0].Lit() == "mapfile" || n.Args[0].Lit() == "printf") {
+					for _, w := range n.Args[1:] {
+						if name := w.Lit(); syntax.ValidName(name) {
+							sh.setVar(name, unknownVar())
+						}
+					}
+				}
+			}
+			return true
+		})
+	}
+}
+
+func (sh *shell) forgetArithm(x syntax.ArithmExpr) {
+	if w, ok := x.(*syntax.Word); ok && syntax.ValidName(w.Lit()) {
+		sh.setVar(w.Lit(), unknownVar())
+	}
+}
+
+// chdir moves the shell.
+func (sh *shell) chdir(target arg) {
+	old := sh.dirs
+	if target.known && target.val == "-" {
+		sh.dirs, sh.prev = sh.prev, old
+		return
+	}
+	sh.prev = old
+	if !target.known || target.guess {
+		sh.lost = true
+		if dir, ok := target.folder(); ok {
+			sh.dirs, _ = sh.resolve(dir)
+		}
+		return
+	}
+	next, ok := sh.resolve(target.val)
+	sh.lost = !ok
+	sh.dirs = next
+	for i, dir := range next {
+		if i < len(old) && sh.mayFail(old[i], dir) {
+			sh.doubt = append(sh.doubt, old[i])
+		}
+	}
+}
+
+// settle is called after a statement: the ones after it run even if a cd in it
+// failed.
+func (sh *shell) settle() {
+	if !sh.errexit {
+		for _, dir := range sh.doubt {
+			sh.addDir(dir)
+		}
+	}
+	sh.doubt = nil
+}
+
+// mayFail reports that a cd from the project to a folder elsewhere may leave
+// the shell where a write is judged differently. Within one class of folders
+// the change is taken to succeed.
+func (sh *shell) mayFail(from, to string) bool {
+	root := sh.a.env.Project
+	if !inside(from, root) || inside(to, root) || inside(root, to) || sh.made[to] {
+		return false
+	}
+	switch to {
+	case "/", "/tmp", "/var/tmp", sh.a.env.Home, sh.tempDir():
+		return false
+	}
+	return true
+}
+
+// cwd is the working folder where there is only one.
+func (sh *shell) cwd() (string, bool) {
+	if sh.lost || len(sh.dirs) != 1 {
+		return "", false
+	}
+	return sh.dirs[0], true
+}
+
+// positional sets $1, $2 … and $@.
+func (sh *shell) positional(args []arg) {
+	for name := range sh.vars {
+		if name != "" && strings.Trim(name, "0123456789") == "" && name != "0" {
+			delete(sh.vars, name)
+		}
+	}
+	list := make([]string, 0, len(args))
+	for i, a := range args {
+		list = append(list, a.template())
+		if i < 9 {
+			sh.vars[string(rune('1'+i))] = text(a.template())
+		}
+	}
+	sh.vars["@"] = expand.Variable{Set: true, Kind: expand.Indexed, List: list}
+	sh.vars["*"] = sh.vars["@"]
+}

@@ -1,0 +1,207 @@
+package shell
+
+import "strings"
+
+// sedScript judges a sed script: the commands w, W and e, and their flags of s,
+// write files and run commands. A script that does not read as sed is careful.
+func (c *call) sedScript(src string) {
+	s := &sedScanner{c: c, src: src}
+	if !s.commands() {
+		c.unsure("its script cannot be read")
+	}
+}
+
+// sedScanner walks over a sed script. Text with holes is passed over like any
+// other text: an expansion inside a regular expression is the usual case.
+type sedScanner struct {
+	c   *call
+	src string
+	i   int
+}
+
+func (s *sedScanner) peek() byte {
+	if s.i < len(s.src) {
+		return s.src[s.i]
+	}
+	return 0
+}
+
+func (s *sedScanner) skip(chars string) {
+	for s.i < len(s.src) && strings.IndexByte(chars, s.src[s.i]) >= 0 {
+		s.i++
+	}
+}
+
+func (s *sedScanner) commands() bool {
+	for {
+		s.skip(" \t\n;{}")
+		if s.i >= len(s.src) {
+			return true
+		}
+		if !s.address() || !s.command() {
+			return false
+		}
+	}
+}
+
+// address passes over the addresses before a command.
+func (s *sedScanner) address() bool {
+	for range 2 {
+		switch b := s.peek(); {
+		case b >= '0' && b <= '9' || b == '$' || b == '+' || b == '~':
+			s.skip("0123456789$+~")
+		case b == '/':
+			if !s.delimited('/') {
+				return false
+			}
+			s.skip("IM")
+		case b == '\\':
+			s.i++
+			d := s.peek()
+			if d == 0 || !s.delimited(d) {
+				return false
+			}
+			s.skip("IM")
+		case strings.HasPrefix(s.src[s.i:], string(hole)):
+			s.i += len(string(hole))
+		}
+		s.skip(" \t")
+		if s.peek() != ',' && s.peek() != '~' {
+			break
+		}
+		s.i++
+		s.skip(" \t+~")
+	}
+	s.skip(" \t!")
+	return true
+}
+
+// delimited passes over /text/ with the given delimiter.
+func (s *sedScanner) delimited(d byte) bool {
+	if s.peek() != d {
+		return false
+	}
+	s.i++
+	return s.until(d)
+}
+
+// until passes over text up to and with the delimiter. Inside a bracket
+// expression the delimiter is plain text only if the bracket is closed before
+// the script ends.
+func (s *sedScanner) until(d byte) bool {
+	for s.i < len(s.src) {
+		switch b := s.src[s.i]; b {
+		case '\\':
+			s.i += 2
+		case d:
+			s.i++
+			return true
+		default:
+			s.i++
+		}
+	}
+	return false
+}
+
+// line takes the rest of the line, the argument of w, r, a and their like.
+func (s *sedScanner) line() string {
+	rest := s.src[min(s.i, len(s.src)):]
+	line, _, _ := strings.Cut(rest, "\n")
+	s.i = min(s.i+len(line), len(s.src))
+	return strings.TrimSpace(line)
+}
+
+func (s *sedScanner) command() bool {
+	b := s.peek()
+	s.i++
+	switch b {
+	case '{', '}':
+		return true
+	case '#':
+		s.line()
+	case 's':
+		return s.substitute()
+	case 'y':
+		d := s.peek()
+		s.i++
+		return d != 0 && s.until(d) && s.until(d)
+	case 'w', 'W':
+		s.file(s.line())
+	case 'r', 'R':
+		s.line()
+	case 'a', 'i', 'c':
+		s.textBlock()
+	case 'e':
+		s.execute(s.line())
+	case ':', 'b', 't', 'T':
+		for s.i < len(s.src) && s.src[s.i] != '\n' && s.src[s.i] != ';' && s.src[s.i] != '}' {
+			s.i++
+		}
+	case '=', 'd', 'D', 'g', 'G', 'h', 'H', 'n', 'N', 'p', 'P', 'x', 'z', 'F', 'q', 'Q', 'l', 'L', 'v':
+		s.skip(" \t0123456789.")
+	case 0:
+		return true
+	default:
+		if strings.HasPrefix(s.src[s.i-1:], string(hole)) {
+			// A command known only at run time, such as sed "${n}${what}".
+			return false
+		}
+		return false
+	}
+	return true
+}
+
+// textBlock passes over the text of a, i and c, which goes on after a backslash
+// at the end of a line.
+func (s *sedScanner) textBlock() {
+	for {
+		line := s.line()
+		if !strings.HasSuffix(line, `\`) || s.i >= len(s.src) {
+			return
+		}
+		s.i++
+	}
+}
+
+func (s *sedScanner) substitute() bool {
+	d := s.peek()
+	s.i++
+	if d == 0 || d == '\n' || d == '\\' || !s.until(d) || !s.until(d) {
+		return false
+	}
+	for {
+		switch s.peek() {
+		case 'w':
+			s.i++
+			s.file(s.line())
+			return true
+		case 'e':
+			s.i++
+			s.c.unsure("its script runs what it substitutes")
+		case 'g', 'p', 'i', 'I', 'm', 'M', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
+			s.i++
+		default:
+			if strings.HasPrefix(s.src[s.i:], string(hole)) {
+				s.i += len(string(hole))
+				s.c.unsure("its flags are known only at run time")
+				continue
+			}
+			return true
+		}
+	}
+}
+
+func (s *sedScanner) file(name string) {
+	if name == "/dev/stdout" || name == "/dev/stderr" {
+		return
+	}
+	s.c.write(literal(name))
+}
+
+func (s *sedScanner) execute(line string) {
+	if line == "" {
+		s.c.unsure("its script runs the input")
+		return
+	}
+	s.c.text(literal(line))
+}

@@ -1,0 +1,212 @@
+// Package shell answers one question about a command line that an agent wants
+// to run: what does it write?
+//
+// It parses the line as bash (and as zsh where the two differ), follows
+// redirections, pipelines, functions, variables, working folders and wrappers,
+// and judges every simple command by a table of what each program writes. The
+// answer is ReadsOnly, Writes with the paths, or CannotTell.
+//
+// Guarantees: no input panics; time, recursion and memory are bounded; nothing
+// is read, run or looked up, so equal input gives equal output. A command that
+// is not in the table is CannotTell, never ReadsOnly.
+//
+// It does not resolve symbolic links, does not know which files exist, does not
+// read scripts that a command runs, and does not decide whether a write is
+// allowed.
+package shell
+
+import (
+	"maps"
+	"slices"
+)
+
+// Effect is what a command line does to files. The zero value is the careful
+// answer.
+type Effect int
+
+const (
+	// CannotTell means that code outside the command line decides, or that a
+	// name is known only at run time.
+	CannotTell Effect = iota
+	// ReadsOnly means that no file changes, devices and the bit bucket apart.
+	ReadsOnly
+	// Writes means that Result.Paths, together with Result.GitMetadata, is all
+	// that changes.
+	Writes
+)
+
+// String returns "cannot_tell", "reads_only" or "writes".
+func (e Effect) String() string {
+	switch e {
+	case ReadsOnly:
+		return "reads_only"
+	case Writes:
+		return "writes"
+	default:
+		return "cannot_tell"
+	}
+}
+
+// Env is the world in which the command line would run.
+type Env struct {
+	Dir     string            // absolute working folder
+	Home    string            // absolute home folder
+	Project string            // absolute project root; "" means Dir
+	Vars    map[string]string // variables known to the caller; may be nil
+}
+
+// Result is the answer of Analyse.
+type Result struct {
+	Effect Effect
+	// Paths are absolute, lexically cleaned (symbolic links not resolved),
+	// sorted and unique. A folder stands for everything in it. When Effect is
+	// CannotTell they are what could be found out, not all there is.
+	Paths []string
+	// Mentions are the absolute cleaned paths that operands, redirections and
+	// string literals of programs in the command refer to, read or written.
+	Mentions []string
+	// Reasons has one entry per finding, in the order of the command line.
+	Reasons []Reason
+	// GitMetadata reports that git changes the repository's own data (add,
+	// commit, tag, fetch …) and that nothing else changes. Paths is then empty;
+	// configuration and hooks never count as metadata, they are in Paths.
+	GitMetadata bool
+	// Writ holds the calls of writ's own binary.
+	Writ []WritCall
+}
+
+// Reason says why a command is not a plain reader.
+type Reason struct {
+	Command string // the simple command, shortened
+	Text    string // what was found, lower case, no full stop
+}
+
+// WritCall is one call of writ's own binary.
+type WritCall struct {
+	Args    []string // arguments after the program name; "" where unknown
+	Dynamic bool     // an argument is known only at run time
+}
+
+const (
+	maxSource   = 256 << 10 // bytes of one command line; longer ones are not parsed
+	maxParsed   = 1 << 20   // bytes parsed in all, nested scripts included
+	maxNesting  = 500       // unclosed brackets, which the parser turns into recursion
+	maxDepth    = 60        // nested commands, function calls and scripts
+	maxSteps    = 4000      // statements judged, loop rounds included
+	maxItems    = 100       // rounds of one loop that are followed one by one
+	maxFields   = 512       // words one word may expand to
+	maxValue    = 32 << 10  // bytes of one variable
+	maxVars     = 256       // variables of one scope
+	maxFindings = 2048      // paths, mentions or reasons kept
+)
+
+// Analyse judges one command line, as a tool would hand it to a shell.
+func Analyse(command string, env Env) (result Result) {
+	defer func() {
+		// The parser and the expander are foreign code that panics on some
+		// inputs; a careful answer is better than a dead hook.
+		if recover() != nil {
+			result = Result{Reasons: []Reason{{Command: shorten(command), Text: "the command line is beyond the analyser"}}}
+		}
+	}()
+	a := newAnalysis(env)
+	a.source(command)
+	return a.result()
+}
+
+// analysis collects what is found while a command line is followed.
+type analysis struct {
+	env      Env
+	paths    map[string]struct{}
+	mentions map[string]struct{}
+	reasons  []Reason
+	writ     []WritCall
+	opaque   bool // something cannot be told
+	metadata bool // git changes its own data
+	steps    int
+	depth    int
+	parsed   int
+}
+
+func newAnalysis(env Env) *analysis {
+	if env.Dir == "" {
+		env.Dir = "/"
+	}
+	if env.Project == "" {
+		env.Project = env.Dir
+	}
+	return &analysis{env: env, paths: map[string]struct{}{}, mentions: map[string]struct{}{}}
+}
+
+func (a *analysis) result() Result {
+	r := Result{
+		Paths:    slices.Sorted(maps.Keys(a.paths)),
+		Mentions: slices.Sorted(maps.Keys(a.mentions)),
+		Reasons:  a.reasons,
+		Writ:     a.writ,
+	}
+	switch {
+	case a.opaque:
+		r.Effect = CannotTell
+	case len(a.paths) > 0:
+		r.Effect = Writes
+	case a.metadata:
+		r.Effect, r.GitMetadata = Writes, true
+	default:
+		r.Effect = ReadsOnly
+	}
+	return r
+}
+
+// unsure records that the result cannot be told, and why.
+func (a *analysis) unsure(command, text string) {
+	a.opaque = true
+	a.reason(command, text)
+}
+
+func (a *analysis) reason(command, text string) {
+	r := Reason{Command: shorten(command), Text: text}
+	if len(a.reasons) < maxFindings && !slices.Contains(a.reasons, r) {
+		a.reasons = append(a.reasons, r)
+	}
+}
+
+// spent reports that the budget of statements is used up; the rest is then not
+// judged, so the result cannot be told.
+func (a *analysis) spent() bool {
+	if a.steps < maxSteps {
+		a.steps++
+		return false
+	}
+	if a.steps == maxSteps {
+		a.steps++
+		a.unsure("", "the command line has too many steps to follow")
+	}
+	return true
+}
+
+// enter opens one level of nesting; it reports false where there are too many.
+func (a *analysis) enter() bool {
+	if a.depth >= maxDepth {
+		a.unsure("", "the command line is nested too deeply to follow")
+		return false
+	}
+	a.depth++
+	return true
+}
+
+func (a *analysis) leave() { a.depth-- }
+
+// maxShown is the length of a command in a reason, in characters.
+const maxShown = 100
+
+func shorten(s string) string {
+	runes := 0
+	for i, r := range s {
+		if r == '\n' || runes == maxShown {
+			return s[:i] + " …"
+		}
+		runes++
+	}
+	return s
+}

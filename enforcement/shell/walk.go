@@ -1,0 +1,417 @@
+package shell
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/expand"
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// list follows statements one after the other.
+func (sh *shell) list(stmts []*syntax.Stmt) {
+	for _, st := range stmts {
+		sh.stmt(st)
+		sh.settle()
+	}
+}
+
+func (sh *shell) stmt(st *syntax.Stmt) {
+	if st == nil || sh.a.spent() || !sh.a.enter() {
+		return
+	}
+	defer sh.a.leave()
+	if fn, ok := st.Cmd.(*syntax.FuncDecl); ok {
+		sh.define(fn, st.Redirs)
+		return
+	}
+	run := sh
+	if st.Background || st.Coprocess {
+		run = sh.fork()
+	}
+	in := run.in
+	run.redirects(st.Redirs)
+	if st.Cmd != nil {
+		run.command(st.Cmd)
+	}
+	run.in = in
+}
+
+// define keeps a function; what is in it counts when it is called.
+func (sh *shell) define(fn *syntax.FuncDecl, redirs []*syntax.Redirect) {
+	body := &syntax.Stmt{Cmd: fn.Body.Cmd, Redirs: append(append([]*syntax.Redirect(nil), fn.Body.Redirs...), redirs...)}
+	names := fn.Names
+	if fn.Name != nil {
+		names = []*syntax.Lit{fn.Name}
+	}
+	if len(names) == 0 {
+		// An anonymous function of zsh runs at once.
+		sh.stmt(body)
+		return
+	}
+	for _, name := range names {
+		if len(sh.funcs) < maxVars {
+			sh.funcs[name.Value] = body
+		}
+	}
+}
+
+func (sh *shell) command(cmd syntax.Command) {
+	switch cmd := cmd.(type) {
+	case *syntax.CallExpr:
+		sh.simple(cmd)
+	case *syntax.Block:
+		sh.list(cmd.Stmts)
+	case *syntax.Subshell:
+		sh.fork().list(cmd.Stmts)
+	case *syntax.IfClause:
+		sh.ifClause(cmd)
+	case *syntax.WhileClause:
+		sh.loop(func(body *shell) {
+			body.list(cmd.Cond)
+			body.list(cmd.Do)
+		}, cmd)
+	case *syntax.ForClause:
+		sh.forClause(cmd)
+	case *syntax.CaseClause:
+		sh.caseClause(cmd)
+	case *syntax.BinaryCmd:
+		sh.binary(cmd)
+	case *syntax.DeclClause:
+		sh.substitutions(cmd)
+		sh.declare(cmd)
+	case *syntax.LetClause:
+		sh.substitutions(cmd)
+		sh.arithmetic(cmd)
+		sh.forget(cmd)
+		sh.letRedirects(cmd)
+	case *syntax.ArithmCmd, *syntax.TestClause:
+		sh.substitutions(cmd)
+		sh.arithmetic(cmd)
+		sh.forget(cmd)
+	case *syntax.TimeClause:
+		sh.stmt(cmd.Stmt)
+	case *syntax.CoprocClause:
+		sh.fork().stmt(cmd.Stmt)
+	case *syntax.TestDecl:
+		sh.a.unsure("", "a test declaration")
+	}
+}
+
+func (sh *shell) ifClause(c *syntax.IfClause) {
+	sh.list(c.Cond)
+	yes, no := sh.fork(), sh.fork()
+	yes.list(c.Then)
+	if c.Else != nil {
+		if len(c.Else.Cond) == 0 {
+			no.list(c.Else.Then)
+		} else if sh.a.enter() {
+			no.ifClause(c.Else)
+			sh.a.leave()
+		}
+	}
+	switch {
+	case leaves(c.Then):
+		sh.join(no)
+	case c.Else != nil && leaves(c.Else.Then) && c.Else.Else == nil:
+		sh.join(yes)
+	default:
+		sh.join(yes, no)
+	}
+}
+
+func (sh *shell) caseClause(c *syntax.CaseClause) {
+	sh.substitutions(c.Word)
+	branches := []*shell{sh.fork()}
+	for _, item := range c.Items {
+		for _, p := range item.Patterns {
+			sh.substitutions(p)
+		}
+		b := sh.fork()
+		b.list(item.Stmts)
+		if !leaves(item.Stmts) {
+			branches = append(branches, b)
+		}
+	}
+	sh.join(branches...)
+}
+
+// loop follows a body that runs any number of times: what it assigns is
+// unknown, and if it moves the shell, the folder is too.
+func (sh *shell) loop(body func(*shell), node syntax.Node) {
+	sh.forget(node)
+	once := sh.fork()
+	body(once)
+	if !sameDirs(sh, once) {
+		again := once.fork()
+		again.lost = true
+		body(again)
+		once = again
+	}
+	sh.join(sh.fork(), once)
+}
+
+func sameDirs(a, b *shell) bool {
+	if a.lost != b.lost || len(a.dirs) != len(b.dirs) {
+		return false
+	}
+	for i := range a.dirs {
+		if a.dirs[i] != b.dirs[i] {
+			return false
+		}
+	}
+	return true
+}
+
+func (sh *shell) forClause(c *syntax.ForClause) {
+	iter, ok := c.Loop.(*syntax.WordIter)
+	if !ok {
+		sh.substitutions(c.Loop)
+		sh.loop(func(body *shell) { body.list(c.Do) }, c)
+		return
+	}
+	for _, w := range iter.Items {
+		sh.substitutions(w)
+	}
+	items := sh.words(iter.Items)
+	if !iter.InPos.IsValid() {
+		for _, s := range sh.vars["@"].List {
+			items = append(items, literal(s))
+		}
+	}
+	if len(items) > maxItems || c.Select {
+		items = []arg{unknownArg("")}
+	}
+	for _, item := range items {
+		v := item.template()
+		if item.split {
+			v = string(hole)
+		}
+		sh.setVar(iter.Name.Value, text(v))
+		if item.known && !item.guess {
+			sh.list(c.Do)
+			continue
+		}
+		sh.loop(func(body *shell) {
+			body.setVar(iter.Name.Value, text(v))
+			body.list(c.Do)
+		}, c)
+	}
+}
+
+func (sh *shell) binary(c *syntax.BinaryCmd) {
+	switch c.Op {
+	case syntax.AndStmt:
+		sh.and(c)
+	case syntax.OrStmt:
+		failed := sh.fork()
+		sh.stmt(c.X)
+		ok := sh.fork()
+		failed.vars, failed.funcs = ok.fork().vars, ok.fork().funcs
+		failed.stmt(c.Y)
+		if leaves([]*syntax.Stmt{c.Y}) {
+			sh.doubt = nil
+			return
+		}
+		sh.join(ok, failed)
+	default:
+		left, right := sh.fork(), sh.fork()
+		left.stmt(c.X)
+		out, known := sh.capture([]*syntax.Stmt{c.X})
+		right.in = input{text: out, known: known, given: true}
+		right.stmt(c.Y)
+	}
+}
+
+// and follows X && Y. Where X is a test, either outcome is as likely; other
+// commands are taken to succeed, as one expects of them.
+func (sh *shell) and(c *syntax.BinaryCmd) {
+	sh.stmt(c.X)
+	skipped := sh.fork()
+	sh.stmt(c.Y)
+	if isTest(c.X) {
+		sh.join(sh.fork(), skipped)
+	}
+}
+
+func isTest(st *syntax.Stmt) bool {
+	switch cmd := st.Cmd.(type) {
+	case *syntax.TestClause:
+		return true
+	case *syntax.CallExpr:
+		return len(cmd.Args) > 0 && (cmd.Args[0].Lit() == "[" || cmd.Args[0].Lit() == "test")
+	}
+	return false
+}
+
+// leaves reports statements whose end is never passed.
+func leaves(stmts []*syntax.Stmt) bool {
+	if len(stmts) == 0 {
+		return false
+	}
+	switch cmd := stmts[len(stmts)-1].Cmd.(type) {
+	case *syntax.CallExpr:
+		if len(cmd.Args) > 0 {
+			switch cmd.Args[0].Lit() {
+			case "exit", "return", "break", "continue":
+				return true
+			}
+		}
+	case *syntax.Block:
+		return leaves(cmd.Stmts)
+	}
+	return false
+}
+
+// substitutions judges the commands inside the expansions of node.
+func (sh *shell) substitutions(node syntax.Node) {
+	if node == nil {
+		return
+	}
+	syntax.Walk(node, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.CmdSubst:
+			sh.fork().list(n.Stmts)
+			return false
+		case *syntax.ProcSubst:
+			sub := sh.fork()
+			if n.Op == syntax.CmdOut {
+				sub.in = input{given: true}
+			}
+			sub.list(n.Stmts)
+			return false
+		case *syntax.ParamExp:
+			sh.promptExpansion(n)
+			sh.arithmetic(n.Index)
+		case *syntax.ArithmExp:
+			sh.arithmetic(n.X)
+		}
+		return true
+	})
+}
+
+// promptExpansion judges ${name@P}, which runs the substitutions in a value.
+func (sh *shell) promptExpansion(p *syntax.ParamExp) {
+	if p.Exp == nil || p.Exp.Op != syntax.OtherParamOps || p.Exp.Word.Lit() != "P" {
+		return
+	}
+	sh.a.unsure("", "a prompt expansion runs what is in the value")
+	if p.Param == nil || !sh.a.enter() {
+		return
+	}
+	defer sh.a.leave()
+	if w, err := syntax.NewParser().Document(strings.NewReader(sh.vars[p.Param.Value].Str)); err == nil {
+		sh.substitutions(w)
+	}
+}
+
+// arithmetic judges values used as numbers: the shell evaluates them again, and
+// a subscript in them may hold a command.
+func (sh *shell) arithmetic(node syntax.Node) {
+	if node == nil {
+		return
+	}
+	syntax.Walk(node, func(n syntax.Node) bool {
+		name := ""
+		switch n := n.(type) {
+		case *syntax.Lit:
+			name = n.Value
+		case *syntax.SglQuoted:
+			if runsCode(n.Value) {
+				sh.a.unsure(n.Value, "arithmetic runs the command in a subscript")
+			}
+		}
+		if v, ok := sh.vars[name]; ok && runsCode(v.Str) {
+			sh.a.unsure(name, "arithmetic runs the command in a value")
+		}
+		return true
+	})
+}
+
+// runsCode reports text that runs a command when it is evaluated as a number or
+// as the name of an array element.
+func runsCode(s string) bool {
+	return strings.Contains(s, "[") && (strings.Contains(s, "$(") || strings.Contains(s, "`"))
+}
+
+// letRedirects judges an unquoted > in let, which the parser takes for an
+// operator and a shell for a redirection.
+func (sh *shell) letRedirects(c *syntax.LetClause) {
+	var src strings.Builder
+	if err := syntax.NewPrinter(syntax.Minify(true)).Print(&src, c); err != nil {
+		sh.a.unsure("let", "an expression that cannot be read")
+		return
+	}
+	words, ok := strings.CutPrefix(src.String(), "let ")
+	if !ok {
+		return
+	}
+	stmts, err := sh.a.parse(": "+words, syntax.LangBash)
+	if err != nil {
+		sh.a.unsure(src.String(), "an expression that cannot be read")
+	}
+	for _, st := range stmts {
+		sh.redirects(st.Redirs)
+	}
+}
+
+// declare follows declare, export, local and their like.
+func (sh *shell) declare(c *syntax.DeclClause) {
+	for _, as := range c.Args {
+		if as.Name == nil {
+			for _, a := range sh.word(as.Value) {
+				if runsCode(a.val) {
+					sh.a.unsure(a.val, "a declaration runs the command in a subscript")
+				}
+			}
+			continue
+		}
+		if as.Naked {
+			continue
+		}
+		sh.assign(as)
+	}
+}
+
+// assign sets a shell variable.
+func (sh *shell) assign(as *syntax.Assign) {
+	name := as.Name.Value
+	if as.Index != nil {
+		sh.arithmetic(as.Index)
+		sh.setVar(name, unknownVar())
+		return
+	}
+	if as.Array != nil {
+		sh.assignArray(as)
+		return
+	}
+	a := sh.value(as.Value)
+	v := a.template()
+	old, set := sh.vars[name]
+	if as.Append {
+		switch {
+		case !set || old.Kind == expand.Indexed:
+			v = string(hole)
+		default:
+			v = old.Str + v
+		}
+	}
+	sh.setVar(name, text(v))
+	sh.hazard(name, literal(v))
+}
+
+func (sh *shell) assignArray(as *syntax.Assign) {
+	v := expand.Variable{Set: true, Kind: expand.Indexed}
+	if old := sh.vars[as.Name.Value]; as.Append && old.Kind == expand.Indexed {
+		v.List = append(v.List, old.List...)
+	}
+	for _, el := range as.Array.Elems {
+		if el.Index != nil || el.Value == nil {
+			sh.setVar(as.Name.Value, unknownVar())
+			return
+		}
+		for _, a := range sh.word(el.Value) {
+			v.List = append(v.List, a.template())
+		}
+	}
+	sh.setVar(as.Name.Value, v)
+}
