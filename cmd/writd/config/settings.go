@@ -15,10 +15,9 @@ type Settings struct {
 	Durability string `yaml:"durability"`
 	// Port the embedded server listens on, loopback only; 0 is any free one.
 	Port int `yaml:"port"`
-	// NATSURL connects to an existing NATS instead of embedding one.
+	// NATSURL connects to an existing NATS instead of embedding one; user and
+	// password may stand in it (nats://user:password@host:4222).
 	NATSURL string `yaml:"nats_url"`
-	// NATSCredentials is a credentials file for NATSURL, "" for none.
-	NATSCredentials string `yaml:"nats_credentials"`
 	// Replicas of the streams; more than 1 needs an external cluster.
 	Replicas int `yaml:"replicas"`
 	// MaxBytes bounds each stream, 0 is no bound. A full stream refuses

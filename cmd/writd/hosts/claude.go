@@ -105,7 +105,7 @@ func parseClaude(event string, payload []byte) (Call, error) {
 	case BeforeCompact, AfterCompact:
 		c.Reason = p.Trigger
 	case BeforeTool, AfterTool, ToolFailed, Permission:
-		if err := c.readClaudeTool(); err != nil {
+		if err := c.readClaudeTool(p.ToolResponse); err != nil {
 			return c, err
 		}
 	}
@@ -123,7 +123,7 @@ func lenient(raw []byte, into any) error {
 	return err
 }
 
-func (c *Call) readClaudeTool() error {
+func (c *Call) readClaudeTool(response json.RawMessage) error {
 	if len(c.Input) == 0 {
 		return nil
 	}
@@ -155,6 +155,12 @@ func (c *Call) readClaudeTool() error {
 		c.Shell = in.Command
 	case "ExitPlanMode":
 		c.Plan = in.Plan
+		var accepted struct {
+			Plan string `json:"plan"`
+		}
+		if len(response) > 0 && json.Unmarshal(response, &accepted) == nil && accepted.Plan != "" {
+			c.Plan = accepted.Plan
+		}
 	}
 	if claudeWrites(c.Tool) && (len(c.Writes) == 0 || c.Writes[0].Path == "") {
 		return fmt.Errorf("%w: %s without a path", ErrPayload, c.Tool)

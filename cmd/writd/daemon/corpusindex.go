@@ -1,0 +1,135 @@
+package daemon
+
+import (
+	"fmt"
+	"maps"
+	"sync/atomic"
+	"time"
+
+	"github.com/writbus/writ/projections"
+	"github.com/writbus/writ/retrieval"
+)
+
+// corpusIndex holds the search index in use. Queries read an immutable
+// snapshot; a change of the rules builds the next one beside it and swaps.
+type corpusIndex struct {
+	current atomic.Pointer[retrieval.Index]
+	// graduated holds the ratio of the rules whose outcomes replace their
+	// stated confidence. The map is never changed, only replaced.
+	graduated atomic.Pointer[map[string]float64]
+	// docs is touched by the projector's goroutine alone.
+	docs map[string]retrieval.Document
+	now  func() time.Time
+}
+
+func newCorpusIndex(now func() time.Time) *corpusIndex {
+	c := &corpusIndex{docs: map[string]retrieval.Document{}, now: now}
+	c.graduated.Store(&map[string]float64{})
+	empty, err := c.build(nil)
+	if err != nil {
+		panic("daemon: an empty index: " + err.Error())
+	}
+	c.current.Store(empty)
+	return c
+}
+
+// index is the snapshot to query.
+func (c *corpusIndex) index() *retrieval.Index { return c.current.Load() }
+
+// change takes over what the projection of the rules tells.
+func (c *corpusIndex) change(change projections.IndexChange) error {
+	if change.Rebuilt {
+		if err := c.load(change); err != nil {
+			return err
+		}
+	}
+	for _, id := range change.Removed {
+		delete(c.docs, id)
+	}
+	for _, id := range change.Put {
+		raw, found, err := change.Document(id)
+		if err != nil {
+			return err
+		}
+		if found {
+			if err := c.put(raw); err != nil {
+				return err
+			}
+			continue
+		}
+		rule, found, err := change.Rule(id)
+		if err != nil {
+			return err
+		}
+		if found {
+			c.docs[id] = retrieval.Analyse(rule)
+		}
+	}
+	docs := make([]retrieval.Document, 0, len(c.docs))
+	for _, doc := range c.docs {
+		docs = append(docs, doc)
+	}
+	next, err := c.build(docs)
+	if err != nil {
+		return err
+	}
+	c.current.Store(next)
+	return nil
+}
+
+func (c *corpusIndex) load(change projections.IndexChange) error {
+	clear(c.docs)
+	for doc, err := range change.Documents() {
+		if err != nil {
+			return err
+		}
+		if err := c.put(doc.Bytes); err != nil {
+			return err
+		}
+	}
+	for rule, err := range change.Mandatory() {
+		if err != nil {
+			return err
+		}
+		c.docs[rule.ID] = retrieval.Analyse(rule)
+	}
+	return nil
+}
+
+func (c *corpusIndex) put(raw []byte) error {
+	doc, err := retrieval.UnmarshalDocument(raw)
+	if err != nil {
+		return fmt.Errorf("daemon: analysed rule: %w", err)
+	}
+	c.docs[doc.Rule.ID] = doc
+	return nil
+}
+
+func (c *corpusIndex) build(docs []retrieval.Document) (*retrieval.Index, error) {
+	epoch := c.now()
+	return retrieval.NewIndex(docs, retrieval.Options{
+		Confidence: func(id string) (float64, bool) {
+			ratio, graduated := (*c.graduated.Load())[id]
+			return ratio, graduated
+		},
+		Clock:   func() int64 { return int64(time.Since(epoch)) },
+		BuiltAt: epoch.Format(time.RFC3339),
+	})
+}
+
+// graduate takes over new outcomes: a rule's ratio counts in the next query.
+func (c *corpusIndex) graduate(change projections.FrequencyChange) error {
+	next := map[string]float64{}
+	if !change.Rebuilt {
+		maps.Copy(next, *c.graduated.Load())
+	}
+	for _, o := range change.Outcomes {
+		if g := o.Graduate(""); g.Graduated {
+			next[o.Rule] = g.Weight
+		} else {
+			delete(next, o.Rule)
+		}
+	}
+	c.graduated.Store(&next)
+	return nil
+}

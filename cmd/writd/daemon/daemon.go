@@ -1,0 +1,248 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/bus/embedded"
+	"github.com/writbus/writ/cmd/writd/config"
+	"github.com/writbus/writ/projections"
+	"github.com/writbus/writ/projections/pebblestore"
+)
+
+var (
+	// ErrRunning is returned by Run when another daemon holds the data
+	// directory.
+	ErrRunning = errors.New("daemon: another daemon holds the data directory")
+	// ErrDataDir is returned by Run for a data directory it cannot use.
+	ErrDataDir = errors.New("daemon: the data directory cannot be used")
+)
+
+// Version is the version of this build.
+const Version = "0.1.0"
+
+// stopBudget bounds a graceful stop.
+const stopBudget = 10 * time.Second
+
+// Daemon is a running Writ.
+type Daemon struct {
+	settings config.Settings
+	layout   config.Layout
+	logger   *slog.Logger
+	started  time.Time
+	stop     context.CancelFunc
+
+	conn     *bus.Conn
+	url      string
+	runtime  *projections.Runtime
+	views    views
+	sessions *sessions
+	corpus   *corpusIndex
+	answered *replies
+
+	warnMu   sync.Mutex
+	warnings []string
+}
+
+// now is the one clock of the daemon: what is decided from it travels as data.
+func (d *Daemon) now() time.Time { return time.Now().UTC() }
+
+// newID makes an event id.
+func newID() string { return uuid.Must(uuid.NewV7()).String() }
+
+// warn remembers what status and doctor tell the user.
+func (d *Daemon) warn(text string) {
+	d.logger.Warn(text)
+	d.warnMu.Lock()
+	defer d.warnMu.Unlock()
+	d.warnings = append(d.warnings, text)
+}
+
+// Run serves a data directory until ctx ends or somebody asks the daemon to
+// stop, then stops in order: services, projectors, views, log. It returns
+// ErrRunning, ErrDataDir, or what the log or the views could not do; ready is
+// called once the daemon answers.
+func Run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func(url string)) (err error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	d := &Daemon{
+		settings: s, layout: config.Layout{Root: s.DataDir}, logger: logger,
+		stop: stop, answered: newReplies(),
+	}
+	d.started = d.now()
+	if s.MemoryLimit > 0 {
+		debug.SetMemoryLimit(s.MemoryLimit)
+	}
+	release, err := d.takeDataDir()
+	if err != nil {
+		return err
+	}
+	defer release()
+	closeBus, err := d.openBus(ctx)
+	if err != nil {
+		return err
+	}
+	defer closeBus()
+	closeViews, err := d.openViews(ctx)
+	if err != nil {
+		return err
+	}
+	defer closeViews()
+	if err := d.importEmbedded(ctx); err != nil {
+		return err
+	}
+	stopServices, err := d.serve(ctx)
+	if err != nil {
+		return err
+	}
+	defer stopServices()
+	endpoint := config.Endpoint{URL: d.url, PID: os.Getpid(), Version: Version, Started: d.started}
+	if err := config.WriteEndpoint(s.DataDir, endpoint); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, config.RemoveEndpoint(s.DataDir, os.Getpid())) }()
+	logger.Info("ready", "url", d.url, "data", s.DataDir, "durability", s.Durability, "took", d.now().Sub(d.started).String())
+	ready(d.url)
+	<-ctx.Done()
+	logger.Info("stopping")
+	return nil
+}
+
+// takeDataDir makes the data directory and locks it.
+func (d *Daemon) takeDataDir() (release func(), err error) {
+	if err := os.MkdirAll(d.layout.Root, 0o700); err != nil {
+		return nil, fmt.Errorf("%w: %s: %w. Make it writable or set WRIT_HOME", ErrDataDir, d.layout.Root, err)
+	}
+	release, err = lock(d.layout.Lock())
+	if errors.Is(err, ErrRunning) {
+		who := ""
+		if e, endpointErr := config.ReadEndpoint(d.layout.Root); endpointErr == nil {
+			who = fmt.Sprintf(" (process %d, since %s)", e.PID, e.Started.Local().Format(time.DateTime))
+		}
+		return nil, fmt.Errorf("%w: %s%s. Use it, stop it with writ down, or set WRIT_HOME to another folder", ErrRunning, d.layout.Root, who)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s: %w. Make it writable or set WRIT_HOME", ErrDataDir, d.layout.Root, err)
+	}
+	if tree := workTree(d.layout.Root); tree != "" {
+		d.warn(fmt.Sprintf("the data directory %s lies in the work tree %s: the log would be committed and the agent could reach it; set WRIT_HOME to another folder", d.layout.Root, tree))
+	}
+	return release, nil
+}
+
+// workTree is the repository that holds a folder, "" for none.
+func workTree(dir string) string {
+	for {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); !errors.Is(err, fs.ErrNotExist) && err == nil {
+			return dir
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return ""
+		}
+		dir = parent
+	}
+}
+
+// openBus starts the embedded server, or connects to the configured one, and
+// makes sure that the streams exist.
+func (d *Daemon) openBus(ctx context.Context) (func(), error) {
+	retention := bus.Retention{Replicas: d.settings.Replicas, MaxBytes: d.settings.MaxBytes}
+	if d.settings.NATSURL != "" {
+		conn, err := bus.Connect(ctx, bus.Options{
+			URL: d.settings.NATSURL, Name: "writd",
+			OnAsyncError: func(err error) { d.logger.Warn("bus", "error", err) },
+		})
+		if err != nil {
+			return nil, err
+		}
+		d.conn, d.url = conn, d.settings.NATSURL
+		if err := conn.EnsureStreams(ctx, retention); err != nil {
+			conn.Close()
+			return nil, err
+		}
+		return conn.Close, nil
+	}
+	credentials, err := embedded.LoadOrCreateCredentials(d.layout.Credentials())
+	if err != nil {
+		return nil, err
+	}
+	server, err := embedded.Start(ctx, embedded.Options{
+		Dir: d.layout.Log(), Port: d.settings.Port,
+		Durability: embedded.Durability(d.settings.Durability),
+		Users:      credentials.Users(), Logger: slog.New(quiet{d.logger.Handler()}),
+	})
+	if err != nil {
+		return nil, err
+	}
+	shutdown := func() {
+		ctx, cancel := context.WithTimeout(context.Background(), stopBudget)
+		defer cancel()
+		if err := server.Shutdown(ctx); err != nil {
+			d.logger.Error("stop the log", "error", err)
+		}
+	}
+	for _, loss := range server.Findings() {
+		d.warn(loss.String())
+	}
+	own := credentials[embedded.RoleDaemon]
+	conn, err := bus.Connect(ctx, bus.Options{
+		Dial: server.Dial, User: own.User, Password: own.Password, Name: "writd",
+		OnAsyncError: func(err error) { d.logger.Warn("bus", "error", err) },
+	})
+	if err != nil {
+		shutdown()
+		return nil, err
+	}
+	if err := conn.EnsureStreams(ctx, retention); err != nil {
+		conn.Close()
+		shutdown()
+		return nil, err
+	}
+	d.conn, d.url = conn, server.URL()
+	return func() { conn.Close(); shutdown() }, nil
+}
+
+// openViews opens the projections and lets them catch up with the log.
+func (d *Daemon) openViews(ctx context.Context) (func(), error) {
+	store, reset, err := pebblestore.OpenOrReset(d.layout.Views(), pebblestore.Options{})
+	if err != nil {
+		return nil, err
+	}
+	if reset != "" {
+		d.warn("the views were damaged and are rebuilt from the log; the old ones are kept in " + reset)
+	}
+	d.corpus = newCorpusIndex(d.now)
+	d.views = newViews(d.corpus)
+	d.runtime, err = projections.NewRuntime(logReader{d.conn, d.now}, store, projections.Options{Logger: slog.New(quiet{d.logger.Handler()})}, d.views.all()...)
+	if err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
+	d.sessions = newSessions(d.conn, d.runtime, d.views.state, d.now)
+	running, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := d.runtime.Run(running); err != nil && !errors.Is(err, context.Canceled) {
+			d.warn("the projections stopped: " + err.Error())
+		}
+	}()
+	return func() {
+		cancel()
+		<-done
+		if err := store.Close(); err != nil {
+			d.logger.Error("close the views", "error", err)
+		}
+	}, nil
+}

@@ -1,0 +1,96 @@
+package daemon
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/schemas"
+)
+
+// emittable lists what anybody with the hook's credential may put into the
+// log. Whatever opens a gate, changes a mode or says that a tool was allowed is
+// written by the daemon alone, as the outcome of a decision.
+var emittable = map[schemas.Type]bool{
+	"prompt.submitted":     true,
+	"hook.observed":        true,
+	"observation.recorded": true,
+	"observation.regated":  true,
+	"proposal.made":        true,
+	"outcome.recorded":     true,
+	"artifact.indexed":     true,
+	"artifact.removed":     true,
+	"command.dispatched":   true,
+	"command.denied":       true,
+	"command.finished":     true,
+}
+
+// emit appends one event of a client after checking it against its schema.
+func (d *Daemon) emit(ctx context.Context, r schemas.EmitRequest) (schemas.EmitReply, error) {
+	t, err := schemas.ParseType(r.Type)
+	if err != nil {
+		return schemas.EmitReply{}, faultf(schemas.CodeBadRequest, "there is no event type %q", r.Type)
+	}
+	if !emittable[t] {
+		return schemas.EmitReply{}, faultf(schemas.CodeRefused, "%s is recorded by Writ itself when it happens and cannot be emitted", t)
+	}
+	if err := validateBody(t, r.Data); err != nil {
+		return schemas.EmitReply{}, faultf(schemas.CodeBadRequest, "the data of %s: %v", t, err)
+	}
+	data, err := schemas.DecodePayload(t, t.Version(), r.Data)
+	if err != nil {
+		return schemas.EmitReply{}, faultf(schemas.CodeBadRequest, "%v", err)
+	}
+	id := r.EventID
+	if id == "" {
+		id = newID()
+	}
+	actor := r.Actor
+	if actor == "" {
+		actor = "client"
+	}
+	position, err := d.conn.Append(ctx, schemas.Event{
+		ID: id, Time: d.now(), Source: "/writ/emit", Actor: actor, Data: data,
+		Aggregate: schemas.Aggregate{Kind: t.Kind(), ID: r.ID},
+	}, nil, bus.Any())
+	if err != nil {
+		return schemas.EmitReply{}, err
+	}
+	return schemas.EmitReply{EventID: id, Position: position}, nil
+}
+
+var bodySchemas sync.Map // schemas.Type → *jsonschema.Schema
+
+// validateBody checks an event's body against the schema that is shipped.
+func validateBody(t schemas.Type, body []byte) error {
+	compiled, known := bodySchemas.Load(t)
+	if !known {
+		raw, err := schemas.JSONSchema(t, t.Version())
+		if err != nil {
+			return err
+		}
+		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+		if err != nil {
+			return fmt.Errorf("schema of %s: %w", t, err)
+		}
+		c := jsonschema.NewCompiler()
+		name := string(t) + ".json"
+		if err := c.AddResource(name, doc); err != nil {
+			return fmt.Errorf("schema of %s: %w", t, err)
+		}
+		s, err := c.Compile(name)
+		if err != nil {
+			return fmt.Errorf("schema of %s: %w", t, err)
+		}
+		compiled, _ = bodySchemas.LoadOrStore(t, s)
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(body))
+	if err != nil {
+		return fmt.Errorf("not JSON: %w", err)
+	}
+	return compiled.(*jsonschema.Schema).Validate(doc)
+}

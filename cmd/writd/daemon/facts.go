@@ -1,0 +1,222 @@
+package daemon
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/writbus/writ/cmd/writd/config"
+	"github.com/writbus/writ/cmd/writd/hosts"
+	"github.com/writbus/writ/enforcement"
+	"github.com/writbus/writ/schemas"
+)
+
+// maxRead bounds what is read of one project file to judge it. Plans and test
+// files are far smaller; a larger file is hashed, not held.
+const maxRead = 4 << 20
+
+// project is what decisions need to know about the guarded project.
+type project struct {
+	root     string // absolute, symlinks resolved
+	settings config.Project
+	layout   enforcement.Layout
+	problem  error // of the settings, which are then the defaults
+}
+
+// projectAt reads a project's settings and layout.
+func (d *Daemon) projectAt(root, home string) project {
+	p := project{root: resolved(root)}
+	p.settings, p.problem = config.LoadProject(root)
+	p.layout = enforcement.Layout{
+		Project: filepath.ToSlash(p.root), Home: filepath.ToSlash(resolved(home)),
+		DataDir: filepath.ToSlash(resolved(d.layout.Root)), Temp: tempFolders(),
+		Findings:        filepath.ToSlash(p.settings.Findings),
+		CaseInsensitive: runtime.GOOS == "darwin" || runtime.GOOS == "windows",
+	}
+	return p
+}
+
+func (p project) policy() enforcement.Settings {
+	s := enforcement.DefaultSettings()
+	s.DenyToAsk = p.settings.DenyToAsk
+	s.Subagents = p.settings.Subagents
+	s.AllowUnsourcedPrompts = p.settings.UnsourcedPrompts == "allow"
+	return s
+}
+
+func tempFolders() []string {
+	var folders []string
+	for _, dir := range []string{os.TempDir(), "/tmp", "/var/tmp"} {
+		if dir = filepath.ToSlash(resolved(dir)); !slices.Contains(folders, dir) {
+			folders = append(folders, dir)
+		}
+	}
+	return folders
+}
+
+// resolved follows symlinks where the path exists, and cleans it where not.
+func resolved(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return filepath.Clean(path)
+}
+
+func readlink(path string) (string, bool) {
+	target, err := os.Readlink(filepath.FromSlash(path))
+	return filepath.ToSlash(target), err == nil
+}
+
+// target resolves a path as a tool named it and says what it is.
+func (p project) target(path, dir string) schemas.Target {
+	if dir == "" {
+		dir = p.root
+	}
+	abs := enforcement.Resolve(filepath.ToSlash(path), filepath.ToSlash(dir), p.layout.Home, readlink)
+	return enforcement.Classify(p.layout, abs)
+}
+
+// targets turns the writes of a call into targets with the content they would
+// leave.
+func (p project) targets(c hosts.Call) []schemas.Target {
+	var targets []schemas.Target
+	for _, w := range c.Writes {
+		t := p.target(w.Path, c.Dir)
+		t.Result = resultOf(w, t.Path)
+		targets = append(targets, t)
+	}
+	return targets
+}
+
+// resultOf is the SHA-256 of what a write would leave, "" where it cannot be
+// told.
+func resultOf(w hosts.Write, path string) string {
+	switch {
+	case w.Opaque:
+		return ""
+	case w.Content != nil:
+		return digest([]byte(*w.Content))
+	}
+	content, err := readBounded(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
+	text, missing := string(content), errors.Is(err, fs.ErrNotExist)
+	for _, e := range w.Edits {
+		switch {
+		case e.Old == "" && missing:
+			text, missing = e.New, false
+		case e.Old == "" || !strings.Contains(text, e.Old):
+			return ""
+		case e.All:
+			text = strings.ReplaceAll(text, e.Old, e.New)
+		default:
+			text = strings.Replace(text, e.Old, e.New, 1)
+		}
+	}
+	return digest([]byte(text))
+}
+
+func digest(content []byte) string {
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:])
+}
+
+func readBounded(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("daemon: %s is not a regular file", path)
+	}
+	content, err := io.ReadAll(io.LimitReader(f, maxRead+1))
+	if err == nil && len(content) > maxRead {
+		return nil, fmt.Errorf("daemon: %s is over %d bytes", path, maxRead)
+	}
+	return content, err
+}
+
+// fileState is a file of the project as it stands; found is false where there
+// is none, or none that can be read.
+func (p project) fileState(rel string) (state schemas.FileState, found bool) {
+	path := rel
+	if !filepath.IsAbs(rel) {
+		path = filepath.Join(p.root, filepath.FromSlash(rel))
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return schemas.FileState{Path: rel}, false
+	}
+	defer func() { _ = f.Close() }()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return schemas.FileState{Path: rel}, false
+	}
+	h := sha256.New()
+	n, err := io.Copy(h, f)
+	if err != nil {
+		return schemas.FileState{Path: rel}, false
+	}
+	return schemas.FileState{Path: rel, SHA256: hex.EncodeToString(h.Sum(nil)), Bytes: n}, true
+}
+
+// watched is the workspace that every decision on a write needs: the approved
+// files as they stand.
+func (d *Daemon) watched(p project, s enforcement.State) enforcement.Workspace {
+	ws := enforcement.Workspace{Files: map[string]schemas.FileState{}, Known: d.ruleExists}
+	for _, rel := range s.Watched() {
+		if state, found := p.fileState(rel); found {
+			ws.Files[rel] = state
+		}
+	}
+	return ws
+}
+
+// approvable is the workspace that an approval needs: also the contents of what
+// would be approved.
+func (d *Daemon) approvable(p project, s enforcement.State) enforcement.Workspace {
+	ws := d.watched(p, s)
+	ws.Tests = map[string][]byte{}
+	tests := s.TestFiles()
+	for _, rel := range s.ApprovalFiles() {
+		state, found := p.fileState(rel)
+		if !found {
+			continue
+		}
+		ws.Files[rel] = state
+		wanted := rel == enforcement.PlanFile || rel == enforcement.CapabilitiesFile || slices.Contains(tests, rel)
+		if !wanted {
+			continue
+		}
+		content, err := readBounded(filepath.Join(p.root, filepath.FromSlash(rel)))
+		if err != nil {
+			continue
+		}
+		// What is judged and what is fingerprinted must be one and the same.
+		ws.Files[rel] = schemas.FileState{Path: rel, SHA256: digest(content), Bytes: int64(len(content))}
+		switch rel {
+		case enforcement.PlanFile:
+			ws.Plan = content
+		case enforcement.CapabilitiesFile:
+			ws.Capabilities = content
+		default:
+			ws.Tests[rel] = content
+		}
+	}
+	return ws
+}
+
+// ruleExists tells whether a plan may cite a rule.
+func (d *Daemon) ruleExists(id string) bool {
+	_, found := d.corpus.index().Document(id)
+	return found
+}

@@ -1,0 +1,428 @@
+package daemon
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/cmd/writd/hosts"
+	"github.com/writbus/writ/enforcement"
+	"github.com/writbus/writ/schemas"
+)
+
+// hookBudget bounds the work on one hook call; its process waits 2 s at most.
+const hookBudget = 1800 * time.Millisecond
+
+// turn is one hook call on its way through the daemon.
+type turn struct {
+	hosts.Call
+	project project
+	payload []byte
+}
+
+// hook answers a host's hook: it reads the payload, decides, records, and
+// writes the host's answer. What goes wrong is answered as a refusal where the
+// hook could have refused, and as a notice where not.
+func (d *Daemon) hook(ctx context.Context, r bus.Request) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, hookBudget)
+	defer cancel()
+	call, err := hosts.Parse(r.Header.Get(schemas.HookHeaderAgent), r.Header.Get(schemas.HookHeaderEvent), r.Body)
+	if errors.Is(err, hosts.ErrUnknownHost) {
+		return nil, faultf(schemas.CodeBadRequest, "there is no adapter for the agent %q", r.Header.Get(schemas.HookHeaderAgent))
+	}
+	if err != nil {
+		return json.Marshal(hosts.Render(call, trouble(call, err, "The hook's payload was not understood; see writ doctor.")))
+	}
+	t := turn{Call: call, payload: r.Body}
+	if t.Dir == "" {
+		t.Dir = r.Header.Get(schemas.HookHeaderDir)
+	}
+	root := r.Header.Get(schemas.HookHeaderProject)
+	if !filepath.IsAbs(root) {
+		return nil, faultf(schemas.CodeBadRequest, "the hook names no project: header %s is %q", schemas.HookHeaderProject, root)
+	}
+	t.project = d.projectAt(root, r.Header.Get(schemas.HookHeaderHome))
+	reply, err := d.answered.once(t.key(), func() (schemas.HookReply, error) {
+		a, err := d.answerHook(ctx, t)
+		if err != nil {
+			return schemas.HookReply{}, err
+		}
+		if t.project.problem != nil {
+			a.Notice = strings.TrimSpace(a.Notice + "\nwrit: " + t.project.problem.Error() + ". The strict defaults are in force until it is mended.")
+		}
+		return hosts.Render(t.Call, a), nil
+	})
+	if err != nil {
+		d.logger.Error("hook", "hook", t.Hook, "session", t.Session, "error", err)
+		reply = hosts.Render(t.Call, trouble(t.Call, err, "Nothing was written to the log. Run: writ doctor"))
+	}
+	return json.Marshal(reply)
+}
+
+// key tells one call from another, "" where the host gives nothing to tell by.
+func (t turn) key() string {
+	id := t.ToolUseID
+	if t.Kind == hosts.Prompt || t.Kind == hosts.Command {
+		id = t.PromptID
+	}
+	if id == "" {
+		return ""
+	}
+	return strings.Join([]string{t.Session, t.Agent, t.Hook, id, digest(t.payload)}, "\x00")
+}
+
+// trouble is the answer to a call that could not be decided.
+func trouble(c hosts.Call, err error, next string) hosts.Answer {
+	text := fmt.Sprintf("writ: %s: %v. %s", c.Hook, err, next)
+	if c.Kind == hosts.BeforeTool {
+		return hosts.Answer{Verdict: hosts.Refuse, Reason: text}
+	}
+	return hosts.Answer{Notice: text}
+}
+
+func (d *Daemon) answerHook(ctx context.Context, t turn) (hosts.Answer, error) {
+	if err := schemas.Session(t.Session).Check(); err != nil {
+		return hosts.Answer{}, err
+	}
+	if err := d.ensureStarted(ctx, t); err != nil {
+		return hosts.Answer{}, err
+	}
+	switch t.Kind {
+	case hosts.SessionStart:
+		return d.onSessionStart(ctx, t)
+	case hosts.SessionEnd:
+		return d.plain(ctx, t, "host", enforcement.EndSession{Reason: t.Reason})
+	case hosts.Prompt, hosts.Command:
+		return d.onPrompt(ctx, t)
+	case hosts.BeforeTool:
+		return d.onBeforeTool(ctx, t)
+	case hosts.Permission:
+		return d.onPermission(ctx, t)
+	case hosts.AfterTool, hosts.ToolFailed:
+		return d.onAfterTool(ctx, t)
+	case hosts.SubagentStart:
+		return d.onSubagentStart(ctx, t)
+	case hosts.SubagentStop:
+		return d.plain(ctx, t, "host", enforcement.StopSubagent{SubagentStopped: schemas.SubagentStopped{AgentID: orUnknown(t.Agent), Message: t.Message}})
+	case hosts.BeforeCompact:
+		return d.plain(ctx, t, "host", enforcement.Compact{ContextCompacted: schemas.ContextCompacted{Stage: "before", Trigger: t.Reason}})
+	case hosts.AfterCompact:
+		return d.plain(ctx, t, "host", enforcement.Compact{ContextCompacted: schemas.ContextCompacted{Stage: "after", Trigger: t.Reason}})
+	}
+	return d.plain(ctx, t, "host", enforcement.Observe{HookObserved: t.observed()})
+}
+
+func orUnknown(id string) string {
+	if id == "" {
+		return "unknown"
+	}
+	return id
+}
+
+func (t turn) observed() schemas.HookObserved {
+	return schemas.HookObserved{Host: t.Host, Hook: t.Hook, Fields: t.Fields, Digest: digest(t.payload), Bytes: len(t.payload)}
+}
+
+// plain takes a command whose outcome needs nothing but the record.
+func (d *Daemon) plain(ctx context.Context, t turn, actor string, c enforcement.Command) (hosts.Answer, error) {
+	decision, _, err := d.sessions.act(ctx, t.Session, t.meta(actor), func(s enforcement.State) (enforcement.Decision, error) {
+		return enforcement.Decide(s, c)
+	})
+	return hosts.Answer{Context: decision.Context, Notice: decision.Notice}, err
+}
+
+func (t turn) meta(actor string) meta { return meta{actor: actor, correlation: t.PromptID} }
+
+// ensureStarted registers a session that Writ meets in the middle: the project
+// was put under guard while a conversation was open, or the host gave no start.
+func (d *Daemon) ensureStarted(ctx context.Context, t turn) error {
+	if t.Kind == hosts.SessionStart {
+		return nil
+	}
+	state, _, err := d.sessions.state(ctx, t.Session)
+	if err != nil || state.Host != "" {
+		return err
+	}
+	_, _, err = d.sessions.act(ctx, t.Session, t.meta("host"), func(s enforcement.State) (enforcement.Decision, error) {
+		if s.Host != "" {
+			return enforcement.Decision{}, nil
+		}
+		return enforcement.Decide(s, enforcement.StartSession{SessionStarted: t.started("met")})
+	})
+	return err
+}
+
+func (t turn) started(source string) schemas.SessionStarted {
+	return schemas.SessionStarted{
+		Host: t.Host, Source: source, Project: t.project.root, Dir: t.Dir, Model: t.Model,
+		Transcript: t.Transcript, AgentType: t.AgentType,
+		Mode: t.project.settings.Mode, Subagents: t.project.settings.Subagents,
+	}
+}
+
+func (d *Daemon) onSessionStart(ctx context.Context, t turn) (hosts.Answer, error) {
+	band := d.corpus.index().Mandatory()
+	decision, state, err := d.sessions.act(ctx, t.Session, t.meta("host"), func(s enforcement.State) (enforcement.Decision, error) {
+		start, err := enforcement.Decide(s, enforcement.StartSession{SessionStarted: t.started(t.Source)})
+		if err != nil {
+			return start, err
+		}
+		return withShown(s, start, "session", mandatoryShown(band), band.Tokens)
+	})
+	if err != nil {
+		return hosts.Answer{}, err
+	}
+	return hosts.Answer{
+		Context: join(greeting(state), decision.Context, band.Text),
+		Notice:  decision.Notice,
+	}, nil
+}
+
+func (d *Daemon) onPrompt(ctx context.Context, t turn) (hosts.Answer, error) {
+	var shown prompted
+	act := t.PromptID
+	if act == "" {
+		act = newID()
+	}
+	decision, state, err := d.sessions.act(ctx, t.Session, t.meta(promptActor(t)), func(s enforcement.State) (enforcement.Decision, error) {
+		decision, err := enforcement.Decide(s, enforcement.SubmitPrompt{
+			Prompt: strings.ToValidUTF8(t.Prompt, "�"), ActID: "prompt:" + act, PromptID: t.PromptID, Origin: t.Origin,
+			Command: t.Command, Arguments: t.Args,
+			Workspace: d.approvable(t.project, s), Settings: t.project.policy(),
+		})
+		if err != nil || t.Kind == hosts.Command {
+			return decision, err
+		}
+		shown = d.rulesFor(t, s, decision)
+		return withShown(s, decision, "prompt", shown.rules, shown.tokens)
+	})
+	if err != nil {
+		return hosts.Answer{}, err
+	}
+	return hosts.Answer{
+		Context: join(decision.Context, position(state), shown.band, shown.block),
+		Notice:  decision.Notice,
+	}, nil
+}
+
+func promptActor(t turn) string {
+	if t.Origin == "" || t.Origin == "user" {
+		return "user"
+	}
+	return "host"
+}
+
+func (d *Daemon) onBeforeTool(ctx context.Context, t turn) (hosts.Answer, error) {
+	if t.gateless() {
+		return d.plain(ctx, t, "agent", enforcement.Observe{HookObserved: t.observed()})
+	}
+	session, parent, err := d.actor(ctx, t)
+	if err != nil {
+		return hosts.Answer{}, err
+	}
+	var about prompted
+	decision, _, err := d.sessions.act(ctx, session, t.meta("agent"), func(s enforcement.State) (enforcement.Decision, error) {
+		decision, err := enforcement.Decide(s, d.request(t, s, parent))
+		if err != nil || decision.Verdict != enforcement.Allow {
+			return decision, err
+		}
+		about = d.rulesForFile(t, s)
+		return withShown(s, decision, "file", about.rules, about.tokens)
+	})
+	if err != nil {
+		return hosts.Answer{}, err
+	}
+	return hosts.Answer{
+		Verdict: verdict(decision.Verdict), Reason: decision.Reason,
+		Context: join(decision.Context, about.block), Notice: decision.Notice,
+	}, nil
+}
+
+// gateless says that a tool neither writes nor runs anything that a gate is
+// about: it is recorded and passes.
+func (t turn) gateless() bool {
+	switch t.Tool {
+	case "Read", "Glob", "Grep", "TodoWrite", "WebFetch", "WebSearch", "Task", "Agent", "AskUserQuestion", "Skill":
+		return true
+	}
+	return false
+}
+
+// request is the tool call as policy sees it.
+func (d *Daemon) request(t turn, s enforcement.State, parent *enforcement.State) enforcement.RequestTool {
+	watching := s
+	if parent != nil {
+		watching = *parent
+	}
+	request := enforcement.RequestTool{
+		Tool: t.Tool, ToolUseID: t.ToolUseID, Targets: t.project.targets(t.Call),
+		Actor:     enforcement.Actor{Agent: t.Agent, Parent: parent},
+		Workspace: d.watched(t.project, watching), Settings: t.project.policy(),
+		Digest: digest(t.Input), Bytes: len(t.Input),
+	}
+	if t.Shell != nil {
+		dir := t.Dir
+		if dir == "" {
+			dir = t.project.root
+		}
+		request.Shell = enforcement.Inspect(t.project.layout, filepath.ToSlash(dir), *t.Shell, nil, readlink)
+	}
+	if t.Tool == "ExitPlanMode" {
+		request.Plan = []byte(t.Plan)
+	}
+	return request
+}
+
+func verdict(v enforcement.Verdict) hosts.Verdict {
+	switch v {
+	case enforcement.Allow:
+		return hosts.Pass
+	case enforcement.Ask:
+		return hosts.AskUser
+	case enforcement.Deny:
+	}
+	return hosts.Refuse
+}
+
+// actor says in whose log a tool call belongs. A sub-agent that inherits its
+// parent's gates acts in the parent's; a worker that is exempt from them has
+// its own, linked to the parent.
+func (d *Daemon) actor(ctx context.Context, t turn) (session string, parent *enforcement.State, err error) {
+	if t.Agent == "" {
+		return t.Session, nil, nil
+	}
+	state, _, err := d.sessions.state(ctx, t.Session)
+	if err != nil {
+		return "", nil, err
+	}
+	exempt := t.project.settings.Subagents == enforcement.SubagentsExempt ||
+		state.Orchestrator && t.project.settings.Subagents != enforcement.SubagentsInherit
+	if !exempt {
+		return t.Session, nil, nil
+	}
+	child := t.Session + "/" + t.Agent
+	return child, &state, schemas.Session(child).Check()
+}
+
+// onPermission keeps the host's own question in line with the gate: what the
+// gate refuses is refused there too. It was recorded when it was decided.
+func (d *Daemon) onPermission(ctx context.Context, t turn) (hosts.Answer, error) {
+	if t.gateless() {
+		return hosts.Answer{}, nil
+	}
+	session, parent, err := d.actor(ctx, t)
+	if err != nil {
+		return hosts.Answer{}, err
+	}
+	state, _, err := d.sessions.state(ctx, session)
+	if err != nil {
+		return hosts.Answer{}, err
+	}
+	request := d.request(t, state, parent)
+	request.Settings.DenyToAsk = false
+	decision, err := enforcement.Decide(state, request)
+	if err != nil || decision.Verdict != enforcement.Deny || state.Streak.Count > 1 && t.project.settings.DenyToAsk {
+		return hosts.Answer{}, err
+	}
+	return hosts.Answer{Verdict: hosts.Refuse, Reason: decision.Reason}, nil
+}
+
+func (d *Daemon) onAfterTool(ctx context.Context, t turn) (hosts.Answer, error) {
+	if t.gateless() {
+		return d.plain(ctx, t, "agent", enforcement.Observe{HookObserved: t.observed()})
+	}
+	if t.Tool == "ExitPlanMode" && t.Kind == hosts.AfterTool {
+		return d.onPlanDialog(ctx, t)
+	}
+	session, parent, err := d.actor(ctx, t)
+	if err != nil {
+		return hosts.Answer{}, err
+	}
+	finished := schemas.ToolFinished{
+		Tool: t.Tool, ToolUseID: t.ToolUseID, Failed: t.Kind == hosts.ToolFailed,
+		Error: clipText(t.Error, 500), Millis: t.Millis, Agent: t.Agent,
+	}
+	targets := t.project.targets(t.Call)
+	if t.Shell != nil {
+		targets = enforcement.Inspect(t.project.layout, filepath.ToSlash(t.Dir), *t.Shell, nil, readlink).Targets
+	}
+	for _, target := range targets {
+		name := target.Rel
+		if name == "" {
+			name = target.Path
+		}
+		state, _ := t.project.fileState(name)
+		finished.Files = append(finished.Files, state)
+		if target.Class == enforcement.ClassTest {
+			finished.Tests = append(finished.Tests, name)
+		}
+	}
+	decision, _, err := d.sessions.act(ctx, session, t.meta("agent"), func(s enforcement.State) (enforcement.Decision, error) {
+		watching := s
+		if parent != nil {
+			watching = *parent
+		}
+		return enforcement.Decide(s, enforcement.FinishTool{
+			ToolFinished: finished, Actor: enforcement.Actor{Agent: t.Agent, Parent: parent},
+			Workspace: d.watched(t.project, watching),
+		})
+	})
+	return hosts.Answer{Context: decision.Context, Notice: decision.Notice}, err
+}
+
+// onPlanDialog takes the host's own plan dialog, which the user accepted, as
+// an approval of the very plan that it showed.
+func (d *Daemon) onPlanDialog(ctx context.Context, t turn) (hosts.Answer, error) {
+	act := t.ToolUseID
+	if act == "" {
+		act = newID()
+	}
+	decision, state, err := d.sessions.act(ctx, t.Session, t.meta("user"), func(s enforcement.State) (enforcement.Decision, error) {
+		return enforcement.Decide(s, enforcement.ApproveGate{
+			Gate: enforcement.GatePlan, Channel: "dialog", ActID: "tool:" + act, Presented: []byte(t.Plan),
+			Workspace: d.approvable(t.project, s), Settings: t.project.policy(),
+		})
+	})
+	if err != nil {
+		return hosts.Answer{}, err
+	}
+	return hosts.Answer{Context: join(decision.Context, position(state)), Notice: decision.Notice}, nil
+}
+
+func (d *Daemon) onSubagentStart(ctx context.Context, t turn) (hosts.Answer, error) {
+	agent := orUnknown(t.Agent)
+	_, state, err := d.sessions.act(ctx, t.Session, t.meta("host"), func(s enforcement.State) (enforcement.Decision, error) {
+		return enforcement.Decide(s, enforcement.StartSubagent{SubagentStarted: schemas.SubagentStarted{AgentID: agent, AgentType: t.AgentType}})
+	})
+	if err != nil {
+		return hosts.Answer{}, err
+	}
+	child := t.Session + "/" + agent
+	if err := schemas.Session(child).Check(); err != nil {
+		return hosts.Answer{}, err
+	}
+	band := d.corpus.index().Mandatory()
+	started := t.started("subagent")
+	started.Parent, started.Mode = t.Session, state.Mode
+	_, _, err = d.sessions.act(ctx, child, t.meta("host"), func(s enforcement.State) (enforcement.Decision, error) {
+		start, err := enforcement.Decide(s, enforcement.StartSession{SessionStarted: started})
+		if err != nil {
+			return start, err
+		}
+		return withShown(s, start, "session", mandatoryShown(band), band.Tokens)
+	})
+	return hosts.Answer{Context: join(position(state), band.Text)}, err
+}
+
+func clipText(s string, most int) string {
+	runes := []rune(strings.ToValidUTF8(s, "�"))
+	if len(runes) <= most {
+		return string(runes)
+	}
+	return string(runes[:most-1]) + "…"
+}

@@ -1,0 +1,195 @@
+package daemon
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/writbus/writ/cmd/writd/hosts"
+	"github.com/writbus/writ/enforcement"
+	"github.com/writbus/writ/retrieval"
+	"github.com/writbus/writ/schemas"
+)
+
+const (
+	// injectedChars is how much text one hook injects at most: hosts cut off
+	// beyond 10,000 characters, and Writ's own lines need room.
+	injectedChars = 9000
+	// charsPerToken is a low estimate for English and code, so that a budget of
+	// tokens stays within a budget of characters.
+	charsPerToken = 3.2
+	// fileBudget and fileRules bound what a write brings with it.
+	fileBudget = 700
+	fileRules  = 2
+)
+
+// prompted is what an event brings into the conversation.
+type prompted struct {
+	band   string
+	block  string
+	rules  []schemas.ShownRule
+	tokens int
+}
+
+// rulesFor retrieves for a prompt: what matters and was not shown in this
+// phase yet, within the host's room.
+func (d *Daemon) rulesFor(t turn, s enforcement.State, decision enforcement.Decision) prompted {
+	index := d.corpus.index()
+	p := prompted{band: bandLines(index, s)}
+	if s.Orchestrator {
+		return p
+	}
+	room := int(float64(injectedChars-len(p.band)-len(decision.Context)) / charsPerToken)
+	budget := t.project.settings.BudgetTokens
+	if budget == 0 || budget > room {
+		budget = room
+	}
+	answer := index.Search(retrieval.Query{
+		Text: t.Prompt, Session: t.Session, Domains: t.project.settings.Domains,
+		Shown: s.Fresh, BudgetTokens: budget,
+	})
+	p.take(answer)
+	return p
+}
+
+// rulesForFile retrieves for a file about to be written.
+func (d *Daemon) rulesForFile(t turn, s enforcement.State) prompted {
+	var p prompted
+	if len(t.Writes) != 1 || s.Orchestrator {
+		return p
+	}
+	target := t.project.target(t.Writes[0].Path, t.Dir)
+	if target.Class != enforcement.ClassCode && target.Class != enforcement.ClassTest {
+		return p
+	}
+	answer := d.corpus.index().Search(retrieval.Query{
+		Text: describeWrite(target, t.Writes[0]), Session: t.Session, Domains: t.project.settings.Domains,
+		Shown: s.Fresh, BudgetTokens: fileBudget, Limit: fileRules,
+	})
+	if answer.Tier == retrieval.TierInject {
+		p.take(answer)
+	}
+	return p
+}
+
+func (p *prompted) take(a retrieval.Answer) {
+	p.block, p.tokens = a.Block, a.Tokens
+	for _, hit := range a.Rules {
+		if hit.Rendered == retrieval.RenderedWhole || hit.Rendered == retrieval.RenderedShort {
+			p.rules = append(p.rules, schemas.ShownRule{ID: hit.ID, Score: hit.Score, Band: "retrieved"})
+		}
+	}
+}
+
+// describeWrite is the query a write stands for: where it goes, and the first
+// lines of what it says.
+func describeWrite(t schemas.Target, w hosts.Write) string {
+	text := ""
+	if w.Content != nil {
+		text = *w.Content
+	}
+	for _, e := range w.Edits {
+		text += e.New + "\n"
+	}
+	const enough = 1500
+	if len(text) > enough {
+		text = text[:enough]
+	}
+	name := t.Rel
+	return strings.TrimPrefix(path.Ext(name), ".") + " " + name + "\n" + text
+}
+
+// bandLines reminds of the mandatory rules, one line each: they were shown in
+// full when the session started.
+func bandLines(index *retrieval.Index, s enforcement.State) string {
+	band := index.Mandatory()
+	if len(band.Rules) == 0 {
+		return ""
+	}
+	for _, id := range band.Rules {
+		if !contains(s.Fresh, id) {
+			return band.Text
+		}
+	}
+	var b strings.Builder
+	b.WriteString("Rules that always hold in this project:\n")
+	for _, id := range band.Rules {
+		if doc, found := index.Document(id); found {
+			fmt.Fprintf(&b, "- %s: %s\n", id, doc.Rule.Statement)
+		}
+	}
+	return b.String()
+}
+
+func contains(all []string, one string) bool {
+	for _, s := range all {
+		if s == one {
+			return true
+		}
+	}
+	return false
+}
+
+func mandatoryShown(band retrieval.Block) []schemas.ShownRule {
+	shown := make([]schemas.ShownRule, 0, len(band.Rules))
+	for _, id := range band.Rules {
+		shown = append(shown, schemas.ShownRule{ID: id, Score: 1, Band: "mandatory"})
+	}
+	return shown
+}
+
+// withShown adds the rules that were injected to what a decision records.
+func withShown(s enforcement.State, d enforcement.Decision, trigger string, rules []schemas.ShownRule, tokens int) (enforcement.Decision, error) {
+	if len(rules) == 0 {
+		return d, nil
+	}
+	shown, err := enforcement.Decide(s, enforcement.ShowRules{RulesShown: schemas.RulesShown{
+		Rules: rules, Phase: s.Phase(), Trigger: trigger, Tokens: tokens, Embedder: retrieval.EmbedderNone,
+	}})
+	d.Record = append(d.Record, shown.Record...)
+	return d, err
+}
+
+// greeting tells a model how this project is worked on.
+func greeting(s enforcement.State) string {
+	return "This project is guarded by Writ. Files may be written according to the session's mode and phase; " +
+		"a refusal names its rule and the next step.\n" + position(s)
+}
+
+// position says where the session stands and what comes next, in one line.
+func position(s enforcement.State) string {
+	switch s.Mode {
+	case "":
+		return "Writ: no mode is set, so project files cannot be written yet, apart from plan.md and capabilities.md. " +
+			"Choose one with: writ mode set work (build: plan, tests, code), debug, review or conversation."
+	case enforcement.ModeWork:
+		return "Writ: mode work, phase " + s.Phase() + ". " + nextStep(s)
+	}
+	return "Writ: mode " + s.Mode + "."
+}
+
+// nextStep is what ends the phase.
+func nextStep(s enforcement.State) string {
+	switch s.Phase() {
+	case enforcement.PhasePlanning:
+		return "Write plan.md with the sections Files, Analysis, Rules Applied and Capabilities; the user then approves it, for example by answering \"approved\" or with /writ-approve."
+	case enforcement.PhaseTesting:
+		return "Write test skeletons that assert what the plan promises; the user then approves them."
+	case enforcement.PhaseImplementation:
+		return "Write the code; plan.md stays as approved. The user approves the result when the tests pass."
+	case enforcement.PhaseVerification:
+		return "Tick capabilities.md and write findings; a code fix re-opens implementation with the user's writ phase reopen."
+	}
+	return ""
+}
+
+// join puts non-empty texts below each other.
+func join(texts ...string) string {
+	var kept []string
+	for _, t := range texts {
+		if t = strings.TrimSpace(t); t != "" {
+			kept = append(kept, t)
+		}
+	}
+	return strings.Join(kept, "\n\n")
+}

@@ -1,0 +1,113 @@
+package daemon
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/schemas"
+)
+
+const (
+	replayPage  = 500     // events of a page, by default
+	replayBytes = 4 << 20 // of a page, about
+	replayBatch = 256
+)
+
+var errPageFull = errors.New("daemon: the page is full")
+
+// replay returns a stretch of the log. A session is read by its own subject,
+// everything else stream by stream.
+func (d *Daemon) replay(ctx context.Context, r schemas.ReplayRequest) (schemas.ReplayPage, error) {
+	if r.Limit <= 0 || r.Limit > 10*replayPage {
+		r.Limit = replayPage
+	}
+	p := pager{request: r, page: schemas.ReplayPage{Events: []schemas.ReplayEvent{}, Next: r.After}}
+	if r.Session != "" {
+		for record, err := range d.conn.Tail(ctx, schemas.Session(r.Session), r.After) {
+			if err != nil {
+				return schemas.ReplayPage{}, err
+			}
+			if p.add(record) != nil {
+				return p.page, nil
+			}
+		}
+		p.page.End = true
+		return p.page, nil
+	}
+	if !slices.Contains(schemas.Streams(), r.Stream) {
+		return schemas.ReplayPage{}, faultf(schemas.CodeBadRequest, "there is no stream %q, only %q", r.Stream, schemas.Streams())
+	}
+	err := d.conn.Follow(ctx, r.Stream, r.After, bus.FollowOptions{MaxBatch: replayBatch, UntilEnd: true}, func(records []schemas.Record) error {
+		for _, record := range records {
+			if err := p.add(record); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if errors.Is(err, errPageFull) {
+		return p.page, nil
+	}
+	p.page.End = err == nil
+	return p.page, err
+}
+
+// pager collects a page.
+type pager struct {
+	request schemas.ReplayRequest
+	page    schemas.ReplayPage
+	bytes   int
+}
+
+// add takes a record into the page, or returns errPageFull.
+func (p *pager) add(r schemas.Record) error {
+	if len(p.page.Events) >= p.request.Limit || p.bytes > replayBytes {
+		return errPageFull
+	}
+	for _, e := range replayEvents(r) {
+		if p.wants(e) {
+			p.page.Events = append(p.page.Events, e)
+			p.bytes += len(e.Data)
+		}
+	}
+	p.page.Next = r.Seq
+	return nil
+}
+
+func (p *pager) wants(e schemas.ReplayEvent) bool {
+	q := p.request
+	return (q.Type == "" || q.Type == string(e.Type)) &&
+		(q.Since.IsZero() || !e.Time.Before(q.Since)) &&
+		(q.Until.IsZero() || e.Time.Before(q.Until))
+}
+
+// replayEvents shows a record's events. One that cannot be decoded is shown
+// raw, with the reason.
+func replayEvents(r schemas.Record) []schemas.ReplayEvent {
+	events, err := r.Events()
+	if err != nil {
+		raw := json.RawMessage(r.Message.Body)
+		if !json.Valid(raw) {
+			raw, _ = json.Marshal(r.Message.Body)
+		}
+		return []schemas.ReplayEvent{{
+			Position: schemas.Position{Stream: r.Stream, Seq: r.Seq}, ID: r.ID(),
+			Type: schemas.Type(r.Message.Header.Get(schemas.HeaderType)), Data: raw, Undecodable: err.Error(),
+		}}
+	}
+	shown := make([]schemas.ReplayEvent, 0, len(events))
+	for _, e := range events {
+		data, err := json.Marshal(e.Data)
+		if err != nil {
+			data = []byte("null")
+		}
+		shown = append(shown, schemas.ReplayEvent{
+			Position: e.Position, ID: e.ID, Type: e.Type(), Time: e.Time, Aggregate: e.Aggregate, Actor: e.Actor,
+			CausationID: e.CausationID, CorrelationID: e.CorrelationID, Version: e.StoredVersion, Data: data,
+		})
+	}
+	return shown
+}

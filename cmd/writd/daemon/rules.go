@@ -1,0 +1,186 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sort"
+	"testing/fstest"
+
+	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/projections"
+	"github.com/writbus/writ/retrieval"
+	"github.com/writbus/writ/retrieval/corpus"
+	"github.com/writbus/writ/schemas"
+)
+
+// sourceEmbedded is the source of the rules that Writ ships.
+const sourceEmbedded = "embedded"
+
+// retrieve answers a query with the rules that matter.
+func (d *Daemon) retrieve(_ context.Context, r schemas.RetrieveRequest) (retrieval.Answer, error) {
+	return d.corpus.index().Search(retrieval.Query{
+		Text: r.Query, Session: r.Session, Domains: r.Domains, NodeTypes: r.NodeTypes, Exclude: r.Exclude,
+		Prefer: r.Prefer, BudgetTokens: r.BudgetTokens, Profile: r.Profile, Explain: r.Explain, Limit: r.Limit,
+	}), nil
+}
+
+// alwaysOn returns the mandatory rules.
+func (d *Daemon) alwaysOn(context.Context, none) (schemas.AlwaysOnReply, error) {
+	band := d.corpus.index().Mandatory()
+	return schemas.AlwaysOnReply{Rules: band.Rules, Block: band.Text, Tokens: band.Tokens}, nil
+}
+
+// read runs fn on a view as it stands.
+func (d *Daemon) read(view string, fn func(projections.Reader) error) error {
+	reader, err := d.runtime.Reader(view)
+	if err != nil {
+		return fault{schemas.CodeNotReady, "the view " + view + " is not there yet: " + err.Error()}
+	}
+	defer func() { _ = reader.Close() }()
+	return fn(reader)
+}
+
+func (d *Daemon) ruleList(_ context.Context, q schemas.RuleQuery) (schemas.RuleList, error) {
+	list := schemas.RuleList{Rules: []schemas.RuleSummary{}}
+	err := d.read(viewRules, func(reader projections.Reader) error {
+		for state, err := range d.views.rules.All(reader) {
+			if err != nil {
+				return err
+			}
+			retired := state.Status != projections.RuleActive
+			if retired && !q.Retired || q.Domain != "" && q.Domain != state.Rule.Domain || state.Rule.ID == "" {
+				continue
+			}
+			list.Rules = append(list.Rules, schemas.RuleSummary{
+				ID: state.Rule.ID, Title: state.Rule.Title, Domain: state.Rule.Domain, Severity: state.Rule.Severity,
+				Mandatory: state.Rule.Mandatory, Authority: state.Rule.Authority, Retired: retired,
+			})
+		}
+		return nil
+	})
+	sort.Slice(list.Rules, func(i, j int) bool { return list.Rules[i].ID < list.Rules[j].ID })
+	return list, err
+}
+
+func (d *Daemon) ruleShow(_ context.Context, q schemas.RuleQuery) (view schemas.RuleView, err error) {
+	err = d.read(viewRules, func(reader projections.Reader) error {
+		state, found, err := d.views.rules.Rule(reader, q.ID)
+		if err != nil {
+			return err
+		}
+		if !found || state.Rule.ID == "" {
+			return faultf(schemas.CodeNotFound, "there is no rule %q. writ rule list shows them", q.ID)
+		}
+		view.Rule, view.Source, view.Revisions = state.Rule, state.Source, state.Revisions
+		view.Retired = state.Status != projections.RuleActive
+		view.LastChange = state.Last.Seq
+		return nil
+	})
+	if err != nil {
+		return view, err
+	}
+	return view, d.read(viewFrequency, func(reader projections.Reader) error {
+		counts, err := d.views.frequency.Rule(reader, q.ID)
+		if err != nil {
+			return err
+		}
+		g := counts.Graduate(view.Rule.Confidence)
+		view.Positive, view.Negative = counts.Positive, counts.Negative
+		view.Weight, view.Graduated, view.Flagged = g.Weight, g.Graduated, g.Flagged
+		return nil
+	})
+}
+
+// ruleImport brings rule files in, all or none.
+func (d *Daemon) ruleImport(ctx context.Context, r schemas.RuleImportRequest) (schemas.RuleImportReply, error) {
+	folder := fstest.MapFS{}
+	for _, f := range r.Files {
+		folder[f.Path] = &fstest.MapFile{Data: []byte(f.Content)}
+	}
+	files, problems := corpus.Load(folder)
+	if len(problems) > 0 {
+		out := schemas.RuleImportReply{}
+		for _, p := range problems {
+			out.Problems = append(out.Problems, p.String())
+		}
+		return out, nil
+	}
+	return d.importFiles(ctx, files, "")
+}
+
+// importEmbedded brings in the rules that this build ships, where they are new
+// or changed. Rules that a person edited or retired stay as they are.
+func (d *Daemon) importEmbedded(ctx context.Context) error {
+	files, err := corpus.Embedded()
+	if err != nil {
+		return fmt.Errorf("daemon: the shipped rules: %w", err)
+	}
+	if err := d.caughtUp(ctx, viewRules); err != nil {
+		return err
+	}
+	report, err := d.importFiles(ctx, files, sourceEmbedded)
+	if err != nil {
+		return fmt.Errorf("daemon: import the shipped rules: %w", err)
+	}
+	if len(report.Imported) > 0 {
+		d.logger.Info("imported the shipped rules", "rules", len(report.Imported))
+	}
+	return nil
+}
+
+// caughtUp waits until a view holds the rules as the log has them now.
+func (d *Daemon) caughtUp(ctx context.Context, view string) error {
+	end, err := d.conn.State(ctx, schemas.StreamRules)
+	if err != nil {
+		return err
+	}
+	return d.runtime.WaitFor(ctx, view, schemas.Position{Stream: schemas.StreamRules, Seq: end.Last})
+}
+
+// importFiles appends those rules that differ from what the log has. source is
+// what is recorded as their origin; "" records each file's path.
+func (d *Daemon) importFiles(ctx context.Context, files []corpus.File, source string) (schemas.RuleImportReply, error) {
+	var report schemas.RuleImportReply
+	var last schemas.Position
+	for _, f := range files {
+		from := source
+		if from == "" {
+			from = f.Path
+		}
+		state, err := d.ruleState(f.Rule.ID)
+		if err != nil {
+			return report, err
+		}
+		if state.Hash == f.Hash || source == sourceEmbedded && touched(state) {
+			report.Unchanged++
+			continue
+		}
+		position, err := d.conn.Append(ctx, schemas.Event{
+			ID: newID(), Time: d.now(), Source: source, Actor: "writ", Aggregate: schemas.RuleAggregate(f.Rule.ID),
+			Data: schemas.RuleImported{Rule: f.Rule, Source: from, Hash: f.Hash},
+		}, nil, bus.Any())
+		if err != nil {
+			return report, err
+		}
+		last = position
+		report.Imported = append(report.Imported, f.Rule.ID)
+	}
+	if last.Seq == 0 {
+		return report, d.caughtUp(ctx, viewRetrieval)
+	}
+	return report, errors.Join(d.runtime.WaitFor(ctx, viewRetrieval, last), d.runtime.WaitFor(ctx, viewRules, last))
+}
+
+// touched says that somebody besides Writ's own import changed a rule.
+func touched(s projections.RuleState) bool {
+	return s.Status != "" && (s.Source != sourceEmbedded || s.Status != projections.RuleActive)
+}
+
+func (d *Daemon) ruleState(id string) (state projections.RuleState, err error) {
+	err = d.read(viewRules, func(reader projections.Reader) error {
+		state, _, err = d.views.rules.Rule(reader, id)
+		return err
+	})
+	return state, err
+}

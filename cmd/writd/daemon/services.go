@@ -1,0 +1,100 @@
+package daemon
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/schemas"
+)
+
+// serviceName is how the daemon's services are found by NATS discovery.
+const serviceName = "writ"
+
+// fault is an error that a client is told, with a stable code.
+type fault struct {
+	code string
+	text string
+}
+
+func (f fault) Error() string { return f.text }
+
+// Code is the stable part, schemas.Code….
+func (f fault) Code() string { return f.code }
+
+func faultf(code, format string, args ...any) error {
+	return fault{code, fmt.Sprintf(format, args...)}
+}
+
+// answer makes an endpoint of a function from request to reply.
+func answer[Request, Reply any](name, subject string, handle func(context.Context, Request) (Reply, error)) bus.Endpoint {
+	return bus.Endpoint{Name: name, Subject: subject, Handle: func(ctx context.Context, r bus.Request) ([]byte, error) {
+		var request Request
+		if len(r.Body) > 0 {
+			if err := json.Unmarshal(r.Body, &request); err != nil {
+				return nil, faultf(schemas.CodeBadRequest, "the request is not the JSON that %s takes: %v", subject, err)
+			}
+		}
+		reply, err := handle(ctx, request)
+		if err != nil {
+			return nil, coded(err)
+		}
+		return json.Marshal(reply)
+	}}
+}
+
+// coded gives an error of the layers below the code a client can act on.
+func coded(err error) error {
+	var f fault
+	switch {
+	case errors.As(err, &f):
+		return f
+	case errors.Is(err, bus.ErrConflict):
+		return fault{schemas.CodeConflict, err.Error()}
+	case errors.Is(err, schemas.ErrInvalid), errors.Is(err, schemas.ErrUnknownType), errors.Is(err, schemas.ErrIDTooLong):
+		return fault{schemas.CodeBadRequest, err.Error()}
+	}
+	return fault{schemas.CodeInternal, err.Error()}
+}
+
+type none struct{}
+
+// serve announces the services.
+func (d *Daemon) serve(ctx context.Context) (stop func(), err error) {
+	shut, err := d.conn.Serve(ctx, bus.Service{
+		Name: serviceName, Version: Version, Description: "rules, gates and the log of coding agents",
+		Endpoints: []bus.Endpoint{
+			{Name: "hook", Subject: schemas.SvcHook, Handle: d.hook},
+			answer("retrieve", schemas.SvcRetrieve, d.retrieve),
+			answer("always_on", schemas.SvcAlwaysOn, d.alwaysOn),
+			answer("session_list", schemas.SvcSessions, d.sessionList),
+			answer("session_show", schemas.SvcSession, d.sessionShow),
+			answer("session_mode", schemas.SvcMode, d.modeByAgent),
+			answer("mode", schemas.SvcModeByUser, d.modeByUser),
+			answer("phase", schemas.SvcPhase, d.phase),
+			answer("approve", schemas.SvcApprove, d.approve),
+			answer("rule_list", schemas.SvcRules, d.ruleList),
+			answer("rule_show", schemas.SvcRule, d.ruleShow),
+			answer("rule_import", schemas.SvcRuleImport, d.ruleImport),
+			answer("emit", schemas.SvcEmit, d.emit),
+			answer("replay", schemas.SvcReplay, d.replay),
+			answer("status", schemas.SvcStatus, d.status),
+			answer("stop", schemas.SvcStop, func(context.Context, none) (none, error) {
+				d.stop()
+				return none{}, nil
+			}),
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return func() {
+		ctx, cancel := context.WithTimeout(context.Background(), stopBudget)
+		defer cancel()
+		if err := shut(ctx); err != nil {
+			d.logger.Error("stop the services", "error", err)
+		}
+	}, nil
+}

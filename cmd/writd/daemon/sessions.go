@@ -1,0 +1,190 @@
+package daemon
+
+import (
+	"container/list"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/enforcement"
+	"github.com/writbus/writ/projections"
+	"github.com/writbus/writ/schemas"
+)
+
+const (
+	// appendTries is how often a decision is taken anew when somebody else
+	// appended to the session in between.
+	appendTries = 4
+	// keptSessions bounds the folded states in memory; others are loaded from
+	// their view.
+	keptSessions = 512
+)
+
+// errContended is returned when every try met a conflict.
+var errContended = errors.New("daemon: the session is being changed by too many at once")
+
+// sessions folds, decides and appends, one session at a time each.
+type sessions struct {
+	conn    *bus.Conn
+	runtime *projections.Runtime
+	view    *projections.Fold[enforcement.State]
+	now     func() time.Time
+
+	mu    sync.Mutex
+	live  map[string]*list.Element
+	order *list.List // of *session, least recently used first
+}
+
+// session is one aggregate in memory.
+type session struct {
+	id     string
+	mu     sync.Mutex
+	loaded bool
+	state  enforcement.State
+	seq    uint64 // of the last event folded in; 0 for a session without events
+}
+
+func newSessions(conn *bus.Conn, runtime *projections.Runtime, view *projections.Fold[enforcement.State], now func() time.Time) *sessions {
+	return &sessions{conn: conn, runtime: runtime, view: view, now: now, live: map[string]*list.Element{}, order: list.New()}
+}
+
+// meta is what an event carries beside its data.
+type meta struct {
+	actor       string
+	correlation string
+}
+
+// act loads a session, decides, and appends what the decision records, at the
+// place the decision was made for. decide sees the state as it is at that
+// place and is called again after a conflict.
+func (s *sessions) act(ctx context.Context, id string, m meta, decide func(enforcement.State) (enforcement.Decision, error)) (enforcement.Decision, enforcement.State, error) {
+	one := s.get(id)
+	one.mu.Lock()
+	defer one.mu.Unlock()
+	eventID := newID()
+	for range appendTries {
+		if err := s.refresh(ctx, one); err != nil {
+			return enforcement.Decision{}, enforcement.State{}, err
+		}
+		d, err := decide(one.state)
+		if err != nil || len(d.Record) == 0 {
+			return d, one.state, err
+		}
+		err = s.append(ctx, one, eventID, m, d.Record)
+		if err == nil {
+			return d, one.state, nil
+		}
+		// Whatever went wrong, the state in memory may not be the log's.
+		one.loaded = false
+		if !errors.Is(err, bus.ErrConflict) {
+			return enforcement.Decision{}, enforcement.State{}, err
+		}
+	}
+	return enforcement.Decision{}, enforcement.State{}, fmt.Errorf("%w: %s", errContended, id)
+}
+
+// append writes one message, expecting the session as it was folded, and folds
+// the message in.
+func (s *sessions) append(ctx context.Context, one *session, eventID string, m meta, record []schemas.Payload) error {
+	main := schemas.Event{
+		ID: eventID, Time: s.now(), Source: source, Aggregate: schemas.Session(one.id),
+		Actor: m.actor, CorrelationID: m.correlation, Data: record[0],
+	}
+	position, err := s.conn.Append(ctx, main, record[1:], bus.LastSeq(one.seq))
+	if err != nil {
+		return err
+	}
+	for i, data := range record {
+		e := main
+		e.Data, e.Position = data, position
+		e.Position.Part = i
+		one.state = enforcement.Evolve(one.state, e)
+	}
+	one.seq = position.Seq
+	return nil
+}
+
+// state returns a session as the log has it.
+func (s *sessions) state(ctx context.Context, id string) (enforcement.State, uint64, error) {
+	one := s.get(id)
+	one.mu.Lock()
+	defer one.mu.Unlock()
+	err := s.refresh(ctx, one)
+	return one.state, one.seq, err
+}
+
+// refresh loads a session that is not in memory: from its view, and then the
+// tail of its own subject.
+func (s *sessions) refresh(ctx context.Context, one *session) error {
+	if one.loaded {
+		return nil
+	}
+	aggregate := schemas.Session(one.id)
+	if err := aggregate.Check(); err != nil {
+		return err
+	}
+	reader, err := s.runtime.Reader(viewState)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = reader.Close() }()
+	one.state, one.seq = enforcement.State{}, 0
+	if reader.Version() == s.view.Version() {
+		if one.state, one.seq, _, err = s.view.Load(reader, aggregate); err != nil {
+			return err
+		}
+	}
+	for record, err := range s.conn.Tail(ctx, aggregate, one.seq) {
+		if err != nil {
+			return err
+		}
+		one.seq = record.Seq
+		events, err := record.Events()
+		if err != nil {
+			continue // the projection keeps it in the quarantine
+		}
+		for _, e := range events {
+			one.state = enforcement.Evolve(one.state, e)
+		}
+	}
+	one.loaded = true
+	return nil
+}
+
+func (s *sessions) get(id string) *session {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e, known := s.live[id]; known {
+		s.order.MoveToBack(e)
+		return e.Value.(*session)
+	}
+	one := &session{id: id}
+	s.live[id] = s.order.PushBack(one)
+	if s.order.Len() > keptSessions {
+		s.evict()
+	}
+	return one
+}
+
+// evict drops the least recently used session that nobody is working on.
+func (s *sessions) evict() {
+	for e := s.order.Front(); e != nil; e = e.Next() {
+		one := e.Value.(*session)
+		if one.mu.TryLock() {
+			delete(s.live, one.id)
+			s.order.Remove(e)
+			one.mu.Unlock()
+			return
+		}
+	}
+}
+
+// len is the number of sessions in memory.
+func (s *sessions) len() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.order.Len()
+}

@@ -1,0 +1,45 @@
+package daemon
+
+import (
+	"github.com/writbus/writ/enforcement"
+	"github.com/writbus/writ/projections"
+	"github.com/writbus/writ/retrieval"
+	"github.com/writbus/writ/schemas"
+)
+
+// Names of the views whose readers the daemon asks for. Persisted: a new name
+// is a new view.
+const (
+	viewState     = "session-state"
+	viewSessions  = "sessions"
+	viewRules     = "rules"
+	viewFrequency = "frequency"
+	viewRetrieval = "retrieval"
+)
+
+// views are the projections of this daemon.
+type views struct {
+	state     *projections.Fold[enforcement.State]
+	sessions  projections.Sessions
+	rules     projections.Rules
+	frequency *projections.Frequency
+	verdicts  projections.Verdicts
+	retrieval *projections.RetrievalIndex
+}
+
+func newViews(index *corpusIndex) views {
+	return views{
+		state:     projections.NewFold(viewState, enforcement.StateVersion, schemas.TypesOf(schemas.KindSession), enforcement.Evolve),
+		sessions:  projections.NewSessions(),
+		rules:     projections.NewRules(),
+		frequency: projections.NewFrequency(index.graduate),
+		verdicts:  projections.NewVerdicts(),
+		retrieval: projections.NewRetrievalIndex(analyse, retrieval.AnalysisVersion, index.change),
+	}
+}
+
+func (v views) all() []projections.Projector {
+	return []projections.Projector{v.state, v.sessions, v.rules, v.frequency, v.verdicts, v.retrieval}
+}
+
+func analyse(r schemas.Rule) ([]byte, error) { return retrieval.Analyse(r).MarshalBinary() }

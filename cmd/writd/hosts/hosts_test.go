@@ -1,0 +1,189 @@
+package hosts
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func TestClaudeCalls(t *testing.T) {
+	for name, c := range map[string]struct {
+		event, payload string
+		check          func(Call) bool
+	}{
+		"a prompt and its origin": {
+			"UserPromptSubmit", `{"session_id":"s","prompt_id":"p","cwd":"/p","hook_event_name":"UserPromptSubmit","prompt":"go on","source":"user"}`,
+			func(c Call) bool {
+				return c.Kind == Prompt && c.Prompt == "go on" && c.Origin == "user" && c.PromptID == "p" && c.Dir == "/p"
+			},
+		},
+		"a prompt of unknown origin": {
+			"UserPromptSubmit", `{"session_id":"s","prompt":"x"}`,
+			func(c Call) bool { return c.Kind == Prompt && c.Origin == "" },
+		},
+		"how a session started is not who prompted": {
+			"SessionStart", `{"session_id":"s","source":"startup","model":"m"}`,
+			func(c Call) bool { return c.Kind == SessionStart && c.Source == "startup" && c.Origin == "" && c.Model == "m" },
+		},
+		"a typed command": {
+			"UserPromptExpansion", `{"session_id":"s","expansion_type":"slash_command","command_name":"/writ-approve","command_args":"plan","prompt":"/writ-approve plan"}`,
+			func(c Call) bool {
+				return c.Kind == Command && c.Command == "writ-approve" && c.Args == "plan" && c.Origin == "user"
+			},
+		},
+		"a whole file": {
+			"PreToolUse", `{"session_id":"s","tool_name":"Write","tool_input":{"file_path":"/p/a","content":"x"},"tool_use_id":"t"}`,
+			func(c Call) bool {
+				return c.Kind == BeforeTool && len(c.Writes) == 1 && c.Writes[0].Path == "/p/a" && *c.Writes[0].Content == "x"
+			},
+		},
+		"several edits": {
+			"PreToolUse", `{"session_id":"s","tool_name":"MultiEdit","tool_input":{"file_path":"/p/a","edits":[{"old_string":"a","new_string":"b"},{"old_string":"c","new_string":"d","replace_all":true}]}}`,
+			func(c Call) bool {
+				return len(c.Writes[0].Edits) == 2 && c.Writes[0].Edits[1] == Edit{"c", "d", true}
+			},
+		},
+		"a notebook": {
+			"PreToolUse", `{"session_id":"s","tool_name":"NotebookEdit","tool_input":{"notebook_path":"/p/n.ipynb","new_source":"1"}}`,
+			func(c Call) bool { return c.Writes[0].Path == "/p/n.ipynb" && c.Writes[0].Opaque },
+		},
+		"a shell command": {
+			"PreToolUse", `{"session_id":"s","tool_name":"Bash","tool_input":{"command":"ls > x"}}`,
+			func(c Call) bool { return c.Shell != nil && *c.Shell == "ls > x" },
+		},
+		"a plan that was accepted": {
+			"PostToolUse", `{"session_id":"s","tool_name":"ExitPlanMode","tool_input":{"plan":"old"},"tool_response":{"plan":"accepted"}}`,
+			func(c Call) bool { return c.Kind == AfterTool && c.Plan == "accepted" },
+		},
+		"a sub-agent": {
+			"PreToolUse", `{"session_id":"s","agent_id":"a1","agent_type":"Explore","tool_name":"Read","tool_input":{"file_path":"/x"}}`,
+			func(c Call) bool { return c.Agent == "a1" && c.AgentType == "Explore" && len(c.Writes) == 0 },
+		},
+		"the payload's event wins": {
+			"Whatever", `{"session_id":"s","hook_event_name":"Stop"}`,
+			func(c Call) bool { return c.Kind == Stop && c.Hook == "Stop" },
+		},
+		"an event of a later version": {
+			"MoonLanded", `{"session_id":"s","crew":3,"note":"x"}`,
+			func(c Call) bool { return c.Kind == Other && c.Fields["crew"] == 3.0 && c.Fields["note"] == "x" },
+		},
+		"a field of another type": {
+			"PostToolUse", `{"session_id":"s","duration_ms":"fast","tool_name":"Bash","tool_input":{"command":"ls"}}`,
+			func(c Call) bool { return c.Tool == "Bash" && c.Millis == 0 },
+		},
+		"a byte order mark": {
+			"Stop", "\xef\xbb\xbf" + `{"session_id":"s"}`,
+			func(c Call) bool { return c.Session == "s" },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			call, err := Parse("claude", c.event, []byte(c.payload))
+			if err != nil || !c.check(call) {
+				t.Errorf("%+v, %v", call, err)
+			}
+		})
+	}
+}
+
+func TestPayloadsThatCannotBeRead(t *testing.T) {
+	for name, payload := range map[string]string{
+		"nothing":                  "",
+		"half":                     `{"session_id":"s","tool_na`,
+		"a list":                   `[1]`,
+		"no session":               `{"prompt":"x"}`,
+		"a write without a path":   `{"session_id":"s","tool_name":"Write","tool_input":{"content":"x"}}`,
+		"a write of another shape": `{"session_id":"s","tool_name":"Write","tool_input":[1]}`,
+		"a shell without command":  `{"session_id":"s","tool_name":"Bash","tool_input":{}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			call, err := Parse("claude", "PreToolUse", []byte(payload))
+			if !errors.Is(err, ErrPayload) {
+				t.Fatalf("%+v, %v", call, err)
+			}
+			if call.Kind != BeforeTool {
+				t.Errorf("the kind is lost: %v", call.Kind)
+			}
+		})
+	}
+	if _, err := Parse("emacs", "PreToolUse", nil); !errors.Is(err, ErrUnknownHost) {
+		t.Errorf("unknown host: %v", err)
+	}
+}
+
+func TestClaudeAnswers(t *testing.T) {
+	tool := Call{Host: "claude", Hook: "PreToolUse", Kind: BeforeTool}
+	for name, c := range map[string]struct {
+		call   Call
+		answer Answer
+		stdout string
+		exit   int
+		stderr string
+	}{
+		"a pass says nothing": {tool, Answer{}, "", 0, ""},
+		"a refusal says it three times": {
+			tool, Answer{Verdict: Refuse, Reason: "no"},
+			`{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"no"}}`, 2, "no\n",
+		},
+		"a question": {
+			tool, Answer{Verdict: AskUser, Reason: "sure?"},
+			`{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"sure?"}}`, 0, "",
+		},
+		"a pass with context keeps the host's own permission flow": {
+			tool, Answer{Context: "c"},
+			`{"hookSpecificOutput":{"hookEventName":"PreToolUse","additionalContext":"c"}}`, 0, "",
+		},
+		"a refused permission is JSON alone": {
+			Call{Hook: "PermissionRequest", Kind: Permission}, Answer{Verdict: Refuse, Reason: "no"},
+			`{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"no"}}}`, 0, "",
+		},
+		"a prompt's context": {
+			Call{Hook: "UserPromptSubmit", Kind: Prompt}, Answer{Context: "rules", Notice: "n"},
+			`{"systemMessage":"n","hookSpecificOutput":{"hookEventName":"UserPromptSubmit","additionalContext":"rules"}}`, 0, "",
+		},
+		"an event that takes no context tells the user": {
+			Call{Hook: "SessionEnd", Kind: SessionEnd}, Answer{Context: "bye"}, `{"systemMessage":"bye"}`, 0, "",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := Render(c.call, c.answer)
+			if strings.TrimSuffix(got.Stdout, "\n") != c.stdout || got.Exit != c.exit || got.Stderr != c.stderr {
+				t.Errorf("got %+v", got)
+			}
+		})
+	}
+}
+
+func TestAnswersStayWithinTheHostsLimit(t *testing.T) {
+	long := strings.Repeat("ü", 20_000)
+	got := Render(Call{Hook: "UserPromptSubmit", Kind: Prompt}, Answer{Context: long, Notice: long})
+	var out struct {
+		SystemMessage string
+		Specific      struct{ AdditionalContext string } `json:"hookSpecificOutput"`
+	}
+	if err := json.Unmarshal([]byte(got.Stdout), &out); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{out.SystemMessage, out.Specific.AdditionalContext} {
+		if n := utf8.RuneCountInString(text); n != maxClaudeText || !utf8.ValidString(text) {
+			t.Errorf("%d characters", n)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for event := range claudeKinds {
+		f.Add(event, []byte(`{"session_id":"s","tool_name":"Write","tool_input":{"file_path":"/a","content":"x"}}`))
+	}
+	f.Add("PreToolUse", []byte(`{"session_id":"s","tool_name":"MultiEdit","tool_input":{"file_path":"/a","edits":[{}]}}`))
+	f.Fuzz(func(t *testing.T, event string, payload []byte) {
+		c, err := Parse("claude", event, payload)
+		if err == nil && c.Session == "" {
+			t.Fatal("a call without a session")
+		}
+		if reply := Render(c, Answer{Verdict: Refuse, Reason: "r", Context: "c"}); reply.Stdout != "" && !json.Valid([]byte(reply.Stdout)) {
+			t.Fatalf("not JSON: %s", reply.Stdout)
+		}
+	})
+}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+
+	"github.com/writbus/writ/cmd/writd/config"
+	"github.com/writbus/writ/cmd/writd/daemon"
+)
+
+const usage = `writd serves Writ's log, gates and rules for one data directory.
+
+Usage: writd [--data DIR] [--durability power-loss|interval] [--port N] [--nats-url URL]
+
+It runs in the foreground until it is told to stop (writ down, Ctrl-C).
+Example: WRIT_HOME=~/writ-data writd --durability interval
+
+`
+
+// run is the program: it takes its world and returns the exit status, 0 after
+// a graceful stop, 1 when it could not serve, 2 for bad flags.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	settings, verbose, err := parse(args, stderr)
+	if errors.Is(err, flag.ErrHelp) {
+		return 0
+	}
+	if err != nil {
+		_, _ = fmt.Fprintf(stderr, "writd: %v\n", err)
+		return 2
+	}
+	level := slog.LevelInfo
+	if verbose {
+		level = slog.LevelDebug
+	}
+	logger := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level}))
+	err = daemon.Run(ctx, settings, logger, func(url string) {
+		_, _ = fmt.Fprintf(stdout, "writd: serving %s at %s\n", settings.DataDir, url)
+	})
+	if err != nil {
+		_, _ = fmt.Fprintf(stderr, "writd: %v\n", err)
+		return 1
+	}
+	return 0
+}
+
+func parse(args []string, stderr io.Writer) (s config.Settings, verbose bool, err error) {
+	flags := flag.NewFlagSet("writd", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	flags.Usage = func() {
+		_, _ = io.WriteString(stderr, usage)
+		flags.PrintDefaults()
+	}
+	dataDir := flags.String("data", "", "data `directory` (default: WRIT_HOME, else the user's state folder)")
+	durability := flags.String("durability", "", "power-loss: fsync before every acknowledgement; interval: every 100 ms")
+	port := flags.Int("port", -1, "port to listen on, loopback only (0: any)")
+	natsURL := flags.String("nats-url", "", "use the NATS at this `URL` instead of embedding one")
+	flags.BoolVar(&verbose, "verbose", false, "log what the daemon does")
+	if err := flags.Parse(args); err != nil {
+		return s, false, err
+	}
+	if flags.NArg() > 0 {
+		return s, false, fmt.Errorf("unexpected argument %q. See writd --help", flags.Arg(0))
+	}
+	if *dataDir == "" {
+		if *dataDir, err = config.DataDir(); err != nil {
+			return s, false, err
+		}
+	}
+	if s, err = config.Load(*dataDir); err != nil {
+		return s, false, err
+	}
+	if *durability != "" {
+		s.Durability = *durability
+	}
+	if *port >= 0 {
+		s.Port = *port
+	}
+	if *natsURL != "" {
+		s.NATSURL = *natsURL
+	}
+	return s, verbose, s.Check()
+}
