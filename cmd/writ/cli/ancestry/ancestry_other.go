@@ -1,0 +1,9 @@
+//go:build !unix && !windows
+
+package ancestry
+
+import "os"
+
+func parents() (int, lookup) {
+	return os.Getppid(), func(int) (Process, int, bool) { return Process{}, 0, false }
+}

@@ -1,0 +1,158 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/cmd/writ/cli/launch"
+	"github.com/writbus/writ/cmd/writd/config"
+	"github.com/writbus/writ/schemas"
+)
+
+// Roles a client connects in. The names are those of the credential files.
+const (
+	roleHook      = "hook"
+	roleDashboard = "dashboard" // reads everything, changes nothing
+	roleAdmin     = "admin"     // approves and administers: the user's own acts
+)
+
+// startBudget bounds starting a daemon for a command that a person waits for.
+// A log of a million events is recovered in about a second.
+const startBudget = 20 * time.Second
+
+// callBudget bounds one request of such a command.
+const callBudget = 10 * time.Second
+
+// Service is the daemon as a client sees it.
+type Service interface {
+	// Request asks a service. Its errors are those of bus.Conn.Request.
+	Request(ctx context.Context, r bus.Request) (bus.Reply, error)
+	Close()
+}
+
+// connectBus reaches a daemon over the bus, with the credential of a role. A
+// daemon on somebody else's NATS makes no credentials; there its own settings
+// say how to connect.
+func connectBus(ctx context.Context, at config.Endpoint, dataDir, role string) (Service, error) {
+	o := bus.Options{URL: at.URL, Name: "writ " + role, Timeout: callBudget}
+	own, err := bus.LoadCredential(filepath.Dir(config.CredentialPath(dataDir, role)), role)
+	switch {
+	case err == nil:
+		o.User, o.Password = own.User, own.Password
+	case errors.Is(err, bus.ErrNotFound):
+		settings, loadErr := config.Load(dataDir)
+		if loadErr != nil || settings.NATSURL == "" {
+			return nil, fmt.Errorf("%w: there is no %s", bus.ErrBadCredentials, config.CredentialPath(dataDir, role))
+		}
+	default:
+		return nil, err
+	}
+	conn, err := bus.Connect(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return conn, nil
+}
+
+func (a *app) connect(ctx context.Context, at config.Endpoint, dataDir, role string) (Service, error) {
+	if a.env.Connect != nil {
+		return a.env.Connect(ctx, at, dataDir, role)
+	}
+	return connectBus(ctx, at, dataDir, role)
+}
+
+// launchOptions say how the daemon of a data directory is started.
+func (a *app) launchOptions(dataDir string) launch.Options {
+	return launch.Options{
+		DataDir: dataDir, Executable: a.env.Executable, Vars: a.env.Vars,
+		Probe: func(ctx context.Context, at config.Endpoint) error {
+			s, err := a.connect(ctx, at, dataDir, roleHook)
+			if err == nil {
+				s.Close()
+			}
+			return err
+		},
+	}
+}
+
+func (a *app) start(ctx context.Context, dataDir string) (config.Endpoint, error) {
+	if a.env.Start != nil {
+		return a.env.Start(ctx, a.launchOptions(dataDir))
+	}
+	return launch.Start(ctx, a.launchOptions(dataDir))
+}
+
+// reach connects to a running daemon, without starting one.
+func (a *app) reach(ctx context.Context, role string) (Service, config.Endpoint, error) {
+	dataDir, err := a.env.dataDir()
+	if err != nil {
+		return nil, config.Endpoint{}, err
+	}
+	at, err := config.ReadEndpoint(dataDir)
+	if err != nil {
+		return nil, at, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, callBudget)
+	defer cancel()
+	s, err := a.connect(ctx, at, dataDir, role)
+	if errors.Is(err, bus.ErrUnavailable) && !launch.Alive(at.PID) {
+		err = fmt.Errorf("%w: process %d, announced in %s, is gone", config.ErrNoDaemon, at.PID, dataDir)
+	}
+	return s, at, err
+}
+
+// open connects to the daemon, starting it where it does not run.
+func (a *app) open(ctx context.Context, role string) (Service, error) {
+	s, _, err := a.reach(ctx, role)
+	if err == nil {
+		return s, nil
+	}
+	dataDir, dirErr := a.env.dataDir()
+	if dirErr != nil {
+		return nil, dirErr
+	}
+	ctx, cancel := context.WithTimeout(ctx, startBudget)
+	defer cancel()
+	at, err := a.start(ctx, dataDir)
+	if err != nil {
+		return nil, err
+	}
+	return a.connect(ctx, at, dataDir, role)
+}
+
+// ask makes one request in a role and decodes its answer, starting the daemon
+// where it does not run. What names the attempt in an error.
+func ask[T any](ctx context.Context, a *app, role, what, subject string, request any) (T, error) {
+	var none T
+	s, err := a.open(ctx, role)
+	if err != nil {
+		return none, explain(what, err)
+	}
+	defer s.Close()
+	reply, err := call[T](ctx, s, subject, request)
+	return reply, explain(what, err)
+}
+
+// call makes one request on an open connection.
+func call[T any](ctx context.Context, s Service, subject string, request any) (T, error) {
+	var reply T
+	body, err := json.Marshal(request)
+	if err != nil {
+		return reply, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, callBudget)
+	defer cancel()
+	answer, err := s.Request(ctx, bus.Request{Subject: subject, Header: schemas.Header{}, Body: body})
+	if err != nil {
+		return reply, err
+	}
+	if err := json.Unmarshal(answer.Body, &reply); err != nil {
+		return reply, fmt.Errorf("the daemon's answer to %s cannot be read: %w", subject, err)
+	}
+	return reply, nil
+}

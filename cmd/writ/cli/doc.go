@@ -1,0 +1,13 @@
+// Package cli is the client: one command per file, each a request to the
+// daemon and a way to show its answer.
+//
+// Guarantees: a hook never hangs (two seconds), never prints a stack trace,
+// and refuses a write it could not have judged; `--json` prints one object, or
+// one object per line, with stable names; exit codes are 0 for success, 1 for
+// refused, not found or failed, 2 for a command line that cannot be understood
+// and, in hooks, for a refusal.
+//
+// It decides nothing: policy, retrieval and the log live in the daemon, and
+// their packages are not linked here, since a hook's cost is mostly the start
+// of its process.
+package cli

@@ -1,0 +1,85 @@
+package cli
+
+import (
+	"encoding/json"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/writbus/writ/schemas"
+)
+
+func (a *app) emitCommand() *cobra.Command {
+	var request schemas.EmitRequest
+	var session, data string
+	c := &cobra.Command{
+		Use:   "emit TYPE",
+		Short: "Publish one event; it is validated, and durable when the command ends",
+		Long: `Publishes one event. TYPE is an event type such as observation.recorded; the data
+is checked against its schema. What opens gates or records decisions is written
+by Writ itself and cannot be emitted.`,
+		Example: `  writ emit observation.recorded --id global --data '{"observation_id":"o1","text":"tests need -race"}'
+  make report | writ emit hook.observed --session S --data -`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			request.Type = args[0]
+			if request.ID != "" && session != "" {
+				return usage("emit: --id and --session name the same thing", "Give one of them.")
+			}
+			if request.ID == "" {
+				request.ID = a.sessionOr(session)
+			}
+			if request.ID == "" {
+				return usage("emit: whose event it is, is missing", "Give --session, or --id for what is not a session's.")
+			}
+			raw, err := a.data(data)
+			if err != nil {
+				return err
+			}
+			request.Data = raw
+			reply, err := ask[schemas.EmitReply](cmd.Context(), a, roleHook, "emit "+request.Type, schemas.SvcEmit, request)
+			if err != nil {
+				return err
+			}
+			if a.json {
+				return a.printJSON(reply)
+			}
+			a.printf("%s  %s %d\n", reply.EventID, reply.Position.Stream, reply.Position.Seq)
+			return nil
+		},
+	}
+	flags := c.Flags()
+	flags.StringVar(&data, "data", "{}", "the event's body as JSON, or - to read it from standard input")
+	flags.StringVar(&session, "session", "", "the session it belongs to (default $CLAUDE_CODE_SESSION_ID)")
+	flags.StringVar(&request.ID, "id", "", "the id of the rule, memory scope, … it belongs to")
+	flags.StringVar(&request.EventID, "event-id", "", "the event's own id, so that a repeated emit is stored once")
+	flags.StringVar(&request.Actor, "actor", "", "who did it")
+	return c
+}
+
+// data is the flag's JSON, or standard input's for "-".
+func (a *app) data(flag string) (json.RawMessage, error) {
+	raw := []byte(flag)
+	if flag == "-" {
+		var err error
+		if raw, err = io.ReadAll(io.LimitReader(a.in, maxPayload+1)); err != nil {
+			return nil, &fault{what: "emit: standard input", why: err.Error()}
+		}
+		if len(raw) > maxPayload {
+			return nil, &fault{what: "emit: the data", why: errPayloadTooLarge.Error()}
+		}
+	}
+	if problem := jsonProblem(raw); problem != "" {
+		return nil, usage("emit: the data is not JSON: "+problem, "Quote it for the shell, or pass it with --data - on standard input.")
+	}
+	return raw, nil
+}
+
+// jsonProblem says where text stops being JSON, "" when it does not.
+func jsonProblem(raw []byte) string {
+	var any json.RawMessage
+	if err := json.Unmarshal(raw, &any); err != nil {
+		return err.Error()
+	}
+	return ""
+}

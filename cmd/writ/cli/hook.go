@@ -1,0 +1,299 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/cmd/writd/config"
+	"github.com/writbus/writ/schemas"
+)
+
+const (
+	// hookBudget is all the time a hook takes, daemon start included. Hosts let
+	// the action proceed when a hook times out, so Writ answers long before.
+	hookBudget = 2 * time.Second
+	// hookReserve is kept of the budget for printing the answer.
+	hookReserve = 100 * time.Millisecond
+	// maxPayload bounds what a hook reads: the largest file a host sends whole,
+	// twice over, with room for JSON's escapes.
+	maxPayload = 24 << 20
+	// hookPause is between attempts while the daemon comes up.
+	hookPause = 10 * time.Millisecond
+)
+
+var (
+	errPayloadTooLarge = fmt.Errorf("the payload is larger than %d MiB", maxPayload>>20)
+	errPayloadEmpty    = errors.New("the payload is empty")
+	errPayloadBroken   = errors.New("the payload is not a JSON object")
+	errBadReply        = errors.New("the daemon's answer cannot be read")
+	errInternal        = errors.New("an internal error of writ")
+)
+
+// hook is one run of `writ hook`.
+type hook struct {
+	app   *app
+	agent string
+	// project is the root found, so that a hook out of time knows whether it
+	// guards anything.
+	project atomic.Pointer[string]
+}
+
+// runHook is the path every tool call of an agent takes: it is dispatched
+// before any command tree is built, and always answers within its budget.
+func (a *app) runHook(ctx context.Context, args []string) int {
+	if len(args) == 0 || len(args) > 2 || args[0] != "claude" {
+		return a.fail(usage("hook: "+hookArgsProblem(args), "Use `writ hook claude [EVENT]`; `writ init` writes such lines."))
+	}
+	event := ""
+	if len(args) == 2 {
+		event = args[1]
+	}
+	h := &hook{app: a, agent: args[0]}
+	reply := h.bounded(ctx, event)
+	if reply.Stdout != "" {
+		_, _ = io.WriteString(a.out, reply.Stdout)
+	}
+	if reply.Stderr != "" {
+		_, _ = io.WriteString(a.err, reply.Stderr)
+	}
+	return reply.Exit
+}
+
+func hookArgsProblem(args []string) string {
+	switch {
+	case len(args) == 0:
+		return "no agent is named"
+	case len(args) > 2:
+		return fmt.Sprintf("%d arguments are too many", len(args))
+	}
+	return fmt.Sprintf("the agent %q is unknown, this build knows claude", args[0])
+}
+
+// bounded answers in time whatever happens: a reader or file system that never
+// returns is left behind.
+func (h *hook) bounded(ctx context.Context, event string) schemas.HookReply {
+	ctx, cancel := context.WithTimeout(ctx, hookBudget-hookReserve)
+	defer cancel()
+	answer := make(chan schemas.HookReply, 1)
+	go func() {
+		call := hookCall{Event: event}
+		defer func() {
+			if recover() != nil {
+				answer <- h.failing(call, errInternal)
+			}
+		}()
+		answer <- h.answer(ctx, &call)
+	}()
+	select {
+	case reply := <-answer:
+		return reply
+	case <-ctx.Done():
+	}
+	select {
+	case reply := <-answer:
+		return reply
+	case <-time.After(hookReserve / 2):
+		return h.failing(hookCall{Event: event}, errors.New("no answer within two seconds"))
+	}
+}
+
+// hookCall is what the client itself needs to know of a payload.
+type hookCall struct {
+	Event   string
+	Tool    string
+	Path    string // what the tool would write, for the message
+	payload []byte
+}
+
+func (h *hook) answer(ctx context.Context, call *hookCall) schemas.HookReply {
+	payload, readErr := readPayload(h.app.in)
+	fields := decodePayload(payload)
+	if fields != nil {
+		call.take(*fields)
+	}
+	root, found := h.app.findProject(fields)
+	if !found {
+		return schemas.HookReply{}
+	}
+	h.project.Store(&root)
+	switch {
+	case readErr != nil:
+		return h.failing(*call, readErr)
+	case len(payload) == 0:
+		return h.failing(*call, errPayloadEmpty)
+	case fields == nil:
+		return h.failing(*call, errPayloadBroken)
+	}
+	call.payload = payload
+	reply, err := h.ask(ctx, *call, root)
+	if err != nil {
+		return h.failing(*call, err)
+	}
+	return reply
+}
+
+func readPayload(in io.Reader) ([]byte, error) {
+	raw, err := io.ReadAll(io.LimitReader(in, maxPayload+1))
+	if err != nil {
+		return nil, fmt.Errorf("the payload cannot be read: %w", err)
+	}
+	if len(raw) > maxPayload {
+		return nil, errPayloadTooLarge
+	}
+	return raw, nil
+}
+
+// payloadFields is the part of a host's payload that decides where it goes.
+type payloadFields struct {
+	CWD   lenientText `json:"cwd"`
+	Event lenientText `json:"hook_event_name"`
+	Tool  lenientText `json:"tool_name"`
+	Input struct {
+		Path     lenientText `json:"file_path"`
+		Notebook lenientText `json:"notebook_path"`
+	} `json:"tool_input"`
+}
+
+// lenientText is a string, or "" where the host sent something else: no field
+// of a payload is worth failing for.
+type lenientText string
+
+func (t *lenientText) UnmarshalJSON(raw []byte) error {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		*t = lenientText(s)
+	}
+	return nil
+}
+
+// decodePayload returns nil for what is not a whole JSON object.
+func decodePayload(raw []byte) *payloadFields {
+	var fields payloadFields
+	err := json.Unmarshal(raw, &fields)
+	var shape *json.UnmarshalTypeError
+	if err != nil && !(errors.As(err, &shape) && strings.HasPrefix(shape.Field, "tool_input")) {
+		return nil
+	}
+	if strings.TrimSpace(string(raw[:min(len(raw), 16)])) == "null" {
+		return nil
+	}
+	return &fields
+}
+
+func (c *hookCall) take(f payloadFields) {
+	if f.Event != "" {
+		c.Event = string(f.Event)
+	}
+	c.Tool = string(f.Tool)
+	c.Path = string(f.Input.Path)
+	if c.Path == "" {
+		c.Path = string(f.Input.Notebook)
+	}
+}
+
+// findProject looks above the payload's folder, the host's project folder and
+// the process's own, in that order.
+func (a *app) findProject(fields *payloadFields) (root string, found bool) {
+	var dirs []string
+	if fields != nil {
+		dirs = append(dirs, string(fields.CWD))
+	}
+	for _, dir := range append(dirs, a.env.Getenv("CLAUDE_PROJECT_DIR"), a.env.Dir) {
+		if !filepath.IsAbs(dir) {
+			continue
+		}
+		if root, found := config.FindProject(filepath.Clean(dir)); found {
+			return root, true
+		}
+		if real, err := filepath.EvalSymlinks(dir); err == nil && real != filepath.Clean(dir) {
+			if root, found := config.FindProject(real); found {
+				return root, true
+			}
+		}
+	}
+	return "", false
+}
+
+// ask puts the payload to the daemon, starting it where it does not answer,
+// until the context ends.
+func (h *hook) ask(ctx context.Context, call hookCall, root string) (schemas.HookReply, error) {
+	dataDir, err := h.app.env.dataDir()
+	if err != nil {
+		return schemas.HookReply{}, err
+	}
+	at, err := config.ReadEndpoint(dataDir)
+	for {
+		var reply schemas.HookReply
+		if err == nil {
+			reply, err = h.request(ctx, at, dataDir, call, root)
+		}
+		if err == nil || !worthRetrying(err) {
+			return reply, err
+		}
+		last := err
+		if at, err = h.app.start(ctx, dataDir); err != nil {
+			return schemas.HookReply{}, err
+		}
+		select {
+		case <-ctx.Done():
+			return schemas.HookReply{}, last
+		case <-time.After(hookPause):
+		}
+	}
+}
+
+// worthRetrying tells a daemon that is gone or still starting from one that
+// has answered.
+func worthRetrying(err error) bool {
+	var service *bus.ServiceError
+	if errors.As(err, &service) {
+		return service.Code == schemas.CodeNotReady
+	}
+	return errors.Is(err, config.ErrNoDaemon) || errors.Is(err, bus.ErrUnavailable) ||
+		errors.Is(err, bus.ErrBadCredentials) || errors.Is(err, bus.ErrClosed)
+}
+
+func (h *hook) request(ctx context.Context, at config.Endpoint, dataDir string, call hookCall, root string) (schemas.HookReply, error) {
+	s, err := h.app.connect(ctx, at, dataDir, roleHook)
+	if err != nil {
+		return schemas.HookReply{}, err
+	}
+	defer s.Close()
+	answer, err := s.Request(ctx, bus.Request{
+		Subject: schemas.SvcHook,
+		Header: schemas.Header{
+			schemas.HookHeaderAgent:   {h.agent},
+			schemas.HookHeaderEvent:   {call.Event},
+			schemas.HookHeaderDir:     {h.app.env.Dir},
+			schemas.HookHeaderProject: {root},
+			schemas.HookHeaderHome:    {h.app.env.Home},
+		},
+		Body: call.payload,
+	})
+	if err != nil {
+		return schemas.HookReply{}, err
+	}
+	return readReply(answer.Body)
+}
+
+// readReply refuses what is not an answer: an exit code other than 0 and 2
+// would let the action proceed in most hosts.
+func readReply(body []byte) (schemas.HookReply, error) {
+	var reply schemas.HookReply
+	trimmed := strings.TrimSpace(string(body[:min(len(body), 64)]))
+	if !strings.HasPrefix(trimmed, "{") || json.Unmarshal(body, &reply) != nil {
+		return schemas.HookReply{}, errBadReply
+	}
+	if reply.Exit != 0 && reply.Exit != 2 {
+		return schemas.HookReply{}, fmt.Errorf("%w: exit code %d", errBadReply, reply.Exit)
+	}
+	return reply, nil
+}

@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/cmd/writ/cli/launch"
+	"github.com/writbus/writ/cmd/writd/config"
+	"github.com/writbus/writ/schemas"
+)
+
+// maxReason bounds a refusal's text, in characters; agents lose the thread of
+// longer ones.
+const maxReason = 600
+
+// maxCause bounds the part of it that comes from a lower layer.
+const maxCause = 200
+
+const eventPreToolUse = "PreToolUse"
+
+// writers are the tools of Claude Code that can change files; tools of MCP
+// servers may.
+var writers = []string{"Write", "Edit", "MultiEdit", "NotebookEdit", "Bash", "PowerShell", "Monitor"}
+
+func (c hookCall) writes() bool {
+	return slices.Contains(writers, c.Tool) || strings.HasPrefix(c.Tool, "mcp__")
+}
+
+// gates says whether the call is one that must not pass unjudged. A payload
+// too broken to name its tool is judged by its event, and one that names
+// nothing at all is refused: hooks are installed for little that is harmless.
+func (c hookCall) gates() bool {
+	switch {
+	case c.Event == eventPreToolUse:
+		return c.Tool == "" || c.writes()
+	case c.Event == "":
+		return true
+	}
+	return false
+}
+
+// failing is the answer when the daemon gave none.
+func (h *hook) failing(call hookCall, cause error) schemas.HookReply {
+	root := h.project.Load()
+	if root == nil {
+		return schemas.HookReply{}
+	}
+	why := shorten(causeOf(cause), maxCause)
+	if !call.gates() {
+		return warning(fmt.Sprintf("Writ did not see %s: %s. Run `writ doctor` in a terminal.", call.subject(), why))
+	}
+	settings, err := config.LoadProject(*root)
+	if err == nil && settings.Fail == "open" {
+		return warning(fmt.Sprintf("Writ could NOT judge %s and let it pass, because .writ/config.yaml says `fail: open`: %s. "+
+			"Run `writ doctor` in a terminal.", call.subject(), why))
+	}
+	if err != nil {
+		why += "; and its settings cannot be read: " + shorten(oneLine(err.Error()), maxCause/2)
+	}
+	return refusal(shorten(fmt.Sprintf("Writ refused %s, since it could not judge it: %s. "+
+		"Nothing was written. Ask the user to run `writ doctor` in a terminal; it says what to repair. "+
+		"(`fail: open` in .writ/config.yaml, set by the user, lets writes pass while the daemon is down.)",
+		call.subject(), why), maxReason))
+}
+
+func (c hookCall) subject() string {
+	switch {
+	case c.Tool != "" && c.Path != "":
+		return c.Tool + " " + shorten(c.Path, 120)
+	case c.Tool != "":
+		return c.Tool
+	case c.Event != "":
+		return shorten(c.Event, 60)
+	}
+	return "this action"
+}
+
+// causeOf says for a person what went wrong, without the layers it passed.
+func causeOf(err error) string {
+	var service *bus.ServiceError
+	switch {
+	case errors.As(err, &service):
+		return "the daemon answered: " + oneLine(service.Text)
+	case errors.Is(err, launch.ErrNoBinary), errors.Is(err, launch.ErrDied):
+		return "the daemon could not be started: " + strings.TrimPrefix(oneLine(err.Error()), "launch: ")
+	case errors.Is(err, bus.ErrTooLarge):
+		return "the payload is larger than the daemon accepts"
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, bus.ErrUnavailable):
+		return "the daemon did not answer in time"
+	}
+	return oneLine(err.Error())
+}
+
+// refusal is Claude Code's JSON on stdout, the reason on stderr, and exit code
+// 2: each host honours at least one of them.
+func refusal(reason string) schemas.HookReply {
+	return schemas.HookReply{
+		Stdout: compactJSON(map[string]any{"hookSpecificOutput": map[string]any{
+			"hookEventName":            eventPreToolUse,
+			"permissionDecision":       "deny",
+			"permissionDecisionReason": reason,
+		}}),
+		Stderr: reason + "\n",
+		Exit:   2,
+	}
+}
+
+// warning lets the action pass and tells the user.
+func warning(text string) schemas.HookReply {
+	return schemas.HookReply{Stdout: compactJSON(map[string]any{"systemMessage": text})}
+}
+
+// compactJSON is one line, without HTML's escapes.
+func compactJSON(value any) string {
+	var buf bytes.Buffer
+	encoder := json.NewEncoder(&buf)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		panic("cli: a value of this package does not marshal: " + err.Error())
+	}
+	return buf.String()
+}

@@ -1,0 +1,135 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/writbus/writ/cmd/writ/cli/install"
+	"github.com/writbus/writ/cmd/writ/cli/launch"
+	"github.com/writbus/writ/cmd/writd/config"
+)
+
+func (a *app) initCommand() *cobra.Command {
+	var agent string
+	c := &cobra.Command{
+		Use:   "init [DIR]",
+		Short: "Guard a project: install hooks, slash commands and settings",
+		Long: `Installs Writ in the project in DIR, or in this folder: hooks in
+.claude/settings.json beside your own, slash commands, and .writ/config.yaml.
+Running it again changes nothing; "writ uninstall" takes everything out again.`,
+		Example: `  writ init
+  writ init ~/src/shop`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if agent != "claude" {
+				return usage("init: the agent \""+agent+"\" is unknown", "This build knows claude.")
+			}
+			root, err := a.projectDir("init", first(args))
+			if err != nil {
+				return err
+			}
+			return a.install(cmd.Context(), root)
+		},
+	}
+	c.Flags().StringVar(&agent, "agent", "claude", "the agent to guard the project against")
+	_ = c.RegisterFlagCompletionFunc("agent", cobra.FixedCompletions([]string{"claude"}, cobra.ShellCompDirectiveNoFileComp))
+	return c
+}
+
+// projectDir is the project a command is given, or the working folder.
+func (a *app) projectDir(what, arg string) (string, error) {
+	root := a.env.Dir
+	if arg != "" {
+		root = a.env.absolute(arg)
+	}
+	info, err := os.Stat(root)
+	switch {
+	case err != nil:
+		return "", refused(what, err.Error(), "Give the folder of a project.")
+	case !info.IsDir():
+		return "", refused(what, root+" is not a folder", "Give the folder of a project.")
+	case sameDir(root, a.env.Home):
+		return "", refused(what, root+" is your home folder, whose .claude/settings.json holds for every project",
+			"Run it in the folder of a project.")
+	case filepath.Dir(root) == root:
+		return "", refused(what, root+" is the root of the file system", "Run it in the folder of a project.")
+	}
+	return root, nil
+}
+
+func sameDir(a, b string) bool {
+	one, err1 := os.Stat(a)
+	two, err2 := os.Stat(b)
+	return err1 == nil && err2 == nil && os.SameFile(one, two)
+}
+
+func (a *app) install(ctx context.Context, root string) error {
+	program, err := a.stableProgram(ctx)
+	if err != nil {
+		return explain("init", err)
+	}
+	report, err := install.Init(root, program)
+	if err != nil {
+		return installFault(err)
+	}
+	outer, nested := config.FindProject(filepath.Dir(root))
+	if nested {
+		report.Warnings = append(report.Warnings, outer+" uses Writ as well; inside "+root+" its own settings hold")
+	}
+	if a.json {
+		return a.printJSON(report)
+	}
+	st := a.env.style(a.out)
+	if len(report.Written) == 0 {
+		a.printf("%s is guarded already; nothing had to change.\n", root)
+	} else {
+		a.printf("%s %s\n", st.bold("Writ guards "+root+"."), st.dim("It wrote:"))
+		for _, path := range report.Written {
+			a.printf("  %s\n", path)
+		}
+		a.printf("\nStart Claude Code there; in a running session the hooks are live at once.\n" +
+			"`writ doctor` checks that they answer, `writ uninstall` takes them out again.\n")
+	}
+	for _, w := range report.Warnings {
+		a.printf("%s %s\n", st.yellow("warning:"), w)
+	}
+	return nil
+}
+
+func installFault(err error) error {
+	var problem *install.Problem
+	if errors.As(err, &problem) {
+		return &fault{what: problem.What, why: problem.Why, todo: problem.Todo}
+	}
+	return &fault{what: "the project's files", why: err.Error()}
+}
+
+// stableProgram is the path hooks run writ by: one that stays. `go run` makes
+// a program that is gone afterwards; a package manager's link outlives the
+// version it points to.
+func (a *app) stableProgram(ctx context.Context) (string, error) {
+	program := a.env.Executable
+	if launch.Temporary(program) {
+		built, err := a.programs(ctx)
+		if err != nil {
+			return "", err
+		}
+		if launch.Temporary(built) {
+			return "", refused("init", program+" is a temporary build, which will be gone",
+				"Build writ and writd (`go install "+launch.Module+"/cmd/...@latest`), then run `writ init` with that.")
+		}
+		return built, nil
+	}
+	if found, err := exec.LookPath(strings.TrimSuffix(filepath.Base(program), ".exe")); err == nil {
+		if found, err = filepath.Abs(found); err == nil && sameDir(found, program) {
+			return found, nil
+		}
+	}
+	return filepath.Abs(program)
+}

@@ -1,0 +1,237 @@
+// Package launch finds, builds and starts the daemon.
+//
+// Guarantees: of any number of processes that start it at once, one does and
+// all return when it answers; a started daemon outlives its starter; every
+// wait ends with the caller's context.
+//
+// It does not stop daemons, and does not speak to them: whether one answers is
+// the caller's probe.
+package launch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/writbus/writ/cmd/writd/config"
+)
+
+var (
+	// ErrNoBinary is returned where writd is found nowhere.
+	ErrNoBinary = errors.New("launch: writd is neither beside writ nor on the PATH")
+	// ErrDied is returned when the started daemon ended before it answered; the
+	// error carries the last line of its log.
+	ErrDied = errors.New("launch: the daemon ended at its start")
+)
+
+// poll is the pause between looks at a lock or an endpoint. A daemon takes
+// tens of milliseconds to start, so this adds little to a hook's wait and
+// costs little with twenty hooks waiting.
+const poll = 5 * time.Millisecond
+
+// Options say which daemon to start, and how to see that it answers.
+type Options struct {
+	DataDir    string
+	Executable string   // of this program; the daemon is looked for beside it
+	Vars       []string // environment, in the form of os.Environ
+	// Probe returns nil when the daemon announced at the endpoint answers.
+	Probe func(context.Context, config.Endpoint) error
+}
+
+// Start returns the endpoint of a daemon that answers, starting one in the
+// background where none does. It returns ErrNoBinary, ErrDied, or the
+// context's error.
+func Start(ctx context.Context, o Options) (config.Endpoint, error) {
+	if at, err := answering(ctx, o); err == nil {
+		return at, nil
+	}
+	if err := os.MkdirAll(o.DataDir, 0o700); err != nil {
+		return config.Endpoint{}, fmt.Errorf("launch: data folder: %w", err)
+	}
+	for {
+		unlock, err := tryLock(filepath.Join(o.DataDir, "start.lock"))
+		if err == nil {
+			defer unlock()
+			return startLocked(ctx, o)
+		}
+		if !errors.Is(err, errLocked) {
+			return config.Endpoint{}, fmt.Errorf("launch: %w", err)
+		}
+		if err := pause(ctx); err != nil {
+			return config.Endpoint{}, err
+		}
+		if at, err := answering(ctx, o); err == nil {
+			return at, nil
+		}
+	}
+}
+
+func startLocked(ctx context.Context, o Options) (config.Endpoint, error) {
+	if at, err := answering(ctx, o); err == nil {
+		return at, nil
+	}
+	binary, err := Find(o.Executable, o.Vars)
+	if err != nil {
+		return config.Endpoint{}, err
+	}
+	child, err := spawn(binary, o)
+	if err != nil {
+		return config.Endpoint{}, err
+	}
+	return child.await(ctx, o)
+}
+
+func answering(ctx context.Context, o Options) (config.Endpoint, error) {
+	at, err := config.ReadEndpoint(o.DataDir)
+	if err != nil {
+		return at, err
+	}
+	return at, o.Probe(ctx, at)
+}
+
+func pause(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return fmt.Errorf("launch: waiting for the daemon: %w", context.Cause(ctx))
+	case <-time.After(poll):
+		return nil
+	}
+}
+
+// Find returns the path of writd: beside the executable, else $WRITD, else on
+// the PATH.
+func Find(executable string, vars []string) (string, error) {
+	name := binaryName("writd")
+	if executable != "" {
+		if path := filepath.Join(filepath.Dir(executable), name); isProgram(path) {
+			return path, nil
+		}
+	}
+	if path := lookup(vars, "WRITD"); path != "" {
+		if !isProgram(path) {
+			return "", fmt.Errorf("%w, and WRITD is %s, which is not a program", ErrNoBinary, path)
+		}
+		return filepath.Abs(path)
+	}
+	for _, dir := range filepath.SplitList(lookup(vars, "PATH")) {
+		if path := filepath.Join(dir, name); filepath.IsAbs(dir) && isProgram(path) {
+			return path, nil
+		}
+	}
+	return "", ErrNoBinary
+}
+
+func lookup(vars []string, name string) string {
+	for i := len(vars) - 1; i >= 0; i-- {
+		if value, ok := strings.CutPrefix(vars[i], name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+func isProgram(path string) bool {
+	_, err := exec.LookPath(path)
+	return err == nil && filepath.Base(path) != path
+}
+
+// daemon is a started process, until it answers.
+type daemon struct {
+	ended  chan error
+	log    string
+	offset int64 // where this start's part of the log begins
+}
+
+func spawn(binary string, o Options) (*daemon, error) {
+	d := &daemon{log: config.Layout{Root: o.DataDir}.DaemonLog(), ended: make(chan error, 1)}
+	if err := os.MkdirAll(filepath.Dir(d.log), 0o700); err != nil {
+		return nil, fmt.Errorf("launch: %w", err)
+	}
+	log, err := os.OpenFile(d.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("launch: %w", err)
+	}
+	defer log.Close()
+	if info, err := log.Stat(); err == nil {
+		d.offset = info.Size()
+	}
+	cmd := exec.Command(binary)
+	cmd.Dir = o.DataDir
+	cmd.Env = DaemonVars(o.Vars, o.DataDir)
+	cmd.Stdout, cmd.Stderr = log, log
+	detach(cmd)
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("launch: %s: %w", binary, err)
+	}
+	go func() { d.ended <- cmd.Wait() }()
+	return d, nil
+}
+
+// DaemonVars is the environment of a daemon of a data directory. What an
+// agent's host put there for its own children is left out: the daemon outlives
+// the session that happened to start it.
+func DaemonVars(vars []string, dataDir string) []string {
+	var kept []string
+	for _, v := range vars {
+		if !strings.HasPrefix(v, "CLAUDE") && !strings.HasPrefix(v, "WRIT_HOME=") {
+			kept = append(kept, v)
+		}
+	}
+	return append(kept, "WRIT_HOME="+dataDir)
+}
+
+func (d *daemon) await(ctx context.Context, o Options) (config.Endpoint, error) {
+	for {
+		if at, err := answering(ctx, o); err == nil {
+			return at, nil
+		}
+		select {
+		case err := <-d.ended:
+			// Another daemon, still recovering its log, may hold the data: it
+			// is the one to wait for.
+			if !LockHeld(config.Layout{Root: o.DataDir}.Lock()) {
+				return config.Endpoint{}, d.death(err)
+			}
+			d.ended = nil
+		default:
+		}
+		if err := pause(ctx); err != nil {
+			return config.Endpoint{}, err
+		}
+	}
+}
+
+func (d *daemon) death(err error) error {
+	reason := d.lastLine()
+	if reason == "" && err != nil {
+		reason = err.Error()
+	}
+	return fmt.Errorf("%w: %s (%s)", ErrDied, reason, d.log)
+}
+
+// lastLine is the last line this daemon logged, at most 4 KiB of it.
+func (d *daemon) lastLine() string {
+	file, err := os.Open(d.log)
+	if err != nil {
+		return ""
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return ""
+	}
+	const most = 4 << 10
+	from := max(d.offset, info.Size()-most)
+	raw, err := io.ReadAll(io.NewSectionReader(file, from, info.Size()-from))
+	if err != nil {
+		return ""
+	}
+	lines := strings.Split(strings.TrimSpace(string(raw)), "\n")
+	return strings.TrimSpace(lines[len(lines)-1])
+}

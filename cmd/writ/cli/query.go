@@ -1,0 +1,174 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/writbus/writ/schemas"
+)
+
+// retrieveReply is the part of the retrieval's answer that is shown.
+type retrieveReply struct {
+	Rules       []foundRule `json:"rules"`
+	Mode        string      `json:"mode"`
+	Tier        string      `json:"tier"`
+	Probability float64     `json:"probability"`
+	Embedder    string      `json:"embedder"`
+	Profile     string      `json:"profile"`
+	Problem     string      `json:"problem"`
+	Block       string      `json:"block"`
+	Tokens      int         `json:"tokens"`
+	Latency     struct {
+		Total float64 `json:"total"` // microseconds
+	} `json:"latency_us"`
+}
+
+type foundRule struct {
+	schemas.Rule
+	ID    string  `json:"id"`
+	Score float64 `json:"score"`
+	Tier  string  `json:"tier"`
+	Why   struct {
+		BM25       float64 `json:"bm25"`
+		Vector     float64 `json:"vector"`
+		Severity   float64 `json:"severity"`
+		Confidence float64 `json:"confidence"`
+		Graph      float64 `json:"graph"`
+		Pinned     bool    `json:"pinned"`
+		Ranks      struct {
+			BM25   int `json:"bm25"`
+			Vector int `json:"vector"`
+		} `json:"ranks"`
+		Terms []struct {
+			Term  string  `json:"term"`
+			Score float64 `json:"score"`
+		} `json:"terms"`
+	} `json:"why"`
+}
+
+func (a *app) queryCommand() *cobra.Command {
+	var request schemas.RetrieveRequest
+	var block bool
+	c := &cobra.Command{
+		Use:   "query TEXT",
+		Short: "Find the rules that matter for a text",
+		Example: `  writ query "retry a payment request"
+  writ query --explain --domain go "close the response body"
+  writ query --json "parse user input" | jq -r '.rules[].id'`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			request.Query = strings.Join(args, " ")
+			raw, err := ask[json.RawMessage](cmd.Context(), a, roleHook, "query", schemas.SvcRetrieve, request)
+			if err != nil {
+				return err
+			}
+			if a.json {
+				return a.printJSON(raw)
+			}
+			var reply retrieveReply
+			if err := json.Unmarshal(raw, &reply); err != nil {
+				return &fault{what: "query: the daemon's answer cannot be read", why: err.Error()}
+			}
+			if block {
+				a.printf("%s", reply.Block)
+				return nil
+			}
+			a.showFound(reply, request.Explain)
+			return nil
+		},
+	}
+	flags := c.Flags()
+	flags.BoolVar(&request.Explain, "explain", false, "show why each rule was found")
+	flags.BoolVar(&block, "block", false, "print the text an agent would be given")
+	flags.IntVar(&request.BudgetTokens, "budget", 0, "tokens the answer may take (default 4000)")
+	flags.IntVar(&request.Limit, "limit", 0, "most rules to show")
+	flags.StringSliceVar(&request.Domains, "domain", nil, "only rules of this domain, and those of none")
+	flags.StringSliceVar(&request.Exclude, "exclude", nil, "rule ids to leave out")
+	flags.StringVar(&request.Profile, "profile", "", "weights to rank with")
+	flags.StringVar(&request.Session, "session", "", "ask as this session")
+	return c
+}
+
+// textWidth is where prose for a terminal is broken.
+const textWidth = 88
+
+func (a *app) showFound(reply retrieveReply, explained bool) {
+	st := a.env.style(a.out)
+	if len(reply.Rules) == 0 {
+		a.printf("No rule is relevant (probability %.2f, embedder %s).\n", reply.Probability, reply.Embedder)
+		return
+	}
+	for _, r := range reply.Rules {
+		id := r.ID
+		if id == "" {
+			id = r.Rule.ID
+		}
+		a.printf("%s  %s\n", st.bold(st.cyan(id)), st.bold(r.Title))
+		a.printf("    %s\n", st.dim(ruleFacts(r)))
+		if r.Tier != "titles" {
+			for _, line := range wrap(r.Statement, textWidth-4) {
+				a.printf("    %s\n", line)
+			}
+		}
+		if explained {
+			a.printf("    %s\n", st.dim(reasons(r)))
+		}
+		a.printf("\n")
+	}
+	a.printf("%s\n", st.dim(fmt.Sprintf("%s in %.0f µs; probability %.2f, %s, embedder %s, profile %s",
+		plural(len(reply.Rules), "rule", "rules"), reply.Latency.Total, reply.Probability, reply.Mode, reply.Embedder, reply.Profile)))
+	if reply.Problem != "" {
+		a.printf("%s %s\n", st.yellow("warning:"), reply.Problem)
+	}
+}
+
+func ruleFacts(r foundRule) string {
+	facts := []string{fmt.Sprintf("score %.2f", r.Score), r.Severity}
+	for _, fact := range []string{r.Domain, r.Authority} {
+		if fact != "" {
+			facts = append(facts, fact)
+		}
+	}
+	return strings.Join(facts, " · ")
+}
+
+func reasons(r foundRule) string {
+	w := r.Why
+	text := fmt.Sprintf("because: words %.3f (rank %d), meaning %.3f (rank %d), severity %.2f, confidence %.2f, neighbours %.2f",
+		w.BM25, w.Ranks.BM25, w.Vector, w.Ranks.Vector, w.Severity, w.Confidence, w.Graph)
+	if w.Pinned {
+		text += ", named in the text"
+	}
+	var terms []string
+	for _, t := range w.Terms {
+		terms = append(terms, t.Term)
+	}
+	if len(terms) > 0 {
+		text += "; matched " + strings.Join(terms, ", ")
+	}
+	return text
+}
+
+// wrap breaks text at spaces into lines of at most width runes; longer words
+// stand alone.
+func wrap(text string, width int) []string {
+	var lines []string
+	line, length := "", 0
+	for _, word := range strings.Fields(text) {
+		n := len([]rune(word))
+		if length > 0 && length+1+n > width {
+			lines, line, length = append(lines, line), "", 0
+		}
+		if length > 0 {
+			line, length = line+" ", length+1
+		}
+		line, length = line+word, length+n
+	}
+	if length > 0 {
+		lines = append(lines, line)
+	}
+	return lines
+}

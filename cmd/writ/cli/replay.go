@@ -1,0 +1,260 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/writbus/writ/schemas"
+)
+
+// replayFlags say which part of the log is shown.
+type replayFlags struct {
+	session, stream, eventType, since, until string
+	data                                     bool
+	limit                                    int
+}
+
+func (a *app) replayCommand() *cobra.Command {
+	var f replayFlags
+	c := &cobra.Command{
+		Use:   "replay",
+		Short: "Show the log, in order",
+		Long: `Shows what is in the log: one stream, or all of them merged by time. Times are
+RFC 3339, a date, or how long ago (15m, 24h).`,
+		Example: `  writ replay --since 1h
+  writ replay --stream WRIT_RULES --type rule.imported
+  writ replay --json > log.jsonl`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.replay(cmd.Context(), "replay", f) },
+	}
+	flags := c.Flags()
+	flags.StringVar(&f.stream, "stream", "", "only this stream, such as WRIT_SESSIONS or sessions")
+	flags.StringVar(&f.session, "session", "", "only this session")
+	flags.StringVar(&f.eventType, "type", "", "only events of this type")
+	flags.StringVar(&f.since, "since", "", "from this time on")
+	flags.StringVar(&f.until, "until", "", "before this time")
+	flags.IntVar(&f.limit, "limit", 0, "stop after this many events")
+	flags.BoolVar(&f.data, "data", false, "show each event's data")
+	return c
+}
+
+func (a *app) replay(ctx context.Context, what string, f replayFlags) error {
+	base := schemas.ReplayRequest{Session: f.session, Type: f.eventType}
+	var err error
+	if base.Since, err = a.moment(what, f.since); err != nil {
+		return err
+	}
+	if base.Until, err = a.moment(what, f.until); err != nil {
+		return err
+	}
+	streams, err := streamsOf(what, f)
+	if err != nil {
+		return err
+	}
+	s, err := a.open(ctx, roleAdmin)
+	if err != nil {
+		return explain(what, err)
+	}
+	defer s.Close()
+	var cursors []*cursor
+	for _, stream := range streams {
+		c := &cursor{service: s, request: base}
+		c.request.Stream = stream
+		cursors = append(cursors, c)
+	}
+	shown := 0
+	for {
+		e, more, err := earliest(ctx, cursors)
+		if err != nil {
+			return explain(what, err)
+		}
+		if !more || (f.limit > 0 && shown == f.limit) {
+			break
+		}
+		shown++
+		if err := a.showEvent(e, f.data); err != nil {
+			return err
+		}
+	}
+	if shown == 0 && f.session != "" && f.eventType == "" {
+		return refused(what, "the log has no events of session "+f.session, "`writ session list` shows the sessions.")
+	}
+	return nil
+}
+
+func streamsOf(what string, f replayFlags) ([]schemas.Stream, error) {
+	if f.session != "" {
+		return []schemas.Stream{schemas.StreamSessions}, nil
+	}
+	if f.stream == "" {
+		return schemas.Streams(), nil
+	}
+	for _, stream := range schemas.Streams() {
+		if strings.EqualFold(f.stream, string(stream)) || strings.EqualFold("WRIT_"+f.stream, string(stream)) {
+			return []schemas.Stream{stream}, nil
+		}
+	}
+	return nil, usage(fmt.Sprintf("%s: there is no stream %q", what, f.stream), fmt.Sprintf("The streams are %v.", schemas.Streams()))
+}
+
+// moment reads a time as people write it.
+func (a *app) moment(what, text string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	if ago, err := time.ParseDuration(text); err == nil {
+		return a.env.Now().Add(-ago.Abs()), nil
+	}
+	for _, layout := range []string{time.RFC3339Nano, "2006-01-02 15:04:05", "2006-01-02 15:04", time.DateOnly} {
+		if t, err := time.ParseInLocation(layout, text, time.Local); err == nil {
+			return t, nil
+		}
+	}
+	return time.Time{}, usage(fmt.Sprintf("%s: %q is no time", what, text), "Write 2026-01-31, 2026-01-31T15:04:05Z, or how long ago, such as 15m.")
+}
+
+// cursor reads one stream page by page.
+type cursor struct {
+	service Service
+	request schemas.ReplayRequest
+	page    []schemas.ReplayEvent
+	end     bool
+}
+
+// head is the cursor's next event, nil at the end.
+func (c *cursor) head(ctx context.Context) (*schemas.ReplayEvent, error) {
+	for len(c.page) == 0 && !c.end {
+		page, err := call[schemas.ReplayPage](ctx, c.service, schemas.SvcReplay, c.request)
+		if err != nil {
+			return nil, err
+		}
+		c.page, c.end = page.Events, page.End || page.Next <= c.request.After
+		c.request.After = page.Next
+	}
+	if len(c.page) == 0 {
+		return nil, nil
+	}
+	return &c.page[0], nil
+}
+
+// earliest takes the event with the smallest time among the streams' next
+// ones. Within a stream the log's order stands.
+func earliest(ctx context.Context, cursors []*cursor) (schemas.ReplayEvent, bool, error) {
+	var from *cursor
+	for _, c := range cursors {
+		e, err := c.head(ctx)
+		if err != nil {
+			return schemas.ReplayEvent{}, false, err
+		}
+		if e != nil && (from == nil || e.Time.Before(from.page[0].Time)) {
+			from = c
+		}
+	}
+	if from == nil {
+		return schemas.ReplayEvent{}, false, nil
+	}
+	e := from.page[0]
+	from.page = from.page[1:]
+	return e, true, nil
+}
+
+// showEvent prints one event: a line for people, an object for programs.
+func (a *app) showEvent(e schemas.ReplayEvent, withData bool) error {
+	if a.json {
+		return a.printJSON(e)
+	}
+	st := a.env.style(a.out)
+	name := fmt.Sprintf("%-20s", e.Type)
+	summary := summarise(e)
+	switch {
+	case e.Undecodable != "":
+		name, summary = st.red(name), e.Undecodable
+	case strings.Contains(summary, "deny"):
+		name = st.red(name)
+	case strings.HasPrefix(string(e.Type), "gate.approved"):
+		name = st.green(name)
+	default:
+		name = st.cyan(name)
+	}
+	seq := fmt.Sprint(e.Position.Seq)
+	if e.Position.Part > 0 {
+		seq += fmt.Sprintf(".%d", e.Position.Part)
+	}
+	a.printf("%s %s %s %s\n", st.dim(fmt.Sprintf("%6s %s", seq, e.Time.Local().Format("01-02 15:04:05.000"))),
+		name, st.dim(fmt.Sprintf("%-6s", e.Actor)), summary)
+	if withData {
+		a.printf("       %s\n", e.Data)
+	}
+	return nil
+}
+
+// summaryFields are the fields of event data that say most, in this order.
+var summaryFields = []string{
+	"verdict", "rule", "tool", "gate", "to", "channel", "prompt", "reason", "source", "hook", "host", "phase",
+	"trigger", "path", "verb", "text", "title",
+}
+
+// summarise is the short form of an event's data: what of it fits a line.
+func summarise(e schemas.ReplayEvent) string {
+	var data map[string]any
+	if json.Unmarshal(e.Data, &data) != nil {
+		return ""
+	}
+	var parts []string
+	if e.Aggregate.Kind != schemas.KindSession && e.Aggregate.ID != "" {
+		parts = append(parts, e.Aggregate.ID)
+	}
+	for _, field := range summaryFields {
+		if text, ok := data[field].(string); ok && text != "" {
+			parts = append(parts, shorten(oneLine(text), 60))
+		}
+	}
+	if rules, ok := data["rules"].([]any); ok {
+		parts = append(parts, shownIDs(rules)...)
+	}
+	if targets, ok := data["targets"].([]any); ok {
+		for _, t := range targets {
+			if target, ok := t.(map[string]any); ok {
+				parts = append(parts, targetName(target))
+			}
+		}
+	}
+	return shorten(strings.Join(slices.Compact(parts), " · "), 160)
+}
+
+func shownIDs(rules []any) []string {
+	var ids []string
+	for _, r := range rules {
+		if rule, ok := r.(map[string]any); ok {
+			if id, ok := rule["id"].(string); ok {
+				ids = append(ids, id)
+			}
+		}
+	}
+	return ids
+}
+
+func targetName(target map[string]any) string {
+	for _, key := range []string{"rel", "path"} {
+		if text, ok := target[key].(string); ok && text != "" {
+			return text
+		}
+	}
+	return "?"
+}
+
+// marshal is JSON without HTML's escapes.
+func marshal(value any) (json.RawMessage, error) {
+	var buf bytes.Buffer
+	encoder := json.NewEncoder(&buf)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(value)
+	return bytes.TrimRight(buf.Bytes(), "\n"), err
+}

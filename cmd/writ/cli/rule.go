@@ -1,0 +1,256 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/writbus/writ/schemas"
+)
+
+// maxRuleFile bounds one rule file. A rule is a page; what is larger is
+// something else.
+const maxRuleFile = 256 << 10
+
+func (a *app) ruleCommand() *cobra.Command {
+	return group("rule", "Show, list or import rules",
+		"  writ rule list --domain go\n  writ rule show GO-ERR-001\n  writ rule import ./rules",
+		a.ruleListCommand(), a.ruleShowCommand(), a.ruleImportCommand())
+}
+
+func (a *app) ruleListCommand() *cobra.Command {
+	var query schemas.RuleQuery
+	c := &cobra.Command{
+		Use: "list", Short: "List the rules",
+		Example: "  writ rule list\n  writ rule list --json | jq -r 'select(.mandatory).id'",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			list, err := ask[schemas.RuleList](cmd.Context(), a, roleHook, "rule list", schemas.SvcRules, query)
+			if err != nil {
+				return err
+			}
+			if a.json {
+				for _, r := range list.Rules {
+					if err := a.printJSON(r); err != nil {
+						return err
+					}
+				}
+				return nil
+			}
+			table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+			fmt.Fprintln(table, "id\tseverity\tdomain\t\ttitle")
+			for _, r := range list.Rules {
+				fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", r.ID, r.Severity, dash(r.Domain), ruleMarks(r), r.Title)
+			}
+			return table.Flush()
+		},
+	}
+	c.Flags().StringVar(&query.Domain, "domain", "", "only rules of this domain")
+	c.Flags().BoolVar(&query.Retired, "retired", false, "also those that were retired")
+	return c
+}
+
+func ruleMarks(r schemas.RuleSummary) string {
+	var marks []string
+	if r.Mandatory {
+		marks = append(marks, "mandatory")
+	}
+	if r.Authority == "ai-provisional" {
+		marks = append(marks, "provisional")
+	}
+	if r.Retired {
+		marks = append(marks, "retired")
+	}
+	return strings.Join(marks, ", ")
+}
+
+func (a *app) ruleShowCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "show ID", Short: "Show one rule, and what became of it",
+		Example: "  writ rule show GO-ERR-001\n  writ rule show GO-ERR-001 --json",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			view, err := ask[schemas.RuleView](cmd.Context(), a, roleHook, "rule show "+args[0], schemas.SvcRule, schemas.RuleQuery{ID: args[0]})
+			if err != nil {
+				return err
+			}
+			if a.json {
+				return a.printJSON(view)
+			}
+			a.showRule(view)
+			return nil
+		},
+	}
+}
+
+func (a *app) showRule(v schemas.RuleView) {
+	st := a.env.style(a.out)
+	r := v.Rule
+	a.printf("%s  %s\n", st.bold(st.cyan(r.ID)), st.bold(r.Title))
+	a.printf("%s\n\n", st.dim(joinNonEmpty(" · ", r.Severity, r.Domain, r.Scope, r.Confidence, r.Authority, mandatory(r), retired(v))))
+	part := func(name, text string) {
+		if text == "" {
+			return
+		}
+		a.printf("%s\n", st.bold(name))
+		for _, line := range strings.Split(strings.TrimRight(text, "\n"), "\n") {
+			for _, wrapped := range indented(line) {
+				a.printf("  %s\n", wrapped)
+			}
+		}
+		a.printf("\n")
+	}
+	part("WHEN", r.Trigger)
+	part("RULE", r.Statement)
+	part("SYMPTOMS", strings.Join(r.Symptoms, "\n"))
+	part("VIOLATION", r.Violation)
+	part("CORRECT", r.PassExample)
+	part("WHY", r.Rationale)
+	part("ENFORCEMENT", r.Enforcement)
+	for _, e := range r.Edges {
+		a.printf("  %s %s\n", strings.ToLower(strings.ReplaceAll(e.Type, "_", " ")), e.Target)
+	}
+	record := fmt.Sprintf("%s, %d followed, %d not, weight %.2f", plural(v.Revisions, "revision", "revisions"), v.Positive, v.Negative, v.Weight)
+	if v.Graduated {
+		record += ", graduated"
+	}
+	if v.Flagged {
+		record += ", flagged for review"
+	}
+	a.printf("%s\n", st.dim(joinNonEmpty("; ", record, v.Source)))
+}
+
+// indented wraps prose and leaves code, which is indented, as it is.
+func indented(line string) []string {
+	if line == "" || strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t") {
+		return []string{line}
+	}
+	return wrap(line, textWidth-2)
+}
+
+func mandatory(r schemas.Rule) string {
+	if r.Mandatory {
+		return "mandatory"
+	}
+	return ""
+}
+
+func retired(v schemas.RuleView) string {
+	if v.Retired {
+		return "retired"
+	}
+	return ""
+}
+
+func (a *app) ruleImportCommand() *cobra.Command {
+	var prune bool
+	c := &cobra.Command{
+		Use: "import DIR|FILE", Short: "Import rule files: Markdown with front matter",
+		Long: `Imports every .md file of a folder, or one file. Files that have not changed are
+left alone. Nothing enters where a file has a problem; all problems are shown.`,
+		Example: "  writ rule import ./rules\n  writ rule import ./rules --prune",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := a.isPerson(); err != nil && a.agentAround() != "" {
+				return err
+			}
+			files, err := ruleFiles(a.env.absolute(args[0]))
+			if err != nil {
+				return err
+			}
+			reply, err := ask[schemas.RuleImportReply](cmd.Context(), a, roleAdmin, "rule import", schemas.SvcRuleImport,
+				schemas.RuleImportRequest{Files: files, Prune: prune})
+			if err != nil {
+				return err
+			}
+			return a.showImport(reply)
+		},
+	}
+	c.Flags().BoolVar(&prune, "prune", false, "retire rules imported from these files before that are gone")
+	return c
+}
+
+func (a *app) showImport(reply schemas.RuleImportReply) error {
+	if a.json {
+		if err := a.printJSON(reply); err != nil {
+			return err
+		}
+	}
+	if len(reply.Problems) > 0 {
+		return &fault{
+			what: "rule import: nothing was imported",
+			why:  plural(len(reply.Problems), "problem", "problems") + "\n  " + strings.Join(reply.Problems, "\n  "),
+		}
+	}
+	if !a.json {
+		a.printf("%s imported, %d unchanged, %d retired.\n", plural(len(reply.Imported), "rule", "rules"), reply.Unchanged, len(reply.Retired))
+	}
+	return nil
+}
+
+// ruleFiles reads the Markdown files at a path, in the order of their names.
+// Paths are kept relative to the folder, so that a corpus has one source
+// wherever it lies.
+func ruleFiles(path string) ([]schemas.RuleFile, error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, refused("rule import", path+" does not exist", "")
+	}
+	if err != nil {
+		return nil, refused("rule import", err.Error(), "")
+	}
+	root := path
+	if !info.IsDir() {
+		root = filepath.Dir(path)
+	}
+	var files []schemas.RuleFile
+	err = filepath.WalkDir(path, func(at string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() {
+			if at != path && strings.HasPrefix(entry.Name(), ".") {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if !strings.EqualFold(filepath.Ext(at), ".md") || strings.EqualFold(entry.Name(), "README.md") {
+			return nil
+		}
+		file, err := ruleFile(root, at)
+		files = append(files, file)
+		return err
+	})
+	switch {
+	case err != nil:
+		return nil, refused("rule import", err.Error(), "")
+	case len(files) == 0:
+		return nil, refused("rule import", "there is no .md file in "+path, "Rules are Markdown files with front matter; `writ rule show` prints their parts.")
+	}
+	return files, nil
+}
+
+func ruleFile(root, path string) (schemas.RuleFile, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return schemas.RuleFile{}, err
+	}
+	if info.Size() > maxRuleFile {
+		return schemas.RuleFile{}, fmt.Errorf("%s has %s, a rule has at most %s", path, size(uint64(info.Size())), size(maxRuleFile))
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return schemas.RuleFile{}, err
+	}
+	rel, err := filepath.Rel(root, path)
+	if err != nil {
+		return schemas.RuleFile{}, err
+	}
+	return schemas.RuleFile{Path: filepath.ToSlash(rel), Content: string(raw)}, nil
+}

@@ -1,0 +1,410 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/writbus/writ/cmd/writ/cli/claude"
+	"github.com/writbus/writ/cmd/writ/cli/install"
+	"github.com/writbus/writ/schemas"
+)
+
+// tour is a whole conversation between a user and a coding agent in a scratch
+// project. Everything it shows is real: the hooks are those `writ init`
+// installs, run as processes with the payloads Claude Code sends, answered by
+// the running daemon.
+type tour struct {
+	app     *app
+	style   style
+	self    string // the writ that hooks run
+	root    string
+	session string
+	hooks   map[string]claude.Hook
+	step    int
+	tools   int      // calls so far, for their ids
+	shown   []string // rules the session was given
+	wrong   []string // what was not as expected
+}
+
+// tour shows what Writ does, and checks that it does it.
+func (a *app) tour(ctx context.Context, self string) error {
+	root, err := os.MkdirTemp("", "writ-tour-")
+	if err != nil {
+		return explain("tour", err)
+	}
+	defer os.RemoveAll(root)
+	if root, err = filepath.EvalSymlinks(root); err != nil {
+		return explain("tour", err)
+	}
+	id, err := uuid.NewV7()
+	if err != nil {
+		return explain("tour", err)
+	}
+	t := &tour{app: a, style: a.env.style(a.out), self: self, root: root, session: "writ-tour-" + id.String()}
+	if err := t.run(ctx); err != nil {
+		return explain("tour", err)
+	}
+	if len(t.wrong) > 0 {
+		return &fault{
+			what: "tour", why: plural(len(t.wrong), "answer was", "answers were") + " not as expected:\n  - " + strings.Join(t.wrong, "\n  - "),
+			todo: "`writ session replay " + t.session + "` shows what happened.",
+		}
+	}
+	return nil
+}
+
+func (t *tour) run(ctx context.Context) error {
+	t.print("\n%s\n%s\n", t.style.bold("A tour: one conversation in a scratch project, through the real hooks and daemon."), t.style.dim(t.root))
+	for _, scene := range []func(context.Context) error{
+		t.installed, t.start, t.prompt, t.early, t.mode, t.plan, t.approvePlan, t.tests, t.approveTests, t.code, t.drift, t.end,
+	} {
+		if err := scene(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// The files the agent of the tour writes.
+const (
+	tourPrompt = "Add ParsePrice: it turns a price a user typed, like \"12.50\", into cents, and says what is wrong with bad input."
+	tourTests  = `package price
+
+import "testing"
+
+func TestParsePrice(t *testing.T) {
+	got, err := ParsePrice("12.50")
+	if err != nil || got != 1250 {
+		t.Fatalf("ParsePrice(12.50) = %d, %v; want 1250", got, err)
+	}
+	if _, err := ParsePrice("a lot"); err == nil {
+		t.Fatal("ParsePrice(a lot) did not complain")
+	}
+}
+`
+	tourCode = `package price
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// ParsePrice turns a decimal price into cents.
+func ParsePrice(text string) (int, error) {
+	units, rest, _ := strings.Cut(text, ".")
+	cents, err := strconv.Atoi(units + (rest + "00")[:2])
+	if err != nil {
+		return 0, fmt.Errorf("price %q: %w", text, err)
+	}
+	return cents, nil
+}
+`
+)
+
+// tourPlan cites the rules the session was given: citing others is refused.
+func (t *tour) tourPlan() string {
+	rules := "No matching rules\n"
+	if len(t.shown) > 0 {
+		rules = ""
+		for _, id := range t.shown[:min(len(t.shown), 3)] {
+			rules += "- " + id + ": kept in the parser and its errors\n"
+		}
+	}
+	return `# Plan: parse prices
+
+## Files
+
+- ` + "`price.go`" + ` – new: the parser
+- ` + "`price_test.go`" + ` – new: good and bad input
+
+## Analysis
+
+Users type prices as decimals. The parser works on the text, not on floating
+point numbers, so that no cent is lost, and wraps what went wrong with the input.
+
+## Rules Applied
+
+` + rules + `
+## Capabilities
+
+- [ ] A decimal price becomes cents
+- [ ] Bad input is refused with the reason
+`
+}
+
+func (t *tour) installed(context.Context) error {
+	t.heading("writ init", "puts the hooks into the project")
+	report, err := install.Init(t.root, t.self)
+	if err != nil {
+		return err
+	}
+	t.line(strings.Join(report.Written, ", "))
+	settings, err := os.ReadFile(filepath.Join(t.root, ".claude", "settings.json"))
+	if err != nil {
+		return err
+	}
+	hooks, err := claude.Installed(settings)
+	if err != nil {
+		return err
+	}
+	t.hooks = map[string]claude.Hook{}
+	for _, h := range hooks {
+		t.hooks[h.Event] = h
+	}
+	return nil
+}
+
+func (t *tour) start(ctx context.Context) error {
+	t.heading("The agent starts a session", "")
+	reply, err := t.hook(ctx, "SessionStart", map[string]any{"source": "startup", "model": "claude-sonnet-5"})
+	if err != nil {
+		return err
+	}
+	t.expect("session start", reply.Exit == 0 && injected(reply) != "", "the rules that always hold, and how to proceed", reply)
+	t.quote(injected(reply), 4)
+	return nil
+}
+
+func (t *tour) prompt(ctx context.Context) error {
+	t.heading("The user asks", tourPrompt)
+	reply, err := t.hook(ctx, "UserPromptSubmit", map[string]any{"prompt": tourPrompt, "source": "user"})
+	if err != nil {
+		return err
+	}
+	t.expect("prompt", reply.Exit == 0, "", reply)
+	view, err := t.view(ctx)
+	if err != nil {
+		return err
+	}
+	t.shown = view.Shown
+	if len(t.shown) == 0 {
+		t.line(t.style.dim("no rule was relevant enough to be injected"))
+		return nil
+	}
+	t.good(plural(len(t.shown), "rule reaches", "rules reach") + " the agent: " + strings.Join(t.shown, ", "))
+	return nil
+}
+
+func (t *tour) early(ctx context.Context) error {
+	t.heading("The agent writes code at once", "price.go")
+	return t.write(ctx, "price.go", tourCode, "ENF-GATE-MODE")
+}
+
+func (t *tour) mode(ctx context.Context) error {
+	t.heading("The agent chooses to work", "writ mode set work")
+	cmd := exec.CommandContext(ctx, t.self, "mode", "set", "work", "--session", t.session)
+	cmd.Dir, cmd.Env = t.root, hostVars(t.app.env.Vars)
+	out, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		return err
+	}
+	t.expect("mode set work", err == nil, firstLine(string(out)), schemas.HookReply{Stderr: string(out)})
+	return nil
+}
+
+func (t *tour) plan(ctx context.Context) error {
+	t.heading("It writes a plan", "plan.md: files, analysis, rules, capabilities")
+	return t.write(ctx, "plan.md", t.tourPlan(), "")
+}
+
+func (t *tour) approvePlan(ctx context.Context) error {
+	t.heading("The user says", "approved")
+	return t.approval(ctx, "plan")
+}
+
+func (t *tour) tests(ctx context.Context) error {
+	t.heading("It writes the tests first", "price_test.go")
+	return t.write(ctx, "price_test.go", tourTests, "")
+}
+
+func (t *tour) approveTests(ctx context.Context) error {
+	t.heading("The user says", "approved")
+	return t.approval(ctx, "tests")
+}
+
+func (t *tour) code(ctx context.Context) error {
+	t.heading("Now it may write the code", "price.go")
+	return t.write(ctx, "price.go", tourCode, "")
+}
+
+func (t *tour) drift(ctx context.Context) error {
+	t.heading("Somebody changes the approved plan behind the gate", "echo '- [ ] also crypto' >> plan.md")
+	file, err := os.OpenFile(filepath.Join(t.root, "plan.md"), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteString("- [ ] Prices in crypto currencies\n")
+	if err = errors.Join(err, file.Close()); err != nil {
+		return err
+	}
+	return t.write(ctx, "price.go", tourCode+"\n// Changed.\n", "ENF-GATE-DRIFT")
+}
+
+func (t *tour) end(ctx context.Context) error {
+	t.heading("The session ends", "")
+	reply, err := t.hook(ctx, "SessionEnd", map[string]any{"reason": "prompt_input_exit"})
+	if err != nil {
+		return err
+	}
+	t.expect("session end", reply.Exit == 0, "", reply)
+	view, err := t.view(ctx)
+	if err != nil {
+		return err
+	}
+	t.expect("the record", view.Events > 0 && view.Refusals >= 2,
+		fmt.Sprintf("%s in the log, %s among them", plural(view.Events, "event", "events"), plural(view.Refusals, "refusal", "refusals")), reply)
+	t.print("\n%s\n", "To see it all again: "+t.style.bold(shellWord(t.self)+" session replay "+t.session))
+	return nil
+}
+
+// approval submits the user's word for a gate, and looks whether it opened.
+func (t *tour) approval(ctx context.Context, gate string) error {
+	reply, err := t.hook(ctx, "UserPromptSubmit", map[string]any{"prompt": "approved", "source": "user"})
+	if err != nil {
+		return err
+	}
+	view, err := t.view(ctx)
+	if err != nil {
+		return err
+	}
+	opened := false
+	for _, g := range view.Gates {
+		opened = opened || g.Gate == gate && g.State == "approved"
+	}
+	t.expect("approval of the "+gate, opened, "the "+gate+" gate opens, for exactly these files; phase "+view.Phase, reply)
+	return nil
+}
+
+// write lets the agent write a file: the hook before it decides, and only when
+// it allows is the file written and the hook after it run.
+func (t *tour) write(ctx context.Context, name, content, refusedBy string) error {
+	t.tools++
+	call := map[string]any{
+		"tool_name": "Write", "tool_use_id": fmt.Sprintf("toolu_%s_%d", t.session, t.tools), "permission_mode": "default",
+		"tool_input": map[string]any{"file_path": filepath.Join(t.root, name), "content": content},
+	}
+	reply, err := t.hook(ctx, eventPreToolUse, call)
+	if err != nil {
+		return err
+	}
+	reason, denied := denial(reply)
+	if refusedBy != "" {
+		t.expect("writing "+name, denied && reply.Exit == 2 && strings.Contains(reason, refusedBy), "refused:", reply)
+		t.quote(reason, 6)
+		return nil
+	}
+	t.expect("writing "+name, !denied && reply.Exit == 0, "allowed", reply)
+	if denied {
+		t.quote(reason, 6)
+		return nil
+	}
+	if err := os.WriteFile(filepath.Join(t.root, name), []byte(content), 0o644); err != nil {
+		return err
+	}
+	call["tool_response"] = map[string]any{"filePath": filepath.Join(t.root, name), "success": true}
+	_, err = t.hook(ctx, "PostToolUse", call)
+	return err
+}
+
+// hook runs one of the installed command lines.
+func (t *tour) hook(ctx context.Context, event string, fields map[string]any) (schemas.HookReply, error) {
+	h, found := t.hooks[event]
+	if !found {
+		return schemas.HookReply{}, fmt.Errorf("no hook for %s is installed", event)
+	}
+	payload := map[string]any{
+		"session_id": t.session, "cwd": t.root, "transcript_path": filepath.Join(t.root, "..", t.session+".jsonl"),
+		"hook_event_name": event,
+	}
+	for key, value := range fields {
+		payload[key] = value
+	}
+	return t.app.runHookLine(ctx, t.root, h, payload)
+}
+
+func (t *tour) view(ctx context.Context) (schemas.SessionView, error) {
+	return ask[schemas.SessionView](ctx, t.app, roleHook, "tour", schemas.SvcSession, schemas.SessionQuery{Session: t.session})
+}
+
+// injected is the text a hook gives to the agent.
+func injected(reply schemas.HookReply) string {
+	var out struct {
+		Specific struct {
+			Context string `json:"additionalContext"`
+		} `json:"hookSpecificOutput"`
+	}
+	if json.Unmarshal([]byte(reply.Stdout), &out) != nil {
+		return reply.Stdout
+	}
+	return out.Specific.Context
+}
+
+func (t *tour) print(format string, args ...any) { t.app.printf(format, args...) }
+
+func (t *tour) heading(title, detail string) {
+	t.step++
+	if detail != "" {
+		title += ": "
+	}
+	t.print("\n%s %s%s\n", t.style.cyan(fmt.Sprintf("%2d", t.step)), t.style.bold(title), detail)
+}
+
+func (t *tour) line(text string) {
+	for _, line := range wrap(text, textWidth-6) {
+		t.print("      %s\n", line)
+	}
+}
+
+func (t *tour) good(text string) {
+	for i, line := range wrap(text, textWidth-6) {
+		mark := "✓"
+		if i > 0 {
+			mark = " "
+		}
+		t.print("    %s %s\n", t.style.green(mark), line)
+	}
+}
+
+// expect shows an answer that is as it must be, or says that it is not.
+func (t *tour) expect(what string, holds bool, text string, reply schemas.HookReply) {
+	if holds {
+		if text != "" {
+			t.good(text)
+		}
+		return
+	}
+	answer := oneLine(reply.Stdout + " " + reply.Stderr)
+	t.wrong = append(t.wrong, fmt.Sprintf("%s: exit code %d, %s", what, reply.Exit, shorten(dash(strings.TrimSpace(answer)), 300)))
+	t.print("    %s %s\n", t.style.red("✗"), what+" was not as expected")
+}
+
+// quote shows the first lines of a text of the daemon's.
+func (t *tour) quote(text string, most int) {
+	var lines []string
+	for line := range strings.Lines(text) {
+		lines = append(lines, wrap(line, textWidth-8)...)
+	}
+	for i, line := range lines {
+		if i == most {
+			t.print("      %s\n", t.style.dim("│ …"))
+			return
+		}
+		t.print("      %s\n", t.style.dim("│ "+line))
+	}
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(string(bytes.TrimSpace([]byte(text))), "\n")
+	return line
+}
