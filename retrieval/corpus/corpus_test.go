@@ -3,24 +3,45 @@ package corpus
 import (
 	"bytes"
 	"flag"
+	"fmt"
+	"go/parser"
+	"go/token"
+	"io/fs"
 	"os"
-	"path/filepath"
+	"path"
+	"regexp"
+	"strings"
 	"testing"
+
+	"github.com/goccy/go-yaml"
+	"github.com/tiktoken-go/tokenizer"
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/writbus/writ/schemas"
 )
 
 var update = flag.Bool("update", false, "rewrite the embedded rules in canonical form")
 
-func TestEmbeddedIsCanonical(t *testing.T) {
-	files, _ := filepath.Glob("rules/*/*.md")
-	if len(files) == 0 {
-		t.Fatal("no rule files")
+func shipped(t *testing.T) []File {
+	t.Helper()
+	files, err := Embedded()
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, path := range files {
-		src, err := os.ReadFile(path)
+	return files
+}
+
+func TestEmbeddedIsCanonical(t *testing.T) {
+	names, err := fs.Glob(os.DirFS("."), "rules/*/*.md")
+	if err != nil || len(names) == 0 {
+		t.Fatalf("no rule files: %v", err)
+	}
+	for _, name := range names {
+		src, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := Parse(path, src)
+		r, err := Parse(name, src)
 		if err != nil {
 			t.Error(err)
 			continue
@@ -29,12 +50,145 @@ func TestEmbeddedIsCanonical(t *testing.T) {
 		if bytes.Equal(src, want) {
 			continue
 		}
-		if *update {
-			if err := os.WriteFile(path, want, 0o644); err != nil {
-				t.Fatal(err)
-			}
+		if !*update {
+			t.Errorf("%s is not in canonical form: run go test ./retrieval/corpus -run Canonical -update", name)
 			continue
 		}
-		t.Errorf("%s is not in canonical form: run go test ./retrieval/corpus -run Canonical -update", path)
+		if err := os.WriteFile(name, want, 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
+}
+
+var vague = regexp.MustCompile(`(?i)\b(consider|be\s+aware|where\s+appropriate|when\s+possible|if\s+necessary|as\s+needed|try\s+to|should\s+generally|may\s+want\s+to|keep\s+in\s+mind)\b`)
+
+func TestEmbeddedRulesAreComplete(t *testing.T) {
+	domains, mandatory := map[string]int{}, 0
+	for _, f := range shipped(t) {
+		r := f.Rule
+		domains[r.Domain]++
+		if want := path.Join(r.Domain, r.ID+".md"); f.Path != want {
+			t.Errorf("%s stands in %s, want %s", r.ID, f.Path, want)
+		}
+		for _, part := range []string{r.Title, r.Domain, r.Scope, r.Violation, r.PassExample, r.Rationale, r.Confidence, r.LastValidated, r.Body} {
+			if strings.TrimSpace(part) == "" {
+				t.Errorf("%s lacks a title, domain, scope, example, rationale, confidence, date or body", r.ID)
+				break
+			}
+		}
+		if len(r.Symptoms) < 3 || len(r.Symptoms) > 5 {
+			t.Errorf("%s has %d symptoms, want 3 to 5", r.ID, len(r.Symptoms))
+		}
+		if len(r.Tags) == 0 || r.Authority != "human" || r.Confidence == "battle-tested" || !strings.HasPrefix(r.LastValidated, "2026-") {
+			t.Errorf("%s: tags %v, authority %q, confidence %q, validated %q", r.ID, r.Tags, r.Authority, r.Confidence, r.LastValidated)
+		}
+		for _, text := range []string{r.Trigger, r.Statement} {
+			if found := vague.FindString(text); found != "" {
+				t.Errorf("%s: vague wording %q in %q", r.ID, found, text)
+			}
+		}
+		if r.Mandatory {
+			mandatory++
+			if r.Enforcement == "" {
+				t.Errorf("%s is mandatory and names no enforcement", r.ID)
+			}
+		}
+	}
+	if mandatory < 5 || mandatory > 8 {
+		t.Errorf("%d mandatory rules, want 5 to 8", mandatory)
+	}
+	for _, d := range []string{
+		"go", "python", "typescript", "java", "rust", "sql", "shell", "http", "security", "concurrency", "testing",
+		"performance", "architecture", "operations", "documentation", "process",
+	} {
+		if domains[d] < 3 {
+			t.Errorf("domain %s has %d rules, want at least 3", d, domains[d])
+		}
+		delete(domains, d)
+	}
+	if len(domains) > 0 {
+		t.Errorf("unexpected domains %v", domains)
+	}
+}
+
+func TestEmbeddedGraph(t *testing.T) {
+	pointed, edges := map[string]bool{}, 0
+	files := shipped(t)
+	for _, f := range files {
+		for _, e := range f.Rule.Edges {
+			pointed[e.Target] = true
+			edges++
+		}
+	}
+	for _, f := range files {
+		if len(f.Rule.Edges) == 0 || !pointed[f.Rule.ID] {
+			t.Errorf("%s: %d edges out, pointed to: %v; an orphan cannot be reached", f.Rule.ID, len(f.Rule.Edges), pointed[f.Rule.ID])
+		}
+	}
+	if len(files) < 80 || edges < 150 {
+		t.Errorf("%d rules and %d edges, want at least 80 and 150", len(files), edges)
+	}
+}
+
+// TestMandatoryBand holds the text that every prompt carries well below the
+// cap of 5,000 tokens, so that a project has room for its own.
+func TestMandatoryBand(t *testing.T) {
+	enc, err := tokenizer.Get(tokenizer.O200kBase)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for _, f := range shipped(t) {
+		if r := f.Rule; r.Mandatory {
+			fmt.Fprintf(&b, "%s %s %s\nWHEN %s\nRULE %s\nVIOLATION %s\nCORRECT %s\n", r.ID, r.Severity, r.Domain, r.Trigger, r.Statement, r.Violation, r.PassExample)
+		}
+	}
+	n, err := enc.Count(b.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d tokens", n)
+	if n > 1500 {
+		t.Errorf("the mandatory rules take %d tokens, want at most 1,500", n)
+	}
+}
+
+// TestEmbeddedExamplesParse reads what can be read here: Go, shell and YAML.
+func TestEmbeddedExamplesParse(t *testing.T) {
+	parsed := map[string]int{}
+	for _, f := range shipped(t) {
+		for name, src := range map[string]string{"violation": f.Rule.Violation, "pass_example": f.Rule.PassExample} {
+			lang, err := parseExample(f.Rule, src)
+			if err != nil {
+				t.Errorf("%s %s: %v", f.Rule.ID, name, err)
+			}
+			parsed[lang]++
+		}
+	}
+	for _, lang := range []string{"go", "shell", "yaml"} {
+		if parsed[lang] == 0 {
+			t.Errorf("no example was recognised as %s", lang)
+		}
+	}
+}
+
+var yamlStart = regexp.MustCompile(`^(- )?[a-zA-Z]+:(\s|$)`)
+
+func parseExample(r schemas.Rule, src string) (lang string, err error) {
+	isGo := strings.HasPrefix(src, "package ")
+	if r.Domain == "go" && !isGo {
+		isGo, src = true, "package example\n"+src
+	}
+	switch {
+	case isGo:
+		_, err := parser.ParseFile(token.NewFileSet(), r.ID+".go", src, parser.SkipObjectResolution)
+		return "go", err
+	case r.Domain == "shell":
+		_, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(src), r.ID)
+		return "shell", err
+	case r.Domain == "operations" && yamlStart.MatchString(src):
+		var v any
+		return "yaml", yaml.Unmarshal([]byte(src), &v)
+	}
+	return "other", nil
 }

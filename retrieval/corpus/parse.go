@@ -19,9 +19,14 @@ import (
 // MaxSize is the largest rule file in bytes.
 const MaxSize = 1 << 20
 
-// maxNesting bounds how deep front matter nests. A rule needs two levels; the
-// bound keeps a hostile file from exhausting the parser's stack.
-const maxNesting = 16
+// Bounds on the front matter that keep a hostile file from occupying the YAML
+// parser, whose time grows faster than its input: the longest rule has a few
+// kilobytes, two levels and single blank lines.
+const (
+	maxFront   = 128 << 10 // bytes
+	maxNesting = 16        // levels
+	maxBlank   = 32        // blank lines in a row
+)
 
 const fence = "---"
 
@@ -50,7 +55,7 @@ type document struct {
 func parseFile(path string, src []byte) *document {
 	d := &document{path: path, lines: map[string]int{}}
 	if len(src) > MaxSize {
-		d.problem(1, "file has %d bytes, the limit is %d: move the long part elsewhere and link to it", len(src), MaxSize)
+		d.problem(1, "file has %d bytes or more, the limit is %d: move the long part elsewhere and link to it", len(src), MaxSize)
 		return d
 	}
 	text, ok := d.clean(src)
@@ -124,6 +129,14 @@ func trimBody(s string) string {
 }
 
 func (d *document) readFront(front string) {
+	if len(front) > maxFront {
+		d.problem(1, "front matter has %d bytes, the limit is %d: move explanations into the body", len(front), maxFront)
+		return
+	}
+	if line, found := blankRun(front); found {
+		d.problem(line+1, "more than %d blank lines in a row: remove them", maxBlank)
+		return
+	}
 	tokens := lexer.Tokenize(front)
 	if line, deep := tooDeep(tokens); deep {
 		d.problem(line+1, "front matter nests deeper than %d levels", maxNesting)
@@ -148,6 +161,22 @@ func (d *document) readFront(front string) {
 	}
 }
 
+// blankRun returns the line on which too many blank lines in a row begin.
+func blankRun(front string) (line int, found bool) {
+	n, run := 0, 0
+	for text := range strings.SplitSeq(front, "\n") {
+		n++
+		if strings.TrimSpace(text) != "" {
+			run = 0
+			continue
+		}
+		if run++; run > maxBlank {
+			return n - maxBlank, true
+		}
+	}
+	return 0, false
+}
+
 // tooDeep bounds the nesting before the recursive parser sees it.
 func tooDeep(tokens token.Tokens) (line int, deep bool) {
 	depth, entries, onLine := 0, 0, 0
@@ -163,7 +192,7 @@ func tooDeep(tokens token.Tokens) (line int, deep bool) {
 		case token.SequenceEntryType, token.MappingKeyType, token.AnchorType, token.TagType:
 			entries++
 		}
-		if depth+entries > maxNesting || t.Position.IndentNum > 2*maxNesting && t.Type == token.MappingValueType {
+		if depth+entries > maxNesting {
 			return t.Position.Line, true
 		}
 	}

@@ -77,10 +77,14 @@ func scalar(s string) string {
 
 // fitsBlock reports whether s is safe as a literal block: several lines, none
 // of which ends in white space or holds anything that needs an escape, the
-// first one not indented, at most one newline at the end.
+// first one not indented, at most one newline at the end and no run of blank
+// lines that Parse refuses.
 func fitsBlock(s string) bool {
 	text := strings.TrimSuffix(s, "\n")
 	lines := strings.Split(text, "\n")
+	if strings.Contains(s, strings.Repeat("\n", maxBlank+1)) {
+		return false
+	}
 	if len(lines) < 2 || lines[0] == "" || lines[len(lines)-1] == "" || lines[0][0] == ' ' || lines[0][0] == '\t' {
 		return false
 	}
