@@ -146,9 +146,15 @@ func (s *service) handler(e Endpoint) func(micro.Request) {
 	}
 }
 
+// serviceReplyPrefix is where the server takes answers for another account.
+// It lets no client name such a subject.
+const serviceReplyPrefix = "_R_."
+
 // mayAnswer keeps a requester from having the service publish in its place: an
 // answer goes to an inbox and nowhere else.
-func mayAnswer(reply string) bool { return reply == "" || strings.HasPrefix(reply, nats.InboxPrefix) }
+func mayAnswer(reply string) bool {
+	return reply == "" || strings.HasPrefix(reply, nats.InboxPrefix) || strings.HasPrefix(reply, serviceReplyPrefix)
+}
 
 // answer replies with the connection, not through micro's request, whose
 // fields micro reads on another goroutine.

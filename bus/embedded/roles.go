@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/nats-io/nats-server/v2/server"
 
@@ -31,17 +32,26 @@ type User struct {
 // hookSubjects are the services hooks ask.
 var hookSubjects = []string{
 	"writ.svc.gate.>", "writ.svc.retrieve", "writ.svc.retrieve.>", "writ.svc.session.>",
-	"writ.svc.emit", "writ.svc.rule.list", "writ.svc.rule.show", "writ.svc.status",
+	"writ.svc.emit", "writ.svc.rule.list", "writ.svc.rule.show", statusSubject,
 }
 
 // readSubjects are what reading takes: states, single records, and readers of
 // one's own. Deleting a reader takes its name, which is random and which
 // nobody may list.
-var readSubjects = []string{
+var readSubjects = append([]string{
 	"$JS.API.INFO", "$JS.API.STREAM.INFO.*", "$JS.API.STREAM.NAMES", "$JS.API.STREAM.MSG.GET.*", "$JS.API.DIRECT.GET.>",
-	"$JS.API.CONSUMER.CREATE.>", "$JS.API.CONSUMER.INFO.*.*", "$JS.API.CONSUMER.MSG.NEXT.*.*", "$JS.API.CONSUMER.DELETE.*.*",
-	"$SRV.>", "writ.svc.status",
-}
+	"$JS.API.CONSUMER.CREATE.>", "$JS.API.CONSUMER.INFO.*.*", "$JS.API.CONSUMER.DELETE.*.*",
+	statusSubject,
+}, manyAnswers...)
+
+// manyAnswers are the requests with more than one answer: a reader's for
+// records, and discovery.
+var manyAnswers = []string{"$JS.API.CONSUMER.MSG.NEXT.*.*", "$SRV.>"}
+
+const (
+	servicesSubject = "writ.svc.>"
+	statusSubject   = "writ.svc.status"
+)
 
 // permissions returns nil for a role without limits. Every other one hears
 // only its own inbox.
@@ -55,7 +65,7 @@ func (r Role) permissions(user string) (*server.Permissions, error) {
 	case RoleDashboard:
 		publish = readSubjects
 	case RoleAdmin:
-		publish = append([]string{"writ.svc.>"}, readSubjects...)
+		publish = append([]string{servicesSubject}, readSubjects...)
 	default:
 		return nil, fmt.Errorf("%w: user %q has unknown role %q", ErrStart, user, r)
 	}
@@ -65,7 +75,39 @@ func (r Role) permissions(user string) (*server.Permissions, error) {
 	}, nil
 }
 
-func serverUsers(users []User) ([]*server.User, error) {
+// clientsName is the account of every role but the daemon's.
+const clientsName = "WRIT_CLIENTS"
+
+// joinAccounts lets the clients' account ask the log's account, and nothing
+// else. The answers come back as those of a service: wherever a client wants
+// its answer sent, it arrives within the clients' own account. In one account
+// with the streams, a client that may only read could have the server publish
+// for it, by naming a stream's subject as the place for its answer.
+func joinAccounts(ns *server.Server) error {
+	clients, err := ns.LookupAccount(clientsName)
+	if err != nil {
+		return fmt.Errorf("account %s: %w", clientsName, err)
+	}
+	log := ns.GlobalAccount()
+	for _, subject := range append([]string{servicesSubject}, readSubjects...) {
+		if subject == statusSubject {
+			continue // among the services
+		}
+		answers := server.Singleton
+		if slices.Contains(manyAnswers, subject) {
+			answers = server.Streamed
+		}
+		if err := log.AddServiceExportWithResponse(subject, answers, []*server.Account{clients}); err != nil {
+			return fmt.Errorf("sharing %s: %w", subject, err)
+		}
+		if err := clients.AddServiceImport(log, subject, subject); err != nil {
+			return fmt.Errorf("sharing %s: %w", subject, err)
+		}
+	}
+	return nil
+}
+
+func serverUsers(users []User, clients *server.Account) ([]*server.User, error) {
 	all := make([]*server.User, 0, len(users))
 	for _, u := range users {
 		permissions, err := u.Role.permissions(u.Name)
@@ -75,7 +117,11 @@ func serverUsers(users []User) ([]*server.User, error) {
 		if u.Name == "" || u.Password == "" {
 			return nil, fmt.Errorf("%w: a %s without name or password", ErrStart, u.Role)
 		}
-		all = append(all, &server.User{Username: u.Name, Password: u.Password, Permissions: permissions})
+		one := &server.User{Username: u.Name, Password: u.Password, Permissions: permissions}
+		if u.Role != RoleDaemon {
+			one.Account = clients
+		}
+		all = append(all, one)
 	}
 	return all, nil
 }

@@ -165,17 +165,31 @@ func (s *Server) start(ctx context.Context) error {
 		return fmt.Errorf("%w: %w", ErrStart, err)
 	}
 	ns.SetLoggerV2(s.log, false, false, false)
+	// Before the start: JetStream leaves an account alone that asks another.
+	if err := joinAccounts(ns); err != nil {
+		return fmt.Errorf("%w: %w", ErrStart, err)
+	}
 	s.ns = ns
 	ns.Start()
-	if err := s.ready(ctx); err != nil {
-		ns.Shutdown()
-		ns.WaitForShutdown()
-		return err
+	for _, step := range []func() error{
+		func() error { return s.ready(ctx) },
+		s.openLog,
+		func() error { return s.examine(before) },
+	} {
+		if err := step(); err != nil {
+			ns.Shutdown()
+			ns.WaitForShutdown()
+			return err
+		}
 	}
-	if err := s.examine(before); err != nil {
-		ns.Shutdown()
-		ns.WaitForShutdown()
-		return err
+	return nil
+}
+
+// openLog recovers the streams. With several accounts the server leaves that
+// to whoever configures them.
+func (s *Server) openLog() error {
+	if err := s.ns.GlobalAccount().EnableJetStream(nil, nil); err != nil {
+		return fmt.Errorf("%w: opening the log: %w", ErrStart, err)
 	}
 	return nil
 }
@@ -215,7 +229,8 @@ func (s *Server) checkPort(ctx context.Context) error {
 }
 
 func (s *Server) serverOptions() (*server.Options, error) {
-	users, err := serverUsers(s.options.Users)
+	clients := server.NewAccount(clientsName)
+	users, err := serverUsers(s.options.Users, clients)
 	if err != nil {
 		return nil, err
 	}
@@ -230,6 +245,7 @@ func (s *Server) serverOptions() (*server.Options, error) {
 		MaxPayload:             s.options.MaxPayload,
 		MaxPending:             max(server.MAX_PENDING_SIZE, 2*int64(s.options.MaxPayload)),
 		Users:                  users,
+		Accounts:               []*server.Account{clients},
 		TLSConfig:              s.options.TLS,
 		TLS:                    s.options.TLS != nil,
 		JetStream:              true,
