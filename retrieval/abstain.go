@@ -1,6 +1,10 @@
 package retrieval
 
-import "math"
+import (
+	"math"
+
+	"github.com/writbus/writ/retrieval/lexical"
+)
 
 // The tiers of relevance.
 const (
@@ -19,34 +23,29 @@ const (
 // that only its edges brought up is at best named by its title.
 const besideShare = 0.45
 
-// relevance is the probability that a candidate is worth showing, judged by
-// words alone and independently of the other candidates: a logistic function of
+// relevance is the probability that the text is about a candidate's subject,
+// judged by words alone and independently of the other candidates:
 //
-//	coverage  share of the query's idf mass that the rule's words hold
-//	strength  BM25 score over the query's idf mass: how prominent these words are in the rule
-//	evidence  idf mass held, in units of the rarest possible word: one common word proves little
+//	worth = bm25 / ((K1 + 1) · idf of a word no rule holds)
+//	p     = 1 / (1 + exp(−(bias + slope · ln(1 + worth))))
 //
-// A rule the text names by its id is certain.
+// worth counts how many perfectly matched words of the rarest kind the score
+// amounts to, whatever the size of the corpus: one common word proves little,
+// two telling ones a lot. A rule the text names by its id is certain.
 func (s *search) relevance(c *candidate) float64 {
 	if c.pinned > 0 {
 		return 1
 	}
-	mass := s.words.Mass()
-	if c.bm25 == 0 || mass == 0 {
+	worth := c.bm25 / ((lexical.K1 + 1) * s.ix.words.Rarest())
+	if worth == 0 {
 		return 0
 	}
-	coverage := c.coverage
-	strength := c.bm25 / mass
-	evidence := coverage * mass / s.ix.words.Rarest()
-	return logistic(calibration.bias + calibration.coverage*coverage + calibration.strength*strength +
-		calibration.evidence*math.Log1p(evidence))
+	return logistic(calibration.bias + float64(calibration.slope*math.Log1p(worth)))
 }
 
-// calibration was fitted once by logistic regression on judged queries; see
-// DESIGN.md.
-var calibration = struct{ bias, coverage, strength, evidence float64 }{
-	bias: -6, coverage: 4, strength: 1.2, evidence: 2.5,
-}
+// calibration was fitted by logistic regression on judged queries, an injection
+// into an off-topic prompt weighing four missed ones; see DESIGN.md.
+var calibration = struct{ bias, slope float64 }{bias: -8.0, slope: 15.7}
 
 func logistic(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 

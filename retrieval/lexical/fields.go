@@ -18,7 +18,7 @@ const (
 	NumFields
 )
 
-// Boosts weigh the fields' scores against each other.
+// Boosts say how many times a word counts that stands once in the field.
 var Boosts = [NumFields]float64{Trigger: 2, Name: 2, Statement: 1, Tags: 1, Body: 0.5}
 
 // Count is a term of a field and how often the field holds it.

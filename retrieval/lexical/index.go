@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// The parameters of BM25 (Robertson and Zaragoza, "The Probabilistic Relevance
-// Framework: BM25 and Beyond", 2009): K1 saturates repetition, B weighs the
-// length of a field against its average.
+// The parameters of BM25 and BM25F (Robertson and Zaragoza, "The Probabilistic
+// Relevance Framework: BM25 and Beyond", 2009): K1 saturates repetition, B
+// weighs the length of a field against its average.
 const (
 	K1 = 1.2
 	B  = 0.75
@@ -29,7 +29,7 @@ type Index struct {
 type postings struct {
 	idf     float64
 	docs    []int32
-	impacts []float64 // idf times the saturated frequencies, boosted and summed over the fields
+	impacts []float64 // what the term adds to the document's score
 }
 
 // New indexes the documents; a document's number is its place in docs.
@@ -44,25 +44,24 @@ func New(docs []Fields) *Index {
 	for i := range ix.lists {
 		list := &ix.lists[i]
 		list.idf = idf(len(docs), len(list.docs))
-		for p := range list.impacts {
-			list.impacts[p] *= list.idf
+		for p, frequency := range list.impacts {
+			list.impacts[p] = list.idf * frequency * (K1 + 1) / (frequency + K1)
 		}
 		ix.postings += len(list.docs)
 	}
 	return ix
 }
 
-// add appends the document's saturated frequencies to its terms' lists.
+// add puts the document's boosted, length-normalised frequencies on its terms'
+// lists; New saturates them when all are there.
 func (ix *Index) add(doc int32, fields *Fields, averages [NumFields]float64) {
 	for field, counts := range fields {
 		if len(counts) == 0 {
 			continue
 		}
-		norm := float64(K1 * (1 - B + B*length(counts)/averages[field]))
+		norm := 1 - B + float64(B*length(counts)/averages[field])
 		for _, c := range counts {
-			tf := float64(c.N)
-			impact := float64(Boosts[field] * tf * (K1 + 1) / (tf + norm))
-			ix.list(c.Term).add(doc, impact)
+			ix.list(c.Term).add(doc, Boosts[field]*float64(c.N)/norm)
 		}
 	}
 }
@@ -78,13 +77,13 @@ func (ix *Index) list(term string) *postings {
 }
 
 // add sums a document's fields: its number can only be the last one.
-func (p *postings) add(doc int32, impact float64) {
+func (p *postings) add(doc int32, frequency float64) {
 	if n := len(p.docs); n > 0 && p.docs[n-1] == doc {
-		p.impacts[n-1] += impact
+		p.impacts[n-1] += frequency
 		return
 	}
 	p.docs = append(p.docs, doc)
-	p.impacts = append(p.impacts, impact)
+	p.impacts = append(p.impacts, frequency)
 }
 
 // impact returns what the term adds to a document, 0 if it does not hold it.

@@ -52,14 +52,13 @@ func textbook(docs []Fields, query string) []float64 {
 		}
 		weight := math.Log(1 + (float64(len(docs)-holding)+0.5)/(float64(holding)+0.5))
 		for d, doc := range docs {
+			var frequency float64
 			for field := range doc {
-				f := tf(doc[field], term.Text)
-				if f == 0 {
-					continue
+				if n := tf(doc[field], term.Text); n > 0 {
+					frequency += Boosts[field] * n / (1 - B + B*words(doc[field])/averageOf(docs, field))
 				}
-				norm := 1 - B + B*words(doc[field])/averageOf(docs, field)
-				scores[d] += Boosts[field] * weight * f * (K1 + 1) / (f + K1*norm)
 			}
+			scores[d] += weight * frequency * (K1 + 1) / (frequency + K1)
 		}
 	}
 	return scores

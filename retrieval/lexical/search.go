@@ -12,7 +12,7 @@ const maxQueryTerms = 128
 // Match is a document that holds at least one term of the query.
 type Match struct {
 	Doc   int32
-	Score float64 // BM25, summed over fields and terms
+	Score float64 // BM25F
 	// Coverage is the share, 0 to 1, of the query's idf mass that the document
 	// holds. Wholes do not count: their parts do.
 	Coverage float64
@@ -76,12 +76,14 @@ func (ix *Index) Rarest() float64 { return ix.unknown }
 // Search returns the k best documents that keep admits, best first, ties by
 // number. The score of document d for query q is
 //
-//	Σ over distinct terms t of q, Σ over fields f:
-//	    idf(t) · boost(f) · tf(t,f,d)·(K1+1) / (tf(t,f,d) + K1·(1 − B + B·len(f,d)/avg(f)))
+//	Σ over distinct terms t of q: idf(t) · f·(K1+1) / (f + K1)
+//	f = Σ over fields: boost · tf(t,field,d) / (1 − B + B·len(field,d)/avg(field))
 //
-// with idf over documents that hold t in any field and avg(f) over documents
-// that have f. With one field and boost 1 that is textbook BM25. A nil keep
-// admits everything.
+// which is BM25F: frequencies are boosted and normalised by field, added, and
+// saturated once, so that a word's second field adds less than another word.
+// idf is over documents that hold t in any field, avg(field) over documents
+// that have the field. With one field at boost 1 it is textbook BM25. A nil
+// keep admits everything.
 func (ix *Index) Search(q Query, k int, keep func(doc int32) bool) []Match {
 	if len(q.terms) == 0 || k <= 0 {
 		return nil
