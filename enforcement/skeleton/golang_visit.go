@@ -1,0 +1,360 @@
+package skeleton
+
+import (
+	"go/ast"
+	"go/token"
+	"strings"
+)
+
+// goVisitor walks a function and judges what can fail in it.
+type goVisitor struct {
+	f       *goFile
+	s       *scope
+	failers map[string]bool
+	found   []assertion
+}
+
+// block walks statements. worth is that of a failure here; guarded tells
+// whether anything decides if it is reached. It ends at a skip.
+func (v *goVisitor) block(list []ast.Stmt, worth strength, guarded bool) {
+	for _, st := range list {
+		if v.skips(st) && !guarded {
+			return
+		}
+		v.stmt(st, worth, guarded)
+		if g, w := v.leaves(st); g {
+			worth, guarded = combine(worth, guarded, w), true
+		}
+	}
+}
+
+func combine(worth strength, guarded bool, inner strength) strength {
+	if !guarded {
+		return inner
+	}
+	return max(worth, inner)
+}
+
+func (v *goVisitor) skips(st ast.Stmt) bool {
+	x, ok := st.(*ast.ExprStmt)
+	if !ok {
+		return false
+	}
+	c, ok := x.X.(*ast.CallExpr)
+	if !ok {
+		return false
+	}
+	sel, ok := c.Fun.(*ast.SelectorExpr)
+	return ok && v.failers[identName(sel.X)] && (sel.Sel.Name == "Skip" || sel.Sel.Name == "Skipf" || sel.Sel.Name == "SkipNow")
+}
+
+// leaves tells whether a statement may end the function early, so that what
+// follows depends on it.
+func (v *goVisitor) leaves(st ast.Stmt) (bool, strength) {
+	i, ok := st.(*ast.IfStmt)
+	if !ok {
+		return false, 0
+	}
+	leaves := false
+	ast.Inspect(i, func(n ast.Node) bool {
+		switch n.(type) {
+		case *ast.ReturnStmt, *ast.BranchStmt:
+			leaves = true
+		case *ast.FuncLit:
+			return false
+		}
+		return true
+	})
+	return leaves, v.cond(i)
+}
+
+// cond is the worth of an if statement's condition; a variable of its init
+// statement stands for what it is set to.
+func (v *goVisitor) cond(i *ast.IfStmt) strength {
+	w := v.s.condition(v.f.tokens(i.Cond))
+	if a, ok := i.Init.(*ast.AssignStmt); ok && w == meaningful {
+		for _, r := range a.Rhs {
+			if c, ok := r.(*ast.CallExpr); ok && len(c.Args) == 2 && comparer(c) {
+				return v.s.check(v.f.tokens(c.Args[0]), v.f.tokens(c.Args[1]))
+			}
+		}
+	}
+	if c := comparison(i.Cond); c != nil && w == meaningful {
+		return v.s.check(v.f.tokens(c.Args[0]), v.f.tokens(c.Args[1]))
+	}
+	return w
+}
+
+// comparison is a call like reflect.DeepEqual(a, b), negated or not.
+func comparison(e ast.Expr) *ast.CallExpr {
+	if u, ok := e.(*ast.UnaryExpr); ok && u.Op == token.NOT {
+		e = u.X
+	}
+	if c, ok := e.(*ast.CallExpr); ok && len(c.Args) == 2 && comparer(c) {
+		return c
+	}
+	return nil
+}
+
+func comparer(c *ast.CallExpr) bool {
+	sel, ok := c.Fun.(*ast.SelectorExpr)
+	if !ok {
+		return false
+	}
+	switch identName(sel.X) + "." + sel.Sel.Name {
+	case "reflect.DeepEqual", "cmp.Diff", "cmp.Equal", "bytes.Equal", "slices.Equal", "maps.Equal", "strings.EqualFold", "errors.Is":
+		return true
+	}
+	return false
+}
+
+func (v *goVisitor) stmt(st ast.Stmt, worth strength, guarded bool) {
+	switch st := st.(type) {
+	case *ast.IfStmt:
+		w := combine(worth, guarded, v.cond(st))
+		v.simple(st.Init, worth, guarded)
+		v.block(st.Body.List, w, true)
+		if st.Else != nil {
+			v.stmt(st.Else, w, true)
+		}
+	case *ast.BlockStmt:
+		v.block(st.List, worth, guarded)
+	case *ast.ForStmt:
+		if st.Cond != nil {
+			worth, guarded = combine(worth, guarded, v.s.condition(v.f.tokens(st.Cond))), true
+		}
+		v.block(st.Body.List, worth, guarded)
+	case *ast.RangeStmt:
+		v.block(st.Body.List, worth, guarded)
+	case *ast.SwitchStmt:
+		v.cases(st.Body, combine(worth, guarded, v.switched(st)))
+	case *ast.TypeSwitchStmt:
+		v.cases(st.Body, meaningful)
+	case *ast.SelectStmt:
+		v.cases(st.Body, meaningful)
+	case *ast.LabeledStmt:
+		v.stmt(st.Stmt, worth, guarded)
+	default:
+		v.simple(st, worth, guarded)
+	}
+}
+
+func (v *goVisitor) switched(st *ast.SwitchStmt) strength {
+	best := constant
+	if st.Tag != nil {
+		best = v.s.check(v.f.tokens(st.Tag))
+	}
+	for _, c := range st.Body.List {
+		if cc, ok := c.(*ast.CaseClause); ok {
+			for _, e := range cc.List {
+				best = max(best, v.s.condition(v.f.tokens(e)))
+			}
+		}
+	}
+	return best
+}
+
+func (v *goVisitor) cases(body *ast.BlockStmt, worth strength) {
+	for _, c := range body.List {
+		switch c := c.(type) {
+		case *ast.CaseClause:
+			v.block(c.Body, worth, true)
+		case *ast.CommClause:
+			v.block(c.Body, worth, true)
+		}
+	}
+}
+
+// simple looks for assertions in a statement without blocks of its own; a
+// function in it runs as part of the test when it is called at once or handed
+// to Run or Test, and else only if something decides to.
+func (v *goVisitor) simple(n ast.Node, worth strength, guarded bool) {
+	if n == nil {
+		return
+	}
+	ast.Inspect(n, func(n ast.Node) bool {
+		c, ok := n.(*ast.CallExpr)
+		if !ok {
+			if lit, ok := n.(*ast.FuncLit); ok {
+				v.block(lit.Body.List, worth, true)
+				return false
+			}
+			return true
+		}
+		if lit, ok := c.Fun.(*ast.FuncLit); ok {
+			v.block(lit.Body.List, worth, guarded)
+			return false
+		}
+		sel, ok := c.Fun.(*ast.SelectorExpr)
+		if ok && (sel.Sel.Name == "Run" || sel.Sel.Name == "Test" || sel.Sel.Name == "Fuzz" || sel.Sel.Name == "Check") {
+			for _, a := range c.Args {
+				if lit, ok := a.(*ast.FuncLit); ok {
+					v.block(lit.Body.List, worth, guarded)
+				}
+			}
+			return false
+		}
+		v.call(c, worth, guarded)
+		return true
+	})
+}
+
+func (v *goVisitor) add(n ast.Node, w strength) {
+	v.found = append(v.found, assertion{v.f.line(n), w})
+}
+
+func (v *goVisitor) call(c *ast.CallExpr, worth strength, guarded bool) {
+	sel, ok := c.Fun.(*ast.SelectorExpr)
+	if !ok {
+		return
+	}
+	name := sel.Sel.Name
+	if v.failers[identName(sel.X)] && goFailures[name] {
+		if guarded {
+			v.add(c, worth)
+		} else {
+			v.add(c, unconditional)
+		}
+		return
+	}
+	if name == "AssertExpectations" || name == "AssertCalled" || name == "AssertNumberOfCalls" || name == "AssertNotCalled" {
+		v.add(c, v.s.check(v.f.tokens(sel.X)))
+		return
+	}
+	args, ok := v.asserted(sel, c.Args)
+	if !ok {
+		return
+	}
+	switch {
+	case name == "Fail" || name == "FailNow" || name == "Failf":
+		if guarded {
+			v.add(c, worth)
+		} else {
+			v.add(c, unconditional)
+		}
+	case len(args) == 0:
+	case singleSubject[name] || len(args) == 1:
+		if t := v.f.tokens(args[0]); never(t) && name != "False" {
+			v.add(c, unconditional)
+		} else if cmp := comparison(args[0]); cmp != nil {
+			v.add(c, v.s.check(v.f.tokens(cmp.Args[0]), v.f.tokens(cmp.Args[1])))
+		} else {
+			v.add(c, v.s.condition(t))
+		}
+	default:
+		v.add(c, v.s.check(v.f.tokens(args[0]), v.f.tokens(args[1])))
+	}
+}
+
+// singleSubject are assertions about one value, whatever message follows.
+var singleSubject = names(`True False Truef Falsef Nil NotNil NoError Error Empty NotEmpty Zero NotZero Panics NotPanics
+	NoErrorf Errorf Nilf NotNilf Assert NilError Positive Negative NotPanicsf Panicsf IsTrue IsFalse IsNil IsNotNil`)
+
+// asserted gives the values of a call to an assertion library, without the
+// testing handle: assert.Equal(t, a, b), is.Equal(a, b), s.Require().Equal(a,
+// b), Expect(a).To(Equal(b)).
+func (v *goVisitor) asserted(sel *ast.SelectorExpr, args []ast.Expr) ([]ast.Expr, bool) {
+	switch x := sel.X.(type) {
+	case *ast.Ident:
+		if p := v.f.imports[x.Name]; p != "" {
+			if !assertPackage(p) || goMockAPI[sel.Sel.Name] || len(args) == 0 || sel.Sel.Name == "New" {
+				return nil, false
+			}
+			return args[1:], true
+		}
+		if v.failers[x.Name] || v.bound(x.Name) {
+			_, known := suiteMethods[sel.Sel.Name]
+			return args, known
+		}
+	case *ast.CallExpr:
+		if inner, ok := x.Fun.(*ast.SelectorExpr); ok && (inner.Sel.Name == "Require" || inner.Sel.Name == "Assert") {
+			return args, true
+		}
+		name := identName(x.Fun)
+		if inner, ok := x.Fun.(*ast.SelectorExpr); ok {
+			name = inner.Sel.Name
+		}
+		if (name == "Expect" || name == "Eventually" || name == "Consistently" || name == "Ω") && len(args) > 0 && len(x.Args) > 0 {
+			out := []ast.Expr{x.Args[0]}
+			if m, ok := args[0].(*ast.CallExpr); ok && len(m.Args) > 0 {
+				out = append(out, m.Args[0])
+			}
+			return out, true
+		}
+	}
+	return nil, false
+}
+
+var suiteMethods = names(`Equal NotEqual True False Nil NotNil NoError Error ErrorIs ErrorAs ErrorContains Len Empty NotEmpty Contains NotContains
+	ElementsMatch Greater GreaterOrEqual Less LessOrEqual Panics PanicsWithValue NotPanics InDelta InEpsilon JSONEq YAMLEq Regexp Zero NotZero Same
+	NotSame Eventually Never WithinDuration Subset IsType Implements EqualError EqualValues Exactly Equalf Truef Falsef NoErrorf Assert Check That
+	DeepEquals Equals IsNil IsNotNil CmpEquals Fail FailNow`)
+
+func assertPackage(p string) bool {
+	for _, part := range strings.Split(p, "/") {
+		switch part {
+		case "assert", "require", "is", "quicktest", "qt", "must", "check", "td", "gocheck", "should", "test":
+			return true
+		}
+	}
+	return false
+}
+
+// bound tells whether a variable holds assertions bound to the test: a :=
+// assert.New(t).
+func (v *goVisitor) bound(name string) bool {
+	found := false
+	ast.Inspect(v.f.ast, func(n ast.Node) bool {
+		a, ok := n.(*ast.AssignStmt)
+		if !ok || len(a.Lhs) != 1 || len(a.Rhs) != 1 || identName(a.Lhs[0]) != name {
+			return true
+		}
+		if c, ok := a.Rhs[0].(*ast.CallExpr); ok {
+			if sel, ok := c.Fun.(*ast.SelectorExpr); ok && sel.Sel.Name == "New" && assertPackage(v.f.imports[identName(sel.X)]) {
+				found = true
+			}
+		}
+		return !found
+	})
+	return found
+}
+
+// ginkgo reads the It blocks of Ginkgo, which another file of the package
+// runs.
+func (f *goFile) ginkgo() []test {
+	dotted := f.imports["."]
+	if !strings.Contains(dotted, "ginkgo") && f.imports["ginkgo"] == "" && f.imports["v2"] == "" && !f.importsGinkgo() {
+		return nil
+	}
+	var out []test
+	ast.Inspect(f.ast, func(n ast.Node) bool {
+		c, ok := n.(*ast.CallExpr)
+		if !ok || len(c.Args) < 2 {
+			return true
+		}
+		name := identName(c.Fun)
+		if sel, ok := c.Fun.(*ast.SelectorExpr); ok {
+			name = sel.Sel.Name
+		}
+		lit, ok := c.Args[len(c.Args)-1].(*ast.FuncLit)
+		if !ok || name != "It" && name != "Specify" && name != "FIt" {
+			return true
+		}
+		s := f.base.copy()
+		s.learn(f.tokens(lit.Body))
+		v := &goVisitor{f: f, s: s, failers: map[string]bool{}}
+		v.block(lit.Body.List, meaningful, false)
+		out = append(out, test{name, f.line(c), v.found})
+		return false
+	})
+	return out
+}
+
+func (f *goFile) importsGinkgo() bool {
+	for _, spec := range f.ast.Imports {
+		if strings.Contains(spec.Path.Value, "onsi/ginkgo") {
+			return true
+		}
+	}
+	return false
+}

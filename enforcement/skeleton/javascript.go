@@ -1,0 +1,405 @@
+package skeleton
+
+import "strings"
+
+var jsDialect = dialect{lineComments: []string{"//"}, blockOpen: "/*", close: "*/", quotes: `"'`, template: true, regex: true, wordMarks: "$"}
+
+var jsGrammar = &grammar{
+	keywords: names("new await async return typeof instanceof in of void delete function const let var if else for while throw yield as class extends"),
+	literals: names("true false null undefined NaN Infinity"),
+	builtins: names("String Number Boolean Array BigInt Symbol Math"),
+	access:   names(". ?."),
+	receiver: names("this"),
+	makers:   func(n string) bool { return jsMakers[n] },
+	neutral: func(n string) bool {
+		return jsMakers[n] || jsNeutral[n] || prefixed(n, "assert", "expect")
+	},
+}
+
+var (
+	jsMakers  = names("jest vi sinon td mockDeep mock createMock createStub createSpyObj createSpy")
+	jsNeutral = names("should console describe it test when verify instance")
+	jsTests   = names("it test specify fit")
+	jsTestMod = names("only concurrent each sequential serial failing fails parallel for")
+)
+
+// readJavaScript reads JavaScript and TypeScript: it, test and specify with a
+// function, as Jest, Vitest, Mocha, Jasmine, node:test, AVA, tape, QUnit and
+// Playwright have them.
+func readJavaScript(src []byte) []test {
+	t := lex(src, jsDialect)
+	jsTypes(t)
+	found := jsTestCalls(t)
+	units, shared := jsHelpers(t, found)
+	units = append(found, units...)
+	names := jsAssertNames(t)
+	sc := scanner{g: jsGrammar, assertions: func(s *scope, body []lexeme) []assertion {
+		s.jsModules(t)
+		return jsAssertions(s, body, names)
+	}}
+	return sc.tests(units, shared)
+}
+
+// jsTypes turns the optional mark of a type or a non-null mark into nothing
+// that matters; tokens keep their places.
+func jsTypes(t []lexeme) {
+	for i := range t {
+		if t[i].text == "!" && i > 0 && (t[i-1].kind == word || t[i-1].text == ")") && i+1 < len(t) && t[i+1].text == "." {
+			t[i].text = "."
+			t[i].kind = newline
+		}
+	}
+}
+
+// jsTestCalls finds the test calls. Those inside a skipped group are skipped.
+func jsTestCalls(t []lexeme) []unit {
+	var out []unit
+	skipUntil := -1
+	for i := 0; i+1 < len(t); i++ {
+		if t[i].kind != word || i > 0 && jsGrammar.access[t[i-1].text] && !(i > 1 && (t[i-2].text == "Deno" || t[i-2].text == "QUnit" || t[i-2].text == "Bun")) {
+			continue
+		}
+		name, mods, open := jsCallee(t, i)
+		if open < 0 {
+			continue
+		}
+		end := closing(t, open)
+		skips := mods["skip"] || mods["todo"] || mods["fixme"]
+		switch {
+		case name == "xdescribe" || name == "xcontext" || (name == "describe" || name == "suite" || name == "context") && skips:
+			skipUntil = max(skipUntil, end)
+		case jsTests[name] && !mods["describe"] && !mods["beforeEach"] && !mods["afterEach"] && !mods["beforeAll"] && !mods["afterAll"]:
+			body, ok := jsFunction(t, open, end)
+			if !ok {
+				continue
+			}
+			out = append(out, unit{line: t[i].line, body: body, test: true, skipped: skips || i < skipUntil || jsOption(t[open:min(open+8, end)], "skip")})
+			i = end
+		case (name == "xit" || name == "xtest"):
+			i = end
+		}
+	}
+	return out
+}
+
+// jsOption tells whether an options object says so: { skip: true }.
+func jsOption(t []lexeme, name string) bool {
+	for i := 0; i+2 < len(t); i++ {
+		if t[i].text == name && t[i+1].text == ":" && (t[i+2].text == "true" || t[i+2].kind == str) {
+			return true
+		}
+	}
+	return false
+}
+
+// jsCallee reads it, it.only, it.each(table): the name, its modifiers and the
+// index of the bracket that opens the test's own arguments, or -1.
+func jsCallee(t []lexeme, i int) (string, map[string]bool, int) {
+	mods := map[string]bool{}
+	j := i + 1
+	for j+1 < len(t) && t[j].text == "." && t[j+1].kind == word {
+		mods[t[j+1].text] = true
+		j += 2
+	}
+	if mods["each"] || mods["for"] {
+		if j < len(t) && t[j].text == "(" {
+			j = closing(t, j) + 1
+		} else if j < len(t) && (t[j].kind == interp || t[j].kind == str) {
+			j++
+		}
+	}
+	if j < len(t) && t[j].text == "<" && generic(t, j) > 0 {
+		j = generic(t, j) + 1
+	}
+	if j >= len(t) || t[j].text != "(" {
+		return t[i].text, mods, -1
+	}
+	return t[i].text, mods, j
+}
+
+// jsFunction is the function among the arguments between two brackets.
+func jsFunction(t []lexeme, open, end int) ([]lexeme, bool) {
+	depth := 0
+	for i := open + 1; i < end; i++ {
+		switch t[i].text {
+		case "(", "[", "{":
+			if t[i].kind == punct {
+				depth++
+			}
+		case ")", "]", "}":
+			if t[i].kind == punct {
+				depth--
+			}
+		case "=>":
+			if depth == 0 {
+				start := i
+				for start > open+1 && !(t[start].text == "," && depth == 0) && t[start].line >= t[i].line-3 {
+					if t[start].text == ")" {
+						start = opening(t, start)
+					}
+					start--
+				}
+				return t[min(start+1, end):end], true
+			}
+		case "function":
+			if depth == 0 {
+				return t[i:end], true
+			}
+		}
+	}
+	return nil, false
+}
+
+// jsHelpers finds named functions outside the tests; what is left is shared.
+func jsHelpers(t []lexeme, tests []unit) (units []unit, shared []lexeme) {
+	inTest := map[int]bool{}
+	for _, u := range tests {
+		if len(u.body) > 0 {
+			inTest[u.body[0].line*4096+u.body[0].column] = true
+		}
+	}
+	for i := 0; i < len(t); i++ {
+		if len(t[i].text) > 0 && inTest[t[i].line*4096+t[i].column] {
+			for _, u := range tests {
+				if len(u.body) > 0 && u.body[0] == t[i] {
+					i += len(u.body)
+					break
+				}
+			}
+			if i >= len(t) {
+				break
+			}
+		}
+		if name, body := jsNamed(t, i); body != nil {
+			units = append(units, unit{name: name, line: t[i].line, body: body})
+		}
+		shared = append(shared, t[i])
+	}
+	return units, shared
+}
+
+// jsNamed reads function f(…) {…} and const f = (…) => …
+func jsNamed(t []lexeme, i int) (string, []lexeme) {
+	switch {
+	case t[i].text == "function" && i+2 < len(t) && t[i+1].kind == word:
+		for j := i + 2; j < len(t); j++ {
+			if t[j].text == "(" {
+				j = closing(t, j)
+				continue
+			}
+			if t[j].text == "{" {
+				return t[i+1].text, t[j : closing(t, j)+1]
+			}
+		}
+	case t[i].text == "=" && i > 0 && t[i-1].kind == word:
+		j := i + 1
+		if j < len(t) && t[j].text == "async" {
+			j++
+		}
+		if j < len(t) && t[j].text == "function" {
+			for j < len(t) && t[j].text != "{" {
+				j++
+			}
+			if j < len(t) {
+				return t[i-1].text, t[j : closing(t, j)+1]
+			}
+		}
+		if j < len(t) && (t[j].text == "(" || t[j].kind == word) {
+			if t[j].text == "(" {
+				j = closing(t, j)
+			}
+			for k := j; k < min(j+8, len(t)); k++ {
+				if t[k].text != "=>" || k+1 >= len(t) {
+					continue
+				}
+				if t[k+1].text == "{" {
+					return t[i-1].text, t[k+1 : closing(t, k+1)+1]
+				}
+				return t[i-1].text, value(t, k+1)
+			}
+		}
+	}
+	return "", nil
+}
+
+// jsAssertNames are the functions imported from an assertion module, besides
+// assert itself.
+func jsAssertNames(t []lexeme) map[string]bool {
+	out := names("assert")
+	for i := 0; i+2 < len(t); i++ {
+		if t[i].text == "assert" && i+3 < len(t) && (t[i+1].text == "." || t[i+1].text == "=") {
+			continue
+		}
+		if t[i].kind != str || !strings.Contains(t[i].text, "assert") {
+			continue
+		}
+		for j := i; j >= 0 && j > i-60 && t[j].text != ";" && t[j].text != "import"; j-- {
+			if t[j].kind == word && t[j].text != "from" && t[j].text != "require" && t[j].text != "as" && t[j].text != "const" {
+				out[t[j].text] = true
+			}
+		}
+	}
+	return out
+}
+
+// jsModules marks what is imported from a module that the file mocks.
+func (s *scope) jsModules(t []lexeme) {
+	mocked := map[string]bool{}
+	for i := 0; i+4 < len(t); i++ {
+		if (t[i].text == "jest" || t[i].text == "vi") && (t[i+2].text == "mock" || t[i+2].text == "doMock") && t[i+4].kind == str {
+			mocked[strings.Trim(t[i+4].text, `"'`)] = true
+		}
+	}
+	if len(mocked) == 0 {
+		return
+	}
+	for i := range t {
+		if t[i].kind != str || !mocked[strings.Trim(t[i].text, `"'`)] || i == 0 || t[i-1].text != "from" {
+			continue
+		}
+		for j := i - 2; j >= 0 && t[j].text != "import"; j-- {
+			if t[j].kind == word && t[j].text != "as" && t[j].text != "type" {
+				s.mocks[t[j].text], s.used[t[j].text] = true, true
+			}
+		}
+	}
+}
+
+// jsFiller are the words of a chain that check nothing.
+var jsFiller = names("not to be been is that which and has have with at of same but does still also deep nested own ordered any all resolves rejects a an soft poll")
+
+var jsSingle = names("ok isTrue isFalse isOk isNotOk isNull isNotNull isUndefined isDefined exists notExists true false truthy falsy notOk isEmpty isNotEmpty throws rejects doesNotThrow doesNotReject pass ifError assert")
+
+func jsAssertions(s *scope, t []lexeme, assertNames map[string]bool) []assertion {
+	var out []assertion
+	handles := jsHandles(t)
+	for _, c := range jsGrammar.calls(t) {
+		if w, ok := jsCall(s, t, c, assertNames, handles); ok {
+			out = append(out, assertion{t[c.at].line, w})
+		}
+	}
+	for i, tok := range t {
+		switch {
+		case tok.text == "throw" && tok.kind == word:
+			out = append(out, assertion{tok.line, s.guarded(t, i)})
+		case tok.text == "should" && i > 1 && t[i-1].text == "." && i+1 < len(t) && t[i+1].text == ".":
+			members, args := s.g.chain(t, i)
+			for _, m := range members {
+				if !jsFiller[m] {
+					out = append(out, assertion{tok.line, s.check(append([][]lexeme{subject(t, i-1)}, args...)...)})
+					break
+				}
+			}
+		}
+	}
+	return out
+}
+
+// subject is the expression that ends before the dot at i.
+func subject(t []lexeme, i int) []lexeme {
+	j := i - 1
+	for j >= 0 {
+		switch {
+		case t[j].text == ")" || t[j].text == "]":
+			j = opening(t, j) - 1
+		case t[j].kind == word || t[j].kind == str || t[j].kind == number:
+			if j == 0 || !jsGrammar.access[t[j-1].text] && t[j-1].text != "::" && t[j-1].text != "->" {
+				return t[j:i]
+			}
+			j -= 2
+		default:
+			return t[j+1 : i]
+		}
+	}
+	return t[:i]
+}
+
+// jsHandles are the parameters through which AVA, tape and QUnit assert: the
+// first parameter of the test function.
+func jsHandles(t []lexeme) map[string]bool {
+	out := map[string]bool{}
+	i := 0
+	for i < len(t) && (t[i].text == "async" || t[i].text == "function" || t[i].kind == word && i > 0 && t[i-1].text == "function") {
+		i++
+	}
+	if i < len(t) && t[i].text == "(" {
+		i++
+	}
+	if i < len(t) && t[i].kind == word {
+		out[t[i].text] = true
+	}
+	return out
+}
+
+var jsHandleMethods = names("is not deepEqual notDeepEqual true false truthy falsy throws throwsAsync notThrows equal equals strictEqual notStrictEqual notEqual ok notOk same regex like snapshot match error propEqual looseEqual deepLooseEqual isEqual rejects")
+
+func jsCall(s *scope, t []lexeme, c call, assertNames, handles map[string]bool) (strength, bool) {
+	method := c.at > 0 && s.g.access[t[c.at-1].text]
+	switch {
+	case c.name == "expect" && !method || c.name == "soft" && c.first == "expect":
+		return jsExpect(s, t, c)
+	case c.name == "expect" && method && c.first != "expect" && len(c.args) > 0:
+		// supertest: request(app).get('/').expect(200)
+		return s.check(subject(t, c.at-1)), true
+	case c.name == "should" && method && len(c.args) > 0 && (c.first == "cy" || c.args[0][0].kind == str):
+		return meaningful, true
+	case c.name == "fail" && (!method || assertNames[c.first] || handles[c.first] || c.first == "expect"):
+		return s.guarded(t, c.at), true
+	case (assertNames[c.name] && !method || assertNames[c.first] && method && directMember(t, c)) && len(c.args) > 0:
+		return jsValues(s, t, c), true
+	case method && handles[c.first] && jsHandleMethods[c.name] && len(c.args) > 0 && directMember(t, c):
+		return jsValues(s, t, c), true
+	case method && c.first == "sinon" && prefixed(c.name, "called", "notCalled", "always", "never", "callOrder", "callCount") && len(c.args) > 0:
+		return s.check(c.args[0]), true
+	case method && c.name == "assert" && (c.first == "fc" || c.first == "jsc"):
+		return meaningful, true
+	}
+	return 0, false
+}
+
+// directMember tells whether the call is name.method(…), not a call further
+// down a chain.
+func directMember(t []lexeme, c call) bool {
+	return c.at >= 2 && t[c.at-2].text == c.first || c.at >= 4 && t[c.at-4].text == c.first
+}
+
+func jsValues(s *scope, t []lexeme, c call) strength {
+	if len(c.args) == 1 || jsSingle[c.name] {
+		if never(c.args[0]) && c.name != "isFalse" && c.name != "false" && c.name != "notOk" && c.name != "falsy" {
+			return s.guarded(t, c.at)
+		}
+		return s.condition(c.args[0])
+	}
+	return s.check(c.args[0], c.args[1])
+}
+
+// jsExpect judges expect(subject).chain; without a matcher it checks nothing.
+func jsExpect(s *scope, t []lexeme, c call) (strength, bool) {
+	members, args := s.g.chain(t, c.close)
+	matcher := ""
+	for _, m := range members {
+		if !jsFiller[m] || m == "a" || m == "an" {
+			matcher = m
+			break
+		}
+	}
+	if matcher == "" || len(c.args) == 0 {
+		return 0, false
+	}
+	if prefixed(matcher, "toBe", "toEqual", "toHave", "toThrow", "toMatch", "toContain", "toStrict") && !called(t, c.close, matcher) {
+		return 0, false
+	}
+	if len(args) == 0 {
+		return s.condition(c.args[0]), true
+	}
+	return s.check(c.args[0], args[0]), true
+}
+
+func called(t []lexeme, i int, name string) bool {
+	for ; i+1 < len(t); i++ {
+		if t[i].text == name {
+			return t[i+1].text == "(" || t[i+1].text == "<"
+		}
+	}
+	return false
+}

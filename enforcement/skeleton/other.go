@@ -1,0 +1,143 @@
+package skeleton
+
+import (
+	"regexp"
+	"strings"
+)
+
+var (
+	batsTest   = regexp.MustCompile(`^[ \t]*@test[ \t]+.*\{[ \t]*$`)
+	batsHelper = regexp.MustCompile(`^[ \t]*(?:function[ \t]+)?([A-Za-z_]\w*)[ \t]*\(\)[ \t]*\{`)
+	batsCheck  = regexp.MustCompile(`^(?:!\s+)?(?:\[\[?\s+(.*?)\s+\]\]?|test\s+(.*)|\(\((.*)\)\))(?:\s*(?:&&|\|\|).*)?$`)
+	batsAssert = regexp.MustCompile(`^(?:assert|refute)(?:_\w+)?\b`)
+	batsGrep   = regexp.MustCompile(`(?:^|\|)\s*(?:grep|diff|cmp)\b`)
+	expansion  = regexp.MustCompile(`[$` + "`" + `]|^-[a-zA-Z] `)
+)
+
+// readBats reads Bats files line by line: a test is @test "…" { … } whose
+// commands must succeed; one that checks is a bracket expression, an assert_
+// function, or grep, diff and cmp.
+func readBats(src []byte) []test {
+	helpers := map[string][]assertion{}
+	var tests []test
+	var calls [][]string
+	var cur *test
+	helper := ""
+	for n, line := range strings.Split(string(src), "\n") {
+		code := strings.TrimSpace(line)
+		switch {
+		case batsTest.MatchString(line):
+			tests = append(tests, test{name: code, line: n + 1})
+			calls = append(calls, nil)
+			cur, helper = &tests[len(tests)-1], ""
+			continue
+		case batsHelper.MatchString(line):
+			cur, helper = nil, batsHelper.FindStringSubmatch(line)[1]
+			continue
+		case line == "}":
+			cur, helper = nil, ""
+			continue
+		case code == "" || strings.HasPrefix(code, "#") || cur == nil && helper == "":
+			continue
+		}
+		w, ok := batsWorth(code)
+		switch {
+		case cur != nil && ok:
+			cur.found = append(cur.found, assertion{n + 1, w})
+		case cur != nil:
+			calls[len(calls)-1] = append(calls[len(calls)-1], strings.Fields(code)[0])
+		case ok:
+			helpers[helper] = append(helpers[helper], assertion{n + 1, w})
+		}
+	}
+	for i := range tests {
+		for _, c := range calls[i] {
+			tests[i].found = append(tests[i].found, helpers[c]...)
+			if c == "skip" {
+				tests[i].found = nil
+				break
+			}
+		}
+	}
+	return tests
+}
+
+func batsWorth(code string) (strength, bool) {
+	if batsAssert.MatchString(code) {
+		return meaningful, true
+	}
+	if batsGrep.MatchString(code) {
+		return meaningful, true
+	}
+	m := batsCheck.FindStringSubmatch(code)
+	if m == nil {
+		return 0, false
+	}
+	cond := m[1] + m[2] + m[3]
+	if !expansion.MatchString(cond) {
+		return constant, true
+	}
+	for _, op := range []string{" == ", " = ", " -eq "} {
+		if l, r, ok := strings.Cut(cond, op); ok && strings.TrimSpace(l) == strings.TrimSpace(r) {
+			return constant, true
+		}
+	}
+	return meaningful, true
+}
+
+var otherDialect = dialect{lineComments: []string{"//", "#", "--"}, blockOpen: "/*", close: "*/", quotes: `"'`, triple: true}
+
+var (
+	otherTest    = regexp.MustCompile(`^(?i:test|it|testcase|test_case|specify|scenario|should|feature|deftest|test_f|test_p|in|ctest|test\w+|\w+test)$`)
+	otherAssert  = regexp.MustCompile(`^(?i:assert\w*|expect\w*|xctassert\w*|require\w*|check\w*|should\w*|must\w*|refute\w*|ck_assert\w*|ensure\w*|verify\w*|munit_assert\w*|test_assert\w*|tap_ok|is_equal)$`)
+	otherGrammar = &grammar{
+		keywords: names("let var val def new return if else for while not and or is in func fn do end"),
+		literals: names("true false null nil None NULL"),
+		builtins: map[string]bool{}, access: names(". :: ->"), receiver: names("this self"),
+		makers: func(string) bool { return false }, neutral: func(string) bool { return true },
+	}
+)
+
+// readOther judges languages without a scanner of their own: the file needs
+// something named like a test and something named like an assertion that is
+// not about constants alone.
+func readOther(src []byte) []test {
+	t := lex(src, otherDialect)
+	out := test{}
+	for i, tok := range t {
+		if tok.kind != word || i+1 >= len(t) {
+			continue
+		}
+		if out.line == 0 && otherTest.MatchString(tok.text) {
+			out.line = tok.line
+		}
+		if !otherAssert.MatchString(tok.text) {
+			continue
+		}
+		args := arguments(statementOn(t, i+1))
+		if t[i+1].text == "(" {
+			args = arguments(t[i+2 : max(closing(t, i+1), i+2)])
+		}
+		if len(args) > 0 {
+			s := newScope(otherGrammar)
+			w := s.check(args[:min(2, len(args))]...)
+			if len(args) == 1 {
+				w = s.condition(args[0])
+			}
+			out.found = append(out.found, assertion{tok.line, w})
+		}
+	}
+	if out.line == 0 {
+		return nil
+	}
+	return []test{out}
+}
+
+// statementOn is the rest of the line.
+func statementOn(t []lexeme, i int) []lexeme {
+	j := i
+	for j < len(t) && t[j].line == t[i].line {
+		j++
+	}
+	return t[i:j]
+}

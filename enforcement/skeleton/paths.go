@@ -1,0 +1,186 @@
+package skeleton
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// language reads a file's tests.
+type language func(content []byte) []test
+
+// place says where one language keeps its tests.
+type place struct {
+	name  *regexp.Regexp      // of the file
+	where func([]string) bool // of its folders, outermost first; nil for anywhere
+	read  language
+	hint  string
+}
+
+var places = map[string][]place{
+	".go": {{regexp.MustCompile(`^[^_.].*_test\.go$`), goFolders, readGo, "Name it *_test.go, beside the package it tests."}},
+	".py": {
+		{regexp.MustCompile(`^(?:test_.*|.*_test|tests)\.py$`), nil, readPython, "Name it test_*.py or *_test.py."},
+	},
+	".java": {{regexp.MustCompile(`^(?:Test[A-Z0-9_].*|.*(?:Test|Tests|TestCase|IT|ITCase)|IT[A-Z].*)\.java$`), jvmFolders, readJava, "Put it under src/test/java and name it *Test.java."}},
+	".kt":   {{regexp.MustCompile(`^(?:Test[A-Z0-9_].*|.*(?:Test|Tests|TestCase|IT|Spec))\.kt$`), jvmFolders, readJava, "Put it under src/test/kotlin and name it *Test.kt."}},
+	".cs":   {{regexp.MustCompile(`^[A-Z][A-Za-z0-9_]*\.cs$`), dotnetFolders, readCSharp, "Put it into a test project, a folder named like Shop.Tests, and name it *Tests.cs."}},
+	".php":  {{regexp.MustCompile(`^.*Test\.php$`), in("tests", "test", "Tests"), readPHP, "Put it under tests/ and name it *Test.php."}},
+	".rs":   {{regexp.MustCompile(`^.*\.rs$`), nil, readRust, "Put it directly into tests/, as tests/*.rs."}},
+	".rb": {
+		{regexp.MustCompile(`^.*_spec\.rb$`), in("spec"), readRuby, "Name it *_spec.rb under spec/, or *_test.rb under test/."},
+		{regexp.MustCompile(`^(?:.*_test|test_.*)\.rb$`), in("test", "tests"), readRuby, ""},
+	},
+	".bats":   {{regexp.MustCompile(`^.*\.bats$`), nil, readBats, ""}},
+	".sh":     {{regexp.MustCompile(`^(?:test_.*|test-.*|.*_test|.*-test|.*_spec)\.sh$`), nil, readOther, "Name it *_test.sh or use Bats (*.bats)."}},
+	".groovy": {{regexp.MustCompile(`^.*(?:Spec|Test|Tests)\.groovy$`), jvmFolders, readOther, "Put it under src/test/groovy and name it *Spec.groovy."}},
+	".scala":  {{regexp.MustCompile(`^.*(?:Spec|Test|Tests|Suite)\.scala$`), jvmFolders, readOther, "Put it under src/test/scala and name it *Spec.scala or *Suite.scala."}},
+	".swift":  {{regexp.MustCompile(`^.*(?:Test|Tests)\.swift$`), testFolder, readOther, "Put it under Tests/ and name it *Tests.swift."}},
+	".dart":   {{regexp.MustCompile(`^.*_test\.dart$`), in("test", "integration_test"), readOther, "Put it under test/ and name it *_test.dart."}},
+	".exs":    {{regexp.MustCompile(`^.*_test\.exs$`), in("test"), readOther, "Put it under test/ and name it *_test.exs."}},
+	".lua":    {{regexp.MustCompile(`^(?:.*_spec|.*_test|test_.*)\.lua$`), nil, readOther, "Name it *_spec.lua."}},
+	".c":      {{regexp.MustCompile(`^(?:test_.*|.*_test|.*_tests)\.c$`), nil, readOther, "Name it test_*.c or *_test.c."}},
+	".cc":     {{regexp.MustCompile(`^(?:test_.*|.*_test|.*_tests|.*_unittest)\.cc$`), nil, readOther, "Name it *_test.cc."}},
+	".cpp":    {{regexp.MustCompile(`^(?:[tT]est_?.*|.*(?:_test|_tests|Test|Tests))\.cpp$`), nil, readOther, "Name it *_test.cpp."}},
+}
+
+func init() {
+	name := regexp.MustCompile(`^.+[.](?:test|spec)\.[cm]?[jt]sx?$`)
+	hint := "Name it *.test.* or *.spec.*, or put it into __tests__/."
+	for _, ext := range []string{".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts"} {
+		places[ext] = []place{
+			{name, nil, readJavaScript, hint},
+			{regexp.MustCompile(`^.*[cm]?[jt]sx?$`), in("__tests__"), readJavaScript, ""},
+			{regexp.MustCompile(`^.*\.cy\.[jt]sx?$`), nil, readJavaScript, ""},
+			{regexp.MustCompile(`^[^.].*$`), in("test"), readJavaScript, ""},
+		}
+	}
+}
+
+// ignored are folders no test runner descends into.
+var ignored = []string{"node_modules", "vendor", ".git", "__pycache__", "site-packages"}
+
+// supportFolders hold what tests use and runners do not run.
+var supportFolders = []string{"testdata", "fixtures", "__fixtures__", "__mocks__", "__snapshots__", "snapshots", "test-data", "test_data", "golden"}
+
+func in(names ...string) func([]string) bool {
+	return func(folders []string) bool {
+		return slices.ContainsFunc(folders, func(f string) bool { return slices.Contains(names, f) })
+	}
+}
+
+// goFolders: the go tool skips folders that begin with a dot or underscore.
+func goFolders(folders []string) bool {
+	return !slices.ContainsFunc(folders, func(f string) bool { return strings.HasPrefix(f, "_") || strings.HasPrefix(f, ".") })
+}
+
+var jvmTestSet = regexp.MustCompile(`^(?:test|tests|it|[a-z][A-Za-z]*Test|testFixtures)$`)
+
+// jvmFolders wants a test source set: src/test, src/integrationTest, or a
+// plain test folder where there is no src at all.
+func jvmFolders(folders []string) bool {
+	for i, f := range folders {
+		if f == "src" && i+1 < len(folders) && folders[i+1] == "main" {
+			return false
+		}
+	}
+	return slices.ContainsFunc(folders, jvmTestSet.MatchString)
+}
+
+var dotnetProject = regexp.MustCompile(`(?i)^(?:tests?|specs?|.*[._-](?:unit|integration|acceptance|functional)?tests?|.*[._-]specs?|[A-Za-z]*(?:UnitTests?|IntegrationTests?|Tests))$`)
+
+func dotnetFolders(folders []string) bool {
+	return slices.ContainsFunc(folders, dotnetProject.MatchString)
+}
+
+func testFolder(folders []string) bool {
+	return slices.ContainsFunc(folders, func(f string) bool {
+		l := strings.ToLower(f)
+		return strings.HasSuffix(l, "test") || strings.HasSuffix(l, "tests")
+	})
+}
+
+// rustPlace: Cargo builds each file directly in tests/, and tests/x/main.rs;
+// unit tests may live in a module file of their own, tests.rs.
+func rustPlace(folders []string, base string) bool {
+	n := len(folders)
+	switch {
+	case n > 0 && folders[n-1] == "tests":
+		return base != "mod.rs"
+	case n > 1 && folders[n-2] == "tests":
+		return base == "main.rs"
+	}
+	return slices.Contains(folders, "src") && base == "tests.rs"
+}
+
+func split(p string) (folders []string, base string) {
+	parts := strings.Split(path.Clean(p), "/")
+	return parts[:len(parts)-1], parts[len(parts)-1]
+}
+
+func find(p string) (place, bool) {
+	folders, base := split(p)
+	if in(ignored...)(folders) || in("testdata", "__fixtures__", "__mocks__", "__snapshots__")(folders) {
+		return place{}, false
+	}
+	ext := path.Ext(base)
+	for _, pl := range places[ext] {
+		if !pl.name.MatchString(base) || pl.where != nil && !pl.where(folders) {
+			continue
+		}
+		if ext == ".rs" && !rustPlace(folders, base) {
+			continue
+		}
+		return pl, true
+	}
+	return place{}, false
+}
+
+func languageOf(p string) language {
+	pl, _ := find(p)
+	return pl.read
+}
+
+func placeHint(p string) string {
+	if list := places[path.Ext(p)]; len(list) > 0 && list[0].hint != "" {
+		return list[0].hint
+	}
+	return "Put it where the language keeps its tests, under the name its runner looks for."
+}
+
+// IsTestPath tells whether a language's test runner would take a file of this
+// name and place. p is relative to the project root, with forward slashes.
+func IsTestPath(p string) bool {
+	_, ok := find(p)
+	return ok
+}
+
+// supportNames are files that configure or set up tests.
+var supportNames = regexp.MustCompile(`^(?:conftest\.py|pytest\.ini|tox\.ini|\.rspec|spec_helper\.rb|rails_helper\.rb|test_helper\.(?:rb|exs)|phpunit\.xml(?:\.dist)?|Pest\.php|jest\.config\.[cm]?[jt]s|jest\.setup\.[cm]?[jt]sx?|vitest\.(?:config|setup|workspace)\.[cm]?[jt]s|playwright\.config\.[jt]s|cypress\.config\.[jt]s|karma\.conf\.js|setupTests\.[jt]sx?|\.mocharc\.(?:js|json|ya?ml|cjs)|xunit\.runner\.json|\.runsettings)$`)
+
+// testFolders are folders whose every file serves the tests.
+var testFolders = []string{"test", "tests", "spec", "__tests__", "e2e", "integration_test"}
+
+// IsTestSupport tells whether a file serves tests without being one: fixtures,
+// testdata, conftest.py, runner settings, helpers inside a test folder. p is
+// relative to the project root, with forward slashes. What IsTestPath takes is
+// no support.
+func IsTestSupport(p string) bool {
+	if IsTestPath(p) {
+		return false
+	}
+	folders, base := split(p)
+	if in(ignored...)(folders) {
+		return false
+	}
+	if in(supportFolders...)(folders) || supportNames.MatchString(base) {
+		return true
+	}
+	for i, f := range folders {
+		if slices.Contains(testFolders, f) && !slices.Contains(folders[:i], "main") {
+			return true
+		}
+	}
+	return path.Ext(base) == ".cs" && dotnetFolders(folders)
+}

@@ -1,0 +1,118 @@
+package skeleton
+
+var rustDialect = dialect{lineComments: []string{"//"}, blockOpen: "/*", close: "*/", nested: true, quotes: `"`, rustStrings: true}
+
+var rustGrammar = &grammar{
+	keywords: names("let mut ref fn pub use mod match if else for while loop return async await move impl as in where unsafe dyn box const static struct enum"),
+	literals: names("true false None"),
+	builtins: names("Some Ok Err vec String Vec str format"),
+	access:   names(". ::"),
+	receiver: names("self Self"),
+	makers:   func(n string) bool { return prefixed(n, "Mock") },
+	neutral: func(n string) bool {
+		return prefixed(n, "assert", "expect_", "prop_assert") || rustNeutral[n]
+	},
+}
+
+var rustNeutral = names("times returning return_const with once never checkpoint println print eprintln dbg")
+
+// rustTests are the attributes that make a function a test; paths such as
+// tokio::test end in one of them.
+var rustTests = names("test rstest test_case proptest quickcheck wasm_bindgen_test googletest case gtest traced_test test_log")
+
+// readRust reads functions with a test attribute, wherever modules put them.
+func readRust(src []byte) []test {
+	t := lex(src, rustDialect)
+	var units []unit
+	var shared []lexeme
+	var u unit
+	for i := 0; i < len(t); i++ {
+		if t[i].text == "#" && i+1 < len(t) && t[i+1].text == "[" {
+			end := closing(t, i+1)
+			rustAttribute(&u, t[i+2:max(end, i+2)])
+			i = end
+			continue
+		}
+		if t[i].text == ";" || t[i].text == "}" || t[i].text == "mod" || t[i].text == "struct" {
+			u = unit{}
+		}
+		if t[i].text != "fn" || i+1 >= len(t) || t[i+1].kind != word {
+			shared = append(shared, t[i])
+			continue
+		}
+		open := i + 2
+		for open < len(t) && t[open].text != "{" && t[open].text != ";" {
+			if t[open].text == "(" {
+				open = closing(t, open)
+			}
+			open++
+		}
+		if open < len(t) && t[open].text == "{" {
+			end := closing(t, open)
+			u.name, u.line, u.body = t[i+1].text, t[i].line, t[open+1:max(end, open+1)]
+			units = append(units, u)
+			i = end
+		}
+		u = unit{}
+	}
+	return scanner{g: rustGrammar, assertions: rustAssertions}.tests(units, shared)
+}
+
+func rustAttribute(u *unit, t []lexeme) {
+	path := t
+	for i := range t {
+		if t[i].text == "(" || t[i].text == "=" {
+			path = t[:i]
+			break
+		}
+	}
+	if len(path) == 0 {
+		return
+	}
+	switch last := path[len(path)-1].text; {
+	case last == "ignore":
+		u.skipped = true
+	case last == "should_panic":
+		u.expects = true
+	case rustTests[last] && path[0].text != "cfg":
+		u.test = true
+	}
+}
+
+var rustFailures = names("panic unreachable")
+
+func rustAssertions(s *scope, t []lexeme) []assertion {
+	var out []assertion
+	for i := 0; i+2 < len(t); i++ {
+		if t[i].kind != word || t[i+1].text != "!" || t[i+2].kind != punct {
+			continue
+		}
+		end := closing(t, i+2)
+		args := arguments(t[i+3 : max(end, i+3)])
+		switch name := t[i].text; {
+		case rustFailures[name]:
+			out = append(out, assertion{t[i].line, s.guarded(t, i)})
+		case (prefixed(name, "assert", "debug_assert", "prop_assert", "check") || name == "verify_that" || name == "expect_that") && len(args) > 0:
+			w := constant
+			switch {
+			case len(args) > 1 && (name != "assert" && name != "debug_assert" && name != "prop_assert"):
+				w = s.check(args[0], args[1])
+			case never(args[0]):
+				w = s.guarded(t, i)
+			default:
+				w = s.condition(args[0])
+			}
+			out = append(out, assertion{t[i].line, w})
+		}
+	}
+	for _, c := range rustGrammar.calls(t) {
+		method := c.at > 0 && t[c.at-1].text == "."
+		switch {
+		case method && (c.name == "unwrap_err" || c.name == "expect_err"):
+			out = append(out, assertion{t[c.at].line, s.check(subject(t, c.at-1))})
+		case method && prefixed(c.name, "expect_"):
+			out = append(out, assertion{t[c.at].line, s.check(t[c.at-2 : c.at-1])})
+		}
+	}
+	return out
+}
