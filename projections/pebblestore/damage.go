@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"strings"
+	"syscall"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -64,36 +65,44 @@ func (s *Store) named(err error) error {
 	return errors.Join(fmt.Errorf("%w: %w", projections.ErrCorruptStore, err), s.condemn(err.Error()))
 }
 
-// openError tells damage from other reasons not to open, such as a lock that
-// another process holds.
+// inspect finds damage that Pebble would open without a word: the mark of an
+// earlier run, and data without the manifest that it belongs to, of which
+// Pebble would take the latest commits only.
+func inspect(files vfs.FS, dir string) error {
+	names, err := files.List(dir)
+	if err != nil {
+		return err
+	}
+	data, manifest := "", false
+	for _, name := range names {
+		switch {
+		case name == files.PathBase(condemned(files, dir)):
+			return fmt.Errorf("%w: found damaged by an earlier run", projections.ErrCorruptStore)
+		case strings.HasPrefix(name, "marker.manifest."):
+			manifest = true
+		case strings.HasSuffix(name, ".sst"), strings.HasSuffix(name, ".log"):
+			data = name
+		}
+	}
+	if data != "" && !manifest {
+		return fmt.Errorf("%w: %s without a manifest", projections.ErrCorruptStore, data)
+	}
+	return nil
+}
+
+// openError gives errors of opening their name. Pebble marks but some of the
+// damages it finds; what else the operating system did not report is about the
+// content of the files, and so is a file that is missing from a folder that is
+// there.
 func openError(err error) error {
-	if pebble.IsCorruptionError(err) && !errors.Is(err, projections.ErrCorruptStore) {
+	var system syscall.Errno
+	switch {
+	case err == nil, errors.Is(err, projections.ErrCorruptStore):
+		return err
+	case pebble.IsCorruptionError(err), errors.Is(err, fs.ErrNotExist), !errors.As(err, &system):
 		return fmt.Errorf("%w: %w", projections.ErrCorruptStore, err)
 	}
 	return err
-}
-
-// fatal is what Pebble's call to Fatalf becomes: it must not return, and must
-// not end the process.
-type fatal struct{ message string }
-
-// guard runs f and turns a fatal error of Pebble into an error. The database
-// may be left locked then, so nothing uses it afterwards.
-func (s *Store) guard(f func() error) (err error) {
-	if broken := s.broken.Load(); broken != nil {
-		return *broken
-	}
-	defer func() {
-		switch p := recover().(type) {
-		case nil:
-		case fatal:
-			err = errors.New("pebblestore: " + p.message)
-			s.broken.Store(&err)
-		default:
-			panic(p)
-		}
-	}()
-	return s.named(f())
 }
 
 // logger passes Pebble's errors on and drops its news.
@@ -107,7 +116,9 @@ func (l *logger) Errorf(format string, args ...any) {
 	}
 }
 
+// Fatalf must not return. Pebble calls it, or panics with its locks held, when
+// its log or manifest cannot be written.
 func (l *logger) Fatalf(format string, args ...any) {
 	l.Errorf(format, args...)
-	panic(fatal{strings.TrimSpace(fmt.Sprintf(format, args...))})
+	panic("pebblestore: " + strings.TrimSpace(fmt.Sprintf(format, args...)))
 }

@@ -6,6 +6,9 @@
 // each says from where the log is read again. Damaged files are reported as
 // projections.ErrCorruptStore, never repaired; OpenOrReset moves them aside.
 // One process opens a folder at a time.
+//
+// It does not survive a disk that refuses to write: Pebble ends the process
+// then, and the views are what the next run finds of them.
 package pebblestore
 
 import (
@@ -13,7 +16,6 @@ import (
 	"fmt"
 	"iter"
 	"sync"
-	"sync/atomic"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/bloom"
@@ -40,10 +42,12 @@ type Store struct {
 	dir string
 	fs  vfs.FS
 	db  *pebble.DB
+	// lock is held before Pebble opens anything, so that a folder in use is
+	// not taken for a damaged one.
+	lock *pebble.Lock
 
 	mu     sync.RWMutex // held for reading while the database is in use
 	closed bool
-	broken atomic.Pointer[error] // what made the database unusable
 }
 
 // Open opens the views in a folder and creates it if it is missing. It
@@ -56,19 +60,32 @@ func Open(dir string, opt Options) (*Store, error) {
 		opt.CacheBytes = 16 << 20
 	}
 	s := &Store{dir: dir, fs: opt.FS}
-	if _, err := opt.FS.Stat(condemned(opt.FS, dir)); err == nil {
-		return nil, fmt.Errorf("pebblestore: open %s: %w: found damaged by an earlier run", dir, projections.ErrCorruptStore)
+	if err := s.open(opt); err != nil {
+		return nil, fmt.Errorf("pebblestore: open %s: %w", dir, err)
+	}
+	return s, nil
+}
+
+func (s *Store) open(opt Options) error {
+	if err := s.fs.MkdirAll(s.dir, 0o700); err != nil {
+		return err
+	}
+	lock, err := pebble.LockDirectory(s.dir, s.fs)
+	if err != nil {
+		return err
+	}
+	if err := inspect(s.fs, s.dir); err != nil {
+		return errors.Join(err, lock.Close())
 	}
 	cache := pebble.NewCache(opt.CacheBytes)
 	defer cache.Unref() // the database holds its own reference
-	err := s.guard(func() (err error) {
-		s.db, err = pebble.Open(dir, s.pebbleOptions(cache, &logger{write: opt.Log}))
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("pebblestore: open %s: %w", dir, openError(err))
+	o := s.pebbleOptions(cache, &logger{write: opt.Log})
+	o.Lock = lock
+	if s.db, err = pebble.Open(s.dir, o); err != nil {
+		return errors.Join(openError(err), lock.Close())
 	}
-	return s, nil
+	s.lock = lock
+	return nil
 }
 
 func (s *Store) pebbleOptions(cache *pebble.Cache, l *logger) *pebble.Options {
@@ -99,7 +116,7 @@ func (s *Store) use(f func() error) error {
 	if s.closed {
 		return ErrClosed
 	}
-	return s.guard(f)
+	return s.named(f())
 }
 
 // Get implements projections.Store.
@@ -240,10 +257,7 @@ func (s *Store) Close() error {
 		return nil
 	}
 	s.closed = true
-	if s.broken.Load() != nil {
-		return nil
-	}
-	if err := s.db.Close(); err != nil {
+	if err := errors.Join(s.db.Close(), s.lock.Close()); err != nil {
 		return fmt.Errorf("pebblestore: close %s: %w", s.dir, s.named(err))
 	}
 	return nil

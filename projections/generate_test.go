@@ -1,0 +1,192 @@
+package projections_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/writbus/writ/projections"
+	"github.com/writbus/writ/schemas"
+)
+
+// folded is a state as enforcement would fold one.
+type folded struct {
+	Prompts int               `json:"prompts,omitempty"`
+	Modes   []string          `json:"modes,omitempty"`
+	Last    map[string]string `json:"last,omitempty"`
+}
+
+func foldSession(s folded, e schemas.Event) folded {
+	if s.Last == nil {
+		s.Last = map[string]string{}
+	}
+	s.Last[string(e.Type())] = e.ID
+	switch p := e.Data.(type) {
+	case schemas.PromptSubmitted:
+		s.Prompts++
+	case schemas.ModeChanged:
+		s.Modes = append(s.Modes, p.To)
+	}
+	return s
+}
+
+func sessionFold() *projections.Fold[folded] {
+	return projections.NewFold("session_state", 1, schemas.TypesOf(schemas.KindSession), foldSession)
+}
+
+func analyse(r schemas.Rule) ([]byte, error) {
+	return []byte(r.ID + "\x00" + strings.ToLower(r.Trigger+" "+r.Statement)), nil
+}
+
+// bumped is a projector with a raised version.
+type bumped struct {
+	projections.Projector
+	by int
+}
+
+func (b bumped) Version() int { return b.Projector.Version() + b.by }
+
+// bumpedBatcher keeps the projector's batching.
+type bumpedBatcher struct {
+	bumped
+	projections.Batcher
+}
+
+// allViews returns every projector, its version raised.
+func allViews(by int) []projections.Projector {
+	fold := sessionFold()
+	return []projections.Projector{
+		bumped{tally{}, by},
+		bumpedBatcher{bumped{fold, by}, fold},
+		bumped{projections.NewSessions(), by},
+		bumped{projections.NewRules(), by},
+		bumped{projections.NewFrequency(nil), by},
+		bumped{projections.NewVerdicts(), by},
+		bumped{projections.NewRetrievalIndex(analyse, 1, nil), by},
+	}
+}
+
+var (
+	ids      = []string{"A-ONE-001", "A-TWO-001", "B-ONE-001", "we ird/*.>", "ünï"}
+	verdicts = []string{"", "allow", "hold", "discard", "perhaps"}
+)
+
+func drawRule(t *rapid.T, id string) schemas.Rule {
+	r := schemas.Rule{
+		ID: id, Severity: "high",
+		Trigger:   rapid.SampledFrom([]string{"when a", "when b"}).Draw(t, "trigger"),
+		Statement: rapid.SampledFrom([]string{"do a", "do b"}).Draw(t, "statement"),
+		Mandatory: rapid.IntRange(0, 3).Draw(t, "mandatory") == 0,
+		Authority: rapid.SampledFrom([]string{"", "human", "ai-provisional"}).Draw(t, "authority"),
+	}
+	for range rapid.IntRange(0, 2).Draw(t, "edges") {
+		r.Edges = append(r.Edges, schemas.Edge{
+			Type:   rapid.SampledFrom([]string{"SUPERSEDES", "RELATED_TO"}).Draw(t, "edge"),
+			Target: rapid.SampledFrom(ids).Draw(t, "target"),
+		})
+	}
+	return r
+}
+
+func drawPayload(t *rapid.T, a schemas.Aggregate) schemas.Payload {
+	yes := func(label string) bool { return rapid.Bool().Draw(t, label) }
+	switch a.Kind {
+	case schemas.KindSession:
+		return rapid.SampledFrom([]schemas.Payload{
+			schemas.SessionStarted{Host: "claude", Project: "/p"},
+			schemas.SessionEnded{},
+			schemas.PromptSubmitted{Prompt: "do it"},
+			schemas.ModeChanged{To: "debug"},
+			schemas.PhaseChanged{To: "planning"},
+			schemas.ToolDecided{Tool: "Edit", Verdict: "deny"},
+		}).Draw(t, "session")
+	case schemas.KindRule:
+		switch rapid.IntRange(0, 6).Draw(t, "rule") {
+		case 0:
+			return schemas.RuleImported{Rule: drawRule(t, a.ID), Source: "embedded", Hash: "h"}
+		case 1:
+			return schemas.RuleEdited{Rule: drawRule(t, a.ID), Reason: "better"}
+		case 2:
+			return schemas.RuleRetired{Reason: "old"}
+		case 3:
+			return schemas.RuleProposed{Rule: drawRule(t, a.ID), Admitted: yes("admitted"), Reasons: []string{"vague"}}
+		case 4:
+			return schemas.RulePromoted{}
+		case 5:
+			return schemas.RuleRejected{Reason: "no"}
+		default:
+			session := rapid.SampledFrom([]string{"", "s1", "s2"}).Draw(t, "of")
+			return schemas.OutcomeRecorded{Session: session, Positive: yes("positive"), Evidence: "feedback"}
+		}
+	default:
+		id := fmt.Sprintf("o%d", rapid.IntRange(0, 9).Draw(t, "observation"))
+		if yes("regated") {
+			return schemas.ObservationRegated{ObservationID: id, Verdict: rapid.SampledFrom(verdicts[1:]).Draw(t, "verdict"), Reason: "why"}
+		}
+		return schemas.ObservationRecorded{
+			ObservationID: id, Text: "x", Verdict: rapid.SampledFrom(verdicts).Draw(t, "verdict"),
+			Fallback: yes("fallback"), Reason: rapid.SampledFrom([]string{"missing_annotation", "a/b c"}).Draw(t, "reason"),
+		}
+	}
+}
+
+// grow appends random records, some of them with several events and some that
+// cannot be decoded.
+func grow(t *rapid.T, l *memoryLog, most int) {
+	kinds := []schemas.Kind{schemas.KindSession, schemas.KindRule, schemas.KindMemory}
+	for range rapid.IntRange(0, most).Draw(t, "records") {
+		a := schemas.Aggregate{Kind: rapid.SampledFrom(kinds).Draw(t, "kind"), ID: rapid.SampledFrom(ids).Draw(t, "id")}
+		s := a.Kind.Stream()
+		e := schemas.Event{
+			ID:        fmt.Sprintf("e%d", rapid.Uint64().Draw(t, "id")),
+			Time:      epoch.Add(time.Duration(rapid.IntRange(-200, 200).Draw(t, "minute")) * time.Minute),
+			Aggregate: a,
+			Data:      drawPayload(t, a),
+		}
+		var also []schemas.Payload
+		for range rapid.SampledFrom([]int{0, 0, 0, 1, 2}).Draw(t, "more") {
+			also = append(also, drawPayload(t, a))
+		}
+		m, err := schemas.Encode(e, also...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch rapid.IntRange(0, 15).Draw(t, "damage") {
+		case 0:
+			m.Body = append([]byte("{"), m.Body...)
+		case 1:
+			m.Subject = a.Prefix() + ".thing.happened"
+			m.Header[schemas.HeaderType] = []string{"thing.happened"}
+		case 2:
+			m.Header[schemas.HeaderWritVersion] = []string{"99"}
+		}
+		l.append(s, m)
+	}
+}
+
+// dump is everything a view holds.
+func dump(t testing.TB, r projections.Reader) string {
+	t.Helper()
+	defer r.Close()
+	var all []string
+	for e, err := range r.Scan(nil) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, fmt.Sprintf("%q=%q", e.Key, e.Value))
+	}
+	return strings.Join(all, "\n")
+}
+
+func asJSON(t testing.TB, v any) string {
+	t.Helper()
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}

@@ -1,0 +1,273 @@
+package projections_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/writbus/writ/projections"
+	"github.com/writbus/writ/projections/pebblestore"
+	"github.com/writbus/writ/schemas"
+)
+
+func TestFirstBuildIsNotReadable(t *testing.T) {
+	l, s := newMemoryLog(), openStore(t, vfs.NewMem())
+	defer s.Close()
+	prompts(l, 5)
+	entered, release := make(chan struct{}), make(chan struct{})
+	r := start(t, l, s, projections.Options{MaxBatch: 2}, tally{apply: func(e schemas.Event) error {
+		if e.ID == "s-5" {
+			close(entered)
+			<-release
+		}
+		return nil
+	}})
+	<-entered
+	if _, err := r.Reader("tally"); !errors.Is(err, projections.ErrNotReady) {
+		t.Errorf("reader: %v", err)
+	}
+	if st := r.Status()[0]; st.State != projections.Rebuilding || st.Streams[0].Applied != 4 || st.Streams[0].Lag != 1 {
+		t.Errorf("status %+v", st)
+	}
+	if r.Position("tally", schemas.StreamSessions) != 0 {
+		t.Error("a build has a position")
+	}
+	close(release)
+	r.caughtUp()
+	r.want("all", 5)
+	if _, err := r.Reader("nobody"); !errors.Is(err, projections.ErrUnknownView) {
+		t.Errorf("reader: %v", err)
+	}
+}
+
+func TestReadersSeeTheOldViewDuringARebuild(t *testing.T) {
+	l, s := newMemoryLog(), openStore(t, vfs.NewMem())
+	defer s.Close()
+	prompts(l, 5)
+	r := start(t, l, s, projections.Options{}, tally{version: 1})
+	r.caughtUp()
+	r.stop()
+
+	prompts(l, 5)
+	entered, release := make(chan struct{}), make(chan struct{})
+	twice := tally{version: 2, apply: func(e schemas.Event) error {
+		if e.ID == "s-9" {
+			close(entered)
+			<-release
+		}
+		return nil
+	}}
+	r = start(t, l, s, projections.Options{MaxBatch: 4}, twice)
+	<-entered
+	old := r.reader("tally")
+	defer old.Close()
+	if old.Version() != 1 || old.Position(schemas.StreamSessions) != 5 {
+		t.Errorf("version %d at %d", old.Version(), old.Position(schemas.StreamSessions))
+	}
+	r.want("all", 5)
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := r.WaitFor(ended, "tally", sessions(5)); !errors.Is(err, context.Canceled) {
+		t.Errorf("waiting for a view that is being rebuilt: %v", err)
+	}
+	close(release)
+	r.caughtUp()
+	r.want("all", 10)
+	if n := count(t, old, "all"); n != 5 {
+		t.Errorf("the open reader changed to %d", n)
+	}
+	now := r.reader("tally")
+	defer now.Close()
+	if now.Version() != 2 || now.Position(schemas.StreamSessions) != 10 {
+		t.Errorf("version %d at %d", now.Version(), now.Position(schemas.StreamSessions))
+	}
+}
+
+// The range of the old generation is gone, and with it every key that is not
+// the new one's.
+func TestRebuildLeavesNothingBehind(t *testing.T) {
+	l, s := newMemoryLog(), openStore(t, vfs.NewMem())
+	defer s.Close()
+	prompts(l, 5)
+	keys := func(version int) int {
+		r := start(t, l, s, projections.Options{}, tally{version: version, types: []schemas.Type{"prompt.submitted"}})
+		r.caughtUp()
+		r.stop()
+		n := 0
+		for range s.Scan([]byte("")) {
+			n++
+		}
+		return n
+	}
+	first := keys(1)
+	if again := keys(2); again != first {
+		t.Errorf("%d keys after a new version, %d before", again, first)
+	}
+}
+
+func TestInterruptedBuildGoesOn(t *testing.T) {
+	l, s := newMemoryLog(), openStore(t, vfs.NewMem())
+	defer s.Close()
+	prompts(l, 6)
+	boom := errors.New("boom")
+	r := start(t, l, s, projections.Options{MaxBatch: 2}, tally{apply: func(e schemas.Event) error {
+		if e.ID == "s-5" {
+			return boom
+		}
+		return nil
+	}})
+	if err := r.CaughtUp(context.Background()); !errors.Is(err, boom) {
+		t.Fatal(err)
+	}
+	r.stop()
+	seen := 0
+	r = start(t, l, s, projections.Options{}, tally{apply: func(schemas.Event) error { seen++; return nil }})
+	r.caughtUp()
+	r.want("all", 6)
+	if seen != 2 {
+		t.Errorf("the build applied %d events again, want the 2 that were left", seen)
+	}
+}
+
+func TestChangedTypesRebuild(t *testing.T) {
+	l, s := newMemoryLog(), openStore(t, vfs.NewMem())
+	defer s.Close()
+	prompts(l, 3)
+	l.publish(schemas.Event{ID: "m", Time: epoch, Aggregate: schemas.Session("s"), Data: schemas.ModeChanged{To: "debug"}})
+	r := start(t, l, s, projections.Options{}, tally{types: []schemas.Type{"prompt.submitted"}})
+	r.caughtUp()
+	r.want("all", 3)
+	r.stop()
+	r = start(t, l, s, projections.Options{}, tally{types: []schemas.Type{"mode.changed", "prompt.submitted"}})
+	r.caughtUp()
+	r.want("all", 4)
+}
+
+func TestDeletedStoreChangesNoAnswer(t *testing.T) {
+	l, fs := newMemoryLog(), vfs.NewMem()
+	prompts(l, 9)
+	answer := func() string {
+		s := openStore(t, fs)
+		defer s.Close()
+		r := start(t, l, s, projections.Options{MaxBatch: 4}, allViews(0)...)
+		defer r.stop()
+		r.caughtUp()
+		var all string
+		for _, st := range r.Status() {
+			all += dump(t, r.reader(st.Name))
+		}
+		return all
+	}
+	before := answer()
+	if err := fs.RemoveAll("views"); err != nil {
+		t.Fatal(err)
+	}
+	if after := answer(); after != before {
+		t.Errorf("%s\nwant\n%s", after, before)
+	}
+}
+
+func TestWaitFor(t *testing.T) {
+	l, s := newMemoryLog(), openStore(t, vfs.NewMem())
+	defer s.Close()
+	r := start(t, l, s, projections.Options{}, tally{types: []schemas.Type{"prompt.submitted"}})
+	for n := 1; n <= 50; n++ {
+		pos := l.publish(prompt("s", n))
+		if err := r.WaitFor(context.Background(), "tally", pos); err != nil {
+			t.Fatal(err)
+		}
+		r.want("all", uint64(n))
+		if at := r.Position("tally", pos.Stream); at != pos.Seq {
+			t.Errorf("position %d, want %d", at, pos.Seq)
+		}
+	}
+	err := r.WaitFor(context.Background(), "tally", schemas.Position{Stream: schemas.StreamRules, Seq: 1})
+	if !errors.Is(err, projections.ErrNotRead) {
+		t.Errorf("another stream: %v", err)
+	}
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := r.WaitFor(ended, "tally", sessions(51)); !errors.Is(err, context.Canceled) {
+		t.Errorf("what is not there: %v", err)
+	}
+}
+
+func TestLogTroubleIsRetried(t *testing.T) {
+	l, s := newMemoryLog(), openStore(t, vfs.NewMem())
+	defer s.Close()
+	prompts(l, 9)
+	calls := 0
+	l.fail = func(string) error {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if calls++; calls < 5 || calls%7 == 0 {
+			return errors.New("no connection")
+		}
+		return nil
+	}
+	r := start(t, l, s, projections.Options{MaxBatch: 2}, tally{types: []schemas.Type{"prompt.submitted"}})
+	if err := r.WaitFor(context.Background(), "tally", sessions(9)); err != nil {
+		t.Fatal(err)
+	}
+	r.want("all", 9)
+}
+
+func TestPanicStopsTheViewOnly(t *testing.T) {
+	l, s := newMemoryLog(), openStore(t, vfs.NewMem())
+	defer s.Close()
+	prompts(l, 3)
+	r := start(t, l, s, projections.Options{}, tally{apply: func(e schemas.Event) error {
+		if e.ID == "s-2" {
+			panic("nil map")
+		}
+		return nil
+	}}, projections.NewSessions())
+	if err := r.WaitFor(context.Background(), "sessions", sessions(3)); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.WaitFor(context.Background(), "tally", sessions(3)); !errors.Is(err, projections.ErrStopped) {
+		t.Fatal(err)
+	}
+	if st := r.Status()[0]; st.Failed == nil || st.Failed.Position != sessions(2) {
+		t.Errorf("status %+v", st)
+	}
+}
+
+func TestBadProjectors(t *testing.T) {
+	s := openStore(t, vfs.NewMem())
+	defer s.Close()
+	for name, ps := range map[string][]projections.Projector{
+		"twice":   {tally{}, tally{}},
+		"version": {bumped{tally{}, -1}},
+		"type":    {tally{types: []schemas.Type{"thing.happened"}}},
+		"name":    {projections.NewFold("a/b", 1, nil, foldSession)},
+	} {
+		if _, err := projections.NewRuntime(newMemoryLog(), s, projections.Options{}, ps...); !errors.Is(err, projections.ErrBadProjector) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+var _ projections.Store = (*pebblestore.Store)(nil)
+
+// A store that refuses a commit is asked again, and nothing counts twice.
+func TestStoreTroubleIsRetried(t *testing.T) {
+	l, inner := newMemoryLog(), openStore(t, vfs.NewMem())
+	defer inner.Close()
+	prompts(l, 9)
+	calls := 0
+	s := &crashingStore{Store: inner, refuse: func() error {
+		if calls++; calls%3 == 0 {
+			return errors.New("no space")
+		}
+		return nil
+	}}
+	r := start(t, l, s, projections.Options{MaxBatch: 2}, tally{types: []schemas.Type{"prompt.submitted"}})
+	prompts(l, 9)
+	if err := r.WaitFor(context.Background(), "tally", sessions(18)); err != nil {
+		t.Fatal(err)
+	}
+	r.want("all", 18)
+}

@@ -1,0 +1,130 @@
+package projections
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/writbus/writ/schemas"
+)
+
+// Sessions lists sessions, the one with the latest event first, without
+// loading their folded states. A query helper takes a Reader of the view
+// "sessions".
+//
+//	o/<8 bytes>  SessionSummary, under the complement of its last sequence
+//	s/<id>       those eight bytes
+type Sessions struct{}
+
+// NewSessions returns the view.
+func NewSessions() Sessions { return Sessions{} }
+
+// SessionSummary is a session in a list.
+type SessionSummary struct {
+	ID      string `json:"id"`
+	Host    string `json:"host,omitempty"`
+	Project string `json:"project,omitempty"`
+	Parent  string `json:"parent,omitempty"` // session of the parent, for a sub-agent
+	Model   string `json:"model,omitempty"`
+	// Mode and Phase are the last that events named, "" where none did.
+	Mode  string `json:"mode,omitempty"`
+	Phase string `json:"phase,omitempty"`
+	Ended bool   `json:"ended,omitempty"`
+
+	Started time.Time `json:"started"` // of the first event
+	Last    time.Time `json:"last"`    // of the last event
+	Seq     uint64    `json:"seq"`     // of the last event
+
+	Events  int `json:"events"`
+	Prompts int `json:"prompts"`
+	Denied  int `json:"denied"` // tool requests refused
+}
+
+// Name implements Projector.
+func (Sessions) Name() string { return "sessions" }
+
+// Version implements Projector.
+func (Sessions) Version() int { return 1 }
+
+// Types implements Projector.
+func (Sessions) Types() []schemas.Type { return schemas.TypesOf(schemas.KindSession) }
+
+// Apply implements Projector.
+func (Sessions) Apply(v View, e schemas.Event) error {
+	key := idKey('s', e.Aggregate.ID)
+	summary, at, found, err := sessionSummary(v, key)
+	if err != nil {
+		return err
+	}
+	if found {
+		if err := v.Delete(at); err != nil {
+			return err
+		}
+	}
+	summary.ID = e.Aggregate.ID
+	summary = summarise(summary, e)
+	at = latestFirst(summary.Seq)
+	if err := v.Set(key, at); err != nil {
+		return err
+	}
+	return setDocument(v, at, summary)
+}
+
+func sessionSummary(from getter, key []byte) (s SessionSummary, at []byte, found bool, err error) {
+	at, found, err = from.Get(key)
+	if err != nil || !found {
+		return s, nil, false, err
+	}
+	s, found, err = getDocument[SessionSummary](from, at)
+	if err == nil && !found {
+		err = fmt.Errorf("projections: session %q is listed nowhere: %w", key, errDangling)
+	}
+	return s, at, found, err
+}
+
+// errDangling says that a key of a view names one that is not there.
+var errDangling = errors.New("projections: view contradicts itself")
+
+func latestFirst(seq uint64) []byte { return ordinal([]byte("o/"), ^seq) }
+
+func summarise(s SessionSummary, e schemas.Event) SessionSummary {
+	if s.Events == 0 {
+		s.Started = e.Time
+	}
+	s.Events++
+	s.Last, s.Seq = e.Time, e.Position.Seq
+	switch p := e.Data.(type) {
+	case schemas.SessionStarted:
+		s.Host, s.Project = p.Host, p.Project
+		s.Parent, s.Model = firstOf(p.Parent, s.Parent), firstOf(p.Model, s.Model)
+		s.Mode, s.Ended = firstOf(s.Mode, p.Mode), false
+	case schemas.SessionEnded:
+		s.Ended = true
+	case schemas.PromptSubmitted:
+		s.Prompts++
+	case schemas.ToolDecided:
+		if p.Verdict == "deny" {
+			s.Denied++
+		}
+	case schemas.ModeChanged:
+		s.Mode = p.To
+	case schemas.PhaseChanged:
+		s.Phase = p.To
+	case schemas.GateApproved:
+		s.Phase = firstOf(p.NextPhase, s.Phase)
+	}
+	return s
+}
+
+// Session returns the summary of one session.
+func (Sessions) Session(r Reader, id string) (SessionSummary, bool, error) {
+	s, _, found, err := sessionSummary(r, idKey('s', id))
+	return s, found, err
+}
+
+// List returns the sessions, the one with the latest event first. It reads no
+// more of them than are taken.
+func (Sessions) List(r Reader) iter.Seq2[SessionSummary, error] {
+	return documents[SessionSummary](r, []byte("o/"))
+}
