@@ -88,9 +88,9 @@ func (sh *shell) printed(name string, args []string, in input) (string, bool) {
 		// A date holds no slash unless its format does, so it never changes the
 		// folder of a name that it is part of.
 		format := strings.Join(args, "")
-		return "0\n", !strings.Contains(format, "/") && !strings.Contains(format, "%D") && !strings.Contains(format, "%x")
+		return string(globHole), !strings.Contains(format, "/") && !strings.Contains(format, "%D") && !strings.Contains(format, "%x")
 	case "whoami", "hostname", "uname", "nproc", "id":
-		return "0\n", true
+		return string(globHole), true
 	}
 	return "", false
 }
@@ -125,7 +125,7 @@ func (sh *shell) gitPrints(args []string) (string, bool) {
 		dir, ok := sh.cwd()
 		return sh.a.env.Project + "\n", ok && inside(dir, sh.a.env.Project)
 	case "HEAD", "--short":
-		return "0000000\n", true
+		return string(globHole), true
 	}
 	return "", false
 }

@@ -78,6 +78,7 @@ func coreutils() family {
 		name = strings.TrimSpace(name)
 		if !ok || !c.sh.temporary(path.Clean(name)) {
 			c.unsure("chooses a random name")
+			name = path.Dir(name)
 		}
 		c.writeName(name)
 	}})

@@ -114,7 +114,7 @@ func edJudge(c *call) {
 var (
 	// perlActs are the words and signs by which Perl or Ruby code reaches
 	// outside the line it works on.
-	perlActs     = regexp.MustCompile("`|\\b(open|sysopen|opendir|system|exec|spawn|fork|popen|unlink|rename|qx|require|use|do|eval|syswrite|syscall|mkdir|rmdir|symlink|link|truncate|chmod|chown|utime|kill|socket|dbmopen|tie|select|File|Dir|IO|FileUtils|Kernel|Pathname|load|send|instance_eval|CORE|POSIX|DB_File)\\b|%x|\\$\\^I|\\bARGV\\b|&\\s*[\\{\\$]|->\\s*\\(|\\bprintf?\\s*\\{?\\s*[A-Z]{2,}|\\?\\{")
+	perlActs     = regexp.MustCompile("`|\\b(open|sysopen|opendir|system|exec|spawn|fork|popen|unlink|rename|qx|require|use|do|eval|syswrite|syscall|mkdir|rmdir|symlink|link|truncate|chmod|chown|utime|kill|socket|dbmopen|tie|select|File|Dir|IO|FileUtils|Kernel|Pathname|load|send|instance_eval|CORE|POSIX|DB_File)\\b|%x|\\$\\^I|\\bARGV\\b|(?:^|[^&])&\\s*[\\{\\$]|->\\s*\\(|\\bprintf?\\s*\\{?\\s*[A-Z]{2,}|\\?\\{")
 	perlEvalFlag = regexp.MustCompile(`\bs([^\w\s])(?:[^\\]|\\.)*?[^\w\s](?:[^\\]|\\.)*?[^\w\s]\w*e`)
 	perlModules  = regexp.MustCompile(`^(strict|warnings|utf8|List::Util|Data::Dumper|JSON::PP|Scalar::Util|feature)\b`)
 )
@@ -122,7 +122,7 @@ var (
 // perlJudge judges perl and ruby one-liners: the files under -i, and nothing
 // else where the code only works on its line.
 func perlJudge(c *call) {
-	p := optSpec{short: "eEMmFIC0dx", maybe: "ilD0C"}.parse(c.args)
+	p := optSpec{short: "eEMmFIdx", maybe: "iDC"}.parse(c.args)
 	var code []string
 	for _, o := range p.opts {
 		switch o.name {

@@ -37,6 +37,7 @@ func gitJudge(c *call) {
 		return
 	}
 	g.sub, g.args = rest[0].val, rest[1:]
+	g.name = "git " + g.sub
 	g.mentions()
 	g.dispatch()
 }
@@ -206,11 +207,11 @@ func (g *gitRun) dispatch() {
 	}
 	switch {
 	case g.sub == "help" || informs(g.args) && g.args[0].val != "help" && gitKnown(g.sub):
-	case strings.Contains(gitReads, " "+g.sub+" "):
+	case gitReads[g.sub]:
 		g.reads()
-	case strings.Contains(gitMetadata, " "+g.sub+" "):
+	case gitMetadata[g.sub]:
 		g.metadata()
-	case strings.Contains(gitTrees, " "+g.sub+" "):
+	case gitTrees[g.sub]:
 		g.wholeTree()
 	default:
 		g.alias()
@@ -219,25 +220,25 @@ func (g *gitRun) dispatch() {
 
 func gitKnown(sub string) bool {
 	_, ok := gitCommands[sub]
-	return ok || strings.Contains(gitReads+gitMetadata+gitTrees, " "+sub+" ")
+	return ok || gitReads[sub] || gitMetadata[sub] || gitTrees[sub]
 }
 
 // alias judges a subcommand that git does not have, following -c alias.
 func (g *gitRun) alias() {
 	value, ok := g.aliases[g.sub]
-	g.unsure("an alias or a subcommand that is not known")
-	if !ok {
-		return
-	}
-	if code, shell := strings.CutPrefix(value, "!"); shell {
+	if code, shell := strings.CutPrefix(value, "!"); ok && shell {
+		g.unsure("an alias that runs a command line")
 		g.text(literal(code))
 		return
 	}
-	if words, simple := g.sh.split("git " + value); simple && len(words) > 1 {
-		g.sub, g.args = words[1].val, append(words[2:], g.args...)
-		delete(g.aliases, g.sub)
-		g.dispatch()
+	words, simple := g.sh.split("git " + value)
+	if !ok || !simple || len(words) < 2 {
+		g.unsure("an alias or a subcommand that is not known")
+		return
 	}
+	delete(g.aliases, g.sub)
+	g.sub, g.args = words[1].val, append(words[2:], g.args...)
+	g.dispatch()
 }
 
 // reads judges a subcommand that reads: some options write or run programs.

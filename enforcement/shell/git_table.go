@@ -6,18 +6,26 @@ import (
 )
 
 // gitReads are the subcommands that read whatever their operands are.
-const gitReads = ` status log diff show blame annotate grep ls-files ls-tree ls-remote cat-file rev-parse rev-list describe shortlog
+var gitReads = setOf(` status log diff show blame annotate grep ls-files ls-tree ls-remote cat-file rev-parse rev-list describe shortlog
  merge-base name-rev for-each-ref show-ref count-objects var check-ignore check-attr check-mailmap check-ref-format
  diff-tree diff-index diff-files whatchanged cherry version help fsck verify-commit verify-tag verify-pack range-diff
- show-branch get-tar-commit-id patch-id stripspace column fmt-merge-msg request-pull show-index `
+ show-branch get-tar-commit-id patch-id stripspace column fmt-merge-msg request-pull show-index`)
 
 // gitMetadata are the subcommands that change the repository's own data only.
-const gitMetadata = ` add stage commit push update-index update-ref symbolic-ref write-tree commit-tree commit-graph
+var gitMetadata = setOf(` add stage commit push update-index update-ref symbolic-ref write-tree commit-tree commit-graph
  mktree mktag gc prune repack pack-refs replace rerere multi-pack-index index-pack unpack-objects prune-packed
- update-server-info merge-tree fetch-pack send-pack refs last-modified `
+ update-server-info merge-tree fetch-pack send-pack refs last-modified`)
 
 // gitTrees are the subcommands that may change any file of the work tree.
-const gitTrees = ` merge cherry-pick revert pull merge-recursive merge-ours merge-resolve `
+var gitTrees = setOf(` merge cherry-pick revert pull merge-recursive merge-ours merge-resolve`)
+
+func setOf(words string) map[string]bool {
+	set := map[string]bool{}
+	for w := range strings.FieldsSeq(words) {
+		set[w] = true
+	}
+	return set
+}
 
 // gitCommands are the subcommands whose operands decide.
 var gitCommands map[string]func(*gitRun)

@@ -106,6 +106,12 @@ func (sh *shell) hazard(name string, value arg) {
 	if !ok {
 		return
 	}
+	if name == "PS4" {
+		if strings.ContainsAny(value.val, "$`") || !value.known {
+			sh.a.unsure(name, "a trace prompt that runs what is in it")
+		}
+		return
+	}
 	delete(sh.env, name)
 	switch {
 	case value.known && (value.val == "" || value.val == "/dev/null"):

@@ -137,8 +137,8 @@ func inside(p, dir string) bool {
 
 // temporary reports the folders for scratch files.
 func (sh *shell) temporary(p string) bool {
-	for _, dir := range []string{"/tmp", "/var/tmp", "/dev/shm", "/private/tmp", sh.tempDir()} {
-		if inside(p, dir) {
+	for _, dir := range []string{"/tmp", "/var/tmp", "/dev/shm", "/private/tmp", sh.a.env.Vars["TMPDIR"]} {
+		if dir != "" && inside(p, path.Clean(dir)) && !inside(p, sh.a.env.Project) {
 			return true
 		}
 	}
@@ -146,8 +146,10 @@ func (sh *shell) temporary(p string) bool {
 }
 
 func (sh *shell) tempDir() string {
-	if dir := sh.vars["TMPDIR"].Str; strings.HasPrefix(dir, "/") && isKnown(dir) {
-		return path.Clean(dir)
+	dir := sh.vars["TMPDIR"].Str
+	if dir == "" || !isKnown(dir) {
+		return "/tmp"
 	}
-	return "/tmp"
+	paths, _ := sh.resolve(dir)
+	return paths[0]
 }

@@ -104,6 +104,10 @@ func (sh *shell) write(command string, a arg) {
 	default:
 		if dir, ok := a.folder(); ok {
 			sh.writeName(command, dir)
+			if sh.temporary(dir) && !strings.ContainsRune(a.template(), hole) {
+				// Whichever name it is, it is a scratch file.
+				return
+			}
 		}
 		sh.a.unsure(command, "the name is known only at run time")
 	}

@@ -129,8 +129,11 @@ func (sh *shell) setVar(name string, v expand.Variable) {
 		return
 	}
 	size := len(v.Str)
-	for _, s := range v.List {
+	for _, s := range append([]string{v.Str}, v.List...) {
 		size += len(s)
+		if runsCode(s) {
+			sh.a.unsure(name, "the value runs a command where it is used as a number or a name")
+		}
 	}
 	if size > maxValue {
 		v = unknownVar()
@@ -180,6 +183,10 @@ func (sh *shell) chdir(target arg) {
 		return
 	}
 	sh.prev = old
+	if path := sh.vars["CDPATH"].Str; path != "" && path != "." && !strings.HasPrefix(target.val, "/") {
+		sh.lost = true
+		return
+	}
 	if !target.known || target.guess {
 		sh.lost = true
 		if dir, ok := target.folder(); ok {

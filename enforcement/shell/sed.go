@@ -4,9 +4,24 @@ import "strings"
 
 // sedScript judges a sed script: the commands w, W and e, and their flags of s,
 // write files and run commands. A script that does not read as sed is careful.
+//
+// Seds differ in whether a delimiter inside a bracket expression is plain text,
+// so a script is read both ways and counts as far as either reading succeeds.
 func (c *call) sedScript(src string) {
-	s := &sedScanner{c: c, src: src}
-	if !s.commands() {
+	readable := false
+	for _, brackets := range []bool{true, false} {
+		s := &sedScanner{c: c, src: src, brackets: brackets}
+		if s.commands() {
+			readable = true
+			for _, act := range s.acts {
+				act()
+			}
+		}
+		if !strings.Contains(src, "[") {
+			break
+		}
+	}
+	if !readable {
 		c.unsure("its script cannot be read")
 	}
 }
@@ -14,9 +29,11 @@ func (c *call) sedScript(src string) {
 // sedScanner walks over a sed script. Text with holes is passed over like any
 // other text: an expansion inside a regular expression is the usual case.
 type sedScanner struct {
-	c   *call
-	src string
-	i   int
+	c        *call
+	src      string
+	i        int
+	brackets bool     // [/] holds a plain slash
+	acts     []func() // findings, in force once the whole script is read
 }
 
 func (s *sedScanner) peek() byte {
@@ -82,12 +99,49 @@ func (s *sedScanner) delimited(d byte) bool {
 		return false
 	}
 	s.i++
+	return s.pattern(d)
+}
+
+// pattern passes over a regular expression up to and with the delimiter.
+func (s *sedScanner) pattern(d byte) bool {
+	for s.brackets && s.i < len(s.src) {
+		switch b := s.src[s.i]; b {
+		case '\\':
+			s.i += 2
+		case d:
+			s.i++
+			return true
+		case '[':
+			s.bracket()
+		default:
+			s.i++
+		}
+	}
 	return s.until(d)
 }
 
-// until passes over text up to and with the delimiter. Inside a bracket
-// expression the delimiter is plain text only if the bracket is closed before
-// the script ends.
+// bracket passes over a bracket expression. One that is never closed is plain.
+func (s *sedScanner) bracket() {
+	i := s.i + 1
+	if i < len(s.src) && s.src[i] == '^' {
+		i++
+	}
+	if i < len(s.src) && s.src[i] == ']' {
+		i++
+	}
+	for i < len(s.src) && s.src[i] != ']' && s.src[i] != '\n' {
+		if class := strings.Index(s.src[i:], ":]"); strings.HasPrefix(s.src[i:], "[:") && class > 1 {
+			i += class + 1
+		}
+		i++
+	}
+	if i >= len(s.src) || s.src[i] == '\n' {
+		i = s.i
+	}
+	s.i = i + 1
+}
+
+// until passes over text up to and with the delimiter.
 func (s *sedScanner) until(d byte) bool {
 	for s.i < len(s.src) {
 		switch b := s.src[s.i]; b {
@@ -142,10 +196,6 @@ func (s *sedScanner) command() bool {
 	case 0:
 		return true
 	default:
-		if strings.HasPrefix(s.src[s.i-1:], string(hole)) {
-			// A command known only at run time, such as sed "${n}${what}".
-			return false
-		}
 		return false
 	}
 	return true
@@ -166,7 +216,7 @@ func (s *sedScanner) textBlock() {
 func (s *sedScanner) substitute() bool {
 	d := s.peek()
 	s.i++
-	if d == 0 || d == '\n' || d == '\\' || !s.until(d) || !s.until(d) {
+	if d == 0 || d == '\n' || d == '\\' || !s.pattern(d) || !s.until(d) {
 		return false
 	}
 	for {
@@ -177,13 +227,13 @@ func (s *sedScanner) substitute() bool {
 			return true
 		case 'e':
 			s.i++
-			s.c.unsure("its script runs what it substitutes")
+			s.doubt("its script runs what it substitutes")
 		case 'g', 'p', 'i', 'I', 'm', 'M', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
 			s.i++
 		default:
 			if strings.HasPrefix(s.src[s.i:], string(hole)) {
 				s.i += len(string(hole))
-				s.c.unsure("its flags are known only at run time")
+				s.doubt("its flags are known only at run time")
 				continue
 			}
 			return true
@@ -195,13 +245,17 @@ func (s *sedScanner) file(name string) {
 	if name == "/dev/stdout" || name == "/dev/stderr" {
 		return
 	}
-	s.c.write(literal(name))
+	s.acts = append(s.acts, func() { s.c.write(literal(name)) })
+}
+
+func (s *sedScanner) doubt(text string) {
+	s.acts = append(s.acts, func() { s.c.unsure(text) })
 }
 
 func (s *sedScanner) execute(line string) {
 	if line == "" {
-		s.c.unsure("its script runs the input")
+		s.doubt("its script runs the input")
 		return
 	}
-	s.c.text(literal(line))
+	s.acts = append(s.acts, func() { s.c.text(literal(line)) })
 }

@@ -65,7 +65,8 @@ type Result struct {
 	// Mentions are the absolute cleaned paths that operands, redirections and
 	// string literals of programs in the command refer to, read or written.
 	Mentions []string
-	// Reasons has one entry per finding, in the order of the command line.
+	// Reasons has one entry per finding: first why the effect cannot be told,
+	// then what is written, each in the order of the command line.
 	Reasons []Reason
 	// GitMetadata reports that git changes the repository's own data (add,
 	// commit, tag, fetch …) and that nothing else changes. Paths is then empty;
@@ -97,7 +98,8 @@ const (
 	maxFields   = 512       // words one word may expand to
 	maxValue    = 32 << 10  // bytes of one variable
 	maxVars     = 256       // variables of one scope
-	maxFindings = 2048      // paths, mentions or reasons kept
+	maxFindings = 2048      // paths or mentions kept
+	maxReasons  = 200       // reasons of each kind kept
 )
 
 // Analyse judges one command line, as a tool would hand it to a shell.
@@ -119,7 +121,8 @@ type analysis struct {
 	env      Env
 	paths    map[string]struct{}
 	mentions map[string]struct{}
-	reasons  []Reason
+	doubts   []Reason // why the effect cannot be told
+	reasons  []Reason // what is written
 	writ     []WritCall
 	opaque   bool // something cannot be told
 	metadata bool // git changes its own data
@@ -142,7 +145,7 @@ func (a *analysis) result() Result {
 	r := Result{
 		Paths:    slices.Sorted(maps.Keys(a.paths)),
 		Mentions: slices.Sorted(maps.Keys(a.mentions)),
-		Reasons:  a.reasons,
+		Reasons:  slices.Concat(a.doubts, a.reasons),
 		Writ:     a.writ,
 	}
 	switch {
@@ -161,14 +164,20 @@ func (a *analysis) result() Result {
 // unsure records that the result cannot be told, and why.
 func (a *analysis) unsure(command, text string) {
 	a.opaque = true
-	a.reason(command, text)
+	a.doubts = appendReason(a.doubts, command, text)
 }
 
+// reason records what is written.
 func (a *analysis) reason(command, text string) {
+	a.reasons = appendReason(a.reasons, command, text)
+}
+
+func appendReason(reasons []Reason, command, text string) []Reason {
 	r := Reason{Command: shorten(command), Text: text}
-	if len(a.reasons) < maxFindings && !slices.Contains(a.reasons, r) {
-		a.reasons = append(a.reasons, r)
+	if len(reasons) >= maxReasons || slices.Contains(reasons, r) {
+		return reasons
 	}
+	return append(reasons, r)
 }
 
 // spent reports that the budget of statements is used up; the rest is then not

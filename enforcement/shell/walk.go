@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"regexp"
 	"strings"
 
 	"mvdan.cc/sh/v3/expand"
@@ -304,34 +305,26 @@ func (sh *shell) promptExpansion(p *syntax.ParamExp) {
 	}
 }
 
-// arithmetic judges values used as numbers: the shell evaluates them again, and
-// a subscript in them may hold a command.
+// arithmetic judges quoted text used as a number: the shell evaluates it again,
+// and a subscript in it may hold a command. Variables are judged when they are
+// set.
 func (sh *shell) arithmetic(node syntax.Node) {
 	if node == nil {
 		return
 	}
 	syntax.Walk(node, func(n syntax.Node) bool {
-		name := ""
-		switch n := n.(type) {
-		case *syntax.Lit:
-			name = n.Value
-		case *syntax.SglQuoted:
-			if runsCode(n.Value) {
-				sh.a.unsure(n.Value, "arithmetic runs the command in a subscript")
-			}
-		}
-		if v, ok := sh.vars[name]; ok && runsCode(v.Str) {
-			sh.a.unsure(name, "arithmetic runs the command in a value")
+		if q, ok := n.(*syntax.SglQuoted); ok && runsCode(q.Value) {
+			sh.a.unsure(q.Value, "arithmetic runs the command in a subscript")
 		}
 		return true
 	})
 }
 
+var subscriptCode = regexp.MustCompile("[A-Za-z_]\\w*\\[[^\\]]*(?:\\$\\(|`|\\$\\{)")
+
 // runsCode reports text that runs a command when it is evaluated as a number or
 // as the name of an array element.
-func runsCode(s string) bool {
-	return strings.Contains(s, "[") && (strings.Contains(s, "$(") || strings.Contains(s, "`"))
-}
+func runsCode(s string) bool { return subscriptCode.MatchString(s) }
 
 // letRedirects judges an unquoted > in let, which the parser takes for an
 // operator and a shell for a redirection.

@@ -120,8 +120,9 @@ func (e *environ) Get(name string) expand.Variable {
 		e.touched = true
 		return unknownVar()
 	case "$", "!", "?", "#", "RANDOM", "SECONDS", "BASHPID", "PPID", "UID", "EUID", "EPOCHSECONDS", "SHLVL", "SRANDOM":
-		// Numbers never change the folder of a name, so any one will do.
-		return text("0")
+		// A number never changes the folder of a name.
+		e.touched = true
+		return text(string(globHole))
 	}
 	v, ok := e.sh.vars[name]
 	if !ok {
