@@ -64,10 +64,11 @@ func (a *app) showStatus(s schemas.Status) {
 	for _, stream := range s.Streams {
 		fmt.Fprintf(table, "  %s\t%s\t%d\t%s\n", stream.Name, thousands(stream.Messages), stream.Last, size(stream.Bytes))
 	}
-	fmt.Fprintln(table, "\t\t\t")
-	fmt.Fprintln(table, "  view\tstate\tbehind\t")
+	table.Flush()
+	a.printf("\n")
+	fmt.Fprintln(table, "  view\tstate\tbehind")
 	for _, v := range s.Views {
-		fmt.Fprintf(table, "  %s\t%s\t%d\t%s\n", v.Name, v.State, v.Lag, viewRemark(v))
+		fmt.Fprintf(table, "  %s\t%s\t%d%s\n", v.Name, v.State, v.Lag, viewRemark(v))
 	}
 	table.Flush()
 	for _, w := range s.Warnings {
@@ -83,7 +84,10 @@ func viewRemark(v schemas.ViewStatus) string {
 	if v.Error != "" {
 		remarks = append(remarks, oneLine(v.Error))
 	}
-	return strings.Join(remarks, "; ")
+	if len(remarks) == 0 {
+		return ""
+	}
+	return "  " + strings.Join(remarks, "; ")
 }
 
 // size is a number of bytes for people, in binary units.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -31,7 +32,7 @@ type tour struct {
 	hooks   map[string]claude.Hook
 	step    int
 	tools   int      // calls so far, for their ids
-	shown   []string // rules the session was given
+	cited   []string // rules the plan cites: those the prompt brought
 	wrong   []string // what was not as expected
 }
 
@@ -74,71 +75,77 @@ func (t *tour) run(ctx context.Context) error {
 	return nil
 }
 
-// The files the agent of the tour writes.
+// What is said and written in the tour.
 const (
-	tourPrompt = "Add ParsePrice: it turns a price a user typed, like \"12.50\", into cents, and says what is wrong with bad input."
-	tourTests  = `package price
-
-import "testing"
-
-func TestParsePrice(t *testing.T) {
-	got, err := ParsePrice("12.50")
-	if err != nil || got != 1250 {
-		t.Fatalf("ParsePrice(12.50) = %d, %v; want 1250", got, err)
-	}
-	if _, err := ParsePrice("a lot"); err == nil {
-		t.Fatal("ParsePrice(a lot) did not complain")
-	}
-}
-`
-	tourCode = `package price
+	tourPrompt = "Add a retry with backoff to the payment request in Go."
+	tourTests  = `package payment
 
 import (
-	"fmt"
-	"strconv"
-	"strings"
+	"errors"
+	"testing"
 )
 
-// ParsePrice turns a decimal price into cents.
-func ParsePrice(text string) (int, error) {
-	units, rest, _ := strings.Cut(text, ".")
-	cents, err := strconv.Atoi(units + (rest + "00")[:2])
-	if err != nil {
-		return 0, fmt.Errorf("price %q: %w", text, err)
+func TestRetryEndsWithTheFirstSuccess(t *testing.T) {
+	calls := 0
+	err := Retry(5, func(attempt int) {}, func() error {
+		if calls++; calls < 3 {
+			return errors.New("503 Service Unavailable")
+		}
+		return nil
+	})
+	if err != nil || calls != 3 {
+		t.Fatalf("Retry = %v after %d calls, want success after 3", err, calls)
 	}
-	return cents, nil
+}
+`
+	tourCode = `package payment
+
+import "fmt"
+
+// Retry repeats a request that is safe to repeat, and waits between attempts.
+func Retry(attempts int, wait func(attempt int), send func() error) error {
+	var err error
+	for i := range attempts {
+		if err = send(); err == nil {
+			return nil
+		}
+		wait(i)
+	}
+	return fmt.Errorf("after %d attempts: %w", attempts, err)
 }
 `
 )
 
-// tourPlan cites the rules the session was given: citing others is refused.
+// tourPlan cites the rules the prompt brought: citing one that was not shown
+// is refused.
 func (t *tour) tourPlan() string {
 	rules := "No matching rules\n"
-	if len(t.shown) > 0 {
+	if len(t.cited) > 0 {
 		rules = ""
-		for _, id := range t.shown[:min(len(t.shown), 3)] {
-			rules += "- " + id + ": kept in the parser and its errors\n"
+		for _, id := range t.cited {
+			rules += "- " + id + ": how the retry is built and bounded\n"
 		}
 	}
-	return `# Plan: parse prices
+	return `# Plan: retry payments
 
 ## Files
 
-- ` + "`price.go`" + ` – new: the parser
-- ` + "`price_test.go`" + ` – new: good and bad input
+- ` + "`retry.go`" + ` – new: repeats a request a bounded number of times
+- ` + "`retry_test.go`" + ` – new: success after failures, and giving up
 
 ## Analysis
 
-Users type prices as decimals. The parser works on the text, not on floating
-point numbers, so that no cent is lost, and wraps what went wrong with the input.
+A payment request fails now and then with a 503. It carries an idempotency key,
+so repeating it is safe. Attempts are bounded and the pause between them grows;
+the pause is passed in, so that tests do not wait.
 
 ## Rules Applied
 
 ` + rules + `
 ## Capabilities
 
-- [ ] A decimal price becomes cents
-- [ ] Bad input is refused with the reason
+- [ ] A request that succeeds at a later attempt succeeds
+- [ ] A request that keeps failing ends with the last reason
 `
 }
 
@@ -177,27 +184,49 @@ func (t *tour) start(ctx context.Context) error {
 
 func (t *tour) prompt(ctx context.Context) error {
 	t.heading("The user asks", tourPrompt)
+	before, err := t.view(ctx)
+	if err != nil {
+		return err
+	}
 	reply, err := t.hook(ctx, "UserPromptSubmit", map[string]any{"prompt": tourPrompt, "source": "user"})
 	if err != nil {
 		return err
 	}
-	t.expect("prompt", reply.Exit == 0, "", reply)
-	view, err := t.view(ctx)
+	after, err := t.view(ctx)
 	if err != nil {
 		return err
 	}
-	t.shown = view.Shown
-	if len(t.shown) == 0 {
-		t.line(t.style.dim("no rule was relevant enough to be injected"))
-		return nil
+	for _, id := range after.Shown {
+		if !slices.Contains(before.Shown, id) {
+			t.cited = append(t.cited, id)
+		}
 	}
-	t.good(plural(len(t.shown), "rule reaches", "rules reach") + " the agent: " + strings.Join(t.shown, ", "))
+	t.expect("prompt", reply.Exit == 0, plural(len(t.cited), "rule is", "rules are")+" added to the prompt: "+dash(strings.Join(t.cited, ", ")), reply)
+	t.quote(ruleLines(injected(reply), t.cited), 6)
 	return nil
 }
 
+// ruleLines are the lines that begin with what the rules of these ids demand:
+// the whole block would fill the screen.
+func ruleLines(block string, ids []string) string {
+	var kept strings.Builder
+	inside := false
+	for line := range strings.Lines(block) {
+		text := strings.TrimSpace(line)
+		if slices.ContainsFunc(ids, func(id string) bool { return strings.Contains(text, id) }) {
+			inside = true
+		}
+		if inside && strings.HasPrefix(text, "RULE") {
+			kept.WriteString(line)
+			inside = false
+		}
+	}
+	return kept.String()
+}
+
 func (t *tour) early(ctx context.Context) error {
-	t.heading("The agent writes code at once", "price.go")
-	return t.write(ctx, "price.go", tourCode, "ENF-GATE-MODE")
+	t.heading("The agent writes code at once", "retry.go")
+	return t.write(ctx, "retry.go", tourCode, "ENF-GATE-MODE")
 }
 
 func (t *tour) mode(ctx context.Context) error {
@@ -224,8 +253,8 @@ func (t *tour) approvePlan(ctx context.Context) error {
 }
 
 func (t *tour) tests(ctx context.Context) error {
-	t.heading("It writes the tests first", "price_test.go")
-	return t.write(ctx, "price_test.go", tourTests, "")
+	t.heading("It writes the tests first", "retry_test.go")
+	return t.write(ctx, "retry_test.go", tourTests, "")
 }
 
 func (t *tour) approveTests(ctx context.Context) error {
@@ -234,21 +263,21 @@ func (t *tour) approveTests(ctx context.Context) error {
 }
 
 func (t *tour) code(ctx context.Context) error {
-	t.heading("Now it may write the code", "price.go")
-	return t.write(ctx, "price.go", tourCode, "")
+	t.heading("Now it may write the code", "retry.go")
+	return t.write(ctx, "retry.go", tourCode, "")
 }
 
 func (t *tour) drift(ctx context.Context) error {
-	t.heading("Somebody changes the approved plan behind the gate", "echo '- [ ] also crypto' >> plan.md")
+	t.heading("Somebody changes the approved plan behind the gate", "echo '- [ ] Retry refunds as well' >> plan.md")
 	file, err := os.OpenFile(filepath.Join(t.root, "plan.md"), os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		return err
 	}
-	_, err = file.WriteString("- [ ] Prices in crypto currencies\n")
+	_, err = file.WriteString("- [ ] Retry refunds as well\n")
 	if err = errors.Join(err, file.Close()); err != nil {
 		return err
 	}
-	return t.write(ctx, "price.go", tourCode+"\n// Changed.\n", "ENF-GATE-DRIFT")
+	return t.write(ctx, "retry.go", tourCode+"\n// Changed.\n", "ENF-GATE-DRIFT")
 }
 
 func (t *tour) end(ctx context.Context) error {

@@ -47,7 +47,7 @@ found, with their ids, and how they bear on the work at hand.
 
 func command(name, description, hint string, userOnly bool, body string) Command {
 	var b strings.Builder
-	b.WriteString("---\ndescription: " + description + "\n")
+	b.WriteString("---\ndescription: \"" + description + "\"\n")
 	if hint != "" {
 		b.WriteString("argument-hint: \"" + hint + "\"\n")
 	}
