@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -118,8 +117,13 @@ func readYAML(path string, into any) error {
 	if err != nil {
 		return fmt.Errorf("config: %w", err)
 	}
-	err = yaml.NewDecoder(bytes.NewReader(raw), yaml.Strict()).Decode(into)
-	if err != nil && !errors.Is(err, io.EOF) {
+	// A file of comments alone is a null document, which would set every
+	// default to its zero value.
+	var document any
+	if err := yaml.Unmarshal(raw, &document); err == nil && document == nil {
+		return nil
+	}
+	if err := yaml.NewDecoder(bytes.NewReader(raw), yaml.Strict()).Decode(into); err != nil {
 		return fmt.Errorf("%w: %s: %s", ErrSettings, path, yaml.FormatError(err, false, true))
 	}
 	return nil

@@ -124,10 +124,10 @@ func lenient(raw []byte, into any) error {
 }
 
 func (c *Call) readClaudeTool(response json.RawMessage) error {
-	if len(c.Input) == 0 {
-		return nil
-	}
 	var in claudeInput
+	if len(c.Input) == 0 {
+		c.Input = json.RawMessage("{}")
+	}
 	if err := json.Unmarshal(c.Input, &in); err != nil {
 		if claudeWrites(c.Tool) {
 			return fmt.Errorf("%w: input of %s: %w", ErrPayload, c.Tool, err)

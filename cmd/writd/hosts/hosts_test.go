@@ -25,7 +25,9 @@ func TestClaudeCalls(t *testing.T) {
 		},
 		"how a session started is not who prompted": {
 			"SessionStart", `{"session_id":"s","source":"startup","model":"m"}`,
-			func(c Call) bool { return c.Kind == SessionStart && c.Source == "startup" && c.Origin == "" && c.Model == "m" },
+			func(c Call) bool {
+				return c.Kind == SessionStart && c.Source == "startup" && c.Origin == "" && c.Model == "m"
+			},
 		},
 		"a typed command": {
 			"UserPromptExpansion", `{"session_id":"s","expansion_type":"slash_command","command_name":"/writ-approve","command_args":"plan","prompt":"/writ-approve plan"}`,
@@ -94,6 +96,7 @@ func TestPayloadsThatCannotBeRead(t *testing.T) {
 		"a list":                   `[1]`,
 		"no session":               `{"prompt":"x"}`,
 		"a write without a path":   `{"session_id":"s","tool_name":"Write","tool_input":{"content":"x"}}`,
+		"a write without input":    `{"session_id":"s","tool_name":"Write"}`,
 		"a write of another shape": `{"session_id":"s","tool_name":"Write","tool_input":[1]}`,
 		"a shell without command":  `{"session_id":"s","tool_name":"Bash","tool_input":{}}`,
 	} {

@@ -1,0 +1,133 @@
+package config
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func put(t *testing.T, path, content string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestProjectSettings(t *testing.T) {
+	for name, c := range map[string]struct {
+		file  string
+		check func(Project) bool
+		want  string // in the error
+	}{
+		"comments alone are the defaults": {"# mode: work\n", func(p Project) bool { return p.Fail == "closed" && p.Mode == "" }, ""},
+		"nothing is the defaults":         {"", func(p Project) bool { return p.DenyToAsk && p.Fail == "closed" }, ""},
+		"a key changes only itself":       {"mode: work\n", func(p Project) bool { return p.Mode == "work" && p.Fail == "closed" && p.BudgetTokens == 4000 }, ""},
+		"false is a value":                {"deny_to_ask: false\n", func(p Project) bool { return !p.DenyToAsk }, ""},
+		"a misspelt key is named":         {"mode: work\nfial: open\n", nil, "fial"},
+		"a bad value is named":            {"fail: maybe\n", nil, `fail is "maybe"`},
+		"a bad mode is named":             {"mode: chaos\n", nil, "mode"},
+		"findings stay inside":            {"findings: ../x\n", nil, "findings"},
+		"broken YAML names its line":      {"mode: [\n", nil, "config.yaml"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			root := t.TempDir()
+			put(t, filepath.Join(root, ProjectFile), c.file)
+			p, err := LoadProject(root)
+			if c.want == "" {
+				if err != nil || !c.check(p) {
+					t.Errorf("%+v, %v", p, err)
+				}
+				return
+			}
+			if !errors.Is(err, ErrSettings) || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v", err)
+			}
+			if p.Fail != "closed" {
+				t.Errorf("the settings after an error are not the strict ones: %+v", p)
+			}
+		})
+	}
+}
+
+func TestFindProjectWalksUp(t *testing.T) {
+	root := t.TempDir()
+	put(t, filepath.Join(root, "a", ProjectFile), "")
+	put(t, filepath.Join(root, "a", "b", "c", "x"), "")
+	if got, found := FindProject(filepath.Join(root, "a", "b", "c")); !found || got != filepath.Join(root, "a") {
+		t.Errorf("found %q, %v", got, found)
+	}
+	if got, found := FindProject(root); found {
+		t.Errorf("found %q above every project", got)
+	}
+}
+
+func TestSettings(t *testing.T) {
+	dir := t.TempDir()
+	if s, err := Load(dir); err != nil || s.Durability != "power-loss" || s.DataDir != dir {
+		t.Errorf("without a file: %+v, %v", s, err)
+	}
+	put(t, filepath.Join(dir, "config.yaml"), "durability: interval\nport: 4333\n")
+	if s, err := Load(dir); err != nil || s.Durability != "interval" || s.Port != 4333 {
+		t.Errorf("from the file: %+v, %v", s, err)
+	}
+	t.Setenv("WRIT_PORT", "4444")
+	if s, err := Load(dir); err != nil || s.Port != 4444 {
+		t.Errorf("the environment is stronger: %+v, %v", s, err)
+	}
+	t.Setenv("WRIT_PORT", "many")
+	if _, err := Load(dir); !errors.Is(err, ErrSettings) || !strings.Contains(err.Error(), "WRIT_PORT") {
+		t.Errorf("a bad environment: %v", err)
+	}
+	t.Setenv("WRIT_PORT", "")
+	for _, bad := range []string{"durability: sometimes\n", "port: 70000\n", "replicas: 3\n", "max_bytes: -1\n", "colour: blue\n"} {
+		put(t, filepath.Join(dir, "config.yaml"), bad)
+		if _, err := Load(dir); !errors.Is(err, ErrSettings) {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+}
+
+func TestEndpointIsWithdrawnByItsOwnerOnly(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := ReadEndpoint(dir); !errors.Is(err, ErrNoDaemon) {
+		t.Errorf("without a file: %v", err)
+	}
+	want := Endpoint{URL: "nats://127.0.0.1:1", PID: 7, Version: "1", Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	if err := WriteEndpoint(dir, want); err != nil {
+		t.Fatal(err)
+	}
+	if err := RemoveEndpoint(dir, 8); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := ReadEndpoint(dir); err != nil || got != want {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if err := RemoveEndpoint(dir, 7); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadEndpoint(dir); !errors.Is(err, ErrNoDaemon) {
+		t.Errorf("after removal: %v", err)
+	}
+	put(t, filepath.Join(dir, "run", "endpoint.json"), `{"url":`)
+	if _, err := ReadEndpoint(dir); !errors.Is(err, ErrNoDaemon) {
+		t.Errorf("half a file: %v", err)
+	}
+}
+
+func TestDataDir(t *testing.T) {
+	t.Setenv("WRIT_HOME", "rel")
+	if dir, err := DataDir(); err != nil || !filepath.IsAbs(dir) || filepath.Base(dir) != "rel" {
+		t.Errorf("%q, %v", dir, err)
+	}
+	t.Setenv("WRIT_HOME", "")
+	t.Setenv("XDG_STATE_HOME", "/state")
+	if dir, err := DataDir(); err != nil || dir != filepath.Join("/state", "writ") {
+		t.Errorf("%q, %v", dir, err)
+	}
+}

@@ -1,0 +1,218 @@
+package test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/writbus/writ/cmd/writd/config"
+)
+
+// bin holds the binaries under test, built once.
+var bin string
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		dir, err := os.MkdirTemp("", "writ-test-bin")
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer os.RemoveAll(dir)
+		bin = dir
+		build := exec.Command("go", "build", "-o", bin, "../cmd/writ", "../cmd/writd")
+		build.Stdout, build.Stderr = os.Stderr, os.Stderr
+		if err := build.Run(); err != nil {
+			fmt.Fprintln(os.Stderr, "build the binaries under test:", err)
+			return 1
+		}
+		return m.Run()
+	}())
+}
+
+// TestScripts runs the scripts that describe the product, each with a data
+// directory and a daemon of its own.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, params(filepath.Join("scripts"), 0))
+}
+
+// TestConversationSurvivesKillAtAnyStep runs the whole conversation again and
+// again, each time with the daemon killed before another step: every answer
+// must be the same.
+func TestConversationSurvivesKillAtAnyStep(t *testing.T) {
+	script, err := os.ReadFile(filepath.Join("scripts", "conversation.txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps := strings.Count("\n"+string(script), "\nstep ")
+	if steps < 10 {
+		t.Fatalf("the conversation has only %d steps", steps)
+	}
+	for at := 2; at <= steps; at++ {
+		t.Run("killed before step "+strconv.Itoa(at), func(t *testing.T) {
+			p := params("", at)
+			p.Files = []string{filepath.Join("scripts", "conversation.txtar")}
+			testscript.Run(t, p)
+		})
+	}
+}
+
+type killPlan struct{ at, step int }
+
+// params sets a script's world: a home, a project and a data directory, the
+// binaries on the PATH. With killAt n the daemon is killed before step n.
+func params(dir string, killAt int) testscript.Params {
+	return testscript.Params{
+		Dir:                 dir,
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(env *testscript.Env) error {
+			home := filepath.Join(env.WorkDir, "home")
+			project := filepath.Join(env.WorkDir, "project")
+			for _, dir := range []string{home, project} {
+				if err := os.MkdirAll(dir, 0o755); err != nil {
+					return err
+				}
+			}
+			data := filepath.Join(env.WorkDir, "data")
+			env.Vars = append(env.Vars,
+				"PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"),
+				"HOME="+home, "PROJECT="+project, "WRIT_HOME="+data,
+				"WRIT_DURABILITY=interval",
+			)
+			env.Values["kill"] = &killPlan{at: killAt}
+			env.Defer(func() { killDaemon(data) })
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"step":       cmdStep,
+			"kill":       cmdKill,
+			"expand":     cmdExpand,
+			"jsonfield":  cmdJSONField,
+			"concurrent": cmdConcurrent,
+		},
+	}
+}
+
+// cmdStep names what comes next: "step the user approves the plan".
+func cmdStep(ts *testscript.TestScript, _ bool, args []string) {
+	ts.Logf("── %s", strings.Join(args, " "))
+	plan := ts.Value("kill").(*killPlan)
+	plan.step++
+	if plan.step == plan.at {
+		ts.Check(killDaemon(ts.Getenv("WRIT_HOME")))
+	}
+}
+
+// cmdKill kills the daemon the way a power cut would stop a process.
+func cmdKill(ts *testscript.TestScript, _ bool, _ []string) {
+	ts.Check(killDaemon(ts.Getenv("WRIT_HOME")))
+}
+
+func killDaemon(data string) error {
+	endpoint, err := config.ReadEndpoint(data)
+	if errors.Is(err, config.ErrNoDaemon) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	err = syscall.Kill(endpoint.PID, syscall.SIGKILL)
+	if errors.Is(err, syscall.ESRCH) {
+		return nil
+	}
+	return err
+}
+
+// cmdExpand replaces $VARIABLES in files: "expand payloads/*.json".
+func cmdExpand(ts *testscript.TestScript, _ bool, args []string) {
+	for _, pattern := range args {
+		files, err := filepath.Glob(ts.MkAbs(pattern))
+		ts.Check(err)
+		if len(files) == 0 {
+			ts.Fatalf("expand: nothing matches %s", pattern)
+		}
+		for _, file := range files {
+			content, err := os.ReadFile(file)
+			ts.Check(err)
+			ts.Check(os.WriteFile(file, []byte(os.Expand(string(content), ts.Getenv)), 0o644))
+		}
+	}
+}
+
+// cmdJSONField checks a field of the last output: "jsonfield a.b.c value",
+// "! jsonfield a.b" where it must be absent.
+func cmdJSONField(ts *testscript.TestScript, neg bool, args []string) {
+	var doc any
+	if err := json.Unmarshal([]byte(ts.ReadFile("stdout")), &doc); err != nil {
+		ts.Fatalf("standard output is not JSON: %v\n%s", err, ts.ReadFile("stdout"))
+	}
+	for _, name := range strings.Split(args[0], ".") {
+		switch at := doc.(type) {
+		case map[string]any:
+			doc = at[name]
+		case []any:
+			i, err := strconv.Atoi(name)
+			if err != nil || i >= len(at) {
+				doc = nil
+				break
+			}
+			doc = at[i]
+		default:
+			doc = nil
+		}
+	}
+	switch {
+	case neg && doc != nil:
+		ts.Fatalf("%s is there: %v", args[0], doc)
+	case neg:
+	case doc == nil:
+		ts.Fatalf("%s is not there:\n%s", args[0], ts.ReadFile("stdout"))
+	case len(args) > 1 && fmt.Sprint(doc) != args[1]:
+		ts.Fatalf("%s is %v, want %s", args[0], doc, args[1])
+	}
+}
+
+// cmdConcurrent runs the same command many times at once, each with the same
+// file as standard input: "concurrent 20 payload.json writ hook claude X". All
+// must exit 0; their outputs are compared and must be alike.
+func cmdConcurrent(ts *testscript.TestScript, neg bool, args []string) {
+	n, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	input := []byte(ts.ReadFile(args[1]))
+	type result struct {
+		out []byte
+		err error
+	}
+	results := make(chan result, n)
+	for range n {
+		go func() {
+			cmd := exec.Command(filepath.Join(bin, args[2]), args[3:]...)
+			cmd.Stdin = strings.NewReader(string(input))
+			cmd.Dir = ts.MkAbs(".")
+			cmd.Env = []string{"PATH=" + ts.Getenv("PATH"), "HOME=" + ts.Getenv("HOME"), "WRIT_HOME=" + ts.Getenv("WRIT_HOME"), "WRIT_DURABILITY=interval"}
+			out, err := cmd.CombinedOutput()
+			results <- result{out, err}
+		}()
+	}
+	var first string
+	for i := range n {
+		r := <-results
+		if (r.err != nil) != neg {
+			ts.Fatalf("run %d of %d: %v\n%s", i+1, n, r.err, r.out)
+		}
+		if i == 0 {
+			first = string(r.out)
+		}
+	}
+	ts.Logf("%d runs, the first said: %s", n, first)
+}
