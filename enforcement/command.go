@@ -52,9 +52,9 @@ func DefaultSettings() Settings {
 // Workspace is what stands in the project while a command is decided. The
 // caller reads it just before.
 type Workspace struct {
-	// Files has the state of every path of State.Watched, of the parent's for a
-	// sub-agent, by relative path. A missing entry means that the file does not
-	// exist.
+	// Files has the state of every path of State.Watched (of the parent's, for a
+	// sub-agent; of State.ApprovalFiles, for AdvancePhase and approvals), by
+	// relative path. A missing entry means that the file does not exist.
 	Files map[string]schemas.FileState
 	// Plan and Capabilities are the contents of plan.md and capabilities.md,
 	// nil where there is none.

@@ -76,22 +76,26 @@ func (s State) started(p schemas.SessionStarted) State {
 
 func (s State) prompted(p schemas.PromptSubmitted) State {
 	text, command := strings.TrimSpace(p.Prompt), p.Command != ""
-	echo := s.echoes(text, command)
-	if !echo {
+	repeated := s.repeats(p.PromptID, text, command)
+	if !repeated {
 		s.ApprovedNow = ""
 	}
-	s.LastPrompt = Prompt{}
-	if !echo && strings.HasPrefix(text, "/") && len(text) <= maxSlashText {
-		s.LastPrompt = Prompt{Text: text, Command: command}
+	s.LastPrompt = Prompt{ID: p.PromptID}
+	if !repeated && strings.HasPrefix(text, "/") && len(text) <= maxSlashText {
+		s.LastPrompt.Text, s.LastPrompt.Command = text, command
 	}
 	// Tools of the turn before have ended or will never report.
 	s.Pending = nil
 	return s
 }
 
-// echoes reports whether a prompt is the one before once more: a host may
-// report a typed command both as a command and as a prompt.
-func (s State) echoes(text string, command bool) bool {
+// repeats reports whether a prompt is the one before once more: a hook may be
+// installed twice, and a host may report a typed command both as a command and
+// as a prompt.
+func (s State) repeats(id, text string, command bool) bool {
+	if id != "" && id == s.LastPrompt.ID {
+		return true
+	}
 	return text != "" && s.LastPrompt.Text == text && s.LastPrompt.Command != command
 }
 
@@ -179,7 +183,7 @@ func (s State) finished(p schemas.ToolFinished) State {
 		}
 		if isTest(f.Path) && !strings.HasPrefix(f.Path, "/") {
 			s.Work.TestFiles = insert(s.Work.TestFiles, f.Path)
-			if w.Allowed && w.Phase == PhaseImplementation {
+			if w.leaves(f.Path, p.Failed) {
 				s.Work.Left = cloned(s.Work.Left)
 				s.Work.Left[f.Path] = f.SHA256
 			}
@@ -190,6 +194,24 @@ func (s State) finished(p schemas.ToolFinished) State {
 		s.PendingTests = insert(s.PendingTests, t)
 	}
 	return s
+}
+
+// leaves reports whether a content found after a tool is that tool's own doing,
+// allowed during implementation: of a file it was to write, or of any when
+// nobody could tell. What failed without a chance to write left nothing.
+func (w PendingWrite) leaves(file string, failed bool) bool {
+	if !w.Allowed || w.Phase != PhaseImplementation {
+		return false
+	}
+	if w.Open {
+		return true
+	}
+	for _, t := range w.Targets {
+		if _, ok := within(t.Path, file, false); ok {
+			return !failed || t.Result == ""
+		}
+	}
+	return false
 }
 
 // take removes the pending write that a tool reports on. A host without ids of

@@ -258,9 +258,26 @@ func (s State) left(file, sha string, w Workspace) bool {
 }
 
 // LeftFiles are the contents (SHA-256, "" for a deleted file) in which this
-// session's own allowed writes left test files during implementation, by
-// relative path. Of a sub-agent they go into the parent's Workspace.Left.
-func (s State) LeftFiles() map[string]string { return s.Work.Left }
+// session's own allowed writes left test files during implementation, or are
+// about to leave them, by relative path. Of a sub-agent's session they go into
+// the parent's Workspace.Left.
+func (s State) LeftFiles() map[string][]string {
+	left := map[string][]string{}
+	for file, sha := range s.Work.Left {
+		left[file] = append(left[file], sha)
+	}
+	for _, p := range s.Pending {
+		if !p.Allowed || p.Phase != PhaseImplementation {
+			continue
+		}
+		for _, t := range p.Targets {
+			if t.Result != "" {
+				left[t.Path] = append(left[t.Path], t.Result)
+			}
+		}
+	}
+	return left
+}
 
 func firstDrifted(drift map[string][]schemas.FileChange) string {
 	for _, name := range watchedGates {

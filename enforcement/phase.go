@@ -27,6 +27,9 @@ func (c InvalidateGate) decide(s State) Decision {
 	if c.Reason == "" {
 		return Decision{Gate: c.Gate, Reason: "an invalidation needs a reason: `writ phase invalidate " + c.Gate + " --reason …`."}
 	}
+	if !s.Approved(c.Gate) && (s.Parked == nil || !s.Parked.approved(c.Gate)) {
+		return Decision{Gate: c.Gate, Reason: "the " + c.Gate + " is not approved, so there is nothing to take back."}
+	}
 	p := schemas.GateInvalidated{Gate: c.Gate, Reason: c.Reason, Rule: c.Rule, Diagnosis: s.diagnose(c)}
 	after := Evolve(s, schemas.Event{Data: p})
 	d := Decision{

@@ -29,7 +29,7 @@ func (c SubmitPrompt) decide(s State) Decision {
 // act finds the user's act in a prompt and does it. The prompt itself always
 // goes through.
 func (c SubmitPrompt) act(s State) Decision {
-	if s.Parent != "" || s.Acts[c.ActID] != "" || s.echoes(strings.TrimSpace(c.Prompt), c.Command != "") {
+	if s.Parent != "" || s.Acts[c.ActID] != "" || s.repeats(c.PromptID, strings.TrimSpace(c.Prompt), c.Command != "") {
 		return Decision{}
 	}
 	name, args := c.slash()

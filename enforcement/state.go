@@ -130,6 +130,7 @@ type Streak struct {
 
 // Prompt is the last prompt as far as decisions need it.
 type Prompt struct {
+	ID      string `json:"id,omitempty"`      // the host's, "" where it gives none
 	Text    string `json:"text,omitempty"`    // only of a slash command
 	Command bool   `json:"command,omitempty"` // the host reported it as a typed command
 }
@@ -145,8 +146,10 @@ func (s State) Phase() string { return s.Work.Phase }
 
 // Approved reports whether the user opened a gate and nobody closed it. Whether
 // its files still are as approved is told by Drifted.
-func (s State) Approved(gate string) bool {
-	_, ok := s.Work.Gates[gate]
+func (s State) Approved(gate string) bool { return s.Work.approved(gate) }
+
+func (w Work) approved(gate string) bool {
+	_, ok := w.Gates[gate]
 	return ok
 }
 
@@ -186,10 +189,11 @@ func (s State) ApprovalFiles() []string {
 	return paths
 }
 
-// TestFiles lists those of ApprovalFiles whose contents belong in
-// Workspace.Tests, sorted.
+// TestFiles lists the test files whose contents belong in Workspace.Tests,
+// sorted: those written in this session and those approved before. Of a
+// sub-agent's session they belong in the parent's.
 func (s State) TestFiles() []string {
-	if s.Mode != ModeWork {
+	if s.Mode != ModeWork && s.Parent == "" {
 		return nil
 	}
 	paths := s.Work.TestFiles

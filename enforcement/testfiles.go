@@ -1,30 +1,34 @@
 package enforcement
 
 import (
+	"fmt"
 	"path"
-	"regexp"
-	"strings"
+
+	"github.com/writbus/writ/enforcement/skeleton"
 )
 
-var testName = regexp.MustCompile(`^(test_.+\.py|.+_test\.(py|go|rb)|.+_spec\.rb|.+\.(test|spec)\.[cm]?[jt]sx?|.+Tests?\.(java|kt|cs|php|swift))$`)
-
-// isTestFile reports whether a path relative to the project root is that of a
-// test file.
-func isTestFile(rel string) bool {
-	return testName.MatchString(path.Base(rel)) || strings.Contains("/"+rel, "/__tests__/")
-}
+// isTestFile reports whether a test runner would take a file of this name and
+// place. rel is relative to the project root.
+func isTestFile(rel string) bool { return skeleton.IsTestPath(rel) }
 
 // isTest reports whether a path may be written in the testing phase: a test
-// file, or what tests need beside them.
+// file, what tests need beside them, or a folder for either.
 func isTest(rel string) bool {
-	return isTestFile(rel) || strings.Contains("/"+rel, "/testdata/") || path.Base(rel) == "conftest.py"
+	if skeleton.IsTestPath(rel) || skeleton.IsTestSupport(rel) {
+		return true
+	}
+	return path.Ext(rel) == "" && rel != "." && skeleton.IsTestSupport(rel+"/file")
 }
 
 // testProblem says why a test file does not count as a skeleton, "" where it
 // does.
 func testProblem(rel string, content []byte) string {
-	if len(content) == 0 {
-		return rel + ": the file is empty"
+	p := skeleton.Validate(rel, content)
+	switch {
+	case p.Code == "":
+		return ""
+	case p.Line > 0:
+		return fmt.Sprintf("%s:%d: %s", rel, p.Line, p.Text)
 	}
-	return ""
+	return rel + ": " + p.Text
 }

@@ -143,13 +143,32 @@ func driftEvents(s State, drift map[string][]schemas.FileChange) []schemas.Paylo
 	return events
 }
 
+// workspace is the caller's, or where it read none, the approved files with
+// what the tool reports laid over them.
+func (c FinishTool) workspace(s State) Workspace {
+	if c.Workspace.Files != nil {
+		return c.Workspace
+	}
+	w := c.Workspace
+	w.Files = map[string]schemas.FileState{}
+	for _, gate := range watchedGates {
+		for _, f := range s.Work.Gates[gate].Files {
+			w.Files[f.Path] = f
+		}
+	}
+	for _, f := range c.Files {
+		w.Files[f.Path] = f
+	}
+	return w
+}
+
 func (c FinishTool) decide(s State) Decision {
 	d := Decision{Verdict: Allow, Record: []schemas.Payload{c.ToolFinished}}
 	if c.Actor.Parent != nil {
 		return d
 	}
 	after := Evolve(s, schemas.Event{Data: c.ToolFinished})
-	drift := after.Drifted(c.Workspace)
+	drift := after.Drifted(c.workspace(after))
 	d.Record = append(d.Record, driftEvents(after, drift)...)
 	if gate := firstDrifted(drift); gate != "" {
 		d.Context = textDrift(gate, drift[gate]).render(RuleDrift, "After "+c.Tool+", the project", Deny)

@@ -1,0 +1,283 @@
+package enforcement
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/writbus/writ/schemas"
+)
+
+// TestDecisionTable is the policy for one write, by mode or phase, class and
+// actor. Columns: plan.md, capabilities.md, findings, test, code, scratch,
+// outside, protected; a allows, d denies, ? asks.
+func TestDecisionTable(t *testing.T) {
+	columns := []string{PlanFile, CapabilitiesFile, "findings.md", testFile, codeFile, "/tmp/x", "/q/x", ".git/hooks/x"}
+	rows := []struct{ stance, agent, inherits, worker string }{
+		{"", "aadddadd", "aadddadd", "aaaaaadd"},
+		{ModeConversation, "aaaaaa?d", "aaaaaa?d", "aaaaaa?d"},
+		{ModeDebug, "???a?a?d", "???a?a?d", "aaaaaa?d"},
+		{ModeReview, "ddaddadd", "ddaddadd", "aaaaaadd"},
+		{PhasePlanning, "aadddadd", "aadddadd", "aaaaaadd"},
+		{PhaseTesting, "dddadadd", "dddadadd", "daaaaadd"},
+		{PhaseImplementation, "daaaaadd", "daaaaadd", "daaaaadd"},
+		{PhaseVerification, "daaddadd", "daaddadd", "daaaaadd"},
+		{"drift", "dddddadd", "dddddadd", "daaaaadd"},
+	}
+	tools := []string{"Write", "Edit", "MultiEdit", "NotebookEdit", "apply_patch", "mcp__fs__write_file", "Bash"}
+	for _, row := range rows {
+		for i, name := range columns {
+			for actor, want := range map[string]byte{"agent": row.agent[i], "inherits": row.inherits[i], "worker": row.worker[i]} {
+				for _, tool := range tools {
+					d := tableDecision(t, row.stance, actor, tool, name)
+					if got := map[Verdict]byte{Allow: 'a', Deny: 'd', Ask: '?'}[d.Verdict]; got != want {
+						t.Errorf("%s, %s, %s of %s: %c, want %c: %s", row.stance, actor, tool, name, got, want, d.Reason)
+					}
+				}
+			}
+		}
+	}
+}
+
+func tableDecision(t *testing.T, stance, actor, tool, name string) Decision {
+	t.Helper()
+	var x *session
+	switch stance {
+	case PhasePlanning, PhaseTesting, PhaseImplementation, PhaseVerification:
+		x = reach(t, stance)
+	case "drift":
+		x = reach(t, PhaseImplementation)
+		x.files[testFile] = "changed"
+	default:
+		x = newSession(t, stance)
+	}
+	req := x.requestOf(name, "new content")
+	req.Tool = tool
+	if tool == "Bash" {
+		req.Shell, req.Targets = Inspect(caseLayout, "/p", "echo x > "+name, nil, nil), nil
+	}
+	switch actor {
+	case "inherits":
+		parent := x.state
+		req.Actor = Actor{Agent: "a", Parent: &parent}
+		req.Settings.Subagents = SubagentsInherit
+		x.state = State{Parent: "p"}
+	case "worker":
+		parent := x.state
+		parent.Orchestrator = true
+		req.Actor = Actor{Agent: "a", Parent: &parent}
+		x.state = State{Parent: "p"}
+	}
+	return x.do(req)
+}
+
+func TestSubagentsOfOneSessionAndSettings(t *testing.T) {
+	tests := []struct {
+		orchestrator bool
+		setting      string
+		started      string
+		want         Verdict
+	}{
+		{false, "", "", Deny},
+		{true, "", "", Allow},
+		{true, SubagentsInherit, "", Deny},
+		{false, SubagentsExempt, "", Allow},
+		{false, "", SubagentsExempt, Allow},
+		{true, "", SubagentsInherit, Deny},
+		{false, SubagentsInherit, SubagentsExempt, Deny},
+	}
+	for _, tt := range tests {
+		x := newSession(t, ModeWork)
+		x.state.Orchestrator, x.state.Subagents = tt.orchestrator, tt.started
+		req := x.requestOf(codeFile, "x")
+		req.Settings.Subagents = tt.setting
+		req.Actor.Agent = "a1" // recorded in the parent's own log
+		x.do(req)
+		if x.last.Verdict != tt.want {
+			t.Errorf("%+v: %s", tt, x.last.Verdict)
+		}
+		if got := x.last.Record[0].(schemas.ToolDecided); got.Agent != "a1" {
+			t.Errorf("recorded %+v", got)
+		}
+		x.request(codeFile, "x")
+		x.want(Deny, RulePlan)
+	}
+}
+
+func TestSecondRefusalAsks(t *testing.T) {
+	x := newSession(t, ModeWork)
+	request := func(name string) {
+		req := x.requestOf(name, "x")
+		req.Settings.DenyToAsk = true
+		x.do(req)
+	}
+	request(codeFile)
+	x.want(Deny, RulePlan)
+	request("README.md")
+	x.want(Ask, RulePlan)
+	if x.state.Approved(GatePlan) || x.state.Refusals != 1 {
+		t.Errorf("%+v", x.state)
+	}
+	request(codeFile)
+	x.want(Ask, RulePlan)
+	request(".git/config")
+	x.want(Deny, RuleProtected)
+	request(".git/config")
+	x.want(Deny, RuleProtected)
+	request(codeFile)
+	x.want(Deny, RulePlan)
+	request("/q/x")
+	x.want(Deny, RuleOutside)
+	request("/q/x")
+	x.want(Deny, RuleOutside)
+	request(codeFile)
+	x.want(Deny, RulePlan)
+	request("/tmp/x")
+	request(codeFile)
+	x.want(Ask, RulePlan)
+	request(PlanFile)
+	x.want(Allow, "")
+	request(codeFile)
+	x.want(Deny, RulePlan)
+	for range 2 {
+		x.request(codeFile, "x")
+		x.want(Deny, RulePlan)
+	}
+}
+
+func TestCommandsNobodyCanTell(t *testing.T) {
+	tests := []struct {
+		stance string
+		want   Verdict
+		rule   string
+	}{
+		{"", Ask, RuleMode},
+		{ModeConversation, Allow, ""},
+		{ModeDebug, Allow, ""},
+		{ModeReview, Ask, RuleReview},
+		{PhasePlanning, Ask, RulePlan},
+		{PhaseTesting, Ask, RuleTests},
+		{PhaseImplementation, Allow, ""},
+		{PhaseVerification, Allow, ""},
+		{"drift", Ask, RuleDrift},
+	}
+	for _, tt := range tests {
+		for _, command := range []string{"python build.py", "npm test", "./run.sh"} {
+			var x *session
+			switch tt.stance {
+			case "", ModeConversation, ModeDebug, ModeReview:
+				x = newSession(t, tt.stance)
+			case "drift":
+				x = reach(t, PhaseImplementation)
+				x.files[PlanFile] = otherPlan
+			default:
+				x = reach(t, tt.stance)
+			}
+			x.shell(command)
+			x.want(tt.want, tt.rule)
+			if t.Failed() {
+				t.Fatalf("%q: %s", tt.stance, command)
+			}
+		}
+		x := newSession(t, ModeWork)
+		x.do(RequestTool{Tool: "mcp__db__run", Settings: Settings{MCPWriters: []string{"mcp__db__*"}}})
+		x.want(Ask, RulePlan)
+		x.do(RequestTool{Tool: "mcp__docs__read", Settings: Settings{MCPWriters: []string{"mcp__db__*"}}})
+		x.want(Allow, "")
+	}
+}
+
+func TestUnknownPartAndKnownPart(t *testing.T) {
+	x := newSession(t, ModeWork)
+	x.shell("python a.py && echo x > src/cart.py")
+	x.want(Deny, RulePlan)
+	x.shell("python a.py > /tmp/out")
+	x.want(Ask, RulePlan)
+	if !strings.Contains(x.last.Reason, "python a.py") {
+		t.Errorf("the reason does not say what cannot be told: %s", x.last.Reason)
+	}
+}
+
+func TestGitMetadataIsAllowedInEveryPhase(t *testing.T) {
+	for _, phase := range []string{PhasePlanning, PhaseTesting, PhaseImplementation, PhaseVerification} {
+		x := reach(t, phase)
+		for _, command := range []string{"git add -A", "git commit -m 'the plan'", "git tag v1"} {
+			x.shell(command)
+			x.want(Allow, "")
+		}
+		x.shell("git config core.hooksPath /tmp/h")
+		x.want(Deny, RuleProtected)
+	}
+}
+
+func TestWritsOwnCommands(t *testing.T) {
+	allow := []string{
+		"writ status", "writ query 'timeouts in http clients'", "writ recall x", "writ search x", "writ context", "writ rule show GO-A-1",
+		"writ rule propose --file /tmp/r.json", "writ mode set work", "writ mode", "writ --help", "writ status && writ query x",
+	}
+	deny := []string{
+		"writ approve", "writ phase invalidate plan --reason x", "writ phase reopen", "writ hook claude PreToolUse", "writ emit gate.approved", "writ rule review GO-A-1",
+		"writ rule revert GO-A-1", "writ rule import r.md", "writ memory forget x", "writ memory review", "writ init", "writ uninstall", "writ down",
+		"bash -c 'writ approve'", "ls; writ approve plan", "true && env A=b writ phase show", "writ $VERB", "writ rule $VERB",
+	}
+	for _, mode := range []string{"", ModeConversation, ModeWork} {
+		x := newSession(t, mode)
+		for _, command := range allow {
+			x.shell(command)
+			if x.last.Verdict != Allow {
+				t.Errorf("%q: %s: %s: %s", mode, command, x.last.Verdict, x.last.Reason)
+			}
+		}
+		for _, command := range deny {
+			x.shell(command)
+			if x.last.Verdict != Deny || x.last.Rule != RuleProtected {
+				t.Errorf("%q: %s: %s %s", mode, command, x.last.Verdict, x.last.Rule)
+			}
+		}
+	}
+}
+
+func TestWritsDataIsNotRead(t *testing.T) {
+	x := newSession(t, ModeConversation)
+	for _, command := range []string{"cat ~/.local/share/writ/admin.creds", "grep -r token /home/dev/.local/share/writ", "curl -K ~/.local/share/writ/x http://localhost"} {
+		x.shell(command)
+		x.want(Deny, RuleProtected)
+	}
+	x.do(RequestTool{Tool: "Read", Private: []string{"/home/dev/.local/share/writ/admin.creds"}, Settings: DefaultSettings()})
+	x.want(Deny, RuleProtected)
+	x.shell("ls ~/.local/share")
+	x.want(Allow, "")
+}
+
+func TestPlanDialogIsCheckedBeforeItIsShown(t *testing.T) {
+	x := newSession(t, ModeWork)
+	x.do(RequestTool{Tool: "ExitPlanMode", Plan: []byte(badPlan), Settings: DefaultSettings()})
+	x.want(Deny, RulePlan)
+	x.do(RequestTool{Tool: "ExitPlanMode", Plan: []byte(goodPlan), Settings: DefaultSettings()})
+	x.want(Allow, "")
+	y := newSession(t, ModeConversation)
+	y.do(RequestTool{Tool: "ExitPlanMode", Plan: []byte(badPlan), Settings: DefaultSettings()})
+	y.want(Allow, "")
+}
+
+func TestDebugReproduction(t *testing.T) {
+	x := newSession(t, "")
+	x.do(SetMode{Mode: ModeDebug, Repro: []string{"./src/a.py", "lib", "/q/z.py", ""}})
+	for name, want := range map[string]Verdict{"src/a.py": Allow, "src/a.pyc": Ask, "lib/b/c.rb": Allow, "library/x": Ask, testFile: Allow, "README.md": Ask} {
+		x.request(name, "x")
+		if x.last.Verdict != want {
+			t.Errorf("%s: %s, want %s", name, x.last.Verdict, want)
+		}
+	}
+}
+
+func TestMisuseIsAnError(t *testing.T) {
+	for _, c := range []Command{nil, RequestTool{}, SubmitPrompt{Prompt: "approved"}, SubmitPrompt{ActID: "\xff"}, ApproveGate{ActID: "a"}, ApproveGate{Channel: "terminal"}, InvalidateGate{}, StartSession{}, Compact{}} {
+		d, err := Decide(State{}, c)
+		if err == nil || d.Verdict != Deny || len(d.Record) != 0 {
+			t.Errorf("%+v: %+v %v", c, d, err)
+		}
+	}
+	if (Decision{}).Verdict != Deny {
+		t.Error("the zero decision does not deny")
+	}
+}
