@@ -35,7 +35,7 @@ func TestLoad(t *testing.T) {
 		"go/a.MD":        ruleFile("A-A-A", "B-B-B", "C-C-C"),
 		"go/deep/b2.md":  ruleFile("B-B-B"),
 		"py/broken.md":   {Data: []byte("---\nid: D-D-D\nseverity: urgent\ncolour: red\n---\n")},
-		"py/battle.md":   {Data: append([]byte(nil), strings.Replace(string(ruleFile("E-E-E").Data), "trigger", "confidence: battle-tested\ntrigger", 1)...)},
+		"0/battle.md":    {Data: append([]byte(nil), strings.Replace(string(ruleFile("E-E-E").Data), "trigger", "confidence: battle-tested\ntrigger", 1)...)},
 		"py/too-long.md": {Data: []byte(strings.Repeat("x", MaxSize+1))},
 	}
 	files, problems := Load(folder)
@@ -48,7 +48,7 @@ func TestLoad(t *testing.T) {
 			t.Errorf("%s: hash %s is not that of the file", f.Path, f.Hash)
 		}
 	}
-	want := []string{"A-A-A go/a.MD", "B-B-B go/b.md", "E-E-E py/battle.md"}
+	want := []string{"A-A-A go/a.MD", "B-B-B go/b.md", "E-E-E 0/battle.md"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -61,9 +61,9 @@ func TestLoad(t *testing.T) {
 		got = append(got, string(p.Kind)+" "+p.ID+" "+p.Target+" "+p.String())
 	}
 	want = []string{
+		"downgraded E-E-E  0/battle.md:4: battle-tested is granted by recorded outcomes only: taken as production-validated",
 		"unknown_target A-A-A C-C-C go/a.MD:8: edge RELATED_TO points to C-C-C, which no file here defines: correct the id, or add that rule",
 		"duplicate B-B-B  go/deep/b2.md:2: id B-B-B is taken by go/b.md: give one of them another id",
-		"downgraded E-E-E  py/battle.md:4: battle-tested is granted by recorded outcomes only: taken as production-validated",
 		"invalid D-D-D  py/broken.md:4: unknown key \"colour\": remove it, or correct its spelling",
 		"invalid   py/too-long.md:1: file has 1048577 bytes or more, the limit is 1048576: move the long part elsewhere and link to it",
 	}

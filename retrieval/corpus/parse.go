@@ -164,7 +164,7 @@ func (d *document) readFront(front string) {
 // blankRun returns the line on which too many blank lines in a row begin.
 func blankRun(front string) (line int, found bool) {
 	n, run := 0, 0
-	for text := range strings.SplitSeq(front, "\n") {
+	for text := range strings.SplitSeq(strings.TrimSuffix(front, "\n"), "\n") {
 		n++
 		if strings.TrimSpace(text) != "" {
 			run = 0

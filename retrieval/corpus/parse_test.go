@@ -41,11 +41,16 @@ func TestParse(t *testing.T) {
 		{"blanks after a fence", strings.ReplaceAll(small, "---\n", "--- \t\n"), base},
 		{"comment", with("# a note\n"), base},
 		{"body", small + "\n\n# Title\n\ntext  \n\n", edit(func(r *schemas.Rule) { r.Body = "# Title\n\ntext" })},
+		{"body begins with code", small + "\n    x := 1\n", edit(func(r *schemas.Rule) { r.Body = "    x := 1" })},
 		{"fence in the body", small + "a\n---\nb\n", edit(func(r *schemas.Rule) { r.Body = "a\n---\nb" })},
 		{"indented fence in a literal", with("violation: |\n  a\n  ---\n  b\n"), edit(func(r *schemas.Rule) { r.Violation = "a\n---\nb\n" })},
 		{"folded text", with("rationale: >-\n  one\n  two\n"), edit(func(r *schemas.Rule) { r.Rationale = "one two" })},
 		{"quoted number", with("title: \"42\"\n"), edit(func(r *schemas.Rule) { r.Title = "42" })},
 		{"flow and block lists", with("tags: [a, b]\nsymptoms:\n  - c\n"), edit(func(r *schemas.Rule) { r.Tags, r.Symptoms = []string{"a", "b"}, []string{"c"} })},
+		{"quoted keys", with("\"title\": a\nedges: [{'type': RELATED_TO, \"target\": A-B-C}]\n"), edit(func(r *schemas.Rule) {
+			r.Title, r.Edges = "a", []schemas.Edge{{Type: "RELATED_TO", Target: "A-B-C"}}
+		})},
+		{"as many blank lines as are allowed", with(strings.Repeat("\n", maxBlank)), base},
 		{"edge forms", with("edges:\n  - {type: RELATED_TO, target: A-B-C}\n  - type: DEPENDS_ON\n    target: A-B-D\n"), edit(func(r *schemas.Rule) {
 			r.Edges = []schemas.Edge{{Type: "RELATED_TO", Target: "A-B-C"}, {Type: "DEPENDS_ON", Target: "A-B-D"}}
 		})},
@@ -76,7 +81,11 @@ func TestParseRefuses(t *testing.T) {
 		{"a list", "---\n- a\n---\n", []string{"2: is a mapping"}},
 		{"broken YAML", "---\nid: A-B-C\ntrigger: \"open\n---\n", []string{"3: front matter"}},
 		{"unknown key", with("serverity: high\n"), []string{"6: unknown key \"serverity\""}},
-		{"key twice", with("severity: low\n"), []string{"6: "}},
+		{"key twice", with("severity: low\n"), []string{"6: already defined"}},
+		{"key twice in other quotes", with("\"severity\": low\n"), []string{"6: already defined"}},
+		{"edge key twice in other quotes", with("edges:\n  - {type: RELATED_TO, 'type': RELATED_TO, target: A-B-C}\n"), []string{"7: already defined"}},
+		{"too much front matter", with("rationale: " + strings.Repeat("x", maxFront) + "\n"), []string{"1: the limit is 131072"}},
+		{"blank lines", with(strings.Repeat("\n", maxBlank+1)), []string{"6: more than 32 blank lines"}},
 		{"every missing field", "---\ntitle: x\n---\n", []string{"1: id is missing", "1: severity is missing", "1: trigger is missing", "1: statement is missing"}},
 		{"blank", with("title: \" \"\n"), []string{"6: title is missing or blank"}},
 		{"malformed id", strings.Replace(small, "GO-CTX-FIRST-001", "GO", 1), []string{"2: id \"GO\" is malformed"}},
@@ -90,7 +99,7 @@ func TestParseRefuses(t *testing.T) {
 		{"text for flag", with("mandatory: \"yes\"\n"), []string{"6: mandatory takes true or false"}},
 		{"blank entry", with("tags: [a, \"\"]\n"), []string{"6: tags: entry 2 is blank"}},
 		{"edge is text", with("edges: [a]\n"), []string{"6: an edge is"}},
-		{"edge with another key", with("edges:\n  - {type: RELATED_TO, to: A-B-C}\n"), []string{"7: unknown key \"to\""}},
+		{"edge with another key", with("edges:\n  - {type: RELATED_TO, to: A-B-C}\n"), []string{"7: unknown key to in an edge"}},
 		{"bad edges", with("edges:\n  - {type: LIKES, target: A-B-C}\n  - {type: RELATED_TO, target: GO-CTX-FIRST-001}\n  - {type: RELATED_TO, target: \"\"}\n"), []string{
 			"7: edge type \"LIKES\"", "8: points to the rule itself", "9: has no target",
 		}},
@@ -150,7 +159,7 @@ func anyRule() *rapid.Generator[schemas.Rule] {
 		rapid.String(),
 		rapid.StringMatching(`[a-z#:\-?!&*|>'"%@\x60{}\[\], \t\n\\]{1,30}`),
 		rapid.StringMatching(`( {0,3}[a-z:#\-"'\t ]{0,8}\n){1,5}[a-z]?`),
-		rapid.SampledFrom([]string{"true", "~", "null", "1e3", "0x1f", "2026-01-31", "- a", "a: b", "a #b", "---", "...", "=", "<<", "\u2028", "\u0085", "é", "\U0001F600", "a\r\nb", "a:", "a: ", "no", ".5"}),
+		rapid.SampledFrom([]string{"true", "~", "null", "1e3", "0x1f", "2026-01-31", "- a", "a: b", "a #b", "---", "...", "=", "<<", "\u2028", "\u0085", "é", "\U0001F600", "a\r\nb", "a:", "a: ", "no", ".5", "a" + strings.Repeat("\n", maxBlank+2) + "b", "a" + strings.Repeat("\n", maxBlank) + "b"}),
 	)
 	text := awkward.Filter(func(s string) bool { return strings.TrimSpace(s) != "" })
 	maybe := rapid.OneOf(rapid.Just(""), text)

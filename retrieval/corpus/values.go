@@ -19,10 +19,6 @@ func (d *document) readKey(key ast.MapKeyNode, value ast.Node) {
 		d.problem(line, "unknown key %q: remove it, or correct its spelling", name.Value)
 		return
 	}
-	if _, twice := d.lines[f.key]; twice {
-		d.problem(line, "key %q appears twice", f.key)
-		return
-	}
 	d.lines[f.key] = line
 	switch {
 	case f.text != nil:
@@ -98,14 +94,22 @@ func (d *document) edge(n ast.Node) (schemas.Edge, bool) {
 	var e schemas.Edge
 	before := len(d.problems)
 	for it := m.MapRange(); it.Next(); {
-		into, known := map[string]*string{"type": &e.Type, "target": &e.Target}[it.Key().String()]
-		if !known {
-			d.problem(lineOf(it.Key()), "unknown key %q in an edge: it has type and target", it.Key().String())
-			continue
-		}
-		*into, _ = d.text("edge "+it.Key().String(), it.Value())
+		d.edgeKey(&e, it.Key(), it.Value())
 	}
 	return e, len(d.problems) == before
+}
+
+func (d *document) edgeKey(e *schemas.Edge, key ast.MapKeyNode, value ast.Node) {
+	name, _ := key.(*ast.StringNode)
+	if name == nil || name.Value != "type" && name.Value != "target" {
+		d.problem(lineOf(key), "unknown key %s in an edge: it has type and target", key)
+		return
+	}
+	into := &e.Type
+	if name.Value == "target" {
+		into = &e.Target
+	}
+	*into, _ = d.text("edge "+name.Value, value)
 }
 
 // lineOf returns the line in the file: the front matter begins on line 2.
