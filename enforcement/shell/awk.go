@@ -56,7 +56,9 @@ func (c *call) awkProgram(src string) {
 			depth++
 		case ")", "]":
 			depth--
-		case "\n", ";", "{", "}":
+		case "\n":
+			printing = printing && i > 0 && strings.Contains(" , && || \\ ", " "+toks[i-1]+" ")
+		case ";", "{", "}":
 			printing = false
 		case ">", ">>":
 			if printing && depth <= 0 {

@@ -52,6 +52,7 @@ func (sh *shell) simple(c *syntax.CallExpr) {
 	saved := sh.fork()
 	for _, as := range c.Assigns {
 		sh.assign(as)
+		sh.export(as.Name.Value)
 	}
 	sh.exec(args)
 	for _, as := range c.Assigns {
@@ -126,6 +127,14 @@ func (sh *shell) alias(head arg, args []arg) bool {
 		sh.a.unsure(value, "an alias with operators")
 		sh.script(value)
 		return sh.expands
+	}
+	if len(args) > 0 && strings.HasSuffix(value, " ") {
+		// A trailing space lets the next word be an alias too.
+		if next, ok := sh.aliases[args[0].val]; ok {
+			sh.a.unsure(value, "an alias that expands the next word")
+			more, _ := sh.split(next)
+			args = append(more, args[1:]...)
+		}
 	}
 	sh.exec(append(words, args...))
 	return sh.expands

@@ -215,6 +215,9 @@ func expandFile(suffix, values string) judge {
 }
 
 func replaced(c *call, p parsed, suffix string, expands bool) {
+	if v, ok := p.last("-S"); ok {
+		suffix = v.val
+	}
 	for _, a := range p.operands {
 		if a.val == "-" {
 			continue

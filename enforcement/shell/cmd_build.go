@@ -2,6 +2,7 @@ package shell
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -82,7 +83,13 @@ func rewrites(what string) judge {
 
 // makeJudge judges make: a dry run prints what it would do.
 func makeJudge(c *call) {
-	p := optSpec{short: "CfIoWjl", long: "--directory --file --makefile --include-dir"}.parse(c.args)
+	p := optSpec{short: "CfIoWEl", maybe: "j", long: "--directory --file --makefile --include-dir --eval"}.parse(c.args)
+	if p.has("-E", "--eval") || slices.ContainsFunc(c.args, func(a arg) bool {
+		return a.subst != nil || strings.Contains(a.val, "=") && strings.ContainsAny(a.val, "$`") || strings.HasPrefix(a.val, "SHELL")
+	}) {
+		c.unsure("runs code given as an option")
+		return
+	}
 	if p.has("-n", "--just-print", "--dry-run", "--recon", "-q", "--question", "-v", "--version", "-h", "--help") {
 		return
 	}

@@ -40,8 +40,8 @@ func shellJudge(c *call) {
 	if p.has("--rcfile", "--init-file") {
 		c.unsure("loads a start-up file")
 	}
-	sh := c.sh.fork()
-	sh.aliases, sh.errexit = map[string]string{}, p.has("-e")
+	sh := c.sh.child()
+	sh.errexit = p.has("-e")
 	switch {
 	case p.has("-n") || p.has("--version", "--help"):
 	case p.has("-c"):
@@ -52,8 +52,6 @@ func shellJudge(c *call) {
 		if len(p.operands) > 1 {
 			sh.positional(p.operands[2:])
 			sh.setVar("0", text(p.operands[1].template()))
-		} else {
-			sh.positional(nil)
 		}
 		(&call{sh: sh, name: c.name, args: c.args}).text(script)
 	case len(p.operands) == 0 || p.has("-s"):

@@ -44,7 +44,9 @@ func (c *call) assignment(a arg) bool {
 	if !ok || !syntax.ValidName(name) {
 		return false
 	}
-	c.sh.hazard(name, arg{val: value, known: a.known})
+	v := arg{val: value, known: a.known, guess: a.guess}
+	c.sh.setVar(name, exported(v.template()))
+	c.sh.hazard(name, v)
 	return true
 }
 

@@ -51,15 +51,34 @@ func newShell(a *analysis) *shell {
 		env:     map[string]arg{},
 	}
 	sh.prev = sh.dirs
-	sh.vars["PATH"] = text("/usr/local/bin:/usr/bin:/bin")
-	sh.vars["TMPDIR"] = text("/tmp")
+	sh.vars["PATH"] = exported("/usr/local/bin:/usr/bin:/bin")
+	sh.vars["TMPDIR"] = exported("/tmp")
 	for name, value := range a.env.Vars {
-		sh.vars[name] = text(value)
+		sh.vars[name] = exported(value)
 	}
 	if a.env.Home != "" {
-		sh.vars["HOME"] = text(a.env.Home)
+		sh.vars["HOME"] = exported(a.env.Home)
 	}
+	sh.positional(nil)
 	return sh
+}
+
+// exported is a variable that programs get to see.
+func exported(s string) expand.Variable {
+	v := text(s)
+	v.Exported = true
+	return v
+}
+
+// child is the shell as a new shell process finds it: with exported variables
+// only, and without what lives in the old one.
+func (sh *shell) child() *shell {
+	c := sh.fork()
+	maps.DeleteFunc(c.vars, func(_ string, v expand.Variable) bool { return !v.Exported })
+	c.funcs, c.aliases, c.rebound = map[string]*syntax.Stmt{}, map[string]string{}, map[string]string{}
+	c.errexit, c.expands = false, false
+	c.positional(nil)
+	return c
 }
 
 func text(s string) expand.Variable {
@@ -138,6 +157,7 @@ func (sh *shell) setVar(name string, v expand.Variable) {
 	if size > maxValue {
 		v = unknownVar()
 	}
+	v.Exported = v.Exported || sh.vars[name].Exported
 	sh.vars[name] = v
 }
 

@@ -358,10 +358,25 @@ func (sh *shell) declare(c *syntax.DeclClause) {
 			}
 			continue
 		}
-		if as.Naked {
-			continue
+		if !as.Naked {
+			sh.assign(as)
 		}
-		sh.assign(as)
+		if c.Variant.Value == "export" || exports(c) {
+			sh.export(as.Name.Value)
+		}
+	}
+}
+
+// exports reports declare -x.
+func exports(c *syntax.DeclClause) bool {
+	return len(c.Args) > 0 && c.Args[0].Name == nil && c.Args[0].Value != nil &&
+		strings.HasPrefix(c.Args[0].Value.Lit(), "-") && strings.Contains(c.Args[0].Value.Lit(), "x")
+}
+
+func (sh *shell) export(name string) {
+	if v, ok := sh.vars[name]; ok {
+		v.Exported = true
+		sh.vars[name] = v
 	}
 }
 
