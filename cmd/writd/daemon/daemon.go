@@ -50,6 +50,7 @@ type Daemon struct {
 	sessions *sessions
 	corpus   *corpusIndex
 	answered *replies
+	projects projectCache
 
 	warnMu   sync.Mutex
 	warnings []string
@@ -78,7 +79,7 @@ func Run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 	defer stop()
 	d := &Daemon{
 		settings: s, layout: config.Layout{Root: s.DataDir}, logger: logger,
-		stop: stop, answered: newReplies(),
+		stop: stop, answered: newReplies(), projects: projectCache{entries: map[string]cachedProject{}},
 	}
 	d.started = d.now()
 	if s.MemoryLimit > 0 {

@@ -20,7 +20,7 @@ import (
 
 // world is a running daemon with a project and clients of it.
 type world struct {
-	t       *testing.T
+	t       testing.TB
 	data    string
 	project string
 	hook    *bus.Conn
@@ -29,7 +29,7 @@ type world struct {
 }
 
 // start runs a daemon on a data directory and a project of the test.
-func start(t *testing.T, data, project string) *world {
+func start(t testing.TB, data, project string) *world {
 	t.Helper()
 	settings := config.DefaultSettings()
 	settings.DataDir, settings.Durability, settings.MemoryLimit = data, "interval", 0
@@ -65,7 +65,7 @@ func start(t *testing.T, data, project string) *world {
 	return w
 }
 
-func dial(t *testing.T, data, url, role string) *bus.Conn {
+func dial(t testing.TB, data, url, role string) *bus.Conn {
 	t.Helper()
 	c, err := bus.LoadCredential(config.Layout{Root: data}.Credentials(), role)
 	if err != nil {
@@ -79,14 +79,14 @@ func dial(t *testing.T, data, url, role string) *bus.Conn {
 }
 
 // newProject is a folder under guard.
-func newProject(t *testing.T, settings string) string {
+func newProject(t testing.TB, settings string) string {
 	t.Helper()
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, config.ProjectFile), settings)
 	return dir
 }
 
-func put(t *testing.T, path, content string) {
+func put(t testing.TB, path, content string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		t.Fatal(err)

@@ -12,6 +12,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/writbus/writ/cmd/writd/config"
 	"github.com/writbus/writ/cmd/writd/hosts"
@@ -31,8 +33,42 @@ type project struct {
 	problem  error // of the settings, which are then the defaults
 }
 
-// projectAt reads a project's settings and layout.
+// projectCache keeps what every hook call needs to know of its project. An
+// entry holds while the settings file is the same, and for projectAge at most,
+// since folders and links can change too.
+type projectCache struct {
+	mu      sync.Mutex
+	entries map[string]cachedProject
+}
+
+type cachedProject struct {
+	project
+	read  time.Time
+	mtime time.Time
+	size  int64
+}
+
+const projectAge = 5 * time.Second
+
+// projectAt returns a project's settings and layout.
 func (d *Daemon) projectAt(root, home string) project {
+	at := cachedProject{read: d.now()}
+	if info, err := os.Stat(filepath.Join(root, config.ProjectFile)); err == nil {
+		at.mtime, at.size = info.ModTime(), info.Size()
+	}
+	key := root + "\x00" + home
+	d.projects.mu.Lock()
+	defer d.projects.mu.Unlock()
+	have, known := d.projects.entries[key]
+	if known && have.mtime.Equal(at.mtime) && have.size == at.size && at.read.Sub(have.read) < projectAge {
+		return have.project
+	}
+	at.project = d.readProject(root, home)
+	d.projects.entries[key] = at
+	return at.project
+}
+
+func (d *Daemon) readProject(root, home string) project {
 	p := project{root: resolved(root)}
 	p.settings, p.problem = config.LoadProject(root)
 	p.layout = enforcement.Layout{
