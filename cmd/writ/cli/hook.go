@@ -114,16 +114,18 @@ type hookCall struct {
 }
 
 func (h *hook) answer(ctx context.Context, call *hookCall) schemas.HookReply {
+	// Before the payload is read, which may never end.
+	h.guard(h.app.env.Getenv("CLAUDE_PROJECT_DIR"), h.app.env.Dir)
 	payload, readErr := readPayload(h.app.in)
 	fields := decodePayload(payload)
 	if fields != nil {
 		call.take(*fields)
+		h.guard(string(fields.CWD))
 	}
-	root, found := h.app.findProject(fields)
-	if !found {
+	if h.project.Load() == nil {
 		return schemas.HookReply{}
 	}
-	h.project.Store(&root)
+	root := *h.project.Load()
 	switch {
 	case readErr != nil:
 		return h.failing(*call, readErr)
@@ -199,25 +201,29 @@ func (c *hookCall) take(f payloadFields) {
 	}
 }
 
-// findProject looks above the payload's folder, the host's project folder and
-// the process's own, in that order.
-func (a *app) findProject(fields *payloadFields) (root string, found bool) {
-	var dirs []string
-	if fields != nil {
-		dirs = append(dirs, string(fields.CWD))
+// guard notes the project at or above the first of the folders that has one.
+// The payload's folder comes last and wins: an agent that works in another
+// project than it was started in is held to that one.
+func (h *hook) guard(dirs ...string) {
+	for _, dir := range dirs {
+		if root, found := findProject(dir); found {
+			h.project.Store(&root)
+			return
+		}
 	}
-	for _, dir := range append(dirs, a.env.Getenv("CLAUDE_PROJECT_DIR"), a.env.Dir) {
-		if !filepath.IsAbs(dir) {
-			continue
-		}
-		if root, found := config.FindProject(filepath.Clean(dir)); found {
-			return root, true
-		}
-		if real, err := filepath.EvalSymlinks(dir); err == nil && real != filepath.Clean(dir) {
-			if root, found := config.FindProject(real); found {
-				return root, true
-			}
-		}
+}
+
+// findProject looks above a folder as it is named, and as its links resolve.
+func findProject(dir string) (root string, found bool) {
+	if !filepath.IsAbs(dir) {
+		return "", false
+	}
+	dir = filepath.Clean(dir)
+	if root, found := config.FindProject(dir); found {
+		return root, true
+	}
+	if real, err := filepath.EvalSymlinks(dir); err == nil && real != dir {
+		return config.FindProject(real)
 	}
 	return "", false
 }

@@ -55,8 +55,8 @@ func (h *hook) failing(call hookCall, cause error) schemas.HookReply {
 	if !call.gates() {
 		return warning(fmt.Sprintf("Writ did not see %s: %s. Run `writ doctor` in a terminal.", call.subject(), why))
 	}
-	settings, err := config.LoadProject(*root)
-	if err == nil && settings.Fail == "open" {
+	open, err := h.failsOpen(*root)
+	if open {
 		return warning(fmt.Sprintf("Writ could NOT judge %s and let it pass, because .writ/config.yaml says `fail: open`: %s. "+
 			"Run `writ doctor` in a terminal.", call.subject(), why))
 	}
@@ -67,6 +67,23 @@ func (h *hook) failing(call hookCall, cause error) schemas.HookReply {
 		"Nothing was written. Ask the user to run `writ doctor` in a terminal; it says what to repair. "+
 		"(`fail: open` in .writ/config.yaml, set by the user, lets writes pass while the daemon is down.)",
 		call.subject(), why), maxReason))
+}
+
+// failsOpen says whether the user lets writes pass that nobody judged. The
+// project the session was started in has to agree: a settings file in a folder
+// an agent made for itself decides nothing.
+func (h *hook) failsOpen(root string) (bool, error) {
+	roots := []string{root}
+	if started, found := findProject(h.app.env.Getenv("CLAUDE_PROJECT_DIR")); found && started != root {
+		roots = append(roots, started)
+	}
+	for _, root := range roots {
+		settings, err := config.LoadProject(root)
+		if err != nil || settings.Fail != "open" {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 func (c hookCall) subject() string {
