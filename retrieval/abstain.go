@@ -24,30 +24,57 @@ const (
 const besideShare = 0.45
 
 // relevance is the probability that the text is about a candidate's subject,
-// judged by words alone and independently of the other candidates:
+// judged by words alone and independently of the other candidates. It is the
+// larger of two logistic functions:
 //
 //	worth = bm25 / ((K1 + 1) · idf of a word no rule holds)
 //	p     = 1 / (1 + exp(−(bias + slope · ln(1 + worth))))
 //
-// worth counts how many perfectly matched words of the rarest kind the score
-// amounts to, whatever the size of the corpus: one common word proves little,
-// two telling ones a lot. A rule the text names by its id is certain.
+// where worth counts how many perfectly matched words of the rarest kind the
+// score amounts to, whatever the size of the corpus: one common word proves
+// little, two telling ones a lot; and
+//
+//	share = words of the text that the rule holds / words of the text
+//	p     = 1 / (1 + exp(−(bias + slope · share)))
+//
+// for texts of two to shareWords words, two of them held: in a corpus of one
+// subject every word is common, and yet a rule that holds them all is meant. A
+// rule the text names by its id is certain.
 func (s *search) relevance(c *candidate) float64 {
 	if c.pinned > 0 {
 		return 1
 	}
-	worth := c.bm25 / ((lexical.K1 + 1) * s.ix.words.Rarest())
-	if worth == 0 {
+	if c.bm25 == 0 {
 		return 0
 	}
-	return logistic(calibration.bias + float64(calibration.slope*math.Log1p(worth)))
+	worth := c.bm25 / ((lexical.K1 + 1) * s.ix.words.Rarest())
+	p := calibration.worth.at(math.Log1p(worth))
+	words := s.words.Words()
+	if p >= injectFrom || words > shareWords {
+		return p
+	}
+	held := s.words.Matched(c.doc)
+	if held < 2 {
+		return p
+	}
+	return max(p, calibration.share.at(float64(held)/float64(words)))
 }
+
+// shareWords is the longest text, in distinct words, judged by the share a rule
+// holds; of longer ones a rule that held most would have worth enough.
+const shareWords = 16
+
+// curve is a logistic function of one feature.
+type curve struct{ bias, slope float64 }
+
+func (c curve) at(x float64) float64 { return 1 / (1 + math.Exp(-(c.bias + float64(c.slope*x)))) }
 
 // calibration was fitted by logistic regression on judged queries, an injection
 // into an off-topic prompt weighing four missed ones; see DESIGN.md.
-var calibration = struct{ bias, slope float64 }{bias: -8.0, slope: 15.7}
-
-func logistic(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
+var calibration = struct{ worth, share curve }{
+	worth: curve{bias: -8, slope: 15.7},
+	share: curve{bias: -8.5, slope: 10},
+}
 
 func tier(probability float64) string {
 	switch {

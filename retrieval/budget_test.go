@@ -63,17 +63,17 @@ func TestModes(t *testing.T) {
 }
 
 func TestModesLimitTheRules(t *testing.T) {
-	var rules []schemas.Rule
-	for i := range 30 {
-		rules = append(rules, linked(fmt.Sprintf("L-%02d", i), "mutex deadline"))
+	rules := corpusRules()
+	for i := range 12 {
+		rules = append(rules, linked(fmt.Sprintf("L-%02d", i), "mutex deadline watchdog semaphore"))
 	}
 	ix := newTestIndex(t, rules, Options{})
 	for asked, want := range map[int]int{1500: 10, 4000: 5, 9000: 10} {
-		if got := len(ix.Search(Query{Text: "mutex deadline", BudgetTokens: asked}).Rules); got != want {
+		if got := len(ix.Search(Query{Text: "mutex deadline watchdog semaphore", BudgetTokens: asked}).Rules); got != want {
 			t.Errorf("budget %d: %d rules, want %d", asked, got, want)
 		}
 	}
-	if got := len(ix.Search(Query{Text: "mutex deadline", Limit: 3}).Rules); got != 3 {
+	if got := len(ix.Search(Query{Text: "mutex deadline watchdog semaphore", Limit: 3}).Rules); got != 3 {
 		t.Errorf("limit 3: %d rules", got)
 	}
 }
@@ -170,10 +170,10 @@ func TestRuleTextCannotForgeTheFrame(t *testing.T) {
 }
 
 func TestALaterRuleKeepsItsCoreBesideALongExample(t *testing.T) {
-	long := linked("A-1", "mutex mutex mutex")
+	long := linked("A-1", "mutex deadline deadline")
 	long.Violation = strings.Repeat("lock()\n", 900)
-	ix := newTestIndex(t, []schemas.Rule{long, linked("B-1", "mutex")}, Options{})
-	a := ix.Search(Query{Text: "mutex", BudgetTokens: 2000})
+	ix := newTestIndex(t, append(corpusRules(), long, linked("B-1", "mutex deadline")), Options{})
+	a := ix.Search(Query{Text: "mutex deadline", BudgetTokens: 2000})
 	if len(a.Rules) != 2 || a.Rules[0].Rendered != RenderedShort || a.Rules[1].Rendered != RenderedWhole {
 		t.Errorf("%s %q, %s %q", a.Rules[0].ID, a.Rules[0].Rendered, a.Rules[1].ID, a.Rules[1].Rendered)
 	}

@@ -14,7 +14,7 @@ func (s *search) hit(at int) Hit {
 		Conflicts: c.leftOut, Rule: doc.Rule,
 		Why: Why{
 			BM25: c.bm25, Vector: c.cosine, Severity: c.severity, Confidence: c.confidence, Graph: c.graph,
-			Coverage: c.coverage, Pinned: c.pinned > 0, Ranks: c.ranks,
+			Coverage: s.words.Coverage(c.doc), Pinned: c.pinned > 0, Ranks: c.ranks,
 		},
 	}
 	if s.q.Explain {

@@ -16,7 +16,8 @@ const rrfK = 60
 // passOne scores without the graph and judges relevance.
 func (s *search) passOne() {
 	s.score()
-	for place, at := range s.byScore() {
+	s.firstPass = s.sorted(func(c *candidate) float64 { return c.score })
+	for place, at := range s.firstPass {
 		s.pool[at].ranks.Pass1 = place + 1
 	}
 	for i := range s.pool {
@@ -86,24 +87,23 @@ func (p Profile) convex(c *candidate, maxBM25, low, high float64) float64 {
 	return float64((1-p.Graph)*relevance*prior/most) + float64(p.Graph*c.graph)
 }
 
-// byScore lists the places in the pool, best first: named documents in the
-// order of the text, then by score, ties by id.
-func (s *search) byScore() []int {
-	return s.sorted(func(c *candidate) float64 { return c.score })
-}
-
+// sorted lists the places in the pool, best first: named documents in the order
+// of the text, then by key, ties by id.
 func (s *search) sorted(key func(*candidate) float64) []int {
 	order := make([]int, len(s.pool))
+	keys := make([]float64, len(s.pool))
 	for i := range order {
-		order[i] = i
+		order[i], keys[i] = i, key(&s.pool[i])
 	}
 	slices.SortFunc(order, func(i, j int) int {
 		a, b := &s.pool[i], &s.pool[j]
-		return cmp.Or(
-			cmp.Compare(pinOrder(a), pinOrder(b)),
-			cmp.Compare(key(b), key(a)),
-			cmp.Compare(a.doc, b.doc), // documents are numbered by id
-		)
+		if a.pinned != b.pinned {
+			return cmp.Compare(pinOrder(a), pinOrder(b))
+		}
+		if keys[i] != keys[j] {
+			return cmp.Compare(keys[j], keys[i])
+		}
+		return cmp.Compare(a.doc, b.doc) // documents are numbered by id
 	})
 	return order
 }

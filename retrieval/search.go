@@ -11,6 +11,7 @@ const (
 	vectorCandidates = 10
 	graphCandidates  = 50
 	seedCount        = 3
+	usualPool        = 64 // candidates there is room for from the start
 )
 
 // The names of the stages, in order.
@@ -27,7 +28,6 @@ const (
 type candidate struct {
 	doc         int32
 	bm25        float64
-	coverage    float64
 	cosine      float64
 	severity    float64
 	confidence  float64
@@ -52,14 +52,16 @@ type search struct {
 	keep    func(int32) bool
 	pool    []candidate
 	at      map[int32]int // document to its place in pool
-	started int64
-	lap     int64
+	// firstPass is the order of pass one, as places in pool.
+	firstPass []int
+	started   int64
+	lap       int64
 }
 
 // Search answers a query. It is a function of the index, the query and what
 // [Options].Confidence answers; only the durations come from the clock.
 func (ix *Index) Search(q Query) Answer {
-	s := search{ix: ix, q: q, at: make(map[int32]int)}
+	s := search{ix: ix, q: q, pool: make([]candidate, 0, usualPool), at: make(map[int32]int, usualPool)}
 	s.started = s.now()
 	s.lap = s.started
 	s.answer = Answer{
@@ -151,7 +153,7 @@ func foldSet(names []string) map[string]bool {
 func (s *search) lexical() {
 	for i, m := range s.ix.words.Search(s.words, bm25Candidates, s.keep) {
 		c := s.candidate(m.Doc)
-		c.bm25, c.coverage, c.ranks.BM25 = m.Score, m.Coverage, i+1
+		c.bm25, c.ranks.BM25 = m.Score, i+1
 	}
 	for _, doc := range s.named {
 		if !s.keep(doc) {
@@ -160,7 +162,7 @@ func (s *search) lexical() {
 		c := s.candidate(doc)
 		c.pinned = 1 + slices.Index(s.named, doc)
 		if c.ranks.BM25 == 0 {
-			c.bm25, c.coverage = s.words.Score(doc)
+			c.bm25 = s.words.Score(doc)
 		}
 	}
 	s.done(StageBM25, len(s.pool))
@@ -176,9 +178,6 @@ func (s *search) vectors() {
 		for i, m := range s.ix.vectors.Nearest(s.vector, k, s.keep) {
 			c := s.candidate(m.Doc)
 			c.cosine, c.ranks.Vector = m.Cosine, i+1
-			if c.ranks.BM25 == 0 {
-				c.bm25, c.coverage = s.words.Score(m.Doc)
-			}
 		}
 	}
 	s.done(StageVector, len(s.pool))
@@ -189,8 +188,8 @@ func (s *search) vectors() {
 func (s *search) neighbours() {
 	var seeds []int32
 	var relevant []float64 // the seeds' probabilities, before any is lifted by another
-	for _, place := range s.byScore() {
-		c := &s.pool[place]
+	for _, at := range s.firstPass {
+		c := &s.pool[at]
 		if len(seeds) < seedCount && !provisional(&s.ix.docs[c.doc].Rule) {
 			seeds, relevant = append(seeds, c.doc), append(relevant, c.probability)
 		}
@@ -202,8 +201,6 @@ func (s *search) neighbours() {
 				continue
 			}
 			added++
-			c := s.candidate(n.doc)
-			c.bm25, c.coverage = s.words.Score(n.doc)
 		}
 		c := s.candidate(n.doc)
 		c.graph = n.proximity

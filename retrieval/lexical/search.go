@@ -13,9 +13,6 @@ const maxQueryTerms = 128
 type Match struct {
 	Doc   int32
 	Score float64 // BM25F
-	// Coverage is the share, 0 to 1, of the query's idf mass that the document
-	// holds. Wholes do not count: their parts do.
-	Coverage float64
 }
 
 // Query is a text resolved against one index.
@@ -23,6 +20,7 @@ type Query struct {
 	terms []queryTerm
 	mass  float64 // idf of all parts, known or not
 	known int
+	words int
 }
 
 type queryTerm struct {
@@ -41,6 +39,9 @@ func (ix *Index) Resolve(text string) Query {
 			continue
 		}
 		seen[term.Text] = true
+		if !term.Whole {
+			q.words++
+		}
 		at, ok := ix.terms[term.Text]
 		if !ok {
 			if !term.Whole {
@@ -67,8 +68,19 @@ func (ix *Index) Resolve(text string) Query {
 // Known is the number of the query's distinct terms that the index holds.
 func (q Query) Known() int { return q.known }
 
-// Mass is the idf of all the query's distinct words, known or not, wholes aside.
-func (q Query) Mass() float64 { return q.mass }
+// Words is the number of the query's distinct words, known or not, wholes aside.
+func (q Query) Words() int { return q.words }
+
+// Matched is how many of them a document holds.
+func (q Query) Matched(doc int32) int {
+	n := 0
+	for _, term := range q.terms {
+		if !term.whole && term.list.impact(doc) > 0 {
+			n++
+		}
+	}
+	return n
+}
 
 // Rarest is the idf of a word that no document holds: the most a word can weigh.
 func (ix *Index) Rarest() float64 { return ix.unknown }
@@ -93,11 +105,7 @@ func (ix *Index) Search(q Query, k int, keep func(doc int32) bool) []Match {
 	for _, term := range q.terms {
 		acc.add(term.list)
 	}
-	best := acc.best(k, keep)
-	for i := range best {
-		best[i].Coverage = q.coverage(best[i].Doc)
-	}
-	return best
+	return acc.best(k, keep)
 }
 
 // Contribution is what one term of a query adds to one document's score.
@@ -120,15 +128,18 @@ func (q Query) Explain(doc int32) []Contribution {
 	return parts
 }
 
-// Score is the BM25 score of one document and its coverage.
-func (q Query) Score(doc int32) (score, coverage float64) {
+// Score is the score of one document, which Search may have left out.
+func (q Query) Score(doc int32) float64 {
+	var score float64
 	for _, term := range q.terms {
 		score += term.list.impact(doc)
 	}
-	return score, q.coverage(doc)
+	return score
 }
 
-func (q Query) coverage(doc int32) float64 {
+// Coverage is the share, 0 to 1, of the query's idf mass that a document holds.
+// Wholes do not count: their parts do.
+func (q Query) Coverage(doc int32) float64 {
 	if q.mass == 0 {
 		return 0
 	}
@@ -182,5 +193,8 @@ func (a *accumulator) best(k int, keep func(int32) bool) []Match {
 }
 
 func order(a, b Match) int {
-	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Doc, b.Doc))
+	if a.Score != b.Score {
+		return cmp.Compare(b.Score, a.Score)
+	}
+	return cmp.Compare(a.Doc, b.Doc)
 }
