@@ -41,6 +41,7 @@ func find(t text, own phraseSets) (found []position, reason string) {
 			found = append(found, position{sentence: i, clause: len(s.clauses) - 1})
 			continue
 		}
+		blockers := s.blockers()
 		for j, c := range s.clauses {
 			said, ok := c.approves()
 			if !ok {
@@ -49,7 +50,7 @@ func find(t text, own phraseSets) (found []position, reason string) {
 				}
 				continue
 			}
-			if r := t.context(i, j, said); r != "" {
+			if r := t.context(i, j, said, blockers[j]); r != "" {
 				note(r)
 				continue
 			}
@@ -98,7 +99,7 @@ func anyOf(words []string, m map[string]bool) bool {
 
 // context tells why an approving clause does not speak for the user here: it
 // is asked, quoted, listed, or hangs on the clauses before it.
-func (t text) context(i, j int, said matched) string {
+func (t text) context(i, j int, said matched, earlier string) string {
 	s := t.sentences[i]
 	if s.end == '?' && !asksAfter(s.clauses[j+1:], said.onward) {
 		return Question
@@ -117,7 +118,7 @@ func (t text) context(i, j int, said matched) string {
 	if t.listed(i, said) {
 		return Quoted
 	}
-	return s.dependent(j)
+	return s.dependent(j, earlier)
 }
 
 // asksAfter tells whether the question of a sentence belongs to a clause of
@@ -126,7 +127,7 @@ func asksAfter(later []clause, onward string) bool {
 	if len(later) == 0 {
 		return false
 	}
-	for _, c := range later {
+	for _, c := range later[:min(len(later), nearby)] {
 		if len(c.words) > 2 && interrogatives[c.words[0]] {
 			return true
 		}
@@ -177,32 +178,50 @@ func (t text) listed(i int, said matched) bool {
 	return false
 }
 
-// dependent tells why the clause hangs on an earlier one of its sentence.
-func (s sentence) dependent(j int) string {
+// dependent tells why the clause hangs on an earlier one of its sentence;
+// earlier is what blockers says for it.
+func (s sentence) dependent(j int, earlier string) string {
 	c := s.clauses[j]
 	switch c.conj {
 	case "then", "or", "nor", "because", "yet":
 		return Condition
 	}
-	bareVerb := len(c.words) > 0 && c.words[0] == "approve"
-	for k := range j {
-		p := s.clauses[k]
-		first := firstWord(p)
-		text := " " + p.String() + " "
-		switch {
-		case conditionStart(p) && !remark.MatchString(p.String()), hypothetical[first]:
-			return Condition
-		case changeVerbs[first] || p.conj == "" && first == "first":
-			return Condition
-		case speech[p.words[len(p.words)-1]]:
-			return Quoted
-		case negations[p.words[len(p.words)-1]] && len(p.words) > 1:
-			return Negated
-		case k == j-1 && bareVerb && c.conj == "and" && !proceeds(p):
-			return Condition
-		case strings.Contains(text, " only ") && anyOf(p.words, conditionWords):
-			return Condition
+	if earlier != "" {
+		return earlier
+	}
+	if j > 0 && c.conj == "and" && len(c.words) > 0 && c.words[0] == "approve" && !proceeds(s.clauses[j-1]) {
+		return Condition
+	}
+	return ""
+}
+
+// blockers tells for each clause why an earlier one of the sentence keeps it
+// from standing for itself.
+func (s sentence) blockers() []string {
+	out := make([]string, len(s.clauses))
+	for k := 1; k < len(out); k++ {
+		if out[k] = out[k-1]; out[k] == "" {
+			out[k] = s.clauses[k-1].blocks()
 		}
+	}
+	return out
+}
+
+// blocks tells why nothing behind this clause in its sentence is the user's
+// unconditional word.
+func (c clause) blocks() string {
+	first, last := firstWord(c), c.words[len(c.words)-1]
+	switch {
+	case conditionStart(c) && !remark.MatchString(c.String()), hypothetical[first]:
+		return Condition
+	case changeVerbs[first] || c.conj == "" && first == "first":
+		return Condition
+	case speech[last]:
+		return Quoted
+	case negations[last] && len(c.words) > 1:
+		return Negated
+	case strings.Contains(" "+c.String()+" ", " only ") && anyOf(c.words, conditionWords):
+		return Condition
 	}
 	return ""
 }
@@ -258,6 +277,9 @@ func (t text) undone(found []position, waiting Gate) string {
 	return ""
 }
 
+// nearby is how many clauses back a pronoun may point.
+const nearby = 4
+
 // around judges the sentence of an approval as a whole.
 func (t text) around(p position, waiting Gate) string {
 	s := t.sentences[p.sentence]
@@ -273,7 +295,8 @@ func (t text) around(p position, waiting Gate) string {
 	if p.said.gate != "" {
 		return s.coordinated(p.clause, other)
 	}
-	for k, c := range s.clauses {
+	for k := max(0, p.clause-nearby); k < min(len(s.clauses), p.clause+2); k++ {
+		c := s.clauses[k]
 		if k == p.clause || namedGate(c.String()) != other {
 			continue
 		}

@@ -85,7 +85,7 @@ func (a annotated) read(src []byte) []test {
 		switch {
 		case t[i].kind == word && (t[i].text == "class" || t[i].text == "object" || t[i].text == "record"):
 			classSkip = classSkip || anyMark(marks, a.skips)
-			for j := i; j < len(t) && t[j].text != "{"; j++ {
+			for j := i; j < min(len(t), i+longest) && t[j].text != "{"; j++ {
 				junit3 = junit3 || a.classic && t[j].text == "TestCase"
 			}
 			marks = nil

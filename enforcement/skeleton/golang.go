@@ -226,7 +226,7 @@ func (f *goFile) judge(d *ast.FuncDecl) (test, bool) {
 	seen := map[string]bool{}
 	for queue := []*ast.FuncDecl{d}; len(queue) > 0; queue = queue[1:] {
 		cur := queue[0]
-		s := f.base.copy()
+		s := f.base.child()
 		s.learn(f.tokens(cur.Body))
 		v := &goVisitor{f: f, s: s, failers: f.failers(cur)}
 		v.block(cur.Body.List, meaningful, false)
@@ -250,7 +250,7 @@ func (f *goFile) judge(d *ast.FuncDecl) (test, bool) {
 }
 
 func (f *goFile) exampleWorth(d *ast.FuncDecl) strength {
-	s := f.base.copy()
+	s := f.base.child()
 	s.learn(f.tokens(d.Body))
 	best := unconditional
 	ast.Inspect(d.Body, func(n ast.Node) bool {

@@ -340,7 +340,7 @@ func (f *goFile) ginkgo() []test {
 		if !ok || name != "It" && name != "Specify" && name != "FIt" {
 			return true
 		}
-		s := f.base.copy()
+		s := f.base.child()
 		s.learn(f.tokens(lit.Body))
 		v := &goVisitor{f: f, s: s, failers: map[string]bool{}}
 		v.block(lit.Body.List, meaningful, false)

@@ -33,8 +33,12 @@ func readJavaScript(src []byte) []test {
 	units, shared := jsHelpers(t, found)
 	units = append(found, units...)
 	names := jsAssertNames(t)
+	automocked := jsModules(t)
 	sc := scanner{g: jsGrammar, assertions: func(s *scope, body []lexeme) []assertion {
-		s.jsModules(t)
+		for name := range automocked {
+			s.set(mock, name, true)
+			s.set(handed, name, true)
+		}
 		return jsAssertions(s, body, names)
 	}}
 	return sc.tests(units, shared)
@@ -172,6 +176,10 @@ func jsHelpers(t []lexeme, tests []unit) (units []unit, shared []lexeme) {
 		}
 		if name, body := jsNamed(t, i); body != nil {
 			units = append(units, unit{name: name, line: t[i].line, body: body})
+			for len(body) > 0 && i+1 < len(t) && t[i] != body[len(body)-1] {
+				i++
+			}
+			continue
 		}
 		shared = append(shared, t[i])
 	}
@@ -182,7 +190,7 @@ func jsHelpers(t []lexeme, tests []unit) (units []unit, shared []lexeme) {
 func jsNamed(t []lexeme, i int) (string, []lexeme) {
 	switch {
 	case t[i].text == "function" && i+2 < len(t) && t[i+1].kind == word:
-		for j := i + 2; j < len(t); j++ {
+		for j := i + 2; j < min(len(t), i+longest); j++ {
 			if t[j].text == "(" {
 				j = closing(t, j)
 				continue
@@ -197,10 +205,10 @@ func jsNamed(t []lexeme, i int) (string, []lexeme) {
 			j++
 		}
 		if j < len(t) && t[j].text == "function" {
-			for j < len(t) && t[j].text != "{" {
+			for j < min(len(t), i+longest) && t[j].text != "{" {
 				j++
 			}
-			if j < len(t) {
+			if j < len(t) && t[j].text == "{" {
 				return t[i-1].text, t[j : closing(t, j)+1]
 			}
 		}
@@ -242,8 +250,9 @@ func jsAssertNames(t []lexeme) map[string]bool {
 	return out
 }
 
-// jsModules marks what is imported from a module that the file mocks.
-func (s *scope) jsModules(t []lexeme) {
+// jsModules are the names imported from modules that the file mocks.
+func jsModules(t []lexeme) map[string]bool {
+	out := map[string]bool{}
 	mocked := map[string]bool{}
 	for i := 0; i+4 < len(t); i++ {
 		if (t[i].text == "jest" || t[i].text == "vi") && (t[i+2].text == "mock" || t[i+2].text == "doMock") && t[i+4].kind == str {
@@ -251,18 +260,19 @@ func (s *scope) jsModules(t []lexeme) {
 		}
 	}
 	if len(mocked) == 0 {
-		return
+		return nil
 	}
 	for i := range t {
 		if t[i].kind != str || !mocked[strings.Trim(t[i].text, `"'`)] || i == 0 || t[i-1].text != "from" {
 			continue
 		}
-		for j := i - 2; j >= 0 && t[j].text != "import"; j-- {
+		for j := i - 2; j >= max(0, i-60) && t[j].text != "import"; j-- {
 			if t[j].kind == word && t[j].text != "as" && t[j].text != "type" {
-				s.mocks[t[j].text], s.used[t[j].text] = true, true
+				out[t[j].text] = true
 			}
 		}
 	}
+	return out
 }
 
 // jsFiller are the words of a chain that check nothing.
@@ -298,7 +308,7 @@ func jsAssertions(s *scope, t []lexeme, assertNames map[string]bool) []assertion
 // subject is the expression that ends before the dot at i.
 func subject(t []lexeme, i int) []lexeme {
 	j := i - 1
-	for j >= 0 {
+	for hops := 0; j >= 0 && hops < 2*deepest; hops++ {
 		switch {
 		case t[j].text == ")" || t[j].text == "]":
 			j = opening(t, j) - 1
@@ -311,7 +321,7 @@ func subject(t []lexeme, i int) []lexeme {
 			return t[j+1 : i]
 		}
 	}
-	return t[:i]
+	return t[max(0, j+1):i]
 }
 
 // jsHandles are the parameters through which AVA, tape and QUnit assert: the

@@ -114,10 +114,11 @@ func readOther(src []byte) []test {
 		if !otherAssert.MatchString(tok.text) {
 			continue
 		}
-		args := arguments(statementOn(t, i+1))
+		rest := statementOn(t, i+1)
 		if t[i+1].text == "(" {
-			args = arguments(t[i+2 : max(closing(t, i+1), i+2)])
+			rest = t[i+2 : max(closing(t, i+1), i+2)]
 		}
+		args := arguments(rest[:min(len(rest), longest)])
 		if len(args) > 0 {
 			s := newScope(otherGrammar)
 			w := s.check(args[:min(2, len(args))]...)
@@ -136,7 +137,7 @@ func readOther(src []byte) []test {
 // statementOn is the rest of the line.
 func statementOn(t []lexeme, i int) []lexeme {
 	j := i
-	for j < len(t) && t[j].line == t[i].line {
+	for j < min(len(t), i+longest) && t[j].line == t[i].line {
 		j++
 	}
 	return t[i:j]

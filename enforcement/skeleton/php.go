@@ -114,7 +114,7 @@ func phpAssertions(s *scope, t []lexeme) []assertion {
 				add(c, s.condition(c.args[0]))
 			}
 		case prefixed(c.name, "assert"):
-			if len(c.args) > 0 && c.first != c.name && !s.mocks[c.first] {
+			if len(c.args) > 0 && c.first != c.name && !s.is(mock, c.first) {
 				add(c, s.check(c.args[:min(2, len(c.args))]...))
 			} else if method {
 				// $response->assertOk() of a framework

@@ -176,7 +176,7 @@ func pyBody(head []lexeme, lines []pyLine) []lexeme {
 		out = append(out, lexeme{kind: newline, text: "\n", line: l.tokens[0].line})
 		out = append(out, l.tokens...)
 	}
-	return append(out, lexeme{kind: newline, text: "\n"})
+	return link(append(out, lexeme{kind: newline, text: "\n"}))
 }
 
 // pyAssertions finds assert statements, assertion methods and functions,
@@ -242,15 +242,7 @@ func pyCall(s *scope, t []lexeme, c call) (strength, bool) {
 	method := c.at > 0 && t[c.at-1].text == "."
 	switch {
 	case prefixed(c.name, "assert_called", "assert_not_called", "assert_any_call", "assert_has_calls", "assert_awaited", "assert_not_awaited", "assert_any_await"):
-		start := c.at
-		for start > 1 && t[start-1].text == "." {
-			start -= 2
-			for start > 0 && (t[start].text == ")" || t[start].text == "]") {
-				start = opening(t, start) - 1
-			}
-		}
-		w := s.check(t[max(0, start) : c.at-1])
-		return w, true
+		return s.check(subject(t, max(0, c.at-1))), true
 	case c.name == "fail" && (c.first == "pytest" || c.first == "self" || c.first == "fail"):
 		return s.guarded(t, c.at), true
 	case c.name == "raises" || c.name == "assertRaises" || c.name == "assertRaisesRegex" || c.name == "warns" || c.name == "assertWarns" || c.name == "deprecated_call":
@@ -279,11 +271,12 @@ func pyCall(s *scope, t []lexeme, c call) (strength, bool) {
 
 // pyBlock is the block of the with statement whose call closes at i.
 func pyBlock(t []lexeme, i int) []lexeme {
-	for i < len(t) && t[i].kind != newline && t[i].text != ":" {
+	for stop := i + longest; i < min(len(t), stop) && t[i].kind != newline && t[i].text != ":"; {
 		i++
 	}
 	indent := -1
 	from := i + 1
+	t = t[:min(len(t), from+longest)]
 	for j := from; j < len(t); j++ {
 		if t[j].kind != newline || j+1 >= len(t) || t[j+1].kind == newline {
 			continue
@@ -308,18 +301,19 @@ func (s *scope) learnPython(t []lexeme) {
 		if t[i].text != "as" || t[i+1].kind != word {
 			continue
 		}
-		for j := i - 1; j >= 0 && t[j].kind != newline; j-- {
+		for j := i - 1; j >= max(0, i-60) && t[j].kind != newline; j-- {
 			if t[j].text == "patch" {
-				s.mocks[t[i+1].text], s.used[t[i+1].text] = true, true
+				s.set(mock, t[i+1].text, true)
+				s.set(handed, t[i+1].text, true)
 			}
 		}
 	}
 	s.learn(t)
 	for i := 0; i+2 < len(t); i++ {
-		if t[i].kind == word && t[i+1].text == "=" && s.mocks[t[i].text] {
+		if t[i].kind == word && t[i+1].text == "=" && s.is(mock, t[i].text) {
 			for _, v := range value(t, i+2) {
 				if v.text == "patch" || v.text == "spy" {
-					s.used[t[i].text] = true
+					s.set(handed, t[i].text, true)
 				}
 			}
 		}

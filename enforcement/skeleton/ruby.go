@@ -162,7 +162,7 @@ func rubyBlock(t []lexeme, i int, ends map[int]int) (body []lexeme, end int, ok 
 		case t[j].text == ")" || t[j].text == "]":
 			depth--
 		case depth > 0:
-		case t[j].kind == newline && t[j-1].text != ",":
+		case t[j].kind == newline && t[j-1].text != "," || t[j].text == ";" || j > i+longest:
 			return nil, 0, false
 		case t[j].text == "do" && t[j].kind == word:
 			end := ends[j]
@@ -308,8 +308,8 @@ func rubyAssert(s *scope, t []lexeme, i int) strength {
 				return s.check(t[j+1 : max(closing(t, j), j+1)])
 			}
 			if t[j].text == "do" {
-				end := rubyBlocks(t)[j]
-				return s.check(t[j+1 : max(end, j+1)])
+				end := rubyBlocks(t[j:min(len(t), j+longest)])[0]
+				return s.check(t[j+1 : j+max(end, 1)])
 			}
 		}
 		return constant

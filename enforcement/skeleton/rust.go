@@ -41,7 +41,7 @@ func readRust(src []byte) []test {
 			continue
 		}
 		open := i + 2
-		for open < len(t) && t[open].text != "{" && t[open].text != ";" {
+		for open < min(len(t), i+longest) && t[open].text != "{" && t[open].text != ";" {
 			if t[open].text == "(" {
 				open = closing(t, open)
 			}

@@ -31,7 +31,7 @@ const (
 )
 
 // MaxBytes bounds what is read; a longer file is judged by its beginning.
-const MaxBytes = 1 << 20
+const MaxBytes = 256 << 10
 
 // Problem is why a file is no valid skeleton; the zero Problem means valid.
 type Problem struct {

@@ -22,6 +22,29 @@ type lexeme struct {
 	text   string
 	line   int
 	column int // of its first byte in the line; indentation, for Python
+	match  int // distance to the bracket it belongs to, 0 for none
+}
+
+// link pairs the brackets. Tokens keep their distances when they are cut into
+// slices; a sequence that was put together must be linked again.
+func link(t []lexeme) []lexeme {
+	var open []int
+	for i := range t {
+		t[i].match = 0
+		if t[i].kind != punct {
+			continue
+		}
+		switch t[i].text {
+		case "(", "[", "{":
+			open = append(open, i)
+		case ")", "]", "}":
+			if n := len(open); n > 0 {
+				t[i].match, t[open[n-1]].match = open[n-1]-i, i-open[n-1]
+				open = open[:n-1]
+			}
+		}
+	}
+	return t
 }
 
 // dialect says how a language's tokens look.
@@ -65,11 +88,11 @@ func lex(src []byte, d dialect) []lexeme {
 	for l.pos < len(l.src) {
 		l.next()
 	}
-	return l.tokens
+	return link(l.tokens)
 }
 
 func (l *lexer) add(k kind, from int) {
-	l.tokens = append(l.tokens, lexeme{k, l.src[from:l.pos], l.first, l.column})
+	l.tokens = append(l.tokens, lexeme{kind: k, text: l.src[from:l.pos], line: l.first, column: l.column})
 }
 
 // advance moves to an offset and counts the lines between.
@@ -92,7 +115,7 @@ func (l *lexer) next() {
 	switch {
 	case c == '\n':
 		if l.d.newlines {
-			l.tokens = append(l.tokens, lexeme{newline, "\n", l.line, l.pos - l.bol})
+			l.tokens = append(l.tokens, lexeme{kind: newline, text: "\n", line: l.line, column: l.pos - l.bol})
 		}
 		l.advance(l.pos + 1)
 		l.heredocBodies()
@@ -147,7 +170,7 @@ func (l *lexer) comment() bool {
 		l.advance(l.pos + end + len(l.d.close))
 	}
 	if l.d.docTest && strings.Contains(l.src[from:l.pos], "@test") {
-		l.tokens = append(l.tokens, lexeme{word, "@test", l.line, 0})
+		l.tokens = append(l.tokens, lexeme{kind: word, text: "@test", line: l.line})
 	}
 	return true
 }

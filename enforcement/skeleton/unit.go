@@ -29,6 +29,7 @@ func (sc scanner) tests(units []unit, shared []lexeme) []test {
 			helpers[u.name] = append(helpers[u.name], i)
 		}
 	}
+	link(shared)
 	base := newScope(sc.g)
 	base.learn(shared)
 	for _, u := range units {
@@ -37,35 +38,35 @@ func (sc scanner) tests(units []unit, shared []lexeme) []test {
 		}
 	}
 	// A variable of a helper says nothing about one of the same name in a test.
-	clear(base.consts)
-	clear(base.derived)
+	clear(base.known[literal])
+	clear(base.known[answer])
 	clear(base.counts)
 	base.learn(shared)
 	helped := map[int][]assertion{}
+	calls := map[int][]int{}
 	var out []test
 	for _, u := range units {
 		if !u.test || u.skipped {
 			continue
 		}
-		s := base.copy()
+		s := base.child()
 		for _, p := range u.params {
-			s.mocks[p], s.used[p] = true, true
+			s.set(mock, p, true)
+			s.set(handed, p, true)
 		}
 		s.learn(u.body)
 		found := sc.assertions(s, u.body)
 		seen := map[int]bool{}
-		for queue := [][]lexeme{u.body}; len(queue) > 0; queue = queue[1:] {
-			for _, i := range sc.called(queue[0], helpers) {
-				if seen[i] {
-					continue
-				}
+		for queue := sc.called(u.body, helpers); len(queue) > 0; queue = queue[1:] {
+			if i := queue[0]; !seen[i] {
 				seen[i] = true
-				queue = append(queue, units[i].body)
 				if _, ok := helped[i]; !ok {
-					hs := base.copy()
+					calls[i] = sc.called(units[i].body, helpers)
+					hs := base.child()
 					hs.learn(units[i].body)
 					helped[i] = sc.assertions(hs, units[i].body)
 				}
+				queue = append(queue, calls[i]...)
 				found = append(found, helped[i]...)
 			}
 		}
@@ -79,26 +80,15 @@ func (sc scanner) tests(units []unit, shared []lexeme) []test {
 
 func (sc scanner) called(t []lexeme, helpers map[string][]int) []int {
 	var out []int
+	named := map[string]bool{}
 	for i, tok := range t {
-		if tok.kind != word || helpers[tok.text] == nil {
+		if tok.kind != word || helpers[tok.text] == nil || named[tok.text] {
 			continue
 		}
 		if sc.bare || i+1 < len(t) && (t[i+1].text == "(" || t[i+1].text == "<" || t[i+1].text == "!" || t[i+1].text == "::") {
+			named[tok.text] = true
 			out = append(out, helpers[tok.text]...)
 		}
 	}
 	return out
-}
-
-func (s *scope) copy() *scope {
-	c := newScope(s.g)
-	for _, p := range []struct{ to, from map[string]bool }{{c.consts, s.consts}, {c.mocks, s.mocks}, {c.derived, s.derived}, {c.used, s.used}} {
-		for k := range p.from {
-			p.to[k] = true
-		}
-	}
-	for k, v := range s.counts {
-		c.counts[k] = v
-	}
-	return c
 }

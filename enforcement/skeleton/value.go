@@ -13,19 +13,57 @@ type grammar struct {
 	neutral  func(name string) bool // assertions and mock programming: handing a mock to them is no use of it
 }
 
-// scope knows the variables a test can see.
+// fact is what is known of a variable.
+type fact int
+
+const (
+	literal fact = iota // holds a literal
+	mock                // holds a mock
+	answer              // holds what a mock answered
+	handed              // was handed to something real
+	facts
+)
+
+// scope knows the variables a test can see; what it does not know, its parent
+// may.
 type scope struct {
-	g       *grammar
-	consts  map[string]bool // hold literals
-	mocks   map[string]bool // hold mocks
-	derived map[string]bool // hold what a mock answered
-	used    map[string]bool // were handed to something real
-	counts  map[string]int  // assignments
+	g      *grammar
+	parent *scope
+	known  [facts]map[string]bool
+	counts map[string]int // assignments
 }
 
 func newScope(g *grammar) *scope {
-	return &scope{g: g, consts: map[string]bool{}, mocks: map[string]bool{}, derived: map[string]bool{},
-		used: map[string]bool{}, counts: map[string]int{}}
+	s := &scope{g: g, counts: map[string]int{}}
+	for i := range s.known {
+		s.known[i] = map[string]bool{}
+	}
+	return s
+}
+
+func (s *scope) child() *scope {
+	c := newScope(s.g)
+	c.parent = s
+	return c
+}
+
+func (s *scope) is(f fact, name string) bool {
+	for ; s != nil; s = s.parent {
+		if v, ok := s.known[f][name]; ok {
+			return v
+		}
+	}
+	return false
+}
+
+func (s *scope) set(f fact, name string, v bool) { s.known[f][name] = v }
+
+func (s *scope) assigned(name string) int {
+	n := 0
+	for ; s != nil; s = s.parent {
+		n += s.counts[name]
+	}
+	return n
 }
 
 // root is the variable or function an expression begins with.
@@ -107,19 +145,8 @@ func generic(t []lexeme, i int) int {
 // closing is the index of the bracket that closes the one at i, or of the last
 // token.
 func closing(t []lexeme, i int) int {
-	depth := 0
-	for j := i; j < len(t); j++ {
-		if t[j].kind != punct {
-			continue
-		}
-		switch t[j].text {
-		case "(", "[", "{":
-			depth++
-		case ")", "]", "}":
-			if depth--; depth <= 0 {
-				return j
-			}
-		}
+	if m := t[i].match; m > 0 && i+m < len(t) {
+		return i + m
 	}
 	return len(t) - 1
 }
@@ -210,18 +237,18 @@ func (s *scope) makeup(t []lexeme) makeup {
 		switch {
 		case s.g.keywords[tok.text] && !s.g.receiver[tok.text]:
 			continue
-		case s.mocks[r.name]:
+		case s.is(mock, r.name):
 			if r.called && !r.recorded() {
 				m.answer = true
 			} else {
 				m.mock = true
-				m.unused = m.unused || !s.used[r.name]
+				m.unused = m.unused || !s.is(handed, r.name)
 			}
 			i = r.end
-		case s.derived[r.name]:
+		case s.is(answer, r.name):
 			m.answer = true
 			i = r.end
-		case s.consts[r.name] || s.g.builtins[r.name]:
+		case s.is(literal, r.name) || s.g.builtins[r.name]:
 		default:
 			m.dynamic = true
 		}
@@ -252,9 +279,16 @@ func (s *scope) check(values ...[]lexeme) strength {
 	return constant
 }
 
+// longest bounds, in tokens, how far one expression is followed, so that
+// hostile input costs no more than its length.
+const longest = 500
+
 // condition is the worth of asserting that an expression is true.
 func (s *scope) condition(t []lexeme) strength {
 	t = trimLines(t)
+	if len(t) > longest {
+		return s.check(t)
+	}
 	for len(t) > 1 && (t[0].text == "!" || t[0].text == "not") {
 		t = t[1:]
 	}
@@ -313,7 +347,7 @@ func (s *scope) learn(t []lexeme) {
 		case "+=", "-=", "*=", "/=", "++", "--", "<<":
 			if t[i-1].kind == word {
 				s.counts[t[i-1].text] += 2
-				delete(s.consts, t[i-1].text)
+				s.set(literal, t[i-1].text, false)
 			}
 		case "=", ":=":
 			if name := s.target(t, i); name != "" {
@@ -357,6 +391,7 @@ func (s *scope) target(t []lexeme, i int) string {
 // value is the right-hand side that begins at i.
 func value(t []lexeme, i int) []lexeme {
 	depth := 0
+	t = t[:min(len(t), i+longest)]
 	for j := i; j < len(t); j++ {
 		tok := t[j]
 		switch {
@@ -381,26 +416,26 @@ func value(t []lexeme, i int) []lexeme {
 
 func (s *scope) assign(name string, v []lexeme) {
 	s.counts[name]++
-	delete(s.consts, name)
+	s.set(literal, name, false)
 	v = trimLines(v)
 	if len(v) == 0 {
 		return
 	}
 	switch {
 	case s.makesMock(v):
-		s.mocks[name] = true
-	case s.counts[name] > 1:
-		delete(s.derived, name)
+		s.set(mock, name, true)
+	case s.assigned(name) > 1:
+		s.set(answer, name, false)
 	default:
 		m := s.makeup(v)
 		switch {
 		case m.dynamic:
 		case m.answer:
-			s.derived[name] = true
+			s.set(answer, name, true)
 		case m.mock:
-			s.mocks[name] = true
+			s.set(mock, name, true)
 		case len(v) == 1 || v[0].text == "-" && len(v) == 2:
-			s.consts[name] = true
+			s.set(literal, name, true)
 		}
 	}
 }
@@ -455,7 +490,7 @@ func (s *scope) uses(t []lexeme) {
 		switch {
 		case tok.kind == punct && tok.text == "(":
 			name, first := callee(t, i, s.g)
-			stack = append(stack, call{name == "", name != "" && (s.g.neutral(name) || s.g.neutral(first) || s.g.makers(name) || s.mocks[first])})
+			stack = append(stack, call{name == "", name != "" && (s.g.neutral(name) || s.g.neutral(first) || s.g.makers(name) || s.is(mock, first))})
 		case tok.kind == punct && tok.text == ")":
 			if len(stack) > 0 {
 				stack = stack[:len(stack)-1]
@@ -465,7 +500,7 @@ func (s *scope) uses(t []lexeme) {
 				continue
 			}
 			if i > 2 && t[i-1].text == "=" && t[i-2].kind == word && s.g.access[t[i-3].text] && !s.g.receiver[before(t, i-4)] {
-				s.used[tok.text] = true
+				s.set(handed, tok.text, true)
 			}
 			if r := s.g.rootAt(t, i); r.called {
 				continue
@@ -473,7 +508,7 @@ func (s *scope) uses(t []lexeme) {
 			for k := len(stack) - 1; k >= 0; k-- {
 				if !stack[k].group {
 					if !stack[k].neutral {
-						s.used[tok.text] = true
+						s.set(handed, tok.text, true)
 					}
 					break
 				}
@@ -497,7 +532,7 @@ func callee(t []lexeme, i int, g *grammar) (name, first string) {
 		j--
 	}
 	if j >= 0 && t[j].text == ">" {
-		for depth := 0; j >= 0; j-- {
+		for depth, stop := 0, j-40; j >= max(0, stop); j-- {
 			if t[j].text == ">" {
 				depth++
 			} else if t[j].text == "<" {
@@ -527,17 +562,10 @@ func callee(t []lexeme, i int, g *grammar) (name, first string) {
 	return name, first
 }
 
+// opening is the index of the bracket that opens the one at i, or 0.
 func opening(t []lexeme, i int) int {
-	depth := 0
-	for j := i; j >= 0; j-- {
-		switch t[j].text {
-		case ")", "]", "}":
-			depth++
-		case "(", "[", "{":
-			if depth--; depth == 0 {
-				return j
-			}
-		}
+	if m := t[i].match; m < 0 && i+m >= 0 {
+		return i + m
 	}
 	return 0
 }
@@ -552,11 +580,22 @@ type call struct {
 	args  [][]lexeme
 }
 
+// deepest is how many calls within calls are looked at.
+const deepest = 40
+
 // calls lists the calls, outermost first.
 func (g *grammar) calls(t []lexeme) []call {
 	var out []call
+	var ends []int
 	for i, tok := range t {
+		for len(ends) > 0 && ends[len(ends)-1] <= i {
+			ends = ends[:len(ends)-1]
+		}
 		if tok.kind != punct || tok.text != "(" || i == 0 {
+			continue
+		}
+		ends = append(ends, closing(t, i))
+		if len(ends) > deepest {
 			continue
 		}
 		name, first := callee(t, i, g)
@@ -576,7 +615,7 @@ func (g *grammar) calls(t []lexeme) []call {
 // chain lists the member names and the arguments of calls behind index i:
 // `.not.toBe(3)` gives not, toBe and 3.
 func (g *grammar) chain(t []lexeme, i int) (members []string, args [][]lexeme) {
-	for i+2 < len(t) {
+	for hops := 0; i+2 < len(t) && hops < deepest; hops++ {
 		j := i + 1
 		for j < len(t) && t[j].kind == newline {
 			j++
@@ -601,7 +640,7 @@ func (g *grammar) chain(t []lexeme, i int) (members []string, args [][]lexeme) {
 // guarded is the worth of a failure at index at: that of the condition before
 // it, or nothing when it always happens.
 func (s *scope) guarded(t []lexeme, at int) strength {
-	for i := at - 1; i >= 0; i-- {
+	for i := at - 1; i >= max(0, at-8*longest); i-- {
 		if t[i].kind == punct && (t[i].text == "||" || t[i].text == "??") {
 			return s.check(t[max(0, i-12):i])
 		}
@@ -614,7 +653,7 @@ func (s *scope) guarded(t []lexeme, at int) strength {
 				return max(cond, constant)
 			}
 		case "try", "begin":
-			return s.check(t[i+1 : at])
+			return s.check(t[i+1 : min(at, i+longest)])
 		}
 	}
 	return unconditional
@@ -622,6 +661,7 @@ func (s *scope) guarded(t []lexeme, at int) strength {
 
 // header is the condition of a statement, up to its block.
 func header(t []lexeme, i int) []lexeme {
+	t = t[:min(len(t), i+longest)]
 	if i < len(t) && t[i].text == "(" {
 		return t[i+1 : closing(t, i)]
 	}
