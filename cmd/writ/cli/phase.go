@@ -16,6 +16,9 @@ func (a *app) phaseCommand() *cobra.Command {
 			if len(args) > 0 {
 				request.Gate = args[0]
 			}
+			if act == "invalidate" && request.Reason == "" {
+				return usage("phase invalidate: the reason is missing", "Give --reason: it is told to the agent and kept in the log.")
+			}
 			return a.phase(cmd.Context(), request)
 		}
 	}
@@ -36,11 +39,10 @@ func (a *app) phaseCommand() *cobra.Command {
 	invalidate := &cobra.Command{
 		Use: "invalidate plan|tests", Short: "Take an approval back, with a reason",
 		Example:   `  writ phase invalidate tests --reason "they test the mock"`,
-		ValidArgs: []string{"plan", "tests"}, Args: cobra.ExactArgs(1), RunE: act("invalidate"),
+		ValidArgs: []string{"plan", "tests"}, Args: cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs), RunE: act("invalidate"),
 	}
 	invalidate.Flags().StringVar(&request.Reason, "reason", "", "why, for the record")
 	invalidate.Flags().StringVar(&request.Rule, "rule", "", "the rule that was broken, if one was")
-	_ = invalidate.MarkFlagRequired("reason")
 	reopen := &cobra.Command{
 		Use: "reopen", Short: "Go back from verification to implementation",
 		Example: `  writ phase reopen --reason "a capability is missing"`,

@@ -1,0 +1,454 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/cmd/writd/config"
+	"github.com/writbus/writ/schemas"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// services answers each subject with a value or an error.
+type services struct {
+	replies map[string]any
+	asked   map[string][]string // bodies by subject
+	roles   []string
+}
+
+func (s *services) Request(_ context.Context, r bus.Request) (bus.Reply, error) {
+	if s.asked == nil {
+		s.asked = map[string][]string{}
+	}
+	s.asked[r.Subject] = append(s.asked[r.Subject], string(r.Body))
+	switch reply := s.replies[r.Subject].(type) {
+	case nil:
+		return bus.Reply{}, bus.ErrUnavailable
+	case error:
+		return bus.Reply{}, reply
+	case json.RawMessage:
+		return bus.Reply{Body: reply}, nil
+	case func(string) any:
+		raw, err := json.Marshal(reply(string(r.Body)))
+		return bus.Reply{Body: raw}, err
+	default:
+		raw, err := json.Marshal(reply)
+		return bus.Reply{Body: raw}, err
+	}
+}
+
+func (s *services) Close() {}
+
+type result struct {
+	out, err string
+	code     int
+}
+
+func (s *services) run(t *testing.T, stdin string, args ...string) result {
+	t.Helper()
+	return s.runIn(t, Env{}, stdin, args...)
+}
+
+// runIn runs a command line with what is missing of a world filled in.
+func (s *services) runIn(t *testing.T, env Env, stdin string, args ...string) result {
+	t.Helper()
+	data := t.TempDir()
+	if err := config.WriteEndpoint(data, config.Endpoint{URL: "nats://x", PID: os.Getpid()}); err != nil {
+		t.Fatal(err)
+	}
+	env.Vars = append([]string{"WRIT_HOME=" + data}, env.Vars...)
+	if env.Dir == "" {
+		env.Dir = t.TempDir()
+	}
+	env.Now = func() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) }
+	env.Connect = func(_ context.Context, _ config.Endpoint, _, role string) (Service, error) {
+		s.roles = append(s.roles, role)
+		return s, nil
+	}
+	var out, problems bytes.Buffer
+	code := Run(t.Context(), args, strings.NewReader(stdin), &out, &problems, env)
+	return result{out.String(), problems.String(), code}
+}
+
+func TestHelp(t *testing.T) {
+	var all bytes.Buffer
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		all.WriteString("=== " + c.CommandPath() + "\n")
+		var text bytes.Buffer
+		c.SetOut(&text)
+		if err := c.Help(); err != nil {
+			t.Fatal(err)
+		}
+		all.WriteString(text.String() + "\n")
+		for _, child := range c.Commands() {
+			if child.Name() != "help" && child.Name() != "completion" {
+				walk(child)
+			}
+		}
+	}
+	walk((&app{}).tree())
+	path := filepath.Join("testdata", "help.txt")
+	if *update {
+		if err := os.WriteFile(path, all.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(bytes.ReplaceAll(want, []byte("\r\n"), []byte("\n")), all.Bytes()) {
+		t.Errorf("the help differs from %s; -update rewrites it:\n%s", path, all.String())
+	}
+}
+
+func TestEveryCommandHasAnExample(t *testing.T) {
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		if c.Example == "" || c.Short == "" {
+			t.Errorf("%s has no example or no short help", c.CommandPath())
+		}
+		for _, child := range c.Commands() {
+			walk(child)
+		}
+	}
+	walk((&app{}).tree())
+}
+
+func TestUsageErrors(t *testing.T) {
+	for _, args := range [][]string{
+		{"frobnicate"}, {"status", "extra"}, {"status", "--frob"}, {"emit"}, {"emit", "a", "b"}, {"emit", "prompt.submitted"},
+		{"emit", "prompt.submitted", "--session", "s", "--data", "{"}, {"emit", "prompt.submitted", "--session", "s", "--id", "t"},
+		{"query"}, {"mode", "set"}, {"mode", "set", "sleep", "--session", "s"}, {"mode"}, {"phase", "invalidate"},
+		{"phase", "invalidate", "plan", "--session", "s"}, {"approve", "everything"}, {"session", "show", "a", "b"}, {"rule", "show"},
+		{"replay", "--since", "yesterday"}, {"replay", "--stream", "nothing"}, {"watch", "--stream", "nothing"},
+		{"init", "--agent", "cursor"}, {"up", "--tour", "--no-tour"},
+	} {
+		s := &services{}
+		r := s.run(t, "", args...)
+		if r.code != exitUsage || r.out != "" || !strings.HasPrefix(r.err, "writ: ") || strings.Count(r.err, "\n") != 1 {
+			t.Errorf("writ %s: code %d, out %q, err %q", strings.Join(args, " "), r.code, r.out, r.err)
+		}
+		if !strings.Contains(r.err, ". ") {
+			t.Errorf("writ %s does not say what to do: %q", strings.Join(args, " "), r.err)
+		}
+		if len(s.roles) > 0 {
+			t.Errorf("writ %s connected", strings.Join(args, " "))
+		}
+	}
+}
+
+func TestFaultsOfTheDaemon(t *testing.T) {
+	for name, c := range map[string]struct {
+		err  error
+		code int
+		says string
+	}{
+		"not found":   {&bus.ServiceError{Code: schemas.CodeNotFound, Text: "there is no rule X"}, 1, "writ: rule show X: there is no rule X\n"},
+		"refused":     {&bus.ServiceError{Code: schemas.CodeRefused, Text: "no"}, 1, "writ: rule show X: no\n"},
+		"bad request": {&bus.ServiceError{Code: schemas.CodeBadRequest, Text: "what?"}, 2, "writ: rule show X: what?\n"},
+		"not ready":   {&bus.ServiceError{Code: schemas.CodeNotReady, Text: "a view is being built"}, 1, "Try again in a moment"},
+		"denied":      {bus.ErrDenied, 1, "`writ doctor` checks the credentials."},
+		"silent":      {bus.ErrUnavailable, 1, "`writ doctor` shows why."},
+	} {
+		s := &services{replies: map[string]any{schemas.SvcRule: c.err}}
+		r := s.run(t, "", "rule", "show", "X")
+		if r.code != c.code || !strings.Contains(r.err, c.says) {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+}
+
+func TestStatusWithoutADaemon(t *testing.T) {
+	var out, problems bytes.Buffer
+	env := Env{Vars: []string{"WRIT_HOME=" + t.TempDir()}, Dir: t.TempDir(), Now: time.Now}
+	code := Run(t.Context(), []string{"status"}, strings.NewReader(""), &out, &problems, env)
+	if code != 1 || problems.String() != "writ: status: the daemon does not run. `writ up` starts it.\n" {
+		t.Errorf("code %d, %q", code, problems.String())
+	}
+}
+
+func TestEmit(t *testing.T) {
+	s := &services{replies: map[string]any{schemas.SvcEmit: schemas.EmitReply{
+		EventID: "e1", Position: schemas.Position{Stream: schemas.StreamSessions, Seq: 7},
+	}}}
+	r := s.run(t, `{"prompt":"<b>"}`, "emit", "prompt.submitted", "--session", "a.b", "--data", "-", "--event-id", "e1", "--json")
+	if r.code != 0 || r.out != `{"event_id":"e1","position":{"stream":"WRIT_SESSIONS","seq":7}}`+"\n" {
+		t.Fatalf("%+v", r)
+	}
+	var sent schemas.EmitRequest
+	if err := json.Unmarshal([]byte(s.asked[schemas.SvcEmit][0]), &sent); err != nil {
+		t.Fatal(err)
+	}
+	if sent.Type != "prompt.submitted" || sent.ID != "a.b" || sent.EventID != "e1" || !strings.Contains(string(sent.Data), "prompt") {
+		t.Errorf("sent %+v", sent)
+	}
+	r = s.runIn(t, Env{Vars: []string{"CLAUDE_CODE_SESSION_ID=own"}}, "", "emit", "prompt.submitted", "--data", `{"prompt":"x"}`)
+	if r.out != "e1  WRIT_SESSIONS 7\n" || !strings.Contains(s.asked[schemas.SvcEmit][1], `"id":"own"`) {
+		t.Errorf("%+v %v", r, s.asked)
+	}
+}
+
+func TestAgentsCannotActAsTheUser(t *testing.T) {
+	for _, args := range [][]string{
+		{"approve", "--session", "s"}, {"phase", "invalidate", "plan", "--reason", "r", "--session", "s"}, {"phase", "reopen", "--session", "s"},
+	} {
+		for name, vars := range map[string][]string{"no terminal": nil, "an agent": {"CLAUDECODE=1"}} {
+			s := &services{replies: map[string]any{schemas.SvcApprove: schemas.ActReply{OK: true, Fingerprint: "f"}, schemas.SvcPhase: schemas.ActReply{OK: true}}}
+			r := s.runIn(t, Env{Vars: vars}, "yes\n", args...)
+			if r.code != 1 || !strings.Contains(r.err, "this is for the user alone") || len(s.roles) > 0 {
+				t.Errorf("%v with %s: %+v, as %v", args, name, r, s.roles)
+			}
+		}
+	}
+	s := &services{replies: map[string]any{schemas.SvcMode: schemas.ActReply{OK: true, Session: "s", Mode: "work", Phase: "planning"}}}
+	r := s.runIn(t, Env{Vars: []string{"CLAUDECODE=1"}}, "", "mode", "set", "work", "--session", "s")
+	if r.code != 0 || s.roles[0] != roleHook || len(s.asked[schemas.SvcModeByUser]) > 0 {
+		t.Errorf("%+v as %v", r, s.roles)
+	}
+}
+
+func TestAgentProgram(t *testing.T) {
+	for line, want := range map[string]string{
+		"claude":                             "claude",
+		"/home/u/.local/bin/claude --resume": "claude",
+		"node /usr/bin/codex.js":             "codex",
+		"node --max-old-space-size=4096 /usr/lib/node_modules/@anthropic-ai/claude-code/cli.js": "@anthropic-ai/claude-code",
+		"/usr/bin/env node /opt/gemini": "gemini",
+		`C:\Users\u\claude.exe`:         "",
+		"C:/Users/u/claude.exe":         "claude",
+		"vim claude.md":                 "",
+		"bash":                          "",
+		"/usr/bin/claudette":            "",
+		"":                              "",
+	} {
+		if filepath.Separator == '\\' && strings.Contains(line, `\`) {
+			want = "claude"
+		}
+		if got := agentProgram(strings.Fields(line)); got != want {
+			t.Errorf("%q: %q, want %q", line, got, want)
+		}
+	}
+}
+
+func TestModeFindsTheLatestSessionOfTheProject(t *testing.T) {
+	root := t.TempDir()
+	writeFile(t, filepath.Join(root, ".writ", "config.yaml"), "")
+	s := &services{replies: map[string]any{
+		schemas.SvcSessions: schemas.SessionList{Sessions: []schemas.SessionSummary{
+			{Session: "ended", Ended: true}, {Session: "sub", Parent: "live"}, {Session: "live"}, {Session: "older"},
+		}},
+		schemas.SvcMode: func(body string) any {
+			var r schemas.ModeRequest
+			_ = json.Unmarshal([]byte(body), &r)
+			return schemas.ActReply{OK: true, Session: r.Session, Mode: "debug"}
+		},
+	}}
+	r := s.runIn(t, Env{Dir: root}, "", "mode")
+	if r.code != 0 || r.out != "debug  session live\n" || !strings.Contains(s.asked[schemas.SvcSessions][0], root) {
+		t.Errorf("%+v %v", r, s.asked)
+	}
+}
+
+func TestARefusedActShowsWhy(t *testing.T) {
+	s := &services{replies: map[string]any{schemas.SvcMode: schemas.ActReply{Message: "leaving work is for the user", Problems: []string{"one", "two"}}}}
+	r := s.run(t, "", "mode", "set", "debug", "--session", "s")
+	if r.code != 1 || r.err != "writ: mode set debug: leaving work is for the user\n  - one\n  - two\n" {
+		t.Errorf("%+v", r)
+	}
+	r = s.run(t, "", "mode", "set", "debug", "--session", "s", "--json")
+	if r.code != 1 || !json.Valid([]byte(r.out)) || r.err != "" {
+		t.Errorf("%+v", r)
+	}
+}
+
+// pages serves a stream's events a few at a time.
+func pages(events map[schemas.Stream][]schemas.ReplayEvent) func(string) any {
+	return func(body string) any {
+		var r schemas.ReplayRequest
+		_ = json.Unmarshal([]byte(body), &r)
+		all := events[r.Stream]
+		from := min(int(r.After), len(all))
+		to := min(from+2, len(all))
+		return schemas.ReplayPage{Events: all[from:to], Next: uint64(to), End: to == len(all)}
+	}
+}
+
+func TestReplayMergesTheStreamsByTime(t *testing.T) {
+	at := func(stream schemas.Stream, seq uint64, second int) schemas.ReplayEvent {
+		return schemas.ReplayEvent{
+			Position: schemas.Position{Stream: stream, Seq: seq}, Type: "prompt.submitted",
+			Time: time.Date(2026, 11, 21, 0, 0, second, 0, time.UTC), Data: json.RawMessage(`{"prompt":"p"}`),
+		}
+	}
+	s := &services{replies: map[string]any{schemas.SvcReplay: pages(map[schemas.Stream][]schemas.ReplayEvent{
+		schemas.StreamSessions: {at(schemas.StreamSessions, 1, 1), at(schemas.StreamSessions, 2, 4), at(schemas.StreamSessions, 3, 3), at(schemas.StreamSessions, 4, 9)},
+		schemas.StreamRules:    {at(schemas.StreamRules, 1, 2), at(schemas.StreamRules, 2, 5), at(schemas.StreamRules, 3, 6)},
+	})}}
+	r := s.run(t, "", "replay", "--json")
+	var order []string
+	for line := range strings.Lines(r.out) {
+		var e schemas.ReplayEvent
+		if err := json.Unmarshal([]byte(line), &e); err != nil {
+			t.Fatal(err)
+		}
+		order = append(order, string(e.Position.Stream[5:6])+string(rune('0'+e.Position.Seq)))
+	}
+	if got := strings.Join(order, " "); r.code != 0 || got != "S1 R1 S2 S3 R2 R3 S4" {
+		t.Errorf("%+v: %s", r, got)
+	}
+	if r := s.run(t, "", "replay", "--json", "--limit", "3", "--stream", "rules"); strings.Count(r.out, "\n") != 3 {
+		t.Errorf("limited: %+v", r)
+	}
+	if r := s.run(t, "", "session", "replay", "s"); r.code != 0 || strings.Count(r.out, "\n") != 4 {
+		t.Errorf("session: %+v", r)
+	}
+}
+
+func TestReplayOfAnUnknownSession(t *testing.T) {
+	s := &services{replies: map[string]any{schemas.SvcReplay: schemas.ReplayPage{End: true}}}
+	if r := s.run(t, "", "session", "replay", "nobody"); r.code != 1 || !strings.Contains(r.err, "no events of session nobody") {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestQueryIsReadable(t *testing.T) {
+	s := &services{replies: map[string]any{schemas.SvcRetrieve: json.RawMessage(`{"rules":[{"id":"GO-A-001","type":"Rule","score":0.987,
+"tier":"inject","severity":"high","domain":"go","authority":"human","title":"A title","trigger":"t","statement":"Do <this>.",
+"why":{"bm25":9.5,"ranks":{"bm25":1},"terms":[{"term":"retri","score":1}]}}],"mode":"standard","tier":"inject","probability":0.91,
+"embedder":"none","profile":"lexical","latency_us":{"total":306.4},"block":"the block\n"}`)}}
+	want := "GO-A-001  A title\n    score 0.99 · high · go · human\n    Do <this>.\n" +
+		"    because: words 9.500 (rank 1), meaning 0.000 (rank 0), severity 0.00, confidence 0.00, neighbours 0.00; matched retri\n\n" +
+		"1 rule in 306 µs; probability 0.91, standard, embedder none, profile lexical\n"
+	if r := s.run(t, "", "query", "retry", "it", "--explain"); r.code != 0 || r.out != want {
+		t.Errorf("%+v", r)
+	}
+	if !strings.Contains(s.asked[schemas.SvcRetrieve][0], `"query":"retry it"`) {
+		t.Errorf("asked %v", s.asked)
+	}
+	if r := s.run(t, "", "query", "x", "--block"); r.out != "the block\n" {
+		t.Errorf("%+v", r)
+	}
+	if r := s.run(t, "", "query", "x", "--json"); !strings.Contains(r.out, `"Do <this>."`) || strings.Count(r.out, "\n") != 1 {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestRuleImportSendsTheFiles(t *testing.T) {
+	dir := t.TempDir()
+	writeFile(t, filepath.Join(dir, "b", "two.md"), "2")
+	writeFile(t, filepath.Join(dir, "a.md"), "1")
+	writeFile(t, filepath.Join(dir, "README.md"), "not a rule")
+	writeFile(t, filepath.Join(dir, ".git", "x.md"), "not a rule")
+	writeFile(t, filepath.Join(dir, "notes.txt"), "not a rule")
+	s := &services{replies: map[string]any{schemas.SvcRuleImport: schemas.RuleImportReply{Imported: []string{"A"}, Unchanged: 1}}}
+	r := s.run(t, "", "rule", "import", dir)
+	if r.code != 0 || r.out != "1 rule imported, 1 unchanged, 0 retired.\n" {
+		t.Fatalf("%+v", r)
+	}
+	var sent schemas.RuleImportRequest
+	if err := json.Unmarshal([]byte(s.asked[schemas.SvcRuleImport][0]), &sent); err != nil {
+		t.Fatal(err)
+	}
+	if len(sent.Files) != 2 || sent.Files[0] != (schemas.RuleFile{Path: "a.md", Content: "1"}) || sent.Files[1].Path != "b/two.md" {
+		t.Errorf("sent %+v", sent.Files)
+	}
+	s.replies[schemas.SvcRuleImport] = schemas.RuleImportReply{Problems: []string{"a.md:1: no front matter"}}
+	if r := s.run(t, "", "rule", "import", dir); r.code != 1 || !strings.Contains(r.err, "a.md:1: no front matter") {
+		t.Errorf("%+v", r)
+	}
+	writeFile(t, filepath.Join(dir, "huge.md"), strings.Repeat("x", maxRuleFile+1))
+	if r := s.run(t, "", "rule", "import", dir); r.code != 1 || !strings.Contains(r.err, "at most 256.0 KiB") {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestInitRefusesWhatIsNoProject(t *testing.T) {
+	home := t.TempDir()
+	s := &services{}
+	env := Env{Home: home, Executable: filepath.Join(t.TempDir(), "writ")}
+	for arg, says := range map[string]string{home: "home folder", filepath.Join(home, "none"): "no such", string(filepath.Separator): "root of the file system"} {
+		if r := s.runIn(t, env, "", "init", arg); r.code != 1 || !strings.Contains(r.err, says) {
+			t.Errorf("init %s: %+v", arg, r)
+		}
+	}
+	root := t.TempDir()
+	if r := s.runIn(t, env, "", "init", root, "--json"); r.code != 0 || !strings.Contains(r.out, ".claude/settings.json") {
+		t.Errorf("%+v", r)
+	}
+	if r := s.runIn(t, env, "", "uninstall", root); r.code != 0 || !strings.Contains(r.out, "no longer guards") {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestSizesAndAges(t *testing.T) {
+	for n, want := range map[uint64]string{0: "0 B", 1023: "1023 B", 1024: "1.0 KiB", 5 << 20: "5.0 MiB", 1 << 50: "1024.0 TiB"} {
+		if got := size(n); got != want {
+			t.Errorf("size(%d) = %s, want %s", n, got, want)
+		}
+	}
+	for d, want := range map[time.Duration]string{
+		0: "under a second", 61 * time.Second: "1m1s", 3*time.Hour + 5*time.Minute: "3h5m", 49 * time.Hour: "2d1h",
+	} {
+		if got := age(d); got != want {
+			t.Errorf("age(%s) = %s, want %s", d, got, want)
+		}
+	}
+	for n, want := range map[uint64]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567"} {
+		if got := thousands(n); got != want {
+			t.Errorf("thousands(%d) = %s, want %s", n, got, want)
+		}
+	}
+	if got := shorten("one two three four", 12); got != "one two…" {
+		t.Errorf("shorten = %q", got)
+	}
+}
+
+// The client stays thin: a hook's cost is the start of its process, and these
+// packages take milliseconds to initialise.
+func TestTheClientLinksNothingHeavy(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", "github.com/writbus/writ/cmd/writ").Output()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		t.Fatalf("go list: %s", exit.Stderr)
+	}
+	if err != nil {
+		t.Skipf("no go tool: %v", err)
+	}
+	for _, path := range strings.Fields(string(out)) {
+		for _, heavy := range []string{
+			"github.com/nats-io/nats-server", "github.com/blevesearch", "github.com/cockroachdb", "mvdan.cc/sh", "github.com/yuin/goldmark",
+			"github.com/tiktoken-go", "github.com/coder/hnsw", "github.com/prometheus", "google.golang.org/protobuf",
+			"github.com/writbus/writ/enforcement", "github.com/writbus/writ/retrieval", "github.com/writbus/writ/projections", "github.com/writbus/writ/observer",
+			"github.com/writbus/writ/bus/embedded", "github.com/writbus/writ/cmd/writd/daemon",
+		} {
+			if strings.HasPrefix(path, heavy) {
+				t.Errorf("writ links %s", path)
+			}
+		}
+	}
+}
+
+func TestClientAndDaemonHaveOneVersion(t *testing.T) {
+	source, err := os.ReadFile(filepath.Join("..", "..", "writd", "daemon", "daemon.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(source), `const Version = "`+Version+`"`) {
+		t.Errorf("the daemon's version is not %s", Version)
+	}
+}
