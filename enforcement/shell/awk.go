@@ -93,7 +93,7 @@ func awkTokens(src string) []string {
 	var toks []string
 	for src != "" {
 		var t string
-		if src[0] == '/' && awkOperandBefore(toks) == false {
+		if src[0] == '/' && !awkOperandBefore(toks) {
 			t = awkRegexp.FindString(src)
 		}
 		if t == "" {
