@@ -2,7 +2,7 @@ package skeleton
 
 import "strings"
 
-var javaDialect = dialect{lineComments: []string{"//"}, blockOpen: "/*", close: "*/", quotes: `"'`, triple: true, wordMarks: "$"}
+var javaDialect = dialect{lineComments: []string{"//"}, blockOpen: "/*", close: "*/", quotes: "\"'`", triple: true, wordMarks: "$"}
 
 var csharpDialect = dialect{lineComments: []string{"//"}, blockOpen: "/*", close: "*/", quotes: `"'`, triple: true, csharp: true}
 
@@ -261,7 +261,7 @@ func javaAssertions(s *scope, t []lexeme) []assertion {
 		case c.name == "assertAll", c.name == "assertSoftly":
 		case prefixed(c.name, "assertThrows", "assertDoesNotThrow", "assertFailsWith", "assertThatThrownBy", "assertThatCode", "assertTimeout", "assertFails"):
 			if len(c.args) > 0 {
-				add(c, s.check(c.args[min(1, len(c.args)-1)]))
+				add(c, s.check(withoutThrows(c.args[min(1, len(c.args)-1)])))
 			} else if end := c.close + 1; end < len(t) && t[end].text == "{" {
 				add(c, s.check(t[end:closing(t, end)]))
 			}
@@ -365,7 +365,7 @@ func csharpAssert(s *scope, t []lexeme, c call, add func(call, strength)) {
 		}
 	case len(c.args) == 0 || c.name == "Multiple" || c.name == "Pass":
 	case prefixed(c.name, "Throws", "Catch", "DoesNotThrow", "Record"):
-		add(c, s.check(c.args[len(c.args)-1]))
+		add(c, s.check(withoutThrows(c.args[len(c.args)-1])))
 	case c.name == "That" && len(c.args) > 1:
 		add(c, s.check(c.args[0], matcherArgs(c.args[1])))
 	case prefixed(c.name, "True", "False", "IsTrue", "IsFalse", "Null", "NotNull", "IsNull", "IsNotNull", "Empty", "NotEmpty", "That", "IsEmpty", "IsNotEmpty"):

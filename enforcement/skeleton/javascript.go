@@ -399,10 +399,14 @@ func jsExpect(s *scope, t []lexeme, c call) (strength, bool) {
 	if prefixed(matcher, "toBe", "toEqual", "toHave", "toThrow", "toMatch", "toContain", "toStrict") && !called(t, c.close, matcher) {
 		return 0, false
 	}
+	subject := withoutThrows(c.args[0])
 	if len(args) == 0 {
-		return s.condition(c.args[0]), true
+		return s.condition(subject), true
 	}
-	return s.check(c.args[0], args[0]), true
+	if prefixed(matcher, "toThrow") || matcher == "throw" {
+		return s.check(subject), true
+	}
+	return s.check(subject, args[0]), true
 }
 
 func called(t []lexeme, i int, name string) bool {

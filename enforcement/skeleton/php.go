@@ -93,7 +93,8 @@ func phpAssertions(s *scope, t []lexeme) []assertion {
 			add(c, s.guarded(t, c.at))
 		case c.name == "expectNotToPerformAssertions":
 		case prefixed(c.name, "expectException", "expectError", "expectOutput", "expectWarning", "expectDeprecation"):
-			if s.makeup(append(append([]lexeme{}, t[:c.at]...), t[min(c.close+1, len(t)):]...)).dynamic {
+			rest := append(append([]lexeme{}, t[:max(0, c.at-2)]...), t[min(c.close+1, len(t)):]...)
+			if s.makeup(link(withoutThrows(rest))).dynamic {
 				add(c, meaningful)
 			}
 		case c.name == "expects" && method || prefixed(c.name, "shouldReceive", "shouldHaveReceived", "shouldBeCalled", "shouldNotHaveReceived"):
@@ -114,13 +115,12 @@ func phpAssertions(s *scope, t []lexeme) []assertion {
 				add(c, s.condition(c.args[0]))
 			}
 		case prefixed(c.name, "assert"):
-			if len(c.args) > 0 && c.first != c.name && !s.is(mock, c.first) {
-				add(c, s.check(c.args[:min(2, len(c.args))]...))
-			} else if method {
-				// $response->assertOk() of a framework
+			direct := c.first == c.name || t[c.at-1].text == "::"
+			switch {
+			case !direct: // $response->assertOk() of a framework
 				add(c, s.check(subject(t, c.at-1)))
-			} else if len(c.args) > 0 {
-				add(c, s.condition(c.args[0]))
+			case len(c.args) > 0:
+				add(c, s.check(c.args[:min(2, len(c.args))]...))
 			}
 		}
 	}

@@ -308,7 +308,6 @@ func (s *scope) learnPython(t []lexeme) {
 			}
 		}
 	}
-	s.learn(t)
 	for i := 0; i+2 < len(t); i++ {
 		if t[i].kind == word && t[i+1].text == "=" && s.is(mock, t[i].text) {
 			for _, v := range value(t, i+2) {

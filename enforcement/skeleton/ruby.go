@@ -286,13 +286,15 @@ func rubyExpect(s *scope, t []lexeme, i int) (strength, bool) {
 	switch m := matcher[0].text; {
 	case m == "receive" || m == "receive_messages" || m == "have_received":
 		return s.check(sub), true
-	case len(matcher) > 1 && matcher[0].kind == word && matcher[1].text == "(":
+	case len(matcher) > 1 && matcher[0].kind == word && matcher[1].text == "(" && !prefixed(m, "raise_"):
 		args := matcher[2:max(2, closing(matcher, 1))]
 		if len(args) == 0 {
 			return s.condition(sub), true
 		}
 		return s.check(sub, args), true
-	case len(matcher) == 1 || m == "raise_error" || m == "change":
+	case m == "raise_error" || m == "raise_exception":
+		return s.check(withoutThrows(sub)), true
+	case len(matcher) == 1 || m == "change":
 		return s.condition(sub), true
 	case matcher[0].kind == word && matcher[1].text != ".":
 		return s.check(sub, matcher[1:]), true

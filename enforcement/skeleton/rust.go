@@ -3,7 +3,7 @@ package skeleton
 var rustDialect = dialect{lineComments: []string{"//"}, blockOpen: "/*", close: "*/", nested: true, quotes: `"`, rustStrings: true}
 
 var rustGrammar = &grammar{
-	keywords: names("let mut ref fn pub use mod match if else for while loop return async await move impl as in where unsafe dyn box const static struct enum"),
+	keywords: names("let mut ref fn pub use mod match if else for while loop return async await move impl as in where unsafe dyn box const static struct enum panic todo unimplemented unreachable println print eprintln dbg assert assert_eq assert_ne"),
 	literals: names("true false None"),
 	builtins: names("Some Ok Err vec String Vec str format"),
 	access:   names(". ::"),

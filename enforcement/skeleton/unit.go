@@ -70,7 +70,7 @@ func (sc scanner) tests(units []unit, shared []lexeme) []test {
 				found = append(found, helped[i]...)
 			}
 		}
-		if u.expects && s.makeup(u.body).dynamic {
+		if u.expects && s.makeup(withoutThrows(u.body)).dynamic {
 			found = append(found, assertion{u.line, meaningful})
 		}
 		out = append(out, test{u.name, u.line, found})
