@@ -221,3 +221,12 @@ func TestNewIndexRefuses(t *testing.T) {
 		t.Errorf("without id: %v", err)
 	}
 }
+
+func TestOneLineIsTheJoinedWords(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.OneOf(rapid.StringMatching(`[ a\t\n\x{7f}\x{85}\x{a0}é]*`), rapid.String()).Draw(t, "text")
+		if got, want := oneLine(text), strings.Join(strings.Fields(text), " "); got != want {
+			t.Fatalf("%q: %q, want %q", text, got, want)
+		}
+	})
+}

@@ -1,8 +1,6 @@
 package retrieval
 
-import (
-	"slices"
-)
+import "slices"
 
 // The types of edges that mean more than "is near".
 const (
@@ -102,44 +100,30 @@ func distinct(docs []int32) []int32 {
 type neighbour struct {
 	doc       int32
 	proximity float64
-	seed      int // place of the nearest seed; of equally near ones the first
+	seed      int // place among the seeds
 }
 
-// neighbours finds what lies within two hops of the seeds, a seed counting only
-// as the others' neighbour. Nearest first, then by number.
+// neighbours lists what lies within two hops of the seeds, a seed counting only
+// as the others' neighbour: all that are one hop away, then all at two, each in
+// the order of the seeds. A document may come again; its first place counts.
 func (g graph) neighbours(seeds []int32) []neighbour {
-	found := make(map[int32]neighbour)
-	note := func(doc, seed int32, place int, proximity float64) {
-		if doc == seed {
-			return
-		}
-		if old, ok := found[doc]; !ok || proximity > old.proximity {
-			found[doc] = neighbour{doc, proximity, place}
+	var out []neighbour
+	for place, seed := range seeds {
+		for _, first := range g.near[seed] {
+			out = append(out, neighbour{first, oneHop, place})
 		}
 	}
 	for place, seed := range seeds {
 		for _, first := range g.near[seed] {
-			note(first, seed, place, oneHop)
 			if len(g.near[first]) > hubDegree {
 				continue
 			}
 			for _, second := range g.near[first] {
-				note(second, seed, place, twoHops)
+				if second != seed {
+					out = append(out, neighbour{second, twoHops, place})
+				}
 			}
 		}
 	}
-	out := make([]neighbour, 0, len(found))
-	for _, n := range found {
-		out = append(out, n)
-	}
-	slices.SortFunc(out, func(a, b neighbour) int {
-		if a.proximity != b.proximity {
-			if a.proximity > b.proximity {
-				return -1
-			}
-			return 1
-		}
-		return int(a.doc) - int(b.doc)
-	})
 	return out
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/writbus/writ/retrieval/lexical"
@@ -67,6 +68,7 @@ type Index struct {
 	band     Block
 	info     Info
 	embedder string
+	rooms    sync.Pool // of *room
 }
 
 // kind is what filters look at.
@@ -86,6 +88,7 @@ func NewIndex(docs []Document, opt Options) (*Index, error) {
 		opt: opt, docs: docs, ids: make(map[string]int32, len(docs)), titles: make(map[string]bool, len(docs)),
 		kinds: make([]kind, len(docs)), related: make([]atomic.Pointer[piece], len(docs)), embedder: EmbedderNone,
 	}
+	ix.rooms.New = func() any { return &room{places: make([]int32, len(docs))} }
 	for i := range docs {
 		id := fold(docs[i].Rule.ID)
 		if id == "" {

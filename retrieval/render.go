@@ -108,4 +108,22 @@ func indented(label, text string) string {
 }
 
 // oneLine joins a text's words with single spaces.
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+func oneLine(text string) string {
+	if isOneLine(text) {
+		return text
+	}
+	return strings.Join(strings.Fields(text), " ")
+}
+
+// isOneLine spares the usual text, which is plain and already joined, a copy.
+func isOneLine(text string) bool {
+	space := true // a space may not come first, last, or after another
+	for i := range len(text) {
+		c := text[i]
+		if c < ' ' || c >= 0x7f || c == ' ' && space {
+			return false
+		}
+		space = c == ' '
+	}
+	return !space || text == ""
+}

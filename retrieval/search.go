@@ -11,7 +11,6 @@ const (
 	vectorCandidates = 10
 	graphCandidates  = 50
 	seedCount        = 3
-	usualPool        = 64 // candidates there is room for from the start
 )
 
 // The names of the stages, in order.
@@ -39,6 +38,22 @@ type candidate struct {
 	leftOut     []string
 }
 
+// room is the memory a query works in, kept for the next one.
+type room struct {
+	pool   []candidate
+	places []int32
+}
+
+// vacate gives the room back empty. A query takes nothing of it along.
+func (ix *Index) vacate(r *room, pool []candidate) {
+	for i := range pool {
+		r.places[pool[i].doc] = 0
+	}
+	clear(pool)
+	r.pool = pool
+	ix.rooms.Put(r)
+}
+
 // search is one query under way.
 type search struct {
 	ix      *Index
@@ -51,7 +66,7 @@ type search struct {
 	vector  []float32
 	keep    func(int32) bool
 	pool    []candidate
-	at      map[int32]int // document to its place in pool
+	places  []int32 // of the documents in pool, from 1; 0 is not there
 	// firstPass is the order of pass one, as places in pool.
 	firstPass []int
 	started   int64
@@ -61,7 +76,9 @@ type search struct {
 // Search answers a query. It is a function of the index, the query and what
 // [Options].Confidence answers; only the durations come from the clock.
 func (ix *Index) Search(q Query) Answer {
-	s := search{ix: ix, q: q, pool: make([]candidate, 0, usualPool), at: make(map[int32]int, usualPool)}
+	room := ix.rooms.Get().(*room)
+	s := search{ix: ix, q: q, pool: room.pool[:0], places: room.places}
+	defer func() { ix.vacate(room, s.pool) }()
 	s.started = s.now()
 	s.lap = s.started
 	s.answer = Answer{
@@ -196,14 +213,14 @@ func (s *search) neighbours() {
 	}
 	added := 0
 	for _, n := range s.ix.graph.neighbours(seeds) {
-		if _, known := s.at[n.doc]; !known {
+		if s.places[n.doc] == 0 {
 			if added == graphCandidates || !s.keep(n.doc) {
 				continue
 			}
 			added++
 		}
 		c := s.candidate(n.doc)
-		c.graph = n.proximity
+		c.graph = max(c.graph, n.proximity)
 		c.probability = max(c.probability, besideShare*n.proximity*relevant[n.seed])
 	}
 	s.done(StageGraph, len(s.pool))
@@ -212,20 +229,19 @@ func (s *search) neighbours() {
 // candidate returns the document's place in the pool, made if need be. The
 // pointer holds until the next new candidate.
 func (s *search) candidate(doc int32) *candidate {
-	at, ok := s.at[doc]
-	if !ok {
-		at = len(s.pool)
-		s.at[doc] = at
-		rule := &s.ix.docs[doc].Rule
-		c := candidate{doc: doc, severity: severity(rule), confidence: confidence(rule)}
-		if s.ix.opt.Confidence != nil {
-			if ratio, graduated := s.ix.opt.Confidence(rule.ID); graduated {
-				c.confidence = min(max(ratio, 0), 1)
-			}
-		}
-		s.pool = append(s.pool, c)
+	if at := s.places[doc]; at > 0 {
+		return &s.pool[at-1]
 	}
-	return &s.pool[at]
+	rule := &s.ix.docs[doc].Rule
+	c := candidate{doc: doc, severity: severity(rule), confidence: confidence(rule)}
+	if s.ix.opt.Confidence != nil {
+		if ratio, graduated := s.ix.opt.Confidence(rule.ID); graduated {
+			c.confidence = min(max(ratio, 0), 1)
+		}
+	}
+	s.pool = append(s.pool, c)
+	s.places[doc] = int32(len(s.pool))
+	return &s.pool[len(s.pool)-1]
 }
 
 func (s *search) now() int64 {
