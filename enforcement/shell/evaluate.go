@@ -69,4 +69,3 @@ var subscriptCode = regexp.MustCompile("[A-Za-z_]\\w*\\[[^\\]]*(?:\\$\\(|`|\\$\\
 // runsCode reports text that runs a command when it is evaluated as a number or
 // as the name of an array element.
 func runsCode(s string) bool { return subscriptCode.MatchString(s) }
-

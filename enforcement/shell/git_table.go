@@ -229,4 +229,3 @@ func (g *gitRun) config() {
 		g.unsure("an editor")
 	}
 }
-

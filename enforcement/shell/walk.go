@@ -256,4 +256,3 @@ func leaves(stmts []*syntax.Stmt) bool {
 	}
 	return false
 }
-
