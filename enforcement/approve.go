@@ -234,10 +234,15 @@ func (s State) refuse(d Decision, a userAct) Decision {
 		Gate: a.gate, Channel: a.channel, Reason: d.Problems[0], Problems: d.Problems, ActID: a.id,
 	}}
 	list := strings.Join(d.Problems, "\n- ")
-	d.Reason = fmt.Sprintf("The %s is not approved: %s.", a.gate, strings.Join(d.Problems, "; "))
+	d.Reason = fmt.Sprintf("The %s is not approved: %s.", a.gate, sentence(d.Problems))
 	d.Context = fmt.Sprintf("The user wanted to approve the %s, but it cannot be approved yet:\n- %s\nMend this, show it and wait for the user.", a.gate, list)
 	d.Notice = fmt.Sprintf("Not approved: %s\n- %s", a.gate, list)
 	return d
+}
+
+// sentence joins problems so that a full stop can follow.
+func sentence(problems []string) string {
+	return strings.TrimSuffix(strings.Join(problems, "; "), ".")
 }
 
 // after is the phase in which work goes on when the gate is open.
@@ -314,7 +319,7 @@ func (c ApproveGate) decide(s State) Decision {
 		d.Reason = fmt.Sprintf("The %s (%s) waits for approval.", gate, shortHash(o.Fingerprint))
 		if len(o.Problems) > 0 {
 			d.Verdict = Deny
-			d.Reason = fmt.Sprintf("The %s cannot be approved: %s.", gate, strings.Join(o.Problems, "; "))
+			d.Reason = fmt.Sprintf("The %s cannot be approved: %s.", gate, sentence(o.Problems))
 		}
 		return d
 	case c.Fingerprint != o.Fingerprint:

@@ -116,7 +116,7 @@ func (s State) decided(p schemas.ToolDecided) State {
 			s.Streak = Streak{}
 		}
 		for _, t := range p.Targets {
-			if t.Class == ClassTest && t.Rel != "" {
+			if s.tracksTests() && t.Class == ClassTest && t.Rel != "" {
 				s.Work.TestFiles = insert(s.Work.TestFiles, t.Rel)
 			}
 		}
@@ -133,6 +133,10 @@ func (s State) decided(p schemas.ToolDecided) State {
 	}
 	return s
 }
+
+// tracksTests reports whether tests written now belong to a round of work: this
+// session's, or that of the parent a sub-agent works for.
+func (s State) tracksTests() bool { return s.Mode == ModeWork || s.Parent != "" }
 
 func changesProject(p schemas.ToolDecided) bool {
 	for _, t := range p.Targets {
@@ -181,7 +185,7 @@ func (s State) finished(p schemas.ToolFinished) State {
 		if !p.Failed {
 			s.Written = insert(s.Written, f.Path)
 		}
-		if isTest(f.Path) && !strings.HasPrefix(f.Path, "/") {
+		if s.tracksTests() && isTest(f.Path) && !strings.HasPrefix(f.Path, "/") {
 			s.Work.TestFiles = insert(s.Work.TestFiles, f.Path)
 			if w.leaves(f.Path, p.Failed) {
 				s.Work.Left = cloned(s.Work.Left)

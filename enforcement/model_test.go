@@ -375,7 +375,7 @@ func (m *model) finish() {
 		} else {
 			f.Failed = true
 		}
-		if decided.Class == ClassTest && !f.Failed && m.pendingPhase(req.ToolUseID) == PhaseImplementation {
+		if decided.Class == ClassTest && !f.Failed && m.mode == ModeWork && m.pendingPhase(req.ToolUseID) == PhaseImplementation {
 			if now, ok := m.files[name]; ok {
 				m.own[name] = now
 			}

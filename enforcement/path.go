@@ -1,48 +1,62 @@
 package enforcement
 
 import (
+	"bytes"
 	"path"
 	"strings"
 )
 
-// maxLinks bounds the symbolic links followed for one path, as Linux does.
-const maxLinks = 40
+// Bounds of resolving one path, as Linux has them: symbolic links followed, and
+// bytes of a path or a link's target.
+const (
+	maxLinks = 40
+	maxPath  = 4096
+)
 
 // Resolve makes a path absolute and follows symbolic links component by
 // component, so that ".." after a link leaves the link's target. dir is the
 // working folder, home stands for a leading "~"; readlink returns the target of
 // a symbolic link and false for anything else, what does not exist included.
-// Paths use forward slashes. Beyond maxLinks the rest is taken literally: the
-// system would not open such a path.
+// Paths use forward slashes. What lies beyond the bounds is taken literally: the
+// system would not open it. A path that is too long is cleaned first, as the
+// programs that take such paths do.
 func Resolve(p, dir, home string, readlink func(string) (string, bool)) string {
-	rest := strings.Split(absolute(p, dir, home), "/")
-	at, links := "/", 0
-	for len(rest) > 0 {
+	whole := absolute(p, dir, home)
+	if len(whole) > maxPath {
+		whole = path.Clean(whole)
+	}
+	rest := strings.Split(whole, "/")
+	var at []byte // without the slash of the root
+	for links := 0; len(rest) > 0; {
 		name := rest[0]
 		rest = rest[1:]
 		switch name {
 		case "", ".":
 			continue
 		case "..":
-			at = path.Dir(at)
+			at = at[:max(0, bytes.LastIndexByte(at, '/'))]
 			continue
 		}
-		next := path.Join(at, name)
-		target, isLink := "", false
-		if readlink != nil && links < maxLinks {
-			target, isLink = readlink(next)
+		parent := len(at)
+		at = append(append(at, '/'), name...)
+		if readlink == nil || links == maxLinks || len(at) > maxPath {
+			continue
 		}
-		if !isLink {
-			at = next
+		target, isLink := readlink(string(at))
+		if !isLink || len(target) > maxPath {
 			continue
 		}
 		links++
+		at = at[:parent]
 		if strings.HasPrefix(target, "/") {
-			at = "/"
+			at = at[:0]
 		}
 		rest = append(strings.Split(target, "/"), rest...)
 	}
-	return at
+	if len(at) == 0 {
+		return "/"
+	}
+	return string(at)
 }
 
 func absolute(p, dir, home string) string {

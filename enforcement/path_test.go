@@ -30,6 +30,17 @@ func TestResolve(t *testing.T) {
 	}
 }
 
+func TestResolveBoundsLongPaths(t *testing.T) {
+	readlink := func(p string) (string, bool) { return "/q", p == "/p/link" }
+	if got := Resolve(strings.Repeat("x/../", 200_000)+"link/a", "/p", "/h", readlink); got != "/q/a" {
+		t.Errorf("a long detour ends at %.80s", got)
+	}
+	endless := func(string) (string, bool) { return strings.Repeat("a/", maxPath/2), true }
+	if got := Resolve(strings.Repeat("b/", 500_000), "/p", "/h", endless); !path.IsAbs(got) {
+		t.Errorf("%.80s", got)
+	}
+}
+
 func TestClassify(t *testing.T) {
 	tests := []struct{ class, paths string }{
 		{ClassPlan, "/p/plan.md /p/capabilities.md"},

@@ -102,7 +102,7 @@ func textDrift(gate string, changes []schemas.FileChange) wording {
 
 func textInvalidPlan(problems []string) wording {
 	return wording{
-		"the plan is not valid: " + shorten(strings.Join(problems, "; "), 330) + ".",
+		"the plan is not valid: " + shorten(sentence(problems), 330) + ".",
 		"Mend it and present it again; all problems are listed.",
 	}
 }

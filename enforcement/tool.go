@@ -1,6 +1,7 @@
 package enforcement
 
 import (
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -137,7 +138,8 @@ func driftEvents(s State, drift map[string][]schemas.FileChange) []schemas.Paylo
 	var events []schemas.Payload
 	for _, name := range watchedGates {
 		if g, ok := s.Work.Gates[name]; ok && s.Mode == ModeWork && !slices.Equal(g.Drift, drift[name]) {
-			events = append(events, schemas.GateDrifted{Gate: name, Changes: drift[name]})
+			// No changes is an empty list in the log, not a null.
+			events = append(events, schemas.GateDrifted{Gate: name, Changes: append([]schemas.FileChange{}, drift[name]...)})
 		}
 	}
 	return events
@@ -171,7 +173,8 @@ func (c FinishTool) decide(s State) Decision {
 	drift := after.Drifted(c.workspace(after))
 	d.Record = append(d.Record, driftEvents(after, drift)...)
 	if gate := firstDrifted(drift); gate != "" {
-		d.Context = textDrift(gate, drift[gate]).render(RuleDrift, "After "+c.Tool+", the project", Deny)
+		text := textDrift(gate, drift[gate])
+		d.Context = fmt.Sprintf("%s: %s %s", RuleDrift, text.why, text.next)
 	}
 	return d
 }
