@@ -58,14 +58,14 @@ type bumpedBatcher struct {
 
 // allViews returns every projector, its version raised.
 func allViews(by int) []projections.Projector {
-	fold := sessionFold()
+	fold, gate := sessionFold(), projections.NewVerdicts()
 	return []projections.Projector{
 		bumped{tally{}, by},
 		bumpedBatcher{bumped{fold, by}, fold},
 		bumped{projections.NewSessions(), by},
 		bumped{projections.NewRules(), by},
 		bumped{projections.NewFrequency(nil), by},
-		bumped{projections.NewVerdicts(), by},
+		bumpedBatcher{bumped{gate, by}, gate},
 		bumped{projections.NewRetrievalIndex(analyse, 1, nil), by},
 	}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // Scope returns the tally of one scope over all time.
-func (Verdicts) Scope(r Reader, scope string) (Tally, error) {
+func (*Verdicts) Scope(r Reader, scope string) (Tally, error) {
 	t := Tally{Reasons: map[string]uint64{}}
 	value, found, err := r.Get(idKey('t', scope))
 	if err != nil || !found {
@@ -33,7 +33,7 @@ func (Verdicts) Scope(r Reader, scope string) (Tally, error) {
 }
 
 // Scopes returns the tallies of every scope over all time.
-func (w Verdicts) Scopes(r Reader) (map[string]Tally, error) {
+func (w *Verdicts) Scopes(r Reader) (map[string]Tally, error) {
 	all := map[string]Tally{}
 	for e, err := range r.Scan([]byte("t/")) {
 		if err != nil {
@@ -52,7 +52,7 @@ func (w Verdicts) Scopes(r Reader) (map[string]Tally, error) {
 
 // Window returns the tally of the observations recorded in the minutes from
 // the one of from up to, and without, the one of to. The scope "" means all.
-func (w Verdicts) Window(r Reader, scope string, from, to time.Time) (Tally, error) {
+func (w *Verdicts) Window(r Reader, scope string, from, to time.Time) (Tally, error) {
 	sum := Tally{Reasons: map[string]uint64{}}
 	for b, err := range w.Buckets(r, scope, time.Minute, from, to) {
 		if err != nil {
@@ -73,7 +73,7 @@ type Bucket struct {
 // minute: time.Hour gives one bucket per hour. Spans begin at multiples of the
 // size since 1970, UTC; one without observations is left out. The scope ""
 // means all.
-func (w Verdicts) Buckets(r Reader, scope string, size time.Duration, from, to time.Time) iter.Seq2[Bucket, error] {
+func (w *Verdicts) Buckets(r Reader, scope string, size time.Duration, from, to time.Time) iter.Seq2[Bucket, error] {
 	return func(yield func(Bucket, error) bool) {
 		var open Bucket
 		flush := func() bool { return open.Reasons == nil || yield(open, nil) }
@@ -108,7 +108,7 @@ func floor(t time.Time, size time.Duration) time.Time {
 
 // minutes yields the tally of every scope and minute of a window that has
 // one, in the order of time.
-func (w Verdicts) minutes(r Reader, scope string, from, to time.Time) iter.Seq2[Bucket, error] {
+func (w *Verdicts) minutes(r Reader, scope string, from, to time.Time) iter.Seq2[Bucket, error] {
 	return func(yield func(Bucket, error) bool) {
 		for e, err := range span(r, 'b', from, to) {
 			if err != nil {

@@ -28,10 +28,31 @@ const (
 //	q<minute>/<scope>/<reason>    fallbacks of a minute, scope and reason
 //
 // A minute is eight bytes that order as time does.
-type Verdicts struct{}
+type Verdicts struct {
+	// What the batch adds to the counters, modulo 2⁶⁴; sums do not depend on
+	// where a batch ends.
+	tallies map[tallyKey]*[tallySlots]uint64
+	reasons map[reasonKey]uint64
+}
+
+// tallyKey names a stored Tally; without minute it is that of all time.
+type tallyKey struct {
+	scope    string
+	minute   int64
+	ofMinute bool
+}
+
+type reasonKey struct {
+	tallyKey
+	reason string
+}
 
 // NewVerdicts returns the view.
-func NewVerdicts() Verdicts { return Verdicts{} }
+func NewVerdicts() *Verdicts {
+	w := &Verdicts{}
+	w.Begin()
+	return w
+}
 
 // Tally counts observations by verdict.
 type Tally struct {
@@ -57,18 +78,18 @@ type counted struct {
 }
 
 // Name implements Projector.
-func (Verdicts) Name() string { return "verdicts" }
+func (*Verdicts) Name() string { return "verdicts" }
 
 // Version implements Projector.
-func (Verdicts) Version() int { return 1 }
+func (*Verdicts) Version() int { return 1 }
 
 // Types implements Projector.
-func (Verdicts) Types() []schemas.Type {
+func (*Verdicts) Types() []schemas.Type {
 	return []schemas.Type{schemas.ObservationRecorded{}.EventType(), schemas.ObservationRegated{}.EventType()}
 }
 
 // Apply implements Projector.
-func (Verdicts) Apply(v View, e schemas.Event) error {
+func (w *Verdicts) Apply(v View, e schemas.Event) error {
 	scope := e.Aggregate.ID
 	switch p := e.Data.(type) {
 	case schemas.ObservationRecorded:
@@ -81,7 +102,7 @@ func (Verdicts) Apply(v View, e schemas.Event) error {
 		if p.Fallback {
 			c.Reason = p.Reason
 		}
-		return count(v, scope, key, nil, &c)
+		return w.count(v, scope, key, nil, c)
 	case schemas.ObservationRegated:
 		key := idKey('o', scope, p.ObservationID)
 		was, found, err := getDocument[counted](v, key)
@@ -89,44 +110,63 @@ func (Verdicts) Apply(v View, e schemas.Event) error {
 			return err
 		}
 		// Somebody decided now, so it is no fallback any more.
-		return count(v, scope, key, &was, &counted{Verdict: p.Verdict, Minute: was.Minute})
+		return w.count(v, scope, key, &was, counted{Verdict: p.Verdict, Minute: was.Minute})
 	}
 	return nil
 }
 
 // count moves an observation from what it counted as to what it counts as.
-func count(v View, scope string, key []byte, was, is *counted) error {
+func (w *Verdicts) count(v View, scope string, key []byte, was *counted, is counted) error {
 	if was != nil {
-		if err := add(v, scope, *was, ^uint64(0)); err != nil {
-			return err
-		}
+		w.add(scope, *was, ^uint64(0))
 	}
-	if err := add(v, scope, *is, 1); err != nil {
-		return err
-	}
+	w.add(scope, is, 1)
 	return setDocument(v, key, is)
 }
 
-// add adds n, modulo 2⁶⁴, to the counters that an observation counts in.
-func add(v View, scope string, c counted, n uint64) error {
-	token := schemas.EncodeToken(scope)
-	minute := minuteKey('b', c.Minute)
-	for _, key := range [][]byte{append([]byte("t/"), token...), append(append(minute, '/'), token...)} {
-		if err := addTally(v, key, c, n); err != nil {
+// add adds n to the counters that an observation counts in.
+func (w *Verdicts) add(scope string, c counted, n uint64) {
+	for _, key := range []tallyKey{{scope: scope}, {scope: scope, minute: c.Minute, ofMinute: true}} {
+		t := w.tallies[key]
+		if t == nil {
+			t = new([tallySlots]uint64)
+			w.tallies[key] = t
+		}
+		t[slotOf(c.Verdict)] += n
+		if c.Fallback {
+			t[slotFallback] += n
+			w.reasons[reasonKey{key, c.Reason}] += n
+		}
+	}
+}
+
+// Begin implements Batcher.
+func (w *Verdicts) Begin() {
+	w.tallies, w.reasons = map[tallyKey]*[tallySlots]uint64{}, map[reasonKey]uint64{}
+}
+
+// Flush implements Batcher.
+func (w *Verdicts) Flush(v View) error {
+	for key, t := range w.tallies {
+		if err := addTally(v, key.in('t', 'b'), t); err != nil {
 			return err
 		}
 	}
-	if !c.Fallback {
-		return nil
-	}
-	reason := token + "/" + schemas.EncodeToken(c.Reason)
-	minute = minuteKey('q', c.Minute)
-	for _, key := range [][]byte{append([]byte("r/"), reason...), append(append(minute, '/'), reason...)} {
-		if err := addCounter(v, key, n); err != nil {
+	for key, n := range w.reasons {
+		stored := append(append(key.in('r', 'q'), '/'), schemas.EncodeToken(key.reason)...)
+		if err := addCounter(v, stored, n); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// in is the stored key among those of all time, or among those of minutes.
+func (k tallyKey) in(total, minute byte) []byte {
+	if !k.ofMinute {
+		return idKey(total, k.scope)
+	}
+	return append(append(minuteKey(minute, k.minute), '/'), schemas.EncodeToken(k.scope)...)
 }
 
 // The counters of a stored Tally. Persisted; never change.
@@ -139,31 +179,31 @@ const (
 	tallySlots
 )
 
-func addTally(v View, key []byte, c counted, n uint64) error {
+func slotOf(verdict string) int {
+	switch verdict {
+	case verdictAllow, "":
+		return slotAllow
+	case verdictHold:
+		return slotHold
+	case verdictDiscard:
+		return slotDiscard
+	default:
+		return slotUnknown
+	}
+}
+
+func addTally(v View, key []byte, n *[tallySlots]uint64) error {
 	value, _, err := v.Get(key)
 	if err != nil {
 		return err
 	}
-	var slots [tallySlots * 8]byte
-	copy(slots[:], value)
-	bump := func(slot int) {
-		at := slots[slot*8:]
-		binary.BigEndian.PutUint64(at, binary.BigEndian.Uint64(at)+n)
+	var sum [tallySlots * 8]byte
+	copy(sum[:], value)
+	for slot := range tallySlots {
+		at := sum[slot*8:]
+		binary.BigEndian.PutUint64(at, binary.BigEndian.Uint64(at)+n[slot])
 	}
-	switch c.Verdict {
-	case verdictAllow, "":
-		bump(slotAllow)
-	case verdictHold:
-		bump(slotHold)
-	case verdictDiscard:
-		bump(slotDiscard)
-	default:
-		bump(slotUnknown)
-	}
-	if c.Fallback {
-		bump(slotFallback)
-	}
-	return v.Set(key, slots[:])
+	return v.Set(key, sum[:])
 }
 
 func addCounter(v View, key []byte, n uint64) error {
