@@ -66,25 +66,51 @@ func (a *app) connect(ctx context.Context, at config.Endpoint, dataDir, role str
 	return connectBus(ctx, at, dataDir, role)
 }
 
-// launchOptions say how the daemon of a data directory is started.
-func (a *app) launchOptions(dataDir string) launch.Options {
+// launchOptions say how the daemon of a data directory is started. The probe is
+// a connection in a role, which is handed to keep.
+func (a *app) launchOptions(dataDir, role string, keep func(Service)) launch.Options {
 	return launch.Options{
 		DataDir: dataDir, Executable: a.env.Executable, Vars: a.env.Vars,
 		Probe: func(ctx context.Context, at config.Endpoint) error {
-			s, err := a.connect(ctx, at, dataDir, roleHook)
+			s, err := a.connect(ctx, at, dataDir, role)
 			if err == nil {
-				s.Close()
+				keep(s)
 			}
 			return err
 		},
 	}
 }
 
+// start makes sure that a daemon runs.
 func (a *app) start(ctx context.Context, dataDir string) (config.Endpoint, error) {
-	if a.env.Start != nil {
-		return a.env.Start(ctx, a.launchOptions(dataDir))
+	at, s, err := a.launch(ctx, dataDir, roleHook)
+	if s != nil {
+		s.Close()
 	}
-	return launch.Start(ctx, a.launchOptions(dataDir))
+	return at, err
+}
+
+// startConnected makes sure that a daemon runs, and returns the connection that
+// showed it.
+func (a *app) startConnected(ctx context.Context, dataDir, role string) (Service, error) {
+	at, s, err := a.launch(ctx, dataDir, role)
+	if err != nil || s != nil {
+		return s, err
+	}
+	return a.connect(ctx, at, dataDir, role)
+}
+
+func (a *app) launch(ctx context.Context, dataDir, role string) (at config.Endpoint, kept Service, err error) {
+	start := a.env.Start
+	if start == nil {
+		start = launch.Start
+	}
+	at, err = start(ctx, a.launchOptions(dataDir, role, func(s Service) { kept = s }))
+	if err != nil && kept != nil {
+		kept.Close()
+		kept = nil
+	}
+	return at, kept, err
 }
 
 // reach connects to a running daemon, without starting one.
@@ -118,11 +144,7 @@ func (a *app) open(ctx context.Context, role string) (Service, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, startBudget)
 	defer cancel()
-	at, err := a.start(ctx, dataDir)
-	if err != nil {
-		return nil, err
-	}
-	return a.connect(ctx, at, dataDir, role)
+	return a.startConnected(ctx, dataDir, role)
 }
 
 // ask makes one request in a role and decodes its answer, starting the daemon

@@ -235,23 +235,28 @@ func (h *hook) ask(ctx context.Context, call hookCall, root string) (schemas.Hoo
 	if err != nil {
 		return schemas.HookReply{}, err
 	}
+	var s Service
 	at, err := config.ReadEndpoint(dataDir)
-	for {
+	if err == nil {
+		s, err = h.app.connect(ctx, at, dataDir, roleHook)
+	}
+	for attempt := 0; ; attempt++ {
 		var reply schemas.HookReply
 		if err == nil {
-			reply, err = h.request(ctx, at, dataDir, call, root)
+			reply, err = h.request(ctx, s, call, root)
 		}
 		if err == nil || !worthRetrying(err) {
 			return reply, err
 		}
-		last := err
-		if at, err = h.app.start(ctx, dataDir); err != nil {
-			return schemas.HookReply{}, err
+		if attempt > 0 {
+			select {
+			case <-ctx.Done():
+				return schemas.HookReply{}, err
+			case <-time.After(hookPause):
+			}
 		}
-		select {
-		case <-ctx.Done():
-			return schemas.HookReply{}, last
-		case <-time.After(hookPause):
+		if s, err = h.app.startConnected(ctx, dataDir, roleHook); err != nil && !worthRetrying(err) {
+			return schemas.HookReply{}, err
 		}
 	}
 }
@@ -267,11 +272,8 @@ func worthRetrying(err error) bool {
 		errors.Is(err, bus.ErrBadCredentials) || errors.Is(err, bus.ErrClosed)
 }
 
-func (h *hook) request(ctx context.Context, at config.Endpoint, dataDir string, call hookCall, root string) (schemas.HookReply, error) {
-	s, err := h.app.connect(ctx, at, dataDir, roleHook)
-	if err != nil {
-		return schemas.HookReply{}, err
-	}
+// request asks once, and closes the connection.
+func (h *hook) request(ctx context.Context, s Service, call hookCall, root string) (schemas.HookReply, error) {
 	defer s.Close()
 	answer, err := s.Request(ctx, bus.Request{
 		Subject: schemas.SvcHook,

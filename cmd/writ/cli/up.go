@@ -194,7 +194,7 @@ func (a *app) foreground(ctx context.Context, f upFlags, self, dataDir string) e
 func (a *app) awaitChild(ctx context.Context, dataDir string, pid int, ended chan error) (config.Endpoint, error) {
 	ctx, cancel := context.WithTimeout(ctx, startBudget)
 	defer cancel()
-	probe := a.launchOptions(dataDir).Probe
+	probe := a.launchOptions(dataDir, roleHook, Service.Close).Probe
 	for {
 		at, err := config.ReadEndpoint(dataDir)
 		if err == nil && at.PID == pid && probe(ctx, at) == nil {

@@ -33,7 +33,11 @@ var (
 // poll is the pause between looks at a lock or an endpoint. A daemon takes
 // tens of milliseconds to start, so this adds little to a hook's wait and
 // costs little with twenty hooks waiting.
-const poll = 5 * time.Millisecond
+const poll = 10 * time.Millisecond
+
+// mostSkipped bounds how many looks in a row go without asking an endpoint that
+// did not answer before.
+const mostSkipped = 7
 
 // Options say which daemon to start, and how to see that it answers.
 type Options struct {
@@ -48,6 +52,7 @@ type Options struct {
 // background where none does. It returns ErrNoBinary, ErrDied, or the
 // context's error.
 func Start(ctx context.Context, o Options) (config.Endpoint, error) {
+	o.Probe = patient(o.Probe)
 	if at, err := answering(ctx, o); err == nil {
 		return at, nil
 	}
@@ -93,6 +98,29 @@ func answering(ctx context.Context, o Options) (config.Endpoint, error) {
 		return at, err
 	}
 	return at, o.Probe(ctx, at)
+}
+
+// patient asks an endpoint that did not answer less and less often: twenty
+// hooks that wait for a daemon must not keep it from starting. Another
+// endpoint is asked at once.
+func patient(probe func(context.Context, config.Endpoint) error) func(context.Context, config.Endpoint) error {
+	var last config.Endpoint
+	var failure error
+	skip, skipped := 0, 0
+	return func(ctx context.Context, at config.Endpoint) error {
+		if at == last && failure != nil && skipped < skip {
+			skipped++
+			return failure
+		}
+		if at != last {
+			skip = 0
+		}
+		last, skipped = at, 0
+		if failure = probe(ctx, at); failure != nil {
+			skip = min(2*skip+1, mostSkipped)
+		}
+		return failure
+	}
 }
 
 func pause(ctx context.Context) error {
