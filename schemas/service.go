@@ -219,6 +219,7 @@ type RuleImportReply struct {
 	Unchanged int      `json:"unchanged"`
 	Retired   []string `json:"retired,omitempty"`
 	Problems  []string `json:"problems,omitempty"` // path:line: what; nothing enters where there is one
+	Warnings  []string `json:"warnings,omitempty"` // what was taken otherwise than written
 }
 
 // EmitRequest publishes one event.

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,8 +19,9 @@ import (
 	"github.com/writbus/writ/cmd/writd/config"
 )
 
-// bin holds the binaries under test, built once.
-var bin string
+// bin holds the binaries under test, built once; onlyWrit has writ without
+// writd beside it.
+var bin, onlyWrit string
 
 func TestMain(m *testing.M) {
 	os.Exit(func() int {
@@ -33,6 +36,15 @@ func TestMain(m *testing.M) {
 		build.Stdout, build.Stderr = os.Stderr, os.Stderr
 		if err := build.Run(); err != nil {
 			fmt.Fprintln(os.Stderr, "build the binaries under test:", err)
+			return 1
+		}
+		onlyWrit = filepath.Join(dir, "only")
+		if err := os.Mkdir(onlyWrit, 0o755); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		if err := os.Link(filepath.Join(bin, "writ"), filepath.Join(onlyWrit, "writ")); err != nil {
+			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
 		return m.Run()
@@ -88,6 +100,7 @@ func params(dir string, killAt int) testscript.Params {
 				"PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"),
 				"HOME="+home, "PROJECT="+project, "WRIT_HOME="+data,
 				"WRIT_DURABILITY=interval",
+				"ONLYWRIT="+onlyWrit,
 			)
 			env.Values["kill"] = &killPlan{at: killAt}
 			env.Defer(func() { killDaemon(data) })
@@ -99,6 +112,10 @@ func params(dir string, killAt int) testscript.Params {
 			"expand":     cmdExpand,
 			"jsonfield":  cmdJSONField,
 			"concurrent": cmdConcurrent,
+			"repeat":     cmdRepeat,
+			"corrupt":    cmdCorrupt,
+			"listen":     cmdListen,
+			"bash":       cmdBash,
 		},
 	}
 }
@@ -215,4 +232,69 @@ func cmdConcurrent(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	}
 	ts.Logf("%d runs, the first said: %s", n, first)
+}
+
+// cmdRepeat replaces a word of a file by a text repeated n times:
+// "repeat FILE WORD TEXT N".
+func cmdRepeat(ts *testscript.TestScript, _ bool, args []string) {
+	n, err := strconv.Atoi(args[3])
+	ts.Check(err)
+	file := ts.MkAbs(args[0])
+	content := strings.Replace(ts.ReadFile(file), args[1], strings.Repeat(args[2], n), 1)
+	ts.Check(os.WriteFile(file, []byte(content), 0o644))
+}
+
+// cmdCorrupt overwrites the middle of every table and log below a folder.
+func cmdCorrupt(ts *testscript.TestScript, _ bool, args []string) {
+	damaged := 0
+	ts.Check(filepath.WalkDir(ts.MkAbs(args[0]), func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		switch filepath.Ext(path) {
+		case ".sst", ".log":
+		default:
+			if !strings.HasPrefix(entry.Name(), "MANIFEST") {
+				return nil
+			}
+		}
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		for i := len(content) / 4; i < len(content)*3/4; i++ {
+			content[i] ^= 0xA5
+		}
+		damaged++
+		return os.WriteFile(path, content, 0o644)
+	}))
+	if damaged == 0 {
+		ts.Fatalf("corrupt: nothing to damage below %s", args[0])
+	}
+}
+
+// cmdListen takes a port of loopback and names it in $LISTENING.
+func cmdListen(ts *testscript.TestScript, _ bool, _ []string) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	ts.Check(err)
+	ts.Defer(func() { _ = l.Close() })
+	ts.Setenv("LISTENING", strconv.Itoa(l.Addr().(*net.TCPAddr).Port))
+}
+
+// cmdBash writes the payload of a shell tool: "bash FILE COMMAND". A command
+// that opens a here-document gets a body.
+func cmdBash(ts *testscript.TestScript, _ bool, args []string) {
+	command := args[1]
+	if strings.HasSuffix(command, "<<EOF") {
+		command += "\npackage main\nEOF\n"
+	}
+	if strings.HasSuffix(command, `<<"PY"`) {
+		command += "\nopen('a.go','w').write('x')\nPY\n"
+	}
+	payload, err := json.Marshal(map[string]any{
+		"session_id": "shell-1", "cwd": ts.Getenv("PROJECT"), "hook_event_name": "PreToolUse",
+		"tool_name": "Bash", "tool_input": map[string]any{"command": command},
+	})
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), payload, 0o644))
 }

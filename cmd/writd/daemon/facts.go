@@ -30,7 +30,8 @@ type project struct {
 	root     string // absolute, symlinks resolved
 	settings config.Project
 	layout   enforcement.Layout
-	problem  error // of the settings, which are then the defaults
+	language []string // languages it is written in, as far as its root tells
+	problem  error    // of the settings, which are then the defaults
 }
 
 // projectCache keeps what every hook call needs to know of its project. An
@@ -70,6 +71,7 @@ func (d *Daemon) projectAt(root, home string) project {
 
 func (d *Daemon) readProject(root, home string) project {
 	p := project{root: resolved(root)}
+	p.language = languagesOf(p.root)
 	p.settings, p.problem = config.LoadProject(root)
 	p.layout = enforcement.Layout{
 		Project: filepath.ToSlash(p.root), Home: filepath.ToSlash(resolved(home)),

@@ -45,7 +45,7 @@ func (d *Daemon) rulesFor(t turn, s enforcement.State, decision enforcement.Deci
 		budget = room
 	}
 	answer := index.Search(retrieval.Query{
-		Text: t.Prompt, Session: t.Session, Domains: t.project.settings.Domains,
+		Text: t.Prompt, Session: t.Session, Domains: t.project.domains(index, t.project.language),
 		Shown: s.Fresh, BudgetTokens: budget,
 	})
 	p.take(answer)
@@ -62,8 +62,17 @@ func (d *Daemon) rulesForFile(t turn, s enforcement.State) prompted {
 	if target.Class != enforcement.ClassCode && target.Class != enforcement.ClassTest {
 		return p
 	}
-	answer := d.corpus.index().Search(retrieval.Query{
-		Text: describeWrite(target, t.Writes[0]), Session: t.Session, Domains: t.project.settings.Domains,
+	text, telling := describeWrite(target, t.Writes[0])
+	if !telling {
+		return p
+	}
+	languages := t.project.language
+	if language := languageOfSuffix[path.Ext(target.Rel)]; language != "" {
+		languages = []string{language}
+	}
+	index := d.corpus.index()
+	answer := index.Search(retrieval.Query{
+		Text: text, Session: t.Session, Domains: t.project.domains(index, languages),
 		Shown: s.Fresh, BudgetTokens: fileBudget, Limit: fileRules,
 	})
 	if answer.Tier == retrieval.TierInject {
@@ -81,22 +90,25 @@ func (p *prompted) take(a retrieval.Answer) {
 	}
 }
 
+// enoughText is how much a write has to say before rules are looked for: the
+// words of a path alone match anything.
+const enoughText = 200
+
 // describeWrite is the query a write stands for: where it goes, and the first
 // lines of what it says.
-func describeWrite(t schemas.Target, w hosts.Write) string {
-	text := ""
+func describeWrite(t schemas.Target, w hosts.Write) (text string, telling bool) {
 	if w.Content != nil {
 		text = *w.Content
 	}
 	for _, e := range w.Edits {
 		text += e.New + "\n"
 	}
-	const enough = 1500
-	if len(text) > enough {
-		text = text[:enough]
+	const most = 1500
+	telling = len(text) >= enoughText
+	if len(text) > most {
+		text = text[:most]
 	}
-	name := t.Rel
-	return strings.TrimPrefix(path.Ext(name), ".") + " " + name + "\n" + text
+	return t.Rel + "\n" + text, telling
 }
 
 // bandLines reminds of the mandatory rules, one line each: they were shown in

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sort"
 	"testing/fstest"
 
@@ -99,14 +101,55 @@ func (d *Daemon) ruleImport(ctx context.Context, r schemas.RuleImportRequest) (s
 		folder[f.Path] = &fstest.MapFile{Data: []byte(f.Content)}
 	}
 	files, problems := corpus.Load(folder)
-	if len(problems) > 0 {
-		out := schemas.RuleImportReply{}
-		for _, p := range problems {
-			out.Problems = append(out.Problems, p.String())
+	var refused, warnings []string
+	for _, p := range problems {
+		switch {
+		case p.Kind == corpus.KindDowngraded:
+			warnings = append(warnings, p.String())
+		case p.Kind == corpus.KindUnknownTarget && d.ruleExists(p.Target):
+		default:
+			refused = append(refused, p.String())
 		}
-		return out, nil
 	}
-	return d.importFiles(ctx, files, "")
+	if len(refused) > 0 {
+		return schemas.RuleImportReply{Problems: refused}, nil
+	}
+	if err := d.fitsTheBand(files); err != nil {
+		return schemas.RuleImportReply{Problems: []string{err.Error()}}, nil
+	}
+	report, err := d.importFiles(ctx, files, "")
+	report.Warnings = warnings
+	return report, err
+}
+
+// fitsTheBand refuses mandatory rules that would overflow the band: every one
+// of them must really reach the agent.
+func (d *Daemon) fitsTheBand(files []corpus.File) error {
+	band := map[string]retrieval.Document{}
+	index := d.corpus.index()
+	for _, id := range index.Mandatory().Rules {
+		if doc, found := index.Document(id); found {
+			band[id] = doc
+		}
+	}
+	for _, f := range files {
+		delete(band, f.Rule.ID)
+		if f.Rule.Mandatory {
+			band[f.Rule.ID] = retrieval.Analyse(f.Rule)
+		}
+	}
+	return retrieval.CheckMandatory(slices.Collect(maps.Values(band)))
+}
+
+// authored fills in what a person's rule file may leave out.
+func authored(r schemas.Rule) schemas.Rule {
+	if r.Authority == "" {
+		r.Authority = "human"
+	}
+	if r.Confidence == "" {
+		r.Confidence = "peer-reviewed"
+	}
+	return r
 }
 
 // importEmbedded brings in the rules that this build ships, where they are new
@@ -158,7 +201,7 @@ func (d *Daemon) importFiles(ctx context.Context, files []corpus.File, source st
 		}
 		position, err := d.conn.Append(ctx, schemas.Event{
 			ID: newID(), Time: d.now(), Source: source, Actor: "writ", Aggregate: schemas.RuleAggregate(f.Rule.ID),
-			Data: schemas.RuleImported{Rule: f.Rule, Source: from, Hash: f.Hash},
+			Data: schemas.RuleImported{Rule: authored(f.Rule), Source: from, Hash: f.Hash},
 		}, nil, bus.Any())
 		if err != nil {
 			return report, err

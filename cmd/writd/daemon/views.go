@@ -23,7 +23,7 @@ type views struct {
 	sessions  projections.Sessions
 	rules     projections.Rules
 	frequency *projections.Frequency
-	verdicts  projections.Verdicts
+	verdicts  *projections.Verdicts
 	retrieval *projections.RetrievalIndex
 }
 
