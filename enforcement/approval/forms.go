@@ -41,7 +41,7 @@ const after = `(?: (?:as (?:is|it is|it stands|they are|they stand|written|propo
 // comma: "approved go ahead and implement it".
 const onward = `(?P<onward> (?:to (?:proceed|start|begin|continue|go|implement|code|write)|please|go|proceed|continue|start|begin|carry on|move on|keep going|let us|you (?:can|may|are free to|are clear to|are good to|should)|thanks|thank you|ship|do it|implement|write|build|on to|onwards?|next|ready to|good to go|time to)\b.*)?`
 
-var lead = `(?:(?:yes|yep|yeah|yup|ok|okay|sure|fine|great|perfect|good|nice|cool|alright|all right|right|well|thanks|thank you|thank you very much|many thanks|cheers|please|therefore|thus|hence|finally|wow|awesome|excellent|amazing|hi|hello|hey|of course|lovely|wonderful|brilliant|super|all good|all fine|agreed|absolutely|definitely|certainly|done|happy with it|` + looks + `|go ahead|go for it|claude|team|as such|with that|in short|overall|all in all|in that case|verdict|result|conclusion|decision|my verdict|my answer|answer|again|once more) )*`
+var lead = `(?:(?:yes|yep|yeah|yup|ok|okay|sure|fine|great|perfect|good|nice|cool|alright|all right|right|well|thanks|thank you|thank you very much|many thanks|cheers|please|therefore|thus|hence|finally|wow|awesome|excellent|amazing|hi|hello|hey|of course|lovely|wonderful|brilliant|super|all good|all fine|agreed|absolutely|definitely|certainly|done|happy with it|` + looks + `|go ahead|go for it|claude|team|as such|with that|in short|overall|all in all|in that case|verdict|today|this time|by now|meanwhile|result|conclusion|decision|my verdict|my answer|answer|again|once more) )*`
 
 const looks = `(?:(?:it|this|that|all|everything) )?(?:looks?|sounds?|reads?|seems?) (?:very |really |all )?(?:good|great|fine|ok|okay|perfect|right|well|excellent|nice)(?: to me| to us)?`
 
@@ -120,7 +120,8 @@ var approvalWord = regexp.MustCompile(`(?:^| )(?:approved|approve|approving|appr
 // approves tells whether the clause is an approval by its form.
 func (c clause) approves() (matched, bool) {
 	s := c.String()
-	if len(s) > 600 || !approvalWord.MatchString(s) {
+	// "please approve" asks somebody else to.
+	if len(s) > 600 || !approvalWord.MatchString(s) || strings.Contains(s+" ", "please approve ") {
 		return matched{}, false
 	}
 	for _, f := range forms {

@@ -189,7 +189,7 @@ func (s sentence) dependent(j int, earlier string) string {
 	if earlier != "" {
 		return earlier
 	}
-	if j > 0 && c.conj == "and" && len(c.words) > 0 && c.words[0] == "approve" && !proceeds(s.clauses[j-1]) {
+	if j > 0 && c.conj == "and" && len(c.words) > 0 && c.words[0] == "approve" && !proceeds(s.clauses[j-1]) && !finished.MatchString(s.clauses[j-1].String()) {
 		return Condition
 	}
 	return ""

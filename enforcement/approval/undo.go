@@ -123,6 +123,8 @@ func (p place) conditions(text string) bool {
 		return true
 	case conditionStart(p.c):
 		return p.same || !p.next
+	case asking(p):
+		return false
 	case startVerbs[first] || strings.HasPrefix(text, " you can ") || strings.HasPrefix(text, " you may "):
 		return anyOf(words[1:], conditionWords) && !untilDone.MatchString(text)
 	case p.changesGate(text):
@@ -217,7 +219,8 @@ var (
 	objectOnly    = regexp.MustCompile(`^(?:(?:for|about|regarding|on|as for|re|and|concerning) )?` + stripNames(phrase) + `(?: itself| above)?$`)
 	conditionLead = regexp.MustCompile(`^(?:only |but |that is |please |and |well )*(?:if|unless|until|till|once|when|whenever|provided|providing|assuming|after|as long as|as soon as|so long as|on condition|under the condition|on the condition|subject to|given that|in case|except|as far as|the moment|before|while|pending|only) `)
 	remark        = regexp.MustCompile(`^(?:once more|once again|only (?:good|minor|small) |after (?:(?:a|some|the|much|careful|close|all|one|two|my)\b|(?:careful(?:ly)? |re-?)?(?:reading|reviewing|checking|looking|going|thinking|discussing|talking|comparing|studying|considering|seeing|walking|reflection|consideration))|when (?:i|we) (?:first |last )?(?:read|looked|saw|checked|compared|tried))`)
-	retraction    = regexp.MustCompile(`^(?:wait\b|hold on|hold it|hang on|scratch that|strike that|actually\b|never ?mind|on second thoughts?|not so fast|stop(?: (?:there|here|now|it|that|please|everything))?$|undo\b|cancel\b|revert that|revert my|revoke\b|retract\b|withdraw\b|i (?:take|took) (?:it|that|this) back|take (?:it|that) back|i (?:revoke|retract|withdraw)|(?:just )?kidding|jk\b|forget (?:it|that)|ignore (?:that|my|what)|disregard|my mistake|my bad|oops|i changed my mind|changed my mind|i was wrong|i did not mean|that was (?:a mistake|for|meant|wrong)|wrong (?:window|chat|tab|session))`)
+	finished      = regexp.MustCompile(`^(?:i|we) (?:have |had |just |really |fully )*(?:read|reviewed|checked|looked|went|gone|compared|like|love|agree|see|understand|understood|studied|walked|verified|trust|discussed)\b`)
+	retraction    = regexp.MustCompile(`^(?:wait\b|hold on|hold it|hang on|scratch that|strike that|actually\b|never ?mind|on second thoughts?|not so fast|stop(?: (?:there|here|now|it|that|please|everything))?$|undo\b|cancel\b|revert that|revert my|revoke\b|retract\b|withdraw\b|i (?:take|took) (?:it|that|this) back|take (?:it|that) back|i (?:revoke|retract|withdraw)|(?:just )?kidding|jk\b|april fools|forget (?:it|that)|ignore (?:that|my|what)|disregard|my mistake|my bad|oops|i changed my mind|changed my mind|i was wrong|i did not mean|that was (?:a mistake|for|meant|wrong)|wrong (?:window|chat|tab|session))`)
 	pendingReview = regexp.MustCompile(` (?:still (?:have|need|want|must|has|needs) (?:to )?(?:check|look|read|review|verify|think|see|test|ask|talk|discuss|go|be)|let me (?:first )?(?:check|look|think|read|verify|ask|sleep|review|see)|(?:i|we) (?:want|need|have|would like|am going|must|will need)(?: to)? (?:first )?(?:check|look|think|verify|ask|review|double-check|sleep|discuss)|have not (?:yet )?(?:read|looked|checked|reviewed|seen|finished)|another look|look again|check again|will (?:check|review|read|verify) (?:it|this|that|them|the rest)) `)
 	laterWork     = regexp.MustCompile(` (?:later|afterwards|eventually|some day|one day|next time|in the end|at the end|in a follow-up|in the implementation|while implementing|when implementing|during (?:the )?implementation|in the code|the code|the diff|the result|the implementation|as you go|when (?:you are|it is) (?:done|finished|ready)|when done|in the future|for the next) `)
 	foreignObject = regexp.MustCompile(` (?:pr|prs|pull request|pull requests|merge request|merge requests|pull-request|mr|#\d+) `)
