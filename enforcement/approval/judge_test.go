@@ -105,7 +105,7 @@ func TestRefusals(t *testing.T) {
 		{Plan, "assuming the plan is approved, what next", ""}, {Plan, "since the plan is approved you may ask", ""}, {Plan, "because it's approved", ""},
 		{Plan, "he wrote: approved", Quoted}, {Plan, "status: approved", Quoted}, {Plan, "The log says\napproved", ""}, {Plan, "The output should be:\n\napproved", Quoted},
 		{Plan, "`approved`", NoWording}, {Plan, "\"approved\"", NoWording}, {Plan, "'approved'", NoWording}, {Plan, "> approved", NoWording},
-		{Plan, "```\napproved\n```", NoWording}, {Plan, "pending\napproved\nrejected", ""}, {Plan, "- pending\n- approved\n- rejected", ""},
+		{Plan, "```\napproved\n```", NoWording}, {Plan, "pending\napproved\nrejected", ""}, {Plan, "open\napproved\nshipped", Quoted}, {Plan, "In the mail he says, approved", Quoted}, {Plan, "- open\n- approved\n- shipped to the customer", Quoted}, {Plan, "- pending\n- approved\n- rejected", ""},
 		{Plan, "Jo approved the plan", ""}, {Plan, "Jo approves", ""}, {Plan, "approved by Jo", ""}, {Plan, "the plan was approved by legal", ""}, {Plan, "approver", ""},
 		{Plan, "approve the pull request", ""}, {Plan, "PR approved", ""}, {Plan, "approved the PR", ""}, {Plan, "PR 77: approved", ""}, {Plan, "approved, merge the PR", ForeignObject},
 		{Plan, "lgtm, merge it", ForeignObject}, {Plan, "the marketing plan is approved", ""}, {Plan, "the old plan is approved", ""}, {Plan, "approve my expenses", ""},
