@@ -246,3 +246,24 @@ func TestSubagentSessionsHaveNoActs(t *testing.T) {
 	x.do(SetMode{Mode: ModeConversation})
 	x.want(Deny, RuleMode)
 }
+
+func TestRefusedActIsSpent(t *testing.T) {
+	x := newSession(t, ModeWork)
+	x.write(PlanFile, badPlan)
+	c := SubmitPrompt{Prompt: "I approve the plan", ActID: "one", Origin: OriginUser, Workspace: x.workspace(), Settings: DefaultSettings()}
+	x.do(c)
+	x.write(PlanFile, goodPlan)
+	c.Workspace = x.workspace()
+	x.do(c)
+	x.phase(PhasePlanning)
+	if got := x.recorded(); got != "prompt.submitted" {
+		t.Errorf("a prompt reported again recorded %s", got)
+	}
+	c.ActID = "two"
+	x.do(c)
+	x.phase(PhaseTesting)
+	x.prompt("/writ-approve plan")
+	if len(x.last.Problems) != 1 || x.last.Problems[0] != "the plan is approved already" {
+		t.Errorf("%v", x.last.Problems)
+	}
+}

@@ -200,3 +200,31 @@ func TestThirdInvalidationEscalates(t *testing.T) {
 		}
 	}
 }
+
+func TestApprovalReplacesWhatOwnWritesLeft(t *testing.T) {
+	x := reach(t, PhaseImplementation)
+	x.write(testFile, otherTest)
+	x.files[testFile] = goodTest + "\n"
+	x.write(codeFile, "x = 2")
+	x.want(Deny, RuleDrift)
+	x.prompt("/writ-approve tests")
+	x.write(codeFile, "x = 2")
+	x.want(Allow, "")
+	x.files[testFile] = otherTest
+	x.write(codeFile, "x = 3")
+	x.want(Deny, RuleDrift)
+}
+
+func TestFailedWriteLeavesNothingExpected(t *testing.T) {
+	x := reach(t, PhaseImplementation)
+	req := x.requestOf(testFile, otherTest)
+	x.do(req)
+	x.want(Allow, "")
+	x.files[testFile] = badTest // somebody else's
+	x.do(FinishTool{
+		ToolFinished: schemas.ToolFinished{Tool: req.Tool, ToolUseID: req.ToolUseID, Failed: true, Files: []schemas.FileState{fileState(testFile, []byte(badTest))}},
+		Workspace:    x.workspace(),
+	})
+	x.write(codeFile, "x = 2")
+	x.want(Deny, RuleDrift)
+}
