@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 
 	"github.com/goccy/go-yaml"
 )
@@ -111,7 +112,7 @@ func (p Project) check() error {
 // readYAML fills into from a file, strictly. A missing file changes nothing.
 func readYAML(path string, into any) error {
 	raw, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil
 	}
 	if err != nil {
