@@ -142,7 +142,7 @@ func (f *follower) session(ctx context.Context, reconnected <-chan struct{}) err
 	if err != nil {
 		return err
 	}
-	if f.options.UntilEnd && (f.cursor >= f.end || state.Messages == 0 || state.First > f.end) {
+	if f.options.UntilEnd && (f.cursor >= f.end || state.First > f.end) {
 		return errDone
 	}
 	consumer, err := f.consumer(ctx)
@@ -208,10 +208,16 @@ func (f *follower) pump(ctx context.Context, in *intake, reconnected <-chan stru
 			f.cursor = last
 		}
 		switch {
-		case f.options.UntilEnd && (f.cursor >= f.end || len(batch) > 0 && pending == 0):
+		case f.cursor >= f.end:
 			return errDone
 		case err != nil:
 			return err
+		case f.options.UntilEnd && len(batch) > 0 && pending == 0:
+			// The server has no more, short of the end it had told.
+			if err := f.explain(ctx, f.cursor, f.end+1); err != nil {
+				return err
+			}
+			return errDone
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/bus/embedded"
@@ -108,4 +109,12 @@ func must(t testing.TB, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+const patient = time.Minute
+
+// status is a service that does nothing.
+var status = bus.Endpoint{
+	Name: "status", Subject: "writ.svc.status",
+	Handle: func(context.Context, bus.Request) ([]byte, error) { return nil, nil },
 }

@@ -131,15 +131,21 @@ func (s *Server) ends() (marks, bool) {
 	return m, true
 }
 
-func (s *Server) streams() (map[string]server.StreamState, error) {
-	info, err := s.ns.Jsz(&server.JSzOptions{Accounts: true, Streams: true})
+// stream is where a stream stands.
+type stream struct {
+	server.StreamState
+	forgets bool // its retention drops old records
+}
+
+func (s *Server) streams() (map[string]stream, error) {
+	info, err := s.ns.Jsz(&server.JSzOptions{Accounts: true, Streams: true, Config: true})
 	if err != nil {
 		return nil, err
 	}
-	all := map[string]server.StreamState{}
+	all := map[string]stream{}
 	for _, a := range info.AccountDetails {
-		for _, stream := range a.Streams {
-			all[stream.Name] = stream.State
+		for _, d := range a.Streams {
+			all[d.Name] = stream{StreamState: d.State, forgets: d.Config != nil && d.Config.MaxAge > 0}
 		}
 	}
 	return all, nil
@@ -189,7 +195,14 @@ func (s *Server) examine(stored []string) error {
 	return nil
 }
 
-func (s *Server) compare(name string, had mark, has server.StreamState) {
+func (s *Server) compare(name string, had mark, has stream) {
+	if had.Last > 0 && has.LastSeq >= had.Last && has.FirstSeq > max(had.First, 1) && !has.forgets {
+		lost := has.FirstSeq - max(had.First, 1)
+		s.find(Finding{
+			Stream: name, Had: had.Last, Has: has.LastSeq, Lost: lost,
+			Err: fmt.Errorf("%w: %s began at %d and now begins at %d (%s)", ErrLogDamaged, name, had.First, has.FirstSeq, s.log.about(name)),
+		})
+	}
 	if has.LastSeq >= had.Last {
 		return
 	}
@@ -201,7 +214,7 @@ func (s *Server) compare(name string, had mark, has server.StreamState) {
 
 // count relies on the streams never deleting: between first and last every
 // sequence has its record.
-func (s *Server) count(name string, has server.StreamState) {
+func (s *Server) count(name string, has stream) {
 	if has.Msgs == 0 || has.LastSeq-has.FirstSeq+1 == has.Msgs {
 		return
 	}

@@ -16,6 +16,7 @@ type logger struct {
 	mu       sync.Mutex
 	fatals   []error
 	warnings []string // of the start
+	failure  string   // first failure to write the store
 	started  bool
 }
 
@@ -47,6 +48,17 @@ func (l *logger) Errorf(format string, v ...any) {
 	text := fmt.Sprintf(format, v...)
 	l.to.Error(text)
 	l.remember(text)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.failure == "" && (strings.Contains(text, "ritical write error") || strings.Contains(text, "out of resources")) {
+		l.failure = strings.TrimSpace(text)
+	}
+}
+
+func (l *logger) writeFailure() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.failure
 }
 
 // Fatalf is called for what stops a server of its own from starting. It must

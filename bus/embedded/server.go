@@ -28,6 +28,8 @@ var (
 	ErrStoreCorrupt = errors.New("embedded: stored stream cannot be read")
 	// ErrInsecure is returned by Start for a host beyond loopback without TLS.
 	ErrInsecure = errors.New("embedded: refusing to listen beyond this machine without TLS")
+	// ErrStopped is returned by Health.
+	ErrStopped = errors.New("embedded: the server no longer serves the log")
 	// ErrStart is returned by Start for any other refusal of the server.
 	ErrStart = errors.New("embedded: server did not start")
 )
@@ -53,10 +55,8 @@ const DefaultMaxPayload = 32 << 20
 
 const (
 	startTimeout = 2 * time.Minute // recovering a large store without its index takes seconds
-	// storeLimit stands for no limit: the server's own default is three
-	// quarters of what is free at the start, which a full log exceeds.
-	storeLimit  = 1 << 60
-	memoryLimit = 1 << 30 // of state that JetStream keeps in memory; readers need little
+	storeLimit   = 1 << 60         // stands for no limit, where the disk cannot be asked
+	memoryLimit  = 1 << 30         // of state that JetStream keeps in memory; readers need little
 )
 
 // Options say how to run the server. Only Dir is required.
@@ -66,10 +66,13 @@ type Options struct {
 	Port       int    // 0 is a free one
 	Durability Durability
 	MaxPayload int32 // bytes; 0 is DefaultMaxPayload
-	MaxStore   int64 // bytes all streams may take; 0 is no limit but the disk's
-	Users      []User
-	TLS        *tls.Config // required beyond loopback
-	Logger     *slog.Logger
+	// MaxStore is how many bytes all streams may take; an append beyond it is
+	// refused. 0 is what they take and what is free at the start, less a
+	// reserve: a server that runs into the end of the disk stops serving.
+	MaxStore int64
+	Users    []User
+	TLS      *tls.Config // required beyond loopback
+	Logger   *slog.Logger
 	// MarkInterval is how often the streams' ends are noted beside the store;
 	// 0 is DefaultMarkInterval.
 	MarkInterval time.Duration
@@ -128,9 +131,6 @@ func (o Options) complete() (Options, error) {
 	if o.MaxPayload <= 0 {
 		o.MaxPayload = DefaultMaxPayload
 	}
-	if o.MaxStore <= 0 {
-		o.MaxStore = storeLimit
-	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -158,6 +158,9 @@ func (s *Server) start(ctx context.Context) error {
 	options, err := s.serverOptions()
 	if err != nil {
 		return err
+	}
+	if s.options.MaxStore <= 0 {
+		s.options.MaxStore = roomFor(s.options.Dir)
 	}
 	before := storedStreams(s.options.Dir)
 	ns, err := server.NewServer(options)
@@ -270,6 +273,17 @@ func (s *Server) StoreDir() string { return filepath.Join(s.options.Dir, storeNa
 
 // Durability is the setting the server runs with.
 func (s *Server) Durability() Durability { return s.options.Durability }
+
+// Health returns ErrStopped when the server has stopped serving a stream or the
+// whole log, which it does when the disk fails or is full, else nil. Appends to
+// such a stream get no answer; the server tells only its log why.
+func (s *Server) Health() error {
+	reason := s.log.writeFailure()
+	if reason == "" && s.ns.JetStreamEnabled() {
+		return nil
+	}
+	return fmt.Errorf("%w (store in %s): %s. Make room or repair the disk, then restart the daemon", ErrStopped, s.StoreDir(), reason)
+}
 
 // Findings are what was found wrong with the store at the start, empty for a
 // sound one.

@@ -1,0 +1,219 @@
+package bus_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/bus/bustest"
+	"github.com/writbus/writ/bus/embedded"
+	"github.com/writbus/writ/schemas"
+)
+
+func TestConnectErrors(t *testing.T) {
+	h := newHost(t, embedded.Options{})
+	wrong := h.as(embedded.RoleHook)
+	wrong.Password = "guess"
+	anonymous := bus.Options{URL: h.server().URL()}
+	inside := h.inProcess(embedded.RoleHook)
+	inside.Password, inside.Timeout = "guess", 200*time.Millisecond
+	nobody := bus.Options{URL: fmt.Sprintf("nats://127.0.0.1:%d", freePort(t))}
+	for _, c := range []struct {
+		name string
+		o    bus.Options
+		want error
+	}{
+		{"wrong password", wrong, bus.ErrBadCredentials},
+		{"no user", anonymous, bus.ErrBadCredentials},
+		{"wrong password in-process", inside, bus.ErrBadCredentials},
+		{"nobody there", nobody, bus.ErrUnavailable},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if _, err := bus.Connect(t.Context(), c.o); !errors.Is(err, c.want) {
+				t.Fatalf("got %v, want %v", err, c.want)
+			}
+		})
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := bus.Connect(ended, h.as(embedded.RoleHook)); !errors.Is(err, context.Canceled) {
+		t.Fatalf("with an ended context: %v", err)
+	}
+}
+
+// TestUnavailableWhileDown: calls fail at once, and succeed on the same
+// connection once the server is back.
+func TestUnavailableWhileDown(t *testing.T) {
+	h := newHost(t, embedded.Options{})
+	c := daemon(t, h)
+	_, err := c.Append(t.Context(), bustest.Event("s", "1", "p"), nil, bus.LastSeq(0))
+	must(t, err)
+	h.stop()
+	if _, err = c.Append(t.Context(), bustest.Event("s", "2", "p"), nil, bus.LastSeq(1)); !errors.Is(err, bus.ErrUnavailable) {
+		t.Fatalf("append: %v", err)
+	}
+	if _, err = c.LastOf(t.Context(), schemas.Session("s")); !errors.Is(err, bus.ErrUnavailable) {
+		t.Fatalf("read: %v", err)
+	}
+	h.start()
+	untilAvailable(t, func() error {
+		p, err := c.Append(t.Context(), bustest.Event("s", "2", "p"), nil, bus.LastSeq(1))
+		if err == nil && p.Seq != 2 {
+			t.Errorf("appended at %d", p.Seq)
+		}
+		return err
+	})
+	c.Close()
+	if _, err = c.LastOf(t.Context(), schemas.Session("s")); !errors.Is(err, bus.ErrClosed) {
+		t.Fatalf("after Close: %v", err)
+	}
+}
+
+// untilAvailable repeats what a returning server will let succeed.
+func untilAvailable(t *testing.T, call func() error) {
+	t.Helper()
+	for {
+		err := call()
+		if err == nil {
+			return
+		}
+		if !errors.Is(err, bus.ErrUnavailable) {
+			t.Fatal(err)
+		}
+		select {
+		case <-t.Context().Done():
+			t.Fatal(err)
+		case <-time.After(time.Millisecond):
+		}
+	}
+}
+
+// TestFollowSurvivesRestart restarts the server three times under a reader,
+// over TCP and in-process: it misses nothing and sees nothing twice.
+func TestFollowSurvivesRestart(t *testing.T) {
+	for _, inProcess := range []bool{false, true} {
+		t.Run(fmt.Sprint("in-process=", inProcess), func(t *testing.T) {
+			h := newHost(t, embedded.Options{Durability: embedded.Interval})
+			o := h.as(embedded.RoleDaemon)
+			if inProcess {
+				o = h.inProcess(embedded.RoleDaemon)
+			}
+			c := connect(t, o)
+			must(t, c.EnsureStreams(t.Context(), bus.Retention{}))
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			seen, done := make(chan uint64, 1000), make(chan error, 1)
+			go func() {
+				done <- c.Follow(ctx, schemas.StreamSessions, 0, bus.FollowOptions{}, func(batch []schemas.Record) error {
+					for _, r := range batch {
+						seen <- r.Seq
+					}
+					return nil
+				})
+			}()
+			next := uint64(1)
+			for restart := range 4 {
+				if restart > 0 {
+					h.stop()
+					h.start()
+				}
+				for i := range 10 {
+					id := fmt.Sprintf("%d-%d", restart, i)
+					untilAvailable(t, func() error {
+						_, err := c.Append(t.Context(), bustest.Event("s", id, "p"), nil, bus.LastSeq(next-1))
+						return err
+					})
+					select {
+					case got := <-seen:
+						if got != next {
+							t.Fatalf("record %d, want %d", got, next)
+						}
+					case err := <-done:
+						t.Fatal(err)
+					}
+					next++
+				}
+			}
+			cancel()
+			if err := <-done; !errors.Is(err, context.Canceled) {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
+// TestSubscriptionsSurviveRestart: a service answers again after the server
+// came back.
+func TestSubscriptionsSurviveRestart(t *testing.T) {
+	h := newHost(t, embedded.Options{})
+	c := daemon(t, h)
+	serve(t, c, answering("status", func(context.Context, bus.Request) ([]byte, error) { return []byte("up"), nil }))
+	asker := connect(t, h.as(embedded.RoleHook))
+	for range 2 {
+		untilAvailable(t, func() error {
+			_, err := asker.Request(t.Context(), bus.Request{Subject: "writ.svc.status"})
+			return err
+		})
+		h.stop()
+		h.start()
+	}
+}
+
+// TestStreamLimit: a stream at its limit refuses, and forgets nothing.
+func TestStreamLimit(t *testing.T) {
+	h := newHost(t, embedded.Options{Durability: embedded.Interval})
+	c := connect(t, h.as(embedded.RoleDaemon))
+	must(t, c.EnsureStreams(t.Context(), bus.Retention{MaxBytes: 64 << 10}))
+	stored := 0
+	for {
+		_, err := c.Append(t.Context(), bustest.Event("s", fmt.Sprint(stored), "a prompt of some length"), nil, bus.Any())
+		if errors.Is(err, bus.ErrDiskFull) {
+			break
+		}
+		must(t, err)
+		stored++
+	}
+	if n, err := countAll(t, c, schemas.StreamSessions); n != stored || err != nil {
+		t.Fatalf("%d of %d records are left, %v", n, stored, err)
+	}
+	must(t, c.EnsureStreams(t.Context(), bus.Retention{MaxBytes: 1 << 20}))
+	_, err := c.Append(t.Context(), bustest.Event("s", "more", "p"), nil, bus.Any())
+	must(t, err)
+}
+
+// TestReadsAtLeader: streams without direct reads, as replicated ones are, are
+// read all the same.
+func TestReadsAtLeader(t *testing.T) {
+	h := newHost(t, embedded.Options{Durability: embedded.Interval})
+	admin := daemon(t, h)
+	_, err := admin.Append(t.Context(), bustest.Event("s", "1", "p"), nil, bus.Any())
+	must(t, err)
+	want, err := admin.Get(t.Context(), schemas.StreamSessions, 1)
+	must(t, err)
+	noDirectReads(t, h)
+	c := connect(t, h.as(embedded.RoleDashboard))
+	for range 2 {
+		got, err := c.LastOf(t.Context(), schemas.Session("s"))
+		must(t, err)
+		if got.ID() != want.ID() || string(got.Message.Body) != string(want.Message.Body) || len(got.Message.Header) != len(want.Message.Header) {
+			t.Fatalf("at the leader %+v, direct %+v", got, want)
+		}
+		if _, err = c.Get(t.Context(), schemas.StreamSessions, 2); !errors.Is(err, bus.ErrNotFound) {
+			t.Fatal(err)
+		}
+	}
+}
+
+func noDirectReads(t *testing.T, h *host) {
+	t.Helper()
+	js := jetStream(t, h)
+	stream, err := js.Stream(t.Context(), string(schemas.StreamSessions))
+	must(t, err)
+	config := stream.CachedInfo().Config
+	config.AllowDirect = false
+	_, err = js.UpdateStream(t.Context(), config)
+	must(t, err)
+}
