@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"strings"
 
 	"github.com/writbus/writ/enforcement"
 	"github.com/writbus/writ/schemas"
@@ -131,6 +132,9 @@ func acted(id string, state enforcement.State, decision enforcement.Decision, wh
 	}
 	if r.Message == "" {
 		r.Message = where
+	}
+	if len(r.Problems) == 1 && strings.Contains(r.Message, r.Problems[0]) {
+		r.Problems = nil
 	}
 	if decision.Offer != nil {
 		r.Gate, r.Fingerprint, r.Files = decision.Offer.Gate, decision.Offer.Fingerprint, decision.Offer.Files
