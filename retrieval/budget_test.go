@@ -87,6 +87,14 @@ func TestTheBlockNeverExceedsItsBudget(t *testing.T) {
 			checkBlock(t, ix.Search(Query{Text: text, BudgetTokens: budget}))
 		}
 	}
+	long := corpusRules()
+	for i := range long {
+		long[i].Violation, long[i].PassExample = strings.Repeat("lock(mutex)\n", 120), strings.Repeat("unlock(mutex)\n", 80)
+	}
+	ix = newTestIndex(t, long, Options{})
+	for budget := 2000; budget < 3400; budget += 7 {
+		checkBlock(t, ix.Search(Query{Text: "GO-ERR-001 GO-ERR-002 SQL-INJ-001 GO-LOG-001 PY-MUT-001", BudgetTokens: budget}))
+	}
 	rapid.Check(t, func(t *rapid.T) {
 		r := rand.New(rand.NewSource(rapid.Int64().Draw(t, "seed")))
 		ix, err := NewIndex(analyseAll(randomRules(r, 20, 0.8)), Options{})

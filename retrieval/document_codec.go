@@ -58,7 +58,7 @@ func UnmarshalDocument(b []byte) (Document, error) {
 	if b[0] != AnalysisVersion {
 		return Document{}, fmt.Errorf("%w: %d, this is %d", ErrDocumentVersion, b[0], AnalysisVersion)
 	}
-	r := reader{rest: b[1:]}
+	r := reader{rest: string(b[1:])}
 	doc := Document{Type: r.string()}
 	rule := r.string()
 	for field := range doc.fields {
@@ -78,15 +78,16 @@ func UnmarshalDocument(b []byte) (Document, error) {
 	return doc, nil
 }
 
-// reader takes values off the front of a byte slice; after the first bad one
-// it only returns zero values.
+// reader takes values off the front of a string, whose parts they share; after
+// the first bad one it only returns zero values.
 type reader struct {
-	rest []byte
+	rest string
 	bad  bool
 }
 
 func (r *reader) uvarint(limit uint64) uint64 {
-	v, n := binary.Uvarint(r.rest)
+	var head [binary.MaxVarintLen64]byte
+	v, n := binary.Uvarint(head[:copy(head[:], r.rest)])
 	if r.bad || n <= 0 || v > limit {
 		r.bad = true
 		return 0
@@ -101,7 +102,7 @@ func (r *reader) string() string {
 		r.bad = true
 		return ""
 	}
-	s := string(r.rest[:n])
+	s := r.rest[:n]
 	r.rest = r.rest[n:]
 	return s
 }

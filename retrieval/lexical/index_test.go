@@ -93,9 +93,9 @@ func averageOf(docs []Fields, field int) float64 {
 
 func TestScoresAreTextbookBM25(t *testing.T) {
 	r := rand.New(rand.NewSource(7))
-	docs := randomDocuments(r, 300)
+	docs := randomDocuments(r, 150)
 	ix := New(docs)
-	for range 200 {
+	for range 60 {
 		query := sentence(r, 10) + " unseen"
 		want := textbook(docs, query)
 		got := ix.Search(ix.Resolve(query), len(docs), nil)
@@ -145,7 +145,7 @@ func TestOneFieldIsPlainBM25(t *testing.T) {
 func TestFiltersNeverStarveTheCandidates(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := rand.New(rand.NewSource(rapid.Int64().Draw(t, "seed")))
-		docs := randomDocuments(r, rapid.IntRange(1, 120).Draw(t, "documents"))
+		docs := randomDocuments(r, rapid.IntRange(1, 40).Draw(t, "documents"))
 		k := rapid.IntRange(1, 20).Draw(t, "k")
 		admitted := make([]bool, len(docs))
 		for i := range admitted {

@@ -11,10 +11,15 @@ import (
 	"github.com/viterin/vek/vek32"
 )
 
-// ErrDimension is returned by [NewExact] for views of different lengths.
-var ErrDimension = errors.New("vector: views differ in dimension")
+var (
+	// ErrDimension is returned by [NewExact] for views of different lengths.
+	ErrDimension = errors.New("vector: views differ in dimension")
+	// ErrDocument is returned by [NewExact] for a negative document number.
+	ErrDocument = errors.New("vector: a document's number is negative")
+)
 
-// View is one vector of a document. Several views may have the same Doc.
+// View is one vector of a document. Several views may have the same Doc, which
+// counts from 0.
 type View struct {
 	Doc    int32
 	Vector []float32
@@ -45,6 +50,9 @@ func NewExact(views []View) (*Exact, error) {
 		}
 		if len(view.Vector) != ix.dim {
 			return nil, fmt.Errorf("%w: view %d has %d, the first has %d", ErrDimension, i, len(view.Vector), ix.dim)
+		}
+		if view.Doc < 0 {
+			return nil, fmt.Errorf("%w: view %d has %d", ErrDocument, i, view.Doc)
 		}
 		unit, ok := normalise(view.Vector)
 		if !ok {
