@@ -1,0 +1,99 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/cmd/writd/config"
+	"github.com/writbus/writ/schemas"
+)
+
+// approving runs the command's part behind the check for a person, which a
+// test cannot be.
+func approving(t *testing.T, s *services, typed string) (out, problems string, err error) {
+	t.Helper()
+	data := t.TempDir()
+	if err := config.WriteEndpoint(data, config.Endpoint{URL: "nats://x", PID: os.Getpid()}); err != nil {
+		t.Fatal(err)
+	}
+	var stdout, stderr bytes.Buffer
+	a := &app{in: strings.NewReader(typed), out: &stdout, err: &stderr, env: Env{
+		Vars: []string{"WRIT_HOME=" + data}, Now: time.Now,
+		Connect: func(_ context.Context, _ config.Endpoint, _, role string) (Service, error) {
+			s.roles = append(s.roles, role)
+			return s, nil
+		},
+	}}
+	err = a.approve(t.Context(), "", "s")
+	return stdout.String(), stderr.String(), err
+}
+
+func approver(offer schemas.ActReply) *services {
+	return &services{replies: map[string]any{schemas.SvcApprove: func(body string) any {
+		var r schemas.ApproveRequest
+		_ = json.Unmarshal([]byte(body), &r)
+		if r.Fingerprint == "" {
+			return offer
+		}
+		return schemas.ActReply{OK: true, Session: r.Session, Mode: "work", Phase: "testing", Message: "approved " + r.Gate + " " + r.Fingerprint}
+	}}}
+}
+
+var planOffer = schemas.ActReply{
+	OK: true, Session: "s", Gate: "plan", Fingerprint: "f00d",
+	Files: []schemas.FileState{{Path: "plan.md", SHA256: strings.Repeat("ab", 32), Bytes: 2048}},
+}
+
+func TestApproveShowsWhatItApproves(t *testing.T) {
+	s := approver(planOffer)
+	out, shown, err := approving(t, s, "yes\n")
+	if err != nil || !strings.Contains(out, "approved plan f00d") {
+		t.Fatalf("%q, %v", out, err)
+	}
+	for _, part := range []string{"plan.md", "2.0 KiB", "f00d", "abababababab"} {
+		if !strings.Contains(shown, part) {
+			t.Errorf("it does not show %s: %s", part, shown)
+		}
+	}
+	for _, role := range s.roles {
+		if role != roleAdmin {
+			t.Errorf("it acted as %s", role)
+		}
+	}
+	var sent schemas.ApproveRequest
+	if err := json.Unmarshal([]byte(s.asked[schemas.SvcApprove][1]), &sent); err != nil {
+		t.Fatal(err)
+	}
+	if sent.ActID == "" || sent.Channel != channelTerminal || sent.Gate != "plan" || sent.Session != "s" {
+		t.Errorf("sent %+v", sent)
+	}
+}
+
+func TestApproveNeedsTheWholeWord(t *testing.T) {
+	for _, typed := range []string{"", "\n", "y\n", "no\n", "yes, but\n", "YES\n"} {
+		s := approver(planOffer)
+		if _, _, err := approving(t, s, typed); err == nil || !strings.Contains(err.Error(), "Nothing was approved") {
+			t.Errorf("%q: %v", typed, err)
+		}
+		if len(s.asked[schemas.SvcApprove]) != 1 {
+			t.Errorf("%q approved", typed)
+		}
+	}
+}
+
+func TestApproveSaysWhyNothingWaits(t *testing.T) {
+	s := approver(schemas.ActReply{Session: "s", Message: "the plan is not valid", Problems: []string{"plan.md:3: empty section"}})
+	if _, _, err := approving(t, s, "yes\n"); err == nil || !strings.Contains(err.Error(), "plan.md:3: empty section") {
+		t.Errorf("%v", err)
+	}
+	s = &services{replies: map[string]any{schemas.SvcApprove: &bus.ServiceError{Code: schemas.CodeConflict, Text: "plan.md has changed meanwhile"}}}
+	if _, _, err := approving(t, s, "yes\n"); err == nil || !strings.Contains(err.Error(), "changed meanwhile") {
+		t.Errorf("%v", err)
+	}
+}
