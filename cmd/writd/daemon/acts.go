@@ -91,7 +91,7 @@ func (d *Daemon) approve(ctx context.Context, r schemas.ApproveRequest) (schemas
 	decision, state, err := d.sessions.act(ctx, r.Session, meta{actor: "user"}, func(s enforcement.State) (enforcement.Decision, error) {
 		return enforcement.Decide(s, enforcement.ApproveGate{
 			Gate: r.Gate, Fingerprint: r.Fingerprint, Channel: r.Channel, ActID: r.Channel + ":" + r.ActID,
-			Workspace: d.approvable(p, s), Settings: p.policy(),
+			Workspace: d.approvable(ctx, p, r.Session, s), Settings: p.policy(),
 		})
 	})
 	if err != nil {

@@ -202,7 +202,7 @@ func TestByEmail(t *testing.T) {
 
 func TestTheWholeWay(t *testing.T) {
 	w := newWorld(t)
-	if r := w.send("SessionStart", map[string]any{"source": "startup"}); !strings.Contains(r.Stdout, "phase planning") {
+	if r := w.send("SessionStart", map[string]any{"source": "startup"}); !strings.Contains(r.Stdout, "Phase: planning") {
 		t.Fatalf("session start says %s", r.Stdout)
 	}
 	if r := w.write("store/users.go", "x"); r.Exit != 2 || !strings.Contains(r.Stderr, "ENF-GATE-PLAN") {

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -219,13 +220,22 @@ func (d *Daemon) watched(p project, s enforcement.State) enforcement.Workspace {
 	return ws
 }
 
+// workspace is what watched is, with what the session's own workers left.
+func (d *Daemon) workspace(ctx context.Context, p project, id string, s enforcement.State) enforcement.Workspace {
+	ws := d.watched(p, s)
+	ws.Left, _ = d.workers(ctx, id, s)
+	return ws
+}
+
 // approvable is the workspace that an approval needs: also the contents of what
 // would be approved.
-func (d *Daemon) approvable(p project, s enforcement.State) enforcement.Workspace {
+func (d *Daemon) approvable(ctx context.Context, p project, id string, s enforcement.State) enforcement.Workspace {
 	ws := d.watched(p, s)
 	ws.Tests = map[string][]byte{}
-	tests := s.TestFiles()
-	for _, rel := range s.ApprovalFiles() {
+	left, theirs := d.workers(ctx, id, s)
+	ws.Left = left
+	tests := append(theirs, s.TestFiles()...)
+	for _, rel := range append(theirs, s.ApprovalFiles()...) {
 		state, found := p.fileState(rel)
 		if !found {
 			continue

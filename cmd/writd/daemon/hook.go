@@ -178,7 +178,7 @@ func (d *Daemon) onSessionStart(ctx context.Context, t turn) (hosts.Answer, erro
 		return hosts.Answer{}, err
 	}
 	return hosts.Answer{
-		Context: join(greeting(state), decision.Context, band.Text),
+		Context: join(greeting, orPosition(decision.Context, state), band.Text),
 		Notice:  decision.Notice,
 	}, nil
 }
@@ -193,7 +193,7 @@ func (d *Daemon) onPrompt(ctx context.Context, t turn) (hosts.Answer, error) {
 		decision, err := enforcement.Decide(s, enforcement.SubmitPrompt{
 			Prompt: strings.ToValidUTF8(t.Prompt, "�"), ActID: "prompt:" + act, PromptID: t.PromptID, Origin: t.Origin,
 			Command: t.Command, Arguments: t.Args,
-			Workspace: d.approvable(t.project, s), Settings: t.project.policy(),
+			Workspace: d.approvable(ctx, t.project, t.Session, s), Settings: t.project.policy(),
 		})
 		if err != nil || t.Kind == hosts.Command {
 			return decision, err
@@ -205,7 +205,7 @@ func (d *Daemon) onPrompt(ctx context.Context, t turn) (hosts.Answer, error) {
 		return hosts.Answer{}, err
 	}
 	return hosts.Answer{
-		Context: join(decision.Context, position(state), shown.band, shown.block),
+		Context: join(orPosition(decision.Context, state), shown.band, shown.block),
 		Notice:  decision.Notice,
 	}, nil
 }
@@ -227,7 +227,7 @@ func (d *Daemon) onBeforeTool(ctx context.Context, t turn) (hosts.Answer, error)
 	}
 	var about prompted
 	decision, _, err := d.sessions.act(ctx, session, t.meta("agent"), func(s enforcement.State) (enforcement.Decision, error) {
-		decision, err := enforcement.Decide(s, d.request(t, s, parent))
+		decision, err := enforcement.Decide(s, d.request(ctx, t, s, parent))
 		if err != nil || decision.Verdict != enforcement.Allow {
 			return decision, err
 		}
@@ -244,8 +244,11 @@ func (d *Daemon) onBeforeTool(ctx context.Context, t turn) (hosts.Answer, error)
 }
 
 // gateless says that a tool neither writes nor runs anything that a gate is
-// about: it is recorded and passes.
+// about, and reads nothing of Writ's own: it is recorded and passes.
 func (t turn) gateless() bool {
+	if len(t.private()) > 0 {
+		return false
+	}
 	switch t.Tool {
 	case "Read", "Glob", "Grep", "TodoWrite", "WebFetch", "WebSearch", "Task", "Agent", "AskUserQuestion", "Skill":
 		return true
@@ -253,17 +256,28 @@ func (t turn) gateless() bool {
 	return false
 }
 
+// private lists what a tool would read of Writ's own data.
+func (t turn) private() []string {
+	var paths []string
+	for _, p := range t.Reads {
+		if at := t.project.target(p, t.Dir); t.project.layout.InData(at.Path) {
+			paths = append(paths, at.Path)
+		}
+	}
+	return paths
+}
+
 // request is the tool call as policy sees it.
-func (d *Daemon) request(t turn, s enforcement.State, parent *enforcement.State) enforcement.RequestTool {
-	watching := s
+func (d *Daemon) request(ctx context.Context, t turn, s enforcement.State, parent *enforcement.State) enforcement.RequestTool {
+	watching, watchingID := s, t.Session
 	if parent != nil {
 		watching = *parent
 	}
 	request := enforcement.RequestTool{
 		Tool: t.Tool, ToolUseID: t.ToolUseID, Targets: t.project.targets(t.Call),
 		Actor:     enforcement.Actor{Agent: t.Agent, Parent: parent},
-		Workspace: d.watched(t.project, watching), Settings: t.project.policy(),
-		Digest: digest(t.Input), Bytes: len(t.Input),
+		Workspace: d.workspace(ctx, t.project, watchingID, watching), Settings: t.project.policy(),
+		Private: t.private(), Digest: digest(t.Input), Bytes: len(t.Input),
 	}
 	if t.Shell != nil {
 		dir := t.Dir
@@ -306,6 +320,7 @@ func (d *Daemon) actor(ctx context.Context, t turn) (session string, parent *enf
 		return t.Session, nil, nil
 	}
 	child := t.Session + "/" + t.Agent
+	d.sessions.link(t.Session, child)
 	return child, &state, schemas.Session(child).Check()
 }
 
@@ -323,7 +338,7 @@ func (d *Daemon) onPermission(ctx context.Context, t turn) (hosts.Answer, error)
 	if err != nil {
 		return hosts.Answer{}, err
 	}
-	request := d.request(t, state, parent)
+	request := d.request(ctx, t, state, parent)
 	request.Settings.DenyToAsk = false
 	decision, err := enforcement.Decide(state, request)
 	if err != nil || decision.Verdict != enforcement.Deny || state.Streak.Count > 1 && t.project.settings.DenyToAsk {
@@ -369,7 +384,7 @@ func (d *Daemon) onAfterTool(ctx context.Context, t turn) (hosts.Answer, error) 
 		}
 		return enforcement.Decide(s, enforcement.FinishTool{
 			ToolFinished: finished, Actor: enforcement.Actor{Agent: t.Agent, Parent: parent},
-			Workspace: d.watched(t.project, watching),
+			Workspace: d.workspace(ctx, t.project, t.Session, watching),
 		})
 	})
 	return hosts.Answer{Context: decision.Context, Notice: decision.Notice}, err
@@ -385,13 +400,13 @@ func (d *Daemon) onPlanDialog(ctx context.Context, t turn) (hosts.Answer, error)
 	decision, state, err := d.sessions.act(ctx, t.Session, t.meta("user"), func(s enforcement.State) (enforcement.Decision, error) {
 		return enforcement.Decide(s, enforcement.ApproveGate{
 			Gate: enforcement.GatePlan, Channel: "dialog", ActID: "tool:" + act, Presented: []byte(t.Plan),
-			Workspace: d.approvable(t.project, s), Settings: t.project.policy(),
+			Workspace: d.approvable(ctx, t.project, t.Session, s), Settings: t.project.policy(),
 		})
 	})
 	if err != nil {
 		return hosts.Answer{}, err
 	}
-	return hosts.Answer{Context: join(decision.Context, position(state)), Notice: decision.Notice}, nil
+	return hosts.Answer{Context: orPosition(decision.Context, state), Notice: decision.Notice}, nil
 }
 
 func (d *Daemon) onSubagentStart(ctx context.Context, t turn) (hosts.Answer, error) {
@@ -406,6 +421,7 @@ func (d *Daemon) onSubagentStart(ctx context.Context, t turn) (hosts.Answer, err
 	if err := schemas.Session(child).Check(); err != nil {
 		return hosts.Answer{}, err
 	}
+	d.sessions.link(t.Session, child)
 	band := d.corpus.index().Mandatory()
 	started := t.started("subagent")
 	started.Parent, started.Mode = t.Session, state.Mode

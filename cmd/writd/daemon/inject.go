@@ -44,6 +44,9 @@ func (d *Daemon) rulesFor(t turn, s enforcement.State, decision enforcement.Deci
 	if budget == 0 || budget > room {
 		budget = room
 	}
+	if budget <= 0 {
+		budget = -1 // no room: nothing is rendered
+	}
 	answer := index.Search(retrieval.Query{
 		Text: t.Prompt, Session: t.Session, Domains: t.project.domains(index, t.project.language),
 		Shown: s.Fresh, BudgetTokens: budget,
@@ -163,36 +166,18 @@ func withShown(s enforcement.State, d enforcement.Decision, trigger string, rule
 }
 
 // greeting tells a model how this project is worked on.
-func greeting(s enforcement.State) string {
-	return "This project is guarded by Writ. Files may be written according to the session's mode and phase; " +
-		"a refusal names its rule and the next step.\n" + position(s)
-}
+const greeting = "This project is guarded by Writ. Files may be written according to the session's mode and phase; " +
+	"a refusal names its rule and the next step."
 
-// position says where the session stands and what comes next, in one line.
-func position(s enforcement.State) string {
-	switch s.Mode {
-	case "":
-		return "Writ: no mode is set, so project files cannot be written yet, apart from plan.md and capabilities.md. " +
-			"Choose one with: writ mode set work (build: plan, tests, code), debug, review or conversation."
-	case enforcement.ModeWork:
-		return "Writ: mode work, phase " + s.Phase() + ". " + nextStep(s)
-	}
-	return "Writ: mode " + s.Mode + "."
-}
+// position says where the session stands and what comes next.
+func position(s enforcement.State) string { return "Writ: " + s.Guidance() }
 
-// nextStep is what ends the phase.
-func nextStep(s enforcement.State) string {
-	switch s.Phase() {
-	case enforcement.PhasePlanning:
-		return "Write plan.md with the sections Files, Analysis, Rules Applied and Capabilities; the user then approves it, for example by answering \"approved\" or with /writ-approve."
-	case enforcement.PhaseTesting:
-		return "Write test skeletons that assert what the plan promises; the user then approves them."
-	case enforcement.PhaseImplementation:
-		return "Write the code; plan.md stays as approved. The user approves the result when the tests pass."
-	case enforcement.PhaseVerification:
-		return "Tick capabilities.md and write findings; a code fix re-opens implementation with the user's writ phase reopen."
+// orPosition is what a decision has to say, or else the session's position.
+func orPosition(said string, s enforcement.State) string {
+	if said != "" {
+		return said
 	}
-	return ""
+	return position(s)
 }
 
 // join puts non-empty texts below each other.

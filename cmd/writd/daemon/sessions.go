@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/writbus/writ/bus"
@@ -36,6 +37,10 @@ type sessions struct {
 	mu    sync.Mutex
 	live  map[string]*list.Element
 	order *list.List // of *session, least recently used first
+	// workers are the linked sessions of exempt sub-agents, by parent, as far as
+	// this daemon saw them begin.
+	workers map[string]map[string]bool
+	scanned map[string]bool // parents whose earlier workers were looked for
 }
 
 // session is one aggregate in memory.
@@ -45,10 +50,12 @@ type session struct {
 	loaded bool
 	state  enforcement.State
 	seq    uint64 // of the last event folded in; 0 for a session without events
+	// latest is the state as last folded, for those who must not wait.
+	latest atomic.Pointer[enforcement.State]
 }
 
 func newSessions(conn *bus.Conn, runtime *projections.Runtime, view *projections.Fold[enforcement.State], now func() time.Time) *sessions {
-	return &sessions{conn: conn, runtime: runtime, view: view, now: now, live: map[string]*list.Element{}, order: list.New()}
+	return &sessions{conn: conn, runtime: runtime, view: view, now: now, live: map[string]*list.Element{}, order: list.New(), workers: map[string]map[string]bool{}, scanned: map[string]bool{}}
 }
 
 // meta is what an event carries beside its data.
@@ -104,7 +111,29 @@ func (s *sessions) append(ctx context.Context, one *session, eventID string, m m
 		one.state = enforcement.Evolve(one.state, e)
 	}
 	one.seq = position.Seq
+	one.publish()
 	return nil
+}
+
+func (one *session) publish() {
+	state := one.state
+	one.latest.Store(&state)
+}
+
+// peek returns a session's state without waiting for whoever works on it: for
+// decisions on other sessions, which would lock each other otherwise.
+func (s *sessions) peek(ctx context.Context, id string) (enforcement.State, error) {
+	s.mu.Lock()
+	e := s.live[id]
+	s.mu.Unlock()
+	if e != nil {
+		if state := e.Value.(*session).latest.Load(); state != nil {
+			return *state, nil
+		}
+	}
+	cold := session{id: id}
+	err := s.refresh(ctx, &cold)
+	return cold.state, err
 }
 
 // state returns a session as the log has it.
@@ -151,6 +180,7 @@ func (s *sessions) refresh(ctx context.Context, one *session) error {
 		}
 	}
 	one.loaded = true
+	one.publish()
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/writbus/writ/enforcement"
 	"github.com/writbus/writ/projections"
+	"github.com/writbus/writ/retrieval"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -37,6 +38,9 @@ func (d *Daemon) status(ctx context.Context, _ none) (schemas.Status, error) {
 	d.warnMu.Lock()
 	s.Warnings = append([]string(nil), d.warnings...)
 	d.warnMu.Unlock()
+	if left := index.Mandatory().Overflow; len(left) > 0 {
+		s.Warnings = append(s.Warnings, "these mandatory rules do not fit into the band of "+strconv.Itoa(retrieval.MandatoryCap)+" tokens and reach no agent: "+strings.Join(left, ", "))
+	}
 	return s, nil
 }
 

@@ -46,6 +46,7 @@ type claudePayload struct {
 type claudeInput struct {
 	FilePath     string  `json:"file_path"`
 	NotebookPath string  `json:"notebook_path"`
+	Path         string  `json:"path"`
 	Content      *string `json:"content"`
 	OldString    string  `json:"old_string"`
 	NewString    string  `json:"new_string"`
@@ -151,6 +152,12 @@ func (c *Call) readClaudeTool(response json.RawMessage) error {
 			path = in.FilePath
 		}
 		c.Writes = []Write{{Path: path, Opaque: true}}
+	case "Read", "Glob", "Grep":
+		for _, path := range []string{in.FilePath, in.Path} {
+			if path != "" {
+				c.Reads = append(c.Reads, path)
+			}
+		}
 	case "Bash", "PowerShell", "Monitor":
 		c.Shell = in.Command
 	case "ExitPlanMode":

@@ -78,7 +78,8 @@ type Call struct {
 	Tool       string
 	ToolUseID  string
 	Writes     []Write
-	Shell      *string // the command line of a shell tool
+	Reads      []string // paths that a reading tool names
+	Shell      *string  // the command line of a shell tool
 	Error      string
 	Millis     int64
 	Plan       string // text of a native plan dialog
