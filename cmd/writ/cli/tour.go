@@ -1,9 +1,7 @@
 package cli
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -364,76 +362,4 @@ func (t *tour) hook(ctx context.Context, event string, fields map[string]any) (s
 
 func (t *tour) view(ctx context.Context) (schemas.SessionView, error) {
 	return ask[schemas.SessionView](ctx, t.app, roleHook, "tour", schemas.SvcSession, schemas.SessionQuery{Session: t.session})
-}
-
-// injected is the text a hook gives to the agent.
-func injected(reply schemas.HookReply) string {
-	var out struct {
-		Specific struct {
-			Context string `json:"additionalContext"`
-		} `json:"hookSpecificOutput"`
-	}
-	if json.Unmarshal([]byte(reply.Stdout), &out) != nil {
-		return reply.Stdout
-	}
-	return out.Specific.Context
-}
-
-func (t *tour) print(format string, args ...any) { t.app.printf(format, args...) }
-
-func (t *tour) heading(title, detail string) {
-	t.step++
-	if detail != "" {
-		title += ": "
-	}
-	t.print("\n%s %s%s\n", t.style.cyan(fmt.Sprintf("%2d", t.step)), t.style.bold(title), detail)
-}
-
-func (t *tour) line(text string) {
-	for _, line := range wrap(text, textWidth-6) {
-		t.print("      %s\n", line)
-	}
-}
-
-func (t *tour) good(text string) {
-	for i, line := range wrap(text, textWidth-6) {
-		mark := "✓"
-		if i > 0 {
-			mark = " "
-		}
-		t.print("    %s %s\n", t.style.green(mark), line)
-	}
-}
-
-// expect shows an answer that is as it must be, or says that it is not.
-func (t *tour) expect(what string, holds bool, text string, reply schemas.HookReply) {
-	if holds {
-		if text != "" {
-			t.good(text)
-		}
-		return
-	}
-	answer := oneLine(reply.Stdout + " " + reply.Stderr)
-	t.wrong = append(t.wrong, fmt.Sprintf("%s: exit code %d, %s", what, reply.Exit, shorten(dash(strings.TrimSpace(answer)), 300)))
-	t.print("    %s %s\n", t.style.red("✗"), what+" was not as expected")
-}
-
-// quote shows the first lines of a text of the daemon's.
-func (t *tour) quote(text string, most int) {
-	var lines []string
-	for line := range strings.Lines(text) {
-		lines = append(lines, wrap(line, textWidth-8)...)
-	}
-	for i, line := range lines {
-		if i == most {
-			t.print("      %s\n", t.style.dim("│ …"))
-			return
-		}
-		t.print("      %s\n", t.style.dim("│ "+line))
-	}
-}
-
-func firstLine(text string) string {
-	line, _, _ := strings.Cut(string(bytes.TrimSpace([]byte(text))), "\n")
-	return line
 }
