@@ -3,6 +3,7 @@ package projections_test
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -252,22 +253,60 @@ func TestBadProjectors(t *testing.T) {
 
 var _ projections.Store = (*pebblestore.Store)(nil)
 
-// A store that refuses a commit is asked again, and nothing counts twice.
+// A store that refuses a commit is asked again, and nothing counts twice: not
+// in the store and not in what a projector keeps in memory.
 func TestStoreTroubleIsRetried(t *testing.T) {
 	l, inner := newMemoryLog(), openStore(t, vfs.NewMem())
 	defer inner.Close()
 	prompts(l, 9)
+	var mu sync.Mutex
 	calls := 0
 	s := &crashingStore{Store: inner, refuse: func() error {
-		if calls++; calls%3 == 0 {
+		mu.Lock()
+		defer mu.Unlock()
+		if calls++; calls%7 == 0 {
 			return errors.New("no space")
 		}
 		return nil
 	}}
-	r := start(t, l, s, projections.Options{MaxBatch: 2}, tally{types: []schemas.Type{"prompt.submitted"}})
+	fold := sessionFold()
+	r := start(t, l, s, projections.Options{MaxBatch: 2}, tally{types: []schemas.Type{"prompt.submitted"}}, fold)
 	prompts(l, 9)
-	if err := r.WaitFor(context.Background(), "tally", sessions(18)); err != nil {
-		t.Fatal(err)
+	for _, view := range []string{"tally", fold.Name()} {
+		if err := r.WaitFor(context.Background(), view, sessions(18)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	r.want("all", 18)
+	rd := r.reader(fold.Name())
+	defer rd.Close()
+	state, _, _, err := fold.Load(rd, schemas.Session("s"))
+	if err != nil || state.Prompts != 18 {
+		t.Errorf("%d prompts, %v", state.Prompts, err)
+	}
+}
+
+// stutteringLog hands the first record of every read over twice.
+type stutteringLog struct{ *memoryLog }
+
+func (l stutteringLog) Follow(ctx context.Context, s schemas.Stream, after uint64, maxBatch int, untilEnd bool, fn func([]schemas.Record) error) error {
+	again := after > 0
+	return l.memoryLog.Follow(ctx, s, after, maxBatch, untilEnd, func(records []schemas.Record) error {
+		if err := fn(records); err != nil || again {
+			return err
+		}
+		again = true
+		return fn(records)
+	})
+}
+
+func TestRedeliveredRecordsCountOnce(t *testing.T) {
+	l, s := newMemoryLog(), openStore(t, vfs.NewMem())
+	defer s.Close()
+	prompts(l, 6)
+	r := start(t, stutteringLog{l}, s, projections.Options{MaxBatch: 2}, tally{types: []schemas.Type{"prompt.submitted"}})
+	if err := r.WaitFor(context.Background(), "tally", sessions(6)); err != nil {
+		t.Fatal(err)
+	}
+	r.want("all", 6)
 }

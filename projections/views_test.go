@@ -377,3 +377,26 @@ func TestVerdictTallies(t *testing.T) {
 		t.Errorf("hours %q, want %q", hours, want)
 	}
 }
+
+// Windows of every size and place hold exactly the minutes between their ends.
+func TestWindowsHoldTheirMinutes(t *testing.T) {
+	l := newMemoryLog()
+	const around = 28_000_000 &^ 0xFF // a minute where a block of 256 begins
+	for m := around - 300; m < around+600; m++ {
+		l.publish(schemas.Event{
+			ID: fmt.Sprint(m), Time: time.Unix(int64(m)*60+59, 0), Aggregate: schemas.Memory("p"),
+			Data: schemas.ObservationRecorded{ObservationID: fmt.Sprint(m), Verdict: "hold"},
+		})
+	}
+	w := projections.NewVerdicts()
+	r := view(t, l, w)
+	for _, span := range [][2]int{{0, 0}, {0, 1}, {0, 100}, {0, 255}, {0, 256}, {0, 257}, {-1, 1}, {-300, 600}, {-7, 513}, {255, 512}, {5, 2}} {
+		got, err := w.Window(r, "", time.Unix(int64(around+span[0])*60, 0), time.Unix(int64(around+span[1])*60, 0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := max(span[1]-span[0], 0); got.Hold != uint64(want) {
+			t.Errorf("%v: %d, want %d", span, got.Hold, want)
+		}
+	}
+}
