@@ -178,6 +178,10 @@ func Decode(m Message) ([]Event, error) {
 		return nil, err
 	}
 	main.Aggregate = aggregate
+	if named, err := unescapeAttribute(m.Header.Get(HeaderSubject)); err != nil || named != aggregate.ID {
+		// A copy of somebody else's message under another subject.
+		return nil, fmt.Errorf("%w: subject says %q, header says %q", ErrMalformed, aggregate.ID, m.Header.Get(HeaderSubject))
+	}
 	switch content := m.Header.Get(HeaderContentType); content {
 	case contentOne, "":
 		return decodeParts(main, []part{{Type: t, Version: version, Data: m.Body}})

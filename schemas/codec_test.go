@@ -144,6 +144,7 @@ func TestDecodeRefuses(t *testing.T) {
 		"a foreign subject":       {func(m *Message) { m.Subject = "other.session.a.mode.changed" }, ErrMalformed},
 		"a subject token":         {func(m *Message) { m.Subject = "writ.session.=zz.mode.changed" }, ErrMalformed},
 		"header against subject":  {func(m *Message) { m.Header[HeaderType] = []string{"phase.changed"} }, ErrMalformed},
+		"a copy for another id":   {func(m *Message) { m.Subject = Session("other").Subject("mode.changed") }, ErrMalformed},
 		"no time":                 {func(m *Message) { delete(m.Header, HeaderTime) }, ErrMalformed},
 		"no version":              {func(m *Message) { delete(m.Header, HeaderWritVersion) }, ErrMalformed},
 		"version zero":            {func(m *Message) { m.Header[HeaderWritVersion] = []string{"0"} }, ErrMalformed},
@@ -248,6 +249,9 @@ func FuzzDecode(f *testing.F) {
 	f.Add("writ.session.a.mode.changed", "mode.changed", "2026-01-01T00:00:00Z", "1", contentParts, "%4", []byte(`[{}]`))
 	f.Fuzz(func(t *testing.T, subject, typ, at, version, content, actor string, body []byte) {
 		h := Header{HeaderSpecVersion: {specVersion}, HeaderID: {"id"}}
+		if a, _, err := ParseSubject(subject); err == nil {
+			h.set(HeaderSubject, escapeAttribute(a.ID))
+		}
 		h.set(HeaderType, typ)
 		h.set(HeaderTime, at)
 		h.set(HeaderWritVersion, version)

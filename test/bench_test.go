@@ -306,25 +306,58 @@ func BenchmarkReplay(b *testing.B) {
 		b.Fatal(err)
 	}
 	load(b, nc, n)
-	nc.Close()
-	var bare, replay float64
+	defer nc.Close()
+	var bare, follow, replay float64
 	runs := 0
 	for b.Loop() {
 		runs++
+		bare += float64(n) / bareConsumer(b, nc, n).Seconds()
 		began, seen := time.Now(), 0
 		err := conn.Follow(b.Context(), schemas.StreamMemory, 0, bus.FollowOptions{MaxBatch: 10_000, UntilEnd: true}, func(r []schemas.Record) error {
 			seen += len(r)
 			return nil
 		})
 		if err != nil || seen != n {
-			b.Fatalf("bare consumer: %d, %v", seen, err)
+			b.Fatalf("follow: %d, %v", seen, err)
 		}
-		bare += float64(n) / time.Since(began).Seconds()
+		follow += float64(n) / time.Since(began).Seconds()
 		replay += float64(n) / replayInto(b, conn).Seconds()
 	}
 	b.ReportMetric(bare/float64(runs), "bare-msg/s")
+	b.ReportMetric(follow/float64(runs), "follow-msg/s")
 	b.ReportMetric(replay/float64(runs), "replay-msg/s")
 	b.ReportMetric(replay/bare, "replay/bare")
+}
+
+// bareConsumer reads the stream with the library's ordered consumer and looks
+// at nothing.
+func bareConsumer(b *testing.B, nc *nats.Conn, n int) time.Duration {
+	b.Helper()
+	js, err := jetstream.New(nc)
+	if err != nil {
+		b.Fatal(err)
+	}
+	consumer, err := js.OrderedConsumer(b.Context(), string(schemas.StreamMemory), jetstream.OrderedConsumerConfig{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	done, seen := make(chan struct{}), 0
+	began := time.Now()
+	reading, err := consumer.Consume(func(jetstream.Msg) {
+		if seen++; seen == n {
+			close(done)
+		}
+	}, jetstream.PullMaxMessages(10_000))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer reading.Stop()
+	select {
+	case <-done:
+	case <-time.After(5 * time.Minute):
+		b.Fatalf("the bare consumer read %d of %d", seen, n)
+	}
+	return time.Since(began)
 }
 
 func replayInto(b *testing.B, conn *bus.Conn) time.Duration {

@@ -1,5 +1,12 @@
 #!/usr/bin/env bash
-# The long simulations.
+# The long simulations: kills at random points under load, random command
+# sequences against the gate's invariants. SIM_KILLS and SIM_COMMANDS set how
+# many; a failing run prints its seed.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-echo "to be set"
+kills=${SIM_KILLS:-500}
+commands=${SIM_COMMANDS:-1000000}
+echo "kill -9 at $kills random points, in each durability"
+WRIT_KILL_ROUNDS=$kills go test ./bus -count=1 -timeout 30m -run 'TestKill'
+echo "$commands random commands against the gate's invariants"
+WRIT_MODEL_COMMANDS=$commands go test ./enforcement -count=1 -timeout 30m -run 'Model'

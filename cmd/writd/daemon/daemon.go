@@ -45,6 +45,7 @@ type Daemon struct {
 
 	conn     *bus.Conn
 	url      string
+	health   func() error // of the embedded server, nil for another
 	runtime  *projections.Runtime
 	views    views
 	sessions *sessions
@@ -194,9 +195,11 @@ func (d *Daemon) openBus(ctx context.Context) (func(), error) {
 			d.logger.Error("stop the log", "error", err)
 		}
 	}
-	for _, loss := range server.Findings() {
-		d.warn(loss.String())
+	if err := d.noteFindings(server.Findings()); err != nil {
+		shutdown()
+		return nil, err
 	}
+	d.health = server.Health
 	own := credentials[embedded.RoleDaemon]
 	conn, err := bus.Connect(ctx, bus.Options{
 		Dial: server.Dial, User: own.User, Password: own.Password, Name: "writd",

@@ -38,6 +38,11 @@ func (d *Daemon) status(ctx context.Context, _ none) (schemas.Status, error) {
 	d.warnMu.Lock()
 	s.Warnings = append([]string(nil), d.warnings...)
 	d.warnMu.Unlock()
+	if d.health != nil {
+		if err := d.health(); err != nil {
+			s.Warnings = append(s.Warnings, err.Error())
+		}
+	}
 	if left := index.Mandatory().Overflow; len(left) > 0 {
 		s.Warnings = append(s.Warnings, "these mandatory rules do not fit into the band of "+strconv.Itoa(retrieval.MandatoryCap)+" tokens and reach no agent: "+strings.Join(left, ", "))
 	}
