@@ -151,7 +151,11 @@ func (s *Store) scan(from pebble.Reader, prefix []byte) iter.Seq2[projections.En
 		// the store again.
 		var it *pebble.Iterator
 		err := s.use(func() (err error) {
-			it, err = from.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: prefixEnd(prefix)})
+			bounds := &pebble.IterOptions{UpperBound: prefixEnd(prefix)}
+			if len(prefix) > 0 {
+				bounds.LowerBound = prefix
+			}
+			it, err = from.NewIter(bounds)
 			return err
 		})
 		if err != nil {
