@@ -152,7 +152,7 @@ func TestDecodeRefuses(t *testing.T) {
 		"another content":         {func(m *Message) { m.Header[HeaderContentType] = []string{"text/html"} }, ErrMalformed},
 		"half a body":             {func(m *Message) { m.Body = m.Body[:3] }, ErrMalformed},
 		"an unknown type": {func(m *Message) {
-			m.Subject = "writ.session.a.moon.landed"
+			m.Subject = Session("a.b *>/ü").Subject("moon.landed")
 			m.Header[HeaderType] = []string{"moon.landed"}
 		}, ErrUnknownType},
 		"parts that lie": {func(m *Message) {

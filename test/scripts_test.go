@@ -116,6 +116,8 @@ func params(dir string, killAt int) testscript.Params {
 			"corrupt":    cmdCorrupt,
 			"listen":     cmdListen,
 			"bash":       cmdBash,
+			"shorten":    cmdShorten,
+			"fill":       cmdFill,
 		},
 	}
 }
@@ -244,7 +246,8 @@ func cmdRepeat(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(file, []byte(content), 0o644))
 }
 
-// cmdCorrupt overwrites the middle of every table and log below a folder.
+// cmdCorrupt overwrites the middle of a file, or of every table and log below a
+// folder.
 func cmdCorrupt(ts *testscript.TestScript, _ bool, args []string) {
 	damaged := 0
 	ts.Check(filepath.WalkDir(ts.MkAbs(args[0]), func(path string, entry fs.DirEntry, err error) error {
@@ -254,7 +257,7 @@ func cmdCorrupt(ts *testscript.TestScript, _ bool, args []string) {
 		switch filepath.Ext(path) {
 		case ".sst", ".log":
 		default:
-			if !strings.HasPrefix(entry.Name(), "MANIFEST") {
+			if !strings.HasPrefix(entry.Name(), "MANIFEST") && path != ts.MkAbs(args[0]) {
 				return nil
 			}
 		}
@@ -297,4 +300,37 @@ func cmdBash(ts *testscript.TestScript, _ bool, args []string) {
 	})
 	ts.Check(err)
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), payload, 0o644))
+}
+
+// cmdShorten cuts the last third off every message block of a folder.
+func cmdShorten(ts *testscript.TestScript, _ bool, args []string) {
+	blocks, err := filepath.Glob(filepath.Join(ts.MkAbs(args[0]), "*.blk"))
+	ts.Check(err)
+	if len(blocks) == 0 {
+		ts.Fatalf("shorten: no block in %s", args[0])
+	}
+	for _, block := range blocks {
+		info, err := os.Stat(block)
+		ts.Check(err)
+		ts.Check(os.Truncate(block, info.Size()*2/3))
+	}
+}
+
+// cmdFill sends a payload whose prompt is 100 kB until the answer is another
+// than the first: "fill FILE COMMAND…". The last answer is the output.
+func cmdFill(ts *testscript.TestScript, _ bool, args []string) {
+	payload := strings.Replace(ts.ReadFile(args[0]), "BIG", strings.Repeat("x ", 50_000), 1)
+	for range 40 {
+		cmd := exec.Command(filepath.Join(bin, args[1]), args[2:]...)
+		cmd.Stdin = strings.NewReader(payload)
+		cmd.Dir = ts.Getenv("PROJECT")
+		cmd.Env = []string{"PATH=" + ts.Getenv("PATH"), "HOME=" + ts.Getenv("HOME"), "WRIT_HOME=" + ts.Getenv("WRIT_HOME"), "WRIT_DURABILITY=interval"}
+		out, err := cmd.Output()
+		if err != nil || strings.Contains(string(out), "systemMessage") {
+			_, err := ts.Stdout().Write(out)
+			ts.Check(err)
+			return
+		}
+	}
+	ts.Fatalf("the log took everything")
 }

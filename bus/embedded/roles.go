@@ -41,7 +41,7 @@ var hookSubjects = []string{
 var readSubjects = append([]string{
 	"$JS.API.INFO", "$JS.API.STREAM.INFO.*", "$JS.API.STREAM.NAMES", "$JS.API.STREAM.MSG.GET.*", "$JS.API.DIRECT.GET.>",
 	"$JS.API.CONSUMER.CREATE.>", "$JS.API.CONSUMER.INFO.*.*", "$JS.API.CONSUMER.DELETE.*.*",
-	statusSubject,
+	statusSubject, "writ.svc.replay", "writ.svc.session.list", "writ.svc.session.show", "writ.svc.rule.list", "writ.svc.rule.show",
 }, manyAnswers...)
 
 // manyAnswers are the requests with more than one answer: a reader's for

@@ -442,13 +442,3 @@ func TestTheClientLinksNothingHeavy(t *testing.T) {
 		}
 	}
 }
-
-func TestClientAndDaemonHaveOneVersion(t *testing.T) {
-	source, err := os.ReadFile(filepath.Join("..", "..", "writd", "daemon", "daemon.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(string(source), `const Version = "`+Version+`"`) {
-		t.Errorf("the daemon's version is not %s", Version)
-	}
-}

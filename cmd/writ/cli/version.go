@@ -5,10 +5,13 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"github.com/writbus/writ/cmd/writd/config"
 )
 
-// Version is the version of this build.
-const Version = "0.1.0"
+// Version is the version of this build, which the daemon of the same build
+// shares.
+const Version = config.Version
 
 type versionReply struct {
 	Version  string `json:"version"`

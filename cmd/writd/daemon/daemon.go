@@ -29,9 +29,6 @@ var (
 	ErrDataDir = errors.New("daemon: the data directory cannot be used")
 )
 
-// Version is the version of this build.
-const Version = "0.1.0"
-
 // stopBudget bounds a graceful stop.
 const stopBudget = 10 * time.Second
 
@@ -109,7 +106,7 @@ func Run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 		return err
 	}
 	defer stopServices()
-	endpoint := config.Endpoint{URL: d.url, PID: os.Getpid(), Version: Version, Started: d.started}
+	endpoint := config.Endpoint{URL: d.url, PID: os.Getpid(), Version: config.Version, Started: d.started}
 	if err := config.WriteEndpoint(s.DataDir, endpoint); err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/cmd/writd/config"
 	"github.com/writbus/writ/cmd/writd/hosts"
 	"github.com/writbus/writ/enforcement"
 	"github.com/writbus/writ/schemas"
@@ -46,7 +47,7 @@ func (d *Daemon) hook(ctx context.Context, r bus.Request) ([]byte, error) {
 	if !filepath.IsAbs(root) {
 		return nil, faultf(schemas.CodeBadRequest, "the hook names no project: header %s is %q", schemas.HookHeaderProject, root)
 	}
-	t.project = d.projectAt(root, r.Header.Get(schemas.HookHeaderHome))
+	t.project = d.projectAt(d.firstProject(ctx, t.Session, root), r.Header.Get(schemas.HookHeaderHome))
 	reply, err := d.answered.once(t.key(), func() (schemas.HookReply, error) {
 		a, err := d.answerHook(ctx, t)
 		if err != nil {
@@ -62,6 +63,19 @@ func (d *Daemon) hook(ctx context.Context, r bus.Request) ([]byte, error) {
 		reply = hosts.Render(t.Call, trouble(t.Call, err, "Nothing was written to the log. Run: writ doctor"))
 	}
 	return json.Marshal(reply)
+}
+
+// firstProject is the project a session began in, while it is under guard:
+// going to a folder with settings of its own does not change the rules.
+func (d *Daemon) firstProject(ctx context.Context, session, now string) string {
+	state, err := d.sessions.peek(ctx, session)
+	if err != nil || state.Project == "" || state.Project == now {
+		return now
+	}
+	if root, guarded := config.FindProject(state.Project); guarded && root == state.Project {
+		return state.Project
+	}
+	return now
 }
 
 // key tells one call from another, "" where the host gives nothing to tell by.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/cmd/writd/config"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -64,7 +65,7 @@ type none struct{}
 // serve announces the services.
 func (d *Daemon) serve(ctx context.Context) (stop func(), err error) {
 	shut, err := d.conn.Serve(ctx, bus.Service{
-		Name: serviceName, Version: Version, Description: "rules, gates and the log of coding agents",
+		Name: serviceName, Version: config.Version, Description: "rules, gates and the log of coding agents",
 		Endpoints: []bus.Endpoint{
 			{Name: "hook", Subject: schemas.SvcHook, Handle: d.hook},
 			answer("retrieve", schemas.SvcRetrieve, d.retrieve),

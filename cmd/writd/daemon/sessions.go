@@ -166,6 +166,9 @@ func (s *sessions) refresh(ctx context.Context, one *session) error {
 			return err
 		}
 	}
+	if !s.stands(ctx, aggregate, one.seq) {
+		one.state, one.seq = enforcement.State{}, 0
+	}
 	for record, err := range s.conn.Tail(ctx, aggregate, one.seq) {
 		if err != nil {
 			return err
@@ -182,6 +185,20 @@ func (s *sessions) refresh(ctx context.Context, one *session) error {
 	one.loaded = true
 	one.publish()
 	return nil
+}
+
+// stands reports whether the log still has the event that the view of a session
+// ends with. It has not after it lost its tail, until the view is rebuilt.
+func (s *sessions) stands(ctx context.Context, a schemas.Aggregate, seq uint64) bool {
+	if seq == 0 {
+		return true
+	}
+	record, err := s.conn.Get(ctx, a.Kind.Stream(), seq)
+	if err != nil {
+		return false
+	}
+	there, _, err := schemas.ParseSubject(record.Message.Subject)
+	return err == nil && there == a
 }
 
 func (s *sessions) get(id string) *session {
