@@ -139,7 +139,7 @@ func orUnknown(id string) string {
 }
 
 func (t turn) observed() schemas.HookObserved {
-	return schemas.HookObserved{Host: t.Host, Hook: t.Hook, Fields: t.Fields, Digest: digest(t.payload), Bytes: len(t.payload)}
+	return schemas.HookObserved{Host: t.Host, Hook: t.Hook, Fields: hosts.Fields(t.payload), Digest: digest(t.payload), Bytes: len(t.payload)}
 }
 
 // plain takes a command whose outcome needs nothing but the record.

@@ -91,7 +91,7 @@ func parseClaude(event string, payload []byte) (Call, error) {
 		Dir: p.Dir, Transcript: p.Transcript, Model: p.Model,
 		Reason: p.Reason, Prompt: p.Prompt, PromptID: p.PromptID,
 		Tool: p.ToolName, ToolUseID: p.ToolUseID, Error: p.Error, Millis: int64(p.Millis),
-		Message: p.LastMessage, Input: p.ToolInput, Fields: scalars(payload),
+		Message: p.LastMessage, Input: p.ToolInput,
 	}
 	if c.Session == "" {
 		return c, fmt.Errorf("%w: no session_id", ErrPayload)
@@ -184,26 +184,6 @@ func claudeWrites(tool string) bool {
 		return true
 	}
 	return false
-}
-
-// scalars keeps the short plain fields of a payload for the record.
-func scalars(payload []byte) map[string]any {
-	var all map[string]any
-	if json.Unmarshal(payload, &all) != nil {
-		return nil
-	}
-	for key, v := range all {
-		switch v := v.(type) {
-		case string:
-			if len(v) <= 200 && key != "session_id" && key != "hook_event_name" {
-				continue
-			}
-		case bool, float64:
-			continue
-		}
-		delete(all, key)
-	}
-	return all
 }
 
 // claudeOutput is what Claude Code reads from a hook's standard output.

@@ -85,7 +85,6 @@ type Call struct {
 	Plan       string // text of a native plan dialog
 	Message    string // the agent's last words
 	Input      json.RawMessage
-	Fields     map[string]any // short scalars of the payload, for the record
 }
 
 // Verdict of an Answer. The zero value says nothing: the host's own permission
@@ -115,6 +114,27 @@ func Parse(host, event string, payload []byte) (Call, error) {
 		return parseClaude(event, payload)
 	}
 	return Call{}, ErrUnknownHost
+}
+
+// Fields keeps the short plain fields of a payload, for the record of an event
+// that no policy is about.
+func Fields(payload []byte) map[string]any {
+	var all map[string]any
+	if json.Unmarshal(payload, &all) != nil {
+		return nil
+	}
+	for key, v := range all {
+		switch v := v.(type) {
+		case string:
+			if len(v) <= 200 && key != "session_id" && key != "hook_event_name" {
+				continue
+			}
+		case bool, float64:
+			continue
+		}
+		delete(all, key)
+	}
+	return all
 }
 
 // Render writes an answer for the host of a call.
