@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -145,11 +144,14 @@ func killDaemon(data string) error {
 	if err != nil {
 		return err
 	}
-	err = syscall.Kill(endpoint.PID, syscall.SIGKILL)
-	if errors.Is(err, syscall.ESRCH) {
-		return nil
+	process, err := os.FindProcess(endpoint.PID)
+	if err != nil {
+		return err
 	}
-	return err
+	if err := process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	return nil
 }
 
 // cmdExpand replaces $VARIABLES in files: "expand payloads/*.json".

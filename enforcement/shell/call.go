@@ -265,7 +265,7 @@ func (sh *shell) writ(args []arg) {
 }
 
 // holesShown renders holes for people.
-var holesShown = strings.NewReplacer(string(hole), "…", string(globHole), "*")
+var holesShown = strings.NewReplacer(string(hole), "…", string(globHole), "*", string(freshHole), "*")
 
 // commandLine renders arguments for a reason, as far as a reason shows them.
 func commandLine(args []arg) string {
@@ -328,7 +328,7 @@ func (c *call) text(a arg) {
 
 // partial judges the known parts of a command line with holes, for its paths.
 func (c *call) partial(a arg) {
-	if rest := strings.Trim(a.val, string([]rune{hole, globHole})); rest != "" && isKnown(rest) {
+	if rest := strings.TrimFunc(a.val, isHole); rest != "" && isKnown(rest) {
 		c.sh.fork().script(rest)
 	}
 }

@@ -103,8 +103,7 @@ func goJudge(c *call) {
 			dir, rest = rest[0].val, rest[1:]
 		}
 		sh := c.sh.fork()
-		sh.chdir(literal(strings.TrimPrefix(dir, "=")))
-		sh.doubt = nil
+		sh.moveInto(literal(strings.TrimPrefix(dir, "=")))
 		c = &call{sh: sh, name: c.name, args: rest}
 	}
 	if c.flagged("-toolexec", "--toolexec", "-vettool", "--vettool") {

@@ -163,16 +163,20 @@ func readJudge(c *call) {
 }
 
 func cdJudge(c *call) {
-	ops := optSpec{}.parse(c.args).operands
+	p := optSpec{}.parse(c.args)
+	ops := p.operands
 	if c.first() == "-" {
 		ops = c.args[:1]
 	}
+	physical := c.sh.physical
+	c.sh.physical = !p.has("-L") && (physical || p.has("-P"))
 	switch len(ops) {
 	case 0:
 		c.sh.chdir(literal(c.sh.vars["HOME"].Str))
 	default:
 		c.sh.chdir(ops[0])
 	}
+	c.sh.physical = physical
 }
 
 func pushdJudge(c *call) {
@@ -193,8 +197,11 @@ func setJudge(c *call) {
 			return
 		case a.val == "errexit" && i > 0 && c.args[i-1].val == "-o":
 			c.sh.errexit = true
+		case a.val == "physical" && i > 0 && c.args[i-1].val == "-o":
+			c.sh.physical = true
 		case strings.HasPrefix(a.val, "-"):
 			c.sh.errexit = c.sh.errexit || strings.Contains(a.val, "e")
+			c.sh.physical = c.sh.physical || strings.Contains(a.val, "P")
 		case strings.HasPrefix(a.val, "+"):
 			c.sh.errexit = c.sh.errexit && !strings.Contains(a.val, "e")
 		case i == 0:

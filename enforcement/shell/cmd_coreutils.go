@@ -21,7 +21,7 @@ func coreutils() family {
 	f.add("mv gmv", command{judge: copyJudge(optSpec{short: "tS", long: "--target-directory --suffix"}, true)})
 	f.add("install ginstall", command{judge: installJudge})
 	f.add("ln gln", command{judge: linkJudge})
-	f.add("link", command{judge: nthOperand(optSpec{}, 1)})
+	f.add("link", command{judge: operands(optSpec{})})
 	f.add("touch", command{judge: operands(optSpec{short: "drt", long: "--date --reference --time"})})
 	f.add("mkdir", command{judge: func(c *call) {
 		ops := optSpec{short: "mZ", long: "--mode --context"}.parse(c.args).operands
@@ -34,7 +34,7 @@ func coreutils() family {
 	}})
 	f.add("mkfifo", command{judge: operands(optSpec{short: "mZ", long: "--mode --context"})})
 	f.add("mknod", command{judge: nthOperand(optSpec{short: "mZ", long: "--mode --context"}, 0)})
-	f.add("rm rmdir unlink grm trash trash-put srm", command{judge: operands(optSpec{})})
+	f.add("rm rmdir unlink grm trash trash-put srm", command{judge: func(c *call) { c.unname(optSpec{}.parse(c.args).operands...) }})
 	f.add("shred", command{judge: operands(optSpec{short: "ns", long: "--iterations --size --random-source"})})
 	f.add("truncate", command{judge: operands(optSpec{short: "sr", long: "--size --reference"})})
 	f.add("fallocate", command{judge: operands(optSpec{short: "lo", long: "--length --offset"})})
@@ -100,10 +100,49 @@ func copyJudge(spec optSpec, moves bool) judge {
 	return func(c *call) {
 		p := spec.parse(c.args)
 		sources, target, folder := c.destination(p)
-		if moves {
+		switch {
+		case moves:
+			c.unname(sources...)
+		case p.has("-l", "--link"):
+			// A second name of the same file: who writes the one writes the other.
 			c.write(sources...)
+		case p.has("-r", "-R", "-a", "--recursive", "--archive"):
+			c.readsTrees(sources)
 		}
 		c.into(target, sources, folder)
+		if moves || p.has("-r", "-R", "-a", "-d", "-P", "--recursive", "--archive", "--no-dereference", "--preserve") {
+			c.copies(sources, target)
+		}
+	}
+}
+
+// copies records that links in the sources get a place at or below target.
+func (c *call) copies(sources []arg, target arg) {
+	to, ok := c.place(target)
+	for _, s := range sources {
+		from, known := c.place(s)
+		if !ok || !known {
+			continue
+		}
+		c.sh.a.copyTo(from, to)
+		c.sh.a.copyTo(from, tidy(under(to, path.Base(from))))
+	}
+}
+
+// place is the path of a known operand, in the first folder the shell may be in.
+func (c *call) place(a arg) (p string, ok bool) {
+	if !a.known || a.val == "" {
+		return "", false
+	}
+	paths, _ := c.sh.resolve(a.val)
+	return paths[0], true
+}
+
+// unname records operands whose names are deleted or moved away: a symbolic link
+// is, its target is not.
+func (c *call) unname(args ...arg) {
+	for _, a := range args {
+		c.sh.change(c.line(), a, false)
 	}
 }
 
@@ -145,7 +184,7 @@ func (c *call) into(target arg, sources []arg, folder bool) {
 			c.write(target)
 			continue
 		}
-		c.write(arg{val: path.Join(target.val, base), known: true, guess: target.guess})
+		c.write(arg{val: under(target.val, base), known: true, guess: target.guess})
 	}
 }
 
@@ -164,12 +203,51 @@ func installJudge(c *call) {
 
 func linkJudge(c *call) {
 	p := optSpec{short: "tS", long: "--target-directory --suffix"}.parse(c.args)
+	sources, target, folder := c.destination(p)
 	if len(p.operands) == 1 && !p.has("-t", "--target-directory") {
-		c.into(literal("."), p.operands, true)
+		sources, target, folder = p.operands, literal("."), true
+	}
+	if !p.has("-s", "--symbolic") {
+		// A hard link is the file itself under another name.
+		c.write(sources...)
+		c.into(target, sources, folder)
 		return
 	}
-	sources, target, folder := c.destination(p)
-	c.into(target, sources, folder)
+	if !target.known || target.guess {
+		c.unsure("the name of the link is known only at run time")
+	}
+	for _, s := range sources {
+		base := path.Base(s.val)
+		if !s.known {
+			base = "*"
+		}
+		// Whether the target is a folder to put the link in, the system knows.
+		for _, name := range []string{target.val, under(target.val, base)} {
+			if !target.known {
+				continue
+			}
+			places, _ := c.sh.resolve(name)
+			for _, at := range places {
+				c.sh.a.linkAt(at, s)
+			}
+		}
+	}
+	c.renamed(target, sources, folder)
+}
+
+// renamed records links under target, whose names are what changes.
+func (c *call) renamed(target arg, sources []arg, folder bool) {
+	if !folder || !target.known {
+		c.unname(target)
+		return
+	}
+	for _, s := range sources {
+		if base := path.Base(s.val); s.known && base != "." && base != ".." && base != "/" {
+			c.unname(arg{val: under(target.val, base), known: true, guess: target.guess})
+			continue
+		}
+		c.write(target)
+	}
 }
 
 // afterFirst is a program whose first operand is a mode or an owner.

@@ -92,7 +92,7 @@ func backupName(name, suffix string) string {
 	if strings.Contains(backup, "/") {
 		return backup
 	}
-	return path.Join(dir, backup)
+	return dir + backup
 }
 
 // edJudge judges ed: the file, and what its commands on standard input name.
@@ -172,8 +172,7 @@ func patchJudge(c *call) {
 	sh := c.sh
 	if dir, ok := p.last("-d", "--directory"); ok {
 		sh = sh.fork()
-		sh.chdir(dir)
-		sh.doubt = nil
+		sh.moveInto(dir)
 		c = &call{sh: sh, name: c.name, args: c.args}
 	}
 	for _, v := range p.values("-r", "--reject-file") {
@@ -217,6 +216,6 @@ func (c *call) patchNames(strip int, root string) {
 		if strip < 0 {
 			name = path.Base(name)
 		}
-		c.writeName(path.Join(root, name))
+		c.writeName(under(root, name))
 	}
 }

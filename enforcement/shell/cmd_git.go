@@ -58,8 +58,7 @@ func (g *gitRun) globals(args []arg) (rest []arg, ok bool) {
 		}
 		switch name {
 		case "-C":
-			g.sh.chdir(v)
-			g.sh.doubt = nil
+			g.sh.moveInto(v)
 		case "-c":
 			g.setting(v)
 		case "--config-env", "--exec-path":
@@ -164,9 +163,9 @@ func (g *gitRun) metadata() {
 // inGitDir is a file of the repository's own.
 func (g *gitRun) inGitDir(name string) string {
 	if g.gitDir != "" {
-		return path.Join(g.gitDir, name)
+		return under(g.gitDir, name)
 	}
-	return path.Join(g.root(), ".git", name)
+	return under(g.root(), ".git/"+name)
 }
 
 // paths records the work tree files of pathspecs; patterns and magic stand for
@@ -175,14 +174,14 @@ func (g *gitRun) paths(specs []arg) {
 	for _, s := range specs {
 		switch {
 		case s.known && strings.HasPrefix(s.val, ":/"):
-			g.writeName(path.Join(g.root(), s.val[2:]))
+			g.writeName(under(g.root(), s.val[2:]))
 		case s.known && strings.HasPrefix(s.val, ":"):
 			g.wholeTree()
 		case s.known && strings.ContainsAny(s.val, "*?["):
 			dir, _ := arg{val: s.val, glob: true}.folder()
 			g.writeName(dir)
 		case g.tree != "" && s.known && !strings.HasPrefix(s.val, "/"):
-			g.writeName(path.Join(g.tree, s.val))
+			g.writeName(under(g.tree, s.val))
 		default:
 			g.write(s)
 		}

@@ -71,7 +71,7 @@ func curlJudge(c *call) {
 		switch {
 		case v.known && v.val == "-":
 		case v.known && dir != "." && !strings.HasPrefix(v.val, "/"):
-			v.val = path.Join(dir, v.val)
+			v.val = under(dir, v.val)
 			c.write(v)
 		default:
 			c.write(v)
@@ -111,7 +111,7 @@ func (c *call) urlName(u arg, dir string) {
 		c.writeName(dir)
 		return
 	}
-	c.writeName(path.Join(dir, name))
+	c.writeName(under(dir, name))
 }
 
 func urlBase(u string) string {
@@ -159,7 +159,7 @@ func wgetJudge(c *call) {
 	}
 	for _, u := range p.operands {
 		if name := urlBase(u.val); u.known && (name == "" || name == "/") {
-			c.writeName(path.Join(dir, "index.html"))
+			c.writeName(under(dir, "index.html"))
 			continue
 		}
 		c.urlName(u, dir)

@@ -177,8 +177,7 @@ func packageRunner(c *call) {
 func envJudge(c *call) {
 	p := optSpec{short: "uCS", long: "--unset --chdir --split-string", stop: true}.parse(c.args)
 	for _, v := range p.values("-C", "--chdir") {
-		c.sh.chdir(v)
-		c.sh.doubt = nil
+		c.sh.moveInto(v)
 	}
 	rest := p.operands
 	for _, v := range p.values("-S", "--split-string") {

@@ -6,21 +6,61 @@ import (
 	"strings"
 )
 
-// resolve returns the absolute cleaned paths a name may stand for, one per
-// folder the shell may be in; ok is false where the folder is unknown.
+// resolve returns the absolute paths a name may stand for, one per folder the
+// shell may be in; ok is false where the folder is unknown.
 func (sh *shell) resolve(name string) (paths []string, ok bool) {
 	if strings.HasPrefix(name, "/") {
-		return []string{path.Clean(name)}, true
+		return []string{tidy(name)}, true
 	}
 	for _, dir := range sh.dirs {
-		paths = append(paths, path.Join(dir, name))
+		paths = append(paths, tidy(under(dir, name)))
 	}
 	return paths, !sh.lost
 }
 
+// under is a name within a folder, as the system would be given it.
+func under(dir, name string) string {
+	switch {
+	case dir == "." || dir == "":
+		return name
+	case name == "." || name == "":
+		return dir
+	}
+	return strings.TrimRight(dir, "/") + "/" + strings.TrimLeft(name, "/")
+}
+
+// tidy drops what means nothing in a path. Dots that lead upwards stay: behind
+// a symbolic link they lead out of its target, not back to where it stands.
+func tidy(p string) string {
+	if !upwards(p) {
+		return path.Clean(p)
+	}
+	var kept []string
+	for part := range strings.SplitSeq(p, "/") {
+		switch {
+		case part == "" || part == ".":
+		case part == ".." && len(kept) == 0:
+			// The root has nothing above it.
+		default:
+			kept = append(kept, part)
+		}
+	}
+	return "/" + strings.Join(kept, "/")
+}
+
+// upwards reports a path with a component that leads upwards.
+func upwards(p string) bool {
+	return strings.Contains(p, "..") && strings.Contains("/"+p+"/", "/../")
+}
+
 // writeName records that the file of this name is written, in the words of
 // command.
-func (sh *shell) writeName(command, name string) {
+func (sh *shell) writeName(command, name string) { sh.touch(command, name, true) }
+
+// touch records that the file of this name changes. follows says that a
+// symbolic link of this name would lead to the file, as in opening it; deleting
+// or replacing a name changes the name only.
+func (sh *shell) touch(command, name string, follows bool) {
 	if name == "" {
 		return
 	}
@@ -29,33 +69,33 @@ func (sh *shell) writeName(command, name string) {
 		sh.a.unsure(command, "the working folder is known only at run time")
 	}
 	for _, p := range paths {
-		sh.writePath(command, name, p)
+		sh.touchPath(command, name, p, follows)
 	}
 }
 
-func (sh *shell) writePath(command, name, p string) {
+func (sh *shell) touchPath(command, name, p string, follows bool) {
 	if device(p) && !strings.Contains(name, "/..") {
 		return
 	}
-	if real, alias := procAlias(name, p); alias {
+	if real, alias := procAlias(name, path.Clean(p)); alias {
 		sh.a.unsure(command, "the path goes through a process folder")
 		for _, dir := range sh.dirs {
 			if real != "" {
-				sh.a.addPath(path.Join(dir, real))
+				sh.a.addPath(tidy(under(dir, real)), follows)
 			}
 		}
 	}
-	sh.a.addPath(p)
+	sh.a.addPath(p, follows)
 	sh.a.addMention(p)
 	sh.a.reason(command, "writes "+p)
 }
 
-func (a *analysis) addPath(p string) {
+func (a *analysis) addPath(p string, follows bool) {
 	if len(a.paths) >= maxFindings {
 		a.unsure("", "too many paths")
 		return
 	}
-	a.paths[p] = struct{}{}
+	a.paths[p] = a.paths[p] || follows
 }
 
 func (a *analysis) addMention(p string) {
@@ -75,13 +115,37 @@ func (sh *shell) mentionName(name string) {
 	}
 }
 
+// mentionTree records that the command reads what is in a folder, at any depth.
+func (sh *shell) mentionTree(name string) {
+	if len(name) > 4096 {
+		return
+	}
+	paths, _ := sh.resolve(name)
+	for _, p := range paths {
+		if len(sh.a.trees) < maxFindings {
+			sh.a.trees[p] = struct{}{}
+		}
+	}
+}
+
+// readsTrees records folders that a program reads with all that is in them;
+// without operands it reads the working folder.
+func (c *call) readsTrees(folders []arg) {
+	for _, a := range folders {
+		if dir, ok := a.folder(); ok {
+			c.sh.mentionTree(dir)
+		}
+	}
+	if len(folders) == 0 {
+		c.sh.mentionTree(".")
+	}
+}
+
 // mention records what an argument may refer to: the whole word, and what
 // follows = in an assignment-like word, or @ in a file argument.
 func (sh *shell) mention(a arg) {
 	if !a.known {
-		if dir, ok := a.folder(); ok {
-			sh.mentionName(dir)
-		}
+		sh.mentionPattern(a)
 		return
 	}
 	if a.val == "-" || a.val == "--" {
@@ -93,6 +157,33 @@ func (sh *shell) mention(a arg) {
 	if !strings.HasPrefix(a.val, "-") {
 		sh.mentionName(strings.TrimPrefix(a.val, "@"))
 	}
+}
+
+// mentionPattern records what a word that is not known may refer to: the names
+// that its pattern matches, or the folder it lies in. What comes from nowhere
+// in sight may come from a search that the command line makes.
+func (sh *shell) mentionPattern(a arg) {
+	t := a.template()
+	if dir, ok := a.folder(); ok {
+		sh.mentionName(dir)
+		paths, _ := sh.resolve(strings.Map(wildcard, t))
+		for _, p := range paths {
+			if len(p) <= 4096 && len(sh.a.patterns) < maxFindings {
+				sh.a.patterns[p] = struct{}{}
+			}
+		}
+	}
+	if strings.ContainsRune(t, hole) {
+		sh.a.blind = true
+	}
+}
+
+// wildcard turns holes into the signs of a file pattern.
+func wildcard(r rune) rune {
+	if isHole(r) {
+		return '*'
+	}
+	return r
 }
 
 var pathLike = regexp.MustCompile(`[~\w.@+-]*/[\w./@+-]*|\.?[\w-]+\.[\w.-]+|\.[\w-]+`)
@@ -137,6 +228,9 @@ func inside(p, dir string) bool {
 
 // temporary reports the folders for scratch files.
 func (sh *shell) temporary(p string) bool {
+	if upwards(p) {
+		return false
+	}
 	for _, dir := range []string{"/tmp", "/var/tmp", "/dev/shm", "/private/tmp", sh.a.env.Vars["TMPDIR"]} {
 		if dir != "" && inside(p, path.Clean(dir)) && !inside(p, sh.a.env.Project) {
 			return true

@@ -94,21 +94,32 @@ func (sh *shell) duplicate(r *syntax.Redirect) {
 }
 
 // write records an operand that is written.
-func (sh *shell) write(command string, a arg) {
+func (sh *shell) write(command string, a arg) { sh.change(command, a, true) }
+
+// change records an operand that is written (follows) or whose name is deleted
+// or replaced.
+func (sh *shell) change(command string, a arg, follows bool) {
 	switch {
 	case a.known && !a.guess:
-		sh.writeName(command, a.val)
+		sh.touch(command, a.val, follows)
 	case a.known:
-		sh.writeName(command, a.val)
+		sh.touch(command, a.val, follows)
 		sh.a.unsure(command, "the name depends on a variable that may be set")
 	default:
 		if dir, ok := a.folder(); ok {
-			sh.writeName(command, dir)
-			if sh.temporary(dir) && !strings.ContainsRune(a.template(), hole) {
-				// Whichever name it is, it is a scratch file.
+			sh.touch(command, dir, true)
+			if sh.temporary(dir) && !a.open(follows) {
 				return
 			}
 		}
 		sh.a.unsure(command, "the name is known only at run time")
 	}
+}
+
+// open reports a name in a scratch folder that may still be one to worry about:
+// it may lead out of the folder, or be that of a symbolic link that somebody
+// laid there before.
+func (a arg) open(follows bool) bool {
+	t := a.template()
+	return strings.ContainsRune(t, hole) || follows && strings.ContainsRune(t, globHole)
 }

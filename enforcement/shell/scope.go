@@ -20,16 +20,17 @@ type shell struct {
 	prev []string // folders before the last cd
 	kept [][]string
 
-	vars    map[string]expand.Variable
-	funcs   map[string]*syntax.Stmt
-	aliases map[string]string
-	rebound map[string]string // hash -p: name to program
-	made    map[string]bool   // folders this command line creates
-	env     map[string]arg    // hazardous environment variables that are set
-	expands bool              // shopt -s expand_aliases
-	errexit bool              // set -e
-	doubt   []string          // folders it is still in if a cd of this statement failed
-	in      input
+	vars     map[string]expand.Variable
+	funcs    map[string]*syntax.Stmt
+	aliases  map[string]string
+	rebound  map[string]string // hash -p: name to program
+	made     map[string]bool   // folders this command line creates
+	env      map[string]arg    // hazardous environment variables that are set
+	expands  bool              // shopt -s expand_aliases
+	errexit  bool              // set -e
+	physical bool              // ".." leads out of a link's target
+	doubt    []string          // folders it is still in if a cd of this statement failed
+	in       input
 }
 
 // input is what is known of a command's standard input.
@@ -195,7 +196,17 @@ func (sh *shell) forgetArithm(x syntax.ArithmExpr) {
 	}
 }
 
-// chdir moves the shell.
+// moveInto moves a program that was told to work in another folder. It opens
+// the folder, so that ".." means what it means to the system.
+func (sh *shell) moveInto(target arg) {
+	physical := sh.physical
+	sh.physical = true
+	sh.chdir(target)
+	sh.physical, sh.doubt = physical, nil
+}
+
+// chdir moves the shell, as cd does: unless it is told otherwise, ".." drops
+// the last name of the folder, whatever a symbolic link has led to.
 func (sh *shell) chdir(target arg) {
 	old := sh.dirs
 	if target.known && target.val == "-" {
@@ -203,7 +214,7 @@ func (sh *shell) chdir(target arg) {
 		return
 	}
 	sh.prev = old
-	if path := sh.vars["CDPATH"].Str; path != "" && path != "." && !strings.HasPrefix(target.val, "/") {
+	if cdpath := sh.vars["CDPATH"].Str; cdpath != "" && cdpath != "." && !strings.HasPrefix(target.val, "/") {
 		sh.lost = true
 		return
 	}
@@ -216,6 +227,11 @@ func (sh *shell) chdir(target arg) {
 	}
 	next, ok := sh.resolve(target.val)
 	sh.lost = !ok
+	for i, dir := range next {
+		if !sh.physical && (i >= len(old) || !upwards(old[i])) {
+			next[i] = path.Clean(dir)
+		}
+	}
 	sh.dirs = next
 	for i, dir := range next {
 		if i < len(old) && sh.mayFail(old[i], dir) {
@@ -235,16 +251,15 @@ func (sh *shell) settle() {
 	sh.doubt = nil
 }
 
-// mayFail reports that a cd from the project to a folder elsewhere may leave
-// the shell where a write is judged differently. Within one class of folders
-// the change is taken to succeed.
+// mayFail reports that a cd may leave the shell where it is: nothing says that
+// the folder exists.
 func (sh *shell) mayFail(from, to string) bool {
-	root := sh.a.env.Project
-	if !inside(from, root) || inside(to, root) || inside(root, to) || sh.made[to] {
+	to = path.Clean(to)
+	if sh.made[to] || inside(sh.a.env.Project, to) || inside(path.Clean(sh.a.env.Dir), to) || inside(path.Clean(from), to) {
 		return false
 	}
 	switch to {
-	case "/", "/tmp", "/var/tmp", sh.a.env.Home, sh.tempDir():
+	case "/tmp", "/var/tmp", sh.a.env.Home, sh.tempDir():
 		return false
 	}
 	return true

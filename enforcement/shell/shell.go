@@ -58,13 +58,24 @@ type Env struct {
 // Result is the answer of Analyse.
 type Result struct {
 	Effect Effect
-	// Paths are absolute, lexically cleaned (symbolic links not resolved),
-	// sorted and unique. A folder stands for everything in it. When Effect is
-	// CannotTell they are what could be found out, not all there is.
+	// Paths are absolute, sorted and unique. Symbolic links are not resolved, and
+	// so ".." stays where it stands, apart from links that the command line makes
+	// itself, whose targets are among the paths. A folder stands for everything in
+	// it. When Effect is CannotTell they are what could be found out, not all there
+	// is.
 	Paths []string
-	// Mentions are the absolute cleaned paths that operands, redirections and
+	// Copies are trees that the command line copies or moves with the symbolic
+	// links in them: what is written at a place below To may go where a link at
+	// the same place below From leads.
+	Copies []Copy
+	// Mentions are the paths, of the same form, that operands, redirections and
 	// string literals of programs in the command refer to, read or written.
 	Mentions []string
+	// Patterns are mentions of which only a part is known: each "*" stands for
+	// unknown text, without a slash unless it is the last.
+	Patterns []string
+	// Trees are folders that are read with everything in them.
+	Trees []string
 	// Reasons has one entry per finding: first why the effect cannot be told,
 	// then what is written, each in the order of the command line.
 	Reasons []Reason
@@ -75,6 +86,9 @@ type Result struct {
 	// Writ holds the calls of writ's own binary.
 	Writ []WritCall
 }
+
+// Copy is a tree that got a second place.
+type Copy struct{ From, To string }
 
 // Reason says why a command is not a plain reader.
 type Reason struct {
@@ -119,8 +133,14 @@ func Analyse(command string, env Env) (result Result) {
 // analysis collects what is found while a command line is followed.
 type analysis struct {
 	env      Env
-	paths    map[string]struct{}
+	paths    map[string]bool // whether a link of this name would be followed
 	mentions map[string]struct{}
+	patterns map[string]struct{}
+	trees    map[string]struct{}
+	found    []string // folders that are searched for names
+	blind    bool     // a program is given names from somewhere
+	links    []link
+	copies   []Copy
 	doubts   []Reason // why the effect cannot be told
 	reasons  []Reason // what is written
 	writ     []WritCall
@@ -138,13 +158,25 @@ func newAnalysis(env Env) *analysis {
 	if env.Project == "" {
 		env.Project = env.Dir
 	}
-	return &analysis{env: env, paths: map[string]struct{}{}, mentions: map[string]struct{}{}}
+	return &analysis{
+		env: env, paths: map[string]bool{}, mentions: map[string]struct{}{},
+		patterns: map[string]struct{}{}, trees: map[string]struct{}{},
+	}
 }
 
 func (a *analysis) result() Result {
+	a.followLinks()
+	if a.blind {
+		for _, dir := range a.found {
+			a.trees[dir] = struct{}{}
+		}
+	}
 	r := Result{
 		Paths:    slices.Sorted(maps.Keys(a.paths)),
+		Copies:   a.copies,
 		Mentions: slices.Sorted(maps.Keys(a.mentions)),
+		Patterns: slices.Sorted(maps.Keys(a.patterns)),
+		Trees:    slices.Sorted(maps.Keys(a.trees)),
 		Reasons:  slices.Concat(a.doubts, a.reasons),
 		Writ:     a.writ,
 	}

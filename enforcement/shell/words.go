@@ -5,7 +5,6 @@ import (
 	"io"
 	"io/fs"
 	"maps"
-	"path"
 	"slices"
 	"strings"
 
@@ -16,13 +15,14 @@ import (
 // Holes stand in a value for text that is known only at run time. They are
 // private-use characters; a source that contains one is taken for unknown text.
 const (
-	hole     = '\uE000' // any text
-	globHole = '\uE001' // any text without a slash: what a pattern matches
+	hole      = '\uE000' // any text
+	globHole  = '\uE001' // any text without a slash: what a pattern matches
+	freshHole = '\uE002' // text without a slash that nobody foresees, such as a random number
 )
 
-func isKnown(s string) bool {
-	return !strings.ContainsRune(s, hole) && !strings.ContainsRune(s, globHole)
-}
+func isHole(r rune) bool { return r == hole || r == globHole || r == freshHole }
+
+func isKnown(s string) bool { return !strings.ContainsFunc(s, isHole) }
 
 // arg is one word of a command after expansion.
 type arg struct {
@@ -42,7 +42,7 @@ func unknownArg(folder string) arg {
 	if folder == "" {
 		return arg{val: string(hole)}
 	}
-	return arg{val: path.Join(folder, string(hole))}
+	return arg{val: under(folder, string(hole))}
 }
 
 // template is the value with holes for everything that is not known.
@@ -65,14 +65,14 @@ func (a arg) template() string {
 // nothing is known about it.
 func (a arg) folder() (dir string, ok bool) {
 	t := a.template()
-	i := strings.IndexFunc(t, func(r rune) bool { return r == hole || r == globHole })
+	i := strings.IndexFunc(t, isHole)
 	if i < 0 {
 		return t, true
 	}
 	slash := strings.LastIndexByte(t[:i], '/')
 	if slash < 0 {
 		first, _ := firstRune(t[i:])
-		return ".", first == globHole && !strings.ContainsRune(t, hole)
+		return ".", first != hole && !strings.ContainsRune(t, hole)
 	}
 	if slash == 0 {
 		return "/", true
@@ -119,10 +119,13 @@ func (e *environ) Get(name string) expand.Variable {
 		}
 		e.touched = true
 		return unknownVar()
-	case "$", "!", "?", "#", "RANDOM", "SECONDS", "BASHPID", "PPID", "UID", "EUID", "EPOCHSECONDS", "SHLVL", "SRANDOM":
+	case "?", "#", "SECONDS", "PPID", "UID", "EUID", "EPOCHSECONDS", "SHLVL":
 		// A number never changes the folder of a name.
 		e.touched = true
 		return text(string(globHole))
+	case "$", "!", "RANDOM", "BASHPID", "SRANDOM":
+		e.touched = true
+		return text(string(freshHole))
 	}
 	v, ok := e.sh.vars[name]
 	if !ok {

@@ -2,10 +2,15 @@
 // cosine of their views. A document has several views (its title and
 // statement, each trigger or symptom, the whole text); the best one counts.
 //
-// [Exact] scans every view. It is exact, needs no build, has no recall to lose,
-// and is the faster choice up to about ten thousand views.
+// [Exact] scans one byte per dimension of every view and scores the best again
+// in full. [Graph] is a hierarchical navigable small world, which visits a few
+// hundred views however many there are, and takes long to build. [New] chooses
+// by size. Both pass the same test: of the true ten nearest they find 98 % or
+// more.
 //
 // Guarantees: an index never changes after it is built and may be searched from
-// any number of goroutines; results are sorted, ties by document number; a
-// filter is applied while the best are chosen. It does not embed texts.
+// any number of goroutines; the same views give the same index and the same
+// results, on any processor and with any number of them; results are sorted,
+// ties by document number; a filter is applied while the best are chosen and
+// never starves them. It does not embed texts.
 package vector

@@ -2,71 +2,55 @@ package vector
 
 import (
 	"cmp"
-	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"sync"
-
-	"github.com/viterin/vek/vek32"
 )
 
-var (
-	// ErrDimension is returned by [NewExact] for views of different lengths.
-	ErrDimension = errors.New("vector: views differ in dimension")
-	// ErrDocument is returned by [NewExact] for a negative document number.
-	ErrDocument = errors.New("vector: a document's number is negative")
-)
-
-// View is one vector of a document. Several views may have the same Doc, which
-// counts from 0.
-type View struct {
-	Doc    int32
-	Vector []float32
-}
-
-// Match is a document and the cosine, −1 to 1, of its best view.
-type Match struct {
-	Doc    int32
-	Cosine float64
-}
-
-// Exact searches by scanning all views.
+// Exact searches by scanning the codes of all views and scoring the best
+// documents again in full.
 type Exact struct {
-	dim     int
-	docs    []int32   // per view
-	data    []float32 // unit vectors, one after the other
-	largest int32
-	scratch sync.Pool // of *[]float64, the best cosine per document
+	*views
+	scratch sync.Pool // of *scanning
 }
 
-// NewExact copies and normalises the views. A view that is all zeros, or holds
-// a value that is no number, matches nothing and is left out.
-func NewExact(views []View) (*Exact, error) {
-	ix := &Exact{largest: -1}
-	for i, view := range views {
-		if i == 0 {
-			ix.dim = len(view.Vector)
-		}
-		if len(view.Vector) != ix.dim {
-			return nil, fmt.Errorf("%w: view %d has %d, the first has %d", ErrDimension, i, len(view.Vector), ix.dim)
-		}
-		if view.Doc < 0 {
-			return nil, fmt.Errorf("%w: view %d has %d", ErrDocument, i, view.Doc)
-		}
-		unit, ok := normalise(view.Vector)
-		if !ok {
-			continue
-		}
-		ix.docs = append(ix.docs, view.Doc)
-		ix.data = append(ix.data, unit...)
-		ix.largest = max(ix.largest, view.Doc)
+// blockViews is how many views are scored before the best among them are
+// picked: their sums stay in the nearest cache.
+const blockViews = 1024
+
+// scanning is the memory of one scan.
+type scanning struct {
+	query []int8
+	dots  [blockViews]int32
+	top   []scored
+}
+
+// scored is a document and the approximate cosine of its best view, up to the
+// query's scale.
+type scored struct {
+	doc   int32
+	score float32
+}
+
+// rescored is how many documents are scored in full for k wanted ones. In every
+// set tried the best 2k by codes held the true k.
+func rescored(k int) int { return 3*k + 8 }
+
+// NewExact prepares the views; it shares those of length one. A view that is
+// all zeros, or holds a value that is no number, matches nothing and is left
+// out.
+func NewExact(in []View) (*Exact, error) {
+	v, err := prepare(in)
+	if err != nil {
+		return nil, err
 	}
-	ix.scratch.New = func() any {
-		best := make([]float64, ix.largest+1)
-		return &best
-	}
-	return ix, nil
+	return newExact(v), nil
+}
+
+func newExact(v *views) *Exact {
+	ix := &Exact{views: v}
+	ix.scratch.New = func() any { return &scanning{query: make([]int8, v.stride)} }
+	return ix
 }
 
 // Nearest returns up to k documents that keep admits, the most similar first.
@@ -77,51 +61,53 @@ func (ix *Exact) Nearest(query []float32, k int, keep func(doc int32) bool) []Ma
 	if !ok || len(query) != ix.dim || k <= 0 || len(ix.docs) == 0 {
 		return nil
 	}
-	scratch := ix.scratch.Get().(*[]float64)
-	defer ix.scratch.Put(scratch)
-	best := *scratch
-	for i := range best {
-		best[i] = math.Inf(-1)
-	}
-	for i, doc := range ix.docs {
-		cosine := float64(vek32.Dot(unit, ix.data[i*ix.dim:(i+1)*ix.dim]))
-		best[doc] = max(best[doc], cosine)
-	}
-	var top []Match
-	for doc, cosine := range best {
-		m := Match{Doc: int32(doc), Cosine: cosine}
-		if math.IsInf(cosine, -1) || len(top) == k && order(m, top[k-1]) > 0 {
-			continue
-		}
-		if keep != nil && !keep(m.Doc) {
-			continue
-		}
-		if len(top) == k {
-			top = top[:k-1]
-		}
-		at, _ := slices.BinarySearchFunc(top, m, order)
-		top = slices.Insert(top, at, m)
-	}
-	return top
+	s := ix.scratch.Get().(*scanning)
+	defer ix.scratch.Put(s)
+	encode(s.query, unit)
+	ix.scan(s, rescored(k), keep)
+	return ix.rescore(unit, s.top, k)
 }
 
-func order(a, b Match) int {
-	return cmp.Or(cmp.Compare(b.Cosine, a.Cosine), cmp.Compare(a.Doc, b.Doc))
+// scan leaves the best documents by codes in s.top.
+func (ix *Exact) scan(s *scanning, most int, keep func(int32) bool) {
+	s.top = s.top[:0]
+	worst := float32(math.Inf(-1))
+	for start := 0; start < len(ix.docs); start += blockViews {
+		n := min(blockViews, len(ix.docs)-start)
+		dots := s.dots[:n]
+		dotCodes(dots, s.query, ix.codes[start*ix.stride:(start+n)*ix.stride])
+		scales := ix.scales[start : start+n][:len(dots)]
+		for i, d := range dots {
+			score := float32(d) * scales[i]
+			if score <= worst {
+				continue
+			}
+			doc := ix.docs[start+i]
+			if keep != nil && !keep(doc) {
+				continue
+			}
+			s.take(scored{doc, score}, most)
+			if len(s.top) == most {
+				worst = s.top[most-1].score
+			}
+		}
+	}
 }
 
-// normalise returns v at length one; false if v has no direction.
-func normalise(v []float32) ([]float32, bool) {
-	var sum float64
-	for _, x := range v {
-		sum += float64(x) * float64(x)
+// take puts a candidate into its place among the best. A document's views come
+// one after the other, and only its best stays.
+func (s *scanning) take(c scored, most int) {
+	if old := slices.IndexFunc(s.top, func(t scored) bool { return t.doc == c.doc }); old >= 0 {
+		if s.top[old].score >= c.score {
+			return
+		}
+		s.top = slices.Delete(s.top, old, old+1)
 	}
-	norm := math.Sqrt(sum)
-	if norm == 0 || math.IsNaN(norm) || math.IsInf(norm, 0) {
-		return nil, false
+	if len(s.top) == most {
+		s.top = s.top[:most-1]
 	}
-	unit := make([]float32, len(v))
-	for i, x := range v {
-		unit[i] = float32(float64(x) / norm)
-	}
-	return unit, true
+	at, _ := slices.BinarySearchFunc(s.top, c, func(a, b scored) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.doc, b.doc))
+	})
+	s.top = slices.Insert(s.top, at, c)
 }
