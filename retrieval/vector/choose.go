@@ -1,0 +1,25 @@
+package vector
+
+// graphFrom is the number of views from which a graph answers faster than a
+// scan by more than its build is worth; measured, see DESIGN.md of retrieval.
+const graphFrom = 1_000_000
+
+// Index is either kind of index.
+type Index interface {
+	Nearest(query []float32, k int, keep func(doc int32) bool) []Match
+	Cosine(query []float32, doc int32) (float64, bool)
+	Len() int
+	Bytes() int64
+}
+
+// New builds the kind of index that suits the number of views.
+func New(in []View) (Index, error) {
+	v, err := prepare(in)
+	if err != nil {
+		return nil, err
+	}
+	if len(v.docs) >= graphFrom {
+		return newGraph(v, GraphOptions{}), nil
+	}
+	return newExact(v), nil
+}

@@ -1,0 +1,162 @@
+package vector
+
+import (
+	"math/rand"
+	"reflect"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestKernelsAgree(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := rand.New(rand.NewSource(rapid.Int64().Draw(t, "seed")))
+		stride, n := lanes*rapid.IntRange(1, 9).Draw(t, "steps"), rapid.IntRange(0, 11).Draw(t, "rows")
+		code := func() int8 {
+			if r.Intn(3) == 0 {
+				return int8(127 * (2*r.Intn(2) - 1)) // the values whose sums are nearest to overflow
+			}
+			return int8(r.Intn(255) - 127)
+		}
+		query, rows := make([]int8, stride), make([]int8, stride*n)
+		for i := range query {
+			query[i] = code()
+		}
+		for i := range rows {
+			rows[i] = code()
+		}
+		got, want := make([]int32, n), make([]int32, n)
+		dotCodes(got, query, rows)
+		dotCodesPortable(want, query, rows)
+		if !slices.Equal(got, want) {
+			t.Fatalf("stride %d, %d rows: %v, portable %v", stride, n, got, want)
+		}
+		for i := range want {
+			var sum int32
+			for j := range stride {
+				sum += int32(query[j]) * int32(rows[i*stride+j])
+			}
+			if sum != want[i] {
+				t.Fatalf("row %d: %d, want %d", i, want[i], sum)
+			}
+		}
+	})
+}
+
+func TestTheGraphDependsOnTheViewsAlone(t *testing.T) {
+	views := latent(rand.New(rand.NewSource(7)), 400, 4, 64, 24)
+	build := func(workers int) *Graph {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(workers))
+		g, err := NewGraph(views, GraphOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return g
+	}
+	one, many := build(1), build(5)
+	if !slices.Equal(one.ground, many.ground) || !reflect.DeepEqual(one.above, many.above) || one.entry != many.entry {
+		t.Error("one and five processors build different graphs")
+	}
+}
+
+// Every view can be reached, and no link leads nowhere.
+func TestTheGraphIsWhole(t *testing.T) {
+	views := latent(rand.New(rand.NewSource(9)), 300, 5, 32, 8)
+	for range 40 { // and many that are the same
+		views = append(views, View{Doc: 500, Vector: views[3].Vector})
+	}
+	g, err := NewGraph(views, GraphOptions{M: 4, EfConstruction: 30})
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[int32]bool{g.entry: true}
+	for queue := []int32{g.entry}; len(queue) > 0; queue = queue[1:] {
+		for _, next := range g.links(queue[0], 0) {
+			if next >= 0 && !seen[next] {
+				seen[next] = true
+				queue = append(queue, next)
+			}
+		}
+	}
+	if share := float64(len(seen)) / float64(g.Len()); share < 0.98 {
+		t.Errorf("%.3f of the views can be reached", share)
+	}
+	for view := range g.docs {
+		for level := range int(g.levels[view]) + 1 {
+			for _, other := range g.links(int32(view), level) {
+				if other == int32(view) || other >= 0 && int(g.levels[other]) < level {
+					t.Fatalf("view %d links to %d on level %d", view, other, level)
+				}
+			}
+		}
+	}
+}
+
+func TestFiltersNeverStarveTheGraph(t *testing.T) {
+	r := rand.New(rand.NewSource(3))
+	views := latent(r, 900, 3, 48, 16)
+	g, err := NewGraph(views, GraphOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, query := range queriesNear(r, views, 10) {
+		got := g.Nearest(query, 10, func(doc int32) bool { return doc >= 890 })
+		want := g.exact.Nearest(query, 10, func(doc int32) bool { return doc >= 890 })
+		if len(got) != 10 || !slices.Equal(got, want) {
+			t.Fatalf("got %v, want %v", got, want)
+		}
+	}
+}
+
+func TestDegenerateGraphs(t *testing.T) {
+	for n := range 4 {
+		g, err := NewGraph(randomViews(rand.New(rand.NewSource(1)), n, 2, 5), GraphOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := g.Nearest([]float32{1, 2, 3, 4, 5}, 3, nil)
+		if n > 0 && len(got) == 0 || n == 0 && got != nil {
+			t.Errorf("%d views: %v", n, got)
+		}
+	}
+}
+
+func TestConcurrentWalks(t *testing.T) {
+	r := rand.New(rand.NewSource(1))
+	views := latent(r, 300, 3, 32, 8)
+	g, err := NewGraph(views, GraphOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := g.Nearest(views[7].Vector, 10, nil)
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for range 50 {
+				if got := g.Nearest(views[7].Vector, 10, nil); !slices.Equal(got, want) {
+					t.Errorf("got %v, want %v", got, want)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestNewChoosesBySize(t *testing.T) {
+	ix, err := New(randomViews(rand.New(rand.NewSource(1)), 50, 10, 8))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, isExact := ix.(*Exact); !isExact {
+		t.Errorf("50 views are searched by %T", ix)
+	}
+	if cosine, ok := ix.Cosine([]float32{1, 0, 0, 0, 0, 0, 0, 0}, 3); !ok || cosine < -1 || cosine > 1 {
+		t.Errorf("cosine %v, %v", cosine, ok)
+	}
+	if _, ok := ix.Cosine([]float32{1}, 3); ok {
+		t.Error("a query of another dimension has a cosine")
+	}
+}

@@ -1,0 +1,156 @@
+package vector
+
+import (
+	"flag"
+	"fmt"
+	"math"
+	"math/rand"
+	"slices"
+	"testing"
+	"time"
+)
+
+// latent makes vectors as embedders do: few directions matter, and several views
+// of a document lie close together.
+func latent(r *rand.Rand, docs, perDoc, dim, rank int) []View {
+	basis := make([][]float64, rank)
+	for i := range basis {
+		basis[i] = make([]float64, dim)
+		for j := range basis[i] {
+			basis[i][j] = r.NormFloat64()
+		}
+	}
+	views := make([]View, 0, docs*perDoc)
+	for doc := range docs {
+		centre := make([]float64, rank)
+		for i := range centre {
+			centre[i] = r.NormFloat64()
+		}
+		for range perDoc {
+			v := make([]float32, dim)
+			for i := range rank {
+				weight := centre[i] + 0.7*r.NormFloat64()
+				for j := range v {
+					v[j] += float32(weight * basis[i][j])
+				}
+			}
+			for j := range v {
+				v[j] += float32(0.3 * math.Sqrt(float64(rank)) * r.NormFloat64())
+			}
+			views = append(views, View{Doc: int32(doc), Vector: v})
+		}
+	}
+	return views
+}
+
+// queriesNear are texts about one of the documents, never equal to a view.
+func queriesNear(r *rand.Rand, views []View, n int) [][]float32 {
+	out := make([][]float32, n)
+	for i := range out {
+		near := views[r.Intn(len(views))].Vector
+		var norm float64
+		for _, x := range near {
+			norm += float64(x) * float64(x)
+		}
+		noise := 0.8 * math.Sqrt(norm/float64(len(near)))
+		v := make([]float32, len(near))
+		for j := range v {
+			v[j] = near[j] + float32(noise*r.NormFloat64())
+		}
+		out[i] = v
+	}
+	return out
+}
+
+// truth is the exact answer, computed in 64 bits.
+func truth(views []View, query []float32, k int) []int32 {
+	best := naive(views, query, func(int32) bool { return true })
+	docs := make([]int32, 0, len(best))
+	for doc := range best {
+		docs = append(docs, doc)
+	}
+	slices.SortFunc(docs, func(a, b int32) int {
+		return order(Match{a, best[a]}, Match{b, best[b]})
+	})
+	return docs[:min(k, len(docs))]
+}
+
+func recall(ix Index, queries [][]float32, want [][]int32) float64 {
+	var hit, all float64
+	for i, q := range queries {
+		for _, m := range ix.Nearest(q, 10, nil) {
+			if slices.Contains(want[i], m.Doc) {
+				hit++
+			}
+		}
+		all += float64(len(want[i]))
+	}
+	return hit / all
+}
+
+func TestRecallOfBothIndexes(t *testing.T) {
+	for _, c := range []struct{ docs, perDoc, dim, rank int }{
+		{1, 3, 16, 4}, {60, 5, 128, 32}, {276, 1, 384, 32}, {400, 6, 128, 32}, {1000, 6, 128, 64}, {3000, 1, 128, 24}, {1000, 3, 40, 40},
+	} {
+		r := rand.New(rand.NewSource(int64(c.docs)))
+		views := latent(r, c.docs, c.perDoc, c.dim, c.rank)
+		queries := queriesNear(r, views, 60)
+		want := make([][]int32, len(queries))
+		for i, q := range queries {
+			want[i] = truth(views, q, 10)
+		}
+		exact, err := NewExact(views)
+		if err != nil {
+			t.Fatal(err)
+		}
+		graph, err := NewGraph(views, GraphOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		byScan, byWalk := recall(exact, queries, want), recall(graph, queries, want)
+		t.Logf("%d documents × %d views × %d: exact %.4f, graph %.4f", c.docs, c.perDoc, c.dim, byScan, byWalk)
+		if byScan < 0.999 || byWalk < 0.98 {
+			t.Errorf("%d documents × %d views × %d: recall@10 of exact %.4f, of graph %.4f", c.docs, c.perDoc, c.dim, byScan, byWalk)
+		}
+	}
+}
+
+var crossover = flag.Bool("crossover", false, "measure exact search against the graph up to 100,000 views")
+
+func TestCrossover(t *testing.T) {
+	if !*crossover {
+		t.Skip("takes minutes; run with -crossover")
+	}
+	for _, n := range []int{300, 1000, 10_000, 100_000} {
+		r := rand.New(rand.NewSource(int64(n)))
+		views := latent(r, max(n/6, 1), 6, 128, 48)
+		queries := queriesNear(r, views, 500)
+		began := time.Now()
+		exact, err := NewExact(views)
+		if err != nil {
+			t.Fatal(err)
+		}
+		exactBuilt := time.Since(began)
+		began = time.Now()
+		graph, err := NewGraph(views, GraphOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		graphBuilt := time.Since(began)
+		want := make([][]int32, 100)
+		for i := range want {
+			want[i] = truth(views, queries[i], 10)
+		}
+		for name, ix := range map[string]Index{"exact": exact, "graph": graph} {
+			took := make([]time.Duration, 0, len(queries))
+			for _, q := range queries {
+				began := time.Now()
+				ix.Nearest(q, 10, nil)
+				took = append(took, time.Since(began))
+			}
+			slices.Sort(took)
+			fmt.Printf("%7d views: %s p50 %v p95 %v recall@10 %.4f\n", n, name, took[len(took)/2], took[len(took)*95/100], recall(ix, queries[:100], want))
+		}
+		fmt.Printf("%7d views: exact built in %v, graph in %v\n", n, exactBuilt, graphBuilt)
+	}
+}

@@ -1,0 +1,181 @@
+package vector
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+var (
+	// ErrDimension is returned for views of different lengths.
+	ErrDimension = errors.New("vector: views differ in dimension")
+	// ErrDocument is returned for a negative document number.
+	ErrDocument = errors.New("vector: a document's number is negative")
+)
+
+// View is one vector of a document. Several views may have the same Doc, which
+// counts from 0.
+type View struct {
+	Doc    int32
+	Vector []float32
+}
+
+// Match is a document and the cosine, −1 to 1, of its best view.
+type Match struct {
+	Doc    int32
+	Cosine float64
+}
+
+// views are what both indexes search: unit vectors by document, and their codes.
+type views struct {
+	dim    int
+	docs   []int32     // per view, ascending
+	full   [][]float32 // per view, of length one; those that came so are shared
+	first  []int32     // per document, its first view; one more at the end
+	codes  []int8      // padded rows, one after the other
+	stride int         // of codes
+	scales []float32   // per view: code × scale is about the value
+}
+
+// prepare sorts and normalises the views. One that is all zeros, or holds a
+// value that is no number, matches nothing and is left out.
+func prepare(in []View) (*views, error) {
+	v := &views{}
+	in = slices.Clone(in)
+	slices.SortStableFunc(in, func(a, b View) int { return cmp.Compare(a.Doc, b.Doc) })
+	for i, view := range in {
+		if i == 0 {
+			v.dim = len(view.Vector)
+			v.stride = padded(v.dim)
+		}
+		if len(view.Vector) != v.dim {
+			return nil, fmt.Errorf("%w: one of document %d has %d, the first has %d", ErrDimension, view.Doc, len(view.Vector), v.dim)
+		}
+		if view.Doc < 0 {
+			return nil, fmt.Errorf("%w: %d", ErrDocument, view.Doc)
+		}
+		unit, ok := normalise(view.Vector)
+		if !ok {
+			continue
+		}
+		v.docs = append(v.docs, view.Doc)
+		v.full = append(v.full, unit)
+	}
+	v.codes = make([]int8, len(v.docs)*v.stride)
+	v.scales = make([]float32, len(v.docs))
+	for i, unit := range v.full {
+		v.scales[i] = encode(v.codes[i*v.stride:(i+1)*v.stride], unit)
+	}
+	if n := len(v.docs); n > 0 {
+		v.first = make([]int32, v.docs[n-1]+2)
+		view := 0
+		for doc := range v.first {
+			for view < n && int(v.docs[view]) < doc {
+				view++
+			}
+			v.first[doc] = int32(view)
+		}
+	}
+	return v, nil
+}
+
+// encode writes the vector's codes, −127 to 127, and returns their scale.
+func encode(codes []int8, unit []float32) float32 {
+	var most float32
+	for _, x := range unit {
+		most = max(most, x, -x)
+	}
+	scale := most / 127
+	for i, x := range unit {
+		codes[i] = int8(math.RoundToEven(float64(x) / float64(scale)))
+	}
+	return scale
+}
+
+// cosine is that of a document's best view, in full.
+func (v *views) cosine(unit []float32, doc int32) float64 {
+	best := float32(math.Inf(-1))
+	for view := v.first[doc]; view < v.first[doc+1]; view++ {
+		best = max(best, dot(unit, v.full[view]))
+	}
+	return min(max(float64(best), -1), 1)
+}
+
+// rescore turns candidates into the k best by their full cosines.
+func (v *views) rescore(unit []float32, candidates []scored, k int) []Match {
+	out := make([]Match, len(candidates))
+	for i, c := range candidates {
+		out[i] = Match{Doc: c.doc, Cosine: v.cosine(unit, c.doc)}
+	}
+	slices.SortFunc(out, order)
+	return out[:min(k, len(out))]
+}
+
+// Cosine is the cosine of the document's best view to the query: what Nearest
+// would say of it. False if either has no direction.
+func (v *views) Cosine(query []float32, doc int32) (float64, bool) {
+	if int(doc)+1 >= len(v.first) || doc < 0 || v.first[doc] == v.first[doc+1] || len(query) != v.dim {
+		return 0, false
+	}
+	unit, ok := normalise(query)
+	if !ok {
+		return 0, false
+	}
+	return v.cosine(unit, doc), true
+}
+
+// Len is the number of views.
+func (v *views) Len() int { return len(v.docs) }
+
+// Bytes is the memory of the views and their codes.
+func (v *views) Bytes() int64 {
+	return int64(len(v.docs))*int64(4*v.dim+v.stride+4+4+24) + int64(4*len(v.first))
+}
+
+// dot adds in eight fixed lanes, so that every processor gives the same bits.
+func dot(a, b []float32) float32 {
+	var s0, s1, s2, s3, s4, s5, s6, s7 float32
+	b = b[:len(a)]
+	for len(a) >= 8 && len(b) >= 8 {
+		s0 += float32(a[0] * b[0])
+		s1 += float32(a[1] * b[1])
+		s2 += float32(a[2] * b[2])
+		s3 += float32(a[3] * b[3])
+		s4 += float32(a[4] * b[4])
+		s5 += float32(a[5] * b[5])
+		s6 += float32(a[6] * b[6])
+		s7 += float32(a[7] * b[7])
+		a, b = a[8:], b[8:]
+	}
+	for i := range a {
+		s0 += float32(a[i] * b[i])
+	}
+	return ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7))
+}
+
+func order(a, b Match) int {
+	return cmp.Or(cmp.Compare(b.Cosine, a.Cosine), cmp.Compare(a.Doc, b.Doc))
+}
+
+// normalise returns v at length one, v itself if it has it; false if v has no
+// direction.
+func normalise(v []float32) ([]float32, bool) {
+	var sum float64
+	for _, x := range v {
+		sum += float64(float64(x) * float64(x))
+	}
+	norm := math.Sqrt(sum)
+	if norm == 0 || math.IsNaN(norm) || math.IsInf(norm, 0) {
+		return nil, false
+	}
+	if math.Abs(norm-1) < 1e-6 {
+		return v, true
+	}
+	unit := make([]float32, len(v))
+	for i, x := range v {
+		unit[i] = float32(float64(x) / norm)
+	}
+	return unit, true
+}
