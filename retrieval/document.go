@@ -2,6 +2,7 @@ package retrieval
 
 import (
 	"crypto/sha256"
+	"hash/crc32"
 	"strings"
 
 	"github.com/writbus/writ/retrieval/lexical"
@@ -9,9 +10,19 @@ import (
 )
 
 // AnalysisVersion names what [Analyse] computes: the analyser, the fields, the
-// rendering and the token encoding. A stored document of another version is
-// analysed again. Persisted; only ever raise it.
-const AnalysisVersion = 1
+// rendering, the token encoding and the texts that are embedded. A stored
+// document of another version is analysed again. Persisted; only ever raise it.
+const AnalysisVersion = 2
+
+// StoredVersion is the version of documents that [Embed] gave an embedder's
+// vectors: another analysis or another embedder is another version. The name is
+// that of the embedder, "" of none.
+func StoredVersion(embedder string) int {
+	if embedder == "" || embedder == EmbedderNone {
+		return AnalysisVersion
+	}
+	return AnalysisVersion<<32 | int(crc32.ChecksumIEEE([]byte(embedder)))
+}
 
 // TypeRule is the node type of a rule.
 const TypeRule = "Rule"
@@ -19,14 +30,18 @@ const TypeRule = "Rule"
 // typeForbidden is always on, like a mandatory rule.
 const typeForbidden = "ForbiddenResponse"
 
-// Document is an analysed rule: the rule itself, its terms by field and what
-// each part of its rendering costs. Made by [Analyse] or [UnmarshalDocument].
+// Document is an analysed rule: the rule itself, its terms by field, what each
+// part of its rendering costs and, once embedded, its vectors. Made by
+// [Analyse] or [UnmarshalDocument].
 type Document struct {
 	Type   string
 	Rule   schemas.Rule
 	fields lexical.Fields
 	tokens [numSegments]int
-	sum    [sha256.Size]byte // of the stored form
+	sum    [sha256.Size]byte // of the stored form without the vectors
+
+	embedder string      // that made the vectors, "" if there are none
+	vectors  [][]float32 // one per view, of length one or all zeros
 }
 
 // Analyse prepares a rule for the index. It is the expensive step (stemming
@@ -45,7 +60,7 @@ func Analyse(r schemas.Rule) Document {
 	for seg := range doc.tokens {
 		doc.tokens[seg] = countTokens(segment(seg).render(&r))
 	}
-	stored, err := doc.MarshalBinary()
+	stored, err := doc.appendAnalysis(nil)
 	if err != nil {
 		panic("retrieval: a rule of plain strings does not encode: " + err.Error())
 	}
@@ -56,14 +71,6 @@ func Analyse(r schemas.Rule) Document {
 // AlwaysOn tells whether the document belongs to the mandatory band and is
 // therefore never retrieved.
 func (d Document) AlwaysOn() bool { return d.Rule.Mandatory || d.Type == typeForbidden }
-
-// views are the texts that are embedded, one vector each: the best one counts.
-func (d Document) views() []string {
-	r := &d.Rule
-	views := []string{r.Title + ". " + r.Statement, r.Trigger}
-	views = append(views, r.Symptoms...)
-	return append(views, strings.Join([]string{r.Title, r.Trigger, r.Statement, r.Rationale, r.Body}, ". "))
-}
 
 // clean makes every string valid UTF-8, so that the rule survives JSON, and
 // empty lists nil.

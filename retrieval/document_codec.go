@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/writbus/writ/retrieval/lexical"
 )
@@ -19,15 +20,25 @@ var (
 	ErrDocumentVersion = errors.New("retrieval: stored document is of another analysis version")
 )
 
-// MarshalBinary encodes the document: the version byte, type, rule as JSON,
-// terms and counts by field, token counts; strings and lists with their
-// lengths as uvarints. The same document always gives the same bytes.
+// MarshalBinary encodes the document: the version byte, the analysis (type,
+// rule as JSON, terms and counts by field, token counts) and the vectors
+// (embedder, number, dimension, 32-bit floats, little endian); strings and
+// lists with their lengths as uvarints. The same document always gives the same
+// bytes.
 func (d Document) MarshalBinary() ([]byte, error) {
+	b, err := d.appendAnalysis(nil)
+	if err != nil {
+		return nil, err
+	}
+	return d.appendVectors(b), nil
+}
+
+func (d Document) appendAnalysis(b []byte) ([]byte, error) {
 	rule, err := json.Marshal(d.Rule)
 	if err != nil {
 		return nil, fmt.Errorf("encode document %s: %w", d.Rule.ID, err)
 	}
-	b := make([]byte, 0, 2*len(rule)+256)
+	b = slices.Grow(b, 2*len(rule)+256)
 	b = append(b, AnalysisVersion)
 	b = appendString(b, d.Type)
 	b = appendString(b, string(rule))
@@ -42,6 +53,23 @@ func (d Document) MarshalBinary() ([]byte, error) {
 		b = binary.AppendUvarint(b, uint64(n))
 	}
 	return b, nil
+}
+
+func (d Document) appendVectors(b []byte) []byte {
+	b = appendString(b, d.embedder)
+	b = binary.AppendUvarint(b, uint64(len(d.vectors)))
+	if len(d.vectors) == 0 {
+		return b
+	}
+	dim := len(d.vectors[0])
+	b = binary.AppendUvarint(b, uint64(dim))
+	b = slices.Grow(b, 4*dim*len(d.vectors))
+	for _, v := range d.vectors {
+		for _, x := range v {
+			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
+		}
+	}
+	return b
 }
 
 func appendString(b []byte, s string) []byte {
@@ -67,6 +95,12 @@ func UnmarshalDocument(b []byte) (Document, error) {
 	for i := range doc.tokens {
 		doc.tokens[i] = int(r.uvarint(math.MaxInt32))
 	}
+	analysed := len(b) - len(r.rest)
+	doc.embedder = r.string()
+	doc.vectors = r.vectors()
+	if doc.embedder == "" && len(doc.vectors) > 0 {
+		r.bad = true
+	}
 	if r.bad || len(r.rest) != 0 {
 		return Document{}, fmt.Errorf("%w: it is cut short or has too many bytes", ErrDocument)
 	}
@@ -74,7 +108,7 @@ func UnmarshalDocument(b []byte) (Document, error) {
 		return Document{}, fmt.Errorf("%w: its rule: %w", ErrDocument, err)
 	}
 	doc.Rule = clean(doc.Rule)
-	doc.sum = sha256.Sum256(b)
+	doc.sum = sha256.Sum256(b[:analysed])
 	return doc, nil
 }
 
@@ -125,4 +159,28 @@ func (r *reader) counts() []lexical.Count {
 		counts = append(counts, c)
 	}
 	return counts
+}
+
+// vectors reads as many vectors of one dimension; their values share an array.
+func (r *reader) vectors() [][]float32 {
+	n := r.uvarint(uint64(len(r.rest)))
+	if r.bad || n == 0 {
+		return nil
+	}
+	dim := r.uvarint(uint64(len(r.rest)) / 4)
+	if r.bad || n*dim > uint64(len(r.rest))/4 {
+		r.bad = true
+		return nil
+	}
+	values := make([]float32, n*dim)
+	for i := range values {
+		raw := r.rest[4*i : 4*i+4]
+		values[i] = math.Float32frombits(uint32(raw[0]) | uint32(raw[1])<<8 | uint32(raw[2])<<16 | uint32(raw[3])<<24)
+	}
+	r.rest = r.rest[4*len(values):]
+	vectors := make([][]float32, n)
+	for i := range vectors {
+		vectors[i] = values[uint64(i)*dim : uint64(i+1)*dim : uint64(i+1)*dim]
+	}
+	return vectors
 }

@@ -23,16 +23,11 @@ var (
 	ErrNoID = errors.New("retrieval: a rule without an id")
 )
 
-// Embedder turns texts into vectors of one dimension. It must be a function of
-// the text alone and safe for concurrent use.
-type Embedder interface {
-	Name() string // with its version; part of the index and of every answer
-	Embed(text string) ([]float32, error)
-}
-
-// VectorIndex finds the documents nearest to a vector; see [vector.Exact].
+// VectorIndex finds the documents nearest to a vector; see [vector.Index].
 type VectorIndex interface {
 	Nearest(query []float32, k int, keep func(doc int32) bool) []vector.Match
+	// Cosines writes each document's cosine, 0 if it has none.
+	Cosines(query []float32, docs []int32, out []float64)
 }
 
 // Options are what an index is built with, besides its documents. The zero
@@ -42,10 +37,10 @@ type Options struct {
 	// EmbedderProblem is why the configured embedder could not load, if it
 	// could not; every answer repeats it.
 	EmbedderProblem  string
-	Vectors          func([]vector.View) (VectorIndex, error) // nil: exact search
-	VectorCandidates int                                      // 0 is 10
+	Vectors          func([]vector.View) (VectorIndex, error) // nil: [vector.New]
+	VectorCandidates int                                      // 0 is the profile's
 	Profiles         []Profile                                // before the built-in ones
-	DefaultProfile   string                                   // "" is reference with an embedder, lexical without
+	DefaultProfile   string                                   // "" is the embedder's, lexical without one
 	// Confidence is the graduated ratio of a rule's outcomes, 0 to 1, which
 	// replaces its stated confidence; false if it has none. Asked at each query;
 	// nil is none. Must be safe for concurrent use.
@@ -151,33 +146,36 @@ func (ix *Index) bandDocuments() []*Document {
 	return band
 }
 
-// embed computes the vectors of all views of the retrievable documents.
+// embed indexes the vectors of the retrievable documents; those that have none
+// of this embedder are embedded first.
 func (ix *Index) embed() error {
 	if ix.opt.Embedder == nil {
 		return nil
 	}
 	ix.embedder = ix.opt.Embedder.Name()
+	docs, err := inParallel(len(ix.docs), func(i int) (Document, error) {
+		if !ix.kinds[i].retrievable {
+			return ix.docs[i], nil
+		}
+		return Embed(ix.docs[i], ix.opt.Embedder)
+	})
+	if err != nil {
+		return err
+	}
+	ix.docs = docs
 	var views []vector.View
-	for i := range ix.docs {
+	for i := range docs {
 		if !ix.kinds[i].retrievable {
 			continue
 		}
-		for _, text := range ix.docs[i].views() {
-			if strings.TrimSpace(text) == "" {
-				continue
-			}
-			v, err := ix.opt.Embedder.Embed(text)
-			if err != nil {
-				return fmt.Errorf("embed rule %s with %s: %w", ix.docs[i].Rule.ID, ix.embedder, err)
-			}
+		for _, v := range docs[i].vectors {
 			views = append(views, vector.View{Doc: int32(i), Vector: v})
 		}
 	}
 	build := ix.opt.Vectors
 	if build == nil {
-		build = func(views []vector.View) (VectorIndex, error) { return vector.NewExact(views) }
+		build = func(views []vector.View) (VectorIndex, error) { return vector.New(views) }
 	}
-	var err error
 	if ix.vectors, err = build(views); err != nil {
 		return fmt.Errorf("index %d vectors of %s: %w", len(views), ix.embedder, err)
 	}

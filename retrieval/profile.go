@@ -2,6 +2,7 @@ package retrieval
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/writbus/writ/schemas"
 )
@@ -32,13 +33,19 @@ type Profile struct {
 	// LiteralVector and LiteralBM25 replace Vector and BM25 for queries by id,
 	// quoted phrase or exact name. Both zero: no change.
 	LiteralVector, LiteralBM25 float64
+	// Candidates is how many the vector search adds; 0 is 10.
+	Candidates int
+	// Embedders are beginnings of the names of those the weights were fitted
+	// on, for which this is the default profile. "" is every one that no other
+	// profile names.
+	Embedders []string
 }
 
 // The names of the built-in profiles.
 const (
-	ProfileReference        = "reference"         // tuned for all-MiniLM-L6-v2; the default with an embedder
+	ProfileReference        = "reference"         // tuned for all-MiniLM-L6-v2 by the system this continues
 	ProfileReferenceLexical = "reference-lexical" // reference without vectors, its other weights scaled to sum to 1
-	ProfileConvex           = "convex"            // convex combination with vectors, for the static embedder
+	ProfileStatic           = "static"            // convex combination, for the static embedder
 	ProfileLexical          = "lexical"           // words alone; the default without an embedder
 )
 
@@ -49,8 +56,9 @@ var builtin = []Profile{
 		LiteralVector: 0.396, LiteralBM25: 0.396,
 	},
 	{
-		Name: ProfileConvex, Fusion: FusionConvex,
+		Name: ProfileStatic, Fusion: FusionConvex,
 		Vector: 0.5, BM25: 0.5, Severity: 0.06, Confidence: 0.04, Graph: 0.01,
+		Candidates: 30, Embedders: []string{""},
 	},
 	{
 		Name: ProfileLexical, Fusion: FusionConvex,
@@ -86,27 +94,51 @@ func (p Profile) literal() Profile {
 }
 
 // profile picks by name: the query's, else the options' default, else the
-// built-in default. An unknown name falls through to the next, and the answer
-// tells which one was used.
+// embedder's, else lexical. An unknown name falls through to the next, and the
+// answer tells which one was used.
 func (ix *Index) profile(name string, vectors bool) Profile {
-	fallback := ProfileReference
-	if !vectors {
-		fallback = ProfileLexical
+	for _, name := range []string{name, ix.opt.DefaultProfile} {
+		if p, ok := ix.Profile(name); ok {
+			if !vectors {
+				return p.withoutVectors()
+			}
+			return p
+		}
 	}
-	for _, name := range []string{name, ix.opt.DefaultProfile, fallback} {
-		for _, set := range [][]Profile{ix.opt.Profiles, builtin} {
-			at := slices.IndexFunc(set, func(p Profile) bool { return p.Name == name })
-			switch {
-			case at < 0:
-			case vectors:
-				return set[at]
-			default:
-				return set[at].withoutVectors()
+	if vectors {
+		return ix.embedderProfile()
+	}
+	p, _ := ix.Profile(ProfileLexical)
+	return p.withoutVectors()
+}
+
+// Profile finds a profile by name: one of the options', or a built-in one.
+func (ix *Index) Profile(name string) (Profile, bool) {
+	for _, set := range [][]Profile{ix.opt.Profiles, builtin} {
+		if at := slices.IndexFunc(set, func(p Profile) bool { return p.Name == name }); at >= 0 {
+			return set[at], true
+		}
+	}
+	return Profile{}, false
+}
+
+// embedderProfile is the one fitted on the index's embedder: of all that claim
+// it, the one that names more of its name, the options' first.
+func (ix *Index) embedderProfile() Profile {
+	var best Profile
+	longest := -1
+	for _, p := range slices.Concat(ix.opt.Profiles, builtin) {
+		for _, prefix := range p.Embedders {
+			if len(prefix) > longest && strings.HasPrefix(ix.embedder, prefix) {
+				best, longest = p, len(prefix)
 			}
 		}
 	}
-	return Profile{}
+	return best
 }
+
+// Profiles lists the built-in profiles.
+func Profiles() []Profile { return slices.Clone(builtin) }
 
 // severity is a rule's prior by its severity; unknown ones count as medium.
 func severity(r *schemas.Rule) float64 {

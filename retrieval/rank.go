@@ -32,9 +32,7 @@ func (s *search) score() {
 	for i := range s.pool {
 		c := &s.pool[i]
 		maxBM25 = max(maxBM25, c.bm25)
-		if c.ranks.Vector > 0 {
-			low, high = min(low, c.cosine), max(high, c.cosine)
-		}
+		low, high = min(low, c.cosine), max(high, c.cosine)
 	}
 	for i := range s.pool {
 		c := &s.pool[i]
@@ -65,18 +63,17 @@ func reciprocal(rank int) float64 {
 }
 
 // convex combines the scaled scores, lifts them by the priors, and is scaled
-// back to 0..1. The worst of the vector list keeps a share above those that are
-// not on it: the scale starts one step of the list below it.
+// back to 0..1. Every candidate has a cosine, whichever list brought it up.
 func (p Profile) convex(c *candidate, maxBM25, low, high float64) float64 {
 	var words, meaning float64
 	if maxBM25 > 0 {
 		words = c.bm25 / maxBM25
 	}
-	if c.ranks.Vector > 0 {
+	switch {
+	case high > low:
+		meaning = (c.cosine - low) / (high - low)
+	case high > 0:
 		meaning = 1
-		if high > low {
-			meaning = (c.cosine - low) / (high - low)
-		}
 	}
 	relevance := float64(p.Vector*meaning) + float64(p.BM25*words)
 	prior := 1 + float64(p.Severity*c.severity) + float64(p.Confidence*c.confidence)

@@ -43,6 +43,17 @@ func (f fixedVectors) Nearest(_ []float32, k int, keep func(int32) bool) []vecto
 	return out
 }
 
+func (f fixedVectors) Cosines(_ []float32, docs []int32, out []float64) {
+	for i, doc := range docs {
+		out[i] = 0
+		for _, m := range f {
+			if m.Doc == doc {
+				out[i] = m.Cosine
+			}
+		}
+	}
+}
+
 func withVectors(list ...vector.Match) Options {
 	return Options{
 		Embedder: topical{words: []string{"mutex"}},
@@ -81,7 +92,7 @@ func wantScores(t *testing.T, got, want map[string]float64) {
 
 func TestReferenceWeights(t *testing.T) {
 	ix := newTestIndex(t, lockRules(), withVectors(vector.Match{Doc: 2, Cosine: 0.9}, vector.Match{Doc: 0, Cosine: 0.8}))
-	a := ix.Search(Query{Text: "mutex", Raw: true})
+	a := ix.Search(Query{Text: "mutex", Raw: true, Profile: ProfileReference})
 	if a.Profile != ProfileReference || a.Embedder != "topical@1" {
 		t.Fatalf("profile %q, embedder %q", a.Profile, a.Embedder)
 	}
@@ -91,7 +102,7 @@ func TestReferenceWeights(t *testing.T) {
 		"B-1": 0.198*second + 0.099*1 + 0.099*1,
 		"C-1": 0.594*1 + 0.099*0.75 + 0.099*0.6,
 	})
-	literal := ix.Search(Query{Text: `"mutex"`, Raw: true})
+	literal := ix.Search(Query{Text: `"mutex"`, Raw: true, Profile: ProfileReference})
 	if !literal.Literal {
 		t.Error("a quoted phrase is literal")
 	}
@@ -115,7 +126,7 @@ func TestReferenceWithoutVectorsIsRenormalised(t *testing.T) {
 func TestConvexWeights(t *testing.T) {
 	opt := withVectors(vector.Match{Doc: 2, Cosine: 0.9}, vector.Match{Doc: 1, Cosine: 0.7}, vector.Match{Doc: 0, Cosine: 0.5})
 	ix := newTestIndex(t, lockRules(), opt)
-	a := ix.Search(Query{Text: "mutex", Raw: true, Profile: ProfileConvex})
+	a := ix.Search(Query{Text: "mutex", Raw: true, Profile: ProfileStatic})
 	words := map[string]float64{}
 	for _, h := range a.Rules {
 		words[h.ID] = h.Why.BM25

@@ -185,19 +185,38 @@ func (s *search) lexical() {
 	s.done(StageBM25, len(s.pool))
 }
 
-// vectors adds the nearest by meaning.
+// vectors adds the nearest by meaning and tells every candidate's cosine.
 func (s *search) vectors() {
 	if s.vector != nil {
 		k := s.ix.opt.VectorCandidates
 		if k <= 0 {
+			k = s.profile.Candidates
+		}
+		if k <= 0 {
 			k = vectorCandidates
 		}
 		for i, m := range s.ix.vectors.Nearest(s.vector, k, s.keep) {
-			c := s.candidate(m.Doc)
-			c.cosine, c.ranks.Vector = m.Cosine, i+1
+			s.candidate(m.Doc).ranks.Vector = i + 1
 		}
+		s.cosines(0)
 	}
 	s.done(StageVector, len(s.pool))
+}
+
+// cosines fills those of the pool from a place on.
+func (s *search) cosines(from int) {
+	if s.vector == nil || from == len(s.pool) {
+		return
+	}
+	docs := make([]int32, 0, 128)
+	for i := range s.pool[from:] {
+		docs = append(docs, s.pool[from+i].doc)
+	}
+	out := make([]float64, len(docs))
+	s.ix.vectors.Cosines(s.vector, docs, out)
+	for i, cosine := range out {
+		s.pool[from+i].cosine = cosine
+	}
 }
 
 // neighbours adds what lies near the three best rules a person stands behind,
@@ -211,7 +230,7 @@ func (s *search) neighbours() {
 			seeds, relevant = append(seeds, c.doc), append(relevant, c.probability)
 		}
 	}
-	added := 0
+	added, known := 0, len(s.pool)
 	for _, n := range s.ix.graph.neighbours(seeds) {
 		if s.places[n.doc] == 0 {
 			if added == graphCandidates || !s.keep(n.doc) {
@@ -223,6 +242,7 @@ func (s *search) neighbours() {
 		c.graph = max(c.graph, n.proximity)
 		c.probability = max(c.probability, besideShare*n.proximity*relevant[n.seed])
 	}
+	s.cosines(known)
 	s.done(StageGraph, len(s.pool))
 }
 

@@ -7,7 +7,7 @@ const graphFrom = 1_000_000
 // Index is either kind of index.
 type Index interface {
 	Nearest(query []float32, k int, keep func(doc int32) bool) []Match
-	Cosine(query []float32, doc int32) (float64, bool)
+	Cosines(query []float32, docs []int32, out []float64)
 	Len() int
 	Bytes() int64
 }

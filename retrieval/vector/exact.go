@@ -20,8 +20,8 @@ const blockViews = 1024
 
 // scanning is the memory of one scan.
 type scanning struct {
-	query []int8
-	dots  [blockViews]int32
+	*question
+	block [blockViews]int32
 	top   []scored
 }
 
@@ -49,7 +49,7 @@ func NewExact(in []View) (*Exact, error) {
 
 func newExact(v *views) *Exact {
 	ix := &Exact{views: v}
-	ix.scratch.New = func() any { return &scanning{query: make([]int8, v.stride)} }
+	ix.scratch.New = func() any { return &scanning{question: v.newQuestion()} }
 	return ix
 }
 
@@ -57,15 +57,13 @@ func newExact(v *views) *Exact {
 // A query of another dimension or without direction has no neighbours. A nil
 // keep admits everything.
 func (ix *Exact) Nearest(query []float32, k int, keep func(doc int32) bool) []Match {
-	unit, ok := normalise(query)
-	if !ok || len(query) != ix.dim || k <= 0 || len(ix.docs) == 0 {
-		return nil
-	}
 	s := ix.scratch.Get().(*scanning)
 	defer ix.scratch.Put(s)
-	encode(s.query, unit)
+	if k <= 0 || !ix.ask(s.question, query) {
+		return nil
+	}
 	ix.scan(s, rescored(k), keep)
-	return ix.rescore(unit, s.top, k)
+	return ix.rescore(s.question, s.top, k)
 }
 
 // scan leaves the best documents by codes in s.top.
@@ -74,8 +72,8 @@ func (ix *Exact) scan(s *scanning, most int, keep func(int32) bool) {
 	worst := float32(math.Inf(-1))
 	for start := 0; start < len(ix.docs); start += blockViews {
 		n := min(blockViews, len(ix.docs)-start)
-		dots := s.dots[:n]
-		dotCodes(dots, s.query, ix.codes[start*ix.stride:(start+n)*ix.stride])
+		dots := s.block[:n]
+		dotCodes(dots, s.codes, ix.codes[start*ix.stride:(start+n)*ix.stride])
 		scales := ix.scales[start : start+n][:len(dots)]
 		for i, d := range dots {
 			score := float32(d) * scales[i]

@@ -153,10 +153,20 @@ func TestNewChoosesBySize(t *testing.T) {
 	if _, isExact := ix.(*Exact); !isExact {
 		t.Errorf("50 views are searched by %T", ix)
 	}
-	if cosine, ok := ix.Cosine([]float32{1, 0, 0, 0, 0, 0, 0, 0}, 3); !ok || cosine < -1 || cosine > 1 {
-		t.Errorf("cosine %v, %v", cosine, ok)
+	query := []float32{1, 0, 0, 0, 0, 0, 0, 0}
+	out := make([]float64, 12)
+	for _, m := range ix.Nearest(query, 10, nil) {
+		ix.Cosines(query, []int32{m.Doc}, out[:1])
+		if out[0] != m.Cosine {
+			t.Errorf("document %d: %v alone, %v among the nearest", m.Doc, out[0], m.Cosine)
+		}
 	}
-	if _, ok := ix.Cosine([]float32{1}, 3); ok {
-		t.Error("a query of another dimension has a cosine")
+	ix.Cosines([]float32{1}, []int32{3}, out[:1])
+	if out[0] != 0 {
+		t.Errorf("a query of another dimension has a cosine of %v", out[0])
+	}
+	ix.Cosines(query, []int32{-1, 1 << 20}, out[:2])
+	if out[0] != 0 || out[1] != 0 {
+		t.Errorf("documents that are not there: %v", out[:2])
 	}
 }

@@ -94,36 +94,69 @@ func encode(codes []int8, unit []float32) float32 {
 	return scale
 }
 
-// cosine is that of a document's best view, in full.
-func (v *views) cosine(unit []float32, doc int32) float64 {
+// question is a query at length one and in codes.
+type question struct {
+	unit  []float32
+	codes []int8
+	scale float32
+	dots  []int32
+}
+
+func (v *views) newQuestion() *question { return &question{codes: make([]int8, v.stride)} }
+
+// ask prepares a query; false if it has no direction or another dimension.
+func (v *views) ask(q *question, query []float32) bool {
+	unit, ok := normalise(query)
+	if !ok || len(query) != v.dim || len(v.docs) == 0 {
+		return false
+	}
+	q.unit, q.scale = unit, encode(q.codes, unit)
+	return true
+}
+
+// cosine is that of a document's best view, in full. Codes tell which views
+// cannot be the best: they are off by at most half a step in every dimension of
+// either side, and both sides have length one.
+func (v *views) cosine(q *question, doc int32) float64 {
+	from, to := int(v.first[doc]), int(v.first[doc+1])
+	q.dots = slices.Grow(q.dots[:0], to-from)[:to-from]
+	dotCodes(q.dots, q.codes, v.codes[from*v.stride:to*v.stride])
+	bestByCodes := float32(math.Inf(-1))
+	for i, d := range q.dots {
+		bestByCodes = max(bestByCodes, float32(d)*q.scale*v.scales[from+i])
+	}
+	root := float32(math.Sqrt(float64(v.dim)))
 	best := float32(math.Inf(-1))
-	for view := v.first[doc]; view < v.first[doc+1]; view++ {
-		best = max(best, dot(unit, v.full[view]))
+	for i, d := range q.dots {
+		scale := v.scales[from+i]
+		if float32(d)*q.scale*scale+2*root*(q.scale+scale) >= bestByCodes {
+			best = max(best, dot(q.unit, v.full[from+i]))
+		}
 	}
 	return min(max(float64(best), -1), 1)
 }
 
 // rescore turns candidates into the k best by their full cosines.
-func (v *views) rescore(unit []float32, candidates []scored, k int) []Match {
+func (v *views) rescore(q *question, candidates []scored, k int) []Match {
 	out := make([]Match, len(candidates))
 	for i, c := range candidates {
-		out[i] = Match{Doc: c.doc, Cosine: v.cosine(unit, c.doc)}
+		out[i] = Match{Doc: c.doc, Cosine: v.cosine(q, c.doc)}
 	}
 	slices.SortFunc(out, order)
 	return out[:min(k, len(out))]
 }
 
-// Cosine is the cosine of the document's best view to the query: what Nearest
-// would say of it. False if either has no direction.
-func (v *views) Cosine(query []float32, doc int32) (float64, bool) {
-	if int(doc)+1 >= len(v.first) || doc < 0 || v.first[doc] == v.first[doc+1] || len(query) != v.dim {
-		return 0, false
+// Cosines writes the cosine of each document's best view to the query: what
+// Nearest would say of it. It is 0 if either has no direction.
+func (v *views) Cosines(query []float32, docs []int32, out []float64) {
+	q := v.newQuestion()
+	known := v.ask(q, query)
+	for i, doc := range docs {
+		out[i] = 0
+		if known && doc >= 0 && int(doc)+1 < len(v.first) && v.first[doc] < v.first[doc+1] {
+			out[i] = v.cosine(q, doc)
+		}
 	}
-	unit, ok := normalise(query)
-	if !ok {
-		return 0, false
-	}
-	return v.cosine(unit, doc), true
 }
 
 // Len is the number of views.

@@ -27,11 +27,11 @@ type walk struct {
 	round    uint32
 	frontier []near // heap, the most similar on top
 	best     []near // heap, the least similar on top
-	codes    []int8 // room for a query's
+	asked    *question
 }
 
 func (g *Graph) newWalk() *walk {
-	return &walk{g: g, seen: make([]uint32, len(g.docs)), codes: make([]int8, g.stride)}
+	return &walk{g: g, seen: make([]uint32, len(g.docs)), asked: g.newQuestion()}
 }
 
 func (w *walk) begin(query []int8, scale float32) { w.query, w.scale = query, scale }
@@ -156,14 +156,12 @@ const viewsPerDocument = 4
 // Nearest returns up to k documents that keep admits, the most similar first,
 // as [Exact.Nearest] does, but may miss one.
 func (g *Graph) Nearest(query []float32, k int, keep func(doc int32) bool) []Match {
-	unit, ok := normalise(query)
-	if !ok || len(query) != g.dim || k <= 0 || len(g.docs) == 0 {
-		return nil
-	}
 	w := g.walks.Get().(*walk)
 	defer g.walks.Put(w)
-	scale := encode(w.codes, unit)
-	w.begin(w.codes, scale)
+	if k <= 0 || !g.ask(w.asked, query) {
+		return nil
+	}
+	w.begin(w.asked.codes, w.asked.scale)
 	at := near{g.entry, w.similarity(g.entry)}
 	for level := int(g.levels[g.entry]); level > 0; level-- {
 		at = w.descend(at, level)
@@ -182,5 +180,5 @@ func (g *Graph) Nearest(query []float32, k int, keep func(doc int32) bool) []Mat
 	if len(candidates) < rescored(k) && keep != nil {
 		return g.exact.Nearest(query, k, keep)
 	}
-	return g.rescore(unit, candidates, k)
+	return g.rescore(w.asked, candidates, k)
 }

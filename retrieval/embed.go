@@ -1,0 +1,129 @@
+package retrieval
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"strings"
+	"sync"
+
+	"github.com/writbus/writ/schemas"
+)
+
+// Embedder turns texts into vectors of one dimension. It must be a function of
+// the text alone and safe for concurrent use.
+type Embedder interface {
+	Name() string // with its version; part of the index and of every answer
+	Embed(text string) ([]float32, error)
+}
+
+// views are the texts that are embedded, one vector each, of which the best
+// counts: title and statement, trigger, each symptom, the whole.
+func (d *Document) views() []string {
+	r := &d.Rule
+	views := make([]string, 0, firstSymptom+len(r.Symptoms)+1)
+	views = append(views, r.Title+". "+r.Statement, r.Trigger)
+	views = append(views, r.Symptoms...)
+	return append(views, strings.Join([]string{r.Title, r.Trigger, r.Statement, r.Rationale, r.Body}, ". "))
+}
+
+// firstSymptom is the place of the first symptom among the views.
+const firstSymptom = 2
+
+// Embed returns the document with an embedder's vectors of its views in place
+// of those it had. A document that has them already, or is never retrieved, is
+// returned as it is.
+func Embed(doc Document, e Embedder) (Document, error) {
+	name := e.Name()
+	if doc.AlwaysOn() || doc.embedder == name {
+		return doc, nil
+	}
+	var vectors [][]float32
+	dim := 0
+	views := doc.views()
+	for _, text := range views {
+		if strings.TrimSpace(text) == "" {
+			vectors = append(vectors, nil)
+			continue
+		}
+		v, err := e.Embed(text)
+		if err != nil {
+			return doc, fmt.Errorf("embed rule %s with %s: %w", doc.Rule.ID, name, err)
+		}
+		if vectors == nil || dim == 0 {
+			dim = len(v)
+		}
+		if len(v) != dim {
+			return doc, fmt.Errorf("embed rule %s with %s: a vector of %d dimensions after one of %d", doc.Rule.ID, name, len(v), dim)
+		}
+		vectors = append(vectors, unit(v))
+	}
+	for i := range vectors {
+		if vectors[i] == nil {
+			vectors[i] = make([]float32, dim)
+		}
+	}
+	doc.embedder, doc.vectors = name, vectors
+	return doc, nil
+}
+
+// Embedded names the embedder whose vectors the document holds, "" if it has
+// none.
+func (d Document) Embedded() string { return d.embedder }
+
+// unit returns v at length one, or all zeros if it has no direction.
+func unit(v []float32) []float32 {
+	var square float64
+	for _, x := range v {
+		square += float64(float64(x) * float64(x))
+	}
+	norm := math.Sqrt(square)
+	out := make([]float32, len(v))
+	if norm == 0 || math.IsNaN(norm) || math.IsInf(norm, 0) {
+		return out
+	}
+	for i, x := range v {
+		out[i] = float32(float64(x) / norm)
+	}
+	return out
+}
+
+// AnalyseAll analyses rules on all processors and embeds them, unless e is nil.
+// What it returns is what [Analyse] and [Embed] return for each, in order. The
+// error is that of the first rule that has one.
+func AnalyseAll(rules []schemas.Rule, e Embedder) ([]Document, error) {
+	return inParallel(len(rules), func(i int) (Document, error) {
+		doc := Analyse(rules[i])
+		if e == nil {
+			return doc, nil
+		}
+		return Embed(doc, e)
+	})
+}
+
+// UnmarshalDocuments decodes stored documents on all processors, in order. The
+// error is that of the first that has one.
+func UnmarshalDocuments(stored [][]byte) ([]Document, error) {
+	return inParallel(len(stored), func(i int) (Document, error) { return UnmarshalDocument(stored[i]) })
+}
+
+// inParallel is n calls of a pure function, whose order nobody can tell.
+func inParallel(n int, call func(int) (Document, error)) ([]Document, error) {
+	docs, errs := make([]Document, n), make([]error, n)
+	workers := min(runtime.GOMAXPROCS(0), n)
+	var wg sync.WaitGroup
+	for w := range workers {
+		wg.Go(func() {
+			for i := w; i < n; i += workers {
+				docs[i], errs[i] = call(i)
+			}
+		})
+	}
+	wg.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return docs, nil
+}
