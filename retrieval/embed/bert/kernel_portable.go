@@ -1,0 +1,107 @@
+package bert
+
+import "math"
+
+// portable is the kernel for every machine.
+var portable = kernel{name: "portable", rows: 4, cols: 2, multiply: multiplyPortable, softmax: softmaxPortable, gelu: geluPortable}
+
+// multiplyPortable keeps a 4 × 2 tile in registers: eight sums, four values of
+// a and two of the panel fit the sixteen that amd64 has.
+func multiplyPortable(k int, a []float32, lda int, panel []float32, c []float32, ldc int) {
+	a0, a1, a2, a3 := a[:k], a[lda:lda+k], a[2*lda:2*lda+k], a[3*lda:3*lda+k]
+	panel = panel[:2*k]
+	var s00, s01, s10, s11, s20, s21, s30, s31 float32
+	for i := range a0 {
+		b0, b1 := panel[2*i], panel[2*i+1]
+		v0, v1, v2, v3 := a0[i], a1[i], a2[i], a3[i]
+		s00 += v0 * b0
+		s01 += v0 * b1
+		s10 += v1 * b0
+		s11 += v1 * b1
+		s20 += v2 * b0
+		s21 += v2 * b1
+		s30 += v3 * b0
+		s31 += v3 * b1
+	}
+	c[0] += s00
+	c[1] += s01
+	c[ldc] += s10
+	c[ldc+1] += s11
+	c[2*ldc] += s20
+	c[2*ldc+1] += s21
+	c[3*ldc] += s30
+	c[3*ldc+1] += s31
+}
+
+// Constants of expf: the Cephes library's float32 polynomial, and the natural
+// logarithm of 2 in two parts.
+const (
+	expLowest = -87.33654
+	log2e     = 1.44269504088896341
+	ln2High   = 0.693359375
+	ln2Low    = -2.12194440e-4
+	exp0      = 1.9875691500e-4
+	exp1      = 1.3981999507e-3
+	exp2      = 8.3334519073e-3
+	exp3      = 4.1665795894e-2
+	exp4      = 1.6666665459e-1
+	exp5      = 5.0000001201e-1
+)
+
+// expf is e^x to about one unit in the last place for x ≤ 0; below the smallest
+// normal number it stays there.
+func expf(x float32) float32 {
+	if !(x > expLowest) { // also for NaN, as the vector instruction has it
+		x = expLowest
+	}
+	n := float32(math.RoundToEven(float64(x * log2e)))
+	r := x - n*ln2High
+	r -= n * ln2Low
+	p := float32(exp0)
+	p = p*r + exp1
+	p = p*r + exp2
+	p = p*r + exp3
+	p = p*r + exp4
+	p = p*r + exp5
+	p = p*(r*r) + r + 1
+	return math.Float32frombits(math.Float32bits(p) + uint32(int32(n))<<23)
+}
+
+func softmaxPortable(x []float32, scale, max float32) float32 {
+	var sum float32
+	for i, v := range x {
+		e := expf(v*scale - max)
+		x[i] = e
+		sum += e
+	}
+	return sum
+}
+
+// Constants of the error function: Abramowitz and Stegun, Handbook of
+// Mathematical Functions, 7.1.26; absolute error below 1.5e-7.
+const (
+	erfP = 0.3275911
+	erf1 = 0.254829592
+	erf2 = -0.284496736
+	erf3 = 1.421413741
+	erf4 = -1.453152027
+	erf5 = 1.061405429
+)
+
+func geluPortable(x []float32) {
+	for i, v := range x {
+		z := float32(math.Abs(float64(v))) * (math.Sqrt2 / 2)
+		t := 1 / (1 + erfP*z)
+		p := float32(erf5)
+		p = p*t + erf4
+		p = p*t + erf3
+		p = p*t + erf2
+		p = p*t + erf1
+		// half of erfc(z), the tail of the normal distribution
+		tail := 0.5 * p * t * expf(-z*z)
+		if v > 0 {
+			tail = 1 - tail
+		}
+		x[i] = v * tail
+	}
+}
