@@ -159,19 +159,14 @@ func workTree(dir string) string {
 func (d *Daemon) openBus(ctx context.Context) (func(), error) {
 	retention := bus.Retention{Replicas: d.settings.Replicas, MaxBytes: d.settings.MaxBytes}
 	if d.settings.NATSURL != "" {
-		conn, err := bus.Connect(ctx, bus.Options{
-			URL: d.settings.NATSURL, Name: "writd",
-			OnAsyncError: func(err error) { d.logger.Warn("bus", "error", err) },
-		})
-		if err != nil {
+		if err := d.connectOutside(ctx); err != nil {
 			return nil, err
 		}
-		d.conn, d.url = conn, d.settings.NATSURL
-		if err := conn.EnsureStreams(ctx, retention); err != nil {
-			conn.Close()
+		if err := d.conn.EnsureStreams(ctx, retention); err != nil {
+			d.conn.Close()
 			return nil, err
 		}
-		return conn.Close, nil
+		return d.conn.Close, nil
 	}
 	credentials, err := embedded.LoadOrCreateCredentials(d.layout.Credentials())
 	if err != nil {

@@ -31,8 +31,14 @@ type world struct {
 // start runs a daemon on a data directory and a project of the test.
 func start(t testing.TB, data, project string) *world {
 	t.Helper()
+	return startWith(t, data, project, func(*config.Settings) {})
+}
+
+func startWith(t testing.TB, data, project string, change func(*config.Settings)) *world {
+	t.Helper()
 	settings := config.DefaultSettings()
 	settings.DataDir, settings.Durability, settings.MemoryLimit = data, "interval", 0
+	change(&settings)
 	ctx, cancel := context.WithCancel(t.Context())
 	ready, done := make(chan string, 1), make(chan error, 1)
 	go func() {

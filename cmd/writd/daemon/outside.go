@@ -1,0 +1,96 @@
+package daemon
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"strings"
+
+	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/bus/embedded"
+	"github.com/writbus/writ/cmd/writd/config"
+)
+
+// connectOutside connects to the NATS that the settings name. Its
+// administrator gives each role a user there and puts it into the credentials
+// folder; a role without one gets the user of the URL.
+func (d *Daemon) connectOutside(ctx context.Context) error {
+	address, user, err := withoutUser(d.settings.NATSURL)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(d.layout.Credentials(), 0o700); err != nil {
+		return fmt.Errorf("%w: %s: %w", ErrDataDir, d.layout.Credentials(), err)
+	}
+	own, err := bus.LoadCredential(d.layout.Credentials(), string(embedded.RoleDaemon))
+	switch {
+	case errors.Is(err, bus.ErrNotFound):
+		own = user
+	case err != nil:
+		return err
+	}
+	if err := d.shareUser(address, user); err != nil {
+		return err
+	}
+	conn, err := bus.Connect(ctx, bus.Options{
+		URL: address, User: own.User, Password: own.Password, Name: "writd",
+		OnAsyncError: func(err error) { d.logger.Warn("bus", "error", err) },
+	})
+	if err != nil {
+		return err
+	}
+	d.conn, d.url = conn, address
+	return nil
+}
+
+// shareUser gives the roles that have no credential the user of the URL.
+func (d *Daemon) shareUser(address string, user bus.Credential) error {
+	if user.User == "" {
+		return nil
+	}
+	shared := false
+	for _, role := range []embedded.Role{embedded.RoleHook, embedded.RoleDashboard, embedded.RoleAdmin} {
+		have, err := bus.LoadCredential(d.layout.Credentials(), string(role))
+		if err == nil {
+			shared = shared || have == user
+			continue
+		}
+		if !errors.Is(err, bus.ErrNotFound) {
+			return err
+		}
+		raw, err := json.Marshal(user)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(config.CredentialPath(d.layout.Root, string(role)), raw, 0o600); err != nil {
+			return fmt.Errorf("%w: %w", ErrDataDir, err)
+		}
+		shared = true
+	}
+	if shared {
+		d.warn("hooks, dashboard and admin share the daemon's user at " + address +
+			": define a user for each there and put it into " + d.layout.Credentials() + ", or whoever reads the hook's credential can approve")
+	}
+	return nil
+}
+
+// withoutUser splits addresses, separated by commas, from the user in them.
+func withoutUser(addresses string) (plain string, user bus.Credential, err error) {
+	var all []string
+	for _, address := range strings.Split(addresses, ",") {
+		u, err := url.Parse(strings.TrimSpace(address))
+		if err != nil || u.Host == "" {
+			return "", user, fmt.Errorf("%w: nats_url must look like nats://host:4222", config.ErrSettings)
+		}
+		if u.User != nil {
+			password, _ := u.User.Password()
+			user = bus.Credential{User: u.User.Username(), Password: password}
+			u.User = nil
+		}
+		all = append(all, u.String())
+	}
+	return strings.Join(all, ","), user, nil
+}
