@@ -113,6 +113,8 @@ func Run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 	defer func() { err = errors.Join(err, config.RemoveEndpoint(s.DataDir, os.Getpid())) }()
 	logger.Info("ready", "url", d.url, "data", s.DataDir, "durability", s.Durability, "took", d.now().Sub(d.started).String())
 	ready(d.url)
+	// Starting needs more memory than serving; give it back at once.
+	debug.FreeOSMemory()
 	<-ctx.Done()
 	logger.Info("stopping")
 	return nil
