@@ -129,6 +129,7 @@ func translateAPI(api *jetstream.APIError) error {
 		return wrap(ErrMismatch)
 	case codeExpectationNotReady:
 		return wrap(ErrUnavailable)
+	default: // what has no code of its own is told by its class
 	}
 	if api.Code == 404 {
 		return wrap(ErrNotFound)

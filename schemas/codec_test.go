@@ -60,6 +60,8 @@ func fill(v reflect.Value, word string) {
 		for i := range v.NumField() {
 			fill(v.Field(i), v.Type().Field(i).Name)
 		}
+	default:
+		panic("no sample for a field of " + v.Type().String())
 	}
 }
 

@@ -110,7 +110,7 @@ func (e *examination) data() {
 		e.fail("data folder", dir+" cannot be written: "+err.Error(), "Make it writable for you, or set WRIT_HOME to another folder.")
 		return
 	}
-	probe.Close()
+	_ = probe.Close()
 	_ = os.Remove(probe.Name())
 	if tree, inside := workTree(dir); inside {
 		e.warn("data folder", dir+" is inside the work tree "+tree, "Set WRIT_HOME to a folder outside: agents can reach what is in a work tree.")

@@ -73,7 +73,7 @@ func (a *app) showSessions(sessions []schemas.SessionSummary) {
 		}
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%d\t%d\t%s\n", s.Session, seen, dash(s.Mode), dash(s.Phase), s.Refusals, s.Events, dash(s.Project))
 	}
-	table.Flush()
+	_ = table.Flush()
 }
 
 func dash(text string) string {

@@ -64,13 +64,13 @@ func (a *app) showStatus(s schemas.Status) {
 	for _, stream := range s.Streams {
 		fmt.Fprintf(table, "  %s\t%s\t%d\t%s\n", stream.Name, thousands(stream.Messages), stream.Last, size(stream.Bytes))
 	}
-	table.Flush()
+	_ = table.Flush()
 	a.printf("\n")
 	fmt.Fprintln(table, "  view\tstate\tbehind")
 	for _, v := range s.Views {
 		fmt.Fprintf(table, "  %s\t%s\t%d%s\n", v.Name, v.State, v.Lag, viewRemark(v))
 	}
-	table.Flush()
+	_ = table.Flush()
 	for _, w := range s.Warnings {
 		a.printf("%s %s\n", st.yellow("warning:"), w)
 	}

@@ -40,7 +40,7 @@ func (a *app) tour(ctx context.Context, self string) error {
 	if err != nil {
 		return explain("tour", err)
 	}
-	defer os.RemoveAll(root)
+	defer func() { _ = os.RemoveAll(root) }()
 	if root, err = filepath.EvalSymlinks(root); err != nil {
 		return explain("tour", err)
 	}

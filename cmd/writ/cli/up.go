@@ -222,7 +222,7 @@ func (a *app) stopChild(child *exec.Cmd, ended chan error) error {
 	case <-time.After(stopBudget):
 	}
 	_ = child.Process.Kill()
-	<-ended
+	_ = <-ended
 	return refused("up", "the daemon did not stop in "+stopBudget.String()+" and was killed", "Nothing acknowledged is lost.")
 }
 

@@ -127,8 +127,9 @@ func (d *Daemon) answerHook(ctx context.Context, t turn) (hosts.Answer, error) {
 		return d.plain(ctx, t, "host", enforcement.Compact{ContextCompacted: schemas.ContextCompacted{Stage: "before", Trigger: t.Reason}})
 	case hosts.AfterCompact:
 		return d.plain(ctx, t, "host", enforcement.Compact{ContextCompacted: schemas.ContextCompacted{Stage: "after", Trigger: t.Reason}})
+	default:
+		return d.plain(ctx, t, "host", enforcement.Observe{HookObserved: t.observed()})
 	}
-	return d.plain(ctx, t, "host", enforcement.Observe{HookObserved: t.observed()})
 }
 
 func orUnknown(id string) string {

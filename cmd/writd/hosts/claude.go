@@ -109,6 +109,7 @@ func parseClaude(event string, payload []byte) (Call, error) {
 		if err := c.readClaudeTool(p.ToolResponse); err != nil {
 			return c, err
 		}
+	default:
 	}
 	return c, nil
 }
@@ -248,16 +249,18 @@ func claudeBlocks(k Kind) bool {
 	switch k {
 	case Prompt, Command, AfterTool, ToolFailed, Stop, SubagentStop, BeforeCompact:
 		return true
+	default:
+		return false
 	}
-	return false
 }
 
 func claudeTakesContext(k Kind) bool {
 	switch k {
 	case SessionStart, Prompt, Command, BeforeTool, AfterTool, ToolFailed, SubagentStart, SubagentStop, Stop:
 		return true
+	default:
+		return false
 	}
-	return false
 }
 
 // clip bounds a text to what reaches the model whole, on a rune boundary.

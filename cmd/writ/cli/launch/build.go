@@ -32,7 +32,7 @@ func moduleOf(path string) string {
 	if err != nil {
 		return ""
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }()
 	for lines := bufio.NewScanner(file); lines.Scan(); {
 		if fields := strings.Fields(lines.Text()); len(fields) == 2 && fields[0] == "module" {
 			return strings.Trim(fields[1], `"`)

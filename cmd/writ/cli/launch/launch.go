@@ -185,7 +185,7 @@ func spawn(binary string, o Options) (*daemon, error) {
 	if err != nil {
 		return nil, fmt.Errorf("launch: %w", err)
 	}
-	defer log.Close()
+	defer func() { _ = log.Close() }()
 	if info, err := log.Stat(); err == nil {
 		d.offset = info.Size()
 	}
@@ -249,7 +249,7 @@ func (d *daemon) lastLine() string {
 	if err != nil {
 		return ""
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }()
 	info, err := file.Stat()
 	if err != nil {
 		return ""
