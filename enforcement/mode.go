@@ -40,6 +40,8 @@ func (c SetMode) refusal(s State) string {
 		return "a sub-agent works in its parent's mode; it does not choose one."
 	case s.Mode == ModeWork && c.Mode != ModeWork:
 		return fmt.Sprintf("leaving work mode is the user's act. Go on, or ask the user to type `/writ-mode %s`.", c.Mode)
+	case slices.ContainsFunc(c.Repro, func(p string) bool { _, whole := within(p, s.Project, false); return whole && s.Project != "" }):
+		return "a reproduction is a few files, not the whole project. Name those that the fault needs."
 	case c.Orchestrator && !(s.Orchestrator && s.Mode == c.Mode):
 		return fmt.Sprintf("becoming an orchestrator is the user's act. Ask the user to type `/writ-mode %s --orchestrator`.", c.Mode)
 	case c.Settings.RequireWork && c.Mode != ModeWork:

@@ -1,6 +1,7 @@
 package enforcement
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -35,18 +36,34 @@ type WritCall struct {
 // Inspect analyses a command line that would run in dir, with the variables
 // vars, and resolves the paths it writes through readlink (see Resolve).
 func Inspect(l Layout, dir, command string, vars map[string]string, readlink func(string) (string, bool)) *ShellCommand {
-	r := shell.Analyse(command, shell.Env{Dir: dir, Home: l.Home, Project: l.Project, Vars: vars})
-	c := &ShellCommand{Text: command, Effect: r.Effect.String()}
-	for _, p := range r.Paths {
-		c.add(Classify(l, Resolve(p, dir, l.Home, readlink)))
-		// Deleting or replacing a link changes the link, not its target.
-		c.add(Classify(l, path.Join(Resolve(path.Dir(p), dir, l.Home, readlink), path.Base(p))))
+	if _, set := vars[dataDirVariable]; !set {
+		vars = maps.Clone(vars)
+		if vars == nil {
+			vars = map[string]string{}
+		}
+		vars[dataDirVariable] = l.DataDir
 	}
-	for _, p := range r.Mentions {
-		if abs := Resolve(p, dir, l.Home, readlink); l.InData(abs) && !slices.Contains(c.Private, abs) {
-			c.Private = append(c.Private, abs)
+	at := resolver{dir: Resolve(dir, "/", l.Home, readlink), home: l.Home, readlink: readlink}
+	r := shell.Analyse(command, shell.Env{Dir: at.dir, Home: l.Home, Project: l.Project, Vars: vars})
+	c := &ShellCommand{Text: command, Effect: r.Effect.String()}
+	for _, p := range slices.Concat(r.Paths, r.Through) {
+		c.add(Classify(l, at.real(p)))
+		// Deleting or replacing a link changes the link, not its target.
+		if place, ok := at.place(p); ok {
+			c.add(Classify(l, place))
+		}
+		for _, real := range at.copied(p, r.Copies) {
+			c.add(Classify(l, real))
 		}
 	}
+	for _, p := range r.Gone {
+		// What guards the project goes with any folder around it.
+		guard := path.Join(l.Project, guardFolder)
+		if _, around := within(at.real(p), guard, l.CaseInsensitive); around && l.Project != "" {
+			c.add(Classify(l, guard))
+		}
+	}
+	c.Private = at.private(l, r)
 	if r.Effect == shell.CannotTell && len(r.Reasons) > 0 {
 		c.Why = r.Reasons[0].Text
 		if r.Reasons[0].Command != "" {
@@ -57,6 +74,125 @@ func Inspect(l Layout, dir, command string, vars map[string]string, readlink fun
 		c.Writ = append(c.Writ, WritCall{Args: w.Args, Dynamic: w.Dynamic})
 	}
 	return c
+}
+
+// guardFolder is the folder of a project, relative to its root, that says that
+// Writ guards it.
+const guardFolder = ".writ"
+
+// dataDirVariable is the variable by which Writ's own data is found.
+const dataDirVariable = "WRIT_HOME"
+
+// resolver resolves paths as the system would, for a command line in a folder.
+type resolver struct {
+	dir, home string
+	readlink  func(string) (string, bool)
+}
+
+func (r resolver) real(p string) string { return Resolve(p, r.dir, r.home, r.readlink) }
+
+// place is where a name stands, its own link not followed; ok is false for what
+// is no name in a folder.
+func (r resolver) place(p string) (place string, ok bool) {
+	slash := strings.LastIndexByte(p, '/')
+	name := p[slash+1:]
+	if slash < 0 || name == "" || name == "." || name == ".." {
+		return "", false
+	}
+	return path.Join(r.real(p[:slash+1]), name), true
+}
+
+// copied are the targets of links that the command line copies or moves to
+// where it writes: the links still stand at their old places.
+func (r resolver) copied(p string, copies []shell.Copy) []string {
+	var reached []string
+	for _, c := range copies {
+		rest, below := strings.CutPrefix(p, c.To)
+		if !below || rest != "" && rest[0] != '/' {
+			continue
+		}
+		plain, ok := r.place(c.From)
+		if real := r.real(c.From + rest); ok && real != path.Clean(plain+rest) {
+			reached = append(reached, real)
+		}
+	}
+	return reached
+}
+
+// private lists what a command line would read of Writ's own data: by name, by
+// a pattern that matches it, or with a folder around it.
+func (r resolver) private(l Layout, found shell.Result) []string {
+	var private []string
+	add := func(p string) {
+		if !slices.Contains(private, p) {
+			private = append(private, p)
+		}
+	}
+	for _, p := range found.Mentions {
+		if abs := r.real(p); l.InData(abs) {
+			add(abs)
+		}
+	}
+	for _, p := range found.Patterns {
+		if reaches(r.pattern(p), l.DataDir, l.CaseInsensitive) {
+			add(l.DataDir)
+		}
+	}
+	for _, p := range found.Trees {
+		if _, above := within(r.real(p), l.DataDir, l.CaseInsensitive); above {
+			add(l.DataDir)
+		}
+	}
+	return private
+}
+
+// pattern resolves what a pattern is sure of: the folders before its first
+// unknown part. Behind it, a name and ".." cancel each other.
+func (r resolver) pattern(p string) string {
+	star := strings.IndexByte(p, '*')
+	if star < 0 {
+		return r.real(p)
+	}
+	slash := strings.LastIndexByte(p[:star], '/') + 1
+	return path.Join(r.real(p[:slash]), p[slash:])
+}
+
+// reaches reports whether a pattern, in which "*" stands for unknown text, may
+// name root or something below it. One that names only folders above root does not.
+func reaches(pattern, root string, fold bool) bool {
+	if fold {
+		pattern, root = strings.ToLower(pattern), strings.ToLower(root)
+	}
+	parts := strings.Split(strings.Trim(pattern, "/"), "/")
+	names := strings.Split(strings.Trim(root, "/"), "/")
+	for i, name := range names {
+		if i == len(parts) || !matches(parts[i], name) {
+			return false
+		}
+	}
+	return root != ""
+}
+
+// matches reports whether a name is of the form of a pattern whose only sign is
+// "*".
+func matches(pattern, name string) bool {
+	pieces := strings.Split(pattern, "*")
+	if len(pieces) == 1 {
+		return pattern == name
+	}
+	rest, ok := strings.CutPrefix(name, pieces[0])
+	last := pieces[len(pieces)-1]
+	if !ok || !strings.HasSuffix(rest, last) {
+		return false
+	}
+	for _, piece := range pieces[1 : len(pieces)-1] {
+		i := strings.Index(rest, piece)
+		if i < 0 {
+			return false
+		}
+		rest = rest[i+len(piece):]
+	}
+	return len(rest) >= len(last)
 }
 
 func (c *ShellCommand) add(t schemas.Target) {
@@ -80,22 +216,24 @@ var (
 	)
 )
 
-// judgeWritCalls judges all calls of writ in a command line; unlisted reports
-// that one is in neither list.
-func judgeWritCalls(calls []WritCall) (worst ruling, unlisted bool) {
+// writCalls judges all calls of writ in a command line; unlisted reports that
+// one is in neither list.
+func (st stance) writCalls(calls []WritCall, set Settings) (worst ruling, unlisted bool) {
 	worst = allowed
 	for _, w := range calls {
-		r, known := judgeWritCall(w)
-		unlisted = unlisted || !known
-		if worse(r, worst) {
-			worst = r
+		for _, words := range w.readings() {
+			r, known := st.writCall(w, words, set)
+			unlisted = unlisted || !known
+			if worse(r, worst) {
+				worst = r
+			}
 		}
 	}
 	return worst, unlisted
 }
 
-func judgeWritCall(w WritCall) (r ruling, known bool) {
-	first, second := writWords(w.Args)
+func (st stance) writCall(w WritCall, words []string, set Settings) (r ruling, known bool) {
+	first, second := word(words, 0), word(words, 1)
 	both := strings.TrimSpace(first + " " + second)
 	group := first == "rule" || first == "memory"
 	switch {
@@ -103,25 +241,53 @@ func judgeWritCall(w WritCall) (r ruling, known bool) {
 		return ruling{rule: RuleProtected, text: textWrit(both)}, true
 	case w.Dynamic && (first == "" || group && second == ""):
 		return ruling{rule: RuleProtected, text: textWrit("a command named only at run time")}, true
+	case both == "mode set":
+		return st.modeCall(w, word(words, 2), set)
 	case writAllowed[both], writAllowed[first] && !group:
 		return allowed, true
 	}
 	return allowed, false
 }
 
-// writWords are the first two arguments that are no options.
-func writWords(args []string) (first, second string) {
-	var words []string
-	for _, a := range args {
-		if !strings.HasPrefix(a, "-") {
-			words = append(words, a)
+// modeCall judges a change of mode before it is asked for: at a terminal that an
+// agent made for itself the command would act as the user.
+func (st stance) modeCall(w WritCall, mode string, set Settings) (r ruling, known bool) {
+	if !knownMode(mode) {
+		return allowed, !w.Dynamic // writ itself refuses what is no mode
+	}
+	c := SetMode{Mode: mode, Orchestrator: slices.Contains(w.Args, "--orchestrator"), Settings: set}
+	if refusal := c.refusal(st.State); refusal != "" {
+		return ruling{rule: RuleMode, gate: "mode", text: wording{why: refusal}}, true
+	}
+	return allowed, true
+}
+
+// readings are the words of a call that may be its command: all that are no
+// options, and those without the words that may be options' values.
+func (w WritCall) readings() [][]string {
+	var all, without []string
+	value := false
+	for _, a := range w.Args {
+		if strings.HasPrefix(a, "-") {
+			value = !strings.Contains(a, "=")
+			continue
 		}
+		all = append(all, a)
+		if !value {
+			without = append(without, a)
+		}
+		value = false
 	}
-	switch len(words) {
-	case 0:
-		return "", ""
-	case 1:
-		return words[0], ""
+	if slices.Equal(all, without) {
+		return [][]string{all}
 	}
-	return words[0], words[1]
+	return [][]string{all, without}
+}
+
+// word is the i-th word, "" where there are fewer.
+func word(words []string, i int) string {
+	if i < len(words) {
+		return words[i]
+	}
+	return ""
 }

@@ -20,7 +20,7 @@ func (w wording) render(rule, subject string, v Verdict) string {
 	if v == Ask {
 		verb = "needs the user's answer"
 	}
-	return fmt.Sprintf("%s: %s %s: %s %s", rule, shortPath(subject), verb, w.why, w.next)
+	return strings.TrimSpace(fmt.Sprintf("%s: %s %s: %s %s", rule, shortPath(subject), verb, w.why, w.next))
 }
 
 var (

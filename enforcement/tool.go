@@ -46,7 +46,7 @@ func (c RequestTool) judge(st stance) (ruling, schemas.Target) {
 	}
 	untold := c.mcpWriter()
 	if c.Shell != nil {
-		calls, unlisted := judgeWritCalls(c.Shell.Writ)
+		calls, unlisted := st.writCalls(c.Shell.Writ, c.Settings)
 		consider(calls, schemas.Target{})
 		untold = untold || unlisted || c.Shell.Effect == EffectCannotTell
 	}

@@ -159,13 +159,16 @@ func (sh *shell) program(name string, args []arg, line string) {
 	base := strings.TrimSuffix(path.Base(name), ".exe")
 	cmd, known := registry[base]
 	if cmd.texts >= 0 {
-		skip := cmd.texts
+		skip, blind := cmd.texts, sh.a.blind
 		for _, a := range args {
 			if skip > 0 && a.known && !strings.HasPrefix(a.val, "-") {
 				skip--
 				continue
 			}
 			sh.mention(a)
+		}
+		if namesOnly[base] {
+			sh.a.blind = blind
 		}
 	}
 	if strings.Contains(name, "/") {
@@ -200,6 +203,10 @@ func (sh *shell) program(name string, args []arg, line string) {
 		cmd.judge(c)
 	}
 }
+
+// namesOnly are the programs that show files' names and properties, and nothing
+// of what is in them.
+var namesOnly = setOf("ls dir vdir exa eza lsd stat du wc basename dirname realpath readlink namei tree file test [ rm touch mkdir chmod chown md5sum sha1sum sha256sum")
 
 // informs reports a call that only asks a program about itself.
 func informs(args []arg) bool {

@@ -70,7 +70,7 @@ func (sh *shell) printed(name string, args []string, in input) (string, bool) {
 		return dir + "\n", ok
 	case "dirname":
 		if len(args) == 1 {
-			return path.Dir(args[0]) + "\n", true
+			return parent(args[0]) + "\n", true
 		}
 	case "basename":
 		if len(args) == 1 || len(args) == 2 && !strings.HasPrefix(args[0], "-") {

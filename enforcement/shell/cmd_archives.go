@@ -113,6 +113,7 @@ func tarJudge(c *call) {
 			c.extracts(c.folder(p.values("-C", "--directory", "--one-top-level")))
 		}
 	case p.has("-c", "-r", "-u", "-A", "--create", "--append", "--update", "--catenate", "--concatenate", "--delete"):
+		c.readsTrees(append(p.operands, p.values("-C", "--directory")...))
 		for _, v := range p.values("-f", "--file") {
 			if !strings.Contains(v.val, ":") {
 				c.writeOut(v)
@@ -173,6 +174,7 @@ func zipJudge(c *call) {
 	if len(p.operands) == 0 {
 		return
 	}
+	c.readsTrees(p.operands[1:])
 	target := p.operands[0]
 	if target.known && target.val != "-" && path.Ext(target.val) == "" {
 		target.val += ".zip"
@@ -254,7 +256,7 @@ func keepingCompressor(c *call) {
 	}
 	if len(p.operands) > 0 {
 		c.unsure("makes up the name of its output")
-		c.writeName(path.Dir(p.operands[0].val))
+		c.writeName(parent(p.operands[0].val))
 	}
 }
 

@@ -78,7 +78,7 @@ func coreutils() family {
 		name = strings.TrimSpace(name)
 		if !ok || !c.sh.temporary(path.Clean(name)) {
 			c.unsure("chooses a random name")
-			name = path.Dir(name)
+			name = parent(name)
 		}
 		c.writeName(name)
 	}})
@@ -143,6 +143,27 @@ func (c *call) place(a arg) (p string, ok bool) {
 func (c *call) unname(args ...arg) {
 	for _, a := range args {
 		c.sh.change(c.line(), a, false)
+		c.gone(a)
+	}
+}
+
+// gone records that a folder goes, or is closed, with everything in it. Of a
+// pattern only one for hidden names takes more than what can be seen.
+func (c *call) gone(a arg) {
+	name := a.val
+	if a.glob {
+		dir, _ := a.folder()
+		if name = dir; !hiddenNames(a.template(), dir) {
+			return
+		}
+	} else if !a.known {
+		return
+	}
+	paths, _ := c.sh.resolve(name)
+	for _, p := range paths {
+		if len(c.sh.a.gone) < maxFindings {
+			c.sh.a.gone[p] = struct{}{}
+		}
 	}
 }
 
@@ -222,7 +243,11 @@ func linkJudge(c *call) {
 			base = "*"
 		}
 		// Whether the target is a folder to put the link in, the system knows.
-		for _, name := range []string{target.val, under(target.val, base)} {
+		names := []string{target.val, under(target.val, base)}
+		if folder {
+			names = names[1:]
+		}
+		for _, name := range names {
 			if !target.known {
 				continue
 			}
@@ -260,7 +285,18 @@ func afterFirst(spec optSpec) judge {
 			ops = ops[1:]
 		}
 		c.write(ops...)
+		if p.has("-R", "--recursive") {
+			for _, a := range ops {
+				c.gone(a)
+			}
+		}
 	}
+}
+
+// hiddenNames reports a pattern that matches hidden names in dir.
+func hiddenNames(template, dir string) bool {
+	rest := strings.TrimLeft(strings.TrimPrefix(template, dir), "/")
+	return strings.HasPrefix(rest, ".")
 }
 
 // modeOption reports a chmod mode that removes permissions, as in "chmod -x f".
@@ -293,6 +329,6 @@ func splitJudge(spec optSpec, n int, standard string) judge {
 func (c *call) prefixed(prefix arg) {
 	c.unsure("makes up the names of its files")
 	if prefix.known {
-		c.writeName(path.Dir(prefix.val))
+		c.writeName(parent(prefix.val))
 	}
 }

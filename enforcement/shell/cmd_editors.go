@@ -111,6 +111,10 @@ func edJudge(c *call) {
 	}
 }
 
+// maxOneLiner bounds the Perl code that is looked into, in bytes; longer code is
+// a program.
+const maxOneLiner = 2 << 10
+
 var (
 	// perlActs are the words and signs by which Perl or Ruby code reaches
 	// outside the line it works on.
@@ -160,7 +164,7 @@ func perlJudge(c *call) {
 }
 
 func perlDangerous(code string) bool {
-	return !isKnown(code) || perlActs.MatchString(code) || perlEvalFlag.MatchString(code)
+	return len(code) > maxOneLiner || !isKnown(code) || perlActs.MatchString(code) || perlEvalFlag.MatchString(code)
 }
 
 // patchJudge judges patch: the operand, or the names in the patch.

@@ -242,6 +242,7 @@ func rsyncJudge(c *call) {
 		return
 	}
 	n := len(p.operands) - 1
+	c.readsTrees(p.operands[:n])
 	if p.has("--remove-source-files") {
 		c.write(p.operands[:n]...)
 	}

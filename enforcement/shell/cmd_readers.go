@@ -7,22 +7,32 @@ import "strings"
 func readers() family {
 	f := family{}
 	f.add(`cat tac rev head tail nl wc cut tr paste join comm fold fmt pr expand unexpand column
-		od hexdump hd strings cmp diff diff3 colordiff delta difft md5sum sha1sum sha224sum sha256sum sha384sum
+		od hexdump hd strings cmp diff3 md5sum sha1sum sha224sum sha256sum sha384sum
 		sha512sum b2sum b3sum cksum sum md5 shasum base32 basenc numfmt factor seq yes sleep uname arch nproc
 		whoami id groups who w last users logname hostname uptime free df du ps pgrep pidof pstree top htop vmstat
 		iostat mpstat lscpu lsblk lsusb lspci lsmod dmesg stat ls dir vdir exa eza lsd bat batcat most
 		basename dirname realpath readlink pathchk printenv tput clear tty locale getconf getent
-		info apropos whatis which whereis cloc tokei scc gron xq htmlq pup jq
+		info apropos whatis which whereis cloc tokei scc gron xq htmlq pup
 		tsort ptx look cal ncal bc nm size readelf objdump otool lsof fuser ss netstat
 		ping ping6 dig nslookup host whois traceroute tracepath mtr zcat bzcat xzcat zstdcat lz4cat gzcat
-		zgrep zegrep zfgrep bzgrep xzgrep zless zmore zdiff zcmp grep egrep fgrep pcregrep ag ack pt sift
+		zegrep zfgrep bzgrep xzgrep zless zmore zdiff zcmp
 		kill pkill killall pbpaste xsel xclip pbcopy wl-copy wl-paste getfacl getfattr lsattr
 		csvcut csvgrep csvlook csvstat csvsort csvjoin csvjson ncdu dust duf procs glow mdcat
 		jless fx sync uuidgen errno namei findmnt mountpoint vercmp semver`, command{})
 	f.add("expr", command{texts: -1})
-	for _, name := range strings.Fields("grep egrep fgrep zgrep ag ack pcregrep jq") {
-		f[name] = command{texts: 1}
-	}
+	f.add("jq", command{texts: 1})
+	f.add("grep egrep fgrep zgrep pcregrep", command{texts: 1, judge: func(c *call) {
+		p := grepOptions.parse(c.args)
+		if p.has("-r", "-R", "--recursive", "--dereference-recursive", "--directories") {
+			c.readsTrees(afterPattern(p))
+		}
+	}})
+	f.add("ag ack pt sift", command{texts: 1, judge: func(c *call) { c.readsTrees(afterPattern(grepOptions.parse(c.args))) }})
+	f.add("diff colordiff delta difft", command{judge: func(c *call) {
+		if p := (optSpec{short: "IUCFWxXS"}).parse(c.args); p.has("-r", "--recursive") {
+			c.readsTrees(p.operands)
+		}
+	}})
 	f.add("base64", command{judge: optionFiles(optSpec{short: "wbio"}, "-o", "--output")})
 	f.add("sort", command{judge: func(c *call) {
 		p := optSpec{short: "kotST", long: "--key --output --field-separator --buffer-size --temporary-directory --compress-program --files0-from --parallel --batch-size --random-source --sort"}.parse(c.args)
@@ -73,6 +83,9 @@ func readers() family {
 				c.unsure("runs a program for every file")
 			}
 		}
+		if p := grepOptions.parse(c.args); !p.has("--files", "--type-list", "--version") {
+			c.readsTrees(afterPattern(p))
+		}
 	}})
 	f.add("fd fdfind", command{judge: fdJudge})
 	f.add("find gfind", command{judge: findJudge})
@@ -84,6 +97,18 @@ func readers() family {
 	f.add("xmlstarlet", command{judge: when(opaque("changes the file"), "-L", "--inplace")})
 	f.add("ldd", command{judge: opaque("may run the program")})
 	return f
+}
+
+// grepOptions are the options with a value of grep and of programs like it.
+var grepOptions = optSpec{short: "efmABCdDgtTjME", long: `--regexp --file --max-count --after-context --before-context --context
+	--include --exclude --exclude-dir --exclude-from --glob --iglob --type --type-not --max-depth --threads --sort --color --replace --encoding`}
+
+// afterPattern are the operands behind the pattern.
+func afterPattern(p parsed) []arg {
+	if p.has("-e", "-f", "--regexp", "--file") || len(p.operands) == 0 {
+		return p.operands
+	}
+	return p.operands[1:]
 }
 
 // nthOperand is a program that writes one of its operands, counted from 0.
@@ -143,6 +168,7 @@ func findJudge(c *call) {
 	if len(bases) == 0 {
 		bases = []arg{literal(".")}
 	}
+	c.searches(bases)
 	for ; i < len(c.args); i++ {
 		a := c.args[i]
 		switch a.val {
@@ -168,11 +194,25 @@ func findJudge(c *call) {
 	}
 }
 
+// searches notes folders whose names a command is about to print.
+func (c *call) searches(folders []arg) {
+	for _, a := range folders {
+		dir, ok := a.folder()
+		paths, _ := c.sh.resolve(dir)
+		for _, p := range paths {
+			if ok && len(c.sh.a.found) < maxItems {
+				c.sh.a.found = append(c.sh.a.found, p)
+			}
+		}
+	}
+}
+
 // found records that files under the folders change, which ones being unknown.
 func (c *call) found(bases []arg) {
 	c.unsure("deletes what it finds")
 	for _, b := range bases {
 		c.write(b)
+		c.gone(b)
 	}
 }
 
@@ -199,6 +239,10 @@ func (c *call) forEach(args, bases []arg) {
 
 // fdJudge judges fd, which runs what follows -x or -X.
 func fdJudge(c *call) {
+	c.searches(afterPattern(optSpec{short: "dEtescSowxX", long: "--max-depth --exclude --type --extension --size"}.parse(c.args)))
+	if c.sh.a.found == nil {
+		c.searches([]arg{literal(".")})
+	}
 	for i, a := range c.args {
 		switch a.val {
 		case "-x", "--exec", "-X", "--exec-batch":

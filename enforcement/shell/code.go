@@ -11,9 +11,8 @@ func (c *call) code(text string) {
 	if text == "" {
 		return
 	}
-	if len(text) > maxValue {
-		text = text[:maxValue]
-	}
+	text = text[:min(len(text), maxValue, maxScanned-c.sh.a.scanned)]
+	c.sh.a.scanned += len(text)
 	c.sh.mentionCode(text)
 	for _, re := range codeWrites {
 		for _, m := range re.FindAllStringSubmatch(text, maxItems) {

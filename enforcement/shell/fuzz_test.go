@@ -32,8 +32,8 @@ func FuzzAnalyse(f *testing.F) {
 				t.Fatalf("paths not sorted and unique: %q", paths)
 			}
 			for _, p := range paths {
-				if !strings.HasPrefix(p, "/") || path.Clean(p) != p {
-					t.Fatalf("path %q is not absolute and clean", p)
+				if !strings.HasPrefix(p, "/") || tidy(p) != p || !upwards(p) && path.Clean(p) != p {
+					t.Fatalf("path %q is not absolute and tidy", p)
 				}
 			}
 		}

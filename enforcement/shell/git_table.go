@@ -2,6 +2,7 @@ package shell
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -130,6 +131,11 @@ func (g *gitRun) stash() {
 			return
 		}
 	}
+	if sub == "" || sub == "push" || sub == "save" || strings.HasPrefix(sub, "-") {
+		if p := (optSpec{short: "m", long: "--message"}).parse(g.args); p.has("-u", "-a", "--include-untracked", "--all") {
+			g.gone(literal(g.root()))
+		}
+	}
 	g.wholeTree()
 }
 
@@ -165,9 +171,16 @@ func (g *gitRun) clean() {
 		g.paths(p.operands)
 		return
 	}
+	kept := slices.ContainsFunc(p.values("-e", "--exclude"), func(a arg) bool { return strings.Trim(a.val, "/") == ".writ" })
 	if dir, ok := g.sh.cwd(); ok && g.tree == "" {
 		g.writeName(dir)
+		if !kept {
+			g.gone(literal(dir))
+		}
 		return
+	}
+	if !kept {
+		g.gone(literal(g.root()))
 	}
 	g.wholeTree()
 }

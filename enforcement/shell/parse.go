@@ -2,6 +2,7 @@ package shell
 
 import (
 	"errors"
+	"regexp"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -56,7 +57,7 @@ var errTooLarge = errors.New("shell: too large to follow")
 // parse returns the statements before the first syntax error, and that error.
 func (a *analysis) parse(src string, lang syntax.LangVariant) ([]*syntax.Stmt, error) {
 	a.parsed += len(src)
-	if len(src) > maxSource || a.parsed > maxParsed || nesting(src) > maxNesting {
+	if plain := code(src); len(src) > maxSource || a.parsed > maxParsed || len(plain) > maxPlain || nesting(plain) > maxNesting {
 		a.unsure(src, "the command line is too large to follow")
 		return nil, errTooLarge
 	}
@@ -104,18 +105,60 @@ func openHeredoc(err error) (string, bool) {
 	return strings.Trim(rest, "`'\""), true
 }
 
-// nesting returns the largest number of brackets open at once, quotes ignored:
-// an upper bound of what the parser recurses into.
+// code is the source without the bodies of its here-documents, which cost the
+// parser next to nothing. It takes for a here-document what looks like one; a
+// source made to look wrong costs time, and is judged all the same.
+func code(src string) string {
+	var kept strings.Builder
+	var ends []string
+	for line := range strings.Lines(src) {
+		if len(ends) > 0 {
+			if strings.TrimLeft(strings.TrimRight(line, "\r\n"), "\t") == ends[0] {
+				ends = ends[1:]
+			}
+			continue
+		}
+		kept.WriteString(line)
+		for rest, found := line, true; len(ends) < 8; {
+			if _, rest, found = strings.Cut(rest, "<<"); !found {
+				break
+			}
+			if m := heredocEnd.FindStringSubmatch(rest); m != nil {
+				ends = append(ends, m[1])
+			}
+		}
+	}
+	return kept.String()
+}
+
+var heredocEnd = regexp.MustCompile(`^-?[ \t]*[\\'"]?([A-Za-z_][\w.-]*)`)
+
+// nesting returns the largest number of brackets and compound commands open at
+// once, quotes ignored: an upper bound of what the parser recurses into.
 func nesting(src string) int {
-	most, open := 0, 0
-	for i := range len(src) {
-		switch src[i] {
+	most, open, start := 0, 0, 0
+	for i := 0; i <= len(src); i++ {
+		c := byte(' ')
+		if i < len(src) {
+			c = src[i]
+		}
+		switch c {
 		case '(', '{':
 			open++
-			most = max(most, open)
 		case ')', '}':
 			open = max(0, open-1)
 		}
+		if c >= 'a' && c <= 'z' {
+			continue
+		}
+		switch src[start:i] {
+		case "if", "while", "until", "for", "case", "select":
+			open++
+		case "fi", "done", "esac":
+			open = max(0, open-1)
+		}
+		start = i + 1
+		most = max(most, open)
 	}
 	return most
 }

@@ -48,6 +48,18 @@ func tidy(p string) string {
 	return "/" + strings.Join(kept, "/")
 }
 
+// parent is the folder part of a name, as dirname prints it.
+func parent(name string) string {
+	i := strings.LastIndexByte(strings.TrimRight(name, "/"), '/')
+	switch {
+	case i < 0:
+		return "."
+	case i == 0:
+		return "/"
+	}
+	return name[:i]
+}
+
 // upwards reports a path with a component that leads upwards.
 func upwards(p string) bool {
 	return strings.Contains(p, "..") && strings.Contains("/"+p+"/", "/../")

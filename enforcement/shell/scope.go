@@ -30,6 +30,7 @@ type shell struct {
 	errexit  bool              // set -e
 	physical bool              // ".." leads out of a link's target
 	doubt    []string          // folders it is still in if a cd of this statement failed
+	guessed  map[string]bool   // those of dirs it is in only if a cd failed
 	in       input
 }
 
@@ -49,6 +50,7 @@ func newShell(a *analysis) *shell {
 		aliases: map[string]string{},
 		rebound: map[string]string{},
 		made:    map[string]bool{},
+		guessed: map[string]bool{},
 		env:     map[string]arg{},
 	}
 	sh.prev = sh.dirs
@@ -227,17 +229,30 @@ func (sh *shell) chdir(target arg) {
 	}
 	next, ok := sh.resolve(target.val)
 	sh.lost = !ok
+	sh.dirs = nil
 	for i, dir := range next {
-		if !sh.physical && (i >= len(old) || !upwards(old[i])) {
-			next[i] = path.Clean(dir)
+		from := old[min(i, len(old)-1)]
+		if !sh.physical && !upwards(from) {
+			dir = path.Clean(dir)
+		}
+		if i > 0 && sh.guessed[from] && sh.escapes(from, dir) {
+			continue
+		}
+		if len(dir) > maxDir {
+			sh.lost, dir = true, from
+		}
+		sh.dirs = append(sh.dirs, dir)
+		if sh.mayFail(from, dir) {
+			sh.doubt = append(sh.doubt, from)
 		}
 	}
-	sh.dirs = next
-	for i, dir := range next {
-		if i < len(old) && sh.mayFail(old[i], dir) {
-			sh.doubt = append(sh.doubt, old[i])
-		}
-	}
+}
+
+// escapes reports a step out of the project. A guess that takes it is not
+// followed: "cd a; cd .." is meant to come back.
+func (sh *shell) escapes(from, to string) bool {
+	root := sh.a.env.Project
+	return inside(from, root) && !inside(path.Clean(to), root)
 }
 
 // settle is called after a statement: the ones after it run even if a cd in it
@@ -245,7 +260,13 @@ func (sh *shell) chdir(target arg) {
 func (sh *shell) settle() {
 	if !sh.errexit {
 		for _, dir := range sh.doubt {
-			sh.addDir(dir)
+			if !slices.Contains(sh.dirs, dir) {
+				sh.addDir(dir)
+				if !sh.guessed[dir] {
+					sh.guessed = maps.Clone(sh.guessed)
+					sh.guessed[dir] = true
+				}
+			}
 		}
 	}
 	sh.doubt = nil

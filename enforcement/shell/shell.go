@@ -59,11 +59,15 @@ type Env struct {
 type Result struct {
 	Effect Effect
 	// Paths are absolute, sorted and unique. Symbolic links are not resolved, and
-	// so ".." stays where it stands, apart from links that the command line makes
-	// itself, whose targets are among the paths. A folder stands for everything in
-	// it. When Effect is CannotTell they are what could be found out, not all there
-	// is.
+	// so ".." stays where it stands. A folder stands for everything in it. When
+	// Effect is CannotTell they are what could be found out, not all there is.
 	Paths []string
+	// Through are paths, of the same form, that are written through symbolic links
+	// which the command line makes itself.
+	Through []string
+	// Gone are those of Paths that are deleted, moved away or closed with everything
+	// in them.
+	Gone []string
 	// Copies are trees that the command line copies or moves with the symbolic
 	// links in them: what is written at a place below To may go where a link at
 	// the same place below From leads.
@@ -72,7 +76,7 @@ type Result struct {
 	// string literals of programs in the command refer to, read or written.
 	Mentions []string
 	// Patterns are mentions of which only a part is known: each "*" stands for
-	// unknown text, without a slash unless it is the last.
+	// unknown text without a slash.
 	Patterns []string
 	// Trees are folders that are read with everything in them.
 	Trees []string
@@ -104,6 +108,10 @@ type WritCall struct {
 
 const (
 	maxSource   = 256 << 10 // bytes of one command line; longer ones are not parsed
+	maxPlain    = 16 << 10  // bytes of it outside here-documents
+	maxScanned  = 64 << 10  // bytes of other languages' code searched in all
+	maxExpanded = 1500      // words that words expand to, in all
+	maxDir      = 1024      // bytes of the name of a working folder
 	maxParsed   = 1 << 20   // bytes parsed in all, nested scripts included
 	maxNesting  = 500       // unclosed brackets, which the parser turns into recursion
 	maxDepth    = 60        // nested commands, function calls and scripts
@@ -139,6 +147,7 @@ type analysis struct {
 	trees    map[string]struct{}
 	found    []string // folders that are searched for names
 	blind    bool     // a program is given names from somewhere
+	gone     map[string]struct{}
 	links    []link
 	copies   []Copy
 	doubts   []Reason // why the effect cannot be told
@@ -149,6 +158,8 @@ type analysis struct {
 	steps    int
 	depth    int
 	parsed   int
+	scanned  int
+	expanded int
 }
 
 func newAnalysis(env Env) *analysis {
@@ -160,12 +171,12 @@ func newAnalysis(env Env) *analysis {
 	}
 	return &analysis{
 		env: env, paths: map[string]bool{}, mentions: map[string]struct{}{},
-		patterns: map[string]struct{}{}, trees: map[string]struct{}{},
+		patterns: map[string]struct{}{}, trees: map[string]struct{}{}, gone: map[string]struct{}{},
 	}
 }
 
 func (a *analysis) result() Result {
-	a.followLinks()
+	through := a.followLinks()
 	if a.blind {
 		for _, dir := range a.found {
 			a.trees[dir] = struct{}{}
@@ -173,6 +184,8 @@ func (a *analysis) result() Result {
 	}
 	r := Result{
 		Paths:    slices.Sorted(maps.Keys(a.paths)),
+		Through:  through,
+		Gone:     slices.Sorted(maps.Keys(a.gone)),
 		Copies:   a.copies,
 		Mentions: slices.Sorted(maps.Keys(a.mentions)),
 		Patterns: slices.Sorted(maps.Keys(a.patterns)),
@@ -205,7 +218,7 @@ func (a *analysis) reason(command, text string) {
 }
 
 func appendReason(reasons []Reason, command, text string) []Reason {
-	r := Reason{Command: shorten(command), Text: text}
+	r := Reason{Command: shorten(holesShown.Replace(command)), Text: text}
 	if len(reasons) >= maxReasons || slices.Contains(reasons, r) {
 		return reasons
 	}

@@ -245,8 +245,11 @@ func (sh *shell) fields(w *syntax.Word, env *environ) (args []arg, ok bool) {
 	globbed := false
 	splits := loose(w)
 	for field, err := range expand.FieldsSeq(sh.config(env, &globbed), w) {
-		if err != nil || len(args) > maxFields {
+		if err != nil || len(args) > maxFields || len(args) > 0 && sh.a.expanded > maxExpanded {
 			return nil, false
+		}
+		if len(args) > 0 {
+			sh.a.expanded++
 		}
 		a := arg{val: field, glob: globbed}
 		exact := isKnown(field) && !env.touched
