@@ -41,6 +41,7 @@ type Daemon struct {
 	stop     context.CancelFunc
 
 	conn     *bus.Conn
+	reading  *bus.Conn // of the projections
 	url      string
 	health   func() error // of the embedded server, nil for another
 	runtime  *projections.Runtime
@@ -165,10 +166,10 @@ func (d *Daemon) openBus(ctx context.Context) (func(), error) {
 			return nil, err
 		}
 		if err := d.conn.EnsureStreams(ctx, retention); err != nil {
-			d.conn.Close()
+			d.disconnect()
 			return nil, err
 		}
-		return d.conn.Close, nil
+		return d.disconnect, nil
 	}
 	credentials, err := embedded.LoadOrCreateCredentials(d.layout.Credentials())
 	if err != nil {
@@ -195,21 +196,38 @@ func (d *Daemon) openBus(ctx context.Context) (func(), error) {
 	}
 	d.health = server.Health
 	own := credentials[embedded.RoleDaemon]
-	conn, err := bus.Connect(ctx, bus.Options{
-		Dial: server.Dial, User: own.User, Password: own.Password, Name: "writd",
-		OnAsyncError: func(err error) { d.logger.Warn("bus", "error", err) },
-	})
-	if err != nil {
+	if err := d.connect(ctx, bus.Options{Dial: server.Dial, User: own.User, Password: own.Password}); err != nil {
 		shutdown()
 		return nil, err
 	}
-	if err := conn.EnsureStreams(ctx, retention); err != nil {
-		conn.Close()
+	if err := d.conn.EnsureStreams(ctx, retention); err != nil {
+		d.disconnect()
 		shutdown()
 		return nil, err
 	}
-	d.conn, d.url = conn, server.URL()
-	return func() { conn.Close(); shutdown() }, nil
+	d.url = server.URL()
+	return func() { d.disconnect(); shutdown() }, nil
+}
+
+// connect opens the daemon's two connections: one for decisions and services,
+// one on which the projections read, so that an answer never waits behind
+// records on their way to a view.
+func (d *Daemon) connect(ctx context.Context, o bus.Options) (err error) {
+	o.OnAsyncError = func(err error) { d.logger.Warn("bus", "error", err) }
+	o.Name = "writd"
+	if d.conn, err = bus.Connect(ctx, o); err != nil {
+		return err
+	}
+	o.Name = "writd-views"
+	if d.reading, err = bus.Connect(ctx, o); err != nil {
+		d.conn.Close()
+	}
+	return err
+}
+
+func (d *Daemon) disconnect() {
+	d.reading.Close()
+	d.conn.Close()
 }
 
 // openViews opens the projections and lets them catch up with the log.
@@ -223,7 +241,7 @@ func (d *Daemon) openViews(ctx context.Context) (func(), error) {
 	}
 	d.corpus = newCorpusIndex(d.now)
 	d.views = newViews(d.corpus)
-	d.runtime, err = projections.NewRuntime(logReader{d.conn, d.now}, store, projections.Options{Logger: slog.New(quiet{d.logger.Handler()})}, d.views.all()...)
+	d.runtime, err = projections.NewRuntime(logReader{d.reading, d.now}, store, projections.Options{Logger: slog.New(quiet{d.logger.Handler()})}, d.views.all()...)
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
 	}

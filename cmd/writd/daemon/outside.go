@@ -35,14 +35,10 @@ func (d *Daemon) connectOutside(ctx context.Context) error {
 	if err := d.shareUser(address, user); err != nil {
 		return err
 	}
-	conn, err := bus.Connect(ctx, bus.Options{
-		URL: address, User: own.User, Password: own.Password, Name: "writd",
-		OnAsyncError: func(err error) { d.logger.Warn("bus", "error", err) },
-	})
-	if err != nil {
+	if err := d.connect(ctx, bus.Options{URL: address, User: own.User, Password: own.Password}); err != nil {
 		return err
 	}
-	d.conn, d.url = conn, address
+	d.url = address
 	return nil
 }
 
