@@ -138,6 +138,7 @@ func (c SubmitPrompt) approve(s State, gate string, o Offer) Decision {
 // nearMiss are the causes of a no that a user should hear of.
 var nearMiss = map[string]bool{
 	approval.Condition: true, approval.NamesOtherGate: true, approval.Retracted: true, approval.Objection: true,
+	approval.TooLong: true,
 }
 
 var missText = map[string]string{
@@ -145,6 +146,7 @@ var missText = map[string]string{
 	approval.NamesOtherGate: "it names another gate",
 	approval.Retracted:      "it takes the approval back",
 	approval.Objection:      "it objects to something beside it",
+	approval.TooLong:        "the prompt is too long to be sure of every word of it",
 }
 
 // implementationPhrases approve the gate that the plan and the tests lie behind.

@@ -46,6 +46,7 @@ const (
 	ForeignObject    = "foreign_object"    // a pull request and other things that are not Writ's
 	Quoted           = "quoted"            // somebody's words or a program's output
 	CommandMentioned = "command_mentioned" // talks about the slash command
+	TooLong          = "too_long"          // has wording of approval, and more text than is judged
 )
 
 // Judgement is the answer for one prompt.
@@ -75,7 +76,14 @@ func JudgeWith(prompt string, waiting Gate, extra Phrases) Judgement {
 	if j, ok := judgeCommand(prompt, waiting); ok {
 		return j
 	}
-	t := read(prompt)
+	if len(prompt) > maxPrompt {
+		return tooLong(prompt)
+	}
+	rest := setAside(prompt)
+	if len(rest) > maxText {
+		return tooLong(rest)
+	}
+	t := readText(rest)
 	own := compilePhrases(extra)
 	if named, ok := goAhead(t, own.goAhead); ok {
 		if named != "" && named != waiting {
@@ -84,6 +92,22 @@ func JudgeWith(prompt string, waiting Gate, extra Phrases) Judgement {
 		return Judgement{Approves: true, Reason: BareGoAhead}
 	}
 	return judge(t, waiting, own)
+}
+
+// Bounds of what is judged, in bytes: of a prompt, and of what is left of it
+// without code and quotations. Who writes more than some thousand words has the
+// typed command.
+const (
+	maxPrompt = 64 << 10
+	maxText   = 8 << 10
+)
+
+func tooLong(text string) Judgement {
+	lower := strings.ToLower(text)
+	if strings.Contains(lower, "approv") || strings.Contains(lower, "lgtm") {
+		return Judgement{Reason: TooLong}
+	}
+	return Judgement{Reason: NoWording}
 }
 
 const command = "/writ-approve"

@@ -73,14 +73,20 @@ var unify = strings.NewReplacer("\r\n", "\n", "\r", "\n", "’", "'", "‘", "'"
 	"。", ". ", "！", "! ", "？", "? ", "，", ", ", "：", ": ", "、", ", ", "¿", " ? ", "¡", " ")
 
 // read cuts a prompt into sentences and clauses.
-func read(prompt string) text {
+func read(prompt string) text { return readText(setAside(prompt)) }
+
+// setAside takes code, quotations and quoted lines out of a prompt.
+func setAside(prompt string) string {
 	s := unify.Replace(prompt)
 	s = fence.ReplaceAllString(s, " "+codeWord+" ")
 	s = codeSpan.ReplaceAllString(s, " "+codeWord+" ")
 	s = quotedLine.ReplaceAllString(s, "")
 	s = doubleQ.ReplaceAllString(s, " "+quoteWord+" ")
 	s = singleQ.ReplaceAllString(s, "$1 "+quoteWord+" $3")
-	s = emoticon.ReplaceAllString(s, "$1 , $2")
+	return emoticon.ReplaceAllString(s, "$1 , $2")
+}
+
+func readText(s string) text {
 	var t text
 	for i, line := range strings.Split(s, "\n") {
 		t.readLine(line, i)

@@ -211,6 +211,10 @@ func (sh *shell) moveInto(target arg) {
 // the last name of the folder, whatever a symbolic link has led to.
 func (sh *shell) chdir(target arg) {
 	old := sh.dirs
+	if sh.a.moves++; sh.a.moves > maxMoves {
+		sh.lost = true
+		return
+	}
 	if target.known && target.val == "-" {
 		sh.dirs, sh.prev = sh.prev, old
 		return

@@ -112,6 +112,7 @@ const (
 	maxScanned  = 64 << 10  // bytes of other languages' code searched in all
 	maxExpanded = 1500      // words that words expand to, in all
 	maxDir      = 1024      // bytes of the name of a working folder
+	maxMoves    = 100       // changes of the working folder
 	maxParsed   = 1 << 20   // bytes parsed in all, nested scripts included
 	maxNesting  = 500       // unclosed brackets, which the parser turns into recursion
 	maxDepth    = 60        // nested commands, function calls and scripts
@@ -160,6 +161,7 @@ type analysis struct {
 	parsed   int
 	scanned  int
 	expanded int
+	moves    int
 }
 
 func newAnalysis(env Env) *analysis {
