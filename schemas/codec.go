@@ -65,7 +65,10 @@ type part struct {
 type Message struct {
 	Subject string
 	Header  Header
-	Body    []byte
+	// Block is the header as NATS carries it, where a reader of many messages
+	// left it unparsed; Header is nil then. Attribute and Unfolded read both.
+	Block []byte
+	Body  []byte
 }
 
 // Encode writes events of one decision as one message: the first is the main
@@ -165,90 +168,101 @@ func unescapeAttribute(s string) (string, error) {
 // Decode reads a message back into its events, in order, with their positions'
 // parts counted from 0. The caller sets stream and sequence. It returns
 // ErrUnknownType, ErrFutureVersion or ErrMalformed, and never panics.
-func Decode(m Message) ([]Event, error) {
+func Decode(m Message) ([]Event, error) { return AppendDecoded(nil, m) }
+
+// AppendDecoded is Decode into a list that is used again. After an error the
+// list is as it was.
+func AppendDecoded(to []Event, m Message) ([]Event, error) {
 	aggregate, t, err := ParseSubject(m.Subject)
 	if err != nil {
-		return nil, err
+		return to, err
 	}
-	if named := m.Header.Get(HeaderType); named != string(t) {
-		return nil, fmt.Errorf("%w: subject says %q, header says %q", ErrMalformed, t, named)
+	a := attributesOf(m)
+	if a.typ != string(t) {
+		return to, fmt.Errorf("%w: subject says %q, header says %q", ErrMalformed, t, a.typ)
 	}
-	main, version, err := decodeAttributes(m.Header)
+	main, version, err := a.decode()
 	if err != nil {
-		return nil, err
+		return to, err
 	}
 	main.Aggregate = aggregate
-	if named, err := unescapeAttribute(m.Header.Get(HeaderSubject)); err != nil || named != aggregate.ID {
+	if named, err := unescapeAttribute(a.subject); err != nil || named != aggregate.ID {
 		// A copy of somebody else's message under another subject.
-		return nil, fmt.Errorf("%w: subject says %q, header says %q", ErrMalformed, aggregate.ID, m.Header.Get(HeaderSubject))
+		return to, fmt.Errorf("%w: subject says %q, header says %q", ErrMalformed, aggregate.ID, a.subject)
 	}
-	switch content := m.Header.Get(HeaderContentType); content {
+	switch a.content {
 	case contentOne, "":
-		return decodeParts(main, []part{{Type: t, Version: version, Data: m.Body}})
+		return appendPart(to, main, 0, part{Type: t, Version: version, Data: m.Body})
 	case contentParts:
-		var parts []part
-		dec := json.NewDecoder(bytes.NewReader(m.Body))
-		if err := dec.Decode(&parts); err != nil {
-			return nil, fmt.Errorf("%w: %s: %w", ErrMalformed, t, err)
-		}
-		if len(parts) == 0 || parts[0].Type != t {
-			return nil, fmt.Errorf("%w: %s: the first part is not the event of the headers", ErrMalformed, t)
-		}
-		return decodeParts(main, parts)
+		return appendParts(to, main, t, m.Body)
 	default:
-		return nil, fmt.Errorf("%w: %s: content type %q", ErrMalformed, t, content)
+		return to, fmt.Errorf("%w: %s: content type %q", ErrMalformed, t, a.content)
 	}
 }
 
-func decodeAttributes(h Header) (e Event, version int, err error) {
-	if v := h.Get(HeaderSpecVersion); v != specVersion {
-		return Event{}, 0, fmt.Errorf("%w: CloudEvents version %q", ErrMalformed, v)
+func (a attributes) decode() (e Event, version int, err error) {
+	if a.spec != specVersion {
+		return Event{}, 0, fmt.Errorf("%w: CloudEvents version %q", ErrMalformed, a.spec)
 	}
-	at, err := time.Parse(time.RFC3339Nano, h.Get(HeaderTime))
+	at, err := time.Parse(time.RFC3339Nano, a.time)
 	if err != nil {
 		return Event{}, 0, fmt.Errorf("%w: time: %w", ErrMalformed, err)
 	}
-	version, err = strconv.Atoi(h.Get(HeaderWritVersion))
+	version, err = strconv.Atoi(a.version)
 	if err != nil {
 		return Event{}, 0, fmt.Errorf("%w: version: %w", ErrMalformed, err)
 	}
-	if h.Get(HeaderID) == "" {
+	if a.id == "" {
 		return Event{}, 0, fmt.Errorf("%w: no id", ErrMalformed)
 	}
-	e = Event{ID: h.Get(HeaderID), Time: at.UTC()}
-	for _, a := range []struct {
-		name string
+	e = Event{ID: a.id, Time: at.UTC()}
+	for _, c := range [...]struct {
+		from string
 		into *string
 	}{
-		{HeaderSource, &e.Source},
-		{HeaderActor, &e.Actor},
-		{HeaderCausationID, &e.CausationID},
-		{HeaderCorrelationID, &e.CorrelationID},
+		{a.source, &e.Source},
+		{a.actor, &e.Actor},
+		{a.causation, &e.CausationID},
+		{a.correlation, &e.CorrelationID},
 	} {
-		if *a.into, err = unescapeAttribute(h.Get(a.name)); err != nil {
+		if *c.into, err = unescapeAttribute(c.from); err != nil {
 			return Event{}, 0, err
 		}
 	}
 	return e, version, nil
 }
 
-func decodeParts(main Event, parts []part) ([]Event, error) {
-	events := make([]Event, 0, len(parts))
+func appendParts(to []Event, main Event, t Type, body []byte) ([]Event, error) {
+	var parts []part
+	dec := json.NewDecoder(bytes.NewReader(body))
+	if err := dec.Decode(&parts); err != nil {
+		return to, fmt.Errorf("%w: %s: %w", ErrMalformed, t, err)
+	}
+	if len(parts) == 0 || parts[0].Type != t {
+		return to, fmt.Errorf("%w: %s: the first part is not the event of the headers", ErrMalformed, t)
+	}
+	events := to
 	for i, p := range parts {
-		data, err := DecodePayload(p.Type, p.Version, p.Data)
-		if err != nil {
-			return nil, err
+		var err error
+		if events, err = appendPart(events, main, i, p); err != nil {
+			return to, err
 		}
-		if p.Type.Kind() != main.Aggregate.Kind {
-			return nil, fmt.Errorf("%w: %s in a message of a %s", ErrMalformed, p.Type, main.Aggregate.Kind)
-		}
-		e := main
-		e.Data, e.StoredVersion = data, p.Version
-		e.Position.Part = i
-		if i > 0 {
-			e.ID = main.ID + "/" + strconv.Itoa(i)
-		}
-		events = append(events, e)
 	}
 	return events, nil
+}
+
+func appendPart(to []Event, main Event, i int, p part) ([]Event, error) {
+	data, err := DecodePayload(p.Type, p.Version, p.Data)
+	if err != nil {
+		return to, err
+	}
+	if p.Type.Kind() != main.Aggregate.Kind {
+		return to, fmt.Errorf("%w: %s in a message of a %s", ErrMalformed, p.Type, main.Aggregate.Kind)
+	}
+	main.Data, main.StoredVersion = data, p.Version
+	main.Position.Part = i
+	if i > 0 {
+		main.ID += "/" + strconv.Itoa(i)
+	}
+	return append(to, main), nil
 }

@@ -28,11 +28,16 @@ func (d definition) version() int { return len(d.upcasts) + 1 }
 
 func define[P Payload](kind Kind, upcasts ...Upcast) (Type, definition) {
 	var zero P
+	plain := planOf(reflect.TypeFor[P]())
 	return zero.EventType(), definition{
 		kind:   kind,
 		goType: reflect.TypeFor[P](),
 		decode: func(raw json.RawMessage) (Payload, error) {
 			var p P
+			if plain.decode(raw, reflect.ValueOf(&p).Elem()) {
+				return p, nil
+			}
+			p = zero
 			if err := json.Unmarshal(raw, &p); err != nil {
 				return nil, fmt.Errorf("%w: %s: %w", ErrMalformed, zero.EventType(), err)
 			}

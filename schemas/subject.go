@@ -117,15 +117,17 @@ func (a Aggregate) Subject(t Type) string { return a.Prefix() + "." + string(t) 
 // type need not be known to this build. It returns ErrMalformed for a subject
 // that Aggregate.Subject cannot have made.
 func ParseSubject(subject string) (Aggregate, Type, error) {
-	tokens := strings.Split(subject, ".")
-	if len(tokens) != 5 || tokens[0] != subjectRoot || Kind(tokens[1]).Stream() == "" {
+	root, rest, _ := strings.Cut(subject, ".")
+	kind, rest, _ := strings.Cut(rest, ".")
+	token, t, typed := strings.Cut(rest, ".")
+	if !typed || strings.Count(t, ".") != 1 || root != subjectRoot || Kind(kind).Stream() == "" {
 		return Aggregate{}, "", fmt.Errorf("%w: subject %q", ErrMalformed, subject)
 	}
-	id, err := DecodeToken(tokens[2])
+	id, err := DecodeToken(token)
 	if err != nil {
 		return Aggregate{}, "", fmt.Errorf("%w: subject %q: %w", ErrMalformed, subject, err)
 	}
-	return Aggregate{Kind(tokens[1]), id}, Type(tokens[3] + "." + tokens[4]), nil
+	return Aggregate{Kind(kind), id}, Type(t), nil
 }
 
 const tokenEscape = '='
@@ -137,6 +139,9 @@ const tokenEscape = '='
 func EncodeToken(id string) string {
 	if id == "" {
 		return string(tokenEscape)
+	}
+	if plainToken(id) {
+		return id
 	}
 	const hex = "0123456789ABCDEF"
 	var b strings.Builder
@@ -158,6 +163,15 @@ func plainTokenByte(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_'
 }
 
+func plainToken(s string) bool {
+	for i := range len(s) {
+		if !plainTokenByte(s[i]) {
+			return false
+		}
+	}
+	return true
+}
+
 // DecodeToken reverses EncodeToken exactly. It returns ErrBadToken for
 // anything EncodeToken does not produce, so that an id has one token only.
 func DecodeToken(token string) (string, error) {
@@ -166,6 +180,9 @@ func DecodeToken(token string) (string, error) {
 	}
 	if token == "" {
 		return "", fmt.Errorf("%w: empty", ErrBadToken)
+	}
+	if plainToken(token) {
+		return token, nil
 	}
 	var b strings.Builder
 	b.Grow(len(token))
