@@ -1,0 +1,19 @@
+// Package train makes the table of the static embedder from text, and measures
+// it.
+//
+// Training takes pairs of a short text and the long one it belongs to (heading
+// and section, commit subject and body, doc comment and code, word and gloss).
+// It counts which words stand near each other (positive pointwise mutual
+// information), factorises the counts into dense rows (randomised SVD), moves
+// the rows so that short texts find their long ones among the others of a batch
+// (InfoNCE), and quantises them. [Evaluate] compares the result with BM25 and
+// with their fusions on documents and judged queries.
+//
+// Guarantees: [Train] gives the same bytes for the same files, options and kind
+// of processor, on any number of cores; it stops soon after its context ends;
+// evaluation never trains. Reading is strict: a line that is no record is an
+// error that names file and line.
+//
+// It does not write files, read a clock, or know a word index: the caller
+// brings one to [Evaluate].
+package train
