@@ -36,7 +36,7 @@ type prompted struct {
 func (d *Daemon) rulesFor(t turn, s enforcement.State, decision enforcement.Decision) prompted {
 	index := d.corpus.index()
 	p := prompted{band: bandLines(index, s)}
-	if s.Orchestrator {
+	if s.Orchestrator || approves(decision) {
 		return p
 	}
 	room := int(float64(injectedChars-len(p.band)-len(decision.Context)) / charsPerToken)
@@ -53,6 +53,16 @@ func (d *Daemon) rulesFor(t turn, s enforcement.State, decision enforcement.Deci
 	})
 	p.take(answer)
 	return p
+}
+
+// approves says that a prompt was an approval, which asks for no rules.
+func approves(d enforcement.Decision) bool {
+	for _, recorded := range d.Record {
+		if recorded.EventType() == (schemas.GateApproved{}).EventType() {
+			return true
+		}
+	}
+	return false
 }
 
 // rulesForFile retrieves for a file about to be written.

@@ -125,7 +125,7 @@ func (d *Daemon) sessionShow(ctx context.Context, q schemas.SessionQuery) (schem
 	}
 	view := schemas.SessionView{
 		SessionSummary: summary(counted, state), Dir: state.Dir, Model: state.Model, Gates: []schemas.SessionGate{},
-		Shown: state.Shown, Written: state.Written, Next: position(state), State: raw,
+		Shown: state.Shown, Written: state.Written, Next: state.Guidance(), State: raw,
 	}
 	p := d.sessionProject(state)
 	drift := state.Drifted(d.watched(p, state))
