@@ -102,7 +102,13 @@ func params(dir string, killAt int) testscript.Params {
 				"ONLYWRIT="+onlyWrit,
 			)
 			env.Values["kill"] = &killPlan{at: killAt}
-			env.Defer(func() { killDaemon(data) })
+			env.Defer(func() {
+				// A script may have used more than one data directory.
+				endpoints, _ := filepath.Glob(filepath.Join(env.WorkDir, "*", "run", "endpoint.json"))
+				for _, endpoint := range endpoints {
+					_ = killDaemon(filepath.Dir(filepath.Dir(endpoint)))
+				}
+			})
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
