@@ -19,7 +19,12 @@ type batch struct {
 	prefix []byte // of the generation
 
 	cells map[string]*cell
+	spare []cell // to hand out; one at a time they cost more than they hold
+	round uint32 // number of this batch
 	size  int
+	// fresh knows the keys of a build that began in this process, nil for any
+	// other generation.
+	fresh *keySet
 	dirty []string // keys to write, sorted while ordered is set
 	// ordered is set by the first Scan of a batch.
 	ordered bool
@@ -30,7 +35,12 @@ type cell struct {
 	value   []byte
 	present bool
 	dirty   bool
+	used    uint32 // round of the last use
 }
+
+// cellBytes is what a kept value takes beyond its own bytes and those of its
+// key, about.
+const cellBytes = 128
 
 func newBatch(store Store, prefix []byte) *batch {
 	return &batch{store: store, prefix: prefix, cells: map[string]*cell{}}
@@ -44,14 +54,19 @@ func (b *batch) full(key []byte) []byte {
 // Get implements View.
 func (b *batch) Get(key []byte) ([]byte, bool, error) {
 	if c, kept := b.cells[string(key)]; kept {
+		c.used = b.round
 		return slices.Clip(c.value), c.present, nil
+	}
+	if b.fresh != nil && !b.fresh.mayHave(key) {
+		return nil, false, nil
 	}
 	value, found, err := b.store.Get(b.full(key))
 	if err != nil {
 		return nil, false, err
 	}
-	b.cells[string(key)] = &cell{value: value, present: found}
-	b.size += len(key) + len(value)
+	c := b.newCell(string(key))
+	c.value, c.present = value, found
+	b.size += len(value)
 	return slices.Clip(value), found, nil
 }
 
@@ -78,17 +93,30 @@ func (b *batch) touch(key []byte) *cell {
 	}
 	name := string(key)
 	if !kept {
-		c = &cell{}
-		b.cells[name] = c
-		b.size += len(name)
+		c = b.newCell(name)
 	}
-	c.dirty = true
+	if b.fresh != nil && !b.fresh.add(key) {
+		b.fresh = nil
+	}
+	c.dirty, c.used = true, b.round
 	if b.ordered {
 		at, _ := slices.BinarySearch(b.dirty, name)
 		b.dirty = slices.Insert(b.dirty, at, name)
 	} else {
 		b.dirty = append(b.dirty, name)
 	}
+	return c
+}
+
+func (b *batch) newCell(name string) *cell {
+	if len(b.spare) == 0 {
+		b.spare = make([]cell, 256)
+	}
+	c := &b.spare[0]
+	b.spare = b.spare[1:]
+	c.used = b.round
+	b.cells[name] = c
+	b.size += len(name) + cellBytes
 	return c
 }
 
@@ -168,11 +196,26 @@ func (b *batch) committed() []string {
 	for _, name := range written {
 		b.cells[name].dirty = false
 	}
-	b.dirty, b.ordered = nil, false
+	b.dirty, b.ordered = make([]string, 0, len(written)), false
 	if b.size > cacheBytes {
-		b.forget()
+		b.trim()
 	}
+	b.round++
 	return written
+}
+
+// trim drops what the last batch did not use, or all if that is still much.
+func (b *batch) trim() {
+	b.spare = nil
+	for name, c := range b.cells {
+		if c.used != b.round {
+			b.size -= len(name) + len(c.value) + cellBytes
+			delete(b.cells, name)
+		}
+	}
+	if b.size > cacheBytes {
+		b.cells, b.size = map[string]*cell{}, 0
+	}
 }
 
 // forget drops the writes and everything kept.

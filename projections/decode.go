@@ -44,17 +44,17 @@ func (in interest) has(t schemas.Type) bool {
 }
 
 // events decodes a record if the projector reads it, and returns the events it
-// reads. What is of no interest is told from subject and header alone; a type
+// reads, in the list given. What is of no interest is told from subject and header alone; a type
 // that the build does not know is decoded, so that its error is found by
 // every view.
-func (in interest) events(r schemas.Record) ([]schemas.Event, error) {
+func (in interest) events(list []schemas.Event, r schemas.Record) ([]schemas.Event, error) {
 	t := subjectType(r.Message.Subject)
 	if !in.has(t) && t.Version() > 0 {
-		if c := r.Message.Header.Get(schemas.HeaderContentType); c == plainBody || c == "" {
+		if c := r.Message.Attribute(schemas.HeaderContentType); c == plainBody || c == "" {
 			return nil, nil
 		}
 	}
-	events, err := r.Events()
+	events, err := r.AppendEvents(list[:0])
 	if err != nil || in.all {
 		return events, err
 	}

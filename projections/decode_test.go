@@ -25,8 +25,8 @@ func FuzzRecordType(f *testing.F) {
 				schemas.HeaderWritVersion: {"1"}, schemas.HeaderTime: {"2026-01-02T03:04:05Z"}, schemas.HeaderContentType: {content},
 			},
 		}}
-		every, err := all.events(r)
-		some, someErr := none.events(r)
+		every, err := all.events(nil, r)
+		some, someErr := none.events(nil, r)
 		want := 0
 		for _, e := range every {
 			if none.has(e.Type()) {

@@ -59,8 +59,10 @@ func documents[T any](from scanner, prefix []byte) iter.Seq2[T, error] {
 // idKey is a key of a view: a letter for the kind of value, then ids. An id is
 // written as a subject token, so that any bytes can stand in it and "/" can
 // not.
-func idKey(kind byte, ids ...string) []byte {
-	key := []byte{kind}
+func idKey(kind byte, ids ...string) []byte { return appendIDKey(nil, kind, ids...) }
+
+func appendIDKey(key []byte, kind byte, ids ...string) []byte {
+	key = append(key, kind)
 	for _, id := range ids {
 		key = append(append(key, '/'), schemas.EncodeToken(id)...)
 	}

@@ -153,11 +153,13 @@ func (v *runner) begin(active, begun *generation, reason string) (*generation, e
 		return nil, err
 	}
 	v.opt.Logger.Info("view rebuild", "view", v.p.Name(), "generation", next.Generation, "reason", reason)
-	return &generation{
+	gen := &generation{
 		manifest:    next,
 		checkpoints: map[schemas.Stream]checkpoint{},
 		batch:       newBatch(v.store, dataPrefix(v.p.Name(), next.Generation)),
-	}, nil
+	}
+	gen.batch.fresh = newKeySet()
+	return gen, nil
 }
 
 func (v *runner) drop(b Batch, gen *generation) error {
@@ -177,6 +179,7 @@ func (v *runner) swap(gen *generation) error {
 	if err != nil {
 		return err
 	}
+	gen.batch.fresh = nil // it takes memory, and live views look for few keys
 	return v.store.Commit(func(b Batch) error {
 		if err := v.drop(b, old); err != nil {
 			return err

@@ -56,6 +56,7 @@ func (q *quarantine) keep(ctx context.Context, r schemas.Record, why error) erro
 	if _, kept := q.kept[mark]; kept {
 		return nil
 	}
+	r.Message = r.Message.Unfolded()
 	if err := q.log.Quarantine(ctx, r, why.Error()); err != nil {
 		return fmt.Errorf("quarantine %s/%d: %w", r.Stream, r.Seq, err)
 	}

@@ -19,8 +19,9 @@ type runner struct {
 	q     *quarantine
 	opt   Options
 
-	apply sync.Mutex // one batch at a time; guards gen
-	gen   *generation
+	apply  sync.Mutex // one batch at a time; guards what follows
+	gen    *generation
+	events []schemas.Event // of one record, used again
 
 	mu        sync.Mutex // guards what follows
 	state     State

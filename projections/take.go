@@ -111,8 +111,12 @@ func (v *runner) stage(ctx context.Context, s schemas.Stream, records []schemas.
 		if r.Seq <= at.Seq {
 			return at, fmt.Errorf("%w: %s/%d after %d", errRewound, s, r.Seq, at.Seq)
 		}
-		events, err := v.in.events(r)
+		events, err := v.in.events(v.events, r)
+		if events != nil {
+			v.events = events
+		}
 		if err != nil {
+			events = nil
 			if err := v.q.keep(ctx, r, err); err != nil {
 				return at, err
 			}
@@ -123,8 +127,9 @@ func (v *runner) stage(ctx context.Context, s schemas.Stream, records []schemas.
 				return at, fail(err)
 			}
 		}
-		at.Seq, at.ID = r.Seq, r.ID()
+		at.Seq = r.Seq
 	}
+	at.ID = records[len(records)-1].ID()
 	if batches {
 		if err := batcher.Flush(v.gen.batch); err != nil {
 			return at, fail(err)

@@ -3,6 +3,7 @@ package projections
 import (
 	"encoding/binary"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/writbus/writ/schemas"
@@ -33,6 +34,8 @@ type Verdicts struct {
 	// where a batch ends.
 	tallies map[tallyKey]*[tallySlots]uint64
 	reasons map[reasonKey]uint64
+
+	key, value []byte // scratch
 }
 
 // tallyKey names a stored Tally; without minute it is that of all time.
@@ -93,7 +96,8 @@ func (w *Verdicts) Apply(v View, e schemas.Event) error {
 	scope := e.Aggregate.ID
 	switch p := e.Data.(type) {
 	case schemas.ObservationRecorded:
-		key := idKey('o', scope, p.ObservationID)
+		w.key = appendIDKey(w.key[:0], 'o', scope, p.ObservationID)
+		key := w.key
 		_, found, err := v.Get(key)
 		if err != nil || found {
 			return err
@@ -121,7 +125,25 @@ func (w *Verdicts) count(v View, scope string, key []byte, was *counted, is coun
 		w.add(scope, *was, ^uint64(0))
 	}
 	w.add(scope, is, 1)
-	return setDocument(v, key, is)
+	if is.Fallback || !plainVerdict(is.Verdict) {
+		return setDocument(v, key, is)
+	}
+	w.value = is.appendPlain(w.value[:0])
+	return v.Set(key, w.value)
+}
+
+func plainVerdict(v string) bool {
+	return v == "" || v == verdictAllow || v == verdictHold || v == verdictDiscard
+}
+
+// appendPlain writes what json.Marshal does for a plain verdict without
+// fallback, the common case.
+func (c counted) appendPlain(to []byte) []byte {
+	to = append(to, '{')
+	if c.Verdict != "" {
+		to = append(append(append(to, `"v":"`...), c.Verdict...), `",`...)
+	}
+	return append(strconv.AppendInt(append(to, `"m":`...), c.Minute, 10), '}')
 }
 
 // add adds n to the counters that an observation counts in.

@@ -198,7 +198,7 @@ func (s *Store) Commit(write func(projections.Batch) error) error {
 		if err := write(batch{b}); err != nil {
 			return errors.Join(err, b.Close())
 		}
-		return b.Commit(pebble.NoSync)
+		return errors.Join(b.Commit(pebble.NoSync), b.Close())
 	})
 }
 
