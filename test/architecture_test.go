@@ -128,7 +128,7 @@ var owners = map[string][]string{
 	"github.com/nats-io/nats.go":          {"bus"},
 	"github.com/cockroachdb/pebble":       {"projections/pebblestore"},
 	"github.com/neo4j/neo4j-go-driver":    {"projections/neo4jmirror"},
-	"github.com/blevesearch/bleve":        {"retrieval/lexical"},
+	"github.com/blevesearch/bleve":        {"retrieval/lexical", "retrieval/fulltext"},
 	"github.com/coder/hnsw":               {"retrieval/vector"},
 	"mvdan.cc/sh":                         {"enforcement/shell"},
 	"github.com/yuin/goldmark":            {"enforcement/plan", "observer"},

@@ -23,13 +23,16 @@ type Settings struct {
 	// MaxBytes bounds each stream, 0 is no bound. A full stream refuses
 	// appends; nothing old is dropped.
 	MaxBytes int64 `yaml:"max_bytes"`
+	// Embedder turns texts into vectors: "static" is the table in the program,
+	// "none" finds rules by their words alone.
+	Embedder string `yaml:"embedder"`
 	// MemoryLimit is the soft limit of the daemon's heap, bytes.
 	MemoryLimit int64 `yaml:"memory_limit"`
 }
 
 // DefaultSettings is what an empty file means.
 func DefaultSettings() Settings {
-	return Settings{Durability: "power-loss", Replicas: 1, MemoryLimit: 512 << 20}
+	return Settings{Durability: "power-loss", Replicas: 1, Embedder: "static", MemoryLimit: 512 << 20}
 }
 
 // Load reads the settings of a data directory: defaults, its config.yaml, then

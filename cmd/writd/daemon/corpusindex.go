@@ -8,6 +8,7 @@ import (
 
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/retrieval"
+	"github.com/writbus/writ/schemas"
 )
 
 // corpusIndex holds the search index in use. Queries read an immutable
@@ -18,12 +19,13 @@ type corpusIndex struct {
 	// stated confidence. The map is never changed, only replaced.
 	graduated atomic.Pointer[map[string]float64]
 	// docs is touched by the projector's goroutine alone.
-	docs map[string]retrieval.Document
-	now  func() time.Time
+	docs     map[string]retrieval.Document
+	embedder embedder
+	now      func() time.Time
 }
 
-func newCorpusIndex(now func() time.Time) *corpusIndex {
-	c := &corpusIndex{docs: map[string]retrieval.Document{}, now: now}
+func newCorpusIndex(e embedder, now func() time.Time) *corpusIndex {
+	c := &corpusIndex{docs: map[string]retrieval.Document{}, embedder: e, now: now}
 	c.graduated.Store(&map[string]float64{})
 	empty, err := c.build(nil)
 	if err != nil {
@@ -79,13 +81,19 @@ func (c *corpusIndex) change(change projections.IndexChange) error {
 
 func (c *corpusIndex) load(change projections.IndexChange) error {
 	clear(c.docs)
+	var stored [][]byte
 	for doc, err := range change.Documents() {
 		if err != nil {
 			return err
 		}
-		if err := c.put(doc.Bytes); err != nil {
-			return err
-		}
+		stored = append(stored, doc.Bytes)
+	}
+	docs, err := retrieval.UnmarshalDocuments(stored)
+	if err != nil {
+		return fmt.Errorf("daemon: analysed rules: %w", err)
+	}
+	for _, doc := range docs {
+		c.docs[doc.Rule.ID] = doc
 	}
 	for rule, err := range change.Mandatory() {
 		if err != nil {
@@ -105,9 +113,19 @@ func (c *corpusIndex) put(raw []byte) error {
 	return nil
 }
 
+// analyse is what the projection of the rules stores of each.
+func (c *corpusIndex) analyse(r schemas.Rule) ([]byte, error) {
+	doc, err := c.embedder.analyse(r)
+	if err != nil {
+		return nil, err
+	}
+	return doc.MarshalBinary()
+}
+
 func (c *corpusIndex) build(docs []retrieval.Document) (*retrieval.Index, error) {
 	epoch := c.now()
 	return retrieval.NewIndex(docs, retrieval.Options{
+		Embedder: c.embedder.Embedder, EmbedderProblem: c.embedder.problem,
 		Confidence: func(id string) (float64, bool) {
 			ratio, graduated := (*c.graduated.Load())[id]
 			return ratio, graduated

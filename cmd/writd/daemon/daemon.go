@@ -239,7 +239,11 @@ func (d *Daemon) openViews(ctx context.Context) (func(), error) {
 	if reset != "" {
 		d.warn("the views were damaged and are rebuilt from the log; the old ones are kept in " + reset)
 	}
-	d.corpus = newCorpusIndex(d.now)
+	chosen := openEmbedder(d.settings)
+	if chosen.problem != "" {
+		d.warn("rules are found by their words alone: " + chosen.problem)
+	}
+	d.corpus = newCorpusIndex(chosen, d.now)
 	d.views = newViews(d.corpus)
 	d.runtime, err = projections.NewRuntime(logReader{d.reading, d.now}, store, projections.Options{Logger: slog.New(quiet{d.logger.Handler()})}, d.views.all()...)
 	if err != nil {

@@ -187,7 +187,7 @@ func (d *Daemon) onSessionStart(ctx context.Context, t turn) (hosts.Answer, erro
 		if err != nil {
 			return start, err
 		}
-		return withShown(s, start, "session", mandatoryShown(band), band.Tokens)
+		return d.withShown(s, start, "session", mandatoryShown(band), band.Tokens)
 	})
 	if err != nil {
 		return hosts.Answer{}, err
@@ -214,7 +214,7 @@ func (d *Daemon) onPrompt(ctx context.Context, t turn) (hosts.Answer, error) {
 			return decision, err
 		}
 		shown = d.rulesFor(t, s, decision)
-		return withShown(s, decision, "prompt", shown.rules, shown.tokens)
+		return d.withShown(s, decision, "prompt", shown.rules, shown.tokens)
 	})
 	if err != nil {
 		return hosts.Answer{}, err
@@ -247,7 +247,7 @@ func (d *Daemon) onBeforeTool(ctx context.Context, t turn) (hosts.Answer, error)
 			return decision, err
 		}
 		about = d.rulesForFile(t, s)
-		return withShown(s, decision, "file", about.rules, about.tokens)
+		return d.withShown(s, decision, "file", about.rules, about.tokens)
 	})
 	if err != nil {
 		return hosts.Answer{}, err
@@ -445,7 +445,7 @@ func (d *Daemon) onSubagentStart(ctx context.Context, t turn) (hosts.Answer, err
 		if err != nil {
 			return start, err
 		}
-		return withShown(s, start, "session", mandatoryShown(band), band.Tokens)
+		return d.withShown(s, start, "session", mandatoryShown(band), band.Tokens)
 	})
 	return hosts.Answer{Context: join(position(state), band.Text)}, err
 }

@@ -164,15 +164,15 @@ func mandatoryShown(band retrieval.Block) []schemas.ShownRule {
 }
 
 // withShown adds the rules that were injected to what a decision records.
-func withShown(s enforcement.State, d enforcement.Decision, trigger string, rules []schemas.ShownRule, tokens int) (enforcement.Decision, error) {
+func (d *Daemon) withShown(s enforcement.State, decision enforcement.Decision, trigger string, rules []schemas.ShownRule, tokens int) (enforcement.Decision, error) {
 	if len(rules) == 0 {
-		return d, nil
+		return decision, nil
 	}
 	shown, err := enforcement.Decide(s, enforcement.ShowRules{RulesShown: schemas.RulesShown{
-		Rules: rules, Phase: s.Phase(), Trigger: trigger, Tokens: tokens, Embedder: retrieval.EmbedderNone,
+		Rules: rules, Phase: s.Phase(), Trigger: trigger, Tokens: tokens, Embedder: d.corpus.index().Embedder(),
 	}})
-	d.Record = append(d.Record, shown.Record...)
-	return d, err
+	decision.Record = append(decision.Record, shown.Record...)
+	return decision, err
 }
 
 // greeting tells a model how this project is worked on.

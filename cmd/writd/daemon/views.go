@@ -3,7 +3,6 @@ package daemon
 import (
 	"github.com/writbus/writ/enforcement"
 	"github.com/writbus/writ/projections"
-	"github.com/writbus/writ/retrieval"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -34,12 +33,10 @@ func newViews(index *corpusIndex) views {
 		rules:     projections.NewRules(),
 		frequency: projections.NewFrequency(index.graduate),
 		verdicts:  projections.NewVerdicts(),
-		retrieval: projections.NewRetrievalIndex(analyse, retrieval.AnalysisVersion, index.change),
+		retrieval: projections.NewRetrievalIndex(index.analyse, index.embedder.version(), index.change),
 	}
 }
 
 func (v views) all() []projections.Projector {
 	return []projections.Projector{v.state, v.sessions, v.rules, v.frequency, v.verdicts, v.retrieval}
 }
-
-func analyse(r schemas.Rule) ([]byte, error) { return retrieval.Analyse(r).MarshalBinary() }
