@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 
 	"github.com/writbus/writ/cmd/writd/config"
 	"github.com/writbus/writ/cmd/writd/daemon"
+	"github.com/writbus/writ/cmd/writd/tools"
 )
 
 const usage = `writd serves Writ's log, gates and rules for one data directory.
@@ -24,6 +26,9 @@ Example: WRIT_HOME=~/writ-data writd --durability interval
 // run is the program: it takes its world and returns the exit status, 0 after
 // a graceful stop, 1 when it could not serve, 2 for bad flags.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	if len(args) > 0 && slices.Contains(tools.Names(), args[0]) {
+		return tools.Run(ctx, args, stdout, stderr)
+	}
 	settings, verbose, err := parse(args, stderr)
 	if errors.Is(err, flag.ErrHelp) {
 		return 0

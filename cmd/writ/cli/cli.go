@@ -107,7 +107,7 @@ and keeps everything that happened in a log that can be replayed.`,
 	add(groupProject, a.initCommand(), a.uninstallCommand(), a.hookCommand())
 	add(groupSession, a.queryCommand(), a.ruleCommand(), a.modeCommand(), a.phaseCommand(), a.approveCommand(), a.sessionCommand())
 	add(groupLog, a.emitCommand(), a.replayCommand(), a.watchCommand())
-	add(groupOther, a.versionCommand())
+	add(groupOther, append(a.toolCommands(), a.versionCommand())...)
 	root.SetHelpCommandGroupID(groupOther)
 	root.SetCompletionCommandGroupID(groupOther)
 	requireKnownArguments(root)

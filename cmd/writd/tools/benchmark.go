@@ -1,0 +1,83 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/writbus/writ/retrieval"
+	"github.com/writbus/writ/retrieval/benchmark"
+)
+
+// benchmarkRules measures how well and how fast rules are found.
+func benchmarkRules(_ context.Context, args []string, out, errw io.Writer) error {
+	flags := newFlags("benchmark rules", "Measure how well and how fast rules are found.",
+		"writ benchmark rules --truth queries.jsonl --scale 1000,10000 --svg latency.svg", errw)
+	truthFile := flags.String("truth", "", "`file` of queries with the rules that answer them, JSON Lines")
+	dir := flags.String("corpus", "", "`folder` of rules (default: those shipped)")
+	embedder := flags.String("embedder", "static", "none, static, or the file of a trained table")
+	profile := flags.String("profile", "", "ranking profile (default: the embedder's)")
+	scale := flags.String("scale", "", "also measure speed on corpora grown to these `sizes`, such as 1000,10000")
+	queries := flags.Int("queries", 0, "queries asked for each size (default 2000)")
+	seed := flags.Uint64("seed", 1, "of grown corpora and intervals")
+	asJSON := flags.Bool("json", false, "print JSON")
+	svg := flags.String("svg", "", "write a picture of latency over size to this `file`")
+	if err := parse(flags, args); err != nil {
+		return err
+	}
+	config := benchmark.Config{Profile: *profile, Queries: *queries, Seed: *seed, Clock: since(time.Now()), Heap: heap}
+	var err error
+	if config.Scale, err = numbers(*scale); err != nil {
+		return err
+	}
+	if config.Rules, err = rulesOf(*dir); err != nil {
+		return err
+	}
+	e, err := embedderOf(*embedder)
+	if err != nil {
+		return err
+	}
+	config.Options = retrieval.Options{Embedder: e}
+	if *truthFile != "" {
+		f, err := os.Open(*truthFile)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = f.Close() }()
+		if config.Truth, err = benchmark.ReadTruth(f); err != nil {
+			return fmt.Errorf("%s: %w", *truthFile, err)
+		}
+	}
+	report, err := benchmark.Run(config)
+	if err != nil {
+		return err
+	}
+	if *svg != "" {
+		if err := writeFile(*svg, report.WriteSVG); err != nil {
+			return err
+		}
+	}
+	if *asJSON {
+		return report.WriteJSON(out)
+	}
+	return report.WriteTable(out)
+}
+
+// writeFile writes a file whole, or leaves the old one.
+func writeFile(path string, write func(io.Writer) error) error {
+	f, err := os.CreateTemp(dirOf(path), ".writ-*")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(f.Name()) }()
+	if err := write(f); err != nil {
+		_ = f.Close()
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}

@@ -1,0 +1,70 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"time"
+
+	"github.com/writbus/writ/retrieval/embed/static"
+	"github.com/writbus/writ/retrieval/embed/static/train"
+)
+
+func dirOf(path string) string { return filepath.Dir(path) }
+
+// modelTrain trains a table of word vectors.
+func modelTrain(ctx context.Context, args []string, out, errw io.Writer) error {
+	options := train.Defaults()
+	flags := newFlags("model train", "Train the table of the static embedder on pairs of texts.",
+		"writ model train --data corpus/ --out table.bin", errw)
+	flags.StringVar(&options.Dir, "data", "", "`folder` of *.jsonl.gz files of texts")
+	path := flags.String("out", "", "`file` to write the table to")
+	flags.Uint64Var(&options.Seed, "seed", options.Seed, "one seed, one table, to the byte")
+	flags.IntVar(&options.Epochs, "epochs", options.Epochs, "passes over the pairs")
+	flags.IntVar(&options.Words, "words", options.Words, "rows for words")
+	flags.IntVar(&options.Buckets, "buckets", options.Buckets, "rows for parts of other words")
+	flags.IntVar(&options.Dim, "dim", options.Dim, "dimensions")
+	if err := parse(flags, args); err != nil {
+		return err
+	}
+	if options.Dir == "" || *path == "" {
+		return fmt.Errorf("%w: --data and --out are needed. Example: writ model train --data corpus/ --out table.bin", errUsage)
+	}
+	began, last := time.Now(), ""
+	result, err := train.Train(ctx, options, func(p train.Progress) {
+		line := p.Stage
+		if p.Total > 0 {
+			line = fmt.Sprintf("%s %d%%", p.Stage, 100*p.Done/p.Total)
+		}
+		if line != last {
+			_, _ = fmt.Fprintf(errw, "\r%-40s", fmt.Sprintf("%s  loss %.3f", line, p.Loss))
+			last = line
+		}
+	})
+	_, _ = fmt.Fprintln(errw)
+	if err != nil {
+		return err
+	}
+	encoded := result.Table.Encode()
+	if err := writeFile(*path, func(w io.Writer) error { _, err := w.Write(encoded); return err }); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "%s: %s, %d bytes, %d pairs, %d words read, loss %.4f, %s\n", *path,
+		static.New(result.Table).Name(), len(encoded), result.Pairs, result.Words, result.Loss, time.Since(began).Round(time.Second))
+	return err
+}
+
+// modelList names the embedders that are at hand.
+func modelList(_ context.Context, args []string, out, errw io.Writer) error {
+	flags := newFlags("model list", "List the embedders that are at hand.", "writ model list", errw)
+	if err := parse(flags, args); err != nil {
+		return err
+	}
+	e, err := static.Default()
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "static  %s, %d dimensions, in this program\nnone    words alone\n", e.Name(), e.Dim())
+	return err
+}

@@ -1,0 +1,163 @@
+// Package tools holds the programs that work on rules and models without a
+// daemon: benchmarks, tuning, training. People run them through writ, which
+// starts writd for them, since they need what only the daemon links.
+//
+// They change no log and no view. What they write, they write where they are
+// told.
+package tools
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/writbus/writ/retrieval"
+	"github.com/writbus/writ/retrieval/corpus"
+	"github.com/writbus/writ/retrieval/embed/static"
+	"github.com/writbus/writ/schemas"
+)
+
+// errUsage is returned for a command line that cannot be understood.
+var errUsage = errors.New("usage")
+
+// tool is one program: it takes its arguments and its world.
+type tool func(ctx context.Context, args []string, out, errw io.Writer) error
+
+var all = map[string]tool{
+	"benchmark rules": benchmarkRules,
+	"model train":     modelTrain,
+	"model list":      modelList,
+}
+
+// Names lists the first words of the tools.
+func Names() []string { return []string{"benchmark", "model"} }
+
+// Run runs the tool that args name. It returns the exit status: 0, 1 when it
+// failed, 2 for a command line that cannot be understood.
+func Run(ctx context.Context, args []string, out, errw io.Writer) int {
+	name := strings.Join(args[:min(2, len(args))], " ")
+	run, known := all[name]
+	if !known {
+		var names []string
+		for n := range all {
+			names = append(names, "writ "+n)
+		}
+		_, _ = fmt.Fprintf(errw, "writ: %s: there is no such command. Use one of: %s\n", name, strings.Join(names, ", "))
+		return 2
+	}
+	err := run(ctx, args[2:], out, errw)
+	switch {
+	case err == nil, errors.Is(err, flag.ErrHelp):
+		return 0
+	case errors.Is(err, errUsage):
+		_, _ = fmt.Fprintf(errw, "writ: %s: %v\n", name, err)
+		return 2
+	}
+	_, _ = fmt.Fprintf(errw, "writ: %s: %v\n", name, err)
+	return 1
+}
+
+// newFlags are the flags of a tool, with an example in its help.
+func newFlags(name, does, example string, errw io.Writer) *flag.FlagSet {
+	flags := flag.NewFlagSet(name, flag.ContinueOnError)
+	flags.SetOutput(errw)
+	flags.Usage = func() {
+		_, _ = fmt.Fprintf(errw, "%s\n\nUsage: writ %s [flags]\nExample: %s\n\n", does, name, example)
+		flags.PrintDefaults()
+	}
+	return flags
+}
+
+func parse(flags *flag.FlagSet, args []string) error {
+	if err := flags.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return err
+		}
+		return fmt.Errorf("%w: %w", errUsage, err)
+	}
+	if flags.NArg() > 0 {
+		return fmt.Errorf("%w: unexpected argument %q", errUsage, flags.Arg(0))
+	}
+	return nil
+}
+
+// rulesOf reads the rules of a folder, or those that are shipped.
+func rulesOf(dir string) ([]schemas.Rule, error) {
+	files, err := corpus.Embedded()
+	if dir != "" {
+		var problems []corpus.Problem
+		files, problems = corpus.Load(os.DirFS(dir))
+		var texts []string
+		for _, p := range problems {
+			if p.Kind != corpus.KindDowngraded {
+				texts = append(texts, filepath.Join(dir, p.String()))
+			}
+		}
+		if len(texts) > 0 {
+			return nil, fmt.Errorf("the corpus has problems:\n  %s", strings.Join(texts, "\n  "))
+		}
+		if len(files) == 0 {
+			return nil, fmt.Errorf("there is no rule in %s", dir)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	rules := make([]schemas.Rule, 0, len(files))
+	for _, f := range files {
+		rules = append(rules, f.Rule)
+	}
+	return rules, nil
+}
+
+// embedderOf opens an embedder by name: "none", "static", or the file of a
+// trained table.
+func embedderOf(name string) (retrieval.Embedder, error) {
+	switch name {
+	case "none":
+		return nil, nil
+	case "static":
+		return static.Default()
+	}
+	raw, err := os.ReadFile(name)
+	if err != nil {
+		return nil, fmt.Errorf("embedder %q: neither none nor static nor a table: %w", name, err)
+	}
+	table, err := static.Decode(raw)
+	if err != nil {
+		return nil, fmt.Errorf("embedder %s: %w", name, err)
+	}
+	return static.New(table), nil
+}
+
+// numbers reads "1000,10000".
+func numbers(list string) ([]int, error) {
+	var out []int
+	for _, field := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' }) {
+		n, err := strconv.Atoi(field)
+		if err != nil || n < 1 {
+			return nil, fmt.Errorf("%w: --scale takes sizes such as 1000,10000, not %q", errUsage, list)
+		}
+		out = append(out, n)
+	}
+	return out, nil
+}
+
+// heap is what is in use after a collection, bytes.
+func heap() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// since is a clock in nanoseconds.
+func since(epoch time.Time) func() int64 { return func() int64 { return int64(time.Since(epoch)) } }
