@@ -47,9 +47,14 @@ func Inspect(l Layout, dir, command string, vars map[string]string, readlink fun
 	r := shell.Analyse(command, shell.Env{Dir: at.dir, Home: l.Home, Project: l.Project, Vars: vars})
 	c := &ShellCommand{Text: command, Effect: r.Effect.String()}
 	for _, p := range slices.Concat(r.Paths, r.Through) {
-		c.add(Classify(l, at.real(p)))
+		t := Classify(l, at.real(p))
+		if t.Class == ClassCode && slices.Contains(r.Folders, p) {
+			// Tests need folders, and an empty one holds no code.
+			t.Class = ClassTest
+		}
+		c.add(t)
 		// Deleting or replacing a link changes the link, not its target.
-		if place, ok := at.place(p); ok {
+		if place, ok := at.place(p); ok && place != t.Path {
 			c.add(Classify(l, place))
 		}
 		for _, real := range at.copied(p, r.Copies) {

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -25,9 +26,21 @@ func coreutils() family {
 	f.add("touch", command{judge: operands(optSpec{short: "drt", long: "--date --reference --time"})})
 	f.add("mkdir", command{judge: func(c *call) {
 		ops := optSpec{short: "mZ", long: "--mode --context"}.parse(c.args).operands
-		c.write(ops...)
 		for _, a := range ops {
-			if paths, ok := c.sh.resolve(a.val); ok && a.known {
+			paths, ok := c.sh.resolve(a.val)
+			fresh := slices.DeleteFunc(slices.Clone(paths), func(p string) bool {
+				_, written := c.sh.a.paths[p]
+				_, folder := c.sh.a.folders[p]
+				return written && !folder
+			})
+			c.sh.change(c.line(), a, false)
+			if !a.known || a.guess {
+				continue
+			}
+			for _, p := range fresh {
+				c.sh.a.folders[p] = struct{}{}
+			}
+			if ok {
 				c.sh.made[paths[0]] = true
 			}
 		}
@@ -153,7 +166,7 @@ func (c *call) gone(a arg) {
 	name := a.val
 	if a.glob {
 		dir, _ := a.folder()
-		if name = dir; !hiddenNames(a.template(), dir) {
+		if name = dir; !hiddenNames(a.template()) {
 			return
 		}
 	} else if !a.known {
@@ -293,10 +306,10 @@ func afterFirst(spec optSpec) judge {
 	}
 }
 
-// hiddenNames reports a pattern that matches hidden names in dir.
-func hiddenNames(template, dir string) bool {
-	rest := strings.TrimLeft(strings.TrimPrefix(template, dir), "/")
-	return strings.HasPrefix(rest, ".")
+// hiddenNames reports a pattern for hidden names.
+func hiddenNames(template string) bool {
+	first := strings.IndexFunc(template, isHole)
+	return first >= 0 && strings.HasPrefix(template[strings.LastIndexByte(template[:first], '/')+1:], ".")
 }
 
 // modeOption reports a chmod mode that removes permissions, as in "chmod -x f".

@@ -1,6 +1,9 @@
 package shell
 
-import "strings"
+import (
+	"path"
+	"strings"
+)
 
 // readers are the programs that write nothing whatever their arguments are, and
 // those that write only what an option names.
@@ -169,11 +172,12 @@ func findJudge(c *call) {
 		bases = []arg{literal(".")}
 	}
 	c.searches(bases)
+	all := findsAll(c.args[i:])
 	for ; i < len(c.args); i++ {
 		a := c.args[i]
 		switch a.val {
 		case "-delete":
-			c.found(bases)
+			c.found(bases, all)
 		case "-fprint", "-fprint0", "-fls", "-fprintf":
 			if file, ok := c.arg(i + 1); ok {
 				c.write(file)
@@ -194,6 +198,36 @@ func findJudge(c *call) {
 	}
 }
 
+// findsAll reports an expression of find that leaves nothing out, hidden files of
+// settings included.
+func findsAll(expression []arg) bool {
+	for i, a := range expression {
+		switch a.val {
+		case "-empty":
+			return false
+		case "-name", "-iname", "-path", "-ipath", "-wholename":
+			if i+1 < len(expression) && !forSettings(expression[i+1]) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// forSettings reports a name pattern that takes hidden folders or the files of
+// settings.
+func forSettings(pattern arg) bool {
+	if !pattern.known && !pattern.glob {
+		return true
+	}
+	for _, name := range []string{".writ", "config.yaml", "./.writ", "./.writ/config.yaml"} {
+		if ok, err := path.Match(pattern.val, name); ok || err != nil {
+			return true
+		}
+	}
+	return strings.Contains(pattern.val, "writ")
+}
+
 // searches notes folders whose names a command is about to print.
 func (c *call) searches(folders []arg) {
 	for _, a := range folders {
@@ -208,11 +242,13 @@ func (c *call) searches(folders []arg) {
 }
 
 // found records that files under the folders change, which ones being unknown.
-func (c *call) found(bases []arg) {
+func (c *call) found(bases []arg, all bool) {
 	c.unsure("deletes what it finds")
 	for _, b := range bases {
 		c.write(b)
-		c.gone(b)
+		if all {
+			c.gone(b)
+		}
 	}
 }
 

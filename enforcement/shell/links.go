@@ -53,6 +53,9 @@ func (a *analysis) followLinks() []string {
 			if !below && !(opened && p == l.at) {
 				continue
 			}
+			if !below {
+				rest = ""
+			}
 			to := tidy(under(l.to, rest))
 			switch {
 			case l.to == "":

@@ -108,6 +108,7 @@ func (a *analysis) addPath(p string, follows bool) {
 		return
 	}
 	a.paths[p] = a.paths[p] || follows
+	delete(a.folders, p)
 }
 
 func (a *analysis) addMention(p string) {

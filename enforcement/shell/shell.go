@@ -62,6 +62,8 @@ type Result struct {
 	// so ".." stays where it stands. A folder stands for everything in it. When
 	// Effect is CannotTell they are what could be found out, not all there is.
 	Paths []string
+	// Folders are those of Paths that are made as folders, and nothing else.
+	Folders []string
 	// Through are paths, of the same form, that are written through symbolic links
 	// which the command line makes itself.
 	Through []string
@@ -148,6 +150,7 @@ type analysis struct {
 	trees    map[string]struct{}
 	found    []string // folders that are searched for names
 	blind    bool     // a program is given names from somewhere
+	folders  map[string]struct{}
 	gone     map[string]struct{}
 	links    []link
 	copies   []Copy
@@ -173,7 +176,7 @@ func newAnalysis(env Env) *analysis {
 	}
 	return &analysis{
 		env: env, paths: map[string]bool{}, mentions: map[string]struct{}{},
-		patterns: map[string]struct{}{}, trees: map[string]struct{}{}, gone: map[string]struct{}{},
+		patterns: map[string]struct{}{}, trees: map[string]struct{}{}, gone: map[string]struct{}{}, folders: map[string]struct{}{},
 	}
 }
 
@@ -186,6 +189,7 @@ func (a *analysis) result() Result {
 	}
 	r := Result{
 		Paths:    slices.Sorted(maps.Keys(a.paths)),
+		Folders:  slices.Sorted(maps.Keys(a.folders)),
 		Through:  through,
 		Gone:     slices.Sorted(maps.Keys(a.gone)),
 		Copies:   a.copies,

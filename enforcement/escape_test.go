@@ -1,0 +1,181 @@
+package enforcement
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/writbus/writ/schemas"
+)
+
+// escapeLayout is a project with links in it and around it.
+func escapeLayout() (Layout, func(string) (string, bool)) {
+	links := map[string]string{
+		"/p/out": "/tmp/d/e", "/tmp/in": "/p/src", "/tmp/file": "/p/main.go", "/tmp/tree/l": "/p/main.go",
+		"/home/dev/data": "/home/dev/.local/state",
+	}
+	layout := Layout{Project: "/p", Home: "/home/dev", DataDir: "/home/dev/.local/state/writ", Temp: []string{"/tmp"}}
+	return layout, func(p string) (string, bool) { l, ok := links[p]; return l, ok }
+}
+
+// TestInspectFollowsTheSystem checks that what a command line writes is found
+// where the system would write it, by whatever name it is reached.
+func TestInspectFollowsTheSystem(t *testing.T) {
+	layout, readlink := escapeLayout()
+	for _, c := range []struct{ command, reaches string }{
+		{"echo x > out/../a.go", "/tmp/d/a.go"},
+		{"echo x > /tmp/in/../main.go", "/p/main.go"},
+		{"cp a /tmp/in/..", "/p/a"},
+		{"cp -t /tmp/in/.. main.go", "/p/main.go"},
+		{"git -C /tmp/in/.. config a b", "/p/.git/config"},
+		{"env -C /tmp/in/.. touch main.go", "/p/main.go"},
+		{"cd -P /tmp/in/.. && touch main.go", "/p/main.go"},
+		{"set -o physical; cd /tmp/in/.. && touch main.go", "/p/main.go"},
+		{"cd /tmp/in/.. && touch main.go", "/tmp/main.go"},
+		{"cd /tmp/in && touch ../main.go", "/p/main.go"},
+		{"ln -s $PWD /tmp/l && echo x > /tmp/l/main.go", "/p/main.go"},
+		{"ln -s /p/main.go /tmp/l; echo x > /tmp/l", "/p/main.go"},
+		{"cd /tmp && ln -s ../p l && touch l/main.go", "/p/main.go"},
+		{"ln -s /p/main.go /tmp/d/ && echo x > /tmp/d/main.go", "/p/main.go"},
+		{"ln -s /p /tmp/a && ln -s /tmp/a /tmp/b && touch /tmp/b/main.go", "/p/main.go"},
+		{"(sleep 1; touch /tmp/l/main.go) & ln -s /p /tmp/l", "/p/main.go"},
+		{"mv /tmp/in /tmp/l && touch /tmp/l/a.go", "/p/src/a.go"},
+		{"cp -a /tmp/tree /tmp/t2; echo x > /tmp/t2/l", "/p/main.go"},
+		{"cp -P /tmp/file /tmp/f2; echo x > /tmp/f2", "/p/main.go"},
+		{"ln main.go /tmp/h && echo x > /tmp/h", "/p/main.go"},
+		{"cp -l main.go /tmp/h", "/p/main.go"},
+		{"link main.go /tmp/h", "/p/main.go"},
+		{"cd testdata/nosuch; touch main.go", "/p/main.go"},
+		{"cd /tmp/nosuch; touch main.go", "/p/main.go"},
+		{"rm -rf .", "/p/.writ"},
+		{"rm -rf .w*", "/p/.writ"},
+		{"mv ../p /tmp/x", "/p/.writ"},
+		{"chmod -R a-r $PWD", "/p/.writ"},
+		{"find . -delete", "/p/.writ"},
+		{"find . -name '*.yaml' -delete", "/p/.writ"},
+		{"git clean -fdx", "/p/.writ"},
+		{"git stash -u", "/p/.writ"},
+	} {
+		got := Inspect(layout, "/p", c.command, nil, readlink)
+		if !slices.ContainsFunc(got.Targets, func(t schemas.Target) bool { return t.Path == c.reaches }) {
+			t.Errorf("%s: does not reach %s: %v %v", c.command, c.reaches, got.Effect, got.Targets)
+		}
+	}
+}
+
+// TestInspectLeavesScratchAlone checks that ordinary work beside the project is
+// not taken for a write in it.
+func TestInspectLeavesScratchAlone(t *testing.T) {
+	layout, readlink := escapeLayout()
+	for _, command := range []string{
+		"cp -r src /tmp/work && echo x > /tmp/work/main.go",
+		"ln -s $PWD/main.go /tmp/link",
+		"ln -s $PWD/main.go /tmp/link && rm /tmp/link",
+		"mkdir -p /tmp/d && cd /tmp/d; echo x > a.go",
+		"rm -f /tmp/d/*.go",
+		"echo x > /tmp/log-$$.txt",
+		"tmp=$(mktemp -d) && cd \"$tmp\" && touch a.go",
+	} {
+		got := Inspect(layout, "/p", command, nil, readlink)
+		if got.Effect != EffectWrites || slices.ContainsFunc(got.Targets, func(t schemas.Target) bool { return t.Class != ClassScratch }) {
+			t.Errorf("%s: %v %v %s", command, got.Effect, got.Targets, got.Why)
+		}
+	}
+}
+
+// TestInspectDoubtsForeseenNames checks that a name in a scratch folder that
+// somebody can have laid a link at is not taken for scratch.
+func TestInspectDoubtsForeseenNames(t *testing.T) {
+	layout, readlink := escapeLayout()
+	for _, command := range []string{
+		"echo x > /tmp/fil[e]", "echo x > /tmp/$?", "echo x > /tmp/$(date +%F)", "echo x > /tmp/$(whoami)", "cat a | tee /tmp/f*",
+		"ln -s \"$X\" /tmp/l; echo x > /tmp/l",
+	} {
+		if got := Inspect(layout, "/p", command, nil, readlink); got.Effect != EffectCannotTell {
+			t.Errorf("%s: %v %v", command, got.Effect, got.Targets)
+		}
+	}
+}
+
+func TestInspectSeesReadingOfWritsData(t *testing.T) {
+	layout, readlink := escapeLayout()
+	for _, command := range []string{
+		"cat ~/.local/state/writ/credentials/admin.json", "cat $WRIT_HOME/credentials/admin.json", "cat ${WRIT_HOME}/x",
+		"cat ~/.local/state/w*/credentials/admin.json", "cat ~/.local/*/*/credentials/*", "cat ~/.l?cal/state/writ/x",
+		"cat ~/.local/*/../state/writ/x", "cat ~/data/writ/x", "cat ~/data/w[r]it/x",
+		"cd ~/.local/state; cat writ/x", "cd ~/.local && cat state/*/credentials/admin.json",
+		"grep -r . ~/.local", "rg secret ~/.local/state", "cd ~ && grep -r secret", "tar cf - ~/.local/state", "tar -C ~/.local -cf /tmp/x .",
+		"cp -r ~/.local/state /tmp/x", "rsync -a ~/.local/state/ /tmp/x", "zip -r /tmp/x ~/.local", "diff -r ~/.local /tmp/x",
+		"find ~ -name admin.json -exec cat {} +", "find ~ -name admin.json | xargs cat", "cat $(find ~ -name admin.json)",
+		"for f in $(find ~ -name admin.json); do cat $f; done", "ln -s ~/.local/state/writ /tmp/l",
+	} {
+		if got := Inspect(layout, "/p", command, nil, readlink); len(got.Private) == 0 {
+			t.Errorf("%s: reads nothing of Writ's: %v", command, got.Effect)
+		}
+	}
+	for _, command := range []string{
+		"ls ~", "cat ~/notes.txt", "cat ~/.config/app/*.json", "grep -r foo .", "rg foo", "grep foo ~/*.txt", "find ~ -maxdepth 2 -name '*.md'",
+		"find / -name 'libpq*' 2>/dev/null | head", "find ~ -name x | xargs ls -la", "tar cf /tmp/x.tar .", "cp -r . /tmp/x", "cat *.json", "cat $FILE",
+	} {
+		if got := Inspect(layout, "/p", command, nil, readlink); len(got.Private) > 0 {
+			t.Errorf("%s: reads %v", command, got.Private)
+		}
+	}
+}
+
+// TestFoldersForTests checks that a folder may be made while tests are written.
+func TestFoldersForTests(t *testing.T) {
+	layout, readlink := escapeLayout()
+	for command, class := range map[string]string{
+		"mkdir -p store && touch store/a_test.go": ClassTest,
+		"rm -rf store && mkdir store":             ClassCode,
+		"mkdir store && rm -rf store":             ClassCode,
+		"mkdir .git/hooks":                        ClassProtected,
+	} {
+		got := Inspect(layout, "/p", command, nil, readlink)
+		if !slices.ContainsFunc(got.Targets, func(t schemas.Target) bool { return t.Class == class }) ||
+			class == ClassTest && slices.ContainsFunc(got.Targets, func(t schemas.Target) bool { return t.Class != class }) {
+			t.Errorf("%s: %v, want %s", command, got.Targets, class)
+		}
+	}
+}
+
+// TestWritCallsByAnyReading checks calls of writ whose command stands behind an
+// option's value, and changes of mode that are not the agent's.
+func TestWritCallsByAnyReading(t *testing.T) {
+	working := State{Host: "claude", Project: "/p", Mode: ModeWork, Work: Work{Phase: PhasePlanning}}
+	layout, readlink := escapeLayout()
+	for command, want := range map[string]string{
+		"writ approve plan":                     RuleProtected,
+		"writ --session s approve plan":         RuleProtected,
+		"writ --json --session s approve":       RuleProtected,
+		"writ --session=s emit x":               RuleProtected,
+		"writ mode set conversation":            RuleMode,
+		"writ mode set work --orchestrator":     RuleMode,
+		"writ mode --session s set debug":       RuleMode,
+		"script -qc 'writ mode set review' x.l": RuleMode,
+		"writ mode set work":                    "",
+		"writ --json status":                    "",
+		"writ mode --session s":                 "",
+		"writ status --session approve":         "",
+	} {
+		request := RequestTool{Tool: "Bash", Shell: Inspect(layout, "/tmp", command, nil, readlink)}
+		d, err := Decide(working, request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want == "" && d.Verdict != Allow || want != "" && (d.Verdict != Deny || d.Rule != want) {
+			t.Errorf("%s: %v %s %s, want %q", command, d.Verdict, d.Rule, d.Reason, want)
+		}
+	}
+}
+
+func TestReproductionIsNotTheProject(t *testing.T) {
+	state := State{Host: "claude", Project: "/p", Mode: ModeDebug}
+	for repro, allowed := range map[string]bool{"/p/src/main.go": true, "src/main.go": true, "/p": false, "/": false, "/p/src": true} {
+		d, err := Decide(state, SetMode{Mode: ModeDebug, Repro: []string{repro}})
+		if err != nil || (d.Verdict == Allow) != allowed {
+			t.Errorf("%s: %v %v %s", repro, d.Verdict, err, strings.TrimSpace(d.Reason))
+		}
+	}
+}
