@@ -306,6 +306,9 @@ func (c ApproveGate) decide(s State) Decision {
 	case s.Parent != "":
 		d.Problems = []string{"a sub-agent's session has no gates of its own; approve in its parent's"}
 		return s.refuse(d, a)
+	case c.Agent != "":
+		d.Problems = []string{"a sub-agent's dialog is not shown to the user"}
+		return s.refuse(d, a)
 	case c.Channel == ChannelDialog:
 		if gate != GatePlan || !bytes.Equal(bytes.TrimSpace(c.Presented), bytes.TrimSpace(c.Workspace.Plan)) {
 			d.Problems = []string{"the dialog showed another plan than plan.md"}

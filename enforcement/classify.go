@@ -121,6 +121,13 @@ func (l Layout) InData(abs string) bool {
 	return ok
 }
 
+// AroundData reports whether a folder is, lies in, or holds Writ's own data: to
+// read everything in it would be to read that.
+func (l Layout) AroundData(abs string) bool {
+	_, above := within(path.Clean("/"+abs), path.Clean("/"+l.DataDir), l.CaseInsensitive)
+	return l.InData(abs) || above && l.DataDir != ""
+}
+
 func (l Layout) protected(abs string, inProject bool) bool {
 	if l.InData(abs) {
 		return true

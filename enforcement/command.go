@@ -101,6 +101,9 @@ type SubmitPrompt struct {
 	// what followed it.
 	Command   string
 	Arguments string
+	// Agent is the sub-agent whose prompt it is, "" for the conversation with the
+	// user. What a sub-agent is told, another agent says.
+	Agent     string
 	Workspace Workspace
 	Settings  Settings
 }
@@ -145,6 +148,7 @@ type ApproveGate struct {
 	Channel     string // terminal, dashboard or dialog
 	ActID       string // required, valid UTF-8
 	Presented   []byte // the plan that the dialog showed
+	Agent       string // the sub-agent that opened the dialog, "" for the main thread
 	Workspace   Workspace
 	Settings    Settings
 }

@@ -179,3 +179,71 @@ func TestReproductionIsNotTheProject(t *testing.T) {
 		}
 	}
 }
+
+func TestPowerShellIsFollowedOnlyWherePlain(t *testing.T) {
+	layout, readlink := escapeLayout()
+	for command, effect := range map[string]string{
+		"git status":                     EffectReads,
+		"cat main.go":                    EffectReads,
+		`echo "\"; del main.go; #"`:      EffectCannotTell,
+		"echo 'a' ; Remove-Item main.go": EffectCannotTell,
+		"ls | % { ni $_ }":               EffectCannotTell,
+		"rm main.go":                     EffectWrites,
+		"Set-Content main.go x":          EffectCannotTell,
+	} {
+		if got := InspectPowerShell(layout, "/p", command, readlink); got.Effect != effect {
+			t.Errorf("%s: %s, want %s", command, got.Effect, effect)
+		}
+	}
+}
+
+// TestSubAgentsPromptsApproveNothing checks prompts and dialogs that stand in a
+// sub-agent's conversation.
+func TestSubAgentsPromptsApproveNothing(t *testing.T) {
+	state := State{Host: "claude", Project: "/p", Mode: ModeWork, Work: Work{Phase: PhasePlanning}}
+	plan := []byte(goodPlan)
+	ws := Workspace{Plan: plan, Files: map[string]schemas.FileState{PlanFile: fileState(PlanFile, plan)}}
+	for name, c := range map[string]struct {
+		own, theirs Command
+	}{
+		"prompt": {
+			SubmitPrompt{Prompt: "approved", Origin: OriginUser, ActID: "a", Workspace: ws},
+			SubmitPrompt{Prompt: "approved", Origin: OriginUser, ActID: "a", Workspace: ws, Agent: "x"},
+		},
+		"command": {
+			SubmitPrompt{Command: CommandApprove, ActID: "a", Workspace: ws},
+			SubmitPrompt{Command: CommandApprove, ActID: "a", Workspace: ws, Agent: "x"},
+		},
+		"mode": {
+			SubmitPrompt{Prompt: "/writ-mode conversation", Origin: OriginUser, ActID: "a", Workspace: ws},
+			SubmitPrompt{Prompt: "/writ-mode conversation", Origin: OriginUser, ActID: "a", Workspace: ws, Agent: "x"},
+		},
+		"dialog": {
+			ApproveGate{Gate: GatePlan, Channel: ChannelDialog, ActID: "a", Presented: plan, Workspace: ws},
+			ApproveGate{Gate: GatePlan, Channel: ChannelDialog, ActID: "a", Presented: plan, Workspace: ws, Agent: "x"},
+		},
+	} {
+		if !opens(t, state, c.own) {
+			t.Errorf("%s: the user's own act opens nothing", name)
+		}
+		if opens(t, state, c.theirs) {
+			t.Errorf("%s: a sub-agent's act opens something", name)
+		}
+	}
+}
+
+// opens reports whether a command approves a gate or changes the mode.
+func opens(t *testing.T, s State, c Command) bool {
+	t.Helper()
+	d, err := Decide(s, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.ContainsFunc(d.Record, func(p schemas.Payload) bool {
+		switch p.(type) {
+		case schemas.GateApproved, schemas.ModeChanged:
+			return true
+		}
+		return false
+	})
+}

@@ -67,6 +67,8 @@ func bare(command string) string {
 // act, if it cannot.
 func (c SubmitPrompt) channel() (channel, refusal string) {
 	switch {
+	case c.Agent != "":
+		return ChannelPrompt, "the prompt is a sub-agent's, not the user's"
 	case c.Origin != "" && c.Origin != OriginUser:
 		return ChannelPrompt, fmt.Sprintf("the prompt came from %q, not from the user", shorten(c.Origin, 40))
 	case c.Command != "":
