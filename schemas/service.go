@@ -20,6 +20,7 @@ const (
 	SvcApprove    = "writ.svc.approve"            // ApproveRequest → ActReply; admin
 	SvcRules      = "writ.svc.rule.list"          // RuleQuery → RuleList
 	SvcRule       = "writ.svc.rule.show"          // RuleQuery → RuleView
+	SvcRuleSearch = "writ.svc.rule.search"        // RuleSearchRequest → RuleSearchReply
 	SvcRuleImport = "writ.svc.rule.import"        // RuleImportRequest → RuleImportReply; admin
 	SvcEmit       = "writ.svc.emit"               // EmitRequest → EmitReply
 	SvcReplay     = "writ.svc.replay"             // ReplayRequest → ReplayPage; admin or dashboard
@@ -199,6 +200,42 @@ type RuleView struct {
 	Graduated  bool    `json:"graduated,omitempty"`
 	Flagged    bool    `json:"flagged,omitempty"`
 	LastChange uint64  `json:"last_change"` // stream sequence
+}
+
+// RuleSearchRequest searches the rules' full text. Kinds: query-string, words,
+// phrase, fuzzy, prefix.
+type RuleSearchRequest struct {
+	Text    string            `json:"text"`
+	Kind    string            `json:"kind,omitempty"`
+	Field   string            `json:"field,omitempty"`
+	Filter  map[string]string `json:"filter,omitempty"`
+	Facets  []string          `json:"facets,omitempty"`
+	Size    int               `json:"size,omitempty"`
+	From    int               `json:"from,omitempty"`
+	Mark    string            `json:"mark,omitempty"` // html, ansi or ""
+	Explain bool              `json:"explain,omitempty"`
+}
+
+// RuleSearchReply is what a search found, best first.
+type RuleSearchReply struct {
+	Total  int                         `json:"total"`
+	Hits   []RuleSearchHit             `json:"hits"`
+	Facets map[string][]RuleFacetCount `json:"facets,omitempty"`
+}
+
+// RuleSearchHit is a rule that matched.
+type RuleSearchHit struct {
+	ID        string              `json:"id"`
+	Score     float64             `json:"score"`
+	Title     string              `json:"title,omitempty"`
+	Fragments map[string][]string `json:"fragments,omitempty"` // by field, matched words marked
+	Why       string              `json:"why,omitempty"`
+}
+
+// RuleFacetCount is a value of a field and how many found rules have it.
+type RuleFacetCount struct {
+	Value string `json:"value"`
+	N     int    `json:"n"`
 }
 
 // RuleImportRequest brings rule files in.

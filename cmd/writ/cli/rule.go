@@ -19,9 +19,9 @@ import (
 const maxRuleFile = 256 << 10
 
 func (a *app) ruleCommand() *cobra.Command {
-	return group("rule", "Show, list or import rules",
+	return group("rule", "Show, list, search or import rules",
 		"  writ rule list --domain go\n  writ rule show GO-ERR-001\n  writ rule import ./rules",
-		a.ruleListCommand(), a.ruleShowCommand(), a.ruleImportCommand())
+		a.ruleListCommand(), a.ruleShowCommand(), a.ruleSearchCommand(), a.ruleImportCommand())
 }
 
 func (a *app) ruleListCommand() *cobra.Command {

@@ -3,6 +3,7 @@ package daemon
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -21,11 +22,12 @@ type corpusIndex struct {
 	// docs is touched by the projector's goroutine alone.
 	docs     map[string]retrieval.Document
 	embedder embedder
+	text     *fullText
 	now      func() time.Time
 }
 
-func newCorpusIndex(e embedder, now func() time.Time) *corpusIndex {
-	c := &corpusIndex{docs: map[string]retrieval.Document{}, embedder: e, now: now}
+func newCorpusIndex(e embedder, text *fullText, now func() time.Time) *corpusIndex {
+	c := &corpusIndex{docs: map[string]retrieval.Document{}, embedder: e, text: text, now: now}
 	c.graduated.Store(&map[string]float64{})
 	empty, err := c.build(nil)
 	if err != nil {
@@ -76,6 +78,7 @@ func (c *corpusIndex) change(change projections.IndexChange) error {
 		return err
 	}
 	c.current.Store(next)
+	c.text.follow(c.docs, change.Rebuilt, slices.Concat(change.Put, change.Removed), change.Seq)
 	return nil
 }
 

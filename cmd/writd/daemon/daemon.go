@@ -243,7 +243,7 @@ func (d *Daemon) openViews(ctx context.Context) (func(), error) {
 	if chosen.problem != "" {
 		d.warn("rules are found by their words alone: " + chosen.problem)
 	}
-	d.corpus = newCorpusIndex(chosen, d.now)
+	d.corpus = newCorpusIndex(chosen, newFullText(d.layout.Views()), d.now)
 	d.views = newViews(d.corpus)
 	d.runtime, err = projections.NewRuntime(logReader{d.reading, d.now}, store, projections.Options{Logger: slog.New(quiet{d.logger.Handler()})}, d.views.all()...)
 	if err != nil {
@@ -261,7 +261,7 @@ func (d *Daemon) openViews(ctx context.Context) (func(), error) {
 	return func() {
 		cancel()
 		<-done
-		if err := store.Close(); err != nil {
+		if err := errors.Join(d.corpus.text.shut(), store.Close()); err != nil {
 			d.logger.Error("close the views", "error", err)
 		}
 	}, nil

@@ -77,6 +77,7 @@ func (d *Daemon) serve(ctx context.Context) (stop func(), err error) {
 			answer("phase", schemas.SvcPhase, d.phase),
 			answer("approve", schemas.SvcApprove, d.approve),
 			answer("rule_list", schemas.SvcRules, d.ruleList),
+			answer("rule_search", schemas.SvcRuleSearch, d.ruleSearch),
 			answer("rule_show", schemas.SvcRule, d.ruleShow),
 			answer("rule_import", schemas.SvcRuleImport, d.ruleImport),
 			answer("emit", schemas.SvcEmit, d.emit),
