@@ -126,7 +126,8 @@ func (d *Daemon) sessionProject(s enforcement.State) project {
 
 func acted(id string, state enforcement.State, decision enforcement.Decision, where string) schemas.ActReply {
 	r := schemas.ActReply{
-		OK: decision.Verdict == enforcement.Allow, Session: id,
+		// Asked without a fingerprint, an approval is an offer: a question.
+		OK: decision.Verdict != enforcement.Deny, Session: id,
 		Mode: state.Mode, Phase: state.Phase(),
 		Problems: decision.Problems, Message: join(decision.Reason, decision.Notice),
 	}

@@ -453,6 +453,35 @@ func TestRolesReachWhatTheyMay(t *testing.T) {
 	}
 }
 
+func TestApprovalAtATerminal(t *testing.T) {
+	w := newWorld(t)
+	w.send("SessionStart", map[string]any{})
+	approve := func(fingerprint string) schemas.ActReply {
+		reply, err := call[schemas.ActReply](w, w.admin, schemas.SvcApprove, schemas.ApproveRequest{
+			Session: "s1", Channel: "terminal", ActID: "act-" + fingerprint, Fingerprint: fingerprint,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return reply
+	}
+	if r := approve(""); r.OK {
+		t.Errorf("nothing waits, and yet: %+v", r)
+	}
+	w.wrote("plan.md", goodPlan)
+	offer := approve("")
+	if !offer.OK || offer.Gate != "plan" || offer.Fingerprint == "" || len(offer.Files) != 1 || offer.Phase != "planning" {
+		t.Fatalf("the offer: %+v", offer)
+	}
+	put(t, filepath.Join(w.project, "plan.md"), goodPlan+"- [ ] And more\n")
+	if r := approve(offer.Fingerprint); r.OK || r.Phase != "planning" {
+		t.Errorf("approved what the user did not see: %+v", r)
+	}
+	if r := approve(approve("").Fingerprint); !r.OK || r.Phase != "testing" {
+		t.Errorf("not approved: %+v", r)
+	}
+}
+
 func TestEmitTakesObservationsAndRefusesFacts(t *testing.T) {
 	w := newWorld(t)
 	request := schemas.EmitRequest{
