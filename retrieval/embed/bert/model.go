@@ -87,6 +87,8 @@ func load(dir string, opt Options, k *kernel) (_ *Model, err error) {
 
 func limit(asked, most int) (int, error) {
 	switch {
+	case most < 3:
+		return 0, fmt.Errorf("%w: texts of %d tokens are too short for any word", ErrUnsupported, most)
 	case asked == 0:
 		return min(DefaultMaxTokens, most), nil
 	case asked < 3 || asked > most:
