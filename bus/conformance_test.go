@@ -3,6 +3,7 @@ package bus_test
 import (
 	"testing"
 
+	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/bus/bustest"
 	"github.com/writbus/writ/bus/embedded"
 )
@@ -12,13 +13,19 @@ func TestConformance(t *testing.T) {
 		name       string
 		durability embedded.Durability
 		inProcess  bool
+		bulk       bool // read every backlog over a connection of its own
 	}{
-		{"power-loss/tcp", embedded.PowerLoss, false},
-		{"power-loss/in-process", embedded.PowerLoss, true},
-		{"interval/tcp", embedded.Interval, false},
-		{"interval/in-process", embedded.Interval, true},
+		{"power-loss/tcp", embedded.PowerLoss, false, false},
+		{"power-loss/in-process", embedded.PowerLoss, true, false},
+		{"interval/tcp", embedded.Interval, false, false},
+		{"interval/in-process", embedded.Interval, true, false},
+		{"bulk/tcp", embedded.Interval, false, true},
+		{"bulk/in-process", embedded.Interval, true, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			if c.bulk {
+				defer bus.SetBulkLeast(1)()
+			}
 			bustest.Run(t, func(t *testing.T) bustest.Log {
 				h := newHost(t, embedded.Options{Durability: c.durability})
 				if c.inProcess {

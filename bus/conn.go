@@ -47,6 +47,7 @@ type Options struct {
 type Conn struct {
 	nc      *nats.Conn
 	js      jetstream.JetStream
+	options Options
 	timeout time.Duration
 	onError func(error)
 	guards  guards
@@ -76,7 +77,7 @@ func Connect(ctx context.Context, o Options) (*Conn, error) {
 	if err := ctx.Err(); err != nil || timeout <= 0 {
 		return nil, fmt.Errorf("%w: connecting to %s: %w", ErrUnavailable, o.address(), context.Cause(ctx))
 	}
-	c := &Conn{timeout: o.Timeout, onError: o.OnAsyncError, reconnected: make(chan struct{})}
+	c := &Conn{options: o, timeout: o.Timeout, onError: o.OnAsyncError, reconnected: make(chan struct{})}
 	if c.onError == nil {
 		c.onError = func(error) {}
 	}

@@ -37,6 +37,10 @@ type FollowOptions struct {
 	MaxBytes int // bytes of bodies a batch may hold; 0 is DefaultBatchBytes
 	// UntilEnd stops, with nil, at the stream's end as it was at the start.
 	UntilEnd bool
+	// Unparsed may leave the records' headers in schemas.Message.Block, which
+	// saves most of the work where few of them are looked at. A record keeps
+	// some of its neighbours in memory then.
+	Unparsed bool
 }
 
 // Follow hands over every record of a stream after a sequence, in order and
@@ -143,6 +147,12 @@ func (f *follower) session(ctx context.Context, reconnected <-chan struct{}) err
 		return err
 	}
 	if f.options.UntilEnd && (f.cursor >= f.end || state.First > f.end) {
+		return errDone
+	}
+	if state, err = f.bulk(ctx, state); err != nil {
+		return err
+	}
+	if f.options.UntilEnd && f.cursor >= f.end {
 		return errDone
 	}
 	consumer, err := f.consumer(ctx)
@@ -279,28 +289,34 @@ func (f *follower) gather(ctx context.Context, in *intake, reconnected <-chan st
 // reads them again.
 var errInterrupted = errors.New("bus: interrupted")
 
-// accept turns a delivered message into a record, if it is the next one. It
-// compares both counts: the consumer's shows what was lost on the way, the
-// stream's what is missing from the log.
+// accept turns a delivered message into a record, if it is the next one.
 func (f *follower) accept(ctx context.Context, m jetstream.Msg, cursor uint64, expect *uint64) (schemas.Record, uint64, error) {
 	meta, err := m.Metadata()
 	if err != nil {
 		return schemas.Record{}, 0, fmt.Errorf("message without a place in the log: %w", err)
 	}
-	if meta.Sequence.Consumer != *expect {
-		return schemas.Record{}, 0, errInterrupted
-	}
-	*expect++
-	switch seq := meta.Sequence.Stream; {
-	case seq <= cursor:
-		return schemas.Record{}, 0, fmt.Errorf("%w: record %d came after %d", ErrBeyondEnd, seq, cursor)
-	case seq > cursor+1:
-		if err := f.explain(ctx, cursor, seq); err != nil {
-			return schemas.Record{}, 0, err
-		}
+	if err := f.verify(ctx, place{meta.Sequence.Stream, meta.Sequence.Consumer}, cursor, expect); err != nil {
+		return schemas.Record{}, 0, err
 	}
 	record := newRecord(f.stream, meta.Sequence.Stream, m.Subject(), nats.Header(m.Headers()), m.Data())
 	return record, meta.NumPending, nil
+}
+
+// verify says whether a place is the next one. It compares both counts: the
+// consumer's shows what was lost on the way, the stream's what is missing from
+// the log.
+func (f *follower) verify(ctx context.Context, at place, cursor uint64, expect *uint64) error {
+	if at.consumer != *expect {
+		return errInterrupted
+	}
+	*expect++
+	switch {
+	case at.stream <= cursor:
+		return fmt.Errorf("%w: record %d came after %d", ErrBeyondEnd, at.stream, cursor)
+	case at.stream > cursor+1:
+		return f.explain(ctx, cursor, at.stream)
+	}
+	return nil
 }
 
 // explain allows a jump over records that retention dropped. The streams have

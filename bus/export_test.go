@@ -1,0 +1,57 @@
+package bus
+
+import (
+	"bytes"
+	"context"
+	"net"
+	"time"
+)
+
+// SetBulkLeast sets the backlog from which Follow reads in bulk, and returns
+// how to undo it.
+func SetBulkLeast(records uint64) (undo func()) {
+	was := bulkLeast
+	bulkLeast = records
+	return func() { bulkLeast = was }
+}
+
+// WireWorks says whether bulk reading finds its connection.
+func (c *Conn) WireWorks() error {
+	w, err := c.openWire(context.Background())
+	if err != nil {
+		return err
+	}
+	return w.conn.Close()
+}
+
+// PlaceOf is placeOf.
+func PlaceOf(reply string) (stream, consumer uint64, ok bool) {
+	p, ok := placeOf([]byte(reply))
+	return p.stream, p.consumer, ok
+}
+
+// ReadWire reads what a server said and returns the messages' bodies.
+func ReadWire(said []byte) (bodies [][]byte) {
+	w := &wire{conn: script{bytes.NewReader(said)}, chunk: make([]byte, 16), subjects: map[string]string{}}
+	for {
+		m, err := w.next()
+		if err != nil {
+			return bodies
+		}
+		placeOf(m.reply)
+		w.subject(m.subject)
+		bodies = append(bodies, m.body)
+	}
+}
+
+// script is a server that says what it has to say and hears nothing.
+type script struct{ said *bytes.Reader }
+
+func (s script) Read(b []byte) (int, error)     { return s.said.Read(b) }
+func (script) Write(b []byte) (int, error)      { return len(b), nil }
+func (script) Close() error                     { return nil }
+func (script) LocalAddr() net.Addr              { return nil }
+func (script) RemoteAddr() net.Addr             { return nil }
+func (script) SetDeadline(time.Time) error      { return nil }
+func (script) SetReadDeadline(time.Time) error  { return nil }
+func (script) SetWriteDeadline(time.Time) error { return nil }
