@@ -53,12 +53,12 @@ func (b *batch) full(key []byte) []byte {
 
 // Get implements View.
 func (b *batch) Get(key []byte) ([]byte, bool, error) {
+	if b.fresh != nil && !b.fresh.mayHave(key) {
+		return nil, false, nil
+	}
 	if c, kept := b.cells[string(key)]; kept {
 		c.used = b.round
 		return slices.Clip(c.value), c.present, nil
-	}
-	if b.fresh != nil && !b.fresh.mayHave(key) {
-		return nil, false, nil
 	}
 	value, found, err := b.store.Get(b.full(key))
 	if err != nil {
@@ -87,12 +87,14 @@ func (b *batch) Delete(key []byte) error {
 }
 
 func (b *batch) touch(key []byte) *cell {
-	c, kept := b.cells[string(key)]
-	if kept && c.dirty {
-		return c
+	var c *cell
+	if b.fresh == nil || b.fresh.mayHave(key) {
+		if c = b.cells[string(key)]; c != nil && c.dirty {
+			return c
+		}
 	}
 	name := string(key)
-	if !kept {
+	if c == nil {
 		c = b.newCell(name)
 	}
 	if b.fresh != nil && !b.fresh.add(key) {

@@ -1,6 +1,7 @@
 package projections
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/writbus/writ/schemas"
@@ -13,7 +14,7 @@ const plainBody = "application/json"
 // interest is what a projector reads.
 type interest struct {
 	all     bool
-	types   map[schemas.Type]struct{}
+	types   []schemas.Type
 	streams []schemas.Stream
 }
 
@@ -21,10 +22,9 @@ func newInterest(types []schemas.Type) interest {
 	if len(types) == 0 {
 		return interest{all: true, streams: schemas.Streams()}
 	}
-	in := interest{types: make(map[schemas.Type]struct{}, len(types))}
+	in := interest{types: types}
 	read := map[schemas.Stream]bool{}
 	for _, t := range types {
-		in.types[t] = struct{}{}
 		read[t.Kind().Stream()] = true
 	}
 	for _, s := range schemas.Streams() {
@@ -36,11 +36,7 @@ func newInterest(types []schemas.Type) interest {
 }
 
 func (in interest) has(t schemas.Type) bool {
-	if in.all {
-		return true
-	}
-	_, has := in.types[t]
-	return has
+	return in.all || slices.Contains(in.types, t)
 }
 
 // events decodes a record if the projector reads it, and returns the events it

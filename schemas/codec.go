@@ -252,11 +252,15 @@ func appendParts(to []Event, main Event, t Type, body []byte) ([]Event, error) {
 }
 
 func appendPart(to []Event, main Event, i int, p part) ([]Event, error) {
-	data, err := DecodePayload(p.Type, p.Version, p.Data)
+	d, known := definitions[p.Type]
+	if !known {
+		return to, fmt.Errorf("%w: %q", ErrUnknownType, p.Type)
+	}
+	data, err := d.payload(p.Type, p.Version, p.Data)
 	if err != nil {
 		return to, err
 	}
-	if p.Type.Kind() != main.Aggregate.Kind {
+	if d.kind != main.Aggregate.Kind {
 		return to, fmt.Errorf("%w: %s in a message of a %s", ErrMalformed, p.Type, main.Aggregate.Kind)
 	}
 	main.Data, main.StoredVersion = data, p.Version

@@ -18,7 +18,26 @@ import (
 // The strings of a small body are parts of one copy of it; those of a larger
 // one are copied, so that one kept field does not keep a whole document.
 type plan struct {
-	fields map[string]int // by their JSON names
+	fields []plainField // in the struct's order, which encoding/json writes them in
+}
+
+type plainField struct {
+	name  string // in JSON
+	plain bool
+}
+
+// at finds a field by its name, from the place behind the one found before.
+func (p *plan) at(name string, from int) int {
+	for i := range p.fields {
+		at := from + i
+		if at >= len(p.fields) {
+			at -= len(p.fields)
+		}
+		if p.fields[at].name == name {
+			return at
+		}
+	}
+	return -1
 }
 
 // sharedBytes is the size up to which strings share the copy of their body.
@@ -29,17 +48,14 @@ func planOf(t reflect.Type) *plan {
 	if t.Kind() != reflect.Struct || hasDecoder(t) {
 		return nil
 	}
-	p := &plan{fields: map[string]int{}}
+	p := &plan{}
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if f.Anonymous || !f.IsExported() || name == "" || name == "-" || strings.Contains(options, "string") {
 			return nil
 		}
-		p.fields[name] = -1
-		if isPlain(f.Type) {
-			p.fields[name] = i
-		}
+		p.fields = append(p.fields, plainField{name, isPlain(f.Type)})
 	}
 	return p
 }
@@ -69,13 +85,13 @@ func (p *plan) decode(raw []byte, into reflect.Value) bool {
 		return true
 	}
 	rest := string(raw[1:]) // one copy; the strings of the body are parts of it
-	for {
+	for field := -1; ; {
 		name, ok := "", false
 		if name, rest, ok = cutText(rest); !ok {
 			return false
 		}
-		field, known := p.fields[name]
-		if !known || field < 0 || rest == "" || rest[0] != ':' {
+		field = p.at(name, field+1)
+		if field < 0 || !p.fields[field].plain || rest == "" || rest[0] != ':' {
 			return false
 		}
 		target := into.Field(field)

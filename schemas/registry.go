@@ -93,7 +93,13 @@ func ParseType(name string) (Type, error) {
 
 // Kind is the kind of aggregate that events of this type belong to, "" for an
 // unknown type.
-func (t Type) Kind() Kind { return definitions[t].kind }
+func (t Type) Kind() Kind {
+	d, known := definitions[t]
+	if !known {
+		return ""
+	}
+	return d.kind
+}
 
 // Version is the schema version this build writes, 0 for an unknown type.
 func (t Type) Version() int {
@@ -108,9 +114,14 @@ func (t Type) Version() int {
 // by step. It returns ErrUnknownType, ErrFutureVersion or ErrMalformed.
 func DecodePayload(t Type, version int, raw json.RawMessage) (Payload, error) {
 	d, known := definitions[t]
-	switch {
-	case !known:
+	if !known {
 		return nil, fmt.Errorf("%w: %q", ErrUnknownType, t)
+	}
+	return d.payload(t, version, raw)
+}
+
+func (d definition) payload(t Type, version int, raw json.RawMessage) (Payload, error) {
+	switch {
 	case version < 1:
 		return nil, fmt.Errorf("%w: %s: version %d", ErrMalformed, t, version)
 	case version > d.version():

@@ -37,15 +37,6 @@ const (
 	StreamQuarantine Stream = "WRIT_QUARANTINE"
 )
 
-var streamOfKind = map[Kind]Stream{
-	KindSession:    StreamSessions,
-	KindRule:       StreamRules,
-	KindMemory:     StreamMemory,
-	KindArtifact:   StreamArtifacts,
-	KindAgent:      StreamAgents,
-	KindQuarantine: StreamQuarantine,
-}
-
 // Streams lists every stream of the log, in a fixed order.
 func Streams() []Stream {
 	return []Stream{StreamSessions, StreamRules, StreamMemory, StreamArtifacts, StreamAgents, StreamQuarantine}
@@ -53,13 +44,29 @@ func Streams() []Stream {
 
 // Stream returns the stream that holds aggregates of this kind, or "" for an
 // unknown kind.
-func (k Kind) Stream() Stream { return streamOfKind[k] }
+func (k Kind) Stream() Stream {
+	switch k {
+	case KindSession:
+		return StreamSessions
+	case KindRule:
+		return StreamRules
+	case KindMemory:
+		return StreamMemory
+	case KindArtifact:
+		return StreamArtifacts
+	case KindAgent:
+		return StreamAgents
+	case KindQuarantine:
+		return StreamQuarantine
+	}
+	return ""
+}
 
 // Subjects returns the subject filter a stream captures, such as
 // "writ.session.>", or "" for an unknown stream.
 func (s Stream) Subjects() string {
-	for k, stream := range streamOfKind {
-		if stream == s {
+	for _, k := range []Kind{KindSession, KindRule, KindMemory, KindArtifact, KindAgent, KindQuarantine} {
+		if k.Stream() == s {
 			return subjectRoot + "." + string(k) + ".>"
 		}
 	}
