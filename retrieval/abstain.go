@@ -23,9 +23,40 @@ const (
 // that only its edges brought up is at best named by its title.
 const besideShare = 0.45
 
-// relevance is the probability that the text is about a candidate's subject,
-// judged by words alone and independently of the other candidates. It is the
-// larger of two logistic functions:
+// relevance is the probability that the text is about a candidate's subject. A
+// rule the text names by its id is certain.
+func (s *search) relevance(c *candidate) float64 {
+	switch {
+	case c.pinned > 0:
+		return 1
+	case s.vector != nil && s.words.Words() < 2:
+		return min(s.ix.calibration.model.at(s.features(c)), oneWordMost)
+	case s.vector != nil:
+		return s.ix.calibration.model.at(s.features(c))
+	}
+	return s.lexicalRelevance(c)
+}
+
+// oneWordMost is the most that a rule can be meant by a text of one word, which
+// names a subject and asks for nothing: its title is named.
+const oneWordMost = 0.45
+
+// features are what the calibration looks at.
+func (s *search) features(c *candidate) features {
+	return s.ix.calibration.features(c.bm25, s.ix.words.Rarest(), s.words.Coverage(c.doc), c.cosine, s.topCosine())
+}
+
+// topCosine is the best of the pool, which holds the nearest document.
+func (s *search) topCosine() float64 {
+	top := -1.0
+	for i := range s.pool {
+		top = max(top, s.pool[i].cosine)
+	}
+	return top
+}
+
+// lexicalRelevance judges by words alone, independently of the other
+// candidates. It is the larger of two logistic functions:
 //
 //	worth = bm25 / ((K1 + 1) · idf of a word no rule holds)
 //	p     = 1 / (1 + exp(−(bias + slope · ln(1 + worth))))
@@ -38,17 +69,13 @@ const besideShare = 0.45
 //	p     = 1 / (1 + exp(−(bias + slope · share)))
 //
 // for texts of two to shareWords words, two of them held: in a corpus of one
-// subject every word is common, and yet a rule that holds them all is meant. A
-// rule the text names by its id is certain.
-func (s *search) relevance(c *candidate) float64 {
-	if c.pinned > 0 {
-		return 1
-	}
+// subject every word is common, and yet a rule that holds them all is meant.
+func (s *search) lexicalRelevance(c *candidate) float64 {
 	if c.bm25 == 0 {
 		return 0
 	}
 	worth := c.bm25 / ((lexical.K1 + 1) * s.ix.words.Rarest())
-	p := calibration.worth.at(math.Log1p(worth))
+	p := byWords.worth.at(math.Log1p(worth))
 	words := s.words.Words()
 	if p >= injectFrom || words > shareWords {
 		return p
@@ -57,7 +84,7 @@ func (s *search) relevance(c *candidate) float64 {
 	if held < 2 {
 		return p
 	}
-	return max(p, calibration.share.at(float64(held)/float64(words)))
+	return max(p, byWords.share.at(float64(held)/float64(words)))
 }
 
 // shareWords is the longest text, in distinct words, judged by the share a rule
@@ -69,9 +96,9 @@ type curve struct{ bias, slope float64 }
 
 func (c curve) at(x float64) float64 { return 1 / (1 + math.Exp(-(c.bias + float64(c.slope*x)))) }
 
-// calibration was fitted by logistic regression on judged queries, an injection
+// byWords was fitted by logistic regression on judged queries, an injection
 // into an off-topic prompt weighing four missed ones; see DESIGN.md.
-var calibration = struct{ worth, share curve }{
+var byWords = struct{ worth, share curve }{
 	worth: curve{bias: -8, slope: 15.7},
 	share: curve{bias: -8.5, slope: 10},
 }
@@ -86,16 +113,30 @@ func tier(probability float64) string {
 	return TierNothing
 }
 
-// relevant drops the candidates of the lowest tier, unless the query wants all.
+// relevant drops the candidates of the lowest tier, unless the query wants all,
+// and gives every other its tier.
 func (s *search) relevant(order []int) []int {
+	for _, at := range order {
+		s.answer.Probability = max(s.answer.Probability, s.pool[at].probability)
+	}
+	s.answer.Tier = tier(s.answer.Probability)
 	kept := order[:0]
 	for _, at := range order {
-		p := s.pool[at].probability
-		s.answer.Probability = max(s.answer.Probability, p)
-		if s.q.Raw || tier(p) != TierNothing {
+		c := &s.pool[at]
+		c.tier = s.tierOf(c)
+		if s.q.Raw || c.tier != TierNothing {
 			kept = append(kept, at)
 		}
 	}
-	s.answer.Tier = tier(s.answer.Probability)
 	return kept
+}
+
+// tierOf is a candidate's own tier; but where vectors tell that the text is
+// about what the rules are about, one that may be meant is given with its text.
+func (s *search) tierOf(c *candidate) string {
+	own := tier(c.probability)
+	if s.vector != nil && own == TierTitles && s.answer.Tier == TierInject && c.graph == 0 {
+		return TierInject
+	}
+	return own
 }

@@ -10,7 +10,7 @@ func (s *search) hit(at int) Hit {
 	c := &s.pool[at]
 	doc := &s.ix.docs[c.doc]
 	h := Hit{
-		ID: doc.Rule.ID, Type: doc.Type, Score: c.score, Tier: tier(c.probability), Probability: c.probability,
+		ID: doc.Rule.ID, Type: doc.Type, Score: c.score, Tier: c.tier, Probability: c.probability,
 		Conflicts: c.leftOut, Rule: doc.Rule,
 		Why: Why{
 			BM25: c.bm25, Vector: c.cosine, Severity: c.severity, Confidence: c.confidence, Graph: c.graph,

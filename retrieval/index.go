@@ -64,6 +64,8 @@ type Index struct {
 	info     Info
 	embedder string
 	rooms    sync.Pool // of *room
+
+	calibration calibration
 }
 
 // kind is what filters look at.
@@ -113,6 +115,7 @@ func NewIndex(docs []Document, opt Options) (*Index, error) {
 	if err := ix.embed(); err != nil {
 		return nil, err
 	}
+	ix.calibrate()
 	ix.info.Version, ix.info.BuiltAt = ix.fingerprint(), opt.BuiltAt
 	return ix, nil
 }

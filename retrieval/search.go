@@ -34,6 +34,7 @@ type candidate struct {
 	ranks       Ranks
 	score       float64
 	probability float64
+	tier        string
 	pinned      int // place among the ids the text names, from 1; 0 is not named
 	leftOut     []string
 }
@@ -243,6 +244,12 @@ func (s *search) neighbours() {
 		c.probability = max(c.probability, besideShare*n.proximity*relevant[n.seed])
 	}
 	s.cosines(known)
+	if s.vector != nil {
+		for i := range s.pool[known:] {
+			c := &s.pool[known+i]
+			c.probability = max(c.probability, s.relevance(c))
+		}
+	}
 	s.done(StageGraph, len(s.pool))
 }
 

@@ -22,6 +22,7 @@ type Index struct {
 	lists    []postings
 	scratch  sync.Pool // of *accumulator
 	unknown  float64   // the idf of a term no document holds
+	averages [NumFields]float64
 	postings int
 }
 
@@ -37,9 +38,9 @@ func New(docs []Fields) *Index {
 	ix := &Index{size: len(docs), terms: make(map[string]int32)}
 	ix.scratch.New = func() any { return &accumulator{scores: make([]float64, ix.size)} }
 	ix.unknown = idf(len(docs), 0)
-	averages := averageLengths(docs)
+	ix.averages = averageLengths(docs)
 	for doc := range docs {
-		ix.add(int32(doc), &docs[doc], averages)
+		ix.add(int32(doc), &docs[doc], ix.averages)
 	}
 	for i := range ix.lists {
 		list := &ix.lists[i]

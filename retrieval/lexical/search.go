@@ -198,3 +198,47 @@ func order(a, b Match) int {
 	}
 	return cmp.Compare(a.Doc, b.Doc)
 }
+
+// Without judges the query against a document that lacks some of its words: the
+// score and coverage it would have among these documents if the counts were
+// taken out of one of its fields. The statistics of the index stay as they are.
+func (ix *Index) Without(q Query, fields Fields, field Field, counts []Count) (score, coverage float64) {
+	fields[field] = subtract(fields[field], counts)
+	held := 0.0
+	for _, term := range q.terms {
+		var frequency float64
+		for f, own := range fields {
+			if n := count(own, term.text); n > 0 {
+				norm := 1 - B + float64(B*length(own)/max(ix.averages[f], 1))
+				frequency += Boosts[f] * float64(n) / norm
+			}
+		}
+		if frequency > 0 {
+			score += term.list.idf * frequency * (K1 + 1) / (frequency + K1)
+			if !term.whole {
+				held += term.list.idf
+			}
+		}
+	}
+	if q.mass == 0 {
+		return score, 0
+	}
+	return score, min(held/q.mass, 1)
+}
+
+func count(counts []Count, term string) uint32 {
+	if at, ok := slices.BinarySearchFunc(counts, Count{Term: term}, byTerm); ok {
+		return counts[at].N
+	}
+	return 0
+}
+
+func subtract(from, counts []Count) []Count {
+	var left []Count
+	for _, c := range from {
+		if n := count(counts, c.Term); n < c.N {
+			left = append(left, Count{Term: c.Term, N: c.N - n})
+		}
+	}
+	return left
+}

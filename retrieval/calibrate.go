@@ -1,0 +1,289 @@
+package retrieval
+
+import (
+	"math"
+	"sync"
+
+	"github.com/writbus/writ/retrieval/lexical"
+)
+
+// What the judgement of relevance looks at, beside a constant: how many
+// perfectly matched rare words a rule's score amounts to, the share of the
+// text's weight it holds, and how far its cosine, and the best one, stand out
+// from those of texts that mean nothing.
+const (
+	featureOne = iota
+	featureWorth
+	featureCoverage
+	featureCosine
+	featureTopCosine
+	numFeatures
+)
+
+type features [numFeatures]float64
+
+// sample is a judged case: features, whether the rule was meant, and how much
+// an error weighs.
+type sample struct {
+	features
+	meant  bool
+	weight float64
+}
+
+// logistic is a logistic function of features.
+type logistic features
+
+func (l logistic) at(f features) float64 {
+	var z float64
+	for i, x := range f {
+		z += float64(l[i] * x)
+	}
+	return 1 / (1 + math.Exp(-z))
+}
+
+// newtonSteps is more than the fit needs: it converges in under ten.
+const newtonSteps = 25
+
+// fit is the most probable logistic function given the samples and a Gaussian
+// belief of the given precisions around what it starts from; Newton's method.
+func (l logistic) fit(samples []sample, precision features) logistic {
+	w := l
+	for range newtonSteps {
+		var gradient features
+		var hessian [numFeatures][numFeatures]float64
+		for i := range w {
+			gradient[i] = float64(precision[i] * (w[i] - l[i]))
+			hessian[i][i] = precision[i]
+		}
+		for _, s := range samples {
+			p := w.at(s.features)
+			residual := s.weight * (p - outcome(s.meant))
+			bend := s.weight * p * (1 - p)
+			for i, x := range s.features {
+				gradient[i] += float64(residual * x)
+				for j, y := range s.features {
+					hessian[i][j] += float64(bend * float64(x*y))
+				}
+			}
+		}
+		step, ok := solve(hessian, gradient)
+		if !ok {
+			return l
+		}
+		for i := range w {
+			w[i] -= step[i]
+		}
+	}
+	for _, x := range w {
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			return l
+		}
+	}
+	return w
+}
+
+func outcome(meant bool) float64 {
+	if meant {
+		return 1
+	}
+	return 0
+}
+
+// solve is Gaussian elimination with partial pivots.
+func solve(a [numFeatures][numFeatures]float64, b features) (features, bool) {
+	for col := range numFeatures {
+		pivot := col
+		for row := col + 1; row < numFeatures; row++ {
+			if math.Abs(a[row][col]) > math.Abs(a[pivot][col]) {
+				pivot = row
+			}
+		}
+		if math.Abs(a[pivot][col]) < 1e-12 {
+			return b, false
+		}
+		a[col], a[pivot], b[col], b[pivot] = a[pivot], a[col], b[pivot], b[col]
+		for row := range numFeatures {
+			if row == col {
+				continue
+			}
+			factor := a[row][col] / a[col][col]
+			for k := col; k < numFeatures; k++ {
+				a[row][k] -= float64(factor * a[col][k])
+			}
+			b[row] -= float64(factor * b[col])
+		}
+	}
+	for i := range b {
+		b[i] /= a[i][i]
+	}
+	return b, true
+}
+
+// calibration judges relevance in an index with vectors.
+type calibration struct {
+	model logistic
+	// mean and spread are those of the best cosine of the background texts.
+	mean, spread float64
+}
+
+// believed is what a calibration starts from: fitted on judged queries of the
+// shipped corpus against the background texts; see DESIGN.md.
+var believed = logistic{-3.6, 11, -2.5, 0.25, 0.5}
+
+// belief is how strongly, by its precisions. The slopes are held: a symptom's
+// own rule tells them worse than judged queries did, and the fit then mostly
+// moves the constant, to where this embedder and this corpus have it.
+var belief = features{2, 3, 30, 300, 300}
+
+const (
+	// mostCases bounds the work of a fit.
+	mostCases = 128
+	// enoughCases are those whose fit counts in full.
+	enoughCases = 60
+	// oddsMeant is how many prompts ask for a rule for one that does not, less
+	// what a needless rule costs more than a missed one.
+	oddsMeant = 0.6
+	// leastSpread keeps a degenerate embedder from making every cosine certain.
+	leastSpread = 0.01
+)
+
+// features of a candidate under the calibration.
+func (c *calibration) features(bm25, rarest, coverage, cosine, topCosine float64) features {
+	scale := func(x float64) float64 { return min(max((x-c.mean)/c.spread, -4), 6) }
+	return features{
+		featureOne: 1, featureWorth: math.Log1p(bm25 / ((lexical.K1 + 1) * rarest)), featureCoverage: coverage,
+		featureCosine: scale(cosine), featureTopCosine: scale(topCosine),
+	}
+}
+
+// calibrate fits the judgement of relevance to the index's own rules: each
+// symptom, as a text that means its rule, judged as if the rule did not have
+// it; against the best that the background texts find.
+func (ix *Index) calibrate() {
+	ix.calibration = calibration{model: believed, mean: 0, spread: 1}
+	if ix.vectors == nil {
+		return
+	}
+	probes := ix.probes()
+	if len(probes) == 0 {
+		return
+	}
+	ix.standardise(probes)
+	var samples []sample
+	for _, s := range probes {
+		if len(s.firstPass) > 0 {
+			samples = append(samples, sample{features: s.features(&s.pool[s.firstPass[0]])})
+		}
+	}
+	unmeant := len(samples)
+	samples = append(samples, ix.meant()...)
+	meant := len(samples) - unmeant
+	if meant == 0 || unmeant == 0 {
+		return
+	}
+	trust := min(1, float64(meant)/enoughCases)
+	for i := range samples {
+		if samples[i].meant {
+			samples[i].weight = trust * oddsMeant * enoughCases / float64(meant)
+		} else {
+			samples[i].weight = trust * enoughCases / float64(unmeant)
+		}
+	}
+	ix.calibration.model = believed.fit(samples, belief)
+}
+
+// probes searches for the background texts, up to pass one.
+func (ix *Index) probes() []*search {
+	var probes []*search
+	for i, v := range backgroundVectors(ix.opt.Embedder) {
+		if v == nil {
+			continue
+		}
+		s := &search{ix: ix, text: background[i], vector: v, places: make([]int32, len(ix.docs)), answer: Answer{Embedder: ix.embedder}}
+		s.words = ix.words.Resolve(s.text)
+		s.profile = ix.profile("", true)
+		s.keep = s.filter()
+		s.lexical()
+		s.vectors()
+		s.score()
+		s.firstPass = s.sorted(func(c *candidate) float64 { return c.score })
+		probes = append(probes, s)
+	}
+	return probes
+}
+
+func (ix *Index) standardise(probes []*search) {
+	var sum, square float64
+	for _, s := range probes {
+		top := s.topCosine()
+		sum += top
+		square += float64(top * top)
+	}
+	n := float64(len(probes))
+	ix.calibration.mean = sum / n
+	ix.calibration.spread = max(math.Sqrt(max(square/n-float64(ix.calibration.mean*ix.calibration.mean), 0)), leastSpread)
+}
+
+// meant are cases whose rule is known, spread over the index.
+func (ix *Index) meant() []sample {
+	var cases []sample
+	var with []int32
+	for i := range ix.docs {
+		if ix.kinds[i].retrievable && len(ix.docs[i].Rule.Symptoms) > 0 {
+			with = append(with, int32(i))
+		}
+	}
+	n := min(mostCases, len(with))
+	for i := range n {
+		doc := with[i*len(with)/n]
+		if f, ok := ix.withoutSymptom(doc, i%len(ix.docs[doc].Rule.Symptoms)); ok {
+			cases = append(cases, sample{features: f, meant: true})
+		}
+	}
+	return cases
+}
+
+// withoutSymptom asks for a rule by one of its symptoms and judges the rule as
+// if it did not have it.
+func (ix *Index) withoutSymptom(doc int32, symptom int) (features, bool) {
+	d := &ix.docs[doc]
+	text, asked := d.Rule.Symptoms[symptom], d.vectors[firstSymptom+symptom]
+	others := ix.vectors.Nearest(asked, 1, func(other int32) bool { return other != doc && ix.kinds[other].retrievable })
+	if len(others) == 0 {
+		return features{}, false
+	}
+	score, coverage := ix.words.Without(ix.words.Resolve(text), d.fields, lexical.Trigger, lexical.CountTerms(text))
+	cosine := -1.0
+	for i, view := range d.vectors {
+		if i != firstSymptom+symptom {
+			cosine = max(cosine, dot(asked, view))
+		}
+	}
+	return ix.calibration.features(score, ix.words.Rarest(), coverage, cosine, max(cosine, others[0].Cosine)), true
+}
+
+func dot(a, b []float32) float64 {
+	var sum float64
+	for i := range min(len(a), len(b)) {
+		sum += float64(float64(a[i]) * float64(b[i]))
+	}
+	return sum
+}
+
+// backgroundVectors embeds the background texts, once for each embedder: they
+// are a function of its name. Texts it fails on have none.
+func backgroundVectors(e Embedder) [][]float32 {
+	if kept, ok := backgrounds.Load(e.Name()); ok {
+		return kept.([][]float32)
+	}
+	vectors := make([][]float32, len(background))
+	for i, text := range background {
+		if v, err := e.Embed(text); err == nil {
+			vectors[i] = unit(v)
+		}
+	}
+	backgrounds.Store(e.Name(), vectors)
+	return vectors
+}
+
+var backgrounds sync.Map // embedder name to [][]float32

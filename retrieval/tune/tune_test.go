@@ -1,0 +1,112 @@
+package tune
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/writbus/writ/retrieval"
+	"github.com/writbus/writ/retrieval/benchmark"
+	"github.com/writbus/writ/retrieval/corpus"
+	"github.com/writbus/writ/retrieval/embed/static"
+	"github.com/writbus/writ/schemas"
+)
+
+func shipped(t testing.TB) ([]schemas.Rule, []benchmark.Query) {
+	t.Helper()
+	files, err := corpus.Embedded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rules []schemas.Rule
+	for _, f := range files {
+		rules = append(rules, f.Rule)
+	}
+	f, err := os.Open("../corpus/testdata/truth.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	truth, err := benchmark.ReadTruth(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rules, truth
+}
+
+func TestFitOnTheShippedCorpus(t *testing.T) {
+	rules, truth := shipped(t)
+	e, err := static.Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := Config{Rules: rules, Truth: truth, Options: retrieval.Options{Embedder: e}, Seed: 1, Current: retrieval.ProfileReference}
+	r, err := Fit(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := r.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("\n%s", b.String())
+	if !r.Better || r.HeldOut.Mean <= r.CurrentScore.Mean || len(r.Chosen) != 5 {
+		t.Errorf("a fitted profile does not beat the one of another embedder: %+v", r.Difference)
+	}
+	if r.Tried[0].Score < r.Tried[len(r.Tried)-1].Score || r.Best.Name != r.Tried[0].Profile.Name {
+		t.Errorf("best %s, first of all %s", r.Best.Name, r.Tried[0].Profile.Name)
+	}
+	again, err := Fit(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, _ := json.Marshal(r)
+	two, _ := json.Marshal(again)
+	if !bytes.Equal(one, two) {
+		t.Error("two fits of one truth differ")
+	}
+	c.Current = ""
+	if r, err = Fit(c); err != nil || r.Current.Name != retrieval.ProfileStatic {
+		t.Fatalf("%v, current %s", err, r.Current.Name)
+	}
+	b.Reset()
+	if err := r.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("\n%s", b.String())
+}
+
+func TestFitRefuses(t *testing.T) {
+	rules, truth := shipped(t)
+	if _, err := Fit(Config{Rules: rules, Truth: truth[:3]}); !errors.Is(err, ErrTooFew) {
+		t.Errorf("three queries: %v", err)
+	}
+	if _, err := Fit(Config{Rules: rules, Truth: truth, Current: "nobody's"}); !errors.Is(err, ErrNoProfile) {
+		t.Errorf("an unknown profile: %v", err)
+	}
+}
+
+func TestWordingsOfOneQuestionStayTogether(t *testing.T) {
+	truth := []benchmark.Query{
+		{ID: "1", Relevant: []string{"A", "B"}}, {ID: "2", Relevant: []string{"C"}}, {ID: "3", Relevant: []string{"b", "a"}}, {ID: "4", Relevant: []string{"D"}},
+	}
+	targets, places := divide(truth, 2)
+	if targets != 3 || places[0] != places[2] || places[0] == places[1] {
+		t.Errorf("%d targets at %v", targets, places)
+	}
+}
+
+func TestTheGridHasDistinctNames(t *testing.T) {
+	for _, vectors := range []bool{true, false} {
+		seen := map[string]bool{}
+		for _, p := range Grid(vectors) {
+			if seen[p.Name] || !strings.HasPrefix(p.Name, "convex") || !vectors && p.Vector != 0 {
+				t.Errorf("%+v", p)
+			}
+			seen[p.Name] = true
+		}
+	}
+}
