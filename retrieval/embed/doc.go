@@ -1,0 +1,13 @@
+// Package embed finds the embedder that a model directory holds. [Load] detects
+// the kind, checks the files against the checksums that come with them, gives
+// the model a name that changes with its content, and remembers the vectors of
+// recent queries.
+//
+// The embedders themselves are its sub-packages: bert and model2vec read
+// directories, openai asks an HTTP endpoint, static is the built-in table. This
+// package knows the first two.
+//
+// Guarantees: what is loaded has the content its checksums say; two models with
+// one name give the same vectors but for rounding; errors name the file and what
+// to do. It never falls back to another embedder.
+package embed
