@@ -206,24 +206,29 @@ func (c *hookCall) take(f payloadFields) {
 // project than it was started in is held to that one.
 func (h *hook) guard(dirs ...string) {
 	for _, dir := range dirs {
-		if root, found := findProject(dir); found {
+		if root, found := h.app.findProject(dir); found {
 			h.project.Store(&root)
 			return
 		}
 	}
 }
 
-// findProject looks above a folder as it is named, and as its links resolve.
-func findProject(dir string) (root string, found bool) {
+// findProject looks above a folder as it is named, and as its links resolve,
+// for settings or a project that was registered when it had them.
+func (a *app) findProject(dir string) (root string, found bool) {
 	if !filepath.IsAbs(dir) {
 		return "", false
 	}
 	dir = filepath.Clean(dir)
-	if root, found := config.FindProject(dir); found {
+	find := config.FindProject
+	if dataDir, err := a.env.dataDir(); err == nil {
+		find = func(dir string) (string, bool) { return config.FindGuarded(dataDir, dir) }
+	}
+	if root, found := find(dir); found {
 		return root, true
 	}
 	if real, err := filepath.EvalSymlinks(dir); err == nil && real != dir {
-		return config.FindProject(real)
+		return find(real)
 	}
 	return "", false
 }

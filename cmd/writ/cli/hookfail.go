@@ -74,7 +74,7 @@ func (h *hook) failing(call hookCall, cause error) schemas.HookReply {
 // an agent made for itself decides nothing.
 func (h *hook) failsOpen(root string) (bool, error) {
 	roots := []string{root}
-	if started, found := findProject(h.app.env.Getenv("CLAUDE_PROJECT_DIR")); found && started != root {
+	if started, found := h.app.findProject(h.app.env.Getenv("CLAUDE_PROJECT_DIR")); found && started != root {
 		roots = append(roots, started)
 	}
 	for _, root := range roots {

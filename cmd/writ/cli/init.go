@@ -78,6 +78,9 @@ func (a *app) install(ctx context.Context, root string) error {
 	if err != nil {
 		return installFault(err)
 	}
+	if err := a.register(root); err != nil {
+		return explain("init", err)
+	}
 	outer, nested := config.FindProject(filepath.Dir(root))
 	if nested {
 		report.Warnings = append(report.Warnings, outer+" uses Writ as well; inside "+root+" its own settings hold")
@@ -132,4 +135,14 @@ func (a *app) stableProgram(ctx context.Context) (string, error) {
 		}
 	}
 	return filepath.Abs(program)
+}
+
+// register notes in the data folder that the project is under guard, so that
+// the guard does not vanish with a file of the project.
+func (a *app) register(root string) error {
+	dataDir, err := a.env.dataDir()
+	if err != nil {
+		return err
+	}
+	return config.Register(dataDir, root)
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/writbus/writ/cmd/writ/cli/install"
+	"github.com/writbus/writ/cmd/writd/config"
 )
 
 func (a *app) uninstallCommand() *cobra.Command {
@@ -23,6 +24,13 @@ others only Writ's own entries go. The log keeps what happened.`,
 			report, err := install.Uninstall(root)
 			if err != nil {
 				return installFault(err)
+			}
+			dataDir, err := a.env.dataDir()
+			if err != nil {
+				return explain("uninstall", err)
+			}
+			if err := config.Unregister(dataDir, root); err != nil {
+				return explain("uninstall", err)
 			}
 			if a.json {
 				return a.printJSON(report)

@@ -67,6 +67,31 @@ func TestFindProjectWalksUp(t *testing.T) {
 	}
 }
 
+func TestARegisteredProjectStaysUnderGuard(t *testing.T) {
+	data, root := t.TempDir(), t.TempDir()
+	below := filepath.Join(root, "a", "b")
+	put(t, filepath.Join(below, "x"), "")
+	if got, found := FindGuarded(data, below); found {
+		t.Fatalf("found %q before anything is registered", got)
+	}
+	if err := Register(data, root); err != nil {
+		t.Fatal(err)
+	}
+	if got, found := FindGuarded(data, below); !found || got != root {
+		t.Errorf("without a settings file: %q, %v", got, found)
+	}
+	put(t, filepath.Join(root, "a", ProjectFile), "")
+	if got, _ := FindGuarded(data, below); got != filepath.Join(root, "a") {
+		t.Errorf("the nearest project is %q", got)
+	}
+	if err := errors.Join(Unregister(data, root), Unregister(data, root), os.RemoveAll(filepath.Join(root, "a", ".writ"))); err != nil {
+		t.Fatal(err)
+	}
+	if got, found := FindGuarded(data, below); found {
+		t.Errorf("found %q after it was taken out", got)
+	}
+}
+
 func TestSettings(t *testing.T) {
 	dir := t.TempDir()
 	if s, err := Load(dir); err != nil || s.Durability != "power-loss" || s.DataDir != dir {

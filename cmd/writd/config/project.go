@@ -40,6 +40,9 @@ type Project struct {
 	// UnsourcedPrompts says whether a prompt whose host does not say who
 	// submitted it may approve: allow or refuse.
 	UnsourcedPrompts string `yaml:"unsourced_prompts"`
+	// MCPWriters are patterns of MCP tools that write files, such as
+	// "mcp__fs__write_*"; what they write cannot be told from their arguments.
+	MCPWriters []string `yaml:"mcp_writers"`
 	// BudgetTokens bounds the rules injected with a prompt.
 	BudgetTokens int `yaml:"budget_tokens"`
 	// Domains are always active in this project, beside those seen from files.
@@ -61,7 +64,7 @@ func DefaultProject() Project {
 // has Writ.
 func FindProject(dir string) (root string, found bool) {
 	for {
-		if info, err := os.Stat(filepath.Join(dir, ProjectFile)); err == nil && info.Mode().IsRegular() {
+		if hasProjectFile(dir) {
 			return dir, true
 		}
 		parent := filepath.Dir(dir)
@@ -70,6 +73,11 @@ func FindProject(dir string) (root string, found bool) {
 		}
 		dir = parent
 	}
+}
+
+func hasProjectFile(dir string) bool {
+	info, err := os.Stat(filepath.Join(dir, ProjectFile))
+	return err == nil && info.Mode().IsRegular()
 }
 
 // LoadProject reads a project's settings. With an error the settings are the

@@ -16,7 +16,6 @@ import (
 // log. Whatever opens a gate, changes a mode or says that a tool was allowed is
 // written by the daemon alone, as the outcome of a decision.
 var emittable = map[schemas.Type]bool{
-	"prompt.submitted":     true,
 	"hook.observed":        true,
 	"observation.recorded": true,
 	"observation.regated":  true,

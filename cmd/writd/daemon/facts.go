@@ -74,6 +74,9 @@ func (d *Daemon) readProject(root, home string) project {
 	p := project{root: resolved(root)}
 	p.language = languagesOf(p.root)
 	p.settings, p.problem = config.LoadProject(root)
+	if _, err := os.Stat(filepath.Join(root, config.ProjectFile)); errors.Is(err, fs.ErrNotExist) {
+		p.problem = fmt.Errorf("%s is gone from %s. Restore it (git checkout, or writ init); to end the guard use writ uninstall", config.ProjectFile, root)
+	}
 	p.layout = enforcement.Layout{
 		Project: filepath.ToSlash(p.root), Home: filepath.ToSlash(resolved(home)),
 		DataDir: filepath.ToSlash(resolved(d.layout.Root)), Temp: tempFolders(),
@@ -87,6 +90,7 @@ func (p project) policy() enforcement.Settings {
 	s := enforcement.DefaultSettings()
 	s.DenyToAsk = p.settings.DenyToAsk
 	s.Subagents = p.settings.Subagents
+	s.MCPWriters = p.settings.MCPWriters
 	s.AllowUnsourcedPrompts = p.settings.UnsourcedPrompts == "allow"
 	return s
 }
@@ -169,15 +173,37 @@ func digest(content []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// maxHashed bounds what is hashed within a hook's time.
+const maxHashed = 64 << 20
+
+// openRegular opens a regular file. It never waits: opening a pipe that somebody
+// put in a file's place would, for ever.
+func openRegular(path string) (*os.File, int64, error) {
+	if info, err := os.Stat(path); err != nil {
+		return nil, 0, err
+	} else if !info.Mode().IsRegular() {
+		return nil, 0, fmt.Errorf("daemon: %s is not a regular file", path)
+	}
+	f, err := os.OpenFile(path, os.O_RDONLY|nonBlocking, 0)
+	if err != nil {
+		return nil, 0, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("daemon: %s is not a regular file", path)
+	}
+	if err != nil {
+		return nil, 0, errors.Join(err, f.Close())
+	}
+	return f, info.Size(), nil
+}
+
 func readBounded(path string) ([]byte, error) {
-	f, err := os.Open(path)
+	f, _, err := openRegular(path)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("daemon: %s is not a regular file", path)
-	}
 	content, err := io.ReadAll(io.LimitReader(f, maxRead+1))
 	if err == nil && len(content) > maxRead {
 		return nil, fmt.Errorf("daemon: %s is over %d bytes", path, maxRead)
@@ -192,13 +218,14 @@ func (p project) fileState(rel string) (state schemas.FileState, found bool) {
 	if !filepath.IsAbs(rel) {
 		path = filepath.Join(p.root, filepath.FromSlash(rel))
 	}
-	f, err := os.Open(path)
+	f, size, err := openRegular(path)
 	if err != nil {
 		return schemas.FileState{Path: rel}, false
 	}
 	defer func() { _ = f.Close() }()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return schemas.FileState{Path: rel}, false
+	if size > maxHashed {
+		// No hash of a content is of this form, so it is never the approved one.
+		return schemas.FileState{Path: rel, SHA256: fmt.Sprintf("over %d bytes", maxHashed), Bytes: size}, true
 	}
 	h := sha256.New()
 	n, err := io.Copy(h, f)

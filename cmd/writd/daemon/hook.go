@@ -72,7 +72,7 @@ func (d *Daemon) firstProject(ctx context.Context, session, now string) string {
 	if err != nil || state.Project == "" || state.Project == now {
 		return now
 	}
-	if root, guarded := config.FindProject(state.Project); guarded && root == state.Project {
+	if root, guarded := config.FindGuarded(d.layout.Root, state.Project); guarded && root == state.Project {
 		return state.Project
 	}
 	return now
@@ -207,7 +207,7 @@ func (d *Daemon) onPrompt(ctx context.Context, t turn) (hosts.Answer, error) {
 	decision, state, err := d.sessions.act(ctx, t.Session, t.meta(promptActor(t)), func(s enforcement.State) (enforcement.Decision, error) {
 		decision, err := enforcement.Decide(s, enforcement.SubmitPrompt{
 			Prompt: strings.ToValidUTF8(t.Prompt, "�"), ActID: "prompt:" + act, PromptID: t.PromptID, Origin: t.Origin,
-			Command: t.Command, Arguments: t.Args,
+			Command: t.Command, Arguments: t.Args, Agent: t.Agent,
 			Workspace: d.approvable(ctx, t.project, t.Session, s), Settings: t.project.policy(),
 		})
 		if err != nil || t.Kind == hosts.Command {
@@ -275,7 +275,7 @@ func (t turn) gateless() bool {
 func (t turn) private() []string {
 	var paths []string
 	for _, p := range t.Reads {
-		if at := t.project.target(p, t.Dir); t.project.layout.InData(at.Path) {
+		if at := t.project.target(p, t.Dir); t.project.layout.InData(at.Path) || t.Tool == "Grep" && t.project.layout.AroundData(at.Path) {
 			paths = append(paths, at.Path)
 		}
 	}
@@ -299,7 +299,11 @@ func (d *Daemon) request(ctx context.Context, t turn, s enforcement.State, paren
 		if dir == "" {
 			dir = t.project.root
 		}
-		request.Shell = enforcement.Inspect(t.project.layout, filepath.ToSlash(dir), *t.Shell, nil, readlink)
+		if t.Tool == "PowerShell" {
+			request.Shell = enforcement.InspectPowerShell(t.project.layout, filepath.ToSlash(dir), *t.Shell, readlink)
+		} else {
+			request.Shell = enforcement.Inspect(t.project.layout, filepath.ToSlash(dir), *t.Shell, nil, readlink)
+		}
 	}
 	if t.Tool == "ExitPlanMode" {
 		request.Plan = []byte(t.Plan)
@@ -366,7 +370,7 @@ func (d *Daemon) onAfterTool(ctx context.Context, t turn) (hosts.Answer, error) 
 	if t.gateless() {
 		return d.plain(ctx, t, "agent", enforcement.Observe{HookObserved: t.observed()})
 	}
-	if t.Tool == "ExitPlanMode" && t.Kind == hosts.AfterTool {
+	if t.Tool == "ExitPlanMode" && t.Kind == hosts.AfterTool && t.asksItsUser() {
 		return d.onPlanDialog(ctx, t)
 	}
 	session, parent, err := d.actor(ctx, t)
@@ -405,6 +409,16 @@ func (d *Daemon) onAfterTool(ctx context.Context, t turn) (hosts.Answer, error) 
 	return hosts.Answer{Context: decision.Context, Notice: decision.Notice}, err
 }
 
+// asksItsUser says that the host showed its dialog to somebody: some of its
+// modes accept every plan by themselves.
+func (t turn) asksItsUser() bool {
+	switch t.Permissions {
+	case "bypassPermissions", "dontAsk", "auto":
+		return false
+	}
+	return true
+}
+
 // onPlanDialog takes the host's own plan dialog, which the user accepted, as
 // an approval of the very plan that it showed.
 func (d *Daemon) onPlanDialog(ctx context.Context, t turn) (hosts.Answer, error) {
@@ -414,7 +428,7 @@ func (d *Daemon) onPlanDialog(ctx context.Context, t turn) (hosts.Answer, error)
 	}
 	decision, state, err := d.sessions.act(ctx, t.Session, t.meta("user"), func(s enforcement.State) (enforcement.Decision, error) {
 		return enforcement.Decide(s, enforcement.ApproveGate{
-			Gate: enforcement.GatePlan, Channel: "dialog", ActID: "tool:" + act, Presented: []byte(t.Plan),
+			Gate: enforcement.GatePlan, Channel: "dialog", ActID: "tool:" + act, Presented: []byte(t.Plan), Agent: t.Agent,
 			Workspace: d.approvable(ctx, t.project, t.Session, s), Settings: t.project.policy(),
 		})
 	})

@@ -26,6 +26,7 @@ type claudePayload struct {
 	AgentID       string          `json:"agent_id"`
 	AgentType     string          `json:"agent_type"`
 	Model         string          `json:"model"`
+	Permissions   string          `json:"permission_mode"`
 	Source        string          `json:"source"`
 	Reason        string          `json:"reason"`
 	Trigger       string          `json:"trigger"`
@@ -47,6 +48,7 @@ type claudeInput struct {
 	FilePath     string  `json:"file_path"`
 	NotebookPath string  `json:"notebook_path"`
 	Path         string  `json:"path"`
+	URI          string  `json:"uri"`
 	Content      *string `json:"content"`
 	OldString    string  `json:"old_string"`
 	NewString    string  `json:"new_string"`
@@ -88,7 +90,7 @@ func parseClaude(event string, payload []byte) (Call, error) {
 	c := Call{
 		Host: "claude", Hook: p.Hook, Kind: claudeKinds[p.Hook],
 		Session: p.SessionID, Agent: p.AgentID, AgentType: p.AgentType,
-		Dir: p.Dir, Transcript: p.Transcript, Model: p.Model,
+		Dir: p.Dir, Transcript: p.Transcript, Model: p.Model, Permissions: p.Permissions,
 		Reason: p.Reason, Prompt: p.Prompt, PromptID: p.PromptID,
 		Tool: p.ToolName, ToolUseID: p.ToolUseID, Error: p.Error, Millis: int64(p.Millis),
 		Message: p.LastMessage, Input: p.ToolInput,
@@ -130,8 +132,12 @@ func (c *Call) readClaudeTool(response json.RawMessage) error {
 	if len(c.Input) == 0 {
 		c.Input = json.RawMessage("{}")
 	}
-	if err := json.Unmarshal(c.Input, &in); err != nil {
-		if claudeWrites(c.Tool) {
+	exact, err := exactKeys(c.Input)
+	if err == nil {
+		err = json.Unmarshal(exact, &in)
+	}
+	if err != nil {
+		if claudeWrites(c.Tool) || claudeShell(c.Tool) {
 			return fmt.Errorf("%w: input of %s: %w", ErrPayload, c.Tool, err)
 		}
 		return nil
@@ -159,6 +165,14 @@ func (c *Call) readClaudeTool(response json.RawMessage) error {
 				c.Reads = append(c.Reads, path)
 			}
 		}
+	default:
+		if strings.HasPrefix(c.Tool, "mcp__") {
+			for _, path := range []string{in.FilePath, in.Path, strings.TrimPrefix(in.URI, "file://")} {
+				if path != "" {
+					c.Reads = append(c.Reads, path)
+				}
+			}
+		}
 	case "Bash", "PowerShell", "Monitor":
 		c.Shell = in.Command
 	case "ExitPlanMode":
@@ -173,10 +187,33 @@ func (c *Call) readClaudeTool(response json.RawMessage) error {
 	if claudeWrites(c.Tool) && (len(c.Writes) == 0 || c.Writes[0].Path == "") {
 		return fmt.Errorf("%w: %s without a path", ErrPayload, c.Tool)
 	}
-	if (c.Tool == "Bash" || c.Tool == "PowerShell") && c.Shell == nil {
+	if claudeShell(c.Tool) && c.Tool != "Monitor" && c.Shell == nil {
 		return fmt.Errorf("%w: %s without a command", ErrPayload, c.Tool)
 	}
 	return nil
+}
+
+// inputKeys are the keys of a tool's input that Writ reads.
+var inputKeys = []string{"file_path", "notebook_path", "path", "content", "old_string", "new_string", "replace_all", "edits", "command", "plan"}
+
+// exactKeys keeps the keys that are spelled as the host reads them: a decoder
+// that takes FILE_PATH for file_path would judge another file than is written.
+func exactKeys(input json.RawMessage) (json.RawMessage, error) {
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(input, &all); err != nil {
+		return nil, err
+	}
+	kept := map[string]json.RawMessage{}
+	for _, key := range inputKeys {
+		if value, ok := all[key]; ok {
+			kept[key] = value
+		}
+	}
+	return json.Marshal(kept)
+}
+
+func claudeShell(tool string) bool {
+	return tool == "Bash" || tool == "PowerShell" || tool == "Monitor"
 }
 
 func claudeWrites(tool string) bool {

@@ -68,23 +68,26 @@ type Call struct {
 	Dir        string // absolute working folder
 	Transcript string
 	Model      string
-	Source     string // how a session started
-	Reason     string // why it ended, what triggered a compaction
-	Prompt     string
-	PromptID   string
-	Origin     string // who submitted the prompt, "" where the host does not say
-	Command    string // slash command without the slash
-	Args       string
-	Tool       string
-	ToolUseID  string
-	Writes     []Write
-	Reads      []string // paths that a reading tool names
-	Shell      *string  // the command line of a shell tool
-	Error      string
-	Millis     int64
-	Plan       string // text of a native plan dialog
-	Message    string // the agent's last words
-	Input      json.RawMessage
+	// Permissions is the host's mode of asking its user, "bypassPermissions" for
+	// one that asks nothing.
+	Permissions string
+	Source      string // how a session started
+	Reason      string // why it ended, what triggered a compaction
+	Prompt      string
+	PromptID    string
+	Origin      string // who submitted the prompt, "" where the host does not say
+	Command     string // slash command without the slash
+	Args        string
+	Tool        string
+	ToolUseID   string
+	Writes      []Write
+	Reads       []string // paths that a reading tool names
+	Shell       *string  // the command line of a shell tool
+	Error       string
+	Millis      int64
+	Plan        string // text of a native plan dialog
+	Message     string // the agent's last words
+	Input       json.RawMessage
 }
 
 // Verdict of an Answer. The zero value says nothing: the host's own permission

@@ -18,7 +18,7 @@ const timeout = 10
 // otherwise.
 const (
 	toolsThatWrite = `^(Write|Edit|MultiEdit|NotebookEdit|Bash|PowerShell|Monitor|mcp__.*)$`
-	toolsBefore    = `^(Write|Edit|MultiEdit|NotebookEdit|Bash|PowerShell|Monitor|mcp__.*|Read|ExitPlanMode|Task|Agent|TodoWrite|TaskCreate|TaskUpdate)$`
+	toolsBefore    = `^(Write|Edit|MultiEdit|NotebookEdit|Bash|PowerShell|Monitor|mcp__.*|Read|Grep|ExitPlanMode|Task|Agent|TodoWrite|TaskCreate|TaskUpdate)$`
 	toolsAfter     = `^(Write|Edit|MultiEdit|NotebookEdit|Bash|PowerShell|Monitor|mcp__.*|ExitPlanMode)$`
 	ownCommands    = `writ-approve|writ-mode|writ-status|writ-query`
 )

@@ -42,6 +42,10 @@ const defaultProject = `# How Writ guards this project. Remove the # to change a
 # The one file that review mode may write.
 # findings: findings.md
 
+# MCP tools that write files; what they write cannot be told, so they are asked
+# for while a gate is closed.
+# mcp_writers: ["mcp__fs__write_*"]
+
 # Whether a prompt may approve when its host does not say who typed it: allow or
 # refuse.
 # unsourced_prompts: allow
