@@ -13,7 +13,7 @@ import (
 // state. The document is what a cold aggregate is loaded from, before the tail
 // of its own subject.
 //
-// S is stored as JSON, and a batch keeps it decoded while events of the
+// S is stored as JSON, and stays decoded in memory while events of the
 // aggregate go on. So S must survive JSON: evolve must do the same with a
 // decoded state as with the one that was encoded.
 type Fold[S any] struct {
@@ -22,7 +22,20 @@ type Fold[S any] struct {
 	types   []schemas.Type
 	evolve  func(S, schemas.Event) S
 
-	kept map[string]*foldDocument[S] // of this batch
+	kept  map[string]*keptDocument[S] // of this batch, and recent ones
+	size  int                         // of what is kept, in bytes of JSON
+	round int                         // number of the batch
+	key   []byte                      // scratch
+}
+
+// foldKeep bounds the documents that a Fold keeps decoded, in bytes of their
+// JSON: those of the sessions that go on at the time.
+const foldKeep = 4 << 20
+
+type keptDocument[S any] struct {
+	foldDocument[S]
+	size  int // as it was last read or written
+	round int // of the last event
 }
 
 // foldDocument is the stored form. Persisted; never change a field's meaning
@@ -46,7 +59,7 @@ type Folded[S any] struct {
 // to; types must not be empty. evolve cannot fail and depends on its arguments
 // alone.
 func NewFold[S any](name string, version int, types []schemas.Type, evolve func(S, schemas.Event) S) *Fold[S] {
-	return &Fold[S]{name: name, version: version, types: types, evolve: evolve, kept: map[string]*foldDocument[S]{}}
+	return &Fold[S]{name: name, version: version, types: types, evolve: evolve, kept: map[string]*keptDocument[S]{}}
 }
 
 // Name implements Projector.
@@ -59,32 +72,61 @@ func (f *Fold[S]) Version() int { return f.version }
 func (f *Fold[S]) Types() []schemas.Type { return f.types }
 
 // Begin implements Batcher.
-func (f *Fold[S]) Begin() { clear(f.kept) }
+func (f *Fold[S]) Begin() {
+	clear(f.kept)
+	f.size = 0
+}
+
+// Continue implements Continuer. Documents that the batch before did not touch
+// go first.
+func (f *Fold[S]) Continue() {
+	if f.size > foldKeep {
+		for key, doc := range f.kept {
+			if doc.round != f.round {
+				f.size -= doc.size
+				delete(f.kept, key)
+			}
+		}
+	}
+	if f.size > foldKeep {
+		f.Begin()
+	}
+	f.round++
+}
 
 // Apply implements Projector.
 func (f *Fold[S]) Apply(v View, e schemas.Event) error {
-	key := foldKey(e.Aggregate)
-	doc := f.kept[string(key)]
+	f.key = appendIDKey(f.key[:0], 'f', string(e.Aggregate.Kind), e.Aggregate.ID)
+	doc := f.kept[string(f.key)]
 	if doc == nil {
-		stored, _, err := getDocument[foldDocument[S]](v, key)
+		stored, _, err := getDocument[foldDocument[S]](v, f.key)
 		if err != nil {
 			return err
 		}
-		doc = &stored
+		doc = &keptDocument[S]{foldDocument: stored}
 		doc.Aggregate = e.Aggregate
-		f.kept[string(key)] = doc
+		f.kept[string(f.key)] = doc
 	}
 	doc.State = f.evolve(doc.State, e)
-	doc.Last = e.Position
+	doc.Last, doc.round = e.Position, f.round
 	return nil
 }
 
 // Flush implements Batcher.
 func (f *Fold[S]) Flush(v View) error {
 	for key, doc := range f.kept {
-		if err := setDocument(v, []byte(key), doc); err != nil {
+		if doc.round != f.round {
+			continue
+		}
+		value, err := json.Marshal(doc.foldDocument)
+		if err != nil {
+			return fmt.Errorf("projections: value of %q: %w", key, err)
+		}
+		if err := v.Set([]byte(key), value); err != nil {
 			return err
 		}
+		f.size += len(value) - doc.size
+		doc.size = len(value)
 	}
 	return nil
 }

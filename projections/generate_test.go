@@ -56,12 +56,18 @@ type bumpedBatcher struct {
 	projections.Batcher
 }
 
+// bumpedContinuer keeps its going on too.
+type bumpedContinuer struct {
+	bumped
+	projections.Continuer
+}
+
 // allViews returns every projector, its version raised.
 func allViews(by int) []projections.Projector {
 	fold, gate := sessionFold(), projections.NewVerdicts()
 	return []projections.Projector{
 		bumped{tally{}, by},
-		bumpedBatcher{bumped{fold, by}, fold},
+		bumpedContinuer{bumped{fold, by}, fold},
 		bumped{projections.NewSessions(), by},
 		bumped{projections.NewRules(), by},
 		bumped{projections.NewFrequency(nil), by},

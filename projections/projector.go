@@ -36,6 +36,16 @@ type Batcher interface {
 	Flush(View) error
 }
 
+// Continuer is implemented by a Batcher that can go on with what it keeps from
+// one batch to the next.
+type Continuer interface {
+	Batcher
+	// Continue is called instead of Begin where the batch before was flushed
+	// and committed to the same view. What is kept must be worth what reading
+	// it again would give.
+	Continue()
+}
+
 // Committed is implemented by a projector behind which something in memory,
 // such as a search index, follows the view.
 type Committed interface {

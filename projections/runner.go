@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/writbus/writ/schemas"
 )
@@ -21,6 +22,7 @@ type runner struct {
 
 	apply  sync.Mutex // one batch at a time; guards what follows
 	gen    *generation
+	goesOn bool            // the projector's memory is that of gen's last commit
 	events []schemas.Event // of one record, used again
 
 	mu        sync.Mutex // guards what follows
@@ -31,6 +33,8 @@ type runner struct {
 	reason    string // of the last rebuild
 	trouble   error
 	progress  chan struct{} // closed when something above changes; nil while nobody waits
+	waiting   int           // calls of waitFor that wait
+	hurry     chan struct{} // closed when one begins to; nil while nobody lingers
 }
 
 func newRunner(p Projector, log Log, store Store, q *quarantine, opt Options) *runner {
@@ -88,7 +92,7 @@ func (v *runner) cycle(ctx context.Context) error {
 // adopt makes a generation the one that batches are applied to.
 func (v *runner) adopt(gen *generation, building bool) {
 	v.apply.Lock()
-	v.gen = gen
+	v.gen, v.goesOn = gen, false
 	v.apply.Unlock()
 	v.update(func() {
 		v.trouble = nil
@@ -166,6 +170,9 @@ func (v *runner) follow(ctx context.Context, s schemas.Stream, untilEnd bool) er
 	after := v.gen.checkpoints[s].Seq
 	v.apply.Unlock()
 	err := v.log.Follow(ctx, s, after, v.opt.MaxBatch, untilEnd, func(records []schemas.Record) error {
+		if !untilEnd && len(records) < lingerRecords {
+			v.linger(ctx)
+		}
 		return v.take(ctx, s, records)
 	})
 	if err != nil {
@@ -206,7 +213,46 @@ func (v *runner) update(change func()) {
 	}
 }
 
+// linger lets records gather, for the batch after this one too, unless
+// somebody waits.
+func (v *runner) linger(ctx context.Context) {
+	v.mu.Lock()
+	if v.waiting > 0 || v.opt.Linger < 0 {
+		v.mu.Unlock()
+		return
+	}
+	if v.hurry == nil {
+		v.hurry = make(chan struct{})
+	}
+	hurry := v.hurry
+	v.mu.Unlock()
+	timer := time.NewTimer(v.opt.Linger)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-hurry:
+	case <-ctx.Done():
+	}
+}
+
+// await counts a call that waits, and says how to end that.
+func (v *runner) await() (done func()) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.waiting++
+	if v.hurry != nil {
+		close(v.hurry)
+		v.hurry = nil
+	}
+	return func() {
+		v.mu.Lock()
+		v.waiting--
+		v.mu.Unlock()
+	}
+}
+
 func (v *runner) waitFor(ctx context.Context, s schemas.Stream, seq uint64) error {
+	awaiting := false
 	for {
 		v.mu.Lock()
 		done := v.serving && v.positions[s] >= seq
@@ -223,6 +269,10 @@ func (v *runner) waitFor(ctx context.Context, s schemas.Stream, seq uint64) erro
 			return nil
 		case stopped:
 			return fmt.Errorf("%w: %w", ErrStopped, cause)
+		}
+		if !awaiting {
+			awaiting = true
+			defer v.await()()
 		}
 		select {
 		case <-progress:

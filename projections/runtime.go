@@ -16,12 +16,21 @@ const (
 	// large enough that the commit costs nothing per record.
 	defaultBatch = 10_000
 	defaultRetry = 250 * time.Millisecond
+	// defaultLinger is short beside what people notice, and long beside a
+	// burst of decisions.
+	defaultLinger = 25 * time.Millisecond
+	// lingerRecords is how many records are worth a commit of their own.
+	lingerRecords = 256
 )
 
 // Options tune a Runtime. The zero value is good.
 type Options struct {
 	// MaxBatch bounds the records of one commit; 0 means 10,000.
 	MaxBatch int
+	// Linger is how long a live view waits for more records before it takes a
+	// few: a commit costs the same for one as for many. It does not wait while
+	// anybody is in WaitFor or CaughtUp. 0 means 25 ms, less than 0 not at all.
+	Linger time.Duration
 	// Retry is the pause after the log or the store failed; 0 means 250 ms.
 	Retry time.Duration
 	// Logger hears of rebuilds, stops and retries; nil is silence.
@@ -45,6 +54,9 @@ type Runtime struct {
 func NewRuntime(log Log, store Store, opt Options, ps ...Projector) (*Runtime, error) {
 	if opt.MaxBatch <= 0 {
 		opt.MaxBatch = defaultBatch
+	}
+	if opt.Linger == 0 {
+		opt.Linger = defaultLinger
 	}
 	if opt.Retry <= 0 {
 		opt.Retry = defaultRetry

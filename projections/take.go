@@ -68,6 +68,7 @@ func (v *runner) applyBatch(ctx context.Context, s schemas.Stream, records []sch
 		v.abandon()
 		return fmt.Errorf("commit %s/%d: %w", s, at.Seq, err)
 	}
+	v.goesOn = true
 	changed := gen.batch.committed()
 	gen.checkpoints[s] = at
 	if len(changed) > 0 && v.isServing() {
@@ -79,7 +80,17 @@ func (v *runner) applyBatch(ctx context.Context, s schemas.Stream, records []sch
 	return nil
 }
 
+// opening tells a projector that keeps something in memory of a new batch.
+func (v *runner) opening(b Batcher) {
+	if c, can := b.(Continuer); can && v.goesOn {
+		c.Continue()
+		return
+	}
+	b.Begin()
+}
+
 func (v *runner) abandon() {
+	v.goesOn = false
 	v.gen.batch.forget()
 	if b, is := v.p.(Batcher); is {
 		b.Begin()
@@ -105,8 +116,9 @@ func (v *runner) stage(ctx context.Context, s schemas.Stream, records []schemas.
 	at = v.gen.checkpoints[s]
 	batcher, batches := v.p.(Batcher)
 	if batches {
-		batcher.Begin()
+		v.opening(batcher)
 	}
+	v.goesOn = false
 	for _, r := range records {
 		if r.Seq <= at.Seq {
 			return at, fmt.Errorf("%w: %s/%d after %d", errRewound, s, r.Seq, at.Seq)
