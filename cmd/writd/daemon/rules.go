@@ -43,8 +43,11 @@ func (d *Daemon) read(view string, fn func(projections.Reader) error) error {
 	return fn(reader)
 }
 
-func (d *Daemon) ruleList(_ context.Context, q schemas.RuleQuery) (schemas.RuleList, error) {
+func (d *Daemon) ruleList(ctx context.Context, q schemas.RuleQuery) (schemas.RuleList, error) {
 	list := schemas.RuleList{Rules: []schemas.RuleSummary{}}
+	if err := d.caughtUp(ctx, schemas.StreamRules, viewRules); err != nil {
+		return list, err
+	}
 	err := d.read(viewRules, func(reader projections.Reader) error {
 		for state, err := range d.views.rules.All(reader) {
 			if err != nil {
@@ -65,7 +68,10 @@ func (d *Daemon) ruleList(_ context.Context, q schemas.RuleQuery) (schemas.RuleL
 	return list, err
 }
 
-func (d *Daemon) ruleShow(_ context.Context, q schemas.RuleQuery) (view schemas.RuleView, err error) {
+func (d *Daemon) ruleShow(ctx context.Context, q schemas.RuleQuery) (view schemas.RuleView, err error) {
+	if err := errors.Join(d.caughtUp(ctx, schemas.StreamRules, viewRules), d.caughtUp(ctx, schemas.StreamRules, viewFrequency)); err != nil {
+		return view, err
+	}
 	err = d.read(viewRules, func(reader projections.Reader) error {
 		state, found, err := d.views.rules.Rule(reader, q.ID)
 		if err != nil {
@@ -159,7 +165,7 @@ func (d *Daemon) importEmbedded(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("daemon: the shipped rules: %w", err)
 	}
-	if err := d.caughtUp(ctx, viewRules); err != nil {
+	if err := d.caughtUp(ctx, schemas.StreamRules, viewRules); err != nil {
 		return err
 	}
 	report, err := d.importFiles(ctx, files, sourceEmbedded)
@@ -172,13 +178,13 @@ func (d *Daemon) importEmbedded(ctx context.Context) error {
 	return nil
 }
 
-// caughtUp waits until a view holds the rules as the log has them now.
-func (d *Daemon) caughtUp(ctx context.Context, view string) error {
-	end, err := d.conn.State(ctx, schemas.StreamRules)
+// caughtUp waits until a view holds what a stream has now.
+func (d *Daemon) caughtUp(ctx context.Context, stream schemas.Stream, view string) error {
+	end, err := d.conn.State(ctx, stream)
 	if err != nil {
 		return err
 	}
-	return d.runtime.WaitFor(ctx, view, schemas.Position{Stream: schemas.StreamRules, Seq: end.Last})
+	return d.runtime.WaitFor(ctx, view, schemas.Position{Stream: stream, Seq: end.Last})
 }
 
 // importFiles appends those rules that differ from what the log has. source is
@@ -210,7 +216,7 @@ func (d *Daemon) importFiles(ctx context.Context, files []corpus.File, source st
 		report.Imported = append(report.Imported, f.Rule.ID)
 	}
 	if last.Seq == 0 {
-		return report, d.caughtUp(ctx, viewRetrieval)
+		return report, d.caughtUp(ctx, schemas.StreamRules, viewRetrieval)
 	}
 	return report, errors.Join(d.runtime.WaitFor(ctx, viewRetrieval, last), d.runtime.WaitFor(ctx, viewRules, last))
 }

@@ -79,6 +79,9 @@ func (d *Daemon) sessionList(ctx context.Context, q schemas.SessionQuery) (schem
 		q.Limit = defaultSessions
 	}
 	list := schemas.SessionList{Sessions: []schemas.SessionSummary{}}
+	if err := d.caughtUp(ctx, schemas.StreamSessions, viewSessions); err != nil {
+		return list, err
+	}
 	err := d.read(viewSessions, func(reader projections.Reader) error {
 		for s, err := range d.views.sessions.List(reader) {
 			if err != nil {
