@@ -161,3 +161,29 @@ func TestRefusedCommitForgets(t *testing.T) {
 		t.Errorf("%d prompts up to %d, %v; want %d", state.Prompts, last, err, n)
 	}
 }
+
+// TestFailedBatchForgets: the records before one that fails are applied once,
+// though the batch was begun twice.
+func TestFailedBatchForgets(t *testing.T) {
+	l, s := newMemoryLog(), openStore(t, vfs.NewMem())
+	defer s.Close()
+	prompts(l, 4)
+	f := projections.NewFold("fragile", 1, schemas.TypesOf(schemas.KindSession), func(state folded, e schemas.Event) folded {
+		if e.Position.Seq == 7 {
+			panic("seven")
+		}
+		return foldSession(state, e)
+	})
+	r := start(t, l, s, projections.Options{MaxBatch: 4, Linger: -1}, f)
+	r.caughtUp()
+	prompts(l, 4)
+	if err := r.CaughtUp(context.Background()); !errors.Is(err, projections.ErrStopped) {
+		t.Fatalf("got %v, want %v", err, projections.ErrStopped)
+	}
+	rd := r.reader(f.Name())
+	defer rd.Close()
+	state, last, _, err := f.Load(rd, schemas.Session("s"))
+	if err != nil || state.Prompts != 6 || last != 6 {
+		t.Errorf("%d prompts up to %d, %v; want 6", state.Prompts, last, err)
+	}
+}
