@@ -8,12 +8,13 @@ var portable = kernel{name: "portable", rows: 4, cols: 2, multiply: multiplyPort
 // multiplyPortable keeps a 4 × 2 tile in registers: eight sums, four values of
 // a and two of the panel fit the sixteen that amd64 has.
 func multiplyPortable(k int, a []float32, lda int, panel []float32, c []float32, ldc int) {
-	a0, a1, a2, a3 := a[:k], a[lda:lda+k], a[2*lda:2*lda+k], a[3*lda:3*lda+k]
-	panel = panel[:2*k]
+	// All lengths are k, in a form that lets the compiler see it.
+	a0, a1, a2, a3 := a[:k], a[lda:][:k], a[2*lda:][:k], a[3*lda:][:k]
 	var s00, s01, s10, s11, s20, s21, s30, s31 float32
-	for i := range a0 {
-		b0, b1 := panel[2*i], panel[2*i+1]
-		v0, v1, v2, v3 := a0[i], a1[i], a2[i], a3[i]
+	for i, v0 := range a0 {
+		b := (*[2]float32)(panel[2*i:])
+		b0, b1 := b[0], b[1]
+		v1, v2, v3 := a1[i], a2[i], a3[i]
 		s00 += v0 * b0
 		s01 += v0 * b1
 		s10 += v1 * b0

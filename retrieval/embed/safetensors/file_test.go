@@ -149,6 +149,7 @@ func TestMalformedFilesAreNamed(t *testing.T) {
 		"past the end":      build(ok, 1, 2, 3),
 		"negative shape":    build(`{"x":{"dtype":"F32","shape":[-1,-1],"data_offsets":[0,4]}}`, 1, 2, 3, 4),
 		"overflowing shape": build(`{"x":{"dtype":"F32","shape":[2147483647,2147483647,4],"data_offsets":[0,4]}}`, 1, 2, 3, 4),
+		"shape to nothing":  build(`{"x":{"dtype":"F32","shape":[65536,65536,65536,65536],"data_offsets":[0,0]}}`),
 		"shape and length":  build(`{"x":{"dtype":"F32","shape":[2],"data_offsets":[0,4]}}`, 1, 2, 3, 4),
 		"data behind":       build(ok, 1, 2, 3, 4, 5),
 		"gap":               build(`{"x":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}}`, 1, 2),
