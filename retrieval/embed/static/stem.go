@@ -3,16 +3,17 @@ package static
 import "bytes"
 
 // stem takes the inflection off a lower-case English word, in place: plurals,
-// -ed, -ing, and a final y (step 1 of Porter, "An algorithm for suffix
-// stripping", 1980). Derivations (-ation, -ness) stay words of their own, since
-// training learns how near they are. Words of up to three bytes and words with
-// other than ASCII letters stay as they are. Persisted in the meaning of every
-// table; never change.
+// -ed, -ing, and a final y or e (steps 1 and 5a of Porter, "An algorithm for
+// suffix stripping", 1980). Derivations (-ation, -ness) stay words of their own:
+// training learns how near they are, and word indexes beside the embedder
+// usually merge them. Words of up to three bytes and words with other than
+// ASCII letters stay as they are. Persisted in the meaning of every table; never
+// change.
 func stem(w []byte) []byte {
 	if len(w) <= 3 || !letters(w) {
 		return w
 	}
-	return finalY(past(plural(w)))
+	return finalE(finalY(past(plural(w))))
 }
 
 func letters(w []byte) bool {
@@ -69,6 +70,16 @@ func mend(w []byte) []byte {
 func finalY(w []byte) []byte {
 	if n := len(w); w[n-1] == 'y' && hasVowel(w[:n-1]) {
 		w[n-1] = 'i'
+	}
+	return w
+}
+
+// finalE is step 5a, for what is left longer than three letters.
+func finalE(w []byte) []byte {
+	if n := len(w); n > 3 && w[n-1] == 'e' {
+		if m := measure(w[:n-1]); m > 1 || m == 1 && !shortEnd(w[:n-1]) {
+			return w[:n-1]
+		}
 	}
 	return w
 }

@@ -103,7 +103,7 @@ func (t *Table) readWords(b []byte, n int) (rest []byte, err error) {
 // wraps [ErrTable].
 func Build(dim int, words []string, buckets int, vectors []float32) (*Table, error) {
 	rows := len(words) + buckets
-	if dim < 1 || len(vectors) != rows*dim {
+	if dim < 1 || dim > maxDim || len(vectors) != rows*dim {
 		return nil, fmt.Errorf("%w: %d values for %d rows of %d", ErrTable, len(vectors), rows, dim)
 	}
 	var largest float32
@@ -118,6 +118,9 @@ func Build(dim int, words []string, buckets int, vectors []float32) (*Table, err
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(words)))
 	b = binary.LittleEndian.AppendUint32(b, uint32(buckets))
 	for _, word := range words {
+		if len(word) < 1 || len(word) > maxWordBytes {
+			return nil, fmt.Errorf("%w: a word of %d bytes", ErrTable, len(word))
+		}
 		b = append(append(b, byte(len(word))), word...)
 	}
 	unit := float64(largest) / (127 * math.MaxUint16) // so that the largest value is 127 at the largest scale

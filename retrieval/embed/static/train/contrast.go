@@ -275,11 +275,8 @@ func (c *contrast) collect(n int) {
 }
 
 func (c *contrast) update(row int32) {
-	var memory [256]float32
-	gradient := memory[:min(c.opt.Dim, len(memory))]
-	if c.opt.Dim > len(memory) {
-		gradient = make([]float32, c.opt.Dim)
-	}
+	var memory [maxDim]float32
+	gradient := memory[:c.opt.Dim]
 	for _, u := range c.uses[c.starts[row]:c.starts[row+1]] {
 		addScaled(gradient, line(c.gradient, int(u.text), c.opt.Dim), u.weight)
 	}

@@ -10,6 +10,9 @@ import (
 // ErrOptions is returned by [Train] for options that make no sense.
 var ErrOptions = errors.New("train: these options do not make a table")
 
+// maxDim is the most dimensions that can be trained.
+const maxDim = 512
+
 // Options say what to train on and how. [Defaults] has the shipped values.
 type Options struct {
 	Dir  string // folder of *.jsonl.gz files; see [Record]
@@ -41,14 +44,14 @@ func Defaults() Options {
 	return Options{
 		Seed: 1, Words: 10_000, Buckets: 8192, Dim: 128,
 		Window: 6, Contexts: 4096, ContextPower: 0.75, Subspace: 16, Iterations: 2,
-		Epochs: 8, Batch: 1024, Block: 256, Temperature: 0.05, Dropout: 0.1, Spelling: 0.05, Excerpts: 0.3,
-		LearningRate: 0.003, MaxWords: 160,
+		Epochs: 5, Batch: 1024, Block: 1024, Temperature: 0.05, Dropout: 0.1, Spelling: 0.05, Excerpts: 0.3,
+		LearningRate: 0.01, MaxWords: 256,
 	}
 }
 
 func (o Options) check() error {
 	switch {
-	case o.Words < 1 || o.Buckets < 1 || o.Dim < 1:
+	case o.Words < 1 || o.Buckets < 1 || o.Dim < 1 || o.Dim > maxDim:
 		return fmt.Errorf("%w: %d words, %d buckets, %d dimensions", ErrOptions, o.Words, o.Buckets, o.Dim)
 	case o.Window < 1 || o.Contexts < 1 || o.ContextPower < 0 || o.Subspace < 0 || o.Iterations < 0:
 		return fmt.Errorf("%w: window %d, contexts %d, power %g, subspace %d, iterations %d",

@@ -19,11 +19,11 @@ func factorise(m *sparse, dim, extra, iterations int, random *rand.Rand) []float
 	for i := range start {
 		start[i] = float32(random.NormFloat64())
 	}
-	range_ := orthonormal(m.times(start, width), width)
+	basis := orthonormal(m.times(start, width), width)
 	for range iterations {
-		range_ = orthonormal(m.times(orthonormal(across.times(range_, width), width), width), width)
+		basis = orthonormal(m.times(orthonormal(across.times(basis, width), width), width), width)
 	}
-	small := transpose(across.times(range_, width), width) // width rows of m.columns: the transposed of m in the subspace
+	small := transpose(across.times(basis, width), width) // width rows of m.columns: the transposed of m in the subspace
 	gram := make([]float64, width*width)
 	each(width, func(i int) {
 		for j := range width {
@@ -36,7 +36,7 @@ func factorise(m *sparse, dim, extra, iterations int, random *rand.Rand) []float
 		for d := range min(dim, width) {
 			var sum float64
 			for k := range width {
-				sum += float64(float64(range_[row*width+k]) * vectors[k*width+d])
+				sum += float64(float64(basis[row*width+k]) * vectors[k*width+d])
 			}
 			out[row*dim+d] = float32(sum * math.Sqrt(math.Sqrt(max(values[d], 0))))
 		}
