@@ -43,11 +43,11 @@ const oneWordMost = 0.45
 
 // features are what the calibration looks at.
 func (s *search) features(c *candidate) features {
-	return s.ix.calibration.features(c.bm25, s.ix.words.Rarest(), s.words.Coverage(c.doc), c.cosine, s.topCosine())
+	return s.ix.calibration.features(c.bm25, s.ix.words.Rarest(), s.words.Coverage(c.doc), c.cosine, s.topCosine)
 }
 
-// topCosine is the best of the pool, which holds the nearest document.
-func (s *search) topCosine() float64 {
+// bestCosine is that of the pool, which holds the nearest document.
+func (s *search) bestCosine() float64 {
 	top := -1.0
 	for i := range s.pool {
 		top = max(top, s.pool[i].cosine)

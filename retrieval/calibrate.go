@@ -2,6 +2,7 @@ package retrieval
 
 import (
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/writbus/writ/retrieval/lexical"
@@ -33,12 +34,15 @@ type sample struct {
 // logistic is a logistic function of features.
 type logistic features
 
-func (l logistic) at(f features) float64 {
+func (l logistic) at(f features) float64 { return 1 / (1 + math.Exp(-l.height(f))) }
+
+// height is the logarithm of the odds.
+func (l logistic) height(f features) float64 {
 	var z float64
 	for i, x := range f {
 		z += float64(l[i] * x)
 	}
-	return 1 / (1 + math.Exp(-z))
+	return z
 }
 
 // newtonSteps is more than the fit needs: it converges in under ten.
@@ -189,7 +193,28 @@ func (ix *Index) calibrate() {
 			samples[i].weight = trust * enoughCases / float64(unmeant)
 		}
 	}
-	ix.calibration.model = believed.fit(samples, belief)
+	ix.calibration.model = believed.fit(samples, belief).atMost(backgroundShare, samples[:unmeant])
+}
+
+// backgroundShare is how many of the background texts may be given rules. They
+// are harder than what people ask off topic: half as many of those are.
+const backgroundShare = 0.15
+
+// atMost lowers the constant until no more than a share of the samples is
+// certain enough for their text.
+func (l logistic) atMost(share float64, samples []sample) logistic {
+	if len(samples) == 0 {
+		return l
+	}
+	heights := make([]float64, len(samples))
+	for i, s := range samples {
+		heights[i] = l.height(s.features)
+	}
+	slices.Sort(heights)
+	// The first that may not be given lands just below the odds of injectFrom.
+	first := heights[len(heights)-1-min(int(share*float64(len(heights))), len(heights)-1)]
+	l[featureOne] -= max(first+1e-9, 0)
+	return l
 }
 
 // probes searches for the background texts, up to pass one.
@@ -205,6 +230,7 @@ func (ix *Index) probes() []*search {
 		s.keep = s.filter()
 		s.lexical()
 		s.vectors()
+		s.topCosine = s.bestCosine()
 		s.score()
 		s.firstPass = s.sorted(func(c *candidate) float64 { return c.score })
 		probes = append(probes, s)
@@ -215,7 +241,7 @@ func (ix *Index) probes() []*search {
 func (ix *Index) standardise(probes []*search) {
 	var sum, square float64
 	for _, s := range probes {
-		top := s.topCosine()
+		top := s.topCosine
 		sum += top
 		square += float64(top * top)
 	}

@@ -78,3 +78,25 @@ func TestAQueryOfOneWordGivesTitlesAtMost(t *testing.T) {
 		t.Errorf("a rule that is named: %s", a.Tier)
 	}
 }
+
+func TestTheBackgroundBoundsWhatIsGiven(t *testing.T) {
+	r := rand.New(rand.NewSource(2))
+	var samples []sample
+	for range 200 {
+		samples = append(samples, sample{features: features{1, r.Float64(), r.Float64(), r.NormFloat64(), r.NormFloat64()}})
+	}
+	for _, bias := range []float64{-20, -3, 5} {
+		l := believed
+		l[featureOne] = bias
+		bound := l.atMost(0.15, samples)
+		given := 0
+		for _, s := range samples {
+			if bound.at(s.features) >= injectFrom {
+				given++
+			}
+		}
+		if given > 30 || bias > 0 && given < 29 || bias < -15 && bound != l {
+			t.Errorf("constant %.0f: %d of 200 are given", bias, given)
+		}
+	}
+}

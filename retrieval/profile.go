@@ -58,7 +58,7 @@ var builtin = []Profile{
 	{
 		Name: ProfileStatic, Fusion: FusionConvex,
 		Vector: 0.5, BM25: 0.5, Severity: 0.06, Confidence: 0.04, Graph: 0.01,
-		Candidates: 30, Embedders: []string{""},
+		Embedders: []string{""},
 	},
 	{
 		Name: ProfileLexical, Fusion: FusionConvex,

@@ -20,10 +20,17 @@ func (s *search) passOne() {
 	for place, at := range s.firstPass {
 		s.pool[at].ranks.Pass1 = place + 1
 	}
-	for i := range s.pool {
-		s.pool[i].probability = s.relevance(&s.pool[i])
+	s.topCosine = s.bestCosine()
+	for place, at := range s.firstPass {
+		if s.vector == nil || s.q.Raw || place < judgedMost || s.pool[at].pinned > 0 {
+			s.pool[at].probability = s.relevance(&s.pool[at])
+		}
 	}
 }
+
+// judgedMost is how many of pass one are judged where vectors make that dear:
+// more than any mode shows.
+const judgedMost = 20
 
 // score weighs every candidate's signals, 0 to 1.
 func (s *search) score() {

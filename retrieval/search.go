@@ -70,6 +70,7 @@ type search struct {
 	places  []int32 // of the documents in pool, from 1; 0 is not there
 	// firstPass is the order of pass one, as places in pool.
 	firstPass []int
+	topCosine float64
 	started   int64
 	lap       int64
 }
@@ -244,12 +245,6 @@ func (s *search) neighbours() {
 		c.probability = max(c.probability, besideShare*n.proximity*relevant[n.seed])
 	}
 	s.cosines(known)
-	if s.vector != nil {
-		for i := range s.pool[known:] {
-			c := &s.pool[known+i]
-			c.probability = max(c.probability, s.relevance(c))
-		}
-	}
 	s.done(StageGraph, len(s.pool))
 }
 

@@ -160,7 +160,7 @@ func Grid(vectors bool) []retrieval.Profile {
 			grid = append(grid, retrieval.Profile{
 				Name:   fmt.Sprintf("convex-%.2f-%.1f", share, prior),
 				Fusion: retrieval.FusionConvex, Vector: share, BM25: 1 - share,
-				Severity: 0.06 * prior, Confidence: 0.04 * prior, Graph: 0.01, Candidates: 30,
+				Severity: 0.06 * prior, Confidence: 0.04 * prior, Graph: 0.01,
 			})
 		}
 	}
@@ -236,8 +236,8 @@ func (r Result) Write(w io.Writer) error {
 		return err
 	}
 	p := r.Best
-	fmt.Fprintf(&b, "\nfitted on all queries: %s fusion, vector %.2f, bm25 %.2f, severity %.2f, confidence %.2f, graph %.2f, %d vector candidates\n",
-		p.Fusion, p.Vector, p.BM25, p.Severity, p.Confidence, p.Graph, p.Candidates)
+	fmt.Fprintf(&b, "\nfitted on all queries: %s fusion, vector %.2f, bm25 %.2f, severity %.2f, confidence %.2f, graph %.2f\n",
+		p.Fusion, p.Vector, p.BM25, p.Severity, p.Confidence, p.Graph)
 	if r.Better {
 		b.WriteString("It is better than the current profile: the whole interval of the difference is above zero.\n")
 	} else {

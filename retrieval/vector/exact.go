@@ -1,14 +1,14 @@
 package vector
 
 import (
-	"cmp"
 	"math"
+	"runtime"
 	"slices"
 	"sync"
 )
 
 // Exact searches by scanning the codes of all views and scoring the best
-// documents again in full.
+// documents again in full. Many views are divided among processors.
 type Exact struct {
 	*views
 	scratch sync.Pool // of *scanning
@@ -22,7 +22,8 @@ const blockViews = 1024
 type scanning struct {
 	*question
 	block [blockViews]int32
-	top   []scored
+	top   []scored // best first; of equal ones the one that came first
+	last  int32    // the document taken last
 }
 
 // scored is a document and the approximate cosine of its best view, up to the
@@ -32,9 +33,9 @@ type scored struct {
 	score float32
 }
 
-// rescored is how many documents are scored in full for k wanted ones. In every
-// set tried the best 2k by codes held the true k.
-func rescored(k int) int { return 3*k + 8 }
+// rescored is how many documents are scored in full for k wanted ones: codes
+// order all but near ties rightly.
+func rescored(k int) int { return k + 16 }
 
 // NewExact prepares the views; it shares those of length one. A view that is
 // all zeros, or holds a value that is no number, matches nothing and is left
@@ -62,16 +63,47 @@ func (ix *Exact) Nearest(query []float32, k int, keep func(doc int32) bool) []Ma
 	if k <= 0 || !ix.ask(s.question, query) {
 		return nil
 	}
-	ix.scan(s, rescored(k), keep)
+	ix.divide(s, rescored(k), keep)
 	return ix.rescore(s.question, s.top, k)
 }
 
-// scan leaves the best documents by codes in s.top.
-func (ix *Exact) scan(s *scanning, most int, keep func(int32) bool) {
-	s.top = s.top[:0]
+// viewsPerWorker is how many views are worth another processor: reading their
+// codes takes longer than waking it.
+const viewsPerWorker = 50_000
+
+// divide leaves the best documents by codes in s.top. What the workers find does
+// not depend on how many there are: every one brings the best of its views.
+func (ix *Exact) divide(s *scanning, most int, keep func(int32) bool) {
+	n := len(ix.docs)
+	workers := max(1, min(runtime.GOMAXPROCS(0), n/viewsPerWorker))
+	if workers == 1 {
+		ix.scan(s, 0, n, most, keep)
+		return
+	}
+	parts := make([]*scanning, workers)
+	var wg sync.WaitGroup
+	for w := range workers {
+		parts[w] = ix.scratch.Get().(*scanning)
+		copy(parts[w].codes, s.codes)
+		wg.Go(func() { ix.scan(parts[w], n*w/workers, n*(w+1)/workers, most, keep) })
+	}
+	wg.Wait()
+	s.top, s.last = s.top[:0], -1
+	for _, part := range parts {
+		for _, c := range part.top {
+			s.last = c.doc // a document's views may lie on both sides of a border
+			s.take(c, most)
+		}
+		ix.scratch.Put(part)
+	}
+}
+
+// scan leaves the best documents of the views from one to another in s.top.
+func (ix *Exact) scan(s *scanning, from, to, most int, keep func(int32) bool) {
+	s.top, s.last = s.top[:0], -1
 	worst := float32(math.Inf(-1))
-	for start := 0; start < len(ix.docs); start += blockViews {
-		n := min(blockViews, len(ix.docs)-start)
+	for start := from; start < to; start += blockViews {
+		n := min(blockViews, to-start)
 		dots := s.block[:n]
 		dotCodes(dots, s.codes, ix.codes[start*ix.stride:(start+n)*ix.stride])
 		scales := ix.scales[start : start+n][:len(dots)]
@@ -93,19 +125,29 @@ func (ix *Exact) scan(s *scanning, most int, keep func(int32) bool) {
 }
 
 // take puts a candidate into its place among the best. A document's views come
-// one after the other, and only its best stays.
+// one after the other, so only the last one taken can be of the same; its best
+// stays.
 func (s *scanning) take(c scored, most int) {
-	if old := slices.IndexFunc(s.top, func(t scored) bool { return t.doc == c.doc }); old >= 0 {
-		if s.top[old].score >= c.score {
+	if c.doc == s.last {
+		old := slices.IndexFunc(s.top, func(t scored) bool { return t.doc == c.doc })
+		if old >= 0 && s.top[old].score >= c.score {
 			return
 		}
-		s.top = slices.Delete(s.top, old, old+1)
+		if old >= 0 {
+			s.top = slices.Delete(s.top, old, old+1)
+		}
 	}
+	s.last = c.doc
 	if len(s.top) == most {
+		if s.top[most-1].score >= c.score {
+			return
+		}
 		s.top = s.top[:most-1]
 	}
-	at, _ := slices.BinarySearchFunc(s.top, c, func(a, b scored) int {
-		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.doc, b.doc))
-	})
-	s.top = slices.Insert(s.top, at, c)
+	at := len(s.top)
+	s.top = append(s.top, c)
+	for ; at > 0 && s.top[at-1].score < c.score; at-- {
+		s.top[at] = s.top[at-1]
+	}
+	s.top[at] = c
 }

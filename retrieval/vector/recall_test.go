@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand"
+	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -111,6 +112,34 @@ func TestRecallOfBothIndexes(t *testing.T) {
 		t.Logf("%d documents × %d views × %d: exact %.4f, graph %.4f", c.docs, c.perDoc, c.dim, byScan, byWalk)
 		if byScan < 0.999 || byWalk < 0.98 {
 			t.Errorf("%d documents × %d views × %d: recall@10 of exact %.4f, of graph %.4f", c.docs, c.perDoc, c.dim, byScan, byWalk)
+		}
+	}
+}
+
+// Many views are divided among processors, whose number must not show.
+func TestDividedScansFindTheSame(t *testing.T) {
+	r := rand.New(rand.NewSource(11))
+	views := latent(r, viewsPerWorker, 3, 32, 12)
+	queries := queriesNear(r, views, 20)
+	ix, err := NewExact(views)
+	if err != nil {
+		t.Fatal(err)
+	}
+	few := func(doc int32) bool { return doc%1000 == 7 }
+	for _, q := range queries {
+		for _, keep := range []func(int32) bool{nil, few} {
+			s := ix.scratch.Get().(*scanning)
+			ix.ask(s.question, q)
+			ix.scan(s, 0, len(ix.docs), rescored(10), keep)
+			want := ix.rescore(s.question, s.top, 10)
+			for _, processors := range []int{1, 2, 3} {
+				before := runtime.GOMAXPROCS(processors)
+				got := ix.Nearest(q, 10, keep)
+				runtime.GOMAXPROCS(before)
+				if !slices.Equal(got, want) {
+					t.Fatalf("%d processors: %v, one scan %v", processors, got, want)
+				}
+			}
 		}
 	}
 }

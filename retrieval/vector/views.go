@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 )
 
 var (
@@ -37,6 +38,8 @@ type views struct {
 	codes  []int8      // padded rows, one after the other
 	stride int         // of codes
 	scales []float32   // per view: code × scale is about the value
+
+	questions sync.Pool // of *question
 }
 
 // prepare sorts and normalises the views. One that is all zeros, or holds a
@@ -114,9 +117,13 @@ func (v *views) ask(q *question, query []float32) bool {
 	return true
 }
 
+// slack is by how many steps of either side's codes a similarity by codes may be
+// off. Rounding is off by a third of a step in the mean square, in directions
+// that have nothing to do with the vectors, so this is ten standard deviations.
+const slack = 3
+
 // cosine is that of a document's best view, in full. Codes tell which views
-// cannot be the best: they are off by at most half a step in every dimension of
-// either side, and both sides have length one.
+// cannot be the best.
 func (v *views) cosine(q *question, doc int32) float64 {
 	from, to := int(v.first[doc]), int(v.first[doc+1])
 	q.dots = slices.Grow(q.dots[:0], to-from)[:to-from]
@@ -125,11 +132,10 @@ func (v *views) cosine(q *question, doc int32) float64 {
 	for i, d := range q.dots {
 		bestByCodes = max(bestByCodes, float32(d)*q.scale*v.scales[from+i])
 	}
-	root := float32(math.Sqrt(float64(v.dim)))
 	best := float32(math.Inf(-1))
 	for i, d := range q.dots {
 		scale := v.scales[from+i]
-		if float32(d)*q.scale*scale+2*root*(q.scale+scale) >= bestByCodes {
+		if float32(d)*q.scale*scale+slack*(q.scale+scale) >= bestByCodes {
 			best = max(best, dot(q.unit, v.full[from+i]))
 		}
 	}
@@ -149,7 +155,11 @@ func (v *views) rescore(q *question, candidates []scored, k int) []Match {
 // Cosines writes the cosine of each document's best view to the query: what
 // Nearest would say of it. It is 0 if either has no direction.
 func (v *views) Cosines(query []float32, docs []int32, out []float64) {
-	q := v.newQuestion()
+	q, _ := v.questions.Get().(*question)
+	if q == nil {
+		q = v.newQuestion()
+	}
+	defer v.questions.Put(q)
 	known := v.ask(q, query)
 	for i, doc := range docs {
 		out[i] = 0
