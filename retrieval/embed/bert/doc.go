@@ -6,7 +6,7 @@
 // of 0.9999 and better, which a test checks when the model is at hand; they have
 // unit length; the same text gives the same bits on the same machine, alone or
 // in a batch; a [Model] may be used from any number of goroutines and allocates
-// nothing but its results once warm; damaged, foreign or incomplete model
+// little but its results once warm; damaged, foreign or incomplete model
 // directories give errors that name the file.
 //
 // It encodes only. What it does not know – other activations, relative
