@@ -23,12 +23,20 @@ type Settings struct {
 	// MaxBytes bounds each stream, 0 is no bound. A full stream refuses
 	// appends; nothing old is dropped.
 	MaxBytes int64 `yaml:"max_bytes"`
-	// Embedder turns texts into vectors: "static" is the table in the program,
-	// "none" finds rules by their words alone.
+	// Embedder turns texts into vectors: "static" is the table in the program;
+	// the absolute path of a folder with a model (BERT or Model2Vec); the URL of
+	// an OpenAI-compatible endpoint, whose key is in WRIT_EMBEDDER_KEY; "none"
+	// finds rules by their words alone.
 	Embedder string `yaml:"embedder"`
+	// EmbedderModel is the model's name at an endpoint.
+	EmbedderModel string `yaml:"embedder_model"`
 	// MemoryLimit is the soft limit of the daemon's heap, bytes.
 	MemoryLimit int64 `yaml:"memory_limit"`
 }
+
+// EmbedderKey names the environment variable that holds the key of an
+// embeddings endpoint: secrets stay out of files.
+const EmbedderKey = "WRIT_EMBEDDER_KEY"
 
 // DefaultSettings is what an empty file means.
 func DefaultSettings() Settings {

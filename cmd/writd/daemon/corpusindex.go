@@ -29,7 +29,7 @@ type corpusIndex struct {
 func newCorpusIndex(e embedder, text *fullText, now func() time.Time) *corpusIndex {
 	c := &corpusIndex{docs: map[string]retrieval.Document{}, embedder: e, text: text, now: now}
 	c.graduated.Store(&map[string]float64{})
-	empty, err := c.build(nil)
+	empty, err := c.build(nil, nil, e.problem)
 	if err != nil {
 		panic("daemon: an empty index: " + err.Error())
 	}
@@ -69,11 +69,12 @@ func (c *corpusIndex) change(change projections.IndexChange) error {
 			c.docs[id] = retrieval.Analyse(rule)
 		}
 	}
+	with, problem := c.embedder.complete(c.docs)
 	docs := make([]retrieval.Document, 0, len(c.docs))
 	for _, doc := range c.docs {
 		docs = append(docs, doc)
 	}
-	next, err := c.build(docs)
+	next, err := c.build(docs, with, problem)
 	if err != nil {
 		return err
 	}
@@ -125,10 +126,10 @@ func (c *corpusIndex) analyse(r schemas.Rule) ([]byte, error) {
 	return doc.MarshalBinary()
 }
 
-func (c *corpusIndex) build(docs []retrieval.Document) (*retrieval.Index, error) {
+func (c *corpusIndex) build(docs []retrieval.Document, with retrieval.Embedder, problem string) (*retrieval.Index, error) {
 	epoch := c.now()
 	return retrieval.NewIndex(docs, retrieval.Options{
-		Embedder: c.embedder.Embedder, EmbedderProblem: c.embedder.problem,
+		Embedder: with, EmbedderProblem: problem,
 		Confidence: func(id string) (float64, bool) {
 			ratio, graduated := (*c.graduated.Load())[id]
 			return ratio, graduated

@@ -564,6 +564,13 @@ func TestEmbedderIsASetting(t *testing.T) {
 	if err := w.stop(); err != nil {
 		t.Fatal(err)
 	}
+	w = startWith(t, data, project, func(s *config.Settings) { s.Embedder = "http://127.0.0.1:1/v1"; s.EmbedderModel = "m" })
+	if a := ask(w); a.Embedder != "none" || a.Problem == "" || len(a.Rules) == 0 {
+		t.Errorf("an endpoint that is not there: %s %q", a.Embedder, a.Problem)
+	}
+	if err := w.stop(); err != nil {
+		t.Fatal(err)
+	}
 	w = startWith(t, data, project, func(s *config.Settings) { s.Embedder = "crystal-ball" })
 	if a := ask(w); a.Embedder != "none" || !strings.Contains(a.Problem, "crystal-ball") || len(a.Rules) == 0 {
 		t.Errorf("an embedder that is not there: %s %q", a.Embedder, a.Problem)

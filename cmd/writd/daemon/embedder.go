@@ -3,9 +3,14 @@ package daemon
 import (
 	"fmt"
 	"hash/crc32"
+	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/writbus/writ/cmd/writd/config"
 	"github.com/writbus/writ/retrieval"
+	"github.com/writbus/writ/retrieval/embed"
+	"github.com/writbus/writ/retrieval/embed/openai"
 	"github.com/writbus/writ/retrieval/embed/static"
 	"github.com/writbus/writ/schemas"
 )
@@ -15,38 +20,66 @@ type embedder struct {
 	retrieval.Embedder // nil: words alone
 	// problem is why the chosen one does not serve, which every answer repeats.
 	problem string
+	// remote says that it may fail at any time: its vectors are made beside the
+	// log's projection, which must depend on the log alone.
+	remote bool
 }
 
 // openEmbedder loads the embedder of the settings. One that cannot be loaded
 // leaves words alone, and says so.
 func openEmbedder(s config.Settings) embedder {
-	switch s.Embedder {
-	case "none":
-		return embedder{}
-	case "static":
-		e, err := static.Default()
-		if err != nil {
-			return embedder{problem: err.Error()}
-		}
-		return embedder{Embedder: e}
+	var e embedder
+	var err error
+	switch {
+	case s.Embedder == "none":
+		return e
+	case s.Embedder == "static":
+		e.Embedder, err = static.Default()
+	case strings.HasPrefix(s.Embedder, "http://"), strings.HasPrefix(s.Embedder, "https://"):
+		e.remote = true
+		e.Embedder, err = openai.New(openai.Options{URL: s.Embedder, Model: s.EmbedderModel, Key: os.Getenv(config.EmbedderKey)})
+	case filepath.IsAbs(s.Embedder):
+		e.Embedder, err = embed.Load(s.Embedder, embed.Options{})
+	default:
+		err = fmt.Errorf("there is no embedder %q: use static, none, the folder of a model (an absolute path) or the URL of an endpoint", s.Embedder)
 	}
-	return embedder{problem: fmt.Sprintf("there is no embedder %q", s.Embedder)}
+	if err != nil {
+		return embedder{problem: err.Error()}
+	}
+	return e
 }
 
-// analyse makes the document of a rule that is searched, vectors included.
+// analyse makes the document of a rule that is searched, vectors included
+// unless they come from afar.
 func (e embedder) analyse(r schemas.Rule) (retrieval.Document, error) {
 	doc := retrieval.Analyse(r)
-	if e.Embedder == nil {
+	if e.Embedder == nil || e.remote {
 		return doc, nil
 	}
 	return retrieval.Embed(doc, e.Embedder)
+}
+
+// complete adds the vectors that come from afar. When they cannot be had, the
+// documents are searched by their words alone until the next change.
+func (e embedder) complete(docs map[string]retrieval.Document) (retrieval.Embedder, string) {
+	if !e.remote {
+		return e.Embedder, e.problem
+	}
+	for id, doc := range docs {
+		embedded, err := retrieval.Embed(doc, e.Embedder)
+		if err != nil {
+			return nil, err.Error()
+		}
+		docs[id] = embedded
+	}
+	return e.Embedder, ""
 }
 
 // version changes whenever analyse gives other bytes: with the analysis, and
 // with the embedder.
 func (e embedder) version() int {
 	name := retrieval.EmbedderNone
-	if e.Embedder != nil {
+	if e.Embedder != nil && !e.remote {
 		name = e.Name()
 	}
 	return retrieval.AnalysisVersion<<32 | int(crc32.ChecksumIEEE([]byte(name)))

@@ -21,6 +21,7 @@ import (
 
 	"github.com/writbus/writ/retrieval"
 	"github.com/writbus/writ/retrieval/corpus"
+	"github.com/writbus/writ/retrieval/embed"
 	"github.com/writbus/writ/retrieval/embed/static"
 	"github.com/writbus/writ/schemas"
 )
@@ -118,8 +119,8 @@ func rulesOf(dir string) ([]schemas.Rule, error) {
 	return rules, nil
 }
 
-// embedderOf opens an embedder by name: "none", "static", or the file of a
-// trained table.
+// embedderOf opens an embedder by name: "none", "static", the file of a trained
+// table, or the folder of a model.
 func embedderOf(name string) (retrieval.Embedder, error) {
 	switch name {
 	case "none":
@@ -127,9 +128,12 @@ func embedderOf(name string) (retrieval.Embedder, error) {
 	case "static":
 		return static.Default()
 	}
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		return embed.Load(name, embed.Options{})
+	}
 	raw, err := os.ReadFile(name)
 	if err != nil {
-		return nil, fmt.Errorf("embedder %q: neither none nor static nor a table: %w", name, err)
+		return nil, fmt.Errorf("embedder %q: neither none nor static nor a table or model: %w", name, err)
 	}
 	table, err := static.Decode(raw)
 	if err != nil {
