@@ -32,9 +32,9 @@ func TestNDCG(t *testing.T) {
 func TestFuseScores(t *testing.T) {
 	words := []Scored{{0, 4}, {1, 2}}
 	meaning := []Scored{{0, 0.1}, {1, 0.5}, {2, 0.3}}
-	got := best(fuseScores(words, meaning, 0.5), 10)
-	// 0: 0.5·1 + 0, 1: 0.5·0.5 + 0.5·1, 2: 0.5·0.5
-	want := []Scored{{1, 0.75}, {0, 0.5}, {2, 0.25}}
+	got := best(fuseScores(words, meaning, 0.25), 10)
+	// 0: 0.75·1 + 0, 1: 0.75·0.5 + 0.25·1, 2: 0.25·0.5
+	want := []Scored{{0, 0.75}, {1, 0.625}, {2, 0.125}}
 	for i := range want {
 		if got[i].Document != want[i].Document || math.Abs(got[i].Score-want[i].Score) > 1e-12 {
 			t.Fatalf("got %v, want %v", got, want)
