@@ -14,6 +14,7 @@ import (
 func (a *app) toolCommands() []*cobra.Command {
 	return []*cobra.Command{
 		a.toolCommand("benchmark", "Measure how well and how fast rules are found", "  writ benchmark rules --truth queries.jsonl --scale 1000,10000"),
+		a.toolCommand("tune", "Fit a ranking profile to judged queries", "  writ tune --truth queries.jsonl"),
 		a.toolCommand("model", "Train or list embedders", "  writ model list\n  writ model train --data corpus/ --out table.bin"),
 	}
 }

@@ -2,7 +2,6 @@ package tools
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"time"
@@ -41,13 +40,8 @@ func benchmarkRules(_ context.Context, args []string, out, errw io.Writer) error
 	}
 	config.Options = retrieval.Options{Embedder: e}
 	if *truthFile != "" {
-		f, err := os.Open(*truthFile)
-		if err != nil {
+		if config.Truth, err = truthOf(*truthFile); err != nil {
 			return err
-		}
-		defer func() { _ = f.Close() }()
-		if config.Truth, err = benchmark.ReadTruth(f); err != nil {
-			return fmt.Errorf("%s: %w", *truthFile, err)
 		}
 	}
 	report, err := benchmark.Run(config)

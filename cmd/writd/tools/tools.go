@@ -15,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -34,27 +35,34 @@ type tool func(ctx context.Context, args []string, out, errw io.Writer) error
 
 var all = map[string]tool{
 	"benchmark rules": benchmarkRules,
+	"tune":            tuneProfile,
 	"model train":     modelTrain,
 	"model list":      modelList,
 }
 
 // Names lists the first words of the tools.
-func Names() []string { return []string{"benchmark", "model"} }
+func Names() []string { return []string{"benchmark", "model", "tune"} }
 
 // Run runs the tool that args name. It returns the exit status: 0, 1 when it
 // failed, 2 for a command line that cannot be understood.
 func Run(ctx context.Context, args []string, out, errw io.Writer) int {
-	name := strings.Join(args[:min(2, len(args))], " ")
-	run, known := all[name]
+	words := 1
+	run, known := all[args[0]]
+	if !known {
+		words = min(2, len(args))
+		run, known = all[strings.Join(args[:words], " ")]
+	}
+	name := strings.Join(args[:words], " ")
 	if !known {
 		var names []string
 		for n := range all {
 			names = append(names, "writ "+n)
 		}
+		slices.Sort(names)
 		_, _ = fmt.Fprintf(errw, "writ: %s: there is no such command. Use one of: %s\n", name, strings.Join(names, ", "))
 		return 2
 	}
-	err := run(ctx, args[2:], out, errw)
+	err := run(ctx, args[words:], out, errw)
 	switch {
 	case err == nil, errors.Is(err, flag.ErrHelp):
 		return 0

@@ -1,0 +1,68 @@
+package tools
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/writbus/writ/retrieval"
+	"github.com/writbus/writ/retrieval/benchmark"
+	"github.com/writbus/writ/retrieval/tune"
+)
+
+// tuneProfile fits a ranking profile to judged queries by cross-validation.
+func tuneProfile(_ context.Context, args []string, out, errw io.Writer) error {
+	flags := newFlags("tune", "Fit a ranking profile to judged queries, and say whether it beats the current one.",
+		"writ tune --truth queries.jsonl", errw)
+	truthFile := flags.String("truth", "", "`file` of queries with the rules that answer them, JSON Lines")
+	dir := flags.String("corpus", "", "`folder` of rules (default: those shipped)")
+	embedder := flags.String("embedder", "static", "none, static, the file of a trained table or the folder of a model")
+	current := flags.String("profile", "", "profile to beat (default: the embedder's)")
+	folds := flags.Int("folds", 0, "parts of the cross-validation (default 5)")
+	seed := flags.Uint64("seed", 1, "of the intervals")
+	asJSON := flags.Bool("json", false, "print JSON")
+	if err := parse(flags, args); err != nil {
+		return err
+	}
+	truth, err := truthOf(*truthFile)
+	if err != nil {
+		return err
+	}
+	rules, err := rulesOf(*dir)
+	if err != nil {
+		return err
+	}
+	e, err := embedderOf(*embedder)
+	if err != nil {
+		return err
+	}
+	result, err := tune.Fit(tune.Config{
+		Rules: rules, Truth: truth, Options: retrieval.Options{Embedder: e}, Current: *current, Folds: *folds, Seed: *seed,
+	})
+	if err != nil {
+		return err
+	}
+	if *asJSON {
+		return json.NewEncoder(out).Encode(result)
+	}
+	return result.Write(out)
+}
+
+// truthOf reads a file of judged queries.
+func truthOf(path string) ([]benchmark.Query, error) {
+	if path == "" {
+		return nil, fmt.Errorf("%w: --truth FILE is needed, JSON Lines such as {\"id\":\"q1\",\"query\":\"…\",\"relevant\":[\"GO-CTX-FIRST-001\"]}", errUsage)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	truth, err := benchmark.ReadTruth(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return truth, nil
+}
