@@ -49,6 +49,11 @@ func (e *Embedder) Embed(text string) ([]float32, error) {
 // values; it allocates nothing for texts of ordinary length.
 func (e *Embedder) EmbedInto(v []float32, text string) {
 	s := e.scratch.Get().(*scratch)
+	e.embed(s, v, text)
+	e.scratch.Put(s)
+}
+
+func (e *Embedder) embed(s *scratch, v []float32, text string) {
 	e.count(s, text)
 	e.sum(s)
 	var square float64
@@ -64,7 +69,6 @@ func (e *Embedder) EmbedInto(v []float32, text string) {
 		}
 		s.sum[i] = 0
 	}
-	e.scratch.Put(s)
 }
 
 // count tallies the rows of the text's tokens.
