@@ -21,10 +21,10 @@ var (
 )
 
 // MarshalBinary encodes the document: the version byte, the analysis (type,
-// rule as JSON, terms and counts by field, token counts) and the vectors
-// (embedder, number, dimension, 32-bit floats, little endian); strings and
-// lists with their lengths as uvarints. The same document always gives the same
-// bytes.
+// terms and counts by field, token counts), the rule as JSON, and the vectors
+// (embedder, number, dimension, 32-bit floats, little endian); analysis, rule,
+// strings and lists with their lengths as uvarints. The same document always
+// gives the same bytes.
 func (d Document) MarshalBinary() ([]byte, error) {
 	b, err := d.appendAnalysis(nil)
 	if err != nil {
@@ -38,21 +38,20 @@ func (d Document) appendAnalysis(b []byte) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode document %s: %w", d.Rule.ID, err)
 	}
-	b = slices.Grow(b, 2*len(rule)+256)
-	b = append(b, AnalysisVersion)
-	b = appendString(b, d.Type)
-	b = appendString(b, string(rule))
+	analysis := appendString(make([]byte, 0, 2*len(rule)+256), d.Type)
 	for _, counts := range d.fields {
-		b = binary.AppendUvarint(b, uint64(len(counts)))
+		analysis = binary.AppendUvarint(analysis, uint64(len(counts)))
 		for _, c := range counts {
-			b = appendString(b, c.Term)
-			b = binary.AppendUvarint(b, uint64(c.N))
+			analysis = appendString(analysis, c.Term)
+			analysis = binary.AppendUvarint(analysis, uint64(c.N))
 		}
 	}
 	for _, n := range d.tokens {
-		b = binary.AppendUvarint(b, uint64(n))
+		analysis = binary.AppendUvarint(analysis, uint64(n))
 	}
-	return b, nil
+	b = append(b, AnalysisVersion)
+	b = append(binary.AppendUvarint(b, uint64(len(analysis))), analysis...)
+	return append(binary.AppendUvarint(b, uint64(len(rule))), rule...), nil
 }
 
 func (d Document) appendVectors(b []byte) []byte {
@@ -86,30 +85,40 @@ func UnmarshalDocument(b []byte) (Document, error) {
 	if b[0] != AnalysisVersion {
 		return Document{}, fmt.Errorf("%w: %d, this is %d", ErrDocumentVersion, b[0], AnalysisVersion)
 	}
-	r := reader{rest: string(b[1:])}
+	analysis, rest, ok := cutPart(b[1:])
+	rule, rest, ok2 := cutPart(rest)
+	if !ok || !ok2 {
+		return Document{}, fmt.Errorf("%w: it is cut short", ErrDocument)
+	}
+	// Terms share this copy, so it holds nothing else.
+	r := reader{rest: string(analysis)}
 	doc := Document{Type: r.string()}
-	rule := r.string()
 	for field := range doc.fields {
 		doc.fields[field] = r.counts()
 	}
 	for i := range doc.tokens {
 		doc.tokens[i] = int(r.uvarint(math.MaxInt32))
 	}
-	analysed := len(b) - len(r.rest)
-	doc.embedder = r.string()
-	doc.vectors = r.vectors()
-	if doc.embedder == "" && len(doc.vectors) > 0 {
-		r.bad = true
-	}
-	if r.bad || len(r.rest) != 0 {
+	v := vectorReader{rest: rest}
+	doc.embedder, doc.vectors = v.vectors()
+	if r.bad || len(r.rest) != 0 || v.bad || len(v.rest) != 0 {
 		return Document{}, fmt.Errorf("%w: it is cut short or has too many bytes", ErrDocument)
 	}
-	if err := json.Unmarshal([]byte(rule), &doc.Rule); err != nil {
+	if err := json.Unmarshal(rule, &doc.Rule); err != nil {
 		return Document{}, fmt.Errorf("%w: its rule: %w", ErrDocument, err)
 	}
 	doc.Rule = clean(doc.Rule)
-	doc.sum = sha256.Sum256(b[:analysed])
+	doc.sum = sha256.Sum256(b[:len(b)-len(rest)])
 	return doc, nil
+}
+
+// cutPart takes a part with its length off the front.
+func cutPart(b []byte) (part, rest []byte, ok bool) {
+	n, read := binary.Uvarint(b)
+	if read <= 0 || n > uint64(len(b)-read) {
+		return nil, nil, false
+	}
+	return b[read : read+int(n)], b[read+int(n):], true
 }
 
 // reader takes values off the front of a string, whose parts they share; after
@@ -161,26 +170,48 @@ func (r *reader) counts() []lexical.Count {
 	return counts
 }
 
-// vectors reads as many vectors of one dimension; their values share an array.
-func (r *reader) vectors() [][]float32 {
-	n := r.uvarint(uint64(len(r.rest)))
-	if r.bad || n == 0 {
-		return nil
-	}
-	dim := r.uvarint(uint64(len(r.rest)) / 4)
-	if r.bad || n*dim > uint64(len(r.rest))/4 {
+// vectorReader takes the vectors off the end of a document.
+type vectorReader struct {
+	rest []byte
+	bad  bool
+}
+
+func (r *vectorReader) uvarint(limit uint64) uint64 {
+	v, n := binary.Uvarint(r.rest)
+	if r.bad || n <= 0 || v > limit {
 		r.bad = true
-		return nil
+		return 0
+	}
+	r.rest = r.rest[n:]
+	return v
+}
+
+// vectors reads the embedder's name and as many vectors of one dimension; their
+// values share an array.
+func (r *vectorReader) vectors() (embedder string, vectors [][]float32) {
+	name, rest, ok := cutPart(r.rest)
+	if !ok {
+		r.bad = true
+		return "", nil
+	}
+	r.rest = rest
+	n := r.uvarint(uint64(len(rest)))
+	if r.bad || n == 0 {
+		return string(name), nil
+	}
+	dim := r.uvarint(uint64(len(rest)) / 4)
+	if r.bad || len(name) == 0 || n*dim > uint64(len(r.rest))/4 {
+		r.bad = true
+		return "", nil
 	}
 	values := make([]float32, n*dim)
 	for i := range values {
-		raw := r.rest[4*i : 4*i+4]
-		values[i] = math.Float32frombits(uint32(raw[0]) | uint32(raw[1])<<8 | uint32(raw[2])<<16 | uint32(raw[3])<<24)
+		values[i] = math.Float32frombits(binary.LittleEndian.Uint32(r.rest[4*i:]))
 	}
 	r.rest = r.rest[4*len(values):]
-	vectors := make([][]float32, n)
+	vectors = make([][]float32, n)
 	for i := range vectors {
 		vectors[i] = values[uint64(i)*dim : uint64(i+1)*dim : uint64(i+1)*dim]
 	}
-	return vectors
+	return string(name), vectors
 }

@@ -70,7 +70,16 @@ func FuzzUnmarshalDocument(f *testing.F) {
 		f.Add(stored)
 	}
 	f.Add([]byte{AnalysisVersion})
-	f.Add([]byte{AnalysisVersion, 0, 2, '{', '}', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0})
+	f.Add(slices.Concat([]byte{AnalysisVersion, 12}, make([]byte, 12), []byte{2, '{', '}', 0, 0}))
+	embedded, err := Embed(Analyse(corpusRules()[3]), topical{words: []string{"list"}})
+	if err != nil {
+		f.Fatal(err)
+	}
+	stored, err := embedded.MarshalBinary()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(stored)
 	f.Fuzz(func(t *testing.T, stored []byte) {
 		doc, err := UnmarshalDocument(stored)
 		if err != nil {

@@ -57,7 +57,7 @@ var builtin = []Profile{
 	},
 	{
 		Name: ProfileStatic, Fusion: FusionConvex,
-		Vector: 0.5, BM25: 0.5, Severity: 0.06, Confidence: 0.04, Graph: 0.01,
+		Vector: 0.35, BM25: 0.65, Severity: 0.06, Confidence: 0.04, Graph: 0.01,
 		Embedders: []string{""},
 	},
 	{

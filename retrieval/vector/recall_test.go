@@ -76,7 +76,9 @@ func truth(views []View, query []float32, k int) []int32 {
 	return docs[:min(k, len(docs))]
 }
 
-func recall(ix interface{ Nearest([]float32, int, func(int32) bool) []Match }, queries [][]float32, want [][]int32) float64 {
+func recall(ix interface {
+	Nearest([]float32, int, func(int32) bool) []Match
+}, queries [][]float32, want [][]int32) float64 {
 	var hit, all float64
 	for i, q := range queries {
 		for _, m := range ix.Nearest(q, 10, nil) {
