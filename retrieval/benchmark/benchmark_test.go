@@ -224,7 +224,7 @@ func TestRun(t *testing.T) {
 		}
 	}
 	for d := xml.NewDecoder(&picture); ; {
-		if _, err := d.Token(); err == io.EOF {
+		if _, err := d.Token(); errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
 			t.Fatalf("the picture is no XML: %v", err)

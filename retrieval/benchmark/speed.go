@@ -58,7 +58,7 @@ func (c Config) speed(rules []schemas.Rule, g *Grower) (Speed, error) {
 		}
 		s.Stored += int64(len(stored[i]))
 	}
-	docs = nil
+	docs = nil //nolint:ineffassign // what is measured next is what loading them again takes
 	before := c.heap()
 	began = c.Clock()
 	if docs, err = retrieval.UnmarshalDocuments(stored); err != nil {

@@ -11,6 +11,7 @@ import (
 // documents again in full. Many views are divided among processors.
 type Exact struct {
 	*views
+	most    float32   // the largest scale
 	scratch sync.Pool // of *scanning
 }
 
@@ -50,6 +51,9 @@ func NewExact(in []View) (*Exact, error) {
 
 func newExact(v *views) *Exact {
 	ix := &Exact{views: v}
+	for _, scale := range v.scales {
+		ix.most = max(ix.most, scale)
+	}
 	ix.scratch.New = func() any { return &scanning{question: v.newQuestion()} }
 	return ix
 }
@@ -69,7 +73,7 @@ func (ix *Exact) Nearest(query []float32, k int, keep func(doc int32) bool) []Ma
 
 // viewsPerWorker is how many views are worth another processor: reading their
 // codes takes longer than waking it.
-const viewsPerWorker = 50_000
+const viewsPerWorker = 16_000
 
 // divide leaves the best documents by codes in s.top. What the workers find does
 // not depend on how many there are: every one brings the best of its views.
@@ -106,22 +110,32 @@ func (ix *Exact) scan(s *scanning, from, to, most int, keep func(int32) bool) {
 		n := min(blockViews, to-start)
 		dots := s.block[:n]
 		dotCodes(dots, s.codes, ix.codes[start*ix.stride:(start+n)*ix.stride])
-		scales := ix.scales[start : start+n][:len(dots)]
-		for i, d := range dots {
-			score := float32(d) * scales[i]
-			if score <= worst {
+		// Most views are far below the worst of the best: four at a time are
+		// passed over by the largest of their sums.
+		for i := 0; i < len(dots); i += 4 {
+			if four := dots[i:]; worst >= 0 && len(four) >= 4 && float32(max(four[0], four[1], four[2], four[3]))*ix.most <= worst {
 				continue
 			}
-			doc := ix.docs[start+i]
-			if keep != nil && !keep(doc) {
-				continue
-			}
-			s.take(scored{doc, score}, most)
-			if len(s.top) == most {
-				worst = s.top[most-1].score
+			for j := i; j < min(i+4, len(dots)); j++ {
+				worst = ix.consider(s, start+j, dots[j], worst, most, keep)
 			}
 		}
 	}
+}
+
+// consider takes a view that is better than the worst of the best, and returns
+// what the next one must surpass.
+func (ix *Exact) consider(s *scanning, view int, dot int32, worst float32, most int, keep func(int32) bool) float32 {
+	score := float32(dot) * ix.scales[view]
+	doc := ix.docs[view]
+	if score <= worst || keep != nil && !keep(doc) {
+		return worst
+	}
+	s.take(scored{doc, score}, most)
+	if len(s.top) == most {
+		return s.top[most-1].score
+	}
+	return worst
 }
 
 // take puts a candidate into its place among the best. A document's views come

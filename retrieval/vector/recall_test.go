@@ -78,7 +78,8 @@ func truth(views []View, query []float32, k int) []int32 {
 
 func recall(ix interface {
 	Nearest([]float32, int, func(int32) bool) []Match
-}, queries [][]float32, want [][]int32) float64 {
+}, queries [][]float32, want [][]int32,
+) float64 {
 	var hit, all float64
 	for i, q := range queries {
 		for _, m := range ix.Nearest(q, 10, nil) {
@@ -121,7 +122,7 @@ func TestRecallOfBothIndexes(t *testing.T) {
 // Many views are divided among processors, whose number must not show.
 func TestDividedScansFindTheSame(t *testing.T) {
 	r := rand.New(rand.NewSource(11))
-	views := latent(r, viewsPerWorker, 3, 32, 12)
+	views := latent(r, 4*viewsPerWorker/3, 3, 32, 12)
 	queries := queriesNear(r, views, 20)
 	ix, err := NewExact(views)
 	if err != nil {
