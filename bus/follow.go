@@ -7,7 +7,6 @@ import (
 	"math"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nuid"
 
@@ -298,7 +297,7 @@ func (f *follower) accept(ctx context.Context, m jetstream.Msg, cursor uint64, e
 	if err := f.verify(ctx, place{meta.Sequence.Stream, meta.Sequence.Consumer}, cursor, expect); err != nil {
 		return schemas.Record{}, 0, err
 	}
-	record := newRecord(f.stream, meta.Sequence.Stream, m.Subject(), nats.Header(m.Headers()), m.Data())
+	record := newRecord(f.stream, meta.Sequence.Stream, m.Subject(), m.Headers(), m.Data())
 	return record, meta.NumPending, nil
 }
 

@@ -249,7 +249,7 @@ func TestRoles(t *testing.T) {
 		{"emit", ask("emit"), "hook admin"},
 		{"gate", ask("gate.decide"), "hook admin"},
 		{"session", ask("session.start"), "hook admin"},
-		{"rule list", ask("rule.list"), "hook admin"},
+		{"rule list", ask("rule.list"), "hook admin dashboard"},
 		{"rule add", ask("rule.add"), "admin"},
 		{"approve", ask("approve"), "admin"},
 	} {

@@ -1,7 +1,6 @@
 package enforcement
 
 import (
-	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -209,5 +208,3 @@ func (x *session) recorded() string {
 	}
 	return strings.Join(types, " ")
 }
-
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

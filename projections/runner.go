@@ -195,7 +195,7 @@ func (v *runner) announce(c Commit) error {
 	if err != nil {
 		return err
 	}
-	defer r.Close()
+	defer func() { _ = r.Close() }()
 	c.Reader = r
 	if err := hook.Committed(c); err != nil {
 		return &failure{view: v.p.Name(), err: fmt.Errorf("committed: %w", err)}

@@ -163,8 +163,7 @@ func TestRetrievalFollowsTheCorpus(t *testing.T) {
 	l.add(on("B-B-001"), imported("B-B-001", mandatory))
 
 	var changes []string
-	var index *projections.RetrievalIndex
-	index = projections.NewRetrievalIndex(analyse, 1, func(c projections.IndexChange) error {
+	index := projections.NewRetrievalIndex(analyse, 1, func(c projections.IndexChange) error {
 		changes = append(changes, fmt.Sprintf("%d %v +%v -%v", c.Seq, c.Rebuilt, c.Put, c.Removed))
 		for range c.Documents() {
 		}

@@ -71,8 +71,9 @@ func isPlain(t reflect.Type) bool {
 		return !hasDecoder(t)
 	case reflect.Slice:
 		return t == reflect.TypeFor[[]byte]()
+	default:
+		return false
 	}
-	return false
 }
 
 // decode reports whether the body is one for the plan. If not, into holds

@@ -272,7 +272,7 @@ func (a adapter) IDAt(ctx context.Context, s schemas.Stream, seq uint64) (string
 }
 
 func (a adapter) Follow(ctx context.Context, s schemas.Stream, after uint64, maxBatch int, untilEnd bool, fn func([]schemas.Record) error) error {
-	return a.Conn.Follow(ctx, s, after, bus.FollowOptions{MaxBatch: maxBatch, UntilEnd: untilEnd}, fn)
+	return a.Conn.Follow(ctx, s, after, bus.FollowOptions{MaxBatch: maxBatch, UntilEnd: untilEnd, Unparsed: true}, fn)
 }
 
 func (adapter) Quarantine(context.Context, schemas.Record, string) error { return nil }

@@ -260,10 +260,12 @@ func (t text) undone(found []position, waiting Gate) string {
 			if at[[2]int{i, j}] {
 				continue
 			}
-			here := place{t: t, s: s, c: c, waiting: waiting, named: named, next: j+1 < len(s.clauses),
+			here := place{
+				t: t, s: s, c: c, waiting: waiting, named: named, next: j+1 < len(s.clauses),
 				whenever: conditionStart(s.clauses[0]),
 				after:    i > first.sentence || i == first.sentence && j > first.clause,
-				same:     i == first.sentence || i == last.sentence}
+				same:     i == first.sentence || i == last.sentence,
+			}
 			if r := here.undoes(); r != "" {
 				return r
 			}

@@ -199,8 +199,10 @@ func plainWords(t string) []string {
 }
 
 // unspaced are the scripts written without spaces between words.
-var unspaced = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai,
-	unicode.Lao, unicode.Khmer, unicode.Myanmar}
+var unspaced = []*unicode.RangeTable{
+	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai,
+	unicode.Lao, unicode.Khmer, unicode.Myanmar,
+}
 
 // lettersPerWord is a generous word length in such scripts; it only has to
 // keep a sentence from being taken for one word.

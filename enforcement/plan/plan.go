@@ -169,8 +169,10 @@ func (p *Plan) judgeContent(name string, s *section, loaded, known func(string) 
 	switch name {
 	case SectionFiles:
 		if len(p.Files) == 0 {
-			return []Problem{{Code: NoFiles, Section: name, Line: s.line,
-				Text: "the section Files names no path. List every file you will write, one item each, e.g. - `src/main.go`."}}
+			return []Problem{{
+				Code: NoFiles, Section: name, Line: s.line,
+				Text: "the section Files names no path. List every file you will write, one item each, e.g. - `src/main.go`.",
+			}}
 		}
 	case SectionRules:
 		return s.judgeRules(loaded, known)
@@ -182,14 +184,18 @@ func (p *Plan) judgeContent(name string, s *section, loaded, known func(string) 
 
 func judgeCapabilities(boxes []Capability, line int) []Problem {
 	if len(boxes) == 0 {
-		return []Problem{{Code: NoCapabilities, Section: SectionCapabilities, Line: line,
-			Text: "the section Capabilities has no check box. Write each capability as an item `- [ ] what will work`."}}
+		return []Problem{{
+			Code: NoCapabilities, Section: SectionCapabilities, Line: line,
+			Text: "the section Capabilities has no check box. Write each capability as an item `- [ ] what will work`.",
+		}}
 	}
 	var out []Problem
 	for _, b := range boxes {
 		if b.Ticked {
-			out = append(out, Problem{Code: TickedCapability, Section: SectionCapabilities, Line: b.Line,
-				Text: fmt.Sprintf("the capability %q is ticked before the work began. Write it as `- [ ]`.", clip(b.Text))})
+			out = append(out, Problem{
+				Code: TickedCapability, Section: SectionCapabilities, Line: b.Line,
+				Text: fmt.Sprintf("the capability %q is ticked before the work began. Write it as `- [ ]`.", clip(b.Text)),
+			})
 		}
 	}
 	return out

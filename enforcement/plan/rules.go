@@ -84,11 +84,15 @@ func (s *section) judgeRules(loaded, known func(string) bool) []Problem {
 	none := s.saysNone()
 	switch {
 	case len(cited) == 0 && !none:
-		return []Problem{{Code: NoRulesStatement, Section: SectionRules, Line: s.line,
-			Text: "the section Rules Applied neither cites a rule nor says that there is none. Cite the rules you apply by id, or write `No matching rules`."}}
+		return []Problem{{
+			Code: NoRulesStatement, Section: SectionRules, Line: s.line,
+			Text: "the section Rules Applied neither cites a rule nor says that there is none. Cite the rules you apply by id, or write `No matching rules`.",
+		}}
 	case len(cited) > 0 && none:
-		return append(s.judgeCited(cited, loaded, known), Problem{Code: ContradictoryRules, Section: SectionRules, Line: s.line,
-			Text: "the section Rules Applied cites a rule and says `No matching rules`. Keep one of the two."})
+		return append(s.judgeCited(cited, loaded, known), Problem{
+			Code: ContradictoryRules, Section: SectionRules, Line: s.line,
+			Text: "the section Rules Applied cites a rule and says `No matching rules`. Keep one of the two.",
+		})
 	}
 	return s.judgeCited(cited, loaded, known)
 }

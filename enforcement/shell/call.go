@@ -309,13 +309,6 @@ func (c *call) writeName(name string) { c.sh.writeName(c.line(), name) }
 // unsure records that what the program does cannot be told.
 func (c *call) unsure(text string) { c.sh.a.unsure(c.line(), text) }
 
-// hint adds paths to a result that cannot be told.
-func (c *call) hint(names ...string) {
-	for _, name := range names {
-		c.writeName(name)
-	}
-}
-
 // run judges a command that this one starts.
 func (c *call) run(args []arg) {
 	if len(args) > 0 {

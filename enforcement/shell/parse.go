@@ -119,7 +119,8 @@ func code(src string) string {
 			continue
 		}
 		kept.WriteString(line)
-		for rest, found := line, true; len(ends) < 8; {
+		for rest := line; len(ends) < 8; {
+			var found bool
 			if _, rest, found = strings.Cut(rest, "<<"); !found {
 				break
 			}

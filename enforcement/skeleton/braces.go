@@ -118,8 +118,13 @@ func (a annotated) mockField(t []lexeme, i int) []lexeme {
 		if t[j].text == ";" || t[j].text == "=" {
 			name := t[j-1]
 			punctuation := func(s string) lexeme { return lexeme{kind: punct, text: s, line: name.line} }
-			return []lexeme{punctuation(";"), name, punctuation("="), {kind: word, text: "@Mock", line: name.line}, punctuation("("), punctuation(")"), punctuation(";"),
-				{kind: word, text: "inject", line: name.line}, punctuation("("), name, punctuation(")"), punctuation(";")}
+			return []lexeme{
+				punctuation(";"), name, punctuation("="),
+				{kind: word, text: "@Mock", line: name.line},
+				punctuation("("), punctuation(")"), punctuation(";"),
+				{kind: word, text: "inject", line: name.line},
+				punctuation("("), name, punctuation(")"), punctuation(";"),
+			}
 		}
 	}
 	return nil

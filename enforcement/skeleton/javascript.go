@@ -20,7 +20,6 @@ var (
 	jsMakers  = names("jest vi sinon td mockDeep mock createMock createStub createSpyObj createSpy")
 	jsNeutral = names("should console describe it test when verify instance")
 	jsTests   = names("it test specify fit")
-	jsTestMod = names("only concurrent each sequential serial failing fails parallel for")
 )
 
 // readJavaScript reads JavaScript and TypeScript: it, test and specify with a

@@ -42,8 +42,10 @@ func readRuby(src []byte) []test {
 			}
 		case t[i].text == "def" && start && i+1 < len(t):
 			name, body, end := rubyDef(t, i, ends)
-			units = append(units, unit{name: name, line: t[i].line, body: body,
-				test: i < testClass && prefixed(name, "test_"), skipped: i < skipUntil})
+			units = append(units, unit{
+				name: name, line: t[i].line, body: body,
+				test: i < testClass && prefixed(name, "test_"), skipped: i < skipUntil,
+			})
 			i = end
 			continue
 		case rubyGroups[t[i].text] && start:
@@ -55,8 +57,10 @@ func readRuby(src []byte) []test {
 			if !ok {
 				break
 			}
-			units = append(units, unit{line: t[i].line, body: body, test: true,
-				skipped: rubySkipped[t[i].text] || i < skipUntil || rubyMeta(t[i:max(i, end-len(body))])})
+			units = append(units, unit{
+				line: t[i].line, body: body, test: true,
+				skipped: rubySkipped[t[i].text] || i < skipUntil || rubyMeta(t[i:max(i, end-len(body))]),
+			})
 			i = end
 			continue
 		case t[i].text == "let" || t[i].text == "let!" || t[i].text == "subject":

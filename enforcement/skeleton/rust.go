@@ -93,7 +93,7 @@ func rustAssertions(s *scope, t []lexeme) []assertion {
 		case rustFailures[name]:
 			out = append(out, assertion{t[i].line, s.guarded(t, i)})
 		case (prefixed(name, "assert", "debug_assert", "prop_assert", "check") || name == "verify_that" || name == "expect_that") && len(args) > 0:
-			w := constant
+			var w strength
 			switch {
 			case len(args) > 1 && (name != "assert" && name != "debug_assert" && name != "prop_assert"):
 				w = s.check(args[0], args[1])

@@ -78,8 +78,10 @@ type assertion struct {
 
 func judge(tests []test) Problem {
 	if len(tests) == 0 {
-		return Problem{Code: NoTestFunction, Line: 1,
-			Text: "the file has no test function that the runner runs. Add one (not skipped, not a helper) for each capability."}
+		return Problem{
+			Code: NoTestFunction, Line: 1,
+			Text: "the file has no test function that the runner runs. Add one (not skipped, not a helper) for each capability.",
+		}
 	}
 	best := assertion{line: tests[0].line, strength: unconditional}
 	for _, t := range tests {
@@ -93,12 +95,19 @@ func judge(tests []test) Problem {
 	case meaningful:
 		return Problem{}
 	case mocked:
-		return Problem{Code: MockOnly, Line: best.line,
-			Text: "the assertions look only at mocks that the test itself has programmed. Assert what the code under test returns or does to them."}
+		return Problem{
+			Code: MockOnly, Line: best.line,
+			Text: "the assertions look only at mocks that the test itself has programmed. Assert what the code under test returns or does to them.",
+		}
 	case constant:
-		return Problem{Code: AlwaysTrue, Line: best.line,
-			Text: "the assertions compare constants, or a value with itself, so they cannot fail. Compare a result of the code under test with what is expected."}
+		return Problem{
+			Code: AlwaysTrue, Line: best.line,
+			Text: "the assertions compare constants, or a value with itself, so they cannot fail. Compare a result of the code under test with what is expected.",
+		}
+	case unconditional:
 	}
-	return Problem{Code: NoAssertion, Line: best.line,
-		Text: "no test asserts anything that can fail (an unconditional failure asserts nothing). Compare a result of the code under test with what is expected."}
+	return Problem{
+		Code: NoAssertion, Line: best.line,
+		Text: "no test asserts anything that can fail (an unconditional failure asserts nothing). Compare a result of the code under test with what is expected.",
+	}
 }

@@ -162,7 +162,7 @@ func (s *Store) scan(from pebble.Reader, prefix []byte) iter.Seq2[projections.En
 			yield(projections.Entry{}, err)
 			return
 		}
-		defer it.Close() // its error was reported by it.Error
+		defer func() { _ = it.Close() }() // its error was reported by it.Error
 		for ok := it.First(); ok; ok = it.Next() {
 			value, err := it.ValueAndErr()
 			if err != nil {

@@ -191,6 +191,7 @@ func tooDeep(tokens token.Tokens) (line int, deep bool) {
 			depth--
 		case token.SequenceEntryType, token.MappingKeyType, token.AnchorType, token.TagType:
 			entries++
+		default:
 		}
 		if depth+entries > maxNesting {
 			return t.Position.Line, true

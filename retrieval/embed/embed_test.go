@@ -207,6 +207,7 @@ func (c *counting) Embed(text string) ([]float32, error) {
 	c.asked = append(c.asked, text)
 	return []float32{float32(len(text))}, c.fail
 }
+
 func (c *counting) EmbedBatch(_ context.Context, texts []string) ([][]float32, error) {
 	out := make([][]float32, len(texts))
 	for i, text := range texts {

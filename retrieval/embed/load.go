@@ -114,7 +114,7 @@ func Detect(dir string) (Kind, error) {
 	if err != nil {
 		return "", err
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }()
 	for _, known := range []struct {
 		tensor string
 		kind   Kind

@@ -112,8 +112,13 @@ func TestFacetsAndMarks(t *testing.T) {
 func TestRequestsThatCannotBeRead(t *testing.T) {
 	ix, _ := opened(t, filepath.Join(t.TempDir(), "index"), State{})
 	for _, r := range []Request{
-		{Text: "x", Kind: "guess"}, {Text: "x", Field: "nowhere", Kind: Words}, {Facets: []string{"body"}}, {Filter: map[string]string{"body": "x"}},
-		{Text: "x", Mark: "bold"}, {Text: `"open`}, {Text: "/[/"},
+		{Text: "x", Kind: "guess"},
+		{Text: "x", Field: "nowhere", Kind: Words},
+		{Facets: []string{"body"}},
+		{Filter: map[string]string{"body": "x"}},
+		{Text: "x", Mark: "bold"},
+		{Text: `"open`},
+		{Text: "/[/"},
 	} {
 		if _, err := ix.Search(context.Background(), r); !errors.Is(err, ErrQuery) {
 			t.Errorf("%+v: %v", r, err)

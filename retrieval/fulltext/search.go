@@ -18,6 +18,7 @@ var ErrQuery = errors.New("fulltext: the query cannot be read")
 // Kind is how a request's text is read.
 type Kind string
 
+// The kinds.
 const (
 	// QueryString is Bleve's language: words, +must, -not, "phrase", field:word,
 	// word~2, pre*, word^3, /regular expression/. The default.

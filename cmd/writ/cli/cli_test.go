@@ -131,12 +131,28 @@ func TestEveryCommandHasAnExample(t *testing.T) {
 
 func TestUsageErrors(t *testing.T) {
 	for _, args := range [][]string{
-		{"frobnicate"}, {"status", "extra"}, {"status", "--frob"}, {"emit"}, {"emit", "a", "b"}, {"emit", "prompt.submitted"},
-		{"emit", "prompt.submitted", "--session", "s", "--data", "{"}, {"emit", "prompt.submitted", "--session", "s", "--id", "t"},
-		{"query"}, {"mode", "set"}, {"mode", "set", "sleep", "--session", "s"}, {"mode"}, {"phase", "invalidate"},
-		{"phase", "invalidate", "plan", "--session", "s"}, {"approve", "everything"}, {"session", "show", "a", "b"}, {"rule", "show"},
-		{"replay", "--since", "yesterday"}, {"replay", "--stream", "nothing"}, {"watch", "--stream", "nothing"},
-		{"init", "--agent", "cursor"}, {"up", "--tour", "--no-tour"},
+		{"frobnicate"},
+		{"status", "extra"},
+		{"status", "--frob"},
+		{"emit"},
+		{"emit", "a", "b"},
+		{"emit", "prompt.submitted"},
+		{"emit", "prompt.submitted", "--session", "s", "--data", "{"},
+		{"emit", "prompt.submitted", "--session", "s", "--id", "t"},
+		{"query"},
+		{"mode", "set"},
+		{"mode", "set", "sleep", "--session", "s"},
+		{"mode"},
+		{"phase", "invalidate"},
+		{"phase", "invalidate", "plan", "--session", "s"},
+		{"approve", "everything"},
+		{"session", "show", "a", "b"},
+		{"rule", "show"},
+		{"replay", "--since", "yesterday"},
+		{"replay", "--stream", "nothing"},
+		{"watch", "--stream", "nothing"},
+		{"init", "--agent", "cursor"},
+		{"up", "--tour", "--no-tour"},
 	} {
 		s := &services{}
 		r := s.run(t, "", args...)

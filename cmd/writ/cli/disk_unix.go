@@ -10,5 +10,5 @@ func freeBytes(dir string) (free uint64, known bool) {
 	if unix.Statfs(dir, &s) != nil || s.Bsize <= 0 {
 		return 0, false
 	}
-	return uint64(s.Bavail) * uint64(s.Bsize), true
+	return uint64(s.Bavail) * uint64(s.Bsize), true //nolint:unconvert // Bavail is signed on some systems
 }

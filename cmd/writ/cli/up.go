@@ -222,7 +222,7 @@ func (a *app) stopChild(child *exec.Cmd, ended chan error) error {
 	case <-time.After(stopBudget):
 	}
 	_ = child.Process.Kill()
-	_ = <-ended
+	<-ended //nolint:errcheck // it was killed; how it ended says nothing more
 	return refused("up", "the daemon did not stop in "+stopBudget.String()+" and was killed", "Nothing acknowledged is lost.")
 }
 

@@ -41,7 +41,7 @@ func (l logReader) IDAt(ctx context.Context, s schemas.Stream, seq uint64) (stri
 
 // Follow hands a stream's records to fn in batches, in order, without a gap.
 func (l logReader) Follow(ctx context.Context, s schemas.Stream, after uint64, maxBatch int, untilEnd bool, fn func([]schemas.Record) error) error {
-	return l.conn.Follow(ctx, s, after, bus.FollowOptions{MaxBatch: maxBatch, UntilEnd: untilEnd}, fn)
+	return l.conn.Follow(ctx, s, after, bus.FollowOptions{MaxBatch: maxBatch, UntilEnd: untilEnd, Unparsed: true}, fn)
 }
 
 // Quarantine keeps a record that nobody understands. The event's id comes from

@@ -165,14 +165,6 @@ func (c *Call) readClaudeTool(response json.RawMessage) error {
 				c.Reads = append(c.Reads, path)
 			}
 		}
-	default:
-		if strings.HasPrefix(c.Tool, "mcp__") {
-			for _, path := range []string{in.FilePath, in.Path, strings.TrimPrefix(in.URI, "file://")} {
-				if path != "" {
-					c.Reads = append(c.Reads, path)
-				}
-			}
-		}
 	case "Bash", "PowerShell", "Monitor":
 		c.Shell = in.Command
 	case "ExitPlanMode":
@@ -182,6 +174,14 @@ func (c *Call) readClaudeTool(response json.RawMessage) error {
 		}
 		if len(response) > 0 && json.Unmarshal(response, &accepted) == nil && accepted.Plan != "" {
 			c.Plan = accepted.Plan
+		}
+	default:
+		if strings.HasPrefix(c.Tool, "mcp__") {
+			for _, path := range []string{in.FilePath, in.Path, strings.TrimPrefix(in.URI, "file://")} {
+				if path != "" {
+					c.Reads = append(c.Reads, path)
+				}
+			}
 		}
 	}
 	if claudeWrites(c.Tool) && (len(c.Writes) == 0 || c.Writes[0].Path == "") {

@@ -136,23 +136,28 @@ func TestClaudeAnswers(t *testing.T) {
 	}{
 		"a pass says nothing": {tool, Answer{}, "", 0, ""},
 		"a refusal says it three times": {
-			tool, Answer{Verdict: Refuse, Reason: "no"},
+			tool,
+			Answer{Verdict: Refuse, Reason: "no"},
 			`{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"no"}}`, 2, "no\n",
 		},
 		"a question": {
-			tool, Answer{Verdict: AskUser, Reason: "sure?"},
+			tool,
+			Answer{Verdict: AskUser, Reason: "sure?"},
 			`{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"sure?"}}`, 0, "",
 		},
 		"a pass with context keeps the host's own permission flow": {
-			tool, Answer{Context: "c"},
+			tool,
+			Answer{Context: "c"},
 			`{"hookSpecificOutput":{"hookEventName":"PreToolUse","additionalContext":"c"}}`, 0, "",
 		},
 		"a refused permission is JSON alone": {
-			Call{Hook: "PermissionRequest", Kind: Permission}, Answer{Verdict: Refuse, Reason: "no"},
+			Call{Hook: "PermissionRequest", Kind: Permission},
+			Answer{Verdict: Refuse, Reason: "no"},
 			`{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"no"}}}`, 0, "",
 		},
 		"a prompt's context": {
-			Call{Hook: "UserPromptSubmit", Kind: Prompt}, Answer{Context: "rules", Notice: "n"},
+			Call{Hook: "UserPromptSubmit", Kind: Prompt},
+			Answer{Context: "rules", Notice: "n"},
 			`{"systemMessage":"n","hookSpecificOutput":{"hookEventName":"UserPromptSubmit","additionalContext":"rules"}}`, 0, "",
 		},
 		"an event that takes no context tells the user": {

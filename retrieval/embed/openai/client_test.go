@@ -155,7 +155,7 @@ func TestFailuresAreNamed(t *testing.T) {
 		"408":              {says(408, ""), ErrStatus, "408 Request Timeout (", 3},
 		"401 with the key": {says(401, `{"error":{"message":"bad key sk-123"}}`), ErrStatus, "401 Unauthorized: bad key …", 1},
 		"404 page":         {says(404, "<html>\x1b[31m"+long), ErrStatus, "404 Not Found: <html>", 1},
-		"redirect":         {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", 307) }, ErrStatus, "307", 1},
+		"redirect":         {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusTemporaryRedirect) }, ErrStatus, "307", 1},
 		"garbage":          {says(200, "hello"), ErrResponse, "invalid character", 1},
 		"nothing":          {says(200, ""), ErrResponse, "", 1},
 		"other JSON":       {says(200, `{"ok":true}`), ErrResponse, "0 vectors for 1 texts", 1},
@@ -171,7 +171,7 @@ func TestFailuresAreNamed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			timeout := time.Minute
-			if c.want == ErrTimeout {
+			if errors.Is(c.want, ErrTimeout) {
 				timeout = 50 * time.Millisecond
 			}
 			client, s, k := start(t, Options{Timeout: timeout, Dim: 2, Key: "sk-123"}, c.step)
@@ -293,9 +293,17 @@ func TestNobodyThere(t *testing.T) {
 
 func TestOptions(t *testing.T) {
 	for _, opt := range []Options{
-		{}, {URL: "http://h"}, {Model: "m"}, {URL: "ftp://h", Model: "m"}, {URL: "h/v1", Model: "m"}, {URL: "http://a b:hunter2@c", Model: "m"},
-		{URL: "http:///v1", Model: "m"}, {URL: "http://h", Model: "m", Dim: -1}, {URL: "http://h", Model: "m", AskDim: true},
-		{URL: "http://h", Model: "m", Attempts: -1}, {URL: "http://h", Model: "m", Timeout: -1},
+		{},
+		{URL: "http://h"},
+		{Model: "m"},
+		{URL: "ftp://h", Model: "m"},
+		{URL: "h/v1", Model: "m"},
+		{URL: "http://a b:hunter2@c", Model: "m"},
+		{URL: "http:///v1", Model: "m"},
+		{URL: "http://h", Model: "m", Dim: -1},
+		{URL: "http://h", Model: "m", AskDim: true},
+		{URL: "http://h", Model: "m", Attempts: -1},
+		{URL: "http://h", Model: "m", Timeout: -1},
 	} {
 		if _, err := New(opt); !errors.Is(err, ErrOptions) || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%+v: %v", opt, err)

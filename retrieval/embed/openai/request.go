@@ -78,7 +78,7 @@ func (c *Client) once(ctx context.Context, body []byte, n int) (vectors [][]floa
 	if err != nil {
 		return nil, 0, c.unreached(ctx, err)
 	}
-	defer resp.Body.Close()
+	defer func() { _ = resp.Body.Close() }()
 	raw, err := io.ReadAll(io.LimitReader(resp.Body, longestAnswer(n)))
 	switch {
 	case err != nil:

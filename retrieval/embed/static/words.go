@@ -149,6 +149,7 @@ func (w *Words) hump(last class, next int) bool {
 	case upper:
 		r, size := w.peek(next)
 		return size > 0 && classify(r) == lower
+	default:
+		return false
 	}
-	return false
 }

@@ -48,7 +48,7 @@ func readFile(ctx context.Context, name string, yield func(Record)) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	unzipped, err := gzip.NewReader(f)
 	if err != nil {
 		return err

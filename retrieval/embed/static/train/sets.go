@@ -74,7 +74,7 @@ func readSet(name string) (Set, error) {
 	if err != nil {
 		return Set{}, fmt.Errorf("train: %w", err)
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	base, zipped := strings.CutSuffix(filepath.Base(name), ".gz")
 	var content io.Reader = f
 	if zipped {
