@@ -21,7 +21,7 @@ func StoredVersion(embedder string) int {
 	if embedder == "" || embedder == EmbedderNone {
 		return AnalysisVersion
 	}
-	return AnalysisVersion<<32 | int(crc32.ChecksumIEEE([]byte(embedder)))
+	return AnalysisVersion<<24 | int(crc32.ChecksumIEEE([]byte(embedder))>>8)
 }
 
 // TypeRule is the node type of a rule.

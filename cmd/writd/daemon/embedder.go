@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"fmt"
-	"hash/crc32"
 	"os"
 	"path/filepath"
 	"strings"
@@ -78,9 +77,8 @@ func (e embedder) complete(docs map[string]retrieval.Document) (retrieval.Embedd
 // version changes whenever analyse gives other bytes: with the analysis, and
 // with the embedder.
 func (e embedder) version() int {
-	name := retrieval.EmbedderNone
-	if e.Embedder != nil && !e.remote {
-		name = e.Name()
+	if e.Embedder == nil || e.remote {
+		return retrieval.StoredVersion("")
 	}
-	return retrieval.AnalysisVersion<<32 | int(crc32.ChecksumIEEE([]byte(name)))
+	return retrieval.StoredVersion(e.Name())
 }
