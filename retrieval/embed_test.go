@@ -5,6 +5,7 @@ import (
 	"math"
 	"reflect"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/writbus/writ/schemas"
@@ -14,13 +15,13 @@ import (
 type counting struct {
 	topical
 	name  string
-	calls *int
+	calls *atomic.Int64
 }
 
 func (e counting) Name() string { return e.name }
 
 func (e counting) Embed(text string) ([]float32, error) {
-	*e.calls++
+	e.calls.Add(1)
 	return e.topical.Embed(text)
 }
 
@@ -34,13 +35,13 @@ func embeddedCorpus(t *testing.T, e Embedder) []Document {
 }
 
 func TestAColdStartEmbedsNoRule(t *testing.T) {
-	calls := 0
+	var calls atomic.Int64
 	e := counting{topical{words: []string{"error", "query"}}, "counting@1", &calls}
 	docs := embeddedCorpus(t, e)
 	if _, err := NewIndex(docs, Options{Embedder: e}); err != nil { // and what the background costs, once
 		t.Fatal(err)
 	}
-	calls = 0
+	calls.Store(0)
 	var stored [][]byte
 	for _, doc := range docs {
 		raw, err := doc.MarshalBinary()
@@ -60,12 +61,12 @@ func TestAColdStartEmbedsNoRule(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if calls != 0 {
-		t.Errorf("a cold start embedded %d texts", calls)
+	if calls.Load() != 0 {
+		t.Errorf("a cold start embedded %d texts", calls.Load())
 	}
 	fresh := newTestIndex(t, corpusRules(), Options{Embedder: e})
-	if calls == 0 || warm.Info() != fresh.Info() {
-		t.Errorf("%d calls; %+v from stored documents, %+v from rules", calls, warm.Info(), fresh.Info())
+	if calls.Load() == 0 || warm.Info() != fresh.Info() {
+		t.Errorf("%d calls; %+v from stored documents, %+v from rules", calls.Load(), warm.Info(), fresh.Info())
 	}
 	q := Query{Text: "an error in a query", Raw: true}
 	if got, want := warm.Search(q), fresh.Search(q); !reflect.DeepEqual(got, want) {
@@ -74,14 +75,14 @@ func TestAColdStartEmbedsNoRule(t *testing.T) {
 }
 
 func TestAnotherEmbedderIsEmbeddedAnew(t *testing.T) {
-	calls := 0
+	var calls atomic.Int64
 	one := counting{topical{words: []string{"error"}}, "counting@one", &calls}
 	two := counting{topical{words: []string{"error", "query"}}, "counting@two", &calls}
 	docs := embeddedCorpus(t, one)
-	calls = 0
+	calls.Store(0)
 	ix, err := NewIndex(docs, Options{Embedder: two})
-	if err != nil || calls == 0 || ix.Embedder() != "counting@two" {
-		t.Errorf("%d calls, %v", calls, err)
+	if err != nil || calls.Load() == 0 || ix.Embedder() != "counting@two" {
+		t.Errorf("%d calls, %v", calls.Load(), err)
 	}
 	if doc, _ := ix.Document("GO-ERR-001"); doc.Embedded() != "counting@two" {
 		t.Errorf("embedded by %q", doc.Embedded())

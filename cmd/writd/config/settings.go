@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"time"
 )
 
 // Settings configure the daemon.
@@ -30,6 +31,9 @@ type Settings struct {
 	Embedder string `yaml:"embedder"`
 	// EmbedderModel is the model's name at an endpoint.
 	EmbedderModel string `yaml:"embedder_model"`
+	// HookBudget bounds the daemon's work on one hook call. The hook's process
+	// waits 2 s and then fails closed.
+	HookBudget time.Duration `yaml:"hook_budget"`
 	// MemoryLimit is the soft limit of the daemon's heap, bytes.
 	MemoryLimit int64 `yaml:"memory_limit"`
 }
@@ -40,7 +44,7 @@ const EmbedderKey = "WRIT_EMBEDDER_KEY"
 
 // DefaultSettings is what an empty file means.
 func DefaultSettings() Settings {
-	return Settings{Durability: "power-loss", Replicas: 1, Embedder: "static", MemoryLimit: 512 << 20}
+	return Settings{Durability: "power-loss", Replicas: 1, Embedder: "static", HookBudget: 1800 * time.Millisecond, MemoryLimit: 512 << 20}
 }
 
 // Load reads the settings of a data directory: defaults, its config.yaml, then
@@ -78,6 +82,8 @@ func (s Settings) Check() error {
 		return fmt.Errorf("%w: replicas is %d, must be 1 to 5", ErrSettings, s.Replicas)
 	case s.Replicas > 1 && s.NATSURL == "":
 		return fmt.Errorf("%w: %d replicas need a cluster: set nats_url", ErrSettings, s.Replicas)
+	case s.HookBudget <= 0:
+		return fmt.Errorf("%w: hook_budget is %s, must be a duration such as 1800ms", ErrSettings, s.HookBudget)
 	case s.MaxBytes < 0:
 		return fmt.Errorf("%w: max_bytes is %d, must not be negative", ErrSettings, s.MaxBytes)
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/writd/config"
@@ -38,6 +39,7 @@ func startWith(t testing.TB, data, project string, change func(*config.Settings)
 	t.Helper()
 	settings := config.DefaultSettings()
 	settings.DataDir, settings.Durability, settings.MemoryLimit = data, "interval", 0
+	settings.HookBudget = time.Minute // what is decided must not depend on the machine's speed
 	change(&settings)
 	ctx, cancel := context.WithCancel(t.Context())
 	ready, done := make(chan string, 1), make(chan error, 1)
@@ -77,7 +79,7 @@ func dial(t testing.TB, data, url, role string) *bus.Conn {
 	if err != nil {
 		t.Fatal(err)
 	}
-	conn, err := bus.Connect(t.Context(), bus.Options{URL: url, User: c.User, Password: c.Password, Name: "test"})
+	conn, err := bus.Connect(t.Context(), bus.Options{URL: url, User: c.User, Password: c.Password, Name: "test", Timeout: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}

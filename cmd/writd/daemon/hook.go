@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/writd/config"
@@ -15,9 +14,6 @@ import (
 	"github.com/writbus/writ/enforcement"
 	"github.com/writbus/writ/schemas"
 )
-
-// hookBudget bounds the work on one hook call; its process waits 2 s at most.
-const hookBudget = 1800 * time.Millisecond
 
 // turn is one hook call on its way through the daemon.
 type turn struct {
@@ -30,7 +26,7 @@ type turn struct {
 // writes the host's answer. What goes wrong is answered as a refusal where the
 // hook could have refused, and as a notice where not.
 func (d *Daemon) hook(ctx context.Context, r bus.Request) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, hookBudget)
+	ctx, cancel := context.WithTimeout(ctx, d.settings.HookBudget)
 	defer cancel()
 	call, err := hosts.Parse(r.Header.Get(schemas.HookHeaderAgent), r.Header.Get(schemas.HookHeaderEvent), r.Body)
 	if errors.Is(err, hosts.ErrUnknownHost) {
