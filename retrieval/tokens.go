@@ -4,20 +4,15 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/tiktoken-go/tokenizer"
+	"github.com/tiktoken-go/tokenizer/codec"
 )
 
 // Encoding names the byte-pair encoding in which budgets are counted.
-const Encoding = string(tokenizer.Cl100kBase)
+const Encoding = "cl100k_base"
 
 // bpe loads the vocabulary (some 8 ms, 3.5 MB) when the first text is counted.
-var bpe = sync.OnceValue(func() tokenizer.Codec {
-	codec, err := tokenizer.Get(tokenizer.Cl100kBase)
-	if err != nil {
-		panic("retrieval: the built-in token vocabulary does not load: " + err.Error())
-	}
-	return codec
-})
+// It is asked for by itself: choosing among all encodings would link those too.
+var bpe = sync.OnceValue(codec.NewCl100kBase)
 
 // CountTokens is the number of tokens of a text in [Encoding].
 func CountTokens(text string) int { return countTokens(text) }
