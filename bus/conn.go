@@ -64,6 +64,42 @@ type inProcess func() (net.Conn, error)
 
 func (d inProcess) InProcessConn() (net.Conn, error) { return d() }
 
+// pipes are the in-process connections of one attempt to connect, kept to end
+// an attempt that gets no answer: a server waits its whole write deadline for
+// a pipe that nobody reads.
+type pipes struct {
+	mu    sync.Mutex
+	open  []net.Conn
+	given bool // the attempt is settled: what is dialed now is the connection's
+}
+
+func (p *pipes) through(dial func() (net.Conn, error)) func() (net.Conn, error) {
+	return func() (net.Conn, error) {
+		c, err := dial()
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if err == nil && !p.given {
+			p.open = append(p.open, c)
+		}
+		return c, err
+	}
+}
+
+func (p *pipes) keep() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.given, p.open = true, nil
+}
+
+func (p *pipes) end() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, c := range p.open {
+		_ = c.Close()
+	}
+	p.given, p.open = true, nil
+}
+
 // Connect opens a connection. It returns ErrBadCredentials, or ErrUnavailable
 // when nobody answers within the timeout; both name the address.
 func Connect(ctx context.Context, o Options) (*Conn, error) {
@@ -83,10 +119,17 @@ func Connect(ctx context.Context, o Options) (*Conn, error) {
 	}
 	bounded, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	nc, err := dial(bounded, o, append(o.natsOptions(c), nats.Timeout(timeout)))
+	var attempt pipes
+	options := append(o.natsOptions(c), nats.Timeout(timeout))
+	if o.Dial != nil {
+		options = append(options, nats.InProcessServer(inProcess(attempt.through(o.Dial))))
+	}
+	nc, err := dial(bounded, o, options)
 	if err != nil {
+		attempt.end()
 		return nil, connectError(o, err)
 	}
+	attempt.keep()
 	c.nc = nc
 	c.js, err = jetstream.New(nc, jetstream.WithDefaultTimeout(o.Timeout))
 	if err != nil {
@@ -148,9 +191,12 @@ func (o Options) natsOptions(c *Conn) []nats.Option {
 			}
 		}),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
-			if err != nil {
-				c.onError(fmt.Errorf("%w: connection lost: %w", ErrUnavailable, err))
+			if err == nil { // closed by us: calls under way end with ErrClosed
+				return
 			}
+			err = fmt.Errorf("%w: connection lost: %w", ErrUnavailable, err)
+			c.guards.lost(err)
+			c.onError(err)
 		}),
 		nats.ReconnectHandler(func(*nats.Conn) { c.announceReconnect() }),
 	}
@@ -159,9 +205,6 @@ func (o Options) natsOptions(c *Conn) []nats.Option {
 	}
 	if o.TLS != nil {
 		options = append(options, nats.Secure(o.TLS))
-	}
-	if o.Dial != nil {
-		options = append(options, nats.InProcessServer(inProcess(o.Dial)))
 	}
 	return options
 }

@@ -14,6 +14,7 @@ import (
 )
 
 func TestConnectErrors(t *testing.T) {
+	t.Parallel()
 	h := newHost(t, embedded.Options{})
 	wrong := h.as(embedded.RoleHook)
 	wrong.Password = "guess"
@@ -47,6 +48,7 @@ func TestConnectErrors(t *testing.T) {
 // TestUnavailableWhileDown: calls fail at once, and succeed on the same
 // connection once the server is back.
 func TestUnavailableWhileDown(t *testing.T) {
+	t.Parallel()
 	h := newHost(t, embedded.Options{})
 	c := daemon(t, h)
 	_, err := c.Append(t.Context(), bustest.Event("s", "1", "p"), nil, bus.LastSeq(0))
@@ -94,6 +96,7 @@ func untilAvailable(t *testing.T, call func() error) {
 // TestFollowSurvivesRestart restarts the server three times under a reader,
 // over TCP and in-process: it misses nothing and sees nothing twice.
 func TestFollowSurvivesRestart(t *testing.T) {
+	t.Parallel()
 	for _, inProcess := range []bool{false, true} {
 		t.Run(fmt.Sprint("in-process=", inProcess), func(t *testing.T) {
 			h := newHost(t, embedded.Options{Durability: embedded.Interval})

@@ -11,9 +11,9 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// guards connect a permission violation, which the server reports apart from
-// any call, with the calls that caused it: they would otherwise wait until
-// their time is up.
+// guards connect what the client library reports apart from any call – a
+// permission violation, a lost connection – with the calls it concerns: they
+// would otherwise wait until their time is up.
 type guards struct {
 	mu      sync.Mutex
 	waiting map[*guard]struct{}
@@ -25,7 +25,7 @@ type guard struct {
 }
 
 // watch returns a context that ends with ErrDenied when the server refuses a
-// publish to the subject. Call release when the call is over.
+// publish to the subject, and with ErrUnavailable when the connection is lost. Call release when the call is over.
 func (g *guards) watch(ctx context.Context, subject string) (guarded context.Context, release func()) {
 	guarded, cancel := context.WithCancelCause(ctx)
 	entry := &guard{subject, cancel}
@@ -70,6 +70,15 @@ func (g *guards) violated(err error) (told bool) {
 	return told
 }
 
+// lost tells the calls that wait that their answer cannot arrive any more.
+func (g *guards) lost(err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for entry := range g.waiting {
+		entry.cancel(err)
+	}
+}
+
 func (e *guard) covers(subject string) bool {
 	if prefix, open := strings.CutSuffix(e.subject, ">"); open {
 		return strings.HasPrefix(subject, prefix)
@@ -77,13 +86,13 @@ func (e *guard) covers(subject string) bool {
 	return e.subject == subject
 }
 
-// causeOf is the error of a guarded call: the refusal where there was one,
-// else the call's own.
+// causeOf is the error of a guarded call: the refusal or the loss of the
+// connection where that ended it, else the call's own.
 func causeOf(guarded context.Context, err error) error {
 	if err == nil {
 		return nil
 	}
-	if cause := context.Cause(guarded); errors.Is(cause, ErrDenied) {
+	if cause := context.Cause(guarded); errors.Is(cause, ErrDenied) || errors.Is(cause, ErrUnavailable) {
 		return cause
 	}
 	return translate(err)

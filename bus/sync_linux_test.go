@@ -23,6 +23,7 @@ import (
 // with interval durability it is acknowledged all the same. What the disk does
 // with a sync is beyond this test.
 func TestPowerLossSyncs(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		durability embedded.Durability
 		acked      bool

@@ -42,7 +42,7 @@ func printAnswers(seed int64) error {
 		return err
 	}
 	r := rand.New(rand.NewSource(seed))
-	rules := append(randomRules(rand.New(rand.NewSource(5)), 60, 0.6), corpusRules()...)
+	rules := append(randomRules(rand.New(rand.NewSource(5)), 30, 0.6), corpusRules()...)
 	r.Shuffle(len(rules), func(i, j int) { rules[i], rules[j] = rules[j], rules[i] })
 	sum := sha256.New()
 	for _, embedder := range []Embedder{e, nil} {

@@ -53,6 +53,7 @@ func TestMain(m *testing.M) {
 // TestScripts runs the scripts that describe the product, each with a data
 // directory and a daemon of its own.
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	testscript.Run(t, params(filepath.Join("scripts"), 0))
 }
 
@@ -60,6 +61,7 @@ func TestScripts(t *testing.T) {
 // again, each time with the daemon killed before another step: every answer
 // must be the same.
 func TestConversationSurvivesKillAtAnyStep(t *testing.T) {
+	t.Parallel()
 	script, err := os.ReadFile(filepath.Join("scripts", "conversation.txtar"))
 	if err != nil {
 		t.Fatal(err)
@@ -70,6 +72,7 @@ func TestConversationSurvivesKillAtAnyStep(t *testing.T) {
 	}
 	for at := 2; at <= steps; at++ {
 		t.Run("killed before step "+strconv.Itoa(at), func(t *testing.T) {
+			t.Parallel()
 			p := params("", at)
 			p.Files = []string{filepath.Join("scripts", "conversation.txtar")}
 			testscript.Run(t, p)

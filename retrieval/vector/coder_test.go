@@ -57,7 +57,7 @@ func TestCoderHNSWIsNoIndexForUs(t *testing.T) {
 	for _, c := range []struct {
 		docs, overfetch int
 		passes          bool
-	}{{40, 240, true}, {1000, 100, false}, {1000, 400, false}} {
+	}{{40, 240, true}, {400, 40, false}, {400, 160, false}} {
 		r := rand.New(rand.NewSource(int64(c.docs)))
 		views := latent(r, c.docs, 6, 128, 48)
 		queries := queriesNear(r, views, 40)

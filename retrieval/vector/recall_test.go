@@ -94,7 +94,7 @@ func recall(ix interface {
 
 func TestRecallOfBothIndexes(t *testing.T) {
 	for _, c := range []struct{ docs, perDoc, dim, rank int }{
-		{1, 3, 16, 4}, {60, 5, 128, 32}, {276, 1, 384, 32}, {400, 6, 128, 32}, {1000, 6, 128, 64}, {3000, 1, 128, 24}, {1000, 3, 40, 40},
+		{1, 3, 16, 4}, {60, 5, 128, 32}, {276, 1, 384, 32}, {400, 6, 128, 48}, {2000, 1, 128, 24}, {600, 3, 40, 40},
 	} {
 		r := rand.New(rand.NewSource(int64(c.docs)))
 		views := latent(r, c.docs, c.perDoc, c.dim, c.rank)
