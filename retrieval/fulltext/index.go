@@ -1,14 +1,10 @@
 package fulltext
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io/fs"
 	"os"
-	"path/filepath"
-	"strings"
 	"sync"
 
 	"github.com/blevesearch/bleve/v2"
@@ -51,7 +47,12 @@ type Index struct {
 }
 
 func newIndex(dir, version string, b bleve.Index) *Index {
-	return &Index{dir: dir, version: version, bleve: b, close: sync.OnceValue(b.Close)}
+	return &Index{dir: dir, version: version, bleve: b, close: sync.OnceValue(func() error {
+		if err := b.Close(); err != nil {
+			return err
+		}
+		return seal(dir)
+	})}
 }
 
 // Opened tells what Open did.
@@ -95,14 +96,14 @@ func reopen(dir string, want State) (ix *Index, reason string, err error) {
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		return nil, "there was none", nil
 	}
-	if err := verify(dir); err != nil {
+	if busy(dir) {
+		return nil, "", fmt.Errorf("%w: %s", ErrBusy, dir)
+	}
+	if err := breakSeal(dir); err != nil {
 		return nil, err.Error(), nil
 	}
 	opened, err := openBleve(dir)
 	if err != nil {
-		if strings.Contains(err.Error(), "timeout") {
-			return nil, "", fmt.Errorf("%w: %s", ErrBusy, dir)
-		}
 		return nil, "it does not open: " + err.Error(), nil
 	}
 	got, err := opened.GetInternal(stateKey)
@@ -110,7 +111,7 @@ func reopen(dir string, want State) (ix *Index, reason string, err error) {
 		return newIndex(dir, want.Version, opened), "", nil
 	}
 	reason = fmt.Sprintf("it holds %q, wanted is %q", got, want)
-	if err := opened.Close(); err != nil {
+	if err := opened.Close(); err != nil { // unsealed: it is replaced
 		return nil, "", fmt.Errorf("close the old full-text index in %s: %w", dir, err)
 	}
 	return nil, reason, nil
@@ -124,25 +125,6 @@ func openBleve(dir string) (ix bleve.Index, err error) {
 		}
 	}()
 	return bleve.OpenUsing(dir, map[string]any{"bolt_timeout": "500ms"})
-}
-
-// verify compares each segment's bytes with the checksum at its end, which Bleve
-// writes and does not read.
-func verify(dir string) error {
-	segments, err := filepath.Glob(filepath.Join(dir, "store", "*.zap"))
-	if err != nil {
-		return fmt.Errorf("list the segments: %w", err)
-	}
-	for _, name := range segments {
-		b, err := os.ReadFile(name)
-		if err != nil {
-			return fmt.Errorf("read a segment: %w", err)
-		}
-		if len(b) < 4 || crc32.ChecksumIEEE(b[:len(b)-4]) != binary.BigEndian.Uint32(b[len(b)-4:]) {
-			return fmt.Errorf("%w: %s has another checksum", ErrDamaged, filepath.Base(name))
-		}
-	}
-	return nil
 }
 
 // build writes a new index beside the old one and puts it in its place.
@@ -169,7 +151,7 @@ func build(dir string, state State, docs []Document) error {
 	if err := ix.write(nil, nil, &state); err != nil {
 		return errors.Join(err, b.Close())
 	}
-	if err := b.Close(); err != nil {
+	if err := ix.Close(); err != nil {
 		return err
 	}
 	if err := os.RemoveAll(dir); err != nil {
