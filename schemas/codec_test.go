@@ -60,8 +60,28 @@ func fill(v reflect.Value, word string) {
 		for i := range v.NumField() {
 			fill(v.Field(i), v.Type().Field(i).Name)
 		}
+		if rule, is := v.Addr().Interface().(*Rule); is {
+			sampleNode(rule, NodeSkill)
+		}
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(v.Elem(), word)
 	default:
 		panic("no sample for a field of " + v.Type().String())
+	}
+}
+
+// sampleNode makes a filled rule a node of a type, with the detail of that type
+// alone.
+func sampleNode(r *Rule, t NodeType) {
+	r.Type = t
+	v := reflect.ValueOf(r).Elem()
+	for other, i := range detailFields {
+		if f := v.Field(i); other != t {
+			f.SetZero()
+		} else if f.IsNil() {
+			fill(f, "x")
+		}
 	}
 }
 

@@ -70,6 +70,8 @@ func schemaOf(t reflect.Type) map[string]any {
 		return map[string]any{"type": "object", "additionalProperties": schemaOf(t.Elem())}
 	case reflect.Interface:
 		return map[string]any{}
+	case reflect.Pointer:
+		return schemaOf(t.Elem())
 	case reflect.Struct:
 		return schemaOfStruct(t)
 	default:
@@ -77,11 +79,19 @@ func schemaOf(t reflect.Type) map[string]any {
 	}
 }
 
+func jsonKey(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	return name
+}
+
 func schemaOfStruct(t reflect.Type) map[string]any {
 	properties := map[string]any{}
 	required := []string{}
 	for i := range t.NumField() {
-		name, options, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		name, options := jsonKey(t.Field(i)), ""
+		if _, rest, found := strings.Cut(t.Field(i).Tag.Get("json"), ","); found {
+			options = rest
+		}
 		properties[name] = schemaOf(t.Field(i).Type)
 		if options == "" {
 			required = append(required, name)

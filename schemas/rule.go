@@ -1,10 +1,12 @@
 package schemas
 
+import "encoding/json"
+
 func registerRule(add func(Type, definition)) {
-	add(define[RuleImported](KindRule))
-	add(define[RuleEdited](KindRule))
+	add(define[RuleImported](KindRule, unchanged))
+	add(define[RuleEdited](KindRule, unchanged))
 	add(define[RuleRetired](KindRule))
-	add(define[RuleProposed](KindRule))
+	add(define[RuleProposed](KindRule, unchanged))
 	add(define[RulePromoted](KindRule))
 	add(define[RuleRejected](KindRule))
 	add(define[OutcomeRecorded](KindRule))
@@ -16,33 +18,64 @@ type Edge struct {
 	Target string `json:"target" yaml:"target"`
 }
 
-// Rule is one node of the corpus that can be retrieved. Field names are those
-// of its front matter.
+// unchanged is the upcast of a version that only gained optional fields.
+func unchanged(raw json.RawMessage) (json.RawMessage, error) { return raw, nil }
+
+// Rule is one node of the knowledge graph, most often a rule: what all nodes
+// share, and for every other type the field of its name. Field names are those
+// of its front matter. For a node that is no rule, Trigger says when it is
+// wanted and Statement what it is about.
 type Rule struct {
-	ID            string   `json:"id" yaml:"id"`
-	Title         string   `json:"title,omitempty" yaml:"title,omitempty"`
-	Domain        string   `json:"domain,omitempty" yaml:"domain,omitempty"`     // go, python, security, …; "" is every domain
-	Severity      string   `json:"severity" yaml:"severity"`                     // critical, high, medium, low
-	Scope         string   `json:"scope,omitempty" yaml:"scope,omitempty"`       // line, function, file, module, project
-	Trigger       string   `json:"trigger" yaml:"trigger"`                       // WHEN
-	Statement     string   `json:"statement" yaml:"statement"`                   // RULE
-	Symptoms      []string `json:"symptoms,omitempty" yaml:"symptoms,omitempty"` // how someone who does not know the rule describes the trouble
-	Violation     string   `json:"violation,omitempty" yaml:"violation,omitempty"`
-	PassExample   string   `json:"pass_example,omitempty" yaml:"pass_example,omitempty"`
-	Enforcement   string   `json:"enforcement,omitempty" yaml:"enforcement,omitempty"`
-	Rationale     string   `json:"rationale,omitempty" yaml:"rationale,omitempty"`
-	Tags          []string `json:"tags,omitempty" yaml:"tags,omitempty"`
-	Mandatory     bool     `json:"mandatory,omitempty" yaml:"mandatory,omitempty"`
-	Confidence    string   `json:"confidence,omitempty" yaml:"confidence,omitempty"` // battle-tested, production-validated, peer-reviewed, speculative
-	Authority     string   `json:"authority,omitempty" yaml:"authority,omitempty"`   // human, ai-provisional, ai-promoted
-	LastValidated string   `json:"last_validated,omitempty" yaml:"last_validated,omitempty"`
-	Edges         []Edge   `json:"edges,omitempty" yaml:"edges,omitempty"`
-	Body          string   `json:"body,omitempty" yaml:"-"` // Markdown after the front matter
+	Type        NodeType `json:"type,omitempty" yaml:"type,omitempty"` // "" is Rule
+	ID          string   `json:"id" yaml:"id"`
+	Title       string   `json:"title,omitempty" yaml:"title,omitempty"`
+	Domain      string   `json:"domain,omitempty" yaml:"domain,omitempty"`     // go, python, security, …; "" is every domain
+	Severity    string   `json:"severity" yaml:"severity"`                     // critical, high, medium, low
+	Scope       string   `json:"scope,omitempty" yaml:"scope,omitempty"`       // line, function, file, module, project
+	Trigger     string   `json:"trigger" yaml:"trigger"`                       // WHEN
+	Statement   string   `json:"statement" yaml:"statement"`                   // RULE
+	Symptoms    []string `json:"symptoms,omitempty" yaml:"symptoms,omitempty"` // how someone who does not know the rule describes the trouble
+	Violation   string   `json:"violation,omitempty" yaml:"violation,omitempty"`
+	PassExample string   `json:"pass_example,omitempty" yaml:"pass_example,omitempty"`
+	Enforcement string   `json:"enforcement,omitempty" yaml:"enforcement,omitempty"`
+	Rationale   string   `json:"rationale,omitempty" yaml:"rationale,omitempty"`
+	Tags        []string `json:"tags,omitempty" yaml:"tags,omitempty"`
+	Mandatory   bool     `json:"mandatory,omitempty" yaml:"mandatory,omitempty"`
+	AlwaysOn    bool     `json:"always_on,omitempty" yaml:"always_on,omitempty"` // shown with every prompt without being mandatory
+	// MechanicalEnforcementPath names what enforces a mandatory rule: a gate,
+	// a linter's rule, a script.
+	MechanicalEnforcementPath string   `json:"mechanical_enforcement_path,omitempty" yaml:"mechanical_enforcement_path,omitempty"`
+	Check                     *Check   `json:"check,omitempty" yaml:"check,omitempty"`
+	Confidence                string   `json:"confidence,omitempty" yaml:"confidence,omitempty"` // battle-tested, production-validated, peer-reviewed, speculative
+	Authority                 string   `json:"authority,omitempty" yaml:"authority,omitempty"`   // human, ai-provisional, ai-promoted
+	LastValidated             string   `json:"last_validated,omitempty" yaml:"last_validated,omitempty"`
+	StalenessWindow           int      `json:"staleness_window,omitempty" yaml:"staleness_window,omitempty"` // days after LastValidated, 0 is 365
+	Evidence                  []string `json:"evidence,omitempty" yaml:"evidence,omitempty"`                 // incidents, commits, papers
+	RationalizationCounters   []string `json:"rationalization_counters,omitempty" yaml:"rationalization_counters,omitempty"`
+	RedFlagThoughts           []string `json:"red_flag_thoughts,omitempty" yaml:"red_flag_thoughts,omitempty"`
+	Edges                     []Edge   `json:"edges,omitempty" yaml:"edges,omitempty"`
+	Body                      string   `json:"body,omitempty" yaml:"-"` // Markdown after the front matter
+
+	Abstraction       *Abstraction       `json:"abstraction,omitempty" yaml:"abstraction,omitempty"`
+	Skill             *Skill             `json:"skill,omitempty" yaml:"skill,omitempty"`
+	Playbook          *Playbook          `json:"playbook,omitempty" yaml:"playbook,omitempty"`
+	Technique         *Technique         `json:"technique,omitempty" yaml:"technique,omitempty"`
+	AntiPattern       *AntiPattern       `json:"anti_pattern,omitempty" yaml:"anti_pattern,omitempty"`
+	ForbiddenResponse *ForbiddenResponse `json:"forbidden_response,omitempty" yaml:"forbidden_response,omitempty"`
+	Phase             *Phase             `json:"phase,omitempty" yaml:"phase,omitempty"`
+	Rationalization   *Rationalization   `json:"rationalization,omitempty" yaml:"rationalization,omitempty"`
+	PressureScenario  *PressureScenario  `json:"pressure_scenario,omitempty" yaml:"pressure_scenario,omitempty"`
+	WorkedExample     *WorkedExample     `json:"worked_example,omitempty" yaml:"worked_example,omitempty"`
+	SubagentRole      *SubagentRole      `json:"subagent_role,omitempty" yaml:"subagent_role,omitempty"`
 }
 
-// Check requires id, severity, trigger and statement.
-func (r Rule) Check() error {
-	return require("id", r.ID, "severity", r.Severity, "trigger", r.Trigger, "statement", r.Statement)
+// Validate requires id, severity, trigger and statement, and of a node that is
+// no rule the fields of its type.
+func (r Rule) Validate() error {
+	if err := require("id", r.ID, "severity", r.Severity, "trigger", r.Trigger, "statement", r.Statement); err != nil {
+		return err
+	}
+	return r.checkDetail()
 }
 
 // RuleImported records a rule as a corpus brought it. The same content is not
@@ -61,7 +94,7 @@ func (p RuleImported) Check() error {
 	if err := require("hash", p.Hash); err != nil {
 		return err
 	}
-	return p.Rule.Check()
+	return p.Rule.Validate()
 }
 
 // RuleEdited records a person's change, as the whole new rule.
@@ -74,7 +107,7 @@ type RuleEdited struct {
 func (RuleEdited) EventType() Type { return "rule.edited" }
 
 // Check requires a whole rule.
-func (p RuleEdited) Check() error { return p.Rule.Check() }
+func (p RuleEdited) Check() error { return p.Rule.Validate() }
 
 // RuleRetired takes a rule out of retrieval; its history stays.
 type RuleRetired struct {
