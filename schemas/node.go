@@ -150,6 +150,25 @@ func (r Rule) Detail() any {
 	return nil
 }
 
+// DetailTexts are the words of a node's detail, in the order of its fields.
+func (r Rule) DetailTexts() []string {
+	detail := r.Detail()
+	if detail == nil {
+		return nil
+	}
+	var texts []string
+	v := reflect.ValueOf(detail).Elem()
+	for i := range v.NumField() {
+		switch value := v.Field(i).Interface().(type) {
+		case string:
+			texts = append(texts, value)
+		case []string:
+			texts = append(texts, value...)
+		}
+	}
+	return slices.DeleteFunc(texts, func(s string) bool { return s == "" })
+}
+
 // NodeType is the type of the node, with "" resolved.
 func (r Rule) NodeType() NodeType {
 	if r.Type == "" {

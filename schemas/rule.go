@@ -9,6 +9,7 @@ func registerRule(add func(Type, definition)) {
 	add(define[RuleProposed](KindRule, unchanged))
 	add(define[RulePromoted](KindRule))
 	add(define[RuleRejected](KindRule))
+	add(define[RuleDownweighted](KindRule))
 	add(define[OutcomeRecorded](KindRule))
 }
 
@@ -84,6 +85,9 @@ type RuleImported struct {
 	Rule   Rule   `json:"rule"`
 	Source string `json:"source"` // "embedded", or the file's path
 	Hash   string `json:"hash"`   // SHA-256 of the file, hex
+	// Content is the file as it was written, so that an export gives back the
+	// same bytes. Empty where the rule did not come as a file.
+	Content string `json:"content,omitempty"`
 }
 
 // EventType names the event "rule.imported".
@@ -99,8 +103,12 @@ func (p RuleImported) Check() error {
 
 // RuleEdited records a person's change, as the whole new rule.
 type RuleEdited struct {
-	Rule   Rule   `json:"rule"`
-	Reason string `json:"reason,omitempty"`
+	Rule    Rule   `json:"rule"`
+	Reason  string `json:"reason,omitempty"`
+	Content string `json:"content,omitempty"` // the file as it was written
+	// Restores is the revision that this edit brings back, 0 for a change of
+	// another kind. It brings a retired rule back, too.
+	Restores int `json:"restores,omitempty"`
 }
 
 // EventType names the event "rule.edited".
@@ -125,8 +133,20 @@ func (p RuleRetired) Check() error { return require("reason", p.Reason) }
 type RuleProposed struct {
 	Rule     Rule     `json:"rule"`
 	By       string   `json:"by,omitempty"`
+	Session  string   `json:"session,omitempty"` // that proposed it
 	Admitted bool     `json:"admitted"`
-	Reasons  []string `json:"reasons,omitempty"` // of a refusal
+	Reasons  []string `json:"reasons,omitempty"` // of a refusal, all of them
+	// Incomplete names what is missing before the proposal can be promoted.
+	Incomplete []string `json:"incomplete,omitempty"`
+	// Neighbours are the nodes it resembles most, as the gate saw them.
+	Neighbours []Neighbour `json:"neighbours,omitempty"`
+	Content    string      `json:"content,omitempty"` // the file as it was written
+}
+
+// Neighbour is a node close in meaning to another.
+type Neighbour struct {
+	ID         string  `json:"id"`
+	Similarity float64 `json:"similarity"` // cosine of the embedder in use
 }
 
 // EventType names the event "rule.proposed".
@@ -147,6 +167,20 @@ type RuleRejected struct {
 
 // EventType names the event "rule.rejected".
 func (RuleRejected) EventType() Type { return "rule.rejected" }
+
+// RuleDownweighted records that a person trusts a rule less than it claims.
+type RuleDownweighted struct {
+	Confidence string `json:"confidence"` // the one that holds now
+	Reason     string `json:"reason"`
+}
+
+// EventType names the event "rule.downweighted".
+func (RuleDownweighted) EventType() Type { return "rule.downweighted" }
+
+// Check requires the confidence and a reason.
+func (p RuleDownweighted) Check() error {
+	return require("confidence", p.Confidence, "reason", p.Reason)
+}
 
 // OutcomeRecorded says what came of a rule that was shown.
 type OutcomeRecorded struct {
