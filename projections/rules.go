@@ -33,7 +33,7 @@ type RuleRevision struct {
 func (Rules) Name() string { return "rules" }
 
 // Version implements Projector.
-func (Rules) Version() int { return 1 }
+func (Rules) Version() int { return 2 }
 
 // Types implements Projector.
 func (Rules) Types() []schemas.Type { return ruleTypes() }
@@ -67,6 +67,8 @@ func (Rules) Apply(v View, e schemas.Event) error {
 	case schemas.RulePromoted:
 		rev.Reason = p.Reason
 	case schemas.RuleRejected:
+		rev.Reason = p.Reason
+	case schemas.RuleDownweighted:
 		rev.Reason = p.Reason
 	}
 	return setDocument(v, ordinal(idPrefix('h', id), uint64(rev.Revision)), rev)

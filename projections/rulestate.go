@@ -37,6 +37,12 @@ type RuleState struct {
 	Source    string       `json:"source,omitempty"` // of the last import
 	Hash      string       `json:"hash,omitempty"`   // of the last import
 	Revisions int          `json:"revisions"`        // events so far
+	// Content is the file that Rule was last read from, "" where there was none.
+	Content string `json:"content,omitempty"`
+	// Incomplete names what keeps a proposal from being promoted.
+	Incomplete []string            `json:"incomplete,omitempty"`
+	Neighbours []schemas.Neighbour `json:"neighbours,omitempty"` // of a proposal
+	By         string              `json:"by,omitempty"`         // who proposed it
 	// Reasons are those of the last retirement, rejection or refusal.
 	Reasons []string `json:"reasons,omitempty"`
 	// Last is where the rule last changed.
@@ -68,14 +74,18 @@ func (s RuleState) Supersedes() []string {
 func evolveRule(s RuleState, e schemas.Event) RuleState {
 	switch p := e.Data.(type) {
 	case schemas.RuleImported:
-		s.Rule, s.Source, s.Hash = p.Rule, p.Source, p.Hash
+		s.Rule, s.Source, s.Hash, s.Content = p.Rule, p.Source, p.Hash, p.Content
+		s.Incomplete, s.Neighbours, s.By = nil, nil, ""
 		s.Rule.Authority = firstOf(p.Rule.Authority, authorityHuman)
 		s.Status, s.Reasons = RuleActive, nil
 	case schemas.RuleEdited:
 		s.Rule.Authority = firstOf(p.Rule.Authority, s.Rule.Authority, authorityHuman)
 		p.Rule.Authority = s.Rule.Authority
-		s.Rule = p.Rule
+		s.Rule, s.Content = p.Rule, p.Content
 		s.Status, s.Reasons = firstOf(s.Status, RuleActive), nil
+		if p.Restores > 0 {
+			s.Status = RuleActive
+		}
 	case schemas.RuleRetired:
 		if s.known() {
 			s.Status, s.Reasons = RuleRetired, []string{p.Reason}
@@ -91,6 +101,8 @@ func evolveRule(s RuleState, e schemas.Event) RuleState {
 		if s.proposal() {
 			s.Status, s.Reasons = RuleRejected, []string{p.Reason}
 		}
+	case schemas.RuleDownweighted:
+		s.Rule.Confidence = p.Confidence
 	default:
 		return s
 	}
@@ -108,7 +120,8 @@ func evolveProposal(s RuleState, p schemas.RuleProposed) RuleState {
 	if standing && (!s.proposal() || !p.Admitted) {
 		return s
 	}
-	s.Rule = p.Rule
+	s.Rule, s.Content, s.By = p.Rule, p.Content, firstOf(p.By, p.Session)
+	s.Incomplete, s.Neighbours = p.Incomplete, p.Neighbours
 	s.Rule.Authority, s.Rule.Confidence = authorityProvisional, confidenceSpeculative
 	s.Status, s.Reasons = RuleActive, nil
 	if !p.Admitted {
@@ -131,5 +144,6 @@ func ruleTypes() []schemas.Type {
 	return []schemas.Type{
 		schemas.RuleImported{}.EventType(), schemas.RuleEdited{}.EventType(), schemas.RuleRetired{}.EventType(),
 		schemas.RuleProposed{}.EventType(), schemas.RulePromoted{}.EventType(), schemas.RuleRejected{}.EventType(),
+		schemas.RuleDownweighted{}.EventType(),
 	}
 }
