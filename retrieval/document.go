@@ -12,7 +12,7 @@ import (
 // AnalysisVersion names what [Analyse] computes: the analyser, the fields, the
 // rendering, the token encoding and the texts that are embedded. A stored
 // document of another version is analysed again. Persisted; only ever raise it.
-const AnalysisVersion = 3
+const AnalysisVersion = 4
 
 // StoredVersion is the version of documents that [Embed] gave an embedder's
 // vectors: another analysis or another embedder is another version. The name is
@@ -26,9 +26,6 @@ func StoredVersion(embedder string) int {
 
 // TypeRule is the node type of a rule.
 const TypeRule = "Rule"
-
-// typeForbidden is always on, like a mandatory rule.
-const typeForbidden = "ForbiddenResponse"
 
 // Document is an analysed rule: the rule itself, its terms by field, what each
 // part of its rendering costs and, once embedded, its vectors. Made by
@@ -49,13 +46,13 @@ type Document struct {
 // of a rule and persisted. Strings that are not UTF-8 are made so.
 func Analyse(r schemas.Rule) Document {
 	r = clean(r)
-	doc := Document{Type: TypeRule, Rule: r}
+	doc := Document{Type: string(r.NodeType()), Rule: r}
 	doc.fields = lexical.Fields{
 		lexical.Trigger:   lexical.CountTerms(append([]string{r.Trigger}, r.Symptoms...)...),
 		lexical.Name:      lexical.CountTerms(r.ID, r.Title),
 		lexical.Statement: lexical.CountTerms(r.Statement),
 		lexical.Tags:      lexical.CountTerms(append([]string{r.Domain}, r.Tags...)...),
-		lexical.Body:      lexical.CountTerms(r.Body, r.Rationale, r.Violation, r.PassExample, r.Enforcement),
+		lexical.Body:      lexical.CountTerms(append([]string{r.Body, r.Rationale, r.Violation, r.PassExample, r.Enforcement}, r.DetailTexts()...)...),
 	}
 	for seg := range doc.tokens {
 		doc.tokens[seg] = countTokens(segment(seg).render(&r))
@@ -70,18 +67,20 @@ func Analyse(r schemas.Rule) Document {
 
 // AlwaysOn tells whether the document belongs to the mandatory band and is
 // therefore never retrieved.
-func (d Document) AlwaysOn() bool { return d.Rule.Mandatory || d.Type == typeForbidden }
+func (d Document) AlwaysOn() bool { return d.Rule.AlwaysShown() }
 
 // clean makes every string valid UTF-8, so that the rule survives JSON, and
 // empty lists nil.
 func clean(r schemas.Rule) schemas.Rule {
 	for _, s := range []*string{
-		&r.ID, &r.Title, &r.Domain, &r.Severity, &r.Scope, &r.Trigger, &r.Statement, &r.Violation, &r.PassExample,
-		&r.Enforcement, &r.Rationale, &r.Confidence, &r.Authority, &r.LastValidated, &r.Body,
+		(*string)(&r.Type), &r.ID, &r.Title, &r.Domain, &r.Severity, &r.Scope, &r.Trigger, &r.Statement, &r.Violation, &r.PassExample,
+		&r.Enforcement, &r.Rationale, &r.Confidence, &r.Authority, &r.LastValidated, &r.Body, &r.MechanicalEnforcementPath,
 	} {
 		*s = strings.ToValidUTF8(*s, "\uFFFD")
 	}
-	r.Symptoms, r.Tags = cleanAll(r.Symptoms), cleanAll(r.Tags)
+	r.Symptoms, r.Tags, r.Evidence = cleanAll(r.Symptoms), cleanAll(r.Tags), cleanAll(r.Evidence)
+	r.RationalizationCounters, r.RedFlagThoughts = cleanAll(r.RationalizationCounters), cleanAll(r.RedFlagThoughts)
+	cleanDetails(&r)
 	var edges []schemas.Edge
 	for _, e := range r.Edges {
 		edges = append(edges, schemas.Edge{

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/writbus/writ/schemas"
 )
 
 // MandatoryCap is the most tokens the always-on band may take.
@@ -53,7 +55,11 @@ func CheckMandatory(docs []Document) error {
 
 // bandPieces are what a mandatory rule shows of itself.
 func bandPieces(d *Document) []piece {
-	return []piece{d.piece(segTitle), d.piece(segWhen), d.piece(segRule)}
+	pieces := []piece{d.piece(segTitle), d.piece(segWhen), d.piece(segRule)}
+	if d.Type == string(schemas.NodeForbiddenResponse) {
+		pieces = append(pieces, d.piece(segCorrect))
+	}
+	return pieces
 }
 
 // renderBand renders the documents, most severe first, then by id, as far as

@@ -46,7 +46,7 @@ func (s segment) render(r *schemas.Rule) string {
 	case segViolation:
 		return indented("VIOLATION:\n", r.Violation)
 	case segCorrect:
-		return indented("CORRECT:\n", r.PassExample)
+		return shownDetail(r) + indented("CORRECT:\n", r.PassExample)
 	case segWhy:
 		return labelled("WHY: ", r.Rationale)
 	case numSegments:
@@ -61,7 +61,7 @@ func titleLine(r *schemas.Rule) string {
 	if title := oneLine(r.Title); title != "" {
 		b.WriteString(title + " ")
 	}
-	b.WriteString("(" + oneLine(r.Severity) + ", " + oneLine(authority(r)))
+	b.WriteString("(" + nodeKind(r) + oneLine(r.Severity) + ", " + oneLine(authority(r)))
 	if domain := oneLine(r.Domain); domain != "" {
 		b.WriteString(", " + domain)
 	}
