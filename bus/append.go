@@ -15,6 +15,7 @@ import (
 // nothing.
 type Expect struct {
 	checked bool
+	whole   bool // of the stream, not of the aggregate
 	seq     uint64
 }
 
@@ -26,12 +27,24 @@ func Any() Expect { return Expect{} }
 // expects a new aggregate. A retry is recognised whenever it comes.
 func LastSeq(seq uint64) Expect { return Expect{checked: true, seq: seq} }
 
+// LastOfStream expects the stream's last record to be at a sequence; 0 expects
+// an empty stream. It serialises a decision that looks at all aggregates of
+// its kind, such as whether any rule says the same. A retry is recognised
+// whenever it comes.
+func LastOfStream(seq uint64) Expect { return Expect{checked: true, whole: true, seq: seq} }
+
+// OfStream says that the expectation is of the whole stream.
+func (e Expect) OfStream() bool { return e.whole }
+
 // Sequence is the expected sequence, and whether there is one.
 func (e Expect) Sequence() (seq uint64, checked bool) { return e.seq, e.checked }
 
 func (e Expect) String() string {
 	if !e.checked {
 		return "anything"
+	}
+	if e.whole {
+		return fmt.Sprintf("last sequence %d of the stream", e.seq)
 	}
 	return fmt.Sprintf("last sequence %d", e.seq)
 }
@@ -66,7 +79,10 @@ func (c *Conn) publish(ctx context.Context, a schemas.Aggregate, message schemas
 	defer release()
 	stream := a.Kind.Stream()
 	options := []jetstream.PublishOpt{jetstream.WithExpectStream(string(stream))}
-	if e.checked {
+	switch {
+	case e.whole:
+		options = append(options, jetstream.WithExpectLastSequence(e.seq))
+	case e.checked:
 		options = append(options, jetstream.WithExpectLastSequenceForSubject(e.seq, a.Filter()))
 	}
 	ack, err := c.js.PublishMsg(guarded, &nats.Msg{
@@ -84,7 +100,11 @@ func (c *Conn) publish(ctx context.Context, a schemas.Aggregate, message schemas
 // ids, so the retry of a stored append looks stale. If it was stored, it was
 // stored while its expectation held, hence right after the expected record.
 func (c *Conn) resolve(ctx context.Context, main schemas.Event, e Expect, conflict error) (schemas.Position, error) {
-	next, err := c.next(ctx, main.Aggregate, e.seq+1)
+	find := func() (schemas.Record, error) { return c.next(ctx, main.Aggregate, e.seq+1) }
+	if e.whole {
+		find = func() (schemas.Record, error) { return c.Get(ctx, main.Aggregate.Kind.Stream(), e.seq+1) }
+	}
+	next, err := find()
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return schemas.Position{}, conflict

@@ -89,8 +89,12 @@ func (m *Memory) Append(ctx context.Context, main schemas.Event, also []schemas.
 }
 
 func (s *memoryStream) append(name schemas.Stream, main schemas.Event, message schemas.Message, e bus.Expect) (uint64, error) {
-	if expected, checked := e.Sequence(); checked && s.last(main.Aggregate) != expected {
-		next, ok := s.next(main.Aggregate, expected+1)
+	last, find := s.last(main.Aggregate), func(from uint64) (schemas.Record, bool) { return s.next(main.Aggregate, from) }
+	if e.OfStream() {
+		last, find = uint64(len(s.records)), s.at
+	}
+	if expected, checked := e.Sequence(); checked && last != expected {
+		next, ok := find(expected + 1)
 		if ok && next.ID() == main.ID {
 			return next.Seq, nil
 		}
@@ -122,6 +126,13 @@ func (s *memoryStream) next(a schemas.Aggregate, from uint64) (schemas.Record, b
 		}
 	}
 	return schemas.Record{}, false
+}
+
+func (s *memoryStream) at(seq uint64) (schemas.Record, bool) {
+	if seq < 1 || seq > uint64(len(s.records)) {
+		return schemas.Record{}, false
+	}
+	return s.records[seq-1], true
 }
 
 func belongs(r schemas.Record, a schemas.Aggregate) bool {

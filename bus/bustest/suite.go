@@ -164,16 +164,18 @@ func testRetry(t *testing.T, f *fixture) {
 	f.append(t, "other", "x", bus.LastSeq(0))
 	second := f.append(t, "s", "b", bus.LastSeq(first))
 	for _, c := range []struct {
-		id   string
-		e    bus.Expect
-		want uint64
+		of, id string
+		e      bus.Expect
+		want   uint64
 	}{
-		{"b", bus.LastSeq(first), second},
-		{"a", bus.LastSeq(0), first},
-		{"a", bus.Any(), first},
-		{"b", bus.Any(), second},
+		{"s", "b", bus.LastSeq(first), second},
+		{"s", "b", bus.LastOfStream(second - 1), second},
+		{"other", "x", bus.LastOfStream(first), first + 1},
+		{"s", "a", bus.LastSeq(0), first},
+		{"s", "a", bus.Any(), first},
+		{"s", "b", bus.Any(), second},
 	} {
-		if got := f.append(t, "s", c.id, c.e); got != c.want {
+		if got := f.append(t, c.of, c.id, c.e); got != c.want {
 			t.Errorf("retry of %s expecting %s: position %d, want %d", c.id, c.e, got, c.want)
 		}
 	}
@@ -186,7 +188,10 @@ func testConflict(t *testing.T, f *fixture) {
 	first := f.append(t, "s", "a", bus.LastSeq(0))
 	other := f.append(t, "other", "x", bus.LastSeq(0))
 	second := f.append(t, "s", "b", bus.LastSeq(first))
-	for _, e := range []bus.Expect{bus.LastSeq(0), bus.LastSeq(first), bus.LastSeq(other), bus.LastSeq(second + 1)} {
+	for _, e := range []bus.Expect{
+		bus.LastSeq(0), bus.LastSeq(first), bus.LastSeq(other), bus.LastSeq(second + 1),
+		bus.LastOfStream(0), bus.LastOfStream(other), bus.LastOfStream(second + 1),
+	} {
 		_, err := f.Append(f.ctx, Event("s", "new", "p"), nil, e)
 		if !errors.Is(err, bus.ErrConflict) {
 			t.Errorf("expecting %s: got %v, want a conflict", e, err)
@@ -194,6 +199,9 @@ func testConflict(t *testing.T, f *fixture) {
 	}
 	if got := f.append(t, "s", "c", bus.LastSeq(second)); got != second+1 {
 		t.Fatalf("appended at %d", got)
+	}
+	if got := f.append(t, "third", "d", bus.LastOfStream(second+1)); got != second+2 {
+		t.Fatalf("expecting the stream's last: appended at %d", got)
 	}
 }
 
