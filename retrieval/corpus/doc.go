@@ -1,8 +1,9 @@
-// Package corpus is the written form of rules: one Markdown file per rule, its
-// fields as YAML front matter, and the corpus that ships with the program.
+// Package corpus is the written form of the knowledge graph: one Markdown file
+// per node, its fields as YAML front matter, the edges it may have, and the
+// corpus that ships with the program.
 //
 // Guarantees: [Parse] is strict (a key nobody knows is an error) and names the
-// file and line of everything it refuses; Parse(Render(r)) is r for every rule
+// file and line of everything it refuses; Parse(Render(r)) is r for every node
 // that Parse accepts, so export and import round-trip; [Load] reports every
 // problem of a folder and still returns what is sound; the same files give the
 // same answer in the same order.

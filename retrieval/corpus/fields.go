@@ -1,44 +1,92 @@
 package corpus
 
-import "github.com/writbus/writ/schemas"
+import (
+	"reflect"
+	"slices"
+	"strings"
 
-// field binds a front matter key to its place in a rule. Exactly one accessor
-// is set; it tells which kind of YAML value the key takes.
+	"github.com/writbus/writ/schemas"
+)
+
+// valueKind says which YAML value a front matter key takes.
+type valueKind int
+
+const (
+	textValue    valueKind = iota
+	listValue              // of texts
+	flagValue              // true or false
+	integerValue           // whole number
+	numberValue
+	edgeValue // list of {type, target}
+	mapValue  // keys of its own
+)
+
+// field binds a front matter key to a field of a struct in schemas.
 type field struct {
-	key   string
-	text  func(*schemas.Rule) *string
-	list  func(*schemas.Rule) *[]string
-	flag  func(*schemas.Rule) *bool
-	edges func(*schemas.Rule) *[]schemas.Edge
+	key      string
+	index    int // in the struct
+	kind     valueKind
+	required bool    // a blank or missing value is refused
+	sub      []field // of a mapValue
 }
 
-// fields are the front matter keys in canonical order.
-var fields = []field{
-	{key: "id", text: func(r *schemas.Rule) *string { return &r.ID }},
-	{key: "title", text: func(r *schemas.Rule) *string { return &r.Title }},
-	{key: "domain", text: func(r *schemas.Rule) *string { return &r.Domain }},
-	{key: "severity", text: func(r *schemas.Rule) *string { return &r.Severity }},
-	{key: "scope", text: func(r *schemas.Rule) *string { return &r.Scope }},
-	{key: "trigger", text: func(r *schemas.Rule) *string { return &r.Trigger }},
-	{key: "statement", text: func(r *schemas.Rule) *string { return &r.Statement }},
-	{key: "symptoms", list: func(r *schemas.Rule) *[]string { return &r.Symptoms }},
-	{key: "violation", text: func(r *schemas.Rule) *string { return &r.Violation }},
-	{key: "pass_example", text: func(r *schemas.Rule) *string { return &r.PassExample }},
-	{key: "enforcement", text: func(r *schemas.Rule) *string { return &r.Enforcement }},
-	{key: "rationale", text: func(r *schemas.Rule) *string { return &r.Rationale }},
-	{key: "tags", list: func(r *schemas.Rule) *[]string { return &r.Tags }},
-	{key: "mandatory", flag: func(r *schemas.Rule) *bool { return &r.Mandatory }},
-	{key: "confidence", text: func(r *schemas.Rule) *string { return &r.Confidence }},
-	{key: "authority", text: func(r *schemas.Rule) *string { return &r.Authority }},
-	{key: "last_validated", text: func(r *schemas.Rule) *string { return &r.LastValidated }},
-	{key: "edges", edges: func(r *schemas.Rule) *[]schemas.Edge { return &r.Edges }},
+// fields are the front matter keys in canonical order, which is the order of
+// the struct: a field that schemas gains is read and written without a change
+// here.
+var fields = fieldsOf(reflect.TypeFor[schemas.Rule]())
+
+// wordLists are lists of short words and names, written on one line.
+var wordLists = []string{"tags", "contexts", "paths", "except", "tools", "members", "phases", "roles", "pressures"}
+
+// fieldsOf reads the yaml tags of a struct. It panics on a type it cannot
+// read, which only a change of schemas brings about.
+func fieldsOf(t reflect.Type) []field {
+	var out []field
+	for i := range t.NumField() {
+		key, options, _ := strings.Cut(t.Field(i).Tag.Get("yaml"), ",")
+		if key == "-" {
+			continue
+		}
+		f := field{key: key, index: i, required: !strings.Contains(options, "omitempty")}
+		switch of := t.Field(i).Type; {
+		case of == reflect.TypeFor[[]schemas.Edge]():
+			f.kind = edgeValue
+		case of == reflect.TypeFor[[]string]():
+			f.kind = listValue
+		case of.Kind() == reflect.String:
+			f.kind = textValue
+		case of.Kind() == reflect.Bool:
+			f.kind = flagValue
+		case of.Kind() == reflect.Int:
+			f.kind = integerValue
+		case of.Kind() == reflect.Float64:
+			f.kind = numberValue
+		case of.Kind() == reflect.Pointer && of.Elem().Kind() == reflect.Struct:
+			f.kind, f.sub = mapValue, fieldsOf(of.Elem())
+		default:
+			panic("corpus: no front matter form for " + of.String())
+		}
+		out = append(out, f)
+	}
+	return out
 }
 
-func fieldOf(key string) (field, bool) {
+func fieldOf(fields []field, key string) (field, bool) {
+	i := slices.IndexFunc(fields, func(f field) bool { return f.key == key })
+	if i < 0 {
+		return field{}, false
+	}
+	return fields[i], true
+}
+
+// detailKeys maps a node type to the key that its own fields stand under.
+var detailKeys = func() map[schemas.NodeType]string {
+	keys := map[schemas.NodeType]string{}
+	rule := reflect.TypeFor[schemas.Rule]()
 	for _, f := range fields {
-		if f.key == key {
-			return f, true
+		if name := schemas.NodeType(rule.Field(f.index).Name); f.kind == mapValue && slices.Contains(schemas.NodeTypes(), name) {
+			keys[name] = f.key
 		}
 	}
-	return field{}, false
-}
+	return keys
+}()

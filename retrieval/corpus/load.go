@@ -18,11 +18,14 @@ import (
 //go:embed rules
 var embedded embed.FS
 
-// File is a rule and the file it came from.
+// File is a node and the file it came from.
 type File struct {
 	Path string // within the folder that was loaded, slashes
 	Hash string // SHA-256 of the file's bytes, hex
 	Rule schemas.Rule
+	// Content is the file's bytes, to be kept with [Keep] and written back by
+	// an export.
+	Content []byte
 }
 
 // Embedded returns the corpus that ships with the program, sorted by id. An
@@ -49,7 +52,7 @@ func Load(fsys fs.FS) ([]File, []Problem) {
 	if err := fs.WalkDir(fsys, ".", l.visit); err != nil {
 		l.problems = append(l.problems, Problem{Path: ".", Kind: KindInvalid, Reason: fmt.Sprintf("cannot walk the folder: %v", err)})
 	}
-	l.checkTargets()
+	l.checkEdges()
 	files := make([]File, len(l.loaded))
 	for i, d := range l.loaded {
 		files[i] = d.file
@@ -117,7 +120,7 @@ func (l *loader) read(name string) {
 		})
 	}
 	sum := sha256.Sum256(src)
-	l.loaded = append(l.loaded, loadedFile{File{Path: name, Hash: hex.EncodeToString(sum[:]), Rule: d.rule}, d})
+	l.loaded = append(l.loaded, loadedFile{File{Path: name, Hash: hex.EncodeToString(sum[:]), Rule: d.rule, Content: src}, d})
 }
 
 // readBounded reads one byte past the limit at most, so that Parse can say
@@ -131,16 +134,25 @@ func readBounded(fsys fs.FS, name string) ([]byte, error) {
 	return src, cmp.Or(err, f.Close())
 }
 
-func (l *loader) checkTargets() {
+// checkEdges reports targets that no file here defines, and known ones of a
+// type that the edge does not join.
+func (l *loader) checkEdges() {
+	types := map[string]schemas.NodeType{}
+	for _, f := range l.loaded {
+		types[f.file.Rule.ID] = f.file.Rule.Type
+	}
 	for _, f := range l.loaded {
 		for i, e := range f.doc.rule.Edges {
-			if _, known := l.first[e.Target]; known {
-				continue
+			p := Problem{Path: f.file.Path, Line: f.doc.edgeLine(i), ID: f.doc.rule.ID, Target: e.Target}
+			if to, known := types[e.Target]; known {
+				p.Kind, p.Reason = KindWrongEndpoint, CheckEdge(e, f.doc.rule.Type, to)
+			} else {
+				p.Kind = KindUnknownTarget
+				p.Reason = fmt.Sprintf("edge %s points to %s, which no file here defines: correct the id, or add that rule", e.Type, e.Target)
 			}
-			l.problems = append(l.problems, Problem{
-				Path: f.file.Path, Line: f.doc.edges[i], Kind: KindUnknownTarget, ID: f.doc.rule.ID, Target: e.Target,
-				Reason: fmt.Sprintf("edge %s points to %s, which no file here defines: correct the id, or add that rule", e.Type, e.Target),
-			})
+			if p.Reason != "" {
+				l.problems = append(l.problems, p)
+			}
 		}
 	}
 }

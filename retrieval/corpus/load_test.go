@@ -72,6 +72,16 @@ func TestLoad(t *testing.T) {
 	}
 }
 
+func TestLoadChecksBothEnds(t *testing.T) {
+	playbook := &fstest.MapFile{Data: []byte("---\ntype: Playbook\nid: P-P-P\nseverity: low\ntrigger: when\nstatement: do\nedges:\n" +
+		"  - {type: DISPATCHES, target: A-A-A}\n  - {type: TEACHES, target: A-A-A}\nplaybook: {phases: [X]}\n---\n")}
+	files, problems := Load(fstest.MapFS{"a.md": ruleFile("A-A-A"), "p.md": playbook})
+	if len(files) != 2 || len(problems) != 1 || problems[0].Kind != KindWrongEndpoint || problems[0].String() !=
+		"p.md:8: edge DISPATCHES from a Playbook points to Skill, Playbook, Technique or SubagentRole, but A-A-A is a Rule" {
+		t.Errorf("files %v, problems %v", files, problems)
+	}
+}
+
 func TestLoadEmpty(t *testing.T) {
 	files, problems := Load(fstest.MapFS{})
 	if len(files) != 0 || len(problems) != 0 {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"unicode/utf8"
 
@@ -156,8 +157,10 @@ func (d *document) readFront(front string) {
 		d.problem(2, "the front matter is a mapping of keys to values")
 		return
 	}
-	for it := top.MapRange(); it.Next(); {
-		d.readKey(it.Key(), it.Value())
+	d.readMap(top, fields, reflect.ValueOf(&d.rule).Elem(), "")
+	if d.rule.Type == schemas.NodeRule {
+		d.rule.Type = ""
+		delete(d.lines, "type")
 	}
 }
 

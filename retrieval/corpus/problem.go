@@ -17,6 +17,7 @@ const (
 	KindInvalid       Kind = "invalid"        // the file holds no valid rule; it is not among the files returned
 	KindDuplicate     Kind = "duplicate"      // the id was taken by an earlier file; this file is not returned
 	KindUnknownTarget Kind = "unknown_target" // an edge points to no rule of this folder; the rule is returned
+	KindWrongEndpoint Kind = "wrong_endpoint" // an edge points to a node of a type that it does not join; the rule is returned
 	KindDowngraded    Kind = "downgraded"     // a claim was lowered; the rule is returned with the lower one
 )
 
@@ -26,7 +27,7 @@ type Problem struct {
 	Line   int // from 1; 0 when the file could not be read
 	Kind   Kind
 	ID     string // of the rule, where it is known
-	Target string // of the edge, for KindUnknownTarget
+	Target string // of the edge, for KindUnknownTarget and KindWrongEndpoint
 	Reason string // what is wrong and what to do
 }
 

@@ -2,36 +2,29 @@ package corpus
 
 import (
 	"fmt"
+	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
 	"github.com/writbus/writ/schemas"
 )
 
-// Render writes a rule as its canonical file: keys in a fixed order, empty
+// indent is one level of YAML nesting.
+const indent = "  "
+
+// Render writes a node as its canonical file: keys in a fixed order, empty
 // fields left out, code as literal blocks. Parse(Render(r)) is r for every
-// rule that Parse returns.
+// node that Parse returns.
 func Render(r schemas.Rule) []byte {
+	if r.Type == schemas.NodeRule {
+		r.Type = ""
+	}
 	var b strings.Builder
 	b.WriteString(fence + "\n")
-	for _, f := range fields {
-		switch {
-		case f.text != nil:
-			if s := *f.text(&r); s != "" {
-				fmt.Fprintf(&b, "%s: %s\n", f.key, scalar(s))
-			}
-		case f.flag != nil:
-			if *f.flag(&r) {
-				fmt.Fprintf(&b, "%s: true\n", f.key)
-			}
-		case f.list != nil:
-			renderList(&b, f.key, *f.list(&r))
-		case f.edges != nil:
-			renderEdges(&b, f.key, *f.edges(&r))
-		}
-	}
+	renderFields(&b, fields, reflect.ValueOf(r), "")
 	b.WriteString(fence + "\n")
 	if body := trimBody(r.Body); body != "" {
 		b.WriteString("\n" + body + "\n")
@@ -39,38 +32,69 @@ func Render(r schemas.Rule) []byte {
 	return []byte(b.String())
 }
 
-func renderList(b *strings.Builder, key string, items []string) {
-	if len(items) == 0 {
-		return
-	}
-	if key == "tags" {
-		words := make([]string, len(items))
-		for i, s := range items {
-			words[i] = flow(s)
+// renderFields writes the fields of a struct that are set, each line behind
+// the margin.
+func renderFields(b *strings.Builder, fields []field, v reflect.Value, margin string) {
+	for _, f := range fields {
+		value := v.Field(f.index)
+		if value.IsZero() {
+			continue
 		}
-		fmt.Fprintf(b, "%s: [%s]\n", key, strings.Join(words, ", "))
-		return
-	}
-	fmt.Fprintf(b, "%s:\n", key)
-	for _, s := range items {
-		fmt.Fprintf(b, "  - %s\n", inline(s))
+		b.WriteString(margin + f.key + ":")
+		switch f.kind {
+		case textValue:
+			b.WriteString(" " + scalar(value.String(), margin) + "\n")
+		case flagValue:
+			b.WriteString(" true\n")
+		case integerValue:
+			b.WriteString(" " + strconv.FormatInt(value.Int(), 10) + "\n")
+		case numberValue:
+			b.WriteString(" " + strconv.FormatFloat(value.Float(), 'f', -1, 64) + "\n")
+		case listValue:
+			renderList(b, slices.Contains(wordLists, f.key), value.Interface().([]string), margin)
+		case edgeValue:
+			renderEdges(b, value.Interface().([]schemas.Edge))
+		case mapValue:
+			renderMap(b, f.sub, value.Elem(), margin)
+		}
 	}
 }
 
-func renderEdges(b *strings.Builder, key string, edges []schemas.Edge) {
-	if len(edges) == 0 {
+func renderMap(b *strings.Builder, sub []field, v reflect.Value, margin string) {
+	if v.IsZero() {
+		b.WriteString(" {}\n")
 		return
 	}
-	fmt.Fprintf(b, "%s:\n", key)
+	b.WriteByte('\n')
+	renderFields(b, sub, v, margin+indent)
+}
+
+func renderList(b *strings.Builder, words bool, items []string, margin string) {
+	if words || len(items) == 0 {
+		out := make([]string, len(items))
+		for i, s := range items {
+			out[i] = flow(s)
+		}
+		fmt.Fprintf(b, " [%s]\n", strings.Join(out, ", "))
+		return
+	}
+	b.WriteByte('\n')
+	for _, s := range items {
+		fmt.Fprintf(b, "%s- %s\n", margin+indent, inline(s))
+	}
+}
+
+func renderEdges(b *strings.Builder, edges []schemas.Edge) {
+	b.WriteByte('\n')
 	for _, e := range edges {
-		fmt.Fprintf(b, "  - {type: %s, target: %s}\n", flow(e.Type), flow(e.Target))
+		fmt.Fprintf(b, "%s- {type: %s, target: %s}\n", indent, flow(e.Type), flow(e.Target))
 	}
 }
 
 // scalar picks the plainest style that reads back as the same text.
-func scalar(s string) string {
+func scalar(s, margin string) string {
 	if fitsBlock(s) {
-		return block(s)
+		return block(s, margin+indent)
 	}
 	return inline(s)
 }
@@ -98,7 +122,7 @@ func fitsBlock(s string) bool {
 
 func needsEscape(r rune) bool { return r != '\t' && !unicode.IsPrint(r) }
 
-func block(s string) string {
+func block(s, margin string) string {
 	mark := "|-"
 	if strings.HasSuffix(s, "\n") {
 		mark, s = "|", strings.TrimSuffix(s, "\n")
@@ -108,7 +132,7 @@ func block(s string) string {
 	for line := range strings.SplitSeq(s, "\n") {
 		b.WriteByte('\n')
 		if line != "" {
-			b.WriteString("  " + line)
+			b.WriteString(margin + line)
 		}
 	}
 	return b.String()

@@ -1,34 +1,77 @@
 package corpus
 
 import (
+	"math"
+	"reflect"
+
 	"github.com/goccy/go-yaml/ast"
 
 	"github.com/writbus/writ/schemas"
 )
 
-// readKey puts one front matter pair into the rule.
-func (d *document) readKey(key ast.MapKeyNode, value ast.Node) {
+// readMap puts the pairs of a mapping into a struct. within is the path of the
+// mapping, "" at the top.
+func (d *document) readMap(m ast.MapNode, fields []field, into reflect.Value, within string) {
+	for it := m.MapRange(); it.Next(); {
+		d.readKey(it.Key(), it.Value(), fields, into, within)
+	}
+}
+
+func (d *document) readKey(key ast.MapKeyNode, value ast.Node, fields []field, into reflect.Value, within string) {
 	line := lineOf(key)
 	name, ok := key.(*ast.StringNode)
 	if !ok {
 		d.problem(line, "front matter keys are plain words, this is a %s", key.Type())
 		return
 	}
-	f, ok := fieldOf(name.Value)
-	if !ok {
+	f, ok := fieldOf(fields, name.Value)
+	switch {
+	case !ok && within == "":
 		d.problem(line, "unknown key %q: remove it, or correct its spelling", name.Value)
 		return
+	case !ok:
+		d.problem(line, "unknown key %q under %s: remove it, or correct its spelling", name.Value, within)
+		return
 	}
-	d.lines[f.key] = line
-	switch {
-	case f.text != nil:
-		*f.text(&d.rule), _ = d.text(f.key, value)
-	case f.list != nil:
-		*f.list(&d.rule) = d.list(f.key, value)
-	case f.flag != nil:
-		*f.flag(&d.rule) = d.flag(f.key, value)
-	case f.edges != nil:
-		*f.edges(&d.rule) = d.edgeList(f.key, value)
+	at := join(within, f.key)
+	d.lines[at] = line
+	d.readValue(f, value, into.Field(f.index), at)
+}
+
+func join(within, key string) string {
+	if within == "" {
+		return key
+	}
+	return within + "." + key
+}
+
+func (d *document) readValue(f field, value ast.Node, into reflect.Value, at string) {
+	switch f.kind {
+	case textValue:
+		s, _ := d.text(at, value)
+		into.SetString(s)
+	case listValue:
+		if list := d.list(at, value); list != nil {
+			into.Set(reflect.ValueOf(list))
+		}
+	case flagValue:
+		into.SetBool(d.flag(at, value))
+	case integerValue:
+		into.SetInt(d.integer(at, value))
+	case numberValue:
+		into.SetFloat(d.number(at, value))
+	case edgeValue:
+		if list := d.edgeList(at, value); list != nil {
+			into.Set(reflect.ValueOf(list))
+		}
+	case mapValue:
+		m, ok := value.(ast.MapNode)
+		if !ok {
+			d.problem(lineOf(value), "%s takes keys of its own, this is a %s", at, value.Type())
+			return
+		}
+		into.Set(reflect.New(into.Type().Elem()))
+		d.readMap(m, f.sub, into.Elem(), at)
 	}
 }
 
@@ -67,6 +110,42 @@ func (d *document) flag(key string, n ast.Node) bool {
 		return false
 	}
 	return b.Value
+}
+
+// integer accepts a whole number that fits 31 bits, so that a corpus means the
+// same everywhere.
+func (d *document) integer(key string, n ast.Node) int64 {
+	if i, ok := n.(*ast.IntegerNode); ok {
+		switch v := i.Value.(type) {
+		case int64:
+			if v >= math.MinInt32 && v <= math.MaxInt32 {
+				return v
+			}
+		case uint64:
+			if v <= math.MaxInt32 {
+				return int64(v)
+			}
+		}
+		d.problem(lineOf(n), "%s is out of range", key)
+		return 0
+	}
+	d.problem(lineOf(n), "%s takes a whole number, this is a %s", key, n.Type())
+	return 0
+}
+
+func (d *document) number(key string, n ast.Node) float64 {
+	switch n := n.(type) {
+	case *ast.FloatNode:
+		if !math.IsNaN(n.Value) && !math.IsInf(n.Value, 0) {
+			return n.Value
+		}
+		d.problem(lineOf(n), "%s is out of range", key)
+		return 0
+	case *ast.IntegerNode:
+		return float64(d.integer(key, n))
+	}
+	d.problem(lineOf(n), "%s takes a number, this is a %s", key, n.Type())
+	return 0
 }
 
 func (d *document) edgeList(key string, n ast.Node) []schemas.Edge {
