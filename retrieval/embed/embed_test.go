@@ -38,6 +38,9 @@ func copied(t testing.TB, dir string) string {
 
 func write(t testing.TB, dir, name, content string) {
 	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -116,6 +119,35 @@ func TestTheNameIsTheContent(t *testing.T) {
 	}
 }
 
+// An encoder's weights may be an ONNX file, which is then part of its name and
+// its checksums; beside safetensors it counts for nothing.
+func TestWeightsInONNX(t *testing.T) {
+	want, err := Load(tinyBERT, Options{Name: "m"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := copied(t, tinyBERT)
+	write(t, dir, "model.onnx", readString(t, "bert/testdata/onnx/optimum.onnx"))
+	if both, err := Load(dir, Options{Name: "m"}); err != nil || both.Name() != want.Name() {
+		t.Errorf("%v, want %s", err, want.Name())
+	}
+	if err := os.Remove(filepath.Join(dir, weightsFile)); err != nil {
+		t.Fatal(err)
+	}
+	e, err := Load(dir, Options{Name: "m"})
+	if err != nil || e.Name() == want.Name() {
+		t.Fatal(err)
+	}
+	a, _ := e.Embed("the index")
+	if b, _ := want.Embed("the index"); !slices.Equal(a, b) {
+		t.Errorf("%v, want %v", a, b)
+	}
+	write(t, dir, cardFile, strings.Repeat("0", 64)+"  model.onnx\n")
+	if _, err := Load(dir, Options{}); !errors.Is(err, ErrChecksum) {
+		t.Error(err)
+	}
+}
+
 func TestChecksums(t *testing.T) {
 	sum := func(dir, name string) string {
 		raw, err := os.ReadFile(filepath.Join(dir, name))
@@ -161,7 +193,8 @@ func TestDirectoriesWithoutAModel(t *testing.T) {
 		word  string
 	}{
 		"empty":     {nil, ErrUnknown, "has no model.safetensors"},
-		"onnx":      {map[string]string{"model.onnx": "x"}, ErrUnknown, "model.onnx"},
+		"onnx":      {map[string]string{"model_quantized.onnx": "x"}, ErrUnknown, "model_quantized.onnx"},
+		"bare onnx": {map[string]string{"onnx/model.onnx": "x"}, fs.ErrNotExist, "config.json"},
 		"torch":     {map[string]string{"pytorch_model.bin": "x"}, ErrUnknown, "pytorch_model.bin"},
 		"damaged":   {map[string]string{"model.safetensors": "x"}, safetensors.ErrFormat, "model.safetensors"},
 		"foreign":   {map[string]string{"model.safetensors": strings.Replace(other, "\x34", "\x35", 1)}, ErrUnknown, `["w"]`},

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -49,17 +48,18 @@ type Options struct {
 	Portable  bool   // use no vector instructions
 }
 
-// weightsFile is where each kind of directory keeps its numbers.
+// weightsFile is where each kind of directory keeps its numbers, if an encoder's
+// are not in an ONNX file.
 const weightsFile = "model.safetensors"
 
 // Load reads the model in a directory. Its name ends with "@" and twelve digits
 // of a SHA-256 over the files it consists of and how it is used.
 func Load(dir string, opt Options) (Embedder, error) {
-	kind, err := Detect(dir)
+	kind, weights, err := detect(dir)
 	if err != nil {
 		return nil, err
 	}
-	version, err := verify(dir, opt.MaxTokens)
+	version, err := verify(dir, weights, opt.MaxTokens)
 	if err != nil {
 		return nil, err
 	}
@@ -97,20 +97,34 @@ func baseName(dir string) (string, error) {
 	return filepath.Base(full), nil
 }
 
-// Detect says which kind of model a directory holds, by the tensors in it.
+// Detect says which kind of model a directory holds, by the tensors in it; ONNX
+// files are those of encoders.
 func Detect(dir string) (Kind, error) {
+	kind, _, err := detect(dir)
+	return kind, err
+}
+
+// detect returns also the file with the model's weights, relative to dir.
+func detect(dir string) (kind Kind, weights string, err error) {
 	info, err := os.Stat(dir)
 	switch {
 	case err != nil:
-		return "", fmt.Errorf("embed: the model directory: %w", err)
+		return "", "", fmt.Errorf("embed: the model directory: %w", err)
 	case !info.IsDir():
-		return "", fmt.Errorf("%w: %s is a file; name the directory that holds %s", ErrUnknown, dir, weightsFile)
+		return "", "", fmt.Errorf("%w: %s is a file; name the directory that holds %s", ErrUnknown, dir, weightsFile)
 	}
-	path := filepath.Join(dir, weightsFile)
+	switch name, found := bert.WeightsFile(dir); {
+	case !found:
+		return "", "", missing(dir)
+	case name != weightsFile:
+		return BERT, name, nil
+	}
+	kind, err = kindOf(filepath.Join(dir, weightsFile))
+	return kind, weightsFile, err
+}
+
+func kindOf(path string) (Kind, error) {
 	file, err := safetensors.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", missing(dir)
-	}
 	if err != nil {
 		return "", err
 	}
@@ -146,10 +160,10 @@ func some(names []string) string {
 func missing(dir string) error {
 	for _, other := range []string{"*.onnx", "onnx/*.onnx", "pytorch_model.bin", "tf_model.h5", "*.gguf", "0_StaticEmbedding/" + weightsFile} {
 		if found, _ := filepath.Glob(filepath.Join(escape(dir), other)); len(found) > 0 {
-			return fmt.Errorf("%w: %s has no %s, only %s; save the model with safetensors", ErrUnknown, dir, weightsFile, found[0])
+			return fmt.Errorf("%w: %s has no %s and no model.onnx, only %s; save the model as one of these", ErrUnknown, dir, weightsFile, found[0])
 		}
 	}
-	return fmt.Errorf("%w: %s has no %s", ErrUnknown, dir, weightsFile)
+	return fmt.Errorf("%w: %s has no %s and no model.onnx", ErrUnknown, dir, weightsFile)
 }
 
 // escape makes a path match itself in filepath.Glob.

@@ -8,7 +8,6 @@ import (
 	"runtime"
 	"sync"
 
-	"github.com/writbus/writ/retrieval/embed/safetensors"
 	"github.com/writbus/writ/retrieval/embed/wordpiece"
 )
 
@@ -19,9 +18,6 @@ var ErrOverflow = errors.New("bert: the vector is not finite")
 // DefaultMaxTokens is how many tokens of a text count if [Options] do not say:
 // rules and prompts rarely have more, and time grows with them.
 const DefaultMaxTokens = 128
-
-// weightsFile is where a model directory keeps its parameters.
-const weightsFile = "model.safetensors"
 
 // Options change how a model is run.
 type Options struct {
@@ -42,8 +38,9 @@ type Model struct {
 	scratch sync.Pool // of *scratch
 }
 
-// Load reads a model directory: model.safetensors, config.json, tokenizer.json
-// or vocab.txt, and what sentence-transformers keeps beside them.
+// Load reads a model directory: model.safetensors, or else model.onnx, also in
+// the folder onnx; config.json; tokenizer.json or vocab.txt; and what
+// sentence-transformers keeps beside them.
 func Load(dir string, opt Options) (*Model, error) {
 	k := kernels()[0]
 	if opt.Portable {
@@ -72,12 +69,12 @@ func load(dir string, opt Options, k *kernel) (_ *Model, err error) {
 	if m.tokens.Size() > m.config.Vocabulary {
 		return nil, fmt.Errorf("%w: %s: the tokenizer has %d tokens, the model %d", ErrUnsupported, dir, m.tokens.Size(), m.config.Vocabulary)
 	}
-	file, err := safetensors.Open(filepath.Join(dir, weightsFile))
+	from, err := openParameters(dir)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	if m.weights, err = readWeights(file, m.config, k); err != nil {
+	defer func() { err = errors.Join(err, from.Close()) }()
+	if m.weights, err = readWeights(from, m.config, k); err != nil {
 		return nil, err
 	}
 	m.stride = roundUp(m.config.Hidden, k.cols)

@@ -49,6 +49,8 @@ func tinyCases(t testing.TB) (all []tinyCase) {
 	return all
 }
 
+const weightsFile = "model.safetensors"
+
 // copyTiny copies the model to a folder of its own, for a test to change.
 func copyTiny(t testing.TB) string {
 	t.Helper()
@@ -240,6 +242,7 @@ func TestUnusableDirectoriesAreNamed(t *testing.T) {
 		"no tokenizer":     {"tokenizer.json", "", fs.ErrNotExist, "tokenizer.json"},
 		"bad tokenizer":    {"tokenizer.json", "{}", wordpiece.ErrUnsupported, "tokenizer.json"},
 		"no marks":         {"tokenizer.json", `{"pre_tokenizer":{"type":"BertPreTokenizer"},"model":{"type":"WordPiece","vocab":{"[UNK]":0}}}`, ErrUnsupported, "[CLS]"},
+		"fewer layers":     {"config.json", change(`"num_hidden_layers": 2`, `"num_hidden_layers": 1`), ErrUnsupported, "more layers"},
 		"no weights":       {weightsFile, "", fs.ErrNotExist, weightsFile},
 		"cut weights":      {weightsFile, string(raw[:len(raw)-2]), safetensors.ErrFormat, weightsFile},
 		"damaged weights":  {weightsFile, string(raw[:len(raw)-2]) + "\x00\x7c", ErrUnsupported, "Inf"},

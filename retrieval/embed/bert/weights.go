@@ -3,8 +3,6 @@ package bert
 import (
 	"fmt"
 	"math"
-
-	"github.com/writbus/writ/retrieval/embed/safetensors"
 )
 
 // weights are a model's parameters, ready for one kernel.
@@ -38,22 +36,19 @@ type norm struct {
 
 // reader reads parameters until the first error.
 type reader struct {
-	file   *safetensors.File
-	prefix string // before every name, as models with a head have it
+	from   parameters
 	c      config
 	kernel *kernel
 	err    error
 }
 
-func readWeights(file *safetensors.File, c config, k *kernel) (*weights, error) {
-	r := &reader{file: file, c: c, kernel: k}
-	if _, ok := file.Lookup("embeddings.word_embeddings.weight"); !ok {
-		if _, ok := file.Lookup("bert.embeddings.word_embeddings.weight"); ok {
-			r.prefix = "bert."
-		}
+func readWeights(from parameters, c config, k *kernel) (*weights, error) {
+	r := &reader{from: from, c: c, kernel: k}
+	if from.Has(fmt.Sprintf("encoder.layer.%d.attention.output.LayerNorm.weight", c.Layers)) {
+		return nil, fmt.Errorf("%w: %s has more layers than the %d of its configuration", ErrUnsupported, from.Name(), c.Layers)
 	}
 	w := &weights{
-		words:     r.floats("embeddings.word_embeddings.weight", c.Vocabulary, c.Hidden),
+		words:     r.floats(wordsTensor, c.Vocabulary, c.Hidden),
 		positions: r.floats("embeddings.position_embeddings.weight", c.Positions, c.Hidden),
 		embedding: r.norm("embeddings.LayerNorm"),
 	}
@@ -108,14 +103,14 @@ func (r *reader) floats(name string, shape ...int) []float32 {
 	if r.err != nil {
 		return nil
 	}
-	v, err := r.file.Floats(r.prefix+name, shape...)
+	v, err := r.from.Floats(name, shape...)
 	if err != nil {
 		r.err = err
 		return nil
 	}
 	for i, x := range v {
 		if x-x != 0 {
-			r.err = fmt.Errorf("%w: %s: tensor %q holds %v at %d", ErrUnsupported, r.file.Name(), r.prefix+name, x, i)
+			r.err = fmt.Errorf("%w: %s: tensor %q holds %v at %d", ErrUnsupported, r.from.Name(), name, x, i)
 			return nil
 		}
 	}

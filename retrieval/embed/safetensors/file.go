@@ -5,9 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"slices"
+
+	"github.com/writbus/writ/retrieval/embed/number"
 )
 
 var (
@@ -128,7 +129,7 @@ func (f *File) Floats(name string, shape ...int) ([]float32, error) {
 	if err != nil {
 		return nil, err
 	}
-	width, decode := floatDecoder(t.Type)
+	width, decode := number.Decoder(t.Type)
 	if decode == nil {
 		return nil, fmt.Errorf("%w: %s: tensor %q is %s, wanted floats or bytes", ErrType, f.name, name, t.Type)
 	}
@@ -193,48 +194,6 @@ func (f *File) malformed(format string, args ...any) error {
 	return fmt.Errorf("%w: %s: %s", ErrFormat, f.name, fmt.Sprintf(format, args...))
 }
 
-func floatDecoder(kind string) (width int, decode func(out []float32, raw []byte)) {
-	switch kind {
-	case "F64":
-		return 8, func(out []float32, raw []byte) {
-			for i := range out {
-				out[i] = float32(math.Float64frombits(binary.LittleEndian.Uint64(raw[8*i:])))
-			}
-		}
-	case "F32":
-		return 4, func(out []float32, raw []byte) {
-			for i := range out {
-				out[i] = math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:]))
-			}
-		}
-	case "F16":
-		return 2, func(out []float32, raw []byte) {
-			for i := range out {
-				out[i] = half(binary.LittleEndian.Uint16(raw[2*i:]))
-			}
-		}
-	case "BF16":
-		return 2, func(out []float32, raw []byte) {
-			for i := range out {
-				out[i] = math.Float32frombits(uint32(binary.LittleEndian.Uint16(raw[2*i:])) << 16)
-			}
-		}
-	case "I8":
-		return 1, func(out []float32, raw []byte) {
-			for i := range out {
-				out[i] = float32(int8(raw[i]))
-			}
-		}
-	case "U8":
-		return 1, func(out []float32, raw []byte) {
-			for i := range out {
-				out[i] = float32(raw[i])
-			}
-		}
-	}
-	return 0, nil
-}
-
 func intDecoder(kind string) (width int, decode func(out []int64, raw []byte)) {
 	switch kind {
 	case "I64":
@@ -251,17 +210,4 @@ func intDecoder(kind string) (width int, decode func(out []int64, raw []byte)) {
 		}
 	}
 	return 0, nil
-}
-
-// half converts an IEEE 754 binary16.
-func half(h uint16) float32 {
-	sign, exp, frac := uint32(h>>15)<<31, uint32(h>>10)&0x1f, uint32(h)&0x3ff
-	switch exp {
-	case 0:
-		v := float32(frac) / (1 << 24)
-		return math.Float32frombits(math.Float32bits(v) | sign)
-	case 0x1f:
-		return math.Float32frombits(sign | 0xff<<23 | frac<<13)
-	}
-	return math.Float32frombits(sign | (exp+127-15)<<23 | frac<<13)
 }

@@ -53,9 +53,6 @@ func TestFloatsOfEveryType(t *testing.T) {
 			}
 		}
 	}
-	if v := half(0x7e00); v == v {
-		t.Errorf("a binary16 NaN became %v", v)
-	}
 }
 
 func itoa(n int) string {
