@@ -91,7 +91,7 @@ func (x *RetrievalIndex) Apply(v View, e schemas.Event) error {
 	if err != nil {
 		return err
 	}
-	after := evolveRule(before, e)
+	after := EvolveRule(before, e)
 	if err := setDocument(v, idKey('s', id), after); err != nil {
 		return err
 	}

@@ -45,7 +45,7 @@ func (Rules) Apply(v View, e schemas.Event) error {
 	if err != nil {
 		return err
 	}
-	state = evolveRule(state, e)
+	state = EvolveRule(state, e)
 	if err := setDocument(v, idKey('r', id), state); err != nil {
 		return err
 	}

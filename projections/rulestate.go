@@ -37,6 +37,8 @@ type RuleState struct {
 	Source    string       `json:"source,omitempty"` // of the last import
 	Hash      string       `json:"hash,omitempty"`   // of the last import
 	Revisions int          `json:"revisions"`        // events so far
+	// Edited says that a person changed the rule after its last import.
+	Edited bool `json:"edited,omitempty"`
 	// Content is the file that Rule was last read from, "" where there was none.
 	Content string `json:"content,omitempty"`
 	// Incomplete names what keeps a proposal from being promoted.
@@ -70,12 +72,13 @@ func (s RuleState) Supersedes() []string {
 	return ids
 }
 
-// evolveRule folds one event of a rule. An outcome changes nothing.
-func evolveRule(s RuleState, e schemas.Event) RuleState {
+// EvolveRule folds one event of a rule. It cannot fail; an outcome changes
+// nothing.
+func EvolveRule(s RuleState, e schemas.Event) RuleState {
 	switch p := e.Data.(type) {
 	case schemas.RuleImported:
 		s.Rule, s.Source, s.Hash, s.Content = p.Rule, p.Source, p.Hash, p.Content
-		s.Incomplete, s.Neighbours, s.By = nil, nil, ""
+		s.Incomplete, s.Neighbours, s.By, s.Edited = nil, nil, "", false
 		s.Rule.Authority = firstOf(p.Rule.Authority, authorityHuman)
 		s.Status, s.Reasons = RuleActive, nil
 	case schemas.RuleEdited:
@@ -83,6 +86,7 @@ func evolveRule(s RuleState, e schemas.Event) RuleState {
 		p.Rule.Authority = s.Rule.Authority
 		s.Rule, s.Content = p.Rule, p.Content
 		s.Status, s.Reasons = firstOf(s.Status, RuleActive), nil
+		s.Edited = true
 		if p.Restores > 0 {
 			s.Status = RuleActive
 		}
@@ -102,7 +106,7 @@ func evolveRule(s RuleState, e schemas.Event) RuleState {
 			s.Status, s.Reasons = RuleRejected, []string{p.Reason}
 		}
 	case schemas.RuleDownweighted:
-		s.Rule.Confidence = p.Confidence
+		s.Rule.Confidence, s.Edited = p.Confidence, true
 	default:
 		return s
 	}

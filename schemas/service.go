@@ -241,7 +241,12 @@ type RuleFacetCount struct {
 // RuleImportRequest brings rule files in.
 type RuleImportRequest struct {
 	Files []RuleFile `json:"files"`
-	Prune bool       `json:"prune,omitempty"` // retire rules of the same source that are gone
+	// Corpus names where the files come from, "rules" by default. A later
+	// import of the same corpus may prune what it no longer has.
+	Corpus  string `json:"corpus,omitempty"`
+	Prune   bool   `json:"prune,omitempty"`   // retire rules of this corpus that are gone
+	Partial bool   `json:"partial,omitempty"` // take the sound files, leave out the others
+	DryRun  bool   `json:"dry_run,omitempty"` // only say what would happen
 }
 
 // RuleFile is one file of a corpus.
@@ -255,7 +260,8 @@ type RuleImportReply struct {
 	Imported  []string `json:"imported,omitempty"`
 	Unchanged int      `json:"unchanged"`
 	Retired   []string `json:"retired,omitempty"`
-	Problems  []string `json:"problems,omitempty"` // path:line: what; nothing enters where there is one
+	Problems  []string `json:"problems,omitempty"` // path:line: what; nothing entered
+	Skipped   []string `json:"skipped,omitempty"`  // of a partial import: what did not enter and why
 	Warnings  []string `json:"warnings,omitempty"` // what was taken otherwise than written
 }
 

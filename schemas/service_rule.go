@@ -7,7 +7,8 @@ import "time"
 const (
 	SvcRuleChange   = "writ.svc.rule.change"   // RuleChangeRequest → RuleChangeReply; admin
 	SvcRulePropose  = "writ.svc.rule.propose"  // RuleProposeRequest → RuleProposeReply
-	SvcRuleFeedback = "writ.svc.rule.feedback" // RuleFeedbackRequest → RuleFeedbackReply
+	SvcRuleFeedback = "writ.svc.rule.feedback" // RuleFeedbackRequest, with a session → RuleFeedbackReply
+	SvcRuleVerdict  = "writ.svc.rule.verdict"  // RuleFeedbackRequest of a person → RuleFeedbackReply; admin
 	SvcRuleLog      = "writ.svc.rule.log"      // RuleQuery → RuleLog
 	SvcRuleExport   = "writ.svc.rule.export"   // RuleExportRequest → RuleExportPage
 	SvcRuleValidate = "writ.svc.rule.validate" // RuleValidateRequest → RuleValidateReply
@@ -103,6 +104,7 @@ type RuleLog struct {
 
 // RuleExportRequest asks for rules as files, a page at a time.
 type RuleExportRequest struct {
+	ID    string `json:"id,omitempty"`    // only this one
 	After string `json:"after,omitempty"` // id of the last one had
 	Limit int    `json:"limit,omitempty"` // 0: 500
 }

@@ -32,7 +32,9 @@ type User struct {
 // hookSubjects are the services hooks ask.
 var hookSubjects = []string{
 	"writ.svc.gate.>", "writ.svc.retrieve", "writ.svc.retrieve.>", "writ.svc.session.>",
-	"writ.svc.emit", "writ.svc.rule.list", "writ.svc.rule.show", "writ.svc.rule.search", statusSubject,
+	"writ.svc.emit", "writ.svc.rule.propose", "writ.svc.rule.feedback", "writ.svc.check", statusSubject,
+	"writ.svc.rule.list", "writ.svc.rule.show", "writ.svc.rule.search", "writ.svc.rule.log", "writ.svc.rule.export",
+	"writ.svc.rule.validate", "writ.svc.rule.review", "writ.svc.rule.stats",
 }
 
 // readSubjects are what reading takes: states, single records, and readers of
@@ -41,7 +43,8 @@ var hookSubjects = []string{
 var readSubjects = append([]string{
 	"$JS.API.INFO", "$JS.API.STREAM.INFO.*", "$JS.API.STREAM.NAMES", "$JS.API.STREAM.MSG.GET.*", "$JS.API.DIRECT.GET.>",
 	"$JS.API.CONSUMER.CREATE.>", "$JS.API.CONSUMER.INFO.*.*", "$JS.API.CONSUMER.DELETE.*.*",
-	statusSubject, "writ.svc.replay", "writ.svc.session.list", "writ.svc.session.show", "writ.svc.rule.list", "writ.svc.rule.show", "writ.svc.rule.search",
+	statusSubject, "writ.svc.replay", "writ.svc.session.list", "writ.svc.session.show",
+	"writ.svc.rule.list", "writ.svc.rule.show", "writ.svc.rule.search", "writ.svc.rule.log", "writ.svc.rule.review", "writ.svc.rule.stats",
 }, manyAnswers...)
 
 // manyAnswers are the requests with more than one answer: a reader's for

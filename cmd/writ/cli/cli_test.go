@@ -373,7 +373,7 @@ func TestRuleImportSendsTheFiles(t *testing.T) {
 	writeFile(t, filepath.Join(dir, "notes.txt"), "not a rule")
 	s := &services{replies: map[string]any{schemas.SvcRuleImport: schemas.RuleImportReply{Imported: []string{"A"}, Unchanged: 1}}}
 	r := s.run(t, "", "rule", "import", dir)
-	if r.code != 0 || r.out != "1 rule imported, 1 unchanged, 0 retired.\n" {
+	if r.code != 0 || r.out != "1 node imported, 1 unchanged, 0 retired.\n" {
 		t.Fatalf("%+v", r)
 	}
 	var sent schemas.RuleImportRequest

@@ -18,10 +18,16 @@ import (
 // something else.
 const maxRuleFile = 256 << 10
 
+// maxDumpFile bounds a file of many rules, below what one message carries.
+const maxDumpFile = 24 << 20
+
 func (a *app) ruleCommand() *cobra.Command {
-	return group("rule", "Show, list, search or import rules",
+	return group("rule", "Show, search, change, import and review rules",
 		"  writ rule list --domain go\n  writ rule show GO-ERR-001\n  writ rule import ./rules",
-		a.ruleListCommand(), a.ruleShowCommand(), a.ruleSearchCommand(), a.ruleImportCommand())
+		a.ruleListCommand(), a.ruleShowCommand(), a.ruleSearchCommand(),
+		a.ruleAddCommand(), a.ruleEditCommand(), a.ruleRetireCommand(), a.ruleRevertCommand(), a.ruleLogCommand(),
+		a.ruleImportCommand(), a.ruleExportCommand(), a.ruleValidateCommand(), a.ruleCompressCommand(),
+		a.ruleProposeCommand(), a.ruleReviewCommand(), a.ruleFeedbackCommand(), a.ruleStatsCommand())
 }
 
 func (a *app) ruleListCommand() *cobra.Command {
@@ -149,34 +155,60 @@ func retired(v schemas.RuleView) string {
 }
 
 func (a *app) ruleImportCommand() *cobra.Command {
-	var prune bool
+	var request schemas.RuleImportRequest
 	c := &cobra.Command{
-		Use: "import DIR|FILE", Short: "Import rule files: Markdown with front matter",
-		Long: `Imports every .md file of a folder, or one file. Files that have not changed are
-left alone. Nothing enters where a file has a problem; all problems are shown.`,
-		Example: "  writ rule import ./rules\n  writ rule import ./rules --prune",
+		Use: "import DIR|FILE", Short: "Import rule files: Markdown, older blocks, Cypher dumps",
+		Long: `Imports every .md and .cypher file of a folder, or one file: Markdown with front
+matter, one node a file; the older format of blocks between <!-- RULE START -->
+and <!-- RULE END -->; dumps of a graph in Cypher. Files that have not changed
+are left alone. Nothing enters where a file has a problem, unless --partial
+says to take the others; all problems are shown.`,
+		Example: "  writ rule import ./rules\n  writ rule import ./rules --prune\n  writ rule import old-rules.cypher --dry-run",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := a.isPerson(); err != nil && a.agentAround() != "" {
+			if err := a.notForAgents(); err != nil {
 				return err
 			}
-			files, err := ruleFiles(a.env.absolute(args[0]))
+			path := a.env.absolute(args[0])
+			files, err := ruleFiles(path)
 			if err != nil {
 				return err
 			}
-			reply, err := ask[schemas.RuleImportReply](cmd.Context(), a, roleAdmin, "rule import", schemas.SvcRuleImport,
-				schemas.RuleImportRequest{Files: files, Prune: prune})
+			if request.Files = files; request.Corpus == "" {
+				request.Corpus = corpusName(path)
+			}
+			reply, err := ask[schemas.RuleImportReply](cmd.Context(), a, roleAdmin, "rule import", schemas.SvcRuleImport, request)
 			if err != nil {
 				return err
 			}
-			return a.showImport(reply)
+			return a.showImport(reply, request.DryRun)
 		},
 	}
-	c.Flags().BoolVar(&prune, "prune", false, "retire rules imported from these files before that are gone")
+	c.Flags().BoolVar(&request.Prune, "prune", false, "retire what an earlier import of this corpus brought and that is gone")
+	c.Flags().BoolVar(&request.Partial, "partial", false, "take the sound files, leave out the others")
+	c.Flags().BoolVar(&request.DryRun, "dry-run", false, "only say what would happen")
+	c.Flags().StringVar(&request.Corpus, "corpus", "", "name of the corpus, for --prune (default: the folder's name)")
 	return c
 }
 
-func (a *app) showImport(reply schemas.RuleImportReply) error {
+// corpusName is how the files of a folder are told from those of others.
+func corpusName(path string) string {
+	if info, err := os.Stat(path); err == nil && !info.IsDir() {
+		path = filepath.Dir(path)
+	}
+	return filepath.Base(path)
+}
+
+// notForAgents refuses what is a person's to do where an agent is around.
+// Unlike isPerson it lets scripts of a person through.
+func (a *app) notForAgents() error {
+	if a.agentAround() == "" {
+		return nil
+	}
+	return a.isPerson()
+}
+
+func (a *app) showImport(reply schemas.RuleImportReply, dryRun bool) error {
 	if a.json {
 		if err := a.printJSON(reply); err != nil {
 			return err
@@ -188,9 +220,20 @@ func (a *app) showImport(reply schemas.RuleImportReply) error {
 			why:  plural(len(reply.Problems), "problem", "problems") + "\n  " + strings.Join(reply.Problems, "\n  "),
 		}
 	}
-	if !a.json {
-		a.printf("%s imported, %d unchanged, %d retired.\n", plural(len(reply.Imported), "rule", "rules"), reply.Unchanged, len(reply.Retired))
+	if a.json {
+		return nil
 	}
+	for _, warning := range reply.Warnings {
+		a.note("warning: %s", warning)
+	}
+	for _, skipped := range reply.Skipped {
+		a.note("left out: %s", skipped)
+	}
+	would := ""
+	if dryRun {
+		would = "would be "
+	}
+	a.printf("%s %simported, %d unchanged, %d %sretired.\n", plural(len(reply.Imported), "node", "nodes"), would, reply.Unchanged, len(reply.Retired), would)
 	return nil
 }
 
@@ -220,7 +263,7 @@ func ruleFiles(path string) ([]schemas.RuleFile, error) {
 			}
 			return nil
 		}
-		if !strings.EqualFold(filepath.Ext(at), ".md") || strings.EqualFold(entry.Name(), "README.md") {
+		if !isRuleFile(entry.Name()) {
 			return nil
 		}
 		file, err := ruleFile(root, at)
@@ -231,9 +274,20 @@ func ruleFiles(path string) ([]schemas.RuleFile, error) {
 	case err != nil:
 		return nil, refused("rule import", err.Error(), "")
 	case len(files) == 0:
-		return nil, refused("rule import", "there is no .md file in "+path, "Rules are Markdown files with front matter; `writ rule show` prints their parts.")
+		return nil, refused("rule import", "there is no .md or .cypher file in "+path, "Rules are Markdown files with front matter; `writ rule show` prints their parts.")
 	}
 	return files, nil
+}
+
+func isRuleFile(name string) bool {
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".md":
+		return !strings.EqualFold(name, "README.md")
+	case ".cypher", ".cql":
+		return true
+	default:
+		return false
+	}
 }
 
 func ruleFile(root, path string) (schemas.RuleFile, error) {
@@ -241,8 +295,12 @@ func ruleFile(root, path string) (schemas.RuleFile, error) {
 	if err != nil {
 		return schemas.RuleFile{}, err
 	}
-	if info.Size() > maxRuleFile {
-		return schemas.RuleFile{}, fmt.Errorf("%s has %s, a rule has at most %s", path, size(uint64(info.Size())), size(maxRuleFile))
+	limit := int64(maxRuleFile)
+	if !strings.EqualFold(filepath.Ext(path), ".md") {
+		limit = maxDumpFile
+	}
+	if info.Size() > limit {
+		return schemas.RuleFile{}, fmt.Errorf("%s has %s, such a file has at most %s", path, size(uint64(info.Size())), size(uint64(limit)))
 	}
 	raw, err := os.ReadFile(path)
 	if err != nil {

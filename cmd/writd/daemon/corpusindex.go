@@ -23,11 +23,12 @@ type corpusIndex struct {
 	docs     map[string]retrieval.Document
 	embedder embedder
 	text     *fullText
+	curator  *curator
 	now      func() time.Time
 }
 
 func newCorpusIndex(e embedder, text *fullText, now func() time.Time) *corpusIndex {
-	c := &corpusIndex{docs: map[string]retrieval.Document{}, embedder: e, text: text, now: now}
+	c := &corpusIndex{docs: map[string]retrieval.Document{}, embedder: e, text: text, curator: newCurator(e.Embedder), now: now}
 	c.graduated.Store(&map[string]float64{})
 	empty, err := c.build(nil, nil, e.problem)
 	if err != nil {

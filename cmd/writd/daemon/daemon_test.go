@@ -501,10 +501,11 @@ func TestEmitTakesObservationsAndRefusesFacts(t *testing.T) {
 	for name, bad := range map[string]schemas.EmitRequest{
 		"a fact":         {Type: "gate.approved", ID: "s1", Data: json.RawMessage(`{}`)},
 		"no such type":   {Type: "moon.landed", ID: "x", Data: json.RawMessage(`{}`)},
-		"unknown field":  {Type: "outcome.recorded", ID: "R", Data: json.RawMessage(`{"positive":true,"evidence":"fixed","x":1}`)},
-		"missing field":  {Type: "outcome.recorded", ID: "R", Data: json.RawMessage(`{"positive":true}`)},
-		"no aggregate":   {Type: "outcome.recorded", Data: json.RawMessage(`{"positive":true,"evidence":"fixed"}`)},
-		"data not there": {Type: "outcome.recorded", ID: "R"},
+		"an outcome":     {Type: "outcome.recorded", ID: "R", Data: json.RawMessage(`{"positive":true,"evidence":"fixed"}`)},
+		"unknown field":  {Type: "proposal.made", ID: "global", Data: json.RawMessage(`{"proposal_id":"p","text":"t","x":1}`)},
+		"missing field":  {Type: "proposal.made", ID: "global", Data: json.RawMessage(`{"text":"t"}`)},
+		"no aggregate":   {Type: "proposal.made", Data: json.RawMessage(`{"proposal_id":"p","text":"t"}`)},
+		"data not there": {Type: "proposal.made", ID: "global"},
 	} {
 		var service *bus.ServiceError
 		if _, err := call[schemas.EmitReply](w, w.hook, schemas.SvcEmit, bad); !errors.As(err, &service) {
@@ -545,7 +546,7 @@ symptoms: [the animal looks like a horse, all white]
 
 func TestEmbedderIsASetting(t *testing.T) {
 	ask := func(w *world) retrieval.Answer {
-		answer, err := call[retrieval.Answer](w, w.hook, schemas.SvcRetrieve, schemas.RetrieveRequest{Query: "the query string is glued together from user input"})
+		answer, err := call[retrieval.Answer](w, w.hook, schemas.SvcRetrieve, schemas.RetrieveRequest{Query: "an SQL query string is concatenated from user input, injection"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -20,7 +20,6 @@ var emittable = map[schemas.Type]bool{
 	"observation.recorded": true,
 	"observation.regated":  true,
 	"proposal.made":        true,
-	"outcome.recorded":     true,
 	"artifact.indexed":     true,
 	"artifact.removed":     true,
 	"command.dispatched":   true,

@@ -3,21 +3,15 @@ package daemon
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"sort"
-	"testing/fstest"
 
-	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/retrieval"
 	"github.com/writbus/writ/retrieval/corpus"
 	"github.com/writbus/writ/schemas"
 )
-
-// sourceEmbedded is the source of the rules that Writ ships.
-const sourceEmbedded = "embedded"
 
 // retrieve answers a query with the rules that matter.
 func (d *Daemon) retrieve(_ context.Context, r schemas.RetrieveRequest) (retrieval.Answer, error) {
@@ -100,34 +94,6 @@ func (d *Daemon) ruleShow(ctx context.Context, q schemas.RuleQuery) (view schema
 	})
 }
 
-// ruleImport brings rule files in, all or none.
-func (d *Daemon) ruleImport(ctx context.Context, r schemas.RuleImportRequest) (schemas.RuleImportReply, error) {
-	folder := fstest.MapFS{}
-	for _, f := range r.Files {
-		folder[f.Path] = &fstest.MapFile{Data: []byte(f.Content)}
-	}
-	files, problems := corpus.Load(folder)
-	var refused, warnings []string
-	for _, p := range problems {
-		switch {
-		case p.Kind == corpus.KindDowngraded:
-			warnings = append(warnings, p.String())
-		case p.Kind == corpus.KindUnknownTarget && d.ruleExists(p.Target):
-		default:
-			refused = append(refused, p.String())
-		}
-	}
-	if len(refused) > 0 {
-		return schemas.RuleImportReply{Problems: refused}, nil
-	}
-	if err := d.fitsTheBand(files); err != nil {
-		return schemas.RuleImportReply{Problems: []string{err.Error()}}, nil
-	}
-	report, err := d.importFiles(ctx, files, "")
-	report.Warnings = warnings
-	return report, err
-}
-
 // fitsTheBand refuses mandatory rules that would overflow the band: every one
 // of them must really reach the agent.
 func (d *Daemon) fitsTheBand(files []corpus.File) error {
@@ -140,42 +106,11 @@ func (d *Daemon) fitsTheBand(files []corpus.File) error {
 	}
 	for _, f := range files {
 		delete(band, f.Rule.ID)
-		if f.Rule.Mandatory {
+		if f.Rule.AlwaysShown() {
 			band[f.Rule.ID] = retrieval.Analyse(f.Rule)
 		}
 	}
 	return retrieval.CheckMandatory(slices.Collect(maps.Values(band)))
-}
-
-// authored fills in what a person's rule file may leave out.
-func authored(r schemas.Rule) schemas.Rule {
-	if r.Authority == "" {
-		r.Authority = "human"
-	}
-	if r.Confidence == "" {
-		r.Confidence = "peer-reviewed"
-	}
-	return r
-}
-
-// importEmbedded brings in the rules that this build ships, where they are new
-// or changed. Rules that a person edited or retired stay as they are.
-func (d *Daemon) importEmbedded(ctx context.Context) error {
-	files, err := corpus.Embedded()
-	if err != nil {
-		return fmt.Errorf("daemon: the shipped rules: %w", err)
-	}
-	if err := d.caughtUp(ctx, schemas.StreamRules, viewRules); err != nil {
-		return err
-	}
-	report, err := d.importFiles(ctx, files, sourceEmbedded)
-	if err != nil {
-		return fmt.Errorf("daemon: import the shipped rules: %w", err)
-	}
-	if len(report.Imported) > 0 {
-		d.logger.Info("imported the shipped rules", "rules", len(report.Imported))
-	}
-	return nil
 }
 
 // caughtUp waits until a view holds what a stream has now.
@@ -185,45 +120,6 @@ func (d *Daemon) caughtUp(ctx context.Context, stream schemas.Stream, view strin
 		return err
 	}
 	return d.runtime.WaitFor(ctx, view, schemas.Position{Stream: stream, Seq: end.Last})
-}
-
-// importFiles appends those rules that differ from what the log has. source is
-// what is recorded as their origin; "" records each file's path.
-func (d *Daemon) importFiles(ctx context.Context, files []corpus.File, source string) (schemas.RuleImportReply, error) {
-	var report schemas.RuleImportReply
-	var last schemas.Position
-	for _, f := range files {
-		from := source
-		if from == "" {
-			from = f.Path
-		}
-		state, err := d.ruleState(f.Rule.ID)
-		if err != nil {
-			return report, err
-		}
-		if state.Hash == f.Hash || source == sourceEmbedded && touched(state) {
-			report.Unchanged++
-			continue
-		}
-		position, err := d.conn.Append(ctx, schemas.Event{
-			ID: newID(), Time: d.now(), Source: source, Actor: "writ", Aggregate: schemas.RuleAggregate(f.Rule.ID),
-			Data: schemas.RuleImported{Rule: authored(f.Rule), Source: from, Hash: f.Hash},
-		}, nil, bus.Any())
-		if err != nil {
-			return report, err
-		}
-		last = position
-		report.Imported = append(report.Imported, f.Rule.ID)
-	}
-	if last.Seq == 0 {
-		return report, d.caughtUp(ctx, schemas.StreamRules, viewRetrieval)
-	}
-	return report, errors.Join(d.runtime.WaitFor(ctx, viewRetrieval, last), d.runtime.WaitFor(ctx, viewRules, last))
-}
-
-// touched says that somebody besides Writ's own import changed a rule.
-func touched(s projections.RuleState) bool {
-	return s.Status != "" && (s.Source != sourceEmbedded || s.Status != projections.RuleActive)
 }
 
 func (d *Daemon) ruleState(id string) (state projections.RuleState, err error) {

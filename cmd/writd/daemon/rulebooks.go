@@ -1,0 +1,342 @@
+package daemon
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/writbus/writ/projections"
+	"github.com/writbus/writ/retrieval/corpus"
+	"github.com/writbus/writ/retrieval/curation"
+	"github.com/writbus/writ/schemas"
+)
+
+// exportPage is how many files one page of an export has by default.
+const exportPage = 500
+
+// ruleVersion is a rule after one of its events.
+type ruleVersion struct {
+	revision projections.RuleRevision
+	state    projections.RuleState
+}
+
+// ruleStates folds a rule's history from the log, a version per revision.
+func (d *Daemon) ruleStates(ctx context.Context, id string) ([]ruleVersion, error) {
+	var versions []ruleVersion
+	err := d.read(viewRules, func(reader projections.Reader) error {
+		for revision, err := range d.views.rules.History(reader, id) {
+			if err != nil {
+				return err
+			}
+			versions = append(versions, ruleVersion{revision: revision})
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	var state projections.RuleState
+	for i := range versions {
+		at := versions[i].revision.Position
+		record, err := d.conn.Get(ctx, at.Stream, at.Seq)
+		if err != nil {
+			return nil, fmt.Errorf("revision %d of %s: %w", versions[i].revision.Revision, id, err)
+		}
+		events, err := record.Events()
+		if err != nil {
+			return nil, fmt.Errorf("revision %d of %s: %w", versions[i].revision.Revision, id, err)
+		}
+		for _, e := range events {
+			if e.Position == at {
+				state = projections.EvolveRule(state, e)
+			}
+		}
+		versions[i].state = state
+	}
+	return versions, nil
+}
+
+// ruleLog is a rule's history with what each revision changed.
+func (d *Daemon) ruleLog(ctx context.Context, q schemas.RuleQuery) (schemas.RuleLog, error) {
+	log := schemas.RuleLog{ID: q.ID, Entries: []schemas.RuleLogEntry{}}
+	if err := d.caughtUp(ctx, schemas.StreamRules, viewRules); err != nil {
+		return log, err
+	}
+	versions, err := d.ruleStates(ctx, q.ID)
+	if err != nil {
+		return log, err
+	}
+	if len(versions) == 0 {
+		return log, noSuchRule(q.ID)
+	}
+	var before schemas.Rule
+	for _, v := range versions {
+		log.Entries = append(log.Entries, schemas.RuleLogEntry{
+			Revision: v.revision.Revision, Type: v.revision.Type, Position: v.revision.Position,
+			Time: v.revision.Time, Actor: v.revision.Actor, Reason: v.revision.Reason,
+			Diff: curation.Diff(before, v.state.Rule),
+		})
+		before = v.state.Rule
+	}
+	return log, nil
+}
+
+// ruleExport gives the rules in the corpus as files: those that nobody changed
+// since they were read with the very bytes they had.
+func (d *Daemon) ruleExport(ctx context.Context, r schemas.RuleExportRequest) (schemas.RuleExportPage, error) {
+	page := schemas.RuleExportPage{Files: []schemas.RuleFile{}}
+	if err := d.caughtUp(ctx, schemas.StreamRules, viewRules); err != nil {
+		return page, err
+	}
+	var all []projections.RuleState
+	err := d.read(viewRules, func(reader projections.Reader) error {
+		for state, err := range d.views.rules.All(reader) {
+			if err != nil {
+				return err
+			}
+			if state.Status == projections.RuleActive && exists(state) && state.Rule.ID > r.After && (r.ID == "" || r.ID == state.Rule.ID) {
+				all = append(all, state)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return page, err
+	}
+	slices.SortFunc(all, func(a, b projections.RuleState) int { return cmp.Compare(a.Rule.ID, b.Rule.ID) })
+	if r.ID != "" && len(all) == 0 {
+		return page, noSuchRule(r.ID)
+	}
+	limit := cmp.Or(r.Limit, exportPage)
+	for i, state := range all {
+		if i == limit {
+			page.Next = all[i-1].Rule.ID
+			break
+		}
+		page.Files = append(page.Files, schemas.RuleFile{Path: exportPath(state.Rule), Content: exportContent(state)})
+	}
+	return page, nil
+}
+
+func exportContent(state projections.RuleState) string {
+	if state.Content != "" {
+		if was, err := corpus.Parse(exportPath(state.Rule), []byte(state.Content)); err == nil && sameContent(authored(was), state.Rule) {
+			return state.Content
+		}
+	}
+	return string(corpus.Render(state.Rule))
+}
+
+// sameContent says whether a file still says what a rule is. Confidence that
+// outcomes must grant is lowered at the import and not a change.
+func sameContent(file, now schemas.Rule) bool {
+	if file.Confidence == "battle-tested" {
+		file.Confidence = "production-validated"
+	}
+	return string(corpus.Render(file)) == string(corpus.Render(now))
+}
+
+// ruleFeedback records what came of a rule that a session was shown.
+func (d *Daemon) ruleFeedback(ctx context.Context, r schemas.RuleFeedbackRequest) (schemas.RuleFeedbackReply, error) {
+	if r.Session == "" {
+		return schemas.RuleFeedbackReply{}, faultf(schemas.CodeBadRequest, "feedback names the session that was shown the rule")
+	}
+	if err := d.wasShown(ctx, r.Session, r.ID); err != nil {
+		return schemas.RuleFeedbackReply{}, err
+	}
+	return d.feedback(ctx, r)
+}
+
+// ruleVerdict records a person's own word on a rule. A day of it counts like a
+// session.
+func (d *Daemon) ruleVerdict(ctx context.Context, r schemas.RuleFeedbackRequest) (schemas.RuleFeedbackReply, error) {
+	if r.Session == "" {
+		r.Session = "person-" + d.now().Format(time.DateOnly)
+	}
+	return d.feedback(ctx, r)
+}
+
+func (d *Daemon) feedback(ctx context.Context, r schemas.RuleFeedbackRequest) (schemas.RuleFeedbackReply, error) {
+	reply := schemas.RuleFeedbackReply{ID: r.ID}
+	if err := d.caughtUp(ctx, schemas.StreamRules, viewRules); err != nil {
+		return reply, err
+	}
+	rule, err := d.ruleState(r.ID)
+	if err != nil {
+		return reply, err
+	}
+	if !exists(rule) || rule.Status != projections.RuleActive {
+		return reply, noSuchRule(r.ID)
+	}
+	return d.recordOutcome(ctx, r.ID, schemas.OutcomeRecorded{Session: r.Session, Positive: r.Followed, Evidence: "feedback", Detail: r.Detail})
+}
+
+// recordOutcome appends an outcome and returns the rule's record after it.
+func (d *Daemon) recordOutcome(ctx context.Context, id string, o schemas.OutcomeRecorded) (schemas.RuleFeedbackReply, error) {
+	reply := schemas.RuleFeedbackReply{ID: id}
+	before, err := d.outcomes(id)
+	if err != nil {
+		return reply, err
+	}
+	position, err := d.appendRule(ctx, id, o)
+	if err != nil {
+		return reply, err
+	}
+	if err := d.runtime.WaitFor(ctx, viewFrequency, position); err != nil {
+		return reply, err
+	}
+	after, err := d.outcomes(id)
+	if err != nil {
+		return reply, err
+	}
+	state, err := d.ruleState(id)
+	reply.Positive, reply.Negative = after.Positive, after.Negative
+	reply.Counted = after.Ignored == before.Ignored
+	reply.Weight = after.Graduate(state.Rule.Confidence).Weight
+	return reply, err
+}
+
+func (d *Daemon) outcomes(id string) (o projections.Outcomes, err error) {
+	err = d.read(viewFrequency, func(reader projections.Reader) error {
+		o, err = d.views.frequency.Rule(reader, id)
+		return err
+	})
+	return o, err
+}
+
+// ruleReview lists what waits for a person: proposals, and rules whose
+// outcomes speak against them.
+func (d *Daemon) ruleReview(ctx context.Context, q schemas.RuleQuery) (schemas.RuleReviewList, error) {
+	list := schemas.RuleReviewList{Items: []schemas.RuleReviewItem{}}
+	err := errors.Join(d.caughtUp(ctx, schemas.StreamRules, viewRules), d.caughtUp(ctx, schemas.StreamRules, viewFrequency))
+	if err != nil {
+		return list, err
+	}
+	err = d.read(viewRules, func(reader projections.Reader) error {
+		for state, err := range d.views.rules.All(reader) {
+			if err != nil {
+				return err
+			}
+			if !exists(state) || state.Status != projections.RuleActive || q.ID != "" && q.ID != state.Rule.ID {
+				continue
+			}
+			if item, wanted, err := d.reviewItem(reader, state); err != nil {
+				return err
+			} else if wanted {
+				list.Items = append(list.Items, item)
+			}
+		}
+		return nil
+	})
+	slices.SortStableFunc(list.Items, func(a, b schemas.RuleReviewItem) int {
+		return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.Rule.ID, b.Rule.ID))
+	})
+	return list, err
+}
+
+func (d *Daemon) reviewItem(reader projections.Reader, state projections.RuleState) (item schemas.RuleReviewItem, wanted bool, err error) {
+	o, err := d.outcomes(state.Rule.ID)
+	if err != nil {
+		return item, false, err
+	}
+	item = schemas.RuleReviewItem{
+		Rule: state.Rule, By: state.By, Revision: state.Revisions, Neighbours: state.Neighbours,
+		Positive: o.Positive, Negative: o.Negative,
+	}
+	switch {
+	case state.Rule.Authority == "ai-provisional":
+		item.Why, item.Incomplete = "proposal", incomplete(state.Rule)
+	case o.Graduate(state.Rule.Confidence).Flagged:
+		item.Why = "flagged"
+	default:
+		return item, false, nil
+	}
+	if item.Since, err = d.lastChange(reader, state.Rule.ID); err != nil {
+		return item, false, err
+	}
+	for _, n := range state.Neighbours {
+		near, found, err := d.views.rules.Rule(reader, n.ID)
+		if err != nil {
+			return item, false, err
+		}
+		if found {
+			item.Near = append(item.Near, near.Rule)
+		}
+	}
+	return item, true, nil
+}
+
+func (d *Daemon) lastChange(reader projections.Reader, id string) (at time.Time, err error) {
+	for revision, err := range d.views.rules.History(reader, id) {
+		if err != nil {
+			return at, err
+		}
+		at = revision.Time
+	}
+	return at, nil
+}
+
+// ruleStats says what outcomes made of the rules, and what became of proposals.
+func (d *Daemon) ruleStats(ctx context.Context, q schemas.RuleQuery) (schemas.RuleStatsList, error) {
+	list := schemas.RuleStatsList{Rules: []schemas.RuleStats{}, ByStatus: map[string]int{}}
+	err := errors.Join(d.caughtUp(ctx, schemas.StreamRules, viewRules), d.caughtUp(ctx, schemas.StreamRules, viewFrequency))
+	if err != nil {
+		return list, err
+	}
+	err = d.read(viewRules, func(reader projections.Reader) error {
+		for state, err := range d.views.rules.All(reader) {
+			if err != nil {
+				return err
+			}
+			if !exists(state) || q.ID != "" && q.ID != state.Rule.ID || q.Domain != "" && q.Domain != state.Rule.Domain {
+				continue
+			}
+			countStatus(&list, state)
+			if state.Status != projections.RuleActive {
+				continue
+			}
+			o, err := d.outcomes(state.Rule.ID)
+			if err != nil {
+				return err
+			}
+			g := o.Graduate(state.Rule.Confidence)
+			list.Rules = append(list.Rules, schemas.RuleStats{
+				ID: state.Rule.ID, Confidence: state.Rule.Confidence, Authority: state.Rule.Authority,
+				Positive: o.Positive, Negative: o.Negative, Ignored: o.Ignored,
+				Weight: g.Weight, Graduated: g.Graduated, Flagged: g.Flagged,
+			})
+		}
+		return nil
+	})
+	if err == nil && q.ID != "" && len(list.ByStatus) == 0 {
+		return list, noSuchRule(q.ID)
+	}
+	slices.SortFunc(list.Rules, func(a, b schemas.RuleStats) int {
+		return cmp.Or(cmp.Compare(b.Positive+b.Negative, a.Positive+a.Negative), cmp.Compare(a.ID, b.ID))
+	})
+	return list, err
+}
+
+func countStatus(list *schemas.RuleStatsList, state projections.RuleState) {
+	list.ByStatus[string(state.Status)]++
+	switch state.Rule.Authority {
+	case "ai-provisional":
+		list.Proposed++
+		switch state.Status {
+		case projections.RuleRefused:
+		case projections.RuleRejected:
+			list.Admitted++
+			list.Rejected++
+		default:
+			list.Admitted++
+			list.Unreviewed++
+		}
+	case "ai-promoted":
+		list.Proposed++
+		list.Admitted++
+		list.Promoted++
+	}
+}

@@ -1,0 +1,252 @@
+package daemon
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+	"testing/fstest"
+
+	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/projections"
+	"github.com/writbus/writ/retrieval/corpus"
+	"github.com/writbus/writ/schemas"
+)
+
+// Sources of rules. Persisted; never change.
+const (
+	sourceEmbedded = "embedded" // shipped with the program
+	sourceTerminal = "terminal" // added or edited by a person, one at a time
+)
+
+// defaultCorpus names a corpus that its import does not name.
+const defaultCorpus = "rules"
+
+// loadFiles reads rule files that came with a request.
+func (d *Daemon) loadFiles(files []schemas.RuleFile) ([]corpus.File, []corpus.Problem) {
+	folder := fstest.MapFS{}
+	for _, f := range files {
+		folder[f.Path] = &fstest.MapFile{Data: []byte(f.Content)}
+	}
+	return corpus.Load(folder)
+}
+
+// weigh tells the problems that keep files out from those a person is told.
+func (d *Daemon) weigh(problems []corpus.Problem) (refused, warnings []string) {
+	for _, p := range problems {
+		switch {
+		case p.Kind == corpus.KindDowngraded:
+			warnings = append(warnings, p.String())
+		case p.Kind == corpus.KindUnknownTarget && d.nodeExists(p.Target):
+		default:
+			refused = append(refused, p.String())
+		}
+	}
+	return refused, warnings
+}
+
+// ruleImport brings rule files in, all or none; with Partial, those that are
+// sound.
+func (d *Daemon) ruleImport(ctx context.Context, r schemas.RuleImportRequest) (schemas.RuleImportReply, error) {
+	if err := d.caughtUp(ctx, schemas.StreamRules, viewRules); err != nil {
+		return schemas.RuleImportReply{}, err
+	}
+	files, problems := d.loadFiles(r.Files)
+	refused, warnings := d.weigh(problems)
+	if len(refused) > 0 && !r.Partial {
+		return schemas.RuleImportReply{Problems: refused, Warnings: warnings}, nil
+	}
+	if r.Partial {
+		files = d.soundFiles(files, problems)
+	}
+	if err := d.fitsTheBand(files); err != nil {
+		return schemas.RuleImportReply{Problems: append(refused, err.Error()), Warnings: warnings}, nil
+	}
+	name := r.Corpus
+	if name == "" {
+		name = defaultCorpus
+	}
+	report, err := d.importFiles(ctx, files, importing{source: func(f corpus.File) string { return name + "/" + f.Path }, contents: contents(r.Files), dryRun: r.DryRun})
+	report.Warnings, report.Skipped = warnings, refused
+	if err != nil || !r.Prune {
+		return report, err
+	}
+	report.Retired, err = d.prune(ctx, name+"/", files, problems, r.DryRun)
+	return report, err
+}
+
+// soundFiles leaves out the files whose edges lead nowhere, and then those
+// that only led to them.
+func (d *Daemon) soundFiles(files []corpus.File, problems []corpus.Problem) []corpus.File {
+	out := map[string]bool{}
+	for _, p := range problems {
+		if p.Kind != corpus.KindDowngraded && !(p.Kind == corpus.KindUnknownTarget && d.nodeExists(p.Target)) {
+			out[p.Path] = true
+		}
+	}
+	for changed := true; changed; {
+		changed = false
+		inside := map[string]bool{}
+		for _, f := range files {
+			if !out[f.Path] {
+				inside[f.Rule.ID] = true
+			}
+		}
+		for _, f := range files {
+			for _, e := range f.Rule.Edges {
+				if !out[f.Path] && !inside[e.Target] && !d.nodeExists(e.Target) {
+					out[f.Path], changed = true, true
+				}
+			}
+		}
+	}
+	var sound []corpus.File
+	for _, f := range files {
+		if !out[f.Path] {
+			sound = append(sound, f)
+		}
+	}
+	return sound
+}
+
+// prune retires what an earlier import of the same corpus brought and this one
+// has no file for. A file with a problem is still a file.
+func (d *Daemon) prune(ctx context.Context, source string, files []corpus.File, problems []corpus.Problem, dryRun bool) ([]string, error) {
+	present := map[string]bool{}
+	for _, f := range files {
+		present[f.Rule.ID] = true
+	}
+	for _, p := range problems {
+		present[p.ID] = true
+	}
+	var gone []string
+	err := d.read(viewRules, func(reader projections.Reader) error {
+		for state, err := range d.views.rules.All(reader) {
+			if err != nil {
+				return err
+			}
+			if state.Status == projections.RuleActive && strings.HasPrefix(state.Source, source) && !present[state.Rule.ID] {
+				gone = append(gone, state.Rule.ID)
+			}
+		}
+		return nil
+	})
+	if err != nil || dryRun {
+		return gone, err
+	}
+	for i, id := range gone {
+		_, err := d.changeRule(ctx, id, actorPerson, func(projections.RuleState) (schemas.Payload, error) {
+			return schemas.RuleRetired{Reason: "its file is gone from " + strings.TrimSuffix(source, "/")}, nil
+		})
+		if err != nil {
+			return gone[:i], err
+		}
+	}
+	return gone, nil
+}
+
+// authored fills in what a person's rule file may leave out.
+func authored(r schemas.Rule) schemas.Rule {
+	if r.Authority == "" {
+		r.Authority = "human"
+	}
+	if r.Confidence == "" {
+		r.Confidence = "peer-reviewed"
+	}
+	return r
+}
+
+// importEmbedded brings in the rules that this build ships, where they are new
+// or changed, and retires those that it no longer ships. Rules that a person
+// edited or retired stay as they are.
+func (d *Daemon) importEmbedded(ctx context.Context) error {
+	files, err := corpus.Embedded()
+	if err != nil {
+		return fmt.Errorf("daemon: the shipped rules: %w", err)
+	}
+	if err := d.caughtUp(ctx, schemas.StreamRules, viewRules); err != nil {
+		return err
+	}
+	report, err := d.importFiles(ctx, files, importing{source: func(corpus.File) string { return sourceEmbedded }, shipped: true})
+	if err == nil {
+		report.Retired, err = d.pruneEmbedded(ctx, files)
+	}
+	if err != nil {
+		return fmt.Errorf("daemon: import the shipped rules: %w", err)
+	}
+	if len(report.Imported) > 0 || len(report.Retired) > 0 {
+		d.logger.Info("imported the shipped rules", "rules", len(report.Imported), "retired", len(report.Retired))
+	}
+	return nil
+}
+
+func (d *Daemon) pruneEmbedded(ctx context.Context, files []corpus.File) ([]string, error) {
+	return d.prune(ctx, sourceEmbedded, files, nil, false)
+}
+
+// importing is how files enter.
+type importing struct {
+	source   func(corpus.File) string
+	contents map[string]string // by path, "" of files whose bytes are not kept
+	shipped  bool              // leave alone what somebody else touched
+	dryRun   bool
+}
+
+func contents(files []schemas.RuleFile) map[string]string {
+	by := map[string]string{}
+	for _, f := range files {
+		by[f.Path] = f.Content
+	}
+	return by
+}
+
+// importFiles appends those rules that differ from what the log has, and
+// returns once queries see them.
+func (d *Daemon) importFiles(ctx context.Context, files []corpus.File, how importing) (schemas.RuleImportReply, error) {
+	var report schemas.RuleImportReply
+	var last schemas.Position
+	for _, f := range files {
+		state, err := d.ruleState(f.Rule.ID)
+		if err != nil {
+			return report, err
+		}
+		if state.Status == projections.RuleActive && state.Hash == f.Hash || how.shipped && touched(state) {
+			report.Unchanged++
+			continue
+		}
+		report.Imported = append(report.Imported, f.Rule.ID)
+		if how.dryRun {
+			continue
+		}
+		position, err := d.conn.Append(ctx, schemas.Event{
+			ID: newID(), Time: d.now(), Source: source, Actor: "writ", Aggregate: schemas.RuleAggregate(f.Rule.ID),
+			Data: schemas.RuleImported{Rule: authored(f.Rule), Source: how.source(f), Hash: f.Hash, Content: how.contents[f.Path]},
+		}, nil, bus.Any())
+		if err != nil {
+			return report, err
+		}
+		last = position
+	}
+	if last.Seq == 0 {
+		return report, d.caughtUp(ctx, schemas.StreamRules, viewRetrieval)
+	}
+	return report, errors.Join(d.runtime.WaitFor(ctx, viewRetrieval, last), d.runtime.WaitFor(ctx, viewRules, last))
+}
+
+// touched says that somebody besides Writ's own import changed a rule.
+func touched(s projections.RuleState) bool {
+	return s.Status != "" && (s.Source != sourceEmbedded || s.Status != projections.RuleActive || s.Edited)
+}
+
+func hashOf(content string) string {
+	sum := sha256.Sum256([]byte(content))
+	return hex.EncodeToString(sum[:])
+}
+
+// nodeExists says whether an edge may point to an id.
+func (d *Daemon) nodeExists(id string) bool {
+	state, err := d.ruleState(id)
+	return err == nil && state.Status == projections.RuleActive
+}

@@ -1,0 +1,311 @@
+package daemon
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/retrieval"
+	"github.com/writbus/writ/schemas"
+)
+
+// ruleText is a complete rule file.
+func ruleText(id, statement string) string {
+	return `---
+id: ` + id + `
+title: Paint stripes
+domain: zoo
+severity: high
+trigger: A zebra is drawn on a plain canvas for the gazette of the zoo.
+statement: ` + statement + `
+symptoms:
+  - the animal looks like a horse
+  - readers write in
+  - all white
+violation: draw(horse)
+pass_example: draw(horse, stripes)
+rationale: Readers know zebras by their stripes.
+---
+`
+}
+
+func change(w *world, r schemas.RuleChangeRequest) (schemas.RuleChangeReply, error) {
+	return call[schemas.RuleChangeReply](w, w.admin, schemas.SvcRuleChange, r)
+}
+
+func (w *world) changed(r schemas.RuleChangeRequest) schemas.RuleChangeReply {
+	w.t.Helper()
+	reply, err := change(w, r)
+	if err != nil || len(reply.Problems) > 0 {
+		w.t.Fatalf("%s %s: %+v, %v", r.Act, r.ID, reply, err)
+	}
+	return reply
+}
+
+func (w *world) found(query string) []string {
+	w.t.Helper()
+	answer, err := call[retrieval.Answer](w, w.hook, schemas.SvcRetrieve, schemas.RetrieveRequest{Query: query})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var ids []string
+	for _, r := range answer.Rules {
+		ids = append(ids, r.ID)
+	}
+	return ids
+}
+
+func wantCode(t *testing.T, what, code string, err error) {
+	t.Helper()
+	var service *bus.ServiceError
+	if !errors.As(err, &service) || service.Code != code {
+		t.Errorf("%s: got %v, want the code %s", what, err, code)
+	}
+}
+
+const zebraQuery = "zebra drawn plain canvas gazette stripes"
+
+// TestRuleLifeOfAPersonsRule goes through every act of a person on a rule.
+func TestRuleLifeOfAPersonsRule(t *testing.T) {
+	w := newWorld(t)
+	id := "ZOO-STRIPE-001"
+	w.changed(schemas.RuleChangeRequest{Act: schemas.RuleAdd, Content: ruleText(id, "Paint the stripes before printing.")})
+	_, err := change(w, schemas.RuleChangeRequest{Act: schemas.RuleAdd, Content: ruleText(id, "Paint nothing at all, ever.")})
+	wantCode(t, "adding it twice", schemas.CodeRefused, err)
+	if found := w.found(zebraQuery); len(found) == 0 || found[0] != id {
+		t.Errorf("found %v", found)
+	}
+	edited := w.changed(schemas.RuleChangeRequest{Act: schemas.RuleEdit, ID: id, Content: ruleText(id, "Paint the stripes in black ink."), Reason: "ink", Seen: 1})
+	if edited.Revision != 2 {
+		t.Errorf("%+v", edited)
+	}
+	_, err = change(w, schemas.RuleChangeRequest{Act: schemas.RuleEdit, ID: id, Content: ruleText(id, "Paint the stripes in red ink."), Seen: 1})
+	wantCode(t, "an edit of what somebody else changed", schemas.CodeConflict, err)
+	reply, err := change(w, schemas.RuleChangeRequest{Act: schemas.RuleEdit, ID: id, Content: ruleText("ZOO-OTHER-001", "x")})
+	if err != nil || len(reply.Problems) != 1 {
+		t.Errorf("another id: %+v, %v", reply, err)
+	}
+	_, err = change(w, schemas.RuleChangeRequest{Act: schemas.RuleRetire, ID: id})
+	wantCode(t, "retiring without a reason", schemas.CodeBadRequest, err)
+	w.changed(schemas.RuleChangeRequest{Act: schemas.RuleRetire, ID: id, Reason: "no zebras"})
+	if found := w.found(zebraQuery); len(found) > 0 && found[0] == id {
+		t.Errorf("a retired rule is found: %v", found)
+	}
+	_, err = change(w, schemas.RuleChangeRequest{Act: schemas.RuleRevert, ID: id, To: 9})
+	wantCode(t, "reverting to no revision", schemas.CodeBadRequest, err)
+	w.changed(schemas.RuleChangeRequest{Act: schemas.RuleRevert, ID: id, To: 1})
+	if found := w.found(zebraQuery); len(found) == 0 || found[0] != id {
+		t.Errorf("after the revert: %v", found)
+	}
+	log, err := call[schemas.RuleLog](w, w.hook, schemas.SvcRuleLog, schemas.RuleQuery{ID: id})
+	if err != nil || len(log.Entries) != 4 {
+		t.Fatalf("%+v, %v", log, err)
+	}
+	if e := log.Entries[1]; e.Reason != "ink" || !strings.Contains(e.Diff, "black ink") || !strings.Contains(e.Diff, "before printing") {
+		t.Errorf("%+v", e)
+	}
+	w.changed(schemas.RuleChangeRequest{Act: schemas.RuleDownweight, ID: id, Reason: "false alarms"})
+	view, err := call[schemas.RuleView](w, w.hook, schemas.SvcRule, schemas.RuleQuery{ID: id})
+	if err != nil || view.Rule.Confidence != "speculative" || view.Rule.Statement != "Paint the stripes before printing." {
+		t.Errorf("%+v, %v", view.Rule, err)
+	}
+	_, err = change(w, schemas.RuleChangeRequest{Act: schemas.RuleDownweight, ID: id, Reason: "again"})
+	wantCode(t, "below speculative", schemas.CodeRefused, err)
+	_, err = change(w, schemas.RuleChangeRequest{Act: schemas.RulePromote, ID: id})
+	wantCode(t, "promoting what is no proposal", schemas.CodeRefused, err)
+}
+
+// TestProposalsAreJudgedOneAfterTheOther: of many that say the same at once one
+// is admitted, none overwrites a rule, and all are recorded.
+func TestProposalsAreJudgedOneAfterTheOther(t *testing.T) {
+	w := newWorld(t)
+	const n = 8
+	replies := make([]schemas.RuleProposeReply, n)
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() {
+			var err error
+			replies[i], err = call[schemas.RuleProposeReply](w, w.hook, schemas.SvcRulePropose, schemas.RuleProposeRequest{
+				Content: strings.Replace(ruleText(fmt.Sprintf("ZOO-STRIPE-%03d", i), "Paint the stripes before printing."), "severity: high", "severity: high\nconfidence: production-validated", 1), By: "tester",
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	admitted := ""
+	for _, r := range replies {
+		switch {
+		case r.Admitted && admitted != "":
+			t.Errorf("two are admitted: %s and %s", admitted, r.ID)
+		case r.Admitted:
+			admitted = r.ID
+		case len(r.Reasons) == 0 || !strings.Contains(strings.Join(r.Reasons, " "), "duplicate"):
+			t.Errorf("refused without saying why: %+v", r)
+		}
+	}
+	if admitted == "" {
+		t.Fatalf("none is admitted: %+v", replies)
+	}
+	stats, err := call[schemas.RuleStatsList](w, w.hook, schemas.SvcRuleStats, schemas.RuleQuery{})
+	if err != nil || stats.Proposed != n || stats.Admitted != 1 || stats.Unreviewed != 1 {
+		t.Errorf("%+v, %v", stats.ByStatus, err)
+	}
+	view, err := call[schemas.RuleView](w, w.hook, schemas.SvcRule, schemas.RuleQuery{ID: admitted})
+	if err != nil || view.Rule.Authority != "ai-provisional" || view.Rule.Confidence != "speculative" {
+		t.Errorf("%+v, %v", view.Rule, err)
+	}
+	// What cannot be read is recorded, too, with the reason.
+	broken, err := call[schemas.RuleProposeReply](w, w.hook, schemas.SvcRulePropose, schemas.RuleProposeRequest{Content: "---\nid: [\n---\n"})
+	if err != nil || broken.Admitted || len(broken.Reasons) == 0 {
+		t.Errorf("%+v, %v", broken, err)
+	}
+	review, err := call[schemas.RuleReviewList](w, w.hook, schemas.SvcRuleReview, schemas.RuleQuery{})
+	if err != nil || len(review.Items) != 1 || review.Items[0].Rule.ID != admitted || review.Items[0].Why != "proposal" {
+		t.Fatalf("%+v, %v", review, err)
+	}
+	w.changed(schemas.RuleChangeRequest{Act: schemas.RulePromote, ID: admitted, Reason: "true", Seen: review.Items[0].Revision})
+	view, err = call[schemas.RuleView](w, w.hook, schemas.SvcRule, schemas.RuleQuery{ID: admitted})
+	if err != nil || view.Rule.Authority != "ai-promoted" || view.Rule.Confidence != "peer-reviewed" {
+		t.Errorf("after the promotion: %+v, %v", view.Rule, err)
+	}
+	again, err := call[schemas.RuleProposeReply](w, w.hook, schemas.SvcRulePropose, schemas.RuleProposeRequest{Content: ruleText(admitted, "Dig a well under every third tree of the orchard.")})
+	if err != nil || again.Admitted {
+		t.Errorf("a proposal overwrites a rule: %+v, %v", again, err)
+	}
+}
+
+func TestAnIncompleteProposalIsNotPromoted(t *testing.T) {
+	w := newWorld(t)
+	content := strings.Replace(ruleText("ZOO-STRIPE-001", "Paint the stripes before printing."), "rationale: Readers know zebras by their stripes.\n", "", 1)
+	reply, err := call[schemas.RuleProposeReply](w, w.hook, schemas.SvcRulePropose, schemas.RuleProposeRequest{Content: content})
+	if err != nil || !reply.Admitted || len(reply.Incomplete) == 0 {
+		t.Fatalf("%+v, %v", reply, err)
+	}
+	_, err = change(w, schemas.RuleChangeRequest{Act: schemas.RulePromote, ID: reply.ID})
+	wantCode(t, "promoting it", schemas.CodeRefused, err)
+	w.changed(schemas.RuleChangeRequest{Act: schemas.RuleEdit, ID: reply.ID, Content: ruleText("ZOO-STRIPE-001", "Paint the stripes before printing.")})
+	w.changed(schemas.RuleChangeRequest{Act: schemas.RulePromote, ID: reply.ID})
+	_, err = change(w, schemas.RuleChangeRequest{Act: schemas.RuleReject, ID: reply.ID, Reason: "late"})
+	wantCode(t, "rejecting what was promoted", schemas.CodeRefused, err)
+}
+
+// TestOutcomesGraduateARule: fifty that count, at most five of a session.
+func TestOutcomesGraduateARule(t *testing.T) {
+	w := newWorld(t)
+	id := "ZOO-STRIPE-001"
+	w.changed(schemas.RuleChangeRequest{Act: schemas.RuleAdd, Content: ruleText(id, "Paint the stripes before printing.")})
+	_, err := call[schemas.RuleFeedbackReply](w, w.hook, schemas.SvcRuleFeedback, schemas.RuleFeedbackRequest{ID: id, Followed: true, Session: "never-saw-it"})
+	wantCode(t, "feedback of a session that was not shown the rule", schemas.CodeRefused, err)
+	_, err = call[schemas.RuleFeedbackReply](w, w.hook, schemas.SvcRuleFeedback, schemas.RuleFeedbackRequest{ID: id, Followed: true})
+	wantCode(t, "feedback of nobody", schemas.CodeBadRequest, err)
+	var reply schemas.RuleFeedbackReply
+	for i := range 60 {
+		reply, err = call[schemas.RuleFeedbackReply](w, w.admin, schemas.SvcRuleVerdict, schemas.RuleFeedbackRequest{ID: id, Followed: i%5 != 0, Session: fmt.Sprint("s", i/6)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := i%6 < 5; reply.Counted != want {
+			t.Errorf("outcome %d counted: %v", i, reply.Counted)
+		}
+	}
+	if reply.Positive+reply.Negative != 50 || reply.Weight != float64(reply.Positive)/50 {
+		t.Errorf("%+v", reply)
+	}
+	answer, err := call[retrieval.Answer](w, w.hook, schemas.SvcRetrieve, schemas.RetrieveRequest{Query: zebraQuery})
+	if err != nil || len(answer.Rules) == 0 || answer.Rules[0].Why.Confidence != reply.Weight {
+		t.Errorf("ranking does not use the ratio %v: %+v, %v", reply.Weight, answer.Rules, err)
+	}
+}
+
+// TestExportGivesBackTheBytes: a file that nobody changed comes back as it was,
+// a changed rule in the canonical form, and importing an export changes
+// nothing.
+func TestExportGivesBackTheBytes(t *testing.T) {
+	w := newWorld(t)
+	odd := strings.Replace(ruleText("ZOO-STRIPE-001", `"Paint the stripes   before printing."`), "domain: zoo", "# where it lives\ndomain:   zoo", 1)
+	files := []schemas.RuleFile{
+		{Path: "a.md", Content: odd},
+		{Path: "b.md", Content: ruleText("ZOO-GNU-001", "Count the gnus at the gate each evening.")},
+	}
+	report, err := call[schemas.RuleImportReply](w, w.admin, schemas.SvcRuleImport, schemas.RuleImportRequest{Files: files, Corpus: "zoo"})
+	if err != nil || len(report.Imported) != 2 {
+		t.Fatalf("%+v, %v", report, err)
+	}
+	if got := w.exported("ZOO-STRIPE-001"); got != odd {
+		t.Errorf("got\n%s\nwant\n%s", got, odd)
+	}
+	w.changed(schemas.RuleChangeRequest{Act: schemas.RuleDownweight, ID: "ZOO-STRIPE-001", Reason: "x"})
+	if got := w.exported("ZOO-STRIPE-001"); got == odd || !strings.Contains(got, "confidence: speculative") {
+		t.Errorf("after a change:\n%s", got)
+	}
+	var all []schemas.RuleFile
+	for request := (schemas.RuleExportRequest{Limit: 50}); ; {
+		page, err := call[schemas.RuleExportPage](w, w.hook, schemas.SvcRuleExport, request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, page.Files...)
+		if request.After = page.Next; page.Next == "" {
+			break
+		}
+	}
+	report, err = call[schemas.RuleImportReply](w, w.admin, schemas.SvcRuleImport, schemas.RuleImportRequest{Files: all, Corpus: "copy"})
+	if err != nil || len(report.Problems) > 0 {
+		t.Fatalf("an export does not import: %v, %v", report.Problems, err)
+	}
+	for i, f := range all {
+		if got := w.exported(strings.TrimSuffix(f.Path[strings.LastIndex(f.Path, "/")+1:], ".md")); got != f.Content {
+			t.Errorf("%d %s changed on the way round:\n%s\n%s", i, f.Path, f.Content, got)
+		}
+	}
+	// One file is gone: pruning its corpus retires that rule and no other.
+	report, err = call[schemas.RuleImportReply](w, w.admin, schemas.SvcRuleImport, schemas.RuleImportRequest{Files: files[:1], Corpus: "zoo", Prune: true})
+	if err != nil || !slices.Equal(report.Retired, []string{"ZOO-GNU-001"}) {
+		t.Errorf("%+v, %v", report.Retired, err)
+	}
+}
+
+func (w *world) exported(id string) string {
+	w.t.Helper()
+	page, err := call[schemas.RuleExportPage](w, w.hook, schemas.SvcRuleExport, schemas.RuleExportRequest{ID: id})
+	if err != nil || len(page.Files) != 1 {
+		w.t.Fatalf("%s: %+v, %v", id, page, err)
+	}
+	return page.Files[0].Content
+}
+
+func TestAPartialImportTakesWhatIsSound(t *testing.T) {
+	w := newWorld(t)
+	leading := strings.Replace(ruleText("ZOO-LEAD-001", "Lead the llama by its rope."), "---\n", "---\nedges: [{type: RELATED_TO, target: ZOO-NONE-001}]\n", 1)
+	files := []schemas.RuleFile{
+		{Path: "good.md", Content: ruleText("ZOO-STRIPE-001", "Paint the stripes before printing.")},
+		{Path: "bad.md", Content: "---\nid: nope\n---\n"},
+		{Path: "lead.md", Content: leading},
+	}
+	report, err := call[schemas.RuleImportReply](w, w.admin, schemas.SvcRuleImport, schemas.RuleImportRequest{Files: files})
+	if err != nil || len(report.Problems) == 0 || len(report.Imported) != 0 {
+		t.Errorf("all or none: %+v, %v", report, err)
+	}
+	report, err = call[schemas.RuleImportReply](w, w.admin, schemas.SvcRuleImport, schemas.RuleImportRequest{Files: files, Partial: true, DryRun: true})
+	if err != nil || len(report.Imported) != 1 || len(w.logOf("ZOO-STRIPE-001")) != 0 {
+		t.Errorf("a dry run: %+v, %v", report, err)
+	}
+	report, err = call[schemas.RuleImportReply](w, w.admin, schemas.SvcRuleImport, schemas.RuleImportRequest{Files: files, Partial: true})
+	if err != nil || len(report.Imported) != 1 || len(report.Skipped) < 2 {
+		t.Errorf("a partial one: %+v, %v", report, err)
+	}
+}
+
+func (w *world) logOf(id string) []schemas.RuleLogEntry {
+	log, err := call[schemas.RuleLog](w, w.hook, schemas.SvcRuleLog, schemas.RuleQuery{ID: id})
+	if err != nil {
+		return nil
+	}
+	return log.Entries
+}
