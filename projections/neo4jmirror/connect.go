@@ -13,7 +13,6 @@ import (
 
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j/config"
-	"github.com/neo4j/neo4j-go-driver/v5/neo4j/notifications"
 )
 
 const (
@@ -67,7 +66,6 @@ func Open(ctx context.Context, t Target) (*Mirror, error) {
 		c.ConnectionAcquisitionTimeout = connectBudget
 		c.MaxConnectionPoolSize = 2
 		c.TelemetryDisabled = true
-		c.NotificationsMinSeverity = notifications.DisabledLevel
 		c.UserAgent = "writ"
 	})
 	if err != nil {
