@@ -204,6 +204,8 @@ func (a *app) ruleLogCommand() *cobra.Command {
 				for _, line := range strings.Split(strings.TrimRight(e.Diff, "\n"), "\n") {
 					switch {
 					case line == "":
+					case strings.HasPrefix(line, "@@"):
+						a.printf("  %s\n", st.dim(strings.TrimSpace(strings.ReplaceAll(line, "@@", ""))))
 					case strings.HasPrefix(line, "+"):
 						a.printf("  %s\n", st.green(line))
 					case strings.HasPrefix(line, "-"):
