@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/writbus/writ/schemas"
 )
@@ -52,6 +53,9 @@ func (d *document) check() {
 	if r.StalenessWindow < 0 {
 		d.problem(d.line("staleness_window"), "staleness_window counts days and is not negative")
 	}
+	if r.Body != trimBody(r.Body) || !utf8.ValidString(r.Body) || strings.ContainsFunc(r.Body, isControl) {
+		d.problem(d.line("body"), "body has blank lines around it or characters that a file cannot hold")
+	}
 	d.checkType()
 	d.checkCheck()
 	d.checkEdges()
@@ -70,6 +74,7 @@ func (d *document) checkFields(fields []field, v reflect.Value, within string) {
 			if (f.required || present || s != "") && strings.TrimSpace(s) == "" {
 				d.problem(d.line(at), "%s is missing or blank", at)
 			}
+			d.checkText(at, s)
 		case listValue:
 			list := value.Interface().([]string)
 			if f.required && len(list) == 0 {
@@ -79,6 +84,7 @@ func (d *document) checkFields(fields []field, v reflect.Value, within string) {
 				if strings.TrimSpace(s) == "" {
 					d.problem(d.line(at), "%s: entry %d is blank", at, i+1)
 				}
+				d.checkText(at, s)
 			}
 		case mapValue:
 			if !value.IsNil() {
@@ -86,6 +92,12 @@ func (d *document) checkFields(fields []field, v reflect.Value, within string) {
 			}
 		default:
 		}
+	}
+}
+
+func (d *document) checkText(at, s string) {
+	if !utf8.ValidString(s) {
+		d.problem(d.line(at), "%s is not UTF-8", at)
 	}
 }
 
@@ -172,12 +184,12 @@ func (d *document) line(key string) int {
 	if i := strings.LastIndexByte(key, '.'); i >= 0 {
 		return d.line(key[:i])
 	}
-	return 1
+	return max(d.first, 1)
 }
 
 func (d *document) edgeLine(i int) int {
 	if i < len(d.edges) {
 		return d.edges[i]
 	}
-	return 1
+	return max(d.first, 1)
 }

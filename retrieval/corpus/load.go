@@ -21,10 +21,14 @@ var embedded embed.FS
 // File is a node and the file it came from.
 type File struct {
 	Path string // within the folder that was loaded, slashes
-	Hash string // SHA-256 of the file's bytes, hex
+	Line int    // where the node begins, from 1; files of older formats hold several
+	// Hash is the SHA-256, hex, of the file's bytes; of a node in an older
+	// format that of its canonical file, which tells it apart from its
+	// neighbours.
+	Hash string
 	Rule schemas.Rule
 	// Content is the file's bytes, to be kept with [Keep] and written back by
-	// an export.
+	// an export. It is nil for a node in an older format.
 	Content []byte
 }
 
@@ -42,26 +46,31 @@ func Embedded() ([]File, error) {
 	return files, nil
 }
 
-// Load reads every rule of a folder: the *.md files in it and below it, except
+// Load reads every node of a folder: the *.md files in it and below it, except
 // README.md and what lies under a name that begins with a dot. It returns the
 // sound ones sorted by id and every problem sorted by path and line. Of two
 // files with one id the first by path is kept. A claim of battle-tested, which
 // only outcomes can grant, is lowered to production-validated.
 func Load(fsys fs.FS) ([]File, []Problem) {
 	l := loader{fsys: fsys, first: map[string]string{}}
-	if err := fs.WalkDir(fsys, ".", l.visit); err != nil {
-		l.problems = append(l.problems, Problem{Path: ".", Kind: KindInvalid, Reason: fmt.Sprintf("cannot walk the folder: %v", err)})
-	}
-	l.checkEdges()
-	files := make([]File, len(l.loaded))
-	for i, d := range l.loaded {
-		files[i] = d.file
-	}
-	slices.SortFunc(files, func(a, b File) int { return cmp.Compare(a.Rule.ID, b.Rule.ID) })
-	slices.SortStableFunc(l.problems, func(a, b Problem) int {
-		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line))
-	})
-	return files, l.problems
+	return l.load()
+}
+
+// Lookup tells the type of a node that is stored already.
+type Lookup func(id string) (t schemas.NodeType, found bool)
+
+// LoadAny is [Load] for older formats, too: files with blocks between RULE or
+// NODE markers, front matter with node_type or rule_id and its like, and
+// Cypher scripts (*.cypher, *.cql). Which one a file is shows its content. Of
+// an older format everything that has no place here is reported as KindSkipped
+// and left out, edges that lead nowhere included, and what it lacks is filled
+// in and reported as KindFilled; a Markdown file without a node is skipped.
+// The ids of other nodes in the text of a block become RELATED_TO edges.
+//
+// Edges may point to nodes that known finds; nil finds none.
+func LoadAny(fsys fs.FS, known Lookup) ([]File, []Problem) {
+	l := loader{fsys: fsys, first: map[string]string{}, known: known, any: true}
+	return l.load()
 }
 
 type loadedFile struct {
@@ -71,88 +80,185 @@ type loadedFile struct {
 
 type loader struct {
 	fsys     fs.FS
+	known    Lookup
+	any      bool // older formats are read
 	loaded   []loadedFile
-	first    map[string]string // id to the path that brought it
+	first    map[string]string // id to the place that brought it
 	problems []Problem
+}
+
+func (l *loader) load() ([]File, []Problem) {
+	if err := fs.WalkDir(l.fsys, ".", l.visit); err != nil {
+		l.problem(".", 0, "cannot walk the folder: %v", err)
+	}
+	l.checkEdges()
+	files := make([]File, len(l.loaded))
+	for i, f := range l.loaded {
+		f.file.Rule = f.doc.rule
+		if f.doc.legacy {
+			f.file.Hash = hashOf(Render(f.doc.rule))
+		}
+		files[i] = f.file
+	}
+	slices.SortFunc(files, func(a, b File) int { return cmp.Compare(a.Rule.ID, b.Rule.ID) })
+	slices.SortStableFunc(l.problems, func(a, b Problem) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line))
+	})
+	return files, l.problems
+}
+
+func hashOf(src []byte) string {
+	sum := sha256.Sum256(src)
+	return hex.EncodeToString(sum[:])
+}
+
+func (l *loader) problem(path string, line int, format string, args ...any) {
+	l.problems = append(l.problems, Problem{Path: path, Line: line, Kind: KindInvalid, Reason: fmt.Sprintf(format, args...)})
 }
 
 func (l *loader) visit(name string, entry fs.DirEntry, err error) error {
 	if err != nil {
-		l.problems = append(l.problems, Problem{Path: name, Kind: KindInvalid, Reason: fmt.Sprintf("cannot read: %v", err)})
+		l.problem(name, 0, "cannot read: %v", err)
 		return nil
 	}
-	base := path.Base(name)
+	base, ext := path.Base(name), strings.ToLower(path.Ext(name))
 	switch {
 	case name != "." && strings.HasPrefix(base, "."):
 		if entry.IsDir() {
 			return fs.SkipDir
 		}
-	case !entry.IsDir() && strings.EqualFold(path.Ext(base), ".md") && !strings.EqualFold(base, "README.md"):
-		l.read(name)
+	case entry.IsDir():
+	case ext == ".md" && !strings.EqualFold(base, "README.md"):
+		l.readMarkdown(name)
+	case l.any && (ext == ".cypher" || ext == ".cql"):
+		l.readCypher(name)
 	}
 	return nil
 }
 
-func (l *loader) read(name string) {
-	src, err := readBounded(l.fsys, name)
+func (l *loader) readMarkdown(name string) {
+	src, err := readBounded(l.fsys, name, MaxSize)
 	if err != nil {
-		l.problems = append(l.problems, Problem{Path: name, Kind: KindInvalid, Reason: fmt.Sprintf("cannot read: %v", err)})
+		l.problem(name, 0, "cannot read: %v", err)
 		return
 	}
-	d := parseFile(name, src)
+	if !l.any {
+		l.add(parseFile(name, src), src)
+		return
+	}
+	found, notes, current := parseAny(name, src)
+	l.problems = append(l.problems, notes...)
+	for _, d := range found {
+		if current {
+			l.add(d, src)
+		} else {
+			d.legacy = true
+			l.add(d, nil)
+		}
+	}
+}
+
+// parseAny reads a Markdown file in whichever format it is. current tells that
+// it is one node in that of today.
+func parseAny(name string, src []byte) (found []*document, notes []Problem, current bool) {
+	d := &document{path: name, lines: map[string]int{}, first: 1}
+	text, ok := d.decode(src)
+	if !ok {
+		return []*document{d}, nil, true
+	}
+	if line, _, _ := strings.Cut(text, "\n"); strings.TrimRight(line, " \t") == fence {
+		if front, body, ok := d.split(text); ok && isLegacyFront(front) {
+			return []*document{parseLegacyFront(name, front, body)}, nil, false
+		}
+		return []*document{parseFile(name, src)}, nil, true
+	}
+	if hasBlocks(text) {
+		found, notes = parseBlocks(name, text)
+		return found, notes, false
+	}
+	return nil, []Problem{{Path: name, Line: 1, Kind: KindSkipped, Reason: "this file holds no node: a node's file begins with a line \"" + fence + "\""}}, false
+}
+
+// add takes a node in, unless it is not sound or its id is taken.
+func (l *loader) add(d *document, src []byte) {
+	l.problems = append(l.problems, d.notes...)
 	if len(d.problems) > 0 {
 		l.problems = append(l.problems, d.problems...)
 		return
 	}
+	if d.left {
+		return
+	}
+	place := d.path
+	if d.legacy {
+		place = fmt.Sprintf("%s:%d", d.path, d.first)
+	}
 	if first, taken := l.first[d.rule.ID]; taken {
 		l.problems = append(l.problems, Problem{
-			Path: name, Line: d.line("id"), Kind: KindDuplicate, ID: d.rule.ID,
+			Path: d.path, Line: d.line("id"), Kind: KindDuplicate, ID: d.rule.ID,
 			Reason: fmt.Sprintf("id %s is taken by %s: give one of them another id", d.rule.ID, first),
 		})
 		return
 	}
-	l.first[d.rule.ID] = name
+	l.first[d.rule.ID] = place
 	if d.rule.Confidence == "battle-tested" {
 		d.rule.Confidence = "production-validated"
 		l.problems = append(l.problems, Problem{
-			Path: name, Line: d.line("confidence"), Kind: KindDowngraded, ID: d.rule.ID,
+			Path: d.path, Line: d.line("confidence"), Kind: KindDowngraded, ID: d.rule.ID,
 			Reason: "battle-tested is granted by recorded outcomes only: taken as production-validated",
 		})
 	}
-	sum := sha256.Sum256(src)
-	l.loaded = append(l.loaded, loadedFile{File{Path: name, Hash: hex.EncodeToString(sum[:]), Rule: d.rule, Content: src}, d})
+	l.loaded = append(l.loaded, loadedFile{File{Path: d.path, Line: d.first, Hash: hashOf(src), Content: src}, d})
 }
 
-// readBounded reads one byte past the limit at most, so that Parse can say
-// that the file is too large without all of it being read.
-func readBounded(fsys fs.FS, name string) ([]byte, error) {
+// readBounded reads one byte past the limit at most, so that the reader can
+// say that the file is too large without all of it being read.
+func readBounded(fsys fs.FS, name string, limit int64) ([]byte, error) {
 	f, err := fsys.Open(name)
 	if err != nil {
 		return nil, err
 	}
-	src, err := io.ReadAll(io.LimitReader(f, MaxSize+1))
+	src, err := io.ReadAll(io.LimitReader(f, limit+1))
 	return src, cmp.Or(err, f.Close())
 }
 
-// checkEdges reports targets that no file here defines, and known ones of a
-// type that the edge does not join.
+// checkEdges reports targets that no node has, and known ones of a type that
+// the edge does not join. An older format's edges of that kind are left out.
 func (l *loader) checkEdges() {
 	types := map[string]schemas.NodeType{}
 	for _, f := range l.loaded {
-		types[f.file.Rule.ID] = f.file.Rule.Type
+		types[f.doc.rule.ID] = f.doc.rule.Type
 	}
 	for _, f := range l.loaded {
+		if f.doc.prose {
+			f.doc.mentions(func(id string) bool { _, known := types[id]; return known })
+		}
+		var kept []schemas.Edge
 		for i, e := range f.doc.rule.Edges {
 			p := Problem{Path: f.file.Path, Line: f.doc.edgeLine(i), ID: f.doc.rule.ID, Target: e.Target}
-			if to, known := types[e.Target]; known {
+			to, known := types[e.Target]
+			if !known && l.known != nil {
+				to, known = l.known(e.Target)
+			}
+			if known {
 				p.Kind, p.Reason = KindWrongEndpoint, CheckEdge(e, f.doc.rule.Type, to)
 			} else {
 				p.Kind = KindUnknownTarget
 				p.Reason = fmt.Sprintf("edge %s points to %s, which no file here defines: correct the id, or add that rule", e.Type, e.Target)
 			}
-			if p.Reason != "" {
-				l.problems = append(l.problems, p)
+			switch {
+			case p.Reason == "":
+				kept = append(kept, e)
+				continue
+			case f.doc.legacy:
+				p.Kind = KindSkipped
+				p.Reason, _, _ = strings.Cut(p.Reason, ":")
+				p.Reason += ": the edge is left out"
+			default:
+				kept = append(kept, e)
 			}
+			l.problems = append(l.problems, p)
 		}
+		f.doc.rule.Edges = kept
 	}
 }

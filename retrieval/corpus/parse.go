@@ -50,16 +50,17 @@ type document struct {
 	rule     schemas.Rule
 	lines    map[string]int // of each key present
 	edges    []int          // line of each edge of rule.Edges
+	first    int            // line where the node begins
 	problems []Problem
+	notes    []Problem // what was changed or left out of a node of an older format
+	legacy   bool      // of an older format
+	left     bool      // the node is left out, as notes say
+	prose    bool      // ids in its text are edges, too
 }
 
 func parseFile(path string, src []byte) *document {
-	d := &document{path: path, lines: map[string]int{}}
-	if len(src) > MaxSize {
-		d.problem(1, "file has %d bytes or more, the limit is %d: move the long part elsewhere and link to it", len(src), MaxSize)
-		return d
-	}
-	text, ok := d.clean(src)
+	d := &document{path: path, lines: map[string]int{}, first: 1}
+	text, ok := d.decode(src)
 	if !ok {
 		return d
 	}
@@ -82,6 +83,15 @@ func (d *document) problem(line int, format string, args ...any) {
 	d.problems = append(d.problems, Problem{Path: d.path, Line: line, Kind: KindInvalid, Reason: fmt.Sprintf(format, args...)})
 }
 
+// decode makes text of a file's bytes.
+func (d *document) decode(src []byte) (string, bool) {
+	if len(src) > MaxSize {
+		d.problem(1, "file has %d bytes or more, the limit is %d: move the long part elsewhere and link to it", len(src), MaxSize)
+		return "", false
+	}
+	return d.clean(src)
+}
+
 // clean drops the byte order mark, makes every line ending a newline and
 // refuses bytes that are not text.
 func (d *document) clean(src []byte) (string, bool) {
@@ -97,7 +107,7 @@ func (d *document) clean(src []byte) (string, bool) {
 			return "", false
 		case r == '\n':
 			line++
-		case r < 0x20 && r != '\t', r == 0x7f:
+		case isControl(r):
 			d.problem(line, "control character U+%04X: remove it, or write it as an escape in a quoted value", r)
 			return "", false
 		}
@@ -105,6 +115,9 @@ func (d *document) clean(src []byte) (string, bool) {
 	}
 	return string(src), true
 }
+
+// isControl says that a file cannot hold a character as it is.
+func isControl(r rune) bool { return r < 0x20 && r != '\t' && r != '\n' || r == 0x7f }
 
 // split cuts the text at its two fences. The front matter begins on line 2.
 func (d *document) split(text string) (front, body string, ok bool) {
@@ -130,31 +143,8 @@ func trimBody(s string) string {
 }
 
 func (d *document) readFront(front string) {
-	if len(front) > maxFront {
-		d.problem(1, "front matter has %d bytes, the limit is %d: move explanations into the body", len(front), maxFront)
-		return
-	}
-	if line, found := blankRun(front); found {
-		d.problem(line+1, "more than %d blank lines in a row: remove them", maxBlank)
-		return
-	}
-	tokens := lexer.Tokenize(front)
-	if line, deep := tooDeep(tokens); deep {
-		d.problem(line+1, "front matter nests deeper than %d levels", maxNesting)
-		return
-	}
-	file, err := parser.Parse(tokens, 0)
-	if err != nil {
-		d.yamlProblem(err)
-		return
-	}
-	if len(file.Docs) == 0 || file.Docs[0].Body == nil {
-		d.problem(1, "the front matter is empty: id, severity, trigger and statement are required")
-		return
-	}
-	top, ok := file.Docs[0].Body.(ast.MapNode)
-	if !ok || len(file.Docs) > 1 {
-		d.problem(2, "the front matter is a mapping of keys to values")
+	top, ok := d.yaml(front)
+	if !ok {
 		return
 	}
 	d.readMap(top, fields, reflect.ValueOf(&d.rule).Elem(), "")
@@ -162,6 +152,38 @@ func (d *document) readFront(front string) {
 		d.rule.Type = ""
 		delete(d.lines, "type")
 	}
+}
+
+// yaml parses front matter, which begins on line 2, within bounds.
+func (d *document) yaml(front string) (ast.MapNode, bool) {
+	if len(front) > maxFront {
+		d.problem(1, "front matter has %d bytes, the limit is %d: move explanations into the body", len(front), maxFront)
+		return nil, false
+	}
+	if line, found := blankRun(front); found {
+		d.problem(line+1, "more than %d blank lines in a row: remove them", maxBlank)
+		return nil, false
+	}
+	tokens := lexer.Tokenize(front)
+	if line, deep := tooDeep(tokens); deep {
+		d.problem(line+1, "front matter nests deeper than %d levels", maxNesting)
+		return nil, false
+	}
+	file, err := parser.Parse(tokens, 0)
+	if err != nil {
+		d.yamlProblem(err)
+		return nil, false
+	}
+	if len(file.Docs) == 0 || file.Docs[0].Body == nil {
+		d.problem(1, "the front matter is empty: id, severity, trigger and statement are required")
+		return nil, false
+	}
+	top, ok := file.Docs[0].Body.(ast.MapNode)
+	if !ok || len(file.Docs) > 1 {
+		d.problem(2, "the front matter is a mapping of keys to values")
+		return nil, false
+	}
+	return top, true
 }
 
 // blankRun returns the line on which too many blank lines in a row begin.

@@ -18,6 +18,8 @@ const (
 	KindDuplicate     Kind = "duplicate"      // the id was taken by an earlier file; this file is not returned
 	KindUnknownTarget Kind = "unknown_target" // an edge points to no rule of this folder; the rule is returned
 	KindWrongEndpoint Kind = "wrong_endpoint" // an edge points to a node of a type that it does not join; the rule is returned
+	KindSkipped       Kind = "skipped"        // something of an older format has no place here; the rest is returned
+	KindFilled        Kind = "filled"         // an older format lacked a required field; it was taken from another
 	KindDowngraded    Kind = "downgraded"     // a claim was lowered; the rule is returned with the lower one
 )
 

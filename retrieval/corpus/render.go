@@ -37,7 +37,7 @@ func Render(r schemas.Rule) []byte {
 func renderFields(b *strings.Builder, fields []field, v reflect.Value, margin string) {
 	for _, f := range fields {
 		value := v.Field(f.index)
-		if value.IsZero() {
+		if value.IsZero() || value.Kind() == reflect.Slice && value.Len() == 0 {
 			continue
 		}
 		b.WriteString(margin + f.key + ":")
@@ -70,7 +70,7 @@ func renderMap(b *strings.Builder, sub []field, v reflect.Value, margin string) 
 }
 
 func renderList(b *strings.Builder, words bool, items []string, margin string) {
-	if words || len(items) == 0 {
+	if words {
 		out := make([]string, len(items))
 		for i, s := range items {
 			out[i] = flow(s)

@@ -1,0 +1,7 @@
+// One statement per node, then one per relationship; staging ids removed at the end.
+CREATE (:Rule {rule_id: 'TEST-CLOCK-PASS-001', domain: 'testing', severity: 'High', scope: 'function', trigger: 'A test asks for the time of day.', statement: 'Pass the clock in, so that the test says what time it is.', violation: 'if time.Now().Hour() < 6 {\n\treturn closed\n}', pass_example: 'if now.Hour() < 6 {\n\treturn closed\n}', enforcement: 'Review', rationale: 'A test that\'s right before noon and wrong after it tests the clock.', tags: ['time', 'determinism'], mandatory: false, confidence: 'battle-tested', authority: 'human', last_validated: '2026-03-02', staleness_window: 365, times_seen_positive: 12, _dump_id: 'TEST-CLOCK-PASS-001'});
+CREATE (:Skill {skill_id: 'SKL-TEST-CLOCK-001', domain: 'testing', severity: 'medium', scope: 'session', trigger: 'A test fails only at some hours.', statement: 'Find where the clock is read.', rationale: 'The reader of the clock decides.', last_validated: '2026-03-02', body: '1. Search for the clock.\n2. Pass it in.\n', _dump_id: 'SKL-TEST-CLOCK-001'});
+CREATE (:Category {category_id: 'CAT-TEST-001', name: 'Tests', routes: ['pull'], _dump_id: 'CAT-TEST-001'});
+MATCH (a {_dump_id: 'SKL-TEST-CLOCK-001'}), (b {_dump_id: 'TEST-CLOCK-PASS-001'}) CREATE (a)-[:TEACHES]->(b);
+MATCH (a {_dump_id: 'TEST-CLOCK-PASS-001'}), (b {_dump_id: 'CAT-TEST-001'}) CREATE (a)-[:BELONGS_TO]->(b);
+MATCH (n) WHERE n._dump_id IS NOT NULL REMOVE n._dump_id;
