@@ -1,0 +1,383 @@
+package check
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+)
+
+// queryable are the languages with queries over tokens.
+var queryable = map[string]bool{
+	langPython: true, langJavaScript: true, langTypeScript: true, langJava: true, langRust: true,
+	"kotlin": true, "scala": true, "csharp": true, "swift": true, "dart": true, "php": true, "c": true, "cpp": true,
+}
+
+// tokenEngine matches a query against the tokens of a file, by the nesting of
+// their brackets.
+type tokenEngine struct {
+	main    tokenPattern
+	clauses []tokenClause
+}
+
+type tokenClause struct {
+	place   place
+	negate  bool
+	pattern tokenPattern
+}
+
+// element is a part of a token pattern: a token, or a hole.
+type element struct {
+	text []byte // of a string: without its quotes
+	kind kind
+	hole *hole
+}
+
+type tokenPattern struct {
+	elements []element
+	lines    bool // ends of lines are tokens
+	call     bool // it begins like a call of a function by its name
+	block    bool // a { behind a call's brackets makes it a declaration
+}
+
+func newTokenEngine(language, main string, clauses []clause, h holes) (engine, error) {
+	e := &tokenEngine{}
+	var err error
+	if e.main, err = newTokenPattern(language, main, h); err != nil {
+		return nil, err
+	}
+	named := false
+	for _, el := range e.main.elements {
+		named = named || el.hole == nil && el.kind != punct || el.hole != nil && el.hole.re != nil
+	}
+	if !named {
+		return nil, errors.New("the pattern has no word of its own; name some code in it")
+	}
+	for _, c := range clauses {
+		p, err := newTokenPattern(language, c.text, h)
+		if err != nil {
+			return nil, err
+		}
+		e.clauses = append(e.clauses, tokenClause{place: c.place, negate: c.negate, pattern: p})
+	}
+	return e, nil
+}
+
+func newTokenPattern(language, from string, h holes) (tokenPattern, error) {
+	_, streams := scan(language, []byte(from))
+	p := tokenPattern{
+		lines: dialectOf(language).newlines,
+		block: language == langJava || language == langJavaScript || language == langTypeScript || language == "csharp",
+	}
+	for _, t := range streams[0] {
+		if t.kind == newline {
+			continue
+		}
+		if t.kind == punct && t.match < 0 && bytes.IndexByte([]byte("()[]"), from[t.from]) >= 0 {
+			return p, fmt.Errorf("the bracket %q in the pattern has no partner", from[t.from:t.to])
+		}
+		e := element{kind: t.kind, text: []byte(from[t.from:t.to])}
+		if t.kind == word {
+			e.hole = h[from[t.from:t.to]]
+		}
+		if t.kind == literal {
+			e.text = unquoted(e.text)
+		}
+		p.elements = append(p.elements, e)
+	}
+	if len(p.elements) == 0 {
+		return p, errors.New("the pattern is empty")
+	}
+	p.call = len(p.elements) > 1 && p.elements[0].kind == word && p.elements[0].hole == nil && string(p.elements[1].text) == "("
+	return p, nil
+}
+
+// unquoted takes prefix and quotes off a string.
+func unquoted(b []byte) []byte {
+	i := bytes.IndexAny(b, "\"'`")
+	if i < 0 {
+		return b
+	}
+	b = b[i:]
+	n := 1
+	for n < 3 && n < len(b) && b[n] == b[0] {
+		n++
+	}
+	if n == 2 || len(b) < 2*n {
+		n = 1
+	}
+	return b[min(n, len(b)):max(len(b)-n, min(n, len(b)))]
+}
+
+func (e *tokenEngine) find(src *source, report func(from, to int)) {
+	src.scan()
+	for _, t := range src.streams {
+		m := tokenMatch{src: src, tokens: t, left: 50*len(t) + 10_000}
+		for i := range t {
+			m.bound = m.bound[:0]
+			end := m.at(&e.main, i)
+			if end <= i || !e.holds(&m, i, end) {
+				continue
+			}
+			report(int(t[i].from), int(t[end-1].to))
+		}
+	}
+}
+
+// tokenMatch is the search of one pattern in one stream.
+type tokenMatch struct {
+	src    *source
+	tokens stream
+	bound  []bound
+	left   int // steps, so that time stays linear in the file
+}
+
+type bound struct {
+	name     string
+	from, to int // tokens
+}
+
+func (m *tokenMatch) text(i int) []byte {
+	return m.src.content[m.tokens[i].from:m.tokens[i].to]
+}
+
+func (m *tokenMatch) is(i int, text string) bool {
+	return i >= 0 && i < len(m.tokens) && string(m.text(i)) == text
+}
+
+// expressionAfter are the words that a call may follow; after another word
+// stands a declaration.
+var expressionAfter = words("return await new throw else in of typeof yield case not and or if elif while assert raise is delete void do unsafe move print match lambda default with del except until loop go defer")
+
+// at matches the pattern from a token on and returns the index behind its last
+// token, -1 when it does not match. A call by name is no method of something
+// and no declaration; an operand does not begin in the middle of one.
+func (m *tokenMatch) at(p *tokenPattern, i int) int {
+	first := &p.elements[0]
+	if first.hole == nil {
+		if !m.same(first, i) {
+			return -1
+		}
+		if first.kind == word && (m.is(i-1, ".") || m.is(i-1, "?.") || m.is(i-1, "->")) {
+			return -1
+		}
+		if p.call && i > 0 && m.tokens[i-1].kind == word && !expressionAfter[string(m.text(i-1))] {
+			return -1
+		}
+	} else if !first.hole.rest && (m.is(i-1, ".") || m.is(i-1, "?.") || m.is(i-1, "->") || m.is(i-1, "::")) {
+		return -1
+	}
+	end := m.elements(p.elements, i, p.lines)
+	if end > 0 && p.call && p.block && m.is(end, "{") && m.is(end-1, ")") {
+		return -1
+	}
+	return end
+}
+
+// same compares one token with one of the pattern.
+func (m *tokenMatch) same(e *element, i int) bool {
+	t := m.tokens[i]
+	switch {
+	case e.kind == literal:
+		return t.kind == literal && bytes.Equal(unquoted(m.text(i)), e.text)
+	case t.kind == newline:
+		return string(e.text) == ";"
+	default:
+		return t.kind != literal && bytes.Equal(m.text(i), e.text)
+	}
+}
+
+func (m *tokenMatch) elements(p []element, i int, lines bool) int {
+	if len(p) == 0 {
+		return i
+	}
+	if m.left--; m.left < 0 {
+		return -1
+	}
+	e := &p[0]
+	if e.hole != nil && e.hole.rest {
+		return m.rest(p, i, lines)
+	}
+	for lines && i > 0 && i < len(m.tokens) && m.tokens[i].kind == newline && m.is(i-1, ":") {
+		i++
+	}
+	if i >= len(m.tokens) {
+		if len(p) == 1 && lines && string(e.text) == ";" {
+			return i
+		}
+		return -1
+	}
+	switch {
+	case e.hole == nil:
+		if m.same(e, i) {
+			return m.elements(p[1:], i+1, lines)
+		}
+		// A list that "…, $...)" goes on with may end before the comma.
+		if len(p) > 2 && p[1].hole != nil && p[1].hole.rest && string(e.text) == "," && closer(&p[2]) && m.same(&p[2], i) {
+			return m.bind(p[1].hole, p[1:], i, i, lines)
+		}
+		return -1
+	case e.hole.re != nil:
+		if m.tokens[i].kind == newline || !e.hole.re.Match(m.text(i)) {
+			return -1
+		}
+		return m.bind(e.hole, p, i, i+1, lines)
+	default:
+		return m.operand(p, i, lines)
+	}
+}
+
+// rest matches any number of tokens. Before a closing bracket it takes all
+// that is in the brackets, else as little as it can of one statement.
+func (m *tokenMatch) rest(p []element, i int, lines bool) int {
+	if len(p) == 1 {
+		return m.bind(p[0].hole, p, i, i, lines)
+	}
+	if closer(&p[1]) {
+		end := m.closing(i)
+		if end < 0 {
+			return -1
+		}
+		return m.bind(p[0].hole, p, i, end, lines)
+	}
+	// A list that begins with "$..., x" may begin with x.
+	if len(p) > 2 && p[1].hole == nil && string(p[1].text) == "," && i > 0 && m.tokens[i-1].match > int32(i-1) {
+		saved := len(m.bound)
+		if got := m.bind(p[0].hole, p[1:], i, i, lines); got >= 0 {
+			return got
+		}
+		m.bound = m.bound[:saved]
+	}
+	for end := i; ; {
+		saved := len(m.bound)
+		if got := m.bind(p[0].hole, p, i, end, lines); got >= 0 {
+			return got
+		}
+		m.bound = m.bound[:saved]
+		if end = m.skip(end); end < 0 || m.left < 0 {
+			return -1
+		}
+	}
+}
+
+// closer tells whether an element is a closing bracket.
+func closer(e *element) bool {
+	return e.hole == nil && e.kind == punct && len(e.text) == 1 && bytes.IndexByte([]byte(")]}"), e.text[0]) >= 0
+}
+
+// closing is the index of the bracket that closes the one a position is in.
+func (m *tokenMatch) closing(i int) int {
+	if i == 0 || i > len(m.tokens) {
+		return -1
+	}
+	open := int32(i - 1)
+	if t := m.tokens[open]; t.match <= open {
+		open = t.parent
+	}
+	if open < 0 {
+		return -1
+	}
+	return int(m.tokens[open].match)
+}
+
+// skip passes over one token or one pair of brackets; -1 at the end of the
+// statement.
+func (m *tokenMatch) skip(i int) int {
+	if i >= len(m.tokens) {
+		return -1
+	}
+	t := m.tokens[i]
+	switch {
+	case t.kind == newline:
+		return -1
+	case t.kind != punct:
+		return i + 1
+	}
+	switch c := m.src.content[t.from]; c {
+	case ';', ')', ']', '}':
+		return -1
+	case '(', '[', '{':
+		if t.to-t.from == 1 {
+			if t.match < 0 {
+				return -1
+			}
+			return int(t.match) + 1
+		}
+	}
+	return i + 1
+}
+
+var operandPrefix = words("new await ! - & * ~ not typeof mut")
+
+// operand matches one expression, as short as the rest of the pattern allows:
+// a name, literal or bracket with what is selected, called or indexed on it.
+func (m *tokenMatch) operand(p []element, i int, lines bool) int {
+	end := i
+	for end < len(m.tokens) && operandPrefix[string(m.text(end))] {
+		end++
+	}
+	if end >= len(m.tokens) {
+		return -1
+	}
+	switch t := m.tokens[end]; {
+	case t.kind == newline:
+		return -1
+	case t.kind == punct:
+		if t.match <= int32(end) {
+			return -1
+		}
+		end = int(t.match) + 1
+	default:
+		end++
+	}
+	for {
+		saved := len(m.bound)
+		if got := m.bind(p[0].hole, p, i, end, lines); got >= 0 {
+			return got
+		}
+		m.bound = m.bound[:saved]
+		switch {
+		case m.left < 0 || end >= len(m.tokens):
+			return -1
+		case (m.is(end, ".") || m.is(end, "?.") || m.is(end, "::") || m.is(end, "->")) && end+1 < len(m.tokens):
+			end += 2
+			if t := m.tokens[end-1]; t.kind == punct && t.match > int32(end-1) {
+				end = int(t.match) + 1
+			}
+		case (m.is(end, "(") || m.is(end, "[")) && m.tokens[end].match > int32(end):
+			end = int(m.tokens[end].match) + 1
+		case m.is(end, "?") || m.is(end, "!"):
+			end++
+		default:
+			return -1
+		}
+	}
+}
+
+// bind gives the hole at the head of the pattern its tokens and goes on behind
+// them.
+func (m *tokenMatch) bind(h *hole, p []element, from, to int, lines bool) int {
+	if h.name != "" && h.name != "_" {
+		for _, b := range m.bound {
+			if b.name == h.name {
+				if !m.equal(b.from, b.to, from, to) {
+					return -1
+				}
+				return m.elements(p[1:], to, lines)
+			}
+		}
+		m.bound = append(m.bound, bound{h.name, from, to})
+	}
+	return m.elements(p[1:], to, lines)
+}
+
+func (m *tokenMatch) equal(aFrom, aTo, bFrom, bTo int) bool {
+	if aTo-aFrom != bTo-bFrom {
+		return false
+	}
+	for i := range aTo - aFrom {
+		if m.left--; !bytes.Equal(m.text(aFrom+i), m.text(bFrom+i)) {
+			return false
+		}
+	}
+	return true
+}
