@@ -25,12 +25,18 @@ type Settings struct {
 	// appends; nothing old is dropped.
 	MaxBytes int64 `yaml:"max_bytes"`
 	// Embedder turns texts into vectors: "static" is the table in the program;
-	// the absolute path of a folder with a model (BERT or Model2Vec); the URL of
-	// an OpenAI-compatible endpoint, whose key is in WRIT_EMBEDDER_KEY; "none"
-	// finds rules by their words alone.
+	// the name of a pulled model, or the absolute path of a folder with one (BERT
+	// or Model2Vec); the URL of an OpenAI-compatible endpoint, whose key is in
+	// WRIT_EMBEDDER_KEY; "none" finds rules by their words alone. Load turns the
+	// name of a pulled model into its folder.
 	Embedder string `yaml:"embedder"`
 	// EmbedderModel is the model's name at an endpoint.
 	EmbedderModel string `yaml:"embedder_model"`
+	// Neo4jURL is the database that writ graph mirrors into where its command
+	// line names none; optional. The password is in WRIT_NEO4J_PASSWORD.
+	Neo4jURL      string `yaml:"neo4j_url"`
+	Neo4jUser     string `yaml:"neo4j_user"`
+	Neo4jDatabase string `yaml:"neo4j_database"`
 	// HookBudget bounds the daemon's work on one hook call. The hook's process
 	// waits 2 s and then fails closed.
 	HookBudget time.Duration `yaml:"hook_budget"`
@@ -41,6 +47,14 @@ type Settings struct {
 // EmbedderKey names the environment variable that holds the key of an
 // embeddings endpoint: secrets stay out of files.
 const EmbedderKey = "WRIT_EMBEDDER_KEY"
+
+// Environment variables about Neo4j, for the daemon and the client.
+const (
+	Neo4jURL      = "WRIT_NEO4J_URL"
+	Neo4jUser     = "WRIT_NEO4J_USER"
+	Neo4jPassword = "WRIT_NEO4J_PASSWORD"
+	Neo4jDatabase = "WRIT_NEO4J_DATABASE"
+)
 
 // DefaultSettings is what an empty file means.
 func DefaultSettings() Settings {
@@ -55,11 +69,19 @@ func Load(dataDir string) (Settings, error) {
 		return Settings{}, err
 	}
 	s.DataDir = dataDir
+	if dir, ok := (Layout{dataDir}).Model(s.Embedder); ok && s.Embedder != "static" && s.Embedder != "none" {
+		s.Embedder = dir
+	}
 	if v := os.Getenv("WRIT_DURABILITY"); v != "" {
 		s.Durability = v
 	}
 	if v := os.Getenv("WRIT_NATS_URL"); v != "" {
 		s.NATSURL = v
+	}
+	for name, setting := range map[string]*string{Neo4jURL: &s.Neo4jURL, Neo4jUser: &s.Neo4jUser, Neo4jDatabase: &s.Neo4jDatabase} {
+		if v := os.Getenv(name); v != "" {
+			*setting = v
+		}
 	}
 	if v := os.Getenv("WRIT_PORT"); v != "" {
 		port, err := strconv.Atoi(v)
