@@ -126,6 +126,11 @@ func readYAML(path string, into any) error {
 	if err != nil {
 		return fmt.Errorf("config: %w", err)
 	}
+	return decodeYAML(path, raw, into)
+}
+
+// decodeYAML fills into from a file's content, strictly.
+func decodeYAML(path string, raw []byte, into any) error {
 	// A file of comments alone is a null document, which would set every
 	// default to its zero value.
 	var document any

@@ -31,18 +31,15 @@ func modelTrain(ctx context.Context, args []string, out, errw io.Writer) error {
 	if options.Dir == "" || *path == "" {
 		return fmt.Errorf("%w: --data and --out are needed. Example: writ model train --data corpus/ --out table.bin", errUsage)
 	}
-	began, last := time.Now(), ""
+	began, bar := time.Now(), newBar(errw)
 	result, err := train.Train(ctx, options, func(p train.Progress) {
-		line := p.Stage
+		share := 0
 		if p.Total > 0 {
-			line = fmt.Sprintf("%s %d%%", p.Stage, 100*p.Done/p.Total)
+			share = 100 * p.Done / p.Total
 		}
-		if line != last {
-			_, _ = fmt.Fprintf(errw, "\r%-40s", fmt.Sprintf("%s  loss %.3f", line, p.Loss))
-			last = line
-		}
+		bar.show(fmt.Sprintf("%s %d%%", p.Stage, share), fmt.Sprintf("  loss %.3f", p.Loss))
 	})
-	_, _ = fmt.Fprintln(errw)
+	bar.end()
 	if err != nil {
 		return err
 	}
@@ -52,19 +49,5 @@ func modelTrain(ctx context.Context, args []string, out, errw io.Writer) error {
 	}
 	_, err = fmt.Fprintf(out, "%s: %s, %d bytes, %d pairs, %d words read, loss %.4f, %s\n", *path,
 		static.New(result.Table).Name(), len(encoded), result.Pairs, result.Words, result.Loss, time.Since(began).Round(time.Second))
-	return err
-}
-
-// modelList names the embedders that are at hand.
-func modelList(_ context.Context, args []string, out, errw io.Writer) error {
-	flags := newFlags("model list", "List the embedders that are at hand.", "writ model list", errw)
-	if err := parse(flags, args); err != nil {
-		return err
-	}
-	e, err := static.Default()
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(out, "static  %s, %d dimensions, in this program\nnone    words alone\n", e.Name(), e.Dim())
 	return err
 }

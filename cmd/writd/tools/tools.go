@@ -20,6 +20,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/writbus/writ/cmd/writd/config"
 	"github.com/writbus/writ/retrieval"
 	"github.com/writbus/writ/retrieval/corpus"
 	"github.com/writbus/writ/retrieval/embed"
@@ -38,6 +39,8 @@ var all = map[string]tool{
 	"tune":            tuneProfile,
 	"model train":     modelTrain,
 	"model list":      modelList,
+	"model pull":      modelPull,
+	"model use":       modelUse,
 }
 
 // Names lists the first words of the tools.
@@ -128,7 +131,7 @@ func rulesOf(dir string) ([]schemas.Rule, error) {
 }
 
 // embedderOf opens an embedder by name: "none", "static", the file of a trained
-// table, or the folder of a model.
+// table, the folder of a model, or the name of a pulled one.
 func embedderOf(name string) (retrieval.Embedder, error) {
 	switch name {
 	case "none":
@@ -138,6 +141,11 @@ func embedderOf(name string) (retrieval.Embedder, error) {
 	}
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
 		return embed.Load(name, embed.Options{})
+	}
+	if dataDir, err := config.DataDir(); err == nil {
+		if dir, pulled := (config.Layout{Root: dataDir}).Model(name); pulled {
+			return embed.Load(dir, embed.Options{})
+		}
 	}
 	raw, err := os.ReadFile(name)
 	if err != nil {

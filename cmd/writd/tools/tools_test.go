@@ -62,12 +62,6 @@ func TestWhatCannotBeMeasuredIsNamed(t *testing.T) {
 	}
 }
 
-func TestModelsAreListed(t *testing.T) {
-	if code, out, errs := run(t, "model", "list"); code != 0 || !strings.Contains(out, "static@") {
-		t.Errorf("%d %s %s", code, out, errs)
-	}
-}
-
 func put(t *testing.T, path, content string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
