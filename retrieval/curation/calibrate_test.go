@@ -3,6 +3,7 @@ package curation
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"math"
 	"os"
 	"slices"
@@ -105,8 +106,65 @@ func TestCalibrateTheBuiltInEmbedder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%+v", c)
-	for name, a := range map[string]Agreement{"duplicate": c.Duplicate, "novelty": c.Novelty, "neighbour": c.Neighbour} {
-		t.Logf("%s: precision %.3f recall %.3f of %d", name, a.Precision(), a.Recall(), a.Reference)
+	got := c.Thresholds
+	if c.Reference || !(got.Cluster > 0 && got.Neighbour > got.Cluster && got.Novelty > got.Neighbour && got.Duplicate > got.Novelty && got.Duplicate < 1) {
+		t.Errorf("got %+v", c)
+	}
+	for _, a := range []struct {
+		name  string
+		least float64
+		Agreement
+	}{{"duplicate", 0.5, c.Duplicate}, {"novelty", 0.88, c.Novelty}, {"neighbour", 0.7, c.Neighbour}} {
+		t.Logf("%s: precision %.3f, recall %.3f of %d held-out pairs", a.name, a.Precision(), a.Recall(), a.Reference)
+		if a.Precision() < a.least || a.Recall() < a.least {
+			t.Errorf("%s: precision %.3f and recall %.3f, at least %.2f expected", a.name, a.Precision(), a.Recall(), a.least)
+		}
+	}
+	again, err := Calibrate(e, Reference)
+	if err != nil || again != c {
+		t.Errorf("calibrated again: %+v, %v", again, err)
+	}
+}
+
+// bent is a scale that is a function of the reference's.
+type bent struct {
+	name string
+	bend func(float64) float64
+}
+
+func TestAMonotoneScaleIsReadOffExactly(t *testing.T) {
+	groups, err := pairGroups()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range []bent{
+		{"the reference", func(c float64) float64 { return c }},
+		{"half of it", func(c float64) float64 { return c / 2 }},
+		{"cubed", func(c float64) float64 { return c * c * c }},
+	} {
+		var pairs []pair
+		for i, g := range groups {
+			for _, c := range slices.Concat(g.Cosines, g.Apart) {
+				pairs = append(pairs, pair{group: i, reference: c, cosine: b.bend(c)})
+			}
+		}
+		s := newScale(pairs)
+		for _, stated := range []float64{Reference.Cluster, Reference.Neighbour, Reference.Novelty, Reference.Duplicate} {
+			if got, want := s.at(stated), b.bend(stated); math.Abs(got-want) > 1e-3 {
+				t.Errorf("%s: %.2f is %.4f, want %.4f", b.name, stated, got, want)
+			}
+		}
+	}
+}
+
+// constant is an embedder to which all texts are one.
+type constant struct{}
+
+func (constant) Name() string                    { return "constant" }
+func (constant) Embed(string) ([]float32, error) { return []float32{1, 0}, nil }
+
+func TestAnEmbedderWithoutAScaleIsRefused(t *testing.T) {
+	if _, err := Calibrate(constant{}, Reference); !errors.Is(err, ErrEmbedder) {
+		t.Errorf("got %v", err)
 	}
 }

@@ -37,7 +37,8 @@ type Reason struct {
 // Finding is what the gate makes of a proposal.
 type Finding struct {
 	// Node is the proposal as it is to be kept, admitted or not: authority and
-	// confidence are the lowest, whatever it claimed.
+	// confidence are the lowest, whatever it claimed, and what was blank is
+	// missing.
 	Node     schemas.Rule `json:"node"`
 	Admitted bool         `json:"admitted"`
 	// Reasons are all there are, ordered by check, field and text.

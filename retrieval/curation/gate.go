@@ -29,9 +29,6 @@ const (
 type Gate struct {
 	// Thresholds are those of the embedder that made the cosines.
 	Thresholds Thresholds
-	// Edge refuses an edge type that is unknown or does not join nodes of these
-	// types; nil admits all.
-	Edge func(edge string, from, to schemas.NodeType) error
 }
 
 // Proposal is a node that somebody proposes, as far as it could be read.
@@ -44,14 +41,14 @@ type Proposal struct {
 // Judge makes all five checks of a proposal against the corpus, and refuses a
 // taken id.
 func (g Gate) Judge(p Proposal, c Corpus) Finding {
-	node := p.Node
+	node := tidy(p.Node)
 	node.Authority, node.Confidence = authorityProvisional, confidenceSpeculative
 	likes := c.likes(node)
 	near := g.near(likes)
 
 	reasons := slices.Clone(p.Problems)
 	reasons = append(reasons, identity(node.ID, c)...)
-	reasons = append(reasons, g.wellFormed(p, c)...)
+	reasons = append(reasons, wellFormed(p, node, c)...)
 	reasons = append(reasons, mechanical(node)...)
 	reasons = append(reasons, specific("trigger", node.Trigger)...)
 	reasons = append(reasons, specific("statement", node.Statement)...)

@@ -46,8 +46,8 @@ type Promotion struct {
 // proposal, well-formed and complete, a mandatory one with its enforcement; it
 // may supersede what exists, but no mandatory node unless it is always shown
 // itself. Redundancy and conflicts are for the person to weigh.
-func (g Gate) Promote(node schemas.Rule, c Corpus) Promotion {
-	reasons := g.wellFormed(Of(node), c)
+func Promote(node schemas.Rule, c Corpus) Promotion {
+	reasons := wellFormed(Of(node), node, c)
 	reasons = append(reasons, mechanical(node)...)
 	if node.Authority != authorityProvisional {
 		reasons = append(reasons, Reason{

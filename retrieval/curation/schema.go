@@ -6,17 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
-	"time"
+	"unicode"
 
 	"github.com/writbus/writ/retrieval/corpus"
 	"github.com/writbus/writ/schemas"
 )
-
-// severities a node may have; persisted.
-var severities = []string{"critical", "high", "medium", "low"}
 
 // Of is a proposal of a node that is already typed.
 func Of(node schemas.Rule) Proposal { return Proposal{Node: node} }
@@ -65,7 +61,7 @@ func Parse(raw []byte) Proposal {
 		}
 	}
 	for _, key := range schema.Required {
-		if _, has := object[key]; !has && !slices.Contains(required, key) {
+		if _, has := object[key]; !has && required[key] == nil {
 			p.problem(key, fmt.Sprintf("a %s needs %s: add it", kind, key))
 		}
 	}
@@ -90,86 +86,68 @@ func (p *Proposal) problem(field, text string) {
 	p.Problems = append(p.Problems, Reason{Check: CheckSchema, Field: field, Text: text})
 }
 
-// required are the fields that may be neither missing nor blank.
-var required = []string{"id", "severity", "trigger", "statement"}
-
-// wellFormed checks the values of the fields, where their types are right.
-func (g Gate) wellFormed(p Proposal, c Corpus) []Reason {
-	node := p.Node
-	checked := Proposal{}
-	values := map[string]string{"id": node.ID, "severity": node.Severity, "trigger": node.Trigger, "statement": node.Statement}
-	for _, key := range required {
-		switch {
-		case slices.ContainsFunc(p.Problems, func(r Reason) bool { return r.Field == key || r.Field == "" }):
-		case strings.TrimSpace(values[key]) == "":
-			checked.problem(key, fmt.Sprintf("%s is missing or blank: fill it", key))
-		case key == "id" && !corpus.ValidID(node.ID):
-			checked.problem(key, fmt.Sprintf("id %q is malformed: three or more parts of capital letters and digits joined by hyphens, the last one a word or three digits, like GO-CTX-FIRST-001", node.ID))
-		case key == "severity" && !slices.Contains(severities, node.Severity):
-			checked.problem(key, fmt.Sprintf("severity %q is unknown: use one of %s", node.Severity, strings.Join(severities, ", ")))
-		}
-	}
-	if node.LastValidated != "" {
-		if _, err := time.Parse(time.DateOnly, node.LastValidated); err != nil {
-			checked.problem("last_validated", fmt.Sprintf("last_validated %q is no date: write it as 2026-01-31", node.LastValidated))
-		}
-	}
-	if node.StalenessWindow < 0 {
-		checked.problem("staleness_window", fmt.Sprintf("staleness_window %d is negative: give days", node.StalenessWindow))
-	}
-	checked.checkDetail(p)
-	checked.checkPattern(node.Check)
-	g.checkEdges(&checked, node, c)
-	return checked.Problems
+// required are the fields that may be neither missing nor blank, each with a
+// value that nothing is wrong with.
+var required = map[string]func(*schemas.Rule){
+	"id":        func(r *schemas.Rule) { r.ID = "A-B-001" },
+	"severity":  func(r *schemas.Rule) { r.Severity = "low" },
+	"trigger":   func(r *schemas.Rule) { r.Trigger = "." },
+	"statement": func(r *schemas.Rule) { r.Statement = "." },
 }
 
-// checkDetail leaves it to the node whether it has the fields of its type,
-// unless the schema already found fault with that.
-func (p *Proposal) checkDetail(judged Proposal) {
-	if len(judged.Problems) > 0 {
-		return
-	}
-	whole := judged.Node
-	whole.ID, whole.Severity, whole.Trigger, whole.Statement = "x", "x", "x", "x"
-	if err := whole.Validate(); err != nil {
-		p.problem("type", err.Error())
-	}
-}
-
-func (p *Proposal) checkPattern(c *schemas.Check) {
-	if c == nil {
-		return
-	}
-	if (strings.TrimSpace(c.Pattern) == "") == (strings.TrimSpace(c.Query) == "") {
-		p.problem("check", "a check has exactly one of pattern and query")
-	}
-	for _, expression := range []struct{ name, text string }{{"pattern", c.Pattern}, {"unless", c.Unless}} {
-		if _, err := regexp.Compile(expression.text); err != nil {
-			p.problem("check", fmt.Sprintf("check.%s is no regular expression (RE2): %v", expression.name, err))
+// wellFormed checks the values of the fields, and what the edges point to. A
+// field whose type is wrong has been reported and is not missing on top.
+func wellFormed(p Proposal, node schemas.Rule, c Corpus) []Reason {
+	filled := node
+	for _, known := range p.Problems {
+		if fill, is := required[known.Field]; is {
+			fill(&filled)
 		}
 	}
-}
-
-func (g Gate) checkEdges(p *Proposal, node schemas.Rule, c Corpus) {
+	var found Proposal
+	if !p.unreadable() {
+		for _, sentence := range corpus.CheckNode(filled) {
+			found.problem(fieldIn(sentence), sentence)
+		}
+	}
 	kinds := map[string]schemas.NodeType{}
 	for i := range c.Nodes {
 		kinds[c.Nodes[i].ID] = c.Nodes[i].NodeType()
 	}
 	for _, e := range node.Edges {
 		to, exists := kinds[e.Target]
-		switch {
-		case strings.TrimSpace(e.Type) == "":
-			p.problem("edges", fmt.Sprintf("the edge to %q has no type", e.Target))
-		case e.Target == node.ID:
-			p.problem("edges", fmt.Sprintf("edge %s points to the node itself: remove it", e.Type))
+		switch wrong := corpus.CheckEdge(e, node.NodeType(), to); {
+		case e.Target == node.ID || strings.TrimSpace(e.Target) == "":
 		case !exists:
-			p.problem("edges", fmt.Sprintf("edge %s points to %q, which does not exist: correct the id or remove the edge", e.Type, e.Target))
-		case g.Edge != nil:
-			if err := g.Edge(e.Type, node.NodeType(), to); err != nil {
-				p.problem("edges", fmt.Sprintf("edge %s to %s: %v", e.Type, e.Target, err))
-			}
+			found.problem("edges", fmt.Sprintf("edge %s points to %q, which does not exist: correct the id or remove the edge", e.Type, e.Target))
+		case wrong != "":
+			found.problem("edges", wrong)
 		}
 	}
+	return found.Problems
+}
+
+// unreadable says that there is no node to look at.
+func (p Proposal) unreadable() bool {
+	return slices.ContainsFunc(p.Problems, func(r Reason) bool { return r.Field == "" })
+}
+
+// fieldIn is the field that a sentence begins with, if any.
+func fieldIn(sentence string) string {
+	end := strings.IndexFunc(sentence, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) })
+	if end < 0 {
+		return ""
+	}
+	name := sentence[:end]
+	if name == "edge" {
+		return "edges"
+	}
+	for _, t := range schemas.NodeTypes() {
+		if _, is := schemaFor(t).Properties[name]; is {
+			return name
+		}
+	}
+	return ""
 }
 
 // Incomplete lists the fields that a proposal must have before it is promoted:
