@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/writbus/writ/retrieval/lexical"
+	"github.com/writbus/writ/retrieval/vector"
 )
 
 const (
@@ -197,12 +198,26 @@ func (s *search) vectors() {
 		if k <= 0 {
 			k = vectorCandidates
 		}
-		for i, m := range s.ix.vectors.Nearest(s.vector, k, s.keep) {
+		for i, m := range s.nearest(k) {
 			s.candidate(m.Doc).ranks.Vector = i + 1
 		}
 		s.cosines(0)
 	}
 	s.done(StageVector, len(s.pool))
+}
+
+// nearest are the k best by meaning. Those the words brought up are a good guess
+// at how near that is.
+func (s *search) nearest(k int) []vector.Match {
+	ix, ok := s.ix.vectors.(nearestBeside)
+	if !ok {
+		return s.ix.vectors.Nearest(s.vector, k, s.keep)
+	}
+	known := make([]int32, len(s.pool))
+	for i := range s.pool {
+		known[i] = s.pool[i].doc
+	}
+	return ix.NearestBeside(s.vector, k, s.keep, known)
 }
 
 // cosines fills those of the pool from a place on.

@@ -1,17 +1,24 @@
 package vector
 
 import (
+	"encoding/binary"
 	"math"
+	"math/bits"
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 )
 
-// Exact searches by scanning the codes of all views and scoring the best
-// documents again in full. Many views are divided among processors.
+// Exact searches by scanning all views three times: two bits a dimension tell
+// which may be among the best, one byte a dimension which of them are, and the
+// best documents are scored again in full. Many views are divided among
+// processors.
 type Exact struct {
 	*views
+	sieve   *sieve
 	most    float32   // the largest scale
+	portion int       // views scanned by themselves
 	scratch sync.Pool // of *scanning
 }
 
@@ -22,9 +29,13 @@ const blockViews = 1024
 // scanning is the memory of one scan.
 type scanning struct {
 	*question
-	block [blockViews]int32
-	top   []scored // best first; of equal ones the one that came first
-	last  int32    // the document taken last
+	*sifting
+	block  [blockViews]int32
+	masks  [blockViews / 4]byte // four views each, the first in the lowest bit
+	picked [blockViews]int32
+	known  []float32
+	top    []scored // best first; of equal ones the one that came first
+	last   int32    // the document taken last
 }
 
 // scored is a document and the approximate cosine of its best view, up to the
@@ -50,11 +61,11 @@ func NewExact(in []View) (*Exact, error) {
 }
 
 func newExact(v *views) *Exact {
-	ix := &Exact{views: v}
+	ix := &Exact{views: v, sieve: newSieve(v), portion: viewsPerPortion}
 	for _, scale := range v.scales {
 		ix.most = max(ix.most, scale)
 	}
-	ix.scratch.New = func() any { return &scanning{question: v.newQuestion()} }
+	ix.scratch.New = func() any { return &scanning{question: v.newQuestion(), sifting: ix.sieve.newSifting()} }
 	return ix
 }
 
@@ -62,35 +73,75 @@ func newExact(v *views) *Exact {
 // A query of another dimension or without direction has no neighbours. A nil
 // keep admits everything.
 func (ix *Exact) Nearest(query []float32, k int, keep func(doc int32) bool) []Match {
+	return ix.NearestBeside(query, k, keep, nil)
+}
+
+// NearestBeside is [Exact.Nearest], and returns the same, told of distinct
+// documents that keep admits and that may be near: whatever is farther than
+// those needs no second look.
+func (ix *Exact) NearestBeside(query []float32, k int, keep func(doc int32) bool, known []int32) []Match {
 	s := ix.scratch.Get().(*scanning)
 	defer ix.scratch.Put(s)
 	if k <= 0 || !ix.ask(s.question, query) {
 		return nil
 	}
-	ix.divide(s, rescored(k), keep)
+	ix.sieve.ask(s.sifting, s.unit)
+	ix.divide(s, rescored(k), ix.floor(s, rescored(k), known), keep)
 	return ix.rescore(s.question, s.top, k)
 }
 
-// viewsPerWorker is how many views are worth another processor: reading their
-// codes takes longer than waking it.
-const viewsPerWorker = 16_000
+// floor is below the worst of the best: so many of the known documents are
+// better.
+func (ix *Exact) floor(s *scanning, most int, known []int32) float32 {
+	s.known = s.known[:0]
+	for _, doc := range known {
+		if doc < 0 || int(doc)+1 >= len(ix.first) || ix.first[doc] == ix.first[doc+1] {
+			continue
+		}
+		best := float32(math.Inf(-1))
+		from := int(ix.first[doc])
+		for i, dot := range ix.byCodes(s.question, doc) {
+			best = max(best, float32(dot)*ix.scales[from+i])
+		}
+		s.known = append(s.known, best)
+	}
+	if len(s.known) < most {
+		return float32(math.Inf(-1))
+	}
+	slices.Sort(s.known)
+	return math.Nextafter32(s.known[len(s.known)-most], float32(math.Inf(-1)))
+}
 
-// divide leaves the best documents by codes in s.top. What the workers find does
-// not depend on how many there are: every one brings the best of its views.
-func (ix *Exact) divide(s *scanning, most int, keep func(int32) bool) {
+// viewsPerPortion is how many views are scanned by themselves: looking at them
+// takes longer than waking another processor. What the sieve lets through
+// depends on what was found before in the same portion, so portions must not
+// depend on the number of processors.
+const viewsPerPortion = 128 * blockViews
+
+// divide leaves the best documents by codes in s.top.
+func (ix *Exact) divide(s *scanning, most int, floor float32, keep func(int32) bool) {
 	n := len(ix.docs)
-	workers := max(1, min(runtime.GOMAXPROCS(0), n/viewsPerWorker))
-	if workers == 1 {
-		ix.scan(s, 0, n, most, keep)
+	if n <= ix.portion {
+		ix.scan(s, 0, n, most, floor, keep)
 		return
 	}
-	parts := make([]*scanning, workers)
-	var wg sync.WaitGroup
-	for w := range workers {
-		parts[w] = ix.scratch.Get().(*scanning)
-		copy(parts[w].codes, s.codes)
-		wg.Go(func() { ix.scan(parts[w], n*w/workers, n*(w+1)/workers, most, keep) })
+	parts := make([]*scanning, (n+ix.portion-1)/ix.portion)
+	for i := range parts {
+		parts[i] = ix.scratch.Get().(*scanning)
+		parts[i].question.follow(s.question)
+		parts[i].sifting.follow(s.sifting)
 	}
+	var next atomic.Int64
+	work := func() {
+		for i := int(next.Add(1)) - 1; i < len(parts); i = int(next.Add(1)) - 1 {
+			ix.scan(parts[i], i*ix.portion, min((i+1)*ix.portion, n), most, floor, keep)
+		}
+	}
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(parts)) - 1 {
+		wg.Go(work)
+	}
+	work()
 	wg.Wait()
 	s.top, s.last = s.top[:0], -1
 	for _, part := range parts {
@@ -103,24 +154,61 @@ func (ix *Exact) divide(s *scanning, most int, keep func(int32) bool) {
 }
 
 // scan leaves the best documents of the views from one to another in s.top.
-func (ix *Exact) scan(s *scanning, from, to, most int, keep func(int32) bool) {
+func (ix *Exact) scan(s *scanning, from, to, most int, worst float32, keep func(int32) bool) {
 	s.top, s.last = s.top[:0], -1
-	worst := float32(math.Inf(-1))
 	for start := from; start < to; start += blockViews {
-		n := min(blockViews, to-start)
-		dots := s.block[:n]
-		dotCodes(dots, s.codes, ix.codes[start*ix.stride:(start+n)*ix.stride])
-		// Most views are far below the worst of the best: four at a time are
-		// passed over by the largest of their sums.
-		for i := 0; i < len(dots); i += 4 {
-			if four := dots[i:]; worst >= 0 && len(four) >= 4 && float32(max(four[0], four[1], four[2], four[3]))*ix.most <= worst {
-				continue
-			}
-			for j := i; j < min(i+4, len(dots)); j++ {
-				worst = ix.consider(s, start+j, dots[j], worst, most, keep)
-			}
+		end := min(start+blockViews, to)
+		if ix.sieve.sift(s.masks[:(end-start+3)/4], s.sifting, start, end, worst*s.question.scale) {
+			worst = ix.scanMarked(s, start, end, most, worst, keep)
+		} else {
+			worst = ix.scanAll(s, start, end, most, worst, keep)
 		}
 	}
+}
+
+// scanMarked looks only at the views that the sieve lets through.
+func (ix *Exact) scanMarked(s *scanning, start, end, most int, worst float32, keep func(int32) bool) float32 {
+	marked := s.marked(start, end)
+	dots := s.block[:len(marked)]
+	dotPicked(dots, s.question.codes, ix.codes, marked)
+	for i, view := range marked {
+		worst = ix.consider(s, int(view), dots[i], worst, most, keep)
+	}
+	return worst
+}
+
+// marked lists the views whose bits are set.
+func (s *scanning) marked(start, end int) []int32 {
+	views, masks := s.picked[:0], s.masks[:(end-start+3)/4]
+	for len(masks) > 0 {
+		// Nearly all are empty: eight at a time are passed over.
+		if len(masks) >= 8 && binary.LittleEndian.Uint64(masks) == 0 {
+			masks, start = masks[8:], start+32
+			continue
+		}
+		for mask := masks[0]; mask != 0; mask &= mask - 1 {
+			views = append(views, int32(start+bits.TrailingZeros8(mask)))
+		}
+		masks, start = masks[1:], start+4
+	}
+	return views
+}
+
+// scanAll looks at all views.
+func (ix *Exact) scanAll(s *scanning, start, end, most int, worst float32, keep func(int32) bool) float32 {
+	dots := s.block[:end-start]
+	dotCodes(dots, s.question.codes, ix.codes[start*ix.stride:end*ix.stride])
+	// Most views are far below the worst of the best: four at a time are
+	// passed over by the largest of their sums.
+	for i := 0; i < len(dots); i += 4 {
+		if four := dots[i:]; worst >= 0 && len(four) >= 4 && float32(max(four[0], four[1], four[2], four[3]))*ix.most <= worst {
+			continue
+		}
+		for j := i; j < min(i+4, len(dots)); j++ {
+			worst = ix.consider(s, start+j, dots[j], worst, most, keep)
+		}
+	}
+	return worst
 }
 
 // consider takes a view that is better than the worst of the best, and returns

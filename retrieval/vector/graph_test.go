@@ -1,6 +1,7 @@
 package vector
 
 import (
+	"math"
 	"math/rand"
 	"reflect"
 	"runtime"
@@ -34,6 +35,18 @@ func TestKernelsAgree(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Fatalf("stride %d, %d rows: %v, portable %v", stride, n, got, want)
 		}
+		picked := make([]int32, 2*n)
+		for i := range picked {
+			picked[i] = int32(r.Intn(n))
+		}
+		some, portable := make([]int32, len(picked)), make([]int32, len(picked))
+		dotPicked(some, query, rows, picked)
+		dotPickedPortable(portable, query, rows, picked)
+		for i, row := range picked {
+			if some[i] != want[row] || portable[i] != want[row] {
+				t.Fatalf("row %d: %d picked, %d portable, want %d", row, some[i], portable[i], want[row])
+			}
+		}
 		for i := range want {
 			var sum int32
 			for j := range stride {
@@ -42,6 +55,69 @@ func TestKernelsAgree(t *testing.T) {
 			if sum != want[i] {
 				t.Fatalf("row %d: %d, want %d", i, want[i], sum)
 			}
+		}
+	})
+}
+
+func TestSiftingKernelsAgree(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := rand.New(rand.NewSource(rapid.Int64().Draw(t, "seed")))
+		blocks, n := rapid.IntRange(1, 9).Draw(t, "blocks"), rapid.IntRange(0, 11).Draw(t, "rows")
+		query, rows := make([]int8, blocks*sieveBlock), make([]byte, n*blocks*sieveRow)
+		for i := range query {
+			query[i] = int8(r.Intn(255) - 127)
+			if r.Intn(3) == 0 {
+				query[i] = 127
+			}
+		}
+		for i := range rows {
+			rows[i] = byte(r.Intn(256)) | byte(r.Intn(2)*255)
+		}
+		scales, bias := make([]float32, n), int32(r.Intn(1000)-500)
+		estimates := make([]float32, n)
+		for i := range estimates {
+			scales[i] = r.Float32()
+			var sum int32
+			for dim := range query {
+				row := rows[i*blocks*sieveRow+dim/sieveBlock*sieveRow:]
+				code := row[dim%sieveRow] >> (dim % sieveBlock / sieveRow * 2) & 3
+				sum += int32(query[dim]) * int32(code)
+			}
+			estimates[i] = float32(2*sum-bias) * scales[i]
+		}
+		for _, bar := range append(slices.Clone(estimates), 0, -math.MaxFloat32, math.MaxFloat32) {
+			got, portable := make([]byte, (n+3)/4), make([]byte, (n+3)/4)
+			for i := range got {
+				got[i], portable[i] = 0xff, 0xff
+			}
+			siftRows(got, query, rows, scales, bias, bar)
+			siftPortable(portable, query, rows, scales, bias, bar)
+			want := make([]byte, (n+3)/4)
+			for i, estimate := range estimates {
+				if estimate >= bar {
+					want[i/4] |= 1 << (i % 4)
+				}
+			}
+			if !slices.Equal(got, want) || !slices.Equal(portable, want) {
+				t.Fatalf("estimates %v, bar %v: %b, portable %b, want %b", estimates, bar, got, portable, want)
+			}
+		}
+	})
+}
+
+func TestDotKernelsAgree(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := rand.New(rand.NewSource(rapid.Int64().Draw(t, "seed")))
+		n := rapid.IntRange(0, 70).Draw(t, "values")
+		a, b := make([]float32, n), make([]float32, n)
+		for i := range a {
+			a[i], b[i] = float32(r.NormFloat64()), float32(r.NormFloat64())
+		}
+		var got, want [8]float32
+		addLanes(&got, a[:n&^7], b[:n&^7])
+		addLanesPortable(&want, a[:n&^7], b[:n&^7])
+		if got != want {
+			t.Fatalf("%d values: %v, portable %v", n, got, want)
 		}
 	})
 }

@@ -23,3 +23,57 @@ func dotCodesPortable(out []int32, query, rows []int8) {
 		out[i] = s0 + s1 + s2 + s3
 	}
 }
+
+// dotPickedPortable is [dotPicked] on any processor.
+func dotPickedPortable(out []int32, query, rows []int8, picked []int32) {
+	for i, row := range picked {
+		dotCodesPortable(out[i:i+1], query, rows[int(row)*len(query):(int(row)+1)*len(query)])
+	}
+}
+
+// siftPortable is [siftRows] on any processor.
+func siftPortable(masks []byte, query []int8, rows []byte, scales []float32, bias int32, bar float32) {
+	clear(masks)
+	for i, scale := range scales {
+		row := rows[i*len(query)/4 : (i+1)*len(query)/4]
+		var sum int32
+		for q, codes := query, row; len(codes) > 0; q, codes = q[sieveBlock:], codes[sieveRow:] {
+			for j, c := range codes[:sieveRow] {
+				sum += int32(q[j])*int32(c&3) + int32(q[j+32])*int32(c>>2&3) + int32(q[j+64])*int32(c>>4&3) + int32(q[j+96])*int32(c>>6)
+			}
+		}
+		if float32(2*sum-bias)*scale >= bar {
+			masks[i/4] |= 1 << (i % 4)
+		}
+	}
+}
+
+// addLanesPortable is [addLanes] on any processor.
+func addLanesPortable(sums *[8]float32, a, b []float32) {
+	s0, s1, s2, s3, s4, s5, s6, s7 := sums[0], sums[1], sums[2], sums[3], sums[4], sums[5], sums[6], sums[7]
+	b = b[:len(a)]
+	for len(a) >= 8 && len(b) >= 8 {
+		s0 += float32(a[0] * b[0])
+		s1 += float32(a[1] * b[1])
+		s2 += float32(a[2] * b[2])
+		s3 += float32(a[3] * b[3])
+		s4 += float32(a[4] * b[4])
+		s5 += float32(a[5] * b[5])
+		s6 += float32(a[6] * b[6])
+		s7 += float32(a[7] * b[7])
+		a, b = a[8:], b[8:]
+	}
+	*sums = [8]float32{s0, s1, s2, s3, s4, s5, s6, s7}
+}
+
+// dot adds in eight fixed lanes, so that every processor gives the same bits.
+func dot(a, b []float32) float32 {
+	var s [8]float32
+	b = b[:len(a)]
+	whole := len(a) &^ 7
+	addLanes(&s, a[:whole], b[:whole])
+	for i := whole; i < len(a); i++ {
+		s[0] += float32(a[i] * b[i])
+	}
+	return ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]))
+}

@@ -18,3 +18,54 @@ func dotCodes(out []int32, query, rows []int8) {
 
 //go:noescape
 func dotCodesAVX2(out *int32, query, rows *int8, stride, n int)
+
+// dotPicked is [dotCodes] for the rows whose numbers are picked. One call for
+// many, so that the processor waits for their memory at the same time.
+func dotPicked(out []int32, query, rows []int8, picked []int32) {
+	if !hasAVX2 || len(query) == 0 || len(picked) == 0 {
+		dotPickedPortable(out, query, rows, picked)
+		return
+	}
+	for _, row := range picked {
+		_ = rows[int(row)*len(query) : (int(row)+1)*len(query)]
+	}
+	_ = out[:len(picked)]
+	dotPickedAVX2(&out[0], &query[0], &rows[0], len(query), &picked[0], len(picked))
+}
+
+//go:noescape
+func dotPickedAVX2(out *int32, query, rows *int8, stride int, picked *int32, n int)
+
+// siftRows sets bit i%4 of masks[i/4] for every row of the sieve whose sum of
+// products of codes with the query's, doubled, less bias and times its scale, is
+// at least bar, and clears the rest.
+func siftRows(masks []byte, query []int8, rows []byte, scales []float32, bias int32, bar float32) {
+	fours := len(scales) / 4
+	if !hasAVX2 || fours == 0 {
+		siftPortable(masks, query, rows, scales, bias, bar)
+		return
+	}
+	_ = masks[:fours]
+	_ = rows[:len(scales)*len(query)/4]
+	siftAVX2(&masks[0], &query[0], &rows[0], &scales[0], len(query)/sieveBlock, fours, bias, bar)
+	if rest := scales[4*fours:]; len(rest) > 0 {
+		siftPortable(masks[fours:], query, rows[fours*len(query):], rest, bias, bar)
+	}
+}
+
+//go:noescape
+func siftAVX2(masks *byte, query *int8, rows *byte, scales *float32, blocks, fours int, bias int32, bar float32)
+
+// addLanes adds the products of values to the sum of their place modulo eight.
+// The lengths are the same multiple of eight.
+func addLanes(sums *[8]float32, a, b []float32) {
+	if !hasAVX2 || len(a) == 0 {
+		addLanesPortable(sums, a, b)
+		return
+	}
+	_ = b[:len(a)]
+	addLanesAVX2(sums, &a[0], &b[0], len(a))
+}
+
+//go:noescape
+func addLanesAVX2(sums *[8]float32, a, b *float32, n int)

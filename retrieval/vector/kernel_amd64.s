@@ -84,3 +84,152 @@ onestep:
 done:
 	VZEROUPPER
 	RET
+
+// func dotPickedAVX2(out *int32, query, rows *int8, stride int, picked *int32, n int)
+TEXT ·dotPickedAVX2(SB), NOSPLIT, $0-48
+	MOVQ out+0(FP), DI
+	MOVQ query+8(FP), SI
+	MOVQ rows+16(FP), R8
+	MOVQ stride+24(FP), BX
+	MOVQ picked+32(FP), R9
+	MOVQ n+40(FP), CX
+
+	VPCMPEQW Y15, Y15, Y15
+	VPSRLW $15, Y15, Y15 // ones
+
+pick:
+	MOVLQSX (R9), R10
+	IMULQ BX, R10
+	ADDQ R8, R10
+	VPXOR Y4, Y4, Y4
+	XORQ DX, DX
+
+pickstep:
+	VMOVDQU (SI)(DX*1), Y0
+	VPABSB Y0, Y1
+	STEP(R10, Y4)
+	ADDQ $32, DX
+	CMPQ DX, BX
+	JLT  pickstep
+
+	VEXTRACTI128 $1, Y4, X5
+	VPADDD X5, X4, X4
+	VPHADDD X4, X4, X4
+	VPHADDD X4, X4, X4
+	VMOVD X4, (DI)
+	ADDQ $4, DI
+	ADDQ $4, R9
+	DECQ CX
+	JNZ  pick
+
+	VZEROUPPER
+	RET
+
+// One row of the sieve at R, 32 bytes of a block: the four dimensions of each
+// byte against the query's in Y8 to Y11. A product is at most 3·127, so eight of
+// them fit into 16 bits.
+#define SIFT(R, ACC) \
+	VMOVDQU (R)(DX*1), Y0  \
+	VPAND Y14, Y0, Y1      \
+	VPMADDUBSW Y8, Y1, Y2  \
+	VPSRLW $2, Y0, Y1      \
+	VPAND Y14, Y1, Y1      \
+	VPMADDUBSW Y9, Y1, Y3  \
+	VPADDW Y3, Y2, Y2      \
+	VPSRLW $4, Y0, Y1      \
+	VPAND Y14, Y1, Y1      \
+	VPMADDUBSW Y10, Y1, Y3 \
+	VPADDW Y3, Y2, Y2      \
+	VPSRLW $6, Y0, Y1      \
+	VPAND Y14, Y1, Y1      \
+	VPMADDUBSW Y11, Y1, Y3 \
+	VPADDW Y3, Y2, Y2      \
+	VPMADDWD Y15, Y2, Y2   \
+	VPADDD Y2, ACC, ACC
+
+// func siftAVX2(masks *byte, query *int8, rows *byte, scales *float32, blocks, fours int, bias int32, bar float32)
+TEXT ·siftAVX2(SB), NOSPLIT, $0-56
+	MOVQ masks+0(FP), DI
+	MOVQ query+8(FP), SI
+	MOVQ rows+16(FP), R8
+	MOVQ scales+24(FP), R13
+	MOVQ blocks+32(FP), BX
+	MOVQ fours+40(FP), CX
+	MOVL bias+48(FP), AX
+	VMOVD AX, X12
+	VPBROADCASTD X12, X12
+	VBROADCASTSS bar+52(FP), X13
+	SHLQ $5, BX // bytes of a row
+
+	VPCMPEQW Y15, Y15, Y15
+	VPABSB Y15, Y14
+	VPSRLW $15, Y15, Y15 // ones
+	VPADDB Y14, Y14, Y0
+	VPADDB Y0, Y14, Y14  // threes
+
+sift:
+	LEAQ (R8)(BX*1), R9
+	LEAQ (R8)(BX*2), R10
+	LEAQ (R9)(BX*2), R11
+	VPXOR Y4, Y4, Y4
+	VPXOR Y5, Y5, Y5
+	VPXOR Y6, Y6, Y6
+	VPXOR Y7, Y7, Y7
+	XORQ DX, DX
+	MOVQ SI, R12
+
+siftblock:
+	VMOVDQU (R12), Y8
+	VMOVDQU 32(R12), Y9
+	VMOVDQU 64(R12), Y10
+	VMOVDQU 96(R12), Y11
+	SIFT(R8, Y4)
+	SIFT(R9, Y5)
+	SIFT(R10, Y6)
+	SIFT(R11, Y7)
+	ADDQ $128, R12
+	ADDQ $32, DX
+	CMPQ DX, BX
+	JLT  siftblock
+
+	VPHADDD Y5, Y4, Y4
+	VPHADDD Y7, Y6, Y6
+	VPHADDD Y6, Y4, Y4
+	VEXTRACTI128 $1, Y4, X5
+	VPADDD X5, X4, X4
+	VPADDD X4, X4, X4
+	VPSUBD X12, X4, X4
+	VCVTDQ2PS X4, X4
+	VMULPS (R13), X4, X4
+	VCMPPS $13, X13, X4, X4 // at least
+	VMOVMSKPS X4, AX
+	ADDQ $16, R13
+	MOVB AX, (DI)
+	INCQ DI
+	LEAQ (R8)(BX*4), R8
+	DECQ CX
+	JNZ  sift
+
+	VZEROUPPER
+	RET
+
+// func addLanesAVX2(sums *[8]float32, a, b *float32, n int)
+TEXT ·addLanesAVX2(SB), NOSPLIT, $0-32
+	MOVQ sums+0(FP), DI
+	MOVQ a+8(FP), SI
+	MOVQ b+16(FP), R8
+	MOVQ n+24(FP), CX
+	VMOVUPS (DI), Y0
+
+lanes:
+	VMOVUPS (SI), Y1
+	VMULPS (R8), Y1, Y1
+	VADDPS Y1, Y0, Y0
+	ADDQ $32, SI
+	ADDQ $32, R8
+	SUBQ $8, CX
+	JNZ  lanes
+
+	VMOVUPS Y0, (DI)
+	VZEROUPPER
+	RET

@@ -5,3 +5,19 @@ package vector
 // dotCodes writes the dot product of the query with each row, which lie one
 // after the other at the query's length, a multiple of lanes.
 func dotCodes(out []int32, query, rows []int8) { dotCodesPortable(out, query, rows) }
+
+// dotPicked is [dotCodes] for the rows whose numbers are picked.
+func dotPicked(out []int32, query, rows []int8, picked []int32) {
+	dotPickedPortable(out, query, rows, picked)
+}
+
+// siftRows sets bit i%4 of masks[i/4] for every row of the sieve whose sum of
+// products of codes with the query's, doubled, less bias and times its scale, is
+// at least bar, and clears the rest.
+func siftRows(masks []byte, query []int8, rows []byte, scales []float32, bias int32, bar float32) {
+	siftPortable(masks, query, rows, scales, bias, bar)
+}
+
+// addLanes adds the products of values to the sum of their place modulo eight.
+// The lengths are the same multiple of eight.
+func addLanes(sums *[8]float32, a, b []float32) { addLanesPortable(sums, a, b) }

@@ -122,7 +122,7 @@ func TestRecallOfBothIndexes(t *testing.T) {
 // Many views are divided among processors, whose number must not show.
 func TestDividedScansFindTheSame(t *testing.T) {
 	r := rand.New(rand.NewSource(11))
-	views := latent(r, 4*viewsPerWorker/3, 3, 32, 12)
+	views := latent(r, 7_000, 3, 32, 12)
 	queries := queriesNear(r, views, 20)
 	ix, err := NewExact(views)
 	if err != nil {
@@ -131,10 +131,8 @@ func TestDividedScansFindTheSame(t *testing.T) {
 	few := func(doc int32) bool { return doc%1000 == 7 }
 	for _, q := range queries {
 		for _, keep := range []func(int32) bool{nil, few} {
-			s := ix.scratch.Get().(*scanning)
-			ix.ask(s.question, q)
-			ix.scan(s, 0, len(ix.docs), rescored(10), keep)
-			want := ix.rescore(s.question, s.top, 10)
+			ix.portion = 2_000
+			want := ix.Nearest(q, 10, keep)
 			for _, processors := range []int{1, 2, 3} {
 				before := runtime.GOMAXPROCS(processors)
 				got := ix.Nearest(q, 10, keep)
@@ -143,6 +141,47 @@ func TestDividedScansFindTheSame(t *testing.T) {
 					t.Fatalf("%d processors: %v, one scan %v", processors, got, want)
 				}
 			}
+		}
+	}
+}
+
+// What the sieve passes over is not among the nearest: the same is found by
+// looking at every view, and when told of documents beforehand.
+func TestTheSieveLosesNothing(t *testing.T) {
+	for _, dim := range []int{24, 128, 200} {
+		r := rand.New(rand.NewSource(int64(dim)))
+		views := latent(r, 1_500, 4, dim, dim/2)
+		ix, err := NewExact(views)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := NewExact(views)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.sieve.slack = 2 // lets everything through
+		asked, lost := 0, 0
+		for _, q := range queriesNear(r, views, 60) {
+			for _, keep := range []func(int32) bool{nil, func(doc int32) bool { return doc%5 == 2 }} {
+				var known []int32
+				for _, m := range all.Nearest(q, 60, keep) {
+					known = append(known, m.Doc)
+				}
+				want, got := all.Nearest(q, 10, keep), ix.Nearest(q, 10, keep)
+				beside := ix.NearestBeside(q, 10, keep, append(known[5:], -1, 1<<30))
+				for _, m := range want {
+					asked += 2
+					if !slices.Contains(got, m) {
+						lost++
+					}
+					if !slices.Contains(beside, m) {
+						lost++
+					}
+				}
+			}
+		}
+		if lost*1000 > asked {
+			t.Errorf("%d dimensions: %d of %d lost", dim, lost, asked)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"sync"
 )
@@ -68,9 +69,11 @@ func prepare(in []View) (*views, error) {
 	}
 	v.codes = make([]int8, len(v.docs)*v.stride)
 	v.scales = make([]float32, len(v.docs))
-	for i, unit := range v.full {
-		v.scales[i] = encode(v.codes[i*v.stride:(i+1)*v.stride], unit)
-	}
+	inParallel(len(v.docs), func(from, to int) {
+		for i := from; i < to; i++ {
+			v.scales[i] = encode(v.codes[i*v.stride:(i+1)*v.stride], v.full[i])
+		}
+	})
 	if n := len(v.docs); n > 0 {
 		v.first = make([]int32, v.docs[n-1]+2)
 		view := 0
@@ -97,6 +100,17 @@ func encode(codes []int8, unit []float32) float32 {
 	return scale
 }
 
+// inParallel divides n pieces of work whose order nobody can tell.
+func inParallel(n int, work func(from, to int)) {
+	workers := max(1, min(runtime.GOMAXPROCS(0), n/1000))
+	var wg sync.WaitGroup
+	for w := 1; w < workers; w++ {
+		wg.Go(func() { work(n*w/workers, n*(w+1)/workers) })
+	}
+	work(0, n/workers)
+	wg.Wait()
+}
+
 // question is a query at length one and in codes.
 type question struct {
 	unit  []float32
@@ -106,6 +120,20 @@ type question struct {
 }
 
 func (v *views) newQuestion() *question { return &question{codes: make([]int8, v.stride)} }
+
+// follow makes the question the same as another.
+func (q *question) follow(other *question) {
+	q.unit, q.scale = other.unit, other.scale
+	copy(q.codes, other.codes)
+}
+
+// byCodes are the dot products of a document's views with a query.
+func (v *views) byCodes(q *question, doc int32) []int32 {
+	from, to := int(v.first[doc]), int(v.first[doc+1])
+	q.dots = slices.Grow(q.dots[:0], to-from)[:to-from]
+	dotCodes(q.dots, q.codes, v.codes[from*v.stride:to*v.stride])
+	return q.dots
+}
 
 // ask prepares a query; false if it has no direction or another dimension.
 func (v *views) ask(q *question, query []float32) bool {
@@ -125,15 +153,14 @@ const slack = 3
 // cosine is that of a document's best view, in full. Codes tell which views
 // cannot be the best.
 func (v *views) cosine(q *question, doc int32) float64 {
-	from, to := int(v.first[doc]), int(v.first[doc+1])
-	q.dots = slices.Grow(q.dots[:0], to-from)[:to-from]
-	dotCodes(q.dots, q.codes, v.codes[from*v.stride:to*v.stride])
+	from := int(v.first[doc])
+	dots := v.byCodes(q, doc)
 	bestByCodes := float32(math.Inf(-1))
-	for i, d := range q.dots {
+	for i, d := range dots {
 		bestByCodes = max(bestByCodes, float32(d)*q.scale*v.scales[from+i])
 	}
 	best := float32(math.Inf(-1))
-	for i, d := range q.dots {
+	for i, d := range dots {
 		scale := v.scales[from+i]
 		if float32(d)*q.scale*scale+slack*(q.scale+scale) >= bestByCodes {
 			best = max(best, dot(q.unit, v.full[from+i]))
@@ -175,27 +202,6 @@ func (v *views) Len() int { return len(v.docs) }
 // Bytes is the memory of the views and their codes.
 func (v *views) Bytes() int64 {
 	return int64(len(v.docs))*int64(4*v.dim+v.stride+4+4+24) + int64(4*len(v.first))
-}
-
-// dot adds in eight fixed lanes, so that every processor gives the same bits.
-func dot(a, b []float32) float32 {
-	var s0, s1, s2, s3, s4, s5, s6, s7 float32
-	b = b[:len(a)]
-	for len(a) >= 8 && len(b) >= 8 {
-		s0 += float32(a[0] * b[0])
-		s1 += float32(a[1] * b[1])
-		s2 += float32(a[2] * b[2])
-		s3 += float32(a[3] * b[3])
-		s4 += float32(a[4] * b[4])
-		s5 += float32(a[5] * b[5])
-		s6 += float32(a[6] * b[6])
-		s7 += float32(a[7] * b[7])
-		a, b = a[8:], b[8:]
-	}
-	for i := range a {
-		s0 += float32(a[i] * b[i])
-	}
-	return ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7))
 }
 
 func order(a, b Match) int {

@@ -1,0 +1,146 @@
+package vector
+
+import "math"
+
+// sieve is a first look at every view: two bits a dimension of its rotated
+// vector, a quarter of its codes. Its estimate of a cosine is unbiased, and what
+// it passes over is among the best only if that was off by sieveSlack standard
+// deviations.
+type sieve struct {
+	blocks int       // of sieveBlock dimensions in a row
+	rows   []byte    // blocks × sieveRow bytes a view, one after the other
+	scales []float32 // per view: scale × Σ value·level is about the cosine
+	slack  float32   // how far off an estimate may be
+}
+
+const (
+	// sieveBlock is how many dimensions are rotated, and taken by the kernel, at
+	// once. Byte i of a block's row holds dimensions i, i+32, i+64 and i+96,
+	// from its lowest bits up.
+	sieveBlock = 128
+	sieveRow   = sieveBlock / 4
+	// sieveStep is how far levels are apart, in standard deviations: the best for
+	// four levels of a normal distribution (Max, "Quantizing for minimum
+	// distortion", 1960).
+	sieveStep = 0.9957
+	// sieveSlack is in standard deviations of the estimate. One in 10,000 is
+	// farther off, and then only the worst of the best is lost, of which more are
+	// kept than are wanted.
+	sieveSlack = 3.7
+)
+
+func newSieve(v *views) *sieve {
+	s := &sieve{blocks: (v.dim + sieveBlock - 1) / sieveBlock}
+	s.rows = make([]byte, len(v.docs)*s.blocks*sieveRow)
+	s.scales = make([]float32, len(v.docs))
+	rests := make([]float32, len(v.docs))
+	inParallel(len(v.docs), func(from, to int) {
+		rotated := make([]float32, s.blocks*sieveBlock)
+		for i := from; i < to; i++ {
+			rotate(rotated, v.full[i])
+			row := s.rows[i*s.blocks*sieveRow : (i+1)*s.blocks*sieveRow]
+			s.scales[i], rests[i] = levels(row, rotated)
+		}
+	})
+	var square float64
+	for _, rest := range rests {
+		square += float64(rest)
+	}
+	s.slack = float32(sieveSlack * math.Sqrt(square/float64(max(len(rests), 1)*s.blocks*sieveBlock)))
+	return s
+}
+
+// rotate writes the vector, turned by a fixed rotation of every block that
+// spreads what stands out in one dimension over all: signs, then a Hadamard
+// transform.
+func rotate(out, v []float32) {
+	clear(out[copy(out, v):])
+	for i := range v {
+		if uint64(i+1)*0x9E3779B97F4A7C15>>63 != 0 { // the golden ratio's digits are as good as random
+			out[i] = -out[i]
+		}
+	}
+	for ; len(out) >= sieveBlock; out = out[sieveBlock:] {
+		hadamard((*[sieveBlock]float32)(out))
+	}
+}
+
+func hadamard(x *[sieveBlock]float32) {
+	for half := 1; half < sieveBlock; half *= 2 {
+		for start := 0; start < sieveBlock; start += 2 * half {
+			a, b := x[start:start+half], x[start+half:start+2*half]
+			for i, p := range a {
+				q := b[i]
+				a[i], b[i] = p+q, p-q
+			}
+		}
+	}
+	for i := range x {
+		x[i] *= 0.08838834764831845 // 1/√128
+	}
+}
+
+// levels writes the codes, 0 to 3 for levels −3, −1, 1 and 3, and returns their
+// scale and the squared length of what they are off by at that scale.
+func levels(row []byte, rotated []float32) (scale, rest float32) {
+	clear(row)
+	step := float32(sieveStep / math.Sqrt(float64(len(rotated))))
+	var along, square float32
+	for i, x := range rotated {
+		var code int
+		switch {
+		case x >= step:
+			code = 3
+		case x >= 0:
+			code = 2
+		case x >= -step:
+			code = 1
+		}
+		level := float32(2*code - 3)
+		along += float32(x * level)
+		square += level * level
+		block, at := i/sieveBlock, i%sieveBlock
+		row[block*sieveRow+at%sieveRow] |= byte(code << (2 * (at / sieveRow)))
+	}
+	return 1 / along, max(square/float32(along*along)-1, 0)
+}
+
+// sifting is a query as the sieve takes it.
+type sifting struct {
+	rotated []float32
+	codes   []int8
+	scale   float32
+	sum     int32 // of codes
+}
+
+// follow makes the sifting the same as another.
+func (q *sifting) follow(other *sifting) {
+	q.scale, q.sum = other.scale, other.sum
+	copy(q.codes, other.codes)
+}
+
+func (s *sieve) newSifting() *sifting {
+	return &sifting{rotated: make([]float32, s.blocks*sieveBlock), codes: make([]int8, s.blocks*sieveBlock)}
+}
+
+// ask prepares a query of length one.
+func (s *sieve) ask(q *sifting, unit []float32) {
+	rotate(q.rotated, unit)
+	q.scale = encode(q.codes, q.rotated)
+	q.sum = 0
+	for _, c := range q.codes {
+		q.sum += int32(c)
+	}
+}
+
+// sift marks the views from start to end whose cosine may be above the given
+// one; false if all may.
+func (s *sieve) sift(masks []byte, q *sifting, start, end int, cosine float32) bool {
+	bar := cosine - s.slack
+	if bar <= 0 {
+		return false
+	}
+	row := s.blocks * sieveRow
+	siftRows(masks, q.codes, s.rows[start*row:end*row], s.scales[start:end], 3*q.sum, bar/q.scale)
+	return true
+}
