@@ -11,6 +11,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/goccy/go-yaml"
@@ -22,9 +23,11 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the embedded rules in canonical form")
 
+var loadShipped = sync.OnceValues(Embedded)
+
 func shipped(t *testing.T) []File {
 	t.Helper()
-	files, err := Embedded()
+	files, err := loadShipped()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,22 +65,26 @@ func TestEmbeddedIsCanonical(t *testing.T) {
 
 var vague = regexp.MustCompile(`(?i)\b(consider|be\s+aware|where\s+appropriate|when\s+possible|if\s+necessary|as\s+needed|try\s+to|should\s+generally|may\s+want\s+to|keep\s+in\s+mind)\b`)
 
-func TestEmbeddedRulesAreComplete(t *testing.T) {
+func TestEmbeddedNodesAreComplete(t *testing.T) {
 	domains, mandatory := map[string]int{}, 0
 	for _, f := range shipped(t) {
 		r := f.Rule
-		domains[r.Domain]++
 		if want := path.Join(r.Domain, r.ID+".md"); f.Path != want {
 			t.Errorf("%s stands in %s, want %s", r.ID, f.Path, want)
 		}
-		for _, part := range []string{r.Title, r.Domain, r.Scope, r.Violation, r.PassExample, r.Rationale, r.Confidence, r.LastValidated, r.Body} {
+		parts := []string{r.Title, r.Domain, r.Confidence, r.LastValidated}
+		if r.NodeType() == schemas.NodeRule {
+			domains[r.Domain]++
+			parts = append(parts, r.Scope, r.Violation, r.PassExample, r.Rationale, r.Body)
+		}
+		for _, part := range parts {
 			if strings.TrimSpace(part) == "" {
-				t.Errorf("%s lacks a title, domain, scope, example, rationale, confidence, date or body", r.ID)
+				t.Errorf("%s lacks a title, domain, confidence or date, or of a rule a scope, example, rationale or body", r.ID)
 				break
 			}
 		}
-		if len(r.Symptoms) < 3 || len(r.Symptoms) > 5 {
-			t.Errorf("%s has %d symptoms, want 3 to 5", r.ID, len(r.Symptoms))
+		if len(r.Symptoms) > 5 {
+			t.Errorf("%s has %d symptoms, want at most 5", r.ID, len(r.Symptoms))
 		}
 		if len(r.Tags) == 0 || r.Authority != "human" || r.Confidence == "battle-tested" || !strings.HasPrefix(r.LastValidated, "2026-") {
 			t.Errorf("%s: tags %v, authority %q, confidence %q, validated %q", r.ID, r.Tags, r.Authority, r.Confidence, r.LastValidated)
@@ -111,22 +118,26 @@ func TestEmbeddedRulesAreComplete(t *testing.T) {
 	}
 }
 
-func TestEmbeddedGraph(t *testing.T) {
-	pointed, edges := map[string]bool{}, 0
-	files := shipped(t)
-	for _, f := range files {
-		for _, e := range f.Rule.Edges {
-			pointed[e.Target] = true
-			edges++
+// TestEmbeddedIsValid: the shipped corpus is clean, and as large as is said of
+// it. The day is fixed, for a release does not go stale in its tests.
+func TestEmbeddedIsValid(t *testing.T) {
+	var list []Node
+	types, edges := map[schemas.NodeType]int{}, 0
+	for _, f := range shipped(t) {
+		list = append(list, f.Node())
+		types[f.Rule.NodeType()]++
+		edges += len(f.Rule.Edges)
+	}
+	for _, f := range Validate(list, Checks{Today: "2026-11-21"}) {
+		t.Error(f)
+	}
+	for _, want := range schemas.NodeTypes() {
+		if types[want] == 0 {
+			t.Errorf("no %s", want)
 		}
 	}
-	for _, f := range files {
-		if len(f.Rule.Edges) == 0 || !pointed[f.Rule.ID] {
-			t.Errorf("%s: %d edges out, pointed to: %v; an orphan cannot be reached", f.Rule.ID, len(f.Rule.Edges), pointed[f.Rule.ID])
-		}
-	}
-	if len(files) < 80 || edges < 150 {
-		t.Errorf("%d rules and %d edges, want at least 80 and 150", len(files), edges)
+	if types[schemas.NodeRule] < 150 || edges < 300 {
+		t.Errorf("%d rules and %d edges, want at least 150 and 300", types[schemas.NodeRule], edges)
 	}
 }
 

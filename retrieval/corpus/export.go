@@ -22,6 +22,13 @@ type Node struct {
 	Path string
 	// Content is what [Keep] returned.
 	Content string
+
+	doc *document // where it was just read
+}
+
+// Node is the node of a file just loaded, to be validated or exported.
+func (f File) Node() Node {
+	return Node{Rule: f.Rule, Path: f.Path, Content: Keep(f.Rule, f.Content), doc: f.doc}
 }
 
 // Written is a file of an export.

@@ -38,7 +38,7 @@ func checkLoaded(t *testing.T, name string, src []byte) {
 		}
 	}
 	second, _ := LoadAny(folder, nil)
-	if diff := cmp.Diff(files, second); diff != "" {
+	if diff := cmp.Diff(files, second, whole); diff != "" {
 		t.Fatal(diff)
 	}
 }

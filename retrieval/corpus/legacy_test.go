@@ -8,9 +8,13 @@ import (
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/writbus/writ/schemas"
 )
+
+// whole compares files by what they tell others.
+var whole = cmpopts.IgnoreUnexported(File{})
 
 // older is a corpus in the older formats: blocks, front matter and scripts.
 func older(t testing.TB) fstest.MapFS {
@@ -159,7 +163,7 @@ func TestLoadAnyTwice(t *testing.T) {
 	folder := older(t)
 	first, problems := LoadAny(folder, nil)
 	second, again := LoadAny(folder, nil)
-	if diff := cmp.Diff(first, second) + cmp.Diff(problems, again); diff != "" {
+	if diff := cmp.Diff(first, second, whole) + cmp.Diff(problems, again); diff != "" {
 		t.Fatal(diff)
 	}
 	exported := fstest.MapFS{}

@@ -30,6 +30,8 @@ type File struct {
 	// Content is the file's bytes, to be kept with [Keep] and written back by
 	// an export. It is nil for a node in an older format.
 	Content []byte
+
+	doc *document
 }
 
 // Embedded returns the corpus that ships with the program, sorted by id. An
@@ -94,7 +96,7 @@ func (l *loader) load() ([]File, []Problem) {
 	l.checkEdges()
 	files := make([]File, len(l.loaded))
 	for i, f := range l.loaded {
-		f.file.Rule = f.doc.rule
+		f.file.Rule, f.file.doc = f.doc.rule, f.doc
 		if f.doc.legacy {
 			f.file.Hash = hashOf(Render(f.doc.rule))
 		}
@@ -234,6 +236,7 @@ func (l *loader) checkEdges() {
 			f.doc.mentions(func(id string) bool { _, known := types[id]; return known })
 		}
 		var kept []schemas.Edge
+		var lines []int
 		for i, e := range f.doc.rule.Edges {
 			p := Problem{Path: f.file.Path, Line: f.doc.edgeLine(i), ID: f.doc.rule.ID, Target: e.Target}
 			to, known := types[e.Target]
@@ -248,17 +251,17 @@ func (l *loader) checkEdges() {
 			}
 			switch {
 			case p.Reason == "":
-				kept = append(kept, e)
+				kept, lines = append(kept, e), append(lines, p.Line)
 				continue
 			case f.doc.legacy:
 				p.Kind = KindSkipped
 				p.Reason, _, _ = strings.Cut(p.Reason, ":")
 				p.Reason += ": the edge is left out"
 			default:
-				kept = append(kept, e)
+				kept, lines = append(kept, e), append(lines, p.Line)
 			}
 			l.problems = append(l.problems, p)
 		}
-		f.doc.rule.Edges = kept
+		f.doc.rule.Edges, f.doc.edges = kept, lines
 	}
 }
