@@ -4,8 +4,8 @@
 // recent queries.
 //
 // The embedders themselves are its sub-packages: bert and model2vec read
-// directories, openai asks an HTTP endpoint, static is the built-in table. This
-// package knows the first two.
+// directories, static tables that Writ trained, of which one is built in, openai
+// asks an HTTP endpoint. This package knows the first three; hub fetches models.
 //
 // Guarantees: what is loaded has the content its checksums say; two models with
 // one name give the same vectors but for rounding; errors name the file and what

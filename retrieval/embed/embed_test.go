@@ -17,6 +17,7 @@ import (
 	"github.com/writbus/writ/retrieval/embed/bert"
 	"github.com/writbus/writ/retrieval/embed/openai"
 	"github.com/writbus/writ/retrieval/embed/safetensors"
+	"github.com/writbus/writ/retrieval/embed/static"
 )
 
 // Every embedder can stand behind the interface.
@@ -212,6 +213,40 @@ func TestDirectoriesWithoutAModel(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := Load("load.go", Options{}); !errors.Is(err, ErrUnknown) || !strings.Contains(err.Error(), "load.go is a file") {
+		t.Error(err)
+	}
+}
+
+// A table that was trained is an embedder, damaged it is none.
+func TestTablesInFiles(t *testing.T) {
+	table, err := static.Build(2, []string{"index", "word"}, 1, []float32{1, 0, 0, 1, 1, 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	path := filepath.Join(dir, "table.bin")
+	write(t, dir, "table.bin", string(table.Encode()))
+	if kind, err := Detect(path); kind != Static || err != nil {
+		t.Error(kind, err)
+	}
+	e, err := Load(path, Options{})
+	if err != nil || e.Name() != static.New(table).Name() || e.Dim() != 2 {
+		t.Fatal(e, err)
+	}
+	v, err := e.Embed("index")
+	if err != nil || len(v) != 2 || v[0] == 0 {
+		t.Error(v, err)
+	}
+	if batch, err := e.EmbedBatch(t.Context(), []string{"word", "index"}); err != nil || !slices.Equal(batch[1], v) {
+		t.Error(batch, err)
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if _, err := e.EmbedBatch(ended, []string{"word"}); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	write(t, dir, "table.bin", string(table.Encode()[:40]))
+	if _, err := Load(path, Options{}); !errors.Is(err, static.ErrTable) || !strings.Contains(err.Error(), path) {
 		t.Error(err)
 	}
 }

@@ -35,6 +35,7 @@ type Kind string
 const (
 	BERT      Kind = "bert"      // a BERT or MiniLM encoder
 	Model2Vec Kind = "model2vec" // a table distilled by Model2Vec
+	Static    Kind = "static"    // a file: a table trained by Writ itself
 )
 
 // DefaultCache is how many query vectors [Load] remembers if [Options] do not say.
@@ -53,11 +54,16 @@ type Options struct {
 const weightsFile = "model.safetensors"
 
 // Load reads the model in a directory. Its name ends with "@" and twelve digits
-// of a SHA-256 over the files it consists of and how it is used.
+// of a SHA-256 over the files it consists of and how it is used. It reads a
+// trained table, too, which is one file with a name and a checksum of its own
+// and remembers no queries, being as fast as that.
 func Load(dir string, opt Options) (Embedder, error) {
 	kind, weights, err := detect(dir)
 	if err != nil {
 		return nil, err
+	}
+	if kind == Static {
+		return loadTable(dir)
 	}
 	version, err := verify(dir, weights, opt.MaxTokens)
 	if err != nil {
@@ -98,7 +104,7 @@ func baseName(dir string) (string, error) {
 }
 
 // Detect says which kind of model a directory holds, by the tensors in it; ONNX
-// files are those of encoders.
+// files are those of encoders, and a path that is no directory is a table's.
 func Detect(dir string) (Kind, error) {
 	kind, _, err := detect(dir)
 	return kind, err
@@ -111,7 +117,7 @@ func detect(dir string) (kind Kind, weights string, err error) {
 	case err != nil:
 		return "", "", fmt.Errorf("embed: the model directory: %w", err)
 	case !info.IsDir():
-		return "", "", fmt.Errorf("%w: %s is a file; name the directory that holds %s", ErrUnknown, dir, weightsFile)
+		return Static, "", nil
 	}
 	switch name, found := bert.WeightsFile(dir); {
 	case !found:

@@ -26,9 +26,10 @@ type Settings struct {
 	MaxBytes int64 `yaml:"max_bytes"`
 	// Embedder turns texts into vectors: "static" is the table in the program;
 	// the name of a pulled model, or the absolute path of a folder with one (BERT
-	// or Model2Vec); the URL of an OpenAI-compatible endpoint, whose key is in
-	// WRIT_EMBEDDER_KEY; "none" finds rules by their words alone. Load turns the
-	// name of a pulled model into its folder.
+	// or Model2Vec) or of the file of a trained table; the URL of an
+	// OpenAI-compatible endpoint, whose key is in WRIT_EMBEDDER_KEY; "none" finds
+	// rules by their words alone. Load turns the name of a pulled model into its
+	// folder.
 	Embedder string `yaml:"embedder"`
 	// EmbedderModel is the model's name at an endpoint.
 	EmbedderModel string `yaml:"embedder_model"`

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/writbus/writ/retrieval/embed"
 	"github.com/writbus/writ/retrieval/embed/static"
 	"github.com/writbus/writ/retrieval/embed/static/train"
 )
@@ -25,11 +26,19 @@ func modelTrain(ctx context.Context, args []string, out, errw io.Writer) error {
 	flags.IntVar(&options.Words, "words", options.Words, "rows for words")
 	flags.IntVar(&options.Buckets, "buckets", options.Buckets, "rows for parts of other words")
 	flags.IntVar(&options.Dim, "dim", options.Dim, "dimensions")
+	teacher := flags.String("distil", "", "`folder` of a sentence encoder to start from, such as all-MiniLM-L6-v2")
 	if err := parse(flags, args); err != nil {
 		return err
 	}
 	if options.Dir == "" || *path == "" {
 		return fmt.Errorf("%w: --data and --out are needed. Example: writ model train --data corpus/ --out table.bin", errUsage)
+	}
+	if *teacher != "" {
+		e, err := embed.Load(*teacher, embed.Options{Cache: -1})
+		if err != nil {
+			return err
+		}
+		options.Teacher = e
 	}
 	began, bar := time.Now(), newBar(errw)
 	result, err := train.Train(ctx, options, func(p train.Progress) {

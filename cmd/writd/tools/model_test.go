@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/writbus/writ/cmd/writd/config"
+	"github.com/writbus/writ/retrieval/embed/static"
 )
 
 const (
@@ -147,6 +148,16 @@ func TestModelUse(t *testing.T) {
 		t.Fatal(err)
 	}
 	used(tinyBERT, full, "tiny@", "20 dimensions")
+	trained, err := static.Build(2, []string{"connection", "lost"}, 1, []float32{1, 0, 0, 1, 1, 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := filepath.Join(t.TempDir(), "table.bin")
+	put(t, table, string(trained.Encode()))
+	used(table, table, "static@", "2 dimensions")
+	if l := listOf(t)[table]; !l.InUse || l.Kind != "static" || !l.Verified || l.Bytes != int64(len(trained.Encode())) {
+		t.Errorf("%+v", l)
+	}
 }
 
 func TestARunningDaemonIsNamed(t *testing.T) {

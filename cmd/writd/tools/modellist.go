@@ -117,7 +117,8 @@ func inspect(name, dir string) listed {
 		l.Problem = failed.Error()
 		return l
 	}
-	l.Embedder, l.Kind, l.Dimensions, l.Verified = e.Name(), kind, e.Dim(), err == nil
+	l.Embedder, l.Kind, l.Dimensions = e.Name(), kind, e.Dim()
+	l.Verified = err == nil || kind == string(embed.Static) // tables hold their own
 	return l
 }
 

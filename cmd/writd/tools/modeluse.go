@@ -17,9 +17,9 @@ import (
 
 // modelUse chooses the embedder, if it works.
 func modelUse(_ context.Context, args []string, out, errw io.Writer) error {
-	flags := newFlags("model use", "Choose the embedder: the name of a pulled model, static (in the program), none (words alone), or the folder of a model.",
+	flags := newFlags("model use", "Choose the embedder: the name of a pulled model, static (in the program), none (words alone), the folder of a model, or the file of a trained table.",
 		"writ model use all-MiniLM-L6-v2", errw)
-	name, err := parseOne(flags, args, "the name of a model, static, none or a folder")
+	name, err := parseOne(flags, args, "the name of a model, static, none, a folder or a file")
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func choose(layout config.Layout, name string) (value string, e sized, err error
 		return "", nil, err
 	}
 	if _, err := os.Stat(full); err != nil {
-		return "", nil, fmt.Errorf("there is no embedder %q: writ model list shows them; a folder with a model will do, an endpoint is set in %s", name, layout.Settings())
+		return "", nil, fmt.Errorf("there is no embedder %q: writ model list shows them; a folder with a model or the file of a table will do, an endpoint is set in %s", name, layout.Settings())
 	}
 	model, _, err := loadModel(full)
 	if err != nil {

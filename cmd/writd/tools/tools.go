@@ -139,23 +139,15 @@ func embedderOf(name string) (retrieval.Embedder, error) {
 	case "static":
 		return static.Default()
 	}
-	if info, err := os.Stat(name); err == nil && info.IsDir() {
-		return embed.Load(name, embed.Options{})
-	}
 	if dataDir, err := config.DataDir(); err == nil {
 		if dir, pulled := (config.Layout{Root: dataDir}).Model(name); pulled {
-			return embed.Load(dir, embed.Options{})
+			name = dir
 		}
 	}
-	raw, err := os.ReadFile(name)
-	if err != nil {
+	if _, err := os.Stat(name); err != nil {
 		return nil, fmt.Errorf("embedder %q: neither none nor static nor a table or model: %w", name, err)
 	}
-	table, err := static.Decode(raw)
-	if err != nil {
-		return nil, fmt.Errorf("embedder %s: %w", name, err)
-	}
-	return static.New(table), nil
+	return embed.Load(name, embed.Options{})
 }
 
 // numbers reads "1000,10000".
