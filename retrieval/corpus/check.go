@@ -155,9 +155,8 @@ func (d *document) checkCheck() {
 func (d *document) checkEdges() {
 	own := d.rule.NodeType()
 	for i, e := range d.rule.Edges {
-		sources, targets := EdgeEnds(e.Type, own)
 		switch {
-		case len(sources) == 0 || len(targets) == 0:
+		case !startsFrom(e.Type, own):
 			d.problem(d.edgeLine(i), "%s", CheckEdge(e, own, ""))
 		case strings.TrimSpace(e.Target) == "":
 			d.problem(d.edgeLine(i), "edge %s has no target", e.Type)

@@ -119,13 +119,19 @@ func EdgeAllowed(edge string, from, to schemas.NodeType) bool {
 	})
 }
 
+// startsFrom says whether an edge of this type may start from a node.
+func startsFrom(edge string, from schemas.NodeType) bool {
+	return slices.ContainsFunc(endsOf(edge), func(e endpoints) bool { return slices.Contains(e.from, from) })
+}
+
 // CheckEdge says in words what is wrong with an edge between two known nodes,
 // "" where it is allowed.
 func CheckEdge(edge schemas.Edge, from, to schemas.NodeType) string {
+	if EdgeAllowed(edge.Type, from, to) {
+		return ""
+	}
 	sources, targets := EdgeEnds(edge.Type, resolve(from))
 	switch {
-	case EdgeAllowed(edge.Type, from, to):
-		return ""
 	case len(sources) == 0:
 		return fmt.Sprintf("edge type %q is unknown: use one of %s", edge.Type, strings.Join(EdgeTypes(), ", "))
 	case len(targets) == 0:

@@ -169,13 +169,12 @@ func (c *conversion) skipped(line int, format string, args ...any) {
 // addEdge adds an edge that may start here; one that may not is noted.
 func (c *conversion) addEdge(kind, target string, line int) {
 	e := schemas.Edge{Type: strings.ToUpper(normal(kind)), Target: cleanText(strings.TrimSpace(target))}
-	sources, targets := EdgeEnds(e.Type, c.own)
 	switch {
-	case len(sources) == 0:
+	case len(endsOf(e.Type)) == 0:
 		c.skipped(line, "edge %s to %s is left out: its type is unknown", e.Type, e.Target)
 	case e.Target == "" || e.Target == c.rule.ID:
 		c.skipped(line, "edge %s to %q is left out: it points nowhere", e.Type, e.Target)
-	case len(targets) == 0:
+	case !startsFrom(e.Type, c.own):
 		c.skipped(line, "edge to %s is left out: %s", e.Target, CheckEdge(e, c.own, ""))
 	case !slices.Contains(c.rule.Edges, e):
 		c.rule.Edges = append(c.rule.Edges, e)

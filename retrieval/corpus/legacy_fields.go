@@ -100,6 +100,10 @@ func (c *conversion) take(v legacyValue) {
 	if isEmpty(v.value) || slices.Contains(identityNames, v.name) || slices.Contains(idNames[c.own], v.name) {
 		return
 	}
+	if kind, bad := v.value.(unread); bad {
+		c.skipped(v.line, "%s is a YAML %s: left out", v.name, kind)
+		return
+	}
 	to := place(c.own, v.name)
 	kind, edge := strings.CutPrefix(to, "-> ")
 	switch {
@@ -149,7 +153,10 @@ func (c *conversion) set(f field, path string, into reflect.Value, v legacyValue
 	ok := true
 	switch f.kind {
 	case textValue:
-		into.SetString(c.settle(path, cleanText(asText(v.value)), v.line))
+		text := c.settle(path, cleanText(asText(v.value)), v.line)
+		if into.SetString(text); text == "" {
+			delete(c.lines, path)
+		}
 	case listValue:
 		list := into.Interface().([]string)
 		for _, s := range asList(v.value, slices.Contains(wordLists, f.key)) {
@@ -193,6 +200,9 @@ func (c *conversion) takeMap(f field, path string, v legacyValue) {
 	for _, key := range sortedKeys(m) {
 		if _, found := fieldOf(f.sub, normal(key)); !found {
 			c.skipped(v.line, "%s has no place under %s: left out", key, path)
+			continue
+		}
+		if isEmpty(m[key]) {
 			continue
 		}
 		sub, into := c.at(path + "." + normal(key))
@@ -298,7 +308,9 @@ func asList(v any, words bool) []string {
 			out = []string{strings.TrimSpace(s)}
 			break
 		}
-		s = strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(s), "["), "]")
+		if s = strings.TrimSpace(s); len(s) > 1 && s[0] == '[' && s[len(s)-1] == ']' {
+			s = s[1 : len(s)-1]
+		}
 		for _, w := range strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == '\n' || r == ';' }) {
 			out = append(out, strings.Trim(strings.TrimSpace(w), "\"'`"))
 		}

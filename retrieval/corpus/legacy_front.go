@@ -52,9 +52,16 @@ func (d *document) legacyFront(n *legacyNode, front string, before int) {
 			}
 			continue
 		}
-		n.values = append(n.values, legacyValue{normal(key.Value), plainValue(it.Value(), 0), lineOf(it.Key()) + before - 1})
+		value := plainValue(it.Value(), 0)
+		if _, null := it.Value().(*ast.NullNode); value == nil && !null {
+			value = unread(it.Value().Type().String())
+		}
+		n.values = append(n.values, legacyValue{normal(key.Value), value, lineOf(it.Key()) + before - 1})
 	}
 }
+
+// unread is a value that is none, with its YAML kind.
+type unread string
 
 // plainValue turns a YAML node into a value. What has none, an alias or a tag,
 // is nil.

@@ -55,6 +55,7 @@ func FuzzBlocks(f *testing.F) {
 		"<!-- RULE START: A-B-C -->\n**Trigger**: x\n\nStatement\n===\ny\n### Violation\n~~~~\nz\n~~~\n~~~~\n### Symptoms\n* a\n  b\n1) c\n<!-- RULE END: A-B-C -->\n",
 		"---\nrule_id: A-B-C\nstatement: {a: [b, !!c d]}\nmandatory: 2\nstaleness_window: 9e99\nedges: [x, 3, {type: a}]\n---\n",
 		"---\nnode_type: Phase\nphase_id: A-B-C\nposition: -1\nname: x\ncheck: {pattern: (}\nphase: {exit: a}\n---\n",
+		"---\nnode_type: Skill\nskill_id: A-B-C\nstatement: s\nskill: {tools: ' ', steps: [], outcome: 3, x: y}\ntools: '[a, b'\n---\n",
 		"<!-- RULE START -->\r\n**Severity**: high\r\n<!-- RULE END -->\r\n",
 		"<!-- NODE START type=AntiPattern id=A-B-C -->\n**counter_nodes**: A-B-D, A-B-E\nEdges:\n- COUNTERS A-B-D\n# x\n\n<!-- EDGE type=TEACHES target=A-B-D -->\n<!-- NODE END: A-B-C -->",
 	} {

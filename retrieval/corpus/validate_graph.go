@@ -53,7 +53,7 @@ func (v *validator) edge(n *Node, i int, e schemas.Edge, superseded map[string]s
 		return
 	}
 	// An edge that cannot start here is a matter of the schema.
-	if _, targets := EdgeEnds(e.Type, n.Rule.Type); len(targets) > 0 && !EdgeAllowed(e.Type, n.Rule.Type, to.Rule.Type) {
+	if startsFrom(e.Type, n.Rule.NodeType()) && !EdgeAllowed(e.Type, n.Rule.Type, to.Rule.Type) {
 		v.add(SeverityError, CheckEndpoint, n, key, []string{e.Target}, "%s", CheckEdge(e, n.Rule.Type, to.Rule.Type))
 	}
 	if by, replaced := superseded[e.Target]; replaced && e.Type != edgeSupersedes && by != n.Rule.ID {

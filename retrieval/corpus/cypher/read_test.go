@@ -6,8 +6,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf16"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 )
 
 // describeGraph writes a graph so that a test can compare it.
@@ -153,4 +155,55 @@ func FuzzRead(f *testing.F) {
 			t.Fatal(diff)
 		}
 	})
+}
+
+// TestReadDecodesAnyText: what an exporter writes is what comes back.
+func TestReadDecodesAnyText(t *testing.T) {
+	writers := []func(string) string{
+		func(s string) string { return quoteWith(s, '\'') },
+		func(s string) string { return quoteWith(s, '"') },
+		func(s string) string {
+			var b strings.Builder
+			for _, unit := range utf16.Encode([]rune(s)) {
+				fmt.Fprintf(&b, `\u%04X`, unit)
+			}
+			return `"` + b.String() + `"`
+		},
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		var src strings.Builder
+		var want []string
+		for i, s := range rapid.SliceOfN(rapid.String(), 1, 5).Draw(t, "texts") {
+			key := rapid.StringMatching("[a-z\\x60 ;]{1,5}").Draw(t, "key")
+			fmt.Fprintf(&src, "CREATE (:R {`%s`: %s, n: [%d]});", strings.ReplaceAll(key, "`", "``"), rapid.SampledFrom(writers).Draw(t, "writer")(s), i)
+			want = append(want, key, s)
+		}
+		g := Read(src.String())
+		if len(g.Skipped) > 0 || len(g.Nodes) != len(want)/2 {
+			t.Fatalf("%d nodes, skipped %v", len(g.Nodes), g.Skipped)
+		}
+		for i, n := range g.Nodes {
+			if got := n.Properties[want[2*i]]; got != want[2*i+1] && want[2*i] != "n" {
+				t.Fatalf("got %q, want %q", got, want[2*i+1])
+			}
+		}
+	})
+}
+
+func quoteWith(s string, quote rune) string {
+	var b strings.Builder
+	b.WriteRune(quote)
+	for _, r := range s {
+		switch r {
+		case quote, '\\':
+			b.WriteRune('\\')
+			b.WriteRune(r)
+		case '\n':
+			b.WriteString(`\n`)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	b.WriteRune(quote)
+	return b.String()
 }
