@@ -1,0 +1,17 @@
+package bert
+
+import (
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// spent is the processor time of this thread, which other programs do not
+// lengthen.
+func spent() time.Duration {
+	var t unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t); err != nil {
+		panic(err)
+	}
+	return time.Duration(t.Nano())
+}
