@@ -94,12 +94,11 @@ func (l *linkage) merge() bool {
 		l.sums[from][d] += l.sums[gone][d]
 	}
 	l.groups[gone] = nil
+	// A merged group is never nearer to a third than its nearer half was, so
+	// only those lose their partner who had one of the two.
 	for i := range l.groups {
-		switch at := l.best[i].place; {
-		case i == from || i == gone || at == from || at == gone:
+		if at := l.best[i].place; i == from || i == gone || at == from || at == gone {
 			l.choose(i)
-		case i < from && len(l.groups[i]) > 0:
-			l.offer(i, from)
 		}
 	}
 	return true

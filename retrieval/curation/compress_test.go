@@ -275,3 +275,48 @@ func FuzzShorten(f *testing.F) {
 		}
 	})
 }
+
+func BenchmarkCompress(b *testing.B) {
+	e := staticEmbedder(b)
+	small := shipped(b)
+	var nodes []schemas.Rule
+	for copied := range 10 {
+		for _, n := range small {
+			n.ID = fmt.Sprintf("%s-%03d", n.ID, copied)
+			nodes = append(nodes, n)
+		}
+	}
+	vectors, err := Vectors(e, nodes)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, err := Compress(nodes, vectors, Reference); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkJudge(b *testing.B) {
+	e := staticEmbedder(b)
+	nodes := shipped(b)
+	for len(nodes) < 10_000 {
+		nodes = append(nodes, nodes...)
+	}
+	vectors, err := Vectors(e, nodes)
+	if err != nil {
+		b.Fatal(err)
+	}
+	p := complete("GO-NEW-001", "A loop waits.", "Bound it.")
+	mine, err := e.Embed(Text(p))
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		c, err := Compare(mine, nodes, vectors)
+		if err != nil {
+			b.Fatal(err)
+		}
+		Gate{Thresholds: Reference}.Judge(Of(p), c)
+	}
+}

@@ -75,13 +75,13 @@ func TestPromote(t *testing.T) {
 // proposal is admitted without it going.
 func TestSupersedingWaitsForPromotion(t *testing.T) {
 	p := complete("GO-NEW-001", "A loop waits.", "Bound it.")
-	p.Edges = []schemas.Edge{{Type: "SUPERSEDES", Target: "GO-OLD-001"}}
-	c := Corpus{Nodes: []schemas.Rule{complete("GO-OLD-001", "A clock is read.", "Pass it.")}}
+	p.Edges = []schemas.Edge{{Type: "SUPERSEDES", Target: "GO-OLD-001"}, {Type: "SUPERSEDES", Target: "GO-BAD-001"}}
+	c := Corpus{Nodes: []schemas.Rule{complete("GO-OLD-001", "A clock is read.", "Pass it."), complete("GO-BAD-001", "A file is read.", "Close it.")}}
 	f := Gate{Thresholds: Reference}.Judge(Of(p), c)
-	if !f.Admitted || !slices.Equal(f.Supersedes, []string{"GO-OLD-001"}) || f.Node.Authority != "ai-provisional" {
+	if !f.Admitted || !slices.Equal(f.Supersedes, []string{"GO-BAD-001", "GO-OLD-001"}) || f.Node.Authority != "ai-provisional" {
 		t.Errorf("got %+v", f)
 	}
-	if got := Promote(f.Node, c).Supersedes; !slices.Equal(got, []string{"GO-OLD-001"}) {
+	if got := Promote(f.Node, c).Supersedes; !slices.Equal(got, f.Supersedes) {
 		t.Errorf("promotion takes out %v", got)
 	}
 }

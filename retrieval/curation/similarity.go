@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/writbus/writ/retrieval"
 	"github.com/writbus/writ/schemas"
@@ -94,14 +95,13 @@ type like struct {
 
 // likes lists the nodes from the nearest to the farthest, equals by id.
 func (c Corpus) likes(proposal schemas.Rule) []like {
-	text := strings.ToLower(Text(proposal))
 	all := make([]like, len(c.Nodes))
 	for i := range c.Nodes {
 		l := like{node: &c.Nodes[i]}
 		if i < len(c.Cosines) && !math.IsNaN(c.Cosines[i]) {
 			l.cosine = c.Cosines[i]
 		}
-		if text != "" && strings.ToLower(Text(c.Nodes[i])) == text {
+		if sameText(proposal, c.Nodes[i]) {
 			l.cosine, l.same = 1, true
 		}
 		all[i] = l
@@ -110,4 +110,26 @@ func (c Corpus) likes(proposal schemas.Rule) []like {
 		return cmp.Or(cmp.Compare(b.cosine, a.cosine), cmp.Compare(a.node.ID, b.node.ID))
 	})
 	return all
+}
+
+// sameText tells whether two nodes have one [Text], but for case; none is like
+// nothing. It stops at the first other word, for it is asked of every node.
+func sameText(a, b schemas.Rule) bool {
+	left, right := a.Trigger+" "+a.Statement, b.Trigger+" "+b.Statement
+	for n := 0; ; n++ {
+		var x, y string
+		x, left = nextWord(left)
+		y, right = nextWord(right)
+		if x == "" || !strings.EqualFold(x, y) {
+			return x == y && n > 0
+		}
+	}
+}
+
+func nextWord(text string) (word, rest string) {
+	text = strings.TrimLeftFunc(text, unicode.IsSpace)
+	if end := strings.IndexFunc(text, unicode.IsSpace); end >= 0 {
+		return text[:end], text[end:]
+	}
+	return text, ""
 }

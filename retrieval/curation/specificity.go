@@ -8,8 +8,16 @@ import (
 
 // vaguePhrases leave it to the reader whether and how a rule applies.
 var vaguePhrases = [][]string{
-	{"consider"}, {"be", "aware"}, {"where", "appropriate"}, {"when", "possible"}, {"if", "necessary"},
-	{"as", "needed"}, {"try", "to"}, {"should", "generally"}, {"may", "want", "to"}, {"keep", "in", "mind"},
+	{"consider"},
+	{"be", "aware"},
+	{"where", "appropriate"},
+	{"when", "possible"},
+	{"if", "necessary"},
+	{"as", "needed"},
+	{"try", "to"},
+	{"should", "generally"},
+	{"may", "want", "to"},
+	{"keep", "in", "mind"},
 }
 
 // specific finds vague phrases in a field: whole words in any case, with
