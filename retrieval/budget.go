@@ -3,6 +3,8 @@ package retrieval
 import (
 	"strings"
 	"sync"
+
+	"github.com/writbus/writ/schemas"
 )
 
 // DefaultBudget is the budget, in tokens, of a query that names none.
@@ -44,13 +46,23 @@ func modeLimit(mode string) int {
 	return 10
 }
 
-// piece is rendered text and its cost.
+// piece is a text, or a rule's segment that is rendered when it is written, and
+// what it costs.
 type piece struct {
-	text   string
-	tokens int
+	text    string
+	rule    *schemas.Rule
+	segment segment
+	tokens  int
 }
 
-func measured(text string) piece { return piece{text, countTokens(text)} }
+func measured(text string) piece { return piece{text: text, tokens: countTokens(text)} }
+
+func (p *piece) append(b []byte) []byte {
+	if p.rule != nil {
+		return p.segment.append(b, p.rule)
+	}
+	return append(b, p.text...)
+}
 
 // frame is what every block costs beside its rules.
 var frame = sync.OnceValue(func() (f struct{ start, end, score, titles piece }) {
@@ -73,22 +85,23 @@ type part struct {
 // gets its core first, in rank order; what is left of the budget then goes to
 // the details of the best, so that one long example cannot push out a rule.
 func (s *search) render(chosen []int) {
-	for _, at := range chosen {
-		s.answer.Rules = append(s.answer.Rules, s.hit(at))
+	s.answer.Rules = make([]Hit, len(chosen))
+	for i, at := range chosen {
+		s.hit(&s.answer.Rules[i], at)
 	}
 	f := frame()
 	room := s.answer.Budget - f.start.tokens - f.end.tokens
-	parts, room := s.cores(chosen, room)
-	titles, room := s.titles(chosen, room)
-	upgrade(parts, room)
-	s.assemble(parts, titles)
-	s.done(StageRender, len(parts))
+	room = s.cores(chosen, room)
+	cores := len(s.parts)
+	room = s.titles(chosen, room)
+	upgrade(s.parts[:cores], room)
+	s.assemble(s.parts[:cores], s.parts[cores:])
+	s.done(StageRender, cores)
 }
 
-// cores takes the rules of the upper tier that fit, shortened to the title line
+// cores adds the parts of the rules of the upper tier that fit, shortened to the title line
 // if need be.
-func (s *search) cores(chosen []int, room int) ([]part, int) {
-	var parts []part
+func (s *search) cores(chosen []int, room int) int {
 	for i, at := range chosen {
 		c := &s.pool[at]
 		if s.answer.Rules[i].Tier != TierInject {
@@ -100,52 +113,59 @@ func (s *search) cores(chosen []int, room int) ([]part, int) {
 		}
 		if cost(p.must) <= room {
 			room -= cost(p.must)
-			parts = append(parts, p)
+			s.parts = append(s.parts, p)
 		}
 	}
-	return parts, room
+	return room
 }
 
 // part lists a rule's pieces: title and score, WHEN and RULE, what it displaced;
 // then what its mode adds.
 func (s *search) part(c *candidate, hit int) part {
 	doc := &s.ix.docs[c.doc]
-	p := part{hit: hit, must: []piece{
-		doc.piece(segTitle), {scoreLine(c.score), frame().score.tokens}, doc.piece(segWhen), doc.piece(segRule),
-	}}
-	if len(c.leftOut) > 0 {
-		p.must = append(p.must, measured("CONFLICTS WITH, left out: "+oneLine(strings.Join(c.leftOut, ", "))+"\n"))
+	start := len(s.pieces)
+	s.pieces = append(s.pieces,
+		doc.piece(segTitle), piece{text: scoreLine(c.score), tokens: frame().score.tokens}, doc.piece(segWhen), doc.piece(segRule))
+	if doc.Rule.Abstraction != nil {
+		s.pieces = append(s.pieces, doc.piece(segCorrect)) // COVERS
 	}
+	if len(c.leftOut) > 0 {
+		s.pieces = append(s.pieces, measured("CONFLICTS WITH, left out: "+oneLine(strings.Join(c.leftOut, ", "))+"\n"))
+	}
+	must := len(s.pieces)
 	if s.answer.Mode != ModeSummary {
-		p.optional = append(p.optional, doc.piece(segViolation), doc.piece(segCorrect))
+		s.pieces = append(s.pieces, doc.piece(segViolation), doc.piece(segCorrect))
 	}
 	if s.answer.Mode == ModeFull {
-		p.optional = append(p.optional, doc.piece(segWhy), s.ix.relatedLine(c.doc))
+		s.pieces = append(s.pieces, doc.piece(segWhy), s.ix.relatedLine(c.doc))
 	}
-	return p
+	return part{hit: hit, must: s.pieces[start:must], optional: s.pieces[must:]}
 }
 
-// piece renders a segment at the cost counted when the rule was analysed.
-func (d *Document) piece(s segment) piece { return piece{s.render(&d.Rule), d.tokens[s]} }
+// piece is a segment at the cost counted when the rule was analysed.
+func (d *Document) piece(s segment) piece {
+	return piece{rule: &d.Rule, segment: s, tokens: d.tokens[s]}
+}
 
-// titles takes the title lines of the middle tier that fit.
-func (s *search) titles(chosen []int, room int) ([]part, int) {
-	var titles []part
+// titles adds the title lines of the middle tier that fit.
+func (s *search) titles(chosen []int, room int) int {
+	first := len(s.parts)
 	for i, at := range chosen {
 		if s.answer.Rules[i].Tier != TierTitles {
 			continue
 		}
 		line := s.ix.docs[s.pool[at].doc].piece(segTitle)
 		need := line.tokens
-		if len(titles) == 0 {
+		if len(s.parts) == first {
 			need += frame().titles.tokens
 		}
 		if need <= room {
 			room -= need
-			titles = append(titles, part{hit: i, must: []piece{line}})
+			s.pieces = append(s.pieces, line)
+			s.parts = append(s.parts, part{hit: i, must: s.pieces[len(s.pieces)-1:]})
 		}
 	}
-	return titles, room
+	return room
 }
 
 // upgrade spends what is left on details, field by field, the best rule first.
@@ -176,30 +196,38 @@ func (s *search) assemble(parts, titles []part) {
 		return
 	}
 	f := frame()
-	pieces := []piece{f.start}
+	tokens := f.start.tokens + f.end.tokens
+	b := f.start.append(s.block[:0])
+	write := func(pieces []piece) {
+		for i := range pieces {
+			b = pieces[i].append(b)
+			tokens += pieces[i].tokens
+		}
+	}
 	for _, p := range parts {
-		pieces = append(pieces, p.must...)
-		pieces = append(pieces, p.optional[:p.used]...)
+		write(p.must)
+		write(p.optional[:p.used])
 		s.answer.Rules[p.hit].Rendered = RenderedWhole
 		if p.short {
 			s.answer.Rules[p.hit].Rendered = RenderedShort
 		}
 	}
 	if len(titles) > 0 {
-		pieces = append(pieces, f.titles)
+		write([]piece{f.titles})
 	}
 	for _, p := range titles {
-		pieces = append(pieces, p.must...)
+		write(p.must)
 		s.answer.Rules[p.hit].Rendered = RenderedTitle
 	}
-	pieces = append(pieces, f.end)
-	s.answer.Block, s.answer.Tokens = join(pieces), cost(pieces)
+	b = f.end.append(b)
+	s.block = b
+	s.answer.Block, s.answer.Tokens = string(b), tokens
 }
 
 func join(pieces []piece) string {
-	var b strings.Builder
-	for _, p := range pieces {
-		b.WriteString(p.text)
+	var b []byte
+	for i := range pieces {
+		b = pieces[i].append(b)
 	}
-	return b.String()
+	return string(b)
 }

@@ -174,9 +174,11 @@ func (ix *Index) calibrate() {
 	}
 	ix.standardise(probes)
 	var samples []sample
-	for _, s := range probes {
-		if len(s.firstPass) > 0 {
-			samples = append(samples, sample{features: s.features(&s.pool[s.firstPass[0]])})
+	for _, p := range probes {
+		if p.found {
+			samples = append(samples, sample{
+				features: ix.calibration.features(p.bm25, ix.words.Rarest(), p.coverage, p.cosine, p.topCosine),
+			})
 		}
 	}
 	unmeant := len(samples)
@@ -217,31 +219,43 @@ func (l logistic) atMost(share float64, samples []sample) logistic {
 	return l
 }
 
+// probe is what a background text finds: the best of pass one, if any, and the
+// best cosine.
+type probe struct {
+	found                             bool
+	bm25, coverage, cosine, topCosine float64
+}
+
 // probes searches for the background texts, up to pass one.
-func (ix *Index) probes() []*search {
-	var probes []*search
+func (ix *Index) probes() []probe {
+	var probes []probe
+	room := newRoom(len(ix.docs))
 	for i, v := range backgroundVectors(ix.opt.Embedder) {
 		if v == nil {
 			continue
 		}
-		s := &search{ix: ix, text: background[i], vector: v, places: make([]int32, len(ix.docs)), answer: Answer{Embedder: ix.embedder}}
+		s := &search{ix: ix, text: background[i], vector: v, room: room, answer: Answer{Embedder: ix.embedder}}
 		s.words = ix.words.Resolve(s.text)
 		s.profile = ix.profile("", true)
 		s.keep = s.filter()
 		s.lexical()
 		s.vectors()
-		s.topCosine = s.bestCosine()
 		s.score()
-		s.firstPass = s.sorted(func(c *candidate) float64 { return c.score })
-		probes = append(probes, s)
+		p := probe{topCosine: s.bestCosine()}
+		if order := s.sorted(0); len(order) > 0 {
+			best := &s.pool[order[0]]
+			p.found, p.bm25, p.coverage, p.cosine = true, best.bm25, s.words.Coverage(best.doc), best.cosine
+		}
+		probes = append(probes, p)
+		room.empty()
 	}
 	return probes
 }
 
-func (ix *Index) standardise(probes []*search) {
+func (ix *Index) standardise(probes []probe) {
 	var sum, square float64
-	for _, s := range probes {
-		top := s.topCosine
+	for _, p := range probes {
+		top := p.topCosine
 		sum += top
 		square += float64(top * top)
 	}

@@ -103,11 +103,10 @@ type neighbour struct {
 	seed      int // place among the seeds
 }
 
-// neighbours lists what lies within two hops of the seeds, a seed counting only
+// neighbours appends what lies within two hops of the seeds, a seed counting only
 // as the others' neighbour: all that are one hop away, then all at two, each in
 // the order of the seeds. A document may come again; its first place counts.
-func (g graph) neighbours(seeds []int32) []neighbour {
-	var out []neighbour
+func (g *graph) neighbours(out []neighbour, seeds []int32) []neighbour {
 	for place, seed := range seeds {
 		for _, first := range g.near[seed] {
 			out = append(out, neighbour{first, oneHop, place})

@@ -5,11 +5,11 @@ import "strings"
 // relatedMost is how many neighbours a rule names.
 const relatedMost = 6
 
-// hit is a candidate as the answer shows it.
-func (s *search) hit(at int) Hit {
+// hit writes a candidate as the answer shows it.
+func (s *search) hit(h *Hit, at int) {
 	c := &s.pool[at]
 	doc := &s.ix.docs[c.doc]
-	h := Hit{
+	*h = Hit{
 		ID: doc.Rule.ID, Type: doc.Type, Score: c.score, Tier: c.tier, Probability: c.probability,
 		Conflicts: c.leftOut, Rule: doc.Rule,
 		Why: Why{
@@ -22,7 +22,6 @@ func (s *search) hit(at int) Hit {
 			h.Why.Terms = append(h.Why.Terms, Term(part))
 		}
 	}
-	return h
 }
 
 // relatedLine names the retrievable rules beside a document, by id. Counting its

@@ -57,28 +57,34 @@ type Options struct {
 
 // Index is an immutable snapshot that answers queries.
 type Index struct {
-	opt      Options
-	docs     []Document // by id
-	ids      map[string]int32
-	titles   map[string]bool // folded, for exact names
-	kinds    []kind
-	words    *lexical.Index
-	vectors  VectorIndex
-	graph    graph
-	related  []atomic.Pointer[piece] // rendered RELATED lines, filled on first use
-	band     Block
-	info     Info
-	embedder string
-	rooms    sync.Pool // of *room
+	opt     Options
+	docs    []Document // by id
+	ids     map[string]int32
+	titles  map[string]bool // folded, for exact names
+	kinds   []kind
+	words   *lexical.Index
+	vectors VectorIndex
+	graph   graph
+	// abstractions of each member
+	abstractions map[int32][]int32
+	related      []atomic.Pointer[piece] // rendered RELATED lines, filled on first use
+	band         Block
+	info         Info
+	embedder     string
+	own          Profile   // fitted on the embedder
+	rooms        sync.Pool // of *room
 
 	calibration calibration
 }
 
-// kind is what filters look at.
+// kind is what filters and ranking look at, for every candidate.
 type kind struct {
 	domain      string // folded
 	node        string // folded type
-	retrievable bool   // not always on, superseded, or contradicting the mandatory band
+	retrievable bool   // of a type that is, and not always on, superseded, or contradicting the mandatory band
+	provisional bool
+	severity    float64 // priors
+	confidence  float64
 }
 
 // NewIndex builds a snapshot. The order of docs does not matter. Mandatory
@@ -91,7 +97,7 @@ func NewIndex(docs []Document, opt Options) (*Index, error) {
 		opt: opt, docs: docs, ids: make(map[string]int32, len(docs)), titles: make(map[string]bool, len(docs)),
 		kinds: make([]kind, len(docs)), related: make([]atomic.Pointer[piece], len(docs)), embedder: EmbedderNone,
 	}
-	ix.rooms.New = func() any { return &room{places: make([]int32, len(docs))} }
+	ix.rooms.New = func() any { return newRoom(len(docs)) }
 	for i := range docs {
 		id := fold(docs[i].Rule.ID)
 		if id == "" {
@@ -103,6 +109,7 @@ func NewIndex(docs []Document, opt Options) (*Index, error) {
 		ix.ids[id] = int32(i)
 	}
 	ix.graph = newGraph(docs, ix.ids)
+	ix.abstractions = abstractionsOf(docs, ix.ids, ix.graph.superseded)
 	ix.classify()
 	ix.band = renderBand(ix.bandDocuments())
 
@@ -121,6 +128,7 @@ func NewIndex(docs []Document, opt Options) (*Index, error) {
 	if err := ix.embed(); err != nil {
 		return nil, err
 	}
+	ix.own = ix.embedderProfile()
 	ix.calibrate()
 	ix.info.Version, ix.info.BuiltAt = ix.fingerprint(), opt.BuiltAt
 	return ix, nil
@@ -131,8 +139,9 @@ func (ix *Index) classify() {
 	for i := range ix.docs {
 		doc := &ix.docs[i]
 		ix.kinds[i] = kind{
-			domain: fold(doc.Rule.Domain), node: fold(doc.Type),
-			retrievable: !doc.AlwaysOn() && !ix.graph.superseded[i] && !ix.contradictsBand(int32(i)),
+			domain: fold(doc.Rule.Domain), node: fold(doc.Type), provisional: provisional(&doc.Rule),
+			severity: severity(&doc.Rule), confidence: confidence(&doc.Rule),
+			retrievable: doc.Rule.Type.Retrievable() && !doc.AlwaysOn() && !ix.graph.superseded[i] && !ix.contradictsBand(int32(i)),
 		}
 	}
 }

@@ -16,7 +16,7 @@ const rrfK = 60
 // passOne scores without the graph and judges relevance.
 func (s *search) passOne() {
 	s.score()
-	s.firstPass = s.sorted(func(c *candidate) float64 { return c.score })
+	s.firstPass = s.sorted(0)
 	for place, at := range s.firstPass {
 		s.pool[at].ranks.Pass1 = place + 1
 	}
@@ -91,24 +91,43 @@ func (p Profile) convex(c *candidate, maxBM25, low, high float64) float64 {
 	return float64((1-p.Graph)*relevance*prior/most) + float64(p.Graph*c.graph)
 }
 
+// ranked is a candidate as it is sorted.
+type ranked struct {
+	pin int // order of named documents; the others come after all of them
+	key float64
+	doc int32
+	at  int32 // place in the pool
+}
+
 // sorted lists the places in the pool, best first: named documents in the order
-// of the text, then by key, ties by id.
-func (s *search) sorted(key func(*candidate) float64) []int {
-	order := make([]int, len(s.pool))
-	keys := make([]float64, len(s.pool))
-	for i := range order {
-		order[i], keys[i] = i, key(&s.pool[i])
-	}
-	slices.SortFunc(order, func(i, j int) int {
-		a, b := &s.pool[i], &s.pool[j]
-		if a.pinned != b.pinned {
-			return cmp.Compare(pinOrder(a), pinOrder(b))
+// of the text, then by score, ties by id. In the second pass, numbered 1,
+// provisional rules yield at near ties.
+func (s *search) sorted(pass int) []int {
+	keys := s.ranked[:0]
+	for i := range s.pool {
+		c := &s.pool[i]
+		r := ranked{pin: pinOrder(c), key: c.score, doc: c.doc, at: int32(i)}
+		if pass == 1 && s.ix.kinds[c.doc].provisional {
+			r.key -= nearTie
 		}
-		if keys[i] != keys[j] {
-			return cmp.Compare(keys[j], keys[i])
+		keys = append(keys, r)
+	}
+	slices.SortFunc(keys, func(a, b ranked) int {
+		switch {
+		case a.pin != b.pin:
+			return cmp.Compare(a.pin, b.pin)
+		case a.key > b.key:
+			return -1
+		case a.key < b.key:
+			return 1
 		}
 		return cmp.Compare(a.doc, b.doc) // documents are numbered by id
 	})
+	order := s.orders[pass][:0]
+	for _, r := range keys {
+		order = append(order, int(r.at))
+	}
+	s.ranked, s.orders[pass] = keys, order
 	return order
 }
 
@@ -122,12 +141,7 @@ func pinOrder(c *candidate) int {
 // rank is pass two: it scores with the graph, orders, and picks what to answer.
 func (s *search) rank() []int {
 	s.score()
-	order := s.sorted(func(c *candidate) float64 {
-		if provisional(&s.ix.docs[c.doc].Rule) {
-			return c.score - nearTie
-		}
-		return c.score
-	})
+	order := s.sorted(1)
 	s.stick(order)
 	order = s.relevant(order)
 	order = s.withoutConflicts(order)
@@ -164,12 +178,15 @@ func (s *search) stick(order []int) {
 // mayPass tells whether b, ranked just below a, is near enough to go first. A
 // named rule is never passed, and a provisional one never passes a person's.
 func (s *search) mayPass(a, b *candidate) bool {
-	yields := provisional(&s.ix.docs[b.doc].Rule) && !provisional(&s.ix.docs[a.doc].Rule)
+	yields := s.ix.kinds[b.doc].provisional && !s.ix.kinds[a.doc].provisional
 	return a.pinned == 0 && b.pinned == 0 && !yields && math.Abs(a.score-b.score) < nearTie
 }
 
 // wanted is the order asked for at near ties: preferred rules, then the last answer's.
 func (s *search) wanted() map[int32]int {
+	if len(s.q.Prefer)+len(s.q.Previous) == 0 {
+		return nil
+	}
 	wanted := make(map[int32]int)
 	for _, ids := range [][]string{s.q.Prefer, s.q.Previous} {
 		for _, id := range ids {
@@ -188,7 +205,7 @@ func (s *search) wanted() map[int32]int {
 // better ranked, stays, and the other is named beside it.
 func (s *search) withoutConflicts(order []int) []int {
 	limit := s.limit()
-	var chosen []int
+	chosen := make([]int, 0, min(limit, len(order)))
 	for _, at := range order {
 		if len(chosen) == limit {
 			break

@@ -34,77 +34,108 @@ const (
 	numSegments
 )
 
-// render writes one segment of a rule.
-func (s segment) render(r *schemas.Rule) string {
+// render is one segment of a rule.
+func (s segment) render(r *schemas.Rule) string { return string(s.append(nil, r)) }
+
+// append writes one segment of a rule.
+func (s segment) append(b []byte, r *schemas.Rule) []byte {
 	switch s {
 	case segTitle:
-		return titleLine(r)
+		return appendTitle(b, r)
 	case segWhen:
-		return labelled("WHEN: ", r.Trigger)
+		return appendLabelled(b, "WHEN: ", r.Trigger)
 	case segRule:
-		return labelled("RULE: ", r.Statement)
+		return appendLabelled(b, "RULE: ", r.Statement)
 	case segViolation:
-		return indented("VIOLATION:\n", r.Violation)
+		return appendIndented(b, "VIOLATION:\n", r.Violation)
 	case segCorrect:
-		return shownDetail(r) + indented("CORRECT:\n", r.PassExample)
+		return appendIndented(append(b, shownDetail(r)...), "CORRECT:\n", r.PassExample)
 	case segWhy:
-		return labelled("WHY: ", r.Rationale)
+		return appendLabelled(b, "WHY: ", r.Rationale)
 	case numSegments:
 	}
-	return ""
+	return b
 }
 
-// titleLine is "[GO-ERR-001] Wrap an error once (high, human, go)".
-func titleLine(r *schemas.Rule) string {
-	var b strings.Builder
-	b.WriteString("[" + oneLine(r.ID) + "] ")
-	if title := oneLine(r.Title); title != "" {
-		b.WriteString(title + " ")
+// appendTitle writes "[GO-ERR-001] Wrap an error once (high, human, go)".
+func appendTitle(b []byte, r *schemas.Rule) []byte {
+	b = append(appendOneLine(append(b, '['), r.ID), "] "...)
+	before := len(b)
+	if b = appendOneLine(b, r.Title); len(b) > before {
+		b = append(b, ' ')
 	}
-	b.WriteString("(" + nodeKind(r) + oneLine(r.Severity) + ", " + oneLine(authority(r)))
-	if domain := oneLine(r.Domain); domain != "" {
-		b.WriteString(", " + domain)
+	b = append(append(b, '('), nodeKind(r)...)
+	b = append(appendOneLine(b, r.Severity), ", "...)
+	b = appendOneLine(b, authority(r))
+	before = len(b)
+	b = append(b, ", "...)
+	if b = appendOneLine(b, r.Domain); len(b) == before+2 {
+		b = b[:before]
 	}
-	b.WriteString(")\n")
-	return b.String()
+	return append(b, ")\n"...)
 }
 
 // scoreLine costs the same whatever the score: the encoding has a token for
 // every run of three digits.
-func scoreLine(score float64) string {
-	return "SCORE: " + strconv.FormatFloat(min(max(score, 0), 1), 'f', 3, 64) + "\n"
+func scoreLine(score float64) string { return string(appendScore(nil, score)) }
+
+func appendScore(b []byte, score float64) []byte {
+	b = strconv.AppendFloat(append(b, "SCORE: "...), min(max(score, 0), 1), 'f', 3, 64)
+	return append(b, '\n')
 }
 
-func labelled(label, text string) string {
-	text = oneLine(text)
-	if text == "" {
-		return ""
+func labelled(label, text string) string { return string(appendLabelled(nil, label, text)) }
+
+func appendLabelled(b []byte, label, text string) []byte {
+	before := len(b)
+	b = append(b, label...)
+	start := len(b)
+	if b = appendOneLine(b, text); len(b) == start {
+		return b[:before]
 	}
-	return label + text + "\n"
+	return append(b, '\n')
 }
 
-// indented keeps a text's lines, each behind four spaces, without the blank
-// ones at its ends.
-func indented(label, text string) string {
-	lines := strings.Split(strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n"), "\n")
-	for len(lines) > 0 && strings.TrimSpace(lines[0]) == "" {
-		lines = lines[1:]
-	}
-	for len(lines) > 0 && strings.TrimSpace(lines[len(lines)-1]) == "" {
-		lines = lines[:len(lines)-1]
-	}
-	if len(lines) == 0 {
-		return ""
-	}
-	var b strings.Builder
-	b.WriteString(label)
-	for _, line := range lines {
-		if line = strings.TrimRight(line, " \t"); line != "" {
-			b.WriteString("    " + line)
+func indented(label, text string) string { return string(appendIndented(nil, label, text)) }
+
+// appendIndented keeps a text's lines, each behind four spaces, without the
+// blank ones at its ends.
+func appendIndented(b []byte, label, text string) []byte {
+	before := len(b)
+	end := before // of the last line that is not blank
+	for text != "" {
+		var line string
+		line, text = cutLine(text)
+		blank := strings.TrimSpace(line) == ""
+		if end == before {
+			if blank {
+				continue
+			}
+			b = append(b, label...)
 		}
-		b.WriteByte('\n')
+		if line = strings.TrimRight(line, " \t"); line != "" {
+			b = append(append(b, "    "...), line...)
+		}
+		b = append(b, '\n')
+		if !blank {
+			end = len(b)
+		}
 	}
-	return b.String()
+	return b[:end]
+}
+
+// cutLine takes a line off a text: they end in a line feed, a carriage return,
+// or both.
+func cutLine(text string) (line, rest string) {
+	at := strings.IndexAny(text, "\r\n")
+	if at < 0 {
+		return text, ""
+	}
+	rest = text[at+1:]
+	if text[at] == '\r' && rest != "" && rest[0] == '\n' {
+		rest = rest[1:]
+	}
+	return text[:at], rest
 }
 
 // oneLine joins a text's words with single spaces.
@@ -113,6 +144,20 @@ func oneLine(text string) string {
 		return text
 	}
 	return strings.Join(strings.Fields(text), " ")
+}
+
+func appendOneLine(b []byte, text string) []byte {
+	if isOneLine(text) {
+		return append(b, text...)
+	}
+	before := len(b)
+	for word := range strings.FieldsSeq(text) {
+		if len(b) > before {
+			b = append(b, ' ')
+		}
+		b = append(b, word...)
+	}
+	return b
 }
 
 // isOneLine spares the usual text, which is plain and already joined, a copy.

@@ -24,6 +24,9 @@ const (
 	StageRender  = "render"
 )
 
+// stages is how many there are.
+const stages = 6
+
 // candidate is a document on its way through the pipeline.
 type candidate struct {
 	doc         int32
@@ -40,24 +43,9 @@ type candidate struct {
 	leftOut     []string
 }
 
-// room is the memory a query works in, kept for the next one.
-type room struct {
-	pool   []candidate
-	places []int32
-}
-
-// vacate gives the room back empty. A query takes nothing of it along.
-func (ix *Index) vacate(r *room, pool []candidate) {
-	for i := range pool {
-		r.places[pool[i].doc] = 0
-	}
-	clear(pool)
-	r.pool = pool
-	ix.rooms.Put(r)
-}
-
 // search is one query under way.
 type search struct {
+	*room
 	ix      *Index
 	q       Query
 	answer  Answer
@@ -67,8 +55,6 @@ type search struct {
 	named   []int32
 	vector  []float32
 	keep    func(int32) bool
-	pool    []candidate
-	places  []int32 // of the documents in pool, from 1; 0 is not there
 	// firstPass is the order of pass one, as places in pool.
 	firstPass []int
 	topCosine float64
@@ -79,14 +65,13 @@ type search struct {
 // Search answers a query. It is a function of the index, the query and what
 // [Options].Confidence answers; only the durations come from the clock.
 func (ix *Index) Search(q Query) Answer {
-	room := ix.rooms.Get().(*room)
-	s := search{ix: ix, q: q, pool: room.pool[:0], places: room.places}
-	defer func() { ix.vacate(room, s.pool) }()
+	s := search{ix: ix, q: q, room: ix.rooms.Get().(*room)}
+	defer ix.vacate(s.room)
 	s.started = s.now()
 	s.lap = s.started
 	s.answer = Answer{
 		Rules: []Hit{}, Tier: TierNothing, Embedder: ix.embedder, Problem: ix.opt.EmbedderProblem, Index: ix.info,
-		Encoding: Encoding, Budget: budget(q.BudgetTokens), Stages: []Stage{},
+		Encoding: Encoding, Budget: budget(q.BudgetTokens), Stages: make([]Stage, 0, stages),
 	}
 	s.answer.Mode = mode(s.answer.Budget)
 	s.text = queryText(q.Text)
@@ -98,7 +83,7 @@ func (ix *Index) Search(q Query) Answer {
 	s.vectors()
 	s.passOne()
 	s.neighbours()
-	chosen := s.rank()
+	chosen := s.abstract(s.rank())
 	s.render(chosen)
 	return s.answer
 }
@@ -138,7 +123,10 @@ func (s *search) embed() {
 func (s *search) filter() func(int32) bool {
 	ix := s.ix
 	domains, nodes := foldSet(s.q.Domains), foldSet(s.q.NodeTypes)
-	out := make(map[int32]bool)
+	var out map[int32]bool
+	if len(s.q.Shown)+len(s.q.Exclude) > 0 {
+		out = make(map[int32]bool)
+	}
 	for _, id := range s.q.Shown {
 		if doc, ok := ix.ids[fold(id)]; ok {
 			out[doc] = true
@@ -155,11 +143,14 @@ func (s *search) filter() func(int32) bool {
 	return func(doc int32) bool {
 		k := &ix.kinds[doc]
 		return k.retrievable && (len(domains) == 0 || k.domain == "" || domains[k.domain]) &&
-			(len(nodes) == 0 || nodes[k.node]) && !out[doc]
+			(len(nodes) == 0 || nodes[k.node]) && (len(out) == 0 || !out[doc])
 	}
 }
 
 func foldSet(names []string) map[string]bool {
+	if len(names) == 0 {
+		return nil
+	}
 	set := make(map[string]bool, len(names))
 	for _, name := range names {
 		if name = fold(name); name != "" {
@@ -213,11 +204,16 @@ func (s *search) nearest(k int) []vector.Match {
 	if !ok {
 		return s.ix.vectors.Nearest(s.vector, k, s.keep)
 	}
-	known := make([]int32, len(s.pool))
-	for i := range s.pool {
-		known[i] = s.pool[i].doc
+	return ix.NearestBeside(s.vector, k, s.keep, s.pooled(0))
+}
+
+// pooled lists the documents of the pool from a place on, until the next call.
+func (s *search) pooled(from int) []int32 {
+	s.docs = s.docs[:0]
+	for i := range s.pool[from:] {
+		s.docs = append(s.docs, s.pool[from+i].doc)
 	}
-	return ix.NearestBeside(s.vector, k, s.keep, known)
+	return s.docs
 }
 
 // cosines fills those of the pool from a place on.
@@ -225,13 +221,10 @@ func (s *search) cosines(from int) {
 	if s.vector == nil || from == len(s.pool) {
 		return
 	}
-	docs := make([]int32, 0, 128)
-	for i := range s.pool[from:] {
-		docs = append(docs, s.pool[from+i].doc)
-	}
-	out := make([]float64, len(docs))
-	s.ix.vectors.Cosines(s.vector, docs, out)
-	for i, cosine := range out {
+	docs := s.pooled(from)
+	s.numbers = slices.Grow(s.numbers[:0], len(docs))[:len(docs)]
+	s.ix.vectors.Cosines(s.vector, docs, s.numbers)
+	for i, cosine := range s.numbers {
 		s.pool[from+i].cosine = cosine
 	}
 }
@@ -239,16 +232,21 @@ func (s *search) cosines(from int) {
 // neighbours adds what lies near the three best rules a person stands behind,
 // and tells every candidate how near it is.
 func (s *search) neighbours() {
-	var seeds []int32
-	var relevant []float64 // the seeds' probabilities, before any is lifted by another
+	seeds := make([]int32, 0, seedCount)
+	var relevant [seedCount]float64 // the seeds' probabilities, before any is lifted by another
 	for _, at := range s.firstPass {
 		c := &s.pool[at]
-		if len(seeds) < seedCount && !provisional(&s.ix.docs[c.doc].Rule) {
-			seeds, relevant = append(seeds, c.doc), append(relevant, c.probability)
+		if len(seeds) == seedCount {
+			break
+		}
+		if !s.ix.kinds[c.doc].provisional {
+			relevant[len(seeds)] = c.probability
+			seeds = append(seeds, c.doc)
 		}
 	}
 	added, known := 0, len(s.pool)
-	for _, n := range s.ix.graph.neighbours(seeds) {
+	s.near = s.ix.graph.neighbours(s.near[:0], seeds)
+	for _, n := range s.near {
 		if s.places[n.doc] == 0 {
 			if added == graphCandidates || !s.keep(n.doc) {
 				continue
@@ -269,10 +267,10 @@ func (s *search) candidate(doc int32) *candidate {
 	if at := s.places[doc]; at > 0 {
 		return &s.pool[at-1]
 	}
-	rule := &s.ix.docs[doc].Rule
-	c := candidate{doc: doc, severity: severity(rule), confidence: confidence(rule)}
+	k := &s.ix.kinds[doc]
+	c := candidate{doc: doc, severity: k.severity, confidence: k.confidence}
 	if s.ix.opt.Confidence != nil {
-		if ratio, graduated := s.ix.opt.Confidence(rule.ID); graduated {
+		if ratio, graduated := s.ix.opt.Confidence(s.ix.docs[doc].Rule.ID); graduated {
 			c.confidence = min(max(ratio, 0), 1)
 		}
 	}

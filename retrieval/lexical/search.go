@@ -33,12 +33,13 @@ type queryTerm struct {
 // however often the text repeats it (k3 = 0).
 func (ix *Index) Resolve(text string) Query {
 	var q Query
-	seen := make(map[string]bool)
-	for _, term := range Analyse(text) {
-		if seen[term.Text] {
+	terms := Analyse(text)
+	q.terms = make([]queryTerm, 0, min(len(terms), maxQueryTerms))
+	seen := newSet(len(terms))
+	for i, term := range terms {
+		if seen.has(terms[:i], term.Text) {
 			continue
 		}
-		seen[term.Text] = true
 		if !term.Whole {
 			q.words++
 		}
@@ -63,6 +64,29 @@ func (ix *Index) Resolve(text string) Query {
 		q.terms = q.terms[:maxQueryTerms]
 	}
 	return q
+}
+
+// set tells which terms came before: for a few, looking at them is quicker than
+// hashing.
+type set map[string]bool
+
+const fewTerms = 24
+
+func newSet(terms int) set {
+	if terms <= fewTerms {
+		return nil
+	}
+	return make(set, terms)
+}
+
+// has tells whether the text is among the earlier terms, and takes it in.
+func (s set) has(earlier []Term, text string) bool {
+	if s == nil {
+		return slices.ContainsFunc(earlier, func(t Term) bool { return t.Text == text })
+	}
+	known := s[text]
+	s[text] = true
+	return known
 }
 
 // Known is the number of the query's distinct terms that the index holds.
@@ -102,6 +126,16 @@ func (ix *Index) Search(q Query, k int, keep func(doc int32) bool) []Match {
 	}
 	acc := ix.scratch.Get().(*accumulator)
 	defer ix.scratch.Put(acc)
+	postings := 0
+	for _, term := range q.terms {
+		postings += len(term.list.docs)
+	}
+	if postings*sparse < ix.size {
+		for _, term := range q.terms {
+			acc.addSparse(term.list)
+		}
+		return acc.bestTouched(k, keep)
+	}
 	for _, term := range q.terms {
 		acc.add(term.list)
 	}
@@ -152,52 +186,81 @@ func (q Query) Coverage(doc int32) float64 {
 	return min(held/q.mass, 1)
 }
 
-// accumulator sums scores per document and remembers which it touched, so
-// that clearing costs no more than searching did.
+// sparse is how many documents may be passed over for the price of remembering
+// one that is touched, which no processor predicts.
+const sparse = 8
+
+// accumulator sums scores per document; all are zero between searches. Where a
+// query touches few documents it remembers which, so that clearing costs no more
+// than searching did.
 type accumulator struct {
 	scores  []float64
 	touched []int32
 }
 
 func (a *accumulator) add(list *postings) {
-	impacts := list.impacts
+	scores, impacts := a.scores, list.impacts[:len(list.docs)]
+	for i, doc := range list.docs {
+		scores[doc] += impacts[i]
+	}
+}
+
+func (a *accumulator) addSparse(list *postings) {
 	for i, doc := range list.docs {
 		score := a.scores[doc]
 		if score == 0 {
 			a.touched = append(a.touched, doc)
 		}
-		a.scores[doc] = score + impacts[i]
+		a.scores[doc] = score + list.impacts[i]
 	}
 }
 
 // best empties the accumulator into the k best matches.
 func (a *accumulator) best(k int, keep func(int32) bool) []Match {
+	top := make([]Match, 0, min(k, len(a.scores)))
+	worst := 0.0 // what a score must surpass: of equals the first stays
+	for doc, score := range a.scores {
+		if score <= worst || keep != nil && !keep(int32(doc)) {
+			continue
+		}
+		if top = insert(top, k, Match{int32(doc), score}); len(top) == k {
+			worst = top[k-1].Score
+		}
+	}
+	clear(a.scores)
+	return top
+}
+
+// bestTouched is best after addSparse.
+func (a *accumulator) bestTouched(k int, keep func(int32) bool) []Match {
 	top := make([]Match, 0, min(k, len(a.touched)))
 	for _, doc := range a.touched {
 		m := Match{Doc: doc, Score: a.scores[doc]}
 		a.scores[doc] = 0
-		if len(top) == k && order(m, top[k-1]) > 0 {
+		if len(top) == k && !before(m, top[k-1]) || keep != nil && !keep(doc) {
 			continue
 		}
-		if keep != nil && !keep(doc) {
-			continue
-		}
-		if len(top) == k {
-			top = top[:k-1]
-		}
-		at, _ := slices.BinarySearchFunc(top, m, order)
-		top = slices.Insert(top, at, m)
+		top = insert(top, k, m)
 	}
 	a.touched = a.touched[:0]
 	return top
 }
 
-func order(a, b Match) int {
-	if a.Score != b.Score {
-		return cmp.Compare(b.Score, a.Score)
+// insert puts a match in its place among the k best, which it is one of.
+func insert(top []Match, k int, m Match) []Match {
+	if len(top) == k {
+		top = top[:k-1]
 	}
-	return cmp.Compare(a.Doc, b.Doc)
+	at := len(top)
+	top = append(top, m)
+	for ; at > 0 && before(m, top[at-1]); at-- {
+		top[at] = top[at-1]
+	}
+	top[at] = m
+	return top
 }
+
+func before(a, b Match) bool { return a.Score > b.Score || a.Score == b.Score && a.Doc < b.Doc }
 
 // Without judges the query against a document that lacks some of its words: the
 // score and coverage it would have among these documents if the counts were
