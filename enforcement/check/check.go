@@ -180,7 +180,7 @@ func (s *Set) Rules(name string, content []byte) []string {
 //
 // A finding of a query that spans lines counts when one of its lines changed.
 func (s *Set) Run(name string, content []byte, changed []Range) []Finding {
-	if len(content) > MaxBytes || changed != nil && len(changed) == 0 || binary(content) {
+	if len(content) > MaxBytes || changed != nil && len(changed) == 0 || isBinary(content) {
 		return nil
 	}
 	name = clean(name)
@@ -261,8 +261,8 @@ func clean(name string) string {
 	return strings.TrimPrefix(path.Clean(strings.ReplaceAll(name, `\`, "/")), "./")
 }
 
-// binary says that this is no text. Git looks for a zero byte in the same
+// isBinary says that this is no text. Git looks for a zero byte in the same
 // stretch.
-func binary(content []byte) bool {
+func isBinary(content []byte) bool {
 	return bytes.IndexByte(content[:min(len(content), 8000)], 0) >= 0
 }

@@ -57,6 +57,7 @@ func newTokenEngine(language, main string, clauses []clause, h holes) (engine, e
 		if err != nil {
 			return nil, err
 		}
+		p.call = false // a condition may name a declaration
 		e.clauses = append(e.clauses, tokenClause{place: c.place, negate: c.negate, pattern: p})
 	}
 	return e, nil
@@ -153,6 +154,9 @@ var expressionAfter = words("return await new throw else in of typeof yield case
 // and no declaration; an operand does not begin in the middle of one.
 func (m *tokenMatch) at(p *tokenPattern, i int) int {
 	first := &p.elements[0]
+	if m.tokens[i].kind == newline {
+		return -1
+	}
 	if first.hole == nil {
 		if !m.same(first, i) {
 			return -1
@@ -163,7 +167,7 @@ func (m *tokenMatch) at(p *tokenPattern, i int) int {
 		if p.call && i > 0 && m.tokens[i-1].kind == word && !expressionAfter[string(m.text(i-1))] {
 			return -1
 		}
-	} else if !first.hole.rest && (m.is(i-1, ".") || m.is(i-1, "?.") || m.is(i-1, "->") || m.is(i-1, "::")) {
+	} else if !first.hole.rest && m.midOperand(i) {
 		return -1
 	}
 	end := m.elements(p.elements, i, p.lines)
@@ -171,6 +175,29 @@ func (m *tokenMatch) at(p *tokenPattern, i int) int {
 		return -1
 	}
 	return end
+}
+
+// midOperand tells whether a token goes on with an expression: selected from
+// something, or the brackets of a call or an index.
+func (m *tokenMatch) midOperand(i int) bool {
+	if i == 0 {
+		return false
+	}
+	switch string(m.text(i - 1)) {
+	case ".", "?.", "->", "::":
+		return true
+	}
+	if !m.is(i, "(") && !m.is(i, "[") {
+		return false
+	}
+	switch before := m.tokens[i-1]; before.kind {
+	case word:
+		return !expressionAfter[string(m.text(i-1))] || m.is(i-2, ".")
+	case punct:
+		return m.is(i-1, ")") || m.is(i-1, "]")
+	default:
+		return before.kind == literal
+	}
 }
 
 // same compares one token with one of the pattern.

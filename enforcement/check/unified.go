@@ -23,7 +23,7 @@ type FileDiff struct {
 // between and after the files is passed over. Git's prefixes of paths (a/ and
 // b/, or its mnemonic ones) are taken off.
 func ParseDiff(diff string) ([]FileDiff, error) {
-	p := diffParser{lines: strings.Split(diff, "\n")}
+	p := diffParser{lines: strings.Split(strings.TrimSuffix(diff, "\n"), "\n")}
 	for p.at < len(p.lines) {
 		if err := p.next(); err != nil {
 			return nil, fmt.Errorf("%w: line %d: %w", ErrDiff, p.at+1, err)
@@ -192,10 +192,12 @@ func spanOf(field string, sign byte) (first, count int, err error) {
 // pathOf reads the path of a --- or +++ line: quoted, or up to a tab, after
 // which diff writes the time.
 func pathOf(s string) string {
-	if !strings.HasPrefix(s, `"`) {
-		s, _, _ = strings.Cut(s, "\t")
+	if strings.HasPrefix(s, `"`) {
+		path, _ := cutPath(s)
+		return path
 	}
-	return unquote(s)
+	s, _, _ = strings.Cut(s, "\t")
+	return s
 }
 
 // stripped takes the prefixes off a pair of paths and empties /dev/null.
