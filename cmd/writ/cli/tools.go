@@ -4,6 +4,8 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"os/signal"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -36,7 +38,9 @@ func (a *app) toolCommand(name, short, example string) *cobra.Command {
 			if len(args) == 1 && (args[0] == "--help" || args[0] == "-h" || args[0] == "help") || len(args) == 0 {
 				return cmd.Help()
 			}
-			program := exec.CommandContext(cmd.Context(), writd, append([]string{name}, args...)...)
+			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+			defer stop()
+			program := exec.CommandContext(ctx, writd, append([]string{name}, args...)...)
 			program.Stdin, program.Stdout, program.Stderr = a.in, a.out, a.err
 			program.Dir, program.Env = a.env.Dir, a.env.Vars
 			// Told to stop, it says what it leaves behind; only then is it ended.

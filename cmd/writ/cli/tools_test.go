@@ -1,0 +1,59 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"testing"
+)
+
+// Started with this variable the test program plays a tool of writd that works
+// until it is told to stop.
+const waitsVariable = "WRIT_TEST_TOOL_WAITS"
+
+func init() {
+	if os.Getenv(waitsVariable) == "" {
+		return
+	}
+	told := make(chan os.Signal, 1)
+	signal.Notify(told, os.Interrupt)
+	fmt.Println("working on", os.Args[1:])
+	<-told
+	fmt.Println("stopped in order")
+	os.Exit(7)
+}
+
+// A tool that is told to stop has the last word, and the exit status.
+func TestToolsAreToldToStop(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows cannot interrupt one process; the tool is ended there")
+	}
+	executable, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := Env{Vars: append(os.Environ(), "WRITD="+executable, waitsVariable+"=1"), Dir: t.TempDir(), Executable: executable}
+	ctx, cancel := context.WithCancel(t.Context())
+	reader, writer := io.Pipe()
+	var last string
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		for lines := bufio.NewScanner(reader); lines.Scan(); {
+			last = lines.Text()
+			cancel()
+		}
+	}()
+	var errs bytes.Buffer
+	code := Run(ctx, []string{"model", "list", "--json"}, nil, writer, &errs, env)
+	_ = writer.Close()
+	<-read
+	if code != 7 || last != "stopped in order" {
+		t.Errorf("%d %q %s", code, last, errs.String())
+	}
+}
