@@ -39,42 +39,70 @@ func New(docs []Fields) *Index {
 	ix.scratch.New = func() any { return &accumulator{scores: make([]float64, ix.size)} }
 	ix.unknown = idf(len(docs), 0)
 	ix.averages = averageLengths(docs)
-	for doc := range docs {
-		ix.add(int32(doc), &docs[doc], ix.averages)
-	}
+	ix.fill(docs, ix.number(docs))
 	for i := range ix.lists {
 		list := &ix.lists[i]
 		list.idf = idf(len(docs), len(list.docs))
 		for p, frequency := range list.impacts {
 			list.impacts[p] = list.idf * frequency * (K1 + 1) / (frequency + K1)
 		}
-		ix.postings += len(list.docs)
 	}
 	return ix
 }
 
-// add puts the document's boosted, length-normalised frequencies on its terms'
-// lists; New saturates them when all are there.
-func (ix *Index) add(doc int32, fields *Fields, averages [NumFields]float64) {
-	for field, counts := range fields {
-		if len(counts) == 0 {
-			continue
-		}
-		norm := 1 - B + float64(B*length(counts)/averages[field])
-		for _, c := range counts {
-			ix.list(c.Term).add(doc, Boosts[field]*float64(c.N)/norm)
+// number makes every term's list, long enough for its documents, and returns the
+// places of all terms of all fields of all documents, in this order.
+func (ix *Index) number(docs []Fields) []int32 {
+	total := 0
+	for doc := range docs {
+		for _, counts := range docs[doc] {
+			total += len(counts)
 		}
 	}
+	places := make([]int32, 0, total)
+	var sizes, last []int32 // per term: how many documents, and the one counted last
+	for doc := range docs {
+		for _, counts := range docs[doc] {
+			for _, c := range counts {
+				at, ok := ix.terms[c.Term]
+				if !ok {
+					at = int32(len(sizes))
+					ix.terms[c.Term] = at
+					sizes, last = append(sizes, 0), append(last, -1)
+				}
+				if last[at] != int32(doc) {
+					last[at] = int32(doc)
+					sizes[at]++
+					ix.postings++
+				}
+				places = append(places, at)
+			}
+		}
+	}
+	ix.lists = make([]postings, len(sizes))
+	numbers, impacts := make([]int32, ix.postings), make([]float64, ix.postings)
+	for at, n := range sizes {
+		ix.lists[at] = postings{docs: numbers[:0:n], impacts: impacts[:0:n]}
+		numbers, impacts = numbers[n:], impacts[n:]
+	}
+	return places
 }
 
-func (ix *Index) list(term string) *postings {
-	at, ok := ix.terms[term]
-	if !ok {
-		at = int32(len(ix.lists))
-		ix.terms[term] = at
-		ix.lists = append(ix.lists, postings{})
+// fill puts the documents' boosted, length-normalised frequencies on their
+// terms' lists; New saturates them when all are there.
+func (ix *Index) fill(docs []Fields, places []int32) {
+	for doc := range docs {
+		for field, counts := range docs[doc] {
+			if len(counts) == 0 {
+				continue
+			}
+			norm := 1 - B + float64(B*length(counts)/ix.averages[field])
+			for i, c := range counts {
+				ix.lists[places[i]].add(int32(doc), Boosts[field]*float64(c.N)/norm)
+			}
+			places = places[len(counts):]
+		}
 	}
-	return &ix.lists[at]
 }
 
 // add sums a document's fields: its number can only be the last one.

@@ -180,16 +180,16 @@ func (ix *Exact) scanMarked(s *scanning, start, end, most int, worst float32, ke
 // marked lists the views whose bits are set.
 func (s *scanning) marked(start, end int) []int32 {
 	views, masks := s.picked[:0], s.masks[:(end-start+3)/4]
-	for len(masks) > 0 {
-		// Nearly all are empty: eight at a time are passed over.
-		if len(masks) >= 8 && binary.LittleEndian.Uint64(masks) == 0 {
-			masks, start = masks[8:], start+32
-			continue
+	for ; len(masks) >= 8; masks, start = masks[8:], start+32 {
+		for set := binary.LittleEndian.Uint64(masks); set != 0; set &= set - 1 {
+			at := bits.TrailingZeros64(set)
+			views = append(views, int32(start+at/8*4+at%8))
 		}
-		for mask := masks[0]; mask != 0; mask &= mask - 1 {
-			views = append(views, int32(start+bits.TrailingZeros8(mask)))
+	}
+	for ; len(masks) > 0; masks, start = masks[1:], start+4 {
+		for set := masks[0]; set != 0; set &= set - 1 {
+			views = append(views, int32(start+bits.TrailingZeros8(set)))
 		}
-		masks, start = masks[1:], start+4
 	}
 	return views
 }

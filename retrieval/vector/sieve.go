@@ -23,10 +23,10 @@ const (
 	// four levels of a normal distribution (Max, "Quantizing for minimum
 	// distortion", 1960).
 	sieveStep = 0.9957
-	// sieveSlack is in standard deviations of the estimate. One in 10,000 is
+	// sieveSlack is in standard deviations of the estimate. One in 1,000 is
 	// farther off, and then only the worst of the best is lost, of which more are
 	// kept than are wanted.
-	sieveSlack = 3.7
+	sieveSlack = 3.1
 )
 
 func newSieve(v *views) *sieve {
@@ -84,23 +84,15 @@ func hadamard(x *[sieveBlock]float32) {
 // scale and the squared length of what they are off by at that scale.
 func levels(row []byte, rotated []float32) (scale, rest float32) {
 	clear(row)
-	step := float32(sieveStep / math.Sqrt(float64(len(rotated))))
+	steps := float32(math.Sqrt(float64(len(rotated))) / sieveStep)
 	var along, square float32
 	for i, x := range rotated {
-		var code int
-		switch {
-		case x >= step:
-			code = 3
-		case x >= 0:
-			code = 2
-		case x >= -step:
-			code = 1
-		}
+		code := int32(min(max(float32(x*steps)+2, 0), 3))
 		level := float32(2*code - 3)
 		along += float32(x * level)
-		square += level * level
-		block, at := i/sieveBlock, i%sieveBlock
-		row[block*sieveRow+at%sieveRow] |= byte(code << (2 * (at / sieveRow)))
+		square += float32(level * level)
+		at := i % sieveBlock
+		row[i/sieveBlock*sieveRow+at%sieveRow] |= byte(code << (2 * (at / sieveRow)))
 	}
 	return 1 / along, max(square/float32(along*along)-1, 0)
 }
