@@ -144,6 +144,7 @@ func TestWeightsAreFoundThroughTheGraph(t *testing.T) {
 		"by its name":         {base.tensor("d.weight", twoByOne, 1, 2), nil, ""},
 		"turned":              {base.node("", "Transpose", "d.weight", "7"), nil, ""},
 		"a shared bias":       {words.tensor("e.bias", twoByOne[:4], 1).tensor("7", twoByOne, 2, 1).node("", "Identity", "d.bias", "e.bias").node("", "MatMul", "p", "x", "7").node("", "Add", "s", "p", "d.bias").node("", "MatMul", "q", "x", "9").node("", "Add", "u", "q", "e.bias"), nil, ""},
+		"a bias passed on":    {base.node("", "MatMul", "p", "x", "7").node("", "Add", "s", "p", "d.bias").node("", "Identity", "e.bias", "d.bias").node("", "MatMul", "q", "x", "9").node("", "Add", "u", "q", "e.bias"), nil, ""},
 		"no product":          {base.node("", "Add", "s", "x", "d.bias"), onnx.ErrMissing, "0 products"},
 		"two products":        {base.node("", "MatMul", "p", "x", "7").node("", "Add", "s", "p", "d.bias").node("", "MatMul", "q", "y", "7").node("", "Add", "u", "q", "d.bias"), onnx.ErrMissing, "2 products"},
 		"a computed factor":   {base.node("", "Softmax", "f", "7").node("", "MatMul", "p", "x", "f").node("", "Add", "s", "p", "d.bias"), onnx.ErrMissing, "no stored factor"},

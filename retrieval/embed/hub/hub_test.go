@@ -254,8 +254,13 @@ func TestBadServers(t *testing.T) {
 		"forbidden":    {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }, ErrServer, "403"},
 		"overloaded":   {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }, ErrServer, "later"},
 		"another part": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusPartialContent) }, ErrServer, "bytes from 0"},
-		"a web page":   {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>log in</html>")) }, ErrContent, "has 19 bytes"},
-		"wrong bytes":  {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(strings.ToUpper(weights))) }, ErrContent, "SHA-256"},
+		"bytes further on": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Range", fmt.Sprintf("bytes 9-%d/%d", len(weights)-1, len(weights)))
+			w.WriteHeader(http.StatusPartialContent)
+			_, _ = w.Write([]byte(weights[9:]))
+		}, ErrServer, "bytes 9-"},
+		"a web page":  {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>log in</html>")) }, ErrContent, "has 19 bytes"},
+		"wrong bytes": {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(strings.ToUpper(weights))) }, ErrContent, "SHA-256"},
 		"too many bytes": {func(w http.ResponseWriter, _ *http.Request) {
 			_ = http.NewResponseController(w).Flush() // so that no length is stated
 			for range 100 {
@@ -280,7 +285,7 @@ func TestBadServers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			url, _ := server(t, func(w http.ResponseWriter, r *http.Request) bool {
+			url, asked := server(t, func(w http.ResponseWriter, r *http.Request) bool {
 				if weightsOf(r) {
 					c.odd(w, r)
 				}
@@ -294,6 +299,9 @@ func TestBadServers(t *testing.T) {
 			_, _, err := Pull(t.Context(), small(), opt)
 			if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.word) {
 				t.Errorf("%v, want %v with %q", err, c.want, c.word)
+			}
+			if got := asked(); len(got) != 3 && c.word != "redirects" && !strings.HasPrefix(name, "some bytes") {
+				t.Errorf("asked again without need: %q", got)
 			}
 			absent(t, filepath.Join(dir, "small"))
 			if c.want == ErrContent {

@@ -230,6 +230,7 @@ func TestMalformedFilesAreNamed(t *testing.T) {
 		"an endless number": append(whole, bytes.Repeat([]byte{0xff}, 30)...),
 		"negative":          stored(tensor("x", 1, -1, -2).bytes(tensorRaw, floats(1, 2))),
 		"huge":              stored(tensor("x", 1, 1<<31, 2).bytes(tensorRaw, floats(1, 2))),
+		"huge, never read":  stored(tensor("x", 7, 1<<31)),
 		"overflowing":       stored(tensor("x", 1, 1<<30, 1<<30, 1<<30).bytes(tensorRaw, floats(1, 2))),
 		"to nothing":        stored(tensor("x", 1, 1<<16, 1<<16, 1<<16, 1<<16).bytes(tensorRaw, nil)),
 		"too few":           stored(tensor("x", 1, 3).bytes(tensorRaw, floats(1, 2))),
