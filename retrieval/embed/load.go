@@ -82,6 +82,7 @@ func Load(dir string, opt Options) (Embedder, error) {
 		e, err = bert.Load(dir, bert.Options{Name: name, MaxTokens: opt.MaxTokens, Portable: opt.Portable})
 	case Model2Vec:
 		e, err = model2vec.Load(dir, model2vec.Options{Name: name, MaxTokens: opt.MaxTokens})
+	case Static: // is no directory
 	}
 	if err != nil {
 		return nil, fmt.Errorf("load the model in %s: %w", dir, err)

@@ -304,7 +304,7 @@ func TestBadServers(t *testing.T) {
 				t.Errorf("asked again without need: %q", got)
 			}
 			absent(t, filepath.Join(dir, "small"))
-			if c.want == ErrContent {
+			if errors.Is(c.want, ErrContent) {
 				absent(t, filepath.Join(dir, ".small.part", "model.safetensors"))
 			}
 		})

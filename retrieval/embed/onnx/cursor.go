@@ -33,7 +33,7 @@ type window struct {
 
 // field is one field of a message: a number, or the place of its bytes.
 type field struct {
-	number protowire.Number
+	number int
 	kind   protowire.Type
 	value  uint64 // of varints and fixed numbers
 	begin  int64  // of bytes
@@ -80,7 +80,7 @@ func (c *cursor) next() (f field, ok bool, err error) {
 	if n < 0 {
 		return f, false, c.malformed(protowire.ParseError(n))
 	}
-	f.number, f.kind = number, kind
+	f.number, f.kind = int(number), kind
 	size := 0
 	switch kind {
 	case protowire.VarintType:

@@ -102,7 +102,7 @@ func (t *Tensor) keep(f field) {
 	if t.in != 0 || f.kind != protowire.BytesType {
 		t.problem = "its numbers are not in one piece"
 	}
-	t.in, t.begin, t.end = int(f.number), f.begin, f.end
+	t.in, t.begin, t.end = f.number, f.begin, f.end
 }
 
 // shape takes over the dimensions and compares them with the numbers there are;
