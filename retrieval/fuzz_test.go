@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/writbus/writ/retrieval/embed/static"
 )
 
 func FuzzSearch(f *testing.F) {
@@ -13,22 +15,28 @@ func FuzzSearch(f *testing.F) {
 	} {
 		f.Add(text, 4000, "GO-ERR-001")
 	}
-	ix := newTestIndex(f, corpusRules(), Options{})
+	e, err := static.Default()
+	if err != nil {
+		f.Fatal(err)
+	}
+	indexes := []*Index{newTestIndex(f, corpusRules(), Options{}), newTestIndex(f, corpusRules(), Options{Embedder: e})}
 	f.Fuzz(func(t *testing.T, text string, budget int, other string) {
 		q := Query{Text: text, BudgetTokens: budget, Explain: true, Previous: []string{other}, Shown: []string{other}, Domains: []string{"go", other}}
-		a := ix.Search(q)
-		checkBlock(t, a)
-		first, err := json.Marshal(a)
-		if err != nil {
-			t.Fatal(err)
-		}
-		second, err := json.Marshal(ix.Search(q))
-		if err != nil || string(first) != string(second) {
-			t.Fatalf("two answers to one query: %v\n%s\n%s", err, first, second)
-		}
-		for _, h := range a.Rules {
-			if h.Mandatory || h.Domain == "python" || h.ID == "SQL-INJ-OLD" || h.Score < 0 || h.Score > 1 || !(h.Probability >= 0 && h.Probability <= 1) {
-				t.Fatalf("%+v", h)
+		for _, ix := range indexes {
+			a := ix.Search(q)
+			checkBlock(t, a)
+			first, err := json.Marshal(a)
+			if err != nil {
+				t.Fatal(err)
+			}
+			second, err := json.Marshal(ix.Search(q))
+			if err != nil || string(first) != string(second) {
+				t.Fatalf("two answers to one query: %v\n%s\n%s", err, first, second)
+			}
+			for _, h := range a.Rules {
+				if h.Mandatory || h.Domain == "python" || h.ID == "SQL-INJ-OLD" || h.Score < 0 || h.Score > 1 || !(h.Probability >= 0 && h.Probability <= 1) {
+					t.Fatalf("%+v", h)
+				}
 			}
 		}
 	})

@@ -1,0 +1,41 @@
+package lexical
+
+import (
+	"math/rand"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// Both ways of summing scores find the same, to the bit, and leave nothing
+// behind.
+func TestSparseAndDenseSumsAgree(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := rand.New(rand.NewSource(rapid.Int64().Draw(t, "seed")))
+		docs := randomDocuments(r, rapid.IntRange(1, 60).Draw(t, "documents"))
+		docs = append(docs, docs[:len(docs)/2]...) // equal scores
+		ix := New(docs)
+		q := ix.Resolve(sentence(r, 12))
+		k := rapid.IntRange(1, 70).Draw(t, "k")
+		var keep func(int32) bool
+		if rapid.Bool().Draw(t, "filter") {
+			keep = func(doc int32) bool { return doc%3 != 1 }
+		}
+		acc := &accumulator{scores: make([]float64, len(docs))}
+		for _, term := range q.terms {
+			acc.addSparse(term.list)
+		}
+		sparse := acc.bestTouched(k, keep)
+		for _, term := range q.terms {
+			acc.add(term.list)
+		}
+		dense := acc.best(k, keep)
+		if !slices.Equal(sparse, dense) {
+			t.Fatalf("sparse %v, dense %v", sparse, dense)
+		}
+		if len(acc.touched) > 0 || slices.ContainsFunc(acc.scores, func(s float64) bool { return s != 0 }) {
+			t.Fatal("the accumulator is not empty")
+		}
+	})
+}
