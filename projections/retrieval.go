@@ -134,11 +134,10 @@ func (x *RetrievalIndex) place(v View, id string) error {
 	}
 	in := state.Status == RuleActive && !superseded
 	always := state.Rule.AlwaysShown()
-	searched := state.Rule.Type.Retrievable() || state.Rule.Type == schemas.NodeAbstraction
 	if err := put(v, idKey('m', id), in && always, func() ([]byte, error) { return json.Marshal(state.Rule) }); err != nil {
 		return err
 	}
-	return put(v, idKey('d', id), in && !always && searched, func() ([]byte, error) { return x.analyse(state.Rule) })
+	return put(v, idKey('d', id), in && !always, func() ([]byte, error) { return x.analyse(state.Rule) })
 }
 
 func hasAny(v View, prefix []byte) (bool, error) {

@@ -178,9 +178,10 @@ func (r Rule) NodeType() NodeType {
 }
 
 // AlwaysShown says whether every prompt carries this node: mandatory rules,
-// rules marked always_on, and every ForbiddenResponse.
+// rules marked always_on, and every ForbiddenResponse, but no proposal: a
+// person promotes it first.
 func (r Rule) AlwaysShown() bool {
-	return r.Mandatory || r.AlwaysOn || r.Type == NodeForbiddenResponse
+	return (r.Mandatory || r.AlwaysOn || r.Type == NodeForbiddenResponse) && r.Authority != "ai-provisional"
 }
 
 // detailFields maps a node type to its field in Rule.

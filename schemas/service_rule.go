@@ -105,11 +105,11 @@ type RuleLog struct {
 // RuleExportRequest asks for rules as files, a page at a time.
 type RuleExportRequest struct {
 	ID    string `json:"id,omitempty"`    // only this one
-	After string `json:"after,omitempty"` // id of the last one had
-	Limit int    `json:"limit,omitempty"` // 0: 500
+	After string `json:"after,omitempty"` // path of the last one had
+	Limit int    `json:"limit,omitempty"` // files; 0: 5,000
 }
 
-// RuleExportPage is sorted by id.
+// RuleExportPage is sorted by path.
 type RuleExportPage struct {
 	Files []RuleFile `json:"files"`
 	Next  string     `json:"next,omitempty"` // After of the next page, "" at the end
@@ -203,7 +203,10 @@ type CheckFile struct {
 // CheckRequest runs the rules' mechanical checks.
 type CheckRequest struct {
 	Files []CheckFile `json:"files"`
-	Rules []string    `json:"rules,omitempty"` // none is all that have a check
+	// Diff is a unified diff that says which lines of the files changed. A file
+	// that it does not name is checked as Lines says.
+	Diff  string   `json:"diff,omitempty"`
+	Rules []string `json:"rules,omitempty"` // none is all that have a check
 }
 
 // CheckFinding is a violation.

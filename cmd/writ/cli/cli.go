@@ -105,7 +105,7 @@ and keeps everything that happened in a log that can be replayed.`,
 	}
 	add(groupDaemon, a.upCommand(), a.downCommand(), a.statusCommand(), a.doctorCommand())
 	add(groupProject, a.initCommand(), a.uninstallCommand(), a.hookCommand())
-	add(groupSession, a.queryCommand(), a.ruleCommand(), a.modeCommand(), a.phaseCommand(), a.approveCommand(), a.sessionCommand())
+	add(groupSession, a.queryCommand(), a.ruleCommand(), a.checkCommand(), a.graphCommand(), a.modeCommand(), a.phaseCommand(), a.approveCommand(), a.sessionCommand())
 	add(groupLog, a.emitCommand(), a.replayCommand(), a.watchCommand())
 	add(groupOther, append(a.toolCommands(), a.versionCommand())...)
 	root.SetHelpCommandGroupID(groupOther)

@@ -31,6 +31,9 @@ type Settings struct {
 	// rules by their words alone. Load turns the name of a pulled model into its
 	// folder.
 	Embedder string `yaml:"embedder"`
+	// ShippedRules says whether the rules that come with the program are in the
+	// corpus; without them it holds your own alone.
+	ShippedRules bool `yaml:"shipped_rules"`
 	// EmbedderModel is the model's name at an endpoint.
 	EmbedderModel string `yaml:"embedder_model"`
 	// Neo4jURL is the database that writ graph mirrors into where its command
@@ -59,7 +62,7 @@ const (
 
 // DefaultSettings is what an empty file means.
 func DefaultSettings() Settings {
-	return Settings{Durability: "power-loss", Replicas: 1, Embedder: "static", HookBudget: 1800 * time.Millisecond, MemoryLimit: 512 << 20}
+	return Settings{Durability: "power-loss", Replicas: 1, Embedder: "static", ShippedRules: true, HookBudget: 1800 * time.Millisecond, MemoryLimit: 512 << 20}
 }
 
 // Load reads the settings of a data directory: defaults, its config.yaml, then

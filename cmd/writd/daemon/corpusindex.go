@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/writbus/writ/enforcement/check"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/retrieval"
 	"github.com/writbus/writ/schemas"
@@ -19,6 +20,8 @@ type corpusIndex struct {
 	// graduated holds the ratio of the rules whose outcomes replace their
 	// stated confidence. The map is never changed, only replaced.
 	graduated atomic.Pointer[map[string]float64]
+	// checks are the mechanical checks of the rules in force.
+	checks atomic.Pointer[check.Set]
 	// docs is touched by the projector's goroutine alone.
 	docs     map[string]retrieval.Document
 	embedder embedder
@@ -30,6 +33,7 @@ type corpusIndex struct {
 func newCorpusIndex(e embedder, text *fullText, now func() time.Time) *corpusIndex {
 	c := &corpusIndex{docs: map[string]retrieval.Document{}, embedder: e, text: text, curator: newCurator(e.Embedder), now: now}
 	c.graduated.Store(&map[string]float64{})
+	c.checks.Store(&check.Set{})
 	empty, err := c.build(nil, nil, e.problem)
 	if err != nil {
 		panic("daemon: an empty index: " + err.Error())
@@ -70,6 +74,7 @@ func (c *corpusIndex) change(change projections.IndexChange) error {
 			c.docs[id] = retrieval.Analyse(rule)
 		}
 	}
+	c.compileChecks()
 	with, problem := c.embedder.complete(c.docs)
 	docs := make([]retrieval.Document, 0, len(c.docs))
 	for _, doc := range c.docs {
@@ -82,6 +87,19 @@ func (c *corpusIndex) change(change projections.IndexChange) error {
 	c.current.Store(next)
 	c.text.follow(c.docs, change.Rebuilt, slices.Concat(change.Put, change.Removed), change.Seq)
 	return nil
+}
+
+// compileChecks takes over the checks of the rules. One that does not compile
+// is left out; rule validate names it.
+func (c *corpusIndex) compileChecks() {
+	var rules []schemas.Rule
+	for _, doc := range c.docs {
+		if doc.Rule.Check != nil {
+			rules = append(rules, doc.Rule)
+		}
+	}
+	set, _ := check.Compile(rules)
+	c.checks.Store(set)
 }
 
 func (c *corpusIndex) load(change projections.IndexChange) error {

@@ -39,6 +39,7 @@ func startWith(t testing.TB, data, project string, change func(*config.Settings)
 	t.Helper()
 	settings := config.DefaultSettings()
 	settings.DataDir, settings.Durability, settings.MemoryLimit = data, "interval", 0
+	settings.ShippedRules = false     // most tests bring their own
 	settings.HookBudget = time.Minute // what is decided must not depend on the machine's speed
 	change(&settings)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -102,6 +103,11 @@ func put(t testing.TB, path, content string) {
 	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// shippedWorld has the rules that come with the program.
+func shippedWorld(t *testing.T) *world {
+	return startWith(t, t.TempDir(), newProject(t, "mode: work\n"), func(s *config.Settings) { s.ShippedRules = true })
 }
 
 func newWorld(t *testing.T) *world { return start(t, t.TempDir(), newProject(t, "mode: work\n")) }
@@ -254,7 +260,7 @@ func TestPlanWithProblemsIsNotApproved(t *testing.T) {
 }
 
 func TestRulesComeWithAPromptOnce(t *testing.T) {
-	w := newWorld(t)
+	w := shippedWorld(t)
 	const prompt = "the login query is built by concatenating the e-mail address into the SQL string"
 	first, second := w.prompt(prompt), w.prompt(prompt)
 	if !strings.Contains(first.Stdout, "SQL-") {
@@ -553,28 +559,30 @@ func TestEmbedderIsASetting(t *testing.T) {
 		return answer
 	}
 	data, project := t.TempDir(), newProject(t, "")
-	w := startWith(t, data, project, func(s *config.Settings) { s.Embedder = "none" })
+	w := startWith(t, data, project, func(s *config.Settings) { s.Embedder, s.ShippedRules = "none", true })
 	if a := ask(w); a.Embedder != "none" || a.Problem != "" {
 		t.Errorf("%s %s", a.Embedder, a.Problem)
 	}
 	if err := w.stop(); err != nil {
 		t.Fatal(err)
 	}
-	w = startWith(t, data, project, func(s *config.Settings) { s.Embedder = "static" })
+	w = startWith(t, data, project, func(s *config.Settings) { s.Embedder, s.ShippedRules = "static", true })
 	if a := ask(w); !strings.HasPrefix(a.Embedder, "static") || a.Rules[0].Why.Vector == 0 {
 		t.Errorf("after a change of the embedder: %s, %+v", a.Embedder, a.Rules)
 	}
 	if err := w.stop(); err != nil {
 		t.Fatal(err)
 	}
-	w = startWith(t, data, project, func(s *config.Settings) { s.Embedder = "http://127.0.0.1:1/v1"; s.EmbedderModel = "m" })
+	w = startWith(t, data, project, func(s *config.Settings) {
+		s.Embedder, s.EmbedderModel, s.ShippedRules = "http://127.0.0.1:1/v1", "m", true
+	})
 	if a := ask(w); a.Embedder != "none" || a.Problem == "" || len(a.Rules) == 0 {
 		t.Errorf("an endpoint that is not there: %s %q", a.Embedder, a.Problem)
 	}
 	if err := w.stop(); err != nil {
 		t.Fatal(err)
 	}
-	w = startWith(t, data, project, func(s *config.Settings) { s.Embedder = "crystal-ball" })
+	w = startWith(t, data, project, func(s *config.Settings) { s.Embedder, s.ShippedRules = "crystal-ball", true })
 	if a := ask(w); a.Embedder != "none" || !strings.Contains(a.Problem, "crystal-ball") || len(a.Rules) == 0 {
 		t.Errorf("an embedder that is not there: %s %q", a.Embedder, a.Problem)
 	}

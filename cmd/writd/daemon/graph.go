@@ -194,7 +194,7 @@ func (d *Daemon) graphPull(ctx context.Context, r schemas.GraphPullRequest) (rep
 		if err != nil {
 			return reply, err
 		}
-		if state.Status == projections.RuleActive && sameNode(state.Rule, authored(node)) {
+		if state.Status == projections.RuleActive && sameNode(state.Rule, corpus.Authored(node)) {
 			same++
 			continue
 		}

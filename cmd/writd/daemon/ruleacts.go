@@ -145,7 +145,7 @@ func (d *Daemon) authoredContent(ctx context.Context, r *schemas.RuleChangeReque
 	case r.ID != rule.ID:
 		return schemas.Rule{}, problemsOf{[]string{fmt.Sprintf("%s: the id is %s, the rule to change is %s: ids do not change, add a new rule and retire the old one", name, rule.ID, r.ID)}}
 	}
-	return authored(rule), nil
+	return corpus.Authored(rule), nil
 }
 
 func (d *Daemon) addRule(r *schemas.RuleChangeRequest, rule schemas.Rule, reply *schemas.RuleChangeReply) ruleDecision {
@@ -291,4 +291,3 @@ func isProposal(state projections.RuleState, id string) error {
 func noSuchRule(id string) error {
 	return faultf(schemas.CodeNotFound, "there is no rule %q. writ rule list shows them", id)
 }
-

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/writbus/writ/projections"
@@ -14,8 +15,10 @@ import (
 	"github.com/writbus/writ/schemas"
 )
 
-// exportPage is how many files one page of an export has by default.
-const exportPage = 500
+const (
+	exportPage  = 5000    // files of one page of an export by default
+	exportBytes = 8 << 20 // after which a page ends
+)
 
 // ruleVersion is a rule after one of its events.
 type ruleVersion struct {
@@ -84,21 +87,21 @@ func (d *Daemon) ruleLog(ctx context.Context, q schemas.RuleQuery) (schemas.Rule
 	return log, nil
 }
 
-// ruleExport gives the rules in the corpus as files: those that nobody changed
+// ruleExport gives the nodes in the corpus as files: those that nobody changed
 // since they were read with the very bytes they had.
 func (d *Daemon) ruleExport(ctx context.Context, r schemas.RuleExportRequest) (schemas.RuleExportPage, error) {
 	page := schemas.RuleExportPage{Files: []schemas.RuleFile{}}
 	if err := d.caughtUp(ctx, schemas.StreamRules, viewRules); err != nil {
 		return page, err
 	}
-	var all []projections.RuleState
+	var all []corpus.Node
 	err := d.read(viewRules, func(reader projections.Reader) error {
 		for state, err := range d.views.rules.All(reader) {
 			if err != nil {
 				return err
 			}
-			if state.Status == projections.RuleActive && exists(state) && state.Rule.ID > r.After && (r.ID == "" || r.ID == state.Rule.ID) {
-				all = append(all, state)
+			if state.Status == projections.RuleActive && exists(state) && (r.ID == "" || r.ID == state.Rule.ID) {
+				all = append(all, stored(state))
 			}
 		}
 		return nil
@@ -106,37 +109,31 @@ func (d *Daemon) ruleExport(ctx context.Context, r schemas.RuleExportRequest) (s
 	if err != nil {
 		return page, err
 	}
-	slices.SortFunc(all, func(a, b projections.RuleState) int { return cmp.Compare(a.Rule.ID, b.Rule.ID) })
 	if r.ID != "" && len(all) == 0 {
 		return page, noSuchRule(r.ID)
 	}
-	limit := cmp.Or(r.Limit, exportPage)
-	for i, state := range all {
-		if i == limit {
-			page.Next = all[i-1].Rule.ID
+	size := 0
+	for _, f := range corpus.Export(all) {
+		if f.Path <= r.After {
+			continue
+		}
+		if len(page.Files) == cmp.Or(r.Limit, exportPage) || size > exportBytes {
+			page.Next = page.Files[len(page.Files)-1].Path
 			break
 		}
-		page.Files = append(page.Files, schemas.RuleFile{Path: exportPath(state.Rule), Content: exportContent(state)})
+		size += len(f.Content)
+		page.Files = append(page.Files, schemas.RuleFile{Path: f.Path, Content: string(f.Content)})
 	}
 	return page, nil
 }
 
-func exportContent(state projections.RuleState) string {
-	if state.Content != "" {
-		if was, err := corpus.Parse(exportPath(state.Rule), []byte(state.Content)); err == nil && sameContent(authored(was), state.Rule) {
-			return state.Content
-		}
+// stored is a node with what is known of its file.
+func stored(state projections.RuleState) corpus.Node {
+	node := corpus.Node{Rule: state.Rule, Content: state.Content}
+	if _, path, named := strings.Cut(state.Source, "/"); named {
+		node.Path = path
 	}
-	return string(corpus.Render(state.Rule))
-}
-
-// sameContent says whether a file still says what a rule is. Confidence that
-// outcomes must grant is lowered at the import and not a change.
-func sameContent(file, now schemas.Rule) bool {
-	if file.Confidence == "battle-tested" {
-		file.Confidence = "production-validated"
-	}
-	return string(corpus.Render(file)) == string(corpus.Render(now))
+	return node
 }
 
 // ruleFeedback records what came of a rule that a session was shown.

@@ -26,22 +26,34 @@ const defaultCorpus = "rules"
 
 // loadFiles reads rule files that came with a request.
 func (d *Daemon) loadFiles(files []schemas.RuleFile) ([]corpus.File, []corpus.Problem) {
+	return corpus.LoadAny(folderOf(files), d.nodeType)
+}
+
+func folderOf(files []schemas.RuleFile) fstest.MapFS {
 	folder := fstest.MapFS{}
 	for _, f := range files {
 		folder[f.Path] = &fstest.MapFile{Data: []byte(f.Content)}
 	}
-	return corpus.Load(folder)
+	return folder
+}
+
+// keepsOut says whether a problem refuses its file.
+func keepsOut(p corpus.Problem) bool {
+	switch p.Kind {
+	case corpus.KindDowngraded, corpus.KindSkipped, corpus.KindFilled:
+		return false
+	default:
+		return true
+	}
 }
 
 // weigh tells the problems that keep files out from those a person is told.
 func (d *Daemon) weigh(problems []corpus.Problem) (refused, warnings []string) {
 	for _, p := range problems {
-		switch {
-		case p.Kind == corpus.KindDowngraded:
-			warnings = append(warnings, p.String())
-		case p.Kind == corpus.KindUnknownTarget && d.nodeExists(p.Target):
-		default:
+		if keepsOut(p) {
 			refused = append(refused, p.String())
+		} else {
+			warnings = append(warnings, p.String())
 		}
 	}
 	return refused, warnings
@@ -68,7 +80,7 @@ func (d *Daemon) ruleImport(ctx context.Context, r schemas.RuleImportRequest) (s
 	if name == "" {
 		name = defaultCorpus
 	}
-	report, err := d.importFiles(ctx, files, importing{source: func(f corpus.File) string { return name + "/" + f.Path }, contents: contents(r.Files), dryRun: r.DryRun})
+	report, err := d.importFiles(ctx, files, importing{source: func(f corpus.File) string { return name + "/" + f.Path }, dryRun: r.DryRun})
 	report.Warnings, report.Skipped = warnings, refused
 	if err != nil || !r.Prune {
 		return report, err
@@ -82,7 +94,7 @@ func (d *Daemon) ruleImport(ctx context.Context, r schemas.RuleImportRequest) (s
 func (d *Daemon) soundFiles(files []corpus.File, problems []corpus.Problem) []corpus.File {
 	out := map[string]bool{}
 	for _, p := range problems {
-		if p.Kind != corpus.KindDowngraded && !(p.Kind == corpus.KindUnknownTarget && d.nodeExists(p.Target)) {
+		if keepsOut(p) {
 			out[p.Path] = true
 		}
 	}
@@ -96,7 +108,7 @@ func (d *Daemon) soundFiles(files []corpus.File, problems []corpus.Problem) []co
 		}
 		for _, f := range files {
 			for _, e := range f.Rule.Edges {
-				if !out[f.Path] && !inside[e.Target] && !d.nodeExists(e.Target) {
+				if _, stored := d.nodeType(e.Target); !out[f.Path] && !inside[e.Target] && !stored {
 					out[f.Path], changed = true, true
 				}
 			}
@@ -147,17 +159,6 @@ func (d *Daemon) prune(ctx context.Context, source string, files []corpus.File, 
 	return gone, nil
 }
 
-// authored fills in what a person's rule file may leave out.
-func authored(r schemas.Rule) schemas.Rule {
-	if r.Authority == "" {
-		r.Authority = "human"
-	}
-	if r.Confidence == "" {
-		r.Confidence = "peer-reviewed"
-	}
-	return r
-}
-
 // importEmbedded brings in the rules that this build ships, where they are new
 // or changed, and retires those that it no longer ships. Rules that a person
 // edited or retired stay as they are.
@@ -165,6 +166,9 @@ func (d *Daemon) importEmbedded(ctx context.Context) error {
 	files, err := corpus.Embedded()
 	if err != nil {
 		return fmt.Errorf("daemon: the shipped rules: %w", err)
+	}
+	if !d.settings.ShippedRules {
+		files = nil // those of an earlier start are retired below
 	}
 	if err := d.caughtUp(ctx, schemas.StreamRules, viewRules); err != nil {
 		return err
@@ -188,18 +192,9 @@ func (d *Daemon) pruneEmbedded(ctx context.Context, files []corpus.File) ([]stri
 
 // importing is how files enter.
 type importing struct {
-	source   func(corpus.File) string
-	contents map[string]string // by path, "" of files whose bytes are not kept
-	shipped  bool              // leave alone what somebody else touched
-	dryRun   bool
-}
-
-func contents(files []schemas.RuleFile) map[string]string {
-	by := map[string]string{}
-	for _, f := range files {
-		by[f.Path] = f.Content
-	}
-	return by
+	source  func(corpus.File) string
+	shipped bool // leave alone what somebody else touched
+	dryRun  bool
 }
 
 // importFiles appends those rules that differ from what the log has, and
@@ -220,9 +215,13 @@ func (d *Daemon) importFiles(ctx context.Context, files []corpus.File, how impor
 		if how.dryRun {
 			continue
 		}
+		rule := corpus.Authored(f.Rule)
+		imported := schemas.RuleImported{Rule: rule, Source: how.source(f), Hash: f.Hash}
+		if f.Content != nil {
+			imported.Content = corpus.Keep(rule, f.Content)
+		}
 		position, err := d.conn.Append(ctx, schemas.Event{
-			ID: newID(), Time: d.now(), Source: source, Actor: "writ", Aggregate: schemas.RuleAggregate(f.Rule.ID),
-			Data: schemas.RuleImported{Rule: authored(f.Rule), Source: how.source(f), Hash: f.Hash, Content: how.contents[f.Path]},
+			ID: newID(), Time: d.now(), Source: source, Actor: "writ", Aggregate: schemas.RuleAggregate(f.Rule.ID), Data: imported,
 		}, nil, bus.Any())
 		if err != nil {
 			return report, err
@@ -245,8 +244,8 @@ func hashOf(content string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// nodeExists says whether an edge may point to an id.
-func (d *Daemon) nodeExists(id string) bool {
+// nodeType tells the type of a node in the corpus, to which an edge may point.
+func (d *Daemon) nodeType(id string) (schemas.NodeType, bool) {
 	state, err := d.ruleState(id)
-	return err == nil && state.Status == projections.RuleActive
+	return state.Rule.NodeType(), err == nil && state.Status == projections.RuleActive
 }

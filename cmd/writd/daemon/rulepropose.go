@@ -220,15 +220,6 @@ func (d *Daemon) graph() (nodes []schemas.Rule, taken []string, err error) {
 // incomplete names what a proposal lacks before it can be promoted.
 func incomplete(r schemas.Rule) []string { return curation.Incomplete(r) }
 
-// exportPath is where an export writes a node.
-func exportPath(r schemas.Rule) string {
-	folder := strings.ToLower(r.Domain)
-	if folder == "" {
-		folder = "general"
-	}
-	return folder + "/" + r.ID + ".md"
-}
-
 func firstNonEmpty(values ...string) string {
 	for _, v := range values {
 		if v != "" {

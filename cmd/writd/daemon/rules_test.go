@@ -227,7 +227,7 @@ func TestOutcomesGraduateARule(t *testing.T) {
 // a changed rule in the canonical form, and importing an export changes
 // nothing.
 func TestExportGivesBackTheBytes(t *testing.T) {
-	w := newWorld(t)
+	w := shippedWorld(t)
 	odd := strings.Replace(ruleText("ZOO-STRIPE-001", `"Paint the stripes   before printing."`), "domain: zoo", "# where it lives\ndomain:   zoo", 1)
 	files := []schemas.RuleFile{
 		{Path: "a.md", Content: odd},
@@ -260,7 +260,9 @@ func TestExportGivesBackTheBytes(t *testing.T) {
 		t.Fatalf("an export does not import: %v, %v", report.Problems, err)
 	}
 	for i, f := range all {
-		if got := w.exported(strings.TrimSuffix(f.Path[strings.LastIndex(f.Path, "/")+1:], ".md")); got != f.Content {
+		_, id, _ := strings.Cut(f.Content, "id:")
+		id, _, _ = strings.Cut(id, "\n")
+		if got := w.exported(strings.TrimSpace(id)); got != f.Content {
 			t.Errorf("%d %s changed on the way round:\n%s\n%s", i, f.Path, f.Content, got)
 		}
 	}
@@ -308,4 +310,97 @@ func (w *world) logOf(id string) []schemas.RuleLogEntry {
 		return nil
 	}
 	return log.Entries
+}
+
+// TestCompressIsRepeatable: abstractions appear, serve small budgets, and a
+// second run changes nothing.
+func TestCompressIsRepeatable(t *testing.T) {
+	w := shippedWorld(t)
+	compress := func(dry bool) schemas.RuleCompressReply {
+		reply, err := call[schemas.RuleCompressReply](w, w.admin, schemas.SvcRuleCompress, schemas.RuleCompressRequest{DryRun: dry})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return reply
+	}
+	if dry := compress(true); len(dry.Abstractions) == 0 || len(dry.Changed) != len(dry.Abstractions) || len(w.logOf(dry.Abstractions[0].ID)) != 0 {
+		t.Fatalf("a dry run: %d abstractions, %d would change", len(dry.Abstractions), len(dry.Changed))
+	}
+	first := compress(false)
+	if again := compress(false); len(again.Changed) != 0 || len(again.Abstractions) != len(first.Abstractions) {
+		t.Errorf("a second run changes %v", again.Changed)
+	}
+	view, err := call[schemas.RuleView](w, w.hook, schemas.SvcRule, schemas.RuleQuery{ID: first.Abstractions[0].ID})
+	if err != nil || view.Rule.Type != schemas.NodeAbstraction || len(view.Rule.Abstraction.Members) < 2 {
+		t.Errorf("%+v, %v", view.Rule, err)
+	}
+	w.changed(schemas.RuleChangeRequest{Act: schemas.RuleRetire, ID: view.Rule.Abstraction.Members[0], Reason: "gone"})
+	if after := compress(false); len(after.Changed) == 0 {
+		t.Error("a member is gone and no abstraction changed")
+	}
+}
+
+// TestTheShippedCorpusIsClean: no error, and no warning either.
+func TestTheShippedCorpusIsClean(t *testing.T) {
+	w := shippedWorld(t)
+	reply, err := call[schemas.RuleValidateReply](w, w.hook, schemas.SvcRuleValidate, schemas.RuleValidateRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if reply.Nodes < 250 || reply.Edges < 300 {
+		t.Errorf("%d nodes, %d edges", reply.Nodes, reply.Edges)
+	}
+	for _, f := range reply.Findings {
+		t.Errorf("%s: %s", f.ID, f.Text)
+	}
+	broken, err := call[schemas.RuleValidateReply](w, w.hook, schemas.SvcRuleValidate, schemas.RuleValidateRequest{Files: []schemas.RuleFile{
+		{Path: "a.md", Content: ruleText("ZOO-STRIPE-001", "Paint the stripes before printing.")},
+		{Path: "b.md", Content: ruleText("ZOO-STRIPE-002", "Paint the stripes before printing.")},
+		{Path: "c.md", Content: "---\nid: nope\n---\n"},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds := map[string]bool{}
+	for _, f := range broken.Findings {
+		kinds[f.Check] = true
+	}
+	if !kinds["orphan"] || !kinds["redundant"] || !kinds["invalid"] || broken.Nodes != 2 {
+		t.Errorf("%+v", broken)
+	}
+}
+
+// TestCheckLooksAtChangedLines: whole files, ranges, and what a diff says.
+func TestCheckLooksAtChangedLines(t *testing.T) {
+	w := newWorld(t)
+	file := strings.Replace(ruleText("ZOO-STRIPE-001", "Paint the stripes before printing."), "---\n", "---\ncheck: {language: go, pattern: 'draw\\(horse\\)', message: paint it}\n", 1)
+	w.changed(schemas.RuleChangeRequest{Act: schemas.RuleAdd, Content: file})
+	code := "package zoo\n\n// draw(horse) in a comment\nfunc a() { draw(horse) }\n\nfunc b() { draw(horse) }\n"
+	run := func(r schemas.CheckRequest) []int {
+		r.Rules = []string{"ZOO-STRIPE-001"}
+		reply, err := call[schemas.CheckReply](w, w.hook, schemas.SvcCheck, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := []int{}
+		for _, f := range reply.Findings {
+			lines = append(lines, f.Line)
+		}
+		return lines
+	}
+	for name, c := range map[string]struct {
+		request schemas.CheckRequest
+		want    []int
+	}{
+		"whole": {schemas.CheckRequest{Files: []schemas.CheckFile{{Path: "z.go", Content: code}}}, []int{4, 6}},
+		"lines": {schemas.CheckRequest{Files: []schemas.CheckFile{{Path: "z.go", Content: code, Lines: [][2]int{{5, 6}}}}}, []int{6}},
+		"diff":  {schemas.CheckRequest{Files: []schemas.CheckFile{{Path: "z.go", Content: code}}, Diff: "--- a/z.go\n+++ b/z.go\n@@ -3,0 +4 @@\n+func a() { draw(horse) }\n"}, []int{4}},
+		"other": {schemas.CheckRequest{Files: []schemas.CheckFile{{Path: "z.py", Content: "draw(horse)\n"}}}, []int{}},
+	} {
+		if got := run(c.request); !slices.Equal(got, c.want) {
+			t.Errorf("%s: lines %v, want %v", name, got, c.want)
+		}
+	}
+	_, err := call[schemas.CheckReply](w, w.hook, schemas.SvcCheck, schemas.CheckRequest{Diff: "--- a/z.go\n+++ b/z.go\n@@ -x @@\n"})
+	wantCode(t, "a broken diff", schemas.CodeBadRequest, err)
 }

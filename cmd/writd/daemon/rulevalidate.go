@@ -1,0 +1,152 @@
+package daemon
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/writbus/writ/enforcement/check"
+	"github.com/writbus/writ/projections"
+	"github.com/writbus/writ/retrieval"
+	"github.com/writbus/writ/retrieval/corpus"
+	"github.com/writbus/writ/schemas"
+)
+
+// ruleValidate looks for what is wrong with the corpus, or with files as if
+// they were one.
+func (d *Daemon) ruleValidate(ctx context.Context, r schemas.RuleValidateRequest) (schemas.RuleValidateReply, error) {
+	reply := schemas.RuleValidateReply{Findings: []schemas.RuleFinding{}}
+	var nodes []corpus.Node
+	var err error
+	if len(r.Files) > 0 {
+		nodes = d.nodesOfFiles(r.Files, &reply)
+	} else if nodes, err = d.storedNodes(ctx); err != nil {
+		return reply, err
+	}
+	rules := make([]schemas.Rule, len(nodes))
+	for i, n := range nodes {
+		rules[i] = n.Rule
+		reply.Edges += len(n.Rule.Edges)
+	}
+	reply.Nodes = len(nodes)
+	neighbours, redundant := d.corpus.curator.neighbours(rules)
+	for _, f := range corpus.Validate(nodes, corpus.Checks{
+		Today: d.now().Format(time.DateOnly), Neighbours: neighbours, Redundant: redundant, Band: bandFits,
+	}) {
+		finding := schemas.RuleFinding{Severity: string(f.Severity), Check: f.Check, Path: f.Path, Line: f.Line, Text: f.Reason}
+		if len(f.IDs) > 0 {
+			finding.ID = f.IDs[0]
+		}
+		reply.Findings = append(reply.Findings, finding)
+	}
+	_, problems := check.Compile(rules)
+	for _, p := range problems {
+		reply.Findings = append(reply.Findings, schemas.RuleFinding{Severity: string(corpus.SeverityError), Check: "check", ID: p.Rule, Text: p.Error()})
+	}
+	slices.SortStableFunc(reply.Findings, func(a, b schemas.RuleFinding) int { return cmp.Compare(a.Severity, b.Severity) })
+	return reply, nil
+}
+
+// nodesOfFiles loads files and reports what of them is not sound. An edge to a
+// node that is missing is reported by the validation itself.
+func (d *Daemon) nodesOfFiles(files []schemas.RuleFile, reply *schemas.RuleValidateReply) []corpus.Node {
+	loaded, problems := corpus.LoadAny(folderOf(files), func(string) (schemas.NodeType, bool) { return "", false })
+	for _, p := range problems {
+		severity := corpus.SeverityWarning
+		switch p.Kind {
+		case corpus.KindUnknownTarget, corpus.KindWrongEndpoint, corpus.KindDowngraded:
+			continue
+		case corpus.KindInvalid, corpus.KindDuplicate:
+			severity = corpus.SeverityError
+		}
+		reply.Findings = append(reply.Findings, schemas.RuleFinding{Severity: string(severity), Check: string(p.Kind), ID: p.ID, Path: p.Path, Line: p.Line, Text: p.Reason})
+	}
+	nodes := make([]corpus.Node, len(loaded))
+	for i, f := range loaded {
+		nodes[i] = f.Node()
+	}
+	return nodes
+}
+
+func (d *Daemon) storedNodes(ctx context.Context) (nodes []corpus.Node, err error) {
+	if err := d.caughtUp(ctx, schemas.StreamRules, viewRules); err != nil {
+		return nil, err
+	}
+	err = d.read(viewRules, func(reader projections.Reader) error {
+		for state, err := range d.views.rules.All(reader) {
+			if err != nil {
+				return err
+			}
+			if state.Status == projections.RuleActive && exists(state) {
+				nodes = append(nodes, stored(state))
+			}
+		}
+		return nil
+	})
+	return nodes, err
+}
+
+// bandFits says what does not fit when these nodes are shown with every prompt.
+func bandFits(always []schemas.Rule) error {
+	docs := make([]retrieval.Document, len(always))
+	for i, r := range always {
+		docs[i] = retrieval.Analyse(r)
+	}
+	return retrieval.CheckMandatory(docs)
+}
+
+// neighbours returns a function that lists the nodes most like one, and from
+// which similarity on two say the same.
+func (c *curator) neighbours(nodes []schemas.Rule) (func(schemas.Rule) []schemas.Neighbour, float64) {
+	if c.embedder == nil {
+		return nil, 0
+	}
+	c.mu.Lock()
+	redundant := c.settings().Thresholds.Novelty
+	c.mu.Unlock()
+	return func(r schemas.Rule) []schemas.Neighbour {
+		var near []schemas.Neighbour
+		for _, other := range nodes {
+			if other.ID == r.ID {
+				continue
+			}
+			if s := c.similarity(r, other); s >= redundant {
+				near = append(near, schemas.Neighbour{ID: other.ID, Similarity: s})
+			}
+		}
+		return near
+	}, redundant
+}
+
+// check runs the rules' mechanical checks over files.
+func (d *Daemon) check(_ context.Context, r schemas.CheckRequest) (schemas.CheckReply, error) {
+	reply := schemas.CheckReply{Findings: []schemas.CheckFinding{}}
+	set := d.corpus.checks.Load()
+	reply.Checks = set.Len()
+	diffs, err := check.ParseDiff(r.Diff)
+	if err != nil {
+		return reply, faultf(schemas.CodeBadRequest, "%v", err)
+	}
+	added := map[string][]check.Range{}
+	for _, d := range diffs {
+		added[d.New] = append(added[d.New], d.Added...)
+	}
+	for _, f := range r.Files {
+		lines, named := added[f.Path]
+		for _, pair := range f.Lines {
+			lines = append(lines, check.Range{First: pair[0], Last: pair[1]})
+		}
+		if named && lines == nil {
+			lines = []check.Range{}
+		}
+		for _, found := range set.Run(f.Path, []byte(f.Content), check.Normalise(lines)) {
+			if len(r.Rules) == 0 || slices.Contains(r.Rules, found.Rule) {
+				reply.Findings = append(reply.Findings, schemas.CheckFinding{
+					Rule: found.Rule, Path: found.Path, Line: found.Line, Column: found.Column, Excerpt: found.Excerpt, Message: found.Message,
+				})
+			}
+		}
+	}
+	return reply, nil
+}
