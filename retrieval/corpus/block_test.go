@@ -40,11 +40,12 @@ func TestBlocks(t *testing.T) {
 			`f.md:5: last_validated "soon" is no date: left out`, "f.md:6: colour has no place in a Rule: left out", "f.md:1: severity was missing: taken as medium, for there was none",
 		}},
 		{"twice", "**Severity**: high\n## Trigger\nt\n## Statement\ns\n## Statement\nother", base, []string{"f.md:7: statement is given twice: the first one holds"}},
-		{"edges", "**Severity**: high\n**Trigger**: t\n\n**Statement**: s\n## Edges\n* `PRECEDES` → A-B-D, A-B-E\n- type: DEPENDS_ON, target: A-B-F\n- nothing\n- TEACHES: A-B-G", edit(func(r *schemas.Rule) {
+		{"edges", "**Severity**: high\n**Trigger**: t\n\n**Statement**: s\n## Edges\n* `PRECEDES` → A-B-D, A-B-E\n- type: DEPENDS_ON, target: A-B-F\n- nothing\n- TEACHES: A-B-G\n- PRECEDES: A-B-C\n<!-- EDGE type=PRECEDES -->", edit(func(r *schemas.Rule) {
 			r.Edges = []schemas.Edge{{Type: "PRECEDES", Target: "A-B-D"}, {Type: "PRECEDES", Target: "A-B-E"}, {Type: "DEPENDS_ON", Target: "A-B-F"}}
 		}), []string{
 			`f.md:9: edge "- nothing" is not understood: left out`,
 			"f.md:10: edge to A-B-G is left out: edge TEACHES starts from Skill, Playbook, Technique or WorkedExample, not from a Rule",
+			`f.md:11: edge PRECEDES to "A-B-C" is left out: it points nowhere`, `f.md:12: edge PRECEDES to "" is left out: it points nowhere`,
 		}},
 	}
 	for _, c := range cases {

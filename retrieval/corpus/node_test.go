@@ -186,3 +186,13 @@ func TestCheckNode(t *testing.T) {
 		t.Errorf("a sound rule: %v", got)
 	}
 }
+
+// TestRenderLeavesOutEmptyLists: JSON may bring lists without entries.
+func TestRenderLeavesOutEmptyLists(t *testing.T) {
+	r := schemas.Rule{ID: "A-B-C", Severity: "low", Trigger: "t", Statement: "s"}
+	want := string(Render(r))
+	r.Type, r.Tags, r.Symptoms, r.Edges = schemas.NodeRule, []string{}, []string{}, []schemas.Edge{}
+	if got := string(Render(r)); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}

@@ -138,6 +138,7 @@ func TestParseRefuses(t *testing.T) {
 		{"wrong kinds in a mapping", with("type: Skill\nskill:\n  steps: a\n  outcome: [b]\n"), []string{"8: skill.steps takes a list", "9: skill.outcome takes text"}},
 		{"blank in a mapping", with("type: Rationalization\nrationalization:\n  excuse: \"\"\n"), []string{"7: rationalization.reality is missing", "8: rationalization.excuse is missing"}},
 		{"number out of range", with("staleness_window: 99999999999\n"), []string{"6: staleness_window is out of range"}},
+		{"number below the range", with("staleness_window: -99999999999\n"), []string{"6: staleness_window is out of range"}},
 		{"negative days", with("staleness_window: -1\n"), []string{"6: staleness_window counts days"}},
 		{"text for a whole number", with("staleness_window: \"7\"\n"), []string{"6: staleness_window takes a whole number"}},
 		{"order from zero", with("type: Phase\nphase: {exit: [a]}\n"), []string{"7: phase.order counts from 1"}},

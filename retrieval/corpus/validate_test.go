@@ -73,9 +73,11 @@ func TestValidate(t *testing.T) {
 		{"cycles", []schemas.Rule{
 			sound("A-A-A", "PRECEDES B-B-B"), sound("B-B-B", "PRECEDES C-C-C", "PRECEDES D-D-D"), sound("C-C-C", "PRECEDES D-D-D"), sound("D-D-D", "PRECEDES A-A-A", "DEPENDS_ON C-C-C"),
 			sound("E-E-E", "RELATED_TO F-F-F", "SUPERSEDES F-F-F"), sound("F-F-F", "RELATED_TO E-E-E", "SUPERSEDES E-E-E"),
+			sound("G-G-G", "PRECEDES H-H-H"), sound("H-H-H", "PRECEDES G-G-G", "PRECEDES A-A-A"),
 		}, Checks{}, []string{
 			"error: A-A-A: PRECEDES runs in a circle: A-A-A → B-B-B → D-D-D → A-A-A. Remove one of these edges (cycle)",
 			"error: E-E-E: SUPERSEDES runs in a circle: E-E-E → F-F-F → E-E-E. Remove one of these edges (cycle)",
+			"error: G-G-G: PRECEDES runs in a circle: G-G-G → H-H-H → G-G-G. Remove one of these edges (cycle)",
 		}},
 		{"stale", []schemas.Rule{
 			edit(sound("A-A-A", "RELATED_TO B-B-B"), func(r *schemas.Rule) { r.StalenessWindow = 30 }),
