@@ -1,19 +1,3 @@
-// Package check finds violations of rules in code by machine: it runs the
-// checks that rules carry over the lines of a file that changed, and tells
-// secrets that must not be written at all.
-//
-// A check is a regular expression over one line, or a query: a piece of code
-// with holes, matched against the syntax tree (Go) or the nesting of tokens
-// (Python, JavaScript, TypeScript, Java, Rust and languages like them). Every
-// byte of a file is classified as code, string or comment first, so that the
-// word eval in a sentence, or the method of model.eval(), is not eval.
-//
-// Guarantees: equal input gives equal output in the same order; no input makes
-// it panic; time grows about linearly with the file. A check that does not
-// compile is reported with its rule and field, and the others still run.
-//
-// It does no I/O, resolves no types or imports, and does not look into binary
-// files, files over [MaxBytes], or – for line patterns – lines over [MaxLine].
 package check
 
 import (

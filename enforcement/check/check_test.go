@@ -37,8 +37,10 @@ func TestPatterns(t *testing.T) {
 		want       []int
 	}{
 		{
-			"code only", "a.py", schemas.Check{Language: "python", Pattern: `(?:^|[^.\w])eval\(`},
-			"eval(x)\nmodel.eval()\n# eval(x)\ns = 'eval(x)'\nf'{eval(x)}'\n", []int{1, 5},
+			"code only", "a.py",
+			schemas.Check{Language: "python", Pattern: `(?:^|[^.\w])eval\(`},
+			"eval(x)\nmodel.eval()\n# eval(x)\ns = 'eval(x)'\nf'{eval(x)}'\n",
+			[]int{1, 5},
 		},
 		{"strings only", "a.py", schemas.Check{Pattern: `eval`, Contexts: []string{"string"}}, "eval(x)\n# eval\ns = 'eval'\n", []int{3}},
 		{"comments only", "a.go", schemas.Check{Pattern: `FIXME`, Contexts: []string{"comment"}}, "package a // FIXME\nvar FIXME = \"FIXME\"\n", []int{1}},

@@ -75,6 +75,7 @@ func needs(re *syntax.Regexp) []string {
 		if all = slices.Compact(all); len(all) <= maxNeeds {
 			return all
 		}
+	default:
 	}
 	return nil
 }

@@ -19,6 +19,7 @@ import (
 var (
 	codeFlag   = flag.String("code", "", "folders with real code, separated by commas, for TestPrecision")
 	onlyFlag   = flag.String("rule", "", "TestPrecision: list the findings of this rule instead of the table")
+	skipFlag   = flag.String("skip", "", "TestPrecision: a folder below a -code folder to leave out")
 	sampleFlag = flag.Int("sample", 50, "TestPrecision: how many findings to draw for judging")
 )
 
@@ -77,6 +78,9 @@ func (m *measurement) walk(set *Set, dir string) error {
 		}
 		name = filepath.ToSlash(name)
 		if entry.IsDir() {
+			if *skipFlag != "" && name == *skipFlag {
+				return fs.SkipDir
+			}
 			switch entry.Name() {
 			case ".git", "vendor", "_vendor", "cache", "third_party", "testdata":
 				return fs.SkipDir

@@ -8,21 +8,8 @@ import (
 	"strings"
 )
 
-// query is a piece of code with holes, and conditions on where it stands.
-//
-// Holes: $x is one expression (or statement, or type, in Go), equal wherever
-// it occurs again; $_ is any; $...x is any number of arguments, statements or
-// tokens up to the end of the statement; $(x ~ re) is a hole whose source text
-// the regular expression matches, one token long outside Go. In Python a ;
-// stands for the end of a line.
-//
-// Each further line is a condition: "inside P" wants an enclosing statement of
-// the same function, "within P" one of any function around; P is a pattern or,
-// in Go, a keyword such as for. "having P" and "file having P" want a match in
-// the innermost function, or in the file. "not inside", "not within",
-// "without" and "file without" refuse. "before P" and "not before P" look at
-// what follows directly; Go has no such condition. Holes mean the same as in
-// the first line.
+// query is a piece of code with holes, and conditions on where it stands; the
+// package comment says how one is written.
 type query struct {
 	words  [][]byte // that every match has in its file
 	engine engine
@@ -69,9 +56,16 @@ var conditions = []struct {
 	place  place
 	negate bool
 }{
-	{"not inside ", inside, true}, {"inside ", inside, false}, {"not within ", within, true}, {"within ", within, false},
-	{"having ", having, false}, {"without ", having, true}, {"file having ", inWhole, false}, {"file without ", inWhole, true},
-	{"not before ", before, true}, {"before ", before, false},
+	{"not inside ", inside, true},
+	{"inside ", inside, false},
+	{"not within ", within, true},
+	{"within ", within, false},
+	{"having ", having, false},
+	{"without ", having, true},
+	{"file having ", inWhole, false},
+	{"file without ", inWhole, true},
+	{"not before ", before, true},
+	{"before ", before, false},
 }
 
 func newQuery(language, from string) (*query, error) {

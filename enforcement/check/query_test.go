@@ -22,15 +22,18 @@ func TestQueries(t *testing.T) {
 		{"go parentheses", "a.go", `$a + 1`, "package a\nvar b = (c) + (1)\n", []int{2}},
 		{
 			"go inside", "a.go", "defer $_($...)\ninside for",
-			"package a\nfunc f() {\n\tdefer a()\n\tfor range b {\n\t\tdefer c()\n\t\tfunc() {\n\t\t\tdefer d()\n\t\t}()\n\t}\n}\n", []int{5},
+			"package a\nfunc f() {\n\tdefer a()\n\tfor range b {\n\t\tdefer c()\n\t\tfunc() {\n\t\t\tdefer d()\n\t\t}()\n\t}\n}\n",
+			[]int{5},
 		},
 		{
 			"go within", "a.go", "defer $_($...)\nwithin for",
-			"package a\nfunc f() {\n\tdefer a()\n\tfor range b {\n\t\tdefer c()\n\t\tfunc() {\n\t\t\tdefer d()\n\t\t}()\n\t}\n}\n", []int{5, 7},
+			"package a\nfunc f() {\n\tdefer a()\n\tfor range b {\n\t\tdefer c()\n\t\tfunc() {\n\t\t\tdefer d()\n\t\t}()\n\t}\n}\n",
+			[]int{5, 7},
 		},
 		{
 			"go without", "a.go", "$f := open($_)\nwithout $f.Close()",
-			"package a\nfunc a() {\n\tx := open(1)\n\tdefer x.Close()\n}\nfunc b() {\n\tx := open(1)\n\ty.Close()\n}\n", []int{7},
+			"package a\nfunc a() {\n\tx := open(1)\n\tdefer x.Close()\n}\nfunc b() {\n\tx := open(1)\n\ty.Close()\n}\n",
+			[]int{7},
 		},
 		{"go file condition", "a.go", "f()\nfile having import \"x\"", "package a\nimport \"x\"\nvar a = f()\n", []int{3}},
 		{"go file condition unmet", "a.go", "f()\nfile without import \"x\"", "package a\nimport \"x\"\nvar a = f()\n", []int{}},
@@ -46,7 +49,8 @@ func TestQueries(t *testing.T) {
 		{"python line is a statement", "a.py", `$x = open($...);`, "a = open(b)\nc = open(d).read()\n", []int{1}},
 		{
 			"python inside", "a.py", "sleep($_)\ninside async def",
-			"async def f():\n  if a:\n    sleep(1)\n  def g():\n    sleep(2)\ndef h():\n  sleep(3)\n", []int{3},
+			"async def f():\n  if a:\n    sleep(1)\n  def g():\n    sleep(2)\ndef h():\n  sleep(3)\n",
+			[]int{3},
 		},
 		{"python bound hole in a condition", "a.py", "$s.remove($_)\ninside for $...v in $s:", "for a in b:\n  b.remove(a)\nfor a in b.copy():\n  b.remove(a)\nfor a in c:\n  if d:\n    c.remove(a)\n", []int{2, 7}},
 		{"python without", "a.py", "$(f ~ ^\\w+$) = open($...);\nwithout $f.close()", "def a():\n  x = open(1)\n  x.close()\ndef b():\n  x = open(1)\n", []int{5}},

@@ -15,7 +15,7 @@ import (
 var formats = []format{
 	marked("aws-access-key", "An AWS access key id", 3, `(?:AKIA|ASIA)[A-Z2-7]{16}`, "AKIA", "ASIA"),
 	{
-		kind: "aws-secret-key", title: "An AWS secret access key", need: []string{"ecret"}, entropy: 4,
+		kind: "aws-secret-key", title: "An AWS secret access key", need: []string{"ecret", "ECRET"}, entropy: 4,
 		re: regexp.MustCompile(`(?i)aws_?secret_?(?:access_?)?key["']?\s*(?:[:=]|=>|,)\s*["']?([A-Za-z0-9/+]{40})(?:[^A-Za-z0-9/+=]|$)`),
 	},
 	marked("google-api-key", "A Google API key", 4, `AIza[0-9A-Za-z_-]{35}`, "AIza"),
@@ -106,15 +106,18 @@ func keyMaterial(after []byte) bool {
 	if end < 0 {
 		end = len(after)
 	}
+	if bytes.Contains(after[:end], []byte("ENCRYPTED")) || bytes.Contains(after[:end], []byte("...")) {
+		return false
+	}
 	var key []byte
 	for _, line := range bytes.FieldsFunc(bytes.ReplaceAll(after[:end], []byte(`\n`), []byte("\n")), func(r rune) bool {
 		return r == '\n' || r == '\r' || r == '"' || r == '\'' || r == ' ' || r == '\t' || r == '+' || r == ',' || r == '`'
 	}) {
-		if bytes.ContainsAny(line, ":.<>{}$*") {
-			if bytes.Contains(line, []byte("ENCRYPTED")) || bytes.ContainsAny(line, "<>{}$*") || bytes.Contains(line, []byte("...")) {
-				return false
-			}
-			continue
+		switch {
+		case bytes.ContainsAny(line, "<>{}$*"):
+			return false
+		case bytes.ContainsAny(line, ":."):
+			continue // a header
 		}
 		key = append(key, line...)
 	}

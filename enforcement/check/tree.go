@@ -172,10 +172,14 @@ func (s *source) offset(p token.Pos) int {
 
 func (e *treeEngine) find(src *source, report func(from, to int)) {
 	x := src.tree()
+	left := treeSteps(len(x.nodes))
 	for _, root := range e.main.roots {
 		for _, id := range x.byType[root] {
-			e.main.each(src, x.nodes[id].node, nil, func(b bindings, from, to token.Pos) bool {
-				if e.holds(src, id, b) {
+			if left < 0 {
+				return
+			}
+			e.main.each(src, x.nodes[id].node, nil, &left, func(b bindings, from, to token.Pos) bool {
+				if e.holds(src, id, b, &left) {
 					report(src.offset(from), max(src.offset(from), src.offset(to)))
 				}
 				return true
@@ -185,20 +189,20 @@ func (e *treeEngine) find(src *source, report func(from, to int)) {
 }
 
 // holds tells whether all conditions are true of a match at a node.
-func (e *treeEngine) holds(src *source, id int32, b bindings) bool {
+func (e *treeEngine) holds(src *source, id int32, b bindings, left *int) bool {
 	for i := range e.clauses {
-		if e.clauses[i].met(src, id, b) == e.clauses[i].negate {
+		if e.clauses[i].met(src, id, b, left) == e.clauses[i].negate {
 			return false
 		}
 	}
 	return true
 }
 
-func (c *treeClause) met(src *source, id int32, b bindings) bool {
+func (c *treeClause) met(src *source, id int32, b bindings, left *int) bool {
 	x := src.tree()
 	if c.place == inside || c.place == within {
 		for up := x.nodes[id].parent; up >= 0; up = x.nodes[up].parent {
-			if c.matches(src, x.nodes[up].node, b) {
+			if c.matches(src, x.nodes[up].node, b, left) {
 				return true
 			}
 			if c.place == inside && isFunc(x.nodes[up].node) {
@@ -216,8 +220,9 @@ func (c *treeClause) met(src *source, id int32, b bindings) bool {
 			}
 		}
 	}
-	for at := root; at <= x.nodes[root].last; at++ {
-		if c.matches(src, x.nodes[at].node, b) {
+	for at := root; at <= x.nodes[root].last && *left > 0; at++ {
+		*left--
+		if c.matches(src, x.nodes[at].node, b, left) {
 			return true
 		}
 	}
@@ -232,7 +237,7 @@ func isFunc(n ast.Node) bool {
 	return false
 }
 
-func (c *treeClause) matches(src *source, n ast.Node, b bindings) bool {
+func (c *treeClause) matches(src *source, n ast.Node, b bindings, left *int) bool {
 	t := reflect.TypeOf(n)
 	for _, k := range c.keyword {
 		if k == t {
@@ -247,7 +252,7 @@ func (c *treeClause) matches(src *source, n ast.Node, b bindings) bool {
 			continue
 		}
 		met := false
-		c.pattern.each(src, n, b, func(bindings, token.Pos, token.Pos) bool {
+		c.pattern.each(src, n, b, left, func(bindings, token.Pos, token.Pos) bool {
 			met = true
 			return false
 		})

@@ -16,18 +16,18 @@ type treeMatch struct {
 	src   *source
 	holes holes
 	bound bindings
-	steps int
+	left  *int // steps, shared by all attempts in a file, so that time stays linear in it
 }
 
-// maxTreeSteps bounds one attempt; only patterns with several $... in one list
-// can come near.
-const maxTreeSteps = 20_000
+// treeSteps is how many steps a query has for a file of so many nodes; only
+// patterns with several $... in one list can need more.
+func treeSteps(nodes int) int { return 100*nodes + 20_000 }
 
 // each calls yield for every match at a node – several only for runs of
 // statements – until it returns false.
-func (p *treePattern) each(src *source, n ast.Node, known bindings, yield func(b bindings, from, to token.Pos) bool) {
+func (p *treePattern) each(src *source, n ast.Node, known bindings, left *int, yield func(b bindings, from, to token.Pos) bool) {
 	if p.list == nil {
-		m := treeMatch{src: src, holes: p.holes, bound: maps.Clone(known)}
+		m := treeMatch{src: src, holes: p.holes, bound: maps.Clone(known), left: left}
 		if m.value(reflect.ValueOf(p.node), reflect.ValueOf(n)) {
 			yield(m.bound, n.Pos(), n.End())
 		}
@@ -44,7 +44,7 @@ func (p *treePattern) each(src *source, n ast.Node, known bindings, yield func(b
 	}
 	pattern := reflect.ValueOf(p.list)
 	for i := range list {
-		m := treeMatch{src: src, holes: p.holes, bound: maps.Clone(known)}
+		m := treeMatch{src: src, holes: p.holes, bound: maps.Clone(known), left: left}
 		if used, ok := m.run(pattern, reflect.ValueOf(list[i:]), false); ok && used > 0 {
 			if !yield(m.bound, list[i].Pos(), list[i+used-1].End()) {
 				return
@@ -53,12 +53,8 @@ func (p *treePattern) each(src *source, n ast.Node, known bindings, yield func(b
 	}
 }
 
-var (
-	positionType = reflect.TypeFor[token.Pos]()
-	ignoredTypes = map[reflect.Type]bool{
-		reflect.TypeFor[*ast.Object](): true, reflect.TypeFor[*ast.Scope](): true, reflect.TypeFor[*ast.CommentGroup](): true, positionType: true,
-	}
-)
+// ignoredTypes are those of fields that say where code stands, not what it is.
+var ignoredTypes = map[reflect.Type]bool{reflect.TypeFor[*ast.CommentGroup](): true, reflect.TypeFor[token.Pos](): true}
 
 // hole is the hole that a part of the pattern stands for, if it does: a name,
 // a statement of only that name, or an unnamed field of that type.
@@ -83,7 +79,7 @@ func (m *treeMatch) hole(p reflect.Value) *hole {
 
 // value matches a part of the pattern with a part of the tree.
 func (m *treeMatch) value(p, n reflect.Value) bool {
-	if m.steps++; m.steps > maxTreeSteps {
+	if *m.left--; *m.left < 0 {
 		return false
 	}
 	if h := m.hole(p); h != nil {
@@ -201,7 +197,7 @@ func (m *treeMatch) run(p, n reflect.Value, whole bool) (int, bool) {
 	if p.Len() == 1 {
 		return n.Len(), true
 	}
-	for skip := 0; skip <= n.Len() && m.steps < maxTreeSteps; skip++ {
+	for skip := 0; skip <= n.Len() && *m.left > 0; skip++ {
 		saved := maps.Clone(m.bound)
 		if used, ok := m.run(p.Slice(1, p.Len()), n.Slice(skip, n.Len()), whole); ok {
 			return skip + used, true
@@ -238,10 +234,8 @@ func (m *treeMatch) bind(h *hole, n reflect.Value) bool {
 		return true
 	}
 	if known, found := m.bound[h.name]; found {
-		same := treeMatch{src: m.src, steps: m.steps}
-		ok := same.value(known, n)
-		m.steps = same.steps
-		return ok
+		same := treeMatch{src: m.src, left: m.left}
+		return same.value(known, n)
 	}
 	if m.bound == nil {
 		m.bound = bindings{}
