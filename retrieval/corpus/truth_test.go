@@ -1,7 +1,9 @@
 package corpus
 
 import (
+	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -16,11 +18,20 @@ type query struct {
 }
 
 func TestTruthIsSound(t *testing.T) {
-	retrievable := map[string]bool{}
+	retrievable, superseded := map[string]bool{}, map[string]bool{}
 	for _, f := range shipped(t) {
-		retrievable[f.Rule.ID] = !f.Rule.Mandatory
+		retrievable[f.Rule.ID] = f.Rule.NodeType().Retrievable() && !f.Rule.Mandatory
+		for _, e := range f.Rule.Edges {
+			if e.Type == "SUPERSEDES" {
+				superseded[e.Target] = true
+			}
+		}
+	}
+	for id := range superseded {
+		delete(retrievable, id)
 	}
 	kinds, ids, texts := map[string]int{}, map[string]bool{}, map[string]bool{}
+	named := map[string]bool{}
 	for _, q := range readLines[query](t, "testdata/truth.jsonl") {
 		kinds[q.Kind]++
 		if ids[q.ID] || texts[strings.ToLower(q.Query)] || strings.TrimSpace(q.Query) == "" {
@@ -30,15 +41,59 @@ func TestTruthIsSound(t *testing.T) {
 		if (q.Kind == "offtopic") != (len(q.Relevant) == 0) {
 			t.Errorf("%s: kind %s with relevant %v", q.ID, q.Kind, q.Relevant)
 		}
-		for _, id := range q.Relevant {
+		for i, id := range q.Relevant {
 			if !retrievable[id] {
-				t.Errorf("%s: relevant rule %s does not exist or is mandatory, which is never retrieved", q.ID, id)
+				t.Errorf("%s: relevant node %s does not exist, or is mandatory, superseded or of a type that is never retrieved", q.ID, id)
 			}
+			if slices.Index(q.Relevant, id) != slices.Index(q.Relevant[i:], id)+i {
+				t.Errorf("%s: %s is relevant twice", q.ID, id)
+			}
+			named[id] = true
 		}
 	}
 	total := kinds["direct"] + kinds["paraphrase"] + kinds["offtopic"]
-	if total < 120 || kinds["paraphrase"] < 40 || kinds["offtopic"] < 20 || len(kinds) != 3 {
+	if total < 240 || kinds["paraphrase"] < 50 || kinds["offtopic"] < 40 || len(kinds) != 3 {
 		t.Errorf("queries by kind: %v", kinds)
+	}
+	found := 0
+	for _, yes := range retrievable {
+		if yes {
+			found++
+		}
+	}
+	if len(named)*100 < found*85 {
+		t.Errorf("only %d of %d retrievable nodes answer a query", len(named), found)
+	}
+}
+
+// TestTruthIsHalved holds the two halves (TRUTH.md) to the same mix.
+func TestTruthIsHalved(t *testing.T) {
+	b, err := os.ReadFile("testdata/truth_held_out.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	held := map[string]bool{}
+	for _, id := range strings.Fields(string(b)) {
+		if held[id] {
+			t.Errorf("%s is held out twice", id)
+		}
+		held[id] = true
+	}
+	all, out := map[string]int{}, map[string]int{}
+	for _, q := range readLines[query](t, "testdata/truth.jsonl") {
+		all[q.Kind]++
+		if held[q.ID] {
+			out[q.Kind]++
+		}
+		delete(held, q.ID)
+	}
+	for id := range held {
+		t.Errorf("%s is held out and no query", id)
+	}
+	for kind, n := range all {
+		if share := float64(out[kind]) / float64(n); share < 0.45 || share > 0.55 {
+			t.Errorf("%s: %d of %d are held out", kind, out[kind], n)
+		}
 	}
 }
 
