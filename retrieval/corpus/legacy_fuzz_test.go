@@ -18,7 +18,7 @@ func checkLoaded(t *testing.T, name string, src []byte) {
 	files, problems := LoadAny(folder, nil)
 	lines := bytes.Count(src, []byte("\n")) + bytes.Count(src, []byte("\r")) + 2
 	for _, p := range problems {
-		if p.Path != name || p.Line < 1 || p.Line > lines || p.Reason == "" || strings.Contains(p.Reason, "%!") {
+		if p.Path != name || p.Line < 1 || p.Line > lines || p.Reason == "" || !bytes.Contains(src, []byte("%")) && strings.Contains(p.Reason, "%!") {
 			t.Fatalf("problem %+v in %d lines", p, lines)
 		}
 	}
