@@ -157,7 +157,7 @@ func TestGrownRulesAreDistinct(t *testing.T) {
 	seen := map[string]bool{}
 	for _, r := range rules {
 		text := r.Title + r.Trigger + r.Statement
-		if seen[r.ID] || seen[text] || r.Check() != nil {
+		if seen[r.ID] || seen[text] || r.Validate() != nil {
 			t.Fatalf("%+v", r)
 		}
 		seen[r.ID], seen[text] = true, true

@@ -2,22 +2,49 @@ package benchmark
 
 import (
 	"compress/gzip"
+	"encoding/gob"
 	"encoding/json"
+	"errors"
 	"flag"
+	"fmt"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
 	"testing"
 
 	"github.com/writbus/writ/retrieval"
+	"github.com/writbus/writ/retrieval/embed"
 	"github.com/writbus/writ/retrieval/embed/static"
 	"github.com/writbus/writ/schemas"
 )
 
-var setsFolder = flag.String("sets", "", "a folder of development sets: gzipped JSON with docs and queries")
+var (
+	setsFolder  = flag.String("sets", "", "a folder of development sets: gzipped JSON with docs and queries")
+	modelFolder = flag.String("model", "", "a folder of a model to compare with the static embedder")
+	vectorsFile = flag.String("vectors", "", "a file that keeps the model's vectors between runs")
+	tableFile   = flag.String("table", "", "a trained table in place of the shipped one")
+)
 
-// TestDevelopmentSets prints nDCG@10 of words, of the static embedder alone, of
-// reciprocal ranks and of the shipped fusion, each with its interval. No rule of
-// a set has a severity, so priors do not matter.
+// compared are rankings beside the embedder's own profile.
+var compared = []retrieval.Profile{
+	{Name: "alone", Fusion: retrieval.FusionConvex, Vector: 1, Candidates: 50},
+	{Name: "ranks", Fusion: retrieval.FusionRRF, Vector: 0.5, BM25: 0.5, Candidates: 50},
+	{Name: "0.2", Fusion: retrieval.FusionConvex, Vector: 0.2, BM25: 0.8},
+	{Name: "0.35", Fusion: retrieval.FusionConvex, Vector: 0.35, BM25: 0.65},
+	{Name: "0.5", Fusion: retrieval.FusionConvex, Vector: 0.5, BM25: 0.5},
+	{Name: "0.6", Fusion: retrieval.FusionConvex, Vector: 0.6, BM25: 0.4},
+}
+
+// TestDevelopmentSets prints nDCG@10 of words, and for each embedder of vectors
+// alone, reciprocal ranks, some fusions, the embedder's profile and the
+// reference, each with its interval and the paired gain over words. No rule of a
+// set has a severity, so priors do not matter. The ids of most sets are the names
+// of the lints. Words see a rule's id and vectors do not, so ids are numbers here:
+// each set is measured with the names as titles, which both see, and bare.
 func TestDevelopmentSets(t *testing.T) {
 	if *setsFolder == "" {
 		t.Skip("no -sets FOLDER given")
@@ -26,47 +53,88 @@ func TestDevelopmentSets(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no sets in %s: %v", *setsFolder, err)
 	}
-	e, err := static.Default()
-	if err != nil {
-		t.Fatal(err)
-	}
-	profiles := []retrieval.Profile{
-		{Name: "alone", Fusion: retrieval.FusionConvex, Vector: 1, Candidates: 50},
-		{Name: "ranks", Fusion: retrieval.FusionRRF, Vector: 0.5, BM25: 0.5, Candidates: 50},
-	}
-	for _, file := range files {
-		rules, truth := developmentSet(t, file)
-		docs, err := retrieval.AnalyseAll(rules, e)
-		if err != nil {
-			t.Fatal(err)
+	for _, e := range comparedEmbedders(t) {
+		for _, file := range files {
+			for _, bare := range []bool{false, true} {
+				compare(t, filepath.Base(file), bare, file, e)
+			}
 		}
-		ix, err := retrieval.NewIndex(docs, retrieval.Options{Embedder: e, Profiles: profiles})
-		if err != nil {
-			t.Fatal(err)
+		if kept, ok := e.(*kept); ok {
+			kept.save(t)
 		}
-		words, err := retrieval.NewIndex(docs, retrieval.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Logf("%-24s %5d queries %5d rules: words %s, vectors %s, ranks %s, fused %s, reference %s", filepath.Base(file), len(truth), len(rules),
-			ndcg(words, truth, ""), ndcg(ix, truth, "alone"), ndcg(ix, truth, "ranks"), ndcg(ix, truth, ""), ndcg(ix, truth, retrieval.ProfileReference))
 	}
 }
 
-func ndcg(s Searcher, truth []Query, profile string) Interval {
-	var values []float64
-	var clusters []string
+func comparedEmbedders(t *testing.T) []retrieval.Embedder {
+	t.Helper()
+	e, err := static.Default()
+	if *tableFile != "" {
+		var raw []byte
+		var table *static.Table
+		if raw, err = os.ReadFile(*tableFile); err == nil {
+			if table, err = static.Decode(raw); err == nil {
+				e = static.New(table)
+			}
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := []retrieval.Embedder{e}
+	if *modelFolder != "" {
+		model, err := embed.Load(*modelFolder, embed.Options{Cache: -1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, keep(t, model))
+	}
+	return all
+}
+
+func compare(t *testing.T, name string, bare bool, file string, e retrieval.Embedder) {
+	t.Helper()
+	rules, truth := developmentSet(t, file, bare)
+	docs, err := retrieval.AnalyseAll(rules, e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ix, err := retrieval.NewIndex(docs, retrieval.Options{Embedder: e, Profiles: compared})
+	if err != nil {
+		t.Fatal(err)
+	}
+	words, err := retrieval.NewIndex(docs, retrieval.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	base, targets := gains(words, truth, "")
+	t.Logf("%s, %d queries, %d rules, bare %v, %s: words %s", name, len(truth), len(rules), bare, e.Name(), Bootstrap(base, targets, 1))
+	for _, profile := range []string{"alone", "ranks", "0.2", "0.35", "0.5", "0.6", "", retrieval.ProfileReference} {
+		values, _ := gains(ix, truth, profile)
+		difference := make([]float64, len(values))
+		for i := range values {
+			difference[i] = values[i] - base[i]
+		}
+		d := Bootstrap(difference, targets, 1)
+		if profile == "" {
+			profile = "own: " + ix.Search(retrieval.Query{Text: "profile"}).Profile
+		}
+		t.Logf("  %-12s %s  over words %+.3f (%+.3f to %+.3f)", profile, Bootstrap(values, targets, 1), d.Mean, d.Low, d.High)
+	}
+}
+
+// gains are the queries' nDCG@10 and what they are resampled by.
+func gains(s Searcher, truth []Query, profile string) (values []float64, targets []string) {
 	for _, q := range truth {
 		var ids []string
 		for _, h := range s.Search(retrieval.Query{Text: q.Query, Profile: profile, Raw: true, Limit: 10, BudgetTokens: -1}).Rules {
 			ids = append(ids, h.ID)
 		}
-		values, clusters = append(values, Measure(ids, q.Relevant).NDCG10), append(clusters, q.target())
+		values, targets = append(values, Measure(ids, q.Relevant).NDCG10), append(targets, q.target())
 	}
-	return Bootstrap(values, clusters, 1)
+	return values, targets
 }
 
-func developmentSet(t *testing.T, name string) ([]schemas.Rule, []Query) {
+func developmentSet(t *testing.T, name string, bare bool) ([]schemas.Rule, []Query) {
 	t.Helper()
 	f, err := os.Open(name)
 	if err != nil {
@@ -89,12 +157,83 @@ func developmentSet(t *testing.T, name string) ([]schemas.Rule, []Query) {
 		t.Fatal(err)
 	}
 	var rules []schemas.Rule
-	for _, d := range set.Docs {
-		rules = append(rules, schemas.Rule{ID: d.ID, Title: d.Title, Statement: d.Body, Severity: "medium", Confidence: "peer-reviewed"})
+	ids := map[string]string{}
+	for i, d := range set.Docs {
+		ids[d.ID] = fmt.Sprintf("x%05dx", i)
+		if _, err := strconv.Atoi(d.ID); err != nil && d.Title == "" && !bare {
+			d.Title = strings.NewReplacer("-", " ", "_", " ").Replace(d.ID)
+		}
+		rules = append(rules, schemas.Rule{ID: ids[d.ID], Title: d.Title, Statement: d.Body, Severity: "medium", Confidence: "peer-reviewed"})
 	}
 	var truth []Query
 	for _, q := range set.Queries {
-		truth = append(truth, Query{ID: q.ID, Query: q.Q, Relevant: q.Rel, Kind: "direct"})
+		var relevant []string
+		for _, id := range q.Rel {
+			relevant = append(relevant, ids[id])
+		}
+		truth = append(truth, Query{ID: q.ID, Query: q.Q, Relevant: relevant, Kind: "direct"})
 	}
 	return rules, truth
+}
+
+// kept is an embedder whose vectors are kept in a file.
+type kept struct {
+	retrieval.Embedder
+	mu      sync.Mutex
+	vectors map[string][]float32
+}
+
+func keep(t *testing.T, e retrieval.Embedder) *kept {
+	t.Helper()
+	k := &kept{Embedder: e, vectors: map[string][]float32{}}
+	if *vectorsFile == "" {
+		return k
+	}
+	f, err := os.Open(*vectorsFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return k
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	stored := map[string]map[string][]float32{}
+	if err := gob.NewDecoder(f).Decode(&stored); err != nil {
+		t.Fatal(err)
+	}
+	maps.Copy(k.vectors, stored[e.Name()])
+	return k
+}
+
+func (k *kept) Embed(text string) ([]float32, error) {
+	k.mu.Lock()
+	v := k.vectors[text]
+	k.mu.Unlock()
+	if v != nil {
+		return v, nil
+	}
+	v, err := k.Embedder.Embed(text)
+	if err == nil {
+		k.mu.Lock()
+		k.vectors[text] = v
+		k.mu.Unlock()
+	}
+	return v, err
+}
+
+func (k *kept) save(t *testing.T) {
+	t.Helper()
+	if *vectorsFile == "" {
+		return
+	}
+	f, err := os.Create(*vectorsFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := gob.NewEncoder(f).Encode(map[string]map[string][]float32{k.Name(): k.vectors}); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
 }

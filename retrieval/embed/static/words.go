@@ -17,6 +17,7 @@ const maxWordBytes = 40
 type Words struct {
 	text string
 	at   int
+	from int // where the last word began
 	buf  [maxWordBytes + utf8.UTFMax]byte
 }
 
@@ -36,6 +37,10 @@ func (w *Words) Next() []byte {
 		}
 	}
 }
+
+// Written is the last word as it stands in the text. It is valid after a word
+// was returned.
+func (w *Words) Written() string { return w.text[w.from:w.at] }
 
 // class of a rune, as far as words care.
 type class uint8
@@ -92,6 +97,7 @@ func (w *Words) scan() ([]byte, bool) {
 	if size == 0 {
 		return nil, false
 	}
+	w.from = w.at
 	n, digits, last := 0, 0, other
 	for size > 0 {
 		c := classify(r)

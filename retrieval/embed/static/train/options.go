@@ -37,15 +37,24 @@ type Options struct {
 	Excerpts     float64 // share of pairs replaced by an excerpt of the body and the rest
 	LearningRate float64 // of Adam at its peak
 	MaxWords     int     // words of a body that are read
+
+	Teacher     Teacher // to start from, instead of the words' associations; nil for those
+	Lessons     int     // training texts that the teacher encodes
+	LessonWords int     // words of each
+	Ridge       float64 // penalty of long rows in the fit to the teacher
+	StartLength float64 // of the fitted rows, root mean square
+	Keep        float64 // share of the fitted rows in the final ones
 }
 
-// Defaults are the options the shipped table was trained with, but for Dir.
+// Defaults are the options the shipped table was trained with, but for Dir and
+// Teacher.
 func Defaults() Options {
 	return Options{
 		Seed: 1, Words: 10_000, Buckets: 8192, Dim: 128,
 		Window: 6, Contexts: 4096, ContextPower: 0.75, Subspace: 16, Iterations: 2,
 		Epochs: 5, Batch: 1024, Block: 1024, Temperature: 0.05, Dropout: 0.1, Spelling: 0.05, Excerpts: 0.3,
 		LearningRate: 0.01, MaxWords: 256,
+		Lessons: 30_000, LessonWords: 20, Ridge: 0.1, StartLength: 0.7, Keep: 0.3,
 	}
 }
 
@@ -62,6 +71,9 @@ func (o Options) check() error {
 		return fmt.Errorf("%w: temperature %g, learning rate %g", ErrOptions, o.Temperature, o.LearningRate)
 	case !share(o.Dropout) || !share(o.Spelling) || !share(o.Excerpts):
 		return fmt.Errorf("%w: dropout %g, spelling %g, excerpts %g", ErrOptions, o.Dropout, o.Spelling, o.Excerpts)
+	case o.Teacher != nil && (o.Lessons < 1 || o.LessonWords < 1 || !(o.Ridge > 0) || !(o.StartLength > 0) || !share(o.Keep)):
+		return fmt.Errorf("%w: %d lessons of %d words, ridge %g, start at length %g, keep %g",
+			ErrOptions, o.Lessons, o.LessonWords, o.Ridge, o.StartLength, o.Keep)
 	}
 	return nil
 }
@@ -70,7 +82,7 @@ func share(x float64) bool { return x >= 0 && x < 1 }
 
 // Progress is where a training stands.
 type Progress struct {
-	Stage       string // "read", "count", "factorise", "contrast"
+	Stage       string // "read", "count" and "factorise" or "encode" and "fit", "contrast"
 	Done, Total int    // of the stage's own unit; Total 0 is unknown
 	Loss        float64
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/writbus/writ/retrieval/embed/static"
 )
@@ -15,8 +16,9 @@ const commonWord = 1e-3
 // Train reads the folder of [Options].Dir and makes a table of it. The same
 // files and options give the same bytes, whatever the number of processors;
 // processors of another kind may round differently. report, if not nil, is
-// called from the same goroutine. Errors wrap [ErrOptions], [ErrNoRecords], what
-// reading gave, or the context's error.
+// called from the same goroutine. With a teacher that gives the same vectors the
+// same holds. Errors wrap [ErrOptions], [ErrNoRecords], [ErrTeacher], what reading
+// or the teacher gave, or the context's error.
 func Train(ctx context.Context, opt Options, report func(Progress)) (Result, error) {
 	if report == nil {
 		report = func(Progress) {}
@@ -29,13 +31,21 @@ func Train(ctx context.Context, opt Options, report func(Progress)) (Result, err
 		return Result{}, err
 	}
 	v := newVocabulary(t, opt)
-	rows, err := initial(ctx, t, v, opt, report)
+	begin := initial
+	if opt.Teacher != nil {
+		begin = distilled
+	}
+	rows, err := begin(ctx, t, v, opt, report)
 	if err != nil {
 		return Result{}, err
 	}
+	start := slices.Clone(rows)
 	steps, loss, err := newContrast(opt, v, rows).train(ctx, t, report)
 	if err != nil {
 		return Result{}, err
+	}
+	if opt.Teacher != nil {
+		keep(rows, start, opt.Dim, opt.Keep)
 	}
 	table, err := static.Build(opt.Dim, v.words, opt.Buckets, rows)
 	if err != nil {
