@@ -2,7 +2,10 @@ package vector
 
 import "golang.org/x/sys/cpu"
 
-var hasAVX2 = cpu.X86.HasAVX2
+var (
+	hasAVX2 = cpu.X86.HasAVX2
+	hasVNNI = hasAVX2 && cpu.X86.HasAVX512F && cpu.X86.HasAVX512VNNI
+)
 
 // dotCodes writes the dot product of the query with each row, which lie one
 // after the other at the query's length, a multiple of lanes. Codes are −127 to
@@ -47,11 +50,21 @@ func siftRows(masks []byte, query []int8, rows []byte, scales []float32, bias in
 	}
 	_ = masks[:fours]
 	_ = rows[:len(scales)*len(query)/4]
+	if eights := len(scales) / 8; hasVNNI && len(query) == sieveBlock && eights > 0 {
+		siftVNNI(&masks[0], &query[0], &rows[0], &scales[0], eights, bias, bar)
+		if rest := scales[8*eights:]; len(rest) > 0 {
+			siftPortable(masks[2*eights:], query, rows[8*eights*sieveRow:], rest, bias, bar)
+		}
+		return
+	}
 	siftAVX2(&masks[0], &query[0], &rows[0], &scales[0], len(query)/sieveBlock, fours, bias, bar)
 	if rest := scales[4*fours:]; len(rest) > 0 {
 		siftPortable(masks[fours:], query, rows[fours*len(query):], rest, bias, bar)
 	}
 }
+
+//go:noescape
+func siftVNNI(masks *byte, query *int8, rows *byte, scales *float32, eights int, bias int32, bar float32)
 
 //go:noescape
 func siftAVX2(masks *byte, query *int8, rows *byte, scales *float32, blocks, fours int, bias int32, bar float32)

@@ -213,6 +213,80 @@ siftblock:
 	VZEROUPPER
 	RET
 
+// Two rows of the sieve at OFF(R8), into the sums ACC: the first in its lower
+// half.
+#define SIFT2(OFF, ACC)        \
+	VMOVDQU32 OFF(R8), Z0      \
+	VPXORD ACC, ACC, ACC       \
+	VPANDD Z14, Z0, Z1         \
+	VPDPBUSD Z8, Z1, ACC       \
+	VPSRLD $2, Z0, Z1          \
+	VPANDD Z14, Z1, Z1         \
+	VPDPBUSD Z9, Z1, ACC       \
+	VPSRLD $4, Z0, Z1          \
+	VPANDD Z14, Z1, Z1         \
+	VPDPBUSD Z10, Z1, ACC      \
+	VPSRLD $6, Z0, Z1          \
+	VPANDD Z14, Z1, Z1         \
+	VPDPBUSD Z11, Z1, ACC
+
+// func siftVNNI(masks *byte, query *int8, rows *byte, scales *float32, eights int, bias int32, bar float32)
+TEXT ·siftVNNI(SB), NOSPLIT, $0-48
+	MOVQ masks+0(FP), DI
+	MOVQ query+8(FP), SI
+	MOVQ rows+16(FP), R8
+	MOVQ scales+24(FP), R13
+	MOVQ eights+32(FP), CX
+	MOVL bias+40(FP), AX
+	VMOVD AX, X12
+	VPBROADCASTD X12, Y12
+	VBROADCASTSS bar+44(FP), Y13
+	MOVL $0x03030303, AX
+	VMOVD AX, X14
+	VPBROADCASTD X14, Z14
+	VBROADCASTI64X4 (SI), Z8
+	VBROADCASTI64X4 32(SI), Z9
+	VBROADCASTI64X4 64(SI), Z10
+	VBROADCASTI64X4 96(SI), Z11
+
+eight:
+	SIFT2(0, Z4)
+	SIFT2(64, Z5)
+	SIFT2(128, Z6)
+	SIFT2(192, Z7)
+	VEXTRACTI64X4 $1, Z4, Y0
+	VEXTRACTI64X4 $1, Z5, Y1
+	VEXTRACTI64X4 $1, Z6, Y2
+	VEXTRACTI64X4 $1, Z7, Y3
+	VPHADDD Y0, Y4, Y4
+	VPHADDD Y1, Y5, Y5
+	VPHADDD Y2, Y6, Y6
+	VPHADDD Y3, Y7, Y7
+	VPHADDD Y5, Y4, Y4
+	VPHADDD Y7, Y6, Y6
+	VPERM2I128 $0x20, Y6, Y4, Y0
+	VPERM2I128 $0x31, Y6, Y4, Y1
+	VPADDD Y1, Y0, Y0
+	VPADDD Y0, Y0, Y0
+	VPSUBD Y12, Y0, Y0
+	VCVTDQ2PS Y0, Y0
+	VMULPS (R13), Y0, Y0
+	VCMPPS $13, Y13, Y0, Y0 // at least
+	VMOVMSKPS Y0, AX
+	MOVL AX, DX
+	SHRL $4, DX
+	ANDL $15, AX
+	MOVB AX, (DI)
+	MOVB DX, 1(DI)
+	ADDQ $2, DI
+	ADDQ $32, R13
+	ADDQ $256, R8
+	DECQ CX
+	JNZ  eight
+
+	VZEROUPPER
+	RET
+
 // func addLanesAVX2(sums *[8]float32, a, b *float32, n int)
 TEXT ·addLanesAVX2(SB), NOSPLIT, $0-32
 	MOVQ sums+0(FP), DI

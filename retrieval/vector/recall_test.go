@@ -98,7 +98,7 @@ func TestRecallOfBothIndexes(t *testing.T) {
 	} {
 		r := rand.New(rand.NewSource(int64(c.docs)))
 		views := latent(r, c.docs, c.perDoc, c.dim, c.rank)
-		queries := queriesNear(r, views, 60)
+		queries := queriesNear(r, views, 30)
 		want := make([][]int32, len(queries))
 		for i, q := range queries {
 			want[i] = truth(views, q, 10)
@@ -150,7 +150,7 @@ func TestDividedScansFindTheSame(t *testing.T) {
 func TestTheSieveLosesNothing(t *testing.T) {
 	for _, dim := range []int{24, 128, 200} {
 		r := rand.New(rand.NewSource(int64(dim)))
-		views := latent(r, 1_500, 4, dim, dim/2)
+		views := latent(r, 1_000, 4, dim, dim/2)
 		ix, err := NewExact(views)
 		if err != nil {
 			t.Fatal(err)
@@ -161,7 +161,7 @@ func TestTheSieveLosesNothing(t *testing.T) {
 		}
 		all.sieve.slack = 2 // lets everything through
 		asked, lost := 0, 0
-		for _, q := range queriesNear(r, views, 60) {
+		for _, q := range queriesNear(r, views, 30) {
 			for _, keep := range []func(int32) bool{nil, func(doc int32) bool { return doc%5 == 2 }} {
 				var known []int32
 				for _, m := range all.Nearest(q, 60, keep) {
