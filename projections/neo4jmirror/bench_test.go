@@ -37,3 +37,20 @@ func BenchmarkPush(b *testing.B) {
 		}
 	})
 }
+
+// BenchmarkShrink measures a full pass that deletes nearly everything.
+func BenchmarkShrink(b *testing.B) {
+	large, small := generate("log", 32, 10_000), generate("log", 33, 200)
+	for b.Loop() {
+		b.StopTimer()
+		m := server(b)
+		if _, err := m.Push(b.Context(), large, PushOptions{}); err != nil {
+			b.Fatal(err)
+		}
+		b.StartTimer()
+		r, err := m.Push(b.Context(), small, PushOptions{})
+		if err != nil || r.NodesRemoved != 9_800 {
+			b.Fatal(r, err)
+		}
+	}
+}

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 }
 
 // crashBatches are small, so that there are many places to be killed at.
-var crashBatches = batches{nodes: 20, edges: 60, bytes: 1 << 20, changes: 5}
+var crashBatches = batches{nodes: 20, edges: 60, bytes: 1 << 20, changes: 5, sweep: 40}
 
 // crashSource is the same in every process: a graph, changed a number of times.
 func crashSource(rounds int) *memory {

@@ -15,11 +15,12 @@ type batches struct {
 	edges   int // or those of one node
 	bytes   int // of text, about
 	changes int // nodes that the log changed
+	sweep   int // edges to delete, and then nodes
 }
 
 // usualBatches were the fastest in BenchmarkPush, where larger ones gain
 // nothing; a transaction of this size takes a server with little memory.
-var usualBatches = batches{nodes: 1_000, edges: 5_000, bytes: 4 << 20, changes: 500}
+var usualBatches = batches{nodes: 1_000, edges: 5_000, bytes: 4 << 20, changes: 500, sweep: 20_000}
 
 // Position is a record of the log. The zero value is before the first.
 type Position struct {
@@ -314,14 +315,14 @@ func (p *push) stepSweep(ctx context.Context) error {
 	var edges, removed, kept int
 	err := p.move(ctx, func(do statements) (to checkpoint, err error) {
 		to = p.at
-		if edges, err = sweepEdges(do, p.at.Generation, p.m.batch.edges); err != nil || edges == p.m.batch.edges {
+		if edges, err = sweepEdges(do, p.at.Generation, p.m.batch.sweep); err != nil || edges == p.m.batch.sweep {
 			return to, err
 		}
-		ids, err := staleNodes(do, p.at.Generation, p.m.batch.changes)
+		ids, err := staleNodes(do, p.at.Generation, p.m.batch.sweep)
 		if err != nil {
 			return to, err
 		}
-		if len(ids) < p.m.batch.changes {
+		if len(ids) < p.m.batch.sweep {
 			to.Phase = phaseLive
 		}
 		removed, kept, err = dropNodes(do, ids)

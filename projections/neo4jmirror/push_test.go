@@ -157,7 +157,7 @@ func TestUnconfirmedCheckpoint(t *testing.T) {
 func TestEnoughEndsAndGoesOn(t *testing.T) {
 	m := server(t)
 	s := generate("log", 5, 100)
-	m.batch = batches{nodes: 7, edges: 40, bytes: 1 << 20, changes: 3}
+	m.batch = batches{nodes: 7, edges: 40, bytes: 1 << 20, changes: 3, sweep: 30}
 	steps := 0
 	for {
 		budget := 2

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/writbus/writ/cmd/writd/config"
@@ -35,12 +36,34 @@ func build(t *testing.T) string {
 	if os.Getenv(serverURL) == "" {
 		t.Skip(serverURL + " is not set: it names the Bolt address of a Neo4j whose data may be deleted. test/ci/neo4j.sh starts one.")
 	}
-	bin := t.TempDir()
-	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", bin, "../../cmd/writ", "../../cmd/writd").CombinedOutput()
+	bin, err := built()
 	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
+		t.Fatal(err)
 	}
 	return bin
+}
+
+// built has both programs in a folder that TestMain removes.
+var built = sync.OnceValues(func() (string, error) {
+	out, err := exec.Command("go", "build", "-o", programs, "../../cmd/writ", "../../cmd/writd").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%w\n%s", err, out)
+	}
+	return programs, nil
+})
+
+var programs string
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		var err error
+		if programs, err = os.MkdirTemp("", "writ-neo4j-bin"); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer func() { _ = os.RemoveAll(programs) }()
+		return m.Run()
+	}())
 }
 
 func newWorld(t *testing.T, bin string) *world {
