@@ -114,6 +114,7 @@ type RequestTool struct {
 	ToolUseID string
 	Targets   []schemas.Target // files it would write
 	Private   []string         // paths of Writ's own data (Layout.InData) it would read
+	Secrets   []Secret         // credentials that it would leave in files
 	Shell     *ShellCommand    // of a shell tool, nil for others
 	Plan      []byte           // what a host's plan dialog would present, nil for other tools
 	Actor     Actor

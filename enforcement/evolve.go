@@ -32,6 +32,10 @@ func Evolve(s State, e schemas.Event) State {
 		return s.decided(p)
 	case schemas.ToolFinished:
 		return s.finished(p)
+	case schemas.RuleViolated:
+		return s.violated(p)
+	case schemas.ViolationFixed:
+		return s.mended(p)
 	case schemas.ModeChanged:
 		return s.modeChanged(p)
 	case schemas.PhaseChanged:

@@ -9,7 +9,7 @@ import (
 
 // StateVersion is the version of State's encoding and of the fold. A stored
 // state of another version is folded again from the log.
-const StateVersion = 1
+const StateVersion = 2
 
 // Modes (persisted; never change). The empty mode is "not chosen yet".
 const (
@@ -69,6 +69,10 @@ type State struct {
 	Denials      map[string]int `json:"denials,omitempty"` // by rule id
 	Streak       Streak         `json:"streak,omitzero"`
 	Refusals     int            `json:"refusals,omitempty"` // tool requests refused
+
+	// Violations of rules in files this session changed, not fixed yet, by path
+	// and line.
+	Violations []schemas.Violation `json:"violations,omitempty"`
 
 	// Acts are the users' acts that were used up, with what they did: a gate's
 	// name, or "refused".

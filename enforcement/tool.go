@@ -44,6 +44,7 @@ func (c RequestTool) judge(st stance) (ruling, schemas.Target) {
 	for _, t := range c.targets() {
 		consider(st.write(t), t)
 	}
+	consider(exposes(c.Secrets), secretTarget(c.Secrets))
 	untold := c.mcpWriter()
 	if c.Shell != nil {
 		calls, unlisted := st.writCalls(c.Shell.Writ, c.Settings)
@@ -80,6 +81,13 @@ func (c RequestTool) mcpWriter() bool {
 		ok, err := path.Match(pattern, c.Tool)
 		return ok || err != nil && pattern == c.Tool
 	})
+}
+
+func secretTarget(secrets []Secret) schemas.Target {
+	if len(secrets) == 0 {
+		return schemas.Target{}
+	}
+	return schemas.Target{Path: secrets[0].Path, Rel: secrets[0].Path}
 }
 
 // presents judges a plan that the host would show to the user for approval: an

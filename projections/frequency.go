@@ -179,6 +179,13 @@ func (f *Frequency) Committed(c Commit) error {
 	return f.onChange(change)
 }
 
+// Session returns how many outcomes of a rule count for a session.
+func (*Frequency) Session(r Reader, rule, session string) (int, error) {
+	value, _, err := r.Get(idKey('s', rule, session))
+	n, _ := binary.Uvarint(value)
+	return int(n), err
+}
+
 // Rule returns the outcomes of one rule, none for a rule that has none.
 func (*Frequency) Rule(r Reader, id string) (Outcomes, error) {
 	o, _, err := getDocument[Outcomes](r, idKey('t', id))

@@ -57,6 +57,7 @@ var definitions = func() map[Type]definition {
 	}
 	registerSession(add)
 	registerRule(add)
+	registerViolation(add)
 	registerOthers(add)
 	return all
 }()

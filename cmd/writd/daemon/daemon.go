@@ -49,6 +49,7 @@ type Daemon struct {
 	sessions *sessions
 	corpus   *corpusIndex
 	answered *replies
+	before   contentsBefore
 	projects projectCache
 
 	warnMu   sync.Mutex

@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -142,30 +141,17 @@ func (p project) targets(c hosts.Call) []schemas.Target {
 // resultOf is the SHA-256 of what a write would leave, "" where it cannot be
 // told.
 func resultOf(w hosts.Write, path string) string {
-	switch {
-	case w.Opaque:
-		return ""
-	case w.Content != nil:
+	if w.Content != nil && !w.Opaque {
 		return digest([]byte(*w.Content))
 	}
-	content, err := readBounded(path)
+	before, err := readBounded(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return ""
 	}
-	text, missing := string(content), errors.Is(err, fs.ErrNotExist)
-	for _, e := range w.Edits {
-		switch {
-		case e.Old == "" && missing:
-			text, missing = e.New, false
-		case e.Old == "" || !strings.Contains(text, e.Old):
-			return ""
-		case e.All:
-			text = strings.ReplaceAll(text, e.Old, e.New)
-		default:
-			text = strings.Replace(text, e.Old, e.New, 1)
-		}
+	if after, known := contentAfter(w, before, err == nil); known {
+		return digest(after)
 	}
-	return digest([]byte(text))
+	return ""
 }
 
 func digest(content []byte) string {

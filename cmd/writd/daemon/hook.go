@@ -106,7 +106,7 @@ func (d *Daemon) answerHook(ctx context.Context, t turn) (hosts.Answer, error) {
 	case hosts.SessionStart:
 		return d.onSessionStart(ctx, t)
 	case hosts.SessionEnd:
-		return d.plain(ctx, t, "host", enforcement.EndSession{Reason: t.Reason})
+		return d.onSessionEnd(ctx, t)
 	case hosts.Prompt, hosts.Command:
 		return d.onPrompt(ctx, t)
 	case hosts.BeforeTool:
@@ -119,6 +119,8 @@ func (d *Daemon) answerHook(ctx context.Context, t turn) (hosts.Answer, error) {
 		return d.onSubagentStart(ctx, t)
 	case hosts.SubagentStop:
 		return d.plain(ctx, t, "host", enforcement.StopSubagent{SubagentStopped: schemas.SubagentStopped{AgentID: orUnknown(t.Agent), Message: t.Message}})
+	case hosts.Stop:
+		return d.onStop(ctx, t)
 	case hosts.BeforeCompact:
 		return d.plain(ctx, t, "host", enforcement.Compact{ContextCompacted: schemas.ContextCompacted{Stage: "before", Trigger: t.Reason}})
 	case hosts.AfterCompact:
@@ -288,7 +290,7 @@ func (d *Daemon) request(ctx context.Context, t turn, s enforcement.State, paren
 		Tool: t.Tool, ToolUseID: t.ToolUseID, Targets: t.project.targets(t.Call),
 		Actor:     enforcement.Actor{Agent: t.Agent, Parent: parent},
 		Workspace: d.workspace(ctx, t.project, watchingID, watching), Settings: t.project.policy(),
-		Private: t.private(), Digest: digest(t.Input), Bytes: len(t.Input),
+		Private: t.private(), Secrets: d.secrets(t), Digest: digest(t.Input), Bytes: len(t.Input),
 	}
 	if t.Shell != nil {
 		dir := t.Dir
@@ -402,7 +404,11 @@ func (d *Daemon) onAfterTool(ctx context.Context, t turn) (hosts.Answer, error) 
 			Workspace: d.workspace(ctx, t.project, t.Session, watching),
 		})
 	})
-	return hosts.Answer{Context: decision.Context, Notice: decision.Notice}, err
+	if err != nil || finished.Failed {
+		return hosts.Answer{Context: decision.Context, Notice: decision.Notice}, err
+	}
+	told, err := d.checkContent(ctx, t, session)
+	return hosts.Answer{Context: join(append([]string{decision.Context}, told...)...), Notice: decision.Notice}, err
 }
 
 // asksItsUser says that the host showed its dialog to somebody: some of its

@@ -41,6 +41,7 @@ type claudePayload struct {
 	Error         string          `json:"error"`
 	Millis        float64         `json:"duration_ms"`
 	LastMessage   string          `json:"last_assistant_message"`
+	StopActive    bool            `json:"stop_hook_active"`
 }
 
 // claudeInput is the union of the tool inputs that Writ reads.
@@ -105,6 +106,8 @@ func parseClaude(event string, payload []byte) (Call, error) {
 		c.Origin = p.Source
 	case Command:
 		c.Origin, c.Command, c.Args = "user", strings.TrimPrefix(p.CommandName, "/"), p.CommandArgs
+	case Stop:
+		c.Again = p.StopActive
 	case BeforeCompact, AfterCompact:
 		c.Reason = p.Trigger
 	case BeforeTool, AfterTool, ToolFailed, Permission:

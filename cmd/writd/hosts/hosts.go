@@ -87,6 +87,7 @@ type Call struct {
 	Millis      int64
 	Plan        string // text of a native plan dialog
 	Message     string // the agent's last words
+	Again       bool   // a stop after the agent was sent back to work
 	Input       json.RawMessage
 }
 

@@ -1,0 +1,276 @@
+package daemon
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/writbus/writ/cmd/writd/hosts"
+	"github.com/writbus/writ/enforcement"
+	"github.com/writbus/writ/enforcement/check"
+	"github.com/writbus/writ/projections"
+	"github.com/writbus/writ/schemas"
+)
+
+// keptBefore bounds the contents that are kept between a tool's two hooks.
+const keptBefore = 128
+
+// contentsBefore are files as they stood before tools changed them. They are
+// kept in memory only: without one, more lines count as changed than did.
+type contentsBefore struct {
+	mu    sync.Mutex
+	byKey map[string][]byte
+	order []string
+}
+
+func (c *contentsBefore) keep(key string, content []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.byKey == nil {
+		c.byKey = map[string][]byte{}
+	}
+	if _, had := c.byKey[key]; !had {
+		c.order = append(c.order, key)
+	}
+	c.byKey[key] = content
+	if len(c.order) > keptBefore {
+		delete(c.byKey, c.order[0])
+		c.order = c.order[1:]
+	}
+}
+
+// take returns a content once.
+func (c *contentsBefore) take(key string) ([]byte, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	content, found := c.byKey[key]
+	if found {
+		delete(c.byKey, key)
+		c.order = slices.DeleteFunc(c.order, func(k string) bool { return k == key })
+	}
+	return content, found
+}
+
+func (t turn) contentKey(path string) string {
+	return t.Session + "\x00" + t.ToolUseID + "\x00" + path
+}
+
+// secrets finds the credentials that a call's writes would add to files, and
+// keeps what the files hold now for the check after the tool.
+func (d *Daemon) secrets(t turn) []enforcement.Secret {
+	var all []enforcement.Secret
+	for _, w := range t.Writes {
+		target := t.project.target(w.Path, t.Dir)
+		before, err := readBounded(target.Path)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if t.ToolUseID != "" {
+			d.before.keep(t.contentKey(target.Path), before)
+		}
+		after, known := contentAfter(w, before, err == nil)
+		if !known {
+			continue
+		}
+		name := target.Rel
+		if name == "" {
+			name = target.Path
+		}
+		for _, s := range check.Secrets(name, after, check.Changed(before, after)) {
+			all = append(all, enforcement.Secret{Path: name, Line: s.Line, What: "a " + strings.ReplaceAll(s.Kind, "-", " ") + " (" + s.Preview + ")"})
+		}
+	}
+	return all
+}
+
+// contentAfter is what a write would leave, if that can be told.
+func contentAfter(w hosts.Write, before []byte, exists bool) ([]byte, bool) {
+	switch {
+	case w.Opaque:
+		return nil, false
+	case w.Content != nil:
+		return []byte(*w.Content), true
+	}
+	text := string(before)
+	for _, e := range w.Edits {
+		switch {
+		case e.Old == "" && !exists:
+			text, exists = e.New, true
+		case e.Old == "" || !strings.Contains(text, e.Old):
+			return nil, false
+		case e.All:
+			text = strings.ReplaceAll(text, e.Old, e.New)
+		default:
+			text = strings.Replace(text, e.Old, e.New, 1)
+		}
+	}
+	return []byte(text), true
+}
+
+// checkContent runs the rules' checks over what a tool changed, records what
+// they find and what of earlier findings is gone, and counts both as outcomes
+// of the rules. It returns what the agent is told.
+func (d *Daemon) checkContent(ctx context.Context, t turn, session string) (told []string, err error) {
+	set := d.corpus.checks.Load()
+	for _, w := range t.Writes {
+		target := t.project.target(w.Path, t.Dir)
+		if target.Rel == "" || set.Len() == 0 {
+			continue
+		}
+		after, err := readBounded(target.Path)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		changed := t.changedLines(d, w, target.Path, after)
+		c := enforcement.CheckContent{Path: target.Rel, ToolUseID: t.ToolUseID}
+		for _, f := range set.Run(target.Rel, after, changed) {
+			c.Found = append(c.Found, violationOf(f))
+		}
+		for _, f := range set.Run(target.Rel, after, nil) {
+			c.Present = append(c.Present, violationOf(f).Key())
+		}
+		decision, state, err := d.sessions.act(ctx, session, t.meta("writ"), func(s enforcement.State) (enforcement.Decision, error) {
+			return enforcement.Decide(s, c)
+		})
+		if err != nil {
+			return told, err
+		}
+		if decision.Context != "" {
+			told = append(told, decision.Context)
+		}
+		if err := d.contentOutcomes(ctx, session, state, decision.Record, set.Rules(target.Rel, after), c.Found); err != nil {
+			return told, err
+		}
+	}
+	return told, nil
+}
+
+// changedLines are the lines of the file that the call changed.
+func (t turn) changedLines(d *Daemon, w hosts.Write, path string, after []byte) []check.Range {
+	if before, known := d.before.take(t.contentKey(path)); known {
+		return check.Changed(before, after)
+	}
+	if len(w.Edits) == 0 {
+		return nil // all of it
+	}
+	lines := []check.Range{}
+	for _, e := range w.Edits {
+		if at := bytes.Index(after, []byte(e.New)); at >= 0 && e.New != "" {
+			first := 1 + bytes.Count(after[:at], []byte("\n"))
+			lines = append(lines, check.Range{First: first, Last: first + strings.Count(e.New, "\n")})
+		}
+	}
+	return check.Normalise(lines)
+}
+
+func violationOf(f check.Finding) schemas.Violation {
+	return schemas.Violation{Rule: f.Rule, Path: f.Path, Line: f.Line, Excerpt: f.Excerpt, Message: f.Message}
+}
+
+// contentOutcomes records what a check says of its rule: broken, fixed, or
+// followed where the session had been shown the rule and the check found
+// nothing. Each counts five times a session at most, and more is not recorded.
+func (d *Daemon) contentOutcomes(ctx context.Context, session string, state enforcement.State, record []schemas.Payload, ran []string, found []schemas.Violation) error {
+	outcomes := map[string]schemas.OutcomeRecorded{}
+	for _, id := range ran {
+		_, shown := slices.BinarySearch(state.Shown, id)
+		if shown && !slices.ContainsFunc(found, func(v schemas.Violation) bool { return v.Rule == id }) {
+			outcomes[id] = schemas.OutcomeRecorded{Positive: true, Evidence: "check_passed"}
+		}
+	}
+	for _, p := range record {
+		switch p := p.(type) {
+		case schemas.RuleViolated:
+			for _, v := range p.Violations {
+				outcomes[v.Rule] = schemas.OutcomeRecorded{Evidence: "check_failed", Detail: v.Path}
+			}
+		case schemas.ViolationFixed:
+			for _, v := range p.Violations {
+				outcomes[v.Rule] = schemas.OutcomeRecorded{Positive: true, Evidence: "fixed", Detail: v.Path}
+			}
+		}
+	}
+	return d.recordOutcomes(ctx, session, outcomes)
+}
+
+func (d *Daemon) recordOutcomes(ctx context.Context, session string, outcomes map[string]schemas.OutcomeRecorded) error {
+	for id, o := range outcomes {
+		counted, err := d.countedOf(id, session)
+		if err != nil {
+			return err
+		}
+		if counted >= projections.SessionOutcomes {
+			continue
+		}
+		o.Session = session
+		if _, err := d.appendRule(ctx, id, o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// countedOf is how many outcomes of a rule count for a session so far.
+func (d *Daemon) countedOf(id, session string) (n int, err error) {
+	err = d.read(viewFrequency, func(reader projections.Reader) error {
+		n, err = d.views.frequency.Session(reader, id, session)
+		return err
+	})
+	return n, err
+}
+
+// onStop sends an agent back to rules it broke, once in a row.
+func (d *Daemon) onStop(ctx context.Context, t turn) (hosts.Answer, error) {
+	decision, _, err := d.sessions.act(ctx, t.Session, t.meta("agent"), func(s enforcement.State) (enforcement.Decision, error) {
+		return enforcement.Decide(s, enforcement.EndTurn{Again: t.Again, Agent: t.Agent, Gone: d.gone(t, s)})
+	})
+	answer := hosts.Answer{Notice: decision.Notice}
+	if err == nil && decision.Verdict == enforcement.Deny {
+		answer.Verdict, answer.Reason = hosts.Refuse, decision.Reason
+	}
+	return answer, err
+}
+
+// gone lists the pending violations of files that are gone, or that were mended
+// by other means than a tool that Writ sees.
+func (d *Daemon) gone(t turn, s enforcement.State) []schemas.Violation {
+	set := d.corpus.checks.Load()
+	present := map[string]map[string]bool{}
+	var gone []schemas.Violation
+	for _, v := range s.Violations {
+		if present[v.Path] == nil {
+			present[v.Path] = map[string]bool{}
+			content, err := readBounded(filepath.Join(t.project.root, filepath.FromSlash(v.Path)))
+			if err == nil {
+				for _, f := range set.Run(v.Path, content, nil) {
+					present[v.Path][violationOf(f).Key()] = true
+				}
+			}
+		}
+		if !present[v.Path][v.Key()] {
+			gone = append(gone, v)
+		}
+	}
+	return gone
+}
+
+// onSessionEnd closes a session; what it leaves broken counts against the
+// rules' following.
+func (d *Daemon) onSessionEnd(ctx context.Context, t turn) (hosts.Answer, error) {
+	decision, state, err := d.sessions.act(ctx, t.Session, t.meta("host"), func(s enforcement.State) (enforcement.Decision, error) {
+		return enforcement.Decide(s, enforcement.EndSession{Reason: t.Reason})
+	})
+	if err != nil {
+		return hosts.Answer{}, err
+	}
+	left := map[string]schemas.OutcomeRecorded{}
+	for _, v := range state.Violations {
+		left[v.Rule] = schemas.OutcomeRecorded{Evidence: "left", Detail: v.Path}
+	}
+	return hosts.Answer{Context: decision.Context, Notice: decision.Notice}, d.recordOutcomes(ctx, t.Session, left)
+}

@@ -1,0 +1,100 @@
+package daemon
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/writbus/writ/schemas"
+)
+
+const horseCheck = "---\ncheck: {language: go, pattern: 'draw\\(horse\\)', message: paint the stripes}\n"
+
+// tool runs both hooks of a write, with the write in between.
+func (w *world) tool(id, name string, input map[string]any, path, content string) schemas.HookReply {
+	w.t.Helper()
+	input["file_path"] = filepath.Join(w.project, path)
+	payload := map[string]any{"tool_name": name, "tool_use_id": id, "tool_input": input}
+	if reply := w.send("PreToolUse", payload); reply.Exit != 0 {
+		w.t.Fatalf("%s: %s", id, reply.Stderr)
+	}
+	put(w.t, filepath.Join(w.project, path), content)
+	return w.send("PostToolUse", map[string]any{"tool_name": name, "tool_use_id": id, "tool_input": input, "tool_response": map[string]any{}})
+}
+
+// TestViolationsAreToldHeldAndCounted: what a change breaks is told at once,
+// old faults in the same file are not, and a turn in work mode does not end
+// before it is fixed.
+func TestViolationsAreToldHeldAndCounted(t *testing.T) {
+	w := start(t, t.TempDir(), newProject(t, "mode: conversation\n"))
+	rule := strings.Replace(ruleText("ZOO-STRIPE-001", "Paint the stripes before printing."), "---\n", horseCheck, 1)
+	w.changed(schemas.RuleChangeRequest{Act: schemas.RuleAdd, Content: rule})
+	w.prompt("hello")
+	old := "package zoo\n\nfunc old() { draw(horse) }\n"
+	put(t, filepath.Join(w.project, "zoo.go"), old)
+	broken := old + "\nfunc fresh() { draw(horse) }\n"
+	reply := w.tool("t1", "Write", map[string]any{"content": broken}, "zoo.go", broken)
+	if !strings.Contains(reply.Stdout, "zoo.go:5: ZOO-STRIPE-001: paint the stripes") || strings.Contains(reply.Stdout, "zoo.go:3") {
+		t.Fatalf("told: %s", reply.Stdout)
+	}
+	if reply := w.send("Stop", map[string]any{"stop_hook_active": false}); strings.Contains(reply.Stdout, "block") {
+		t.Errorf("held outside of work: %s", reply.Stdout)
+	}
+	if _, err := call[schemas.ActReply](w, w.admin, schemas.SvcModeByUser, schemas.ModeRequest{Session: "s1", Mode: "work"}); err != nil {
+		t.Fatal(err)
+	}
+	if reply := w.send("Stop", map[string]any{"stop_hook_active": false}); !strings.Contains(reply.Stdout, `"decision":"block"`) || !strings.Contains(reply.Stdout, "ZOO-STRIPE-001") {
+		t.Errorf("not held: %s", reply.Stdout)
+	}
+	if reply := w.send("Stop", map[string]any{"stop_hook_active": true}); strings.Contains(reply.Stdout, "block") || !strings.Contains(reply.Stdout, "ZOO-STRIPE-001") {
+		t.Errorf("held again: %s", reply.Stdout)
+	}
+	// Somebody mends it behind Writ's back.
+	put(t, filepath.Join(w.project, "zoo.go"), old)
+	if reply := w.send("Stop", map[string]any{"stop_hook_active": false}); strings.Contains(reply.Stdout, "block") {
+		t.Errorf("held for what is gone: %s", reply.Stdout)
+	}
+	view, err := call[schemas.RuleView](w, w.hook, schemas.SvcRule, schemas.RuleQuery{ID: "ZOO-STRIPE-001"})
+	if err != nil || view.Negative != 1 {
+		t.Errorf("outcomes: %+v, %v", view, err)
+	}
+}
+
+// TestWhatIsFixedCountsForTheRule: by an edit, whose lines are found without
+// the content before.
+func TestWhatIsFixedCountsForTheRule(t *testing.T) {
+	w := start(t, t.TempDir(), newProject(t, "mode: conversation\n"))
+	rule := strings.Replace(ruleText("ZOO-STRIPE-001", "Paint the stripes before printing."), "---\n", horseCheck, 1)
+	w.changed(schemas.RuleChangeRequest{Act: schemas.RuleAdd, Content: rule})
+	bad, good := "package zoo\n\nfunc a() { draw(horse) }\n", "package zoo\n\nfunc a() { draw(horse, stripes) }\n"
+	w.tool("t1", "Write", map[string]any{"content": bad}, "zoo.go", bad)
+	reply := w.tool("t2", "Edit", map[string]any{"old_string": "draw(horse)", "new_string": "draw(horse, stripes)"}, "zoo.go", good)
+	if !strings.Contains(reply.Stdout, "fixed: ZOO-STRIPE-001") {
+		t.Errorf("told: %s", reply.Stdout)
+	}
+	view, err := call[schemas.RuleView](w, w.hook, schemas.SvcRule, schemas.RuleQuery{ID: "ZOO-STRIPE-001"})
+	if err != nil || view.Negative != 1 || view.Positive != 1 {
+		t.Errorf("outcomes: %+v, %v", view, err)
+	}
+	w.tool("t3", "Write", map[string]any{"content": bad}, "other.go", bad)
+	w.send("SessionEnd", map[string]any{"reason": "exit"})
+	if view, err = call[schemas.RuleView](w, w.hook, schemas.SvcRule, schemas.RuleQuery{ID: "ZOO-STRIPE-001"}); err != nil || view.Negative != 3 {
+		t.Errorf("what was left does not count: %+v, %v", view, err)
+	}
+}
+
+func TestSecretsAreRefusedBeforeTheyAreWritten(t *testing.T) {
+	w := start(t, t.TempDir(), newProject(t, "mode: conversation\n"))
+	token := "glpat-" + "Vq7tR2xLmWz4Kd81sHcY"
+	reply := w.write("config.go", "package a\n\nconst key = \""+token+"\"\n")
+	if reply.Exit != 2 || !strings.Contains(reply.Stderr, "ENF-SECRET") || strings.Contains(reply.Stdout+reply.Stderr, token) {
+		t.Errorf("%+v", reply)
+	}
+	if reply := w.write("config.go", "package a\n\nvar key = os.Getenv(\"KEY\")\n"); reply.Exit != 0 {
+		t.Errorf("a clean file: %+v", reply)
+	}
+	if _, err := os.Stat(filepath.Join(w.project, "config.go")); err == nil {
+		t.Error("the hook wrote the file")
+	}
+}
