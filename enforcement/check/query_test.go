@@ -40,6 +40,7 @@ func TestQueries(t *testing.T) {
 		{"go statements", "a.go", `$a := $b; $...; return $a`, "package a\nfunc f() int {\n\tx := 1\n\tg()\n\treturn x\n}\nfunc h() int {\n\tx := 1\n\treturn y\n}\n", []int{3}},
 		{"go loops of any kind", "a.go", `for $... { f() }`, "package a\nfunc a() {\n\tfor {\n\t\tf()\n\t}\n\tfor range b {\n\t\tf()\n\t}\n\tfor {\n\t\tg()\n\t}\n}\n", []int{3, 6}},
 		{"go declaration", "a.go", `func init() { $... }`, "package a\nfunc init() { b() }\nfunc c() {}\n", []int{2}},
+		{"go spread argument", "a.go", `f($x)`, "package a\nvar a = f(b...)\nvar c = f(d)\n", []int{3}},
 		{"go broken file", "a.go", `f()`, "package a\nvar a = f()\nfunc {{{\n", []int{2}},
 
 		{"python call", "a.py", `eval($...)`, "eval(x)\nm.eval(x)\ndef eval(x): pass\nreturn eval(x)\n# eval(x)\n'eval(x)'\nf'{eval(x)}'\n", []int{1, 4, 7}},

@@ -111,6 +111,7 @@ func TestWhatIsNoSecret(t *testing.T) {
 		"documentation of AWS":        "AKIAIOSFODNN7EXAMPLE",
 		"stand-in":                    "ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
 		"wrong sum":                   "ghp_" + noise(alnum, 36),
+		"little information":          "sk_" + "live_" + strings.Repeat("abab", 6),
 		"environment":                 `token = os.environ["GITHUB_TOKEN"]`,
 		"empty key":                   "-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----\n",
 		"key to fill in":              "-----BEGIN PRIVATE KEY-----\n<your key>\n-----END PRIVATE KEY-----\n",
