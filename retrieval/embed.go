@@ -1,6 +1,7 @@
 package retrieval
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"runtime"
@@ -15,6 +16,12 @@ import (
 type Embedder interface {
 	Name() string // with its version; part of the index and of every answer
 	Embed(text string) ([]float32, error)
+}
+
+// batchEmbedder is an [Embedder] that embeds several texts in one go and returns
+// for each what Embed does.
+type batchEmbedder interface {
+	EmbedBatch(ctx context.Context, texts []string) ([][]float32, error)
 }
 
 // views are the texts that are embedded, one vector each, of which the best
@@ -38,25 +45,32 @@ func Embed(doc Document, e Embedder) (Document, error) {
 	if doc.AlwaysOn() || doc.embedder == name {
 		return doc, nil
 	}
-	var vectors [][]float32
-	dim := 0
 	views := doc.views()
+	var texts []string
 	for _, text := range views {
+		if strings.TrimSpace(text) != "" {
+			texts = append(texts, text)
+		}
+	}
+	embedded, err := embedTexts(e, texts)
+	if err != nil {
+		return doc, fmt.Errorf("embed rule %s with %s: %w", doc.Rule.ID, name, err)
+	}
+	vectors := make([][]float32, len(views))
+	dim := 0
+	for i, text := range views {
 		if strings.TrimSpace(text) == "" {
-			vectors = append(vectors, nil)
 			continue
 		}
-		v, err := e.Embed(text)
-		if err != nil {
-			return doc, fmt.Errorf("embed rule %s with %s: %w", doc.Rule.ID, name, err)
-		}
-		if vectors == nil || dim == 0 {
+		v := embedded[0]
+		embedded = embedded[1:]
+		if dim == 0 {
 			dim = len(v)
 		}
 		if len(v) != dim {
 			return doc, fmt.Errorf("embed rule %s with %s: a vector of %d dimensions after one of %d", doc.Rule.ID, name, len(v), dim)
 		}
-		vectors = append(vectors, unit(v))
+		vectors[i] = unit(v)
 	}
 	for i := range vectors {
 		if vectors[i] == nil {
@@ -65,6 +79,25 @@ func Embed(doc Document, e Embedder) (Document, error) {
 	}
 	doc.embedder, doc.vectors = name, vectors
 	return doc, nil
+}
+
+// embedTexts embeds texts at once if the embedder can, else one after the other.
+func embedTexts(e Embedder, texts []string) ([][]float32, error) {
+	if batch, ok := e.(batchEmbedder); ok && len(texts) > 0 {
+		vectors, err := batch.EmbedBatch(context.Background(), texts)
+		if err == nil && len(vectors) != len(texts) {
+			err = fmt.Errorf("%d vectors of %d texts", len(vectors), len(texts))
+		}
+		return vectors, err
+	}
+	vectors := make([][]float32, len(texts))
+	for i, text := range texts {
+		var err error
+		if vectors[i], err = e.Embed(text); err != nil {
+			return nil, err
+		}
+	}
+	return vectors, nil
 }
 
 // Embedded names the embedder whose vectors the document holds, "" if it has

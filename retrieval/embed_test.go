@@ -1,6 +1,7 @@
 package retrieval
 
 import (
+	"context"
 	"errors"
 	"math"
 	"reflect"
@@ -170,5 +171,42 @@ func TestProfilesAreChosenByEmbedder(t *testing.T) {
 	plain := newTestIndex(t, corpusRules(), Options{Embedder: topical{words: []string{"error"}}})
 	if got := plain.Search(Query{Text: "errors"}).Profile; got != ProfileStatic {
 		t.Errorf("an embedder nobody fitted a profile for uses %q", got)
+	}
+}
+
+// together embeds several texts in one go, all but the last of them if short.
+type together struct {
+	counting
+	short bool
+}
+
+func (e together) EmbedBatch(_ context.Context, texts []string) ([][]float32, error) {
+	var vectors [][]float32
+	for _, text := range texts {
+		v, err := e.topical.Embed(text)
+		if err != nil {
+			return nil, err
+		}
+		vectors = append(vectors, v)
+	}
+	if e.short {
+		vectors = vectors[1:]
+	}
+	return vectors, nil
+}
+
+func TestViewsAreEmbeddedTogether(t *testing.T) {
+	var one, batch atomic.Int64
+	single := counting{topical{words: []string{"error", "query"}}, "counting@1", &one}
+	many := together{counting: counting{single.topical, single.name, &batch}}
+	if !reflect.DeepEqual(embeddedCorpus(t, many), embeddedCorpus(t, single)) {
+		t.Error("embedded together, documents differ")
+	}
+	if one.Load() == 0 || batch.Load() != 0 {
+		t.Errorf("%d texts embedded one by one where that is all there is, %d beside batches", one.Load(), batch.Load())
+	}
+	many.short = true
+	if _, err := Embed(Analyse(corpusRules()[0]), many); err == nil || !strings.Contains(err.Error(), corpusRules()[0].ID) {
+		t.Errorf("a vector too few: %v", err)
 	}
 }
