@@ -46,6 +46,7 @@ const (
 	ProfileReference        = "reference"         // tuned for all-MiniLM-L6-v2 by the system this continues
 	ProfileReferenceLexical = "reference-lexical" // reference without vectors, its other weights scaled to sum to 1
 	ProfileStatic           = "static"            // convex combination, for the static embedder
+	ProfileMiniLM           = "minilm"            // convex combination, for all-MiniLM encoders
 	ProfileLexical          = "lexical"           // words alone; the default without an embedder
 )
 
@@ -59,6 +60,11 @@ var builtin = []Profile{
 		Name: ProfileStatic, Fusion: FusionConvex,
 		Vector: 0.35, BM25: 0.65, Severity: 0.06, Confidence: 0.04, Graph: 0.01,
 		Embedders: []string{""},
+	},
+	{
+		Name: ProfileMiniLM, Fusion: FusionConvex,
+		Vector: 0.5, BM25: 0.5, Severity: 0.06, Confidence: 0.04, Graph: 0.01,
+		Embedders: []string{"all-MiniLM-"},
 	},
 	{
 		Name: ProfileLexical, Fusion: FusionConvex,
@@ -106,7 +112,7 @@ func (ix *Index) profile(name string, vectors bool) Profile {
 		}
 	}
 	if vectors {
-		return ix.embedderProfile()
+		return ix.own
 	}
 	p, _ := ix.Profile(ProfileLexical)
 	return p.withoutVectors()
