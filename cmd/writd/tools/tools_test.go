@@ -52,6 +52,7 @@ func TestWhatCannotBeMeasuredIsNamed(t *testing.T) {
 		"no such embedder":   {[]string{"benchmark", "rules", "--embedder", "crystal"}, 1, "crystal"},
 		"no rules":           {[]string{"benchmark", "rules", "--corpus", dir}, 1, dir},
 		"train without data": {[]string{"model", "train"}, 2, "--data"},
+		"no such teacher":    {[]string{"model", "train", "--data", dir, "--out", filepath.Join(dir, "t.bin"), "--distil", filepath.Join(dir, "nowhere")}, 1, "nowhere"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			code, _, errs := run(t, c.args...)
