@@ -51,7 +51,7 @@ WRIT_TEST_NEO4J=${url%/}
 WRIT_TEST_NEO4J_PASSWORD=$password
 export WRIT_TEST_NEO4J WRIT_TEST_NEO4J_PASSWORD
 if [ "${1:-}" = bench ]; then
-	go test ./projections/neo4jmirror -count=1 -run '^$' -bench Push -benchtime 3x 9>&-
+	go test ./projections/neo4jmirror -count=1 -run '^$' -bench Push -benchtime 1x -count 3 9>&-
 else
 	# One package after the other: they share the database.
 	go test -p 1 ./projections/neo4jmirror ./test/neo4j -count=1 -timeout 15m 9>&-
