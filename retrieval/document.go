@@ -69,6 +69,13 @@ func Analyse(r schemas.Rule) Document {
 // therefore never retrieved.
 func (d Document) AlwaysOn() bool { return d.Rule.AlwaysShown() }
 
+// Sum identifies the analysed rule: the SHA-256 of its stored form without the
+// vectors.
+func (d Document) Sum() [sha256.Size]byte { return d.sum }
+
+// EmbeddedBy names the embedder whose vectors the document carries, "" for none.
+func (d Document) EmbeddedBy() string { return d.embedder }
+
 // clean makes every string valid UTF-8, so that the rule survives JSON, and
 // empty lists nil.
 func clean(r schemas.Rule) schemas.Rule {

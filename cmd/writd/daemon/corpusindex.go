@@ -1,9 +1,11 @@
 package daemon
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -28,12 +30,23 @@ type corpusIndex struct {
 	text     *fullText
 	curator  *curator
 	now      func() time.Time
+
+	// Of an embedder whose vectors are made beside; nil otherwise.
+	vectors *vectors
+	running context.Context //nolint:containedctx // the life of the worker is the daemon's
+	swap    sync.Mutex
+	latest  []retrieval.Document // to be embedded, guarded by swap
+	working bool                 // guarded by swap
+	problem atomic.Pointer[string]
 }
 
-func newCorpusIndex(e embedder, text *fullText, now func() time.Time) *corpusIndex {
-	c := &corpusIndex{docs: map[string]retrieval.Document{}, embedder: e, text: text, curator: newCurator(e.Embedder), now: now}
+func newCorpusIndex(ctx context.Context, e embedder, vectorsDir string, text *fullText, now func() time.Time) *corpusIndex {
+	c := &corpusIndex{running: ctx, docs: map[string]retrieval.Document{}, embedder: e, text: text, curator: newCurator(e.Embedder), now: now}
 	c.graduated.Store(&map[string]float64{})
 	c.checks.Store(&check.Set{})
+	if e.beside && e.Embedder != nil {
+		c.vectors = newVectors(e.Embedder, vectorsDir)
+	}
 	empty, err := c.build(nil, nil, e.problem)
 	if err != nil {
 		panic("daemon: an empty index: " + err.Error())
@@ -75,18 +88,79 @@ func (c *corpusIndex) change(change projections.IndexChange) error {
 		}
 	}
 	c.compileChecks()
-	with, problem := c.embedder.complete(c.docs)
 	docs := make([]retrieval.Document, 0, len(c.docs))
 	for _, doc := range c.docs {
 		docs = append(docs, doc)
+	}
+	if err := c.publish(docs); err != nil {
+		return err
+	}
+	c.text.follow(c.docs, change.Rebuilt, slices.Concat(change.Put, change.Removed), change.Seq)
+	return nil
+}
+
+// publish builds the index of documents and makes it the one in use. Where
+// vectors are made beside and many are missing, that is one without vectors
+// first, which says so.
+func (c *corpusIndex) publish(docs []retrieval.Document) error {
+	with, problem := c.embedder.Embedder, c.embedder.problem
+	wait := false
+	if c.vectors != nil {
+		with, problem, wait = c.vectors.complete(docs)
 	}
 	next, err := c.build(docs, with, problem)
 	if err != nil {
 		return err
 	}
+	c.swap.Lock()
+	defer c.swap.Unlock()
 	c.current.Store(next)
-	c.text.follow(c.docs, change.Rebuilt, slices.Concat(change.Put, change.Removed), change.Seq)
+	c.problem.Store(&problem)
+	c.latest = docs
+	if wait && !c.working {
+		c.working = true
+		go c.vectors.work(c.running, c.toEmbed, c.embedded, func(err error) { text := err.Error(); c.problem.Store(&text) })
+	}
 	return nil
+}
+
+// toEmbed is a copy of the documents in use.
+func (c *corpusIndex) toEmbed() []retrieval.Document {
+	c.swap.Lock()
+	defer c.swap.Unlock()
+	return slices.Clone(c.latest)
+}
+
+// embedded takes documents over that have their vectors now, unless the rules
+// have changed meanwhile.
+func (c *corpusIndex) embedded(docs []retrieval.Document) (current bool) {
+	next, err := c.build(docs, c.embedder.Embedder, "")
+	c.swap.Lock()
+	defer c.swap.Unlock()
+	if err == nil && !sameDocuments(docs, c.latest) {
+		return false
+	}
+	c.working = false
+	var problem string
+	if err != nil {
+		problem = err.Error()
+	} else {
+		c.current.Store(next)
+	}
+	c.problem.Store(&problem)
+	return true
+}
+
+func sameDocuments(a, b []retrieval.Document) bool {
+	return slices.EqualFunc(a, b, func(a, b retrieval.Document) bool { return a.Rule.ID == b.Rule.ID && a.Sum() == b.Sum() })
+}
+
+// trouble is why the chosen embedder does not serve now, "" if it does.
+func (c *corpusIndex) trouble() string {
+	if p := c.problem.Load(); p != nil {
+		return *p
+	}
+	return ""
 }
 
 // compileChecks takes over the checks of the rules. One that does not compile

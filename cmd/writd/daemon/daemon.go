@@ -244,14 +244,15 @@ func (d *Daemon) openViews(ctx context.Context) (func(), error) {
 	if chosen.problem != "" {
 		d.warn("rules are found by their words alone: " + chosen.problem)
 	}
-	d.corpus = newCorpusIndex(chosen, newFullText(d.layout.Views()), d.now)
+	running, cancel := context.WithCancel(ctx)
+	d.corpus = newCorpusIndex(running, chosen, filepath.Join(filepath.Dir(d.layout.Views()), "vectors"), newFullText(d.layout.Views()), d.now)
 	d.views = newViews(d.corpus)
 	d.runtime, err = projections.NewRuntime(logReader{d.reading, d.now}, store, projections.Options{Logger: slog.New(quiet{d.logger.Handler()})}, d.views.all()...)
 	if err != nil {
+		cancel()
 		return nil, errors.Join(err, store.Close())
 	}
 	d.sessions = newSessions(d.conn, d.runtime, d.views.state, d.now)
-	running, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -19,9 +19,9 @@ type embedder struct {
 	retrieval.Embedder // nil: words alone
 	// problem is why the chosen one does not serve, which every answer repeats.
 	problem string
-	// remote says that it may fail at any time: its vectors are made beside the
-	// log's projection, which must depend on the log alone.
-	remote bool
+	// beside says that it takes its time or may fail: its vectors are made
+	// beside the log's projection, which must depend on the log alone.
+	beside bool
 }
 
 // openEmbedder loads the embedder of the settings. One that cannot be loaded
@@ -35,12 +35,14 @@ func openEmbedder(s config.Settings) embedder {
 	case s.Embedder == "static":
 		e.Embedder, err = static.Default()
 	case strings.HasPrefix(s.Embedder, "http://"), strings.HasPrefix(s.Embedder, "https://"):
-		e.remote = true
+		e.beside = true
 		e.Embedder, err = openai.New(openai.Options{URL: s.Embedder, Model: s.EmbedderModel, Key: os.Getenv(config.EmbedderKey)})
 	case filepath.IsAbs(s.Embedder):
+		info, statErr := os.Stat(s.Embedder)
+		e.beside = statErr == nil && info.IsDir() // a trained table is a file, and fast
 		e.Embedder, err = embed.Load(s.Embedder, embed.Options{})
 	default:
-		err = fmt.Errorf("there is no embedder %q: use static, none, the folder of a model (an absolute path) or the URL of an endpoint", s.Embedder)
+		err = fmt.Errorf("there is no embedder %q: use static, none, a pulled model (writ model list shows them), the folder of one (an absolute path) or the URL of an endpoint", s.Embedder)
 	}
 	if err != nil {
 		return embedder{problem: err.Error()}
@@ -49,35 +51,19 @@ func openEmbedder(s config.Settings) embedder {
 }
 
 // analyse makes the document of a rule that is searched, vectors included
-// unless they come from afar.
+// unless they are made beside.
 func (e embedder) analyse(r schemas.Rule) (retrieval.Document, error) {
 	doc := retrieval.Analyse(r)
-	if e.Embedder == nil || e.remote {
+	if e.Embedder == nil || e.beside {
 		return doc, nil
 	}
 	return retrieval.Embed(doc, e.Embedder)
 }
 
-// complete adds the vectors that come from afar. When they cannot be had, the
-// documents are searched by their words alone until the next change.
-func (e embedder) complete(docs map[string]retrieval.Document) (retrieval.Embedder, string) {
-	if !e.remote {
-		return e.Embedder, e.problem
-	}
-	for id, doc := range docs {
-		embedded, err := retrieval.Embed(doc, e.Embedder)
-		if err != nil {
-			return nil, err.Error()
-		}
-		docs[id] = embedded
-	}
-	return e.Embedder, ""
-}
-
 // version changes whenever analyse gives other bytes: with the analysis, and
 // with the embedder.
 func (e embedder) version() int {
-	if e.Embedder == nil || e.remote {
+	if e.Embedder == nil || e.beside {
 		return retrieval.StoredVersion("")
 	}
 	return retrieval.StoredVersion(e.Name())

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -43,6 +44,9 @@ func (d *Daemon) status(ctx context.Context, _ none) (schemas.Status, error) {
 		if err := d.health(); err != nil {
 			s.Warnings = append(s.Warnings, err.Error())
 		}
+	}
+	if problem := d.corpus.trouble(); problem != "" && !slices.ContainsFunc(s.Warnings, func(w string) bool { return strings.Contains(w, problem) }) {
+		s.Warnings = append(s.Warnings, "rules are found by their words alone: "+problem)
 	}
 	if left := index.Mandatory().Overflow; len(left) > 0 {
 		s.Warnings = append(s.Warnings, "these mandatory rules do not fit into the band of "+strconv.Itoa(retrieval.MandatoryCap)+" tokens and reach no agent: "+strings.Join(left, ", "))

@@ -1,0 +1,112 @@
+package daemon
+
+import (
+	"errors"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/writbus/writ/retrieval"
+	"github.com/writbus/writ/retrieval/corpus"
+	"github.com/writbus/writ/retrieval/embed/static"
+)
+
+// gated is an embedder that answers once it is let, and may fail.
+type gated struct {
+	retrieval.Embedder
+	ready  chan struct{}
+	asked  atomic.Int64
+	broken atomic.Bool
+}
+
+func (g *gated) Name() string { return "gated@1" }
+
+func (g *gated) Embed(text string) ([]float32, error) {
+	<-g.ready
+	g.asked.Add(1)
+	if g.broken.Load() {
+		return nil, errors.New("out of order")
+	}
+	return g.Embedder.Embed(text)
+}
+
+func gatedEmbedder(t *testing.T) *gated {
+	e, err := static.Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &gated{Embedder: e, ready: make(chan struct{})}
+}
+
+func someDocuments(t *testing.T, n int) []retrieval.Document {
+	files, err := corpus.Embedded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var docs []retrieval.Document
+	for _, f := range files {
+		if d := retrieval.Analyse(f.Rule); len(docs) < n && !d.AlwaysOn() && f.Rule.Type.Retrievable() {
+			docs = append(docs, d)
+		}
+	}
+	return docs
+}
+
+// TestVectorsAreMadeBeside: an embedder that takes its time keeps nobody
+// waiting and says so, serves when it is done, and at the next start at once.
+func TestVectorsAreMadeBeside(t *testing.T) {
+	g, dir := gatedEmbedder(t), t.TempDir()
+	open := func() *corpusIndex {
+		return newCorpusIndex(t.Context(), embedder{Embedder: g, beside: true}, filepath.Join(dir, "vectors"), newFullText(filepath.Join(dir, "views")), time.Now)
+	}
+	c := open()
+	if err := c.publish(someDocuments(t, 12)); err != nil {
+		t.Fatal(err)
+	}
+	a := c.index().Search(retrieval.Query{Text: "x"})
+	if a.Embedder != "none" || !strings.Contains(a.Problem, "12 of 12") || !strings.Contains(c.trouble(), "12 of 12") {
+		t.Errorf("before: %s %q", a.Embedder, a.Problem)
+	}
+	// The rules change while the worker is at it: what it made is not enough.
+	if err := c.publish(someDocuments(t, 20)); err != nil {
+		t.Fatal(err)
+	}
+	close(g.ready)
+	for c.index().Embedder() == "none" {
+		runtime.Gosched()
+	}
+	if n := c.index().Len(); n != 20 || c.trouble() != "" {
+		t.Errorf("after: %d rules, %q", n, c.trouble())
+	}
+	before := g.asked.Load()
+	c = open()
+	if err := c.publish(someDocuments(t, 20)); err != nil {
+		t.Fatal(err)
+	}
+	if c.index().Embedder() != "gated@1" || g.asked.Load() != before {
+		t.Errorf("the next start: %s, %d texts embedded again", c.index().Embedder(), g.asked.Load()-before)
+	}
+	// A few new ones are found by meaning as soon as the change is done.
+	if err := c.publish(someDocuments(t, 20+vectorsAtOnce)); err != nil {
+		t.Fatal(err)
+	}
+	if c.index().Embedder() != "gated@1" || g.asked.Load() == before {
+		t.Errorf("new rules: %s", c.index().Embedder())
+	}
+}
+
+func TestAnEmbedderThatFailsIsNamed(t *testing.T) {
+	g, dir := gatedEmbedder(t), t.TempDir()
+	close(g.ready)
+	g.broken.Store(true)
+	c := newCorpusIndex(t.Context(), embedder{Embedder: g, beside: true}, filepath.Join(dir, "vectors"), newFullText(filepath.Join(dir, "views")), time.Now)
+	if err := c.publish(someDocuments(t, 2)); err != nil {
+		t.Fatal(err)
+	}
+	if a := c.index().Search(retrieval.Query{Text: "x"}); a.Embedder != "none" || !strings.Contains(a.Problem, "out of order") || !strings.Contains(c.trouble(), "out of order") {
+		t.Errorf("%s %q %q", a.Embedder, a.Problem, c.trouble())
+	}
+}
