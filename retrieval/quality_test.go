@@ -100,8 +100,10 @@ func indicator(b bool) float64 {
 	return 0
 }
 
-// The floors are well below what was measured (DESIGN.md), so that a growing
-// corpus passes and a broken ranking does not.
+// The floors are a few points below what was measured on the 287 queries
+// judged by pooling (corpus/testdata/TRUTH.md): direct hit@1 .68, hit@5 .91,
+// MRR .77, nDCG .77, a right rule given .79; paraphrased .31, .61, .44, .46, .47;
+// so that a growing corpus passes and a broken ranking does not.
 func TestQualityOnTheShippedCorpus(t *testing.T) {
 	ix := newTestIndex(t, shippedRules(t), Options{})
 	kinds := map[string]*quality{}
@@ -121,15 +123,15 @@ func TestQualityOnTheShippedCorpus(t *testing.T) {
 			kind, m.n, m.hit1, m.hit5, m.mrr, m.ndcg, m.injected, m.found, m.rules)
 	}
 	for kind, floor := range map[string]quality{
-		"direct":     {n: 50, hit1: 0.65, hit5: 0.85, mrr: 0.74, ndcg: 0.75, found: 0.65},
-		"paraphrase": {n: 40, hit1: 0.28, hit5: 0.48, mrr: 0.36, ndcg: 0.40, found: 0.20},
+		"direct":     {n: 140, hit1: 0.65, hit5: 0.86, mrr: 0.74, ndcg: 0.75, found: 0.73},
+		"paraphrase": {n: 85, hit1: 0.28, hit5: 0.55, mrr: 0.38, ndcg: 0.41, found: 0.41},
 	} {
 		m := kinds[kind].mean()
 		if m.n < floor.n || m.hit1 < floor.hit1 || m.hit5 < floor.hit5 || m.mrr < floor.mrr || m.ndcg < floor.ndcg || m.found < floor.found {
 			t.Errorf("%s: %+v is below the floor %+v", kind, m, floor)
 		}
 	}
-	if m := kinds["offtopic"].mean(); m.n < 30 || m.injected > 0.1 {
+	if m := kinds["offtopic"].mean(); m.n < 50 || m.injected > 0.1 {
 		t.Errorf("off-topic: %.0f queries, %.3f of them got rules", m.n, m.injected)
 	}
 }
