@@ -127,7 +127,7 @@ func (d *Daemon) authoredContent(ctx context.Context, r *schemas.RuleChangeReque
 		name = "rule.md"
 	}
 	files, problems := d.loadFiles([]schemas.RuleFile{{Path: path.Base(name), Content: r.Content}})
-	refused, warnings := d.weigh(problems)
+	refused, warnings := d.weigh(append(problems, badChecks(files)...))
 	if len(refused) > 0 {
 		return schemas.Rule{}, problemsOf{refused}
 	}

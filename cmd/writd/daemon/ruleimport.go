@@ -10,6 +10,7 @@ import (
 	"testing/fstest"
 
 	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/enforcement/check"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/retrieval/corpus"
 	"github.com/writbus/writ/schemas"
@@ -47,6 +48,18 @@ func keepsOut(p corpus.Problem) bool {
 	}
 }
 
+// badChecks are the problems of mechanical checks that do not compile.
+func badChecks(files []corpus.File) []corpus.Problem {
+	var all []corpus.Problem
+	for _, f := range files {
+		_, problems := check.Compile([]schemas.Rule{f.Rule})
+		for _, p := range problems {
+			all = append(all, corpus.Problem{Path: f.Path, Line: f.Line, Kind: corpus.KindInvalid, ID: p.Rule, Reason: p.Error()})
+		}
+	}
+	return all
+}
+
 // weigh tells the problems that keep files out from those a person is told.
 func (d *Daemon) weigh(problems []corpus.Problem) (refused, warnings []string) {
 	for _, p := range problems {
@@ -66,6 +79,7 @@ func (d *Daemon) ruleImport(ctx context.Context, r schemas.RuleImportRequest) (s
 		return schemas.RuleImportReply{}, err
 	}
 	files, problems := d.loadFiles(r.Files)
+	problems = append(problems, badChecks(files)...)
 	refused, warnings := d.weigh(problems)
 	if len(refused) > 0 && !r.Partial {
 		return schemas.RuleImportReply{Problems: refused, Warnings: warnings}, nil

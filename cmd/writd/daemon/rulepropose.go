@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/enforcement/check"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/retrieval"
 	"github.com/writbus/writ/retrieval/corpus"
@@ -170,6 +171,10 @@ func (d *Daemon) tryProposal(ctx context.Context, r schemas.RuleProposeRequest, 
 	nodes, taken, err := d.graph()
 	if err != nil {
 		return schemas.RuleProposeReply{}, err
+	}
+	_, problems := check.Compile([]schemas.Rule{proposal.Node})
+	for _, p := range problems {
+		proposal.Problems = append(slices.Clip(proposal.Problems), curation.Reason{Check: curation.CheckSchema, Field: "check." + p.Field, Text: p.Text})
 	}
 	finding, err := d.corpus.curator.judge(proposal, nodes, taken)
 	if err != nil {

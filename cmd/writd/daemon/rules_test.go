@@ -401,6 +401,16 @@ func TestCheckLooksAtChangedLines(t *testing.T) {
 			t.Errorf("%s: lines %v, want %v", name, got, c.want)
 		}
 	}
+	bad := strings.Replace(file, "draw\\(horse\\)", "draw(", 1)
+	if reply, err := change(w, schemas.RuleChangeRequest{Act: schemas.RuleEdit, ID: "ZOO-STRIPE-001", Content: bad}); err != nil || len(reply.Problems) == 0 {
+		t.Errorf("a check that does not compile is taken: %+v, %v", reply, err)
+	}
+	if reply, err := call[schemas.RuleImportReply](w, w.admin, schemas.SvcRuleImport, schemas.RuleImportRequest{Files: []schemas.RuleFile{{Path: "x.md", Content: bad}}}); err != nil || len(reply.Problems) == 0 {
+		t.Errorf("imported: %+v, %v", reply, err)
+	}
+	if reply, err := call[schemas.RuleProposeReply](w, w.hook, schemas.SvcRulePropose, schemas.RuleProposeRequest{Content: bad}); err != nil || !strings.Contains(strings.Join(reply.Reasons, " "), "check") {
+		t.Errorf("proposed: %+v, %v", reply, err)
+	}
 	_, err := call[schemas.CheckReply](w, w.hook, schemas.SvcCheck, schemas.CheckRequest{Diff: "--- a/z.go\n+++ b/z.go\n@@ -x @@\n"})
 	wantCode(t, "a broken diff", schemas.CodeBadRequest, err)
 }
