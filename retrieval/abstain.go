@@ -43,7 +43,7 @@ const oneWordMost = 0.45
 
 // features are what the calibration looks at.
 func (s *search) features(c *candidate) features {
-	return s.ix.calibration.features(c.bm25, s.ix.words.Rarest(), s.words.Coverage(c.doc), c.cosine, s.topCosine)
+	return s.ix.calibration.features(s.words.Words(), c.bm25, s.ix.words.Rarest(), s.words.Coverage(c.doc), c.cosine, s.topCosine)
 }
 
 // bestCosine is that of the pool, which holds the nearest document.
@@ -68,8 +68,9 @@ func (s *search) bestCosine() float64 {
 //	share = words of the text that the rule holds / words of the text
 //	p     = 1 / (1 + exp(−(bias + slope · share)))
 //
-// for texts of two to shareWords words, two of them held: in a corpus of one
-// subject every word is common, and yet a rule that holds them all is meant.
+// for texts of up to shareWords words, three of them held: in a corpus of one
+// subject every word is common, and yet a rule that holds them all is meant. Two
+// common words stand together in some rule or other ("good job", "see you later").
 func (s *search) lexicalRelevance(c *candidate) float64 {
 	if c.bm25 == 0 {
 		return 0
@@ -81,7 +82,7 @@ func (s *search) lexicalRelevance(c *candidate) float64 {
 		return p
 	}
 	held := s.words.Matched(c.doc)
-	if held < 2 {
+	if held < 3 {
 		return p
 	}
 	return max(p, byWords.share.at(float64(held)/float64(words)))

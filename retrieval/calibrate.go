@@ -10,14 +10,16 @@ import (
 
 // What the judgement of relevance looks at, beside a constant: how many
 // perfectly matched rare words a rule's score amounts to, the share of the
-// text's weight it holds, and how far its cosine, and the best one, stand out
-// from those of texts that mean nothing.
+// text's weight it holds, how far its cosine, and the best one, stand out from
+// those of texts that mean nothing, and how many words the text has: of a short
+// one, a rule that holds most has little to show.
 const (
 	featureOne = iota
 	featureWorth
 	featureCoverage
 	featureCosine
 	featureTopCosine
+	featureWords
 	numFeatures
 )
 
@@ -132,12 +134,12 @@ type calibration struct {
 
 // believed is what a calibration starts from: fitted on judged queries of the
 // shipped corpus against the background texts; see DESIGN.md.
-var believed = logistic{-3.6, 11, -2.5, 0.25, 0.5}
+var believed = logistic{-20.3, 4.1, 5.4, 0.32, 0.26, 9.1}
 
 // belief is how strongly, by its precisions. The slopes are held: a symptom's
 // own rule tells them worse than judged queries did, and the fit then mostly
 // moves the constant, to where this embedder and this corpus have it.
-var belief = features{2, 3, 30, 300, 300}
+var belief = features{2, 3, 30, 300, 300, 30}
 
 const (
 	// mostCases bounds the work of a fit.
@@ -147,16 +149,18 @@ const (
 	// oddsMeant is how many prompts ask for a rule for one that does not, less
 	// what a needless rule costs more than a missed one.
 	oddsMeant = 0.6
+	// mostWords is the length, in distinct words, from which a text is long.
+	mostWords = 8
 	// leastSpread keeps a degenerate embedder from making every cosine certain.
 	leastSpread = 0.01
 )
 
 // features of a candidate under the calibration.
-func (c *calibration) features(bm25, rarest, coverage, cosine, topCosine float64) features {
+func (c *calibration) features(words int, bm25, rarest, coverage, cosine, topCosine float64) features {
 	scale := func(x float64) float64 { return min(max((x-c.mean)/c.spread, -4), 6) }
 	return features{
 		featureOne: 1, featureWorth: math.Log1p(bm25 / ((lexical.K1 + 1) * rarest)), featureCoverage: coverage,
-		featureCosine: scale(cosine), featureTopCosine: scale(topCosine),
+		featureCosine: scale(cosine), featureTopCosine: scale(topCosine), featureWords: math.Log1p(float64(min(words, mostWords))),
 	}
 }
 
@@ -177,7 +181,7 @@ func (ix *Index) calibrate() {
 	for _, p := range probes {
 		if p.found {
 			samples = append(samples, sample{
-				features: ix.calibration.features(p.bm25, ix.words.Rarest(), p.coverage, p.cosine, p.topCosine),
+				features: ix.calibration.features(p.words, p.bm25, ix.words.Rarest(), p.coverage, p.cosine, p.topCosine),
 			})
 		}
 	}
@@ -198,9 +202,8 @@ func (ix *Index) calibrate() {
 	ix.calibration.model = believed.fit(samples, belief).atMost(backgroundShare, samples[:unmeant])
 }
 
-// backgroundShare is how many of the background texts may be given rules. They
-// are harder than what people ask off topic: half as many of those are.
-const backgroundShare = 0.15
+// backgroundShare is how many of the background texts may be given rules.
+const backgroundShare = 0.04
 
 // atMost lowers the constant until no more than a share of the samples is
 // certain enough for their text.
@@ -223,6 +226,7 @@ func (l logistic) atMost(share float64, samples []sample) logistic {
 // best cosine.
 type probe struct {
 	found                             bool
+	words                             int
 	bm25, coverage, cosine, topCosine float64
 }
 
@@ -241,7 +245,7 @@ func (ix *Index) probes() []probe {
 		s.lexical()
 		s.vectors()
 		s.score()
-		p := probe{topCosine: s.bestCosine()}
+		p := probe{topCosine: s.bestCosine(), words: s.words.Words()}
 		if order := s.sorted(0); len(order) > 0 {
 			best := &s.pool[order[0]]
 			p.found, p.bm25, p.coverage, p.cosine = true, best.bm25, s.words.Coverage(best.doc), best.cosine
@@ -292,14 +296,15 @@ func (ix *Index) withoutSymptom(doc int32, symptom int) (features, bool) {
 	if len(others) == 0 {
 		return features{}, false
 	}
-	score, coverage := ix.words.Without(ix.words.Resolve(text), d.fields, lexical.Trigger, lexical.CountTerms(text))
+	q := ix.words.Resolve(text)
+	score, coverage := ix.words.Without(q, d.fields, lexical.Trigger, lexical.CountTerms(text))
 	cosine := -1.0
 	for i, view := range d.vectors {
 		if i != firstSymptom+symptom {
 			cosine = max(cosine, dot(asked, view))
 		}
 	}
-	return ix.calibration.features(score, ix.words.Rarest(), coverage, cosine, max(cosine, others[0].Cosine)), true
+	return ix.calibration.features(q.Words(), score, ix.words.Rarest(), coverage, cosine, max(cosine, others[0].Cosine)), true
 }
 
 func dot(a, b []float32) float64 {

@@ -10,13 +10,13 @@ import (
 
 func TestTheFitFindsAKnownCurve(t *testing.T) {
 	r := rand.New(rand.NewSource(1))
-	want := logistic{-1, 2, -0.5, 1, 0.3}
+	want := logistic{-1, 2, -0.5, 1, 0.3, 0.8}
 	var samples []sample
 	for range 20000 {
-		f := features{1, r.NormFloat64(), r.NormFloat64(), r.NormFloat64(), r.NormFloat64()}
+		f := features{1, r.NormFloat64(), r.NormFloat64(), r.NormFloat64(), r.NormFloat64(), r.NormFloat64()}
 		samples = append(samples, sample{f, r.Float64() < want.at(f), 1})
 	}
-	got := logistic{}.fit(samples, features{1, 1, 1, 1, 1})
+	got := logistic{}.fit(samples, features{1, 1, 1, 1, 1, 1})
 	for i := range want {
 		if math.Abs(got[i]-want[i]) > 0.12 {
 			t.Errorf("weight %d is %.3f, want %.3f", i, got[i], want[i])
@@ -28,7 +28,7 @@ func TestAFitWithoutCasesKeepsTheBelief(t *testing.T) {
 	if got := believed.fit(nil, belief); got != believed {
 		t.Errorf("%v", got)
 	}
-	same := []sample{{features{1, 1e300, 0, 0, 0}, true, 1}, {features{1, math.NaN(), 0, 0, 0}, false, 1}}
+	same := []sample{{features{1, 1e300, 0, 0, 0, 0}, true, 1}, {features{1, math.NaN(), 0, 0, 0, 0}, false, 1}}
 	if got := believed.fit(same, belief); got != believed {
 		t.Errorf("cases that cannot be fitted: %v", got)
 	}
@@ -83,7 +83,7 @@ func TestTheBackgroundBoundsWhatIsGiven(t *testing.T) {
 	r := rand.New(rand.NewSource(2))
 	var samples []sample
 	for range 200 {
-		samples = append(samples, sample{features: features{1, r.Float64(), r.Float64(), r.NormFloat64(), r.NormFloat64()}})
+		samples = append(samples, sample{features: features{1, r.Float64(), r.Float64(), r.NormFloat64(), r.NormFloat64(), r.Float64()}})
 	}
 	for _, bias := range []float64{-20, -3, 5} {
 		l := believed
