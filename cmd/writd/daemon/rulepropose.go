@@ -22,7 +22,7 @@ import (
 const proposalTries = 50
 
 // shownNeighbours is how many neighbours an event and a review carry.
-const shownNeighbours = 5
+const shownNeighbours = 3
 
 // curator judges proposals. Vectors of texts it has seen are kept, so that a
 // proposal costs one embedding.
@@ -61,7 +61,8 @@ func (c *curator) settings() curation.Gate {
 }
 
 // judge makes the structural gate's checks of a proposal.
-func (c *curator) judge(p curation.Proposal, nodes []schemas.Rule, taken []string) (curation.Finding, error) {
+// The neighbours are the nearest nodes, near enough to matter or not.
+func (c *curator) judge(p curation.Proposal, nodes []schemas.Rule, taken []string) (curation.Finding, []schemas.Neighbour, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	gate := c.settings()
@@ -69,20 +70,27 @@ func (c *curator) judge(p curation.Proposal, nodes []schemas.Rule, taken []strin
 	if c.embedder != nil {
 		proposed, err := c.vector(p.Node)
 		if err != nil {
-			return curation.Finding{}, err
+			return curation.Finding{}, nil, err
 		}
 		vectors := make([][]float32, len(nodes))
 		for i, node := range nodes {
 			if vectors[i], err = c.vector(node); err != nil {
-				return curation.Finding{}, err
+				return curation.Finding{}, nil, err
 			}
 		}
 		if against, err = curation.Compare(proposed, nodes, vectors); err != nil {
-			return curation.Finding{}, err
+			return curation.Finding{}, nil, err
 		}
 	}
 	against.Taken = taken
-	return gate.Judge(p, against), nil
+	finding := gate.Judge(p, against)
+	var near []schemas.Neighbour
+	for _, n := range curation.Neighbours(finding.Node, against, shownNeighbours) {
+		if n.Cosine > 0 {
+			near = append(near, schemas.Neighbour{ID: n.Node.ID, Similarity: n.Cosine})
+		}
+	}
+	return finding, near, nil
 }
 
 func (c *curator) vector(node schemas.Rule) ([]float32, error) {
@@ -176,15 +184,13 @@ func (d *Daemon) tryProposal(ctx context.Context, r schemas.RuleProposeRequest, 
 	for _, p := range problems {
 		proposal.Problems = append(slices.Clip(proposal.Problems), curation.Reason{Check: curation.CheckSchema, Field: "check." + p.Field, Text: p.Text})
 	}
-	finding, err := d.corpus.curator.judge(proposal, nodes, taken)
+	finding, near, err := d.corpus.curator.judge(proposal, nodes, taken)
 	if err != nil {
 		return schemas.RuleProposeReply{}, err
 	}
 	reply := schemas.RuleProposeReply{
 		ID: finding.Node.ID, Admitted: finding.Admitted, Reasons: finding.Texts(), Incomplete: finding.Incomplete,
-	}
-	for _, n := range finding.Neighbours[:min(len(finding.Neighbours), shownNeighbours)] {
-		reply.Neighbours = append(reply.Neighbours, schemas.Neighbour{ID: n.ID, Similarity: n.Cosine})
+		Neighbours: near,
 	}
 	id := finding.Node.ID
 	if schemas.RuleAggregate(id).Check() != nil {
