@@ -26,6 +26,9 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if len(args) > 0 && args[0] == "hook" && !wantsHelp(args[1:]) {
 		return a.runHook(ctx, args[1:])
 	}
+	if len(args) > 0 && args[0] == "confine" && !(len(args) > 1 && wantsHelp(args[1:2])) {
+		return a.runConfine(args[1:])
+	}
 	root := a.tree()
 	root.SetArgs(args)
 	root.SetIn(stdin)
@@ -107,7 +110,7 @@ and keeps everything that happened in a log that can be replayed.`,
 	add(groupProject, a.initCommand(), a.uninstallCommand(), a.hookCommand())
 	add(groupSession, a.queryCommand(), a.ruleCommand(), a.checkCommand(), a.graphCommand(), a.modeCommand(), a.phaseCommand(), a.approveCommand(), a.sessionCommand())
 	add(groupLog, a.emitCommand(), a.replayCommand(), a.watchCommand())
-	add(groupOther, append(a.toolCommands(), a.versionCommand())...)
+	add(groupOther, append(a.toolCommands(), a.versionCommand(), a.confineCommand())...)
 	root.SetHelpCommandGroupID(groupOther)
 	root.SetCompletionCommandGroupID(groupOther)
 	requireKnownArguments(root)

@@ -1,0 +1,153 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/writbus/writ/enforcement/confine"
+)
+
+// runConfine is in front of every command that an agent's shell runs confined:
+// it is dispatched before any command tree is built.
+func (a *app) runConfine(args []string) int {
+	o, err := a.confineOptions(args)
+	if err != nil {
+		return a.fail(err)
+	}
+	exit, err := confine.Run(o, a.err)
+	if err != nil {
+		return a.fail(confineFault(err))
+	}
+	return exit
+}
+
+func confineFault(err error) error {
+	f := &fault{what: strings.TrimPrefix(err.Error(), "confine: "), code: confine.ExitFor(err)}
+	switch f.code {
+	case confine.ExitUsage:
+		f.todo = "`writ confine --help` shows the options."
+	case confine.ExitUnsupported:
+		f.todo = "Nothing ran. `writ doctor` says what this system can do; --best-effort runs it unconfined."
+	}
+	return f
+}
+
+// confineOptions reads the command line. Its options end at the command, at
+// "--", or with -c.
+func (a *app) confineOptions(args []string) (confine.Options, error) {
+	o := confine.Options{Home: a.env.Home, Dir: a.env.Dir, Vars: a.env.Vars}
+	if dir, err := a.env.dataDir(); err == nil {
+		o.DataDir = dir
+	}
+	shell := "/bin/sh"
+	for len(args) > 0 {
+		option := args[0]
+		args = args[1:]
+		switch option {
+		case "--best-effort":
+			o.BestEffort = true
+			continue
+		case "--quiet":
+			o.Quiet = true
+			continue
+		case "--":
+			o.Args = args
+			return a.complete(o)
+		}
+		if !strings.HasPrefix(option, "-") {
+			o.Args = append([]string{option}, args...)
+			return a.complete(o)
+		}
+		name, value, inline := strings.Cut(option, "=")
+		if !slices.Contains([]string{"-c", "--project", "--profile", "--write", "--lock", "--shell"}, name) {
+			return o, usage("confine: the option "+name+" is unknown", "`writ confine --help` shows the options.")
+		}
+		if !inline {
+			if len(args) == 0 {
+				return o, usage("confine: "+name+" needs a value", "`writ confine --help` shows the options.")
+			}
+			value, args = args[0], args[1:]
+		}
+		switch name {
+		case "--project":
+			o.Project = a.env.absolute(value)
+		case "--profile":
+			o.Profile = confine.Profile(value)
+		case "--write":
+			o.Write = append(o.Write, value)
+		case "--lock":
+			o.Lock = append(o.Lock, value)
+		case "--shell":
+			shell = value
+		case "-c":
+			// What follows the string is its $0, $1 and so on, as in any shell.
+			o.Args = append([]string{shell, "-c", value}, args...)
+			return a.complete(o)
+		}
+	}
+	return a.complete(o)
+}
+
+// complete fills in the project: the one around the working folder.
+func (a *app) complete(o confine.Options) (confine.Options, error) {
+	if o.Project == "" {
+		root, found := a.findProject(a.env.Dir)
+		if !found {
+			return o, usage("confine: "+a.env.Dir+" is in no project that Writ guards", "Name one with --project.")
+		}
+		o.Project = root
+	}
+	for _, path := range o.Lock {
+		if !filepath.IsLocal(path) {
+			return o, usage(fmt.Sprintf("confine: --lock %s is not below the project", path), "Name it relative to the project.")
+		}
+	}
+	return o, nil
+}
+
+// confineCommand exists for its help; Run handles confine before this tree is
+// built.
+func (a *app) confineCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "confine [OPTION…] -- COMMAND [ARG…]",
+		Short: "Run a command that can write only what a phase allows",
+		Long: `Runs a command that the kernel holds to a profile: it may write the places of the
+profile and nothing else, and cannot read Writ's own data. Writ puts this in
+front of commands of an agent that it cannot judge; it restricts whoever runs
+it, so anybody may.
+
+  --profile P    scratch (temp folders and caches), read-only (and the plan's
+                 files), tests (and what --write names), implementation (and
+                 the project)
+  --project DIR  the project; without it, the one around the working folder
+  --write PATH   one more path that may be written; may be repeated
+  --lock PATH    a file of the project to put back when it changes, such as the
+                 approved plan; may be repeated
+  -c STRING      run STRING in a shell; further words are its arguments
+  --shell PATH   the shell for -c, /bin/sh by default
+  --best-effort  where the kernel cannot confine, run the command all the same
+  --quiet        no line about the profile when the command fails
+
+Exit status: the command's own, 128+n where signal n ended it; 2 for a command
+line that cannot be understood, 125 where nothing ran because this system cannot
+confine, 126 and 127 for a command that cannot be started or is not found.
+
+A protected file that the command changed all the same is put back, with a line
+that begins "` + strings.TrimSpace(confine.RestoredPrefix) + `".`,
+		Example: `  writ confine --profile read-only -- make test
+  writ confine --profile tests --write tests -c 'npm test && ls'`,
+		Hidden:             true,
+		DisableFlagParsing: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if wantsHelp(args) {
+				return cmd.Help()
+			}
+			return errors.New("confine is run before this point")
+		},
+	}
+}

@@ -1,0 +1,166 @@
+package confine
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// cache is a folder in which a build tool keeps what it can make again.
+type cache struct {
+	name string // relative to the home folder
+	env  string // variable that puts the folder, or its root, elsewhere; "" for none
+	sub  string // below the folder that env names
+	sign string // file at the project's root that shows the tool is used; "" never makes the folder
+}
+
+// toolCaches keep out what tools read as settings or run at their start, such
+// as ~/.gradle/init.d, ~/.m2/settings.xml and ~/.cargo/bin.
+var toolCaches = []cache{
+	{name: "go/pkg", env: "GOPATH", sub: "pkg", sign: "go.mod"},
+	{name: ".npm", env: "npm_config_cache", sign: "package.json"},
+	{name: ".yarn/berry"},
+	{name: ".yarn-cache", env: "YARN_CACHE_FOLDER"},
+	{name: ".local/share/pnpm/store", sign: "pnpm-lock.yaml"},
+	{name: ".pnpm-store"},
+	{name: ".bun/install/cache", env: "BUN_INSTALL_CACHE_DIR", sign: "bun.lock"},
+	{name: ".node-gyp"},
+	{name: ".cargo/registry", env: "CARGO_HOME", sub: "registry", sign: "Cargo.toml"},
+	{name: ".cargo/git", env: "CARGO_HOME", sub: "git", sign: "Cargo.toml"},
+	{name: ".cargo/.package-cache", env: "CARGO_HOME", sub: ".package-cache"},
+	{name: ".cargo/.package-cache-mutate", env: "CARGO_HOME", sub: ".package-cache-mutate"},
+	{name: ".cargo/.global-cache", env: "CARGO_HOME", sub: ".global-cache"},
+	{name: ".gradle/caches", env: "GRADLE_USER_HOME", sub: "caches", sign: "settings.gradle"},
+	{name: ".gradle/daemon", env: "GRADLE_USER_HOME", sub: "daemon", sign: "settings.gradle"},
+	{name: ".gradle/native", env: "GRADLE_USER_HOME", sub: "native", sign: "settings.gradle"},
+	{name: ".gradle/wrapper", env: "GRADLE_USER_HOME", sub: "wrapper", sign: "settings.gradle"},
+	{name: ".gradle/.tmp", env: "GRADLE_USER_HOME", sub: ".tmp", sign: "settings.gradle"},
+	{name: ".gradle/kotlin", env: "GRADLE_USER_HOME", sub: "kotlin"},
+	{name: ".m2/repository", sign: "pom.xml"},
+	{name: ".ivy2/cache"},
+	{name: ".sbt/boot", sign: "build.sbt"},
+	{name: ".konan"},
+	{name: ".nuget/packages", env: "NUGET_PACKAGES"},
+	{name: ".local/share/NuGet"},
+	{name: ".bundle/cache"},
+	{name: ".composer/cache"},
+	{name: ".hex/packages"},
+	{name: ".cabal/packages"},
+	{name: ".pub-cache", env: "PUB_CACHE", sign: "pubspec.yaml"},
+	{name: ".ccache", env: "CCACHE_DIR"},
+	{name: ".hypothesis"},
+}
+
+// projectCaches are folders of the project that hold nothing but what tools
+// make again. Names that people also give to sources are not among them.
+var projectCaches = []cache{
+	{name: ".pytest_cache"},
+	{name: ".mypy_cache"},
+	{name: ".ruff_cache"},
+	{name: ".hypothesis"},
+	{name: ".tox"},
+	{name: ".nox"},
+	{name: ".nyc_output"},
+	{name: ".turbo"},
+	{name: ".parcel-cache"},
+	{name: ".next/cache"},
+	{name: ".gradle", sign: "settings.gradle"},
+	{name: "node_modules/.cache"},
+	{name: "node_modules/.vite"},
+	{name: "node_modules/.vitest"},
+	{name: "target", sign: "Cargo.toml"},
+	{name: "target", sign: "pom.xml"},
+}
+
+// caches lists the caches that there are, and makes those of tools that the
+// project uses: a command that may not write the folder around one could not.
+func caches(o Options, project string) []string {
+	var dirs []string
+	add := func(dir string, create bool) {
+		if create && !within(project, real(dir)) {
+			_ = os.MkdirAll(dir, 0o755)
+		}
+		if _, err := os.Lstat(dir); err == nil {
+			dirs = append(dirs, dir)
+		}
+	}
+	uses := func(file string) bool {
+		if file == "" {
+			return false
+		}
+		_, err := os.Lstat(filepath.Join(project, file))
+		return err == nil
+	}
+	home := ""
+	if filepath.IsAbs(o.Home) && o.Home != "/" {
+		home = real(o.Home)
+	}
+	for _, c := range toolCaches {
+		dir := filepath.Join(home, c.name)
+		if at := o.getenv(c.env); c.env != "" && filepath.IsAbs(at) {
+			dir = filepath.Join(filepath.SplitList(at)[0], c.sub)
+		} else if home == "" {
+			continue
+		}
+		add(dir, uses(c.sign))
+	}
+	for _, dir := range general(o, home) {
+		add(dir, true)
+	}
+	dirs = cautious(dirs, home, project)
+	for _, c := range projectCaches {
+		dir := filepath.Join(project, c.name)
+		if uses(c.sign) {
+			_ = os.MkdirAll(dir, 0o755)
+		}
+		if (c.sign == "" || uses(c.sign)) && isDir(dir) && real(dir) == dir {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
+}
+
+// general are the caches that many tools share, and Go's, which its own
+// settings file may put elsewhere.
+func general(o Options, home string) []string {
+	base := o.getenv("XDG_CACHE_HOME")
+	if !filepath.IsAbs(base) && home != "" {
+		base = filepath.Join(home, ".cache")
+	}
+	dirs := []string{base}
+	var file []byte
+	if config := o.getenv("XDG_CONFIG_HOME"); filepath.IsAbs(config) {
+		file, _ = os.ReadFile(filepath.Join(config, "go", "env"))
+	} else if home != "" {
+		file, _ = os.ReadFile(filepath.Join(home, ".config", "go", "env"))
+	}
+	for _, name := range []string{"GOCACHE", "GOMODCACHE"} {
+		at := o.getenv(name)
+		for line := range strings.Lines(string(file)) {
+			if value, ok := strings.CutPrefix(line, name+"="); ok && at == "" {
+				at = strings.TrimSpace(value)
+			}
+		}
+		dirs = append(dirs, at)
+	}
+	absolute := dirs[:0]
+	for _, dir := range dirs {
+		if filepath.IsAbs(dir) {
+			absolute = append(absolute, dir)
+		}
+	}
+	return absolute
+}
+
+// cautious leaves out what a variable or a link makes too much of: a cache that
+// is or holds the home folder or the project, or lies in the project.
+func cautious(dirs []string, home, project string) []string {
+	var kept []string
+	for _, dir := range dirs {
+		dir = real(dir)
+		if dir != "/" && (home == "" || !within(dir, home)) && !within(dir, project) && !within(project, dir) {
+			kept = append(kept, dir)
+		}
+	}
+	return kept
+}

@@ -1,0 +1,197 @@
+package confine
+
+import (
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// attack is a script that does harm where nothing stops it, see world.harm.
+// $P is the project, $O a folder outside, $D Writ's data, $T the temp folder.
+type attack struct {
+	name    string
+	profile Profile
+	needs   string // programs, apart by spaces
+	root    bool   // works for root alone
+	// unproven: run unconfined it would harm the machine, or it is about the
+	// confining process itself.
+	unproven bool
+	script   string
+}
+
+var attacks = []attack{
+	{name: "redirection", profile: Implementation, script: `echo pwned > $O/file`},
+	{name: "redirection into the project", profile: ReadOnly, script: `echo pwned > $P/src/main.go`},
+	{name: "new file outside", profile: Implementation, script: `echo pwned > $O/new`},
+	{name: "child of a child", profile: ReadOnly, script: `sh -c "sh -c 'sh -c \"rm -rf $P/src\"'"`},
+	{name: "python", profile: ReadOnly, needs: "python3", script: `python3 -c "open('$P/src/main.go','w').write('pwned')"`},
+	{name: "python empties", profile: ReadOnly, needs: "python3", script: `python3 -c "import os; os.truncate('$O/file', 0)"`},
+	{name: "python reads", profile: Implementation, needs: "python3", script: `python3 -c "print(open('$D/credentials/admin.json').read())"`},
+	{name: "perl", profile: ReadOnly, needs: "perl", script: `perl -i -pe 's/main/pwned/' $P/src/main.go; perl -e 'open F, ">", "$ENV{O}/file"; print F "pwned"; close F'`},
+	{name: "perl deletes", profile: Implementation, needs: "perl", script: `perl -e 'unlink "$ENV{O}/file"'`},
+	{name: "root of itself in proc", profile: ReadOnly, script: `echo pwned > /proc/self/root$O/file; cat /proc/self/root$D/credentials/admin.json`},
+	{name: "working folder in proc", profile: ReadOnly, script: `cd / && echo pwned > /proc/self/cwd/$O/file`},
+	{name: "root of another in proc", profile: Implementation, unproven: true, script: `cat /proc/$PPID/root$D/credentials/admin.json /proc/$PPID/task/*/root$D/credentials/admin.json`},
+	{name: "root of init in proc", profile: Implementation, root: true, unproven: true, script: `cat /proc/1/root$D/credentials/admin.json; echo pwned > /proc/1/root$O/file`},
+	{name: "hard link", profile: ReadOnly, script: `ln $P/src/main.go $T/l && echo pwned > $T/l`},
+	{name: "hard link to the credential", profile: Implementation, script: `ln $D/credentials/admin.json $T/l && cat $T/l`},
+	{name: "rename", profile: ReadOnly, script: `mv $P/src $T/src && echo pwned > $T/src/main.go`},
+	{name: "rename of the data", profile: Implementation, script: `mv $D/credentials $T/c && cat $T/c/admin.json`},
+	{name: "symbolic link", profile: Implementation, script: `ln -s $O $T/o && echo pwned > $T/o/file`},
+	{name: "symbolic link to the data", profile: Implementation, script: `ln -s $D/credentials $T/c && cat $T/c/admin.json`},
+	{name: "dots", profile: Implementation, script: `echo pwned > $P/src/../../home/other/file`},
+	{name: "copy of everything", profile: Implementation, script: `cp -r $D $T/d; cat $T/d/credentials/admin.json; tar cf - -C $D . | tar xfO -`},
+	{name: "mount in a user namespace", profile: Implementation, needs: "unshare mount", script: `mkdir $T/m && unshare -Urm sh -c 'mount --bind $O $T/m && echo pwned > $T/m/file; mount --bind $D $T/m && cat $T/m/credentials/admin.json'`},
+	{name: "mount as root", profile: Implementation, needs: "unshare mount", root: true, script: `mkdir $T/m && unshare -m sh -c 'mount --bind $O $T/m && echo pwned > $T/m/file'`},
+	{name: "mount without a namespace", profile: Implementation, needs: "mount", root: true, unproven: true, script: `mkdir $T/m && mount --bind $O $T/m && echo pwned > $T/m/file`},
+	{name: "chroot", profile: Implementation, needs: "chroot", root: true, script: `chroot $O/.. sh -c true; chroot / sh -c 'echo pwned > $O/file; cat $D/credentials/admin.json'`},
+	{name: "chroot in a user namespace", profile: Implementation, needs: "unshare", script: `unshare -Ur chroot / sh -c 'echo pwned > $O/file; cat $D/credentials/admin.json'`},
+	{name: "another namespace", profile: Implementation, needs: "nsenter", root: true, script: `nsenter -t 1 -m sh -c 'echo pwned > '$O/file`},
+	{name: "device node", profile: Implementation, root: true, script: `mknod $T/d b 7 0 && touch $T/pwned`},
+	{name: "raw disk", profile: Implementation, root: true, unproven: true, script: `for d in $(find /dev -type b); do head -c 1 $d > /dev/null && touch $T/pwned; done`},
+	{name: "kernel settings", profile: Implementation, root: true, unproven: true, script: `cat /proc/sys/kernel/core_pattern > $T/c; cat $T/c > /proc/sys/kernel/core_pattern && touch $T/pwned`},
+	{name: "git alias", profile: Implementation, needs: "git", script: `git -c safe.directory=* -c alias.x='!echo pwned > $O/file' x`},
+	{name: "git hook", profile: Implementation, needs: "git", script: `mkdir $T/h && printf '#!/bin/sh\necho pwned > $O/file\n' > $T/h/pre-commit && chmod +x $T/h/pre-commit &&
+git -c safe.directory=* -c core.hooksPath=$T/h -c user.name=x -c user.email=x@x commit -q --allow-empty -m x`},
+	{name: "nohup setsid", profile: Implementation, needs: "nohup setsid", script: `nohup setsid -w sh -c 'echo pwned > $O/file; cat $D/credentials/admin.json' 2>&1`},
+	{name: "trace the confining process", profile: Implementation, needs: "python3", unproven: true, script: `python3 -c "
+import ctypes, os, sys
+libc = ctypes.CDLL(None)
+for pid in os.listdir('/proc/%s/task' % sys.argv[1]):
+    if libc.ptrace(0x4206, int(pid), 0, 0) == 0: open(os.environ['T'] + '/pwned', 'w')
+    try: open('/proc/%s/mem' % pid, 'rb'); open(os.environ['T'] + '/pwned', 'w')
+    except OSError: pass
+" $PPID`},
+	{name: "wider confinement inside", profile: ReadOnly, unproven: true, script: `$SELF ` + helperArg + ` '{"Profile":"implementation","Project":"'$P'","Args":["/bin/sh","-c","echo pwned > $P/src/main.go; cat $D/credentials/admin.json"]}'`},
+	{name: "hook of git", profile: Implementation, script: `echo pwned > $P/.git/hooks/pre-commit`},
+	{name: "another hook of git", profile: Implementation, script: `rm $P/.git/hooks/pre-commit; printf pwned > $T/x; mv $T/x $P/.git/hooks/pre-commit`},
+	{name: "configuration of git", profile: Implementation, needs: "git", script: `git -c safe.directory=* config core.fsmonitor $T/x`},
+	{name: "git folder moved away", profile: Implementation, script: `mv $P/.git $P/.g && ln -s .g $P/.git && echo pwned > $P/.g/hooks/pre-commit`},
+	{name: "settings by another name", profile: Implementation, script: `ln $P/.claude/settings.json $P/x && echo pwned > $P/x`},
+	{name: "settings through a laid link", profile: Implementation, script: `rm -r $P/.claude && mkdir $T/c && ln -s $T/c $P/.claude && echo pwned > $P/.claude/settings.json`},
+	{name: "no guard any more", profile: Implementation, script: `rm -rf $P/.writ`},
+}
+
+// TestEscapes runs each attack without confinement, where it must do harm, and
+// confined, where it must not.
+func TestEscapes(t *testing.T) {
+	needLandlock(t)
+	t.Parallel()
+	for user, uid := range users() {
+		for _, a := range attacks {
+			t.Run(user+"/"+a.name, func(t *testing.T) {
+				t.Parallel()
+				if a.root && uid != 0 {
+					t.Skip("only root could try")
+				}
+				for _, program := range strings.Fields(a.needs) {
+					if _, err := exec.LookPath(program); err != nil {
+						t.Skip(program + " is not installed")
+					}
+				}
+				if !a.unproven {
+					bare := newWorld(t, uid)
+					out, _ := bare.result(bare.plain("/bin/sh", "-c", a.script))
+					if strings.HasPrefix(a.name, "mount") || strings.Contains(a.name, "namespace") {
+						if len(bare.harm(out)) == 0 {
+							t.Skip("this system refuses it also without confinement: " + strings.TrimSpace(out))
+						}
+					} else if len(bare.harm(out)) == 0 {
+						t.Fatalf("the attack does nothing even without confinement:\n%s", out)
+					}
+				}
+				w := newWorld(t, uid)
+				out, _ := w.run(a.profile, a.script)
+				for _, h := range w.harm(out) {
+					t.Errorf("%s\n%s", h, out)
+				}
+			})
+		}
+	}
+}
+
+// TestBackgroundStaysConfined lets a job outlive the command, and the process
+// that confined it, before it does its harm.
+func TestBackgroundStaysConfined(t *testing.T) {
+	needLandlock(t)
+	t.Parallel()
+	for user, uid := range users() {
+		t.Run(user, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, uid)
+			begin, end := filepath.Join(w.temp, "begin"), filepath.Join(w.temp, "end")
+			for _, fifo := range []string{begin, end} {
+				if err := unix.Mkfifo(fifo, 0o666); err != nil {
+					t.Fatal(err)
+				}
+			}
+			w.own()
+			out, exit := w.run(ReadOnly, `(read x < $T/begin
+echo pwned > $P/src/main.go; echo pwned > $O/file; cat $D/credentials/admin.json > $T/stolen && touch $T/pwned
+echo own > $T/own; echo done > $T/end) > /dev/null 2>&1 < /dev/null & exit 0`)
+			if exit != 0 {
+				t.Fatalf("exit %d: %s", exit, out)
+			}
+			if err := os.WriteFile(begin, []byte("now\n"), 0); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := os.ReadFile(end); err != nil {
+				t.Fatal(err)
+			}
+			for _, h := range w.harm(out) {
+				t.Error(h)
+			}
+			if _, err := os.Stat(filepath.Join(w.temp, "own")); err != nil {
+				t.Errorf("the job did not even run: %v", err)
+			}
+		})
+	}
+}
+
+// TestAbstractSocketsOutsideAreOutOfReach and its counterpart for sockets with
+// a path show what scoping covers and what it does not: a helper outside that
+// takes orders over a socket in a folder writes with its own rights. The
+// after-check sees what it did.
+func TestAbstractSocketsOutsideAreOutOfReach(t *testing.T) {
+	needLandlock(t)
+	if abi, why := Supported(); abi < abiScoped {
+		t.Skip(why)
+	}
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip("python3 is not installed")
+	}
+	t.Parallel()
+	w := newWorld(t, os.Geteuid())
+	for _, c := range []struct {
+		name, address, python string
+		reached               bool
+	}{
+		{"abstract", "@" + w.temp, `'\0` + w.temp + `'`, false},
+		{"with a path", filepath.Join(w.temp, "sock"), `'` + filepath.Join(w.temp, "sock") + `'`, true},
+	} {
+		listener, err := net.Listen("unix", c.address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer listener.Close()
+		out, exit := w.run(ReadOnly, `python3 -c "import socket; socket.socket(socket.AF_UNIX).connect(`+c.python+`)"`)
+		if reached := exit == 0; reached != c.reached {
+			t.Errorf("%s: reached %v: %s", c.name, reached, out)
+		}
+	}
+}
+
+func TestNoNewPrivileges(t *testing.T) {
+	needLandlock(t)
+	t.Parallel()
+	for _, uid := range users() {
+		w := newWorld(t, uid)
+		out, _ := w.run(Scratch, `cat /proc/self/status`)
+		contains(t, out, "NoNewPrivs:\t1")
+	}
+}

@@ -1,0 +1,304 @@
+package confine
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Profile names what a confined command may write.
+type Profile string
+
+// The profiles (persisted in command lines; never change). Each allows what
+// the one before it allows.
+const (
+	// Scratch allows temp folders, caches of build tools and harmless devices.
+	Scratch Profile = "scratch"
+	// ReadOnly also allows the plan's files, where they exist.
+	ReadOnly Profile = "read-only"
+	// Tests also allows the paths in Options.Write: the test folders.
+	Tests Profile = "tests"
+	// Implementation also allows the project's tree and its git metadata.
+	Implementation Profile = "implementation"
+)
+
+// Profiles lists the profiles, the strictest first.
+func Profiles() []Profile { return []Profile{Scratch, ReadOnly, Tests, Implementation} }
+
+// ErrOptions is returned for options that make no sense; its text says which.
+var ErrOptions = errors.New("confine: bad options")
+
+// planFiles are the files a plan consists of, relative to the project.
+var planFiles = []string{"plan.md", "capabilities.md"}
+
+// Options says what runs, where, and what it may write.
+type Options struct {
+	Profile Profile
+	// Project is the root of the project, absolute.
+	Project string
+	// Home is the user's home folder, "" where none is known.
+	Home string
+	// DataDir is Writ's own data, which is neither read nor written; "" for none.
+	DataDir string
+	// Write lists more paths that may be written, relative to the project or
+	// absolute. One that does not exist, or that is reached through a link
+	// inside the project, is left out and named in the notes.
+	Write []string
+	// Lock lists files of the project that are restored when they change,
+	// besides the protected ones: the approved plan.
+	Lock []string
+	// Args is the program and its arguments.
+	Args []string
+	// Dir is the working folder, absolute; "" is the caller's own.
+	Dir string
+	// Vars is the environment in the form of os.Environ.
+	Vars []string
+	// BestEffort runs the command unconfined where the kernel has no Landlock.
+	BestEffort bool
+	// Quiet leaves out the line about a non-zero exit.
+	Quiet bool
+}
+
+func (o Options) check() error {
+	switch {
+	case !slices.Contains(Profiles(), o.Profile):
+		return fmt.Errorf("%w: the profile %q is unknown: use one of %v", ErrOptions, o.Profile, Profiles())
+	case !filepath.IsAbs(o.Project):
+		return fmt.Errorf("%w: the project %q is no absolute path", ErrOptions, o.Project)
+	case len(o.Args) == 0:
+		return fmt.Errorf("%w: no command is named", ErrOptions)
+	}
+	return nil
+}
+
+func (o Options) getenv(name string) string {
+	for i := len(o.Vars) - 1; i >= 0; i-- {
+		if value, ok := strings.CutPrefix(o.Vars[i], name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// limits are what a command is held to.
+type limits struct {
+	// write lists files, and folders with all that is in them.
+	write []string
+	// hidden are paths that are neither read nor written.
+	hidden []string
+	// vars are variables to add to the environment.
+	vars []string
+	// notes tell what was left out, for the caller's standard error.
+	notes []string
+}
+
+// limitsOf finds what a command may write. It makes the cache folders of tools
+// that the project uses where they are missing, since the command could not.
+func limitsOf(o Options) limits {
+	var l limits
+	project := real(o.Project)
+	if o.DataDir != "" {
+		l.hidden = []string{real(o.DataDir)}
+	}
+	l.write = append(l.write, devices...)
+	l.temp(o, project)
+	for _, dir := range caches(o, project) {
+		l.tree(dir, nil)
+	}
+	if o.Profile == Scratch {
+		return l
+	}
+	for _, name := range planFiles {
+		if path := filepath.Join(project, name); plainFile(path) {
+			l.write = append(l.write, path)
+		}
+	}
+	if o.Profile == ReadOnly {
+		return l
+	}
+	for _, path := range o.Write {
+		l.named(path, project)
+	}
+	if o.Profile == Implementation {
+		for _, dir := range append(gitFolders(project), project) {
+			l.tree(dir, nil)
+		}
+	}
+	return l
+}
+
+// devices swallow, echo or make up what is read and written.
+var devices = []string{
+	"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx", "/dev/pts", "/dev/shm",
+}
+
+// tree allows a folder with all in it, except what lies in apart and what is
+// hidden. Where one of those is inside, its neighbours are allowed one by one,
+// and nothing new can be made beside it.
+func (l *limits) tree(dir string, apart []string) {
+	l.write = append(l.write, spread(dir, append(slices.Clone(l.hidden), apart...))...)
+}
+
+// temp allows the temp folders, without a project or home that lies in one.
+// Where that takes the right to make files there, the command gets a temp
+// folder of its own.
+func (l *limits) temp(o Options, project string) {
+	apart := []string{project}
+	if o.Home != "" {
+		apart = append(apart, real(o.Home))
+	}
+	main := o.getenv("TMPDIR")
+	if !filepath.IsAbs(main) {
+		main = "/tmp"
+	}
+	var roots []string
+	for _, dir := range []string{main, "/tmp", "/var/tmp"} {
+		dir = real(dir)
+		if isDir(dir) && dir != "/" && !slices.Contains(roots, dir) && !slices.ContainsFunc(apart, func(a string) bool { return within(a, dir) }) {
+			roots = append(roots, dir)
+		}
+	}
+	apart = slices.DeleteFunc(apart, func(a string) bool {
+		return !slices.ContainsFunc(roots, func(r string) bool { return within(r, a) })
+	})
+	for _, dir := range roots {
+		l.tree(dir, apart)
+	}
+	if real(main) != "/" && slices.Contains(l.write, real(main)) {
+		return
+	}
+	if own, ok := ownTemp(real(main)); ok {
+		l.write = append(l.write, own)
+		l.vars = append(l.vars, "TMPDIR="+own)
+		l.notes = append(l.notes, "new files cannot be made in "+real(main)+" itself: TMPDIR is "+own)
+	}
+}
+
+// ownTemp is a temp folder that belongs to this user alone, kept for the next
+// command: what runs in the background may still use it.
+func ownTemp(parent string) (dir string, ok bool) {
+	dir = filepath.Join(parent, "writ-confine-"+strconv.Itoa(os.Geteuid()))
+	if err := os.Mkdir(dir, 0o700); err == nil {
+		return dir, true
+	}
+	info, err := os.Lstat(dir)
+	if err != nil || !info.IsDir() || info.Mode().Perm()&0o077 != 0 || !owned(info) {
+		dir, err = os.MkdirTemp(parent, "writ-confine-")
+		return dir, err == nil
+	}
+	return dir, true
+}
+
+// named allows a path that the caller named. A link inside the project could
+// have been laid to lead the right elsewhere.
+func (l *limits) named(path, project string) {
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(project, path)
+	}
+	path = filepath.Clean(path)
+	resolved, err := filepath.EvalSymlinks(path)
+	switch {
+	case err != nil:
+		l.notes = append(l.notes, path+" does not exist, so it cannot be written")
+	case resolved != path && within(project, path):
+		l.notes = append(l.notes, path+" is reached through a link, so it cannot be written")
+	case isDir(resolved):
+		l.tree(resolved, nil)
+	case plainFile(resolved):
+		l.write = append(l.write, resolved)
+	default:
+		l.notes = append(l.notes, path+" is no plain file with one name, so it cannot be written")
+	}
+}
+
+// spread lists the outermost paths at or below root that hold none of apart.
+// Links are left out: what they lead to has a place of its own.
+func spread(root string, apart []string) []string {
+	inside := false
+	for _, a := range apart {
+		if within(a, root) {
+			return nil
+		}
+		inside = inside || within(root, a)
+	}
+	if !inside {
+		return []string{root}
+	}
+	entries, err := os.ReadDir(root)
+	if err != nil {
+		return nil
+	}
+	var paths []string
+	for _, e := range entries {
+		if e.Type()&os.ModeSymlink == 0 {
+			paths = append(paths, spread(filepath.Join(root, e.Name()), apart)...)
+		}
+	}
+	return paths
+}
+
+// within reports whether path is root or below it. Both are absolute and clean.
+func within(root, path string) bool {
+	if root == "/" || root == path {
+		return true
+	}
+	return len(path) > len(root) && path[len(root)] == '/' && strings.HasPrefix(path, root)
+}
+
+// real resolves links as far as a path exists.
+func real(path string) string {
+	path = filepath.Clean(path)
+	if resolved, err := filepath.EvalSymlinks(path); err == nil {
+		return resolved
+	}
+	if parent := filepath.Dir(path); parent != path {
+		return filepath.Join(real(parent), filepath.Base(path))
+	}
+	return path
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// plainFile reports whether a path is a regular file with no second name: a
+// right to write a file counts for all its names.
+func plainFile(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode().IsRegular() && names(info) == 1
+}
+
+// gitFolders are the folders outside a project that its git metadata is in:
+// those of the repository that a work tree was added to.
+func gitFolders(project string) []string {
+	raw, err := os.ReadFile(filepath.Join(project, ".git"))
+	if err != nil {
+		return nil
+	}
+	dir, ok := strings.CutPrefix(strings.TrimSpace(string(raw)), "gitdir: ")
+	if !ok {
+		return nil
+	}
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(project, dir)
+	}
+	dir = real(dir)
+	folders := []string{dir}
+	if raw, err := os.ReadFile(filepath.Join(dir, "commondir")); err == nil {
+		common := strings.TrimSpace(string(raw))
+		if !filepath.IsAbs(common) {
+			common = filepath.Join(dir, common)
+		}
+		folders = append(folders, real(common))
+	}
+	// Whoever wrote these files chose the folders: git's own have a HEAD.
+	return slices.DeleteFunc(folders, func(dir string) bool {
+		_, err := os.Stat(filepath.Join(dir, "HEAD"))
+		return err != nil
+	})
+}
