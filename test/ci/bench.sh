@@ -9,5 +9,6 @@ run -bench 'Decision' -benchtime 2000x
 run -bench 'Replay' -benchtime 3x
 run -bench 'DaemonStart' -benchtime 5x
 run -bench 'BinarySize' -benchtime 1x
+go test ./cmd/writd/daemon -run '^$' -bench RetrieveOverNATS -benchtime 5000x | grep -E '^(Benchmark|ok|FAIL)'
 go test ./retrieval -run '^$' -bench . -benchtime 2s | grep -E '^(Benchmark|ok|FAIL)'
 go test ./enforcement/shell -run '^$' -bench . | grep -E '^(Benchmark|ok|FAIL)'
