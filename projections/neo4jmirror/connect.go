@@ -144,7 +144,7 @@ func (m *Mirror) diagnose(ctx context.Context, err error) error {
 	case errors.As(err, &refused):
 		return m.refusal(refused)
 	}
-	kind, detail := probe(ctx, m.address)
+	detail, kind := probe(ctx, m.address)
 	if kind == nil {
 		kind, detail = ErrUnreachable, "the server answers and then breaks off ("+shortCause(err)+")"
 	}

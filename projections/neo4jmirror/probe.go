@@ -36,10 +36,10 @@ const (
 
 // probe looks at what listens at an address, and says what of it keeps a
 // driver from working there; nil for nothing.
-func probe(ctx context.Context, u *url.URL) (kind error, detail string) {
+func probe(ctx context.Context, u *url.URL) (detail string, kind error) {
 	plain, err := greet(ctx, u, nil)
 	if err != nil {
-		return ErrUnreachable, shortCause(err)
+		return shortCause(err), ErrUnreachable
 	}
 	scheme, option, secure := strings.Cut(u.Scheme, "+")
 	if !secure {
@@ -51,36 +51,37 @@ func probe(ctx context.Context, u *url.URL) (kind error, detail string) {
 	var notTLS tls.RecordHeaderError
 	switch {
 	case errors.As(err, &unknown):
-		return ErrTLS, fmt.Sprintf("the server's certificate is not trusted (%s); install its authority on this machine, or begin the address with %s+ssc:// to take any certificate", certificateTrouble(unknown), scheme)
+		return fmt.Sprintf("the server's certificate is not trusted (%s); install its authority on this machine, or begin the address with %s+ssc:// to take any certificate", certificateTrouble(unknown), scheme), ErrTLS
 	case plain == replyBolt, errors.As(err, &notTLS):
-		return ErrTLS, fmt.Sprintf("the server speaks no TLS there; begin the address with %s://, or turn TLS on at the server", scheme)
+		return fmt.Sprintf("the server speaks no TLS there; begin the address with %s://, or turn TLS on at the server", scheme), ErrTLS
 	case err != nil:
-		return ErrTLS, shortCause(err)
+		return shortCause(err), ErrTLS
 	}
 	return judge(encrypted)
 }
 
-func plainly(ctx context.Context, u *url.URL, scheme string, plain reply) (error, string) {
+func plainly(ctx context.Context, u *url.URL, scheme string, plain reply) (string, error) {
 	if plain == replyBolt {
-		return nil, ""
+		return "", nil
 	}
 	// A server that wants TLS may answer with an alert or hang up.
 	if encrypted, err := greet(ctx, u, &tls.Config{InsecureSkipVerify: true}); err == nil && encrypted == replyBolt { // nothing secret is sent
-		return ErrTLS, fmt.Sprintf("the server wants TLS; begin the address with %s+s://", scheme)
+		return fmt.Sprintf("the server wants TLS; begin the address with %s+s://", scheme), ErrTLS
 	}
 	return judge(plain)
 }
 
-func judge(r reply) (error, string) {
+func judge(r reply) (string, error) {
 	switch r {
+	case replyTLS, replyOther:
 	case replyBolt:
-		return nil, ""
+		return "", nil
 	case replyRefused:
-		return ErrUnsupported, fmt.Sprintf("the server speaks no version of Bolt that Neo4j %d or newer does", oldest)
+		return fmt.Sprintf("the server speaks no version of Bolt that Neo4j %d or newer does", oldest), ErrUnsupported
 	case replyNone:
-		return ErrUnreachable, "something listens there, and does not answer as Neo4j does"
+		return "something listens there, and does not answer as Neo4j does", ErrUnreachable
 	}
-	return ErrUnsupported, "what listens there is no Neo4j"
+	return "what listens there is no Neo4j", ErrUnsupported
 }
 
 // greet sends the greeting. Its error is of connecting, or of TLS.

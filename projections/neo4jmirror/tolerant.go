@@ -309,6 +309,7 @@ func wanted(t reflect.Type) string {
 		return "yes or no"
 	case reflect.Int, reflect.Float64:
 		return "number"
+	default:
+		return "list of texts"
 	}
-	return "list of texts"
 }

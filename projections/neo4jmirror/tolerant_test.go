@@ -88,7 +88,10 @@ func TestOlderLayouts(t *testing.T) {
 
 func TestNoIDIsNoGuess(t *testing.T) {
 	for _, props := range []map[string]any{
-		{}, {"id": ""}, {"id": int64(3)}, {"name": "some words"},
+		{},
+		{"id": ""},
+		{"id": int64(3)},
+		{"name": "some words"},
 		{"a_id": "A-B-001", "b_id": "A-B-002"},
 	} {
 		if key := findID(schemas.NodeRule, props); key != "" {

@@ -327,7 +327,7 @@ func countStatus(list *schemas.RuleStatsList, state projections.RuleState) {
 		case projections.RuleRejected:
 			list.Admitted++
 			list.Rejected++
-		default:
+		case projections.RuleActive, projections.RuleRetired:
 			list.Admitted++
 			list.Unreviewed++
 		}

@@ -221,6 +221,7 @@ func (d *Daemon) graph() (nodes []schemas.Rule, taken []string, err error) {
 				nodes = append(nodes, state.Rule)
 			case projections.RuleRetired:
 				taken = append(taken, state.Rule.ID)
+			case projections.RuleRefused, projections.RuleRejected:
 			}
 		}
 		return nil

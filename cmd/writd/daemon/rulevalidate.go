@@ -59,6 +59,7 @@ func (d *Daemon) nodesOfFiles(files []schemas.RuleFile, reply *schemas.RuleValid
 			continue
 		case corpus.KindInvalid, corpus.KindDuplicate:
 			severity = corpus.SeverityError
+		case corpus.KindSkipped, corpus.KindFilled:
 		}
 		reply.Findings = append(reply.Findings, schemas.RuleFinding{Severity: string(severity), Check: string(p.Kind), ID: p.ID, Path: p.Path, Line: p.Line, Text: p.Reason})
 	}

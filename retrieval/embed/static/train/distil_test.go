@@ -121,8 +121,11 @@ func TestLessonsAreShortAndFormsAreAsWritten(t *testing.T) {
 	dir := t.TempDir()
 	long := strings.Repeat("Caching defines Caching latency ", 30)
 	writeRecords(t, filepath.Join(dir, "a.jsonl.gz"), []Record{
-		{Heading: "Caching", Body: long}, {Heading: "cache defined", Body: long},
-		{Heading: "Remarks", Body: "one two three"}, {Heading: "remarks", Body: "four five six"}, {Heading: "Remarks ", Body: "seven eight"},
+		{Heading: "Caching", Body: long},
+		{Heading: "cache defined", Body: long},
+		{Heading: "Remarks", Body: "one two three"},
+		{Heading: "remarks", Body: "four five six"},
+		{Heading: "Remarks ", Body: "seven eight"},
 	})
 	o := taught(dir)
 	o.Lessons, o.LessonWords = 100, 7
