@@ -291,17 +291,23 @@ func (ix *Index) meant() []sample {
 // if it did not have it.
 func (ix *Index) withoutSymptom(doc int32, symptom int) (features, bool) {
 	d := &ix.docs[doc]
-	text, asked := d.Rule.Symptoms[symptom], d.vectors[firstSymptom+symptom]
+	view := firstSymptom + symptom
+	if view >= d.meaning.vectors() {
+		return features{}, false
+	}
+	text, asked := d.Rule.Symptoms[symptom], d.meaning.vector(view)
 	others := ix.vectors.Nearest(asked, 1, func(other int32) bool { return other != doc && ix.kinds[other].retrievable })
 	if len(others) == 0 {
 		return features{}, false
 	}
 	q := ix.words.Resolve(text)
-	score, coverage := ix.words.Without(q, d.fields, lexical.Trigger, lexical.CountTerms(text))
+	var fields lexical.Fields
+	d.wording().unpack(&fields)
+	score, coverage := ix.words.Without(q, fields, lexical.Trigger, lexical.CountTerms(text))
 	cosine := -1.0
-	for i, view := range d.vectors {
-		if i != firstSymptom+symptom {
-			cosine = max(cosine, dot(asked, view))
+	for i := range d.meaning.vectors() {
+		if i != view {
+			cosine = max(cosine, dot(asked, d.meaning.vector(i)))
 		}
 	}
 	return ix.calibration.features(q.Words(), score, ix.words.Rarest(), coverage, cosine, max(cosine, others[0].Cosine)), true

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/writbus/writ/retrieval/lexical"
+	"github.com/writbus/writ/schemas"
 )
 
 func TestTheFitFindsAKnownCurve(t *testing.T) {
@@ -56,15 +57,18 @@ func TestWithoutASymptomIsTheRuleWithoutIt(t *testing.T) {
 	text := rules[0].Symptoms[1]
 	bare := rules[0]
 	bare.Symptoms = []string{rules[0].Symptoms[0], rules[0].Symptoms[2]}
-	doc := Analyse(rules[0])
+	terms := func(r schemas.Rule) (fields lexical.Fields) {
+		Analyse(r).words.unpack(&fields)
+		return fields
+	}
 	q := ix.words.Resolve(text)
-	got, _ := ix.words.Without(q, doc.fields, lexical.Trigger, lexical.CountTerms(text))
-	want, _ := ix.words.Without(q, Analyse(bare).fields, lexical.Trigger, nil)
+	got, _ := ix.words.Without(q, terms(rules[0]), lexical.Trigger, lexical.CountTerms(text))
+	want, _ := ix.words.Without(q, terms(bare), lexical.Trigger, nil)
 	if math.Abs(got-want) > 1e-9 {
 		t.Errorf("%.6f, a rule written without it %.6f", got, want)
 	}
 	at := ix.ids[fold(rules[0].ID)]
-	if whole, _ := ix.words.Without(q, doc.fields, lexical.Trigger, nil); math.Abs(whole-q.Score(at)) > 1e-9 || got >= whole {
+	if whole, _ := ix.words.Without(q, terms(rules[0]), lexical.Trigger, nil); math.Abs(whole-q.Score(at)) > 1e-9 || got >= whole {
 		t.Errorf("with it %.6f, the index says %.6f, without it %.6f", whole, q.Score(at), got)
 	}
 }

@@ -31,14 +31,39 @@ const TypeRule = "Rule"
 // part of its rendering costs and, once embedded, its vectors. Made by
 // [Analyse] or [UnmarshalDocument].
 type Document struct {
-	Type   string
-	Rule   schemas.Rule
-	fields lexical.Fields
-	tokens [numSegments]int
-	sum    [sha256.Size]byte // of the stored form without the vectors
+	Type    string
+	Rule    schemas.Rule
+	words   *wording // nil of the zero document
+	meaning *meaning // nil without vectors
+}
 
-	embedder string      // that made the vectors, "" if there are none
-	vectors  [][]float32 // one per view, of length one or all zeros
+// wording is what the analysis of a rule's text gave. Never changed, so that
+// copies of a document share it.
+type wording struct {
+	fields string // terms and counts by field, as they are stored
+	tokens [numSegments]int32
+	sum    [sha256.Size]byte // of the stored form without the vectors
+}
+
+// meaning is what an embedder gave. Never changed, so that copies of a document
+// share it.
+type meaning struct {
+	embedder string
+	dim      int
+	values   []float32 // a vector per view, of length one or all zeros, one after the other
+}
+
+// vectors is how many there are.
+func (m *meaning) vectors() int {
+	if m == nil || m.dim == 0 {
+		return 0
+	}
+	return len(m.values) / m.dim
+}
+
+// vector is that of a view.
+func (m *meaning) vector(view int) []float32 {
+	return m.values[view*m.dim : (view+1)*m.dim : (view+1)*m.dim]
 }
 
 // Analyse prepares a rule for the index. It is the expensive step (stemming
@@ -47,21 +72,23 @@ type Document struct {
 func Analyse(r schemas.Rule) Document {
 	r = clean(r)
 	doc := Document{Type: string(r.NodeType()), Rule: r}
-	doc.fields = lexical.Fields{
+	fields := lexical.Fields{
 		lexical.Trigger:   lexical.CountTerms(append([]string{r.Trigger}, r.Symptoms...)...),
 		lexical.Name:      lexical.CountTerms(r.ID, r.Title),
 		lexical.Statement: lexical.CountTerms(r.Statement),
 		lexical.Tags:      lexical.CountTerms(append([]string{r.Domain}, r.Tags...)...),
 		lexical.Body:      lexical.CountTerms(append([]string{r.Body, r.Rationale, r.Violation, r.PassExample, r.Enforcement}, r.DetailTexts()...)...),
 	}
-	for seg := range doc.tokens {
-		doc.tokens[seg] = countTokens(segment(seg).render(&r))
+	words := wording{fields: packFields(&fields)}
+	for seg := range words.tokens {
+		words.tokens[seg] = int32(countTokens(segment(seg).render(&r)))
 	}
+	doc.words = &words
 	stored, err := doc.appendAnalysis(nil)
 	if err != nil {
 		panic("retrieval: a rule of plain strings does not encode: " + err.Error())
 	}
-	doc.sum = sha256.Sum256(stored)
+	words.sum = sha256.Sum256(stored)
 	return doc
 }
 
@@ -71,10 +98,23 @@ func (d Document) AlwaysOn() bool { return d.Rule.AlwaysShown() }
 
 // Sum identifies the analysed rule: the SHA-256 of its stored form without the
 // vectors.
-func (d Document) Sum() [sha256.Size]byte { return d.sum }
+func (d Document) Sum() [sha256.Size]byte { return d.wording().sum }
+
+// wording is that of the analysis, empty if there was none.
+func (d *Document) wording() *wording {
+	if d.words == nil {
+		return &wording{}
+	}
+	return d.words
+}
 
 // EmbeddedBy names the embedder whose vectors the document carries, "" for none.
-func (d Document) EmbeddedBy() string { return d.embedder }
+func (d Document) EmbeddedBy() string {
+	if d.meaning == nil {
+		return ""
+	}
+	return d.meaning.embedder
+}
 
 // clean makes every string valid UTF-8, so that the rule survives JSON, and
 // empty lists nil.

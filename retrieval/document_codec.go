@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"unique"
 
 	"github.com/writbus/writ/retrieval/lexical"
 )
@@ -39,14 +40,12 @@ func (d Document) appendAnalysis(b []byte) ([]byte, error) {
 		return nil, fmt.Errorf("encode document %s: %w", d.Rule.ID, err)
 	}
 	analysis := appendString(make([]byte, 0, 2*len(rule)+256), d.Type)
-	for _, counts := range d.fields {
-		analysis = binary.AppendUvarint(analysis, uint64(len(counts)))
-		for _, c := range counts {
-			analysis = appendString(analysis, c.Term)
-			analysis = binary.AppendUvarint(analysis, uint64(c.N))
-		}
+	words := d.wording()
+	if words.fields == "" {
+		analysis = append(analysis, packFields(&lexical.Fields{})...)
 	}
-	for _, n := range d.tokens {
+	analysis = append(analysis, words.fields...)
+	for _, n := range words.tokens {
 		analysis = binary.AppendUvarint(analysis, uint64(n))
 	}
 	b = append(b, AnalysisVersion)
@@ -54,19 +53,40 @@ func (d Document) appendAnalysis(b []byte) ([]byte, error) {
 	return append(binary.AppendUvarint(b, uint64(len(rule))), rule...), nil
 }
 
+// packFields writes, field by field, how many terms there are and each term
+// with its count.
+func packFields(fields *lexical.Fields) string {
+	var b []byte
+	for _, counts := range fields {
+		b = binary.AppendUvarint(b, uint64(len(counts)))
+		for _, c := range counts {
+			b = appendString(b, c.Term)
+			b = binary.AppendUvarint(b, uint64(c.N))
+		}
+	}
+	return string(b)
+}
+
+// unpack reads what packFields wrote, in the memory that the fields have. The
+// terms share the packed string.
+func (w *wording) unpack(fields *lexical.Fields) {
+	r := reader{rest: w.fields}
+	for i := range fields {
+		fields[i] = r.counts(fields[i][:0])
+	}
+}
+
 func (d Document) appendVectors(b []byte) []byte {
-	b = appendString(b, d.embedder)
-	b = binary.AppendUvarint(b, uint64(len(d.vectors)))
-	if len(d.vectors) == 0 {
+	b = appendString(b, d.EmbeddedBy())
+	m := d.meaning
+	b = binary.AppendUvarint(b, uint64(m.vectors()))
+	if m.vectors() == 0 {
 		return b
 	}
-	dim := len(d.vectors[0])
-	b = binary.AppendUvarint(b, uint64(dim))
-	b = slices.Grow(b, 4*dim*len(d.vectors))
-	for _, v := range d.vectors {
-		for _, x := range v {
-			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
-		}
+	b = binary.AppendUvarint(b, uint64(m.dim))
+	b = slices.Grow(b, 4*len(m.values))
+	for _, x := range m.values {
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
 	}
 	return b
 }
@@ -90,26 +110,39 @@ func UnmarshalDocument(b []byte) (Document, error) {
 	if !ok || !ok2 {
 		return Document{}, fmt.Errorf("%w: it is cut short", ErrDocument)
 	}
-	// Terms share this copy, so it holds nothing else.
-	r := reader{rest: string(analysis)}
-	doc := Document{Type: r.string()}
-	for field := range doc.fields {
-		doc.fields[field] = r.counts()
+	var words wording
+	kind, ok := words.read(string(analysis))
+	if !ok {
+		return Document{}, fmt.Errorf("%w: its terms are not as they are written", ErrDocument)
 	}
-	for i := range doc.tokens {
-		doc.tokens[i] = int(r.uvarint(math.MaxInt32))
-	}
+	doc := Document{Type: kind, words: &words}
 	v := vectorReader{rest: rest}
-	doc.embedder, doc.vectors = v.vectors()
-	if r.bad || len(r.rest) != 0 || v.bad || len(v.rest) != 0 {
+	doc.meaning = v.meaning()
+	if v.bad || len(v.rest) != 0 {
 		return Document{}, fmt.Errorf("%w: it is cut short or has too many bytes", ErrDocument)
 	}
 	if err := json.Unmarshal(rule, &doc.Rule); err != nil {
 		return Document{}, fmt.Errorf("%w: its rule: %w", ErrDocument, err)
 	}
 	doc.Rule = clean(doc.Rule)
-	doc.sum = sha256.Sum256(b[:len(b)-len(rest)])
+	words.sum = sha256.Sum256(b[:len(b)-len(rest)])
 	return doc, nil
+}
+
+// read takes an analysis apart, which it shares: the type, the fields, which it
+// checks, and the token counts.
+func (w *wording) read(analysis string) (kind string, ok bool) {
+	r := reader{rest: analysis}
+	kind = r.string()
+	fields := r.rest
+	for range lexical.NumFields {
+		r.skipCounts()
+	}
+	w.fields = fields[:len(fields)-len(r.rest)]
+	for i := range w.tokens {
+		w.tokens[i] = int32(r.uvarint(math.MaxInt32))
+	}
+	return kind, !r.bad && len(r.rest) == 0
 }
 
 // cutPart takes a part with its length off the front.
@@ -150,24 +183,28 @@ func (r *reader) string() string {
 	return s
 }
 
-// counts reads one field; its terms must ascend, as the index relies on.
-func (r *reader) counts() []lexical.Count {
-	n := r.uvarint(uint64(len(r.rest)) / 2) // a term and its count take two bytes at least
-	if r.bad || n == 0 {
-		return nil
-	}
-	counts := make([]lexical.Count, 0, n)
+// counts appends one field, which skipCounts found right.
+func (r *reader) counts(counts []lexical.Count) []lexical.Count {
+	n := r.uvarint(uint64(len(r.rest)))
+	counts = slices.Grow(counts, int(n))
 	for range n {
-		c := lexical.Count{Term: r.string(), N: uint32(r.uvarint(math.MaxUint32))}
-		if c.N == 0 || len(counts) > 0 && c.Term <= counts[len(counts)-1].Term {
-			r.bad = true
-		}
-		if r.bad {
-			return nil
-		}
-		counts = append(counts, c)
+		counts = append(counts, lexical.Count{Term: r.string(), N: uint32(r.uvarint(math.MaxUint32))})
 	}
 	return counts
+}
+
+// skipCounts passes over one field; its terms must ascend, as the index relies
+// on.
+func (r *reader) skipCounts() {
+	n := r.uvarint(uint64(len(r.rest)) / 2) // a term and its count take two bytes at least
+	last := ""
+	for i := uint64(0); i < n && !r.bad; i++ {
+		term, times := r.string(), r.uvarint(math.MaxUint32)
+		if times == 0 || i > 0 && term <= last {
+			r.bad = true
+		}
+		last = term
+	}
 }
 
 // vectorReader takes the vectors off the end of a document.
@@ -186,32 +223,33 @@ func (r *vectorReader) uvarint(limit uint64) uint64 {
 	return v
 }
 
-// vectors reads the embedder's name and as many vectors of one dimension; their
-// values share an array.
-func (r *vectorReader) vectors() (embedder string, vectors [][]float32) {
+// meaning reads the embedder's name and as many vectors of one dimension; nil
+// if there is neither.
+func (r *vectorReader) meaning() *meaning {
 	name, rest, ok := cutPart(r.rest)
 	if !ok {
 		r.bad = true
-		return "", nil
+		return nil
 	}
 	r.rest = rest
 	n := r.uvarint(uint64(len(rest)))
-	if r.bad || n == 0 {
-		return string(name), nil
+	if r.bad || n == 0 && len(name) == 0 {
+		return nil
+	}
+	// All documents of an index have one embedder: its name is kept once.
+	m := &meaning{embedder: unique.Make(string(name)).Value()}
+	if n == 0 {
+		return m
 	}
 	dim := r.uvarint(uint64(len(rest)) / 4)
 	if r.bad || len(name) == 0 || n*dim > uint64(len(r.rest))/4 {
 		r.bad = true
-		return "", nil
+		return nil
 	}
-	values := make([]float32, n*dim)
-	for i := range values {
-		values[i] = math.Float32frombits(binary.LittleEndian.Uint32(r.rest[4*i:]))
+	m.dim, m.values = int(dim), make([]float32, n*dim)
+	for i := range m.values {
+		m.values[i] = math.Float32frombits(binary.LittleEndian.Uint32(r.rest[4*i:]))
 	}
-	r.rest = r.rest[4*len(values):]
-	vectors = make([][]float32, n)
-	for i := range vectors {
-		vectors[i] = values[uint64(i)*dim : uint64(i+1)*dim : uint64(i+1)*dim]
-	}
-	return string(name), vectors
+	r.rest = r.rest[4*len(m.values):]
+	return m
 }

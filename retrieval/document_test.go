@@ -3,6 +3,7 @@ package retrieval
 import (
 	"bytes"
 	"errors"
+	"iter"
 	"reflect"
 	"slices"
 	"strings"
@@ -107,4 +108,37 @@ func FuzzUnmarshalDocument(f *testing.F) {
 			}
 		}
 	})
+}
+
+// More documents than are decoded together, and an error among them.
+func TestDecodeDocumentsTakesThemAsTheyCome(t *testing.T) {
+	raw, err := Analyse(corpusRules()[0]).MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken := errors.New("broken")
+	stored := func(n int, last []byte, err error) iter.Seq2[[]byte, error] {
+		return func(yield func([]byte, error) bool) {
+			for range n {
+				if !yield(raw, nil) {
+					return
+				}
+			}
+			if last != nil || err != nil {
+				yield(last, err)
+			}
+		}
+	}
+	for _, n := range []int{0, 1, decodedAtOnce, decodedAtOnce + 1} {
+		docs, err := DecodeDocuments(stored(n, nil, nil))
+		if err != nil || len(docs) != n || n > 0 && docs[n-1].Rule.ID != corpusRules()[0].ID {
+			t.Errorf("%d documents of %d: %v", len(docs), n, err)
+		}
+		if _, err := DecodeDocuments(stored(n, nil, broken)); !errors.Is(err, broken) {
+			t.Errorf("an error after %d: %v", n, err)
+		}
+		if _, err := DecodeDocuments(stored(n, []byte{0}, nil)); !errors.Is(err, ErrDocumentVersion) {
+			t.Errorf("another version after %d: %v", n, err)
+		}
+	}
 }

@@ -3,6 +3,7 @@ package retrieval
 import (
 	"context"
 	"fmt"
+	"iter"
 	"math"
 	"runtime"
 	"strings"
@@ -42,7 +43,7 @@ const firstSymptom = 2
 // returned as it is.
 func Embed(doc Document, e Embedder) (Document, error) {
 	name := e.Name()
-	if doc.AlwaysOn() || doc.embedder == name {
+	if doc.AlwaysOn() || doc.EmbeddedBy() == name {
 		return doc, nil
 	}
 	views := doc.views()
@@ -56,28 +57,26 @@ func Embed(doc Document, e Embedder) (Document, error) {
 	if err != nil {
 		return doc, fmt.Errorf("embed rule %s with %s: %w", doc.Rule.ID, name, err)
 	}
-	vectors := make([][]float32, len(views))
+	var vectors []float32
 	dim := 0
-	for i, text := range views {
-		if strings.TrimSpace(text) == "" {
-			continue
-		}
-		v := embedded[0]
-		embedded = embedded[1:]
+	for _, v := range embedded {
 		if dim == 0 {
 			dim = len(v)
+			vectors = make([]float32, 0, dim*len(views))
 		}
 		if len(v) != dim {
 			return doc, fmt.Errorf("embed rule %s with %s: a vector of %d dimensions after one of %d", doc.Rule.ID, name, len(v), dim)
 		}
-		vectors[i] = unit(v)
 	}
-	for i := range vectors {
-		if vectors[i] == nil {
-			vectors[i] = make([]float32, dim)
+	for _, text := range views {
+		if strings.TrimSpace(text) == "" {
+			vectors = append(vectors, make([]float32, dim)...)
+			continue
 		}
+		vectors = append(vectors, unit(embedded[0])...)
+		embedded = embedded[1:]
 	}
-	doc.embedder, doc.vectors = name, vectors
+	doc.meaning = &meaning{embedder: name, dim: dim, values: vectors}
 	return doc, nil
 }
 
@@ -102,7 +101,7 @@ func embedTexts(e Embedder, texts []string) ([][]float32, error) {
 
 // Embedded names the embedder whose vectors the document holds, "" if it has
 // none.
-func (d Document) Embedded() string { return d.embedder }
+func (d Document) Embedded() string { return d.EmbeddedBy() }
 
 // unit returns v at length one, or all zeros if it has no direction.
 func unit(v []float32) []float32 {
@@ -138,6 +137,39 @@ func AnalyseAll(rules []schemas.Rule, e Embedder) ([]Document, error) {
 // error is that of the first that has one.
 func UnmarshalDocuments(stored [][]byte) ([]Document, error) {
 	return inParallel(len(stored), func(i int) (Document, error) { return UnmarshalDocument(stored[i]) })
+}
+
+// decodedAtOnce is how many documents are decoded together: enough to keep all
+// processors busy, a few megabytes.
+const decodedAtOnce = 512
+
+// DecodeDocuments is [UnmarshalDocuments] of documents that come one after the
+// other: their stored bytes are never in memory all at once. An error that comes
+// instead of bytes ends it and is returned as it is. Each must have bytes of its
+// own.
+func DecodeDocuments(stored iter.Seq2[[]byte, error]) ([]Document, error) {
+	var docs []Document
+	batch := make([][]byte, 0, decodedAtOnce)
+	decode := func() error {
+		some, err := UnmarshalDocuments(batch)
+		docs, batch = append(docs, some...), batch[:0]
+		return err
+	}
+	for raw, err := range stored {
+		if err != nil {
+			return nil, err
+		}
+		if batch = append(batch, raw); len(batch) < decodedAtOnce {
+			continue
+		}
+		if err := decode(); err != nil {
+			return nil, err
+		}
+	}
+	if err := decode(); err != nil {
+		return nil, err
+	}
+	return docs, nil
 }
 
 // inParallel is n calls of a pure function, whose order nobody can tell.

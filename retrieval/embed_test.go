@@ -101,10 +101,11 @@ func TestEmbedKeepsUnitVectors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(doc.vectors) != len(doc.views()) {
-		t.Fatalf("%d vectors of %d views", len(doc.vectors), len(doc.views()))
+	if doc.meaning.vectors() != len(doc.views()) {
+		t.Fatalf("%d vectors of %d views", doc.meaning.vectors(), len(doc.views()))
 	}
-	for i, v := range doc.vectors {
+	for i := range doc.meaning.vectors() {
+		v := doc.meaning.vector(i)
 		if norm := dot(v, v); math.Abs(norm-1) > 1e-5 {
 			t.Errorf("view %d has length² %.6f", i, norm)
 		}

@@ -115,16 +115,14 @@ func NewIndex(docs []Document, opt Options) (*Index, error) {
 
 	// Documents that are never retrieved leave no terms, so that they shape
 	// neither candidates nor term statistics.
-	fields := make([]lexical.Fields, len(docs))
 	for i := range docs {
 		if ix.kinds[i].retrievable {
-			fields[i] = docs[i].fields
 			ix.titles[foldName(docs[i].Rule.Title)] = true
 			ix.info.Rules++
 		}
 	}
 	delete(ix.titles, "")
-	ix.words = lexical.New(fields)
+	ix.words = lexical.Collect(len(docs), ix.fields, nil, nil)
 	if err := ix.embed(); err != nil {
 		return nil, err
 	}
@@ -132,6 +130,17 @@ func NewIndex(docs []Document, opt Options) (*Index, error) {
 	ix.calibrate()
 	ix.info.Version, ix.info.BuiltAt = ix.fingerprint(), opt.BuiltAt
 	return ix, nil
+}
+
+// fields reads the terms of a document into memory that was used before.
+func (ix *Index) fields(doc int, into *lexical.Fields) {
+	if ix.kinds[doc].retrievable {
+		ix.docs[doc].wording().unpack(into)
+		return
+	}
+	for field := range into {
+		into[field] = into[field][:0]
+	}
 }
 
 // classify fills kinds.
@@ -171,31 +180,50 @@ func (ix *Index) embed() error {
 		return nil
 	}
 	ix.embedder = ix.opt.Embedder.Name()
-	docs, err := inParallel(len(ix.docs), func(i int) (Document, error) {
-		if !ix.kinds[i].retrievable {
-			return ix.docs[i], nil
-		}
-		return Embed(ix.docs[i], ix.opt.Embedder)
-	})
-	if err != nil {
+	if err := ix.embedMissing(); err != nil {
 		return err
 	}
-	ix.docs = docs
-	var views []vector.View
-	for i := range docs {
+	total := 0
+	for i := range ix.docs {
+		if ix.kinds[i].retrievable {
+			total += ix.docs[i].meaning.vectors()
+		}
+	}
+	views := make([]vector.View, 0, total)
+	for i := range ix.docs {
 		if !ix.kinds[i].retrievable {
 			continue
 		}
-		for _, v := range docs[i].vectors {
-			views = append(views, vector.View{Doc: int32(i), Vector: v})
+		m := ix.docs[i].meaning
+		for view := range m.vectors() {
+			views = append(views, vector.View{Doc: int32(i), Vector: m.vector(view)})
 		}
 	}
 	build := ix.opt.Vectors
 	if build == nil {
 		build = func(views []vector.View) (VectorIndex, error) { return vector.New(views) }
 	}
+	var err error
 	if ix.vectors, err = build(views); err != nil {
 		return fmt.Errorf("index %d vectors of %s: %w", len(views), ix.embedder, err)
+	}
+	return nil
+}
+
+// embedMissing gives those documents their vectors that come without.
+func (ix *Index) embedMissing() error {
+	var missing []int
+	for i := range ix.docs {
+		if ix.kinds[i].retrievable && ix.docs[i].EmbeddedBy() != ix.embedder {
+			missing = append(missing, i)
+		}
+	}
+	docs, err := inParallel(len(missing), func(i int) (Document, error) { return Embed(ix.docs[missing[i]], ix.opt.Embedder) })
+	if err != nil {
+		return err
+	}
+	for i, doc := range docs {
+		ix.docs[missing[i]] = doc
 	}
 	return nil
 }
@@ -207,7 +235,7 @@ func (ix *Index) fingerprint() string {
 	fmt.Fprintf(h, "%d %q\n", AnalysisVersion, ix.embedder)
 	for i := range ix.docs {
 		fmt.Fprintf(h, "%q ", ix.docs[i].Type)
-		h.Write(ix.docs[i].sum[:])
+		h.Write(ix.docs[i].wording().sum[:])
 	}
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }

@@ -20,6 +20,7 @@ type Index struct {
 	size     int
 	terms    map[string]int32 // term to its place in lists
 	lists    []postings
+	forward  [][]byte  // per document; see encode
 	scratch  sync.Pool // of *accumulator
 	unknown  float64   // the idf of a term no document holds
 	averages [NumFields]float64
@@ -35,74 +36,21 @@ type postings struct {
 
 // New indexes the documents; a document's number is its place in docs.
 func New(docs []Fields) *Index {
-	ix := &Index{size: len(docs), terms: make(map[string]int32)}
+	return Collect(len(docs), func(doc int, into *Fields) { *into = docs[doc] }, nil, nil)
+}
+
+// Collect indexes n documents whose fields are read one after the other, into
+// memory that may be used again. Where previous is given, kept names the
+// document of that index which had the same fields, −1 for none: it is not read.
+// What is searched does not depend on it.
+func Collect(n int, fields func(doc int, into *Fields), previous *Index, kept func(doc int) int) *Index {
+	ix := &Index{size: n, forward: make([][]byte, n)}
 	ix.scratch.New = func() any { return &accumulator{scores: make([]float64, ix.size)} }
-	ix.unknown = idf(len(docs), 0)
-	ix.averages = averageLengths(docs)
-	ix.fill(docs, ix.number(docs))
-	for i := range ix.lists {
-		list := &ix.lists[i]
-		list.idf = idf(len(docs), len(list.docs))
-		for p, frequency := range list.impacts {
-			list.impacts[p] = list.idf * frequency * (K1 + 1) / (frequency + K1)
-		}
-	}
+	ix.unknown = idf(n, 0)
+	ix.read(fields, previous, kept)
+	ix.count()
+	ix.fill()
 	return ix
-}
-
-// number makes every term's list, long enough for its documents, and returns the
-// places of all terms of all fields of all documents, in this order.
-func (ix *Index) number(docs []Fields) []int32 {
-	total := 0
-	for doc := range docs {
-		for _, counts := range docs[doc] {
-			total += len(counts)
-		}
-	}
-	places := make([]int32, 0, total)
-	var sizes, last []int32 // per term: how many documents, and the one counted last
-	for doc := range docs {
-		for _, counts := range docs[doc] {
-			for _, c := range counts {
-				at, ok := ix.terms[c.Term]
-				if !ok {
-					at = int32(len(sizes))
-					ix.terms[c.Term] = at
-					sizes, last = append(sizes, 0), append(last, -1)
-				}
-				if last[at] != int32(doc) {
-					last[at] = int32(doc)
-					sizes[at]++
-					ix.postings++
-				}
-				places = append(places, at)
-			}
-		}
-	}
-	ix.lists = make([]postings, len(sizes))
-	numbers, impacts := make([]int32, ix.postings), make([]float64, ix.postings)
-	for at, n := range sizes {
-		ix.lists[at] = postings{docs: numbers[:0:n], impacts: impacts[:0:n]}
-		numbers, impacts = numbers[n:], impacts[n:]
-	}
-	return places
-}
-
-// fill puts the documents' boosted, length-normalised frequencies on their
-// terms' lists; New saturates them when all are there.
-func (ix *Index) fill(docs []Fields, places []int32) {
-	for doc := range docs {
-		for field, counts := range docs[doc] {
-			if len(counts) == 0 {
-				continue
-			}
-			norm := 1 - B + float64(B*length(counts)/ix.averages[field])
-			for i, c := range counts {
-				ix.lists[places[i]].add(int32(doc), Boosts[field]*float64(c.N)/norm)
-			}
-			places = places[len(counts):]
-		}
-	}
 }
 
 // add sums a document's fields: its number can only be the last one.
@@ -121,23 +69,6 @@ func (p *postings) impact(doc int32) float64 {
 		return p.impacts[at]
 	}
 	return 0
-}
-
-// averageLengths are over the documents that have the field, as Lucene counts.
-func averageLengths(docs []Fields) [NumFields]float64 {
-	var sum, having [NumFields]float64
-	for doc := range docs {
-		for field, counts := range docs[doc] {
-			if len(counts) > 0 {
-				sum[field] += length(counts)
-				having[field]++
-			}
-		}
-	}
-	for field := range sum {
-		sum[field] /= max(having[field], 1)
-	}
-	return sum
 }
 
 // idf is ln(1 + (n − df + 0.5)/(df + 0.5)): the form of Robertson and Spärck

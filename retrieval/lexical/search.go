@@ -44,7 +44,7 @@ func (ix *Index) Resolve(text string) Query {
 			q.words++
 		}
 		at, ok := ix.terms[term.Text]
-		if !ok {
+		if !ok || len(ix.lists[at].docs) == 0 {
 			if !term.Whole {
 				q.mass += ix.unknown
 			}

@@ -47,8 +47,12 @@ type views struct {
 // value that is no number, matches nothing and is left out.
 func prepare(in []View) (*views, error) {
 	v := &views{}
-	in = slices.Clone(in)
-	slices.SortStableFunc(in, func(a, b View) int { return cmp.Compare(a.Doc, b.Doc) })
+	byDoc := func(a, b View) int { return cmp.Compare(a.Doc, b.Doc) }
+	if !slices.IsSortedFunc(in, byDoc) {
+		in = slices.Clone(in)
+		slices.SortStableFunc(in, byDoc)
+	}
+	v.docs, v.full = make([]int32, 0, len(in)), make([][]float32, 0, len(in))
 	for i, view := range in {
 		if i == 0 {
 			v.dim = len(view.Vector)
