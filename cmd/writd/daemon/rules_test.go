@@ -10,6 +10,7 @@ import (
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/retrieval"
+	"github.com/writbus/writ/retrieval/corpus"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -413,4 +414,32 @@ func TestCheckLooksAtChangedLines(t *testing.T) {
 	}
 	_, err := call[schemas.CheckReply](w, w.hook, schemas.SvcCheck, schemas.CheckRequest{Diff: "--- a/z.go\n+++ b/z.go\n@@ -x @@\n"})
 	wantCode(t, "a broken diff", schemas.CodeBadRequest, err)
+}
+
+// TestEveryMandatoryNodeReachesTheAgent: the whole band, each node of it, with
+// the start of a session and from the service, under its cap.
+func TestEveryMandatoryNodeReachesTheAgent(t *testing.T) {
+	w := shippedWorld(t)
+	files, err := corpus.Embedded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	band, err := call[schemas.AlwaysOnReply](w, w.hook, schemas.SvcAlwaysOn, struct{}{})
+	if err != nil || band.Tokens == 0 || band.Tokens > retrieval.MandatoryCap {
+		t.Fatalf("%d tokens, %v", band.Tokens, err)
+	}
+	start := w.send("SessionStart", map[string]any{"source": "startup"})
+	n := 0
+	for _, f := range files {
+		if !f.Rule.AlwaysShown() {
+			continue
+		}
+		n++
+		if !slices.Contains(band.Rules, f.Rule.ID) || !strings.Contains(start.Stdout, "["+f.Rule.ID+"]") {
+			t.Errorf("%s does not reach the agent", f.Rule.ID)
+		}
+	}
+	if n < 5 || n != len(band.Rules) {
+		t.Errorf("%d always shown, the band has %d", n, len(band.Rules))
+	}
 }
