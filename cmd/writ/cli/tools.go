@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"os"
 	"os/exec"
@@ -24,39 +25,79 @@ func (a *app) toolCommands() []*cobra.Command {
 		a.toolCommand("tune", "Fit a ranking profile to judged queries", "  writ tune --truth queries.jsonl"),
 		a.toolCommand("model", "List, pull, choose or train embedders",
 			"  writ model list\n  writ model pull all-MiniLM-L6-v2\n  writ model use all-MiniLM-L6-v2\n  writ model train --data corpus/ --out table.bin"),
+		a.mcpCommand(),
 	}
+}
+
+// mcpCommand is started by hosts, with nothing after its name.
+func (a *app) mcpCommand() *cobra.Command {
+	c := a.toolCommand("mcp", "Serve an agent's host over the Model Context Protocol", "  writ mcp < requests.jsonl")
+	c.Long = `Serves the tools query, recall, status, propose and advance_phase over standard
+input and output, to a host that starts it. It starts the daemon where it does
+not run.
+
+Nothing here can approve, set a mode or administer: advance_phase goes on after
+the user has approved, and is refused and recorded before.
+
+Claude Code: "claude mcp add writ -- writ mcp", or in .mcp.json of the project:
+
+  {"mcpServers": {"writ": {"type": "stdio", "command": "writ", "args": ["mcp"]}}}
+
+Cursor: in .cursor/mcp.json of the project, or ~/.cursor/mcp.json:
+
+  {"mcpServers": {"writ": {"command": "writ", "args": ["mcp", "--project", "${workspaceFolder}"]}}}
+
+A host that knows the session may say it: "args": ["mcp", "--session", "ID"].
+Otherwise it is CLAUDE_CODE_SESSION_ID, or the live one of the project around
+--project, CLAUDE_PROJECT_DIR or the working folder.`
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		if asksForHelp(args) {
+			return cmd.Help()
+		}
+		return a.handOver(cmd.Context(), "mcp", args)
+	}
+	return c
+}
+
+func asksForHelp(args []string) bool {
+	return len(args) == 1 && (args[0] == "--help" || args[0] == "-h" || args[0] == "help")
 }
 
 func (a *app) toolCommand(name, short, example string) *cobra.Command {
 	return &cobra.Command{
 		Use: name, Short: short, Example: example, DisableFlagParsing: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			writd, err := launch.Find(a.env.Executable, a.env.Vars)
-			if err != nil {
-				return explain(name, err)
-			}
-			if len(args) == 1 && (args[0] == "--help" || args[0] == "-h" || args[0] == "help") || len(args) == 0 {
+			if asksForHelp(args) || len(args) == 0 {
 				return cmd.Help()
 			}
-			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
-			defer stop()
-			program := exec.CommandContext(ctx, writd, append([]string{name}, args...)...)
-			program.Stdin, program.Stdout, program.Stderr = a.in, a.out, a.err
-			program.Dir, program.Env = a.env.Dir, a.env.Vars
-			// Told to stop, it says what it leaves behind; only then is it ended.
-			program.WaitDelay = stopGrace
-			program.Cancel = func() error {
-				if program.Process.Signal(os.Interrupt) != nil { // not every system has it
-					return program.Process.Kill()
-				}
-				return nil
-			}
-			err = program.Run()
-			var exit *exec.ExitError
-			if errors.As(err, &exit) {
-				return &fault{code: exit.ExitCode()}
-			}
-			return err
+			return a.handOver(cmd.Context(), name, args)
 		},
 	}
+}
+
+// handOver runs a tool of writd in this program's place.
+func (a *app) handOver(ctx context.Context, name string, args []string) error {
+	writd, err := launch.Find(a.env.Executable, a.env.Vars)
+	if err != nil {
+		return explain(name, err)
+	}
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	program := exec.CommandContext(ctx, writd, append([]string{name}, args...)...)
+	program.Stdin, program.Stdout, program.Stderr = a.in, a.out, a.err
+	program.Dir, program.Env = a.env.Dir, a.env.Vars
+	// Told to stop, it says what it leaves behind; only then is it ended.
+	program.WaitDelay = stopGrace
+	program.Cancel = func() error {
+		if program.Process.Signal(os.Interrupt) != nil { // not every system has it
+			return program.Process.Kill()
+		}
+		return nil
+	}
+	err = program.Run()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return &fault{code: exit.ExitCode()}
+	}
+	return err
 }

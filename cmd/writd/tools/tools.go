@@ -1,6 +1,7 @@
 // Package tools holds the programs that work on rules and models without a
-// daemon: benchmarks, tuning, training. People run them through writ, which
-// starts writd for them, since they need what only the daemon links.
+// daemon – benchmarks, tuning, training – and the MCP server. People and hosts
+// run them through writ, which starts writd for them, since they need what only
+// the daemon links.
 //
 // They change no log and no view. What they write, they write where they are
 // told.
@@ -41,10 +42,11 @@ var all = map[string]tool{
 	"model list":      modelList,
 	"model pull":      modelPull,
 	"model use":       modelUse,
+	"mcp":             serveMCP,
 }
 
 // Names lists the first words of the tools.
-func Names() []string { return []string{"benchmark", "model", "tune"} }
+func Names() []string { return []string{"benchmark", "mcp", "model", "tune"} }
 
 // Run runs the tool that args name. It returns the exit status: 0, 1 when it
 // failed, 2 for a command line that cannot be understood.

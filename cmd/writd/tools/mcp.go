@@ -1,0 +1,53 @@
+package tools
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/writbus/writ/cmd/writd/config"
+	"github.com/writbus/writ/cmd/writd/mcp"
+)
+
+// serveMCP answers an agent's host over standard input and output.
+func serveMCP(ctx context.Context, args []string, out, errw io.Writer) error {
+	flags := newFlags("mcp", "Serve the tools query, recall, status, propose and advance_phase to an agent's host.",
+		"writ mcp", errw)
+	session := flags.String("session", os.Getenv("CLAUDE_CODE_SESSION_ID"), "the agent's session (default: the live one of the project)")
+	project := flags.String("project", "", "`folder` the agent works in (default: CLAUDE_PROJECT_DIR, else the working folder)")
+	if err := parse(flags, args); err != nil {
+		return err
+	}
+	dataDir, err := config.DataDir()
+	if err != nil {
+		return err
+	}
+	executable, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	return mcp.Serve(ctx, os.Stdin, out, mcp.Options{
+		Dial: mcp.Daemon(dataDir, executable, os.Environ()), Session: *session,
+		Project: projectAround(dataDir, *project), Version: config.Version,
+	})
+}
+
+// projectAround is the root of the guarded project around the folder that is
+// named, else the one around the host's or the working folder; "" for none.
+func projectAround(dataDir, named string) string {
+	working, _ := os.Getwd()
+	folders := []string{os.Getenv("CLAUDE_PROJECT_DIR"), working}
+	if named != "" {
+		folders = []string{named}
+	}
+	for _, dir := range folders {
+		if !filepath.IsAbs(dir) {
+			continue
+		}
+		if root, found := config.FindGuarded(dataDir, dir); found {
+			return root
+		}
+	}
+	return ""
+}
