@@ -1,0 +1,204 @@
+// Package programs names the programs that a shell line runs, so that a
+// capability can be scoped to some of them.
+//
+// It reads a part of the shell's language that dash, bash and zsh understand
+// alike, and answers "not known" to everything beyond it: here-documents,
+// functions, case, arithmetic with variables, names put together at run time.
+//
+// Guaranteed: a line that is known runs no program but those named, as far as
+// the shell itself starts them; FuzzNames compares with a full parser. No input
+// panics, time is linear in the line's length but for nested backquotes, whose
+// depth is bounded.
+//
+// It does not know what a program starts in turn: who grants sh, env, xargs or
+// make grants what those run.
+package programs
+
+import (
+	"path"
+	"strings"
+)
+
+const (
+	maxLine  = 32 << 10 // bytes read
+	maxDepth = 20       // nested substitutions and subshells
+)
+
+// Names returns the base names of all programs, builtins included, in the order
+// they stand in the line. ok is false where one may be missing, and where there
+// is none.
+func Names(line string) (names []string, ok bool) {
+	if len(line) > maxLine {
+		return nil, false
+	}
+	r := &reader{src: line}
+	r.list(0)
+	if r.failed || len(r.names) == 0 {
+		return nil, false
+	}
+	return r.names, true
+}
+
+// reader goes over one line, or over the text between two backquotes.
+type reader struct {
+	src    string
+	at     int
+	depth  int
+	names  []string
+	failed bool
+}
+
+func (r *reader) fail() { r.failed, r.at = true, len(r.src) }
+
+func (r *reader) peek(ahead int) byte {
+	if r.at+ahead < len(r.src) {
+		return r.src[r.at+ahead]
+	}
+	return 0
+}
+
+func (r *reader) has(prefix string) bool { return strings.HasPrefix(r.src[r.at:], prefix) }
+
+// list reads commands up to the end, or up to a closing bracket.
+func (r *reader) list(end byte) {
+	if r.depth++; r.depth > maxDepth {
+		r.fail()
+	}
+	defer func() { r.depth-- }()
+	first := true // the next word is a command's name
+	for r.at < len(r.src) {
+		c := r.src[r.at]
+		switch {
+		case c == ' ' || c == '\t':
+			r.at++
+		case r.has("\\\n"):
+			r.at += 2
+		case c == '#':
+			r.comment()
+		case c == '\n' || c == ';' || c == '&' || c == '|':
+			r.operator()
+			first = true
+		case c == ')':
+			if end != ')' {
+				r.fail()
+			}
+			return
+		case c == '(':
+			if !first || r.peek(1) == '(' {
+				r.fail()
+			}
+			r.bracket()
+			first = false
+		case c == '<' || c == '>':
+			r.redirect()
+		default:
+			first = r.command(first)
+		}
+	}
+	if end != 0 {
+		r.fail()
+	}
+}
+
+func (r *reader) comment() {
+	if i := strings.IndexByte(r.src[r.at:], '\n'); i >= 0 {
+		r.at += i
+	} else {
+		r.at = len(r.src)
+	}
+}
+
+// operator passes what separates commands.
+func (r *reader) operator() {
+	switch {
+	case r.has(";;"), r.has(";&"), r.has(";|"), r.has("&>"), r.has("&!"), r.has("&|"):
+		r.fail()
+	case r.has("&&"), r.has("||"), r.has("|&"):
+		r.at += 2
+	default:
+		r.at++
+	}
+}
+
+// bracket reads a subshell or a substitution from its opening bracket on.
+func (r *reader) bracket() {
+	r.at++
+	r.list(')')
+	r.at++
+}
+
+func (r *reader) redirect() {
+	if r.peek(1) == '(' {
+		r.at++
+		r.bracket()
+		return
+	}
+	switch {
+	case r.has("<<"), r.has(">>|"), r.has(">!"), r.has(">>!"):
+		r.fail()
+		return
+	case r.has(">>"), r.has(">|"), r.has(">&"), r.has("<&"), r.has("<>"):
+		r.at += 2
+	default:
+		r.at++
+	}
+	for r.peek(0) == ' ' || r.peek(0) == '\t' {
+		r.at++
+	}
+	if start := r.at; true {
+		r.word()
+		if r.at == start {
+			r.fail()
+		}
+	}
+}
+
+// command takes one word and says whether the next is still a command's name.
+func (r *reader) command(first bool) bool {
+	w := r.word()
+	if next := r.peek(0); (next == '<' || next == '>') && !w.quoted && strings.Trim(w.text, "0123456789") == "" {
+		return first
+	}
+	if r.peek(0) == '(' {
+		r.fail()
+	}
+	if !first {
+		return false
+	}
+	if !w.quoted && w.known {
+		switch w.text {
+		case "!", "{", "if", "then", "elif", "else", "while", "until", "do":
+			return true
+		case "}", "fi", "done":
+			return false
+		case "for":
+			r.loop()
+			return false
+		case "case", "esac", "select", "function", "coproc", "[[", "]]", "in", "repeat", "foreach", "nocorrect", "noglob", "-":
+			r.fail()
+		}
+	}
+	if w.assigns {
+		return true
+	}
+	name := path.Base(w.text)
+	if !w.known || w.text == "" || strings.HasSuffix(w.text, "/") || strings.HasPrefix(w.text, "=") {
+		r.fail()
+		return false
+	}
+	r.names = append(r.names, name)
+	return !w.quoted && w.text == "time"
+}
+
+// loop reads "NAME in" after for. Without "in", "do" may follow on the same line.
+func (r *reader) loop() {
+	for _, want := range []string{"", "in"} {
+		for r.peek(0) == ' ' || r.peek(0) == '\t' {
+			r.at++
+		}
+		w := r.word()
+		if w.quoted || !w.known || w.text == "" || want != "" && w.text != want || r.peek(0) == '(' {
+			r.fail()
+		}
+	}
+}
