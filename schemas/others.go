@@ -1,8 +1,9 @@
 package schemas
 
 func registerOthers(add func(Type, definition)) {
-	add(define[ObservationRecorded](KindMemory))
+	add(define[ObservationRecorded](KindMemory, unchanged))
 	add(define[ObservationRegated](KindMemory))
+	registerMemory(add)
 	add(define[ProposalMade](KindMemory))
 	add(define[ArtifactIndexed](KindArtifact))
 	add(define[ArtifactRemoved](KindArtifact))
@@ -26,6 +27,14 @@ type ObservationRecorded struct {
 	Category      string  `json:"category,omitempty"`
 	Origin        string  `json:"source,omitempty"`
 	Session       string  `json:"session,omitempty"`
+	// Redacted names the kinds of the secrets that were taken out before
+	// anything was stored, one for each; the original then holds marks in their
+	// place.
+	Redacted []string `json:"redacted,omitempty"`
+	// Sealed holds original, text, category and the reason of a verdict that is
+	// no fallback, encrypted under a key of this observation's own; the fields
+	// themselves are then empty. Without the key nobody reads them any more.
+	Sealed []byte `json:"sealed,omitempty"`
 }
 
 // EventType names the event "observation.recorded".

@@ -35,6 +35,7 @@ var hookSubjects = []string{
 	"writ.svc.emit", "writ.svc.rule.propose", "writ.svc.rule.feedback", "writ.svc.check", statusSubject,
 	"writ.svc.rule.list", "writ.svc.rule.show", "writ.svc.rule.search", "writ.svc.rule.log", "writ.svc.rule.export",
 	"writ.svc.rule.validate", "writ.svc.rule.review", "writ.svc.rule.stats",
+	"writ.svc.observe", "writ.svc.recall", "writ.svc.memory.health",
 }
 
 // readSubjects are what reading takes: states, single records, and readers of

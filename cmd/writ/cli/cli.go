@@ -70,6 +70,7 @@ const (
 	groupDaemon  = "daemon"
 	groupProject = "project"
 	groupSession = "session"
+	groupMemory  = "memory"
 	groupLog     = "log"
 	groupOther   = "other"
 )
@@ -97,6 +98,7 @@ and keeps everything that happened in a log that can be replayed.`,
 		&cobra.Group{ID: groupDaemon, Title: "The daemon:"},
 		&cobra.Group{ID: groupProject, Title: "A project:"},
 		&cobra.Group{ID: groupSession, Title: "Rules and sessions:"},
+		&cobra.Group{ID: groupMemory, Title: "Memory:"},
 		&cobra.Group{ID: groupLog, Title: "The log:"},
 		&cobra.Group{ID: groupOther, Title: "Other:"},
 	)
@@ -109,6 +111,7 @@ and keeps everything that happened in a log that can be replayed.`,
 	add(groupDaemon, a.upCommand(), a.downCommand(), a.statusCommand(), a.doctorCommand())
 	add(groupProject, a.initCommand(), a.uninstallCommand(), a.hookCommand())
 	add(groupSession, a.queryCommand(), a.ruleCommand(), a.checkCommand(), a.graphCommand(), a.modeCommand(), a.phaseCommand(), a.approveCommand(), a.sessionCommand())
+	add(groupMemory, a.observeCommand(), a.recallCommand(), a.memoryCommand())
 	add(groupLog, a.emitCommand(), a.replayCommand(), a.watchCommand())
 	add(groupOther, append(a.toolCommands(), a.versionCommand(), a.confineCommand())...)
 	root.SetHelpCommandGroupID(groupOther)

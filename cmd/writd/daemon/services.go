@@ -64,6 +64,10 @@ type none struct{}
 
 // serve announces the services.
 func (d *Daemon) serve(ctx context.Context) (stop func(), err error) {
+	stopMemory, err := d.beginMemory(ctx)
+	if err != nil {
+		return nil, err
+	}
 	shut, err := d.conn.Serve(ctx, bus.Service{
 		Name: serviceName, Version: config.Version, Description: "rules, gates and the log of coding agents",
 		Endpoints: []bus.Endpoint{
@@ -73,6 +77,7 @@ func (d *Daemon) serve(ctx context.Context) (stop func(), err error) {
 			answer("session_list", schemas.SvcSessions, d.sessionList),
 			answer("session_show", schemas.SvcSession, d.sessionShow),
 			answer("session_mode", schemas.SvcMode, d.modeByAgent),
+			answer("session_advance", schemas.SvcAdvance, d.advance),
 			answer("mode", schemas.SvcModeByUser, d.modeByUser),
 			answer("phase", schemas.SvcPhase, d.phase),
 			answer("approve", schemas.SvcApprove, d.approve),
@@ -94,6 +99,14 @@ func (d *Daemon) serve(ctx context.Context) (stop func(), err error) {
 			answer("graph", schemas.SvcGraph, d.graphShow),
 			answer("graph_push", schemas.SvcGraphPush, d.graphPush),
 			answer("graph_pull", schemas.SvcGraphPull, d.graphPull),
+			answer("observe", schemas.SvcObserve, d.observe),
+			answer("recall", schemas.SvcRecall, d.recall),
+			answer("memory_health", schemas.SvcMemoryHealth, d.memoryHealth),
+			answer("memory_review", schemas.SvcMemoryReview, d.memoryReview),
+			answer("memory_regate", schemas.SvcMemoryRegate, d.memoryRegate),
+			answer("memory_forget", schemas.SvcMemoryForget, d.memoryForget),
+			answer("memory_export", schemas.SvcMemoryExport, d.memoryExport),
+			answer("memory_import", schemas.SvcMemoryImport, d.memoryImport),
 			answer("emit", schemas.SvcEmit, d.emit),
 			answer("replay", schemas.SvcReplay, d.replay),
 			answer("status", schemas.SvcStatus, d.status),
@@ -104,9 +117,11 @@ func (d *Daemon) serve(ctx context.Context) (stop func(), err error) {
 		},
 	})
 	if err != nil {
+		stopMemory()
 		return nil, err
 	}
 	return func() {
+		defer stopMemory()
 		ctx, cancel := context.WithTimeout(context.Background(), stopBudget)
 		defer cancel()
 		if err := shut(ctx); err != nil {

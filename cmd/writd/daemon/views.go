@@ -24,6 +24,7 @@ type views struct {
 	frequency *projections.Frequency
 	verdicts  *projections.Verdicts
 	retrieval *projections.RetrievalIndex
+	memory    *memoryStore
 }
 
 func newViews(index *corpusIndex) views {
@@ -34,9 +35,10 @@ func newViews(index *corpusIndex) views {
 		frequency: projections.NewFrequency(index.graduate),
 		verdicts:  projections.NewVerdicts(),
 		retrieval: projections.NewRetrievalIndex(index.analyse, index.embedder.version(), index.change),
+		memory:    newMemoryStore(index.embedder),
 	}
 }
 
 func (v views) all() []projections.Projector {
-	return []projections.Projector{v.state, v.sessions, v.rules, v.frequency, v.verdicts, v.retrieval}
+	return []projections.Projector{v.state, v.sessions, v.rules, v.frequency, v.verdicts, v.retrieval, v.memory.view}
 }

@@ -1,0 +1,274 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/writbus/writ/cmd/writd/config"
+	"github.com/writbus/writ/observer/memory"
+	"github.com/writbus/writ/schemas"
+)
+
+const (
+	// observeBatch and observeBytes bound one request of many observations.
+	observeBatch = 200
+	observeBytes = 4 << 20
+)
+
+// observeFlags are what observations of one command share.
+type observeFlags struct {
+	one               schemas.Observation
+	jsonl, transcript string
+}
+
+func (a *app) observeCommand() *cobra.Command {
+	var flags observeFlags
+	c := &cobra.Command{
+		Use:   "observe [TEXT|-]",
+		Short: "Record an observation behind the write gate; durable when the command ends",
+		Long: `Records what may be worth keeping. An annotation in front says what to do with
+it: [gate=allow|hold|discard confidence=0.8 category=c reason="short"] text.
+Without one it is allowed, as a fallback with a named reason. Nothing is lost,
+whatever the verdict; secrets are taken out before anything is stored.
+
+--jsonl reads one object a line: text (or original, in base64), and id, scope,
+source, session, category where they differ from the flags. An object's id makes
+a repeated one no second observation. --transcript reads a Claude Code
+transcript and takes the annotated lines of the assistant, no others.`,
+		Example: `  writ observe "[gate=allow category=build] tests need -race"
+  git log -1 --format=%B | writ observe - --source git
+  writ observe --jsonl notes.jsonl
+  writ observe --transcript ~/.claude/projects/p/s.jsonl`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			all, err := a.observations(cmd, args, flags)
+			if err != nil {
+				return err
+			}
+			return a.observe(cmd.Context(), all)
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&flags.jsonl, "jsonl", "", "a file with one JSON object a line, or - for standard input")
+	f.StringVar(&flags.transcript, "transcript", "", "a transcript of Claude Code")
+	f.StringVar(&flags.one.ID, "id", "", "its id: observing it again changes nothing")
+	f.StringVar(&flags.one.Scope, "scope", "", "the project it belongs to, or global (default: the project of this folder, else global)")
+	f.StringVar(&flags.one.Source, "source", "", "who observed it (default: agent or person)")
+	f.StringVar(&flags.one.Session, "session", "", "the session it comes from (default $CLAUDE_CODE_SESSION_ID)")
+	f.StringVar(&flags.one.Category, "category", "", "its category where the annotation names none")
+	c.MarkFlagsMutuallyExclusive("jsonl", "transcript")
+	c.MarkFlagsMutuallyExclusive("id", "jsonl")
+	c.MarkFlagsMutuallyExclusive("id", "transcript")
+	return c
+}
+
+// observations reads what the command line names, whole, before anything is
+// recorded.
+func (a *app) observations(cmd *cobra.Command, args []string, flags observeFlags) ([]schemas.Observation, error) {
+	shared := flags.one
+	shared.Session = a.sessionOr(shared.Session)
+	if shared.Scope == "" {
+		shared.Scope = a.memoryScope()
+	}
+	if !cmd.Flags().Changed("source") {
+		shared.Source = "person"
+		if a.agentAround() != "" {
+			shared.Source = "agent"
+		}
+	}
+	files := flags.jsonl != "" || flags.transcript != ""
+	switch {
+	case files && len(args) > 0:
+		return nil, usage("observe: a text and a file", "Give one of them.")
+	case flags.jsonl != "":
+		return a.observedLines(flags.jsonl, shared)
+	case flags.transcript != "":
+		return a.observedTranscript(flags.transcript, shared)
+	case len(args) == 0 && isTerminal(a.in):
+		return nil, usage("observe: there is nothing to observe", "Give a text, - for standard input, --jsonl or --transcript.")
+	case len(args) == 0 || args[0] == "-":
+		raw, err := a.readObserved("-", maxPayload)
+		if err != nil {
+			return nil, err
+		}
+		shared.Input = raw
+	default:
+		shared.Input = []byte(args[0])
+	}
+	return []schemas.Observation{shared}, nil
+}
+
+// memoryScope is the project of this folder, or global.
+func (a *app) memoryScope() string {
+	if root, found := config.FindProject(a.env.Dir); found && len(root) <= schemas.MaxIDBytes {
+		return root
+	}
+	return schemas.MemoryGlobal
+}
+
+// readObserved reads a file, or standard input for "-".
+func (a *app) readObserved(name string, most int64) ([]byte, error) {
+	in := a.in
+	if name != "-" {
+		f, err := os.Open(a.env.absolute(name))
+		if err != nil {
+			return nil, refused("observe", err.Error(), "")
+		}
+		defer func() { _ = f.Close() }()
+		in = f
+	}
+	raw, err := io.ReadAll(io.LimitReader(in, most+1))
+	switch {
+	case err != nil:
+		return nil, refused("observe "+name, err.Error(), "")
+	case int64(len(raw)) > most:
+		return nil, refused("observe "+name, fmt.Sprintf("it is larger than %d MiB", most>>20), "Observe it in parts.")
+	}
+	return raw, nil
+}
+
+// observedFile bounds a file of many observations.
+const observedFile = 1 << 30
+
+// observedObject is a line of a JSON Lines file.
+type observedObject struct {
+	ID            string  `json:"id"`
+	ObservationID string  `json:"observation_id"`
+	Text          *string `json:"text"`
+	Original      []byte  `json:"original"`
+	Scope         string  `json:"scope"`
+	Source        string  `json:"source"`
+	Session       string  `json:"session"`
+	Category      string  `json:"category"`
+}
+
+func (a *app) observedLines(name string, shared schemas.Observation) ([]schemas.Observation, error) {
+	raw, err := a.readObserved(name, observedFile)
+	if err != nil {
+		return nil, err
+	}
+	var all []schemas.Observation
+	n := 0
+	for line := range bytes.Lines(raw) {
+		n++
+		if line = bytes.TrimSpace(line); len(line) == 0 {
+			continue
+		}
+		var o observedObject
+		if err := json.Unmarshal(line, &o); err != nil {
+			return nil, refused(fmt.Sprintf("observe %s:%d", name, n), oneLine(err.Error()), "Nothing was recorded. Each line is an object with text, or original in base64.")
+		}
+		if o.Text == nil && o.Original == nil {
+			return nil, refused(fmt.Sprintf("observe %s:%d", name, n), "the object has neither text nor original", "Nothing was recorded.")
+		}
+		one := shared
+		if one.Input = o.Original; o.Original == nil {
+			one.Input = []byte(*o.Text)
+		}
+		for _, own := range []struct {
+			to   *string
+			from string
+		}{{&one.ID, o.ID}, {&one.ID, o.ObservationID}, {&one.Scope, o.Scope}, {&one.Source, o.Source}, {&one.Session, o.Session}, {&one.Category, o.Category}} {
+			if own.from != "" {
+				*own.to = own.from
+			}
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+func (a *app) observedTranscript(name string, shared schemas.Observation) ([]schemas.Observation, error) {
+	raw, err := a.readObserved(name, observedFile)
+	if err != nil {
+		return nil, err
+	}
+	var all []schemas.Observation
+	for line := range bytes.Lines(raw) {
+		for _, noted := range memory.Transcript(line) {
+			one := shared
+			one.ID, one.Input, one.Source = noted.ID, noted.Input, "transcript"
+			if noted.Session != "" {
+				one.Session = noted.Session
+			}
+			all = append(all, one)
+		}
+	}
+	return all, nil
+}
+
+// observe records observations over one connection and shows what became of
+// each.
+func (a *app) observe(ctx context.Context, all []schemas.Observation) error {
+	s, err := a.open(ctx, roleHook)
+	if err != nil {
+		return explain("observe", err)
+	}
+	defer s.Close()
+	tally := map[string]int{}
+	for done := 0; done < len(all); {
+		n, size := 0, 0
+		for n < len(all)-done && n < observeBatch && (n == 0 || size+len(all[done+n].Input) < observeBytes) {
+			size += len(all[done+n].Input)
+			n++
+		}
+		reply, err := call[schemas.ObserveReply](ctx, s, schemas.SvcObserve, schemas.ObserveRequest{Observations: all[done : done+n]})
+		if err != nil {
+			if done > 0 {
+				err = errors.Join(fmt.Errorf("the first %d are recorded", done), err)
+			}
+			return explain("observe", err)
+		}
+		done += n
+		for _, o := range reply.Observed {
+			tally[o.Verdict]++
+			if a.json {
+				if err := a.printJSON(o); err != nil {
+					return err
+				}
+			} else if len(all) == 1 {
+				a.showObserved(o)
+			}
+		}
+	}
+	if !a.json && len(all) != 1 {
+		a.printf("%s: %d allowed, %d held, %d discarded.\n", plural(len(all), "observation", "observations"), tally[memory.Allow], tally[memory.Hold], tally[memory.Discard])
+	}
+	return nil
+}
+
+func (a *app) showObserved(o schemas.Observed) {
+	why := o.Reason
+	if o.Fallback {
+		why = "fallback: " + why
+	}
+	if o.Repeated {
+		why = "known already, nothing was recorded"
+	}
+	a.printf("%s  %s %.2f (%s)\n", o.ObservationID, o.Verdict, o.Confidence, why)
+	if len(o.Redacted) > 0 {
+		a.printf("taken out before it was stored: %s\n", strings.Join(o.Redacted, ", "))
+	}
+}
+
+// jsonLines writes items one JSON object a line.
+func jsonLines[T any](w io.Writer, items []T) error {
+	out := bufio.NewWriter(w)
+	encoder := json.NewEncoder(out)
+	encoder.SetEscapeHTML(false)
+	for _, item := range items {
+		if err := encoder.Encode(item); err != nil {
+			return err
+		}
+	}
+	return out.Flush()
+}

@@ -1,0 +1,191 @@
+package daemon
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/writbus/writ/enforcement/check"
+	"github.com/writbus/writ/observer/memory"
+	"github.com/writbus/writ/projections"
+	"github.com/writbus/writ/schemas"
+)
+
+// memoryRetry is how long the index waits after it could not follow.
+const memoryRetry = 2 * time.Second
+
+// memoryStore is what was observed: the view, the keys that open it, and the
+// index that is searched.
+type memoryStore struct {
+	view   *projections.Observations
+	index  *memoryIndex
+	limits memory.Limits
+
+	// Set by begin.
+	keys *memoryKeys
+	read func(func(projections.Reader) error) error
+
+	naming sync.Mutex // while an id is looked for and its observation appended
+	drift  sync.Mutex // while alarms are compared and changed
+	shown  sessionsShown
+}
+
+func newMemoryStore(e embedder) *memoryStore {
+	m := &memoryStore{index: newMemoryIndex(e), limits: memory.DefaultLimits(), shown: sessionsShown{of: map[string]map[projections.ObservationKey]bool{}}}
+	m.view = projections.NewObservations(m.index.change)
+	return m
+}
+
+// beginMemory opens the keys and lets the index follow the view until stop.
+func (d *Daemon) beginMemory(ctx context.Context) (stop func(), err error) {
+	m := d.views.memory
+	if m.keys, err = openMemoryKeys(filepath.Join(d.layout.Root, "memory.keys")); err != nil {
+		return nil, err
+	}
+	m.read = func(fn func(projections.Reader) error) error { return d.read(m.view.Name(), fn) }
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		d.followMemory(ctx)
+	}()
+	return func() {
+		cancel()
+		<-done
+		if err := m.keys.close(); err != nil {
+			d.logger.Error("close the keys of observations", "error", err)
+		}
+	}, nil
+}
+
+// followMemory brings the index up and looks for drift whenever the view
+// changes.
+func (d *Daemon) followMemory(ctx context.Context) {
+	m := d.views.memory
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-m.index.wake:
+		}
+		_, err := m.index.refresh(ctx, m)
+		if err == nil {
+			err = d.watchDrift(ctx)
+		}
+		if err == nil || ctx.Err() != nil {
+			continue
+		}
+		d.logger.Warn("memory", "error", err)
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(memoryRetry):
+			select {
+			case m.index.wake <- struct{}{}:
+			default:
+			}
+		}
+	}
+}
+
+// open reads what an observation says.
+func (m *memoryStore) open(s projections.ObservationState) (schemas.ObservationRecorded, error) {
+	if len(s.Recorded.Sealed) == 0 {
+		return s.Recorded, nil
+	}
+	key, err := m.keys.get(s.ObservationKey)
+	if err != nil {
+		return s.Recorded, err
+	}
+	return memory.Open(s.Recorded, s.Scope, key)
+}
+
+// upToDate returns the index as it is after everything that was appended so
+// far.
+func (d *Daemon) upToDate(ctx context.Context) (*memorySearch, error) {
+	m := d.views.memory
+	if err := d.caughtUp(ctx, schemas.StreamMemory, m.view.Name()); err != nil {
+		return nil, err
+	}
+	return m.index.refresh(ctx, m)
+}
+
+// secretWindow is how much text is searched for secrets at once, and
+// secretOverlap how much of it again with the next piece.
+const (
+	secretWindow  = check.MaxBytes
+	secretOverlap = 64 << 10
+)
+
+// findSecrets finds secrets in any bytes.
+func findSecrets(input []byte) (spans []memory.Span) {
+	// A text with a zero byte would pass for data that nobody looks at.
+	text := bytes.ReplaceAll(input, []byte{0}, []byte{' '})
+	for from := 0; from < len(text); from += secretWindow - secretOverlap {
+		piece := text[from:min(from+secretWindow, len(text))]
+		starts := []int{0}
+		for i, c := range piece {
+			if c == '\n' {
+				starts = append(starts, i+1)
+			}
+		}
+		for _, s := range check.Secrets("", piece, nil) {
+			if s.Line > len(starts) {
+				continue
+			}
+			line := from + starts[s.Line-1]
+			spans = append(spans, wholeSecret(text, memory.Span{Start: line + s.Column - 1, End: line + s.EndColumn - 1, Kind: s.Kind}))
+		}
+		if from+secretWindow >= len(text) {
+			break
+		}
+	}
+	return spans
+}
+
+// wholeSecret widens the finding of a key that has several lines to all of them,
+// and leaves the delimiters around a token where they are: an annotation may
+// need them.
+func wholeSecret(text []byte, s memory.Span) memory.Span {
+	ends := map[string]string{"private-key": "-----END", "putty-key": "Private-MAC:"}
+	if end := ends[s.Kind]; end != "" {
+		at := bytes.Index(text[s.End:], []byte(end))
+		if at < 0 {
+			s.End = len(text) // the key may go on to the last byte
+			return s
+		}
+		s.End += at + len(end)
+		if closing := bytes.Index(text[s.End:], []byte("-----")); s.Kind == "private-key" && closing >= 0 {
+			s.End += closing + len("-----")
+		} else if line := bytes.IndexByte(text[s.End:], '\n'); line >= 0 {
+			s.End += line
+		} else {
+			s.End = len(text)
+		}
+		return s
+	}
+	if s.Start < s.End && !alphanumeric(text[s.Start]) {
+		s.Start++
+	}
+	if s.Start < s.End && !alphanumeric(text[s.End-1]) {
+		s.End--
+	}
+	return s
+}
+
+func alphanumeric(c byte) bool {
+	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+}
+
+func redactText(text string) string {
+	out, _ := memory.Redact([]byte(text), findSecrets)
+	return string(out)
+}
+
+// unreadable says that nobody can open an observation any more.
+func unreadable(err error) bool {
+	return errors.Is(err, errNoKey) || errors.Is(err, errForgotten) || errors.Is(err, memory.ErrSealed)
+}

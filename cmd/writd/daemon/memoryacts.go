@@ -1,0 +1,306 @@
+package daemon
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"strings"
+
+	"github.com/writbus/writ/observer/memory"
+	"github.com/writbus/writ/projections"
+	"github.com/writbus/writ/schemas"
+)
+
+const (
+	memoryPage      = 500
+	memoryPageBytes = 4 << 20 // after which a page ends
+	reviewPage      = 20
+	// reasonRunes is the most a stored reason holds (MEMORY.md, contract).
+	reasonRunes = 120
+)
+
+func newNonce() []byte {
+	nonce := make([]byte, memory.NonceBytes)
+	_, _ = rand.Read(nonce) // never fails
+	return nonce
+}
+
+// observationNamed finds an observation by its id, in a scope or in the only
+// one that has it.
+func (d *Daemon) observationNamed(ctx context.Context, id, scope string) (state projections.ObservationState, err error) {
+	if _, err := d.upToDate(ctx); err != nil {
+		return state, err
+	}
+	key := projections.ObservationKey{Scope: scope, ID: id}
+	if scope == "" {
+		scopes := d.views.memory.index.scopesOf(id)
+		if len(scopes) > 1 {
+			return state, faultf(schemas.CodeBadRequest, "the scopes %s each have an observation %q: say which with --scope", strings.Join(scopes, ", "), id)
+		}
+		if len(scopes) == 1 {
+			key.Scope = scopes[0]
+		}
+	}
+	found := false
+	err = d.views.memory.read(func(r projections.Reader) error {
+		state, found, err = d.views.memory.view.Observation(r, key)
+		return err
+	})
+	if err == nil && !found {
+		err = faultf(schemas.CodeNotFound, "there is no observation %q. writ memory export lists them all", id)
+	}
+	return state, err
+}
+
+// memoryRegate changes a verdict, as a person decided.
+func (d *Daemon) memoryRegate(ctx context.Context, r schemas.MemoryRegateRequest) (schemas.MemoryActReply, error) {
+	switch {
+	case r.Verdict != memory.Allow && r.Verdict != memory.Hold && r.Verdict != memory.Discard:
+		return schemas.MemoryActReply{}, faultf(schemas.CodeBadRequest, "a verdict is allow, hold or discard, not %q", r.Verdict)
+	case strings.TrimSpace(r.Reason) == "":
+		return schemas.MemoryActReply{}, faultf(schemas.CodeBadRequest, "changing a verdict needs a reason")
+	}
+	state, err := d.observationNamed(ctx, r.ID, r.Scope)
+	if err != nil {
+		return schemas.MemoryActReply{}, err
+	}
+	if state.Forgotten != nil {
+		return schemas.MemoryActReply{}, faultf(schemas.CodeRefused, "observation %s was forgotten: %s", r.ID, state.Forgotten.Reason)
+	}
+	return d.actOn(ctx, state, r.Verdict, state.ID+" is "+r.Verdict+" now",
+		schemas.ObservationRegated{ObservationID: state.ID, Verdict: r.Verdict, Reason: redactText(r.Reason)})
+}
+
+// memoryForget erases what an observation says: its key first, so that a crash
+// leaves it unreadable and the act to be repeated, then the tombstone.
+func (d *Daemon) memoryForget(ctx context.Context, r schemas.MemoryForgetRequest) (schemas.MemoryActReply, error) {
+	if strings.TrimSpace(r.Reason) == "" {
+		return schemas.MemoryActReply{}, faultf(schemas.CodeBadRequest, "forgetting needs a reason, which stays in the place of the text")
+	}
+	state, err := d.observationNamed(ctx, r.ID, r.Scope)
+	if err != nil {
+		return schemas.MemoryActReply{}, err
+	}
+	if state.Forgotten != nil {
+		return schemas.MemoryActReply{}, faultf(schemas.CodeRefused, "observation %s is forgotten already: %s", r.ID, state.Forgotten.Reason)
+	}
+	message := "forgot " + state.ID + ": its key is erased, no copy of the log can be read"
+	if len(state.Recorded.Sealed) == 0 {
+		message = "forgot " + state.ID + " for recall and export; it was recorded unsealed, so the log still holds its text"
+	}
+	if err := d.views.memory.keys.erase(state.ObservationKey); err != nil {
+		return schemas.MemoryActReply{}, err
+	}
+	return d.actOn(ctx, state, "", message, schemas.ObservationForgotten{ObservationID: state.ID, Reason: redactText(r.Reason)})
+}
+
+// actOn records a person's act and returns once searches show it.
+func (d *Daemon) actOn(ctx context.Context, state projections.ObservationState, verdict, message string, act schemas.Payload) (schemas.MemoryActReply, error) {
+	reply := schemas.MemoryActReply{ObservationID: state.ID, Scope: state.Scope, Verdict: cmp.Or(verdict, state.Verdict()), Message: message}
+	_, err := d.appendMemory(ctx, schemas.Event{ID: newID(), Time: d.now(), Actor: actorPerson, Aggregate: schemas.Memory(state.Scope), Data: act})
+	if err != nil {
+		return reply, err
+	}
+	_, err = d.upToDate(ctx)
+	return reply, err
+}
+
+// memoryReview lists observations with a verdict, oldest first.
+func (d *Daemon) memoryReview(ctx context.Context, r schemas.MemoryReviewRequest) (schemas.MemoryReviewPage, error) {
+	verdict := cmp.Or(r.Verdict, memory.Hold)
+	page := schemas.MemoryReviewPage{}
+	var err error
+	page.Items, page.Next, err = d.memoryItems(ctx, r.After, cmp.Or(r.Limit, reviewPage), func(s projections.ObservationState) bool {
+		if s.Forgotten != nil || r.Scope != "" && r.Scope != s.Scope {
+			return false
+		}
+		if r.ID != "" {
+			return r.ID == s.ID
+		}
+		return s.Verdict() == verdict
+	})
+	return page, err
+}
+
+// memoryExport pages through all observations in the order of the log.
+func (d *Daemon) memoryExport(ctx context.Context, r schemas.MemoryExportRequest) (schemas.MemoryExportPage, error) {
+	page := schemas.MemoryExportPage{}
+	var err error
+	page.Items, page.Next, err = d.memoryItems(ctx, r.After, cmp.Or(r.Limit, memoryPage), func(s projections.ObservationState) bool {
+		return r.Scope == "" || r.Scope == s.Scope
+	})
+	return page, err
+}
+
+// memoryItems reads a page of the observations that wanted names.
+func (d *Daemon) memoryItems(ctx context.Context, after uint64, limit int, wanted func(projections.ObservationState) bool) (items []schemas.MemoryItem, next uint64, err error) {
+	items = []schemas.MemoryItem{}
+	m := d.views.memory
+	if err := d.caughtUp(ctx, schemas.StreamMemory, m.view.Name()); err != nil {
+		return items, 0, err
+	}
+	err = m.read(func(r projections.Reader) error {
+		size, last := 0, after
+		for state, err := range m.view.All(r, after) {
+			if err != nil {
+				return err
+			}
+			// All of a message's observations are in one page.
+			if (len(items) >= limit || size > memoryPageBytes) && state.Position.Seq != last {
+				next = last
+				return nil
+			}
+			last = state.Position.Seq
+			if !wanted(state) {
+				continue
+			}
+			item, err := m.item(state)
+			if err != nil {
+				return err
+			}
+			size += len(item.Original)*2 + len(item.Text) + 500
+			items = append(items, item)
+		}
+		return nil
+	})
+	return items, next, err
+}
+
+// item is an observation whole, as far as it can be read.
+func (m *memoryStore) item(s projections.ObservationState) (schemas.MemoryItem, error) {
+	item := schemas.MemoryItem{ObservationID: s.ID, Scope: s.Scope, Time: s.Time}
+	recorded, err := m.open(s)
+	if err != nil {
+		if !unreadable(err) {
+			return item, err
+		}
+		item.Lost, recorded = true, s.Recorded
+	}
+	item.Original, item.Text, item.Category, item.Reason = recorded.Original, recorded.Text, recorded.Category, recorded.Reason
+	item.Verdict, item.Confidence, item.GateVersion, item.Fallback = recorded.Verdict, recorded.Confidence, recorded.GateVersion, recorded.Fallback
+	item.Source, item.Session, item.Redacted = recorded.Origin, recorded.Session, recorded.Redacted
+	for _, g := range s.Regated {
+		item.Regated = append(item.Regated, schemas.MemoryRegate(g))
+	}
+	if s.Forgotten != nil {
+		forgotten := schemas.MemoryRegate(*s.Forgotten)
+		item.Forgotten = &forgotten
+	}
+	return item, nil
+}
+
+// memoryImport takes exported observations in, with their verdicts, their
+// changes and their tombstones. Ids that are known stay as they are; secrets
+// are taken out as from any observation.
+func (d *Daemon) memoryImport(ctx context.Context, r schemas.MemoryImportRequest) (schemas.MemoryImportReply, error) {
+	var reply schemas.MemoryImportReply
+	if len(r.Items) > observedAtOnce {
+		return reply, faultf(schemas.CodeBadRequest, "at most %d observations in one request, not %d", observedAtOnce, len(r.Items))
+	}
+	all := make([]taken, len(r.Items))
+	for i, item := range r.Items {
+		t, err := takeItem(item)
+		if err != nil {
+			return reply, err
+		}
+		all[i] = t
+	}
+	m := d.views.memory
+	m.naming.Lock()
+	defer m.naming.Unlock()
+	if err := d.knownIDs(ctx, all); err != nil {
+		return reply, err
+	}
+	for i := range all {
+		if err := d.importItem(ctx, &all[i], r.Items[i]); err != nil {
+			return reply, err
+		}
+		if all[i].known {
+			reply.Known++
+			continue
+		}
+		reply.Imported++
+		if len(all[i].recorded.Redacted) > len(r.Items[i].Redacted) {
+			reply.Redacted++
+		}
+	}
+	return reply, nil
+}
+
+// takeItem is the record of an exported observation. Its verdict stays what it
+// was, also one that is none of the three, or none.
+func takeItem(item schemas.MemoryItem) (taken, error) {
+	if item.ObservationID == "" {
+		return taken{}, faultf(schemas.CodeBadRequest, "an observation to import needs an observation_id")
+	}
+	t, err := takeObservation(schemas.Observation{
+		ID: item.ObservationID, Scope: item.Scope, Source: item.Source, Session: item.Session, Input: item.Original,
+	})
+	if err != nil {
+		return t, err
+	}
+	p := &t.recorded
+	p.Text, p.Category = redactText(item.Text), redactText(item.Category)
+	p.Verdict, p.Confidence, p.GateVersion, p.Fallback = item.Verdict, min(max(item.Confidence, 0), 1), item.GateVersion, item.Fallback
+	p.Reason = cutRunes(redactText(item.Reason), reasonRunes)
+	p.Redacted = append(append([]string(nil), item.Redacted...), p.Redacted...)
+	return t, nil
+}
+
+func cutRunes(s string, most int) string {
+	n := 0
+	for at := range s {
+		if n == most {
+			return s[:at]
+		}
+		n++
+	}
+	return s
+}
+
+// importItem appends what is new of an observation: the record, later changes
+// of its verdict, its forgetting. Searches see all of it at once.
+func (d *Daemon) importItem(ctx context.Context, t *taken, item schemas.MemoryItem) error {
+	m := d.views.memory
+	m.index.mu.Lock()
+	defer m.index.mu.Unlock()
+	at := item.Time.UTC()
+	if at.IsZero() {
+		at = d.now()
+	}
+	var events []schemas.Event
+	if !t.known {
+		record := t.recorded
+		if item.Forgotten == nil && !item.Lost {
+			keys, err := m.keys.make([]projections.ObservationKey{t.key})
+			if err != nil {
+				return err
+			}
+			if record, err = memory.Seal(record, t.key.Scope, keys[0], newNonce()); err != nil {
+				return err
+			}
+		}
+		events = append(events, schemas.Event{Time: at, Actor: "import", Data: record})
+	}
+	for _, g := range item.Regated[min(t.regated, len(item.Regated)):] {
+		events = append(events, schemas.Event{Time: g.Time.UTC(), Actor: g.Actor, Data: schemas.ObservationRegated{
+			ObservationID: t.key.ID, Verdict: g.Verdict, Reason: redactText(g.Reason),
+		}})
+	}
+	if f := item.Forgotten; f != nil && !t.forgotten {
+		if err := m.keys.erase(t.key); err != nil {
+			return err
+		}
+		events = append(events, schemas.Event{Time: f.Time.UTC(), Actor: f.Actor, Data: schemas.ObservationForgotten{ObservationID: t.key.ID, Reason: redactText(f.Reason)}})
+	}
+	for _, e := range events {
+		e.ID, e.Aggregate = newID(), schemas.Memory(t.key.Scope)
+		if e.Time.IsZero() {
+			e.Time = at
+		}
+		if _, err := d.appendMemory(ctx, e); err != nil {
+			return err
+		}
+	}
+	return nil
+}

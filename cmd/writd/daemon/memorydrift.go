@@ -1,0 +1,163 @@
+package daemon
+
+import (
+	"context"
+	"time"
+
+	"github.com/writbus/writ/observer/memory"
+	"github.com/writbus/writ/projections"
+	"github.com/writbus/writ/schemas"
+)
+
+// watchDrift compares the verdicts of the last window with the alarms that are
+// raised, and records what changed.
+func (d *Daemon) watchDrift(ctx context.Context) error {
+	m := d.views.memory
+	m.drift.Lock()
+	defer m.drift.Unlock()
+	for _, view := range []string{m.view.Name(), d.views.verdicts.Name()} {
+		if err := d.caughtUp(ctx, schemas.StreamMemory, view); err != nil {
+			return err
+		}
+	}
+	tally, err := d.verdictsOf("", d.now().Add(-time.Duration(m.limits.WindowMinutes)*time.Minute), d.now())
+	if err != nil {
+		return err
+	}
+	alarms, err := d.alarms()
+	if err != nil {
+		return err
+	}
+	raised := make([]string, len(alarms))
+	for i, a := range alarms {
+		raised[i] = a.Alarm
+	}
+	for _, c := range memory.Drifts(int(tally.Allow), int(tally.Hold), int(tally.Discard), int(tally.Fallback), raised, m.limits) {
+		var data schemas.Payload = schemas.DriftCleared{Alarm: c.Alarm, Ratio: c.Ratio, Verdicts: c.Verdicts, WindowMinutes: m.limits.WindowMinutes}
+		if c.Raised {
+			data = schemas.DriftRaised{Alarm: c.Alarm, Ratio: c.Ratio, Limit: c.Limit, Verdicts: c.Verdicts, WindowMinutes: m.limits.WindowMinutes}
+		}
+		position, err := d.appendMemory(ctx, schemas.Event{ID: newID(), Time: d.now(), Actor: "writ", Aggregate: schemas.Memory(schemas.MemoryGlobal), Data: data})
+		if err != nil {
+			return err
+		}
+		if err := d.runtime.WaitFor(ctx, m.view.Name(), position); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// verdictsOf counts the verdicts of a span of minutes, that of to included.
+func (d *Daemon) verdictsOf(scope string, from, to time.Time) (t projections.Tally, err error) {
+	err = d.read(d.views.verdicts.Name(), func(r projections.Reader) error {
+		t, err = d.views.verdicts.Window(r, scope, from, to.Add(time.Minute))
+		return err
+	})
+	return t, err
+}
+
+func (d *Daemon) alarms() (all []projections.Alarm, err error) {
+	err = d.views.memory.read(func(r projections.Reader) error {
+		for a, err := range d.views.memory.view.Alarms(r) {
+			if err != nil {
+				return err
+			}
+			all = append(all, a)
+		}
+		return nil
+	})
+	return all, err
+}
+
+const week = 7 * 24 * time.Hour
+
+// memoryHealth says what the write gate did in a window, or this week against
+// the last.
+func (d *Daemon) memoryHealth(ctx context.Context, r schemas.MemoryHealthRequest) (schemas.MemoryHealth, error) {
+	health := schemas.MemoryHealth{Alarms: []schemas.MemoryAlarm{}}
+	if r.Minutes < 0 || r.Minutes > 366*24*60 {
+		return health, faultf(schemas.CodeBadRequest, "the window is 1 minute to 366 days, not %d minutes", r.Minutes)
+	}
+	search, err := d.upToDate(ctx)
+	if err != nil {
+		return health, err
+	}
+	if err := d.watchDrift(ctx); err != nil {
+		return health, err
+	}
+	span := time.Hour
+	if r.Minutes > 0 {
+		span = time.Duration(r.Minutes) * time.Minute
+	}
+	if r.Week {
+		span = week
+	}
+	health.To = d.now()
+	health.From = health.To.Add(-span)
+	tally, err := d.verdictsOf(r.Scope, health.From, health.To)
+	if err != nil {
+		return health, err
+	}
+	health.Window = toldTally(tally)
+	alarms, err := d.alarms()
+	if err != nil {
+		return health, err
+	}
+	for _, a := range alarms {
+		health.Alarms = append(health.Alarms, schemas.MemoryAlarm{Alarm: a.Alarm, Ratio: a.Ratio, Limit: a.Limit, Since: a.Since})
+	}
+	health.Total, health.Forgotten = uint64(len(search.entries)), uint64(search.forgotten)
+	if !r.Week {
+		return health, nil
+	}
+	// The minute that this week begins in counts there alone.
+	before, err := d.verdictsOf(r.Scope, health.From.Add(-span), health.From.Add(-time.Minute))
+	if err != nil {
+		return health, err
+	}
+	told := toldTally(before)
+	health.Before = &told
+	return health, d.proposalNoise(ctx, &health)
+}
+
+// proposalNoise counts the proposals that were made and that were rejected.
+func (d *Daemon) proposalNoise(ctx context.Context, health *schemas.MemoryHealth) error {
+	if err := d.caughtUp(ctx, schemas.StreamRules, viewRules); err != nil {
+		return err
+	}
+	err := d.read(viewRules, func(r projections.Reader) error {
+		for state, err := range d.views.rules.All(r) {
+			if err != nil {
+				return err
+			}
+			for revision, err := range d.views.rules.History(r, state.Rule.ID) {
+				if err != nil {
+					return err
+				}
+				if revision.Time.Before(health.From) || revision.Time.After(health.To) {
+					continue
+				}
+				switch revision.Type {
+				case schemas.RuleProposed{}.EventType():
+					health.Proposed++
+				case schemas.RuleRejected{}.EventType():
+					health.Rejected++
+				}
+			}
+		}
+		return nil
+	})
+	if health.Proposed > 0 {
+		health.Noise = float64(health.Rejected) / float64(health.Proposed)
+	}
+	return err
+}
+
+func toldTally(t projections.Tally) schemas.MemoryTally {
+	told := schemas.MemoryTally{Allow: t.Allow, Hold: t.Hold, Discard: t.Discard, Unknown: t.Unknown, Fallback: t.Fallback, Reasons: t.Reasons}
+	if total := float64(t.Total()); total > 0 {
+		told.HoldRatio, told.DiscardRatio, told.FallbackRatio = float64(t.Hold)/total, float64(t.Discard)/total, float64(t.Fallback)/total
+	}
+	return told
+}

@@ -1,0 +1,181 @@
+package daemon
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/observer/memory"
+	"github.com/writbus/writ/projections"
+	"github.com/writbus/writ/schemas"
+)
+
+// observedAtOnce bounds the observations of one request.
+const observedAtOnce = 1000
+
+// taken is an observation on its way into the log.
+type taken struct {
+	recorded schemas.ObservationRecorded
+	key      projections.ObservationKey
+	event    string
+	named    bool // the client chose the id
+	known    bool
+	// Of one that is known: how often its verdict was changed, and whether it
+	// was forgotten.
+	regated   int
+	forgotten bool
+	reply     schemas.Observed
+}
+
+// observe stores observations, whatever their verdicts: secrets taken out,
+// gated, sealed, and durable when it returns.
+func (d *Daemon) observe(ctx context.Context, r schemas.ObserveRequest) (schemas.ObserveReply, error) {
+	if len(r.Observations) > observedAtOnce {
+		return schemas.ObserveReply{}, faultf(schemas.CodeBadRequest, "at most %d observations in one request, not %d", observedAtOnce, len(r.Observations))
+	}
+	all := make([]taken, len(r.Observations))
+	named := false
+	for i, o := range r.Observations {
+		t, err := takeObservation(o)
+		if err != nil {
+			return schemas.ObserveReply{}, err
+		}
+		all[i], named = t, named || t.named
+	}
+	if err := d.store(ctx, all, named); err != nil {
+		return schemas.ObserveReply{}, err
+	}
+	reply := schemas.ObserveReply{Observed: make([]schemas.Observed, len(all))}
+	for i := range all {
+		reply.Observed[i] = all[i].reply
+	}
+	return reply, nil
+}
+
+// takeObservation redacts and gates one observation.
+func takeObservation(o schemas.Observation) (taken, error) {
+	t := taken{key: projections.ObservationKey{Scope: cmp.Or(o.Scope, schemas.MemoryGlobal), ID: o.ID}, named: o.ID != ""}
+	if !t.named {
+		t.key.ID = newID()
+	}
+	if len(t.key.ID) > schemas.MaxIDBytes {
+		return t, faultf(schemas.CodeBadRequest, "the id of an observation has at most %d bytes", schemas.MaxIDBytes)
+	}
+	for name, text := range map[string]string{"id": t.key.ID, "scope": t.key.Scope, "session": o.Session} {
+		if len(findSecrets([]byte(text))) > 0 {
+			return t, faultf(schemas.CodeBadRequest, "the %s of an observation must not hold a secret", name)
+		}
+	}
+	if err := schemas.Memory(t.key.Scope).Check(); err != nil {
+		return t, faultf(schemas.CodeBadRequest, "%v", err)
+	}
+	input, redacted := memory.Redact(o.Input, findSecrets)
+	t.recorded = memory.Record(t.key.ID, redactText(o.Source), o.Session, input)
+	if t.recorded.Category == "" {
+		t.recorded.Category = redactText(o.Category)
+	}
+	t.recorded.Redacted = redacted
+	t.event = newID()
+	return t, nil
+}
+
+// store appends what is new. Ids that a client chose are looked for first,
+// while nobody else appends such.
+func (d *Daemon) store(ctx context.Context, all []taken, named bool) error {
+	m := d.views.memory
+	if named {
+		m.naming.Lock()
+		defer m.naming.Unlock()
+		if err := d.knownIDs(ctx, all); err != nil {
+			return err
+		}
+	}
+	for i := range all {
+		t := &all[i]
+		t.reply = answerOf(t.recorded, t.key)
+		if t.known {
+			t.reply.Repeated = true
+			continue
+		}
+		position, err := d.appendSealed(ctx, t)
+		if errors.Is(err, errForgotten) {
+			t.reply.Repeated = true
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		t.reply.Position = position
+	}
+	return nil
+}
+
+func answerOf(r schemas.ObservationRecorded, k projections.ObservationKey) schemas.Observed {
+	return schemas.Observed{
+		ObservationID: k.ID, Scope: k.Scope, Verdict: r.Verdict, Confidence: r.Confidence, Reason: r.Reason,
+		GateVersion: r.GateVersion, Fallback: r.Fallback, Category: r.Category, Redacted: r.Redacted,
+	}
+}
+
+// knownIDs marks the observations whose id the log has, and those that come
+// twice in the request.
+func (d *Daemon) knownIDs(ctx context.Context, all []taken) error {
+	m := d.views.memory
+	if err := d.caughtUp(ctx, schemas.StreamMemory, m.view.Name()); err != nil {
+		return err
+	}
+	return m.read(func(r projections.Reader) error {
+		seen := map[projections.ObservationKey]bool{}
+		for i := range all {
+			t := &all[i]
+			if !t.named {
+				continue
+			}
+			state, found, err := m.view.Observation(r, t.key)
+			if err != nil {
+				return err
+			}
+			t.known = found || seen[t.key]
+			seen[t.key] = true
+			if !found {
+				continue
+			}
+			t.regated, t.forgotten = len(state.Regated), state.Forgotten != nil
+			t.recorded = state.Recorded
+			if opened, err := m.open(state); err == nil {
+				t.recorded = opened
+			}
+			t.recorded.Verdict = state.Verdict()
+		}
+		return nil
+	})
+}
+
+// appendSealed makes the key of an observation and appends it. A retry of the
+// same event is stored once.
+func (d *Daemon) appendSealed(ctx context.Context, t *taken) (schemas.Position, error) {
+	keys, err := d.views.memory.keys.make([]projections.ObservationKey{t.key})
+	if err != nil {
+		return schemas.Position{}, err
+	}
+	sealed, err := memory.Seal(t.recorded, t.key.Scope, keys[0], newNonce())
+	if err != nil {
+		return schemas.Position{}, err
+	}
+	return d.appendMemory(ctx, schemas.Event{ID: t.event, Time: d.now(), Actor: "client", Aggregate: schemas.Memory(t.key.Scope), Data: sealed})
+}
+
+// appendMemory appends an event of memory, once more where it is unknown
+// whether it was stored.
+func (d *Daemon) appendMemory(ctx context.Context, e schemas.Event) (schemas.Position, error) {
+	e.Source = source
+	position, err := d.conn.Append(ctx, e, nil, bus.Any())
+	if errors.Is(err, bus.ErrUnavailable) && ctx.Err() == nil {
+		position, err = d.conn.Append(ctx, e, nil, bus.Any())
+	}
+	if errors.Is(err, bus.ErrTooLarge) {
+		return position, faultf(schemas.CodeBadRequest, "the observation is too large for one message of the log: %v", err)
+	}
+	return position, err
+}

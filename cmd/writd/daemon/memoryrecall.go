@@ -1,0 +1,67 @@
+package daemon
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/writbus/writ/schemas"
+)
+
+// recall searches what was observed, as of everything appended so far.
+func (d *Daemon) recall(ctx context.Context, r schemas.RecallRequest) (schemas.RecallReply, error) {
+	reply := schemas.RecallReply{Hits: []schemas.Recalled{}}
+	switch {
+	case strings.TrimSpace(r.Text) == "":
+		return reply, faultf(schemas.CodeBadRequest, "recall needs a text to look for")
+	case r.Limit < 0 || r.Limit > recallMost:
+		return reply, faultf(schemas.CodeBadRequest, "the limit is 1 to %d, not %d", recallMost, r.Limit)
+	}
+	search, err := d.upToDate(ctx)
+	if err != nil {
+		return reply, err
+	}
+	q := d.memoryQuery(r.Text)
+	q.includeHold, q.includeDiscard, q.category, q.scopes = r.IncludeHold, r.IncludeDiscard, r.Category, r.Scopes
+	q.limit = cmp.Or(r.Limit, recallLimit)
+	if r.MinScore != nil {
+		q.minScore = *r.MinScore
+	}
+	if known := search.categories(q); q.category != "" && !slices.ContainsFunc(known, func(c string) bool { return strings.EqualFold(c, q.category) }) {
+		list := "there are none yet"
+		if len(known) > 0 {
+			list = "known are " + strings.Join(known, ", ")
+		}
+		return reply, faultf(schemas.CodeBadRequest, "there is no category %q among the observations that may be recalled; %s", q.category, list)
+	}
+	hits, below := search.search(q)
+	for _, h := range hits {
+		reply.Hits = append(reply.Hits, h.recalled(r.Explain))
+	}
+	if r.Explain {
+		reply.Dropped = search.dropped(q, below)
+	}
+	if q.vector != nil {
+		reply.Embedder = d.views.memory.index.embedder.Name()
+	}
+	reply.MinScore = q.minScore
+	for _, e := range search.entries {
+		if e != nil && q.mayRecall(e) {
+			reply.Searched++
+		}
+	}
+	return reply, nil
+}
+
+// memoryQuery is a query for a text now. Where it cannot be embedded, words
+// alone are searched.
+func (d *Daemon) memoryQuery(text string) memoryQuery {
+	q := memoryQuery{text: text, limit: recallLimit, minScore: defaultMinScore, now: d.now()}
+	if e := d.views.memory.index.embedder; e != nil {
+		if v, err := e.Embed(clipText(text, embeddedRunes)); err == nil {
+			q.vector = v
+		}
+	}
+	return q
+}

@@ -1,0 +1,75 @@
+package schemas
+
+func registerMemory(add func(Type, definition)) {
+	add(define[ObservationForgotten](KindMemory))
+	add(define[MemoryShown](KindMemory))
+	add(define[DriftRaised](KindMemory))
+	add(define[DriftCleared](KindMemory))
+}
+
+// ObservationForgotten is the tombstone of an observation whose text was
+// erased: its key is gone, so what the log holds of it cannot be read.
+type ObservationForgotten struct {
+	ObservationID string `json:"observation_id"`
+	Reason        string `json:"reason"`
+}
+
+// EventType names the event "observation.forgotten".
+func (ObservationForgotten) EventType() Type { return "observation.forgotten" }
+
+// Check requires all fields.
+func (p ObservationForgotten) Check() error {
+	return require("observation_id", p.ObservationID, "reason", p.Reason)
+}
+
+// MemoryShown records which observations a session was shown, so that none is
+// shown to it twice.
+type MemoryShown struct {
+	Session string      `json:"session"`
+	Shown   []MemoryHit `json:"shown"`
+	Trigger string      `json:"trigger,omitempty"` // prompt
+	Tokens  int         `json:"tokens,omitempty"`  // of the block
+}
+
+// MemoryHit names an observation that was shown.
+type MemoryHit struct {
+	Scope         string  `json:"scope"`
+	ObservationID string  `json:"observation_id"`
+	Score         float64 `json:"score,omitempty"`
+}
+
+// EventType names the event "memory.shown".
+func (MemoryShown) EventType() Type { return "memory.shown" }
+
+// Check requires the session.
+func (p MemoryShown) Check() error { return require("session", p.Session) }
+
+// DriftRaised says that the distribution of verdicts left what is usual. It is
+// recorded once; the next one follows a DriftCleared.
+type DriftRaised struct {
+	Alarm         string  `json:"alarm"` // fallback, hold, discard
+	Ratio         float64 `json:"ratio"`
+	Limit         float64 `json:"limit"`
+	Verdicts      int     `json:"verdicts"` // in the window
+	WindowMinutes int     `json:"window_minutes"`
+}
+
+// EventType names the event "drift.raised".
+func (DriftRaised) EventType() Type { return "drift.raised" }
+
+// Check requires the alarm.
+func (p DriftRaised) Check() error { return require("alarm", p.Alarm) }
+
+// DriftCleared says that an alarm's ratio is well below its limit again.
+type DriftCleared struct {
+	Alarm         string  `json:"alarm"`
+	Ratio         float64 `json:"ratio"`
+	Verdicts      int     `json:"verdicts"`
+	WindowMinutes int     `json:"window_minutes"`
+}
+
+// EventType names the event "drift.cleared".
+func (DriftCleared) EventType() Type { return "drift.cleared" }
+
+// Check requires the alarm.
+func (p DriftCleared) Check() error { return require("alarm", p.Alarm) }
