@@ -1,0 +1,98 @@
+package dialect
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+type conformanceCase struct {
+	ID           string    `json:"id"`
+	Capabilities *[]string `json:"capabilities"`
+	Caller       *[]string `json:"caller"`
+	Callee       *[]string `json:"callee"`
+	Command      string    `json:"command"`
+	Verdict      string    `json:"verdict"`
+	Note         string    `json:"note"`
+	Delegation   bool      `json:"-"`
+}
+
+func (c *conformanceCase) UnmarshalJSON(data []byte) error {
+	type plain conformanceCase
+	var keys map[string]json.RawMessage
+	if err := json.Unmarshal(data, &keys); err != nil {
+		return err
+	}
+	_, c.Delegation = keys["callee"]
+	return json.Unmarshal(data, (*plain)(c))
+}
+
+func conformanceCases(t testing.TB) []conformanceCase {
+	t.Helper()
+	dir := "testdata"
+	if d := os.Getenv("WRIT_CONFORMANCE_DIR"); d != "" {
+		dir = d
+	}
+	f, err := os.Open(filepath.Join(dir, "capabilities.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var cases []conformanceCase
+	for r := bufio.NewReader(f); ; {
+		line, err := r.ReadBytes('\n')
+		if len(strings.TrimSpace(string(line))) > 0 {
+			var c conformanceCase
+			if err := json.Unmarshal(line, &c); err != nil {
+				t.Fatalf("line %d: %v", len(cases)+1, err)
+			}
+			cases = append(cases, c)
+		}
+		if errors.Is(err, io.EOF) {
+			return cases
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+const workspace = "/home/ada/project"
+
+// request splits a command line as the scanner does.
+func request(command string) Request {
+	verb, args := cutWord(strings.TrimPrefix(command, "/"))
+	return Request{Verb: verb, Args: args, Workspace: workspace}
+}
+
+// grantOf is the grant of a list that may be absent or be refused at loading.
+func grantOf(list *[]string) Grant {
+	if list == nil {
+		return Grant{}
+	}
+	g, err := ParseGrant(*list)
+	if err != nil {
+		return Grant{}
+	}
+	return g
+}
+
+func TestConformanceCapabilities(t *testing.T) {
+	for _, c := range conformanceCases(t) {
+		t.Run(c.ID, func(t *testing.T) {
+			grant := grantOf(c.Capabilities)
+			if c.Delegation {
+				grant = grantOf(c.Caller).And(grantOf(c.Callee))
+			}
+			d := grant.Check(request(c.Command))
+			if d.Verdict.String() != c.Verdict {
+				t.Errorf("%s: %s %q, expected %s (%s)", c.Command, d.Verdict, d.Reason, c.Verdict, c.Note)
+			}
+		})
+	}
+}
