@@ -151,7 +151,7 @@ func TestUsageErrors(t *testing.T) {
 		{"replay", "--since", "yesterday"},
 		{"replay", "--stream", "nothing"},
 		{"watch", "--stream", "nothing"},
-		{"init", "--agent", "cursor"},
+		{"init", "--agent", "emacs"},
 		{"up", "--tour", "--no-tour"},
 	} {
 		s := &services{}

@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/writd/config"
+	"github.com/writbus/writ/cmd/writd/hosts"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -49,8 +51,8 @@ type hook struct {
 // runHook is the path every tool call of an agent takes: it is dispatched
 // before any command tree is built, and always answers within its budget.
 func (a *app) runHook(ctx context.Context, args []string) int {
-	if len(args) == 0 || len(args) > 2 || args[0] != "claude" {
-		return a.fail(usage("hook: "+hookArgsProblem(args), "Use `writ hook claude [EVENT]`; `writ init` writes such lines."))
+	if len(args) == 0 || len(args) > 2 || !slices.Contains(hosts.Names, args[0]) {
+		return a.fail(usage("hook: "+hookArgsProblem(args), "Use `writ hook AGENT [EVENT]`; `writ init` writes such lines."))
 	}
 	event := ""
 	if len(args) == 2 {
@@ -74,7 +76,7 @@ func hookArgsProblem(args []string) string {
 	case len(args) > 2:
 		return fmt.Sprintf("%d arguments are too many", len(args))
 	}
-	return fmt.Sprintf("the agent %q is unknown, this build knows claude", args[0])
+	return fmt.Sprintf("the agent %q is unknown, this build knows %s", args[0], agentNames())
 }
 
 // bounded answers in time whatever happens: a reader or file system that never
@@ -120,10 +122,11 @@ func (h *hook) answer(ctx context.Context, call *hookCall) schemas.HookReply {
 	fields := decodePayload(payload)
 	if fields != nil {
 		call.take(*fields)
-		h.guard(string(fields.CWD))
+		h.guard(append([]string{string(fields.CWD)}, fields.Roots...)...)
 	}
+	call.payload = payload
 	if h.project.Load() == nil {
-		return schemas.HookReply{}
+		return h.unguarded(*call)
 	}
 	root := *h.project.Load()
 	switch {
@@ -134,7 +137,6 @@ func (h *hook) answer(ctx context.Context, call *hookCall) schemas.HookReply {
 	case fields == nil:
 		return h.failing(*call, errPayloadBroken)
 	}
-	call.payload = payload
 	reply, err := h.ask(ctx, *call, root)
 	if err != nil {
 		return h.failing(*call, err)
@@ -156,6 +158,7 @@ func readPayload(in io.Reader) ([]byte, error) {
 // payloadFields is the part of a host's payload that decides where it goes.
 type payloadFields struct {
 	CWD   lenientText `json:"cwd"`
+	Roots lenientList `json:"workspace_roots"` // Cursor's, where a payload has no cwd
 	Event lenientText `json:"hook_event_name"`
 	Tool  lenientText `json:"tool_name"`
 	Input struct {
@@ -172,6 +175,18 @@ func (t *lenientText) UnmarshalJSON(raw []byte) error {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {
 		*t = lenientText(s)
+	}
+	return nil
+}
+
+// lenientList is a list of strings, or nothing where the host sent something
+// else.
+type lenientList []string
+
+func (l *lenientList) UnmarshalJSON(raw []byte) error {
+	var all []string
+	if json.Unmarshal(raw, &all) == nil {
+		*l = all
 	}
 	return nil
 }

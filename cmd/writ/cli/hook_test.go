@@ -388,7 +388,7 @@ func TestHookRecoversFromPanics(t *testing.T) {
 
 func TestHookArguments(t *testing.T) {
 	env, _ := world(t, false, "", &script{})
-	for _, args := range [][]string{{}, {"cursor"}, {"claude", "Stop", "more"}, {"--frobnicate"}} {
+	for _, args := range [][]string{{}, {"emacs"}, {"claude", "Stop", "more"}, {"--frobnicate"}} {
 		r := runHookOf(env, strings.NewReader("{}"), args...)
 		if r.Exit != exitUsage || r.Stdout != "" || !strings.HasPrefix(r.Stderr, "writ: hook: ") {
 			t.Errorf("%q: %+v", args, r)

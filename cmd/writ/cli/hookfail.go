@@ -12,6 +12,7 @@ import (
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/writ/cli/launch"
 	"github.com/writbus/writ/cmd/writd/config"
+	"github.com/writbus/writ/cmd/writd/hosts"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -45,28 +46,87 @@ func (c hookCall) gates() bool {
 	return false
 }
 
+// unguarded is the answer in a project without Writ: nothing, except for hosts
+// that take nothing for a failure.
+func (h *hook) unguarded(call hookCall) schemas.HookReply {
+	if h.agent == agentClaude {
+		return schemas.HookReply{}
+	}
+	return hosts.Render(h.parsed(call), hosts.Answer{})
+}
+
+// agentClaude is the host whose payloads the client itself knows enough of.
+const agentClaude = "claude"
+
+// parsed is a call as far as its payload can be read.
+func (h *hook) parsed(call hookCall) hosts.Call {
+	parsed, _ := hosts.Parse(h.agent, call.Event, call.payload)
+	return parsed
+}
+
+// gates says whether a call of any host must not pass unjudged.
+func (h *hook) gates(call hookCall) bool {
+	if h.agent == agentClaude {
+		return call.gates()
+	}
+	parsed, err := hosts.Parse(h.agent, call.Event, call.payload)
+	switch {
+	case parsed.Kind == hosts.BeforeTool:
+		return err != nil || !parsed.Harmless()
+	case parsed.Hook == "":
+		return true
+	}
+	return false
+}
+
 // failing is the answer when the daemon gave none.
 func (h *hook) failing(call hookCall, cause error) schemas.HookReply {
 	root := h.project.Load()
 	if root == nil {
-		return schemas.HookReply{}
+		return h.unguarded(call)
 	}
 	why := shorten(causeOf(cause), maxCause)
-	if !call.gates() {
-		return warning(fmt.Sprintf("Writ did not see %s: %s. Run `writ doctor` in a terminal.", call.subject(), why))
+	if !h.gates(call) {
+		return h.warning(call, fmt.Sprintf("Writ did not see %s: %s. Run `writ doctor` in a terminal.", call.subject(), why))
 	}
 	open, err := h.failsOpen(*root)
 	if open {
-		return warning(fmt.Sprintf("Writ could NOT judge %s and let it pass, because .writ/config.yaml says `fail: open`: %s. "+
+		return h.warning(call, fmt.Sprintf("Writ could NOT judge %s and let it pass, because .writ/config.yaml says `fail: open`: %s. "+
 			"Run `writ doctor` in a terminal.", call.subject(), why))
 	}
 	if err != nil {
 		why += "; and its settings cannot be read: " + shorten(oneLine(err.Error()), maxCause/2)
 	}
-	return refusal(shorten(fmt.Sprintf("Writ refused %s, since it could not judge it: %s. "+
+	return h.refusal(call, shorten(fmt.Sprintf("Writ refused %s, since it could not judge it: %s. "+
 		"Nothing was written. Ask the user to run `writ doctor` in a terminal; it says what to repair. "+
 		"(`fail: open` in .writ/config.yaml, set by the user, lets writes pass while the daemon is down.)",
 		call.subject(), why), maxReason))
+}
+
+// refusal is a refusal in the form of the hook's host.
+func (h *hook) refusal(call hookCall, reason string) schemas.HookReply {
+	if h.agent == agentClaude {
+		return refusal(reason)
+	}
+	parsed := h.parsed(call)
+	if parsed.Kind != hosts.BeforeTool {
+		// Nothing can be read of the payload: it is refused as a tool's call.
+		parsed.Kind, parsed.Hook = hosts.BeforeTool, toolEvents[h.agent]
+	}
+	return hosts.Render(parsed, hosts.Answer{Verdict: hosts.Refuse, Reason: reason})
+}
+
+// toolEvents are the events before a tool, by the names of each host.
+var toolEvents = map[string]string{
+	"cursor": "preToolUse", "codex": eventPreToolUse, "gemini": "BeforeTool", "copilot": "preToolUse", "opencode": "tool.execute.before",
+}
+
+// warning lets the action pass and tells the user, where the host lets it.
+func (h *hook) warning(call hookCall, text string) schemas.HookReply {
+	if h.agent == agentClaude {
+		return warning(text)
+	}
+	return hosts.Render(h.parsed(call), hosts.Answer{Notice: text})
 }
 
 // failsOpen says whether the user lets writes pass that nobody judged. The

@@ -13,33 +13,46 @@ import (
 	"github.com/writbus/writ/cmd/writ/cli/install"
 	"github.com/writbus/writ/cmd/writ/cli/launch"
 	"github.com/writbus/writ/cmd/writd/config"
+	"github.com/writbus/writ/cmd/writd/hosts"
 )
 
 func (a *app) initCommand() *cobra.Command {
-	var agent string
+	var names []string
 	c := &cobra.Command{
 		Use:   "init [DIR]",
 		Short: "Guard a project: install hooks, slash commands and settings",
-		Long: `Installs Writ in the project in DIR, or in this folder: hooks in
-.claude/settings.json beside your own, slash commands, and .writ/config.yaml.
-Running it again changes nothing; "writ uninstall" takes everything out again.`,
+		Long: `Installs Writ in the project in DIR, or in this folder: hooks beside your own in
+the settings of each agent, slash commands for Claude Code, and .writ/config.yaml.
+Without --agent these are the agents the project shows traces of, and Claude Code
+where there are none. Running it again changes nothing; "writ uninstall" takes
+everything out again.`,
 		Example: `  writ init
-  writ init ~/src/shop`,
+  writ init ~/src/shop
+  writ init --agent claude --agent codex`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if agent != "claude" {
-				return usage("init: the agent \""+agent+"\" is unknown", "This build knows claude.")
+			agents, unknown := install.Named(names...)
+			if unknown != "" {
+				return usage("init: the agent \""+unknown+"\" is unknown", "This build knows "+agentNames()+".")
 			}
 			root, err := a.projectDir("init", first(args))
 			if err != nil {
 				return err
 			}
-			return a.install(cmd.Context(), root)
+			if len(agents) == 0 {
+				agents = install.Detect(root)
+			}
+			return a.install(cmd.Context(), root, agents)
 		},
 	}
-	c.Flags().StringVar(&agent, "agent", "claude", "the agent to guard the project against")
-	_ = c.RegisterFlagCompletionFunc("agent", cobra.FixedCompletions([]string{"claude"}, cobra.ShellCompDirectiveNoFileComp))
+	c.Flags().StringSliceVar(&names, "agent", nil, "guard against this agent; may be repeated: "+agentNames())
+	_ = c.RegisterFlagCompletionFunc("agent", cobra.FixedCompletions(hosts.Names, cobra.ShellCompDirectiveNoFileComp))
 	return c
+}
+
+func agentNames() string {
+	last := len(hosts.Names) - 1
+	return strings.Join(hosts.Names[:last], ", ") + " and " + hosts.Names[last]
 }
 
 // projectDir is the project a command is given, or the working folder.
@@ -69,12 +82,12 @@ func sameDir(a, b string) bool {
 	return err1 == nil && err2 == nil && os.SameFile(one, two)
 }
 
-func (a *app) install(ctx context.Context, root string) error {
+func (a *app) install(ctx context.Context, root string, agents []install.Agent) error {
 	program, err := a.stableProgram(ctx)
 	if err != nil {
 		return explain("init", err)
 	}
-	report, err := install.Init(root, program)
+	report, err := install.Init(root, program, agents...)
 	if err != nil {
 		return installFault(err)
 	}
@@ -96,13 +109,31 @@ func (a *app) install(ctx context.Context, root string) error {
 		for _, path := range report.Written {
 			a.printf("  %s\n", path)
 		}
-		a.printf("\nStart Claude Code there; in a running session the hooks are live at once.\n" +
-			"`writ doctor` checks that they answer, `writ uninstall` takes them out again.\n")
+		a.printf("\nStart %s there.%s\n"+
+			"`writ doctor` checks that the hooks answer, `writ uninstall` takes them out again.\n", titles(agents), liveAtOnce(agents))
+	}
+	for _, note := range report.Notes {
+		a.printf("%s %s\n", st.bold("note:"), note)
 	}
 	for _, w := range report.Warnings {
 		a.printf("%s %s\n", st.yellow("warning:"), w)
 	}
 	return nil
+}
+
+func titles(agents []install.Agent) string {
+	var names []string
+	for _, agent := range agents {
+		names = append(names, agent.Title)
+	}
+	return strings.Join(names, " or ")
+}
+
+func liveAtOnce(agents []install.Agent) string {
+	if agents[0].Name == "claude" {
+		return " In a running session of Claude Code the hooks are live at once."
+	}
+	return ""
 }
 
 func installFault(err error) error {

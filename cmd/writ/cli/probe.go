@@ -15,7 +15,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/writbus/writ/cmd/writ/cli/claude"
+	"github.com/writbus/writ/cmd/writ/cli/install"
+	"github.com/writbus/writ/cmd/writ/cli/settings"
 	"github.com/writbus/writ/cmd/writd/config"
 	"github.com/writbus/writ/schemas"
 )
@@ -31,80 +32,94 @@ func (e *examination) project(ctx context.Context, dir string) {
 		e.warn("project", "Writ guards nothing at or above "+dir, "`writ init` installs it in a project.")
 		return
 	}
-	settings, err := config.LoadProject(root)
+	project, err := config.LoadProject(root)
 	if err != nil {
 		e.fail("project", oneLine(err.Error()), "Until it is repaired the strictest settings hold.")
 	} else {
-		e.ok("project", fmt.Sprintf("%s, mode %s, fails %s", root, dash(settings.Mode), settings.Fail))
+		e.ok("project", fmt.Sprintf("%s, mode %s, fails %s", root, dash(project.Mode), project.Fail))
 	}
-	if settings.Fail == "open" {
+	if project.Fail == "open" {
 		e.warn("fail mode", "fail: open lets writes pass while the daemon is down", "Remove it from "+filepath.Join(root, config.ProjectFile)+" unless you want that.")
 	}
-	path := filepath.Join(root, ".claude", "settings.json")
+	none := true
+	for _, agent := range install.Agents {
+		hooks, path, err := agent.Hooks(root)
+		if err != nil && !mentionsWrit(path) {
+			continue // not Writ's to judge
+		}
+		if err != nil {
+			none = false
+			e.fail("hooks", path+": "+oneLine(err.Error()), agent.Title+" ignores a file it cannot read: repair it.")
+			continue
+		}
+		if len(hooks) > 0 {
+			none = false
+			e.hooks(ctx, root, project, agent, hooks, path)
+		}
+	}
+	if none {
+		e.fail("hooks", "there are none of Writ's in "+root, "`writ init` installs them.")
+	}
+}
+
+func mentionsWrit(path string) bool {
 	text, err := os.ReadFile(path)
-	if err != nil {
-		e.fail("hooks", path+" cannot be read: "+err.Error(), "`writ init` installs the hooks.")
-		return
+	return err != nil || bytes.Contains(text, []byte("writ"))
+}
+
+// hooks checks the hooks of one agent.
+func (e *examination) hooks(ctx context.Context, root string, project config.Project, agent install.Agent, hooks []settings.Hook, path string) {
+	again := "`writ init --agent " + agent.Name + "`"
+	var missing []string
+	off := false
+	if agent.Settings != "" {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			e.fail("hooks", path+": "+err.Error(), again+" installs the hooks.")
+			return
+		}
+		missing, _ = agent.Host.Missing(text)
+		off = agent.Off != "" && settings.Disabled(text, agent.Off)
 	}
-	hooks, err := claude.Installed(text)
-	if err != nil {
-		e.fail("hooks", path+": "+oneLine(err.Error()), "Claude Code ignores a file it cannot read: repair it.")
-		return
-	}
-	missing, _ := claude.Missing(text)
 	switch {
-	case len(hooks) == 0:
-		e.fail("hooks", "there are none of Writ's in "+path, "`writ init` installs them.")
-		return
-	case claude.Disabled(text):
-		e.fail("hooks", "\"disableAllHooks\" is true in "+path, "Remove it: no hook runs.")
+	case off:
+		e.fail("hooks", fmt.Sprintf("%q is true in %s", agent.Off, path), "Remove it: no hook runs.")
 	case len(missing) > 0:
-		e.fail("hooks", "missing for "+strings.Join(missing, ", "), "`writ init` adds them.")
+		e.fail("hooks", agent.Title+": missing for "+strings.Join(missing, ", "), again+" adds them.")
 	default:
-		e.ok("hooks", plural(len(hooks), "hook", "hooks")+" in "+path)
+		e.ok("hooks", agent.Title+": "+plural(len(hooks), "hook", "hooks")+" in "+path)
 	}
-	e.drive(ctx, root, settings, hooks)
+	e.drive(ctx, root, project, agent, hooks)
 }
 
 // drive runs the configured command lines with made-up payloads.
-func (e *examination) drive(ctx context.Context, root string, settings config.Project, hooks []claude.Hook) {
+func (e *examination) drive(ctx context.Context, root string, project config.Project, agent install.Agent, hooks []settings.Hook) {
 	id, err := uuid.NewV7()
 	if err != nil {
 		e.fail("probe", err.Error(), "")
 		return
 	}
 	session := "writ-doctor-" + id.String()
-	for _, h := range hooks {
-		switch h.Event {
-		case eventPreToolUse:
-			e.probe(ctx, root, h, "write probe", toolPayload(session, root, "Write", map[string]any{
-				"file_path": filepath.Join(root, "writ-doctor-probe.go"), "content": "package probe\n",
-			}), mustRefuse(settings))
-			e.probe(ctx, root, h, "read probe", toolPayload(session, root, "Read", map[string]any{
-				"file_path": filepath.Join(root, "README.md"),
-			}), mustPass)
-		case "SessionEnd":
-			e.probe(ctx, root, h, "session probe", map[string]any{
-				"session_id": session, "cwd": root, "hook_event_name": h.Event, "reason": "other",
-			}, mustPass)
+	for _, p := range probesOf(agent.Name, session, root) {
+		judge := judgement(mustPass)
+		if p.writes {
+			judge = mustRefuse(project)
 		}
-	}
-}
-
-func toolPayload(session, root, tool string, input map[string]any) map[string]any {
-	return map[string]any{
-		"session_id": session, "cwd": root, "hook_event_name": eventPreToolUse, "permission_mode": "default",
-		"tool_name": tool, "tool_input": input, "tool_use_id": "toolu_" + session + "_" + tool,
+		for _, h := range hooks {
+			if h.Event == p.event {
+				e.probe(ctx, root, agent, h, p, judge)
+			}
+		}
 	}
 }
 
 // judgement looks at a hook's answer, and returns what is wrong with it.
 type judgement func(reply schemas.HookReply) (detail string, err error)
 
-func mustRefuse(settings config.Project) judgement {
+func mustRefuse(project config.Project) judgement {
 	return func(reply schemas.HookReply) (string, error) {
-		if settings.Mode == "conversation" || settings.Mode == "debug" {
-			return "answered (mode " + settings.Mode + " does not refuse it)", nil
+		if project.Mode == "conversation" || project.Mode == "debug" {
+			return "answered (mode " + project.Mode + " does not refuse it)", nil
 		}
 		reason, denied := denial(reply)
 		switch {
@@ -122,42 +137,63 @@ func mustPass(reply schemas.HookReply) (string, error) {
 		return "", fmt.Errorf("it was refused: %s", shorten(oneLine(reason+" "+reply.Stderr), 200))
 	}
 	var out struct {
-		Message string `json:"systemMessage"`
+		System string `json:"systemMessage"` // Claude Code, Codex, Gemini CLI
+		User   string `json:"user_message"`  // Cursor
+		Notice string `json:"notice"`        // OpenCode's plugin
 	}
-	if json.Unmarshal([]byte(reply.Stdout), &out) == nil && strings.HasPrefix(out.Message, "Writ did not see") {
-		return "", errors.New(out.Message)
+	_ = json.Unmarshal([]byte(reply.Stdout), &out)
+	for _, said := range []string{out.System, out.User, out.Notice} {
+		if strings.HasPrefix(said, "Writ did not see") {
+			return "", errors.New(said)
+		}
 	}
 	return "passed, as it must", nil
 }
 
-// denial reads Claude Code's form of a refusal.
+// denial reads the form of a refusal that the hook's host reads.
 func denial(reply schemas.HookReply) (reason string, denied bool) {
 	var out struct {
-		Specific struct {
-			Decision string `json:"permissionDecision"`
+		Verdict    string `json:"verdict"`    // OpenCode's plugin
+		Permission string `json:"permission"` // Cursor
+		User       string `json:"user_message"`
+		Decision   string `json:"decision"` // Gemini CLI
+		Reason     string `json:"reason"`
+		Flat       string `json:"permissionDecision"` // Copilot
+		FlatReason string `json:"permissionDecisionReason"`
+		Specific   struct {
+			Decision string `json:"permissionDecision"` // Claude Code, Codex
 			Reason   string `json:"permissionDecisionReason"`
 		} `json:"hookSpecificOutput"`
 	}
 	_ = json.Unmarshal([]byte(reply.Stdout), &out)
-	return out.Specific.Reason, out.Specific.Decision == "deny"
+	for _, said := range [][2]string{
+		{out.Specific.Decision, out.Specific.Reason}, {out.Flat, out.FlatReason}, {out.Permission, out.User},
+		{out.Decision, out.Reason}, {out.Verdict, out.Reason},
+	} {
+		if said[0] == "deny" {
+			return said[1], true
+		}
+	}
+	return "", false
 }
 
-func (e *examination) probe(ctx context.Context, root string, h claude.Hook, check string, payload any, judge judgement) {
+func (e *examination) probe(ctx context.Context, root string, agent install.Agent, h settings.Hook, p probe, judge judgement) {
 	began := time.Now()
-	reply, err := e.app.runHookLine(ctx, root, h, payload)
+	reply, err := e.app.runHookLine(ctx, root, h, p.payload)
 	if err == nil {
 		var detail string
 		if detail, err = judge(reply); err == nil {
-			e.ok(check, fmt.Sprintf("%s %s (%s)", h.Event, detail, time.Since(began).Round(100*time.Microsecond)))
+			e.ok(p.check, fmt.Sprintf("%s %s %s (%s)", agent.Title, h.Event, detail, time.Since(began).Round(100*time.Microsecond)))
 			return
 		}
 	}
-	e.fail(check, h.Event+": "+oneLine(err.Error()), "Check the command line in .claude/settings.json; `writ init` writes it anew.")
+	where := agent.HookFile()
+	e.fail(p.check, agent.Title+" "+h.Event+": "+oneLine(err.Error()), "Check the command line in "+where+"; `writ init --agent "+agent.Name+"` writes it anew.")
 }
 
-// runHookLine runs a hook as Claude Code would: its command line, the payload
+// runHookLine runs a hook as its host would: its command line, the payload
 // on standard input, the project in the environment.
-func (a *app) runHookLine(ctx context.Context, root string, h claude.Hook, payload any) (schemas.HookReply, error) {
+func (a *app) runHookLine(ctx context.Context, root string, h settings.Hook, payload any) (schemas.HookReply, error) {
 	ctx, cancel := context.WithTimeout(ctx, probeBudget)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, h.Command, h.Args...)

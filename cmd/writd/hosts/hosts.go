@@ -8,8 +8,10 @@
 package hosts
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"strings"
 
 	"github.com/writbus/writ/schemas"
 )
@@ -42,6 +44,19 @@ const (
 	AfterCompact
 	Stop
 )
+
+// Harmless says that a tool call neither writes, runs nor reads anything that
+// a gate is about, by the tool's name alone.
+func (c Call) Harmless() bool {
+	if c.Shell != nil || len(c.Writes) > 0 {
+		return false
+	}
+	switch c.Tool {
+	case "Read", "Glob", "Grep", "TodoWrite", "WebFetch", "WebSearch", "Task", "Agent", "AskUserQuestion", "Skill":
+		return true
+	}
+	return false
+}
 
 // Edit is one replacement within a file.
 type Edit struct {
@@ -108,16 +123,69 @@ type Answer struct {
 	Reason  string // of a refusal or question
 	Context string // for the model
 	Notice  string // for the user
+	// Command runs instead of the shell command that was asked for, "" for none.
+	// Only hosts of which TakesCommand is true know it.
+	Command string
 }
 
+// TakesCommand says whether a host lets a hook replace the command of a shell
+// tool.
+func TakesCommand(host, tool string) bool {
+	// Codex takes one only together with a permission, which would end its own
+	// questions; Cursor and Copilot do not at the events that ask.
+	return tool == "Bash" && (host == "claude" || host == "gemini" || host == "opencode")
+}
+
+// Names are the hosts that have an adapter, as `writ hook` calls them.
+var Names = []string{"claude", "cursor", "codex", "gemini", "copilot", "opencode"}
+
 // Parse reads a payload of a host. event is the event name the hook was
-// configured for; the payload's own name wins.
+// configured for; the payload's own name wins. Cursor and Copilot run Claude
+// Code's hooks as well, with payloads of their own: those say whose they are.
 func Parse(host, event string, payload []byte) (Call, error) {
+	payload = bytes.TrimPrefix(payload, []byte("\xef\xbb\xbf"))
 	switch host {
 	case "claude":
+		switch sender(payload) {
+		case "cursor":
+			return parseCursor(event, payload, true)
+		case "copilot":
+			return parseCopilot(event, payload)
+		}
 		return parseClaude(event, payload)
+	case "cursor":
+		return parseCursor(event, payload, false)
+	case "codex":
+		return parseCodex(event, payload)
+	case "gemini":
+		return parseGemini(event, payload)
+	case "copilot":
+		return parseCopilot(event, payload)
+	case "opencode":
+		return parseOpenCode(event, payload)
 	}
 	return Call{}, ErrUnknownHost
+}
+
+// sender tells by a payload's fields which host ran a hook of Claude Code's.
+func sender(payload []byte) string {
+	var mark struct {
+		Cursor      *string `json:"cursor_version"`
+		Time        *string `json:"timestamp"`
+		Camel       *string `json:"sessionId"`
+		Transcript  *string `json:"transcript_path"`
+		Permissions *string `json:"permission_mode"`
+	}
+	if lenient(payload, &mark) != nil {
+		return ""
+	}
+	switch {
+	case mark.Cursor != nil:
+		return "cursor"
+	case mark.Camel != nil, mark.Time != nil && mark.Transcript == nil && mark.Permissions == nil:
+		return "copilot"
+	}
+	return "claude"
 }
 
 // Fields keeps the short plain fields of a payload, for the record of an event
@@ -143,5 +211,75 @@ func Fields(payload []byte) map[string]any {
 
 // Render writes an answer for the host of a call.
 func Render(c Call, a Answer) schemas.HookReply {
+	switch c.Host {
+	case "cursor":
+		return renderCursor(c, a)
+	case "codex":
+		return renderCodex(c, a)
+	case "gemini":
+		return renderGemini(c, a)
+	case "copilot":
+		return renderCopilot(c, a)
+	case "opencode":
+		return renderOpenCode(c, a)
+	}
 	return renderClaude(c, a)
+}
+
+// returned begins every reason to go on that a host hands back to its agent as
+// though the user had typed it. Such a prompt is Writ's own, and approves
+// nothing.
+const returned = "[writ] "
+
+// originOf is who submitted a prompt, for a host that does not say it.
+func originOf(prompt string) string {
+	if strings.HasPrefix(strings.TrimSpace(prompt), strings.TrimSpace(returned)) {
+		return "writ"
+	}
+	return ""
+}
+
+// maxReason bounds a refusal's text, in characters.
+const maxReason = 600
+
+// unasked turns a question that a host cannot put to its user into a refusal:
+// the hosts concerned let the action pass otherwise.
+func (a Answer) unasked(host string) Answer {
+	if a.Verdict != AskUser {
+		return a
+	}
+	end := " (" + host + " cannot put this question to its user, so it is refused; the user can do it in a terminal.)"
+	if reason := []rune(a.Reason); len(reason)+len(end) > maxReason {
+		a.Reason = string(reason[:max(0, maxReason-len(end)-1)]) + "…"
+	}
+	a.Verdict, a.Reason = Refuse, a.Reason+end
+	return a
+}
+
+// refused is a tool's refusal in every form: the host's JSON, standard error,
+// exit status 2.
+func refused(out any, reason string) schemas.HookReply {
+	return schemas.HookReply{Stdout: object(out), Stderr: reason + "\n", Exit: 2}
+}
+
+// object is a value as one line of JSON.
+func object(value any) string {
+	var buf bytes.Buffer
+	encoder := json.NewEncoder(&buf)
+	encoder.SetEscapeHTML(false)
+	if encoder.Encode(value) != nil {
+		return "{}\n"
+	}
+	return buf.String()
+}
+
+// both joins texts for one field.
+func both(texts ...string) string {
+	kept := texts[:0:0]
+	for _, text := range texts {
+		if text != "" {
+			kept = append(kept, text)
+		}
+	}
+	return strings.Join(kept, "\n\n")
 }

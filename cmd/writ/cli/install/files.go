@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // Problem is why nothing was done, for a person.
@@ -112,10 +113,13 @@ func cannotWrite(path string, err error) error {
 	return &Problem{"write " + path, err.Error(), todo}
 }
 
-// read returns a file's content. A file that is a link is refused: replacing
-// it would cut the link, writing through it would change a file elsewhere.
-func read(path string) (content []byte, exists bool, err error) {
-	for _, at := range []string{filepath.Dir(path), path} {
+// read returns the content of a project's file. A file or folder on the way
+// that is a link is refused: replacing it would cut the link, writing through
+// it would change a file elsewhere.
+func read(root, rel string) (content []byte, exists bool, err error) {
+	at, parts := root, strings.Split(rel, "/")
+	for i, part := range parts {
+		at = filepath.Join(at, part)
 		info, err := os.Lstat(at)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, false, nil
@@ -130,10 +134,11 @@ func read(path string) (content []byte, exists bool, err error) {
 				"Replace the link with the file or folder itself, or install Writ where it points to; nothing was changed.",
 			}
 		}
-		if at == path && !info.Mode().IsRegular() {
+		if i == len(parts)-1 && !info.Mode().IsRegular() {
 			return nil, false, &Problem{"read " + at, "it is not a file", "Move it away; nothing was changed."}
 		}
 	}
+	path := at
 	content, err = os.ReadFile(path)
 	if err != nil {
 		return nil, false, &Problem{"read " + path, err.Error(), "Nothing was changed."}

@@ -3,11 +3,12 @@ package install
 import (
 	"bytes"
 	"errors"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/writbus/writ/cmd/writ/cli/claude"
+	"github.com/writbus/writ/cmd/writ/cli/settings"
 )
 
 // Report says what was done, in paths relative to the project's root.
@@ -17,6 +18,7 @@ type Report struct {
 	Removed  []string `json:"removed,omitempty"`
 	Kept     []string `json:"kept,omitempty"` // with the reason
 	Warnings []string `json:"warnings,omitempty"`
+	Notes    []string `json:"notes,omitempty"` // what the user still has to do
 }
 
 // defaultProject is .writ/config.yaml as it is first written. Every line shows
@@ -60,16 +62,26 @@ const defaultProject = `# How Writ guards this project. Remove the # to change a
 // ignored keeps the backups, which are of one machine, out of version control.
 const ignored = "install/\n"
 
-// Init installs Writ in a project. The hooks will run the given program, an
-// absolute path. What stands in the way is a *Problem, and nothing is changed.
-func Init(root, program string) (Report, error) {
-	p := &plan{root: root, program: program, report: Report{Root: root}}
-	for _, step := range []func() error{p.load, p.project, p.commands, p.settings} {
+// Init installs Writ in a project for some agents, Claude Code where none is
+// given. The hooks will run the given program, an absolute path. What stands in
+// the way is a *Problem, and nothing is changed.
+func Init(root, program string, agents ...Agent) (Report, error) {
+	if len(agents) == 0 {
+		agents = Agents[:1]
+	}
+	p := &plan{root: root, program: program, shared: map[string]string{}, report: Report{Root: root}}
+	steps := []func() error{p.project}
+	for _, a := range agents {
+		one := &agentPlan{plan: p, Agent: a}
+		p.agents = append(p.agents, one)
+		steps = append(steps, one.load, one.own, one.settings)
+	}
+	for _, step := range steps {
 		if err := step(); err != nil {
 			return Report{Root: root}, err
 		}
 	}
-	if len(p.changes) == 0 && p.last == nil {
+	if len(p.changes)+len(p.last) == 0 {
 		return p.report, nil
 	}
 	if err := p.apply(); err != nil {
@@ -81,33 +93,41 @@ func Init(root, program string) (Report, error) {
 // plan is an installation before it is made.
 type plan struct {
 	root, program string
-	before        *manifest
-	after         manifest
+	agents        []*agentPlan
+	shared        map[string]string // files that are no agent's: SHA-256 by path
 	changes       []change
-	last          *change // the settings: what switches the hooks on comes last
+	last          []change // settings: what switches hooks on comes last
 	parked        bool
 	report        Report
 }
 
+// agentPlan is the part of a plan that is about one agent.
+type agentPlan struct {
+	*plan
+	Agent
+	before *manifest
+	after  manifest
+}
+
 func (p *plan) path(rel string) string { return filepath.Join(p.root, filepath.FromSlash(rel)) }
 
-func (p *plan) load() error {
-	before, err := loadManifest(p.root)
+func (p *agentPlan) load() error {
+	before, err := loadManifest(p.root, p.Agent)
 	p.before = before
-	p.after = manifest{Version: 1, Files: map[string]string{}}
+	p.after = manifest{Version: 1, Files: maps.Clone(p.shared)}
 	if before != nil {
 		p.after.Dirs = before.Dirs
 	}
 	return err
 }
 
-// want plans a file of Writ's own.
-func (p *plan) want(rel string, content []byte) error {
-	is, exists, err := read(p.path(rel))
+// want plans a file of Writ's own, and notes it among others.
+func (p *plan) want(rel string, content []byte, among map[string]string) error {
+	is, exists, err := read(p.root, rel)
 	if err != nil {
 		return err
 	}
-	p.after.Files[rel] = digest(content)
+	among[rel] = digest(content)
 	if exists && bytes.Equal(is, content) {
 		return nil
 	}
@@ -122,16 +142,16 @@ func (p *plan) write(rel string, content []byte) {
 
 // project plans the project's settings. Those of the user's own stay.
 func (p *plan) project() error {
-	content, exists, err := read(p.path(projectFile))
+	content, exists, err := read(p.root, projectFile)
 	if err != nil {
 		return err
 	}
 	switch {
 	case exists && string(content) != defaultProject:
 	case exists:
-		p.after.Files[projectFile] = digest(content)
+		p.shared[projectFile] = digest(content)
 	default:
-		content, p.parked, err = read(p.path(parkedFile))
+		content, p.parked, err = read(p.root, parkedFile)
 		if err != nil {
 			return err
 		}
@@ -139,11 +159,11 @@ func (p *plan) project() error {
 			p.write(projectFile, content)
 			break
 		}
-		if err := p.want(projectFile, []byte(defaultProject)); err != nil {
+		if err := p.want(projectFile, []byte(defaultProject), p.shared); err != nil {
 			return err
 		}
 	}
-	ignore, exists, err := read(p.path(ignoreFile))
+	ignore, exists, err := read(p.root, ignoreFile)
 	if err != nil {
 		return err
 	}
@@ -154,7 +174,7 @@ func (p *plan) project() error {
 		p.write(ignoreFile, append(ensureNewline(ignore), ignored...))
 		return nil
 	}
-	return p.want(ignoreFile, []byte(ignored))
+	return p.want(ignoreFile, []byte(ignored), p.shared)
 }
 
 func ensureNewline(text []byte) []byte {
@@ -164,38 +184,50 @@ func ensureNewline(text []byte) []byte {
 	return slices.Clip(text)
 }
 
-func (p *plan) commands() error {
-	for _, c := range claude.Commands(p.program) {
-		rel := commandsDir + "/" + c.Name
-		is, exists, err := read(p.path(rel))
+// own plans the files that are Writ's as a whole.
+func (p *agentPlan) own() error {
+	for _, f := range p.files(p.program) {
+		is, exists, err := read(p.root, f.Path)
 		if err != nil {
 			return err
 		}
-		if exists && !claude.OwnCommand(is) {
+		if exists && !f.Own(is) {
 			return &Problem{
-				p.path(rel) + " exists and is not Writ's", "it would be overwritten",
+				p.path(f.Path) + " exists and is not Writ's", "it would be overwritten",
 				"Rename it and run this again; nothing was changed.",
 			}
 		}
-		if err := p.want(rel, c.Content); err != nil {
+		if err := p.want(f.Path, f.Content, p.after.Files); err != nil {
 			return err
+		}
+		if p.Settings == "" && (!exists || !bytes.Equal(is, f.Content)) {
+			p.note()
 		}
 	}
 	return nil
 }
 
-func (p *plan) settings() error {
-	is, exists, err := read(p.path(settingsFile))
+func (p *agentPlan) note() {
+	if p.Note != "" {
+		p.report.Notes = append(p.report.Notes, p.Note)
+	}
+}
+
+func (p *agentPlan) settings() error {
+	if p.Settings == "" {
+		return nil
+	}
+	is, exists, err := read(p.root, p.Settings)
 	if err != nil {
 		return err
 	}
-	merged, err := claude.Merge(is, p.program)
+	merged, err := p.Host.Merge(is, p.program)
 	if err != nil {
-		return settingsProblem(p.path(settingsFile), err)
+		return settingsProblem(p.path(p.Settings), p.Title, err)
 	}
-	if claude.Disabled(is) {
+	if p.Off != "" && settings.Disabled(is, p.Off) {
 		p.report.Warnings = append(p.report.Warnings,
-			settingsFile+" says \"disableAllHooks\": true: no hook runs, Writ guards nothing until that is removed")
+			p.Settings+" says \""+p.Off+"\": true: no hook runs, Writ guards nothing until that is removed")
 	}
 	p.after.SettingsAfter = digest(merged)
 	original, existed, err := p.original(is, exists)
@@ -204,20 +236,21 @@ func (p *plan) settings() error {
 	}
 	p.after.SettingsExisted = existed
 	if existed {
-		if kept, has, err := read(p.path(originalFile)); err != nil || !has || !bytes.Equal(kept, original) {
-			p.changes = append(p.changes, change{p.path(originalFile), original, 0o600})
+		if kept, has, err := read(p.root, p.originalFile()); err != nil || !has || !bytes.Equal(kept, original) {
+			p.changes = append(p.changes, change{p.path(p.originalFile()), original, 0o600})
 		}
 	}
 	if exists && bytes.Equal(merged, is) {
 		return nil
 	}
-	p.last = &change{p.path(settingsFile), merged, 0o644}
-	p.report.Written = append(p.report.Written, settingsFile)
+	p.last = append(p.last, change{p.path(p.Settings), merged, 0o644})
+	p.report.Written = append(p.report.Written, p.Settings)
+	p.note()
 	return nil
 }
 
 // original is the settings file as it would be without Writ.
-func (p *plan) original(is []byte, exists bool) (content []byte, existed bool, err error) {
+func (p *agentPlan) original(is []byte, exists bool) (content []byte, existed bool, err error) {
 	if !exists {
 		return nil, false, nil
 	}
@@ -225,32 +258,34 @@ func (p *plan) original(is []byte, exists bool) (content []byte, existed bool, e
 		if !p.before.SettingsExisted {
 			return nil, false, nil
 		}
-		if kept, has, err := read(p.path(originalFile)); err == nil && has {
+		if kept, has, err := read(p.root, p.originalFile()); err == nil && has {
 			return kept, true, nil
 		}
 	}
-	content, err = claude.Remove(is, nil)
+	content, err = p.Host.Remove(is, nil)
 	return content, true, err
 }
 
 func (p *plan) apply() error {
 	at := len(p.changes)
-	p.changes = append(p.changes, change{p.path(manifestFile), p.after.encode(), 0o600})
-	if p.last != nil {
-		p.changes = append(p.changes, *p.last)
+	for _, a := range p.agents {
+		p.changes = append(p.changes, change{p.path(a.manifestFile()), a.after.encode(), 0o600})
 	}
+	p.changes = append(p.changes, p.last...)
 	s, err := stage(p.changes)
 	if err != nil {
 		return err
 	}
 	if len(s.dirs) > 0 {
-		// Which folders are new is known only now.
+		// Which folders are new is known only now. Any one agent's manifest may
+		// name them: all are taken out together.
+		keeper := p.agents[0]
 		for _, dir := range s.dirs {
 			if rel, err := filepath.Rel(p.root, dir); err == nil {
-				p.after.Dirs = append(p.after.Dirs, filepath.ToSlash(rel))
+				keeper.after.Dirs = append(keeper.after.Dirs, filepath.ToSlash(rel))
 			}
 		}
-		if err := rewrite(s.temps[at], p.after.encode()); err != nil {
+		if err := rewrite(s.temps[at], keeper.after.encode()); err != nil {
 			s.discard()
 			return err
 		}
@@ -265,14 +300,14 @@ func (p *plan) apply() error {
 }
 
 // settingsProblem says where settings cannot be understood.
-func settingsProblem(path string, err error) error {
+func settingsProblem(path, agent string, err error) error {
 	why := err.Error()
-	for _, prefix := range []string{"claude: the settings are not JSON: ", "claude: the settings have an unexpected shape: "} {
+	for _, prefix := range []string{settings.ErrSyntax.Error() + ": ", settings.ErrShape.Error() + ": "} {
 		why = strings.TrimPrefix(why, prefix)
 	}
 	todo := "Repair it and run this again; nothing was changed."
-	if errors.Is(err, claude.ErrSyntax) && strings.Contains(why, "comment") {
-		todo = "Remove the comments (Claude Code reads plain JSON) and run this again; nothing was changed."
+	if errors.Is(err, settings.ErrSyntax) && strings.Contains(why, "comment") {
+		todo = "Remove the comments (Writ reads plain JSON, and would lose them in " + agent + "'s settings) and run this again; nothing was changed."
 	}
 	return &Problem{path + " cannot be changed", why, todo}
 }

@@ -313,7 +313,7 @@ func TestTheOriginalIsKept(t *testing.T) {
 	if _, err := Init(root, program); err != nil {
 		t.Fatal(err)
 	}
-	if kept := load(t, root, originalFile); !bytes.Equal([]byte(kept), original) {
+	if kept := load(t, root, Agents[0].originalFile()); !bytes.Equal([]byte(kept), original) {
 		t.Errorf("kept %q", kept)
 	}
 	if ignored := strings.Fields(load(t, root, ignoreFile)); !slices.Contains(ignored, "install/") {

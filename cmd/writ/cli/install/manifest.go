@@ -1,30 +1,27 @@
 package install
 
-import (
-	"encoding/json"
-	"path/filepath"
-)
+import "encoding/json"
 
 // Places, relative to a project's root.
 const (
-	settingsFile = ".claude/settings.json"
-	commandsDir  = ".claude/commands"
-	projectFile  = ".writ/config.yaml"
-	ignoreFile   = ".writ/.gitignore"
-	backupDir    = ".writ/install"
-	manifestFile = backupDir + "/claude.json"
-	originalFile = backupDir + "/claude-settings.json"
+	projectFile = ".writ/config.yaml"
+	ignoreFile  = ".writ/.gitignore"
+	backupDir   = ".writ/install"
 	// parkedFile keeps settings of the user's own when Writ is taken out; a
 	// later installation takes them up again.
 	parkedFile = ".writ/config.yaml.off"
 )
 
-// manifest says what an installation found and made, so that it can be undone.
+// manifestFile and originalFile are an agent's backups.
+func (a Agent) manifestFile() string { return backupDir + "/" + a.Name + ".json" }
+func (a Agent) originalFile() string { return backupDir + "/" + a.Name + "-settings.json" }
+
+// manifest says what an agent's installation found and made, so that it can be undone.
 // Persisted; fields are only ever added.
 type manifest struct {
 	Version int `json:"version"`
-	// SettingsExisted says whether there was a settings file; originalFile has
-	// its content then.
+	// SettingsExisted says whether there was a settings file; the agent's
+	// originalFile has its content then.
 	SettingsExisted bool `json:"settings_existed"`
 	// SettingsAfter is the SHA-256 of the settings as the installation left
 	// them.
@@ -37,8 +34,8 @@ type manifest struct {
 
 // loadManifest returns nil where there is none, or none that can be read: a
 // clone of the project has the hooks without it.
-func loadManifest(root string) (*manifest, error) {
-	raw, exists, err := read(filepath.Join(root, manifestFile))
+func loadManifest(root string, a Agent) (*manifest, error) {
+	raw, exists, err := read(root, a.manifestFile())
 	if err != nil || !exists {
 		return nil, err
 	}

@@ -8,18 +8,23 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/writbus/writ/cmd/writ/cli/claude"
+	"github.com/writbus/writ/cmd/writ/cli/settings"
 )
 
-// Uninstall takes Writ out of a project. The hooks go first: whatever fails
-// later, nothing is left that could block.
+// Uninstall takes Writ out of a project, for all agents. The hooks go first:
+// whatever fails later, nothing is left that could block.
 func Uninstall(root string) (Report, error) {
-	before, err := loadManifest(root)
-	if err != nil {
-		return Report{Root: root}, err
+	r := &removal{root: root, before: map[string]*manifest{}, report: Report{Root: root}}
+	for _, a := range Agents {
+		before, err := loadManifest(root, a)
+		if err != nil {
+			return Report{Root: root}, err
+		}
+		if before != nil {
+			r.before[a.Name] = before
+		}
 	}
-	r := &removal{root: root, before: before, report: Report{Root: root}}
-	for _, step := range []func() error{r.settings, r.project, r.commands, r.rest} {
+	for _, step := range []func() error{r.hooks, r.project, r.rest} {
 		if err := step(); err != nil {
 			return r.report, err
 		}
@@ -29,43 +34,67 @@ func Uninstall(root string) (Report, error) {
 
 type removal struct {
 	root   string
-	before *manifest // nil where it was lost
+	before map[string]*manifest // by agent; those that were lost are missing
 	report Report
 }
 
 func (r *removal) path(rel string) string { return filepath.Join(r.root, filepath.FromSlash(rel)) }
 
-func (r *removal) settings() error {
-	is, exists, err := read(r.path(settingsFile))
+func (r *removal) hooks() error {
+	for _, a := range Agents {
+		if err := r.settings(a); err != nil {
+			return err
+		}
+	}
+	for _, a := range Agents {
+		if err := r.own(a); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *removal) settings(a Agent) error {
+	if a.Settings == "" {
+		return nil
+	}
+	before := r.before[a.Name]
+	is, exists, err := read(r.root, a.Settings)
+	if before == nil && err != nil {
+		return nil // not a file Writ could have put there
+	}
 	if err != nil || !exists {
 		return err
 	}
-	original, hasOriginal, err := read(r.path(originalFile))
+	original, hasOriginal, err := read(r.root, a.originalFile())
 	if err != nil {
 		return err
 	}
-	if r.before != nil && r.before.SettingsAfter == digest(is) {
-		if !r.before.SettingsExisted {
-			return r.remove(settingsFile)
+	if before != nil && before.SettingsAfter == digest(is) {
+		if !before.SettingsExisted {
+			return r.remove(a.Settings)
 		}
 		if hasOriginal {
-			return r.write(settingsFile, is, original)
+			return r.write(a.Settings, is, original)
 		}
 	}
-	rest, err := claude.Remove(is, original)
+	rest, err := a.Host.Remove(is, original)
+	if err != nil && before == nil && !bytes.Contains(is, []byte("writ")) {
+		return nil // somebody else's file, which Writ was never put into
+	}
 	if err != nil {
-		return settingsProblem(r.path(settingsFile), err)
+		return settingsProblem(r.path(a.Settings), a.Title, err)
 	}
-	if r.before != nil && !r.before.SettingsExisted && claude.Empty(rest) {
-		return r.remove(settingsFile)
+	if before != nil && !before.SettingsExisted && settings.Empty(rest) {
+		return r.remove(a.Settings)
 	}
-	return r.write(settingsFile, is, rest)
+	return r.write(a.Settings, is, rest)
 }
 
 // project removes the project's settings, whose presence is what makes a hook
 // look at a project at all. Those the user changed are kept aside.
 func (r *removal) project() error {
-	content, exists, err := read(r.path(projectFile))
+	content, exists, err := read(r.root, projectFile)
 	if err != nil || !exists {
 		return err
 	}
@@ -80,18 +109,20 @@ func (r *removal) project() error {
 	return nil
 }
 
-func (r *removal) commands() error {
-	for _, c := range claude.Commands("") {
-		rel := commandsDir + "/" + c.Name
-		content, exists, err := read(r.path(rel))
+// own removes the files that are Writ's as a whole. Those a user changed stay,
+// unless they are the hooks themselves.
+func (r *removal) own(a Agent) error {
+	for _, f := range a.files("") {
+		content, exists, err := read(r.root, f.Path)
 		switch {
+		case err != nil && r.before[a.Name] == nil:
 		case err != nil:
 			return err
-		case !exists || !claude.OwnCommand(content):
-		case r.before != nil && !r.untouched(rel, content):
-			r.report.Kept = append(r.report.Kept, rel+" (changed since it was installed)")
+		case !exists || !f.Own(content):
+		case a.Settings != "" && r.before[a.Name] != nil && !r.untouched(f.Path, content):
+			r.report.Kept = append(r.report.Kept, f.Path+" (changed since it was installed)")
 		default:
-			if err := r.remove(rel); err != nil {
+			if err := r.remove(f.Path); err != nil {
 				return err
 			}
 		}
@@ -101,19 +132,22 @@ func (r *removal) commands() error {
 
 // rest removes the backups, and folders that are empty and were not there.
 func (r *removal) rest() error {
-	if content, exists, err := read(r.path(ignoreFile)); err == nil && exists && string(content) == ignored {
+	if content, exists, err := read(r.root, ignoreFile); err == nil && exists && string(content) == ignored {
 		if err := r.remove(ignoreFile); err != nil {
 			return err
 		}
 	}
-	for _, rel := range []string{originalFile, manifestFile} {
-		if err := removeFile(r.path(rel)); err != nil {
-			return err
-		}
-	}
 	dirs := []string{".writ", backupDir}
-	if r.before != nil {
-		for _, dir := range r.before.Dirs {
+	for _, a := range Agents {
+		for _, rel := range []string{a.originalFile(), a.manifestFile()} {
+			if err := removeFile(r.path(rel)); err != nil {
+				return err
+			}
+		}
+		if r.before[a.Name] == nil {
+			continue
+		}
+		for _, dir := range r.before[a.Name].Dirs {
 			if filepath.IsLocal(dir) && !slices.Contains(dirs, dir) {
 				dirs = append(dirs, dir)
 			}
@@ -128,7 +162,12 @@ func (r *removal) rest() error {
 }
 
 func (r *removal) untouched(rel string, content []byte) bool {
-	return r.before != nil && r.before.Files[rel] == digest(content)
+	for _, before := range r.before {
+		if before.Files[rel] == digest(content) {
+			return true
+		}
+	}
+	return false
 }
 
 func (r *removal) remove(rel string) error {

@@ -1,4 +1,4 @@
-package claude
+package settings
 
 import (
 	"bytes"
@@ -9,11 +9,11 @@ import (
 
 // ErrSyntax is returned for settings that are not JSON; the error names line
 // and column.
-var ErrSyntax = errors.New("claude: the settings are not JSON")
+var ErrSyntax = errors.New("settings: not JSON")
 
-// ErrShape is returned for settings whose hooks are not what Claude Code
+// ErrShape is returned for settings whose hooks are not what their host
 // reads.
-var ErrShape = errors.New("claude: the settings have an unexpected shape")
+var ErrShape = errors.New("settings: an unexpected shape")
 
 // document is JSON text with the places of its values. An edit yields a new
 // document; the old one stays.

@@ -1,4 +1,4 @@
-package claude
+package settings
 
 import (
 	"bytes"
@@ -43,7 +43,7 @@ func (d document) splice(from, to int, with string) document {
 	text = append(text, d.text[to:]...)
 	edited, err := parse(text)
 	if err != nil {
-		panic("claude: an edit broke the settings: " + err.Error())
+		panic("settings: an edit broke the settings: " + err.Error())
 	}
 	return edited
 }
@@ -118,7 +118,7 @@ func (l layout) render(value any) string {
 		encoder.SetIndent(l.indent, l.unit)
 	}
 	if err := encoder.Encode(value); err != nil {
-		panic("claude: a value of this package does not marshal: " + err.Error())
+		panic("settings: a value of this package does not marshal: " + err.Error())
 	}
 	return strings.ReplaceAll(strings.TrimSuffix(buf.String(), "\n"), "\n", l.newline)
 }

@@ -1,0 +1,38 @@
+// Package copilot knows the hooks that Writ gives to GitHub Copilot's CLI.
+package copilot
+
+import (
+	"strings"
+
+	"github.com/writbus/writ/cmd/writ/cli/settings"
+)
+
+// timeout is how long Copilot waits for a hook, in seconds. A hook that takes
+// longer lets the call pass.
+const timeout = 10
+
+type handler struct {
+	Type       string  `json:"type"`
+	Bash       string  `json:"bash"`
+	PowerShell string  `json:"powershell"`
+	Dir        string  `json:"cwd"`
+	Timeout    float64 `json:"timeoutSec"`
+}
+
+// Settings is .github/hooks/writ.json. The events have their camelCase names,
+// the only ones the cloud agent knows. No matcher is set: a tool that Copilot
+// adds later is seen as well.
+var Settings = settings.Host{
+	Agent: "copilot", TimeoutKey: "timeoutSec", Base: []settings.Key{{Name: "version", Value: 1}},
+	Handler: func(event, program string) any {
+		return handler{
+			"command", settings.CommandLine(program, "copilot", event),
+			"& '" + strings.ReplaceAll(program, "'", "''") + "' hook copilot " + event, ".", timeout,
+		}
+	},
+	Hooks: []settings.Wanted{
+		{Event: "sessionStart"}, {Event: "sessionEnd"}, {Event: "userPromptSubmitted"},
+		{Event: "preToolUse"}, {Event: "permissionRequest"}, {Event: "postToolUse"}, {Event: "postToolUseFailure"},
+		{Event: "subagentStart"}, {Event: "subagentStop"}, {Event: "preCompact"}, {Event: "agentStop"},
+	},
+}

@@ -1,0 +1,42 @@
+// Package cursor knows what Writ puts into Cursor's hooks.json.
+package cursor
+
+import "github.com/writbus/writ/cmd/writ/cli/settings"
+
+// timeout is how long Cursor waits for a hook, in seconds.
+const timeout = 10
+
+// loops bounds how often in a row Cursor lets a hook send its agent back to
+// work; it is the host's own default.
+const loops = 5
+
+type handler struct {
+	Type       string  `json:"type"`
+	Command    string  `json:"command"`
+	Timeout    float64 `json:"timeout"`
+	FailClosed bool    `json:"failClosed,omitempty"`
+	LoopLimit  int     `json:"loop_limit,omitempty"`
+}
+
+// gates are the events that must not pass when the hook fails. Shell commands
+// and MCP calls are judged at their own events, where Cursor asks its user.
+var gates = map[string]bool{"preToolUse": true, "beforeShellExecution": true, "beforeMCPExecution": true}
+
+// Settings is .cursor/hooks.json. No matcher is set: a tool that Cursor adds
+// later is seen as well.
+var Settings = settings.Host{
+	Agent: "cursor", TimeoutKey: "timeout", Base: []settings.Key{{Name: "version", Value: 1}},
+	Handler: func(event, program string) any {
+		h := handler{Type: "command", Command: settings.CommandLine(program, "cursor", event), Timeout: timeout, FailClosed: gates[event]}
+		if event == "stop" {
+			h.LoopLimit = loops
+		}
+		return h
+	},
+	Hooks: []settings.Wanted{
+		{Event: "sessionStart"}, {Event: "sessionEnd"}, {Event: "beforeSubmitPrompt"},
+		{Event: "preToolUse"}, {Event: "beforeShellExecution"}, {Event: "beforeMCPExecution"},
+		{Event: "postToolUse"}, {Event: "postToolUseFailure"}, {Event: "afterShellExecution"}, {Event: "afterMCPExecution"},
+		{Event: "subagentStart"}, {Event: "subagentStop"}, {Event: "preCompact"}, {Event: "stop"},
+	},
+}

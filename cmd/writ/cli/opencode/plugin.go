@@ -1,0 +1,44 @@
+// Package opencode holds Writ's plugin for OpenCode, which has functions where
+// other agents have hooks: the plugin hands each call to `writ hook opencode`.
+package opencode
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"regexp"
+)
+
+//go:embed plugin.js
+var source string
+
+// ownMark begins the plugin's file, so that a file somebody else wrote under
+// the same name is told from it.
+const ownMark = "// Written by `writ init`; `writ uninstall` removes it."
+
+// Plugin is the plugin's text; it runs the given program.
+func Plugin(program string) []byte {
+	raw, err := json.Marshal(program)
+	if err != nil {
+		raw = []byte(`"writ"`)
+	}
+	return bytes.Replace([]byte(source), []byte(`"PROGRAM"`), raw, 1)
+}
+
+// Own says whether a file is the plugin, of whatever version.
+func Own(text []byte) bool { return bytes.HasPrefix(text, []byte(ownMark)) }
+
+var programLine = regexp.MustCompile(`(?m)^const program = (".*")$`)
+
+// Program is the program that a plugin runs, "" where none is found.
+func Program(text []byte) string {
+	found := programLine.FindSubmatch(text)
+	if found == nil {
+		return ""
+	}
+	var program string
+	if json.Unmarshal(found[1], &program) != nil {
+		return ""
+	}
+	return program
+}

@@ -1,0 +1,251 @@
+package hosts
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+var kindNames = map[Kind]string{
+	Other: "Other", SessionStart: "SessionStart", SessionEnd: "SessionEnd", Prompt: "Prompt", Command: "Command",
+	BeforeTool: "BeforeTool", AfterTool: "AfterTool", ToolFailed: "ToolFailed", Permission: "Permission",
+	SubagentStart: "SubagentStart", SubagentStop: "SubagentStop", BeforeCompact: "BeforeCompact", AfterCompact: "AfterCompact", Stop: "Stop",
+}
+
+// summary is what a fixture says of a call.
+type summary struct {
+	Host    string   `json:"host,omitempty"`
+	Kind    string   `json:"kind"`
+	Session string   `json:"session"`
+	Dir     string   `json:"dir,omitempty"`
+	Source  string   `json:"source,omitempty"`
+	Agent   string   `json:"agent,omitempty"`
+	Tool    string   `json:"tool,omitempty"`
+	Shell   string   `json:"shell,omitempty"`
+	Reads   []string `json:"reads,omitempty"`
+	Writes  []string `json:"writes,omitempty"` // path =content, path old→new (⇒ all of them), path ?
+	Prompt  string   `json:"prompt,omitempty"`
+	Origin  string   `json:"origin,omitempty"`
+	Again   bool     `json:"again,omitempty"`
+	Broken  bool     `json:"broken,omitempty"`
+}
+
+func summarise(c Call, err error) summary {
+	s := summary{
+		Host: c.Host, Kind: kindNames[c.Kind], Session: c.Session, Dir: c.Dir, Source: c.Source, Agent: c.Agent,
+		Tool: c.Tool, Reads: c.Reads, Prompt: c.Prompt, Origin: c.Origin, Again: c.Again, Broken: errors.Is(err, ErrPayload),
+	}
+	if c.Shell != nil {
+		s.Shell = *c.Shell
+	}
+	for _, w := range c.Writes {
+		text := w.Path
+		if w.Content != nil {
+			text += fmt.Sprintf(" =%q", *w.Content)
+		}
+		for _, e := range w.Edits {
+			arrow := "→"
+			if e.All {
+				arrow = "⇒"
+			}
+			text += fmt.Sprintf(" %q%s%q", e.Old, arrow, e.New)
+		}
+		if w.Opaque {
+			text += " ?"
+		}
+		s.Writes = append(s.Writes, text)
+	}
+	return s
+}
+
+type fixture struct {
+	Name, Host, Event string
+	Payload           json.RawMessage
+	Want              summary
+}
+
+func fixtures(t testing.TB, host string) []fixture {
+	t.Helper()
+	f, err := os.Open(filepath.Join("testdata", host+".jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var all []fixture
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		var x fixture
+		if err := json.Unmarshal(lines.Bytes(), &x); err != nil {
+			t.Fatalf("%s: %v", lines.Text(), err)
+		}
+		if x.Host == "" {
+			x.Host = host
+		}
+		if x.Want.Host == "" {
+			x.Want.Host = host
+		}
+		all = append(all, x)
+	}
+	if len(all) < 10 {
+		t.Fatalf("only %d payloads of %s", len(all), host)
+	}
+	return all
+}
+
+func TestCallsOfTheOtherHosts(t *testing.T) {
+	for _, host := range Names[1:] {
+		for _, x := range fixtures(t, host) {
+			t.Run(host+"/"+x.Name, func(t *testing.T) {
+				if got := summarise(Parse(x.Host, x.Event, x.Payload)); !reflect.DeepEqual(got, x.Want) {
+					t.Errorf("got  %+v\nwant %+v", got, x.Want)
+				}
+			})
+		}
+	}
+}
+
+func TestPayloadsOfOtherHostsThatCannotBeRead(t *testing.T) {
+	for _, host := range Names[1:] {
+		event := map[string]string{"cursor": "preToolUse", "codex": "PreToolUse", "gemini": "BeforeTool", "copilot": "preToolUse", "opencode": "tool.execute.before"}[host]
+		for _, payload := range []string{"", "{", "[1]", "null", `{"tool_name":"Write"}`} {
+			c, err := Parse(host, event, []byte(payload))
+			if !errors.Is(err, ErrPayload) || c.Kind != BeforeTool || c.Host != host {
+				t.Errorf("%s %q: %+v, %v", host, payload, c, err)
+			}
+			if r := Render(c, Answer{Verdict: Refuse, Reason: "no"}); r.Exit != 2 || r.Stderr == "" {
+				t.Errorf("%s %q is not refused: %+v", host, payload, r)
+			}
+		}
+	}
+}
+
+func TestAnswersOfTheOtherHosts(t *testing.T) {
+	pass, deny, ask := Answer{}, Answer{Verdict: Refuse, Reason: "no"}, Answer{Verdict: AskUser, Reason: "sure?"}
+	told := Answer{Context: "c"}
+	unasked := func(host string) string {
+		return "sure? (" + host + " cannot put this question to its user, so it is refused; the user can do it in a terminal.)"
+	}
+	for _, c := range []struct {
+		host, event string
+		answer      Answer
+		stdout      string
+		exit        int
+	}{
+		{"cursor", "preToolUse", pass, `{"continue":true,"permission":"allow"}`, 0},
+		{"cursor", "preToolUse", deny, `{"continue":true,"permission":"deny","user_message":"no","agent_message":"no"}`, 2},
+		{"cursor", "preToolUse", ask, `{"continue":true,"permission":"deny","user_message":"` + unasked("Cursor") + `","agent_message":"` + unasked("Cursor") + `"}`, 2},
+		{"cursor", "beforeShellExecution", ask, `{"continue":true,"permission":"ask","user_message":"sure?","agent_message":"sure?"}`, 0},
+		{"cursor", "beforeShellExecution", pass, `{"continue":true,"permission":"allow"}`, 0},
+		{"cursor", "beforeMCPExecution", deny, `{"continue":true,"permission":"deny","user_message":"no","agent_message":"no"}`, 2},
+		{"cursor", "subagentStart", told, `{"continue":true,"permission":"allow"}`, 0},
+		{"cursor", "beforeSubmitPrompt", told, `{"continue":true}`, 0},
+		{"cursor", "sessionStart", told, `{"additional_context":"c"}`, 0},
+		{"cursor", "postToolUse", told, `{"additional_context":"c"}`, 0},
+		{"cursor", "stop", deny, `{"followup_message":"[writ] no"}`, 0},
+		{"cursor", "sessionEnd", told, `{}`, 0},
+		{"codex", "PreToolUse", pass, ``, 0},
+		{"codex", "PreToolUse", deny, `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"no"}}`, 2},
+		{"codex", "PreToolUse", ask, `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"` + unasked("Codex") + `"}}`, 2},
+		{"codex", "PreToolUse", told, `{"hookSpecificOutput":{"hookEventName":"PreToolUse","additionalContext":"c"}}`, 0},
+		{"codex", "UserPromptSubmit", told, `{"hookSpecificOutput":{"hookEventName":"UserPromptSubmit","additionalContext":"c"}}`, 0},
+		{"codex", "PermissionRequest", deny, `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"no"}}}`, 0},
+		{"codex", "PermissionRequest", told, ``, 0},
+		{"codex", "Stop", pass, `{}`, 0},
+		{"codex", "Stop", deny, `{"decision":"block","reason":"[writ] no"}`, 0},
+		{"codex", "SubagentStop", pass, `{}`, 0},
+		{"codex", "SessionEnd", told, ``, 0},
+		{"gemini", "BeforeTool", pass, `{}`, 0},
+		{"gemini", "BeforeTool", deny, `{"decision":"deny","reason":"no"}`, 2},
+		{"gemini", "BeforeTool", ask, `{"decision":"deny","reason":"` + unasked("Gemini CLI") + `"}`, 2},
+		{"gemini", "BeforeAgent", told, `{"hookSpecificOutput":{"hookEventName":"BeforeAgent","additionalContext":"c"}}`, 0},
+		{"gemini", "AfterTool", deny, `{"hookSpecificOutput":{"hookEventName":"AfterTool","additionalContext":"no"}}`, 0},
+		{"gemini", "AfterAgent", deny, `{"decision":"deny","reason":"[writ] no"}`, 0},
+		{"gemini", "BeforeTool", Answer{Command: "confined"}, `{"hookSpecificOutput":{"hookEventName":"BeforeTool","tool_input":{"command":"confined"}}}`, 0},
+		{"opencode", "tool.execute.before", Answer{Command: "confined"}, `{"verdict":"pass","command":"confined"}`, 0},
+		{"codex", "PreToolUse", Answer{Command: "confined"}, ``, 0},
+		{"copilot", "preToolUse", pass, `{}`, 0},
+		{"copilot", "preToolUse", deny, `{"permissionDecision":"deny","permissionDecisionReason":"no"}`, 2},
+		{"copilot", "preToolUse", ask, `{"permissionDecision":"ask","permissionDecisionReason":"sure?"}`, 0},
+		{"copilot", "PreToolUse", deny, `{"permissionDecision":"deny","permissionDecisionReason":"no","hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"no"}}`, 2},
+		{"copilot", "userPromptSubmitted", told, `{}`, 0},
+		{"copilot", "permissionRequest", deny, `{"behavior":"deny","message":"no"}`, 0},
+		{"copilot", "postToolUse", told, `{"additionalContext":"c"}`, 0},
+		{"copilot", "postToolUseFailure", told, ``, 2},
+		{"copilot", "agentStop", deny, `{"decision":"block","reason":"[writ] no"}`, 0},
+		{"opencode", "tool.execute.before", pass, `{"verdict":"pass"}`, 0},
+		{"opencode", "tool.execute.before", deny, `{"verdict":"deny","reason":"no"}`, 2},
+		{"opencode", "tool.execute.before", ask, `{"verdict":"deny","reason":"` + unasked("OpenCode") + `"}`, 2},
+		{"opencode", "chat.message", told, `{"verdict":"pass","context":"c"}`, 0},
+	} {
+		call, _ := Parse(c.host, c.event, []byte("{}"))
+		got := Render(call, c.answer)
+		if strings.TrimSuffix(got.Stdout, "\n") != c.stdout || got.Exit != c.exit {
+			t.Errorf("%s %s %+v: got %+v", c.host, c.event, c.answer, got)
+		}
+		if c.exit == 2 && got.Stderr == "" {
+			t.Errorf("%s %s: nothing on standard error", c.host, c.event)
+		}
+	}
+}
+
+func TestAQuestionThatCannotBeAskedStaysShort(t *testing.T) {
+	a := Answer{Verdict: AskUser, Reason: strings.Repeat("ü", 700)}.unasked("Codex")
+	if n := len([]rune(a.Reason)); n != maxReason || a.Verdict != Refuse || !strings.Contains(a.Reason, "Codex cannot") {
+		t.Errorf("%d characters: %s", n, a.Reason)
+	}
+}
+
+func TestCopilotsContextIsBoundedInBytes(t *testing.T) {
+	if got := clipBytes(strings.Repeat("ü", 20_000), maxCopilotText); len(got) > maxCopilotText || strings.ToValidUTF8(got, "") != got {
+		t.Errorf("%d bytes", len(got))
+	}
+}
+
+func FuzzOtherHosts(f *testing.F) {
+	for i, host := range Names[1:] {
+		for _, x := range fixtures(f, host) {
+			f.Add(uint8(i), x.Event, []byte(x.Payload))
+		}
+	}
+	f.Fuzz(func(t *testing.T, which uint8, event string, payload []byte) {
+		host := Names[int(which)%len(Names)]
+		c, err := Parse(host, event, payload)
+		if err == nil && c.Session == "" {
+			t.Fatal("a call without a session")
+		}
+		for _, a := range []Answer{{}, {Verdict: Refuse, Reason: "r", Context: "c"}, {Verdict: AskUser, Reason: "q", Notice: "n"}} {
+			r := Render(c, a)
+			if r.Stdout != "" && !json.Valid([]byte(r.Stdout)) {
+				t.Fatalf("not JSON: %s", r.Stdout)
+			}
+			if c.Kind == BeforeTool && a.Verdict == Refuse && r.Exit != 2 {
+				t.Fatalf("a refusal that refuses nothing: %+v", r)
+			}
+		}
+	})
+}
+
+func FuzzPatch(f *testing.F) {
+	for _, text := range []string{
+		"*** Begin Patch\n*** Add File: a\n+1\n*** End Patch", "*** Update File: b\r\n@@\r\n-x\r\n+y\r\n", "*** Move to: c\n*** Delete File: d", "+\n-\n ",
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		c := Call{Tool: "apply_patch"}
+		err := c.readPatch(text)
+		if (err == nil) != (len(c.Writes) > 0) {
+			t.Fatalf("%d writes, %v", len(c.Writes), err)
+		}
+		for _, w := range c.Writes {
+			if w.Path == "" && err == nil && len(c.Writes) == 1 {
+				t.Fatalf("a write without a path: %+v", w)
+			}
+		}
+	})
+}
