@@ -50,6 +50,7 @@ type Daemon struct {
 	corpus   *corpusIndex
 	answered *replies
 	before   contentsBefore
+	confined confined
 	projects projectCache
 
 	warnMu   sync.Mutex
@@ -80,8 +81,10 @@ func Run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 	d := &Daemon{
 		settings: s, layout: config.Layout{Root: s.DataDir}, logger: logger,
 		stop: stop, answered: newReplies(), projects: projectCache{entries: map[string]cachedProject{}},
+		confined: newConfined(),
 	}
 	d.started = d.now()
+	go func() { _, _ = shipped() }() // its error is importEmbedded's
 	if s.MemoryLimit > 0 {
 		debug.SetMemoryLimit(s.MemoryLimit)
 	}

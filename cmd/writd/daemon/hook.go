@@ -36,6 +36,12 @@ func (d *Daemon) hook(ctx context.Context, r bus.Request) ([]byte, error) {
 		return json.Marshal(hosts.Render(call, trouble(call, err, "The hook's payload was not understood; see writ doctor.")))
 	}
 	t := turn{Call: call, payload: r.Body}
+	if t.Shell != nil {
+		// The host reports the command that Writ put in the place of another.
+		if inner, ours := d.confined.unwrap(d.layout.Root, *t.Shell); ours {
+			t.Shell = &inner
+		}
+	}
 	if t.Dir == "" {
 		t.Dir = r.Header.Get(schemas.HookHeaderDir)
 	}
@@ -239,8 +245,13 @@ func (d *Daemon) onBeforeTool(ctx context.Context, t turn) (hosts.Answer, error)
 		return hosts.Answer{}, err
 	}
 	var about prompted
+	var confinedAs string
 	decision, _, err := d.sessions.act(ctx, session, t.meta("agent"), func(s enforcement.State) (enforcement.Decision, error) {
-		decision, err := enforcement.Decide(s, d.request(ctx, t, s, parent))
+		request := d.request(ctx, t, s, parent)
+		decision, err := enforcement.Decide(s, request)
+		if confinedAs = ""; err == nil && d.confines(t, request.Shell, decision.Verdict) {
+			confinedAs = d.confined.rewrite(t, d.layout.Root, s, parent != nil)
+		}
 		if err != nil || decision.Verdict != enforcement.Allow {
 			return decision, err
 		}
@@ -252,7 +263,7 @@ func (d *Daemon) onBeforeTool(ctx context.Context, t turn) (hosts.Answer, error)
 	}
 	return hosts.Answer{
 		Verdict: verdict(decision.Verdict), Reason: decision.Reason,
-		Context: join(decision.Context, about.block), Notice: decision.Notice,
+		Context: join(decision.Context, about.block), Notice: decision.Notice, Command: confinedAs,
 	}, nil
 }
 

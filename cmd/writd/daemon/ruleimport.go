@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing/fstest"
 
 	"github.com/writbus/writ/bus"
@@ -173,11 +174,15 @@ func (d *Daemon) prune(ctx context.Context, source string, files []corpus.File, 
 	return gone, nil
 }
 
+// shipped reads the rules of this build, once: it takes a tenth of a second,
+// which a start spends while the log is opened.
+var shipped = sync.OnceValues(corpus.Embedded)
+
 // importEmbedded brings in the rules that this build ships, where they are new
 // or changed, and retires those that it no longer ships. Rules that a person
 // edited or retired stay as they are.
 func (d *Daemon) importEmbedded(ctx context.Context) error {
-	files, err := corpus.Embedded()
+	files, err := shipped()
 	if err != nil {
 		return fmt.Errorf("daemon: the shipped rules: %w", err)
 	}

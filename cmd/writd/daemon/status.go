@@ -23,7 +23,7 @@ func (d *Daemon) status(ctx context.Context, _ none) (schemas.Status, error) {
 		Version: config.Version, PID: os.Getpid(), Started: d.started, DataDir: d.layout.Root, URL: d.url,
 		Durability: d.settings.Durability, External: d.settings.NATSURL != "", Memory: residentMemory(),
 		Rules: index.Len(), Sessions: d.sessions.len(), Embedder: index.Embedder(),
-		FailMode: "closed", Confine: "none: commands whose effect cannot be told are asked for in gated phases",
+		FailMode: "closed", Confine: d.confined.String(),
 	}
 	for _, stream := range schemas.Streams() {
 		state, err := d.conn.State(ctx, stream)

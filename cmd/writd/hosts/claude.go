@@ -240,7 +240,9 @@ type claudeSpecificOutput struct {
 	PermissionDecision       string          `json:"permissionDecision,omitempty"`
 	PermissionDecisionReason string          `json:"permissionDecisionReason,omitempty"`
 	AdditionalContext        string          `json:"additionalContext,omitempty"`
-	Decision                 *claudeBehavior `json:"decision,omitempty"`
+	// UpdatedInput replaces the whole input of the tool.
+	UpdatedInput *json.RawMessage `json:"updatedInput,omitempty"`
+	Decision     *claudeBehavior  `json:"decision,omitempty"`
 }
 
 type claudeBehavior struct {
@@ -266,6 +268,9 @@ func renderClaude(c Call, a Answer) schemas.HookReply {
 	case a.Verdict == Refuse && claudeBlocks(c.Kind):
 		out.Decision, out.Reason = "block", clip(a.Reason)
 	}
+	if a.Command != "" && a.Verdict != Refuse && c.Kind == BeforeTool {
+		specific.UpdatedInput = withCommand(c.Input, a.Command)
+	}
 	if claudeTakesContext(c.Kind) {
 		specific.AdditionalContext = clip(a.Context)
 	} else if a.Context != "" && out.SystemMessage == "" {
@@ -283,6 +288,26 @@ func renderClaude(c Call, a Answer) schemas.HookReply {
 	}
 	reply.Stdout = string(raw) + "\n"
 	return reply
+}
+
+// withCommand is a tool's input with another command and everything else as it
+// was; nil where that cannot be made, which leaves the input as it is.
+func withCommand(input json.RawMessage, command string) *json.RawMessage {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(input, &fields); err != nil || fields == nil {
+		return nil
+	}
+	quoted, err := json.Marshal(command)
+	if err != nil {
+		return nil
+	}
+	fields["command"] = quoted
+	raw, err := json.Marshal(fields)
+	if err != nil {
+		return nil
+	}
+	updated := json.RawMessage(raw)
+	return &updated
 }
 
 func claudeBlocks(k Kind) bool {

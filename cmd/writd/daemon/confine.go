@@ -1,0 +1,135 @@
+package daemon
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/writbus/writ/cmd/writd/hosts"
+	"github.com/writbus/writ/enforcement"
+	"github.com/writbus/writ/enforcement/confine"
+)
+
+// confined puts the kernel in front of commands that nobody can judge: the
+// command line is rewritten to run under `writ confine`.
+type confined struct {
+	writ string // the client's path, "" where confinement is not to be had
+	why  string // why not
+	abi  int
+}
+
+// newConfined looks for what confinement takes: Landlock, and the client
+// beside this program or on the PATH.
+func newConfined() confined {
+	abi, why := confine.Supported()
+	if why != "" {
+		return confined{why: why}
+	}
+	if self, err := os.Executable(); err == nil {
+		beside := filepath.Join(filepath.Dir(self), "writ")
+		if info, err := os.Stat(beside); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+			return confined{writ: beside, abi: abi}
+		}
+	}
+	return confined{why: "the program writ is not beside writd", abi: abi}
+}
+
+// String is for `writ status`.
+func (c confined) String() string {
+	if c.writ == "" {
+		return "none (" + c.why + "): commands whose effect cannot be told are asked for in gated phases"
+	}
+	return "Landlock: commands whose effect cannot be told run confined, where the host lets Writ rewrite them (Claude Code)"
+}
+
+// profile is what a session's commands may write, as enforcement/confine/DESIGN
+// has it per mode and phase.
+func confineProfile(s enforcement.State, worker bool) confine.Profile {
+	switch {
+	case worker:
+		return confine.Implementation
+	case s.Mode == enforcement.ModeConversation, s.Mode == enforcement.ModeDebug:
+		return confine.Implementation
+	case s.Mode == enforcement.ModeWork && s.Phase() == enforcement.PhaseImplementation:
+		return confine.Implementation
+	case s.Mode == enforcement.ModeWork && s.Phase() == enforcement.PhaseTesting:
+		return confine.Tests
+	default:
+		return confine.ReadOnly
+	}
+}
+
+// rewrite is the command line that runs a command confined.
+func (c confined) rewrite(t turn, dataDir string, s enforcement.State, worker bool) string {
+	profile := confineProfile(s, worker)
+	words := []string{"WRIT_HOME=" + quote(dataDir), quote(c.writ), "confine", "--project", quote(t.project.root), "--profile", string(profile)}
+	if s.Mode == enforcement.ModeWork && profile == confine.Implementation && !worker {
+		words = append(words, "--lock", "plan.md")
+	}
+	if profile == confine.Tests {
+		for _, dir := range testFolders(s) {
+			words = append(words, "--write", quote(dir))
+		}
+	}
+	return strings.Join(append(words, "--shell", confinedShell(), "-c", quote(*t.Shell)), " ")
+}
+
+// testFolders are the folders of the tests that the session wrote, where those
+// are folders of tests alone.
+func testFolders(s enforcement.State) []string {
+	var dirs []string
+	for _, file := range s.Work.TestFiles {
+		for dir := path.Dir(file); dir != "."; dir = path.Dir(dir) {
+			switch path.Base(dir) {
+			case "test", "tests", "spec", "__tests__":
+				if !slices.Contains(dirs, dir) {
+					dirs = append(dirs, dir)
+				}
+			}
+		}
+	}
+	slices.Sort(dirs)
+	return dirs
+}
+
+var confinedShell = sync.OnceValue(func() string {
+	if _, err := os.Stat("/bin/bash"); err == nil {
+		return "/bin/bash"
+	}
+	return "/bin/sh"
+})
+
+// quote makes one word of a text for a POSIX shell.
+func quote(text string) string {
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}
+
+// unwrap returns the command inside one that [confined.rewrite] made. Whoever
+// else writes such a line only limits himself by it.
+func (c confined) unwrap(dataDir, command string) (inner string, ok bool) {
+	if c.writ == "" || !strings.HasPrefix(command, "WRIT_HOME="+quote(dataDir)+" "+quote(c.writ)+" confine ") {
+		return "", false
+	}
+	mark := " --shell " + confinedShell() + " -c "
+	at := strings.Index(command, mark)
+	if at < 0 {
+		return "", false
+	}
+	quoted := command[at+len(mark):]
+	if len(quoted) < 2 || quoted[0] != '\'' || quoted[len(quoted)-1] != '\'' {
+		return "", false
+	}
+	inner = strings.ReplaceAll(quoted[1:len(quoted)-1], `'\''`, "'")
+	return inner, quote(inner) == quoted
+}
+
+// confines says that a tool's command is to be rewritten: nobody can tell what
+// it writes, and the host takes another command instead.
+func (d *Daemon) confines(t turn, shell *enforcement.ShellCommand, v enforcement.Verdict) bool {
+	return d.confined.writ != "" && runtime.GOOS == "linux" && hosts.TakesCommand(t.Host, t.Tool) &&
+		shell != nil && shell.Effect == enforcement.EffectCannotTell && v != enforcement.Deny
+}

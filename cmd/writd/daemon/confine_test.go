@@ -1,0 +1,87 @@
+package daemon
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/writbus/writ/cmd/writd/hosts"
+	"github.com/writbus/writ/enforcement"
+	"github.com/writbus/writ/enforcement/confine"
+)
+
+func shellTurn(command string) turn {
+	t := turn{project: project{root: "/home/u/it's a project"}}
+	t.Call = hosts.Call{Host: "claude", Tool: "Bash", Shell: &command}
+	return t
+}
+
+// TestAnyCommandComesThroughWhole: what is put into the line comes out of it,
+// and a shell reads the very words.
+func TestAnyCommandComesThroughWhole(t *testing.T) {
+	c := confined{writ: "/opt/writ's/bin/writ"}
+	rapid.Check(t, func(t *rapid.T) {
+		command := rapid.String().Draw(t, "command")
+		line := c.rewrite(shellTurn(command), "/data dir", enforcement.State{Mode: enforcement.ModeConversation}, false)
+		if inner, ours := c.unwrap("/data dir", line); !ours || inner != command {
+			t.Fatalf("%q came back as %q, %v", command, inner, ours)
+		}
+	})
+	for _, command := range []string{`echo "it's"; echo $HOME`, "a 'b' \\ `c`", "x\ny", ""} {
+		line := c.rewrite(shellTurn(command), "/d", enforcement.State{}, false)
+		out, err := exec.Command("/bin/sh", "-c", "for w in "+line[strings.Index(line, " confine ")+1:]+"; do last=$w; done; printf %s \"$last\"").Output()
+		if err != nil || string(out) != command {
+			t.Errorf("the shell reads %q, %v, want %q", out, err, command)
+		}
+	}
+}
+
+func TestOnlyOurOwnLineIsUnwrapped(t *testing.T) {
+	c := confined{writ: "/bin/writ"}
+	good := c.rewrite(shellTurn("rm x"), "/d", enforcement.State{}, false)
+	for _, line := range []string{
+		"rm -rf /; " + good, good + "; rm -rf /", good + " && true", strings.Replace(good, "/bin/writ", "/tmp/writ", 1),
+		strings.Replace(good, "'/d'", "'/e'", 1), strings.TrimSuffix(good, "'"), strings.Replace(good, "'rm x'", `'rm x'"$(reboot)"''`, 1), "",
+	} {
+		if inner, ours := c.unwrap("/d", line); ours {
+			t.Errorf("%s was taken for %q", line, inner)
+		}
+	}
+	if _, ours := (confined{}).unwrap("/d", good); ours {
+		t.Error("unwrapped without confinement")
+	}
+}
+
+func TestProfilesFollowThePhase(t *testing.T) {
+	work := func(phase string) enforcement.State {
+		return enforcement.State{Mode: enforcement.ModeWork, Work: enforcement.Work{Phase: phase, TestFiles: []string{"test/a_test.go", "pkg/b_test.go", "web/__tests__/x.js"}}}
+	}
+	for name, c := range map[string]struct {
+		state  enforcement.State
+		worker bool
+		want   confine.Profile
+	}{
+		"unset":          {enforcement.State{}, false, confine.ReadOnly},
+		"review":         {enforcement.State{Mode: enforcement.ModeReview}, false, confine.ReadOnly},
+		"conversation":   {enforcement.State{Mode: enforcement.ModeConversation}, false, confine.Implementation},
+		"planning":       {work(enforcement.PhasePlanning), false, confine.ReadOnly},
+		"testing":        {work(enforcement.PhaseTesting), false, confine.Tests},
+		"implementation": {work(enforcement.PhaseImplementation), false, confine.Implementation},
+		"verification":   {work(enforcement.PhaseVerification), false, confine.ReadOnly},
+		"a worker":       {enforcement.State{}, true, confine.Implementation},
+	} {
+		if got := confineProfile(c.state, c.worker); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+	c := confined{writ: "/bin/writ"}
+	line := c.rewrite(shellTurn("x"), "/d", work(enforcement.PhaseTesting), false)
+	if !strings.Contains(line, "--write 'test' --write 'web/__tests__'") || strings.Contains(line, "pkg") {
+		t.Error(line)
+	}
+	if line := c.rewrite(shellTurn("x"), "/d", work(enforcement.PhaseImplementation), false); !strings.Contains(line, "--lock plan.md") {
+		t.Error(line)
+	}
+}
