@@ -39,8 +39,8 @@ func TestMain(m *testing.M) {
 		}
 		defer os.RemoveAll(dir)
 		// Other users cannot reach the folder that go test runs this from.
-		binary = filepath.Join(dir, "writ-test")
-		if err := errors.Join(os.Chmod(dir, 0o755), copySelf(binary)); err != nil {
+		helper = filepath.Join(dir, "writ-test")
+		if err := errors.Join(os.Chmod(dir, 0o755), copySelf(helper)); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
@@ -48,8 +48,8 @@ func TestMain(m *testing.M) {
 	}())
 }
 
-// binary is this test, where every user may run it.
-var binary string
+// helper is this test, where every user may run it.
+var helper string
 
 func copySelf(to string) error {
 	self, err := os.Executable()
@@ -158,7 +158,7 @@ func (w *world) own() {
 func (w *world) vars() []string {
 	return []string{
 		"PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "HOME=" + w.home, "TMPDIR=" + w.temp,
-		"P=" + w.project, "O=" + w.outside, "D=" + w.data, "T=" + w.temp, "SELF=" + binary,
+		"P=" + w.project, "O=" + w.outside, "D=" + w.data, "T=" + w.temp, "SELF=" + helper,
 		"GIT_CONFIG_NOSYSTEM=1",
 	}
 }
@@ -174,7 +174,7 @@ func (w *world) confined(o Options) *exec.Cmd {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return w.plain(binary, helperArg, string(raw))
+	return w.plain(helper, helperArg, string(raw))
 }
 
 // plain is a command of the world's user.

@@ -54,6 +54,7 @@ type entry struct {
 	names int   // hard links
 	whole bool  // data is all of it
 	way   bool  // a folder on the way to a protected path: only that it is one counts
+	info  fs.FileInfo
 }
 
 // Guard remembers the protected files of a project, of the git folders it uses
@@ -137,7 +138,7 @@ func (f *guardedFolder) way(found map[string]entry, dir string) bool {
 	if err != nil {
 		return false
 	}
-	e := entry{mode: info.Mode().Type(), way: true}
+	e := entry{mode: info.Mode().Type(), way: true, info: info}
 	if e.mode == fs.ModeSymlink {
 		e.link, _ = f.root.Readlink(dir)
 		info, err = f.root.Stat(dir)
@@ -157,7 +158,7 @@ func (f *guardedFolder) one(found map[string]entry, p string) (e entry, ok bool)
 	case e.mode.Type() == fs.ModeSymlink:
 		e.link, _ = f.root.Readlink(p)
 	case e.mode.IsDir():
-		e = entry{mode: fs.ModeDir, way: true}
+		e = entry{mode: fs.ModeDir, way: true, info: info}
 	case e.mode.IsRegular() && e.size <= maxKeptFile && f.kept+int(e.size) <= maxKept:
 		e.data, err = f.root.ReadFile(p)
 		e.whole = err == nil
@@ -177,7 +178,7 @@ func (f *guardedFolder) walk(found map[string]entry, p string, depth int) {
 	}
 	if e.mode.IsDir() {
 		if info, err := f.root.Lstat(p); err == nil {
-			found[p] = entry{mode: info.Mode()}
+			found[p] = entry{mode: info.Mode(), info: info}
 		}
 	}
 	for _, name := range f.list(p) {
@@ -261,11 +262,11 @@ func (g *Guarded) Restore() []Restored {
 func (f *guardedFolder) restore() []Restored {
 	var done []Restored
 	now := f.take()
-	// A way that became a link leads the names below it elsewhere: it is put
-	// right first, and what stands below is read again.
+	// A link in the place of a folder leads the names below it elsewhere: it is
+	// put right first, and what stands below is read again.
 	for _, p := range slices.Sorted(maps.Keys(now)) {
 		was, had := f.before[p]
-		if e := now[p]; e.way && e.mode == fs.ModeSymlink && (!had || e.differs(was)) {
+		if e := now[p]; e.mode.Type() == fs.ModeSymlink && (!had || e.differs(was)) {
 			done = append(done, f.straighten(p, e, was, had))
 		}
 	}
@@ -291,23 +292,23 @@ func (f *guardedFolder) restore() []Restored {
 	return done
 }
 
-// straighten removes a link that was laid in place of a folder, and moves the
-// folder back from where the link leads, if it is that.
+// straighten removes a link that was laid in the place of something, and moves
+// that back from where the link leads, if it is there.
 func (f *guardedFolder) straighten(p string, e, was entry, had bool) Restored {
 	err := f.root.Remove(p)
-	if !had {
+	switch {
+	case !had:
 		return Restored{Path: p, Change: Created, Err: err}
+	case err != nil:
+		return Restored{Path: p, Change: Changed, Err: err}
 	}
-	if err == nil && was.mode.IsDir() {
-		if target := path.Join(path.Dir(p), e.link); !path.IsAbs(e.link) {
-			if info, statErr := f.root.Lstat(target); statErr == nil && info.IsDir() {
-				err = f.root.Rename(target, p)
-			}
+	if was.mode.IsDir() && was.info != nil && !path.IsAbs(e.link) {
+		target := path.Join(path.Dir(p), e.link)
+		if info, statErr := f.root.Lstat(target); statErr == nil && os.SameFile(info, was.info) && f.root.Rename(target, p) == nil {
+			return Restored{Path: p, Change: Changed}
 		}
-	} else if err == nil {
-		err = f.put(p, was)
 	}
-	return Restored{Path: p, Change: Changed, Err: err}
+	return Restored{Path: p, Change: Changed, Err: f.put(p, was)}
 }
 
 var errNotKept = errors.New("it was too large, or not readable, to be remembered")

@@ -1,0 +1,88 @@
+package confine
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// bigTree has 10,000 files in 400 folders, tracked where git is installed.
+func bigTree(b *testing.B, repository bool) *tree {
+	b.Helper()
+	files := map[string]string{".gitignore": "*.log\nnode_modules/\n/dist/\n.env\n"}
+	for i := range 10_000 {
+		files[fmt.Sprintf("pkg%02d/sub%d/file%d.go", i/500, i/25%20, i)] = fmt.Sprintf("package p%d\n", i)
+	}
+	return newTree(b, repository, files)
+}
+
+// BenchmarkAfterCheck is the cost of one look at 10,000 files, and of git's
+// own, which the after-check does without.
+func BenchmarkAfterCheck(b *testing.B) {
+	for _, repository := range []bool{true, false} {
+		tr := bigTree(b, repository)
+		b.Run(fmt.Sprintf("read/repository=%v", repository), func(b *testing.B) {
+			for b.Loop() {
+				tr.read()
+			}
+		})
+		before := tr.read()
+		tr.write("pkg01/sub1/new.go", "package x\n")
+		b.Run(fmt.Sprintf("changes/repository=%v", repository), func(b *testing.B) {
+			for b.Loop() {
+				if got, _ := tr.changes(before); len(got) != 1 {
+					b.Fatal(got)
+				}
+			}
+		})
+		if !repository {
+			continue
+		}
+		b.Run("git status", func(b *testing.B) {
+			for b.Loop() {
+				c := exec.Command("git", "--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null",
+					"status", "--porcelain=v2", "-z", "--untracked-files=all")
+				c.Dir = tr.root
+				if _, err := c.Output(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkConfine is what confinement adds to /bin/true: the whole process of
+// this test, which starts more slowly than writ does, and the parts of it.
+func BenchmarkConfine(b *testing.B) {
+	needLandlock(b)
+	w := newWorld(b, os.Geteuid())
+	o := w.options(Implementation, "/bin/true")
+	for name, c := range map[string]func() *exec.Cmd{
+		"true":          func() *exec.Cmd { return w.plain("/bin/true") },
+		"confined true": func() *exec.Cmd { return w.confined(o) },
+		"start alone":   func() *exec.Cmd { return w.plain(helper, helperArg, "{") },
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				_ = c().Run()
+			}
+		})
+	}
+	b.Run("limits", func(b *testing.B) {
+		for b.Loop() {
+			limitsOf(o)
+		}
+	})
+	b.Run("guard", func(b *testing.B) {
+		for b.Loop() {
+			Guard(w.project, nil).Close()
+		}
+	})
+	b.Run("spread", func(b *testing.B) {
+		for b.Loop() {
+			spread("/", []string{filepath.Join(w.data)})
+		}
+	})
+}

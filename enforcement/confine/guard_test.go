@@ -1,0 +1,103 @@
+package confine
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// TestGuard changes protected files in every way and compares all of the
+// project afterwards.
+func TestGuard(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the changes are made by /bin/sh")
+	}
+	t.Parallel()
+	for _, c := range []struct{ script, said string }{
+		{`true`, ""},
+		{`echo x > free`, ""},
+		{`echo x > .writ/config.yaml`, ".writ/config.yaml was changed; it is as before"},
+		{`rm -r .writ`, ".writ/config.yaml was deleted; it is back"},
+		{`echo x > .writ/new`, ".writ/new was created; it is removed again"},
+		{`mkdir -p .writ/a/b && echo x > .writ/a/b/c`, ".writ/a/b/c was created"},
+		{`rm -r .writ && ln -s src .writ`, ".writ was changed"},
+		{`rm -r .writ && echo x > .writ`, ".writ was changed"},
+		{`mkdir .codex && echo x > .codex/config.toml`, ".codex was created"},
+		{`ln -s src .codex`, ".codex was created"},
+		{`mkdir .cursor && echo '{}' > .cursor/hooks.json`, ".cursor/hooks.json was created"},
+		{`mkdir -p .github/hooks && echo '{}' > .github/hooks/a.json`, ".github/hooks/a.json was created"},
+		{`ln -s /tmp .github`, ".github was created"},
+		{`echo x > .claude/settings.local.json`, ".claude/settings.local.json was created"},
+		{`mv .claude .c && ln -s .c .claude && echo x > .c/settings.json`, ".claude/settings.json was changed"},
+		{`rm -r .claude && ln -s /tmp .claude`, ".claude was changed"},
+		{`chmod 777 .git/hooks/pre-commit`, ".git/hooks/pre-commit was changed"},
+		{`ln .git/config second`, ".git/config was changed"},
+		{`rm -r .git/hooks && mkdir other && ln -s ../other .git/hooks && echo x > other/pre-push`, ".git/hooks was changed"},
+		{`rm locked.md`, "locked.md was deleted; it is back"},
+	} {
+		t.Run(c.script, func(t *testing.T) {
+			t.Parallel()
+			tr := newTree(t, false, map[string]string{
+				".writ/config.yaml": "a\n", ".claude/settings.json": "{}\n", ".claude/free.md": "x\n", ".git/config": "[core]\n",
+				".git/hooks/pre-commit": "#!/bin/sh\n", ".git/HEAD": "x\n", "locked.md": "l\n", "src/main.go": "x\n",
+			})
+			if err := os.Chmod(filepath.Join(tr.root, ".git/hooks/pre-commit"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			g := Guard(tr.root, []string{"locked.md"})
+			defer g.Close()
+			tr.sh(c.script)
+			var said []string
+			for _, r := range g.Restore() {
+				if r.Err != nil {
+					t.Error(r)
+				}
+				said = append(said, r.String())
+			}
+			if all := strings.Join(said, "\n"); c.said == "" && all != "" || !strings.Contains(all, c.said) {
+				t.Errorf("said %q", said)
+			}
+			for name, content := range map[string]string{
+				".writ/config.yaml": "a\n", ".claude/settings.json": "{}\n", ".git/config": "[core]\n", ".git/hooks/pre-commit": "#!/bin/sh\n", "locked.md": "l\n", "src/main.go": "x\n",
+			} {
+				raw, err := os.ReadFile(filepath.Join(tr.root, name))
+				if err != nil || string(raw) != content {
+					t.Errorf("%s holds %q, %v", name, raw, err)
+				}
+			}
+			if left := g.Restore(); len(left) > 0 {
+				t.Errorf("not as before: %v", left)
+			}
+			info, err := os.Stat(filepath.Join(tr.root, ".git/hooks/pre-commit"))
+			if err != nil || info.Mode().Perm() != 0o755 {
+				t.Errorf("%v %v", info, err)
+			}
+		})
+	}
+}
+
+// TestGuardFollowsNoLinkOut: what it removes or writes stays in the project.
+func TestGuardFollowsNoLinkOut(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the changes are made by /bin/sh")
+	}
+	t.Parallel()
+	outside := newTree(t, false, map[string]string{"settings.json": "theirs\n", "hooks/x": "theirs\n"})
+	tr := newTree(t, false, map[string]string{".claude/settings.json": "{}\n", ".git/hooks/x": "ours\n"})
+	g := Guard(tr.root, nil)
+	defer g.Close()
+	tr.sh("rm -r .claude .git && ln -s " + outside.root + " .claude && ln -s " + outside.root + " .git")
+	g.Restore()
+	for _, name := range []string{"settings.json", "hooks/x"} {
+		if raw, err := os.ReadFile(filepath.Join(outside.root, name)); err != nil || string(raw) != "theirs\n" {
+			t.Errorf("%s outside holds %q, %v", name, raw, err)
+		}
+	}
+	for name, content := range map[string]string{".claude/settings.json": "{}\n", ".git/hooks/x": "ours\n"} {
+		if raw, err := os.ReadFile(filepath.Join(tr.root, name)); err != nil || string(raw) != content {
+			t.Errorf("%s holds %q, %v", name, raw, err)
+		}
+	}
+}

@@ -1,0 +1,215 @@
+package confine
+
+import (
+	"bufio"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestExitStatus: the command's own, whatever ended it.
+func TestExitStatus(t *testing.T) {
+	needLandlock(t)
+	t.Parallel()
+	w := newWorld(t, os.Geteuid())
+	for script, want := range map[string]int{
+		"exit 0": 0, "exit 7": 7, "exit 255": 255, "kill -TERM $$": 143, "kill -KILL $$": 137,
+	} {
+		out, exit := w.run(Scratch, script)
+		if exit != want {
+			t.Errorf("%s: exit %d: %s", script, exit, out)
+		}
+		if said := strings.Contains(out, "under profile scratch"); said != (want != 0) {
+			t.Errorf("%s: %q", script, out)
+		}
+	}
+	for name, want := range map[string]int{"/nonexistent": ExitNotFound, "no-such-program": ExitNotFound, filepath.Join(w.project, "plan.md"): ExitCannotRun, w.project: ExitCannotRun} {
+		if out, exit := w.result(w.confined(w.options(Scratch, name))); exit != want {
+			t.Errorf("%s: exit %d: %s", name, exit, out)
+		}
+	}
+	quiet := w.options(Scratch, "false")
+	quiet.Quiet = true
+	if out, exit := w.result(w.confined(quiet)); exit != 1 || out != "" {
+		t.Errorf("exit %d: %s", exit, out)
+	}
+}
+
+// TestSignalsArePassedOn, to the command alone, whose group is the caller's.
+func TestSignalsArePassedOn(t *testing.T) {
+	needLandlock(t)
+	t.Parallel()
+	w := newWorld(t, os.Geteuid())
+	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP, syscall.SIGUSR1} {
+		c := w.confined(w.options(Scratch, "/bin/sh", "-c", `trap 'kill $!; exit 42' TERM HUP USR1; sleep 30 > /dev/null & echo ready; wait`))
+		out, err := c.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if line, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+			t.Fatal(line, err)
+		}
+		if err := c.Process.Signal(s); err != nil {
+			t.Fatal(err)
+		}
+		var failed *exec.ExitError
+		if err := c.Wait(); !errors.As(err, &failed) || failed.ExitCode() != 42 {
+			t.Errorf("%v: %v", s, err)
+		}
+	}
+}
+
+func TestStreamsAndGroup(t *testing.T) {
+	needLandlock(t)
+	t.Parallel()
+	w := newWorld(t, os.Geteuid())
+	c := w.confined(w.options(Scratch, "/bin/sh", "-c", `cat; echo to stderr >&2; echo again > /dev/stdout; echo group $(cut -d' ' -f5 /proc/$$/stat) $(cut -d' ' -f5 /proc/$PPID/stat)`))
+	c.Stdin = strings.NewReader("from stdin\n")
+	out, err := os.Create(filepath.Join(w.home, "out")) // a place the command may not write
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	c.Stdout = out
+	var stderr strings.Builder
+	c.Stderr = &stderr
+	if err := c.Run(); err != nil {
+		t.Fatal(err, stderr.String())
+	}
+	raw, err := os.ReadFile(out.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	contains(t, stderr.String(), "to stderr")
+	contains(t, string(raw), "again")
+	fields := strings.Fields(string(raw))
+	if n := len(fields); n < 2 || fields[n-1] != fields[n-2] {
+		t.Errorf("not one process group: %s", raw)
+	}
+}
+
+// TestWorkGoesOn: what a profile is for is not in the way.
+func TestWorkGoesOn(t *testing.T) {
+	needLandlock(t)
+	t.Parallel()
+	cases := []struct {
+		name, needs string
+		profile     Profile
+		script      string
+	}{
+		{"temp folders", "", Scratch, `f=$(mktemp) && echo x > $f && mv $f $f.2 && cat $f.2 && mkdir $T/d && rm -r $T/d && ln -s x $T/l && mkfifo $T/p`},
+		{"devices", "", Scratch, `echo x > /dev/null && head -c 4 /dev/urandom > /dev/null && echo x > /dev/shm/writ-$$ && rm /dev/shm/writ-$$`},
+		{"caches", "", ReadOnly, `mkdir -p $HOME/.cache/x && echo x > $HOME/.cache/x/y`},
+		{"reading", "", Scratch, `cat $P/src/main.go $O/file /etc/passwd > /dev/null && ls $D/credentials`},
+		{"plan", "", ReadOnly, `echo '# Plan' > $P/plan.md`},
+		{"tests", "", Tests, `mkdir $P/tests/new && echo x > $P/tests/new/a && mv $P/tests/new $P/tests/b`},
+		{"project", "", Implementation, `mkdir $P/lib && echo x > $P/lib/a && mv $P/lib/a $P/top && rm $P/top && cp $P/src/main.go $T/m && mv $T/m $P/lib/m && ln $P/lib/m $P/lib/n`},
+		{"git metadata", "git", Implementation, `rm -rf $P/.git && git init -q $P/r && cd $P/r && echo x > a && git add a && git -c user.name=x -c user.email=x@x commit -qm x && git branch b && git status`},
+		{"a socket", "python3", Scratch, `python3 -c "import socket; a=socket.socket(socket.AF_UNIX); a.bind('$T/s'); a.listen(); b=socket.socket(socket.AF_UNIX); b.connect('$T/s')"`},
+		{"a terminal", "python3", Scratch, `python3 -c "import pty, os; m, s = pty.openpty(); os.write(s, b'x'); open(os.ttyname(s), 'w').write('y')"`},
+		{"processes", "", Scratch, `sh -c 'exit 3' || test $? = 3; sleep 30 & kill $!; true | cat`},
+	}
+	for user, uid := range users() {
+		for _, c := range cases {
+			t.Run(user+"/"+c.name, func(t *testing.T) {
+				t.Parallel()
+				for _, program := range strings.Fields(c.needs) {
+					if _, err := exec.LookPath(program); err != nil {
+						t.Skip(program + " is not installed")
+					}
+				}
+				w := newWorld(t, uid)
+				o := w.options(c.profile, "/bin/sh", "-ec", c.script)
+				o.Write = []string{"tests"}
+				if out, exit := w.result(w.confined(o)); exit != 0 {
+					t.Errorf("exit %d: %s", exit, out)
+				}
+			})
+		}
+	}
+}
+
+// TestCommitInALinkedWorkTree: its metadata lies in another folder, whose
+// hooks stay as they are.
+func TestCommitInALinkedWorkTree(t *testing.T) {
+	needLandlock(t)
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed")
+	}
+	t.Parallel()
+	w := newWorld(t, os.Geteuid())
+	main := filepath.Join(w.home, "main")
+	c := w.plain("/bin/sh", "-ec", `git init -q $HOME/main && cd $HOME/main && git -c user.name=x -c user.email=x@x commit -q --allow-empty -m x && git worktree add -q $HOME/linked`)
+	if out, exit := w.result(c); exit != 0 {
+		t.Fatal(out)
+	}
+	o := w.options(Implementation, "/bin/sh", "-ec", `cd $HOME/linked && echo x > a && git add a && git -c user.name=x -c user.email=x@x commit -qm x; echo pwned > ../main/.git/hooks/post-commit; echo pwned > ../main/a`)
+	o.Project = filepath.Join(w.home, "linked")
+	out, _ := w.result(w.confined(o))
+	if log, exit := w.result(w.plain("git", "-C", o.Project, "log", "--oneline")); exit != 0 || strings.Count(log, "\n") != 2 {
+		t.Errorf("not committed: %s\n%s", log, out)
+	}
+	for _, name := range []string{".git/hooks/post-commit", "a"} {
+		if _, err := os.Lstat(filepath.Join(main, name)); err == nil {
+			t.Errorf("%s was written:\n%s", name, out)
+		}
+	}
+	contains(t, out, RestoredPrefix+filepath.Join(main, ".git", "hooks", "post-commit")+" was created")
+}
+
+// TestOwnTempFolder: where a project lies in the temp folder,
+// nothing can be made beside it, so the command gets another place.
+func TestOwnTempFolder(t *testing.T) {
+	needLandlock(t)
+	t.Parallel()
+	w := newWorld(t, os.Geteuid())
+	c := w.confined(w.options(ReadOnly, "/bin/sh", "-c", `f=$(mktemp) && echo x > $f && cat $f && echo $TMPDIR; echo x > $P/src/main.go; echo x > `+w.base+`/beside; exit 9`))
+	c.Env = append(c.Env, "TMPDIR="+w.base)
+	out, exit := w.result(c)
+	if exit != 9 {
+		t.Fatalf("exit %d: %s", exit, out)
+	}
+	contains(t, out, filepath.Join(w.base, "writ-confine-"))
+	if _, err := os.Lstat(filepath.Join(w.base, "beside")); err == nil {
+		t.Error("a file was made beside the project")
+	}
+	for _, h := range w.harm(out) {
+		t.Error(h)
+	}
+}
+
+// TestNamedPaths: a link laid in the project does not carry the right to
+// another place, nor does a second name.
+func TestNamedPaths(t *testing.T) {
+	needLandlock(t)
+	t.Parallel()
+	w := newWorld(t, os.Geteuid())
+	if err := os.Symlink("src", filepath.Join(w.project, "spec")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Link(filepath.Join(w.project, "src", "main.go"), filepath.Join(w.project, "x_test.go")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(w.project, "plan.md")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("src/main.go", filepath.Join(w.project, "plan.md")); err != nil {
+		t.Fatal(err)
+	}
+	o := w.options(Tests, "/bin/sh", "-c", `echo pwned > $P/spec/main.go; echo pwned > $P/x_test.go; echo pwned > $P/plan.md; exit 1`)
+	o.Write = []string{"spec", "x_test.go", "missing"}
+	out, _ := w.result(w.confined(o))
+	raw, err := os.ReadFile(filepath.Join(w.project, "src", "main.go"))
+	if err != nil || string(raw) != "package main\n" {
+		t.Errorf("%q %v\n%s", raw, err, out)
+	}
+	contains(t, out, "spec is reached through a link")
+	contains(t, out, "missing does not exist")
+}
