@@ -1,0 +1,94 @@
+package httphook
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/writbus/writ/cmd/writd/config"
+)
+
+// ErrToken is returned for a token file that cannot be used.
+var ErrToken = errors.New("httphook: the token cannot be used")
+
+// tokenBytes is the randomness of a token.
+const tokenBytes = 32
+
+// TokenPath is the file of a data directory's token.
+func TokenPath(dataDir string) string {
+	return filepath.Join(config.Layout{Root: dataDir}.Credentials(), "http-hook.token")
+}
+
+// Token reads a data directory's token. It returns fs.ErrNotExist before http
+// hooks were first served, or ErrToken.
+func Token(dataDir string) (string, error) {
+	path := TokenPath(dataDir)
+	info, err := os.Lstat(path)
+	if err != nil {
+		return "", fmt.Errorf("httphook: %w", err)
+	}
+	if !info.Mode().IsRegular() {
+		return "", fmt.Errorf("%w: %s is not a file", ErrToken, path)
+	}
+	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+		return "", fmt.Errorf("%w: others may read %s (mode %#o). Remove it and restart the daemon; then give the hosts the new one", ErrToken, path, info.Mode().Perm())
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return "", fmt.Errorf("httphook: %w", err)
+	}
+	token := strings.TrimSpace(string(raw))
+	if decoded, err := base64.RawURLEncoding.DecodeString(token); err != nil || len(decoded) < tokenBytes {
+		return "", fmt.Errorf("%w: %s is damaged. Remove it and restart the daemon; then give the hosts the new one", ErrToken, path)
+	}
+	return token, nil
+}
+
+// loadOrCreateToken makes a token where there is none, readable by its owner
+// alone.
+func loadOrCreateToken(dataDir string) (string, error) {
+	token, err := Token(dataDir)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return token, err
+	}
+	raw := make([]byte, tokenBytes)
+	_, _ = rand.Read(raw) // never fails: the program ends where there is no randomness
+	token = base64.RawURLEncoding.EncodeToString(raw)
+	path := TokenPath(dataDir)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return "", fmt.Errorf("httphook: %w", err)
+	}
+	// Whole or not there: a daemon that is killed in between leaves no half.
+	part, err := os.CreateTemp(filepath.Dir(path), ".http-hook-*")
+	if err != nil {
+		return "", fmt.Errorf("httphook: %w", err)
+	}
+	defer func() { _ = os.Remove(part.Name()) }()
+	_, err = part.WriteString(token + "\n")
+	if err = errors.Join(err, part.Close()); err != nil {
+		return "", fmt.Errorf("httphook: %w", err)
+	}
+	if err := os.Rename(part.Name(), path); err != nil {
+		return "", fmt.Errorf("httphook: %w", err)
+	}
+	return token, nil
+}
+
+// opens says whether an Authorization header carries the token. How long it
+// takes tells nothing about the token.
+func (s *Server) opens(header string) bool {
+	scheme, given, found := strings.Cut(header, " ")
+	if !found || !strings.EqualFold(scheme, "Bearer") {
+		return false
+	}
+	have, want := sha256.Sum256([]byte(strings.TrimSpace(given))), sha256.Sum256([]byte(s.token))
+	return subtle.ConstantTimeCompare(have[:], want[:]) == 1
+}
