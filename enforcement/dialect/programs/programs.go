@@ -28,7 +28,7 @@ const (
 // they stand in the line. ok is false where one may be missing, and where there
 // is none.
 func Names(line string) (names []string, ok bool) {
-	if len(line) > maxLine {
+	if len(line) > maxLine || strings.ContainsFunc(line, isControl) {
 		return nil, false
 	}
 	r := &reader{src: line}
@@ -38,6 +38,9 @@ func Names(line string) (names []string, ok bool) {
 	}
 	return r.names, true
 }
+
+// isControl reports characters that shells drop or that end lines for some.
+func isControl(c rune) bool { return c < ' ' && c != '\t' && c != '\n' || c == 0x7f }
 
 // reader goes over one line, or over the text between two backquotes.
 type reader struct {
@@ -90,7 +93,7 @@ func (r *reader) list(end byte) {
 			r.bracket()
 			first = false
 		case c == '<' || c == '>':
-			r.redirect()
+			r.redirect(first)
 		default:
 			first = r.command(first)
 		}
@@ -127,8 +130,13 @@ func (r *reader) bracket() {
 	r.at++
 }
 
-func (r *reader) redirect() {
+func (r *reader) redirect(first bool) {
 	if r.peek(1) == '(' {
+		// A substitution is a word, or a part of one: of a command's name, maybe.
+		if before := r.src[max(r.at-1, 0)]; first || before != ' ' && before != '\t' {
+			r.fail()
+			return
+		}
 		r.at++
 		r.bracket()
 		return
@@ -145,18 +153,16 @@ func (r *reader) redirect() {
 	for r.peek(0) == ' ' || r.peek(0) == '\t' {
 		r.at++
 	}
-	if start := r.at; true {
-		r.word()
-		if r.at == start {
-			r.fail()
-		}
+	start := r.at
+	if r.word(); r.at == start {
+		r.fail()
 	}
 }
 
 // command takes one word and says whether the next is still a command's name.
 func (r *reader) command(first bool) bool {
 	w := r.word()
-	if next := r.peek(0); (next == '<' || next == '>') && !w.quoted && strings.Trim(w.text, "0123456789") == "" {
+	if next := r.peek(0); (next == '<' || next == '>') && !w.quoted && w.known && w.text != "" && strings.Trim(w.text, "0123456789") == "" {
 		return first
 	}
 	if r.peek(0) == '(' {

@@ -35,7 +35,7 @@ func TestUnknownNames(t *testing.T) {
 		"git <<EOF\n$(rm a)\nEOF", "git <<<a", "git() { rm; }; git", "function git { rm; }", "case a in b) rm;; esac", "[[ -v a ]]", "((a=1))", "echo $((a))", "echo $[a]",
 		"a=(git)", "git 'a", "git \"a", "git `a", "git $(a", "git )", "git &> a rm", "echo ${!a}", "echo ${a@P}", "echo ${a:b}", "echo ${a[b]}", "a[b]=c git",
 		"for f do rm; done", "select a in b; do rm; done", "coproc rm", "git \x00 a", "git\r", "echo ${a:-$(rm)}", "git a >", "git a\\", "/usr/bin/", "=git a",
-		strings.Repeat("$(", 100), strings.Repeat("(", 3000), "git " + strings.Repeat("a", maxLine), "git ;; rm", "echo @(a|b)", "*", "echo $a[1]",
+		strings.Repeat("$(", 100), strings.Repeat("(", 3000), "git " + strings.Repeat("a", maxLine), "git ;; rm", "echo @(a|b)", "*", "echo $a[1]", "<(a)", "g<(a)", "X=1 <(a)", "$0<0 git",
 	} {
 		if names, ok := Names(line); ok {
 			t.Errorf("%q: %v", line, names)

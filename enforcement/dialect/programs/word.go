@@ -50,10 +50,6 @@ func (r *reader) word() word {
 			text.WriteByte(c)
 			r.at++
 		default:
-			if c < ' ' || c == 0x7f {
-				r.fail()
-				break
-			}
 			text.WriteByte(c)
 			r.at++
 		}

@@ -1,0 +1,101 @@
+package dialect
+
+import (
+	"fmt"
+	"time"
+	"unicode/utf8"
+)
+
+// Limits bound what one response of an agent may do, unless said otherwise.
+type Limits struct {
+	Commands   int
+	Fetches    int // fetch and browse together
+	Searches   int
+	Advises    int
+	Children   int           // of one parallel block
+	Body       int           // bytes of one result
+	Batch      int           // bytes of all results of a response
+	Output     int           // bytes of one exec's output
+	Exec       time.Duration // of one exec
+	ModelCalls int           // for one message
+}
+
+// DefaultLimits are the language's own.
+func DefaultLimits() Limits {
+	return Limits{
+		Commands: 32, Fetches: 3, Searches: 4, Advises: 2, Children: 16,
+		Body: 16 << 10, Batch: 32 << 10, Output: 32 << 10, Exec: 60 * time.Second, ModelCalls: 6,
+	}
+}
+
+// Budget is what one response has spent. The zero value of its counts is a
+// response that begins.
+type Budget struct {
+	limits   Limits
+	commands int
+	spent    map[Class]int
+}
+
+// Budget returns the budget of one response.
+func (l Limits) Budget() *Budget { return &Budget{limits: l, spent: map[Class]int{}} }
+
+// Spend counts a command that is granted. Where the budget does not suffice it
+// counts nothing, ok is false and the text is the command's result.
+func (b *Budget) Spend(verb string) (result string, ok bool) {
+	class := ClassNone
+	if v := Lookup(verb); v != nil {
+		class = v.Budget
+	}
+	if b.commands >= b.limits.Commands {
+		return skipped(verb, b.limits.Commands, "commands"), false
+	}
+	if limit, what := b.limits.of(class); what != "" && b.spent[class] >= limit {
+		return skipped(verb, limit, what), false
+	}
+	b.commands++
+	b.spent[class]++
+	return "", true
+}
+
+// Children counts the children of one parallel block and returns how many may
+// run; the text names those that may not and is "" where all may.
+func (b *Budget) Children(n int) (allowed int, result string) {
+	if n <= b.limits.Children {
+		return n, ""
+	}
+	return b.limits.Children, fmt.Sprintf("SKIPPED: children %d to %d of /parallel: budget of %d children. Ask for them in the next response.",
+		b.limits.Children+1, n, b.limits.Children)
+}
+
+func (l Limits) of(class Class) (limit int, what string) {
+	switch class {
+	case ClassFetch:
+		return l.Fetches, "fetches and browses"
+	case ClassSearch:
+		return l.Searches, "searches"
+	case ClassAdvise:
+		return l.Advises, "questions to the advisor"
+	case ClassChild:
+		return l.Children, "children"
+	default:
+		return 0, ""
+	}
+}
+
+func skipped(verb string, limit int, what string) string {
+	return fmt.Sprintf("SKIPPED: /%s: budget of %d %s per response. Ask for it in the next response.", verb, limit, what)
+}
+
+// Cut shortens a text to at most limit bytes, on a rune, and says so with the
+// original size. The note is part of the limit where it fits.
+func Cut(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	note := fmt.Sprintf("\n[cut; %d bytes in all]\n", len(text))
+	end := max(limit-len(note), 0)
+	for end > 0 && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end] + note
+}
