@@ -51,8 +51,13 @@ type Options struct {
 	// replaces its stated confidence; false if it has none. Asked at each query;
 	// nil is none. Must be safe for concurrent use.
 	Confidence func(ruleID string) (float64, bool)
-	Clock      func() int64 // nanoseconds, monotonic; nil leaves all durations 0
-	BuiltAt    string       // passed through to answers
+	// Previous is an index of mostly the same documents, whose parts are taken
+	// over where they are the same; nil is none. It makes building quicker and
+	// nothing else: the answers do not depend on it, and the new index does not
+	// keep it.
+	Previous *Index
+	Clock    func() int64 // nanoseconds, monotonic; nil leaves all durations 0
+	BuiltAt  string       // passed through to answers
 }
 
 // Index is an immutable snapshot that answers queries.
@@ -91,15 +96,16 @@ type kind struct {
 // rules that overflow their band do not fail it: [Index.Mandatory] names them,
 // and [CheckMandatory] is there to refuse them beforehand.
 func NewIndex(docs []Document, opt Options) (*Index, error) {
-	docs = slices.Clone(docs)
-	slices.SortFunc(docs, func(a, b Document) int { return cmp.Compare(a.Rule.ID, b.Rule.ID) })
+	docs = sortedByID(docs)
 	ix := &Index{
 		opt: opt, docs: docs, ids: make(map[string]int32, len(docs)), titles: make(map[string]bool, len(docs)),
 		kinds: make([]kind, len(docs)), related: make([]atomic.Pointer[piece], len(docs)), embedder: EmbedderNone,
 	}
 	ix.rooms.New = func() any { return newRoom(len(docs)) }
+	folded := make([]string, len(docs))
 	for i := range docs {
 		id := fold(docs[i].Rule.ID)
+		folded[i] = id
 		if id == "" {
 			return nil, fmt.Errorf("%w: title %q", ErrNoID, docs[i].Rule.Title)
 		}
@@ -122,14 +128,35 @@ func NewIndex(docs []Document, opt Options) (*Index, error) {
 		}
 	}
 	delete(ix.titles, "")
-	ix.words = lexical.Collect(len(docs), ix.fields, nil, nil)
-	if err := ix.embed(); err != nil {
+	ix.opt.Previous = nil
+	previous := cmp.Or(opt.Previous, &Index{})
+	was := ix.carried(previous, folded)
+	ix.words = lexical.Collect(len(docs), ix.fields, previous.words, func(doc int) int { return int(was[doc]) })
+	if err := ix.embed(previous, was); err != nil {
 		return nil, err
 	}
 	ix.own = ix.embedderProfile()
 	ix.calibrate()
 	ix.info.Version, ix.info.BuiltAt = ix.fingerprint(), opt.BuiltAt
 	return ix, nil
+}
+
+// carried tells, for each document, its number in a previous index that had the
+// same one in the same standing, −1 if none did. folded are the documents' ids.
+func (ix *Index) carried(previous *Index, folded []string) []int32 {
+	was := make([]int32, len(ix.docs))
+	for i := range ix.docs {
+		was[i] = -1
+		old, there := previous.ids[folded[i]]
+		if !there || previous.kinds[old].retrievable != ix.kinds[i].retrievable {
+			continue
+		}
+		a, b := ix.docs[i].wording(), previous.docs[old].wording()
+		if a == b || a.sum == b.sum && a.fields == b.fields {
+			was[i] = old
+		}
+	}
+	return was
 }
 
 // fields reads the terms of a document into memory that was used before.
@@ -141,6 +168,20 @@ func (ix *Index) fields(doc int, into *lexical.Fields) {
 	for field := range into {
 		into[field] = into[field][:0]
 	}
+}
+
+// sortedByID is a sorted copy.
+func sortedByID(docs []Document) []Document {
+	places := make([]int, len(docs)) // documents are large to move
+	for i := range places {
+		places[i] = i
+	}
+	slices.SortFunc(places, func(a, b int) int { return cmp.Compare(docs[a].Rule.ID, docs[b].Rule.ID) })
+	sorted := make([]Document, len(docs))
+	for i, place := range places {
+		sorted[i] = docs[place]
+	}
+	return sorted
 }
 
 // classify fills kinds.
@@ -174,8 +215,9 @@ func (ix *Index) bandDocuments() []*Document {
 }
 
 // embed indexes the vectors of the retrievable documents; those that have none
-// of this embedder are embedded first.
-func (ix *Index) embed() error {
+// of this embedder are embedded first. was is what carried says of a previous
+// index.
+func (ix *Index) embed(previous *Index, was []int32) error {
 	if ix.opt.Embedder == nil {
 		return nil
 	}
@@ -201,7 +243,10 @@ func (ix *Index) embed() error {
 	}
 	build := ix.opt.Vectors
 	if build == nil {
-		build = func(views []vector.View) (VectorIndex, error) { return vector.New(views) }
+		old, _ := previous.vectors.(vector.Index)
+		build = func(views []vector.View) (VectorIndex, error) {
+			return vector.NewAfter(views, old, func(doc int32) int32 { return was[doc] })
+		}
 	}
 	var err error
 	if ix.vectors, err = build(views); err != nil {

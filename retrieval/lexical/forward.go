@@ -52,7 +52,7 @@ func (ix *Index) read(fields func(int, *Fields), previous *Index, kept func(int)
 func (ix *Index) dense() bool {
 	gone := 0
 	for i := range ix.lists {
-		if len(ix.lists[i].docs) == 0 {
+		if ix.lists[i].from == ix.lists[i].to {
 			gone++
 		}
 	}
@@ -106,16 +106,18 @@ func (ix *Index) count() {
 		ix.averages[field] = sum[field] / max(having[field], 1)
 	}
 	ix.lists = make([]postings, len(sizes))
-	numbers, impacts := make([]int32, ix.postings), make([]float64, ix.postings)
-	for at, n := range sizes {
-		ix.lists[at] = postings{docs: numbers[:0:n], impacts: impacts[:0:n]}
-		numbers, impacts = numbers[n:], impacts[n:]
+	at := int32(0)
+	for i, n := range sizes {
+		ix.lists[i] = postings{from: at, to: at, idf: idf(ix.size, int(n))} // to is where fill puts the next document
+		at += n
 	}
 }
 
 // fill puts the documents' boosted, length-normalised frequencies on their
 // terms' lists, and saturates them when all are there.
 func (ix *Index) fill() {
+	ix.docs, ix.impacts = make([]int32, ix.postings), make([]float64, ix.postings)
+	docs, impacts := ix.docs, ix.impacts
 	for doc, raw := range ix.forward {
 		e := entries(raw)
 		for field := range NumFields {
@@ -130,16 +132,23 @@ func (ix *Index) fill() {
 			}
 			norm := 1 - B + float64(B*length/ix.averages[field])
 			for range n {
-				at := e.next()
-				ix.lists[at].add(int32(doc), Boosts[field]*float64(e.next())/norm)
+				list := &ix.lists[e.next()]
+				frequency := Boosts[field] * float64(e.next()) / norm
+				// Of a term that the document has in a field before, it is the
+				// last on the list.
+				if at := list.to; at > list.from && docs[at-1] == int32(doc) {
+					impacts[at-1] += frequency
+				} else {
+					docs[at], impacts[at], list.to = int32(doc), frequency, at+1
+				}
 			}
 		}
 	}
 	for i := range ix.lists {
 		list := &ix.lists[i]
-		list.idf = idf(ix.size, len(list.docs))
-		for p, frequency := range list.impacts {
-			list.impacts[p] = list.idf * frequency * (K1 + 1) / (frequency + K1)
+		own := impacts[list.from:list.to]
+		for p, frequency := range own {
+			own[p] = list.idf * frequency * (K1 + 1) / (frequency + K1)
 		}
 	}
 }

@@ -20,18 +20,19 @@ type Index struct {
 	size     int
 	terms    map[string]int32 // term to its place in lists
 	lists    []postings
-	forward  [][]byte  // per document; see encode
+	docs     []int32   // of all lists
+	impacts  []float64 // beside docs: what the term adds to the document's score
+	forward  [][]byte  // per document: for each field the number of its terms, then the place and the count of each
 	scratch  sync.Pool // of *accumulator
 	unknown  float64   // the idf of a term no document holds
 	averages [NumFields]float64
 	postings int
 }
 
-// postings are the documents of one term, ascending.
+// postings are where the documents of one term are, ascending.
 type postings struct {
-	idf     float64
-	docs    []int32
-	impacts []float64 // what the term adds to the document's score
+	idf      float64
+	from, to int32
 }
 
 // New indexes the documents; a document's number is its place in docs.
@@ -53,20 +54,11 @@ func Collect(n int, fields func(doc int, into *Fields), previous *Index, kept fu
 	return ix
 }
 
-// add sums a document's fields: its number can only be the last one.
-func (p *postings) add(doc int32, frequency float64) {
-	if n := len(p.docs); n > 0 && p.docs[n-1] == doc {
-		p.impacts[n-1] += frequency
-		return
-	}
-	p.docs = append(p.docs, doc)
-	p.impacts = append(p.impacts, frequency)
-}
-
-// impact returns what the term adds to a document, 0 if it does not hold it.
-func (p *postings) impact(doc int32) float64 {
-	if at, ok := slices.BinarySearch(p.docs, doc); ok {
-		return p.impacts[at]
+// impact returns what a term adds to a document, 0 if the document does not hold
+// it.
+func (ix *Index) impact(list *postings, doc int32) float64 {
+	if at, ok := slices.BinarySearch(ix.docs[list.from:list.to], doc); ok {
+		return ix.impacts[int(list.from)+at]
 	}
 	return 0
 }

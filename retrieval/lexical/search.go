@@ -17,6 +17,7 @@ type Match struct {
 
 // Query is a text resolved against one index.
 type Query struct {
+	index *Index
 	terms []queryTerm
 	mass  float64 // idf of all parts, known or not
 	known int
@@ -32,7 +33,7 @@ type queryTerm struct {
 // Resolve analyses a text and looks its distinct terms up. A term counts once,
 // however often the text repeats it (k3 = 0).
 func (ix *Index) Resolve(text string) Query {
-	var q Query
+	q := Query{index: ix}
 	terms := Analyse(text)
 	q.terms = make([]queryTerm, 0, min(len(terms), maxQueryTerms))
 	seen := newSet(len(terms))
@@ -44,7 +45,7 @@ func (ix *Index) Resolve(text string) Query {
 			q.words++
 		}
 		at, ok := ix.terms[term.Text]
-		if !ok || len(ix.lists[at].docs) == 0 {
+		if !ok || ix.lists[at].from == ix.lists[at].to {
 			if !term.Whole {
 				q.mass += ix.unknown
 			}
@@ -99,7 +100,7 @@ func (q Query) Words() int { return q.words }
 func (q Query) Matched(doc int32) int {
 	n := 0
 	for _, term := range q.terms {
-		if !term.whole && term.list.impact(doc) > 0 {
+		if !term.whole && q.index.impact(term.list, doc) > 0 {
 			n++
 		}
 	}
@@ -128,16 +129,16 @@ func (ix *Index) Search(q Query, k int, keep func(doc int32) bool) []Match {
 	defer ix.scratch.Put(acc)
 	postings := 0
 	for _, term := range q.terms {
-		postings += len(term.list.docs)
+		postings += int(term.list.to - term.list.from)
 	}
 	if postings*sparse < ix.size {
 		for _, term := range q.terms {
-			acc.addSparse(term.list)
+			acc.addSparse(ix.docs[term.list.from:term.list.to], ix.impacts[term.list.from:term.list.to])
 		}
 		return acc.bestTouched(k, keep)
 	}
 	for _, term := range q.terms {
-		acc.add(term.list)
+		acc.add(ix.docs[term.list.from:term.list.to], ix.impacts[term.list.from:term.list.to])
 	}
 	return acc.best(k, keep)
 }
@@ -152,7 +153,7 @@ type Contribution struct {
 func (q Query) Explain(doc int32) []Contribution {
 	var parts []Contribution
 	for _, term := range q.terms {
-		if score := term.list.impact(doc); score > 0 {
+		if score := q.index.impact(term.list, doc); score > 0 {
 			parts = append(parts, Contribution{term.text, score})
 		}
 	}
@@ -166,7 +167,7 @@ func (q Query) Explain(doc int32) []Contribution {
 func (q Query) Score(doc int32) float64 {
 	var score float64
 	for _, term := range q.terms {
-		score += term.list.impact(doc)
+		score += q.index.impact(term.list, doc)
 	}
 	return score
 }
@@ -179,7 +180,7 @@ func (q Query) Coverage(doc int32) float64 {
 	}
 	var held float64
 	for _, term := range q.terms {
-		if !term.whole && term.list.impact(doc) > 0 {
+		if !term.whole && q.index.impact(term.list, doc) > 0 {
 			held += term.list.idf
 		}
 	}
@@ -198,20 +199,20 @@ type accumulator struct {
 	touched []int32
 }
 
-func (a *accumulator) add(list *postings) {
-	scores, impacts := a.scores, list.impacts[:len(list.docs)]
-	for i, doc := range list.docs {
+func (a *accumulator) add(docs []int32, impacts []float64) {
+	scores, impacts := a.scores, impacts[:len(docs)]
+	for i, doc := range docs {
 		scores[doc] += impacts[i]
 	}
 }
 
-func (a *accumulator) addSparse(list *postings) {
-	for i, doc := range list.docs {
+func (a *accumulator) addSparse(docs []int32, impacts []float64) {
+	for i, doc := range docs {
 		score := a.scores[doc]
 		if score == 0 {
 			a.touched = append(a.touched, doc)
 		}
-		a.scores[doc] = score + list.impacts[i]
+		a.scores[doc] = score + impacts[i]
 	}
 }
 

@@ -24,11 +24,11 @@ func TestSparseAndDenseSumsAgree(t *testing.T) {
 		}
 		acc := &accumulator{scores: make([]float64, len(docs))}
 		for _, term := range q.terms {
-			acc.addSparse(term.list)
+			acc.addSparse(ix.docs[term.list.from:term.list.to], ix.impacts[term.list.from:term.list.to])
 		}
 		sparse := acc.bestTouched(k, keep)
 		for _, term := range q.terms {
-			acc.add(term.list)
+			acc.add(ix.docs[term.list.from:term.list.to], ix.impacts[term.list.from:term.list.to])
 		}
 		dense := acc.best(k, keep)
 		if !slices.Equal(sparse, dense) {

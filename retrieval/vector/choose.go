@@ -16,13 +16,20 @@ type Index interface {
 }
 
 // New builds the kind of index that suits the number of views.
-func New(in []View) (Index, error) {
-	v, err := prepare(in)
+func New(in []View) (Index, error) { return NewAfter(in, nil, nil) }
+
+// NewAfter builds what [New] builds of the same views, sooner if previous, an
+// index of New or NewAfter, holds many of them: the vectors of a document that
+// was number was(doc) there, −1 if it was not, and that are the same memory, are
+// not prepared again. A nil previous is none.
+func NewAfter(in []View, previous Index, was func(doc int32) int32) (Index, error) {
+	from, _ := previous.(*Exact)
+	v, err := prepare(in, from, was)
 	if err != nil {
 		return nil, err
 	}
 	if len(v.docs) >= graphFrom {
 		return newGraph(v, GraphOptions{}), nil
 	}
-	return newExact(v), nil
+	return newExact(v, from), nil
 }

@@ -21,7 +21,7 @@ type coderIndex struct {
 }
 
 func newCoderIndex(in []View, overfetch int) (*coderIndex, error) {
-	v, err := prepare(in)
+	v, err := prepare(in, nil, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -57,10 +57,10 @@ func TestCoderHNSWIsNoIndexForUs(t *testing.T) {
 	for _, c := range []struct {
 		docs, overfetch int
 		passes          bool
-	}{{40, 240, true}, {400, 40, false}, {400, 160, false}} {
+	}{{40, 240, true}, {220, 40, false}, {220, 160, false}} {
 		r := rand.New(rand.NewSource(int64(c.docs)))
 		views := latent(r, c.docs, 6, 128, 48)
-		queries := queriesNear(r, views, 40)
+		queries := queriesNear(r, views, 20)
 		want := make([][]int32, len(queries))
 		for i, q := range queries {
 			want[i] = truth(views, q, 10)

@@ -53,15 +53,21 @@ func rescored(k int) int { return k + 16 }
 // all zeros, or holds a value that is no number, matches nothing and is left
 // out.
 func NewExact(in []View) (*Exact, error) {
-	v, err := prepare(in)
+	v, err := prepare(in, nil, nil)
 	if err != nil {
 		return nil, err
 	}
-	return newExact(v), nil
+	return newExact(v, nil), nil
 }
 
-func newExact(v *views) *Exact {
-	ix := &Exact{views: v, sieve: newSieve(v), portion: viewsPerPortion}
+// newExact takes over from an index, or nil, what the views came from.
+func newExact(v *views, from *Exact) *Exact {
+	var old *sieve
+	if from != nil {
+		old = from.sieve
+	}
+	ix := &Exact{views: v, sieve: newSieve(v, old), portion: viewsPerPortion}
+	v.source = nil
 	for _, scale := range v.scales {
 		ix.most = max(ix.most, scale)
 	}

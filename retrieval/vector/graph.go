@@ -55,7 +55,7 @@ type Graph struct {
 // size depends on their place alone, so the graph is the same whatever the
 // number of processors.
 func NewGraph(in []View, opt GraphOptions) (*Graph, error) {
-	v, err := prepare(in)
+	v, err := prepare(in, nil, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func NewGraph(in []View, opt GraphOptions) (*Graph, error) {
 
 func newGraph(v *views, opt GraphOptions) *Graph {
 	g := &Graph{
-		views: v, opt: opt.withDefaults(), exact: newExact(v), levels: make([]uint8, len(v.docs)), above: make([][]int32, len(v.docs)),
+		views: v, opt: opt.withDefaults(), exact: newExact(v, nil), levels: make([]uint8, len(v.docs)), above: make([][]int32, len(v.docs)),
 	}
 	g.ground = make([]int32, 2*g.opt.M*len(v.docs))
 	for i := range g.ground {

@@ -123,7 +123,7 @@ func TestDotKernelsAgree(t *testing.T) {
 }
 
 func TestTheGraphDependsOnTheViewsAlone(t *testing.T) {
-	views := latent(rand.New(rand.NewSource(7)), 400, 4, 64, 24)
+	views := latent(rand.New(rand.NewSource(7)), 160, 4, 64, 24)
 	build := func(workers int) *Graph {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(workers))
 		g, err := NewGraph(views, GraphOptions{})
@@ -173,14 +173,14 @@ func TestTheGraphIsWhole(t *testing.T) {
 
 func TestFiltersNeverStarveTheGraph(t *testing.T) {
 	r := rand.New(rand.NewSource(3))
-	views := latent(r, 900, 3, 48, 16)
+	views := latent(r, 300, 3, 48, 16)
 	g, err := NewGraph(views, GraphOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, query := range queriesNear(r, views, 10) {
-		got := g.Nearest(query, 10, func(doc int32) bool { return doc >= 890 })
-		want := g.exact.Nearest(query, 10, func(doc int32) bool { return doc >= 890 })
+		got := g.Nearest(query, 10, func(doc int32) bool { return doc >= 290 })
+		want := g.exact.Nearest(query, 10, func(doc int32) bool { return doc >= 290 })
 		if len(got) != 10 || !slices.Equal(got, want) {
 			t.Fatalf("got %v, want %v", got, want)
 		}

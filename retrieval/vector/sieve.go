@@ -10,6 +10,7 @@ type sieve struct {
 	blocks int       // of sieveBlock dimensions in a row
 	rows   []byte    // blocks × sieveRow bytes a view, one after the other
 	scales []float32 // per view: scale × Σ value·level is about the cosine
+	rests  []float32 // per view: the squared length of what its levels are off by
 	slack  float32   // how far off an estimate may be
 }
 
@@ -27,26 +28,43 @@ const (
 	// farther off, and then only the worst of the best is lost, of which more are
 	// kept than are wanted.
 	sieveSlack = 3.1
+	// sieveSlackMany is that of more than one portion of views. The best ten are
+	// then so far above the worst of the best, which the slack is counted from,
+	// that hardly any is lost; and every view let through is a wait for memory.
+	// Measured, see DESIGN.md of retrieval.
+	sieveSlackMany = 1.6
 )
 
-func newSieve(v *views) *sieve {
+// newSieve takes rows over from another sieve, or nil, for the views that came
+// from there.
+func newSieve(v *views, from *sieve) *sieve {
 	s := &sieve{blocks: (v.dim + sieveBlock - 1) / sieveBlock}
-	s.rows = make([]byte, len(v.docs)*s.blocks*sieveRow)
+	width := s.blocks * sieveRow
+	s.rows = make([]byte, len(v.docs)*width)
 	s.scales = make([]float32, len(v.docs))
-	rests := make([]float32, len(v.docs))
-	inParallel(len(v.docs), func(from, to int) {
+	s.rests = make([]float32, len(v.docs))
+	inParallel(len(v.docs), func(start, end int) {
 		rotated := make([]float32, s.blocks*sieveBlock)
-		for i := from; i < to; i++ {
+		for i := start; i < end; i++ {
+			row := s.rows[i*width : (i+1)*width]
+			if old := v.from(i); old >= 0 {
+				copy(row, from.rows[old*width:(old+1)*width])
+				s.scales[i], s.rests[i] = from.scales[old], from.rests[old]
+				continue
+			}
 			rotate(rotated, v.full[i])
-			row := s.rows[i*s.blocks*sieveRow : (i+1)*s.blocks*sieveRow]
-			s.scales[i], rests[i] = levels(row, rotated)
+			s.scales[i], s.rests[i] = levels(row, rotated)
 		}
 	})
 	var square float64
-	for _, rest := range rests {
+	for _, rest := range s.rests {
 		square += float64(rest)
 	}
-	s.slack = float32(sieveSlack * math.Sqrt(square/float64(max(len(rests), 1)*s.blocks*sieveBlock)))
+	deviations := sieveSlack
+	if len(v.docs) > viewsPerPortion {
+		deviations = sieveSlackMany
+	}
+	s.slack = float32(deviations * math.Sqrt(square/float64(max(len(s.rests)*s.blocks*sieveBlock, 1))))
 	return s
 }
 

@@ -39,13 +39,16 @@ type views struct {
 	codes  []int8      // padded rows, one after the other
 	stride int         // of codes
 	scales []float32   // per view: code × scale is about the value
+	source []int32     // while building: per view, which one of the previous index it was, −1 none; nil without one
 
 	questions sync.Pool // of *question
 }
 
 // prepare sorts and normalises the views. One that is all zeros, or holds a
 // value that is no number, matches nothing and is left out.
-func prepare(in []View) (*views, error) {
+// What a previous index, or nil, has of the documents that were there is taken
+// over.
+func prepare(in []View, previous *Exact, was func(doc int32) int32) (*views, error) {
 	v := &views{}
 	byDoc := func(a, b View) int { return cmp.Compare(a.Doc, b.Doc) }
 	if !slices.IsSortedFunc(in, byDoc) {
@@ -53,10 +56,15 @@ func prepare(in []View) (*views, error) {
 		slices.SortStableFunc(in, byDoc)
 	}
 	v.docs, v.full = make([]int32, 0, len(in)), make([][]float32, 0, len(in))
+	var known *cursor
 	for i, view := range in {
 		if i == 0 {
 			v.dim = len(view.Vector)
 			v.stride = padded(v.dim)
+			if previous != nil && previous.dim == v.dim {
+				known = &cursor{views: previous.views, was: was, doc: -1}
+				v.source = make([]int32, 0, len(in))
+			}
 		}
 		if len(view.Vector) != v.dim {
 			return nil, fmt.Errorf("%w: one of document %d has %d, the first has %d", ErrDimension, view.Doc, len(view.Vector), v.dim)
@@ -64,18 +72,31 @@ func prepare(in []View) (*views, error) {
 		if view.Doc < 0 {
 			return nil, fmt.Errorf("%w: %d", ErrDocument, view.Doc)
 		}
-		unit, ok := normalise(view.Vector)
+		old := known.find(view)
+		unit, ok := view.Vector, old >= 0
+		if !ok {
+			unit, ok = normalise(view.Vector)
+		}
 		if !ok {
 			continue
 		}
 		v.docs = append(v.docs, view.Doc)
 		v.full = append(v.full, unit)
+		if known != nil {
+			v.source = append(v.source, old)
+		}
 	}
 	v.codes = make([]int8, len(v.docs)*v.stride)
 	v.scales = make([]float32, len(v.docs))
 	inParallel(len(v.docs), func(from, to int) {
 		for i := from; i < to; i++ {
-			v.scales[i] = encode(v.codes[i*v.stride:(i+1)*v.stride], v.full[i])
+			codes := v.codes[i*v.stride : (i+1)*v.stride]
+			if old := v.from(i); old >= 0 {
+				copy(codes, previous.codes[old*v.stride:(old+1)*v.stride])
+				v.scales[i] = previous.scales[old]
+				continue
+			}
+			v.scales[i] = encode(codes, v.full[i])
 		}
 	})
 	if n := len(v.docs); n > 0 {
@@ -89,6 +110,43 @@ func prepare(in []View) (*views, error) {
 		}
 	}
 	return v, nil
+}
+
+// from is which view of the previous index a view was, −1 if none.
+func (v *views) from(view int) int {
+	if v.source == nil {
+		return -1
+	}
+	return int(v.source[view])
+}
+
+// cursor finds the views of ascending documents in a previous index, by their
+// memory.
+type cursor struct {
+	*views
+	was      func(doc int32) int32
+	doc      int32
+	next, to int32 // of the document's views there
+}
+
+// find returns the view's number there, −1 if it is not there as it is.
+func (c *cursor) find(view View) int32 {
+	if c == nil || len(view.Vector) == 0 {
+		return -1
+	}
+	if view.Doc != c.doc {
+		c.doc, c.next, c.to = view.Doc, 0, 0
+		if old := c.was(view.Doc); old >= 0 && int(old)+1 < len(c.first) {
+			c.next, c.to = c.first[old], c.first[old+1]
+		}
+	}
+	for at := c.next; at < c.to; at++ {
+		if &c.full[at][0] == &view.Vector[0] {
+			c.next = at + 1
+			return at
+		}
+	}
+	return -1
 }
 
 // encode writes the vector's codes, −127 to 127, and returns their scale.

@@ -1,0 +1,51 @@
+package lexical
+
+import (
+	"math/rand"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// An index that takes over what another has of its documents finds what one
+// built alone does.
+func TestCollectAfterAnotherIsTheSame(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := rand.New(rand.NewSource(rapid.Int64().Draw(t, "seed")))
+		docs := randomDocuments(r, rapid.IntRange(1, 40).Draw(t, "documents"))
+		ix := New(docs)
+		for range rapid.IntRange(1, 4).Draw(t, "steps") {
+			// Each document is one of before, or a new one.
+			next, was := make([]Fields, rapid.IntRange(0, 40).Draw(t, "next")), make([]int, 41)
+			fresh := randomDocuments(r, len(next)+1)
+			for i := range next {
+				if was[i] = r.Intn(len(docs)+1) - 1; was[i] >= 0 && r.Intn(4) > 0 {
+					next[i] = docs[was[i]]
+				} else {
+					next[i], was[i] = fresh[i], -1
+				}
+			}
+			read := 0
+			after := Collect(len(next), func(doc int, into *Fields) { read++; *into = next[doc] }, ix, func(doc int) int { return was[doc] })
+			alone := New(next)
+			if after.averages != alone.averages || after.postings != alone.postings || read > len(next) {
+				t.Fatalf("averages %v, alone %v", after.averages, alone.averages)
+			}
+			text := sentence(r, 12)
+			a, b := after.Resolve(text), alone.Resolve(text)
+			if a.Known() != b.Known() || !slices.Equal(after.Search(a, 20, nil), alone.Search(b, 20, nil)) {
+				t.Fatalf("%q: %v after another, %v alone", text, after.Search(a, 20, nil), alone.Search(b, 20, nil))
+			}
+			for doc := range int32(len(next)) {
+				if !slices.Equal(a.Explain(doc), b.Explain(doc)) || a.Coverage(doc) != b.Coverage(doc) {
+					t.Fatalf("document %d: %v after another, %v alone", doc, a.Explain(doc), b.Explain(doc))
+				}
+			}
+			if len(next) == 0 {
+				return
+			}
+			docs, ix = next, after
+		}
+	})
+}
