@@ -31,7 +31,19 @@ type Observation struct {
 
 // ObserveRequest stores observations.
 type ObserveRequest struct {
-	Observations []Observation `json:"observations"`
+	Observations []Observation `json:"observations,omitempty"`
+	// Transcripts are read for observations, which follow the others in the
+	// reply.
+	Transcripts []Transcript `json:"transcripts,omitempty"`
+}
+
+// Transcript is whole lines of a Claude Code transcript. What the assistant
+// said in lines that begin with an annotation is observed, nothing else; ids
+// come from the transcript, so that reading it again changes nothing.
+type Transcript struct {
+	Lines   []byte `json:"lines"`
+	Scope   string `json:"scope,omitempty"`
+	Session string `json:"session,omitempty"` // where a line names none
 }
 
 // ObserveReply answers in the order of the request. All of them are durable.

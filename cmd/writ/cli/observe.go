@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -14,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/writbus/writ/cmd/writd/config"
-	"github.com/writbus/writ/observer/memory"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -73,7 +71,7 @@ transcript and takes the annotated lines of the assistant, no others.`,
 
 // observations reads what the command line names, whole, before anything is
 // recorded.
-func (a *app) observations(cmd *cobra.Command, args []string, flags observeFlags) ([]schemas.Observation, error) {
+func (a *app) observations(cmd *cobra.Command, args []string, flags observeFlags) ([]schemas.ObserveRequest, error) {
 	shared := flags.one
 	shared.Session = a.sessionOr(shared.Session)
 	if shared.Scope == "" {
@@ -90,9 +88,10 @@ func (a *app) observations(cmd *cobra.Command, args []string, flags observeFlags
 	case files && len(args) > 0:
 		return nil, usage("observe: a text and a file", "Give one of them.")
 	case flags.jsonl != "":
-		return a.observedLines(flags.jsonl, shared)
+		all, err := a.observedLines(flags.jsonl, shared)
+		return inRequests(all), err
 	case flags.transcript != "":
-		return a.observedTranscript(flags.transcript, shared)
+		return a.transcriptRequests(flags.transcript, shared)
 	case len(args) == 0 && isTerminal(a.in):
 		return nil, usage("observe: there is nothing to observe", "Give a text, - for standard input, --jsonl or --transcript.")
 	case len(args) == 0 || args[0] == "-":
@@ -104,7 +103,7 @@ func (a *app) observations(cmd *cobra.Command, args []string, flags observeFlags
 	default:
 		shared.Input = []byte(args[0])
 	}
-	return []schemas.Observation{shared}, nil
+	return inRequests([]schemas.Observation{shared}), nil
 }
 
 // memoryScope is the project of this folder, or global.
@@ -187,61 +186,76 @@ func (a *app) observedLines(name string, shared schemas.Observation) ([]schemas.
 	return all, nil
 }
 
-func (a *app) observedTranscript(name string, shared schemas.Observation) ([]schemas.Observation, error) {
+// transcriptRequests cuts a transcript into requests of whole lines; the daemon
+// knows what in them is an observation.
+func (a *app) transcriptRequests(name string, shared schemas.Observation) ([]schemas.ObserveRequest, error) {
 	raw, err := a.readObserved(name, observedFile)
 	if err != nil {
 		return nil, err
 	}
-	var all []schemas.Observation
-	for line := range bytes.Lines(raw) {
-		for _, noted := range memory.Transcript(line) {
-			one := shared
-			one.ID, one.Input, one.Source = noted.ID, noted.Input, "transcript"
-			if noted.Session != "" {
-				one.Session = noted.Session
+	var all []schemas.ObserveRequest
+	for len(raw) > 0 {
+		cut := len(raw)
+		if cut > observeBytes {
+			if cut = bytes.LastIndexByte(raw[:observeBytes], '\n') + 1; cut == 0 {
+				cut = len(raw)
+				if end := bytes.IndexByte(raw, '\n'); end >= 0 {
+					cut = end + 1
+				}
 			}
-			all = append(all, one)
 		}
+		all = append(all, schemas.ObserveRequest{Transcripts: []schemas.Transcript{{Lines: raw[:cut], Scope: shared.Scope, Session: shared.Session}}})
+		raw = raw[cut:]
 	}
 	return all, nil
 }
 
+// inRequests cuts many observations into requests.
+func inRequests(all []schemas.Observation) (requests []schemas.ObserveRequest) {
+	for len(all) > 0 {
+		n, size := 0, 0
+		for n < len(all) && n < observeBatch && (n == 0 || size+len(all[n].Input) < observeBytes) {
+			size += len(all[n].Input)
+			n++
+		}
+		requests = append(requests, schemas.ObserveRequest{Observations: all[:n]})
+		all = all[n:]
+	}
+	return requests
+}
+
 // observe records observations over one connection and shows what became of
 // each.
-func (a *app) observe(ctx context.Context, all []schemas.Observation) error {
+func (a *app) observe(ctx context.Context, requests []schemas.ObserveRequest) error {
 	s, err := a.open(ctx, roleHook)
 	if err != nil {
 		return explain("observe", err)
 	}
 	defer s.Close()
-	tally := map[string]int{}
-	for done := 0; done < len(all); {
-		n, size := 0, 0
-		for n < len(all)-done && n < observeBatch && (n == 0 || size+len(all[done+n].Input) < observeBytes) {
-			size += len(all[done+n].Input)
-			n++
-		}
-		reply, err := call[schemas.ObserveReply](ctx, s, schemas.SvcObserve, schemas.ObserveRequest{Observations: all[done : done+n]})
+	single := len(requests) == 1 && len(requests[0].Observations) == 1
+	tally, n := map[string]int{}, 0
+	for _, request := range requests {
+		reply, err := call[schemas.ObserveReply](ctx, s, schemas.SvcObserve, request)
 		if err != nil {
-			if done > 0 {
-				err = errors.Join(fmt.Errorf("the first %d are recorded", done), err)
+			if n > 0 {
+				a.note("the first %d are recorded", n)
 			}
 			return explain("observe", err)
 		}
-		done += n
 		for _, o := range reply.Observed {
+			n++
 			tally[o.Verdict]++
 			if a.json {
 				if err := a.printJSON(o); err != nil {
 					return err
 				}
-			} else if len(all) == 1 {
+			} else if single {
 				a.showObserved(o)
 			}
 		}
 	}
-	if !a.json && len(all) != 1 {
-		a.printf("%s: %d allowed, %d held, %d discarded.\n", plural(len(all), "observation", "observations"), tally[memory.Allow], tally[memory.Hold], tally[memory.Discard])
+	if !a.json && !single {
+		a.printf("%s: %d allowed, %d held, %d discarded.\n", plural(n, "observation", "observations"), tally["allow"], tally["hold"], tally["discard"])
 	}
 	return nil
 }

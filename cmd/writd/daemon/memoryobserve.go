@@ -1,9 +1,14 @@
 package daemon
 
 import (
+	"bufio"
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"os"
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/observer/memory"
@@ -31,7 +36,10 @@ type taken struct {
 // observe stores observations, whatever their verdicts: secrets taken out,
 // gated, sealed, and durable when it returns.
 func (d *Daemon) observe(ctx context.Context, r schemas.ObserveRequest) (schemas.ObserveReply, error) {
-	if len(r.Observations) > observedAtOnce {
+	for _, transcript := range r.Transcripts {
+		r.Observations = append(r.Observations, notedIn(transcript)...)
+	}
+	if len(r.Transcripts) == 0 && len(r.Observations) > observedAtOnce {
 		return schemas.ObserveReply{}, faultf(schemas.CodeBadRequest, "at most %d observations in one request, not %d", observedAtOnce, len(r.Observations))
 	}
 	all := make([]taken, len(r.Observations))
@@ -51,6 +59,58 @@ func (d *Daemon) observe(ctx context.Context, r schemas.ObserveRequest) (schemas
 		reply.Observed[i] = all[i].reply
 	}
 	return reply, nil
+}
+
+// sourceTranscript is the source of what an agent noted in its own words.
+// Persisted; never change.
+const sourceTranscript = "transcript"
+
+// notedIn lists the observations in lines of a transcript.
+func notedIn(t schemas.Transcript) []schemas.Observation {
+	var all []schemas.Observation
+	for line := range bytes.Lines(t.Lines) {
+		for _, noted := range memory.Transcript(line) {
+			all = append(all, schemas.Observation{
+				ID: noted.ID, Input: noted.Input, Scope: t.Scope, Source: sourceTranscript, Session: cmp.Or(noted.Session, t.Session),
+			})
+		}
+	}
+	return all
+}
+
+// observeTranscript observes what an agent noted in the transcript of a
+// session, from a byte on, and returns where the next reading begins: after
+// the last whole line. It is for the ends of turns and sessions; what was read
+// before is known and changes nothing.
+func (d *Daemon) observeTranscript(ctx context.Context, path, session, scope string, from int64) (next int64, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return from, fmt.Errorf("transcript: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	if info, err := f.Stat(); err == nil && info.Size() < from {
+		from = 0 // another file by now
+	}
+	if _, err := f.Seek(from, io.SeekStart); err != nil {
+		return from, fmt.Errorf("transcript: %w", err)
+	}
+	in := bufio.NewReader(f)
+	for next = from; ; {
+		line, err := in.ReadBytes('\n')
+		if err != nil {
+			if errors.Is(err, io.EOF) {
+				err = nil // what is left is being written
+			}
+			return next, err
+		}
+		all := notedIn(schemas.Transcript{Lines: line, Scope: scope, Session: session})
+		if len(all) > 0 {
+			if _, err := d.observe(ctx, schemas.ObserveRequest{Observations: all}); err != nil {
+				return next, err
+			}
+		}
+		next += int64(len(line))
+	}
 }
 
 // takeObservation redacts and gates one observation.
