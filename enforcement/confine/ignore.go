@@ -16,8 +16,8 @@ type ignoring struct {
 	closed  bool // rules are those read before; no more are read
 }
 
-func newIgnoring(index map[string]indexed, exclude, extra ruleList) *ignoring {
-	g := &ignoring{tracked: map[string]bool{}, base: slices.Concat(extra, exclude), rules: map[string]ruleList{}}
+func newIgnoring(index map[string]indexed, base ruleList) *ignoring {
+	g := &ignoring{tracked: map[string]bool{}, base: base, rules: map[string]ruleList{}}
 	for p := range index {
 		for dir := path.Dir(p); dir != "." && !g.tracked[dir]; dir = path.Dir(dir) {
 			g.tracked[dir] = true
@@ -33,8 +33,8 @@ func (g *ignoring) frozen() *ignoring {
 	return &f
 }
 
-func readExclude(root string) ruleList {
-	raw, _ := os.ReadFile(filepath.Join(gitDir(root), "info", "exclude"))
+func readExclude(gitDir string) ruleList {
+	raw, _ := os.ReadFile(filepath.Join(gitDir, "info", "exclude"))
 	return parseIgnore(string(raw))
 }
 

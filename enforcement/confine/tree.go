@@ -57,6 +57,7 @@ type Tree struct {
 	options TreeOptions
 	files   map[string]stamp
 	index   map[string]indexed
+	indexAt stamp // of git's index file
 	ignore  *ignoring
 	hashes  map[string]oid
 	extra   ruleList
@@ -81,13 +82,28 @@ type oid [sha1.Size]byte
 
 // ReadTree looks at a work tree.
 func ReadTree(o TreeOptions) (*Tree, error) {
-	t := &Tree{options: o, index: readIndex(gitDir(o.Root)), hashes: map[string]oid{}, extra: parseIgnore(strings.Join(o.Ignore, "\n"))}
-	t.ignore = newIgnoring(t.index, readExclude(o.Root), t.extra)
+	t := &Tree{options: o, hashes: map[string]oid{}, extra: parseIgnore(strings.Join(o.Ignore, "\n"))}
+	t.know(nil)
 	if err := t.read(); err != nil {
 		return nil, err
 	}
 	t.hashUnknown()
 	return t, nil
+}
+
+// know reads what git knows of the tree, or takes it from an earlier look where
+// the index is the same file.
+func (t *Tree) know(earlier *Tree) {
+	dir := gitDir(t.options.Root)
+	t.indexAt, _ = stampOf(filepath.Join(dir, "index"))
+	exclude := slices.Concat(t.extra, readExclude(dir))
+	if earlier != nil && t.indexAt == earlier.indexAt {
+		t.index = earlier.index
+		t.ignore = &ignoring{tracked: earlier.ignore.tracked, base: exclude}
+		return
+	}
+	t.index = readIndex(dir)
+	t.ignore = newIgnoring(t.index, exclude)
 }
 
 func (t *Tree) read() error {
@@ -129,8 +145,8 @@ func (t *Tree) Changes() ([]Change, *Tree, error) {
 	}
 	changes = slices.DeleteFunc(changes, func(c Change) bool { return c.Change == Deleted && t.files[c.Path].ignored })
 	slices.SortFunc(changes, func(a, b Change) int { return strings.Compare(a.Path, b.Path) })
-	next := &Tree{options: t.options, files: now.files, index: readIndex(gitDir(t.options.Root)), hashes: map[string]oid{}, extra: t.extra}
-	next.ignore = newIgnoring(next.index, readExclude(t.options.Root), t.extra)
+	next := &Tree{options: t.options, files: now.files, hashes: map[string]oid{}, extra: t.extra}
+	next.know(t)
 	next.ignore.rules = t.ignore.rules
 	if slices.ContainsFunc(changes, func(c Change) bool { return path.Base(c.Path) == ".gitignore" }) {
 		// The next comparison goes by the rules as they are now.
