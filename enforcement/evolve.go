@@ -36,6 +36,8 @@ func Evolve(s State, e schemas.Event) State {
 		return s.violated(p)
 	case schemas.ViolationFixed:
 		return s.mended(p)
+	case schemas.WriteUnapproved:
+		return s.unapproved(p)
 	case schemas.ModeChanged:
 		return s.modeChanged(p)
 	case schemas.PhaseChanged:

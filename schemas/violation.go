@@ -4,6 +4,7 @@ func registerViolation(add func(Type, definition)) {
 	add(define[RuleViolated](KindSession))
 	add(define[ViolationFixed](KindSession))
 	add(define[TurnEnded](KindSession))
+	add(define[WriteUnapproved](KindSession))
 }
 
 // Violation is a place in a file that a rule's mechanical check found.
@@ -47,3 +48,23 @@ type TurnEnded struct {
 
 // EventType names the event "turn.ended".
 func (TurnEnded) EventType() Type { return "turn.ended" }
+
+// UnapprovedChange is a file that a command changed and the gate would have
+// refused to have changed.
+type UnapprovedChange struct {
+	Path   string `json:"path"`   // relative to the project, slashes
+	Change string `json:"change"` // created, changed, deleted
+	Rule   string `json:"rule"`
+}
+
+// WriteUnapproved records what a command changed although nobody could judge
+// it beforehand, found by comparing the work tree.
+type WriteUnapproved struct {
+	ToolUseID string             `json:"tool_use_id,omitempty"`
+	Changes   []UnapprovedChange `json:"changes"`
+	More      int                `json:"more,omitempty"` // changes beyond those listed
+	Agent     string             `json:"agent,omitempty"`
+}
+
+// EventType names the event "write.unapproved".
+func (WriteUnapproved) EventType() Type { return "write.unapproved" }

@@ -51,6 +51,7 @@ type Daemon struct {
 	answered *replies
 	before   contentsBefore
 	confined confined
+	trees    trees
 	projects projectCache
 
 	warnMu   sync.Mutex

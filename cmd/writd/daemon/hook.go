@@ -246,8 +246,10 @@ func (d *Daemon) onBeforeTool(ctx context.Context, t turn) (hosts.Answer, error)
 	}
 	var about prompted
 	var confinedAs string
+	untold := false
 	decision, _, err := d.sessions.act(ctx, session, t.meta("agent"), func(s enforcement.State) (enforcement.Decision, error) {
 		request := d.request(ctx, t, s, parent)
+		untold = request.Shell != nil && request.Shell.Effect == enforcement.EffectCannotTell
 		decision, err := enforcement.Decide(s, request)
 		if confinedAs = ""; err == nil && d.confines(t, request.Shell, decision.Verdict) {
 			confinedAs = d.confined.rewrite(t, d.layout.Root, s, parent != nil)
@@ -260,6 +262,9 @@ func (d *Daemon) onBeforeTool(ctx context.Context, t turn) (hosts.Answer, error)
 	})
 	if err != nil {
 		return hosts.Answer{}, err
+	}
+	if untold && decision.Verdict != enforcement.Deny {
+		d.trees.before(t)
 	}
 	return hosts.Answer{
 		Verdict: verdict(decision.Verdict), Reason: decision.Reason,
@@ -415,11 +420,17 @@ func (d *Daemon) onAfterTool(ctx context.Context, t turn) (hosts.Answer, error) 
 			Workspace: d.workspace(ctx, t.project, t.Session, watching),
 		})
 	})
+	if err != nil {
+		return hosts.Answer{}, err
+	}
+	behind, err := d.checkTree(ctx, t, session, parent)
+	answer := hosts.Answer{Context: join(decision.Context, behind.Context), Notice: join(decision.Notice, behind.Notice)}
 	if err != nil || finished.Failed {
-		return hosts.Answer{Context: decision.Context, Notice: decision.Notice}, err
+		return answer, err
 	}
 	told, err := d.checkContent(ctx, t, session)
-	return hosts.Answer{Context: join(append([]string{decision.Context}, told...)...), Notice: decision.Notice}, err
+	answer.Context = join(append([]string{answer.Context}, told...)...)
+	return answer, err
 }
 
 // asksItsUser says that the host showed its dialog to somebody: some of its

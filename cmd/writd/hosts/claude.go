@@ -236,10 +236,10 @@ type claudeOutput struct {
 }
 
 type claudeSpecificOutput struct {
-	HookEventName            string          `json:"hookEventName"`
-	PermissionDecision       string          `json:"permissionDecision,omitempty"`
-	PermissionDecisionReason string          `json:"permissionDecisionReason,omitempty"`
-	AdditionalContext        string          `json:"additionalContext,omitempty"`
+	HookEventName            string `json:"hookEventName"`
+	PermissionDecision       string `json:"permissionDecision,omitempty"`
+	PermissionDecisionReason string `json:"permissionDecisionReason,omitempty"`
+	AdditionalContext        string `json:"additionalContext,omitempty"`
 	// UpdatedInput replaces the whole input of the tool.
 	UpdatedInput *json.RawMessage `json:"updatedInput,omitempty"`
 	Decision     *claudeBehavior  `json:"decision,omitempty"`
