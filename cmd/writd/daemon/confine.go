@@ -58,8 +58,10 @@ func confineProfile(s enforcement.State, worker bool) confine.Profile {
 		return confine.Implementation
 	case s.Mode == enforcement.ModeWork && s.Phase() == enforcement.PhaseTesting:
 		return confine.Tests
-	default:
+	case s.Mode == enforcement.ModeWork:
 		return confine.ReadOnly
+	default:
+		return confine.Scratch
 	}
 }
 
@@ -74,6 +76,9 @@ func (c confined) rewrite(t turn, dataDir string, s enforcement.State, worker bo
 		for _, dir := range testFolders(s) {
 			words = append(words, "--write", quote(dir))
 		}
+	}
+	if s.Mode == enforcement.ModeReview && !worker {
+		words = append(words, "--write", "findings.md")
 	}
 	return strings.Join(append(words, "--shell", confinedShell(), "-c", quote(*t.Shell)), " ")
 }

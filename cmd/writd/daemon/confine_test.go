@@ -63,8 +63,8 @@ func TestProfilesFollowThePhase(t *testing.T) {
 		worker bool
 		want   confine.Profile
 	}{
-		"unset":          {enforcement.State{}, false, confine.ReadOnly},
-		"review":         {enforcement.State{Mode: enforcement.ModeReview}, false, confine.ReadOnly},
+		"unset":          {enforcement.State{}, false, confine.Scratch},
+		"review":         {enforcement.State{Mode: enforcement.ModeReview}, false, confine.Scratch},
 		"conversation":   {enforcement.State{Mode: enforcement.ModeConversation}, false, confine.Implementation},
 		"planning":       {work(enforcement.PhasePlanning), false, confine.ReadOnly},
 		"testing":        {work(enforcement.PhaseTesting), false, confine.Tests},
