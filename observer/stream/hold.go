@@ -165,9 +165,6 @@ func (s *Scanner) finishBody() {
 
 // keepRune keeps back an incomplete rune at the end of the chunk's prose.
 func (s *Scanner) keepRune() {
-	if s.runeLen > 0 {
-		return
-	}
 	p := s.chunk[s.mark:]
 	for n := 1; n < utf8.UTFMax && n <= len(p); n++ {
 		tail := p[len(p)-n:]

@@ -71,6 +71,7 @@ func TestScanner(t *testing.T) {
 		"mark":                  {in: "\xef\xbb\xbf/list\n\xef\xbb\xbf/list\n", visible: "\xef\xbb\xbf/list\n", commands: []string{"list||"}},
 		"swallowed":             {in: "/write a\n/exec b\n/list", commands: []string{"write|a|"}, kinds: []string{"unterminated_block"}},
 		"long name":             {in: "/" + strings.Repeat("x", 200) + "\n", visible: "/" + strings.Repeat("x", 200) + "\n", kinds: []string{"unknown_verb"}},
+		"four spaces":           {in: "    ```\n/list\n", visible: "    ```\n", commands: []string{"list||"}},
 		"long path":             {in: "/" + strings.Repeat("x", 200) + "/\n", visible: "/" + strings.Repeat("x", 200) + "/\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -112,6 +113,22 @@ func TestDiagnosticsSayWhatToDo(t *testing.T) {
 	last := r.commands[len(r.commands)-1]
 	if d := cmp.Diff([]string{"/exec b", "/list"}, last.Swallowed); d != "" || last.SwallowedCount != 2 {
 		t.Errorf("swallowed %d:\n%s", last.SwallowedCount, d)
+	}
+}
+
+func TestOrder(t *testing.T) {
+	r := scanAll(table(t), "a\n/todo add x\nb\n/frob\nc\n  /list\n/list\nd\n")
+	var got []string
+	for _, event := range r.order {
+		word, _, _ := strings.Cut(event, "Args")
+		got = append(got, strings.TrimSpace(word))
+	}
+	want := []string{
+		"prose a", "command {Verb:todo", "prose b\n/frob", "diagnostic line 4: unknown verb /frob, not run; /help lists the verbs", "prose c\n  /list",
+		"diagnostic line 6: /list is indented, not run; a command starts at column 0", "command {Verb:list", "prose d",
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
 	}
 }
 
