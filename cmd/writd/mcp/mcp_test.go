@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -288,6 +290,50 @@ func TestGarbageIsAnsweredAndEndsNothing(t *testing.T) {
 	all := strings.Join(answers[""], "")
 	if len(answers[""]) != 5 || strings.Count(all, "-32700") != 2 || strings.Count(all, "-32600") != 3 || !strings.Contains(all, "longer than 4 MiB") {
 		t.Errorf("%s", all)
+	}
+}
+
+// endOfInput tells when everything was read.
+type endOfInput struct {
+	io.Reader
+	read chan struct{}
+	once sync.Once
+}
+
+func (e *endOfInput) Read(p []byte) (int, error) {
+	n, err := e.Reader.Read(p)
+	if err != nil {
+		e.once.Do(func() { close(e.read) })
+	}
+	return n, err
+}
+
+// slow answers after the input has ended, unless the call is given up by then.
+type slow struct {
+	daemon
+	after chan struct{}
+}
+
+func (s *slow) Request(ctx context.Context, r bus.Request) (bus.Reply, error) {
+	<-s.after
+	select {
+	case <-ctx.Done():
+		return bus.Reply{}, ctx.Err()
+	case <-time.After(50 * time.Millisecond):
+		return s.daemon.Request(ctx, r)
+	}
+}
+
+func TestTheEndOfTheInputCutsNoAnswerOff(t *testing.T) {
+	in := &endOfInput{
+		Reader: strings.NewReader(hello + `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"query","arguments":{"text":"x"}}}`),
+		read:   make(chan struct{}),
+	}
+	d := &slow{daemon: daemon{replies: map[string]any{schemas.SvcRetrieve: `{"block":"the rules"}`}}, after: in.read}
+	var out strings.Builder
+	err := Serve(t.Context(), in, &out, Options{Dial: func(context.Context) (Service, error) { return d, nil }})
+	if err != nil || !strings.Contains(out.String(), "the rules") {
+		t.Errorf("%v %s", err, out.String())
 	}
 }
 
