@@ -82,7 +82,7 @@ type RecallRequest struct {
 type RecallReply struct {
 	Hits     []Recalled `json:"hits"`
 	Embedder string     `json:"embedder,omitempty"` // "" is words alone
-	Searched int        `json:"searched"`           // observations there are to search
+	Searched int        `json:"searched"`           // observations with a verdict that is searched, of all scopes and categories
 	MinScore float64    `json:"min_score"`
 	// Dropped says, of an explained recall, what matched and is not among the
 	// hits: how many by reason. Texts and ids of held and discarded

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/writbus/writ/bus/embedded"
 	"github.com/writbus/writ/enforcement/check"
 	"github.com/writbus/writ/observer/memory"
 	"github.com/writbus/writ/projections"
@@ -45,6 +46,7 @@ func (d *Daemon) beginMemory(ctx context.Context) (stop func(), err error) {
 	if m.keys, err = openMemoryKeys(filepath.Join(d.layout.Root, "memory.keys")); err != nil {
 		return nil, err
 	}
+	m.keys.later = d.settings.Durability == string(embedded.Interval)
 	m.read = func(fn func(projections.Reader) error) error { return d.read(m.view.Name(), fn) }
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
@@ -72,6 +74,9 @@ func (d *Daemon) followMemory(ctx context.Context) {
 		case <-m.index.wake:
 		}
 		_, err := m.index.refresh(ctx, m)
+		if err == nil {
+			err = m.keys.flush()
+		}
 		if err == nil {
 			err = d.watchDrift(ctx)
 		}

@@ -83,6 +83,7 @@ type memorySearch struct {
 	entries   []*memoryEntry // nil where one was forgotten or cannot be read
 	parts     []*memoryPart
 	forgotten int
+	verdicts  map[string]int // entries by verdict
 }
 
 // scopesOf lists the scopes that have an observation of an id, forgotten or
@@ -270,7 +271,12 @@ func (x *memoryIndex) publish() error {
 		}
 		next.parts = append(next.parts, tail)
 	}
-	next.forgotten = len(x.gone)
+	next.forgotten, next.verdicts = len(x.gone), map[string]int{}
+	for _, e := range next.entries {
+		if e != nil {
+			next.verdicts[e.verdict]++
+		}
+	}
 	x.current.Store(next)
 	return nil
 }

@@ -18,7 +18,8 @@ import (
 //
 //	<16 bytes of the SHA-256 of scope and id> <32 bytes of the key>
 //
-// A key is durable before the observation it seals is appended. Erasing one
+// A key is durable before the observation it seals is appended; where the log
+// itself is made durable at intervals, soon after. Erasing one
 // overwrites it in its place, with which the observation is unreadable in the
 // log, in its replicas and in the views, without a change of any of them: a
 // record taken out of a stream would be a gap that every reader takes for
@@ -26,10 +27,12 @@ import (
 // observation is not taken in again. A backup of the data directory has to
 // contain this file; older backups of it hold keys that were erased since.
 type memoryKeys struct {
-	mu   sync.Mutex
-	file *os.File
-	size int64                   // bytes that hold whole entries
-	at   map[[keyName]byte]int64 // where each entry begins
+	mu    sync.Mutex
+	file  *os.File
+	later bool                    // keys are made durable by flush, as the log is at intervals
+	dirty bool                    // there is something to flush
+	size  int64                   // bytes that hold whole entries
+	at    map[[keyName]byte]int64 // where each entry begins
 }
 
 const (
@@ -67,7 +70,7 @@ func openMemoryKeys(path string) (*memoryKeys, error) {
 	return k, nil
 }
 
-func (k *memoryKeys) close() error { return k.file.Close() }
+func (k *memoryKeys) close() error { return errors.Join(k.flush(), k.file.Close()) }
 
 func nameOfKey(o projections.ObservationKey) [keyName]byte {
 	sum := sha256.Sum256([]byte(schemas.EncodeToken(o.Scope) + "/" + schemas.EncodeToken(o.ID)))
@@ -132,7 +135,9 @@ func (k *memoryKeys) make(all []projections.ObservationKey) ([][]byte, error) {
 	if _, err := k.file.WriteAt(fresh, k.size); err != nil {
 		return nil, fmt.Errorf("keys of observations: %w", err)
 	}
-	if err := k.file.Sync(); err != nil {
+	if k.later {
+		k.dirty = true
+	} else if err := k.file.Sync(); err != nil {
 		return nil, fmt.Errorf("keys of observations: %w", err)
 	}
 	for ; len(fresh) > 0; fresh = fresh[keyEntry:] {
@@ -140,6 +145,24 @@ func (k *memoryKeys) make(all []projections.ObservationKey) ([][]byte, error) {
 		k.size += keyEntry
 	}
 	return keys, nil
+}
+
+// flush makes the keys durable that were made since the last time.
+func (k *memoryKeys) flush() error {
+	k.mu.Lock()
+	dirty := k.dirty
+	k.dirty = false
+	k.mu.Unlock()
+	if !dirty {
+		return nil
+	}
+	if err := k.file.Sync(); err != nil {
+		k.mu.Lock()
+		k.dirty = true
+		k.mu.Unlock()
+		return fmt.Errorf("keys of observations: %w", err)
+	}
+	return nil
 }
 
 // erase overwrites an observation's key, durably. One that never had a key

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/writbus/writ/observer/memory"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -28,12 +29,8 @@ func (d *Daemon) recall(ctx context.Context, r schemas.RecallRequest) (schemas.R
 	if r.MinScore != nil {
 		q.minScore = *r.MinScore
 	}
-	if known := search.categories(q); q.category != "" && !slices.ContainsFunc(known, func(c string) bool { return strings.EqualFold(c, q.category) }) {
-		list := "there are none yet"
-		if len(known) > 0 {
-			list = "known are " + strings.Join(known, ", ")
-		}
-		return reply, faultf(schemas.CodeBadRequest, "there is no category %q among the observations that may be recalled; %s", q.category, list)
+	if err := search.knowsCategory(q); err != nil {
+		return reply, err
 	}
 	hits, below := search.search(q)
 	for _, h := range hits {
@@ -46,12 +43,29 @@ func (d *Daemon) recall(ctx context.Context, r schemas.RecallRequest) (schemas.R
 		reply.Embedder = d.views.memory.index.embedder.Name()
 	}
 	reply.MinScore = q.minScore
-	for _, e := range search.entries {
-		if e != nil && q.mayRecall(e) {
-			reply.Searched++
+	for verdict, n := range search.verdicts {
+		if memory.MayRecall(&verdict, q.includeHold, q.includeDiscard) {
+			reply.Searched += n
 		}
 	}
 	return reply, nil
+}
+
+// knowsCategory refuses a category that no observation has which the query may
+// see.
+func (s *memorySearch) knowsCategory(q memoryQuery) error {
+	if q.category == "" {
+		return nil
+	}
+	known := s.categories(q)
+	if slices.ContainsFunc(known, func(c string) bool { return strings.EqualFold(c, q.category) }) {
+		return nil
+	}
+	list := "there are none yet"
+	if len(known) > 0 {
+		list = "known are " + strings.Join(known, ", ")
+	}
+	return faultf(schemas.CodeBadRequest, "there is no category %q among the observations that may be recalled; %s", q.category, list)
 }
 
 // memoryQuery is a query for a text now. Where it cannot be embedded, words
