@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -80,6 +81,11 @@ func TestConversationSurvivesKillAtAnyStep(t *testing.T) {
 	}
 }
 
+// canConfine asks the client under test whether this system can confine.
+var canConfine = sync.OnceValue(func() bool {
+	return exec.Command(filepath.Join(bin, "writ"), "confine", "--project", os.TempDir(), "--profile", "scratch", "--", "true").Run() == nil
+})
+
 type killPlan struct{ at, step int }
 
 // params sets a script's world: a home, a project and a data directory, the
@@ -89,6 +95,12 @@ func params(dir string, killAt int) testscript.Params {
 		Dir:                 dir,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
+		Condition: func(name string) (bool, error) {
+			if name == "landlock" {
+				return canConfine(), nil
+			}
+			return false, fmt.Errorf("there is no condition %q", name)
+		},
 		Setup: func(env *testscript.Env) error {
 			home := filepath.Join(env.WorkDir, "home")
 			project := filepath.Join(env.WorkDir, "project")
