@@ -102,17 +102,9 @@ func NewIndex(docs []Document, opt Options) (*Index, error) {
 		kinds: make([]kind, len(docs)), related: make([]atomic.Pointer[piece], len(docs)), embedder: EmbedderNone,
 	}
 	ix.rooms.New = func() any { return newRoom(len(docs)) }
-	folded := make([]string, len(docs))
-	for i := range docs {
-		id := fold(docs[i].Rule.ID)
-		folded[i] = id
-		if id == "" {
-			return nil, fmt.Errorf("%w: title %q", ErrNoID, docs[i].Rule.Title)
-		}
-		if other, taken := ix.ids[id]; taken {
-			return nil, fmt.Errorf("%w: %s and %s", ErrDuplicateRule, docs[other].Rule.ID, docs[i].Rule.ID)
-		}
-		ix.ids[id] = int32(i)
+	folded, err := ix.identify()
+	if err != nil {
+		return nil, err
 	}
 	ix.graph = newGraph(docs, ix.ids)
 	ix.abstractions = abstractionsOf(docs, ix.ids, ix.graph.superseded)
@@ -129,34 +121,13 @@ func NewIndex(docs []Document, opt Options) (*Index, error) {
 	}
 	delete(ix.titles, "")
 	ix.opt.Previous = nil
-	previous := cmp.Or(opt.Previous, &Index{})
-	was := ix.carried(previous, folded)
-	ix.words = lexical.Collect(len(docs), ix.fields, previous.words, func(doc int) int { return int(was[doc]) })
-	if err := ix.embed(previous, was); err != nil {
+	if err := ix.fill(cmp.Or(opt.Previous, &Index{}), folded); err != nil {
 		return nil, err
 	}
 	ix.own = ix.embedderProfile()
 	ix.calibrate()
 	ix.info.Version, ix.info.BuiltAt = ix.fingerprint(), opt.BuiltAt
 	return ix, nil
-}
-
-// carried tells, for each document, its number in a previous index that had the
-// same one in the same standing, −1 if none did. folded are the documents' ids.
-func (ix *Index) carried(previous *Index, folded []string) []int32 {
-	was := make([]int32, len(ix.docs))
-	for i := range ix.docs {
-		was[i] = -1
-		old, there := previous.ids[folded[i]]
-		if !there || previous.kinds[old].retrievable != ix.kinds[i].retrievable {
-			continue
-		}
-		a, b := ix.docs[i].wording(), previous.docs[old].wording()
-		if a == b || a.sum == b.sum && a.fields == b.fields {
-			was[i] = old
-		}
-	}
-	return was
 }
 
 // fields reads the terms of a document into memory that was used before.
@@ -168,6 +139,22 @@ func (ix *Index) fields(doc int, into *lexical.Fields) {
 	for field := range into {
 		into[field] = into[field][:0]
 	}
+}
+
+// identify numbers the documents by their ids, which it returns folded.
+func (ix *Index) identify() (folded []string, err error) {
+	folded = make([]string, len(ix.docs))
+	for i := range ix.docs {
+		id := fold(ix.docs[i].Rule.ID)
+		if id == "" {
+			return nil, fmt.Errorf("%w: title %q", ErrNoID, ix.docs[i].Rule.Title)
+		}
+		if other, taken := ix.ids[id]; taken {
+			return nil, fmt.Errorf("%w: %s and %s", ErrDuplicateRule, ix.docs[other].Rule.ID, ix.docs[i].Rule.ID)
+		}
+		folded[i], ix.ids[id] = id, int32(i)
+	}
+	return folded, nil
 }
 
 // sortedByID is a sorted copy.
