@@ -70,7 +70,7 @@ func wordByte(b byte) bool {
 
 // undecorate takes off what quoting, lists and code put around a line.
 func undecorate(s string) string {
-	s = strings.Trim(s, " \t\r\n>*-+•`\"'“”„“")
+	s = strings.Trim(s, " \t\r\n>*-+•`\"'“”„")
 	s = strings.TrimLeft(strings.TrimLeft(s, "0123456789"), ".) \t`\"'")
 	return fold(s)
 }

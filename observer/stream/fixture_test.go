@@ -11,7 +11,9 @@ import (
 // them.
 func verbs() []Verb {
 	all := []Verb{
-		{Name: "list"}, {Name: "map"}, {Name: "help"},
+		{Name: "list"},
+		{Name: "map"},
+		{Name: "help"},
 		{Name: "parallel", Block: &Block{Terminators: []string{"endparallel"}}},
 		{Name: "write", Required: true, Block: &Block{Terminators: []string{"endwrite"}}},
 		{Name: "mem", Required: true, Block: &Block{Words: []string{"add", "entry"}, Terminators: []string{"endentry", "endmem"}}},

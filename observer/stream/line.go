@@ -91,6 +91,7 @@ func (s *Scanner) endLine(end int) {
 		s.endInert()
 	case inBody, inThink:
 		return
+	default:
 	}
 	s.spaces = 0
 	s.phase = s.home

@@ -154,21 +154,24 @@ func (s *Scanner) step(p []byte, i int) int {
 	switch s.phase {
 	case atStart:
 		return s.stepStart(p, i)
-	case inText:
+	case inText, inArgs:
 		return s.stepLine(p, i)
 	case inThink:
 		return s.stepThink(p, i)
 	case inBody:
 		return s.stepBody(p, i)
-	case inArgs:
-		return s.stepLine(p, i)
-	}
-	b := p[i]
-	if b == '\n' {
+	default:
+		if p[i] != '\n' {
+			return s.stepByte(p[i], i)
+		}
 		s.endLine(i + 1)
 		s.line++
 		return i + 1
 	}
+}
+
+// stepByte scans one byte of a line whose kind is not decided yet.
+func (s *Scanner) stepByte(b byte, i int) int {
 	switch s.phase {
 	case inIndent:
 		return s.stepIndent(b, i)

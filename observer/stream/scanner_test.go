@@ -159,10 +159,26 @@ func TestWriteAfterClose(t *testing.T) {
 func TestProseIsPassedOnAtOnce(t *testing.T) {
 	tab := table(t)
 	for _, c := range []struct{ chunk, passed string }{
-		{"H", "H"}, {"Hello\nwor", "Hello\nwor"}, {"a\n/us", "a\n/us"}, {"a\n/ex", "a\n"}, {"a\n/exec ls", "a\n"},
-		{"a\n/exec/", "a\n/exec/"}, {"  /exec", "  /exec"}, {"`", "`"}, {"```go", "```go"}, {"<thi", "<thi"}, {"<think>x", "<think>x"},
-		{"caf\xc3", "caf"}, {"\xf0\x9f\xa6", ""}, {"a\xff", "a\xff"}, {"/frob x", "/frob x"}, {"/endwrite x", "/endwrite x"},
-		{"/write a\nbody", ""}, {"/write\nbody", "/write\nbody"}, {"/todo add x\nbody", ""}, {"/todo done 1\nbody", "body"},
+		{"H", "H"},
+		{"Hello\nwor", "Hello\nwor"},
+		{"a\n/us", "a\n/us"},
+		{"a\n/ex", "a\n"},
+		{"a\n/exec ls", "a\n"},
+		{"a\n/exec/", "a\n/exec/"},
+		{"  /exec", "  /exec"},
+		{"`", "`"},
+		{"```go", "```go"},
+		{"<thi", "<thi"},
+		{"<think>x", "<think>x"},
+		{"caf\xc3", "caf"},
+		{"\xf0\x9f\xa6", ""},
+		{"a\xff", "a\xff"},
+		{"/frob x", "/frob x"},
+		{"/endwrite x", "/endwrite x"},
+		{"/write a\nbody", ""},
+		{"/write\nbody", "/write\nbody"},
+		{"/todo add x\nbody", ""},
+		{"/todo done 1\nbody", "body"},
 	} {
 		r := &recorder{}
 		s := New(tab, r)

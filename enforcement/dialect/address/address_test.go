@@ -110,8 +110,14 @@ func TestControl(t *testing.T) {
 		network, address string
 		allowed          bool
 	}{
-		{"tcp4", "8.8.8.8:443", true}, {"tcp6", "[2606:4700::1111]:443", true}, {"udp4", "8.8.8.8:443", false}, {"unix", "/run/x", false},
-		{"tcp4", "127.0.0.1:80", false}, {"tcp6", "[fe80::1%eth0]:80", false}, {"tcp", "example.com:80", false}, {"tcp4", "", false},
+		{"tcp4", "8.8.8.8:443", true},
+		{"tcp6", "[2606:4700::1111]:443", true},
+		{"udp4", "8.8.8.8:443", false},
+		{"unix", "/run/x", false},
+		{"tcp4", "127.0.0.1:80", false},
+		{"tcp6", "[fe80::1%eth0]:80", false},
+		{"tcp", "example.com:80", false},
+		{"tcp4", "", false},
 	} {
 		if err := (Guard{}).Control(c.network, c.address, nil); (err == nil) != c.allowed || err != nil && !errors.Is(err, ErrRefused) {
 			t.Errorf("%s %s: %v", c.network, c.address, err)

@@ -51,6 +51,16 @@ type reader struct {
 	failed bool
 }
 
+// place says what a word means where it stands.
+type place uint8
+
+const (
+	atCommand place = iota // a reserved word or a command's name
+	atName                 // a command's name: an assignment or a redirection came before
+	inArguments
+	atEnd // a compound command ended: no word may follow
+)
+
 func (r *reader) fail() { r.failed, r.at = true, len(r.src) }
 
 func (r *reader) peek(ahead int) byte {
@@ -68,7 +78,7 @@ func (r *reader) list(end byte) {
 		r.fail()
 	}
 	defer func() { r.depth-- }()
-	first := true // the next word is a command's name
+	at := atCommand
 	for r.at < len(r.src) {
 		c := r.src[r.at]
 		switch {
@@ -80,22 +90,19 @@ func (r *reader) list(end byte) {
 			r.comment()
 		case c == '\n' || c == ';' || c == '&' || c == '|':
 			r.operator()
-			first = true
+			at = atCommand
 		case c == ')':
 			if end != ')' {
 				r.fail()
 			}
 			return
 		case c == '(':
-			if !first || r.peek(1) == '(' {
-				r.fail()
-			}
-			r.bracket()
-			first = false
+			r.subshell(at)
+			at = atEnd
 		case c == '<' || c == '>':
-			r.redirect(first)
+			at = r.redirect(at)
 		default:
-			first = r.command(first)
+			at = r.command(at)
 		}
 	}
 	if end != 0 {
@@ -130,21 +137,30 @@ func (r *reader) bracket() {
 	r.at++
 }
 
-func (r *reader) redirect(first bool) {
+// subshell reads a command in brackets. One without a command is a function
+// without a name to zsh.
+func (r *reader) subshell(at place) {
+	if rest := strings.TrimLeft(r.src[r.at+1:], " \t\n"); at != atCommand || r.peek(1) == '(' || strings.HasPrefix(rest, ")") {
+		r.fail()
+	}
+	r.bracket()
+}
+
+func (r *reader) redirect(at place) place {
 	if r.peek(1) == '(' {
 		// A substitution is a word, or a part of one: of a command's name, maybe.
-		if before := r.src[max(r.at-1, 0)]; first || before != ' ' && before != '\t' {
+		if before := r.src[max(r.at-1, 0)]; at != inArguments || before != ' ' && before != '\t' {
 			r.fail()
-			return
+			return at
 		}
 		r.at++
 		r.bracket()
-		return
+		return at
 	}
 	switch {
 	case r.has("<<"), r.has(">>|"), r.has(">!"), r.has(">>!"):
 		r.fail()
-		return
+		return at
 	case r.has(">>"), r.has(">|"), r.has(">&"), r.has("<&"), r.has("<>"):
 		r.at += 2
 	default:
@@ -157,43 +173,59 @@ func (r *reader) redirect(first bool) {
 	if r.word(); r.at == start {
 		r.fail()
 	}
+	return max(at, atName)
 }
 
-// command takes one word and says whether the next is still a command's name.
-func (r *reader) command(first bool) bool {
+// command takes one word and says what the next one is.
+func (r *reader) command(at place) place {
 	w := r.word()
 	if next := r.peek(0); (next == '<' || next == '>') && !w.quoted && w.known && w.text != "" && strings.Trim(w.text, "0123456789") == "" {
-		return first
+		return at
 	}
-	if r.peek(0) == '(' {
+	if r.peek(0) == '(' || at == atEnd {
 		r.fail()
 	}
-	if !first {
-		return false
+	if at == inArguments {
+		return at
 	}
 	if !w.quoted && w.known {
-		switch w.text {
-		case "!", "{", "if", "then", "elif", "else", "while", "until", "do":
-			return true
-		case "}", "fi", "done":
-			return false
-		case "for":
-			r.loop()
-			return false
-		case "case", "esac", "select", "function", "coproc", "[[", "]]", "in", "repeat", "foreach", "nocorrect", "noglob", "-":
-			r.fail()
+		if next, reserved := r.reserved(w.text); reserved {
+			if at == atName {
+				r.fail()
+			}
+			return next
 		}
 	}
 	if w.assigns {
-		return true
+		return atName
 	}
-	name := path.Base(w.text)
 	if !w.known || w.text == "" || strings.HasSuffix(w.text, "/") || strings.HasPrefix(w.text, "=") {
 		r.fail()
-		return false
+		return at
 	}
-	r.names = append(r.names, name)
-	return !w.quoted && w.text == "time"
+	r.names = append(r.names, path.Base(w.text))
+	if w.text == "time" && !w.quoted {
+		return at
+	}
+	return inArguments
+}
+
+// reserved passes a reserved word and says what the next word is.
+func (r *reader) reserved(word string) (next place, ok bool) {
+	switch word {
+	case "!", "{", "if", "then", "elif", "else", "while", "until", "do":
+		return atCommand, true
+	case "}", "fi", "done":
+		return atEnd, true
+	case "for":
+		r.loop()
+		return inArguments, true
+	case "case", "esac", "select", "function", "coproc", "[[", "]]", "in", "repeat", "foreach", "nocorrect", "noglob", "-":
+		r.fail()
+		return atEnd, true
+	default:
+		return atCommand, false
+	}
 }
 
 // loop reads "NAME in" after for. Without "in", "do" may follow on the same line.

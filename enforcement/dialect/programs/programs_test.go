@@ -35,7 +35,7 @@ func TestUnknownNames(t *testing.T) {
 		"git <<EOF\n$(rm a)\nEOF", "git <<<a", "git() { rm; }; git", "function git { rm; }", "case a in b) rm;; esac", "[[ -v a ]]", "((a=1))", "echo $((a))", "echo $[a]",
 		"a=(git)", "git 'a", "git \"a", "git `a", "git $(a", "git )", "git &> a rm", "echo ${!a}", "echo ${a@P}", "echo ${a:b}", "echo ${a[b]}", "a[b]=c git",
 		"for f do rm; done", "select a in b; do rm; done", "coproc rm", "git \x00 a", "git\r", "echo ${a:-$(rm)}", "git a >", "git a\\", "/usr/bin/", "=git a",
-		strings.Repeat("$(", 100), strings.Repeat("(", 3000), "git " + strings.Repeat("a", maxLine), "git ;; rm", "echo @(a|b)", "*", "echo $a[1]", "<(a)", "g<(a)", "X=1 <(a)", "$0<0 git",
+		strings.Repeat("$(", 100), strings.Repeat("(", 3000), "git " + strings.Repeat("a", maxLine), "git ;; rm", "echo @(a|b)", "*", "echo $a[1]", "<(a)", "g<(a)", "X=1 <(a)", "$0<0 git", "()git&ls", "( ) git", "(ls) git", "{ ls; } git", "A=1 if git; then ls; fi", ">x if git; then ls; fi", "A=1 (ls)",
 	} {
 		if names, ok := Names(line); ok {
 			t.Errorf("%q: %v", line, names)
@@ -58,7 +58,7 @@ func full(t *testing.T, line string) (names []string, known, parsed bool) {
 			if len(n.Args) == 0 {
 				return true
 			}
-			text, ok := plain(n.Args[0].Parts)
+			text, ok := plain(n.Args[0].Parts, false)
 			known = known && ok
 			names = append(names, path.Base(text))
 		case *syntax.FuncDecl, *syntax.CoprocClause:
@@ -75,13 +75,13 @@ func full(t *testing.T, line string) (names []string, known, parsed bool) {
 	return names, known, true
 }
 
-func plain(parts []syntax.WordPart) (string, bool) {
+func plain(parts []syntax.WordPart, quoted bool) (string, bool) {
 	var out strings.Builder
 	for _, part := range parts {
 		switch p := part.(type) {
 		case *syntax.Lit:
 			for i := 0; i < len(p.Value); i++ {
-				if p.Value[i] == '\\' && i+1 < len(p.Value) {
+				if p.Value[i] == '\\' && i+1 < len(p.Value) && (!quoted || strings.IndexByte("$`\"\\\n", p.Value[i+1]) >= 0) {
 					if i++; p.Value[i] == '\n' {
 						continue
 					}
@@ -91,7 +91,7 @@ func plain(parts []syntax.WordPart) (string, bool) {
 		case *syntax.SglQuoted:
 			out.WriteString(p.Value)
 		case *syntax.DblQuoted:
-			inner, ok := plain(p.Parts)
+			inner, ok := plain(p.Parts, true)
 			if !ok {
 				return "", false
 			}
