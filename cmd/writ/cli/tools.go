@@ -96,8 +96,11 @@ func (a *app) handOver(ctx context.Context, name string, args []string) error {
 	}
 	err = program.Run()
 	var exit *exec.ExitError
-	if errors.As(err, &exit) {
+	switch {
+	case errors.As(err, &exit):
 		return &fault{code: exit.ExitCode()}
+	case errors.Is(err, context.Canceled) && program.ProcessState.Success():
+		return nil // told to stop, it did
 	}
 	return err
 }

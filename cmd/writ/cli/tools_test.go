@@ -9,11 +9,12 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"strconv"
 	"testing"
 )
 
 // Started with this variable the test program plays a tool of writd that works
-// until it is told to stop.
+// until it is told to stop, and then exits with the variable's value.
 const waitsVariable = "WRIT_TEST_TOOL_WAITS"
 
 func init() {
@@ -25,11 +26,18 @@ func init() {
 	fmt.Println("working on", os.Args[1:])
 	<-told
 	fmt.Println("stopped in order")
-	os.Exit(7)
+	code, _ := strconv.Atoi(os.Getenv(waitsVariable))
+	os.Exit(code)
 }
 
 // A tool that is told to stop has the last word, and the exit status.
 func TestToolsAreToldToStop(t *testing.T) {
+	for _, status := range []int{7, 0} {
+		t.Run(strconv.Itoa(status), func(t *testing.T) { toldToStop(t, status) })
+	}
+}
+
+func toldToStop(t *testing.T, status int) {
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows cannot interrupt one process; the tool is ended there")
 	}
@@ -37,7 +45,7 @@ func TestToolsAreToldToStop(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	env := Env{Vars: append(os.Environ(), "WRITD="+executable, waitsVariable+"=1"), Dir: t.TempDir(), Executable: executable}
+	env := Env{Vars: append(os.Environ(), "WRITD="+executable, waitsVariable+"="+strconv.Itoa(status)), Dir: t.TempDir(), Executable: executable}
 	ctx, cancel := context.WithCancel(t.Context())
 	reader, writer := io.Pipe()
 	var last string
@@ -53,7 +61,7 @@ func TestToolsAreToldToStop(t *testing.T) {
 	code := Run(ctx, []string{"model", "list", "--json"}, nil, writer, &errs, env)
 	_ = writer.Close()
 	<-read
-	if code != 7 || last != "stopped in order" {
+	if code != status || last != "stopped in order" || errs.Len() > 0 {
 		t.Errorf("%d %q %s", code, last, errs.String())
 	}
 }
