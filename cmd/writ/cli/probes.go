@@ -35,7 +35,9 @@ func probesOf(agent, session, root string) []probe {
 		return []probe{
 			{"write probe", "preToolUse", tool("Write", map[string]any{"file_path": file, "content": content}), true},
 			{"read probe", "preToolUse", tool("Read", map[string]any{"file_path": readme}), false},
-			{"shell probe", "beforeShellExecution", with(base, "hook_event_name", "beforeShellExecution", "command", line, "sandbox", false), true},
+			// In a session of its own: a second refusal in a row may become a question.
+			{"shell probe", "beforeShellExecution", with(base, "conversation_id", session+"-shell", "hook_event_name", "beforeShellExecution", "command", line, "sandbox", false), true},
+			{"session probe", "sessionEnd", with(base, "conversation_id", session+"-shell", "hook_event_name", "sessionEnd", "reason", "completed"), false},
 			{"session probe", "sessionEnd", with(base, "hook_event_name", "sessionEnd", "session_id", session, "reason", "completed"), false},
 		}
 	case "codex":
