@@ -320,3 +320,75 @@ func TestTheOriginalIsKept(t *testing.T) {
 		t.Errorf("the backups are not ignored: %v", ignored)
 	}
 }
+
+// Every agent's installation leaves no trace, beside settings of any layout.
+func TestAllAgentsLeaveNoTrace(t *testing.T) {
+	for name, settings := range map[string]string{
+		"none": "", "spaced": "{\n  \"a\": 1\n}\n", "hooks": "{\n\t\"version\": 1,\n\t\"hooks\": { }\n}", "compact": `{"hooks":{"stop":[{"command":"./mine"}]},"version":1}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			root := t.TempDir()
+			for _, a := range Agents {
+				if a.Settings != "" && settings != "" && a.Name != "copilot" {
+					write(t, root, a.Settings, settings)
+				}
+			}
+			before := tree(t, root)
+			// One after the other, then all at once: the result is the same.
+			for _, a := range Agents {
+				if _, err := Init(root, "/old place/writ", a); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, err := Init(root, program, Agents...); err != nil {
+				t.Fatal(err)
+			}
+			installed := tree(t, root)
+			for _, a := range Agents {
+				hooks, path, err := a.Hooks(root)
+				if err != nil || len(hooks) == 0 {
+					t.Fatalf("%s: %v in %s, %v", a.Name, hooks, path, err)
+				}
+				for _, h := range hooks {
+					if !strings.Contains(h.Command, program) {
+						t.Errorf("%s runs %q", a.Name, h.Command)
+					}
+				}
+			}
+			if report, err := Init(root, program, Agents...); err != nil || len(report.Written)+len(report.Notes) > 0 {
+				t.Fatalf("the second time: %+v, %v", report, err)
+			}
+			sameTree(t, "the second installation", installed, tree(t, root))
+			if _, err := Uninstall(root); err != nil {
+				t.Fatal(err)
+			}
+			sameTree(t, "removal", before, tree(t, root))
+		})
+	}
+}
+
+func TestAgentsAreDetected(t *testing.T) {
+	root := t.TempDir()
+	if found := Detect(root); len(found) != 1 || found[0].Name != "claude" {
+		t.Errorf("a bare project: %v", found)
+	}
+	write(t, root, ".cursor/rules/a.mdc", "x")
+	write(t, root, "opencode.json", "{}")
+	if found := Detect(root); len(found) != 2 || found[0].Name != "cursor" || found[1].Name != "opencode" {
+		t.Errorf("found %v", found)
+	}
+	if _, unknown := Named("codex", "emacs"); unknown != "emacs" {
+		t.Errorf("unknown %q", unknown)
+	}
+}
+
+func TestSettingsOfOthersDoNotStopARemoval(t *testing.T) {
+	root := t.TempDir()
+	if _, err := Init(root, program); err != nil {
+		t.Fatal(err)
+	}
+	write(t, root, ".gemini/settings.json", "{\n  // mine\n}\n")
+	if _, err := Uninstall(root); err != nil {
+		t.Error(err)
+	}
+}
