@@ -47,6 +47,9 @@ type Project struct {
 	BudgetTokens int `yaml:"budget_tokens"`
 	// Domains are always active in this project, beside those seen from files.
 	Domains []string `yaml:"domains"`
+	// Memory says whether prompts bring what was observed earlier, and what
+	// agents note in their transcripts is observed: on or off.
+	Memory string `yaml:"memory"`
 }
 
 // DefaultProject is what an empty file means.
@@ -57,6 +60,7 @@ func DefaultProject() Project {
 		Findings:         "findings.md",
 		UnsourcedPrompts: "allow",
 		BudgetTokens:     4000,
+		Memory:           "on",
 	}
 }
 
@@ -103,6 +107,7 @@ func (p Project) check() error {
 		{"fail", p.Fail, []string{"closed", "open"}},
 		{"subagents", p.Subagents, []string{"", "exempt", "inherit"}},
 		{"unsourced_prompts", p.UnsourcedPrompts, []string{"allow", "refuse"}},
+		{"memory", p.Memory, []string{"on", "off"}},
 	} {
 		if !slices.Contains(c.allowed, c.value) {
 			return fmt.Errorf("%s is %q, must be one of %q", c.key, c.value, c.allowed)

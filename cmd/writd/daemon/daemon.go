@@ -52,6 +52,8 @@ type Daemon struct {
 	before   contentsBefore
 	confined confined
 	trees    trees
+
+	transcripts transcripts
 	projects projectCache
 
 	warnMu   sync.Mutex

@@ -112,6 +112,7 @@ func (d *Daemon) answerHook(ctx context.Context, t turn) (hosts.Answer, error) {
 	case hosts.SessionStart:
 		return d.onSessionStart(ctx, t)
 	case hosts.SessionEnd:
+		d.noteTranscript(t)
 		return d.onSessionEnd(ctx, t)
 	case hosts.Prompt, hosts.Command:
 		return d.onPrompt(ctx, t)
@@ -126,8 +127,10 @@ func (d *Daemon) answerHook(ctx context.Context, t turn) (hosts.Answer, error) {
 	case hosts.SubagentStop:
 		return d.plain(ctx, t, "host", enforcement.StopSubagent{SubagentStopped: schemas.SubagentStopped{AgentID: orUnknown(t.Agent), Message: t.Message}})
 	case hosts.Stop:
+		d.noteTranscript(t)
 		return d.onStop(ctx, t)
 	case hosts.BeforeCompact:
+		d.noteTranscript(t)
 		return d.plain(ctx, t, "host", enforcement.Compact{ContextCompacted: schemas.ContextCompacted{Stage: "before", Trigger: t.Reason}})
 	case hosts.AfterCompact:
 		return d.plain(ctx, t, "host", enforcement.Compact{ContextCompacted: schemas.ContextCompacted{Stage: "after", Trigger: t.Reason}})
@@ -223,10 +226,12 @@ func (d *Daemon) onPrompt(ctx context.Context, t turn) (hosts.Answer, error) {
 	if err != nil {
 		return hosts.Answer{}, err
 	}
-	return hosts.Answer{
-		Context: join(orPosition(decision.Context, state), shown.band, shown.block),
-		Notice:  decision.Notice,
-	}, nil
+	own := orPosition(decision.Context, state)
+	var remembered string
+	if t.Kind == hosts.Prompt && !approves(decision) {
+		remembered = d.memories(ctx, t, injectedChars-len(own)-len(shown.band)-len(shown.block))
+	}
+	return hosts.Answer{Context: join(own, shown.band, shown.block, remembered), Notice: decision.Notice}, nil
 }
 
 func promptActor(t turn) string {

@@ -68,6 +68,8 @@ func (d *Daemon) serve(ctx context.Context) (stop func(), err error) {
 	if err != nil {
 		return nil, err
 	}
+	running, stopReading := context.WithCancel(ctx)
+	d.transcripts.running = running
 	shut, err := d.conn.Serve(ctx, bus.Service{
 		Name: serviceName, Version: config.Version, Description: "rules, gates and the log of coding agents",
 		Endpoints: []bus.Endpoint{
@@ -117,11 +119,14 @@ func (d *Daemon) serve(ctx context.Context) (stop func(), err error) {
 		},
 	})
 	if err != nil {
+		stopReading()
 		stopMemory()
 		return nil, err
 	}
 	return func() {
 		defer stopMemory()
+		defer d.transcripts.wait.Wait()
+		defer stopReading()
 		ctx, cancel := context.WithTimeout(context.Background(), stopBudget)
 		defer cancel()
 		if err := shut(ctx); err != nil {
