@@ -135,6 +135,7 @@ var owners = map[string][]string{
 	"github.com/spf13/cobra":           {"cmd/writ"},
 	"github.com/tiktoken-go/tokenizer": {"retrieval"},
 	"github.com/santhosh-tekuri":       {"cmd/writd/daemon", "schemas"},
+	"github.com/modelcontextprotocol":  {"cmd/writd/mcp"},
 	"github.com/rogpeppe/go-internal":  {"test"},
 }
 

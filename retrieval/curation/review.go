@@ -64,7 +64,7 @@ func Promote(node schemas.Rule, c Corpus) Promotion {
 	p.Node.Authority, p.Node.Confidence = authorityPromoted, confidencePeer
 	for i := range c.Nodes {
 		older := &c.Nodes[i]
-		if slices.Contains(p.Supersedes, older.ID) && older.AlwaysShown() && !node.AlwaysShown() {
+		if slices.Contains(p.Supersedes, older.ID) && older.AlwaysShown() && !p.Node.AlwaysShown() {
 			reasons = append(reasons, Reason{
 				Check: CheckConflict, Field: "edges", IDs: []string{older.ID},
 				Text: fmt.Sprintf("it would take %s out, which every prompt carries: make this one mandatory too, or drop the edge", older.ID),

@@ -41,6 +41,10 @@ type Settings struct {
 	Neo4jURL      string `yaml:"neo4j_url"`
 	Neo4jUser     string `yaml:"neo4j_user"`
 	Neo4jDatabase string `yaml:"neo4j_database"`
+	// HTTPHooks is the loopback address, such as 127.0.0.1:7411, at which hooks
+	// are served over HTTP to hosts that have no commands, behind the token in
+	// credentials/http-hook.token; "" serves none.
+	HTTPHooks string `yaml:"http_hooks"`
 	// HookBudget bounds the daemon's work on one hook call. The hook's process
 	// waits 2 s and then fails closed.
 	HookBudget time.Duration `yaml:"hook_budget"`

@@ -178,14 +178,13 @@ func (c *corpusIndex) compileChecks() {
 
 func (c *corpusIndex) load(change projections.IndexChange) error {
 	clear(c.docs)
-	var stored [][]byte
-	for doc, err := range change.Documents() {
-		if err != nil {
-			return err
+	docs, err := retrieval.DecodeDocuments(func(yield func([]byte, error) bool) {
+		for doc, err := range change.Documents() {
+			if !yield(doc.Bytes, err) {
+				return
+			}
 		}
-		stored = append(stored, doc.Bytes)
-	}
-	docs, err := retrieval.UnmarshalDocuments(stored)
+	})
 	if err != nil {
 		return fmt.Errorf("daemon: analysed rules: %w", err)
 	}
@@ -222,7 +221,7 @@ func (c *corpusIndex) analyse(r schemas.Rule) ([]byte, error) {
 func (c *corpusIndex) build(docs []retrieval.Document, with retrieval.Embedder, problem string) (*retrieval.Index, error) {
 	epoch := c.now()
 	return retrieval.NewIndex(docs, retrieval.Options{
-		Embedder: with, EmbedderProblem: problem,
+		Previous: c.current.Load(), Embedder: with, EmbedderProblem: problem,
 		Confidence: func(id string) (float64, bool) {
 			ratio, graduated := (*c.graduated.Load())[id]
 			return ratio, graduated

@@ -17,6 +17,7 @@ import (
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/bus/embedded"
 	"github.com/writbus/writ/cmd/writd/config"
+	"github.com/writbus/writ/cmd/writd/httphook"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/projections/pebblestore"
 )
@@ -114,6 +115,11 @@ func Run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 		return err
 	}
 	defer stopServices()
+	overHTTP, err := httphook.Start(httphook.Options{Address: s.HTTPHooks, DataDir: s.DataDir, Ask: d.hook, Budget: s.HookBudget, Logger: logger})
+	if err != nil {
+		return err
+	}
+	defer overHTTP.Stop()
 	endpoint := config.Endpoint{URL: d.url, PID: os.Getpid(), Version: config.Version, Started: d.started}
 	if err := config.WriteEndpoint(s.DataDir, endpoint); err != nil {
 		return err
