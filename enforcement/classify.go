@@ -167,6 +167,14 @@ func settingsOfTools(parts []string) bool {
 			if len(below) == 0 || len(below) == 1 && below[0] == "hooks.json" {
 				return true
 			}
+		case ".opencode":
+			if len(below) == 0 || below[0] == "plugin" || below[0] == "plugins" || len(below) == 1 && strings.HasPrefix(below[0], "opencode.json") {
+				return true
+			}
+		case "opencode.json", "opencode.jsonc":
+			if len(below) == 0 {
+				return true
+			}
 		case ".gemini":
 			if len(below) == 0 || len(below) == 1 && below[0] == "settings.json" {
 				return true

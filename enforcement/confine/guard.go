@@ -24,7 +24,7 @@ const (
 // enforcement.Classify has them for a project's root. One that ends in a slash
 // is a folder with all in it; a star stands for part of a name.
 var protectedPaths = []string{
-	".writ/", ".codex/", ".github/hooks/", ".claude/settings*.json", ".cursor/hooks.json", ".gemini/settings.json",
+	".writ/", ".codex/", ".github/hooks/", ".claude/settings*.json", ".cursor/hooks.json", ".gemini/settings.json", ".opencode/plugin/", ".opencode/plugins/", "opencode.json",
 	".git/hooks/", ".git/config", ".git/config.worktree", ".git/commondir", ".git",
 }
 

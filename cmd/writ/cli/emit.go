@@ -15,10 +15,10 @@ func (a *app) emitCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "emit TYPE",
 		Short: "Publish one event; it is validated, and durable when the command ends",
-		Long: `Publishes one event. TYPE is an event type such as observation.recorded; the data
+		Long: `Publishes one event. TYPE is an event type such as proposal.made; the data
 is checked against its schema. What opens gates or records decisions is written
 by Writ itself and cannot be emitted.`,
-		Example: `  writ emit observation.recorded --id global --data '{"observation_id":"o1","text":"tests need -race"}'
+		Example: `  writ emit proposal.made --id global --data '{"proposal_id":"p1","text":"tests need -race"}'
   make report | writ emit hook.observed --session S --data -`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -55,7 +55,7 @@ type Daemon struct {
 	trees    trees
 
 	transcripts transcripts
-	projects projectCache
+	projects    projectCache
 
 	warnMu   sync.Mutex
 	warnings []string
@@ -256,7 +256,7 @@ func (d *Daemon) openViews(ctx context.Context) (func(), error) {
 	if chosen.problem != "" {
 		d.warn("rules are found by their words alone: " + chosen.problem)
 	}
-	running, cancel := context.WithCancel(ctx)
+	running, cancel := context.WithCancel(context.WithoutCancel(ctx)) // services still ask while they stop
 	d.corpus = newCorpusIndex(running, chosen, filepath.Join(filepath.Dir(d.layout.Views()), "vectors"), newFullText(d.layout.Views()), d.now)
 	d.views = newViews(d.corpus)
 	d.runtime, err = projections.NewRuntime(logReader{d.reading, d.now}, store, projections.Options{Logger: slog.New(quiet{d.logger.Handler()})}, d.views.all()...)

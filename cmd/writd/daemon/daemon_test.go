@@ -490,11 +490,10 @@ func TestApprovalAtATerminal(t *testing.T) {
 	}
 }
 
-func TestEmitTakesObservationsAndRefusesFacts(t *testing.T) {
+func TestEmitTakesProposalsAndRefusesFacts(t *testing.T) {
 	w := newWorld(t)
 	request := schemas.EmitRequest{
-		Type: "observation.recorded", ID: "global", EventID: "e-1",
-		Data: json.RawMessage(`{"observation_id":"o1","original":"aGk=","text":"hi","write_verdict":"allow","write_confidence":0.9}`),
+		Type: "proposal.made", ID: "global", EventID: "e-1", Data: json.RawMessage(`{"proposal_id":"p1","text":"t"}`),
 	}
 	first, err := call[schemas.EmitReply](w, w.hook, schemas.SvcEmit, request)
 	if err != nil {
@@ -507,6 +506,7 @@ func TestEmitTakesObservationsAndRefusesFacts(t *testing.T) {
 	for name, bad := range map[string]schemas.EmitRequest{
 		"a fact":         {Type: "gate.approved", ID: "s1", Data: json.RawMessage(`{}`)},
 		"no such type":   {Type: "moon.landed", ID: "x", Data: json.RawMessage(`{}`)},
+		"an observation": {Type: "observation.recorded", ID: "global", Data: json.RawMessage(`{"observation_id":"o1","original":"aGk=","text":"hi","write_verdict":"allow","write_confidence":0.9}`)},
 		"an outcome":     {Type: "outcome.recorded", ID: "R", Data: json.RawMessage(`{"positive":true,"evidence":"fixed"}`)},
 		"unknown field":  {Type: "proposal.made", ID: "global", Data: json.RawMessage(`{"proposal_id":"p","text":"t","x":1}`)},
 		"missing field":  {Type: "proposal.made", ID: "global", Data: json.RawMessage(`{"text":"t"}`)},

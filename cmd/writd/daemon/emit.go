@@ -17,8 +17,6 @@ import (
 // written by the daemon alone, as the outcome of a decision.
 var emittable = map[schemas.Type]bool{
 	"hook.observed":        true,
-	"observation.recorded": true,
-	"observation.regated":  true,
 	"proposal.made":        true,
 	"artifact.indexed":     true,
 	"artifact.removed":     true,

@@ -48,7 +48,7 @@ func (d *Daemon) beginMemory(ctx context.Context) (stop func(), err error) {
 	}
 	m.keys.later = d.settings.Durability == string(embedded.Interval)
 	m.read = func(fn func(projections.Reader) error) error { return d.read(m.view.Name(), fn) }
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

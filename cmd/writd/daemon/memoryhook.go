@@ -8,7 +8,7 @@ import (
 
 // transcriptBudget bounds the reading of a transcript beside the hook that
 // named it.
-const transcriptBudget = 20 * time.Second
+const transcriptBudget = 5 * time.Second
 
 // transcripts is how far the transcripts of sessions were read. After a restart
 // they are read again: what was observed is known and changes nothing.

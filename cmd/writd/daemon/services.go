@@ -68,7 +68,7 @@ func (d *Daemon) serve(ctx context.Context) (stop func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	running, stopReading := context.WithCancel(ctx)
+	running, stopReading := context.WithCancel(context.WithoutCancel(ctx)) // a stop lets them end
 	d.transcripts.running = running
 	shut, err := d.conn.Serve(ctx, bus.Service{
 		Name: serviceName, Version: config.Version, Description: "rules, gates and the log of coding agents",
@@ -125,8 +125,8 @@ func (d *Daemon) serve(ctx context.Context) (stop func(), err error) {
 	}
 	return func() {
 		defer stopMemory()
-		defer d.transcripts.wait.Wait()
 		defer stopReading()
+		defer d.transcripts.wait.Wait()
 		ctx, cancel := context.WithTimeout(context.Background(), stopBudget)
 		defer cancel()
 		if err := shut(ctx); err != nil {
