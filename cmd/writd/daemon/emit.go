@@ -16,13 +16,13 @@ import (
 // log. Whatever opens a gate, changes a mode or says that a tool was allowed is
 // written by the daemon alone, as the outcome of a decision.
 var emittable = map[schemas.Type]bool{
-	"hook.observed":        true,
-	"proposal.made":        true,
-	"artifact.indexed":     true,
-	"artifact.removed":     true,
-	"command.dispatched":   true,
-	"command.denied":       true,
-	"command.finished":     true,
+	"hook.observed":      true,
+	"proposal.made":      true,
+	"artifact.indexed":   true,
+	"artifact.removed":   true,
+	"command.dispatched": true,
+	"command.denied":     true,
+	"command.finished":   true,
 }
 
 // emit appends one event of a client after checking it against its schema.
