@@ -191,7 +191,7 @@ func (f *guardedFolder) list(dir string) []string {
 	if err != nil {
 		return nil
 	}
-	defer folder.Close()
+	defer func() { _ = folder.Close() }() // read only
 	entries, _ := folder.ReadDir(-1)
 	var all []string
 	for _, e := range entries {

@@ -93,7 +93,7 @@ func (r *ruleset) allow(path string, rights uint64) error {
 	if err != nil {
 		return nil //nolint:nilerr // nobody can use what cannot be reached
 	}
-	defer unix.Close(fd)
+	defer func() { _ = unix.Close(fd) }() // nothing is buffered
 	var stat unix.Stat_t
 	if err := unix.Fstat(fd, &stat); err != nil {
 		return fmt.Errorf("confine: %s: %w", path, err)

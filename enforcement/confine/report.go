@@ -66,6 +66,7 @@ func (p Profile) allows() string {
 		return "writes temp folders, caches, the plan's files and the test folders"
 	case Implementation:
 		return "writes the project, temp folders and caches, not Writ's data or live settings of agents and git"
+	case Scratch:
 	}
 	return "writes temp folders and caches only"
 }
@@ -80,6 +81,7 @@ func (p Profile) next() string {
 		return refused + "write tests now with the file tools; code waits for the user's approval of the tests (`writ status`)."
 	case ReadOnly:
 		return refused + "finish plan.md and let the user approve it (`writ status`); scratch files go to $TMPDIR."
+	case Scratch:
 	}
 	return refused + "use $TMPDIR for scratch files; `writ status` shows the session's mode and phase."
 }

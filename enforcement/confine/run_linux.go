@@ -169,7 +169,7 @@ func hasKeyboard() bool {
 	if err != nil {
 		return false
 	}
-	defer unix.Close(tty)
+	defer func() { _ = unix.Close(tty) }() // nothing is buffered
 	group, err := unix.IoctlGetInt(tty, unix.TIOCGPGRP)
 	return err == nil && group == unix.Getpgrp()
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -45,6 +46,10 @@ func TestSignalsArePassedOn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, os.Geteuid())
 	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP, syscall.SIGUSR1} {
+		if signal.Ignored(s) {
+			t.Logf("%v is ignored by whoever runs this test, and by all it starts: not tried", s)
+			continue
+		}
 		c := w.confined(w.options(Scratch, "/bin/sh", "-c", `trap 'kill $!; exit 42' TERM HUP USR1; sleep 30 > /dev/null & echo ready; wait`))
 		out, err := c.StdoutPipe()
 		if err != nil {

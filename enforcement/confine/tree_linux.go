@@ -60,7 +60,7 @@ func (w *parallel) look(dir string, ignored bool) []subfolder {
 		w.fail(dir, err)
 		return nil
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // read only
 	names, err := f.Readdirnames(-1)
 	if err != nil {
 		w.fail(dir, err)

@@ -119,12 +119,18 @@ func TestTranscript(t *testing.T) {
 		{"no JSON", `[gate=allow] x`, nil},
 		{"a user's", `{"type":"user","uuid":"u","message":{"content":"[gate=allow] x"}}`, nil},
 		{"without an id", `{"type":"assistant","message":{"content":"[gate=allow] x"}}`, nil},
-		{"a string", `{"type":"assistant","uuid":"u","sessionId":"s","message":{"content":"Hello\n[gate=allow] x"}}`,
-			[]Noted{{"u#2", "s", []byte("[gate=allow] x")}}},
-		{"blocks", `{"type":"assistant","uuid":"u","message":{"content":[{"type":"thinking","text":"[gate=allow] no"},{"type":"text","text":"a"},{"type":"text","text":"- [gate=nope] b\r\n  🔴 [gate=hold confidence] c"}]}}`,
-			[]Noted{{"u#2", "", []byte("- [gate=nope] b")}, {"u#3", "", []byte("  🔴 [gate=hold confidence] c")}}},
-		{"malformed ones count", `{"type":"assistant","uuid":"u","message":{"content":"[confidence=0.5] c\n[TODO] d\n[k=v] e"}}`,
-			[]Noted{{"u#1", "", []byte("[confidence=0.5] c")}}},
+		{
+			"a string", `{"type":"assistant","uuid":"u","sessionId":"s","message":{"content":"Hello\n[gate=allow] x"}}`,
+			[]Noted{{"u#2", "s", []byte("[gate=allow] x")}},
+		},
+		{
+			"blocks", `{"type":"assistant","uuid":"u","message":{"content":[{"type":"thinking","text":"[gate=allow] no"},{"type":"text","text":"a"},{"type":"text","text":"- [gate=nope] b\r\n  🔴 [gate=hold confidence] c"}]}}`,
+			[]Noted{{"u#2", "", []byte("- [gate=nope] b")}, {"u#3", "", []byte("  🔴 [gate=hold confidence] c")}},
+		},
+		{
+			"malformed ones count", `{"type":"assistant","uuid":"u","message":{"content":"[confidence=0.5] c\n[TODO] d\n[k=v] e"}}`,
+			[]Noted{{"u#1", "", []byte("[confidence=0.5] c")}},
+		},
 	} {
 		if got := Transcript([]byte(c.line)); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: got %q, want %q", c.name, got, c.want)

@@ -167,8 +167,11 @@ func denial(reply schemas.HookReply) (reason string, denied bool) {
 	}
 	_ = json.Unmarshal([]byte(reply.Stdout), &out)
 	for _, said := range [][2]string{
-		{out.Specific.Decision, out.Specific.Reason}, {out.Flat, out.FlatReason}, {out.Permission, out.User},
-		{out.Decision, out.Reason}, {out.Verdict, out.Reason},
+		{out.Specific.Decision, out.Specific.Reason},
+		{out.Flat, out.FlatReason},
+		{out.Permission, out.User},
+		{out.Decision, out.Reason},
+		{out.Verdict, out.Reason},
 	} {
 		if said[0] == "deny" {
 			return said[1], true

@@ -155,16 +155,9 @@ func (s *sessions) refresh(ctx context.Context, one *session) error {
 	if err := aggregate.Check(); err != nil {
 		return err
 	}
-	reader, err := s.runtime.Reader(viewState)
-	if err != nil {
+	var err error
+	if one.state, one.seq, err = s.viewed(aggregate); err != nil {
 		return err
-	}
-	defer func() { _ = reader.Close() }()
-	one.state, one.seq = enforcement.State{}, 0
-	if reader.Version() == s.view.Version() {
-		if one.state, one.seq, _, err = s.view.Load(reader, aggregate); err != nil {
-			return err
-		}
 	}
 	if !s.stands(ctx, aggregate, one.seq) {
 		one.state, one.seq = enforcement.State{}, 0
@@ -185,6 +178,24 @@ func (s *sessions) refresh(ctx context.Context, one *session) error {
 	one.loaded = true
 	one.publish()
 	return nil
+}
+
+// viewed is a session as its view has it. While the view is being built for the
+// first time it has nothing, and the log is read from its start: slower, and as
+// right.
+func (s *sessions) viewed(a schemas.Aggregate) (state enforcement.State, seq uint64, err error) {
+	reader, err := s.runtime.Reader(viewState)
+	if errors.Is(err, projections.ErrNotReady) {
+		return state, 0, nil
+	}
+	if err != nil {
+		return state, 0, err
+	}
+	defer func() { _ = reader.Close() }()
+	if reader.Version() == s.view.Version() {
+		state, seq, _, err = s.view.Load(reader, a)
+	}
+	return state, seq, err
 }
 
 // stands reports whether the log still has the event that the view of a session

@@ -28,8 +28,16 @@ var Settings = settings.Host{
 		return h
 	},
 	Hooks: []settings.Wanted{
-		{Event: "SessionStart"}, {Event: "SessionEnd"}, {Event: "UserPromptSubmit"},
-		{Event: "PreToolUse"}, {Event: "PermissionRequest"}, {Event: "PostToolUse"},
-		{Event: "SubagentStart"}, {Event: "SubagentStop"}, {Event: "PreCompact"}, {Event: "PostCompact"}, {Event: "Stop"},
+		{Event: "SessionStart"},
+		{Event: "SessionEnd"},
+		{Event: "UserPromptSubmit"},
+		{Event: "PreToolUse"},
+		{Event: "PermissionRequest"},
+		{Event: "PostToolUse"},
+		{Event: "SubagentStart"},
+		{Event: "SubagentStop"},
+		{Event: "PreCompact"},
+		{Event: "PostCompact"},
+		{Event: "Stop"},
 	},
 }

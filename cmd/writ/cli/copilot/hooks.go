@@ -31,8 +31,16 @@ var Settings = settings.Host{
 		}
 	},
 	Hooks: []settings.Wanted{
-		{Event: "sessionStart"}, {Event: "sessionEnd"}, {Event: "userPromptSubmitted"},
-		{Event: "preToolUse"}, {Event: "permissionRequest"}, {Event: "postToolUse"}, {Event: "postToolUseFailure"},
-		{Event: "subagentStart"}, {Event: "subagentStop"}, {Event: "preCompact"}, {Event: "agentStop"},
+		{Event: "sessionStart"},
+		{Event: "sessionEnd"},
+		{Event: "userPromptSubmitted"},
+		{Event: "preToolUse"},
+		{Event: "permissionRequest"},
+		{Event: "postToolUse"},
+		{Event: "postToolUseFailure"},
+		{Event: "subagentStart"},
+		{Event: "subagentStop"},
+		{Event: "preCompact"},
+		{Event: "agentStop"},
 	},
 }

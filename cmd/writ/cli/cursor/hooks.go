@@ -34,9 +34,19 @@ var Settings = settings.Host{
 		return h
 	},
 	Hooks: []settings.Wanted{
-		{Event: "sessionStart"}, {Event: "sessionEnd"}, {Event: "beforeSubmitPrompt"},
-		{Event: "preToolUse"}, {Event: "beforeShellExecution"}, {Event: "beforeMCPExecution"},
-		{Event: "postToolUse"}, {Event: "postToolUseFailure"}, {Event: "afterShellExecution"}, {Event: "afterMCPExecution"},
-		{Event: "subagentStart"}, {Event: "subagentStop"}, {Event: "preCompact"}, {Event: "stop"},
+		{Event: "sessionStart"},
+		{Event: "sessionEnd"},
+		{Event: "beforeSubmitPrompt"},
+		{Event: "preToolUse"},
+		{Event: "beforeShellExecution"},
+		{Event: "beforeMCPExecution"},
+		{Event: "postToolUse"},
+		{Event: "postToolUseFailure"},
+		{Event: "afterShellExecution"},
+		{Event: "afterMCPExecution"},
+		{Event: "subagentStart"},
+		{Event: "subagentStop"},
+		{Event: "preCompact"},
+		{Event: "stop"},
 	},
 }

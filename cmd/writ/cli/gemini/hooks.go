@@ -21,7 +21,12 @@ var Settings = settings.Host{
 		return handler{"writ", "command", settings.CommandLine(program, "gemini", event), timeout}
 	},
 	Hooks: []settings.Wanted{
-		{Event: "SessionStart"}, {Event: "SessionEnd"}, {Event: "BeforeAgent"}, {Event: "AfterAgent"},
-		{Event: "BeforeTool"}, {Event: "AfterTool"}, {Event: "PreCompress"},
+		{Event: "SessionStart"},
+		{Event: "SessionEnd"},
+		{Event: "BeforeAgent"},
+		{Event: "AfterAgent"},
+		{Event: "BeforeTool"},
+		{Event: "AfterTool"},
+		{Event: "PreCompress"},
 	},
 }
