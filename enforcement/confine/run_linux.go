@@ -50,6 +50,7 @@ func Run(o Options, notes io.Writer) (exit int, err error) {
 	}
 	guard := Guard(o.Project, o.Lock)
 	defer guard.Close()
+	signals := catch() // before the command can be heard of, so that none is lost
 	process, err := start(rules, program, o.Args, &syscall.ProcAttr{
 		Dir: o.Dir, Env: environment(o.Vars, l.vars), Files: []uintptr{0, 1, 2},
 		// What ends this process outright would have ended the command.
@@ -58,7 +59,7 @@ func Run(o Options, notes io.Writer) (exit int, err error) {
 	if err != nil {
 		return ExitFor(err), fmt.Errorf("confine: %s: %w", o.Args[0], err)
 	}
-	exit = wait(process)
+	exit = wait(process, signals)
 	report(notes, o, l.notes, guard.Restore(), exit)
 	return exit, nil
 }
@@ -131,8 +132,8 @@ func find(o Options) (string, error) {
 // ending this process before the command.
 var passed = []os.Signal{syscall.SIGTERM, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGINT, syscall.SIGQUIT}
 
-// wait passes signals on until the command ends.
-func wait(pid int) (exit int) {
+// catch keeps the signals that are to be passed on.
+func catch() <-chan os.Signal {
 	signals := make(chan os.Signal, 8)
 	for _, s := range passed {
 		// One that was ignored stays so, as nohup wants it.
@@ -140,6 +141,11 @@ func wait(pid int) (exit int) {
 			signal.Notify(signals, s)
 		}
 	}
+	return signals
+}
+
+// wait passes signals on until the command ends.
+func wait(pid int, signals <-chan os.Signal) (exit int) {
 	keyboard := hasKeyboard()
 	go func() {
 		for s := range signals {
