@@ -23,7 +23,8 @@ import (
 // with interval durability it is acknowledged all the same. What the disk does
 // with a sync is beyond this test.
 func TestPowerLossSyncs(t *testing.T) {
-	t.Parallel()
+	// Not in parallel: between fork and exec a child holds the locks of the
+	// servers that other tests stop and start.
 	for _, c := range []struct {
 		durability embedded.Durability
 		acked      bool
