@@ -162,9 +162,15 @@ func TestEmbeddingAllocatesOnlyItsResult(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// One vector, the word being spelled and one character's decomposition.
-	if n := testing.AllocsPerRun(100, func() { m.Embed("the index of words and more words") }); n > 6 {
-		t.Errorf("%v allocations", n)
+	// One vector, the word being spelled and one character's decomposition. The
+	// least of many runs counts: a collection, or the race detector, may empty
+	// the pool of scratch memory in between.
+	least := math.Inf(1)
+	for range 100 {
+		least = min(least, testing.AllocsPerRun(1, func() { _, _ = m.Embed("the index of words and more words") }))
+	}
+	if least > 6 {
+		t.Errorf("%v allocations", least)
 	}
 }
 
