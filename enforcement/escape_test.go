@@ -68,7 +68,7 @@ func TestInspectFollowsTheSystem(t *testing.T) {
 func TestInspectLeavesScratchAlone(t *testing.T) {
 	layout, readlink := escapeLayout()
 	for _, command := range []string{
-		"cp -r src /tmp/work && echo x > /tmp/work/main.go",
+		"cp -r src /tmp/copy && echo x > /tmp/copy/main.go",
 		"ln -s $PWD/main.go /tmp/link",
 		"ln -s $PWD/main.go /tmp/link && rm /tmp/link",
 		"mkdir -p /tmp/d && cd /tmp/d; echo x > a.go",
