@@ -56,6 +56,12 @@ about to be committed. Exit 1 if anything is found.`,
 }
 
 func (a *app) checkFiles(ctx context.Context, files []schemas.CheckFile, diff string) error {
+	if len(files) == 0 {
+		if !a.json {
+			a.note("there is no file to check")
+		}
+		return nil
+	}
 	findings, checks := 0, 0
 	st := a.env.style(a.out)
 	for len(files) > 0 {
