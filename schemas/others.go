@@ -5,8 +5,7 @@ func registerOthers(add func(Type, definition)) {
 	add(define[ObservationRegated](KindMemory))
 	registerMemory(add)
 	add(define[ProposalMade](KindMemory))
-	add(define[ArtifactIndexed](KindArtifact))
-	add(define[ArtifactRemoved](KindArtifact))
+	registerArtifact(add)
 	add(define[CommandDispatched](KindAgent))
 	add(define[CommandDenied](KindAgent))
 	add(define[CommandFinished](KindAgent))
@@ -70,29 +69,6 @@ func (ProposalMade) EventType() Type { return "proposal.made" }
 
 // Check requires id and text.
 func (p ProposalMade) Check() error { return require("proposal_id", p.ProposalID, "text", p.Text) }
-
-// ArtifactIndexed records a project file as the index took it in.
-type ArtifactIndexed struct {
-	File FileState `json:"file"`
-	Kind string    `json:"kind,omitempty"` // requirement, architecture, test, code, documentation, research
-}
-
-// EventType names the event "artifact.indexed".
-func (ArtifactIndexed) EventType() Type { return "artifact.indexed" }
-
-// Check requires the path.
-func (p ArtifactIndexed) Check() error { return require("file.path", p.File.Path) }
-
-// ArtifactRemoved records that a file left the index.
-type ArtifactRemoved struct {
-	Path string `json:"path"`
-}
-
-// EventType names the event "artifact.removed".
-func (ArtifactRemoved) EventType() Type { return "artifact.removed" }
-
-// Check requires the path.
-func (p ArtifactRemoved) Check() error { return require("path", p.Path) }
 
 // CommandDispatched records a command of the command language that runs.
 type CommandDispatched struct {
