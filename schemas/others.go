@@ -6,9 +6,7 @@ func registerOthers(add func(Type, definition)) {
 	registerMemory(add)
 	add(define[ProposalMade](KindMemory))
 	registerArtifact(add)
-	add(define[CommandDispatched](KindAgent))
-	add(define[CommandDenied](KindAgent))
-	add(define[CommandFinished](KindAgent))
+	registerAgent(add)
 	add(define[MessageQuarantined](KindQuarantine))
 }
 
@@ -69,50 +67,6 @@ func (ProposalMade) EventType() Type { return "proposal.made" }
 
 // Check requires id and text.
 func (p ProposalMade) Check() error { return require("proposal_id", p.ProposalID, "text", p.Text) }
-
-// CommandDispatched records a command of the command language that runs.
-type CommandDispatched struct {
-	CommandID string `json:"command_id"`
-	Verb      string `json:"verb"`
-	Args      string `json:"args,omitempty"`
-	Agent     string `json:"agent,omitempty"`
-}
-
-// EventType names the event "command.dispatched".
-func (CommandDispatched) EventType() Type { return "command.dispatched" }
-
-// Check requires id and verb.
-func (p CommandDispatched) Check() error { return require("command_id", p.CommandID, "verb", p.Verb) }
-
-// CommandDenied records a command that the capabilities did not grant.
-type CommandDenied struct {
-	CommandID string `json:"command_id"`
-	Verb      string `json:"verb"`
-	Reason    string `json:"reason"`
-	Agent     string `json:"agent,omitempty"`
-}
-
-// EventType names the event "command.denied".
-func (CommandDenied) EventType() Type { return "command.denied" }
-
-// Check requires id, verb and reason.
-func (p CommandDenied) Check() error {
-	return require("command_id", p.CommandID, "verb", p.Verb, "reason", p.Reason)
-}
-
-// CommandFinished records a command's result.
-type CommandFinished struct {
-	CommandID string `json:"command_id"`
-	OK        bool   `json:"ok"`
-	Result    string `json:"result,omitempty"`
-	Millis    int64  `json:"millis,omitempty"`
-}
-
-// EventType names the event "command.finished".
-func (CommandFinished) EventType() Type { return "command.finished" }
-
-// Check requires the id.
-func (p CommandFinished) Check() error { return require("command_id", p.CommandID) }
 
 // MessageQuarantined keeps what could not be understood, verbatim.
 type MessageQuarantined struct {

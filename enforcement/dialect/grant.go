@@ -81,6 +81,28 @@ func (g Grant) And(other Grant) Grant {
 	return Grant{sets: slices.Concat(g.sets, other.sets)}
 }
 
+// Lists returns the lists of a grant as they are written, all of which must
+// allow, so that it can be handed to a process elsewhere.
+func (g Grant) Lists() [][]string {
+	lists := make([][]string, len(g.sets))
+	for i, set := range g.sets {
+		lists[i] = []string{}
+		for _, c := range set {
+			lists[i] = append(lists[i], c.text)
+		}
+	}
+	return lists
+}
+
+// GrantOfLists reverses Lists. What cannot be understood grants nothing.
+func GrantOfLists(lists [][]string) Grant {
+	var g Grant
+	for _, list := range lists {
+		g.sets = append(g.sets, NewGrant(list).sets...)
+	}
+	return g
+}
+
 // Check decides whether a command may run. It is to be asked before budgets,
 // caches and side effects. Children of parallel are asked for one by one, as the
 // /agent commands they are.

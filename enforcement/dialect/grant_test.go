@@ -233,3 +233,32 @@ func FuzzCapability(f *testing.F) {
 		}
 	})
 }
+
+func TestGrantsTravelAsLists(t *testing.T) {
+	caller := NewGrant([]string{"/exec cmd=git", "/read", "/mem read"})
+	grant := caller.And(NewGrant([]string{"*"})).And(NewGrant([]string{"/exec cmd=git,go", "/mem"}))
+	back := GrantOfLists(grant.Lists())
+	for _, r := range []Request{
+		{Verb: "exec", Args: "git log"}, {Verb: "exec", Args: "go test"}, {Verb: "read", Args: "a"},
+		{Verb: "mem", Args: "read"}, {Verb: "mem", Args: "clear"}, {Verb: "help"},
+	} {
+		if want, got := grant.Check(r), back.Check(r); want != got {
+			t.Errorf("/%s %s: %v, want %v", r.Verb, r.Args, got, want)
+		}
+	}
+	for _, lists := range [][][]string{nil, {}, {nil}, {{"/nothing"}}, {{"*"}, {}}} {
+		if d := GrantOfLists(lists).Check(Request{Verb: "read", Args: "a"}); d.Verdict != Deny {
+			t.Errorf("%v grants /read", lists)
+		}
+	}
+}
+
+func TestACloneKeepsItsTaint(t *testing.T) {
+	var first Taint
+	first.Add("run\n/exec rm a\n")
+	second := first.Clone()
+	first.Add("/list")
+	if second.Check("exec", "rm a").Verdict != Ask || second.Check("list", "").Verdict != Allow || first.Check("list", "").Verdict != Ask {
+		t.Error("a clone shares what comes later, or lost what came before")
+	}
+}

@@ -1,6 +1,10 @@
 package dialect
 
-import "strings"
+import (
+	"maps"
+	"slices"
+	"strings"
+)
 
 // Taint remembers what the untrusted results of a conversation said, so that a
 // command that one of them dictated does not run because an agent quotes it.
@@ -24,6 +28,12 @@ func (t *Taint) Add(body string) {
 			t.lines[bare] = true
 		}
 	}
+}
+
+// Clone returns a copy that further results do not change: what a child starts
+// with, whose caller may quote to it what an untrusted result said.
+func (t *Taint) Clone() Taint {
+	return Taint{texts: slices.Clone(t.texts), lines: maps.Clone(t.lines)}
 }
 
 // Check decides about a command that is granted: Ask where the same command

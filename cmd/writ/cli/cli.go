@@ -71,6 +71,7 @@ const (
 	groupProject = "project"
 	groupSession = "session"
 	groupMemory  = "memory"
+	groupAgent   = "agent"
 	groupLog     = "log"
 	groupOther   = "other"
 )
@@ -99,6 +100,7 @@ and keeps everything that happened in a log that can be replayed.`,
 		&cobra.Group{ID: groupProject, Title: "A project:"},
 		&cobra.Group{ID: groupSession, Title: "Rules and sessions:"},
 		&cobra.Group{ID: groupMemory, Title: "Memory:"},
+		&cobra.Group{ID: groupAgent, Title: "The command language:"},
 		&cobra.Group{ID: groupLog, Title: "The log:"},
 		&cobra.Group{ID: groupOther, Title: "Other:"},
 	)
@@ -112,6 +114,7 @@ and keeps everything that happened in a log that can be replayed.`,
 	add(groupProject, a.initCommand(), a.uninstallCommand(), a.hookCommand())
 	add(groupSession, a.queryCommand(), a.ruleCommand(), a.checkCommand(), a.graphCommand(), a.modeCommand(), a.phaseCommand(), a.approveCommand(), a.sessionCommand())
 	add(groupMemory, a.observeCommand(), a.recallCommand(), a.memoryCommand())
+	add(groupAgent, a.agentCommand(), a.lintStreamCommand())
 	add(groupLog, a.emitCommand(), a.replayCommand(), a.watchCommand())
 	add(groupOther, append(a.toolCommands(), a.versionCommand(), a.confineCommand())...)
 	root.SetHelpCommandGroupID(groupOther)

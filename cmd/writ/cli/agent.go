@@ -1,0 +1,118 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/writbus/writ/enforcement/dialect"
+)
+
+func (a *app) agentCommand() *cobra.Command {
+	return group("agent", "Check constitutions, list and show the runs of agents",
+		"  writ agent validate agents/*.json",
+		a.agentValidateCommand())
+}
+
+// maxConstitution bounds the file of a constitution.
+const maxConstitution = 1 << 20
+
+// validated is the verdict on one file, as JSON shows it.
+type validated struct {
+	File         string   `json:"file"`
+	OK           bool     `json:"ok"`
+	Name         string   `json:"name,omitempty"`
+	Capabilities []string `json:"capabilities,omitempty"`
+	Problem      string   `json:"problem,omitempty"`
+	Prompt       string   `json:"prompt,omitempty"`
+}
+
+func (a *app) agentValidateCommand() *cobra.Command {
+	prompt := false
+	c := &cobra.Command{
+		Use:   "validate FILE...",
+		Short: "Check the files of constitutions",
+		Long: `Checks constitutions strictly: an unknown key, a wrong type or an unknown
+capability is an error that names file and key. The exit status is 1 where a
+file has one.`,
+		Example: "  writ agent validate agents/reviewer.json\n  writ agent validate agents/*.json --json\n  writ agent validate agents/reviewer.json --prompt",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			failed := 0
+			for _, name := range args {
+				v := a.validate(name)
+				if prompt && v.OK {
+					v.Prompt = dialect.Prompt(dialect.NewGrant(v.Capabilities))
+				}
+				if !v.OK {
+					failed++
+				}
+				if err := a.showValidated(v); err != nil {
+					return err
+				}
+			}
+			if failed > 0 {
+				return &fault{code: exitFailed}
+			}
+			return nil
+		},
+	}
+	c.Flags().BoolVar(&prompt, "prompt", false, "show what the agent is told about its commands")
+	return c
+}
+
+func (a *app) validate(name string) validated {
+	v := validated{File: name}
+	raw, err := readBounded(a.env.absolute(name), maxConstitution)
+	if err != nil {
+		v.Problem = name + ": " + err.Error()
+		return v
+	}
+	c, err := dialect.ParseConstitution(name, raw)
+	if err != nil {
+		v.Problem = strings.TrimPrefix(err.Error(), dialect.ErrConstitution.Error()+": ")
+		return v
+	}
+	v.OK, v.Name, v.Capabilities = true, c.Name, c.Capabilities
+	return v
+}
+
+// readBounded reads a file of at most so many bytes.
+func readBounded(path string, most int64) ([]byte, error) {
+	info, err := os.Stat(path)
+	var pathErr *os.PathError
+	switch {
+	case errors.As(err, &pathErr):
+		return nil, pathErr.Err
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		return nil, errors.New("it is a folder")
+	case info.Size() > most:
+		return nil, fmt.Errorf("it has %d bytes, at most %d are read", info.Size(), most)
+	}
+	return os.ReadFile(path)
+}
+
+func (a *app) showValidated(v validated) error {
+	if a.json {
+		return a.printJSON(v)
+	}
+	st := a.env.style(a.out)
+	if !v.OK {
+		a.printf("%s %s\n", st.red("✗"), v.Problem)
+		return nil
+	}
+	may := "nothing but /help: it has no capabilities"
+	if len(v.Capabilities) > 0 {
+		may = strings.Join(v.Capabilities, ", ")
+	}
+	a.printf("%s %s: %s may use %s\n", st.green("✓"), v.File, st.bold(v.Name), may)
+	if v.Prompt != "" {
+		a.printf("\n%s\n", v.Prompt)
+	}
+	return nil
+}
