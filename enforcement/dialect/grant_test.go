@@ -239,8 +239,12 @@ func TestGrantsTravelAsLists(t *testing.T) {
 	grant := caller.And(NewGrant([]string{"*"})).And(NewGrant([]string{"/exec cmd=git,go", "/mem"}))
 	back := GrantOfLists(grant.Lists())
 	for _, r := range []Request{
-		{Verb: "exec", Args: "git log"}, {Verb: "exec", Args: "go test"}, {Verb: "read", Args: "a"},
-		{Verb: "mem", Args: "read"}, {Verb: "mem", Args: "clear"}, {Verb: "help"},
+		{Verb: "exec", Args: "git log"},
+		{Verb: "exec", Args: "go test"},
+		{Verb: "read", Args: "a"},
+		{Verb: "mem", Args: "read"},
+		{Verb: "mem", Args: "clear"},
+		{Verb: "help"},
 	} {
 		if want, got := grant.Check(r), back.Check(r); want != got {
 			t.Errorf("/%s %s: %v, want %v", r.Verb, r.Args, got, want)
