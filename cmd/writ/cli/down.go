@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/writ/cli/launch"
 	"github.com/writbus/writ/cmd/writd/config"
 	"github.com/writbus/writ/schemas"
@@ -53,7 +54,9 @@ func (a *app) stopDaemon(ctx context.Context) (downReply, error) {
 		return downReply{}, err
 	}
 	defer s.Close()
-	if _, err := call[struct{}](ctx, s, schemas.SvcStop, struct{}{}); err != nil {
+	// A daemon may be gone before its answer has left: whether it stopped is
+	// asked of the process.
+	if _, err := call[struct{}](ctx, s, schemas.SvcStop, struct{}{}); err != nil && !errors.Is(err, bus.ErrUnavailable) {
 		return downReply{}, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, stopBudget)

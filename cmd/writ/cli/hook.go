@@ -19,9 +19,6 @@ import (
 )
 
 const (
-	// hookBudget is all the time a hook takes, daemon start included. Hosts let
-	// the action proceed when a hook times out, so Writ answers long before.
-	hookBudget = 2 * time.Second
 	// hookReserve is kept of the budget for printing the answer.
 	hookReserve = 100 * time.Millisecond
 	// maxPayload bounds what a hook reads: the largest file a host sends whole,
@@ -82,7 +79,11 @@ func hookArgsProblem(args []string) string {
 // bounded answers in time whatever happens: a reader or file system that never
 // returns is left behind.
 func (h *hook) bounded(ctx context.Context, event string) schemas.HookReply {
-	ctx, cancel := context.WithTimeout(ctx, hookBudget-hookReserve)
+	budget, err := config.HookBudget(h.app.env.Getenv(config.HookBudgetVar))
+	if err != nil {
+		return h.failing(hookCall{Event: event}, err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, budget-hookReserve)
 	defer cancel()
 	answer := make(chan schemas.HookReply, 1)
 	go func() {
@@ -103,7 +104,7 @@ func (h *hook) bounded(ctx context.Context, event string) schemas.HookReply {
 	case reply := <-answer:
 		return reply
 	case <-time.After(hookReserve / 2):
-		return h.failing(hookCall{Event: event}, errors.New("no answer within two seconds"))
+		return h.failing(hookCall{Event: event}, fmt.Errorf("no answer within %s", budget))
 	}
 }
 

@@ -23,7 +23,7 @@ import (
 
 // probeBudget bounds one probe of a hook: the hook's own budget, and the time
 // a loaded machine takes to start a process.
-const probeBudget = 5 * time.Second
+const probeBudget = 10 * time.Second
 
 // project checks an installation and drives its hooks.
 func (e *examination) project(ctx context.Context, dir string) {

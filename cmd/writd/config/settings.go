@@ -52,6 +52,33 @@ type Settings struct {
 	MemoryLimit int64 `yaml:"memory_limit"`
 }
 
+const (
+	// HookBudgetVar names the environment variable that gives hooks more time
+	// on a slow machine, as a duration between 500ms and 9s.
+	HookBudgetVar = "WRIT_HOOK_BUDGET"
+	// DefaultHookBudget is all the time a hook takes, daemon start included.
+	// Hosts let the action proceed when a hook times out (10 s where Writ
+	// installs it), so Writ answers long before.
+	DefaultHookBudget = 2 * time.Second
+	// hookTravel is the part of a hook's budget that the daemon leaves for the
+	// way there and back.
+	hookTravel = 200 * time.Millisecond
+)
+
+// HookBudget reads HookBudgetVar's value; "" is the default. It returns
+// ErrSettings for what is no duration, too short to answer in, or so long that
+// the host would stop waiting first.
+func HookBudget(value string) (time.Duration, error) {
+	if value == "" {
+		return DefaultHookBudget, nil
+	}
+	budget, err := time.ParseDuration(value)
+	if err != nil || budget < 500*time.Millisecond || budget > 9*time.Second {
+		return 0, fmt.Errorf("%w: %s is %q, must be a duration from 500ms to 9s", ErrSettings, HookBudgetVar, value)
+	}
+	return budget, nil
+}
+
 // EmbedderKey names the environment variable that holds the key of an
 // embeddings endpoint: secrets stay out of files.
 const EmbedderKey = "WRIT_EMBEDDER_KEY"
@@ -66,7 +93,7 @@ const (
 
 // DefaultSettings is what an empty file means.
 func DefaultSettings() Settings {
-	return Settings{Durability: "power-loss", Replicas: 1, Embedder: "static", ShippedRules: true, HookBudget: 1800 * time.Millisecond, MemoryLimit: 512 << 20}
+	return Settings{Durability: "power-loss", Replicas: 1, Embedder: "static", ShippedRules: true, HookBudget: DefaultHookBudget - hookTravel, MemoryLimit: 512 << 20}
 }
 
 // Load reads the settings of a data directory: defaults, its config.yaml, then
@@ -90,6 +117,13 @@ func Load(dataDir string) (Settings, error) {
 		if v := os.Getenv(name); v != "" {
 			*setting = v
 		}
+	}
+	if v := os.Getenv(HookBudgetVar); v != "" {
+		budget, err := HookBudget(v)
+		if err != nil {
+			return Settings{}, err
+		}
+		s.HookBudget = budget - hookTravel
 	}
 	if v := os.Getenv("WRIT_PORT"); v != "" {
 		port, err := strconv.Atoi(v)
