@@ -135,7 +135,10 @@ var owners = map[string][]string{
 	"github.com/spf13/cobra":           {"cmd/writ"},
 	"github.com/tiktoken-go/tokenizer": {"retrieval"},
 	"github.com/santhosh-tekuri":       {"cmd/writd/daemon", "schemas"},
-	"github.com/modelcontextprotocol":  {"cmd/writd/mcp"},
+	"github.com/modelcontextprotocol":  {"cmd/writd/mcp", "cmd/writd/verbs/federation"},
+	"github.com/a2aproject":            {"cmd/writd/verbs/federation"},
+	"github.com/JohannesKaufmann":      {"cmd/writd/verbs/web"},
+	"github.com/chromedp":              {"cmd/writd/verbs/web"},
 	"github.com/rogpeppe/go-internal":  {"test"},
 }
 

@@ -116,6 +116,7 @@ func (t *tidy) element(n *html.Node) {
 	case atom.Td, atom.Th:
 		// A span is as many cells as its number says, in both directions.
 		n.Attr = slices.DeleteFunc(n.Attr, func(a html.Attribute) bool { return a.Key == "colspan" || a.Key == "rowspan" })
+	default:
 	}
 }
 
@@ -207,6 +208,7 @@ func plain(page []byte) string {
 			if name, _ := z.TagName(); string(name) == skip {
 				skip = ""
 			}
+		default:
 		}
 	}
 }

@@ -15,8 +15,10 @@ func TestReadable(t *testing.T) {
 		{"a title that is the heading", "<title>Same</title><h1>Same</h1>x", "# Same\n\nx\n"},
 		{"the main part first", "<nav><a href=/n>nav</a></nav><main><p>text</p></main><footer>foot</footer>", "text\n\n[nav](https://example.com/n)\n\nfoot\n"},
 		{"an article first", "<div>side</div><div><article>text</article></div>", "text\n\nside\n"},
-		{"links", "<a href='other.html'>o</a> <a href='//cdn.example.org/x y'>c</a> <a href='?q=1'>q</a> <a href='#top'>t</a>",
-			"[o](https://example.com/docs/other.html) [c](https://cdn.example.org/x%20y)"},
+		{
+			"links", "<a href='other.html'>o</a> <a href='//cdn.example.org/x y'>c</a> <a href='?q=1'>q</a> <a href='#top'>t</a>",
+			"[o](https://example.com/docs/other.html) [c](https://cdn.example.org/x%20y)",
+		},
 		{"a base", "<base href='https://other.example/deep/'><a href=x>x</a>", "[x](https://other.example/deep/x)\n"},
 		{"addresses nobody can fetch", "<a href='javascript:alert(1)'>j</a> <img src='data:image/png;base64,AAAA' alt=pic> <a href='file:///etc/passwd'>f</a>", "j"},
 		{"code", "<pre><code class=language-go>func main() {\n\tx := \"`\"\n}</code></pre>", "```go\nfunc main() {\n\tx := \"`\"\n}\n```\n"},
