@@ -131,7 +131,7 @@ var owners = map[string][]string{
 	"github.com/blevesearch/bleve":     {"retrieval/lexical", "retrieval/fulltext"},
 	"github.com/coder/hnsw":            {"retrieval/vector"},
 	"mvdan.cc/sh":                      {"enforcement/shell", "enforcement/check"}, // check takes its globs
-	"github.com/yuin/goldmark":         {"enforcement/plan", "observer"},
+	"github.com/yuin/goldmark":         {"enforcement/plan", "observer", "retrieval/artifact"},
 	"github.com/spf13/cobra":           {"cmd/writ"},
 	"github.com/tiktoken-go/tokenizer": {"retrieval"},
 	"github.com/santhosh-tekuri":       {"cmd/writd/daemon", "schemas"},

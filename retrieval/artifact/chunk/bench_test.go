@@ -1,0 +1,39 @@
+package chunk
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// BenchmarkSplit cuts the packages of the standard library whose names begin
+// with "n": some 6 MB of Go. It measures one core.
+func BenchmarkSplit(b *testing.B) {
+	var texts []string
+	size := 0
+	root := filepath.Join(runtime.GOROOT(), "src") //nolint:staticcheck // any sources will do
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		rel, _ := filepath.Rel(root, path)
+		if err == nil && !d.IsDir() && strings.HasPrefix(rel, "n") && strings.HasSuffix(path, ".go") {
+			raw, readErr := os.ReadFile(path)
+			texts = append(texts, string(raw))
+			size += len(raw)
+			return readErr
+		}
+		return err
+	})
+	if err != nil || len(texts) == 0 {
+		b.Skipf("no sources of the standard library at %s: %v", root, err)
+	}
+	b.SetBytes(int64(size))
+	c := NewCounter()
+	b.ResetTimer()
+	for b.Loop() {
+		for _, text := range texts {
+			Split("go", text, c)
+		}
+	}
+}

@@ -1,0 +1,78 @@
+package chunk
+
+import "strings"
+
+// mask replaces what is in comments and strings with blanks, and keeps lines
+// and offsets. It is no lexer: where a language is subtle (a slash may begin a
+// regular expression) a quote ends with its line at the latest, so that a
+// mistake does not go far.
+func mask(text string, c comments) string {
+	out := []byte(text)
+	for at := 0; at < len(text); {
+		n := c.skip(text[at:])
+		if n == 0 {
+			at++
+			continue
+		}
+		for i := at; i < at+n; i++ {
+			if out[i] != '\n' && out[i] != '\r' {
+				out[i] = ' '
+			}
+		}
+		at += n
+	}
+	return string(out)
+}
+
+// skip is the length of the comment or string that a text begins with, 0 for
+// none.
+func (c comments) skip(s string) int {
+	for _, b := range c.block {
+		if strings.HasPrefix(s, b[0]) {
+			return through(s, len(b[0]), b[1])
+		}
+	}
+	for _, mark := range c.line {
+		if strings.HasPrefix(s, mark) {
+			return lineLen(s)
+		}
+	}
+	for _, quote := range c.long {
+		if strings.HasPrefix(s, quote) {
+			return through(s, len(quote), quote)
+		}
+	}
+	if strings.IndexByte(c.quotes, s[0]) >= 0 {
+		return quoted(s)
+	}
+	return 0
+}
+
+// through is the length up to and including the end mark, or all.
+func through(s string, from int, mark string) int {
+	if end := strings.Index(s[from:], mark); end >= 0 {
+		return from + end + len(mark)
+	}
+	return len(s)
+}
+
+func lineLen(s string) int {
+	if end := strings.IndexByte(s, '\n'); end >= 0 {
+		return end
+	}
+	return len(s)
+}
+
+// quoted is the length of a string in a line, 0 where the quote has no end in
+// it: an apostrophe, a lifetime of Rust.
+func quoted(s string) int {
+	for i := 1; i < len(s) && s[i] != '\n'; i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case s[0]:
+			return i + 1
+		}
+	}
+	return 0
+}
