@@ -140,6 +140,9 @@ var owners = map[string][]string{
 	"github.com/JohannesKaufmann":      {"cmd/writd/verbs/web"},
 	"github.com/chromedp":              {"cmd/writd/verbs/web"},
 	"github.com/rogpeppe/go-internal":  {"test"},
+	"github.com/openai":                {"observer/model"},
+	"github.com/anthropics":            {"observer/model"},
+	"github.com/sony/gobreaker":        {"observer/model"},
 }
 
 func TestEachTechnologyHasOneRoom(t *testing.T) {
@@ -199,7 +202,7 @@ func TestPureRoomsStayPure(t *testing.T) {
 var heavy = []string{
 	"github.com/nats-io/nats-server", "github.com/blevesearch/bleve", "github.com/cockroachdb/pebble",
 	"github.com/neo4j", "github.com/coder/hnsw", "mvdan.cc/sh", "github.com/yuin/goldmark",
-	"github.com/tiktoken-go", "github.com/santhosh-tekuri",
+	"github.com/tiktoken-go", "github.com/santhosh-tekuri", "github.com/openai", "github.com/anthropics",
 }
 
 func TestTheClientStaysThin(t *testing.T) {
