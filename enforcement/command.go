@@ -2,6 +2,7 @@ package enforcement
 
 import (
 	"fmt"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/writbus/writ/enforcement/approval"
@@ -154,6 +155,17 @@ type ApproveGate struct {
 	Settings    Settings
 }
 
+// DeclineGate is a user's "not like this" outside the conversation: what waits
+// stays unapproved, and the agent is told what to change.
+type DeclineGate struct {
+	Gate        string // "": whichever waits
+	Fingerprint string // of what the user saw
+	Reason      string // the user's words, required
+	Channel     string // terminal or dashboard
+	ActID       string // required, valid UTF-8
+	Workspace   Workspace
+}
+
 // InvalidateGate takes an approval back.
 type InvalidateGate struct {
 	Gate   string
@@ -218,6 +230,16 @@ func (c FinishTool) check() error     { return named("tool", c.Tool) }
 func (c InvalidateGate) check() error { return named("gate", c.Gate) }
 
 func (c ApproveGate) check() error {
+	if err := named("channel", c.Channel); err != nil {
+		return err
+	}
+	return actID(c.ActID)
+}
+
+func (c DeclineGate) check() error {
+	if err := named("reason", strings.TrimSpace(c.Reason)); err != nil {
+		return err
+	}
 	if err := named("channel", c.Channel); err != nil {
 		return err
 	}

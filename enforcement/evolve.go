@@ -48,6 +48,8 @@ func Evolve(s State, e schemas.Event) State {
 		return s.drifted(p)
 	case schemas.GateInvalidated:
 		return s.invalidated(p)
+	case schemas.GateDeclined:
+		return s.declined(p)
 	case schemas.ApprovalRefused:
 		return s.used(p.ActID, "refused")
 	case schemas.SubagentStarted:
@@ -298,6 +300,7 @@ func (s State) approved(p schemas.GateApproved, at time.Time) State {
 		return s
 	}
 	s = s.enterPhase(p.NextPhase)
+	s.Work = s.Work.heard(p.Gate)
 	s.Work.Gates = cloned(s.Work.Gates)
 	s.Work.Gates[p.Gate] = Gate{
 		Fingerprint: p.Fingerprint, Files: p.Files,

@@ -62,7 +62,7 @@ func (s State) Guidance() string {
 	case ModeReview:
 		return "Mode: review. Nothing in the project is changed but the findings file."
 	case ModeWork:
-		return fmt.Sprintf("Mode: work. Phase: %s. %s", s.Work.Phase, mayWrite(s.Work.Phase))
+		return fmt.Sprintf("Mode: work. Phase: %s. %s%s", s.Work.Phase, mayWrite(s.Work.Phase), s.wishes())
 	}
 	return "No mode is chosen: only plan.md and capabilities.md may be written. Choose one with `writ mode set work|debug|review|conversation`."
 }

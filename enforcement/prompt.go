@@ -20,6 +20,9 @@ const OriginUser = "user"
 func (c SubmitPrompt) decide(s State) Decision {
 	d := c.act(s)
 	d.Verdict = Allow
+	if wishes := s.wishes(); wishes != "" && d.Context == "" {
+		d.Context = strings.TrimSpace(wishes)
+	}
 	d.Record = append([]schemas.Payload{schemas.PromptSubmitted{
 		Prompt: c.Prompt, PromptID: c.PromptID, Origin: c.Origin, Command: c.Command,
 	}}, d.Record...)
@@ -108,7 +111,7 @@ func (c SubmitPrompt) wording(s State) Decision {
 	j := judgeWording(c.Prompt, gate, c.Settings.Phrases)
 	o := s.Offer(gate, c.Workspace)
 	switch {
-	case j.Approves && j.Reason == approval.BareGoAhead && !s.awaits(gate, o):
+	case j.Approves && j.Reason == approval.BareGoAhead && (!s.awaits(gate, o) || s.Work.Declined[gate] != ""):
 		return Decision{}
 	case j.Approves:
 		return c.approve(s, gate, o)

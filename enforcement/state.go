@@ -95,6 +95,8 @@ type Work struct {
 	// Left is the content (SHA-256, "" for none) in which this session's own
 	// allowed writes left files during implementation, by relative path.
 	Left map[string]string `json:"left,omitempty"`
+	// Declined has what the user wants changed before they approve, by gate.
+	Declined map[string]string `json:"declined,omitempty"`
 }
 
 // Gate is a gate that the user opened.

@@ -21,6 +21,9 @@ func (c RequestTool) decide(s State) Decision {
 	if r.verdict != Allow {
 		d.Rule, d.Gate = r.rule, r.gate
 		d.Reason = c.reason(st, r, target, asked)
+		if strings.HasPrefix(r.rule, "ENF-GATE-") {
+			d.Reason += s.wishes()
+		}
 	}
 	d.Record = append(d.Record, c.decided(st, d))
 	// A sub-agent's own log holds its own gates, of which it has none.

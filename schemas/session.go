@@ -14,6 +14,7 @@ func registerSession(add func(Type, definition)) {
 	add(define[GateApproved](KindSession))
 	add(define[GateDrifted](KindSession))
 	add(define[GateInvalidated](KindSession))
+	add(define[GateDeclined](KindSession))
 	add(define[ApprovalRefused](KindSession))
 	add(define[SubagentStarted](KindSession))
 	add(define[SubagentStopped](KindSession))
@@ -220,6 +221,23 @@ func (GateInvalidated) EventType() Type { return "gate.invalidated" }
 
 // Check requires gate and reason.
 func (p GateInvalidated) Check() error { return require("gate", p.Gate, "reason", p.Reason) }
+
+// GateDeclined records that the user looked at what waits and wants it changed.
+type GateDeclined struct {
+	Gate        string `json:"gate"`
+	Fingerprint string `json:"fingerprint"` // of what the user saw
+	Reason      string `json:"reason"`      // the user's words
+	Channel     string `json:"channel"`     // dashboard, terminal
+	ActID       string `json:"act_id"`
+}
+
+// EventType names the event "gate.declined".
+func (GateDeclined) EventType() Type { return "gate.declined" }
+
+// Check requires gate, fingerprint, reason, channel and act.
+func (p GateDeclined) Check() error {
+	return require("gate", p.Gate, "fingerprint", p.Fingerprint, "reason", p.Reason, "channel", p.Channel, "act_id", p.ActID)
+}
 
 // ApprovalRefused records an attempt to approve that did not count.
 type ApprovalRefused struct {
