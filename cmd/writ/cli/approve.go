@@ -15,62 +15,100 @@ import (
 const channelTerminal = "terminal"
 
 func (a *app) approveCommand() *cobra.Command {
-	var session string
+	var session, decline string
 	c := &cobra.Command{
 		Use:   "approve [plan|tests]",
 		Short: "Approve the plan or the tests that wait, at a terminal",
 		Long: `Approves what waits in a session, for exactly the files as they are now: a later
-change takes the approval back. It is for a person at a terminal; it refuses to
-run for an agent. In a conversation, /writ-approve or a plain "approved" does
-the same.`,
+change takes the approval back. It shows what changed since the last approval.
+It is for a person at a terminal; it refuses to run for an agent. In a
+conversation, /writ-approve or a plain "approved" does the same.
+
+With --decline nothing is approved: the agent is told your words with its next
+request.`,
 		Example: `  writ approve
-  writ approve tests --session 5e2c…`,
+  writ approve tests --session 5e2c…
+  writ approve --decline "say how errors are told apart"`,
 		ValidArgs: []string{"plan", "tests"},
 		Args:      cobra.MatchAll(cobra.MaximumNArgs(1), cobra.OnlyValidArgs),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := a.isPerson(); err != nil {
 				return err
 			}
-			return a.approve(cmd.Context(), first(args), session)
+			return a.approve(cmd.Context(), first(args), session, decline)
 		},
 	}
 	c.Flags().StringVar(&session, "session", "", "the session (default: this project's latest)")
+	c.Flags().StringVar(&decline, "decline", "", "do not approve: tell the agent what to change")
 	return c
 }
 
-func (a *app) approve(ctx context.Context, gate, session string) error {
+func (a *app) approve(ctx context.Context, gate, session, decline string) error {
 	session, err := a.resolveSession(ctx, "approve", session)
 	if err != nil {
 		return err
 	}
-	request := schemas.ApproveRequest{Session: session, Gate: gate, Channel: channelTerminal}
-	offer, err := ask[schemas.ActReply](ctx, a, roleAdmin, "approve", schemas.SvcApprove, request)
+	offer, err := ask[schemas.GateOffer](ctx, a, roleAdmin, "approve", schemas.SvcOffer, schemas.OfferRequest{Session: session, Gate: gate})
 	if err != nil {
 		return err
-	}
-	if !offer.OK || offer.Fingerprint == "" {
-		offer.OK = false
-		return a.showAct("approve", offer)
-	}
-	st := a.env.style(a.err)
-	a.note("%s of session %s would be approved as it is now:", st.bold("The "+offer.Gate), session)
-	for _, f := range offer.Files {
-		a.note("  %s  %s  %s", shorten(f.SHA256, 13), f.Path, st.dim(size(uint64(max(f.Bytes, 0)))))
-	}
-	a.note("  fingerprint %s", offer.Fingerprint)
-	a.note("Type yes to approve:")
-	line, _ := bufio.NewReader(a.in).ReadString('\n')
-	if strings.TrimSpace(line) != "yes" {
-		return refused("approve", "the answer was not yes", "Nothing was approved.")
 	}
 	act, err := uuid.NewV7()
 	if err != nil {
 		return explain("approve", err)
 	}
-	request.Gate, request.Fingerprint, request.ActID = offer.Gate, offer.Fingerprint, act.String()
+	request := schemas.ApproveRequest{Session: session, Gate: offer.Gate, Channel: channelTerminal, ActID: act.String()}
+	switch {
+	case decline != "" && offer.Gate != "":
+		reply, err := ask[schemas.ActReply](ctx, a, roleAdmin, "approve", schemas.SvcDecline, schemas.DeclineRequest{
+			Session: session, Gate: offer.Gate, Fingerprint: offer.Fingerprint, Reason: decline, Channel: channelTerminal, ActID: act.String(),
+		})
+		if err != nil {
+			return err
+		}
+		return a.showAct("approve", reply)
+	case offer.Gate == "" || len(offer.Problems) > 0:
+		// The daemon's own words for why nothing can be approved.
+		reply, err := ask[schemas.ActReply](ctx, a, roleAdmin, "approve", schemas.SvcApprove, request)
+		if err != nil {
+			return err
+		}
+		reply.OK = false
+		return a.showAct("approve", reply)
+	}
+	a.showOffer(session, offer)
+	line, _ := bufio.NewReader(a.in).ReadString('\n')
+	if strings.TrimSpace(line) != "yes" {
+		return refused("approve", "the answer was not yes", "Nothing was approved. writ approve --decline \"…\" tells the agent what to change.")
+	}
+	request.Fingerprint = offer.Fingerprint
 	reply, err := ask[schemas.ActReply](ctx, a, roleAdmin, "approve", schemas.SvcApprove, request)
 	if err != nil {
 		return err
 	}
 	return a.showAct("approve", reply)
+}
+
+// showOffer prints what an approval would approve.
+func (a *app) showOffer(session string, offer schemas.GateOffer) {
+	st := a.env.style(a.err)
+	a.note("%s of session %s would be approved as it is now:", st.bold("The "+offer.Gate), session)
+	for _, f := range offer.Files {
+		a.note("  %s  %s  %s", shorten(f.SHA256, 13), f.Path, st.dim(size(uint64(max(f.Bytes, 0)))))
+	}
+	for _, f := range offer.Files {
+		switch {
+		case f.Unshown != "":
+			a.note("%s is not shown: %s", f.Path, f.Unshown)
+		case f.New:
+			a.note("  %s was not approved before", f.Path)
+		case f.Diff == "":
+			a.note("  %s is as approved before", f.Path)
+		default:
+			for line := range strings.Lines(f.Diff) {
+				a.note("  %s", st.diff(printable(strings.TrimRight(line, "\r\n"))))
+			}
+		}
+	}
+	a.note("  fingerprint %s", offer.Fingerprint)
+	a.note("Type yes to approve:")
 }

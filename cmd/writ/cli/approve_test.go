@@ -17,6 +17,10 @@ import (
 // approving runs the command's part behind the check for a person, which a
 // test cannot be.
 func approving(t *testing.T, s *services, typed string) (out, problems string, err error) {
+	return answering(t, s, typed, "")
+}
+
+func answering(t *testing.T, s *services, typed, decline string) (out, problems string, err error) {
 	t.Helper()
 	data := t.TempDir()
 	if err := config.WriteEndpoint(data, config.Endpoint{URL: "nats://x", PID: os.Getpid()}); err != nil {
@@ -30,24 +34,31 @@ func approving(t *testing.T, s *services, typed string) (out, problems string, e
 			return s, nil
 		},
 	}}
-	err = a.approve(t.Context(), "", "s")
+	err = a.approve(t.Context(), "", "s", decline)
 	return stdout.String(), stderr.String(), err
 }
 
-func approver(offer schemas.ActReply) *services {
-	return &services{replies: map[string]any{schemas.SvcApprove: func(body string) any {
-		var r schemas.ApproveRequest
-		_ = json.Unmarshal([]byte(body), &r)
-		if r.Fingerprint == "" {
-			return offer
-		}
-		return schemas.ActReply{OK: true, Session: r.Session, Mode: "work", Phase: "testing", Message: "approved " + r.Gate + " " + r.Fingerprint}
-	}}}
+func approver(offer schemas.GateOffer) *services {
+	return &services{replies: map[string]any{
+		schemas.SvcOffer: offer,
+		schemas.SvcApprove: func(body string) any {
+			var r schemas.ApproveRequest
+			_ = json.Unmarshal([]byte(body), &r)
+			if r.Fingerprint == "" {
+				return schemas.ActReply{Session: "s", Message: "the plan is not valid", Problems: offer.Problems}
+			}
+			return schemas.ActReply{OK: true, Session: r.Session, Mode: "work", Phase: "testing", Message: "approved " + r.Gate + " " + r.Fingerprint}
+		},
+		schemas.SvcDecline: schemas.ActReply{OK: true, Session: "s", Message: "Declined: plan."},
+	}}
 }
 
-var planOffer = schemas.ActReply{
-	OK: true, Session: "s", Gate: "plan", Fingerprint: "f00d",
-	Files: []schemas.FileState{{Path: "plan.md", SHA256: strings.Repeat("ab", 32), Bytes: 2048}},
+var planOffer = schemas.GateOffer{
+	Session: "s", Gate: "plan", Fingerprint: "f00d",
+	Files: []schemas.OfferFile{{
+		FileState: schemas.FileState{Path: "plan.md", SHA256: strings.Repeat("ab", 32), Bytes: 2048},
+		Diff:      "--- approved/plan.md\n+++ plan.md\n@@ -1 +1 @@\n-old\n+new\x1b[2J\n",
+	}},
 }
 
 func TestApproveShowsWhatItApproves(t *testing.T) {
@@ -56,7 +67,7 @@ func TestApproveShowsWhatItApproves(t *testing.T) {
 	if err != nil || !strings.Contains(out, "approved plan f00d") {
 		t.Fatalf("%q, %v", out, err)
 	}
-	for _, part := range []string{"plan.md", "2.0 KiB", "f00d", "abababababab"} {
+	for _, part := range []string{"plan.md", "2.0 KiB", "f00d", "abababababab", "-old", "+new\uFFFD[2J"} {
 		if !strings.Contains(shown, part) {
 			t.Errorf("it does not show %s: %s", part, shown)
 		}
@@ -67,7 +78,7 @@ func TestApproveShowsWhatItApproves(t *testing.T) {
 		}
 	}
 	var sent schemas.ApproveRequest
-	if err := json.Unmarshal([]byte(s.asked[schemas.SvcApprove][1]), &sent); err != nil {
+	if err := json.Unmarshal([]byte(s.asked[schemas.SvcApprove][0]), &sent); err != nil {
 		t.Fatal(err)
 	}
 	if sent.ActID == "" || sent.Channel != channelTerminal || sent.Gate != "plan" || sent.Session != "s" {
@@ -81,19 +92,36 @@ func TestApproveNeedsTheWholeWord(t *testing.T) {
 		if _, _, err := approving(t, s, typed); err == nil || !strings.Contains(err.Error(), "Nothing was approved") {
 			t.Errorf("%q: %v", typed, err)
 		}
-		if len(s.asked[schemas.SvcApprove]) != 1 {
+		if len(s.asked[schemas.SvcApprove]) != 0 {
 			t.Errorf("%q approved", typed)
 		}
 	}
 }
 
 func TestApproveSaysWhyNothingWaits(t *testing.T) {
-	s := approver(schemas.ActReply{Session: "s", Message: "the plan is not valid", Problems: []string{"plan.md:3: empty section"}})
+	s := approver(schemas.GateOffer{Session: "s", Gate: "plan", Fingerprint: "f", Problems: []string{"plan.md:3: empty section"}})
 	if _, _, err := approving(t, s, "yes\n"); err == nil || !strings.Contains(err.Error(), "plan.md:3: empty section") {
 		t.Errorf("%v", err)
 	}
-	s = &services{replies: map[string]any{schemas.SvcApprove: &bus.ServiceError{Code: schemas.CodeConflict, Text: "plan.md has changed meanwhile"}}}
+	s = &services{replies: map[string]any{schemas.SvcOffer: planOffer, schemas.SvcApprove: &bus.ServiceError{Code: schemas.CodeConflict, Text: "plan.md has changed meanwhile"}}}
 	if _, _, err := approving(t, s, "yes\n"); err == nil || !strings.Contains(err.Error(), "changed meanwhile") {
 		t.Errorf("%v", err)
+	}
+}
+
+func TestDeclineSendsTheWords(t *testing.T) {
+	s := approver(planOffer)
+	if _, _, err := answering(t, s, "", "name the errors"); err != nil {
+		t.Fatal(err)
+	}
+	var sent schemas.DeclineRequest
+	if err := json.Unmarshal([]byte(s.asked[schemas.SvcDecline][0]), &sent); err != nil {
+		t.Fatal(err)
+	}
+	if sent.Reason != "name the errors" || sent.Fingerprint != "f00d" || sent.Gate != "plan" || sent.ActID == "" || sent.Channel != channelTerminal {
+		t.Errorf("sent %+v", sent)
+	}
+	if len(s.asked[schemas.SvcApprove]) != 0 {
+		t.Error("a decline approves")
 	}
 }

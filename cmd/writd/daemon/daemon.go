@@ -20,6 +20,7 @@ import (
 	"github.com/writbus/writ/cmd/writd/httphook"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/projections/pebblestore"
+	"github.com/writbus/writ/schemas"
 )
 
 var (
@@ -265,6 +266,14 @@ func (d *Daemon) openViews(ctx context.Context) (func(), error) {
 		return nil, errors.Join(err, store.Close())
 	}
 	d.sessions = newSessions(d.conn, d.runtime, d.views.state, d.now)
+	d.sessions.approved = func(session, root string, files []schemas.FileState) {
+		if err := d.approvedFiles().keep(session, root, files); err != nil {
+			d.logger.Warn("keep what was approved, for later differences", "session", session, "error", err)
+		}
+	}
+	if err := d.approvedFiles().prune(d.now()); err != nil {
+		d.logger.Warn("forget what was approved long ago", "error", err)
+	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

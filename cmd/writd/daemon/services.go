@@ -83,6 +83,8 @@ func (d *Daemon) serve(ctx context.Context) (stop func(), err error) {
 			answer("mode", schemas.SvcModeByUser, d.modeByUser),
 			answer("phase", schemas.SvcPhase, d.phase),
 			answer("approve", schemas.SvcApprove, d.approve),
+			answer("approve_offer", schemas.SvcOffer, d.offer),
+			answer("approve_decline", schemas.SvcDecline, d.decline),
 			answer("rule_list", schemas.SvcRules, d.ruleList),
 			answer("rule_search", schemas.SvcRuleSearch, d.ruleSearch),
 			answer("rule_show", schemas.SvcRule, d.ruleShow),

@@ -33,6 +33,8 @@ type sessions struct {
 	runtime *projections.Runtime
 	view    *projections.Fold[enforcement.State]
 	now     func() time.Time
+	// approved is called with every approval, after it was acknowledged.
+	approved func(session, project string, files []schemas.FileState)
 
 	mu    sync.Mutex
 	live  map[string]*list.Element
@@ -112,6 +114,13 @@ func (s *sessions) append(ctx context.Context, one *session, eventID string, m m
 	}
 	one.seq = position.Seq
 	one.publish()
+	if s.approved != nil {
+		for _, data := range record {
+			if g, ok := data.(schemas.GateApproved); ok {
+				s.approved(one.id, one.state.Project, g.Files)
+			}
+		}
+	}
 	return nil
 }
 
