@@ -1,0 +1,88 @@
+package search
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// picked is a chunk on its way to a hit.
+type picked struct {
+	c     *candidate
+	chunk int32
+	order float64
+	share float64 // of the file's score
+}
+
+// emit turns the pool into hits: the best chunk of each file at its score, and
+// further ones, each at a share of it, so that one file does not fill the
+// answer.
+func (s *searching) emit() {
+	again := s.weights().Again
+	var all []picked
+	for i := range s.pool {
+		c := &s.pool[i]
+		chunks := s.chunksOf(c)
+		share := 1.0
+		for n, chunk := range chunks[:min(s.query.PerFile, len(chunks))] {
+			if n > 0 {
+				share *= again * chunk.order / chunks[0].order
+			}
+			all = append(all, picked{c: c, chunk: chunk.chunk, order: c.score * share, share: share})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b picked) int {
+		return cmp.Or(cmp.Compare(b.order, a.order), strings.Compare(a.c.document().Path, b.c.document().Path), cmp.Compare(b.share, a.share))
+	})
+	for _, p := range all {
+		if len(s.answer.Hits) == s.query.Limit {
+			break
+		}
+		if score := p.c.chance * p.share; score >= s.query.MinScore {
+			s.answer.Hits = append(s.answer.Hits, s.hit(p, score))
+		}
+	}
+}
+
+// chunksOf lists a candidate's chunks that matched, best first: the first is
+// what was found, then those that declare a name or hold most of the words.
+func (s *searching) chunksOf(c *candidate) []picked {
+	first := picked{chunk: c.chunk, order: c.chunkWords}
+	if c.symbolChunk >= 0 && s.query.Method == TwoStage {
+		first.chunk = c.symbolChunk
+	}
+	from, to := c.view.first[c.doc], c.view.first[c.doc+1]
+	if from == to {
+		return nil
+	}
+	if s.query.PerFile == 1 || s.query.Method == Semantic {
+		return []picked{first}
+	}
+	list := []picked{first}
+	for i, sum := range s.room.chunks[c.view.chunk0+from : c.view.chunk0+to] {
+		if chunk := from + int32(i); sum > 0 && chunk != first.chunk {
+			list = append(list, picked{chunk: chunk, order: float64(sum)})
+		}
+	}
+	slices.SortStableFunc(list[1:], func(a, b picked) int { return cmp.Compare(b.order, a.order) })
+	if len(list) > 1 {
+		list[0].order = max(first.order, list[1].order)
+	}
+	return list
+}
+
+func (s *searching) hit(p picked, score float64) Hit {
+	c := p.c
+	d, chunk := c.document(), &c.view.chunks[p.chunk]
+	h := Hit{Document: &d.Document, Lines: [2]int{int(chunk.lines[0]), int(chunk.lines[1])}, Heading: chunk.heading, Score: score}
+	if s.query.Explain {
+		h.Why = map[string]float64{
+			"bm25": c.words, "chunk": c.chunkWords, "coherence": c.coherence, "path": c.stem, "folders": c.dirs,
+			"symbol": c.symbol, "names": c.names, "penalty": c.penalty, "order": c.score,
+		}
+		if c.meaningRank > 0 {
+			h.Why["cosine"], h.Why["cosine_rank"] = c.cosine, float64(c.meaningRank)
+		}
+	}
+	return h
+}

@@ -1,0 +1,24 @@
+package search
+
+// Field is one of the weighted parts of a document.
+type Field int
+
+// The fields, in their stored order; persisted; never reorder.
+const (
+	Title Field = iota
+	Tags
+	Summary
+	Path
+	Content   // the text of all chunks
+	NumFields // how many there are
+)
+
+// Boosts say how many times a word counts that stands once in the field.
+var Boosts = [NumFields]float64{Title: 2, Tags: 1, Summary: 1, Path: 1.5, Content: 1}
+
+// The parameters of BM25 and BM25F (Robertson and Zaragoza, "The Probabilistic
+// Relevance Framework: BM25 and Beyond", 2009).
+const (
+	K1 = 1.2
+	B  = 0.75
+)

@@ -1,0 +1,260 @@
+package search
+
+import (
+	"math"
+	"slices"
+	"sync"
+	"unsafe"
+)
+
+const (
+	documentBytes = int(unsafe.Sizeof(document{}))
+	chunkBytes    = int(unsafe.Sizeof(chunk{}))
+)
+
+// Index is a snapshot of the documents of one project. It never changes;
+// [Index.Update] makes another one, which shares what is the same.
+type Index struct {
+	views    []*view
+	sums     sums
+	embedder Embedder
+	scratch  *sync.Pool // of *room
+	version  uint64
+}
+
+// view is a segment without the documents that are gone from it, and what
+// scores need of all segments.
+type view struct {
+	*segment
+	dead    []uint64           // a bit for each document; nil for none
+	left    int                // living documents
+	gone    map[uint32]uint32  // terms of dead documents: how many fewer hold them
+	doc0    int32              // the first document's number in the index
+	chunk0  int32              // the first chunk's
+	norms   [NumFields]numbers // per document: 1 − b + b·length/average
+	byChunk numbers
+}
+
+type numbers []float32
+
+func (v *view) isDead(doc int32) bool {
+	return v.dead != nil && v.dead[doc>>6]&(1<<(doc&63)) != 0
+}
+
+// holdingNow is how many living documents hold a term.
+func (v *view) holdingNow(term int) int {
+	return int(v.holding[term] - v.gone[uint32(term)])
+}
+
+// New makes an index of entries with distinct paths; of several with the same
+// one, the last counts. The embedder is the one that made their vectors, nil
+// without; queries are embedded with it.
+func New(entries []*Entry, e Embedder) *Index {
+	return (&Index{embedder: e}).Update(entries, nil)
+}
+
+// mostMerged is how many documents an update merges at most, so that a single
+// changed file is found at once; [Index.Compact] merges all.
+const mostMerged = 2048
+
+// Update returns the index with entries put in place of those with the same
+// paths, and without the removed paths. Unknown ones are fine. The receiver
+// stays as it is.
+func (ix *Index) Update(put []*Entry, removed []string) *Index {
+	put = distinct(put)
+	next := &Index{embedder: ix.embedder, version: ix.version + 1}
+	drop := make([]string, 0, len(put)+len(removed))
+	for _, e := range put {
+		drop = append(drop, e.doc.Path)
+	}
+	drop = append(drop, removed...)
+	for _, v := range ix.views {
+		if v = v.without(drop); v.left > 0 {
+			next.views = append(next.views, v)
+		}
+	}
+	if len(put) > 0 {
+		s := newSegment(put)
+		next.views = append(next.views, &view{segment: s, left: len(s.docs)})
+	}
+	next.tidy()
+	next.prepare()
+	return next
+}
+
+func distinct(entries []*Entry) []*Entry {
+	last := make(map[string]int, len(entries))
+	for i, e := range entries {
+		last[e.doc.Path] = i
+	}
+	if len(last) == len(entries) {
+		return entries
+	}
+	var out []*Entry
+	for i, e := range entries {
+		if last[e.doc.Path] == i {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// without returns a copy of the view in which the documents of the paths are
+// dead, or the view itself.
+func (v *view) without(paths []string) *view {
+	var docs []int32
+	for _, path := range paths {
+		if doc, ok := v.place(path); ok && !v.isDead(doc) && !slices.Contains(docs, doc) {
+			docs = append(docs, doc)
+		}
+	}
+	if len(docs) == 0 {
+		return v
+	}
+	out := &view{segment: v.segment, left: v.left - len(docs), gone: make(map[uint32]uint32, len(v.gone)+len(docs))}
+	out.dead = make([]uint64, (len(v.docs)+63)/64)
+	copy(out.dead, v.dead)
+	for t, n := range v.gone {
+		out.gone[t] = n
+	}
+	for _, doc := range docs {
+		out.dead[doc>>6] |= 1 << (doc & 63)
+		v.termsOf(doc, func(t uint32) { out.gone[t]++ })
+	}
+	return out
+}
+
+// tidy merges the last segments while that is little work: afterwards each small
+// one is less than half the one before.
+func (ix *Index) tidy() {
+	for {
+		n := len(ix.views)
+		if n < 2 || 2*ix.views[n-1].left < ix.views[n-2].left || ix.views[n-1].left+ix.views[n-2].left > mostMerged {
+			break
+		}
+		s := merge(ix.views[n-2:])
+		ix.views = append(slices.Clone(ix.views[:n-2]), &view{segment: s, left: len(s.docs)})
+	}
+}
+
+// Compact returns the same index in one segment without dead documents, which
+// takes some hundred milliseconds for ten thousand documents. It is the index
+// that [New] makes of the same entries.
+func (ix *Index) Compact() *Index {
+	if !ix.Scattered(1) {
+		return ix
+	}
+	next := &Index{embedder: ix.embedder, version: ix.version}
+	if s := merge(ix.views); len(s.docs) > 0 {
+		next.views = []*view{{segment: s, left: len(s.docs)}}
+	}
+	next.prepare()
+	return next
+}
+
+// Scattered tells that the index has more than so many segments, or that a
+// quarter of a segment, or anything where segments is 1, is of dead documents:
+// then searching gets slower, and [Index.Compact] pays.
+func (ix *Index) Scattered(segments int) bool {
+	if len(ix.views) > segments {
+		return true
+	}
+	for _, v := range ix.views {
+		gone := len(v.docs) - v.left
+		if segments == 1 && gone > 0 || 4*gone > len(v.docs) {
+			return true
+		}
+	}
+	return false
+}
+
+// prepare numbers the documents and computes what scores need.
+func (ix *Index) prepare() {
+	var docs, chunks int32
+	for i, v := range ix.views {
+		v = &view{segment: v.segment, dead: v.dead, left: v.left, gone: v.gone, doc0: docs, chunk0: chunks}
+		ix.views[i] = v
+		docs += int32(len(v.docs))
+		chunks += int32(len(v.chunks))
+		ix.sums.plus(v.segment.sums)
+		for doc := range v.docs {
+			if v.isDead(int32(doc)) {
+				ix.sums.add(&v.docs[doc], v.chunksOf(int32(doc)), -1)
+			}
+		}
+	}
+	var averages [NumFields]float64
+	for f := range averages {
+		averages[f] = float64(ix.sums.length[f]) / float64(max(ix.sums.having[f], 1))
+	}
+	ofChunk := float64(ix.sums.chunkLength) / float64(max(ix.sums.chunks, 1))
+	for _, v := range ix.views {
+		for f := range v.norms {
+			v.norms[f] = make(numbers, len(v.docs))
+			for doc := range v.docs {
+				v.norms[f][doc] = norm(v.docs[doc].lengths[f], averages[f])
+			}
+		}
+		v.byChunk = make(numbers, len(v.chunks))
+		for i := range v.chunks {
+			v.byChunk[i] = norm(v.chunks[i].length, ofChunk)
+		}
+	}
+	ix.scratch = &sync.Pool{New: func() any { return newRoom(int(docs), int(chunks)) }}
+}
+
+func (s *sums) plus(o sums) {
+	s.docs += o.docs
+	s.chunks += o.chunks
+	s.chunkLength += o.chunkLength
+	for f := range s.having {
+		s.having[f] += o.having[f]
+		s.length[f] += o.length[f]
+	}
+}
+
+func norm(length uint32, average float64) float32 {
+	return float32(1 - B + float64(B*float64(length))/max(average, 1))
+}
+
+// idf is ln(1 + (n − df + 0.5)/(df + 0.5)): the form of Robertson and Spärck
+// Jones kept above zero, as Lucene does it.
+func idf(n, df int) float64 {
+	return math.Log(1 + (float64(n-df)+0.5)/(float64(df)+0.5))
+}
+
+// Len is the number of documents.
+func (ix *Index) Len() int { return ix.sums.docs }
+
+// Chunks is the number of chunks.
+func (ix *Index) Chunks() int { return ix.sums.chunks }
+
+// Bytes is about the memory that the index takes.
+func (ix *Index) Bytes() int {
+	n := 0
+	for _, v := range ix.views {
+		n += v.bytes() + 4*int(NumFields)*len(v.docs) + 4*len(v.chunks) + 8*len(v.dead) + 16*len(v.gone)
+	}
+	return n
+}
+
+// Embedder names the embedder of the chunks; "" is words alone.
+func (ix *Index) Embedder() string {
+	if ix.embedder == nil {
+		return ""
+	}
+	return ix.embedder.Name()
+}
+
+// Version grows with every update; compacting keeps it.
+func (ix *Index) Version() uint64 { return ix.version }
+
+// Has tells whether a path is indexed.
+func (ix *Index) Has(path string) bool {
+	for _, v := range ix.views {
+		if doc, ok := v.place(path); ok && !v.isDead(doc) {
+			return true
+		}
+	}
+	return false
+}

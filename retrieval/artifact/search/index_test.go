@@ -1,0 +1,265 @@
+package search
+
+import (
+	"maps"
+	"math"
+	"math/rand"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/writbus/writ/retrieval/artifact"
+)
+
+// textbook computes the documented formula term by term, from the texts.
+func textbook(docs []*artifact.Document, query string) map[string]float64 {
+	fields := make([][NumFields][]string, len(docs))
+	for i, d := range docs {
+		fields[i] = [NumFields][]string{
+			Title: Words(d.Title), Tags: Words(strings.Join(d.Tags, " ")), Summary: Words(d.Summary), Path: Words(d.Path),
+		}
+		for _, c := range d.Chunks {
+			fields[i][Content] = append(fields[i][Content], Words(c.Text)...)
+		}
+	}
+	average := func(f Field) float64 {
+		sum, having := 0.0, 0.0
+		for i := range fields {
+			if n := len(fields[i][f]); n > 0 {
+				sum, having = sum+float64(n), having+1
+			}
+		}
+		return max(sum/max(having, 1), 1)
+	}
+	count := func(words []string, term string) (n float64) {
+		for _, w := range words {
+			if w == term {
+				n++
+			}
+		}
+		return n
+	}
+	scores := map[string]float64{}
+	terms := Words(query)
+	slices.Sort(terms)
+	for _, term := range slices.Compact(terms) {
+		holding := 0.0
+		for i := range fields {
+			if slices.ContainsFunc(fields[i][:], func(words []string) bool { return slices.Contains(words, term) }) {
+				holding++
+			}
+		}
+		for i, d := range docs {
+			var frequency float64
+			for f, words := range fields[i] {
+				if n := count(words, term); n > 0 {
+					frequency += Boosts[f] * n / (1 - B + B*float64(len(words))/average(Field(f)))
+				}
+			}
+			if frequency > 0 {
+				weight := math.Log(1 + (float64(len(docs))-holding+0.5)/(holding+0.5))
+				scores[d.Path] += weight * frequency * (K1 + 1) / (frequency + K1)
+			}
+		}
+	}
+	return scores
+}
+
+func TestScoresAreTextbookBM25(t *testing.T) {
+	r := rand.New(rand.NewSource(7))
+	docs := randomDocuments(r, 80)
+	ix := New(analysed(t, nil, docs...), nil)
+	for range 40 {
+		query := sentence(r, 8) + " unseen"
+		want := textbook(docs, query)
+		a := found(t, ix, Query{Text: query, Method: BM25, Limit: 1000, Pool: 1000, PerFile: 1, Explain: true})
+		for _, h := range a.Hits {
+			if got := h.Why["bm25"]; math.Abs(got-want[h.Document.Path]) > 1e-4 {
+				t.Fatalf("%q, %s: %.6f, textbook %.6f", query, h.Document.Path, got, want[h.Document.Path])
+			}
+			delete(want, h.Document.Path)
+		}
+		for path := range want {
+			if d := docs[slices.IndexFunc(docs, func(d *artifact.Document) bool { return d.Path == path })]; len(d.Chunks) > 0 {
+				t.Fatalf("%q did not find %s", query, path)
+			}
+		}
+	}
+}
+
+// An index that was changed again and again answers as one that is made at once,
+// and is the same when it is compacted.
+func TestUpdatesDoNotShow(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		r := rand.New(rand.NewSource(rapid.Int64().Draw(rt, "seed")))
+		var e Embedder
+		if rapid.Bool().Draw(rt, "vectors") {
+			e = letterVectors{}
+		}
+		ix := New(nil, e)
+		now := map[string]*Entry{}
+		for range rapid.IntRange(1, 8).Draw(rt, "updates") {
+			var put []*Entry
+			for range r.Intn(12) {
+				d := randomDocument(r, r.Intn(20))
+				put = append(put, analysed(t, e, d)...)
+				now[d.Path] = put[len(put)-1]
+			}
+			var removed []string
+			for _, path := range slices.Sorted(maps.Keys(now)) {
+				if r.Intn(5) == 0 && !slices.ContainsFunc(put, func(e *Entry) bool { return e.Path() == path }) {
+					removed = append(removed, path)
+					delete(now, path)
+				}
+			}
+			ix = ix.Update(put, append(removed, "never/was.go"))
+		}
+		var entries []*Entry
+		for _, entry := range now {
+			entries = append(entries, entry)
+		}
+		fresh := New(entries, e)
+		if compact := ix.Compact(); !reflect.DeepEqual(segments(compact), segments(fresh)) {
+			rt.Fatalf("compacted: %d documents in %d segments, fresh: %d in %d", compact.Len(), len(compact.views), fresh.Len(), len(fresh.views))
+		}
+		for range 4 {
+			for _, m := range Methods() {
+				if m == Semantic && e == nil {
+					continue
+				}
+				q := Query{Text: sentence(r, 6), Method: m, Limit: 30, Pool: 5, Explain: true, Filter: randomFilter(r)}
+				got, want := found(rt, ix, q), found(rt, fresh, q)
+				if !reflect.DeepEqual(got, want) {
+					rt.Fatalf("%q by %s:\n got %v\nwant %v", q.Text, m, paths(got), paths(want))
+				}
+			}
+		}
+	})
+}
+
+func segments(ix *Index) (out []*segment) {
+	for _, v := range ix.views {
+		out = append(out, v.segment)
+	}
+	return out
+}
+
+func randomFilter(r *rand.Rand) (f Filter) {
+	if r.Intn(3) == 0 {
+		f.Types = artifact.Types()[:1+r.Intn(3)]
+	}
+	if r.Intn(4) == 0 {
+		f.Tags = []string{"Security"}
+	}
+	if r.Intn(4) == 0 {
+		f.Phases = []string{artifact.Elaboration}
+	}
+	if r.Intn(4) == 0 {
+		f.Paths = []string{"docs", "internal/**/*.go"}
+	}
+	return f
+}
+
+func TestFiltersNeverStarveTheCandidates(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		r := rand.New(rand.NewSource(rapid.Int64().Draw(rt, "seed")))
+		docs := randomDocuments(r, 40)
+		ix := New(analysed(t, nil, docs...), nil)
+		q := Query{Text: sentence(r, 5), Method: BM25, Filter: randomFilter(r), Pool: 3, Limit: 3, PerFile: 1}
+		all := q
+		all.Filter, all.Pool, all.Limit = Filter{}, 1000, 1000
+		keep, err := q.Filter.compile()
+		if err != nil {
+			rt.Fatal(err)
+		}
+		var want []string
+		for _, h := range found(rt, ix, all).Hits {
+			d := document{Document: *h.Document}
+			if len(want) < 3 && (keep == nil || keep(&d)) {
+				want = append(want, h.Document.Path)
+			}
+		}
+		if got := paths(found(rt, ix, q)); !slices.Equal(got, want) {
+			rt.Fatalf("%q with %+v: got %v, the filter leaves %v", q.Text, q.Filter, got, want)
+		}
+	})
+}
+
+// Adding a word that a document holds never lowers it because the query got
+// longer.
+func TestALongerQueryNeverLowersAHit(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		r := rand.New(rand.NewSource(rapid.Int64().Draw(rt, "seed")))
+		ix := New(analysed(t, nil, randomDocuments(r, 30)...), nil)
+		short := vocabulary[r.Intn(len(vocabulary))] + " " + sentence(r, 5)
+		for _, m := range []Method{BM25, TwoStage} {
+			q := Query{Text: short, Method: m, Limit: 1000, Pool: 1000, PerFile: 1, Explain: true}
+			before := found(rt, ix, q)
+			for _, h := range before.Hits {
+				holds := Words(strings.Join([]string{h.Document.Path, h.Document.Title, h.Document.Summary}, " "))
+				if len(holds) == 0 {
+					continue
+				}
+				q.Text = short + " " + holds[r.Intn(len(holds))]
+				after := found(rt, ix, q)
+				i := slices.IndexFunc(after.Hits, func(o Hit) bool { return o.Document.Path == h.Document.Path })
+				if i < 0 {
+					rt.Fatalf("%s found %s, %q did not", short, h.Document.Path, q.Text)
+				}
+				if o := after.Hits[i]; o.Why["order"] < h.Why["order"]-1e-9 || o.Score < h.Score-1e-9 {
+					rt.Fatalf("%s: %q gives %.6f (%.6f), %q gives %.6f (%.6f)", h.Document.Path, short, h.Score, h.Why["order"], q.Text, o.Score, o.Why["order"])
+				}
+			}
+		}
+	})
+}
+
+func TestIdentifiersMatchTheirPartsAndOneAnother(t *testing.T) {
+	ix := New(analysed(t, nil, file("a.go", "func getUserName() {}"), file("b.py", "def get_user_name(): pass"), file("c.txt", "username")), nil)
+	for query, want := range map[string]string{
+		"user name":     "a.go b.py",
+		"getUserName":   "a.go b.py",
+		"get_user_name": "a.go b.py",
+		"username":      "c.txt",
+		"user":          "a.go b.py",
+		"nam":           "",
+		"etUserNam":     "a.go b.py", // its middle part is a word of theirs
+	} {
+		if got := strings.Join(paths(found(t, ix, Query{Text: query, Method: BM25})), " "); got != want {
+			t.Errorf("%q found %q, want %q", query, got, want)
+		}
+	}
+}
+
+func TestEmptyIndexAndEmptyQuery(t *testing.T) {
+	for _, ix := range []*Index{New(nil, nil), New(analysed(t, nil, &artifact.Document{Path: "empty.go"}), nil)} {
+		for _, q := range []string{"", "anything", "?! \xff"} {
+			if a := found(t, ix, Query{Text: q}); len(a.Hits) != 0 {
+				t.Errorf("%q found %v", q, paths(a))
+			}
+		}
+	}
+}
+
+func FuzzSearch(f *testing.F) {
+	ix := New(analysed(f, letterVectors{}, randomDocuments(rand.New(rand.NewSource(1)), 30)...), letterVectors{})
+	for _, seed := range []string{"retry timeout", "compaction picker", "\xff\x00 ok", strings.Repeat("lock cache ", 60), "索引", "\x01mutex", "\x02mutex"} {
+		f.Add(seed, 3)
+	}
+	f.Fuzz(func(t *testing.T, text string, limit int) {
+		for _, m := range Methods() {
+			a, err := ix.Search(Query{Text: text, Method: m, Limit: limit % 50})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, h := range a.Hits {
+				if !(h.Score >= 0 && h.Score <= 1) {
+					t.Fatalf("%q: %s scores %v", text, h.Document.Path, h.Score)
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,97 @@
+package search
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/writbus/writ/retrieval/artifact"
+)
+
+// kind says what a file is that a query seldom asks for unless it says so.
+type kind uint8
+
+const (
+	kindTest kind = 1 << iota
+	kindExample
+	kindGenerated
+	kindCompat
+	kindChanges
+)
+
+// Words, stemmed as [Words] does, that ask for a kind of file; and the parts of
+// a path that show it.
+var kindWords = map[string]kind{
+	"test": kindTest, "fuzz": kindTest, "benchmark": kindTest, "bench": kindTest, "mock": kindTest, "fixtur": kindTest, "spec": kindTest,
+	"exampl": kindExample, "demo": kindExample, "sampl": kindExample, "tutori": kindExample,
+	"gener": kindGenerated,
+	"chang": kindChanges, "changelog": kindChanges, "releas": kindChanges, "histori": kindChanges, "version": kindChanges, "new": kindChanges,
+	"compat": kindCompat, "legaci": kindCompat, "deprec": kindCompat, "old": kindCompat, "vendor": kindCompat, "backward": kindCompat,
+}
+
+var pathKinds = map[string]kind{
+	"test": kindTest, "tests": kindTest, "testdata": kindTest, "fixtures": kindTest, "mocks": kindTest, "mock": kindTest,
+	"spec": kindTest, "__tests__": kindTest, "e2e": kindTest,
+	"examples": kindExample, "example": kindExample, "_examples": kindExample, "samples": kindExample, "demo": kindExample, "demos": kindExample,
+	"generated": kindGenerated, "gen": kindGenerated,
+	"changelog": kindChanges, "changes": kindChanges, "history": kindChanges, "news": kindChanges,
+	"compat": kindCompat, "legacy": kindCompat, "deprecated": kindCompat, "vendor": kindCompat, "third_party": kindCompat,
+	"_legacy": kindCompat, "old": kindCompat, "obsolete": kindCompat, "v1compat": kindCompat,
+}
+
+// kindsOf is what a document is, by its path, type and content.
+func kindsOf(d *artifact.Document) (k kind) {
+	if d.Type == artifact.Test {
+		k |= kindTest
+	}
+	if d.Generated {
+		k |= kindGenerated
+	}
+	dir, name := path.Split(strings.ToLower(d.Path))
+	for part := range strings.SplitSeq(strings.Trim(dir, "/"), "/") {
+		k |= pathKinds[part]
+	}
+	stem := strings.TrimSuffix(name, path.Ext(name))
+	for _, part := range strings.FieldsFunc(stem, func(r rune) bool { return strings.ContainsRune("_-.", r) }) {
+		k |= pathKinds[part]
+	}
+	return k
+}
+
+// asksFor is what a query asks for by its words.
+func asksFor(terms []string) (k kind) {
+	for _, t := range terms {
+		k |= kindWords[t]
+	}
+	return k
+}
+
+// describe copies what an index keeps of a document.
+func describe(d *artifact.Document) document {
+	out := document{Document: *d, kinds: kindsOf(d)}
+	out.Chunks, out.Symbols = nil, nil
+	for _, s := range []*string{&out.Path, &out.Title, &out.Summary, &out.Phase, &out.Language, &out.Hash} {
+		*s = strings.Clone(*s)
+	}
+	out.Type = artifact.Type(strings.Clone(string(d.Type)))
+	out.Tags, out.References = cloned(d.Tags), cloned(d.References)
+	dir, name := path.Split(d.Path)
+	out.stem = joined(Words(strings.TrimSuffix(name, path.Ext(name))))
+	out.dirs = joined(Words(dir))
+	return out
+}
+
+func cloned(in []string) []string {
+	out := slices.Clone(in)
+	for i, s := range out {
+		out[i] = strings.Clone(s)
+	}
+	return out
+}
+
+func joined(terms []string) string {
+	if len(terms) == 0 {
+		return ""
+	}
+	return strings.Join(terms, " ") + " "
+}

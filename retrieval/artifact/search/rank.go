@@ -1,0 +1,204 @@
+package search
+
+import (
+	"slices"
+	"strings"
+)
+
+// Weights say how much each signal of a two-stage search counts. Those of words
+// are in the unit of BM25: what a word that is matched once adds is about its
+// idf. Every signal of words is a sum over the words that a document matches, so
+// that a longer query never takes anything from a document.
+type Weights struct {
+	Words     float64 // BM25F of the document
+	Chunk     float64 // BM25 of the best chunk
+	Coherence float64 // of the next two chunks
+	Stem      float64 // idf of words in the file's name
+	Dirs      float64 // idf of words in its folders
+	Prefix    float64 // share of it for a word that the name abbreviates
+	Whole     float64 // more of it, for the share of the name that is matched
+	Symbol    float64 // idf of the words that make up a declared name
+	Names     float64 // idf of words in what a chunk declares or is headed with
+	Meaning   float64 // of the best sum in the pool, for the first by meaning
+	Fade      float64 // the rank by meaning that gets half of it
+	// Factors of the sum for files that the query does not ask for.
+	Test, Example, Generated, Compat, Changes float64
+	// Again is the factor of each further chunk of a file.
+	Again float64
+}
+
+// DefaultWeights were chosen on the tuning half of the judged queries alone; see
+// DESIGN.md.
+var DefaultWeights = Weights{
+	Words: 1, Chunk: 1, Coherence: 0.2, Stem: 1, Prefix: 0.7, Whole: 1, Dirs: 0.3, Symbol: 0.5, Names: 0.5, Meaning: 0.5, Fade: 10,
+	Test: 0.4, Example: 0.6, Generated: 0.5, Compat: 0.6, Changes: 0.6, Again: 0.5,
+}
+
+// mostDefining bounds the documents that a declared name may bring up.
+const mostDefining = 16
+
+// rank orders the pool by words, meaning and signals.
+func (s *searching) rank() {
+	w := s.weights()
+	s.addNames()
+	declared := s.declarations(s.names())
+	asked := asksFor(s.plain)
+	for i := range s.pool {
+		c := &s.pool[i]
+		d := c.document()
+		s.compare(c)
+		nearest := c.chunk
+		c.chunk, c.chunkWords, c.coherence = s.bestChunk(c)
+		if c.chunkWords == 0 {
+			c.chunk = nearest
+		}
+		c.stem, c.dirs = s.pathWords(d, w)
+		c.names, c.namesChunk = s.bestNames(c)
+		c.symbolChunk = -1
+		if name, ok := declared[c.number()]; ok {
+			c.symbol, c.symbolChunk = name.weight, name.chunk
+		}
+		c.penalty = penalty(w, d.kinds&^asked)
+		c.score = w.Words*c.words + w.Chunk*c.chunkWords + w.Coherence*c.coherence + w.Stem*c.stem + w.Dirs*c.dirs + w.Symbol*c.symbol + w.Names*c.names
+	}
+	s.fuse(w)
+	for i := range s.pool {
+		s.pool[i].score *= s.pool[i].penalty
+	}
+	s.sort()
+}
+
+func (s *searching) weights() Weights {
+	if s.query.Weights != nil {
+		return *s.query.Weights
+	}
+	return DefaultWeights
+}
+
+func (s *searching) sort() {
+	slices.SortFunc(s.pool, func(a, b candidate) int {
+		if before(&a, &b) {
+			return -1
+		}
+		return 1
+	})
+}
+
+// fuse adds the ranks by meaning inside the pool to the sums.
+func (s *searching) fuse(w Weights) {
+	if s.vector == nil {
+		return
+	}
+	most := 0.0
+	order := make([]int, len(s.pool))
+	for i := range s.pool {
+		order[i] = i
+		most = max(most, s.pool[i].score)
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		x, y := &s.pool[a], &s.pool[b]
+		if x.cosine != y.cosine {
+			if x.cosine > y.cosine {
+				return -1
+			}
+			return 1
+		}
+		return strings.Compare(x.document().Path, y.document().Path)
+	})
+	for rank, i := range order {
+		c := &s.pool[i]
+		if c.cosine <= -1 {
+			continue
+		}
+		c.meaningRank = rank + 1
+		c.score += w.Meaning * most * w.Fade / (w.Fade + float64(rank))
+	}
+	s.stage("semantic", len(s.pool))
+}
+
+// bestChunk is the candidate's best chunk by words, within its view, its sum,
+// and that of the next two.
+func (s *searching) bestChunk(c *candidate) (chunk int32, words, next float64) {
+	from, to := c.view.first[c.doc], c.view.first[c.doc+1]
+	chunk = from
+	var top [3]float32
+	for i, sum := range s.room.chunks[c.view.chunk0+from : c.view.chunk0+to] {
+		switch {
+		case sum > top[0]:
+			top = [3]float32{sum, top[0], top[1]}
+			chunk = from + int32(i)
+		case sum > top[1]:
+			top[1], top[2] = sum, top[1]
+		case sum > top[2]:
+			top[2] = sum
+		}
+	}
+	return chunk, float64(top[0]), float64(top[1]) + float64(top[2])
+}
+
+// pathWords are the weights of the query's words that stand in a file's name,
+// whole or abbreviated, and in its folders. The name counts more the more of it
+// is matched.
+func (s *searching) pathWords(d *document, w Weights) (stem, dirs float64) {
+	matched, all := 0, 0
+	for part := range strings.FieldsSeq(d.stem) {
+		all++
+		best := 0.0
+		for _, t := range s.terms {
+			switch {
+			case t.whole:
+			case t.text == part:
+				best = max(best, t.idf)
+			case len(part) >= shortestPrefix && strings.HasPrefix(t.text, part), len(t.text) >= shortestPrefix && strings.HasPrefix(part, t.text):
+				best = max(best, w.Prefix*t.idf)
+			}
+		}
+		if best > 0 {
+			matched++
+			stem += best
+		}
+	}
+	if matched > 0 {
+		stem += w.Whole * stem * float64(matched) / float64(all)
+	}
+	for _, t := range s.terms {
+		if !t.whole && holdsWord(d.dirs, t.text) {
+			dirs += t.idf
+		}
+	}
+	return stem, dirs
+}
+
+// shortestPrefix is the shortest word that may abbreviate another in a file's
+// name: "arith" is arithmetic.
+const shortestPrefix = 3
+
+// holdsWord tells whether a list of words, each followed by a blank, has one.
+func holdsWord(list, word string) bool {
+	for from := 0; ; {
+		at := strings.Index(list[from:], word)
+		if at < 0 {
+			return false
+		}
+		at += from
+		end := at + len(word)
+		if (at == 0 || list[at-1] == ' ') && list[end] == ' ' {
+			return true
+		}
+		from = at + 1
+	}
+}
+
+// penalty is the factor for what a file is and the query does not ask for.
+func penalty(w Weights, kinds kind) float64 {
+	p := 1.0
+	for _, k := range [...]struct {
+		kind
+		factor float64
+	}{{kindTest, w.Test}, {kindExample, w.Example}, {kindGenerated, w.Generated}, {kindCompat, w.Compat}, {kindChanges, w.Changes}} {
+		if kinds&k.kind != 0 {
+			p = min(p, k.factor)
+		}
+	}
+	return p
+}

@@ -1,0 +1,201 @@
+package search
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/writbus/writ/retrieval/vector"
+)
+
+// candidate is a document on its way to a hit.
+type candidate struct {
+	view  *view
+	doc   int32
+	score float64 // what candidates are ordered by
+
+	words       float64 // BM25F of the document
+	chunk       int32   // the best one, within the view
+	chunkWords  float64 // BM25 of that
+	coherence   float64 // of the next two
+	stem, dirs  float64
+	symbol      float64
+	symbolChunk int32 // −1 for none
+	names       float64
+	namesChunk  int32
+	penalty     float64
+	cosine      float64 // of the nearest chunk, −1 without vectors
+	meaningRank int     // from 1; 0 without vectors
+	chance      float64 // calibrated
+}
+
+// number is the document's number in the index.
+func (c *candidate) number() int32 { return c.view.doc0 + c.doc }
+
+func (c *candidate) document() *document { return &c.view.docs[c.doc] }
+
+// searching is one search.
+type searching struct {
+	question
+	ix       *Index
+	query    Query
+	room     *room
+	filtered bool
+	vector   []float32
+	asks     vector.Question
+	pool     []candidate
+	answer   Answer
+	at       int64
+	cosines  []float32
+}
+
+// Search finds documents. An error wraps [ErrMethod], [ErrGlob] or
+// [ErrNoEmbedder], or is the embedder's.
+func (ix *Index) Search(q Query) (Answer, error) {
+	return ix.searchWith(q, nil)
+}
+
+// searchWith is Search with a cache, or nil.
+func (ix *Index) searchWith(q Query, cached *Cache) (Answer, error) {
+	method, err := ParseMethod(string(q.Method))
+	if err != nil {
+		return Answer{}, err
+	}
+	keep, err := q.Filter.compile()
+	if err != nil {
+		return Answer{}, err
+	}
+	q = q.filled(method)
+	s := &searching{ix: ix, query: q, answer: Answer{Method: method}}
+	s.tick()
+	s.question = ix.resolve(q.Text)
+	if method != BM25 {
+		if err := s.embed(cached); err != nil {
+			return Answer{}, err
+		}
+	}
+	if method == Semantic && ix.embedder == nil {
+		return Answer{}, fmt.Errorf("%w", ErrNoEmbedder)
+	}
+	s.stage("analyse", len(s.terms))
+	s.room = ix.scratch.Get().(*room)
+	defer func() {
+		s.room.empty()
+		ix.scratch.Put(s.room)
+	}()
+	s.applyFilter(keep)
+	switch method {
+	case BM25:
+		s.lexical(max(q.Pool, q.Limit))
+		s.byWords()
+	case Semantic:
+		s.addUp() // for the chances alone
+		if s.vector != nil {
+			s.nearest(q.Limit)
+		}
+	case TwoStage:
+		s.lexical(q.Pool)
+		s.rank()
+	}
+	s.calibrate()
+	s.emit()
+	s.stage("rank", len(s.answer.Hits))
+	return s.answer, nil
+}
+
+func (q Query) filled(m Method) Query {
+	q.Method = m
+	if q.Pool <= 0 {
+		q.Pool = DefaultPool
+	}
+	if q.Limit <= 0 {
+		q.Limit = DefaultLimit
+	}
+	if q.PerFile <= 0 {
+		q.PerFile = DefaultPerFile
+	}
+	return q
+}
+
+func (s *searching) tick() {
+	if s.query.Clock != nil {
+		s.at = s.query.Clock()
+	}
+}
+
+func (s *searching) stage(name string, candidates int) {
+	from := s.at
+	s.tick()
+	s.answer.Stages = append(s.answer.Stages, Stage{Name: name, Candidates: candidates, Nanos: s.at - from})
+}
+
+// embed turns the text into a vector, if the index has any to compare with.
+func (s *searching) embed(cached *Cache) error {
+	if s.ix.embedder == nil {
+		return nil
+	}
+	v, err := cached.embed(s.ix, s.query.Text)
+	if err != nil {
+		return fmt.Errorf("search: embed the query with %s: %w", s.ix.embedder.Name(), err)
+	}
+	if s.asks.Ask(v) {
+		s.vector = v
+		s.answer.Embedder = s.ix.embedder.Name()
+	}
+	return nil
+}
+
+func (s *searching) lexical(k int) {
+	s.addUp()
+	s.pool = s.best(k)
+	s.stage("bm25", len(s.pool))
+}
+
+// byWords makes the candidates' order that of their words.
+func (s *searching) byWords() {
+	for i := range s.pool {
+		c := &s.pool[i]
+		c.penalty, c.cosine, c.symbolChunk = 1, -1, -1
+		c.chunk, c.chunkWords, c.coherence = s.bestChunk(c)
+	}
+}
+
+// nearest fills the pool with the documents whose best chunks are nearest.
+func (s *searching) nearest(k int) {
+	for _, v := range s.ix.views {
+		for doc := range v.docs {
+			if !s.admits(v, int32(doc)) {
+				continue
+			}
+			c := candidate{view: v, doc: int32(doc), penalty: 1, symbolChunk: -1}
+			if s.compare(&c); c.cosine > -1 {
+				c.score, c.words = c.cosine, s.room.scores[v.doc0+int32(doc)]
+				s.pool = insert(s.pool, k, c)
+			}
+		}
+	}
+	for i := range s.pool {
+		s.pool[i].meaningRank = i + 1
+	}
+	s.stage("semantic", len(s.pool))
+}
+
+// compare sets the candidate's cosine and nearest chunk.
+func (s *searching) compare(c *candidate) {
+	from, to := int(c.view.first[c.doc]), int(c.view.first[c.doc+1])
+	c.cosine, c.chunk = -1, int32(from)
+	if s.vector == nil || c.view.codes == nil || from == to {
+		return
+	}
+	if cap(s.cosines) < to-from {
+		s.cosines = make([]float32, to-from)
+	}
+	s.cosines = s.cosines[:to-from]
+	c.view.codes.Cosines(s.cosines, &s.asks, from)
+	best := float32(math.Inf(-1))
+	for i, x := range s.cosines {
+		if x > best {
+			best, c.chunk = x, int32(from+i)
+		}
+	}
+	c.cosine = float64(best)
+}

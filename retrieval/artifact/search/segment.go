@@ -1,0 +1,259 @@
+package search
+
+import (
+	"encoding/binary"
+	"slices"
+	"strings"
+
+	"github.com/writbus/writ/retrieval/vector"
+)
+
+// segment is a part of the index: documents by path, and for each term where it
+// stands. Immutable.
+type segment struct {
+	docs   []document
+	chunks []chunk
+	first  []int32 // per document, its first chunk; one more at the end
+
+	// The dictionary: terms one after the other, ascending.
+	text     string
+	textEnds []uint32
+	// Per term, where its postings end and how many documents they are.
+	postings []byte
+	postEnds []uint32
+	holding  []uint32
+
+	// Per document, its terms: gaps between ascending places, from −1.
+	forward     []byte
+	forwardEnds []uint32
+
+	codes *vector.Codes // per chunk; nil without an embedder
+	sums  sums
+}
+
+// sums are what averages come from.
+type sums struct {
+	docs, chunks int
+	having       [NumFields]int
+	length       [NumFields]int
+	chunkLength  int
+}
+
+func (s *sums) add(d *document, chunks []chunk, sign int) {
+	s.docs += sign
+	s.chunks += sign * len(chunks)
+	for f, n := range d.lengths {
+		if n > 0 {
+			s.having[f] += sign
+			s.length[f] += sign * int(n)
+		}
+	}
+	for i := range chunks {
+		s.chunkLength += sign * int(chunks[i].length)
+	}
+}
+
+func (s *segment) chunksOf(doc int32) []chunk { return s.chunks[s.first[doc]:s.first[doc+1]] }
+
+func (s *segment) term(i int) string {
+	from := uint32(0)
+	if i > 0 {
+		from = s.textEnds[i-1]
+	}
+	return s.text[from:s.textEnds[i]]
+}
+
+// find returns a term's place.
+func (s *segment) find(term string) (int, bool) {
+	low, high := 0, len(s.textEnds)
+	for low < high {
+		mid := int(uint(low+high) >> 1)
+		if s.term(mid) < term {
+			low = mid + 1
+		} else {
+			high = mid
+		}
+	}
+	return low, low < len(s.textEnds) && s.term(low) == term
+}
+
+// list returns a term's postings.
+func (s *segment) list(i int) []byte {
+	from := uint32(0)
+	if i > 0 {
+		from = s.postEnds[i-1]
+	}
+	return s.postings[from:s.postEnds[i]]
+}
+
+// termsOf calls f with the place of each term of a document.
+func (s *segment) termsOf(doc int32, f func(term uint32)) {
+	at, end := 0, int(s.forwardEnds[doc])
+	if doc > 0 {
+		at = int(s.forwardEnds[doc-1])
+	}
+	place := ^uint32(0)
+	for at < end {
+		var gap uint32
+		gap, at = varint(s.forward, at)
+		place += gap
+		f(place)
+	}
+}
+
+// place finds a document by its path.
+func (s *segment) place(path string) (int32, bool) {
+	at, ok := slices.BinarySearchFunc(s.docs, path, func(d document, path string) int { return strings.Compare(d.Path, path) })
+	return int32(at), ok
+}
+
+// newSegment makes a segment of entries, which it puts in order of their paths.
+// No two have the same path.
+func newSegment(entries []*Entry) *segment {
+	entries = slices.Clone(entries)
+	slices.SortFunc(entries, func(a, b *Entry) int { return strings.Compare(a.doc.Path, b.doc.Path) })
+	s := &segment{docs: make([]document, len(entries)), first: make([]int32, 1, len(entries)+1)}
+	places := map[string]uint32{}
+	var names []string
+	total := 0
+	for _, e := range entries {
+		total += len(e.terms)
+		for _, t := range e.terms {
+			if _, ok := places[t]; !ok {
+				places[t] = 0
+				names = append(names, t)
+			}
+		}
+	}
+	slices.Sort(names)
+	for i, t := range names {
+		places[t] = uint32(i)
+	}
+	s.dictionary(names)
+	s.fill(entries, places, total)
+	for i, e := range entries {
+		s.docs[i] = e.doc
+		s.chunks = append(s.chunks, e.chunks...)
+		s.first = append(s.first, int32(len(s.chunks)))
+		s.sums.add(&e.doc, e.chunks, 1)
+	}
+	s.chunks = slices.Clip(s.chunks)
+	s.vectors(entries)
+	return s
+}
+
+func (s *segment) dictionary(names []string) {
+	var b strings.Builder
+	n := 0
+	for _, t := range names {
+		n += len(t)
+	}
+	b.Grow(n)
+	s.textEnds = make([]uint32, len(names))
+	for i, t := range names {
+		b.WriteString(t)
+		s.textEnds[i] = uint32(b.Len())
+	}
+	s.text = b.String()
+}
+
+// fill distributes the entries' postings to their terms: first it measures, then
+// it copies.
+func (s *segment) fill(entries []*Entry, places map[string]uint32, total int) {
+	sizes, last := make([]uint32, len(places)), make([]int32, len(places))
+	for i := range last {
+		last[i] = -1
+	}
+	s.holding = make([]uint32, len(places))
+	terms := make([]uint32, 0, total) // of all entries, one after the other
+	s.forwardEnds = make([]uint32, len(entries))
+	for doc, e := range entries {
+		at, before := 0, ^uint32(0)
+		for _, t := range e.terms {
+			place := places[t]
+			terms = append(terms, place)
+			s.forward = binary.AppendUvarint(s.forward, uint64(place-before))
+			before = place
+			end := skipPayload(e.posts, at)
+			sizes[place] += uint32(end-at) + uvarintLen(uint32(int32(doc)-last[place]))
+			last[place] = int32(doc)
+			s.holding[place]++
+			at = end
+		}
+		s.forwardEnds[doc] = uint32(len(s.forward))
+	}
+	s.forward = slices.Clip(s.forward)
+	s.postEnds = make([]uint32, len(places))
+	sum := uint32(0)
+	for i, n := range sizes {
+		s.postEnds[i] = sum // where the next posting goes, until all are there
+		sum += n
+		last[i] = -1
+	}
+	s.postings = make([]byte, sum)
+	for doc, e := range entries {
+		at := 0
+		for range e.terms {
+			place := terms[0]
+			terms = terms[1:]
+			end := skipPayload(e.posts, at)
+			to := s.postEnds[place]
+			to += uint32(binary.PutUvarint(s.postings[to:], uint64(int32(doc)-last[place])))
+			to += uint32(copy(s.postings[to:], e.posts[at:end]))
+			s.postEnds[place], last[place] = to, int32(doc)
+			at = end
+		}
+	}
+}
+
+func uvarintLen(v uint32) uint32 {
+	n := uint32(1)
+	for ; v >= 0x80; v >>= 7 {
+		n++
+	}
+	return n
+}
+
+// vectors gathers the entries' codes; chunks without any are similar to nothing.
+func (s *segment) vectors(entries []*Entry) {
+	for _, e := range entries {
+		if e.codes != nil {
+			s.codes = vector.NewCodes(e.codes.Dim(), len(s.chunks))
+			break
+		}
+	}
+	if s.codes == nil {
+		return
+	}
+	for _, e := range entries {
+		if e.codes != nil && e.codes.Dim() == s.codes.Dim() {
+			s.codes.AppendFrom(e.codes, 0, e.codes.Len())
+			continue
+		}
+		for range e.chunks {
+			s.codes.Append(nil)
+		}
+	}
+}
+
+// bytes is the memory that the segment takes, texts of documents included.
+func (s *segment) bytes() int {
+	n := len(s.text) + 4*(len(s.textEnds)+len(s.postEnds)+len(s.holding)+len(s.forwardEnds)+len(s.first)) +
+		cap(s.postings) + cap(s.forward)
+	if s.codes != nil {
+		n += s.codes.Bytes()
+	}
+	for i := range s.docs {
+		d := &s.docs[i]
+		n += documentBytes + len(d.Path) + len(d.Title) + len(d.Summary) + len(d.Hash) + len(d.stem) + len(d.dirs)
+		for _, list := range [][]string{d.Tags, d.References} {
+			for _, t := range list {
+				n += 16 + len(t)
+			}
+		}
+	}
+	for i := range s.chunks {
+		n += chunkBytes + len(s.chunks[i].heading)
+	}
+	return n
+}
