@@ -58,9 +58,9 @@ const (
 type Document struct {
 	Path  string
 	Type  Type
-	Title string // of the front matter, the first heading, the package or module, else the file's name
-	// Summary is one paragraph: of the front matter, of the package comment, or
-	// the first of the text; at most 400 bytes.
+	Title string // of the front matter, the first heading, else the file's name
+	// Summary is one paragraph: of the front matter, of the comment above the
+	// code, or the first of the text; at most 400 bytes.
 	Summary  string
 	Tags     []string // lower case, sorted, each once
 	Phase    string   // lower case; "" for none
