@@ -71,6 +71,7 @@ func allViews(by int) []projections.Projector {
 		bumped{projections.NewSessions(), by},
 		bumped{projections.NewRules(), by},
 		bumped{projections.NewFrequency(nil), by},
+		bumped{projections.NewActivity(), by},
 		bumpedBatcher{bumped{gate, by}, gate},
 		bumped{projections.NewRetrievalIndex(analyse, 1, nil), by},
 	}

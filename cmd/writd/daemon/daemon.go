@@ -55,6 +55,8 @@ type Daemon struct {
 	confined confined
 	trees    trees
 
+	took durations // of retrievals
+
 	transcripts transcripts
 	projects    projectCache
 

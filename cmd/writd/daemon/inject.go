@@ -47,7 +47,7 @@ func (d *Daemon) rulesFor(t turn, s enforcement.State, decision enforcement.Deci
 	if budget <= 0 {
 		budget = -1 // no room: nothing is rendered
 	}
-	answer := index.Search(retrieval.Query{
+	answer := d.search(retrieval.Query{
 		Text: t.Prompt, Session: t.Session, Domains: t.project.domains(index, t.project.language),
 		Shown: s.Fresh, BudgetTokens: budget,
 	})
@@ -84,7 +84,7 @@ func (d *Daemon) rulesForFile(t turn, s enforcement.State) prompted {
 		languages = []string{language}
 	}
 	index := d.corpus.index()
-	answer := index.Search(retrieval.Query{
+	answer := d.search(retrieval.Query{
 		Text: text, Session: t.Session, Domains: t.project.domains(index, languages),
 		Shown: s.Fresh, BudgetTokens: fileBudget, Limit: fileRules,
 	})

@@ -99,6 +99,7 @@ func (d *Daemon) serve(ctx context.Context) (stop func(), err error) {
 			answer("rule_stats", schemas.SvcRuleStats, d.ruleStats),
 			answer("rule_validate", schemas.SvcRuleValidate, d.ruleValidate),
 			answer("rule_compress", schemas.SvcRuleCompress, d.ruleCompress),
+			answer("activity", schemas.SvcActivity, d.activity),
 			answer("check", schemas.SvcCheck, d.check),
 			answer("graph", schemas.SvcGraph, d.graphShow),
 			answer("graph_push", schemas.SvcGraphPush, d.graphPush),

@@ -14,6 +14,7 @@ const (
 	viewRules     = "rules"
 	viewFrequency = "frequency"
 	viewRetrieval = "retrieval"
+	viewActivity  = "activity"
 )
 
 // views are the projections of this daemon.
@@ -24,6 +25,7 @@ type views struct {
 	frequency *projections.Frequency
 	verdicts  *projections.Verdicts
 	retrieval *projections.RetrievalIndex
+	activity  projections.Activity
 	memory    *memoryStore
 }
 
@@ -35,10 +37,11 @@ func newViews(index *corpusIndex) views {
 		frequency: projections.NewFrequency(index.graduate),
 		verdicts:  projections.NewVerdicts(),
 		retrieval: projections.NewRetrievalIndex(index.analyse, index.embedder.version(), index.change),
+		activity:  projections.NewActivity(),
 		memory:    newMemoryStore(index.embedder),
 	}
 }
 
 func (v views) all() []projections.Projector {
-	return []projections.Projector{v.state, v.sessions, v.rules, v.frequency, v.verdicts, v.retrieval, v.memory.view}
+	return []projections.Projector{v.state, v.sessions, v.rules, v.frequency, v.verdicts, v.retrieval, v.activity, v.memory.view}
 }

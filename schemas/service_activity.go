@@ -1,0 +1,56 @@
+package schemas
+
+import "time"
+
+// SvcActivity is the subject by which the counts of what happened are read.
+// Persisted; never change.
+const SvcActivity = "writ.svc.activity" // ActivityRequest → Activity
+
+// ActivityRequest asks for the counts since a while ago.
+type ActivityRequest struct {
+	Hours int `json:"hours,omitempty"` // 0: 24, at most 24 × 90
+}
+
+// Activity is what happened, per hour, per rule, and how fast retrieval was.
+type Activity struct {
+	Hours []ActivityHour `json:"hours"` // oldest first; hours without events are left out
+	Rules []ActivityRule `json:"rules"` // by id, of all time
+	// Retrieval is per minute since the daemon started, at most a day: it is
+	// measured, not recorded.
+	Retrieval []RetrievalMinute `json:"retrieval"`
+}
+
+// ActivityHour is one hour of all sessions.
+type ActivityHour struct {
+	Start    time.Time `json:"start"`
+	Prompts  uint64    `json:"prompts"`
+	Answered uint64    `json:"answered"` // prompts that rules were shown for
+	Shown    uint64    `json:"shown"`    // rules shown
+	Tokens   uint64    `json:"tokens"`   // of their blocks
+	Best     float64   `json:"best"`     // mean of the best scores, 0 to 1
+	Allowed  uint64    `json:"allowed"`
+	Asked    uint64    `json:"asked"`
+	Denied   uint64    `json:"denied"`
+	Followed uint64    `json:"followed"` // outcomes for a rule
+	Ignored  uint64    `json:"ignored"`  // outcomes against a rule
+}
+
+// ActivityRule is what became of one rule.
+type ActivityRule struct {
+	ID       string    `json:"id"`
+	Shown    uint64    `json:"shown"`
+	Denied   uint64    `json:"denied"`
+	Violated uint64    `json:"violated"`
+	Followed uint64    `json:"followed"`
+	Ignored  uint64    `json:"ignored"`
+	Last     time.Time `json:"last,omitzero"`
+}
+
+// RetrievalMinute is how long retrievals of a minute took.
+type RetrievalMinute struct {
+	Start time.Time `json:"start"`
+	Count uint64    `json:"count"`
+	P50   float64   `json:"p50_ms"` // upper bound of the bucket it fell into
+	P95   float64   `json:"p95_ms"`
+	Max   float64   `json:"max_ms"`
+}
