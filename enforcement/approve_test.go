@@ -235,6 +235,9 @@ func TestVerificationEnds(t *testing.T) {
 	x.want(Deny, RuleVerify)
 	x.files[codeFile] = "x"
 	x.do(AdvancePhase{Workspace: x.workspace()})
+	x.want(Deny, RuleVerify) // nobody ran the tests
+	x.do(FinishTool{ToolFinished: schemas.ToolFinished{Tool: "Bash"}, Command: "pytest", Workspace: x.workspace()})
+	x.do(AdvancePhase{Workspace: x.workspace()})
 	x.want(Allow, "")
 }
 

@@ -33,6 +33,9 @@ type Settings struct {
 	// MCPWriters are patterns (path.Match) of tools whose effect nobody can
 	// tell, such as "mcp__fs__write_*".
 	MCPWriters []string
+	// AdvanceOnGreen ends the implementation when Writ ran the tests, they passed
+	// and every planned file exists.
+	AdvanceOnGreen bool
 	// RequireWork lets an agent declare work mode only.
 	RequireWork bool
 	// Phrases are approval wordings of the project's language.
@@ -116,6 +119,7 @@ type RequestTool struct {
 	Targets   []schemas.Target // files it would write
 	Private   []string         // paths of Writ's own data (Layout.InData) it would read
 	Secrets   []Secret         // credentials that it would leave in files
+	Completes []string         // items of a list of tasks that it would call done
 	Shell     *ShellCommand    // of a shell tool, nil for others
 	Plan      []byte           // what a host's plan dialog would present, nil for other tools
 	Actor     Actor
@@ -128,8 +132,11 @@ type RequestTool struct {
 // FinishTool reports that a tool ran, with the files as they stand now.
 type FinishTool struct {
 	schemas.ToolFinished
-	Actor     Actor
-	Workspace Workspace
+	Command     string // of a shell tool that came to its end
+	Uncertain   bool   // the host does not say how it ended
+	TestCommand string // the project's own, "" where it configured none
+	Actor       Actor
+	Workspace   Workspace
 }
 
 // SetMode chooses a mode.

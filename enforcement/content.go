@@ -33,21 +33,13 @@ type CheckContent struct {
 	// Found are the violations on the lines that changed.
 	Found []schemas.Violation
 	// Present are the keys of all violations in the file as it stands.
-	Present   []string
+	Present []string
+	// Ran are the rules whose checks are about the file.
+	Ran       []string
 	ToolUseID string
 }
 
-// EndTurn is an agent that wants to stop.
-type EndTurn struct {
-	// Again says that it was sent back once already and wants to stop again.
-	Again bool
-	Agent string
-	// Gone are pending violations that are no longer in their files.
-	Gone []schemas.Violation
-}
-
 func (c CheckContent) check() error { return named("path", c.Path) }
-func (c EndTurn) check() error      { return nil }
 
 // decide records new violations and those that are gone. It judges nothing:
 // the write has happened.
@@ -72,6 +64,9 @@ func (c CheckContent) decide(s State) Decision {
 		}
 	}
 	d := Decision{Verdict: Allow}
+	if e := c.checked(s); len(e.Followed)+len(e.Broken) > 0 {
+		d.Record = append(d.Record, e)
+	}
 	if len(fresh) > 0 {
 		d.Record = append(d.Record, schemas.RuleViolated{Violations: fresh, ToolUseID: c.ToolUseID})
 		d.Context = "Writ: this change breaks " + plural(len(fresh), "rule") + ". Fix it now:\n" + violationList(fresh)
@@ -85,28 +80,34 @@ func (c CheckContent) decide(s State) Decision {
 	return d
 }
 
-// decide sends an agent in work mode back to what it left broken, once in a
-// row: one that cannot fix it must be able to say so.
-func (c EndTurn) decide(s State) Decision {
-	d := Decision{Verdict: Allow}
-	if len(c.Gone) > 0 {
-		s = s.mended(schemas.ViolationFixed{Violations: c.Gone})
-	}
-	ended := schemas.TurnEnded{Violations: len(s.Violations), Agent: c.Agent}
-	if s.Mode == ModeWork && len(s.Violations) > 0 && c.Agent == "" {
-		if !c.Again {
-			d.Verdict, d.Rule = Deny, s.Violations[0].Rule
-			d.Reason = "Writ: " + plural(len(s.Violations), "violation") + " of rules in the files you changed. Fix them, or tell the user why they stay:\n" + violationList(s.Violations)
-			ended.Blocked, ended.Reason = true, shorten(d.Reason, MaxReason)
-		} else {
-			d.Notice = "writ: the agent stopped with " + plural(len(s.Violations), "violation") + " of rules left: " + ruleList(s.Violations) + "."
+// checked sorts the rules that the session was shown into those the change kept
+// to and those it broke; a rule it was not shown counts only where it was broken.
+// What was recorded of a rule before is not recorded again.
+func (c CheckContent) checked(s State) schemas.ContentChecked {
+	e := schemas.ContentChecked{Path: c.Path, ToolUseID: c.ToolUseID}
+	for _, v := range c.Found {
+		if _, known := slices.BinarySearch(s.Broken, v.Rule); !known {
+			e.Broken = insert(e.Broken, v.Rule)
 		}
 	}
-	d.Record = append(d.Record, ended)
-	if len(c.Gone) > 0 {
-		d.Record = append(d.Record, schemas.ViolationFixed{Violations: c.Gone})
+	for _, id := range c.Ran {
+		_, known := slices.BinarySearch(s.Followed, id)
+		broken := slices.ContainsFunc(c.Found, func(v schemas.Violation) bool { return v.Rule == id })
+		if s.loaded(id) && !known && !broken {
+			e.Followed = insert(e.Followed, id)
+		}
 	}
-	return d
+	return e
+}
+
+func (s State) checked(p schemas.ContentChecked) State {
+	for _, id := range p.Followed {
+		s.Followed = insert(s.Followed, id)
+	}
+	for _, id := range p.Broken {
+		s.Broken = insert(s.Broken, id)
+	}
+	return s
 }
 
 func violationList(all []schemas.Violation) string {

@@ -32,6 +32,10 @@ func Evolve(s State, e schemas.Event) State {
 		return s.decided(p)
 	case schemas.ToolFinished:
 		return s.finished(p)
+	case schemas.TestsFinished:
+		return s.ran(p)
+	case schemas.ContentChecked:
+		return s.checked(p)
 	case schemas.RuleViolated:
 		return s.violated(p)
 	case schemas.ViolationFixed:
@@ -190,8 +194,9 @@ func (s State) finished(p schemas.ToolFinished) State {
 	var w PendingWrite
 	s, w = s.take(p)
 	for _, f := range p.Files {
-		if !p.Failed {
+		if !p.Failed || w.Open {
 			s.Written = insert(s.Written, f.Path)
+			s = s.untested(f.Path)
 		}
 		if s.tracksTests() && isTest(f.Path) && !strings.HasPrefix(f.Path, "/") {
 			s.Work.TestFiles = insert(s.Work.TestFiles, f.Path)
@@ -289,8 +294,10 @@ func (s State) enterPhase(phase string) State {
 		s.Work.Gates = cloned(s.Work.Gates)
 		delete(s.Work.Gates, GateImplementation)
 	}
-	s.Work.Phase = phase
-	s.PendingTests, s.Streak = nil, Streak{}
+	if phase != PhaseVerification && s.Work.Phase != PhaseVerification {
+		s.PendingTests, s.Unverified, s.Failing = nil, nil, false
+	}
+	s.Work.Phase, s.Streak = phase, Streak{}
 	return s.forgetShown()
 }
 

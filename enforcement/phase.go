@@ -131,8 +131,8 @@ func ruleOfGate(gate string) string {
 }
 
 // complete tells whether verification is done: every capability of the plan is
-// ticked and every planned file exists. That the tests are green is the test
-// runner's to say.
+// ticked, every planned file exists, and nothing that ran since the last change
+// failed.
 func (c AdvancePhase) complete(s State) Decision {
 	approved := s.Work.Gates[GatePlan]
 	ticked := map[string]bool{}
@@ -149,6 +149,12 @@ func (c AdvancePhase) complete(s State) Decision {
 		if c.Workspace.Files[file].SHA256 == "" && !strings.ContainsAny(file, "*?[") {
 			problems = append(problems, "planned and not there: "+file)
 		}
+	}
+	switch {
+	case s.Failing:
+		problems = append(problems, "the tests fail: `"+shorten(s.Evidence.Command, 80)+"`")
+	case len(s.Unverified) > 0:
+		problems = append(problems, "no test or check ran since "+fileList(s.Unverified)+" changed")
 	}
 	if len(problems) > 0 {
 		return Decision{Rule: RuleVerify, Gate: GateImplementation, Problems: problems, Reason: RuleVerify + ": verification is not done: " + strings.Join(problems, "; ") + "."}

@@ -9,7 +9,7 @@ import (
 
 // StateVersion is the version of State's encoding and of the fold. A stored
 // state of another version is folded again from the log.
-const StateVersion = 2
+const StateVersion = 3
 
 // Modes (persisted; never change). The empty mode is "not chosen yet".
 const (
@@ -63,8 +63,15 @@ type State struct {
 	Fresh  []string `json:"fresh,omitempty"`  // those of Shown that the model still has and need not be repeated in this phase, sorted
 	Tokens int      `json:"tokens,omitempty"` // injected since Fresh began anew
 
-	Written      []string       `json:"written,omitempty"` // files written, relative or absolute, sorted
+	Written []string `json:"written,omitempty"` // files written, relative or absolute, sorted
+	// PendingTests are the files changed since tests last ran, and Unverified
+	// those changed since a run of tests or checks last ended well; relative to
+	// the project, sorted.
 	PendingTests []string       `json:"pending_tests,omitempty"`
+	Unverified   []string       `json:"unverified,omitempty"`
+	Evidence     Evidence       `json:"evidence,omitzero"` // the last run of tests or checks
+	Failing      bool           `json:"failing,omitempty"` // the last tests failed
+	Ran          Ran            `json:"ran,omitzero"`
 	Pending      []PendingWrite `json:"pending,omitempty"` // decided and not yet finished, oldest first
 	Denials      map[string]int `json:"denials,omitempty"` // by rule id
 	Streak       Streak         `json:"streak,omitzero"`
@@ -73,6 +80,8 @@ type State struct {
 	// Violations of rules in files this session changed, not fixed yet, by path
 	// and line.
 	Violations []schemas.Violation `json:"violations,omitempty"`
+	Followed   []string            `json:"followed,omitempty"` // rules whose check a change passed, sorted
+	Broken     []string            `json:"broken,omitempty"`   // rules whose check a change broke, sorted
 
 	// Acts are the users' acts that were used up, with what they did: a gate's
 	// name, or "refused".

@@ -14,7 +14,7 @@ func (c RequestTool) decide(s State) Decision {
 	st := stanceOf(s, c.Actor, c.Workspace, c.Settings)
 	r, target := c.judge(st)
 	asked := false
-	if r.verdict == Deny && c.Settings.DenyToAsk && strings.HasPrefix(r.rule, "ENF-GATE-") && s.streak(r.rule) >= 1 {
+	if r.verdict == Deny && c.Settings.DenyToAsk && becomesQuestion(r.rule) && s.streak(r.rule) >= 1 {
 		r.verdict, asked = Ask, true
 	}
 	d := Decision{Verdict: r.verdict}
@@ -33,6 +33,12 @@ func (c RequestTool) decide(s State) Decision {
 	return d
 }
 
+// becomesQuestion reports whether a second refusal in a row may be the user's to
+// decide.
+func becomesQuestion(rule string) bool {
+	return strings.HasPrefix(rule, "ENF-GATE-") || rule == RuleEvidence
+}
+
 // judge finds the worst ruling on what the tool would do, and its target.
 func (c RequestTool) judge(st stance) (ruling, schemas.Target) {
 	worst, at := allowed, schemas.Target{}
@@ -48,6 +54,7 @@ func (c RequestTool) judge(st stance) (ruling, schemas.Target) {
 		consider(st.write(t), t)
 	}
 	consider(exposes(c.Secrets), secretTarget(c.Secrets))
+	consider(st.completes(c.Completes), schemas.Target{Path: first(c.Completes)})
 	untold := c.mcpWriter()
 	if c.Shell != nil {
 		calls, unlisted := st.writCalls(c.Shell.Writ, c.Settings)
@@ -177,10 +184,13 @@ func (c FinishTool) workspace(s State) Workspace {
 
 func (c FinishTool) decide(s State) Decision {
 	d := Decision{Verdict: Allow, Record: []schemas.Payload{c.ToolFinished}}
+	after := Evolve(s, schemas.Event{Data: c.ToolFinished})
+	if e := c.evidence(after); e != nil {
+		d.Record = append(d.Record, *e)
+	}
 	if c.Actor.Parent != nil {
 		return d
 	}
-	after := Evolve(s, schemas.Event{Data: c.ToolFinished})
 	drift := after.Drifted(c.workspace(after))
 	d.Record = append(d.Record, driftEvents(after, drift)...)
 	if gate := firstDrifted(drift); gate != "" {

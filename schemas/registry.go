@@ -58,6 +58,7 @@ var definitions = func() map[Type]definition {
 	registerSession(add)
 	registerRule(add)
 	registerViolation(add)
+	registerTests(add)
 	registerOthers(add)
 	return all
 }()

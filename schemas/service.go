@@ -35,6 +35,8 @@ const (
 	HookHeaderDir     = "writ-dir"     // the hook's working folder, absolute
 	HookHeaderProject = "writ-project" // root of the project that has Writ, absolute
 	HookHeaderHome    = "writ-home"    // the user's home folder, absolute
+	HookHeaderRuns    = "writ-runs"    // "tests": whoever asks can run a TestRun and report
+	HookHeaderTests   = "writ-tests"   // a TestResult as JSON in base64, when the call is made again
 )
 
 // Codes that a service error may carry. Persisted; never change.
@@ -52,6 +54,8 @@ type HookReply struct {
 	Stdout string `json:"stdout,omitempty"`
 	Stderr string `json:"stderr,omitempty"`
 	Exit   int    `json:"exit,omitempty"`
+	// Tests are to be run first; the call is then made again with the result.
+	Tests *TestRun `json:"tests,omitempty"`
 }
 
 // RetrieveRequest asks for the rules that matter for a text. Its answer is

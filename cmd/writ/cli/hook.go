@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/writd/config"
 	"github.com/writbus/writ/cmd/writd/hosts"
+	"github.com/writbus/writ/cmd/writd/testrun"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -43,6 +45,10 @@ type hook struct {
 	// project is the root found, so that a hook out of time knows whether it
 	// guards anything.
 	project atomic.Pointer[string]
+	// call is the call that was answered with tests to run first.
+	call atomic.Pointer[hookCall]
+	// result is what came of them, as the header that reports it; "" before.
+	result string
 }
 
 // runHook is the path every tool call of an agent takes: it is dispatched
@@ -57,6 +63,9 @@ func (a *app) runHook(ctx context.Context, args []string) int {
 	}
 	h := &hook{app: a, agent: args[0]}
 	reply := h.bounded(ctx, event)
+	if reply.Tests != nil {
+		reply = h.tested(ctx, event, *reply.Tests)
+	}
 	if reply.Stdout != "" {
 		_, _ = io.WriteString(a.out, reply.Stdout)
 	}
@@ -76,9 +85,14 @@ func hookArgsProblem(args []string) string {
 	return fmt.Sprintf("the agent %q is unknown, this build knows %s", args[0], agentNames())
 }
 
-// bounded answers in time whatever happens: a reader or file system that never
-// returns is left behind.
+// bounded answers a hook in time.
 func (h *hook) bounded(ctx context.Context, event string) schemas.HookReply {
+	return h.within(ctx, h.answer, event)
+}
+
+// within answers in time whatever happens: a reader or file system that never
+// returns is left behind.
+func (h *hook) within(ctx context.Context, do func(context.Context, *hookCall) schemas.HookReply, event string) schemas.HookReply {
 	budget, err := config.HookBudget(h.app.env.Getenv(config.HookBudgetVar))
 	if err != nil {
 		return h.failing(hookCall{Event: event}, err)
@@ -93,7 +107,7 @@ func (h *hook) bounded(ctx context.Context, event string) schemas.HookReply {
 				answer <- h.failing(call, errInternal)
 			}
 		}()
-		answer <- h.answer(ctx, &call)
+		answer <- do(ctx, &call)
 	}()
 	select {
 	case reply := <-answer:
@@ -142,7 +156,37 @@ func (h *hook) answer(ctx context.Context, call *hookCall) schemas.HookReply {
 	if err != nil {
 		return h.failing(*call, err)
 	}
+	if reply.Tests != nil {
+		h.call.Store(call)
+	}
 	return reply
+}
+
+// tested runs the tests that have to come before a turn ends, and makes the
+// call again with their result.
+func (h *hook) tested(ctx context.Context, event string, run schemas.TestRun) schemas.HookReply {
+	first := h.call.Load()
+	if first == nil {
+		return h.failing(hookCall{Event: event}, errInternal)
+	}
+	vars := h.app.env.Vars
+	if dir, err := h.app.env.dataDir(); err == nil {
+		vars = append(vars[:len(vars):len(vars)], "WRIT_HOME="+dir)
+	}
+	raw, err := json.Marshal(testrun.Run(ctx, run, testrun.World{Writ: h.app.env.Executable, Vars: vars}))
+	if err != nil {
+		return h.failing(*first, err)
+	}
+	h.result = base64.StdEncoding.EncodeToString(raw)
+	return h.within(ctx, func(ctx context.Context, call *hookCall) schemas.HookReply {
+		*call = *first
+		reply, err := h.ask(ctx, *call, *h.project.Load())
+		if err != nil {
+			return h.failing(*call, err)
+		}
+		reply.Tests = nil
+		return reply
+	}, event)
 }
 
 func readPayload(in io.Reader) ([]byte, error) {
@@ -296,17 +340,18 @@ func worthRetrying(err error) bool {
 // request asks once, and closes the connection.
 func (h *hook) request(ctx context.Context, s Service, call hookCall, root string) (schemas.HookReply, error) {
 	defer s.Close()
-	answer, err := s.Request(ctx, bus.Request{
-		Subject: schemas.SvcHook,
-		Header: schemas.Header{
-			schemas.HookHeaderAgent:   {h.agent},
-			schemas.HookHeaderEvent:   {call.Event},
-			schemas.HookHeaderDir:     {h.app.env.Dir},
-			schemas.HookHeaderProject: {root},
-			schemas.HookHeaderHome:    {h.app.env.Home},
-		},
-		Body: call.payload,
-	})
+	header := schemas.Header{
+		schemas.HookHeaderAgent:   {h.agent},
+		schemas.HookHeaderEvent:   {call.Event},
+		schemas.HookHeaderDir:     {h.app.env.Dir},
+		schemas.HookHeaderProject: {root},
+		schemas.HookHeaderHome:    {h.app.env.Home},
+		schemas.HookHeaderRuns:    {"tests"},
+	}
+	if h.result != "" {
+		header[schemas.HookHeaderTests] = []string{h.result}
+	}
+	answer, err := s.Request(ctx, bus.Request{Subject: schemas.SvcHook, Header: header, Body: call.payload})
 	if err != nil {
 		return schemas.HookReply{}, err
 	}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"syscall"
+	"time"
 
 	"github.com/goccy/go-yaml"
 )
@@ -47,10 +48,29 @@ type Project struct {
 	BudgetTokens int `yaml:"budget_tokens"`
 	// Domains are always active in this project, beside those seen from files.
 	Domains []string `yaml:"domains"`
+	// Tests says whether pending tests run when an agent ends its turn: on or off.
+	Tests string `yaml:"tests"`
+	// TestCommand runs the tests, in a POSIX shell at the project's root; "" finds
+	// the command by the changed files' languages.
+	TestCommand string `yaml:"test_command"`
+	// TestTimeout bounds one such run, up to MaxTestTimeout.
+	TestTimeout time.Duration `yaml:"test_timeout"`
+	// AdvanceOnGreen lets tests that pass at the end of a turn end the
+	// implementation.
+	AdvanceOnGreen bool `yaml:"advance_on_green"`
+	// RequireWork lets agents declare no other mode than work.
+	RequireWork bool `yaml:"require_work"`
+	// ApprovalPhrases are wordings of approval in the users' own language; each
+	// counts where it is a sentence of its own.
+	ApprovalPhrases []string `yaml:"approval_phrases"`
 	// Memory says whether prompts bring what was observed earlier, and what
 	// agents note in their transcripts is observed: on or off.
 	Memory string `yaml:"memory"`
 }
+
+// MaxTestTimeout is the longest that tests may hold the end of a turn. Hooks of
+// that event are installed with a little more.
+const MaxTestTimeout = 5 * time.Minute
 
 // DefaultProject is what an empty file means.
 func DefaultProject() Project {
@@ -61,6 +81,8 @@ func DefaultProject() Project {
 		UnsourcedPrompts: "allow",
 		BudgetTokens:     4000,
 		Memory:           "on",
+		Tests:            "on",
+		TestTimeout:      time.Minute,
 	}
 }
 
@@ -108,10 +130,14 @@ func (p Project) check() error {
 		{"subagents", p.Subagents, []string{"", "exempt", "inherit"}},
 		{"unsourced_prompts", p.UnsourcedPrompts, []string{"allow", "refuse"}},
 		{"memory", p.Memory, []string{"on", "off"}},
+		{"tests", p.Tests, []string{"on", "off"}},
 	} {
 		if !slices.Contains(c.allowed, c.value) {
 			return fmt.Errorf("%s is %q, must be one of %q", c.key, c.value, c.allowed)
 		}
+	}
+	if p.TestTimeout <= 0 || p.TestTimeout > MaxTestTimeout {
+		return fmt.Errorf("test_timeout is %s, must be above 0 and at most %s", p.TestTimeout, MaxTestTimeout)
 	}
 	if p.BudgetTokens < 0 {
 		return fmt.Errorf("budget_tokens is %d, must not be negative", p.BudgetTokens)

@@ -6,8 +6,10 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/writbus/writ/cmd/writd/hosts"
 	"github.com/writbus/writ/enforcement"
 	"github.com/writbus/writ/enforcement/confine"
+	"github.com/writbus/writ/schemas"
 )
 
 // keptTrees bounds the work trees remembered while commands run.
@@ -60,21 +62,63 @@ func (k *trees) take(t turn) *confine.Tree {
 	return tree
 }
 
-// checkTree compares the work tree with what it was before a command, and
-// records what the gate would have refused.
-func (d *Daemon) checkTree(ctx context.Context, t turn, session string, parent *enforcement.State) (enforcement.Decision, error) {
+// maxTouched bounds the changes of one command that count as files it wrote.
+const maxTouched = 200
+
+// treeChanges compares the work tree with what it was before a command.
+func (d *Daemon) treeChanges(t turn) []enforcement.TreeChange {
 	tree := d.trees.take(t)
 	if tree == nil {
+		return nil
+	}
+	found, _, err := tree.Changes()
+	if err != nil {
+		return nil // what cannot be read cannot be compared; drift is judged at every write
+	}
+	changes := make([]enforcement.TreeChange, 0, len(found))
+	for _, change := range found {
+		target := enforcement.Classify(t.project.layout, filepath.ToSlash(filepath.Join(t.project.root, filepath.FromSlash(change.Path))))
+		changes = append(changes, enforcement.TreeChange{Target: target, Change: change.Change})
+	}
+	return changes
+}
+
+// touched are the files that a tool wrote, as far as that can be told from its
+// call and from the work tree afterwards.
+func (t turn) touched(changes []enforcement.TreeChange) []schemas.Target {
+	targets := t.project.targets(t.Call)
+	if t.Shell != nil {
+		targets = enforcement.Inspect(t.project.layout, filepath.ToSlash(t.Dir), *t.Shell, nil, readlink).Targets
+	}
+	for _, change := range changes[:min(len(changes), maxTouched)] {
+		if !slices.ContainsFunc(targets, func(have schemas.Target) bool { return have.Path == change.Target.Path }) {
+			targets = append(targets, change.Target)
+		}
+	}
+	return targets
+}
+
+// ended is a command that came to its end, and whether the host said how. "" is
+// a tool that is no command, or one that runs on in the background.
+func (t turn) ended() (command string, certain bool) {
+	switch {
+	case t.Shell == nil:
+		return "", false
+	case t.Kind == hosts.ToolFailed, t.Exit != nil:
+		return *t.Shell, true
+	case t.Host == "claude":
+		return "", false
+	}
+	return *t.Shell, false
+}
+
+// checkTree records what of a command's changes the gate would have refused.
+func (d *Daemon) checkTree(ctx context.Context, t turn, session string, parent *enforcement.State, changes []enforcement.TreeChange) (enforcement.Decision, error) {
+	if len(changes) == 0 {
 		return enforcement.Decision{}, nil
 	}
-	changes, _, err := tree.Changes()
-	if err != nil || len(changes) == 0 {
-		return enforcement.Decision{}, nil //nolint:nilerr // what cannot be read cannot be compared; drift is judged at every write
-	}
-	c := enforcement.CheckTree{ToolUseID: t.ToolUseID, Actor: enforcement.Actor{Agent: t.Agent, Parent: parent}, Settings: t.project.policy()}
-	for _, change := range changes {
-		target := enforcement.Classify(t.project.layout, filepath.ToSlash(filepath.Join(t.project.root, filepath.FromSlash(change.Path))))
-		c.Changes = append(c.Changes, enforcement.TreeChange{Target: target, Change: change.Change})
+	c := enforcement.CheckTree{
+		ToolUseID: t.ToolUseID, Actor: enforcement.Actor{Agent: t.Agent, Parent: parent}, Settings: t.project.policy(), Changes: changes,
 	}
 	decision, _, err := d.sessions.act(ctx, session, t.meta("agent"), func(s enforcement.State) (enforcement.Decision, error) {
 		watching := s

@@ -134,6 +134,7 @@ func (d *Daemon) checkContent(ctx context.Context, t turn, session string) (told
 		for _, f := range set.Run(target.Rel, after, nil) {
 			c.Present = append(c.Present, violationOf(f).Key())
 		}
+		c.Ran = set.Rules(target.Rel, after)
 		decision, state, err := d.sessions.act(ctx, session, t.meta("writ"), func(s enforcement.State) (enforcement.Decision, error) {
 			return enforcement.Decide(s, c)
 		})
@@ -143,7 +144,7 @@ func (d *Daemon) checkContent(ctx context.Context, t turn, session string) (told
 		if decision.Context != "" {
 			told = append(told, decision.Context)
 		}
-		if err := d.contentOutcomes(ctx, session, state, decision.Record, set.Rules(target.Rel, after), c.Found); err != nil {
+		if err := d.contentOutcomes(ctx, session, state, decision.Record, c.Ran, c.Found); err != nil {
 			return told, err
 		}
 	}
@@ -222,18 +223,6 @@ func (d *Daemon) countedOf(id, session string) (n int, err error) {
 		return err
 	})
 	return n, err
-}
-
-// onStop sends an agent back to rules it broke, once in a row.
-func (d *Daemon) onStop(ctx context.Context, t turn) (hosts.Answer, error) {
-	decision, _, err := d.sessions.act(ctx, t.Session, t.meta("agent"), func(s enforcement.State) (enforcement.Decision, error) {
-		return enforcement.Decide(s, enforcement.EndTurn{Again: t.Again, Agent: t.Agent, Gone: d.gone(t, s)})
-	})
-	answer := hosts.Answer{Notice: decision.Notice}
-	if err == nil && decision.Verdict == enforcement.Deny {
-		answer.Verdict, answer.Reason = hosts.Refuse, decision.Reason
-	}
-	return answer, err
 }
 
 // gone lists the pending violations of files that are gone, or that were mended

@@ -52,6 +52,8 @@ type Daemon struct {
 	corpus   *corpusIndex
 	answered *replies
 	before   contentsBefore
+	runs     pendingRuns
+	done     doneItems
 	confined confined
 	trees    trees
 
@@ -118,7 +120,7 @@ func Run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 		return err
 	}
 	defer stopServices()
-	overHTTP, err := httphook.Start(httphook.Options{Address: s.HTTPHooks, DataDir: s.DataDir, Ask: d.hook, Budget: s.HookBudget, Logger: logger})
+	overHTTP, err := httphook.Start(httphook.Options{Address: s.HTTPHooks, DataDir: s.DataDir, Ask: d.hook, Writ: d.confined.writ, Budget: s.HookBudget, Logger: logger})
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/writbus/writ/cmd/writd/config"
 	"github.com/writbus/writ/cmd/writd/hosts"
 	"github.com/writbus/writ/enforcement"
+	"github.com/writbus/writ/enforcement/approval"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -91,6 +92,9 @@ func (p project) policy() enforcement.Settings {
 	s.Subagents = p.settings.Subagents
 	s.MCPWriters = p.settings.MCPWriters
 	s.AllowUnsourcedPrompts = p.settings.UnsourcedPrompts == "allow"
+	s.AdvanceOnGreen = p.settings.AdvanceOnGreen
+	s.RequireWork = p.settings.RequireWork
+	s.Phrases = approval.Phrases{Approve: p.settings.ApprovalPhrases}
 	return s
 }
 

@@ -18,8 +18,10 @@ import (
 // turn is one hook call on its way through the daemon.
 type turn struct {
 	hosts.Call
-	project project
-	payload []byte
+	project    project
+	payload    []byte
+	ran        *schemas.TestsFinished // the run of tests that came before the end of a turn
+	ranWorkers []string               // linked sessions that it covers
 }
 
 // hook answers a host's hook: it reads the payload, decides, records, and
@@ -50,6 +52,10 @@ func (d *Daemon) hook(ctx context.Context, r bus.Request) ([]byte, error) {
 		return nil, faultf(schemas.CodeBadRequest, "the hook names no project: header %s is %q", schemas.HookHeaderProject, root)
 	}
 	t.project = d.projectAt(d.firstProject(ctx, t.Session, root), r.Header.Get(schemas.HookHeaderHome))
+	if run := d.testsDue(ctx, t, r.Header); run != nil {
+		return json.Marshal(schemas.HookReply{Tests: run})
+	}
+	t.ran, t.ranWorkers = d.reported(t, r.Header)
 	reply, err := d.answered.once(t.key(), func() (schemas.HookReply, error) {
 		a, err := d.answerHook(ctx, t)
 		if err != nil {
@@ -242,7 +248,8 @@ func promptActor(t turn) string {
 }
 
 func (d *Daemon) onBeforeTool(ctx context.Context, t turn) (hosts.Answer, error) {
-	if t.gateless() {
+	completes := d.done.fresh(t)
+	if t.gateless() && len(completes) == 0 {
 		return d.plain(ctx, t, "agent", enforcement.Observe{HookObserved: t.observed()})
 	}
 	session, parent, err := d.actor(ctx, t)
@@ -254,6 +261,7 @@ func (d *Daemon) onBeforeTool(ctx context.Context, t turn) (hosts.Answer, error)
 	untold := false
 	decision, _, err := d.sessions.act(ctx, session, t.meta("agent"), func(s enforcement.State) (enforcement.Decision, error) {
 		request := d.request(ctx, t, s, parent)
+		request.Completes = completes
 		untold = request.Shell != nil && request.Shell.Effect == enforcement.EffectCannotTell
 		decision, err := enforcement.Decide(s, request)
 		if confinedAs = ""; err == nil && d.confines(t, request.Shell, decision.Verdict) {
@@ -271,6 +279,9 @@ func (d *Daemon) onBeforeTool(ctx context.Context, t turn) (hosts.Answer, error)
 	if untold && decision.Verdict != enforcement.Deny {
 		d.trees.before(t)
 	}
+	if decision.Verdict == enforcement.Allow {
+		d.done.keep(t)
+	}
 	return hosts.Answer{
 		Verdict: verdict(decision.Verdict), Reason: decision.Reason,
 		Context: join(decision.Context, about.block), Notice: decision.Notice, Command: confinedAs,
@@ -279,16 +290,7 @@ func (d *Daemon) onBeforeTool(ctx context.Context, t turn) (hosts.Answer, error)
 
 // gateless says that a tool neither writes nor runs anything that a gate is
 // about, and reads nothing of Writ's own: it is recorded and passes.
-func (t turn) gateless() bool {
-	if len(t.private()) > 0 {
-		return false
-	}
-	switch t.Tool {
-	case "Read", "Glob", "Grep", "TodoWrite", "WebFetch", "WebSearch", "Task", "Agent", "AskUserQuestion", "Skill":
-		return true
-	}
-	return false
-}
+func (t turn) gateless() bool { return len(t.private()) == 0 && t.Harmless() }
 
 // private lists what a tool would read of Writ's own data.
 func (t turn) private() []string {
@@ -400,11 +402,8 @@ func (d *Daemon) onAfterTool(ctx context.Context, t turn) (hosts.Answer, error) 
 		Tool: t.Tool, ToolUseID: t.ToolUseID, Failed: t.Kind == hosts.ToolFailed,
 		Error: clipText(t.Error, 500), Millis: t.Millis, Agent: t.Agent,
 	}
-	targets := t.project.targets(t.Call)
-	if t.Shell != nil {
-		targets = enforcement.Inspect(t.project.layout, filepath.ToSlash(t.Dir), *t.Shell, nil, readlink).Targets
-	}
-	for _, target := range targets {
+	changes := d.treeChanges(t)
+	for _, target := range t.touched(changes) {
 		name := target.Rel
 		if name == "" {
 			name = target.Path
@@ -415,6 +414,7 @@ func (d *Daemon) onAfterTool(ctx context.Context, t turn) (hosts.Answer, error) 
 			finished.Tests = append(finished.Tests, name)
 		}
 	}
+	command, certain := t.ended()
 	decision, _, err := d.sessions.act(ctx, session, t.meta("agent"), func(s enforcement.State) (enforcement.Decision, error) {
 		watching := s
 		if parent != nil {
@@ -422,13 +422,14 @@ func (d *Daemon) onAfterTool(ctx context.Context, t turn) (hosts.Answer, error) 
 		}
 		return enforcement.Decide(s, enforcement.FinishTool{
 			ToolFinished: finished, Actor: enforcement.Actor{Agent: t.Agent, Parent: parent},
+			Command: command, Uncertain: !certain, TestCommand: t.project.settings.TestCommand,
 			Workspace: d.workspace(ctx, t.project, t.Session, watching),
 		})
 	})
 	if err != nil {
 		return hosts.Answer{}, err
 	}
-	behind, err := d.checkTree(ctx, t, session, parent)
+	behind, err := d.checkTree(ctx, t, session, parent, changes)
 	answer := hosts.Answer{Context: join(decision.Context, behind.Context), Notice: join(decision.Notice, behind.Notice)}
 	if err != nil || finished.Failed {
 		return answer, err

@@ -114,6 +114,7 @@ func parseClaude(event string, payload []byte) (Call, error) {
 		if err := c.readClaudeTool(p.ToolResponse); err != nil {
 			return c, err
 		}
+		c.readClaudeEnd(p.ToolResponse)
 	default:
 	}
 	return c, nil
@@ -194,6 +195,26 @@ func (c *Call) readClaudeTool(response json.RawMessage) error {
 		return fmt.Errorf("%w: %s without a command", ErrPayload, c.Tool)
 	}
 	return nil
+}
+
+// readClaudeEnd notes how a command ended: this host tells a bad end by an event
+// of its own. What runs in the background has not ended.
+func (c *Call) readClaudeEnd(response json.RawMessage) {
+	if c.Shell == nil || c.Kind != AfterTool {
+		return
+	}
+	var in struct {
+		Background bool `json:"run_in_background"`
+	}
+	var out struct {
+		Interrupted bool   `json:"interrupted"`
+		Task        string `json:"backgroundTaskId"`
+	}
+	_ = json.Unmarshal(c.Input, &in)
+	_ = json.Unmarshal(response, &out)
+	if !in.Background && !out.Interrupted && out.Task == "" {
+		c.exited(0)
+	}
 }
 
 // inputKeys are the keys of a tool's input that Writ reads.

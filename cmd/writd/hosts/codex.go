@@ -26,6 +26,7 @@ type codexPayload struct {
 	ToolName    string          `json:"tool_name"`
 	ToolUseID   string          `json:"tool_use_id"`
 	ToolInput   json.RawMessage `json:"tool_input"`
+	Response    json.RawMessage `json:"tool_response"`
 	StopActive  bool            `json:"stop_hook_active"`
 	LastMessage string          `json:"last_assistant_message"`
 }
@@ -81,7 +82,9 @@ func parseCodex(event string, payload []byte) (Call, error) {
 	case Stop:
 		c.Again = p.StopActive
 	case BeforeTool, AfterTool, Permission:
-		return c, c.readTool(codexTools, p.ToolName, p.ToolInput, strings.HasPrefix(p.ToolName, "mcp__"))
+		err := c.readTool(codexTools, p.ToolName, p.ToolInput, strings.HasPrefix(p.ToolName, "mcp__"))
+		c.endedWith(p.Response)
+		return c, err
 	default:
 	}
 	return c, nil
@@ -122,9 +125,9 @@ func renderCodex(c Call, a Answer) schemas.HookReply {
 		if a.Verdict == Refuse {
 			specific.Decision = &claudeBehavior{Behavior: "deny", Message: reason}
 		}
-	case SessionStart, Prompt, AfterTool, SubagentStart:
+	case SessionStart, Prompt, AfterTool, ToolFailed, SubagentStart:
 		specific.AdditionalContext = clip(a.Context)
-		if a.Verdict == Refuse && (c.Kind == Prompt || c.Kind == AfterTool) {
+		if a.Verdict == Refuse && (c.Kind == Prompt || c.Kind == AfterTool || c.Kind == ToolFailed) {
 			out.Decision, out.Reason = "block", reason
 		}
 	case Stop, SubagentStop:

@@ -136,7 +136,11 @@ func (c *Call) readCopilotTool(p copilotPayload) error {
 	if copilotTools[name].kind == writingTool && isPatch(input) {
 		name = "apply_patch" // known as Edit to hooks with Claude Code's names
 	}
-	return c.readTool(copilotTools, name, input, strings.HasPrefix(name, "mcp__"))
+	err := c.readTool(copilotTools, name, input, strings.HasPrefix(name, "mcp__"))
+	if c.Kind == AfterTool && c.Shell != nil && p.Result.Type == "success" {
+		c.exited(0)
+	}
+	return err
 }
 
 func viewsOnly(input json.RawMessage) bool {

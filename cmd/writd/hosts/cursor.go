@@ -27,6 +27,7 @@ type cursorPayload struct {
 	FilePath     string          `json:"file_path"`
 	Millis       float64         `json:"duration"`
 	Error        string          `json:"error_message"`
+	ToolOutput   json.RawMessage `json:"tool_output"`
 	Prompt       string          `json:"prompt"`
 	Subagent     string          `json:"subagent_id"`
 	SubagentType string          `json:"subagent_type"`
@@ -133,7 +134,9 @@ func (c *Call) readCursorTool(p cursorPayload, imported bool) error {
 		c.Kind = Other
 		return nil
 	}
-	return c.readTool(cursorTools, p.ToolName, p.ToolInput, server)
+	err := c.readTool(cursorTools, p.ToolName, p.ToolInput, server)
+	c.endedWith(p.ToolOutput)
+	return err
 }
 
 func first(texts ...string) string {

@@ -52,7 +52,7 @@ func (c Call) Harmless() bool {
 		return false
 	}
 	switch c.Tool {
-	case "Read", "Glob", "Grep", "TodoWrite", "WebFetch", "WebSearch", "Task", "Agent", "AskUserQuestion", "Skill":
+	case "Read", "Glob", "Grep", "TodoWrite", "TaskCreate", "TaskUpdate", "WebFetch", "WebSearch", "Task", "Agent", "AskUserQuestion", "Skill":
 		return true
 	}
 	return false
@@ -100,9 +100,12 @@ type Call struct {
 	Shell       *string  // the command line of a shell tool
 	Error       string
 	Millis      int64
-	Plan        string // text of a native plan dialog
-	Message     string // the agent's last words
-	Again       bool   // a stop after the agent was sent back to work
+	Exit        *int     // a command's exit status, nil where the host does not say it
+	Done        []string // items that a list of tasks calls done
+	Task        *Task    // what a sub-agent is to do, nil for other tools
+	Plan        string   // text of a native plan dialog
+	Message     string   // the agent's last words
+	Again       bool     // a stop after the agent was sent back to work
 	Input       json.RawMessage
 }
 
@@ -136,6 +139,10 @@ func TakesCommand(host, tool string) bool {
 	return tool == "Bash" && (host == "claude" || host == "gemini" || host == "opencode")
 }
 
+// HoldsTurns says whether a host lets a hook send an agent back to work at the
+// end of its turn, and waits for it.
+func HoldsTurns(host string) bool { return host != "opencode" }
+
 // Names are the hosts that have an adapter, as `writ hook` calls them.
 var Names = []string{"claude", "cursor", "codex", "gemini", "copilot", "opencode"}
 
@@ -143,7 +150,14 @@ var Names = []string{"claude", "cursor", "codex", "gemini", "copilot", "opencode
 // configured for; the payload's own name wins. Cursor and Copilot run Claude
 // Code's hooks as well, with payloads of their own: those say whose they are.
 func Parse(host, event string, payload []byte) (Call, error) {
-	payload = bytes.TrimPrefix(payload, []byte("\xef\xbb\xbf"))
+	c, err := parse(host, event, bytes.TrimPrefix(payload, []byte("\xef\xbb\xbf")))
+	if err == nil {
+		c.readTasks()
+	}
+	return c, err
+}
+
+func parse(host, event string, payload []byte) (Call, error) {
 	switch host {
 	case "claude":
 		switch sender(payload) {

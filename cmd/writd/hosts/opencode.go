@@ -25,6 +25,7 @@ type openCodePayload struct {
 	ToolUseID  string          `json:"tool_use_id"`
 	ToolInput  json.RawMessage `json:"tool_input"`
 	ToolFailed string          `json:"error"`
+	Result     json.RawMessage `json:"tool_response"`
 }
 
 var openCodeKinds = map[string]Kind{
@@ -80,7 +81,9 @@ func parseOpenCode(event string, payload []byte) (Call, error) {
 		if c.Kind == AfterTool && p.ToolFailed != "" {
 			c.Kind, c.Error = ToolFailed, p.ToolFailed
 		}
-		return c, c.readTool(openCodeTools, p.ToolName, openCodePatch(p), strings.HasPrefix(p.ToolName, "mcp_"))
+		err := c.readTool(openCodeTools, p.ToolName, openCodePatch(p), strings.HasPrefix(p.ToolName, "mcp_"))
+		c.endedWith(p.Result)
+		return c, err
 	default:
 	}
 	return c, nil

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -248,4 +249,44 @@ func FuzzPatch(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestHowCommandsEndAndWhatIsDone(t *testing.T) {
+	for name, x := range map[string]struct {
+		host, event, payload string
+		kind                 Kind
+		exit                 string // "" for unknown
+		done                 []string
+	}{
+		"claude, well":           {"claude", "PostToolUse", `{"session_id":"s","tool_name":"Bash","tool_input":{"command":"go test"},"tool_response":{"stdout":"ok"}}`, AfterTool, "0", nil},
+		"claude, in background":  {"claude", "PostToolUse", `{"session_id":"s","tool_name":"Bash","tool_input":{"command":"go test","run_in_background":true}}`, AfterTool, "", nil},
+		"claude, interrupted":    {"claude", "PostToolUse", `{"session_id":"s","tool_name":"Bash","tool_input":{"command":"go test"},"tool_response":{"interrupted":true}}`, AfterTool, "", nil},
+		"cursor, well":           {"cursor", "postToolUse", `{"conversation_id":"s","tool_name":"Grep","tool_input":{},"tool_output":"{\"exitCode\":0}"}`, AfterTool, "", nil},
+		"codex, badly":           {"codex", "PostToolUse", `{"session_id":"s","tool_name":"Bash","tool_input":{"command":"go test"},"tool_response":{"output":"FAIL","metadata":{"exit_code":1}}}`, ToolFailed, "1", nil},
+		"codex, unknown":         {"codex", "PostToolUse", `{"session_id":"s","tool_name":"Bash","tool_input":{"command":"go test"},"tool_response":"ok"}`, AfterTool, "", nil},
+		"copilot, well":          {"copilot", "postToolUse", `{"sessionId":"s","toolName":"bash","toolArgs":{"command":"go test"},"toolResult":{"resultType":"success"}}`, AfterTool, "0", nil},
+		"opencode, badly":        {"opencode", "tool.execute.after", `{"session_id":"s","tool_name":"bash","tool_input":{"command":"go test"},"tool_response":{"exit":2,"output":"FAIL"}}`, ToolFailed, "2", nil},
+		"opencode, killed":       {"opencode", "tool.execute.after", `{"session_id":"s","tool_name":"bash","tool_input":{"command":"go test"},"tool_response":{"exit":null}}`, AfterTool, "", nil},
+		"claude's list":          {"claude", "PreToolUse", `{"session_id":"s","tool_name":"TodoWrite","tool_input":{"todos":[{"content":"a","status":"completed"},{"content":"b","status":"pending"}]}}`, BeforeTool, "", []string{"a"}},
+		"claude's update":        {"claude", "PreToolUse", `{"session_id":"s","tool_name":"TaskUpdate","tool_input":{"taskId":"7","status":"completed"}}`, BeforeTool, "", []string{"7"}},
+		"codex's plan":           {"codex", "PreToolUse", `{"session_id":"s","tool_name":"update_plan","tool_input":{"plan":[{"step":"a","status":"completed"},{"step":"b","status":"in_progress"}]}}`, BeforeTool, "", []string{"a"}},
+		"gemini's list":          {"gemini", "BeforeTool", `{"session_id":"s","tool_name":"write_todos","tool_input":{"todos":[{"description":"a","status":"completed"}]}}`, BeforeTool, "", []string{"a"}},
+		"opencode's list":        {"opencode", "tool.execute.before", `{"session_id":"s","tool_name":"todowrite","tool_input":{"todos":[{"content":"a","status":"completed","id":"1"}]}}`, BeforeTool, "", []string{"a"}},
+		"a list that is no list": {"claude", "PreToolUse", `{"session_id":"s","tool_name":"TodoWrite","tool_input":{"todos":"all done"}}`, BeforeTool, "", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, err := Parse(x.host, x.event, []byte(x.payload))
+			exit := ""
+			if c.Exit != nil {
+				exit = strconv.Itoa(*c.Exit)
+			}
+			if err != nil || c.Kind != x.kind || exit != x.exit || !reflect.DeepEqual(c.Done, x.done) {
+				t.Errorf("kind %v, exit %q, done %q, %v", c.Kind, exit, c.Done, err)
+			}
+		})
+	}
+	c, err := Parse("claude", "PreToolUse", []byte(`{"session_id":"s","tool_name":"Agent","tool_input":{"subagent_type":"Explore","description":"find it","prompt":"Where is it?"}}`))
+	if err != nil || c.Task == nil || *c.Task != (Task{"Explore", "find it", "Where is it?"}) {
+		t.Errorf("%+v, %v", c.Task, err)
+	}
 }

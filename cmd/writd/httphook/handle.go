@@ -2,17 +2,21 @@ package httphook
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"strings"
+	"time"
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/writd/config"
 	"github.com/writbus/writ/cmd/writd/hosts"
+	"github.com/writbus/writ/cmd/writd/testrun"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -66,11 +70,11 @@ func (s *Server) hook(w http.ResponseWriter, r *http.Request) {
 		problem(w, http.StatusNotFound, fmt.Sprintf("there are no HTTP hooks for the agent %q. Use the command writ hook", shorten(agent, 40)))
 		return
 	}
-	write(w, http.StatusOK, s.answer(r, agent, event))
+	write(w, http.StatusOK, s.answer(w, r, agent, event))
 }
 
 // answer is the body for a call, whatever becomes of it.
-func (s *Server) answer(r *http.Request, agent, event string) (body []byte) {
+func (s *Server) answer(w http.ResponseWriter, r *http.Request, agent, event string) (body []byte) {
 	// Known before the payload is, for an answer to one that cannot be read.
 	call, _ := hosts.Parse(agent, event, nil)
 	root := ""
@@ -108,18 +112,36 @@ func (s *Server) answer(r *http.Request, agent, event string) (body []byte) {
 	if folder == "" {
 		folder = call.Dir
 	}
-	reply, err := s.ask(r.Context(), bus.Request{
+	request := bus.Request{
 		Subject: schemas.SvcHook,
 		Header: schemas.Header{
 			schemas.HookHeaderAgent: {agent}, schemas.HookHeaderEvent: {event}, schemas.HookHeaderDir: {folder},
-			schemas.HookHeaderProject: {root}, schemas.HookHeaderHome: {s.home},
+			schemas.HookHeaderProject: {root}, schemas.HookHeaderHome: {s.home}, schemas.HookHeaderRuns: {"tests"},
 		},
 		Body: payload,
-	})
+	}
+	reply, err := s.ask(r.Context(), request)
+	if err == nil && reply.Tests != nil {
+		// The connection's own time is too short for tests.
+		more := time.Duration(reply.Tests.Millis)*time.Millisecond + writeTime
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(more))
+		reply, err = s.tested(r.Context(), request, *reply.Tests)
+	}
 	if err != nil {
 		return s.trouble(call, root, err)
 	}
 	return bodyOf(call, reply)
+}
+
+// tested runs the tests that have to come before a turn ends, in the daemon's
+// own environment, and makes the call again with their result.
+func (s *Server) tested(ctx context.Context, request bus.Request, run schemas.TestRun) (schemas.HookReply, error) {
+	raw, err := json.Marshal(testrun.Run(ctx, run, testrun.World{Writ: s.Writ, Vars: append(os.Environ(), "WRIT_HOME="+s.DataDir)}))
+	if err != nil {
+		return schemas.HookReply{}, err
+	}
+	request.Header[schemas.HookHeaderTests] = []string{base64.StdEncoding.EncodeToString(raw)}
+	return s.ask(ctx, request)
 }
 
 // ask waits for the answer no longer than the budget: a file system that never

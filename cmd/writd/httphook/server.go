@@ -6,7 +6,8 @@
 // that a browser which was led to this address is not heard at all, and that
 // whoever is heard gets an answer with status 200 within the budget: hosts let
 // an action pass for every other status, so that what cannot be judged is
-// refused in the body.
+// refused in the body. Only the end of a turn takes longer, as long as its
+// project lets tests run there.
 //
 // It never takes a request for the user's own act. Any process that reads the
 // token can send one, so prompts, typed commands and plan dialogs that come
@@ -61,6 +62,8 @@ type Options struct {
 	DataDir string // whose token opens the door, and whose projects are guarded
 	// Ask answers one hook: the service of schemas.SvcHook.
 	Ask func(ctx context.Context, r bus.Request) ([]byte, error)
+	// Writ is the client's path, for tests that run confined; "" for none.
+	Writ string
 	// Budget bounds Ask.
 	Budget time.Duration
 	Logger *slog.Logger

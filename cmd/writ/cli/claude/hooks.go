@@ -20,7 +20,11 @@ const (
 var Settings = settings.Host{
 	Agent: "claude", Nested: true, TimeoutKey: "timeout",
 	Handler: func(event, program string) any {
-		return handler{"command", program, []string{"hook", "claude", event}, timeout}
+		h := handler{"command", program, []string{"hook", "claude", event}, timeout}
+		if event == "Stop" {
+			h.Timeout = float64(settings.EndOfTurn)
+		}
+		return h
 	},
 	Hooks: []settings.Wanted{
 		{Event: "SessionStart"},

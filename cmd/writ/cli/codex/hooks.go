@@ -22,8 +22,11 @@ var Settings = settings.Host{
 	Agent: "codex", Nested: true, TimeoutKey: "timeout",
 	Handler: func(event, program string) any {
 		h := handler{"command", settings.CommandLine(program, "codex", event), timeout}
-		if event == "SessionEnd" {
+		switch event {
+		case "SessionEnd":
 			h.Timeout = endTimeout
+		case "Stop":
+			h.Timeout = float64(settings.EndOfTurn)
 		}
 		return h
 	},

@@ -25,10 +25,14 @@ type handler struct {
 var Settings = settings.Host{
 	Agent: "copilot", TimeoutKey: "timeoutSec", Base: []settings.Key{{Name: "version", Value: 1}},
 	Handler: func(event, program string) any {
-		return handler{
+		h := handler{
 			"command", settings.CommandLine(program, "copilot", event),
 			"& '" + strings.ReplaceAll(program, "'", "''") + "' hook copilot " + event, ".", timeout,
 		}
+		if event == "agentStop" {
+			h.Timeout = float64(settings.EndOfTurn)
+		}
+		return h
 	},
 	Hooks: []settings.Wanted{
 		{Event: "sessionStart"},

@@ -29,7 +29,7 @@ var Settings = settings.Host{
 	Handler: func(event, program string) any {
 		h := handler{Type: "command", Command: settings.CommandLine(program, "cursor", event), Timeout: timeout, FailClosed: gates[event]}
 		if event == "stop" {
-			h.LoopLimit = loops
+			h.LoopLimit, h.Timeout = loops, float64(settings.EndOfTurn)
 		}
 		return h
 	},

@@ -18,7 +18,11 @@ type handler struct {
 var Settings = settings.Host{
 	Agent: "gemini", Nested: true, TimeoutKey: "timeout",
 	Handler: func(event, program string) any {
-		return handler{"writ", "command", settings.CommandLine(program, "gemini", event), timeout}
+		h := handler{"writ", "command", settings.CommandLine(program, "gemini", event), timeout}
+		if event == "AfterAgent" {
+			h.Timeout = float64(settings.EndOfTurn) * 1000
+		}
+		return h
 	},
 	Hooks: []settings.Wanted{
 		{Event: "SessionStart"},

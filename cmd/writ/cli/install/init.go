@@ -48,6 +48,21 @@ const defaultProject = `# How Writ guards this project. Remove the # to change a
 # for while a gate is closed.
 # mcp_writers: ["mcp__fs__write_*"]
 
+# Whether pending tests run when an agent ends its turn, by which command
+# (without one: by the languages of the changed files), and how long at most.
+# tests: on
+# test_command: make test
+# test_timeout: 60s
+
+# Whether tests that pass then end the implementation without your approval.
+# advance_on_green: false
+
+# Whether work is the only mode that an agent may declare.
+# require_work: false
+
+# Approvals in your own language, each a sentence of its own.
+# approval_phrases: ["genehmigt", "j'approuve le plan"]
+
 # Whether a prompt may approve when its host does not say who typed it: allow or
 # refuse.
 # unsourced_prompts: allow

@@ -135,7 +135,8 @@ export const Writ = async ({ client, directory }) => {
 
     "tool.execute.after": async (input, output) => {
       const { fields } = await whose(input.sessionID)
-      const answer = await tell("tool.execute.after", { ...fields, tool_name: input.tool, tool_use_id: input.callID, tool_input: input.args })
+      const ended = input.tool === "bash" ? { exit: output.metadata?.exit, output: String(output.output ?? "").slice(-3000) } : undefined
+      const answer = await tell("tool.execute.after", { ...fields, tool_name: input.tool, tool_use_id: input.callID, tool_input: input.args, tool_response: ended })
       const text = [answer.verdict === "deny" ? answer.reason : "", answer.context].filter(Boolean).join("\n\n")
       if (text && typeof output.output === "string") output.output += "\n\n" + text
     },

@@ -6,6 +6,9 @@ import (
 	"reflect"
 	"runtime"
 	"strings"
+	"time"
+
+	"github.com/writbus/writ/cmd/writd/config"
 )
 
 // Host is how one agent's settings list hooks.
@@ -25,6 +28,10 @@ type Host struct {
 	// Handler is the hook of an event that runs the program, as it marshals.
 	Handler func(event, program string) any
 }
+
+// EndOfTurn is how long a host waits for the hook at the end of a turn, in
+// seconds: the longest that tests may run there, and Writ's own time.
+const EndOfTurn = int(config.MaxTestTimeout/time.Second) + 10
 
 // Key is a top-level key with its value.
 type Key struct {

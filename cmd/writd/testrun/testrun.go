@@ -1,0 +1,119 @@
+// Package testrun finds out how a project's tests are run, and runs them for a
+// hook, as long as they may take.
+//
+// It guarantees that Run returns within the run's time and a grace of two
+// seconds, that everything in the command's process group is killed when it
+// does, and that no more than the end of the output is kept.
+//
+// It does not decide what becomes of the result, and confines nothing itself:
+// that is the command's own doing, by `writ confine`.
+package testrun
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os/exec"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/writbus/writ/schemas"
+)
+
+const (
+	// grace is how long a killed command's output is waited for: a process that
+	// left the group may hold it open.
+	grace = 2 * time.Second
+	// maxOutput is how much of the output's end is reported, in bytes.
+	maxOutput = 3000
+	// notFound and cannotRun are a shell's statuses for a program that is not
+	// there, or cannot be started (POSIX, 2.8.2).
+	notFound, cannotRun = 127, 126
+	// noConfinement is the status of `writ confine` where nothing ran.
+	noConfinement = 125
+)
+
+// World is what a run needs of the process that makes it.
+type World struct {
+	Writ string   // the client's path, for `writ confine`
+	Vars []string // environment, in the form of os.Environ
+}
+
+// Run runs the tests and says how they ended. It never fails: what goes wrong
+// is in the result.
+func Run(ctx context.Context, r schemas.TestRun, w World) schemas.TestResult {
+	// The command dies with the thread that started it.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	began := time.Now()
+	limit := time.Duration(r.Millis) * time.Millisecond
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	name, args := "/bin/sh", []string{"-c", r.Command}
+	if len(r.Confine) > 0 {
+		name, args = w.Writ, append(append([]string{"confine"}, r.Confine...), "-c", r.Command)
+	}
+	cmd := exec.CommandContext(ctx, name, args...)
+	out := &end{most: maxOutput}
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = r.Project, append(w.Vars[:len(w.Vars):len(w.Vars)], "CI=1"), out, out
+	cmd.WaitDelay = grace
+	group(cmd)
+	err := cmd.Run()
+	killGroup(cmd) // what the tests left running
+	result := schemas.TestResult{ID: r.ID, Millis: time.Since(began).Milliseconds(), Output: out.String()}
+	var exit *exec.ExitError
+	switch {
+	case ctx.Err() != nil:
+		result.TimedOut = true
+	case err == nil, errors.Is(err, exec.ErrWaitDelay):
+	case errors.As(err, &exit):
+		result.Exit = exit.ExitCode()
+	default:
+		result.NotRun = err.Error()
+		if errors.Is(err, fs.ErrNotExist) {
+			result.NotRun = name + " is not there"
+		}
+	}
+	if result.Exit == notFound || result.Exit == cannotRun || result.Exit == noConfinement && len(r.Confine) > 0 {
+		result.NotRun = lastLine(result.Output)
+	}
+	return result
+}
+
+func lastLine(text string) string {
+	text = strings.TrimSpace(text)
+	return text[strings.LastIndexByte(text, '\n')+1:]
+}
+
+// end keeps the end of what is written to it.
+type end struct {
+	most int
+	kept []byte
+	cut  bool
+}
+
+func (e *end) Write(p []byte) (int, error) {
+	e.kept = append(e.kept, p...)
+	if len(e.kept) > 2*e.most {
+		e.kept = append(e.kept[:0], e.kept[len(e.kept)-e.most:]...)
+		e.cut = true
+	}
+	return len(p), nil
+}
+
+// String is the end, from a line's start where some of it was left out.
+func (e *end) String() string {
+	kept := e.kept
+	if len(kept) > e.most {
+		kept, e.cut = kept[len(kept)-e.most:], true
+	}
+	text := strings.ToValidUTF8(string(kept), "\uFFFD")
+	if !e.cut {
+		return strings.TrimRight(text, "\n")
+	}
+	if at := strings.IndexByte(text, '\n'); at >= 0 && at < len(text)-1 {
+		text = text[at+1:]
+	}
+	return "…\n" + strings.TrimRight(text, "\n")
+}

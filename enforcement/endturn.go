@@ -1,0 +1,168 @@
+package enforcement
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/writbus/writ/schemas"
+)
+
+// EndTurn is an agent that wants to stop.
+type EndTurn struct {
+	// Again says that it was sent back once already and wants to stop again.
+	Again bool
+	Agent string
+	// Message are its last words.
+	Message string
+	// Gone are pending violations that are no longer in their files.
+	Gone []schemas.Violation
+	// Ran is the run of the pending tests that Writ made before this, nil where
+	// it made none.
+	Ran *schemas.TestsFinished
+	// Workspace holds the planned files, where Settings.AdvanceOnGreen.
+	Workspace Workspace
+	Settings  Settings
+}
+
+func (c EndTurn) check() error { return nil }
+
+// decide sends an agent in work mode back to what it left broken, failing or
+// unverified, once in a row: one that cannot mend it must be able to say so.
+func (c EndTurn) decide(s State) Decision {
+	var rest []schemas.Payload
+	if len(c.Gone) > 0 {
+		s = s.mended(schemas.ViolationFixed{Violations: c.Gone})
+		rest = append(rest, schemas.ViolationFixed{Violations: c.Gone})
+	}
+	if c.Ran != nil {
+		s = s.ran(*c.Ran)
+		rest = append(rest, *c.Ran)
+	}
+	d := Decision{Verdict: Allow}
+	if c.Agent == "" {
+		d = c.judge(s)
+	}
+	ended := schemas.TurnEnded{Violations: len(s.Violations), Agent: c.Agent}
+	if d.Verdict == Deny {
+		ended.Blocked, ended.Reason = true, shorten(d.Reason, MaxReason)
+	} else if next := c.advances(s); next != nil && c.Agent == "" {
+		rest = append(rest, *next)
+		d.Notice = joinLines(d.Notice, "writ: the tests pass and every planned file exists: verification begins.")
+	}
+	d.Record = append([]schemas.Payload{ended}, rest...)
+	return d
+}
+
+// open is a cause not to stop yet.
+type open struct {
+	rule   string
+	reason string // for the agent
+	detail string // more for the agent, as long as it is
+	left   string // for the user, where the agent stops all the same
+}
+
+func (c EndTurn) judge(s State) Decision {
+	var causes []open
+	for _, find := range []func(State) (open, bool){c.violations, c.failing, c.claims} {
+		if cause, found := find(s); found && s.Mode == ModeWork {
+			causes = append(causes, cause)
+		}
+	}
+	d := Decision{Verdict: Allow, Notice: c.untested()}
+	if len(causes) == 0 {
+		return d
+	}
+	if c.Again {
+		for _, cause := range causes {
+			d.Notice = joinLines(d.Notice, "writ: the agent stopped "+cause.left+".")
+		}
+		return d
+	}
+	d.Verdict, d.Rule = Deny, causes[0].rule
+	for _, cause := range causes {
+		d.Reason = joinLines(d.Reason, "Writ: "+cause.reason)
+		d.Context = joinLines(d.Context, cause.detail)
+	}
+	return d
+}
+
+func (c EndTurn) violations(s State) (open, bool) {
+	n := len(s.Violations)
+	if n == 0 {
+		return open{}, false
+	}
+	return open{
+		rule:   s.Violations[0].Rule,
+		reason: plural(n, "violation") + " of rules in the files you changed. Fix them, or tell the user why they stay:\n" + violationList(s.Violations),
+		left:   "with " + plural(n, "violation") + " of rules left: " + ruleList(s.Violations),
+	}, true
+}
+
+// failing finds tests that failed, as long as nothing changed since.
+func (c EndTurn) failing(s State) (open, bool) {
+	if !s.building() || !s.Failing || len(s.PendingTests) > 0 {
+		return open{}, false
+	}
+	o := open{
+		rule:   RuleEvidence,
+		reason: fmt.Sprintf("the tests fail: `%s`. Mend what they found, or tell the user why they fail.", shorten(s.Evidence.Command, 120)),
+		left:   fmt.Sprintf("although the tests fail (`%s`)", shorten(s.Evidence.Command, 120)),
+	}
+	if s.Evidence.Output != "" {
+		o.detail = "The end of their output:\n" + s.Evidence.Output
+	}
+	return o, true
+}
+
+// claims finds a success that is claimed and that nothing shows.
+func (c EndTurn) claims(s State) (open, bool) {
+	if !s.building() || len(s.Unverified) == 0 || s.Failing && len(s.PendingTests) == 0 {
+		return open{}, false
+	}
+	claim := claimsSuccess(c.Message)
+	if claim == "" {
+		return open{}, false
+	}
+	return open{
+		rule: RuleEvidence,
+		reason: fmt.Sprintf("you say \u201c%s\u201d, and nothing was run since %s changed. Run the tests, the build or `writ check --diff`, or say plainly that it is not verified.",
+			claim, fileList(s.Unverified)),
+		left: "with a claim that nothing shows (\u201c" + claim + "\u201d): nothing was run since " + fileList(s.Unverified) + " changed",
+	}, true
+}
+
+// untested tells the user of tests that did not come to an end.
+func (c EndTurn) untested() string {
+	switch {
+	case c.Ran == nil:
+	case c.Ran.Outcome == schemas.OutcomeTimedOut:
+		return fmt.Sprintf("writ: the tests (`%s`) were ended after %d s. Give them more time with test_timeout, or a faster test_command, in .writ/config.yaml.", shorten(c.Ran.Command, 120), c.Ran.Millis/1000)
+	case c.Ran.Outcome == schemas.OutcomeNotRun:
+		return fmt.Sprintf("writ: the tests (`%s`) could not be run: %s. Set test_command in .writ/config.yaml, or `tests: off`.", shorten(c.Ran.Command, 120), shorten(c.Ran.Output, 200))
+	}
+	return ""
+}
+
+// advances ends the implementation where the project lets green tests do that.
+func (c EndTurn) advances(s State) *schemas.PhaseChanged {
+	green := c.Ran != nil && c.Ran.Kind == KindTest && c.Ran.Outcome == schemas.OutcomePassed
+	if !c.Settings.AdvanceOnGreen || !green || s.Mode != ModeWork || s.Work.Phase != PhaseImplementation {
+		return nil
+	}
+	if !s.Approved(GatePlan) || !s.Approved(GateTests) || len(s.Drifted(c.Workspace)) > 0 {
+		return nil
+	}
+	for _, file := range s.Work.Gates[GatePlan].Planned {
+		if c.Workspace.Files[file].SHA256 == "" && !strings.ContainsAny(file, "*?[") {
+			return nil
+		}
+	}
+	return &schemas.PhaseChanged{From: PhaseImplementation, To: PhaseVerification, Reason: "the tests pass"}
+}
+
+func joinLines(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "\n" + b
+}
