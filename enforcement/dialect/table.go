@@ -28,9 +28,9 @@ var table = []Verb{
 		Prompt: "/browse URL – like fetch, for pages that need scripts; slower.",
 	},
 	{
-		Name: "read", Axis: "perception", Usage: "PATH|#ID", Required: true, Timeout: quick, Scopes: []string{"path"},
+		Name: "read", Axis: "perception", Usage: "PATH[:FROM-TO]|#ID", Required: true, Timeout: quick, Scopes: []string{"path"},
 		Help:   "Read a file of the workspace, or an artifact by its number.",
-		Prompt: "/read PATH|#ID – read a file or an artifact.",
+		Prompt: "/read PATH[:FROM-TO]|#ID – read a file or an artifact.",
 	},
 	{
 		Name: "list", Axis: "perception", Timeout: quick,

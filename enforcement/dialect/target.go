@@ -87,6 +87,9 @@ func pathOf(v *Verb, args, workspace string) string {
 	case name == "" || v.Name == "read" && name[0] == '#' || strings.ContainsAny(name, "\\\x00"):
 		return ""
 	}
+	if v.Name == "read" {
+		name, _ = CutLines(name)
+	}
 	return below(name, workspace)
 }
 
