@@ -11,7 +11,7 @@
 // Guarantees:
 //   - the calling process stays unconfined, and the command cannot reach into it;
 //   - whatever the command starts inherits its limits, for good, also what
-//     outlives it;
+//     outlives it; with Options.Whole nothing does;
 //   - the command's streams, process group, signals and exit status are those
 //     it would have without confinement;
 //   - without Landlock nothing runs, unless the caller asks for best effort;

@@ -61,6 +61,9 @@ type Options struct {
 	BestEffort bool
 	// Quiet leaves out the line about a non-zero exit.
 	Quiet bool
+	// Whole ends everything that the command started, in whatever group or
+	// session, when the command ends or this process gets SIGTERM. Linux only.
+	Whole bool
 }
 
 func (o Options) check() error {

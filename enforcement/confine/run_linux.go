@@ -50,6 +50,11 @@ func Run(o Options, notes io.Writer) (exit int, err error) {
 	}
 	guard := Guard(o.Project, o.Lock)
 	defer guard.Close()
+	if o.Whole {
+		if err := adopt(); err != nil {
+			return ExitFor(err), err
+		}
+	}
 	signals := catch() // before the command can be heard of, so that none is lost
 	process, err := start(rules, program, o.Args, &syscall.ProcAttr{
 		Dir: o.Dir, Env: environment(o.Vars, l.vars), Files: []uintptr{0, 1, 2},
@@ -59,7 +64,13 @@ func Run(o Options, notes io.Writer) (exit int, err error) {
 	if err != nil {
 		return ExitFor(err), fmt.Errorf("confine: %s: %w", o.Args[0], err)
 	}
+	if o.Whole {
+		signals = endOnTerm(signals)
+	}
 	exit = wait(process, signals)
+	if o.Whole && endAll() {
+		say(notes, "what the command left running in the background was ended")
+	}
 	report(notes, o, l.notes, guard.Restore(), exit)
 	return exit, nil
 }

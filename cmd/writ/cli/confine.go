@@ -55,6 +55,9 @@ func (a *app) confineOptions(args []string) (confine.Options, error) {
 		case "--quiet":
 			o.Quiet = true
 			continue
+		case "--whole":
+			o.Whole = true
+			continue
 		case "--":
 			o.Args = args
 			return a.complete(o)
@@ -132,6 +135,8 @@ it, so anybody may.
   --shell PATH   the shell for -c, /bin/sh by default
   --best-effort  where the kernel cannot confine, run the command all the same
   --quiet        no line about the profile when the command fails
+  --whole        when the command ends, or at SIGTERM, end everything it started,
+                 also what left its group or session (Linux)
 
 Exit status: the command's own, 128+n where signal n ended it; 2 for a command
 line that cannot be understood, 125 where nothing ran because this system cannot

@@ -155,7 +155,7 @@ func (r Result) With(key, value string) Result {
 	return r
 }
 
-const maxLine = 500 // bytes of what an error quotes
+const maxLine = 1000 // bytes of what an error quotes
 
 func oneLine(s string) string {
 	s = strings.TrimRight(strings.Join(strings.Fields(strings.ToValidUTF8(s, "\uFFFD")), " "), ".")

@@ -1,0 +1,188 @@
+package workspace
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/writbus/writ/cmd/writd/verbs"
+)
+
+const (
+	// grace is what a command gets to end after its time is up, and what its
+	// output gets to arrive after all ended.
+	grace = 2 * time.Second
+	// lingering is how long what a command left may go on by itself: a shell does
+	// not wait for the end of ">(tee log)".
+	lingering = 200 * time.Millisecond
+)
+
+// exec is /exec COMMAND.
+func (w *handlers) exec(ctx context.Context, c verbs.Call) (verbs.Result, error) {
+	command := strings.TrimSpace(c.Args)
+	if strings.ContainsRune(command, 0) {
+		return verbs.Err("the command holds a NUL", "write it as plain text"), nil
+	}
+	f, err := openFolder(c)
+	if err != nil {
+		return told(err)
+	}
+	defer f.close()
+	act := Act{Command: command}
+	d, err := w.Gate.Ask(ctx, c, act)
+	if err != nil {
+		return verbs.Result{}, err
+	}
+	if r, refused := d.refused(c); refused {
+		return r, nil
+	}
+	l := limits(c)
+	started := time.Now()
+	ran := run(ctx, f.path, command, d, l.Exec, l.Output)
+	report := Report{Failed: ran.exit != 0 || ran.err != nil, Millis: time.Since(started).Milliseconds()}
+	if report.Failed {
+		report.Error = ran.ending(l.Exec)
+	}
+	more, err := w.Gate.Done(context.WithoutCancel(ctx), c, act, d.Ticket, report)
+	return ran.result(l.Exec, min(l.Body, l.Output), join(d.Context, more)), err
+}
+
+// ran is a command that was run.
+type ran struct {
+	out    *output
+	exit   int
+	late   bool  // its time was up
+	ended  bool  // its conversation ended before it
+	behind bool  // something that it started was still at work, and was ended
+	err    error // it could not be started
+}
+
+// run runs a command and everything it starts to their end.
+func run(ctx context.Context, dir, command string, d Decision, limit time.Duration, most int) ran {
+	argv := d.Argv
+	if len(argv) == 0 {
+		argv = []string{"/bin/sh", "-c", command}
+	}
+	timed, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	r := ran{out: &output{most: most}}
+	from, to, err := os.Pipe()
+	if err != nil {
+		r.err = err
+		return r
+	}
+	defer func() { _ = from.Close() }() // all that is wanted was read
+	cmd := exec.CommandContext(timed, argv[0], argv[1:]...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, to, to
+	cmd.Env = append(environment(os.Environ()), d.Env...)
+	cmd.WaitDelay = grace
+	group(cmd, d.Supervised)
+	err = cmd.Start()
+	_ = to.Close() // the command has its own
+	if err != nil {
+		r.err = err
+		return r
+	}
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		_, _ = io.Copy(r.out, from) // ends with the pipe, or when it is closed
+	}()
+	err = cmd.Wait()
+	within(read, lingering)
+	r.behind = endGroup(cmd)
+	if !within(read, grace) {
+		r.behind = true
+		_ = from.Close()
+		<-read
+	}
+	r.exit = status(cmd.ProcessState)
+	if timed.Err() != nil && err != nil {
+		r.late, r.ended = ctx.Err() == nil, ctx.Err() != nil
+	}
+	return r
+}
+
+// within reports whether something happens in time.
+func within(done <-chan struct{}, limit time.Duration) bool {
+	select {
+	case <-done:
+		return true
+	case <-time.After(limit):
+		return false
+	}
+}
+
+// ending says how a command ended, "" where it ended by itself and well.
+func (r ran) ending(limit time.Duration) string {
+	switch {
+	case r.err != nil:
+		return "cannot be started: " + r.err.Error()
+	case r.late:
+		return fmt.Sprintf("stopped after %s", limit)
+	case r.ended:
+		return "stopped with its conversation"
+	case r.exit != 0:
+		return fmt.Sprintf("exit %d", r.exit)
+	}
+	return ""
+}
+
+// result makes a result of at most limit bytes whose last line is the status.
+func (r ran) result(limit time.Duration, most int, more string) verbs.Result {
+	if r.err != nil {
+		return verbs.Err("the command "+r.ending(limit), "check that its program is there")
+	}
+	var tail strings.Builder
+	if r.behind {
+		tail.WriteString("WARN: what the command left running in the background was ended.\n")
+	}
+	if more != "" {
+		tail.WriteString(more + "\n")
+	}
+	if r.late || r.ended {
+		fmt.Fprintf(&tail, "ERR: %s, with everything it had started. Adapt: run something shorter, or a part of it.\n", r.ending(limit))
+	}
+	fmt.Fprintf(&tail, "[exit %d]\n", r.exit)
+	const note = 100 // bytes of what is said about a cut
+	text, cut := r.out.text(max(most-tail.Len()-note, 0))
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	result := verbs.Content(verbs.TrustShell, text+tail.String()).With("exit", strconv.Itoa(r.exit)).With("bytes", strconv.FormatInt(r.out.total, 10))
+	if r.late || r.ended {
+		result.Outcome = verbs.Failed
+	}
+	if cut {
+		whole, _ := r.out.text(r.out.most)
+		result.Keep = []verbs.Artifact{{Name: "output", MIME: "text/plain; charset=utf-8", Data: []byte(whole), Size: len(whole)}}
+	}
+	return result
+}
+
+// secret are parts of the names of variables that hold what a command of an
+// agent must not have.
+var secret = []string{"KEY", "TOKEN", "SECRET", "PASSW", "PASSPHRASE", "CREDENTIAL", "AUTH", "COOKIE", "DSN", "PRIVATE"}
+
+// environment leaves out of the daemon's variables what is Writ's own, what
+// looks like a secret, and what makes programs run something else.
+func environment(vars []string) []string {
+	kept := slices.DeleteFunc(slices.Clone(vars), func(v string) bool {
+		name, value, _ := strings.Cut(strings.ToUpper(v), "=")
+		switch {
+		case strings.HasPrefix(name, "WRIT_"), strings.HasPrefix(name, "LD_"), strings.HasPrefix(name, "DYLD_"), name == "BASH_ENV", name == "ENV":
+			return true
+		case strings.Contains(value, "://") && strings.Contains(value, "@"):
+			return true // an address with a password in it
+		}
+		return slices.ContainsFunc(secret, func(part string) bool { return strings.Contains(name, part) })
+	})
+	// Nobody looks at the output while it comes, and nobody answers.
+	return append(kept, "TERM=dumb", "PAGER=cat", "GIT_PAGER=cat", "GIT_TERMINAL_PROMPT=0", "NO_COLOR=1")
+}

@@ -1,0 +1,116 @@
+package confine
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// adopt makes this process the parent of all descendants whose own parent ends,
+// so that none gets out of sight by leaving its group or session.
+func adopt() error {
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("confine: watch over descendants: %w", err)
+	}
+	return nil
+}
+
+// endOnTerm ends everything at SIGTERM and passes the other signals on.
+func endOnTerm(signals <-chan os.Signal) <-chan os.Signal {
+	others := make(chan os.Signal, cap(signals))
+	go func() {
+		for s := range signals {
+			if s == syscall.SIGTERM {
+				kill(descendants())
+				continue
+			}
+			others <- s
+		}
+	}()
+	return others
+}
+
+// endAll ends what the command left and reports whether there was something that
+// still worked. Children of what ends become children of this process, so it
+// goes on until there are none.
+func endAll() (found bool) {
+	linger()
+	for {
+		alive := descendants()
+		found = found || len(alive) > 0
+		kill(alive)
+		var status syscall.WaitStatus
+		_, err := syscall.Wait4(-1, &status, 0, nil)
+		if errors.Is(err, syscall.ECHILD) {
+			return found
+		}
+	}
+}
+
+// lingering is how long what a command left may go on by itself, in
+// milliseconds: a shell does not wait for the end of ">(tee log)".
+const lingering, step = 200, 20
+
+// linger waits while something that the command started is about to end.
+func linger() {
+	for waited := 0; waited < lingering && len(descendants()) > 0; waited += step {
+		_, _ = unix.Poll(nil, step) // only the time counts
+	}
+}
+
+// kill stops all first, so that none can start another one meanwhile.
+func kill(pids []int) {
+	for _, signal := range []syscall.Signal{syscall.SIGSTOP, syscall.SIGKILL} {
+		for _, pid := range pids {
+			_ = syscall.Kill(pid, signal) // one that is gone is what was wanted
+		}
+	}
+}
+
+// descendants are the processes below this one that have not ended.
+func descendants() []int {
+	children := map[int][]int{}
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		if parent, alive := parentOf(pid); alive {
+			children[parent] = append(children[parent], pid)
+		}
+	}
+	var all []int
+	for next := children[os.Getpid()]; len(next) > 0; {
+		all = append(all, next...)
+		var below []int
+		for _, pid := range next {
+			below = append(below, children[pid]...)
+		}
+		next = below
+	}
+	return all
+}
+
+// parentOf reads a process's parent, for one that has not ended.
+func parentOf(pid int) (parent int, alive bool) {
+	raw, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return 0, false
+	}
+	// The name is in brackets and may hold anything, brackets too.
+	fields := bytes.Fields(raw[bytes.LastIndexByte(raw, ')')+1:])
+	if len(fields) < 2 || fields[0][0] == 'Z' || fields[0][0] == 'X' {
+		return 0, false
+	}
+	parent, err = strconv.Atoi(string(fields[1]))
+	return parent, err == nil
+}
