@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/writbus/writ/retrieval/embed"
@@ -16,6 +17,9 @@ func dirOf(path string) string { return filepath.Dir(path) }
 
 // modelTrain trains a table of word vectors.
 func modelTrain(ctx context.Context, args []string, out, errw io.Writer) error {
+	if slices.Contains(args, "--classifier") || slices.Contains(args, "-classifier") {
+		return trainClassifier(args, out, errw)
+	}
 	options := train.Defaults()
 	flags := newFlags("model train", "Train the table of the static embedder on pairs of texts.",
 		"writ model train --data corpus/ --out table.bin", errw)
@@ -26,6 +30,7 @@ func modelTrain(ctx context.Context, args []string, out, errw io.Writer) error {
 	flags.IntVar(&options.Words, "words", options.Words, "rows for words")
 	flags.IntVar(&options.Buckets, "buckets", options.Buckets, "rows for parts of other words")
 	flags.IntVar(&options.Dim, "dim", options.Dim, "dimensions")
+	flags.Bool("classifier", false, "train the classifier of memory instead; its flags: writ model train --classifier --help")
 	teacher := flags.String("distil", "", "`folder` of a sentence encoder to start from, such as all-MiniLM-L6-v2")
 	if err := parse(flags, args); err != nil {
 		return err

@@ -1,0 +1,126 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/writbus/writ/observer/classify"
+	"github.com/writbus/writ/observer/memory"
+)
+
+// intervalSeed draws the confidence intervals where no seed is given.
+const intervalSeed = 1
+
+// benchmarkMemory measures how well the gate and its classifier judge labelled
+// turns.
+func benchmarkMemory(_ context.Context, args []string, out, errw io.Writer) error {
+	flags := newFlags("benchmark memory", "Measure how well observations are judged, against storing everything and against chance.",
+		"writ benchmark memory --data turns.jsonl", errw)
+	data := flags.String("data", "", "`file` of labelled turns, JSON Lines: {\"text\":\"…\",\"keep\":true} (default: those held out from the training)")
+	path := flags.String("model", "", "`file` of a trained classifier (default: the one in the program)")
+	seed := flags.Uint64("seed", intervalSeed, "of the intervals")
+	asJSON := flags.Bool("json", false, "print JSON")
+	if err := parse(flags, args); err != nil {
+		return err
+	}
+	m := classify.Default()
+	if *path != "" {
+		raw, err := os.ReadFile(*path)
+		if err != nil {
+			return err
+		}
+		if m, err = classify.Decode(raw); err != nil {
+			return fmt.Errorf("%s: %w", *path, err)
+		}
+	}
+	turns, err := labelledIn(*data)
+	if err != nil {
+		return err
+	}
+	report := classify.Evaluate(turns, judged(m, turns), *seed)
+	if *asJSON {
+		return report.WriteJSON(out)
+	}
+	return report.WriteTable(out)
+}
+
+// judged is what the gate says of each turn: the annotation where there is one,
+// else the classifier.
+func judged(m *classify.Model, turns []classify.Labelled) []string {
+	verdicts := make([]string, len(turns))
+	for i, turn := range turns {
+		g := memory.Gate([]byte(turn.Text))
+		if verdicts[i] = g.Verdict; g.Fallback && g.Reason == memory.MissingAnnotation {
+			verdicts[i] = m.Classify(g.Text).Verdict
+		}
+	}
+	return verdicts
+}
+
+// labelledIn reads a file of labelled texts, or those that were held out.
+func labelledIn(path string) ([]classify.Labelled, error) {
+	if path == "" {
+		return classify.ReadLabelled(strings.NewReader(classify.Heldout))
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	all, err := classify.ReadLabelled(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return all, nil
+}
+
+// trainClassifier trains the classifier that decides where no model is
+// configured.
+func trainClassifier(args []string, out, errw io.Writer) error {
+	training := classify.DefaultTraining()
+	flags := newFlags("model train --classifier", "Train the classifier of memory on labelled texts, and measure it on others.",
+		"writ model train --classifier --data train.jsonl --heldout heldout.jsonl --out model.bin --card MODEL_CARD.md", errw)
+	flags.Bool("classifier", true, "train the classifier of memory")
+	data := flags.String("data", "", "`file` of labelled texts, JSON Lines: {\"text\":\"…\",\"keep\":true}")
+	heldout := flags.String("heldout", "", "`file` of labelled texts to measure on (default: those of the model in the program)")
+	path := flags.String("out", "", "`file` to write the model to")
+	card := flags.String("card", "", "`file` to write the model card to")
+	flags.IntVar(&training.Epochs, "epochs", training.Epochs, "passes over the texts")
+	if err := parse(flags, args); err != nil {
+		return err
+	}
+	if *data == "" || *path == "" {
+		return fmt.Errorf("%w: --data and --out are needed. Example: writ model train --classifier --data train.jsonl --out model.bin", errUsage)
+	}
+	if training.Epochs < 1 {
+		return fmt.Errorf("%w: --epochs is %d, must be at least 1", errUsage, training.Epochs)
+	}
+	train, err := labelledIn(*data)
+	if err != nil {
+		return err
+	}
+	rest, err := labelledIn(*heldout)
+	if err != nil {
+		return err
+	}
+	m, err := classify.Train(train, training)
+	if err != nil {
+		return fmt.Errorf("%s: %w", *data, err)
+	}
+	if *card != "" {
+		if err := writeFile(*card, func(w io.Writer) error { return m.WriteCard(w, training, train, rest, intervalSeed) }); err != nil {
+			return err
+		}
+	}
+	encoded := m.Encode()
+	if err := writeFile(*path, func(w io.Writer) error { _, err := w.Write(encoded); return err }); err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(out, "%s: %d bytes, trained on %d texts\n", *path, len(encoded), len(train)); err != nil {
+		return err
+	}
+	return classify.Evaluate(rest, m.Verdicts(rest), intervalSeed).WriteTable(out)
+}
