@@ -2,6 +2,8 @@ package classify
 
 import (
 	"hash/fnv"
+	"maps"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -44,11 +46,11 @@ var signs = map[string][]string{
 	"general": {"is", "are", "was", "were", "has", "have"},
 }
 
-// signOf finds the groups of a word.
+// signOf finds the groups of a word, in one order: sums depend on it.
 var signOf = func() map[string][]string {
 	of := map[string][]string{}
-	for name, words := range signs {
-		for _, w := range words {
+	for _, name := range slices.Sorted(maps.Keys(signs)) {
+		for _, w := range signs[name] {
 			of[w] = append(of[w], name)
 		}
 	}
