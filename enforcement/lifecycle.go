@@ -13,10 +13,12 @@ func (c StartSession) decide(s State) Decision {
 }
 
 func (c EndSession) decide(s State) Decision {
-	return record(schemas.SessionEnded{
+	d := record(schemas.SessionEnded{
 		Reason: c.Reason, Shown: s.Shown, Denied: slices.Sorted(maps.Keys(s.Denials)),
 		Written: len(s.Written), Refusals: s.Refusals,
 	})
+	d.Record = append(d.Record, s.Audit())
+	return d
 }
 
 func (c StartSubagent) decide(s State) Decision { return record(c.SubagentStarted) }

@@ -212,8 +212,8 @@ func (c *ShellCommand) add(t schemas.Target) {
 var (
 	writAllowed = setOf(
 		"", "status", "query", "recall", "search", "context", "help", "version", "doctor",
-		"rule show", "rule list", "rule validate", "rule propose",
-		"session list", "session show", "memory health", "index status", "mode", "observe",
+		"check", "statusline", "rule show", "rule list", "rule validate", "rule propose",
+		"session list", "session show", "session audit", "memory health", "index status", "mode", "observe",
 	)
 	writRefused = setOf(
 		"phase", "approve", "hook", "emit", "rule review", "rule revert", "rule import",

@@ -121,13 +121,19 @@ type SessionGate struct {
 // SessionView is one session, whole.
 type SessionView struct {
 	SessionSummary
-	Dir     string          `json:"dir,omitempty"`
-	Model   string          `json:"model,omitempty"`
-	Gates   []SessionGate   `json:"gates"`
-	Shown   []string        `json:"shown,omitempty"`
-	Written []string        `json:"written,omitempty"`
-	Next    string          `json:"next,omitempty"`  // what the user or agent does next
-	State   json.RawMessage `json:"state,omitempty"` // the folded state, for the curious
+	Dir     string        `json:"dir,omitempty"`
+	Model   string        `json:"model,omitempty"`
+	Gates   []SessionGate `json:"gates"`
+	Shown   []string      `json:"shown,omitempty"`
+	Written []string      `json:"written,omitempty"`
+	Next    string        `json:"next,omitempty"` // what the user or agent does next
+	Pending int           `json:"pending_violations,omitempty"`
+	// Untested are the files changed since tests last ran; Failing says that
+	// those tests failed.
+	Untested []string        `json:"untested,omitempty"`
+	Failing  bool            `json:"failing,omitempty"`
+	Audit    *SessionAudited `json:"audit,omitempty"`
+	State    json.RawMessage `json:"state,omitempty"` // the folded state, for the curious
 }
 
 // ModeRequest sets or asks for a session's mode.

@@ -261,7 +261,7 @@ func (sh *shell) writ(args []arg) {
 			continue
 		}
 		switch s {
-		case "status", "query", "recall", "search", "context", "rule", "session", "memory", "index", "mode", "observe", "version", "help", "doctor":
+		case "status", "query", "recall", "search", "context", "rule", "session", "memory", "index", "mode", "observe", "check", "statusline", "version", "help", "doctor":
 			return
 		}
 		break

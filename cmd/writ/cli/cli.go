@@ -29,6 +29,9 @@ func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if len(args) > 0 && args[0] == "confine" && !(len(args) > 1 && wantsHelp(args[1:2])) {
 		return a.runConfine(args[1:])
 	}
+	if len(args) > 0 && args[0] == "statusline" && !wantsHelp(args[1:]) {
+		return a.runStatusline(ctx)
+	}
 	root := a.tree()
 	root.SetArgs(args)
 	root.SetIn(stdin)
@@ -111,7 +114,7 @@ and keeps everything that happened in a log that can be replayed.`,
 		}
 	}
 	add(groupDaemon, a.upCommand(), a.downCommand(), a.statusCommand(), a.doctorCommand())
-	add(groupProject, a.initCommand(), a.uninstallCommand(), a.hookCommand())
+	add(groupProject, a.initCommand(), a.uninstallCommand(), a.hookCommand(), a.statuslineCommand())
 	add(groupSession, a.queryCommand(), a.ruleCommand(), a.checkCommand(), a.graphCommand(), a.modeCommand(), a.phaseCommand(), a.approveCommand(), a.sessionCommand())
 	add(groupMemory, a.observeCommand(), a.recallCommand(), a.memoryCommand())
 	add(groupAgent, a.agentCommand(), a.lintStreamCommand())
@@ -169,5 +172,15 @@ func (a *app) sessionOr(flag string) string {
 	if flag != "" {
 		return flag
 	}
-	return a.env.Getenv("CLAUDE_CODE_SESSION_ID")
+	for _, name := range sessionVars {
+		if session := a.env.Getenv(name); session != "" {
+			return session
+		}
+	}
+	return ""
 }
+
+// sessionVars are the variables by which hosts tell the programs of an agent's
+// shell their session: Writ's own, which its plugin for OpenCode sets, and those
+// of Claude Code, Codex CLI and Gemini CLI.
+var sessionVars = []string{"WRIT_SESSION", "CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "GEMINI_SESSION_ID", "GEMINI_CLI_SESSION_ID"}

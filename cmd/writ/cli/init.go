@@ -87,10 +87,12 @@ func (a *app) install(ctx context.Context, root string, agents []install.Agent) 
 	if err != nil {
 		return explain("init", err)
 	}
+	agents, kept := a.sparingLines(root, agents)
 	report, err := install.Init(root, program, agents...)
 	if err != nil {
 		return installFault(err)
 	}
+	report.Notes = append(report.Notes, kept...)
 	if err := a.register(root); err != nil {
 		return explain("init", err)
 	}
@@ -119,6 +121,23 @@ func (a *app) install(ctx context.Context, root string, agents []install.Agent) 
 		a.printf("%s %s\n", st.yellow("warning:"), w)
 	}
 	return nil
+}
+
+// sparingLines leaves out the status line of an agent whose user has one: a
+// project's would take its place.
+func (a *app) sparingLines(root string, agents []install.Agent) (sparing []install.Agent, notes []string) {
+	for _, agent := range agents {
+		for _, file := range []string{filepath.Join(a.env.Home, filepath.FromSlash(agent.Settings)), filepath.Join(root, filepath.FromSlash(agent.Settings))} {
+			text, err := os.ReadFile(file)
+			if err == nil && agent.Settings != "" && a.env.Home != "" && agent.Host.Line.Foreign(text) {
+				agent.Host.Line.Key = ""
+				notes = append(notes, "your status line in "+file+" stays; its command may call `writ statusline` for Writ's")
+				break
+			}
+		}
+		sparing = append(sparing, agent)
+	}
+	return sparing, notes
 }
 
 func titles(agents []install.Agent) string {

@@ -11,9 +11,9 @@ import (
 )
 
 func (a *app) sessionCommand() *cobra.Command {
-	return group("session", "List, show or replay sessions",
+	return group("session", "List, show, audit or replay sessions",
 		"  writ session list\n  writ session show 5e2c…\n  writ session replay 5e2c…",
-		a.sessionListCommand(), a.sessionShowCommand(), a.sessionReplayCommand())
+		a.sessionListCommand(), a.sessionShowCommand(), a.sessionAuditCommand(), a.sessionReplayCommand())
 }
 
 func (a *app) sessionListCommand() *cobra.Command {

@@ -133,6 +133,7 @@ func (d *Daemon) sessionShow(ctx context.Context, q schemas.SessionQuery) (schem
 	view := schemas.SessionView{
 		SessionSummary: summary(counted, state), Dir: state.Dir, Model: state.Model, Gates: []schemas.SessionGate{},
 		Shown: state.Shown, Written: state.Written, Next: state.Guidance(), State: raw,
+		Pending: len(state.Violations), Untested: state.PendingTests, Failing: state.Failing, Audit: audit(state),
 	}
 	p := d.sessionProject(state)
 	drift := state.Drifted(d.watched(p, state))
@@ -173,4 +174,10 @@ func viewStatus(v projections.Status) schemas.ViewStatus {
 	}
 	out.Error = v.Error
 	return out
+}
+
+// audit is a session's sum as it stands.
+func audit(s enforcement.State) *schemas.SessionAudited {
+	a := s.Audit()
+	return &a
 }

@@ -19,6 +19,7 @@ const (
 // Settings is .claude/settings.json.
 var Settings = settings.Host{
 	Agent: "claude", Nested: true, TimeoutKey: "timeout",
+	Line: settings.Line{Key: "statusLine", Subcommand: "statusline"},
 	Handler: func(event, program string) any {
 		h := handler{"command", program, []string{"hook", "claude", event}, timeout}
 		if event == "Stop" {

@@ -141,6 +141,13 @@ export const Writ = async ({ client, directory }) => {
       if (text && typeof output.output === "string") output.output += "\n\n" + text
     },
 
+    // A command of the agent's shell finds its session.
+    "shell.env": async (input, output) => {
+      if (!input?.sessionID || !output?.env) return
+      const { fields } = await whose(input.sessionID)
+      output.env.WRIT_SESSION = fields.session_id
+    },
+
     "experimental.session.compacting": async (input) => {
       const { fields } = await whose(input.sessionID)
       await tell("session.compacting", fields)

@@ -38,6 +38,11 @@ func (h Host) Merge(settings []byte, program string) ([]byte, error) {
 		d = h.without(d, w.Event, func(string) bool { return true })
 		d = d.withEntry(w.Event, h.entry(w, program))
 	}
+	if h.Line.Key != "" {
+		var added bool
+		d, added = h.Line.with(d, program)
+		changed = changed || added
+	}
 	for _, event := range d.events() {
 		if !h.wants(event) && len(h.ownIn(d, event)) > 0 {
 			changed = true
@@ -72,6 +77,11 @@ func (h Host) Remove(settings, original []byte) ([]byte, error) {
 			removed = true
 			d = h.without(d, event, func(event string) bool { return had.index(event) >= 0 })
 		}
+	}
+	if h.Line.Key != "" {
+		var taken bool
+		d, taken = h.Line.without(d)
+		removed = removed || taken
 	}
 	if !removed {
 		return settings, nil

@@ -22,6 +22,8 @@ type Host struct {
 	Base []Key
 	// Hooks are those Writ answers.
 	Hooks []Wanted
+	// Line is the host's status line.
+	Line Line
 	// TimeoutKey is the handler's key for how long the agent waits. A longer
 	// time than Writ's is the user's choice.
 	TimeoutKey string
