@@ -1,0 +1,221 @@
+package artifacts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/writbus/writ/retrieval/artifact/search"
+	"github.com/writbus/writ/schemas"
+)
+
+// ErrProject is returned for a folder that cannot be a project.
+var ErrProject = errors.New("artifacts: not a project folder")
+
+// Recorded is a file as the log has it.
+type Recorded struct {
+	SHA256   string
+	Bytes    int64
+	Modified time.Time
+	Kind     string
+}
+
+// Options say how a project is indexed.
+type Options struct {
+	Root string // absolute
+	// Embedder turns chunks into vectors; nil is words alone.
+	Embedder search.Embedder
+	// Record appends events of one change, in one message, and returns once they
+	// are durable.
+	Record func(context.Context, []schemas.Payload) error
+	Now    func() time.Time
+	// Workers is how many files are read at once.
+	Workers int
+	// Recorded and Globs are what the log says of the project; both may be
+	// empty.
+	Recorded map[string]Recorded
+	Globs    []string
+}
+
+// Project keeps the index of one project. Its methods may be called from any
+// goroutine.
+type Project struct {
+	options Options
+	current atomic.Pointer[Snapshot]
+	stage   atomic.Pointer[Progress]
+
+	changed *broadcast // hears of each new snapshot
+
+	compared  atomic.Int64 // when the files were last as the index has them, Unix nanoseconds
+	differing atomic.Int64
+
+	updating sync.Mutex // and what is below
+	globs    []string   // as they were asked for; empty is the defaults
+	recorded map[string]Recorded
+	files    map[string]*file
+	folders  map[Reason]int // left out on the way to the files
+	troubles []Problem      // of the last walk
+	walked   bool           // folders and troubles are of these globs
+	workers  []*worker
+}
+
+// file is what is remembered of one file so that it need not be read again.
+type file struct {
+	size    int64
+	modTime time.Time
+	readAt  time.Time
+	hash    string
+	left    Reason // "" for one in the index
+	problem string
+	wanted  bool
+	info    *Info // nil for one that is not in the index
+}
+
+// Progress says how far an update is.
+type Progress struct {
+	Stage string // walking, reading, recording, indexing
+	Done  int
+	Total int // 0 while unknown
+}
+
+// Open takes up a project. It reads nothing of it but the folder's name.
+func Open(o Options) (*Project, error) {
+	info, err := os.Stat(o.Root)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%w: %w", ErrProject, err)
+	case !info.IsDir():
+		return nil, fmt.Errorf("%w: %s is a file", ErrProject, o.Root)
+	case !filepath.IsAbs(o.Root):
+		return nil, fmt.Errorf("%w: %s is not absolute", ErrProject, o.Root)
+	}
+	p := &Project{
+		options: o, changed: newBroadcast(), globs: slices.Clone(o.Globs),
+		recorded: o.Recorded, files: map[string]*file{},
+	}
+	if p.recorded == nil {
+		p.recorded = map[string]Recorded{}
+	}
+	return p, nil
+}
+
+// Root is the project's folder.
+func (p *Project) Root() string { return p.options.Root }
+
+// Current is the index as it is now, nil before the first update of this
+// process.
+func (p *Project) Current() *Snapshot { return p.current.Load() }
+
+// Progress is how far the update that runs is, nil where none runs.
+func (p *Project) Progress() *Progress { return p.stage.Load() }
+
+// Await waits for a snapshot beyond a revision, or for the context to end.
+func (p *Project) Await(ctx context.Context, after uint64) *Snapshot {
+	for {
+		heard := p.changed.listen()
+		if s := p.current.Load(); s != nil && s.Revision > after {
+			return s
+		}
+		select {
+		case <-ctx.Done():
+			return p.current.Load()
+		case <-heard:
+		}
+	}
+}
+
+// selection is what is looked at now.
+func (p *Project) selection() (*selection, error) {
+	globs := p.globs
+	if len(globs) == 0 {
+		var err error
+		if globs, err = DefaultGlobs(p.options.Root); err != nil {
+			return nil, err
+		}
+	}
+	return newSelection(p.options.Root, globs)
+}
+
+// Explain says why a path, relative to the project, is in the index or not.
+func (p *Project) Explain(file string) (Explanation, error) {
+	p.updating.Lock()
+	s, err := p.selection()
+	p.updating.Unlock()
+	if err != nil {
+		return Explanation{}, err
+	}
+	return s.explain(file), nil
+}
+
+// Differences counts the files that are not as the index has them, without
+// reading any.
+func (p *Project) Differences(ctx context.Context) (int, error) {
+	p.updating.Lock()
+	defer p.updating.Unlock()
+	s, err := p.selection()
+	if err != nil {
+		return 0, err
+	}
+	l, err := s.list(ctx, nil)
+	if err != nil {
+		return 0, err
+	}
+	n, met := 0, 0
+	for _, e := range l.entries {
+		f := p.files[e.Path]
+		switch {
+		case f == nil:
+			n++
+			continue
+		case !f.same(e):
+			n++
+		}
+		met++
+	}
+	n += len(p.files) - met
+	p.differing.Store(int64(n))
+	p.saw(n == 0)
+	return n, nil
+}
+
+// saw notes that the files were compared with the index.
+func (p *Project) saw(same bool) {
+	if same {
+		p.differing.Store(0)
+		p.compared.Store(p.options.Now().UnixNano())
+	}
+}
+
+// Age is how long ago the files were last as the index has them, and how many
+// were not when they were last looked at.
+func (p *Project) Age() (age time.Duration, differing int) {
+	return p.options.Now().Sub(time.Unix(0, p.compared.Load())), int(p.differing.Load())
+}
+
+// broadcast tells everybody who waits.
+type broadcast struct {
+	mu   sync.Mutex
+	next chan struct{}
+}
+
+func newBroadcast() *broadcast { return &broadcast{next: make(chan struct{})} }
+
+// listen is closed by the next tell.
+func (b *broadcast) listen() <-chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.next
+}
+
+func (b *broadcast) tell() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	close(b.next)
+	b.next = make(chan struct{})
+}

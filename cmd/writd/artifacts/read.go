@@ -1,0 +1,72 @@
+package artifacts
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/writbus/writ/retrieval/artifact"
+)
+
+// ErrMoving is returned for a file that changes whenever it is read.
+var ErrMoving = errors.New("artifacts: the file changes while it is read")
+
+// readTries is how often a file that changes while it is read is tried.
+const readTries = 3
+
+// read is a file as it was read.
+type read struct {
+	bytes   []byte
+	hash    string // SHA-256, lower-case hexadecimal
+	modTime time.Time
+	left    Reason // found only when it was opened
+	detail  string
+}
+
+// readFile reads one file of a project. The root lets no link lead out of it,
+// and a pipe is not waited for.
+func readFile(root *os.Root, file string) (read, error) {
+	for range readTries {
+		r, whole, err := readOnce(root, file)
+		if err != nil || whole {
+			return r, err
+		}
+	}
+	return read{}, ErrMoving
+}
+
+func readOnce(root *os.Root, file string) (r read, whole bool, err error) {
+	f, err := root.OpenFile(file, os.O_RDONLY|nonBlocking, 0)
+	if err != nil {
+		return read{}, false, err
+	}
+	defer func() { _ = f.Close() }()
+	before, err := f.Stat()
+	if err != nil {
+		return read{}, false, err
+	}
+	if v := judgeFile(before); v.reason != "" {
+		return read{left: v.reason, detail: v.detail}, true, nil
+	}
+	raw := make([]byte, before.Size(), before.Size()+1)
+	n, err := io.ReadFull(f, raw)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return read{}, false, err
+	}
+	after, err := f.Stat()
+	if err != nil {
+		return read{}, false, err
+	}
+	if int64(n) != after.Size() || after.Size() != before.Size() || !after.ModTime().Equal(before.ModTime()) {
+		if after.Size() > artifact.MaxFileBytes {
+			return read{left: TooLarge, detail: fmt.Sprintf("it has %d bytes, at most %d are indexed", after.Size(), artifact.MaxFileBytes)}, true, nil
+		}
+		return read{}, false, nil
+	}
+	sum := sha256.Sum256(raw)
+	return read{bytes: raw, hash: hex.EncodeToString(sum[:]), modTime: after.ModTime()}, true, nil
+}

@@ -1,0 +1,279 @@
+package artifacts
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/writbus/writ/retrieval/artifact"
+	"github.com/writbus/writ/retrieval/artifact/search"
+)
+
+// Reason says why a file is not in the index. It is a key of what commands
+// print; never change.
+type Reason string
+
+// The reasons.
+const (
+	ByVCS        Reason = "vcs"        // a folder of version control
+	ByGitignore  Reason = "gitignore"  // a rule of a .gitignore
+	ByWritignore Reason = "writignore" // a rule of a .writignore
+	Hidden       Reason = "hidden"     // begins with a dot, and no glob names it
+	Vendored     Reason = "vendored"   // somebody else's sources
+	Generated    Reason = "generated"  // a program wrote it
+	Binary       Reason = "binary"     // no text
+	TooLarge     Reason = "too-large"  // above artifact.MaxFileBytes
+	Link         Reason = "link"       // a symbolic link: what it leads to is found by itself
+	Special      Reason = "special"    // a pipe, a socket, a device
+	BadName      Reason = "bad-name"   // a line end or another control character, or not UTF-8
+	Unreadable   Reason = "unreadable" // the system refuses
+	Unselected   Reason = "unselected" // no glob selects it
+	Missing      Reason = "missing"    // there is no such file
+)
+
+// vcsNames are folders, or files that lead to them, of version control.
+var vcsNames = map[string]bool{".git": true, ".hg": true, ".svn": true, ".bzr": true, ".jj": true, "CVS": true, "_darcs": true}
+
+// vendorNames are folders of other people's sources.
+var vendorNames = map[string]bool{
+	"vendor": true, "node_modules": true, "bower_components": true, "third_party": true, "third-party": true, "thirdparty": true,
+	"jspm_packages": true, "site-packages": true, "Godeps": true, "Pods": true, "__pycache__": true,
+}
+
+// maxIgnoreFile bounds an ignore file, bytes.
+const maxIgnoreFile = 1 << 20
+
+// ErrGlob is returned for a glob that cannot be understood.
+var ErrGlob = errors.New("artifacts: bad glob")
+
+// selection decides which files of a project are looked at.
+type selection struct {
+	root  string
+	texts []string // of the globs
+	globs []search.Glob
+	above ignoring // ignore files of the repository's folders above the project
+}
+
+// newSelection reads the globs, and the ignore files above the project.
+func newSelection(root string, globs []string) (*selection, error) {
+	s := &selection{root: root, texts: globs}
+	for _, text := range globs {
+		g, err := search.ParseGlob(text)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %q: %w", ErrGlob, text, err)
+		}
+		s.globs = append(s.globs, g)
+	}
+	s.above = aboveOf(root)
+	return s, nil
+}
+
+// aboveOf reads the ignore files between the top of the repository that holds a
+// project and the project, and the repository's own exclusions.
+func aboveOf(root string) (all ignoring) {
+	top := root
+	for !isThere(filepath.Join(top, ".git")) {
+		parent := filepath.Dir(top)
+		if parent == top {
+			return nil // in no repository
+		}
+		top = parent
+	}
+	rel, err := filepath.Rel(top, root)
+	if err != nil {
+		return nil
+	}
+	lead := filepath.ToSlash(rel)
+	if lead == "." {
+		lead = ""
+	}
+	if text, err := readSmall(filepath.Join(top, ".git", "info", "exclude")); err == nil {
+		all = append(all, parseIgnore(".git/info/exclude", "", lead, text))
+	}
+	for dir := top; dir != root; {
+		if text, err := readSmall(filepath.Join(dir, ".gitignore")); err == nil {
+			all = append(all, parseIgnore(filepath.Join(dir, ".gitignore"), "", lead, text))
+		}
+		first, rest, _ := strings.Cut(lead, "/")
+		dir, lead = filepath.Join(dir, first), rest
+	}
+	return all
+}
+
+func isThere(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+func readSmall(path string) (string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", err
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxIgnoreFile {
+		return "", fmt.Errorf("%s: %w", path, fs.ErrInvalid)
+	}
+	raw, err := os.ReadFile(path)
+	return string(raw), err
+}
+
+// folder is what holds for the entries of one folder.
+type folder struct {
+	path string // from the project, "" for the project
+	git  ignoring
+	writ ignoring
+}
+
+// top is the project's own folder.
+func (s *selection) top() folder { return s.with(folder{git: s.above}, "") }
+
+// with is a folder below another, with the ignore files in it.
+func (s *selection) with(parent folder, at string) folder {
+	f := folder{path: at, git: parent.git, writ: parent.writ}
+	for name, all := range map[string]*ignoring{".gitignore": &f.git, ".writignore": &f.writ} {
+		text, err := readSmall(filepath.Join(s.root, filepath.FromSlash(at), name))
+		if err == nil {
+			*all = append(slices.Clip(*all), parseIgnore(path.Join(at, name), at, "", text))
+		}
+	}
+	return f
+}
+
+// verdict is what is said of one path, before anything of it is read.
+type verdict struct {
+	reason Reason // "" to go on
+	detail string
+	wanted bool // a .writignore asks for it, whatever else says no
+}
+
+// judge says what the rules say of an entry of a folder.
+func (s *selection) judge(in folder, name string, isFolder bool) verdict {
+	file := path.Join(in.path, name)
+	var v verdict
+	switch {
+	case vcsNames[name]:
+		return verdict{reason: ByVCS, detail: name + " belongs to version control"}
+	case !printable(name):
+		return verdict{reason: BadName, detail: fmt.Sprintf("its name %q holds characters that cannot be printed; rename it", name)}
+	}
+	if f, r, found := in.writ.match(file, isFolder); found {
+		if !r.include {
+			return verdict{reason: ByWritignore, detail: where(f, r)}
+		}
+		v.wanted = true
+	}
+	if !isFolder && !s.selects(file) {
+		return verdict{reason: Unselected, detail: "no glob of the index selects it: " + strings.Join(s.texts, ", ")}
+	}
+	if v.wanted {
+		return v
+	}
+	if f, r, found := in.git.match(file, isFolder); found && !r.include {
+		return verdict{reason: ByGitignore, detail: where(f, r)}
+	}
+	switch {
+	case name[0] == '.' && !s.names(name):
+		return verdict{reason: Hidden, detail: name + " begins with a dot and no glob names it"}
+	case isFolder && vendorNames[name]:
+		return verdict{reason: Vendored, detail: "folders named " + name + " hold other people's files; !" + file + "/ in .writignore takes them in"}
+	}
+	return v
+}
+
+func (s *selection) selects(file string) bool {
+	return slices.ContainsFunc(s.globs, func(g search.Glob) bool { return g.Match(file) })
+}
+
+// names says whether a glob names something hidden.
+func (s *selection) names(name string) bool {
+	return slices.ContainsFunc(s.texts, func(glob string) bool {
+		for part := range strings.FieldsFuncSeq(glob, func(r rune) bool { return r == '/' || r == '{' || r == '}' || r == ',' }) {
+			if part[0] == '.' {
+				if fits, _ := path.Match(part, name); fits {
+					return true
+				}
+			}
+		}
+		return false
+	})
+}
+
+func printable(name string) bool {
+	return name != "" && utf8.ValidString(name) && strings.IndexFunc(name, func(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' }) < 0
+}
+
+// judgeFile says what an entry's kind and size say.
+func judgeFile(info fs.FileInfo) verdict {
+	switch mode := info.Mode(); {
+	case mode&fs.ModeSymlink != 0:
+		return verdict{reason: Link, detail: "symbolic links are not followed"}
+	case !mode.IsRegular():
+		return verdict{reason: Special, detail: "it is not a regular file"}
+	case info.Size() > artifact.MaxFileBytes:
+		return verdict{reason: TooLarge, detail: fmt.Sprintf("it has %d bytes, at most %d are indexed", info.Size(), artifact.MaxFileBytes)}
+	}
+	return verdict{}
+}
+
+// languageRoots are the files whose presence in a project's folder tells its
+// languages, and the globs of their sources.
+var languageRoots = []struct{ marks, globs string }{
+	{"go.mod *.go", "**/*.go"},
+	{"package.json tsconfig.json deno.json", "**/*.{js,jsx,mjs,cjs,ts,tsx,mts,cts,vue,svelte}"},
+	{"pyproject.toml setup.py setup.cfg requirements.txt *.py", "**/*.py"},
+	{"Cargo.toml", "**/*.rs"},
+	{"pom.xml build.gradle build.gradle.kts build.sbt", "**/*.{java,kt,kts,scala}"},
+	{"*.csproj *.sln", "**/*.cs"},
+	{"CMakeLists.txt configure configure.ac meson.build *.c *.cc *.cpp", "**/*.{c,h,cc,cpp,cxx,hpp,hh}"},
+	{"Gemfile *.gemspec", "**/*.rb"},
+	{"composer.json", "**/*.php"},
+	{"Package.swift", "**/*.swift"},
+	{"mix.exs", "**/*.{ex,exs}"},
+	{"buf.yaml", "**/*.proto"},
+}
+
+// DefaultGlobs are the files of a project that are looked at where nobody said
+// which: its documents, sources and tests, by the languages that its folder
+// shows. A project that shows none is looked at whole.
+func DefaultGlobs(root string) ([]string, error) {
+	entries, err := os.ReadDir(root)
+	if err != nil {
+		return nil, fmt.Errorf("artifacts: %w", err)
+	}
+	globs := []string{"/*.md", "docs/**/*.md"}
+	whole := true
+	for _, language := range languageRoots {
+		if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return marks(language.marks, e) }) {
+			globs, whole = append(globs, language.globs), false
+		}
+	}
+	for _, e := range entries {
+		switch name := e.Name(); {
+		case !e.IsDir():
+		case name == "src" || name == "test" || name == "tests":
+			globs, whole = append(globs, name+"/**"), false
+		case name == ".aiwg":
+			globs = append(globs, ".aiwg/{requirements,architecture,research}/**/*.md")
+		}
+	}
+	if whole {
+		globs = append(globs, "**")
+	}
+	return globs, nil
+}
+
+func marks(patterns string, e fs.DirEntry) bool {
+	for pattern := range strings.FieldsSeq(patterns) {
+		if fits, _ := path.Match(pattern, e.Name()); fits && !e.IsDir() {
+			return true
+		}
+	}
+	return false
+}

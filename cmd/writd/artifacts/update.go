@@ -1,0 +1,406 @@
+package artifacts
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/writbus/writ/retrieval/artifact/chunk"
+	"github.com/writbus/writ/retrieval/artifact/describe"
+	"github.com/writbus/writ/retrieval/artifact/search"
+)
+
+// Update says what to bring the index up to.
+type Update struct {
+	// Globs, if not nil, are from now on what is looked at; empty is the
+	// defaults.
+	Globs *[]string
+	// Force reads every file again.
+	Force bool
+	// Paths, if not nil, are all that may have changed.
+	Paths []string
+
+	enter func(dir string) // see selection.list
+}
+
+// Built is what an update did.
+type Built struct {
+	At                                                   time.Time
+	Added, Changed, Touched, Renamed, Removed, Unchanged int
+	Read                                                 int // files whose bytes were read
+	Took                                                 time.Duration
+	Whole                                                bool // all files were looked at
+}
+
+// compactFrom is how many segments an index may have before it is made one.
+const compactFrom = 6
+
+// Update brings the index up to the files: it walks, reads what changed, has
+// that recorded and publishes a snapshot. An error leaves the index as it was.
+func (p *Project) Update(ctx context.Context, u Update) (Built, error) {
+	p.updating.Lock()
+	defer p.updating.Unlock()
+	defer p.stage.Store(nil)
+	began := p.options.Now()
+	globs := p.globs
+	if u.Globs != nil {
+		p.globs = slices.Clone(*u.Globs)
+		p.walked = p.walked && slices.Equal(globs, p.globs)
+	}
+	built, err := p.update(ctx, u, slices.Equal(globs, p.globs))
+	if err != nil {
+		p.globs = globs
+		return Built{}, err
+	}
+	built.At, built.Took = began, p.options.Now().Sub(began)
+	if s := p.current.Load(); s.Index.Scattered(compactFrom) {
+		next := *s
+		next.Index = s.Index.Compact()
+		p.current.Store(&next)
+	}
+	return built, nil
+}
+
+// work is one update under way.
+type work struct {
+	update  Update
+	sel     *selection
+	entries []Entry          // that are looked at
+	gone    []string         // paths that are no longer there
+	next    map[string]*file // in place of those before
+	put     []*search.Entry
+	built   Built
+	listing *listing // nil where only some paths are looked at
+}
+
+func (p *Project) update(ctx context.Context, u Update, sameGlobs bool) (Built, error) {
+	p.stage.Store(&Progress{Stage: "walking"})
+	sel, err := p.selection()
+	if err != nil {
+		return Built{}, err
+	}
+	w := &work{update: u, sel: sel, next: map[string]*file{}}
+	if u.Paths == nil || !p.walked || u.Force || p.current.Load() == nil || !p.pick(w) {
+		if err := p.walk(ctx, w); err != nil {
+			return Built{}, err
+		}
+	}
+	if err := p.readAll(ctx, w); err != nil {
+		return Built{}, err
+	}
+	events := p.eventsOf(w, !sameGlobs)
+	if len(events) > 0 {
+		p.stage.Store(&Progress{Stage: "recording", Total: len(events)})
+		if err := p.record(ctx, events); err != nil {
+			return Built{}, err
+		}
+	}
+	p.stage.Store(&Progress{Stage: "indexing", Total: len(w.put)})
+	p.publish(w)
+	return w.built, nil
+}
+
+// walk looks at all files.
+func (p *Project) walk(ctx context.Context, w *work) error {
+	l, err := w.sel.list(ctx, w.update.enter)
+	if err != nil {
+		return err
+	}
+	w.listing, w.built.Whole = l, true
+	w.entries, w.gone = nil, nil
+	met := make(map[string]bool, len(l.entries))
+	for _, e := range l.entries {
+		met[e.Path] = true
+		if f := p.files[e.Path]; f != nil && !w.update.Force && f.same(e) && f.problem == "" {
+			if f.info != nil {
+				w.built.Unchanged++
+			}
+			continue
+		}
+		w.entries = append(w.entries, e)
+	}
+	for path := range p.files {
+		if !met[path] {
+			w.gone = append(w.gone, path)
+		}
+	}
+	for path := range p.recorded {
+		if !met[path] && p.files[path] == nil {
+			w.gone = append(w.gone, path) // since before this process
+		}
+	}
+	slices.Sort(w.gone)
+	return nil
+}
+
+// pick looks at some paths alone. It says no where more may have changed than
+// the files of these paths.
+func (p *Project) pick(w *work) bool {
+	for _, file := range slices.Compact(slices.Sorted(slices.Values(w.update.Paths))) {
+		if name := path.Base(file); name == ".gitignore" || name == ".writignore" {
+			return false
+		}
+		e, found, plain := w.sel.find(file)
+		before := p.files[file]
+		switch {
+		case !plain:
+			return false
+		case found && (before == nil || !before.same(e) || before.problem != ""):
+			w.entries = append(w.entries, e)
+		case !found && before != nil:
+			w.gone = append(w.gone, file)
+		case !found && before == nil && p.holds(file):
+			return false // a folder was removed
+		}
+	}
+	return true
+}
+
+// holds says whether files below a path are known.
+func (p *Project) holds(folder string) bool {
+	for path := range p.files {
+		if strings.HasPrefix(path, folder+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// find goes the way to one path as the walk does. It is plain unless there is a
+// folder, which takes a walk. What is left out is not found; that it is counted
+// waits for the next walk.
+func (s *selection) find(file string) (e Entry, found, plain bool) {
+	in := s.top()
+	parts := strings.Split(file, "/")
+	for i, name := range parts {
+		at := path.Join(in.path, name)
+		info, err := os.Lstat(filepath.Join(s.root, filepath.FromSlash(at)))
+		if errors.Is(err, fs.ErrNotExist) {
+			return e, false, true
+		}
+		if err != nil {
+			return e, false, false
+		}
+		v := s.judge(in, name, info.IsDir())
+		if v.reason != "" {
+			return e, false, true
+		}
+		if info.IsDir() {
+			if i == len(parts)-1 {
+				return e, false, false
+			}
+			in = s.with(in, at)
+			continue
+		}
+		if i < len(parts)-1 || judgeFile(info).reason != "" {
+			return e, false, true
+		}
+		e = Entry{Path: file, Size: info.Size(), ModTime: info.ModTime(), wanted: v.wanted}
+	}
+	return e, true, true
+}
+
+// The clock of a file system may stand still for so long: a file that was
+// changed as shortly before it was read may have changed again since without
+// showing it.
+const (
+	fineClock   = 20 * time.Millisecond
+	coarseClock = 2 * time.Second // of file systems that keep whole seconds
+)
+
+// same says whether a file is, as far as its folder tells, the one that was
+// read.
+func (f *file) same(e Entry) bool {
+	if f.size != e.Size || !f.modTime.Equal(e.ModTime) || f.wanted != e.wanted {
+		return false
+	}
+	clock := fineClock
+	if f.modTime.Nanosecond() == 0 {
+		clock = coarseClock
+	}
+	return f.readAt.Sub(f.modTime) > clock
+}
+
+// worker turns files into entries of the index.
+type worker struct {
+	counter  *chunk.Counter
+	analyser *search.Analyser
+}
+
+// readAll reads and analyses what is looked at, several files at once.
+func (p *Project) readAll(ctx context.Context, w *work) error {
+	if len(w.entries) == 0 {
+		return nil
+	}
+	root, err := os.OpenRoot(p.options.Root)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrProject, err)
+	}
+	defer func() { _ = root.Close() }()
+	files, put, failed := make([]*file, len(w.entries)), make([]*search.Entry, len(w.entries)), make([]error, len(w.entries))
+	var next, done atomic.Int64
+	run := func(by *worker) {
+		for i := int(next.Add(1)) - 1; i < len(files) && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
+			files[i], put[i], failed[i] = p.readOne(root, w.entries[i], by, w.update.Force)
+			if n := done.Add(1); n%64 == 0 {
+				p.stage.Store(&Progress{Stage: "reading", Done: int(n), Total: len(files)})
+			}
+		}
+	}
+	var all sync.WaitGroup
+	for i := range max(min(p.options.Workers, len(files)), 1) {
+		if i == len(p.workers) {
+			p.workers = append(p.workers, &worker{chunk.NewCounter(), search.NewAnalyser(p.options.Embedder)})
+		}
+		all.Go(func() { run(p.workers[i]) })
+	}
+	all.Wait()
+	if err := cmp.Or(ctx.Err(), errors.Join(failed...)); err != nil {
+		return err
+	}
+	for i, e := range w.entries {
+		if files[i] == nil { // deleted meanwhile
+			if p.files[e.Path] != nil || p.recorded[e.Path] != (Recorded{}) {
+				w.gone = append(w.gone, e.Path)
+			}
+			continue
+		}
+		w.built.Read++
+		w.next[e.Path] = files[i]
+		if put[i] != nil {
+			w.put = append(w.put, put[i])
+		}
+	}
+	return nil
+}
+
+// readOne reads one file; both are nil for one that is gone. The entry is nil
+// where that of the index stays. The error is the embedder's.
+func (p *Project) readOne(root *os.Root, e Entry, by *worker, force bool) (*file, *search.Entry, error) {
+	f := &file{size: e.Size, modTime: e.ModTime, wanted: e.wanted, readAt: p.options.Now()}
+	r, err := readFile(root, e.Path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil, nil
+	case errors.Is(err, ErrMoving) && p.files[e.Path] != nil && p.files[e.Path].info != nil:
+		again := *p.files[e.Path]
+		again.problem = reasonOf(err) + "; the index has it as it was"
+		return &again, nil, nil
+	case err != nil:
+		f.left, f.problem = Unreadable, reasonOf(err)
+		return f, nil, nil
+	case r.left != "":
+		f.left = r.left
+		return f, nil, nil
+	}
+	f.size, f.modTime, f.hash = int64(len(r.bytes)), r.modTime, r.hash
+	if v := judgeContent(e.Path, r.bytes, e.wanted); v.reason != "" {
+		f.left = v.reason
+		return f, nil, nil
+	}
+	if before := p.files[e.Path]; before != nil && before.info != nil && before.hash == r.hash && !force {
+		again := *before.info
+		again.ModTime = r.modTime.UTC()
+		f.info = &again
+		return f, nil, nil
+	}
+	d := describe.Describe(describe.File{Path: e.Path, ModTime: r.modTime, Hash: r.hash, Bytes: r.bytes}, by.counter)
+	f.info = slim(d)
+	d.ModTime = time.Time{} // what is searched is the same whenever the file was written
+	entry, err := by.analyser.Analyse(&d.Document)
+	return f, entry, err
+}
+
+// publish makes what was found the index.
+func (p *Project) publish(w *work) {
+	before := p.current.Load()
+	for path, f := range w.next {
+		p.files[path] = f
+	}
+	for _, path := range w.gone {
+		delete(p.files, path)
+	}
+	if w.listing != nil {
+		p.folders, p.troubles, p.walked = w.listing.left, w.listing.problems, true
+	}
+	next := &Snapshot{Revision: 1, Globs: slices.Clone(w.sel.texts), Left: maps.Clone(p.folders), Problems: slices.Clone(p.troubles)}
+	var drop []string
+	if before == nil {
+		next.Index = search.New(w.put, p.options.Embedder)
+		next.docs = make(map[string]*Info, len(w.next))
+	} else {
+		next.Revision = before.Revision
+		next.docs = before.docs
+		if len(w.next) > 0 || len(w.gone) > 0 {
+			next.docs = maps.Clone(before.docs)
+		}
+		for path, f := range w.next {
+			if f.info == nil && before.docs[path] != nil {
+				drop = append(drop, path)
+			}
+		}
+		for _, path := range w.gone {
+			if before.docs[path] != nil {
+				drop = append(drop, path)
+			}
+		}
+		next.Index = before.Index
+		if len(w.put)+len(drop) > 0 {
+			next.Index = before.Index.Update(w.put, drop)
+		}
+	}
+	for path, f := range w.next {
+		if f.info != nil {
+			next.docs[path] = f.info
+		}
+	}
+	for _, path := range drop {
+		delete(next.docs, path)
+	}
+	p.count(next)
+	next.relations = &relations{docs: next.docs}
+	p.saw(true)
+	if before != nil && next.like(before) {
+		return
+	}
+	if before != nil {
+		next.Revision++
+	}
+	p.current.Store(next)
+	p.changed.tell()
+}
+
+// count adds what is known of files that were opened and left out.
+func (p *Project) count(s *Snapshot) {
+	if s.Left == nil {
+		s.Left = map[Reason]int{}
+	}
+	for path, f := range p.files {
+		if f.left != "" {
+			s.Left[f.left]++
+		}
+		switch {
+		case f.problem != "":
+			s.Problems = append(s.Problems, Problem{path, f.problem})
+		case f.info != nil && f.info.Replaced > 0:
+			s.Problems = append(s.Problems, Problem{path, fmt.Sprintf("%d bytes are not UTF-8; they are indexed as U+FFFD", f.info.Replaced)})
+		}
+	}
+	slices.SortFunc(s.Problems, func(a, b Problem) int { return cmp.Or(strings.Compare(a.Path, b.Path), strings.Compare(a.Why, b.Why)) })
+}
+
+// like says whether two snapshots are the same but for their revisions.
+func (s *Snapshot) like(o *Snapshot) bool {
+	return s.Index == o.Index && slices.Equal(s.Globs, o.Globs) && maps.Equal(s.Left, o.Left) && slices.Equal(s.Problems, o.Problems) && maps.Equal(s.docs, o.docs)
+}
