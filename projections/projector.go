@@ -25,6 +25,16 @@ type Projector interface {
 	Apply(View, schemas.Event) error
 }
 
+// RecordApplier is implemented by a projector that reads records as they are
+// stored, those that nobody can decode among them. Apply is then not called,
+// and nothing goes to the quarantine for this view.
+type RecordApplier interface {
+	Projector
+	// ApplyRecord is Apply for one record. Its body and header must not be
+	// kept.
+	ApplyRecord(View, schemas.Record) error
+}
+
 // Batcher is implemented by a projector that keeps decoded values in memory
 // while a batch is applied. What it writes must not depend on where batches
 // begin and end.

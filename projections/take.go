@@ -123,6 +123,13 @@ func (v *runner) stage(ctx context.Context, s schemas.Stream, records []schemas.
 		if r.Seq <= at.Seq {
 			return at, fmt.Errorf("%w: %s/%d after %d", errRewound, s, r.Seq, at.Seq)
 		}
+		if raw, whole := v.p.(RecordApplier); whole {
+			if err := raw.ApplyRecord(v.gen.batch, r); err != nil {
+				return at, &failure{view: v.p.Name(), event: failedRecord(r), err: err}
+			}
+			at.Seq = r.Seq
+			continue
+		}
 		events, err := v.in.events(v.events, r)
 		if events != nil {
 			v.events = events
@@ -148,4 +155,9 @@ func (v *runner) stage(ctx context.Context, s schemas.Stream, records []schemas.
 		}
 	}
 	return at, nil
+}
+
+// failedRecord names a record of which no event is decoded.
+func failedRecord(r schemas.Record) *FailedEvent {
+	return &FailedEvent{ID: r.ID(), Type: subjectType(r.Message.Subject), Position: schemas.Position{Stream: r.Stream, Seq: r.Seq}}
 }

@@ -2,6 +2,7 @@ package schemas
 
 import (
 	"bytes"
+	"iter"
 	"strings"
 )
 
@@ -26,6 +27,32 @@ func (m Message) Attribute(name string) string {
 		line = line[:end]
 	}
 	return string(bytes.TrimLeft(bytes.TrimSuffix(line, []byte{'\r'}), " \t"))
+}
+
+// Headers yields the message's headers, whether the header is parsed or not:
+// those of a block in their order, parsed ones by no order but that of the
+// values of one name. What an append expected is left out, as Unfolded does.
+func (m Message) Headers() iter.Seq2[string, string] {
+	return func(yield func(name, value string) bool) {
+		if m.Block != nil {
+			for name, value, rest := nextHeader(string(m.Block)); name != ""; name, value, rest = nextHeader(rest) {
+				if !strings.HasPrefix(name, expectationPrefix) && !yield(name, value) {
+					return
+				}
+			}
+			return
+		}
+		for name, values := range m.Header {
+			if strings.HasPrefix(name, expectationPrefix) {
+				continue
+			}
+			for _, value := range values {
+				if !yield(name, value) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // Unfolded returns the message with its header parsed.

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"strings"
 )
@@ -52,7 +53,7 @@ func SetEmbedder(dataDir, embedder string) error {
 	want.Embedder = embedder
 	edited := editEmbedder(raw, embedder)
 	got := DefaultSettings()
-	if err := decodeYAML(path, edited, &got); err != nil || got != want {
+	if err := decodeYAML(path, edited, &got); err != nil || !reflect.DeepEqual(got, want) {
 		return fmt.Errorf("%w: %s cannot be changed line by line; write \"embedder: %s\" into it yourself", ErrSettings, path, scalar(embedder))
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

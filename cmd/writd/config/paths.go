@@ -51,6 +51,10 @@ func (l Layout) Log() string { return filepath.Join(l.Root, "streams") }
 // Views is the folder of the projections, which can be deleted at any time.
 func (l Layout) Views() string { return filepath.Join(l.Root, "views") }
 
+// Audit is the folder of signed checkpoints and hashes of the log. It is
+// evidence: it cannot be made again from a log that was changed.
+func (l Layout) Audit() string { return filepath.Join(l.Root, "audit") }
+
 // Credentials is the folder of the roles' secrets.
 func (l Layout) Credentials() string { return filepath.Join(l.Root, "credentials") }
 

@@ -48,6 +48,15 @@ type Settings struct {
 	// HookBudget bounds the daemon's work on one hook call. The hook's process
 	// waits 2 s and then fails closed.
 	HookBudget time.Duration `yaml:"hook_budget"`
+	// AuditEvery is how often checkpoints over the log are signed, where it
+	// grew.
+	AuditEvery time.Duration `yaml:"audit_every"`
+	// AuditPublish are second places that get the signed checkpoints: the
+	// absolute path of a file that they are appended to, of a folder (ending in a
+	// slash) that also gets the hashes of all records, an http or https URL that
+	// they are posted to (with WRIT_AUDIT_AUTHORIZATION as its Authorization), or
+	// nats://user:password@host:4222/subject where a stream takes that subject.
+	AuditPublish []string `yaml:"audit_publish"`
 	// MemoryLimit is the soft limit of the daemon's heap, bytes.
 	MemoryLimit int64 `yaml:"memory_limit"`
 }
@@ -83,6 +92,10 @@ func HookBudget(value string) (time.Duration, error) {
 // embeddings endpoint: secrets stay out of files.
 const EmbedderKey = "WRIT_EMBEDDER_KEY"
 
+// AuditAuthorization names the environment variable with the Authorization
+// header for places that checkpoints are posted to.
+const AuditAuthorization = "WRIT_AUDIT_AUTHORIZATION"
+
 // Environment variables about Neo4j, for the daemon and the client.
 const (
 	Neo4jURL      = "WRIT_NEO4J_URL"
@@ -93,7 +106,7 @@ const (
 
 // DefaultSettings is what an empty file means.
 func DefaultSettings() Settings {
-	return Settings{Durability: "power-loss", Replicas: 1, Embedder: "static", ShippedRules: true, HookBudget: DefaultHookBudget - hookTravel, MemoryLimit: 512 << 20}
+	return Settings{Durability: "power-loss", Replicas: 1, Embedder: "static", ShippedRules: true, HookBudget: DefaultHookBudget - hookTravel, AuditEvery: time.Minute, MemoryLimit: 512 << 20}
 }
 
 // Load reads the settings of a data directory: defaults, its config.yaml, then
@@ -148,6 +161,8 @@ func (s Settings) Check() error {
 		return fmt.Errorf("%w: %d replicas need a cluster: set nats_url", ErrSettings, s.Replicas)
 	case s.HookBudget <= 0:
 		return fmt.Errorf("%w: hook_budget is %s, must be a duration such as 1800ms", ErrSettings, s.HookBudget)
+	case s.AuditEvery < time.Second:
+		return fmt.Errorf("%w: audit_every is %s, must be a duration of at least 1s, such as 1m", ErrSettings, s.AuditEvery)
 	case s.MaxBytes < 0:
 		return fmt.Errorf("%w: max_bytes is %d, must not be negative", ErrSettings, s.MaxBytes)
 	}

@@ -55,6 +55,7 @@ type Daemon struct {
 	runs     pendingRuns
 	done     doneItems
 	confined confined
+	audit    *auditor
 	trees    trees
 
 	took durations // of retrievals
@@ -115,6 +116,11 @@ func Run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 	if err := d.importEmbedded(ctx); err != nil {
 		return err
 	}
+	stopAudit, err := d.beginAudit(ctx)
+	if err != nil {
+		return err
+	}
+	defer stopAudit()
 	stopServices, err := d.serve(ctx)
 	if err != nil {
 		return err

@@ -114,6 +114,8 @@ func (d *Daemon) serve(ctx context.Context) (stop func(), err error) {
 			answer("memory_import", schemas.SvcMemoryImport, d.memoryImport),
 			answer("emit", schemas.SvcEmit, d.emit),
 			answer("replay", schemas.SvcReplay, d.replay),
+			answer("audit_seal", schemas.SvcAuditSeal, d.auditSeal),
+			answer("audit_prove", schemas.SvcAuditProve, d.auditProve),
 			answer("status", schemas.SvcStatus, d.status),
 			answer("stop", schemas.SvcStop, func(context.Context, none) (none, error) {
 				d.stop()

@@ -40,6 +40,7 @@ func (d *Daemon) status(ctx context.Context, _ none) (schemas.Status, error) {
 	d.warnMu.Lock()
 	s.Warnings = append([]string(nil), d.warnings...)
 	d.warnMu.Unlock()
+	s.Warnings = append(s.Warnings, d.auditProblems()...)
 	if d.health != nil {
 		if err := d.health(); err != nil {
 			s.Warnings = append(s.Warnings, err.Error())

@@ -3,6 +3,7 @@ package daemon
 import (
 	"github.com/writbus/writ/enforcement"
 	"github.com/writbus/writ/projections"
+	"github.com/writbus/writ/projections/transparency"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -27,6 +28,7 @@ type views struct {
 	retrieval *projections.RetrievalIndex
 	activity  projections.Activity
 	memory    *memoryStore
+	trees     *transparency.Projector
 }
 
 func newViews(index *corpusIndex) views {
@@ -39,9 +41,10 @@ func newViews(index *corpusIndex) views {
 		retrieval: projections.NewRetrievalIndex(index.analyse, index.embedder.version(), index.change),
 		activity:  projections.NewActivity(),
 		memory:    newMemoryStore(index.embedder),
+		trees:     transparency.New(),
 	}
 }
 
 func (v views) all() []projections.Projector {
-	return []projections.Projector{v.state, v.sessions, v.rules, v.frequency, v.verdicts, v.retrieval, v.activity, v.memory.view}
+	return []projections.Projector{v.state, v.sessions, v.rules, v.frequency, v.verdicts, v.retrieval, v.activity, v.memory.view, v.trees}
 }

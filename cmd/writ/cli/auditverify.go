@@ -1,0 +1,333 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/mod/sumdb/note"
+
+	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/projections/transparency/evidence"
+	"github.com/writbus/writ/schemas"
+)
+
+// verifyFlags say what the log is compared with.
+type verifyFlags struct {
+	against     []string
+	key, stream string
+}
+
+// logReader reads streams, damaged ones too.
+type logReader interface {
+	follower
+	State(ctx context.Context, s schemas.Stream) (bus.StreamState, error)
+	Next(ctx context.Context, s schemas.Stream, after uint64) (schemas.Record, error)
+}
+
+func (a *app) auditVerifyCommand() *cobra.Command {
+	var f verifyFlags
+	c := &cobra.Command{
+		Use: "verify [PROOF]", Short: "Compare the whole log with what was signed, or check a proof",
+		Long: `Without PROOF: has the log signed as it stands, reads every stream again, and
+compares each record with the hashes and every signed checkpoint that were kept.
+A record that was altered, removed, inserted or moved is named. Exit code 1 says
+that something was found.
+
+With PROOF, a file of writ audit prove or "-": checks that file alone. It needs the
+public key and neither the log nor the daemon.
+
+--against adds a second place that checkpoints were published to: a file of
+checkpoints, or a folder, whose hashes then count instead of those kept here.`,
+		Example: `  writ audit verify
+  writ audit verify --against /srv/evidence/writ/
+  writ audit verify proof.json --key key.pub`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				return a.verifyProof(args[0], f.key)
+			}
+			return a.verifyLog(cmd.Context(), f)
+		},
+	}
+	c.Flags().StringArrayVar(&f.against, "against", nil, "`file` or folder that checkpoints were published to; may be repeated")
+	c.Flags().StringVar(&f.key, "key", "", "public `key`, or a file with it (default: this installation's)")
+	c.Flags().StringVar(&f.stream, "stream", "", "only this stream")
+	return c
+}
+
+// verified is the outcome for the whole log.
+type verified struct {
+	OK       bool              `json:"ok"`
+	Key      string            `json:"key"`
+	Streams  []evidence.Report `json:"streams"`
+	Problems []string          `json:"problems,omitempty"`
+	Seconds  float64           `json:"seconds"`
+}
+
+func (v verified) records() (n uint64) {
+	for _, s := range v.Streams {
+		n += s.Records
+	}
+	return n
+}
+
+func (a *app) verifyLog(ctx context.Context, f verifyFlags) error {
+	const what = "audit verify"
+	v, err := a.checkLog(ctx, what, f)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		if err := a.printJSON(v); err != nil {
+			return err
+		}
+	} else {
+		a.showVerified(v)
+	}
+	if !v.OK {
+		return refused(what, "the log is not the one that was signed", "Keep the data directory as it is, and compare with a backup or a published copy (--against).")
+	}
+	return nil
+}
+
+// checkLog compares the streams, several at a time.
+func (a *app) checkLog(ctx context.Context, what string, f verifyFlags) (v verified, err error) {
+	streams, err := streamsOf(what, replayFlags{stream: f.stream})
+	if err != nil {
+		return v, err
+	}
+	s, err := a.open(ctx, roleAdmin)
+	if err != nil {
+		return v, explain(what, err)
+	}
+	defer s.Close()
+	reader, able := s.(logReader)
+	if !able {
+		return v, refused(what, "this connection cannot read the log", "")
+	}
+	began := a.env.Now()
+	sealed, err := call[schemas.AuditSealed](ctx, s, schemas.SvcAuditSeal, struct{}{})
+	if err != nil {
+		return v, explain(what, err)
+	}
+	if f.key == "" {
+		f.key = sealed.Key
+	}
+	key, err := a.auditKey(what, f.key)
+	if err != nil {
+		return v, err
+	}
+	v.Key = key.Name()
+	for _, p := range sealed.Streams {
+		if p.Problem != "" {
+			v.Problems = append(v.Problems, p.Problem)
+		}
+	}
+	places := []string{sealed.Dir}
+	for _, place := range f.against {
+		place = a.env.absolute(place)
+		if _, err := os.Stat(place); err != nil {
+			return v, refused(what, err.Error(), "--against takes a file or folder that checkpoints were published to.")
+		}
+		places = append(places, place)
+	}
+	v.Streams = make([]evidence.Report, len(streams))
+	errs := make([]error, len(streams))
+	var all sync.WaitGroup
+	for i, stream := range streams {
+		all.Go(func() { v.Streams[i], errs[i] = checkStream(ctx, reader, stream, places, key) })
+	}
+	all.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return v, explain(what, err)
+	}
+	v.OK = len(v.Problems) == 0
+	for _, r := range v.Streams {
+		v.OK = v.OK && r.OK()
+	}
+	v.Seconds = a.env.Now().Sub(began).Seconds()
+	return v, nil
+}
+
+// checkStream reads one stream and compares.
+func checkStream(ctx context.Context, reader logReader, s schemas.Stream, places []string, key note.Verifier) (evidence.Report, error) {
+	var checkpoints []evidence.Checkpoint
+	var problems []string
+	leaves := ""
+	for _, place := range places {
+		found, bad, err := readCheckpoints(place, s, key)
+		if err != nil {
+			return evidence.Report{}, err
+		}
+		checkpoints, problems = append(checkpoints, found...), append(problems, bad...)
+		path := filepath.Join(place, string(s)+evidence.LeavesFile)
+		if _, err := os.Stat(path); err == nil {
+			leaves = path // the last one counts: a second place is harder to change
+		}
+	}
+	var kept iter.Seq2[evidence.Leaf, error]
+	if leaves != "" {
+		kept = readLeaves(leaves)
+	}
+	check := evidence.NewCheck(s, checkpoints, kept)
+	if err := readAll(ctx, reader, s, check.Record); err != nil {
+		return evidence.Report{}, err
+	}
+	report := check.Finish()
+	report.Problems = append(problems, report.Problems...)
+	return report, nil
+}
+
+// readAll hands over every record that a stream has, across gaps.
+func readAll(ctx context.Context, reader logReader, s schemas.Stream, record func(schemas.Record)) error {
+	after := uint64(0)
+	for {
+		err := reader.Follow(ctx, s, after, bus.FollowOptions{MaxBatch: 4096, UntilEnd: true, Unparsed: true}, func(records []schemas.Record) error {
+			for _, r := range records {
+				record(r)
+			}
+			after = records[len(records)-1].Seq
+			return nil
+		})
+		if !errors.Is(err, bus.ErrGap) {
+			return err
+		}
+		behind, err := reader.Next(ctx, s, after)
+		if errors.Is(err, bus.ErrNotFound) {
+			return nil // the gap reaches to the end
+		}
+		if err != nil {
+			return err
+		}
+		record(behind)
+		after = behind.Seq
+	}
+}
+
+// readCheckpoints reads those of a stream in a place, and what is wrong with
+// those that do not count.
+func readCheckpoints(place string, s schemas.Stream, key note.Verifier) (good []evidence.Checkpoint, problems []string, err error) {
+	path := place
+	if info, err := os.Stat(place); err == nil && info.IsDir() {
+		path = filepath.Join(place, string(s)+evidence.CheckpointsFile)
+	}
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	all, rest := evidence.SplitCheckpoints(text)
+	opened := make([]evidence.Checkpoint, len(all))
+	errs := make([]error, len(all))
+	var work sync.WaitGroup
+	share := (len(all) + runtime.GOMAXPROCS(0) - 1) / max(runtime.GOMAXPROCS(0), 1)
+	for from := 0; from < len(all); from += share {
+		work.Go(func() {
+			for i := from; i < min(from+share, len(all)); i++ {
+				opened[i], errs[i] = evidence.Open(all[i].Signed, key)
+			}
+		})
+	}
+	work.Wait()
+	for i, c := range opened {
+		switch {
+		case errs[i] != nil:
+			problems = append(problems, fmt.Sprintf("%s:%d: a checkpoint that does not count: %v", path, all[i].Line, errs[i]))
+		case c.Stream == s:
+			good = append(good, c)
+		}
+	}
+	if rest != "" {
+		problems = append(problems, fmt.Sprintf("%s: it ends with %d bytes that are no whole checkpoint", path, len(rest)))
+	}
+	return good, problems, nil
+}
+
+// readLeaves yields the hashes in a file.
+func readLeaves(path string) iter.Seq2[evidence.Leaf, error] {
+	return func(yield func(evidence.Leaf, error) bool) {
+		f, err := os.Open(path)
+		if err != nil {
+			yield(evidence.Leaf{}, err)
+			return
+		}
+		defer func() { _ = f.Close() }()
+		lines := bufio.NewScanner(f)
+		for n := 1; lines.Scan(); n++ {
+			leaf, err := evidence.ParseLeafLine(lines.Text())
+			if err != nil {
+				err = fmt.Errorf("%s:%d: %w", path, n, err)
+			}
+			if !yield(leaf, err) || err != nil {
+				return
+			}
+		}
+		if err := lines.Err(); err != nil {
+			yield(evidence.Leaf{}, err)
+		}
+	}
+}
+
+// shownFindings bounds what a person is shown of one stream.
+const shownFindings = 20
+
+func (a *app) showVerified(v verified) {
+	st := a.env.style(a.out)
+	for _, r := range v.Streams {
+		mark, said := st.green("✓"), "as it was signed"
+		switch {
+		case !r.OK():
+			mark, said = st.red("✗"), st.red("changed")
+		case r.Kept == 0 && r.Records > 0:
+			mark, said = st.yellow("·"), "nothing was signed yet"
+		case r.Records == 0:
+			mark, said = st.dim("·"), "empty"
+		}
+		a.printf("%s %-16s %s\n", mark, r.Stream, joinNonEmpty(", ", said, plural(int(r.Records), "record", "records"), plural(r.Checkpoints, "checkpoint holds", "checkpoints hold"), unsignedText(r)))
+		for i, f := range r.Findings {
+			if i == shownFindings {
+				a.printf("    and %s; --json lists all\n", plural(len(r.Findings)-i, "more", "more"))
+				break
+			}
+			a.printf("    %s\n", findingText(st, f))
+		}
+		for _, p := range r.Problems {
+			a.printf("    %s\n", st.red(p))
+		}
+	}
+	for _, p := range v.Problems {
+		a.printf("%s %s\n", st.red("✗"), p)
+	}
+	a.printf("%s, key %s, %s\n", plural(int(v.records()), "record read again", "records read again"), v.Key, time.Duration(v.Seconds*float64(time.Second)).Round(10*time.Millisecond))
+}
+
+func unsignedText(r evidence.Report) string {
+	if r.Unsigned == 0 || r.Kept == 0 {
+		return ""
+	}
+	return plural(int(r.Unsigned), "record after the last of them", "records after the last of them")
+}
+
+func findingText(st style, f evidence.Finding) string {
+	id := f.ID
+	if id == "" {
+		id = "(without an id)"
+	}
+	text := fmt.Sprintf("%s record %d, event %s", st.red(string(f.Change)+":"), f.Seq, id)
+	if f.Change == evidence.Moved {
+		text += fmt.Sprintf(", signed as record %d", f.Was)
+	}
+	return text
+}

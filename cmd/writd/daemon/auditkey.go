@@ -1,0 +1,94 @@
+package daemon
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"golang.org/x/mod/sumdb/note"
+)
+
+// auditKeyFile holds the key that signs checkpoints, beside the credentials.
+const auditKeyFile = "audit.key"
+
+// auditKey signs, and says who signed.
+type auditKey struct {
+	signer   note.Signer
+	verifier note.Verifier
+	public   string // as it is given away
+}
+
+// loadOrCreateAuditKey reads the key in a folder or makes it at the first
+// start: two lines, secret and public, in a file of mode 0600. One that cannot
+// be used is an error, not replaced: with another key nothing that was signed
+// before would hold.
+func loadOrCreateAuditKey(dir string) (auditKey, error) {
+	path := filepath.Join(dir, auditKeyFile)
+	raw, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		raw, err = createAuditKey(path)
+	}
+	if err != nil {
+		return auditKey{}, fmt.Errorf("%w: the key of the audit: %w", ErrDataDir, err)
+	}
+	if info, err := os.Stat(path); err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+		return auditKey{}, fmt.Errorf("%w: the key of the audit, %s, can be read by others. Make it yours alone: chmod 600 %s", ErrDataDir, path, path)
+	}
+	secret, public, _ := strings.Cut(strings.TrimSpace(string(raw)), "\n")
+	k := auditKey{public: strings.TrimSpace(public)}
+	if k.signer, err = note.NewSigner(strings.TrimSpace(secret)); err == nil {
+		k.verifier, err = note.NewVerifier(k.public)
+	}
+	if err == nil && (k.signer.Name() != k.verifier.Name() || k.signer.KeyHash() != k.verifier.KeyHash()) {
+		err = errors.New("its lines do not belong together")
+	}
+	if err != nil {
+		return auditKey{}, fmt.Errorf("%w: %s: %w. Restore it from a backup; or move it and the folder audit away to begin anew", ErrDataDir, path, err)
+	}
+	return k, nil
+}
+
+func createAuditKey(path string) ([]byte, error) {
+	name := make([]byte, 8)
+	if _, err := rand.Read(name); err != nil {
+		return nil, err
+	}
+	secret, public, err := note.GenerateKey(rand.Reader, "writ-"+hex.EncodeToString(name))
+	if err != nil {
+		return nil, err
+	}
+	raw := []byte(secret + "\n" + public + "\n")
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, err
+	}
+	return raw, writeWhole(path, raw, 0o600)
+}
+
+// writeWhole writes a small file whole and durably, or not at all.
+func writeWhole(path string, body []byte, mode fs.FileMode) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(f.Name())
+		}
+	}()
+	if _, err = f.Write(body); err == nil {
+		err = f.Chmod(mode)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}

@@ -1,0 +1,178 @@
+package daemon
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/writbus/writ/projections/transparency"
+	"github.com/writbus/writ/projections/transparency/evidence"
+	"github.com/writbus/writ/schemas"
+)
+
+// auditLedger is a folder of signed checkpoints and of the hashes under them,
+// in files that only grow. The daemon's own is one; others are second places.
+type auditLedger struct {
+	dir  string
+	key  auditKey
+	tips map[schemas.Stream]*auditTip
+}
+
+// auditTip is where a stream's files end.
+type auditTip struct {
+	last     evidence.Checkpoint // newest; of size 0 before the first
+	signed   []byte              // as it stands in the file
+	lastLeaf uint64              // sequence of the last hash kept, 0 for none
+}
+
+// openAuditLedger opens a folder, or makes it. A line that a crash tore is cut
+// off; nothing was signed over it.
+func openAuditLedger(dir string, key auditKey, mode fs.FileMode) (*auditLedger, error) {
+	l := &auditLedger{dir: dir, key: key, tips: map[schemas.Stream]*auditTip{}}
+	if err := os.MkdirAll(dir, mode); err != nil {
+		return nil, err
+	}
+	path := filepath.Join(dir, evidence.KeyFile)
+	have, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if err := writeWhole(path, []byte(key.public+"\n"), 0o644); err != nil {
+			return nil, err
+		}
+	case err != nil:
+		return nil, err
+	case string(bytes.TrimSpace(have)) != key.public:
+		return nil, fmt.Errorf("%s holds checkpoints of another key, %.40s…", dir, bytes.TrimSpace(have))
+	}
+	return l, nil
+}
+
+func (l *auditLedger) checkpoints(s schemas.Stream) string {
+	return filepath.Join(l.dir, string(s)+evidence.CheckpointsFile)
+}
+
+func (l *auditLedger) leaves(s schemas.Stream) string {
+	return filepath.Join(l.dir, string(s)+evidence.LeavesFile)
+}
+
+// tip reads where a stream's files end, once.
+func (l *auditLedger) tip(s schemas.Stream) (*auditTip, error) {
+	if t := l.tips[s]; t != nil {
+		return t, nil
+	}
+	t := &auditTip{last: evidence.Checkpoint{Stream: s, Root: evidence.EmptyRoot}}
+	text, err := os.ReadFile(l.checkpoints(s))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	all, rest := evidence.SplitCheckpoints(text)
+	if rest != "" {
+		if err := os.Truncate(l.checkpoints(s), int64(len(text)-len(rest))); err != nil {
+			return nil, err
+		}
+	}
+	if len(all) > 0 {
+		t.signed = all[len(all)-1].Signed
+		if t.last, err = evidence.Open(t.signed, l.key.verifier); err != nil {
+			return nil, fmt.Errorf("%s: the last checkpoint: %w", l.checkpoints(s), err)
+		}
+	}
+	if t.lastLeaf, err = lastLeaf(l.leaves(s)); err != nil {
+		return nil, err
+	}
+	l.tips[s] = t
+	return t, nil
+}
+
+// lastLeaf is the sequence in the last whole line of a file, 0 for none.
+func lastLeaf(path string) (uint64, error) {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = f.Close() }()
+	size, err := f.Seek(0, io.SeekEnd)
+	if err != nil {
+		return 0, err
+	}
+	end := make([]byte, min(size, 2<<10)) // longer than two lines
+	if _, err := f.ReadAt(end, size-int64(len(end))); err != nil {
+		return 0, err
+	}
+	whole := bytes.LastIndexByte(end, '\n') + 1
+	if whole < len(end) {
+		if err := f.Truncate(size - int64(len(end)-whole)); err != nil {
+			return 0, err
+		}
+	}
+	if whole == 0 {
+		return 0, nil
+	}
+	begins := bytes.LastIndexByte(end[:whole-1], '\n') + 1
+	leaf, err := evidence.ParseLeafLine(string(end[begins : whole-1]))
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", path, err)
+	}
+	return leaf.Seq, nil
+}
+
+// behind says whether a checkpoint is newer than what is kept.
+func (l *auditLedger) behind(c evidence.Checkpoint) (bool, error) {
+	t, err := l.tip(c.Stream)
+	return err == nil && (len(t.signed) == 0 || t.last.Size < c.Size), err
+}
+
+// keep appends the hashes up to a checkpoint, then the checkpoint. Both are on
+// the disk when it returns.
+func (l *auditLedger) keep(tree *transparency.Tree, c evidence.Checkpoint, signed []byte) error {
+	t, err := l.tip(c.Stream)
+	if err != nil {
+		return err
+	}
+	var lines []byte
+	if c.Size > 0 {
+		for leaf, err := range tree.Leaves(t.lastLeaf + 1) {
+			if err != nil {
+				return err
+			}
+			if leaf.Seq > c.Last() {
+				break
+			}
+			lines = evidence.AppendLeafLine(lines, leaf)
+		}
+	}
+	if err := appendDurably(l.leaves(c.Stream), lines); err != nil {
+		return err
+	}
+	if c.Size > 0 {
+		t.lastLeaf = max(t.lastLeaf, c.Last())
+	}
+	if err := appendDurably(l.checkpoints(c.Stream), append(bytes.Clone(signed), '\n')); err != nil {
+		return err
+	}
+	t.last, t.signed = c, signed
+	return nil
+}
+
+// appendDurably appends to a file and waits until it is on the disk.
+func appendDurably(path string, text []byte) error {
+	if len(text) == 0 {
+		return nil
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o644) //nolint:gosec // evidence is for everybody whom the folder lets in
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}

@@ -1,0 +1,150 @@
+package daemon
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/projections"
+	"github.com/writbus/writ/projections/transparency"
+	"github.com/writbus/writ/projections/transparency/evidence"
+	"github.com/writbus/writ/schemas"
+)
+
+// auditProve is the service: a proof that holds without this daemon. It is
+// checked before it is handed out.
+func (d *Daemon) auditProve(ctx context.Context, r schemas.AuditProveRequest) (schemas.AuditProof, error) {
+	prove := d.proveInclusion
+	if r.Earlier != "" {
+		prove = d.proveConsistency
+	}
+	proof, err := prove(ctx, r)
+	if err != nil {
+		return schemas.AuditProof{}, err
+	}
+	if _, err := proof.Verify(d.audit.key.verifier); err != nil {
+		return schemas.AuditProof{}, faultf(schemas.CodeRefused, "it cannot be proven: %v. `writ audit verify` says what was changed", err)
+	}
+	raw, err := json.Marshal(proof)
+	return schemas.AuditProof{Proof: raw}, err
+}
+
+// newestOf is the checkpoint of a stream that covers a sequence, signed now if
+// none does.
+func (d *Daemon) newestOf(ctx context.Context, s schemas.Stream, seq uint64) (sealed, error) {
+	a := d.audit
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	tip, err := a.ledger.tip(s)
+	if err != nil {
+		return sealed{}, err
+	}
+	if tip.last.Size > 0 && seq > 0 && seq <= tip.last.Last() {
+		return sealed{checkpoint: tip.last, signed: tip.signed}, nil
+	}
+	one, err := d.seal(ctx, s)
+	a.note(s, err)
+	return one, err
+}
+
+func (d *Daemon) proveInclusion(ctx context.Context, r schemas.AuditProveRequest) (p evidence.Proof, err error) {
+	stream, seq := r.Stream, r.Seq
+	if r.Event != "" {
+		if stream, seq, err = d.findEvent(ctx, r.Event); err != nil {
+			return p, err
+		}
+	}
+	if !slices.Contains(schemas.Streams(), stream) {
+		return p, faultf(schemas.CodeBadRequest, "there is no stream %q, only %q", stream, schemas.Streams())
+	}
+	record, err := d.conn.Get(ctx, stream, seq)
+	if errors.Is(err, bus.ErrNotFound) {
+		return p, faultf(schemas.CodeNotFound, "%s has no record %d", stream, seq)
+	}
+	if err != nil {
+		return p, err
+	}
+	newest, err := d.newestOf(ctx, stream, seq)
+	if err != nil {
+		return p, faultf(schemas.CodeRefused, "%v", err)
+	}
+	p = evidence.Proof{Kind: evidence.KindInclusion, Checkpoint: string(newest.signed), Record: &evidence.Record{
+		Stream: stream, Seq: seq, Subject: record.Message.Subject, Header: record.Message.Header, Body: record.Message.Body,
+	}}
+	return p, d.tree(stream, func(tree *transparency.Tree) (err error) {
+		p.Hashes, err = tree.Include(newest.checkpoint.Size, seq)
+		return err
+	})
+}
+
+func (d *Daemon) tree(s schemas.Stream, use func(*transparency.Tree) error) error {
+	return d.read(transparency.Name, func(view projections.Reader) error {
+		tree, err := transparency.OpenTree(view, s)
+		if err != nil {
+			return err
+		}
+		return use(tree)
+	})
+}
+
+// findEvent looks for an event in every stream: first where its id says that it
+// should be, then everywhere.
+func (d *Daemon) findEvent(ctx context.Context, id string) (stream schemas.Stream, seq uint64, err error) {
+	for _, s := range schemas.Streams() {
+		if err := d.caughtUp(ctx, s, transparency.Name); err != nil {
+			return "", 0, err
+		}
+	}
+	err = d.read(transparency.Name, func(view projections.Reader) error {
+		for _, everywhere := range []bool{false, true} {
+			for _, s := range schemas.Streams() {
+				tree, err := transparency.OpenTree(view, s)
+				if err != nil {
+					return err
+				}
+				found, err := tree.Find(id, everywhere)
+				if err == nil {
+					stream, seq = s, found
+					return nil
+				}
+				if !errors.Is(err, transparency.ErrNoRecord) {
+					return err
+				}
+			}
+		}
+		return faultf(schemas.CodeNotFound, "the log has no event %q", id)
+	})
+	return stream, seq, err
+}
+
+func (d *Daemon) proveConsistency(ctx context.Context, r schemas.AuditProveRequest) (p evidence.Proof, err error) {
+	earlier, err := evidence.Open([]byte(r.Earlier), d.audit.key.verifier)
+	if err != nil {
+		return p, faultf(schemas.CodeBadRequest, "the earlier checkpoint: %v", err)
+	}
+	p = evidence.Proof{Kind: evidence.KindConsistency, Earlier: r.Earlier, Checkpoint: r.Later, Hashes: []evidence.Hash{}}
+	var later evidence.Checkpoint
+	if r.Later != "" {
+		if later, err = evidence.Open([]byte(r.Later), d.audit.key.verifier); err != nil {
+			return p, faultf(schemas.CodeBadRequest, "the later checkpoint: %v", err)
+		}
+	} else {
+		newest, err := d.newestOf(ctx, earlier.Stream, 0)
+		if err != nil {
+			return p, faultf(schemas.CodeRefused, "%v", err)
+		}
+		later, p.Checkpoint = newest.checkpoint, string(newest.signed)
+	}
+	if later.Stream != earlier.Stream || later.Size < earlier.Size {
+		return p, faultf(schemas.CodeBadRequest, "one checkpoint covers %d records of %s, the other %d of %s", earlier.Size, earlier.Stream, later.Size, later.Stream)
+	}
+	return p, d.tree(earlier.Stream, func(tree *transparency.Tree) (err error) {
+		p.Hashes, err = tree.Extend(later.Size, earlier.Size)
+		if errors.Is(err, transparency.ErrNoRecord) {
+			return faultf(schemas.CodeRefused, "%v: the log is shorter than it was", err)
+		}
+		return err
+	})
+}

@@ -1,0 +1,52 @@
+package schemas
+
+import "encoding/json"
+
+// Subjects of the tamper evidence; all are the admin's. Persisted; never
+// change.
+const (
+	SvcAuditSeal  = "writ.svc.audit.seal"  // {} → AuditSealed
+	SvcAuditProve = "writ.svc.audit.prove" // AuditProveRequest → AuditProof
+)
+
+// AuditSealed says where the tamper evidence stands, with everything that was
+// in the log at the request under signed checkpoints, where that was possible.
+type AuditSealed struct {
+	Key      string        `json:"key"` // public, as it is given to those who verify
+	Dir      string        `json:"dir"` // where checkpoints and hashes are kept
+	Streams  []AuditStream `json:"streams"`
+	Publish  []AuditPlace  `json:"publish,omitempty"`
+	Problems []string      `json:"problems,omitempty"` // for people; a stream with one has not been signed anew
+}
+
+// AuditStream is the newest checkpoint of a stream.
+type AuditStream struct {
+	Stream     Stream `json:"stream"`
+	Records    int64  `json:"records"`
+	Root       string `json:"root"` // base64
+	Checkpoint string `json:"checkpoint,omitempty"`
+	Problem    string `json:"problem,omitempty"`
+}
+
+// AuditPlace is a second place that checkpoints are published to.
+type AuditPlace struct {
+	Place   string `json:"place"` // without a password
+	Problem string `json:"problem,omitempty"`
+}
+
+// AuditProveRequest asks for a proof of inclusion, of an event by its id or of
+// a record by its place, or with Earlier for one of consistency.
+type AuditProveRequest struct {
+	Event  string `json:"event,omitempty"`
+	Stream Stream `json:"stream,omitempty"`
+	Seq    uint64 `json:"seq,omitempty"`
+	// Earlier and Later are signed checkpoints of one stream; without Later it
+	// is the newest.
+	Earlier string `json:"earlier,omitempty"`
+	Later   string `json:"later,omitempty"`
+}
+
+// AuditProof is a proof, as it is kept in a file.
+type AuditProof struct {
+	Proof json.RawMessage `json:"proof"`
+}
