@@ -1,12 +1,10 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"iter"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -175,9 +173,14 @@ func checkStream(ctx context.Context, reader logReader, s schemas.Stream, places
 			leaves = path // the last one counts: a second place is harder to change
 		}
 	}
-	var kept iter.Seq2[evidence.Leaf, error]
+	var kept *evidence.LeafReader
 	if leaves != "" {
-		kept = readLeaves(leaves)
+		file, err := os.Open(leaves)
+		if err != nil {
+			return evidence.Report{}, err
+		}
+		defer func() { _ = file.Close() }()
+		kept = evidence.NewLeafReader(file)
 	}
 	check := evidence.NewCheck(s, checkpoints, kept)
 	if err := readAll(ctx, reader, s, check.Record); err != nil {
@@ -188,13 +191,13 @@ func checkStream(ctx context.Context, reader logReader, s schemas.Stream, places
 	return report, nil
 }
 
-// readAll hands over every record that a stream has, across gaps.
-func readAll(ctx context.Context, reader logReader, s schemas.Stream, record func(schemas.Record)) error {
-	after := uint64(0)
+// readAll hands over every record that a stream has with its hash, across gaps.
+func readAll(ctx context.Context, reader logReader, s schemas.Stream, record func(schemas.Record, evidence.Hash)) error {
+	after, work := uint64(0), newHashing()
 	for {
 		err := reader.Follow(ctx, s, after, bus.FollowOptions{MaxBatch: 4096, UntilEnd: true, Unparsed: true}, func(records []schemas.Record) error {
-			for _, r := range records {
-				record(r)
+			for i, hash := range work.hash(records) {
+				record(records[i], hash)
 			}
 			after = records[len(records)-1].Seq
 			return nil
@@ -209,9 +212,38 @@ func readAll(ctx context.Context, reader logReader, s schemas.Stream, record fun
 		if err != nil {
 			return err
 		}
-		record(behind)
+		record(behind, work.hash([]schemas.Record{behind})[0])
 		after = behind.Seq
 	}
+}
+
+// hashing hashes batches on all processors.
+type hashing struct {
+	hashers []evidence.Hasher
+	hashes  []evidence.Hash
+}
+
+func newHashing() *hashing {
+	return &hashing{hashers: make([]evidence.Hasher, runtime.GOMAXPROCS(0))}
+}
+
+// hash returns a hash for each record, valid until the next call.
+func (h *hashing) hash(records []schemas.Record) []evidence.Hash {
+	if len(h.hashes) < len(records) {
+		h.hashes = make([]evidence.Hash, len(records))
+	}
+	share := max((len(records)+len(h.hashers)-1)/len(h.hashers), 64) // fewer are not worth a hand-over
+	var all sync.WaitGroup
+	for i := 0; i*share < len(records); i++ {
+		from, to := i*share, min((i+1)*share, len(records))
+		all.Go(func() {
+			for at := from; at < to; at++ {
+				h.hashes[at] = h.hashers[i].Leaf(records[at].Message)
+			}
+		})
+	}
+	all.Wait()
+	return h.hashes[:len(records)]
 }
 
 // readCheckpoints reads those of a stream in a place, and what is wrong with
@@ -253,31 +285,6 @@ func readCheckpoints(place string, s schemas.Stream, key note.Verifier) (good []
 		problems = append(problems, fmt.Sprintf("%s: it ends with %d bytes that are no whole checkpoint", path, len(rest)))
 	}
 	return good, problems, nil
-}
-
-// readLeaves yields the hashes in a file.
-func readLeaves(path string) iter.Seq2[evidence.Leaf, error] {
-	return func(yield func(evidence.Leaf, error) bool) {
-		f, err := os.Open(path)
-		if err != nil {
-			yield(evidence.Leaf{}, err)
-			return
-		}
-		defer func() { _ = f.Close() }()
-		lines := bufio.NewScanner(f)
-		for n := 1; lines.Scan(); n++ {
-			leaf, err := evidence.ParseLeafLine(lines.Text())
-			if err != nil {
-				err = fmt.Errorf("%s:%d: %w", path, n, err)
-			}
-			if !yield(leaf, err) || err != nil {
-				return
-			}
-		}
-		if err := lines.Err(); err != nil {
-			yield(evidence.Leaf{}, err)
-		}
-	}
 }
 
 // shownFindings bounds what a person is shown of one stream.

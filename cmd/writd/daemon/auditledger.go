@@ -116,7 +116,7 @@ func lastLeaf(path string) (uint64, error) {
 		return 0, nil
 	}
 	begins := bytes.LastIndexByte(end[:whole-1], '\n') + 1
-	leaf, err := evidence.ParseLeafLine(string(end[begins : whole-1]))
+	leaf, err := evidence.ParseLeafLine(end[begins : whole-1])
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", path, err)
 	}

@@ -2,8 +2,9 @@ package evidence
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
-	"iter"
+	"io"
 	"slices"
 	"time"
 
@@ -40,14 +41,11 @@ func (r Report) OK() bool { return len(r.Findings) == 0 && len(r.Problems) == 0 
 type Check struct {
 	report      Report
 	checkpoints []Checkpoint // by size; those not reached yet
-	next        func() (Leaf, error, bool)
-	stop        func()
-	hasher      Hasher
+	kept        *LeafReader  // nil where there are no hashes, or no more
 
 	log      Frontier  // over what the log has
 	signed   *Frontier // over the kept hashes, from where they differ; nil before
 	listed   bool      // there are kept hashes
-	ended    bool      // and they were all taken
 	was, are []Leaf    // kept and found, from where they differ
 	broken   bool      // a checkpoint did not hold
 	began    bool
@@ -55,25 +53,20 @@ type Check struct {
 }
 
 // NewCheck prepares a check. The checkpoints' signatures are the caller's to
-// check, their order is any. kept yields the hashes that were kept, nil where
+// check, their order is any. kept reads the hashes that were kept, nil where
 // there are none: then a change is found, but not which record it was.
-func NewCheck(s schemas.Stream, checkpoints []Checkpoint, kept iter.Seq2[Leaf, error]) *Check {
-	c := &Check{report: Report{Stream: s, Kept: len(checkpoints)}, checkpoints: slices.Clone(checkpoints)}
+func NewCheck(s schemas.Stream, checkpoints []Checkpoint, kept *LeafReader) *Check {
+	c := &Check{report: Report{Stream: s, Kept: len(checkpoints)}, checkpoints: slices.Clone(checkpoints), kept: kept, listed: kept != nil}
 	slices.SortStableFunc(c.checkpoints, func(a, b Checkpoint) int {
 		return cmp.Or(cmp.Compare(a.Size, b.Size), a.Time.Compare(b.Time))
 	})
-	c.next, c.stop = func() (l Leaf, err error, more bool) { return }, func() {}
-	if kept != nil {
-		c.listed = true
-		c.next, c.stop = iter.Pull2(kept)
-	}
 	c.reach()
 	return c
 }
 
-// Record takes the next record of the log, in order. Sequences may be missing.
-func (c *Check) Record(r schemas.Record) {
-	hash := c.hasher.Leaf(r.Message)
+// Record takes the next record of the log with its leaf hash, in order.
+// Sequences may be missing.
+func (c *Check) Record(r schemas.Record, hash Hash) {
 	if !c.began {
 		c.began, c.report.First = true, r.Seq
 		if n := len(c.checkpoints); n > 0 && c.checkpoints[n-1].Size > 0 && c.checkpoints[n-1].First < r.Seq && !c.listed {
@@ -101,15 +94,15 @@ func (c *Check) Record(r schemas.Record) {
 
 // pull takes the next kept hash.
 func (c *Check) pull() (Leaf, bool) {
-	if c.ended {
+	if c.kept == nil {
 		return Leaf{}, false
 	}
-	l, err, more := c.next()
+	l, err := c.kept.Next()
 	if err != nil {
-		c.problem("the kept hashes cannot be read further: %v", err)
-	}
-	if err != nil || !more {
-		c.ended = true
+		if !errors.Is(err, io.EOF) {
+			c.problem("the kept hashes cannot be read further: %v", err)
+		}
+		c.kept = nil
 		return Leaf{}, false
 	}
 	c.lastKept = l.Seq
@@ -170,7 +163,6 @@ func (c *Check) problem(format string, args ...any) {
 
 // Finish ends the check and returns what it found.
 func (c *Check) Finish() Report {
-	defer c.stop()
 	for {
 		l, more := c.pull()
 		if !more {

@@ -1,8 +1,11 @@
 package evidence
 
 import (
+	"bufio"
+	"bytes"
 	"encoding/base64"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 )
@@ -86,25 +89,59 @@ func plain(id string) bool {
 	return id != ""
 }
 
+// LeafReader reads the leaves of a file, one after the other.
+type LeafReader struct {
+	lines *bufio.Scanner
+	n     int
+}
+
+// NewLeafReader reads from r, which stays the caller's to close.
+func NewLeafReader(r io.Reader) *LeafReader { return &LeafReader{lines: bufio.NewScanner(r)} }
+
+// Next returns the next leaf, or io.EOF. Any other error says in which line.
+func (l *LeafReader) Next() (Leaf, error) {
+	l.n++
+	if !l.lines.Scan() {
+		if err := l.lines.Err(); err != nil {
+			return Leaf{}, fmt.Errorf("line %d: %w", l.n, err)
+		}
+		return Leaf{}, io.EOF
+	}
+	leaf, err := ParseLeafLine(l.lines.Bytes())
+	if err != nil {
+		return Leaf{}, fmt.Errorf("line %d: %w", l.n, err)
+	}
+	return leaf, nil
+}
+
 // ParseLeafLine reads a line, without its end. It returns ErrCheckpoint for
 // one that AppendLeafLine cannot have written.
-func ParseLeafLine(line string) (l Leaf, err error) {
-	seq, rest, one := strings.Cut(line, " ")
-	hash, id, two := strings.Cut(rest, " ")
+func ParseLeafLine(line []byte) (l Leaf, err error) {
+	seq, rest, one := bytes.Cut(line, []byte{' '})
+	hash, id, two := bytes.Cut(rest, []byte{' '})
 	if !one || !two {
 		return l, fmt.Errorf("%w: a line of hashes is %.80q", ErrCheckpoint, line)
 	}
-	if l.Seq, err = strconv.ParseUint(seq, 10, 64); err != nil {
+	if l.Seq, err = strconv.ParseUint(string(seq), 10, 64); err != nil {
 		return l, fmt.Errorf("%w: sequence %.40q", ErrCheckpoint, seq)
 	}
-	if l.Hash, err = parseHash(hash); err != nil {
-		return l, err
+	if len(hash) != hashText {
+		return l, fmt.Errorf("%w: hash %.60q", ErrCheckpoint, hash)
 	}
-	l.ID = id
-	if !plain(id) {
-		if l.ID, err = strconv.Unquote(id); err != nil {
+	var raw [hashText]byte // a little more than the hash
+	if n, err := strictBase64.Decode(raw[:], hash); err != nil || n != len(l.Hash) {
+		return l, fmt.Errorf("%w: hash %.60q", ErrCheckpoint, hash)
+	}
+	l.Hash, l.ID = Hash(raw[:len(l.Hash)]), string(id)
+	if !plain(l.ID) {
+		if l.ID, err = strconv.Unquote(l.ID); err != nil {
 			return l, fmt.Errorf("%w: id %.60q", ErrCheckpoint, id)
 		}
 	}
 	return l, nil
 }
+
+// hashText is the length of a hash in base64.
+const hashText = 44
+
+var strictBase64 = base64.StdEncoding.Strict()

@@ -1,9 +1,7 @@
 package evidence
 
 import (
-	"cmp"
 	"encoding/binary"
-	"slices"
 
 	"golang.org/x/mod/sumdb/tlog"
 
@@ -22,31 +20,43 @@ type header struct{ name, value string }
 // AppendLeaf appends the leaf that stands for a message, as the package comment
 // states it.
 func AppendLeaf(to []byte, m schemas.Message) []byte {
-	var room [24]header
-	headers := room[:0]
+	var h Hasher
+	return h.appendLeaf(to, m)
+}
+
+// Hasher turns messages into leaf hashes and keeps room for that. It is not
+// safe for concurrent use.
+type Hasher struct {
+	room    []byte
+	headers []header
+}
+
+// Leaf is the hash of the leaf that stands for a message.
+func (h *Hasher) Leaf(m schemas.Message) Hash {
+	h.room = h.appendLeaf(append(h.room[:0], leafPrefix), m)
+	return sum(h.room)
+}
+
+func (h *Hasher) appendLeaf(to []byte, m schemas.Message) []byte {
+	h.headers = h.headers[:0]
 	for name, value := range m.Headers() {
-		headers = append(headers, header{name, value})
+		// Insertion keeps values of one name in their order. There are a dozen.
+		at := len(h.headers)
+		h.headers = append(h.headers, header{})
+		for ; at > 0 && h.headers[at-1].name > name; at-- {
+			h.headers[at] = h.headers[at-1]
+		}
+		h.headers[at] = header{name, value}
 	}
-	slices.SortStableFunc(headers, func(a, b header) int { return cmp.Compare(a.name, b.name) })
 	to = append(to, leafVersion...)
 	to = appendText(to, m.Subject)
-	to = binary.AppendUvarint(to, uint64(len(headers)))
-	for _, h := range headers {
-		to = appendText(appendText(to, h.name), h.value)
+	to = binary.AppendUvarint(to, uint64(len(h.headers)))
+	for _, one := range h.headers {
+		to = appendText(appendText(to, one.name), one.value)
 	}
 	return append(binary.AppendUvarint(to, uint64(len(m.Body))), m.Body...)
 }
 
 func appendText(to []byte, text string) []byte {
 	return append(binary.AppendUvarint(to, uint64(len(text))), text...)
-}
-
-// Hasher turns messages into leaf hashes and keeps room for that. It is not
-// safe for concurrent use.
-type Hasher struct{ room []byte }
-
-// Leaf is the hash of the leaf that stands for a message.
-func (h *Hasher) Leaf(m schemas.Message) Hash {
-	h.room = AppendLeaf(append(h.room[:0], leafPrefix), m)
-	return sum(h.room)
 }
