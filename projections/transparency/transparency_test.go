@@ -22,6 +22,7 @@ import (
 type memoryView map[string][]byte
 
 func (m memoryView) Get(key []byte) ([]byte, bool, error) { v, ok := m[string(key)]; return v, ok, nil }
+
 func (m memoryView) Set(key, value []byte) error {
 	m[string(key)] = bytes.Clone(value)
 	return nil
@@ -62,7 +63,8 @@ func uuidAt(millis, more int) string {
 func feed(t interface {
 	Helper()
 	Fatal(args ...any)
-}, view memoryView, records []schemas.Record, sizes ...int) {
+}, view memoryView, records []schemas.Record, sizes ...int,
+) {
 	t.Helper()
 	p := New()
 	for i := 0; len(records) > 0; i++ {

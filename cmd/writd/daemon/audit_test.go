@@ -223,10 +223,16 @@ func TestTamperingIsNamed(t *testing.T) {
 		want    []evidence.Finding
 		noViews bool
 	}{
-		"a byte of the block file": {func(t *testing.T, data string) { flipByte(t, data, "number 2 of") },
-			[]evidence.Finding{{Change: evidence.Altered, Seq: 4, ID: ids[3]}}, false},
-		"and the views deleted": {func(t *testing.T, data string) { flipByte(t, data, "number 2 of") },
-			[]evidence.Finding{{Change: evidence.Altered, Seq: 4, ID: ids[3]}}, true},
+		"a byte of the block file": {
+			func(t *testing.T, data string) { flipByte(t, data, "number 2 of") },
+			[]evidence.Finding{{Change: evidence.Altered, Seq: 4, ID: ids[3]}},
+			false,
+		},
+		"and the views deleted": {
+			func(t *testing.T, data string) { flipByte(t, data, "number 2 of") },
+			[]evidence.Finding{{Change: evidence.Altered, Seq: 4, ID: ids[3]}},
+			true,
+		},
 		"a message deleted": {func(t *testing.T, data string) {
 			intrude(t, data, func(ctx context.Context, js jetstream.JetStream) {
 				stream := rewrite(ctx, t, js, func(all []*nats.Msg) []*nats.Msg { return all })

@@ -2,7 +2,7 @@ package evidence
 
 import "slices"
 
-// Kind of what was done to a stream.
+// Change is what was done to a record.
 type Change string
 
 // What Compare names.
