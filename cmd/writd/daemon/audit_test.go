@@ -29,8 +29,8 @@ import (
 	"github.com/writbus/writ/schemas"
 )
 
-// audit runs a command of the client on a data directory.
-func audit(t *testing.T, data string, args ...string) (code int, stdout, stderr string) {
+// runAudit runs a command of the client on a data directory.
+func runAudit(t *testing.T, data string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errw bytes.Buffer
 	env := cli.Env{Vars: []string{"WRIT_HOME=" + data}, Dir: t.TempDir(), Now: time.Now}
@@ -47,7 +47,7 @@ type logVerdict struct {
 
 func verify(t *testing.T, data string, args ...string) logVerdict {
 	t.Helper()
-	code, out, errs := audit(t, data, append([]string{"verify", "--json"}, args...)...)
+	code, out, errs := runAudit(t, data, append([]string{"verify", "--json"}, args...)...)
 	var v logVerdict
 	if err := json.Unmarshal([]byte(out), &v); err != nil {
 		t.Fatalf("exit %d: %v: %s", code, err, errs)
@@ -274,7 +274,7 @@ func TestTamperingIsNamed(t *testing.T) {
 			if v.OK || fmt.Sprint(v.sessions().Findings) != fmt.Sprint(c.want) {
 				t.Errorf("found %+v, not %+v", v, c.want)
 			}
-			code, out, errs := audit(t, data, "verify", "--stream", "sessions")
+			code, out, errs := runAudit(t, data, "verify", "--stream", "sessions")
 			if code != 1 || !strings.Contains(out, string(c.want[0].Change)+": record "+fmt.Sprint(c.want[0].Seq)+", event "+c.want[0].ID) || !strings.Contains(errs, "not the one that was signed") {
 				t.Errorf("a person is told (exit %d)\n%s%s", code, out, errs)
 			}
@@ -293,7 +293,7 @@ func TestProofsLeaveTheHouse(t *testing.T) {
 	file := func(name string) string { return filepath.Join(files, name) }
 	run := func(args ...string) string {
 		t.Helper()
-		code, out, errs := audit(t, data, args...)
+		code, out, errs := runAudit(t, data, args...)
 		if code != 0 {
 			t.Fatalf("audit %s: exit %d: %s", strings.Join(args, " "), code, errs)
 		}
@@ -310,7 +310,7 @@ func TestProofsLeaveTheHouse(t *testing.T) {
 	}
 	elsewhere := t.TempDir()
 	for name, says := range map[string]string{"proof.json": "record 3 of WRIT_SESSIONS is in the log", "bySeq.json": "record 2", "grown.json": "only grew"} {
-		code, out, errs := audit(t, elsewhere, "verify", file(name), "--key", file("key.pub"))
+		code, out, errs := runAudit(t, elsewhere, "verify", file(name), "--key", file("key.pub"))
 		if code != 0 || !strings.Contains(out, says) {
 			t.Errorf("%s: exit %d: %s%s", name, code, out, errs)
 		}
@@ -320,10 +320,10 @@ func TestProofsLeaveTheHouse(t *testing.T) {
 		t.Fatal(err)
 	}
 	put(t, file("forged.json"), strings.Replace(string(raw), `"seq":3`, `"seq":2`, 1))
-	if code, _, errs := audit(t, elsewhere, "verify", file("forged.json"), "--key", file("key.pub")); code != 1 || !strings.Contains(errs, "does not hold") {
+	if code, _, errs := runAudit(t, elsewhere, "verify", file("forged.json"), "--key", file("key.pub")); code != 1 || !strings.Contains(errs, "does not hold") {
 		t.Errorf("a forged proof: exit %d: %s", code, errs)
 	}
-	if code, _, errs := audit(t, elsewhere, "verify", file("proof.json")); code != 1 || !strings.Contains(errs, "--key") {
+	if code, _, errs := runAudit(t, elsewhere, "verify", file("proof.json")); code != 1 || !strings.Contains(errs, "--key") {
 		t.Errorf("without a key: exit %d: %s", code, errs)
 	}
 }
