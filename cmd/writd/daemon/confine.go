@@ -67,20 +67,32 @@ func confineProfile(s enforcement.State, worker bool) confine.Profile {
 
 // rewrite is the command line that runs a command confined.
 func (c confined) rewrite(t turn, dataDir string, s enforcement.State, worker bool) string {
+	words := []string{"WRIT_HOME=" + quote(dataDir), quote(c.writ), "confine"}
+	for _, option := range confineOptions(t.project.root, s, worker) {
+		if strings.ContainsFunc(option, needsQuote) {
+			option = quote(option)
+		}
+		words = append(words, option)
+	}
+	return strings.Join(append(words, "--shell", confinedShell(), "-c", quote(*t.Shell)), " ")
+}
+
+// confineOptions are the options of `writ confine` for a session's commands.
+func confineOptions(root string, s enforcement.State, worker bool) []string {
 	profile := confineProfile(s, worker)
-	words := []string{"WRIT_HOME=" + quote(dataDir), quote(c.writ), "confine", "--project", quote(t.project.root), "--profile", string(profile)}
+	words := []string{"--project", root, "--profile", string(profile)}
 	if s.Mode == enforcement.ModeWork && profile == confine.Implementation && !worker {
-		words = append(words, "--lock", "plan.md")
+		words = append(words, "--lock", enforcement.PlanFile)
 	}
 	if profile == confine.Tests {
 		for _, dir := range testFolders(s) {
-			words = append(words, "--write", quote(dir))
+			words = append(words, "--write", dir)
 		}
 	}
 	if s.Mode == enforcement.ModeReview && !worker {
-		words = append(words, "--write", "findings.md")
+		words = append(words, "--write", enforcement.DefaultFindings)
 	}
-	return strings.Join(append(words, "--shell", confinedShell(), "-c", quote(*t.Shell)), " ")
+	return words
 }
 
 // testFolders are the folders of the tests that the session wrote, where those
@@ -111,6 +123,11 @@ var confinedShell = sync.OnceValue(func() string {
 // quote makes one word of a text for a POSIX shell.
 func quote(text string) string {
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}
+
+// needsQuote reports what a shell may read as more than a letter of a word.
+func needsQuote(r rune) bool {
+	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("-_./", r)
 }
 
 // unwrap returns the command inside one that [confined.rewrite] made. Whoever

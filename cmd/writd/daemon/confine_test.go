@@ -78,7 +78,7 @@ func TestProfilesFollowThePhase(t *testing.T) {
 	}
 	c := confined{writ: "/bin/writ"}
 	line := c.rewrite(shellTurn("x"), "/d", work(enforcement.PhaseTesting), false)
-	if !strings.Contains(line, "--write 'test' --write 'web/__tests__'") || strings.Contains(line, "pkg") {
+	if !strings.Contains(line, "--write test --write web/__tests__") || strings.Contains(line, "pkg") {
 		t.Error(line)
 	}
 	if line := c.rewrite(shellTurn("x"), "/d", work(enforcement.PhaseImplementation), false); !strings.Contains(line, "--lock plan.md") {

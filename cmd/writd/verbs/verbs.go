@@ -25,6 +25,9 @@ type Call struct {
 	Body []byte
 	// Workspace is the absolute folder that paths are relative to.
 	Workspace string
+	// Constitution is the absolute path of the file that says who the agent is; ""
+	// where there is none. The agents beside it are those it may ask.
+	Constitution string
 	// Grant is what the agent may do, for what only the handler finds out: the
 	// tools of a server that it may see, the host that a redirect leads to.
 	Grant dialect.Grant

@@ -88,6 +88,8 @@ type bench struct {
 	grants   []string
 	limits   dialect.Limits
 	confirm  bool
+
+	constitution string
 }
 
 func newBench(t *testing.T, files map[string]string) *bench {
@@ -146,6 +148,7 @@ func (b *bench) callIn(ctx context.Context, verb, args string, body []byte) verb
 	b.t.Helper()
 	c := verbs.NewCall(verb, args, body)
 	c.Workspace, c.Grant, c.Limits, c.Confirmed = b.dir, dialect.NewGrant(b.grants), b.limits, b.confirm
+	c.Constitution = b.constitution
 	r, err := b.handlers[verb].Handle(ctx, c)
 	if err != nil {
 		b.t.Fatal(err)

@@ -168,7 +168,7 @@ func (w *handlers) follow(c verbs.Call, f *folder, name string) (string, error) 
 	if err != nil || !filepath.IsLocal(rel) {
 		return "", problem{shown(name) + " leads out of the workspace", "use a path below the workspace"}
 	}
-	if rel = filepath.ToSlash(rel); rel != name && !c.Confirmed {
+	if rel = filepath.ToSlash(rel); rel != name {
 		if d := c.Grant.Check(dialect.Request{Verb: c.Verb, Args: rel, Workspace: f.path}); d.Verdict != dialect.Allow {
 			return "", problem{shown(name) + " leads to " + shown(rel) + ", which is not granted", "do without it, or ask the user to grant it"}
 		}

@@ -45,7 +45,7 @@ func (w *handlers) write(ctx context.Context, c verbs.Call) (verbs.Result, error
 	if err := w.writable(f, name); err != nil {
 		return told(err)
 	}
-	if what := sensitive(f.path, name); what != "" && !c.Confirmed {
+	if what := sensitive(f.path, name, c.Constitution); what != "" && !c.Confirmed {
 		return verbs.Ask(name + " is " + what), nil
 	}
 	act := Act{Path: filepath.Join(f.path, filepath.FromSlash(name)), Content: c.Body}
@@ -126,8 +126,13 @@ var asked = []string{
 }
 
 // sensitive says what a path is that takes a person's word, "" for others. Names
-// are compared without case.
-func sensitive(root, name string) string {
+// are compared without case. An agent that wrote the constitutions beside its own
+// would grant itself what it likes.
+func sensitive(root, name, constitution string) string {
+	if folder := filepath.Join(root, filepath.FromSlash(path.Dir(name))); constitution != "" && strings.HasSuffix(strings.ToLower(name), ".json") &&
+		strings.EqualFold(folder, filepath.Dir(resolved(constitution))) {
+		return "a constitution of agents"
+	}
 	layout := enforcement.Layout{Project: filepath.ToSlash(root), CaseInsensitive: true}
 	if enforcement.Classify(layout, filepath.ToSlash(root)+"/"+name).Class == enforcement.ClassProtected {
 		return "a setting of agents, hooks or git"

@@ -110,6 +110,18 @@ func TestWriteAsksBeforeSettings(t *testing.T) {
 	}
 }
 
+func TestWriteAsksBeforeConstitutions(t *testing.T) {
+	b := newBench(t, map[string]string{"agents/me.json": "{}", "other/me.json": "{}"})
+	b.constitution = filepath.Join(b.dir, "agents", "me.json")
+	for name, want := range map[string]verbs.Outcome{
+		"agents/me.json": verbs.Asks, "agents/new.json": verbs.Asks, "agents/Me.JSON": verbs.Asks, "agents/x.md": verbs.Done, "other/me.json": verbs.Done, "agents/sub/x.json": verbs.Done,
+	} {
+		if r := b.call("write", name, []byte("{}")); r.Outcome != want {
+			t.Errorf("/write %s: %q", name, r.Text)
+		}
+	}
+}
+
 func TestWriteStaysInside(t *testing.T) {
 	b := newBench(t, map[string]string{"in/x": "x", "target": "untouched\n"})
 	b.link(b.outside, "out")

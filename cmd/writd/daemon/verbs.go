@@ -1,0 +1,53 @@
+package daemon
+
+import (
+	"github.com/writbus/writ/cmd/writd/config"
+	"github.com/writbus/writ/cmd/writd/verbs"
+	"github.com/writbus/writ/cmd/writd/verbs/web"
+	"github.com/writbus/writ/cmd/writd/verbs/workspace"
+	"github.com/writbus/writ/enforcement/dialect/address"
+)
+
+// verbSet are the handlers of the verbs that reach outside of Writ: the web, the
+// workspace, other servers and other agents.
+type verbSet struct {
+	byVerb map[string]verbs.Handler
+	closes []func()
+}
+
+// newVerbs makes the handlers that the settings of a data directory ask for.
+// Settings that cannot be understood are warned about and count as none.
+func (d *Daemon) newVerbs(artifacts workspace.Artifacts) *verbSet {
+	settings, err := config.LoadVerbs(d.layout.Root)
+	if err != nil {
+		d.warn("the verbs of the command language are not set up: " + err.Error())
+	}
+	s := &verbSet{byVerb: workspace.Handlers(workspace.Options{
+		Gate: verbGate{d}, Artifacts: artifacts, Private: []string{d.layout.Root},
+	})}
+	fetch := web.NewFetch(web.Options{Guard: address.Guard{Allow: settings.Allow}, Agent: "writ/" + config.Version})
+	s.closes = append(s.closes, fetch.Close)
+	s.byVerb["fetch"] = fetch
+	s.byVerb["search"] = web.Search{Provider: searchProvider(settings.Search)}
+	return s
+}
+
+func searchProvider(s config.Search) web.Provider {
+	switch s.Provider {
+	case "searxng":
+		return web.SearXNG{URL: s.URL}
+	case "brave":
+		return web.Brave{Key: s.Key, URL: s.URL}
+	}
+	return nil
+}
+
+// handler is the handler of a verb, nil for one that is not in the set.
+func (s *verbSet) handler(verb string) verbs.Handler { return s.byVerb[verb] }
+
+// close gives up connections and processes.
+func (s *verbSet) close() {
+	for _, f := range s.closes {
+		f()
+	}
+}
