@@ -216,7 +216,7 @@ var (
 		"session list", "session show", "session audit", "memory health", "index status", "mode", "observe",
 	)
 	writRefused = setOf(
-		"phase", "approve", "hook", "emit", "rule review", "rule revert", "rule import",
+		"phase", "approve", "dash", "hook", "emit", "rule review", "rule revert", "rule import",
 		"memory forget", "memory review", "init", "uninstall", "down",
 	)
 )

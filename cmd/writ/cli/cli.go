@@ -113,7 +113,7 @@ and keeps everything that happened in a log that can be replayed.`,
 			root.AddCommand(c)
 		}
 	}
-	add(groupDaemon, a.upCommand(), a.downCommand(), a.statusCommand(), a.doctorCommand())
+	add(groupDaemon, a.upCommand(), a.downCommand(), a.statusCommand(), a.doctorCommand(), a.dashCommand())
 	add(groupProject, a.initCommand(), a.uninstallCommand(), a.hookCommand(), a.statuslineCommand())
 	add(groupSession, a.queryCommand(), a.ruleCommand(), a.checkCommand(), a.graphCommand(), a.modeCommand(), a.phaseCommand(), a.approveCommand(), a.sessionCommand())
 	add(groupMemory, a.observeCommand(), a.recallCommand(), a.memoryCommand())

@@ -45,6 +45,9 @@ type Settings struct {
 	// are served over HTTP to hosts that have no commands, behind the token in
 	// credentials/http-hook.token; "" serves none.
 	HTTPHooks string `yaml:"http_hooks"`
+	// Dashboard is the loopback address of the dashboard; "" is any free port.
+	// Nothing listens there before `writ dash` asks for it.
+	Dashboard string `yaml:"dashboard"`
 	// HookBudget bounds the daemon's work on one hook call. The hook's process
 	// waits 2 s and then fails closed.
 	HookBudget time.Duration `yaml:"hook_budget"`

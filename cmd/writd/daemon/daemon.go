@@ -58,7 +58,8 @@ type Daemon struct {
 	audit    *auditor
 	trees    trees
 
-	took durations // of retrievals
+	took  durations // of retrievals
+	pages pages
 
 	transcripts transcripts
 	projects    projectCache
@@ -131,6 +132,7 @@ func Run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 		return err
 	}
 	defer overHTTP.Stop()
+	defer d.pages.stop()
 	endpoint := config.Endpoint{URL: d.url, PID: os.Getpid(), Version: config.Version, Started: d.started}
 	if err := config.WriteEndpoint(s.DataDir, endpoint); err != nil {
 		return err

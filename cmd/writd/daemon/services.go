@@ -112,6 +112,7 @@ func (d *Daemon) serve(ctx context.Context) (stop func(), err error) {
 			answer("memory_forget", schemas.SvcMemoryForget, d.memoryForget),
 			answer("memory_export", schemas.SvcMemoryExport, d.memoryExport),
 			answer("memory_import", schemas.SvcMemoryImport, d.memoryImport),
+			answer("dash", schemas.SvcDash, d.dash),
 			answer("emit", schemas.SvcEmit, d.emit),
 			answer("replay", schemas.SvcReplay, d.replay),
 			answer("audit_seal", schemas.SvcAuditSeal, d.auditSeal),

@@ -1,0 +1,75 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/observer/dashboard"
+	"github.com/writbus/writ/schemas"
+)
+
+// pages is the dashboard, from the first time somebody asks for it.
+type pages struct {
+	mu      sync.Mutex
+	server  *dashboard.Server
+	stopped bool
+}
+
+func (p *pages) stop() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.stopped = true
+	if p.server != nil {
+		p.server.Stop()
+	}
+}
+
+// dash gives out a link into the dashboard.
+func (d *Daemon) dash(context.Context, none) (schemas.DashReply, error) {
+	d.pages.mu.Lock()
+	defer d.pages.mu.Unlock()
+	if d.pages.stopped {
+		return schemas.DashReply{}, faultf(schemas.CodeNotReady, "the daemon is stopping")
+	}
+	if d.pages.server == nil {
+		server, err := dashboard.Start(dashboard.Options{
+			Address: d.settings.Dashboard, Ask: d.askOwn, Follow: d.followShown, End: d.endOf, Now: d.now, Logger: d.logger,
+		})
+		if err != nil {
+			return schemas.DashReply{}, faultf(schemas.CodeUnavailable, "%v. The setting dashboard in %s chooses another", err, d.layout.Settings())
+		}
+		d.pages.server = server
+	}
+	expires := d.now().Add(dashboard.LinkLife)
+	url, err := d.pages.server.Link()
+	return schemas.DashReply{URL: url, Expires: expires}, err
+}
+
+// askOwn puts a page's request to the daemon's own services, over the bus like
+// everybody else's.
+func (d *Daemon) askOwn(ctx context.Context, subject string, body []byte) ([]byte, error) {
+	reply, err := d.conn.Request(ctx, bus.Request{Subject: subject, Body: body})
+	var said *bus.ServiceError
+	if errors.As(err, &said) {
+		return nil, fault{said.Code, said.Text}
+	}
+	return reply.Body, err
+}
+
+// followShown follows a stream as JSON shows it.
+func (d *Daemon) followShown(ctx context.Context, stream schemas.Stream, after uint64, fn func([]schemas.ReplayEvent) error) error {
+	return d.conn.Follow(ctx, stream, after, bus.FollowOptions{MaxBatch: replayBatch}, func(records []schemas.Record) error {
+		var events []schemas.ReplayEvent
+		for _, r := range records {
+			events = append(events, replayEvents(r)...)
+		}
+		return fn(events)
+	})
+}
+
+func (d *Daemon) endOf(ctx context.Context, stream schemas.Stream) (uint64, error) {
+	state, err := d.conn.State(ctx, stream)
+	return state.Last, err
+}

@@ -1,0 +1,133 @@
+package dashboard
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"github.com/writbus/writ/schemas"
+)
+
+// request makes a service's request of what a page asks.
+type request func(url.Values) (subject string, body any, err error)
+
+// reads is everything a page may ask to see.
+var reads = map[string]request{
+	"status": func(url.Values) (string, any, error) { return schemas.SvcStatus, struct{}{}, nil },
+	"sessions": func(q url.Values) (string, any, error) {
+		limit, err := number(q, "limit")
+		return schemas.SvcSessions, schemas.SessionQuery{Limit: int(limit)}, err
+	},
+	"session": func(q url.Values) (string, any, error) {
+		return schemas.SvcSession, schemas.SessionQuery{Session: q.Get("id")}, nil
+	},
+	"offer": func(q url.Values) (string, any, error) {
+		return schemas.SvcOffer, schemas.OfferRequest{Session: q.Get("session"), Gate: q.Get("gate")}, nil
+	},
+	"log": func(q url.Values) (string, any, error) {
+		after, err := number(q, "after")
+		limit, limitErr := number(q, "limit")
+		return schemas.SvcReplay, schemas.ReplayRequest{
+			Stream: schemas.Stream(q.Get("stream")), Session: q.Get("session"), Type: q.Get("type"), After: after, Limit: int(min(limit, 5000)),
+		}, errors.Join(err, limitErr)
+	},
+	"rules": func(url.Values) (string, any, error) { return schemas.SvcRules, schemas.RuleQuery{}, nil },
+	"rule": func(q url.Values) (string, any, error) {
+		return schemas.SvcRule, schemas.RuleQuery{ID: q.Get("id")}, nil
+	},
+	"graduation": func(url.Values) (string, any, error) { return schemas.SvcRuleStats, schemas.RuleQuery{}, nil },
+	"graph": func(q url.Values) (string, any, error) {
+		depth, err := number(q, "depth")
+		return schemas.SvcGraph, schemas.GraphQuery{ID: q.Get("id"), Depth: int(min(depth, 3))}, err
+	},
+	"memory": func(q url.Values) (string, any, error) {
+		minutes, err := number(q, "minutes")
+		return schemas.SvcMemoryHealth, schemas.MemoryHealthRequest{Minutes: int(minutes), Week: q.Has("week")}, err
+	},
+	"activity": func(q url.Values) (string, any, error) {
+		hours, err := number(q, "hours")
+		return schemas.SvcActivity, schemas.ActivityRequest{Hours: int(hours)}, err
+	},
+}
+
+func number(q url.Values, name string) (uint64, error) {
+	text := q.Get(name)
+	if text == "" {
+		return 0, nil
+	}
+	n, err := strconv.ParseUint(text, 10, 32)
+	if err != nil {
+		return 0, errors.New(name + " is not a number")
+	}
+	return n, nil
+}
+
+// read answers what a page asks to see.
+func (s *Server) read(w http.ResponseWriter, r *http.Request) {
+	ask, known := reads[r.PathValue("what")]
+	if !known {
+		problem(w, http.StatusNotFound, "there is nothing of this name to see")
+		return
+	}
+	subject, body, err := ask(r.URL.Query())
+	if err != nil {
+		problem(w, http.StatusBadRequest, err.Error())
+		return
+	}
+	s.pass(w, r, subject, body)
+}
+
+// channel is how the log names an act done here. Persisted; never change.
+const channel = "dashboard"
+
+// act takes what a person does on a page.
+func (s *Server) act(w http.ResponseWriter, r *http.Request) {
+	var done struct {
+		Session     string `json:"session"`
+		Gate        string `json:"gate"`
+		Fingerprint string `json:"fingerprint"`
+		Reason      string `json:"reason"`
+		ActID       string `json:"act_id"`
+	}
+	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
+	if err != nil || json.Unmarshal(raw, &done) != nil {
+		problem(w, http.StatusBadRequest, "the act is not the JSON that the page sends, or is too large")
+		return
+	}
+	what := r.PathValue("what")
+	if slices.Contains([]string{"approve", "decline"}, what) && (done.Fingerprint == "" || done.Gate == "" || done.ActID == "") {
+		problem(w, http.StatusBadRequest, "an act names the gate and the fingerprint of what was shown")
+		return
+	}
+	switch what {
+	case "approve":
+		s.pass(w, r, schemas.SvcApprove, schemas.ApproveRequest{
+			Session: done.Session, Gate: done.Gate, Fingerprint: done.Fingerprint, Channel: channel, ActID: done.ActID,
+		})
+	case "decline":
+		s.pass(w, r, schemas.SvcDecline, schemas.DeclineRequest{
+			Session: done.Session, Gate: done.Gate, Fingerprint: done.Fingerprint, Reason: done.Reason, Channel: channel, ActID: done.ActID,
+		})
+	default:
+		problem(w, http.StatusNotFound, "there is no act of this name")
+	}
+}
+
+// pass puts a request to a service and its answer to the page.
+func (s *Server) pass(w http.ResponseWriter, r *http.Request, subject string, body any) {
+	raw, err := json.Marshal(body)
+	if err != nil {
+		problem(w, http.StatusInternalServerError, err.Error())
+		return
+	}
+	reply, err := s.options.Ask(r.Context(), subject, raw)
+	if err != nil {
+		problem(w, statusOf(err), err.Error())
+		return
+	}
+	answer(w, http.StatusOK, reply)
+}

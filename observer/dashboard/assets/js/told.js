@@ -1,0 +1,27 @@
+import { short } from './dom.js';
+
+const most = 240;
+
+/** told says in a line what an event means. */
+export function told(e) {
+  const d = e.data || {};
+  const line = {
+    'session.started': () => `${d.host || 'an agent'} ${d.source || 'began'} in ${d.dir || d.project}`,
+    'session.ended': () => d.reason || 'ended',
+    'prompt.submitted': () => d.prompt,
+    'rules.shown': () => `${(d.rules || []).map((r) => r.id).join(', ')} (${d.tokens} tokens)`,
+    'tool.decided': () => `${d.verdict}: ${d.tool} ${d.command || (d.targets || []).map((t) => t.rel || t.path).join(', ')}${d.reason ? ` – ${d.reason}` : ''}`,
+    'tool.finished': () => `${d.tool}${d.failed ? ' failed' : ''} ${(d.files || []).map((f) => f.path).join(', ')}`,
+    'mode.changed': () => `${d.from || 'none'} → ${d.to}`,
+    'phase.changed': () => `${d.from || ''} → ${d.to} ${d.reason || ''}`,
+    'gate.approved': () => `${d.gate} approved by ${d.channel} (${d.assurance}), now ${d.next_phase || 'as before'}`,
+    'gate.declined': () => `${d.gate} declined: ${d.reason}`,
+    'gate.drifted': () => `${d.gate} changed from outside: ${(d.changes || []).map((c) => c.path).join(', ')}`,
+    'gate.invalidated': () => `${d.gate} taken back: ${d.reason}`,
+    'approval.refused': () => `${d.gate || ''} not approved (${d.channel}): ${d.reason}`,
+    'rule.violated': () => (d.violations || []).map((v) => `${v.rule} at ${v.path}:${v.line}`).join(', '),
+    'hook.observed': () => d.hook,
+  }[e.type];
+  const text = line ? line() : JSON.stringify(d);
+  return short(String(text ?? ''), most);
+}

@@ -1,0 +1,115 @@
+package dashboard
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"sync"
+	"time"
+)
+
+const (
+	// LinkLife is how long a link waits to be opened.
+	LinkLife = 2 * time.Minute
+	// visitLife is how long a browser stays let in.
+	visitLife = 12 * time.Hour
+	// maxDoors bounds tickets and visits that are open at once, each.
+	maxDoors = 64
+	// secretBytes is the size of a ticket or visit: nobody guesses 32 bytes.
+	secretBytes = 32
+)
+
+// doors knows who is let in. Secrets are kept as their digests, so that
+// looking one up tells nothing by the time it takes.
+type doors struct {
+	now func() time.Time
+
+	mu      sync.Mutex
+	tickets map[[sha256.Size]byte]time.Time // until when
+	visits  map[[sha256.Size]byte]time.Time
+}
+
+func newDoors(now func() time.Time) *doors {
+	return &doors{now: now, tickets: map[[sha256.Size]byte]time.Time{}, visits: map[[sha256.Size]byte]time.Time{}}
+}
+
+func secret() (string, error) {
+	raw := make([]byte, secretBytes)
+	if _, err := rand.Read(raw); err != nil {
+		return "", fmt.Errorf("dashboard: no randomness: %w", err)
+	}
+	return base64.RawURLEncoding.EncodeToString(raw), nil
+}
+
+// ticket makes a secret that admits once.
+func (d *doors) ticket() (string, error) {
+	return d.open(d.tickets, LinkLife)
+}
+
+func (d *doors) open(into map[[sha256.Size]byte]time.Time, life time.Duration) (string, error) {
+	s, err := secret()
+	if err != nil {
+		return "", err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.sweep()
+	if len(into) >= maxDoors {
+		delete(into, oldest(into))
+	}
+	into[sha256.Sum256([]byte(s))] = d.now().Add(life)
+	return s, nil
+}
+
+func oldest(of map[[sha256.Size]byte]time.Time) (key [sha256.Size]byte) {
+	var first time.Time
+	for k, until := range of {
+		if first.IsZero() || until.Before(first) {
+			key, first = k, until
+		}
+	}
+	return key
+}
+
+func (d *doors) sweep() {
+	now := d.now()
+	for _, all := range []map[[sha256.Size]byte]time.Time{d.tickets, d.visits} {
+		for k, until := range all {
+			if !now.Before(until) {
+				delete(all, k)
+			}
+		}
+	}
+}
+
+// admit takes a ticket for a visit.
+func (d *doors) admit(ticket string) (visit string, ok bool) {
+	key := sha256.Sum256([]byte(ticket))
+	d.mu.Lock()
+	d.sweep()
+	_, ok = d.tickets[key]
+	delete(d.tickets, key)
+	d.mu.Unlock()
+	if !ok {
+		return "", false
+	}
+	visit, err := d.open(d.visits, visitLife)
+	return visit, err == nil
+}
+
+// knows says whether a visit was admitted.
+func (d *doors) knows(visit string) bool {
+	key := sha256.Sum256([]byte(visit))
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	until, ok := d.visits[key]
+	return ok && d.now().Before(until)
+}
+
+// leave ends a visit.
+func (d *doors) leave(visit string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.visits, sha256.Sum256([]byte(visit)))
+}

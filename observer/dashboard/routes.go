@@ -1,0 +1,151 @@
+package dashboard
+
+import (
+	"embed"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/writbus/writ/schemas"
+)
+
+//go:embed assets
+var embedded embed.FS
+
+// visitCookie carries a visit. The port is part of the name, since cookies of
+// one host are shared by its ports.
+func (s *Server) visitCookie() string { return "writ-visit-" + s.port }
+
+// policy keeps a page to what it came with: no script, style, font, frame or
+// connection from elsewhere, and no inline script.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+func (s *Server) handler() http.Handler {
+	assets, err := fs.Sub(embedded, "assets")
+	if err != nil {
+		panic("dashboard: " + err.Error()) // the folder is compiled in
+	}
+	files := http.FileServerFS(assets)
+	inside := http.NewServeMux()
+	inside.HandleFunc("GET /api/live", s.live)
+	inside.HandleFunc("GET /api/{what}", s.read)
+	inside.HandleFunc("POST /api/{what}", s.act)
+	inside.HandleFunc("POST /leave", s.leave)
+	inside.Handle("GET /", files)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", policy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		h.Set("Cache-Control", "no-store")
+		switch {
+		case !s.meant(r.Host):
+			// A page whose name was made to resolve to this machine sends its own name.
+			http.Error(w, "Writ's dashboard is served under a loopback name alone.", http.StatusForbidden)
+		case r.URL.Path == "/" && r.URL.Query().Has("ticket"):
+			s.enter(w, r)
+		case !s.inside(r):
+			h.Set("Content-Type", "text/html; charset=utf-8")
+			w.WriteHeader(http.StatusUnauthorized)
+			_, _ = w.Write([]byte(stranger))
+		case r.Method != http.MethodGet && !s.fromPage(r):
+			http.Error(w, "An act has to come from the dashboard's own page.", http.StatusForbidden)
+		default:
+			inside.ServeHTTP(w, r)
+		}
+	})
+}
+
+// stranger is all that somebody without a link sees.
+const stranger = `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>Writ</title><body><h1>Writ</h1><p>This link has been used, has expired, or never was one. Run <code>writ dash</code> in a terminal for a new one.</p></body></html>
+`
+
+// enter takes a ticket and lets the browser in.
+func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
+	visit, ok := s.doors.admit(r.URL.Query().Get("ticket"))
+	switch {
+	case ok:
+		http.SetCookie(w, &http.Cookie{
+			Name: s.visitCookie(), Value: visit, Path: "/", MaxAge: int(visitLife.Seconds()),
+			HttpOnly: true, SameSite: http.SameSiteStrictMode,
+		})
+	case !s.inside(r): // a reload of the link by a browser that is in is no stranger's
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.WriteHeader(http.StatusUnauthorized)
+		_, _ = w.Write([]byte(stranger))
+		return
+	}
+	// A page in between: a cookie that is strictly of this site is not sent with
+	// a redirect that another program's link began.
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	_, _ = w.Write([]byte(`<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="0; url=/"><title>Writ</title><p><a href="/">Open the dashboard</a></p></html>`))
+}
+
+func (s *Server) inside(r *http.Request) bool {
+	cookie, err := r.Cookie(s.visitCookie())
+	return err == nil && s.doors.knows(cookie.Value)
+}
+
+func (s *Server) leave(w http.ResponseWriter, r *http.Request) {
+	if cookie, err := r.Cookie(s.visitCookie()); err == nil {
+		s.doors.leave(cookie.Value)
+	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// meant says whether a Host header names this listener.
+func (s *Server) meant(host string) bool {
+	name, port, err := net.SplitHostPort(host)
+	return err == nil && port == s.port && loopback(strings.ToLower(name))
+}
+
+// fromPage says whether a request is one that only a script of this very
+// origin can send.
+func (s *Server) fromPage(r *http.Request) bool {
+	origin, err := url.Parse(r.Header.Get("Origin"))
+	return err == nil && origin.Scheme == "http" && origin.Host == r.Host &&
+		strings.HasPrefix(r.Header.Get("Content-Type"), "application/json")
+}
+
+// problem answers with an error as JSON.
+func problem(w http.ResponseWriter, status int, text string) {
+	raw, err := json.Marshal(map[string]string{"error": text})
+	if err != nil {
+		raw = []byte("{}")
+	}
+	answer(w, status, raw)
+}
+
+func answer(w http.ResponseWriter, status int, body []byte) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(body)
+}
+
+// statusOf is how HTTP says what a service's error code says.
+func statusOf(err error) int {
+	var coded interface{ Code() string }
+	if !errors.As(err, &coded) {
+		return http.StatusBadGateway
+	}
+	switch coded.Code() {
+	case schemas.CodeBadRequest:
+		return http.StatusBadRequest
+	case schemas.CodeNotFound:
+		return http.StatusNotFound
+	case schemas.CodeConflict:
+		return http.StatusConflict
+	case schemas.CodeRefused:
+		return http.StatusForbidden
+	case schemas.CodeNotReady:
+		return http.StatusServiceUnavailable
+	}
+	return http.StatusInternalServerError
+}

@@ -1,0 +1,116 @@
+package dashboard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/writbus/writ/schemas"
+)
+
+// ErrAddress is returned by Start for an address that is not this machine's
+// own, or that cannot be listened on.
+var ErrAddress = errors.New("dashboard: the address cannot be used")
+
+const (
+	readTimeout  = 10 * time.Second
+	maxRequest   = 64 << 10 // bytes of an act's body
+	maxWatchers  = 16       // pages with a live connection
+	stopPatience = 2 * time.Second
+)
+
+// Options say what the pages stand on.
+type Options struct {
+	// Address is a loopback host and port; "" is 127.0.0.1 and any free port.
+	Address string
+	// Ask puts a request to a service of the daemon.
+	Ask func(ctx context.Context, subject string, body []byte) ([]byte, error)
+	// Follow hands over what comes after a sequence of a stream, until the
+	// context ends or fn fails.
+	Follow func(ctx context.Context, stream schemas.Stream, after uint64, fn func([]schemas.ReplayEvent) error) error
+	// End is the last sequence of a stream.
+	End func(ctx context.Context, stream schemas.Stream) (uint64, error)
+	// Now is the clock.
+	Now    func() time.Time
+	Logger *slog.Logger
+}
+
+// Server serves the pages until it is stopped. It is safe for concurrent use.
+type Server struct {
+	options  Options
+	doors    *doors
+	http     *http.Server
+	port     string
+	watchers chan struct{}
+	ctx      context.Context
+	cancel   context.CancelFunc
+	done     chan struct{}
+}
+
+// Start listens. It returns ErrAddress.
+func Start(o Options) (*Server, error) {
+	if o.Address == "" {
+		o.Address = "127.0.0.1:0"
+	}
+	host, _, err := net.SplitHostPort(o.Address)
+	if err != nil || !loopback(host) {
+		return nil, fmt.Errorf("%w: %q. Give a loopback address with a port, such as 127.0.0.1:7777; other machines reach it through an SSH tunnel", ErrAddress, o.Address)
+	}
+	listener, err := net.Listen("tcp", o.Address)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrAddress, err)
+	}
+	_, port, err := net.SplitHostPort(listener.Addr().String())
+	if err != nil {
+		return nil, errors.Join(ErrAddress, err, listener.Close())
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	s := &Server{
+		options: o, doors: newDoors(o.Now), port: port, watchers: make(chan struct{}, maxWatchers),
+		ctx: ctx, cancel: cancel, done: make(chan struct{}),
+	}
+	s.http = &http.Server{
+		Handler: s.handler(), ReadHeaderTimeout: readTimeout, ReadTimeout: readTimeout, MaxHeaderBytes: 16 << 10,
+		ErrorLog:    slog.NewLogLogger(o.Logger.Handler(), slog.LevelDebug),
+		BaseContext: func(net.Listener) context.Context { return ctx },
+	}
+	go func() {
+		defer close(s.done)
+		if err := s.http.Serve(listener); err != nil && !errors.Is(err, http.ErrServerClosed) {
+			o.Logger.Error("dashboard", "error", err)
+		}
+	}()
+	return s, nil
+}
+
+// Link returns an address that opens the dashboard once, within LinkLife.
+func (s *Server) Link() (string, error) {
+	ticket, err := s.doors.ticket()
+	if err != nil {
+		return "", err
+	}
+	return "http://127.0.0.1:" + s.port + "/?ticket=" + ticket, nil
+}
+
+// Stop ends every page's connection and stops listening.
+func (s *Server) Stop() {
+	s.cancel()
+	ctx, cancel := context.WithTimeout(context.Background(), stopPatience)
+	defer cancel()
+	if err := s.http.Shutdown(ctx); err != nil {
+		_ = s.http.Close()
+	}
+	<-s.done
+}
+
+func loopback(host string) bool {
+	if host == "localhost" {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}
