@@ -1,0 +1,332 @@
+package dashboard
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/writbus/writ/schemas"
+)
+
+// site is a server over a scripted daemon.
+type site struct {
+	t      *testing.T
+	server *Server
+	root   string
+	cookie *http.Cookie
+
+	mu    sync.Mutex
+	clock time.Time
+	asked []string // subject and body
+	fails error
+	after map[schemas.Stream]uint64
+}
+
+type refusal struct{ code string }
+
+func (r refusal) Error() string { return "the plan has changed" }
+func (r refusal) Code() string  { return r.code }
+
+func open(t *testing.T) *site {
+	t.Helper()
+	x := &site{t: t, clock: time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC), after: map[schemas.Stream]uint64{}}
+	server, err := Start(Options{
+		Ask: func(_ context.Context, subject string, body []byte) ([]byte, error) {
+			x.mu.Lock()
+			defer x.mu.Unlock()
+			x.asked = append(x.asked, subject+" "+string(body))
+			return []byte(`{"said":"` + subject + `"}`), x.fails
+		},
+		Follow: func(ctx context.Context, stream schemas.Stream, after uint64, fn func([]schemas.ReplayEvent) error) error {
+			x.mu.Lock()
+			x.after[stream] = after
+			x.mu.Unlock()
+			if stream != schemas.StreamSessions {
+				<-ctx.Done()
+				return ctx.Err()
+			}
+			event := schemas.ReplayEvent{Position: schemas.Position{Stream: stream, Seq: after + 1}, Type: "prompt.submitted", Data: json.RawMessage(`{"prompt":"two\nlines"}`)}
+			large := event
+			large.Position.Seq++
+			large.Data = json.RawMessage(`"` + strings.Repeat("x", maxLiveData) + `"`)
+			if err := fn([]schemas.ReplayEvent{event, large}); err != nil {
+				return err
+			}
+			<-ctx.Done()
+			return ctx.Err()
+		},
+		End:    func(context.Context, schemas.Stream) (uint64, error) { return 40, nil },
+		Now:    func() time.Time { x.mu.Lock(); defer x.mu.Unlock(); return x.clock },
+		Logger: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(server.Stop)
+	x.server, x.root = server, "http://127.0.0.1:"+server.port
+	return x
+}
+
+func (x *site) link() string {
+	x.t.Helper()
+	link, err := x.server.Link()
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	return link
+}
+
+// enter lets the test in.
+func (x *site) enter() *site {
+	x.t.Helper()
+	status, _, response := x.send(http.MethodGet, strings.TrimPrefix(x.link(), x.root), "", nil)
+	if status != http.StatusOK || len(response.Cookies()) != 1 {
+		x.t.Fatalf("the link gives %d, %d cookies", status, len(response.Cookies()))
+	}
+	x.cookie = response.Cookies()[0]
+	return x
+}
+
+func (x *site) send(method, path, body string, header http.Header) (int, string, *http.Response) {
+	x.t.Helper()
+	request, err := http.NewRequestWithContext(x.t.Context(), method, x.root+path, strings.NewReader(body))
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	for name, values := range header {
+		request.Header[name] = values
+	}
+	if host := header.Get("Host"); host != "" {
+		request.Host = host
+	}
+	if x.cookie != nil {
+		request.AddCookie(x.cookie)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	raw, err := io.ReadAll(response.Body)
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	return response.StatusCode, string(raw), response
+}
+
+// fromPage are the headers that a browser adds to what the page sends.
+func (x *site) fromPage() http.Header {
+	return http.Header{"Origin": {x.root}, "Content-Type": {"application/json"}}
+}
+
+func TestStrangersSeeNothing(t *testing.T) {
+	x := open(t)
+	for _, path := range []string{"/", "/index.html", "/js/main.js", "/api/sessions", "/api/live", "/?ticket=", "/?ticket=guess", "/nowhere"} {
+		status, body, response := x.send(http.MethodGet, path, "", nil)
+		if status != http.StatusUnauthorized || body != stranger || len(response.Cookies()) != 0 {
+			t.Errorf("%s: %d %q", path, status, body)
+		}
+	}
+	if status, _, _ := x.send(http.MethodPost, "/api/approve", `{}`, x.fromPage()); status != http.StatusUnauthorized {
+		t.Errorf("a stranger's act: %d", status)
+	}
+	if len(x.asked) != 0 {
+		t.Errorf("a stranger asked the daemon: %q", x.asked)
+	}
+}
+
+func TestLinkAdmitsOnceAndExpires(t *testing.T) {
+	x := open(t)
+	link := strings.TrimPrefix(x.link(), x.root)
+	late := strings.TrimPrefix(x.link(), x.root)
+	if status, _, response := x.send(http.MethodGet, link, "", nil); status != http.StatusOK || !response.Cookies()[0].HttpOnly || response.Cookies()[0].SameSite != http.SameSiteStrictMode {
+		t.Fatalf("%d %+v", status, response.Cookies())
+	}
+	if status, _, _ := x.send(http.MethodGet, link, "", nil); status != http.StatusUnauthorized {
+		t.Errorf("a used link: %d", status)
+	}
+	x.mu.Lock()
+	x.clock = x.clock.Add(LinkLife)
+	x.mu.Unlock()
+	if status, _, _ := x.send(http.MethodGet, late, "", nil); status != http.StatusUnauthorized {
+		t.Errorf("an old link: %d", status)
+	}
+	x.enter()
+	if status, body, _ := x.send(http.MethodGet, "/", "", nil); status != http.StatusOK || !strings.Contains(body, "js/main.js") {
+		t.Errorf("the page: %d", status)
+	}
+	x.mu.Lock()
+	x.clock = x.clock.Add(visitLife)
+	x.mu.Unlock()
+	if status, _, _ := x.send(http.MethodGet, "/", "", nil); status != http.StatusUnauthorized {
+		t.Errorf("an old visit: %d", status)
+	}
+}
+
+func TestLeavingEndsTheVisit(t *testing.T) {
+	x := open(t).enter()
+	if status, _, _ := x.send(http.MethodPost, "/leave", "", x.fromPage()); status != http.StatusNoContent {
+		t.Fatalf("leaving: %d", status)
+	}
+	if status, _, _ := x.send(http.MethodGet, "/", "", nil); status != http.StatusUnauthorized {
+		t.Errorf("after leaving: %d", status)
+	}
+}
+
+func TestOtherSitesReachNothing(t *testing.T) {
+	x := open(t).enter()
+	if status, _, _ := x.send(http.MethodGet, "/api/sessions", "", http.Header{"Host": {"evil.example:" + x.server.port}}); status != http.StatusForbidden {
+		t.Errorf("another name for this machine: %d", status)
+	}
+	act := `{"session":"s","gate":"plan","fingerprint":"f","act_id":"a"}`
+	for name, header := range map[string]http.Header{
+		"no origin":     {"Content-Type": {"application/json"}},
+		"other origin":  {"Content-Type": {"application/json"}, "Origin": {"http://127.0.0.1:1"}},
+		"a form":        {"Content-Type": {"text/plain"}, "Origin": {x.root}},
+		"secure origin": {"Content-Type": {"application/json"}, "Origin": {strings.Replace(x.root, "http", "https", 1)}},
+	} {
+		if status, _, _ := x.send(http.MethodPost, "/api/approve", act, header); status != http.StatusForbidden {
+			t.Errorf("%s: %d", name, status)
+		}
+	}
+	if len(x.asked) != 0 {
+		t.Errorf("it was done: %q", x.asked)
+	}
+}
+
+func TestPagesAskTheServices(t *testing.T) {
+	x := open(t).enter()
+	for path, want := range map[string]string{
+		"/api/status":                        schemas.SvcStatus + ` {}`,
+		"/api/session?id=a%2Fb":              schemas.SvcSession + ` {"session":"a/b"}`,
+		"/api/graph?id=GO-ERR-001&depth=900": schemas.SvcGraph + ` {"id":"GO-ERR-001","depth":3}`,
+		"/api/log?session=s&after=7":         schemas.SvcReplay + ` {"session":"s","after":7}`,
+	} {
+		x.asked = nil
+		status, body, response := x.send(http.MethodGet, path, "", nil)
+		if status != http.StatusOK || len(x.asked) != 1 || x.asked[0] != want || !strings.Contains(body, "said") {
+			t.Errorf("%s: %d, asked %q, want %q", path, status, x.asked, want)
+		}
+		if csp := response.Header.Get("Content-Security-Policy"); !strings.Contains(csp, "default-src 'none'") || strings.Contains(csp, "unsafe") {
+			t.Errorf("the policy is %q", csp)
+		}
+	}
+	for path, want := range map[string]int{"/api/stop": http.StatusNotFound, "/api/log?after=x": http.StatusBadRequest, "/api/log?after=-1": http.StatusBadRequest} {
+		if status, _, _ := x.send(http.MethodGet, path, "", nil); status != want {
+			t.Errorf("%s: %d, want %d", path, status, want)
+		}
+	}
+	for code, want := range map[string]int{schemas.CodeNotFound: 404, schemas.CodeConflict: 409, schemas.CodeNotReady: 503, schemas.CodeInternal: 500} {
+		x.fails = refusal{code}
+		if status, body, _ := x.send(http.MethodGet, "/api/status", "", nil); status != want || !strings.Contains(body, "the plan has changed") {
+			t.Errorf("%s: %d %s", code, status, body)
+		}
+	}
+	x.fails = errors.New("no answer")
+	if status, _, _ := x.send(http.MethodGet, "/api/status", "", nil); status != http.StatusBadGateway {
+		t.Errorf("a daemon that does not answer: %d", status)
+	}
+}
+
+func TestActsNameWhatWasShown(t *testing.T) {
+	x := open(t).enter()
+	for _, body := range []string{"", "{", `{"session":"s"}`, `{"session":"s","gate":"plan","act_id":"a"}`, `"` + strings.Repeat("x", maxRequest) + `"`} {
+		if status, _, _ := x.send(http.MethodPost, "/api/approve", body, x.fromPage()); status != http.StatusBadRequest {
+			t.Errorf("%.40q: %d", body, status)
+		}
+	}
+	act := `{"session":"s","gate":"plan","fingerprint":"f","reason":"no","act_id":"a","channel":"terminal"}`
+	x.send(http.MethodPost, "/api/approve", act, x.fromPage())
+	x.send(http.MethodPost, "/api/decline", act, x.fromPage())
+	want := []string{
+		schemas.SvcApprove + ` {"session":"s","gate":"plan","fingerprint":"f","channel":"dashboard","act_id":"a"}`,
+		schemas.SvcDecline + ` {"session":"s","gate":"plan","fingerprint":"f","reason":"no","channel":"dashboard","act_id":"a"}`,
+	}
+	if len(x.asked) != 2 || x.asked[0] != want[0] || x.asked[1] != want[1] {
+		t.Errorf("asked %q, want %q", x.asked, want)
+	}
+	if status, _, _ := x.send(http.MethodPost, "/api/stop", act, x.fromPage()); status != http.StatusNotFound {
+		t.Errorf("an unknown act: %d", status)
+	}
+}
+
+func TestLiveGoesOnWhereThePageWas(t *testing.T) {
+	x := open(t).enter()
+	read := func(since string) (lines []string) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, x.root+"/api/live", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.AddCookie(x.cookie)
+		request.Header.Set("Last-Event-ID", since)
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = response.Body.Close() }()
+		scanner := bufio.NewScanner(response.Body)
+		scanner.Buffer(nil, 1<<20)
+		for scanner.Scan() {
+			lines = append(lines, scanner.Text())
+			if strings.Contains(scanner.Text(), "too_large") {
+				return lines
+			}
+		}
+		t.Fatalf("the stream ended: %v, %q", scanner.Err(), lines)
+		return nil
+	}
+	lines := read("WRIT_SESSIONS:12,WRIT_MEMORY:99,nonsense,WRIT_RULES:x")
+	x.mu.Lock()
+	if x.after[schemas.StreamSessions] != 12 || x.after[schemas.StreamMemory] != 40 || x.after[schemas.StreamRules] != 40 {
+		t.Errorf("followed after %v", x.after)
+	}
+	x.mu.Unlock()
+	text := strings.Join(lines, "\n")
+	for _, part := range []string{"event: hello", `"seq":13`, `{"prompt":"two\nlines"}`, `{"too_large":`} {
+		if !strings.Contains(text, part) {
+			t.Errorf("it does not send %s:\n%s", part, text)
+		}
+	}
+	last := ""
+	for _, line := range lines {
+		if id, found := strings.CutPrefix(line, "id: "); found {
+			last = id
+		}
+	}
+	// The last message is sent once more: it may have carried several events.
+	if got := parsePositions(last)[schemas.StreamSessions]; got != 13 {
+		t.Errorf("a page that saw 14 goes on after %d", got)
+	}
+}
+
+func TestStartRefusesOtherMachines(t *testing.T) {
+	for _, address := range []string{"0.0.0.0:0", "192.0.2.1:80", ":80", "example.com:80", "127.0.0.1"} {
+		if s, err := Start(Options{Address: address, Logger: slog.New(slog.DiscardHandler)}); !errors.Is(err, ErrAddress) {
+			t.Errorf("%q: %v", address, err)
+			if s != nil {
+				s.Stop()
+			}
+		}
+	}
+}
+
+func FuzzPositions(f *testing.F) {
+	f.Add("WRIT_SESSIONS:12,WRIT_RULES:3")
+	f.Add(":,::,WRIT_SESSIONS:18446744073709551616")
+	f.Fuzz(func(t *testing.T, text string) {
+		p := parsePositions(text)
+		if got := parsePositions(p.String()); got.String() != p.String() {
+			t.Errorf("%q: %s, then %s", text, p, got)
+		}
+	})
+}
