@@ -3,8 +3,6 @@ package chunk
 import (
 	"strings"
 	"sync"
-
-	"github.com/tiktoken-go/tokenizer/codec"
 )
 
 const (
@@ -64,8 +62,6 @@ type pieces struct {
 	counts map[string]int
 }
 
-var encoding = sync.OnceValue(codec.NewCl100kBase)
-
 func (p *pieces) count(piece string) int {
 	p.mu.RLock()
 	n, known := p.counts[piece]
@@ -73,10 +69,7 @@ func (p *pieces) count(piece string) int {
 	if known {
 		return n
 	}
-	n, err := encoding().Count(strings.ToValidUTF8(piece, "\uFFFD"))
-	if err != nil {
-		n = len(piece) // never too few
-	}
+	n = vocabulary().encode(strings.ToValidUTF8(piece, "\uFFFD"))
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.counts) >= sharedPieces {

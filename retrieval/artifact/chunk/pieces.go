@@ -42,17 +42,20 @@ func spaceLen(s string, r rune, size int) int {
 	case r == ' ' && nextClass == other:
 		return punctuation(s, size)
 	}
-	// A run of white space goes to its last line end; without one it leaves its
-	// last character to what follows.
+	// A run of white space goes to behind its first line ends; without any it
+	// leaves its last character to what follows. (By the pattern it would go to
+	// the last ones. The engine of the library that counts everywhere else takes
+	// the first, and counts have to agree.)
 	at, lineEnd, last := 0, 0, 0
 	for at < len(s) {
 		r, size := first(s[at:])
-		if class(r) != space {
+		ends := r == '\r' || r == '\n'
+		if class(r) != space || lineEnd > 0 && !ends {
 			break
 		}
 		last = at
 		at += size
-		if r == '\r' || r == '\n' {
+		if ends {
 			lineEnd = at
 		}
 	}
