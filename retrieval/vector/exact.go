@@ -1,7 +1,6 @@
 package vector
 
 import (
-	"encoding/binary"
 	"math"
 	"math/bits"
 	"runtime"
@@ -31,7 +30,7 @@ type scanning struct {
 	*question
 	*sifting
 	block  [blockViews]int32
-	masks  [blockViews / 4]byte // four views each, the first in the lowest bit
+	masks  [blockViews / 64]uint64 // the first view in the lowest bit
 	picked [blockViews]int32
 	known  []float32
 	top    []scored // best first; of equal ones the one that came first
@@ -164,7 +163,7 @@ func (ix *Exact) scan(s *scanning, from, to, most int, worst float32, keep func(
 	s.top, s.last = s.top[:0], -1
 	for start := from; start < to; start += blockViews {
 		end := min(start+blockViews, to)
-		if ix.sieve.sift(s.masks[:(end-start+3)/4], s.sifting, start, end, worst*s.question.scale) {
+		if ix.sieve.sift(s.masks[:(end-start+63)/64], s.sifting, start, end, worst*s.question.scale) {
 			worst = ix.scanMarked(s, start, end, most, worst, keep)
 		} else {
 			worst = ix.scanAll(s, start, end, most, worst, keep)
@@ -185,19 +184,14 @@ func (ix *Exact) scanMarked(s *scanning, start, end, most int, worst float32, ke
 
 // marked lists the views whose bits are set.
 func (s *scanning) marked(start, end int) []int32 {
-	views, masks := s.picked[:0], s.masks[:(end-start+3)/4]
-	for ; len(masks) >= 8; masks, start = masks[8:], start+32 {
-		for set := binary.LittleEndian.Uint64(masks); set != 0; set &= set - 1 {
-			at := bits.TrailingZeros64(set)
-			views = append(views, int32(start+at/8*4+at%8))
+	n := 0
+	for at, set := range s.masks[:(end-start+63)/64] {
+		for ; set != 0; set &= set - 1 {
+			s.picked[n] = int32(start + 64*at + bits.TrailingZeros64(set))
+			n++
 		}
 	}
-	for ; len(masks) > 0; masks, start = masks[1:], start+4 {
-		for set := masks[0]; set != 0; set &= set - 1 {
-			views = append(views, int32(start+bits.TrailingZeros8(set)))
-		}
-	}
-	return views
+	return s.picked[:n]
 }
 
 // scanAll looks at all views.

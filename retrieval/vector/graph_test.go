@@ -62,8 +62,9 @@ func TestKernelsAgree(t *testing.T) {
 func TestSiftingKernelsAgree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := rand.New(rand.NewSource(rapid.Int64().Draw(t, "seed")))
-		blocks, n := rapid.SampledFrom([]int{1, 1, 1, 2, 9}).Draw(t, "blocks"), rapid.IntRange(0, 40).Draw(t, "rows")
+		blocks, n := rapid.SampledFrom([]int{1, 1, 1, 2, 9}).Draw(t, "blocks"), sieveGroup*rapid.IntRange(0, 9).Draw(t, "groups")
 		query, rows := make([]int8, blocks*sieveBlock), make([]byte, n*blocks*sieveRow)
+		s := &sieve{blocks: blocks}
 		for i := range query {
 			query[i] = int8(r.Intn(255) - 127)
 			if r.Intn(3) == 0 {
@@ -79,27 +80,28 @@ func TestSiftingKernelsAgree(t *testing.T) {
 			scales[i] = r.Float32()
 			var sum int32
 			for dim := range query {
-				row := rows[i*blocks*sieveRow+dim/sieveBlock*sieveRow:]
-				code := row[dim%sieveRow] >> (dim % sieveBlock / sieveRow * 2) & 3
+				at := dim/sieveBlock*sieveRow + dim%sieveRow // in its row
+				code := rows[s.place(i)+at/4*4*sieveGroup+at%4] >> (dim % sieveBlock / sieveRow * 2) & 3
 				sum += int32(query[dim]) * int32(code)
 			}
 			estimates[i] = float32(2*sum-bias) * scales[i]
 		}
 		for _, bar := range append(slices.Clone(estimates), 0, -math.MaxFloat32, math.MaxFloat32) {
-			got, portable := make([]byte, (n+3)/4), make([]byte, (n+3)/4)
-			for i := range got {
-				got[i], portable[i] = 0xff, 0xff
-			}
-			siftRows(got, query, rows, scales, bias, bar)
-			siftPortable(portable, query, rows, scales, bias, bar)
-			want := make([]byte, (n+3)/4)
+			want := make([]uint64, (n+63)/64)
 			for i, estimate := range estimates {
 				if estimate >= bar {
-					want[i/4] |= 1 << (i % 4)
+					want[i/64] |= 1 << (i % 64)
 				}
 			}
-			if !slices.Equal(got, want) || !slices.Equal(portable, want) {
-				t.Fatalf("estimates %v, bar %v: %b, portable %b, want %b", estimates, bar, got, portable, want)
+			for _, kernel := range siftKernels() {
+				got := make([]uint64, len(want))
+				for i := range got {
+					got[i] = math.MaxUint64
+				}
+				kernel(got, query, rows, scales, bias, bar)
+				if !slices.Equal(got, want) {
+					t.Fatalf("estimates %v, bar %v: %b, want %b", estimates, bar, got, want)
+				}
 			}
 		}
 	})

@@ -32,18 +32,20 @@ func dotPickedPortable(out []int32, query, rows []int8, picked []int32) {
 }
 
 // siftPortable is [siftRows] on any processor.
-func siftPortable(masks []byte, query []int8, rows []byte, scales []float32, bias int32, bar float32) {
+func siftPortable(masks []uint64, query []int8, rows []byte, scales []float32, bias int32, bar float32) {
 	clear(masks)
-	for i, scale := range scales {
-		row := rows[i*len(query)/4 : (i+1)*len(query)/4]
-		var sum int32
-		for q, codes := query, row; len(codes) > 0; q, codes = q[sieveBlock:], codes[sieveRow:] {
-			for j, c := range codes[:sieveRow] {
-				sum += int32(q[j])*int32(c&3) + int32(q[j+32])*int32(c>>2&3) + int32(q[j+64])*int32(c>>4&3) + int32(q[j+96])*int32(c>>6)
+	for start := 0; start+sieveGroup <= len(scales); start += sieveGroup {
+		var sums [sieveGroup]int32
+		for q := query; len(q) > 0; q, rows = q[sieveBlock:], rows[sieveGroup*sieveRow:] {
+			for at, c := range rows[:sieveGroup*sieveRow] {
+				j := at/(4*sieveGroup)*4 + at%4 // the byte's place in its row
+				sums[at/4%sieveGroup] += int32(q[j])*int32(c&3) + int32(q[j+32])*int32(c>>2&3) + int32(q[j+64])*int32(c>>4&3) + int32(q[j+96])*int32(c>>6)
 			}
 		}
-		if float32(2*sum-bias)*scale >= bar {
-			masks[i/4] |= 1 << (i % 4)
+		for i, sum := range sums {
+			if row := start + i; float32(2*sum-bias)*scales[row] >= bar {
+				masks[row/64] |= 1 << (row % 64)
+			}
 		}
 	}
 }

@@ -39,35 +39,30 @@ func dotPicked(out []int32, query, rows []int8, picked []int32) {
 //go:noescape
 func dotPickedAVX2(out *int32, query, rows *int8, stride int, picked *int32, n int)
 
-// siftRows sets bit i%4 of masks[i/4] for every row of the sieve whose sum of
+// siftRows sets bit i%64 of masks[i/64] for every row of the sieve whose sum of
 // products of codes with the query's, doubled, less bias and times its scale, is
-// at least bar, and clears the rest.
-func siftRows(masks []byte, query []int8, rows []byte, scales []float32, bias int32, bar float32) {
-	fours := len(scales) / 4
-	if !hasAVX2 || fours == 0 {
+// at least bar, and clears the rest. There are whole groups of rows.
+func siftRows(masks []uint64, query []int8, rows []byte, scales []float32, bias int32, bar float32) {
+	groups, blocks := len(scales)/sieveGroup, len(query)/sieveBlock
+	if !hasAVX2 || groups == 0 || blocks == 0 {
 		siftPortable(masks, query, rows, scales, bias, bar)
 		return
 	}
-	_ = masks[:fours]
-	_ = rows[:len(scales)*len(query)/4]
-	if eights := len(scales) / 8; hasVNNI && len(query) == sieveBlock && eights > 0 {
-		siftVNNI(&masks[0], &query[0], &rows[0], &scales[0], eights, bias, bar)
-		if rest := scales[8*eights:]; len(rest) > 0 {
-			siftPortable(masks[2*eights:], query, rows[8*eights*sieveRow:], rest, bias, bar)
-		}
+	_ = masks[:(groups+3)/4]
+	_ = rows[:groups*sieveGroup*blocks*sieveRow]
+	masks[(groups-1)/4] = 0 // its last groups may not be there
+	if hasVNNI {
+		siftVNNI(&masks[0], &query[0], &rows[0], &scales[0], blocks, groups, bias, bar)
 		return
 	}
-	siftAVX2(&masks[0], &query[0], &rows[0], &scales[0], len(query)/sieveBlock, fours, bias, bar)
-	if rest := scales[4*fours:]; len(rest) > 0 {
-		siftPortable(masks[fours:], query, rows[fours*len(query):], rest, bias, bar)
-	}
+	siftAVX2(&masks[0], &query[0], &rows[0], &scales[0], blocks, groups, bias, bar)
 }
 
 //go:noescape
-func siftVNNI(masks *byte, query *int8, rows *byte, scales *float32, eights int, bias int32, bar float32)
+func siftVNNI(masks *uint64, query *int8, rows *byte, scales *float32, blocks, groups int, bias int32, bar float32)
 
 //go:noescape
-func siftAVX2(masks *byte, query *int8, rows *byte, scales *float32, blocks, fours int, bias int32, bar float32)
+func siftAVX2(masks *uint64, query *int8, rows *byte, scales *float32, blocks, groups int, bias int32, bar float32)
 
 // addLanes adds the products of values to the sum of their place modulo eight.
 // The lengths are the same multiple of eight.

@@ -11,10 +11,10 @@ func dotPicked(out []int32, query, rows []int8, picked []int32) {
 	dotPickedPortable(out, query, rows, picked)
 }
 
-// siftRows sets bit i%4 of masks[i/4] for every row of the sieve whose sum of
+// siftRows sets bit i%64 of masks[i/64] for every row of the sieve whose sum of
 // products of codes with the query's, doubled, less bias and times its scale, is
-// at least bar, and clears the rest.
-func siftRows(masks []byte, query []int8, rows []byte, scales []float32, bias int32, bar float32) {
+// at least bar, and clears the rest. There are whole groups of rows.
+func siftRows(masks []uint64, query []int8, rows []byte, scales []float32, bias int32, bar float32) {
 	siftPortable(masks, query, rows, scales, bias, bar)
 }
 

@@ -131,7 +131,7 @@ func TestDividedScansFindTheSame(t *testing.T) {
 	few := func(doc int32) bool { return doc%1000 == 7 }
 	for _, q := range queries {
 		for _, keep := range []func(int32) bool{nil, few} {
-			ix.portion = 2_000
+			ix.portion = 2_048
 			want := ix.Nearest(q, 10, keep)
 			for _, processors := range []int{1, 2, 3} {
 				before := runtime.GOMAXPROCS(processors)

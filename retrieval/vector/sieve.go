@@ -8,8 +8,8 @@ import "math"
 // deviations.
 type sieve struct {
 	blocks int       // of sieveBlock dimensions in a row
-	rows   []byte    // blocks × sieveRow bytes a view, one after the other
-	scales []float32 // per view: scale × Σ value·level is about the cosine
+	rows   []byte    // blocks × sieveRow bytes a view, in groups
+	scales []float32 // per view, of whole groups: scale × Σ value·level is about the cosine
 	rests  []float32 // per view: the squared length of what its levels are off by
 	slack  float32   // how far off an estimate may be
 }
@@ -20,6 +20,10 @@ const (
 	// from its lowest bits up.
 	sieveBlock = 128
 	sieveRow   = sieveBlock / 4
+	// sieveGroup is how many rows lie together: the first four bytes of each,
+	// then the next four, and so on through the blocks, so that the kernel adds
+	// up sixteen sums side by side. The last group is filled up with zeros.
+	sieveGroup = 16
 	// sieveStep is how far levels are apart, in standard deviations: the best for
 	// four levels of a normal distribution (Max, "Quantizing for minimum
 	// distortion", 1960).
@@ -38,22 +42,22 @@ const (
 // newSieve takes rows over from another sieve, or nil, for the views that came
 // from there.
 func newSieve(v *views, from *sieve) *sieve {
+	groups := (len(v.docs) + sieveGroup - 1) / sieveGroup
 	s := &sieve{blocks: (v.dim + sieveBlock - 1) / sieveBlock}
-	width := s.blocks * sieveRow
-	s.rows = make([]byte, len(v.docs)*width)
-	s.scales = make([]float32, len(v.docs))
+	s.rows = make([]byte, groups*sieveGroup*s.width())
+	s.scales = make([]float32, groups*sieveGroup)
 	s.rests = make([]float32, len(v.docs))
 	inParallel(len(v.docs), func(start, end int) {
-		rotated := make([]float32, s.blocks*sieveBlock)
+		rotated, row := make([]float32, s.blocks*sieveBlock), make([]byte, s.width())
 		for i := start; i < end; i++ {
-			row := s.rows[i*width : (i+1)*width]
 			if old := v.from(i); old >= 0 {
-				copy(row, from.rows[old*width:(old+1)*width])
+				from.read(row, old)
 				s.scales[i], s.rests[i] = from.scales[old], from.rests[old]
-				continue
+			} else {
+				rotate(rotated, v.full[i])
+				s.scales[i], s.rests[i] = levels(row, rotated)
 			}
-			rotate(rotated, v.full[i])
-			s.scales[i], s.rests[i] = levels(row, rotated)
+			s.write(i, row)
 		}
 	})
 	var square float64
@@ -66,6 +70,27 @@ func newSieve(v *views, from *sieve) *sieve {
 	}
 	s.slack = float32(deviations * math.Sqrt(square/float64(max(len(s.rests)*s.blocks*sieveBlock, 1))))
 	return s
+}
+
+// width is how many bytes a row has.
+func (s *sieve) width() int { return s.blocks * sieveRow }
+
+// place is where the first four bytes of a view's row are; the next four are a
+// group of fours further on.
+func (s *sieve) place(view int) int {
+	return view/sieveGroup*sieveGroup*s.width() + 4*(view%sieveGroup)
+}
+
+func (s *sieve) write(view int, row []byte) {
+	for at := s.place(view); len(row) > 0; at, row = at+4*sieveGroup, row[4:] {
+		copy(s.rows[at:at+4], row)
+	}
+}
+
+func (s *sieve) read(row []byte, view int) {
+	for at := s.place(view); len(row) > 0; at, row = at+4*sieveGroup, row[4:] {
+		copy(row[:4], s.rows[at:])
+	}
 }
 
 // rotate writes the vector, turned by a fixed rotation of every block that
@@ -143,14 +168,14 @@ func (s *sieve) ask(q *sifting, unit []float32) {
 	}
 }
 
-// sift marks the views from start to end whose cosine may be above the given
-// one; false if all may.
-func (s *sieve) sift(masks []byte, q *sifting, start, end int, cosine float32) bool {
+// sift marks the views from start, the first of a group, to end whose cosine may
+// be above the given one; false if all may.
+func (s *sieve) sift(masks []uint64, q *sifting, start, end int, cosine float32) bool {
 	bar := cosine - s.slack
 	if bar <= 0 {
 		return false
 	}
-	row := s.blocks * sieveRow
-	siftRows(masks, q.codes, s.rows[start*row:end*row], s.scales[start:end], 3*q.sum, bar/q.scale)
+	end = (end + sieveGroup - 1) / sieveGroup * sieveGroup
+	siftRows(masks, q.codes, s.rows[start*s.width():end*s.width()], s.scales[start:end], 3*q.sum, bar/q.scale)
 	return true
 }

@@ -1,0 +1,172 @@
+#include "textflag.h"
+
+// Rows of the sieve lie in groups of sixteen, a word of 32 bits of each beside
+// the other's; see sieveRow. A byte holds four dimensions, so a group's words
+// are met by four words of the query.
+
+// One word of a block's rows, at 64·W, against the query's words of its four
+// dimensions. Codes stay where they are in their byte: sums of the second are
+// four times as large, of the third sixteen times, and of the last 64 times. A
+// product is at most 192·127.
+#define SIFTWORD(W) \
+	VMOVDQU32 (64*W)(R8), Z8              \
+	PREFETCHT0 (64*W+4096)(R8)            \
+	VPANDD Z8, Z28, Z9                    \
+	VPDPBUSD.BCST (4*W)(DX), Z9, Z0       \
+	VPANDD Z8, Z29, Z10                   \
+	VPDPBUSD.BCST (32+4*W)(DX), Z10, Z1   \
+	VPANDD Z8, Z30, Z11                   \
+	VPDPBUSD.BCST (64+4*W)(DX), Z11, Z2   \
+	VPANDD Z8, Z31, Z12                   \
+	VPDPBUSD.BCST (96+4*W)(DX), Z12, Z3
+
+// func siftVNNI(masks *uint64, query *int8, rows *byte, scales *float32, blocks, groups int, bias int32, bar float32)
+TEXT ·siftVNNI(SB), NOSPLIT, $0-56
+	MOVQ masks+0(FP), DI
+	MOVQ query+8(FP), SI
+	MOVQ rows+16(FP), R8
+	MOVQ scales+24(FP), R13
+	MOVQ blocks+32(FP), BX
+	MOVQ groups+40(FP), CX
+	MOVL bias+48(FP), AX
+	VPBROADCASTD AX, Z14
+	VBROADCASTSS bar+52(FP), Z15
+	MOVL $0x03030303, AX
+	VPBROADCASTD AX, Z28
+	VPSLLD $2, Z28, Z29
+	VPSLLD $4, Z28, Z30
+	VPSLLD $6, Z28, Z31
+
+group:
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	MOVQ SI, DX
+	MOVQ BX, R9
+
+block:
+	SIFTWORD(0)
+	SIFTWORD(1)
+	SIFTWORD(2)
+	SIFTWORD(3)
+	SIFTWORD(4)
+	SIFTWORD(5)
+	SIFTWORD(6)
+	SIFTWORD(7)
+	ADDQ $512, R8
+	ADDQ $128, DX
+	DECQ R9
+	JNZ  block
+
+	VPSRAD $2, Z1, Z1
+	VPSRAD $4, Z2, Z2
+	VPSRAD $6, Z3, Z3
+	VPADDD Z1, Z0, Z0
+	VPADDD Z3, Z2, Z2
+	VPADDD Z2, Z0, Z0
+	VPADDD Z0, Z0, Z0
+	VPSUBD Z14, Z0, Z0
+	VCVTDQ2PS Z0, Z0
+	VMULPS (R13), Z0, Z0
+	VCMPPS $13, Z15, Z0, K1 // at least
+	KMOVW K1, (DI)
+	ADDQ $64, R13
+	ADDQ $2, DI
+	DECQ CX
+	JNZ  group
+
+	VZEROUPPER
+	RET
+
+// Four dimensions of eight rows' words, in Y8, against the query's words in Y9
+// to Y12, into sums of 16 bits. A product is at most 3·127, so 64 of them fit.
+#define SIFTHALF(OFF, ACC) \
+	VMOVDQU OFF(R8), Y8       \
+	VPAND Y8, Y14, Y13        \
+	VPMADDUBSW Y9, Y13, Y13   \
+	VPADDW Y13, ACC, ACC      \
+	VPSRLW $2, Y8, Y13        \
+	VPAND Y14, Y13, Y13       \
+	VPMADDUBSW Y10, Y13, Y13  \
+	VPADDW Y13, ACC, ACC      \
+	VPSRLW $4, Y8, Y13        \
+	VPAND Y14, Y13, Y13       \
+	VPMADDUBSW Y11, Y13, Y13  \
+	VPADDW Y13, ACC, ACC      \
+	VPSRLW $6, Y8, Y13        \
+	VPAND Y14, Y13, Y13       \
+	VPMADDUBSW Y12, Y13, Y13  \
+	VPADDW Y13, ACC, ACC
+
+// Eight rows' sums in ACC, of which the scales are at OFF, to bits in R.
+#define SIFTBITS(ACC, OFF, R) \
+	VPADDD ACC, ACC, ACC     \
+	VPSUBD Y6, ACC, ACC      \
+	VCVTDQ2PS ACC, ACC       \
+	VMULPS OFF(R13), ACC, ACC \
+	VCMPPS $13, Y7, ACC, ACC \
+	VMOVMSKPS ACC, R
+
+// func siftAVX2(masks *uint64, query *int8, rows *byte, scales *float32, blocks, groups int, bias int32, bar float32)
+TEXT ·siftAVX2(SB), NOSPLIT, $0-56
+	MOVQ masks+0(FP), DI
+	MOVQ query+8(FP), SI
+	MOVQ rows+16(FP), R8
+	MOVQ scales+24(FP), R13
+	MOVQ blocks+32(FP), BX
+	MOVQ groups+40(FP), CX
+	MOVL bias+48(FP), AX
+	VMOVD AX, X6
+	VPBROADCASTD X6, Y6
+	VBROADCASTSS bar+52(FP), Y7
+
+	VPCMPEQW Y15, Y15, Y15
+	VPABSB Y15, Y14
+	VPSRLW $15, Y15, Y15 // ones
+	VPADDB Y14, Y14, Y0
+	VPADDB Y0, Y14, Y14  // threes
+
+group:
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	MOVQ SI, DX
+	MOVQ BX, R9
+
+block:
+	VPXOR Y2, Y2, Y2
+	VPXOR Y3, Y3, Y3
+	MOVQ $8, R10
+
+word:
+	VPBROADCASTD (DX), Y9
+	VPBROADCASTD 32(DX), Y10
+	VPBROADCASTD 64(DX), Y11
+	VPBROADCASTD 96(DX), Y12
+	SIFTHALF(0, Y2)
+	SIFTHALF(32, Y3)
+	ADDQ $64, R8
+	ADDQ $4, DX
+	DECQ R10
+	JNZ  word
+
+	VPMADDWD Y15, Y2, Y2
+	VPMADDWD Y15, Y3, Y3
+	VPADDD Y2, Y0, Y0
+	VPADDD Y3, Y1, Y1
+	ADDQ $96, DX
+	DECQ R9
+	JNZ  block
+
+	SIFTBITS(Y0, 0, AX)
+	SIFTBITS(Y1, 32, DX)
+	SHLL $8, DX
+	ORL  DX, AX
+	MOVW AX, (DI)
+	ADDQ $64, R13
+	ADDQ $2, DI
+	DECQ CX
+	JNZ  group
+
+	VZEROUPPER
+	RET
