@@ -30,12 +30,6 @@ type VectorIndex interface {
 	Cosines(query []float32, docs []int32, out []float64)
 }
 
-// nearestBeside is a [VectorIndex] that answers the same, but sooner, when told
-// of distinct documents that keep admits and that may be near.
-type nearestBeside interface {
-	NearestBeside(query []float32, k int, keep func(doc int32) bool, known []int32) []vector.Match
-}
-
 // Options are what an index is built with, besides its documents. The zero
 // value searches by words alone.
 type Options struct {

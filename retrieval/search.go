@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/writbus/writ/retrieval/lexical"
-	"github.com/writbus/writ/retrieval/vector"
 )
 
 const (
@@ -189,22 +188,12 @@ func (s *search) vectors() {
 		if k <= 0 {
 			k = vectorCandidates
 		}
-		for i, m := range s.nearest(k) {
+		for i, m := range s.ix.vectors.Nearest(s.vector, k, s.keep) {
 			s.candidate(m.Doc).ranks.Vector = i + 1
 		}
 		s.cosines(0)
 	}
 	s.done(StageVector, len(s.pool))
-}
-
-// nearest are the k best by meaning. Those the words brought up are a good guess
-// at how near that is.
-func (s *search) nearest(k int) []vector.Match {
-	ix, ok := s.ix.vectors.(nearestBeside)
-	if !ok {
-		return s.ix.vectors.Nearest(s.vector, k, s.keep)
-	}
-	return ix.NearestBeside(s.vector, k, s.keep, s.pooled(0))
 }
 
 // pooled lists the documents of the pool from a place on, until the next call.

@@ -31,10 +31,8 @@ type scanning struct {
 	*sifting
 	block  [blockViews]int32
 	masks  [blockViews / 64]uint64 // the first view in the lowest bit
-	picked [blockViews]int32
-	known  []float32
+	picked []int32
 	top    []scored // best first; of equal ones the one that came first
-	last   int32    // the document taken last
 }
 
 // scored is a document and the approximate cosine of its best view, up to the
@@ -78,43 +76,14 @@ func newExact(v *views, from *Exact) *Exact {
 // A query of another dimension or without direction has no neighbours. A nil
 // keep admits everything.
 func (ix *Exact) Nearest(query []float32, k int, keep func(doc int32) bool) []Match {
-	return ix.NearestBeside(query, k, keep, nil)
-}
-
-// NearestBeside is [Exact.Nearest], and returns the same, told of distinct
-// documents that keep admits and that may be near: whatever is farther than
-// those needs no second look.
-func (ix *Exact) NearestBeside(query []float32, k int, keep func(doc int32) bool, known []int32) []Match {
 	s := ix.scratch.Get().(*scanning)
 	defer ix.scratch.Put(s)
 	if k <= 0 || !ix.ask(s.question, query) {
 		return nil
 	}
 	ix.sieve.ask(s.sifting, s.unit)
-	ix.divide(s, rescored(k), ix.floor(s, rescored(k), known), keep)
+	ix.divide(s, rescored(k), keep)
 	return ix.rescore(s.question, s.top, k)
-}
-
-// floor is below the worst of the best: so many of the known documents are
-// better.
-func (ix *Exact) floor(s *scanning, most int, known []int32) float32 {
-	s.known = s.known[:0]
-	for _, doc := range known {
-		if doc < 0 || int(doc)+1 >= len(ix.first) || ix.first[doc] == ix.first[doc+1] {
-			continue
-		}
-		best := float32(math.Inf(-1))
-		from := int(ix.first[doc])
-		for i, dot := range ix.byCodes(s.question, doc) {
-			best = max(best, float32(dot)*ix.scales[from+i])
-		}
-		s.known = append(s.known, best)
-	}
-	if len(s.known) < most {
-		return float32(math.Inf(-1))
-	}
-	slices.Sort(s.known)
-	return math.Nextafter32(s.known[len(s.known)-most], float32(math.Inf(-1)))
 }
 
 // viewsPerPortion is how many views are scanned by themselves: looking at them
@@ -124,10 +93,11 @@ func (ix *Exact) floor(s *scanning, most int, known []int32) float32 {
 const viewsPerPortion = 128 * blockViews
 
 // divide leaves the best documents by codes in s.top.
-func (ix *Exact) divide(s *scanning, most int, floor float32, keep func(int32) bool) {
+func (ix *Exact) divide(s *scanning, most int, keep func(int32) bool) {
 	n := len(ix.docs)
 	if n <= ix.portion {
-		ix.scan(s, 0, n, most, floor, keep)
+		ix.outline(s, 0, n, most, keep)
+		ix.scan(s, 0, n, most, s.worst(most), keep)
 		return
 	}
 	parts := make([]*scanning, (n+ix.portion-1)/ix.portion)
@@ -136,62 +106,120 @@ func (ix *Exact) divide(s *scanning, most int, floor float32, keep func(int32) b
 		parts[i].question.follow(s.question)
 		parts[i].sifting.follow(s.sifting)
 	}
-	var next atomic.Int64
-	work := func() {
-		for i := int(next.Add(1)) - 1; i < len(parts); i = int(next.Add(1)) - 1 {
-			ix.scan(parts[i], i*ix.portion, min((i+1)*ix.portion, n), most, floor, keep)
+	each := func(work func(s *scanning, from, to int)) {
+		var next atomic.Int64
+		some := func() {
+			for i := int(next.Add(1)) - 1; i < len(parts); i = int(next.Add(1)) - 1 {
+				work(parts[i], i*ix.portion, min((i+1)*ix.portion, n))
+			}
 		}
+		var wg sync.WaitGroup
+		for range min(runtime.GOMAXPROCS(0), len(parts)) - 1 {
+			wg.Go(some)
+		}
+		some()
+		wg.Wait()
 	}
-	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(parts)) - 1 {
-		wg.Go(work)
-	}
-	work()
-	wg.Wait()
-	s.top, s.last = s.top[:0], -1
+	each(func(s *scanning, from, to int) { ix.outline(s, from, to, most, keep) })
+	s.gather(parts, most)
+	worst := s.worst(most)
+	each(func(s *scanning, from, to int) { ix.scan(s, from, to, most, worst, keep) })
+	s.gather(parts, most)
 	for _, part := range parts {
-		for _, c := range part.top {
-			s.last = c.doc // a document's views may lie on both sides of a border
-			s.take(c, most)
-		}
 		ix.scratch.Put(part)
 	}
 }
 
-// scan leaves the best documents of the views from one to another in s.top.
+// gather takes the best of the parts.
+func (s *scanning) gather(parts []*scanning, most int) {
+	s.top = s.top[:0]
+	for _, part := range parts {
+		for _, c := range part.top {
+			s.take(c, most)
+		}
+	}
+}
+
+// outline leaves in s.top the best of those documents that the sieve takes for
+// the nearest: so near must be what is looked at then.
+func (ix *Exact) outline(s *scanning, from, to, most int, keep func(int32) bool) {
+	s.top = s.top[:0]
+	bar, worst := ix.sieve.estimate(s.sifting, from, to, outlined*most), float32(math.Inf(-1))
+	if bar <= 0 {
+		return
+	}
+	for i, largest := range s.sifting.most {
+		if start := from + i*s.step; largest >= bar {
+			worst = ix.scanMarked(s, from, start, min(start+s.step, to), bar, most, worst, keep)
+		}
+	}
+	ix.look(s, most, worst, keep)
+}
+
+// outlined is how many views are looked at for every document wanted.
+const outlined = 3
+
+// scan adds to s.top the best documents of the views from one to another that
+// are better than some.
 func (ix *Exact) scan(s *scanning, from, to, most int, worst float32, keep func(int32) bool) {
-	s.top, s.last = s.top[:0], -1
 	for start := from; start < to; start += blockViews {
 		end := min(start+blockViews, to)
-		if ix.sieve.sift(s.masks[:(end-start+63)/64], s.sifting, start, end, worst*s.question.scale) {
-			worst = ix.scanMarked(s, start, end, most, worst, keep)
+		if bar := ix.sieve.bar(s.sifting, worst*s.question.scale); bar > 0 {
+			worst = ix.scanMarked(s, from, start, end, bar, most, worst, keep)
 		} else {
 			worst = ix.scanAll(s, start, end, most, worst, keep)
 		}
 	}
+	ix.look(s, most, worst, keep)
 }
 
-// scanMarked looks only at the views that the sieve lets through.
-func (ix *Exact) scanMarked(s *scanning, start, end, most int, worst float32, keep func(int32) bool) float32 {
-	marked := s.marked(start, end)
-	dots := s.block[:len(marked)]
-	dotPicked(dots, s.question.codes, ix.codes, marked)
-	for i, view := range marked {
-		worst = ix.consider(s, int(view), dots[i], worst, most, keep)
+// worst is the least of the best that were found, if there are enough.
+func (s *scanning) worst(most int) float32 {
+	if len(s.top) < most {
+		return float32(math.Inf(-1))
+	}
+	return s.top[most-1].score
+}
+
+// scanMarked picks the views whose estimate reaches a bar, which is above zero,
+// and looks at them when there are many: then the processor waits for the memory
+// of many at the same time. The estimates begin with that of view from.
+func (ix *Exact) scanMarked(s *scanning, from, start, end int, bar float32, most int, worst float32, keep func(int32) bool) float32 {
+	for start < end {
+		n := min(end-start, blockViews)
+		padded := (n + sieveGroup - 1) / sieveGroup * sieveGroup
+		above(s.masks[:(padded+63)/64], s.estimates[start-from:start-from+padded], bar)
+		s.pick(start, padded)
+		if start += n; len(s.picked) >= blockViews/4 {
+			worst = ix.look(s, most, worst, keep)
+		}
 	}
 	return worst
 }
 
-// marked lists the views whose bits are set.
-func (s *scanning) marked(start, end int) []int32 {
-	n := 0
-	for at, set := range s.masks[:(end-start+63)/64] {
+// pick lists the views whose bits are set.
+func (s *scanning) pick(start, n int) {
+	s.picked = slices.Grow(s.picked, n)
+	for at, set := range s.masks[:(n+63)/64] {
 		for ; set != 0; set &= set - 1 {
-			s.picked[n] = int32(start + 64*at + bits.TrailingZeros64(set))
-			n++
+			s.picked = append(s.picked, int32(start+64*at+bits.TrailingZeros64(set)))
 		}
 	}
-	return s.picked[:n]
+}
+
+// look considers the views that were picked.
+func (ix *Exact) look(s *scanning, most int, worst float32, keep func(int32) bool) float32 {
+	for picked := s.picked; len(picked) > 0; {
+		some := picked[:min(len(picked), blockViews)]
+		picked = picked[len(some):]
+		dots := s.block[:len(some)]
+		dotPicked(dots, s.question.codes, ix.codes, some)
+		for i, view := range some {
+			worst = ix.consider(s, int(view), dots[i], worst, most, keep)
+		}
+	}
+	s.picked = s.picked[:0]
+	return worst
 }
 
 // scanAll looks at all views.
@@ -220,26 +248,18 @@ func (ix *Exact) consider(s *scanning, view int, dot int32, worst float32, most 
 		return worst
 	}
 	s.take(scored{doc, score}, most)
-	if len(s.top) == most {
-		return s.top[most-1].score
-	}
-	return worst
+	return max(worst, s.worst(most))
 }
 
-// take puts a candidate into its place among the best. A document's views come
-// one after the other, so only the last one taken can be of the same; its best
-// stays.
+// take puts a candidate into its place among the best. Of a document only its
+// best view stays.
 func (s *scanning) take(c scored, most int) {
-	if c.doc == s.last {
-		old := slices.IndexFunc(s.top, func(t scored) bool { return t.doc == c.doc })
-		if old >= 0 && s.top[old].score >= c.score {
+	if old := slices.IndexFunc(s.top, func(t scored) bool { return t.doc == c.doc }); old >= 0 {
+		if s.top[old].score >= c.score {
 			return
 		}
-		if old >= 0 {
-			s.top = slices.Delete(s.top, old, old+1)
-		}
+		s.top = slices.Delete(s.top, old, old+1)
 	}
-	s.last = c.doc
 	if len(s.top) == most {
 		if s.top[most-1].score >= c.score {
 			return

@@ -75,8 +75,8 @@ func TestSiftingKernelsAgree(t *testing.T) {
 			rows[i] = byte(r.Intn(256)) | byte(r.Intn(2)*255)
 		}
 		scales, bias := make([]float32, n), int32(r.Intn(1000)-500)
-		estimates := make([]float32, n)
-		for i := range estimates {
+		want, wantMost := make([]float32, n), float32(math.Inf(-1))
+		for i := range want {
 			scales[i] = r.Float32()
 			var sum int32
 			for dim := range query {
@@ -84,23 +84,31 @@ func TestSiftingKernelsAgree(t *testing.T) {
 				code := rows[s.place(i)+at/4*4*sieveGroup+at%4] >> (dim % sieveBlock / sieveRow * 2) & 3
 				sum += int32(query[dim]) * int32(code)
 			}
-			estimates[i] = float32(2*sum-bias) * scales[i]
+			want[i] = float32(2*sum-bias) * scales[i]
+			wantMost = max(wantMost, want[i])
 		}
-		for _, bar := range append(slices.Clone(estimates), 0, -math.MaxFloat32, math.MaxFloat32) {
-			want := make([]uint64, (n+63)/64)
-			for i, estimate := range estimates {
+		for number, kernel := range siftKernels() {
+			got := make([]float32, n)
+			most := kernel(got, query, rows, scales, bias)
+			if !slices.Equal(got, want) || most != wantMost {
+				t.Fatalf("kernel %d: %v, most %v, want %v, %v", number, got, most, want, wantMost)
+			}
+		}
+		for _, bar := range append(slices.Clone(want), 0, -math.MaxFloat32, math.MaxFloat32) {
+			wanted := make([]uint64, (n+63)/64)
+			for i, estimate := range want {
 				if estimate >= bar {
-					want[i/64] |= 1 << (i % 64)
+					wanted[i/64] |= 1 << (i % 64)
 				}
 			}
-			for _, kernel := range siftKernels() {
-				got := make([]uint64, len(want))
+			for number, kernel := range []func([]uint64, []float32, float32){abovePortable, above} {
+				got := make([]uint64, len(wanted))
 				for i := range got {
 					got[i] = math.MaxUint64
 				}
-				kernel(got, query, rows, scales, bias, bar)
-				if !slices.Equal(got, want) {
-					t.Fatalf("estimates %v, bar %v: %b, want %b", estimates, bar, got, want)
+				kernel(got, want, bar)
+				if !slices.Equal(got, wanted) {
+					t.Fatalf("kernel %d, estimates %v, bar %v: %b, want %b", number, want, bar, got, wanted)
 				}
 			}
 		}

@@ -1,5 +1,7 @@
 package vector
 
+import "math"
+
 // lanes is how many codes the kernel takes at once: rows are padded to it with
 // zeros, which add nothing.
 const lanes = 32
@@ -31,10 +33,10 @@ func dotPickedPortable(out []int32, query, rows []int8, picked []int32) {
 	}
 }
 
-// siftPortable is [siftRows] on any processor.
-func siftPortable(masks []uint64, query []int8, rows []byte, scales []float32, bias int32, bar float32) {
-	clear(masks)
-	for start := 0; start+sieveGroup <= len(scales); start += sieveGroup {
+// siftPortable is [sift] on any processor.
+func siftPortable(estimates []float32, query []int8, rows []byte, scales []float32, bias int32) (most float32) {
+	most = float32(math.Inf(-1))
+	for start := 0; start+sieveGroup <= len(estimates); start += sieveGroup {
 		var sums [sieveGroup]int32
 		for q := query; len(q) > 0; q, rows = q[sieveBlock:], rows[sieveGroup*sieveRow:] {
 			for at, c := range rows[:sieveGroup*sieveRow] {
@@ -43,9 +45,19 @@ func siftPortable(masks []uint64, query []int8, rows []byte, scales []float32, b
 			}
 		}
 		for i, sum := range sums {
-			if row := start + i; float32(2*sum-bias)*scales[row] >= bar {
-				masks[row/64] |= 1 << (row % 64)
-			}
+			estimate := float32(2*sum-bias) * scales[start+i]
+			estimates[start+i], most = estimate, max(most, estimate)
+		}
+	}
+	return most
+}
+
+// abovePortable is [above] on any processor.
+func abovePortable(masks []uint64, estimates []float32, bar float32) {
+	clear(masks)
+	for i, estimate := range estimates {
+		if estimate >= bar {
+			masks[i/64] |= 1 << (i % 64)
 		}
 	}
 }

@@ -39,30 +39,42 @@ func dotPicked(out []int32, query, rows []int8, picked []int32) {
 //go:noescape
 func dotPickedAVX2(out *int32, query, rows *int8, stride int, picked *int32, n int)
 
-// siftRows sets bit i%64 of masks[i/64] for every row of the sieve whose sum of
-// products of codes with the query's, doubled, less bias and times its scale, is
-// at least bar, and clears the rest. There are whole groups of rows.
-func siftRows(masks []uint64, query []int8, rows []byte, scales []float32, bias int32, bar float32) {
-	groups, blocks := len(scales)/sieveGroup, len(query)/sieveBlock
+// sift writes the sieve's estimate of every row: the sum of products of codes
+// with the query's, doubled, less bias and times its scale. It returns the
+// largest. There are whole groups of rows.
+func sift(estimates []float32, query []int8, rows []byte, scales []float32, bias int32) (most float32) {
+	groups, blocks := len(estimates)/sieveGroup, len(query)/sieveBlock
 	if !hasAVX2 || groups == 0 || blocks == 0 {
-		siftPortable(masks, query, rows, scales, bias, bar)
-		return
+		return siftPortable(estimates, query, rows, scales, bias)
 	}
-	_ = masks[:(groups+3)/4]
+	_ = scales[:groups*sieveGroup]
 	_ = rows[:groups*sieveGroup*blocks*sieveRow]
-	masks[(groups-1)/4] = 0 // its last groups may not be there
 	if hasVNNI {
-		siftVNNI(&masks[0], &query[0], &rows[0], &scales[0], blocks, groups, bias, bar)
-		return
+		return siftVNNI(&estimates[0], &query[0], &rows[0], &scales[0], blocks, groups, bias)
 	}
-	siftAVX2(&masks[0], &query[0], &rows[0], &scales[0], blocks, groups, bias, bar)
+	return siftAVX2(&estimates[0], &query[0], &rows[0], &scales[0], blocks, groups, bias)
 }
 
 //go:noescape
-func siftVNNI(masks *uint64, query *int8, rows *byte, scales *float32, blocks, groups int, bias int32, bar float32)
+func siftVNNI(estimates *float32, query *int8, rows *byte, scales *float32, blocks, groups int, bias int32) (most float32)
 
 //go:noescape
-func siftAVX2(masks *uint64, query *int8, rows *byte, scales *float32, blocks, groups int, bias int32, bar float32)
+func siftAVX2(estimates *float32, query *int8, rows *byte, scales *float32, blocks, groups int, bias int32) (most float32)
+
+// above sets bit i%64 of masks[i/64] for every estimate that is at least bar, and
+// clears the rest. There are whole groups of estimates.
+func above(masks []uint64, estimates []float32, bar float32) {
+	if !hasAVX2 || len(estimates) < sieveGroup {
+		abovePortable(masks, estimates, bar)
+		return
+	}
+	masks = masks[:(len(estimates)+63)/64]
+	masks[len(masks)-1] = 0 // its last groups may not be there
+	aboveAVX2(&masks[0], &estimates[0], len(estimates)/8, bar)
+}
+
+//go:noescape
+func aboveAVX2(masks *uint64, estimates *float32, eights int, bar float32)
 
 // addLanes adds the products of values to the sum of their place modulo eight.
 // The lengths are the same multiple of eight.

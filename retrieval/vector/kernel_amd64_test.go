@@ -1,14 +1,14 @@
 package vector
 
-type siftKernel = func(masks []uint64, query []int8, rows []byte, scales []float32, bias int32, bar float32)
+type siftKernel = func(estimates []float32, query []int8, rows []byte, scales []float32, bias int32) float32
 
 // siftKernels are all that this processor can run.
 func siftKernels() []siftKernel {
-	without := func(masks []uint64, query []int8, rows []byte, scales []float32, bias int32, bar float32) {
+	without := func(estimates []float32, query []int8, rows []byte, scales []float32, bias int32) float32 {
 		had := hasVNNI
 		defer func() { hasVNNI = had }()
 		hasVNNI = false
-		siftRows(masks, query, rows, scales, bias, bar)
+		return sift(estimates, query, rows, scales, bias)
 	}
-	return []siftKernel{siftPortable, siftRows, without}
+	return []siftKernel{siftPortable, sift, without}
 }

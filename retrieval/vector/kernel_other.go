@@ -11,11 +11,17 @@ func dotPicked(out []int32, query, rows []int8, picked []int32) {
 	dotPickedPortable(out, query, rows, picked)
 }
 
-// siftRows sets bit i%64 of masks[i/64] for every row of the sieve whose sum of
-// products of codes with the query's, doubled, less bias and times its scale, is
-// at least bar, and clears the rest. There are whole groups of rows.
-func siftRows(masks []uint64, query []int8, rows []byte, scales []float32, bias int32, bar float32) {
-	siftPortable(masks, query, rows, scales, bias, bar)
+// sift writes the sieve's estimate of every row: the sum of products of codes
+// with the query's, doubled, less bias and times its scale. It returns the
+// largest. There are whole groups of rows.
+func sift(estimates []float32, query []int8, rows []byte, scales []float32, bias int32) (most float32) {
+	return siftPortable(estimates, query, rows, scales, bias)
+}
+
+// above sets bit i%64 of masks[i/64] for every estimate that is at least bar, and
+// clears the rest. There are whole groups of estimates.
+func above(masks []uint64, estimates []float32, bar float32) {
+	abovePortable(masks, estimates, bar)
 }
 
 // addLanes adds the products of values to the sum of their place modulo eight.

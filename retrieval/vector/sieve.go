@@ -1,6 +1,9 @@
 package vector
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // sieve is a first look at every view: two bits a dimension of its rotated
 // vector, a quarter of its codes. Its estimate of a cosine is unbiased, and what
@@ -36,7 +39,7 @@ const (
 	// then so far above the worst of the best, which the slack is counted from,
 	// that hardly any is lost; and every view let through is a wait for memory.
 	// Measured, see DESIGN.md of retrieval.
-	sieveSlackMany = 1.6
+	sieveSlackMany = 2.5
 )
 
 // newSieve takes rows over from another sieve, or nil, for the views that came
@@ -146,6 +149,11 @@ type sifting struct {
 	codes   []int8
 	scale   float32
 	sum     int32 // of codes
+	// estimates are those of the views that were asked about last: scale ×
+	// estimate is about the cosine.
+	estimates []float32
+	step      int       // how many of them are looked at together
+	most      []float32 // the largest of each step
 }
 
 // follow makes the sifting the same as another.
@@ -168,14 +176,39 @@ func (s *sieve) ask(q *sifting, unit []float32) {
 	}
 }
 
-// sift marks the views from start, the first of a group, to end whose cosine may
-// be above the given one; false if all may.
-func (s *sieve) sift(masks []uint64, q *sifting, start, end int, cosine float32) bool {
-	bar := cosine - s.slack
-	if bar <= 0 {
-		return false
+// estimate fills the estimates of the views from start, the first of a group, to
+// end, and returns one that at least so many of them reach.
+func (s *sieve) estimate(q *sifting, start, end, many int) float32 {
+	n := (end - start + sieveGroup - 1) / sieveGroup * sieveGroup
+	q.estimates = slices.Grow(q.estimates[:0], n)[:n]
+	q.step = (n/sieveSteps/sieveGroup + 1) * sieveGroup
+	q.most = q.most[:0]
+	for from := 0; from < n; from += q.step {
+		to := min(from+q.step, n)
+		rows := s.rows[(start+from)*s.width() : (start+to)*s.width()]
+		q.most = append(q.most, sift(q.estimates[from:to], q.codes, rows, s.scales[start+from:start+to], 3*q.sum))
 	}
-	end = (end + sieveGroup - 1) / sieveGroup * sieveGroup
-	siftRows(masks, q.codes, s.rows[start*s.width():end*s.width()], s.scales[start:end], 3*q.sum, bar/q.scale)
-	return true
+	return q.reached(many)
 }
+
+// reached is an estimate that is the largest of its step, or less, so many times.
+func (q *sifting) reached(many int) float32 {
+	const buckets = 512 // from 0 to 1 in cosines
+	var counts [buckets]int
+	for _, estimate := range q.most {
+		counts[min(max(int(estimate*q.scale*buckets), 0), buckets-1)]++
+	}
+	bucket := buckets - 1
+	for ; bucket > 0 && many > counts[bucket]; bucket-- {
+		many -= counts[bucket]
+	}
+	return float32(bucket) / (buckets * q.scale)
+}
+
+// sieveSteps is how many pieces the views are looked at in, the largest estimate
+// of each of which counts.
+const sieveSteps = 256
+
+// bar is the estimate that a view reaches if its cosine may be above the given
+// one.
+func (s *sieve) bar(q *sifting, cosine float32) float32 { return (cosine - s.slack) / q.scale }

@@ -20,9 +20,18 @@
 	VPANDD Z8, Z31, Z12                   \
 	VPDPBUSD.BCST (96+4*W)(DX), Z12, Z3
 
-// func siftVNNI(masks *uint64, query *int8, rows *byte, scales *float32, blocks, groups int, bias int32, bar float32)
-TEXT ·siftVNNI(SB), NOSPLIT, $0-56
-	MOVQ masks+0(FP), DI
+// The largest of eight values in Y, of which X is the lower half, to X.
+#define LARGEST(Y, X, OTHER) \
+	VEXTRACTF128 $1, Y, OTHER   \
+	VMAXPS OTHER, X, X          \
+	VPERMILPS $0x0e, X, OTHER   \
+	VMAXPS OTHER, X, X          \
+	VPERMILPS $0x01, X, OTHER   \
+	VMAXPS OTHER, X, X
+
+// func siftVNNI(estimates *float32, query *int8, rows *byte, scales *float32, blocks, groups int, bias int32) (most float32)
+TEXT ·siftVNNI(SB), NOSPLIT, $0-60
+	MOVQ estimates+0(FP), DI
 	MOVQ query+8(FP), SI
 	MOVQ rows+16(FP), R8
 	MOVQ scales+24(FP), R13
@@ -30,7 +39,8 @@ TEXT ·siftVNNI(SB), NOSPLIT, $0-56
 	MOVQ groups+40(FP), CX
 	MOVL bias+48(FP), AX
 	VPBROADCASTD AX, Z14
-	VBROADCASTSS bar+52(FP), Z15
+	MOVL $0xff800000, AX // less than any
+	VPBROADCASTD AX, Z15
 	MOVL $0x03030303, AX
 	VPBROADCASTD AX, Z28
 	VPSLLD $2, Z28, Z29
@@ -69,13 +79,17 @@ block:
 	VPSUBD Z14, Z0, Z0
 	VCVTDQ2PS Z0, Z0
 	VMULPS (R13), Z0, Z0
-	VCMPPS $13, Z15, Z0, K1 // at least
-	KMOVW K1, (DI)
+	VMAXPS Z0, Z15, Z15
+	VMOVUPS Z0, (DI)
 	ADDQ $64, R13
-	ADDQ $2, DI
+	ADDQ $64, DI
 	DECQ CX
 	JNZ  group
 
+	VEXTRACTF64X4 $1, Z15, Y0
+	VMAXPS Y0, Y15, Y0
+	LARGEST(Y0, X0, X1)
+	VMOVSS X0, most+56(FP)
 	VZEROUPPER
 	RET
 
@@ -99,18 +113,19 @@ block:
 	VPMADDUBSW Y12, Y13, Y13  \
 	VPADDW Y13, ACC, ACC
 
-// Eight rows' sums in ACC, of which the scales are at OFF, to bits in R.
-#define SIFTBITS(ACC, OFF, R) \
-	VPADDD ACC, ACC, ACC     \
-	VPSUBD Y6, ACC, ACC      \
-	VCVTDQ2PS ACC, ACC       \
+// Eight rows' sums in ACC, of which the scales and estimates are at OFF, the
+// largest so far in Y5.
+#define SIFTOUT(ACC, OFF) \
+	VPADDD ACC, ACC, ACC      \
+	VPSUBD Y6, ACC, ACC       \
+	VCVTDQ2PS ACC, ACC        \
 	VMULPS OFF(R13), ACC, ACC \
-	VCMPPS $13, Y7, ACC, ACC \
-	VMOVMSKPS ACC, R
+	VMAXPS ACC, Y5, Y5    \
+	VMOVUPS ACC, OFF(DI)
 
-// func siftAVX2(masks *uint64, query *int8, rows *byte, scales *float32, blocks, groups int, bias int32, bar float32)
-TEXT ·siftAVX2(SB), NOSPLIT, $0-56
-	MOVQ masks+0(FP), DI
+// func siftAVX2(estimates *float32, query *int8, rows *byte, scales *float32, blocks, groups int, bias int32) (most float32)
+TEXT ·siftAVX2(SB), NOSPLIT, $0-60
+	MOVQ estimates+0(FP), DI
 	MOVQ query+8(FP), SI
 	MOVQ rows+16(FP), R8
 	MOVQ scales+24(FP), R13
@@ -119,7 +134,9 @@ TEXT ·siftAVX2(SB), NOSPLIT, $0-56
 	MOVL bias+48(FP), AX
 	VMOVD AX, X6
 	VPBROADCASTD X6, Y6
-	VBROADCASTSS bar+52(FP), Y7
+	MOVL $0xff800000, AX // less than any
+	VMOVD AX, X5
+	VPBROADCASTD X5, Y5
 
 	VPCMPEQW Y15, Y15, Y15
 	VPABSB Y15, Y14
@@ -158,15 +175,34 @@ word:
 	DECQ R9
 	JNZ  block
 
-	SIFTBITS(Y0, 0, AX)
-	SIFTBITS(Y1, 32, DX)
-	SHLL $8, DX
-	ORL  DX, AX
-	MOVW AX, (DI)
+	SIFTOUT(Y0, 0)
+	SIFTOUT(Y1, 32)
 	ADDQ $64, R13
-	ADDQ $2, DI
+	ADDQ $64, DI
 	DECQ CX
 	JNZ  group
+
+	LARGEST(Y5, X5, X1)
+	VMOVSS X5, most+56(FP)
+	VZEROUPPER
+	RET
+
+// func aboveAVX2(masks *uint64, estimates *float32, eights int, bar float32)
+TEXT ·aboveAVX2(SB), NOSPLIT, $0-28
+	MOVQ masks+0(FP), DI
+	MOVQ estimates+8(FP), SI
+	MOVQ eights+16(FP), CX
+	VBROADCASTSS bar+24(FP), Y0
+
+eight:
+	VMOVUPS (SI), Y1
+	VCMPPS $13, Y0, Y1, Y1 // at least
+	VMOVMSKPS Y1, AX
+	MOVB AX, (DI)
+	ADDQ $32, SI
+	INCQ DI
+	DECQ CX
+	JNZ  eight
 
 	VZEROUPPER
 	RET

@@ -9,7 +9,6 @@ import (
 
 	"github.com/writbus/writ/observer/memory"
 	"github.com/writbus/writ/retrieval/lexical"
-	"github.com/writbus/writ/retrieval/vector"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -120,7 +119,7 @@ func (p *memoryPart) candidates(entries []*memoryEntry, q memoryQuery, k int, ke
 	}
 	vectors := p.meanings != nil && q.vector != nil
 	if vectors {
-		for _, m := range nearest(p.meanings, q.vector, k, admit, docs) {
+		for _, m := range p.meanings.Nearest(q.vector, k, admit) {
 			docs = append(docs, m.Doc)
 		}
 	}
@@ -135,15 +134,6 @@ func (p *memoryPart) candidates(entries []*memoryEntry, q memoryQuery, k int, ke
 		hits[i] = score(entries[p.from+int(doc)], asked, doc, cosines[i], vectors, q.now)
 	}
 	return hits
-}
-
-// nearest asks for the nearest documents, told of some that may be among them
-// where the index can make use of it.
-func nearest(in vector.Index, query []float32, k int, admit func(int32) bool, known []int32) []vector.Match {
-	if x, ok := in.(*vector.Exact); ok {
-		return x.NearestBeside(query, k, admit, known)
-	}
-	return in.Nearest(query, k, admit)
 }
 
 func score(e *memoryEntry, asked lexical.Query, doc int32, cosine float64, vectors bool, now time.Time) memoryHit {
