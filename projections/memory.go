@@ -19,6 +19,7 @@ import (
 //	s<seq><part>                       the key of the observation recorded there
 //	a/<alarm>                          Alarm, while it is raised
 //	u/<session>/<scope>/<observation>  "": the session was shown it
+//	w/<path>                           TranscriptObserved: how far it was read
 type Observations struct {
 	onChange func(ObservationChange) error
 }
@@ -84,13 +85,14 @@ type Alarm struct {
 func (*Observations) Name() string { return "observations" }
 
 // Version implements Projector.
-func (*Observations) Version() int { return 1 }
+func (*Observations) Version() int { return 2 }
 
 // Types implements Projector.
 func (*Observations) Types() []schemas.Type {
 	return []schemas.Type{
 		schemas.ObservationRecorded{}.EventType(), schemas.ObservationRegated{}.EventType(), schemas.ObservationForgotten{}.EventType(),
 		schemas.MemoryShown{}.EventType(), schemas.DriftRaised{}.EventType(), schemas.DriftCleared{}.EventType(),
+		schemas.TranscriptObserved{}.EventType(),
 	}
 }
 
@@ -111,6 +113,8 @@ func (*Observations) Apply(v View, e schemas.Event) error {
 		return setDocument(v, idKey('a', p.Alarm), Alarm{DriftRaised: p, Since: e.Time})
 	case schemas.DriftCleared:
 		return v.Delete(idKey('a', p.Alarm))
+	case schemas.TranscriptObserved:
+		return setDocument(v, idKey('w', p.Path), p)
 	}
 	return nil
 }
@@ -259,6 +263,12 @@ func (*Observations) All(r Reader, after uint64) iter.Seq2[ObservationState, err
 // Alarms returns the alarms that are raised, ordered by name.
 func (*Observations) Alarms(r Reader) iter.Seq2[Alarm, error] {
 	return documents[Alarm](r, idPrefix('a'))
+}
+
+// Transcript returns how far a transcript was read.
+func (*Observations) Transcript(r Reader, path string) (schemas.TranscriptObserved, error) {
+	t, _, err := getDocument[schemas.TranscriptObserved](r, idKey('w', path))
+	return t, err
 }
 
 // ShownTo returns what a session was shown.

@@ -5,6 +5,7 @@ func registerMemory(add func(Type, definition)) {
 	add(define[MemoryShown](KindMemory))
 	add(define[DriftRaised](KindMemory))
 	add(define[DriftCleared](KindMemory))
+	add(define[TranscriptObserved](KindMemory))
 }
 
 // ObservationForgotten is the tombstone of an observation whose text was
@@ -73,3 +74,22 @@ func (DriftCleared) EventType() Type { return "drift.cleared" }
 
 // Check requires the alarm.
 func (p DriftCleared) Check() error { return require("alarm", p.Alarm) }
+
+// TranscriptObserved says how far a transcript was read for observations that
+// nobody annotated, so that no part of it is asked about twice.
+type TranscriptObserved struct {
+	Path         string `json:"path"`
+	Session      string `json:"session,omitempty"`
+	Offset       int64  `json:"offset"` // bytes that were read, whole lines
+	Observations int    `json:"observations"`
+	By           string `json:"by"` // "embedded", or the model's name
+	// Failed says why nothing came of what was read last: the classifier's
+	// answers could not be understood.
+	Failed string `json:"failed,omitempty"`
+}
+
+// EventType names the event "transcript.observed".
+func (TranscriptObserved) EventType() Type { return "transcript.observed" }
+
+// Check requires path and classifier.
+func (p TranscriptObserved) Check() error { return require("path", p.Path, "by", p.By) }

@@ -342,6 +342,19 @@ type Status struct {
 	FailMode   string         `json:"fail"`        // closed or open
 	Confine    string         `json:"confinement"` // what bounds commands that nobody can judge
 	Warnings   []string       `json:"warnings,omitempty"`
+	// Classifier decides about observations without an annotation: embedded, the
+	// name of the model, or off.
+	Classifier string       `json:"classifier"`
+	Model      *ModelStatus `json:"model,omitempty"` // nil if none is configured
+}
+
+// ModelStatus says how the language model's endpoint fares.
+type ModelStatus struct {
+	API      string `json:"api"`
+	Name     string `json:"name"`
+	Breaker  string `json:"breaker"`        // closed, half-open, open: no calls are made
+	Failures int    `json:"failures"`       // in a row
+	Last     string `json:"last,omitempty"` // the last failure
 }
 
 // StreamStatus is one stream of the log.

@@ -35,11 +35,15 @@ type ObserveRequest struct {
 	// Transcripts are read for observations, which follow the others in the
 	// reply.
 	Transcripts []Transcript `json:"transcripts,omitempty"`
+	// Classify lets the classifier decide about those without an annotation,
+	// also where the settings leave that to the gate's fallback.
+	Classify bool `json:"classify,omitempty"`
 }
 
 // Transcript is whole lines of a Claude Code transcript. What the assistant
-// said in lines that begin with an annotation is observed, nothing else; ids
-// come from the transcript, so that reading it again changes nothing.
+// said in lines that begin with an annotation is observed; from the rest, the
+// classifier extracts what is worth keeping, unless the settings say otherwise.
+// Ids come from the transcript, so that reading it again changes nothing.
 type Transcript struct {
 	Lines   []byte `json:"lines"`
 	Scope   string `json:"scope,omitempty"`
@@ -49,6 +53,10 @@ type Transcript struct {
 // ObserveReply answers in the order of the request. All of them are durable.
 type ObserveReply struct {
 	Observed []Observed `json:"observed"`
+	// Classifier names who decided about what had no annotation, "" if nobody
+	// was asked: embedded, or the model. Failed says why it could not.
+	Classifier string `json:"classifier,omitempty"`
+	Failed     string `json:"failed,omitempty"`
 }
 
 // Observed is what became of one observation.

@@ -120,6 +120,22 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
+// What is said in passing is allowed for strong evidence only.
+func TestExtractIsStricter(t *testing.T) {
+	order := map[string]int{Discard: 0, Hold: 1, Allow: 2}
+	n := map[string]int{}
+	for _, l := range labelled(t, "heldout.jsonl") {
+		in, out := Default().Classify(l.Text), Default().Extract(l.Text)
+		n[out.Verdict]++
+		if order[out.Verdict] > order[in.Verdict] || in.Verdict == Hold && out.Verdict == Hold {
+			t.Errorf("%q: %+v, in passing %+v", l.Text, in, out)
+		}
+	}
+	if n[Allow] < 20 || n[Hold] < 5 || n[Discard] < 200 {
+		t.Errorf("%v", n)
+	}
+}
+
 func FuzzClassify(f *testing.F) {
 	for _, seed := range []string{"", " ", "a", "never", "\xff\xfe", strings.Repeat("never because ", 400), "０１２ ümlaut '’'", strings.Repeat("é", 500), "? ! :"} {
 		f.Add(seed)

@@ -20,6 +20,7 @@ type transcriptLine struct {
 	Type      string `json:"type"`
 	UUID      string `json:"uuid"`
 	SessionID string `json:"sessionId"`
+	IsMeta    bool   `json:"isMeta"` // written by the host, not by a person
 	Message   struct {
 		Role    string          `json:"role"`
 		Content json.RawMessage `json:"content"`

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -20,12 +21,17 @@ const (
 	// observeBatch and observeBytes bound one request of many observations.
 	observeBatch = 200
 	observeBytes = 4 << 20
+	// transcriptBytes is what one request brings of a transcript, and
+	// judgedBudget how long it may take where a language model is asked.
+	transcriptBytes = 192 << 10
+	judgedBudget    = 10 * time.Minute
 )
 
 // observeFlags are what observations of one command share.
 type observeFlags struct {
 	one               schemas.Observation
 	jsonl, transcript string
+	classify          bool
 }
 
 func (a *app) observeCommand() *cobra.Command {
@@ -35,13 +41,16 @@ func (a *app) observeCommand() *cobra.Command {
 		Short: "Record an observation behind the write gate; durable when the command ends",
 		Long: `Records what may be worth keeping. An annotation in front says what to do with
 it: [gate=allow|hold|discard confidence=0.8 category=c reason="short"] text.
-Without one it is allowed, as a fallback with a named reason. Nothing is lost,
-whatever the verdict; secrets are taken out before anything is stored.
+Without one it is allowed, as a fallback with a named reason; --classify lets the
+classifier decide instead: the configured model, or the one in the program.
+Nothing is lost, whatever the verdict; secrets are taken out before anything is
+stored.
 
 --jsonl reads one object a line: text (or original, in base64), and id, scope,
 source, session, category where they differ from the flags. An object's id makes
 a repeated one no second observation. --transcript reads a Claude Code
-transcript and takes the annotated lines of the assistant, no others.`,
+transcript, takes the annotated lines of the assistant, and lets the classifier
+extract what else is worth keeping.`,
 		Example: `  writ observe "[gate=allow category=build] tests need -race"
   git log -1 --format=%B | writ observe - --source git
   writ observe --jsonl notes.jsonl
@@ -52,12 +61,16 @@ transcript and takes the annotated lines of the assistant, no others.`,
 			if err != nil {
 				return err
 			}
+			for i := range all {
+				all[i].Classify = flags.classify
+			}
 			return a.observe(cmd.Context(), all)
 		},
 	}
 	f := c.Flags()
 	f.StringVar(&flags.jsonl, "jsonl", "", "a file with one JSON object a line, or - for standard input")
 	f.StringVar(&flags.transcript, "transcript", "", "a transcript of Claude Code")
+	f.BoolVar(&flags.classify, "classify", false, "let the classifier decide about what has no annotation")
 	f.StringVar(&flags.one.ID, "id", "", "its id: observing it again changes nothing")
 	f.StringVar(&flags.one.Scope, "scope", "", "the project it belongs to, or global (default: the project of this folder, else global)")
 	f.StringVar(&flags.one.Source, "source", "", "who observed it (default: agent or person)")
@@ -196,8 +209,8 @@ func (a *app) transcriptRequests(name string, shared schemas.Observation) ([]sch
 	var all []schemas.ObserveRequest
 	for len(raw) > 0 {
 		cut := len(raw)
-		if cut > observeBytes {
-			if cut = bytes.LastIndexByte(raw[:observeBytes], '\n') + 1; cut == 0 {
+		if cut > transcriptBytes {
+			if cut = bytes.LastIndexByte(raw[:transcriptBytes], '\n') + 1; cut == 0 {
 				cut = len(raw)
 				if end := bytes.IndexByte(raw, '\n'); end >= 0 {
 					cut = end + 1
@@ -235,12 +248,15 @@ func (a *app) observe(ctx context.Context, requests []schemas.ObserveRequest) er
 	single := len(requests) == 1 && len(requests[0].Observations) == 1
 	tally, n := map[string]int{}, 0
 	for _, request := range requests {
-		reply, err := call[schemas.ObserveReply](ctx, s, schemas.SvcObserve, request)
+		reply, err := callWithin[schemas.ObserveReply](ctx, s, judgedBudget, schemas.SvcObserve, request)
 		if err != nil {
 			if n > 0 {
 				a.note("the first %d are recorded", n)
 			}
 			return explain("observe", err)
+		}
+		if reply.Failed != "" {
+			a.note("writ: observe: the classifier %s failed: %s. What it should have judged is allowed as a fallback, or left in its transcript", reply.Classifier, oneLine(reply.Failed))
 		}
 		for _, o := range reply.Observed {
 			n++

@@ -55,6 +55,7 @@ func (a *app) showStatus(s schemas.Status) {
 	row("rules", fmt.Sprintf("%s, embedder %s", thousands(uint64(s.Rules)), s.Embedder))
 	row("sessions", plural(s.Sessions, "live session", "live sessions"))
 	row("gate", fmt.Sprintf("fails %s; confinement: %s", s.FailMode, s.Confine))
+	row("observing", observing(s))
 	if s.Memory > 0 {
 		row("memory", size(s.Memory))
 	}
@@ -74,6 +75,18 @@ func (a *app) showStatus(s schemas.Status) {
 	for _, w := range s.Warnings {
 		a.printf("%s %s\n", st.yellow("warning:"), w)
 	}
+}
+
+// observing says who judges what has no annotation, and how the model fares.
+func observing(s schemas.Status) string {
+	text := "classifier " + s.Classifier
+	if m := s.Model; m != nil {
+		text += fmt.Sprintf("; model %s (%s), breaker %s", m.Name, m.API, m.Breaker)
+		if m.Last != "" {
+			text += ": " + oneLine(m.Last)
+		}
+	}
+	return text
 }
 
 func viewRemark(v schemas.ViewStatus) string {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -36,6 +37,10 @@ type Settings struct {
 	ShippedRules bool `yaml:"shipped_rules"`
 	// EmbedderModel is the model's name at an endpoint.
 	EmbedderModel string `yaml:"embedder_model"`
+	// Model is the language model that is asked, Memory how observations are
+	// judged.
+	Model  Model  `yaml:"model"`
+	Memory Memory `yaml:"memory"`
 	// Neo4jURL is the database that writ graph mirrors into where its command
 	// line names none; optional. The password is in WRIT_NEO4J_PASSWORD.
 	Neo4jURL      string `yaml:"neo4j_url"`
@@ -109,7 +114,10 @@ const (
 
 // DefaultSettings is what an empty file means.
 func DefaultSettings() Settings {
-	return Settings{Durability: "power-loss", Replicas: 1, Embedder: "static", ShippedRules: true, HookBudget: DefaultHookBudget - hookTravel, AuditEvery: time.Minute, MemoryLimit: 512 << 20}
+	return Settings{
+		Durability: "power-loss", Replicas: 1, Embedder: "static", ShippedRules: true, Model: DefaultModel(), Memory: DefaultMemory(),
+		HookBudget: DefaultHookBudget - hookTravel, AuditEvery: time.Minute, MemoryLimit: 512 << 20,
+	}
 }
 
 // Load reads the settings of a data directory: defaults, its config.yaml, then
@@ -141,6 +149,7 @@ func Load(dataDir string) (Settings, error) {
 		}
 		s.HookBudget = budget - hookTravel
 	}
+	s.Model.modelFromEnvironment()
 	if v := os.Getenv("WRIT_PORT"); v != "" {
 		port, err := strconv.Atoi(v)
 		if err != nil {
@@ -169,5 +178,5 @@ func (s Settings) Check() error {
 	case s.MaxBytes < 0:
 		return fmt.Errorf("%w: max_bytes is %d, must not be negative", ErrSettings, s.MaxBytes)
 	}
-	return nil
+	return errors.Join(s.Model.check(), s.Memory.check())
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/writbus/writ/bus/embedded"
 	"github.com/writbus/writ/cmd/writd/config"
 	"github.com/writbus/writ/cmd/writd/httphook"
+	"github.com/writbus/writ/observer/model"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/projections/pebblestore"
 	"github.com/writbus/writ/schemas"
@@ -61,6 +62,7 @@ type Daemon struct {
 	took  durations // of retrievals
 	pages pages
 
+	model       *model.Client // nil if none is configured
 	transcripts transcripts
 	projects    projectCache
 
@@ -104,6 +106,7 @@ func Run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 		return err
 	}
 	defer release()
+	d.model = d.openModel()
 	closeBus, err := d.openBus(ctx)
 	if err != nil {
 		return err
@@ -271,7 +274,7 @@ func (d *Daemon) openViews(ctx context.Context) (func(), error) {
 	}
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx)) // services still ask while they stop
 	d.corpus = newCorpusIndex(running, chosen, filepath.Join(filepath.Dir(d.layout.Views()), "vectors"), newFullText(d.layout.Views()), d.now)
-	d.views = newViews(d.corpus)
+	d.views = newViews(d.corpus, d.settings.Memory.Drift)
 	d.runtime, err = projections.NewRuntime(logReader{d.reading, d.now}, store, projections.Options{Logger: slog.New(quiet{d.logger.Handler()})}, d.views.all()...)
 	if err != nil {
 		cancel()

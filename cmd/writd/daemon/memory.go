@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/writbus/writ/bus/embedded"
+	"github.com/writbus/writ/cmd/writd/config"
 	"github.com/writbus/writ/enforcement/check"
 	"github.com/writbus/writ/observer/memory"
 	"github.com/writbus/writ/projections"
@@ -34,8 +35,8 @@ type memoryStore struct {
 	shown  sessionsShown
 }
 
-func newMemoryStore(e embedder) *memoryStore {
-	m := &memoryStore{index: newMemoryIndex(e), limits: memory.DefaultLimits(), shown: sessionsShown{of: map[string]map[projections.ObservationKey]bool{}}}
+func newMemoryStore(e embedder, drift config.Drift) *memoryStore {
+	m := &memoryStore{index: newMemoryIndex(e), limits: memory.Limits(drift), shown: sessionsShown{of: map[string]map[projections.ObservationKey]bool{}}}
 	m.view = projections.NewObservations(m.index.change)
 	return m
 }

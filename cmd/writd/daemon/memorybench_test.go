@@ -17,7 +17,7 @@ import (
 func manyObserved(b *testing.B, n int) (*memorySearch, func() string) {
 	b.Helper()
 	settings := config.DefaultSettings()
-	m := newMemoryStore(openEmbedder(settings))
+	m := newMemoryStore(openEmbedder(settings), settings.Memory.Drift)
 	r := rand.New(rand.NewPCG(1, 2))
 	zipf := rand.NewZipf(r, 1.2, 5, 20_000)
 	sentence := func(words int) string {

@@ -1,23 +1,43 @@
 package daemon
 
 import (
+	"bytes"
 	"context"
+	"fmt"
+	"io"
+	"os"
 	"sync"
 	"time"
+
+	"github.com/writbus/writ/cmd/writd/config"
+	"github.com/writbus/writ/observer/memory"
+	"github.com/writbus/writ/projections"
+	"github.com/writbus/writ/schemas"
 )
 
-// transcriptBudget bounds the reading of a transcript beside the hook that
-// named it.
+// transcriptBudget bounds the reading of a transcript's annotated lines beside
+// the hook that named it; a model has its own bounds.
 const transcriptBudget = 5 * time.Second
 
-// transcripts is how far the transcripts of sessions were read. After a restart
-// they are read again: what was observed is known and changes nothing.
+// answerTries is how often a stretch of a transcript is asked about whose
+// answers cannot be understood; then it is passed over, and that recorded.
+const answerTries = 2
+
+// callsAtOnce bounds how often a model is called after one turn: a long
+// transcript that was not read before is gone through turn by turn.
+const callsAtOnce = 4
+
+// transcripts is how far the transcripts of sessions were read for annotated
+// lines. After a restart they are read again: what was observed is known and
+// changes nothing.
 type transcripts struct {
 	mu      sync.Mutex
 	read    map[string]int64
-	reading map[string]bool
+	tries   map[string]int  // of the stretch that comes next, by path
+	reading map[string]bool // true: read once more, something came meanwhile
 	wait    sync.WaitGroup
 	running context.Context //nolint:containedctx // readings end with the services, not with their hook
+	asking  context.Context //nolint:containedctx // questions to a model end before, nobody waits for them
 }
 
 // memories are what goes with a prompt, as far as the project wants any.
@@ -29,32 +49,152 @@ func (d *Daemon) memories(ctx context.Context, t turn, room int) string {
 	return block
 }
 
-// noteTranscript observes what the agent noted since the last time, beside the
-// hook: a turn does not wait for it.
+// noteTranscript observes what was said since the last time, beside the hook: a
+// turn does not wait for it.
 func (d *Daemon) noteTranscript(t turn) {
 	if t.Transcript == "" || t.project.settings.Memory == "off" {
 		return
 	}
-	d.transcripts.mu.Lock()
-	defer d.transcripts.mu.Unlock()
-	if d.transcripts.reading[t.Session] || d.transcripts.running == nil || d.transcripts.running.Err() != nil {
-		return // the one under way reads to the end
+	at := &d.transcripts
+	at.mu.Lock()
+	defer at.mu.Unlock()
+	if at.running == nil || at.running.Err() != nil {
+		return
 	}
-	if d.transcripts.read == nil {
-		d.transcripts.read, d.transcripts.reading = map[string]int64{}, map[string]bool{}
+	if _, under := at.reading[t.Session]; under {
+		at.reading[t.Session] = true
+		return
 	}
-	d.transcripts.reading[t.Session] = true
-	from := d.transcripts.read[t.Session]
-	d.transcripts.wait.Go(func() {
-		ctx, cancel := context.WithTimeout(d.transcripts.running, transcriptBudget)
-		defer cancel()
-		next, err := d.observeTranscript(ctx, t.Transcript, t.Session, t.project.root, from)
-		if err != nil {
-			d.logger.Warn("observe a transcript", "session", t.Session, "error", err)
+	if at.read == nil {
+		at.read, at.reading, at.tries = map[string]int64{}, map[string]bool{}, map[string]int{}
+	}
+	at.reading[t.Session] = false
+	at.wait.Go(func() {
+		for again := true; again; {
+			d.readTranscript(t)
+			at.mu.Lock()
+			if again = at.reading[t.Session] && at.running.Err() == nil; again {
+				at.reading[t.Session] = false
+			} else {
+				delete(at.reading, t.Session)
+			}
+			at.mu.Unlock()
 		}
-		d.transcripts.mu.Lock()
-		defer d.transcripts.mu.Unlock()
-		d.transcripts.read[t.Session] = next
-		delete(d.transcripts.reading, t.Session)
 	})
+}
+
+// readTranscript observes what the agent annotated, then what the classifier
+// finds in the rest.
+func (d *Daemon) readTranscript(t turn) {
+	at := &d.transcripts
+	at.mu.Lock()
+	from := at.read[t.Session]
+	at.mu.Unlock()
+	ctx, cancel := context.WithTimeout(at.running, transcriptBudget)
+	defer cancel()
+	next, err := d.observeTranscript(ctx, t.Transcript, t.Session, t.project.root, from)
+	if err != nil {
+		d.logger.Warn("observe a transcript", "session", t.Session, "error", err)
+	}
+	at.mu.Lock()
+	at.read[t.Session] = next
+	at.mu.Unlock()
+	if d.settings.Memory.Classify == config.ClassifyOff {
+		return
+	}
+	if err := d.classifyTranscript(t.Transcript, t.Session, t.project.root); err != nil && at.asking.Err() == nil {
+		d.logger.Warn("extract observations from a transcript", "session", t.Session, "error", err)
+	}
+}
+
+// classifyTranscript lets the classifier extract observations from what was
+// not read yet, and records how far that is. A failure leaves the rest for the
+// next time: nothing of it is promoted unjudged.
+func (d *Daemon) classifyTranscript(path, session, scope string) error {
+	at := &d.transcripts
+	m := d.views.memory
+	if err := d.caughtUp(at.running, schemas.StreamMemory, m.view.Name()); err != nil {
+		return err
+	}
+	var was schemas.TranscriptObserved
+	if err := m.read(func(r projections.Reader) (err error) {
+		was, err = m.view.Transcript(r, path)
+		return err
+	}); err != nil {
+		return err
+	}
+	raw, from, err := tailOf(path, was.Offset)
+	if err != nil {
+		return err
+	}
+	for n := 0; len(raw) > 0 && (d.model == nil || n < callsAtOnce); n++ {
+		lines := firstLines(raw, turnBytes)
+		raw = raw[len(lines):]
+		if err := d.classifyLines(lines, path, session, scope, from+int64(len(lines))); err != nil {
+			return err
+		}
+		from += int64(len(lines))
+	}
+	return nil
+}
+
+// classifyLines extracts from one stretch that ends at an offset.
+func (d *Daemon) classifyLines(lines []byte, path, session, scope string, end int64) error {
+	at := &d.transcripts
+	event := schemas.TranscriptObserved{Path: path, Session: session, Offset: end, By: d.classifier()}
+	all, err := d.extractAll(at.asking, []schemas.Transcript{{Lines: lines, Scope: scope, Session: session}})
+	if err != nil {
+		at.mu.Lock()
+		at.tries[path]++
+		tries := at.tries[path]
+		at.mu.Unlock()
+		if understood(err) || tries < answerTries {
+			return err
+		}
+		event.Failed = memory.ClassifierError
+	}
+	at.mu.Lock()
+	delete(at.tries, path)
+	at.mu.Unlock()
+	if err := d.store(at.running, all, true); err != nil {
+		return err
+	}
+	event.Observations = len(all)
+	_, err = d.appendMemory(at.running, schemas.Event{ID: newID(), Time: d.now(), Actor: "writ", Aggregate: schemas.Memory(schemas.MemoryGlobal), Data: event})
+	return err
+}
+
+// tailOf reads a file's whole lines from an offset on, from the start if the
+// file has become shorter.
+func tailOf(path string, from int64) ([]byte, int64, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, 0, fmt.Errorf("transcript: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	if info, err := f.Stat(); err == nil && info.Size() < from {
+		from = 0
+	}
+	if _, err := f.Seek(from, io.SeekStart); err != nil {
+		return nil, 0, fmt.Errorf("transcript: %w", err)
+	}
+	raw, err := io.ReadAll(io.LimitReader(f, transcriptMost))
+	if err != nil {
+		return nil, 0, fmt.Errorf("transcript: %w", err)
+	}
+	return raw[:bytes.LastIndexByte(raw, '\n')+1], from, nil
+}
+
+// transcriptMost bounds what one reading takes; the next one goes on.
+const transcriptMost = 16 << 20
+
+// firstLines is the whole lines that fit, at least one.
+func firstLines(raw []byte, most int) []byte {
+	if len(raw) <= most {
+		return raw
+	}
+	if end := bytes.LastIndexByte(raw[:most], '\n'); end >= 0 {
+		return raw[:end+1]
+	}
+	return raw[:bytes.IndexByte(raw, '\n')+1]
 }

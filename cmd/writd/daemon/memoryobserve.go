@@ -11,6 +11,7 @@ import (
 	"os"
 
 	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/cmd/writd/config"
 	"github.com/writbus/writ/observer/memory"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/schemas"
@@ -51,14 +52,49 @@ func (d *Daemon) observe(ctx context.Context, r schemas.ObserveRequest) (schemas
 		}
 		all[i], named = t, named || t.named
 	}
+	reply := schemas.ObserveReply{}
+	setting := d.settings.Memory.Classify
+	if r.Classify || setting == config.ClassifyAll {
+		reply.Classifier, reply.Failed = d.decide(ctx, all)
+	}
+	if len(r.Transcripts) > 0 && setting != config.ClassifyOff {
+		said, err := d.extractAll(ctx, r.Transcripts)
+		if err != nil {
+			reply.Failed = err.Error()
+		}
+		reply.Classifier = d.classifier()
+		all, named = append(all, said...), named || len(said) > 0
+	}
 	if err := d.store(ctx, all, named); err != nil {
 		return schemas.ObserveReply{}, err
 	}
-	reply := schemas.ObserveReply{Observed: make([]schemas.Observed, len(all))}
+	reply.Observed = make([]schemas.Observed, len(all))
 	for i := range all {
 		reply.Observed[i] = all[i].reply
 	}
 	return reply, nil
+}
+
+// extractAll finds the observations in lines of transcripts that nobody
+// annotated. What was found before a failure is returned with it.
+func (d *Daemon) extractAll(ctx context.Context, transcripts []schemas.Transcript) (all []taken, err error) {
+	for _, t := range transcripts {
+		for _, turns := range stretches(turnsIn(t.Lines)) {
+			said, err := d.extract(ctx, turns, t.Scope, t.Session)
+			if err != nil {
+				return all, err
+			}
+			all = append(all, said...)
+		}
+	}
+	return all, nil
+}
+
+func turnsIn(lines []byte) (turns []memory.Turn) {
+	for line := range bytes.Lines(lines) {
+		turns = append(turns, memory.Turns(line)...)
+	}
+	return turns
 }
 
 // sourceTranscript is the source of what an agent noted in its own words.

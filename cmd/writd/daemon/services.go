@@ -70,6 +70,8 @@ func (d *Daemon) serve(ctx context.Context) (stop func(), err error) {
 	}
 	running, stopReading := context.WithCancel(context.WithoutCancel(ctx)) // a stop lets them end
 	d.transcripts.running = running
+	asking, stopAsking := context.WithCancel(running)
+	d.transcripts.asking = asking
 	shut, err := d.conn.Serve(ctx, bus.Service{
 		Name: serviceName, Version: config.Version, Description: "rules, gates and the log of coding agents",
 		Endpoints: []bus.Endpoint{
@@ -125,6 +127,7 @@ func (d *Daemon) serve(ctx context.Context) (stop func(), err error) {
 		},
 	})
 	if err != nil {
+		stopAsking()
 		stopReading()
 		stopMemory()
 		return nil, err
@@ -133,6 +136,7 @@ func (d *Daemon) serve(ctx context.Context) (stop func(), err error) {
 		defer stopMemory()
 		defer stopReading()
 		defer d.transcripts.wait.Wait()
+		defer stopAsking()
 		ctx, cancel := context.WithTimeout(context.Background(), stopBudget)
 		defer cancel()
 		if err := shut(ctx); err != nil {

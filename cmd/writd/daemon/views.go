@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"github.com/writbus/writ/cmd/writd/config"
 	"github.com/writbus/writ/enforcement"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/projections/transparency"
@@ -31,7 +32,7 @@ type views struct {
 	trees     *transparency.Projector
 }
 
-func newViews(index *corpusIndex) views {
+func newViews(index *corpusIndex, drift config.Drift) views {
 	return views{
 		state:     projections.NewFold(viewState, enforcement.StateVersion, schemas.TypesOf(schemas.KindSession), enforcement.Evolve),
 		sessions:  projections.NewSessions(),
@@ -40,7 +41,7 @@ func newViews(index *corpusIndex) views {
 		verdicts:  projections.NewVerdicts(),
 		retrieval: projections.NewRetrievalIndex(index.analyse, index.embedder.version(), index.change),
 		activity:  projections.NewActivity(),
-		memory:    newMemoryStore(index.embedder),
+		memory:    newMemoryStore(index.embedder, drift),
 		trees:     transparency.New(),
 	}
 }
