@@ -63,7 +63,7 @@ func said(role, id, text string) string {
 	return string(raw) + "\n"
 }
 
-const conversation = "The deploy job must never run in parallel because it locks the shared state file."
+const deployRule = "The deploy job must never run in parallel because it locks the shared state file."
 
 func TestObservationsAreClassifiedOnRequest(t *testing.T) {
 	t.Parallel()
@@ -119,7 +119,7 @@ func TestObservationsAreClassifiedOnRequest(t *testing.T) {
 func TestTheEmbeddedClassifierReadsTranscripts(t *testing.T) {
 	t.Parallel()
 	d, _ := inside(t, t.TempDir())
-	lines := said("user", "u1", conversation+" What do you think?") +
+	lines := said("user", "u1", deployRule+" What do you think?") +
 		said("assistant", "a1", "I'll look at the file now. Done.\n[gate=hold] noted\n```\nnever do this\n```\n") +
 		said("user", "u2", "The key AKIAQ3EGRZ7MNB4KXVPT must never be used in production because it is mine.")
 	request := schemas.ObserveRequest{Transcripts: []schemas.Transcript{{Lines: []byte(lines), Scope: "p"}}}
@@ -164,7 +164,7 @@ func TestOneCallPerStretchOfATranscript(t *testing.T) {
 	reading(t, d)
 	path := filepath.Join(t.TempDir(), "t.jsonl")
 	secret := "AKIAQ3EGRZ7MNB4KXVPT"
-	put(t, path, said("user", "u1", conversation)+said("assistant", "a1", "The key is "+secret+"."))
+	put(t, path, said("user", "u1", deployRule)+said("assistant", "a1", "The key is "+secret+"."))
 	talk := &talker{says: func(string) string { return "" }}
 	d.model = talk.client(t)
 	count := func() int {
@@ -186,7 +186,7 @@ func TestOneCallPerStretchOfATranscript(t *testing.T) {
 		t.Fatalf("%d calls, %d observations", talk.calls(), count())
 	}
 	talk.says = func(prompt string) string {
-		if strings.Contains(prompt, secret) || !strings.Contains(prompt, "[redacted:") || !strings.Contains(prompt, conversation) {
+		if strings.Contains(prompt, secret) || !strings.Contains(prompt, "[redacted:") || !strings.Contains(prompt, deployRule) {
 			t.Errorf("asked %q", prompt)
 		}
 		return "- [gate=allow confidence=0.9] The deploy job runs alone.\n- [gate=discard] It has a key.\nand prose"
@@ -200,7 +200,7 @@ func TestOneCallPerStretchOfATranscript(t *testing.T) {
 	d, _ = inside(t, data)
 	reading(t, d)
 	d.model = talk.client(t)
-	put(t, path, said("user", "u1", conversation)+said("assistant", "a1", "The key is "+secret+".")+said("user", "u2", "more "+conversation)+`{"half`)
+	put(t, path, said("user", "u1", deployRule)+said("assistant", "a1", "The key is "+secret+".")+said("user", "u2", "more "+deployRule)+`{"half`)
 	talk.says = func(string) string { return "I found nothing of interest." }
 	read(true)
 	read(false) // passed over, and recorded as that
