@@ -129,7 +129,7 @@ func (c confined) forTests(p project, s enforcement.State) []string {
 		return nil
 	}
 	profile := confineProfile(s, false)
-	words := []string{"--project", p.root, "--profile", string(profile), "--quiet"}
+	words := []string{"--project", p.root, "--profile", string(profile), "--quiet", "--whole"}
 	if profile == confine.Implementation {
 		words = append(words, "--lock", enforcement.PlanFile)
 	}

@@ -22,8 +22,8 @@ import (
 )
 
 const (
-	// grace is how long a killed command's output is waited for: a process that
-	// left the group may hold it open.
+	// grace is how long a command that was told to end has for that, and how long
+	// its output is waited for: a process that left the group may hold it open.
 	grace = 2 * time.Second
 	// maxOutput is how much of the output's end is reported, in bytes.
 	maxOutput = 3000
