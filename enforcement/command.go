@@ -121,6 +121,8 @@ type RequestTool struct {
 	Secrets   []Secret         // credentials that it would leave in files
 	Completes []string         // items of a list of tasks that it would call done
 	Shell     *ShellCommand    // of a shell tool, nil for others
+	Confined  bool             // the kernel will hold the command to what may be written now
+	Unbounded string           // why it will not, for the user; "" where nothing is to be said
 	Plan      []byte           // what a host's plan dialog would present, nil for other tools
 	Actor     Actor
 	Workspace Workspace

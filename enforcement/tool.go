@@ -39,7 +39,8 @@ func becomesQuestion(rule string) bool {
 	return strings.HasPrefix(rule, "ENF-GATE-") || rule == RuleEvidence
 }
 
-// judge finds the worst ruling on what the tool would do, and its target.
+// judge finds the worst ruling on what the tool would do, and its target. What
+// nobody can tell of a command that runs confined, the kernel decides.
 func (c RequestTool) judge(st stance) (ruling, schemas.Target) {
 	worst, at := allowed, schemas.Target{}
 	consider := func(r ruling, t schemas.Target) {
@@ -61,8 +62,12 @@ func (c RequestTool) judge(st stance) (ruling, schemas.Target) {
 		consider(calls, schemas.Target{})
 		untold = untold || unlisted || c.Shell.Effect == EffectCannotTell
 	}
-	if untold {
-		consider(st.untold(), schemas.Target{})
+	if untold && !(c.Shell != nil && c.Confined) {
+		r := st.untold()
+		if r.verdict == Ask && c.Shell != nil && c.Unbounded != "" {
+			r.text.why += " Nothing bounds it: " + shorten(c.Unbounded, 160) + "."
+		}
+		consider(r, schemas.Target{})
 	}
 	if c.Plan != nil {
 		consider(c.presents(st), schemas.Target{Path: PlanFile, Rel: PlanFile})
@@ -88,8 +93,14 @@ func (c RequestTool) private() []string {
 // effect. One that names its targets is judged by them.
 func (c RequestTool) mcpWriter() bool {
 	return len(c.Targets) == 0 && slices.ContainsFunc(c.Settings.MCPWriters, func(pattern string) bool {
-		ok, err := path.Match(pattern, c.Tool)
-		return ok || err != nil && pattern == c.Tool
+		if ok, err := path.Match(pattern, c.Tool); ok || err != nil && pattern == c.Tool {
+			return true
+		}
+		// Some hosts name a server's tool without the server.
+		tool, bare := strings.CutPrefix(c.Tool, "MCP:")
+		own := pattern[strings.LastIndex(pattern, "__")+1:]
+		ok, _ := path.Match(strings.TrimPrefix(own, "_"), tool)
+		return bare && ok
 	})
 }
 

@@ -281,3 +281,35 @@ func TestMisuseIsAnError(t *testing.T) {
 		t.Error("the zero decision does not deny")
 	}
 }
+
+func TestAConfinedCommandNeedsNoQuestion(t *testing.T) {
+	s := State{Host: "claude", Project: "/p", Mode: ModeWork, Work: Work{Phase: PhasePlanning}}
+	request := RequestTool{Tool: "Bash", Shell: &ShellCommand{Text: "make", Effect: EffectCannotTell, Why: "make: runs the code of the project"}, Settings: DefaultSettings()}
+	d := mustDecide(t, s, request)
+	if d.Verdict != Ask {
+		t.Errorf("unbounded: %+v", d)
+	}
+	request.Unbounded = "confinement is not to be had, no Landlock"
+	if d = mustDecide(t, s, request); d.Verdict != Ask || !strings.Contains(d.Reason, "no Landlock") {
+		t.Errorf("the answer does not say why: %s", d.Reason)
+	}
+	request.Confined = true
+	if d = mustDecide(t, s, request); d.Verdict != Allow {
+		t.Errorf("confined: %+v", d)
+	}
+	request.Shell.Targets = []schemas.Target{{Path: "/p/a.go", Rel: "a.go", Class: ClassCode}}
+	if d = mustDecide(t, s, request); d.Verdict != Deny {
+		t.Errorf("confined, with a known target: %+v", d)
+	}
+}
+
+func TestToolsOfServersAreKnownByEachHostsName(t *testing.T) {
+	for tool, want := range map[string]Verdict{
+		"mcp__fs__write_file": Ask, "MCP:write_file": Ask, "mcp__fs__read_file": Allow, "MCP:read_file": Allow, "write_file": Allow,
+	} {
+		s := State{Mode: ModeWork, Work: Work{Phase: PhasePlanning}}
+		if d := mustDecide(t, s, RequestTool{Tool: tool, Settings: Settings{MCPWriters: []string{"mcp__fs__write_*"}}}); d.Verdict != want {
+			t.Errorf("%s: %v", tool, d.Verdict)
+		}
+	}
+}

@@ -43,7 +43,7 @@ func (c confined) String() string {
 	if c.writ == "" {
 		return "none (" + c.why + "): commands whose effect cannot be told are asked for in gated phases"
 	}
-	return "Landlock: commands whose effect cannot be told run confined, where the host lets Writ rewrite them (Claude Code)"
+	return "Landlock: commands whose effect cannot be told run confined, where the host lets Writ rewrite them (Claude Code, Gemini CLI, OpenCode); elsewhere they are asked for in gated phases"
 }
 
 // profile is what a session's commands may write, as enforcement/confine/DESIGN
@@ -152,6 +152,41 @@ func (c confined) unwrap(dataDir, command string) (inner string, ok bool) {
 // confines says that a tool's command is to be rewritten: nobody can tell what
 // it writes, and the host takes another command instead.
 func (d *Daemon) confines(t turn, shell *enforcement.ShellCommand, v enforcement.Verdict) bool {
-	return d.confined.writ != "" && runtime.GOOS == "linux" && hosts.TakesCommand(t.Host, t.Tool) &&
-		shell != nil && shell.Effect == enforcement.EffectCannotTell && v != enforcement.Deny
+	can, _ := d.bounds(t)
+	return can && shell != nil && shell.Effect == enforcement.EffectCannotTell && v != enforcement.Deny
+}
+
+// bounds says whether a tool's command can be run confined, and why not.
+func (d *Daemon) bounds(t turn) (can bool, why string) {
+	switch {
+	case d.confined.writ == "" || runtime.GOOS != "linux":
+		return false, "confinement is not to be had, " + d.confined.why
+	case !hosts.TakesCommand(t.Host, t.Tool):
+		return false, "this host takes no other command in its place"
+	case d.heedless.has(t.Session):
+		return false, "this host ran an earlier command otherwise than Writ told it"
+	}
+	return true, ""
+}
+
+// heedless are the sessions whose host was told to run a command confined and
+// reported that it ran another: what it runs is not bounded.
+type heedless struct {
+	mu       sync.Mutex
+	sessions map[string]bool
+}
+
+func (h *heedless) has(session string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.sessions[session]
+}
+
+func (h *heedless) note(session string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.sessions == nil {
+		h.sessions = map[string]bool{}
+	}
+	h.sessions[session] = true
 }

@@ -85,3 +85,27 @@ func TestProfilesFollowThePhase(t *testing.T) {
 		t.Error(line)
 	}
 }
+
+// TestAHostThatDoesNotConfineIsAskedAgain: what may run because the kernel
+// bounds it must not, where the host ran something else.
+func TestAHostThatDoesNotConfineIsAskedAgain(t *testing.T) {
+	if _, why := confine.Supported(); why != "" {
+		t.Skip("no confinement here: " + why)
+	}
+	d := &Daemon{confined: confined{writ: "/usr/bin/writ"}}
+	claude := turn{Call: hosts.Call{Host: "claude", Tool: "Bash", Session: "s"}}
+	if can, why := d.bounds(claude); !can || why != "" {
+		t.Errorf("claude: %v %q", can, why)
+	}
+	d.heedless.note("s")
+	if can, why := d.bounds(claude); can || !strings.Contains(why, "otherwise") {
+		t.Errorf("a heedless host: %v %q", can, why)
+	}
+	if can, why := d.bounds(turn{Call: hosts.Call{Host: "cursor", Tool: "Bash", Session: "t"}}); can || !strings.Contains(why, "host") {
+		t.Errorf("cursor: %v %q", can, why)
+	}
+	d.confined = confined{why: "no Landlock"}
+	if can, why := d.bounds(claude); can || !strings.Contains(why, "no Landlock") {
+		t.Errorf("no Landlock: %v %q", can, why)
+	}
+}

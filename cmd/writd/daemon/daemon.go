@@ -57,6 +57,7 @@ type Daemon struct {
 	done     doneItems
 	confined confined
 	audit    *auditor
+	heedless heedless
 	trees    trees
 
 	took  durations // of retrievals

@@ -22,6 +22,7 @@ type turn struct {
 	payload    []byte
 	ran        *schemas.TestsFinished // the run of tests that came before the end of a turn
 	ranWorkers []string               // linked sessions that it covers
+	bounded    bool                   // the command is, or was, run confined
 }
 
 // hook answers a host's hook: it reads the payload, decides, records, and
@@ -41,7 +42,7 @@ func (d *Daemon) hook(ctx context.Context, r bus.Request) ([]byte, error) {
 	if t.Shell != nil {
 		// The host reports the command that Writ put in the place of another.
 		if inner, ours := d.confined.unwrap(d.layout.Root, *t.Shell); ours {
-			t.Shell = &inner
+			t.Shell, t.bounded = &inner, true
 		}
 	}
 	if t.Dir == "" {
@@ -320,6 +321,7 @@ func (d *Daemon) request(ctx context.Context, t turn, s enforcement.State, paren
 		if dir == "" {
 			dir = t.project.root
 		}
+		request.Confined, request.Unbounded = d.bounds(t)
 		if t.Tool == "PowerShell" {
 			request.Shell = enforcement.InspectPowerShell(t.project.layout, filepath.ToSlash(dir), *t.Shell, readlink)
 		} else {
@@ -430,6 +432,9 @@ func (d *Daemon) onAfterTool(ctx context.Context, t turn) (hosts.Answer, error) 
 		return hosts.Answer{}, err
 	}
 	behind, err := d.checkTree(ctx, t, session, parent, changes)
+	if can, _ := d.bounds(t); can && !t.bounded && len(behind.Record) > 0 {
+		d.heedless.note(t.Session)
+	}
 	answer := hosts.Answer{Context: join(decision.Context, behind.Context), Notice: join(decision.Notice, behind.Notice)}
 	if err != nil || finished.Failed {
 		return answer, err
