@@ -86,6 +86,10 @@ type SessionQuery struct {
 	Session string `json:"session,omitempty"`
 	Project string `json:"project,omitempty"`
 	Limit   int    `json:"limit,omitempty"` // 0: 50
+	// At shows the session as it was after the record with this sequence, and
+	// Moment as it was at this time. At most one of them.
+	At     uint64    `json:"at,omitempty"`
+	Moment time.Time `json:"moment,omitzero"`
 }
 
 // SessionSummary is one line of the list.
@@ -133,6 +137,10 @@ type SessionView struct {
 	Untested []string        `json:"untested,omitempty"`
 	Failing  bool            `json:"failing,omitempty"`
 	Audit    *SessionAudited `json:"audit,omitempty"`
+	// Seq and AsOf are those of the last record of the session that is in a
+	// view of the past.
+	Seq  uint64    `json:"seq,omitempty"`
+	AsOf time.Time `json:"as_of,omitzero"`
 	State    json.RawMessage `json:"state,omitempty"` // the folded state, for the curious
 }
 

@@ -5,11 +5,15 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
+	"os"
+	"os/signal"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/writbus/writ/schemas"
 )
@@ -17,8 +21,11 @@ import (
 // replayFlags say which part of the log is shown.
 type replayFlags struct {
 	session, stream, eventType, since, until string
+	rule                                     string // only what names this rule
 	data                                     bool
 	limit                                    int
+	speed                                    float64       // times as fast as it happened; 0 is at once
+	maxPause                                 time.Duration // of a replay at a speed
 }
 
 func (a *app) replayCommand() *cobra.Command {
@@ -27,33 +34,72 @@ func (a *app) replayCommand() *cobra.Command {
 		Use:   "replay",
 		Short: "Show the log, in order",
 		Long: `Shows what is in the log: one stream, or all of them merged by time. Times are
-RFC 3339, a date, or how long ago (15m, 24h).`,
+RFC 3339, a date, or how long ago (15m, 24h). Of one stream or session, --from and
+--to also take the sequences of records; the record at --to is the last.
+
+With --speed it happens again, so many times as fast as it did; where nothing
+happened for long it waits --max-pause and goes on.`,
 		Example: `  writ replay --since 1h
+  writ replay --stream sessions --from 812 --to 840
+  writ replay --from 15m --speed 10
   writ replay --stream WRIT_RULES --type rule.imported
   writ replay --json > log.jsonl`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.replay(cmd.Context(), "replay", f) },
 	}
 	flags := c.Flags()
+	f.rangeFlags(flags)
 	flags.StringVar(&f.stream, "stream", "", "only this stream, such as WRIT_SESSIONS or sessions")
 	flags.StringVar(&f.session, "session", "", "only this session")
 	flags.StringVar(&f.eventType, "type", "", "only events of this type")
-	flags.StringVar(&f.since, "since", "", "from this time on")
-	flags.StringVar(&f.until, "until", "", "before this time")
+	flags.StringVar(&f.rule, "rule", "", "only events that name this rule")
 	flags.IntVar(&f.limit, "limit", 0, "stop after this many events")
 	flags.BoolVar(&f.data, "data", false, "show each event's data")
 	return c
 }
 
+// rangeFlags say which stretch is shown, and how fast.
+func (f *replayFlags) rangeFlags(flags *pflag.FlagSet) {
+	flags.StringVar(&f.since, "from", "", "from this time or record on")
+	flags.StringVar(&f.until, "to", "", "before this time, or up to this record")
+	flags.StringVar(&f.since, "since", "", "the same as --from")
+	flags.StringVar(&f.until, "until", "", "the same as --to")
+	flags.Float64Var(&f.speed, "speed", 0, "show it this many times as fast as it happened (0: at once)")
+	flags.DurationVar(&f.maxPause, "max-pause", 5*time.Second, "longest wait between two events of --speed")
+}
+
+// stretch is which part of each stream is asked for; last is a sequence, 0 for
+// none.
+func (a *app) stretch(what string, f replayFlags) (base schemas.ReplayRequest, last uint64, err error) {
+	base = schemas.ReplayRequest{Session: f.session, Type: f.eventType}
+	if f.speed < 0 || math.IsNaN(f.speed) {
+		return base, 0, usage(what+": --speed must not be negative", "10 is ten times as fast as it happened.")
+	}
+	from, err := a.thenOf(what, f.since)
+	if err != nil {
+		return base, 0, err
+	}
+	to, err := a.thenOf(what, f.until)
+	if err != nil {
+		return base, 0, err
+	}
+	if (from.seq > 0 || to.seq > 0) && f.session == "" && f.stream == "" {
+		return base, 0, usage(what+": a sequence is one stream's", "Add --stream or --session, or give times.")
+	}
+	base.Since, base.Until = from.time, to.time
+	if from.seq > 0 {
+		base.After = from.seq - 1
+	}
+	return base, to.seq, nil
+}
+
 func (a *app) replay(ctx context.Context, what string, f replayFlags) error {
-	base := schemas.ReplayRequest{Session: f.session, Type: f.eventType}
-	var err error
-	if base.Since, err = a.moment(what, f.since); err != nil {
+	base, last, err := a.stretch(what, f)
+	if err != nil {
 		return err
 	}
-	if base.Until, err = a.moment(what, f.until); err != nil {
-		return err
-	}
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
+	defer stop()
 	streams, err := streamsOf(what, f)
 	if err != nil {
 		return err
@@ -69,14 +115,20 @@ func (a *app) replay(ctx context.Context, what string, f replayFlags) error {
 		c.request.Stream = stream
 		cursors = append(cursors, c)
 	}
-	shown := 0
+	shown, pace := 0, pacer{speed: f.speed, longest: f.maxPause}
 	for {
 		e, more, err := earliest(ctx, cursors)
 		if err != nil {
 			return explain(what, err)
 		}
-		if !more || (f.limit > 0 && shown == f.limit) {
+		if !more || (f.limit > 0 && shown == f.limit) || last > 0 && e.Position.Seq > last {
 			break
+		}
+		if !namesRule(e, f.rule) {
+			continue
+		}
+		if err := pace.wait(ctx, e.Time); err != nil {
+			return nil //nolint:nilerr // Ctrl-C ends a replay
 		}
 		shown++
 		if err := a.showEvent(e, f.data); err != nil {
@@ -102,6 +154,67 @@ func streamsOf(what string, f replayFlags) ([]schemas.Stream, error) {
 		}
 	}
 	return nil, usage(fmt.Sprintf("%s: there is no stream %q", what, f.stream), fmt.Sprintf("The streams are %v.", schemas.Streams()))
+}
+
+// pacer waits between events as long as they were apart, times as fast.
+type pacer struct {
+	speed   float64
+	longest time.Duration
+	before  time.Time
+}
+
+// wait returns when the event of a time is due, or the error of ctx.
+func (p *pacer) wait(ctx context.Context, at time.Time) error {
+	pause := p.pause(at)
+	if pause <= 0 {
+		return ctx.Err()
+	}
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// pause is how long an event comes after the one before.
+func (p *pacer) pause(at time.Time) time.Duration {
+	before := p.before
+	p.before = at
+	if p.speed == 0 || before.IsZero() || !at.After(before) {
+		return 0
+	}
+	return min(time.Duration(float64(at.Sub(before))/p.speed), p.longest)
+}
+
+// namesRule says whether an event is about a rule: its own, one that decided,
+// or one that was shown, followed or broken.
+func namesRule(e schemas.ReplayEvent, rule string) bool {
+	if rule == "" || e.Aggregate.Kind == schemas.KindRule && e.Aggregate.ID == rule {
+		return true
+	}
+	var data any
+	return bytes.Contains(e.Data, []byte(rule)) && json.Unmarshal(e.Data, &data) == nil && holdsText(data, rule)
+}
+
+// holdsText looks for a value, not for a part of one: what a prompt says about
+// a rule is not about it.
+func holdsText(data any, text string) bool {
+	switch v := data.(type) {
+	case string:
+		return v == text
+	case []any:
+		return slices.ContainsFunc(v, func(one any) bool { return holdsText(one, text) })
+	case map[string]any:
+		for key, one := range v {
+			if key == text || holdsText(one, text) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // moment reads a time as people write it.

@@ -84,16 +84,24 @@ func dash(text string) string {
 }
 
 func (a *app) sessionShowCommand() *cobra.Command {
-	return &cobra.Command{
+	var at string
+	c := &cobra.Command{
 		Use: "show [SESSION]", Short: "Show one session: mode, gates, files, what comes next",
-		Example: "  writ session show\n  writ session show 5e2c… --json",
+		Long: `Shows a session as it stands, or with --at as it was: its events up to then,
+folded by the same rules that decide. What lay in files is not in the log, so
+drift is what had been noticed by then.`,
+		Example: "  writ session show\n  writ session show 5e2c… --json\n  writ session show 5e2c… --at 15m\n  writ session show 5e2c… --at 812",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			when, err := a.thenOf("session show", at)
+			if err != nil {
+				return err
+			}
 			session, err := a.resolveSession(cmd.Context(), "session show", first(args))
 			if err != nil {
 				return err
 			}
-			view, err := ask[schemas.SessionView](cmd.Context(), a, roleHook, "session show", schemas.SvcSession, schemas.SessionQuery{Session: session})
+			view, err := ask[schemas.SessionView](cmd.Context(), a, roleHook, "session show", schemas.SvcSession, when.query(session))
 			if err != nil {
 				return err
 			}
@@ -104,6 +112,8 @@ func (a *app) sessionShowCommand() *cobra.Command {
 			return nil
 		},
 	}
+	c.Flags().StringVar(&at, "at", "", "as it was at this `moment`: a time, how long ago (15m), or a record's sequence")
+	return c
 }
 
 func first(args []string) string {
@@ -154,6 +164,9 @@ func (a *app) showGates(v schemas.SessionView) {
 	if v.Ended {
 		state = " (ended)"
 	}
+	if past := asOf(v); past != "" {
+		state += "  " + st.yellow(past)
+	}
 	a.printf("%s  %s%s\n", st.bold(joinNonEmpty(", ", mode, v.Phase)), st.dim("session "+v.Session), state)
 	for _, g := range v.Gates {
 		mark := st.dim("·")
@@ -203,7 +216,9 @@ func (a *app) sessionReplayCommand() *cobra.Command {
 			return a.replay(cmd.Context(), "session replay", f)
 		},
 	}
+	f.rangeFlags(c.Flags())
 	c.Flags().StringVar(&f.eventType, "type", "", "only events of this type")
+	c.Flags().StringVar(&f.rule, "rule", "", "only events that name this rule")
 	c.Flags().BoolVar(&f.data, "data", false, "show each event's data")
 	return c
 }

@@ -27,6 +27,7 @@ func (a *app) watchCommand() *cobra.Command {
 		Short: "Show events as they happen, until Ctrl-C",
 		Example: `  writ watch
   writ watch --session 5e2c… --data
+  writ watch --rule ENF-GATE-PLAN
   writ watch --json --type tool.decided`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -39,6 +40,7 @@ func (a *app) watchCommand() *cobra.Command {
 	flags.StringVar(&f.stream, "stream", "", "only this stream, such as WRIT_SESSIONS or sessions")
 	flags.StringVar(&f.session, "session", "", "only this session")
 	flags.StringVar(&f.eventType, "type", "", "only events of this type")
+	flags.StringVar(&f.rule, "rule", "", "only events that name this rule")
 	flags.BoolVar(&f.data, "data", false, "show each event's data")
 	return c
 }
@@ -116,6 +118,9 @@ func (a *app) showRecord(r schemas.Record, f replayFlags) error {
 		shown, err := replayEvent(e)
 		if err != nil {
 			return err
+		}
+		if !namesRule(shown, f.rule) {
+			continue
 		}
 		if err := a.showEvent(shown, f.data); err != nil {
 			return err

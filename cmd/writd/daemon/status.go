@@ -119,6 +119,9 @@ func summary(s projections.SessionSummary, state enforcement.State) schemas.Sess
 }
 
 func (d *Daemon) sessionShow(ctx context.Context, q schemas.SessionQuery) (schemas.SessionView, error) {
+	if q.At != 0 || !q.Moment.IsZero() {
+		return d.sessionThen(ctx, q)
+	}
 	state, err := d.known(ctx, q.Session)
 	if err != nil {
 		return schemas.SessionView{}, err
@@ -127,6 +130,11 @@ func (d *Daemon) sessionShow(ctx context.Context, q schemas.SessionQuery) (schem
 	if err != nil {
 		return schemas.SessionView{}, err
 	}
+	return viewOf(counted, state, state.Drifted(d.watched(d.sessionProject(state), state)))
+}
+
+// viewOf shows a state. Drift is what is known of the approved files, by gate.
+func viewOf(counted projections.SessionSummary, state enforcement.State, drift map[string][]schemas.FileChange) (schemas.SessionView, error) {
 	raw, err := json.Marshal(state)
 	if err != nil {
 		return schemas.SessionView{}, err
@@ -136,8 +144,6 @@ func (d *Daemon) sessionShow(ctx context.Context, q schemas.SessionQuery) (schem
 		Shown: state.Shown, Written: state.Written, Next: state.Guidance(), State: raw,
 		Pending: len(state.Violations), Untested: state.PendingTests, Failing: state.Failing, Audit: audit(state),
 	}
-	p := d.sessionProject(state)
-	drift := state.Drifted(d.watched(p, state))
 	for _, name := range []string{enforcement.GatePlan, enforcement.GateTests, enforcement.GateImplementation} {
 		gate := schemas.SessionGate{Gate: name, State: "none"}
 		if g, approved := state.Work.Gates[name]; approved {
