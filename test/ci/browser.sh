@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# What people and agents see in a browser, in a real Chromium: the dashboard.
+# What people and agents see in a browser, in a real Chromium: the dashboard, and
+# pages that /browse opens.
 # Installs Debian's Chromium where it may; WRIT_TEST_PICTURES=DIR keeps
 # screenshots.
 set -euo pipefail
@@ -23,3 +24,4 @@ if ! chromium=$(find_chromium); then
 fi
 echo "browser: $("$chromium" --version)"
 WRIT_TEST_CHROMIUM=$chromium go test -count=1 -tags browser ./test/browser/...
+WRIT_TEST_BROWSER=$chromium go test -count=1 -timeout 10m -run Browser ./cmd/writd/verbs/web/browse

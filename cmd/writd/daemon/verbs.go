@@ -4,6 +4,7 @@ import (
 	"github.com/writbus/writ/cmd/writd/config"
 	"github.com/writbus/writ/cmd/writd/verbs"
 	"github.com/writbus/writ/cmd/writd/verbs/web"
+	"github.com/writbus/writ/cmd/writd/verbs/web/browse"
 	"github.com/writbus/writ/cmd/writd/verbs/workspace"
 	"github.com/writbus/writ/enforcement/dialect/address"
 )
@@ -25,9 +26,11 @@ func (d *Daemon) newVerbs(artifacts workspace.Artifacts) *verbSet {
 	s := &verbSet{byVerb: workspace.Handlers(workspace.Options{
 		Gate: verbGate{d}, Artifacts: artifacts, Private: []string{d.layout.Root},
 	})}
-	fetch := web.NewFetch(web.Options{Guard: address.Guard{Allow: settings.Allow}, Agent: "writ/" + config.Version})
+	guard := address.Guard{Allow: settings.Allow}
+	fetch := web.NewFetch(web.Options{Guard: guard, Agent: "writ/" + config.Version})
 	s.closes = append(s.closes, fetch.Close)
 	s.byVerb["fetch"] = fetch
+	s.byVerb["browse"] = browse.New(browse.Options{Path: settings.Browser, Guard: guard})
 	s.byVerb["search"] = web.Search{Provider: searchProvider(settings.Search)}
 	return s
 }

@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,6 +21,10 @@ const (
 	// not wait for the end of ">(tee log)".
 	lingering = 200 * time.Millisecond
 )
+
+// quietly are variables for programs whose output nobody looks at while it
+// comes, and whose questions nobody answers.
+var quietly = []string{"TERM=dumb", "PAGER=cat", "GIT_PAGER=cat", "GIT_TERMINAL_PROMPT=0", "NO_COLOR=1"}
 
 // exec is /exec COMMAND.
 func (w *handlers) exec(ctx context.Context, c verbs.Call) (verbs.Result, error) {
@@ -80,7 +83,7 @@ func run(ctx context.Context, dir, command string, d Decision, limit time.Durati
 	defer func() { _ = from.Close() }() // all that is wanted was read
 	cmd := exec.CommandContext(timed, argv[0], argv[1:]...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, to, to
-	cmd.Env = append(environment(os.Environ()), d.Env...)
+	cmd.Env = append(append(verbs.Environment(os.Environ()), quietly...), d.Env...)
 	cmd.WaitDelay = grace
 	group(cmd, d.Supervised)
 	err = cmd.Start()
@@ -164,25 +167,4 @@ func (r ran) result(limit time.Duration, most int, more string) verbs.Result {
 		result.Keep = []verbs.Artifact{{Name: "output", MIME: "text/plain; charset=utf-8", Data: []byte(whole), Size: len(whole)}}
 	}
 	return result
-}
-
-// secret are parts of the names of variables that hold what a command of an
-// agent must not have.
-var secret = []string{"KEY", "TOKEN", "SECRET", "PASSW", "PASSPHRASE", "CREDENTIAL", "AUTH", "COOKIE", "DSN", "PRIVATE"}
-
-// environment leaves out of the daemon's variables what is Writ's own, what
-// looks like a secret, and what makes programs run something else.
-func environment(vars []string) []string {
-	kept := slices.DeleteFunc(slices.Clone(vars), func(v string) bool {
-		name, value, _ := strings.Cut(strings.ToUpper(v), "=")
-		switch {
-		case strings.HasPrefix(name, "WRIT_"), strings.HasPrefix(name, "LD_"), strings.HasPrefix(name, "DYLD_"), name == "BASH_ENV", name == "ENV":
-			return true
-		case strings.Contains(value, "://") && strings.Contains(value, "@"):
-			return true // an address with a password in it
-		}
-		return slices.ContainsFunc(secret, func(part string) bool { return strings.Contains(name, part) })
-	})
-	// Nobody looks at the output while it comes, and nobody answers.
-	return append(kept, "TERM=dumb", "PAGER=cat", "GIT_PAGER=cat", "GIT_TERMINAL_PROMPT=0", "NO_COLOR=1")
 }

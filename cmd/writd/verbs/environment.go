@@ -1,0 +1,26 @@
+package verbs
+
+import (
+	"slices"
+	"strings"
+)
+
+// secret are parts of the names of variables that hold what a command of an
+// agent must not have.
+var secret = []string{"KEY", "TOKEN", "SECRET", "PASSW", "PASSPHRASE", "CREDENTIAL", "AUTH", "COOKIE", "DSN", "PRIVATE"}
+
+// Environment leaves out of the daemon's variables, in the form of os.Environ,
+// what is Writ's own, what looks like a secret, and what makes programs run
+// something else: what is left is for programs that agents start.
+func Environment(vars []string) []string {
+	return slices.DeleteFunc(slices.Clone(vars), func(v string) bool {
+		name, value, _ := strings.Cut(strings.ToUpper(v), "=")
+		switch {
+		case strings.HasPrefix(name, "WRIT_"), strings.HasPrefix(name, "LD_"), strings.HasPrefix(name, "DYLD_"), name == "BASH_ENV", name == "ENV":
+			return true
+		case strings.Contains(value, "://") && strings.Contains(value, "@"):
+			return true // an address with a password in it
+		}
+		return slices.ContainsFunc(secret, func(part string) bool { return strings.Contains(name, part) })
+	})
+}
