@@ -74,6 +74,7 @@ func allViews(by int) []projections.Projector {
 		bumped{projections.NewActivity(), by},
 		bumpedBatcher{bumped{gate, by}, gate},
 		bumped{projections.NewRetrievalIndex(analyse, 1, nil), by},
+		bumped{projections.NewArtifacts(), by},
 	}
 }
 
@@ -129,6 +130,8 @@ func drawPayload(t *rapid.T, a schemas.Aggregate) schemas.Payload {
 			session := rapid.SampledFrom([]string{"", "s1", "s2"}).Draw(t, "of")
 			return schemas.OutcomeRecorded{Session: session, Positive: yes("positive"), Evidence: "feedback"}
 		}
+	case schemas.KindArtifact:
+		return drawArtifact(t)
 	default:
 		id := fmt.Sprintf("o%d", rapid.IntRange(0, 9).Draw(t, "observation"))
 		if yes("regated") {
@@ -141,10 +144,27 @@ func drawPayload(t *rapid.T, a schemas.Aggregate) schemas.Payload {
 	}
 }
 
+func drawArtifact(t *rapid.T) schemas.Payload {
+	paths := rapid.SampledFrom([]string{"a.md", "x/b.go", "x/ c#.md"})
+	path := paths.Draw(t, "path")
+	switch rapid.IntRange(0, 4).Draw(t, "artifact") {
+	case 0:
+		return schemas.ArtifactRemoved{Path: path}
+	case 1:
+		return schemas.ArtifactIndexed{File: schemas.FileState{Path: path, SHA256: "h"}, Kind: "code", From: paths.Draw(t, "from")}
+	case 2:
+		return schemas.IndexBuilt{Globs: []string{"**"}, Documents: 2, Left: map[string]int{"binary": 1}}
+	case 3:
+		return schemas.ArtifactShown{Session: "s 1", Shown: []schemas.ArtifactHit{{Path: path, First: 1, Last: 9, SHA256: "h"}}}
+	default:
+		return schemas.ArtifactIndexed{File: schemas.FileState{Path: path, SHA256: "h2", Bytes: 3}, Kind: "test", Modified: epoch}
+	}
+}
+
 // grow appends random records, some of them with several events and some that
 // cannot be decoded.
 func grow(t *rapid.T, l *memoryLog, most int) {
-	kinds := []schemas.Kind{schemas.KindSession, schemas.KindRule, schemas.KindMemory}
+	kinds := []schemas.Kind{schemas.KindSession, schemas.KindRule, schemas.KindMemory, schemas.KindArtifact}
 	for range rapid.IntRange(0, most).Draw(t, "records") {
 		a := schemas.Aggregate{Kind: rapid.SampledFrom(kinds).Draw(t, "kind"), ID: rapid.SampledFrom(ids).Draw(t, "id")}
 		s := a.Kind.Stream()

@@ -129,8 +129,8 @@ type ArtifactBuildRequest struct {
 	Defaults bool `json:"defaults,omitempty"`
 	// Force reads every file again.
 	Force bool `json:"force,omitempty"`
-	// Watch keeps the index up to the files from now on, for as long as it is
-	// repeated at least every WatchLease.
+	// Watch keeps the index up to the files from now on, for as long as this is
+	// asked for again, here or with the status, within WatchLease.
 	Watch bool `json:"watch,omitempty"`
 	// Wait bounds how long the answer waits for the build, nanoseconds; 0 does
 	// not wait. A build goes on without anybody waiting.
@@ -147,6 +147,8 @@ type ArtifactStatusRequest struct {
 	// most.
 	After uint64        `json:"after,omitempty"`
 	Wait  time.Duration `json:"wait,omitempty"`
+	// Watch goes on watching, see ArtifactBuildRequest.
+	Watch bool `json:"watch,omitempty"`
 	// Check compares the index with the files first.
 	Check bool `json:"check,omitempty"`
 }
@@ -171,8 +173,8 @@ type ArtifactStatus struct {
 	IndexSize int64          `json:"index_bytes"` // in memory, without the view
 	Types     map[string]int `json:"types"`       // documents by type
 	Languages map[string]int `json:"languages"`
-	// Left counts files that were looked at and left out, by reason; a folder
-	// that is not entered counts once.
+	// Left counts files that were looked at and left out, by reason, when all of
+	// them were last looked at; a folder that is not entered counts once.
 	Left map[string]int `json:"left"`
 	// Problems are files that could not be indexed as they should, at most 100.
 	Problems   []ArtifactProblem `json:"problems,omitempty"`

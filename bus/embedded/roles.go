@@ -36,6 +36,7 @@ var hookSubjects = []string{
 	"writ.svc.rule.list", "writ.svc.rule.show", "writ.svc.rule.search", "writ.svc.rule.log", "writ.svc.rule.export",
 	"writ.svc.rule.validate", "writ.svc.rule.review", "writ.svc.rule.stats",
 	"writ.svc.observe", "writ.svc.recall", "writ.svc.memory.health",
+	"writ.svc.artifact", "writ.svc.artifact.>",
 }
 
 // readSubjects are what reading takes: states, single records, and readers of

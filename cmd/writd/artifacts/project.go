@@ -29,6 +29,8 @@ type Recorded struct {
 // Options say how a project is indexed.
 type Options struct {
 	Root string // absolute
+	// Private is a folder that is left out, absolute; "" for none.
+	Private string
 	// Embedder turns chunks into vectors; nil is words alone.
 	Embedder search.Embedder
 	// Record appends events of one change, in one message, and returns once they
@@ -139,7 +141,7 @@ func (p *Project) selection() (*selection, error) {
 			return nil, err
 		}
 	}
-	return newSelection(p.options.Root, globs)
+	return newSelection(p.options.Root, globs, p.options.Private)
 }
 
 // Explain says why a path, relative to the project, is in the index or not.

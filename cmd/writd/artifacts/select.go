@@ -23,6 +23,7 @@ type Reason string
 // The reasons.
 const (
 	ByVCS        Reason = "vcs"        // a folder of version control
+	Private      Reason = "private"    // Writ's own data
 	ByGitignore  Reason = "gitignore"  // a rule of a .gitignore
 	ByWritignore Reason = "writignore" // a rule of a .writignore
 	Hidden       Reason = "hidden"     // begins with a dot, and no glob names it
@@ -58,16 +59,31 @@ type selection struct {
 	root  string
 	texts []string // of the globs
 	globs []search.Glob
-	above ignoring // ignore files of the repository's folders above the project
+	// private is a folder of nobody's business, from the project; "" for none.
+	private string
+	above   ignoring // ignore files of the repository's folders above the project
+}
+
+// CheckGlobs returns ErrGlob naming the first glob that cannot be understood.
+func CheckGlobs(globs []string) error {
+	for _, text := range globs {
+		if _, err := search.ParseGlob(text); err != nil {
+			return fmt.Errorf("%w %q: %w", ErrGlob, text, err)
+		}
+	}
+	return nil
 }
 
 // newSelection reads the globs, and the ignore files above the project.
-func newSelection(root string, globs []string) (*selection, error) {
+func newSelection(root string, globs []string, private string) (*selection, error) {
 	s := &selection{root: root, texts: globs}
+	if rel, err := filepath.Rel(root, private); private != "" && err == nil {
+		s.private = filepath.ToSlash(rel)
+	}
 	for _, text := range globs {
 		g, err := search.ParseGlob(text)
 		if err != nil {
-			return nil, fmt.Errorf("%w: %q: %w", ErrGlob, text, err)
+			return nil, fmt.Errorf("%w %q: %w", ErrGlob, text, err)
 		}
 		s.globs = append(s.globs, g)
 	}
@@ -160,6 +176,8 @@ func (s *selection) judge(in folder, name string, isFolder bool) verdict {
 	switch {
 	case vcsNames[name]:
 		return verdict{reason: ByVCS, detail: name + " belongs to version control"}
+	case s.private != "" && file == s.private:
+		return verdict{reason: Private, detail: "it holds Writ's own data"}
 	case !printable(name):
 		return verdict{reason: BadName, detail: fmt.Sprintf("its name %q holds characters that cannot be printed; rename it", name)}
 	}

@@ -18,8 +18,6 @@ import (
 var emittable = map[schemas.Type]bool{
 	"hook.observed":      true,
 	"proposal.made":      true,
-	"artifact.indexed":   true,
-	"artifact.removed":   true,
 	"command.dispatched": true,
 	"command.denied":     true,
 	"command.finished":   true,

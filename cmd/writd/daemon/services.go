@@ -68,6 +68,7 @@ func (d *Daemon) serve(ctx context.Context) (stop func(), err error) {
 	if err != nil {
 		return nil, err
 	}
+	stopArtifacts := d.beginArtifacts(ctx)
 	running, stopReading := context.WithCancel(context.WithoutCancel(ctx)) // a stop lets them end
 	d.transcripts.running = running
 	asking, stopAsking := context.WithCancel(running)
@@ -115,6 +116,10 @@ func (d *Daemon) serve(ctx context.Context) (stop func(), err error) {
 			answer("memory_export", schemas.SvcMemoryExport, d.memoryExport),
 			answer("memory_import", schemas.SvcMemoryImport, d.memoryImport),
 			answer("dash", schemas.SvcDash, d.dash),
+			answer("artifact_build", schemas.SvcArtifactBuild, d.artifactBuild),
+			answer("artifact_status", schemas.SvcArtifactStatus, d.artifactStatus),
+			answer("artifact_deps", schemas.SvcArtifactDeps, d.artifactDeps),
+			answer("artifact_explain", schemas.SvcArtifactExplain, d.artifactExplain),
 			answer("emit", schemas.SvcEmit, d.emit),
 			answer("replay", schemas.SvcReplay, d.replay),
 			answer("audit_seal", schemas.SvcAuditSeal, d.auditSeal),
@@ -129,11 +134,13 @@ func (d *Daemon) serve(ctx context.Context) (stop func(), err error) {
 	if err != nil {
 		stopAsking()
 		stopReading()
+		stopArtifacts()
 		stopMemory()
 		return nil, err
 	}
 	return func() {
 		defer stopMemory()
+		defer stopArtifacts()
 		defer stopReading()
 		defer d.transcripts.wait.Wait()
 		defer stopAsking()

@@ -29,6 +29,7 @@ type views struct {
 	retrieval *projections.RetrievalIndex
 	activity  projections.Activity
 	memory    *memoryStore
+	artifacts *artifactStore
 	trees     *transparency.Projector
 }
 
@@ -42,10 +43,11 @@ func newViews(index *corpusIndex, drift config.Drift) views {
 		retrieval: projections.NewRetrievalIndex(index.analyse, index.embedder.version(), index.change),
 		activity:  projections.NewActivity(),
 		memory:    newMemoryStore(index.embedder, drift),
+		artifacts: newArtifactStore(),
 		trees:     transparency.New(),
 	}
 }
 
 func (v views) all() []projections.Projector {
-	return []projections.Projector{v.state, v.sessions, v.rules, v.frequency, v.verdicts, v.retrieval, v.activity, v.memory.view, v.trees}
+	return []projections.Projector{v.state, v.sessions, v.rules, v.frequency, v.verdicts, v.retrieval, v.activity, v.memory.view, v.artifacts.view, v.trees}
 }

@@ -1,0 +1,285 @@
+package daemon
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/cmd/writd/artifacts"
+	"github.com/writbus/writ/projections"
+	"github.com/writbus/writ/retrieval/artifact/search"
+	"github.com/writbus/writ/schemas"
+)
+
+const (
+	// artifactIdle is how long the index of a project that nobody asks for stays
+	// in memory.
+	artifactIdle = 30 * time.Minute
+	// artifactCheck is how often searches have the files compared with the index
+	// where nothing watches them.
+	artifactCheck = 2 * time.Second
+	// artifactWait is how long a search waits for an index that is being loaded.
+	artifactWait = 8 * time.Second
+)
+
+// artifactStore is the indexes of the projects that somebody asked for.
+type artifactStore struct {
+	view    projections.Artifacts
+	running context.Context // ends with the services
+	stop    context.CancelFunc
+	wait    sync.WaitGroup
+
+	mu       sync.Mutex
+	projects map[string]*liveProject
+}
+
+// liveProject is the index of one project, and what goes on with it.
+type liveProject struct {
+	*artifacts.Project
+	id    string // its aggregate's
+	cache *search.Cache
+
+	mu       sync.Mutex
+	exists   bool // it was built once, now or before this process
+	used     time.Time
+	checked  time.Time     // when somebody last began to compare it with the files
+	building chan struct{} // closed when the update that runs ends; nil while none does
+	last     *artifacts.Built
+	failed   error // of the last update
+	lease    time.Time
+	watching context.CancelFunc // nil while nothing watches
+}
+
+func newArtifactStore() *artifactStore {
+	return &artifactStore{view: projections.NewArtifacts(), projects: map[string]*liveProject{}}
+}
+
+// beginArtifacts makes the store usable until stop.
+func (d *Daemon) beginArtifacts(ctx context.Context) (stop func()) {
+	s := d.views.artifacts
+	s.running, s.stop = context.WithCancel(context.WithoutCancel(ctx))
+	return func() {
+		s.stop()
+		s.wait.Wait()
+	}
+}
+
+// artifactsOf returns the index of a project, taken up from the log where this
+// process does not have it yet.
+func (d *Daemon) artifactsOf(ctx context.Context, folder string) (*liveProject, error) {
+	if !filepath.IsAbs(folder) {
+		return nil, faultf(schemas.CodeBadRequest, "the project %q is no absolute path", folder)
+	}
+	root := resolved(folder)
+	if len(root) > schemas.MaxIDBytes {
+		return nil, faultf(schemas.CodeBadRequest, "the project's path has %d bytes, at most %d can be indexed", len(root), schemas.MaxIDBytes)
+	}
+	if data := resolved(d.layout.Root); root == data || strings.HasPrefix(root, data+string(filepath.Separator)) {
+		return nil, faultf(schemas.CodeRefused, "%s is Writ's own data", root)
+	}
+	s := d.views.artifacts
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := d.now()
+	for id, p := range s.projects {
+		if id != root && p.idle(now) {
+			delete(s.projects, id)
+		}
+	}
+	if p := s.projects[root]; p != nil {
+		p.touch(now)
+		return p, nil
+	}
+	p, err := d.takeUp(ctx, root)
+	if err != nil {
+		return nil, err
+	}
+	p.touch(now)
+	s.projects[root] = p
+	return p, nil
+}
+
+func (p *liveProject) touch(now time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.used = now
+}
+
+func (p *liveProject) idle(now time.Time) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.building == nil && p.watching == nil && now.Sub(p.used) > artifactIdle
+}
+
+// takeUp reads what the log says of a project.
+func (d *Daemon) takeUp(ctx context.Context, root string) (*liveProject, error) {
+	s := d.views.artifacts
+	if err := d.caughtUp(ctx, schemas.StreamArtifacts, s.view.Name()); err != nil {
+		return nil, err
+	}
+	o := artifacts.Options{
+		Root: root, Private: resolved(d.layout.Root), Now: d.now, Workers: runtime.GOMAXPROCS(0), Recorded: map[string]artifacts.Recorded{},
+		Record: func(ctx context.Context, events []schemas.Payload) error { return d.recordArtifacts(ctx, root, events) },
+	}
+	if e := d.corpus.embedder; e.Embedder != nil && !e.beside {
+		o.Embedder = e.Embedder
+	}
+	p := &liveProject{id: root, cache: search.NewCache(d.now)}
+	err := d.read(s.view.Name(), func(r projections.Reader) error {
+		was, found, err := s.view.Project(r, root)
+		if err != nil || !found {
+			return err
+		}
+		p.exists, o.Globs = true, was.Built.Globs
+		for f, err := range s.view.Files(r, root) {
+			if err != nil {
+				return err
+			}
+			o.Recorded[f.File.Path] = artifacts.Recorded{SHA256: f.File.SHA256, Bytes: f.File.Bytes, Modified: f.Modified, Kind: f.Kind}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if p.Project, err = artifacts.Open(o); err != nil {
+		return nil, faultf(schemas.CodeNotFound, "%v", err)
+	}
+	return p, nil
+}
+
+// recordArtifacts appends the events of one change as one message.
+func (d *Daemon) recordArtifacts(ctx context.Context, project string, events []schemas.Payload) error {
+	e := schemas.Event{ID: newID(), Time: d.now(), Source: source, Actor: "writ", Aggregate: schemas.Artifact(project), Data: events[0]}
+	_, err := d.conn.Append(ctx, e, events[1:], bus.Any())
+	if errors.Is(err, bus.ErrUnavailable) && ctx.Err() == nil {
+		_, err = d.conn.Append(ctx, e, events[1:], bus.Any()) // it is stored once
+	}
+	return err
+}
+
+// begin starts an update unless one runs, and returns what is closed when that
+// one ends. An update that was asked for with other globs, or with force, waits
+// its turn.
+func (s *artifactStore) begin(p *liveProject, u artifacts.Update) <-chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	before := p.building
+	if before != nil && u.Globs == nil && !u.Force {
+		return before
+	}
+	done := make(chan struct{})
+	p.building = done
+	s.wait.Go(func() {
+		if before != nil {
+			<-before
+		}
+		built, err := p.Update(s.running, u)
+		p.ended(built, err)
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.building == done {
+			p.building = nil
+		}
+		close(done)
+	})
+	return done
+}
+
+// ended takes down how an update ended.
+func (p *liveProject) ended(built artifacts.Built, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.failed = err; err == nil {
+		p.exists, p.last = true, &built
+	}
+}
+
+// watch keeps a project's index up to its files until the lease ends.
+func (s *artifactStore) watch(p *liveProject, now time.Time, anew bool, warn func(string)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.lease = now.Add(schemas.WatchLease)
+	if p.watching != nil && !anew {
+		return
+	}
+	if p.watching != nil {
+		p.watching()
+	}
+	ctx, cancel := context.WithCancel(s.running)
+	p.watching = cancel
+	var said string
+	s.wait.Go(func() {
+		_ = p.Watch(ctx, func(built artifacts.Built, err error) {
+			if built.At.IsZero() {
+				p.ended(built, cmp.Or(err, errors.New("the update ended early")))
+			} else {
+				p.ended(built, nil)
+			}
+			if err != nil && err.Error() != said {
+				said = err.Error()
+				warn(said)
+			}
+		})
+	})
+}
+
+// endLeases stops watching what nobody asked for again.
+func (s *artifactStore) endLeases(now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, p := range s.projects {
+		p.mu.Lock()
+		if p.watching != nil && now.After(p.lease) {
+			p.watching()
+			p.watching = nil
+		}
+		p.mu.Unlock()
+	}
+}
+
+// ready returns the index of a project to search in. One that exists and is not
+// in memory is loaded first.
+func (d *Daemon) readyArtifacts(ctx context.Context, folder string, wait time.Duration) (*liveProject, *artifacts.Snapshot, error) {
+	p, err := d.artifactsOf(ctx, folder)
+	if err != nil {
+		return nil, nil, err
+	}
+	p.mu.Lock()
+	exists, running := p.exists, p.building != nil
+	p.mu.Unlock()
+	if !exists && !running {
+		return nil, nil, faultf(schemas.CodeNotFound, "there is no index of %s yet. Run `writ index build` in it", p.id)
+	}
+	if s := p.Current(); s != nil {
+		return p, s, nil
+	}
+	done := d.views.artifacts.begin(p, artifacts.Update{})
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	select {
+	case <-done:
+	case <-ctx.Done():
+		return nil, nil, faultf(schemas.CodeNotReady, "the index of %s is being loaded: %s. Ask again in a moment", p.id, progressText(p.Progress()))
+	}
+	if s := p.Current(); s != nil {
+		return p, s, nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return nil, nil, faultf(schemas.CodeInternal, "the index of %s cannot be loaded: %v", p.id, p.failed)
+}
+
+func progressText(p *artifacts.Progress) string {
+	if p == nil || p.Total == 0 {
+		return "the files are looked at"
+	}
+	return fmt.Sprintf("%s, %d of %d", p.Stage, p.Done, p.Total)
+}

@@ -1,0 +1,102 @@
+package projections
+
+import (
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/writbus/writ/schemas"
+)
+
+// Artifacts is what the index of each project holds, as it stands: which files,
+// in which state, and what sessions were shown of them. It holds no text; the
+// index that is searched follows the files that it names. A query helper takes
+// a Reader of the view "artifacts".
+//
+//	p/<project>                           ArtifactProject
+//	f/<project>/<path>                    ArtifactFile
+//	u/<session>/<project>/<path>/<lines>  the hash of the file whose chunk the session was shown
+type Artifacts struct{}
+
+// NewArtifacts returns the view.
+func NewArtifacts() Artifacts { return Artifacts{} }
+
+// ArtifactProject is one project's index.
+type ArtifactProject struct {
+	Project string             `json:"project"` // its folder, absolute
+	Built   schemas.IndexBuilt `json:"built"`   // the last build that changed anything
+	Time    time.Time          `json:"time"`    // of that build
+}
+
+// ArtifactFile is a file that is in the index.
+type ArtifactFile struct {
+	File     schemas.FileState `json:"file"`
+	Kind     string            `json:"kind,omitempty"`
+	Modified time.Time         `json:"modified,omitzero"`
+}
+
+// Name implements Projector.
+func (Artifacts) Name() string { return "artifacts" }
+
+// Version implements Projector.
+func (Artifacts) Version() int { return 1 }
+
+// Types implements Projector.
+func (Artifacts) Types() []schemas.Type {
+	return []schemas.Type{
+		schemas.ArtifactIndexed{}.EventType(), schemas.ArtifactRemoved{}.EventType(),
+		schemas.IndexBuilt{}.EventType(), schemas.ArtifactShown{}.EventType(),
+	}
+}
+
+// Apply implements Projector.
+func (Artifacts) Apply(v View, e schemas.Event) error {
+	project := e.Aggregate.ID
+	switch p := e.Data.(type) {
+	case schemas.ArtifactIndexed:
+		if p.From != "" && p.From != p.File.Path {
+			if err := v.Delete(idKey('f', project, p.From)); err != nil {
+				return err
+			}
+		}
+		return setDocument(v, idKey('f', project, p.File.Path), ArtifactFile{File: p.File, Kind: p.Kind, Modified: p.Modified})
+	case schemas.ArtifactRemoved:
+		return v.Delete(idKey('f', project, p.Path))
+	case schemas.IndexBuilt:
+		return setDocument(v, idKey('p', project), ArtifactProject{Project: project, Built: p, Time: e.Time})
+	case schemas.ArtifactShown:
+		for _, hit := range p.Shown {
+			if err := v.Set(shownKey(p.Session, project, hit), []byte(hit.SHA256)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func shownKey(session, project string, hit schemas.ArtifactHit) []byte {
+	return idKey('u', session, project, hit.Path, linesOf(hit))
+}
+
+func linesOf(hit schemas.ArtifactHit) string { return fmt.Sprintf("%d-%d", hit.First, hit.Last) }
+
+// Projects lists the projects that have an index.
+func (Artifacts) Projects(r Reader) iter.Seq2[ArtifactProject, error] {
+	return documents[ArtifactProject](r, idPrefix('p'))
+}
+
+// Project returns one project's index.
+func (Artifacts) Project(r Reader, project string) (ArtifactProject, bool, error) {
+	return getDocument[ArtifactProject](r, idKey('p', project))
+}
+
+// Files lists the files of a project's index.
+func (Artifacts) Files(r Reader, project string) iter.Seq2[ArtifactFile, error] {
+	return documents[ArtifactFile](r, idPrefix('f', project))
+}
+
+// Shown says whether a session was shown these lines of a file as it is.
+func (Artifacts) Shown(r Reader, session, project string, hit schemas.ArtifactHit) (bool, error) {
+	hash, found, err := r.Get(shownKey(session, project, hit))
+	return found && string(hash) == hit.SHA256, err
+}
