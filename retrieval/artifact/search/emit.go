@@ -11,7 +11,6 @@ type picked struct {
 	c     *candidate
 	chunk int32
 	order float64
-	share float64 // of the file's score
 }
 
 // emit turns the pool into hits: the best chunk of each file at its score, and
@@ -28,17 +27,18 @@ func (s *searching) emit() {
 			if n > 0 {
 				share *= again * chunk.order / chunks[0].order
 			}
-			all = append(all, picked{c: c, chunk: chunk.chunk, order: c.score * share, share: share})
+			all = append(all, picked{c: c, chunk: chunk.chunk, order: c.score * share})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b picked) int {
-		return cmp.Or(cmp.Compare(b.order, a.order), strings.Compare(a.c.document().Path, b.c.document().Path), cmp.Compare(b.share, a.share))
+		return cmp.Or(cmp.Compare(b.order, a.order), strings.Compare(a.c.document().Path, b.c.document().Path))
 	})
+	chance := s.chances()
 	for _, p := range all {
 		if len(s.answer.Hits) == s.query.Limit {
 			break
 		}
-		if score := p.c.chance * p.share; score >= s.query.MinScore {
+		if score := chance(p.order); score >= s.query.MinScore {
 			s.answer.Hits = append(s.answer.Hits, s.hit(p, score))
 		}
 	}
@@ -73,8 +73,7 @@ func (s *searching) chunksOf(c *candidate) []picked {
 
 func (s *searching) hit(p picked, score float64) Hit {
 	c := p.c
-	d, chunk := c.document(), &c.view.chunks[p.chunk]
-	h := Hit{Document: &d.Document, Lines: [2]int{int(chunk.lines[0]), int(chunk.lines[1])}, Heading: chunk.heading, Score: score}
+	h := c.view.hit(c.doc, p.chunk, score)
 	if s.query.Explain {
 		h.Why = map[string]float64{
 			"bm25": c.words, "chunk": c.chunkWords, "coherence": c.coherence, "path": c.stem, "folders": c.dirs,

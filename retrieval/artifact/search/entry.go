@@ -40,7 +40,9 @@ type document struct {
 type chunk struct {
 	lines   [2]int32
 	heading string
+	symbols string // that it declares, each followed by a line end
 	length  uint32 // terms
+	tokens  uint32
 }
 
 // Analyser turns documents into entries. It remembers the words it has met, so
@@ -98,7 +100,10 @@ func (a *Analyser) Analyse(d *artifact.Document) (*Entry, error) {
 		for _, key := range namesOf(c) {
 			a.slot(a.place(key)).inChunk(uint32(i))
 		}
-		e.chunks[i] = chunk{lines: [2]int32{int32(c.Lines[0]), int32(c.Lines[1])}, heading: strings.Clone(c.Heading), length: n}
+		e.chunks[i] = chunk{
+			lines: [2]int32{int32(c.Lines[0]), int32(c.Lines[1])}, heading: strings.Clone(c.Heading),
+			symbols: lines(c.Symbols), length: n, tokens: uint32(c.Tokens),
+		}
 		e.doc.lengths[Content] += n
 	}
 	a.emit(e)
@@ -223,4 +228,11 @@ func (a *Analyser) embed(e *Entry, d *artifact.Document) error {
 // meaning is the text that stands for a chunk when it is embedded.
 func meaning(d *artifact.Document, c *artifact.Chunk) string {
 	return d.Path + "\n" + c.Heading + "\n" + c.Text
+}
+
+func lines(list []string) string {
+	if len(list) == 0 {
+		return ""
+	}
+	return strings.Join(list, "\n") + "\n"
 }

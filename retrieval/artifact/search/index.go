@@ -3,6 +3,7 @@ package search
 import (
 	"math"
 	"slices"
+	"strings"
 	"sync"
 	"unsafe"
 )
@@ -207,6 +208,7 @@ func (s *sums) plus(o sums) {
 	s.docs += o.docs
 	s.chunks += o.chunks
 	s.chunkLength += o.chunkLength
+	s.text += o.text
 	for f := range s.having {
 		s.having[f] += o.having[f]
 		s.length[f] += o.length[f]
@@ -228,6 +230,9 @@ func (ix *Index) Len() int { return ix.sums.docs }
 
 // Chunks is the number of chunks.
 func (ix *Index) Chunks() int { return ix.sums.chunks }
+
+// TextBytes is the size of the documents on disk.
+func (ix *Index) TextBytes() int64 { return ix.sums.text }
 
 // Bytes is about the memory that the index takes.
 func (ix *Index) Bytes() int {
@@ -251,10 +256,42 @@ func (ix *Index) Version() uint64 { return ix.version }
 
 // Has tells whether a path is indexed.
 func (ix *Index) Has(path string) bool {
+	_, _, ok := ix.find(path)
+	return ok
+}
+
+func (ix *Index) find(path string) (*view, int32, bool) {
 	for _, v := range ix.views {
 		if doc, ok := v.place(path); ok && !v.isDead(doc) {
-			return true
+			return v, doc, true
 		}
 	}
-	return false
+	return nil, 0, false
+}
+
+// File returns all chunks of a path as hits, in the order of their lines, each
+// of the highest score: they were asked for by name. There are none of a path
+// that is not indexed.
+func (ix *Index) File(path string) []Hit {
+	v, doc, ok := ix.find(path)
+	if !ok {
+		return nil
+	}
+	var hits []Hit
+	for chunk := v.first[doc]; chunk < v.first[doc+1]; chunk++ {
+		hits = append(hits, v.hit(doc, chunk, 1))
+	}
+	return hits
+}
+
+func (v *view) hit(doc, at int32, score float64) Hit {
+	c := &v.chunks[at]
+	h := Hit{
+		Document: &v.docs[doc].Document, Chunk: int(at - v.first[doc]), Lines: [2]int{int(c.lines[0]), int(c.lines[1])},
+		Heading: c.heading, Tokens: int(c.tokens), Score: score,
+	}
+	if c.symbols != "" {
+		h.Symbols = strings.Split(strings.TrimSuffix(c.symbols, "\n"), "\n")
+	}
+	return h
 }

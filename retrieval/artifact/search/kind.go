@@ -31,7 +31,7 @@ var kindWords = map[string]kind{
 
 var pathKinds = map[string]kind{
 	"test": kindTest, "tests": kindTest, "testdata": kindTest, "fixtures": kindTest, "mocks": kindTest, "mock": kindTest,
-	"spec": kindTest, "__tests__": kindTest, "e2e": kindTest,
+	"spec": kindTest, "__tests__": kindTest, "e2e": kindTest, "fake": kindTest, "fakes": kindTest, "benchmark": kindTest, "benchmarks": kindTest, "_benchmark": kindTest, "bench": kindTest,
 	"examples": kindExample, "example": kindExample, "_examples": kindExample, "samples": kindExample, "demo": kindExample, "demos": kindExample,
 	"generated": kindGenerated, "gen": kindGenerated,
 	"changelog": kindChanges, "changes": kindChanges, "history": kindChanges, "news": kindChanges,

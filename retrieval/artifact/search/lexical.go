@@ -7,15 +7,15 @@ import (
 )
 
 // mostTerms bounds the work of a query made of a pasted log: the rarest known
-// terms count, the rest say little. Matched terms are kept as bits of one word.
+// terms count, the rest say little.
 const mostTerms = 64
 
 // question is a query's text, resolved against an index.
 type question struct {
 	terms []asked
-	mass  float64  // idf of all parts, known or not
 	words []string // as they are written, in lower case and without underscores; stop words left out
 	plain []string // their terms
+	seen  map[string]bool
 }
 
 // asked is a term of a query that the index holds.
@@ -29,9 +29,7 @@ type asked struct {
 // resolve analyses a text. A term counts once, however often the text repeats
 // it (k3 = 0).
 func (ix *Index) resolve(text string) question {
-	var q question
-	seen := map[string]bool{}
-	unknown := idf(ix.sums.docs, 0)
+	q := question{seen: map[string]bool{}}
 	for word, at := nextWord(text, 0); word != ""; word, at = nextWord(text, at) {
 		terms := expand(word)
 		if len(terms) > 0 {
@@ -41,21 +39,8 @@ func (ix *Index) resolve(text string) question {
 			if !t.whole {
 				q.plain = append(q.plain, t.text)
 			}
-			if seen[t.text] {
-				continue
-			}
-			seen[t.text] = true
-			a, df := ix.look(t.text)
-			a.whole = t.whole
-			switch {
-			case df > 0:
-				a.idf = idf(ix.sums.docs, df)
-				q.terms = append(q.terms, a)
-				if !t.whole {
-					q.mass += a.idf
-				}
-			case !t.whole:
-				q.mass += unknown
+			if !q.seen[t.text] {
+				ix.ask(&q, t, wholeOf(word))
 			}
 		}
 	}
@@ -66,6 +51,25 @@ func (ix *Index) resolve(text string) question {
 		q.terms = q.terms[:mostTerms]
 	}
 	return q
+}
+
+// ask adds a term of a word to the question. An identifier may be written
+// without its humps: then its stem is unknown, and what is kept whole is not.
+func (ix *Index) ask(q *question, t term, whole string) {
+	q.seen[t.text] = true
+	a, df := ix.look(t.text)
+	if b, n := ix.look(whole); df == 0 && !t.whole && n > 0 {
+		if q.seen[whole] {
+			return
+		}
+		q.seen[whole] = true
+		a, df = b, n
+	}
+	a.whole = t.whole
+	if df > 0 {
+		a.idf = idf(ix.sums.docs, df)
+		q.terms = append(q.terms, a)
+	}
 }
 
 // look finds a term in every view, and how many living documents hold it.
@@ -83,20 +87,18 @@ func (ix *Index) look(text string) (a asked, df int) {
 
 // room is the memory a search works in, all zero between searches.
 type room struct {
-	scores  []float64 // per document
-	matched []uint64  // per document: which of the query's terms it holds
-	chunks  []float32 // per chunk
-	names   []float32 // per chunk: what it declares or is headed with
-	admits  []bool    // per document, only with a filter
+	scores []float64 // per document
+	chunks []float32 // per chunk
+	names  []float32 // per chunk: what it declares or is headed with
+	admits []bool    // per document, only with a filter
 }
 
 func newRoom(docs, chunks int) *room {
-	return &room{scores: make([]float64, docs), matched: make([]uint64, docs), chunks: make([]float32, chunks), names: make([]float32, chunks)}
+	return &room{scores: make([]float64, docs), chunks: make([]float32, chunks), names: make([]float32, chunks)}
 }
 
 func (r *room) empty() {
 	clear(r.scores)
-	clear(r.matched)
 	clear(r.chunks)
 	clear(r.names)
 }
@@ -112,19 +114,18 @@ func (r *room) empty() {
 // over documents that have the field. That of a chunk is BM25 of its text, with
 // the documents' idf.
 func (s *searching) addUp() {
-	for bit, t := range s.terms {
+	for _, t := range s.terms {
 		for i, v := range s.ix.views {
 			if t.place[i] >= 0 {
-				s.addList(v, int(t.place[i]), t.idf, 1<<bit)
+				s.addList(v, int(t.place[i]), t.idf)
 			}
 		}
 	}
 }
 
-func (s *searching) addList(v *view, term int, idf float64, bit uint64) {
+func (s *searching) addList(v *view, term int, idf float64) {
 	b := v.list(term)
-	scores, matched := s.room.scores[v.doc0:], s.room.matched[v.doc0:]
-	chunks := s.room.chunks[v.chunk0:]
+	scores, chunks := s.room.scores[v.doc0:], s.room.chunks[v.chunk0:]
 	weight, k := float32(idf*(K1+1)), float32(K1)
 	doc := int32(-1)
 	for at := 0; at < len(b); {
@@ -165,7 +166,6 @@ func (s *searching) addList(v *view, term int, idf float64, bit uint64) {
 			f += Boosts[Content] * float64(all) / float64(v.norms[Content][doc])
 		}
 		scores[doc] += idf * f * (K1 + 1) / (f + K1)
-		matched[doc] |= bit
 	}
 }
 

@@ -41,11 +41,17 @@ func ParseMethod(name string) (Method, error) {
 	if m := Method(name); slices.Contains(Methods(), m) {
 		return m, nil
 	}
+	return "", UnknownMethod(name)
+}
+
+// UnknownMethod is the error for a name that is not one of a method; it lists
+// those that are.
+func UnknownMethod(name string) error {
 	names := make([]string, 0, 3)
 	for _, m := range Methods() {
 		names = append(names, string(m))
 	}
-	return "", fmt.Errorf("%w %q: use %s", ErrMethod, name, strings.Join(names, ", "))
+	return fmt.Errorf("%w %q: use %s", ErrMethod, name, strings.Join(names, ", "))
 }
 
 // Filter says which documents may be found. Every part that is set must admit a
@@ -105,9 +111,11 @@ type Stage struct {
 // Hit is a chunk that was found.
 type Hit struct {
 	Document *artifact.Document // without chunks and symbols; must not be changed
+	Chunk    int                // its place among the document's chunks
 	Lines    [2]int
 	Heading  string
 	Symbols  []string // that the chunk declares
+	Tokens   int      // of the chunk
 	// Score is the chance, 0 to 1, that the file answers the query; see
 	// calibrate.go. Of later chunks of one file it is less.
 	Score float64

@@ -20,6 +20,7 @@ type Weights struct {
 	Symbol    float64 // idf of the words that make up a declared name
 	Names     float64 // idf of words in what a chunk declares or is headed with
 	Meaning   float64 // of the best sum in the pool, for the first by meaning
+	Around    float64 // share of the next two chunks' cosines in the rank by meaning
 	Fade      float64 // the rank by meaning that gets half of it
 	// Factors of the sum for files that the query does not ask for.
 	Test, Example, Generated, Compat, Changes float64
@@ -30,8 +31,9 @@ type Weights struct {
 // DefaultWeights were chosen on the tuning half of the judged queries alone; see
 // DESIGN.md.
 var DefaultWeights = Weights{
-	Words: 1, Chunk: 1, Coherence: 0.2, Stem: 1, Prefix: 0.7, Whole: 1, Dirs: 0.3, Symbol: 0.5, Names: 0.5, Meaning: 0.5, Fade: 10,
-	Test: 0.4, Example: 0.6, Generated: 0.5, Compat: 0.6, Changes: 0.6, Again: 0.5,
+	Words: 1, Chunk: 0.35, Coherence: 0.1, Stem: 0.5, Prefix: 0.7, Whole: 1, Dirs: 0.15, Symbol: 0.25, Names: 0.25,
+	Meaning: 0.5, Around: 0.3, Fade: 10,
+	Test: 0.4, Example: 0.6, Generated: 0.7, Compat: 0.6, Changes: 0.6, Again: 0.5,
 }
 
 // mostDefining bounds the documents that a declared name may bring up.
@@ -97,8 +99,8 @@ func (s *searching) fuse(w Weights) {
 	}
 	slices.SortFunc(order, func(a, b int) int {
 		x, y := &s.pool[a], &s.pool[b]
-		if x.cosine != y.cosine {
-			if x.cosine > y.cosine {
+		if x.meaning != y.meaning {
+			if x.meaning > y.meaning {
 				return -1
 			}
 			return 1

@@ -2,7 +2,6 @@ package search
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/writbus/writ/retrieval/vector"
 )
@@ -24,8 +23,8 @@ type candidate struct {
 	namesChunk  int32
 	penalty     float64
 	cosine      float64 // of the nearest chunk, −1 without vectors
+	meaning     float64 // with a share of the next two
 	meaningRank int     // from 1; 0 without vectors
-	chance      float64 // calibrated
 }
 
 // number is the document's number in the index.
@@ -88,7 +87,6 @@ func (ix *Index) searchWith(q Query, cached *Cache) (Answer, error) {
 		s.lexical(max(q.Pool, q.Limit))
 		s.byWords()
 	case Semantic:
-		s.addUp() // for the chances alone
 		if s.vector != nil {
 			s.nearest(q.Limit)
 		}
@@ -96,7 +94,6 @@ func (ix *Index) searchWith(q Query, cached *Cache) (Answer, error) {
 		s.lexical(q.Pool)
 		s.rank()
 	}
-	s.calibrate()
 	s.emit()
 	s.stage("rank", len(s.answer.Hits))
 	return s.answer, nil
@@ -168,7 +165,7 @@ func (s *searching) nearest(k int) {
 			}
 			c := candidate{view: v, doc: int32(doc), penalty: 1, symbolChunk: -1}
 			if s.compare(&c); c.cosine > -1 {
-				c.score, c.words = c.cosine, s.room.scores[v.doc0+int32(doc)]
+				c.score = c.cosine
 				s.pool = insert(s.pool, k, c)
 			}
 		}
@@ -191,11 +188,18 @@ func (s *searching) compare(c *candidate) {
 	}
 	s.cosines = s.cosines[:to-from]
 	c.view.codes.Cosines(s.cosines, &s.asks, from)
-	best := float32(math.Inf(-1))
+	var top [3]float32
 	for i, x := range s.cosines {
-		if x > best {
-			best, c.chunk = x, int32(from+i)
+		switch {
+		case i == 0 || x > top[0]:
+			top = [3]float32{x, top[0], top[1]}
+			c.chunk = int32(from + i)
+		case x > top[1]:
+			top[1], top[2] = x, top[1]
+		case x > top[2]:
+			top[2] = x
 		}
 	}
-	c.cosine = float64(best)
+	c.cosine = float64(top[0])
+	c.meaning = c.cosine + s.weights().Around*(float64(top[1])+float64(top[2]))
 }

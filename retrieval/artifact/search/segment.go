@@ -37,11 +37,13 @@ type sums struct {
 	having       [NumFields]int
 	length       [NumFields]int
 	chunkLength  int
+	text         int64 // bytes of the documents
 }
 
 func (s *sums) add(d *document, chunks []chunk, sign int) {
 	s.docs += sign
 	s.chunks += sign * len(chunks)
+	s.text += int64(sign) * d.Size
 	for f, n := range d.lengths {
 		if n > 0 {
 			s.having[f] += sign
@@ -253,7 +255,7 @@ func (s *segment) bytes() int {
 		}
 	}
 	for i := range s.chunks {
-		n += chunkBytes + len(s.chunks[i].heading)
+		n += chunkBytes + len(s.chunks[i].heading) + len(s.chunks[i].symbols)
 	}
 	return n
 }

@@ -1,0 +1,175 @@
+package search_test
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/writbus/writ/retrieval/artifact"
+	"github.com/writbus/writ/retrieval/artifact/chunk"
+	"github.com/writbus/writ/retrieval/artifact/describe"
+	"github.com/writbus/writ/retrieval/artifact/search"
+	"github.com/writbus/writ/retrieval/embed/static"
+)
+
+// corpus reads the sources of the standard library, and repeats them under other
+// folders until there are so many documents.
+func corpus(b *testing.B, n int) []*artifact.Document {
+	b.Helper()
+	docs := slices.Clone(standard())
+	if len(docs) < 1000 {
+		b.Skip("the sources of the standard library are not there: GOROOT says where they are")
+	}
+	for own := len(docs); len(docs) < n; {
+		again := *docs[len(docs)%own]
+		again.Path = fmt.Sprintf("copy%d/%s", len(docs)/own, again.Path)
+		docs = append(docs, &again)
+	}
+	return docs[:n]
+}
+
+var standard = sync.OnceValue(func() (docs []*artifact.Document) {
+	root := filepath.Join(runtime.GOROOT(), "src") //nolint:staticcheck // a benchmark runs where it was built
+	counter := chunk.NewCounter()
+	_ = filepath.WalkDir(root, func(file string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() || !strings.HasSuffix(file, ".go") && !strings.HasSuffix(file, ".s") && !strings.HasSuffix(file, ".md") {
+			return nil
+		}
+		raw, err := os.ReadFile(file)
+		if err != nil || len(raw) > artifact.MaxFileBytes || describe.Binary(raw) {
+			return nil
+		}
+		path, _ := filepath.Rel(root, file)
+		d := describe.Describe(describe.File{Path: filepath.ToSlash(path), Bytes: raw}, counter).Document
+		docs = append(docs, &d)
+		return nil
+	})
+	return docs
+})
+
+func inUse() float64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return float64(m.HeapAlloc)
+}
+
+// processor is the time that all processors worked for this process.
+func processor() float64 {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return float64(u.Utime.Sec+u.Stime.Sec) + float64(u.Utime.Usec+u.Stime.Usec)/1e6
+}
+
+func embedder(b *testing.B, with bool) search.Embedder {
+	if !with {
+		return nil
+	}
+	e, err := static.Default()
+	if err != nil {
+		b.Fatal(err)
+	}
+	return e
+}
+
+// What analysing and indexing takes of documents that are read and cut.
+func BenchmarkBuild(b *testing.B) {
+	for _, n := range []int{10_000, 100_000} {
+		for _, vectors := range []bool{false, true} {
+			b.Run(fmt.Sprintf("documents=%d/vectors=%v", n, vectors), func(b *testing.B) {
+				docs := corpus(b, n)
+				e := embedder(b, vectors)
+				before := inUse()
+				from := processor()
+				var ix *search.Index
+				for b.Loop() {
+					entries, err := search.AnalyseAll(docs, e, 2)
+					if err != nil {
+						b.Fatal(err)
+					}
+					ix = search.New(entries, e)
+				}
+				b.ReportMetric((processor()-from)/float64(b.N), "cpu-s/op")
+				b.ReportMetric((inUse()-before)/1e6, "heap-MB")
+				b.ReportMetric(float64(ix.Bytes())/1e6, "index-MB")
+				b.ReportMetric(float64(ix.Chunks()), "chunks")
+			})
+		}
+	}
+}
+
+var questions = []string{
+	"how does the garbage collector decide when to start the next cycle", "reuse idle http connections", "findRunnable",
+	"decode JSON into a struct, case insensitive field names", "shortest decimal representation of a float", "TLS 1.3 client handshake",
+	"walk a directory tree without following links", "wait for several goroutines to finish", "type check a generic function call",
+	"parse an IPv6 address", "register allocation in the compiler backend", "test that a timer fires once",
+}
+
+func indexOf(b *testing.B, n int, e search.Embedder) *search.Index {
+	entries, err := search.AnalyseAll(corpus(b, n), e, 2)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return search.New(entries, e)
+}
+
+// What a search takes that is not remembered.
+func BenchmarkSearch(b *testing.B) {
+	for _, n := range []int{10_000, 100_000} {
+		index := sync.OnceValue(func() *search.Index { return indexOf(b, n, embedder(b, true)) })
+		for _, m := range search.Methods() {
+			b.Run(fmt.Sprintf("documents=%d/%s", n, m), func(b *testing.B) {
+				ix, at := index(), 0
+				from := processor()
+				for b.Loop() {
+					if _, err := ix.Search(search.Query{Text: questions[at%len(questions)], Method: m}); err != nil {
+						b.Fatal(err)
+					}
+					at++
+				}
+				b.ReportMetric((processor()-from)*1e3/float64(b.N), "cpu-ms/op")
+			})
+		}
+	}
+}
+
+// What one changed file takes until it can be found.
+func BenchmarkUpdate(b *testing.B) {
+	for _, n := range []int{10_000, 100_000} {
+		e := embedder(b, true)
+		index := sync.OnceValue(func() *search.Index { return indexOf(b, n, e) })
+		d := func() *artifact.Document { return standard()[len(standard())/2] }
+		b.Run(fmt.Sprintf("documents=%d/one", n), func(b *testing.B) {
+			ix, d, a := index(), d(), search.NewAnalyser(e)
+			from := processor()
+			for b.Loop() {
+				entry, err := a.Analyse(d)
+				if err != nil {
+					b.Fatal(err)
+				}
+				ix.Update([]*search.Entry{entry}, nil)
+			}
+			b.ReportMetric((processor()-from)*1e3/float64(b.N), "cpu-ms/op")
+		})
+		b.Run(fmt.Sprintf("documents=%d/compact", n), func(b *testing.B) {
+			entry, err := search.NewAnalyser(e).Analyse(d())
+			if err != nil {
+				b.Fatal(err)
+			}
+			changed := index().Update([]*search.Entry{entry}, nil)
+			for b.Loop() {
+				changed.Compact()
+			}
+		})
+	}
+}
