@@ -36,14 +36,15 @@ var errUsage = errors.New("usage")
 type tool func(ctx context.Context, args []string, out, errw io.Writer) error
 
 var all = map[string]tool{
-	"benchmark rules":  benchmarkRules,
-	"benchmark memory": benchmarkMemory,
-	"tune":             tuneProfile,
-	"model train":      modelTrain,
-	"model list":       modelList,
-	"model pull":       modelPull,
-	"model use":        modelUse,
-	"mcp":              serveMCP,
+	"benchmark rules":     benchmarkRules,
+	"benchmark retrieval": benchmarkRetrieval,
+	"benchmark memory":    benchmarkMemory,
+	"tune":                tuneProfile,
+	"model train":         modelTrain,
+	"model list":          modelList,
+	"model pull":          modelPull,
+	"model use":           modelUse,
+	"mcp":                 serveMCP,
 }
 
 // Names lists the first words of the tools.
