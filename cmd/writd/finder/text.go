@@ -1,0 +1,99 @@
+package finder
+
+import (
+	"bytes"
+	"math"
+	"os"
+	"strings"
+
+	"github.com/writbus/writ/cmd/writd/artifacts"
+	"github.com/writbus/writ/retrieval/artifact/chunk"
+	"github.com/writbus/writ/retrieval/artifact/inject"
+	"github.com/writbus/writ/retrieval/artifact/search"
+	"github.com/writbus/writ/schemas"
+)
+
+// texts reads files as they are now, each once.
+type texts struct {
+	root    *os.Root
+	files   map[string]*text
+	changed int
+}
+
+// text is a file's, by lines; nil lines for one that cannot be read.
+type text struct {
+	lines []string // with their ends
+	whole string
+}
+
+func (t *texts) close() { _ = t.root.Close() }
+
+// longLine is the length, in bytes, of a line that may have been cut into
+// several chunks.
+const longLine = 1024
+
+// of is the text of a hit.
+func (t *texts) of(h search.Hit) (string, bool) {
+	file := t.file(h)
+	from, to := h.Lines[0]-1, h.Lines[1]
+	if from < 0 || from >= to || to > len(file.lines) {
+		return "", false
+	}
+	if h.Lines[0] == h.Lines[1] && len(file.lines[from]) > longLine {
+		chunks, _ := chunk.Split(h.Document.Language, file.whole, chunk.NewCounter())
+		if h.Chunk >= len(chunks) || chunks[h.Chunk].Lines != h.Lines {
+			return "", false
+		}
+		return chunks[h.Chunk].Text, true
+	}
+	return strings.Join(file.lines[from:to], ""), true
+}
+
+func (t *texts) file(h search.Hit) *text {
+	path := h.Document.Path
+	if known, ok := t.files[path]; ok {
+		return known
+	}
+	out := &text{}
+	t.files[path] = out
+	raw, hash, err := artifacts.Content(t.root, path)
+	if err != nil || hash != h.Document.Hash {
+		t.changed++
+	}
+	if err != nil {
+		return out
+	}
+	raw = bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf"))
+	out.whole = validText(raw)
+	out.lines = strings.SplitAfter(out.whole, "\n")
+	if n := len(out.lines); n > 1 && out.lines[n-1] == "" {
+		out.lines = out.lines[:n-1]
+	}
+	return out
+}
+
+// validText replaces each byte that is not UTF-8.
+func validText(raw []byte) string {
+	runes := make([]rune, 0, len(raw))
+	for _, r := range string(raw) {
+		runes = append(runes, r)
+	}
+	return string(runes)
+}
+
+func reference(path string) string { return inject.Reference(path) }
+
+// round keeps four digits, which is more than a chance is known to.
+func round(x float64) float64 { return math.Round(x*1e4) / 1e4 }
+
+// artifactOf is a hit as it is told.
+func artifactOf(h search.Hit, text string, snapshot *artifacts.Snapshot) schemas.ArtifactFound {
+	d := h.Document
+	return schemas.ArtifactFound{
+		Path: d.Path, Lines: h.Lines, Type: string(d.Type), Score: round(h.Score), Content: text, Why: h.Why,
+		Metadata: schemas.ArtifactMetadata{
+			Title: d.Title, Summary: d.Summary, Heading: h.Heading, Symbols: h.Symbols, Tags: d.Tags, Phase: d.Phase, Language: d.Language,
+			References: snapshot.References(d.Path), LastModified: d.ModTime, Tokens: h.Tokens, Generated: d.Generated,
+		},
+	}
+}
