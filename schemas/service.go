@@ -35,6 +35,7 @@ const (
 	HookHeaderDir     = "writ-dir"     // the hook's working folder, absolute
 	HookHeaderProject = "writ-project" // root of the project that has Writ, absolute
 	HookHeaderHome    = "writ-home"    // the user's home folder, absolute
+	HookHeaderBegan   = "writ-began"   // when the hook's process began, nanoseconds since 1970; for traces
 	HookHeaderRuns    = "writ-runs"    // "tests": whoever asks can run a TestRun and report
 	HookHeaderTests   = "writ-tests"   // a TestResult as JSON in base64, when the call is made again
 )
@@ -347,8 +348,9 @@ type Status struct {
 	Rules      int            `json:"rules"`
 	Sessions   int            `json:"live_sessions"`
 	Embedder   string         `json:"embedder"`
-	FailMode   string         `json:"fail"`        // closed or open
-	Confine    string         `json:"confinement"` // what bounds commands that nobody can judge
+	FailMode   string         `json:"fail"`              // closed or open
+	Metrics    string         `json:"metrics,omitempty"` // URL for Prometheus
+	Confine    string         `json:"confinement"`       // what bounds commands that nobody can judge
 	Warnings   []string       `json:"warnings,omitempty"`
 	// Classifier decides about observations without an annotation: embedded, the
 	// name of the model, or off.

@@ -48,21 +48,33 @@ func newInstruments(m metric.Meter) (i instruments, err error) {
 
 // Hook counts a hook that was answered.
 func (t *Telemetry) Hook(ctx context.Context, host, event string, took time.Duration) {
+	if t == nil {
+		return
+	}
 	t.instruments.hooks.Record(ctx, took.Seconds(), metric.WithAttributes(attribute.String("host", host), attribute.String("event", event)))
 }
 
 // Decided counts a decision; rule is "" where nothing refused.
 func (t *Telemetry) Decided(ctx context.Context, verdict, rule string) {
+	if t == nil {
+		return
+	}
 	t.instruments.decisions.Add(ctx, 1, metric.WithAttributes(attribute.String("verdict", verdict), attribute.String("rule", rule)))
 }
 
 // Appended counts an append that was acknowledged.
 func (t *Telemetry) Appended(ctx context.Context, stream string, took time.Duration) {
+	if t == nil {
+		return
+	}
 	t.instruments.appends.Record(ctx, took.Seconds(), metric.WithAttributes(attribute.String("stream", stream)))
 }
 
 // Retrieved counts a retrieval and the rules it showed.
 func (t *Telemetry) Retrieved(ctx context.Context, embedder string, rules int, took time.Duration) {
+	if t == nil {
+		return
+	}
 	t.instruments.retrievals.Record(ctx, took.Seconds(), metric.WithAttributes(attribute.String("embedder", embedder)))
 	t.instruments.shown.Add(ctx, int64(rules))
 }
@@ -70,6 +82,9 @@ func (t *Telemetry) Retrieved(ctx context.Context, embedder string, rules int, t
 // Observed counts an observation that was stored, with its verdict, and the
 // reason of a fallback, "" for none.
 func (t *Telemetry) Observed(ctx context.Context, verdict, fallback string) {
+	if t == nil {
+		return
+	}
 	t.instruments.observations.Add(ctx, 1, metric.WithAttributes(attribute.String("verdict", verdict)))
 	if fallback != "" {
 		t.instruments.fallbacks.Add(ctx, 1, metric.WithAttributes(attribute.String("reason", fallback)))
@@ -78,10 +93,16 @@ func (t *Telemetry) Observed(ctx context.Context, verdict, fallback string) {
 
 // Stored counts a request to store observations.
 func (t *Telemetry) Stored(ctx context.Context, took time.Duration) {
+	if t == nil {
+		return
+	}
 	t.instruments.observes.Record(ctx, took.Seconds())
 }
 
 // Recalled counts a search of the memory.
 func (t *Telemetry) Recalled(ctx context.Context, took time.Duration) {
+	if t == nil {
+		return
+	}
 	t.instruments.recalls.Record(ctx, took.Seconds())
 }

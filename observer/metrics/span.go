@@ -11,13 +11,13 @@ import (
 
 // Names of the spans. Persisted in people's dashboards; never change.
 const (
-	SpanHook     = "hook"            // the hook's process, as far as the daemon can see it
-	SpanTravel   = "hook.travel"     // from the hook's start until the daemon had its payload
-	SpanDecide   = "decide"          // the decision, with what it needs from files
-	SpanAppend   = "append"          // until the log acknowledged
-	SpanRetrieve = "retrieve"        // the rules for a prompt or a file
-	SpanReply    = "reply"           // the host's answer is made
-	SpanStore    = "observe.store"   // observations are stored
+	SpanHook     = "hook"          // the hook's process, as far as the daemon can see it
+	SpanTravel   = "hook.travel"   // from the hook's start until the daemon had its payload
+	SpanDecide   = "decide"        // the decision, with what it needs from files
+	SpanAppend   = "append"        // until the log acknowledged
+	SpanRetrieve = "retrieve"      // the rules for a prompt or a file
+	SpanReply    = "reply"         // the host's answer is made
+	SpanStore    = "observe.store" // observations are stored
 	SpanClassify = "observe.classify"
 	SpanRecall   = "recall.search"
 )
@@ -25,7 +25,7 @@ const (
 // Span begins a part of what ctx already traces. end takes what went wrong,
 // nil for nothing; attributes come in pairs of key and value.
 func (t *Telemetry) Span(ctx context.Context, name string, attributes ...string) (context.Context, func(error)) {
-	if t.traces == nil {
+	if t == nil || t.traces == nil {
 		return ctx, ended
 	}
 	ctx, span := t.tracer.Start(ctx, name, trace.WithAttributes(pairs(attributes)...))
@@ -36,7 +36,7 @@ func (t *Telemetry) Span(ctx context.Context, name string, attributes ...string)
 // What lies between that and now is its first part. began is zero where the
 // caller does not say.
 func (t *Telemetry) HookSpan(ctx context.Context, began time.Time, attributes ...string) (context.Context, func(error)) {
-	if t.traces == nil {
+	if t == nil || t.traces == nil {
 		return ctx, ended
 	}
 	now := time.Now()

@@ -56,8 +56,8 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// Telemetry counts and traces. It is safe for concurrent use; the methods of
-// one made by Start never fail and never wait.
+// Telemetry counts and traces. It is safe for concurrent use; its methods never
+// fail and never wait, and those of a nil one do nothing.
 type Telemetry struct {
 	instruments
 	tracer   trace.Tracer
@@ -135,7 +135,7 @@ func (t *Telemetry) serve(o Options) error {
 
 // URL is where metrics are scraped, "" where they are not served.
 func (t *Telemetry) URL() string {
-	if t.address == "" {
+	if t == nil || t.address == "" {
 		return ""
 	}
 	return "http://" + t.address + "/metrics"

@@ -9,6 +9,7 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -49,6 +50,7 @@ type hook struct {
 	call atomic.Pointer[hookCall]
 	// result is what came of them, as the header that reports it; "" before.
 	result string
+	began  time.Time
 }
 
 // runHook is the path every tool call of an agent takes: it is dispatched
@@ -61,7 +63,7 @@ func (a *app) runHook(ctx context.Context, args []string) int {
 	if len(args) == 2 {
 		event = args[1]
 	}
-	h := &hook{app: a, agent: args[0]}
+	h := &hook{app: a, agent: args[0], began: time.Now()}
 	reply := h.bounded(ctx, event)
 	if reply.Tests != nil {
 		reply = h.tested(ctx, event, *reply.Tests)
@@ -346,6 +348,7 @@ func (h *hook) request(ctx context.Context, s Service, call hookCall, root strin
 		schemas.HookHeaderDir:     {h.app.env.Dir},
 		schemas.HookHeaderProject: {root},
 		schemas.HookHeaderHome:    {h.app.env.Home},
+		schemas.HookHeaderBegan:   {strconv.FormatInt(h.began.UnixNano(), 10)},
 		schemas.HookHeaderRuns:    {"tests"},
 	}
 	if h.result != "" {

@@ -53,6 +53,13 @@ type Settings struct {
 	// Dashboard is the loopback address of the dashboard; "" is any free port.
 	// Nothing listens there before `writ dash` asks for it.
 	Dashboard string `yaml:"dashboard"`
+	// Metrics is the loopback address of /metrics for Prometheus; "" is any free
+	// port, which writ status shows, "off" none.
+	Metrics string `yaml:"metrics"`
+	// OTLP is the base URL of an OpenTelemetry receiver over HTTP, such as
+	// http://127.0.0.1:4318, for traces and metrics; "" sends nothing. The
+	// environment's OTEL_EXPORTER_OTLP_ENDPOINT wins.
+	OTLP string `yaml:"otlp_endpoint"`
 	// HookBudget bounds the daemon's work on one hook call. The hook's process
 	// waits 2 s and then fails closed.
 	HookBudget time.Duration `yaml:"hook_budget"`
@@ -141,6 +148,9 @@ func Load(dataDir string) (Settings, error) {
 		if v := os.Getenv(name); v != "" {
 			*setting = v
 		}
+	}
+	if v := os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT"); v != "" {
+		s.OTLP = v
 	}
 	if v := os.Getenv(HookBudgetVar); v != "" {
 		budget, err := HookBudget(v)

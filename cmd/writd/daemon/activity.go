@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/writbus/writ/observer/metrics"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/retrieval"
 	"github.com/writbus/writ/schemas"
@@ -59,10 +60,14 @@ func hourOf(h projections.Hour) schemas.ActivityHour {
 }
 
 // search retrieves, and counts how long it took.
-func (d *Daemon) search(q retrieval.Query) retrieval.Answer {
+func (d *Daemon) search(ctx context.Context, q retrieval.Query) retrieval.Answer {
+	_, end := d.telemetry.Span(ctx, metrics.SpanRetrieve)
 	began := time.Now()
 	answer := d.corpus.index().Search(q)
-	d.took.add(began, time.Since(began))
+	took := time.Since(began)
+	end(nil)
+	d.took.add(began, took)
+	d.telemetry.Retrieved(ctx, answer.Embedder, len(answer.Rules), took)
 	return answer
 }
 

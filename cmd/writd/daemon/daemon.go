@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -18,6 +19,7 @@ import (
 	"github.com/writbus/writ/bus/embedded"
 	"github.com/writbus/writ/cmd/writd/config"
 	"github.com/writbus/writ/cmd/writd/httphook"
+	"github.com/writbus/writ/observer/metrics"
 	"github.com/writbus/writ/observer/model"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/projections/pebblestore"
@@ -60,8 +62,10 @@ type Daemon struct {
 	heedless heedless
 	trees    trees
 
-	took  durations // of retrievals
-	pages pages
+	took      durations // of retrievals
+	pages     pages
+	telemetry *metrics.Telemetry
+	serving   atomic.Bool // the services answer
 
 	model       *model.Client // nil if none is configured
 	transcripts transcripts
@@ -107,6 +111,11 @@ func Run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 		return err
 	}
 	defer release()
+	stopTelemetry, err := d.beginTelemetry(ctx)
+	if err != nil {
+		return err
+	}
+	defer stopTelemetry()
 	d.model = d.openModel()
 	closeBus, err := d.openBus(ctx)
 	if err != nil {
@@ -142,6 +151,8 @@ func Run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 		return err
 	}
 	defer func() { err = errors.Join(err, config.RemoveEndpoint(s.DataDir, os.Getpid())) }()
+	d.serving.Store(true)
+	defer d.serving.Store(false)
 	logger.Info("ready", "url", d.url, "data", s.DataDir, "durability", s.Durability, "took", d.now().Sub(d.started).String())
 	ready(d.url)
 	// Starting needs more memory than serving; give it back at once.
@@ -282,6 +293,7 @@ func (d *Daemon) openViews(ctx context.Context) (func(), error) {
 		return nil, errors.Join(err, store.Close())
 	}
 	d.sessions = newSessions(d.conn, d.runtime, d.views.state, d.now)
+	d.sessions.telemetry = d.telemetry
 	d.sessions.approved = func(session, root string, files []schemas.FileState) {
 		if err := d.approvedFiles().keep(session, root, files); err != nil {
 			d.logger.Warn("keep what was approved, for later differences", "session", session, "error", err)

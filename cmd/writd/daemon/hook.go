@@ -12,6 +12,7 @@ import (
 	"github.com/writbus/writ/cmd/writd/config"
 	"github.com/writbus/writ/cmd/writd/hosts"
 	"github.com/writbus/writ/enforcement"
+	"github.com/writbus/writ/observer/metrics"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -31,6 +32,8 @@ type turn struct {
 func (d *Daemon) hook(ctx context.Context, r bus.Request) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, d.settings.HookBudget)
 	defer cancel()
+	ctx, done := d.traceHook(ctx, r)
+	defer done()
 	call, err := hosts.Parse(r.Header.Get(schemas.HookHeaderAgent), r.Header.Get(schemas.HookHeaderEvent), r.Body)
 	if errors.Is(err, hosts.ErrUnknownHost) {
 		return nil, faultf(schemas.CodeBadRequest, "there is no adapter for the agent %q", r.Header.Get(schemas.HookHeaderAgent))
@@ -65,6 +68,8 @@ func (d *Daemon) hook(ctx context.Context, r bus.Request) ([]byte, error) {
 		if t.project.problem != nil {
 			a.Notice = strings.TrimSpace(a.Notice + "\nwrit: " + t.project.problem.Error() + ". The strict defaults are in force until it is mended.")
 		}
+		_, end := d.telemetry.Span(ctx, metrics.SpanReply)
+		defer end(nil)
 		return hosts.Render(t.Call, a), nil
 	})
 	if err != nil {
@@ -227,7 +232,7 @@ func (d *Daemon) onPrompt(ctx context.Context, t turn) (hosts.Answer, error) {
 		if err != nil || t.Kind == hosts.Command {
 			return decision, err
 		}
-		shown = d.rulesFor(t, s, decision)
+		shown = d.rulesFor(ctx, t, s, decision)
 		return d.withShown(s, decision, "prompt", shown.rules, shown.tokens)
 	})
 	if err != nil {
@@ -271,7 +276,7 @@ func (d *Daemon) onBeforeTool(ctx context.Context, t turn) (hosts.Answer, error)
 		if err != nil || decision.Verdict != enforcement.Allow {
 			return decision, err
 		}
-		about = d.rulesForFile(t, s)
+		about = d.rulesForFile(ctx, t, s)
 		return d.withShown(s, decision, "file", about.rules, about.tokens)
 	})
 	if err != nil {

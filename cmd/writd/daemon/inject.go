@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"context"
 	"fmt"
 	"path"
 	"strings"
@@ -33,7 +34,7 @@ type prompted struct {
 
 // rulesFor retrieves for a prompt: what matters and was not shown in this
 // phase yet, within the host's room.
-func (d *Daemon) rulesFor(t turn, s enforcement.State, decision enforcement.Decision) prompted {
+func (d *Daemon) rulesFor(ctx context.Context, t turn, s enforcement.State, decision enforcement.Decision) prompted {
 	index := d.corpus.index()
 	p := prompted{band: bandLines(index, s)}
 	if s.Orchestrator || approves(decision) {
@@ -47,7 +48,7 @@ func (d *Daemon) rulesFor(t turn, s enforcement.State, decision enforcement.Deci
 	if budget <= 0 {
 		budget = -1 // no room: nothing is rendered
 	}
-	answer := d.search(retrieval.Query{
+	answer := d.search(ctx, retrieval.Query{
 		Text: t.Prompt, Session: t.Session, Domains: t.project.domains(index, t.project.language),
 		Shown: s.Fresh, BudgetTokens: budget,
 	})
@@ -66,7 +67,7 @@ func approves(d enforcement.Decision) bool {
 }
 
 // rulesForFile retrieves for a file about to be written.
-func (d *Daemon) rulesForFile(t turn, s enforcement.State) prompted {
+func (d *Daemon) rulesForFile(ctx context.Context, t turn, s enforcement.State) prompted {
 	var p prompted
 	if len(t.Writes) != 1 || s.Orchestrator {
 		return p
@@ -84,7 +85,7 @@ func (d *Daemon) rulesForFile(t turn, s enforcement.State) prompted {
 		languages = []string{language}
 	}
 	index := d.corpus.index()
-	answer := d.search(retrieval.Query{
+	answer := d.search(ctx, retrieval.Query{
 		Text: text, Session: t.Session, Domains: t.project.domains(index, languages),
 		Shown: s.Fresh, BudgetTokens: fileBudget, Limit: fileRules,
 	})

@@ -14,8 +14,8 @@ import (
 )
 
 // retrieve answers a query with the rules that matter.
-func (d *Daemon) retrieve(_ context.Context, r schemas.RetrieveRequest) (retrieval.Answer, error) {
-	return d.search(retrieval.Query{
+func (d *Daemon) retrieve(ctx context.Context, r schemas.RetrieveRequest) (retrieval.Answer, error) {
+	return d.search(ctx, retrieval.Query{
 		Text: r.Query, Session: r.Session, Domains: r.Domains, NodeTypes: r.NodeTypes, Exclude: r.Exclude,
 		Prefer: r.Prefer, BudgetTokens: r.BudgetTokens, Profile: r.Profile, Explain: r.Explain, Limit: r.Limit,
 	}), nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/enforcement"
+	"github.com/writbus/writ/observer/metrics"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/schemas"
 )
@@ -29,10 +30,11 @@ var errContended = errors.New("daemon: the session is being changed by too many 
 
 // sessions folds, decides and appends, one session at a time each.
 type sessions struct {
-	conn    *bus.Conn
-	runtime *projections.Runtime
-	view    *projections.Fold[enforcement.State]
-	now     func() time.Time
+	conn      *bus.Conn
+	runtime   *projections.Runtime
+	view      *projections.Fold[enforcement.State]
+	now       func() time.Time
+	telemetry *metrics.Telemetry
 	// approved is called with every approval, after it was acknowledged.
 	approved func(session, project string, files []schemas.FileState)
 
@@ -78,7 +80,9 @@ func (s *sessions) act(ctx context.Context, id string, m meta, decide func(enfor
 		if err := s.refresh(ctx, one); err != nil {
 			return enforcement.Decision{}, enforcement.State{}, err
 		}
+		_, end := s.telemetry.Span(ctx, metrics.SpanDecide)
 		d, err := decide(one.state)
+		end(err)
 		if err != nil || len(d.Record) == 0 {
 			return d, one.state, err
 		}
@@ -102,9 +106,18 @@ func (s *sessions) append(ctx context.Context, one *session, eventID string, m m
 		ID: eventID, Time: s.now(), Source: source, Aggregate: schemas.Session(one.id),
 		Actor: m.actor, CorrelationID: m.correlation, Data: record[0],
 	}
+	_, end := s.telemetry.Span(ctx, metrics.SpanAppend)
+	began := time.Now()
 	position, err := s.conn.Append(ctx, main, record[1:], bus.LastSeq(one.seq))
+	end(err)
 	if err != nil {
 		return err
+	}
+	s.telemetry.Appended(ctx, string(position.Stream), time.Since(began))
+	for _, data := range record {
+		if t, ok := data.(schemas.ToolDecided); ok {
+			s.telemetry.Decided(ctx, t.Verdict, t.Rule)
+		}
 	}
 	for i, data := range record {
 		e := main

@@ -1,0 +1,99 @@
+package daemon
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/cmd/writd/config"
+	"github.com/writbus/writ/observer/metrics"
+	"github.com/writbus/writ/schemas"
+)
+
+// beginTelemetry starts to count and trace. Monitoring that cannot start is a
+// warning: nobody is refused for want of it.
+func (d *Daemon) beginTelemetry(ctx context.Context) (stop func(), err error) {
+	o := metrics.Options{
+		Address: d.settings.Metrics, Endpoint: d.settings.OTLP, Version: config.Version, Logger: d.logger,
+		Status: func(ctx context.Context) (schemas.Status, error) {
+			if d.serving.Load() {
+				return d.status(ctx, none{})
+			}
+			return schemas.Status{Version: config.Version, Durability: d.settings.Durability}, nil
+		},
+	}
+	d.telemetry, err = metrics.Start(ctx, o)
+	if err != nil {
+		d.warn("nothing is told to monitoring: " + err.Error() + ". The settings are metrics and otlp_endpoint in " + d.layout.Settings())
+		d.telemetry = nil
+		return func() {}, nil
+	}
+	return func() {
+		if err := d.telemetry.Stop(); err != nil {
+			d.logger.Warn("the last telemetry was not sent", "error", err)
+		}
+	}, nil
+}
+
+// traceHook begins the trace of a hook; done ends it.
+func (d *Daemon) traceHook(ctx context.Context, r bus.Request) (_ context.Context, done func()) {
+	host, event := r.Header.Get(schemas.HookHeaderAgent), r.Header.Get(schemas.HookHeaderEvent)
+	var began time.Time
+	if n, err := strconv.ParseInt(r.Header.Get(schemas.HookHeaderBegan), 10, 64); err == nil {
+		began = time.Unix(0, n)
+	}
+	arrived := time.Now()
+	ctx, end := d.telemetry.HookSpan(ctx, began, "host", knownWord(host), "event", knownWord(event))
+	return ctx, func() {
+		end(nil)
+		d.telemetry.Hook(ctx, knownWord(host), knownWord(event), time.Since(arrived))
+	}
+}
+
+// knownWord keeps a label to what names of hosts and events look like, so that
+// a caller cannot make as many time series as it likes.
+func knownWord(s string) string {
+	if s == "" || len(s) > 32 {
+		return "other"
+	}
+	for _, r := range s {
+		if (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') {
+			return "other"
+		}
+	}
+	return s
+}
+
+// observeTraced is observe, counted and traced.
+func (d *Daemon) observeTraced(ctx context.Context, r schemas.ObserveRequest) (schemas.ObserveReply, error) {
+	ctx, end := d.telemetry.Span(ctx, metrics.SpanStore)
+	began := time.Now()
+	reply, err := d.observe(ctx, r)
+	end(err)
+	if err != nil {
+		return reply, err
+	}
+	d.telemetry.Stored(ctx, time.Since(began))
+	for _, o := range reply.Observed {
+		if o.Repeated {
+			continue
+		}
+		fallback := ""
+		if o.Fallback {
+			fallback = o.Reason
+		}
+		d.telemetry.Observed(ctx, o.Verdict, fallback)
+	}
+	return reply, nil
+}
+
+// recallTraced is recall, counted and traced.
+func (d *Daemon) recallTraced(ctx context.Context, r schemas.RecallRequest) (schemas.RecallReply, error) {
+	ctx, end := d.telemetry.Span(ctx, metrics.SpanRecall)
+	began := time.Now()
+	reply, err := d.recall(ctx, r)
+	end(err)
+	d.telemetry.Recalled(ctx, time.Since(began))
+	return reply, err
+}

@@ -1,0 +1,63 @@
+package daemon
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/writbus/writ/cmd/writd/config"
+	"github.com/writbus/writ/observer/metrics"
+	"github.com/writbus/writ/schemas"
+)
+
+func TestAHookIsTracedFromItsStartToItsReply(t *testing.T) {
+	var mu sync.Mutex
+	var received strings.Builder
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		raw, _ := io.ReadAll(r.Body)
+		mu.Lock()
+		defer mu.Unlock()
+		received.Write(raw)
+	}))
+	defer server.Close()
+	w := startWith(t, t.TempDir(), newProject(t, "mode: work\n"), func(s *config.Settings) { s.OTLP = server.URL })
+	w.send("SessionStart", map[string]any{})
+	const secret = "a prompt that stays here"
+	w.prompt(secret)
+	w.write("store/users.go", "x")
+	if _, err := call[schemas.ObserveReply](w, w.admin, schemas.SvcObserve, schemas.ObserveRequest{Observations: []schemas.Observation{{Input: []byte(secret)}}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := call[schemas.RecallReply](w, w.admin, schemas.SvcRecall, schemas.RecallRequest{Text: secret}); err != nil {
+		t.Fatal(err)
+	}
+	status, err := call[schemas.Status](w, w.admin, schemas.SvcStatus, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.Get(status.Metrics)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(response.Body)
+	_ = response.Body.Close()
+	if err != nil || !strings.Contains(string(text), `writ_decisions_total{rule="ENF-GATE-PLAN",verdict="deny"} 1`) || !strings.Contains(string(text), `writ_stream_messages{stream="WRIT_SESSIONS"}`) {
+		t.Errorf("%v\n%s", err, text)
+	}
+	if err := w.stop(); err != nil {
+		t.Fatal(err)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	for _, name := range []string{metrics.SpanHook, metrics.SpanDecide, metrics.SpanAppend, metrics.SpanRetrieve, metrics.SpanReply, metrics.SpanStore, metrics.SpanRecall, "writ.observations", "writ.hook.duration"} {
+		if !strings.Contains(received.String(), name) {
+			t.Errorf("%s was not received", name)
+		}
+	}
+	if strings.Contains(received.String(), secret) {
+		t.Error("what a person said was sent to monitoring")
+	}
+}
