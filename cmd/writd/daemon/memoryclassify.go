@@ -13,6 +13,7 @@ import (
 	"github.com/writbus/writ/cmd/writd/config"
 	"github.com/writbus/writ/observer/classify"
 	"github.com/writbus/writ/observer/memory"
+	"github.com/writbus/writ/observer/metrics"
 	"github.com/writbus/writ/observer/model"
 	"github.com/writbus/writ/schemas"
 )
@@ -52,6 +53,8 @@ func (d *Daemon) decide(ctx context.Context, all []taken) (by, failed string) {
 	if len(open) == 0 {
 		return "", ""
 	}
+	ctx, end := d.telemetry.Span(ctx, metrics.SpanClassify, "by", d.classifier())
+	defer func() { end(failure(failed)) }()
 	if d.model == nil {
 		for _, t := range open {
 			v := classify.Default().Classify(t.recorded.Text)
@@ -204,3 +207,11 @@ func stretches(turns []memory.Turn) [][]memory.Turn {
 
 // understood says whether a failure is the answer's, not the way to it.
 func understood(err error) bool { return !errors.Is(err, memory.ErrAnswer) }
+
+// failure is what a span is told of a classifier that failed.
+func failure(reason string) error {
+	if reason == "" {
+		return nil
+	}
+	return errors.New(reason)
+}

@@ -13,6 +13,7 @@ import (
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/writd/config"
 	"github.com/writbus/writ/observer/memory"
+	"github.com/writbus/writ/observer/metrics"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/schemas"
 )
@@ -78,6 +79,8 @@ func (d *Daemon) observe(ctx context.Context, r schemas.ObserveRequest) (schemas
 // extractAll finds the observations in lines of transcripts that nobody
 // annotated. What was found before a failure is returned with it.
 func (d *Daemon) extractAll(ctx context.Context, transcripts []schemas.Transcript) (all []taken, err error) {
+	ctx, end := d.telemetry.Span(ctx, metrics.SpanClassify, "by", d.classifier())
+	defer func() { end(err) }()
 	for _, t := range transcripts {
 		for _, turns := range stretches(turnsIn(t.Lines)) {
 			said, err := d.extract(ctx, turns, t.Scope, t.Session)

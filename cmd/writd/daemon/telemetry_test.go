@@ -52,7 +52,7 @@ func TestAHookIsTracedFromItsStartToItsReply(t *testing.T) {
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	for _, name := range []string{metrics.SpanHook, metrics.SpanDecide, metrics.SpanAppend, metrics.SpanRetrieve, metrics.SpanReply, metrics.SpanStore, metrics.SpanRecall, "writ.observations", "writ.hook.duration"} {
+	for _, name := range []string{metrics.SpanHook, metrics.SpanDecide, metrics.SpanAppend, metrics.SpanRetrieve, metrics.SpanReply, metrics.SpanStore, metrics.SpanClassify, metrics.SpanRecall, "writ.observations", "writ.hook.duration"} {
 		if !strings.Contains(received.String(), name) {
 			t.Errorf("%s was not received", name)
 		}
