@@ -28,7 +28,7 @@ func TestAHookIsTracedFromItsStartToItsReply(t *testing.T) {
 	const secret = "a prompt that stays here"
 	w.prompt(secret)
 	w.write("store/users.go", "x")
-	if _, err := call[schemas.ObserveReply](w, w.admin, schemas.SvcObserve, schemas.ObserveRequest{Observations: []schemas.Observation{{Input: []byte(secret)}}}); err != nil {
+	if _, err := call[schemas.ObserveReply](w, w.admin, schemas.SvcObserve, schemas.ObserveRequest{Classify: true, Observations: []schemas.Observation{{Input: []byte(secret)}}}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := call[schemas.RecallReply](w, w.admin, schemas.SvcRecall, schemas.RecallRequest{Text: secret}); err != nil {
