@@ -20,6 +20,9 @@ import (
 //	a/<alarm>                          Alarm, while it is raised
 //	u/<session>/<scope>/<observation>  "": the session was shown it
 //	w/<path>                           TranscriptObserved: how far it was read
+//	p<seq><part>                       ProposalState
+//	i/<proposal>                       the key of the proposal
+//	r/<scope>                          Watermark: how far it was reflected on
 type Observations struct {
 	onChange func(ObservationChange) error
 }
@@ -56,6 +59,10 @@ type ObservationState struct {
 	// Forgotten says who had it erased, and why.
 	Forgotten *ObservationRegate `json:"forgotten,omitempty"`
 	Shown     int                `json:"shown,omitempty"` // to how many sessions
+	// Reflected is the reflection that read it, which happens once. MergedInto
+	// is the older observation of its scope that says nearly the same.
+	Reflected  string `json:"reflected,omitempty"`
+	MergedInto string `json:"merged_into,omitempty"`
 }
 
 // ObservationRegate is a change of a verdict, or of a forgotten observation the
@@ -85,14 +92,15 @@ type Alarm struct {
 func (*Observations) Name() string { return "observations" }
 
 // Version implements Projector.
-func (*Observations) Version() int { return 2 }
+func (*Observations) Version() int { return 3 }
 
 // Types implements Projector.
 func (*Observations) Types() []schemas.Type {
 	return []schemas.Type{
 		schemas.ObservationRecorded{}.EventType(), schemas.ObservationRegated{}.EventType(), schemas.ObservationForgotten{}.EventType(),
 		schemas.MemoryShown{}.EventType(), schemas.DriftRaised{}.EventType(), schemas.DriftCleared{}.EventType(),
-		schemas.TranscriptObserved{}.EventType(),
+		schemas.TranscriptObserved{}.EventType(), schemas.ReflectionMade{}.EventType(), schemas.ObservationMerged{}.EventType(),
+		schemas.ProposalMade{}.EventType(), schemas.ProposalTriaged{}.EventType(),
 	}
 }
 
@@ -116,7 +124,7 @@ func (*Observations) Apply(v View, e schemas.Event) error {
 	case schemas.TranscriptObserved:
 		return setDocument(v, idKey('w', p.Path), p)
 	}
-	return nil
+	return applyReflection(v, e)
 }
 
 // recordObservation takes a record in, unless its id is known, forgotten or

@@ -4,7 +4,7 @@ func registerOthers(add func(Type, definition)) {
 	add(define[ObservationRecorded](KindMemory, unchanged))
 	add(define[ObservationRegated](KindMemory))
 	registerMemory(add)
-	add(define[ProposalMade](KindMemory))
+	registerReflection(add)
 	registerArtifact(add)
 	registerAgent(add)
 	add(define[MessageQuarantined](KindQuarantine))
@@ -54,19 +54,6 @@ func (ObservationRegated) EventType() Type { return "observation.regated" }
 func (p ObservationRegated) Check() error {
 	return require("observation_id", p.ObservationID, "write_verdict", p.Verdict, "reason", p.Reason)
 }
-
-// ProposalMade is a rule or note that reflection proposes.
-type ProposalMade struct {
-	ProposalID   string   `json:"proposal_id"`
-	Text         string   `json:"text"`
-	Observations []string `json:"observations,omitempty"` // ids it rests on
-}
-
-// EventType names the event "proposal.made".
-func (ProposalMade) EventType() Type { return "proposal.made" }
-
-// Check requires id and text.
-func (p ProposalMade) Check() error { return require("proposal_id", p.ProposalID, "text", p.Text) }
 
 // MessageQuarantined keeps what could not be understood, verbatim.
 type MessageQuarantined struct {

@@ -231,6 +231,7 @@ type MemoryItem struct {
 	Source        string         `json:"source,omitempty"`
 	Session       string         `json:"session,omitempty"`
 	Redacted      []string       `json:"redacted,omitempty"`
+	MergedInto    string         `json:"merged_into,omitempty"` // the older one that says nearly the same
 	Regated       []MemoryRegate `json:"regated,omitempty"`
 	Forgotten     *MemoryRegate  `json:"forgotten,omitempty"`
 	// Lost says that the text cannot be read though nobody had it forgotten:

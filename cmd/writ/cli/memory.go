@@ -15,8 +15,8 @@ import (
 )
 
 func (a *app) memoryCommand() *cobra.Command {
-	return group("memory", "Look after what was observed", "  writ memory health\n  writ memory review\n  writ memory forget ID --reason \"private\"",
-		a.memoryHealthCommand(), a.memoryReportCommand(), a.memoryReviewCommand(), a.memoryForgetCommand(), a.memoryExportCommand(), a.memoryImportCommand())
+	return group("memory", "Look after what was observed", "  writ memory health\n  writ memory review\n  writ memory reflect\n  writ memory triage\n  writ memory forget ID --reason \"private\"",
+		a.memoryHealthCommand(), a.memoryReportCommand(), a.memoryReviewCommand(), a.memoryReflectCommand(), a.memoryTriageCommand(), a.memoryForgetCommand(), a.memoryExportCommand(), a.memoryImportCommand())
 }
 
 func (a *app) memoryHealthCommand() *cobra.Command {

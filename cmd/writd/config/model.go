@@ -34,6 +34,9 @@ type Memory struct {
 	// decides about: "transcripts" (what is said in them; what is handed in
 	// without an annotation is allowed as a fallback), "all", or "off".
 	Classify string `yaml:"classify"`
+	// ReflectAfter is how many allowed observations of a project are waited for
+	// before they are reflected on; 0 reflects on request alone.
+	ReflectAfter int `yaml:"reflect_after"`
 	// Drift says when the distribution of verdicts is an alarm.
 	Drift Drift `yaml:"drift"`
 }
@@ -60,7 +63,7 @@ func DefaultModel() Model { return Model{Timeout: 2 * time.Minute} }
 
 // DefaultMemory is what an empty file means (MEMORY.md, flow).
 func DefaultMemory() Memory {
-	return Memory{Classify: ClassifyTranscripts, Drift: Drift{MinVerdicts: 45, WindowMinutes: 60, Fallback: 0.45, Hold: 0.85, Discard: 0.70}}
+	return Memory{Classify: ClassifyTranscripts, ReflectAfter: 25, Drift: Drift{MinVerdicts: 45, WindowMinutes: 60, Fallback: 0.45, Hold: 0.85, Discard: 0.70}}
 }
 
 // modelFromEnvironment overrides what is set there.
@@ -92,6 +95,9 @@ func (m Model) check() error {
 func (m Memory) check() error {
 	if all := []string{ClassifyTranscripts, ClassifyAll, ClassifyOff}; !slices.Contains(all, m.Classify) {
 		return fmt.Errorf("%w: memory.classify is %q, must be one of %q", ErrSettings, m.Classify, all)
+	}
+	if m.ReflectAfter < 0 {
+		return fmt.Errorf("%w: memory.reflect_after is %d, must not be negative", ErrSettings, m.ReflectAfter)
 	}
 	d := m.Drift
 	switch {

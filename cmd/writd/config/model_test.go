@@ -31,6 +31,7 @@ func TestModelAndMemorySettings(t *testing.T) {
 		"model:\n  api: openai\n  name: m\n  url: here\n":    "model.url",
 		"model:\n  api: openai\n  name: m\n  timeout: -1s\n": "model.timeout",
 		"model:\n  api: openai\n  key: secret\n  name: m\n":  "key",
+		"memory:\n  reflect_after: -1\n":                     "reflect_after",
 		"memory:\n  classify: some\n":                        "memory.classify",
 		"memory:\n  drift:\n    fallback: 0\n":               "memory.drift.fallback",
 		"memory:\n  drift:\n    discard: .nan\n":             "memory.drift.discard",

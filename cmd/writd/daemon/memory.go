@@ -32,7 +32,13 @@ type memoryStore struct {
 
 	naming sync.Mutex // while an id is looked for and its observation appended
 	drift  sync.Mutex // while alarms are compared and changed
-	shown  sessionsShown
+
+	judging       sync.Mutex // while a verdict changes, or what rests on verdicts is recorded
+	reflecting    sync.Mutex
+	ownReflection sync.Mutex // one that nobody asked for is under way
+	reflectNext   time.Time  // the next of these, after one that failed
+	beside        sync.WaitGroup
+	shown         sessionsShown
 }
 
 func newMemoryStore(e embedder, drift config.Drift) *memoryStore {
@@ -58,6 +64,7 @@ func (d *Daemon) beginMemory(ctx context.Context) (stop func(), err error) {
 	return func() {
 		cancel()
 		<-done
+		m.beside.Wait()
 		if err := m.keys.close(); err != nil {
 			d.logger.Error("close the keys of observations", "error", err)
 		}
@@ -80,6 +87,9 @@ func (d *Daemon) followMemory(ctx context.Context) {
 		}
 		if err == nil {
 			err = d.watchDrift(ctx)
+		}
+		if err == nil {
+			d.reflectByItself(ctx)
 		}
 		if err == nil || ctx.Err() != nil {
 			continue

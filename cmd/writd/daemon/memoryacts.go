@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"errors"
 	"strings"
 
 	"github.com/writbus/writ/observer/memory"
@@ -60,12 +61,18 @@ func (d *Daemon) memoryRegate(ctx context.Context, r schemas.MemoryRegateRequest
 	case strings.TrimSpace(r.Reason) == "":
 		return schemas.MemoryActReply{}, faultf(schemas.CodeBadRequest, "changing a verdict needs a reason")
 	}
+	d.views.memory.judging.Lock()
+	defer d.views.memory.judging.Unlock()
 	state, err := d.observationNamed(ctx, r.ID, r.Scope)
 	if err != nil {
 		return schemas.MemoryActReply{}, err
 	}
 	if state.Forgotten != nil {
 		return schemas.MemoryActReply{}, faultf(schemas.CodeRefused, "observation %s was forgotten: %s", r.ID, state.Forgotten.Reason)
+	}
+	// Notes first: after a crash between, the act is repeated.
+	if err := d.keepBackNotes(ctx, state.ObservationKey, r.Verdict); err != nil {
+		return schemas.MemoryActReply{}, err
 	}
 	return d.actOn(ctx, state, r.Verdict, state.ID+" is "+r.Verdict+" now",
 		schemas.ObservationRegated{ObservationID: state.ID, Verdict: r.Verdict, Reason: redactText(r.Reason)})
@@ -77,6 +84,8 @@ func (d *Daemon) memoryForget(ctx context.Context, r schemas.MemoryForgetRequest
 	if strings.TrimSpace(r.Reason) == "" {
 		return schemas.MemoryActReply{}, faultf(schemas.CodeBadRequest, "forgetting needs a reason, which stays in the place of the text")
 	}
+	d.views.memory.judging.Lock()
+	defer d.views.memory.judging.Unlock()
 	state, err := d.observationNamed(ctx, r.ID, r.Scope)
 	if err != nil {
 		return schemas.MemoryActReply{}, err
@@ -89,6 +98,9 @@ func (d *Daemon) memoryForget(ctx context.Context, r schemas.MemoryForgetRequest
 		message = "forgot " + state.ID + " for recall and export; it was recorded unsealed, so the log still holds its text"
 	}
 	if err := d.views.memory.keys.erase(state.ObservationKey); err != nil {
+		return schemas.MemoryActReply{}, err
+	}
+	if err := d.forgetWhatRestsOn(ctx, state.ObservationKey); err != nil {
 		return schemas.MemoryActReply{}, err
 	}
 	return d.actOn(ctx, state, "", message, schemas.ObservationForgotten{ObservationID: state.ID, Reason: redactText(r.Reason)})
@@ -179,6 +191,7 @@ func (m *memoryStore) item(s projections.ObservationState) (schemas.MemoryItem, 
 	item.Original, item.Text, item.Category, item.Reason = recorded.Original, recorded.Text, recorded.Category, recorded.Reason
 	item.Verdict, item.Confidence, item.GateVersion, item.Fallback = recorded.Verdict, recorded.Confidence, recorded.GateVersion, recorded.Fallback
 	item.Source, item.Session, item.Redacted = recorded.Origin, recorded.Session, recorded.Redacted
+	item.MergedInto = s.MergedInto
 	for _, g := range s.Regated {
 		item.Regated = append(item.Regated, schemas.MemoryRegate(g))
 	}
@@ -206,6 +219,8 @@ func (d *Daemon) memoryImport(ctx context.Context, r schemas.MemoryImportRequest
 		all[i] = t
 	}
 	m := d.views.memory
+	m.judging.Lock()
+	defer m.judging.Unlock()
 	m.naming.Lock()
 	defer m.naming.Unlock()
 	if err := d.knownIDs(ctx, all); err != nil {
@@ -282,13 +297,16 @@ func (d *Daemon) importItem(ctx context.Context, t *taken, item schemas.MemoryIt
 		}
 		events = append(events, schemas.Event{Time: at, Actor: "import", Data: record})
 	}
+	if err := d.keepBackNotes(ctx, t.key, item.Current()); err != nil {
+		return err
+	}
 	for _, g := range item.Regated[min(t.regated, len(item.Regated)):] {
 		events = append(events, schemas.Event{Time: g.Time.UTC(), Actor: g.Actor, Data: schemas.ObservationRegated{
 			ObservationID: t.key.ID, Verdict: g.Verdict, Reason: redactText(g.Reason),
 		}})
 	}
 	if f := item.Forgotten; f != nil && !t.forgotten {
-		if err := m.keys.erase(t.key); err != nil {
+		if err := errors.Join(m.keys.erase(t.key), d.forgetWhatRestsOn(ctx, t.key)); err != nil {
 			return err
 		}
 		events = append(events, schemas.Event{Time: f.Time.UTC(), Actor: f.Actor, Data: schemas.ObservationForgotten{ObservationID: t.key.ID, Reason: redactText(f.Reason)}})

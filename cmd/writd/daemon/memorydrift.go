@@ -121,8 +121,27 @@ func (d *Daemon) memoryHealth(ctx context.Context, r schemas.MemoryHealthRequest
 	return health, d.proposalNoise(ctx, &health)
 }
 
-// proposalNoise counts the proposals that were made and that were rejected.
+// proposalNoise counts the proposals that were made and that were rejected: of
+// reflection, and rules that others proposed. A rule that reflection proposed
+// counts as made once, though the rules have it as proposed, too.
 func (d *Daemon) proposalNoise(ctx context.Context, health *schemas.MemoryHealth) error {
+	within := func(t time.Time) bool { return !t.Before(health.From) && !t.After(health.To) }
+	if err := d.views.memory.read(func(r projections.Reader) error {
+		for p, err := range d.views.memory.view.Proposals(r) {
+			if err != nil {
+				return err
+			}
+			if within(p.Time) {
+				health.Proposed++
+			}
+			if p.Triage != nil && p.Triage.Decision == schemas.ProposalRejected && within(p.Triage.Time) {
+				health.Rejected++
+			}
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
 	if err := d.caughtUp(ctx, schemas.StreamRules, viewRules); err != nil {
 		return err
 	}
@@ -135,12 +154,14 @@ func (d *Daemon) proposalNoise(ctx context.Context, health *schemas.MemoryHealth
 				if err != nil {
 					return err
 				}
-				if revision.Time.Before(health.From) || revision.Time.After(health.To) {
+				if !within(revision.Time) {
 					continue
 				}
 				switch revision.Type {
 				case schemas.RuleProposed{}.EventType():
-					health.Proposed++
+					if revision.Actor != sourceReflection {
+						health.Proposed++
+					}
 				case schemas.RuleRejected{}.EventType():
 					health.Rejected++
 				}

@@ -65,6 +65,8 @@ type memoryEntry struct {
 	time       time.Time
 	shown      int
 	short      bool
+	reflected  bool
+	mergedInto string // the older one of its scope that says nearly the same
 	fields     lexical.Fields
 	vector     []float32
 }
@@ -227,6 +229,7 @@ func (x *memoryIndex) put(m *memoryStore, state projections.ObservationState) er
 	e := &memoryEntry{
 		key: state.ObservationKey, verdict: state.Verdict(), confidence: state.Recorded.Confidence,
 		source: state.Recorded.Origin, session: state.Recorded.Session, time: state.Time, shown: state.Shown,
+		reflected: state.Reflected != "", mergedInto: state.MergedInto,
 	}
 	if old != nil {
 		e.text, e.category, e.short, e.fields, e.vector = old.text, old.category, old.short, old.fields, old.vector

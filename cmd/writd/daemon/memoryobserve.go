@@ -269,9 +269,14 @@ func (d *Daemon) appendSealed(ctx context.Context, t *taken) (schemas.Position, 
 // whether it was stored.
 func (d *Daemon) appendMemory(ctx context.Context, e schemas.Event) (schemas.Position, error) {
 	e.Source = source
-	position, err := d.conn.Append(ctx, e, nil, bus.Any())
+	return d.appendRetried(ctx, e, nil)
+}
+
+// appendRetried appends an event with others of the same decision.
+func (d *Daemon) appendRetried(ctx context.Context, e schemas.Event, also []schemas.Payload) (schemas.Position, error) {
+	position, err := d.conn.Append(ctx, e, also, bus.Any())
 	if errors.Is(err, bus.ErrUnavailable) && ctx.Err() == nil {
-		position, err = d.conn.Append(ctx, e, nil, bus.Any())
+		position, err = d.conn.Append(ctx, e, also, bus.Any())
 	}
 	if errors.Is(err, bus.ErrTooLarge) {
 		return position, faultf(schemas.CodeBadRequest, "the observation is too large for one message of the log: %v", err)

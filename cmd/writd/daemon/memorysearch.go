@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/writbus/writ/observer/memory"
+	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/retrieval/lexical"
 	"github.com/writbus/writ/schemas"
 )
@@ -83,7 +84,14 @@ func (q memoryQuery) concerns(e *memoryEntry) bool {
 // out.
 func (s *memorySearch) search(q memoryQuery) (hits, below []memoryHit) {
 	all := s.candidates(q, q.mayRecall)
+	told := map[projections.ObservationKey]bool{}
 	for _, h := range all {
+		// Of what was merged one is shown: the best that the query may see.
+		if said := h.said(); told[said] {
+			continue
+		} else if h.score >= q.minScore {
+			told[said] = true
+		}
 		if h.score >= q.minScore && h.score > 0 && len(hits) < q.limit {
 			hits = append(hits, h)
 		} else if h.score < q.minScore {
@@ -91,6 +99,14 @@ func (s *memorySearch) search(q memoryQuery) (hits, below []memoryHit) {
 		}
 	}
 	return hits, below
+}
+
+// said names what an entry says: itself, or the older one it was merged into.
+func (e *memoryEntry) said() projections.ObservationKey {
+	if e.mergedInto == "" {
+		return e.key
+	}
+	return projections.ObservationKey{Scope: e.key.Scope, ID: e.mergedInto}
 }
 
 // candidates scores the best entries that keep admits, best first.

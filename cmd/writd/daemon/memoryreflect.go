@@ -1,0 +1,240 @@
+package daemon
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/writbus/writ/observer/memory"
+	"github.com/writbus/writ/observer/model"
+	"github.com/writbus/writ/projections"
+	"github.com/writbus/writ/schemas"
+)
+
+const (
+	// reflectAtOnce is how many observations of a scope one reflection reads.
+	reflectAtOnce = 200
+	// reflectTokens bounds a model's answer.
+	reflectTokens = 3000
+	// reflectRetry is waited after a reflection by itself failed.
+	reflectRetry = 10 * time.Minute
+	// sourceReflection is the source of notes, which are not reflected on again.
+	// Persisted; never change.
+	sourceReflection = "reflection"
+	// proposalScope holds the keys of proposals, apart from those of any
+	// project. Persisted; never change.
+	proposalScope = "writ:proposal"
+)
+
+// reflect reads what is allowed and was not read yet, once each, and records
+// what follows: merges, and proposals for a person to decide about.
+func (d *Daemon) reflect(ctx context.Context, r schemas.MemoryReflectRequest) (schemas.MemoryReflectReply, error) {
+	m := d.views.memory
+	m.reflecting.Lock()
+	defer m.reflecting.Unlock()
+	reply := schemas.MemoryReflectReply{By: byEmbedded}
+	if d.model != nil {
+		reply.By = d.model.Model()
+	}
+	end, err := d.conn.State(ctx, schemas.StreamMemory)
+	if err != nil {
+		return reply, err
+	}
+	search, err := d.upToDate(ctx)
+	if err != nil {
+		return reply, err
+	}
+	scopes := search.unread(r.Scope)
+	for _, scope := range sortedScopes(scopes) {
+		all := scopes[scope]
+		some := all[:min(len(all), reflectAtOnce)]
+		reply.Left += len(all) - len(some)
+		if err := d.reflectOn(ctx, scope, some, end.Last, &reply); err != nil {
+			return reply, err
+		}
+	}
+	return reply, nil
+}
+
+func sortedScopes[V any](of map[string]V) []string {
+	names := make([]string, 0, len(of))
+	for name := range of {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// mayReflect says whether reflection reads an entry.
+func (e *memoryEntry) mayReflect() bool {
+	return memory.MayReflect(&e.verdict) && !e.reflected && !e.short && e.source != sourceReflection
+}
+
+// unread lists the entries to reflect on by scope, oldest first.
+func (s *memorySearch) unread(scope string) map[string][]*memoryEntry {
+	of := map[string][]*memoryEntry{}
+	for _, e := range s.entries {
+		if e != nil && e.mayReflect() && (scope == "" || scope == e.key.Scope) {
+			of[e.key.Scope] = append(of[e.key.Scope], e)
+		}
+	}
+	return of
+}
+
+// reflectOn reflects on observations of one scope. What stopped being allowed
+// meanwhile takes what rests on it along.
+func (d *Daemon) reflectOn(ctx context.Context, scope string, some []*memoryEntry, through uint64, reply *schemas.MemoryReflectReply) error {
+	merges, proposals, err := d.thinkAbout(ctx, some)
+	if err != nil {
+		return err
+	}
+	m := d.views.memory
+	m.judging.Lock() // nobody changes a verdict until this is recorded
+	defer m.judging.Unlock()
+	search, err := d.upToDate(ctx)
+	if err != nil {
+		return err
+	}
+	still := map[projections.ObservationKey]bool{}
+	for _, e := range search.unread(scope)[scope] {
+		still[e.key] = true
+	}
+	all := func(places ...int) bool {
+		return !slices.ContainsFunc(places, func(i int) bool { return !still[some[i].key] })
+	}
+	main := schemas.ReflectionMade{ReflectionID: newID(), By: reply.By, Through: through}
+	for _, e := range some {
+		if still[e.key] {
+			main.Read = append(main.Read, e.key.ID)
+		}
+	}
+	var also []schemas.Payload
+	for _, merge := range merges {
+		if all(merge.One, merge.Into) {
+			main.Merged++
+			also = append(also, schemas.ObservationMerged{ObservationID: some[merge.One].key.ID, Into: some[merge.Into].key.ID, Similarity: merge.Similarity})
+		}
+	}
+	for _, p := range proposals {
+		if !all(p.From...) {
+			continue
+		}
+		proposal, err := m.sealProposal(p, main)
+		if err != nil {
+			return err
+		}
+		for _, i := range p.From {
+			proposal.Observations = append(proposal.Observations, some[i].key.ID)
+		}
+		main.Proposals++
+		also = append(also, proposal)
+	}
+	event := schemas.Event{ID: newID(), Time: d.now(), Source: source, Actor: "writ", Aggregate: schemas.Memory(scope), Data: main}
+	if _, err := d.appendRetried(ctx, event, also); err != nil {
+		return err
+	}
+	reply.Read += len(main.Read)
+	reply.Merged += main.Merged
+	reply.Proposals += main.Proposals
+	_, err = d.upToDate(ctx)
+	return err
+}
+
+// thinkAbout finds near-duplicates, and asks the model what follows from the
+// rest, or groups it by likeness.
+func (d *Daemon) thinkAbout(ctx context.Context, some []*memoryEntry) (merges []memory.Merge, proposals []memory.Proposed, err error) {
+	texts := make([]string, len(some))
+	vectors := true
+	for i, e := range some {
+		texts[i] = clipText(e.text, memoryLineChars)
+		vectors = vectors && e.vector != nil
+	}
+	merges = memory.Duplicates(texts)
+	if d.model != nil {
+		system, user := memory.ReflectPrompt(texts, newMark())
+		answer, err := d.model.Chat(ctx, model.Request{System: system, MaxTokens: reflectTokens, Messages: []model.Message{model.Said(model.User, user)}}, nil)
+		if err != nil {
+			return nil, nil, err
+		}
+		proposals, err = memory.Reflected(answer.Text, len(texts))
+		return merges, proposals, err
+	}
+	var cosine func(a, b int) float64
+	if vectors {
+		cosine = func(a, b int) float64 { return dot(some[a].vector, some[b].vector) }
+	}
+	return merges, memory.Notes(texts, cosine), nil
+}
+
+// dot is the cosine of two vectors of length 1, which embedders give.
+func dot(a, b []float32) (sum float64) {
+	for i := range a {
+		sum += float64(a[i]) * float64(b[i])
+	}
+	return sum
+}
+
+// sealProposal makes a proposal that only its own key opens.
+func (m *memoryStore) sealProposal(p memory.Proposed, of schemas.ReflectionMade) (schemas.ProposalMade, error) {
+	proposal := schemas.ProposalMade{ProposalID: newID(), Kind: schemas.ProposalNote, ReflectionID: of.ReflectionID, By: of.By}
+	if p.Rule != "" {
+		proposal.Kind = schemas.ProposalRule
+	}
+	keys, err := m.keys.make([]projections.ObservationKey{{Scope: proposalScope, ID: proposal.ProposalID}})
+	if err != nil {
+		return proposal, err
+	}
+	content := schemas.ObservationRecorded{ObservationID: proposal.ProposalID, Original: []byte(redactText(p.Rule)), Text: redactText(p.Text)}
+	sealed, err := memory.Seal(content, proposalScope, keys[0], newNonce())
+	proposal.Sealed = sealed.Sealed
+	return proposal, err
+}
+
+// openProposal reads what a proposal says.
+func (m *memoryStore) openProposal(s projections.ProposalState) (text, rule string, err error) {
+	if len(s.Sealed) == 0 {
+		return s.Text, "", nil
+	}
+	key, err := m.keys.get(projections.ObservationKey{Scope: proposalScope, ID: s.ProposalID})
+	if err != nil {
+		return "", "", err
+	}
+	content, err := memory.Open(schemas.ObservationRecorded{ObservationID: s.ProposalID, Sealed: s.Sealed}, proposalScope, key)
+	return content.Text, string(content.Original), err
+}
+
+// reflectByItself reflects once enough of a scope was not read, beside
+// everything else. A failure waits for a while.
+func (d *Daemon) reflectByItself(ctx context.Context) {
+	m := d.views.memory
+	after := d.settings.Memory.ReflectAfter
+	if after == 0 || !m.ownReflection.TryLock() {
+		return
+	}
+	enough := false
+	for _, all := range m.index.current.Load().unread("") {
+		enough = enough || len(all) >= after
+	}
+	if !enough || d.now().Before(m.reflectNext) {
+		m.ownReflection.Unlock()
+		return
+	}
+	m.beside.Go(func() {
+		defer m.ownReflection.Unlock()
+		if _, err := d.reflect(ctx, schemas.MemoryReflectRequest{}); err != nil && !errors.Is(err, context.Canceled) {
+			m.reflectNext = d.now().Add(reflectRetry)
+			d.logger.Warn("reflect on what was observed", "error", err)
+		}
+	})
+}
+
+// memoryReflect reflects now, as a person asked.
+func (d *Daemon) memoryReflect(ctx context.Context, r schemas.MemoryReflectRequest) (schemas.MemoryReflectReply, error) {
+	reply, err := d.reflect(ctx, r)
+	if errors.Is(err, memory.ErrAnswer) || d.model != nil && err != nil && cmp.Or(d.model.State().Last, "") != "" {
+		return reply, faultf(schemas.CodeRefused, "the model did not answer as it should: %v. Nothing counts as read that was not recorded", err)
+	}
+	return reply, err
+}
