@@ -118,7 +118,9 @@ func (s *search) embed() {
 	s.vector = v
 }
 
-// filter is the first stage. It runs inside the candidate searches.
+// filter is the first stage. It runs inside the candidate searches, which know
+// no other documents than those that can be retrieved, and is nil where it admits
+// all of them.
 func (s *search) filter() func(int32) bool {
 	ix := s.ix
 	domains, nodes := foldSet(s.q.Domains), foldSet(s.q.NodeTypes)
@@ -139,11 +141,20 @@ func (s *search) filter() func(int32) bool {
 			out[doc] = true
 		}
 	}
+	if len(domains)+len(nodes)+len(out) == 0 {
+		return nil
+	}
 	return func(doc int32) bool {
 		k := &ix.kinds[doc]
-		return k.retrievable && (len(domains) == 0 || k.domain == "" || domains[k.domain]) &&
+		return (len(domains) == 0 || k.domain == "" || domains[k.domain]) &&
 			(len(nodes) == 0 || nodes[k.node]) && (len(out) == 0 || !out[doc])
 	}
+}
+
+// admits tells whether a document that was not found by a candidate search may
+// be in the answer.
+func (s *search) admits(doc int32) bool {
+	return s.ix.kinds[doc].retrievable && (s.keep == nil || s.keep(doc))
 }
 
 func foldSet(names []string) map[string]bool {
@@ -162,11 +173,13 @@ func foldSet(names []string) map[string]bool {
 // lexical fills the pool with the best by words and with the named documents.
 func (s *search) lexical() {
 	for i, m := range s.ix.words.Search(s.words, bm25Candidates, s.keep) {
-		c := s.candidate(m.Doc)
-		c.bm25, c.ranks.BM25 = m.Score, i+1
+		if s.ix.kinds[m.Doc].retrievable {
+			c := s.candidate(m.Doc)
+			c.bm25, c.ranks.BM25 = m.Score, i+1
+		}
 	}
 	for _, doc := range s.named {
-		if !s.keep(doc) {
+		if !s.admits(doc) {
 			continue
 		}
 		c := s.candidate(doc)
@@ -189,7 +202,9 @@ func (s *search) vectors() {
 			k = vectorCandidates
 		}
 		for i, m := range s.ix.vectors.Nearest(s.vector, k, s.keep) {
-			s.candidate(m.Doc).ranks.Vector = i + 1
+			if s.ix.kinds[m.Doc].retrievable {
+				s.candidate(m.Doc).ranks.Vector = i + 1
+			}
 		}
 		s.cosines(0)
 	}
@@ -237,7 +252,7 @@ func (s *search) neighbours() {
 	s.near = s.ix.graph.neighbours(s.near[:0], seeds)
 	for _, n := range s.near {
 		if s.places[n.doc] == 0 {
-			if added == graphCandidates || !s.keep(n.doc) {
+			if added == graphCandidates || !s.admits(n.doc) {
 				continue
 			}
 			added++

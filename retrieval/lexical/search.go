@@ -2,6 +2,7 @@ package lexical
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
@@ -197,6 +198,7 @@ const sparse = 8
 type accumulator struct {
 	scores  []float64
 	touched []int32
+	peaks   []float64
 }
 
 func (a *accumulator) add(docs []int32, impacts []float64) {
@@ -219,17 +221,68 @@ func (a *accumulator) addSparse(docs []int32, impacts []float64) {
 // best empties the accumulator into the k best matches.
 func (a *accumulator) best(k int, keep func(int32) bool) []Match {
 	top := make([]Match, 0, min(k, len(a.scores)))
+	run := len(a.scores)/peaks + 1
+	a.peak(run)
+	bar := 0.0
+	if keep == nil {
+		bar = a.reached(k)
+	}
 	worst := 0.0 // what a score must surpass: of equals the first stays
-	for doc, score := range a.scores {
-		if score <= worst || keep != nil && !keep(int32(doc)) {
+	for i, peak := range a.peaks {
+		if peak < bar || peak <= worst {
 			continue
 		}
-		if top = insert(top, k, Match{int32(doc), score}); len(top) == k {
-			worst = top[k-1].Score
+		first := i * run
+		for at, score := range a.scores[first:min(first+run, len(a.scores))] {
+			if doc := int32(first + at); score < bar || score <= worst || keep != nil && !keep(doc) {
+				continue
+			} else if top = insert(top, k, Match{doc, score}); len(top) == k {
+				worst = top[k-1].Score
+			}
 		}
 	}
 	clear(a.scores)
 	return top
+}
+
+// peaks is about how many runs of documents are looked at, of each of which the
+// highest score is taken first: hardly any run is looked at twice.
+const peaks = 256
+
+// peak fills the highest score of each run.
+func (a *accumulator) peak(run int) {
+	a.peaks = a.peaks[:0]
+	for rest := a.scores; len(rest) > 0; {
+		some := rest[:min(run, len(rest))]
+		rest = rest[len(some):]
+		var most uint64 // scores are not negative, so their bits are in their order, which is quicker to tell
+		for _, score := range some {
+			most = max(most, math.Float64bits(score))
+		}
+		a.peaks = append(a.peaks, math.Float64frombits(most))
+	}
+}
+
+// reached is a score that at least k documents reach, 0 if it finds none.
+func (a *accumulator) reached(k int) float64 {
+	var highest float64
+	for _, peak := range a.peaks {
+		highest = max(highest, peak)
+	}
+	if highest == 0 {
+		return 0
+	}
+	const buckets = 256
+	var counts [buckets]int
+	scale := (buckets - 1) / highest
+	for _, peak := range a.peaks {
+		counts[int(peak*scale)]++
+	}
+	bucket := buckets - 1
+	for ; bucket > 0 && k > counts[bucket]; bucket-- {
+		k -= counts[bucket]
+	}
+	return float64(bucket) / scale * (1 - 1e-9) // rounding must not lose the least of the bucket
 }
 
 // bestTouched is best after addSparse.

@@ -1,6 +1,7 @@
 package lexical
 
 import (
+	"cmp"
 	"math/rand"
 	"slices"
 	"testing"
@@ -36,6 +37,33 @@ func TestSparseAndDenseSumsAgree(t *testing.T) {
 		}
 		if len(acc.touched) > 0 || slices.ContainsFunc(acc.scores, func(s float64) bool { return s != 0 }) {
 			t.Fatal("the accumulator is not empty")
+		}
+	})
+}
+
+// The best of many scores, most of them looked at in runs only, are those that
+// sorting finds.
+func TestTheBestOfManyScores(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := rand.New(rand.NewSource(rapid.Int64().Draw(t, "seed")))
+		scores := make([]float64, rapid.IntRange(0, 3000).Draw(t, "documents"))
+		levels := rapid.SampledFrom([]int{1, 3, 1000}).Draw(t, "levels") // few make ties
+		var want []Match
+		for doc := range scores {
+			if r.Intn(3) > 0 {
+				scores[doc] = float64(r.Intn(levels)) / 7
+			}
+			if scores[doc] > 0 {
+				want = append(want, Match{int32(doc), scores[doc]})
+			}
+		}
+		slices.SortFunc(want, func(a, b Match) int {
+			return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Doc, b.Doc))
+		})
+		k := rapid.IntRange(1, 70).Draw(t, "k")
+		got := (&accumulator{scores: scores}).best(k, nil)
+		if !slices.Equal(got, want[:min(k, len(want))]) {
+			t.Fatalf("%v, want %v", got, want[:min(k, len(want))])
 		}
 	})
 }

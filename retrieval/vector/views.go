@@ -178,7 +178,11 @@ type question struct {
 	unit  []float32
 	codes []int8
 	scale float32
-	dots  []int32
+	// What documents' cosines are found with: their views, those by codes, and
+	// the views that are looked at in full.
+	views, dots, full []int32
+	docs              []int32
+	found             []float64
 }
 
 func (v *views) newQuestion() *question { return &question{codes: make([]int8, v.stride)} }
@@ -187,14 +191,6 @@ func (v *views) newQuestion() *question { return &question{codes: make([]int8, v
 func (q *question) follow(other *question) {
 	q.unit, q.scale = other.unit, other.scale
 	copy(q.codes, other.codes)
-}
-
-// byCodes are the dot products of a document's views with a query.
-func (v *views) byCodes(q *question, doc int32) []int32 {
-	from, to := int(v.first[doc]), int(v.first[doc+1])
-	q.dots = slices.Grow(q.dots[:0], to-from)[:to-from]
-	dotCodes(q.dots, q.codes, v.codes[from*v.stride:to*v.stride])
-	return q.dots
 }
 
 // ask prepares a query; false if it has no direction or another dimension.
@@ -212,30 +208,68 @@ func (v *views) ask(q *question, query []float32) bool {
 // that have nothing to do with the vectors, so this is ten standard deviations.
 const slack = 3
 
-// cosine is that of a document's best view, in full. Codes tell which views
-// cannot be the best.
-func (v *views) cosine(q *question, doc int32) float64 {
-	from := int(v.first[doc])
-	dots := v.byCodes(q, doc)
-	bestByCodes := float32(math.Inf(-1))
-	for i, d := range dots {
-		bestByCodes = max(bestByCodes, float32(d)*q.scale*v.scales[from+i])
-	}
-	best := float32(math.Inf(-1))
-	for i, d := range dots {
-		scale := v.scales[from+i]
-		if float32(d)*q.scale*scale+slack*(q.scale+scale) >= bestByCodes {
-			best = max(best, dot(q.unit, v.full[from+i]))
+// cosines writes those of the documents' best views, in full; 0 of a document
+// that has none. Codes tell which views cannot be the best. Each step is taken
+// for all documents before the next, so that the processor waits for the memory
+// of many at the same time.
+func (v *views) cosines(q *question, docs []int32, out []float64) {
+	q.views = q.views[:0]
+	for _, doc := range docs {
+		for view, to := v.of(doc); view < to; view++ {
+			q.views = append(q.views, view)
 		}
 	}
-	return min(max(float64(best), -1), 1)
+	q.dots = slices.Grow(q.dots[:0], len(q.views))[:len(q.views)]
+	dotPicked(q.dots, q.codes, v.codes, q.views)
+	q.full = q.full[:0]
+	rest := q.dots
+	for _, doc := range docs {
+		from, to := v.of(doc)
+		dots, scales := rest[:to-from], v.scales[from:to]
+		rest = rest[to-from:]
+		best := float32(math.Inf(-1))
+		for i, d := range dots {
+			best = max(best, float32(d)*q.scale*scales[i])
+		}
+		for i, d := range dots {
+			if float32(d)*q.scale*scales[i]+slack*(q.scale+scales[i]) >= best {
+				q.full = append(q.full, from+int32(i))
+			}
+		}
+	}
+	full := q.full
+	for i, doc := range docs {
+		from, to := v.of(doc)
+		best := float32(math.Inf(-1))
+		for ; len(full) > 0 && full[0] >= from && full[0] < to; full = full[1:] {
+			best = max(best, dot(q.unit, v.full[full[0]]))
+		}
+		out[i] = 0
+		if from < to {
+			out[i] = min(max(float64(best), -1), 1)
+		}
+	}
+}
+
+// of are a document's views, from one to before another.
+func (v *views) of(doc int32) (from, to int32) {
+	if doc < 0 || int(doc)+1 >= len(v.first) {
+		return 0, 0
+	}
+	return v.first[doc], v.first[doc+1]
 }
 
 // rescore turns candidates into the k best by their full cosines.
 func (v *views) rescore(q *question, candidates []scored, k int) []Match {
+	q.docs = q.docs[:0]
+	for _, c := range candidates {
+		q.docs = append(q.docs, c.doc)
+	}
+	q.found = slices.Grow(q.found[:0], len(candidates))[:len(candidates)]
+	v.cosines(q, q.docs, q.found)
 	out := make([]Match, len(candidates))
-	for i, c := range candidates {
-		out[i] = Match{Doc: c.doc, Cosine: v.cosine(q, c.doc)}
+	for i, doc := range q.docs {
+		out[i] = Match{Doc: doc, Cosine: q.found[i]}
 	}
 	slices.SortFunc(out, order)
 	return out[:min(k, len(out))]
@@ -249,12 +283,10 @@ func (v *views) Cosines(query []float32, docs []int32, out []float64) {
 		q = v.newQuestion()
 	}
 	defer v.questions.Put(q)
-	known := v.ask(q, query)
-	for i, doc := range docs {
-		out[i] = 0
-		if known && doc >= 0 && int(doc)+1 < len(v.first) && v.first[doc] < v.first[doc+1] {
-			out[i] = v.cosine(q, doc)
-		}
+	if v.ask(q, query) {
+		v.cosines(q, docs, out)
+	} else {
+		clear(out[:len(docs)])
 	}
 }
 
