@@ -25,6 +25,7 @@ var (
 
 // VectorIndex finds the documents nearest to a vector; see [vector.Index].
 type VectorIndex interface {
+	// Nearest are the k best that keep admits; a nil keep admits everything.
 	Nearest(query []float32, k int, keep func(doc int32) bool) []vector.Match
 	// Cosines writes each document's cosine, 0 if it has none.
 	Cosines(query []float32, docs []int32, out []float64)

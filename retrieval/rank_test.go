@@ -36,7 +36,7 @@ type fixedVectors []vector.Match
 func (f fixedVectors) Nearest(_ []float32, k int, keep func(int32) bool) []vector.Match {
 	var out []vector.Match
 	for _, m := range f {
-		if len(out) < k && keep(m.Doc) {
+		if len(out) < k && (keep == nil || keep(m.Doc)) {
 			out = append(out, m)
 		}
 	}

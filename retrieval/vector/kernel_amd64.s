@@ -98,6 +98,14 @@ TEXT ·dotPickedAVX2(SB), NOSPLIT, $0-48
 	VPSRLW $15, Y15, Y15 // ones
 
 pick:
+	CMPQ CX, $17
+	JLT  near
+	MOVLQSX 64(R9), R11 // sixteen rows on
+	IMULQ BX, R11
+	PREFETCHT0 (R8)(R11*1)
+	PREFETCHT0 64(R8)(R11*1)
+
+near:
 	MOVLQSX (R9), R10
 	IMULQ BX, R10
 	ADDQ R8, R10
