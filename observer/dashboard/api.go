@@ -23,7 +23,8 @@ var reads = map[string]request{
 		return schemas.SvcSessions, schemas.SessionQuery{Limit: int(limit)}, err
 	},
 	"session": func(q url.Values) (string, any, error) {
-		return schemas.SvcSession, schemas.SessionQuery{Session: q.Get("id")}, nil
+		at, err := number(q, "at")
+		return schemas.SvcSession, schemas.SessionQuery{Session: q.Get("id"), At: at}, err
 	},
 	"offer": func(q url.Values) (string, any, error) {
 		return schemas.SvcOffer, schemas.OfferRequest{Session: q.Get("session"), Gate: q.Get("gate")}, nil

@@ -207,6 +207,7 @@ func TestPagesAskTheServices(t *testing.T) {
 	for path, want := range map[string]string{
 		"/api/status":                        schemas.SvcStatus + ` {}`,
 		"/api/session?id=a%2Fb":              schemas.SvcSession + ` {"session":"a/b"}`,
+		"/api/session?id=s&at=12":            schemas.SvcSession + ` {"session":"s","at":12}`,
 		"/api/graph?id=GO-ERR-001&depth=900": schemas.SvcGraph + ` {"id":"GO-ERR-001","depth":3}`,
 		"/api/log?session=s&after=7":         schemas.SvcReplay + ` {"session":"s","after":7}`,
 	} {

@@ -74,7 +74,7 @@ export function graph(view, link) {
     const ring = Math.min(n.distance, 2);
     rings.set(ring, [...(rings.get(ring) || []), n]);
   }
-  const [wide, tall] = [1040, 780];
+  const [wide, tall] = [1160, 780];
   const at = new Map();
   for (const [ring, all] of rings) {
     const [rx, ry] = [[0, 0], [210, 165], [350, 355]][ring];

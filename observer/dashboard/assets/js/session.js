@@ -85,16 +85,28 @@ async function timeline(at, signal, id) {
   const list = h('ol', { class: 'log' });
   const range = h('input', { type: 'range', min: 1, value: 1, 'aria-label': 'Moment of the session' });
   const then = h('p', { class: 'wrap' });
+  const stood = h('div', { class: 'row', role: 'status' });
   const detail = h('pre', { class: 'plain mono small' });
   const events = [];
   let following = true;
+  let asking = 0;
+  signal.addEventListener('abort', () => clearTimeout(asking));
+  // The daemon folds the log to that moment with what decides.
+  const standing = async (e) => {
+    const view = await get('session', { id, at: e.position.seq }).catch(() => null);
+    if (!view || signal.aborted || events[range.value - 1] !== e) return;
+    fill(stood, h('span', { class: 'soft' }, 'It stood:'), place(view), view.gates.filter((g) => g.state !== 'none').map((g) => chip(`${g.gate} ${g.state}`, g.state === 'approved' ? 'good' : 'bad')),
+      h('span', { class: 'soft small' }, `${view.refusals || 0} refused, ${(view.written || []).length} files written, ${(view.shown || []).length} rules shown`));
+  };
   const select = (n) => {
     const e = events[n - 1];
     if (!e) return;
     range.value = n;
     range.setAttribute('aria-valuetext', `event ${n} of ${events.length}, ${e.type}`);
     [...list.children].forEach((li, i) => li.classList.toggle('now', i === events.length - n));
-    fill(then, `${n} of ${events.length} · ${new Date(e.time).toLocaleString()} · `, chip(e.type), standing(events.slice(0, n)));
+    fill(then, `${n} of ${events.length} · ${new Date(e.time).toLocaleString()} · `, chip(e.type));
+    clearTimeout(asking);
+    asking = setTimeout(() => standing(e), 120);
     detail.textContent = JSON.stringify(e.data, null, 2);
   };
   const add = (e) => {
@@ -106,7 +118,7 @@ async function timeline(at, signal, id) {
     if (following) select(n);
   };
   range.addEventListener('input', () => { following = Number(range.value) === events.length; select(Number(range.value)); });
-  fill(at, card('Timeline', range, then, h('details', {}, h('summary', {}, 'The event as recorded'), detail), list));
+  fill(at, card('Timeline', range, then, stood, h('details', {}, h('summary', {}, 'The event as recorded'), detail), list));
   const early = [];
   let loaded = false;
   onEvent(signal, (e) => { if (e.aggregate.id === id) (loaded ? add(e) : early.push(e)); });
@@ -125,17 +137,4 @@ async function timeline(at, signal, id) {
   } catch (error) {
     say(error.message);
   }
-}
-
-/** standing says where the session stood after some of its events. */
-function standing(events) {
-  const now = { mode: '', phase: '', gates: new Set() };
-  for (const { type, data } of events) {
-    if (type === 'session.started' && !now.mode && data.mode) { now.mode = data.mode; now.phase = data.mode === 'work' ? 'planning' : ''; }
-    if (type === 'mode.changed') { now.mode = data.to; now.phase = data.to === 'work' ? now.phase || 'planning' : ''; }
-    if (type === 'phase.changed') now.phase = data.to;
-    if (type === 'gate.approved') { now.gates.add(data.gate); now.phase = data.next_phase || now.phase; }
-    if (type === 'gate.invalidated') { now.gates.delete(data.gate); if (data.gate === 'plan') now.gates.delete('tests'); }
-  }
-  return [' ', now.mode ? chip(now.mode) : chip('no mode', 'warn'), now.phase && chip(now.phase), [...now.gates].map((g) => chip(`${g} approved`, 'good'))];
 }
