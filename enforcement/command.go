@@ -120,6 +120,7 @@ type RequestTool struct {
 	Private   []string         // paths of Writ's own data (Layout.InData) it would read
 	Secrets   []Secret         // credentials that it would leave in files
 	Completes []string         // items of a list of tasks that it would call done
+	Task      *Task            // what it would hand to a sub-agent, nil for other tools
 	Shell     *ShellCommand    // of a shell tool, nil for others
 	Confined  bool             // the kernel will hold the command to what may be written now
 	Unbounded string           // why it will not, for the user; "" where nothing is to be said

@@ -255,6 +255,9 @@ func (s State) untested(file string) State {
 	if len(s.Unverified) < maxUntested {
 		s.Unverified = insert(s.Unverified, file)
 	}
+	if len(s.Unreviewed) < maxUntested {
+		s.Unreviewed = insert(s.Unreviewed, file)
+	}
 	return s
 }
 

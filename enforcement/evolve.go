@@ -57,9 +57,11 @@ func Evolve(s State, e schemas.Event) State {
 	case schemas.ApprovalRefused:
 		return s.used(p.ActID, "refused")
 	case schemas.SubagentStarted:
-		s.Agents = insert(s.Agents, p.AgentID)
+		return s.began(p)
 	case schemas.SubagentStopped:
-		s.Agents = remove(s.Agents, p.AgentID)
+		return s.agentLeft(p.AgentID)
+	case schemas.SubagentBriefed:
+		return s.briefed(p)
 	case schemas.ContextCompacted:
 		return s.compacted(p)
 	}
@@ -74,8 +76,12 @@ func (s State) started(p schemas.SessionStarted) State {
 		s.Model = p.Model
 	}
 	s.Ended = false
-	if p.Source == "clear" {
+	switch p.Source {
+	case "clear":
 		s = s.forgetShown()
+		s.Instructed = nil
+	case "compact":
+		s = s.resumed()
 	}
 	if first && s.Mode == "" && knownMode(p.Mode) {
 		s.Mode = p.Mode
@@ -96,6 +102,7 @@ func (s State) prompted(p schemas.PromptSubmitted) State {
 	if !repeated && strings.HasPrefix(text, "/") && len(text) <= maxSlashText {
 		s.LastPrompt.Text, s.LastPrompt.Command = text, command
 	}
+	s = s.resumed()
 	// Tools of the turn before have ended or will never report.
 	s.Pending = nil
 	return s
@@ -114,6 +121,10 @@ func (s State) repeats(id, text string, command bool) bool {
 func (s State) shown(p schemas.RulesShown) State {
 	for _, r := range p.Rules {
 		s.Shown = insert(s.Shown, r.ID)
+		if r.Band == BandInstructions {
+			s.Instructed = insert(s.Instructed, r.ID)
+			continue
+		}
 		s.Fresh = insert(s.Fresh, r.ID)
 	}
 	s.Tokens += p.Tokens
@@ -295,7 +306,7 @@ func (s State) enterPhase(phase string) State {
 		delete(s.Work.Gates, GateImplementation)
 	}
 	if phase != PhaseVerification && s.Work.Phase != PhaseVerification {
-		s.PendingTests, s.Unverified, s.Failing = nil, nil, false
+		s.PendingTests, s.Unverified, s.Unreviewed, s.Failing = nil, nil, nil, false
 	}
 	s.Work.Phase, s.Streak = phase, Streak{}
 	return s.forgetShown()
@@ -380,15 +391,6 @@ func (w Work) without(gate string) (gates map[string]Gate, phase string) {
 		}
 	}
 	return gates, phase
-}
-
-func (s State) compacted(p schemas.ContextCompacted) State {
-	if p.Stage == "before" || !s.Compacting {
-		s = s.forgetShown()
-		s.Compactions++
-	}
-	s.Compacting = p.Stage == "before"
-	return s
 }
 
 func (s State) forgetShown() State {

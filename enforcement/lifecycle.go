@@ -25,6 +25,10 @@ func (c StartSubagent) decide(s State) Decision { return record(c.SubagentStarte
 func (c StopSubagent) decide(s State) Decision  { return record(c.SubagentStopped) }
 func (c Observe) decide(s State) Decision       { return record(c.HookObserved) }
 
+// BandInstructions is the band of rules that the host's own instructions hold
+// (persisted; never change).
+const BandInstructions = "instructions"
+
 func (c ShowRules) decide(s State) Decision {
 	if len(c.Rules) == 0 {
 		return Decision{Verdict: Allow}

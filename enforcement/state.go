@@ -9,7 +9,7 @@ import (
 
 // StateVersion is the version of State's encoding and of the fold. A stored
 // state of another version is folded again from the log.
-const StateVersion = 3
+const StateVersion = 4
 
 // Modes (persisted; never change). The empty mode is "not chosen yet".
 const (
@@ -62,6 +62,13 @@ type State struct {
 	Shown  []string `json:"shown,omitempty"`  // rules shown to this session, sorted
 	Fresh  []string `json:"fresh,omitempty"`  // those of Shown that the model still has and need not be repeated in this phase, sorted
 	Tokens int      `json:"tokens,omitempty"` // injected since Fresh began anew
+	// Instructed are rules that stand in the instructions which the host itself
+	// gives the model, sorted.
+	Instructed []string `json:"instructed,omitempty"`
+	// Resuming is set from a compaction until the model was told where it stands;
+	// Before are the rules it had then.
+	Resuming bool     `json:"resuming,omitempty"`
+	Before   []string `json:"before,omitempty"`
 
 	Written []string `json:"written,omitempty"` // files written, relative or absolute, sorted
 	// PendingTests are the files changed since tests last ran, and Unverified
@@ -91,8 +98,14 @@ type State struct {
 	LastPrompt    Prompt         `json:"last_prompt,omitzero"`
 	Invalidations []Invalidation `json:"invalidations,omitempty"` // in order
 	Agents        []string       `json:"agents,omitempty"`        // running sub-agents, sorted
-	Compactions   int            `json:"compactions,omitempty"`
-	Compacting    bool           `json:"compacting,omitempty"` // between PreCompact and PostCompact
+	Briefs        []Brief        `json:"briefs,omitempty"`        // sub-agents asked for, oldest first
+	// Roles are those of running sub-agents, by id.
+	Roles map[string]string `json:"roles,omitempty"`
+	// Unreviewed are the files changed since somebody compared the work with the
+	// plan, sorted.
+	Unreviewed  []string `json:"unreviewed,omitempty"`
+	Compactions int      `json:"compactions,omitempty"`
+	Compacting  bool     `json:"compacting,omitempty"` // between PreCompact and PostCompact
 }
 
 // Work is the position in a round of work; leaving work mode parks it.

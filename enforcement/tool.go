@@ -26,6 +26,9 @@ func (c RequestTool) decide(s State) Decision {
 		}
 	}
 	d.Record = append(d.Record, c.decided(st, d))
+	if d.Verdict == Allow {
+		d.Record = append(d.Record, c.brief()...)
+	}
 	// A sub-agent's own log holds its own gates, of which it has none.
 	if c.Actor.Parent == nil {
 		d.Record = append(d.Record, driftEvents(s, st.drift)...)
@@ -36,7 +39,7 @@ func (c RequestTool) decide(s State) Decision {
 // becomesQuestion reports whether a second refusal in a row may be the user's to
 // decide.
 func becomesQuestion(rule string) bool {
-	return strings.HasPrefix(rule, "ENF-GATE-") || rule == RuleEvidence
+	return strings.HasPrefix(rule, "ENF-GATE-") || rule == RuleEvidence || rule == RuleReviewOrder
 }
 
 // judge finds the worst ruling on what the tool would do, and its target. What
@@ -55,6 +58,7 @@ func (c RequestTool) judge(st stance) (ruling, schemas.Target) {
 		consider(st.write(t), t)
 	}
 	consider(exposes(c.Secrets), secretTarget(c.Secrets))
+	consider(st.ordered(c.Task), schemas.Target{})
 	consider(st.completes(c.Completes), schemas.Target{Path: first(c.Completes)})
 	untold := c.mcpWriter()
 	if c.Shell != nil {

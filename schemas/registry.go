@@ -59,6 +59,7 @@ var definitions = func() map[Type]definition {
 	registerRule(add)
 	registerViolation(add)
 	registerTests(add)
+	registerSubagent(add)
 	registerOthers(add)
 	return all
 }()

@@ -13,6 +13,7 @@ import (
 	"github.com/writbus/writ/cmd/writd/hosts"
 	"github.com/writbus/writ/enforcement"
 	"github.com/writbus/writ/enforcement/check"
+	"github.com/writbus/writ/enforcement/confine"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/schemas"
 )
@@ -115,18 +116,13 @@ func contentAfter(w hosts.Write, before []byte, exists bool) ([]byte, bool) {
 // checkContent runs the rules' checks over what a tool changed, records what
 // they find and what of earlier findings is gone, and counts both as outcomes
 // of the rules. It returns what the agent is told.
-func (d *Daemon) checkContent(ctx context.Context, t turn, session string) (told []string, err error) {
+func (d *Daemon) checkContent(ctx context.Context, t turn, session string, changes []enforcement.TreeChange) (told []string, err error) {
 	set := d.corpus.checks.Load()
-	for _, w := range t.Writes {
-		target := t.project.target(w.Path, t.Dir)
-		if target.Rel == "" || set.Len() == 0 {
+	for _, f := range d.changedFiles(t, changes) {
+		target, changed, after := f.target, f.lines, f.content
+		if set.Len() == 0 {
 			continue
 		}
-		after, err := readBounded(target.Path)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		changed := t.changedLines(d, w, target.Path, after)
 		c := enforcement.CheckContent{Path: target.Rel, ToolUseID: t.ToolUseID}
 		for _, f := range set.Run(target.Rel, after, changed) {
 			c.Found = append(c.Found, violationOf(f))
@@ -144,11 +140,76 @@ func (d *Daemon) checkContent(ctx context.Context, t turn, session string) (told
 		if decision.Context != "" {
 			told = append(told, decision.Context)
 		}
+		gap, err := d.planningGap(ctx, t, session, target, decision.Record)
+		if err != nil {
+			return told, err
+		}
+		told = append(told, gap)
 		if err := d.contentOutcomes(ctx, session, state, decision.Record, c.Ran, c.Found); err != nil {
 			return told, err
 		}
 	}
 	return told, nil
+}
+
+// changedFile is a file of the project that a tool changed.
+type changedFile struct {
+	target  schemas.Target
+	content []byte
+	lines   []check.Range // nil for all
+}
+
+// maxChecked bounds the files of one command that are checked.
+const maxChecked = 16
+
+// changedFiles are the files that a tool changed of which it is known which
+// lines: those its call names, and those that a command made. What a command
+// changed in a file without naming it is not told from what stood there.
+func (d *Daemon) changedFiles(t turn, changes []enforcement.TreeChange) []changedFile {
+	var files []changedFile
+	add := func(target schemas.Target, lines func([]byte) []check.Range) {
+		after, err := readBounded(target.Path)
+		if target.Rel == "" || len(files) >= maxChecked || err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return
+		}
+		files = append(files, changedFile{target, after, lines(after)})
+	}
+	for _, w := range t.Writes {
+		target := t.project.target(w.Path, t.Dir)
+		add(target, func(after []byte) []check.Range { return t.changedLines(d, w, target.Path, after) })
+	}
+	if t.Shell == nil {
+		return files
+	}
+	for _, target := range t.touched(nil) {
+		if before, known := d.before.take(t.contentKey(target.Path)); known {
+			add(target, func(after []byte) []check.Range { return check.Changed(before, after) })
+		}
+	}
+	for _, change := range changes {
+		made := change.Change == confine.Created && !slices.ContainsFunc(files, func(f changedFile) bool { return f.target.Path == change.Target.Path })
+		if made && (change.Target.Class == enforcement.ClassCode || change.Target.Class == enforcement.ClassTest) {
+			add(change.Target, func([]byte) []check.Range { return nil })
+		}
+	}
+	return files
+}
+
+// keepBefore remembers the files that a command names as its targets, as they
+// stand before it.
+func (d *Daemon) keepBefore(t turn, targets []schemas.Target) {
+	if t.ToolUseID == "" {
+		return
+	}
+	for _, target := range targets[:min(len(targets), maxChecked)] {
+		if target.Rel == "" || target.Class != enforcement.ClassCode && target.Class != enforcement.ClassTest {
+			continue
+		}
+		before, err := readBounded(target.Path)
+		if err == nil || errors.Is(err, fs.ErrNotExist) {
+			d.before.keep(t.contentKey(target.Path), before)
+		}
+	}
 }
 
 // changedLines are the lines of the file that the call changed.

@@ -57,6 +57,7 @@ type Daemon struct {
 	before   contentsBefore
 	runs     pendingRuns
 	done     doneItems
+	tasks    tasks
 	confined confined
 	audit    *auditor
 	heedless heedless

@@ -144,6 +144,8 @@ func (d *Daemon) answerHook(ctx context.Context, t turn) (hosts.Answer, error) {
 	case hosts.BeforeCompact:
 		d.noteTranscript(t)
 		return d.plain(ctx, t, "host", enforcement.Compact{ContextCompacted: schemas.ContextCompacted{Stage: "before", Trigger: t.Reason}})
+	case hosts.Instructions:
+		return d.onInstructions(ctx, t)
 	case hosts.AfterCompact:
 		return d.plain(ctx, t, "host", enforcement.Compact{ContextCompacted: schemas.ContextCompacted{Stage: "after", Trigger: t.Reason}})
 	default:
@@ -201,9 +203,14 @@ func (t turn) started(source string) schemas.SessionStarted {
 
 func (d *Daemon) onSessionStart(ctx context.Context, t turn) (hosts.Answer, error) {
 	band := d.corpus.index().Mandatory()
+	var again string
 	decision, state, err := d.sessions.act(ctx, t.Session, t.meta("host"), func(s enforcement.State) (enforcement.Decision, error) {
+		again = ""
+		if t.Source == "compact" {
+			again = d.resume(s)
+		}
 		start, err := enforcement.Decide(s, enforcement.StartSession{SessionStarted: t.started(t.Source)})
-		if err != nil {
+		if err != nil || instructed(s, band) {
 			return start, err
 		}
 		return d.withShown(s, start, "session", mandatoryShown(band), band.Tokens)
@@ -211,14 +218,18 @@ func (d *Daemon) onSessionStart(ctx context.Context, t turn) (hosts.Answer, erro
 	if err != nil {
 		return hosts.Answer{}, err
 	}
+	if instructed(state, band) {
+		band.Text = ""
+	}
 	return hosts.Answer{
-		Context: join(greeting, orPosition(decision.Context, state), band.Text),
+		Context: join(greeting, orPosition(decision.Context, state), again, band.Text),
 		Notice:  decision.Notice,
 	}, nil
 }
 
 func (d *Daemon) onPrompt(ctx context.Context, t turn) (hosts.Answer, error) {
 	var shown prompted
+	var again string
 	act := t.PromptID
 	if act == "" {
 		act = newID()
@@ -232,7 +243,8 @@ func (d *Daemon) onPrompt(ctx context.Context, t turn) (hosts.Answer, error) {
 		if err != nil || t.Kind == hosts.Command {
 			return decision, err
 		}
-		shown = d.rulesFor(ctx, t, s, decision)
+		again = d.resume(s)
+		shown = d.rulesFor(ctx, t, s, decision, len(again))
 		return d.withShown(s, decision, "prompt", shown.rules, shown.tokens)
 	})
 	if err != nil {
@@ -241,9 +253,9 @@ func (d *Daemon) onPrompt(ctx context.Context, t turn) (hosts.Answer, error) {
 	own := orPosition(decision.Context, state)
 	var remembered string
 	if t.Kind == hosts.Prompt && !approves(decision) {
-		remembered = d.memories(ctx, t, injectedChars-len(own)-len(shown.band)-len(shown.block))
+		remembered = d.memories(ctx, t, injectedChars-len(own)-len(again)-len(shown.band)-len(shown.block))
 	}
-	return hosts.Answer{Context: join(own, shown.band, shown.block, remembered), Notice: decision.Notice}, nil
+	return hosts.Answer{Context: join(own, again, shown.band, shown.block, remembered), Notice: decision.Notice}, nil
 }
 
 func promptActor(t turn) string {
@@ -255,8 +267,8 @@ func promptActor(t turn) string {
 
 func (d *Daemon) onBeforeTool(ctx context.Context, t turn) (hosts.Answer, error) {
 	completes := d.done.fresh(t)
-	if t.gateless() && len(completes) == 0 {
-		return d.plain(ctx, t, "agent", enforcement.Observe{HookObserved: t.observed()})
+	if t.gateless() && len(completes) == 0 && t.Task == nil {
+		return d.onRead(ctx, t)
 	}
 	session, parent, err := d.actor(ctx, t)
 	if err != nil {
@@ -268,12 +280,15 @@ func (d *Daemon) onBeforeTool(ctx context.Context, t turn) (hosts.Answer, error)
 	decision, _, err := d.sessions.act(ctx, session, t.meta("agent"), func(s enforcement.State) (enforcement.Decision, error) {
 		request := d.request(ctx, t, s, parent)
 		request.Completes = completes
+		if t.Task != nil {
+			request.Task = &enforcement.Task{Type: t.Task.Type, Title: t.Task.Title, Prompt: t.Task.Prompt}
+		}
 		untold = request.Shell != nil && request.Shell.Effect == enforcement.EffectCannotTell
 		decision, err := enforcement.Decide(s, request)
 		if confinedAs = ""; err == nil && d.confines(t, request.Shell, decision.Verdict) {
 			confinedAs = d.confined.rewrite(t, d.layout.Root, s, parent != nil)
 		}
-		if err != nil || decision.Verdict != enforcement.Allow {
+		if err != nil || decision.Verdict != enforcement.Allow || !hosts.TellsBeforeTools(t.Host) {
 			return decision, err
 		}
 		about = d.rulesForFile(ctx, t, s)
@@ -285,8 +300,12 @@ func (d *Daemon) onBeforeTool(ctx context.Context, t turn) (hosts.Answer, error)
 	if untold && decision.Verdict != enforcement.Deny {
 		d.trees.before(t)
 	}
+	if t.Shell != nil && decision.Verdict != enforcement.Deny {
+		d.keepBefore(t, t.touched(nil))
+	}
 	if decision.Verdict == enforcement.Allow {
 		d.done.keep(t)
+		d.tasks.keep(t)
 	}
 	return hosts.Answer{
 		Verdict: verdict(decision.Verdict), Reason: decision.Reason,
@@ -444,8 +463,13 @@ func (d *Daemon) onAfterTool(ctx context.Context, t turn) (hosts.Answer, error) 
 	if err != nil || finished.Failed {
 		return answer, err
 	}
-	told, err := d.checkContent(ctx, t, session)
+	told, err := d.checkContent(ctx, t, session, changes)
 	answer.Context = join(append([]string{answer.Context}, told...)...)
+	if err != nil {
+		return answer, err
+	}
+	surfaced, err := d.rulesAfter(ctx, t, session, changes)
+	answer.Context = join(answer.Context, surfaced)
 	return answer, err
 }
 
@@ -476,32 +500,6 @@ func (d *Daemon) onPlanDialog(ctx context.Context, t turn) (hosts.Answer, error)
 		return hosts.Answer{}, err
 	}
 	return hosts.Answer{Context: orPosition(decision.Context, state), Notice: decision.Notice}, nil
-}
-
-func (d *Daemon) onSubagentStart(ctx context.Context, t turn) (hosts.Answer, error) {
-	agent := orUnknown(t.Agent)
-	_, state, err := d.sessions.act(ctx, t.Session, t.meta("host"), func(s enforcement.State) (enforcement.Decision, error) {
-		return enforcement.Decide(s, enforcement.StartSubagent{SubagentStarted: schemas.SubagentStarted{AgentID: agent, AgentType: t.AgentType}})
-	})
-	if err != nil {
-		return hosts.Answer{}, err
-	}
-	child := t.Session + "/" + agent
-	if err := schemas.Session(child).Check(); err != nil {
-		return hosts.Answer{}, err
-	}
-	d.sessions.link(t.Session, child)
-	band := d.corpus.index().Mandatory()
-	started := t.started("subagent")
-	started.Parent, started.Mode = t.Session, state.Mode
-	_, _, err = d.sessions.act(ctx, child, t.meta("host"), func(s enforcement.State) (enforcement.Decision, error) {
-		start, err := enforcement.Decide(s, enforcement.StartSession{SessionStarted: started})
-		if err != nil {
-			return start, err
-		}
-		return d.withShown(s, start, "session", mandatoryShown(band), band.Tokens)
-	})
-	return hosts.Answer{Context: join(position(state), band.Text)}, err
 }
 
 func clipText(s string, most int) string {

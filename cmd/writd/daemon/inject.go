@@ -33,14 +33,14 @@ type prompted struct {
 }
 
 // rulesFor retrieves for a prompt: what matters and was not shown in this
-// phase yet, within the host's room.
-func (d *Daemon) rulesFor(ctx context.Context, t turn, s enforcement.State, decision enforcement.Decision) prompted {
+// phase yet, within the host's room, of which some characters are taken.
+func (d *Daemon) rulesFor(ctx context.Context, t turn, s enforcement.State, decision enforcement.Decision, taken int) prompted {
 	index := d.corpus.index()
 	p := prompted{band: bandLines(index, s)}
 	if s.Orchestrator || approves(decision) {
 		return p
 	}
-	room := int(float64(injectedChars-len(p.band)-len(decision.Context)) / charsPerToken)
+	room := int(float64(injectedChars-taken-len(p.band)-len(decision.Context)) / charsPerToken)
 	budget := t.project.settings.BudgetTokens
 	if budget == 0 || budget > room {
 		budget = room
@@ -49,8 +49,8 @@ func (d *Daemon) rulesFor(ctx context.Context, t turn, s enforcement.State, deci
 		budget = -1 // no room: nothing is rendered
 	}
 	answer := d.search(ctx, retrieval.Query{
-		Text: t.Prompt, Session: t.Session, Domains: t.project.domains(index, t.project.language),
-		Shown: s.Fresh, BudgetTokens: budget,
+		Text: t.Prompt, Session: t.Session, Domains: t.project.domains(index, t.languages()),
+		Shown: s.Had(), BudgetTokens: budget,
 	})
 	p.take(answer)
 	return p
@@ -68,16 +68,21 @@ func approves(d enforcement.Decision) bool {
 
 // rulesForFile retrieves for a file about to be written.
 func (d *Daemon) rulesForFile(ctx context.Context, t turn, s enforcement.State) prompted {
-	var p prompted
 	if len(t.Writes) != 1 || s.Orchestrator {
-		return p
+		return prompted{}
 	}
 	target := t.project.target(t.Writes[0].Path, t.Dir)
-	if target.Class != enforcement.ClassCode && target.Class != enforcement.ClassTest {
-		return p
-	}
 	text, telling := describeWrite(target, t.Writes[0])
 	if !telling {
+		return prompted{}
+	}
+	return d.rulesAbout(ctx, t, s, target, text)
+}
+
+// rulesAbout retrieves for a file of the project and what stands in it.
+func (d *Daemon) rulesAbout(ctx context.Context, t turn, s enforcement.State, target schemas.Target, text string) prompted {
+	var p prompted
+	if target.Class != enforcement.ClassCode && target.Class != enforcement.ClassTest {
 		return p
 	}
 	languages := t.project.language
@@ -87,7 +92,7 @@ func (d *Daemon) rulesForFile(ctx context.Context, t turn, s enforcement.State) 
 	index := d.corpus.index()
 	answer := d.search(ctx, retrieval.Query{
 		Text: text, Session: t.Session, Domains: t.project.domains(index, languages),
-		Shown: s.Fresh, BudgetTokens: fileBudget, Limit: fileRules,
+		Shown: s.Had(), BudgetTokens: fileBudget, Limit: fileRules,
 	})
 	if answer.Tier == retrieval.TierInject {
 		p.take(answer)
@@ -129,7 +134,7 @@ func describeWrite(t schemas.Target, w hosts.Write) (text string, telling bool) 
 // full when the session started.
 func bandLines(index *retrieval.Index, s enforcement.State) string {
 	band := index.Mandatory()
-	if len(band.Rules) == 0 {
+	if len(band.Rules) == 0 || instructed(s, band) {
 		return ""
 	}
 	for _, id := range band.Rules {

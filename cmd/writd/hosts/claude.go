@@ -42,6 +42,7 @@ type claudePayload struct {
 	Millis        float64         `json:"duration_ms"`
 	LastMessage   string          `json:"last_assistant_message"`
 	StopActive    bool            `json:"stop_hook_active"`
+	FilePath      string          `json:"file_path"`
 }
 
 // claudeInput is the union of the tool inputs that Writ reads.
@@ -77,6 +78,7 @@ var claudeKinds = map[string]Kind{
 	"PreCompact":          BeforeCompact,
 	"PostCompact":         AfterCompact,
 	"Stop":                Stop,
+	"InstructionsLoaded":  Instructions,
 }
 
 func parseClaude(event string, payload []byte) (Call, error) {
@@ -108,6 +110,8 @@ func parseClaude(event string, payload []byte) (Call, error) {
 		c.Origin, c.Command, c.Args = "user", strings.TrimPrefix(p.CommandName, "/"), p.CommandArgs
 	case Stop:
 		c.Again = p.StopActive
+	case Instructions:
+		c.File = p.FilePath
 	case BeforeCompact, AfterCompact:
 		c.Reason = p.Trigger
 	case BeforeTool, AfterTool, ToolFailed, Permission:

@@ -32,6 +32,7 @@ type cursorPayload struct {
 	Subagent     string          `json:"subagent_id"`
 	SubagentType string          `json:"subagent_type"`
 	Summary      string          `json:"summary"`
+	Task         string          `json:"task"`
 	Reason       string          `json:"reason"`
 	Trigger      string          `json:"trigger"`
 	Loops        int             `json:"loop_count"`
@@ -101,6 +102,9 @@ func parseCursor(event string, payload []byte, imported bool) (Call, error) {
 		}
 	case SubagentStart, SubagentStop:
 		c.Session, c.Agent, c.AgentType, c.Message = first(p.Parent, c.Session), p.Subagent, p.SubagentType, p.Summary
+		if p.Task != "" {
+			c.Task = &Task{Type: p.SubagentType, Prompt: p.Task}
+		}
 	case BeforeCompact:
 		c.Reason = p.Trigger
 	case Stop:

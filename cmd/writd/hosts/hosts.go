@@ -43,6 +43,7 @@ const (
 	BeforeCompact
 	AfterCompact
 	Stop
+	Instructions // the host loaded a file of instructions
 )
 
 // Harmless says that a tool call neither writes, runs nor reads anything that
@@ -104,6 +105,7 @@ type Call struct {
 	Done        []string // items that a list of tasks calls done
 	Task        *Task    // what a sub-agent is to do, nil for other tools
 	Plan        string   // text of a native plan dialog
+	File        string   // of instructions that the host loaded
 	Message     string   // the agent's last words
 	Again       bool     // a stop after the agent was sent back to work
 	Input       json.RawMessage
@@ -137,6 +139,12 @@ func TakesCommand(host, tool string) bool {
 	// Codex takes one only together with a permission, which would end its own
 	// questions; Cursor and Copilot do not at the events that ask.
 	return tool == "Bash" && (host == "claude" || host == "gemini" || host == "opencode")
+}
+
+// TellsBeforeTools says whether a host hands what a hook says before a tool to
+// its model; to others it is said after the tool.
+func TellsBeforeTools(host string) bool {
+	return host == "claude" || host == "codex" || host == "gemini"
 }
 
 // HoldsTurns says whether a host lets a hook send an agent back to work at the
