@@ -3,6 +3,7 @@ package daemon
 import (
 	"github.com/writbus/writ/cmd/writd/config"
 	"github.com/writbus/writ/cmd/writd/verbs"
+	"github.com/writbus/writ/cmd/writd/verbs/federation"
 	"github.com/writbus/writ/cmd/writd/verbs/web"
 	"github.com/writbus/writ/cmd/writd/verbs/web/browse"
 	"github.com/writbus/writ/cmd/writd/verbs/workspace"
@@ -32,6 +33,18 @@ func (d *Daemon) newVerbs(artifacts workspace.Artifacts) *verbSet {
 	s.byVerb["fetch"] = fetch
 	s.byVerb["browse"] = browse.New(browse.Options{Path: settings.Browser, Guard: guard})
 	s.byVerb["search"] = web.Search{Provider: searchProvider(settings.Search)}
+	servers := map[string]federation.Server{}
+	for name, m := range settings.MCP {
+		servers[name] = federation.Server(m)
+	}
+	mcp := federation.NewMCP(servers, config.Version)
+	s.closes = append(s.closes, mcp.Close)
+	s.byVerb["mcp"] = mcp
+	peers := map[string]federation.Peer{}
+	for name, p := range settings.A2A {
+		peers[name] = federation.Peer(p)
+	}
+	s.byVerb["a2a"] = federation.NewA2A(peers)
 	return s
 }
 
