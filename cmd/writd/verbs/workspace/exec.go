@@ -143,7 +143,7 @@ func (r ran) result(limit time.Duration, most int, more string) verbs.Result {
 		return verbs.Err("the command "+r.ending(limit), "check that its program is there")
 	}
 	var tail strings.Builder
-	if r.behind {
+	if r.behind && !r.late && !r.ended {
 		tail.WriteString("WARN: what the command left running in the background was ended.\n")
 	}
 	if more != "" {
