@@ -10,3 +10,5 @@ echo "kill -9 at $kills random points, in each durability"
 WRIT_KILL_ROUNDS=$kills go test ./bus -count=1 -timeout 30m -run 'TestKill'
 echo "$commands random commands against the gate's invariants"
 WRIT_MODEL_COMMANDS=$commands go test ./enforcement -count=1 -timeout 30m -run 'Model'
+echo "100 processes, the same corpus in other orders"
+WRIT_PROCESSES=100 go test ./retrieval -count=1 -timeout 30m -run 'TestProcessesAnswerAlike'
