@@ -95,6 +95,14 @@ func (Artifacts) Files(r Reader, project string) iter.Seq2[ArtifactFile, error] 
 	return documents[ArtifactFile](r, idPrefix('f', project))
 }
 
+// ShownAny says whether a session was shown anything.
+func (Artifacts) ShownAny(r Reader, session string) (bool, error) {
+	for _, err := range r.Scan(idPrefix('u', session)) {
+		return err == nil, err
+	}
+	return false, nil
+}
+
 // Shown says whether a session was shown these lines of a file as it is.
 func (Artifacts) Shown(r Reader, session, project string, hit schemas.ArtifactHit) (bool, error) {
 	hash, found, err := r.Get(shownKey(session, project, hit))

@@ -155,8 +155,8 @@ func (p *Project) Explain(file string) (Explanation, error) {
 	return s.explain(file), nil
 }
 
-// Differences counts the files that are not as the index has them, without
-// reading any.
+// Differences counts the files that are not as the index has them. It reads only
+// those whose folder cannot tell.
 func (p *Project) Differences(ctx context.Context) (int, error) {
 	p.updating.Lock()
 	defer p.updating.Unlock()
@@ -171,19 +171,36 @@ func (p *Project) Differences(ctx context.Context) (int, error) {
 	n, met := 0, 0
 	for _, e := range l.entries {
 		f := p.files[e.Path]
-		switch {
-		case f == nil:
+		if f == nil {
 			n++
 			continue
-		case !f.same(e):
-			n++
 		}
 		met++
+		if !f.same(e) && !(f.looks(e) && p.stillIs(f, e.Path)) {
+			n++
+		}
 	}
 	n += len(p.files) - met
 	p.differing.Store(int64(n))
 	p.saw(n == 0)
 	return n, nil
+}
+
+// stillIs reads a file that changed too shortly before it was read, to know
+// whether it changed once more.
+func (p *Project) stillIs(f *file, path string) bool {
+	root, err := os.OpenRoot(p.options.Root)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = root.Close() }()
+	now := p.options.Now()
+	r, err := readFile(root, path)
+	if err != nil || r.left != f.left && r.left != "" || r.hash != f.hash || !r.modTime.Equal(f.modTime) {
+		return false
+	}
+	f.readAt = now
+	return true
 }
 
 // saw notes that the files were compared with the index.

@@ -221,10 +221,15 @@ const (
 
 // same says whether a file is, as far as its folder tells, the one that was
 // read.
-func (f *file) same(e Entry) bool {
-	if f.size != e.Size || !f.modTime.Equal(e.ModTime) || f.wanted != e.wanted {
-		return false
-	}
+func (f *file) same(e Entry) bool { return f.looks(e) && f.settled() }
+
+// looks says whether a file looks in its folder like the one that was read.
+func (f *file) looks(e Entry) bool {
+	return f.size == e.Size && f.modTime.Equal(e.ModTime) && f.wanted == e.wanted
+}
+
+// settled says whether another change would have shown.
+func (f *file) settled() bool {
 	clock := fineClock
 	if f.modTime.Nanosecond() == 0 {
 		clock = coarseClock

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/goccy/go-yaml"
+
+	"github.com/writbus/writ/retrieval/artifact/strategy"
 )
 
 // ProjectFile is the file, relative to a project's root, whose presence means
@@ -66,6 +68,11 @@ type Project struct {
 	// Memory says whether prompts bring what was observed earlier, and what
 	// agents note in their transcripts is observed: on or off.
 	Memory string `yaml:"memory"`
+	// AutoRetrieveOnStart says whether the first prompt of a session brings what
+	// the project's index has about it. Without an index it means nothing.
+	AutoRetrieveOnStart bool `yaml:"auto_retrieve_on_start"`
+	// Strategies change, by agent, which files agents are given, and add such.
+	Strategies map[string]strategy.Override `yaml:"strategies"`
 }
 
 // MaxTestTimeout is the longest that tests may hold the end of a turn. Hooks of
@@ -81,8 +88,10 @@ func DefaultProject() Project {
 		UnsourcedPrompts: "allow",
 		BudgetTokens:     4000,
 		Memory:           "on",
-		Tests:            "on",
-		TestTimeout:      time.Minute,
+
+		AutoRetrieveOnStart: true,
+		Tests:               "on",
+		TestTimeout:         time.Minute,
 	}
 }
 

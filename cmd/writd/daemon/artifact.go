@@ -13,8 +13,8 @@ import (
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/writd/artifacts"
+	"github.com/writbus/writ/cmd/writd/finder"
 	"github.com/writbus/writ/projections"
-	"github.com/writbus/writ/retrieval/artifact/search"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -38,13 +38,17 @@ type artifactStore struct {
 
 	mu       sync.Mutex
 	projects map[string]*liveProject
+	loading  map[string]bool // projects that are being taken up for a prompt
+	served   map[string]bool // sessions that have their block
+
+	showing sync.Mutex // while it is found out what a session was shown
 }
 
 // liveProject is the index of one project, and what goes on with it.
 type liveProject struct {
 	*artifacts.Project
-	id    string // its aggregate's
-	cache *search.Cache
+	id     string // its aggregate's
+	finder *finder.Finder
 
 	mu       sync.Mutex
 	exists   bool // it was built once, now or before this process
@@ -58,7 +62,7 @@ type liveProject struct {
 }
 
 func newArtifactStore() *artifactStore {
-	return &artifactStore{view: projections.NewArtifacts(), projects: map[string]*liveProject{}}
+	return &artifactStore{view: projections.NewArtifacts(), projects: map[string]*liveProject{}, loading: map[string]bool{}, served: map[string]bool{}}
 }
 
 // beginArtifacts makes the store usable until stop.
@@ -131,7 +135,7 @@ func (d *Daemon) takeUp(ctx context.Context, root string) (*liveProject, error) 
 	if e := d.corpus.embedder; e.Embedder != nil && !e.beside {
 		o.Embedder = e.Embedder
 	}
-	p := &liveProject{id: root, cache: search.NewCache(d.now)}
+	p := &liveProject{id: root}
 	err := d.read(s.view.Name(), func(r projections.Reader) error {
 		was, found, err := s.view.Project(r, root)
 		if err != nil || !found {
@@ -152,6 +156,7 @@ func (d *Daemon) takeUp(ctx context.Context, root string) (*liveProject, error) 
 	if p.Project, err = artifacts.Open(o); err != nil {
 		return nil, faultf(schemas.CodeNotFound, "%v", err)
 	}
+	p.finder = finder.New(p.Project, d.now)
 	return p, nil
 }
 

@@ -255,7 +255,11 @@ func (d *Daemon) onPrompt(ctx context.Context, t turn) (hosts.Answer, error) {
 	if t.Kind == hosts.Prompt && !approves(decision) {
 		remembered = d.memories(ctx, t, injectedChars-len(own)-len(again)-len(shown.band)-len(shown.block))
 	}
-	return hosts.Answer{Context: join(own, again, shown.band, shown.block, remembered), Notice: decision.Notice}, nil
+	var files string
+	if t.Kind == hosts.Prompt && !approves(decision) && t.Agent == "" {
+		files = d.artifactsFor(ctx, t, injectedChars-len(own)-len(again)-len(shown.band)-len(shown.block)-len(remembered))
+	}
+	return hosts.Answer{Context: join(own, again, shown.band, shown.block, remembered, files), Notice: decision.Notice}, nil
 }
 
 func promptActor(t turn) string {

@@ -116,6 +116,8 @@ func (d *Daemon) serve(ctx context.Context) (stop func(), err error) {
 			answer("memory_export", schemas.SvcMemoryExport, d.memoryExport),
 			answer("memory_import", schemas.SvcMemoryImport, d.memoryImport),
 			answer("dash", schemas.SvcDash, d.dash),
+			answer("artifact", schemas.SvcArtifact, d.artifactSearch),
+			answer("artifact_context", schemas.SvcArtifactContext, d.artifactContext),
 			answer("artifact_build", schemas.SvcArtifactBuild, d.artifactBuild),
 			answer("artifact_status", schemas.SvcArtifactStatus, d.artifactStatus),
 			answer("artifact_deps", schemas.SvcArtifactDeps, d.artifactDeps),

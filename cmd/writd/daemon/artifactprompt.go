@@ -1,0 +1,118 @@
+package daemon
+
+import (
+	"cmp"
+	"context"
+	"path/filepath"
+	"strings"
+
+	"github.com/writbus/writ/cmd/writd/artifacts"
+	"github.com/writbus/writ/projections"
+	"github.com/writbus/writ/retrieval/artifact/strategy"
+	"github.com/writbus/writ/schemas"
+)
+
+const (
+	// promptContext bounds the block of a project's files that goes with a
+	// prompt, tokens, and leastContext is below what none is worth its place.
+	promptContext = 1500
+	leastContext  = 200
+	// servedSessions bounds how many sessions are remembered to have their
+	// block; of others the view is asked.
+	servedSessions = 4096
+)
+
+// artifactsFor returns the block of the project's files that goes with the
+// first prompt of a session for which there is something to read, "" for none.
+// It is recorded as shown. Nothing here keeps a prompt waiting: an index that
+// is not in memory is loaded for the next one, and a failure means no block.
+func (d *Daemon) artifactsFor(ctx context.Context, t turn, room int) string {
+	budget := min(promptContext, int(float64(room)/charsPerToken))
+	if !t.project.settings.AutoRetrieveOnStart || t.Session == "" || strings.TrimSpace(t.Prompt) == "" || budget < leastContext {
+		return ""
+	}
+	p := d.loadedArtifacts(t.project.root)
+	if p == nil || d.hasBlock(t.Session) {
+		return ""
+	}
+	strategies, err := d.strategies(p.id)
+	if err != nil {
+		d.logger.Warn("files for a prompt", "error", err)
+		return ""
+	}
+	reply, err := d.contextFor(ctx, p, schemas.ArtifactContextRequest{
+		ArtifactSearchRequest: schemas.ArtifactSearchRequest{Project: p.id, Query: t.Prompt, Agent: cmp.Or(t.AgentType, strategy.Default)},
+		MaxContextTokens:      budget, Session: t.Session,
+	}, strategies, "prompt")
+	if err != nil {
+		d.logger.Warn("files for a prompt", "error", err)
+		return ""
+	}
+	if len(reply.Artifacts) == 0 || len(reply.Context) > room {
+		return ""
+	}
+	d.views.artifacts.serve(t.Session)
+	return reply.Context
+}
+
+// loadedArtifacts is the index of a project where it is in memory. Elsewhere it
+// begins to be.
+func (d *Daemon) loadedArtifacts(root string) *liveProject {
+	s := d.views.artifacts
+	s.mu.Lock()
+	p := s.projects[resolved(root)]
+	s.mu.Unlock()
+	if p != nil && p.Current() != nil {
+		p.touch(d.now())
+		return p
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.loading[root] || s.running == nil || s.running.Err() != nil || !filepath.IsAbs(root) {
+		return nil
+	}
+	s.loading[root] = true
+	s.wait.Go(func() {
+		defer func() {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			delete(s.loading, root)
+		}()
+		p, err := d.artifactsOf(s.running, root)
+		if err != nil {
+			return
+		}
+		p.mu.Lock()
+		exists := p.exists
+		p.mu.Unlock()
+		if exists && p.Current() == nil {
+			<-s.begin(p, artifacts.Update{})
+		}
+	})
+	return nil
+}
+
+// hasBlock says whether a session was given files already.
+func (d *Daemon) hasBlock(session string) bool {
+	s := d.views.artifacts
+	s.mu.Lock()
+	served := s.served[session]
+	s.mu.Unlock()
+	if served {
+		return true
+	}
+	err := d.read(s.view.Name(), func(r projections.Reader) (err error) {
+		served, err = s.view.ShownAny(r, session)
+		return err
+	})
+	return err == nil && served
+}
+
+func (s *artifactStore) serve(session string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.served) >= servedSessions {
+		clear(s.served)
+	}
+	s.served[session] = true
+}
