@@ -88,12 +88,15 @@ func round(x float64) float64 { return math.Round(x*1e4) / 1e4 }
 
 // artifactOf is a hit as it is told.
 func artifactOf(h search.Hit, text string, snapshot *artifacts.Snapshot) schemas.ArtifactFound {
-	d := h.Document
+	d, modified := h.Document, h.Document.ModTime
+	if info, found := snapshot.Document(d.Path); found {
+		modified = info.ModTime // an index of texts does not change with it
+	}
 	return schemas.ArtifactFound{
 		Path: d.Path, Lines: h.Lines, Type: string(d.Type), Score: round(h.Score), Content: text, Why: h.Why,
 		Metadata: schemas.ArtifactMetadata{
 			Title: d.Title, Summary: d.Summary, Heading: h.Heading, Symbols: h.Symbols, Tags: d.Tags, Phase: d.Phase, Language: d.Language,
-			References: snapshot.References(d.Path), LastModified: d.ModTime, Tokens: h.Tokens, Generated: d.Generated,
+			References: snapshot.References(d.Path), LastModified: modified, Tokens: h.Tokens, Generated: d.Generated,
 		},
 	}
 }
