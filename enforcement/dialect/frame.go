@@ -33,12 +33,10 @@ var nonceCoding = base32.NewEncoding("abcdefghijkmnpqrstuvwxyz23456789").WithPad
 // l.Body and to what is left of l.Batch.
 func (l Limits) Frames(seed []byte, results []Result) string {
 	parts := make([]Result, len(results))
-	left := l.Batch
+	bodies := l.Shown(results)
 	for i, r := range results {
 		r.Verb, r.Trust = heading(r.Verb), heading(r.Trust)
-		r.Args = heading(r.Args)
-		r.Body = Cut(strings.ToValidUTF8(r.Body, "\uFFFD"), min(l.Body, max(left, 0)))
-		left -= len(r.Body)
+		r.Args, r.Body = heading(r.Args), bodies[i]
 		parts[i] = r
 	}
 	nonce := pickNonce(seed, parts)
@@ -56,6 +54,18 @@ func (l Limits) Frames(seed []byte, results []Result) string {
 	}
 	fmt.Fprintf(&out, "[END TOOL RESULTS ·%s]\n", nonce)
 	return out.String()
+}
+
+// Shown returns the bodies of a batch as its frames show them: valid UTF-8, cut
+// to l.Body and to what is left of l.Batch.
+func (l Limits) Shown(results []Result) []string {
+	bodies := make([]string, len(results))
+	left := l.Batch
+	for i, r := range results {
+		bodies[i] = Cut(strings.ToValidUTF8(r.Body, "\uFFFD"), min(l.Body, max(left, 0)))
+		left -= len(bodies[i])
+	}
+	return bodies
 }
 
 // heading makes one short line of a text.
