@@ -75,6 +75,12 @@ func allViews(by int) []projections.Projector {
 		bumpedBatcher{bumped{gate, by}, gate},
 		bumped{projections.NewRetrievalIndex(analyse, 1, nil), by},
 		bumped{projections.NewArtifacts(), by},
+		bumped{projections.NewAgentNotes(), by},
+		bumped{projections.NewAgentTodos(), by},
+		bumped{projections.NewAgentLessons(), by},
+		bumped{projections.NewAgentSchedules(nil), by},
+		bumped{projections.NewAgentArtifacts(), by},
+		bumped{projections.NewAgentRuns(), by},
 	}
 }
 
@@ -132,6 +138,8 @@ func drawPayload(t *rapid.T, a schemas.Aggregate) schemas.Payload {
 		}
 	case schemas.KindArtifact:
 		return drawArtifact(t)
+	case schemas.KindAgent:
+		return drawAgentPayload(t)
 	default:
 		id := fmt.Sprintf("o%d", rapid.IntRange(0, 9).Draw(t, "observation"))
 		if yes("regated") {
@@ -161,10 +169,38 @@ func drawArtifact(t *rapid.T) schemas.Payload {
 	}
 }
 
+func drawAgentPayload(t *rapid.T) schemas.Payload {
+	id := rapid.SampledFrom([]string{"e1", "e2", "t1", "l1", "7"}).Draw(t, "thing")
+	return rapid.SampledFrom([]schemas.Payload{
+		schemas.NoteWritten{Text: "a note"},
+		schemas.NotesCleared{},
+		schemas.EntryAdded{EntryID: id, Kind: "fact", Title: "a title"},
+		schemas.EntriesLinked{From: id, To: "e1", Kind: "related"},
+		schemas.EntryInvalidated{EntryID: id},
+		schemas.TodoAdded{TodoID: id, Subject: "a task"},
+		schemas.TodoChanged{TodoID: id, Status: "done"},
+		schemas.TodoDeleted{TodoID: id},
+		schemas.LessonRecorded{LessonID: id, Signature: "sig", Text: "a lesson"},
+		schemas.LessonDeleted{LessonID: id},
+		schemas.ScheduleAdded{ScheduleID: id, Line: "hourly: x", Zone: "UTC", Agent: "a", File: "/a.json", Workspace: "/w"},
+		schemas.ScheduleFired{At: epoch, Run: "r"},
+		schemas.SchedulePaused{},
+		schemas.ScheduleResumed{},
+		schemas.ScheduleCancelled{},
+		schemas.ArtifactKept{ArtifactID: id, Name: "page", Content: []byte{0, 1}},
+		schemas.AgentStarted{Agent: "a", Trigger: "run", Message: strings.Repeat("é", 300)},
+		schemas.AgentMessaged{Message: "more"},
+		schemas.AgentReplied{Turn: 1, Text: "text", OutputTokens: 3},
+		schemas.AgentFinished{Outcome: "answered"},
+		schemas.CommandDispatched{CommandID: id, Verb: "read"},
+		schemas.CommandDenied{CommandID: id, Verb: "exec", Reason: "no"},
+	}).Draw(t, "agent")
+}
+
 // grow appends random records, some of them with several events and some that
 // cannot be decoded.
 func grow(t *rapid.T, l *memoryLog, most int) {
-	kinds := []schemas.Kind{schemas.KindSession, schemas.KindRule, schemas.KindMemory, schemas.KindArtifact}
+	kinds := []schemas.Kind{schemas.KindSession, schemas.KindRule, schemas.KindMemory, schemas.KindArtifact, schemas.KindAgent}
 	for range rapid.IntRange(0, most).Draw(t, "records") {
 		a := schemas.Aggregate{Kind: rapid.SampledFrom(kinds).Draw(t, "kind"), ID: rapid.SampledFrom(ids).Draw(t, "id")}
 		s := a.Kind.Stream()

@@ -152,16 +152,27 @@ type Start struct {
 // confirms nothing.
 type Confirm func(ctx context.Context, question string) bool
 
-// Run starts a conversation, asks the agent, and returns how it ended. An error
-// means that nothing was started: a constitution or workspace that cannot be, or
-// ErrStarted.
-func (e *Engine) Run(ctx context.Context, s Start) (schemas.AgentFinished, error) {
+// Begin starts a conversation and returns what asks the agent and tells how it
+// ended; it is to be called once. An error means that nothing was started: a
+// constitution or workspace that cannot be, or ErrStarted.
+func (e *Engine) Begin(ctx context.Context, s Start) (ask func(context.Context) schemas.AgentFinished, err error) {
 	c, err := e.begin(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context) schemas.AgentFinished {
+		defer e.end(c)
+		return c.message(ctx, s.Message)
+	}, nil
+}
+
+// Run is Begin, and then what it returns.
+func (e *Engine) Run(ctx context.Context, s Start) (schemas.AgentFinished, error) {
+	ask, err := e.Begin(ctx, s)
 	if err != nil {
 		return schemas.AgentFinished{}, err
 	}
-	defer e.end(c)
-	return c.message(ctx, s.Message), nil
+	return ask(ctx), nil
 }
 
 // Dispatch runs the commands of one recorded response, as if the agent had just

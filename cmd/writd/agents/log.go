@@ -3,6 +3,7 @@ package agents
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/schemas"
@@ -18,8 +19,7 @@ type Entry struct {
 	Actor     string
 	// Expect is the sequence of the aggregate's last event, nil for any.
 	Expect *uint64
-	// Turn ties together what belongs to one message of a conversation.
-	Turn string
+	Time   time.Time // when it happened; the zero value is now
 }
 
 // Log stores events. It is safe for concurrent use.

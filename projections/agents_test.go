@@ -1,0 +1,154 @@
+package projections_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/writbus/writ/projections"
+	"github.com/writbus/writ/schemas"
+)
+
+func TestNotesAndEntries(t *testing.T) {
+	l := &script{memoryLog: newMemoryLog()}
+	own, shared := schemas.NoteBook("/w", "dev"), schemas.NoteBook("/w", "")
+	l.add(own, schemas.NoteWritten{Text: "one", Agent: "dev"})
+	l.add(shared, schemas.NoteWritten{Text: "for all"})
+	l.add(own, schemas.NoteWritten{Text: "two"}, schemas.NoteWritten{Text: "three"})
+	l.add(shared, schemas.EntryAdded{EntryID: "e1", Kind: "fact", Title: "A"})
+	l.add(shared, schemas.EntryAdded{EntryID: "e2", Kind: "fact", Title: "B"})
+	l.add(shared, schemas.EntriesLinked{From: "e1", To: "e2", Kind: "needs"})
+	l.add(shared, schemas.EntriesLinked{From: "e1", To: "e9", Kind: "needs"})
+	l.add(shared, schemas.EntryInvalidated{EntryID: "e2"})
+	w := projections.NewAgentNotes()
+	r := view(t, l.memoryLog, w)
+	notes, err := w.Notes(r, own)
+	if err != nil || len(notes) != 3 || notes[0].Text != "one" || notes[2].Text != "three" {
+		t.Errorf("%v %v", notes, err)
+	}
+	entries, err := w.Entries(r, shared)
+	if err != nil || len(entries) != 2 || len(entries[1].Links) != 1 || !entries[1].Invalid || len(entries[0].Links) != 2 {
+		t.Errorf("%s %v", asJSON(t, entries), err)
+	}
+	head, err := projections.Head(r, shared)
+	if err != nil || head != (projections.BookHead{Seq: 8, Made: 2}) {
+		t.Errorf("%+v %v", head, err)
+	}
+	if head, _ := projections.Head(r, schemas.NoteBook("/other", "")); head != (projections.BookHead{}) {
+		t.Errorf("%+v", head)
+	}
+}
+
+func TestNotesAreCleared(t *testing.T) {
+	l := &script{memoryLog: newMemoryLog()}
+	a, b := schemas.NoteBook("/w", "a"), schemas.NoteBook("/w", "ab")
+	l.add(a, schemas.NoteWritten{Text: "one"})
+	l.add(b, schemas.NoteWritten{Text: "stays"})
+	l.add(a, schemas.NotesCleared{})
+	l.add(a, schemas.NoteWritten{Text: "later"})
+	w := projections.NewAgentNotes()
+	r := view(t, l.memoryLog, w)
+	got, _ := w.Notes(r, a)
+	other, _ := w.Notes(r, b)
+	if len(got) != 1 || got[0].Text != "later" || len(other) != 1 {
+		t.Errorf("%v %v", got, other)
+	}
+}
+
+func TestTodosAndLessons(t *testing.T) {
+	l := &script{memoryLog: newMemoryLog()}
+	book, lessons := schemas.TodoBook("/w", "dev"), schemas.LessonBook("/w")
+	l.add(book, schemas.TodoAdded{TodoID: "t1", Subject: "a"})
+	l.add(book, schemas.TodoAdded{TodoID: "t2", Subject: "b", Description: "long"})
+	l.add(book, schemas.TodoChanged{TodoID: "t1", Status: "done"})
+	l.add(book, schemas.TodoChanged{TodoID: "t9", Status: "done"})
+	l.add(book, schemas.TodoDeleted{TodoID: "t2"})
+	l.add(lessons, schemas.LessonRecorded{LessonID: "l1", Signature: "s", Text: "x"})
+	l.add(lessons, schemas.LessonRecorded{LessonID: "l2", Signature: "s", Text: "y"})
+	l.add(lessons, schemas.LessonDeleted{LessonID: "l1"})
+	todos := projections.NewAgentTodos()
+	r := view(t, l.memoryLog, todos)
+	all, err := todos.Todos(r, book)
+	if err != nil || len(all) != 1 || all[0].Status != "done" || all[0].Subject != "a" {
+		t.Errorf("%s %v", asJSON(t, all), err)
+	}
+	if head, _ := projections.Head(r, book); head.Made != 2 || head.Seq != 5 {
+		t.Errorf("%+v: a number would be given twice", head)
+	}
+	learnt := projections.NewAgentLessons()
+	rl := view(t, l.memoryLog, learnt)
+	if got, err := learnt.Lessons(rl, lessons); err != nil || len(got) != 1 || got[0].ID != "l2" {
+		t.Errorf("%v %v", got, err)
+	}
+}
+
+func TestSchedules(t *testing.T) {
+	l := &script{memoryLog: newMemoryLog()}
+	a := schemas.AgentSchedule("s1")
+	l.add(schemas.AgentSchedule("s2"), schemas.ScheduleFired{At: epoch, Run: "r"}) // was never added
+	added := schemas.ScheduleAdded{ScheduleID: "s1", Line: "hourly: x", Zone: "UTC", Agent: "a", File: "/a.json", Workspace: "/w"}
+	l.add(a, added)
+	l.add(a, schemas.SchedulePaused{})
+	l.add(a, schemas.ScheduleResumed{})
+	l.add(a, schemas.ScheduleFired{At: epoch.Add(time.Hour), Run: "r1", Missed: 2})
+	l.add(a, schemas.ScheduleAdded{ScheduleID: "s1", Line: "daily: y", Zone: "UTC", Agent: "b", File: "/a.json", Workspace: "/w"})
+	changes := 0
+	w := projections.NewAgentSchedules(func() { changes++ })
+	r := view(t, l.memoryLog, w)
+	s, found, err := w.Schedule(r, "s1")
+	if err != nil || !found || s.Added.Line != "hourly: x" || s.Seq != 5 || s.Fired != 1 || s.Last.Missed != 2 || s.Paused || !s.Resumed.Equal(epoch.Add(4*time.Minute)) {
+		t.Errorf("%s %v %v", asJSON(t, s), found, err)
+	}
+	n := 0
+	for _, err := range w.All(r) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		n++
+	}
+	if n != 1 || changes == 0 {
+		t.Errorf("%d schedules, %d changes", n, changes)
+	}
+}
+
+func TestRunsAndArtifacts(t *testing.T) {
+	l := &script{memoryLog: newMemoryLog()}
+	one, two := schemas.AgentRun("one"), schemas.AgentRun("two")
+	l.add(schemas.AgentRun("nobody's"), schemas.CommandDispatched{CommandID: "c", Verb: "read"})
+	l.add(one, schemas.AgentStarted{Agent: "a", Trigger: "run", Message: "do"})
+	l.add(two, schemas.AgentStarted{Agent: "b", Trigger: "agent", Parent: "one"})
+	l.add(two, schemas.AgentReplied{Turn: 1, Text: "x", OutputTokens: 5, Model: "m"}, schemas.DiagnosticReported{Kind: "indented"})
+	l.add(two, schemas.AgentFinished{Outcome: "answered"})
+	l.add(one, schemas.CommandDenied{CommandID: "d", Verb: "exec", Reason: "no"})
+	for i := range 11 {
+		l.add(one, schemas.ArtifactKept{ArtifactID: fmt.Sprint(i + 1), Name: "p", Size: 2, Content: []byte{0, byte(i)}})
+	}
+	w := projections.NewAgentRuns()
+	r := view(t, l.memoryLog, w)
+	var all []string
+	for s, err := range w.List(r) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, fmt.Sprint(s.Run, s.Agent, s.Outcome, s.Calls, s.Denied, s.Tokens, s.Parent))
+	}
+	if want := []string{"onea0 1 0", "twobanswered1 0 5one"}; !slices.Equal(all, want) {
+		t.Errorf("%q, want %q", all, want)
+	}
+	if working, err := w.AtWork(r); err != nil || !slices.Equal(working, []string{"one"}) {
+		t.Errorf("%v %v", working, err)
+	}
+	artifacts := projections.NewAgentArtifacts()
+	ra := view(t, l.memoryLog, artifacts)
+	list, err := artifacts.List(ra, "one")
+	if err != nil || len(list) != 11 || list[1].ID != "2" || list[10].ID != "11" {
+		t.Errorf("%v %v", list, err)
+	}
+	if a, content, found, err := artifacts.Artifact(ra, "one", "11"); err != nil || !found || a.Name != "p" || !slices.Equal(content, []byte{0, 10}) {
+		t.Errorf("%v %v %v", content, found, err)
+	}
+	if _, _, found, err := artifacts.Artifact(ra, "two", "1"); found || err != nil {
+		t.Errorf("%v %v", found, err)
+	}
+}
