@@ -25,6 +25,7 @@ type RunSummary struct {
 	Workspace string    `json:"workspace,omitempty"`
 	Parent    string    `json:"parent,omitempty"`
 	Model     string    `json:"model,omitempty"`
+	Daemon    string    `json:"daemon,omitempty"`  // where it is, or was, at work
 	Outcome   string    `json:"outcome,omitempty"` // of the last message; "" while it is at work
 	Started   time.Time `json:"started"`
 	Last      time.Time `json:"last"`
@@ -76,7 +77,7 @@ func (AgentRuns) Apply(v View, e schemas.Event) error {
 	case schemas.AgentStarted:
 		s.Run, s.Agent, s.Trigger, s.Workspace = e.Aggregate.ID, started.Agent, started.Trigger, started.Workspace
 		s.Parent, s.Model, s.Started = started.Parent, started.Model, e.Time
-		s.Message = shortened(started.Message)
+		s.Message, s.Daemon = shortened(started.Message), started.Daemon
 	case schemas.AgentMessaged:
 		s.Outcome = ""
 	case schemas.AgentReplied:
@@ -141,8 +142,8 @@ func (AgentRuns) List(r Reader) iter.Seq2[RunSummary, error] {
 }
 
 // AtWork returns the runs whose last message has no outcome.
-func (AgentRuns) AtWork(r Reader) ([]string, error) {
-	var all []string
+func (w AgentRuns) AtWork(r Reader) ([]RunSummary, error) {
+	var all []RunSummary
 	for e, err := range r.Scan(idPrefix('u')) {
 		if err != nil {
 			return nil, err
@@ -151,7 +152,13 @@ func (AgentRuns) AtWork(r Reader) ([]string, error) {
 		if err != nil {
 			return nil, fmt.Errorf("projections: key %q: %w", e.Key, err)
 		}
-		all = append(all, id)
+		s, found, err := w.Run(r, id)
+		if err != nil {
+			return nil, err
+		}
+		if found {
+			all = append(all, s)
+		}
 	}
 	return all, nil
 }

@@ -33,6 +33,7 @@ type AgentStarted struct {
 	Parent       string   `json:"parent,omitempty"`       // the caller's run
 	Command      string   `json:"command,omitempty"`      // id of the command that started it
 	Schedule     string   `json:"schedule,omitempty"`     // id of the schedule that started it
+	Daemon       string   `json:"daemon,omitempty"`       // where it is at work
 }
 
 // EventType names the event "agent.started".

@@ -51,6 +51,8 @@ type Options struct {
 	// Calls bounds the model calls that are made at once; further ones wait. 0 is
 	// DefaultCalls.
 	Calls int
+	// Daemon names where the runs are at work.
+	Daemon string
 	// Problem hears of Writ's own failures, such as a handler that panics. Nil
 	// hears nothing.
 	Problem func(error)
@@ -243,6 +245,7 @@ func (e *Engine) register(ctx context.Context, c *conversation, started schemas.
 	e.live[c.id] = c
 	e.mu.Unlock()
 	fresh := uint64(0)
+	started.Daemon = e.o.Daemon
 	err := e.o.Log.Append(ctx, Entry{Aggregate: schemas.AgentRun(c.id), Payloads: []schemas.Payload{started}, Actor: started.Trigger, Expect: &fresh})
 	if errors.Is(err, ErrConflict) {
 		err = fmt.Errorf("%w: %s", ErrStarted, c.id)
