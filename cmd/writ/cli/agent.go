@@ -13,8 +13,8 @@ import (
 
 func (a *app) agentCommand() *cobra.Command {
 	return group("agent", "Check constitutions, list and show the runs of agents",
-		"  writ agent validate agents/*.json",
-		a.agentValidateCommand())
+		"  writ agent validate agents/*.json\n  writ agent list\n  writ agent show 0190c2…",
+		a.agentValidateCommand(), a.agentListCommand(), a.agentShowCommand(), a.agentStopCommand())
 }
 
 // maxConstitution bounds the file of a constitution.

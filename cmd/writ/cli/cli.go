@@ -117,7 +117,7 @@ and keeps everything that happened in a log that can be replayed.`,
 	add(groupProject, a.initCommand(), a.uninstallCommand(), a.hookCommand(), a.indexCommand(), a.statuslineCommand())
 	add(groupSession, a.queryCommand(), a.ruleCommand(), a.checkCommand(), a.graphCommand(), a.modeCommand(), a.phaseCommand(), a.approveCommand(), a.sessionCommand())
 	add(groupMemory, a.observeCommand(), a.recallCommand(), a.memoryCommand())
-	add(groupAgent, a.agentCommand(), a.lintStreamCommand())
+	add(groupAgent, a.runCommand(), a.dispatchCommand(), a.agentCommand(), a.scheduleCommand(), a.lintStreamCommand())
 	add(groupLog, a.emitCommand(), a.replayCommand(), a.watchCommand(), a.diffCommand(), a.auditCommand())
 	add(groupOther, append(a.toolCommands(), a.versionCommand(), a.confineCommand())...)
 	root.SetHelpCommandGroupID(groupOther)

@@ -20,12 +20,12 @@ import (
 
 // replayFlags say which part of the log is shown.
 type replayFlags struct {
-	session, stream, eventType, since, until string
-	rule                                     string // only what names this rule
-	data                                     bool
-	limit                                    int
-	speed                                    float64       // times as fast as it happened; 0 is at once
-	maxPause                                 time.Duration // of a replay at a speed
+	session, run, stream, eventType, since, until string
+	rule                                          string // only what names this rule
+	data                                          bool
+	limit                                         int
+	speed                                         float64       // times as fast as it happened; 0 is at once
+	maxPause                                      time.Duration // of a replay at a speed
 }
 
 func (a *app) replayCommand() *cobra.Command {
@@ -45,12 +45,18 @@ happened for long it waits --max-pause and goes on.`,
   writ replay --stream WRIT_RULES --type rule.imported
   writ replay --json > log.jsonl`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.replay(cmd.Context(), "replay", f) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if f.run != "" {
+				return a.showRun(cmd.Context(), "replay", f.run)
+			}
+			return a.replay(cmd.Context(), "replay", f)
+		},
 	}
 	flags := c.Flags()
 	f.rangeFlags(flags)
 	flags.StringVar(&f.stream, "stream", "", "only this stream, such as WRIT_SESSIONS or sessions")
 	flags.StringVar(&f.session, "session", "", "only this session")
+	flags.StringVar(&f.run, "run", "", "this run of an agent, as a conversation")
 	flags.StringVar(&f.eventType, "type", "", "only events of this type")
 	flags.StringVar(&f.rule, "rule", "", "only events that name this rule")
 	flags.IntVar(&f.limit, "limit", 0, "stop after this many events")

@@ -177,16 +177,18 @@ func (e *Engine) Run(ctx context.Context, s Start) (schemas.AgentFinished, error
 	return ask(ctx), nil
 }
 
-// Dispatch runs the commands of one recorded response, as if the agent had just
-// said it, and returns the message it would get.
-func (e *Engine) Dispatch(ctx context.Context, s Start, transcript []byte) (string, schemas.AgentFinished, error) {
+// BeginDispatch starts a conversation and returns what runs the commands of one
+// recorded response, as if the agent had just said it, and returns the message
+// that it would get. The errors are those of Begin.
+func (e *Engine) BeginDispatch(ctx context.Context, s Start, transcript []byte) (run func(context.Context) (string, schemas.AgentFinished), err error) {
 	c, err := e.begin(ctx, s)
 	if err != nil {
-		return "", schemas.AgentFinished{}, err
+		return nil, err
 	}
-	defer e.end(c)
-	batch, finished := c.recorded(ctx, transcript)
-	return batch, finished, nil
+	return func(ctx context.Context) (string, schemas.AgentFinished) {
+		defer e.end(c)
+		return c.recorded(ctx, transcript)
+	}, nil
 }
 
 // begin records the start of a run that a person or a schedule asks for.

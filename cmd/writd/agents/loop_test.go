@@ -298,9 +298,13 @@ func TestARunIsStartedOnce(t *testing.T) {
 
 func TestDispatchOfARecordedResponse(t *testing.T) {
 	b := newBench(t, map[string]string{"dev": "/read"}, nil)
-	batch, f, err := b.engine.Dispatch(t.Context(), b.start("dev", ""), []byte("Hello\n/read a\n/exec b\n/raed c\n"))
-	if err != nil || f.Outcome != Answered || b.ran() != "/read a" {
-		t.Errorf("%v %+v %s", err, f, b.ran())
+	run, err := b.engine.BeginDispatch(t.Context(), b.start("dev", ""), []byte("Hello\n/read a\n/exec b\n/raed c\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	batch, f := run(t.Context())
+	if f.Outcome != Answered || b.ran() != "/read a" {
+		t.Errorf("%+v %s", f, b.ran())
 	}
 	for _, want := range []string{"[/read a ·", "capability not granted: /exec", "did you mean /read?"} {
 		if !strings.Contains(batch, want) {

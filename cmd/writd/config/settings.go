@@ -41,6 +41,10 @@ type Settings struct {
 	// judged.
 	Model  Model  `yaml:"model"`
 	Memory Memory `yaml:"memory"`
+	// VerbsElsewhere are verbs of the command language, separated by blanks, that
+	// this daemon does not handle itself: another one that serves
+	// writ.verb.<verb> on the same NATS does.
+	VerbsElsewhere string `yaml:"verbs_elsewhere"`
 	// Neo4jURL is the database that writ graph mirrors into where its command
 	// line names none; optional. The password is in WRIT_NEO4J_PASSWORD.
 	Neo4jURL      string `yaml:"neo4j_url"`

@@ -70,6 +70,7 @@ type Daemon struct {
 
 	model       *model.Client // nil if none is configured
 	transcripts transcripts
+	agents      *agentWork
 	projects    projectCache
 
 	warnMu   sync.Mutex

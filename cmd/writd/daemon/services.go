@@ -69,13 +69,19 @@ func (d *Daemon) serve(ctx context.Context) (stop func(), err error) {
 		return nil, err
 	}
 	stopArtifacts := d.beginArtifacts(ctx)
+	stopAgents, err := d.beginAgents(ctx)
+	if err != nil {
+		stopArtifacts()
+		stopMemory()
+		return nil, err
+	}
 	running, stopReading := context.WithCancel(context.WithoutCancel(ctx)) // a stop lets them end
 	d.transcripts.running = running
 	asking, stopAsking := context.WithCancel(running)
 	d.transcripts.asking = asking
 	shut, err := d.conn.Serve(ctx, bus.Service{
 		Name: serviceName, Version: config.Version, Description: "rules, gates and the log of coding agents",
-		Endpoints: []bus.Endpoint{
+		Endpoints: append(d.agentEndpoints(), []bus.Endpoint{
 			{Name: "hook", Subject: schemas.SvcHook, Handle: d.hook},
 			answer("retrieve", schemas.SvcRetrieve, d.retrieve),
 			answer("always_on", schemas.SvcAlwaysOn, d.alwaysOn),
@@ -134,12 +140,13 @@ func (d *Daemon) serve(ctx context.Context) (stop func(), err error) {
 				d.stop()
 				return none{}, nil
 			}),
-		},
+		}...),
 	})
 	if err != nil {
 		stopAsking()
 		stopReading()
 		stopArtifacts()
+		stopAgents()
 		stopMemory()
 		return nil, err
 	}
@@ -149,6 +156,7 @@ func (d *Daemon) serve(ctx context.Context) (stop func(), err error) {
 		defer stopReading()
 		defer d.transcripts.wait.Wait()
 		defer stopAsking()
+		stopAgents() // what follows their runs is answered, and then stops
 		ctx, cancel := context.WithTimeout(context.Background(), stopBudget)
 		defer cancel()
 		if err := shut(ctx); err != nil {

@@ -31,6 +31,7 @@ type views struct {
 	memory    *memoryStore
 	artifacts *artifactStore
 	trees     *transparency.Projector
+	agents    agentViews
 }
 
 func newViews(index *corpusIndex, drift config.Drift) views {
@@ -45,9 +46,11 @@ func newViews(index *corpusIndex, drift config.Drift) views {
 		memory:    newMemoryStore(index.embedder, drift),
 		artifacts: newArtifactStore(),
 		trees:     transparency.New(),
+		agents:    newAgentViews(),
 	}
 }
 
 func (v views) all() []projections.Projector {
-	return []projections.Projector{v.state, v.sessions, v.rules, v.frequency, v.verdicts, v.retrieval, v.activity, v.memory.view, v.artifacts.view, v.trees}
+	all := []projections.Projector{v.state, v.sessions, v.rules, v.frequency, v.verdicts, v.retrieval, v.activity, v.memory.view, v.artifacts.view, v.trees}
+	return append(all, v.agents.all()...)
 }

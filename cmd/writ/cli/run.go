@@ -1,0 +1,297 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+
+	"github.com/writbus/writ/schemas"
+)
+
+// runFlags are those of run and dispatch.
+type runFlags struct {
+	agent, workspace, model string
+	detach                  bool
+}
+
+func (f *runFlags) add(c *cobra.Command) {
+	c.Flags().StringVar(&f.agent, "agent", "", "the file of the agent's constitution")
+	c.Flags().StringVar(&f.workspace, "workspace", "", "the folder the agent works in (default: this one)")
+	_ = c.MarkFlagRequired("agent")
+}
+
+func (a *app) runCommand() *cobra.Command {
+	var f runFlags
+	c := &cobra.Command{
+		Use:   "run --agent FILE MESSAGE",
+		Short: "Ask an agent and let it work",
+		Long: `Asks an agent, shows what it says as it says it, and runs the commands that its
+constitution grants. Agents that it may ask lie beside its file. The language
+model is the one of the daemon's settings.
+
+At a terminal, what needs confirmation is asked for. Ctrl-C stops the agent. The
+exit status is 1 unless it answered.`,
+		Example: `  writ run --agent agents/reviewer.json "Review the last commit."
+  git diff | writ run --agent agents/reviewer.json - --json
+  writ run --agent agents/night.json --detach "Tidy up the notes."`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			message := args[0]
+			if message == "-" {
+				raw, err := a.readBoundedStream("run", maxMessage)
+				if err != nil {
+					return err
+				}
+				message = string(raw)
+			}
+			if strings.TrimSpace(message) == "" {
+				return usage("run: there is no message", "Say what the agent is to do.")
+			}
+			return a.runAgent(cmd.Context(), "run", schemas.SvcAgentRun, f, schemas.AgentRunRequest{Message: message, Model: f.model})
+		},
+	}
+	f.add(c)
+	c.Flags().StringVar(&f.model, "model", "", "ask this model of the configured endpoint instead of the constitution's")
+	c.Flags().BoolVar(&f.detach, "detach", false, "print the id of the run and leave it at work")
+	return c
+}
+
+const (
+	maxMessage    = 1 << 20
+	maxTranscript = 16 << 20
+)
+
+func (a *app) dispatchCommand() *cobra.Command {
+	var f runFlags
+	c := &cobra.Command{
+		Use:   "dispatch --agent FILE [TRANSCRIPT]",
+		Short: "Run the commands of a recorded response",
+		Long: `Scans a response, from a file or standard input, as if the agent had just said it,
+and runs the commands that its constitution grants. What the agent would be told
+is printed on standard output, what happens meanwhile on standard error.`,
+		Example: `  writ dispatch --agent agents/dev.json < response.txt
+  writ dispatch --agent agents/dev.json response.txt --json`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			raw, err := a.transcript(first(args))
+			if err != nil {
+				return err
+			}
+			return a.runAgent(cmd.Context(), "dispatch", schemas.SvcDispatch, f, schemas.AgentRunRequest{Transcript: raw})
+		},
+	}
+	f.add(c)
+	return c
+}
+
+func (a *app) transcript(name string) ([]byte, error) {
+	if name == "" || name == "-" {
+		return a.readBoundedStream("dispatch", maxTranscript)
+	}
+	raw, err := readBounded(a.env.absolute(name), maxTranscript)
+	if err != nil {
+		return nil, refused("dispatch "+name, err.Error(), "")
+	}
+	return raw, nil
+}
+
+func (a *app) readBoundedStream(what string, most int64) ([]byte, error) {
+	raw, err := io.ReadAll(io.LimitReader(a.in, most+1))
+	switch {
+	case err != nil:
+		return nil, refused(what, err.Error(), "")
+	case int64(len(raw)) > most:
+		return nil, refused(what, fmt.Sprintf("standard input has more than %d MiB", most>>20), "Give less at once.")
+	}
+	return raw, nil
+}
+
+// runAgent starts a run and watches it to its end.
+func (a *app) runAgent(ctx context.Context, what, subject string, f runFlags, r schemas.AgentRunRequest) error {
+	id, err := uuid.NewV7()
+	if err != nil {
+		return err
+	}
+	r.Run, r.File, r.Workspace = id.String(), a.env.absolute(f.agent), a.env.absolute(f.workspace)
+	r.Confirms = isTerminal(a.in) && isTerminal(a.err) && !a.json
+	s, err := a.open(ctx, roleAdmin)
+	if err != nil {
+		return explain(what, err)
+	}
+	defer s.Close()
+	if _, err := call[schemas.AgentRunReply](ctx, s, subject, r); err != nil {
+		return explain(what, err)
+	}
+	if f.detach {
+		if a.json {
+			return a.printJSON(schemas.AgentRunReply{Run: r.Run})
+		}
+		a.printf("%s\n", r.Run)
+		return nil
+	}
+	w := &runWatch{app: a, service: s, run: r.Run, what: what, st: a.env.style(a.out), notes: a.env.style(a.err), bol: true}
+	return w.follow(ctx)
+}
+
+// runWatch shows a run as it goes on.
+type runWatch struct {
+	app       *app
+	service   Service
+	run, what string
+	st, notes style
+	bol       bool // the output is at the beginning of a line
+	answers   *bufio.Reader
+}
+
+func (w *runWatch) follow(ctx context.Context) error {
+	interrupted, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	after, told := uint64(0), false
+	for {
+		if interrupted.Err() != nil && !told {
+			told = true
+			if _, err := call[struct{}](ctx, w.service, schemas.SvcAgentStop, schemas.AgentQuery{Run: w.run}); err != nil {
+				return explain(w.what, err)
+			}
+		}
+		asking, cancel := ctx, context.CancelFunc(func() {})
+		if !told {
+			asking, cancel = context.WithCancel(interrupted)
+		}
+		reply, err := call[schemas.AgentFollowReply](asking, w.service, schemas.SvcAgentFollow, schemas.AgentFollowRequest{Run: w.run, After: after})
+		cancel()
+		if err != nil && interrupted.Err() != nil && !told && ctx.Err() == nil {
+			continue // to tell it
+		}
+		if err != nil {
+			return explain(w.what, err)
+		}
+		if reply.Lost > 0 {
+			w.note(fmt.Sprintf("%s not shown: `writ agent show %s` shows all", plural(reply.Lost, "piece was", "pieces were"), w.run))
+		}
+		for _, f := range reply.Frames {
+			after = f.Seq
+			if err := w.show(ctx, f); err != nil {
+				return err
+			}
+		}
+		if reply.Done {
+			return w.end(reply)
+		}
+	}
+}
+
+// show shows one frame: prose on standard output, all else on standard error.
+func (w *runWatch) show(ctx context.Context, f schemas.AgentFrame) error {
+	if w.app.json {
+		return w.app.printJSON(f)
+	}
+	inset := strings.Repeat("  ", f.Depth)
+	switch f.Kind {
+	case schemas.FrameProse:
+		if f.Depth > 0 || w.what == "dispatch" {
+			return nil // a child's answer is a result; a recorded response is known
+		}
+		w.bol = strings.HasSuffix(f.Text, "\n")
+		_, err := io.WriteString(w.app.out, f.Text)
+		return err
+	case schemas.FrameStarted:
+		if f.Depth > 0 {
+			w.note(inset + w.notes.dim(f.Agent+" begins"))
+		}
+	case schemas.FrameCommand:
+		w.note(inset + w.notes.cyan("▸ "+f.Text))
+	case schemas.FrameResult:
+		w.note(inset + w.notes.dim("  "+f.Text))
+	case schemas.FrameDenied:
+		w.note(inset + w.notes.red("✗ "+f.Text))
+	case schemas.FrameAdvice:
+		w.note(inset + w.notes.yellow("advisor: "+f.Text))
+	case schemas.FrameNote:
+		w.note(inset + w.notes.yellow("! "+f.Text))
+	case schemas.FrameConfirm:
+		return w.confirm(ctx, f)
+	case schemas.FrameFinished:
+		if f.Depth > 0 {
+			w.note(inset + w.notes.dim(f.Agent+" ends: "+f.Text))
+		}
+	}
+	return nil
+}
+
+func (w *runWatch) note(text string) {
+	if !w.bol {
+		fmt.Fprintln(w.app.out)
+		w.bol = true
+	}
+	w.app.note("%s", text)
+}
+
+// confirm asks the person at the terminal. Only a plain yes is one.
+func (w *runWatch) confirm(ctx context.Context, f schemas.AgentFrame) error {
+	if w.answers == nil {
+		w.answers = bufio.NewReader(w.app.in)
+	}
+	w.note(w.notes.bold(f.Text))
+	fmt.Fprint(w.app.err, "Run it? [y/N] ")
+	line, err := w.answers.ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return refused(w.what, err.Error(), "")
+	}
+	answer := strings.ToLower(strings.TrimSpace(line))
+	yes := answer == "y" || answer == "yes"
+	_, err = call[struct{}](ctx, w.service, schemas.SvcAgentAnswer, schemas.AgentAnswerRequest{Run: w.run, ID: f.ID, Yes: yes})
+	if err != nil {
+		w.note("the answer came too late: " + err.Error())
+	}
+	return nil
+}
+
+// ended is the end of a run as JSON shows it.
+type ended struct {
+	Kind string `json:"kind"` // end
+	Run  string `json:"run"`
+	schemas.AgentFinished
+	Batch string `json:"batch,omitempty"`
+}
+
+func (w *runWatch) end(reply schemas.AgentFollowReply) error {
+	f := schemas.AgentFinished{Outcome: "failed", Reason: "the daemon did not say how it ended"}
+	if reply.Finished != nil {
+		f = *reply.Finished
+	}
+	if w.app.json {
+		if err := w.app.printJSON(ended{"end", w.run, f, reply.Batch}); err != nil {
+			return err
+		}
+		if f.Outcome != "answered" {
+			return &fault{code: exitFailed}
+		}
+		return nil
+	}
+	if !w.bol {
+		w.app.printf("\n")
+	}
+	if w.what == "dispatch" {
+		w.app.printf("%s", reply.Batch)
+		if reply.Batch != "" && !strings.HasSuffix(reply.Batch, "\n") {
+			w.app.printf("\n")
+		}
+	}
+	if f.Outcome != "answered" {
+		return refused(w.what, joinNonEmpty(": ", f.Outcome, f.Reason), "`writ agent show "+w.run+"` shows all of it.")
+	}
+	if f.Reason != "" {
+		w.note(w.notes.yellow("! " + f.Reason))
+	}
+	return nil
+}

@@ -1,0 +1,42 @@
+package daemon
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/writbus/writ/cmd/writd/agents"
+	"github.com/writbus/writ/projections"
+	"github.com/writbus/writ/schemas"
+)
+
+// scheduleList lists schedules.
+func (d *Daemon) scheduleList(ctx context.Context, q schemas.ScheduleQuery) (schemas.ScheduleList, error) {
+	all, err := d.agents.schedules.List(ctx, q)
+	if all == nil {
+		all = []schemas.ScheduleView{}
+	}
+	return schemas.ScheduleList{Schedules: all}, err
+}
+
+// scheduleAct changes a schedule, as a person decided.
+func (d *Daemon) scheduleAct(ctx context.Context, r schemas.ScheduleActRequest) (none, error) {
+	_, err := d.agents.schedules.Act(ctx, r.ID, r.Act, "user", func(projections.ScheduleState) bool { return true })
+	if text, refused := agents.Refusal(err); refused {
+		return none{}, faultf(schemas.CodeRefused, "%s", text)
+	}
+	return none{}, err
+}
+
+// withoutContent leaves the content out of an artifact that is only shown.
+func withoutContent(data json.RawMessage) json.RawMessage {
+	var kept schemas.ArtifactKept
+	if json.Unmarshal(data, &kept) != nil {
+		return data
+	}
+	kept.Content = nil
+	short, err := json.Marshal(kept)
+	if err != nil {
+		return data
+	}
+	return short
+}
