@@ -16,11 +16,8 @@ import (
 // log. Whatever opens a gate, changes a mode or says that a tool was allowed is
 // written by the daemon alone, as the outcome of a decision.
 var emittable = map[schemas.Type]bool{
-	"hook.observed":      true,
-	"proposal.made":      true,
-	"command.dispatched": true,
-	"command.denied":     true,
-	"command.finished":   true,
+	"hook.observed": true,
+	"proposal.made": true,
 }
 
 // emit appends one event of a client after checking it against its schema.
