@@ -137,3 +137,15 @@ func TestCommandsOfAgentsAreConfined(t *testing.T) {
 		t.Errorf("got %q, expected %q", r.Text, want)
 	}
 }
+
+func TestMapShowsWhatFilesDeclare(t *testing.T) {
+	t.Parallel()
+	workspace := t.TempDir()
+	put(t, filepath.Join(workspace, "main.go"), "package main\n\nconst n = 1\n\ntype T struct{}\n\nfunc (T) M() {}\n\nfunc main() {}\n")
+	put(t, filepath.Join(workspace, "app.py"), "class A:\n    def f(self):\n        pass\n\ndef g():\n    pass\n")
+	put(t, filepath.Join(workspace, "README.md"), "# Title\n")
+	set := (&Daemon{layout: config.Layout{Root: t.TempDir()}, logger: slog.New(slog.DiscardHandler)}).newVerbs(nil)
+	t.Cleanup(set.close)
+	c := &conversation{t: t, set: set, workspace: workspace}
+	c.expect("map", "", "", "the workspace: 3 files, 142 B\nREADME.md 8 B\napp.py 58 B: class A, method A.f, func g\nmain.go 76 B: type T, method T.M, func main\n")
+}

@@ -25,7 +25,7 @@ func (d *Daemon) newVerbs(artifacts workspace.Artifacts) *verbSet {
 		d.warn("the verbs of the command language are not set up: " + err.Error())
 	}
 	s := &verbSet{byVerb: workspace.Handlers(workspace.Options{
-		Gate: verbGate{d}, Artifacts: artifacts, Private: []string{d.layout.Root},
+		Gate: verbGate{d}, Artifacts: artifacts, Private: []string{d.layout.Root}, Outline: outline,
 	})}
 	guard := address.Guard{Allow: settings.Allow}
 	fetch := web.NewFetch(web.Options{Guard: guard, Agent: "writ/" + config.Version})

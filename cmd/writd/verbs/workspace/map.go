@@ -20,6 +20,7 @@ const (
 	maxDepth   = 64        // folders
 	maxSource  = 512 << 10 // bytes of a file whose outline is shown
 	maxOutline = 200       // bytes of an outline
+	minOutline = 40        // bytes of room for one
 )
 
 // node is a file or a folder of a map.
@@ -67,7 +68,7 @@ func (w *handlers) show(ctx context.Context, c verbs.Call) (verbs.Result, error)
 	}
 	limit := limits(c).Body - 400
 	left := unfold(top, limit)
-	w.outlines(f, top, left)
+	w.outlines(ctx, f, top, left)
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s: %s\n", shown(name), top.sum())
 	render(&out, top, 0)
@@ -180,14 +181,17 @@ func unfold(top *node, limit int) (left int) {
 }
 
 // outlines adds what source files declare while there is room.
-func (w *handlers) outlines(f *folder, top *node, left int) {
+func (w *handlers) outlines(ctx context.Context, f *folder, top *node, left int) {
 	if w.Outline == nil {
 		return
 	}
-	for level := []*node{top}; len(level) > 0; {
+	for level := []*node{top}; len(level) > 0 && left > minOutline; {
 		var next []*node
 		for _, n := range level {
 			for _, child := range n.children {
+				if left <= minOutline || ctx.Err() != nil {
+					return
+				}
 				switch {
 				case !n.open || child.ignored || child.link:
 				case child.dir:
