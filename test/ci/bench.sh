@@ -12,3 +12,5 @@ run -bench 'BinarySize' -benchtime 1x
 go test ./cmd/writd/daemon -run '^$' -bench RetrieveOverNATS -benchtime 5000x | grep -E '^(Benchmark|ok|FAIL)'
 go test ./retrieval -run '^$' -bench . -benchtime 2s | grep -E '^(Benchmark|ok|FAIL)'
 go test ./enforcement/shell -run '^$' -bench . | grep -E '^(Benchmark|ok|FAIL)'
+go test ./observer/stream -run '^$' -bench . | grep -E '^(Benchmark|ok|FAIL)'
+go test ./cmd/writd/agents -run '^$' -bench AgentsInParallel -benchtime 3x | grep -E '^(Benchmark|ok|FAIL)'

@@ -24,6 +24,8 @@ type modelServer struct {
 	mu   sync.Mutex
 	say  func(system, last string) string
 	seen []string // the last messages
+	// before is asked before anything is said, and true has answered itself.
+	before func(w http.ResponseWriter, call int) bool
 }
 
 func newModelServer(t testing.TB, say func(system, last string) string) *modelServer {
@@ -52,7 +54,11 @@ func (m *modelServer) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	m.mu.Lock()
 	m.seen = append(m.seen, last)
+	calls := len(m.seen)
 	m.mu.Unlock()
+	if m.before != nil && m.before(w, calls) {
+		return
+	}
 	text := m.say(system, last)
 	w.Header().Set("Content-Type", "text/event-stream")
 	send := func(v any) {
@@ -398,5 +404,109 @@ func TestQuestionsAndStops(t *testing.T) {
 	}
 	if _, end := w.watch("stops"); end.Finished.Outcome != "stopped" || !strings.Contains(end.Finished.Reason, "the user stopped it") {
 		t.Errorf("%+v", end.Finished)
+	}
+}
+
+// hangUp answers with a head and a body, and ends the connection.
+func hangUp(w http.ResponseWriter, head, body string) {
+	conn, out, err := w.(http.Hijacker).Hijack()
+	if err != nil {
+		return
+	}
+	defer func() { _ = conn.Close() }()
+	_, _ = fmt.Fprintf(out, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n%s\r\n%s", head, body)
+	_ = out.Flush()
+}
+
+func piece(text string) string {
+	data, _ := json.Marshal(map[string]any{"model": "scripted", "choices": []any{map[string]any{"index": 0, "delta": map[string]any{"content": text}}}})
+	return "data: " + string(data) + "\n\n"
+}
+
+// A model whose connection ends in the middle, or that promised more than it
+// sends, has nothing of its response run.
+func TestAModelThatBreaksOff(t *testing.T) {
+	t.Parallel()
+	m := newModelServer(t, func(string, string) string { return "Done.\n" })
+	said := piece("I clean up.\n/todo add half\n") + piece("/todo ad")
+	m.before = func(w http.ResponseWriter, call int) bool {
+		if call == 1 {
+			hangUp(w, "Content-Length: 100000\r\n", said)
+		}
+		return call == 1
+	}
+	w, dir := agentWorld(t, t.TempDir(), m, map[string]string{"dev": `{"name": "dev", "capabilities": ["/todo"]}`})
+	request := schemas.AgentRunRequest{File: filepath.Join(dir, "agents", "dev.json"), Workspace: filepath.Join(dir, "work"), Message: "go"}
+	started, err := call[schemas.AgentRunReply](w, w.admin, schemas.SvcAgentRun, request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	frames, end := w.watch(started.Run)
+	if end.Finished.Outcome != "answered" || proseOf(frames, started.Run) != "I clean up.\nDone.\n" {
+		t.Errorf("%+v, prose %q", end.Finished, proseOf(frames, started.Run))
+	}
+	if told := m.seen[len(m.seen)-1]; !strings.Contains(told, "nothing of it was run") || !strings.Contains(told, "/todo add half") {
+		t.Errorf("told %s", told)
+	}
+	view, err := call[schemas.AgentView](w, w.admin, schemas.SvcAgentShow, schemas.AgentQuery{Run: started.Run})
+	if err != nil || view.Commands != 0 || view.Calls != 2 {
+		t.Errorf("%+v %v", view.AgentSummary, err)
+	}
+	m.before = func(w http.ResponseWriter, _ int) bool {
+		hangUp(w, "Transfer-Encoding: chunked\r\n", "ffff\r\n"+said) // a chunk that is shorter than it says
+		return true
+	}
+	if started, err = call[schemas.AgentRunReply](w, w.admin, schemas.SvcAgentRun, request); err != nil {
+		t.Fatal(err)
+	}
+	if _, end := w.watch(started.Run); end.Finished.Outcome != "failed" || !strings.Contains(end.Finished.Reason, "broke off") {
+		t.Errorf("%+v", end.Finished)
+	}
+}
+
+// Prose is shown while the model still thinks about the next word.
+func TestProseIsShownAtOnce(t *testing.T) {
+	t.Parallel()
+	shown := make(chan struct{})
+	m := newModelServer(t, nil)
+	m.before = func(w http.ResponseWriter, _ int) bool {
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(w, piece("Hel"))
+		w.(http.Flusher).Flush()
+		<-shown
+		_, _ = io.WriteString(w, piece("lo.\n")+`data: {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}`+"\n\ndata: [DONE]\n\n")
+		return true
+	}
+	w, dir := agentWorld(t, t.TempDir(), m, map[string]string{"dev": `{"name": "dev"}`})
+	started, err := call[schemas.AgentRunReply](w, w.admin, schemas.SvcAgentRun, schemas.AgentRunRequest{
+		File: filepath.Join(dir, "agents", "dev.json"), Workspace: filepath.Join(dir, "work"), Message: "go",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	after, prose := uint64(0), ""
+	for {
+		reply, err := call[schemas.AgentFollowReply](w, w.admin, schemas.SvcAgentFollow, schemas.AgentFollowRequest{Run: started.Run, After: after})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range reply.Frames {
+			after = f.Seq
+			if f.Kind == schemas.FrameProse {
+				if prose == "" {
+					if f.Text != "Hel" {
+						t.Errorf("first %q", f.Text)
+					}
+					close(shown)
+				}
+				prose += f.Text
+			}
+		}
+		if reply.Done {
+			break
+		}
+	}
+	if prose != "Hello.\n" {
+		t.Errorf("prose %q", prose)
 	}
 }
