@@ -25,8 +25,24 @@ func (a *app) toolCommands() []*cobra.Command {
 		a.toolCommand("tune", "Fit a ranking profile to judged queries", "  writ tune --truth queries.jsonl"),
 		a.toolCommand("model", "List, pull, choose or train embedders; train the classifier of memory",
 			"  writ model list\n  writ model pull all-MiniLM-L6-v2\n  writ model use all-MiniLM-L6-v2\n  writ model train --data corpus/ --out table.bin\n  writ model train --classifier --data train.jsonl --heldout heldout.jsonl --out model.bin"),
+		a.whatIfCommand(),
 		a.mcpCommand(),
 	}
+}
+
+// whatIfCommand links retrieval, so writd runs it.
+func (a *app) whatIfCommand() *cobra.Command {
+	c := a.toolCommand("whatif", "Run the log once more under other settings, and say what would have changed",
+		"  writ whatif --policy strict.yaml --since 24h\n  writ whatif --corpus ./rules --svg rules.svg\n  writ whatif --weights tuned.json --json")
+	c.Long = `Runs recorded decisions under another policy (--policy FILE, a project's settings as
+in .writ/config.yaml) and recorded prompts over another corpus (--corpus DIR) or
+with other weights (--weights FILE or the name of a profile). It reports decisions
+that would have come out otherwise, with both reasons, and rules that prompts would
+have gained or lost, with tokens and latency. Nothing is written to the log.
+
+What the log does not hold cannot be run again and is counted with the reason: what
+depended on the contents of files, or on what agent and user would have done next.`
+	return c
 }
 
 // mcpCommand is started by hosts, with nothing after its name.

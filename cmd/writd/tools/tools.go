@@ -45,10 +45,11 @@ var all = map[string]tool{
 	"model pull":          modelPull,
 	"model use":           modelUse,
 	"mcp":                 serveMCP,
+	"whatif":              whatIf,
 }
 
 // Names lists the first words of the tools.
-func Names() []string { return []string{"benchmark", "mcp", "model", "tune"} }
+func Names() []string { return []string{"benchmark", "mcp", "model", "tune", "whatif"} }
 
 // Run runs the tool that args name. It returns the exit status: 0, 1 when it
 // failed, 2 for a command line that cannot be understood.

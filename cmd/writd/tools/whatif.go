@@ -1,0 +1,279 @@
+package tools
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"testing/fstest"
+	"time"
+
+	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/cmd/writd/config"
+	"github.com/writbus/writ/cmd/writd/daemon"
+	"github.com/writbus/writ/cmd/writd/whatif"
+	"github.com/writbus/writ/enforcement"
+	"github.com/writbus/writ/retrieval"
+	"github.com/writbus/writ/retrieval/corpus"
+	"github.com/writbus/writ/schemas"
+)
+
+// whatIfFlags say what is tried, and on what.
+type whatIfFlags struct {
+	policy, weights, corpus        string
+	since, until, session, project string
+	embedder, picture              string
+	list                           int
+	asJSON                         bool
+}
+
+// whatIf runs the log once more under other settings. It connects in roles
+// that cannot write.
+func whatIf(ctx context.Context, args []string, out, errw io.Writer) error {
+	var f whatIfFlags
+	flags := newFlags("whatif", "Run recorded prompts and decisions once more under other settings, and say what would have changed.\nThe log stays as it is.",
+		"writ whatif --policy strict.yaml --since 24h", errw)
+	flags.StringVar(&f.policy, "policy", "", "`file` of a project's settings, as .writ/config.yaml")
+	flags.StringVar(&f.weights, "weights", "", "`file` of a ranking profile (writ tune --json prints one), or the name of a built-in one")
+	flags.StringVar(&f.corpus, "corpus", "", "`folder` of rules")
+	flags.StringVar(&f.since, "since", "", "only what happened from this `time` on: RFC 3339, a date, or how long ago (15m, 24h)")
+	flags.StringVar(&f.until, "until", "", "only what happened before this `time`")
+	flags.StringVar(&f.session, "session", "", "only this session")
+	flags.StringVar(&f.project, "project", "", "only sessions of the project with this root")
+	flags.StringVar(&f.embedder, "embedder", "", "for both searches (default: that of the settings)")
+	flags.StringVar(&f.picture, "svg", "", "`file` to draw the report into")
+	flags.IntVar(&f.list, "list", 20, "most decisions and prompts to list, 0 for all")
+	flags.BoolVar(&f.asJSON, "json", false, "print JSON")
+	if err := parse(flags, args); err != nil {
+		return err
+	}
+	if f.policy == "" && f.weights == "" && f.corpus == "" {
+		return fmt.Errorf("%w: say what to try: --policy FILE, --weights FILE or --corpus DIR", errUsage)
+	}
+	report, err := f.run(ctx)
+	if err != nil {
+		return err
+	}
+	if f.picture != "" {
+		if err := writeFile(f.picture, report.WritePicture); err != nil {
+			return err
+		}
+	}
+	if f.asJSON {
+		return json.NewEncoder(out).Encode(report)
+	}
+	return report.Write(out)
+}
+
+func (f whatIfFlags) run(ctx context.Context) (report whatif.Report, err error) {
+	dataDir, err := config.DataDir()
+	if err != nil {
+		return report, err
+	}
+	home, _ := os.UserHomeDir() // without one nothing lies below it
+	change := whatif.Change{Project: daemon.ProjectsToday(dataDir, home), Clock: since(time.Now()), Listed: f.list}
+	if change.Wanted, err = f.wanted(); err != nil {
+		return report, err
+	}
+	var tried []string
+	if f.policy != "" {
+		settings, err := config.ReadPolicy(f.policy)
+		if err != nil {
+			return report, err
+		}
+		policy := daemon.PolicyOf(settings)
+		change.Policy = &policy
+		tried = append(tried, "policy "+f.policy)
+	}
+	reader, err := dialAs(ctx, dataDir, "dashboard")
+	if err != nil {
+		return report, err
+	}
+	defer reader.Close()
+	if f.weights != "" || f.corpus != "" {
+		more, err := f.indexes(ctx, dataDir, &change)
+		if err != nil {
+			return report, err
+		}
+		tried = append(tried, more...)
+	}
+	run := whatif.New(change)
+	err = reader.Follow(ctx, schemas.StreamSessions, 0, bus.FollowOptions{MaxBatch: 4096, UntilEnd: true, Unparsed: true}, func(records []schemas.Record) error {
+		for _, r := range records {
+			run.Record(r)
+		}
+		return nil
+	})
+	if err != nil {
+		return report, err
+	}
+	report = run.Report()
+	report.Change = tried
+	return report, nil
+}
+
+// wanted is the filter of the flags.
+func (f whatIfFlags) wanted() (func(string, enforcement.State, time.Time) bool, error) {
+	from, err := timeOf("since", f.since)
+	if err != nil {
+		return nil, err
+	}
+	until, err := timeOf("until", f.until)
+	if err != nil {
+		return nil, err
+	}
+	project := f.project
+	if project != "" {
+		if project, err = filepath.Abs(project); err != nil {
+			return nil, err
+		}
+	}
+	return func(session string, s enforcement.State, at time.Time) bool {
+		return (f.session == "" || f.session == session) && (project == "" || project == s.Project) &&
+			(from.IsZero() || !at.Before(from)) && (until.IsZero() || at.Before(until))
+	}, nil
+}
+
+// timeOf reads a time as people write it.
+func timeOf(name, text string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	if ago, err := time.ParseDuration(text); err == nil {
+		return time.Now().Add(-ago.Abs()), nil
+	}
+	for _, layout := range []string{time.RFC3339Nano, "2006-01-02 15:04:05", "2006-01-02 15:04", time.DateOnly} {
+		if t, err := time.ParseInLocation(layout, text, time.Local); err == nil {
+			return t, nil
+		}
+	}
+	return time.Time{}, fmt.Errorf("%w: --%s takes 2026-01-31, 2026-01-31T15:04:05Z, or how long ago, such as 15m, not %q", errUsage, name, text)
+}
+
+// indexes builds the search of today and that of the change.
+func (f whatIfFlags) indexes(ctx context.Context, dataDir string, change *whatif.Change) (tried []string, err error) {
+	settings, err := config.Load(dataDir)
+	if err != nil {
+		return nil, err
+	}
+	if f.embedder == "" {
+		f.embedder = settings.Embedder
+	}
+	embedder, err := embedderOf(f.embedder)
+	if err != nil {
+		return nil, err
+	}
+	rules, err := rulesToday(ctx, dataDir)
+	if err != nil {
+		return nil, err
+	}
+	options := retrieval.Options{Embedder: embedder}
+	if change.Now, err = indexOf(rules, options); err != nil {
+		return nil, err
+	}
+	if f.corpus != "" {
+		if rules, err = rulesOf(f.corpus); err != nil {
+			return nil, err
+		}
+		tried = append(tried, "corpus "+f.corpus)
+	}
+	if f.weights != "" {
+		profile, err := profileOf(f.weights)
+		if err != nil {
+			return nil, err
+		}
+		options.Profiles, options.DefaultProfile = []retrieval.Profile{profile}, profile.Name
+		tried = append(tried, "weights "+profile.Name)
+	}
+	change.Then, err = indexOf(rules, options)
+	return tried, err
+}
+
+func indexOf(rules []schemas.Rule, o retrieval.Options) (*retrieval.Index, error) {
+	documents, err := retrieval.AnalyseAll(rules, o.Embedder)
+	if err != nil {
+		return nil, err
+	}
+	return retrieval.NewIndex(documents, o)
+}
+
+// rulesToday asks the daemon for its corpus.
+func rulesToday(ctx context.Context, dataDir string) ([]schemas.Rule, error) {
+	conn, err := dialAs(ctx, dataDir, "hook")
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	files := fstest.MapFS{}
+	for request := (schemas.RuleExportRequest{}); ; {
+		body, err := json.Marshal(request)
+		if err != nil {
+			return nil, err
+		}
+		reply, err := conn.Request(ctx, bus.Request{Subject: schemas.SvcRuleExport, Body: body})
+		if err != nil {
+			return nil, fmt.Errorf("the rules of today: %w", err)
+		}
+		var page schemas.RuleExportPage
+		if err := json.Unmarshal(reply.Body, &page); err != nil {
+			return nil, fmt.Errorf("the rules of today: %w", err)
+		}
+		for _, file := range page.Files {
+			files[path.Clean(file.Path)] = &fstest.MapFile{Data: []byte(file.Content)}
+		}
+		if request.After = page.Next; request.After == "" {
+			break
+		}
+	}
+	loaded, problems := corpus.LoadAny(files, nil)
+	rules := make([]schemas.Rule, 0, len(loaded))
+	for _, file := range loaded {
+		rules = append(rules, file.Rule)
+	}
+	for _, p := range problems {
+		if p.Kind != corpus.KindDowngraded {
+			return nil, fmt.Errorf("the rules of today: %s", p.String())
+		}
+	}
+	return rules, nil
+}
+
+// profileOf reads a profile: a built-in one by name, a file with one, or the
+// output of writ tune --json.
+func profileOf(name string) (retrieval.Profile, error) {
+	builtin := retrieval.Profiles()
+	if at := slices.IndexFunc(builtin, func(p retrieval.Profile) bool { return p.Name == name }); at >= 0 {
+		return builtin[at], nil
+	}
+	raw, err := os.ReadFile(name)
+	if err != nil {
+		var names []string
+		for _, p := range builtin {
+			names = append(names, p.Name)
+		}
+		return retrieval.Profile{}, fmt.Errorf("weights %q: neither a file nor one of %q: %w", name, names, err)
+	}
+	var tuned struct {
+		Best *retrieval.Profile `json:"best"`
+	}
+	if err := json.Unmarshal(raw, &tuned); err != nil {
+		return retrieval.Profile{}, fmt.Errorf("weights %s: %w", name, err)
+	}
+	p := retrieval.Profile{}
+	if tuned.Best != nil {
+		p = *tuned.Best
+	} else if err := json.Unmarshal(raw, &p); err != nil {
+		return p, fmt.Errorf("weights %s: %w", name, err)
+	}
+	if p.Fusion != retrieval.FusionRRF && p.Fusion != retrieval.FusionConvex {
+		return p, fmt.Errorf("weights %s: its Fusion is %q, must be %q or %q", name, p.Fusion, retrieval.FusionRRF, retrieval.FusionConvex)
+	}
+	if p.Name == "" {
+		p.Name = filepath.Base(name)
+	}
+	return p, nil
+}

@@ -1,0 +1,288 @@
+package whatif
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/writbus/writ/enforcement"
+	"github.com/writbus/writ/retrieval"
+	"github.com/writbus/writ/retrieval/corpus"
+	"github.com/writbus/writ/retrieval/embed/static"
+	"github.com/writbus/writ/schemas"
+)
+
+// recorder writes a log the way the daemon does: decide, encode, fold.
+type recorder struct {
+	t       testing.TB
+	state   enforcement.State
+	records []schemas.Record
+}
+
+func (r *recorder) decide(c enforcement.Command, also ...schemas.Payload) {
+	r.t.Helper()
+	d, err := enforcement.Decide(r.state, c)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.append(append(d.Record, also...)...)
+}
+
+func (r *recorder) append(data ...schemas.Payload) {
+	r.t.Helper()
+	seq := uint64(len(r.records) + 1)
+	m, err := schemas.Encode(schemas.Event{
+		ID: fmt.Sprint("e", seq), Time: time.Unix(int64(seq), 0).UTC(), Source: "/writ/test", Actor: "agent", Aggregate: schemas.Session("s1"), Data: data[0],
+	}, data[1:]...)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	record := schemas.Record{Stream: schemas.StreamSessions, Seq: seq, Message: m}
+	events, err := record.Events()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for _, e := range events {
+		r.state = enforcement.Evolve(r.state, e)
+	}
+	r.records = append(r.records, record)
+}
+
+func (r *recorder) run(c Change) Report {
+	run := New(c)
+	for _, record := range r.records {
+		run.Record(record)
+	}
+	report := run.Report()
+	report.Change = []string{"a <test>"}
+	return report
+}
+
+func policy(mode string, change func(*Policy)) Policy {
+	p := Policy{Settings: enforcement.DefaultSettings(), Mode: mode, Findings: enforcement.DefaultFindings}
+	p.Settings.DenyToAsk = true
+	if change != nil {
+		change(&p)
+	}
+	return p
+}
+
+func today(p Policy) func(string) Project {
+	return func(root string) Project {
+		return Project{Policy: p, Layout: enforcement.Layout{Project: root, Findings: p.Findings}, Domains: func(*retrieval.Index) []string { return nil }}
+	}
+}
+
+// session is a log in work mode: refused writes, one after the other, a command
+// that reads and one that nobody can judge.
+func recorded(t testing.TB, p Policy) *recorder {
+	t.Helper()
+	r := &recorder{t: t}
+	r.append(schemas.SessionStarted{Host: "claude", Project: "/p", Dir: "/p", Mode: p.Mode})
+	write := func(rel, class string) enforcement.RequestTool {
+		return enforcement.RequestTool{Tool: "Write", Targets: []schemas.Target{{Path: "/p/" + rel, Rel: rel, Class: class}}, Settings: p.Settings}
+	}
+	r.decide(write("a.go", enforcement.ClassCode))
+	r.decide(write("b.go", enforcement.ClassCode))
+	r.decide(write("plan.md", enforcement.ClassPlan))
+	r.decide(write("notes.md", enforcement.ClassCode))
+	for _, command := range []string{"ls -l", "python x.py", "echo hi > c.go"} {
+		shell := enforcement.Inspect(enforcement.Layout{Project: "/p"}, "/p", command, nil, func(string) (string, bool) { return "", false })
+		r.decide(enforcement.RequestTool{Tool: "Bash", Shell: shell, Settings: p.Settings})
+	}
+	r.decide(enforcement.RequestTool{Tool: "mcp__fs__write", Settings: p.Settings})
+	return r
+}
+
+// TestTheSameSettingsChangeNothing is what makes the rest worth believing.
+func TestTheSameSettingsChangeNothing(t *testing.T) {
+	for _, mode := range []string{"", "work", "debug", "review", "conversation"} {
+		p := policy(mode, nil)
+		report := recorded(t, p).run(Change{Policy: &p, Project: today(p)})
+		if d := report.Decisions; d.Total != 8 || d.Again != 8 || d.Flipped != 0 || d.OtherRule != 0 {
+			t.Errorf("mode %q: %+v", mode, d)
+		}
+	}
+}
+
+func TestAnotherPolicyFlipsDecisions(t *testing.T) {
+	work := policy("work", nil)
+	for name, c := range map[string]struct {
+		tried Policy
+		kinds map[string]int
+	}{
+		"free":             {policy("conversation", nil), map[string]int{"deny → allow": 2, "ask → allow": 3}},
+		"no questions":     {policy("work", func(p *Policy) { p.Settings.DenyToAsk = false }), nil},
+		"a writer by name": {policy("work", func(p *Policy) { p.Settings.MCPWriters = []string{"mcp__fs__*"} }), nil},
+		"another findings": {policy("review", func(p *Policy) { p.Findings = "notes.md" }), nil},
+	} {
+		report := recorded(t, work).run(Change{Policy: &c.tried, Project: today(work)})
+		d := report.Decisions
+		if d.Again != d.Total || d.Flipped == 0 || len(report.Flips) != d.Flipped {
+			t.Errorf("%s: %+v", name, d)
+		}
+		total := 0
+		for _, n := range d.Kinds {
+			total += n
+		}
+		if total != d.Flipped {
+			t.Errorf("%s: the kinds are %v of %d", name, d.Kinds, d.Flipped)
+		}
+		if name == "free" && d.Kinds["deny → allow"]+d.Kinds["ask → allow"] != d.Flipped {
+			t.Errorf("freedom refuses: %v", d.Kinds)
+		}
+		flipped := func(target string) bool {
+			for _, f := range report.Flips {
+				if f.Target == target || f.Tool == target {
+					return f.Was.Verdict != f.Would.Verdict && (f.Was.Verdict == "allow") == (f.Was.Reason == "")
+				}
+			}
+			return false
+		}
+		if name == "a writer by name" && !flipped("mcp__fs__write") || name == "another findings" && !flipped("notes.md") {
+			t.Errorf("%s: %+v", name, report.Flips)
+		}
+	}
+}
+
+// TestWhatTheLogDoesNotHoldIsSaid records an answer that rested on something
+// that no log has.
+func TestWhatTheLogDoesNotHoldIsSaid(t *testing.T) {
+	p := policy("conversation", nil)
+	r := &recorder{t: t}
+	r.append(schemas.SessionStarted{Host: "claude", Project: "/p", Mode: "conversation"})
+	r.decide(enforcement.RequestTool{
+		Tool: "Write", Targets: []schemas.Target{{Path: "/p/a", Rel: "a", Class: enforcement.ClassCode}}, Settings: p.Settings,
+		Private: []string{"/home/u/.local/state/writ/credentials/admin.json"},
+	})
+	r.decide(enforcement.RequestTool{Tool: "ExitPlanMode", Plan: []byte("x"), Settings: p.Settings})
+	tried := policy("work", nil)
+	report := r.run(Change{Policy: &tried, Project: today(p)})
+	if d := report.Decisions; d.Total != 2 || d.Again != 0 || d.Flipped != 0 || d.Cannot[cannotPlan] != 1 || d.Cannot[cannotMatch] != 1 {
+		t.Errorf("%+v", d)
+	}
+}
+
+func index(t testing.TB, e retrieval.Embedder, rules ...schemas.Rule) *retrieval.Index {
+	t.Helper()
+	documents, err := retrieval.AnalyseAll(rules, e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ix, err := retrieval.NewIndex(documents, retrieval.Options{Embedder: e})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ix
+}
+
+func shippedRules(t testing.TB) (rules []schemas.Rule) {
+	t.Helper()
+	files, err := corpus.Embedded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		rules = append(rules, f.Rule)
+	}
+	return rules
+}
+
+func clock() func() int64 {
+	now := int64(0)
+	return func() int64 { now += 1000; return now }
+}
+
+func TestAnotherCorpusChangesWhatPromptsBring(t *testing.T) {
+	rules := shippedRules(t)
+	now := index(t, nil, rules...)
+	const lost = "HTTP-RETRY-IDEMPOTENT-001"
+	var fewer []schemas.Rule
+	for _, r := range rules {
+		if r.ID != lost {
+			fewer = append(fewer, r)
+		}
+	}
+	r := &recorder{t: t}
+	r.append(schemas.SessionStarted{Host: "claude", Project: "/p"})
+	for range 2 { // the second time it was shown already
+		r.append(schemas.PromptSubmitted{Prompt: "retry the payment request"}, schemas.RulesShown{Trigger: "prompt", Rules: []schemas.ShownRule{{ID: lost}}})
+	}
+	p := policy("", nil)
+	same := r.run(Change{Now: now, Then: index(t, nil, rules...), Project: today(p), Clock: clock()})
+	if same.Prompts.Total != 2 || same.Prompts.Changed != 0 || same.Prompts.AsRecorded != 1 || same.Prompts.TokensNow != same.Prompts.TokensThen || same.Prompts.Now.P50 != 1 {
+		t.Errorf("the same corpus: %+v", same.Prompts)
+	}
+	report := r.run(Change{Now: now, Then: index(t, nil, fewer...), Project: today(p), Clock: clock()})
+	if report.Prompts.Changed == 0 || report.Prompts.Lost == 0 || len(report.Rules) == 0 || report.Prompted[0].Lost[0] != lost || report.Prompted[0].Recorded[0] != lost {
+		t.Errorf("a corpus without %s: %+v", lost, report)
+	}
+	if strings.Contains(fmt.Sprint(report.Prompted[1:]), "Lost:["+lost) {
+		t.Error("what was shown before is missed again")
+	}
+	none := r.run(Change{Now: now, Then: index(t, nil, fewer...), Project: today(p), Clock: clock(),
+		Wanted: func(string, enforcement.State, time.Time) bool { return false }})
+	if none.Prompts.Total != 0 || len(none.Prompted) != 0 {
+		t.Errorf("unwanted: %+v", none.Prompts)
+	}
+}
+
+func TestForms(t *testing.T) {
+	work, free := policy("work", nil), policy("conversation", nil)
+	report := recorded(t, work).run(Change{Policy: &free, Project: today(work), Listed: 1})
+	report.Prompts, report.Rules = Prompts{Total: 3, Changed: 1, Gained: 1}, []RuleChange{{ID: "<R&D>", Gained: 1}}
+	var text, picture bytes.Buffer
+	if err := report.Write(&text); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"What if: a <test>", "was    deny", "would  allow", "more; --list 0", "3 prompts", "<R&D>"} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("the table lacks %q:\n%s", want, text.String())
+		}
+	}
+	if err := report.WritePicture(&picture); err != nil {
+		t.Fatal(err)
+	}
+	d := xml.NewDecoder(&picture)
+	for {
+		if _, err := d.Token(); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatalf("the picture is no XML: %v", err)
+		}
+	}
+	raw, err := json.Marshal(report)
+	if err != nil || !bytes.Contains(raw, []byte(`"kinds":{`)) {
+		t.Errorf("%s: %v", raw, err)
+	}
+}
+
+// BenchmarkPrompts runs one recorded prompt again in two indexes.
+func BenchmarkPrompts(b *testing.B) {
+	e, err := static.Default()
+	if err != nil {
+		b.Fatal(err)
+	}
+	rules := shippedRules(b)
+	r := &recorder{t: b}
+	r.append(schemas.SessionStarted{Host: "claude", Project: "/p"})
+	for i, text := range []string{
+		"retry the payment request until it works", "look users up by their address in the database", "write a test for the parser",
+		"why is this goroutine leaking?", "add a flag to the command line", "store the password of a user",
+	} {
+		r.append(schemas.PromptSubmitted{Prompt: fmt.Sprint(text, " ", i)})
+	}
+	p := policy("", nil)
+	began := time.Now()
+	run := New(Change{Now: index(b, e, rules...), Then: index(b, e, rules[:len(rules)/2]...), Project: today(p), Clock: func() int64 { return int64(time.Since(began)) }, Listed: 20})
+	run.Record(r.records[0])
+	for i := 0; b.Loop(); i++ {
+		run.Record(r.records[1+i%(len(r.records)-1)])
+	}
+}
