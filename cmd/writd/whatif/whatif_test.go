@@ -226,8 +226,10 @@ func TestAnotherCorpusChangesWhatPromptsBring(t *testing.T) {
 	if strings.Contains(fmt.Sprint(report.Prompted[1:]), "Lost:["+lost) {
 		t.Error("what was shown before is missed again")
 	}
-	none := r.run(Change{Now: now, Then: index(t, nil, fewer...), Project: today(p), Clock: clock(),
-		Wanted: func(string, enforcement.State, time.Time) bool { return false }})
+	none := r.run(Change{
+		Now: now, Then: index(t, nil, fewer...), Project: today(p), Clock: clock(),
+		Wanted: func(string, enforcement.State, time.Time) bool { return false },
+	})
 	if none.Prompts.Total != 0 || len(none.Prompted) != 0 {
 		t.Errorf("unwanted: %+v", none.Prompts)
 	}
