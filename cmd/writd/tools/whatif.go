@@ -172,7 +172,7 @@ func (f whatIfFlags) indexes(ctx context.Context, dataDir string, change *whatif
 		return nil, err
 	}
 	options := retrieval.Options{Embedder: embedder}
-	if change.Now, err = indexOf(rules, options); err != nil {
+	if change.Now, err = ruleIndex(rules, options); err != nil {
 		return nil, err
 	}
 	if f.corpus != "" {
@@ -189,11 +189,11 @@ func (f whatIfFlags) indexes(ctx context.Context, dataDir string, change *whatif
 		options.Profiles, options.DefaultProfile = []retrieval.Profile{profile}, profile.Name
 		tried = append(tried, "weights "+profile.Name)
 	}
-	change.Then, err = indexOf(rules, options)
+	change.Then, err = ruleIndex(rules, options)
 	return tried, err
 }
 
-func indexOf(rules []schemas.Rule, o retrieval.Options) (*retrieval.Index, error) {
+func ruleIndex(rules []schemas.Rule, o retrieval.Options) (*retrieval.Index, error) {
 	documents, err := retrieval.AnalyseAll(rules, o.Embedder)
 	if err != nil {
 		return nil, err
