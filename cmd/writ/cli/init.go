@@ -18,6 +18,7 @@ import (
 
 func (a *app) initCommand() *cobra.Command {
 	var names []string
+	var plugin string
 	c := &cobra.Command{
 		Use:   "init [DIR]",
 		Short: "Guard a project: install hooks, slash commands and settings",
@@ -31,6 +32,9 @@ everything out again.`,
   writ init --agent claude --agent codex`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if plugin != "" {
+				return a.writePlugin(plugin)
+			}
 			agents, unknown := install.Named(names...)
 			if unknown != "" {
 				return usage("init: the agent \""+unknown+"\" is unknown", "This build knows "+agentNames()+".")
@@ -46,6 +50,7 @@ everything out again.`,
 		},
 	}
 	c.Flags().StringSliceVar(&names, "agent", nil, "guard against this agent; may be repeated: "+agentNames())
+	c.Flags().StringVar(&plugin, "plugin", "", "write Writ as a plugin of Claude Code to this folder, and guard no project")
 	_ = c.RegisterFlagCompletionFunc("agent", cobra.FixedCompletions(hosts.Names, cobra.ShellCompDirectiveNoFileComp))
 	return c
 }

@@ -80,3 +80,28 @@ func TestSessionsOfOtherHostsAreFound(t *testing.T) {
 		}
 	}
 }
+
+func TestPluginIsWrittenOnceAndTouchesNoOther(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "plugin")
+	s := &services{}
+	for range 2 {
+		if r := s.run(t, "", "init", "--plugin", dir); r.code != 0 || !strings.Contains(r.out, "/plugin install writ@writ") {
+			t.Fatalf("%+v", r)
+		}
+	}
+	for _, file := range []string{".claude-plugin/plugin.json", ".claude-plugin/marketplace.json", "hooks/hooks.json", ".mcp.json", "commands/writ-approve.md"} {
+		if _, err := os.Stat(filepath.Join(dir, file)); err != nil {
+			t.Error(err)
+		}
+	}
+	manifest := filepath.Join(dir, ".claude-plugin", "plugin.json")
+	if err := os.WriteFile(manifest, []byte(`{"name":"other"}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if r := s.run(t, "", "init", "--plugin", dir); r.code != 1 || !strings.Contains(r.err, "another plugin") {
+		t.Errorf("another's: %+v", r)
+	}
+	if raw, err := os.ReadFile(manifest); err != nil || !strings.Contains(string(raw), "other") {
+		t.Errorf("another's was changed: %s %v", raw, err)
+	}
+}

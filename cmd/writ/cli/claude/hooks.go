@@ -13,7 +13,7 @@ const (
 	toolsThatWrite = `^(Write|Edit|MultiEdit|NotebookEdit|Bash|PowerShell|Monitor|mcp__.*)$`
 	toolsBefore    = `^(Write|Edit|MultiEdit|NotebookEdit|Bash|PowerShell|Monitor|mcp__.*|Read|Grep|ExitPlanMode|Task|Agent|TodoWrite|TaskCreate|TaskUpdate)$`
 	toolsAfter     = `^(Write|Edit|MultiEdit|NotebookEdit|Bash|PowerShell|Monitor|mcp__.*|ExitPlanMode)$`
-	ownCommands    = `writ-approve|writ-mode|writ-status|writ-query`
+	ownCommands    = `^(.*:)?writ-(approve|mode|status|query)$` // a plugin's carry its name
 )
 
 // Settings is .claude/settings.json.

@@ -11,6 +11,7 @@ import (
 	"github.com/writbus/writ/cmd/writ/cli/gemini"
 	"github.com/writbus/writ/cmd/writ/cli/opencode"
 	"github.com/writbus/writ/cmd/writ/cli/settings"
+	"github.com/writbus/writ/cmd/writ/cli/slash"
 )
 
 // Agent is what an installation for one agent consists of. Paths are relative
@@ -55,6 +56,7 @@ var Agents = []Agent{
 	},
 	{
 		Name: "cursor", Title: "Cursor", Settings: ".cursor/hooks.json", Host: cursor.Settings,
+		Files:  slashFiles(".cursor/commands", slash.Cursor),
 		Note:   "Cursor runs a project's hooks once its folder is trusted.",
 		traces: []string{".cursor", ".cursorrules"},
 	},
@@ -65,6 +67,7 @@ var Agents = []Agent{
 	},
 	{
 		Name: "gemini", Title: "Gemini CLI", Settings: ".gemini/settings.json", Host: gemini.Settings,
+		Files:  slashFiles(".gemini/commands", slash.Gemini),
 		traces: []string{".gemini", "GEMINI.md"},
 	},
 	{
@@ -87,7 +90,18 @@ func commandFiles(program string) []File {
 }
 
 func pluginFiles(program string) []File {
-	return []File{{pluginFile, opencode.Plugin(program), opencode.Own}}
+	files := []File{{pluginFile, opencode.Plugin(program), opencode.Own}}
+	return append(files, slashFiles(".opencode/commands", slash.OpenCode)(program)...)
+}
+
+func slashFiles(dir string, commands func(program string) []slash.File) func(string) []File {
+	return func(program string) []File {
+		var files []File
+		for _, c := range commands(program) {
+			files = append(files, File{dir + "/" + c.Name, c.Content, slash.Own})
+		}
+		return files
+	}
 }
 
 // files are an agent's own files for a program.

@@ -223,7 +223,7 @@ func (p *agentPlan) own() error {
 }
 
 func (p *agentPlan) note() {
-	if p.Note != "" {
+	if p.Note != "" && !slices.Contains(p.report.Notes, p.Note) {
 		p.report.Notes = append(p.report.Notes, p.Note)
 	}
 }
