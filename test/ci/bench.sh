@@ -14,3 +14,5 @@ go test ./retrieval -run '^$' -bench . -benchtime 2s | grep -E '^(Benchmark|ok|F
 go test ./enforcement/shell -run '^$' -bench . | grep -E '^(Benchmark|ok|FAIL)'
 go test ./observer/stream -run '^$' -bench . | grep -E '^(Benchmark|ok|FAIL)'
 go test ./cmd/writd/agents -run '^$' -bench AgentsInParallel -benchtime 3x | grep -E '^(Benchmark|ok|FAIL)'
+go test ./retrieval/artifact/chunk -run '^$' -bench . -benchtime 3x | grep -E '^(Benchmark|ok|FAIL)'
+go test ./cmd/writd/artifacts -run '^$' -bench . -benchtime 3x | grep -E '^(Benchmark|ok|FAIL)'

@@ -452,7 +452,7 @@ func TestAnyChangesEndLikeAFreshBuild(t *testing.T) {
 	})
 	names := []string{"a.md", "b.go", "x/a.md", "x/b.md", "x/y/c.md", "z/a.md", ".gitignore", "x/.gitignore", ".writignore"}
 	rapid.Check(t, func(t *rapid.T) {
-		root, err := os.MkdirTemp("", "writ-artifacts-")
+		root, err := os.MkdirTemp("", "writ-artifacts-") //nolint:usetesting // one for each of many draws, gone after it
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -145,6 +145,7 @@ func (s *relations) resolve() {
 				switch outcome {
 				case mention.Nothing:
 					continue
+				case mention.ToFolder:
 				case mention.Resolved:
 					if meant[0] != path {
 						s.references[path] = append(s.references[path], meant[0])

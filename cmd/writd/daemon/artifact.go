@@ -221,6 +221,7 @@ func (s *artifactStore) watch(p *liveProject, now time.Time, anew bool, warn fun
 	ctx, cancel := context.WithCancel(s.running)
 	p.watching = cancel
 	var said string
+	s.wait.Go(func() { p.keepLease(ctx) })
 	s.wait.Go(func() {
 		_ = p.Watch(ctx, func(built artifacts.Built, err error) {
 			if built.At.IsZero() {
@@ -236,17 +237,24 @@ func (s *artifactStore) watch(p *liveProject, now time.Time, anew bool, warn fun
 	})
 }
 
-// endLeases stops watching what nobody asked for again.
-func (s *artifactStore) endLeases(now time.Time) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, p := range s.projects {
-		p.mu.Lock()
-		if p.watching != nil && now.After(p.lease) {
-			p.watching()
-			p.watching = nil
+// keepLease stops watching when nobody asked for it again in time.
+func (p *liveProject) keepLease(ctx context.Context) {
+	left := time.NewTimer(schemas.WatchLease)
+	defer left.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-left.C:
+			p.mu.Lock()
+			rest := p.lease.Sub(now)
+			if rest <= 0 && ctx.Err() == nil {
+				p.watching()
+				p.watching = nil
+			}
+			p.mu.Unlock()
+			left.Reset(max(rest, time.Millisecond))
 		}
-		p.mu.Unlock()
 	}
 }
 

@@ -29,7 +29,6 @@ func (d *Daemon) artifactBuild(ctx context.Context, r schemas.ArtifactBuildReque
 		return schemas.ArtifactStatus{}, err
 	}
 	s := d.views.artifacts
-	s.endLeases(d.now())
 	u := artifacts.Update{Force: r.Force}
 	switch {
 	case len(r.Globs) > 0:
@@ -60,7 +59,6 @@ func (d *Daemon) artifactStatus(ctx context.Context, r schemas.ArtifactStatusReq
 	if err != nil {
 		return schemas.ArtifactStatus{}, err
 	}
-	d.views.artifacts.endLeases(d.now())
 	p.mu.Lock()
 	exists := p.exists
 	p.mu.Unlock()
