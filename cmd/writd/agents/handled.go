@@ -111,7 +111,7 @@ func (o *order) call(ctx context.Context, h verbs.Handler, v *dialect.Verb) verb
 		body = []byte(o.command.Body)
 	}
 	call := verbs.NewCall(v.Name, o.command.Args, body)
-	call.Run, call.Agent, call.Workspace = o.c.id, o.c.agent(), o.c.workspace
+	call.Run, call.Agent, call.Workspace, call.Constitution = o.c.id, o.c.agent(), o.c.workspace, o.c.file
 	call.Grant, call.Limits, call.Confirmed = o.c.run.Grant, o.c.limits(), o.confirmed
 	done := make(chan verbs.Result, 1)
 	go func() { done <- o.c.engine.safely(ctx, h, call) }()

@@ -18,6 +18,7 @@ type wireCall struct {
 	Args      string         `json:"args"`
 	Body      *[]byte        `json:"body,omitempty"`
 	Workspace string         `json:"workspace"`
+	File      string         `json:"constitution,omitempty"`
 	Grant     [][]string     `json:"grant"`
 	Limits    dialect.Limits `json:"limits"`
 	Confirmed bool           `json:"confirmed,omitempty"`
@@ -35,7 +36,7 @@ func Serve(h verbs.Handler) func(ctx context.Context, body []byte) ([]byte, erro
 		if w.Body != nil {
 			call.Body = append([]byte{}, *w.Body...)
 		}
-		call.Run, call.Agent, call.Workspace = w.Run, w.Agent, w.Workspace
+		call.Run, call.Agent, call.Workspace, call.Constitution = w.Run, w.Agent, w.Workspace, w.File
 		call.Grant, call.Limits, call.Confirmed = dialect.GrantOfLists(w.Grant), w.Limits, w.Confirmed
 		result, err := h.Handle(ctx, call)
 		if err != nil {
@@ -51,7 +52,7 @@ func Serve(h verbs.Handler) func(ctx context.Context, body []byte) ([]byte, erro
 func Remote(request func(ctx context.Context, verb string, body []byte) ([]byte, error)) verbs.Handler {
 	return verbs.HandlerFunc(func(ctx context.Context, c verbs.Call) (verbs.Result, error) {
 		w := wireCall{
-			Run: c.Run, Agent: c.Agent, Verb: c.Verb, Args: c.Args, Workspace: c.Workspace,
+			Run: c.Run, Agent: c.Agent, Verb: c.Verb, Args: c.Args, Workspace: c.Workspace, File: c.Constitution,
 			Grant: c.Grant.Lists(), Limits: c.Limits, Confirmed: c.Confirmed,
 		}
 		if c.Body != nil {
