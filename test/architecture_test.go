@@ -142,6 +142,7 @@ var owners = map[string][]string{
 	"go.opentelemetry.io":              {"observer/metrics"},
 	"github.com/prometheus":            {"observer/metrics"},
 	"github.com/rogpeppe/go-internal":  {"test"},
+	"charm.land":                       {"cmd/writd/top"},
 	"github.com/openai":                {"observer/model"},
 	"github.com/anthropics":            {"observer/model"},
 	"github.com/sony/gobreaker":        {"observer/model"},

@@ -450,7 +450,7 @@ func TestTheClientLinksNothingHeavy(t *testing.T) {
 	for _, path := range strings.Fields(string(out)) {
 		for _, heavy := range []string{
 			"github.com/nats-io/nats-server", "github.com/blevesearch", "github.com/cockroachdb", "mvdan.cc/sh", "github.com/yuin/goldmark",
-			"github.com/tiktoken-go", "github.com/coder/hnsw", "github.com/prometheus", "google.golang.org/protobuf",
+			"github.com/tiktoken-go", "github.com/coder/hnsw", "github.com/prometheus", "charm.land", "github.com/charmbracelet", "google.golang.org/protobuf",
 			"github.com/writbus/writ/enforcement/", "github.com/writbus/writ/retrieval", "github.com/writbus/writ/projections", "github.com/writbus/writ/observer",
 			"github.com/writbus/writ/bus/embedded", "github.com/writbus/writ/cmd/writd/daemon",
 		} {

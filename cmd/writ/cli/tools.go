@@ -26,8 +26,28 @@ func (a *app) toolCommands() []*cobra.Command {
 		a.toolCommand("model", "List, pull, choose or train embedders; train the classifier of memory",
 			"  writ model list\n  writ model pull all-MiniLM-L6-v2\n  writ model use all-MiniLM-L6-v2\n  writ model train --data corpus/ --out table.bin\n  writ model train --classifier --data train.jsonl --heldout heldout.jsonl --out model.bin"),
 		a.whatIfCommand(),
+		a.topCommand(),
 		a.mcpCommand(),
 	}
+}
+
+// topCommand needs no flags, and a terminal.
+func (a *app) topCommand() *cobra.Command {
+	c := a.toolCommand("top", "Watch sessions, decisions, lag and latency, live", "  writ top\n  writ top --once\n  writ top --json | jq .sessions")
+	c.Long = `Shows sessions with mode, phase and refusals, what agents ask for and what is
+answered, how far views are behind the log, and how long searches take. Where
+standard output is no terminal, and with --once or --json, it prints what it would
+show now and ends.`
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		if asksForHelp(args) {
+			return cmd.Help()
+		}
+		if a.json && len(args) == 0 {
+			args = []string{"--json"}
+		}
+		return a.handOver(cmd.Context(), "top", args)
+	}
+	return c
 }
 
 // whatIfCommand links retrieval, so writd runs it.

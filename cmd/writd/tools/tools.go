@@ -46,10 +46,11 @@ var all = map[string]tool{
 	"model use":           modelUse,
 	"mcp":                 serveMCP,
 	"whatif":              whatIf,
+	"top":                 watchLive,
 }
 
 // Names lists the first words of the tools.
-func Names() []string { return []string{"benchmark", "mcp", "model", "tune", "whatif"} }
+func Names() []string { return []string{"benchmark", "mcp", "model", "top", "tune", "whatif"} }
 
 // Run runs the tool that args name. It returns the exit status: 0, 1 when it
 // failed, 2 for a command line that cannot be understood.

@@ -1,0 +1,38 @@
+package tools
+
+import (
+	"context"
+	"io"
+	"os"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/writbus/writ/cmd/writd/config"
+	"github.com/writbus/writ/cmd/writd/top"
+)
+
+// watchLive is the live view in a terminal; elsewhere it prints what it would
+// show now.
+func watchLive(ctx context.Context, args []string, out, errw io.Writer) error {
+	flags := newFlags("top", "Watch sessions, decisions, lag and latency, live.", "writ top", errw)
+	once := flags.Bool("once", false, "print what it would show now, and end")
+	asJSON := flags.Bool("json", false, "print that as JSON")
+	if err := parse(flags, args); err != nil {
+		return err
+	}
+	dataDir, err := config.DataDir()
+	if err != nil {
+		return err
+	}
+	conn, err := dialAs(ctx, dataDir, "dashboard")
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	screen, is := out.(*os.File)
+	if *once || *asJSON || !is || !term.IsTerminal(int(screen.Fd())) || !term.IsTerminal(int(os.Stdin.Fd())) {
+		return top.Once(ctx, conn, out, time.Now, *asJSON)
+	}
+	return top.Run(ctx, conn, top.Options{In: os.Stdin, Out: screen, Environ: os.Environ(), Now: time.Now})
+}

@@ -1,0 +1,336 @@
+package top
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+	"unicode"
+
+	tea "charm.land/bubbletea/v2"
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/writbus/writ/schemas"
+)
+
+// The terminal's own sixteen colours, so that its theme decides.
+var (
+	bold   = lipgloss.NewStyle().Bold(true)
+	dim    = lipgloss.NewStyle().Faint(true)
+	good   = lipgloss.NewStyle().Foreground(lipgloss.Green)
+	bad    = lipgloss.NewStyle().Foreground(lipgloss.Red)
+	warn   = lipgloss.NewStyle().Foreground(lipgloss.Yellow)
+	cursor = lipgloss.NewStyle().Reverse(true)
+)
+
+// View implements tea.Model.
+func (m model) View() tea.View {
+	v := tea.NewView(m.frame())
+	v.AltScreen = true
+	v.WindowTitle = "writ top"
+	return v
+}
+
+const (
+	leastWidth  = 40
+	leastHeight = 10
+)
+
+// frame is the screen: at most height lines of at most width cells.
+func (m model) frame() string {
+	if m.width < leastWidth || m.height < leastHeight {
+		return fit("The terminal is too small for writ top.", max(m.width, 1))
+	}
+	var lines []string
+	if !m.ready {
+		lines = []string{"Waiting for the daemon …"}
+	} else {
+		lines = m.head()
+		footer := m.foot()
+		room := m.height - len(lines) - len(footer)
+		sessions := m.sessions(max(min(len(m.snapshot.Sessions)+2, room/2), 3))
+		lines = append(lines, sessions...)
+		lines = append(lines, m.events(room-len(sessions))...)
+		for len(lines) < m.height-len(footer) {
+			lines = append(lines, "")
+		}
+		lines = append(lines, footer...)
+	}
+	if m.help {
+		lines = helpLines()
+	}
+	if len(lines) > m.height {
+		lines = lines[:m.height]
+	}
+	for i, line := range lines {
+		lines[i] = fit(line, m.width)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// fit cuts a line to a width, in cells, styles and all.
+func fit(line string, width int) string { return ansi.Truncate(line, width, "…") }
+
+// clean makes text of the log safe for a terminal: one line, without controls,
+// marks of direction and what takes no room.
+func clean(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case unicode.IsControl(r), unicode.Is(unicode.Cf, r), r == unicode.ReplacementChar:
+			return '·'
+		}
+		return r
+	}, text)
+}
+
+// column pads or cuts cleaned text to a width.
+func column(text string, width int) string {
+	text = ansi.Truncate(clean(text), width, "…")
+	return text + strings.Repeat(" ", max(width-ansi.StringWidth(text), 0))
+}
+
+func (m model) head() []string {
+	s := m.snapshot.Status
+	live := 0
+	for _, one := range m.snapshot.Sessions {
+		if !one.Ended {
+			live++
+		}
+	}
+	first := []string{bold.Render("Writ " + clean(s.Version)), "up " + short(m.snapshot.At.Sub(s.Started)), megabytes(s.Memory), clean(s.Durability), fmt.Sprintf("%d of %d sessions live", live, len(m.snapshot.Sessions))}
+	if m.trouble != "" {
+		first = append(first, bad.Render("no answer: "+clean(m.trouble)))
+	}
+	lines := []string{joinLine(first), m.flow(), m.lag()}
+	for _, w := range s.Warnings {
+		lines = append(lines, warn.Render("! "+clean(w)))
+		if len(lines) == 5 {
+			break
+		}
+	}
+	return append(lines, "")
+}
+
+func joinLine(parts []string) string {
+	var kept []string
+	for _, p := range parts {
+		if p != "" {
+			kept = append(kept, p)
+		}
+	}
+	return strings.Join(kept, dim.Render(" · "))
+}
+
+// flow is how many decisions there are, and how long searches take.
+func (m model) flow() string {
+	minutes := m.rate.last(m.snapshot.At)
+	decided, denied := 0, 0
+	counts := make([]int, len(minutes))
+	for i, one := range minutes {
+		counts[i] = one.decided
+		decided += one.decided
+		denied += one.deny
+	}
+	parts := []string{fmt.Sprintf("%d decisions in 30 min %s", decided, good.Render(spark(counts)))}
+	if decided > 0 {
+		text := fmt.Sprintf("%d not allowed", denied)
+		if denied > 0 {
+			text = bad.Render(text)
+		}
+		parts = append(parts, text)
+	}
+	if r := m.snapshot.Activity.Retrieval; len(r) > 0 {
+		last := r[len(r)-1]
+		parts = append(parts, fmt.Sprintf("search p50 ≤ %.2g ms, p95 ≤ %.2g ms", last.P50, last.P95))
+	}
+	return joinLine(parts)
+}
+
+// spark draws counts in eighths of a line, a dot for nothing.
+func spark(counts []int) string {
+	const steps = "▁▂▃▄▅▆▇█"
+	most := 1
+	for _, n := range counts {
+		most = max(most, n)
+	}
+	var b strings.Builder
+	for _, n := range counts {
+		if n == 0 {
+			b.WriteRune('·')
+			continue
+		}
+		b.WriteRune([]rune(steps)[(n*8-1)/most])
+	}
+	return b.String()
+}
+
+// lag is where the log and its views stand.
+func (m model) lag() string {
+	s := m.snapshot.Status
+	var total uint64
+	for _, stream := range s.Streams {
+		total += stream.Messages
+	}
+	parts := []string{fmt.Sprintf("log %s records", thousands(total))}
+	behind := 0
+	for _, v := range s.Views {
+		switch {
+		case v.Error != "":
+			parts = append(parts, bad.Render(clean(v.Name+" "+v.State+": "+v.Error)))
+			behind++
+		case v.State != "live":
+			parts = append(parts, warn.Render(clean(v.Name+" "+v.State)))
+			behind++
+		case v.Lag > 0:
+			parts = append(parts, warn.Render(fmt.Sprintf("%s %s behind", clean(v.Name), thousands(v.Lag))))
+			behind++
+		}
+	}
+	if behind == 0 {
+		parts = append(parts, fmt.Sprintf("%d views up to date", len(s.Views)))
+	}
+	return joinLine(parts)
+}
+
+// sessions is the table, with the selected one in view.
+func (m model) sessions(room int) []string {
+	all := m.snapshot.Sessions
+	wide := m.width >= 100
+	title := column("SESSION", 14) + " " + column("MODE", 12) + " " + column("PHASE", 14) + " REFUSED  EVENTS  SEEN      "
+	if wide {
+		title += column("AGENT", 10) + " PROJECT"
+	}
+	lines := []string{dim.Render(title)}
+	if len(all) == 0 {
+		return append(lines, "No session yet: one begins when an agent starts in a project that uses Writ.", "")
+	}
+	rows := max(room-2, 1)
+	from := max(min(m.selected-rows/2, len(all)-rows), 0)
+	for i := from; i < min(from+rows, len(all)); i++ {
+		lines = append(lines, m.sessionLine(all[i], i == m.selected, wide))
+	}
+	return append(lines, "")
+}
+
+func (m model) sessionLine(s schemas.SessionSummary, selected, wide bool) string {
+	mark := "  "
+	if s.Session == m.only {
+		mark = "▸ "
+	}
+	seen := short(m.snapshot.At.Sub(s.LastSeen)) + " ago"
+	if s.Ended {
+		seen = "ended"
+	}
+	line := mark + column(s.Session, 12) + " " + column(dash(s.Mode), 12) + " " + column(dash(s.Phase), 14) +
+		fmt.Sprintf(" %7d %7d  %s", s.Refusals, s.Events, column(seen, 9))
+	if wide {
+		line += " " + column(dash(s.Host), 10) + " " + clean(filepath.Base(s.Project))
+	}
+	switch {
+	case selected:
+		return cursor.Render(ansi.Truncate(line, m.width, "…"))
+	case s.Ended:
+		return dim.Render(line)
+	}
+	return line
+}
+
+// events is the list of what happened, newest last.
+func (m model) events(room int) []string {
+	if room < 2 {
+		return nil
+	}
+	title := "EVENTS"
+	if m.only != "" {
+		title += " of " + clean(m.only)
+	}
+	if m.refusals {
+		title += ", not allowed"
+	}
+	if m.paused {
+		title += warn.Render(fmt.Sprintf("  paused, %d held", len(m.held)))
+	}
+	lines := []string{dim.Render(title)}
+	all := m.wanted()
+	if len(all) == 0 {
+		return append(lines, dim.Render("Nothing yet."))
+	}
+	for _, l := range all[max(len(all)-room+1, 0):] {
+		lines = append(lines, m.eventLine(l))
+	}
+	return lines
+}
+
+func (m model) eventLine(l Line) string {
+	mark := dim.Render("·")
+	switch l.Verdict {
+	case "allow":
+		mark = good.Render("✓")
+	case "deny":
+		mark = bad.Render("✗")
+	case "ask":
+		mark = warn.Render("?")
+	}
+	line := dim.Render(l.Time.Local().Format("15:04:05")) + " " + mark + " " + dim.Render(column(l.Session, 8)) + " "
+	if l.Verdict == "" {
+		line += dim.Render(column(string(l.Type), 17)) + " "
+	}
+	if l.Rule != "" {
+		line += bad.Render(clean(l.Rule)) + " "
+	}
+	return line + clean(l.What)
+}
+
+func (m model) foot() []string {
+	return []string{dim.Render("q quit · ↑↓ choose · enter its events · a all · r not allowed only · p pause · ? help")}
+}
+
+func helpLines() []string {
+	return []string{
+		bold.Render("writ top"), "",
+		"↑ ↓        choose a session", "enter      show only its events; again, or a: all", "r          show only what was refused or asked about",
+		"p          hold the list still; what comes meanwhile is kept", "q, Ctrl-C  quit", "",
+		"✓ allowed  ✗ refused  ? the user was asked", "",
+		"Lag is how many records a view is behind the log. Search times are those of the", "last minute with a search, as the upper bounds of their buckets.", "",
+		dim.Render("? or esc goes back"),
+	}
+}
+
+func dash(text string) string {
+	if text == "" {
+		return "-"
+	}
+	return text
+}
+
+func short(d time.Duration) string {
+	switch {
+	case d < 0:
+		return "0s"
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
+	}
+	return fmt.Sprintf("%dd", int(d.Hours()/24))
+}
+
+func megabytes(n uint64) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d MB", n>>20)
+}
+
+func thousands(n uint64) string {
+	digits := fmt.Sprint(n)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}
