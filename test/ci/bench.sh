@@ -9,6 +9,7 @@ run -bench 'Decision' -benchtime 2000x
 run -bench 'Replay' -benchtime 3x
 run -bench 'DaemonStart' -benchtime 5x
 run -bench 'BinarySize' -benchtime 1x
+run -bench 'Audit' -benchtime 5x
 go test ./cmd/writd/daemon -run '^$' -bench RetrieveOverNATS -benchtime 5000x | grep -E '^(Benchmark|ok|FAIL)'
 go test ./retrieval -run '^$' -bench . -benchtime 2s | grep -E '^(Benchmark|ok|FAIL)'
 go test ./enforcement/shell -run '^$' -bench . | grep -E '^(Benchmark|ok|FAIL)'
@@ -16,3 +17,5 @@ go test ./observer/stream -run '^$' -bench . | grep -E '^(Benchmark|ok|FAIL)'
 go test ./cmd/writd/agents -run '^$' -bench AgentsInParallel -benchtime 3x | grep -E '^(Benchmark|ok|FAIL)'
 go test ./retrieval/artifact/chunk -run '^$' -bench . -benchtime 3x | grep -E '^(Benchmark|ok|FAIL)'
 go test ./cmd/writd/artifacts -run '^$' -bench . -benchtime 3x | grep -E '^(Benchmark|ok|FAIL)'
+go test ./projections/transparency/... -run '^$' -bench . | grep -E '^(Benchmark|ok|FAIL)'
+go test ./cmd/writd/whatif -run '^$' -bench . -benchtime 5000x | grep -E '^(Benchmark|ok|FAIL)'
