@@ -112,6 +112,7 @@ func (c *corpusIndex) publish(docs []retrieval.Document) error {
 	if err != nil {
 		return err
 	}
+	trimHeap(len(docs))
 	c.swap.Lock()
 	defer c.swap.Unlock()
 	c.current.Store(next)
