@@ -54,6 +54,25 @@ func (n *names) resolver(t *testing.T) *net.Resolver {
 	}}
 }
 
+// count is how often a name was looked up.
+func (n *names) count(name string) int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.asked[name]
+}
+
+// others are the names that were looked up besides one.
+func (n *names) others(known string) (all []string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for name := range n.asked {
+		if name != known {
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
 func (n *names) answer(question []byte) []byte {
 	var m dnsmessage.Message
 	if m.Unpack(question) != nil || len(m.Questions) != 1 {
