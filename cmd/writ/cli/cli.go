@@ -114,7 +114,7 @@ and keeps everything that happened in a log that can be replayed.`,
 		}
 	}
 	add(groupDaemon, a.upCommand(), a.downCommand(), a.statusCommand(), a.doctorCommand(), a.dashCommand())
-	add(groupProject, a.initCommand(), a.uninstallCommand(), a.hookCommand(), a.indexCommand(), a.statuslineCommand())
+	add(groupProject, a.initCommand(), a.uninstallCommand(), a.hookCommand(), a.indexCommand(), a.searchCommand(), a.contextCommand(), a.statuslineCommand())
 	add(groupSession, a.queryCommand(), a.ruleCommand(), a.checkCommand(), a.graphCommand(), a.modeCommand(), a.phaseCommand(), a.approveCommand(), a.sessionCommand())
 	add(groupMemory, a.observeCommand(), a.recallCommand(), a.memoryCommand())
 	add(groupAgent, a.runCommand(), a.dispatchCommand(), a.agentCommand(), a.scheduleCommand(), a.lintStreamCommand())

@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/writbus/writ/schemas"
+)
+
+func (a *app) contextCommand() *cobra.Command {
+	var flags searchFlags
+	var request schemas.ArtifactContextRequest
+	var task string
+	c := &cobra.Command{
+		Use:   "context --agent NAME --task TEXT",
+		Short: "Print what an agent should read of a project for a task",
+		Long: `Prints whole pieces of the project's files, never more than a budget of tokens:
+first what the task mentions (@path, @path:LINE, @path#section), then the best
+of what a search with the agent's strategy finds.`,
+		Example: `  writ context --agent test-engineer --task "cover the retry policy, see @docs/retries.md"
+  writ context --task "add a flag to the CLI" --max-context-tokens 8000 > context.md
+  writ context --agent api-designer --task "version the API" --format json`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if strings.TrimSpace(task) == "" {
+				return usage("context: --task is missing", "Say what the agent is to do.")
+			}
+			if cmd.Flags().Changed("max-context-tokens") && request.MaxContextTokens < 1 {
+				return usage("context: --max-context-tokens must be at least 1", "")
+			}
+			search, err := flags.filled(a, "context", task, cmd)
+			if err != nil {
+				return err
+			}
+			request.ArtifactSearchRequest = search
+			if request.Agent == "" {
+				request.Agent = "default"
+			}
+			reply, err := ask[schemas.ArtifactContextReply](cmd.Context(), a, roleHook, "context", schemas.SvcArtifactContext, request)
+			if err != nil {
+				return err
+			}
+			if a.json {
+				return a.printJSON(reply)
+			}
+			a.showContext(reply)
+			return nil
+		},
+	}
+	flags.add(a, c)
+	f := c.Flags()
+	f.StringVar(&task, "task", "", "what the agent is to do")
+	f.IntVar(&request.MaxContextTokens, "max-context-tokens", 50000, "tokens the text may take")
+	f.StringVar(&request.Format, "format", "markdown", "markdown or json")
+	f.StringVar(&request.Session, "session", "", "leave out what this session was shown, and remember the rest as shown")
+	return c
+}
+
+// showContext prints the text, and beside it what a person should know of it.
+func (a *app) showContext(reply schemas.ArtifactContextReply) {
+	a.printf("%s", reply.Context)
+	st := a.env.style(a.err)
+	switch {
+	case reply.Context == "":
+		a.note("Nothing in this project answers that%s.", asAgent(reply.ArtifactSearchReply))
+	default:
+		a.note("%s", st.dim(plural(len(reply.References), "file", "files")+", "+plural(reply.Tokens, "token", "tokens")))
+	}
+	if reply.Dropped > 0 {
+		a.note("%s %s had no room; --max-context-tokens gives more.", st.yellow("warning:"), plural(reply.Dropped, "piece", "pieces"))
+	}
+	for _, m := range reply.Unresolved {
+		if len(m.Meant) > 0 {
+			a.note("%s %s may mean %s; write the whole path.", st.yellow("warning:"), m.Mention, strings.Join(m.Meant, " or "))
+			continue
+		}
+		a.note("%s %s names no file of the index.", st.yellow("warning:"), m.Mention)
+	}
+	a.warnStale(reply.Index)
+}
