@@ -84,7 +84,7 @@ func embedder(b *testing.B, with bool) search.Embedder {
 
 // What analysing and indexing takes of documents that are read and cut.
 func BenchmarkBuild(b *testing.B) {
-	for _, n := range []int{10_000, 100_000} {
+	for _, n := range []int{1_500, 10_000, 100_000} {
 		for _, vectors := range []bool{false, true} {
 			b.Run(fmt.Sprintf("documents=%d/vectors=%v", n, vectors), func(b *testing.B) {
 				docs := corpus(b, n)
@@ -125,7 +125,7 @@ func indexOf(b *testing.B, n int, e search.Embedder) *search.Index {
 
 // What a search takes that is not remembered.
 func BenchmarkSearch(b *testing.B) {
-	for _, n := range []int{10_000, 100_000} {
+	for _, n := range []int{1_500, 10_000, 100_000} {
 		index := sync.OnceValue(func() *search.Index { return indexOf(b, n, embedder(b, true)) })
 		for _, m := range search.Methods() {
 			b.Run(fmt.Sprintf("documents=%d/%s", n, m), func(b *testing.B) {
@@ -145,7 +145,7 @@ func BenchmarkSearch(b *testing.B) {
 
 // What one changed file takes until it can be found.
 func BenchmarkUpdate(b *testing.B) {
-	for _, n := range []int{10_000, 100_000} {
+	for _, n := range []int{1_500, 10_000, 100_000} {
 		e := embedder(b, true)
 		index := sync.OnceValue(func() *search.Index { return indexOf(b, n, e) })
 		d := func() *artifact.Document { return standard()[len(standard())/2] }

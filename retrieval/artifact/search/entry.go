@@ -20,8 +20,10 @@ type Embedder interface {
 type Entry struct {
 	doc    document
 	chunks []chunk
-	terms  []string // ascending
-	posts  []byte   // for each term, where it stands; see posting.go
+	terms  []int32 // places in words, each once
+	words  []string
+	of     *lexicon
+	posts  []byte // for each term, where it stands; see posting.go
 	codes  *vector.Codes
 }
 
@@ -49,12 +51,27 @@ type chunk struct {
 // one should analyse many; it is for one goroutine at a time.
 type Analyser struct {
 	embedder Embedder
-	known    map[string][]int32 // words as they are written, to places in terms
+	known    map[string]*known // by the word as it is written
+	lately   [lately]*known    // of them, by hash
 	terms    []string
+	of       *lexicon
 	places   map[string]int32
 	slots    []slot  // by place in terms
 	used     []int32 // slots of the document
 }
+
+// lexicon tells entries apart whose places are of different terms.
+type lexicon struct{ _ byte }
+
+// known is a word that was met, and its terms' places.
+type known struct {
+	word   string
+	places []int32
+}
+
+// lately is how many words are found without asking the map: most of a text are
+// few words, again and again.
+const lately = 1 << 13
 
 // slot counts a term in the document that is being analysed.
 type slot struct {
@@ -76,8 +93,7 @@ func NewAnalyser(e Embedder) *Analyser {
 }
 
 func (a *Analyser) forget() {
-	a.known, a.places = map[string][]int32{}, map[string]int32{}
-	a.terms, a.slots = nil, nil
+	*a = Analyser{embedder: a.embedder, known: map[string]*known{}, places: map[string]int32{}, of: new(lexicon)}
 }
 
 // Analyse makes the entry of a document. The error is the embedder's.
@@ -124,17 +140,32 @@ func (a *Analyser) field(f Field, text string) (n uint32) {
 // each calls f for every term of the text.
 func (a *Analyser) each(text string, f func(*slot)) {
 	for word, at := nextWord(text, 0); word != ""; word, at = nextWord(text, at) {
-		places, ok := a.known[word]
-		if !ok {
-			for _, t := range expand(word) {
-				places = append(places, a.place(t.text))
-			}
-			a.known[strings.Clone(word)] = places
-		}
-		for _, at := range places {
+		for _, at := range a.lookUp(word).places {
 			f(a.slot(at))
 		}
 	}
+}
+
+// lookUp returns what is known of a word.
+func (a *Analyser) lookUp(word string) *known {
+	hash := uint32(2166136261)
+	for i := range len(word) {
+		hash = (hash ^ uint32(word[i])) * 16777619
+	}
+	at := (hash ^ hash>>15) % lately
+	if k := a.lately[at]; k != nil && k.word == word {
+		return k
+	}
+	k, ok := a.known[word]
+	if !ok {
+		k = &known{word: strings.Clone(word)}
+		for _, t := range expand(word) {
+			k.places = append(k.places, a.place(t.text))
+		}
+		a.known[k.word] = k
+	}
+	a.lately[at] = k
+	return k
 }
 
 func (a *Analyser) place(text string) int32 {
@@ -166,14 +197,10 @@ func (s *slot) inChunk(i uint32) {
 
 // emit writes the counts to the entry, and clears them.
 func (a *Analyser) emit(e *Entry) {
-	// A slot that was handed out and not counted in twice is listed twice.
-	slices.SortFunc(a.used, func(x, y int32) int { return strings.Compare(a.terms[x], a.terms[y]) })
-	a.used = slices.Compact(a.used)
-	e.terms = make([]string, len(a.used))
+	e.terms, e.words, e.of = slices.Clone(a.used), a.terms, a.of
 	e.posts = make([]byte, 0, 4*len(a.used))
-	for i, at := range a.used {
+	for _, at := range a.used {
 		s := &a.slots[at]
-		e.terms[i] = a.terms[at]
 		e.posts = s.append(e.posts)
 		s.fields, s.chunks = [Content]uint8{}, s.chunks[:0]
 	}

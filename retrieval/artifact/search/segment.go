@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"encoding/binary"
 	"slices"
 	"strings"
@@ -115,24 +116,8 @@ func newSegment(entries []*Entry) *segment {
 	entries = slices.Clone(entries)
 	slices.SortFunc(entries, func(a, b *Entry) int { return strings.Compare(a.doc.Path, b.doc.Path) })
 	s := &segment{docs: make([]document, len(entries)), first: make([]int32, 1, len(entries)+1)}
-	places := map[string]uint32{}
-	var names []string
-	total := 0
-	for _, e := range entries {
-		total += len(e.terms)
-		for _, t := range e.terms {
-			if _, ok := places[t]; !ok {
-				places[t] = 0
-				names = append(names, t)
-			}
-		}
-	}
-	slices.Sort(names)
-	for i, t := range names {
-		places[t] = uint32(i)
-	}
-	s.dictionary(names)
-	s.fill(entries, places, total)
+	places := s.dictionary(entries)
+	s.fill(entries, places)
 	for i, e := range entries {
 		s.docs[i] = e.doc
 		s.chunks = append(s.chunks, e.chunks...)
@@ -144,48 +129,90 @@ func newSegment(entries []*Entry) *segment {
 	return s
 }
 
-func (s *segment) dictionary(names []string) {
-	var b strings.Builder
-	n := 0
-	for _, t := range names {
-		n += len(t)
+// dictionary makes the dictionary of all terms of the entries, and returns the
+// place of each term of each lexicon.
+func (s *segment) dictionary(entries []*Entry) map[*lexicon][]uint32 {
+	places := map[*lexicon][]uint32{}
+	byName := map[string]uint32{}
+	var names []string
+	for _, e := range entries {
+		own := places[e.of]
+		if len(own) < len(e.words) {
+			own = append(own, make([]uint32, len(e.words)-len(own))...)
+			places[e.of] = own
+		}
+		for _, t := range e.terms {
+			if own[t] != 0 {
+				continue
+			}
+			n, known := byName[e.words[t]]
+			if !known {
+				n = uint32(len(names)) + 1
+				byName[e.words[t]] = n
+				names = append(names, e.words[t])
+			}
+			own[t] = n // from 1, in the order in which they are met
+		}
 	}
-	b.Grow(n)
+	order := make([]uint32, len(names))
+	for i := range order {
+		order[i] = uint32(i)
+	}
+	slices.SortFunc(order, func(a, b uint32) int { return strings.Compare(names[a], names[b]) })
+	sorted := make([]uint32, len(names)+1) // by the order in which they are met, from 1
+	var text strings.Builder
 	s.textEnds = make([]uint32, len(names))
-	for i, t := range names {
-		b.WriteString(t)
-		s.textEnds[i] = uint32(b.Len())
+	for place, met := range order {
+		sorted[met+1] = uint32(place)
+		text.WriteString(names[met])
+		s.textEnds[place] = uint32(text.Len())
 	}
-	s.text = b.String()
+	s.text = strings.Clone(text.String())
+	for _, own := range places {
+		for t, n := range own {
+			own[t] = sorted[n]
+		}
+	}
+	return places
+}
+
+// posted is where an entry says where a term stands.
+type posted struct{ place, from, to uint32 }
+
+// postings lists an entry's, by the places of their terms.
+func (e *Entry) postings(list []posted, places []uint32) []posted {
+	list = list[:0]
+	at := 0
+	for _, t := range e.terms {
+		end := skipPayload(e.posts, at)
+		list = append(list, posted{places[t], uint32(at), uint32(end)})
+		at = end
+	}
+	slices.SortFunc(list, func(a, b posted) int { return cmp.Compare(a.place, b.place) })
+	return list
 }
 
 // fill distributes the entries' postings to their terms: first it measures, then
 // it copies.
-func (s *segment) fill(entries []*Entry, places map[string]uint32, total int) {
-	sizes, last := make([]uint32, len(places)), make([]int32, len(places))
-	for i := range last {
-		last[i] = -1
-	}
-	s.holding = make([]uint32, len(places))
-	terms := make([]uint32, 0, total) // of all entries, one after the other
+func (s *segment) fill(entries []*Entry, places map[*lexicon][]uint32) {
+	sizes, last := make([]uint32, len(s.textEnds)), slices.Repeat([]int32{-1}, len(s.textEnds))
+	s.holding = make([]uint32, len(s.textEnds))
 	s.forwardEnds = make([]uint32, len(entries))
+	var list []posted
 	for doc, e := range entries {
-		at, before := 0, ^uint32(0)
-		for _, t := range e.terms {
-			place := places[t]
-			terms = append(terms, place)
-			s.forward = binary.AppendUvarint(s.forward, uint64(place-before))
-			before = place
-			end := skipPayload(e.posts, at)
-			sizes[place] += uint32(end-at) + uvarintLen(uint32(int32(doc)-last[place]))
-			last[place] = int32(doc)
-			s.holding[place]++
-			at = end
+		list = e.postings(list, places[e.of])
+		before := ^uint32(0)
+		for _, p := range list {
+			s.forward = binary.AppendUvarint(s.forward, uint64(p.place-before))
+			before = p.place
+			sizes[p.place] += p.to - p.from + uvarintLen(uint32(int32(doc)-last[p.place]))
+			last[p.place] = int32(doc)
+			s.holding[p.place]++
 		}
 		s.forwardEnds[doc] = uint32(len(s.forward))
 	}
 	s.forward = slices.Clip(s.forward)
-	s.postEnds = make([]uint32, len(places))
+	s.postEnds = make([]uint32, len(sizes))
 	sum := uint32(0)
 	for i, n := range sizes {
 		s.postEnds[i] = sum // where the next posting goes, until all are there
@@ -194,11 +221,10 @@ func (s *segment) fill(entries []*Entry, places map[string]uint32, total int) {
 	}
 	s.postings = make([]byte, sum)
 	for doc, e := range entries {
-		at := 0
-		for range e.terms {
-			place := terms[0]
-			terms = terms[1:]
+		own, at := places[e.of], 0
+		for _, t := range e.terms {
 			end := skipPayload(e.posts, at)
+			place := own[t]
 			to := s.postEnds[place]
 			to += uint32(binary.PutUvarint(s.postings[to:], uint64(int32(doc)-last[place])))
 			to += uint32(copy(s.postings[to:], e.posts[at:end]))
