@@ -197,7 +197,7 @@ func (s *searching) best(k int) []candidate {
 	var top []candidate
 	for _, v := range s.ix.views {
 		for doc, score := range s.room.scores[v.doc0 : int(v.doc0)+len(v.docs)] {
-			if score > 0 {
+			if score > 0 && v.first[doc] < v.first[doc+1] { // one without chunks has nothing to show
 				top = insert(top, k, candidate{view: v, doc: int32(doc), words: score, score: score})
 			}
 		}
