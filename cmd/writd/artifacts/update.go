@@ -268,7 +268,8 @@ func (p *Project) readAll(ctx context.Context, w *work) error {
 		if i == len(p.workers) {
 			p.workers = append(p.workers, &worker{chunk.NewCounter(), search.NewAnalyser(p.options.Embedder)})
 		}
-		all.Go(func() { run(p.workers[i]) })
+		by := p.workers[i] // the list may still grow
+		all.Go(func() { run(by) })
 	}
 	all.Wait()
 	if err := cmp.Or(ctx.Err(), errors.Join(failed...)); err != nil {
