@@ -19,3 +19,4 @@ go test ./retrieval/artifact/chunk -run '^$' -bench . -benchtime 3x | grep -E '^
 go test ./cmd/writd/artifacts -run '^$' -bench . -benchtime 3x | grep -E '^(Benchmark|ok|FAIL)'
 go test ./projections/transparency/... -run '^$' -bench . | grep -E '^(Benchmark|ok|FAIL)'
 go test ./cmd/writd/whatif -run '^$' -bench . -benchtime 5000x | grep -E '^(Benchmark|ok|FAIL)'
+go test ./retrieval/artifact/search -run '^$' -bench '/documents=10000' -timeout 30m | grep -E '^(Benchmark|ok|FAIL)'
