@@ -33,7 +33,8 @@ func TestTheReviewOfQualityComesSecond(t *testing.T) {
 	}
 	started := fold(s, mustDecide(t, s, spec))
 	for _, p := range []schemas.Payload{
-		schemas.SubagentStarted{AgentID: "other", AgentType: "Explore"}, schemas.SubagentStopped{AgentID: "other"},
+		schemas.SubagentStarted{AgentID: "other", AgentType: "Explore"},
+		schemas.SubagentStopped{AgentID: "other"},
 		schemas.SubagentStarted{AgentID: "a1", AgentType: "general-purpose"},
 	} {
 		started = Evolve(started, schemas.Event{Data: p})

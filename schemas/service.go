@@ -140,9 +140,9 @@ type SessionView struct {
 	Audit    *SessionAudited `json:"audit,omitempty"`
 	// Seq and AsOf are those of the last record of the session that is in a
 	// view of the past.
-	Seq  uint64    `json:"seq,omitempty"`
-	AsOf time.Time `json:"as_of,omitzero"`
-	State    json.RawMessage `json:"state,omitempty"` // the folded state, for the curious
+	Seq   uint64          `json:"seq,omitempty"`
+	AsOf  time.Time       `json:"as_of,omitzero"`
+	State json.RawMessage `json:"state,omitempty"` // the folded state, for the curious
 }
 
 // ModeRequest sets or asks for a session's mode.

@@ -24,6 +24,11 @@ func FuzzAnalyse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, command string) {
 		r := Analyse(command, repoEnv())
 		again := Analyse(command, repoEnv())
+		for _, run := range Runs(command) {
+			if len(run.Words) == 0 || run.Words[0] == "" {
+				t.Errorf("a program without a name in %q", command)
+			}
+		}
 		if r.Effect != again.Effect || !slices.Equal(r.Paths, again.Paths) || !slices.Equal(r.Mentions, again.Mentions) || !slices.Equal(r.Reasons, again.Reasons) {
 			t.Fatalf("two answers for %q:\n%v\n%v", command, r, again)
 		}
