@@ -81,6 +81,7 @@ func BenchmarkReplay(b *testing.B) {
 	b.Run("decode-sessions", bare(schemas.StreamSessions, decode))
 	for name, p := range map[string]func() projections.Projector{
 		"tally":         func() projections.Projector { return tally{types: schemas.TypesOf(schemas.KindMemory)} },
+		"observations":  func() projections.Projector { return projections.NewObservations(nil) },
 		"verdicts":      func() projections.Projector { return projections.NewVerdicts() },
 		"fold":          func() projections.Projector { return sessionFold() },
 		"sessions":      func() projections.Projector { return projections.NewSessions() },

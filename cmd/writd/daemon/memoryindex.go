@@ -84,6 +84,7 @@ type memoryPart struct {
 type memorySearch struct {
 	entries   []*memoryEntry // nil where one was forgotten or cannot be read
 	parts     []*memoryPart
+	unasked   []bool // of each entry: it may be recalled unasked
 	forgotten int
 	verdicts  map[string]int // entries by verdict
 }
@@ -275,9 +276,11 @@ func (x *memoryIndex) publish() error {
 		next.parts = append(next.parts, tail)
 	}
 	next.forgotten, next.verdicts = len(x.gone), map[string]int{}
-	for _, e := range next.entries {
+	next.unasked = make([]bool, n)
+	for i, e := range next.entries {
 		if e != nil {
 			next.verdicts[e.verdict]++
+			next.unasked[i] = memory.MayRecall(&e.verdict, false, false) && !e.short
 		}
 	}
 	x.current.Store(next)

@@ -3,12 +3,16 @@ package daemon
 import (
 	"bytes"
 	"fmt"
+	"iter"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -17,24 +21,47 @@ type modelled struct {
 	original  []byte
 	verdict   string
 	forgotten bool
+	sources   []string // of a note
 }
 
+// open says that the observation may surface unasked.
+func (m *modelled) open() bool { return m.verdict == "allow" && !m.forgotten }
+
 // TestWhatIsKeptBackNeverSurfaces runs random histories of observations of any
-// bytes, regates, forgettings, restarts and rebuilds of the views from the log.
-// After each step, recall unasked and the block of a prompt hold what is
-// allowed and nothing else, and at the end all bytes come back.
+// bytes, regates, forgettings, reflections with merges, decisions about what
+// they propose, restarts, crashes, and rebuilds of the views from the log. After
+// each step, recall unasked, the block of a prompt and the proposals hold what
+// is allowed and nothing else; reflection reads nothing else, once. At the end
+// all bytes come back, and a rebuild gives the same views to the byte.
 func TestWhatIsKeptBackNeverSurfaces(t *testing.T) {
-	for seed := range uint64(4) {
+	notes, merges, seeds := 0, 0, 4
+	if v := os.Getenv("WRIT_MEMORY_HISTORIES"); v != "" {
+		var err error
+		if seeds, err = strconv.Atoi(v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for seed := range uint64(seeds) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 1))
-			h := &history{t: t, r: r, data: t.TempDir(), model: map[string]*modelled{}}
+			h := &history{t: t, r: r, data: t.TempDir(), model: map[string]*modelled{}, read: map[string]bool{}}
 			h.d, h.shut = inside(t, h.data)
-			for step := range 40 {
+			for step := range 50 {
 				h.step(step)
 				h.check(step)
 			}
 			h.checkExport()
+			h.checkRebuild()
+			for _, m := range h.model {
+				notes += min(len(m.sources), 1)
+			}
+			for state := range h.states() {
+				merges += min(len(state.MergedInto), 1)
+			}
 		})
+	}
+	if notes == 0 || merges == 0 {
+		t.Errorf("%d notes and %d merges: the histories prove less than they should", notes, merges)
 	}
 }
 
@@ -46,10 +73,11 @@ type history struct {
 	shut  func()
 	model map[string]*modelled
 	ids   []string
+	read  map[string]bool // by reflection
 }
 
 func (h *history) step(step int) {
-	switch n := h.r.IntN(20); {
+	switch n := h.r.IntN(26); {
 	case n < 10 || len(h.ids) == 0:
 		h.observeOne(fmt.Sprintf("id%d", step))
 	case n < 15:
@@ -60,22 +88,146 @@ func (h *history) step(step int) {
 		}
 		if err == nil {
 			h.model[id].verdict = verdict
+			h.keepBack(id, verdict)
 		}
 	case n < 17:
 		id := h.ids[h.r.IntN(len(h.ids))]
 		if _, err := h.d.memoryForget(h.t.Context(), schemas.MemoryForgetRequest{ID: id, Reason: "f"}); (err == nil) == h.model[id].forgotten {
 			h.t.Fatalf("step %d: forgetting %s: %v", step, id, err)
 		}
-		h.model[id].forgotten = true
+		h.forget(id)
+	case n < 21:
+		h.reflect(step)
+	case n < 23:
+		h.triage(step)
+	case n == 23:
+		h.crash()
 	default:
 		h.shut()
-		if n == 19 { // the views are lost
+		if n == 25 { // the views are lost
 			if err := os.RemoveAll(h.d.layout.Views()); err != nil {
 				h.t.Fatal(err)
 			}
 		}
 		h.d, h.shut = inside(h.t, h.data)
 	}
+}
+
+// keepBack gives the notes that rest on an observation a stricter verdict.
+func (h *history) keepBack(id, verdict string) {
+	for _, note := range h.model {
+		if verdict != "allow" && !note.forgotten && slices.Contains(note.sources, id) && note.verdict != "discard" {
+			note.verdict = verdict
+		}
+	}
+}
+
+func (h *history) forget(id string) {
+	h.model[id].forgotten = true
+	for _, note := range h.model {
+		if slices.Contains(note.sources, id) {
+			note.forgotten = true
+		}
+	}
+}
+
+// reflect reflects, and checks what was read.
+func (h *history) reflect(step int) {
+	h.t.Helper()
+	if _, err := h.d.reflect(h.t.Context(), schemas.MemoryReflectRequest{}); err != nil {
+		h.t.Fatal(err)
+	}
+	for state := range h.states() {
+		switch id := state.ID; {
+		case state.Reflected == "" || h.read[id]:
+		case !h.model[id].open() || h.model[id].sources != nil:
+			h.t.Fatalf("step %d: reflection read %s: %+v", step, id, h.model[id])
+		default:
+			h.read[id] = true
+		}
+	}
+}
+
+func (h *history) states() iter.Seq[projections.ObservationState] {
+	return func(yield func(projections.ObservationState) bool) {
+		m := h.d.views.memory
+		if err := m.read(func(r projections.Reader) error {
+			for state, err := range m.view.All(r, 0) {
+				if err != nil || !yield(state) {
+					return err
+				}
+			}
+			return nil
+		}); err != nil {
+			h.t.Fatal(err)
+		}
+	}
+}
+
+// triage decides about one of the open proposals.
+func (h *history) triage(step int) {
+	h.t.Helper()
+	list := h.proposals(step)
+	if len(list) == 0 {
+		return
+	}
+	p := list[h.r.IntN(len(list))]
+	request := schemas.MemoryTriageRequest{ID: p.ID, Decision: []string{"accepted", "rejected"}[h.r.IntN(2)], Reason: "r"}
+	reply, err := h.d.memoryTriage(h.t.Context(), request)
+	if err != nil {
+		h.t.Fatalf("step %d: %v", step, err)
+	}
+	if id := reply.ObservationID; id != "" {
+		h.model[id] = &modelled{original: []byte(p.Text), verdict: "allow", sources: p.Observations}
+		h.ids = append(h.ids, id)
+	}
+}
+
+// proposals lists those that are shown, and checks them.
+func (h *history) proposals(step int) []schemas.MemoryProposal {
+	h.t.Helper()
+	list, err := h.d.memoryProposals(h.t.Context(), schemas.MemoryProposalsRequest{})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	for _, p := range list.Proposals {
+		for _, id := range p.Observations {
+			if !h.model[id].open() {
+				h.t.Fatalf("step %d: a proposal rests on %s, which is %+v", step, id, h.model[id])
+			}
+		}
+		h.mustNotTell(step, "a proposal", p.Text)
+	}
+	return list.Proposals
+}
+
+// mustNotTell fails on a text of an observation that is kept back.
+func (h *history) mustNotTell(step int, what, text string) {
+	h.t.Helper()
+	for id, m := range h.model {
+		if !m.open() && m.sources == nil && strings.Contains(text, "walrus "+id+" ") {
+			h.t.Fatalf("step %d: %s tells %s, which is %+v: %s", step, what, id, m, text)
+		}
+	}
+}
+
+// crash goes on with a copy of the log that was made while the daemon ran.
+func (h *history) crash() {
+	h.t.Helper()
+	next := filepath.Join(h.t.TempDir(), "data")
+	if err := os.CopyFS(filepath.Join(next, "streams"), os.DirFS(h.d.layout.Log())); err != nil {
+		h.t.Fatal(err)
+	}
+	keys, err := os.ReadFile(filepath.Join(h.data, "memory.keys"))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(next, "memory.keys"), keys, 0o600)
+	}
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.shut()
+	h.data = next
+	h.d, h.shut = inside(h.t, h.data)
 }
 
 // observeOne observes random bytes behind a random annotation, or none. All
@@ -91,6 +243,9 @@ func (h *history) observeOne(id string) {
 		verdict = "allow"
 	} else {
 		input = []byte("[gate=" + verdict + "] ")
+	}
+	if h.r.IntN(3) == 0 { // much like others
+		noise = []byte("swims where the ice is thin and the water cold because it likes to eat what lives on the ground of every northern sea in winter")
 	}
 	input = append(append(input, "walrus "+id+" "...), noise...)
 	h.model[id] = &modelled{original: input, verdict: verdict}
@@ -108,25 +263,69 @@ func (h *history) check(step int) {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	var got, want []string
-	for _, hit := range reply.Hits {
-		got = append(got, hit.ObservationID)
-	}
-	for id, m := range h.model {
-		if m.verdict == "allow" && !m.forgotten {
-			want = append(want, id)
+	into := map[string]string{}
+	for state := range h.states() {
+		if state.MergedInto != "" {
+			into[state.ID] = state.MergedInto
 		}
 	}
-	slices.Sort(got)
-	slices.Sort(want)
-	if !slices.Equal(got, want) {
-		h.t.Fatalf("step %d: recalled %v, allowed are %v", step, got, want)
+	said := func(id string) string {
+		if to := into[id]; to != "" {
+			return to
+		}
+		return id
+	}
+	shown := map[string]bool{}
+	for _, hit := range reply.Hits {
+		if !h.model[hit.ObservationID].open() {
+			h.t.Fatalf("step %d: recalled %s, which is %+v", step, hit.ObservationID, h.model[hit.ObservationID])
+		}
+		shown[said(hit.ObservationID)] = true
+		h.mustNotTell(step, "recall", hit.Text)
+	}
+	for id, m := range h.model {
+		if m.open() && !shown[said(id)] {
+			h.t.Fatalf("step %d: %s is allowed and not recalled", step, id)
+		}
 	}
 	block, _ := h.d.memoriesFor(h.t.Context(), fmt.Sprintf("session %d", step), "", "walrus", 9000)
-	for id, m := range h.model {
-		if (m.verdict != "allow" || m.forgotten) && strings.Contains(block, "walrus "+id+" ") {
-			h.t.Fatalf("step %d: the prompt got %s, which is %s: %s", step, id, m.verdict, block)
+	h.mustNotTell(step, "the prompt", block)
+	h.proposals(step)
+}
+
+// checkRebuild compares the views with those that are built anew from the log.
+func (h *history) checkRebuild() {
+	h.t.Helper()
+	dump := func() (all []string) {
+		if _, err := h.d.upToDate(h.t.Context()); err != nil {
+			h.t.Fatal(err)
 		}
+		for _, view := range []string{h.d.views.memory.view.Name(), h.d.views.verdicts.Name()} {
+			if err := h.d.caughtUp(h.t.Context(), schemas.StreamMemory, view); err != nil {
+				h.t.Fatal(err)
+			}
+			if err := h.d.read(view, func(r projections.Reader) error {
+				for e, err := range r.Scan(nil) {
+					if err != nil {
+						return err
+					}
+					all = append(all, fmt.Sprintf("%s %q %q", view, e.Key, e.Value))
+				}
+				return nil
+			}); err != nil {
+				h.t.Fatal(err)
+			}
+		}
+		return all
+	}
+	before := dump()
+	h.shut()
+	if err := os.RemoveAll(h.d.layout.Views()); err != nil {
+		h.t.Fatal(err)
+	}
+	h.d, h.shut = inside(h.t, h.data)
+	if after := dump(); !slices.Equal(before, after) || len(before) < 20 {
+		h.t.Errorf("%d entries, rebuilt %d", len(before), len(after))
 	}
 }
 

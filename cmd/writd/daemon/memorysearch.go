@@ -83,7 +83,7 @@ func (q memoryQuery) concerns(e *memoryEntry) bool {
 // search returns the hits, best first, and the candidates that the score left
 // out.
 func (s *memorySearch) search(q memoryQuery) (hits, below []memoryHit) {
-	all := s.candidates(q, q.mayRecall)
+	all := s.admitted(q)
 	told := map[projections.ObservationKey]bool{}
 	for _, h := range all {
 		// Of what was merged one is shown: the best that the query may see.
@@ -109,8 +109,21 @@ func (e *memoryEntry) said() projections.ObservationKey {
 	return projections.ObservationKey{Scope: e.key.Scope, ID: e.mergedInto}
 }
 
+// admitted scores the best entries that a query may see. Most queries ask for
+// what may be recalled unasked; that is looked up beside the entries, since a
+// look at each of them would be most of a search's time.
+func (s *memorySearch) admitted(q memoryQuery) []memoryHit {
+	if q.includeHold || q.includeDiscard {
+		return s.candidates(q, func(_ int, e *memoryEntry) bool { return e != nil && q.mayRecall(e) })
+	}
+	if q.category == "" && len(q.scopes) == 0 && q.skip == nil {
+		return s.candidates(q, func(place int, _ *memoryEntry) bool { return s.unasked[place] })
+	}
+	return s.candidates(q, func(place int, e *memoryEntry) bool { return s.unasked[place] && q.concerns(e) })
+}
+
 // candidates scores the best entries that keep admits, best first.
-func (s *memorySearch) candidates(q memoryQuery, keep func(*memoryEntry) bool) []memoryHit {
+func (s *memorySearch) candidates(q memoryQuery, keep func(int, *memoryEntry) bool) []memoryHit {
 	k := max(candidatesLeast, 4*q.limit)
 	var all []memoryHit
 	for _, p := range s.parts {
@@ -123,10 +136,10 @@ func (s *memorySearch) candidates(q memoryQuery, keep func(*memoryEntry) bool) [
 	return all
 }
 
-func (p *memoryPart) candidates(entries []*memoryEntry, q memoryQuery, k int, keep func(*memoryEntry) bool) []memoryHit {
+func (p *memoryPart) candidates(entries []*memoryEntry, q memoryQuery, k int, keep func(int, *memoryEntry) bool) []memoryHit {
 	admit := func(doc int32) bool {
-		e := entries[p.from+int(doc)]
-		return e != nil && p.from+int(doc) >= p.own && keep(e)
+		place := p.from + int(doc)
+		return place >= p.own && keep(place, entries[place])
 	}
 	asked := p.words.Resolve(q.text)
 	var docs []int32
@@ -165,7 +178,7 @@ func score(e *memoryEntry, asked lexical.Query, doc int32, cosine float64, vecto
 // dropped explains what matched and is not among the hits.
 func (s *memorySearch) dropped(q memoryQuery, below []memoryHit) []schemas.RecallDropped {
 	passing := func(keep func(*memoryEntry) bool) (hits []memoryHit) {
-		for _, h := range s.candidates(q, keep) {
+		for _, h := range s.candidates(q, func(_ int, e *memoryEntry) bool { return e != nil && keep(e) }) {
 			if h.score >= q.minScore && h.score > 0 {
 				hits = append(hits, h)
 			}
