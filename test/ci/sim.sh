@@ -1,11 +1,8 @@
 #!/usr/bin/env bash
 # The long simulations: kills at random points under load, random command
 # sequences against the gate's invariants, made-up shell commands against what
-# they did. SIM_KILLS, SIM_COMMANDS and SIM_SHELLS set how many; a failing run
-# prints its seed.
-# sequences against the gate's invariants, random histories of observations.
-# SIM_KILLS, SIM_COMMANDS and SIM_HISTORIES set how many; a failing
-# run prints its seed.
+# they did, random histories of observations. SIM_KILLS, SIM_COMMANDS, SIM_SHELLS
+# and SIM_HISTORIES set how many; a failing run prints its seed.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 kills=${SIM_KILLS:-500}
