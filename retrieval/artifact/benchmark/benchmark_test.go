@@ -138,7 +138,8 @@ func TestRun(t *testing.T) {
 
 func TestTheSameSeedGivesTheSameIntervals(t *testing.T) {
 	queries := []Query{
-		{ID: "a", Query: "lock", Relevant: Grades{"first.go": 1}}, {ID: "b", Query: "cache", Relevant: Grades{"c.go": 1}},
+		{ID: "a", Query: "lock", Relevant: Grades{"first.go": 1}},
+		{ID: "b", Query: "cache", Relevant: Grades{"c.go": 1}},
 		{ID: "c", Query: "mutex", Relevant: Grades{"c.go": 1}},
 	}
 	one, err := Run(config(queries...))

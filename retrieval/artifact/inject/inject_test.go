@@ -22,8 +22,10 @@ func TestMarkdown(t *testing.T) {
 	c := Render(Request{Task: "fix @docs/a b.md", Count: retrieval.CountTokens, Pieces: []Piece{
 		piece("low.go", 0.2, "package low\n"),
 		piece("high.go", 0.8, "func high() {\n\tfmt.Println(\"```\")\n}"),
-		{Path: "docs/a b.md", Lines: [2]int{3, 4}, Type: "documentation", Mentioned: true, Title: "A  B", Heading: "Use", Tags: []string{"x", "y"}, Phase: "construction",
-			LastModified: "2026-11-20", References: []string{"low.go"}, Content: "text\n"},
+		{
+			Path: "docs/a b.md", Lines: [2]int{3, 4}, Type: "documentation", Mentioned: true, Title: "A  B", Heading: "Use", Tags: []string{"x", "y"}, Phase: "construction",
+			LastModified: "2026-11-20", References: []string{"low.go"}, Content: "text\n",
+		},
 		piece("low.go", 0.1, "package low\n"),
 	}})
 	want := "# Project context\n\n" + intro +

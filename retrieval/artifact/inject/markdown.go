@@ -35,7 +35,11 @@ func (p Piece) markdown() string {
 		facts = append(facts, fmt.Sprintf("score %.2f", p.Score))
 	}
 	for _, fact := range []struct{ name, text string }{
-		{"", p.Title}, {"", p.Heading}, {"phase ", p.Phase}, {"tags ", strings.Join(p.Tags, ", ")}, {"changed ", p.LastModified},
+		{"", p.Title},
+		{"", p.Heading},
+		{"phase ", p.Phase},
+		{"tags ", strings.Join(p.Tags, ", ")},
+		{"changed ", p.LastModified},
 		{"mentions ", strings.Join(p.References, ", ")},
 	} {
 		if text := oneLine(fact.text); text != "" && text != facts[len(facts)-1] {

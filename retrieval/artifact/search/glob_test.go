@@ -10,10 +10,21 @@ func TestGlob(t *testing.T) {
 		pattern, path string
 		want          bool
 	}{
-		{"docs/**/*.md", "docs/a.md", true}, {"docs/**/*.md", "docs/x/y/a.md", true}, {"docs/**/*.md", "src/docs/a.md", false},
-		{"*.go", "a/b/c.go", true}, {"/*.go", "a/c.go", false}, {"/*.go", "c.go", true}, {"internal", "internal/x/y.go", true},
-		{"internal", "a/internal/x.go", true}, {"a/b", "a/b/c.go", true}, {"a/b", "a/bc.go", false}, {"**", "any/thing", true},
-		{"{a,b}/*.go", "b/x.go", true}, {"{a,b}/*.go", "c/x.go", false}, {"a/**/b/**/c", "a/x/b/y/z/c", true}, {"a?c", "abc", true},
+		{"docs/**/*.md", "docs/a.md", true},
+		{"docs/**/*.md", "docs/x/y/a.md", true},
+		{"docs/**/*.md", "src/docs/a.md", false},
+		{"*.go", "a/b/c.go", true},
+		{"/*.go", "a/c.go", false},
+		{"/*.go", "c.go", true},
+		{"internal", "internal/x/y.go", true},
+		{"internal", "a/internal/x.go", true},
+		{"a/b", "a/b/c.go", true},
+		{"a/b", "a/bc.go", false},
+		{"**", "any/thing", true},
+		{"{a,b}/*.go", "b/x.go", true},
+		{"{a,b}/*.go", "c/x.go", false},
+		{"a/**/b/**/c", "a/x/b/y/z/c", true},
+		{"a?c", "abc", true},
 	} {
 		g, err := ParseGlob(c.pattern)
 		if err != nil {
