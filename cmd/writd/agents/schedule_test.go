@@ -54,8 +54,11 @@ func newClockwork(t *testing.T, log *books, name string) *clockwork {
 func (c *clockwork) schedule(t *testing.T, args string) verbs.Result {
 	t.Helper()
 	id := c.newID()
-	c.engine.live[id] = &conversation{engine: c.engine, id: id, file: filepath.Join(c.dir, "dev.json"), workspace: c.dir}
-	defer delete(c.engine.live, id)
+	asking := &conversation{engine: c.engine, id: id, file: filepath.Join(c.dir, "dev.json"), workspace: c.dir}
+	c.engine.mu.Lock()
+	c.engine.live[id] = asking
+	c.engine.mu.Unlock()
+	defer c.engine.end(asking)
 	call := verbs.NewCall("schedule", args, nil)
 	call.Run, call.Agent, call.Workspace = id, "dev", c.dir
 	r, err := c.schedules.Handler().Handle(t.Context(), call)
@@ -204,9 +207,9 @@ func TestAHopelessFireIsRecorded(t *testing.T) {
 		c := newClockwork(t, newBooks(time.Now), "a")
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
+		c.refuse = fmt.Errorf("%w: it is gone", ErrNoAgent)
 		go c.schedules.Run(ctx)
 		c.schedule(t, "in 5 minutes: look")
-		c.refuse = fmt.Errorf("%w: it is gone", ErrNoAgent)
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		finished := recordedOf[schemas.AgentFinished](&c.books.events)
