@@ -88,14 +88,14 @@ func (x *site) link() string {
 func (x *site) enter() *site {
 	x.t.Helper()
 	status, _, response := x.send(http.MethodGet, strings.TrimPrefix(x.link(), x.root), "", nil)
-	if status != http.StatusOK || len(response.Cookies()) != 1 {
-		x.t.Fatalf("the link gives %d, %d cookies", status, len(response.Cookies()))
+	if status != http.StatusOK || len(cookies(response)) != 1 {
+		x.t.Fatalf("the link gives %d, %d cookies", status, len(cookies(response)))
 	}
-	x.cookie = response.Cookies()[0]
+	x.cookie = cookies(response)[0]
 	return x
 }
 
-func (x *site) send(method, path, body string, header http.Header) (int, string, *http.Response) {
+func (x *site) send(method, path, body string, header http.Header) (int, string, http.Header) {
 	x.t.Helper()
 	request, err := http.NewRequestWithContext(x.t.Context(), method, x.root+path, strings.NewReader(body))
 	if err != nil {
@@ -119,8 +119,10 @@ func (x *site) send(method, path, body string, header http.Header) (int, string,
 	if err != nil {
 		x.t.Fatal(err)
 	}
-	return response.StatusCode, string(raw), response
+	return response.StatusCode, string(raw), response.Header
 }
+
+func cookies(h http.Header) []*http.Cookie { return (&http.Response{Header: h}).Cookies() }
 
 // fromPage are the headers that a browser adds to what the page sends.
 func (x *site) fromPage() http.Header {
@@ -131,7 +133,7 @@ func TestStrangersSeeNothing(t *testing.T) {
 	x := open(t)
 	for _, path := range []string{"/", "/index.html", "/js/main.js", "/api/sessions", "/api/live", "/?ticket=", "/?ticket=guess", "/nowhere"} {
 		status, body, response := x.send(http.MethodGet, path, "", nil)
-		if status != http.StatusUnauthorized || body != stranger || len(response.Cookies()) != 0 {
+		if status != http.StatusUnauthorized || body != stranger || len(cookies(response)) != 0 {
 			t.Errorf("%s: %d %q", path, status, body)
 		}
 	}
@@ -147,8 +149,8 @@ func TestLinkAdmitsOnceAndExpires(t *testing.T) {
 	x := open(t)
 	link := strings.TrimPrefix(x.link(), x.root)
 	late := strings.TrimPrefix(x.link(), x.root)
-	if status, _, response := x.send(http.MethodGet, link, "", nil); status != http.StatusOK || !response.Cookies()[0].HttpOnly || response.Cookies()[0].SameSite != http.SameSiteStrictMode {
-		t.Fatalf("%d %+v", status, response.Cookies())
+	if status, _, response := x.send(http.MethodGet, link, "", nil); status != http.StatusOK || !cookies(response)[0].HttpOnly || cookies(response)[0].SameSite != http.SameSiteStrictMode {
+		t.Fatalf("%d %+v", status, cookies(response))
 	}
 	if status, _, _ := x.send(http.MethodGet, link, "", nil); status != http.StatusUnauthorized {
 		t.Errorf("a used link: %d", status)
@@ -216,7 +218,7 @@ func TestPagesAskTheServices(t *testing.T) {
 		if status != http.StatusOK || len(x.asked) != 1 || x.asked[0] != want || !strings.Contains(body, "said") {
 			t.Errorf("%s: %d, asked %q, want %q", path, status, x.asked, want)
 		}
-		if csp := response.Header.Get("Content-Security-Policy"); !strings.Contains(csp, "default-src 'none'") || strings.Contains(csp, "unsafe") {
+		if csp := response.Get("Content-Security-Policy"); !strings.Contains(csp, "default-src 'none'") || strings.Contains(csp, "unsafe") {
 			t.Errorf("the policy is %q", csp)
 		}
 	}
