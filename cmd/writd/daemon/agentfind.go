@@ -65,7 +65,7 @@ func (f *bookFinder) index(key string, seq uint64, texts func() []agents.Text) (
 			}
 			e.vector = v
 		}
-		s.entries = append(s.entries, e)
+		s.entries, s.unasked = append(s.entries, e), append(s.unasked, true)
 	}
 	part, err := newMemoryPart(s.entries, 0, len(s.entries), 0)
 	if err != nil {

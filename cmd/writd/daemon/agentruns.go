@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"runtime/debug"
 	"time"
 
 	"github.com/writbus/writ/bus"
@@ -61,7 +62,7 @@ func (d *Daemon) launch(s agents.Start, work func(context.Context, agents.Start,
 	}
 	w.wait.Go(func() {
 		defer cancel(nil)
-		proceed()
+		d.guarded(l, proceed)
 		w.mu.Lock()
 		w.atWork--
 		w.mu.Unlock()
@@ -72,6 +73,17 @@ func (d *Daemon) launch(s agents.Start, work func(context.Context, agents.Start,
 		})
 	})
 	return l, nil
+}
+
+// guarded does a run's work: what breaks in it ends the run, not the daemon.
+func (d *Daemon) guarded(l *liveRun, work func()) {
+	defer func() {
+		if p := recover(); p != nil {
+			d.logger.Error("agent run: panic", "panic", p, "stack", string(debug.Stack()))
+			l.end(schemas.AgentFinished{Outcome: agents.Failed, Reason: "an internal error of writ; the daemon's log says where"}, "")
+		}
+	}()
+	work()
 }
 
 // converse is the work of a run with a model.
