@@ -64,6 +64,8 @@ type Settings struct {
 	// http://127.0.0.1:4318, for traces and metrics; "" sends nothing. The
 	// environment's OTEL_EXPORTER_OTLP_ENDPOINT wins.
 	OTLP string `yaml:"otlp_endpoint"`
+	// Limits bound what a response of the command language may do.
+	Limits Limits `yaml:"limits"`
 	// HookBudget bounds the daemon's work on one hook call. The hook's process
 	// waits 2 s and then fails closed.
 	HookBudget time.Duration `yaml:"hook_budget"`
@@ -191,6 +193,8 @@ func (s Settings) Check() error {
 		return fmt.Errorf("%w: audit_every is %s, must be a duration of at least 1s, such as 1m", ErrSettings, s.AuditEvery)
 	case s.MaxBytes < 0:
 		return fmt.Errorf("%w: max_bytes is %d, must not be negative", ErrSettings, s.MaxBytes)
+	case s.Limits.check() != nil:
+		return s.Limits.check()
 	}
 	return errors.Join(s.Model.check(), s.Memory.check())
 }
