@@ -35,9 +35,15 @@ func (l Limits) check() error {
 		value int
 		most  int
 	}{
-		{"commands", l.Commands, maxCount}, {"fetches", l.Fetches, maxCount}, {"searches", l.Searches, maxCount},
-		{"advises", l.Advises, maxCount}, {"children", l.Children, maxCount}, {"model_calls", l.ModelCalls, maxCount},
-		{"body", l.Body, maxBytes}, {"batch", l.Batch, maxBytes}, {"output", l.Output, maxBytes},
+		{"commands", l.Commands, maxCount},
+		{"fetches", l.Fetches, maxCount},
+		{"searches", l.Searches, maxCount},
+		{"advises", l.Advises, maxCount},
+		{"children", l.Children, maxCount},
+		{"model_calls", l.ModelCalls, maxCount},
+		{"body", l.Body, maxBytes},
+		{"batch", l.Batch, maxBytes},
+		{"output", l.Output, maxBytes},
 	}
 	for _, c := range counts {
 		if c.value < 0 || c.value > c.most {
