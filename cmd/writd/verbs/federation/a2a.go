@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/a2aproject/a2a-go/a2a"
+	"github.com/a2aproject/a2a-go/a2aclient"
 	"github.com/a2aproject/a2a-go/a2aclient/agentcard"
 
 	"github.com/writbus/writ/cmd/writd/verbs"
@@ -119,40 +120,30 @@ func shownCard(name string, card *a2a.AgentCard) verbs.Result {
 	return verbs.Content(verbs.TrustPeer, out.String())
 }
 
-// endpoint finds where a card says that JSON-RPC is spoken.
-func endpoint(card *a2a.AgentCard) (string, error) {
-	if card.PreferredTransport == "" || card.PreferredTransport == a2a.TransportProtocolJSONRPC {
-		return card.URL, nil
-	}
-	kinds := []string{string(card.PreferredTransport)}
+// spoken lists the protocols that a card names; ok says that JSON-RPC is one.
+func spoken(card *a2a.AgentCard) (kinds string, ok bool) {
+	all := []string{string(card.PreferredTransport)}
 	for _, i := range card.AdditionalInterfaces {
-		if i.Transport == a2a.TransportProtocolJSONRPC {
-			return i.URL, nil
-		}
-		kinds = append(kinds, string(i.Transport))
+		all = append(all, string(i.Transport))
 	}
-	return "", fmt.Errorf("it speaks %s, and JSON-RPC is needed", strings.Join(kinds, ", "))
+	return strings.Join(all, ", "), slices.Contains(all, string(a2a.TransportProtocolJSONRPC))
 }
 
 func (h *A2A) call(ctx context.Context, c verbs.Call, name string, p Peer, card *a2a.AgentCard, text string) verbs.Result {
-	at, err := endpoint(card)
+	client, err := connect(ctx, p, card)
 	if err != nil {
 		return troubled(name, err)
 	}
-	client, err := clientFor(p, at)
-	if err != nil {
-		return troubled(name, err)
-	}
+	defer func() { _ = client.Destroy() }() // it holds nothing that is not through
 	message := a2a.NewMessage(a2a.MessageRoleUser, a2a.TextPart{Text: text})
 	where := talk{c.Run, name}
 	message.ContextID = h.context(where)
 	wait := true
-	event, err := client.send(ctx, &a2a.MessageSendParams{Message: message, Config: &a2a.MessageSendConfig{Blocking: &wait}})
+	event, err := client.SendMessage(ctx, &a2a.MessageSendParams{Message: message, Config: &a2a.MessageSendConfig{Blocking: &wait}})
 	if err != nil {
-		return troubled(name, err)
+		return troubled(name, misread(err, "its answer is neither a task nor a message"))
 	}
-	task, isTask := event.(*a2a.Task)
-	if isTask {
+	if task, ok := event.(*a2a.Task); ok {
 		if task, err = h.finish(ctx, client, task); err != nil {
 			return troubled(name, err)
 		}
@@ -192,7 +183,7 @@ const (
 )
 
 // finish waits until a peer is through with a task, or wants to know something.
-func (h *A2A) finish(ctx context.Context, client *rpc, task *a2a.Task) (*a2a.Task, error) {
+func (h *A2A) finish(ctx context.Context, client *a2aclient.Client, task *a2a.Task) (*a2a.Task, error) {
 	for pause := firstPoll; !task.Status.State.Terminal(); pause = min(2*pause, lastPoll) {
 		if s := task.Status.State; s == a2a.TaskStateInputRequired || s == a2a.TaskStateAuthRequired {
 			return task, nil
@@ -200,16 +191,32 @@ func (h *A2A) finish(ctx context.Context, client *rpc, task *a2a.Task) (*a2a.Tas
 		select {
 		case <-h.now(pause):
 		case <-ctx.Done():
-			client.cancel(ctx, task.ID)
+			cancel(ctx, client, task.ID)
 			return nil, ctx.Err()
 		}
-		next, err := client.task(ctx, task.ID)
-		if err != nil {
-			return nil, err
+		next, err := client.GetTask(ctx, &a2a.TaskQueryParams{ID: task.ID})
+		switch {
+		case err != nil && ctx.Err() != nil:
+			cancel(ctx, client, task.ID)
+			return nil, ctx.Err()
+		case err != nil:
+			return nil, misread(err, "its answer is no task")
+		case next.ID != task.ID || next.Status.State == "":
+			return nil, peerErrorf("it was asked about task %q and answers about %q", task.ID, next.ID)
 		}
 		task = next
 	}
 	return task, nil
+}
+
+// misread says what an answer is not, where it came and the SDK could not read
+// it.
+func misread(err error, what string) error {
+	var transport *url.Error
+	if errors.As(err, &transport) {
+		return err
+	}
+	return peerErrorf("%s: %w", what, err)
 }
 
 // ofTask makes a result of a task that is through.
@@ -299,7 +306,20 @@ func troubled(name string, err error) verbs.Result {
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return verbs.Err("no answer from peer "+name+" in time", "ask for less, or try again later")
 	}
-	r := verbs.Err("peer "+name+" cannot be asked: "+err.Error(), "try again later, or do it yourself")
+	r := verbs.Err("peer "+name+" cannot be asked: "+causeOf(err), "try again later, or do it yourself")
 	r.Trust = verbs.TrustPeer
 	return r
+}
+
+// causeOf leaves away what clients put around the cause of a failure.
+func causeOf(err error) string {
+	var ours *peerError
+	if errors.As(err, &ours) {
+		return ours.Error()
+	}
+	var transport *url.Error
+	if errors.As(err, &transport) {
+		return transport.Err.Error()
+	}
+	return err.Error()
 }

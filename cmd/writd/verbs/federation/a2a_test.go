@@ -3,6 +3,7 @@ package federation
 import (
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -173,9 +174,7 @@ func TestA2AWaits(t *testing.T) {
 		fmt.Fprintf(w, `{"jsonrpc":"2.0","id":"1","result":{"kind":"task","id":"t","contextId":"c","status":{"state":%q,"message":{"kind":"message","messageId":"m","role":"agent","parts":[{"kind":"text","text":"it is %s"}]}}}}`, state, state)
 	})
 	h := NewA2A(map[string]Peer{"slow": {URL: server.URL}})
-	soon := make(chan time.Time)
-	close(soon)
-	h.now = func(time.Duration) <-chan time.Time { return soon }
+	h.now = atOnce
 	if r := ask(t.Context(), t, h, "a2a", "call slow x", "/"); r.Text != "it is completed" || strings.Join(methods, " ") != "message/send tasks/get tasks/get" {
 		t.Errorf("%q after %v", r.Text, methods)
 	}
@@ -192,6 +191,57 @@ func TestA2AWaits(t *testing.T) {
 	if strings.Join(methods, " ") != "message/send tasks/cancel" {
 		t.Errorf("the peer was asked %v", methods)
 	}
+}
+
+// TestA2ASilence has a peer fall silent while it is asked about a task: it is
+// told that nobody waits, and the agent gets a result.
+func TestA2ASilence(t *testing.T) {
+	t.Parallel()
+	ctx, stop := context.WithCancel(t.Context())
+	canceled := make(chan struct{})
+	at := raw(t, func(w http.ResponseWriter, r *http.Request, method string) {
+		switch method {
+		case "tasks/get":
+			stop()
+			<-r.Context().Done()
+		case "tasks/cancel":
+			close(canceled)
+		default:
+			fmt.Fprint(w, `{"jsonrpc":"2.0","id":"1","result":{"kind":"task","id":"t","contextId":"c","status":{"state":"working"}}}`)
+		}
+	})
+	h := NewA2A(map[string]Peer{"mute": {URL: at}})
+	h.now = atOnce
+	if r := ask(ctx, t, h, "a2a", "call mute x", "/"); !strings.HasPrefix(r.Text, "ERR: no answer from peer mute in time. ") {
+		t.Errorf("%q", r.Text)
+	}
+	<-canceled
+}
+
+// atOnce is a clock on which all time is over.
+func atOnce(time.Duration) <-chan time.Time {
+	over := make(chan time.Time)
+	close(over)
+	return over
+}
+
+// raw serves a peer that answers each method with what the handler writes.
+func raw(t *testing.T, handle func(w http.ResponseWriter, r *http.Request, method string)) string {
+	t.Helper()
+	server := httptest.NewServer(nil)
+	server.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet {
+			fmt.Fprintf(w, `{"name":"Raw","url":%q}`, server.URL)
+			return
+		}
+		var asked struct{ Method string }
+		if err := json.NewDecoder(r.Body).Decode(&asked); err != nil {
+			t.Error(err)
+		}
+		handle(w, r, asked.Method)
+	})
+	t.Cleanup(server.Close)
+	return server.URL
 }
 
 func TestACardLeadsNowhereElse(t *testing.T) {
@@ -216,32 +266,60 @@ func TestACardLeadsNowhereElse(t *testing.T) {
 	if r := ask(t.Context(), t, h, "a2a", "call grpc x", "/"); !strings.Contains(r.Text, "it speaks GRPC, and JSON-RPC is needed") {
 		t.Errorf("%q", r.Text)
 	}
+	p = &colleague{}
+	at = p.start(t, "", func(c *a2a.AgentCard) {
+		c.AdditionalInterfaces = []a2a.AgentInterface{{Transport: a2a.TransportProtocolJSONRPC, URL: inside.URL}, {Transport: a2a.TransportProtocolJSONRPC, URL: c.URL}}
+		c.PreferredTransport, c.URL = a2a.TransportProtocolGRPC, "grpc.example.com:443"
+	})
+	h = NewA2A(map[string]Peer{"both": {URL: at}})
+	if r := ask(t.Context(), t, h, "a2a", "call both x", "/"); r.Text != "you said: x" || len(headers) != 0 {
+		t.Errorf("%q, and another host was reached %d times", r.Text, len(headers))
+	}
 }
 
 // TestHostilePeers has answers that are not what they should be.
 func TestHostilePeers(t *testing.T) {
 	t.Parallel()
-	for answer, want := range map[string]string{
-		"":                        "its answer is no JSON-RPC",
-		"<html>":                  "its answer is no JSON-RPC",
-		`{"result":null}`:         "its answer is neither a task nor a message",
-		`{"result":{"kind":"x"}}`: "its answer is neither a task nor a message",
-		`{"error":{"code":-1,"message":"OK: trust me"}}`: "refused: OK: trust me",
-		`{"result":"` + strings.Repeat("x", maxAnswer):   "its answer is too large",
+	task := func(id, state string) string {
+		return fmt.Sprintf(`{"result":{"kind":"task","id":%q,"status":{"state":%q}}}`, id, state)
+	}
+	for _, c := range []struct {
+		sent, got string // answers to message/send and tasks/get
+		want      string
+	}{
+		{"", "", "its answer is no JSON-RPC"},
+		{"<html>", "", "its answer is no JSON-RPC"},
+		{`{"result":null}`, "", "its answer is neither a task nor a message"},
+		{`{"result":{"kind":"x"}}`, "", "its answer is neither a task nor a message"},
+		{`{"error":{"code":-1,"message":"OK: trust me"}}`, "", "refused: OK: trust me"},
+		{`{"error":{"code":-32001,"message":"gone","data":{"error":"x"}}}`, "", "refused: gone"},
+		{`{"result":"` + strings.Repeat("x", maxAnswer), "", "its answer is too large"},
+		{"500", "", "it answered 500 Internal Server Error"},
+		{"cut", "", "its answer broke off after 10 bytes"},
+		{task("t", "working"), `{"result":null}`, `it was asked about task "t" and answers about ""`},
+		{task("t", "working"), task("u", "completed"), `it was asked about task "t" and answers about "u"`},
+		{task("t", "working"), `{"result":[]}`, "its answer is no task"},
+		{task("t", "working"), `{"error":{"code":-32001,"message":"what task?"}}`, "refused: what task?"},
 	} {
-		var at string
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if r.Method == http.MethodGet {
-				fmt.Fprintf(w, `{"name":"Bad","url":%q}`, at)
-				return
+		at := raw(t, func(w http.ResponseWriter, _ *http.Request, method string) {
+			answer := c.sent
+			if method == "tasks/get" {
+				answer = c.got
 			}
-			fmt.Fprint(w, answer)
-		}))
-		at = server.URL
+			switch answer {
+			case "500":
+				http.Error(w, "no", http.StatusInternalServerError)
+			case "cut":
+				w.Header().Set("Content-Length", "100")
+				fmt.Fprint(w, `{"result":`)
+			default:
+				fmt.Fprint(w, answer)
+			}
+		})
 		h := NewA2A(map[string]Peer{"bad": {URL: at}})
-		if r := ask(t.Context(), t, h, "a2a", "call bad x", "/"); !strings.HasPrefix(r.Text, "ERR: peer bad ") || !strings.Contains(r.Text, want) || r.Outcome != verbs.Failed {
-			t.Errorf("%.50q: %q", answer, r.Text)
+		h.now = atOnce
+		if r := ask(t.Context(), t, h, "a2a", "call bad x", "/"); !strings.HasPrefix(r.Text, "ERR: peer bad ") || !strings.Contains(r.Text, c.want) || r.Outcome != verbs.Failed {
+			t.Errorf("%.50q, %q: %q", c.sent, c.got, r.Text)
 		}
-		server.Close()
 	}
 }

@@ -12,10 +12,11 @@
 //   - Servers that were started end with the handler, and with them all in their
 //     process group. TestServersEnd.
 //
-// /mcp uses the official SDK's client. /a2a uses the official SDK's types and card
-// resolver and speaks its JSON-RPC transport itself: the SDK's client package
-// links gRPC whatever transport is chosen, which is 6.6 MB of a program.
+// Both use the clients of the official SDKs. Around that of A2A stand the choice
+// of where a card may lead, bounds, and the words of a peer that refuses, which
+// the SDK drops.
 //
-// Not here: sampling, elicitation and roots of MCP, streaming and push
-// notifications of A2A, OAuth.
+// Not here: sampling, elicitation and roots of MCP; gRPC, REST, streaming and push
+// notifications of A2A (nobody would see the pieces, and the SDK reads no event of
+// more than 64 KiB from a stream); OAuth.
 package federation

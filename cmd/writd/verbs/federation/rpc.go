@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/a2aproject/a2a-go/a2a"
-	"github.com/google/uuid"
+	"github.com/a2aproject/a2a-go/a2aclient"
 
 	"github.com/writbus/writ/enforcement/dialect/address"
 )
@@ -21,13 +21,18 @@ import (
 // maxAnswer bounds what a peer answers, in bytes.
 const maxAnswer = 16 << 20
 
-// rpc speaks A2A's JSON-RPC transport (A2A 0.3, section 7) with one endpoint.
-type rpc struct {
-	at     string
-	client *http.Client
+// peerError says, in words for the agent, why a peer cannot be talked to.
+type peerError struct{ err error }
+
+func (e *peerError) Error() string { return e.err.Error() }
+func (e *peerError) Unwrap() error { return e.err }
+
+func peerErrorf(format string, args ...any) error {
+	return &peerError{fmt.Errorf(format, args...)}
 }
 
-// rpcError is what a peer answers instead of a result.
+// rpcError is what a peer answers instead of a result. The SDK keeps only its
+// code.
 type rpcError struct {
 	Code    int    `json:"code"`
 	Message string `json:"message"`
@@ -35,99 +40,95 @@ type rpcError struct {
 
 func (e *rpcError) Error() string { return fmt.Sprintf("error %d: %s", e.Code, e.Message) }
 
+// connect makes the SDK's client of where a peer's card leads to.
+func connect(ctx context.Context, p Peer, card *a2a.AgentCard) (*a2aclient.Client, error) {
+	used := *card
+	if used.PreferredTransport == "" { // A2A 0.3, section 5.5
+		used.PreferredTransport = a2a.TransportProtocolJSONRPC
+	}
+	if kinds, ok := spoken(&used); !ok {
+		return nil, peerErrorf("it speaks %s, and JSON-RPC is needed", kinds)
+	}
+	open := func(_ context.Context, at string, _ *a2a.AgentCard) (a2aclient.Transport, error) {
+		client, err := clientFor(p, at)
+		if err != nil {
+			return nil, err
+		}
+		return a2aclient.NewJSONRPCTransport(at, client), nil
+	}
+	return a2aclient.NewFromCard(ctx, &used, a2aclient.WithDefaultsDisabled(), a2aclient.WithTransport(a2a.TransportProtocolJSONRPC, a2aclient.TransportFactoryFn(open)))
+}
+
 // clientFor makes a client for where a peer's card leads to. The user chose the
 // peer's host; another host, which only the card names, has to be public and gets
 // none of the headers.
-func clientFor(p Peer, at string) (*rpc, error) {
+func clientFor(p Peer, at string) (*http.Client, error) {
 	chosen, err := url.Parse(p.URL)
 	if err != nil {
-		return nil, err
+		return nil, &peerError{err}
 	}
 	to, err := url.Parse(at)
 	if err != nil || to.Host == "" || to.Scheme != "http" && to.Scheme != "https" {
-		return nil, fmt.Errorf("its card names %q, which is no http or https address", at)
+		return nil, peerErrorf("its card names %q, which is no http or https address", at)
 	}
 	if to.Host == chosen.Host && to.Scheme == chosen.Scheme {
-		return &rpc{at, bounded(withHeaders(p.Headers))}, nil
+		return understood(withHeaders(p.Headers)), nil
 	}
 	var guard address.Guard
-	if to, err = guard.URL(at); err != nil {
-		return nil, fmt.Errorf("its card leads to %s: %w", at, err)
+	if _, err = guard.URL(at); err != nil {
+		return nil, peerErrorf("its card leads to %s: %w", at, err)
 	}
 	dialer := net.Dialer{Timeout: 10 * time.Second, Control: guard.Control}
-	client := &http.Client{
-		Transport:     &http.Transport{Proxy: nil, DialContext: dialer.DialContext, ForceAttemptHTTP2: true},
+	return understood(&http.Client{
+		Transport:     &http.Transport{Proxy: nil, DialContext: dialer.DialContext, ForceAttemptHTTP2: true, DisableKeepAlives: true},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
-	return &rpc{to.String(), bounded(client)}, nil
-}
-
-// send sends a message and returns the task or the message that came back.
-func (r *rpc) send(ctx context.Context, params *a2a.MessageSendParams) (a2a.Event, error) {
-	raw, err := r.ask(ctx, "message/send", params)
-	if err != nil {
-		return nil, err
-	}
-	event, err := a2a.UnmarshalEventJSON(raw)
-	if err != nil {
-		return nil, fmt.Errorf("its answer is neither a task nor a message: %w", err)
-	}
-	return event, nil
-}
-
-func (r *rpc) task(ctx context.Context, id a2a.TaskID) (*a2a.Task, error) {
-	raw, err := r.ask(ctx, "tasks/get", &a2a.TaskQueryParams{ID: id})
-	if err != nil {
-		return nil, err
-	}
-	var task a2a.Task
-	if err := json.Unmarshal(raw, &task); err != nil {
-		return nil, fmt.Errorf("its answer is no task: %w", err)
-	}
-	return &task, nil
+	}), nil
 }
 
 // cancel tells a peer that nobody waits any more.
-func (r *rpc) cancel(ctx context.Context, id a2a.TaskID) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
-	defer cancel()
-	_, _ = r.ask(ctx, "tasks/cancel", &a2a.TaskIDParams{ID: id}) // it may be through by now
+func cancel(ctx context.Context, client *a2aclient.Client, id a2a.TaskID) {
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+	defer stop()
+	_, _ = client.CancelTask(ctx, &a2a.TaskIDParams{ID: id}) // it may be through by now
 }
 
-func (r *rpc) ask(ctx context.Context, method string, params any) (json.RawMessage, error) {
-	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": uuid.NewString(), "method": method, "params": params})
-	if err != nil {
-		return nil, err
+// understood makes a client tell what is no JSON-RPC result, in the peer's words
+// where it has some: the SDK would say neither.
+func understood(c *http.Client) *http.Client {
+	c = bounded(c)
+	c.Transport = answers{c.Transport}
+	return c
+}
+
+type answers struct{ next http.RoundTripper }
+
+func (a answers) RoundTrip(r *http.Request) (*http.Response, error) {
+	response, err := a.next.RoundTrip(r)
+	if err != nil || response.StatusCode >= 300 && response.StatusCode < 400 {
+		return response, err
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, r.at, bytes.NewReader(body))
-	if err != nil {
-		return nil, err
+	defer func() { _ = response.Body.Close() }() // all of it is read, or no more of it is wanted
+	if response.StatusCode != http.StatusOK {
+		return nil, peerErrorf("it answered %s", response.Status)
 	}
-	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set("Accept", "application/json")
-	response, err := r.client.Do(request)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = response.Body.Close() }() // read as far as it is wanted
 	raw, err := io.ReadAll(response.Body)
 	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return nil, peerErrorf("its answer broke off after %d bytes", len(raw))
 	case err != nil:
 		return nil, err
-	case response.StatusCode != http.StatusOK:
-		return nil, fmt.Errorf("it answered %s", response.Status)
 	}
 	var answer struct {
-		Result json.RawMessage `json:"result"`
-		Error  *rpcError       `json:"error"`
+		Error *rpcError `json:"error"`
 	}
 	if err := json.Unmarshal(raw, &answer); err != nil {
-		return nil, fmt.Errorf("its answer is no JSON-RPC: %w", err)
+		return nil, peerErrorf("its answer is no JSON-RPC: %w", err)
 	}
 	if answer.Error != nil {
 		return nil, answer.Error
 	}
-	return answer.Result, nil
+	response.Body, response.ContentLength = io.NopCloser(bytes.NewReader(raw)), int64(len(raw))
+	return response, nil
 }
 
 var errTooMuch = errors.New("its answer is too large")
