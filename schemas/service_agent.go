@@ -81,6 +81,9 @@ type AgentFrame struct {
 	ID    string `json:"id,omitempty"` // of a question
 }
 
+// AgentAnswerWithin is how long a question waits for its answer, which is then no.
+const AgentAnswerWithin = 5 * time.Minute
+
 // AgentAnswerRequest answers a question.
 type AgentAnswerRequest struct {
 	Run string `json:"run"`

@@ -30,3 +30,16 @@ func printable(text string) string {
 		return r
 	}, text)
 }
+
+// printableLines is printable for a text of several lines.
+func printableLines(text string) string {
+	text = strings.ReplaceAll(text, "\r", "")
+	if !strings.Contains(text, "\n") {
+		return printable(text)
+	}
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = printable(line)
+	}
+	return strings.Join(lines, "\n")
+}

@@ -3,7 +3,6 @@ package cli
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -38,8 +37,9 @@ func (a *app) runCommand() *cobra.Command {
 constitution grants. Agents that it may ask lie beside its file. The language
 model is the one of the daemon's settings.
 
-At a terminal, what needs confirmation is asked for. Ctrl-C stops the agent. The
-exit status is 1 unless it answered.`,
+At a terminal of your own, what needs confirmation is asked for; elsewhere it
+does not run. Ctrl-C stops the agent; a second one leaves it to stop by itself.
+The exit status is 1 unless it answered.`,
 		Example: `  writ run --agent agents/reviewer.json "Review the last commit."
   git diff | writ run --agent agents/reviewer.json - --json
   writ run --agent agents/night.json --detach "Tidy up the notes."`,
@@ -122,7 +122,7 @@ func (a *app) runAgent(ctx context.Context, what, subject string, f runFlags, r 
 		return err
 	}
 	r.Run, r.File, r.Workspace = id.String(), a.env.absolute(f.agent), a.env.absolute(f.workspace)
-	r.Confirms = isTerminal(a.in) && isTerminal(a.err) && !a.json
+	r.Confirms = !a.json && isTerminal(a.err) && a.isPerson() == nil
 	s, err := a.open(ctx, roleAdmin)
 	if err != nil {
 		return explain(what, err)
@@ -138,7 +138,8 @@ func (a *app) runAgent(ctx context.Context, what, subject string, f runFlags, r 
 		a.printf("%s\n", r.Run)
 		return nil
 	}
-	w := &runWatch{app: a, service: s, run: r.Run, what: what, st: a.env.style(a.out), notes: a.env.style(a.err), bol: true}
+	w := &runWatch{app: a, service: s, run: r.Run, what: what, notes: a.env.style(a.err), bol: true}
+	w.terminal, w.answers.in = isTerminal(a.out), bufio.NewReader(a.in)
 	return w.follow(ctx)
 }
 
@@ -147,18 +148,23 @@ type runWatch struct {
 	app       *app
 	service   Service
 	run, what string
-	st, notes style
+	notes     style
+	terminal  bool // the output is one
 	bol       bool // the output is at the beginning of a line
-	answers   *bufio.Reader
+	answers   typed
+	// interrupted ends when the user wants the run to stop.
+	interrupted context.Context
 }
 
 func (w *runWatch) follow(ctx context.Context) error {
 	interrupted, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	w.interrupted = interrupted
 	after, told := uint64(0), false
 	for {
 		if interrupted.Err() != nil && !told {
 			told = true
+			stop() // the second time ends this command
 			if _, err := call[struct{}](ctx, w.service, schemas.SvcAgentStop, schemas.AgentQuery{Run: w.run}); err != nil {
 				return explain(w.what, err)
 			}
@@ -196,13 +202,20 @@ func (w *runWatch) show(ctx context.Context, f schemas.AgentFrame) error {
 		return w.app.printJSON(f)
 	}
 	inset := strings.Repeat("  ", f.Depth)
+	if f.Kind != schemas.FrameProse {
+		f.Text = printableLines(f.Text)
+	}
 	switch f.Kind {
 	case schemas.FrameProse:
 		if f.Depth > 0 || w.what == "dispatch" {
 			return nil // a child's answer is a result; a recorded response is known
 		}
 		w.bol = strings.HasSuffix(f.Text, "\n")
-		_, err := io.WriteString(w.app.out, f.Text)
+		text := f.Text
+		if w.terminal {
+			text = printableLines(text)
+		}
+		_, err := io.WriteString(w.app.out, text)
 		return err
 	case schemas.FrameStarted:
 		if f.Depth > 0 {
@@ -234,26 +247,6 @@ func (w *runWatch) note(text string) {
 		w.bol = true
 	}
 	w.app.note("%s", text)
-}
-
-// confirm asks the person at the terminal. Only a plain yes is one.
-func (w *runWatch) confirm(ctx context.Context, f schemas.AgentFrame) error {
-	if w.answers == nil {
-		w.answers = bufio.NewReader(w.app.in)
-	}
-	w.note(w.notes.bold(f.Text))
-	fmt.Fprint(w.app.err, "Run it? [y/N] ")
-	line, err := w.answers.ReadString('\n')
-	if err != nil && !errors.Is(err, io.EOF) {
-		return refused(w.what, err.Error(), "")
-	}
-	answer := strings.ToLower(strings.TrimSpace(line))
-	yes := answer == "y" || answer == "yes"
-	_, err = call[struct{}](ctx, w.service, schemas.SvcAgentAnswer, schemas.AgentAnswerRequest{Run: w.run, ID: f.ID, Yes: yes})
-	if err != nil {
-		w.note("the answer came too late: " + err.Error())
-	}
-	return nil
 }
 
 // ended is the end of a run as JSON shows it.

@@ -153,11 +153,27 @@ func (o *order) skip(ctx context.Context, kind string, result verbs.Result) verb
 	return result
 }
 
-// confirm asks a person.
-func (o *order) confirm(ctx context.Context, question string) bool {
-	if o.c.confirm == nil || !o.c.confirm(ctx, commandLine(o.command)+"\n"+question) {
+// confirm asks a person, who sees all that would run.
+func (o *order) confirm(ctx context.Context, reason string) bool {
+	if o.c.confirm == nil || !o.c.confirm(ctx, o.question(reason)) {
 		return false
 	}
 	o.confirmed = true
 	return true
+}
+
+// shownBody bounds what a question shows of a block, in bytes. The line of a
+// command is shown whole: what it does may stand at its end.
+const shownBody = 4 << 10
+
+func (o *order) question(reason string) string {
+	cmd := o.command
+	var q strings.Builder
+	fmt.Fprintf(&q, "%s wants to run:\n  %s\n", o.c.agent(), strings.TrimRight("/"+cmd.Verb+" "+strings.ToValidUTF8(cmd.Args, "\uFFFD"), " "))
+	if cmd.HasBody {
+		for line := range strings.Lines(dialect.Cut(cmd.Body, shownBody)) {
+			fmt.Fprintf(&q, "  | %s\n", strings.TrimRight(line, "\r\n"))
+		}
+	}
+	return q.String() + reason
 }

@@ -19,8 +19,6 @@ const (
 	followWait = 4 * time.Second
 	// fetchedWithin is how long the end of a run is kept to be fetched.
 	fetchedWithin = 2 * time.Minute
-	// answerWithin is how long a question waits for its answer.
-	answerWithin = 5 * time.Minute
 )
 
 // liveRun is a run at work, as it is watched and steered.
@@ -143,7 +141,7 @@ func (l *liveRun) confirm(ctx context.Context, question string) bool {
 		l.mu.Unlock()
 	}()
 	l.Watch(schemas.AgentFrame{Kind: schemas.FrameConfirm, Run: l.id, ID: id, Text: question})
-	timer := time.NewTimer(answerWithin)
+	timer := time.NewTimer(schemas.AgentAnswerWithin)
 	defer timer.Stop()
 	select {
 	case yes := <-answer:
