@@ -49,9 +49,19 @@ var analyzer = sync.OnceValue(func() *analysis.DefaultAnalyzer {
 // Analyse splits a text into its terms, in order. Bytes that are not UTF-8
 // separate words.
 func Analyse(text string) []Term {
-	if text == "" {
-		return nil
+	var terms []Term
+	first, rest := cutPiece(text)
+	if first != "" {
+		terms = make([]Term, 0, len(text)/8+2)
 	}
+	for ; first != ""; first, rest = cutPiece(rest) {
+		terms = remembered.terms(terms, first)
+	}
+	return terms
+}
+
+// analyse does what [Analyse] says, remembering nothing.
+func analyse(text string) []Term {
 	// Filters write into the slice they are given, so it must be a fresh one.
 	stream := analyzer().Analyze([]byte(strings.ToValidUTF8(text, " ")))
 	terms := make([]Term, 0, len(stream))

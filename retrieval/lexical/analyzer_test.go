@@ -55,7 +55,7 @@ func TestCountTermsSortsAndCounts(t *testing.T) {
 }
 
 func FuzzAnalyse(f *testing.F) {
-	for _, seed := range []string{"errors.Is(err, io.EOF)", "GO-ERR-001", "a-b-c-", "-", "Ünïcödé_ǅx", "\xff\x00", "日本語 한국어", "''s", "x\u200dy", "ſſ", strings.Repeat("aB", 200)} {
+	for _, seed := range []string{"errors.Is(err, io.EOF)", "GO-ERR-001", "a-b-c-", "-", "Ünïcödé_ǅx", "\xff\x00", "日本語 한국어", "''s", "x\u200dy", "ſſ", strings.Repeat("aB", 200), "a \u0301b\u00a0c\u2028d", "a-\nb -c", "\U0001F1E9 \U0001F1EA", "x\v\fy\x85z", "can 't", "1, 000"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -67,6 +67,9 @@ func FuzzAnalyse(f *testing.F) {
 		}
 		if again := Analyse(text); !slices.Equal(terms, again) {
 			t.Fatalf("%q gave %v, then %v", text, terms, again)
+		}
+		if whole := analyse(text); !slices.Equal(terms, whole) {
+			t.Fatalf("%q gave %v by pieces, %v as a whole", text, terms, whole)
 		}
 	})
 }

@@ -46,9 +46,13 @@ func BenchmarkRetrieveOverNATS(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	var docs []retrieval.Document
+	var rules []schemas.Rule
 	for _, f := range files {
-		docs = append(docs, retrieval.Analyse(f.Rule))
+		rules = append(rules, f.Rule)
+	}
+	docs, err := retrieval.AnalyseAll(rules, e)
+	if err != nil {
+		b.Fatal(err)
 	}
 	ix, err := retrieval.NewIndex(docs, retrieval.Options{Embedder: e})
 	if err != nil {
