@@ -214,7 +214,8 @@ func TestRoles(t *testing.T) {
 	_, err := c.Append(t.Context(), bustest.Event("s", "1", "p"), nil, bus.Any())
 	must(t, err)
 	var endpoints []bus.Endpoint
-	for _, name := range []string{"status", "retrieve", "emit", "approve", "gate.decide", "rule.list", "rule.add", "session.start"} {
+	for _, name := range []string{"status", "retrieve", "emit", "approve", "gate.decide", "rule.list", "rule.add", "session.start",
+		"recall", "rule.propose", "gate.hook", "session.mode", "session.advance", "observe", "memory.regate", "rule.verdict", "phase", "stop"} {
 		e := answering(strings.ReplaceAll(name, ".", "-"), func(context.Context, bus.Request) ([]byte, error) { return nil, nil })
 		e.Subject = "writ.svc." + name
 		endpoints = append(endpoints, e)
@@ -244,12 +245,22 @@ func TestRoles(t *testing.T) {
 		{"get", func(c *bus.Conn) error { _, err := c.Get(t.Context(), schemas.StreamSessions, 1); return err }, "dashboard admin"},
 		{"last", func(c *bus.Conn) error { _, err := c.LastOf(t.Context(), schemas.Session("s")); return err }, "dashboard admin"},
 		{"follow", func(c *bus.Conn) error { _, err := countAll(t, c, schemas.StreamSessions); return err }, "dashboard admin"},
-		{"status", ask("status"), "hook dashboard admin"},
-		{"retrieve", ask("retrieve"), "hook admin"},
+		{"status", ask("status"), "hook dashboard admin agent"},
+		{"retrieve", ask("retrieve"), "hook admin agent"},
 		{"emit", ask("emit"), "hook admin"},
 		{"gate", ask("gate.decide"), "hook admin"},
 		{"session", ask("session.start"), "hook admin"},
-		{"rule list", ask("rule.list"), "hook admin dashboard"},
+		{"recall", ask("recall"), "hook admin agent"},
+		{"rule propose", ask("rule.propose"), "hook admin agent"},
+		{"hook", ask("gate.hook"), "hook admin"},
+		{"mode", ask("session.mode"), "hook admin"},
+		{"advance", ask("session.advance"), "hook admin"},
+		{"observe", ask("observe"), "hook admin"},
+		{"regate", ask("memory.regate"), "admin"},
+		{"verdict on a rule", ask("rule.verdict"), "admin"},
+		{"phase", ask("phase"), "admin"},
+		{"stop", ask("stop"), "admin"},
+		{"rule list", ask("rule.list"), "hook admin dashboard agent"},
 		{"rule add", ask("rule.add"), "admin"},
 		{"approve", ask("approve"), "admin"},
 	} {

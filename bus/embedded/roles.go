@@ -18,10 +18,11 @@ const (
 	RoleHook      Role = "hook"      // ask what hooks need; reads and writes no stream
 	RoleDashboard Role = "dashboard" // read the streams and the daemon's status
 	RoleAdmin     Role = "admin"     // ask anything of the services, and read
+	RoleAgent     Role = "agent"     // look things up and propose rules; for what runs confined
 )
 
 // Roles lists the roles.
-func Roles() []Role { return []Role{RoleDaemon, RoleHook, RoleDashboard, RoleAdmin} }
+func Roles() []Role { return []Role{RoleDaemon, RoleHook, RoleDashboard, RoleAdmin, RoleAgent} }
 
 // User is somebody who may connect.
 type User struct {
@@ -37,6 +38,18 @@ var hookSubjects = []string{
 	"writ.svc.rule.validate", "writ.svc.rule.review", "writ.svc.rule.stats",
 	"writ.svc.observe", "writ.svc.recall", "writ.svc.memory.health",
 	"writ.svc.artifact", "writ.svc.artifact.>",
+}
+
+// agentSubjects are the services that a program of an agent may ask, which
+// cannot be told from the agent itself: it looks things up, and proposes rules,
+// which a person judges. It changes no mode, reports nothing as a hook, and
+// observes nothing.
+var agentSubjects = []string{
+	statusSubject, "writ.svc.retrieve", "writ.svc.retrieve.always_on", "writ.svc.retrieve.graph",
+	"writ.svc.recall", "writ.svc.memory.health", "writ.svc.session.list", "writ.svc.session.show", "writ.svc.check",
+	"writ.svc.rule.list", "writ.svc.rule.show", "writ.svc.rule.search", "writ.svc.rule.log", "writ.svc.rule.export",
+	"writ.svc.rule.validate", "writ.svc.rule.review", "writ.svc.rule.stats", "writ.svc.rule.propose",
+	"writ.svc.artifact", "writ.svc.artifact.context", "writ.svc.artifact.status", "writ.svc.artifact.deps", "writ.svc.artifact.explain",
 }
 
 // readSubjects are what reading takes: states, single records, and readers of
@@ -69,6 +82,8 @@ func (r Role) permissions(user string) (*server.Permissions, error) {
 		publish = hookSubjects
 	case RoleDashboard:
 		publish = readSubjects
+	case RoleAgent:
+		publish = agentSubjects
 	case RoleAdmin:
 		publish = append([]string{servicesSubject}, readSubjects...)
 	default:

@@ -1,6 +1,7 @@
 package confine
 
 import (
+	"errors"
 	"net"
 	"os"
 	"os/exec"
@@ -112,6 +113,34 @@ func TestEscapes(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestRevealedFilesAreReadAndNothingBesideThem: of Writ's data the files named
+// are read, not written, and none that a link in their place leads to.
+func TestRevealedFilesAreReadAndNothingBesideThem(t *testing.T) {
+	needLandlock(t)
+	t.Parallel()
+	for user, uid := range users() {
+		t.Run(user, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, uid)
+			out, _ := w.run(Scratch, `cat $D/credentials/agent.json; echo pwned > $D/credentials/agent.json; mv $D/credentials/admin.json $D/credentials/agent.json; cat $D/credentials/*`)
+			contains(t, out, "the agent's own")
+			for _, h := range w.harm(out) {
+				t.Error(h)
+			}
+			other := newWorld(t, uid)
+			for name, lay := range map[string]func(admin, agent string) error{"symbolic": os.Symlink, "hard": os.Link} {
+				agent := filepath.Join(other.data, "credentials", "agent.json")
+				if err := errors.Join(os.Remove(agent), lay(filepath.Join(other.data, "credentials", "admin.json"), agent)); err != nil {
+					t.Fatal(err)
+				}
+				if out, _ := other.run(Implementation, `cat $D/credentials/agent.json`); strings.Contains(out, secret) {
+					t.Errorf("read through a %s link: %s", name, out)
+				}
+			}
+		})
 	}
 }
 

@@ -122,6 +122,7 @@ func (w *world) files() map[string]string {
 		filepath.Join(w.project, "plan.md"):                      "# Plan\n",
 		filepath.Join(w.outside, "file"):                         "outside\n",
 		filepath.Join(w.data, "credentials", "admin.json"):       secret + "\n",
+		filepath.Join(w.data, "credentials", "agent.json"):       "the agent's own\n",
 	}
 }
 
@@ -164,7 +165,8 @@ func (w *world) vars() []string {
 }
 
 func (w *world) options(p Profile, args ...string) Options {
-	return Options{Profile: p, Project: w.project, Home: w.home, DataDir: w.data, Args: args}
+	return Options{Profile: p, Project: w.project, Home: w.home, DataDir: w.data, Args: args,
+		Reveal: []string{filepath.Join(w.data, "credentials", "agent.json")}}
 }
 
 // confined is a command that is held to a profile.

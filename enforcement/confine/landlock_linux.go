@@ -136,6 +136,11 @@ func (r *ruleset) fill(l limits) error {
 			return err
 		}
 	}
+	for _, path := range l.reveal {
+		if err := r.allow(path, rightRead); err != nil {
+			return err
+		}
+	}
 	if os.Geteuid() != 0 {
 		// Of the files there an ordinary user may write only those of his own
 		// processes; root's set up the kernel.

@@ -44,6 +44,10 @@ type Options struct {
 	Home string
 	// DataDir is Writ's own data, which is neither read nor written; "" for none.
 	DataDir string
+	// Reveal lists files below DataDir that are read all the same: where the
+	// daemon is, and the credential that may only look things up. Links are not
+	// followed.
+	Reveal []string
 	// Write lists more paths that may be written, relative to the project or
 	// absolute. One that does not exist, or that is reached through a link
 	// inside the project, is left out and named in the notes.
@@ -93,6 +97,8 @@ type limits struct {
 	write []string
 	// hidden are paths that are neither read nor written.
 	hidden []string
+	// reveal are plain files below what is hidden that are read all the same.
+	reveal []string
 	// vars are variables to add to the environment.
 	vars []string
 	// notes tell what was left out, for the caller's standard error.
@@ -106,6 +112,11 @@ func limitsOf(o Options) limits {
 	project := real(o.Project)
 	if o.DataDir != "" {
 		l.hidden = []string{real(o.DataDir)}
+		for _, path := range o.Reveal {
+			if path = filepath.Join(real(filepath.Dir(path)), filepath.Base(path)); within(l.hidden[0], path) && plainFile(path) {
+				l.reveal = append(l.reveal, path)
+			}
+		}
 	}
 	l.write = append(l.write, devices...)
 	l.temp(o, project)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/writbus/writ/cmd/writd/config"
 	"github.com/writbus/writ/enforcement/confine"
 )
 
@@ -43,6 +44,7 @@ func (a *app) confineOptions(args []string) (confine.Options, error) {
 	o := confine.Options{Home: a.env.Home, Dir: a.env.Dir, Vars: a.env.Vars}
 	if dir, err := a.env.dataDir(); err == nil {
 		o.DataDir = dir
+		o.Reveal = []string{config.EndpointPath(dir), config.CredentialPath(dir, roleAgent)}
 	}
 	shell := "/bin/sh"
 	for len(args) > 0 {
@@ -120,7 +122,8 @@ func (a *app) confineCommand() *cobra.Command {
 		Use:   "confine [OPTION…] -- COMMAND [ARG…]",
 		Short: "Run a command that can write only what a phase allows",
 		Long: `Runs a command that the kernel holds to a profile: it may write the places of the
-profile and nothing else, and cannot read Writ's own data. Writ puts this in
+profile and nothing else, and cannot read Writ's own data, but for a credential
+with which ` + "`writ status`, `query` and `recall`" + ` go on working. Writ puts this in
 front of commands of an agent that it cannot judge; it restricts whoever runs
 it, so anybody may.
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"time"
 
@@ -19,6 +20,7 @@ const (
 	roleHook      = "hook"
 	roleDashboard = "dashboard" // reads everything, changes nothing
 	roleAdmin     = "admin"     // approves and administers: the user's own acts
+	roleAgent     = "agent"     // looks things up: the one credential that can be read in confinement
 )
 
 // startBudget bounds starting a daemon for a command that a person waits for.
@@ -39,8 +41,14 @@ type Service interface {
 // daemon on somebody else's NATS makes no credentials; there its own settings
 // say how to connect.
 func connectBus(ctx context.Context, at config.Endpoint, dataDir, role string) (Service, error) {
+	credentials := filepath.Dir(config.CredentialPath(dataDir, role))
+	own, err := bus.LoadCredential(credentials, role)
+	if errors.Is(err, fs.ErrPermission) && role != roleAgent {
+		if lesser, lesserErr := bus.LoadCredential(credentials, roleAgent); lesserErr == nil {
+			return connectConfined(ctx, at, lesser)
+		}
+	}
 	o := bus.Options{URL: at.URL, Name: "writ " + role, Timeout: callBudget}
-	own, err := bus.LoadCredential(filepath.Dir(config.CredentialPath(dataDir, role)), role)
 	switch {
 	case err == nil:
 		o.User, o.Password = own.User, own.Password
@@ -58,6 +66,31 @@ func connectBus(ctx context.Context, at config.Endpoint, dataDir, role string) (
 	}
 	return conn, nil
 }
+
+// connectConfined connects a program that runs confined: the kernel keeps every
+// credential from it but the agent's.
+func connectConfined(ctx context.Context, at config.Endpoint, own bus.Credential) (Service, error) {
+	conn, err := bus.Connect(ctx, bus.Options{URL: at.URL, Name: "writ " + roleAgent, Timeout: callBudget, User: own.User, Password: own.Password})
+	if err != nil {
+		return nil, err
+	}
+	return confinedService{conn}, nil
+}
+
+// confinedService says why it refuses what its role may not ask.
+type confinedService struct{ Service }
+
+func (s confinedService) Request(ctx context.Context, r bus.Request) (bus.Reply, error) {
+	reply, err := s.Service.Request(ctx, r)
+	if errors.Is(err, bus.ErrDenied) {
+		err = fmt.Errorf("%w: %s", errConfined, r.Subject)
+	}
+	return reply, err
+}
+
+// errConfined is returned in confinement for what a confined program may not
+// ask of the daemon.
+var errConfined = errors.New("a confined command may look things up and propose rules, and no more")
 
 func (a *app) connect(ctx context.Context, at config.Endpoint, dataDir, role string) (Service, error) {
 	if a.env.Connect != nil {

@@ -145,7 +145,7 @@ func workTree(dir string) (root string, inside bool) {
 
 func (e *examination) credentials() {
 	found := 0
-	for _, role := range []string{roleHook, roleDashboard, roleAdmin} {
+	for _, role := range []string{roleHook, roleDashboard, roleAdmin, roleAgent} {
 		path := config.CredentialPath(e.dataDir, role)
 		info, err := os.Stat(path)
 		if err != nil {
@@ -160,10 +160,10 @@ func (e *examination) credentials() {
 	switch found {
 	case 0:
 		e.warn("credentials", "none yet", "The daemon makes them when it first starts: `writ up`.")
-	case 3:
-		e.ok("credentials", "for hook, dashboard and admin, readable by you alone")
+	case 4:
+		e.ok("credentials", "for hook, dashboard, admin and agent, readable by you alone")
 	default:
-		e.fail("credentials", fmt.Sprintf("%d of 3 are there", found), "Restart the daemon: `writ down`, then `writ up`; it makes those that are missing.")
+		e.fail("credentials", fmt.Sprintf("%d of 4 are there", found), "Restart the daemon: `writ down`, then `writ up`; it makes those that are missing.")
 	}
 }
 

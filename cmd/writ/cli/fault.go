@@ -73,6 +73,8 @@ func explain(what string, err error) error {
 		f.todo = "Install it beside writ, put it on the PATH, or set WRITD to its path."
 	case errors.Is(err, config.ErrNoDaemon):
 		f.why, f.todo = "the daemon does not run", "`writ up` starts it."
+	case errors.Is(err, errConfined):
+		f.todo = "Run it as a command of its own, not below a build or an interpreter; what only the user may do, ask the user for."
 	case errors.Is(err, bus.ErrDenied), errors.Is(err, bus.ErrBadCredentials):
 		f.todo = "`writ doctor` checks the credentials."
 	case errors.Is(err, bus.ErrUnavailable):

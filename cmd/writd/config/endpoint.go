@@ -22,14 +22,15 @@ type Endpoint struct {
 	Started time.Time `json:"started"`
 }
 
-func endpointPath(dataDir string) string {
+// EndpointPath is the file in which a daemon announces itself.
+func EndpointPath(dataDir string) string {
 	return filepath.Join(dataDir, "run", "endpoint.json")
 }
 
 // ReadEndpoint returns ErrNoDaemon where none is announced. That one is
 // announced does not mean that it runs.
 func ReadEndpoint(dataDir string) (Endpoint, error) {
-	raw, err := os.ReadFile(endpointPath(dataDir))
+	raw, err := os.ReadFile(EndpointPath(dataDir))
 	if errors.Is(err, fs.ErrNotExist) {
 		return Endpoint{}, fmt.Errorf("%w in %s", ErrNoDaemon, dataDir)
 	}
@@ -38,7 +39,7 @@ func ReadEndpoint(dataDir string) (Endpoint, error) {
 	}
 	var e Endpoint
 	if err := json.Unmarshal(raw, &e); err != nil || e.URL == "" {
-		return Endpoint{}, fmt.Errorf("%w: %s is damaged", ErrNoDaemon, endpointPath(dataDir))
+		return Endpoint{}, fmt.Errorf("%w: %s is damaged", ErrNoDaemon, EndpointPath(dataDir))
 	}
 	return e, nil
 }
@@ -49,7 +50,7 @@ func WriteEndpoint(dataDir string, e Endpoint) error {
 	if err != nil {
 		return fmt.Errorf("config: endpoint: %w", err)
 	}
-	path := endpointPath(dataDir)
+	path := EndpointPath(dataDir)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("config: endpoint: %w", err)
 	}
@@ -69,7 +70,7 @@ func RemoveEndpoint(dataDir string, pid int) error {
 	if e, err := ReadEndpoint(dataDir); err == nil && e.PID != pid {
 		return nil
 	}
-	err := os.Remove(endpointPath(dataDir))
+	err := os.Remove(EndpointPath(dataDir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("config: endpoint: %w", err)
 	}
