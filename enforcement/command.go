@@ -114,22 +114,23 @@ type SubmitPrompt struct {
 
 // RequestTool is a tool that an agent is about to use.
 type RequestTool struct {
-	Tool      string
-	ToolUseID string
-	Targets   []schemas.Target // files it would write
-	Private   []string         // paths of Writ's own data (Layout.InData) it would read
-	Secrets   []Secret         // credentials that it would leave in files
-	Completes []string         // items of a list of tasks that it would call done
-	Task      *Task            // what it would hand to a sub-agent, nil for other tools
-	Shell     *ShellCommand    // of a shell tool, nil for others
-	Confined  bool             // the kernel will hold the command to what may be written now
-	Unbounded string           // why it will not, for the user; "" where nothing is to be said
-	Plan      []byte           // what a host's plan dialog would present, nil for other tools
-	Actor     Actor
-	Workspace Workspace
-	Settings  Settings
-	Digest    string // SHA-256 of the input as the host sent it
-	Bytes     int    // size of that input
+	Tool       string
+	ToolUseID  string
+	Targets    []schemas.Target // files it would write
+	Private    []string         // paths of Writ's own data (Layout.InData) it would read
+	Secrets    []Secret         // credentials that it would leave in files
+	Completes  []string         // items of a list of tasks that it would call done
+	Task       *Task            // what it would hand to a sub-agent, nil for other tools
+	Shell      *ShellCommand    // of a shell tool, nil for others
+	Repository *Repository      // for a command that NeedsRepository; nil is one that cannot be read
+	Confined   bool             // the kernel will hold the command to what may be written now
+	Unbounded  string           // why it will not, for the user; "" where nothing is to be said
+	Plan       []byte           // what a host's plan dialog would present, nil for other tools
+	Actor      Actor
+	Workspace  Workspace
+	Settings   Settings
+	Digest     string // SHA-256 of the input as the host sent it
+	Bytes      int    // size of that input
 }
 
 // FinishTool reports that a tool ran, with the files as they stand now.

@@ -25,6 +25,8 @@ type ShellCommand struct {
 	Private []string         // paths of Writ's own data that it refers to
 	Why     string           // why the effect cannot be told, "" otherwise
 	Writ    []WritCall       // its calls of writ itself
+	Git     []GitAct         // what it does to branches, history and uncommitted work
+	project string
 }
 
 // WritCall is one call of writ's own binary in a command line.
@@ -45,7 +47,7 @@ func Inspect(l Layout, dir, command string, vars map[string]string, readlink fun
 	}
 	at := resolver{dir: Resolve(dir, "/", l.Home, readlink), home: l.Home, readlink: readlink}
 	r := shell.Analyse(command, shell.Env{Dir: at.dir, Home: l.Home, Project: l.Project, Vars: vars})
-	c := &ShellCommand{Text: command, Effect: r.Effect.String()}
+	c := &ShellCommand{Text: command, Effect: r.Effect.String(), Git: at.gitActs(l, r.Git), project: l.Project}
 	for _, p := range slices.Concat(r.Paths, r.Through) {
 		t := Classify(l, at.real(p))
 		if t.Class == ClassCode && slices.Contains(r.Folders, p) {

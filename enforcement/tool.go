@@ -64,6 +64,7 @@ func (c RequestTool) judge(st stance) (ruling, schemas.Target) {
 	if c.Shell != nil {
 		calls, unlisted := st.writCalls(c.Shell.Writ, c.Settings)
 		consider(calls, schemas.Target{})
+		consider(st.git(c.Shell.Git, c.Repository, c.Shell.project), schemas.Target{})
 		untold = untold || unlisted || c.Shell.Effect == EffectCannotTell
 	}
 	if untold && !(c.Shell != nil && c.Confined) {

@@ -32,41 +32,47 @@ const (
 // readIndex reads git's index. One that is missing, of a form not known here,
 // or damaged, tells nothing about any file, so that contents count instead.
 func readIndex(gitDir string) map[string]indexed {
-	file := filepath.Join(gitDir, "index")
-	raw, err := os.ReadFile(file)
-	if err != nil {
-		return nil
-	}
-	info, err := os.Stat(file)
-	if err != nil {
-		return nil
-	}
-	if config, err := os.ReadFile(filepath.Join(gitDir, "config")); err == nil && bytes.Contains(bytes.ToLower(config), []byte("objectformat")) {
-		return nil
-	}
-	entries, ok := parseIndex(raw, info.ModTime().UnixNano())
-	if !ok {
-		return nil
-	}
+	entries, _ := readWholeIndex(gitDir)
 	return entries
 }
 
+// readWholeIndex also returns what follows the entries: the index's extensions.
+func readWholeIndex(gitDir string) (entries map[string]indexed, extensions []byte) {
+	file := filepath.Join(gitDir, "index")
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		return nil, nil
+	}
+	info, err := os.Stat(file)
+	if err != nil {
+		return nil, nil
+	}
+	if config, err := os.ReadFile(filepath.Join(gitDir, "config")); err == nil && bytes.Contains(bytes.ToLower(config), []byte("objectformat")) {
+		return nil, nil
+	}
+	entries, extensions, ok := parseIndex(raw, info.ModTime().UnixNano())
+	if !ok {
+		return nil, nil
+	}
+	return entries, extensions
+}
+
 // parseIndex reads an index of version 2 to 4. written is when the file was,
-// in nanoseconds.
-func parseIndex(raw []byte, written int64) (map[string]indexed, bool) {
+// in nanoseconds; what follows the entries is returned as it is.
+func parseIndex(raw []byte, written int64) (entries map[string]indexed, extensions []byte, ok bool) {
 	if len(raw) < indexHeader || !bytes.HasPrefix(raw, []byte("DIRC")) {
-		return nil, false
+		return nil, nil, false
 	}
 	version, count := binary.BigEndian.Uint32(raw[4:]), binary.BigEndian.Uint32(raw[8:])
 	if version < 2 || version > 4 || count > indexMaxCount || int(count) > len(raw)/indexFixed {
-		return nil, false
+		return nil, nil, false
 	}
-	entries := make(map[string]indexed, count)
+	entries = make(map[string]indexed, count)
 	rest := raw[indexHeader:]
 	var last []byte
 	for range count {
 		if len(rest) < indexFixed {
-			return nil, false
+			return nil, nil, false
 		}
 		u32 := func(at int) int64 { return int64(binary.BigEndian.Uint32(rest[at:])) }
 		e := indexed{ctime: u32(0)*1e9 + u32(4), mtime: u32(8)*1e9 + u32(12), size: uint32(u32(36)), oid: oid(rest[40:60])}
@@ -76,11 +82,11 @@ func parseIndex(raw []byte, written int64) (map[string]indexed, bool) {
 			fixed += 2
 		}
 		if len(rest) < fixed {
-			return nil, false
+			return nil, nil, false
 		}
 		name, next, ok := indexName(rest, fixed, version, last)
 		if !ok {
-			return nil, false
+			return nil, nil, false
 		}
 		// Entries of an unsettled merge stand for no one content.
 		if stage := flags >> 12 & 3; stage == 0 && fs.ValidPath(string(name)) {
@@ -88,7 +94,7 @@ func parseIndex(raw []byte, written int64) (map[string]indexed, bool) {
 		}
 		last, rest = name, rest[next:]
 	}
-	return entries, true
+	return entries, rest, true
 }
 
 // indexName reads the path of an entry and where the next one begins. Version 4

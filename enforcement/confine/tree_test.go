@@ -252,7 +252,7 @@ func FuzzIndex(f *testing.F) {
 	f.Add(append([]byte("DIRC\x00\x00\x00\x04\x00\x00\x00\x01"), make([]byte, 80)...))
 	f.Add(append(append([]byte("DIRC\x00\x00\x00\x02\x00\x00\x00\x01"), make([]byte, 62)...), "a\x00\x00\x00\x00\x00\x00\x00\x00\x00"...))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		entries, ok := parseIndex(raw, 1)
+		entries, _, ok := parseIndex(raw, 1)
 		if !ok && entries != nil || len(entries) > len(raw)/indexFixed {
 			t.Errorf("%d entries, %v", len(entries), ok)
 		}

@@ -199,6 +199,7 @@ func pathspecs(args []arg) (before, after []arg, separated bool) {
 
 // dispatch judges the subcommand.
 func (g *gitRun) dispatch() {
+	g.acts()
 	if j, ok := gitCommands[g.sub]; ok {
 		j(g)
 		return

@@ -91,6 +91,9 @@ type Result struct {
 	GitMetadata bool
 	// Writ holds the calls of writ's own binary.
 	Writ []WritCall
+	// Git are the acts of git that lose work, or lead around what is written in
+	// the work tree, in the order of the command line.
+	Git []GitAct
 }
 
 // Copy is a tree that got a second place.
@@ -157,6 +160,7 @@ type analysis struct {
 	doubts   []Reason // why the effect cannot be told
 	reasons  []Reason // what is written
 	writ     []WritCall
+	git      []GitAct
 	opaque   bool // something cannot be told
 	metadata bool // git changes its own data
 	steps    int
@@ -198,6 +202,7 @@ func (a *analysis) result() Result {
 		Trees:    slices.Sorted(maps.Keys(a.trees)),
 		Reasons:  slices.Concat(a.doubts, a.reasons),
 		Writ:     a.writ,
+		Git:      a.git,
 	}
 	switch {
 	case a.opaque:

@@ -355,6 +355,9 @@ func (d *Daemon) request(ctx context.Context, t turn, s enforcement.State, paren
 		} else {
 			request.Shell = enforcement.Inspect(t.project.layout, filepath.ToSlash(dir), *t.Shell, nil, readlink)
 		}
+		if request.Shell.NeedsRepository() {
+			request.Repository = t.project.repository()
+		}
 	}
 	if t.Tool == "ExitPlanMode" {
 		request.Plan = []byte(t.Plan)

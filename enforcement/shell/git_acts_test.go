@@ -1,0 +1,133 @@
+package shell
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestGitActs reads what git commands do to work and history; what a command
+// does not do is missing.
+func TestGitActs(t *testing.T) {
+	for command, want := range map[string]string{
+		"git push":                                    "",
+		"git push -u origin feature":                  "",
+		"git push origin HEAD:main":                   "",
+		"git push --follow-tags origin v1":            "",
+		"git push --dry-run --force":                  "",
+		"git push -f":                                 "publishes",
+		"git push --force-with-lease origin main":     "publishes",
+		"git push --force-with-lease=main:abc origin": "publishes",
+		"git push origin +main":                       "publishes",
+		"git push origin +HEAD:refs/heads/main":       "publishes",
+		"git push origin :main":                       "publishes",
+		"git push --delete origin main":               "publishes",
+		"git push -d origin main":                     "publishes",
+		"git push --mirror backup":                    "publishes",
+		"git -C sub push -fu origin x":                "publishes",
+		"F=-f; git push $F origin main":               "publishes",
+		"sh -c 'git push -f'":                         "publishes",
+		"cd /tmp/x && git push -f":                    "publishes",
+		"git -c alias.p='push -f' p":                  "publishes",
+		"git reset --hard":                            "discards /p",
+		"git reset --hard HEAD":                       "discards /p",
+		"git reset --hard HEAD~1":                     "discards /p rewrites",
+		"git reset --hard origin/main":                "discards /p rewrites",
+		"git reset HEAD~2":                            "rewrites",
+		"git reset --soft @~":                         "rewrites",
+		"git reset":                                   "",
+		"git reset HEAD":                              "",
+		"git reset a.go":                              "",
+		"git reset HEAD a.go b.go":                    "",
+		"git reset -- src":                            "",
+		"git clean -n":                                "",
+		"git clean -nfd":                              "",
+		"git clean -fdx":                              "deletes",
+		"git clean --force -d build":                  "",
+		"git clean -fd .":                             "deletes",
+		"git branch":                                  "",
+		"git branch new":                              "",
+		"git branch -d merged":                        "",
+		"git branch -D feature":                       "deletes",
+		"git branch -f main HEAD~3":                   "deletes",
+		"git branch -M main":                          "deletes",
+		"git checkout main":                           "discards /p/main leaves",
+		"git checkout -":                              "discards /p/- leaves",
+		"git checkout -b new":                         "",
+		"git checkout -b new origin/main":             "leaves",
+		"git checkout -B new":                         "deletes",
+		"git checkout -f":                             "discards /p",
+		"git checkout -f main":                        "discards /p discards /p/main leaves",
+		"git checkout -- a.go src":                    "discards /p/a.go,/p/src",
+		"git checkout HEAD~1 -- a.go":                 "discards /p/a.go",
+		"git checkout main a.go":                      "discards /p/a.go",
+		"git checkout a.go":                           "discards /p/a.go",
+		"git checkout .":                              "discards /p",
+		"git checkout -- '*.go'":                      "discards /p",
+		"git checkout HEAD":                           "discards /p/HEAD",
+		"git checkout --detach":                       "",
+		"git checkout v1.2.3~1":                       "discards /p/v1.2.3~1 leaves",
+		"git switch main":                             "leaves",
+		"git switch -c new":                           "",
+		"git switch -c new main":                      "leaves",
+		"git switch -C new":                           "deletes",
+		"git switch --discard-changes main":           "discards /p leaves",
+		"git restore a.go":                            "discards /p/a.go",
+		"git restore --staged a.go":                   "",
+		"git restore -SW a.go":                        "discards /p/a.go",
+		"git restore -s HEAD~1 .":                     "discards /p",
+		"cd src && git restore a.go":                  "discards /p/src/a.go",
+		"git stash":                                   "",
+		"git stash pop":                               "",
+		"git stash drop":                              "deletes",
+		"git stash clear":                             "deletes",
+		"git rebase main":                             "rewrites",
+		"git rebase main feature":                     "rewrites leaves",
+		"git rebase --abort":                          "",
+		"git rebase -i HEAD~3":                        "rewrites",
+		"git commit -m x":                             "",
+		"git commit -m '--amend'":                     "",
+		"git commit --amend --no-edit":                "rewrites",
+		"git filter-branch --all":                     "deletes",
+		"git update-ref refs/heads/main HEAD~5":       "deletes",
+		"git reflog":                                  "",
+		"git reflog expire --expire=now --all":        "deletes",
+		"git gc":                                      "",
+		"git gc --prune=now":                          "deletes",
+		"git prune":                                   "deletes",
+		"git tag v1":                                  "",
+		"git tag -d v1":                               "deletes",
+		"git tag -f v1":                               "deletes",
+		"git worktree list":                           "",
+		"git worktree add ../x":                       "plants",
+		"git worktree add /tmp/x main":                "plants",
+		"git worktree remove ../x":                    "",
+		"git worktree remove --force ../x":            "deletes",
+		"git fetch origin":                            "",
+		"git fetch origin +refs/heads/*:refs/remotes/origin/*": "",
+		"git fetch origin +main:main":                          "deletes",
+		"git fetch -f origin main:main":                        "deletes",
+		"git apply x.patch":                                    "",
+		"git apply --cached x.patch":                           "plants",
+		"git update-index --refresh":                           "",
+		"git update-index --add --cacheinfo 100644,abc,a.go":   "plants",
+		"git symbolic-ref HEAD":                                "",
+		"git symbolic-ref HEAD refs/heads/x":                   "leaves",
+		"git rm a.go":                                          "",
+		"git rm -f a.go":                                       "discards /p/a.go",
+		"git status && git log -f":                             "",
+		"echo 'git push -f'":                                   "",
+		"git commit -m 'no more git push --force'":             "",
+	} {
+		var got []string
+		for _, a := range Analyse(command, Env{Dir: "/p", Home: "/home/u", Project: "/p"}).Git {
+			text := string(a.Kind)
+			if len(a.Paths) > 0 {
+				text += " " + strings.Join(a.Paths, ",")
+			}
+			got = append(got, text)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %q, want %q", command, strings.Join(got, " "), want)
+		}
+	}
+}
