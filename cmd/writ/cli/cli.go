@@ -120,7 +120,9 @@ and keeps everything that happened in a log that can be replayed.`,
 	add(groupAgent, a.runCommand(), a.dispatchCommand(), a.agentCommand(), a.scheduleCommand(), a.lintStreamCommand())
 	add(groupLog, a.emitCommand(), a.replayCommand(), a.watchCommand(), a.diffCommand(), a.auditCommand())
 	add(groupOther, append(a.toolCommands(), a.versionCommand(), a.confineCommand())...)
+	root.SetHelpCommand(a.helpCommand())
 	root.SetHelpCommandGroupID(groupOther)
+	a.seeTopics(root)
 	root.SetCompletionCommandGroupID(groupOther)
 	requireKnownArguments(root)
 	return root

@@ -54,6 +54,9 @@ func (a *app) showStatus(s schemas.Status) {
 	row("log", fmt.Sprintf("%s events, %s, durability %s", thousands(events), size(bytes), s.Durability))
 	row("rules", fmt.Sprintf("%s, embedder %s", thousands(uint64(s.Rules)), s.Embedder))
 	row("sessions", plural(s.Sessions, "live session", "live sessions"))
+	if s.Metrics != "" {
+		row("metrics", s.Metrics)
+	}
 	row("gate", fmt.Sprintf("fails %s; confinement: %s", s.FailMode, s.Confine))
 	row("observing", observing(s))
 	if s.Memory > 0 {

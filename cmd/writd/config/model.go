@@ -44,11 +44,11 @@ type Memory struct {
 // Drift holds the limits of the alarms: ratios of all verdicts of a window that
 // has enough of them.
 type Drift struct {
-	MinVerdicts   int     `yaml:"min_verdicts"`
-	WindowMinutes int     `yaml:"window_minutes"`
-	Fallback      float64 `yaml:"fallback"`
-	Hold          float64 `yaml:"hold"`
-	Discard       float64 `yaml:"discard"`
+	MinVerdicts   int     `yaml:"min_verdicts"`   // verdicts a window needs to count
+	WindowMinutes int     `yaml:"window_minutes"` // its length
+	Fallback      float64 `yaml:"fallback"`       // ratio of fallbacks
+	Hold          float64 `yaml:"hold"`           // ratio of held ones
+	Discard       float64 `yaml:"discard"`        // ratio of discarded ones
 }
 
 // What Memory.Classify can be.

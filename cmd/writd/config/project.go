@@ -55,7 +55,7 @@ type Project struct {
 	// TestCommand runs the tests, in a POSIX shell at the project's root; "" finds
 	// the command by the changed files' languages.
 	TestCommand string `yaml:"test_command"`
-	// TestTimeout bounds one such run, up to MaxTestTimeout.
+	// TestTimeout bounds one such run, 5m at most.
 	TestTimeout time.Duration `yaml:"test_timeout"`
 	// AdvanceOnGreen lets tests that pass at the end of a turn end the
 	// implementation.
@@ -71,7 +71,7 @@ type Project struct {
 	// AutoRetrieveOnStart says whether the first prompt of a session brings what
 	// the project's index has about it. Without an index it means nothing.
 	AutoRetrieveOnStart bool `yaml:"auto_retrieve_on_start"`
-	// Strategies change, by agent, which files agents are given, and add such.
+	// Strategies change which files an agent of this name is given.
 	Strategies map[string]strategy.Override `yaml:"strategies"`
 }
 

@@ -11,6 +11,8 @@ import (
 // Settings configure the daemon.
 type Settings struct {
 	DataDir string `yaml:"-"`
+	// The comments below are what writ help settings says of each setting.
+
 	// Durability of the log: "power-loss" (fsync before every acknowledgement)
 	// or "interval" (fsync every 100 ms: a power cut may take the last 100 ms;
 	// a killed process loses nothing in either).
@@ -29,26 +31,27 @@ type Settings struct {
 	// the name of a pulled model, or the absolute path of a folder with one (BERT
 	// or Model2Vec) or of the file of a trained table; the URL of an
 	// OpenAI-compatible endpoint, whose key is in WRIT_EMBEDDER_KEY; "none" finds
-	// rules by their words alone. Load turns the name of a pulled model into its
-	// folder.
+	// rules by their words alone.
 	Embedder string `yaml:"embedder"`
 	// ShippedRules says whether the rules that come with the program are in the
 	// corpus; without them it holds your own alone.
 	ShippedRules bool `yaml:"shipped_rules"`
 	// EmbedderModel is the model's name at an endpoint.
 	EmbedderModel string `yaml:"embedder_model"`
-	// Model is the language model that is asked, Memory how observations are
-	// judged.
-	Model  Model  `yaml:"model"`
+	// Model is the language model that is asked.
+	Model Model `yaml:"model"`
+	// Memory says how observations are judged.
 	Memory Memory `yaml:"memory"`
 	// VerbsElsewhere are verbs of the command language, separated by blanks, that
 	// this daemon does not handle itself: another one that serves
-	// writ.verb.<verb> on the same NATS does.
+	// writ.verb.VERB on the same NATS does.
 	VerbsElsewhere string `yaml:"verbs_elsewhere"`
 	// Neo4jURL is the database that writ graph mirrors into where its command
 	// line names none; optional. The password is in WRIT_NEO4J_PASSWORD.
-	Neo4jURL      string `yaml:"neo4j_url"`
-	Neo4jUser     string `yaml:"neo4j_user"`
+	Neo4jURL string `yaml:"neo4j_url"`
+	// Neo4jUser is its user; "" is neo4j.
+	Neo4jUser string `yaml:"neo4j_user"`
+	// Neo4jDatabase is the database there; "" is the user's own.
 	Neo4jDatabase string `yaml:"neo4j_database"`
 	// HTTPHooks is the loopback address, such as 127.0.0.1:7411, at which hooks
 	// are served over HTTP to hosts that have no commands, behind the token in
@@ -64,7 +67,8 @@ type Settings struct {
 	// http://127.0.0.1:4318, for traces and metrics; "" sends nothing. The
 	// environment's OTEL_EXPORTER_OTLP_ENDPOINT wins.
 	OTLP string `yaml:"otlp_endpoint"`
-	// Limits bound what a response of the command language may do.
+	// Limits bound what a response of the command language may do; what is 0 is
+	// the language's own, which writ help verbs states.
 	Limits Limits `yaml:"limits"`
 	// HookBudget bounds the daemon's work on one hook call. The hook's process
 	// waits 2 s and then fails closed.

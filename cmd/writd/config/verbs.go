@@ -19,6 +19,7 @@ const BraveKey = "WRIT_BRAVE_KEY"
 // verbs.yaml of the data directory, which agents cannot read: an agent that could
 // write them would choose its own servers.
 type Verbs struct {
+	// Search is the search engine behind /search.
 	Search Search `yaml:"search"`
 	// Allow are ranges of addresses, such as 192.168.1.0/24, that /fetch and
 	// /browse may reach although they are not public.
@@ -47,15 +48,15 @@ type Search struct {
 type MCPServer struct {
 	Command []string          `yaml:"command"` // program and arguments, speaking over stdio
 	Dir     string            `yaml:"dir"`     // its working folder, absolute; "" is the agent's workspace
-	Env     map[string]string `yaml:"env"`
-	URL     string            `yaml:"url"` // of a streamable HTTP endpoint
-	Headers map[string]string `yaml:"headers"`
+	Env     map[string]string `yaml:"env"`     // environment variables of the program
+	URL     string            `yaml:"url"`     // of a streamable HTTP endpoint
+	Headers map[string]string `yaml:"headers"` // sent with every request
 }
 
 // A2APeer is an agent elsewhere.
 type A2APeer struct {
-	URL     string            `yaml:"url"` // where its card is: the base address, or the card itself
-	Headers map[string]string `yaml:"headers"`
+	URL     string            `yaml:"url"`     // where its card is: the base address, or the card itself
+	Headers map[string]string `yaml:"headers"` // sent with every request
 }
 
 // verbName is what a server or a peer can be called, so that it is one word.

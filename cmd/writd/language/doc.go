@@ -3,6 +3,6 @@
 // what writ lint-stream shows.
 //
 // It guarantees that the scanner knows the verbs of enforcement/dialect and no
-// others (TestTheScannerKnowsTheTable), and that REFERENCE.md is what the table
+// others (TestTheScannerKnowsTheTable), and that help/verbs.md is what the table
 // says (TestReferenceIsCurrent). It runs nothing.
 package language

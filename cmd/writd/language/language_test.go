@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -11,7 +12,7 @@ import (
 	"github.com/writbus/writ/observer/stream"
 )
 
-var update = flag.Bool("update", false, "write REFERENCE.md")
+var update = flag.Bool("update", false, "write help/verbs.md")
 
 type scanned struct {
 	commands []stream.Command
@@ -72,7 +73,7 @@ func TestTheScannerKnowsTheTable(t *testing.T) {
 }
 
 func TestReferenceIsCurrent(t *testing.T) {
-	const path = "REFERENCE.md"
+	path := filepath.Join("help", "verbs.md")
 	if *update {
 		if err := os.WriteFile(path, []byte(Reference()), 0o644); err != nil {
 			t.Fatal(err)

@@ -38,11 +38,11 @@ type Strategy struct {
 // Override is what a project configures of a strategy. What is nil stays as it
 // is in the built-in one of the same name, or in the default one.
 type Override struct {
-	Types    *[]string `yaml:"types" json:"types"`
-	Tags     *[]string `yaml:"tags" json:"tags"`
-	Phases   *[]string `yaml:"phases" json:"phases"`
-	TopK     *int      `yaml:"top_k" json:"top_k"`
-	MinScore *float64  `yaml:"min_score" json:"min_score"`
+	Types    *[]string `yaml:"types" json:"types"`         // only files of these types
+	Tags     *[]string `yaml:"tags" json:"tags"`           // only files with one of these tags
+	Phases   *[]string `yaml:"phases" json:"phases"`       // only files of these phases, and of none
+	TopK     *int      `yaml:"top_k" json:"top_k"`         // how many files at most
+	MinScore *float64  `yaml:"min_score" json:"min_score"` // leave out what scores less, 0 to 1
 }
 
 // Set holds the strategies of a project by canonical name.

@@ -1,0 +1,199 @@
+// Package topics collects the documents that lie beside what they describe, so
+// that writ help and the dashboard show the same.
+//
+// Every topic is one Markdown file of a package named help, embedded there and
+// read when somebody asks for it. Its name is the file's, its title the first
+// heading and its summary the first paragraph. No topic has the name of a
+// command (tested in cmd/writ/cli).
+//
+// It renders nothing: the terminal and the page have renderers of their own.
+package topics
+
+import (
+	"embed"
+	"strings"
+
+	bus "github.com/writbus/writ/bus/help"
+	client "github.com/writbus/writ/cmd/writ/help"
+	config "github.com/writbus/writ/cmd/writd/config/help"
+	hosts "github.com/writbus/writ/cmd/writd/hosts/help"
+	language "github.com/writbus/writ/cmd/writd/language/help"
+	enforcement "github.com/writbus/writ/enforcement/help"
+	observer "github.com/writbus/writ/observer/help"
+	projections "github.com/writbus/writ/projections/help"
+	retrieval "github.com/writbus/writ/retrieval/help"
+)
+
+// Topic is one document.
+type Topic struct {
+	Name    string
+	Group   string // the heading it is listed under
+	Title   string
+	Summary string // one sentence
+	Text    string // all of it, Markdown
+	// Commands are the top-level commands of writ that it is about.
+	Commands []string
+}
+
+type entry struct {
+	name     string
+	files    embed.FS
+	commands string
+}
+
+// groups are the topics in the order in which they are listed.
+func groups() []struct {
+	title   string
+	entries []entry
+} {
+	return []struct {
+		title   string
+		entries []entry
+	}{
+		{"To begin", []entry{
+			{"getting-started", client.Files, "up down status doctor init uninstall"},
+			{"troubleshooting", client.Files, "doctor status"},
+		}},
+		{"The guard", []entry{
+			{"gates", enforcement.Files, "mode phase approve session hook statusline"},
+			{"shell-commands", enforcement.Files, "confine"},
+			{"hosts", hosts.Files, "init hook"},
+		}},
+		{"Rules and files", []entry{
+			{"rules", retrieval.Files, "query benchmark tune model check"},
+			{"corpus", retrieval.Files, "rule graph"},
+			{"project-files", retrieval.Files, "index search context"},
+		}},
+		{"Memory and agents", []entry{
+			{"observations", observer.Files, "memory observe recall"},
+			{"agents", language.Files, "run agent dispatch schedule lint-stream mcp"},
+			{"verbs", language.Files, "run dispatch lint-stream"},
+		}},
+		{"The log", []entry{
+			{"log", bus.Files, "emit replay watch"},
+			{"history", projections.Files, "session replay diff whatif"},
+			{"evidence", projections.Files, "audit"},
+			{"watching", observer.Files, "dash top watch status"},
+		}},
+		{"Setting up", []entry{
+			{"settings", config.Files, "init"},
+			{"environment", config.Files, ""},
+			{"files", config.Files, "up uninstall"},
+		}},
+	}
+}
+
+// All reads every topic, in the order in which they are listed.
+func All() []Topic {
+	var all []Topic
+	for _, g := range groups() {
+		for _, e := range g.entries {
+			raw, err := e.files.ReadFile(e.name + ".md")
+			if err != nil {
+				panic("topics: " + err.Error()) // it is compiled in; a test reads each
+			}
+			t := Topic{Name: e.name, Group: g.title, Text: string(raw), Commands: strings.Fields(e.commands)}
+			t.Title, t.Summary = headline(t.Text)
+			all = append(all, t)
+		}
+	}
+	return all
+}
+
+// headline takes the title and the first sentence from a document.
+func headline(text string) (title, summary string) {
+	head, rest, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	title = strings.TrimSpace(strings.TrimPrefix(head, "#"))
+	paragraph, _, _ := strings.Cut(strings.TrimSpace(rest), "\n\n")
+	paragraph = strings.Join(strings.Fields(paragraph), " ")
+	if sentence, _, more := strings.Cut(paragraph, ". "); more {
+		paragraph = sentence + "."
+	}
+	return title, strings.ReplaceAll(paragraph, "`", "")
+}
+
+// Find returns the topic of a name, in any case.
+func Find(name string) (Topic, bool) {
+	for _, t := range All() {
+		if strings.EqualFold(t.Name, name) {
+			return t, true
+		}
+	}
+	return Topic{}, false
+}
+
+// About lists the topics that are about a top-level command.
+func About(command string) []Topic {
+	var about []Topic
+	for _, t := range All() {
+		for _, c := range t.Commands {
+			if c == command {
+				about = append(about, t)
+			}
+		}
+	}
+	return about
+}
+
+// Near lists the names that a misspelt one may mean, the nearest first, and
+// then topics that mention the word, at most five together.
+func Near(word string, commands []string) []string {
+	word = strings.ToLower(word)
+	var near []string
+	add := func(name string) {
+		for _, n := range near {
+			if n == name {
+				return
+			}
+		}
+		if len(near) < maxNear {
+			near = append(near, name)
+		}
+	}
+	all := All()
+	for _, t := range all {
+		commands = append(commands[:len(commands):len(commands)], t.Name)
+	}
+	for edits := 1; edits <= 1+len(word)/4; edits++ {
+		for _, name := range commands {
+			if distance(word, name) <= edits {
+				add(name)
+			}
+		}
+	}
+	for _, name := range commands {
+		if len(word) > 2 && (strings.HasPrefix(name, word) || strings.HasPrefix(word, name)) {
+			add(name)
+		}
+	}
+	for _, t := range all {
+		if len(word) > 2 && strings.Contains(strings.ToLower(t.Text), word) {
+			add(t.Name)
+		}
+	}
+	return near
+}
+
+const maxNear = 5
+
+// distance counts the insertions, deletions and replacements between two words
+// (Levenshtein).
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		before := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := before
+			if a[i] != b[j] {
+				cost++
+			}
+			before = row[j+1]
+			row[j+1] = min(cost, row[j]+1, before+1)
+		}
+	}
+	return row[len(b)]
+}

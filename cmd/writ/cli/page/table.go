@@ -1,0 +1,146 @@
+package page
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+const columnGap = 2
+
+// table prints rows of cells; cells that are too long for the page are wrapped.
+func (p *printer) table(lines []string, i int) int {
+	end := run(lines, i, func(l string) bool { return strings.HasPrefix(strings.TrimSpace(l), "|") })
+	var rows [][]string
+	for _, line := range lines[i:end] {
+		if cells := cells(line); !ruled(cells) {
+			rows = append(rows, cells)
+		}
+	}
+	widths := p.widths(rows)
+	apart := false // rows of several lines are told apart by a blank one
+	for _, row := range rows {
+		for i, cell := range row {
+			apart = apart || len(widths) > 2 && len(p.wrap(cell, widths[i])) > 2
+		}
+	}
+	for n, row := range rows {
+		if n == 0 && strings.Join(row, "") == "" {
+			continue // a table without a head
+		}
+		if n > 1 && apart {
+			p.out.WriteByte('\n')
+		}
+		p.row(row, widths)
+		if n == 0 {
+			p.rule(widths)
+		}
+	}
+	p.out.WriteByte('\n')
+	return end
+}
+
+// cells parts a line at the bars that are not escaped.
+func cells(line string) []string {
+	const bar = "\x00"
+	line = strings.ReplaceAll(strings.Trim(strings.TrimSpace(line), "|"), `\|`, bar)
+	parts := strings.Split(line, "|")
+	for i := range parts {
+		parts[i] = strings.TrimSpace(strings.ReplaceAll(parts[i], bar, `\|`))
+	}
+	return parts
+}
+
+// ruled says whether cells are the line below a head.
+func ruled(cells []string) bool {
+	for _, c := range cells {
+		if c == "" || strings.Trim(c, ":-") != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// widths gives each column what its longest cell needs, and takes from the
+// widest, down to its longest word, until the page holds them all.
+func (p *printer) widths(rows [][]string) []int {
+	var widths, least []int
+	for _, row := range rows {
+		for i, cell := range row {
+			if i == len(widths) {
+				widths, least = append(widths, 1), append(least, 1)
+			}
+			widths[i] = max(widths[i], utf8.RuneCountInString(p.shown(cell)))
+			for _, w := range p.words(cell) {
+				least[i] = max(least[i], w.width)
+			}
+		}
+	}
+	over := columnGap*max(len(widths)-1, 0) - p.options.Width
+	for _, w := range widths {
+		over += w
+	}
+	for ; over > 0; over-- {
+		widest := -1
+		for i, w := range widths {
+			if w > least[i] && (widest < 0 || w > widths[widest]) {
+				widest = i
+			}
+		}
+		if widest < 0 {
+			break // its words are wider than the page
+		}
+		widths[widest]--
+	}
+	return widths
+}
+
+// rule parts the head from the rows.
+func (p *printer) rule(widths []int) {
+	var parts []string
+	for _, w := range widths {
+		parts = append(parts, strings.Repeat("─", w))
+	}
+	p.out.WriteString(p.paint("2", strings.Join(parts, strings.Repeat(" ", columnGap))) + "\n")
+}
+
+func (p *printer) row(row []string, widths []int) {
+	columns := make([][]string, len(widths))
+	tall := 1
+	for i := range widths {
+		cell := ""
+		if i < len(row) {
+			cell = row[i]
+		}
+		columns[i] = p.wrap(cell, widths[i])
+		tall = max(tall, len(columns[i]))
+	}
+	for n := range tall {
+		line := ""
+		for i, lines := range columns {
+			text := ""
+			if n < len(lines) {
+				text = lines[n]
+			}
+			line += text
+			if i < len(columns)-1 {
+				line += strings.Repeat(" ", max(0, widths[i]-visible(text))+columnGap)
+			}
+		}
+		p.out.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+}
+
+// visible is the width of a text without its colours.
+func visible(text string) int {
+	n := 0
+	for text != "" {
+		if rest, found := strings.CutPrefix(text, "\x1b["); found {
+			_, text, _ = strings.Cut(rest, "m")
+			continue
+		}
+		_, size := utf8.DecodeRuneInString(text)
+		text = text[size:]
+		n++
+	}
+	return n
+}

@@ -1,0 +1,49 @@
+package enforcement
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/writbus/writ/enforcement/help"
+)
+
+// TestTheTableOfDestinationsIsTrue holds what people read to what is decided.
+func TestTheTableOfDestinationsIsTrue(t *testing.T) {
+	raw, err := help.Files.ReadFile("shell-commands.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := map[string]string{
+		"temp folders, `/dev/null`": "/tmp/x", "`plan.md`": PlanFile, "`capabilities.md`": CapabilitiesFile, "test files": testFile,
+		"the findings file": "findings.md", "other files of the project": codeFile, "outside the project": "/q/x", "protected": ".git/hooks/x",
+	}
+	var stances []string
+	checked := 0
+	for line := range strings.Lines(string(raw)) {
+		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
+		for i := range cells {
+			cells[i] = strings.TrimSpace(cells[i])
+		}
+		if cells[0] == "destination" {
+			stances = cells[1:]
+		}
+		name, known := rows[cells[0]]
+		if !known || len(cells) != len(stances)+1 {
+			continue
+		}
+		for i, said := range cells[1:] {
+			stance := stances[i]
+			if stance == "none yet" {
+				stance = ""
+			}
+			d := tableDecision(t, stance, "agent", "Bash", name)
+			if want := map[Verdict]string{Allow: "yes", Deny: "no", Ask: "asked"}[d.Verdict]; said != want {
+				t.Errorf("%s, %s: the page says %s, it is %s: %s", stances[i], cells[0], said, want, d.Reason)
+			}
+			checked++
+		}
+	}
+	if checked != len(rows)*8 {
+		t.Errorf("%d cells were compared, want %d", checked, len(rows)*8)
+	}
+}
