@@ -19,7 +19,8 @@ const (
 // its pieces' counts, and those repeat: a counter remembers them. It is not
 // safe for concurrent use; several share what they learnt.
 type Counter struct {
-	near [1 << nearBits]near
+	near  [1 << nearBits]near
+	marks []mark // room for a tally, of one text at a time
 }
 
 // NewCounter returns a counter. It takes some 800 KB.

@@ -11,6 +11,7 @@ import (
 type packer struct {
 	lines   lines
 	counter *Counter
+	tally   tally
 	symbols []artifact.Symbol // in the order of their lines
 	passed  int               // symbols that belong to earlier chunks
 	chunks  []artifact.Chunk
@@ -75,11 +76,10 @@ func joinHeadings(a, b string) string {
 
 // tokens counts some lines. A count above the limit says only that much.
 func (p *packer) tokens(from, to int) int {
-	text := p.lines.cut(from, to)
-	if len(text) > 16*artifact.MaxChunkTokens {
+	if p.lines.starts[to]-p.lines.starts[from] > 16*artifact.MaxChunkTokens {
 		return artifact.MaxChunkTokens + 1 // no text has so long tokens on average, but for blanks
 	}
-	return p.counter.Count(text)
+	return p.tally.count(from, to)
 }
 
 // cut cuts one section into chunks that overlap, at blank lines where there are
@@ -100,7 +100,7 @@ func (p *packer) cut(s section) {
 		if to < s.to {
 			to = p.blankBefore(own, to)
 		}
-		p.add(from, own, to, s.heading, p.counter.Count(p.lines.cut(from, to)))
+		p.add(from, own, to, s.heading, p.tally.count(from, to))
 		own = to
 	}
 }
@@ -109,7 +109,7 @@ func (p *packer) cut(s section) {
 func (p *packer) overlap(first, own int) int {
 	from, tokens := own, 0
 	for from > first {
-		tokens += p.counter.Count(p.lines.cut(from-1, from))
+		tokens += p.tally.count(from-1, from)
 		if tokens > artifact.OverlapTokens {
 			break
 		}
@@ -120,16 +120,16 @@ func (p *packer) overlap(first, own int) int {
 
 // fitting is how far a chunk that begins at a line may go.
 func (p *packer) fitting(from, own, end int) int {
-	to, tokens := own, p.counter.Count(p.lines.cut(from, own))
+	to, tokens := own, p.tally.count(from, own)
 	for to < end {
-		tokens += p.counter.Count(p.lines.cut(to, to+1))
+		tokens += p.tally.count(to, to+1)
 		if tokens > artifact.MaxChunkTokens {
 			break
 		}
 		to++
 	}
 	// Lines have as many tokens together as one by one, but for odd ones.
-	for to > own && p.counter.Count(p.lines.cut(from, to)) > artifact.MaxChunkTokens {
+	for to > own && p.tally.count(from, to) > artifact.MaxChunkTokens {
 		to--
 	}
 	return to

@@ -28,7 +28,7 @@ func Split(language, text string, c *Counter) ([]artifact.Chunk, []artifact.Symb
 		o.sections, o.least = blocks(t, 0, t.count()), blockTokens
 	}
 	slices.SortStableFunc(o.symbols, func(a, b artifact.Symbol) int { return a.Line - b.Line })
-	p := packer{lines: t, counter: c, symbols: o.symbols}
+	p := packer{lines: t, counter: c, tally: newTally(t, c), symbols: o.symbols}
 	p.pack(o.sections, o.least)
 	return p.chunks, o.symbols
 }
