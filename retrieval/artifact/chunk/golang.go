@@ -15,13 +15,25 @@ const declarationTokens = 48
 
 // goOutline is that of a Go file. It is empty for one that does not parse.
 func goOutline(t lines) outline {
+	if h, ok := hollowed(t.text); ok {
+		if o, err := goOutlineOf(t, h); err == nil {
+			return o
+		}
+	}
+	o, _ := goOutlineOf(t, hollow{text: t.text})
+	return o
+}
+
+// goOutlineOf parses the hollow text of a file. With an error it is the outline
+// of what could be made of it.
+func goOutlineOf(t lines, h hollow) (outline, error) {
 	files := token.NewFileSet()
-	file, err := parser.ParseFile(files, "", t.text, parser.ParseComments|parser.SkipObjectResolution)
+	file, err := parser.ParseFile(files, "", h.text, parser.ParseComments|parser.SkipObjectResolution)
 	if file == nil || err != nil && len(file.Decls) == 0 {
-		return outline{}
+		return outline{}, err
 	}
 	base := files.File(file.FileStart).Base()
-	line := func(p token.Pos) int { return t.at(min(max(int(p)-base, 0), len(t.text))) }
+	line := func(p token.Pos) int { return t.at(h.origin(min(max(int(p)-base, 0), len(h.text)))) }
 	o := outline{least: declarationTokens}
 	o.symbols = append(o.symbols, artifact.Symbol{Name: file.Name.Name, Kind: "module", Line: line(file.Package) + 1})
 	o.sections = append(o.sections, section{heading: "package " + file.Name.Name})
@@ -38,7 +50,7 @@ func goOutline(t lines) outline {
 		free = line(decl.End()-1) + 1
 	}
 	o.sections[len(o.sections)-1].to = t.count()
-	return o
+	return o, err
 }
 
 // goStart is the line where a declaration begins with its comments: those that

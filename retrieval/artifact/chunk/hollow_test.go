@@ -1,0 +1,82 @@
+package chunk
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// checkHollow says whether a text is Go, and compares the outline by its hollow
+// text with that by all of it.
+func checkHollow(t fataler, text string) bool {
+	t.Helper()
+	l := newLines(text)
+	want, err := goOutlineOf(l, hollow{text: text})
+	if err != nil {
+		return false
+	}
+	h, ok := hollowed(text)
+	if !ok {
+		t.Fatalf("no braces match in %q", text)
+	}
+	got, err := goOutlineOf(l, h)
+	if err != nil {
+		t.Fatalf("%q does not parse as %q: %v", text, h.text, err)
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Fatalf("%q is %+v as %q, want %+v", text, got, h.text, want)
+	}
+	return true
+}
+
+func TestAHollowFileHasTheSameOutline(t *testing.T) {
+	for _, text := range []string{
+		"package p", "package p // {", "package p\n\nfunc f() { g('{', \"}\", `{`) /* } */ }\n\n// h is\nfunc h() {}\n",
+		"package p\n\nfunc f(x interface{ m() }) (y struct{ a int }) {\n\treturn\n} // tail\n\n// free\n\n// doc\nvar (\n\ta = []int{\n1,\n2,\n}[0]\n\tb, c = 1, func() { if x { } }\n)\n",
+		"package p\n\ntype T[P interface{ ~int | ~string }] struct {\n\tx P // }\n}\n\nfunc (t *T[P]) m() {\n\tfor {\n\t}\n}\n",
+		"package p\n\nvar r = '\\''; var s = '\\\\'; var q = \"\\\"{\"\n\nfunc f() {\n}\n", "package p\n\nimport (\n\t\"a\"\n)\n\ntype I interface {\n\tm()\n}\n",
+		"package p\n\nfunc f() {\n//line x.go:1\n}\n// doc\nfunc g() {}\n", "package p\r\n\r\nfunc f() {\r\n}\r\n// doc\r\nfunc g() {}\r\n", "package p\n\nfunc asm(a int) int // a / b\n\nvar x = 1 / 2\n",
+	} {
+		if !checkHollow(t, text) {
+			t.Errorf("%q is no Go", text)
+		}
+	}
+	for _, pattern := range []string{"*.go", "../*/*.go", "../../*.go"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil || len(files) == 0 {
+			t.Fatal(err, "no sources")
+		}
+		for _, file := range files {
+			raw, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkHollow(t, string(raw))
+		}
+	}
+	pieces := rapid.SampledFrom([]string{
+		"\n", "\n\n", "func f() {\n", "}\n", "{", "}", "// c\n", "/* c */", "/*\n", "*/", "'{'", "'", "\"{\"", "\"", "`}\n`", "x := 1\n", "var a = T{\n", "type T struct {\n", "interface{}", "if x {\n", "/", "(", ")",
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		checkHollow(t, "package p\n"+strings.Join(rapid.SliceOfN(pieces, 0, 12).Draw(t, "pieces"), ""))
+	})
+}
+
+func TestWhatIsNoGoIsNotHollowed(t *testing.T) {
+	for _, text := range []string{"{", "}", "{}}", "\"", "`{", "/* {", "'", "{\n\"\n}"} {
+		if h, ok := hollowed(text); ok {
+			t.Errorf("%q is %q", text, h.text)
+		}
+	}
+}
+
+func FuzzHollow(f *testing.F) {
+	for _, seed := range []string{"", "package p\n\nfunc f() { '{' }\n", "package p\n\ntype T struct{ a int }\n// x\nfunc (T) m() {}\n"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) { checkHollow(t, text) })
+}
