@@ -12,8 +12,9 @@ func checkTally(t fataler, text string, c *Counter) {
 	t.Helper()
 	l := newLines(text)
 	sums := newTally(l, c)
-	for from := range l.count() + 1 {
-		for to := from; to <= l.count(); to++ {
+	step := 1 + l.count()/50
+	for from := 0; from <= l.count(); from += step {
+		for to := from; to <= l.count(); to += step {
 			if got, want := sums.count(from, to), c.Count(l.cut(from, to)); got != want {
 				t.Fatalf("lines %d to %d of %q have %d tokens, want %d", from, to, text, got, want)
 			}
