@@ -13,7 +13,7 @@ var ErrLeftOut = errors.New("artifacts: no file that is indexed")
 // Content reads a file of a project as it is now, and its SHA-256 in lower-case
 // hexadecimal. The root lets no link lead out of it.
 func Content(root *os.Root, path string) (raw []byte, hash string, err error) {
-	r, err := readFile(root, path)
+	r, err := readFile(root, path, new([]byte))
 	if err != nil {
 		return nil, "", fmt.Errorf("artifacts: read %s: %w", path, err)
 	}

@@ -167,7 +167,7 @@ func (s *selection) explainContent(e Explanation, wanted bool) Explanation {
 		return e
 	}
 	defer func() { _ = root.Close() }()
-	r, err := readFile(root, e.Path)
+	r, err := readFile(root, e.Path, new([]byte))
 	switch {
 	case err != nil:
 		e.Reason, e.Detail = Unreadable, reasonOf(err)

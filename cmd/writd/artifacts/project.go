@@ -195,7 +195,7 @@ func (p *Project) stillIs(f *file, path string) bool {
 	}
 	defer func() { _ = root.Close() }()
 	now := p.options.Now()
-	r, err := readFile(root, path)
+	r, err := readFile(root, path, new([]byte))
 	if err != nil || r.left != f.left && r.left != "" || r.hash != f.hash || !r.modTime.Equal(f.modTime) {
 		return false
 	}

@@ -402,7 +402,7 @@ func TestAFileThatGrowsIsReadWholeOrNotAtAll(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := readFile(root, "a.md")
+		r, err := readFile(root, "a.md", new([]byte))
 		if err != nil && !errors.Is(err, ErrMoving) {
 			t.Fatal(err)
 		}

@@ -28,10 +28,11 @@ type read struct {
 }
 
 // readFile reads one file of a project. The root lets no link lead out of it,
-// and a pipe is not waited for.
-func readFile(root *os.Root, file string) (read, error) {
+// and a pipe is not waited for. The bytes are in the room, or in what took its
+// place where it was too small: they are there until it is used again.
+func readFile(root *os.Root, file string, room *[]byte) (read, error) {
 	for range readTries {
-		r, whole, err := readOnce(root, file)
+		r, whole, err := readOnce(root, file, room)
 		if err != nil || whole {
 			return r, err
 		}
@@ -39,7 +40,7 @@ func readFile(root *os.Root, file string) (read, error) {
 	return read{}, ErrMoving
 }
 
-func readOnce(root *os.Root, file string) (r read, whole bool, err error) {
+func readOnce(root *os.Root, file string, room *[]byte) (r read, whole bool, err error) {
 	f, err := root.OpenFile(file, os.O_RDONLY|nonBlocking, 0)
 	if err != nil {
 		return read{}, false, err
@@ -52,7 +53,10 @@ func readOnce(root *os.Root, file string) (r read, whole bool, err error) {
 	if v := judgeFile(before); v.reason != "" {
 		return read{left: v.reason, detail: v.detail}, true, nil
 	}
-	raw := make([]byte, before.Size(), before.Size()+1)
+	if int64(cap(*room)) < before.Size() {
+		*room = make([]byte, before.Size()+before.Size()/2)
+	}
+	raw := (*room)[:before.Size()]
 	n, err := io.ReadFull(f, raw)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return read{}, false, err

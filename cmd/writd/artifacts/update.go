@@ -80,6 +80,8 @@ type work struct {
 	gone    []string         // paths that are no longer there
 	next    map[string]*file // in place of those before
 	put     []*search.Entry
+	drop    []string      // paths that leave the index
+	index   *search.Index // with what was put and without what is dropped
 	built   Built
 	listing *listing // nil where only some paths are looked at
 }
@@ -99,14 +101,14 @@ func (p *Project) update(ctx context.Context, u Update, sameGlobs bool) (Built, 
 	if err := p.readAll(ctx, w); err != nil {
 		return Built{}, err
 	}
-	events := p.eventsOf(w, !sameGlobs)
-	if len(events) > 0 {
-		p.stage.Store(&Progress{Stage: "recording", Total: len(events)})
-		if err := p.record(ctx, events); err != nil {
-			return Built{}, err
-		}
-	}
 	p.stage.Store(&Progress{Stage: "indexing", Total: len(w.put)})
+	var made sync.WaitGroup
+	made.Go(func() { p.index(w) }) // while the log writes
+	err = p.record(ctx, p.eventsOf(w, !sameGlobs))
+	made.Wait()
+	if err != nil {
+		return Built{}, err
+	}
 	p.publish(w)
 	return w.built, nil
 }
@@ -241,6 +243,7 @@ func (f *file) settled() bool {
 type worker struct {
 	counter  *chunk.Counter
 	analyser *search.Analyser
+	room     []byte // for the file that is read
 }
 
 // readAll reads and analyses what is looked at, several files at once.
@@ -266,7 +269,7 @@ func (p *Project) readAll(ctx context.Context, w *work) error {
 	var all sync.WaitGroup
 	for i := range max(min(p.options.Workers, len(files)), 1) {
 		if i == len(p.workers) {
-			p.workers = append(p.workers, &worker{chunk.NewCounter(), search.NewAnalyser(p.options.Embedder)})
+			p.workers = append(p.workers, &worker{counter: chunk.NewCounter(), analyser: search.NewAnalyser(p.options.Embedder)})
 		}
 		by := p.workers[i] // the list may still grow
 		all.Go(func() { run(by) })
@@ -295,7 +298,7 @@ func (p *Project) readAll(ctx context.Context, w *work) error {
 // where that of the index stays. The error is the embedder's.
 func (p *Project) readOne(root *os.Root, e Entry, by *worker, force bool) (*file, *search.Entry, error) {
 	f := &file{size: e.Size, modTime: e.ModTime, wanted: e.wanted, readAt: p.options.Now()}
-	r, err := readFile(root, e.Path)
+	r, err := readFile(root, e.Path, &by.room)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil, nil
@@ -328,6 +331,29 @@ func (p *Project) readOne(root *os.Root, e Entry, by *worker, force bool) (*file
 	return f, entry, err
 }
 
+// index makes the index that comes of what was found.
+func (p *Project) index(w *work) {
+	before := p.current.Load()
+	if before == nil {
+		w.index = search.New(w.put, p.options.Embedder)
+		return
+	}
+	for path, f := range w.next {
+		if f.info == nil && before.docs[path] != nil {
+			w.drop = append(w.drop, path)
+		}
+	}
+	for _, path := range w.gone {
+		if before.docs[path] != nil {
+			w.drop = append(w.drop, path)
+		}
+	}
+	w.index = before.Index
+	if len(w.put)+len(w.drop) > 0 {
+		w.index = before.Index.Update(w.put, w.drop)
+	}
+}
+
 // publish makes what was found the index.
 func (p *Project) publish(w *work) {
 	before := p.current.Load()
@@ -340,10 +366,8 @@ func (p *Project) publish(w *work) {
 	if w.listing != nil {
 		p.folders, p.troubles, p.walked = w.listing.left, w.listing.problems, true
 	}
-	next := &Snapshot{Revision: 1, Globs: slices.Clone(w.sel.texts), Left: maps.Clone(p.folders), Problems: slices.Clone(p.troubles)}
-	var drop []string
+	next := &Snapshot{Revision: 1, Globs: slices.Clone(w.sel.texts), Left: maps.Clone(p.folders), Problems: slices.Clone(p.troubles), Index: w.index}
 	if before == nil {
-		next.Index = search.New(w.put, p.options.Embedder)
 		next.docs = make(map[string]*Info, len(w.next))
 	} else {
 		next.Revision = before.Revision
@@ -351,27 +375,13 @@ func (p *Project) publish(w *work) {
 		if len(w.next) > 0 || len(w.gone) > 0 {
 			next.docs = maps.Clone(before.docs)
 		}
-		for path, f := range w.next {
-			if f.info == nil && before.docs[path] != nil {
-				drop = append(drop, path)
-			}
-		}
-		for _, path := range w.gone {
-			if before.docs[path] != nil {
-				drop = append(drop, path)
-			}
-		}
-		next.Index = before.Index
-		if len(w.put)+len(drop) > 0 {
-			next.Index = before.Index.Update(w.put, drop)
-		}
 	}
 	for path, f := range w.next {
 		if f.info != nil {
 			next.docs[path] = f.info
 		}
 	}
-	for _, path := range drop {
+	for _, path := range w.drop {
 		delete(next.docs, path)
 	}
 	p.count(next)

@@ -27,8 +27,8 @@ type Described struct {
 	Replaced          int // bytes that are not UTF-8
 }
 
-// Describe makes a document of a file that is not [Binary]. The file's bytes
-// are kept as the document's text and must not be changed.
+// Describe makes a document of a file that is not [Binary]. It keeps none of the
+// file's bytes.
 func Describe(f File, c *chunk.Counter) Described {
 	text, replaced := validText(f.Bytes)
 	d := Described{Replaced: replaced}
@@ -123,7 +123,7 @@ func Generated(path string, raw []byte) bool {
 		at += next + 1
 	}
 	if Language(path) == "go" {
-		return goGenerated.Match(head)
+		return bytes.Contains(head, []byte("// Code generated ")) && goGenerated.Match(head)
 	}
 	if prose[Language(path)] {
 		return false // it may well speak of such marks

@@ -2,7 +2,6 @@ package describe
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -94,8 +93,6 @@ func skipped(line string) bool {
 	return false
 }
 
-var commentMarks = regexp.MustCompile(`^(//+!?|/\*+!?|\*+/?|#+!?|--+|;+|%+|"""|''')\s?|(\*/|"""|''')$`)
-
 // leadingComment is the first paragraph of the last comment before the code
 // begins, past licences and directives.
 func leadingComment(text string) string {
@@ -129,8 +126,7 @@ func leadingComment(text string) string {
 		} else if strings.Contains(line, open) {
 			open = ""
 		}
-		said := commentMarks.ReplaceAllString(line, "")
-		said = strings.TrimSpace(commentMarks.ReplaceAllString(said, ""))
+		said := strings.TrimSpace(withoutMarks(withoutMarks(line)))
 		if !inside && said == line {
 			take()
 			break // code

@@ -52,11 +52,13 @@ type chunk struct {
 type Analyser struct {
 	embedder Embedder
 	known    map[string]*known // by the word as it is written
-	lately   [lately]*known    // of them, by hash
+	lately   []near            // of them, by hash
+	far      near              // a word that is too long to be among these
 	terms    []string
 	of       *lexicon
 	places   map[string]int32
 	slots    []slot  // by place in terms
+	key      []byte  // room for a dictionary's entry
 	used     []int32 // slots of the document
 }
 
@@ -67,11 +69,8 @@ type lexicon struct{ _ byte }
 type known struct {
 	word   string
 	places []int32
+	parts  []int32 // of the entries that it makes in a name; nil until it is in one
 }
-
-// lately is how many words are found without asking the map: most of a text are
-// few words, again and again.
-const lately = 1 << 13
 
 // slot counts a term in the document that is being analysed.
 type slot struct {
@@ -93,7 +92,7 @@ func NewAnalyser(e Embedder) *Analyser {
 }
 
 func (a *Analyser) forget() {
-	*a = Analyser{embedder: a.embedder, known: map[string]*known{}, places: map[string]int32{}, of: new(lexicon)}
+	*a = Analyser{embedder: a.embedder, known: map[string]*known{}, lately: make([]near, 1<<nearBits), places: map[string]int32{}, of: new(lexicon)}
 }
 
 // Analyse makes the entry of a document. The error is the embedder's.
@@ -113,9 +112,7 @@ func (a *Analyser) Analyse(d *artifact.Document) (*Entry, error) {
 			s.inChunk(uint32(i))
 			n++
 		})
-		for _, key := range namesOf(c) {
-			a.slot(a.place(key)).inChunk(uint32(i))
-		}
+		a.names(c, func(at int32) { a.slot(at).inChunk(uint32(i)) })
 		e.chunks[i] = chunk{
 			lines: [2]int32{int32(c.Lines[0]), int32(c.Lines[1])}, heading: strings.Clone(c.Heading),
 			symbols: lines(c.Symbols), length: n, tokens: uint32(c.Tokens),
@@ -140,22 +137,34 @@ func (a *Analyser) field(f Field, text string) (n uint32) {
 // each calls f for every term of the text.
 func (a *Analyser) each(text string, f func(*slot)) {
 	for word, at := nextWord(text, 0); word != ""; word, at = nextWord(text, at) {
-		for _, at := range a.lookUp(word).places {
-			f(a.slot(at))
+		if place := a.near(word).place; place >= 0 {
+			f(a.slot(place))
+		} else if place == several {
+			for _, at := range a.lookUp(word).places {
+				f(a.slot(at))
+			}
 		}
 	}
 }
 
 // lookUp returns what is known of a word.
-func (a *Analyser) lookUp(word string) *known {
-	hash := uint32(2166136261)
-	for i := range len(word) {
-		hash = (hash ^ uint32(word[i])) * 16777619
+func (a *Analyser) lookUp(word string) *known { return a.near(word).known }
+
+// near returns the place among the words met lately that is now the word's.
+func (a *Analyser) near(word string) *near {
+	if len(word) > nearBytes {
+		a.far = newNear(nearKey{}, a.find(word))
+		return &a.far
 	}
-	at := (hash ^ hash>>15) % lately
-	if k := a.lately[at]; k != nil && k.word == word {
-		return k
+	key := keyOf(word)
+	n := &a.lately[key.place()]
+	if n.nearKey != key {
+		*n = newNear(key, a.find(word))
 	}
+	return n
+}
+
+func (a *Analyser) find(word string) *known {
 	k, ok := a.known[word]
 	if !ok {
 		k = &known{word: strings.Clone(word)}
@@ -164,7 +173,6 @@ func (a *Analyser) lookUp(word string) *known {
 		}
 		a.known[k.word] = k
 	}
-	a.lately[at] = k
 	return k
 }
 

@@ -13,16 +13,16 @@ const (
 	partMark   = "\x02" // a word of a declared name or of a heading
 )
 
-// namesOf are the entries of a chunk.
-func namesOf(c *artifact.Chunk) []string {
-	var keys []string
+// names calls f with the place of every entry of a chunk: its declared names,
+// each whole and by its last part, then the words of these and of its heading.
+func (a *Analyser) names(c *artifact.Chunk, f func(int32)) {
 	for _, name := range c.Symbols {
-		keys = append(keys, symbolKeys(name)...)
+		a.symbol(name, f)
 	}
-	for _, t := range Words(strings.Join(c.Symbols, " ") + " " + lastHeading(c.Heading)) {
-		keys = append(keys, partMark+t)
+	for _, name := range c.Symbols {
+		a.parts(name, f)
 	}
-	return keys
+	a.parts(lastHeading(c.Heading), f)
 }
 
 // lastHeading is the innermost of the headings above a chunk.
@@ -30,19 +30,44 @@ func lastHeading(heading string) string {
 	return heading[strings.LastIndex(heading, " > ")+1:]
 }
 
-// symbolKeys are the entries of a declared name: the last part of a qualified
-// one, and the whole with its qualifier.
-func symbolKeys(name string) []string {
-	var parts []string
+// symbol calls f with the places of a declared name: of the whole with its
+// qualifier, and of the last part of a qualified one.
+func (a *Analyser) symbol(name string, f func(int32)) {
+	key, last, parts := append(a.key[:0], symbolMark...), 0, 0
 	for word, at := nextWord(name, 0); word != ""; word, at = nextWord(name, at) {
-		parts = append(parts, wholeOf(word))
+		last = len(key)
+		key = append(key, wholeOf(word)...)
+		parts++
 	}
-	if len(parts) == 0 || len(name) > 2*longestTerm {
-		return nil
+	a.key = key
+	if parts == 0 || len(name) > 2*longestTerm {
+		return
 	}
-	last := symbolMark + parts[len(parts)-1]
-	if len(parts) == 1 {
-		return []string{last}
+	f(a.placeOf(key))
+	if parts > 1 {
+		f(a.placeOf(append(key[:len(symbolMark)], key[last:]...)))
 	}
-	return []string{symbolMark + strings.Join(parts, ""), last}
+}
+
+// parts calls f with the places of a text's words as parts of a name.
+func (a *Analyser) parts(text string, f func(int32)) {
+	for word, at := nextWord(text, 0); word != ""; word, at = nextWord(text, at) {
+		k := a.lookUp(word)
+		if k.parts == nil {
+			k.parts = make([]int32, len(k.places))
+			for i, place := range k.places {
+				k.parts[i] = a.placeOf(append(append(a.key[:0], partMark...), a.terms[place]...))
+			}
+		}
+		for _, place := range k.parts {
+			f(place)
+		}
+	}
+}
+
+func (a *Analyser) placeOf(key []byte) int32 {
+	if at, ok := a.places[string(key)]; ok {
+		return at
+	}
+	return a.place(string(key))
 }

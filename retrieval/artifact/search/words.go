@@ -81,7 +81,8 @@ func expand(word string) []term {
 	if len(word) > longestTerm {
 		return nil
 	}
-	var parts [][2]int
+	var room [8][2]int
+	parts := room[:0]
 	start := 0
 	flush := func(end int) {
 		if end > start {
@@ -104,7 +105,10 @@ func expand(word string) []term {
 		before, last, lastAt = last, r, at
 	}
 	flush(len(word))
-	var terms []term
+	if len(parts) == 0 {
+		return nil
+	}
+	terms := make([]term, 0, len(parts)+1)
 	if len(parts) > 1 {
 		terms = append(terms, term{wholeOf(word), true})
 	}
