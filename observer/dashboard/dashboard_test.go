@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -309,6 +310,43 @@ func TestLiveGoesOnWhereThePageWas(t *testing.T) {
 	// The last message is sent once more: it may have carried several events.
 	if got := parsePositions(last)[schemas.StreamSessions]; got != 13 {
 		t.Errorf("a page that saw 14 goes on after %d", got)
+	}
+}
+
+// TestAPageThatWasAwayForLongBeginsAtTheEnd and is told how much it was spared.
+func TestAPageThatWasAwayForLongBeginsAtTheEnd(t *testing.T) {
+	s := &Server{options: Options{End: func(context.Context, schemas.Stream) (uint64, error) { return 2 * liveReach, nil }}}
+	for name, c := range map[string]struct {
+		seen    string
+		after   uint64
+		skipped uint64
+	}{
+		"at the end":     {"WRIT_SESSIONS:10000", 2 * liveReach, 0},
+		"a little away":  {"WRIT_SESSIONS:5000", liveReach, 0},
+		"for long":       {"WRIT_SESSIONS:4999", 2 * liveReach, liveReach + 1},
+		"ahead":          {"WRIT_SESSIONS:18446744073709551615", 2 * liveReach, 0},
+		"never was here": {"", 2 * liveReach, 0},
+	} {
+		seen := from(httptest.NewRequest(http.MethodGet, "/api/live?from="+c.seen, nil))
+		skipped, err := s.begin(t.Context(), seen)
+		if err != nil || skipped != c.skipped || seen[schemas.StreamSessions] != c.after {
+			t.Errorf("%s: begins after %d, spared %d, %v", name, seen[schemas.StreamSessions], skipped, err)
+		}
+	}
+}
+
+// TestAPageIsToldHowFarItIsBehind once after something was sent.
+func TestAPageIsToldHowFarItIsBehind(t *testing.T) {
+	s := &Server{options: Options{End: func(context.Context, schemas.Stream) (uint64, error) { return 50, nil }}}
+	w := httptest.NewRecorder()
+	page := &livePage{w: w, flush: func() error { return nil }, seen: positions{}, sent: positions{}}
+	more := make(chan schemas.ReplayEvent, 2)
+	for seq := range uint64(2) {
+		more <- schemas.ReplayEvent{Position: schemas.Position{Stream: schemas.StreamSessions, Seq: 8 + seq}}
+	}
+	err := errors.Join(page.send(schemas.ReplayEvent{Position: schemas.Position{Stream: schemas.StreamSessions, Seq: 7}}, more), s.behind(t.Context(), page), s.behind(t.Context(), page))
+	if text := w.Body.String(); err != nil || len(more) != 0 || strings.Count(text, "data: {") != 3 || strings.Count(text, "event: behind\ndata: 41\n\n") != 1 {
+		t.Errorf("%v: %q", err, text)
 	}
 }
 

@@ -29,13 +29,13 @@ func (s *Server) handler() http.Handler {
 	if err != nil {
 		panic("dashboard: " + err.Error()) // the folder is compiled in
 	}
-	files := http.FileServerFS(assets)
+	s.files = http.FileServerFS(assets)
 	inside := http.NewServeMux()
 	inside.HandleFunc("GET /api/live", s.live)
 	inside.HandleFunc("GET /api/{what}", s.read)
 	inside.HandleFunc("POST /api/{what}", s.act)
 	inside.HandleFunc("POST /leave", s.leave)
-	inside.Handle("GET /", files)
+	inside.Handle("GET /", s.files)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", policy)
@@ -82,10 +82,11 @@ func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
 		_, _ = w.Write([]byte(stranger))
 		return
 	}
-	// A page in between: a cookie that is strictly of this site is not sent with
-	// a redirect that another program's link began.
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_, _ = w.Write([]byte(`<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="0; url=/"><title>Writ</title><p><a href="/">Open the dashboard</a></p></html>`))
+	// The page itself, at once: a cookie that is strictly of this site is sent with
+	// what the page asks for, but not with a redirect that another program's link
+	// began. The page takes the ticket out of its address.
+	r.URL.RawQuery = ""
+	s.files.ServeHTTP(w, r)
 }
 
 func (s *Server) inside(r *http.Request) bool {

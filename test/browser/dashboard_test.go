@@ -229,12 +229,18 @@ const (
 		"## Rules Applied\n\nNo matching rules\n\n## Capabilities\n\n- [ ] An unknown address yields ErrNotFound\n"
 )
 
-func TestDashboard(t *testing.T) {
-	w := newWorld(t)
+// begin is a session in which a plan waits.
+func (w *world) begin() {
+	w.t.Helper()
 	w.hook("SessionStart", map[string]any{"source": "startup", "model": "m"})
 	w.hook("UserPromptSubmit", map[string]any{"prompt": "Look users up by address in Go with SQL " + hostile, "source": "user"})
 	w.write("store/users.go", "package store")
 	w.write("plan.md", plan)
+}
+
+func TestDashboard(t *testing.T) {
+	w := newWorld(t)
+	w.begin()
 
 	link := w.link()
 	stranger(t, link)

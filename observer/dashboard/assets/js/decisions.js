@@ -1,54 +1,99 @@
 import { card, chip, clock, fill, h, last, say, short } from './dom.js';
-import { get, onEvent } from './net.js';
+import { following, get, onEvents } from './net.js';
 import { link } from './sessions.js';
+import { told } from './told.js';
 
-const kept = 300;
+const shown = 300; // rows
+const kept = 5000; // decisions that the filters look through
+const reach = 2000; // records of the log that are looked through at first
 const kinds = { allow: 'good', deny: 'bad', ask: 'warn' };
 const also = new Set(['gate.approved', 'gate.declined', 'gate.drifted', 'approval.refused', 'write.unapproved', 'rule.violated']);
 
 /** decisions shows what agents asked for and what became of it, newest first. */
 export async function decisions(main, signal) {
   const list = h('ol', { class: 'log', 'aria-label': 'Decisions' });
+  const count = h('p', { class: 'soft small', id: 'count' });
   const verdict = h('select', { 'aria-label': 'Verdict' }, [['', 'every verdict'], ['allow', 'allowed'], ['deny', 'refused'], ['ask', 'asked']].map(([v, t]) => h('option', { value: v }, t)));
   const words = h('input', { type: 'search', placeholder: 'Filter by session, tool, path, rule, reason', 'aria-label': 'Filter' });
-  const all = [];
-  const fits = (e) => (!verdict.value || e.data.verdict === verdict.value) && JSON.stringify([e.aggregate.id, e.type, e.data]).toLowerCase().includes(words.value.toLowerCase());
-  const draw = () => fill(list, all.filter(fits).slice(0, kept).map(line));
-  const add = (e) => {
-    if (e.type !== 'tool.decided' && !also.has(e.type)) return false;
-    all.unshift(e);
-    all.length = Math.min(all.length, 5 * kept);
-    return true;
+  const hold = h('button', { type: 'button', 'aria-pressed': 'false' }, 'Pause');
+  const state = { all: [], came: 0, fitting: 0, waits: [], before: 0, paused: false };
+  const fits = (e) => (!verdict.value || e.data.verdict === verdict.value)
+    && (!words.value || JSON.stringify([e.aggregate.id, e.type, e.data]).toLowerCase().includes(words.value.toLowerCase()));
+  const wanted = (e) => e.type === 'tool.decided' || also.has(e.type);
+  const tell = () => fill(count, holds(state, list.children.length));
+  const add = (events) => { // oldest first
+    state.came += events.length;
+    state.all = [...events.slice(-kept).reverse(), ...state.all].slice(0, kept);
   };
-  onEvent(signal, (e) => {
-    if (add(e) && fits(e)) {
-      list.prepend(line(e));
-      if (list.children.length > kept) list.lastChild.remove();
-    }
+  const draw = () => {
+    const fitting = state.all.filter(fits);
+    state.fitting = fitting.length;
+    fill(list, fitting.slice(0, shown).map(line));
+    tell();
+  };
+  const take = (events) => {
+    add(events);
+    const fitting = events.filter(fits);
+    state.fitting = Math.min(state.fitting + fitting.length, kept);
+    list.prepend(...fitting.slice(-shown).reverse().map(line));
+    while (list.children.length > shown) list.lastChild.remove();
+    tell();
+  };
+  let loaded = false;
+  onEvents(signal, (events) => {
+    const came = events.filter(wanted);
+    if (came.length === 0) return;
+    if (loaded && !state.paused) take(came);
+    else state.waits.push(...came);
+    if (state.paused) tell();
+  });
+  hold.addEventListener('click', () => {
+    state.paused = !state.paused;
+    hold.setAttribute('aria-pressed', String(state.paused));
+    hold.textContent = state.paused ? 'Go on' : 'Pause';
+    if (!state.paused) take(state.waits.splice(0));
+    tell();
   });
   verdict.addEventListener('change', draw);
   words.addEventListener('input', draw);
   try {
+    await following;
     const status = await get('status');
     const end = status.streams.find((s) => s.name === 'WRIT_SESSIONS').last;
-    const page = await get('log', { stream: 'WRIT_SESSIONS', after: Math.max(0, end - 2000), limit: 5000 });
+    state.before = Math.max(0, end - reach);
+    const page = await get('log', { stream: 'WRIT_SESSIONS', after: state.before, limit: 5000 });
     if (signal.aborted) return;
-    const came = all.splice(0).reverse();
-    page.events.forEach(add);
-    came.filter((e) => !page.events.some((p) => p.id === e.id && p.type === e.type)).forEach(add);
+    const place = (e) => `${e.position.seq}:${e.position.part || 0}`;
+    const known = new Set(page.events.map(place));
+    add([...page.events.filter(wanted), ...state.waits.splice(0).filter((e) => !known.has(place(e)))]);
   } catch (error) {
     say(error.message);
   }
-  fill(main, h('h1', {}, 'Decisions'), card('', h('div', { class: 'row' }, verdict, words)), card('', list));
+  loaded = true;
+  fill(main, h('h1', {}, 'Decisions'), card('', h('div', { class: 'row' }, verdict, words, hold), count), card('', list));
   draw();
+}
+
+/** holds says what the list holds and what it does not. */
+function holds(state, rows) {
+  const n = (x) => x.toLocaleString();
+  const newest = state.all[0];
+  const parts = [newest ? `${n(rows)} of ${n(state.came)} shown, the newest is sessions/${newest.position.seq}` : 'Nothing was decided yet'];
+  if (state.fitting > rows) parts.push(`${n(state.fitting - rows)} more fit the filter`);
+  if (state.came > state.all.length) parts.push(`${n(state.came - state.all.length)} older ones are not held here any more`);
+  if (state.before) parts.push(`the log's first ${n(state.before)} records were not looked through`);
+  const leftOut = state.came > rows || state.before > 0;
+  return [`${parts.join('; ')}.`, leftOut && [' All of them: ', h('code', {}, 'writ replay --type tool.decided')],
+    state.paused && h('strong', {}, ` Paused; ${n(state.waits.length)} came since.`)];
 }
 
 function line(e) {
   const d = e.data;
-  const what = d.command ? `${d.tool}: ${short(d.command, 160)}` : `${d.tool || e.type} ${(d.targets || []).map((t) => t.rel || t.path).join(', ')}`;
+  const decided = e.type === 'tool.decided';
+  const what = d.command ? `${d.tool}: ${short(d.command, 160)}` : `${d.tool} ${(d.targets || []).map((t) => t.rel || t.path).join(', ')}`;
   return h('li', {},
     h('span', { class: 'soft' }, clock(e.time)),
     h('span', {}, chip(d.verdict || e.type, kinds[d.verdict] || 'warn'), d.rule && h('div', { class: 'small' }, d.rule)),
-    h('div', {}, h('div', { class: 'mono wrap' }, what), d.reason && h('div', { class: 'soft wrap' }, d.reason),
+    h('div', {}, h('div', { class: decided ? 'mono wrap' : 'wrap' }, decided ? what : told(e)), decided && d.reason && h('div', { class: 'soft wrap' }, d.reason),
       h('a', { class: 'small', href: link(e.aggregate.id) }, `${short(e.aggregate.id, 26)} ${last(d.dir)}`)));
 }

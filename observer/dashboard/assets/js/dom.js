@@ -26,10 +26,22 @@ function nodes(children) {
     .map((c) => (c instanceof Node ? c : document.createTextNode(String(c))));
 }
 
-/** fill replaces what an element holds. */
+/** fill replaces what an element holds. Where the keyboard was, it stays. */
 export function fill(element, ...children) {
+  const find = held(element);
   element.replaceChildren(...nodes(children));
+  if (find) find()?.focus({ preventScroll: true });
   return element;
+}
+
+/** held is how to find again what has the focus inside an element. */
+function held(element) {
+  const focused = document.activeElement;
+  if (!focused || focused === element || !element.contains(focused)) return null;
+  const name = (x) => `${x.tagName} ${x.getAttribute('href') || x.id || x.getAttribute('aria-label') || x.textContent}`;
+  const alike = () => [...element.querySelectorAll('a, button, input, select, textarea, summary, [tabindex]')].filter((x) => name(x) === name(focused));
+  const which = alike().indexOf(focused);
+  return () => { const all = alike(); return focused.isConnected ? focused : all[which] || all[0]; };
 }
 
 export const chip = (text, kind = '') => h('span', { class: `chip ${kind}` }, text);

@@ -51,5 +51,7 @@ document.getElementById('theme').addEventListener('click', () => {
 });
 
 window.addEventListener('hashchange', () => { show(); document.getElementById('main').focus(); });
-connect(document.getElementById('pulse'));
+// The ticket that the page was opened with has done its work.
+if (location.search) history.replaceState(null, '', `${location.pathname}${location.hash}`);
+connect(document.getElementById('pulse'), show);
 show();

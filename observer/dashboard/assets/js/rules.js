@@ -62,7 +62,7 @@ export async function rule(main, signal, id) {
     const r = view && view.rule;
     fill(main, h('h1', {}, id, r && r.title ? ` – ${r.title}` : ''),
       r ? card('', about(r, view)) : h('p', { class: 'soft' }, 'This node is no rule, or it has been retired.'),
-      card('Neighbours', graph(near, link), near.truncated && h('p', { class: 'soft' }, 'There are more.'),
+      card('Neighbours', h('div', { class: 'scroll' }, graph(near, link)), near.truncated && h('p', { class: 'soft' }, 'There are more.'),
         table('Edges', [
           { head: 'From', cell: (e) => h('a', { href: link(e.from) }, e.from) },
           { head: 'Edge', cell: (e) => chip(e.type) },

@@ -1,9 +1,7 @@
-import { ago, bytes, card, chip, clock, fill, h, say, short } from './dom.js';
-import { act, get, onEvent, refreshing } from './net.js';
+import { ago, bytes, card, chip, fill, h, say, short } from './dom.js';
+import { act, get, refreshing } from './net.js';
 import { place } from './sessions.js';
-import { told } from './told.js';
-
-const page = 5000;
+import { timeline } from './timeline.js';
 
 /** session shows one session: its gates, what waits, and its history. */
 export function session(main, signal, id) {
@@ -78,63 +76,4 @@ function diff(text) {
   const lines = text.split('\n');
   if (lines[lines.length - 1] === '') lines.pop();
   return h('pre', { class: 'diff', tabindex: 0, 'aria-label': 'Difference' }, lines.map((line) => h('span', { class: kind(line) }, line || ' ')));
-}
-
-/** timeline lists a session's events and lets the person go back and forth in them. */
-async function timeline(at, signal, id) {
-  const list = h('ol', { class: 'log' });
-  const range = h('input', { type: 'range', min: 1, value: 1, 'aria-label': 'Moment of the session' });
-  const then = h('p', { class: 'wrap' });
-  const stood = h('div', { class: 'row', role: 'status' });
-  const detail = h('pre', { class: 'plain mono small' });
-  const events = [];
-  let following = true;
-  let asking = 0;
-  signal.addEventListener('abort', () => clearTimeout(asking));
-  // The daemon folds the log to that moment with what decides.
-  const standing = async (e) => {
-    const view = await get('session', { id, at: e.position.seq }).catch(() => null);
-    if (!view || signal.aborted || events[range.value - 1] !== e) return;
-    fill(stood, h('span', { class: 'soft' }, 'It stood:'), place(view), view.gates.filter((g) => g.state !== 'none').map((g) => chip(`${g.gate} ${g.state}`, g.state === 'approved' ? 'good' : 'bad')),
-      h('span', { class: 'soft small' }, `${view.refusals || 0} refused, ${(view.written || []).length} files written, ${(view.shown || []).length} rules shown`));
-  };
-  const select = (n) => {
-    const e = events[n - 1];
-    if (!e) return;
-    range.value = n;
-    range.setAttribute('aria-valuetext', `event ${n} of ${events.length}, ${e.type}`);
-    [...list.children].forEach((li, i) => li.classList.toggle('now', i === events.length - n));
-    fill(then, `${n} of ${events.length} · ${new Date(e.time).toLocaleString()} · `, chip(e.type));
-    clearTimeout(asking);
-    asking = setTimeout(() => standing(e), 120);
-    detail.textContent = JSON.stringify(e.data, null, 2);
-  };
-  const add = (e) => {
-    events.push(e);
-    range.max = events.length;
-    const n = events.length;
-    list.prepend(h('li', {}, h('span', { class: 'soft' }, clock(e.time)), h('span', {}, chip(e.type)),
-      h('a', { href: `#/session/${encodeURIComponent(id)}`, onclick: (x) => { x.preventDefault(); following = n === events.length; select(n); } }, told(e))));
-    if (following) select(n);
-  };
-  range.addEventListener('input', () => { following = Number(range.value) === events.length; select(Number(range.value)); });
-  fill(at, card('Timeline', range, then, stood, h('details', {}, h('summary', {}, 'The event as recorded'), detail), list));
-  const early = [];
-  let loaded = false;
-  onEvent(signal, (e) => { if (e.aggregate.id === id) (loaded ? add(e) : early.push(e)); });
-  try {
-    let after = 0;
-    for (;;) {
-      const stretch = await get('log', { session: id, after, limit: page });
-      if (signal.aborted) return;
-      stretch.events.forEach(add);
-      if (stretch.end || stretch.next === after) break;
-      after = stretch.next;
-    }
-    const known = new Set(events.map((e) => e.position.seq));
-    early.filter((e) => !known.has(e.position.seq)).forEach(add);
-    loaded = true;
-  } catch (error) {
-    say(error.message);
-  }
 }

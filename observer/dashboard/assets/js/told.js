@@ -20,6 +20,7 @@ export function told(e) {
     'gate.invalidated': () => `${d.gate} taken back: ${d.reason}`,
     'approval.refused': () => `${d.gate || ''} not approved (${d.channel}): ${d.reason}`,
     'rule.violated': () => (d.violations || []).map((v) => `${v.rule} at ${v.path}:${v.line}`).join(', '),
+    'write.unapproved': () => `${(d.changes || []).map((c) => c.path).join(', ')} written without approval`,
     'hook.observed': () => d.hook,
   }[e.type];
   const text = line ? line() : JSON.stringify(d);
