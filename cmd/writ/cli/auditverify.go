@@ -15,6 +15,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/bus/blockfile"
 	"github.com/writbus/writ/projections/transparency/evidence"
 	"github.com/writbus/writ/schemas"
 )
@@ -39,7 +40,12 @@ func (a *app) auditVerifyCommand() *cobra.Command {
 		Long: `Without PROOF: has the log signed as it stands, reads every stream again, and
 compares each record with the hashes and every signed checkpoint that were kept.
 A record that was altered, removed, inserted or moved is named. Exit code 1 says
-that something was found.
+that something was found. The records are read from the files of the log; where
+those do not fit, or are elsewhere, through the server, which settles it.
+
+Writ drops no record. Where a limit of age was set on a stream by other means, or
+somebody purged it, the records at its front are missing: they are named as
+removed, by their kept ids, since nothing tells the one from the other.
 
 With PROOF, a file of writ audit prove or "-": checks that file alone. It needs the
 public key and neither the log nor the daemon.
@@ -143,7 +149,7 @@ func (a *app) checkLog(ctx context.Context, what string, f verifyFlags) (v verif
 	errs := make([]error, len(streams))
 	var all sync.WaitGroup
 	for i, stream := range streams {
-		all.Go(func() { v.Streams[i], errs[i] = checkStream(ctx, reader, stream, places, key) })
+		all.Go(func() { v.Streams[i], errs[i] = checkStream(ctx, reader, stream, sealed.Log, places, key) })
 	}
 	all.Wait()
 	if err := errors.Join(errs...); err != nil {
@@ -157,8 +163,9 @@ func (a *app) checkLog(ctx context.Context, what string, f verifyFlags) (v verif
 	return v, nil
 }
 
-// checkStream reads one stream and compares.
-func checkStream(ctx context.Context, reader logReader, s schemas.Stream, places []string, key note.Verifier) (evidence.Report, error) {
+// checkStream reads one stream and compares: from the files at first, and once
+// more through the server where something does not fit.
+func checkStream(ctx context.Context, reader logReader, s schemas.Stream, log string, places []string, key note.Verifier) (evidence.Report, error) {
 	var checkpoints []evidence.Checkpoint
 	var problems []string
 	leaves := ""
@@ -173,6 +180,34 @@ func checkStream(ctx context.Context, reader logReader, s schemas.Stream, places
 			leaves = path // the last one counts: a second place is harder to change
 		}
 	}
+	fromFiles := func(record func(schemas.Record, evidence.Hash)) error {
+		state, err := reader.State(ctx, s)
+		if err != nil {
+			return err
+		}
+		last, err := readFiles(ctx, log, s, state, record)
+		if err != nil || last >= state.Last {
+			return err
+		}
+		return readAll(ctx, reader, s, last, record)
+	}
+	fromServer := func(record func(schemas.Record, evidence.Hash)) error { return readAll(ctx, reader, s, 0, record) }
+	var report evidence.Report
+	err := blockfile.ErrUnclear
+	if log != "" {
+		report, err = compare(s, checkpoints, leaves, fromFiles)
+		report.From = "files"
+	}
+	if err != nil || !report.OK() {
+		report, err = compare(s, checkpoints, leaves, fromServer)
+		report.From = "server"
+	}
+	report.Problems = append(problems, report.Problems...)
+	return report, err
+}
+
+// compare holds the records that read hands over against what was kept of them.
+func compare(s schemas.Stream, checkpoints []evidence.Checkpoint, leaves string, read func(func(schemas.Record, evidence.Hash)) error) (evidence.Report, error) {
 	var kept *evidence.LeafReader
 	if leaves != "" {
 		file, err := os.Open(leaves)
@@ -183,17 +218,16 @@ func checkStream(ctx context.Context, reader logReader, s schemas.Stream, places
 		kept = evidence.NewLeafReader(file)
 	}
 	check := evidence.NewCheck(s, checkpoints, kept)
-	if err := readAll(ctx, reader, s, check.Record); err != nil {
+	if err := read(check.Record); err != nil {
 		return evidence.Report{}, err
 	}
-	report := check.Finish()
-	report.Problems = append(problems, report.Problems...)
-	return report, nil
+	return check.Finish(), nil
 }
 
-// readAll hands over every record that a stream has with its hash, across gaps.
-func readAll(ctx context.Context, reader logReader, s schemas.Stream, record func(schemas.Record, evidence.Hash)) error {
-	after, work := uint64(0), newHashing()
+// readAll hands over every record that a stream has after a sequence with its
+// hash, across gaps.
+func readAll(ctx context.Context, reader logReader, s schemas.Stream, after uint64, record func(schemas.Record, evidence.Hash)) error {
+	work := newHashing()
 	for {
 		err := reader.Follow(ctx, s, after, bus.FollowOptions{MaxBatch: 4096, UntilEnd: true, Unparsed: true}, func(records []schemas.Record) error {
 			for i, hash := range work.hash(records) {

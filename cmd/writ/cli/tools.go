@@ -61,7 +61,9 @@ that would have come out otherwise, with both reasons, and rules that prompts wo
 have gained or lost, with tokens and latency. Nothing is written to the log.
 
 What the log does not hold cannot be run again and is counted with the reason: what
-depended on the contents of files, or on what agent and user would have done next.`
+depended on the contents of files, or on what agent and user would have done next.
+Rules that a written or read file brought stay as recorded, and are counted. Both
+searches weigh rules by what use has taught of them up to today.`
 	return c
 }
 

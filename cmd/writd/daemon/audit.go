@@ -205,6 +205,9 @@ func (d *Daemon) auditProblems() []string {
 func (d *Daemon) auditSeal(ctx context.Context, _ none) (schemas.AuditSealed, error) {
 	all := d.sealAll(ctx)
 	reply := schemas.AuditSealed{Key: d.audit.key.public, Dir: d.layout.Audit(), Streams: []schemas.AuditStream{}}
+	if d.health != nil { // the server is within this process
+		reply.Log = d.layout.Log()
+	}
 	d.audit.noteMu.Lock()
 	for _, s := range schemas.Streams() {
 		c := all[s].checkpoint

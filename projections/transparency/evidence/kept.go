@@ -96,7 +96,14 @@ type LeafReader struct {
 }
 
 // NewLeafReader reads from r, which stays the caller's to close.
-func NewLeafReader(r io.Reader) *LeafReader { return &LeafReader{lines: bufio.NewScanner(r)} }
+func NewLeafReader(r io.Reader) *LeafReader {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(make([]byte, leafBuffer), leafBuffer)
+	return &LeafReader{lines: lines}
+}
+
+// leafBuffer is what is read at once, and the longest line.
+const leafBuffer = 256 << 10
 
 // Next returns the next leaf, or io.EOF. Any other error says in which line.
 func (l *LeafReader) Next() (Leaf, error) {
