@@ -94,13 +94,12 @@ func (f whatIfFlags) run(ctx context.Context) (report whatif.Report, err error) 
 		return report, err
 	}
 	defer reader.Close()
-	if f.weights != "" || f.corpus != "" {
-		more, err := f.indexes(ctx, dataDir, &change)
-		if err != nil {
-			return report, err
-		}
-		tried = append(tried, more...)
+	// Another policy may leave prompts another room.
+	more, err := f.indexes(ctx, dataDir, &change)
+	if err != nil {
+		return report, err
 	}
+	tried = append(tried, more...)
 	run := whatif.New(change)
 	err = reader.Follow(ctx, schemas.StreamSessions, 0, bus.FollowOptions{MaxBatch: 4096, UntilEnd: true, Unparsed: true}, func(records []schemas.Record) error {
 		for _, r := range records {
@@ -171,7 +170,12 @@ func (f whatIfFlags) indexes(ctx context.Context, dataDir string, change *whatif
 	if err != nil {
 		return nil, err
 	}
-	options := retrieval.Options{Embedder: embedder}
+	graduated, err := graduatedToday(ctx, dataDir)
+	if err != nil {
+		return nil, err
+	}
+	change.Graduated = len(graduated)
+	options := retrieval.Options{Embedder: embedder, Confidence: func(id string) (float64, bool) { ratio, is := graduated[id]; return ratio, is }}
 	if change.Now, err = ruleIndex(rules, options); err != nil {
 		return nil, err
 	}
@@ -189,7 +193,9 @@ func (f whatIfFlags) indexes(ctx context.Context, dataDir string, change *whatif
 		options.Profiles, options.DefaultProfile = []retrieval.Profile{profile}, profile.Name
 		tried = append(tried, "weights "+profile.Name)
 	}
-	change.Then, err = ruleIndex(rules, options)
+	if change.Then = change.Now; len(tried) > 0 {
+		change.Then, err = ruleIndex(rules, options)
+	}
 	return tried, err
 }
 
@@ -240,6 +246,31 @@ func rulesToday(ctx context.Context, dataDir string) ([]schemas.Rule, error) {
 		}
 	}
 	return rules, nil
+}
+
+// graduatedToday asks the daemon which rules count by their outcomes, and how
+// much.
+func graduatedToday(ctx context.Context, dataDir string) (map[string]float64, error) {
+	conn, err := dialAs(ctx, dataDir, "dashboard")
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	reply, err := conn.Request(ctx, bus.Request{Subject: schemas.SvcRuleStats, Body: []byte("{}")})
+	if err != nil {
+		return nil, fmt.Errorf("the outcomes of the rules: %w", err)
+	}
+	var list schemas.RuleStatsList
+	if err := json.Unmarshal(reply.Body, &list); err != nil {
+		return nil, fmt.Errorf("the outcomes of the rules: %w", err)
+	}
+	graduated := map[string]float64{}
+	for _, rule := range list.Rules {
+		if rule.Graduated {
+			graduated[rule.ID] = rule.Weight
+		}
+	}
+	return graduated, nil
 }
 
 // profileOf reads a profile: a built-in one by name, a file with one, or the

@@ -20,6 +20,9 @@ type Report struct {
 	Prompts   Prompts        `json:"prompts"`
 	Prompted  []PromptChange `json:"prompt_changes"`
 	Rules     []RuleChange   `json:"rules"` // by how much they changed, most first
+	Held      Held           `json:"held"`
+	// Graduated counts the rules that both searches weigh by their outcomes.
+	Graduated int `json:"graduated"`
 	// Undecodable counts the records that this build does not understand.
 	Undecodable int `json:"undecodable,omitempty"`
 	// Notes say what was not run again.
@@ -68,6 +71,15 @@ type Prompts struct {
 	Then       Latency `json:"latency_then"`
 }
 
+// Held is what was left as recorded: rules that a file brought up when it was
+// written or read. What was in the file is not in the log.
+type Held struct {
+	Times  int      `json:"times"`
+	Rules  int      `json:"rules"` // counted each time
+	Tokens int      `json:"tokens"`
+	Gone   []string `json:"gone"` // those of them that the corpus tried does not have, which would not have come
+}
+
 // Latency is of searches, microseconds.
 type Latency struct {
 	P50 float64 `json:"p50_us"`
@@ -99,6 +111,7 @@ func (r *Run) Report() Report {
 	out := r.report
 	out.Sessions = len(r.sessions)
 	out.Prompts.Now, out.Prompts.Then = latencyOf(r.took[0]), latencyOf(r.took[1])
+	out.Graduated = r.change.Graduated
 	out.Rules = []RuleChange{}
 	for _, rule := range r.rules {
 		out.Rules = append(out.Rules, *rule)
@@ -115,7 +128,17 @@ func (r *Run) notes() (notes []string) {
 		notes = append(notes, "Each decision was judged by itself, on the session as it was: what agent and user would have done after another answer nobody knows.")
 	}
 	if r.change.Then != nil {
-		notes = append(notes, "Rules that a write brought up were left as recorded, since its text is not in the log; what use has taught about rules (graduation) counts in neither search.")
+		notes = append(notes,
+			fmt.Sprintf("Both searches know what use has taught about rules as it stands today (graduation, %s), not as it stood then; a rule that is not in today's corpus counts by its stated confidence.", counted(r.change.Graduated, "rule")),
+			"Both searches have the room that the mandatory rules leave in a prompt; what else the host was told then is not counted.")
+		if held := r.report.Held; held.Times > 0 {
+			note := fmt.Sprintf("Held as recorded: files that were written or read brought %s in %s (%d tokens). They count as shown in both searches; the text that they were found by is not in the log.",
+				counted(held.Rules, "rule"), counted(held.Times, "answer"), held.Tokens)
+			if len(held.Gone) > 0 {
+				note += " The corpus tried lacks " + strings.Join(held.Gone, ", ") + ": these would not have come."
+			}
+			notes = append(notes, note)
+		}
 	}
 	return notes
 }

@@ -32,6 +32,9 @@ type Change struct {
 	// Now and Then are the indexes of today and of the change; Then nil leaves
 	// prompts alone.
 	Now, Then *retrieval.Index
+	// Graduated counts the rules whose weight in both indexes is what their
+	// outcomes have taught, as it stands today.
+	Graduated int
 	// Project returns what a project's root holds today.
 	Project func(root string) Project
 	// Wanted says which sessions and moments count; the others are only folded.
@@ -61,7 +64,7 @@ type session struct {
 // New begins a run.
 func New(c Change) *Run {
 	r := &Run{change: c, sessions: map[string]*session{}, rules: map[string]*RuleChange{}}
-	r.report = Report{Decisions: Decisions{Kinds: map[string]int{}, Cannot: map[string]int{}}, Flips: []Flip{}, Prompted: []PromptChange{}}
+	r.report = Report{Held: Held{Gone: []string{}}, Decisions: Decisions{Kinds: map[string]int{}, Cannot: map[string]int{}}, Flips: []Flip{}, Prompted: []PromptChange{}}
 	return r
 }
 
@@ -85,7 +88,7 @@ func (r *Run) Record(record schemas.Record) {
 		if d, is := e.Data.(schemas.ToolDecided); is && wanted && r.change.Policy != nil {
 			r.decision(s, e, d, events[i+1:])
 		}
-		r.fold(s, e)
+		r.fold(s, e, wanted)
 		if p, is := e.Data.(schemas.PromptSubmitted); is && r.change.Then != nil {
 			r.prompt(s, e, p, events[i+1:], wanted)
 		}
@@ -93,7 +96,7 @@ func (r *Run) Record(record schemas.Record) {
 }
 
 // fold brings a session's states forward.
-func (r *Run) fold(s *session, e schemas.Event) {
+func (r *Run) fold(s *session, e schemas.Event, wanted bool) {
 	s.was = enforcement.Evolve(s.was, e)
 	if r.change.Policy != nil {
 		s.would = enforcement.Evolve(s.would, r.underPolicy(e))
@@ -102,6 +105,9 @@ func (r *Run) fold(s *session, e schemas.Event) {
 		return
 	}
 	shown, is := e.Data.(schemas.RulesShown)
+	if is && wanted && shown.Trigger != "prompt" && shown.Trigger != "session" {
+		r.hold(shown)
+	}
 	for i, index := range []*retrieval.Index{r.change.Now, r.change.Then} {
 		if is && shown.Trigger == "prompt" {
 			continue // what is shown then is found out by the search
@@ -110,6 +116,20 @@ func (r *Run) fold(s *session, e schemas.Event) {
 			e.Data = withBand(shown, index)
 		}
 		s.shown[i] = enforcement.Evolve(s.shown[i], e)
+	}
+}
+
+// hold counts rules that a file brought up: the log does not say what was in
+// the file, so they count as shown in both searches, as they were.
+func (r *Run) hold(shown schemas.RulesShown) {
+	held := &r.report.Held
+	held.Times++
+	held.Rules += len(shown.Rules)
+	held.Tokens += shown.Tokens
+	for _, rule := range shown.Rules {
+		if _, there := r.change.Then.Document(rule.ID); !there && !slices.Contains(held.Gone, rule.ID) {
+			held.Gone = append(held.Gone, rule.ID)
+		}
 	}
 }
 
@@ -157,7 +177,7 @@ func (r *Run) prompt(s *session, e schemas.Event, p schemas.PromptSubmitted, res
 			policy = *r.change.Policy
 		}
 		answer := r.search(i, index, retrieval.Query{
-			Text: p.Prompt, Session: e.Aggregate.ID, Domains: project.Domains(index), Shown: s.shown[i].Fresh,
+			Text: p.Prompt, Session: e.Aggregate.ID, Domains: project.Domains(index), Shown: s.shown[i].Had(),
 			BudgetTokens: promptBudget(policy.BudgetTokens, index.Mandatory().Text),
 		}, wanted)
 		var rules []schemas.ShownRule

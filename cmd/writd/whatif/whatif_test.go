@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -232,6 +233,71 @@ func TestAnotherCorpusChangesWhatPromptsBring(t *testing.T) {
 	})
 	if none.Prompts.Total != 0 || len(none.Prompted) != 0 {
 		t.Errorf("unwanted: %+v", none.Prompts)
+	}
+}
+
+// TestWhatFilesBroughtIsHeldAndSaid has a write and a read bring rules, one of
+// which the corpus tried does not have.
+func TestWhatFilesBroughtIsHeldAndSaid(t *testing.T) {
+	rules := shippedRules(t)
+	const gone, stays = "HTTP-RETRY-IDEMPOTENT-001", "GO-CTX-FIRST-001"
+	fewer := slices.DeleteFunc(slices.Clone(rules), func(r schemas.Rule) bool { return r.ID == gone })
+	r := &recorder{t: t}
+	r.append(schemas.SessionStarted{Host: "claude", Project: "/p"})
+	r.append(schemas.RulesShown{Trigger: "file", Tokens: 100, Rules: []schemas.ShownRule{{ID: gone}, {ID: stays}}})
+	r.append(schemas.RulesShown{Trigger: "read", Tokens: 50, Rules: []schemas.ShownRule{{ID: gone}}})
+	r.append(schemas.PromptSubmitted{Prompt: "retry the payment request"})
+	p := policy("", nil)
+	report := r.run(Change{Now: index(t, nil, rules...), Then: index(t, nil, fewer...), Graduated: 3, Project: today(p), Clock: clock()})
+	if h := report.Held; h.Times != 2 || h.Rules != 3 || h.Tokens != 150 || !slices.Equal(h.Gone, []string{gone}) {
+		t.Errorf("held %+v", h)
+	}
+	// It had been shown by the write: neither search brings it again.
+	if slices.ContainsFunc(report.Prompted, func(c PromptChange) bool { return slices.Contains(c.Lost, gone) }) {
+		t.Errorf("what a write had brought is missed with the prompt: %+v", report.Prompted)
+	}
+	said := strings.Join(report.Notes, "\n")
+	for _, want := range []string{"graduation, 3 rules", "brought 3 rules in 2 answers (150 tokens)", "lacks " + gone} {
+		if !strings.Contains(said, want) {
+			t.Errorf("the report does not say %q:\n%s", want, said)
+		}
+	}
+	unwanted := r.run(Change{
+		Now: index(t, nil, rules...), Then: index(t, nil, fewer...), Project: today(p), Clock: clock(),
+		Wanted: func(string, enforcement.State, time.Time) bool { return false },
+	})
+	if unwanted.Held.Times != 0 || strings.Contains(strings.Join(unwanted.Notes, " "), "Held") {
+		t.Errorf("unwanted: %+v", unwanted.Held)
+	}
+}
+
+// TestGraduationCounts has two rules on the same matter, of which outcomes have
+// lifted the lesser one.
+func TestGraduationCounts(t *testing.T) {
+	rule := func(id string) schemas.Rule {
+		return schemas.Rule{ID: id, Severity: "medium", Confidence: "speculative", Trigger: "Retrying a payment request.", Statement: "Send the same key with every attempt of a payment request."}
+	}
+	documents, err := retrieval.AnalyseAll([]schemas.Rule{rule("A-1"), rule("B-1")}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	build := func(confidence func(string) (float64, bool)) *retrieval.Index {
+		ix, err := retrieval.NewIndex(documents, retrieval.Options{Confidence: confidence})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ix
+	}
+	first := func(ix *retrieval.Index) string {
+		answer := ix.Search(retrieval.Query{Text: "retry the payment request"})
+		if len(answer.Rules) != 2 {
+			t.Fatalf("found %+v", answer.Rules)
+		}
+		return answer.Rules[0].ID
+	}
+	stated, graduated := build(nil), build(func(id string) (float64, bool) { return 0.98, id == "B-1" })
+	if first(stated) != "A-1" || first(graduated) != "B-1" {
+		t.Errorf("first by stated confidence %s, by outcomes %s", first(stated), first(graduated))
 	}
 }
 
