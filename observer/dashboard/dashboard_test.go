@@ -65,6 +65,7 @@ func open(t *testing.T) *site {
 			return ctx.Err()
 		},
 		End:    func(context.Context, schemas.Stream) (uint64, error) { return 40, nil },
+		Help:   func() []Topic { return helpTopics },
 		Now:    func() time.Time { x.mu.Lock(); defer x.mu.Unlock(); return x.clock },
 		Logger: slog.New(slog.DiscardHandler),
 	})

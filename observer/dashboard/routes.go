@@ -32,6 +32,7 @@ func (s *Server) handler() http.Handler {
 	s.files = http.FileServerFS(assets)
 	inside := http.NewServeMux()
 	inside.HandleFunc("GET /api/live", s.live)
+	inside.HandleFunc("GET /api/help", s.help)
 	inside.HandleFunc("GET /api/{what}", s.read)
 	inside.HandleFunc("POST /api/{what}", s.act)
 	inside.HandleFunc("POST /leave", s.leave)

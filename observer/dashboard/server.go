@@ -34,6 +34,8 @@ type Options struct {
 	Follow func(ctx context.Context, stream schemas.Stream, after uint64, fn func([]schemas.ReplayEvent) error) error
 	// End is the last sequence of a stream.
 	End func(ctx context.Context, stream schemas.Stream) (uint64, error)
+	// Help gives the documents of the help pages; nil is none.
+	Help func() []Topic
 	// Now is the clock.
 	Now    func() time.Time
 	Logger *slog.Logger

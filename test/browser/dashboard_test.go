@@ -320,6 +320,8 @@ func TestDashboard(t *testing.T) {
 		})
 	}
 
+	helpPages(t, p)
+
 	t.Run("phone and dark", func(t *testing.T) {
 		p.do(chromedp.EmulateViewport(390, 844), dark, goTo("#/"))
 		p.shows("wait for you")
@@ -329,6 +331,11 @@ func TestDashboard(t *testing.T) {
 		p.picture("phone")
 		p.do(goTo("#/session/"+session), chromedp.WaitVisible("ol.log li"))
 		p.picture("phone-session")
+		p.do(goTo("#/help/shell-commands"), chromedp.WaitVisible(".help article table"))
+		if result[bool](p, `document.documentElement.scrollWidth > innerWidth`) {
+			t.Error("a help page is wider than a phone")
+		}
+		p.picture("phone-help")
 	})
 
 	t.Run("keyboard", func(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/cmd/topics"
 	"github.com/writbus/writ/observer/dashboard"
 	"github.com/writbus/writ/schemas"
 )
@@ -35,7 +36,7 @@ func (d *Daemon) dash(context.Context, none) (schemas.DashReply, error) {
 	}
 	if d.pages.server == nil {
 		server, err := dashboard.Start(dashboard.Options{
-			Address: d.settings.Dashboard, Ask: d.askOwn, Follow: d.followShown, End: d.endOf, Now: d.now, Logger: d.logger,
+			Address: d.settings.Dashboard, Ask: d.askOwn, Follow: d.followShown, End: d.endOf, Help: helpPages, Now: d.now, Logger: d.logger,
 		})
 		if err != nil {
 			return schemas.DashReply{}, faultf(schemas.CodeUnavailable, "%v. The setting dashboard in %s chooses another", err, d.layout.Settings())
@@ -45,6 +46,15 @@ func (d *Daemon) dash(context.Context, none) (schemas.DashReply, error) {
 	expires := d.now().Add(dashboard.LinkLife)
 	url, err := d.pages.server.Link()
 	return schemas.DashReply{URL: url, Expires: expires}, err
+}
+
+// helpPages are the topics that writ help shows, for the dashboard.
+func helpPages() []dashboard.Topic {
+	var pages []dashboard.Topic
+	for _, t := range topics.All() {
+		pages = append(pages, dashboard.Topic{Name: t.Name, Group: t.Group, Title: t.Title, Summary: t.Summary, Text: t.Text})
+	}
+	return pages
 }
 
 // askOwn puts a page's request to the daemon's own services, over the bus like

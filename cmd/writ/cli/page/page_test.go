@@ -88,7 +88,9 @@ func FuzzRender(f *testing.F) {
 		if strings.Contains(plain, "\x1b") {
 			t.Errorf("a page without colours has one: %q", plain)
 		}
-		unspaced := func(s string) string { return strings.Join(strings.Fields(strings.NewReplacer("`", "", "─", "").Replace(s)), "") }
+		unspaced := func(s string) string {
+			return strings.Join(strings.Fields(strings.NewReplacer("`", "", "─", "").Replace(s)), "")
+		}
 		if coloured := strip(render(t, text, width, true)); unspaced(coloured) != unspaced(plain) && !strings.Contains(text, "|") {
 			t.Errorf("colours change the text:\n%q\n%q", plain, coloured)
 		}

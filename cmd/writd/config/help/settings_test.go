@@ -110,6 +110,7 @@ func standard(v reflect.Value) string {
 		return fmt.Sprintf(" (`%v`)", v)
 	case reflect.Bool:
 		return fmt.Sprintf(" (`%v`)", v)
+	default: // lists, maps and groups have none of their own
 	}
 	return ""
 }

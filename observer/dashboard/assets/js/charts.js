@@ -77,10 +77,18 @@ export function graph(view, link) {
   const [wide, tall] = [1160, 780];
   const at = new Map();
   for (const [ring, all] of rings) {
-    const [rx, ry] = [[0, 0], [210, 165], [350, 355]][ring];
+    const [rx, ry] = [[0, 0], [210, 165], [350, 365]][ring];
+    const half = Math.ceil(all.length / 2);
     all.forEach((n, i) => {
-      const angle = (2 * Math.PI * (i + (ring === 2 ? 0.5 : 0))) / all.length - Math.PI / 2;
-      at.set(n.id, [wide / 2 + rx * Math.cos(angle), tall / 2 + ry * Math.sin(angle)]);
+      if (ring < 2) {
+        const angle = (2 * Math.PI * i) / all.length - Math.PI / 2;
+        at.set(n.id, [wide / 2 + rx * Math.cos(angle), tall / 2 + ry * Math.sin(angle)]);
+        return;
+      }
+      // Evenly from top to bottom on either side: labels stand below each other.
+      const [side, row, rows] = i < half ? [1, i, half] : [-1, i - half, all.length - half];
+      const y = 2 * ((row + 0.5) / rows) - 1;
+      at.set(n.id, [wide / 2 + side * Math.max(0.4, Math.sqrt(1 - y * y)) * rx, tall / 2 + y * ry]);
     });
   }
   const svg = s('svg', { class: 'graph', viewBox: `0 0 ${wide} ${tall}`, role: 'group', 'aria-label': `Neighbours of ${view.id}` });

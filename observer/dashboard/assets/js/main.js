@@ -7,6 +7,7 @@ import { rules, rule } from './rules.js';
 import { retrieval } from './retrieval.js';
 import { memory } from './memory.js';
 import { system } from './system.js';
+import { help } from './help.js';
 
 const pages = [
   [/^\/$/, 'Sessions', sessions],
@@ -17,6 +18,9 @@ const pages = [
   [/^\/retrieval$/, 'Retrieval', retrieval],
   [/^\/memory$/, 'Memory', memory],
   [/^\/system$/, 'System', system],
+  [/^\/help$/, 'Help', help],
+  [/^\/help\/([^/]+)$/, 'Help', help],
+  [/^\/help\/([^/]+)\/(.+)$/, 'Help', help],
 ];
 
 let leaving = new AbortController();
@@ -29,7 +33,7 @@ function show() {
   const [pattern, title, page] = pages.find(([p]) => p.test(path)) || pages[0];
   document.title = `${title} – Writ`;
   for (const link of document.querySelectorAll('nav a')) {
-    if (link.hash === `#${path}` || (title === 'Session' && link.hash === '#/') || (title === 'Rule' && link.hash === '#/rules')) link.setAttribute('aria-current', 'page');
+    if (link.hash === `#${path}` || (title === 'Session' && link.hash === '#/') || (title === 'Rule' && link.hash === '#/rules') || (title === 'Help' && link.hash === '#/help')) link.setAttribute('aria-current', 'page');
     else link.removeAttribute('aria-current');
   }
   fill(main, h('p', { class: 'soft' }, 'Loading …'));
