@@ -178,6 +178,7 @@ func (s *Server) start(ctx context.Context) error {
 		func() error { return s.ready(ctx) },
 		s.openLog,
 		func() error { return s.examine(before) },
+		s.listen,
 	} {
 		if err := step(); err != nil {
 			ns.Shutdown()
@@ -193,6 +194,16 @@ func (s *Server) start(ctx context.Context) error {
 func (s *Server) openLog() error {
 	if err := s.ns.GlobalAccount().EnableJetStream(nil, nil); err != nil {
 		return fmt.Errorf("%w: opening the log: %w", ErrStart, err)
+	}
+	return nil
+}
+
+// listen lets clients in. One that came before the log is open would be told
+// that its streams do not exist.
+func (s *Server) listen() error {
+	s.ns.AcceptLoop(make(chan struct{}))
+	if err := s.log.fatal(); err != nil {
+		return fmt.Errorf("%w: %w", ErrStart, err)
 	}
 	return nil
 }
@@ -245,6 +256,7 @@ func (s *Server) serverOptions() (*server.Options, error) {
 		ServerName:             "writ",
 		Host:                   s.options.Host,
 		Port:                   port,
+		DontListen:             true, // until the log is open: see listen
 		MaxPayload:             s.options.MaxPayload,
 		MaxPending:             max(server.MAX_PENDING_SIZE, 2*int64(s.options.MaxPayload)),
 		Users:                  users,

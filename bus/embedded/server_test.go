@@ -106,6 +106,49 @@ func TestRestartKeepsEverything(t *testing.T) {
 	}
 }
 
+// TestWhoComesEarlyFindsTheLog connects while the server starts: whoever is let
+// in finds every stream with all it held.
+func TestWhoComesEarlyFindsTheLog(t *testing.T) {
+	s := newStore(t)
+	s.fill()
+	free, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	must(t, err)
+	address := free.Addr().String()
+	must(t, free.Close())
+	_, port, err := net.SplitHostPort(address)
+	must(t, err)
+	s.options.Port, err = strconv.Atoi(port)
+	must(t, err)
+	for range 3 {
+		early := make(chan error, 1)
+		go func() {
+			early <- func() error {
+				for {
+					who := s.creds[embedded.RoleDaemon]
+					c, err := bus.Connect(t.Context(), bus.Options{URL: "nats://" + address, User: who.User, Password: who.Password})
+					if t.Context().Err() != nil {
+						return t.Context().Err()
+					}
+					if err != nil {
+						continue
+					}
+					defer c.Close()
+					if n, err := count(t, c, schemas.StreamSessions); n != filled || err != nil {
+						return fmt.Errorf("%d records, %w", n, err)
+					}
+					return nil
+				}
+			}()
+		}()
+		server, err := embedded.Start(t.Context(), s.options)
+		must(t, err)
+		if err := <-early; err != nil {
+			t.Error(err)
+		}
+		must(t, server.Shutdown(t.Context()))
+	}
+}
+
 func TestCredentials(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new", "credentials")
 	const callers = 8
