@@ -14,7 +14,7 @@ go test ./cmd/writd/daemon -run '^$' -bench RetrieveOverNATS -benchtime 5000x | 
 go test ./retrieval -run '^$' -bench . -benchtime 2s | grep -E '^(Benchmark|ok|FAIL)'
 go test ./enforcement/shell -run '^$' -bench . | grep -E '^(Benchmark|ok|FAIL)'
 go test ./observer/stream -run '^$' -bench . | grep -E '^(Benchmark|ok|FAIL)'
-go test ./cmd/writd/agents -run '^$' -bench AgentsInParallel -benchtime 3x | grep -E '^(Benchmark|ok|FAIL)'
+go test ./cmd/writd/daemon -run '^$' -bench AgentsInParallel -benchtime 1x | grep -E '^(Benchmark|ok|FAIL)'
 go test ./retrieval/artifact/chunk -run '^$' -bench . -benchtime 3x | grep -E '^(Benchmark|ok|FAIL)'
 go test ./cmd/writd/artifacts -run '^$' -bench . -benchtime 3x | grep -E '^(Benchmark|ok|FAIL)'
 go test ./projections/transparency/... -run '^$' -bench . | grep -E '^(Benchmark|ok|FAIL)'

@@ -17,7 +17,7 @@
 //     is named with the reason why it has none. TestEveryCommandIsAccountedFor.
 //   - Nothing of a response that is not whole is run. TestACutResponseRunsNothing.
 //   - What a run holds in memory is bounded, whatever the model and the handlers
-//     send. BenchmarkAgentsInParallel.
+//     send. daemon.BenchmarkAgentsInParallel measures it.
 //
 // It knows no bus, no files but constitutions, and no model's protocol: the
 // daemon hands those in.

@@ -92,7 +92,7 @@ func textOf(raw json.RawMessage) string {
 }
 
 // agentWorld is a daemon with a model, a workspace and constitutions.
-func agentWorld(t *testing.T, data string, m *modelServer, constitutions map[string]string) (*world, string) {
+func agentWorld(t testing.TB, data string, m *modelServer, constitutions map[string]string) (*world, string) {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range constitutions {

@@ -23,8 +23,8 @@ import (
 
 const (
 	// runsAtMost bounds the runs that people and schedules start and that are at
-	// work at once.
-	runsAtMost = 256
+	// work at once. BenchmarkAgentsInParallel says what that many hold.
+	runsAtMost = 1024
 	// agentRulesTokens bounds the rules that go with an agent's message.
 	agentRulesTokens = 1000
 	// verbService is how the handlers of verbs are found by NATS discovery.

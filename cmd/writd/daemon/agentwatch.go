@@ -12,7 +12,9 @@ import (
 const (
 	// watchedBytes bounds what is kept of a run for whoever watches it; the log
 	// has all of it.
-	watchedBytes = 4 << 20
+	watchedBytes = 1 << 20
+	// followedBytes bounds one answer to a watcher.
+	followedBytes = 512 << 10
 	// joinedBytes bounds a frame that pieces of prose are joined to.
 	joinedBytes = 8 << 10
 	// followWait is how long a follower waits for the next frame.
@@ -111,7 +113,7 @@ func (l *liveRun) after(after uint64) (reply schemas.AgentFollowReply, more chan
 		if f.Seq <= after {
 			continue
 		}
-		if size += len(f.Text); size > watchedBytes/4 && len(reply.Frames) > 0 {
+		if size += len(f.Text); size > followedBytes && len(reply.Frames) > 0 {
 			break
 		}
 		reply.Frames = append(reply.Frames, f)
