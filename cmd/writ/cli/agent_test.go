@@ -255,3 +255,25 @@ func TestAgentListsAndSchedules(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// TestRunTellsChildrenApart where two of one name are at work at once.
+func TestRunTellsChildrenApart(t *testing.T) {
+	frames := []schemas.AgentFrame{
+		{Seq: 1, Kind: schemas.FrameStarted, Run: "r", Agent: "lead"},
+		{Seq: 2, Kind: schemas.FrameStarted, Run: "a", Agent: "dev", Depth: 1},
+		{Seq: 3, Kind: schemas.FrameStarted, Run: "b", Agent: "dev", Depth: 1},
+		{Seq: 4, Kind: schemas.FrameCommand, Run: "a", Agent: "dev", Depth: 1, Text: "/read x"},
+		{Seq: 5, Kind: schemas.FrameCommand, Run: "b", Agent: "dev", Depth: 1, Text: "/read \x1b]0;x\a"},
+		{Seq: 6, Kind: schemas.FrameFinished, Run: "b", Agent: "dev", Depth: 1, Text: "answered"},
+		{Seq: 7, Kind: schemas.FrameProse, Run: "a", Agent: "dev", Depth: 1, Text: "for its caller"},
+		{Seq: 8, Kind: schemas.FrameProse, Run: "r", Agent: "lead", Text: "Done.\n"},
+	}
+	s := &services{replies: map[string]any{
+		schemas.SvcAgentRun:    schemas.AgentRunReply{},
+		schemas.SvcAgentFollow: schemas.AgentFollowReply{Frames: frames, Done: true, Finished: &schemas.AgentFinished{Outcome: "answered"}},
+	}}
+	want := "  dev begins\n  dev·2 begins\n  dev ▸ /read x\n  dev·2 ▸ /read \uFFFD]0;x\uFFFD\n  dev·2 ends: answered\n"
+	if r := s.run(t, "", "run", "--agent", "lead.json", "go"); r.code != 0 || r.out != "Done.\n" || r.err != want {
+		t.Errorf("%d %q\n%s\nwant\n%s", r.code, r.out, r.err, want)
+	}
+}

@@ -96,7 +96,7 @@ func (a *app) showRun(ctx context.Context, what, run string) error {
 	if a.json {
 		return a.printJSON(view)
 	}
-	c := &conversation{app: a, st: a.env.style(a.out), results: map[string]schemas.CommandFinished{}}
+	c := &conversation{app: a, st: a.env.style(a.out), terminal: isTerminal(a.out), results: map[string]schemas.CommandFinished{}}
 	for _, e := range view.Events {
 		if e.Type == (schemas.CommandFinished{}).EventType() {
 			var f schemas.CommandFinished
@@ -113,10 +113,19 @@ func (a *app) showRun(ctx context.Context, what, run string) error {
 
 // conversation prints the events of a run as people talk.
 type conversation struct {
-	app     *app
-	st      style
-	agent   string
-	results map[string]schemas.CommandFinished
+	app      *app
+	st       style
+	terminal bool // the output is one
+	agent    string
+	results  map[string]schemas.CommandFinished
+}
+
+// shown keeps what an agent or a page wrote from steering a terminal.
+func (c *conversation) shown(text string) string {
+	if c.terminal {
+		return printableLines(text)
+	}
+	return text
 }
 
 func (c *conversation) event(e schemas.ReplayEvent) {
@@ -137,14 +146,14 @@ func (c *conversation) event(e schemas.ReplayEvent) {
 	case schemas.CommandDispatched:
 		c.dispatched(p)
 	case schemas.CommandDenied:
-		c.line(c.st.red("✗ /" + joinNonEmpty(" ", p.Verb, p.Args)))
+		c.line(c.st.red(c.shown("✗ /" + joinNonEmpty(" ", p.Verb, p.Args))))
 		c.detail(p.Reason)
 	case schemas.DiagnosticReported:
-		c.line(c.st.yellow("! " + firstNonEmpty(p.Note, p.Kind)))
+		c.line(c.st.yellow(c.shown("! " + firstNonEmpty(p.Note, p.Kind))))
 	case schemas.AdviceGiven:
-		c.line(c.st.yellow("advisor: " + joinNonEmpty(" ", p.Verdict, p.Text)))
+		c.line(c.st.yellow(c.shown("advisor: " + joinNonEmpty(" ", p.Verdict, p.Text))))
 	case schemas.ArtifactKept:
-		c.line(c.st.dim(fmt.Sprintf("kept as #%s: %s (%s)", p.ArtifactID, joinNonEmpty(", ", p.Name, p.MIME), size(uint64(p.Size)))))
+		c.line(c.st.dim(c.shown(fmt.Sprintf("kept as #%s: %s (%s)", p.ArtifactID, joinNonEmpty(", ", p.Name, p.MIME), size(uint64(p.Size))))))
 	case schemas.AgentFinished:
 		took := (time.Duration(p.Millis) * time.Millisecond).Round(100 * time.Millisecond)
 		text := fmt.Sprintf("%s after %s, %s", joinNonEmpty(": ", p.Outcome, p.Reason), plural(p.Calls, "model call", "model calls"), took)
@@ -188,13 +197,13 @@ func (c *conversation) heading(at time.Time, who, note string) {
 func (c *conversation) line(text string) { c.app.printf("  %s\n", text) }
 
 func (c *conversation) text(text string) {
-	for line := range strings.Lines(strings.TrimRight(text, "\n")) {
+	for line := range strings.Lines(strings.TrimRight(c.shown(text), "\n")) {
 		c.app.printf("  %s\n", strings.TrimRight(line, "\r\n"))
 	}
 }
 
 func (c *conversation) detail(text string) {
-	for line := range strings.Lines(strings.TrimRight(text, "\n")) {
+	for line := range strings.Lines(strings.TrimRight(c.shown(text), "\n")) {
 		c.app.printf("      %s\n", c.st.dim(strings.TrimRight(line, "\r\n")))
 	}
 }
@@ -227,6 +236,9 @@ func (c *conversation) dispatched(p schemas.CommandDispatched) {
 	note := "no result"
 	if ended {
 		note = firstNonEmpty(r.Outcome, "failed")
+		if exit := r.Details["exit"]; exit != "" && exit != "0" {
+			note = "exit " + exit
+		}
 		if r.Millis > 0 {
 			note += fmt.Sprintf(", %s", time.Duration(r.Millis)*time.Millisecond)
 		}
@@ -240,7 +252,7 @@ func (c *conversation) dispatched(p schemas.CommandDispatched) {
 	if p.Confirmed {
 		note += ", confirmed"
 	}
-	c.line(c.st.cyan("▸ "+command) + " " + c.st.dim("("+note+")"))
+	c.line(c.st.cyan(c.shown("▸ "+command)) + " " + c.st.dim("("+note+")"))
 	c.detail(shortenLines(r.Result, shownLines))
 }
 

@@ -152,6 +152,8 @@ type runWatch struct {
 	terminal  bool // the output is one
 	bol       bool // the output is at the beginning of a line
 	answers   typed
+	children  map[string]string // their names, by run
+	named     map[string]int    // children of a name
 	// interrupted ends when the user wants the run to stop.
 	interrupted context.Context
 }
@@ -201,7 +203,7 @@ func (w *runWatch) show(ctx context.Context, f schemas.AgentFrame) error {
 	if w.app.json {
 		return w.app.printJSON(f)
 	}
-	inset := strings.Repeat("  ", f.Depth)
+	inset := w.inset(f)
 	if f.Kind != schemas.FrameProse {
 		f.Text = printableLines(f.Text)
 	}
@@ -219,7 +221,7 @@ func (w *runWatch) show(ctx context.Context, f schemas.AgentFrame) error {
 		return err
 	case schemas.FrameStarted:
 		if f.Depth > 0 {
-			w.note(inset + w.notes.dim(f.Agent+" begins"))
+			w.note(inset + w.notes.dim("begins"))
 		}
 	case schemas.FrameCommand:
 		w.note(inset + w.notes.cyan("▸ "+f.Text))
@@ -235,10 +237,30 @@ func (w *runWatch) show(ctx context.Context, f schemas.AgentFrame) error {
 		return w.confirm(ctx, f)
 	case schemas.FrameFinished:
 		if f.Depth > 0 {
-			w.note(inset + w.notes.dim(f.Agent+" ends: "+f.Text))
+			w.note(inset + w.notes.dim("ends: "+f.Text))
 		}
 	}
 	return nil
+}
+
+// inset is what stands before the lines of a child: its name, with a number
+// where there were others of the name.
+func (w *runWatch) inset(f schemas.AgentFrame) string {
+	if f.Depth == 0 {
+		return ""
+	}
+	name := w.children[f.Run]
+	if name == "" {
+		if w.children == nil {
+			w.children, w.named = map[string]string{}, map[string]int{}
+		}
+		w.named[f.Agent]++
+		if name = f.Agent; w.named[f.Agent] > 1 {
+			name = fmt.Sprintf("%s·%d", f.Agent, w.named[f.Agent])
+		}
+		w.children[f.Run] = name
+	}
+	return strings.Repeat("  ", f.Depth) + w.notes.dim(printable(name)) + " "
 }
 
 func (w *runWatch) note(text string) {

@@ -169,7 +169,7 @@ const shownBody = 4 << 10
 func (o *order) question(reason string) string {
 	cmd := o.command
 	var q strings.Builder
-	fmt.Fprintf(&q, "%s wants to run:\n  %s\n", o.c.agent(), strings.TrimRight("/"+cmd.Verb+" "+strings.ToValidUTF8(cmd.Args, "\uFFFD"), " "))
+	fmt.Fprintf(&q, "%s wants to run:\n  %s\n", o.c.agent(), wholeLine(cmd))
 	if cmd.HasBody {
 		for line := range strings.Lines(dialect.Cut(cmd.Body, shownBody)) {
 			fmt.Fprintf(&q, "  | %s\n", strings.TrimRight(line, "\r\n"))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/writbus/writ/cmd/writd/verbs"
@@ -182,6 +183,9 @@ func resultLine(r verbs.Result) string {
 	if r.Outcome != verbs.Failed {
 		outcome = string(r.Outcome)
 	}
+	if exit := r.Details["exit"]; exit != "" && exit != "0" {
+		outcome = "exit " + exit // the command ran; what it ran failed
+	}
 	line := firstLine(r.Text)
 	if line == "" {
 		return outcome
@@ -190,10 +194,14 @@ func resultLine(r verbs.Result) string {
 }
 
 func firstLine(text string) string {
-	for i := range len(text) {
-		if text[i] == '\n' || i == maxCommandLine {
-			return text[:i]
-		}
+	line, _, _ := strings.Cut(text, "\n")
+	return shortened(line)
+}
+
+// shortened cuts a line on a rune.
+func shortened(line string) string {
+	if len(line) <= maxCommandLine {
+		return line
 	}
-	return text
+	return strings.ToValidUTF8(line[:maxCommandLine], "") + "…"
 }

@@ -143,12 +143,11 @@ func (r *response) names() string {
 	return strings.Join(all, ", ")
 }
 
-const maxCommandLine = 120 // bytes shown of a command
+const maxCommandLine = 120 // bytes shown of a command, and of a result
 
-func commandLine(c stream.Command) string {
-	text := strings.TrimRight("/"+c.Verb+" "+strings.ToValidUTF8(c.Args, "\uFFFD"), " ")
-	if len(text) > maxCommandLine {
-		text = strings.ToValidUTF8(text[:maxCommandLine], "") + "…"
-	}
-	return text
+func commandLine(c stream.Command) string { return shortened(wholeLine(c)) }
+
+// wholeLine is a command as its response has it.
+func wholeLine(c stream.Command) string {
+	return strings.TrimRight("/"+c.Verb+" "+strings.ToValidUTF8(c.Args, "\uFFFD"), " ")
 }

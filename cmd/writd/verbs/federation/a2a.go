@@ -300,7 +300,7 @@ func troubled(name string, err error) verbs.Result {
 	var refused *rpcError
 	switch {
 	case errors.As(err, &refused):
-		r := verbs.Err("peer "+name+" refused: "+refused.Message, "ask otherwise; /a2a card "+name+" shows what it does")
+		r := verbs.Err("peer "+name+" refused: "+refused.Error(), "ask otherwise; /a2a card "+name+" shows what it does")
 		r.Trust = verbs.TrustPeer
 		return r
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):

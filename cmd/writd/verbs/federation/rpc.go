@@ -34,11 +34,29 @@ func peerErrorf(format string, args ...any) error {
 // rpcError is what a peer answers instead of a result. The SDK keeps only its
 // code.
 type rpcError struct {
-	Code    int    `json:"code"`
-	Message string `json:"message"`
+	Code    int             `json:"code"`
+	Message string          `json:"message"`
+	Data    json.RawMessage `json:"data"`
 }
 
-func (e *rpcError) Error() string { return fmt.Sprintf("error %d: %s", e.Code, e.Message) }
+func (e *rpcError) Error() string {
+	var more string
+	var detailed struct{ Error string } // as the SDKs of Go write it
+	if json.Unmarshal(e.Data, &more) != nil && json.Unmarshal(e.Data, &detailed) == nil {
+		more = detailed.Error
+	}
+	if more == "" || more == e.Message {
+		return firstOf(e.Message, fmt.Sprintf("error %d", e.Code))
+	}
+	return firstOf(e.Message, fmt.Sprintf("error %d", e.Code)) + ": " + more
+}
+
+func firstOf(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
 
 // connect makes the SDK's client of where a peer's card leads to.
 func connect(ctx context.Context, p Peer, card *a2a.AgentCard) (*a2aclient.Client, error) {
