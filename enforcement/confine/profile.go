@@ -66,7 +66,8 @@ type Options struct {
 	// Quiet leaves out the line about a non-zero exit.
 	Quiet bool
 	// Whole ends everything that the command started, in whatever group or
-	// session, when the command ends or this process gets SIGTERM. Linux only.
+	// session, when the command or the parent of this process ends, or at SIGTERM.
+	// Linux only.
 	Whole bool
 }
 

@@ -27,6 +27,7 @@ func Run(o Options, notes io.Writer) (exit int, err error) {
 	if err := o.check(); err != nil {
 		return ExitUsage, err
 	}
+	parent := os.Getppid()
 	abi, why := Supported()
 	if abi == 0 && !o.BestEffort {
 		return ExitUnsupported, fmt.Errorf("%w: %s", ErrUnsupported, why)
@@ -66,6 +67,7 @@ func Run(o Options, notes io.Writer) (exit int, err error) {
 	}
 	if o.Whole {
 		signals = endOnTerm(signals)
+		go endWithParent(parent)
 	}
 	exit = wait(process, signals)
 	if o.Whole && endAll() {

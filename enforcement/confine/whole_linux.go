@@ -35,6 +35,19 @@ func endOnTerm(signals <-chan os.Signal) <-chan os.Signal {
 	return others
 }
 
+// orphaned is how often the parent is looked for, in milliseconds.
+const orphaned = 500
+
+// endWithParent ends everything when whoever started this process has ended
+// without a word: nobody is left to send SIGTERM, or to read what is written. The
+// kernel's own signal for this comes already when a thread of the parent ends.
+func endWithParent(parent int) {
+	for os.Getppid() == parent {
+		_, _ = unix.Poll(nil, orphaned) // only the time counts
+	}
+	kill(descendants())
+}
+
 // endAll ends what the command left and reports whether there was something that
 // still worked. Children of what ends become children of this process, so it
 // goes on until there are none.

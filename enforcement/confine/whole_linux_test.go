@@ -3,6 +3,7 @@ package confine
 import (
 	"bufio"
 	"errors"
+	"io"
 	"os"
 	"strconv"
 	"strings"
@@ -67,6 +68,33 @@ func TestWholeEndsAllAtSIGTERM(t *testing.T) {
 		}
 		gone(t, how, pids+own)
 	}
+}
+
+// TestWholeEndsWithItsParent when that is killed.
+func TestWholeEndsWithItsParent(t *testing.T) {
+	needLandlock(t)
+	t.Parallel()
+	w := newWorld(t, os.Geteuid())
+	o := w.options(Scratch, "/bin/sh", "-c", leaving["as a grandchild"]+"\necho $$; sleep 300")
+	o.Whole, o.Quiet = true, true
+	c := w.confined(o)
+	c.Path, c.Args = "/bin/sh", append([]string{"sh", "-c", `"$@" & wait`, "sh", c.Path}, c.Args[1:]...)
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewReader(out)
+	pids, _ := lines.ReadString('\n')
+	own, _ := lines.ReadString('\n')
+	if err := c.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = io.Copy(io.Discard, lines) // until the runner has ended
+	_ = c.Wait()
+	gone(t, "killed parent", pids+own)
 }
 
 func gone(t *testing.T, how, pids string) {

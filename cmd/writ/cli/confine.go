@@ -138,8 +138,9 @@ it, so anybody may.
   --shell PATH   the shell for -c, /bin/sh by default
   --best-effort  where the kernel cannot confine, run the command all the same
   --quiet        no line about the profile when the command fails
-  --whole        when the command ends, or at SIGTERM, end everything it started,
-                 also what left its group or session (Linux)
+  --whole        when the command ends, at SIGTERM, or when whoever started this
+                 ends, end everything the command started, also what left its
+                 group or session (Linux)
 
 Exit status: the command's own, 128+n where signal n ended it; 2 for a command
 line that cannot be understood, 125 where nothing ran because this system cannot

@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -39,7 +40,9 @@ model is the one of the daemon's settings.
 
 At a terminal of your own, what needs confirmation is asked for; elsewhere it
 does not run. Ctrl-C stops the agent; a second one leaves it to stop by itself.
-The exit status is 1 unless it answered.`,
+Where this command is killed, or its terminal is closed, the agent goes on: writ
+agent list shows it, and writ agent stop ends it. The exit status is 1 unless it
+answered.`,
 		Example: `  writ run --agent agents/reviewer.json "Review the last commit."
   git diff | writ run --agent agents/reviewer.json - --json
   writ run --agent agents/night.json --detach "Tidy up the notes."`,
@@ -181,7 +184,7 @@ func (w *runWatch) follow(ctx context.Context) error {
 			continue // to tell it
 		}
 		if err != nil {
-			return explain(w.what, err)
+			return w.left(err)
 		}
 		if reply.Lost > 0 {
 			w.note(fmt.Sprintf("%s not shown: `writ agent show %s` shows all", plural(reply.Lost, "piece was", "pieces were"), w.run))
@@ -196,6 +199,19 @@ func (w *runWatch) follow(ctx context.Context) error {
 			return w.end(reply)
 		}
 	}
+}
+
+// left says that a run is no longer watched, and where to find it.
+func (w *runWatch) left(err error) error {
+	if !w.bol && !w.app.json {
+		fmt.Fprintln(w.app.out)
+	}
+	var f *fault
+	if explained := explain(w.what, err); errors.As(explained, &f) {
+		f.todo = joinNonEmpty(" ", "`writ agent show "+w.run+"` shows how far it came.", f.todo)
+		return f
+	}
+	return err
 }
 
 // show shows one frame: prose on standard output, all else on standard error.

@@ -67,6 +67,9 @@ type order struct {
 // result.
 func (o *order) run(ctx context.Context, budget *dialect.Budget) verbs.Result {
 	cmd := o.command
+	if o.cut {
+		return o.skip(ctx, diagnosticNotRun, verbs.Err("/"+cmd.Verb+" stands where your response was cut off and was not run", "repeat it"))
+	}
 	if cmd.Status != stream.Complete {
 		return o.unterminated()
 	}
@@ -124,13 +127,10 @@ func (o *order) deny(ctx context.Context, reason string) verbs.Result {
 	return verbs.Result{Text: reason}
 }
 
-// unterminated is the result of a block that was never closed, or of a command
-// that the end of the response may have cut.
+// unterminated is the result of a block that was never closed; the scanner's
+// diagnostic is in the log.
 func (o *order) unterminated() verbs.Result {
 	cmd := o.command
-	if o.cut {
-		return verbs.Err("/"+cmd.Verb+" stands where your response was cut off and was not run", "repeat it")
-	}
 	text := "the block of /" + cmd.Verb + " was never closed; nothing of it was run or written"
 	if cmd.SwallowedCount > 0 {
 		text += fmt.Sprintf(", and what was taken for its content holds %d command(s): %s", cmd.SwallowedCount, strings.Join(cmd.Swallowed, ", "))
