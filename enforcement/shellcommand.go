@@ -220,6 +220,7 @@ var (
 	writRefused = setOf(
 		"phase", "approve", "dash", "hook", "emit", "rule review", "rule revert", "rule import",
 		"memory forget", "memory review", "init", "uninstall", "down",
+		"confine", // its user may have allowed that line once for all
 	)
 )
 

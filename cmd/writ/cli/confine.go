@@ -69,7 +69,7 @@ func (a *app) confineOptions(args []string) (confine.Options, error) {
 			return a.complete(o)
 		}
 		name, value, inline := strings.Cut(option, "=")
-		if !slices.Contains([]string{"-c", "--project", "--profile", "--write", "--lock", "--shell"}, name) {
+		if !slices.Contains([]string{"-c", "--project", "--profile", "--write", "--lock", "--shell", "--data"}, name) {
 			return o, usage("confine: the option "+name+" is unknown", "`writ confine --help` shows the options.")
 		}
 		if !inline {
@@ -89,6 +89,8 @@ func (a *app) confineOptions(args []string) (confine.Options, error) {
 			o.Lock = append(o.Lock, value)
 		case "--shell":
 			shell = value
+		case "--data":
+			o.DataDir = a.env.absolute(value)
 		case "-c":
 			// What follows the string is its $0, $1 and so on, as in any shell.
 			o.Args = append([]string{shell, "-c", value}, args...)
@@ -136,6 +138,7 @@ it, so anybody may.
                  approved plan; may be repeated
   -c STRING      run STRING in a shell; further words are its arguments
   --shell PATH   the shell for -c, /bin/sh by default
+  --data DIR     Writ's data folder, which the command cannot read
   --best-effort  where the kernel cannot confine, run the command all the same
   --quiet        no line about the profile when the command fails
   --whole        when the command ends, at SIGTERM, or when whoever started this

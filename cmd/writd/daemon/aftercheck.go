@@ -65,6 +65,11 @@ func (k *trees) take(t turn) *confine.Tree {
 // maxTouched bounds the changes of one command that count as files it wrote.
 const maxTouched = 200
 
+// answersFile is where Claude Code notes, between its hooks, which commands its
+// user no longer wants to be asked for. A confined command cannot have written
+// it, and Claude Code reads none of Writ's settings there.
+const answersFile = ".claude/settings.local.json"
+
 // treeChanges compares the work tree with what it was before a command.
 func (d *Daemon) treeChanges(t turn) []enforcement.TreeChange {
 	tree := d.trees.take(t)
@@ -77,6 +82,9 @@ func (d *Daemon) treeChanges(t turn) []enforcement.TreeChange {
 	}
 	changes := make([]enforcement.TreeChange, 0, len(found))
 	for _, change := range found {
+		if t.bounded && t.Host == "claude" && change.Path == answersFile {
+			continue
+		}
 		target := enforcement.Classify(t.project.layout, filepath.ToSlash(filepath.Join(t.project.root, filepath.FromSlash(change.Path))))
 		changes = append(changes, enforcement.TreeChange{Target: target, Change: change.Change})
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 
+	"mvdan.cc/sh/v3/syntax"
+
 	"github.com/writbus/writ/cmd/writd/hosts"
 	"github.com/writbus/writ/enforcement"
 	"github.com/writbus/writ/enforcement/confine"
@@ -65,16 +67,58 @@ func confineProfile(s enforcement.State, worker bool) confine.Profile {
 	}
 }
 
-// rewrite is the command line that runs a command confined.
+// rewrite is the command line that runs a command confined. Where a host holds
+// that line against its user's rules, the command stands in it a second time:
+// those find it there, and no shell comes to it.
 func (c confined) rewrite(t turn, dataDir string, s enforcement.State, worker bool) string {
-	words := []string{"WRIT_HOME=" + quote(dataDir), quote(c.writ), "confine"}
+	words := []string{c.front(dataDir)}
 	for _, option := range confineOptions(t.project.root, s, worker) {
-		if strings.ContainsFunc(option, needsQuote) {
-			option = quote(option)
-		}
-		words = append(words, option)
+		words = append(words, plainWord(option))
 	}
-	return strings.Join(append(words, "--shell", confinedShell(), "-c", quote(*t.Shell)), " ")
+	line := strings.Join(append(words, "--shell", confinedShell(), "-c", quote(*t.Shell)), " ")
+	if !hosts.RulesSeeCommand(t.Host) {
+		return line
+	}
+	shown, ok := shownToRules(*t.Shell)
+	if !ok {
+		return line // d.bounds has refused it before
+	}
+	return rulesBegin + line + rulesMiddle + shown + rulesEnd
+}
+
+// front is how every such line begins.
+func (c confined) front(dataDir string) string {
+	return plainWord(c.writ) + " confine --data " + plainWord(dataDir)
+}
+
+// The line around a confined command and its second mention.
+const (
+	rulesBegin  = "if true; then "
+	rulesMiddle = "; else\n"
+	rulesEnd    = "\nfi"
+)
+
+// shownToRules is a command as its parser has it, written out again: whatever it
+// holds, it is whole statements, and cannot end what is around it. What does not
+// parse is not shown.
+func shownToRules(command string) (text string, ok bool) {
+	parsed, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(command), "")
+	if err != nil || len(parsed.Stmts) == 0 {
+		return "", false
+	}
+	var b strings.Builder
+	if syntax.NewPrinter().Print(&b, parsed) != nil {
+		return "", false
+	}
+	return strings.TrimRight(b.String(), "\n"), true
+}
+
+// plainWord is one word for a shell, in quotes only where it needs them.
+func plainWord(text string) string {
+	if text == "" || strings.ContainsFunc(text, needsQuote) {
+		return quote(text)
+	}
+	return text
 }
 
 // confineOptions are the options of `writ confine` for a session's commands.
@@ -133,20 +177,48 @@ func needsQuote(r rune) bool {
 // unwrap returns the command inside one that [confined.rewrite] made. Whoever
 // else writes such a line only limits himself by it.
 func (c confined) unwrap(dataDir, command string) (inner string, ok bool) {
-	if c.writ == "" || !strings.HasPrefix(command, "WRIT_HOME="+quote(dataDir)+" "+quote(c.writ)+" confine ") {
+	line, shown := strings.CutPrefix(command, rulesBegin)
+	if c.writ == "" || !strings.HasPrefix(line, c.front(dataDir)+" ") {
 		return "", false
 	}
 	mark := " --shell " + confinedShell() + " -c "
-	at := strings.Index(command, mark)
+	at := strings.Index(line, mark)
 	if at < 0 {
 		return "", false
 	}
-	quoted := command[at+len(mark):]
-	if len(quoted) < 2 || quoted[0] != '\'' || quoted[len(quoted)-1] != '\'' {
+	inner, rest, ok := unquote(line[at+len(mark):])
+	if !ok {
 		return "", false
 	}
-	inner = strings.ReplaceAll(quoted[1:len(quoted)-1], `'\''`, "'")
-	return inner, quote(inner) == quoted
+	again := ""
+	if shown {
+		text, whole := shownToRules(inner)
+		if !whole {
+			return "", false
+		}
+		again = rulesMiddle + text + rulesEnd
+	}
+	return inner, rest == again
+}
+
+// unquote reads the word that [quote] made at the beginning of a text.
+func unquote(text string) (word, rest string, ok bool) {
+	rest, ok = strings.CutPrefix(text, "'")
+	var b strings.Builder
+	for ok {
+		var piece string
+		if piece, rest, ok = strings.Cut(rest, "'"); !ok {
+			break
+		}
+		b.WriteString(piece)
+		after, more := strings.CutPrefix(rest, `\''`)
+		if !more {
+			return b.String(), rest, true
+		}
+		b.WriteByte('\'')
+		rest = after
+	}
+	return "", "", false
 }
 
 // confines says that a tool's command is to be rewritten: nobody can tell what
@@ -163,10 +235,20 @@ func (d *Daemon) bounds(t turn) (can bool, why string) {
 		return false, "confinement is not to be had, " + d.confined.why
 	case !hosts.TakesCommand(t.Host, t.Tool):
 		return false, "this host takes no other command in its place"
+	case hosts.RulesSeeCommand(t.Host) && !parses(t.Shell):
+		return false, "it is not whole, and the user's own rules for commands could not be held against it"
 	case d.heedless.has(t.Session):
 		return false, "this host ran an earlier command otherwise than Writ told it"
 	}
 	return true, ""
+}
+
+func parses(command *string) bool {
+	if command == nil {
+		return true
+	}
+	_, ok := shownToRules(*command)
+	return ok
 }
 
 // heedless are the sessions whose host was told to run a command confined and

@@ -1,7 +1,9 @@
 package daemon
 
 import (
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -24,13 +26,19 @@ func TestAnyCommandComesThroughWhole(t *testing.T) {
 	c := confined{writ: "/opt/writ's/bin/writ"}
 	rapid.Check(t, func(t *rapid.T) {
 		command := rapid.String().Draw(t, "command")
-		line := c.rewrite(shellTurn(command), "/data dir", enforcement.State{Mode: enforcement.ModeConversation}, false)
-		if inner, ours := c.unwrap("/data dir", line); !ours || inner != command {
-			t.Fatalf("%q came back as %q, %v", command, inner, ours)
+		for _, host := range []string{"claude", "opencode", "gemini"} {
+			turn := shellTurn(command)
+			turn.Host = host
+			line := c.rewrite(turn, "/data dir", enforcement.State{Mode: enforcement.ModeConversation}, false)
+			if inner, ours := c.unwrap("/data dir", line); !ours || inner != command {
+				t.Fatalf("%s: %q came back as %q, %v", host, command, inner, ours)
+			}
 		}
 	})
 	for _, command := range []string{`echo "it's"; echo $HOME`, "a 'b' \\ `c`", "x\ny", ""} {
-		line := c.rewrite(shellTurn(command), "/d", enforcement.State{}, false)
+		turn := shellTurn(command)
+		turn.Host = "gemini"
+		line := c.rewrite(turn, "/d", enforcement.State{}, false)
 		out, err := exec.Command("/bin/sh", "-c", "for w in "+line[strings.Index(line, " confine ")+1:]+"; do last=$w; done; printf %s \"$last\"").Output()
 		if err != nil || string(out) != command {
 			t.Errorf("the shell reads %q, %v, want %q", out, err, command)
@@ -43,7 +51,7 @@ func TestOnlyOurOwnLineIsUnwrapped(t *testing.T) {
 	good := c.rewrite(shellTurn("rm x"), "/d", enforcement.State{}, false)
 	for _, line := range []string{
 		"rm -rf /; " + good, good + "; rm -rf /", good + " && true", strings.Replace(good, "/bin/writ", "/tmp/writ", 1),
-		strings.Replace(good, "'/d'", "'/e'", 1), strings.TrimSuffix(good, "'"), strings.Replace(good, "'rm x'", `'rm x'"$(reboot)"''`, 1), "",
+		strings.Replace(good, "/d", "/e", 1), strings.TrimSuffix(good, "fi"), strings.Replace(good, "else\n", "else\nreboot\n", 1), strings.Replace(good, "'rm x'", `'rm x'"$(reboot)"''`, 1), "",
 	} {
 		if inner, ours := c.unwrap("/d", line); ours {
 			t.Errorf("%s was taken for %q", line, inner)
@@ -51,6 +59,38 @@ func TestOnlyOurOwnLineIsUnwrapped(t *testing.T) {
 	}
 	if _, ours := (confined{}).unwrap("/d", good); ours {
 		t.Error("unwrapped without confinement")
+	}
+}
+
+// TestTheSecondMentionNeverRuns: a command stands twice in Claude Code's line,
+// so that its user's rules find it, and ends as it would have alone.
+func TestTheSecondMentionNeverRuns(t *testing.T) {
+	stand := filepath.Join(t.TempDir(), "writ")
+	// In the place of writ: runs the string behind -c, and says that it did.
+	if err := os.WriteFile(stand, []byte("#!/bin/sh\nfor w in \"$@\"; do last=$w; done\necho confined\nexec /bin/bash -c \"$last\"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	c := confined{writ: stand}
+	for _, command := range []string{
+		"echo one", "echo one; exit 3", "false || echo one", "cat <<'E'\nfi\necho one\nE\n", "echo one # fi", "if true; then echo one; fi",
+		"echo one\n", "f() { echo one; }; f", "(echo one; exit 4)", "case x in x) echo one;; esac", "echo one &\nwait",
+	} {
+		line := c.rewrite(shellTurn(command), "/d", enforcement.State{}, false)
+		if !strings.HasPrefix(line, rulesBegin) {
+			t.Errorf("%q is not shown: %s", command, line)
+		}
+		alone := exec.Command("/bin/bash", "-c", command)
+		want, _ := alone.Output()
+		together := exec.Command("/bin/bash", "-c", line)
+		got, _ := together.Output()
+		if string(got) != "confined\n"+string(want) || alone.ProcessState.ExitCode() != together.ProcessState.ExitCode() {
+			t.Errorf("%q: %q, exit %d, want %q, exit %d\n%s", command, got, together.ProcessState.ExitCode(), want, alone.ProcessState.ExitCode(), line)
+		}
+	}
+	for _, command := range []string{"echo one\nif then", "fi; reboot; if true; then true", "echo 'one", ""} {
+		if _, ok := shownToRules(command); ok {
+			t.Errorf("%q is taken for whole", command)
+		}
 	}
 }
 

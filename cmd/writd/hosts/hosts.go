@@ -141,6 +141,11 @@ func TakesCommand(host, tool string) bool {
 	return tool == "Bash" && (host == "claude" || host == "gemini" || host == "opencode")
 }
 
+// RulesSeeCommand says whether a host holds the command that a hook gives back,
+// and not the one its agent wrote, against its user's own rules for commands.
+// Gemini CLI has applied those before.
+func RulesSeeCommand(host string) bool { return host == "claude" || host == "opencode" }
+
 // TellsBeforeTools says whether a host hands what a hook says before a tool to
 // its model; to others it is said after the tool.
 func TellsBeforeTools(host string) bool {
