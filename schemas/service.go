@@ -36,6 +36,7 @@ const (
 	HookHeaderProject = "writ-project" // root of the project that has Writ, absolute
 	HookHeaderHome    = "writ-home"    // the user's home folder, absolute
 	HookHeaderBegan   = "writ-began"   // when the hook's process began, nanoseconds since 1970; for traces
+	HookHeaderOrigin  = "writ-origin"  // who submits the host's prompts as its environment says, "sdk" for a program; "" where it does not
 	HookHeaderRuns    = "writ-runs"    // "tests": whoever asks can run a TestRun and report
 	HookHeaderTests   = "writ-tests"   // a TestResult as JSON in base64, when the call is made again
 )

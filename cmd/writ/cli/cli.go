@@ -185,4 +185,4 @@ func (a *app) sessionOr(flag string) string {
 // sessionVars are the variables by which hosts tell the programs of an agent's
 // shell their session: Writ's own, which its plugin for OpenCode sets, and those
 // of Claude Code, Codex CLI and Gemini CLI.
-var sessionVars = []string{"WRIT_SESSION", "CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "GEMINI_SESSION_ID", "GEMINI_CLI_SESSION_ID"}
+var sessionVars = []string{"WRIT_SESSION", "CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "CODEX_SESSION_ID", "COPILOT_AGENT_SESSION_ID", "GEMINI_SESSION_ID", "GEMINI_CLI_SESSION_ID"}

@@ -351,6 +351,9 @@ func (h *hook) request(ctx context.Context, s Service, call hookCall, root strin
 		schemas.HookHeaderBegan:   {strconv.FormatInt(h.began.UnixNano(), 10)},
 		schemas.HookHeaderRuns:    {"tests"},
 	}
+	if origin := h.origin(); origin != "" {
+		header[schemas.HookHeaderOrigin] = []string{origin}
+	}
 	if h.result != "" {
 		header[schemas.HookHeaderTests] = []string{h.result}
 	}
@@ -359,6 +362,15 @@ func (h *hook) request(ctx context.Context, s Service, call hookCall, root strin
 		return schemas.HookReply{}, err
 	}
 	return readReply(answer.Body)
+}
+
+// origin is who submits the prompts of a host, where its environment says that
+// a program does: Claude Code's -p and its SDK name themselves.
+func (h *hook) origin() string {
+	if h.agent == agentClaude && strings.HasPrefix(h.app.env.Getenv("CLAUDE_CODE_ENTRYPOINT"), "sdk") {
+		return "sdk"
+	}
+	return ""
 }
 
 // readReply refuses what is not an answer: an exit code other than 0 and 2

@@ -11,7 +11,7 @@ import (
 // agentVars are set by hosts in the shells their agents run.
 var agentVars = []string{
 	"CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_ENTRYPOINT", "CODEX_SANDBOX",
-	"CURSOR_AGENT", "GEMINI_CLI", "OPENCODE", "WRIT_SESSION", "CODEX_THREAD_ID", "GEMINI_SESSION_ID", "GEMINI_CLI_SESSION_ID",
+	"CURSOR_AGENT", "GEMINI_CLI", "OPENCODE", "WRIT_SESSION", "CODEX_THREAD_ID", "CODEX_SESSION_ID", "COPILOT_CLI", "COPILOT_AGENT_SESSION_ID", "GEMINI_SESSION_ID", "GEMINI_CLI_SESSION_ID",
 }
 
 // agentPrograms are the programs of hosts that run agents.

@@ -42,11 +42,17 @@ func (d *Daemon) hook(ctx context.Context, r bus.Request) ([]byte, error) {
 		return json.Marshal(hosts.Render(call, trouble(call, err, "The hook's payload was not understood; see writ doctor.")))
 	}
 	t := turn{Call: call, payload: r.Body}
-	if t.Shell != nil {
+	if t.Shell != nil && t.Kind != hosts.BeforeTool {
 		// The host reports the command that Writ put in the place of another.
 		if inner, ours := d.confined.unwrap(d.layout.Root, *t.Shell); ours {
 			t.Shell, t.bounded = &inner, true
 		}
+	}
+	if t.ToolUseID == "" {
+		t.ToolUseID = t.unnamed()
+	}
+	if t.Kind == hosts.Prompt && t.Origin == "" {
+		t.Origin = r.Header.Get(schemas.HookHeaderOrigin)
 	}
 	if t.Dir == "" {
 		t.Dir = r.Header.Get(schemas.HookHeaderDir)
@@ -79,6 +85,24 @@ func (d *Daemon) hook(ctx context.Context, r bus.Request) ([]byte, error) {
 	return json.Marshal(reply)
 }
 
+// unnamedCall begins the ids of calls to which the host gave none.
+const unnamedCall = "input:"
+
+// unnamed is an id for a call of a host that gives none, the same before and
+// after the tool; "" for what is no tool's call.
+func (t turn) unnamed() string {
+	switch t.Kind {
+	case hosts.BeforeTool, hosts.AfterTool, hosts.ToolFailed:
+	default:
+		return ""
+	}
+	input := []byte(t.Input)
+	if t.Shell != nil {
+		input = []byte(*t.Shell)
+	}
+	return unnamedCall + t.Agent + ":" + t.Tool + ":" + digest(input)
+}
+
 // firstProject is the project a session began in, while it is under guard:
 // going to a folder with settings of its own does not change the rules.
 func (d *Daemon) firstProject(ctx context.Context, session, now string) string {
@@ -98,7 +122,7 @@ func (t turn) key() string {
 	if t.Kind == hosts.Prompt || t.Kind == hosts.Command {
 		id = t.PromptID
 	}
-	if id == "" {
+	if id == "" || strings.HasPrefix(id, unnamedCall) {
 		return ""
 	}
 	return strings.Join([]string{t.Session, t.Agent, t.Hook, id, digest(t.payload)}, "\x00")

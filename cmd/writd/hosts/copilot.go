@@ -3,6 +3,8 @@ package hosts
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -26,6 +28,7 @@ type copilotPayload struct {
 	ToolNameOther  string          `json:"tool_name"`
 	ToolArgs       json.RawMessage `json:"toolArgs"`
 	ToolInput      json.RawMessage `json:"tool_input"`
+	ToolAsked      json.RawMessage `json:"toolInput"` // permissionRequest's
 	CallID         string          `json:"toolCallId"`
 	CallIDOther    string          `json:"tool_use_id"`
 	Source         string          `json:"source"`
@@ -42,6 +45,7 @@ type copilotPayload struct {
 	StopActive     bool            `json:"stop_hook_active"`
 	Result         struct {
 		Type string `json:"resultType"`
+		Text string `json:"textResultForLlm"`
 	} `json:"toolResult"`
 }
 
@@ -126,8 +130,10 @@ func (c *Call) readCopilotTool(p copilotPayload) error {
 		c.Kind, c.Error = ToolFailed, p.Result.Type
 	}
 	input := p.ToolArgs
-	if len(input) == 0 {
-		input = p.ToolInput
+	for _, other := range []json.RawMessage{p.ToolInput, p.ToolAsked} {
+		if len(input) == 0 {
+			input = other
+		}
 	}
 	name := c.Tool
 	if name == "str_replace_editor" && viewsOnly(input) {
@@ -137,10 +143,30 @@ func (c *Call) readCopilotTool(p copilotPayload) error {
 		name = "apply_patch" // known as Edit to hooks with Claude Code's names
 	}
 	err := c.readTool(copilotTools, name, input, strings.HasPrefix(name, "mcp__"))
-	if c.Kind == AfterTool && c.Shell != nil && p.Result.Type == "success" {
-		c.exited(0)
+	if c.Kind == AfterTool && c.Shell != nil {
+		c.readCopilotEnd(p.Result.Text)
 	}
 	return err
+}
+
+// copilotEnd is the last line of a command's result. The host calls a command
+// that ran a success whatever its exit status, which stands only here.
+var copilotEnd = regexp.MustCompile(`<shellId: \S+ completed with exit code (-?\d+)>\s*$`)
+
+// readCopilotEnd notes how a command ended; one that runs on has no such line.
+func (c *Call) readCopilotEnd(text string) {
+	found := copilotEnd.FindStringSubmatch(text)
+	if found == nil {
+		return
+	}
+	status, err := strconv.Atoi(found[1])
+	if err != nil {
+		return
+	}
+	c.exited(status)
+	if status != 0 {
+		c.Kind, c.Error = ToolFailed, text
+	}
 }
 
 func viewsOnly(input json.RawMessage) bool {

@@ -3,6 +3,7 @@ package hosts
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/writbus/writ/schemas"
@@ -29,6 +30,7 @@ type geminiPayload struct {
 	} `json:"mcp_context"`
 	ToolResponse struct {
 		Error json.RawMessage `json:"error"`
+		Text  json.RawMessage `json:"llmContent"`
 	} `json:"tool_response"`
 }
 
@@ -74,11 +76,17 @@ func parseGemini(event string, payload []byte) (Call, error) {
 	case SessionStart:
 		c.Source = p.Source
 	case Prompt:
-		c.Prompt, c.Origin = p.Prompt, originOf(p.Prompt)
+		c.Prompt = typedText(p.Prompt)
+		c.Origin = originOf(c.Prompt)
 	case Stop:
 		c.Again, c.Message = p.StopActive, p.Response
 	case BeforeCompact:
 		c.Reason = p.Trigger
+		if c.Reason == "auto" {
+			// Said before every request to the model, whether or not anything is
+			// compacted.
+			c.Kind = Other
+		}
 	case BeforeTool, AfterTool:
 		return c, c.readGeminiTool(p)
 	default:
@@ -98,7 +106,47 @@ func (c *Call) readGeminiTool(p geminiPayload) error {
 		c.Input, c.Writes = p.ToolInput, []Write{{Path: geminiMemory, Opaque: true}}
 		return nil
 	}
-	return c.readTool(geminiTools, name, p.ToolInput, p.MCP != nil || strings.HasPrefix(name, "mcp_"))
+	err := c.readTool(geminiTools, name, p.ToolInput, p.MCP != nil || strings.HasPrefix(name, "mcp_"))
+	if c.Kind == AfterTool && c.Shell != nil {
+		c.readGeminiEnd(p.ToolResponse.Text)
+	}
+	return err
+}
+
+// typedText is a prompt without what hooks had to say at the session's start,
+// which the host puts in front of the first one. A closing mark within is
+// escaped there.
+func typedText(prompt string) string {
+	const opening, closing = "<hook_context>", "</hook_context>"
+	if rest, found := strings.CutPrefix(prompt, opening); found {
+		if _, typed, found := strings.Cut(rest, closing); found {
+			return strings.TrimLeft(typed, "\r\n")
+		}
+	}
+	return prompt
+}
+
+// geminiBad are lines of a command's result that say it ended badly. A command
+// that prints such a line itself counts as failed.
+var geminiBad = regexp.MustCompile(`(?m)^(?:Exit Code: -?[1-9]\d*|Signal: \S+|Error: \S.*)$`)
+
+// geminiRan is the line that ends the result of a command that came to its end.
+var geminiRan = regexp.MustCompile(`(?m)^Process Group PGID: \d+$`)
+
+// readGeminiEnd notes how a command ended. Its exit status is told only where
+// it is not zero.
+func (c *Call) readGeminiEnd(result json.RawMessage) {
+	var text string
+	if json.Unmarshal(result, &text) != nil {
+		return
+	}
+	switch bad := geminiBad.FindString(text); {
+	case bad != "":
+		c.exited(1)
+		c.Kind, c.Error = ToolFailed, text
+	case geminiRan.MatchString(text):
+		c.exited(0)
+	}
 }
 
 // geminiOutput is what Gemini CLI reads from a hook; its standard output may

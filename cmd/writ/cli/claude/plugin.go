@@ -22,6 +22,19 @@ const PluginManifest = ".claude-plugin/plugin.json"
 
 const pluginDescription = "Rules that matter, gates that hold, and a log of everything that happened"
 
+const pluginReadme = `# Writ
+
+` + pluginDescription + `.
+
+Writ gives an agent the rules that matter for what it is about to do, and refuses writes until
+you have approved its plan and its tests. The hooks of this plugin run the program ` + "`writ`" + `,
+which has to be on the PATH; they do nothing in a project that is not under guard. Run
+` + "`writ init`" + ` in a project to guard it, and ` + "`writ doctor`" + ` to see that the gate holds.
+
+* ` + "`/writ:writ-approve [plan|tests]`" + ` approves what waits. Only you can run it.
+* ` + "`/writ:writ-mode`" + ` sets the mode, ` + "`/writ:writ-status`" + ` shows the phase, ` + "`/writ:writ-query`" + ` finds rules.
+`
+
 // Plugin returns Writ as a plugin of Claude Code, of a version, whose hooks run
 // the given program: hooks, slash commands and the MCP server are those that
 // `writ init` installs, and its marketplace holds it alone.
@@ -39,7 +52,7 @@ func Plugin(program, version string) ([]PluginFile, error) {
 			"author": map[string]string{"name": "The Writ authors"}, "license": "Apache-2.0", "keywords": []string{"rules", "gates", "audit"},
 		}},
 		{".claude-plugin/marketplace.json", map[string]any{
-			"name": PluginName, "owner": map[string]string{"name": "The Writ authors"},
+			"name": PluginName, "description": pluginDescription, "owner": map[string]string{"name": "The Writ authors"},
 			"plugins": []map[string]string{{"name": PluginName, "source": "./", "description": pluginDescription}},
 		}},
 		{"hooks/hooks.json", map[string]any{"description": "Writ answers these events; `writ doctor` proves it", "hooks": hooks}},
@@ -53,6 +66,7 @@ func Plugin(program, version string) ([]PluginFile, error) {
 		}
 		all = append(all, PluginFile{f.path, append(raw, '\n')})
 	}
+	all = append(all, PluginFile{"README.md", []byte(pluginReadme)})
 	for _, c := range Commands(program) {
 		all = append(all, PluginFile{path.Join("commands", c.Name), c.Content})
 	}

@@ -13,8 +13,9 @@ type handler struct {
 	Timeout float64 `json:"timeout"`
 }
 
-// Settings is .gemini/settings.json. No matcher is set: a tool that Gemini CLI
-// adds later is seen as well.
+// Settings is .gemini/settings.json. No tool is matched: one that Gemini CLI
+// adds later is seen as well. An automatic PreCompress comes before every
+// request to the model, and says nothing.
 var Settings = settings.Host{
 	Agent: "gemini", Nested: true, TimeoutKey: "timeout",
 	Handler: func(event, program string) any {
@@ -31,6 +32,6 @@ var Settings = settings.Host{
 		{Event: "AfterAgent"},
 		{Event: "BeforeTool"},
 		{Event: "AfterTool"},
-		{Event: "PreCompress"},
+		{Event: "PreCompress", Matcher: "manual"},
 	},
 }

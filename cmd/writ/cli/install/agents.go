@@ -62,16 +62,18 @@ var Agents = []Agent{
 	},
 	{
 		Name: "codex", Title: "Codex CLI", Settings: ".codex/hooks.json", Host: codex.Settings,
-		Note:   "Codex CLI runs a hook only once you trust it: type /hooks in Codex. Until then it guards nothing.",
+		Note:   "Codex CLI runs a project's hooks only once you trust the project, and each hook: type /hooks in Codex. Until then it guards nothing.",
 		traces: []string{".codex"},
 	},
 	{
 		Name: "gemini", Title: "Gemini CLI", Settings: ".gemini/settings.json", Host: gemini.Settings,
 		Files:  slashFiles(".gemini/commands", slash.Gemini),
+		Note:   "Gemini CLI runs a project's hooks only in a folder it trusts, and none with --skip-trust: there it guards nothing.",
 		traces: []string{".gemini", "GEMINI.md"},
 	},
 	{
 		Name: "copilot", Title: "Copilot CLI", Settings: ".github/hooks/writ.json", Host: copilot.Settings, Off: "disableAllHooks",
+		Note:   "Copilot CLI runs a project's hooks only in a folder you trust; without a dialog that takes --trust-folder. Elsewhere it guards nothing.",
 		traces: []string{".github/hooks", ".github/copilot", ".github/copilot-instructions.md"},
 	},
 	{
