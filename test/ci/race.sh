@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Every test of a package that shares memory under the race detector, which
+# The tests of every package that shares memory under the race detector, which
 # needs a C compiler. A package without goroutines, locks, channels and parallel
-# tests of its own has nothing to race; "all" as an argument takes those too.
+# tests of its own has nothing to race, nor has a long computation by itself;
+# "all" as an argument takes those too.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 if ! command -v "$(go env CC)" >/dev/null; then
@@ -11,11 +12,17 @@ fi
 if [ "${1:-}" = all ]; then
 	CGO_ENABLED=1 exec go test -race ./...
 fi
+# Long, and either on one goroutine or on those that quicker tests drive, too.
+long='TestCompressIsRepeatable|TestTheShippedCorpusIsClean|TestBootstrap|TestVectorsHelpOnTheShippedCorpus'
+long+='|TestTheBlockNeverExceedsItsBudget|TestEveryHitPassesTheFilters|TestExclusionsNeverAddHits|TestPreviousIndexesDoNotShow'
+long+='|TestQualityOnTheShippedCorpus|TestProcessesAnswerAlike|TestTheSieveLosesNothing|TestRecallOfBothIndexes|TestGrownRulesAreDistinct'
+long+='|TestUpdatesDoNotShow|TestALongerQueryNeverLowersAHit|TestScoresAreTextbookBM25|TestFoldKeepsAndEvicts'
 sharing=()
 while read -r package folder; do
 	if grep -qsE '^[[:space:]]*go (func\b|[[:alpha:]_][[:alnum:]_.]*\()|"sync(/atomic)?"|\bchan\b|\.Parallel\(\)|\.Go\(' "$folder"/*.go; then
 		sharing+=("$package")
 	fi
 done < <(go list -f '{{.ImportPath}} {{.Dir}}' ./...)
-echo "race: ${#sharing[@]} packages share memory; test/ci/race.sh all runs the others too"
-CGO_ENABLED=1 go test -race "${sharing[@]}"
+echo "race: ${#sharing[@]} packages share memory; left out here, for test/ci/race.sh all, are the others and these long tests:"
+tr '|' ' ' <<<"$long" | fold -s -w 120
+CGO_ENABLED=1 go test -race -skip "^($long)\$" "${sharing[@]}"
