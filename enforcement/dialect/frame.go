@@ -17,6 +17,8 @@ type Result struct {
 	// "file", "agent", "mcp" … "" for Writ's own words.
 	Trust string
 	Body  string
+	// End is how many bytes at the end of the body stay, whatever of it is cut.
+	End int
 }
 
 // maxHeading bounds the arguments repeated in a frame, in bytes.
@@ -62,7 +64,7 @@ func (l Limits) Shown(results []Result) []string {
 	bodies := make([]string, len(results))
 	left := l.Batch
 	for i, r := range results {
-		bodies[i] = Cut(strings.ToValidUTF8(r.Body, "\uFFFD"), min(l.Body, max(left, 0)))
+		bodies[i] = CutBefore(strings.ToValidUTF8(r.Body, "\uFFFD"), min(l.Body, max(left, 0)), r.End)
 		left -= len(bodies[i])
 	}
 	return bodies

@@ -139,3 +139,32 @@ func TestCut(t *testing.T) {
 		t.Error("a text that fits is cut")
 	}
 }
+
+// TestAnEndStays whatever is cut before it.
+func TestAnEndStays(t *testing.T) {
+	long := strings.Repeat("é", 1000) + "\n[exit 3]\n"
+	for _, c := range []struct {
+		text       string
+		limit, end int
+		want       string
+	}{
+		{"short[exit 3]", 20, 8, "short[exit 3]"},
+		{long, 100, 9, strings.Repeat("é", 32) + "\n[cut; 2010 bytes in all]\n[exit 3]\n"},
+		{long, 0, 9, "\n[cut; 2010 bytes in all]\n[exit 3]\n"},
+		{long, 20, 10_000, "\n[cut; 2010 bytes in all]\n" + long[len(long)-1024:]},
+		{long, 50, -1, strings.Repeat("é", 12) + "\n[cut; 2010 bytes in all]\n"},
+		{long, 50, 12, strings.Repeat("é", 6) + "\n[cut; 2010 bytes in all]\né\n[exit 3]\n"},
+	} {
+		if got := CutBefore(c.text, c.limit, c.end); got != c.want {
+			t.Errorf("%d of %d: %q, want %q", c.end, c.limit, got, c.want)
+		}
+	}
+	l := DefaultLimits()
+	l.Batch = 3000
+	bodies := l.Shown([]Result{{Body: long, End: 9}, {Body: long, End: 9}, {Body: long, End: 9}})
+	for i, body := range bodies {
+		if !strings.HasSuffix(body, "[exit 3]\n") || !utf8.ValidString(body) {
+			t.Errorf("%d: %q", i, body)
+		}
+	}
+}

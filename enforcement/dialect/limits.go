@@ -88,14 +88,25 @@ func skipped(verb string, limit int, what string) string {
 
 // Cut shortens a text to at most limit bytes, on a rune, and says so with the
 // original size. The note is part of the limit where it fits.
-func Cut(text string, limit int) string {
+func Cut(text string, limit int) string { return CutBefore(text, limit, 0) }
+
+// maxEnd bounds what CutBefore keeps of an end, in bytes.
+const maxEnd = 1 << 10
+
+// CutBefore is Cut for a text whose last bytes, end of them, say how it came out:
+// what is cut stands before them.
+func CutBefore(text string, limit, end int) string {
 	if len(text) <= limit {
 		return text
 	}
-	note := fmt.Sprintf("\n[cut; %d bytes in all]\n", len(text))
-	end := max(limit-len(note), 0)
-	for end > 0 && !utf8.RuneStart(text[end]) {
-		end--
+	at := len(text) - min(max(end, 0), maxEnd, len(text))
+	for at < len(text) && !utf8.RuneStart(text[at]) {
+		at++
 	}
-	return text[:end] + note
+	note := fmt.Sprintf("\n[cut; %d bytes in all]\n", len(text))
+	cut := min(max(limit-len(note)-(len(text)-at), 0), at)
+	for cut > 0 && !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return text[:cut] + note + text[at:]
 }

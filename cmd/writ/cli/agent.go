@@ -74,6 +74,7 @@ func (a *app) validate(name string) validated {
 	c, err := dialect.ParseConstitution(name, raw)
 	if err != nil {
 		v.Problem = strings.TrimPrefix(err.Error(), dialect.ErrConstitution.Error()+": ")
+		v.Problem = strings.Replace(v.Problem, dialect.ErrCapability.Error()+": ", "", 1)
 		return v
 	}
 	v.OK, v.Name, v.Capabilities = true, c.Name, c.Capabilities

@@ -2,7 +2,6 @@ package agents
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"unicode"
@@ -45,9 +44,6 @@ const (
 	// adviceContext bounds the history that an advisor is shown, in bytes.
 	adviceContext = 16 << 10
 )
-
-// errNoAdvice says that an advisor's answer broke off.
-var errNoAdvice = errors.New("agents: the advisor did not answer")
 
 // advise answers /advise.
 func (e *Engine) advise(ctx context.Context, call verbs.Call) (verbs.Result, error) {
@@ -136,7 +132,7 @@ func (c *conversation) consult(ctx context.Context, system, question string) (te
 		return ctx.Err()
 	})
 	if err != nil {
-		return "", "", fmt.Errorf("%w: %w", errNoAdvice, err)
+		return "", "", err
 	}
 	return strings.ToValidUTF8(out.String(), "\uFFFD"), reply.Model, nil
 }

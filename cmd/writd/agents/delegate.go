@@ -114,7 +114,7 @@ func (e *Engine) parallel(ctx context.Context, call verbs.Call) (verbs.Result, e
 	for i, child := range children[:allowed] {
 		wait.Go(func() {
 			r := c.parallelChild(ctx, child)
-			results[i] = dialect.Result{Verb: "agent", Args: strings.TrimSpace(child.ID + " " + child.Message), Trust: r.Trust, Body: r.Text}
+			results[i] = dialect.Result{Verb: "agent", Args: strings.TrimSpace(child.ID + " " + child.Message), Trust: r.Trust, Body: r.Text, End: r.End}
 			failed[i] = r.Outcome != verbs.Done
 		})
 	}

@@ -29,7 +29,7 @@ func (c *conversation) dispatch(ctx context.Context, r *response) (text string, 
 		o := &order{c: c, command: cmd, turn: r.turn, id: c.engine.o.NewID(), cut: r.cutLast && i == len(r.commands)-1}
 		result := o.run(ctx, budget)
 		images = append(images, result.Images...)
-		results = append(results, dialect.Result{Verb: cmd.Verb, Args: cmd.Args, Trust: result.Trust, Body: result.Text})
+		results = append(results, dialect.Result{Verb: cmd.Verb, Args: cmd.Args, Trust: result.Trust, Body: result.Text, End: result.End})
 	}
 	for i, shown := range c.limits().Shown(results) {
 		if results[i].Trust != "" {

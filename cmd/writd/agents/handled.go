@@ -77,12 +77,12 @@ func (o *order) handled(ctx context.Context, h verbs.Handler) verbs.Result {
 	result = o.keep(ctx, result)
 	took := o.c.engine.o.Now().Sub(began)
 	if err := o.c.recordLast(ctx, o.finished(result, took)); err != nil {
-		result.Text += "\n(Writ could not record this result: " + err.Error() + ")"
+		result = withLine(result, "(Writ could not record this result: "+err.Error()+")")
 	}
 	o.c.show(schemas.FrameResult, resultLine(result))
 	if !changes && result.Outcome == verbs.Done && len(result.Images) == 0 { // images are attached to one turn
 		kept := result
-		kept.Text = dialect.Cut(kept.Text, o.c.limits().Body)
+		kept.Text = dialect.CutBefore(kept.Text, o.c.limits().Body, kept.End)
 		o.c.reused[o.key()] = found{kept, before}
 	}
 	return result
@@ -94,7 +94,7 @@ func unrecorded(verb string, err error) verbs.Result {
 
 func (o *order) finished(r verbs.Result, took time.Duration) schemas.CommandFinished {
 	return schemas.CommandFinished{
-		CommandID: o.id, OK: r.Outcome == verbs.Done, Result: dialect.Cut(r.Text, o.c.limits().Body), Millis: took.Milliseconds(),
+		CommandID: o.id, OK: r.Outcome == verbs.Done, Result: dialect.CutBefore(r.Text, o.c.limits().Body, r.End), Millis: took.Milliseconds(),
 		Verb: o.command.Verb, Outcome: string(r.Outcome), Trust: r.Trust, Details: r.Details,
 	}
 }
@@ -154,27 +154,31 @@ func (e *Engine) safely(ctx context.Context, h verbs.Handler, call verbs.Call) (
 func (o *order) keep(ctx context.Context, r verbs.Result) verbs.Result {
 	for _, image := range r.Images {
 		o.c.images++
-		r.Text = withLine(r.Text, image.Note(o.c.images))
+		r = withLine(r, image.Note(o.c.images))
 	}
 	for _, a := range r.Keep {
 		o.c.artifacts++
 		id := strconv.Itoa(o.c.artifacts)
 		kept := schemas.ArtifactKept{ArtifactID: id, Name: a.Name, MIME: a.MIME, Size: len(a.Data), Content: a.Data}
 		if err := o.c.recordLast(ctx, kept); err != nil {
-			r.Text = withLine(r.Text, "WARN: "+a.Name+" could not be kept: "+err.Error())
+			r = withLine(r, "WARN: "+a.Name+" could not be kept: "+err.Error())
 			continue
 		}
-		r.Text = withLine(r.Text, fmt.Sprintf("[kept as artifact #%s — %s, %d bytes]", id, firstOf(a.MIME, "data"), len(a.Data)))
+		r = withLine(r, fmt.Sprintf("[kept as artifact #%s — %s, %d bytes]", id, firstOf(a.MIME, "data"), len(a.Data)))
 	}
 	r.Keep = nil
 	return r
 }
 
-func withLine(text, line string) string {
-	if text != "" && text[len(text)-1] != '\n' {
-		text += "\n"
+// withLine adds a line that stays where the text is cut.
+func withLine(r verbs.Result, line string) verbs.Result {
+	before := len(r.Text)
+	if before > 0 && r.Text[before-1] != '\n' {
+		r.Text += "\n"
 	}
-	return text + line + "\n"
+	r.Text += line + "\n"
+	r.End += len(r.Text) - before
+	return r
 }
 
 // resultLine is a result as it is shown to a person.

@@ -77,6 +77,9 @@ type Result struct {
 	Outcome Outcome
 	// Text is the body of the frame, uncut.
 	Text string
+	// End is how many bytes at the end of Text say how it came out, such as an exit
+	// code: they stay where the text is cut.
+	End int
 	// Trust says where a text came from that Writ did not write: one of the
 	// Trust… constants, "" for Writ's own words. Frames put "untrusted: " before it.
 	Trust string
@@ -132,9 +135,12 @@ func Err(what, adapt string) Result {
 	return Result{Text: "ERR: " + oneLine(what) + ". Adapt: " + oneLine(adapt) + "."}
 }
 
-// Skip is a command that was not tried.
+// Skip is a command that was not tried; adapt may be "".
 func Skip(what, adapt string) Result {
-	return Result{Outcome: Skipped, Text: "SKIPPED: " + oneLine(what) + ". " + adapt + "."}
+	if adapt != "" {
+		adapt = " " + adapt + "."
+	}
+	return Result{Outcome: Skipped, Text: "SKIPPED: " + oneLine(what) + "." + adapt}
 }
 
 // Ask is a command that waits for a person: nothing was done.

@@ -153,12 +153,13 @@ func (r ran) result(limit time.Duration, most int, more string) verbs.Result {
 		fmt.Fprintf(&tail, "ERR: %s, with everything it had started. Adapt: run something shorter, or a part of it.\n", r.ending(limit))
 	}
 	fmt.Fprintf(&tail, "[exit %d]\n", r.exit)
-	const note = 100 // bytes of what is said about a cut
+	const note = 200 // bytes of what is said about a cut, and about where the whole is kept
 	text, cut := r.out.text(max(most-tail.Len()-note, 0))
 	if text != "" && !strings.HasSuffix(text, "\n") {
 		text += "\n"
 	}
 	result := verbs.Content(verbs.TrustShell, text+tail.String()).With("exit", strconv.Itoa(r.exit)).With("bytes", strconv.FormatInt(r.out.total, 10))
+	result.End = tail.Len()
 	if r.late || r.ended {
 		result.Outcome = verbs.Failed
 	}
