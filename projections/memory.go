@@ -61,8 +61,9 @@ type ObservationState struct {
 	Shown     int                `json:"shown,omitempty"` // to how many sessions
 	// Reflected is the reflection that read it, which happens once. MergedInto
 	// is the older observation of its scope that says nearly the same.
-	Reflected  string `json:"reflected,omitempty"`
-	MergedInto string `json:"merged_into,omitempty"`
+	Reflected        string  `json:"reflected,omitempty"`
+	MergedInto       string  `json:"merged_into,omitempty"`
+	MergedSimilarity float64 `json:"merged_similarity,omitempty"`
 }
 
 // ObservationRegate is a change of a verdict, or of a forgotten observation the
@@ -92,7 +93,7 @@ type Alarm struct {
 func (*Observations) Name() string { return "observations" }
 
 // Version implements Projector.
-func (*Observations) Version() int { return 3 }
+func (*Observations) Version() int { return 4 }
 
 // Types implements Projector.
 func (*Observations) Types() []schemas.Type {

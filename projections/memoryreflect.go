@@ -56,7 +56,7 @@ func applyReflection(v View, e schemas.Event) error {
 		}
 		return setDocument(v, idKey('r', scope), Watermark{Through: p.Through, ReflectionID: p.ReflectionID, Time: e.Time})
 	case schemas.ObservationMerged:
-		return changeObservation(v, scope, p.ObservationID, func(s *ObservationState) { s.MergedInto = p.Into })
+		return changeObservation(v, scope, p.ObservationID, func(s *ObservationState) { s.MergedInto, s.MergedSimilarity = p.Into, p.Similarity })
 	case schemas.ProposalMade:
 		return makeProposal(v, e, p)
 	case schemas.ProposalTriaged:

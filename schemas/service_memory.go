@@ -217,23 +217,25 @@ type MemoryActReply struct {
 // MemoryItem is an observation whole, a line of an export. Those that were
 // forgotten have neither original nor text.
 type MemoryItem struct {
-	ObservationID string         `json:"observation_id"`
-	Scope         string         `json:"scope"`
-	Time          time.Time      `json:"time"`
-	Original      []byte         `json:"original"`
-	Text          string         `json:"text"`
-	Verdict       string         `json:"write_verdict"` // as recorded; Regated changed it
-	Confidence    float64        `json:"write_confidence"`
-	Reason        string         `json:"write_reason,omitempty"`
-	GateVersion   string         `json:"write_gate_version,omitempty"`
-	Fallback      bool           `json:"write_gate_fallback"`
-	Category      string         `json:"category,omitempty"`
-	Source        string         `json:"source,omitempty"`
-	Session       string         `json:"session,omitempty"`
-	Redacted      []string       `json:"redacted,omitempty"`
-	MergedInto    string         `json:"merged_into,omitempty"` // the older one that says nearly the same
-	Regated       []MemoryRegate `json:"regated,omitempty"`
-	Forgotten     *MemoryRegate  `json:"forgotten,omitempty"`
+	ObservationID string    `json:"observation_id"`
+	Scope         string    `json:"scope"`
+	Time          time.Time `json:"time"`
+	Original      []byte    `json:"original"`
+	Text          string    `json:"text"`
+	Verdict       string    `json:"write_verdict"` // as recorded; Regated changed it
+	Confidence    float64   `json:"write_confidence"`
+	Reason        string    `json:"write_reason,omitempty"`
+	GateVersion   string    `json:"write_gate_version,omitempty"`
+	Fallback      bool      `json:"write_gate_fallback"`
+	Category      string    `json:"category,omitempty"`
+	Source        string    `json:"source,omitempty"`
+	Session       string    `json:"session,omitempty"`
+	Redacted      []string  `json:"redacted,omitempty"`
+	MergedInto    string    `json:"merged_into,omitempty"` // the older one that says nearly the same
+	// MergedSimilarity is the share of their words in common.
+	MergedSimilarity float64        `json:"merged_similarity,omitempty"`
+	Regated          []MemoryRegate `json:"regated,omitempty"`
+	Forgotten        *MemoryRegate  `json:"forgotten,omitempty"`
 	// Lost says that the text cannot be read though nobody had it forgotten:
 	// its key is missing.
 	Lost bool `json:"lost,omitempty"`

@@ -28,6 +28,7 @@ type Query struct {
 type queryTerm struct {
 	text  string
 	whole bool
+	place uint32
 	list  *postings
 }
 
@@ -56,7 +57,7 @@ func (ix *Index) Resolve(text string) Query {
 		if !term.Whole {
 			q.mass += list.idf
 		}
-		q.terms = append(q.terms, queryTerm{text: term.Text, whole: term.Whole, list: list})
+		q.terms = append(q.terms, queryTerm{text: term.Text, whole: term.Whole, place: uint32(at), list: list})
 	}
 	q.known = len(q.terms)
 	if len(q.terms) > maxQueryTerms {
@@ -179,13 +180,39 @@ func (q Query) Coverage(doc int32) float64 {
 	if q.mass == 0 {
 		return 0
 	}
+	var has [maxQueryTerms]bool
+	q.heldBy(doc, &has)
 	var held float64
-	for _, term := range q.terms {
-		if !term.whole && q.index.impact(term.list, doc) > 0 {
+	for i, term := range q.terms {
+		if has[i] && !term.whole {
 			held += term.list.idf
 		}
 	}
 	return min(held/q.mass, 1)
+}
+
+// readBytes is up to how many bytes it is quicker to read a document's terms
+// than to look for it on the terms' lists.
+const readBytes = 256
+
+// heldBy marks the terms that a document holds.
+func (q Query) heldBy(doc int32, has *[maxQueryTerms]bool) {
+	if raw := q.index.forward[doc]; len(raw) <= readBytes {
+		for e := entries(raw); len(e) > 0; {
+			for range e.next() {
+				place, n := e.next(), e.next()
+				for i := range q.terms {
+					if q.terms[i].place == place && n > 0 {
+						has[i] = true
+					}
+				}
+			}
+		}
+		return
+	}
+	for i, term := range q.terms {
+		has[i] = q.index.impact(term.list, doc) > 0
+	}
 }
 
 // sparse is how many documents may be passed over for the price of remembering
@@ -218,15 +245,29 @@ func (a *accumulator) addSparse(docs []int32, impacts []float64) {
 	}
 }
 
-// best empties the accumulator into the k best matches.
+// best empties the accumulator into the k best matches: those above a bar that
+// as many runs reach as are wanted, and where a filter leaves too few of these,
+// those above a lower one.
 func (a *accumulator) best(k int, keep func(int32) bool) []Match {
 	top := make([]Match, 0, min(k, len(a.scores)))
-	run := len(a.scores)/peaks + 1
+	run := max(len(a.scores)/mostRuns, leastRun)
 	a.peak(run)
-	bar := 0.0
-	if keep == nil {
-		bar = a.reached(k)
+	many := k
+	if keep != nil {
+		many *= filtered
 	}
+	for below := math.Inf(1); len(top) < k && below > 0; many *= lowered {
+		bar := a.reached(many)
+		top = a.between(bar, below, top, k, run, keep)
+		below = bar
+	}
+	clear(a.scores)
+	return top
+}
+
+// between adds those of the k best whose scores are at least a bar, above zero,
+// and below another; what top holds is not below that.
+func (a *accumulator) between(bar, below float64, top []Match, k, run int, keep func(int32) bool) []Match {
 	worst := 0.0 // what a score must surpass: of equals the first stays
 	for i, peak := range a.peaks {
 		if peak < bar || peak <= worst {
@@ -234,20 +275,26 @@ func (a *accumulator) best(k int, keep func(int32) bool) []Match {
 		}
 		first := i * run
 		for at, score := range a.scores[first:min(first+run, len(a.scores))] {
-			if doc := int32(first + at); score < bar || score <= worst || keep != nil && !keep(doc) {
+			if doc := int32(first + at); score < bar || score <= worst || score >= below || keep != nil && !keep(doc) {
 				continue
 			} else if top = insert(top, k, Match{doc, score}); len(top) == k {
 				worst = top[k-1].Score
 			}
 		}
 	}
-	clear(a.scores)
 	return top
 }
 
-// peaks is about how many runs of documents are looked at, of each of which the
-// highest score is taken first: hardly any run is looked at twice.
-const peaks = 256
+const (
+	// mostRuns is about how many runs of documents are looked at, of each of
+	// which the highest score is taken first: hardly any run is looked at twice.
+	mostRuns = 2048
+	leastRun = 40
+	// filtered is how many documents are expected to be looked at for one that a
+	// filter admits, and lowered how many times more runs reach the next bar.
+	filtered = 3
+	lowered  = 8
+)
 
 // peak fills the highest score of each run.
 func (a *accumulator) peak(run int) {

@@ -2,6 +2,7 @@ package lexical
 
 import (
 	"cmp"
+	"fmt"
 	"math/rand"
 	"slices"
 	"testing"
@@ -42,18 +43,22 @@ func TestSparseAndDenseSumsAgree(t *testing.T) {
 }
 
 // The best of many scores, most of them looked at in runs only, are those that
-// sorting finds.
+// sorting finds, whatever a filter leaves of them.
 func TestTheBestOfManyScores(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := rand.New(rand.NewSource(rapid.Int64().Draw(t, "seed")))
 		scores := make([]float64, rapid.IntRange(0, 3000).Draw(t, "documents"))
 		levels := rapid.SampledFrom([]int{1, 3, 1000}).Draw(t, "levels") // few make ties
+		var keep func(int32) bool
+		if every := rapid.SampledFrom([]int32{1, 2, 40}).Draw(t, "admitted"); every > 1 {
+			keep = func(doc int32) bool { return doc%every == 0 }
+		}
 		var want []Match
 		for doc := range scores {
 			if r.Intn(3) > 0 {
 				scores[doc] = float64(r.Intn(levels)) / 7
 			}
-			if scores[doc] > 0 {
+			if scores[doc] > 0 && (keep == nil || keep(int32(doc))) {
 				want = append(want, Match{int32(doc), scores[doc]})
 			}
 		}
@@ -61,9 +66,35 @@ func TestTheBestOfManyScores(t *testing.T) {
 			return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Doc, b.Doc))
 		})
 		k := rapid.IntRange(1, 70).Draw(t, "k")
-		got := (&accumulator{scores: scores}).best(k, nil)
+		got := (&accumulator{scores: scores}).best(k, keep)
 		if !slices.Equal(got, want[:min(k, len(want))]) {
 			t.Fatalf("%v, want %v", got, want[:min(k, len(want))])
+		}
+	})
+}
+
+// Coverage is the same read from a document's terms as from the terms' lists.
+func TestCoverageOfLongAndShortDocuments(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := rand.New(rand.NewSource(rapid.Int64().Draw(t, "seed")))
+		docs := randomDocuments(r, rapid.IntRange(1, 20).Draw(t, "documents"))
+		for i := range docs { // the numbers of these terms take several bytes, and most documents more than readBytes
+			for n := range r.Intn(200) {
+				docs[i][Tags] = append(docs[i][Tags], Count{Term: fmt.Sprintf("~%04d", 200*i+n), N: 1})
+			}
+		}
+		ix := New(docs)
+		q := ix.Resolve(sentence(r, 12) + " unseen ~0003")
+		for doc := range int32(len(docs)) {
+			var held float64
+			for _, term := range q.terms {
+				if !term.whole && ix.impact(term.list, doc) > 0 {
+					held += term.list.idf
+				}
+			}
+			if want := min(held/q.mass, 1); q.Coverage(doc) != want {
+				t.Fatalf("document %d of %d bytes: %v, by the lists %v", doc, len(ix.forward[doc]), q.Coverage(doc), want)
+			}
 		}
 	})
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/writbus/writ/cmd/writd/agents"
 	"github.com/writbus/writ/projections"
-	"github.com/writbus/writ/retrieval/lexical"
 )
 
 const (
@@ -38,7 +37,7 @@ func (f *bookFinder) Find(_ context.Context, key string, seq uint64, texts func(
 	}
 	q := f.d.memoryQuery(query)
 	q.limit, q.minScore = limit, bookMinScore
-	hits, _ := search.search(q)
+	hits := search.search(q)
 	ids := make([]string, len(hits))
 	for i, h := range hits {
 		ids[i] = h.key.ID
@@ -57,7 +56,7 @@ func (f *bookFinder) index(key string, seq uint64, texts func() []agents.Text) (
 	s := &memorySearch{}
 	for _, t := range texts() {
 		e := &memoryEntry{key: projections.ObservationKey{ID: t.ID}, text: t.Text, time: t.Time}
-		e.fields[lexical.Statement] = lexical.CountTerms(t.Text)
+		e.terms = packTerms(fieldsOf(t.Text, ""))
 		if embedder != nil {
 			v, err := embedder.Embed(clipText(t.Text, embeddedRunes))
 			if err != nil {
@@ -67,7 +66,7 @@ func (f *bookFinder) index(key string, seq uint64, texts func() []agents.Text) (
 		}
 		s.entries, s.unasked = append(s.entries, e), append(s.unasked, true)
 	}
-	part, err := newMemoryPart(s.entries, 0, len(s.entries), 0)
+	part, err := newMemoryPart(s.entries, 0, len(s.entries), 0, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -125,8 +125,8 @@ func (d *Daemon) agentRun(_ context.Context, r schemas.AgentRunRequest) (schemas
 	case r.Message == "":
 		return schemas.AgentRunReply{}, faultf(schemas.CodeBadRequest, "a run needs a message")
 	}
-	if m := newAgentModel(d.settings.Model); m.problem != nil {
-		return schemas.AgentRunReply{}, faultf(schemas.CodeRefused, "%v", m.problem)
+	if d.model == nil {
+		return schemas.AgentRunReply{}, faultf(schemas.CodeRefused, "%v", d.noModel)
 	}
 	_, err = d.launch(s, func(ctx context.Context, s agents.Start, l *liveRun) (func(), error) {
 		if r.Confirms {

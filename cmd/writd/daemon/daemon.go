@@ -69,6 +69,7 @@ type Daemon struct {
 	serving   atomic.Bool // the services answer
 
 	model       *model.Client // nil if none is configured
+	noModel     error         // why model is nil
 	transcripts transcripts
 	agents      *agentWork
 	projects    projectCache
@@ -118,7 +119,7 @@ func Run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 		return err
 	}
 	defer stopTelemetry()
-	d.model = d.openModel()
+	d.model, d.noModel = d.openModel()
 	closeBus, err := d.openBus(ctx)
 	if err != nil {
 		return err

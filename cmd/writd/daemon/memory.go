@@ -16,8 +16,14 @@ import (
 	"github.com/writbus/writ/schemas"
 )
 
-// memoryRetry is how long the index waits after it could not follow.
-const memoryRetry = 2 * time.Second
+const (
+	// memoryRetry is how long the index waits after it could not follow.
+	memoryRetry = 2 * time.Second
+	// memoryPause is how long it rests after each time that it did, as long as
+	// the log that is made durable at intervals: who observes much at once has
+	// the machine, and who asks is answered as of everything anyway.
+	memoryPause = embedded.SyncInterval
+)
 
 // memoryStore is what was observed: the view, the keys that open it, and the
 // index that is searched.
@@ -83,26 +89,29 @@ func (d *Daemon) followMemory(ctx context.Context) {
 		}
 		_, err := m.index.refresh(ctx, m)
 		if err == nil {
+			err = m.index.merge()
+		}
+		if err == nil {
 			err = m.keys.flush()
 		}
 		if err == nil {
 			err = d.watchDrift(ctx)
 		}
+		pause := memoryPause
 		if err == nil {
 			d.reflectByItself(ctx)
-		}
-		if err == nil || ctx.Err() != nil {
-			continue
-		}
-		d.logger.Warn("memory", "error", err)
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(memoryRetry):
+		} else if ctx.Err() == nil {
+			d.logger.Warn("memory", "error", err)
+			pause = memoryRetry
 			select {
 			case m.index.wake <- struct{}{}:
 			default:
 			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pause):
 		}
 	}
 }

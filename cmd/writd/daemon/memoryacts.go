@@ -191,7 +191,7 @@ func (m *memoryStore) item(s projections.ObservationState) (schemas.MemoryItem, 
 	item.Original, item.Text, item.Category, item.Reason = recorded.Original, recorded.Text, recorded.Category, recorded.Reason
 	item.Verdict, item.Confidence, item.GateVersion, item.Fallback = recorded.Verdict, recorded.Confidence, recorded.GateVersion, recorded.Fallback
 	item.Source, item.Session, item.Redacted = recorded.Origin, recorded.Session, recorded.Redacted
-	item.MergedInto = s.MergedInto
+	item.MergedInto, item.MergedSimilarity = s.MergedInto, s.MergedSimilarity
 	for _, g := range s.Regated {
 		item.Regated = append(item.Regated, schemas.MemoryRegate(g))
 	}
@@ -285,15 +285,9 @@ func (d *Daemon) importItem(ctx context.Context, t *taken, item schemas.MemoryIt
 	}
 	var events []schemas.Event
 	if !t.known {
-		record := t.recorded
-		if item.Forgotten == nil && !item.Lost {
-			keys, err := m.keys.make([]projections.ObservationKey{t.key})
-			if err != nil {
-				return err
-			}
-			if record, err = memory.Seal(record, t.key.Scope, keys[0], newNonce()); err != nil {
-				return err
-			}
+		record, err := m.sealItem(t, item)
+		if err != nil {
+			return err
 		}
 		events = append(events, schemas.Event{Time: at, Actor: "import", Data: record})
 	}
@@ -303,6 +297,11 @@ func (d *Daemon) importItem(ctx context.Context, t *taken, item schemas.MemoryIt
 	for _, g := range item.Regated[min(t.regated, len(item.Regated)):] {
 		events = append(events, schemas.Event{Time: g.Time.UTC(), Actor: g.Actor, Data: schemas.ObservationRegated{
 			ObservationID: t.key.ID, Verdict: g.Verdict, Reason: redactText(g.Reason),
+		}})
+	}
+	if item.MergedInto != "" && t.mergedInto == "" && item.MergedInto != t.key.ID {
+		events = append(events, schemas.Event{Time: at, Actor: "import", Data: schemas.ObservationMerged{
+			ObservationID: t.key.ID, Into: item.MergedInto, Similarity: item.MergedSimilarity,
 		}})
 	}
 	if f := item.Forgotten; f != nil && !t.forgotten {
@@ -321,4 +320,26 @@ func (d *Daemon) importItem(ctx context.Context, t *taken, item schemas.MemoryIt
 		}
 	}
 	return nil
+}
+
+// sealItem seals the record of an imported observation. One whose text was lost
+// is sealed with a key that nobody keeps, so that it is as unreadable here.
+func (m *memoryStore) sealItem(t *taken, item schemas.MemoryItem) (schemas.ObservationRecorded, error) {
+	switch {
+	case item.Forgotten != nil:
+		return t.recorded, nil // there is nothing to seal
+	case item.Lost:
+		return memory.Seal(t.recorded, t.key.Scope, newLostKey(), newNonce())
+	}
+	keys, err := m.keys.make([]projections.ObservationKey{t.key})
+	if err != nil {
+		return t.recorded, err
+	}
+	return memory.Seal(t.recorded, t.key.Scope, keys[0], newNonce())
+}
+
+func newLostKey() []byte {
+	key := make([]byte, memory.KeyBytes)
+	_, _ = rand.Read(key) // never fails
+	return key
 }

@@ -3,8 +3,10 @@ package daemon
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"sync"
 	"time"
@@ -93,6 +95,11 @@ func (d *Daemon) readTranscript(t turn) {
 	ctx, cancel := context.WithTimeout(at.running, transcriptBudget)
 	defer cancel()
 	next, err := d.observeTranscript(ctx, t.Transcript, t.Session, t.project.root, from)
+	if errors.Is(err, fs.ErrNotExist) {
+		// Hosts name a file that they may never write.
+		d.logger.Debug("no transcript", "session", t.Session, "error", err)
+		return
+	}
 	if err != nil {
 		d.logger.Warn("observe a transcript", "session", t.Session, "error", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -13,16 +14,16 @@ import (
 	"github.com/writbus/writ/observer/memory"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/retrieval"
-	"github.com/writbus/writ/retrieval/lexical"
-	"github.com/writbus/writ/retrieval/vector"
 	"github.com/writbus/writ/schemas"
 )
 
 const (
 	// tailLeast and tailShare say how many observations may be searched beside
-	// the large index before that is built anew to hold them.
+	// the large index before that is built anew to hold them, beside everything
+	// else; tailWorst times as many are not waited for, but taken in at once.
 	tailLeast = 512
-	tailShare = 32
+	tailShare = 128
+	tailWorst = 8
 	// tailOverlap is how many older observations the small index holds, too, so
 	// that its word statistics resemble those of the large one.
 	tailOverlap = 1024
@@ -44,12 +45,16 @@ type memoryIndex struct {
 	pending   map[projections.ObservationKey]bool
 	anew      bool
 
-	mu      sync.Mutex // of a refresh
-	entries []*memoryEntry
-	places  map[projections.ObservationKey]int
-	large   *memoryPart
-	gone    map[int]bool // places of what was forgotten
-	erased  bool         // a text was forgotten that the large index still holds
+	mu       sync.Mutex // of a refresh
+	entries  []*memoryEntry
+	unasked  []bool         // of each entry: it may be recalled unasked
+	verdicts map[string]int // entries by verdict
+	told     int            // entries that a snapshot shares
+	places   map[projections.ObservationKey]int
+	large    *memoryPart
+	tail     *memoryPart  // of what is not in large; nil for nothing
+	gone     map[int]bool // places of what was forgotten
+	erased   bool         // a text was forgotten that an index still holds
 }
 
 // memoryEntry is one observation as it is searched. It never changes, it is
@@ -67,16 +72,8 @@ type memoryEntry struct {
 	short      bool
 	reflected  bool
 	mergedInto string // the older one of its scope that says nearly the same
-	fields     lexical.Fields
+	terms      packedTerms
 	vector     []float32
-}
-
-// memoryPart is an index of the entries from a place on.
-type memoryPart struct {
-	from, to int // places that are indexed
-	own      int // the first place this part answers for
-	words    *lexical.Index
-	meanings vector.Index // nil without vectors
 }
 
 // memorySearch is a snapshot: places that a part does not answer for are left
@@ -108,6 +105,7 @@ func (x *memoryIndex) scopesOf(id string) (scopes []string) {
 func newMemoryIndex(e embedder) *memoryIndex {
 	x := &memoryIndex{
 		wake: make(chan struct{}, 1), pending: map[projections.ObservationKey]bool{}, places: map[projections.ObservationKey]int{}, gone: map[int]bool{},
+		verdicts: map[string]int{},
 	}
 	if !e.beside {
 		x.embedder = e.Embedder
@@ -154,13 +152,36 @@ func (x *memoryIndex) putBack(changed map[projections.ObservationKey]bool, anew 
 func (x *memoryIndex) refresh(ctx context.Context, m *memoryStore) (*memorySearch, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	return x.refreshLocked(ctx, m)
+}
+
+// atHand returns the index with what the view has by now, where that takes next
+// to no time.
+func (x *memoryIndex) atHand(ctx context.Context, m *memoryStore) *memorySearch {
+	if !x.mu.TryLock() {
+		return x.current.Load()
+	}
+	defer x.mu.Unlock()
+	x.pendingMu.Lock()
+	few := !x.anew && len(x.pending) < tailLeast
+	x.pendingMu.Unlock()
+	if few {
+		if _, err := x.refreshLocked(ctx, m); err != nil {
+			return x.current.Load() // followMemory tries again, and says so
+		}
+	}
+	return x.current.Load()
+}
+
+func (x *memoryIndex) refreshLocked(ctx context.Context, m *memoryStore) (*memorySearch, error) {
 	changed, anew := x.take()
 	if !anew && len(changed) == 0 {
 		return x.current.Load(), nil
 	}
 	err := m.read(func(r projections.Reader) error {
 		if anew {
-			x.entries, x.places, x.gone, x.large = nil, map[projections.ObservationKey]int{}, map[int]bool{}, nil
+			x.entries, x.unasked, x.verdicts, x.told = nil, nil, map[string]int{}, 0
+			x.places, x.gone, x.large, x.tail = map[projections.ObservationKey]int{}, map[int]bool{}, nil, nil
 			for state, err := range m.view.All(r, 0) {
 				if err == nil {
 					err = ctx.Err()
@@ -219,12 +240,13 @@ func (x *memoryIndex) put(m *memoryStore, state projections.ObservationState) er
 	if !known {
 		place = len(x.entries)
 		x.places[state.ObservationKey] = place
-		x.entries = append(x.entries, nil)
+		x.entries, x.unasked = append(x.entries, nil), append(x.unasked, false)
 	}
 	old := x.entries[place]
 	if state.Forgotten != nil {
 		x.erased = x.erased || old != nil
-		x.entries[place], x.gone[place] = nil, true
+		x.set(place, nil)
+		x.gone[place] = true
 		return nil
 	}
 	e := &memoryEntry{
@@ -233,8 +255,8 @@ func (x *memoryIndex) put(m *memoryStore, state projections.ObservationState) er
 		reflected: state.Reflected != "", mergedInto: state.MergedInto,
 	}
 	if old != nil {
-		e.text, e.category, e.short, e.fields, e.vector = old.text, old.category, old.short, old.fields, old.vector
-		x.entries[place] = e
+		e.text, e.category, e.short, e.terms, e.vector = old.text, old.category, old.short, old.terms, old.vector
+		x.set(place, e)
 		return nil
 	}
 	recorded, err := m.open(state)
@@ -246,67 +268,88 @@ func (x *memoryIndex) put(m *memoryStore, state projections.ObservationState) er
 	}
 	e.text, e.category = recorded.Text, recorded.Category
 	e.short = utf8.RuneCountInString(e.text) < shortRunes
-	e.fields[lexical.Statement] = lexical.CountTerms(e.text)
-	e.fields[lexical.Tags] = lexical.CountTerms(e.category)
+	e.terms = packTerms(fieldsOf(e.text, e.category))
 	if x.embedder != nil && !e.short {
 		if e.vector, err = x.embedder.Embed(clipText(e.text, embeddedRunes)); err != nil {
 			return fmt.Errorf("daemon: embed an observation: %w", err)
 		}
 	}
-	x.entries[place] = e
+	x.set(place, e)
 	return nil
 }
 
+// set puts an entry, or nil, in its place. A snapshot shares the slices as far
+// as it goes: what lies behind that may be written to, before it nothing.
+func (x *memoryIndex) set(place int, e *memoryEntry) {
+	if place < x.told {
+		x.entries, x.unasked, x.told = slices.Clone(x.entries), slices.Clone(x.unasked), 0
+	}
+	if old := x.entries[place]; old != nil {
+		if x.verdicts[old.verdict]--; x.verdicts[old.verdict] == 0 {
+			delete(x.verdicts, old.verdict)
+		}
+	}
+	x.entries[place], x.unasked[place] = e, false
+	if e != nil {
+		x.verdicts[e.verdict]++
+		x.unasked[place] = memory.MayRecall(&e.verdict, false, false) && !e.short
+	}
+}
+
+// tailMost is how many entries may be beside the large index.
+func tailMost(n int) int { return max(tailLeast, n/tailShare) }
+
 // publish makes the entries as they are the ones that are searched.
-func (x *memoryIndex) publish() error {
+func (x *memoryIndex) publish() (err error) {
 	n := len(x.entries)
-	if x.large == nil || x.erased || n-x.large.to > max(tailLeast, n/tailShare) {
-		large, err := newMemoryPart(x.entries, 0, n, 0)
-		if err != nil {
+	if x.large == nil || x.erased || n-x.large.to > tailWorst*tailMost(n) {
+		// The words anew: an index that is built after another keeps those of
+		// what was forgotten.
+		if x.large, err = newMemoryPart(x.entries, 0, n, 0, x.large.meaning()); err != nil {
 			return err
 		}
-		x.large, x.erased = large, false
+		x.tail, x.erased = nil, false
 	}
-	next := &memorySearch{entries: slices.Clone(x.entries), parts: []*memoryPart{x.large}}
+	return x.publishTail()
+}
+
+func (x *memoryIndex) publishTail() (err error) {
+	n := len(x.entries)
+	next := &memorySearch{
+		entries: x.entries[:n:n], unasked: x.unasked[:n:n], parts: []*memoryPart{x.large},
+		forgotten: len(x.gone), verdicts: maps.Clone(x.verdicts),
+	}
 	if n > x.large.to {
-		tail, err := newMemoryPart(x.entries, x.large.to, n, tailOverlap)
-		if err != nil {
-			return err
+		if x.tail == nil || x.tail.to < n {
+			if x.tail, err = newMemoryPart(x.entries, x.large.to, n, tailOverlap, x.tail); err != nil {
+				return err
+			}
 		}
-		next.parts = append(next.parts, tail)
+		next.parts = append(next.parts, x.tail)
 	}
-	next.forgotten, next.verdicts = len(x.gone), map[string]int{}
-	next.unasked = make([]bool, n)
-	for i, e := range next.entries {
-		if e != nil {
-			next.verdicts[e.verdict]++
-			next.unasked[i] = memory.MayRecall(&e.verdict, false, false) && !e.short
-		}
-	}
+	x.told = n
 	x.current.Store(next)
 	return nil
 }
 
-// newMemoryPart indexes the entries of some places, and so many before them for
-// the statistics.
-func newMemoryPart(entries []*memoryEntry, from, to, overlap int) (*memoryPart, error) {
-	p := &memoryPart{from: max(from-overlap, 0), to: to, own: from}
-	fields := make([]lexical.Fields, to-p.from)
-	var views []vector.View
-	for i, e := range entries[p.from:to] {
-		if e == nil {
-			continue
-		}
-		fields[i] = e.fields
-		if e.vector != nil {
-			views = append(views, vector.View{Doc: int32(i), Vector: e.vector})
-		}
+// merge takes what is beside the large index into it, once that is much.
+// Nobody waits for it: searches and refreshes go on with what there is.
+func (x *memoryIndex) merge() error {
+	x.mu.Lock()
+	was, entries := x.large, x.current.Load().entries
+	x.mu.Unlock()
+	if n := len(entries); was == nil || n-was.to <= tailMost(n) {
+		return nil
 	}
-	p.words = lexical.New(fields)
-	if len(views) == 0 {
-		return p, nil
+	large, err := newMemoryPart(entries, 0, len(entries), 0, was)
+	if err != nil {
+		return err
 	}
-	var err error
-	p.meanings, err = vector.New(views)
-	return p, err
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.large != was {
+		return nil // what it was made of was forgotten or built anew
+	}
+	x.large, x.tail = large, nil
+	return x.publishTail()
 }

@@ -28,11 +28,12 @@ type taken struct {
 	event    string
 	named    bool // the client chose the id
 	known    bool
-	// Of one that is known: how often its verdict was changed, and whether it
-	// was forgotten.
-	regated   int
-	forgotten bool
-	reply     schemas.Observed
+	// Of one that is known: how often its verdict was changed, what it was merged
+	// into, and whether it was forgotten.
+	regated    int
+	mergedInto string
+	forgotten  bool
+	reply      schemas.Observed
 }
 
 // observe stores observations, whatever their verdicts: secrets taken out,
@@ -240,7 +241,7 @@ func (d *Daemon) knownIDs(ctx context.Context, all []taken) error {
 			if !found {
 				continue
 			}
-			t.regated, t.forgotten = len(state.Regated), state.Forgotten != nil
+			t.regated, t.mergedInto, t.forgotten = len(state.Regated), state.MergedInto, state.Forgotten != nil
 			t.recorded = state.Recorded
 			if opened, err := m.open(state); err == nil {
 				t.recorded = opened

@@ -39,13 +39,16 @@ type sessionsShown struct {
 // memoriesFor returns the block of memories that goes with a prompt, "" for
 // none, and its tokens: those that may be recalled unasked, of the project and
 // of no project, that this session was not shown yet, within room characters.
-// What it returns is recorded as shown. It takes the index as it stands and
+// What it returns is recorded as shown. It takes the view as it stands and
 // waits for nothing but that record; a failure means no block, never a failed
 // prompt.
 func (d *Daemon) memoriesFor(ctx context.Context, session, project, prompt string, room int) (block string, tokens int) {
 	m := d.views.memory
-	search := m.index.current.Load()
-	if session == "" || strings.TrimSpace(prompt) == "" || room <= len(memoryHeading) || len(search.entries) == 0 {
+	if session == "" || strings.TrimSpace(prompt) == "" || room <= len(memoryHeading) {
+		return "", 0
+	}
+	search := m.index.atHand(ctx, m)
+	if len(search.entries) == 0 {
 		return "", 0
 	}
 	m.shown.mu.Lock()
@@ -61,8 +64,7 @@ func (d *Daemon) memoriesFor(ctx context.Context, session, project, prompt strin
 		q.scopes = append(q.scopes, project)
 	}
 	q.skip = func(e *memoryEntry) bool { return shown[e.key] }
-	hits, _ := search.search(q)
-	block, hits = renderMemories(hits, room)
+	block, hits := renderMemories(search.search(q), room)
 	if len(hits) == 0 {
 		return "", 0
 	}

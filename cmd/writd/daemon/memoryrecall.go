@@ -32,12 +32,11 @@ func (d *Daemon) recall(ctx context.Context, r schemas.RecallRequest) (schemas.R
 	if err := search.knowsCategory(q); err != nil {
 		return reply, err
 	}
-	hits, below := search.search(q)
-	for _, h := range hits {
+	for _, h := range search.search(q) {
 		reply.Hits = append(reply.Hits, h.recalled(r.Explain))
 	}
 	if r.Explain {
-		reply.Dropped = search.dropped(q, below)
+		reply.Dropped = search.dropped(q)
 	}
 	if q.vector != nil {
 		reply.Embedder = d.views.memory.index.embedder.Name()
@@ -68,11 +67,18 @@ func (s *memorySearch) knowsCategory(q memoryQuery) error {
 	return faultf(schemas.CodeBadRequest, "there is no category %q among the observations that may be recalled; %s", q.category, list)
 }
 
-// memoryQuery is a query for a text now. Where it cannot be embedded, words
-// alone are searched.
+// memoryQuery is a query for a text now.
 func (d *Daemon) memoryQuery(text string) memoryQuery {
-	q := memoryQuery{text: text, limit: recallLimit, minScore: defaultMinScore, now: d.now()}
-	if e := d.views.memory.index.embedder; e != nil {
+	q := d.views.memory.query(text)
+	q.now = d.now()
+	return q
+}
+
+// query is a query for a text. Where it cannot be embedded, words alone are
+// searched.
+func (m *memoryStore) query(text string) memoryQuery {
+	q := memoryQuery{text: text, limit: recallLimit, minScore: defaultMinScore}
+	if e := m.index.embedder; e != nil {
 		if v, err := e.Embed(clipText(text, embeddedRunes)); err == nil {
 			q.vector = v
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/writbus/writ/observer/memory"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/retrieval/lexical"
+	"github.com/writbus/writ/retrieval/vector"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -80,25 +81,38 @@ func (q memoryQuery) concerns(e *memoryEntry) bool {
 		(q.skip == nil || !q.skip(e))
 }
 
-// search returns the hits, best first, and the candidates that the score left
-// out.
-func (s *memorySearch) search(q memoryQuery) (hits, below []memoryHit) {
+// search returns the hits, best first.
+func (s *memorySearch) search(q memoryQuery) []memoryHit {
+	good := make([]*memoryHit, 0, candidatesLeast)
 	all := s.admitted(q)
-	told := map[projections.ObservationKey]bool{}
-	for _, h := range all {
-		// Of what was merged one is shown: the best that the query may see.
-		if said := h.said(); told[said] {
-			continue
-		} else if h.score >= q.minScore {
-			told[said] = true
-		}
-		if h.score >= q.minScore && h.score > 0 && len(hits) < q.limit {
-			hits = append(hits, h)
-		} else if h.score < q.minScore {
-			below = append(below, h)
+	for i := range all {
+		if h := &all[i]; h.score >= q.minScore && h.score > 0 {
+			good = append(good, h)
 		}
 	}
-	return hits, below
+	slices.SortFunc(good, better)
+	hits := make([]memoryHit, 0, min(q.limit, len(good)))
+	for _, h := range good {
+		if len(hits) == q.limit {
+			break
+		}
+		// Of what was merged one is shown: the best that the query may see.
+		if said := h.said(); !slices.ContainsFunc(hits, func(shown memoryHit) bool { return shown.said() == said }) {
+			hits = append(hits, *h)
+		}
+	}
+	return hits
+}
+
+// better orders hits, best first.
+func better(a, b *memoryHit) int {
+	if c := cmp.Compare(b.score, a.score); c != 0 {
+		return c
+	}
+	if c := b.time.Compare(a.time); c != 0 {
+		return c
+	}
+	return cmp.Or(cmp.Compare(a.key.Scope, b.key.Scope), cmp.Compare(a.key.ID, b.key.ID))
 }
 
 // said names what an entry says: itself, or the older one it was merged into.
@@ -109,60 +123,67 @@ func (e *memoryEntry) said() projections.ObservationKey {
 	return projections.ObservationKey{Scope: e.key.Scope, ID: e.mergedInto}
 }
 
-// admitted scores the best entries that a query may see. Most queries ask for
-// what may be recalled unasked; that is looked up beside the entries, since a
-// look at each of them would be most of a search's time.
+// admitted scores the best entries that a query may see, in no order. Most
+// queries ask for what may be recalled unasked; that is looked up beside the
+// entries, since a look at each of them would be most of a search's time.
 func (s *memorySearch) admitted(q memoryQuery) []memoryHit {
 	if q.includeHold || q.includeDiscard {
-		return s.candidates(q, func(_ int, e *memoryEntry) bool { return e != nil && q.mayRecall(e) })
+		return s.candidates(q, q.mayRecall)
 	}
-	if q.category == "" && len(q.scopes) == 0 && q.skip == nil {
-		return s.candidates(q, func(place int, _ *memoryEntry) bool { return s.unasked[place] })
+	unasked := func(place int) bool { return s.unasked[place] }
+	if q.category != "" || len(q.scopes) > 0 || q.skip != nil {
+		unasked = func(place int) bool { return s.unasked[place] && q.concerns(s.entries[place]) }
 	}
-	return s.candidates(q, func(place int, e *memoryEntry) bool { return s.unasked[place] && q.concerns(e) })
+	return s.candidatesAt(q, unasked)
 }
 
-// candidates scores the best entries that keep admits, best first.
-func (s *memorySearch) candidates(q memoryQuery, keep func(int, *memoryEntry) bool) []memoryHit {
-	k := max(candidatesLeast, 4*q.limit)
-	var all []memoryHit
-	for _, p := range s.parts {
-		all = append(all, p.candidates(s.entries, q, k, keep)...)
-	}
-	slices.SortFunc(all, func(a, b memoryHit) int {
-		return cmp.Or(cmp.Compare(b.score, a.score), b.time.Compare(a.time),
-			cmp.Compare(a.key.Scope, b.key.Scope), cmp.Compare(a.key.ID, b.key.ID))
+// candidates scores the best entries that keep admits.
+func (s *memorySearch) candidates(q memoryQuery, keep func(*memoryEntry) bool) []memoryHit {
+	return s.candidatesAt(q, func(place int) bool {
+		e := s.entries[place]
+		return e != nil && keep(e)
 	})
+}
+
+func (s *memorySearch) candidatesAt(q memoryQuery, keep func(place int) bool) []memoryHit {
+	k := max(candidatesLeast, 4*q.limit)
+	all := make([]memoryHit, 0, 2*k*len(s.parts))
+	for _, p := range s.parts {
+		all = p.candidates(all, s.entries[p.from:], q, k, keep)
+	}
 	return all
 }
 
-func (p *memoryPart) candidates(entries []*memoryEntry, q memoryQuery, k int, keep func(int, *memoryEntry) bool) []memoryHit {
+// candidates adds the best by words and the nearest by meaning. The entries are
+// those from the part's first place on.
+func (p *memoryPart) candidates(all []memoryHit, entries []*memoryEntry, q memoryQuery, k int, keep func(place int) bool) []memoryHit {
 	admit := func(doc int32) bool {
 		place := p.from + int(doc)
-		return place >= p.own && keep(place, entries[place])
+		return place >= p.own && keep(place)
 	}
 	asked := p.words.Resolve(q.text)
-	var docs []int32
-	for _, m := range p.words.Search(asked, k, admit) {
-		docs = append(docs, m.Doc)
-	}
 	vectors := p.meanings != nil && q.vector != nil
+	var near []vector.Match
 	if vectors {
-		for _, m := range p.meanings.Nearest(q.vector, k, admit) {
+		near = p.meanings.Nearest(q.vector, k, admit)
+	}
+	for _, m := range near {
+		all = append(all, score(entries[m.Doc], asked, m.Doc, m.Cosine, vectors, q.now))
+	}
+	docs := make([]int32, 0, k)
+	for _, m := range p.words.Search(asked, k, admit) {
+		if !slices.ContainsFunc(near, func(n vector.Match) bool { return n.Doc == m.Doc }) {
 			docs = append(docs, m.Doc)
 		}
 	}
-	slices.Sort(docs)
-	docs = slices.Compact(docs)
 	cosines := make([]float64, len(docs))
 	if vectors {
 		p.meanings.Cosines(q.vector, docs, cosines)
 	}
-	hits := make([]memoryHit, len(docs))
 	for i, doc := range docs {
-		hits[i] = score(entries[p.from+int(doc)], asked, doc, cosines[i], vectors, q.now)
+		all = append(all, score(entries[doc], asked, doc, cosines[i], vectors, q.now))
 	}
-	return hits
+	return all
 }
 
 func score(e *memoryEntry, asked lexical.Query, doc int32, cosine float64, vectors bool, now time.Time) memoryHit {
@@ -176,20 +197,20 @@ func score(e *memoryEntry, asked lexical.Query, doc int32, cosine float64, vecto
 }
 
 // dropped explains what matched and is not among the hits.
-func (s *memorySearch) dropped(q memoryQuery, below []memoryHit) []schemas.RecallDropped {
-	passing := func(keep func(*memoryEntry) bool) (hits []memoryHit) {
-		for _, h := range s.candidates(q, func(_ int, e *memoryEntry) bool { return e != nil && keep(e) }) {
+func (s *memorySearch) dropped(q memoryQuery) []schemas.RecallDropped {
+	passing := func(keep func(*memoryEntry) bool) (hits []*memoryHit) {
+		for _, h := range sorted(s.candidates(q, keep)) {
 			if h.score >= q.minScore && h.score > 0 {
 				hits = append(hits, h)
 			}
 		}
 		return hits
 	}
-	verdict := func(v string) []memoryHit {
+	verdict := func(v string) []*memoryHit {
 		return passing(func(e *memoryEntry) bool { return e.verdict == v && q.concerns(e) })
 	}
 	var out []schemas.RecallDropped
-	add := func(reason string, hits []memoryHit, named bool) {
+	add := func(reason string, hits []*memoryHit, named bool) {
 		if len(hits) == 0 {
 			return
 		}
@@ -210,8 +231,8 @@ func (s *memorySearch) dropped(q memoryQuery, below []memoryHit) []schemas.Recal
 	add(droppedShort, passing(func(e *memoryEntry) bool {
 		return e.short && q.concerns(e) && memory.MayRecall(&e.verdict, q.includeHold, q.includeDiscard)
 	}), true)
-	var stale, low []memoryHit
-	for _, h := range below {
+	var stale, low []*memoryHit
+	for _, h := range s.below(q) {
 		if h.score > 0 && h.score/h.why.Decay >= q.minScore {
 			stale = append(stale, h)
 		} else {
@@ -221,6 +242,29 @@ func (s *memorySearch) dropped(q memoryQuery, below []memoryHit) []schemas.Recal
 	add(droppedStale, stale, true)
 	add(droppedLow, low, true)
 	return out
+}
+
+func sorted(all []memoryHit) []*memoryHit {
+	hits := make([]*memoryHit, len(all))
+	for i := range all {
+		hits[i] = &all[i]
+	}
+	slices.SortFunc(hits, better)
+	return hits
+}
+
+// below lists the candidates that the score left out, best first, save what was
+// merged with one that it did not.
+func (s *memorySearch) below(q memoryQuery) (below []*memoryHit) {
+	told := map[projections.ObservationKey]bool{}
+	for _, h := range sorted(s.admitted(q)) {
+		if h.score >= q.minScore {
+			told[h.said()] = true
+		} else if !told[h.said()] {
+			below = append(below, h)
+		}
+	}
+	return below
 }
 
 // categories lists those of the observations that a query may see, sorted.

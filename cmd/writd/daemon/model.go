@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"errors"
 	"os"
 
 	"github.com/writbus/writ/cmd/writd/config"
@@ -8,19 +9,24 @@ import (
 	"github.com/writbus/writ/schemas"
 )
 
-// openModel makes the client of the configured language model, nil if none is.
-// What is wrong with its settings is told by status; nothing is asked yet.
-func (d *Daemon) openModel() *model.Client {
+// errNoModel says that no language model is set up.
+var errNoModel = errors.New("no language model is set up: set model.api and model.name in config.yaml of the data directory, or WRIT_MODEL_API and WRIT_MODEL_NAME, and start the daemon again")
+
+// openModel makes the client of the configured language model, or says why there
+// is none. All that ask the model share it, so that one breaker knows how the
+// endpoint fares. What is wrong with its settings is told by status, too; nothing
+// is asked yet.
+func (d *Daemon) openModel() (*model.Client, error) {
 	s := d.settings.Model
 	if s.API == "" {
-		return nil
+		return nil, errNoModel
 	}
 	c, err := model.New(model.Config{API: s.API, BaseURL: s.URL, Model: s.Name, Key: os.Getenv(config.ModelKey), Timeout: s.Timeout})
 	if err != nil {
 		d.warn("no model is asked: " + err.Error())
-		return nil
+		return nil, err
 	}
-	return c
+	return c, nil
 }
 
 // modelStatus says how the model fares, nil if there is none.
