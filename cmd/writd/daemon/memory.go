@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"path/filepath"
@@ -10,7 +9,7 @@ import (
 
 	"github.com/writbus/writ/bus/embedded"
 	"github.com/writbus/writ/cmd/writd/config"
-	"github.com/writbus/writ/enforcement/check"
+	"github.com/writbus/writ/cmd/writd/secrets"
 	"github.com/writbus/writ/observer/memory"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/schemas"
@@ -138,77 +137,7 @@ func (d *Daemon) upToDate(ctx context.Context) (*memorySearch, error) {
 	return m.index.refresh(ctx, m)
 }
 
-// secretWindow is how much text is searched for secrets at once, and
-// secretOverlap how much of it again with the next piece.
-const (
-	secretWindow  = check.MaxBytes
-	secretOverlap = 64 << 10
-)
-
-// findSecrets finds secrets in any bytes.
-func findSecrets(input []byte) (spans []memory.Span) {
-	// A text with a zero byte would pass for data that nobody looks at.
-	text := bytes.ReplaceAll(input, []byte{0}, []byte{' '})
-	for from := 0; from < len(text); from += secretWindow - secretOverlap {
-		piece := text[from:min(from+secretWindow, len(text))]
-		starts := []int{0}
-		for i, c := range piece {
-			if c == '\n' {
-				starts = append(starts, i+1)
-			}
-		}
-		for _, s := range check.Secrets("", piece, nil) {
-			if s.Line > len(starts) {
-				continue
-			}
-			line := from + starts[s.Line-1]
-			spans = append(spans, wholeSecret(text, memory.Span{Start: line + s.Column - 1, End: line + s.EndColumn - 1, Kind: s.Kind}))
-		}
-		if from+secretWindow >= len(text) {
-			break
-		}
-	}
-	return spans
-}
-
-// wholeSecret widens the finding of a key that has several lines to all of them,
-// and leaves the delimiters around a token where they are: an annotation may
-// need them.
-func wholeSecret(text []byte, s memory.Span) memory.Span {
-	ends := map[string]string{"private-key": "-----END", "putty-key": "Private-MAC:"}
-	if end := ends[s.Kind]; end != "" {
-		at := bytes.Index(text[s.End:], []byte(end))
-		if at < 0 {
-			s.End = len(text) // the key may go on to the last byte
-			return s
-		}
-		s.End += at + len(end)
-		if closing := bytes.Index(text[s.End:], []byte("-----")); s.Kind == "private-key" && closing >= 0 {
-			s.End += closing + len("-----")
-		} else if line := bytes.IndexByte(text[s.End:], '\n'); line >= 0 {
-			s.End += line
-		} else {
-			s.End = len(text)
-		}
-		return s
-	}
-	if s.Start < s.End && !alphanumeric(text[s.Start]) {
-		s.Start++
-	}
-	if s.Start < s.End && !alphanumeric(text[s.End-1]) {
-		s.End--
-	}
-	return s
-}
-
-func alphanumeric(c byte) bool {
-	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
-}
-
-func redactText(text string) string {
-	out, _ := memory.Redact([]byte(text), findSecrets)
-	return string(out)
-}
+func redactText(text string) string { return secrets.Redact(text) }
 
 // unreadable says that nobody can open an observation any more.
 func unreadable(err error) bool {

@@ -2,6 +2,7 @@ package tools
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -16,15 +17,19 @@ const intervalSeed = 1
 
 // benchmarkMemory measures how well the gate and its classifier judge labelled
 // turns.
-func benchmarkMemory(_ context.Context, args []string, out, errw io.Writer) error {
+func benchmarkMemory(ctx context.Context, args []string, out, errw io.Writer) error {
 	flags := newFlags("benchmark memory", "Measure how well observations are judged, against storing everything and against chance.",
 		"writ benchmark memory --data turns.jsonl", errw)
 	data := flags.String("data", "", "`file` of labelled turns, JSON Lines: {\"text\":\"…\",\"keep\":true} (default: those held out from the training)")
 	path := flags.String("model", "", "`file` of a trained classifier (default: the one in the program)")
 	seed := flags.Uint64("seed", intervalSeed, "of the intervals")
+	ask := flags.Bool("ask", false, "ask the configured language model (WRIT_MODEL_API, WRIT_MODEL_NAME or config.yaml) instead of the classifier in the program")
 	asJSON := flags.Bool("json", false, "print JSON")
 	if err := parse(flags, args); err != nil {
 		return err
+	}
+	if *ask && *path != "" {
+		return fmt.Errorf("%w: --ask and --model are two ways to judge. Give one of them", errUsage)
 	}
 	m := classify.Default()
 	if *path != "" {
@@ -40,11 +45,25 @@ func benchmarkMemory(_ context.Context, args []string, out, errw io.Writer) erro
 	if err != nil {
 		return err
 	}
-	report := classify.Evaluate(turns, judged(m, turns), *seed)
-	if *asJSON {
-		return report.WriteJSON(out)
+	r := benchmarked{By: "embedded"}
+	verdicts := judged(m, turns)
+	if *ask {
+		client, err := configuredModel()
+		if err != nil {
+			return err
+		}
+		if r, verdicts, err = askedAbout(ctx, client, turns); err != nil {
+			return err
+		}
 	}
-	return report.WriteTable(out)
+	r.Report = classify.Evaluate(turns, verdicts, *seed)
+	if *asJSON {
+		return json.NewEncoder(out).Encode(r)
+	}
+	if err := r.writeCalls(out); err != nil {
+		return err
+	}
+	return r.WriteTable(out)
 }
 
 // judged is what the gate says of each turn: the annotation where there is one,
