@@ -9,7 +9,9 @@ run -bench 'Decision' -benchtime 2000x
 run -bench 'Replay' -benchtime 3x
 run -bench 'DaemonStart' -benchtime 5x
 run -bench 'BinarySize' -benchtime 1x
-run -bench 'Audit' -benchtime 5x
+run -bench 'Audit/verify' -benchtime 5x
+run -bench 'Audit/prove' -benchtime 2000x
+run -bench 'WhatIf' -benchtime 3x
 go test ./cmd/writd/daemon -run '^$' -bench RetrieveOverNATS -benchtime 5000x | grep -E '^(Benchmark|ok|FAIL)'
 go test ./retrieval -run '^$' -bench . -benchtime 2s | grep -E '^(Benchmark|ok|FAIL)'
 go test ./enforcement/shell -run '^$' -bench . | grep -E '^(Benchmark|ok|FAIL)'
@@ -24,3 +26,9 @@ go test ./cmd/writd/daemon -run '^$' -bench 'Observe$' -benchtime 20000x | grep 
 go test ./cmd/writd/daemon -run '^$' -bench 'RecallOf100000' -benchtime 5000x | grep -E '^(Benchmark|ok|FAIL)'
 go test ./cmd/writd/daemon -run '^$' -bench 'MemoryIndex' -benchtime 3x | grep -E '^(Benchmark|ok|FAIL)'
 go test ./projections -run '^$' -bench 'Replay/(observations|verdicts)' -benchtime 1x | grep -E '^(Benchmark|ok|FAIL)'
+# The dashboard's first paint, and a thousand events a second, in a real Chromium.
+if chromium=$(command -v chromium || command -v google-chrome); then
+	WRIT_TEST_CHROMIUM=$chromium WRIT_TEST_SECONDS=25 go test -count=1 -v -tags browser -run 'FirstPaint|ManyEvents' ./test/browser | grep -E 'load_test|^ok|FAIL'
+else
+	echo "the dashboard was not measured: there is no Chromium (test/ci/browser.sh installs one)"
+fi

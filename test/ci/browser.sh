@@ -2,7 +2,8 @@
 # What people and agents see in a browser, in a real Chromium: the dashboard, and
 # pages that /browse opens.
 # Installs Debian's Chromium where it may; WRIT_TEST_PICTURES=DIR keeps
-# screenshots.
+# screenshots. What it measures is told by go test's -v: WRIT_TEST_SECONDS of
+# 1,000 events each (4), WRIT_TEST_EVENTS in the log of the first paint (3000).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 find_chromium() {
@@ -23,5 +24,16 @@ if ! chromium=$(find_chromium); then
 	chromium=$(find_chromium)
 fi
 echo "browser: $("$chromium" --version)"
+# axe checks the pages for people who see little or use no mouse.
+axe=${XDG_CACHE_HOME:-$HOME/.cache}/writ-tools/axe-core-4.14.1
+if [ ! -f "$axe/axe.min.js" ] && command -v npm >/dev/null; then
+	mkdir -p "$axe"
+	(cd "$axe" && npm pack --silent axe-core@4.14.1 >/dev/null && tar xzf axe-core-4.14.1.tgz --strip-components=1 package/axe.min.js) || true
+fi
+if [ -f "$axe/axe.min.js" ]; then
+	export WRIT_TEST_AXE=$axe/axe.min.js
+else
+	echo "browser: accessibility is not checked by axe, which npm would have brought"
+fi
 WRIT_TEST_CHROMIUM=$chromium go test -count=1 -tags browser ./test/browser/...
 WRIT_TEST_BROWSER=$chromium go test -count=1 -timeout 10m -run Browser ./cmd/writd/verbs/web/browse

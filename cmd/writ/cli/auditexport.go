@@ -141,8 +141,10 @@ func (a *app) evidenceOf(ctx context.Context, what string) (auditreport.Evidence
 	}
 	e := auditreport.Evidence{OK: v.OK, Records: v.records(), Findings: v.Problems}
 	for _, s := range v.Streams {
-		for _, finding := range s.Findings {
-			e.Findings = append(e.Findings, string(s.Stream)+": "+findingText(style{}, finding))
+		for i := 0; i < len(s.Findings); {
+			n := removedTogether(s.Findings[i:])
+			e.Findings = append(e.Findings, string(s.Stream)+": "+findingsText(style{}, s.Findings[i:i+n]))
+			i += n
 		}
 		for _, p := range s.Problems {
 			e.Findings = append(e.Findings, string(s.Stream)+": "+p)

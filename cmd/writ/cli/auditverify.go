@@ -337,12 +337,14 @@ func (a *app) showVerified(v verified) {
 			mark, said = st.dim("·"), "empty"
 		}
 		a.printf("%s %-16s %s\n", mark, r.Stream, joinNonEmpty(", ", said, plural(int(r.Records), "record", "records"), plural(r.Checkpoints, "checkpoint holds", "checkpoints hold"), unsignedText(r)))
-		for i, f := range r.Findings {
-			if i == shownFindings {
+		for i, lines := 0, 0; i < len(r.Findings); lines++ {
+			if lines == shownFindings {
 				a.printf("    and %s; --json lists all\n", plural(len(r.Findings)-i, "more", "more"))
 				break
 			}
-			a.printf("    %s\n", findingText(st, f))
+			n := removedTogether(r.Findings[i:])
+			a.printf("    %s\n", findingsText(st, r.Findings[i:i+n]))
+			i += n
 		}
 		for _, p := range r.Problems {
 			a.printf("    %s\n", st.red(p))
@@ -359,6 +361,27 @@ func unsignedText(r evidence.Report) string {
 		return ""
 	}
 	return plural(int(r.Unsigned), "record after the last of them", "records after the last of them")
+}
+
+// removedTogether counts the findings at the front that name records removed one
+// after the other; 1 where there are too few to be told together.
+func removedTogether(all []evidence.Finding) int {
+	n := 0
+	for n < len(all) && all[n].Change == evidence.Removed && all[n].Seq == all[0].Seq+uint64(n) {
+		n++
+	}
+	if n <= 3 {
+		return 1
+	}
+	return n
+}
+
+func findingsText(st style, all []evidence.Finding) string {
+	first, last := all[0], all[len(all)-1]
+	if len(all) == 1 {
+		return findingText(st, first)
+	}
+	return fmt.Sprintf("%s records %d to %d, events %s to %s", st.red(string(first.Change)+":"), first.Seq, last.Seq, first.ID, last.ID)
 }
 
 func findingText(st style, f evidence.Finding) string {

@@ -13,6 +13,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -110,7 +111,7 @@ func rewrite(ctx context.Context, t *testing.T, js jetstream.JetStream, change f
 	if err := js.DeleteStream(ctx, name); err != nil {
 		t.Fatal(err)
 	}
-	settings.DenyDelete = false
+	settings.DenyDelete, settings.DenyPurge = false, false
 	stream, err := js.CreateStream(ctx, settings)
 	if err != nil {
 		t.Fatal(err)
@@ -259,6 +260,38 @@ func TestTamperingIsNamed(t *testing.T) {
 				rewrite(ctx, t, js, func(all []*nats.Msg) []*nats.Msg { return append(all[:2:2], all[3:]...) })
 			})
 		}, []evidence.Finding{{Change: evidence.Removed, Seq: 3, ID: ids[2]}}, false},
+		"one inserted": {func(t *testing.T, data string) {
+			intrude(t, data, func(ctx context.Context, js jetstream.JetStream) {
+				rewrite(ctx, t, js, func(all []*nats.Msg) []*nats.Msg {
+					forged := &nats.Msg{Subject: all[2].Subject, Header: nats.Header{schemas.HeaderID: {"forged"}, schemas.HeaderMsgID: {"forged"}}, Data: all[2].Data}
+					return slices.Insert(all, 3, forged)
+				})
+			})
+		}, []evidence.Finding{{Change: evidence.Inserted, Seq: 4, ID: "forged"}}, false},
+		"two that changed places": {func(t *testing.T, data string) {
+			intrude(t, data, func(ctx context.Context, js jetstream.JetStream) {
+				rewrite(ctx, t, js, func(all []*nats.Msg) []*nats.Msg {
+					all[2], all[3] = all[3], all[2]
+					return all
+				})
+			})
+		}, []evidence.Finding{{Change: evidence.Moved, Seq: 3, Was: 4, ID: ids[3]}}, false},
+		"the front dropped, as a limit of age drops it": {func(t *testing.T, data string) {
+			intrude(t, data, func(ctx context.Context, js jetstream.JetStream) {
+				stream := rewrite(ctx, t, js, func(all []*nats.Msg) []*nats.Msg { return all })
+				if err := stream.Purge(ctx, jetstream.WithPurgeSequence(3)); err != nil {
+					t.Fatal(err)
+				}
+			})
+		}, []evidence.Finding{{Change: evidence.Removed, Seq: 1, ID: ids[0]}, {Change: evidence.Removed, Seq: 2, ID: ids[1]}}, false},
+		"the front dropped and the views deleted": {func(t *testing.T, data string) {
+			intrude(t, data, func(ctx context.Context, js jetstream.JetStream) {
+				stream := rewrite(ctx, t, js, func(all []*nats.Msg) []*nats.Msg { return all })
+				if err := stream.Purge(ctx, jetstream.WithPurgeSequence(3)); err != nil {
+					t.Fatal(err)
+				}
+			})
+		}, []evidence.Finding{{Change: evidence.Removed, Seq: 1, ID: ids[0]}, {Change: evidence.Removed, Seq: 2, ID: ids[1]}}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -275,6 +308,7 @@ func TestTamperingIsNamed(t *testing.T) {
 				t.Errorf("found %+v, not %+v", v, c.want)
 			}
 			code, out, errs := runAudit(t, data, "verify", "--stream", "sessions")
+			t.Logf("%s%s", out, errs)
 			if code != 1 || !strings.Contains(out, string(c.want[0].Change)+": record "+fmt.Sprint(c.want[0].Seq)+", event "+c.want[0].ID) || !strings.Contains(errs, "not the one that was signed") {
 				t.Errorf("a person is told (exit %d)\n%s%s", code, out, errs)
 			}

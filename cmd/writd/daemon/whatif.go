@@ -32,6 +32,7 @@ func ProjectsToday(dataDir, home string) func(root string) whatif.Project {
 		p := whatif.Project{
 			Policy: PolicyOf(read.settings), Layout: read.layout,
 			Domains: func(index *retrieval.Index) []string { return read.domains(index, read.language) },
+			Band:    bandLines,
 		}
 		known[root] = p
 		return p

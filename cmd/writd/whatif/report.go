@@ -130,7 +130,7 @@ func (r *Run) notes() (notes []string) {
 	if r.change.Then != nil {
 		notes = append(notes,
 			fmt.Sprintf("Both searches know what use has taught about rules as it stands today (graduation, %s), not as it stood then; a rule that is not in today's corpus counts by its stated confidence.", counted(r.change.Graduated, "rule")),
-			"Both searches have the room that the mandatory rules leave in a prompt; what else the host was told then is not counted.")
+			"Both searches have the room that the mandatory rules leave in a prompt; what else the host was told then is not in the log.")
 		if held := r.report.Held; held.Times > 0 {
 			note := fmt.Sprintf("Held as recorded: files that were written or read brought %s in %s (%d tokens). They count as shown in both searches; the text that they were found by is not in the log.",
 				counted(held.Rules, "rule"), counted(held.Times, "answer"), held.Tokens)

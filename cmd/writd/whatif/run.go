@@ -23,6 +23,8 @@ type Project struct {
 	Layout enforcement.Layout
 	// Domains are those that a search covers, over an index.
 	Domains func(*retrieval.Index) []string
+	// Band is what a prompt says of the mandatory rules, and takes from its room.
+	Band func(*retrieval.Index, enforcement.State) string
 }
 
 // Change is what is tried, and against what.
@@ -178,7 +180,7 @@ func (r *Run) prompt(s *session, e schemas.Event, p schemas.PromptSubmitted, res
 		}
 		answer := r.search(i, index, retrieval.Query{
 			Text: p.Prompt, Session: e.Aggregate.ID, Domains: project.Domains(index), Shown: s.shown[i].Had(),
-			BudgetTokens: promptBudget(policy.BudgetTokens, index.Mandatory().Text),
+			BudgetTokens: promptBudget(policy.BudgetTokens, project.Band(index, s.shown[i])),
 		}, wanted)
 		var rules []schemas.ShownRule
 		for _, hit := range answer.Rules {
