@@ -20,6 +20,7 @@ import (
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/writd/config"
@@ -321,6 +322,7 @@ func TestDashboard(t *testing.T) {
 	}
 
 	helpPages(t, p)
+	byKeyboard(t, p)
 
 	t.Run("phone and dark", func(t *testing.T) {
 		p.do(chromedp.EmulateViewport(390, 844), dark, goTo("#/"))
@@ -346,6 +348,36 @@ func TestDashboard(t *testing.T) {
 		nameless := result[[]string](p, `[...document.querySelectorAll('button, input, select, textarea, a')].filter(e => !(e.textContent.trim() || e.getAttribute('aria-label'))).map(e => e.outerHTML.slice(0, 100))`)
 		if len(nameless) > 0 {
 			t.Errorf("without a name for screen readers: %q", nameless)
+		}
+	})
+}
+
+// byKeyboard does with keys what hands do with a mouse.
+func byKeyboard(t *testing.T, p *tab) {
+	t.Helper()
+	t.Run("a session is scrubbed by keyboard", func(t *testing.T) {
+		p.do(goTo("#/session/"+session), chromedp.WaitVisible("input[type=range]"))
+		p.do(chromedp.WaitVisible("ol.log li.now"))
+		p.do(chromedp.Focus("input[type=range]"), chromedp.KeyEvent(kb.Home))
+		p.shows("After event 1 it stood:")
+		if value := result[string](p, `document.querySelector('input[type=range]').getAttribute('aria-valuetext')`); !strings.HasPrefix(value, "event 1 of ") {
+			t.Errorf("a screen reader says %q", value)
+		}
+		p.do(chromedp.KeyEvent(kb.ArrowRight))
+		p.shows("After event 2 it stood:")
+		p.picture("scrubbed")
+	})
+
+	t.Run("the graph is walked by keyboard", func(t *testing.T) {
+		p.do(goTo("#/rule/TEST-SLEEP-SYNC-001"))
+		p.shows("Neighbours")
+		p.do(chromedp.WaitReady("svg.graph a:not(.centre)"))
+		next := result[string](p, `(() => { const a = document.querySelector('svg.graph a:not(.centre)'); a.focus(); return document.activeElement.getAttribute('href'); })()`)
+		p.picture("graph-focus")
+		p.do(chromedp.KeyEvent("\r"))
+		p.shows(strings.TrimPrefix(next, "#/rule/") + " –")
+		if at := result[string](p, "location.hash"); at != next || next == "" {
+			t.Errorf("Enter on %q leads to %q", next, at)
 		}
 	})
 }
