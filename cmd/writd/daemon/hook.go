@@ -51,8 +51,8 @@ func (d *Daemon) hook(ctx context.Context, r bus.Request) ([]byte, error) {
 	if t.ToolUseID == "" {
 		t.ToolUseID = t.unnamed()
 	}
-	if t.Kind == hosts.Prompt && t.Origin == "" {
-		t.Origin = r.Header.Get(schemas.HookHeaderOrigin)
+	if origin := r.Header.Get(schemas.HookHeaderOrigin); origin != "" && (t.Kind == hosts.Command || t.Kind == hosts.Prompt && t.Origin == "") {
+		t.Origin = origin // a program can send what is typed as a command, too
 	}
 	if t.Dir == "" {
 		t.Dir = r.Header.Get(schemas.HookHeaderDir)

@@ -110,6 +110,16 @@ func TestCallsOfTheOtherHosts(t *testing.T) {
 	}
 }
 
+func TestCallsOfClaudeCode(t *testing.T) {
+	for _, x := range fixtures(t, "claude") {
+		t.Run(x.Name, func(t *testing.T) {
+			if got := summarise(Parse(x.Host, x.Event, x.Payload)); !reflect.DeepEqual(got, x.Want) {
+				t.Errorf("got  %+v\nwant %+v", got, x.Want)
+			}
+		})
+	}
+}
+
 func TestPayloadsOfOtherHostsThatCannotBeRead(t *testing.T) {
 	for _, host := range Names[1:] {
 		event := map[string]string{"cursor": "preToolUse", "codex": "PreToolUse", "gemini": "BeforeTool", "copilot": "preToolUse", "opencode": "tool.execute.before"}[host]

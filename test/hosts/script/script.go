@@ -10,7 +10,6 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"regexp"
 	"strings"
 	"sync"
 )
@@ -43,17 +42,17 @@ type Turn struct {
 	Text string
 }
 
-// Server answers requests. A conversation follows the script that its latest
-// prompt names, as in "[script NAME]", by one step for each answer so far; a
-// request without tools is a chore of the agent's own and gets a few words.
+// Server answers requests. A conversation follows the script of its latest
+// prompt by one step for each answer since; a request without tools is a chore
+// of the agent's own and gets a few words.
 type Server struct {
+	// Scripts are steps by the prompt that they answer, or a phrase of it. What
+	// an agent says beside the prompt must not hold one.
 	Scripts map[string][]Reply
 
 	mu    sync.Mutex
 	asked []Request
 }
-
-var mark = regexp.MustCompile(`\[script ([a-z-]+)\]`)
 
 // Asked returns the requests so far.
 func (s *Server) Asked() []Request {
@@ -97,30 +96,38 @@ func (s *Server) reply(req Request) Reply {
 	if len(req.Tools) == 0 {
 		return chore
 	}
-	var name string
-	step, answering := 0, false
+	var steps []Reply
+	step, answering, prompted := 0, false, false
 	for _, turn := range req.Turns {
-		switch turn.Role {
-		case "model":
+		if turn.Role == "model" {
 			if !answering {
 				step++
 			}
-			answering = true
+			answering, prompted = true, false
 			continue
-		case "user":
-			for _, found := range mark.FindAllStringSubmatch(turn.Text, -1) {
-				if _, known := s.Scripts[found[1]]; known {
-					name, step = found[1], 0
-				}
-			}
 		}
 		answering = false
+		if found := s.script(turn); found != nil && !prompted {
+			steps, step, prompted = found, 0, true
+		}
 	}
-	steps := s.Scripts[name]
 	if len(steps) == 0 {
 		return chore
 	}
 	return steps[min(step, len(steps)-1)]
+}
+
+// script is the one that a turn asks for, nil for none.
+func (s *Server) script(turn Turn) []Reply {
+	if turn.Role != "user" {
+		return nil
+	}
+	for phrase, steps := range s.Scripts {
+		if strings.Contains(turn.Text, phrase) {
+			return steps
+		}
+	}
+	return nil
 }
 
 // wire is an API: how its requests are read and its answers written.
