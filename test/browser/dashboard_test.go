@@ -41,7 +41,11 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	bin, data, project, home := t.TempDir(), t.TempDir(), t.TempDir(), t.TempDir()
+	bin, data, home := t.TempDir(), t.TempDir(), t.TempDir()
+	project := filepath.Join(t.TempDir(), "shop")
+	if err := os.Mkdir(project, 0o755); err != nil {
+		t.Fatal(err)
+	}
 	if out, err := exec.Command("go", "build", "-o", bin, "../../cmd/writ", "../../cmd/writd").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -91,7 +95,10 @@ func (w *world) put(name, content string) {
 
 func (w *world) hook(event string, payload map[string]any) string {
 	w.t.Helper()
-	payload["session_id"], payload["cwd"], payload["hook_event_name"] = session, w.project, event
+	if payload["session_id"] == nil {
+		payload["session_id"] = session
+	}
+	payload["cwd"], payload["hook_event_name"] = w.project, event
 	raw, err := json.Marshal(payload)
 	if err != nil {
 		w.t.Fatal(err)
