@@ -75,6 +75,18 @@ func (m *modelServer) serve(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprint(w, "data: [DONE]\n\n")
 }
 
+// streamed is an answer of the OpenAI-compatible API.
+func streamed(text string) string {
+	var out strings.Builder
+	for len(text) > 0 {
+		n := min(64, len(text))
+		fmt.Fprintf(&out, "data: {\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{\"content\":%q}}]}\n\n", text[:n])
+		text = text[n:]
+	}
+	out.WriteString("data: {\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
+	return out.String()
+}
+
 // textOf reads a content that is a text, or parts with texts.
 func textOf(raw json.RawMessage) string {
 	var text string

@@ -53,17 +53,6 @@ func pageModel(b *testing.B) string {
 	return server.URL
 }
 
-func streamed(text string) string {
-	var out strings.Builder
-	for len(text) > 0 {
-		n := min(64, len(text))
-		fmt.Fprintf(&out, "data: {\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{\"content\":%q}}]}\n\n", text[:n])
-		text = text[n:]
-	}
-	out.WriteString("data: {\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
-	return out.String()
-}
-
 // BenchmarkAgentsInParallel has a daemon run that many agents at once against a
 // model server on loopback, each with six model calls and fifteen commands whose
 // results are as large as they may be, all of it in the log. It reports the most

@@ -57,7 +57,7 @@ func (d *Daemon) beginAgents(ctx context.Context) (stop func(), err error) {
 	w.ctx, w.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	own := fmt.Sprintf("%s:%s", hostname(), d.layout.Root)
 	w.engine = agents.New(agents.Options{
-		Model: agentModel{d.model, d.noModel}, Log: log, Limits: limitsOf(d.settings.Limits), Now: d.now, NewID: newID, Daemon: own,
+		Model: &agentModel{client: d.model, problem: d.noModel}, Log: log, Limits: limitsOf(d.settings.Limits), Now: d.now, NewID: newID, Daemon: own,
 		Handler: w.handlerOf(d), Background: d.agentBackground,
 		Problem: func(err error) { d.logger.Error("agents", "error", err) },
 	})
