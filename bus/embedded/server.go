@@ -268,10 +268,19 @@ func (s *Server) serverOptions() (*server.Options, error) {
 		JetStreamMaxStore:      s.options.MaxStore,
 		JetStreamMaxMemory:     memoryLimit,
 		SyncAlways:             s.options.Durability == PowerLoss,
-		SyncInterval:           SyncInterval,
+		SyncInterval:           s.syncInterval(),
 		NoSigs:                 true,
 		DisableJetStreamBanner: true,
 	}, nil
+}
+
+// syncInterval is 0 for the server's own two minutes where every append is
+// synced anyway: ten looks a second at each block of each stream find nothing.
+func (s *Server) syncInterval() time.Duration {
+	if s.options.Durability == PowerLoss {
+		return 0
+	}
+	return SyncInterval
 }
 
 // URL is where clients connect.
