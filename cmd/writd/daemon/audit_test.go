@@ -316,6 +316,33 @@ func TestTamperingIsNamed(t *testing.T) {
 	}
 }
 
+// TestNewEvidenceAfterTheFrontWasDropped begins anew over what is left, as the
+// help on evidence says.
+func TestNewEvidenceAfterTheFrontWasDropped(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	w := start(t, data, newProject(t, "mode: work\n"))
+	left := len(w.talk(4)) - 2
+	if err := w.stop(); err != nil {
+		t.Fatal(err)
+	}
+	intrude(t, data, func(ctx context.Context, js jetstream.JetStream) {
+		stream := rewrite(ctx, t, js, func(all []*nats.Msg) []*nats.Msg { return all })
+		if err := stream.Purge(ctx, jetstream.WithPurgeSequence(3)); err != nil {
+			t.Fatal(err)
+		}
+	})
+	for _, dir := range []string{config.Layout{Root: data}.Audit(), config.Layout{Root: data}.Views()} {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	start(t, data, t.TempDir())
+	if v := verify(t, data); !v.OK || v.sessions().First != 3 || v.sessions().Records != uint64(left) || v.sessions().Signed != uint64(left)+2 {
+		t.Errorf("what is left is not under new evidence: %+v", v)
+	}
+}
+
 // TestProofsLeaveTheHouse proves an event and that the log grew, and has both
 // checked where there is neither daemon nor log.
 func TestProofsLeaveTheHouse(t *testing.T) {
