@@ -173,7 +173,7 @@ func (a *app) exportMemory(ctx context.Context, w io.Writer, scope string) (n in
 	}
 	defer s.Close()
 	for request := (schemas.MemoryExportRequest{Scope: scope}); ; {
-		page, err := call[schemas.MemoryExportPage](ctx, s, schemas.SvcMemoryExport, request)
+		page, err := callWithin[schemas.MemoryExportPage](ctx, s, judgedBudget, schemas.SvcMemoryExport, request)
 		if err != nil {
 			return n, explain("memory export", err)
 		}
@@ -249,7 +249,7 @@ func (a *app) importMemory(ctx context.Context, items []schemas.MemoryItem) erro
 			size += len(items[done+n].Original)
 			n++
 		}
-		reply, err := call[schemas.MemoryImportReply](ctx, s, schemas.SvcMemoryImport, schemas.MemoryImportRequest{Items: items[done : done+n]})
+		reply, err := callWithin[schemas.MemoryImportReply](ctx, s, judgedBudget, schemas.SvcMemoryImport, schemas.MemoryImportRequest{Items: items[done : done+n]})
 		if err != nil {
 			return explain("memory import", err)
 		}

@@ -22,7 +22,8 @@ const (
 	observeBatch = 200
 	observeBytes = 4 << 20
 	// transcriptBytes is what one request brings of a transcript, and
-	// judgedBudget how long it may take where a language model is asked.
+	// judgedBudget how long it may take where a language model is asked, or a
+	// page of large observations goes to or from the log.
 	transcriptBytes = 192 << 10
 	judgedBudget    = 10 * time.Minute
 )
