@@ -130,6 +130,7 @@ trust_level = "trusted"
 	},
 	{
 		name: "opencode", program: "opencode", confines: true, slow: true,
+		nobody: true, // `opencode run` puts a prompt of several words in quotes
 		prepare: func(r *rig) {
 			r.vars = append(r.vars, "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_MODELS_FETCH=1")
 			r.write("~/.config/opencode/opencode.json", fmt.Sprintf(`{"autoupdate":false,"share":"disabled","model":"scripted/m","small_model":"scripted/m",

@@ -81,7 +81,8 @@ func (a agent) scripts(project, writ string) map[string][]script.Reply {
 	return map[string][]script.Reply{
 		wish: {
 			file("cart.go", code), shell(writ + " mode set work"), file("plan.md", plan),
-			shell("echo 'package shop' > cart.go"), shell(bypass), {Text: "The plan waits for you."},
+			shell("echo 'package shop' > cart.go"), shell(bypass),
+			{Text: "The plan waits for you."},
 		},
 		planApproved: test, goOn: test, testsApproved: cart, writeIt: cart,
 	}
