@@ -9,11 +9,10 @@ import (
 	"strings"
 	"sync"
 
-	"mvdan.cc/sh/v3/syntax"
-
 	"github.com/writbus/writ/cmd/writd/hosts"
 	"github.com/writbus/writ/enforcement"
 	"github.com/writbus/writ/enforcement/confine"
+	"github.com/writbus/writ/enforcement/shell"
 )
 
 // confined puts the kernel in front of commands that nobody can judge: the
@@ -79,7 +78,7 @@ func (c confined) rewrite(t turn, dataDir string, s enforcement.State, worker bo
 	if !hosts.RulesSeeCommand(t.Host) {
 		return line
 	}
-	shown, ok := shownToRules(*t.Shell)
+	shown, ok := shell.Whole(*t.Shell)
 	if !ok {
 		return line // d.bounds has refused it before
 	}
@@ -97,21 +96,6 @@ const (
 	rulesMiddle = "; else\n"
 	rulesEnd    = "\nfi"
 )
-
-// shownToRules is a command as its parser has it, written out again: whatever it
-// holds, it is whole statements, and cannot end what is around it. What does not
-// parse is not shown.
-func shownToRules(command string) (text string, ok bool) {
-	parsed, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(command), "")
-	if err != nil || len(parsed.Stmts) == 0 {
-		return "", false
-	}
-	var b strings.Builder
-	if syntax.NewPrinter().Print(&b, parsed) != nil {
-		return "", false
-	}
-	return strings.TrimRight(b.String(), "\n"), true
-}
 
 // plainWord is one word for a shell, in quotes only where it needs them.
 func plainWord(text string) string {
@@ -192,7 +176,7 @@ func (c confined) unwrap(dataDir, command string) (inner string, ok bool) {
 	}
 	again := ""
 	if shown {
-		text, whole := shownToRules(inner)
+		text, whole := shell.Whole(inner)
 		if !whole {
 			return "", false
 		}
@@ -247,7 +231,7 @@ func parses(command *string) bool {
 	if command == nil {
 		return true
 	}
-	_, ok := shownToRules(*command)
+	_, ok := shell.Whole(*command)
 	return ok
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/writbus/writ/cmd/writd/hosts"
 	"github.com/writbus/writ/enforcement"
 	"github.com/writbus/writ/enforcement/confine"
+	"github.com/writbus/writ/enforcement/shell"
 )
 
 func shellTurn(command string) turn {
@@ -88,7 +89,7 @@ func TestTheSecondMentionNeverRuns(t *testing.T) {
 		}
 	}
 	for _, command := range []string{"echo one\nif then", "fi; reboot; if true; then true", "echo 'one", ""} {
-		if _, ok := shownToRules(command); ok {
+		if _, ok := shell.Whole(command); ok {
 			t.Errorf("%q is taken for whole", command)
 		}
 	}
