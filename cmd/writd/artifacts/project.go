@@ -43,6 +43,11 @@ type Options struct {
 	// empty.
 	Recorded map[string]Recorded
 	Globs    []string
+	// Saved is the file that keeps the index for the next process; "" for none.
+	// It can be deleted at any time.
+	Saved string
+	// Warn is told of a saved index that cannot be used; nil tells nobody.
+	Warn func(string)
 }
 
 // Project keeps the index of one project. Its methods may be called from any
@@ -65,6 +70,11 @@ type Project struct {
 	troubles []Problem      // of the last walk
 	walked   bool           // folders and troubles are of these globs
 	workers  []*worker
+	tried    bool      // to restore what was saved
+	kept     *Snapshot // that was restored, until the first update ends
+
+	saving sync.Mutex // and what is below
+	saved  *Snapshot  // that is in the file
 }
 
 // file is what is remembered of one file so that it need not be read again.

@@ -46,6 +46,10 @@ type Built struct {
 // compactFrom is how many segments an index may have before it is made one.
 const compactFrom = 6
 
+// manyRead is from how many files on an update's workers are not kept for the
+// next one.
+const manyRead = 512
+
 // Update brings the index up to the files: it walks, reads what changed, has
 // that recorded and publishes a snapshot. An error leaves the index as it was.
 func (p *Project) Update(ctx context.Context, u Update) (Built, error) {
@@ -64,6 +68,9 @@ func (p *Project) Update(ctx context.Context, u Update) (Built, error) {
 		return Built{}, err
 	}
 	built.At, built.Took = began, p.options.Now().Sub(began)
+	if built.Read > manyRead {
+		p.workers = nil // they remember all words of it, which few changes will need
+	}
 	if s := p.current.Load(); s.Index.Scattered(compactFrom) {
 		next := *s
 		next.Index = s.Index.Compact()
@@ -79,6 +86,7 @@ type work struct {
 	entries []Entry          // that are looked at
 	gone    []string         // paths that are no longer there
 	next    map[string]*file // in place of those before
+	before  *Snapshot        // nil for none; that of the process before this one has no coverage
 	put     []*search.Entry
 	drop    []string      // paths that leave the index
 	index   *search.Index // with what was put and without what is dropped
@@ -92,7 +100,11 @@ func (p *Project) update(ctx context.Context, u Update, sameGlobs bool) (Built, 
 	if err != nil {
 		return Built{}, err
 	}
-	w := &work{update: u, sel: sel, next: map[string]*file{}}
+	w := &work{update: u, sel: sel, next: map[string]*file{}, before: cmp.Or(p.current.Load(), p.kept)}
+	if w.before == nil && !u.Force {
+		p.kept = p.restored()
+		w.before = p.kept
+	}
 	if u.Paths == nil || !p.walked || u.Force || p.current.Load() == nil || !p.pick(w) {
 		if err := p.walk(ctx, w); err != nil {
 			return Built{}, err
@@ -333,7 +345,7 @@ func (p *Project) readOne(root *os.Root, e Entry, by *worker, force bool) (*file
 
 // index makes the index that comes of what was found.
 func (p *Project) index(w *work) {
-	before := p.current.Load()
+	before := w.before
 	if before == nil {
 		w.index = search.New(w.put, p.options.Embedder)
 		return
@@ -356,7 +368,7 @@ func (p *Project) index(w *work) {
 
 // publish makes what was found the index.
 func (p *Project) publish(w *work) {
-	before := p.current.Load()
+	before := w.before
 	for path, f := range w.next {
 		p.files[path] = f
 	}
@@ -370,7 +382,7 @@ func (p *Project) publish(w *work) {
 	if before == nil {
 		next.docs = make(map[string]*Info, len(w.next))
 	} else {
-		next.Revision = before.Revision
+		next.Revision = max(before.Revision, 1)
 		next.docs = before.docs
 		if len(w.next) > 0 || len(w.gone) > 0 {
 			next.docs = maps.Clone(before.docs)
@@ -387,13 +399,14 @@ func (p *Project) publish(w *work) {
 	p.count(next)
 	next.relations = &relations{docs: next.docs}
 	p.saw(true)
-	if before != nil && next.like(before) {
-		return
-	}
-	if before != nil {
+	if now := p.current.Load(); now != nil {
+		if next.like(now) {
+			return
+		}
 		next.Revision++
 	}
 	p.current.Store(next)
+	p.kept = nil
 	p.changed.tell()
 }
 

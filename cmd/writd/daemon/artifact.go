@@ -3,6 +3,8 @@ package daemon
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -27,6 +29,9 @@ const (
 	artifactCheck = 2 * time.Second
 	// artifactWait is how long a search waits for an index that is being loaded.
 	artifactWait = 8 * time.Second
+	// manyRead is from how many files on an update is kept for the next process
+	// at once; after smaller ones that waits for the daemon's end.
+	manyRead = 256
 )
 
 // artifactStore is the indexes of the projects that somebody asked for.
@@ -37,6 +42,7 @@ type artifactStore struct {
 	wait    sync.WaitGroup
 
 	mu       sync.Mutex
+	save     func(*liveProject) // after an update that read many files
 	projects map[string]*liveProject
 	loading  map[string]bool // projects that are being taken up for a prompt
 	served   map[string]bool // sessions that have their block
@@ -69,10 +75,30 @@ func newArtifactStore() *artifactStore {
 func (d *Daemon) beginArtifacts(ctx context.Context) (stop func()) {
 	s := d.views.artifacts
 	s.running, s.stop = context.WithCancel(context.WithoutCancel(ctx))
+	s.save = d.saveArtifacts
 	return func() {
 		s.stop()
 		s.wait.Wait()
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for _, p := range s.projects {
+			d.saveArtifacts(p)
+		}
 	}
+}
+
+// saveArtifacts keeps an index for the next process.
+func (d *Daemon) saveArtifacts(p *liveProject) {
+	if err := p.Save(); err != nil {
+		d.warn(err.Error() + ". Until that is mended, each start reads the project's files again")
+	}
+}
+
+// artifactFile is where the index of a project is kept, beside the views: it can
+// be deleted at any time.
+func (d *Daemon) artifactFile(root string) string {
+	sum := sha256.Sum256([]byte(root))
+	return filepath.Join(d.layout.Root, "artifacts", hex.EncodeToString(sum[:16])+".index")
 }
 
 // artifactsOf returns the index of a project, taken up from the log where this
@@ -95,6 +121,7 @@ func (d *Daemon) artifactsOf(ctx context.Context, folder string) (*liveProject, 
 	for id, p := range s.projects {
 		if id != root && p.idle(now) {
 			delete(s.projects, id)
+			s.wait.Go(func() { d.saveArtifacts(p) })
 		}
 	}
 	if p := s.projects[root]; p != nil {
@@ -131,6 +158,7 @@ func (d *Daemon) takeUp(ctx context.Context, root string) (*liveProject, error) 
 	o := artifacts.Options{
 		Root: root, Private: resolved(d.layout.Root), Now: d.now, Workers: runtime.GOMAXPROCS(0), Recorded: map[string]artifacts.Recorded{},
 		Record: func(ctx context.Context, events []schemas.Payload) error { return d.recordArtifacts(ctx, root, events) },
+		Saved:  d.artifactFile(root), Warn: d.warn,
 	}
 	if e := d.corpus.embedder; e.Embedder != nil && !e.beside {
 		o.Embedder = e.Embedder
@@ -194,6 +222,9 @@ func (s *artifactStore) begin(p *liveProject, u artifacts.Update) <-chan struct{
 			p.building = nil
 		}
 		close(done)
+		if built.Read > manyRead {
+			s.wait.Go(func() { s.save(p) })
+		}
 	})
 	return done
 }
