@@ -34,9 +34,12 @@ type ArtifactSearchRequest struct {
 
 // ArtifactSearchReply is what was found, best first.
 type ArtifactSearchReply struct {
-	Query      string             `json:"query"`
-	Method     string             `json:"method"`
-	Embedder   string             `json:"embedder,omitempty"` // "" where none took part
+	Query    string `json:"query"`
+	Method   string `json:"method"`
+	Embedder string `json:"embedder,omitempty"` // "" where none took part
+	// Problem says why files were found by their words alone that should have
+	// been compared by meaning, too.
+	Problem    string             `json:"problem,omitempty"`
 	AgentType  string             `json:"agent_type,omitempty"`
 	Phase      string             `json:"phase,omitempty"` // those asked for, joined with ","
 	Artifacts  []ArtifactFound    `json:"artifacts"`
@@ -181,6 +184,13 @@ type ArtifactStatus struct {
 	Mentions   int               `json:"mentions"`
 	Unresolved []ArtifactMention `json:"unresolved,omitempty"` // at most 100
 	Ambiguous  []ArtifactMention `json:"ambiguous,omitempty"`  // at most 100
+
+	// Embedder makes the vectors; "" is words alone. Lacking counts documents
+	// whose vectors are still to be made beside, and EmbedderProblem says why an
+	// embedder does not serve.
+	Embedder        string `json:"embedder,omitempty"`
+	Lacking         int    `json:"lacking,omitempty"`
+	EmbedderProblem string `json:"embedder_problem,omitempty"`
 
 	Index ArtifactIndexAge `json:"index"`
 	// Last is the last build that ended.

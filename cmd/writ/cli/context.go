@@ -77,5 +77,6 @@ func (a *app) showContext(reply schemas.ArtifactContextReply) {
 		}
 		a.note("%s %s names no file of the index.", st.yellow("warning:"), m.Mention)
 	}
+	a.warnProblem(reply.Problem)
 	a.warnStale(reply.Index)
 }

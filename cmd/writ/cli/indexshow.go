@@ -120,6 +120,15 @@ func (a *app) showIndex(s schemas.ArtifactStatus) {
 		a.printf("  %s:%d %s %s %s\n", m.Path, m.Line, m.Mention, st.yellow("may be"), strings.Join(m.Meant, ", "))
 	}
 	switch {
+	case s.Lacking > 0:
+		a.printf("vectors: %s has still to make those of %s\n", s.Embedder, plural(s.Lacking, "document", "documents"))
+	case s.Embedder != "":
+		a.printf("vectors: %s\n", s.Embedder)
+	}
+	if s.EmbedderProblem != "" {
+		a.printf("%s %s\n", st.yellow("embedder:"), oneLine(s.EmbedderProblem))
+	}
+	switch {
 	case s.Index.Stale:
 		a.printf("%s %s differ from the index; `writ index build` brings it up.\n", st.yellow("stale:"), plural(s.Index.Changed, "file", "files"))
 	default:

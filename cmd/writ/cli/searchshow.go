@@ -25,6 +25,7 @@ func (a *app) showSearched(reply schemas.ArtifactSearchReply) {
 		}
 	}
 	a.printf("%s\n", st.dim(searchSummary(reply)))
+	a.warnProblem(reply.Problem)
 	a.warnStale(reply.Index)
 }
 
@@ -83,6 +84,13 @@ func searchSummary(reply schemas.ArtifactSearchReply) string {
 		text += ", agent " + reply.AgentType
 	}
 	return text
+}
+
+// warnProblem says why files were not compared by meaning.
+func (a *app) warnProblem(problem string) {
+	if problem != "" {
+		a.note("%s %s.", a.env.style(a.err).yellow("warning:"), oneLine(problem))
+	}
 }
 
 // warnStale says that files changed since they were indexed.

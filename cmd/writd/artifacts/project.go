@@ -33,6 +33,9 @@ type Options struct {
 	Private string
 	// Embedder turns chunks into vectors; nil is words alone.
 	Embedder search.Embedder
+	// Beside says that the embedder takes its time or may fail: updates do not
+	// wait for it, and Embed makes the vectors.
+	Beside bool
 	// Record appends events of one change, in one message, and returns once they
 	// are durable.
 	Record func(context.Context, []schemas.Payload) error
@@ -73,6 +76,10 @@ type Project struct {
 	tried    bool      // to restore what was saved
 	kept     *Snapshot // that was restored, until the first update ends
 
+	embedding sync.Mutex        // while vectors are made beside
+	meaning   sync.Mutex        // and what is below
+	meant     map[string]string // hashes of the files whose vectors were asked for, by path
+
 	saving sync.Mutex // and what is below
 	saved  *Snapshot  // that is in the file
 }
@@ -109,7 +116,7 @@ func Open(o Options) (*Project, error) {
 	}
 	p := &Project{
 		options: o, changed: newBroadcast(), globs: slices.Clone(o.Globs),
-		recorded: o.Recorded, files: map[string]*file{},
+		recorded: o.Recorded, files: map[string]*file{}, meant: map[string]string{},
 	}
 	if p.recorded == nil {
 		p.recorded = map[string]Recorded{}

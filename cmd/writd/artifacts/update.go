@@ -258,6 +258,14 @@ type worker struct {
 	room     []byte // for the file that is read
 }
 
+// embedder is that of an update's workers.
+func (p *Project) embedder() search.Embedder {
+	if p.options.Beside {
+		return nil
+	}
+	return p.options.Embedder
+}
+
 // readAll reads and analyses what is looked at, several files at once.
 func (p *Project) readAll(ctx context.Context, w *work) error {
 	if len(w.entries) == 0 {
@@ -281,7 +289,7 @@ func (p *Project) readAll(ctx context.Context, w *work) error {
 	var all sync.WaitGroup
 	for i := range max(min(p.options.Workers, len(files)), 1) {
 		if i == len(p.workers) {
-			p.workers = append(p.workers, &worker{counter: chunk.NewCounter(), analyser: search.NewAnalyser(p.options.Embedder)})
+			p.workers = append(p.workers, &worker{counter: chunk.NewCounter(), analyser: search.NewAnalyser(p.embedder())})
 		}
 		by := p.workers[i] // the list may still grow
 		all.Go(func() { run(by) })

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"time"
@@ -65,6 +66,7 @@ type liveProject struct {
 	failed   error // of the last update
 	lease    time.Time
 	watching context.CancelFunc // nil while nothing watches
+	meaning  embedding
 }
 
 func newArtifactStore() *artifactStore {
@@ -146,7 +148,7 @@ func (p *liveProject) touch(now time.Time) {
 func (p *liveProject) idle(now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.building == nil && p.watching == nil && now.Sub(p.used) > artifactIdle
+	return p.building == nil && p.watching == nil && !p.meaning.running && now.Sub(p.used) > artifactIdle
 }
 
 // takeUp reads what the log says of a project.
@@ -160,8 +162,8 @@ func (d *Daemon) takeUp(ctx context.Context, root string) (*liveProject, error) 
 		Record: func(ctx context.Context, events []schemas.Payload) error { return d.recordArtifacts(ctx, root, events) },
 		Saved:  d.artifactFile(root), Warn: d.warn,
 	}
-	if e := d.corpus.embedder; e.Embedder != nil && !e.beside {
-		o.Embedder = e.Embedder
+	if e := d.corpus.embedder; e.Embedder != nil {
+		o.Embedder, o.Beside = e.Embedder, e.beside
 	}
 	p := &liveProject{id: root}
 	err := d.read(s.view.Name(), func(r projections.Reader) error {
@@ -216,6 +218,7 @@ func (s *artifactStore) begin(p *liveProject, u artifacts.Update) <-chan struct{
 		}
 		built, err := p.Update(s.running, u)
 		p.ended(built, err)
+		s.embed(p)
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		if p.building == done {
@@ -223,7 +226,10 @@ func (s *artifactStore) begin(p *liveProject, u artifacts.Update) <-chan struct{
 		}
 		close(done)
 		if built.Read > manyRead {
-			s.wait.Go(func() { s.save(p) })
+			s.wait.Go(func() {
+				s.save(p)
+				debug.FreeOSMemory() // what such an update throws away is several times what it keeps
+			})
 		}
 	})
 	return done
@@ -259,6 +265,7 @@ func (s *artifactStore) watch(p *liveProject, now time.Time, anew bool, warn fun
 				p.ended(built, cmp.Or(err, errors.New("the update ended early")))
 			} else {
 				p.ended(built, nil)
+				s.embed(p)
 			}
 			if err != nil && err.Error() != said {
 				said = err.Error()

@@ -50,7 +50,7 @@ func (d *Daemon) artifactBuild(ctx context.Context, r schemas.ArtifactBuildReque
 		case <-time.After(min(r.Wait, mostWait)):
 		}
 	}
-	return p.status(), nil
+	return d.artifactState(p), nil
 }
 
 // artifactStatus says how an index stands.
@@ -78,7 +78,17 @@ func (d *Daemon) artifactStatus(ctx context.Context, r schemas.ArtifactStatusReq
 			return schemas.ArtifactStatus{}, faultf(schemas.CodeNotFound, "%v", err)
 		}
 	}
-	return p.status(), nil
+	return d.artifactState(p), nil
+}
+
+// artifactState is a project's status and what is missing of its vectors.
+func (d *Daemon) artifactState(p *liveProject) schemas.ArtifactStatus {
+	s := p.status()
+	if e := d.corpus.embedder; e.Embedder != nil {
+		s.Embedder, s.Lacking = e.Name(), p.Lacking()
+	}
+	s.EmbedderProblem = p.embedderProblem(d.corpus.embedder)
+	return s
 }
 
 // status is what is known of a project's index.

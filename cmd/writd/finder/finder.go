@@ -68,6 +68,7 @@ func (f *Finder) search(r schemas.ArtifactSearchRequest, strategies strategy.Set
 	if err != nil {
 		return reply, nil, understood(err)
 	}
+	reply.Problem = found.Problem
 	reply.Method, reply.Embedder, reply.Phase = string(found.Method), found.Embedder, strings.Join(q.Filter.Phases, ",")
 	if r.Agent != "" {
 		reply.AgentType = strategy.Canonical(r.Agent)

@@ -63,7 +63,7 @@ func (c *Cache) Search(ix *Index, q Query) (Answer, error) {
 		return a, nil
 	}
 	a, err := ix.searchWith(q, c)
-	if err != nil || len(q.Text) > longestCached {
+	if err != nil || a.Problem != "" || len(q.Text) > longestCached {
 		return a, err
 	}
 	c.mu.Lock()

@@ -1,6 +1,9 @@
 package search
 
 import (
+	"errors"
+	"math/rand"
+	"strings"
 	"testing"
 	"time"
 )
@@ -63,5 +66,71 @@ func TestCacheIsBounded(t *testing.T) {
 	}
 	if _, ok := r.get("a", now); ok || r.order.Len() != 3 || len(r.byKey) != 3 {
 		t.Error("the oldest stays")
+	}
+}
+
+// broken is an embedder that fails once it is told to.
+type broken struct {
+	letterVectors
+	down *bool
+}
+
+func (b broken) Embed(text string) ([]float32, error) {
+	if *b.down {
+		return nil, errors.New("it is away")
+	}
+	return b.letterVectors.Embed(text)
+}
+
+func TestAnEmbedderThatFailsLeavesWordsAndSaysSo(t *testing.T) {
+	down := false
+	e := broken{down: &down}
+	ix := New(analysed(t, e, file("a.go", "retry payment"), file("b.go", "zebra")), e)
+	c := NewCache(time.Now)
+	ask := func(m Method) (Answer, error) { return c.Search(ix, Query{Text: "retry", Method: m}) }
+	down = true
+	for range 2 { // nothing of it is remembered
+		if a, err := ask(TwoStage); err != nil || !strings.Contains(a.Problem, "letters: it is away") || a.Embedder != "" || len(a.Hits) != 1 || a.Stages[0].Name == "cache" {
+			t.Errorf("%+v %v", a, err)
+		}
+	}
+	if _, err := ask(Semantic); err == nil || !strings.Contains(err.Error(), "it is away") {
+		t.Errorf("by meaning alone: %v", err)
+	}
+	if a, err := ask(BM25); err != nil || a.Problem != "" {
+		t.Errorf("by words alone: %+v %v", a, err)
+	}
+	down = false
+	if a, err := ask(TwoStage); err != nil || a.Problem != "" || a.Embedder != "letters" {
+		t.Errorf("it is back: %+v %v", a, err)
+	}
+}
+
+func TestLackingDocuments(t *testing.T) {
+	e := letterVectors{}
+	docs := randomDocuments(rand.New(rand.NewSource(9)), 40)
+	ix := New(analysed(t, nil, docs...), e)
+	chunks := 0
+	for _, d := range docs {
+		if len(d.Chunks) > 0 {
+			chunks++
+		}
+	}
+	if got := ix.Lacking(); len(got) != chunks {
+		t.Fatalf("%d documents lack vectors, want %d", len(got), chunks)
+	}
+	with := ix.Update(analysed(t, e, docs[:20]...), nil)
+	for _, path := range with.Lacking() {
+		for _, d := range docs[:20] {
+			if d.Path == path && strings.TrimSpace(d.Chunks[0].Text) != "" {
+				t.Fatalf("%s has vectors and lacks them", path)
+			}
+		}
+	}
+	if n := len(with.Compact().Lacking()); n != len(with.Lacking()) {
+		t.Fatalf("made one, %d lack vectors, %d before", n, len(with.Lacking()))
+	}
+	if n := len(New(analysed(t, nil, docs...), nil).Lacking()); n != 0 {
+		t.Fatalf("without an embedder %d lack vectors", n)
 	}
 }

@@ -260,11 +260,6 @@ func (a *Analyser) embed(e *Entry, d *artifact.Document) error {
 	return nil
 }
 
-// meaning is the text that stands for a chunk when it is embedded.
-func meaning(d *artifact.Document, c *artifact.Chunk) string {
-	return d.Path + "\n" + c.Heading + "\n" + c.Text
-}
-
 func lines(list []string) string {
 	if len(list) == 0 {
 		return ""

@@ -97,6 +97,7 @@ const (
 type Answer struct {
 	Method   Method
 	Embedder string // of the vectors that took part, "" for none
+	Problem  string // why vectors took no part that should have; "" for none
 	Hits     []Hit
 	Stages   []Stage
 }

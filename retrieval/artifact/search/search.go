@@ -48,7 +48,8 @@ type searching struct {
 }
 
 // Search finds documents. An error wraps [ErrMethod], [ErrGlob] or
-// [ErrNoEmbedder], or is the embedder's.
+// [ErrNoEmbedder], or is the embedder's, whose failure leaves [TwoStage] with
+// words alone and is the answer's problem.
 func (ix *Index) Search(q Query) (Answer, error) {
 	return ix.searchWith(q, nil)
 }
@@ -68,8 +69,10 @@ func (ix *Index) searchWith(q Query, cached *Cache) (Answer, error) {
 	s.tick()
 	s.question = ix.resolve(q.Text)
 	if method != BM25 {
-		if err := s.embed(cached); err != nil {
+		if err := s.embed(cached); err != nil && method == Semantic {
 			return Answer{}, err
+		} else if err != nil {
+			s.answer.Problem = err.Error()
 		}
 	}
 	if method == Semantic && ix.embedder == nil {

@@ -1,0 +1,101 @@
+package daemon
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/writbus/writ/retrieval/artifact/search"
+)
+
+// filesAtOnce is how many files' vectors are made before they are published.
+const filesAtOnce = 32
+
+// embedding is what goes on with the vectors of a project's files that are made
+// beside; guarded by the project.
+type embedding struct {
+	running bool
+	again   bool   // files changed since it began
+	problem string // the last failure's; "" once it works
+}
+
+// embed makes the vectors that a project lacks, beside everything else. After a
+// failure it waits and tries again, until the services end.
+func (s *artifactStore) embed(p *liveProject) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.meaning.running {
+		p.meaning.again = true
+		return
+	}
+	p.meaning.running = true
+	s.wait.Go(func() {
+		made := false
+		for {
+			left, err := p.Embed(s.running, filesAtOnce)
+			made = made || err == nil && left > 0
+			if p.embedded(left, err) {
+				break
+			}
+			if err == nil {
+				continue
+			}
+			select {
+			case <-s.running.Done():
+			case <-time.After(vectorsRetry):
+			}
+			if s.running.Err() != nil {
+				p.embedded(0, nil)
+				return
+			}
+		}
+		if made {
+			s.save(p)
+		}
+	})
+}
+
+// embedded takes down how far the vectors are, and says whether that is all.
+func (p *liveProject) embedded(left int, err error) (done bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.meaning.problem = ""; err != nil {
+		p.meaning.problem = err.Error()
+		return false
+	}
+	if left == 0 && !p.meaning.again {
+		p.meaning.running = false
+		return true
+	}
+	p.meaning.again = false
+	return false
+}
+
+// embedderProblem is why an embedder does not serve, "" where it does.
+func (p *liveProject) embedderProblem(e embedder) string {
+	if e.problem != "" {
+		return e.problem
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.meaning.problem
+}
+
+// lackingProblem is why files were found by their words alone, "" where they
+// were not or where only words were asked for.
+func (p *liveProject) lackingProblem(e embedder, method string) string {
+	if method == string(search.BM25) {
+		return ""
+	}
+	problem := p.embedderProblem(e)
+	if left := p.Lacking(); left > 0 {
+		text := fmt.Sprintf("%s has still to make the vectors of %d of %d files; until then they are found by their words alone", e.Name(), left, p.Current().Len())
+		if problem != "" {
+			text += ": " + problem
+		}
+		return text
+	}
+	if e.Embedder == nil && problem != "" {
+		return "files are found by their words alone: " + problem
+	}
+	return ""
+}
