@@ -187,7 +187,7 @@ func TestBuild(t *testing.T) {
 			t.Error(diff)
 		}
 	}
-	if len(s.Problems) != 1 || !strings.Contains(s.Problems[0].Why, "1 bytes are not UTF-8") {
+	if len(s.Problems) != 1 || !strings.Contains(s.Problems[0].Why, "1 byte is not UTF-8") {
 		t.Errorf("%+v", s.Problems)
 	}
 	if got := s.References("docs/a.md"); !slices.Equal(got, []string{"main.go"}) {

@@ -431,10 +431,17 @@ func (p *Project) count(s *Snapshot) {
 		case f.problem != "":
 			s.Problems = append(s.Problems, Problem{path, f.problem})
 		case f.info != nil && f.info.Replaced > 0:
-			s.Problems = append(s.Problems, Problem{path, fmt.Sprintf("%d bytes are not UTF-8; they are indexed as U+FFFD", f.info.Replaced)})
+			s.Problems = append(s.Problems, Problem{path, notUTF8(f.info.Replaced)})
 		}
 	}
 	slices.SortFunc(s.Problems, func(a, b Problem) int { return cmp.Or(strings.Compare(a.Path, b.Path), strings.Compare(a.Why, b.Why)) })
+}
+
+func notUTF8(bytes int) string {
+	if bytes == 1 {
+		return "1 byte is not UTF-8; it is indexed as U+FFFD"
+	}
+	return fmt.Sprintf("%d bytes are not UTF-8; they are indexed as U+FFFD", bytes)
 }
 
 // like says whether two snapshots are the same but for their revisions.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/writbus/writ/cmd/writd/config"
@@ -136,7 +137,11 @@ func (d *Daemon) strategies(root string) (strategy.Set, error) {
 func asked(err error) error {
 	switch {
 	case errors.Is(err, finder.ErrRequest):
-		return faultf(schemas.CodeBadRequest, "%v", err)
+		text := err.Error()
+		for _, layer := range []string{"finder: ", "search: ", "inject: "} {
+			text = strings.TrimPrefix(text, layer) // who asked knows none of them
+		}
+		return faultf(schemas.CodeBadRequest, "%s", text)
 	case errors.Is(err, finder.ErrNoIndex):
 		return faultf(schemas.CodeNotReady, "%v", err)
 	}
