@@ -2,7 +2,12 @@
 
 package confine
 
-import "os/exec"
+import (
+	"os/exec"
+	"time"
+)
 
 // as changes nothing where users have no numbers.
 func as(*exec.Cmd, int) {}
+
+func processorTime() time.Duration { return 0 }

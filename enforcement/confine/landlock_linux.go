@@ -94,6 +94,12 @@ func (r *ruleset) allow(path string, rights uint64) error {
 		return nil //nolint:nilerr // nobody can use what cannot be reached
 	}
 	defer func() { _ = unix.Close(fd) }() // nothing is buffered
+	// Most are folders, and only of those all rights can be granted.
+	if rights&^(rightRead|rightFile) != 0 {
+		if errno := r.grant(fd, rights); errno == 0 {
+			return nil
+		}
+	}
 	var stat unix.Stat_t
 	if err := unix.Fstat(fd, &stat); err != nil {
 		return fmt.Errorf("confine: %s: %w", path, err)
@@ -105,14 +111,18 @@ func (r *ruleset) allow(path string, rights uint64) error {
 	default:
 		return nil
 	}
-	rule := unix.LandlockPathBeneathAttr{Allowed_access: rights & r.handled, Parent_fd: int32(fd)}
-	_, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(r.fd), unix.LANDLOCK_RULE_PATH_BENEATH,
-		uintptr(unsafe.Pointer(&rule)), 0, 0, 0)
 	// Files without a place in a file system, such as pipes, are never refused.
-	if errno != 0 && !errors.Is(errno, unix.EBADFD) {
+	if errno := r.grant(fd, rights); errno != 0 && !errors.Is(errno, unix.EBADFD) {
 		return fmt.Errorf("confine: a rule for %s: %w", path, errno)
 	}
 	return nil
+}
+
+func (r *ruleset) grant(fd int, rights uint64) unix.Errno {
+	rule := unix.LandlockPathBeneathAttr{Allowed_access: rights & r.handled, Parent_fd: int32(fd)}
+	_, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(r.fd), unix.LANDLOCK_RULE_PATH_BENEATH,
+		uintptr(unsafe.Pointer(&rule)), 0, 0, 0)
+	return errno
 }
 
 // fill adds the rules of limits: what is written, and that all but what is

@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
@@ -28,6 +29,9 @@ func Run(o Options, notes io.Writer) (exit int, err error) {
 		return ExitUsage, err
 	}
 	parent := os.Getppid()
+	// What this process makes until the command starts is less than collecting
+	// it would cost; while it only waits there is nothing to collect.
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	abi, why := Supported()
 	if abi == 0 && !o.BestEffort {
 		return ExitUnsupported, fmt.Errorf("%w: %s", ErrUnsupported, why)

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 )
 
 // Bounds of what a Tree hashes of files that git does not know as they are.
@@ -55,7 +56,8 @@ type Change struct {
 // those of the .git folder as well, hooks and configuration apart.
 type Tree struct {
 	options TreeOptions
-	files   map[string]stamp
+	folders map[string]*folder // by path, "" for the root
+	size    int                // files in them
 	index   map[string]indexed
 	indexAt stamp // of git's index file
 	ignore  *ignoring
@@ -70,11 +72,43 @@ type stamp struct {
 	ino          uint64
 	mode         fs.FileMode
 	ignored      bool
+	clean        bool // git's index says what it holds
 }
 
 func (s stamp) same(o stamp) bool {
-	s.ignored, o.ignored = false, false
+	s.ignored, o.ignored, s.clean, o.clean = false, false, false, false
 	return s == o
+}
+
+// folder is what is in one folder, in the order in which the system lists it;
+// folders within are among the names.
+type folder struct {
+	names  []string
+	stamps []stamp
+}
+
+// file finds a file by its name.
+func (f *folder) file(name string) (stamp, bool) {
+	if f == nil {
+		return stamp{}, false
+	}
+	i := slices.Index(f.names, name)
+	if i < 0 || f.stamps[i].mode.IsDir() {
+		return stamp{}, false
+	}
+	return f.stamps[i], true
+}
+
+func (t *Tree) file(p string) (stamp, bool) {
+	dir, name := path.Split(p)
+	return t.folders[strings.TrimSuffix(dir, "/")].file(name)
+}
+
+func below(dir, name string) string {
+	if dir == "" {
+		return name
+	}
+	return dir + "/" + name
 }
 
 // oid is git's name of a content.
@@ -84,7 +118,7 @@ type oid [sha1.Size]byte
 func ReadTree(o TreeOptions) (*Tree, error) {
 	t := &Tree{options: o, hashes: map[string]oid{}, extra: parseIgnore(strings.Join(o.Ignore, "\n"))}
 	t.know(nil)
-	if err := t.read(); err != nil {
+	if err := t.read(nil); err != nil {
 		return nil, err
 	}
 	t.hashUnknown()
@@ -106,9 +140,9 @@ func (t *Tree) know(earlier *Tree) {
 	t.ignore = newIgnoring(t.index, exclude)
 }
 
-func (t *Tree) read() error {
-	t.files = make(map[string]stamp, len(t.index)+64)
-	w := walker{tree: t, root: t.options.Root}
+func (t *Tree) read(earlier *Tree) error {
+	t.folders, t.size = make(map[string]*folder, 64), 0
+	w := walker{tree: t, earlier: earlier, root: t.options.Root}
 	if err := w.folder("", false); err != nil {
 		return fmt.Errorf("confine: look at %s: %w", t.options.Root, err)
 	}
@@ -116,55 +150,118 @@ func (t *Tree) read() error {
 }
 
 // Size is the number of files looked at.
-func (t *Tree) Size() int { return len(t.files) }
+func (t *Tree) Size() int { return t.size }
 
 // Changes compares the work tree as it is now, by path, and returns it for the
 // next comparison. What is ignored is decided as it was: a command cannot hide
 // a file by ignoring it.
 func (t *Tree) Changes() ([]Change, *Tree, error) {
 	now := &Tree{options: t.options, index: t.index, ignore: t.ignore.frozen(), hashes: map[string]oid{}, extra: t.extra}
-	if err := now.read(); err != nil {
+	if err := now.read(t); err != nil {
 		return nil, nil, err
 	}
 	var changes []Change
-	for p, was := range t.files {
-		is, still := now.files[p]
-		switch {
-		case !still:
-			changes = append(changes, Change{p, Deleted})
-		case is.same(was):
-		case was.ignored || t.unchanged(p, was, is, now):
-		default:
-			changes = append(changes, Change{p, Changed})
+	for dir, was := range t.folders {
+		changes = t.compare(changes, dir, was, now)
+	}
+	for dir := range now.folders {
+		if t.folders[dir] == nil {
+			changes = t.compare(changes, dir, &folder{}, now)
 		}
 	}
-	for p, is := range now.files {
-		if _, was := t.files[p]; !was && !is.ignored {
-			changes = append(changes, Change{p, Created})
-		}
-	}
-	changes = slices.DeleteFunc(changes, func(c Change) bool { return c.Change == Deleted && t.files[c.Path].ignored })
 	slices.SortFunc(changes, func(a, b Change) int { return strings.Compare(a.Path, b.Path) })
-	next := &Tree{options: t.options, files: now.files, hashes: map[string]oid{}, extra: t.extra}
+	next := &Tree{options: t.options, folders: now.folders, size: now.size, hashes: map[string]oid{}, extra: t.extra}
 	next.know(t)
 	next.ignore.rules = t.ignore.rules
-	if slices.ContainsFunc(changes, func(c Change) bool { return path.Base(c.Path) == ".gitignore" }) {
+	switch {
+	case slices.ContainsFunc(changes, func(c Change) bool { return path.Base(c.Path) == ".gitignore" }):
 		// The next comparison goes by the rules as they are now.
 		next.ignore.rules = map[string]ruleList{}
-		if err := next.read(); err != nil {
+		if err := next.read(nil); err != nil {
 			return nil, nil, err
 		}
+	case next.indexAt != t.indexAt:
+		next.askIndex()
 	}
 	maps.Copy(next.hashes, t.kept(next))
 	next.hashUnknown()
 	return changes, next, nil
 }
 
+// compare adds what differs in one folder.
+func (t *Tree) compare(changes []Change, dir string, was *folder, now *Tree) []Change {
+	is := now.folders[dir]
+	if is == nil {
+		is = &folder{}
+	}
+	at := func(i int, name string) int { return i }
+	if !slices.Equal(was.names, is.names) {
+		place := make(map[string]int, len(is.names))
+		for i, name := range is.names {
+			place[name] = i
+		}
+		at = func(_ int, name string) int {
+			if i, found := place[name]; found {
+				return i
+			}
+			return -1
+		}
+		changes = t.created(changes, dir, was, is)
+	}
+	for i, name := range was.names {
+		before := was.stamps[i]
+		if before.mode.IsDir() {
+			if j := at(i, name); j >= 0 && !is.stamps[j].mode.IsDir() && !is.stamps[j].ignored {
+				changes = append(changes, Change{below(dir, name), Created})
+			}
+			continue
+		}
+		j := at(i, name)
+		switch {
+		case j < 0 || is.stamps[j].mode.IsDir():
+			if !before.ignored {
+				changes = append(changes, Change{below(dir, name), Deleted})
+			}
+		case before.ignored || is.stamps[j].same(before):
+		default:
+			if p := below(dir, name); !t.unchanged(p, before, is.stamps[j], now) {
+				changes = append(changes, Change{p, Changed})
+			}
+		}
+	}
+	return changes
+}
+
+// created adds the files of a folder whose names are new.
+func (t *Tree) created(changes []Change, dir string, was, is *folder) []Change {
+	had := make(map[string]bool, len(was.names))
+	for _, name := range was.names {
+		had[name] = true
+	}
+	for i, name := range is.names {
+		if s := is.stamps[i]; !had[name] && !s.mode.IsDir() && !s.ignored {
+			changes = append(changes, Change{below(dir, name), Created})
+		}
+	}
+	return changes
+}
+
+// askIndex asks the index anew which files it knows the content of.
+func (t *Tree) askIndex() {
+	for dir, f := range t.folders {
+		for i, name := range f.names {
+			e, tracked := t.index[below(dir, name)]
+			f.stamps[i].clean = tracked && e.clean(f.stamps[i])
+		}
+	}
+}
+
 // kept are the hashes of files that are as they were.
 func (t *Tree) kept(now *Tree) map[string]oid {
 	kept := map[string]oid{}
 	for p, h := range t.hashes {
-		if now.files[p].same(t.files[p]) {
+		was, had := t.file(p)
+		if is, has := now.file(p); had && has && is.same(was) {
 			kept[p] = h
 		}
 	}
@@ -191,18 +288,20 @@ func (t *Tree) unchanged(p string, was, is stamp, now *Tree) bool {
 // hashUnknown hashes the files whose content git's index does not tell.
 func (t *Tree) hashUnknown() {
 	var unknown []string
-	for p, s := range t.files {
-		if e, tracked := t.index[p]; s.ignored || s.size > maxHashedFile || tracked && e.clean(s) {
-			continue
-		}
-		if _, have := t.hashes[p]; !have {
-			unknown = append(unknown, p)
+	for dir, f := range t.folders {
+		for i, s := range f.stamps {
+			if s.ignored || s.clean || s.mode.IsDir() || s.size > maxHashedFile {
+				continue
+			}
+			if p := below(dir, f.names[i]); t.hashes[p] == (oid{}) {
+				unknown = append(unknown, p)
+			}
 		}
 	}
 	slices.Sort(unknown)
 	total := int64(0)
 	for _, p := range unknown {
-		s := t.files[p]
+		s, _ := t.file(p)
 		if total += s.size; total > maxHashed || len(t.hashes) >= maxHashedFiles {
 			return
 		}
@@ -254,41 +353,79 @@ var rebuilt = []string{
 
 // walker visits the folders of a tree.
 type walker struct {
-	tree *Tree
-	root string
+	tree    *Tree
+	earlier *Tree // what was decided about files that are as they were; may be nil
+	root    string
+	files   atomic.Int64
 }
 
-// visit is called for each name in a folder; it returns the folder to descend
-// into, "" for none.
-func (w *walker) visit(dir, name string, s stamp, ignored bool) (into string, below bool, err error) {
-	p := name
-	if dir != "" {
-		p = dir + "/" + name
-	}
-	if s.mode.IsDir() {
-		switch {
-		case name == ".git":
-			return "", false, w.git(p)
-		case slices.Contains(alwaysLooked, name):
-			return p, false, nil
-		case ignored || slices.Contains(rebuilt, name) || w.tree.ignore.ignores(dir, name, true):
-			// A folder with files that git knows is looked at; what else is in
-			// it stays ignored.
-			if !w.tree.ignore.tracked[p] {
-				return "", true, nil
-			}
-			return p, true, nil
+// decide fills in what is to be known about the names in a folder and returns
+// the folders to descend into.
+func (w *walker) decide(dir string, f *folder, ignored bool) (into []subfolder, err error) {
+	var before *folder
+	if w.earlier != nil {
+		if before = w.earlier.folders[dir]; before != nil && !slices.Equal(before.names, f.names) {
+			before = nil
 		}
-		return p, false, nil
 	}
-	if _, tracked := w.tree.index[p]; !tracked && !settings(dir) && !slices.Contains(w.tree.options.Keep, p) && p != "plan.md" && p != "capabilities.md" {
-		s.ignored = ignored || w.tree.ignore.ignores(dir, name, false)
+	kept, files := settings(dir), 0
+	for i, name := range f.names {
+		s := &f.stamps[i]
+		if s.mode.IsDir() {
+			if next, descend := w.descend(dir, name, ignored); descend {
+				into = append(into, next)
+			}
+			continue
+		}
+		files++
+		if before != nil && before.stamps[i].same(*s) {
+			s.ignored, s.clean = before.stamps[i].ignored, before.stamps[i].clean
+			continue
+		}
+		p := below(dir, name)
+		e, tracked := w.tree.index[p]
+		s.clean = tracked && e.clean(*s)
+		if !tracked && !kept && !slices.Contains(w.tree.options.Keep, p) && p != "plan.md" && p != "capabilities.md" {
+			s.ignored = ignored || w.tree.ignore.ignores(dir, name, false)
+		}
 	}
-	if len(w.tree.files) >= maxTreeFiles {
-		return "", false, fmt.Errorf("more than %d files", maxTreeFiles)
+	if w.files.Add(int64(files)) > maxTreeFiles {
+		return nil, fmt.Errorf("more than %d files", maxTreeFiles)
 	}
-	w.tree.files[p] = s
-	return "", false, nil
+	return into, nil
+}
+
+// subfolder is a folder to look at.
+type subfolder struct {
+	path    string
+	ignored bool
+}
+
+// descend decides about a folder. One with files that git knows is looked at
+// whatever is ignored; what else is in it stays ignored.
+func (w *walker) descend(dir, name string, ignored bool) (next subfolder, yes bool) {
+	p := below(dir, name)
+	switch {
+	case name == ".git":
+		return next, false
+	case slices.Contains(alwaysLooked, name):
+		return subfolder{p, false}, true
+	case ignored || slices.Contains(rebuilt, name) || w.tree.ignore.ignores(dir, name, true):
+		return subfolder{p, true}, w.tree.ignore.tracked[p]
+	}
+	return subfolder{p, false}, true
+}
+
+// keep puts a folder that was looked at into the tree.
+func (w *walker) keep(dir string, f *folder) {
+	for i, name := range f.names {
+		if name == ".git" && f.stamps[i].mode.IsDir() {
+			w.git(below(dir, name))
+		} else if !f.stamps[i].mode.IsDir() {
+			w.tree.size++
+		}
+	}
+	w.tree.folders[dir] = f
 }
 
 // settings reports whether a folder is or lies in one of live settings.
@@ -302,24 +439,29 @@ func settings(dir string) bool {
 }
 
 // git notes what makes git run code, of a .git folder.
-func (w *walker) git(p string) error {
-	for _, name := range []string{"config", "config.worktree", "commondir"} {
-		w.single(p + "/" + name)
-	}
+func (w *walker) git(p string) {
+	w.single(p, "config", "config.worktree", "commondir")
 	hooks, err := os.ReadDir(filepath.Join(w.root, filepath.FromSlash(p), "hooks"))
 	if err != nil {
-		return nil //nolint:nilerr // no hooks
+		return // no hooks
 	}
 	for _, h := range hooks {
 		if !strings.HasSuffix(h.Name(), ".sample") {
-			w.single(path.Join(p, "hooks", h.Name()))
+			w.single(p+"/hooks", h.Name())
 		}
 	}
-	return nil
 }
 
-func (w *walker) single(p string) {
-	if s, err := stampOf(filepath.Join(w.root, filepath.FromSlash(p))); err == nil && !s.mode.IsDir() {
-		w.tree.files[p] = s
+func (w *walker) single(dir string, names ...string) {
+	f := w.tree.folders[dir]
+	if f == nil {
+		f = &folder{}
+		w.tree.folders[dir] = f
+	}
+	for _, name := range names {
+		if s, err := stampOf(filepath.Join(w.root, filepath.FromSlash(dir), name)); err == nil && !s.mode.IsDir() {
+			f.names, f.stamps = append(f.names, name), append(f.stamps, s)
+			w.tree.size++
+		}
 	}
 }

@@ -1,9 +1,11 @@
 package confine
 
 import (
+	"errors"
 	"io/fs"
-	"os"
+	"slices"
 	"sync"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -20,12 +22,12 @@ func (w *walker) folder(dir string, ignored bool) error {
 	return p.err
 }
 
-// parallel visits folders side by side; visiting itself is one at a time.
+// parallel visits folders side by side.
 type parallel struct {
 	*walker
 	free    chan struct{}
 	running sync.WaitGroup
-	lock    sync.Mutex
+	lock    sync.RWMutex // of the tree and its ignore rules
 	err     error
 }
 
@@ -43,54 +45,29 @@ func (w *parallel) folder(dir string, ignored bool) {
 	}
 }
 
-type subfolder struct {
-	path    string
-	ignored bool
-}
-
-// look visits what is in one folder. Names are looked up from the open folder:
-// half the cost is otherwise the way there.
+// look visits what is in one folder.
 func (w *parallel) look(dir string, ignored bool) []subfolder {
-	at := w.root
-	if dir != "" {
-		at += "/" + dir
-	}
-	f, err := os.Open(at)
+	f, err := list(w.root, dir)
 	if err != nil {
 		w.fail(dir, err)
 		return nil
 	}
-	defer func() { _ = f.Close() }() // read only
-	names, err := f.Readdirnames(-1)
-	if err != nil {
-		w.fail(dir, err)
+	if slices.Contains(f.names, ".gitignore") && !w.tree.ignore.closed {
+		w.lock.Lock()
+		w.tree.ignore.enter(w.root, dir, f.names)
+		w.lock.Unlock()
 	}
-	stamps := make([]stamp, len(names))
-	fd := int(f.Fd())
-	for i, name := range names {
-		var stat unix.Stat_t
-		if unix.Fstatat(fd, name, &stat, unix.AT_SYMLINK_NOFOLLOW) == nil {
-			stamps[i] = stampFrom(&stat)
-		}
-	}
+	w.lock.RLock()
+	into, err := w.decide(dir, f, ignored)
+	w.lock.RUnlock()
 	w.lock.Lock()
 	defer w.lock.Unlock()
-	w.tree.ignore.enter(w.root, dir, names)
-	var folders []subfolder
-	for i, name := range names {
-		if stamps[i] == (stamp{}) { // gone since it was listed
-			continue
-		}
-		into, below, err := w.visit(dir, name, stamps[i], ignored)
-		if err != nil {
-			w.err = err
-			return nil
-		}
-		if into != "" {
-			folders = append(folders, subfolder{into, below})
-		}
+	if err != nil {
+		w.err = err
+		return nil
 	}
-	return folders
+	w.keep(dir, f)
+	return into
 }
 
 // fail notes an error of the root. Folders below may be gone since they were
@@ -100,6 +77,59 @@ func (w *parallel) fail(dir string, err error) {
 		w.lock.Lock()
 		defer w.lock.Unlock()
 		w.err = err
+	}
+}
+
+var listings = sync.Pool{New: func() any { return new([32 << 10]byte) }}
+
+// list reads a folder and the stamps of what is in it. Names are looked up from
+// the open folder: half the cost is otherwise the way there.
+func list(root, dir string) (*folder, error) {
+	at, follow := root, 0
+	if dir != "" {
+		at, follow = root+"/"+dir, unix.O_NOFOLLOW
+	}
+	fd, err := openFolder(at, follow)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = unix.Close(fd) }() // read only
+	buffer := listings.Get().(*[32 << 10]byte)
+	defer listings.Put(buffer)
+	f := &folder{}
+	for {
+		n, err := unix.ReadDirent(fd, buffer[:])
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if n <= 0 {
+			break
+		}
+		_, _, f.names = unix.ParseDirent(buffer[:n], -1, f.names)
+	}
+	f.stamps = make([]stamp, len(f.names))
+	gone := 0
+	for i, name := range f.names {
+		var stat unix.Stat_t
+		if unix.Fstatat(fd, name, &stat, unix.AT_SYMLINK_NOFOLLOW) != nil {
+			gone++ // since it was listed
+			continue
+		}
+		f.names[i-gone], f.stamps[i-gone] = name, stampFrom(&stat)
+	}
+	f.names, f.stamps = f.names[:len(f.names)-gone], f.stamps[:len(f.stamps)-gone]
+	return f, nil
+}
+
+func openFolder(path string, flags int) (fd int, err error) {
+	for {
+		fd, err = unix.Open(path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC|flags, 0)
+		if !errors.Is(err, unix.EINTR) {
+			return fd, err
+		}
 	}
 }
 
@@ -123,4 +153,21 @@ func stampFrom(stat *unix.Stat_t) stamp {
 		s.mode |= fs.ModeIrregular
 	}
 	return s
+}
+
+// changeOf is a file's change time in nanoseconds, and its number.
+func changeOf(info fs.FileInfo) (ctime int64, ino uint64) {
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+		return stat.Ctim.Nano(), stat.Ino
+	}
+	return 0, 0
+}
+
+// fileClock is the clock that change times are taken from, in nanoseconds.
+func fileClock() int64 {
+	var now unix.Timespec
+	if unix.ClockGettime(unix.CLOCK_REALTIME_COARSE, &now) != nil {
+		return 0
+	}
+	return now.Nano()
 }

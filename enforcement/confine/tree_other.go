@@ -14,24 +14,21 @@ func (w *walker) folder(dir string, ignored bool) error {
 	if err != nil && dir == "" {
 		return err
 	}
-	names := make([]string, len(entries))
-	for i, e := range entries {
-		names[i] = e.Name()
-	}
-	w.tree.ignore.enter(w.root, dir, names)
+	f := &folder{}
 	for _, e := range entries {
-		info, err := e.Info()
-		if err != nil {
-			continue
+		if info, err := e.Info(); err == nil {
+			f.names, f.stamps = append(f.names, e.Name()), append(f.stamps, stampFrom(info))
 		}
-		into, below, err := w.visit(dir, e.Name(), stampFrom(info), ignored)
-		if err != nil {
+	}
+	w.tree.ignore.enter(w.root, dir, f.names)
+	into, err := w.decide(dir, f, ignored)
+	if err != nil {
+		return err
+	}
+	w.keep(dir, f)
+	for _, next := range into {
+		if err := w.folder(next.path, next.ignored); err != nil {
 			return err
-		}
-		if into != "" {
-			if err := w.folder(into, below); err != nil {
-				return err
-			}
 		}
 	}
 	return nil
@@ -48,3 +45,8 @@ func stampOf(path string) (stamp, error) {
 func stampFrom(info fs.FileInfo) stamp {
 	return stamp{size: info.Size(), mtime: info.ModTime().UnixNano(), mode: info.Mode() & (fs.ModeType | fs.ModePerm)}
 }
+
+// changeOf knows of no change times here, so contents are compared.
+func changeOf(fs.FileInfo) (ctime int64, ino uint64) { return 0, 0 }
+
+func fileClock() int64 { return 0 }

@@ -214,9 +214,10 @@ func TestIndexVersions(t *testing.T) {
 		read := tr.read()
 		for name := range files {
 			e, ok := got[name]
-			h, _ := read.hash(name, read.files[name])
-			if !ok || e.oid != h || !e.clean(read.files[name]) {
-				t.Errorf("version %s: %s is %v, %v, clean %v", version, name, ok, e, e.clean(read.files[name]))
+			at, _ := read.file(name)
+			h, _ := read.hash(name, at)
+			if !ok || e.oid != h || !e.clean(at) || !at.clean {
+				t.Errorf("version %s: %s is %v, %v, clean %v", version, name, ok, e, e.clean(at))
 			}
 		}
 	}

@@ -52,6 +52,9 @@ func endWithParent(parent int) {
 // still worked. Children of what ends become children of this process, so it
 // goes on until there are none.
 func endAll() (found bool) {
+	if childless() {
+		return false
+	}
 	linger()
 	for {
 		alive := descendants()
@@ -61,6 +64,21 @@ func endAll() (found bool) {
 		_, err := syscall.Wait4(-1, &status, 0, nil)
 		if errors.Is(err, syscall.ECHILD) {
 			return found
+		}
+	}
+}
+
+// childless reaps what has ended and reports whether no child is left, ended or
+// not. All that the command left are children of this process, or below them.
+func childless() bool {
+	for {
+		var status syscall.WaitStatus
+		pid, err := syscall.Wait4(-1, &status, syscall.WNOHANG, nil)
+		switch {
+		case errors.Is(err, syscall.ECHILD):
+			return true
+		case err != nil && !errors.Is(err, syscall.EINTR), pid == 0:
+			return false
 		}
 	}
 }
