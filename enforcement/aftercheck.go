@@ -21,6 +21,9 @@ type TreeChange struct {
 type CheckTree struct {
 	Changes   []TreeChange
 	ToolUseID string
+	// Since is a command that had ended before the changes, and may have left
+	// something running; "" where they were made while it ran.
+	Since     string
 	Actor     Actor
 	Workspace Workspace
 	Settings  Settings
@@ -52,7 +55,10 @@ func (c CheckTree) decide(s State) Decision {
 		event.Changes, event.More = found[:maxUnapproved], len(found)-maxUnapproved
 	}
 	d.Record = append(d.Record, event)
-	text := fmt.Sprintf("the command changed %s that may not be written now:\n%s\nUndo it before anything else: `git checkout -- FILE` brings back a tracked file, a new one is removed.", plural(len(found), "file"), changeList(found))
+	text := fmt.Sprintf("the command changed %s that may not be written now:\n%s\nTell the user before anything else: `git checkout -- FILE` brings back a tracked file, a new one is removed.", plural(len(found), "file"), changeList(found))
+	if c.Since != "" {
+		text = fmt.Sprintf("after `%s` had ended, %s changed that may not be written now:\n%s\nWhat it left running may have done it, or the user: stop the job, and ask before anything is put back.", shorten(c.Since, 100), plural(len(found), "file"), changeList(found))
+	}
 	d.Context = "Writ: " + text
 	d.Notice = "writ: " + text
 	return d

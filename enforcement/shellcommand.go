@@ -26,7 +26,9 @@ type ShellCommand struct {
 	Why     string           // why the effect cannot be told, "" otherwise
 	Writ    []WritCall       // its calls of writ itself
 	Git     []GitAct         // what it does to branches, history and uncommitted work
-	project string
+	// Background says that it starts what goes on after it.
+	Background bool
+	project    string
 }
 
 // WritCall is one call of writ's own binary in a command line.
@@ -47,7 +49,7 @@ func Inspect(l Layout, dir, command string, vars map[string]string, readlink fun
 	}
 	at := resolver{dir: Resolve(dir, "/", l.Home, readlink), home: l.Home, readlink: readlink}
 	r := shell.Analyse(command, shell.Env{Dir: at.dir, Home: l.Home, Project: l.Project, Vars: vars})
-	c := &ShellCommand{Text: command, Effect: r.Effect.String(), Git: at.gitActs(l, r.Git), project: l.Project}
+	c := &ShellCommand{Text: command, Effect: r.Effect.String(), Git: at.gitActs(l, r.Git), project: l.Project, Background: r.Background}
 	for _, p := range slices.Concat(r.Paths, r.Through) {
 		t := Classify(l, at.real(p))
 		if t.Class == ClassCode && slices.Contains(r.Folders, p) {

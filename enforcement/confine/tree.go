@@ -3,6 +3,7 @@ package confine
 import (
 	"bytes"
 	"crypto/sha1" //nolint:gosec // the name git gives contents, not a safeguard
+	"encoding/hex"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -254,6 +255,17 @@ func (t *Tree) askIndex() {
 			f.stamps[i].clean = tracked && e.clean(f.stamps[i])
 		}
 	}
+}
+
+// Blob is git's name of what a file held, in hexadecimal, where the file was as
+// git knows it.
+func (t *Tree) Blob(p string) (name string, known bool) {
+	s, found := t.file(p)
+	if !found || !s.clean {
+		return "", false
+	}
+	of := t.index[p].oid
+	return hex.EncodeToString(of[:]), true
 }
 
 // kept are the hashes of files that are as they were.

@@ -70,6 +70,9 @@ func (sh *shell) simple(c *syntax.CallExpr) {
 	}
 }
 
+// outlives are the programs that start what goes on by itself.
+var outlives = setOf(`nohup setsid disown at batch daemonize start-stop-daemon screen tmux systemd-run bg coproc`)
+
 // exec runs a program, function or builtin with expanded arguments.
 func (sh *shell) exec(args []arg) {
 	if sh.a.spent() || !sh.a.enter() {
@@ -87,6 +90,9 @@ func (sh *shell) exec(args []arg) {
 	}
 	if head.val == "" {
 		return
+	}
+	if outlives[head.val[strings.LastIndexByte(head.val, '/')+1:]] {
+		sh.a.background = true
 	}
 	if sh.alias(head, args[1:]) {
 		return

@@ -91,6 +91,9 @@ type Result struct {
 	GitMetadata bool
 	// Writ holds the calls of writ's own binary.
 	Writ []WritCall
+	// Background says that something is started which the command line does not
+	// wait for.
+	Background bool
 	// Git are the acts of git that lose work, or lead around what is written in
 	// the work tree, in the order of the command line.
 	Git []GitAct
@@ -146,29 +149,30 @@ func Analyse(command string, env Env) (result Result) {
 
 // analysis collects what is found while a command line is followed.
 type analysis struct {
-	env      Env
-	paths    map[string]bool // whether a link of this name would be followed
-	mentions map[string]struct{}
-	patterns map[string]struct{}
-	trees    map[string]struct{}
-	found    []string // folders that are searched for names
-	blind    bool     // a program is given names from somewhere
-	folders  map[string]struct{}
-	gone     map[string]struct{}
-	links    []link
-	copies   []Copy
-	doubts   []Reason // why the effect cannot be told
-	reasons  []Reason // what is written
-	writ     []WritCall
-	git      []GitAct
-	opaque   bool // something cannot be told
-	metadata bool // git changes its own data
-	steps    int
-	depth    int
-	parsed   int
-	scanned  int
-	expanded int
-	moves    int
+	env        Env
+	paths      map[string]bool // whether a link of this name would be followed
+	mentions   map[string]struct{}
+	patterns   map[string]struct{}
+	trees      map[string]struct{}
+	found      []string // folders that are searched for names
+	blind      bool     // a program is given names from somewhere
+	folders    map[string]struct{}
+	gone       map[string]struct{}
+	links      []link
+	copies     []Copy
+	doubts     []Reason // why the effect cannot be told
+	reasons    []Reason // what is written
+	writ       []WritCall
+	git        []GitAct
+	background bool
+	opaque     bool // something cannot be told
+	metadata   bool // git changes its own data
+	steps      int
+	depth      int
+	parsed     int
+	scanned    int
+	expanded   int
+	moves      int
 }
 
 func newAnalysis(env Env) *analysis {
@@ -192,17 +196,18 @@ func (a *analysis) result() Result {
 		}
 	}
 	r := Result{
-		Paths:    slices.Sorted(maps.Keys(a.paths)),
-		Folders:  slices.Sorted(maps.Keys(a.folders)),
-		Through:  through,
-		Gone:     slices.Sorted(maps.Keys(a.gone)),
-		Copies:   a.copies,
-		Mentions: slices.Sorted(maps.Keys(a.mentions)),
-		Patterns: slices.Sorted(maps.Keys(a.patterns)),
-		Trees:    slices.Sorted(maps.Keys(a.trees)),
-		Reasons:  slices.Concat(a.doubts, a.reasons),
-		Writ:     a.writ,
-		Git:      a.git,
+		Paths:      slices.Sorted(maps.Keys(a.paths)),
+		Folders:    slices.Sorted(maps.Keys(a.folders)),
+		Through:    through,
+		Gone:       slices.Sorted(maps.Keys(a.gone)),
+		Copies:     a.copies,
+		Mentions:   slices.Sorted(maps.Keys(a.mentions)),
+		Patterns:   slices.Sorted(maps.Keys(a.patterns)),
+		Trees:      slices.Sorted(maps.Keys(a.trees)),
+		Reasons:    slices.Concat(a.doubts, a.reasons),
+		Writ:       a.writ,
+		Git:        a.git,
+		Background: a.background,
 	}
 	switch {
 	case a.opaque:

@@ -21,6 +21,7 @@ func (sh *shell) stmt(st *syntax.Stmt) {
 	}
 	run := sh
 	if st.Background || st.Coprocess {
+		sh.a.background = true
 		run = sh.fork()
 	}
 	in := run.in

@@ -70,16 +70,30 @@ const maxTouched = 200
 // it, and Claude Code reads none of Writ's settings there.
 const answersFile = ".claude/settings.local.json"
 
-// treeChanges compares the work tree with what it was before a command.
-func (d *Daemon) treeChanges(t turn) []enforcement.TreeChange {
+// treeChanges compares the work tree with what it was before a command. It also
+// returns git's names of the contents that changed files had, where git has them.
+func (d *Daemon) treeChanges(t turn) (changes []enforcement.TreeChange, was map[string]string) {
 	tree := d.trees.take(t)
 	if tree == nil {
-		return nil
+		return nil, nil
 	}
-	found, _, err := tree.Changes()
+	found, next, err := tree.Changes()
 	if err != nil {
-		return nil // what cannot be read cannot be compared; drift is judged at every write
+		return nil, nil // what cannot be read cannot be compared; drift is judged at every write
 	}
+	was = map[string]string{}
+	for _, change := range found {
+		if name, known := tree.Blob(change.Path); known && change.Change == confine.Changed {
+			was[change.Path] = name
+		}
+	}
+	if t.leavesRunning() {
+		d.left.keep(t, next)
+	}
+	return t.classified(found), was
+}
+
+func (t turn) classified(found []confine.Change) []enforcement.TreeChange {
 	changes := make([]enforcement.TreeChange, 0, len(found))
 	for _, change := range found {
 		if t.bounded && t.Host == "claude" && change.Path == answersFile {
@@ -122,12 +136,14 @@ func (t turn) ended() (command string, certain bool) {
 
 // checkTree records what of a command's changes the gate would have refused.
 func (d *Daemon) checkTree(ctx context.Context, t turn, session string, parent *enforcement.State, changes []enforcement.TreeChange) (enforcement.Decision, error) {
-	if len(changes) == 0 {
+	return d.judgeTree(ctx, t, session, parent, enforcement.CheckTree{ToolUseID: t.ToolUseID, Changes: changes})
+}
+
+func (d *Daemon) judgeTree(ctx context.Context, t turn, session string, parent *enforcement.State, c enforcement.CheckTree) (enforcement.Decision, error) {
+	if len(c.Changes) == 0 {
 		return enforcement.Decision{}, nil
 	}
-	c := enforcement.CheckTree{
-		ToolUseID: t.ToolUseID, Actor: enforcement.Actor{Agent: t.Agent, Parent: parent}, Settings: t.project.policy(), Changes: changes,
-	}
+	c.Actor, c.Settings = enforcement.Actor{Agent: t.Agent, Parent: parent}, t.project.policy()
 	decision, _, err := d.sessions.act(ctx, session, t.meta("agent"), func(s enforcement.State) (enforcement.Decision, error) {
 		watching := s
 		if parent != nil {

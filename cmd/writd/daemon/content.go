@@ -118,7 +118,7 @@ func contentAfter(w hosts.Write, before []byte, exists bool) ([]byte, bool) {
 // of the rules. It returns what the agent is told.
 func (d *Daemon) checkContent(ctx context.Context, t turn, session string, changes []enforcement.TreeChange) (told []string, err error) {
 	set := d.corpus.checks.Load()
-	for _, f := range d.changedFiles(t, changes) {
+	for _, f := range d.changedFiles(ctx, t, changes) {
 		target, changed, after := f.target, f.lines, f.content
 		if set.Len() == 0 {
 			continue
@@ -163,9 +163,11 @@ type changedFile struct {
 const maxChecked = 16
 
 // changedFiles are the files that a tool changed of which it is known which
-// lines: those its call names, and those that a command made. What a command
-// changed in a file without naming it is not told from what stood there.
-func (d *Daemon) changedFiles(t turn, changes []enforcement.TreeChange) []changedFile {
+// lines: those its call names, those that a command made, and those that a
+// command changed without naming them and of which git has what they held. In a
+// file that had changes before, what a command changed without naming it is not
+// told from what stood there.
+func (d *Daemon) changedFiles(ctx context.Context, t turn, changes []enforcement.TreeChange) []changedFile {
 	var files []changedFile
 	add := func(target schemas.Target, lines func([]byte) []check.Range) {
 		after, err := readBounded(target.Path)
@@ -186,6 +188,11 @@ func (d *Daemon) changedFiles(t turn, changes []enforcement.TreeChange) []change
 			add(target, func(after []byte) []check.Range { return check.Changed(before, after) })
 		}
 	}
+	d.addReplaced(ctx, t, changes, func(target schemas.Target, before []byte) {
+		if !slices.ContainsFunc(files, func(f changedFile) bool { return f.target.Path == target.Path }) {
+			add(target, func(after []byte) []check.Range { return check.Changed(before, after) })
+		}
+	})
 	for _, change := range changes {
 		made := change.Change == confine.Created && !slices.ContainsFunc(files, func(f changedFile) bool { return f.target.Path == change.Target.Path })
 		if made && (change.Target.Class == enforcement.ClassCode || change.Target.Class == enforcement.ClassTest) {
@@ -193,6 +200,24 @@ func (d *Daemon) changedFiles(t turn, changes []enforcement.TreeChange) []change
 		}
 	}
 	return files
+}
+
+// addReplaced gives the files that a command changed with what they held before.
+func (d *Daemon) addReplaced(ctx context.Context, t turn, changes []enforcement.TreeChange, add func(schemas.Target, []byte)) {
+	var targets []schemas.Target
+	var names []string
+	for _, change := range changes {
+		name, known := t.was[change.Target.Rel]
+		if known && len(names) < maxChecked && (change.Target.Class == enforcement.ClassCode || change.Target.Class == enforcement.ClassTest) {
+			targets, names = append(targets, change.Target), append(names, name)
+		}
+	}
+	held := blobs(ctx, t.project.root, names)
+	for i, target := range targets {
+		if before, found := held[names[i]]; found {
+			add(target, before)
+		}
+	}
 }
 
 // keepBefore remembers the files that a command names as its targets, as they

@@ -61,6 +61,7 @@ type Daemon struct {
 	confined confined
 	audit    *auditor
 	heedless heedless
+	left     leftRunning
 	trees    trees
 
 	took      durations // of retrievals

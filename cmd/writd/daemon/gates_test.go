@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/writd/config"
@@ -53,18 +54,8 @@ func TestWhatRunsConfinedLooksUpAndNoMore(t *testing.T) {
 
 // TestGitIsAskedForWhereItLosesWork drives the gate on a real repository.
 func TestGitIsAskedForWhereItLosesWork(t *testing.T) {
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("git is not installed")
-	}
 	w := start(t, t.TempDir(), newProject(t, "mode: conversation\n"))
-	git := func(args ...string) {
-		t.Helper()
-		c := exec.Command("git", append([]string{"-c", "init.defaultBranch=main", "-c", "user.name=x", "-c", "user.email=x@x"}, args...)...)
-		c.Dir, c.Env = w.project, append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null")
-		if out, err := c.CombinedOutput(); err != nil {
-			t.Fatalf("git %v: %v\n%s", args, err, out)
-		}
-	}
+	git := w.git
 	asked := func(command string, want string) {
 		t.Helper()
 		r := w.send("PreToolUse", map[string]any{"tool_name": "Bash", "tool_input": map[string]any{"command": command}})
@@ -90,4 +81,85 @@ func TestGitIsAskedForWhereItLosesWork(t *testing.T) {
 	asked("git push --force-with-lease", "from the remote")
 	asked("git push", "")
 	asked("git branch -D main", "cannot bring back")
+}
+
+// git runs git in the project; without git the test is skipped.
+func (w *world) git(args ...string) {
+	w.t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		w.t.Skip("git is not installed")
+	}
+	c := exec.Command("git", append([]string{"-c", "init.defaultBranch=main", "-c", "user.name=x", "-c", "user.email=x@x"}, args...)...)
+	c.Dir, c.Env = w.project, append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null")
+	if out, err := c.CombinedOutput(); err != nil {
+		w.t.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+}
+
+// TestWhatACommandLeftRunningIsFoundLater: a job writes after its command had
+// ended; the next command, or the end of the turn, tells it, with the command.
+func TestWhatACommandLeftRunningIsFoundLater(t *testing.T) {
+	w := newWorld(t) // work mode, planning
+	put(t, filepath.Join(w.project, "main.go"), "package main\n")
+	told := func(text string, want ...string) {
+		t.Helper()
+		for _, part := range want {
+			if !strings.Contains(text, part) {
+				t.Errorf("told without %q: %s", part, text)
+			}
+		}
+	}
+	_, after := w.bash("t1", "nohup ./serve --watch", func() {})
+	if strings.Contains(after.Stdout, "may not be written") {
+		t.Errorf("nothing was changed yet: %s", after.Stdout)
+	}
+	w.wrote("plan.md", goodPlan)
+	put(t, filepath.Join(w.project, "main.go"), "package main // later\n")
+	before, _ := w.bash("t2", "ls", func() {})
+	told(before.Stdout, "after `nohup ./serve --watch` had ended", "main.go (changed): ENF-GATE-PLAN", "or the user")
+	if strings.Contains(before.Stdout, "plan.md") {
+		t.Errorf("the session wrote that itself: %s", before.Stdout)
+	}
+	if before, _ := w.bash("t3", "ls", func() {}); strings.Contains(before.Stdout, "main.go") {
+		t.Errorf("told twice: %s", before.Stdout)
+	}
+	put(t, filepath.Join(w.project, "new.go"), "package main\n")
+	told(w.send("Stop", map[string]any{}).Stdout, "new.go (created): ENF-GATE-PLAN", "serve --watch")
+
+	if _, after := w.bash("t4", "make build", func() {}); strings.Contains(after.Stdout, "new.go") {
+		t.Errorf("made by nobody's command: %s", after.Stdout)
+	}
+	put(t, filepath.Join(w.project, "main.go"), "package main // by the user\n")
+	if before, _ := w.bash("t5", "ls", func() {}); strings.Contains(before.Stdout, "main.go") {
+		t.Errorf("a command that ends leaves nothing: %s", before.Stdout)
+	}
+}
+
+// TestLinesThatAnUnnamedProgramChangedAreChecked: of a file that git knew, the
+// lines that a script changed are checked, and what stood there is not.
+func TestLinesThatAnUnnamedProgramChangedAreChecked(t *testing.T) {
+	w := startWith(t, t.TempDir(), newProject(t, "mode: conversation\n"), func(s *config.Settings) { s.ShippedRules = true })
+	const old = "import subprocess\n\n\ndef run(command):\n    return subprocess.run(f\"ls {command}\", shell=True)\n"
+	file := filepath.Join(w.project, "run.py")
+	put(t, file, old)
+	w.git("init", "-q")
+	w.git("add", ".")
+	w.git("commit", "-qm", "one")
+	clean := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(file, clean, clean); err != nil {
+		t.Fatal(err)
+	}
+	w.git("add", ".") // the index takes no file for clean that is as young as itself
+	_, after := w.bash("t1", "./generate", func() { put(t, file, old+"\n\ndef load(text):\n    return subprocess.run(f\"cat {text}\", shell=True)\n") })
+	if !strings.Contains(after.Stdout, "run.py:9") || strings.Contains(after.Stdout, "run.py:5") {
+		t.Errorf("told: %s", after.Stdout)
+	}
+}
+
+// TestBlobAnswers reads what git cat-file --batch prints.
+func TestBlobAnswers(t *testing.T) {
+	got := parseBatch([]byte("aa blob 4\na\nb\n\nbb missing\ncc commit 1\nx\ndd blob 0\n\nee blob 99\nshort"))
+	if len(got) != 2 || string(got["aa"]) != "a\nb\n" || got["dd"] == nil {
+		t.Errorf("%q", got)
+	}
 }

@@ -23,6 +23,7 @@ type turn struct {
 	payload    []byte
 	ran        *schemas.TestsFinished // the run of tests that came before the end of a turn
 	ranWorkers []string               // linked sessions that it covers
+	was        map[string]string      // git's names of the contents that files had before a command, by path
 	bounded    bool                   // the command is, or was, run confined
 }
 
@@ -325,6 +326,12 @@ func (d *Daemon) onBeforeTool(ctx context.Context, t turn) (hosts.Answer, error)
 	if err != nil {
 		return hosts.Answer{}, err
 	}
+	var earlier enforcement.Decision
+	if t.Shell != nil {
+		if earlier, err = d.sinceEnded(ctx, t, session, parent); err != nil {
+			return hosts.Answer{}, err
+		}
+	}
 	if untold && decision.Verdict != enforcement.Deny {
 		d.trees.before(t)
 	}
@@ -337,7 +344,7 @@ func (d *Daemon) onBeforeTool(ctx context.Context, t turn) (hosts.Answer, error)
 	}
 	return hosts.Answer{
 		Verdict: verdict(decision.Verdict), Reason: decision.Reason,
-		Context: join(decision.Context, about.block), Notice: decision.Notice, Command: confinedAs,
+		Context: join(earlier.Context, decision.Context, about.block), Notice: join(earlier.Notice, decision.Notice), Command: confinedAs,
 	}, nil
 }
 
@@ -459,7 +466,8 @@ func (d *Daemon) onAfterTool(ctx context.Context, t turn) (hosts.Answer, error) 
 		Tool: t.Tool, ToolUseID: t.ToolUseID, Failed: t.Kind == hosts.ToolFailed,
 		Error: clipText(t.Error, 500), Millis: t.Millis, Agent: t.Agent,
 	}
-	changes := d.treeChanges(t)
+	changes, was := d.treeChanges(t)
+	t.was = was
 	for _, target := range t.touched(changes) {
 		name := target.Rel
 		if name == "" {
@@ -471,6 +479,7 @@ func (d *Daemon) onAfterTool(ctx context.Context, t turn) (hosts.Answer, error) 
 			finished.Tests = append(finished.Tests, name)
 		}
 	}
+	d.left.wrote(t.Session, pathsOf(finished.Files))
 	command, certain := t.ended()
 	decision, _, err := d.sessions.act(ctx, session, t.meta("agent"), func(s enforcement.State) (enforcement.Decision, error) {
 		watching := s

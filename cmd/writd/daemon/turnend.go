@@ -173,6 +173,10 @@ func (d *Daemon) onStop(ctx context.Context, t turn) (hosts.Answer, error) {
 	if t.ran == nil && d.runs.running(t.Session, d.now()) {
 		return hosts.Answer{}, nil // the same end of a turn, told a second time
 	}
+	behind, err := d.sinceEnded(ctx, t, t.Session, nil)
+	if err != nil {
+		return hosts.Answer{}, err
+	}
 	decision, _, err := d.sessions.act(ctx, t.Session, t.meta("agent"), func(s enforcement.State) (enforcement.Decision, error) {
 		return enforcement.Decide(s, enforcement.EndTurn{
 			Again: t.Again, Agent: t.Agent, Message: t.Message, Gone: d.gone(t, s), Ran: t.ran,
@@ -189,7 +193,7 @@ func (d *Daemon) onStop(ctx context.Context, t turn) (hosts.Answer, error) {
 			return hosts.Answer{}, err
 		}
 	}
-	answer := hosts.Answer{Notice: decision.Notice}
+	answer := hosts.Answer{Notice: join(behind.Notice, decision.Notice)}
 	if decision.Verdict == enforcement.Deny {
 		answer.Verdict, answer.Reason = hosts.Refuse, join(decision.Reason, decision.Context)
 	}
