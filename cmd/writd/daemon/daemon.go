@@ -61,6 +61,7 @@ type Daemon struct {
 	confined confined
 	audit    *auditor
 	heedless heedless
+	imported chan struct{} // closed once the shipped rules are there
 	left     leftRunning
 	trees    trees
 
@@ -131,9 +132,8 @@ func Run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 		return err
 	}
 	defer closeViews()
-	if err := d.importEmbedded(ctx); err != nil {
-		return err
-	}
+	stopRules := d.beginRules(ctx)
+	defer func() { err = errors.Join(err, stopRules()) }()
 	stopAudit, err := d.beginAudit(ctx)
 	if err != nil {
 		return err
@@ -159,8 +159,6 @@ func Run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 	defer d.serving.Store(false)
 	logger.Info("ready", "url", d.url, "data", s.DataDir, "durability", s.Durability, "took", d.now().Sub(d.started).String())
 	ready(d.url)
-	// Starting needs more memory than serving; give it back at once.
-	debug.FreeOSMemory()
 	<-ctx.Done()
 	logger.Info("stopping")
 	return nil

@@ -150,7 +150,9 @@ func TestLinesThatAnUnnamedProgramChangedAreChecked(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.git("add", ".") // the index takes no file for clean that is as young as itself
-	_, after := w.bash("t1", "./generate", func() { put(t, file, old+"\n\ndef load(text):\n    return subprocess.run(f\"cat {text}\", shell=True)\n") })
+	_, after := w.bash("t1", "./generate", func() {
+		put(t, file, old+"\n\ndef load(text):\n    return subprocess.run(f\"cat {text}\", shell=True)\n")
+	})
 	if !strings.Contains(after.Stdout, "run.py:9") || strings.Contains(after.Stdout, "run.py:5") {
 		t.Errorf("told: %s", after.Stdout)
 	}

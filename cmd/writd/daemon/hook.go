@@ -63,6 +63,9 @@ func (d *Daemon) hook(ctx context.Context, r bus.Request) ([]byte, error) {
 		return nil, faultf(schemas.CodeBadRequest, "the hook names no project: header %s is %q", schemas.HookHeaderProject, root)
 	}
 	t.project = d.projectAt(d.firstProject(ctx, t.Session, root), r.Header.Get(schemas.HookHeaderHome))
+	if t.wantsRules() {
+		d.awaitRules(ctx, d.settings.HookBudget/2)
+	}
 	if run := d.testsDue(ctx, t, r.Header); run != nil {
 		return json.Marshal(schemas.HookReply{Tests: run})
 	}

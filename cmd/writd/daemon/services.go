@@ -81,7 +81,7 @@ func (d *Daemon) serve(ctx context.Context) (stop func(), err error) {
 	d.transcripts.asking = asking
 	shut, err := d.conn.Serve(ctx, bus.Service{
 		Name: serviceName, Version: config.Version, Description: "rules, gates and the log of coding agents",
-		Endpoints: append(d.agentEndpoints(), []bus.Endpoint{
+		Endpoints: d.afterRules(append(d.agentEndpoints(), []bus.Endpoint{
 			{Name: "hook", Subject: schemas.SvcHook, Handle: d.hook},
 			answer("retrieve", schemas.SvcRetrieve, d.retrieve),
 			answer("always_on", schemas.SvcAlwaysOn, d.alwaysOn),
@@ -140,7 +140,7 @@ func (d *Daemon) serve(ctx context.Context) (stop func(), err error) {
 				d.stop()
 				return none{}, nil
 			}),
-		}...),
+		}...)),
 	})
 	if err != nil {
 		stopAsking()
