@@ -3,6 +3,7 @@ package enforcement
 import (
 	"maps"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -138,11 +139,14 @@ func (r resolver) private(l Layout, found shell.Result) []string {
 		}
 	}
 	for _, p := range found.Mentions {
-		if abs := r.real(p); l.InData(abs) {
+		if abs := r.real(p); l.InData(abs) || memoryImage.MatchString(abs) {
 			add(abs)
 		}
 	}
 	for _, p := range found.Patterns {
+		if memoryImage.MatchString(r.pattern(p)) {
+			add("/proc")
+		}
 		if reaches(r.pattern(p), l.DataDir, l.CaseInsensitive) {
 			add(l.DataDir)
 		}
@@ -154,6 +158,10 @@ func (r resolver) private(l Layout, found shell.Result) []string {
 	}
 	return private
 }
+
+// memoryImage is the memory of a process, Writ's own among them, or of the
+// system: credentials lie open in it.
+var memoryImage = regexp.MustCompile(`^/proc/([^/]+/)*(mem|kcore)$|^/dev/k?mem$`)
 
 // pattern resolves what a pattern is sure of: the folders before its first
 // unknown part. Behind it, a name and ".." cancel each other.

@@ -240,6 +240,13 @@ func afterFirstWord(c *call) {
 	c.run(rest)
 }
 
+// compilerFiles are options of compilers that name further files to write, or
+// whose values reach the linker and the assembler.
+var compilerFiles = []string{
+	"-Wl,", "-Wa,", "-Xlinker", "-Xassembler", "-MF", "-aux-info", "-specs", "-fdump", "-dumpdir", "-dumpbase", "-fstack-usage",
+	"-fcallgraph-info", "-fprofile", "-ftest-coverage", "-fdiagnostics-add-output", "-T",
+}
+
 // compilerJudge judges C compilers.
 func compilerJudge(c *call) {
 	var sources []string
@@ -256,6 +263,10 @@ func compilerJudge(c *call) {
 			mode = v
 		case strings.HasPrefix(v, "-fplugin") || v == "-wrapper" || strings.HasPrefix(v, "-B") || strings.HasPrefix(v, "@") || strings.HasPrefix(v, "-save-temps") || strings.HasPrefix(v, "-MD") || strings.HasPrefix(v, "-MMD") || v == "--coverage":
 			c.unsure("an option loads code or writes other files")
+		case v == "-":
+			sources = append(sources, v)
+		case slices.ContainsFunc(compilerFiles, func(option string) bool { return strings.HasPrefix(v, option) }):
+			c.unsure("an option that writes other files")
 		case v == "-I" || v == "-L" || v == "-D" || v == "-x" || v == "-include" || v == "-isystem":
 			i++
 		case strings.HasPrefix(v, "-"):

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/expand"
@@ -10,8 +11,12 @@ import (
 // builtins are the commands of the shell itself.
 func builtins() family {
 	f := family{}
-	f.add(": true false pwd dirs wait jobs disown bg fg ulimit umask times help bind complete compopt suspend logout caller exit return break continue getopts type",
+	f.add(": true false pwd dirs wait jobs disown bg fg umask times help bind complete compopt suspend logout caller exit return break continue getopts type",
 		command{builtin: true})
+	f.add("ulimit", command{builtin: true, judge: func(c *call) {
+		p := optSpec{}.parse(c.args)
+		c.unsureIf(p.has("-c") && slices.ContainsFunc(p.operands, func(a arg) bool { return a.val != "0" }), "lets programs leave images of their memory")
+	}})
 	f.add("echo print", command{builtin: true, texts: -1})
 	f.add("printf", command{builtin: true, texts: -1, judge: printfJudge})
 	f.add("test [", command{builtin: true, judge: subscripts})

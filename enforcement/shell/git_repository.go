@@ -213,6 +213,8 @@ func (g *gitRun) reflog() {
 	switch nextWord(g.args) {
 	case "expire", "delete", "drop", "add", "append", "copy", "edit", "remove", "merge", "prune":
 		g.metadata()
+	default:
+		g.reads()
 	}
 }
 

@@ -121,6 +121,7 @@ func (g *gitRun) stash() {
 	sub := g.first()
 	switch sub {
 	case "list", "show":
+		g.reads()
 		return
 	case "drop", "clear", "create", "store":
 		g.metadata()

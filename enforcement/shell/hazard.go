@@ -44,6 +44,25 @@ var hazardTable = map[string]hazardous{
 	"LD_PRELOAD":            {},
 	"LD_LIBRARY_PATH":       {},
 	"LD_AUDIT":              {},
+	"LD_DEBUG_OUTPUT":       {},
+	"LD_PROFILE":            {},
+	"LD_PROFILE_OUTPUT":     {},
+	"MALLOC_TRACE":          {},
+	"GCOV_PREFIX":           {},
+	"LLVM_PROFILE_FILE":     {},
+	"OPENSSL_CONF":          {},
+	"OPENSSL_MODULES":       {},
+	"OPENSSL_ENGINES":       {},
+	"SSLKEYLOGFILE":         {},
+	"CURL_HOME":             {programs: []string{"curl"}},
+	"WGETRC":                {programs: []string{"wget"}},
+	"RIPGREP_CONFIG_PATH":   {programs: []string{"rg"}},
+	"BAT_CONFIG_PATH":       {programs: []string{"bat"}},
+	"LESSHISTFILE":          {programs: []string{"less", "man", "git"}},
+	"LESSKEY":               {programs: []string{"less", "man", "git"}},
+	"NODE_V8_COVERAGE":      {programs: nodeOnly},
+	"NODE_COMPILE_CACHE":    {programs: nodeOnly},
+	"PYTHONPYCACHEPREFIX":   {programs: pyOnly},
 	"DYLD_INSERT_LIBRARIES": {},
 	"DYLD_LIBRARY_PATH":     {},
 	"GCONV_PATH":            {},
@@ -99,10 +118,20 @@ var hazardTable = map[string]hazardous{
 	"GIT_CONFIG_PARAMETERS": {programs: gitOnly},
 }
 
+// hazardOf finds a variable in the table. Git has a dozen of one family, each of
+// which names a file to write.
+func hazardOf(name string) (h hazardous, ok bool) {
+	if strings.HasPrefix(name, "GIT_TRACE") {
+		name = "GIT_TRACE"
+	}
+	h, ok = hazardTable[name]
+	return h, ok
+}
+
 // hazard notes an assignment to a variable of the table. Values that switch a
 // feature off are no hazard.
 func (sh *shell) hazard(name string, value arg) {
-	h, ok := hazardTable[name]
+	h, ok := hazardOf(name)
 	if !ok {
 		return
 	}
@@ -116,7 +145,7 @@ func (sh *shell) hazard(name string, value arg) {
 	switch {
 	case value.known && (value.val == "" || value.val == "/dev/null"):
 		return
-	case name == "GIT_TRACE" && value.known && !strings.Contains(value.val, "/"):
+	case strings.HasPrefix(name, "GIT_TRACE") && value.known && !strings.Contains(value.val, "/"):
 		return
 	case name == "GOFLAGS" && value.known && !strings.Contains(value.val, "exec") && !strings.Contains(value.val, "-o"):
 		return
@@ -152,7 +181,8 @@ func (sh *shell) trustedPath(value arg) bool {
 // hazards judges the variables that act on the program about to run.
 func (sh *shell) hazards(c *call, line string) {
 	for _, name := range slices.Sorted(maps.Keys(sh.env)) {
-		value, h := sh.env[name], hazardTable[name]
+		value := sh.env[name]
+		h, _ := hazardOf(name)
 		if len(h.programs) > 0 && !slices.Contains(h.programs, c.name) {
 			continue
 		}
