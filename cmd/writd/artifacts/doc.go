@@ -7,7 +7,9 @@
 // file that is as its folder said when it was read last is not read again, and
 // one that changed in the same instant is. Nothing outside the project is read,
 // whatever links say. What a person has to know of a file - unreadable, too
-// large, not text - is counted and named, and stops nothing.
+// large, not text - is counted and named, and stops nothing. An index that was
+// saved is taken up where the log has its files in the same state, and is worth
+// nothing else: without it, or with a damaged one, all files are read again.
 //
 // It does not know the log or the daemon: where changes are recorded, what time
 // it is and what embeds texts is given to it.
