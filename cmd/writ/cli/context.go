@@ -62,6 +62,7 @@ func (a *app) showContext(reply schemas.ArtifactContextReply) {
 	a.printf("%s", reply.Context)
 	st := a.env.style(a.err)
 	switch {
+	case reply.Context == "" && reply.Dropped > 0: // said below
 	case reply.Context == "":
 		a.note("Nothing in this project answers that%s.", asAgent(reply.ArtifactSearchReply))
 	default:
