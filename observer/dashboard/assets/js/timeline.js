@@ -29,7 +29,8 @@ export async function timeline(at, signal, id) {
     parts.range.setAttribute('aria-valuetext', `event ${n} of ${held.gone + held.events.length}, ${e.type}`);
     fill(parts.then, `${n} of ${held.gone + held.events.length} · ${new Date(e.time).toLocaleString()} · `, chip(e.type));
     parts.detail.textContent = JSON.stringify(e.data, null, 2);
-    standing(e, n);
+    // How it stands now is told above; the daemon folds the log for moments before.
+    standing(held.follows ? null : e, n);
   };
   const pick = (i) => { held.follows = i === held.events.length - 1; choose(i); };
   const item = (e) => h('li', {}, h('span', { class: 'soft' }, clock(e.time)), h('span', {}, chip(e.type)),
@@ -103,17 +104,19 @@ function moments(signal, id, at) {
   signal.addEventListener('abort', () => clearTimeout(timer));
   const ask = async () => {
     const { e, n } = wanted;
+    if (!e) { timer = 0; return; }
     const view = await get('session', { id, at: e.position.seq }).catch(() => null);
     timer = 0;
     if (signal.aborted) return;
-    if (view) {
+    if (view && wanted.e) {
       fill(at, h('span', { class: 'soft' }, `After event ${n} it stood:`), place(view), view.gates.filter((g) => g.state !== 'none').map((g) => chip(`${g.gate} ${g.state}`, g.state === 'approved' ? 'good' : 'bad')),
         h('span', { class: 'soft small' }, `${view.refusals || 0} refused, ${(view.written || []).length} files written, ${(view.shown || []).length} rules shown`));
     }
-    if (wanted.e !== e) timer = setTimeout(ask, 300);
+    if (wanted.e && wanted.e !== e) timer = setTimeout(ask, 300);
   };
   return (e, n) => {
     wanted = { e, n };
-    if (!timer) timer = setTimeout(ask, 120);
+    if (!e) fill(at);
+    else if (!timer) timer = setTimeout(ask, 120);
   };
 }
