@@ -26,7 +26,7 @@ var (
 	// ErrNoBinary is returned where writd is found nowhere.
 	ErrNoBinary = errors.New("launch: writd is neither beside writ nor on the PATH")
 	// ErrDied is returned when the started daemon ended before it answered; the
-	// error carries the last line of its log.
+	// error carries what it said last.
 	ErrDied = errors.New("launch: the daemon ended at its start")
 )
 
@@ -235,16 +235,20 @@ func (d *daemon) await(ctx context.Context, o Options) (config.Endpoint, error) 
 	}
 }
 
+// daemonSays stands before the reason that ended a daemon.
+const daemonSays = "writd: "
+
 func (d *daemon) death(err error) error {
-	reason := d.lastLine()
+	reason := d.lastWords()
 	if reason == "" && err != nil {
 		reason = err.Error()
 	}
 	return fmt.Errorf("%w: %s (%s)", ErrDied, reason, d.log)
 }
 
-// lastLine is the last line this daemon logged, at most 4 KiB of it.
-func (d *daemon) lastLine() string {
+// lastWords are what this daemon said at its end, which may be several lines,
+// else the last line it logged; at most 4 KiB of it.
+func (d *daemon) lastWords() string {
 	file, err := os.Open(d.log)
 	if err != nil {
 		return ""
@@ -260,6 +264,10 @@ func (d *daemon) lastLine() string {
 	if err != nil {
 		return ""
 	}
-	lines := strings.Split(strings.TrimSpace(string(raw)), "\n")
-	return strings.TrimSpace(lines[len(lines)-1])
+	text := strings.TrimSpace(string(raw))
+	start := strings.LastIndex("\n"+text, "\n"+daemonSays)
+	if start >= 0 {
+		return strings.TrimPrefix(text[start:], daemonSays)
+	}
+	return strings.TrimSpace(text[strings.LastIndex(text, "\n")+1:])
 }

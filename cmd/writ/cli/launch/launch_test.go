@@ -27,6 +27,9 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, "something before")
 		fmt.Fprintln(os.Stderr, "the log is on a read-only disk")
 		os.Exit(3)
+	case "point":
+		fmt.Fprintln(os.Stderr, "something before\nwritd: the settings are wrong:\n> 1 | x: {\n         ^")
+		os.Exit(3)
 	case "mute":
 		// It announces itself and answers nobody.
 		err := config.WriteEndpoint(os.Getenv("WRIT_HOME"), config.Endpoint{URL: "127.0.0.1:1", PID: os.Getpid()})
@@ -169,6 +172,10 @@ func TestADaemonThatIsGoneIsStartedAgain(t *testing.T) {
 func TestADaemonThatDiesSaysWhy(t *testing.T) {
 	_, err := Start(within(t, time.Minute), play(t, "die"))
 	if !errors.Is(err, ErrDied) || !strings.Contains(err.Error(), "the log is on a read-only disk") {
+		t.Fatalf("error = %v", err)
+	}
+	_, err = Start(within(t, time.Minute), play(t, "point"))
+	if !errors.Is(err, ErrDied) || !strings.Contains(err.Error(), ": the settings are wrong:\n> 1 | x: {\n         ^ (") {
 		t.Fatalf("error = %v", err)
 	}
 }
