@@ -214,8 +214,10 @@ func TestRoles(t *testing.T) {
 	_, err := c.Append(t.Context(), bustest.Event("s", "1", "p"), nil, bus.Any())
 	must(t, err)
 	var endpoints []bus.Endpoint
-	for _, name := range []string{"status", "retrieve", "emit", "approve", "gate.decide", "rule.list", "rule.add", "session.start",
-		"recall", "rule.propose", "gate.hook", "session.mode", "session.advance", "observe", "memory.regate", "rule.verdict", "phase", "stop"} {
+	for _, name := range []string{
+		"status", "retrieve", "emit", "approve", "gate.decide", "rule.list", "rule.add", "session.start",
+		"recall", "rule.propose", "gate.hook", "session.mode", "session.advance", "observe", "memory.regate", "rule.verdict", "phase", "stop",
+	} {
 		e := answering(strings.ReplaceAll(name, ".", "-"), func(context.Context, bus.Request) ([]byte, error) { return nil, nil })
 		e.Subject = "writ.svc." + name
 		endpoints = append(endpoints, e)

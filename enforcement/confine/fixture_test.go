@@ -165,8 +165,10 @@ func (w *world) vars() []string {
 }
 
 func (w *world) options(p Profile, args ...string) Options {
-	return Options{Profile: p, Project: w.project, Home: w.home, DataDir: w.data, Args: args,
-		Reveal: []string{filepath.Join(w.data, "credentials", "agent.json")}}
+	return Options{
+		Profile: p, Project: w.project, Home: w.home, DataDir: w.data, Args: args,
+		Reveal: []string{filepath.Join(w.data, "credentials", "agent.json")},
+	}
 }
 
 // confined is a command that is held to a profile.

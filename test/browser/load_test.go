@@ -200,8 +200,14 @@ func TestAccessibility(t *testing.T) {
 		}
 	}
 	pages := []struct{ hash, says string }{
-		{"#/", "open sessions"}, {"#/session/" + session, "waits for your approval"}, {"#/decisions", "the newest is"}, {"#/rules", "TEST-SLEEP-SYNC-001"},
-		{"#/rule/TEST-SLEEP-SYNC-001", "Neighbours"}, {"#/retrieval", "median"}, {"#/memory", "Verdicts"}, {"#/system", "session-state"},
+		{"#/", "open sessions"},
+		{"#/session/" + session, "waits for your approval"},
+		{"#/decisions", "the newest is"},
+		{"#/rules", "TEST-SLEEP-SYNC-001"},
+		{"#/rule/TEST-SLEEP-SYNC-001", "Neighbours"},
+		{"#/retrieval", "median"},
+		{"#/memory", "Verdicts"},
+		{"#/system", "session-state"},
 	}
 	for _, scheme := range []string{"light", "dark"} {
 		p.do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf("void (document.documentElement.dataset.theme = %q)", scheme)))
