@@ -2,6 +2,7 @@ package enforcement
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/writbus/writ/schemas"
@@ -152,7 +153,9 @@ func (l Layout) protected(abs string, inProject bool) bool {
 }
 
 // settingsOfTools finds the settings of agents, hooks and git at any depth: a
-// nested one is live for whoever starts there.
+// nested one is live for whoever starts there. So are commands of hosts that
+// pass on what a typed command stands for as if the user had typed that: one
+// that says "approved" would approve.
 func settingsOfTools(parts []string) bool {
 	for i, part := range parts {
 		below := parts[i+1:]
@@ -164,11 +167,11 @@ func settingsOfTools(parts []string) bool {
 				return true
 			}
 		case ".cursor":
-			if len(below) == 0 || len(below) == 1 && below[0] == "hooks.json" {
+			if len(below) == 0 || len(below) == 1 && below[0] == "hooks.json" || below[0] == "commands" {
 				return true
 			}
 		case ".opencode":
-			if len(below) == 0 || below[0] == "plugin" || below[0] == "plugins" || len(below) == 1 && strings.HasPrefix(below[0], "opencode.json") {
+			if len(below) == 0 || slices.Contains([]string{"plugin", "plugins", "command", "commands"}, below[0]) || len(below) == 1 && strings.HasPrefix(below[0], "opencode.json") {
 				return true
 			}
 		case "opencode.json", "opencode.jsonc":
@@ -176,7 +179,7 @@ func settingsOfTools(parts []string) bool {
 				return true
 			}
 		case ".gemini":
-			if len(below) == 0 || len(below) == 1 && below[0] == "settings.json" {
+			if len(below) == 0 || len(below) == 1 && below[0] == "settings.json" || below[0] == "commands" {
 				return true
 			}
 		case ".github":

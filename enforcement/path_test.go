@@ -51,7 +51,7 @@ func TestClassify(t *testing.T) {
 		{ClassCode, "/p /p/a.go /p/sub/plan.md /p/PLAN.md /p/docs/hooks/a /p/settings.json /p/.claude/commands/x.md /p/.github/workflows/ci.yml /p/.gitignore /p/.git/index /p/.git/refs/heads/hooks /p/.cursor/rules/x.md /p/.bashrc"},
 		{ClassProtected, `/p/.git /p/.git/hooks /p/.git/hooks/pre-commit /p/.git/config /p/sub/.git/hooks/x /p/.git/modules/m/hooks/x /p/.git/modules/m/config /p/.git/worktrees/w/config.worktree /q/.git/config
 			/p/.claude/settings.json /p/.claude/settings.local.json /p/.claude /p/sub/deep/.claude/settings.json /home/dev/.claude/settings.json
-			/p/.codex/config.toml /p/.codex /home/dev/.codex/hooks.json /p/.cursor/hooks.json /home/dev/.cursor/hooks.json /p/.gemini/settings.json /p/.opencode/plugins/writ.js /p/opencode.json /p/.github/hooks/a.json
+			/p/.codex/config.toml /p/.codex /home/dev/.codex/hooks.json /p/.cursor/hooks.json /home/dev/.cursor/hooks.json /p/.gemini/settings.json /p/.gemini/commands/go.toml /p/.cursor/commands/go.md /p/a/.opencode/command/go.md /p/.opencode/commands/x/go.md /p/.opencode/plugins/writ.js /p/opencode.json /p/.github/hooks/a.json
 			/p/.writ/config.yaml /p/.writ /home/dev/.local/share/writ/x /home/dev/.local/share/writ /home/dev/.local/share /home/dev /home
 			/home/dev/.bashrc /home/dev/.zshenv /home/dev/.profile /home/dev/.config/fish/config.fish /etc/profile.d/x.sh /etc/profile
 			/home/dev/.ssh/id_ed25519 /home/dev/.gitconfig /home/dev/.aws/credentials /home/dev/.netrc`},

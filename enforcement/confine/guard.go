@@ -24,7 +24,8 @@ const (
 // enforcement.Classify has them for a project's root. One that ends in a slash
 // is a folder with all in it; a star stands for part of a name.
 var protectedPaths = []string{
-	".writ/", ".codex/", ".github/hooks/", ".claude/settings*.json", ".cursor/hooks.json", ".gemini/settings.json", ".opencode/plugin/", ".opencode/plugins/", "opencode.json",
+	".writ/", ".codex/", ".github/hooks/", ".claude/settings*.json", ".cursor/hooks.json", ".cursor/commands/", ".gemini/settings.json", ".gemini/commands/",
+	".opencode/plugin/", ".opencode/plugins/", ".opencode/command/", ".opencode/commands/", ".opencode/opencode.json*", "opencode.json", "opencode.jsonc",
 	".git/hooks/", ".git/config", ".git/config.worktree", ".git/commondir", ".git",
 }
 

@@ -27,6 +27,8 @@ func TestGuard(t *testing.T) {
 		{`mkdir .codex && echo x > .codex/config.toml`, ".codex was created"},
 		{`ln -s src .codex`, ".codex was created"},
 		{`mkdir .cursor && echo '{}' > .cursor/hooks.json`, ".cursor/hooks.json was created"},
+		{`mkdir -p .gemini/commands && echo x > .gemini/commands/go.toml`, ".gemini/commands/go.toml was created"},
+		{`mkdir -p .opencode/command && echo x > .opencode/command/go.md`, ".opencode/command/go.md was created"},
 		{`mkdir -p .github/hooks && echo '{}' > .github/hooks/a.json`, ".github/hooks/a.json was created"},
 		{`ln -s /tmp .github`, ".github was created"},
 		{`echo x > .claude/settings.local.json`, ".claude/settings.local.json was created"},

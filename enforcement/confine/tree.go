@@ -355,7 +355,7 @@ func gitDir(root string) string {
 
 // alwaysLooked are folders that no .gitignore takes out: they hold live
 // settings of agents.
-var alwaysLooked = []string{".writ", ".codex", ".claude", ".cursor", ".gemini", ".github"}
+var alwaysLooked = []string{".writ", ".codex", ".claude", ".cursor", ".gemini", ".opencode", ".github"}
 
 // rebuilt are folders that tools fill, in any project. They are left out
 // unless git knows a file in them.
