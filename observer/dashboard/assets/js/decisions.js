@@ -1,5 +1,5 @@
 import { card, chip, clock, fill, h, last, say, short } from './dom.js';
-import { following, get, onEvents } from './net.js';
+import { after, following, get, onEvents } from './net.js';
 import { link } from './sessions.js';
 import { told } from './told.js';
 
@@ -40,8 +40,9 @@ export async function decisions(main, signal) {
     tell();
   };
   let loaded = false;
+  let known = null; // the last that was read from the log
   onEvents(signal, (events) => {
-    const came = events.filter(wanted);
+    const came = events.filter((e) => wanted(e) && after(e, known));
     if (came.length === 0) return;
     if (loaded && !state.paused) take(came);
     else state.waits.push(...came);
@@ -63,9 +64,8 @@ export async function decisions(main, signal) {
     state.before = Math.max(0, end - reach);
     const page = await get('log', { stream: 'WRIT_SESSIONS', after: state.before, limit: 5000 });
     if (signal.aborted) return;
-    const place = (e) => `${e.position.seq}:${e.position.part || 0}`;
-    const known = new Set(page.events.map(place));
-    add([...page.events.filter(wanted), ...state.waits.splice(0).filter((e) => !known.has(place(e)))]);
+    known = page.events.at(-1) || null;
+    add([...page.events.filter(wanted), ...state.waits.splice(0).filter((e) => after(e, known))]);
   } catch (error) {
     say(error.message);
   }

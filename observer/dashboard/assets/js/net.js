@@ -34,6 +34,16 @@ export function onEvents(signal, fn) {
   signal.addEventListener('abort', () => listeners.delete(fn));
 }
 
+/**
+ * after tells whether an event stands behind another, or none, in their stream.
+ * What was read from the log may be told again by those who are told of it later.
+ */
+export function after(e, other) {
+  if (!other) return true;
+  const part = (at) => at.position.part || 0;
+  return e.position.seq > other.position.seq || (e.position.seq === other.position.seq && part(e) > part(other));
+}
+
 function take(e) {
   const key = `${e.position.stream}:${e.position.seq}:${e.position.part || 0}`;
   if (recent.has(key)) return; // a reconnection sends the last message once more

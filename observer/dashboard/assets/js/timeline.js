@@ -1,5 +1,5 @@
 import { card, chip, clock, fill, h, say } from './dom.js';
-import { following, get, onEvents } from './net.js';
+import { after, following, get, onEvents } from './net.js';
 import { place } from './sessions.js';
 import { told } from './told.js';
 
@@ -66,23 +66,25 @@ export async function timeline(at, signal, id) {
   fill(at, card('Timeline', parts.range, parts.then, parts.stood, h('details', {}, h('summary', {}, 'The event as recorded'), parts.detail), parts.count, parts.list));
   const early = [];
   let loaded = false;
+  const addNew = (events) => {
+    const fresh = events.filter((e) => after(e, held.events.at(-1)));
+    if (fresh.length) add(fresh);
+  };
   onEvents(signal, (events) => {
     const own = events.filter((e) => e.aggregate.id === id);
-    if (own.length) loaded ? add(own) : early.push(...own);
+    loaded ? addNew(own) : early.push(...own);
   });
   try {
     await following;
-    let after = 0;
+    let next = 0;
     for (;;) {
-      const stretch = await get('log', { session: id, after, limit: page });
+      const stretch = await get('log', { session: id, after: next, limit: page });
       if (signal.aborted) return;
       if (stretch.events.length) add(stretch.events);
-      if (stretch.end || stretch.next === after) break;
-      after = stretch.next;
+      if (stretch.end || stretch.next === next) break;
+      next = stretch.next;
     }
-    const end = Math.max(0, ...held.events.slice(-1).map((e) => e.position.seq));
-    const more = early.filter((e) => e.position.seq > end);
-    if (more.length) add(more);
+    addNew(early);
     loaded = true;
   } catch (error) {
     say(error.message);
