@@ -23,6 +23,7 @@ func TestMemoriesComeWithAPromptOnce(t *testing.T) {
 		}
 	}
 	const prompt = "which port does the payments service listen on behind the staging proxy?"
+	w.recall(schemas.RecallRequest{Text: prompt}) // waits for what was observed, as a prompt does not
 	first := w.prompt(prompt)
 	if !strings.Contains(first.Stdout, "port 7443") || strings.Contains(first.Stdout, "zanzibar") {
 		t.Errorf("first: %s", first.Stdout)
