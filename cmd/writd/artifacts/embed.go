@@ -148,9 +148,7 @@ func (p *Project) adopt(paths []string, asked *Snapshot, docs []describe.Describ
 	}
 	next := *now
 	next.Revision++
-	if next.Index = now.Index.Update(put, nil); next.Index.Scattered(compactFrom) {
-		next.Index = next.Index.Compact()
-	}
+	next.Index = now.Index.Update(put, nil).Tidied(mostSegments)
 	p.current.Store(&next)
 	p.changed.tell()
 }

@@ -86,7 +86,7 @@ func TestVectorsSurviveTheProcess(t *testing.T) {
 	if left, err := p.Embed(context.Background(), 9); err != nil || left != 0 {
 		t.Fatal(left, err)
 	}
-	if err := p.Save(); err != nil {
+	if err := p.Save(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	tr.write("a.go", "package a\n\nfunc Wait() {}\n")

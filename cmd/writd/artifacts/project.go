@@ -62,8 +62,10 @@ type Project struct {
 
 	changed *broadcast // hears of each new snapshot
 
-	compared  atomic.Int64 // when the files were last as the index has them, Unix nanoseconds
+	asked     atomic.Pointer[[]string] // the globs of the last update that ended
+	compared  atomic.Int64             // when the files were last as the index has them, Unix nanoseconds
 	differing atomic.Int64
+	comparing sync.Mutex
 
 	updating sync.Mutex // and what is below
 	globs    []string   // as they were asked for; empty is the defaults
@@ -118,6 +120,7 @@ func Open(o Options) (*Project, error) {
 		options: o, changed: newBroadcast(), globs: slices.Clone(o.Globs),
 		recorded: o.Recorded, files: map[string]*file{}, meant: map[string]string{},
 	}
+	p.asked.Store(&o.Globs)
 	if p.recorded == nil {
 		p.recorded = map[string]Recorded{}
 	}
@@ -150,22 +153,22 @@ func (p *Project) Await(ctx context.Context, after uint64) *Snapshot {
 }
 
 // selection is what is looked at now.
-func (p *Project) selection() (*selection, error) {
-	globs := p.globs
+func (p *Project) selection() (*selection, error) { return newSelected(p.options, p.globs) }
+
+// newSelected is what globs select, or the defaults.
+func newSelected(o Options, globs []string) (*selection, error) {
 	if len(globs) == 0 {
 		var err error
-		if globs, err = DefaultGlobs(p.options.Root); err != nil {
+		if globs, err = DefaultGlobs(o.Root); err != nil {
 			return nil, err
 		}
 	}
-	return newSelection(p.options.Root, globs, p.options.Private)
+	return newSelection(o.Root, globs, o.Private)
 }
 
 // Explain says why a path, relative to the project, is in the index or not.
 func (p *Project) Explain(file string) (Explanation, error) {
-	p.updating.Lock()
-	s, err := p.selection()
-	p.updating.Unlock()
+	s, err := newSelected(p.options, *p.asked.Load())
 	if err != nil {
 		return Explanation{}, err
 	}
@@ -173,9 +176,14 @@ func (p *Project) Explain(file string) (Explanation, error) {
 }
 
 // Differences counts the files that are not as the index has them. It reads only
-// those whose folder cannot tell.
+// those whose folder cannot tell. While an update runs, it says what the last
+// count was.
 func (p *Project) Differences(ctx context.Context) (int, error) {
-	p.updating.Lock()
+	p.comparing.Lock()
+	defer p.comparing.Unlock()
+	if !p.updating.TryLock() {
+		return int(p.differing.Load()), nil
+	}
 	defer p.updating.Unlock()
 	s, err := p.selection()
 	if err != nil {

@@ -1,42 +1,43 @@
 package artifacts
 
 import (
-	"bytes"
+	"bufio"
 	"cmp"
+	"context"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/gob"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/writbus/writ/retrieval/artifact/search"
 )
 
-// errSaved is why a saved index is not used.
-var errSaved = errors.New("artifacts: not a saved index of this project")
+// ErrSaved is why a saved index is not used.
+var ErrSaved = errors.New("artifacts: not a saved index of this project")
 
 const (
 	// savedMagic begins the file of a saved index.
-	savedMagic = "writ artifacts\n"
+	savedMagic = "writ artifacts 2\n"
 	// analysisVersion says what is made of a file's bytes. A test fails where
 	// that changes and this number does not.
-	analysisVersion = 1
+	analysisVersion = 2
 )
 
-// savedProject is what is saved beside the index itself.
+// savedProject is what is saved before its files, which come one by one, and the
+// index itself.
 type savedProject struct {
 	Analysis int
 	Go       string // whose parser outlined Go files
 	Root     string
-	Files    []savedFile // by path
+	Files    int
 }
 
 // savedFile is a file as it was read.
@@ -54,8 +55,9 @@ type savedFile struct {
 
 // Save writes the index to its file, if it changed since it was read from there
 // or written last, so that the next process need not read every file again. The
-// file is put in place of the one before at once, or not at all.
-func (p *Project) Save() error {
+// file is put in place of the one before at once, or not at all: not where the
+// context ends before it is written.
+func (p *Project) Save(ctx context.Context) error {
 	if p.options.Saved == "" {
 		return nil
 	}
@@ -65,27 +67,40 @@ func (p *Project) Save() error {
 	if now == nil || p.saved == now {
 		return nil
 	}
-	state, now := p.state()
-	if err := write(p.options.Saved, state, now.Index); err != nil {
+	state, files, now := p.state()
+	if err := write(ctx, p.options.Saved, state, files, now.Index); err != nil {
 		return fmt.Errorf("save the index of %s: %w", p.options.Root, err)
 	}
 	p.saved = now
 	return nil
 }
 
-// state copies what is saved.
-func (p *Project) state() (savedProject, *Snapshot) {
+// state lists what is saved, by path.
+func (p *Project) state() (savedProject, []savedFile, *Snapshot) {
 	p.updating.Lock()
 	defer p.updating.Unlock()
-	s := savedProject{Analysis: analysisVersion, Go: runtime.Version(), Root: p.options.Root}
-	for _, path := range slices.Sorted(maps.Keys(p.files)) {
-		f := p.files[path]
-		s.Files = append(s.Files, savedFile{path, f.size, f.modTime, f.readAt, f.hash, f.left, f.problem, f.wanted, f.info})
+	files := make([]savedFile, 0, len(p.files))
+	for path, f := range p.files {
+		files = append(files, savedFile{path, f.size, f.modTime, f.readAt, f.hash, f.left, f.problem, f.wanted, f.info})
 	}
-	return s, p.current.Load()
+	slices.SortFunc(files, func(a, b savedFile) int { return strings.Compare(a.Path, b.Path) })
+	return savedProject{Analysis: analysisVersion, Go: runtime.Version(), Root: p.options.Root, Files: len(files)}, files, p.current.Load()
 }
 
-func write(to string, state savedProject, ix *search.Index) (err error) {
+// untilDone fails once the context has ended.
+type untilDone struct {
+	context.Context
+	io.Writer
+}
+
+func (w untilDone) Write(b []byte) (int, error) {
+	if err := w.Err(); err != nil {
+		return 0, err
+	}
+	return w.Writer.Write(b)
+}
+
+func write(ctx context.Context, to string, state savedProject, files []savedFile, ix *search.Index) (err error) {
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		return err
 	}
@@ -102,18 +117,23 @@ func write(to string, state savedProject, ix *search.Index) (err error) {
 		}
 	}()
 	sum := sha256.New()
-	w := io.MultiWriter(f, sum)
-	var files bytes.Buffer
-	if err := gob.NewEncoder(&files).Encode(state); err != nil {
+	w := bufio.NewWriterSize(untilDone{ctx, io.MultiWriter(f, sum)}, 1<<16)
+	if _, err := w.WriteString(savedMagic); err != nil {
 		return err
 	}
-	head := binary.LittleEndian.AppendUint64([]byte(savedMagic), uint64(files.Len()))
-	for _, part := range [][]byte{head, files.Bytes()} {
-		if _, err := w.Write(part); err != nil {
+	entries := gob.NewEncoder(w)
+	if err := entries.Encode(state); err != nil {
+		return err
+	}
+	for _, file := range files {
+		if err := entries.Encode(file); err != nil {
 			return err
 		}
 	}
 	if err := ix.Save(w); err != nil {
+		return err
+	}
+	if err := w.Flush(); err != nil {
 		return err
 	}
 	_, err = f.Write(sum.Sum(nil))
@@ -122,50 +142,61 @@ func write(to string, state savedProject, ix *search.Index) (err error) {
 
 // restored takes up the saved index, as far as the log has its files in the same
 // state; nil where there is none that can be used. What changed since is for the
-// walk to find. It is tried once.
-func (p *Project) restored() *Snapshot {
+// walk to find. It is tried once, unless the context ends.
+func (p *Project) restored(ctx context.Context) *Snapshot {
 	if p.options.Saved == "" || p.tried {
 		return nil
 	}
-	p.tried = true
-	raw, err := os.ReadFile(p.options.Saved)
+	f, err := os.Open(p.options.Saved)
 	if errors.Is(err, fs.ErrNotExist) {
+		p.tried = true
 		return nil
 	}
 	var s *Snapshot
 	if err == nil {
-		s, err = p.take(raw)
+		defer func() { _ = f.Close() }()
+		s, err = p.take(ctx, f)
 	}
+	if ctx.Err() != nil {
+		return nil
+	}
+	p.tried = true
 	if err != nil && p.options.Warn != nil {
 		p.options.Warn(fmt.Sprintf("the saved index of %s cannot be used, so all its files are read again: %v", p.options.Root, err))
 	}
 	return s
 }
 
-func (p *Project) take(raw []byte) (*Snapshot, error) {
-	state, saved, err := open(raw)
+// take reads a saved index, and what it is worth only once its sum was checked.
+func (p *Project) take(ctx context.Context, f *os.File) (*Snapshot, error) {
+	r, err := newSavedReader(ctx, f)
 	if err != nil {
 		return nil, err
+	}
+	var state savedProject
+	entries := gob.NewDecoder(r)
+	if err := entries.Decode(&state); err != nil {
+		return nil, r.broken(err)
 	}
 	switch {
 	case state.Root != p.options.Root:
-		return nil, fmt.Errorf("%w: it is of %s", errSaved, state.Root)
+		return nil, fmt.Errorf("%w: it is of %s", ErrSaved, state.Root)
 	case state.Analysis != analysisVersion || state.Go != runtime.Version():
-		return nil, fmt.Errorf("%w: another version of Writ wrote it", errSaved)
+		return nil, fmt.Errorf("%w: another version of Writ wrote it", ErrSaved)
 	}
-	ix, err := search.Load(saved, p.options.Embedder)
-	if err != nil {
-		return nil, err
-	}
-	s := &Snapshot{Index: ix, docs: make(map[string]*Info, ix.Len())}
-	files := make(map[string]*file, len(state.Files))
-	var drop []string
-	indexed := 0
-	for _, f := range state.Files {
+	s := &Snapshot{docs: map[string]*Info{}}
+	files := map[string]*file{}
+	var drop, indexed []string
+	for range state.Files {
+		var f savedFile
+		if err := entries.Decode(&f); err != nil {
+			return nil, r.broken(err)
+		}
 		if f.Info != nil {
-			if indexed++; !ix.Has(f.Path) || f.Info.Path != f.Path {
-				return nil, fmt.Errorf("%w: it does not hold %s", errSaved, f.Path)
+			if f.Info.Path != f.Path {
+				return nil, fmt.Errorf("%w: %s is %s in it", ErrSaved, f.Path, f.Info.Path)
 			}
+			indexed = append(indexed, f.Path)
 		}
 		if !p.vouchedFor(f) {
 			if f.Info != nil {
@@ -178,14 +209,42 @@ func (p *Project) take(raw []byte) (*Snapshot, error) {
 		}
 		files[f.Path] = &file{f.Size, f.ModTime, f.ReadAt, f.Hash, f.Left, f.Problem, f.Wanted, f.Info}
 	}
-	if indexed != ix.Len() {
-		return nil, fmt.Errorf("%w: it holds %d documents of %d", errSaved, ix.Len(), indexed)
+	if s.Index, err = search.Load(r, r.left, p.options.Embedder); err != nil {
+		return nil, r.broken(err)
+	}
+	if err := r.check(); err != nil {
+		return nil, err
+	}
+	if len(indexed) != s.Index.Len() || slices.ContainsFunc(indexed, func(path string) bool { return !s.Index.Has(path) }) {
+		return nil, fmt.Errorf("%w: it holds %d documents of %d", ErrSaved, s.Index.Len(), len(indexed))
 	}
 	if len(drop) > 0 {
-		s.Index = ix.Update(nil, drop)
+		s.Index = s.Index.Update(nil, drop)
 	}
 	p.files = files
 	return s, nil
+}
+
+// SavedRoot is the folder of the project that a saved index is of. It returns
+// [ErrSaved] for a file that no reader of now understands.
+func SavedRoot(file string) (string, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return "", fmt.Errorf("artifacts: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	r, err := newSavedReader(context.Background(), f)
+	if err != nil {
+		return "", err
+	}
+	var state savedProject
+	if err := gob.NewDecoder(r).Decode(&state); err != nil {
+		return "", fmt.Errorf("%w: %w", ErrSaved, err)
+	}
+	if state.Analysis != analysisVersion || state.Go != runtime.Version() {
+		return "", fmt.Errorf("%w: another version of Writ wrote it", ErrSaved)
+	}
+	return state.Root, nil
 }
 
 // vouchedFor says whether the log has a file in the state that was saved.
@@ -195,25 +254,4 @@ func (p *Project) vouchedFor(f savedFile) bool {
 		return !known
 	}
 	return known && was.SHA256 == f.Hash && was.Bytes == f.Size && was.Kind == string(f.Info.Type) && was.Modified.Equal(f.ModTime)
-}
-
-// open checks the bytes of a file and takes them apart.
-func open(raw []byte) (state savedProject, index []byte, err error) {
-	rest, ours := bytes.CutPrefix(raw, []byte(savedMagic))
-	if !ours || len(rest) < 8+sha256.Size {
-		return state, nil, fmt.Errorf("%w: it does not begin as one", errSaved)
-	}
-	end := len(raw) - sha256.Size
-	if sum := sha256.Sum256(raw[:end]); !bytes.Equal(sum[:], raw[end:]) {
-		return state, nil, fmt.Errorf("%w: it was damaged", errSaved)
-	}
-	rest = rest[:len(rest)-sha256.Size]
-	n := binary.LittleEndian.Uint64(rest)
-	if rest = rest[8:]; n > uint64(len(rest)) {
-		return state, nil, fmt.Errorf("%w: it is cut short", errSaved)
-	}
-	if err := gob.NewDecoder(bytes.NewReader(rest[:n])).Decode(&state); err != nil {
-		return state, nil, fmt.Errorf("%w: %w", errSaved, err)
-	}
-	return state, rest[n:], nil
 }

@@ -43,8 +43,9 @@ type Built struct {
 	Whole                                                bool // all files were looked at
 }
 
-// compactFrom is how many segments an index may have before it is made one.
-const compactFrom = 6
+// mostSegments is how many small segments an index may have before they are put
+// together.
+const mostSegments = 6
 
 // manyRead is from how many files on an update's workers are not kept for the
 // next one.
@@ -67,13 +68,16 @@ func (p *Project) Update(ctx context.Context, u Update) (Built, error) {
 		p.globs = globs
 		return Built{}, err
 	}
+	asked := slices.Clone(p.globs)
+	p.asked.Store(&asked)
 	built.At, built.Took = began, p.options.Now().Sub(began)
 	if built.Read > manyRead {
 		p.workers = nil // they remember all words of it, which few changes will need
 	}
-	if s := p.current.Load(); s.Index.Scattered(compactFrom) {
+	s := p.current.Load()
+	if tidied := s.Index.Tidied(mostSegments); tidied != s.Index {
 		next := *s
-		next.Index = s.Index.Compact()
+		next.Index = tidied
 		p.current.Store(&next)
 	}
 	return built, nil
@@ -87,7 +91,7 @@ type work struct {
 	gone    []string         // paths that are no longer there
 	next    map[string]*file // in place of those before
 	before  *Snapshot        // nil for none; that of the process before this one has no coverage
-	put     []*search.Entry
+	put     []*search.Part
 	drop    []string      // paths that leave the index
 	index   *search.Index // with what was put and without what is dropped
 	built   Built
@@ -102,7 +106,7 @@ func (p *Project) update(ctx context.Context, u Update, sameGlobs bool) (Built, 
 	}
 	w := &work{update: u, sel: sel, next: map[string]*file{}, before: cmp.Or(p.current.Load(), p.kept)}
 	if w.before == nil && !u.Force {
-		p.kept = p.restored()
+		p.kept = p.restored(ctx)
 		w.before = p.kept
 	}
 	if u.Paths == nil || !p.walked || u.Force || p.current.Load() == nil || !p.pick(w) {
@@ -113,7 +117,7 @@ func (p *Project) update(ctx context.Context, u Update, sameGlobs bool) (Built, 
 	if err := p.readAll(ctx, w); err != nil {
 		return Built{}, err
 	}
-	p.stage.Store(&Progress{Stage: "indexing", Total: len(w.put)})
+	p.stage.Store(&Progress{Stage: "recording"})
 	var made sync.WaitGroup
 	made.Go(func() { p.index(w) }) // while the log writes
 	err = p.record(ctx, p.eventsOf(w, !sameGlobs))
@@ -276,23 +280,33 @@ func (p *Project) readAll(ctx context.Context, w *work) error {
 		return fmt.Errorf("%w: %w", ErrProject, err)
 	}
 	defer func() { _ = root.Close() }()
-	files, put, failed := make([]*file, len(w.entries)), make([]*search.Entry, len(w.entries)), make([]error, len(w.entries))
+	runs := runsOf(w.entries, p.options.Workers)
+	files, put, failed := make([]*file, len(w.entries)), make([]*search.Part, len(runs)), make([]error, len(w.entries))
 	var next, done atomic.Int64
-	run := func(by *worker) {
-		for i := int(next.Add(1)) - 1; i < len(files) && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
-			files[i], put[i], failed[i] = p.readOne(root, w.entries[i], by, w.update.Force)
-			if n := done.Add(1); n%64 == 0 {
-				p.stage.Store(&Progress{Stage: "reading", Done: int(n), Total: len(files)})
+	work := func(by *worker) {
+		for i := int(next.Add(1)) - 1; i < len(runs) && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
+			var entries []*search.Entry
+			for at := runs[i].from; at < runs[i].to && ctx.Err() == nil; at++ {
+				var entry *search.Entry
+				if files[at], entry, failed[at] = p.readOne(root, w.entries[at], by, w.update.Force); entry != nil {
+					entries = append(entries, entry)
+				}
+				if n := done.Add(1); n%64 == 0 {
+					p.stage.Store(&Progress{Stage: "reading", Done: int(n), Total: len(files)})
+				}
+			}
+			if len(entries) > 0 {
+				put[i] = search.NewPart(entries)
 			}
 		}
 	}
 	var all sync.WaitGroup
-	for i := range max(min(p.options.Workers, len(files)), 1) {
+	for i := range max(min(p.options.Workers, len(runs)), 1) {
 		if i == len(p.workers) {
 			p.workers = append(p.workers, &worker{counter: chunk.NewCounter(), analyser: search.NewAnalyser(p.embedder())})
 		}
 		by := p.workers[i] // the list may still grow
-		all.Go(func() { run(by) })
+		all.Go(func() { work(by) })
 	}
 	all.Wait()
 	if err := cmp.Or(ctx.Err(), errors.Join(failed...)); err != nil {
@@ -307,10 +321,8 @@ func (p *Project) readAll(ctx context.Context, w *work) error {
 		}
 		w.built.Read++
 		w.next[e.Path] = files[i]
-		if put[i] != nil {
-			w.put = append(w.put, put[i])
-		}
 	}
+	w.put = slices.DeleteFunc(put, func(part *search.Part) bool { return part == nil })
 	return nil
 }
 
@@ -355,7 +367,8 @@ func (p *Project) readOne(root *os.Root, e Entry, by *worker, force bool) (*file
 func (p *Project) index(w *work) {
 	before := w.before
 	if before == nil {
-		w.index = search.New(w.put, p.options.Embedder)
+		w.index = search.New(nil, p.options.Embedder).Put(w.put, nil, p.options.Workers)
+		w.put = nil
 		return
 	}
 	for path, f := range w.next {
@@ -370,8 +383,9 @@ func (p *Project) index(w *work) {
 	}
 	w.index = before.Index
 	if len(w.put)+len(w.drop) > 0 {
-		w.index = before.Index.Update(w.put, w.drop)
+		w.index = before.Index.Put(w.put, w.drop, p.options.Workers)
 	}
+	w.put = nil
 }
 
 // publish makes what was found the index.

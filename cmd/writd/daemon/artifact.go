@@ -33,6 +33,12 @@ const (
 	// manyRead is from how many files on an update is kept for the next process
 	// at once; after smaller ones that waits for the daemon's end.
 	manyRead = 256
+	// lastSaves is how long the daemon's end waits for indexes to be saved. What
+	// is not saved by then is read again at the next start.
+	lastSaves = 3 * time.Second
+	// openPatience is how long a request waits to hear what the log says of a
+	// project before it is answered without.
+	openPatience = 2 * time.Second
 )
 
 // artifactStore is the indexes of the projects that somebody asked for.
@@ -40,6 +46,7 @@ type artifactStore struct {
 	view    projections.Artifacts
 	running context.Context // ends with the services
 	stop    context.CancelFunc
+	saving  context.Context // ends a while later
 	wait    sync.WaitGroup
 
 	mu       sync.Mutex
@@ -54,7 +61,9 @@ type artifactStore struct {
 // liveProject is the index of one project, and what goes on with it.
 type liveProject struct {
 	*artifacts.Project
-	id     string // its aggregate's
+	id     string        // its aggregate's
+	opened chan struct{} // closed once what is above is set, or closed is
+	closed error         // why it could not be opened
 	finder *finder.Finder
 
 	mu       sync.Mutex
@@ -73,25 +82,37 @@ func newArtifactStore() *artifactStore {
 	return &artifactStore{view: projections.NewArtifacts(), projects: map[string]*liveProject{}, loading: map[string]bool{}, served: map[string]bool{}}
 }
 
-// beginArtifacts makes the store usable until stop.
+// beginArtifacts makes the store usable until stop, which ends what runs.
 func (d *Daemon) beginArtifacts(ctx context.Context) (stop func()) {
 	s := d.views.artifacts
 	s.running, s.stop = context.WithCancel(context.WithoutCancel(ctx))
+	saving, stopSaving := context.WithCancel(context.WithoutCancel(ctx))
+	s.saving = saving
 	s.save = d.saveArtifacts
+	s.wait.Go(d.pruneArtifacts)
 	return func() {
 		s.stop()
+		last := time.AfterFunc(lastSaves, stopSaving)
+		defer stopSaving()
+		defer last.Stop()
 		s.wait.Wait()
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		for _, p := range s.projects {
-			d.saveArtifacts(p)
+			if p.Project != nil {
+				d.saveArtifacts(p)
+			}
 		}
 	}
 }
 
 // saveArtifacts keeps an index for the next process.
 func (d *Daemon) saveArtifacts(p *liveProject) {
-	if err := p.Save(); err != nil {
+	switch err := p.Save(d.views.artifacts.saving); {
+	case err == nil:
+	case errors.Is(err, context.Canceled):
+		d.logger.Info("an index was not saved before the daemon's end; the next one reads its files again", "project", p.id)
+	default:
 		d.warn(err.Error() + ". Until that is mended, each start reads the project's files again")
 	}
 }
@@ -104,8 +125,28 @@ func (d *Daemon) artifactFile(root string) string {
 }
 
 // artifactsOf returns the index of a project, taken up from the log where this
-// process does not have it yet.
+// process does not have it yet. It is [errOpening] where that takes its time.
 func (d *Daemon) artifactsOf(ctx context.Context, folder string) (*liveProject, error) {
+	p, err := d.openArtifacts(folder)
+	if err != nil {
+		return nil, err
+	}
+	patience := time.NewTimer(openPatience)
+	defer patience.Stop()
+	select {
+	case <-p.opened:
+		return p, p.closed
+	case <-patience.C:
+	case <-ctx.Done():
+	}
+	return p, errOpening
+}
+
+// errOpening says that a project is not open yet; it will be.
+var errOpening = fault{schemas.CodeNotReady, "what the log has of the project's files is still being read. Ask again in a moment"}
+
+// openArtifacts begins to take a project up, unless that was begun.
+func (d *Daemon) openArtifacts(folder string) (*liveProject, error) {
 	if !filepath.IsAbs(folder) {
 		return nil, faultf(schemas.CodeBadRequest, "the project %q is no absolute path", folder)
 	}
@@ -126,16 +167,20 @@ func (d *Daemon) artifactsOf(ctx context.Context, folder string) (*liveProject, 
 			s.wait.Go(func() { d.saveArtifacts(p) })
 		}
 	}
-	if p := s.projects[root]; p != nil {
-		p.touch(now)
-		return p, nil
-	}
-	p, err := d.takeUp(ctx, root)
-	if err != nil {
-		return nil, err
+	p := s.projects[root]
+	if p == nil {
+		p = &liveProject{id: root, opened: make(chan struct{})}
+		s.projects[root] = p
+		s.wait.Go(func() {
+			defer close(p.opened)
+			if p.closed = d.takeUp(s.running, p); p.closed != nil {
+				s.mu.Lock()
+				defer s.mu.Unlock()
+				delete(s.projects, root)
+			}
+		})
 	}
 	p.touch(now)
-	s.projects[root] = p
 	return p, nil
 }
 
@@ -145,17 +190,31 @@ func (p *liveProject) touch(now time.Time) {
 	p.used = now
 }
 
+// isOpen says whether the project can be used; whoever got it from
+// [Daemon.artifactsOf] without an error knows.
+func (p *liveProject) isOpen() bool {
+	select {
+	case <-p.opened:
+		return p.closed == nil
+	default:
+		return false
+	}
+}
+
 func (p *liveProject) idle(now time.Time) bool {
+	if !p.isOpen() {
+		return false
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.building == nil && p.watching == nil && !p.meaning.running && now.Sub(p.used) > artifactIdle
 }
 
 // takeUp reads what the log says of a project.
-func (d *Daemon) takeUp(ctx context.Context, root string) (*liveProject, error) {
-	s := d.views.artifacts
+func (d *Daemon) takeUp(ctx context.Context, p *liveProject) (err error) {
+	s, root := d.views.artifacts, p.id
 	if err := d.caughtUp(ctx, schemas.StreamArtifacts, s.view.Name()); err != nil {
-		return nil, err
+		return err
 	}
 	o := artifacts.Options{
 		Root: root, Private: resolved(d.layout.Root), Now: d.now, Workers: runtime.GOMAXPROCS(0), Recorded: map[string]artifacts.Recorded{},
@@ -165,8 +224,7 @@ func (d *Daemon) takeUp(ctx context.Context, root string) (*liveProject, error) 
 	if e := d.corpus.embedder; e.Embedder != nil {
 		o.Embedder, o.Beside = e.Embedder, e.beside
 	}
-	p := &liveProject{id: root}
-	err := d.read(s.view.Name(), func(r projections.Reader) error {
+	err = d.read(s.view.Name(), func(r projections.Reader) error {
 		was, found, err := s.view.Project(r, root)
 		if err != nil || !found {
 			return err
@@ -181,13 +239,13 @@ func (d *Daemon) takeUp(ctx context.Context, root string) (*liveProject, error) 
 		return nil
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if p.Project, err = artifacts.Open(o); err != nil {
-		return nil, faultf(schemas.CodeNotFound, "%v", err)
+		return faultf(schemas.CodeNotFound, "%v", err)
 	}
 	p.finder = finder.New(p.Project, d.now)
-	return p, nil
+	return nil
 }
 
 // recordArtifacts appends the events of one change as one message.
@@ -228,7 +286,9 @@ func (s *artifactStore) begin(p *liveProject, u artifacts.Update) <-chan struct{
 		if built.Read > manyRead {
 			s.wait.Go(func() {
 				s.save(p)
-				debug.FreeOSMemory() // what such an update throws away is several times what it keeps
+				if s.running.Err() == nil {
+					debug.FreeOSMemory() // what such an update throws away is several times what it keeps
+				}
 			})
 		}
 	})

@@ -62,7 +62,7 @@ func (d *Daemon) loadedArtifacts(root string) *liveProject {
 	s.mu.Lock()
 	p := s.projects[resolved(root)]
 	s.mu.Unlock()
-	if p != nil && p.Current() != nil {
+	if p != nil && p.isOpen() && p.Current() != nil {
 		p.touch(d.now())
 		return p
 	}

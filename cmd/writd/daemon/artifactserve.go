@@ -24,10 +24,6 @@ const (
 
 // artifactBuild brings an index up to the files.
 func (d *Daemon) artifactBuild(ctx context.Context, r schemas.ArtifactBuildRequest) (schemas.ArtifactStatus, error) {
-	p, err := d.artifactsOf(ctx, r.Project)
-	if err != nil {
-		return schemas.ArtifactStatus{}, err
-	}
 	s := d.views.artifacts
 	u := artifacts.Update{Force: r.Force}
 	switch {
@@ -39,10 +35,19 @@ func (d *Daemon) artifactBuild(ctx context.Context, r schemas.ArtifactBuildReque
 	case r.Defaults:
 		u.Globs = &[]string{}
 	}
-	done := s.begin(p, u)
-	if r.Watch {
-		s.watch(p, d.now(), u.Globs != nil, d.warn)
+	p, err := d.artifactsOf(ctx, r.Project)
+	if errors.Is(err, errOpening) {
+		s.wait.Go(func() {
+			if <-p.opened; p.closed == nil {
+				d.beginBuild(p, u, r.Watch)
+			}
+		})
+		return opening(p), nil
 	}
+	if err != nil {
+		return schemas.ArtifactStatus{}, err
+	}
+	done := d.beginBuild(p, u, r.Watch)
 	if r.Wait > 0 {
 		select {
 		case <-done:
@@ -53,9 +58,30 @@ func (d *Daemon) artifactBuild(ctx context.Context, r schemas.ArtifactBuildReque
 	return d.artifactState(p), nil
 }
 
+// beginBuild begins an update, and watching.
+func (d *Daemon) beginBuild(p *liveProject, u artifacts.Update, watch bool) (done <-chan struct{}) {
+	s := d.views.artifacts
+	done = s.begin(p, u)
+	if watch {
+		s.watch(p, d.now(), u.Globs != nil, d.warn)
+	}
+	return done
+}
+
+// opening is the status of a project of which the log is still being read.
+func opening(p *liveProject) schemas.ArtifactStatus {
+	return schemas.ArtifactStatus{
+		Project: p.id, State: "loading", Progress: &schemas.ArtifactProgress{Stage: "reading the log"},
+		Types: map[string]int{}, Languages: map[string]int{}, Left: map[string]int{}, Globs: []string{},
+	}
+}
+
 // artifactStatus says how an index stands.
 func (d *Daemon) artifactStatus(ctx context.Context, r schemas.ArtifactStatusRequest) (schemas.ArtifactStatus, error) {
 	p, err := d.artifactsOf(ctx, r.Project)
+	if errors.Is(err, errOpening) {
+		return opening(p), nil
+	}
 	if err != nil {
 		return schemas.ArtifactStatus{}, err
 	}

@@ -11,6 +11,15 @@ import (
 //	(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}|
 //	 ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
 func pieceLen(s string) int {
+	// Most pieces are words of ASCII letters, with a mark or a blank before them.
+	from := int(leads[s[0]])
+	at := from
+	for at < len(s) && asciiClass[s[at]] == letter {
+		at++
+	}
+	if at > from && (at == len(s) || s[at] < utf8.RuneSelf) {
+		return at
+	}
 	r, size := first(s)
 	switch class(r) {
 	case letter:
@@ -149,6 +158,17 @@ var asciiClass = func() (all [256]uint8) {
 		all[b] = wide
 		if b < utf8.RuneSelf {
 			all[b] = slowClass(rune(b))
+		}
+	}
+	return all
+}()
+
+// leads is 1 for the characters that a word may begin with beside its letters.
+// An apostrophe may begin a suffix.
+var leads = func() (all [256]uint8) {
+	for b := range utf8.RuneSelf {
+		if c := asciiClass[b]; (c == other || c == space) && b != '\r' && b != '\n' && b != '\'' {
+			all[b] = 1
 		}
 	}
 	return all

@@ -13,23 +13,32 @@ import (
 // document it failed on.
 func AnalyseAll(docs []*artifact.Document, e Embedder, workers int) ([]*Entry, error) {
 	entries, failed := make([]*Entry, len(docs)), make([]error, len(docs))
-	var next atomic.Int64
-	work := func() {
+	each(len(docs), workers, func() func(int) {
 		a := NewAnalyser(e)
-		for i := int(next.Add(1)) - 1; i < len(docs); i = int(next.Add(1)) - 1 {
-			entries[i], failed[i] = a.Analyse(docs[i])
-		}
-	}
-	var wg sync.WaitGroup
-	for range min(workers, len(docs)) - 1 {
-		wg.Go(work)
-	}
-	work()
-	wg.Wait()
+		return func(i int) { entries[i], failed[i] = a.Analyse(docs[i]) }
+	})
 	for i, err := range failed {
 		if err != nil {
 			return nil, fmt.Errorf("analyse %s: %w", docs[i].Path, err)
 		}
 	}
 	return entries, nil
+}
+
+// each calls what worker returns for every number below n, in so many
+// goroutines, each with a function of its own.
+func each(n, workers int, worker func() func(int)) {
+	var next atomic.Int64
+	work := func() {
+		f := worker()
+		for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+			f(i)
+		}
+	}
+	var wg sync.WaitGroup
+	for range min(workers, n) - 1 {
+		wg.Go(work)
+	}
+	work()
+	wg.Wait()
 }

@@ -20,10 +20,10 @@ type Embedder interface {
 type Entry struct {
 	doc    document
 	chunks []chunk
-	terms  []int32 // places in words, each once
-	words  []string
+	terms  []int32 // places in the lexicon, each once
 	of     *lexicon
-	posts  []byte // for each term, where it stands; see posting.go
+	posts  []byte   // for each term, where it stands; see posting.go
+	ends   []uint32 // of each term's in posts
 	codes  *vector.Codes
 }
 
@@ -48,40 +48,37 @@ type chunk struct {
 }
 
 // Analyser turns documents into entries. It remembers the words it has met, so
-// one should analyse many; it is for one goroutine at a time.
+// one should analyse many; it is for one goroutine at a time. What it remembers
+// holds no pointers, so that the garbage collector need not look at it.
 type Analyser struct {
 	embedder Embedder
-	known    map[string]*known // by the word as it is written
-	lately   []near            // of them, by hash
-	far      near              // a word that is too long to be among these
-	terms    []string
+	words    dictionary
 	of       *lexicon
-	places   map[string]int32
-	slots    []slot  // by place in terms
-	key      []byte  // room for a dictionary's entry
-	used     []int32 // slots of the document
-}
-
-// lexicon tells entries apart whose places are of different terms.
-type lexicon struct{ _ byte }
-
-// known is a word that was met, and its terms' places.
-type known struct {
-	word   string
-	places []int32
-	parts  []int32 // of the entries that it makes in a name; nil until it is in one
+	partOf   []int32 // by place: the place of the term as part of a name, −1 while unknown
+	slots    []slot  // by place
+	counts   []count // of the document's terms in its chunks
+	key      []byte  // room for a lexicon's entry
+	used     []int32 // places of the document
 }
 
 // slot counts a term in the document that is being analysed.
 type slot struct {
-	fields [Content]uint8
-	chunks []count
+	fields     [Content]uint8
+	head, tail int32 // its counts, from 1
 }
 
-type count struct{ chunk, n uint32 }
+// count says how often a term stands in a chunk.
+type count struct {
+	chunk, n uint32
+	next     int32 // of the term's, from 1
+}
 
-// mostKnown bounds what an analyser remembers.
-const mostKnown = 1 << 19
+// Bounds of what an analyser remembers, words: what it forgets when it is told
+// that it may, and what it forgets in any case.
+const (
+	mostKnown  = 1 << 17
+	mostWorked = 1 << 19
+)
 
 // NewAnalyser returns an analyser that embeds chunks where an embedder is
 // given; nil leaves words alone.
@@ -92,12 +89,20 @@ func NewAnalyser(e Embedder) *Analyser {
 }
 
 func (a *Analyser) forget() {
-	*a = Analyser{embedder: a.embedder, known: map[string]*known{}, lately: make([]near, 1<<nearBits), places: map[string]int32{}, of: new(lexicon)}
+	*a = Analyser{embedder: a.embedder, of: newLexicon(), words: newDictionary()}
+}
+
+// Rest forgets the words that were met, if they are many: entries that will go
+// into one part should be made between two rests.
+func (a *Analyser) Rest() {
+	if a.words.len() > mostKnown {
+		a.forget()
+	}
 }
 
 // Analyse makes the entry of a document. The error is the embedder's.
 func (a *Analyser) Analyse(d *artifact.Document) (*Entry, error) {
-	if len(a.known) > mostKnown {
+	if a.words.len() > mostWorked {
 		a.forget()
 	}
 	e := &Entry{doc: describe(d), chunks: make([]chunk, len(d.Chunks))}
@@ -108,11 +113,11 @@ func (a *Analyser) Analyse(d *artifact.Document) (*Entry, error) {
 	for i := range d.Chunks {
 		c := &d.Chunks[i]
 		n := uint32(0)
-		a.each(c.Text, func(s *slot) {
-			s.inChunk(uint32(i))
+		a.each(c.Text, func(at int32) {
+			a.inChunk(at, uint32(i))
 			n++
 		})
-		a.names(c, func(at int32) { a.slot(at).inChunk(uint32(i)) })
+		a.names(c, func(at int32) { a.inChunk(at, uint32(i)) })
 		e.chunks[i] = chunk{
 			lines: [2]int32{int32(c.Lines[0]), int32(c.Lines[1])}, heading: strings.Clone(c.Heading),
 			symbols: lines(c.Symbols), length: n, tokens: uint32(c.Tokens),
@@ -125,8 +130,8 @@ func (a *Analyser) Analyse(d *artifact.Document) (*Entry, error) {
 
 // field counts the words of a field that is not content.
 func (a *Analyser) field(f Field, text string) (n uint32) {
-	a.each(text, func(s *slot) {
-		if s.fields[f] < 255 {
+	a.each(text, func(at int32) {
+		if s := a.slot(at); s.fields[f] < 255 {
 			s.fields[f]++
 		}
 		n++
@@ -134,54 +139,53 @@ func (a *Analyser) field(f Field, text string) (n uint32) {
 	return n
 }
 
-// each calls f for every term of the text.
-func (a *Analyser) each(text string, f func(*slot)) {
+// each calls f with the place of every term of the text.
+func (a *Analyser) each(text string, f func(int32)) {
 	for word, at := nextWord(text, 0); word != ""; word, at = nextWord(text, at) {
-		if place := a.near(word).place; place >= 0 {
-			f(a.slot(place))
-		} else if place == several {
-			for _, at := range a.lookUp(word).places {
-				f(a.slot(at))
+		if place := a.lookUp(word); place >= 0 {
+			f(place)
+		} else if place != nothing {
+			for _, at := range a.words.list(place) {
+				f(at)
 			}
 		}
 	}
 }
 
-// lookUp returns what is known of a word.
-func (a *Analyser) lookUp(word string) *known { return a.near(word).known }
-
-// near returns the place among the words met lately that is now the word's.
-func (a *Analyser) near(word string) *near {
-	if len(word) > nearBytes {
-		a.far = newNear(nearKey{}, a.find(word))
-		return &a.far
+// lookUp returns the place of a word's term, or where the dictionary lists
+// several.
+func (a *Analyser) lookUp(word string) int32 {
+	if place := a.words.find(word); *place != unknown {
+		return *place
 	}
-	key := keyOf(word)
-	n := &a.lately[key.place()]
-	if n.nearKey != key {
-		*n = newNear(key, a.find(word))
-	}
-	return n
-}
-
-func (a *Analyser) find(word string) *known {
-	k, ok := a.known[word]
-	if !ok {
-		k = &known{word: strings.Clone(word)}
-		for _, t := range expand(word) {
-			k.places = append(k.places, a.place(t.text))
+	// Words that are met in others are remembered by themselves, too.
+	var room [8][2]int
+	parts := partsOf(word, room[:0])
+	var places []int32
+	switch {
+	case len(parts) == 1 && parts[0] == [2]int{0, len(word)}:
+		if t := normal(word); t != "" {
+			places = append(places, a.place(t))
 		}
-		a.known[k.word] = k
+	default:
+		if len(parts) > 1 {
+			places = append(places, a.place(wholeOf(word)))
+		}
+		for _, p := range parts {
+			if place := a.lookUp(word[p[0]:p[1]]); place >= 0 {
+				places = append(places, place)
+			}
+		}
 	}
-	return k
+	place := a.words.several(places)
+	*a.words.find(word) = place
+	return place
 }
 
 func (a *Analyser) place(text string) int32 {
-	at, ok := a.places[text]
-	if !ok {
-		at = int32(len(a.terms))
-		a.terms, a.slots = append(a.terms, text), append(a.slots, slot{})
-		a.places[text] = at
+	at := a.of.place(text)
+	if int(at) == len(a.slots) {
+		a.slots, a.partOf = append(a.slots, slot{}), append(a.partOf, -1)
 	}
 	return at
 }
@@ -189,49 +193,63 @@ func (a *Analyser) place(text string) int32 {
 // slot returns a term's counts, which belong to the document from then on.
 func (a *Analyser) slot(at int32) *slot {
 	s := &a.slots[at]
-	if s.fields == [Content]uint8{} && len(s.chunks) == 0 {
+	if s.fields == [Content]uint8{} && s.head == 0 {
 		a.used = append(a.used, at)
 	}
 	return s
 }
 
-func (s *slot) inChunk(i uint32) {
-	if n := len(s.chunks); n > 0 && s.chunks[n-1].chunk == i {
-		s.chunks[n-1].n++
-		return
+func (a *Analyser) inChunk(at int32, chunk uint32) {
+	s := a.slot(at)
+	if s.head > 0 {
+		if last := &a.counts[s.tail-1]; last.chunk == chunk {
+			last.n++
+			return
+		}
 	}
-	s.chunks = append(s.chunks, count{i, 1})
+	a.counts = append(a.counts, count{chunk, 1, 0})
+	n := int32(len(a.counts))
+	if s.head == 0 {
+		s.head = n
+	} else {
+		a.counts[s.tail-1].next = n
+	}
+	s.tail = n
 }
 
 // emit writes the counts to the entry, and clears them.
 func (a *Analyser) emit(e *Entry) {
-	e.terms, e.words, e.of = slices.Clone(a.used), a.terms, a.of
-	e.posts = make([]byte, 0, 4*len(a.used))
-	for _, at := range a.used {
-		s := &a.slots[at]
-		e.posts = s.append(e.posts)
-		s.fields, s.chunks = [Content]uint8{}, s.chunks[:0]
+	e.terms, e.of = slices.Clone(a.used), a.of
+	e.posts, e.ends = make([]byte, 0, 4*len(a.used)), make([]uint32, len(a.used))
+	for i, at := range a.used {
+		e.posts = a.append(e.posts, &a.slots[at])
+		e.ends[i] = uint32(len(e.posts))
+		a.slots[at] = slot{}
 	}
-	a.used = a.used[:0]
+	a.used, a.counts = a.used[:0], a.counts[:0]
 }
 
-// append writes where the term stands; posting.go reads it.
-func (s *slot) append(b []byte) []byte {
-	head := len(b)
-	b = append(b, byte(min(len(s.chunks), manyChunks))<<4)
+// append writes where a term stands; posting.go reads it.
+func (a *Analyser) append(b []byte, s *slot) []byte {
+	head, n := len(b), 0
+	for at := s.head; at > 0; at = a.counts[at-1].next {
+		n++
+	}
+	b = append(b, byte(min(n, manyChunks))<<4)
 	for f, n := range s.fields {
 		if n > 0 {
 			b[head] |= 1 << f
 			b = append(b, n)
 		}
 	}
-	if len(s.chunks) >= manyChunks {
-		b = binary.AppendUvarint(b, uint64(len(s.chunks)))
+	if n >= manyChunks {
+		b = binary.AppendUvarint(b, uint64(n))
 	}
 	last := uint32(0)
-	for _, c := range s.chunks {
+	for at := s.head; at > 0; {
+		c := &a.counts[at-1]
 		delta := (c.chunk - last) << 1
-		last = c.chunk
+		last, at = c.chunk, c.next
 		if c.n > 1 {
 			b = binary.AppendUvarint(b, uint64(delta|1))
 			b = binary.AppendUvarint(b, uint64(c.n))

@@ -55,28 +55,39 @@ func New(entries []*Entry, e Embedder) *Index {
 }
 
 // mostMerged is how many documents an update merges at most, so that a single
-// changed file is found at once; [Index.Compact] merges all.
+// changed file is found at once; [Index.Tidied] merges more.
 const mostMerged = 2048
 
 // Update returns the index with entries put in place of those with the same
 // paths, and without the removed paths. Unknown ones are fine. The receiver
 // stays as it is.
 func (ix *Index) Update(put []*Entry, removed []string) *Index {
-	put = distinct(put)
-	next := &Index{embedder: ix.embedder, version: ix.version + 1}
-	drop := make([]string, 0, len(put)+len(removed))
-	for _, e := range put {
-		drop = append(drop, e.doc.Path)
+	var parts []*Part
+	if len(put) > 0 {
+		parts = append(parts, NewPart(put))
 	}
-	drop = append(drop, removed...)
+	return ix.Put(parts, removed, 1)
+}
+
+// Put is [Index.Update] with parts of distinct paths, which so many workers put
+// together.
+func (ix *Index) Put(parts []*Part, removed []string, workers int) *Index {
+	next := &Index{embedder: ix.embedder, version: ix.version + 1}
+	drop := slices.Clone(removed)
+	for _, p := range parts {
+		for i := range p.docs {
+			drop = append(drop, p.docs[i].Path)
+		}
+	}
 	for _, v := range ix.views {
 		if v = v.without(drop); v.left > 0 {
 			next.views = append(next.views, v)
 		}
 	}
-	if len(put) > 0 {
-		s := newSegment(put)
-		next.views = append(next.views, &view{segment: s, left: len(s.docs)})
+	for _, s := range grouped(parts, workers) {
+		if len(s.docs) > 0 {
+			next.views = append(next.views, &view{segment: s, left: len(s.docs)})
+		}
 	}
 	next.tidy()
 	next.prepare()
@@ -103,22 +114,20 @@ func distinct(entries []*Entry) []*Entry {
 // without returns a copy of the view in which the documents of the paths are
 // dead, or the view itself.
 func (v *view) without(paths []string) *view {
-	var docs []int32
+	out := v
 	for _, path := range paths {
-		if doc, ok := v.place(path); ok && !v.isDead(doc) && !slices.Contains(docs, doc) {
-			docs = append(docs, doc)
+		doc, ok := v.place(path)
+		if !ok || out.isDead(doc) {
+			continue
 		}
-	}
-	if len(docs) == 0 {
-		return v
-	}
-	out := &view{segment: v.segment, left: v.left - len(docs), gone: make(map[uint32]uint32, len(v.gone)+len(docs))}
-	out.dead = make([]uint64, (len(v.docs)+63)/64)
-	copy(out.dead, v.dead)
-	for t, n := range v.gone {
-		out.gone[t] = n
-	}
-	for _, doc := range docs {
+		if out == v {
+			out = &view{segment: v.segment, left: v.left, gone: make(map[uint32]uint32, len(v.gone)), dead: make([]uint64, (len(v.docs)+63)/64)}
+			copy(out.dead, v.dead)
+			for t, n := range v.gone {
+				out.gone[t] = n
+			}
+		}
+		out.left--
 		out.dead[doc>>6] |= 1 << (doc & 63)
 		v.termsOf(doc, func(t uint32) { out.gone[t]++ })
 	}
@@ -138,11 +147,11 @@ func (ix *Index) tidy() {
 	}
 }
 
-// Compact returns the same index in one segment without dead documents, which
-// takes some hundred milliseconds for ten thousand documents. It is the index
-// that [New] makes of the same entries.
+// Compact returns the same index in one segment without dead documents: that
+// which [New] makes of the same entries. It takes about a second for a hundred
+// thousand documents, and the memory of another index.
 func (ix *Index) Compact() *Index {
-	if !ix.Scattered(1) {
+	if len(ix.views) <= 1 && (len(ix.views) == 0 || ix.views[0].left == len(ix.views[0].docs)) {
 		return ix
 	}
 	next := &Index{embedder: ix.embedder, version: ix.version}
@@ -153,20 +162,54 @@ func (ix *Index) Compact() *Index {
 	return next
 }
 
-// Scattered tells that the index has more than so many segments, or that a
-// quarter of a segment, or anything where segments is 1, is of dead documents:
-// then searching gets slower, and [Index.Compact] pays.
-func (ix *Index) Scattered(segments int) bool {
-	if len(ix.views) > segments {
-		return true
-	}
+// Tidied returns the same index with more than so many small segments put
+// together, and without the dead documents of segments that consist of them to
+// a quarter: searching gets slower with either. It is the index itself where
+// there is nothing to do.
+func (ix *Index) Tidied(most int) *Index {
+	var views, small []*view
+	changed := false
 	for _, v := range ix.views {
-		gone := len(v.docs) - v.left
-		if segments == 1 && gone > 0 || 4*gone > len(v.docs) {
-			return true
+		switch dead := len(v.docs) - v.left; {
+		case v.left < mostJoined/2:
+			small = append(small, v)
+			changed = changed || 4*dead > len(v.docs)
+		case 4*dead > len(v.docs):
+			changed = true
+			views = append(views, mergedView(v))
+		default:
+			views = append(views, v)
 		}
 	}
-	return false
+	if len(small) > most {
+		changed = true
+		for len(small) > 0 {
+			n, docs := 0, 0
+			for n < len(small) && (n == 0 || docs+small[n].left <= mostJoined) {
+				docs += small[n].left
+				n++
+			}
+			views = append(views, mergedView(small[:n]...))
+			small = small[n:]
+		}
+	}
+	if !changed {
+		return ix
+	}
+	for _, v := range small {
+		if 4*(len(v.docs)-v.left) > len(v.docs) {
+			v = mergedView(v)
+		}
+		views = append(views, v)
+	}
+	next := &Index{embedder: ix.embedder, version: ix.version, views: views}
+	next.prepare()
+	return next
+}
+
+func mergedView(views ...*view) *view {
+	s := merge(views)
+	return &view{segment: s, left: len(s.docs)}
 }
 
 // prepare numbers the documents and computes what scores need.

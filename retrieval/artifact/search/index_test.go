@@ -125,6 +125,10 @@ func TestUpdatesDoNotShow(t *testing.T) {
 		if compact := ix.Compact(); !reflect.DeepEqual(segments(compact), segments(fresh)) {
 			rt.Fatalf("compacted: %d documents in %d segments, fresh: %d in %d", compact.Len(), len(compact.views), fresh.Len(), len(fresh.views))
 		}
+		if joined := New(nil, e).Put(inParts(rt, entries), nil, 2); !reflect.DeepEqual(segments(joined), segments(fresh)) {
+			rt.Fatalf("in parts: %d documents in %d segments, fresh: %d in %d", joined.Len(), len(joined.views), fresh.Len(), len(fresh.views))
+		}
+		ix = ix.Tidied(rapid.IntRange(0, 2).Draw(rt, "segments"))
 		for range 4 {
 			for _, m := range Methods() {
 				if m == Semantic && e == nil {
@@ -138,6 +142,19 @@ func TestUpdatesDoNotShow(t *testing.T) {
 			}
 		}
 	})
+}
+
+// inParts indexes entries in parts, mostly of paths that follow one another.
+func inParts(rt *rapid.T, entries []*Entry) (parts []*Part) {
+	if rapid.IntRange(0, 4).Draw(rt, "in order") > 0 {
+		slices.SortFunc(entries, func(a, b *Entry) int { return strings.Compare(a.Path(), b.Path()) })
+	}
+	for len(entries) > 0 {
+		n := rapid.IntRange(1, len(entries)).Draw(rt, "part")
+		parts = append(parts, NewPart(entries[:n]))
+		entries = entries[n:]
+	}
+	return parts
 }
 
 func segments(ix *Index) (out []*segment) {

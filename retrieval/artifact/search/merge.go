@@ -44,23 +44,12 @@ func merge(views []*view) *segment {
 		s.sums.add(&s.docs[i], chunks, 1)
 		renumbered[o.from][o.doc] = int32(i)
 		if s.codes != nil {
-			s.mergeCodes(o)
+			s.appendCodes(o.from.segment, int(o.from.first[o.doc]), int(o.from.first[o.doc+1]))
 		}
 	}
 	s.mergePostings(views, renumbered)
 	s.mergeForward()
 	return s
-}
-
-func (s *segment) mergeCodes(o origin) {
-	from, to := int(o.from.first[o.doc]), int(o.from.first[o.doc+1])
-	if o.from.codes != nil && o.from.codes.Dim() == s.codes.Dim() {
-		s.codes.AppendFrom(o.from.codes, from, to)
-		return
-	}
-	for range to - from {
-		s.codes.Append(nil)
-	}
 }
 
 // moved is a posting on its way to its place in the merged list.

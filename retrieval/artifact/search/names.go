@@ -51,23 +51,24 @@ func (a *Analyser) symbol(name string, f func(int32)) {
 
 // parts calls f with the places of a text's words as parts of a name.
 func (a *Analyser) parts(text string, f func(int32)) {
-	for word, at := nextWord(text, 0); word != ""; word, at = nextWord(text, at) {
-		k := a.lookUp(word)
-		if k.parts == nil {
-			k.parts = make([]int32, len(k.places))
-			for i, place := range k.places {
-				k.parts[i] = a.placeOf(append(append(a.key[:0], partMark...), a.terms[place]...))
-			}
+	part := func(place int32) {
+		if a.partOf[place] < 0 {
+			a.partOf[place] = a.placeOf(append(append(a.key[:0], partMark...), a.of.term(place)...))
 		}
-		for _, place := range k.parts {
-			f(place)
+		f(a.partOf[place])
+	}
+	for word, at := nextWord(text, 0); word != ""; word, at = nextWord(text, at) {
+		if place := a.lookUp(word); place >= 0 {
+			part(place)
+		} else if place != nothing {
+			for _, at := range a.words.list(place) {
+				part(at)
+			}
 		}
 	}
 }
 
 func (a *Analyser) placeOf(key []byte) int32 {
-	if at, ok := a.places[string(key)]; ok {
-		return at
-	}
-	return a.place(string(key))
+	a.key = key
+	return a.place(asText(key))
 }

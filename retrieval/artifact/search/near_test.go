@@ -1,6 +1,7 @@
 package search
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -20,29 +21,32 @@ func TestAKeyIsOfOneWord(t *testing.T) {
 	})
 }
 
-// TestAWordLeadsToItsTerms takes words past the room for those met lately.
+// TestAWordLeadsToItsTerms meets enough words for the tables to grow, and most
+// of them twice.
 func TestAWordLeadsToItsTerms(t *testing.T) {
 	a := NewAnalyser(nil)
 	var words []string
 	for _, word := range []string{"a", "ab", "the", "getUserName", "get_user_name", "aVeryLongIdentifierIndeed", "ähnlich", strings.Repeat("x", 65)} {
-		for _, tail := range []string{"", "s", "Of", "_2"} {
-			words = append(words, word+tail)
-		}
+		words = append(words, word, word+"s", word+"Of", word+"_2")
+	}
+	for i := range 3000 {
+		words = append(words, fmt.Sprintf("w%d", i), fmt.Sprintf("some%dOther%dLongerWords", i, i%7))
 	}
 	for range 2 {
 		for _, word := range words {
 			var got []string
-			a.each(word, func(s *slot) {
-				for at := range a.slots {
-					if s == &a.slots[at] {
-						got = append(got, a.terms[at])
-					}
-				}
-			})
+			a.each(word, func(at int32) { got = append(got, a.of.term(at)) })
 			if want := Words(word); strings.Join(got, " ") != strings.Join(want, " ") {
-				t.Errorf("%q has the terms %q, want %q", word, got, want)
+				t.Fatalf("%q has the terms %q, want %q", word, got, want)
 			}
 		}
-		clear(a.lately[:len(a.lately)/2])
+	}
+	seen := map[string]bool{}
+	for place := range int32(a.of.len()) {
+		if term := a.of.term(place); seen[term] || a.of.place(term) != place {
+			t.Fatalf("%q has two places", term)
+		} else {
+			seen[term] = true
+		}
 	}
 }

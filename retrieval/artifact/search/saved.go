@@ -9,6 +9,7 @@ import (
 	"io"
 	"math"
 	"time"
+	"unsafe"
 
 	"github.com/writbus/writ/retrieval/artifact"
 	"github.com/writbus/writ/retrieval/vector"
@@ -19,20 +20,26 @@ var ErrSaved = errors.New("search: not a saved index")
 
 // savedFormat is the first byte of a saved index. Whoever changes what is
 // written, or what an analyser makes of a document, counts it up.
-const savedFormat = 1
+const savedFormat = 2
 
-// Save writes the index, whose segments are made one. The same documents give
-// the same bytes.
+// Save writes the index, segment by segment as it is searched. An index in one
+// segment of the same documents gives the same bytes.
 func (ix *Index) Save(to io.Writer) error {
-	ix = ix.Compact()
-	s := &segment{first: []int32{0}}
-	if len(ix.views) > 0 {
-		s = ix.views[0].segment
-	}
 	w := &writer{to: bufio.NewWriterSize(to, 1<<16)}
 	w.number(savedFormat)
 	w.text(ix.Embedder())
-	w.segment(s)
+	w.number(uint64(len(ix.views)))
+	for _, v := range ix.views {
+		w.segment(v.segment)
+		w.number(uint64(len(v.docs) - v.left))
+		last := int32(-1)
+		for doc := range int32(len(v.docs)) {
+			if v.isDead(doc) {
+				w.number(uint64(doc - last))
+				last = doc
+			}
+		}
+	}
 	return cmp.Or(w.err, w.to.Flush())
 }
 
@@ -79,6 +86,7 @@ func (w *writer) gaps(ends []uint32) {
 func (w *writer) segment(s *segment) {
 	w.number(uint64(len(s.docs)))
 	w.number(uint64(len(s.textEnds)))
+	w.number(uint64(len(s.chunks)))
 	// All texts stand together, so that they are read as one.
 	sum := 0
 	s.eachText(func(t string) { sum += len(t) })
@@ -169,50 +177,109 @@ func timeBytes(t time.Time) []byte {
 	return binary.LittleEndian.AppendUint64(nil, uint64(t.UnixNano()))
 }
 
-// Load reads what [Index.Save] wrote. The embedder has to be the one whose
-// vectors were saved. Bytes that are no saved index of this format and embedder
-// give [ErrSaved], never an index that cannot be searched.
-func Load(saved []byte, e Embedder) (*Index, error) {
-	r := &source{rest: saved}
-	if format := r.number(); r.bad || format != savedFormat {
-		return nil, fmt.Errorf("%w: its format is %d, this is %d", ErrSaved, format, savedFormat)
-	}
+// Load reads what [Index.Save] wrote, of so many bytes. The embedder has to be
+// the one whose vectors were saved. Bytes that are no saved index of this format
+// and embedder give [ErrSaved], never an index that cannot be searched; an error
+// of the reader is returned as it is.
+func Load(saved io.Reader, size int64, e Embedder) (*Index, error) {
+	r := &source{from: bufio.NewReaderSize(saved, 1<<16), left: size}
 	ix := &Index{embedder: e, version: 1}
-	if by := r.text(); by != ix.Embedder() {
-		return nil, fmt.Errorf("%w: its embedder is %q, this is %q", ErrSaved, by, ix.Embedder())
-	}
-	s := r.segment()
-	if r.bad || len(r.rest) > 0 || !s.sound() {
-		return nil, fmt.Errorf("%w: it does not fit together", ErrSaved)
-	}
-	if len(s.docs) > 0 {
-		ix.views = []*view{{segment: s, left: len(s.docs)}}
+	if err := r.index(ix); r.err != nil {
+		return nil, fmt.Errorf("search: read a saved index: %w", r.err)
+	} else if err != nil {
+		return nil, err
 	}
 	ix.prepare()
 	return ix, nil
 }
 
-// source reads numbers and texts; it is bad from where something is missing.
-type source struct {
-	rest []byte
-	bad  bool
+func (r *source) index(ix *Index) error {
+	if format := r.number(); r.bad || format != savedFormat {
+		return fmt.Errorf("%w: its format is %d, this is %d", ErrSaved, format, savedFormat)
+	}
+	if by := r.text(); by != ix.Embedder() {
+		return fmt.Errorf("%w: its embedder is %q, this is %q", ErrSaved, by, ix.Embedder())
+	}
+	paths := map[string]bool{}
+	for range r.length(1) {
+		s := r.segment()
+		if r.bad || !s.sound() {
+			return fmt.Errorf("%w: it does not fit together", ErrSaved)
+		}
+		v := r.dead(s)
+		for doc := range s.docs {
+			if v.isDead(int32(doc)) {
+				continue
+			}
+			if path := s.docs[doc].Path; paths[path] {
+				r.bad = true
+			} else {
+				paths[path] = true
+			}
+		}
+		if v.left > 0 {
+			ix.views = append(ix.views, v)
+		}
+	}
+	if r.bad || r.left != 0 {
+		return fmt.Errorf("%w: it does not fit together", ErrSaved)
+	}
+	return nil
 }
 
-func (r *source) number() uint64 {
-	v, n := binary.Uvarint(r.rest)
-	if n <= 0 {
-		r.bad, r.rest = true, nil
-		return 0
+// dead makes a view of a segment without its dead documents, which come next.
+func (r *source) dead(s *segment) *view {
+	v := &view{segment: s, left: len(s.docs)}
+	var paths []string
+	doc := -1
+	for range r.length(1) {
+		if doc += int(r.small()); doc < 0 || doc >= len(s.docs) {
+			r.bad = true
+			return v
+		}
+		paths = append(paths, s.docs[doc].Path)
 	}
-	r.rest = r.rest[n:]
-	return v
+	return v.without(paths)
+}
+
+// source reads numbers and texts; it is bad from where something is missing.
+type source struct {
+	from *bufio.Reader
+	left int64 // bytes that are still to come
+	bad  bool
+	err  error // of what is read from
+}
+
+func (r *source) fail() { r.bad, r.left = true, 0 }
+
+func (r *source) number() (v uint64) {
+	for shift := 0; ; shift += 7 {
+		if r.left == 0 {
+			r.fail()
+			return 0
+		}
+		b, err := r.from.ReadByte()
+		if err != nil {
+			r.err = err
+			r.fail()
+			return 0
+		}
+		r.left--
+		if shift == 63 && b > 1 {
+			r.fail()
+			return 0
+		}
+		if v |= uint64(b&0x7f) << shift; b < 0x80 {
+			return v
+		}
+	}
 }
 
 // length reads a number of things of which each takes so many bytes at least.
 func (r *source) length(each int) int {
 	n := r.number()
-	if n > uint64(len(r.rest)/max(each, 1)) {
-		r.bad, r.rest = true, nil
+	if n > uint64(r.left/int64(max(each, 1))) {
+		r.fail()
 		return 0
 	}
 	return int(n)
@@ -228,17 +295,30 @@ func (r *source) small() uint32 {
 
 func (r *source) bytes() []byte { return r.take(r.length(1)) }
 
+// take reads so many bytes, into memory of their own.
 func (r *source) take(n int) []byte {
-	if n > len(r.rest) {
-		r.bad, r.rest = true, nil
-		return nil
-	}
-	b := r.rest[:n:n]
-	r.rest = r.rest[n:]
+	b := make([]byte, n)
+	r.into(b)
 	return b
 }
 
-func (r *source) text() string { return string(r.bytes()) }
+func (r *source) into(b []byte) {
+	if int64(len(b)) > r.left {
+		r.fail()
+		return
+	}
+	if _, err := io.ReadFull(r.from, b); err != nil {
+		r.err = err
+		r.fail()
+		return
+	}
+	r.left -= int64(len(b))
+}
+
+func (r *source) text() string {
+	b := r.bytes()
+	return unsafe.String(unsafe.SliceData(b), len(b)) // which nobody else has
+}
 
 func (r *source) gaps(n int) []uint32 {
 	ends, sum := make([]uint32, n), uint64(0)
@@ -255,8 +335,12 @@ func (r *source) gaps(n int) []uint32 {
 func (r *source) segment() *segment {
 	docs := r.length(16)
 	terms := r.length(2)
+	chunks := r.length(6)
 	texts := r.text()
 	s := &segment{docs: make([]document, docs), first: make([]int32, 1, docs+1)}
+	if chunks > 0 {
+		s.chunks = make([]chunk, 0, chunks)
+	}
 	for i := range s.docs {
 		if r.bad {
 			return s
@@ -264,25 +348,25 @@ func (r *source) segment() *segment {
 		texts = r.document(s, &s.docs[i], texts)
 		s.sums.add(&s.docs[i], s.chunksOf(int32(i)), 1)
 	}
-	r.bad = r.bad || texts != ""
+	r.bad = r.bad || texts != "" || len(s.chunks) != chunks
 	s.text = r.text()
 	s.textEnds = r.gaps(terms)
-	s.postings = append([]byte(nil), r.bytes()...)
+	s.postings = r.bytes()
 	s.postEnds = r.gaps(terms)
-	s.forward = append([]byte(nil), r.bytes()...)
+	s.forward = r.bytes()
 	s.forwardEnds = r.gaps(docs)
 	dim := r.number()
 	if dim == 0 || r.bad {
 		return s
 	}
-	if dim > uint64(len(r.rest)) || len(s.chunks)*(int(dim)+4) != len(r.rest) {
-		r.bad = true
+	if dim > uint64(r.left) || int64(len(s.chunks)) > r.left/int64(dim+4) {
+		r.fail()
 		return s
 	}
 	s.codes = vector.NewCodes(int(dim), len(s.chunks))
-	row := make([]int8, dim)
+	row, b := make([]int8, dim), make([]byte, dim+4)
 	for range s.chunks {
-		b := r.take(int(dim) + 4)
+		r.into(b)
 		for i := range row {
 			row[i] = int8(b[i])
 		}

@@ -110,64 +110,63 @@ func (s *segment) place(path string) (int32, bool) {
 	return int32(at), ok
 }
 
-// newSegment makes a segment of entries, which it puts in order of their paths.
-// No two have the same path.
-func newSegment(entries []*Entry) *segment {
+// newSegment makes a segment of entries, which it puts in order of their paths,
+// and the last document of each term. No two have the same path.
+func newSegment(entries []*Entry) (s *segment, lasts []int32) {
 	entries = slices.Clone(entries)
 	slices.SortFunc(entries, func(a, b *Entry) int { return strings.Compare(a.doc.Path, b.doc.Path) })
-	s := &segment{docs: make([]document, len(entries)), first: make([]int32, 1, len(entries)+1)}
+	s = &segment{docs: make([]document, len(entries)), first: make([]int32, 1, len(entries)+1)}
 	places := s.dictionary(entries)
-	s.fill(entries, places)
+	lasts = s.fill(entries, places)
+	chunks := 0
+	for _, e := range entries {
+		chunks += len(e.chunks)
+	}
+	if chunks > 0 {
+		s.chunks = make([]chunk, 0, chunks)
+	}
 	for i, e := range entries {
 		s.docs[i] = e.doc
 		s.chunks = append(s.chunks, e.chunks...)
 		s.first = append(s.first, int32(len(s.chunks)))
 		s.sums.add(&e.doc, e.chunks, 1)
 	}
-	s.chunks = slices.Clip(s.chunks)
 	s.vectors(entries)
-	return s
+	return s, lasts
 }
 
 // dictionary makes the dictionary of all terms of the entries, and returns the
 // place of each term of each lexicon.
 func (s *segment) dictionary(entries []*Entry) map[*lexicon][]uint32 {
 	places := map[*lexicon][]uint32{}
-	byName := map[string]uint32{}
+	for _, e := range entries {
+		if places[e.of] == nil {
+			places[e.of] = make([]uint32, e.of.len())
+		}
+	}
+	byName := map[string]uint32{} // terms of one lexicon are all different
 	var names []string
 	for _, e := range entries {
 		own := places[e.of]
-		if len(own) < len(e.words) {
-			own = append(own, make([]uint32, len(e.words)-len(own))...)
-			places[e.of] = own
-		}
 		for _, t := range e.terms {
 			if own[t] != 0 {
 				continue
 			}
-			n, known := byName[e.words[t]]
+			n, known := uint32(0), false
+			if len(places) > 1 {
+				n, known = byName[e.of.term(t)]
+			}
 			if !known {
-				n = uint32(len(names)) + 1
-				byName[e.words[t]] = n
-				names = append(names, e.words[t])
+				names = append(names, e.of.term(t))
+				n = uint32(len(names))
+			}
+			if len(places) > 1 {
+				byName[e.of.term(t)] = n
 			}
 			own[t] = n // from 1, in the order in which they are met
 		}
 	}
-	order := make([]uint32, len(names))
-	for i := range order {
-		order[i] = uint32(i)
-	}
-	slices.SortFunc(order, func(a, b uint32) int { return strings.Compare(names[a], names[b]) })
-	sorted := make([]uint32, len(names)+1) // by the order in which they are met, from 1
-	var text strings.Builder
-	s.textEnds = make([]uint32, len(names))
-	for place, met := range order {
-		sorted[met+1] = uint32(place)
-		text.WriteString(names[met])
-		s.textEnds[place] = uint32(text.Len())
-	}
-	s.text = strings.Clone(text.String())
+	sorted := s.order(names)
 	for _, own := range places {
 		for t, n := range own {
 			own[t] = sorted[n]
@@ -176,62 +175,107 @@ func (s *segment) dictionary(entries []*Entry) map[*lexicon][]uint32 {
 	return places
 }
 
-// posted is where an entry says where a term stands.
-type posted struct{ place, from, to uint32 }
-
-// postings lists an entry's, by the places of their terms.
-func (e *Entry) postings(list []posted, places []uint32) []posted {
-	list = list[:0]
-	at := 0
-	for _, t := range e.terms {
-		end := skipPayload(e.posts, at)
-		list = append(list, posted{places[t], uint32(at), uint32(end)})
-		at = end
+// order writes the dictionary of names, and returns the place of each, counted
+// from 1.
+func (s *segment) order(names []string) []uint32 {
+	type named struct {
+		key uint64
+		met uint32
 	}
-	slices.SortFunc(list, func(a, b posted) int { return cmp.Compare(a.place, b.place) })
-	return list
+	order, size := make([]named, len(names)), 0
+	for i, name := range names {
+		order[i] = named{keyOfTerm(name), uint32(i)}
+		size += len(name)
+	}
+	slices.SortFunc(order, func(a, b named) int {
+		if a.key != b.key {
+			return cmp.Compare(a.key, b.key)
+		}
+		return strings.Compare(names[a.met], names[b.met])
+	})
+	places := make([]uint32, len(names)+1)
+	var text strings.Builder
+	text.Grow(size)
+	s.textEnds = make([]uint32, len(names))
+	for place, n := range order {
+		places[n.met+1] = uint32(place)
+		text.WriteString(names[n.met])
+		s.textEnds[place] = uint32(text.Len())
+	}
+	s.text = text.String()
+	return places
 }
 
 // fill distributes the entries' postings to their terms: first it measures, then
-// it copies.
-func (s *segment) fill(entries []*Entry, places map[*lexicon][]uint32) {
-	sizes, last := make([]uint32, len(s.textEnds)), slices.Repeat([]int32{-1}, len(s.textEnds))
+// it copies. It returns the last document of each term.
+func (s *segment) fill(entries []*Entry, places map[*lexicon][]uint32) (last []int32) {
+	sizes := make([]uint32, len(s.textEnds))
+	last = slices.Repeat([]int32{-1}, len(s.textEnds))
 	s.holding = make([]uint32, len(s.textEnds))
-	s.forwardEnds = make([]uint32, len(entries))
-	var list []posted
+	all := 0
 	for doc, e := range entries {
-		list = e.postings(list, places[e.of])
-		before := ^uint32(0)
-		for _, p := range list {
-			s.forward = binary.AppendUvarint(s.forward, uint64(p.place-before))
-			before = p.place
-			sizes[p.place] += p.to - p.from + uvarintLen(uint32(int32(doc)-last[p.place]))
-			last[p.place] = int32(doc)
-			s.holding[p.place]++
+		own, from := places[e.of], uint32(0)
+		all += len(e.terms)
+		for i, t := range e.terms {
+			place := own[t]
+			sizes[place] += e.ends[i] - from + uvarintLen(uint32(int32(doc)-last[place]))
+			from = e.ends[i]
+			last[place] = int32(doc)
+			s.holding[place]++
 		}
-		s.forwardEnds[doc] = uint32(len(s.forward))
 	}
-	s.forward = slices.Clip(s.forward)
 	s.postEnds = make([]uint32, len(sizes))
-	sum := uint32(0)
+	sum, held := uint32(0), uint32(0)
+	begin := make([]uint32, len(sizes)) // of each term, the first of its documents
 	for i, n := range sizes {
-		s.postEnds[i] = sum // where the next posting goes, until all are there
+		s.postEnds[i], begin[i] = sum, held // where the next goes, until all are there
 		sum += n
+		held += s.holding[i]
 		last[i] = -1
 	}
 	s.postings = make([]byte, sum)
+	docs := make([]int32, all)
 	for doc, e := range entries {
-		own, at := places[e.of], 0
-		for _, t := range e.terms {
-			end := skipPayload(e.posts, at)
+		own, from := places[e.of], uint32(0)
+		for i, t := range e.terms {
 			place := own[t]
 			to := s.postEnds[place]
 			to += uint32(binary.PutUvarint(s.postings[to:], uint64(int32(doc)-last[place])))
-			to += uint32(copy(s.postings[to:], e.posts[at:end]))
+			to += uint32(copy(s.postings[to:], e.posts[from:e.ends[i]]))
+			from = e.ends[i]
 			s.postEnds[place], last[place] = to, int32(doc)
-			at = end
+			docs[begin[place]] = int32(doc)
+			begin[place]++
 		}
 	}
+	s.transpose(docs)
+	return last
+}
+
+// transpose lists each document's terms from those of each term's documents.
+func (s *segment) transpose(docs []int32) {
+	before := slices.Repeat([]uint32{^uint32(0)}, len(s.docs))
+	s.forwardEnds = make([]uint32, len(s.docs))
+	walk := func(f func(doc int32, gap uint32)) {
+		at := 0
+		for t, n := range s.holding {
+			for _, doc := range docs[at : at+int(n)] {
+				f(doc, uint32(t)-before[doc])
+				before[doc] = uint32(t)
+			}
+			at += int(n)
+		}
+	}
+	walk(func(doc int32, gap uint32) { s.forwardEnds[doc] += uvarintLen(gap) })
+	sum := uint32(0)
+	for doc, n := range s.forwardEnds {
+		s.forwardEnds[doc], before[doc] = sum, ^uint32(0)
+		sum += n
+	}
+	s.forward = make([]byte, sum)
+	walk(func(doc int32, gap uint32) {
+		s.forwardEnds[doc] += uint32(binary.PutUvarint(s.forward[s.forwardEnds[doc]:], uint64(gap)))
+	})
 }
 
 func uvarintLen(v uint32) uint32 {

@@ -78,11 +78,29 @@ func ideograph(r rune) bool {
 // several, the whole without underscores, so that getUserName and
 // get_user_name are one.
 func expand(word string) []term {
+	var room [8][2]int
+	parts := partsOf(word, room[:0])
+	if len(parts) == 0 {
+		return nil
+	}
+	terms := make([]term, 0, len(parts)+1)
+	if len(parts) > 1 {
+		terms = append(terms, term{wholeOf(word), true})
+	}
+	for _, p := range parts {
+		if t := normal(word[p[0]:p[1]]); t != "" {
+			terms = append(terms, term{t, false})
+		}
+	}
+	return terms
+}
+
+// partsOf appends where the parts of a word begin and end; none of one that is
+// too long. A part has no other part than itself.
+func partsOf(word string, parts [][2]int) [][2]int {
 	if len(word) > longestTerm {
 		return nil
 	}
-	var room [8][2]int
-	parts := room[:0]
 	start := 0
 	flush := func(end int) {
 		if end > start {
@@ -105,19 +123,7 @@ func expand(word string) []term {
 		before, last, lastAt = last, r, at
 	}
 	flush(len(word))
-	if len(parts) == 0 {
-		return nil
-	}
-	terms := make([]term, 0, len(parts)+1)
-	if len(parts) > 1 {
-		terms = append(terms, term{wholeOf(word), true})
-	}
-	for _, p := range parts {
-		if t := normal(word[p[0]:p[1]]); t != "" {
-			terms = append(terms, term{t, false})
-		}
-	}
-	return terms
+	return parts
 }
 
 // wholeOf is the form in which an identifier is kept in one piece.
