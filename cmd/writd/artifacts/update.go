@@ -71,9 +71,6 @@ func (p *Project) Update(ctx context.Context, u Update) (Built, error) {
 	asked := slices.Clone(p.globs)
 	p.asked.Store(&asked)
 	built.At, built.Took = began, p.options.Now().Sub(began)
-	if built.Read > manyRead {
-		p.workers = nil // they remember all words of it, which few changes will need
-	}
 	s := p.current.Load()
 	if tidied := s.Index.Tidied(mostSegments); tidied != s.Index {
 		next := *s
@@ -285,6 +282,7 @@ func (p *Project) readAll(ctx context.Context, w *work) error {
 	var next, done atomic.Int64
 	work := func(by *worker) {
 		for i := int(next.Add(1)) - 1; i < len(runs) && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
+			by.analyser.Rest()
 			var entries []*search.Entry
 			for at := runs[i].from; at < runs[i].to && ctx.Err() == nil; at++ {
 				var entry *search.Entry
@@ -321,6 +319,9 @@ func (p *Project) readAll(ctx context.Context, w *work) error {
 		}
 		w.built.Read++
 		w.next[e.Path] = files[i]
+	}
+	if len(w.entries) > manyRead {
+		p.workers = nil // they remember words of it that few changes will need
 	}
 	w.put = slices.DeleteFunc(put, func(part *search.Part) bool { return part == nil })
 	return nil

@@ -274,7 +274,7 @@ func (s *artifactStore) begin(p *liveProject, u artifacts.Update) <-chan struct{
 		if before != nil {
 			<-before
 		}
-		built, err := p.Update(s.running, u)
+		built, err := s.update(p, u)
 		p.ended(built, err)
 		s.embed(p)
 		p.mu.Lock()
@@ -293,6 +293,13 @@ func (s *artifactStore) begin(p *liveProject, u artifacts.Update) <-chan struct{
 		}
 	})
 	return done
+}
+
+// update brings an index up to its files. All of them are mostly looked at here,
+// which takes much memory for a moment.
+func (s *artifactStore) update(p *liveProject, u artifacts.Update) (artifacts.Built, error) {
+	defer leanHeap()()
+	return p.Update(s.running, u)
 }
 
 // ended takes down how an update ended.

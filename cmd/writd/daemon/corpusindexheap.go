@@ -3,6 +3,7 @@ package daemon
 import (
 	"os"
 	"runtime/debug"
+	"sync"
 )
 
 // Figures of the heap: what a rule takes there, measured at 10,000 rules with
@@ -23,9 +24,48 @@ func collectBy(rules int) int {
 	return min(max(100*garbageMost/(heapOfRest+rules*heapOfRule), fewestPercent), usualPercent)
 }
 
-// trimHeap follows the size of the index, unless the user has chosen.
+// leanPercent is the garbage that may gather while much is made at once: what a
+// build of a project's index keeps holds few pointers and is collected quickly.
+const leanPercent = 40
+
+// heap is how this process collects its garbage, unless the user has chosen.
+var heap struct {
+	sync.Mutex
+	percent int // by the size of the rules' index; 0 for the usual
+	lean    int // how many ask for less
+}
+
+// trimHeap follows the size of the index.
 func trimHeap(rules int) {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(collectBy(rules))
+	heap.Lock()
+	defer heap.Unlock()
+	heap.percent = collectBy(rules)
+	collect()
+}
+
+// leanHeap lets less garbage gather until it is undone.
+func leanHeap() (undo func()) {
+	add := func(n int) {
+		heap.Lock()
+		defer heap.Unlock()
+		heap.lean += n
+		collect()
 	}
+	add(1)
+	return func() { add(-1) }
+}
+
+// collect makes the heap's settings hold; the caller has its lock.
+func collect() {
+	if os.Getenv("GOGC") != "" {
+		return
+	}
+	percent := heap.percent
+	if percent == 0 {
+		percent = usualPercent
+	}
+	if heap.lean > 0 {
+		percent = min(percent, leanPercent)
+	}
+	debug.SetGCPercent(percent)
 }

@@ -76,7 +76,7 @@ type count struct {
 // Bounds of what an analyser remembers, words: what it forgets when it is told
 // that it may, and what it forgets in any case.
 const (
-	mostKnown  = 1 << 17
+	mostKnown  = 1 << 16
 	mostWorked = 1 << 19
 )
 
@@ -92,12 +92,15 @@ func (a *Analyser) forget() {
 	*a = Analyser{embedder: a.embedder, of: newLexicon(), words: newDictionary()}
 }
 
-// Rest forgets the words that were met, if they are many: entries that will go
-// into one part should be made between two rests.
+// Rest forgets the words that were met, if they are many. Entries that were made
+// before must not be used any more: it is meant for between two parts.
 func (a *Analyser) Rest() {
-	if a.words.len() > mostKnown {
-		a.forget()
+	if a.words.len() < mostKnown {
+		return
 	}
+	a.words.empty()
+	a.of.empty()
+	a.slots, a.partOf = a.slots[:0], a.partOf[:0]
 }
 
 // Analyse makes the entry of a document. The error is the embedder's.

@@ -70,7 +70,7 @@ func (ix *Index) Update(put []*Entry, removed []string) *Index {
 }
 
 // Put is [Index.Update] with parts of distinct paths, which so many workers put
-// together.
+// together. It takes the parts over: the list is empty afterwards.
 func (ix *Index) Put(parts []*Part, removed []string, workers int) *Index {
 	next := &Index{embedder: ix.embedder, version: ix.version + 1}
 	drop := slices.Clone(removed)

@@ -14,6 +14,12 @@ type lexicon struct {
 
 func newLexicon() *lexicon { return &lexicon{table: make([]int32, 1<<10)} }
 
+// empty makes a lexicon a new one, in the same memory.
+func (l *lexicon) empty() {
+	l.text, l.ends = l.text[:0], l.ends[:0]
+	clear(l.table)
+}
+
 func (l *lexicon) len() int { return len(l.ends) }
 
 // term is valid for as long as the lexicon is.
@@ -89,6 +95,13 @@ func newDictionary() dictionary {
 	return dictionary{met: make([]met, 1<<12), long: *newLexicon()}
 }
 
+// empty makes a dictionary a new one, in the same memory.
+func (d *dictionary) empty() {
+	clear(d.met)
+	d.long.empty()
+	d.n, d.far, d.lists = 0, d.far[:0], d.lists[:0]
+}
+
 func (d *dictionary) len() int { return d.n + d.long.len() }
 
 // find returns what a word leads to, unknown where it was not met before. That
@@ -111,7 +124,7 @@ func (d *dictionary) find(word string) *int32 {
 		if m.length > 0 {
 			continue
 		}
-		if 2*d.n >= len(d.met) {
+		if 4*d.n >= 3*len(d.met) {
 			d.grow()
 			return d.find(word)
 		}

@@ -72,13 +72,13 @@ func followOneAnother(parts []*Part) bool {
 	return true
 }
 
-// join makes one segment of parts that follow one another: the one that all
-// their entries would make.
+// join makes one segment of parts that follow one another, and takes them over:
+// the one that all their entries would make.
 func join(parts []*Part, workers int) *segment {
 	if len(parts) == 1 {
 		return parts[0].segment
 	}
-	j := &joining{parts: parts, bases: make([]int32, len(parts)), places: make([][]uint32, len(parts))}
+	j := &joining{parts: make([]*Part, len(parts)), bases: make([]int32, len(parts)), places: make([][]uint32, len(parts))}
 	docs, chunks, codes := 0, 0, 0
 	for i, p := range parts {
 		j.bases[i] = int32(docs)
@@ -95,7 +95,8 @@ func join(parts []*Part, workers int) *segment {
 	if codes > 0 {
 		s.codes = vector.NewCodes(codes, chunks)
 	}
-	for _, p := range parts {
+	// What was copied of a part is let go at once: its lists are still needed.
+	for i, p := range parts {
 		from := int32(len(s.chunks))
 		s.docs, s.chunks = append(s.docs, p.docs...), append(s.chunks, p.chunks...)
 		for _, end := range p.first[1:] {
@@ -105,6 +106,10 @@ func join(parts []*Part, workers int) *segment {
 		if s.codes != nil {
 			s.appendCodes(p.segment, 0, len(p.chunks))
 		}
+		lists := *p.segment
+		lists.docs, lists.chunks, lists.first, lists.codes = nil, nil, nil, nil
+		j.parts[i] = &Part{&lists, p.lasts}
+		parts[i] = nil
 	}
 	j.dictionary(s, workers)
 	j.forward(s, workers)
@@ -130,19 +135,30 @@ type joining struct {
 	places [][]uint32 // of each, the new place of each of its terms
 }
 
-// stretch is the dictionary of terms that begin alike or follow one another.
+// stretch is a run of the joined dictionary.
 type stretch struct {
 	text              strings.Builder
 	textEnds          []uint32
-	postings          []byte
+	postings          []byte // of s.postings: room for all of the stretch
 	postEnds, holding []uint32
 	from, to          []int // of each part, its terms
 }
 
 // dictionary walks the parts' dictionaries side by side, in stretches by
-// themselves.
+// themselves. Their postings go into one piece of memory, where those of the
+// second and later ones are moved to behind the ones before at last.
 func (j *joining) dictionary(s *segment, workers int) {
 	all := j.stretches(workers)
+	room := 0
+	for _, one := range all {
+		room += j.room(one)
+	}
+	s.postings = make([]byte, room)
+	room = 0
+	for _, one := range all {
+		one.postings = s.postings[room : room : room+j.room(one)]
+		room += j.room(one)
+	}
 	var wg sync.WaitGroup
 	for _, one := range all[1:] {
 		wg.Go(func() { j.walk(one) })
@@ -150,29 +166,46 @@ func (j *joining) dictionary(s *segment, workers int) {
 	j.walk(all[0])
 	wg.Wait()
 	var text strings.Builder
-	terms, bytes, size := 0, 0, 0
+	terms, size := 0, 0
 	for _, one := range all {
-		terms, bytes, size = terms+len(one.textEnds), bytes+len(one.postings), size+one.text.Len()
+		terms, size = terms+len(one.textEnds), size+one.text.Len()
 	}
 	text.Grow(size)
-	s.postings = make([]byte, 0, bytes)
 	s.textEnds, s.postEnds, s.holding = make([]uint32, 0, terms), make([]uint32, 0, terms), make([]uint32, 0, terms)
+	posted := 0
 	for _, one := range all {
-		place, chars, posted := uint32(len(s.textEnds)), uint32(text.Len()), uint32(len(s.postings))
+		place, chars := uint32(len(s.textEnds)), uint32(text.Len())
 		for i := range j.parts {
 			for at := one.from[i]; at < one.to[i]; at++ {
 				j.places[i][at] += place
 			}
 		}
 		for i := range one.textEnds {
-			s.textEnds, s.postEnds = append(s.textEnds, chars+one.textEnds[i]), append(s.postEnds, posted+one.postEnds[i])
+			s.textEnds, s.postEnds = append(s.textEnds, chars+one.textEnds[i]), append(s.postEnds, uint32(posted)+one.postEnds[i])
 		}
 		s.holding = append(s.holding, one.holding...)
-		s.postings = append(s.postings, one.postings...)
 		text.WriteString(one.text.String())
+		posted += copy(s.postings[posted:], one.postings)
 		*one = stretch{}
 	}
-	s.text = text.String()
+	s.text, s.postings = text.String(), s.postings[:posted:posted]
+}
+
+// mostWider is how many bytes longer the first gap of a list may get.
+const mostWider = 4
+
+// room is what the postings of a stretch take at most.
+func (j *joining) room(one *stretch) (bytes int) {
+	for i, p := range j.parts {
+		if one.to[i] == one.from[i] {
+			continue
+		}
+		bytes += int(p.postEnds[one.to[i]-1]) + mostWider*(one.to[i]-one.from[i])
+		if one.from[i] > 0 {
+			bytes -= int(p.postEnds[one.from[i]-1])
+		}
+	}
+	return bytes
 }
 
 // stretches cuts all dictionaries at the same terms, those of the largest one.
@@ -211,14 +244,9 @@ func (j *joining) walk(out *stretch) {
 			keys[i] = keyOfTerm(j.parts[i].term(next[i]))
 		}
 	}
-	size := 0
-	for i, p := range j.parts {
+	for i := range j.parts {
 		see(i)
-		if out.from[i] < out.to[i] {
-			size += len(p.postings) * (out.to[i] - out.from[i]) / len(p.textEnds)
-		}
 	}
-	out.postings = make([]byte, 0, size)
 	var holding []int // the parts that have the term
 	for {
 		least := done
@@ -272,7 +300,7 @@ func keyOfTerm(term string) uint64 {
 func (j *joining) forward(s *segment, workers int) {
 	s.forwardEnds = make([]uint32, len(s.docs))
 	j.each(workers, func(i int, p *Part) {
-		for doc := range p.docs {
+		for doc := range p.forwardEnds {
 			size, before := uint32(0), ^uint32(0)
 			p.termsOf(int32(doc), func(t uint32) {
 				place := j.places[i][t]
@@ -293,7 +321,7 @@ func (j *joining) forward(s *segment, workers int) {
 		if j.bases[i] > 0 {
 			at = int(s.forwardEnds[j.bases[i]-1])
 		}
-		for doc := range p.docs {
+		for doc := range p.forwardEnds {
 			before := ^uint32(0)
 			p.termsOf(int32(doc), func(t uint32) {
 				place := j.places[i][t]
