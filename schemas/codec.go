@@ -252,7 +252,7 @@ func appendParts(to []Event, main Event, t Type, body []byte) ([]Event, error) {
 }
 
 func appendPart(to []Event, main Event, i int, p part) ([]Event, error) {
-	d, known := definitions[p.Type]
+	d, known := definitions()[p.Type]
 	if !known {
 		return to, fmt.Errorf("%w: %q", ErrUnknownType, p.Type)
 	}

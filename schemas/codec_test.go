@@ -16,7 +16,7 @@ var moment = time.Date(2026, 3, 4, 5, 6, 7, 89, time.UTC)
 
 // sampleEvent is an event of type t with every field of its body filled.
 func sampleEvent(t Type) Event {
-	d := definitions[t]
+	d := definitions()[t]
 	v := reflect.New(d.goType).Elem()
 	fill(v, "x")
 	return Event{
@@ -76,7 +76,7 @@ func fill(v reflect.Value, word string) {
 func sampleNode(r *Rule, t NodeType) {
 	r.Type = t
 	v := reflect.ValueOf(r).Elem()
-	for other, i := range detailFields {
+	for other, i := range detailFields() {
 		if f := v.Field(i); other != t {
 			f.SetZero()
 		} else if f.IsNil() {
@@ -210,9 +210,9 @@ func TestUpcastsRunStepByStep(t *testing.T) {
 		t.Fatalf("two upcasts make version %d", d.version())
 	}
 	const typ = Type("mode.changed")
-	was := definitions[typ]
-	definitions[typ] = d
-	t.Cleanup(func() { definitions[typ] = was })
+	was := definitions()[typ]
+	definitions()[typ] = d
+	t.Cleanup(func() { definitions()[typ] = was })
 	for version, body := range map[int]string{1: `{"target":"work"}`, 2: `{"aim":"work"}`, 3: `{"to":"work"}`} {
 		p, err := DecodePayload(typ, version, []byte(body))
 		if err != nil || p.(ModeChanged).To != "work" {

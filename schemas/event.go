@@ -57,7 +57,7 @@ func (e Event) Type() Type {
 // Check returns ErrInvalid (or ErrUnknownType, ErrIDTooLong) for an event that
 // must not be appended.
 func (e Event) Check() error {
-	def, known := definitions[e.Type()]
+	def, known := definitions()[e.Type()]
 	switch {
 	case e.Data == nil:
 		return fmt.Errorf("%w: no data", ErrInvalid)

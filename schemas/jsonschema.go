@@ -15,7 +15,7 @@ var embeddedSchemas embed.FS
 // JSONSchema returns the JSON Schema (draft 2020-12) of a type's body at a
 // version, as shipped. It returns ErrUnknownType or ErrFutureVersion.
 func JSONSchema(t Type, version int) ([]byte, error) {
-	d, known := definitions[t]
+	d, known := definitions()[t]
 	if !known {
 		return nil, fmt.Errorf("%w: %q", ErrUnknownType, t)
 	}
@@ -31,7 +31,7 @@ func schemaFile(t Type, version int) string { return fmt.Sprintf("%s.v%d.json", 
 // Go struct. A field without omitempty is required; unknown fields are refused,
 // so that a misspelt one is not lost.
 func GenerateJSONSchema(t Type) ([]byte, error) {
-	d, known := definitions[t]
+	d, known := definitions()[t]
 	if !known {
 		return nil, fmt.Errorf("%w: %q", ErrUnknownType, t)
 	}

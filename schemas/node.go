@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"sync"
 )
 
 // NodeType says what a node of the knowledge graph is. Persisted; never rename
@@ -142,7 +143,7 @@ type SubagentRole struct {
 // Detail returns what a node has beside the fields all nodes share: a pointer
 // to the struct of its type, nil for a Rule and where it is missing.
 func (r Rule) Detail() any {
-	if i, found := detailFields[r.NodeType()]; found {
+	if i, found := detailFields()[r.NodeType()]; found {
 		if v := reflect.ValueOf(r).Field(i); !v.IsNil() {
 			return v.Interface()
 		}
@@ -185,7 +186,7 @@ func (r Rule) AlwaysShown() bool {
 }
 
 // detailFields maps a node type to its field in Rule.
-var detailFields = func() map[NodeType]int {
+var detailFields = sync.OnceValue(func() map[NodeType]int {
 	fields := map[NodeType]int{}
 	rule := reflect.TypeFor[Rule]()
 	for i := range rule.NumField() {
@@ -194,7 +195,7 @@ var detailFields = func() map[NodeType]int {
 		}
 	}
 	return fields
-}()
+})
 
 // checkDetail refuses a node whose detail is missing, or that carries the
 // detail of another type.
@@ -205,7 +206,7 @@ func (r Rule) checkDetail() error {
 	}
 	value := reflect.ValueOf(r)
 	for _, t := range NodeTypes() {
-		i, has := detailFields[t]
+		i, has := detailFields()[t]
 		switch {
 		case !has:
 		case t == own && value.Field(i).IsNil():
@@ -226,13 +227,13 @@ func NodeJSONSchema(t NodeType) ([]byte, error) {
 	s := schemaOf(reflect.TypeFor[Rule]())
 	properties, _ := s["properties"].(map[string]any)
 	required, _ := s["required"].([]string)
-	for other, i := range detailFields {
+	for other, i := range detailFields() {
 		if other != t {
 			delete(properties, jsonName(i))
 		}
 	}
 	properties["type"] = map[string]any{"const": string(t)}
-	if i, has := detailFields[t]; has {
+	if i, has := detailFields()[t]; has {
 		required = append(required, "type", jsonName(i))
 		delete(properties, "check")
 	}

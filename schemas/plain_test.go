@@ -43,7 +43,7 @@ func TestPlainBodiesDecodeFast(t *testing.T) {
 // fall back by accident.
 func TestEveryFlatTypeHasAPlan(t *testing.T) {
 	for _, typ := range Types() {
-		flat := definitions[typ].goType
+		flat := definitions()[typ].goType
 		for i := range flat.NumField() {
 			if !isPlain(flat.Field(i).Type) {
 				flat = nil

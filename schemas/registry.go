@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"sort"
+	"sync"
 )
 
 // Type names what happened, "entity.past_participle". It is the last two
@@ -28,13 +29,14 @@ func (d definition) version() int { return len(d.upcasts) + 1 }
 
 func define[P Payload](kind Kind, upcasts ...Upcast) (Type, definition) {
 	var zero P
-	plain := planOf(reflect.TypeFor[P]())
+	// A program that reads no event of the type needs no plan for it.
+	plain := sync.OnceValue(func() *plan { return planOf(reflect.TypeFor[P]()) })
 	return zero.EventType(), definition{
 		kind:   kind,
 		goType: reflect.TypeFor[P](),
 		decode: func(raw json.RawMessage) (Payload, error) {
 			var p P
-			if plain.decode(raw, reflect.ValueOf(&p).Elem()) {
+			if plain().decode(raw, reflect.ValueOf(&p).Elem()) {
 				return p, nil
 			}
 			p = zero
@@ -47,7 +49,9 @@ func define[P Payload](kind Kind, upcasts ...Upcast) (Type, definition) {
 	}
 }
 
-var definitions = func() map[Type]definition {
+// definitions are made when the first is asked for: many runs of the client ask
+// for none.
+var definitions = sync.OnceValue(func() map[Type]definition {
 	all := map[Type]definition{}
 	add := func(t Type, d definition) {
 		if _, twice := all[t]; twice {
@@ -62,12 +66,12 @@ var definitions = func() map[Type]definition {
 	registerSubagent(add)
 	registerOthers(add)
 	return all
-}()
+})
 
 // Types lists every known type, sorted.
 func Types() []Type {
-	types := make([]Type, 0, len(definitions))
-	for t := range definitions {
+	types := make([]Type, 0, len(definitions()))
+	for t := range definitions() {
 		types = append(types, t)
 	}
 	slices.Sort(types)
@@ -77,7 +81,7 @@ func Types() []Type {
 // TypesOf lists the known types of one kind of aggregate, sorted.
 func TypesOf(kind Kind) []Type {
 	var types []Type
-	for t, d := range definitions {
+	for t, d := range definitions() {
 		if d.kind == kind {
 			types = append(types, t)
 		}
@@ -88,7 +92,7 @@ func TypesOf(kind Kind) []Type {
 
 // ParseType returns ErrUnknownType for a name this build does not know.
 func ParseType(name string) (Type, error) {
-	if _, known := definitions[Type(name)]; !known {
+	if _, known := definitions()[Type(name)]; !known {
 		return "", fmt.Errorf("%w: %q", ErrUnknownType, name)
 	}
 	return Type(name), nil
@@ -97,7 +101,7 @@ func ParseType(name string) (Type, error) {
 // Kind is the kind of aggregate that events of this type belong to, "" for an
 // unknown type.
 func (t Type) Kind() Kind {
-	d, known := definitions[t]
+	d, known := definitions()[t]
 	if !known {
 		return ""
 	}
@@ -106,7 +110,7 @@ func (t Type) Kind() Kind {
 
 // Version is the schema version this build writes, 0 for an unknown type.
 func (t Type) Version() int {
-	d, known := definitions[t]
+	d, known := definitions()[t]
 	if !known {
 		return 0
 	}
@@ -116,7 +120,7 @@ func (t Type) Version() int {
 // DecodePayload reads the JSON body of a type at a version, upcasting it step
 // by step. It returns ErrUnknownType, ErrFutureVersion or ErrMalformed.
 func DecodePayload(t Type, version int, raw json.RawMessage) (Payload, error) {
-	d, known := definitions[t]
+	d, known := definitions()[t]
 	if !known {
 		return nil, fmt.Errorf("%w: %q", ErrUnknownType, t)
 	}

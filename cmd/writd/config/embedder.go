@@ -11,17 +11,20 @@ import (
 	"reflect"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // Models is the folder of the models that were pulled, each in one of its name.
 func (l Layout) Models() string { return filepath.Join(l.Root, "models") }
 
 // modelName is what a model's folder can be called.
-var modelName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]*$`)
+var modelName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]*$`)
+})
 
 // Model finds a pulled model by its name. ok is false if there is none.
 func (l Layout) Model(name string) (dir string, ok bool) {
-	if !modelName.MatchString(name) {
+	if !modelName().MatchString(name) {
 		return "", false
 	}
 	dir = filepath.Join(l.Models(), name)
@@ -64,12 +67,14 @@ func SetEmbedder(dataDir, embedder string) error {
 
 // embedderLine is the setting on one line: what is before its value, the value,
 // and a comment behind it.
-var embedderLine = regexp.MustCompile(`(?m)^(embedder[ \t]*:)[ \t]*("(?:[^"\\\r\n]|\\.)*"|'(?:[^'\r\n]|'')*'|[^\s"'#][^\s#]*|)([ \t]+#[^\r\n]*)?[ \t]*(\r?)$`)
+var embedderLine = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^(embedder[ \t]*:)[ \t]*("(?:[^"\\\r\n]|\\.)*"|'(?:[^'\r\n]|'')*'|[^\s"'#][^\s#]*|)([ \t]+#[^\r\n]*)?[ \t]*(\r?)$`)
+})
 
 // editEmbedder replaces the setting's line, or adds one.
 func editEmbedder(raw []byte, embedder string) []byte {
 	line := "embedder: " + scalar(embedder)
-	if at := embedderLine.FindSubmatchIndex(raw); at != nil {
+	if at := embedderLine().FindSubmatchIndex(raw); at != nil {
 		comment := ""
 		if at[6] >= 0 {
 			comment = string(raw[at[6]:at[7]])
@@ -88,13 +93,15 @@ func editEmbedder(raw []byte, embedder string) []byte {
 }
 
 // plain is text that YAML takes as it stands, wherever it begins.
-var plain = regexp.MustCompile(`^[A-Za-z/][A-Za-z0-9._/-]*$`)
+var plain = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[A-Za-z/][A-Za-z0-9._/-]*$`)
+})
 
 func scalar(text string) string {
 	switch strings.ToLower(text) {
 	case "null", "true", "false", "yes", "no", "on", "off", "y", "n":
 	default:
-		if plain.MatchString(text) {
+		if plain().MatchString(text) {
 			return text
 		}
 	}

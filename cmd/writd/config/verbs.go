@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"sync"
 )
 
 // BraveKey names the environment variable that holds the key of the Brave Search
@@ -60,7 +61,9 @@ type A2APeer struct {
 }
 
 // verbName is what a server or a peer can be called, so that it is one word.
-var verbName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
+var verbName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
+})
 
 // VerbsFile is the file that LoadVerbs reads.
 func (l Layout) VerbsFile() string { return filepath.Join(l.Root, "verbs.yaml") }
@@ -97,7 +100,7 @@ func (v Verbs) check() error {
 	}
 	for name, p := range v.A2A {
 		switch {
-		case !verbName.MatchString(name):
+		case !verbName().MatchString(name):
 			return fmt.Errorf("a2a: %q is no name: use letters, digits, dots, dashes and underscores", name)
 		case !webAddress(p.URL):
 			return fmt.Errorf("a2a.%s: url is %q, must be an http or https address", name, p.URL)
@@ -111,7 +114,7 @@ func (v Verbs) check() error {
 
 func (s MCPServer) check(name string) error {
 	switch {
-	case !verbName.MatchString(name):
+	case !verbName().MatchString(name):
 		return fmt.Errorf("%q is no name: use letters, digits, dots, dashes and underscores", name)
 	case (len(s.Command) > 0) == (s.URL != ""):
 		return fmt.Errorf("it needs a command or a url, and not both")
@@ -130,12 +133,14 @@ func webAddress(raw string) bool {
 	return err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https")
 }
 
-var variable = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
+var variable = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
+})
 
 // expand puts the values of variables in the place of ${NAME}.
 func expand(values map[string]string) (err error) {
 	for key, value := range values {
-		values[key] = variable.ReplaceAllStringFunc(value, func(name string) string {
+		values[key] = variable().ReplaceAllStringFunc(value, func(name string) string {
 			name = name[2 : len(name)-1]
 			set, ok := os.LookupEnv(name)
 			if !ok && err == nil {

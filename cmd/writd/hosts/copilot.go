@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -151,11 +152,13 @@ func (c *Call) readCopilotTool(p copilotPayload) error {
 
 // copilotEnd is the last line of a command's result. The host calls a command
 // that ran a success whatever its exit status, which stands only here.
-var copilotEnd = regexp.MustCompile(`<shellId: \S+ completed with exit code (-?\d+)>\s*$`)
+var copilotEnd = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`<shellId: \S+ completed with exit code (-?\d+)>\s*$`)
+})
 
 // readCopilotEnd notes how a command ended; one that runs on has no such line.
 func (c *Call) readCopilotEnd(text string) {
-	found := copilotEnd.FindStringSubmatch(text)
+	found := copilotEnd().FindStringSubmatch(text)
 	if found == nil {
 		return
 	}

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Command finds the command that runs the tests of some files of a project, for
@@ -121,11 +122,13 @@ func goTests(dir string, files []string) string {
 
 func isGo(e fs.DirEntry) bool { return !e.IsDir() && path.Ext(e.Name()) == ".go" }
 
-var plainPath = regexp.MustCompile(`^[A-Za-z0-9_./-]+$`)
+var plainPath = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[A-Za-z0-9_./-]+$`)
+})
 
 // quoted quotes what a shell would not take for one word.
 func quoted(word string) string {
-	if plainPath.MatchString(word) {
+	if plainPath().MatchString(word) {
 		return word
 	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
@@ -182,12 +185,14 @@ func rubyTests(dir string, _ []string) string {
 	return ""
 }
 
-var testTarget = regexp.MustCompile(`(?m)^test\s*:`)
+var testTarget = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^test\s*:`)
+})
 
 func hasTarget(root string) bool {
 	for _, name := range []string{"GNUmakefile", "makefile", "Makefile"} {
 		if raw, err := os.ReadFile(filepath.Join(root, name)); err == nil {
-			return testTarget.Match(raw)
+			return testTarget().Match(raw)
 		}
 	}
 	return false

@@ -7,6 +7,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"regexp"
+	"sync"
 )
 
 //go:embed plugin.js
@@ -28,11 +29,13 @@ func Plugin(program string) []byte {
 // Own says whether a file is the plugin, of whatever version.
 func Own(text []byte) bool { return bytes.HasPrefix(text, []byte(ownMark)) }
 
-var programLine = regexp.MustCompile(`(?m)^const program = (".*")$`)
+var programLine = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^const program = (".*")$`)
+})
 
 // Program is the program that a plugin runs, "" where none is found.
 func Program(text []byte) string {
-	found := programLine.FindSubmatch(text)
+	found := programLine().FindSubmatch(text)
 	if found == nil {
 		return ""
 	}
