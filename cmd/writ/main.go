@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/writbus/writ/cmd/writ/cli"
+	_ "github.com/writbus/writ/cmd/writ/early" // runs `writ confine`
 )
 
 func main() {

@@ -1,10 +1,6 @@
 package confine
 
-import (
-	"os"
-	"path/filepath"
-	"strings"
-)
+import "os"
 
 // cache is a folder in which a build tool keeps what it can make again.
 type cache struct {
@@ -84,21 +80,27 @@ func caches(o Options, project string) []string {
 			dirs = append(dirs, dir)
 		}
 	}
+	signs := map[string]bool{}
 	uses := func(file string) bool {
 		if file == "" {
 			return false
 		}
-		_, err := os.Lstat(filepath.Join(project, file))
-		return err == nil
+		there, looked := signs[file]
+		if !looked {
+			_, err := os.Lstat(join(project, file))
+			there = err == nil
+			signs[file] = there
+		}
+		return there
 	}
 	home := ""
-	if filepath.IsAbs(o.Home) && o.Home != "/" {
+	if absolute(o.Home) && o.Home != "/" {
 		home = real(o.Home)
 	}
 	for _, c := range toolCaches {
-		dir := filepath.Join(home, c.name)
-		if at := o.getenv(c.env); c.env != "" && filepath.IsAbs(at) {
-			dir = filepath.Join(filepath.SplitList(at)[0], c.sub)
+		dir := join(home, c.name)
+		if at := o.getenv(c.env); c.env != "" && absolute(at) {
+			dir = join(lists(at)[0], c.sub)
 		} else if home == "" {
 			continue
 		}
@@ -109,7 +111,7 @@ func caches(o Options, project string) []string {
 	}
 	dirs = cautious(dirs, home, project)
 	for _, c := range projectCaches {
-		dir := filepath.Join(project, c.name)
+		dir := join(project, c.name)
 		if uses(c.sign) {
 			_ = os.MkdirAll(dir, 0o755)
 		}
@@ -124,32 +126,32 @@ func caches(o Options, project string) []string {
 // settings file may put elsewhere.
 func general(o Options, home string) []string {
 	base := o.getenv("XDG_CACHE_HOME")
-	if !filepath.IsAbs(base) && home != "" {
-		base = filepath.Join(home, ".cache")
+	if !absolute(base) && home != "" {
+		base = join(home, ".cache")
 	}
 	dirs := []string{base}
 	var file []byte
-	if config := o.getenv("XDG_CONFIG_HOME"); filepath.IsAbs(config) {
-		file, _ = os.ReadFile(filepath.Join(config, "go", "env"))
+	if config := o.getenv("XDG_CONFIG_HOME"); absolute(config) {
+		file, _ = os.ReadFile(join(config, "go", "env"))
 	} else if home != "" {
-		file, _ = os.ReadFile(filepath.Join(home, ".config", "go", "env"))
+		file, _ = os.ReadFile(join(home, ".config", "go", "env"))
 	}
 	for _, name := range []string{"GOCACHE", "GOMODCACHE"} {
 		at := o.getenv(name)
-		for line := range strings.Lines(string(file)) {
-			if value, ok := strings.CutPrefix(line, name+"="); ok && at == "" {
-				at = strings.TrimSpace(value)
+		for _, line := range split(string(file), '\n') {
+			if value, ok := cutPrefix(line, name+"="); ok && at == "" {
+				at = trimmed(value)
 			}
 		}
 		dirs = append(dirs, at)
 	}
-	absolute := dirs[:0]
+	kept := dirs[:0]
 	for _, dir := range dirs {
-		if filepath.IsAbs(dir) {
-			absolute = append(absolute, dir)
+		if absolute(dir) {
+			kept = append(kept, dir)
 		}
 	}
-	return absolute
+	return kept
 }
 
 // cautious leaves out what a variable or a link makes too much of: a cache that

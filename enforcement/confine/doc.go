@@ -5,8 +5,8 @@
 // and nothing else, it cannot read Writ's own data, and it gains no
 // privileges. What Landlock cannot express, a protected path inside a folder
 // that may be written, is kept by Guard: remembered before the command and
-// restored after it. Tree is the after-check: what a command changed in a work
-// tree, whatever program it was.
+// restored after it. Package worktree is the after-check: what a command changed,
+// whatever program it was.
 //
 // Guarantees:
 //   - the calling process stays unconfined, and the command cannot reach into it;
@@ -15,8 +15,13 @@
 //   - the command's streams, process group, signals and exit status are those
 //     it would have without confinement;
 //   - without Landlock nothing runs, unless the caller asks for best effort;
-//   - restoring never follows a link out of the guarded folder;
-//   - the after-check runs no program, so no code of the repository.
+//   - restoring never follows a link out of the guarded folder.
+//
+// It is in front of every command that nobody can judge, so it has to begin at
+// once. Packages are initialised in the order of their paths, each as soon as
+// what it imports is; with nothing imported here that is initialised late – fmt,
+// strings, path/filepath, golang.org/x/sys – a program can run this before its
+// own libraries are (see cmd/writ/early, whose test holds the list).
 //
 // It decides nothing: which profile a session gets is policy. It does not
 // limit the network, and a helper outside that takes orders over a socket

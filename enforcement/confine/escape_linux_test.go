@@ -116,6 +116,109 @@ func TestEscapes(t *testing.T) {
 	}
 }
 
+// temporary is a world whose project lies in a temp folder, with neighbours, and
+// whose home and data do not.
+func temporary(t *testing.T, uid int) *world {
+	t.Helper()
+	at, err := os.UserHomeDir()
+	if err != nil {
+		t.Skip(err)
+	}
+	base, err := os.MkdirTemp(at, ".writ-confine-test")
+	if err != nil {
+		t.Skip("no folder outside the temp folders can be made: " + err.Error())
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(base) })
+	w := newWorld(t, uid)
+	w.home, w.outside = filepath.Join(base, "home"), filepath.Join(base, "home", "other")
+	w.data = filepath.Join(w.home, ".local", "state", "writ")
+	for path, content := range w.files() {
+		w.write(path, content)
+	}
+	w.write(filepath.Join(w.base, "neighbour", "deep", "file"), "a neighbour's\n")
+	return w
+}
+
+// TestAProjectInATempFolderStaysWhereItIs: all around it is written, and it is
+// neither moved nor replaced by another one, whose settings nobody puts back.
+func TestAProjectInATempFolderStaysWhereItIs(t *testing.T) {
+	needLandlock(t)
+	t.Parallel()
+	for _, a := range []attack{
+		{name: "moved", script: `mv $P $B/moved && cp -r $B/moved $P && echo '{"pwned":1}' > $P/.claude/settings.json`},
+		{name: "moved with what is around", script: `mv $B $B.moved && cp -r $B.moved $B && echo pwned > $P/.claude/settings.json`},
+		{name: "exchanged", needs: "python3", script: `mkdir -p $B/evil/.claude && echo pwned > $B/evil/.claude/settings.json && python3 -c "
+import ctypes, os
+ctypes.CDLL(None).renameat2(-100, (os.environ['B']+'/evil').encode(), -100, os.environ['P'].encode(), 2)"`},
+		{name: "laid over by a link", script: `mkdir $B/evil && mv $P $B/gone; ln -s $B/evil $P && mkdir -p $P/.claude && echo pwned > $P/.claude/settings.json`},
+		{name: "mounted over", needs: "unshare mount", unproven: true, script: `mkdir -p $B/evil/.claude && echo pwned > $B/evil/.claude/settings.json; unshare -Urm mount --bind $B/evil $P; mount --bind $B/evil $P`},
+		{name: "outside", script: `echo pwned > $O/file; cat $D/credentials/admin.json; ln $O/file $B/l && echo pwned > $B/l; ln -s $O $B/o && echo pwned > $B/o/file`},
+		{name: "hook of git", script: `mkdir $B/h && mv $P/.git/hooks $B/h/old; mkdir -p $P/.git/hooks; echo pwned > $P/.git/hooks/pre-commit`},
+	} {
+		t.Run(a.name, func(t *testing.T) {
+			t.Parallel()
+			for _, program := range strings.Fields(a.needs) {
+				if _, err := exec.LookPath(program); err != nil {
+					t.Skip(program + " is not installed")
+				}
+			}
+			vars := func(w *world, c *exec.Cmd) *exec.Cmd {
+				c.Env = append(c.Env, "TMPDIR="+w.base, "B="+w.base)
+				return c
+			}
+			if !a.unproven {
+				bare := temporary(t, os.Geteuid())
+				if out, _ := bare.result(vars(bare, bare.plain("/bin/sh", "-c", a.script))); len(bare.harm(out)) == 0 {
+					t.Fatalf("the attack does nothing even without confinement:\n%s", out)
+				}
+				_ = os.RemoveAll(bare.base + ".moved")
+			}
+			w := temporary(t, os.Geteuid())
+			before, err := os.Stat(w.project)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, _ := w.result(vars(w, w.confined(w.options(Implementation, "/bin/sh", "-c", a.script))))
+			for _, h := range w.harm(out) {
+				t.Errorf("%s\n%s", h, out)
+			}
+			if after, err := os.Lstat(w.project); err != nil || !os.SameFile(before, after) {
+				t.Errorf("the project is another folder: %v\n%s", err, out)
+			}
+		})
+	}
+	t.Run("work goes on", func(t *testing.T) {
+		w := temporary(t, os.Geteuid())
+		c := w.confined(w.options(Implementation, "/bin/sh", "-ec", `echo x > $B/new && mv $B/new $P/new && rm $P/new && echo x >> $B/neighbour/deep/file && rm $B/neighbour/deep/file && mkdir $B/made &&
+d=$(mktemp -d) && mkdir $d/a && mv $d/a $P/a && rmdir $P/a && rm -r $d`))
+		c.Env = append(c.Env, "TMPDIR="+w.base, "B="+w.base)
+		if out, exit := w.result(c); exit != 0 {
+			t.Errorf("exit %d: %s", exit, out)
+		}
+	})
+}
+
+// TestAProjectInSharedMemoryIsNoTempFolder: /dev/shm is one, the project in it
+// is not.
+func TestAProjectInSharedMemoryIsNoTempFolder(t *testing.T) {
+	needLandlock(t)
+	base, err := os.MkdirTemp("/dev/shm", "writ-confine-test")
+	if err != nil {
+		t.Skip("no folder there: " + err.Error())
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(base) })
+	t.Parallel()
+	w := newWorld(t, os.Geteuid())
+	w.project = filepath.Join(base, "project")
+	for path, content := range w.files() {
+		w.write(path, content)
+	}
+	out, _ := w.run(ReadOnly, `echo pwned > $P/src/main.go; echo x > $P/new && touch $T/pwned; ls /dev/shm`)
+	for _, h := range w.harm(out) {
+		t.Errorf("%s\n%s", h, out)
+	}
+}
+
 // TestRevealedFilesAreReadAndNothingBesideThem: of Writ's data the files named
 // are read, not written, and none that a link in their place leads to.
 func TestRevealedFilesAreReadAndNothingBesideThem(t *testing.T) {

@@ -7,9 +7,7 @@ import (
 	"maps"
 	"os"
 	"path"
-	"path/filepath"
 	"slices"
-	"strings"
 )
 
 // Bounds of what a guard remembers. Settings and hooks are far below.
@@ -71,7 +69,7 @@ func Guard(project string, more []string) *Guarded {
 	for _, dir := range submodules(project) {
 		g.add(dir, dir, gitPaths)
 	}
-	for _, dir := range gitFolders(project) {
+	for _, dir := range GitFolders(project) {
 		g.add(dir, dir, gitPaths)
 	}
 	return g
@@ -80,13 +78,26 @@ func Guard(project string, more []string) *Guarded {
 // submodules are the git folders of a project's submodules. A name may have
 // slashes, so they lie at any depth.
 func submodules(project string) []string {
-	heads, _ := filepath.Glob(filepath.Join(project, ".git", "modules", "*", "HEAD"))
-	deeper, _ := filepath.Glob(filepath.Join(project, ".git", "modules", "*", "*", "HEAD"))
+	modules := join(project, ".git", "modules")
 	var dirs []string
-	for _, head := range append(heads, deeper...) {
-		dirs = append(dirs, filepath.Dir(head))
+	for _, dir := range below(modules) {
+		dirs = append(dirs, dir)
+		dirs = append(dirs, below(dir)...)
 	}
-	return dirs
+	return slices.DeleteFunc(dirs, func(dir string) bool {
+		_, err := os.Lstat(join(dir, "HEAD"))
+		return err != nil
+	})
+}
+
+// below are the names in a folder, none where it cannot be listed.
+func below(dir string) []string {
+	entries, _ := os.ReadDir(dir)
+	var paths []string
+	for _, e := range entries {
+		paths = append(paths, join(dir, e.Name()))
+	}
+	return paths
 }
 
 func (g *Guarded) add(dir, name string, paths []string) {
@@ -113,13 +124,13 @@ func (f *guardedFolder) take() map[string]entry {
 	f.kept = 0
 	found := map[string]entry{}
 	for _, p := range f.paths {
-		tree := strings.HasSuffix(p, "/")
-		p = path.Clean(filepath.ToSlash(p))
+		tree := hasSuffix(p, "/")
+		p = path.Clean(slashed(p))
 		if dir := path.Dir(p); dir != "." && !f.way(found, dir) {
 			continue
 		}
 		switch {
-		case strings.Contains(p, "*"):
+		case indexByte(p, '*') >= 0:
 			for _, name := range f.list(path.Dir(p)) {
 				if ok, _ := path.Match(path.Base(p), name); ok {
 					f.walk(found, path.Join(path.Dir(p), name), 0)
@@ -215,7 +226,7 @@ func (f *guardedFolder) list(dir string) []string {
 	var all []string
 	for _, e := range entries {
 		// Git runs no hook of this name, and puts fourteen into each repository.
-		if path.Base(dir) == "hooks" && strings.HasSuffix(e.Name(), ".sample") {
+		if path.Base(dir) == "hooks" && hasSuffix(e.Name(), ".sample") {
 			continue
 		}
 		all = append(all, e.Name())
@@ -274,7 +285,7 @@ func (g *Guarded) Restore() []Restored {
 	for _, f := range g.folders {
 		for _, r := range f.restore() {
 			if f.name != "" {
-				r.Path = path.Join(filepath.ToSlash(f.name), r.Path)
+				r.Path = path.Join(slashed(f.name), r.Path)
 			}
 			all = append(all, r)
 		}

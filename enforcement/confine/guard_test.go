@@ -1,12 +1,41 @@
 package confine
 
 import (
+	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
 )
+
+// tree is a folder with files to change.
+type tree struct {
+	t    *testing.T
+	root string
+}
+
+func newTree(t *testing.T, files map[string]string) *tree {
+	t.Helper()
+	tr := &tree{t, t.TempDir()}
+	for name, content := range files {
+		file := filepath.Join(tr.root, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(content), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return tr
+}
+
+func (tr *tree) sh(script string) {
+	tr.t.Helper()
+	c := exec.Command("/bin/sh", "-ec", script)
+	c.Dir = tr.root
+	if out, err := c.CombinedOutput(); err != nil {
+		tr.t.Fatalf("%s: %v\n%s", script, err, out)
+	}
+}
 
 // TestGuard changes protected files in every way and compares all of the
 // project afterwards.
@@ -41,7 +70,7 @@ func TestGuard(t *testing.T) {
 	} {
 		t.Run(c.script, func(t *testing.T) {
 			t.Parallel()
-			tr := newTree(t, false, map[string]string{
+			tr := newTree(t, map[string]string{
 				".writ/config.yaml": "a\n", ".claude/settings.json": "{}\n", ".claude/free.md": "x\n", ".git/config": "[core]\n",
 				".git/hooks/pre-commit": "#!/bin/sh\n", ".git/HEAD": "x\n", "locked.md": "l\n", "src/main.go": "x\n",
 			})
@@ -86,8 +115,8 @@ func TestGuardFollowsNoLinkOut(t *testing.T) {
 		t.Skip("the changes are made by /bin/sh")
 	}
 	t.Parallel()
-	outside := newTree(t, false, map[string]string{"settings.json": "theirs\n", "hooks/x": "theirs\n"})
-	tr := newTree(t, false, map[string]string{".claude/settings.json": "{}\n", ".git/hooks/x": "ours\n"})
+	outside := newTree(t, map[string]string{"settings.json": "theirs\n", "hooks/x": "theirs\n"})
+	tr := newTree(t, map[string]string{".claude/settings.json": "{}\n", ".git/hooks/x": "ours\n"})
 	g := Guard(tr.root, nil)
 	defer g.Close()
 	tr.sh("rm -r .claude .git && ln -s " + outside.root + " .claude && ln -s " + outside.root + " .git")

@@ -2,28 +2,24 @@ package confine
 
 import (
 	"errors"
-	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
-	"strings"
+	"syscall"
 	"unsafe"
-
-	"golang.org/x/sys/unix"
 )
 
 // Rights of Landlock, as linux/landlock.h names them.
 const (
-	rightRead  = unix.LANDLOCK_ACCESS_FS_READ_FILE
-	rightFile  = unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE
+	rightRead  = accessReadFile
+	rightFile  = accessWriteFile | accessTruncate
 	rightWrite = rightFile |
-		unix.LANDLOCK_ACCESS_FS_REMOVE_DIR | unix.LANDLOCK_ACCESS_FS_REMOVE_FILE |
-		unix.LANDLOCK_ACCESS_FS_MAKE_DIR | unix.LANDLOCK_ACCESS_FS_MAKE_REG |
-		unix.LANDLOCK_ACCESS_FS_MAKE_SOCK | unix.LANDLOCK_ACCESS_FS_MAKE_FIFO |
-		unix.LANDLOCK_ACCESS_FS_MAKE_SYM | unix.LANDLOCK_ACCESS_FS_REFER
+		accessRemoveDir | accessRemoveFile |
+		accessMakeDir | accessMakeReg |
+		accessMakeSock | accessMakeFifo |
+		accessMakeSym | accessRefer
 	// rightNever is granted nowhere: a device node made in a temp folder would
 	// be a way to the disk under every file.
-	rightNever = unix.LANDLOCK_ACCESS_FS_MAKE_CHAR | unix.LANDLOCK_ACCESS_FS_MAKE_BLOCK
+	rightNever = accessMakeChar | accessMakeBlock
 )
 
 // Versions of Landlock's interface that brought what is used here.
@@ -36,13 +32,13 @@ const (
 // Supported returns the version of Landlock's interface that the kernel
 // offers, 0 for none, and what is missing; why is "" where nothing is.
 func Supported() (abi int, why string) {
-	version, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
+	version, _, errno := syscall.Syscall(sysLandlockCreate, 0, 0, landlockVersion)
 	switch {
-	case errno == unix.ENOSYS:
+	case errno == syscall.ENOSYS:
 		return 0, "the kernel has no Landlock, which came with Linux 5.13"
-	case errno == unix.EOPNOTSUPP:
+	case errno == syscall.EOPNOTSUPP:
 		return 0, `Landlock is switched off at boot: add it to the kernel's "lsm=" list`
-	case errno == unix.EPERM || errno == unix.EACCES:
+	case errno == syscall.EPERM || errno == syscall.EACCES:
 		return 0, "a filter around this process, such as a container's, refuses Landlock's system calls"
 	case errno != 0:
 		return 0, "Landlock does not answer: " + errno.Error()
@@ -53,7 +49,7 @@ func Supported() (abi int, why string) {
 	case abi < abiTruncate:
 		return abi, "Landlock 2 (before Linux 6.2): any file can be emptied"
 	case abi < abiScoped:
-		return abi, fmt.Sprintf("Landlock %d (before Linux 6.12): abstract sockets outside can be reached", abi)
+		return abi, "Landlock " + strconv.Itoa(abi) + " (before Linux 6.12): abstract sockets outside can be reached"
 	}
 	return abi, ""
 }
@@ -65,71 +61,68 @@ type ruleset struct {
 }
 
 func newRuleset(abi int) (*ruleset, error) {
-	attr := unix.LandlockRulesetAttr{Handled_access_fs: rightRead | rightWrite | rightNever}
+	attr := rulesetAttr{fs: rightRead | rightWrite | rightNever}
 	if abi < abiRefer {
-		attr.Handled_access_fs &^= unix.LANDLOCK_ACCESS_FS_REFER
+		attr.fs &^= accessRefer
 	}
 	if abi < abiTruncate {
-		attr.Handled_access_fs &^= unix.LANDLOCK_ACCESS_FS_TRUNCATE
+		attr.fs &^= accessTruncate
 	}
-	size := unsafe.Offsetof(attr.Handled_access_net)
+	size := unsafe.Offsetof(attr.net)
 	if abi >= abiScoped {
-		attr.Scoped = unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET
-		size = unsafe.Offsetof(attr.Scoped) + unsafe.Sizeof(attr.Scoped)
+		attr.scoped = landlockAbstract
+		size = unsafe.Sizeof(attr)
 	}
-	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), size, 0)
+	fd, _, errno := syscall.Syscall(sysLandlockCreate, uintptr(unsafe.Pointer(&attr)), size, 0)
 	if errno != 0 {
-		return nil, fmt.Errorf("confine: make a ruleset: %w", errno)
+		return nil, wrong("confine: make a ruleset", errno)
 	}
-	return &ruleset{fd: int(fd), handled: attr.Handled_access_fs}, nil
+	return &ruleset{fd: int(fd), handled: attr.fs}, nil
 }
 
-func (r *ruleset) close() { _ = unix.Close(r.fd) }
+func (r *ruleset) close() { _ = syscall.Close(r.fd) }
 
 // allow grants rights on a file, or on a folder with all that is in it. What
 // does not exist, or cannot be opened by this user, needs no rule.
 func (r *ruleset) allow(path string, rights uint64) error {
-	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
+	fd, err := syscall.Open(path, openPath|syscall.O_CLOEXEC, 0)
 	if err != nil {
 		return nil //nolint:nilerr // nobody can use what cannot be reached
 	}
-	defer func() { _ = unix.Close(fd) }() // nothing is buffered
-	// Most are folders, and only of those all rights can be granted.
-	if rights&^(rightRead|rightFile) != 0 {
-		if errno := r.grant(fd, rights); errno == 0 {
-			return nil
-		}
-	}
-	var stat unix.Stat_t
-	if err := unix.Fstat(fd, &stat); err != nil {
-		return fmt.Errorf("confine: %s: %w", path, err)
-	}
-	switch stat.Mode & unix.S_IFMT {
-	case unix.S_IFDIR:
-	case unix.S_IFREG, unix.S_IFCHR, unix.S_IFIFO:
-		rights &= rightRead | rightFile
-	default:
-		return nil
+	defer func() { _ = syscall.Close(fd) }() // nothing is buffered
+	errno := r.grant(fd, rights)
+	if errors.Is(errno, syscall.EINVAL) && rights&^(rightRead|rightFile) != 0 {
+		// Most are folders, and only of those all rights can be granted.
+		errno = r.grant(fd, rights&(rightRead|rightFile))
 	}
 	// Files without a place in a file system, such as pipes, are never refused.
-	if errno := r.grant(fd, rights); errno != 0 && !errors.Is(errno, unix.EBADFD) {
-		return fmt.Errorf("confine: a rule for %s: %w", path, errno)
+	if errno != 0 && !errors.Is(errno, syscall.EBADFD) {
+		return wrong("confine: a rule for "+path, errno)
 	}
 	return nil
 }
 
-func (r *ruleset) grant(fd int, rights uint64) unix.Errno {
-	rule := unix.LandlockPathBeneathAttr{Allowed_access: rights & r.handled, Parent_fd: int32(fd)}
-	_, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(r.fd), unix.LANDLOCK_RULE_PATH_BENEATH,
-		uintptr(unsafe.Pointer(&rule)), 0, 0, 0)
+func (r *ruleset) grant(fd int, rights uint64) syscall.Errno {
+	rule := beneathAttr{access: rights & r.handled, fd: int32(fd)}
+	_, _, errno := syscall.RawSyscall6(sysLandlockAdd, uintptr(r.fd), landlockPathBeneath, uintptr(unsafe.Pointer(&rule)), 0, 0, 0)
 	return errno
 }
 
 // fill adds the rules of limits: what is written, and that all but what is
 // hidden can be read.
 func (r *ruleset) fill(l limits) error {
+	for _, path := range devices {
+		if err := r.allow(path, rightRead|rightFile); err != nil {
+			return err
+		}
+	}
 	for _, path := range l.write {
 		if err := r.allow(path, rightRead|rightWrite); err != nil {
+			return err
+		}
+	}
+	for _, path := range l.around {
+		if err := r.allow(path, rightRead|rightWrite&^accessRemoveDir); err != nil {
 			return err
 		}
 	}
@@ -138,10 +131,7 @@ func (r *ruleset) fill(l limits) error {
 			return err
 		}
 	}
-	for _, path := range spread("/", append(rawDevices(), l.hidden...)) {
-		if console(path) {
-			continue
-		}
+	for _, path := range spread("/", append([]string{"/dev"}, l.hidden...)) {
 		if err := r.allow(path, rightRead); err != nil {
 			return err
 		}
@@ -162,56 +152,26 @@ func (r *ruleset) fill(l limits) error {
 // allowOpen lets programs open anew, as /dev/stdout, what the host gave them
 // for writing.
 func (r *ruleset) allowOpen(fd int) error {
-	flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
-	var stat unix.Stat_t
-	if err != nil || flags&unix.O_ACCMODE == unix.O_RDONLY || unix.Fstat(fd, &stat) != nil {
+	flags, err := fcntl(fd, syscall.F_GETFL)
+	var stat syscall.Stat_t
+	if err != nil || flags&syscall.O_ACCMODE == syscall.O_RDONLY || syscall.Fstat(fd, &stat) != nil {
 		return nil //nolint:nilerr // a stream that is closed or only read needs no rule
 	}
-	if kind := stat.Mode & unix.S_IFMT; kind != unix.S_IFREG && kind != unix.S_IFCHR {
-		return nil
+	switch path := "/proc/self/fd/" + strconv.Itoa(fd); stat.Mode & syscall.S_IFMT {
+	case syscall.S_IFREG:
+		return r.allow(path, rightFile)
+	case syscall.S_IFCHR: // a terminal
+		return r.allow(path, rightFile|rightRead)
 	}
-	return r.allow("/proc/self/fd/"+strconv.Itoa(fd), rightFile)
-}
-
-// rawDevices are the devices that show disks and memory as they are, under all
-// file systems. They matter where this user may read them.
-func rawDevices() []string {
-	entries, err := os.ReadDir("/dev")
-	if err != nil {
-		return nil
-	}
-	var raw []string
-	for _, e := range entries {
-		path := filepath.Join("/dev", e.Name())
-		block := e.Type()&(os.ModeDevice|os.ModeCharDevice) == os.ModeDevice
-		switch e.Name() {
-		case "mem", "kmem", "port", "mapper":
-			block = true
-		}
-		if block && unix.Access(path, unix.R_OK) == nil {
-			raw = append(raw, path)
-		}
-	}
-	return raw
-}
-
-// console reports whether a device is a console of the machine itself, of which
-// there are many and which no build reads. It spares a rule for each.
-func console(path string) bool {
-	name, ok := strings.CutPrefix(path, "/dev/")
-	if !ok {
-		return false
-	}
-	number, isTTY := strings.CutPrefix(name, "tty")
-	return isTTY && number != "" && strings.Trim(number, "0123456789") == "" || strings.HasPrefix(name, "vcs")
+	return nil
 }
 
 // reaching are the capabilities that lead around path rules or into other
 // processes: of root alone, and of no use to builds and tests.
 var reaching = []uintptr{
-	unix.CAP_SYS_ADMIN, unix.CAP_SYS_PTRACE, unix.CAP_SYS_RAWIO, unix.CAP_SYS_MODULE, unix.CAP_SYS_BOOT,
-	unix.CAP_DAC_READ_SEARCH, unix.CAP_MAC_ADMIN, unix.CAP_MAC_OVERRIDE, unix.CAP_MKNOD, unix.CAP_SYSLOG,
-	unix.CAP_PERFMON, unix.CAP_BPF, unix.CAP_CHECKPOINT_RESTORE,
+	capSysAdmin, capSysPtrace, capSysRawio, capSysModule, capSysBoot,
+	capDacReadSearch, capMacAdmin, capMacOverride, capMknod, capSyslog,
+	capPerfmon, capBpf, capCheckpointRestore,
 }
 
 // apply confines the calling thread, and what it starts, for good.
@@ -219,16 +179,16 @@ func (r *ruleset) apply() error {
 	for _, capability := range reaching {
 		// Only who may drop it could have used it: an ordinary user's refusal,
 		// and a kernel that does not know it, are fine.
-		_ = unix.Prctl(unix.PR_CAPBSET_DROP, capability, 0, 0, 0)
+		_ = prctl(prCapbsetDrop, capability)
 	}
-	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
-		return fmt.Errorf("confine: no new privileges: %w", err)
+	if err := prctl(prSetNoNewPrivs, 1); err != nil {
+		return wrong("confine: no new privileges", err)
 	}
-	if _, _, errno := unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(r.fd), 0, 0); errno != 0 {
-		if errno == unix.E2BIG {
-			return fmt.Errorf("confine: sixteen confinements are around this one already: %w", errno)
+	if _, _, errno := syscall.Syscall(sysLandlockRestrict, uintptr(r.fd), 0, 0); errno != 0 {
+		if errno == syscall.E2BIG {
+			return wrong("confine: sixteen confinements are around this one already", errno)
 		}
-		return fmt.Errorf("confine: restrict: %w", errno)
+		return wrong("confine: restrict", errno)
 	}
 	return nil
 }

@@ -2,12 +2,9 @@ package confine
 
 import (
 	"errors"
-	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 )
 
 // Profile names what a confined command may write.
@@ -74,18 +71,18 @@ type Options struct {
 func (o Options) check() error {
 	switch {
 	case !slices.Contains(Profiles(), o.Profile):
-		return fmt.Errorf("%w: the profile %q is unknown: use one of %v", ErrOptions, o.Profile, Profiles())
-	case !filepath.IsAbs(o.Project):
-		return fmt.Errorf("%w: the project %q is no absolute path", ErrOptions, o.Project)
+		return because(ErrOptions, "the profile "+strconv.Quote(string(o.Profile))+" is unknown: use scratch, read-only, tests or implementation")
+	case !absolute(o.Project):
+		return because(ErrOptions, "the project "+strconv.Quote(o.Project)+" is no absolute path")
 	case len(o.Args) == 0:
-		return fmt.Errorf("%w: no command is named", ErrOptions)
+		return because(ErrOptions, "no command is named")
 	}
 	return nil
 }
 
 func (o Options) getenv(name string) string {
 	for i := len(o.Vars) - 1; i >= 0; i-- {
-		if value, ok := strings.CutPrefix(o.Vars[i], name+"="); ok {
+		if value, ok := cutPrefix(o.Vars[i], name+"="); ok {
 			return value
 		}
 	}
@@ -96,6 +93,10 @@ func (o Options) getenv(name string) string {
 type limits struct {
 	// write lists files, and folders with all that is in them.
 	write []string
+	// around lists temp folders around a project that is written itself: all in
+	// them is written as well, and no folder in them is removed or renamed, so
+	// that the project stays where it is.
+	around []string
 	// hidden are paths that are neither read nor written.
 	hidden []string
 	// reveal are plain files below what is hidden that are read all the same.
@@ -114,12 +115,11 @@ func limitsOf(o Options) limits {
 	if o.DataDir != "" {
 		l.hidden = []string{real(o.DataDir)}
 		for _, path := range o.Reveal {
-			if path = filepath.Join(real(filepath.Dir(path)), filepath.Base(path)); within(l.hidden[0], path) && plainFile(path) {
+			if path = join(real(parent(path)), base(path)); within(l.hidden[0], path) && plainFile(path) {
 				l.reveal = append(l.reveal, path)
 			}
 		}
 	}
-	l.write = append(l.write, devices...)
 	l.temp(o, project)
 	for _, dir := range caches(o, project) {
 		l.tree(dir, nil)
@@ -128,7 +128,7 @@ func limitsOf(o Options) limits {
 		return l
 	}
 	for _, name := range planFiles {
-		if path := filepath.Join(project, name); plainFile(path) {
+		if path := join(project, name); plainFile(path) {
 			l.write = append(l.write, path)
 		}
 	}
@@ -139,16 +139,17 @@ func limitsOf(o Options) limits {
 		l.named(path, project)
 	}
 	if o.Profile == Implementation {
-		for _, dir := range append(gitFolders(project), project) {
+		for _, dir := range append(GitFolders(project), project) {
 			l.tree(dir, nil)
 		}
 	}
 	return l
 }
 
-// devices swallow, echo or make up what is read and written.
+// devices swallow, echo or make up what is read and written. Of all others none
+// is opened: some show disks and memory as they are, under all file systems.
 var devices = []string{
-	"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx", "/dev/pts", "/dev/shm",
+	"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx", "/dev/pts",
 }
 
 // tree allows a folder with all in it, except what lies in apart and what is
@@ -159,19 +160,19 @@ func (l *limits) tree(dir string, apart []string) {
 }
 
 // temp allows the temp folders, without a project or home that lies in one.
-// Where that takes the right to make files there, the command gets a temp
-// folder of its own.
+// Where that takes the right to make files or remove folders there, the command
+// gets a temp folder of its own.
 func (l *limits) temp(o Options, project string) {
 	apart := []string{project}
 	if o.Home != "" {
 		apart = append(apart, real(o.Home))
 	}
 	main := o.getenv("TMPDIR")
-	if !filepath.IsAbs(main) {
+	if !absolute(main) {
 		main = "/tmp"
 	}
 	var roots []string
-	for _, dir := range []string{main, "/tmp", "/var/tmp"} {
+	for _, dir := range []string{main, "/tmp", "/var/tmp", "/dev/shm"} {
 		dir = real(dir)
 		if isDir(dir) && dir != "/" && !slices.Contains(roots, dir) && !slices.ContainsFunc(apart, func(a string) bool { return within(a, dir) }) {
 			roots = append(roots, dir)
@@ -181,6 +182,11 @@ func (l *limits) temp(o Options, project string) {
 		return !slices.ContainsFunc(roots, func(r string) bool { return within(r, a) })
 	})
 	for _, dir := range roots {
+		if o.Profile == Implementation && l.holdsOnly(dir, project, apart) {
+			// Neighbours may be many, and each would take a rule of its own.
+			l.around = append(l.around, dir)
+			continue
+		}
 		l.tree(dir, apart)
 	}
 	if real(main) != "/" && slices.Contains(l.write, real(main)) {
@@ -189,14 +195,25 @@ func (l *limits) temp(o Options, project string) {
 	if own, ok := ownTemp(real(main)); ok {
 		l.write = append(l.write, own)
 		l.vars = append(l.vars, "TMPDIR="+own)
-		l.notes = append(l.notes, "new files cannot be made in "+real(main)+" itself: TMPDIR is "+own)
+		cannot := "new files cannot be made"
+		if slices.Contains(l.around, real(main)) {
+			cannot = "folders cannot be removed"
+		}
+		l.notes = append(l.notes, cannot+" in "+real(main)+" itself: TMPDIR is "+own)
 	}
+}
+
+// holdsOnly reports whether the project lies in a folder, and nothing else does
+// that is kept apart or hidden.
+func (l *limits) holdsOnly(dir, project string, apart []string) bool {
+	other := func(a string) bool { return a != project && within(dir, a) }
+	return within(dir, project) && !slices.ContainsFunc(apart, other) && !slices.ContainsFunc(l.hidden, other)
 }
 
 // ownTemp is a temp folder that belongs to this user alone, kept for the next
 // command: what runs in the background may still use it.
 func ownTemp(parent string) (dir string, ok bool) {
-	dir = filepath.Join(parent, "writ-confine-"+strconv.Itoa(os.Geteuid()))
+	dir = join(parent, "writ-confine-"+strconv.Itoa(os.Geteuid()))
 	if err := os.Mkdir(dir, 0o700); err == nil {
 		return dir, true
 	}
@@ -211,11 +228,11 @@ func ownTemp(parent string) (dir string, ok bool) {
 // named allows a path that the caller named. A link inside the project could
 // have been laid to lead the right elsewhere.
 func (l *limits) named(path, project string) {
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(project, path)
+	if !absolute(path) {
+		path = join(project, path)
 	}
-	path = filepath.Clean(path)
-	resolved, err := filepath.EvalSymlinks(path)
+	path = clean(path)
+	resolved, err := withoutLinks(path)
 	switch {
 	case err != nil:
 		l.notes = append(l.notes, path+" does not exist, so it cannot be written")
@@ -250,7 +267,7 @@ func spread(root string, apart []string) []string {
 	var paths []string
 	for _, e := range entries {
 		if e.Type()&os.ModeSymlink == 0 {
-			paths = append(paths, spread(filepath.Join(root, e.Name()), apart)...)
+			paths = append(paths, spread(join(root, e.Name()), apart)...)
 		}
 	}
 	return paths
@@ -261,17 +278,17 @@ func within(root, path string) bool {
 	if root == "/" || root == path {
 		return true
 	}
-	return len(path) > len(root) && path[len(root)] == '/' && strings.HasPrefix(path, root)
+	return len(path) > len(root) && path[len(root)] == '/' && hasPrefix(path, root)
 }
 
 // real resolves links as far as a path exists.
 func real(path string) string {
-	path = filepath.Clean(path)
-	if resolved, err := filepath.EvalSymlinks(path); err == nil {
+	path = clean(path)
+	if resolved, err := withoutLinks(path); err == nil {
 		return resolved
 	}
-	if parent := filepath.Dir(path); parent != path {
-		return filepath.Join(real(parent), filepath.Base(path))
+	if above := parent(path); above != path {
+		return join(real(above), base(path))
 	}
 	return path
 }
@@ -288,32 +305,32 @@ func plainFile(path string) bool {
 	return err == nil && info.Mode().IsRegular() && names(info) == 1
 }
 
-// gitFolders are the folders outside a project that its git metadata is in:
+// GitFolders are the folders outside a project that its git metadata is in:
 // those of the repository that a work tree was added to.
-func gitFolders(project string) []string {
-	raw, err := os.ReadFile(filepath.Join(project, ".git"))
+func GitFolders(project string) []string {
+	raw, err := os.ReadFile(join(project, ".git"))
 	if err != nil {
 		return nil
 	}
-	dir, ok := strings.CutPrefix(strings.TrimSpace(string(raw)), "gitdir: ")
+	dir, ok := cutPrefix(trimmed(string(raw)), "gitdir: ")
 	if !ok {
 		return nil
 	}
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join(project, dir)
+	if !absolute(dir) {
+		dir = join(project, dir)
 	}
 	dir = real(dir)
 	folders := []string{dir}
-	if raw, err := os.ReadFile(filepath.Join(dir, "commondir")); err == nil {
-		common := strings.TrimSpace(string(raw))
-		if !filepath.IsAbs(common) {
-			common = filepath.Join(dir, common)
+	if raw, err := os.ReadFile(join(dir, "commondir")); err == nil {
+		common := trimmed(string(raw))
+		if !absolute(common) {
+			common = join(dir, common)
 		}
 		folders = append(folders, real(common))
 	}
 	// Whoever wrote these files chose the folders: git's own have a HEAD.
 	return slices.DeleteFunc(folders, func(dir string) bool {
-		_, err := os.Stat(filepath.Join(dir, "HEAD"))
+		_, err := os.Stat(join(dir, "HEAD"))
 		return err != nil
 	})
 }

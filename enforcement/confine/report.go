@@ -2,15 +2,18 @@ package confine
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
-	"os/exec"
+	"strconv"
 )
 
 // ErrUnsupported is returned by Run where the kernel cannot confine and the
 // caller did not ask for best effort.
 var ErrUnsupported = errors.New("confine: this system cannot confine a command")
+
+// ErrNotFound is returned by Run where no program of the command's name is on
+// the PATH.
+var ErrNotFound = errors.New("executable file not found in $PATH")
 
 // Exit statuses of Run when no command ran, as env(1) and timeout(1) have them
 // (kept stable; scripts rely on them).
@@ -33,7 +36,7 @@ func ExitFor(err error) int {
 	switch {
 	case errors.Is(err, ErrOptions):
 		return ExitUsage
-	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, ErrNotFound), errors.Is(err, fs.ErrNotExist):
 		return ExitNotFound
 	case errors.Is(err, fs.ErrPermission):
 		return ExitCannotRun
@@ -41,19 +44,22 @@ func ExitFor(err error) int {
 	return ExitUnsupported
 }
 
-func say(notes io.Writer, line string) { fmt.Fprintln(notes, notePrefix+line) }
+func say(notes io.Writer, line string) { tell(notes, notePrefix+line) }
+
+// tell writes a line; there is nobody to tell that it could not be written.
+func tell(notes io.Writer, line string) { _, _ = io.WriteString(notes, line+"\n") }
 
 // report tells what was put back, and for a command that failed what limits
 // left out, what it was allowed, and what to do.
 func report(notes io.Writer, o Options, left []string, restored []Restored, exit int) {
 	for _, r := range restored {
-		fmt.Fprintln(notes, RestoredPrefix+r.String())
+		tell(notes, RestoredPrefix+r.String())
 	}
 	if exit != 0 && !o.Quiet {
 		for _, line := range left {
 			say(notes, line)
 		}
-		say(notes, fmt.Sprintf("exit %d under profile %s, which %s. %s", exit, o.Profile, o.Profile.allows(), o.Profile.next()))
+		say(notes, "exit "+strconv.Itoa(exit)+" under profile "+string(o.Profile)+", which "+o.Profile.allows()+". "+o.Profile.next())
 	}
 }
 

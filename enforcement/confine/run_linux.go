@@ -2,19 +2,12 @@ package confine
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"runtime"
-	"runtime/debug"
 	"slices"
-	"strings"
 	"syscall"
-
-	"golang.org/x/sys/unix"
 )
 
 // Run runs a command confined, on this process's own standard streams, and
@@ -28,91 +21,114 @@ func Run(o Options, notes io.Writer) (exit int, err error) {
 	if err := o.check(); err != nil {
 		return ExitUsage, err
 	}
-	parent := os.Getppid()
-	// What this process makes until the command starts is less than collecting
-	// it would cost; while it only waits there is nothing to collect.
-	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	above := os.Getppid()
 	abi, why := Supported()
 	if abi == 0 && !o.BestEffort {
-		return ExitUnsupported, fmt.Errorf("%w: %s", ErrUnsupported, why)
+		return ExitUnsupported, because(ErrUnsupported, why)
 	}
-	l := limitsOf(o)
 	program, err := find(o)
 	if err != nil {
 		return ExitFor(err), err
 	}
-	var rules *ruleset
 	if abi == 0 {
 		say(notes, "not confined, "+why+"; what it changes is only compared afterwards")
-	} else {
-		if rules, err = newRuleset(abi); err != nil {
-			return ExitFor(err), err
-		}
-		defer rules.close()
-		if err := rules.fill(l); err != nil {
-			return ExitFor(err), err
-		}
 	}
+	command := prepare(o, abi, program)
 	guard := Guard(o.Project, o.Lock)
 	defer guard.Close()
 	if o.Whole {
 		if err := adopt(); err != nil {
+			command.drop()
 			return ExitFor(err), err
 		}
 	}
 	signals := catch() // before the command can be heard of, so that none is lost
-	process, err := start(rules, program, o.Args, &syscall.ProcAttr{
-		Dir: o.Dir, Env: environment(o.Vars, l.vars), Files: []uintptr{0, 1, 2},
-		// What ends this process outright would have ended the command.
-		Sys: &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL},
-	})
-	if err != nil {
-		return ExitFor(err), fmt.Errorf("confine: %s: %w", o.Args[0], err)
+	if err := command.start(); err != nil {
+		return ExitFor(err), err
 	}
 	if o.Whole {
 		signals = endOnTerm(signals)
-		go endWithParent(parent)
+		go endWithParent(above)
 	}
-	exit = wait(process, signals)
+	exit = wait(command.pid, signals)
 	if o.Whole && endAll() {
 		say(notes, "what the command left running in the background was ended")
 	}
-	report(notes, o, l.notes, guard.Restore(), exit)
+	report(notes, o, command.limits.notes, guard.Restore(), exit)
 	return exit, nil
 }
 
-// start starts a program from a thread that is confined first: a new process
-// inherits the limits of the thread that made it, and no other thread of this
-// one has them. The thread is kept, idle, until this process ends, because the
-// program dies with the thread that started it.
+// command is a program that is about to run confined.
+type command struct {
+	limits limits
+	pid    int
+	goes   chan bool // closed unsent, or sent true: it may start
+	ended  chan error
+}
+
+// prepare begins to make a command's limits, on a thread that is confined to
+// them before it starts the program: a new process inherits the limits of the
+// thread that made it, and no other thread of this one has them. The thread is
+// kept, idle, until this process ends, because the program dies with the thread
+// that started it.
 //
 // A process may trace those with limits that include its own, so the command
 // could take hold of that thread, and through its memory of the whole process.
 // That it cannot, this process is made untraceable, and apply takes from root
 // what overrides that.
-func start(rules *ruleset, program string, args []string, attr *syscall.ProcAttr) (pid int, err error) {
-	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
-		return 0, fmt.Errorf("confine: make this process untraceable: %w", err)
-	}
-	type started struct {
-		pid int
-		err error
-	}
-	result := make(chan started)
+func prepare(o Options, abi int, program string) *command {
+	c := &command{goes: make(chan bool, 1), ended: make(chan error, 1)}
 	go func() {
 		runtime.LockOSThread()
-		var s started
-		if rules != nil {
-			s.err = rules.apply()
-		}
-		if s.err == nil {
-			s.pid, s.err = syscall.ForkExec(program, args, attr)
-		}
-		result <- s
+		c.ended <- c.run(o, abi, program)
 		select {}
 	}()
-	s := <-result
-	return s.pid, s.err
+	return c
+}
+
+// start lets the command go and returns when it runs.
+func (c *command) start() error {
+	c.goes <- true
+	return <-c.ended
+}
+
+// drop lets go of a command that is not started.
+func (c *command) drop() { close(c.goes) }
+
+func (c *command) run(o Options, abi int, program string) error {
+	c.limits = limitsOf(o)
+	var rules *ruleset
+	if abi > 0 {
+		var err error
+		if rules, err = newRuleset(abi); err != nil {
+			return err
+		}
+		defer rules.close()
+		if err := rules.fill(c.limits); err != nil {
+			return err
+		}
+	}
+	if !<-c.goes {
+		return nil
+	}
+	if err := prctl(prSetDumpable, 0); err != nil {
+		return wrong("confine: make this process untraceable", err)
+	}
+	if rules != nil {
+		if err := rules.apply(); err != nil {
+			return err
+		}
+	}
+	pid, err := syscall.ForkExec(program, o.Args, &syscall.ProcAttr{
+		Dir: o.Dir, Env: environment(o.Vars, c.limits.vars), Files: []uintptr{0, 1, 2},
+		// What ends this process outright would have ended the command.
+		Sys: &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL},
+	})
+	if err != nil {
+		return wrong("confine: "+o.Args[0], err)
+	}
+	c.pid = pid
+	return nil
 }
 
 // environment is vars with those of more in their place: of two with one name
@@ -120,8 +136,8 @@ func start(rules *ruleset, program string, args []string, attr *syscall.ProcAttr
 func environment(vars, more []string) []string {
 	vars = slices.Clone(vars)
 	for _, add := range more {
-		name := add[:strings.IndexByte(add, '=')+1]
-		vars = append(slices.DeleteFunc(vars, func(v string) bool { return strings.HasPrefix(v, name) }), add)
+		name := add[:indexByte(add, '=')+1]
+		vars = append(slices.DeleteFunc(vars, func(v string) bool { return hasPrefix(v, name) }), add)
 	}
 	return vars
 }
@@ -129,19 +145,19 @@ func environment(vars, more []string) []string {
 // find looks a program up as a shell would.
 func find(o Options) (string, error) {
 	name := o.Args[0]
-	if strings.Contains(name, "/") {
+	if indexByte(name, '/') >= 0 {
 		return name, nil
 	}
-	for _, dir := range filepath.SplitList(o.getenv("PATH")) {
-		if !filepath.IsAbs(dir) {
-			dir = filepath.Join(o.Dir, dir)
+	for _, dir := range lists(o.getenv("PATH")) {
+		if !absolute(dir) {
+			dir = join(o.Dir, dir)
 		}
-		path := filepath.Join(dir, name)
+		path := join(dir, name)
 		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
 			return path, nil
 		}
 	}
-	return "", fmt.Errorf("confine: %s: %w", name, exec.ErrNotFound)
+	return "", wrong("confine: "+name, ErrNotFound)
 }
 
 // passed are the signals that are sent to one process to tell it something.
@@ -188,11 +204,11 @@ func wait(pid int, signals <-chan os.Signal) (exit int) {
 
 // hasKeyboard reports whether this process's group gets the keyboard's signals.
 func hasKeyboard() bool {
-	tty, err := unix.Open("/dev/tty", unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NOCTTY, 0)
+	tty, err := syscall.Open("/dev/tty", syscall.O_RDONLY|syscall.O_CLOEXEC|syscall.O_NOCTTY, 0)
 	if err != nil {
 		return false
 	}
-	defer func() { _ = unix.Close(tty) }() // nothing is buffered
-	group, err := unix.IoctlGetInt(tty, unix.TIOCGPGRP)
-	return err == nil && group == unix.Getpgrp()
+	defer func() { _ = syscall.Close(tty) }() // nothing is buffered
+	group, err := foreground(tty)
+	return err == nil && group == syscall.Getpgrp()
 }

@@ -3,19 +3,16 @@ package confine
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"os"
 	"strconv"
 	"syscall"
-
-	"golang.org/x/sys/unix"
 )
 
 // adopt makes this process the parent of all descendants whose own parent ends,
 // so that none gets out of sight by leaving its group or session.
 func adopt() error {
-	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
-		return fmt.Errorf("confine: watch over descendants: %w", err)
+	if err := prctl(prSetChildSubreaper, 1); err != nil {
+		return wrong("confine: watch over descendants", err)
 	}
 	return nil
 }
@@ -43,7 +40,7 @@ const orphaned = 500
 // kernel's own signal for this comes already when a thread of the parent ends.
 func endWithParent(parent int) {
 	for os.Getppid() == parent {
-		_, _ = unix.Poll(nil, orphaned) // only the time counts
+		pause(orphaned) // only the time counts
 	}
 	kill(descendants())
 }
@@ -90,7 +87,7 @@ const lingering, step = 200, 20
 // linger waits while something that the command started is about to end.
 func linger() {
 	for waited := 0; waited < lingering && len(descendants()) > 0; waited += step {
-		_, _ = unix.Poll(nil, step) // only the time counts
+		pause(step) // only the time counts
 	}
 }
 

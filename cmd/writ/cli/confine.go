@@ -2,19 +2,17 @@ package cli
 
 import (
 	"errors"
-	"fmt"
-	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/writbus/writ/cmd/writ/confined"
 	"github.com/writbus/writ/cmd/writd/config"
 	"github.com/writbus/writ/enforcement/confine"
 )
 
-// runConfine is in front of every command that an agent's shell runs confined:
-// it is dispatched before any command tree is built.
+// runConfine runs what package early did not, and says what is wrong with it: it
+// is dispatched before any command tree is built.
 func (a *app) runConfine(args []string) int {
 	o, err := a.confineOptions(args)
 	if err != nil {
@@ -38,83 +36,24 @@ func confineFault(err error) error {
 	return f
 }
 
-// confineOptions reads the command line. Its options end at the command, at
-// "--", or with -c.
+// confineOptions reads the command line.
 func (a *app) confineOptions(args []string) (confine.Options, error) {
 	o := confine.Options{Home: a.env.Home, Dir: a.env.Dir, Vars: a.env.Vars}
 	if dir, err := a.env.dataDir(); err == nil {
 		o.DataDir = dir
-		o.Reveal = []string{config.EndpointPath(dir), config.CredentialPath(dir, roleAgent)}
 	}
-	shell := "/bin/sh"
-	for len(args) > 0 {
-		option := args[0]
-		args = args[1:]
-		switch option {
-		case "--best-effort":
-			o.BestEffort = true
-			continue
-		case "--quiet":
-			o.Quiet = true
-			continue
-		case "--whole":
-			o.Whole = true
-			continue
-		case "--":
-			o.Args = args
-			return a.complete(o)
-		}
-		if !strings.HasPrefix(option, "-") {
-			o.Args = append([]string{option}, args...)
-			return a.complete(o)
-		}
-		name, value, inline := strings.Cut(option, "=")
-		if !slices.Contains([]string{"-c", "--project", "--profile", "--write", "--lock", "--shell", "--data"}, name) {
-			return o, usage("confine: the option "+name+" is unknown", "`writ confine --help` shows the options.")
-		}
-		if !inline {
-			if len(args) == 0 {
-				return o, usage("confine: "+name+" needs a value", "`writ confine --help` shows the options.")
-			}
-			value, args = args[0], args[1:]
-		}
-		switch name {
-		case "--project":
-			o.Project = a.env.absolute(value)
-		case "--profile":
-			o.Profile = confine.Profile(value)
-		case "--write":
-			o.Write = append(o.Write, value)
-		case "--lock":
-			o.Lock = append(o.Lock, value)
-		case "--shell":
-			shell = value
-		case "--data":
-			o.DataDir = a.env.absolute(value)
-		case "-c":
-			// What follows the string is its $0, $1 and so on, as in any shell.
-			o.Args = append([]string{shell, "-c", value}, args...)
-			return a.complete(o)
-		}
+	o, err := confined.Read(o, args, confined.World{
+		Absolute: a.env.absolute,
+		Project:  func() (string, bool) { return a.findProject(a.env.Dir) },
+		Reveal: func(dir string) []string {
+			return []string{config.EndpointPath(dir), config.CredentialPath(dir, roleAgent)}
+		},
+	})
+	var misuse *confined.Misuse
+	if errors.As(err, &misuse) {
+		err = usage(misuse.What, misuse.Todo)
 	}
-	return a.complete(o)
-}
-
-// complete fills in the project: the one around the working folder.
-func (a *app) complete(o confine.Options) (confine.Options, error) {
-	if o.Project == "" {
-		root, found := a.findProject(a.env.Dir)
-		if !found {
-			return o, usage("confine: "+a.env.Dir+" is in no project that Writ guards", "Name one with --project.")
-		}
-		o.Project = root
-	}
-	for _, path := range o.Lock {
-		if !filepath.IsLocal(path) {
-			return o, usage(fmt.Sprintf("confine: --lock %s is not below the project", path), "Name it relative to the project.")
-		}
-	}
-	return o, nil
+	return o, err
 }
 
 // confineCommand exists for its help; Run handles confine before this tree is

@@ -9,6 +9,7 @@ import (
 	"github.com/writbus/writ/cmd/writd/hosts"
 	"github.com/writbus/writ/enforcement"
 	"github.com/writbus/writ/enforcement/confine"
+	"github.com/writbus/writ/enforcement/confine/worktree"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -20,7 +21,7 @@ const keptTrees = 16
 // change of what is approved.
 type trees struct {
 	mu    sync.Mutex
-	byKey map[string]*confine.Tree
+	byKey map[string]*worktree.Tree
 	order []string
 }
 
@@ -30,7 +31,7 @@ func (k *trees) before(t turn) {
 	if t.ToolUseID == "" {
 		return
 	}
-	tree, err := confine.ReadTree(confine.TreeOptions{Root: t.project.root, Keep: []string{"plan.md", "capabilities.md"}})
+	tree, err := worktree.ReadTree(worktree.TreeOptions{Root: t.project.root, Keep: []string{"plan.md", "capabilities.md"}})
 	if err != nil {
 		return
 	}
@@ -38,7 +39,7 @@ func (k *trees) before(t turn) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.byKey == nil {
-		k.byKey = map[string]*confine.Tree{}
+		k.byKey = map[string]*worktree.Tree{}
 	}
 	if k.byKey[key] == nil {
 		k.order = append(k.order, key)
@@ -50,7 +51,7 @@ func (k *trees) before(t turn) {
 	}
 }
 
-func (k *trees) take(t turn) *confine.Tree {
+func (k *trees) take(t turn) *worktree.Tree {
 	key := t.contentKey("")
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -93,7 +94,7 @@ func (d *Daemon) treeChanges(t turn) (changes []enforcement.TreeChange, was map[
 	return t.classified(found), was
 }
 
-func (t turn) classified(found []confine.Change) []enforcement.TreeChange {
+func (t turn) classified(found []worktree.Change) []enforcement.TreeChange {
 	changes := make([]enforcement.TreeChange, 0, len(found))
 	for _, change := range found {
 		if t.bounded && t.Host == "claude" && change.Path == answersFile {

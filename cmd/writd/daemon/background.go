@@ -7,7 +7,7 @@ import (
 
 	"github.com/writbus/writ/cmd/writd/hosts"
 	"github.com/writbus/writ/enforcement"
-	"github.com/writbus/writ/enforcement/confine"
+	"github.com/writbus/writ/enforcement/confine/worktree"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -23,7 +23,7 @@ type leftRunning struct {
 
 // leftBy is what one command left.
 type leftBy struct {
-	tree      *confine.Tree
+	tree      *worktree.Tree
 	command   string
 	toolUseID string
 	bounded   bool            // it ran confined
@@ -33,7 +33,7 @@ type leftBy struct {
 // keptLeft bounds the sessions whose trees are remembered.
 const keptLeft = 16
 
-func (l *leftRunning) keep(t turn, tree *confine.Tree) {
+func (l *leftRunning) keep(t turn, tree *worktree.Tree) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.bySession == nil {
@@ -62,7 +62,7 @@ func (l *leftRunning) wrote(session string, paths []string) {
 
 // compare returns what changed since the last look, without what the session's
 // own tools wrote, and the command behind it.
-func (l *leftRunning) compare(session string, end bool) (changes []confine.Change, by leftBy, found bool) {
+func (l *leftRunning) compare(session string, end bool) (changes []worktree.Change, by leftBy, found bool) {
 	l.mu.Lock()
 	left := l.bySession[session]
 	if left != nil {
@@ -82,7 +82,7 @@ func (l *leftRunning) compare(session string, end bool) (changes []confine.Chang
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	changes = slices.DeleteFunc(changes, func(c confine.Change) bool { return by.own[c.Path] })
+	changes = slices.DeleteFunc(changes, func(c worktree.Change) bool { return by.own[c.Path] })
 	left.tree, left.own = next, map[string]bool{}
 	return changes, by, true
 }

@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 
 	"github.com/writbus/writ/enforcement"
-	"github.com/writbus/writ/enforcement/confine"
+	"github.com/writbus/writ/enforcement/confine/worktree"
 )
 
 // repository is what stands to be lost in the project's work tree, nil where
@@ -15,7 +15,7 @@ func (p project) repository() *enforcement.Repository {
 	if root == "" || err != nil {
 		return nil
 	}
-	r := confine.ReadRepository(root)
+	r := worktree.ReadRepository(root)
 	if r.Unknown {
 		return nil
 	}

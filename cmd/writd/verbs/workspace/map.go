@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/writbus/writ/cmd/writd/verbs"
-	"github.com/writbus/writ/enforcement/confine"
+	"github.com/writbus/writ/enforcement/confine/worktree"
 )
 
 // Bounds of one map.
@@ -59,7 +59,7 @@ func (w *handlers) show(ctx context.Context, c verbs.Call) (verbs.Result, error)
 	if info, err := f.root.Stat(real); err != nil || !info.IsDir() {
 		return verbs.Err(name+" is no folder", "/read "+name+" shows a file"), nil
 	}
-	survey := survey{w: w, f: f, ignored: confine.NewIgnored(f.path)}
+	survey := survey{w: w, f: f, ignored: worktree.NewIgnored(f.path)}
 	top := &node{name: real, path: real, dir: true}
 	survey.above(real)
 	survey.enter(ctx, top, 0)
@@ -82,7 +82,7 @@ func (w *handlers) show(ctx context.Context, c verbs.Call) (verbs.Result, error)
 type survey struct {
 	w       *handlers
 	f       *folder
-	ignored *confine.Ignored
+	ignored *worktree.Ignored
 	entries int
 	cut     bool
 }

@@ -1,4 +1,4 @@
-package confine
+package worktree
 
 // Ignored decides what the .gitignore files of a tree, and its
 // .git/info/exclude, leave out, for whoever walks the tree from its root down.

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package confine
+package worktree
 
 import (
 	"io/fs"
@@ -45,8 +45,3 @@ func stampOf(path string) (stamp, error) {
 func stampFrom(info fs.FileInfo) stamp {
 	return stamp{size: info.Size(), mtime: info.ModTime().UnixNano(), mode: info.Mode() & (fs.ModeType | fs.ModePerm)}
 }
-
-// changeOf knows of no change times here, so contents are compared.
-func changeOf(fs.FileInfo) (ctime int64, ino uint64) { return 0, 0 }
-
-func fileClock() int64 { return 0 }

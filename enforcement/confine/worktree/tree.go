@@ -1,10 +1,11 @@
-package confine
+package worktree
 
 import (
 	"bytes"
 	"crypto/sha1" //nolint:gosec // the name git gives contents, not a safeguard
 	"encoding/hex"
 	"fmt"
+	"github.com/writbus/writ/enforcement/confine"
 	"io/fs"
 	"maps"
 	"os"
@@ -145,7 +146,7 @@ func (t *Tree) read(earlier *Tree) error {
 	t.folders, t.size = make(map[string]*folder, 64), 0
 	w := walker{tree: t, earlier: earlier, root: t.options.Root}
 	if err := w.folder("", false); err != nil {
-		return fmt.Errorf("confine: look at %s: %w", t.options.Root, err)
+		return fmt.Errorf("worktree: look at %s: %w", t.options.Root, err)
 	}
 	return nil
 }
@@ -213,7 +214,7 @@ func (t *Tree) compare(changes []Change, dir string, was *folder, now *Tree) []C
 		before := was.stamps[i]
 		if before.mode.IsDir() {
 			if j := at(i, name); j >= 0 && !is.stamps[j].mode.IsDir() && !is.stamps[j].ignored {
-				changes = append(changes, Change{below(dir, name), Created})
+				changes = append(changes, Change{below(dir, name), confine.Created})
 			}
 			continue
 		}
@@ -221,12 +222,12 @@ func (t *Tree) compare(changes []Change, dir string, was *folder, now *Tree) []C
 		switch {
 		case j < 0 || is.stamps[j].mode.IsDir():
 			if !before.ignored {
-				changes = append(changes, Change{below(dir, name), Deleted})
+				changes = append(changes, Change{below(dir, name), confine.Deleted})
 			}
 		case before.ignored || is.stamps[j].same(before):
 		default:
 			if p := below(dir, name); !t.unchanged(p, before, is.stamps[j], now) {
-				changes = append(changes, Change{p, Changed})
+				changes = append(changes, Change{p, confine.Changed})
 			}
 		}
 	}
@@ -241,7 +242,7 @@ func (t *Tree) created(changes []Change, dir string, was, is *folder) []Change {
 	}
 	for i, name := range is.names {
 		if s := is.stamps[i]; !had[name] && !s.mode.IsDir() && !s.ignored {
-			changes = append(changes, Change{below(dir, name), Created})
+			changes = append(changes, Change{below(dir, name), confine.Created})
 		}
 	}
 	return changes
@@ -347,7 +348,7 @@ func (t *Tree) hash(p string, s stamp) (oid, bool) {
 
 // gitDir is the folder of a work tree's own git metadata.
 func gitDir(root string) string {
-	if dirs := gitFolders(root); len(dirs) > 0 {
+	if dirs := confine.GitFolders(root); len(dirs) > 0 {
 		return dirs[0]
 	}
 	return filepath.Join(root, ".git")

@@ -1,11 +1,10 @@
-package confine
+package worktree
 
 import (
 	"errors"
 	"io/fs"
 	"slices"
 	"sync"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -153,21 +152,4 @@ func stampFrom(stat *unix.Stat_t) stamp {
 		s.mode |= fs.ModeIrregular
 	}
 	return s
-}
-
-// changeOf is a file's change time in nanoseconds, and its number.
-func changeOf(info fs.FileInfo) (ctime int64, ino uint64) {
-	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
-		return stat.Ctim.Nano(), stat.Ino
-	}
-	return 0, 0
-}
-
-// fileClock is the clock that change times are taken from, in nanoseconds.
-func fileClock() int64 {
-	var now unix.Timespec
-	if unix.ClockGettime(unix.CLOCK_REALTIME_COARSE, &now) != nil {
-		return 0
-	}
-	return now.Nano()
 }

@@ -1,0 +1,123 @@
+// Package confined reads the command line of `writ confine`.
+//
+// It imports nothing but enforcement/confine and what that imports, so that
+// package early can use it. It runs nothing.
+package confined
+
+import "github.com/writbus/writ/enforcement/confine"
+
+// Misuse is a command line that cannot be understood.
+type Misuse struct {
+	What string // what is wrong
+	Todo string // what to do about it
+}
+
+func (m *Misuse) Error() string { return m.What + ". " + m.Todo }
+
+const showsOptions = "`writ confine --help` shows the options."
+
+// World is what the command line is read in.
+type World struct {
+	// Absolute makes a path of the command line absolute.
+	Absolute func(string) string
+	// Project finds the project around the working folder, for a command line
+	// that names none.
+	Project func() (root string, found bool)
+	// Reveal lists the files of a data folder that the command may read.
+	Reveal func(dataDir string) []string
+}
+
+// Read fills in what the arguments say. Options end at the command, at "--", or
+// with -c. The error is a *Misuse.
+func Read(o confine.Options, args []string, w World) (confine.Options, error) {
+	shell := "/bin/sh"
+	for len(args) > 0 {
+		option := args[0]
+		args = args[1:]
+		switch option {
+		case "--best-effort":
+			o.BestEffort = true
+			continue
+		case "--quiet":
+			o.Quiet = true
+			continue
+		case "--whole":
+			o.Whole = true
+			continue
+		case "--":
+			o.Args = args
+			return complete(o, w)
+		}
+		if option == "" || option[0] != '-' {
+			o.Args = append([]string{option}, args...)
+			return complete(o, w)
+		}
+		name, value, inline := cut(option)
+		if !takesValue(name) {
+			return o, &Misuse{"confine: the option " + name + " is unknown", showsOptions}
+		}
+		if !inline {
+			if len(args) == 0 {
+				return o, &Misuse{"confine: " + name + " needs a value", showsOptions}
+			}
+			value, args = args[0], args[1:]
+		}
+		switch name {
+		case "--project":
+			o.Project = w.Absolute(value)
+		case "--profile":
+			o.Profile = confine.Profile(value)
+		case "--write":
+			o.Write = append(o.Write, value)
+		case "--lock":
+			o.Lock = append(o.Lock, value)
+		case "--shell":
+			shell = value
+		case "--data":
+			o.DataDir = w.Absolute(value)
+		case "-c":
+			// What follows the string is its $0, $1 and so on, as in any shell.
+			o.Args = append([]string{shell, "-c", value}, args...)
+			return complete(o, w)
+		}
+	}
+	return complete(o, w)
+}
+
+func takesValue(name string) bool {
+	switch name {
+	case "-c", "--project", "--profile", "--write", "--lock", "--shell", "--data":
+		return true
+	}
+	return false
+}
+
+// complete fills in the project: the one around the working folder.
+func complete(o confine.Options, w World) (confine.Options, error) {
+	if o.Project == "" {
+		root, found := w.Project()
+		if !found {
+			return o, &Misuse{"confine: " + o.Dir + " is in no project that Writ guards", "Name one with --project."}
+		}
+		o.Project = root
+	}
+	if o.DataDir != "" {
+		o.Reveal = w.Reveal(o.DataDir)
+	}
+	for _, path := range o.Lock {
+		if !local(path) {
+			return o, &Misuse{"confine: --lock " + path + " is not below the project", "Name it relative to the project."}
+		}
+	}
+	return o, nil
+}
+
+// cut splits an option at its first "=".
+func cut(option string) (name, value string, inline bool) {
+	for i := range len(option) {
+		if option[i] == '=' {
+			return option[:i], option[i+1:], true
+		}
+	}
+	return option, "", false
+}

@@ -1,0 +1,7 @@
+//go:build !linux
+
+package confined
+
+import "path/filepath"
+
+func local(p string) bool { return filepath.IsLocal(p) }

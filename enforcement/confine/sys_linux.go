@@ -1,0 +1,111 @@
+package confine
+
+import (
+	"io/fs"
+	"syscall"
+	"time"
+	"unsafe"
+)
+
+// Linux's numbers, as golang.org/x/sys/unix has them, which a test compares:
+// see doc.go for why it is not imported. Those of Landlock's system calls are
+// other ones on MIPS, where the kernel then seems to have none.
+const (
+	sysLandlockCreate   = 444
+	sysLandlockAdd      = 445
+	sysLandlockRestrict = 446
+
+	landlockVersion     = 1 // LANDLOCK_CREATE_RULESET_VERSION
+	landlockPathBeneath = 1 // LANDLOCK_RULE_PATH_BENEATH
+	landlockAbstract    = 1 // LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET
+
+	accessWriteFile  = 1 << 1
+	accessReadFile   = 1 << 2
+	accessRemoveDir  = 1 << 4
+	accessRemoveFile = 1 << 5
+	accessMakeChar   = 1 << 6
+	accessMakeDir    = 1 << 7
+	accessMakeReg    = 1 << 8
+	accessMakeSock   = 1 << 9
+	accessMakeFifo   = 1 << 10
+	accessMakeBlock  = 1 << 11
+	accessMakeSym    = 1 << 12
+	accessRefer      = 1 << 13
+	accessTruncate   = 1 << 14
+
+	prSetDumpable       = 4
+	prCapbsetDrop       = 24
+	prSetChildSubreaper = 36
+	prSetNoNewPrivs     = 38
+
+	capDacReadSearch     = 2
+	capSysModule         = 16
+	capSysRawio          = 17
+	capSysPtrace         = 19
+	capSysAdmin          = 21
+	capSysBoot           = 22
+	capMknod             = 27
+	capMacOverride       = 32
+	capMacAdmin          = 33
+	capSyslog            = 34
+	capPerfmon           = 38
+	capBpf               = 39
+	capCheckpointRestore = 40
+
+	openPath = 0x200000 // O_PATH
+
+	clockRealtimeCoarse = 5
+)
+
+// rulesetAttr is struct landlock_ruleset_attr.
+type rulesetAttr struct{ fs, net, scoped uint64 }
+
+// beneathAttr is struct landlock_path_beneath_attr, which is packed.
+type beneathAttr struct {
+	access uint64
+	fd     int32
+}
+
+func prctl(option, argument uintptr) error {
+	if _, _, errno := syscall.RawSyscall6(syscall.SYS_PRCTL, option, argument, 0, 0, 0, 0); errno != 0 {
+		return errno
+	}
+	return nil
+}
+
+func fcntl(fd int, command uintptr) (uintptr, error) {
+	value, _, errno := syscall.Syscall(syscall.SYS_FCNTL, uintptr(fd), command, 0)
+	if errno != 0 {
+		return 0, errno
+	}
+	return value, nil
+}
+
+// foreground is the process group that has a terminal.
+func foreground(tty int) (group int, err error) {
+	var found int32
+	if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, uintptr(tty), syscall.TIOCGPGRP, uintptr(unsafe.Pointer(&found))); errno != 0 {
+		return 0, errno
+	}
+	return int(found), nil
+}
+
+// changeOf is a file's change time in nanoseconds, and its number.
+func changeOf(info fs.FileInfo) (ctime int64, ino uint64) {
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+		return stat.Ctim.Nano(), stat.Ino
+	}
+	return 0, 0
+}
+
+// fileClock is the clock that change times are taken from, in nanoseconds.
+func fileClock() int64 {
+	var now syscall.Timespec
+	if _, _, errno := syscall.RawSyscall(syscall.SYS_CLOCK_GETTIME, clockRealtimeCoarse, uintptr(unsafe.Pointer(&now)), 0); errno != 0 {
+		return 0
+	}
+	return now.Nano()
+}
+
+// pause lets some milliseconds go by.
+func pause(milliseconds int) { time.Sleep(time.Duration(milliseconds) * time.Millisecond) }
