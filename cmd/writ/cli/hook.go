@@ -69,7 +69,9 @@ func (a *app) runHook(ctx context.Context, args []string) int {
 		reply = h.tested(ctx, event, *reply.Tests)
 	}
 	if reply.Stdout != "" {
-		_, _ = io.WriteString(a.out, reply.Stdout)
+		if _, err := io.WriteString(a.out, reply.Stdout); err != nil {
+			reply.Exit = 2 // what the host cannot read does not let anything pass
+		}
 	}
 	if reply.Stderr != "" {
 		_, _ = io.WriteString(a.err, reply.Stderr)

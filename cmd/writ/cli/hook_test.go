@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -124,6 +125,21 @@ func mustDeny(t *testing.T, r schemas.HookReply, parts ...string) {
 		if !strings.Contains(reason, part) {
 			t.Errorf("the reason lacks %q: %s", part, reason)
 		}
+	}
+}
+
+type closedPipe struct{}
+
+func (closedPipe) Write([]byte) (int, error) { return 0, syscall.EPIPE }
+
+// TestAnAnswerThatIsNotHeardRefuses: some hosts take a refusal from standard
+// output alone.
+func TestAnAnswerThatIsNotHeardRefuses(t *testing.T) {
+	s := &script{answers: []func(context.Context, bus.Request) (bus.Reply, error){answer(`{"stdout":"{\"decision\":\"deny\"}\n"}`)}}
+	env, root := world(t, true, "", s)
+	payload := strings.ReplaceAll(hostCalls["gemini"].writes, "ROOT", root)
+	if code := Run(context.Background(), []string{"hook", "gemini", "BeforeTool"}, strings.NewReader(payload), closedPipe{}, io.Discard, env); code != 2 {
+		t.Errorf("exit %d", code)
 	}
 }
 

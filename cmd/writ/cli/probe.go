@@ -18,6 +18,7 @@ import (
 	"github.com/writbus/writ/cmd/writ/cli/install"
 	"github.com/writbus/writ/cmd/writ/cli/settings"
 	"github.com/writbus/writ/cmd/writd/config"
+	"github.com/writbus/writ/cmd/writd/hosts"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -103,7 +104,7 @@ func (e *examination) drive(ctx context.Context, root string, project config.Pro
 	for _, p := range probesOf(agent.Name, session, root) {
 		judge := judgement(mustPass)
 		if p.writes {
-			judge = mustRefuse(project)
+			judge = mustRefuse(project, hosts.RefusalExit(agent.Name))
 		}
 		for _, h := range hooks {
 			if h.Event == p.event {
@@ -116,14 +117,14 @@ func (e *examination) drive(ctx context.Context, root string, project config.Pro
 // judgement looks at a hook's answer, and returns what is wrong with it.
 type judgement func(reply schemas.HookReply) (detail string, err error)
 
-func mustRefuse(project config.Project) judgement {
+func mustRefuse(project config.Project, exit int) judgement {
 	return func(reply schemas.HookReply) (string, error) {
 		if project.Mode == "conversation" || project.Mode == "debug" {
 			return "answered (mode " + project.Mode + " does not refuse it)", nil
 		}
 		reason, denied := denial(reply)
 		switch {
-		case !denied || reply.Exit != 2:
+		case !denied || reply.Exit != exit:
 			return "", fmt.Errorf("a write in a session without approval passed (exit code %d)", reply.Exit)
 		case strings.Contains(reason, "could not judge"):
 			return "", errors.New(reason)

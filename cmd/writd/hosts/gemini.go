@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/writbus/writ/schemas"
 )
@@ -128,10 +129,14 @@ func typedText(prompt string) string {
 
 // geminiBad are lines of a command's result that say it ended badly. A command
 // that prints such a line itself counts as failed.
-var geminiBad = regexp.MustCompile(`(?m)^(?:Exit Code: -?[1-9]\d*|Signal: \S+|Error: \S.*)$`)
+var geminiBad = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^(?:Exit Code: -?[1-9]\d*|Signal: \S+|Error: \S.*)$`)
+})
 
 // geminiRan is the line that ends the result of a command that came to its end.
-var geminiRan = regexp.MustCompile(`(?m)^Process Group PGID: \d+$`)
+var geminiRan = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^Process Group PGID: \d+$`)
+})
 
 // readGeminiEnd notes how a command ended. Its exit status is told only where
 // it is not zero.
@@ -140,11 +145,11 @@ func (c *Call) readGeminiEnd(result json.RawMessage) {
 	if json.Unmarshal(result, &text) != nil {
 		return
 	}
-	switch bad := geminiBad.FindString(text); {
+	switch bad := geminiBad().FindString(text); {
 	case bad != "":
 		c.exited(1)
 		c.Kind, c.Error = ToolFailed, text
-	case geminiRan.MatchString(text):
+	case geminiRan().MatchString(text):
 		c.exited(0)
 	}
 }
@@ -176,8 +181,9 @@ func renderGemini(c Call, a Answer) schemas.HookReply {
 	switch c.Kind {
 	case BeforeTool:
 		if a.Verdict == Refuse {
+			// The object decides, whatever the exit status: with 2 this host shows a
+			// hook that failed in place of the reason.
 			out.Decision, out.Reason = "deny", clip(a.Reason)
-			return refused(out, a.Reason)
 		}
 	case Prompt:
 		if a.Verdict == Refuse {

@@ -283,6 +283,14 @@ func (a Answer) unasked(host string) Answer {
 	return a
 }
 
+// RefusalExit is the exit status that goes with a host's refusal of a tool.
+func RefusalExit(host string) int {
+	if host == "gemini" {
+		return 0
+	}
+	return 2
+}
+
 // refused is a tool's refusal in every form: the host's JSON, standard error,
 // exit status 2.
 func refused(out any, reason string) schemas.HookReply {

@@ -128,7 +128,7 @@ func TestPayloadsOfOtherHostsThatCannotBeRead(t *testing.T) {
 			if !errors.Is(err, ErrPayload) || c.Kind != BeforeTool || c.Host != host {
 				t.Errorf("%s %q: %+v, %v", host, payload, c, err)
 			}
-			if r := Render(c, Answer{Verdict: Refuse, Reason: "no"}); r.Exit != 2 || r.Stderr == "" {
+			if r := Render(c, Answer{Verdict: Refuse, Reason: "no"}); r.Exit != RefusalExit(host) || r.Exit != 0 && r.Stderr == "" || r.Stdout == "" {
 				t.Errorf("%s %q is not refused: %+v", host, payload, r)
 			}
 		}
@@ -171,8 +171,8 @@ func TestAnswersOfTheOtherHosts(t *testing.T) {
 		{"codex", "SubagentStop", pass, `{}`, 0},
 		{"codex", "SessionEnd", told, ``, 0},
 		{"gemini", "BeforeTool", pass, `{}`, 0},
-		{"gemini", "BeforeTool", deny, `{"decision":"deny","reason":"no"}`, 2},
-		{"gemini", "BeforeTool", ask, `{"decision":"deny","reason":"` + unasked("Gemini CLI") + `"}`, 2},
+		{"gemini", "BeforeTool", deny, `{"decision":"deny","reason":"no"}`, 0},
+		{"gemini", "BeforeTool", ask, `{"decision":"deny","reason":"` + unasked("Gemini CLI") + `"}`, 0},
 		{"gemini", "BeforeAgent", told, `{"hookSpecificOutput":{"hookEventName":"BeforeAgent","additionalContext":"c"}}`, 0},
 		{"gemini", "AfterTool", deny, `{"hookSpecificOutput":{"hookEventName":"AfterTool","additionalContext":"no"}}`, 0},
 		{"gemini", "AfterAgent", deny, `{"decision":"deny","reason":"[writ] no"}`, 0},
@@ -234,7 +234,7 @@ func FuzzOtherHosts(f *testing.F) {
 			if r.Stdout != "" && !json.Valid([]byte(r.Stdout)) {
 				t.Fatalf("not JSON: %s", r.Stdout)
 			}
-			if c.Kind == BeforeTool && a.Verdict == Refuse && r.Exit != 2 {
+			if c.Kind == BeforeTool && a.Verdict == Refuse && r.Exit != RefusalExit(host) {
 				t.Fatalf("a refusal that refuses nothing: %+v", r)
 			}
 		}
