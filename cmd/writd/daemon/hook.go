@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/writbus/writ/bus"
@@ -70,17 +71,19 @@ func (d *Daemon) hook(ctx context.Context, r bus.Request) ([]byte, error) {
 		return json.Marshal(schemas.HookReply{Tests: run})
 	}
 	t.ran, t.ranWorkers = d.reported(t, r.Header)
-	reply, err := d.answered.once(t.key(), func() (schemas.HookReply, error) {
+	reply, err := d.answered.once(t.called(r.Header), func() (answers, error) {
 		a, err := d.answerHook(ctx, t)
 		if err != nil {
-			return schemas.HookReply{}, err
+			return answers{}, err
 		}
 		if t.project.problem != nil {
 			a.Notice = strings.TrimSpace(a.Notice + "\nwrit: " + t.project.problem.Error() + ". The strict defaults are in force until it is mended.")
 		}
 		_, end := d.telemetry.Span(ctx, metrics.SpanReply)
 		defer end(nil)
-		return hosts.Render(t.Call, a), nil
+		repeated := a
+		repeated.Context, repeated.Notice = "", ""
+		return answers{hosts.Render(t.Call, a), hosts.Render(t.Call, repeated)}, nil
 	})
 	if err != nil {
 		d.logger.Error("hook", "hook", t.Hook, "session", t.Session, "error", err)
@@ -120,16 +123,23 @@ func (d *Daemon) firstProject(ctx context.Context, session, now string) string {
 	return now
 }
 
-// key tells one call from another, "" where the host gives nothing to tell by.
-func (t turn) key() string {
+// called tells one call from another.
+func (t turn) called(header schemas.Header) called {
+	c := called{}
+	c.began, _ = strconv.ParseInt(header.Get(schemas.HookHeaderBegan), 10, 64)
 	id := t.ToolUseID
-	if t.Kind == hosts.Prompt || t.Kind == hosts.Command {
+	switch t.Kind {
+	case hosts.Prompt, hosts.Command:
 		id = t.PromptID
+	case hosts.BeforeTool, hosts.AfterTool, hosts.ToolFailed, hosts.Permission:
+	default:
+		// A turn's end is reported again with what came of its tests.
+		id, c.unnamed = "event:"+digest([]byte(header.Get(schemas.HookHeaderTests))), true
 	}
-	if id == "" || strings.HasPrefix(id, unnamedCall) {
-		return ""
+	if id != "" && !strings.HasPrefix(id, unnamedCall) {
+		c.key = strings.Join([]string{t.Session, t.Agent, t.Hook, id, digest(t.payload)}, "\x00")
 	}
-	return strings.Join([]string{t.Session, t.Agent, t.Hook, id, digest(t.payload)}, "\x00")
+	return c
 }
 
 // trouble is the answer to a call that could not be decided.

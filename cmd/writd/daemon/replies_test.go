@@ -1,0 +1,84 @@
+package daemon
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/schemas"
+)
+
+// process is a hook's process that began at a time.
+func (w *world) process(began time.Time, payload map[string]any) schemas.HookReply {
+	w.t.Helper()
+	payload["session_id"], payload["cwd"] = "s1", w.project
+	raw, err := json.Marshal(payload)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	answer, err := w.hook.Request(w.t.Context(), bus.Request{Subject: schemas.SvcHook, Body: raw, Header: schemas.Header{
+		schemas.HookHeaderAgent: {"claude"}, schemas.HookHeaderDir: {w.project}, schemas.HookHeaderProject: {w.project},
+		schemas.HookHeaderHome: {filepath.Dir(w.project)}, schemas.HookHeaderBegan: {strconv.FormatInt(began.UnixNano(), 10)},
+	}})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var reply schemas.HookReply
+	if err := json.Unmarshal(answer.Body, &reply); err != nil {
+		w.t.Fatal(err)
+	}
+	return reply
+}
+
+func (w *world) count(kind string) (n int) {
+	for _, e := range w.history("s1") {
+		if e.Type == schemas.Type(kind) {
+			n++
+		}
+	}
+	return n
+}
+
+// TestAHookInstalledTwiceCountsOnce: a plugin and a project's settings run each
+// hook in a process of its own, side by side.
+func TestAHookInstalledTwiceCountsOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	at := time.Unix(1_800_000_000, 0)
+	for _, c := range []struct {
+		payload map[string]any
+		event   string
+		tells   bool
+	}{
+		{map[string]any{"hook_event_name": "SessionStart", "source": "startup"}, "session.started", true},
+		{map[string]any{"hook_event_name": "UserPromptSubmit", "prompt": "add up a cart", "prompt_id": "p1"}, "prompt.submitted", true},
+		{map[string]any{"hook_event_name": "PreToolUse", "tool_name": "Write", "tool_use_id": "t1", "tool_input": map[string]any{"file_path": w.project + "/a.go", "content": "package a\n"}}, "tool.decided", true},
+		{map[string]any{"hook_event_name": "PreCompact", "trigger": "manual"}, "context.compacted", false},
+		{map[string]any{"hook_event_name": "Notification", "message": "waiting", "notification_type": "idle_prompt"}, "hook.observed", false},
+		{map[string]any{"hook_event_name": "Stop", "prompt_id": "p1", "last_assistant_message": "Here it is."}, "turn.ended", false},
+	} {
+		at = at.Add(time.Minute)
+		before := w.count(c.event)
+		first := w.process(at, c.payload)
+		second := w.process(at.Add(9*time.Millisecond), c.payload)
+		if n := w.count(c.event) - before; n != 1 {
+			t.Errorf("%s: %d of them", c.event, n)
+		}
+		if c.tells != (first.Stdout != "") || strings.Contains(second.Stdout, "additionalContext") || first.Exit != second.Exit {
+			t.Errorf("%s: %+v, then %+v", c.event, first, second)
+		}
+		if again := w.process(at, c.payload); again != first {
+			t.Errorf("%s: asked again, the same process gets %+v, and got %+v", c.event, again, first)
+		}
+	}
+	before := w.count("turn.ended")
+	stop := map[string]any{"hook_event_name": "Stop", "prompt_id": "p1", "last_assistant_message": "Here it is."}
+	w.process(at.Add(3*time.Second), stop)
+	if n := w.count("turn.ended") - before; n != 1 {
+		t.Errorf("the like of it, later, counts %d times", n)
+	}
+}
