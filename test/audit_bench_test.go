@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/nats-io/nats.go"
 
 	"github.com/writbus/writ/bus"
@@ -20,7 +21,7 @@ import (
 // events. Processor time is that of the client's process alone.
 func BenchmarkAudit(b *testing.B) {
 	n := benchEvents(b)
-	w := newBench(b, "interval")
+	w := newBenchWith(b, "interval", "memory: {reflect_after: 0}\n") // what is loaded is nobody's to reflect on
 	endpoint, err := config.ReadEndpoint(w.data)
 	if err != nil {
 		b.Fatal(err)
@@ -33,7 +34,11 @@ func BenchmarkAudit(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	load(b, nc, n)
+	ids := make([]string, n)
+	loadAs(b, nc, n, func(i int) string {
+		ids[i] = uuid.Must(uuid.NewV7()).String()
+		return ids[i]
+	})
 	nc.Close()
 	for lagging := true; lagging; {
 		lagging = false
@@ -63,24 +68,34 @@ func BenchmarkAudit(b *testing.B) {
 		b.ReportMetric(float64(n)*float64(b.N)/wall.Seconds(), "events/s")
 		b.ReportMetric(float64(used.Nanoseconds())/float64(n)/float64(b.N), "cpu-ns/event")
 	})
-	b.Run("prove", func(b *testing.B) {
-		admin := w.connect("admin")
-		var took durations
-		used := processorTime(b, endpoint.PID)
-		for i := 0; b.Loop(); i++ {
-			request, err := json.Marshal(schemas.AuditProveRequest{Stream: schemas.StreamMemory, Seq: uint64(i*7919%n) + 1})
-			if err != nil {
-				b.Fatal(err)
+	for _, c := range []struct {
+		name string
+		of   func(i int) schemas.AuditProveRequest
+	}{
+		{"prove", func(i int) schemas.AuditProveRequest {
+			return schemas.AuditProveRequest{Stream: schemas.StreamMemory, Seq: uint64(i) + 1}
+		}},
+		{"prove-event", func(i int) schemas.AuditProveRequest { return schemas.AuditProveRequest{Event: ids[i]} }},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			admin := w.connect("admin")
+			var took durations
+			used := processorTime(b, endpoint.PID)
+			for i := 0; b.Loop(); i++ {
+				request, err := json.Marshal(c.of(i * 7919 % n))
+				if err != nil {
+					b.Fatal(err)
+				}
+				began := time.Now()
+				if _, err := admin.Request(b.Context(), bus.Request{Subject: schemas.SvcAuditProve, Body: request}); err != nil {
+					b.Fatal(err)
+				}
+				took = append(took, time.Since(began))
 			}
-			began := time.Now()
-			if _, err := admin.Request(b.Context(), bus.Request{Subject: schemas.SvcAuditProve, Body: request}); err != nil {
-				b.Fatal(err)
-			}
-			took = append(took, time.Since(began))
-		}
-		took.report(b, "proof")
-		b.ReportMetric(float64((processorTime(b, endpoint.PID)-used).Microseconds())/float64(b.N), "daemon-cpu-µs/proof")
-	})
+			took.report(b, "proof")
+			b.ReportMetric(float64((processorTime(b, endpoint.PID)-used).Microseconds())/float64(b.N), "daemon-cpu-µs/proof")
+		})
+	}
 }
 
 // processorTime is what a process has used, where the system tells (Linux, in

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -57,12 +58,18 @@ type bench struct {
 
 func newBench(b *testing.B, durability string) *bench {
 	b.Helper()
+	return newBenchWith(b, durability, "")
+}
+
+// newBenchWith is newBench under settings of the data directory.
+func newBenchWith(b *testing.B, durability, settings string) *bench {
+	b.Helper()
 	dir := b.TempDir()
 	w := &bench{b: b, data: filepath.Join(dir, "data"), project: filepath.Join(dir, "project")}
 	w.env = append(os.Environ(),
 		"PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"),
 		"WRIT_HOME="+w.data, "HOME="+dir, "WRIT_DURABILITY="+durability)
-	if err := os.MkdirAll(w.project, 0o755); err != nil {
+	if err := errors.Join(os.MkdirAll(w.project, 0o755), os.MkdirAll(w.data, 0o700), os.WriteFile(filepath.Join(w.data, "config.yaml"), []byte(settings), 0o600)); err != nil {
 		b.Fatal(err)
 	}
 	w.run("", "init")
@@ -227,6 +234,12 @@ func benchEvents(b *testing.B) int {
 // them.
 func load(b *testing.B, nc *nats.Conn, n int) {
 	b.Helper()
+	loadAs(b, nc, n, func(i int) string { return "bench-" + strconv.Itoa(i) })
+}
+
+// loadAs is load with ids of the caller's.
+func loadAs(b *testing.B, nc *nats.Conn, n int, id func(i int) string) {
+	b.Helper()
 	js, err := jetstream.New(nc, jetstream.WithPublishAsyncMaxPending(4000))
 	if err != nil {
 		b.Fatal(err)
@@ -235,7 +248,7 @@ func load(b *testing.B, nc *nats.Conn, n int) {
 	began := time.Now()
 	for i := range n {
 		m, err := schemas.Encode(schemas.Event{
-			ID: "bench-" + strconv.Itoa(i), Time: began.Add(time.Duration(i) * time.Millisecond), Source: "/writ/bench", Actor: "bench",
+			ID: id(i), Time: began.Add(time.Duration(i) * time.Millisecond), Source: "/writ/bench", Actor: "bench",
 			Aggregate: schemas.Memory("scope-" + strconv.Itoa(i%100)),
 			Data: schemas.ObservationRecorded{
 				ObservationID: "o" + strconv.Itoa(i), Original: []byte("the build needs Go 1.26"), Text: "the build needs Go 1.26",

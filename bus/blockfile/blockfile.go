@@ -6,11 +6,13 @@
 // The files are the server's own and their form is not promised to anybody, so
 // the package reads only what it is sure of: records one after the other
 // without a gap, none of them erased, neither compressed nor encrypted.
-// Everything else is ErrUnclear, and the server has to be asked.
+// Everything else is ErrUnclear, and the server has to be asked. Records reads
+// whole blocks; a Reader finds single records.
 //
 // It does not: write, lock, check the server's own checksums (who compares
-// stronger hashes needs none), or know of records that were appended and not
-// written out yet.
+// stronger hashes needs none), know of records that were appended and not
+// written out yet, or know what the server forgot: a deleted record stays in
+// its block until that is written anew.
 package blockfile
 
 import (
@@ -117,10 +119,11 @@ func Records(raw []byte, s schemas.Stream) iter.Seq2[schemas.Record, error] {
 // newest one does while the server writes.
 var ErrTorn = errors.New("blockfile: the block ends in the middle of a record")
 
-// first reads the record that raw begins with.
-func first(raw []byte, subjects map[string]string) (r schemas.Record, size int, err error) {
+// head reads the sequence and the size of the record that raw begins with. It
+// needs the first headSize bytes alone.
+func head(raw []byte) (seq uint64, size int, err error) {
 	if len(raw) < headSize {
-		return r, 0, ErrTorn
+		return 0, 0, ErrTorn
 	}
 	length := binary.LittleEndian.Uint32(raw)
 	size = int(length &^ headerBit)
@@ -129,18 +132,28 @@ func first(raw []byte, subjects map[string]string) (r schemas.Record, size int, 
 	if length&headerBit != 0 {
 		least += 4
 	}
-	r.Seq = binary.LittleEndian.Uint64(raw[4:])
+	seq = binary.LittleEndian.Uint64(raw[4:])
 	switch {
 	case size < least || size > longest || subject == 0:
-		return r, 0, fmt.Errorf("%w: a record of %d bytes with a subject of %d", ErrUnclear, size, subject)
-	case r.Seq == 0 || r.Seq&erasedBits != 0:
-		return r, 0, fmt.Errorf("%w: record %d is erased", ErrUnclear, r.Seq&^erasedBits)
-	case size > len(raw):
-		return r, 0, ErrTorn
+		return 0, 0, fmt.Errorf("%w: a record of %d bytes with a subject of %d", ErrUnclear, size, subject)
+	case seq == 0 || seq&erasedBits != 0:
+		return 0, 0, fmt.Errorf("%w: record %d is erased", ErrUnclear, seq&^erasedBits)
 	}
-	at := headSize + subject
+	return seq, size, nil
+}
+
+// first reads the record that raw begins with.
+func first(raw []byte, subjects map[string]string) (r schemas.Record, size int, err error) {
+	r.Seq, size, err = head(raw)
+	if err != nil {
+		return schemas.Record{}, 0, err
+	}
+	if size > len(raw) {
+		return schemas.Record{}, 0, ErrTorn
+	}
+	at := headSize + int(binary.LittleEndian.Uint16(raw[headSize-2:]))
 	r.Message.Subject = kept(raw[headSize:at], subjects)
-	if length&headerBit != 0 {
+	if binary.LittleEndian.Uint32(raw)&headerBit != 0 {
 		header := uint64(binary.LittleEndian.Uint32(raw[at:]))
 		at += 4
 		if header > uint64(size-sumSize-at) {

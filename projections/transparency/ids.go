@@ -24,22 +24,31 @@ func appendID(to []byte, id string) []byte {
 	return append(append(to, uuidText-1), id[:uuidText-1]...)
 }
 
+// cutID cuts the first id from a page, as it is stored.
+func cutID(page []byte) (stored, rest []byte, err error) {
+	if len(page) == 0 {
+		return nil, nil, fmt.Errorf("%w: a page of ids is short", ErrCorrupt)
+	}
+	n := 1 + int(page[0])
+	if page[0] == uuidText {
+		n = 1 + 16
+	}
+	if len(page) < n {
+		return nil, nil, fmt.Errorf("%w: a page of ids is cut", ErrCorrupt)
+	}
+	return page[:n], page[n:], nil
+}
+
 // nextID cuts the first id from a page.
 func nextID(page []byte) (id string, rest []byte, err error) {
-	if len(page) == 0 {
-		return "", nil, fmt.Errorf("%w: a page of ids is short", ErrCorrupt)
+	stored, rest, err := cutID(page)
+	switch {
+	case err != nil:
+		return "", nil, err
+	case stored[0] == uuidText:
+		return uuidString([16]byte(stored[1:])), rest, nil
 	}
-	n := int(page[0])
-	if n == uuidText {
-		n = 16
-	}
-	if len(page) < 1+n {
-		return "", nil, fmt.Errorf("%w: a page of ids is cut", ErrCorrupt)
-	}
-	if page[0] == uuidText {
-		return uuidString([16]byte(page[1:17])), page[17:], nil
-	}
-	return string(page[1 : 1+n]), page[1+n:], nil
+	return string(stored[1:]), rest, nil
 }
 
 // packUUID reads a UUID in its usual form, lower case only, so that it can be
@@ -63,7 +72,15 @@ func uuidString(packed [16]byte) string {
 // madeAt is the time in an id of version 7, milliseconds since 1970.
 func madeAt(id string) (millis uint64, known bool) {
 	packed, is := packUUID(id)
-	if !is || packed[6]>>4 != 7 {
+	if !is {
+		return 0, false
+	}
+	return timeIn(packed)
+}
+
+// timeIn is madeAt of a packed id.
+func timeIn(packed [16]byte) (millis uint64, known bool) {
+	if packed[6]>>4 != 7 {
 		return 0, false
 	}
 	return binary.BigEndian.Uint64(packed[:8]) >> 16, true

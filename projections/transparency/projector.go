@@ -203,6 +203,11 @@ func getTile(v getter, s schemas.Stream, level int, tile uint64, n int) ([]byte,
 	if err != nil {
 		return nil, err
 	}
+	return hashesOf(raw, s, level, tile, n)
+}
+
+// hashesOf is the first hashes of a tile as it is stored, n of them.
+func hashesOf(raw []byte, s schemas.Stream, level int, tile uint64, n int) ([]byte, error) {
 	if len(raw) < n*tlog.HashSize {
 		return nil, fmt.Errorf("%w: %s: tile %d of level %d has %d bytes", ErrCorrupt, s, tile, level, len(raw))
 	}

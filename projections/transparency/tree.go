@@ -1,6 +1,7 @@
 package transparency
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"iter"
@@ -24,12 +25,17 @@ type Tree struct {
 	stream schemas.Stream
 	size   uint64
 	first  uint64
-	tiles  map[tlog.Tile][]byte // read already
+	tiles  map[tilePlace][]byte // read already
+}
+
+type tilePlace struct {
+	level int
+	n     int64
 }
 
 // OpenTree reads where a stream's tree stands.
 func OpenTree(view projections.Reader, s schemas.Stream) (*Tree, error) {
-	t := &Tree{view: view, stream: s, first: 1, tiles: map[tlog.Tile][]byte{}}
+	t := &Tree{view: view, stream: s, first: 1, tiles: map[tilePlace][]byte{}}
 	raw, found, err := view.Get(sizeKey(s))
 	if err != nil {
 		return nil, fmt.Errorf("transparency: tree of %s: %w", s, err)
@@ -86,22 +92,30 @@ func (t *Tree) Extend(n, m int64) ([]evidence.Hash, error) {
 func (t *Tree) ReadHashes(indexes []int64) ([]evidence.Hash, error) {
 	hashes := make([]evidence.Hash, len(indexes))
 	for i, index := range indexes {
-		tile := tlog.TileForIndex(tileHeight, index)
-		data, kept := t.tiles[tile]
-		if !kept {
-			var err error
-			if data, err = getTile(t.view, t.stream, tile.L, uint64(tile.N), tile.W); err != nil {
-				return nil, err
-			}
-			t.tiles[tile] = data
-		}
-		hash, err := tlog.HashFromTile(tile, data, index)
+		tile := tlog.TileForIndex(tileHeight, index) // as much of the tile as the hash takes
+		data, err := t.tile(tile)
 		if err != nil {
+			return nil, err
+		}
+		if hashes[i], err = tlog.HashFromTile(tile, data, index); err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
 		}
-		hashes[i] = hash
 	}
 	return hashes, nil
+}
+
+// tile reads a tile once, as far as it is stored, for every part of it.
+func (t *Tree) tile(of tlog.Tile) ([]byte, error) {
+	place := tilePlace{of.L, of.N}
+	stored, read := t.tiles[place]
+	if !read {
+		var err error
+		if stored, _, err = t.view.Get(tileKey(t.stream, of.L, uint64(of.N))); err != nil {
+			return nil, err
+		}
+		t.tiles[place] = stored
+	}
+	return hashesOf(stored, t.stream, of.L, uint64(of.N), of.W)
 }
 
 // Leaves yields the leaves from a sequence on, in order.
@@ -155,6 +169,10 @@ const nearPages = 3
 // there where everywhere is set.
 func (t *Tree) Find(event string, everywhere bool) (uint64, error) {
 	id, _, _ := strings.Cut(event, "/") // events of one record share its id
+	wanted := [][]byte{appendID(nil, id)}
+	if id != event {
+		wanted = append(wanted, appendID(nil, event))
+	}
 	pages := (t.size + tileHashes - 1) / tileHashes
 	middle := uint64(0)
 	if made, known := madeAt(id); known {
@@ -173,18 +191,39 @@ func (t *Tree) Find(event string, everywhere bool) (uint64, error) {
 			if tile >= pages || i == 1 && step == 0 {
 				continue
 			}
-			leaves, err := t.page(tile)
-			if err != nil {
-				return 0, err
-			}
-			for _, l := range leaves {
-				if l.ID == id || l.ID == event {
-					return l.Seq, nil
-				}
+			if seq, found, err := t.findIn(tile, wanted); found || err != nil {
+				return seq, err
 			}
 		}
 	}
 	return 0, fmt.Errorf("%w: %s has no event %q", ErrNoRecord, t.stream, event)
+}
+
+// ids reads the ids of one tile's leaves, as they are stored.
+func (t *Tree) ids(tile uint64) (page []byte, n uint64, err error) {
+	page, _, err = t.view.Get(idsKey(t.stream, tile))
+	return page, min(t.size-tile*tileHashes, tileHashes), err
+}
+
+// findIn looks for any of some ids, as they are stored, in one tile.
+func (t *Tree) findIn(tile uint64, wanted [][]byte) (seq uint64, found bool, err error) {
+	page, n, err := t.ids(tile)
+	if err != nil {
+		return 0, false, err
+	}
+	for i := range n {
+		stored, rest, err := cutID(page)
+		if err != nil {
+			return 0, false, fmt.Errorf("%s: %w", t.stream, err)
+		}
+		for _, id := range wanted {
+			if bytes.Equal(stored, id) {
+				return t.first + tile*tileHashes + i, true, nil
+			}
+		}
+		page = rest
+	}
+	return 0, false, nil
 }
 
 // around is the page in which ids of a time are expected.
@@ -192,15 +231,9 @@ func (t *Tree) around(millis, pages uint64) (uint64, error) {
 	low, high := uint64(0), pages
 	for low < high {
 		middle := (low + high) / 2
-		leaves, err := t.page(middle)
+		begins, known, err := t.begins(middle)
 		if err != nil {
 			return 0, err
-		}
-		begins, known := uint64(0), false
-		for _, l := range leaves {
-			if begins, known = madeAt(l.ID); known {
-				break
-			}
 		}
 		if known && begins <= millis {
 			low = middle + 1
@@ -212,4 +245,25 @@ func (t *Tree) around(millis, pages uint64) (uint64, error) {
 		low--
 	}
 	return low, nil
+}
+
+// begins is the time in the first id of a page that has one.
+func (t *Tree) begins(tile uint64) (millis uint64, known bool, err error) {
+	page, n, err := t.ids(tile)
+	if err != nil {
+		return 0, false, err
+	}
+	for range n {
+		stored, rest, err := cutID(page)
+		if err != nil {
+			return 0, false, fmt.Errorf("%s: %w", t.stream, err)
+		}
+		if stored[0] == uuidText {
+			if millis, known = timeIn([16]byte(stored[1:])); known {
+				return millis, true, nil
+			}
+		}
+		page = rest
+	}
+	return 0, false, nil
 }

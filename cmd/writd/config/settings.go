@@ -82,7 +82,8 @@ type Settings struct {
 	// they are posted to (with WRIT_AUDIT_AUTHORIZATION as its Authorization), or
 	// nats://user:password@host:4222/subject where a stream takes that subject.
 	AuditPublish []string `yaml:"audit_publish"`
-	// MemoryLimit is the soft limit of the daemon's heap, bytes.
+	// MemoryLimit is the soft limit of the daemon's heap, bytes. What is in use
+	// has room above it in any case.
 	MemoryLimit int64 `yaml:"memory_limit"`
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/bus/blockfile"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/projections/transparency"
 	"github.com/writbus/writ/projections/transparency/evidence"
@@ -24,11 +25,16 @@ func (d *Daemon) auditProve(ctx context.Context, r schemas.AuditProveRequest) (s
 	if err != nil {
 		return schemas.AuditProof{}, err
 	}
-	if _, err := proof.Verify(d.audit.key.verifier); err != nil {
-		return schemas.AuditProof{}, faultf(schemas.CodeRefused, "it cannot be proven: %v. `writ audit verify` says what was changed", err)
-	}
 	raw, err := json.Marshal(proof)
 	return schemas.AuditProof{Proof: raw}, err
+}
+
+// checked refuses a proof that does not hold.
+func (d *Daemon) checked(p evidence.Proof) error {
+	if _, err := p.Verify(d.audit.key.verifier); err != nil {
+		return faultf(schemas.CodeRefused, "it cannot be proven: %v. `writ audit verify` says what was changed", err)
+	}
+	return nil
 }
 
 // newestOf is the checkpoint of a stream that covers a sequence, signed now if
@@ -59,6 +65,13 @@ func (d *Daemon) proveInclusion(ctx context.Context, r schemas.AuditProveRequest
 	if !slices.Contains(schemas.Streams(), stream) {
 		return p, faultf(schemas.CodeBadRequest, "there is no stream %q, only %q", stream, schemas.Streams())
 	}
+	// What the files hold is believed where it can be proven. The server has the
+	// last word on everything else.
+	if record, err := d.recordInFiles(ctx, stream, seq); err == nil {
+		if p, err = d.include(ctx, record); err == nil {
+			return p, nil
+		}
+	}
 	record, err := d.conn.Get(ctx, stream, seq)
 	if errors.Is(err, bus.ErrNotFound) {
 		return p, faultf(schemas.CodeNotFound, "%s has no record %d", stream, seq)
@@ -66,17 +79,41 @@ func (d *Daemon) proveInclusion(ctx context.Context, r schemas.AuditProveRequest
 	if err != nil {
 		return p, err
 	}
-	newest, err := d.newestOf(ctx, stream, seq)
+	return d.include(ctx, record)
+}
+
+// recordInFiles reads a record without the server, which would read the whole
+// block for it. It returns blockfile.ErrUnclear where only the server can tell.
+func (d *Daemon) recordInFiles(ctx context.Context, s schemas.Stream, seq uint64) (schemas.Record, error) {
+	if d.blocks == nil {
+		return schemas.Record{}, blockfile.ErrUnclear
+	}
+	state, err := d.conn.State(ctx, s)
+	if err != nil {
+		return schemas.Record{}, err
+	}
+	record, err := d.blocks.Record(s, seq, blockfile.Held{First: state.First, Last: state.Last, Messages: state.Messages})
+	record.Message = record.Message.Unfolded()
+	return record, err
+}
+
+// include proves that a record is in the log.
+func (d *Daemon) include(ctx context.Context, r schemas.Record) (p evidence.Proof, err error) {
+	newest, err := d.newestOf(ctx, r.Stream, r.Seq)
 	if err != nil {
 		return p, faultf(schemas.CodeRefused, "%v", err)
 	}
 	p = evidence.Proof{Kind: evidence.KindInclusion, Checkpoint: string(newest.signed), Record: &evidence.Record{
-		Stream: stream, Seq: seq, Subject: record.Message.Subject, Header: record.Message.Header, Body: record.Message.Body,
+		Stream: r.Stream, Seq: r.Seq, Subject: r.Message.Subject, Header: r.Message.Header, Body: r.Message.Body,
 	}}
-	return p, d.tree(stream, func(tree *transparency.Tree) (err error) {
-		p.Hashes, err = tree.Include(newest.checkpoint.Size, seq)
+	err = d.tree(r.Stream, func(tree *transparency.Tree) (err error) {
+		p.Hashes, err = tree.Include(newest.checkpoint.Size, r.Seq)
 		return err
 	})
+	if err != nil {
+		return p, err
+	}
+	return p, d.checked(p)
 }
 
 func (d *Daemon) tree(s schemas.Stream, use func(*transparency.Tree) error) error {
@@ -89,32 +126,46 @@ func (d *Daemon) tree(s schemas.Stream, use func(*transparency.Tree) error) erro
 	})
 }
 
-// findEvent looks for an event in every stream: first where its id says that it
-// should be, then everywhere.
+// findEvent looks for an event in every stream: first in the trees as they
+// stand and where its id says that it should be, then in all that was appended,
+// then everywhere.
 func (d *Daemon) findEvent(ctx context.Context, id string) (stream schemas.Stream, seq uint64, err error) {
+	stream, seq, err = d.lookFor(id, false)
+	if !errors.Is(err, transparency.ErrNoRecord) {
+		return stream, seq, err
+	}
 	for _, s := range schemas.Streams() {
 		if err := d.caughtUp(ctx, s, transparency.Name); err != nil {
 			return "", 0, err
 		}
 	}
+	for _, everywhere := range []bool{false, true} {
+		stream, seq, err = d.lookFor(id, everywhere)
+		if !errors.Is(err, transparency.ErrNoRecord) {
+			return stream, seq, err
+		}
+	}
+	return "", 0, faultf(schemas.CodeNotFound, "the log has no event %q", id)
+}
+
+// lookFor looks for an event in the trees. It returns transparency.ErrNoRecord.
+func (d *Daemon) lookFor(id string, everywhere bool) (stream schemas.Stream, seq uint64, err error) {
 	err = d.read(transparency.Name, func(view projections.Reader) error {
-		for _, everywhere := range []bool{false, true} {
-			for _, s := range schemas.Streams() {
-				tree, err := transparency.OpenTree(view, s)
-				if err != nil {
-					return err
-				}
-				found, err := tree.Find(id, everywhere)
-				if err == nil {
-					stream, seq = s, found
-					return nil
-				}
-				if !errors.Is(err, transparency.ErrNoRecord) {
-					return err
-				}
+		for _, s := range schemas.Streams() {
+			tree, err := transparency.OpenTree(view, s)
+			if err != nil {
+				return err
+			}
+			found, err := tree.Find(id, everywhere)
+			if err == nil {
+				stream, seq = s, found
+				return nil
+			}
+			if !errors.Is(err, transparency.ErrNoRecord) {
+				return err
 			}
 		}
-		return faultf(schemas.CodeNotFound, "the log has no event %q", id)
+		return transparency.ErrNoRecord
 	})
 	return stream, seq, err
 }
@@ -140,11 +191,15 @@ func (d *Daemon) proveConsistency(ctx context.Context, r schemas.AuditProveReque
 	if later.Stream != earlier.Stream || later.Size < earlier.Size {
 		return p, faultf(schemas.CodeBadRequest, "one checkpoint covers %d records of %s, the other %d of %s", earlier.Size, earlier.Stream, later.Size, later.Stream)
 	}
-	return p, d.tree(earlier.Stream, func(tree *transparency.Tree) (err error) {
+	err = d.tree(earlier.Stream, func(tree *transparency.Tree) (err error) {
 		p.Hashes, err = tree.Extend(later.Size, earlier.Size)
 		if errors.Is(err, transparency.ErrNoRecord) {
 			return faultf(schemas.CodeRefused, "%v: the log is shorter than it was", err)
 		}
 		return err
 	})
+	if err != nil {
+		return p, err
+	}
+	return p, d.checked(p)
 }

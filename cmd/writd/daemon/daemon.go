@@ -16,6 +16,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/bus/blockfile"
 	"github.com/writbus/writ/bus/embedded"
 	"github.com/writbus/writ/cmd/writd/config"
 	"github.com/writbus/writ/cmd/writd/httphook"
@@ -48,7 +49,8 @@ type Daemon struct {
 	conn     *bus.Conn
 	reading  *bus.Conn // of the projections
 	url      string
-	health   func() error // of the embedded server, nil for another
+	health   func() error      // of the embedded server, nil for another
+	blocks   *blockfile.Reader // its files, nil for another
 	runtime  *projections.Runtime
 	views    views
 	sessions *sessions
@@ -116,6 +118,11 @@ func Run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 		return err
 	}
 	defer release()
+	lost, err := d.beat(ctx, beatEvery)
+	if err != nil {
+		return err
+	}
+	defer func() { stop(); err = errors.Join(lost(), err) }()
 	stopTelemetry, err := d.beginTelemetry(ctx)
 	if err != nil {
 		return err
@@ -237,7 +244,7 @@ func (d *Daemon) openBus(ctx context.Context) (func(), error) {
 		shutdown()
 		return nil, err
 	}
-	d.health = server.Health
+	d.health, d.blocks = server.Health, blockfile.NewReader(d.layout.Log())
 	own := credentials[embedded.RoleDaemon]
 	if err := d.connect(ctx, bus.Options{Dial: server.Dial, User: own.User, Password: own.Password}); err != nil {
 		shutdown()

@@ -103,6 +103,11 @@ func Open(signed []byte, key note.Verifier) (Checkpoint, error) {
 	case err != nil:
 		return Checkpoint{}, fmt.Errorf("%w: %w", ErrCheckpoint, err)
 	}
+	for _, s := range n.Sigs {
+		if _, err := base64.StdEncoding.Strict().DecodeString(s.Base64); err != nil {
+			return Checkpoint{}, fmt.Errorf("%w %s: it is not as it was written", ErrSignature, key.Name())
+		}
+	}
 	c, err := ParseCheckpoint(n.Text)
 	if err == nil && c.Log != key.Name() {
 		err = fmt.Errorf("%w: it is of %s, and the key of %s", ErrSignature, c.Log, key.Name())
