@@ -95,7 +95,7 @@ func (f whatIfFlags) run(ctx context.Context) (report whatif.Report, err error) 
 	}
 	defer reader.Close()
 	// Another policy may leave prompts another room.
-	more, err := f.indexes(ctx, dataDir, &change)
+	more, err := f.indexes(ctx, dataDir, reader, &change)
 	if err != nil {
 		return report, err
 	}
@@ -154,7 +154,7 @@ func timeOf(name, text string) (time.Time, error) {
 }
 
 // indexes builds the search of today and that of the change.
-func (f whatIfFlags) indexes(ctx context.Context, dataDir string, change *whatif.Change) (tried []string, err error) {
+func (f whatIfFlags) indexes(ctx context.Context, dataDir string, reader *bus.Conn, change *whatif.Change) (tried []string, err error) {
 	settings, err := config.Load(dataDir)
 	if err != nil {
 		return nil, err
@@ -170,12 +170,10 @@ func (f whatIfFlags) indexes(ctx context.Context, dataDir string, change *whatif
 	if err != nil {
 		return nil, err
 	}
-	graduated, err := graduatedToday(ctx, dataDir)
-	if err != nil {
+	if change.Outcomes, err = outcomesOf(ctx, reader); err != nil {
 		return nil, err
 	}
-	change.Graduated = len(graduated)
-	options := retrieval.Options{Embedder: embedder, Confidence: func(id string) (float64, bool) { ratio, is := graduated[id]; return ratio, is }}
+	options := retrieval.Options{Embedder: embedder, Confidence: change.Outcomes.Confidence}
 	if change.Now, err = ruleIndex(rules, options); err != nil {
 		return nil, err
 	}
@@ -248,29 +246,25 @@ func rulesToday(ctx context.Context, dataDir string) ([]schemas.Rule, error) {
 	return rules, nil
 }
 
-// graduatedToday asks the daemon which rules count by their outcomes, and how
-// much.
-func graduatedToday(ctx context.Context, dataDir string) (map[string]float64, error) {
-	conn, err := dialAs(ctx, dataDir, "dashboard")
-	if err != nil {
-		return nil, err
-	}
-	defer conn.Close()
-	reply, err := conn.Request(ctx, bus.Request{Subject: schemas.SvcRuleStats, Body: []byte("{}")})
-	if err != nil {
-		return nil, fmt.Errorf("the outcomes of the rules: %w", err)
-	}
-	var list schemas.RuleStatsList
-	if err := json.Unmarshal(reply.Body, &list); err != nil {
-		return nil, fmt.Errorf("the outcomes of the rules: %w", err)
-	}
-	graduated := map[string]float64{}
-	for _, rule := range list.Rules {
-		if rule.Graduated {
-			graduated[rule.ID] = rule.Weight
+// outcomesOf reads what came of rules from the log.
+func outcomesOf(ctx context.Context, reader *bus.Conn) (*whatif.Outcomes, error) {
+	outcomes := whatif.NewOutcomes()
+	err := reader.Follow(ctx, schemas.StreamRules, 0, bus.FollowOptions{MaxBatch: 4096, UntilEnd: true, Unparsed: true}, func(records []schemas.Record) error {
+		for _, r := range records {
+			events, err := r.Events()
+			if err != nil {
+				continue // of a later version; the views put it aside as well
+			}
+			for _, e := range events {
+				outcomes.Add(e)
+			}
 		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("the outcomes of the rules: %w", err)
 	}
-	return graduated, nil
+	return outcomes, nil
 }
 
 // profileOf reads a profile: a built-in one by name, a file with one, or the

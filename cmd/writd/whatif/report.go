@@ -21,7 +21,8 @@ type Report struct {
 	Prompted  []PromptChange `json:"prompt_changes"`
 	Rules     []RuleChange   `json:"rules"` // by how much they changed, most first
 	Held      Held           `json:"held"`
-	// Graduated counts the rules that both searches weigh by their outcomes.
+	// Graduated counts the rules that both searches weighed by their outcomes, as
+	// it stood at the last prompt.
 	Graduated int `json:"graduated"`
 	// Undecodable counts the records that this build does not understand.
 	Undecodable int `json:"undecodable,omitempty"`
@@ -111,7 +112,7 @@ func (r *Run) Report() Report {
 	out := r.report
 	out.Sessions = len(r.sessions)
 	out.Prompts.Now, out.Prompts.Then = latencyOf(r.took[0]), latencyOf(r.took[1])
-	out.Graduated = r.change.Graduated
+	out.Graduated = r.change.Outcomes.Graduated()
 	out.Rules = []RuleChange{}
 	for _, rule := range r.rules {
 		out.Rules = append(out.Rules, *rule)
@@ -129,7 +130,7 @@ func (r *Run) notes() (notes []string) {
 	}
 	if r.change.Then != nil {
 		notes = append(notes,
-			fmt.Sprintf("Both searches know what use has taught about rules as it stands today (graduation, %s), not as it stood then; a rule that is not in today's corpus counts by its stated confidence.", counted(r.change.Graduated, "rule")),
+			fmt.Sprintf("Both searches weigh rules by what use had taught about them when each prompt came (graduation, %s at the last one). Rules themselves are those of today or of the corpus tried, not those of then.", counted(r.change.Outcomes.Graduated(), "rule")),
 			"Both searches have the room that the mandatory rules leave in a prompt; what else the host was told then is not in the log.")
 		if held := r.report.Held; held.Times > 0 {
 			note := fmt.Sprintf("Held as recorded: files that were written or read brought %s in %s (%d tokens). They count as shown in both searches; the text that they were found by is not in the log.",

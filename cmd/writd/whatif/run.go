@@ -34,9 +34,9 @@ type Change struct {
 	// Now and Then are the indexes of today and of the change; Then nil leaves
 	// prompts alone.
 	Now, Then *retrieval.Index
-	// Graduated counts the rules whose weight in both indexes is what their
-	// outcomes have taught, as it stands today.
-	Graduated int
+	// Outcomes is what both indexes ask how rules have graduated; it is brought
+	// forward to the moment of each prompt. nil is none.
+	Outcomes *Outcomes
 	// Project returns what a project's root holds today.
 	Project func(root string) Project
 	// Wanted says which sessions and moments count; the others are only folded.
@@ -169,6 +169,9 @@ const (
 func (r *Run) prompt(s *session, e schemas.Event, p schemas.PromptSubmitted, rest []schemas.Event, wanted bool) {
 	if s.was.Orchestrator || slices.ContainsFunc(rest, func(e schemas.Event) bool { return e.Type() == schemas.GateApproved{}.EventType() }) {
 		return // brings no rules
+	}
+	if r.change.Outcomes != nil {
+		r.change.Outcomes.Until(e.Time)
 	}
 	project := r.change.Project(s.was.Project)
 	var found [2][]string

@@ -7,12 +7,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"github.com/writbus/writ/enforcement"
+	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/retrieval"
 	"github.com/writbus/writ/retrieval/corpus"
 	"github.com/writbus/writ/retrieval/embed/static"
@@ -248,7 +252,7 @@ func TestWhatFilesBroughtIsHeldAndSaid(t *testing.T) {
 	r.append(schemas.RulesShown{Trigger: "read", Tokens: 50, Rules: []schemas.ShownRule{{ID: gone}}})
 	r.append(schemas.PromptSubmitted{Prompt: "retry the payment request"})
 	p := policy("", nil)
-	report := r.run(Change{Now: index(t, nil, rules...), Then: index(t, nil, fewer...), Graduated: 3, Project: today(p), Clock: clock()})
+	report := r.run(Change{Now: index(t, nil, rules...), Then: index(t, nil, fewer...), Project: today(p), Clock: clock()})
 	if h := report.Held; h.Times != 2 || h.Rules != 3 || h.Tokens != 150 || !slices.Equal(h.Gone, []string{gone}) {
 		t.Errorf("held %+v", h)
 	}
@@ -257,7 +261,7 @@ func TestWhatFilesBroughtIsHeldAndSaid(t *testing.T) {
 		t.Errorf("what a write had brought is missed with the prompt: %+v", report.Prompted)
 	}
 	said := strings.Join(report.Notes, "\n")
-	for _, want := range []string{"graduation, 3 rules", "brought 3 rules in 2 answers (150 tokens)", "lacks " + gone} {
+	for _, want := range []string{"graduation, 0 rules at the last one", "brought 3 rules in 2 answers (150 tokens)", "lacks " + gone} {
 		if !strings.Contains(said, want) {
 			t.Errorf("the report does not say %q:\n%s", want, said)
 		}
@@ -298,6 +302,91 @@ func TestGraduationCounts(t *testing.T) {
 	stated, graduated := build(nil), build(func(id string) (float64, bool) { return 0.98, id == "B-1" })
 	if first(stated) != "A-1" || first(graduated) != "B-1" {
 		t.Errorf("first by stated confidence %s, by outcomes %s", first(stated), first(graduated))
+	}
+}
+
+// memoryView is as much of a view as counting outcomes takes.
+type memoryView map[string][]byte
+
+func (m memoryView) Get(key []byte) ([]byte, bool, error) { v, ok := m[string(key)]; return v, ok, nil }
+func (m memoryView) Set(key, value []byte) error          { m[string(key)] = bytes.Clone(value); return nil }
+func (m memoryView) Delete(key []byte) error              { delete(m, string(key)); return nil }
+func (memoryView) Position(schemas.Stream) uint64         { return 0 }
+func (memoryView) Version() int                           { return 1 }
+func (memoryView) Close() error                           { return nil }
+func (memoryView) Scan([]byte) iter.Seq2[projections.Entry, error] {
+	return func(func(projections.Entry, error) bool) {}
+}
+
+// TestOutcomesAreCountedAsTheViewCountsThem stops at every moment of a random
+// log.
+func TestOutcomesAreCountedAsTheViewCountsThem(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		outcomes, view, frequency := NewOutcomes(), memoryView{}, projections.NewFrequency(nil)
+		rules := []string{"A-1", "B-1"}
+		var events []schemas.Event
+		for i := range rapid.IntRange(0, 300).Draw(t, "outcomes") {
+			events = append(events, schemas.Event{
+				Aggregate: schemas.Aggregate{Kind: schemas.KindRule, ID: rapid.SampledFrom(rules).Draw(t, "rule")}, Time: time.Unix(int64(i), 0), Position: schemas.Position{Seq: uint64(i + 1)},
+				Data: schemas.OutcomeRecorded{Session: rapid.SampledFrom([]string{"", "", "s", "t"}).Draw(t, "session"), Positive: rapid.IntRange(0, 4).Draw(t, "good") > 0, Evidence: "feedback"},
+			})
+			outcomes.Add(events[i])
+		}
+		for i, e := range events {
+			outcomes.Until(e.Time)
+			if err := frequency.Apply(view, e); err != nil {
+				t.Fatal(err)
+			}
+			for _, id := range rules {
+				want, err := frequency.Rule(view, id)
+				if err != nil {
+					t.Fatal(err)
+				}
+				weight, is := outcomes.Confidence(id)
+				if g := want.Graduate(""); g.Graduated != is || g.Weight != weight {
+					t.Fatalf("after %d outcomes %s weighs %v, %t, and in the view %+v", i+1, id, weight, is, g)
+				}
+			}
+		}
+	})
+}
+
+// TestPromptsAreWeighedByWhatWasKnown has a rule graduate between two prompts.
+func TestPromptsAreWeighedByWhatWasKnown(t *testing.T) {
+	rule := func(id string) schemas.Rule {
+		return schemas.Rule{ID: id, Severity: "medium", Confidence: "speculative", Trigger: "Retrying a payment request.", Statement: "Send the same key with every attempt of a payment request."}
+	}
+	documents, err := retrieval.AnalyseAll([]schemas.Rule{rule("A-1"), rule("B-1")}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stated, err := retrieval.NewIndex(documents, retrieval.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A budget of one rule shows which of the two is the first.
+	p := policy("", func(p *Policy) { p.BudgetTokens = 40 })
+	for second, graduated := range map[int]int{2: 0, 4: 1} {
+		r := &recorder{t: t}
+		r.append(schemas.SessionStarted{Host: "claude", Project: "/p"})
+		for len(r.records) < second-1 {
+			r.append(schemas.HookObserved{Host: "claude", Hook: "Notification"})
+		}
+		r.append(schemas.PromptSubmitted{Prompt: "retry the payment request"})
+		outcomes := NewOutcomes()
+		for i := range projections.GraduationOutcomes {
+			outcomes.Add(schemas.Event{
+				Aggregate: schemas.Aggregate{Kind: schemas.KindRule, ID: "B-1"}, Time: time.Unix(3, int64(i)), Data: schemas.OutcomeRecorded{Positive: true, Evidence: "feedback"},
+			})
+		}
+		now, err := retrieval.NewIndex(documents, retrieval.Options{Confidence: outcomes.Confidence})
+		if err != nil {
+			t.Fatal(err)
+		}
+		report := r.run(Change{Now: now, Then: stated, Outcomes: outcomes, Project: today(p), Clock: clock()})
+		if report.Graduated != graduated || report.Prompts.Changed != graduated || report.Prompts.TokensNow == 0 {
+			t.Errorf("at second %d: %d graduated, %+v %+v", second, report.Graduated, report.Prompts, report.Prompted)
+		}
 	}
 }
 
