@@ -30,6 +30,7 @@ type auditor struct {
 	key    auditKey
 	ledger *auditLedger
 	places []auditPlace
+	held   heldStreams
 
 	mu       sync.Mutex // one seal at a time; guards the ledger
 	noteMu   sync.Mutex // guards what follows
@@ -43,7 +44,7 @@ type auditor struct {
 // beginAudit opens the evidence and signs at intervals until stop, and once
 // more then.
 func (d *Daemon) beginAudit(ctx context.Context) (stop func(), err error) {
-	a := &auditor{problems: map[schemas.Stream]string{}, unplaced: map[string]string{}, delivered: map[delivery]evidence.Checkpoint{}}
+	a := &auditor{problems: map[schemas.Stream]string{}, unplaced: map[string]string{}, delivered: map[delivery]evidence.Checkpoint{}, held: heldStreams{known: map[schemas.Stream]heldAt{}}}
 	if a.key, err = loadOrCreateAuditKey(d.layout.Credentials()); err != nil {
 		return nil, err
 	}

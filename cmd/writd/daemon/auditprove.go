@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"sync"
+	"time"
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/bus/blockfile"
@@ -30,8 +32,8 @@ func (d *Daemon) auditProve(ctx context.Context, r schemas.AuditProveRequest) (s
 }
 
 // checked refuses a proof that does not hold.
-func (d *Daemon) checked(p evidence.Proof) error {
-	if _, err := p.Verify(d.audit.key.verifier); err != nil {
+func checked(err error) error {
+	if err != nil {
 		return faultf(schemas.CodeRefused, "it cannot be proven: %v. `writ audit verify` says what was changed", err)
 	}
 	return nil
@@ -88,13 +90,48 @@ func (d *Daemon) recordInFiles(ctx context.Context, s schemas.Stream, seq uint64
 	if d.blocks == nil {
 		return schemas.Record{}, blockfile.ErrUnclear
 	}
-	state, err := d.conn.State(ctx, s)
+	held, err := d.audit.held.of(ctx, d, s, seq)
 	if err != nil {
 		return schemas.Record{}, err
 	}
-	record, err := d.blocks.Record(s, seq, blockfile.Held{First: state.First, Last: state.Last, Messages: state.Messages})
+	record, err := d.blocks.Record(s, seq, held)
 	record.Message = record.Message.Unfolded()
 	return record, err
+}
+
+// heldFor is how long what a stream holds is believed. Nothing is taken out of a
+// stream but by its limits; one proof after the other need not ask each time.
+const heldFor = time.Second
+
+// heldStreams is what streams held when that was asked last.
+type heldStreams struct {
+	mu    sync.Mutex
+	known map[schemas.Stream]heldAt
+}
+
+type heldAt struct {
+	held blockfile.Held
+	at   time.Time
+}
+
+// of asks the server what a stream holds, if that was not a moment ago.
+func (h *heldStreams) of(ctx context.Context, d *Daemon, s schemas.Stream, seq uint64) (blockfile.Held, error) {
+	now := d.now()
+	h.mu.Lock()
+	known := h.known[s]
+	h.mu.Unlock()
+	if age := now.Sub(known.at); age >= 0 && age < heldFor && seq <= known.held.Last {
+		return known.held, nil
+	}
+	state, err := d.conn.State(ctx, s)
+	if err != nil {
+		return blockfile.Held{}, err
+	}
+	held := blockfile.Held{First: state.First, Last: state.Last, Messages: state.Messages}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.known[s] = heldAt{held, now}
+	return held, nil
 }
 
 // include proves that a record is in the log.
@@ -113,7 +150,8 @@ func (d *Daemon) include(ctx context.Context, r schemas.Record) (p evidence.Proo
 	if err != nil {
 		return p, err
 	}
-	return p, d.checked(p)
+	_, err = p.VerifyUnder(newest.checkpoint) // signed here, or opened with the key
+	return p, checked(err)
 }
 
 func (d *Daemon) tree(s schemas.Stream, use func(*transparency.Tree) error) error {
@@ -130,9 +168,8 @@ func (d *Daemon) tree(s schemas.Stream, use func(*transparency.Tree) error) erro
 // stand and where its id says that it should be, then in all that was appended,
 // then everywhere.
 func (d *Daemon) findEvent(ctx context.Context, id string) (stream schemas.Stream, seq uint64, err error) {
-	stream, seq, err = d.lookFor(id, false)
-	if !errors.Is(err, transparency.ErrNoRecord) {
-		return stream, seq, err
+	if stream, seq, err = d.lookFor(id, false); err == nil {
+		return stream, seq, nil
 	}
 	for _, s := range schemas.Streams() {
 		if err := d.caughtUp(ctx, s, transparency.Name); err != nil {
@@ -201,5 +238,6 @@ func (d *Daemon) proveConsistency(ctx context.Context, r schemas.AuditProveReque
 	if err != nil {
 		return p, err
 	}
-	return p, d.checked(p)
+	_, err = p.Verify(d.audit.key.verifier)
+	return p, checked(err)
 }

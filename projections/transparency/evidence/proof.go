@@ -79,24 +79,31 @@ func (p Proof) Verify(key note.Verifier) (Proven, error) {
 	if p.Kind == KindConsistency {
 		return shown, p.verifyConsistency(&shown, key)
 	}
+	r, err := p.VerifyUnder(c)
+	shown.Record = &r
+	return shown, err
+}
+
+// VerifyUnder checks a proof of inclusion against a checkpoint whose signature
+// the caller has checked, and returns the record. It returns ErrProof.
+func (p Proof) VerifyUnder(c Checkpoint) (schemas.Record, error) {
 	if p.Record == nil {
-		return shown, fmt.Errorf("%w: it holds no record", ErrProof)
+		return schemas.Record{}, fmt.Errorf("%w: it holds no record", ErrProof)
 	}
 	r := schemas.Record{Stream: p.Record.Stream, Seq: p.Record.Seq, Message: schemas.Message{
 		Subject: p.Record.Subject, Header: p.Record.Header, Body: p.Record.Body,
 	}}
-	shown.Record = &r
 	switch {
 	case r.Stream != c.Stream:
-		return shown, fmt.Errorf("%w: the record is of %s, the checkpoint of %s", ErrProof, r.Stream, c.Stream)
+		return r, fmt.Errorf("%w: the record is of %s, the checkpoint of %s", ErrProof, r.Stream, c.Stream)
 	case r.Seq < c.First || r.Seq > c.Last():
-		return shown, fmt.Errorf("%w: the checkpoint covers %d to %d, not %d", ErrProof, c.First, c.Last(), r.Seq)
+		return r, fmt.Errorf("%w: the checkpoint covers %d to %d, not %d", ErrProof, c.First, c.Last(), r.Seq)
 	}
 	leaf := new(Hasher).Leaf(r.Message)
 	if err := tlog.CheckRecord(p.Hashes, c.Size, c.Root, int64(r.Seq-c.First), leaf); err != nil {
-		return shown, fmt.Errorf("%w: record %d of %s is not the one that was signed", ErrProof, r.Seq, r.Stream)
+		return r, fmt.Errorf("%w: record %d of %s is not the one that was signed", ErrProof, r.Seq, r.Stream)
 	}
-	return shown, nil
+	return r, nil
 }
 
 func (p Proof) verifyConsistency(shown *Proven, key note.Verifier) error {
