@@ -71,7 +71,7 @@ nothing.`,
 }
 
 func (a *app) projectFlag(c *cobra.Command, to *string) {
-	c.Flags().StringVar(to, "project", "", "the project's folder (default: that around the working folder)")
+	c.Flags().StringVar(to, "project", "", "the project's folder, from which paths are then meant (default: that around the working folder)")
 }
 
 func (a *app) indexStatusCommand() *cobra.Command {
@@ -113,8 +113,8 @@ func (a *app) indexDepsCommand() *cobra.Command {
 			if cmd.Flags().Changed("depth") && request.Depth < 1 {
 				return usage("index deps: --depth must be at least 1", "")
 			}
-			request.Project = a.indexedProject(request.Project)
-			request.Path = a.fromProject(request.Project, args[0])
+			in := a.indexed(request.Project)
+			request.Project, request.Path = in.project, in.path(args[0])
 			deps, err := ask[schemas.ArtifactDeps](cmd.Context(), a, roleHook, "index deps "+args[0], schemas.SvcArtifactDeps, request)
 			if err != nil {
 				return err
@@ -150,10 +150,25 @@ func (a *app) indexedProject(flag string) string {
 	}
 }
 
-// fromProject is a path as it is seen from the project. One that leads out of it
-// stays absolute, for the daemon to refuse.
-func (a *app) fromProject(project, written string) string {
-	at := a.env.absolute(strings.TrimPrefix(written, "@"))
+// indexed is the project of a command, and the folder from which its paths are
+// meant: the project that --project names, else the working folder.
+type indexed struct {
+	project string
+	from    Env
+}
+
+func (a *app) indexed(flag string) indexed {
+	i := indexed{a.indexedProject(flag), a.env}
+	if flag != "" {
+		i.from.Dir = i.project
+	}
+	return i
+}
+
+// path is one as it is seen from the project. One that leads out of it stays
+// absolute, for the daemon to refuse.
+func (i indexed) path(written string) string {
+	project, at := i.project, i.from.absolute(strings.TrimPrefix(written, "@"))
 	if rel, err := filepath.Rel(project, at); err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
 		return filepath.ToSlash(rel)
 	}
@@ -162,22 +177,22 @@ func (a *app) fromProject(project, written string) string {
 
 // globs are the paths of a command line, from the project. A path that is there
 // is that one; a pattern without a slash matches in any folder.
-func (a *app) globs(project string, args []string) ([]string, error) {
+func (i indexed) globs(args []string) ([]string, error) {
 	var globs []string
 	for _, arg := range args {
-		rel := a.fromProject(project, arg)
+		rel := i.path(arg)
 		if filepath.IsAbs(rel) {
-			return nil, usage(fmt.Sprintf("index build: %s is not in the project %s", arg, project), "Name another project with --project.")
+			return nil, usage(fmt.Sprintf("index build: %s is not in the project %s", arg, i.project), "Name another project with --project.")
 		}
-		_, err := os.Lstat(a.env.absolute(arg))
+		_, err := os.Lstat(i.from.absolute(arg))
 		switch {
 		case rel == ".":
 			globs = append(globs, "**")
 		case err == nil:
 			globs = append(globs, "/"+rel)
 		case !strings.ContainsAny(arg, "*?[{"):
-			return nil, refused("index build "+arg, "there is no such path", "Nothing was changed.")
-		case !strings.Contains(arg, "/") && a.env.Dir == project:
+			return nil, refused("index build "+arg, "there is no "+i.from.absolute(arg), "Nothing was changed.")
+		case !strings.Contains(arg, "/") && i.from.Dir == i.project:
 			globs = append(globs, arg)
 		default:
 			globs = append(globs, "/"+path.Clean(rel))
@@ -188,8 +203,9 @@ func (a *app) globs(project string, args []string) ([]string, error) {
 
 // buildIndex builds, shows how far it is, and with --watch stays.
 func (a *app) buildIndex(ctx context.Context, flags indexFlags, args []string) error {
-	project := a.indexedProject(flags.project)
-	globs, err := a.globs(project, args)
+	in := a.indexed(flags.project)
+	project := in.project
+	globs, err := in.globs(args)
 	if err != nil {
 		return err
 	}
@@ -247,9 +263,9 @@ func (a *app) watchIndex(ctx context.Context, s Service, last schemas.ArtifactSt
 }
 
 func (a *app) explainPath(ctx context.Context, flags indexFlags) error {
-	project := a.indexedProject(flags.project)
+	in := a.indexed(flags.project)
 	reply, err := ask[schemas.ArtifactExplanation](ctx, a, roleHook, "index build --explain "+flags.explain, schemas.SvcArtifactExplain,
-		schemas.ArtifactExplainRequest{Project: project, Path: a.fromProject(project, flags.explain)})
+		schemas.ArtifactExplainRequest{Project: in.project, Path: in.path(flags.explain)})
 	if err != nil {
 		return err
 	}

@@ -153,6 +153,36 @@ func TestASavedIndexThatCannotBeUsedIsMadeAnew(t *testing.T) {
 	}
 }
 
+// TestWhatIsGivenUpIsDoneByTheNext: saving, reading what was saved, and building
+// end with their context, leave nothing half done, and are done when they are
+// asked for again.
+func TestWhatIsGivenUpIsDoneByTheNext(t *testing.T) {
+	tr := newSavedTree(t)
+	over, end := context.WithCancel(context.Background())
+	end()
+	p := tr.process()
+	if _, err := p.Update(over, Update{}); !errors.Is(err, context.Canceled) || p.Current() != nil {
+		t.Fatalf("a build after its end: %v", err)
+	}
+	update(t, p, Update{})
+	if err := p.Save(over); !errors.Is(err, context.Canceled) {
+		t.Fatalf("a save after its end: %v", err)
+	}
+	if left, err := os.ReadDir(filepath.Dir(tr.file)); err != nil || len(left) > 0 {
+		t.Fatalf("left behind: %v %v", left, err)
+	}
+	if err := p.Save(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	p = tr.process()
+	if _, err := p.Update(over, Update{}); !errors.Is(err, context.Canceled) {
+		t.Fatalf("reading what was saved after its end: %v", err)
+	}
+	if built := update(t, p, Update{}); built.Read != 0 || len(tr.said) > 0 {
+		t.Fatalf("what was saved is read no more: %+v, said %q", built, tr.said)
+	}
+}
+
 func TestASaveThatFailsSaysSo(t *testing.T) {
 	tr := newSavedTree(t)
 	tr.file = filepath.Join(tr.at("a.go"), "below", "a.file")

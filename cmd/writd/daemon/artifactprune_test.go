@@ -1,0 +1,61 @@
+package daemon
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/writbus/writ/cmd/writd/config"
+	"github.com/writbus/writ/schemas"
+)
+
+// TestSavedIndexesOfNoProjectAreRemoved: of projects that are gone for a week, of
+// saves that were killed, and what nobody can read; nothing else.
+func TestSavedIndexesOfNoProjectAreRemoved(t *testing.T) {
+	data, here, moved, gone := t.TempDir(), newProject(t, "mode: conversation\n"), t.TempDir(), t.TempDir()
+	w := start(t, data, here)
+	for _, project := range []string{here, moved, gone} {
+		put(t, filepath.Join(project, "docs/a.md"), "# Gnomes\n")
+		w.build(schemas.ArtifactBuildRequest{Project: project})
+	}
+	if err := w.stop(); err != nil {
+		t.Fatal(err)
+	}
+	folder := filepath.Join(data, "artifacts")
+	saved, err := filepath.Glob(filepath.Join(folder, "*.index"))
+	if err != nil || len(saved) != 3 {
+		t.Fatal(saved, err)
+	}
+	// The data folder may be beneath a link, the projects may not.
+	of := (&Daemon{layout: config.Layout{Root: data}}).artifactFile
+	put(t, filepath.Join(folder, "notes.txt"), "mine")
+	put(t, filepath.Join(folder, "0123.index"), "no index")
+	put(t, of(resolved(here))+".1.new", "half")
+	put(t, of(resolved(here))+".2.new", "half, now")
+	old := time.Now().Add(-8 * 24 * time.Hour)
+	for _, file := range []string{of(resolved(here)), of(resolved(gone)), of(resolved(here)) + ".1.new"} {
+		if err := os.Chtimes(file, old, old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, project := range []string{moved, gone} {
+		if err := os.RemoveAll(project); err != nil {
+			t.Fatal(err)
+		}
+	}
+	keep := []string{of(resolved(here)), of(resolved(moved)), of(resolved(here)) + ".2.new", filepath.Join(folder, "notes.txt")}
+	w = start(t, data, here)
+	if err := w.stop(); err != nil {
+		t.Fatal(err)
+	}
+	left, err := filepath.Glob(filepath.Join(folder, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(keep)
+	if !slices.Equal(left, keep) {
+		t.Errorf("left: %q, want %q", left, keep)
+	}
+}
