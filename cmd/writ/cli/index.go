@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/writd/config"
 	"github.com/writbus/writ/schemas"
 )
@@ -225,6 +227,9 @@ func (a *app) buildIndex(ctx context.Context, flags indexFlags, args []string) e
 		})
 	}
 	bar.end()
+	if errors.Is(err, bus.ErrUnavailable) && status.State != "" {
+		return refused("index build", "the daemon ended meanwhile", "The index is as it was before; build again to go on.")
+	}
 	if err != nil {
 		return explain("index build", err)
 	}

@@ -68,6 +68,31 @@ func BenchmarkRebuildWithoutChanges(b *testing.B) {
 	}
 }
 
+// BenchmarkTakeUp measures what the next process does with a saved index.
+func BenchmarkTakeUp(b *testing.B) {
+	p := benchProject(b)
+	recorded := &journal{}
+	p.options.Record, p.options.Saved = recorded.record, filepath.Join(b.TempDir(), "project.index")
+	update(b, p, Update{})
+	if err := p.Save(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+	info, err := os.Stat(p.options.Saved)
+	if err != nil {
+		b.Fatal(err)
+	}
+	from := processor()
+	for b.Loop() {
+		next := benchProject(b)
+		next.options.Record, next.options.Saved, next.recorded = recorded.record, p.options.Saved, recorded.fold()
+		if built := update(b, next, Update{}); built.Read != 0 {
+			b.Fatalf("%+v", built)
+		}
+	}
+	b.ReportMetric((processor()-from)/float64(b.N), "cpu-s/op")
+	b.ReportMetric(float64(info.Size()>>20), "saved-MiB")
+}
+
 // BenchmarkOneChangedFile measures from the file's change to when it can be
 // found, under Watch.
 func BenchmarkOneChangedFile(b *testing.B) {

@@ -65,10 +65,9 @@ type Project struct {
 	asked     atomic.Pointer[[]string] // the globs of the last update that ended
 	compared  atomic.Int64             // when the files were last as the index has them, Unix nanoseconds
 	differing atomic.Int64
-	comparing sync.Mutex
 
-	updating sync.Mutex // and what is below
-	globs    []string   // as they were asked for; empty is the defaults
+	updating gate     // and what is below
+	globs    []string // as they were asked for; empty is the defaults
 	recorded map[string]Recorded
 	files    map[string]*file
 	folders  map[Reason]int // left out on the way to the files
@@ -82,8 +81,8 @@ type Project struct {
 	meaning   sync.Mutex        // and what is below
 	meant     map[string]string // hashes of the files whose vectors were asked for, by path
 
-	saving sync.Mutex // and what is below
-	saved  *Snapshot  // that is in the file
+	saving sync.Mutex
+	saved  atomic.Pointer[Snapshot] // that is in the file
 }
 
 // file is what is remembered of one file so that it need not be read again.
@@ -117,7 +116,7 @@ func Open(o Options) (*Project, error) {
 		return nil, fmt.Errorf("%w: %s is not absolute", ErrProject, o.Root)
 	}
 	p := &Project{
-		options: o, changed: newBroadcast(), globs: slices.Clone(o.Globs),
+		options: o, changed: newBroadcast(), updating: newGate(), globs: slices.Clone(o.Globs),
 		recorded: o.Recorded, files: map[string]*file{}, meant: map[string]string{},
 	}
 	p.asked.Store(&o.Globs)
@@ -176,13 +175,11 @@ func (p *Project) Explain(file string) (Explanation, error) {
 }
 
 // Differences counts the files that are not as the index has them. It reads only
-// those whose folder cannot tell. While an update runs, it says what the last
-// count was.
+// those whose folder cannot tell. It waits for an update that runs, or for the
+// context to end.
 func (p *Project) Differences(ctx context.Context) (int, error) {
-	p.comparing.Lock()
-	defer p.comparing.Unlock()
-	if !p.updating.TryLock() {
-		return int(p.differing.Load()), nil
+	if err := p.updating.enter(ctx); err != nil {
+		return 0, err
 	}
 	defer p.updating.Unlock()
 	s, err := p.selection()
@@ -240,6 +237,25 @@ func (p *Project) saw(same bool) {
 // were not when they were last looked at.
 func (p *Project) Age() (age time.Duration, differing int) {
 	return p.options.Now().Sub(time.Unix(0, p.compared.Load())), int(p.differing.Load())
+}
+
+// gate is a lock for which nobody has to wait any longer than a context lasts.
+type gate chan struct{}
+
+func newGate() gate { return make(gate, 1) }
+
+func (g gate) Lock() { g <- struct{}{} }
+
+func (g gate) Unlock() { <-g }
+
+// enter is Lock, or the error of a context that ended before.
+func (g gate) enter(ctx context.Context) error {
+	select {
+	case g <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("artifacts: wait for an update: %w", ctx.Err())
+	}
 }
 
 // broadcast tells everybody who waits.

@@ -1,5 +1,12 @@
 package artifacts
 
+import (
+	"slices"
+	"sync"
+
+	"github.com/writbus/writ/retrieval/artifact/search"
+)
+
 const (
 	// runBytes is how much text is analysed before it becomes a part of the
 	// index: so much, for each worker, is in memory in a form that takes several
@@ -30,4 +37,53 @@ func runsOf(entries []Entry, workers int) (runs []run) {
 		}
 	}
 	return runs
+}
+
+// gathering are the parts that come of runs, in any order. Those that follow one
+// another are joined as soon as they are enough, while other workers go on.
+type gathering struct {
+	mu     sync.Mutex
+	parts  []*search.Part // by run; nil while it is not there, of one without entries, and once it is joined
+	there  []bool
+	joined []*search.Part
+	from   int // the first run that is not joined
+}
+
+func newGathering(runs int) *gathering {
+	return &gathering{parts: make([]*search.Part, runs), there: make([]bool, runs)}
+}
+
+// add takes what came of a run, nil for nothing.
+func (g *gathering) add(run int, part *search.Part) {
+	g.mu.Lock()
+	g.parts[run], g.there[run] = part, true
+	var enough []*search.Part
+	docs := 0
+	for at := g.from; at < len(g.parts) && g.there[at]; at++ {
+		if g.parts[at] == nil {
+			continue
+		}
+		if docs += g.parts[at].Len(); docs > search.MostJoined {
+			end := max(at, g.from+1)
+			enough = present(g.parts[g.from:end])
+			clear(g.parts[g.from:end])
+			g.from = end
+			break
+		}
+	}
+	g.mu.Unlock()
+	if len(enough) == 0 {
+		return
+	}
+	joined := search.Join(enough, 1)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.joined = append(g.joined, joined)
+}
+
+// all are the parts, joined or not.
+func (g *gathering) all() []*search.Part { return append(g.joined, present(g.parts)...) }
+
+func present(parts []*search.Part) []*search.Part {
+	return slices.DeleteFunc(slices.Clone(parts), func(p *search.Part) bool { return p == nil })
 }

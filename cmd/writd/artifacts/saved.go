@@ -64,14 +64,14 @@ func (p *Project) Save(ctx context.Context) error {
 	p.saving.Lock()
 	defer p.saving.Unlock()
 	now := p.current.Load()
-	if now == nil || p.saved == now {
+	if now == nil || p.saved.Load() == now {
 		return nil
 	}
 	state, files, now := p.state()
 	if err := write(ctx, p.options.Saved, state, files, now.Index); err != nil {
 		return fmt.Errorf("save the index of %s: %w", p.options.Root, err)
 	}
-	p.saved = now
+	p.saved.Store(now)
 	return nil
 }
 

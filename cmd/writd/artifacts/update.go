@@ -278,7 +278,7 @@ func (p *Project) readAll(ctx context.Context, w *work) error {
 	}
 	defer func() { _ = root.Close() }()
 	runs := runsOf(w.entries, p.options.Workers)
-	files, put, failed := make([]*file, len(w.entries)), make([]*search.Part, len(runs)), make([]error, len(w.entries))
+	files, put, failed := make([]*file, len(w.entries)), newGathering(len(runs)), make([]error, len(w.entries))
 	var next, done atomic.Int64
 	work := func(by *worker) {
 		for i := int(next.Add(1)) - 1; i < len(runs) && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
@@ -293,9 +293,11 @@ func (p *Project) readAll(ctx context.Context, w *work) error {
 					p.stage.Store(&Progress{Stage: "reading", Done: int(n), Total: len(files)})
 				}
 			}
+			var part *search.Part
 			if len(entries) > 0 {
-				put[i] = search.NewPart(entries)
+				part = search.NewPart(entries)
 			}
+			put.add(i, part)
 		}
 	}
 	var all sync.WaitGroup
@@ -323,7 +325,7 @@ func (p *Project) readAll(ctx context.Context, w *work) error {
 	if len(w.entries) > manyRead {
 		p.workers = nil // they remember words of it that few changes will need
 	}
-	w.put = slices.DeleteFunc(put, func(part *search.Part) bool { return part == nil })
+	w.put = put.all()
 	return nil
 }
 
@@ -427,6 +429,9 @@ func (p *Project) publish(w *work) {
 			return
 		}
 		next.Revision++
+	}
+	if p.kept != nil && next.Index == p.kept.Index && len(w.next)+len(w.gone) == 0 {
+		p.saved.Store(next) // as it was read from the file
 	}
 	p.current.Store(next)
 	p.kept = nil

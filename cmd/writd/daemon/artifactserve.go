@@ -100,7 +100,9 @@ func (d *Daemon) artifactStatus(ctx context.Context, r schemas.ArtifactStatusReq
 		p.Await(waiting, r.After)
 	}
 	if r.Check && p.Current() != nil {
-		if _, err := p.Differences(ctx); err != nil {
+		comparing, cancel := context.WithTimeout(ctx, mostWait)
+		defer cancel()
+		if _, err := p.Differences(comparing); err != nil && comparing.Err() == nil {
 			return schemas.ArtifactStatus{}, faultf(schemas.CodeNotFound, "%v", err)
 		}
 	}
@@ -124,7 +126,7 @@ func (p *liveProject) status() schemas.ArtifactStatus {
 		Project: p.id, Exists: p.exists, State: "ready", Watching: p.watching != nil,
 		Types: map[string]int{}, Languages: map[string]int{}, Left: map[string]int{}, Globs: []string{},
 	}
-	building, current := p.building != nil, p.Current()
+	building, current := p.building != nil || p.Progress() != nil, p.Current()
 	switch {
 	case building && p.exists && current == nil:
 		s.State = "loading"

@@ -171,7 +171,7 @@ func (ix *Index) Tidied(most int) *Index {
 	changed := false
 	for _, v := range ix.views {
 		switch dead := len(v.docs) - v.left; {
-		case v.left < mostJoined/2:
+		case v.left < MostJoined/2:
 			small = append(small, v)
 			changed = changed || 4*dead > len(v.docs)
 		case 4*dead > len(v.docs):
@@ -185,7 +185,7 @@ func (ix *Index) Tidied(most int) *Index {
 		changed = true
 		for len(small) > 0 {
 			n, docs := 0, 0
-			for n < len(small) && (n == 0 || docs+small[n].left <= mostJoined) {
+			for n < len(small) && (n == 0 || docs+small[n].left <= MostJoined) {
 				docs += small[n].left
 				n++
 			}

@@ -128,6 +128,12 @@ func TestUpdatesDoNotShow(t *testing.T) {
 		if joined := New(nil, e).Put(inParts(rt, entries), nil, 2); !reflect.DeepEqual(segments(joined), segments(fresh)) {
 			rt.Fatalf("in parts: %d documents in %d segments, fresh: %d in %d", joined.Len(), len(joined.views), fresh.Len(), len(fresh.views))
 		}
+		if parts := inParts(rt, entries); len(parts) > 2 { // of which some were joined before
+			joined := New(nil, e).Put(append([]*Part{Join(parts[1:], 2)}, parts[0]), nil, 1)
+			if !reflect.DeepEqual(segments(joined.Compact()), segments(fresh)) {
+				rt.Fatalf("joined twice: %d documents in %d segments, fresh: %d in %d", joined.Len(), len(joined.views), fresh.Len(), len(fresh.views))
+			}
+		}
 		ix = ix.Tidied(rapid.IntRange(0, 2).Draw(rt, "segments"))
 		for range 4 {
 			for _, m := range Methods() {

@@ -13,7 +13,7 @@ import (
 // Immutable.
 type Part struct {
 	*segment
-	lasts []int32 // per term, the last document that holds it
+	lasts []int32 // per term, the last document that holds it; nil where it was joined
 }
 
 // NewPart makes a part of entries with distinct paths. It costs least where one
@@ -26,24 +26,32 @@ func NewPart(entries []*Entry) *Part {
 // Len is the number of documents.
 func (p *Part) Len() int { return len(p.docs) }
 
-// mostJoined bounds the documents of the segments that parts are put together
-// to: several are searched as fast, and none has to be made anew as a whole.
-const mostJoined = 16 << 10
+// MostJoined bounds the documents of the segments that parts are put together
+// to: joining takes the memory of a segment for a moment, and several are
+// searched about as fast as one.
+const MostJoined = 4 << 10
 
-// grouped joins parts to segments. Where each holds the paths that follow those
-// of the one before, that is little more than copying.
+// Join makes one part of several with distinct paths, and takes them over. Where
+// each holds the paths that follow those of the one before, that is little more
+// than copying. It is not joined again.
+func Join(parts []*Part, workers int) *Part {
+	if followOneAnother(parts) {
+		return &Part{segment: join(parts, workers)}
+	}
+	return &Part{segment: merge(viewsOf(parts))}
+}
+
+// grouped joins parts to segments.
 func grouped(parts []*Part, workers int) (all []*segment) {
 	for len(parts) > 0 {
 		n, docs := 0, 0
-		for n < len(parts) && (n == 0 || docs+parts[n].Len() <= mostJoined) {
+		for n < len(parts) && (n == 0 || parts[n].lasts != nil && docs+parts[n].Len() <= MostJoined) {
 			docs += parts[n].Len()
-			n++
+			if n++; parts[n-1].lasts == nil {
+				break
+			}
 		}
-		if followOneAnother(parts[:n]) {
-			all = append(all, join(parts[:n], workers))
-		} else {
-			all = append(all, merge(viewsOf(parts[:n])))
-		}
+		all = append(all, Join(parts[:n], workers).segment)
 		parts = parts[n:]
 	}
 	return all
