@@ -21,6 +21,7 @@ go test ./retrieval/artifact/chunk -run '^$' -bench . -benchtime 3x | grep -E '^
 go test ./cmd/writd/artifacts -run '^$' -bench . -benchtime 3x | grep -E '^(Benchmark|ok|FAIL)'
 go test ./projections/transparency/... -run '^$' -bench . | grep -E '^(Benchmark|ok|FAIL)'
 go test ./cmd/writd/whatif -run '^$' -bench . -benchtime 5000x | grep -E '^(Benchmark|ok|FAIL)'
+go test ./cmd/writd/daemon -run '^$' -bench ArtifactSearch -benchtime 1500x | grep -E '^(Benchmark|ok|FAIL)'
 go test ./retrieval/artifact/search -run '^$' -bench '/documents=10000' -timeout 30m | grep -E '^(Benchmark|ok|FAIL)'
 go test ./cmd/writd/daemon -run '^$' -bench 'Observe$' -benchtime 20000x | grep -E '^(Benchmark|ok|FAIL)'
 go test ./cmd/writd/daemon -run '^$' -bench 'Recall(Of100000|AfterObserving)' -benchtime 5000x | grep -E '^(Benchmark|ok|FAIL)'

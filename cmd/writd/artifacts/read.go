@@ -54,7 +54,11 @@ func readOnce(root *os.Root, file string, room *[]byte) (r read, whole bool, err
 		return read{left: v.reason, detail: v.detail}, true, nil
 	}
 	if int64(cap(*room)) < before.Size() {
-		*room = make([]byte, before.Size()+before.Size()/2)
+		grown := before.Size()
+		if cap(*room) > 0 { // more files will come
+			grown += grown / 2
+		}
+		*room = make([]byte, grown)
 	}
 	raw := (*room)[:before.Size()]
 	n, err := io.ReadFull(f, raw)

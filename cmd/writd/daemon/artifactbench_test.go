@@ -37,6 +37,7 @@ func BenchmarkArtifactSearch(b *testing.B) {
 	for _, method := range []string{"bm25", "two-stage"} {
 		b.Run(method, func(b *testing.B) {
 			var took, within []time.Duration
+			stages := map[string]float64{}
 			for i := 0; b.Loop(); i++ {
 				request := schemas.ArtifactSearchRequest{Project: root, Method: method, Query: fmt.Sprintf("%s, case %d", asks[i%len(asks)], i)}
 				began := time.Now()
@@ -45,12 +46,18 @@ func BenchmarkArtifactSearch(b *testing.B) {
 					b.Fatal(err)
 				}
 				within = append(within, time.Duration(reply.LatencyMs*float64(time.Millisecond)))
+				for _, stage := range reply.Stages {
+					stages[stage.Name] += stage.LatencyMs
+				}
 			}
 			slices.Sort(took)
 			slices.Sort(within)
 			for name, at := range map[string]int{"p50": 50, "p95": 95} {
 				b.ReportMetric(float64(took[len(took)*at/100].Microseconds())/1e3, name+"-ms")
 				b.ReportMetric(float64(within[len(within)*at/100].Microseconds())/1e3, name+"-within-ms")
+			}
+			for name, sum := range stages {
+				b.ReportMetric(sum/float64(len(took)), name+"-ms")
 			}
 			b.ReportMetric(float64(status.Documents), "documents")
 			b.ReportMetric(0, "ns/op")

@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/writbus/writ/cmd/writd/artifacts"
 	"github.com/writbus/writ/retrieval/artifact/chunk"
@@ -20,10 +21,19 @@ type texts struct {
 	changed int
 }
 
-// text is a file's, by lines; nil lines for one that cannot be read.
+// text is a file's, by lines; without starts for one that cannot be read.
 type text struct {
-	lines []string // with their ends
-	whole string
+	whole  string
+	starts []int // of each line, and the end of the last
+}
+
+// lines is the text of some lines with their ends, counted from 0, the end not
+// included; "" where there are none such.
+func (t *text) lines(from, to int) string {
+	if from < 0 || from >= to || to >= len(t.starts) {
+		return ""
+	}
+	return t.whole[t.starts[from]:t.starts[to]]
 }
 
 func (t *texts) close() { _ = t.root.Close() }
@@ -35,18 +45,15 @@ const longLine = 1024
 // of is the text of a hit.
 func (t *texts) of(h search.Hit) (string, bool) {
 	file := t.file(h)
-	from, to := h.Lines[0]-1, h.Lines[1]
-	if from < 0 || from >= to || to > len(file.lines) {
-		return "", false
-	}
-	if h.Lines[0] == h.Lines[1] && len(file.lines[from]) > longLine {
+	text := file.lines(h.Lines[0]-1, h.Lines[1])
+	if h.Lines[0] == h.Lines[1] && len(text) > longLine {
 		chunks, _ := chunk.Split(h.Document.Language, file.whole, chunk.NewCounter())
 		if h.Chunk >= len(chunks) || chunks[h.Chunk].Lines != h.Lines {
 			return "", false
 		}
-		return chunks[h.Chunk].Text, true
+		text = chunks[h.Chunk].Text
 	}
-	return strings.Join(file.lines[from:to], ""), true
+	return strings.Clone(text), text != "" // the rest of the file is not kept
 }
 
 func (t *texts) file(h search.Hit) *text {
@@ -65,20 +72,24 @@ func (t *texts) file(h search.Hit) *text {
 	}
 	raw = bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf"))
 	out.whole = validText(raw)
-	out.lines = strings.SplitAfter(out.whole, "\n")
-	if n := len(out.lines); n > 1 && out.lines[n-1] == "" {
-		out.lines = out.lines[:n-1]
+	out.starts = append(out.starts, 0)
+	for at := 0; at < len(out.whole); {
+		next := strings.IndexByte(out.whole[at:], '\n')
+		if next < 0 {
+			next = len(out.whole) - at - 1
+		}
+		at += next + 1
+		out.starts = append(out.starts, at)
 	}
 	return out
 }
 
 // validText replaces each byte that is not UTF-8.
 func validText(raw []byte) string {
-	runes := make([]rune, 0, len(raw))
-	for _, r := range string(raw) {
-		runes = append(runes, r)
+	if utf8.Valid(raw) {
+		return string(raw)
 	}
-	return string(runes)
+	return string([]rune(string(raw)))
 }
 
 func reference(path string) string { return inject.Reference(path) }
