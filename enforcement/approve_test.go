@@ -166,6 +166,48 @@ func TestTypedCommandReportedTwiceIsOneAct(t *testing.T) {
 	x.phase(PhaseTesting)
 }
 
+// TestATypedCommandIsTheActItself: a host that reports the prompt first, without
+// saying who typed it, and then the command, has the command approve.
+func TestATypedCommandIsTheActItself(t *testing.T) {
+	strict := DefaultSettings()
+	strict.AllowUnsourcedPrompts = false
+	for name, set := range map[string]Settings{"default": DefaultSettings(), "strict": strict} {
+		for _, id := range []string{"p1", ""} {
+			x := newSession(t, ModeWork)
+			x.write(PlanFile, goodPlan)
+			asPrompt := SubmitPrompt{Prompt: "/writ-approve plan", PromptID: id, ActID: "a" + id, Expands: true, Settings: set, Workspace: x.workspace()}
+			asCommand := asPrompt
+			asCommand.Command, asCommand.Arguments, asCommand.Origin = "writ-approve", "plan", OriginUser
+			if d := x.do(asPrompt); len(d.Record) != 1 || d.Notice != "" {
+				t.Errorf("%s: the prompt alone does %+v", name, d)
+			}
+			x.phase(PhasePlanning)
+			x.do(asCommand)
+			x.phase(PhaseTesting)
+			if g := x.state.Work.Gates[GatePlan]; g.Channel != ChannelCommand || g.Assurance != "tool" {
+				t.Errorf("%s: approved by %s, %s", name, g.Channel, g.Assurance)
+			}
+			if d := x.do(asCommand); len(d.Record) != 1 {
+				t.Errorf("%s: reported again, the command does %+v", name, d)
+			}
+			if id == "" {
+				continue
+			}
+			asPrompt.PromptID, asPrompt.ActID, asCommand.PromptID, asCommand.ActID = "p2", "p2", "p2", "p2"
+			asPrompt.Workspace, asCommand.Workspace = x.workspace(), x.workspace()
+			x.do(asPrompt)
+			if d := x.do(asCommand); len(d.Problems) == 0 {
+				t.Errorf("%s: it approves a second time: %+v", name, d)
+			}
+		}
+	}
+	x := newSession(t, ModeWork)
+	x.write(PlanFile, goodPlan)
+	x.do(SubmitPrompt{Prompt: "/writ-approve plan", PromptID: "p", ActID: "p", Expands: true, Settings: DefaultSettings(), Workspace: x.workspace()})
+	x.do(SubmitPrompt{Prompt: "/writ-approve plan", Command: "writ-approve", Arguments: "plan", Origin: "sdk", PromptID: "p", ActID: "p", Expands: true, Settings: DefaultSettings(), Workspace: x.workspace()})
+	x.phase(PhasePlanning)
+}
+
 func TestApproveAtATerminal(t *testing.T) {
 	x := newSession(t, ModeWork)
 	x.write(PlanFile, goodPlan)

@@ -81,8 +81,12 @@ func (l Layout) findings() string {
 }
 
 // scratch reports whether a temp folder encloses abs more closely than the home
-// folder does.
+// folder does, or whether it is where a host has its agent draft the plan that
+// its own dialog shows.
 func (l Layout) scratch(abs string) bool {
+	if rel, ok := within(l.Home, abs, l.CaseInsensitive); ok && path.Dir(rel) == ".claude/plans" && strings.HasSuffix(rel, ".md") {
+		return true
+	}
 	return l.tempDepth(abs) > rootDepth(l.Home, abs, l.CaseInsensitive)
 }
 

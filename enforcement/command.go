@@ -105,6 +105,9 @@ type SubmitPrompt struct {
 	// what followed it.
 	Command   string
 	Arguments string
+	// Expands says that the host reports a typed command of Writ's once more, as
+	// itself: then that is the act, and the prompt is only recorded.
+	Expands bool
 	// Agent is the sub-agent whose prompt it is, "" for the conversation with the
 	// user. What a sub-agent is told, another agent says.
 	Agent     string

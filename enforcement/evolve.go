@@ -99,7 +99,7 @@ func (s State) prompted(p schemas.PromptSubmitted) State {
 		s.ApprovedNow = ""
 	}
 	s.LastPrompt = Prompt{ID: p.PromptID}
-	if !repeated && strings.HasPrefix(text, "/") && len(text) <= maxSlashText {
+	if (!repeated || command) && strings.HasPrefix(text, "/") && len(text) <= maxSlashText {
 		s.LastPrompt.Text, s.LastPrompt.Command = text, command
 	}
 	s = s.resumed()

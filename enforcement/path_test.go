@@ -46,8 +46,8 @@ func TestClassify(t *testing.T) {
 		{ClassPlan, "/p/plan.md /p/capabilities.md"},
 		{ClassFindings, "/p/findings.md"},
 		{ClassTest, "/p/tests/test_a.py /p/a_test.go /p/src/__tests__/a.ts /p/spec/a_spec.rb /p/pkg/testdata/x.json /p/conftest.py"},
-		{ClassScratch, "/tmp/x /var/tmp/a/b /tmp /dev/null /dev/stderr /tmp/repo/.git/config /tmp/.claude/settings.json"},
-		{ClassOutside, "/q/x /p2/plan.md /tmpx /home/dev/notes.txt /etc/hosts /dev/sda / /home/dev/.config/other"},
+		{ClassScratch, "/tmp/x /var/tmp/a/b /tmp /dev/null /dev/stderr /tmp/repo/.git/config /tmp/.claude/settings.json /home/dev/.claude/plans/calm-otter.md"},
+		{ClassOutside, "/q/x /p2/plan.md /tmpx /home/dev/notes.txt /home/dev/.claude/plans /home/dev/.claude/plans/run.sh /home/dev/.claude/plans/deep/a.md /etc/hosts /dev/sda / /home/dev/.config/other"},
 		{ClassCode, "/p /p/a.go /p/sub/plan.md /p/PLAN.md /p/docs/hooks/a /p/settings.json /p/.claude/commands/x.md /p/.github/workflows/ci.yml /p/.gitignore /p/.git/index /p/.git/refs/heads/hooks /p/.cursor/rules/x.md /p/.bashrc"},
 		{ClassProtected, `/p/.git /p/.git/hooks /p/.git/hooks/pre-commit /p/.git/config /p/sub/.git/hooks/x /p/.git/modules/m/hooks/x /p/.git/modules/m/config /p/.git/worktrees/w/config.worktree /q/.git/config
 			/p/.claude/settings.json /p/.claude/settings.local.json /p/.claude /p/sub/deep/.claude/settings.json /home/dev/.claude/settings.json

@@ -32,10 +32,17 @@ func (c SubmitPrompt) decide(s State) Decision {
 // act finds the user's act in a prompt and does it. The prompt itself always
 // goes through.
 func (c SubmitPrompt) act(s State) Decision {
-	if s.Parent != "" || s.Acts[c.ActID] != "" || s.repeats(c.PromptID, strings.TrimSpace(c.Prompt), c.Command != "") {
+	if s.Parent != "" || s.Acts[c.ActID] != "" {
+		return Decision{}
+	}
+	expanded := c.Expands && c.Command != "" && !s.LastPrompt.Command
+	if !expanded && s.repeats(c.PromptID, strings.TrimSpace(c.Prompt), c.Command != "") {
 		return Decision{}
 	}
 	name, args := c.slash()
+	if c.Expands && c.Command == "" && (name == CommandMode || name == CommandApprove) {
+		return Decision{}
+	}
 	switch name {
 	case CommandMode:
 		return c.mode(s, args)

@@ -165,10 +165,7 @@ func (r *rig) approved(gate, prompt, next, phase string) {
 				r.t.Fatalf("a program that says %q approved the %s: phase %s", said, gate, now)
 			}
 		}
-		out, err := r.run("script", "-qec", "echo yes | script -qec 'writ approve "+gate+" --session "+id+"' /dev/null", "/dev/null")
-		if err != nil {
-			r.t.Skipf("no terminal can be made to approve the %s at: %v\n%s", gate, err, out)
-		}
+		r.atTerminal(gate, id)
 		prompt = next
 	}
 	_, results := r.turn(prompt)
@@ -177,5 +174,14 @@ func (r *rig) approved(gate, prompt, next, phase string) {
 	}
 	if refused := slices.ContainsFunc(results, func(result string) bool { return strings.Contains(result, "ENF-GATE-TEST: cart.go") }); refused != (gate == "plan") {
 		r.t.Errorf("results after the %s:\n%s", gate, strings.Join(results, "\n--\n"))
+	}
+}
+
+// atTerminal approves a gate as a person at a terminal does.
+func (r *rig) atTerminal(gate, session string) {
+	r.t.Helper()
+	out, err := r.run("script", "-qec", "echo yes | script -qec 'writ approve "+gate+" --session "+session+"' /dev/null", "/dev/null")
+	if err != nil {
+		r.t.Skipf("no terminal can be made to approve the %s at: %v\n%s", gate, err, out)
 	}
 }

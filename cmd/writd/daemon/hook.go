@@ -275,7 +275,7 @@ func (d *Daemon) onPrompt(ctx context.Context, t turn) (hosts.Answer, error) {
 	decision, state, err := d.sessions.act(ctx, t.Session, t.meta(promptActor(t)), func(s enforcement.State) (enforcement.Decision, error) {
 		decision, err := enforcement.Decide(s, enforcement.SubmitPrompt{
 			Prompt: strings.ToValidUTF8(t.Prompt, "�"), ActID: "prompt:" + act, PromptID: t.PromptID, Origin: t.Origin,
-			Command: t.Command, Arguments: t.Args, Agent: t.Agent,
+			Command: t.Command, Arguments: t.Args, Expands: hosts.ExpandsCommands(t.Host), Agent: t.Agent,
 			Workspace: d.approvable(ctx, t.project, t.Session, s), Settings: t.project.policy(),
 		})
 		if err != nil || t.Kind == hosts.Command {

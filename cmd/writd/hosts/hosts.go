@@ -152,6 +152,10 @@ func TellsBeforeTools(host string) bool {
 	return host == "claude" || host == "codex" || host == "gemini"
 }
 
+// ExpandsCommands says whether a host reports a typed command of Writ's as
+// itself, after the prompt that it was typed as.
+func ExpandsCommands(host string) bool { return host == "claude" }
+
 // HoldsTurns says whether a host lets a hook send an agent back to work at the
 // end of its turn, and waits for it.
 func HoldsTurns(host string) bool { return host != "opencode" }

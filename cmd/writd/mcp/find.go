@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -51,7 +52,7 @@ func (d desk) query(ctx context.Context, _ *sdk.CallToolRequest, in queryInput) 
 		queryOutput
 		Block string `json:"block"`
 	}](ctx, d, schemas.SvcRetrieve, schemas.RetrieveRequest{
-		Query: in.Text, Session: d.Session, Domains: in.Domains, BudgetTokens: in.Budget,
+		Query: in.Text, Session: cmp.Or(d.Session, d.HostSession), Domains: in.Domains, BudgetTokens: in.Budget,
 	})
 	if err != nil {
 		return nil, none, err
@@ -150,7 +151,7 @@ func (d desk) propose(ctx context.Context, request *sdk.CallToolRequest, in prop
 		return nil, out, err
 	}
 	reply, err := ask[schemas.RuleProposeReply](ctx, d, schemas.SvcRulePropose, schemas.RuleProposeRequest{
-		Content: in.Content, By: clientOf(request), Session: d.Session,
+		Content: in.Content, By: clientOf(request), Session: cmp.Or(d.Session, d.HostSession),
 	})
 	if err != nil {
 		return nil, out, err

@@ -110,6 +110,7 @@ func TestTools(t *testing.T) {
 	long := strings.Repeat("x", maxProposal+1)
 	for name, c := range map[string]struct {
 		tool      string
+		host      string // the session that the host named
 		arguments map[string]any
 		replies   map[string]any
 		asks      string // a part of the last request's body
@@ -142,6 +143,13 @@ func TestTools(t *testing.T) {
 		"status of the latest": {
 			tool: "status", replies: map[string]any{schemas.SvcSessions: twoSessions, schemas.SvcSession: view},
 			asks: `"session":"s2"`, text: "the latest of 2 live sessions",
+		},
+		"a host that resumed another one": {
+			tool: "status", host: "s0", replies: map[string]any{schemas.SvcSessions: twoSessions, schemas.SvcSession: view},
+			asks: `"session":"s2"`, text: "the latest of 2 live sessions",
+		},
+		"the host's own": {
+			tool: "status", host: "s1", replies: map[string]any{schemas.SvcSessions: twoSessions, schemas.SvcSession: view}, asks: `"session":"s1"`, text: "Session s1",
 		},
 		"no session": {
 			tool: "status", replies: map[string]any{schemas.SvcSessions: `{"sessions":[]}`}, text: "no session is live in /p", failed: true,
@@ -194,7 +202,9 @@ func TestTools(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := &daemon{replies: c.replies}
-			text, structured, failed := use(t, d.options(), c.tool, c.arguments)
+			o := d.options()
+			o.HostSession = c.host
+			text, structured, failed := use(t, o, c.tool, c.arguments)
 			if failed != c.failed || !strings.Contains(text, c.text) {
 				t.Errorf("failed %v: %q, want %q", failed, text, c.text)
 			}
@@ -215,7 +225,7 @@ func TestTools(t *testing.T) {
 	}
 }
 
-func TestTheHostsSessionIsTheOneMeant(t *testing.T) {
+func TestTheSessionThatIsNamedIsTheOneMeant(t *testing.T) {
 	d := &daemon{replies: map[string]any{schemas.SvcSession: view, schemas.SvcRetrieve: `{}`}}
 	o := d.options()
 	o.Session = "host-7"

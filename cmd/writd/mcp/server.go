@@ -33,11 +33,13 @@ type Service interface {
 type Options struct {
 	// Dial reaches the daemon, starting it where it does not run.
 	Dial func(ctx context.Context) (Service, error)
-	// Session is the agent's session, "" where the host does not say: then it is
-	// the live one of Project.
+	// Session is the agent's session, "" where nobody named it.
 	Session string
-	Project string // root of the project around the working folder, "" for none
-	Version string // of Writ
+	// HostSession is the session that the host named when it started this server.
+	// A conversation that is resumed or cleared has another one.
+	HostSession string
+	Project     string // root of the project around the working folder, "" for none
+	Version     string // of Writ
 }
 
 const instructions = `Writ holds the rules of this project and guards its phases of work.

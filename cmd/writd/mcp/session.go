@@ -108,9 +108,9 @@ func (d desk) advance(ctx context.Context, _ *sdk.CallToolRequest, in advanceInp
 	return says(text), out, nil
 }
 
-// sessionOf is the session a tool is about: the one asked for, the host's, or
-// the latest live one of the project; among says of how many it was taken, 0
-// where it was named.
+// sessionOf is the session a tool is about: the one asked for, the host's if it is
+// live, or the latest live one of the project; among says of how many it was
+// taken, 0 where it was named.
 func (d desk) sessionOf(ctx context.Context, asked string) (session string, among int, err error) {
 	if asked != "" {
 		return asked, 0, nil
@@ -119,6 +119,9 @@ func (d desk) sessionOf(ctx context.Context, asked string) (session string, amon
 		return d.Session, 0, nil
 	}
 	if d.Project == "" {
+		if d.HostSession != "" {
+			return d.HostSession, 0, nil
+		}
 		return "", 0, fmt.Errorf("which session is meant, is missing: give \"session\"; `writ session list` shows them")
 	}
 	list, err := ask[schemas.SessionList](ctx, d, schemas.SvcSessions, schemas.SessionQuery{Project: d.Project})
@@ -129,10 +132,16 @@ func (d desk) sessionOf(ctx context.Context, asked string) (session string, amon
 		if s.Ended || s.Parent != "" {
 			continue
 		}
+		if s.Session == d.HostSession {
+			return s.Session, 0, nil
+		}
 		if session == "" {
 			session = s.Session
 		}
 		among++
+	}
+	if session == "" && d.HostSession != "" {
+		return d.HostSession, 0, nil
 	}
 	if session == "" {
 		return "", 0, fmt.Errorf("no session is live in %s. One begins with a hook of the agent's host; `writ init` sets them up", d.Project)

@@ -14,7 +14,7 @@ import (
 func serveMCP(ctx context.Context, args []string, out, errw io.Writer) error {
 	flags := newFlags("mcp", "Serve the tools query, recall, status, propose and advance_phase to an agent's host.",
 		"writ mcp", errw)
-	session := flags.String("session", os.Getenv("CLAUDE_CODE_SESSION_ID"), "the agent's session (default: the live one of the project)")
+	session := flags.String("session", "", "the agent's session (default: the live one of the project)")
 	project := flags.String("project", "", "`folder` the agent works in (default: CLAUDE_PROJECT_DIR, else the working folder)")
 	if err := parse(flags, args); err != nil {
 		return err
@@ -28,7 +28,7 @@ func serveMCP(ctx context.Context, args []string, out, errw io.Writer) error {
 		return err
 	}
 	return mcp.Serve(ctx, os.Stdin, out, mcp.Options{
-		Dial: mcp.Daemon(dataDir, executable, os.Environ()), Session: *session,
+		Dial: mcp.Daemon(dataDir, executable, os.Environ()), Session: *session, HostSession: os.Getenv("CLAUDE_CODE_SESSION_ID"),
 		Project: projectAround(dataDir, *project), Version: config.Version,
 	})
 }
