@@ -124,7 +124,7 @@ func temporary(t *testing.T, uid int) *world {
 	if err != nil {
 		t.Skip(err)
 	}
-	base, err := os.MkdirTemp(at, ".writ-confine-test")
+	base, err := os.MkdirTemp(at, ".writ-confine-test") //nolint:usetesting // it must lie outside the temp folders
 	if err != nil {
 		t.Skip("no folder outside the temp folders can be made: " + err.Error())
 	}
@@ -202,7 +202,7 @@ d=$(mktemp -d) && mkdir $d/a && mv $d/a $P/a && rmdir $P/a && rm -r $d`))
 // is not.
 func TestAProjectInSharedMemoryIsNoTempFolder(t *testing.T) {
 	needLandlock(t)
-	base, err := os.MkdirTemp("/dev/shm", "writ-confine-test")
+	base, err := os.MkdirTemp("/dev/shm", "writ-confine-test") //nolint:usetesting // it must lie there
 	if err != nil {
 		t.Skip("no folder there: " + err.Error())
 	}

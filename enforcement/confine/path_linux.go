@@ -22,8 +22,6 @@ func absolute(p string) bool { return path.IsAbs(p) }
 
 func slashed(p string) string { return p }
 
-func localized(p string) string { return p }
-
 func lists(p string) []string { return split(p, ':') }
 
 // maxLinks is how many links one path may lead through, as in path/filepath.

@@ -16,8 +16,6 @@ func absolute(p string) bool { return filepath.IsAbs(p) }
 
 func slashed(p string) string { return filepath.ToSlash(p) }
 
-func localized(p string) string { return filepath.FromSlash(p) }
-
 func lists(p string) []string { return filepath.SplitList(p) }
 
 func withoutLinks(p string) (string, error) { return filepath.EvalSymlinks(p) }

@@ -3,7 +3,6 @@ package confine
 import (
 	"io/fs"
 	"syscall"
-	"time"
 	"unsafe"
 )
 
@@ -108,4 +107,7 @@ func fileClock() int64 {
 }
 
 // pause lets some milliseconds go by.
-func pause(milliseconds int) { time.Sleep(time.Duration(milliseconds) * time.Millisecond) }
+func pause(milliseconds int) {
+	span := syscall.NsecToTimeval(int64(milliseconds) * 1e6)
+	_, _ = syscall.Select(0, nil, nil, nil, &span) // only the time counts
+}

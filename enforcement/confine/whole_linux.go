@@ -40,7 +40,7 @@ const orphaned = 500
 // kernel's own signal for this comes already when a thread of the parent ends.
 func endWithParent(parent int) {
 	for os.Getppid() == parent {
-		pause(orphaned) // only the time counts
+		pause(orphaned)
 	}
 	kill(descendants())
 }
@@ -87,7 +87,7 @@ const lingering, step = 200, 20
 // linger waits while something that the command started is about to end.
 func linger() {
 	for waited := 0; waited < lingering && len(descendants()) > 0; waited += step {
-		pause(step) // only the time counts
+		pause(step)
 	}
 }
 

@@ -21,8 +21,12 @@ func TestPathsAreThoseOfTheProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, vars := range [][3]string{
-		{"/data/writ/", "/state", "/home/u"}, {"own", "/state", "/home/u"}, {"", "/state", "/home/u"},
-		{"", "state", "/home/u"}, {"", "", "/home/u"}, {"", "", ""},
+		{"/data/writ/", "/state", "/home/u"},
+		{"own", "/state", "/home/u"},
+		{"", "/state", "/home/u"},
+		{"", "state", "/home/u"},
+		{"", "", "/home/u"},
+		{"", "", ""},
 	} {
 		t.Setenv("WRIT_HOME", vars[0])
 		t.Setenv("XDG_STATE_HOME", vars[1])
@@ -44,8 +48,14 @@ func TestPathsAreThoseOfTheProgram(t *testing.T) {
 func TestWhatIsNotUnderstoodIsLeft(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	for _, args := range [][]string{
-		{"--help"}, {"-h"}, {"--nonsense"}, {"--profile"}, {"--profile", "scratch", "--", "true"}, {"true"},
-		{"--project", "/", "--profile", "none", "--", "true"}, {"--project", "/", "--profile", "scratch"},
+		{"--help"},
+		{"-h"},
+		{"--nonsense"},
+		{"--profile"},
+		{"--profile", "scratch", "--", "true"},
+		{"true"},
+		{"--project", "/", "--profile", "none", "--", "true"},
+		{"--project", "/", "--profile", "scratch"},
 		{"--project", "/", "--profile", "scratch", "--lock", "../x", "true"},
 		{"--project", "/", "--profile", "scratch", "--", "/nonexistent/program"},
 	} {
@@ -57,7 +67,7 @@ func TestWhatIsNotUnderstoodIsLeft(t *testing.T) {
 
 // early are the packages that are initialised before fmt, strings and
 // path/filepath can be, in Go's order.
-var early = []string{"bytes", "errors", "io", "io/fs", "maps", "os", "os/signal", "path", "runtime", "slices", "strconv", "syscall", "time", "unsafe"}
+var early = []string{"bytes", "errors", "io", "io/fs", "maps", "os", "os/signal", "path", "runtime", "slices", "strconv", "syscall", "unsafe"}
 
 // TestNothingLateIsImported holds the list that makes confinement quick.
 func TestNothingLateIsImported(t *testing.T) {

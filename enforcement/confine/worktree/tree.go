@@ -5,7 +5,6 @@ import (
 	"crypto/sha1" //nolint:gosec // the name git gives contents, not a safeguard
 	"encoding/hex"
 	"fmt"
-	"github.com/writbus/writ/enforcement/confine"
 	"io/fs"
 	"maps"
 	"os"
@@ -15,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
+
+	"github.com/writbus/writ/enforcement/confine"
 )
 
 // Bounds of what a Tree hashes of files that git does not know as they are.
