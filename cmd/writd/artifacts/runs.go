@@ -11,7 +11,7 @@ const (
 	// runBytes is how much text is analysed before it becomes a part of the
 	// index: so much, for each worker, is in memory in a form that takes several
 	// times its size.
-	runBytes = 8 << 20
+	runBytes = 6 << 20
 	// runShare is the fewest runs that each worker has, so that all end at about
 	// the same time.
 	runShare = 3

@@ -143,7 +143,7 @@ func (d *Daemon) artifactsOf(ctx context.Context, folder string) (*liveProject, 
 }
 
 // errOpening says that a project is not open yet; it will be.
-var errOpening = fault{schemas.CodeNotReady, "what the log has of the project's files is still being read. Ask again in a moment"}
+var errOpening = fault{schemas.CodeNotReady, "what the log has of the project's files is still being read"}
 
 // openArtifacts begins to take a project up, unless that was begun.
 func (d *Daemon) openArtifacts(folder string) (*liveProject, error) {
@@ -385,7 +385,7 @@ func (d *Daemon) readyArtifacts(ctx context.Context, folder string, wait time.Du
 	select {
 	case <-done:
 	case <-ctx.Done():
-		return nil, nil, faultf(schemas.CodeNotReady, "the index of %s is being loaded: %s. Ask again in a moment", p.id, progressText(p.Progress()))
+		return nil, nil, faultf(schemas.CodeNotReady, "the index of %s is being loaded: %s", p.id, progressText(p.Progress()))
 	}
 	if s := p.Current(); s != nil {
 		return p, s, nil

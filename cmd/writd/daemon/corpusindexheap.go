@@ -26,7 +26,7 @@ func collectBy(rules int) int {
 
 // leanPercent is the garbage that may gather while much is made at once: what a
 // build of a project's index keeps holds few pointers and is collected quickly.
-const leanPercent = 40
+const leanPercent = 30
 
 // heap is how this process collects its garbage, unless the user has chosen.
 var heap struct {
