@@ -164,7 +164,7 @@ func TestLinkAdmitsOnceAndExpires(t *testing.T) {
 		t.Errorf("an old link: %d", status)
 	}
 	x.enter()
-	if status, body, _ := x.send(http.MethodGet, "/", "", nil); status != http.StatusOK || !strings.Contains(body, "js/main.js") {
+	if status, body, _ := x.send(http.MethodGet, "/", "", nil); status != http.StatusOK || !strings.Contains(body, "js/all.js") {
 		t.Errorf("the page: %d", status)
 	}
 	x.mu.Lock()

@@ -20,26 +20,31 @@ var embedded embed.FS
 // one host are shared by its ports.
 func (s *Server) visitCookie() string { return "writ-visit-" + s.port }
 
-// policy keeps a page to what it came with: no script, style, font, frame or
-// connection from elsewhere, and no inline script.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-
 func (s *Server) handler() http.Handler {
 	assets, err := fs.Sub(embedded, "assets")
 	if err != nil {
 		panic("dashboard: " + err.Error()) // the folder is compiled in
 	}
-	s.files = http.FileServerFS(assets)
+	s.page, err = newPage(assets)
+	script, scriptErr := joined(assets, "main")
+	if err := errors.Join(err, scriptErr); err != nil {
+		panic(err.Error())
+	}
 	inside := http.NewServeMux()
 	inside.HandleFunc("GET /api/live", s.live)
 	inside.HandleFunc("GET /api/help", s.help)
 	inside.HandleFunc("GET /api/{what}", s.read)
 	inside.HandleFunc("POST /api/{what}", s.act)
 	inside.HandleFunc("POST /leave", s.leave)
-	inside.Handle("GET /", s.files)
+	inside.Handle("GET /{$}", s.page)
+	inside.HandleFunc("GET /js/all.js", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/javascript; charset=utf-8")
+		_, _ = w.Write(script)
+	})
+	inside.Handle("GET /", http.FileServerFS(assets))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
-		h.Set("Content-Security-Policy", policy)
+		h.Set("Content-Security-Policy", s.page.policy)
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
@@ -86,8 +91,7 @@ func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
 	// The page itself, at once: a cookie that is strictly of this site is sent with
 	// what the page asks for, but not with a redirect that another program's link
 	// began. The page takes the ticket out of its address.
-	r.URL.RawQuery = ""
-	s.files.ServeHTTP(w, r)
+	s.page.ServeHTTP(w, r)
 }
 
 func (s *Server) inside(r *http.Request) bool {

@@ -46,7 +46,7 @@ type Server struct {
 	options  Options
 	doors    *doors
 	http     *http.Server
-	files    http.Handler // the page and what belongs to it
+	page     page
 	port     string
 	watchers chan struct{}
 	ctx      context.Context

@@ -118,22 +118,36 @@ func TestFirstPaint(t *testing.T) {
 	w := newWorld(t)
 	w.writer().write(setting(t, "WRIT_TEST_EVENTS", 3000), 40, 0)
 	for range setting(t, "WRIT_TEST_PAINTS", 3) {
-		p := newTab(t) // a browser of its own: nothing is cached
-		p.do(func(ctx context.Context, target *chromedp.Target) (chromedp.Void, error) {
-			_, err := cdp.Call(ctx, target, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: watchPaint})
-			return chromedp.Void{}, err
-		})
-		clicked := result[float64](p, "performance.timeOrigin + performance.now()")
-		p.do(chromedp.Navigate(w.link()), chromedp.WaitVisible("main table"))
-		paint := result[map[string]float64](p, `({
-			origin: performance.timeOrigin, first: performance.getEntriesByName('first-contentful-paint')[0].startTime, largest: window.largest || 0, filled: window.filled,
-		})`)
-		t.Logf("first contentful paint %.0f ms, table of sessions %.0f ms, largest paint %.0f ms; with the link's own page before it, first paint %.0f ms",
-			paint["first"], paint["filled"], paint["largest"], paint["origin"]-clicked+paint["first"])
+		bare := paints(t, w.bare(), "h1")
+		paint := paints(t, w.link(), "main table")
+		t.Logf("first contentful paint %.0f ms (the page was asked for at %.0f and there at %.0f), table of sessions %.0f ms, largest paint %.0f ms; from the command on, first paint %.0f ms; of a page with two lines of text and nothing else, %.0f ms",
+			paint["first"], paint["asked"], paint["answered"], paint["filled"], paint["largest"], paint["origin"]-paint["clicked"]+paint["first"], bare["first"])
 		if paint["first"] <= 0 || paint["filled"] <= 0 {
 			t.Errorf("nothing was painted: %v", paint)
 		}
 	}
+}
+
+// bare is the page that strangers see.
+func (w *world) bare() string { return strings.SplitAfter(w.link(), "/?")[0] }
+
+// paints opens an address in a browser of its own, where nothing is cached, and
+// says when it was painted, in milliseconds.
+func paints(t *testing.T, address, visible string) map[string]float64 {
+	t.Helper()
+	p := newTab(t)
+	p.do(func(ctx context.Context, target *chromedp.Target) (chromedp.Void, error) {
+		_, err := cdp.Call(ctx, target, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: watchPaint})
+		return chromedp.Void{}, err
+	})
+	clicked := result[float64](p, "performance.timeOrigin + performance.now()")
+	p.do(chromedp.Navigate(address), chromedp.WaitVisible(visible), chromedp.Poll[chromedp.Void]("performance.getEntriesByName('first-contentful-paint').length > 0", chromedp.WithPollingTimeout(patience)))
+	paint := result[map[string]float64](p, `({
+		origin: performance.timeOrigin, asked: performance.getEntriesByType('navigation')[0].requestStart, answered: performance.getEntriesByType('navigation')[0].responseEnd,
+		first: performance.getEntriesByName('first-contentful-paint')[0].startTime, largest: window.largest || 0, filled: window.filled || 0,
+	})`)
+	paint["clicked"] = clicked
+	return paint
 }
 
 // TestManyEvents writes 1,000 events a second for some seconds while a page is

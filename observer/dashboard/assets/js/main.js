@@ -45,8 +45,6 @@ document.querySelector('.skip').addEventListener('click', (e) => {
   document.getElementById('main').focus();
 });
 
-const chosen = localStorage.getItem('theme');
-if (chosen) document.documentElement.dataset.theme = chosen;
 document.getElementById('theme').addEventListener('click', () => {
   const dark = getComputedStyle(document.documentElement).colorScheme === 'dark'
     || (!document.documentElement.dataset.theme && matchMedia('(prefers-color-scheme: dark)').matches);
