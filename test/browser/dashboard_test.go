@@ -253,7 +253,7 @@ func TestDashboard(t *testing.T) {
 	link := w.link()
 	stranger(t, link)
 	p := newTab(t)
-	p.do(chromedp.Navigate(link), chromedp.WaitVisible("main h1"))
+	p.do(chromedp.Navigate(link), chromedp.WaitVisible(chromedp.CSS("main h1")))
 	p.shows("The plan of")
 	p.shows("wait for you")
 	p.picture("sessions")
@@ -264,7 +264,7 @@ func TestDashboard(t *testing.T) {
 		other.shows("has been used")
 	})
 
-	p.do(chromedp.Click(`//a[text()="Look at it"]`), chromedp.WaitVisible(".card.call pre.diff"))
+	p.do(chromedp.Click(`//a[text()="Look at it"]`), chromedp.WaitVisible(chromedp.CSS(".card.call pre.diff")))
 	p.shows("An unknown address yields ErrNotFound")
 	p.shows("Timeline")
 	p.picture("session")
@@ -278,7 +278,7 @@ func TestDashboard(t *testing.T) {
 	})
 
 	t.Run("declining reaches the agent", func(t *testing.T) {
-		p.do(chromedp.SendKeys("#why", "Say how errors are told apart."), chromedp.Click("button.no"))
+		p.do(chromedp.SendKeys(chromedp.CSS("#why"), "Say how errors are told apart."), chromedp.Click(chromedp.CSS("button.no")))
 		p.shows("You asked: Say how errors are told apart.")
 		out := w.hook("PreToolUse", map[string]any{"tool_name": "Write", "tool_use_id": "u2", "tool_input": map[string]any{"file_path": filepath.Join(w.project, "a.go"), "content": "package a"}})
 		if !strings.Contains(out, "Say how errors are told apart.") {
@@ -287,7 +287,7 @@ func TestDashboard(t *testing.T) {
 	})
 
 	t.Run("approving opens the next phase", func(t *testing.T) {
-		p.do(chromedp.Click("button.yes"))
+		p.do(chromedp.Click(chromedp.CSS("button.yes")))
 		p.shows("dashboard · ")
 		if out := w.run("", "session", "show", session, "--json"); !strings.Contains(out, `"phase":"testing"`) || !strings.Contains(out, `"channel":"dashboard"`) {
 			t.Errorf("after the approval: %s", out)
@@ -295,7 +295,7 @@ func TestDashboard(t *testing.T) {
 		w.put("plan.md", plan+"- [ ] And one more\n")
 		w.hook("PreToolUse", map[string]any{"tool_name": "Write", "tool_use_id": "u3", "tool_input": map[string]any{"file_path": filepath.Join(w.project, "a.go"), "content": "package a"}})
 		p.shows("changed since its approval")
-		p.do(chromedp.WaitVisible("pre.diff .add"))
+		p.do(chromedp.WaitVisible(chromedp.CSS("pre.diff .add")))
 		if added := result[int](p, `document.querySelectorAll('pre.diff .add').length`); added != 1 {
 			t.Errorf("%d lines are shown as added since the approval, want 1", added)
 		}
@@ -303,7 +303,7 @@ func TestDashboard(t *testing.T) {
 	})
 
 	t.Run("events arrive within a second", func(t *testing.T) {
-		p.do(goTo("#/decisions"), chromedp.WaitVisible("ol.log li"))
+		p.do(goTo("#/decisions"), chromedp.WaitVisible(chromedp.CSS("ol.log li")))
 		p.shows("live")
 		began := time.Now()
 		const path = "late/arrival.go"
@@ -338,9 +338,9 @@ func TestDashboard(t *testing.T) {
 			t.Error("the page is wider than a phone")
 		}
 		p.picture("phone")
-		p.do(goTo("#/session/"+session), chromedp.WaitVisible("ol.log li"))
+		p.do(goTo("#/session/"+session), chromedp.WaitVisible(chromedp.CSS("ol.log li")))
 		p.picture("phone-session")
-		p.do(goTo("#/help/shell-commands"), chromedp.WaitVisible(".help article table"))
+		p.do(goTo("#/help/shell-commands"), chromedp.WaitVisible(chromedp.CSS(".help article table")))
 		if result[bool](p, `document.documentElement.scrollWidth > innerWidth`) {
 			t.Error("a help page is wider than a phone")
 		}
@@ -363,9 +363,9 @@ func TestDashboard(t *testing.T) {
 func byKeyboard(t *testing.T, p *tab) {
 	t.Helper()
 	t.Run("a session is scrubbed by keyboard", func(t *testing.T) {
-		p.do(goTo("#/session/"+session), chromedp.WaitVisible("input[type=range]"))
-		p.do(chromedp.WaitVisible("ol.log li.now"))
-		p.do(chromedp.Focus("input[type=range]"), chromedp.KeyEvent(kb.Home))
+		p.do(goTo("#/session/"+session), chromedp.WaitVisible(chromedp.CSS("input[type=range]")))
+		p.do(chromedp.WaitVisible(chromedp.CSS("ol.log li.now")))
+		p.do(chromedp.Focus(chromedp.CSS("input[type=range]")), chromedp.KeyEvent(kb.Home))
 		p.shows("After event 1 it stood:")
 		if value := result[string](p, `document.querySelector('input[type=range]').getAttribute('aria-valuetext')`); !strings.HasPrefix(value, "event 1 of ") {
 			t.Errorf("a screen reader says %q", value)
@@ -378,7 +378,7 @@ func byKeyboard(t *testing.T, p *tab) {
 	t.Run("the graph is walked by keyboard", func(t *testing.T) {
 		p.do(goTo("#/rule/TEST-SLEEP-SYNC-001"))
 		p.shows("Neighbours")
-		p.do(chromedp.WaitReady("svg.graph a:not(.centre)"))
+		p.do(chromedp.WaitReady(chromedp.CSS("svg.graph a:not(.centre)")))
 		next := result[string](p, `(() => { const a = document.querySelector('svg.graph a:not(.centre)'); a.focus(); return document.activeElement.getAttribute('href'); })()`)
 		p.picture("graph-focus")
 		p.do(chromedp.KeyEvent("\r"))

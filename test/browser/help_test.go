@@ -12,12 +12,12 @@ import (
 // helpPages are read: found, linked to, and used by keyboard and on a phone.
 func helpPages(t *testing.T, p *tab) {
 	t.Run("help", func(t *testing.T) {
-		p.do(goTo("#/help"), chromedp.WaitVisible(".help article"))
+		p.do(goTo("#/help"), chromedp.WaitVisible(chromedp.CSS(".help article")))
 		p.shows("Modes, phases and approvals")
 		p.shows("Environment variables")
 	})
 	t.Run("help by a link to a section", func(t *testing.T) {
-		p.do(goTo("#/help/gates/approving"), chromedp.WaitVisible(".help article table"))
+		p.do(goTo("#/help/gates/approving"), chromedp.WaitVisible(chromedp.CSS(".help article table")))
 		p.shows("Wording is judged whole")
 		if at := result[string](p, `document.activeElement.id`); at != "approving" {
 			t.Errorf("the focus is on %q", at)
@@ -34,14 +34,14 @@ func helpPages(t *testing.T, p *tab) {
 		p.picture("help")
 	})
 	t.Run("help finds words in all topics", func(t *testing.T) {
-		p.do(chromedp.SendKeys(".topics input", "memory.keys"))
+		p.do(chromedp.SendKeys(chromedp.CSS(".topics input"), "memory.keys"))
 		p.shows("Files and folders")
 		if found := result[[]string](p, `[...document.querySelectorAll('.topics a')].map(a => a.textContent)`); len(found) == 0 || len(found) > 4 {
 			t.Errorf("found %q", found)
 		}
 	})
 	t.Run("every topic renders", func(t *testing.T) {
-		p.do(goTo("#/help"), chromedp.WaitVisible(".help dl"))
+		p.do(goTo("#/help"), chromedp.WaitVisible(chromedp.CSS(".help dl")))
 		links := result[[]string](p, `[...document.querySelectorAll('.help dl a')].map(a => a.hash)`)
 		if len(links) < 15 {
 			t.Fatalf("only %d topics: %q", len(links), links)

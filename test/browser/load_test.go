@@ -141,7 +141,7 @@ func paints(t *testing.T, address, visible string) map[string]float64 {
 		return chromedp.Void{}, err
 	})
 	clicked := result[float64](p, "performance.timeOrigin + performance.now()")
-	p.do(chromedp.Navigate(address), chromedp.WaitVisible(visible), chromedp.Poll[chromedp.Void]("performance.getEntriesByName('first-contentful-paint').length > 0", chromedp.WithPollingTimeout(patience)))
+	p.do(chromedp.Navigate(address), chromedp.WaitVisible(chromedp.CSS(visible)), chromedp.Poll[chromedp.Void]("performance.getEntriesByName('first-contentful-paint').length > 0", chromedp.WithPollingTimeout(patience)))
 	paint := result[map[string]float64](p, `({
 		origin: performance.timeOrigin, asked: performance.getEntriesByType('navigation')[0].requestStart, answered: performance.getEntriesByType('navigation')[0].responseEnd,
 		first: performance.getEntriesByName('first-contentful-paint')[0].startTime, largest: window.largest || 0, filled: window.filled || 0,
@@ -158,7 +158,7 @@ func TestManyEvents(t *testing.T) {
 	load := w.writer()
 	load.write(20, 1, 0)
 	p := newTab(t)
-	p.do(chromedp.Navigate(w.link()), chromedp.WaitVisible("main h1"))
+	p.do(chromedp.Navigate(w.link()), chromedp.WaitVisible(chromedp.CSS("main h1")))
 	const rate = 1000
 	seconds := setting(t, "WRIT_TEST_SECONDS", 4)
 	for _, c := range []struct{ name, hash, visible, missing string }{
@@ -169,7 +169,7 @@ func TestManyEvents(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			began, written := time.Now(), make(chan uint64, 1)
 			go func() { written <- load.write(rate*seconds, 1, rate) }()
-			p.do(goTo(c.hash), chromedp.WaitVisible(c.visible))
+			p.do(goTo(c.hash), chromedp.WaitVisible(chromedp.CSS(c.visible)))
 			p.shows("live")
 			newest := <-written
 			took, ended := time.Since(began), time.Now()
@@ -209,7 +209,7 @@ func TestToldLate(t *testing.T) {
 		_, err := cdp.Call(ctx, target, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: tellLater})
 		return chromedp.Void{}, err
 	})
-	p.do(chromedp.Navigate(w.link()), chromedp.WaitVisible("main h1"))
+	p.do(chromedp.Navigate(w.link()), chromedp.WaitVisible(chromedp.CSS("main h1")))
 	p.shows("live")
 	for _, c := range []struct{ hash, shows string }{
 		{"#/session/load-0", "%d of %[1]d ·"},
@@ -239,7 +239,7 @@ func TestAccessibility(t *testing.T) {
 	w := newWorld(t)
 	w.begin()
 	p := newTab(t)
-	p.do(chromedp.Navigate(w.link()), chromedp.WaitVisible("main table"))
+	p.do(chromedp.Navigate(w.link()), chromedp.WaitVisible(chromedp.CSS("main table")))
 	p.do(chromedp.Evaluate[chromedp.Void]("void (() => {" + string(axe) + "})()"))
 	check := func(name string) {
 		p.do(chromedp.Evaluate[chromedp.Void](`void (window.found = null, axe.run({}).then((r) => {

@@ -106,24 +106,24 @@ func TestPictures(t *testing.T) {
 			return chromedp.Void{}, err
 		}
 	}
-	p.do(chromedp.EmulateViewport(1200, 560), prefers("light"), chromedp.Navigate(w.link()), chromedp.WaitVisible("main h1"))
+	p.do(chromedp.EmulateViewport(1200, 560), prefers("light"), chromedp.Navigate(w.link()), chromedp.WaitVisible(chromedp.CSS("main h1")))
 	p.shows("of shop waits")
 	p.shows("live")
 	keep("overview-light")
 	p.do(prefers("dark"))
 	keep("overview-dark")
 
-	p.do(chromedp.EmulateViewport(1200, 1240), goTo("#/session/"+users.name), chromedp.WaitVisible("ol.log li"), chromedp.WaitVisible("pre.diff .add"))
+	p.do(chromedp.EmulateViewport(1200, 1240), goTo("#/session/"+users.name), chromedp.WaitVisible(chromedp.CSS("ol.log li")), chromedp.WaitVisible(chromedp.CSS("pre.diff .add")))
 	p.shows("changed since its approval")
 	keep("session-dark")
 	p.do(prefers("light"))
 	keep("session-light")
 
-	p.do(chromedp.EmulateViewport(1200, 800), goTo("#/rule/HTTP-RETRY-IDEMPOTENT-001"), chromedp.WaitVisible("svg.graph"),
+	p.do(chromedp.EmulateViewport(1200, 800), goTo("#/rule/HTTP-RETRY-IDEMPOTENT-001"), chromedp.WaitVisible(chromedp.CSS("svg.graph")),
 		chromedp.Evaluate[chromedp.Void](`void document.querySelector('svg.graph').closest('section').scrollIntoView()`))
 	keep("graph-light")
 
-	p.do(chromedp.EmulateViewport(390, 844), prefers("dark"), goTo("#/session/"+users.name), chromedp.WaitVisible("ol.log li"))
+	p.do(chromedp.EmulateViewport(390, 844), prefers("dark"), goTo("#/session/"+users.name), chromedp.WaitVisible(chromedp.CSS("ol.log li")))
 	p.shows("changed since its approval")
 	p.do(chromedp.Evaluate[chromedp.Void](`void document.querySelector('.card.call').scrollIntoView()`))
 	keep("phone-dark")
