@@ -64,6 +64,10 @@ var (
 		"the user approved this plan, and it stays as approved.",
 		"Go on by the plan as it is. If it has to change, tell the user why: `writ phase invalidate plan --reason …` at their terminal opens planning again.",
 	}
+	textNoPlan = wording{
+		"the plan that the dialog would show is empty.",
+		"Write it to the file that plan mode drafts in and, the same, to plan.md (Files, Analysis, Rules Applied, Capabilities); then present it.",
+	}
 	textVerify = wording{
 		"verification ticks capabilities.md and writes findings; code and tests stay as they are.",
 		"Tell the user what needs a fix: `writ phase reopen` at their terminal goes back to implementation.",

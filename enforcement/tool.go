@@ -1,6 +1,7 @@
 package enforcement
 
 import (
+	"bytes"
 	"fmt"
 	"path"
 	"slices"
@@ -123,8 +124,11 @@ func (c RequestTool) presents(st stance) ruling {
 		return allowed
 	}
 	_, problems := plan.Validate(c.Plan, st.loaded, c.Workspace.Known)
-	if len(problems) == 0 {
+	switch {
+	case len(problems) == 0:
 		return allowed
+	case len(bytes.TrimSpace(c.Plan)) == 0:
+		return ruling{rule: RulePlan, gate: GatePlan, text: textNoPlan}
 	}
 	return ruling{rule: RulePlan, gate: GatePlan, text: textInvalidPlan(planProblems(problems))}
 }

@@ -250,6 +250,9 @@ func TestWritsDataIsNotRead(t *testing.T) {
 
 func TestPlanDialogIsCheckedBeforeItIsShown(t *testing.T) {
 	x := newSession(t, ModeWork)
+	if d := x.do(RequestTool{Tool: "ExitPlanMode", Plan: []byte(" \n"), Settings: Settings{}}); d.Verdict != Deny || !strings.Contains(d.Reason, "would show is empty") {
+		t.Errorf("an empty plan: %+v", d)
+	}
 	x.do(RequestTool{Tool: "ExitPlanMode", Plan: []byte(badPlan), Settings: DefaultSettings()})
 	x.want(Deny, RulePlan)
 	x.do(RequestTool{Tool: "ExitPlanMode", Plan: []byte(goodPlan), Settings: DefaultSettings()})

@@ -16,7 +16,7 @@ import (
 var kindNames = map[Kind]string{
 	Other: "Other", SessionStart: "SessionStart", SessionEnd: "SessionEnd", Prompt: "Prompt", Command: "Command",
 	BeforeTool: "BeforeTool", AfterTool: "AfterTool", ToolFailed: "ToolFailed", Permission: "Permission",
-	SubagentStart: "SubagentStart", SubagentStop: "SubagentStop", BeforeCompact: "BeforeCompact", AfterCompact: "AfterCompact", Stop: "Stop",
+	SubagentStart: "SubagentStart", SubagentStop: "SubagentStop", BeforeCompact: "BeforeCompact", AfterCompact: "AfterCompact", Stop: "Stop", Instructions: "Instructions",
 }
 
 // summary is what a fixture says of a call.
