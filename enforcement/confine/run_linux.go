@@ -42,10 +42,13 @@ func Run(o Options, notes io.Writer) (exit int, err error) {
 			return ExitFor(err), err
 		}
 	}
-	signals := catch() // before the command can be heard of, so that none is lost
+	caught := make(chan os.Signal, 8)
+	catch(caught, passed) // before the command can be heard of, so that none is lost
 	if err := command.start(); err != nil {
 		return ExitFor(err), err
 	}
+	catch(caught, typed)
+	var signals <-chan os.Signal = caught
 	if o.Whole {
 		signals = endOnTerm(signals)
 		go endWithParent(above)
@@ -161,20 +164,22 @@ func find(o Options) (string, error) {
 }
 
 // passed are the signals that are sent to one process to tell it something.
-// Those of the keyboard reach the whole group, so they are only kept from
-// ending this process before the command.
-var passed = []os.Signal{syscall.SIGTERM, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGINT, syscall.SIGQUIT}
+var passed = []os.Signal{syscall.SIGTERM, syscall.SIGHUP, syscall.SIGUSR1}
 
-// catch keeps the signals that are to be passed on.
-func catch() <-chan os.Signal {
-	signals := make(chan os.Signal, 8)
-	for _, s := range passed {
+// typed are those of the keyboard, which reach the whole group, so that they are
+// only kept from ending this process before the command, and one that little is
+// told by. Each that is caught takes time, so these are while the command starts:
+// one that comes before ends both, as it would end the command.
+var typed = []os.Signal{syscall.SIGINT, syscall.SIGQUIT, syscall.SIGUSR2}
+
+// catch keeps signals that are to be passed on.
+func catch(signals chan os.Signal, which []os.Signal) {
+	for _, s := range which {
 		// One that was ignored stays so, as nohup wants it.
 		if !signal.Ignored(s) {
 			signal.Notify(signals, s)
 		}
 	}
-	return signals
 }
 
 // wait passes signals on until the command ends.
