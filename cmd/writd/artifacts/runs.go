@@ -47,10 +47,11 @@ type gathering struct {
 	there  []bool
 	joined []*search.Part
 	from   int // the first run that is not joined
+	most   int // documents of what is joined
 }
 
-func newGathering(runs int) *gathering {
-	return &gathering{parts: make([]*search.Part, runs), there: make([]bool, runs)}
+func newGathering(runs, most int) *gathering {
+	return &gathering{parts: make([]*search.Part, runs), there: make([]bool, runs), most: most}
 }
 
 // add takes what came of a run, nil for nothing.
@@ -63,7 +64,7 @@ func (g *gathering) add(run int, part *search.Part) {
 		if g.parts[at] == nil {
 			continue
 		}
-		if docs += g.parts[at].Len(); docs > search.MostJoined {
+		if docs += g.parts[at].Len(); docs > g.most {
 			end := max(at, g.from+1)
 			enough = present(g.parts[g.from:end])
 			clear(g.parts[g.from:end])

@@ -278,7 +278,7 @@ func (p *Project) readAll(ctx context.Context, w *work) error {
 	}
 	defer func() { _ = root.Close() }()
 	runs := runsOf(w.entries, p.options.Workers)
-	files, put, failed := make([]*file, len(w.entries)), newGathering(len(runs)), make([]error, len(w.entries))
+	files, put, failed := make([]*file, len(w.entries)), newGathering(len(runs), search.MostJoined), make([]error, len(w.entries))
 	var next, done atomic.Int64
 	work := func(by *worker) {
 		for i := int(next.Add(1)) - 1; i < len(runs) && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
