@@ -5,6 +5,8 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 run() { go test ./test -run '^$' -timeout 30m "$@" | grep -E '^(Benchmark|cpu|---|FAIL|ok)|    '; }
 run -bench 'HookProcess' -benchtime 200x
+run -bench 'Confinement' -benchtime 300x
+go test ./enforcement/confine/worktree -run '^$' -bench AfterCheck -benchtime 20x | grep -E '^(Benchmark|ok|FAIL)'
 run -bench 'Decision' -benchtime 2000x
 run -bench 'Replay' -benchtime 3x
 run -bench 'DaemonStart' -benchtime 5x
