@@ -309,11 +309,12 @@ func TestGraduationCounts(t *testing.T) {
 type memoryView map[string][]byte
 
 func (m memoryView) Get(key []byte) ([]byte, bool, error) { v, ok := m[string(key)]; return v, ok, nil }
-func (m memoryView) Set(key, value []byte) error          { m[string(key)] = bytes.Clone(value); return nil }
-func (m memoryView) Delete(key []byte) error              { delete(m, string(key)); return nil }
-func (memoryView) Position(schemas.Stream) uint64         { return 0 }
-func (memoryView) Version() int                           { return 1 }
-func (memoryView) Close() error                           { return nil }
+
+func (m memoryView) Set(key, value []byte) error  { m[string(key)] = bytes.Clone(value); return nil }
+func (m memoryView) Delete(key []byte) error      { delete(m, string(key)); return nil }
+func (memoryView) Position(schemas.Stream) uint64 { return 0 }
+func (memoryView) Version() int                   { return 1 }
+func (memoryView) Close() error                   { return nil }
 func (memoryView) Scan([]byte) iter.Seq2[projections.Entry, error] {
 	return func(func(projections.Entry, error) bool) {}
 }
