@@ -273,7 +273,7 @@ func TestReaderBelievesNoOldTable(t *testing.T) {
 			got, err := r.Record(schemas.StreamRules, 450, held)
 			records, _ := read(raw)
 			at := slices.IndexFunc(records, func(r schemas.Record) bool { return r.Seq == 450 })
-			if err == nil && (at < 0 || !bytes.Equal(got.Message.Body, records[at].Message.Body)) || err != nil && !errors.Is(err, ErrUnclear) {
+			if err == nil && (at < 0 || got.Seq != 450 || !bytes.Equal(got.Message.Body, records[at].Message.Body)) || err != nil && !errors.Is(err, ErrUnclear) {
 				t.Errorf("%s: %+v, %v", name, got, err)
 			}
 		}
