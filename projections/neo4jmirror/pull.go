@@ -89,10 +89,10 @@ const hasType = "any(l IN labels(%[1]s) WHERE l IN $labels)"
 func (p *puller) params() map[string]any { return map[string]any{"labels": sortedKeys(p.types)} }
 
 func (p *puller) readNodes() error {
-	// The mirror's own come first, and by id, so that of two nodes with one id
-	// the same is taken every time.
+	// The mirror's own come first, and what says more before what says less: of
+	// two nodes with one id that is taken, and the same one every time.
 	records, err := p.do.run(fmt.Sprintf("MATCH (n) WHERE "+hasType+
-		" RETURN n ORDER BY n:%[2]s DESC, n.id, elementId(n)", "n", nodeLabel), p.params())
+		" RETURN n ORDER BY n:%[2]s DESC, n.id, size(keys(n)) DESC, elementId(n)", "n", nodeLabel), p.params())
 	if err != nil {
 		return err
 	}
