@@ -28,7 +28,7 @@ func (c InvalidateGate) decide(s State) Decision {
 		return Decision{Gate: c.Gate, Reason: "an invalidation needs a reason: `writ phase invalidate " + c.Gate + " --reason …`."}
 	}
 	if !s.Approved(c.Gate) && (s.Parked == nil || !s.Parked.approved(c.Gate)) {
-		return Decision{Gate: c.Gate, Reason: "the " + c.Gate + " is not approved, so there is nothing to take back."}
+		return Decision{Gate: c.Gate, Reason: "there is no approval of the " + c.Gate + " to take back."}
 	}
 	p := schemas.GateInvalidated{Gate: c.Gate, Reason: c.Reason, Rule: c.Rule, Diagnosis: s.diagnose(c)}
 	after := Evolve(s, schemas.Event{Data: p})
@@ -37,7 +37,7 @@ func (c InvalidateGate) decide(s State) Decision {
 		Context: fmt.Sprintf("The approval of the %s was taken back: %s. %s", c.Gate, c.Reason, after.Guidance()),
 	}
 	if p.Diagnosis != "" {
-		d.Notice = fmt.Sprintf("The %s was invalidated %d times. %s", c.Gate, len(after.invalidationsOf(c.Gate)), diagnosisText[p.Diagnosis])
+		d.Notice = fmt.Sprintf("The approval of the %s was taken back %d times. %s", c.Gate, len(after.invalidationsOf(c.Gate)), diagnosisText[p.Diagnosis])
 		d.Context += " " + d.Notice
 	}
 	return d

@@ -35,11 +35,11 @@ export function onEvents(signal, fn) {
 }
 
 /**
- * after tells whether an event stands behind another, or none, in their stream.
- * What was read from the log may be told again by those who are told of it later.
+ * after tells whether an event stands behind another, or none, if both are of one
+ * stream. What was read from the log is told once more a little later.
  */
 export function after(e, other) {
-  if (!other) return true;
+  if (!other || e.position.stream !== other.position.stream) return true;
   const part = (at) => at.position.part || 0;
   return e.position.seq > other.position.seq || (e.position.seq === other.position.seq && part(e) > part(other));
 }
