@@ -17,7 +17,7 @@ const channelTerminal = "terminal"
 func (a *app) approveCommand() *cobra.Command {
 	var session, decline string
 	c := &cobra.Command{
-		Use:   "approve [plan|tests]",
+		Use:   "approve [plan|tests|implementation]",
 		Short: "Approve the plan or the tests that wait, at a terminal",
 		Long: `Approves what waits in a session, for exactly the files as they are now: a later
 change takes the approval back. It shows what changed since the last approval.
@@ -29,7 +29,7 @@ request.`,
 		Example: `  writ approve
   writ approve tests --session 5e2c…
   writ approve --decline "say how errors are told apart"`,
-		ValidArgs: []string{"plan", "tests"},
+		ValidArgs: []string{"plan", "tests", "implementation"},
 		Args:      cobra.MatchAll(cobra.MaximumNArgs(1), cobra.OnlyValidArgs),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := a.isPerson(); err != nil {
