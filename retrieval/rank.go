@@ -1,7 +1,6 @@
 package retrieval
 
 import (
-	"cmp"
 	"math"
 	"slices"
 )
@@ -96,38 +95,59 @@ type ranked struct {
 	pin int // order of named documents; the others come after all of them
 	key float64
 	doc int32
-	at  int32 // place in the pool
+}
+
+func (r ranked) before(other ranked) bool {
+	switch {
+	case r.pin != other.pin:
+		return r.pin < other.pin
+	case r.key != other.key:
+		return r.key > other.key
+	}
+	return r.doc < other.doc // documents are numbered by id
+}
+
+// placeBits are those of a coarse key that tell the place in the pool.
+const placeBits = 24
+
+// coarse is in the order of before, but for scores that differ little: numbers
+// are sorted faster.
+func (r ranked) coarse(place int) uint64 {
+	const others = 1 << 63
+	if r.pin != math.MaxInt {
+		return uint64(r.pin)<<placeBits | uint64(place)
+	}
+	key := math.Float64bits(r.key)
+	if key>>63 == 0 { // the higher, the smaller; below zero they are in this order as they are
+		key = ^key &^ (1 << 63)
+	}
+	return others | key>>(placeBits+1)<<placeBits | uint64(place)
 }
 
 // sorted lists the places in the pool, best first: named documents in the order
 // of the text, then by score, ties by id. In the second pass, numbered 1,
 // provisional rules yield at near ties.
 func (s *search) sorted(pass int) []int {
-	keys := s.ranked[:0]
+	keys, coarse := s.ranked[:0], s.coarse[:0]
 	for i := range s.pool {
 		c := &s.pool[i]
-		r := ranked{pin: pinOrder(c), key: c.score, doc: c.doc, at: int32(i)}
+		r := ranked{pin: pinOrder(c), key: c.score, doc: c.doc}
 		if pass == 1 && s.ix.kinds[c.doc].provisional {
 			r.key -= nearTie
 		}
-		keys = append(keys, r)
+		keys, coarse = append(keys, r), append(coarse, r.coarse(i))
 	}
-	slices.SortFunc(keys, func(a, b ranked) int {
-		switch {
-		case a.pin != b.pin:
-			return cmp.Compare(a.pin, b.pin)
-		case a.key > b.key:
-			return -1
-		case a.key < b.key:
-			return 1
-		}
-		return cmp.Compare(a.doc, b.doc) // documents are numbered by id
-	})
+	slices.Sort(coarse)
 	order := s.orders[pass][:0]
-	for _, r := range keys {
-		order = append(order, int(r.at))
+	for at, key := range coarse {
+		place := int(key & (1<<placeBits - 1))
+		order = append(order, place)
+		for ; at > 0 && keys[place].before(keys[order[at-1]]); at-- {
+			order[at] = order[at-1]
+		}
+		order[at] = place
 	}
-	s.ranked, s.orders[pass] = keys, order
+	s.ranked, s.coarse, s.orders[pass] = keys, coarse, order
 	return order
 }
 

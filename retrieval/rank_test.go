@@ -1,11 +1,14 @@
 package retrieval
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"slices"
 	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"github.com/writbus/writ/retrieval/vector"
 	"github.com/writbus/writ/schemas"
@@ -203,4 +206,45 @@ func TestVectorsFindWhatWordsMiss(t *testing.T) {
 	if a.Rules[0].ID != "PY-MUT-001" || a.Rules[0].Why.Vector < 0.9 {
 		t.Errorf("%v", idsOf(a.Rules))
 	}
+}
+
+func TestSortedIsTheOrderOfBefore(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		near := rapid.Custom(func(t *rapid.T) float64 { // differs in the last bits only
+			return math.Float64frombits(math.Float64bits(0.5) + rapid.Uint64Range(0, 3).Draw(t, "bits"))
+		})
+		score := rapid.OneOf(near, rapid.Float64Range(0, 1), rapid.SampledFrom([]float64{0, 0.01, 0.02, 1}))
+		pool := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) candidate {
+			return candidate{score: score.Draw(t, "score"), pinned: max(0, rapid.IntRange(-9, 3).Draw(t, "pinned"))}
+		}), 0, 60).Draw(t, "pool")
+		s := search{room: newRoom(len(pool)), ix: &Index{kinds: make([]kind, len(pool))}}
+		for i, doc := range rapid.Permutation(places(len(pool))).Draw(t, "docs") {
+			pool[i].doc = int32(doc)
+			s.ix.kinds[doc].provisional = rapid.Bool().Draw(t, "provisional")
+		}
+		s.pool = pool
+		for pass := range 2 {
+			want := places(len(pool))
+			slices.SortFunc(want, func(a, b int) int {
+				key := func(at int) float64 {
+					if pass == 1 && s.ix.kinds[pool[at].doc].provisional {
+						return pool[at].score - nearTie
+					}
+					return pool[at].score
+				}
+				return cmp.Or(cmp.Compare(pinOrder(&pool[a]), pinOrder(&pool[b])), cmp.Compare(key(b), key(a)), cmp.Compare(pool[a].doc, pool[b].doc))
+			})
+			if got := s.sorted(pass); !slices.Equal(got, want) {
+				t.Fatalf("pass %d: %v, want %v", pass, got, want)
+			}
+		}
+	})
+}
+
+func places(n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	return all
 }

@@ -3,6 +3,8 @@ package retrieval
 import (
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/writbus/writ/schemas"
 )
@@ -103,9 +105,13 @@ func indented(label, text string) string { return string(appendIndented(nil, lab
 func appendIndented(b []byte, label, text string) []byte {
 	before := len(b)
 	end := before // of the last line that is not blank
+	ends := "\n"  // one byte is looked for faster
+	if strings.IndexByte(text, '\r') >= 0 {
+		ends = "\r\n"
+	}
 	for text != "" {
 		var line string
-		line, text = cutLine(text)
+		line, text = cutLine(text, ends)
 		blank := strings.TrimSpace(line) == ""
 		if end == before {
 			if blank {
@@ -125,9 +131,9 @@ func appendIndented(b []byte, label, text string) []byte {
 }
 
 // cutLine takes a line off a text: they end in a line feed, a carriage return,
-// or both.
-func cutLine(text string) (line, rest string) {
-	at := strings.IndexAny(text, "\r\n")
+// or both. The ends that occur are given.
+func cutLine(text, ends string) (line, rest string) {
+	at := strings.IndexAny(text, ends)
 	if at < 0 {
 		return text, ""
 	}
@@ -160,13 +166,20 @@ func appendOneLine(b []byte, text string) []byte {
 	return b
 }
 
-// isOneLine spares the usual text, which is plain and already joined, a copy.
+// isOneLine spares the usual text, whose words are already joined, a copy.
 func isOneLine(text string) bool {
 	space := true // a space may not come first, last, or after another
-	for i := range len(text) {
+	for i := 0; i < len(text); i++ {
 		c := text[i]
-		if c < ' ' || c >= 0x7f || c == ' ' && space {
+		if c < ' ' || c == ' ' && space {
 			return false
+		}
+		if c >= utf8.RuneSelf {
+			r, size := utf8.DecodeRuneInString(text[i:])
+			if unicode.IsSpace(r) {
+				return false
+			}
+			i += size - 1
 		}
 		space = c == ' '
 	}

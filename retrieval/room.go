@@ -8,6 +8,7 @@ type room struct {
 	numbers []float64
 	near    []neighbour
 	ranked  []ranked
+	coarse  []uint64
 	orders  [2][]int // of the two passes
 	pieces  []piece
 	parts   []part

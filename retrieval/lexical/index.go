@@ -2,7 +2,6 @@ package lexical
 
 import (
 	"math"
-	"slices"
 	"sync"
 )
 
@@ -57,10 +56,25 @@ func Collect(n int, fields func(doc int, into *Fields), previous *Index, kept fu
 // impact returns what a term adds to a document, 0 if the document does not hold
 // it.
 func (ix *Index) impact(list *postings, doc int32) float64 {
-	if at, ok := slices.BinarySearch(ix.docs[list.from:list.to], doc); ok {
-		return ix.impacts[int(list.from)+at]
+	docs := ix.docs[list.from:list.to]
+	if len(docs) == 0 {
+		return 0
 	}
-	return 0
+	// Halving without a branch: no processor would predict it.
+	at := 0
+	for n := len(docs); n > 1; {
+		half := n / 2
+		next := at
+		if docs[at+half] <= doc {
+			next = at + half
+		}
+		at = next
+		n -= half
+	}
+	if docs[at] != doc {
+		return 0
+	}
+	return ix.impacts[int(list.from)+at]
 }
 
 // idf is ln(1 + (n − df + 0.5)/(df + 0.5)): the form of Robertson and Spärck

@@ -124,7 +124,7 @@ func TestDotKernelsAgree(t *testing.T) {
 			a[i], b[i] = float32(r.NormFloat64()), float32(r.NormFloat64())
 		}
 		var got, want [8]float32
-		addLanes(&got, a[:n&^7], b[:n&^7])
+		addLanes(&got, a[:n&^7], b[:n&^7], a[:n&^7])
 		addLanesPortable(&want, a[:n&^7], b[:n&^7])
 		if got != want {
 			t.Fatalf("%d values: %v, portable %v", n, got, want)

@@ -81,11 +81,12 @@ func addLanesPortable(sums *[8]float32, a, b []float32) {
 }
 
 // dot adds in eight fixed lanes, so that every processor gives the same bits.
-func dot(a, b []float32) float32 {
+// It has the processor fetch next, of the same length, which will be wanted soon.
+func dot(a, b, next []float32) float32 {
 	var s [8]float32
 	b = b[:len(a)]
 	whole := len(a) &^ 7
-	addLanes(&s, a[:whole], b[:whole])
+	addLanes(&s, a[:whole], b[:whole], next[:whole])
 	for i := whole; i < len(a); i++ {
 		s[0] += float32(a[i] * b[i])
 	}

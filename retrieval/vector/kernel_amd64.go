@@ -77,15 +77,16 @@ func above(masks []uint64, estimates []float32, bar float32) {
 func aboveAVX2(masks *uint64, estimates *float32, eights int, bar float32)
 
 // addLanes adds the products of values to the sum of their place modulo eight.
-// The lengths are the same multiple of eight.
-func addLanes(sums *[8]float32, a, b []float32) {
+// The lengths are the same multiple of eight. Meanwhile it fetches next, which
+// may be anything as long.
+func addLanes(sums *[8]float32, a, b, next []float32) {
 	if !hasAVX2 || len(a) == 0 {
 		addLanesPortable(sums, a, b)
 		return
 	}
-	_ = b[:len(a)]
-	addLanesAVX2(sums, &a[0], &b[0], len(a))
+	_, _ = b[:len(a)], next[:len(a)]
+	addLanesAVX2(sums, &a[0], &b[0], &next[0], len(a))
 }
 
 //go:noescape
-func addLanesAVX2(sums *[8]float32, a, b *float32, n int)
+func addLanesAVX2(sums *[8]float32, a, b, next *float32, n int)

@@ -133,20 +133,23 @@ pickstep:
 	VZEROUPPER
 	RET
 
-// func addLanesAVX2(sums *[8]float32, a, b *float32, n int)
-TEXT ·addLanesAVX2(SB), NOSPLIT, $0-32
+// func addLanesAVX2(sums *[8]float32, a, b, next *float32, n int)
+TEXT ·addLanesAVX2(SB), NOSPLIT, $0-40
 	MOVQ sums+0(FP), DI
 	MOVQ a+8(FP), SI
 	MOVQ b+16(FP), R8
-	MOVQ n+24(FP), CX
+	MOVQ next+24(FP), R9
+	MOVQ n+32(FP), CX
 	VMOVUPS (DI), Y0
 
 lanes:
+	PREFETCHT0 (R9)
 	VMOVUPS (SI), Y1
 	VMULPS (R8), Y1, Y1
 	VADDPS Y1, Y0, Y0
 	ADDQ $32, SI
 	ADDQ $32, R8
+	ADDQ $32, R9
 	SUBQ $8, CX
 	JNZ  lanes
 

@@ -26,4 +26,4 @@ func above(masks []uint64, estimates []float32, bar float32) {
 
 // addLanes adds the products of values to the sum of their place modulo eight.
 // The lengths are the same multiple of eight.
-func addLanes(sums *[8]float32, a, b []float32) { addLanesPortable(sums, a, b) }
+func addLanes(sums *[8]float32, a, b, _ []float32) { addLanesPortable(sums, a, b) }

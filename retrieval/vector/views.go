@@ -153,7 +153,9 @@ func (c *cursor) find(view View) int32 {
 func encode(codes []int8, unit []float32) float32 {
 	var most float32
 	for _, x := range unit {
-		most = max(most, x, -x)
+		if size := float32(math.Abs(float64(x))); size > most {
+			most = size
+		}
 	}
 	scale := most / 127
 	for i, x := range unit {
@@ -227,9 +229,15 @@ func (v *views) cosines(q *question, docs []int32, out []float64) {
 		from, to := v.of(doc)
 		dots, scales := rest[:to-from], v.scales[from:to]
 		rest = rest[to-from:]
+		if len(dots) == 1 {
+			q.full = append(q.full, from)
+			continue
+		}
 		best := float32(math.Inf(-1))
 		for i, d := range dots {
-			best = max(best, float32(d)*q.scale*scales[i])
+			if cosine := float32(d) * q.scale * scales[i]; cosine > best {
+				best = cosine
+			}
 		}
 		for i, d := range dots {
 			if float32(d)*q.scale*scales[i]+slack*(q.scale+scales[i]) >= best {
@@ -237,19 +245,25 @@ func (v *views) cosines(q *question, docs []int32, out []float64) {
 			}
 		}
 	}
-	full := q.full
+	at := 0
 	for i, doc := range docs {
 		from, to := v.of(doc)
-		best := float32(math.Inf(-1))
-		for ; len(full) > 0 && full[0] >= from && full[0] < to; full = full[1:] {
-			best = max(best, dot(q.unit, v.full[full[0]]))
+		best := float32(-1)
+		for ; at < len(q.full) && q.full[at] >= from && q.full[at] < to; at++ {
+			next := q.full[min(at+ahead, len(q.full)-1)]
+			if cosine := dot(q.unit, v.full[q.full[at]], v.full[next]); cosine > best {
+				best = cosine
+			}
 		}
 		out[i] = 0
 		if from < to {
-			out[i] = min(max(float64(best), -1), 1)
+			out[i] = float64(min(best, 1))
 		}
 	}
 }
+
+// ahead is how many views before its turn one is fetched from memory.
+const ahead = 2
 
 // of are a document's views, from one to before another.
 func (v *views) of(doc int32) (from, to int32) {

@@ -103,11 +103,7 @@ func (e *Embedder) sum(s *scratch) {
 	for _, row := range s.rows {
 		weight := int64(e.table.scales[row]) * root(s.counts[row])
 		s.counts[row] = 0
-		values := e.table.rows[int(row)*dim : (int(row)+1)*dim]
-		sum := s.sum[:len(values)]
-		for i, q := range values {
-			sum[i] += weight * int64(int8(q))
-		}
+		addRow(s.sum, e.table.rows[int(row)*dim:(int(row)+1)*dim], weight)
 	}
 }
 

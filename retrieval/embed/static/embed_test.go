@@ -2,6 +2,8 @@ package static
 
 import (
 	"math"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -200,6 +202,26 @@ func BenchmarkDecode(b *testing.B) {
 	for b.Loop() {
 		if _, err := Decode(shipped); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+func TestKernelAddsWhatPortableCodeAdds(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for n := range 67 {
+		for _, weight := range []int64{0, 1, 256, 1 << 24, math.MaxInt32, math.MaxInt32 + 1, 1 << 32} {
+			values := make([]byte, n)
+			got, want := make([]int64, n), make([]int64, n)
+			for i := range values {
+				values[i] = byte(random.Uint32())
+				got[i] = random.Int64N(1<<40) - 1<<39
+			}
+			copy(want, got)
+			addRow(got, values, weight)
+			addRowPortable(want, values, weight)
+			if !slices.Equal(got, want) {
+				t.Fatalf("%d values of weight %d: %v, want %v", n, weight, got, want)
+			}
 		}
 	}
 }
