@@ -31,15 +31,12 @@ const (
 	// four levels of a normal distribution (Max, "Quantizing for minimum
 	// distortion", 1960).
 	sieveStep = 0.9957
-	// sieveSlack is in standard deviations of the estimate. One in 1,000 is
-	// farther off, and then only the worst of the best is lost, of which more are
-	// kept than are wanted.
-	sieveSlack = 3.1
-	// sieveSlackMany is that of more than one portion of views. The best ten are
-	// then so far above the worst of the best, which the slack is counted from,
-	// that hardly any is lost; and every view let through is a wait for memory.
-	// Measured, see DESIGN.md of retrieval.
-	sieveSlackMany = 2.5
+	// sieveSlack is in standard deviations of the estimate. One in 160 is farther
+	// off, but the slack is counted from the worst of the best, of which more are
+	// kept than are wanted: the wanted ones stand so far above it that hardly any
+	// is lost, and every view let through is a wait for memory. Measured, see
+	// DESIGN.md of retrieval.
+	sieveSlack = 2.5
 )
 
 // newSieve takes rows over from another sieve, or nil, for the views that came
@@ -67,11 +64,7 @@ func newSieve(v *views, from *sieve) *sieve {
 	for _, rest := range s.rests {
 		square += float64(rest)
 	}
-	deviations := sieveSlack
-	if len(v.docs) > viewsPerPortion {
-		deviations = sieveSlackMany
-	}
-	s.slack = float32(deviations * math.Sqrt(square/float64(max(len(s.rests)*s.blocks*sieveBlock, 1))))
+	s.slack = float32(sieveSlack * math.Sqrt(square/float64(max(len(s.rests)*s.blocks*sieveBlock, 1))))
 	return s
 }
 
