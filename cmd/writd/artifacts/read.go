@@ -22,6 +22,7 @@ const readTries = 3
 type read struct {
 	bytes   []byte
 	hash    string // SHA-256, lower-case hexadecimal
+	info    os.FileInfo
 	modTime time.Time
 	left    Reason // found only when it was opened
 	detail  string
@@ -31,6 +32,20 @@ type read struct {
 // and a pipe is not waited for. The bytes are in the room, or in what took its
 // place where it was too small: they are there until it is used again.
 func readFile(root *os.Root, file string, room *[]byte) (read, error) {
+	r, err := readBytes(root, file, room)
+	if err == nil && r.left == "" {
+		r.hash = hashOf(r.bytes)
+	}
+	return r, err
+}
+
+func hashOf(raw []byte) string {
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:])
+}
+
+// readBytes is readFile without the hash.
+func readBytes(root *os.Root, file string, room *[]byte) (read, error) {
 	for range readTries {
 		r, whole, err := readOnce(root, file, room)
 		if err != nil || whole {
@@ -75,6 +90,5 @@ func readOnce(root *os.Root, file string, room *[]byte) (r read, whole bool, err
 		}
 		return read{}, false, nil
 	}
-	sum := sha256.Sum256(raw)
-	return read{bytes: raw, hash: hex.EncodeToString(sum[:]), modTime: after.ModTime()}, true, nil
+	return read{bytes: raw, info: after, modTime: after.ModTime()}, true, nil
 }

@@ -28,7 +28,7 @@ const (
 	savedMagic = "writ artifacts 2\n"
 	// analysisVersion says what is made of a file's bytes. A test fails where
 	// that changes and this number does not.
-	analysisVersion = 2
+	analysisVersion = 3
 )
 
 // savedProject is what is saved before its files, which come one by one, and the

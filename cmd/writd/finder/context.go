@@ -126,9 +126,9 @@ func (f *Finder) mentioned(task string, snapshot *artifacts.Snapshot) (asked []s
 		if len(hits) == 0 {
 			unresolved = append(unresolved, schemas.ArtifactMention{Mention: m.Text, Section: m.Section, AtLine: m.At, Meant: meant, Resolved: meant[0]})
 		}
-		for _, h := range hits {
-			text, ok := texts.of(h)
-			if !ok || slices.ContainsFunc(asked, func(a schemas.ArtifactFound) bool { return a.Path == h.Document.Path && a.Lines == h.Lines }) {
+		for i, text := range texts.of(hits) {
+			h := hits[i]
+			if text == "" || slices.ContainsFunc(asked, func(a schemas.ArtifactFound) bool { return a.Path == h.Document.Path && a.Lines == h.Lines }) {
 				continue
 			}
 			asked = append(asked, artifactOf(h, text, snapshot))

@@ -26,15 +26,16 @@ var (
 
 // Finder answers for one project. It may be used from any number of goroutines.
 type Finder struct {
-	project *artifacts.Project
-	cache   *search.Cache
-	now     func() time.Time
-	began   time.Time
+	project  *artifacts.Project
+	cache    *search.Cache
+	contents *artifacts.Contents
+	now      func() time.Time
+	began    time.Time
 }
 
 // New returns the finder of a project.
 func New(p *artifacts.Project, now func() time.Time) *Finder {
-	return &Finder{project: p, cache: search.NewCache(now), now: now, began: now()}
+	return &Finder{project: p, cache: search.NewCache(now), contents: artifacts.NewContents(now), now: now, began: now()}
 }
 
 // clock is nanoseconds since the finder was made.
@@ -171,9 +172,9 @@ func (f *Finder) read(reply *schemas.ArtifactSearchReply, hits []search.Hit, sna
 		return len(hits)
 	}
 	defer texts.close()
-	for _, h := range hits {
-		text, ok := texts.of(h)
-		if !ok {
+	for i, text := range texts.of(hits) {
+		h := hits[i]
+		if text == "" {
 			continue
 		}
 		reply.Artifacts = append(reply.Artifacts, artifactOf(h, text, snapshot))
@@ -192,5 +193,5 @@ func (f *Finder) open() (*texts, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &texts{root: root, files: map[string]*text{}}, nil
+	return &texts{root: root, contents: f.contents, room: rooms.Get().(*[]byte), moved: map[string]bool{}}, nil
 }

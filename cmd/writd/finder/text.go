@@ -5,83 +5,121 @@ import (
 	"math"
 	"os"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/writbus/writ/cmd/writd/artifacts"
+	"github.com/writbus/writ/retrieval/artifact"
 	"github.com/writbus/writ/retrieval/artifact/chunk"
 	"github.com/writbus/writ/retrieval/artifact/inject"
 	"github.com/writbus/writ/retrieval/artifact/search"
 	"github.com/writbus/writ/schemas"
 )
 
-// texts reads files as they are now, each once.
+// texts reads files as they are now.
 type texts struct {
-	root    *os.Root
-	files   map[string]*text
-	changed int
+	root     *os.Root
+	contents *artifacts.Contents
+	room     *[]byte
+	moved    map[string]bool // files that cannot be read or changed since they were indexed
+	changed  int             // how many
 }
 
-// text is a file's, by lines; without starts for one that cannot be read.
-type text struct {
-	whole  string
-	starts []int // of each line, and the end of the last
-}
+// rooms hold the file that is being read.
+var rooms = sync.Pool{New: func() any { return new([]byte) }}
 
-// lines is the text of some lines with their ends, counted from 0, the end not
-// included; "" where there are none such.
-func (t *text) lines(from, to int) string {
-	if from < 0 || from >= to || to >= len(t.starts) {
-		return ""
-	}
-	return t.whole[t.starts[from]:t.starts[to]]
+func (t *texts) close() {
+	_ = t.root.Close()
+	rooms.Put(t.room)
 }
-
-func (t *texts) close() { _ = t.root.Close() }
 
 // longLine is the length, in bytes, of a line that may have been cut into
 // several chunks.
 const longLine = 1024
 
-// of is the text of a hit.
-func (t *texts) of(h search.Hit) (string, bool) {
-	file := t.file(h)
-	text := file.lines(h.Lines[0]-1, h.Lines[1])
-	if h.Lines[0] == h.Lines[1] && len(text) > longLine {
-		chunks, _ := chunk.Split(h.Document.Language, file.whole, chunk.NewCounter())
-		if h.Chunk >= len(chunks) || chunks[h.Chunk].Lines != h.Lines {
-			return "", false
+// of are the texts of hits, "" for what is not there any more. Each file is read
+// once.
+func (t *texts) of(hits []search.Hit) []string {
+	out, done := make([]string, len(hits)), make([]bool, len(hits))
+	for i, h := range hits {
+		if done[i] {
+			continue
 		}
-		text = chunks[h.Chunk].Text
+		file := t.file(h.Document)
+		for j := i; j < len(hits); j++ {
+			if !done[j] && hits[j].Document.Path == h.Document.Path {
+				out[j], done[j] = textOf(file, hits[j]), true
+			}
+		}
 	}
-	return strings.Clone(text), text != "" // the rest of the file is not kept
+	return out
 }
 
-func (t *texts) file(h search.Hit) *text {
-	path := h.Document.Path
-	if known, ok := t.files[path]; ok {
-		return known
+// textOf is the text of a hit in its file.
+func textOf(file []byte, h search.Hit) string {
+	text := lines(file, h.Lines[0]-1, h.Lines[1])
+	if h.Lines[0] == h.Lines[1] && len(text) > longLine {
+		chunks, _ := chunk.Split(h.Document.Language, validText(file), chunk.NewCounter())
+		if h.Chunk >= len(chunks) || chunks[h.Chunk].Lines != h.Lines {
+			return ""
+		}
+		return strings.Clone(chunks[h.Chunk].Text) // the rest of the file is not kept
 	}
-	out := &text{}
-	t.files[path] = out
-	raw, hash, err := artifacts.Content(t.root, path)
-	if err != nil || hash != h.Document.Hash {
+	return validText(text)
+}
+
+// file is a file as it is now, without the mark of its encoding; nothing if it
+// cannot be read. It is there until the next one is read.
+func (t *texts) file(d *artifact.Document) []byte {
+	raw, same, err := t.contents.Read(t.root, d.Path, d.Hash, t.room)
+	if !same && !t.moved[d.Path] {
+		t.moved[d.Path] = true
 		t.changed++
 	}
 	if err != nil {
-		return out
+		return nil
 	}
-	raw = bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf"))
-	out.whole = validText(raw)
-	out.starts = append(out.starts, 0)
-	for at := 0; at < len(out.whole); {
-		next := strings.IndexByte(out.whole[at:], '\n')
-		if next < 0 {
-			next = len(out.whole) - at - 1
+	return bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf"))
+}
+
+// countedAtOnce is how many bytes are searched for line ends together.
+const countedAtOnce = 1 << 10
+
+// lines are some lines with their ends, counted from 0, the end not included;
+// nothing where there are none such.
+func lines(text []byte, from, to int) []byte {
+	if from < 0 || from >= to {
+		return nil
+	}
+	first, ok := behindLines(text, from)
+	if !ok {
+		return nil
+	}
+	text = text[first:]
+	end, ok := behindLines(text, to-from)
+	if !ok {
+		return nil
+	}
+	return text[:end]
+}
+
+// behindLines is where so many lines end, if there are as many. The last one may
+// lack its end.
+func behindLines(text []byte, n int) (at int, ok bool) {
+	for n > 0 && at < len(text) {
+		block := text[at:min(at+countedAtOnce, len(text))]
+		if ends := bytes.Count(block, []byte{'\n'}); ends < n {
+			n -= ends
+			if at += len(block); at == len(text) && text[at-1] != '\n' {
+				n--
+			}
+			continue
 		}
-		at += next + 1
-		out.starts = append(out.starts, at)
+		for ; n > 0; n-- {
+			at += bytes.IndexByte(text[at:], '\n') + 1
+		}
 	}
-	return out
+	return at, n == 0
 }
 
 // validText replaces each byte that is not UTF-8.

@@ -1,7 +1,6 @@
 package search
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 )
@@ -11,6 +10,7 @@ type picked struct {
 	c     *candidate
 	chunk int32
 	order float64
+	nth   int // of the candidate's
 }
 
 // emit turns the pool into hits: the best chunk of each file at its score, and
@@ -18,20 +18,28 @@ type picked struct {
 // answer.
 func (s *searching) emit() {
 	again := s.weights().Again
-	var all []picked
+	all := make([]picked, 0, min(s.query.PerFile, DefaultPerFile)*len(s.pool))
 	for i := range s.pool {
 		c := &s.pool[i]
 		chunks := s.chunksOf(c)
 		share := 1.0
-		for n, chunk := range chunks[:min(s.query.PerFile, len(chunks))] {
+		for n, chunk := range chunks {
 			if n > 0 {
 				share *= again * chunk.order / chunks[0].order
 			}
-			all = append(all, picked{c: c, chunk: chunk.chunk, order: c.score * share})
+			all = append(all, picked{c: c, chunk: chunk.chunk, order: c.score * share, nth: n})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b picked) int {
-		return cmp.Or(cmp.Compare(b.order, a.order), strings.Compare(a.c.document().Path, b.c.document().Path))
+	slices.SortFunc(all, func(a, b picked) int {
+		switch {
+		case a.order > b.order:
+			return -1
+		case a.order < b.order:
+			return 1
+		case a.c != b.c:
+			return strings.Compare(a.c.document().Path, b.c.document().Path)
+		}
+		return a.nth - b.nth
 	})
 	chance := s.chances()
 	for _, p := range all {
@@ -44,8 +52,9 @@ func (s *searching) emit() {
 	}
 }
 
-// chunksOf lists a candidate's chunks that matched, best first: the first is
-// what was found, then those that declare a name or hold most of the words.
+// chunksOf lists the best of a candidate's chunks that matched, as many as a
+// file may have hits: the first is what was found, then those that declare a
+// name or hold most of the words.
 func (s *searching) chunksOf(c *candidate) []picked {
 	first := picked{chunk: c.chunk, order: c.chunkWords}
 	if c.symbolChunk >= 0 && s.query.Method == TwoStage {
@@ -58,16 +67,33 @@ func (s *searching) chunksOf(c *candidate) []picked {
 	if s.query.PerFile == 1 || s.query.Method == Semantic {
 		return []picked{first}
 	}
-	list := []picked{first}
-	for i, sum := range s.room.chunks[c.view.chunk0+from : c.view.chunk0+to] {
+	list := append(make([]picked, 0, min(s.query.PerFile, len(c.sums)+1)), first)
+	for i, sum := range c.sums {
 		if chunk := from + int32(i); sum > 0 && chunk != first.chunk {
-			list = append(list, picked{chunk: chunk, order: float64(sum)})
+			list = insertChunk(list, picked{chunk: chunk, order: float64(sum)})
 		}
 	}
-	slices.SortStableFunc(list[1:], func(a, b picked) int { return cmp.Compare(b.order, a.order) })
 	if len(list) > 1 {
 		list[0].order = max(first.order, list[1].order)
 	}
+	return list
+}
+
+// insertChunk puts a chunk in its place behind the first one, if there is room
+// or a worse one; of equals the earlier is better.
+func insertChunk(list []picked, p picked) []picked {
+	if len(list) == cap(list) {
+		if list[len(list)-1].order >= p.order {
+			return list
+		}
+		list = list[:len(list)-1]
+	}
+	at := len(list)
+	list = append(list, p)
+	for ; at > 1 && list[at-1].order < p.order; at-- {
+		list[at] = list[at-1]
+	}
+	list[at] = p
 	return list
 }
 

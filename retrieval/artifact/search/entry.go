@@ -234,9 +234,14 @@ func (a *Analyser) emit(e *Entry) {
 
 // append writes where a term stands; posting.go reads it.
 func (a *Analyser) append(b []byte, s *slot) []byte {
-	head, n := len(b), 0
-	for at := s.head; at > 0; at = a.counts[at-1].next {
-		n++
+	head, n, often, size, last := len(b), 0, uint32(0), uint32(0), uint32(0)
+	for at := s.head; at > 0; {
+		c := &a.counts[at-1]
+		n, often = n+1, often+c.n
+		if size += uvarintLen((c.chunk - last) << 1); c.n > 1 {
+			size += uvarintLen(c.n)
+		}
+		last, at = c.chunk, c.next
 	}
 	b = append(b, byte(min(n, manyChunks))<<4)
 	for f, n := range s.fields {
@@ -248,7 +253,11 @@ func (a *Analyser) append(b []byte, s *slot) []byte {
 	if n >= manyChunks {
 		b = binary.AppendUvarint(b, uint64(n))
 	}
-	last := uint32(0)
+	if n > 1 {
+		b = binary.AppendUvarint(b, uint64(often))
+		b = binary.AppendUvarint(b, uint64(size))
+	}
+	last = 0
 	for at := s.head; at > 0; {
 		c := &a.counts[at-1]
 		delta := (c.chunk - last) << 1

@@ -30,6 +30,7 @@ type view struct {
 	dead    []uint64           // a bit for each document; nil for none
 	left    int                // living documents
 	gone    map[uint32]uint32  // terms of dead documents: how many fewer hold them
+	number  int                // its place among the index's views
 	doc0    int32              // the first document's number in the index
 	chunk0  int32              // the first chunk's
 	norms   [NumFields]numbers // per document: 1 − b + b·length/average
@@ -216,7 +217,7 @@ func mergedView(views ...*view) *view {
 func (ix *Index) prepare() {
 	var docs, chunks int32
 	for i, v := range ix.views {
-		v = &view{segment: v.segment, dead: v.dead, left: v.left, gone: v.gone, doc0: docs, chunk0: chunks}
+		v = &view{segment: v.segment, dead: v.dead, left: v.left, gone: v.gone, number: i, doc0: docs, chunk0: chunks}
 		ix.views[i] = v
 		docs += int32(len(v.docs))
 		chunks += int32(len(v.chunks))
@@ -244,7 +245,7 @@ func (ix *Index) prepare() {
 			v.byChunk[i] = norm(v.chunks[i].length, ofChunk)
 		}
 	}
-	ix.scratch = &sync.Pool{New: func() any { return newRoom(int(docs), int(chunks)) }}
+	ix.scratch = &sync.Pool{New: func() any { return &room{scores: make([]float64, docs)} }}
 }
 
 func (s *sums) plus(o sums) {

@@ -85,34 +85,45 @@ func (ix *Index) look(text string) (a asked, df int) {
 	return a, df
 }
 
-// room is the memory a search works in, all zero between searches.
+// room is the memory a search works in; the scores are zero between searches.
 type room struct {
 	scores []float64 // per document
-	chunks []float32 // per chunk
-	names  []float32 // per chunk: what it declares or is headed with
 	admits []bool    // per document, only with a filter
+	lists  []walked
+	marks  []mark
+	sums   []float32 // of the candidates' chunks
+	best   []scored
 }
 
-func newRoom(docs, chunks int) *room {
-	return &room{scores: make([]float64, docs), chunks: make([]float32, chunks), names: make([]float32, chunks)}
+// walked is a term's list of postings that was walked in one view, and where
+// its marks are.
+type walked struct {
+	view     *view
+	term     int
+	idf      float64
+	from, to int
 }
+
+// mark is a place in a list of postings, and the last document before it.
+type mark struct{ doc, at int32 }
+
+// markEvery is how many postings lie between marks: fewer cost the walk more,
+// more cost looking a document up more.
+const markEvery = 16
 
 func (r *room) empty() {
 	clear(r.scores)
-	clear(r.chunks)
-	clear(r.names)
+	r.lists, r.marks, r.sums, r.best = r.lists[:0], r.marks[:0], r.sums[:0], r.best[:0]
 }
 
-// addUp adds what each term adds to the scores of documents and of chunks. That
-// of a document is
+// addUp adds what each term adds to the scores of documents:
 //
 //	Σ over distinct terms t of q: idf(t) · f·(K1+1) / (f + K1)
 //	f = Σ over fields: boost · tf(t,field,d) / (1 − B + B·len(field,d)/avg(field))
 //
 // which is BM25F: frequencies are boosted and normalised by field, added, and
 // saturated once. idf is over documents that hold t in any field, avg(field)
-// over documents that have the field. That of a chunk is BM25 of its text, with
-// the documents' idf.
+// over documents that have the field.
 func (s *searching) addUp() {
 	for _, t := range s.terms {
 		for i, v := range s.ix.views {
@@ -124,49 +135,96 @@ func (s *searching) addUp() {
 }
 
 func (s *searching) addList(v *view, term int, idf float64) {
-	b := v.list(term)
-	scores, chunks := s.room.scores[v.doc0:], s.room.chunks[v.chunk0:]
-	weight, k := float32(idf*(K1+1)), float32(K1)
-	doc := int32(-1)
+	b, r := v.list(term), s.room
+	scores := r.scores[v.doc0 : int(v.doc0)+len(v.docs)]
+	content := v.norms[Content]
+	all := v.dead == nil && !s.filtered
+	from := len(r.marks)
+	doc, left := int32(-1), 0
 	for at := 0; at < len(b); {
-		var gap uint32
-		gap, at = varint(b, at)
+		if left--; left < 0 {
+			r.marks = append(r.marks, mark{doc, int32(at)})
+			left = markEvery - 1
+		}
+		gap, next := varint(b, at)
 		doc += int32(gap)
-		if !s.admits(v, doc) {
-			at = skipPayload(b, at)
+		head := b[next]
+		next++
+		var f float64
+		if head&(1<<Content-1) != 0 {
+			for field := Title; field < Content; field++ {
+				if head&(1<<field) != 0 {
+					f += Boosts[field] * float64(b[next]) / float64(v.norms[field][doc])
+					next++
+				}
+			}
+		}
+		var often uint32
+		often, at = inChunks(b, next, uint32(head>>4))
+		if !all && !s.admits(v, doc) {
 			continue
 		}
-		head := b[at]
-		at++
-		var f float64
-		for field := Title; field < Content; field++ {
-			if head&(1<<field) != 0 {
-				f += Boosts[field] * float64(b[at]) / float64(v.norms[field][doc])
-				at++
-			}
-		}
-		n := uint32(head >> 4)
-		if n == manyChunks {
-			n, at = varint(b, at)
-		}
-		all, chunk := uint32(0), uint32(v.first[doc])
-		for ; n > 0; n-- {
-			var x uint32
-			x, at = varint(b, at)
-			chunk += x >> 1
-			tf := uint32(1)
-			if x&1 != 0 {
-				tf, at = varint(b, at)
-			}
-			all += tf
-			c := float32(tf)
-			chunks[chunk] += weight * c / (c + float32(k*v.byChunk[chunk]))
-		}
-		if all > 0 {
-			f += Boosts[Content] * float64(all) / float64(v.norms[Content][doc])
+		if often > 0 {
+			f += Boosts[Content] * float64(often) / float64(content[doc])
 		}
 		scores[doc] += idf * f * (K1 + 1) / (f + K1)
 	}
+	r.lists = append(r.lists, walked{v, term, idf, from, len(r.marks)})
+}
+
+// addChunks adds what each term adds to the candidates' chunks: BM25 of their
+// text, with the documents' idf.
+func (s *searching) addChunks() (order [][]int32) {
+	order = s.roomForChunks()
+	for _, l := range s.room.lists {
+		b, marks := l.view.list(l.term), s.room.marks[l.from:l.to]
+		weight := float32(l.idf * (K1 + 1))
+		p := reading{b: b, doc: -1}
+		for _, i := range order[l.view.number] {
+			c := &s.pool[i]
+			for ; len(marks) > 0 && marks[0].doc < c.doc; marks = marks[1:] {
+				if marks[0].doc > p.doc {
+					p.doc, p.next = marks[0].doc, int(marks[0].at)
+				}
+			}
+			if p.to(c.doc) {
+				c.add(b, p.payload, weight)
+			}
+		}
+	}
+	return order
+}
+
+// add adds what a term adds to the chunks, where its payload begins.
+func (c *candidate) add(b []byte, at int, weight float32) {
+	norms, k := c.view.byChunk[c.view.first[c.doc]:c.view.first[c.doc+1]], float32(K1)
+	for w := walkChunks(b, at); w.next(); {
+		tf := float32(w.times)
+		c.sums[w.chunk] += weight * tf / (tf + float32(k*norms[w.chunk]))
+	}
+}
+
+// roomForChunks gives every candidate sums for its chunks, and lists the
+// candidates of each view in the order of their documents.
+func (s *searching) roomForChunks() (order [][]int32) {
+	chunks, at := 0, 0
+	for i := range s.pool {
+		chunks += s.pool[i].chunks()
+	}
+	s.room.sums = slices.Grow(s.room.sums[:0], 2*chunks)[:2*chunks]
+	clear(s.room.sums)
+	order = make([][]int32, len(s.ix.views))
+	for i := range s.pool {
+		c := &s.pool[i]
+		n := c.chunks()
+		c.sums, c.named = s.room.sums[at:at+n:at+n], s.room.sums[at+n:at+2*n:at+2*n]
+		at += 2 * n
+		order[c.view.number] = append(order[c.view.number], int32(i))
+	}
+	for _, of := range order {
+		slices.SortFunc(of, func(a, b int32) int { return int(s.pool[a].doc - s.pool[b].doc) })
+	}
+	return order
 }
 
 func (s *searching) admits(v *view, doc int32) bool {
@@ -192,17 +250,63 @@ func (s *searching) applyFilter(keep func(*document) bool) {
 	}
 }
 
+// scored is a document and its score.
+type scored struct {
+	score float64
+	view  int32
+	doc   int32
+}
+
 // best returns the k best documents by their sums, best first.
 func (s *searching) best(k int) []candidate {
-	var top []candidate
-	for _, v := range s.ix.views {
+	top := s.room.best[:0]
+	for i, v := range s.ix.views {
 		for doc, score := range s.room.scores[v.doc0 : int(v.doc0)+len(v.docs)] {
-			if score > 0 && v.first[doc] < v.first[doc+1] { // one without chunks has nothing to show
-				top = insert(top, k, candidate{view: v, doc: int32(doc), words: score, score: score})
+			if score <= 0 || len(top) == k && (k == 0 || score < top[k-1].score) {
+				continue
+			}
+			if v.first[doc] < v.first[doc+1] { // one without chunks has nothing to show
+				top = s.place(top, k, scored{score, int32(i), int32(doc)})
 			}
 		}
 	}
+	s.room.best = top
+	if len(top) == 0 {
+		return nil
+	}
+	pool := make([]candidate, len(top), len(top)+mostDefining)
+	for i, at := range top {
+		pool[i] = candidate{view: s.ix.views[at.view], doc: at.doc, words: at.score, score: at.score}
+	}
+	return pool
+}
+
+// place puts a document in its place among the k best.
+func (s *searching) place(top []scored, k int, d scored) []scored {
+	at, end := 0, len(top)
+	for at < end {
+		if mid := int(uint(at+end) >> 1); s.worse(d, top[mid]) {
+			at = mid + 1
+		} else {
+			end = mid
+		}
+	}
+	if at == k {
+		return top
+	}
+	if len(top) < k {
+		top = append(top, scored{})
+	}
+	copy(top[at+1:], top[at:])
+	top[at] = d
 	return top
+}
+
+func (s *searching) worse(a, b scored) bool {
+	if a.score != b.score {
+		return a.score < b.score
+	}
+	return s.ix.views[a.view].docs[a.doc].Path > s.ix.views[b.view].docs[b.doc].Path
 }
 
 // insert puts a candidate in its place among the k best.

@@ -42,20 +42,20 @@ const mostDefining = 16
 // rank orders the pool by words, meaning and signals.
 func (s *searching) rank() {
 	w := s.weights()
-	s.addNames()
 	declared := s.declarations(s.names())
+	s.addNames(s.addChunks())
 	asked := asksFor(s.plain)
 	for i := range s.pool {
 		c := &s.pool[i]
 		d := c.document()
 		s.compare(c)
 		nearest := c.chunk
-		c.chunk, c.chunkWords, c.coherence = s.bestChunk(c)
+		c.chunk, c.chunkWords, c.coherence = c.bestChunk()
 		if c.chunkWords == 0 {
 			c.chunk = nearest
 		}
 		c.stem, c.dirs = s.pathWords(d, w)
-		c.names, c.namesChunk = s.bestNames(c)
+		c.names, c.namesChunk = c.bestNames()
 		c.symbolChunk = -1
 		if name, ok := declared[c.number()]; ok {
 			c.symbol, c.symbolChunk = name.weight, name.chunk
@@ -120,11 +120,11 @@ func (s *searching) fuse(w Weights) {
 
 // bestChunk is the candidate's best chunk by words, within its view, its sum,
 // and that of the next two.
-func (s *searching) bestChunk(c *candidate) (chunk int32, words, next float64) {
-	from, to := c.view.first[c.doc], c.view.first[c.doc+1]
+func (c *candidate) bestChunk() (chunk int32, words, next float64) {
+	from := c.view.first[c.doc]
 	chunk = from
 	var top [3]float32
-	for i, sum := range s.room.chunks[c.view.chunk0+from : c.view.chunk0+to] {
+	for i, sum := range c.sums {
 		switch {
 		case sum > top[0]:
 			top = [3]float32{sum, top[0], top[1]}

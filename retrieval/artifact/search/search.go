@@ -25,10 +25,15 @@ type candidate struct {
 	cosine      float64 // of the nearest chunk, −1 without vectors
 	meaning     float64 // with a share of the next two
 	meaningRank int     // from 1; 0 without vectors
+
+	sums  []float32 // per chunk, BM25 of its words
+	named []float32 // per chunk, what it declares or is headed with
 }
 
 // number is the document's number in the index.
 func (c *candidate) number() int32 { return c.view.doc0 + c.doc }
+
+func (c *candidate) chunks() int { return int(c.view.first[c.doc+1] - c.view.first[c.doc]) }
 
 func (c *candidate) document() *document { return &c.view.docs[c.doc] }
 
@@ -152,10 +157,11 @@ func (s *searching) lexical(k int) {
 
 // byWords makes the candidates' order that of their words.
 func (s *searching) byWords() {
+	s.addChunks()
 	for i := range s.pool {
 		c := &s.pool[i]
 		c.penalty, c.cosine, c.symbolChunk = 1, -1, -1
-		c.chunk, c.chunkWords, c.coherence = s.bestChunk(c)
+		c.chunk, c.chunkWords, c.coherence = c.bestChunk()
 	}
 }
 

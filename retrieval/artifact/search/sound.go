@@ -94,16 +94,24 @@ func soundPayload(b []byte, chunks uint64) (rest []byte, ok bool) {
 	if left == manyChunks {
 		left = number()
 	}
+	several := left > 1
+	often, size := uint64(0), uint64(0)
+	if several {
+		often, size = number(), number()
+	}
+	before := uint64(len(b))
 	for chunk := uint64(0); left > 0 && ok; left-- {
 		delta := number()
+		times := uint64(1)
 		if delta&1 != 0 {
-			number()
+			times = number()
 		}
+		often -= times
 		if chunk += delta >> 1; chunk >= chunks {
 			return nil, false
 		}
 	}
-	return b, ok
+	return b, ok && (!several || often == 0 && before-uint64(len(b)) == size)
 }
 
 // soundForward counts a document's terms.

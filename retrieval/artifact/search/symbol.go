@@ -97,19 +97,16 @@ func (v *view) eachHolding(term int, f func(doc, chunk int32)) {
 	for at := 0; at < len(b); {
 		gap, start := varint(b, at)
 		doc += int32(gap)
-		next := start + 1 // of names only chunks are counted
-		if b[start]>>4 == manyChunks {
-			_, next = varint(b, next)
-		}
+		_, next := chunkCount(b, start+1, uint32(b[start]>>4)) // of names only chunks are counted
 		gap, _ = varint(b, next)
 		f(doc, v.first[doc]+int32(gap>>1))
 		at = skipPayload(b, start)
 	}
 }
 
-// addNames adds up, for each chunk, the query's words in what it declares or is
-// headed with.
-func (s *searching) addNames() {
+// addNames adds up, for each chunk of the candidates, the query's words in what
+// it declares or is headed with.
+func (s *searching) addNames(order [][]int32) {
 	for _, t := range s.terms {
 		if t.whole {
 			continue
@@ -120,42 +117,31 @@ func (s *searching) addNames() {
 		}
 		for i, v := range s.ix.views {
 			if a.place[i] >= 0 {
-				v.addNames(s.room.names[v.chunk0:], int(a.place[i]), float32(t.idf))
+				s.addNamesOf(order[v.number], v.list(int(a.place[i])), float32(t.idf))
 			}
 		}
 	}
 }
 
-func (v *view) addNames(sums []float32, term int, idf float32) {
-	b := v.list(term)
-	doc := int32(-1)
-	for at := 0; at < len(b); {
-		gap, start := varint(b, at)
-		doc += int32(gap)
-		n, next := uint32(b[start]>>4), start+1
-		if n == manyChunks {
-			n, next = varint(b, next)
-		}
-		for chunk := uint32(v.first[doc]); n > 0; n-- {
-			var x uint32
-			x, next = varint(b, next)
-			chunk += x >> 1
-			if x&1 != 0 {
-				_, next = varint(b, next)
+// addNamesOf walks a list of postings beside candidates of its view.
+func (s *searching) addNamesOf(order []int32, b []byte, idf float32) {
+	p := reading{b: b, doc: -1}
+	for _, i := range order {
+		c := &s.pool[i]
+		if p.to(c.doc) {
+			for w := walkChunks(b, p.payload); w.next(); {
+				c.named[w.chunk] += idf
 			}
-			sums[chunk] += idf
 		}
-		at = next
 	}
 }
 
 // bestNames is the heaviest of those sums of a candidate's chunks.
-func (s *searching) bestNames(c *candidate) (best float64, chunk int32) {
-	from, to := c.view.first[c.doc], c.view.first[c.doc+1]
+func (c *candidate) bestNames() (best float64, chunk int32) {
 	chunk = -1
-	for i, sum := range s.room.names[c.view.chunk0+from : c.view.chunk0+to] {
+	for i, sum := range c.named {
 		if float64(sum) > best {
-			best, chunk = float64(sum), from+int32(i)
+			best, chunk = float64(sum), c.view.first[c.doc]+int32(i)
 		}
 	}
 	return best, chunk
