@@ -63,6 +63,7 @@ func TestWithoutABrowser(t *testing.T) {
 }
 
 func TestBrowserRunsScripts(t *testing.T) {
+	t.Parallel()
 	b := withBrowser(t)
 	addr := site(t, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -109,6 +110,7 @@ func TestBrowserRunsScripts(t *testing.T) {
 // TestBrowserReachesOnlyThePublic has pages that try every way to loopback and
 // to files.
 func TestBrowserReachesOnlyThePublic(t *testing.T) {
+	t.Parallel()
 	b := withBrowser(t)
 	secret, reached := witness(t)
 	stun, err := net.ListenPacket("udp4", "127.0.0.1:0")
@@ -165,8 +167,8 @@ try { if (window.WebTransport) new WebTransport("https://%[1]s/wt") } catch (e) 
 		}
 	})
 	r := visitPage(t.Context(), t, b, "http://"+addr+"/")
-	if !strings.Contains(r.Text, "here") || asked.Load() == 0 {
-		t.Errorf("the page itself: %q", r.Text)
+	if r.Details["status"] != "200" || !strings.Contains(r.Text, "\nhere\n") || len(r.Images) != 1 || asked.Load() == 0 {
+		t.Errorf("the page itself: %q, %v", r.Text, r.Details)
 	}
 	if strings.Contains(r.Text, "SECRET") {
 		t.Errorf("the page got it: %q", r.Text)
@@ -195,6 +197,7 @@ try { if (window.WebTransport) new WebTransport("https://%[1]s/wt") } catch (e) 
 }
 
 func TestBrowserKeepsToTheGrant(t *testing.T) {
+	t.Parallel()
 	b := withBrowser(t)
 	other := site(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "<p>OTHER") })
 	host, port, _ := net.SplitHostPort(other)
@@ -230,14 +233,17 @@ func TestBrowserEnds(t *testing.T) {
 		}
 		io.WriteString(w, `<script>for(;;){}</script>`)
 	})
+	var visits sync.WaitGroup
 	for _, path := range []string{"/hang", "/spin"} {
-		ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
-		r := visitPage(ctx, t, b, "http://"+addr+path)
-		cancel()
-		if !strings.Contains(r.Text, "was not there in time") {
-			t.Errorf("%s: %q", path, r.Text)
-		}
+		visits.Go(func() {
+			ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
+			defer cancel()
+			if r := visitPage(ctx, t, b, "http://"+addr+path); !strings.Contains(r.Text, "was not there in time") {
+				t.Errorf("%s: %q", path, r.Text)
+			}
+		})
 	}
+	visits.Wait()
 	if after := browsers(t); after > before {
 		t.Errorf("%d processes of browsers, there were %d", after, before)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/chromedp/cdproto/fetch"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
 
 	"github.com/writbus/writ/cmd/writd/verbs"
@@ -155,6 +156,11 @@ func (v *visit) look(tab context.Context) (err error) {
 	if v.page.html, err = chromedp.Run(tab, chromedp.Evaluate[string](markup)); err != nil {
 		return err
 	}
+	// A page behind a window that it opened is not painted: its picture would
+	// not come.
+	if _, err = cdp.Call(tab, chromedp.FromContext(tab).Target, page.BringToFront, cdp.Empty{}); err != nil {
+		return err
+	}
 	v.page.picture, err = chromedp.Run(tab, chromedp.CaptureScreenshot())
 	return err
 }
@@ -165,6 +171,10 @@ func (v *visit) event(tab context.Context, event any) {
 	switch e := event.(type) {
 	case *fetch.EventRequestPaused:
 		go v.paused(tab, e)
+	case *target.EventTargetCreated:
+		if e.TargetInfo.OpenerID != "" { // a window that the page opened, which nobody sees
+			go answer(tab, target.CloseTarget, target.CloseTargetParams{TargetID: e.TargetInfo.TargetID})
+		}
 	case *page.EventJavascriptDialogOpening:
 		go answer(tab, page.HandleJavaScriptDialog, page.HandleJavaScriptDialogParams{})
 	case *page.EventLifecycleEvent:
