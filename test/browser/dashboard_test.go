@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -39,15 +40,38 @@ type world struct {
 	admin   *bus.Conn
 }
 
+// built has both programs in a folder that TestMain removes.
+var built = sync.OnceValues(func() (string, error) {
+	if out, err := exec.Command("go", "build", "-o", programs, "../../cmd/writ", "../../cmd/writd").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w\n%s", err, out)
+	}
+	return programs, nil
+})
+
+var programs string
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		var err error
+		if programs, err = os.MkdirTemp("", "writ-browser-bin"); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		defer func() { _ = os.RemoveAll(programs) }()
+		return m.Run()
+	}())
+}
+
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	bin, data, home := t.TempDir(), t.TempDir(), t.TempDir()
+	bin, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, home := t.TempDir(), t.TempDir()
 	project := filepath.Join(t.TempDir(), "shop")
 	if err := os.Mkdir(project, 0o755); err != nil {
 		t.Fatal(err)
-	}
-	if out, err := exec.Command("go", "build", "-o", bin, "../../cmd/writ", "../../cmd/writd").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
 	}
 	w := &world{t: t, bin: bin, project: project}
 	w.env = append(os.Environ(), "WRIT_HOME="+data, "HOME="+home, "WRIT_DURABILITY=interval", "WRIT_HOOK_BUDGET=9s", "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
@@ -247,6 +271,7 @@ func (w *world) begin() {
 }
 
 func TestDashboard(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.begin()
 

@@ -201,6 +201,7 @@ window.EventSource = class extends Real {
 // TestToldLate opens pages on events that they hear of when they have read them
 // from the log already: each counts once.
 func TestToldLate(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	load := w.writer()
 	load.write(20, 1, 0)
@@ -228,6 +229,7 @@ func TestToldLate(t *testing.T) {
 // TestAccessibility runs axe on every page, light and dark, where WRIT_TEST_AXE
 // names its script (axe-core from npm).
 func TestAccessibility(t *testing.T) {
+	t.Parallel()
 	script := os.Getenv("WRIT_TEST_AXE")
 	if script == "" {
 		t.Skip("WRIT_TEST_AXE names no axe.min.js; test/ci/browser.sh gets one where there is npm")

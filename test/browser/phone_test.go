@@ -11,6 +11,7 @@ import (
 // TestPhone opens the dashboard on a narrow screen: nothing has to be found by
 // scrolling sideways.
 func TestPhone(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.begin()
 	p := newTab(t)

@@ -316,31 +316,35 @@ func TestHookJudgesBrokenPayloadsByTheirEvent(t *testing.T) {
 		"too large": {`{"x":"` + strings.Repeat("a", maxPayload) + `"}`, "larger than 24 MiB"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := &script{answers: []func(context.Context, bus.Request) (bus.Reply, error){answer(`{}`)}}
-			env, _ := world(t, true, "", s)
-			mustDeny(t, runHookOf(env, strings.NewReader(c.payload), "claude", "PreToolUse"), c.reason)
-			mustDeny(t, runHookOf(env, strings.NewReader(c.payload), "claude"), c.reason)
-			r := runHookOf(env, strings.NewReader(c.payload), "claude", "UserPromptSubmit")
-			if r.Exit != 0 || !strings.Contains(message(t, r), c.reason) {
-				t.Errorf("as a prompt: %+v", r)
-			}
-			if len(s.asked) > 0 {
-				t.Error("the daemon was asked")
-			}
+			synctest.Test(t, func(t *testing.T) { // where reading takes none of the budget
+				s := &script{answers: []func(context.Context, bus.Request) (bus.Reply, error){answer(`{}`)}}
+				env, _ := world(t, true, "", s)
+				mustDeny(t, runHookOf(env, strings.NewReader(c.payload), "claude", "PreToolUse"), c.reason)
+				mustDeny(t, runHookOf(env, strings.NewReader(c.payload), "claude"), c.reason)
+				r := runHookOf(env, strings.NewReader(c.payload), "claude", "UserPromptSubmit")
+				if r.Exit != 0 || !strings.Contains(message(t, r), c.reason) {
+					t.Errorf("as a prompt: %+v", r)
+				}
+				if len(s.asked) > 0 {
+					t.Error("the daemon was asked")
+				}
+			})
 		})
 	}
 }
 
 func TestHookSendsPayloadsOfTenMegabytes(t *testing.T) {
-	s := &script{answers: []func(context.Context, bus.Request) (bus.Reply, error){answer(`{}`)}}
-	env, root := world(t, true, "", s)
-	raw, _ := json.Marshal(map[string]any{
-		"cwd": root, "hook_event_name": "PreToolUse", "tool_name": "Write",
-		"tool_input": map[string]any{"file_path": "x", "content": strings.Repeat("é\n", 5<<20)},
+	synctest.Test(t, func(t *testing.T) { // where reading takes none of the budget
+		s := &script{answers: []func(context.Context, bus.Request) (bus.Reply, error){answer(`{}`)}}
+		env, root := world(t, true, "", s)
+		raw, _ := json.Marshal(map[string]any{
+			"cwd": root, "hook_event_name": "PreToolUse", "tool_name": "Write",
+			"tool_input": map[string]any{"file_path": "x", "content": strings.Repeat("é\n", 5<<20)},
+		})
+		if r := runHookOf(env, bytes.NewReader(raw), "claude"); r.Exit != 0 || len(s.asked) != 1 || len(s.asked[0].Body) != len(raw) {
+			t.Fatalf("%+v, asked %d times", r, len(s.asked))
+		}
 	})
-	if r := runHookOf(env, bytes.NewReader(raw), "claude"); r.Exit != 0 || len(s.asked) != 1 || len(s.asked[0].Body) != len(raw) {
-		t.Fatalf("%+v, asked %d times", r, len(s.asked))
-	}
 }
 
 func TestHookAnswersInItsBudget(t *testing.T) {
