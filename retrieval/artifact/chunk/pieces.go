@@ -11,7 +11,6 @@ import (
 //	(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}|
 //	 ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
 func pieceLen(s string) int {
-	// Most pieces are words of ASCII letters, with a mark or a blank before them.
 	from := int(leads[s[0]])
 	at := from
 	for at < len(s) && asciiClass[s[at]] == letter {
@@ -192,3 +191,32 @@ func slowClass(r rune) uint8 {
 	}
 	return other
 }
+
+// A byte is a piece by itself where what it begins may not go on with the byte
+// behind it: these have a bit in common. They leave out what only a longer look
+// can tell.
+var beginsPiece, aloneBefore = func() (first, second [256]uint8) {
+	const mark, blank, lineEnd = 1, 2, 4
+	for b := range utf8.RuneSelf {
+		c := byte(b)
+		switch {
+		case c == '\n':
+			first[b] = lineEnd
+		case asciiClass[b] == other:
+			first[b] = mark
+		case c == ' ' || c == '\t':
+			first[b] = blank
+		}
+		switch asciiClass[b] {
+		case space:
+			if c != '\n' && c != '\r' {
+				second[b] = mark | lineEnd
+			}
+		case number:
+			second[b] = mark | blank | lineEnd
+		case other, letter:
+			second[b] = lineEnd
+		}
+	}
+	return first, second
+}()

@@ -28,8 +28,7 @@ func newTally(l lines, c *Counter) tally {
 	t := tally{l, c, c.marks[:len(l.starts)]}
 	at, sum, next := 0, 0, 0
 	for at < len(l.text) {
-		end := at + pieceLen(l.text[at:])
-		n := c.piece(l.text[at:end])
+		end, n := c.next(l.text, at)
 		for ; l.starts[next] < end; next++ {
 			t.marks[next] = mark{uint32(at), uint32(end), uint32(sum), uint32(sum + n)}
 			if l.starts[next] == at {
