@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/writbus/writ/retrieval/artifact"
 	"github.com/writbus/writ/retrieval/vector"
@@ -59,6 +60,7 @@ type Analyser struct {
 	counts   []count // of the document's terms in its chunks
 	key      []byte  // room for a lexicon's entry
 	used     []int32 // places of the document
+	posts    []byte  // room for where they stand
 }
 
 // slot counts a term in the document that is being analysed.
@@ -144,8 +146,30 @@ func (a *Analyser) field(f Field, text string) (n uint32) {
 
 // each calls f with the place of every term of the text.
 func (a *Analyser) each(text string, f func(int32)) {
-	for word, at := nextWord(text, 0); word != ""; word, at = nextWord(text, at) {
-		if place := a.lookUp(word); place >= 0 {
+	for at := 0; at < len(text); {
+		if text[at] < utf8.RuneSelf && !wordByte[text[at]] {
+			at++
+			continue
+		}
+		place := int32(unknown)
+		if at+8 <= len(text) {
+			// Most words are short: they are looked at as a number.
+			bytes := eight(text[at : at+8])
+			if n := wordIn(bytes); 0 < n && n < 8 && text[at+n] < utf8.RuneSelf {
+				if place = *a.words.findShort(bytes & (1<<(8*n) - 1)); place == unknown {
+					place = a.lookUp(text[at : at+n])
+				}
+				at += n
+			}
+		}
+		if place == unknown {
+			var word string
+			if word, at = nextWord(text, at); word == "" {
+				return
+			}
+			place = a.lookUp(word)
+		}
+		if place >= 0 {
 			f(place)
 		} else if place != nothing {
 			for _, at := range a.words.list(place) {
@@ -164,15 +188,17 @@ func (a *Analyser) lookUp(word string) int32 {
 	// Words that are met in others are remembered by themselves, too.
 	var room [8][2]int
 	parts := partsOf(word, room[:0])
-	var places []int32
+	var few [8]int32
+	places := few[:0]
 	switch {
 	case len(parts) == 1 && parts[0] == [2]int{0, len(word)}:
-		if t := normal(word); t != "" {
-			places = append(places, a.place(t))
+		if a.key = appendNormal(a.key[:0], word); len(a.key) > 0 {
+			places = append(places, a.place(asText(a.key)))
 		}
 	default:
 		if len(parts) > 1 {
-			places = append(places, a.place(wholeOf(word)))
+			a.key = appendWhole(a.key[:0], word)
+			places = append(places, a.place(asText(a.key)))
 		}
 		for _, p := range parts {
 			if place := a.lookUp(word[p[0]:p[1]]); place >= 0 {
@@ -223,13 +249,15 @@ func (a *Analyser) inChunk(at int32, chunk uint32) {
 // emit writes the counts to the entry, and clears them.
 func (a *Analyser) emit(e *Entry) {
 	e.terms, e.of = slices.Clone(a.used), a.of
-	e.posts, e.ends = make([]byte, 0, 4*len(a.used)), make([]uint32, len(a.used))
+	e.ends = make([]uint32, len(a.used))
+	posts := a.posts[:0]
 	for i, at := range a.used {
-		e.posts = a.append(e.posts, &a.slots[at])
-		e.ends[i] = uint32(len(e.posts))
+		posts = a.append(posts, &a.slots[at])
+		e.ends[i] = uint32(len(posts))
 		a.slots[at] = slot{}
 	}
-	a.used, a.counts = a.used[:0], a.counts[:0]
+	e.posts = slices.Clone(posts)
+	a.posts, a.used, a.counts = posts, a.used[:0], a.counts[:0]
 }
 
 // append writes where a term stands; posting.go reads it.

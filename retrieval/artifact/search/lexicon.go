@@ -70,16 +70,24 @@ func (l *lexicon) grow() {
 // dictionary leads from words, as they are written, to the places of their
 // terms.
 type dictionary struct {
-	met   []met   // by hash; free where the length is 0
-	n     int     // that are not free
-	long  lexicon // of the words that are too long for a key
-	far   []int32 // of these, what met has of the others
-	lists []int32 // of the places of words with several: how many, then they
+	few   []metShort // words of up to 8 bytes, by hash; free where they are 0
+	met   []met      // of up to 16, by hash; free where the length is 0
+	n     [2]int     // that are not free, of both
+	long  lexicon    // of the words that are too long for a key
+	far   []int32    // of these, what met has of the others
+	lists []int32    // of the places of words with several: how many, then they
 }
 
 // met is a word that was met, and its term's place or one of those below.
 type met struct {
 	nearKey
+	place int32
+}
+
+// metShort is a word of up to 8 bytes, the first of them lowest. No word has a
+// zero byte.
+type metShort struct {
+	bytes uint64
 	place int32
 }
 
@@ -92,22 +100,26 @@ const (
 )
 
 func newDictionary() dictionary {
-	return dictionary{met: make([]met, 1<<12), long: *newLexicon()}
+	return dictionary{few: make([]metShort, 1<<12), met: make([]met, 1<<12), long: *newLexicon()}
 }
 
 // empty makes a dictionary a new one, in the same memory.
 func (d *dictionary) empty() {
+	clear(d.few)
 	clear(d.met)
 	d.long.empty()
-	d.n, d.far, d.lists = 0, d.far[:0], d.lists[:0]
+	d.n, d.far, d.lists = [2]int{}, d.far[:0], d.lists[:0]
 }
 
-func (d *dictionary) len() int { return d.n + d.long.len() }
+func (d *dictionary) len() int { return d.n[0] + d.n[1] + d.long.len() }
 
 // find returns what a word leads to, unknown where it was not met before. That
 // is for the caller to change, before it asks again.
 func (d *dictionary) find(word string) *int32 {
-	if len(word) > nearBytes {
+	switch {
+	case len(word) <= 8:
+		return d.findShort(shortOf(word))
+	case len(word) > nearBytes:
 		at := d.long.place(word)
 		if int(at) == len(d.far) {
 			d.far = append(d.far, unknown)
@@ -124,13 +136,50 @@ func (d *dictionary) find(word string) *int32 {
 		if m.length > 0 {
 			continue
 		}
-		if 4*d.n >= 3*len(d.met) {
+		if 4*d.n[1] >= 3*len(d.met) {
 			d.grow()
 			return d.find(word)
 		}
-		d.n++
+		d.n[1]++
 		*m = met{key, unknown}
 		return &m.place
+	}
+}
+
+// findShort is find for a word of up to 8 bytes.
+func (d *dictionary) findShort(bytes uint64) *int32 {
+	mask := uint64(len(d.few) - 1)
+	for at := bytes * mix >> 32 & mask; ; at = (at + 1) & mask {
+		m := &d.few[at]
+		if m.bytes == bytes {
+			return &m.place
+		}
+		if m.bytes != 0 {
+			continue
+		}
+		if 4*d.n[0] >= 3*len(d.few) {
+			d.growShort()
+			return d.findShort(bytes)
+		}
+		d.n[0]++
+		*m = metShort{bytes, unknown}
+		return &m.place
+	}
+}
+
+func (d *dictionary) growShort() {
+	old := d.few
+	d.few = make([]metShort, 2*len(old))
+	mask := uint64(len(d.few) - 1)
+	for _, m := range old {
+		if m.bytes == 0 {
+			continue
+		}
+		at := m.bytes * mix >> 32 & mask
+		for d.few[at].bytes != 0 {
+			at = (at + 1) & mask
+		}
+		d.few[at] = m
 	}
 }
 

@@ -36,7 +36,7 @@ func (a *Analyser) symbol(name string, f func(int32)) {
 	key, last, parts := append(a.key[:0], symbolMark...), 0, 0
 	for word, at := nextWord(name, 0); word != ""; word, at = nextWord(name, at) {
 		last = len(key)
-		key = append(key, wholeOf(word)...)
+		key = appendWhole(key, word)
 		parts++
 	}
 	a.key = key

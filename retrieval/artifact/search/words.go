@@ -127,24 +127,68 @@ func partsOf(word string, parts [][2]int) [][2]int {
 }
 
 // wholeOf is the form in which an identifier is kept in one piece.
-func wholeOf(word string) string {
-	return strings.ToLower(strings.ReplaceAll(word, "_", ""))
+func wholeOf(word string) string { return string(appendWhole(nil, word)) }
+
+// appendWhole appends the form in which an identifier is kept in one piece.
+func appendWhole(to []byte, word string) []byte {
+	from := len(to)
+	for i := range len(word) {
+		c := word[i]
+		switch {
+		case c >= utf8.RuneSelf:
+			return append(to[:from], strings.ToLower(strings.ReplaceAll(word, "_", ""))...)
+		case 'A' <= c && c <= 'Z':
+			to = append(to, c+'a'-'A')
+		case c != '_':
+			to = append(to, c)
+		}
+	}
+	return to
 }
 
 // normal is a part in lower case and stemmed; "" for what says nothing: stop
 // words, and single letters and digits.
-func normal(part string) string {
-	lower := strings.ToLower(part)
-	if len(lower) < 2 || stopWords[lower] {
-		return ""
+func normal(part string) string { return string(appendNormal(nil, part)) }
+
+// appendNormal appends a part in lower case and stemmed, or nothing.
+func appendNormal(to []byte, part string) []byte {
+	from := len(to)
+	to = appendLower(to, part)
+	lower := to[from:]
+	if len(lower) < 2 || stopWords[string(lower)] {
+		return to[:from]
 	}
 	if len(lower) <= 3 || !letters(lower) {
-		return strings.Clone(lower)
+		return to
 	}
-	return string(porterstemmer.StemWithoutLowerCasing([]rune(lower)))
+	var room [longestTerm]rune
+	runes := room[:0]
+	for _, c := range lower {
+		runes = append(runes, rune(c))
+	}
+	to = to[:from]
+	for _, r := range porterstemmer.StemWithoutLowerCasing(runes) {
+		to = append(to, byte(r))
+	}
+	return to
 }
 
-func letters(s string) bool {
+func appendLower(to []byte, part string) []byte {
+	from := len(to)
+	for i := range len(part) {
+		c := part[i]
+		if c >= utf8.RuneSelf {
+			return append(to[:from], strings.ToLower(part)...)
+		}
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		to = append(to, c)
+	}
+	return to
+}
+
+func letters(s []byte) bool {
 	for i := range len(s) {
 		if s[i] < 'a' || s[i] > 'z' {
 			return false
