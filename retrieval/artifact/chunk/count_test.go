@@ -32,6 +32,7 @@ func TestCountIsTheEncodings(t *testing.T) {
 	}
 	pieces := rapid.SampledFrom([]string{
 		" ", "\n", "\r", "\t", "a", "Zz", "é", "'", "'s", "'LL", "12", "½", "{", "()", "/*", "\u00a0", "\u2028", "日", "😀", "_", "the", "func", "\u0301",
+		"abcdefg", " Identifi", "\tAbcdefghijklmno", ".supercalifragilistic", "expialidocious", "\x00", "    ", "----", "\v", ",",
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		compare(t, strings.Join(rapid.SliceOfN(pieces, 0, 30).Draw(t, "pieces"), ""))
@@ -51,10 +52,18 @@ func TestALongPieceIsNeverCountedTooLow(t *testing.T) {
 }
 
 func FuzzPieces(f *testing.F) {
-	for _, seed := range []string{"", "don't stop\n\n  now 12345 {}\n", "\xff\xfe", "  \u2028x"} {
+	for _, seed := range []string{"", "don't stop\n\n  now 12345 {}\n", "\xff\xfe", "  \u2028x", "a b1 (c) ,\nd \x00\x00 getUserName(ofAnyone)\n\t\tand a rather long text"} {
 		f.Add(seed)
 	}
+	c := NewCounter()
 	f.Fuzz(func(t *testing.T, text string) {
+		for at := 0; at < len(text); {
+			end, tokens := c.next(text, at)
+			if n := pieceLen(text[at:]); end != at+n || tokens != c.piece(text[at:end]) {
+				t.Fatalf("the piece at %d of %q ends at %d and has %d tokens, not %d and %d", at, text, end, tokens, at+n, c.piece(text[at:end]))
+			}
+			at = end
+		}
 		for at := 0; at < len(text); {
 			n := pieceLen(text[at:])
 			if n <= 0 || at+n > len(text) {

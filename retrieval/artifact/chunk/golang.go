@@ -14,13 +14,15 @@ import (
 const declarationTokens = 48
 
 // goOutline is that of a Go file. It is empty for one that does not parse.
-func goOutline(t lines) outline {
-	if h, ok := hollowed(t.text); ok {
+func goOutline(t lines, c *Counter) outline {
+	h, ok := hollowed(t.text, c.hollow)
+	c.hollow = h.text
+	if ok {
 		if o, err := goOutlineOf(t, h); err == nil {
 			return o
 		}
 	}
-	o, _ := goOutlineOf(t, hollow{text: t.text})
+	o, _ := goOutlineOf(t, hollow{text: []byte(t.text), commented: true})
 	return o
 }
 
@@ -28,7 +30,11 @@ func goOutline(t lines) outline {
 // of what could be made of it.
 func goOutlineOf(t lines, h hollow) (outline, error) {
 	files := token.NewFileSet()
-	file, err := parser.ParseFile(files, "", h.text, parser.ParseComments|parser.SkipObjectResolution)
+	mode := parser.SkipObjectResolution
+	if h.commented {
+		mode |= parser.ParseComments
+	}
+	file, err := parser.ParseFile(files, "", h.text, mode)
 	if file == nil || err != nil && len(file.Decls) == 0 {
 		return outline{}, err
 	}

@@ -1,30 +1,55 @@
 package chunk
 
 import (
+	"bytes"
 	"sort"
 	"strings"
 )
 
 // hollow is Go source without what stands in braces: function bodies, fields,
-// the elements of composite literals. What a file declares is all there, and a
-// parser is done with it in a fraction of the time.
+// the elements of composite literals; and without parameters and comments. What a
+// file declares is all there, and a parser is done with it in a fraction of the
+// time.
 type hollow struct {
-	text string
+	text []byte
 	cuts []cut
+	// commented says that comments are all there, since one that may stand within
+	// a line is among them: who looks for the comment above a declaration cannot
+	// do with its lines.
+	commented bool
 }
 
 // cut is a place where something was left out.
 type cut struct{ at, before int } // at of the hollow text, and how much is missing up to there
 
+// hollowing makes a text hollow.
+type hollowing struct {
+	text    string
+	kept    []byte
+	cuts    []cut
+	from    int // what is not kept yet
+	missing int
+}
+
 // hollowed leaves out what stands in the outermost braces. It says no where
-// braces, strings or comments do not end, which is no Go.
-func hollowed(text string) (hollow, bool) {
-	h := hollow{cuts: make([]cut, 0, 16)}
-	var kept strings.Builder
-	kept.Grow(len(text) / 4)
-	depth, from, missing := 0, 0, 0
+// braces, strings or comments do not end, which is no Go. The text is made in the
+// room, or in what takes its place where that is too small.
+func hollowed(text string, room []byte) (hollow, bool) {
+	h := hollowing{text: text, kept: room[:0], cuts: make([]cut, 0, 64)}
+	commented, ok := h.all(false)
+	if ok && commented {
+		h = hollowing{text: text, kept: h.kept[:0], cuts: h.cuts[:0]}
+		_, ok = h.all(true)
+	}
+	return hollow{h.kept, h.cuts, commented}, ok
+}
+
+// all leaves out what it may. It stops at a comment that may stand within a line
+// unless comments are kept.
+func (h *hollowing) all(comments bool) (commented, ok bool) {
+	text, depth, plain := h.text, 0, &plainOutside
 	for at := 0; at < len(text); {
-		if plainGo[text[at]] {
+		if plain[text[at]] {
 			at++
 			continue
 		}
@@ -32,42 +57,120 @@ func hollowed(text string) (hollow, bool) {
 		case '{':
 			at++
 			if depth++; depth == 1 {
-				kept.WriteString(text[from:at])
-				from = at
+				h.keep(at)
+				plain = &plainGo
 			}
 		case '}':
 			if depth--; depth < 0 {
-				return hollow{}, false
+				return false, false
 			}
-			if depth == 0 && at > from {
-				missing += at - from
-				h.cuts = append(h.cuts, cut{kept.Len(), missing})
-				from = at
+			if depth == 0 {
+				h.leave(at)
+				plain = &plainOutside
 			}
 			at++
+		case 'f':
+			at = h.signature(at)
 		default:
 			n := opaque(text[at:])
 			if n == 0 {
-				return hollow{}, false
+				return false, false
+			}
+			if depth == 0 && !comments && n > 1 && text[at] == '/' {
+				if text[at+1] == '*' && !h.first(at) {
+					return true, true
+				}
+				h.keep(at)
+				if line := at == 0 || text[at-1] == '\n'; line && at+n < len(text) && text[at+n] == '\n' {
+					n++
+				}
+				h.leave(at + n)
 			}
 			at += n
 		}
 	}
-	if depth != 0 {
-		return hollow{}, false
+	h.keep(len(text))
+	return comments, depth == 0
+}
+
+// keep takes the text up to a place.
+func (h *hollowing) keep(to int) {
+	h.kept = append(h.kept, h.text[h.from:to]...)
+	h.from = to
+}
+
+// leave leaves the text out up to a place.
+func (h *hollowing) leave(to int) {
+	if to > h.from {
+		h.missing += to - h.from
+		h.cuts = append(h.cuts, cut{len(h.kept), h.missing})
+		h.from = to
 	}
-	kept.WriteString(text[from:])
-	h.text = kept.String()
-	return h, true
+}
+
+// first says whether nothing but white space and comments stands before a place.
+func (h *hollowing) first(at int) bool {
+	return len(bytes.TrimSpace(h.kept)) == 0 && strings.TrimSpace(h.text[h.from:at]) == ""
+}
+
+// signature leaves out the parameters of a function that is declared at a place,
+// if one is. It returns where to go on.
+func (h *hollowing) signature(at int) int {
+	text := h.text
+	if !strings.HasPrefix(text[at:], "func ") || at > 0 && text[at-1] != '\n' {
+		return at + 1
+	}
+	at += len("func ")
+	if end := parameters(text, at); end > 0 {
+		at = end // the receiver
+	}
+	for at < len(text) && (text[at] == ' ' || text[at] == '_' || asciiClass[text[at]] == letter || asciiClass[text[at]] == number) {
+		at++
+	}
+	for range 2 { // parameters, and results
+		end := parameters(text, at)
+		if end == 0 {
+			break
+		}
+		h.keep(at + 1)
+		h.leave(end - 1)
+		if at = end; at < len(text) && text[at] == ' ' {
+			at++
+		}
+	}
+	return at
+}
+
+// parameters is where the parentheses end that begin at a place; 0 where none do,
+// or something is in them that is not easily passed over.
+func parameters(text string, at int) (end int) {
+	if at >= len(text) || text[at] != '(' {
+		return 0
+	}
+	depth := 0
+	for ; at < len(text); at++ {
+		switch text[at] {
+		case '(':
+			depth++
+		case ')':
+			if depth--; depth == 0 {
+				return at + 1
+			}
+		case '{', '}', '"', '`', '\'', '/':
+			return 0
+		}
+	}
+	return 0
 }
 
 // plainGo are the bytes that neither are braces nor may begin a string or a
-// comment.
-var plainGo = func() (is [256]bool) {
-	for b := range is {
-		is[b] = strings.IndexByte("{}\"`'/", byte(b)) < 0
+// comment; plainOutside those that do not begin a function, either.
+var plainGo, plainOutside = func() (within, outside [256]bool) {
+	for b := range within {
+		within[b] = strings.IndexByte("{}\"`'/", byte(b)) < 0
+		outside[b] = within[b] && b != 'f'
 	}
-	return is
+	return within, outside
 }()
 
 // opaque is the length of the string or comment that a text begins with, 1 for

@@ -15,11 +15,11 @@ import (
 func checkHollow(t fataler, text string) bool {
 	t.Helper()
 	l := newLines(text)
-	want, err := goOutlineOf(l, hollow{text: text})
+	want, err := goOutlineOf(l, hollow{text: []byte(text), commented: true})
 	if err != nil {
 		return false
 	}
-	h, ok := hollowed(text)
+	h, ok := hollowed(text, nil)
 	if !ok {
 		t.Fatalf("no braces match in %q", text)
 	}
@@ -60,6 +60,7 @@ func TestAHollowFileHasTheSameOutline(t *testing.T) {
 	}
 	pieces := rapid.SampledFrom([]string{
 		"\n", "\n\n", "func f() {\n", "}\n", "{", "}", "// c\n", "/* c */", "/*\n", "*/", "'{'", "'", "\"{\"", "\"", "`}\n`", "x := 1\n", "var a = T{\n", "type T struct {\n", "interface{}", "if x {\n", "/", "(", ")",
+		"func f(", "func (t T) g", "func h[P any]", "(a, b int)", " (x error)", " map[string]func(int) T", "\n// d\n", "const (\n\ta = 1 // e\n\t// g\n\tb\n)\n",
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		checkHollow(t, "package p\n"+strings.Join(rapid.SliceOfN(pieces, 0, 12).Draw(t, "pieces"), ""))
@@ -68,14 +69,14 @@ func TestAHollowFileHasTheSameOutline(t *testing.T) {
 
 func TestWhatIsNoGoIsNotHollowed(t *testing.T) {
 	for _, text := range []string{"{", "}", "{}}", "\"", "`{", "/* {", "'", "{\n\"\n}"} {
-		if h, ok := hollowed(text); ok {
+		if h, ok := hollowed(text, nil); ok {
 			t.Errorf("%q is %q", text, h.text)
 		}
 	}
 }
 
 func FuzzHollow(f *testing.F) {
-	for _, seed := range []string{"", "package p\n\nfunc f() { '{' }\n", "package p\n\ntype T struct{ a int }\n// x\nfunc (T) m() {}\n"} {
+	for _, seed := range []string{"", "// c\npackage p\n\n// d\nfunc (t T) f(a, b int) (c error) {\n}\n\n/* e */ func g[P any](x func()) func(int)\n", "package p\n\nfunc f() { '{' }\n", "package p\n\ntype T struct{ a int }\n// x\nfunc (T) m() {}\n"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) { checkHollow(t, text) })

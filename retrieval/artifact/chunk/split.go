@@ -18,7 +18,7 @@ func Split(language, text string, c *Counter) ([]artifact.Chunk, []artifact.Symb
 	var o outline
 	switch {
 	case language == "go":
-		o = goOutline(t)
+		o = goOutline(t, c)
 	case language == "markdown":
 		o = markdownOutline(t)
 	case grammars[language] != nil:

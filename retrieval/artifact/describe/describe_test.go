@@ -7,6 +7,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"pgregory.net/rapid"
+
 	"github.com/writbus/writ/retrieval/artifact"
 	"github.com/writbus/writ/retrieval/artifact/chunk"
 )
@@ -137,6 +139,36 @@ func TestScriptsAreKnownByTheirFirstLine(t *testing.T) {
 	for first, want := range map[string]string{"#!/usr/bin/env python3": "python", "#!/bin/bash": "shell", "#!/usr/bin/node": "javascript", "#!/bin/other": "text"} {
 		if d := of("run", first+"\n"); d.Language != want {
 			t.Errorf("%s is %s, want %s", first, d.Language, want)
+		}
+	}
+}
+
+func TestNoNameIsPassedOverThatARuleMeans(t *testing.T) {
+	pieces := rapid.SampledFrom([]string{
+		"a", "/", ".", "_", "-", "test", "Tests", "_spec.", ".e2e.", ".cy.", "x.feature", ".java", ".go", ".py", "conftest.py", "go.sum", "yarn.locK", "LOCK", "package-",
+		"npm-shrinkwrap.json", "uv.lock", "gemfile.", ".min.js", ".bundle.mjs", ".js.map", ".pb.go", "_pb2_grpc.pyi", "_pb2.py", ".Designer.cs", ".g.dart", "pnpm-lock.yaml", "teſt.", "\u212a",
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		name := strings.Join(rapid.SliceOfN(pieces, 0, 5).Draw(t, "name"), "")
+		if testNames.MatchString(name) && !mayBeTest(name) {
+			t.Fatalf("%q names a test", name)
+		}
+		if generatedNames.MatchString(name) && !mayBeGenerated(name) {
+			t.Fatalf("%q names what was generated", name)
+		}
+	})
+}
+
+func TestWordsOfNames(t *testing.T) {
+	for name, want := range map[string]string{
+		"": "", "getUserName": "get user name", "HTTPServer2Go": "httpserver2go", "a_b-c.d": "a b c d", "naïveÄrger": "naïve ärger", "x2Y": "x2y", "--": "", "\xffab": "ab",
+	} {
+		var got []string
+		for word, at := nextWord(name, 0, nil); len(word) > 0; word, at = nextWord(name, at, nil) {
+			got = append(got, string(word))
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%q has the words %q, want %q", name, got, want)
 		}
 	}
 }

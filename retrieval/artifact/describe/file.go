@@ -80,6 +80,10 @@ func Binary(raw []byte) bool {
 	}
 	odd := 0
 	for rest := head; len(rest) > 0; {
+		if ' ' <= rest[0] && rest[0] < utf8.RuneSelf {
+			rest = rest[1:]
+			continue
+		}
 		r, size := utf8.DecodeRune(rest)
 		if r == utf8.RuneError && size == 1 || r < ' ' && r != '\n' && r != '\r' && r != '\t' && r != '\f' && r != 0x1b {
 			odd++
@@ -107,7 +111,7 @@ const generatedLines = 20
 // Generated says whether a program wrote a file: lock files, bundles, and what
 // bears the mark of a generator in its first lines.
 func Generated(path string, raw []byte) bool {
-	if generatedNames.MatchString(path) {
+	if mayBeGenerated(path) && generatedNames.MatchString(path) {
 		return true
 	}
 	head := raw[:min(len(raw), 4096)]
@@ -136,6 +140,27 @@ func Generated(path string, raw []byte) bool {
 		}
 	}
 	return longLines(path, raw)
+}
+
+// mayBeGenerated says whether a name holds anything that [generatedNames] asks
+// for.
+func mayBeGenerated(path string) bool {
+	var room [256]byte
+	lower, plain := asciiLower(path, room[:0])
+	if !plain || bytes.Contains(lower, []byte(".pb.")) || bytes.Contains(lower, []byte("_pb2")) || bytes.Contains(lower, []byte(".designer.")) {
+		return true
+	}
+	for _, end := range generatedEnds {
+		if bytes.HasSuffix(lower, end) {
+			return true
+		}
+	}
+	return false
+}
+
+// generatedEnds are what the other names end with.
+var generatedEnds = [][]byte{
+	[]byte(".json"), []byte(".yaml"), []byte("lock"), []byte(".sum"), []byte(".js"), []byte(".css"), []byte(".mjs"), []byte(".map"), []byte(".dart"),
 }
 
 // inCommentLine says whether a line begins as comments do.

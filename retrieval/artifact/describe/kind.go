@@ -1,9 +1,11 @@
 package describe
 
 import (
+	"bytes"
 	"path"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/writbus/writ/retrieval/artifact"
 )
@@ -101,7 +103,7 @@ func typeOf(file, language string, front matter, title, body string) artifact.Ty
 }
 
 func codeType(file string, folders []string) artifact.Type {
-	if testNames.MatchString(file) {
+	if mayBeTest(file) && testNames.MatchString(file) {
 		return artifact.Test
 	}
 	for _, folder := range folders {
@@ -110,6 +112,38 @@ func codeType(file string, folders []string) artifact.Type {
 		}
 	}
 	return artifact.Code
+}
+
+// mayBeTest says whether a name holds anything that [testNames] asks for: most
+// do not, and a regular expression takes its time to say so.
+func mayBeTest(file string) bool {
+	var room [256]byte
+	lower, plain := asciiLower(file, room[:0])
+	if !plain {
+		return true
+	}
+	for _, part := range [][]byte{[]byte("test"), []byte("spec."), []byte("e2e."), []byte("cy."), []byte(".feature")} {
+		if bytes.Contains(lower, part) {
+			return true
+		}
+	}
+	return false
+}
+
+// asciiLower appends a name in lower case. It says no to one that holds other
+// characters than those of ASCII, of which some are the capitals of others.
+func asciiLower(name string, to []byte) (lower []byte, plain bool) {
+	for i := range len(name) {
+		c := name[i]
+		if c >= utf8.RuneSelf {
+			return nil, false
+		}
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		to = append(to, c)
+	}
+	return to, true
 }
 
 // phaseFolders are the folders whose prose belongs to a phase.

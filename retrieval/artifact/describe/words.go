@@ -173,16 +173,19 @@ const symbolTopics = 3
 // names.
 func tagsOf(file, title string, front matter, symbols []artifact.Symbol) []string {
 	tags := slices.Clone(front.tags)
-	for _, word := range append(words(file), words(title)...) {
-		if topic := topics[word]; topic != "" {
-			tags = append(tags, topic)
+	var room [64]byte
+	for _, name := range []string{file, title} {
+		for word, at := nextWord(name, 0, room[:0]); len(word) > 0; word, at = nextWord(name, at, room[:0]) {
+			if topic := topics[string(word)]; topic != "" {
+				tags = append(tags, topic)
+			}
 		}
 	}
 	said := map[string]int{}
 	for _, s := range symbols {
 		seen := ""
-		for _, word := range words(s.Name) {
-			if topic := topics[word]; topic != "" && topic != seen {
+		for word, at := nextWord(s.Name, 0, room[:0]); len(word) > 0; word, at = nextWord(s.Name, at, room[:0]) {
+			if topic := topics[string(word)]; topic != "" && topic != seen {
 				said[topic]++
 				seen = topic
 			}
@@ -198,28 +201,26 @@ func tagsOf(file, title string, front matter, symbols []artifact.Symbol) []strin
 	return slices.DeleteFunc(tags, func(t string) bool { return t == "" })
 }
 
-// words cuts names into lower-case words, at humps too.
-func words(text string) (all []string) {
-	var word []rune
-	flush := func() {
-		if len(word) > 0 {
-			all = append(all, strings.ToLower(string(word)))
-			word = word[:0]
+// nextWord appends the first word of a name at or after a place, in lower case,
+// and returns where it ends. Words end at humps, too. There is none at the end of
+// the name.
+func nextWord(name string, at int, word []byte) (lower []byte, end int) {
+	afterLower := false
+	for at < len(name) {
+		r, size := utf8.DecodeRuneInString(name[at:])
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+			if len(word) > 0 {
+				break
+			}
+			at += size
+			continue
 		}
-	}
-	var before rune
-	for _, r := range text {
-		switch {
-		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
-			flush()
-		case unicode.IsUpper(r) && unicode.IsLower(before):
-			flush()
-			word = append(word, r)
-		default:
-			word = append(word, r)
+		if afterLower && unicode.IsUpper(r) {
+			break
 		}
-		before = r
+		word = utf8.AppendRune(word, unicode.ToLower(r))
+		afterLower = unicode.IsLower(r)
+		at += size
 	}
-	flush()
-	return all
+	return word, at
 }
