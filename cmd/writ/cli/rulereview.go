@@ -263,7 +263,8 @@ func (a *app) ruleFeedbackCommand() *cobra.Command {
 		Use: "feedback ID followed|rationalized", Short: "Say what came of a rule that was shown",
 		Long: `Records one outcome of a rule: it was followed, or rationalised away. After 50
 outcomes, at most five of a session, the share of the followed ones replaces
-the rule's stated confidence in ranking.`,
+the rule's stated confidence in ranking. What is said without a session counts
+as one session's: name one with --session to have more than five count.`,
 		Example: "  writ rule feedback GO-ERR-001 followed\n  writ rule feedback GO-ERR-001 rationalized --detail \"said the wrapper was noise\"",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -291,7 +292,10 @@ the rule's stated confidence in ranking.`,
 			}
 			counted := ""
 			if !reply.Counted {
-				counted = " (recorded; this session has had its five)"
+				counted = " (recorded, but not counted: this session has had its five)"
+				if request.Session == "" {
+					counted = " (recorded, but not counted: five without a session count; name one with --session)"
+				}
 			}
 			a.printf("%s: %d followed, %d not, weight %.2f%s\n", reply.ID, reply.Positive, reply.Negative, reply.Weight, counted)
 			return nil
