@@ -43,7 +43,7 @@ const oneWordMost = 0.45
 
 // features are what the calibration looks at.
 func (s *search) features(c *candidate) features {
-	return s.ix.calibration.features(s.words.Words(), c.bm25, s.ix.words.Rarest(), s.words.Coverage(c.doc), c.cosine, s.topCosine)
+	return s.ix.calibration.features(s.words.Words(), s.words.Proof(c.doc, c.bm25), s.ix.words.Rarest(), s.words.Coverage(c.doc), c.cosine, s.topCosine)
 }
 
 // bestCosine is that of the pool, which holds the nearest document.
@@ -58,7 +58,7 @@ func (s *search) bestCosine() float64 {
 // lexicalRelevance judges by words alone, independently of the other
 // candidates. It is the larger of two logistic functions:
 //
-//	worth = bm25 / ((K1 + 1) · idf of a word no rule holds)
+//	worth = proof / ((K1 + 1) · idf of a word no rule holds)
 //	p     = 1 / (1 + exp(−(bias + slope · ln(1 + worth))))
 //
 // where worth counts how many perfectly matched words of the rarest kind the
@@ -75,7 +75,7 @@ func (s *search) lexicalRelevance(c *candidate) float64 {
 	if c.bm25 == 0 {
 		return 0
 	}
-	worth := c.bm25 / ((lexical.K1 + 1) * s.ix.words.Rarest())
+	worth := s.words.Proof(c.doc, c.bm25) / ((lexical.K1 + 1) * s.ix.words.Rarest())
 	p := byWords.worth.at(math.Log1p(worth))
 	words := s.words.Words()
 	if p >= injectFrom || words > shareWords {

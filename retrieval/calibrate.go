@@ -248,7 +248,7 @@ func (ix *Index) probes() []probe {
 		p := probe{topCosine: s.bestCosine(), words: s.words.Words()}
 		if order := s.sorted(0); len(order) > 0 {
 			best := &s.pool[order[0]]
-			p.found, p.bm25, p.coverage, p.cosine = true, best.bm25, s.words.Coverage(best.doc), best.cosine
+			p.found, p.bm25, p.coverage, p.cosine = true, s.words.Proof(best.doc, best.bm25), s.words.Coverage(best.doc), best.cosine
 		}
 		probes = append(probes, p)
 		room.empty()

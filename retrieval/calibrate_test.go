@@ -68,7 +68,7 @@ func TestWithoutASymptomIsTheRuleWithoutIt(t *testing.T) {
 		t.Errorf("%.6f, a rule written without it %.6f", got, want)
 	}
 	at := ix.ids[fold(rules[0].ID)]
-	if whole, _ := ix.words.Without(q, terms(rules[0]), lexical.Trigger, nil); math.Abs(whole-q.Score(at)) > 1e-9 || got >= whole {
+	if whole, _ := ix.words.Without(q, terms(rules[0]), lexical.Trigger, nil); math.Abs(whole-q.Proof(at, q.Score(at))) > 1e-9 || got >= whole {
 		t.Errorf("with it %.6f, the index says %.6f, without it %.6f", whole, q.Score(at), got)
 	}
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/writbus/writ/schemas"
 )
 
-// layout is the version of the mapping and of the stored fields; raised when
+// layout is the version of the mapping, its analyser and the stored fields; raised when
 // either changes, so that older indexes are built again. Persisted.
-const layout = "1"
+const layout = "2"
 
 // analyzerName is the name of the shared analyser in a mapping; persisted.
 const analyzerName = "writ"

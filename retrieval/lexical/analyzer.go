@@ -22,11 +22,18 @@ type Term struct {
 	// in lower case. Its parts follow as terms of their own, so a whole that is
 	// unknown to the index says nothing about how well a query is covered.
 	Whole bool
+	// Telling tells that Text is of a stop word that was kept, since it tells one
+	// rule from another. It too says nothing about how well a query is covered.
+	Telling bool
 }
+
+// aside tells that a term ranks, but does not count as one of a text's words.
+func (t Term) aside() bool { return t.Whole || t.Telling }
 
 // Analyzer returns the one analyser of texts and queries: Unicode words, with
 // identifiers both split and kept whole, then English possessives, lower case,
-// English stop words and Porter stems. Wholes are not stemmed. It satisfies
+// English stop words but for those that tell rules apart, and Porter stems.
+// Wholes are not stemmed. It satisfies
 // Bleve's interface, so that a Bleve index can share it.
 func Analyzer() analysis.Analyzer { return analyzer() }
 
@@ -34,6 +41,9 @@ var analyzer = sync.OnceValue(func() *analysis.DefaultAnalyzer {
 	words, err := en.TokenMapConstructor(nil, nil)
 	if err != nil {
 		panic("lexical: the built-in stop words do not load: " + err.Error())
+	}
+	for _, word := range telling {
+		delete(words, word)
 	}
 	return &analysis.DefaultAnalyzer{
 		Tokenizer: identifiers{},
@@ -44,6 +54,25 @@ var analyzer = sync.OnceValue(func() *analysis.DefaultAnalyzer {
 			porter.NewPorterStemmer(),
 		},
 	}
+})
+
+// telling are English stop words that tell one rule from another: negation,
+// quantity, order and place, obligation, and keywords of programs.
+var telling = strings.Fields(`
+	no nor not only
+	all any both each few more most other same some than too very
+	again once before after during further until
+	above below between over under up down out off through against
+	because so while from
+	should would could cannot ought`)
+
+// tellingStems are their terms.
+var tellingStems = sync.OnceValue(func() map[string]bool {
+	stems := map[string]bool{}
+	for _, token := range analyzer().Analyze([]byte(strings.Join(telling, " "))) {
+		stems[string(token.Term)] = true
+	}
+	return stems
 })
 
 // Analyse splits a text into its terms, in order. Bytes that are not UTF-8
@@ -69,7 +98,8 @@ func analyse(text string) []Term {
 		if len(token.Term) == 0 || len(token.Term) > maxTermBytes {
 			continue
 		}
-		terms = append(terms, Term{Text: string(token.Term), Whole: token.KeyWord})
+		text := string(token.Term)
+		terms = append(terms, Term{Text: text, Whole: token.KeyWord, Telling: !token.KeyWord && tellingStems()[text]})
 	}
 	return terms
 }

@@ -10,9 +10,12 @@ import (
 func texts(terms []Term) string {
 	var b []string
 	for _, t := range terms {
-		if t.Whole {
+		switch {
+		case t.Whole:
 			b = append(b, "="+t.Text)
-		} else {
+		case t.Telling:
+			b = append(b, "~"+t.Text)
+		default:
 			b = append(b, t.Text)
 		}
 	}
@@ -25,7 +28,7 @@ func TestAnalyse(t *testing.T) {
 		{"The handlers were blocking", "handler block"},
 		{"the user's query", "user queri"},
 		{"snake_case_name", "=snake_case_name snake case name"},
-		{"readAllBytes", "=readallbytes read byte"},
+		{"readAllBytes", "=readallbytes read ~all byte"},
 		{"HTTPServer", "=httpserver http server"},
 		{"parseURL", "=parseurl pars url"},
 		{"errors.Is", "=errors.is error"},
@@ -36,6 +39,7 @@ func TestAnalyse(t *testing.T) {
 		{"error--handling", "error handl"},
 		{"x86_64", "=x86_64 x86 64"},
 		{"don't panic", "panic"},
+		{"Never before the other one's ready, because it should not be", "never ~befor ~other on readi ~becaus ~should ~not"},
 		{"Größe der Tür", "größe der tür"},
 		{"日本", "日 本"},
 		{"a\xff\xfeword", "word"},

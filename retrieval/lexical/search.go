@@ -27,7 +27,8 @@ type Query struct {
 
 type queryTerm struct {
 	text  string
-	whole bool
+	aside bool // is not one of the query's words
+	tells bool // is telling: it ranks, and proves nothing
 	place uint32
 	list  *postings
 }
@@ -43,21 +44,21 @@ func (ix *Index) Resolve(text string) Query {
 		if seen.has(terms[:i], term.Text) {
 			continue
 		}
-		if !term.Whole {
+		if !term.aside() {
 			q.words++
 		}
 		at, ok := ix.terms[term.Text]
 		if !ok || ix.lists[at].from == ix.lists[at].to {
-			if !term.Whole {
+			if !term.aside() {
 				q.mass += ix.unknown
 			}
 			continue
 		}
 		list := &ix.lists[at]
-		if !term.Whole {
+		if !term.aside() {
 			q.mass += list.idf
 		}
-		q.terms = append(q.terms, queryTerm{text: term.Text, whole: term.Whole, place: uint32(at), list: list})
+		q.terms = append(q.terms, queryTerm{text: term.Text, aside: term.aside(), tells: term.Telling, place: uint32(at), list: list})
 	}
 	q.known = len(q.terms)
 	if len(q.terms) > maxQueryTerms {
@@ -95,14 +96,14 @@ func (s set) has(earlier []Term, text string) bool {
 // Known is the number of the query's distinct terms that the index holds.
 func (q Query) Known() int { return q.known }
 
-// Words is the number of the query's distinct words, known or not, wholes aside.
+// Words is the number of the query's distinct words, known or not: wholes and what only tells rules apart are none.
 func (q Query) Words() int { return q.words }
 
 // Matched is how many of them a document holds.
 func (q Query) Matched(doc int32) int {
 	n := 0
 	for _, term := range q.terms {
-		if !term.whole && q.index.impact(term.list, doc) > 0 {
+		if !term.aside && q.index.impact(term.list, doc) > 0 {
 			n++
 		}
 	}
@@ -174,6 +175,17 @@ func (q Query) Score(doc int32) float64 {
 	return score
 }
 
+// Proof is how much of a document's score says that the query is about what the
+// document is about: all but what stop words that were kept add.
+func (q Query) Proof(doc int32, score float64) float64 {
+	for _, term := range q.terms {
+		if term.tells {
+			score -= q.index.impact(term.list, doc)
+		}
+	}
+	return max(score, 0)
+}
+
 // Coverage is the share, 0 to 1, of the query's idf mass that a document holds.
 // Wholes do not count: their parts do.
 func (q Query) Coverage(doc int32) float64 {
@@ -184,7 +196,7 @@ func (q Query) Coverage(doc int32) float64 {
 	q.heldBy(doc, &has)
 	var held float64
 	for i, term := range q.terms {
-		if has[i] && !term.whole {
+		if has[i] && !term.aside {
 			held += term.list.idf
 		}
 	}
@@ -364,9 +376,9 @@ func insert(top []Match, k int, m Match) []Match {
 func before(a, b Match) bool { return a.Score > b.Score || a.Score == b.Score && a.Doc < b.Doc }
 
 // Without judges the query against a document that lacks some of its words: the
-// score and coverage it would have among these documents if the counts were
+// proof and coverage it would have among these documents if the counts were
 // taken out of one of its fields. The statistics of the index stay as they are.
-func (ix *Index) Without(q Query, fields Fields, field Field, counts []Count) (score, coverage float64) {
+func (ix *Index) Without(q Query, fields Fields, field Field, counts []Count) (proof, coverage float64) {
 	fields[field] = subtract(fields[field], counts)
 	held := 0.0
 	for _, term := range q.terms {
@@ -378,16 +390,18 @@ func (ix *Index) Without(q Query, fields Fields, field Field, counts []Count) (s
 			}
 		}
 		if frequency > 0 {
-			score += term.list.idf * frequency * (K1 + 1) / (frequency + K1)
-			if !term.whole {
+			if !term.tells {
+				proof += term.list.idf * frequency * (K1 + 1) / (frequency + K1)
+			}
+			if !term.aside {
 				held += term.list.idf
 			}
 		}
 	}
 	if q.mass == 0 {
-		return score, 0
+		return proof, 0
 	}
-	return score, min(held/q.mass, 1)
+	return proof, min(held/q.mass, 1)
 }
 
 func count(counts []Count, term string) uint32 {

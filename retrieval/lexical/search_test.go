@@ -3,6 +3,7 @@ package lexical
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"math/rand"
 	"slices"
 	"testing"
@@ -73,6 +74,26 @@ func TestTheBestOfManyScores(t *testing.T) {
 	})
 }
 
+// Of two documents the one with the query's "before" comes first, and it is not
+// taken for more about the query's subject.
+func TestATellingWordRanksAndProvesNothing(t *testing.T) {
+	var docs [2]Fields
+	docs[0][Statement] = CountTerms("sync the file after the commit")
+	docs[1][Statement] = CountTerms("sync the file before the commit")
+	ix := New(docs[:])
+	q, bare := ix.Resolve("what before a commit"), ix.Resolve("commit")
+	got := ix.Search(q, 2, nil)
+	if len(got) != 2 || got[0].Doc != 1 || got[0].Score <= got[1].Score {
+		t.Fatalf("%+v", got)
+	}
+	if proof, want := q.Proof(1, got[0].Score), bare.Score(1); math.Abs(proof-want) > 1e-12 {
+		t.Errorf("the proof is %v, that of the word alone %v", proof, want)
+	}
+	if q.Words() != 1 || q.Matched(1) != 1 || q.Coverage(1) != 1 || q.Coverage(0) != 1 {
+		t.Errorf("%d words, %d held, shares %v and %v", q.Words(), q.Matched(1), q.Coverage(1), q.Coverage(0))
+	}
+}
+
 // Coverage is the same read from a document's terms as from the terms' lists.
 func TestCoverageOfLongAndShortDocuments(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -88,7 +109,7 @@ func TestCoverageOfLongAndShortDocuments(t *testing.T) {
 		for doc := range int32(len(docs)) {
 			var held float64
 			for _, term := range q.terms {
-				if !term.whole && ix.impact(term.list, doc) > 0 {
+				if !term.aside && ix.impact(term.list, doc) > 0 {
 					held += term.list.idf
 				}
 			}
