@@ -19,7 +19,7 @@ func stampOf(info os.FileInfo) (stamp, bool) {
 	if !ok {
 		return stamp{}, false
 	}
-	return stamp{uint64(s.Dev), s.Ino, s.Size, s.Ctim}, true
+	return stamp{uint64(s.Dev), s.Ino, s.Size, s.Ctim}, true //nolint:unconvert // of 32 bits on some architectures
 }
 
 func (s stamp) changed() time.Time { return time.Unix(s.at.Unix()) }
