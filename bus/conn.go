@@ -37,6 +37,10 @@ type Options struct {
 	// again after a connection is lost.
 	Dial func() (net.Conn, error)
 	TLS  *tls.Config // nil connects without TLS unless the URL's scheme is tls
+	// WriteThrough writes each message at once, where it is published. Who asks
+	// and waits is answered sooner, as no other thread must wake up to write;
+	// who publishes many messages in a row does better without.
+	WriteThrough bool
 	// OnAsyncError receives what no call can return: a slow consumer, a lost
 	// connection, a handler's panic. nil drops it. It must not block.
 	OnAsyncError func(error)
@@ -123,6 +127,9 @@ func Connect(ctx context.Context, o Options) (*Conn, error) {
 	options := append(o.natsOptions(c), nats.Timeout(timeout))
 	if o.Dial != nil {
 		options = append(options, nats.InProcessServer(inProcess(attempt.through(o.Dial))))
+	}
+	if o.WriteThrough {
+		options = append(options, nats.WriteBufferSize(1), nats.FlusherTimeout(o.Timeout))
 	}
 	nc, err := dial(bounded, o, options)
 	if err != nil {

@@ -104,9 +104,37 @@ func (c *Conn) roundTrip(ctx context.Context, m *nats.Msg) (*nats.Msg, error) {
 	defer cancel()
 	guarded, release := c.guards.watch(ctx, m.Subject)
 	defer release()
-	answer, err := c.nc.RequestMsgWithContext(guarded, m)
+	answer, err := c.ask(guarded, m)
 	if err != nil {
 		return nil, causeOf(guarded, err)
 	}
 	return answer, nil
+}
+
+// writtenAtOnce is the size of a request, in bytes, below which it fits into what
+// the system keeps of a connection whose other end reads nothing. The library
+// writes larger ones where they are published.
+const writtenAtOnce = 31 << 10
+
+// ask heeds the context while a request is written, too: where that may take
+// long, somebody else does it.
+func (c *Conn) ask(ctx context.Context, m *nats.Msg) (*nats.Msg, error) {
+	if len(m.Data) <= writtenAtOnce {
+		return c.nc.RequestMsgWithContext(ctx, m)
+	}
+	type result struct {
+		answer *nats.Msg
+		err    error
+	}
+	done := make(chan result, 1)
+	go func() {
+		answer, err := c.nc.RequestMsgWithContext(ctx, m)
+		done <- result{answer, err}
+	}()
+	select {
+	case r := <-done:
+		return r.answer, r.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }

@@ -48,7 +48,7 @@ func connectBus(ctx context.Context, at config.Endpoint, dataDir, role string) (
 			return connectConfined(ctx, at, lesser)
 		}
 	}
-	o := bus.Options{URL: at.URL, Name: "writ " + role, Timeout: callBudget}
+	o := bus.Options{URL: at.URL, Name: "writ " + role, Timeout: callBudget, WriteThrough: true}
 	switch {
 	case err == nil:
 		o.User, o.Password = own.User, own.Password
@@ -70,7 +70,7 @@ func connectBus(ctx context.Context, at config.Endpoint, dataDir, role string) (
 // connectConfined connects a program that runs confined: the kernel keeps every
 // credential from it but the agent's.
 func connectConfined(ctx context.Context, at config.Endpoint, own bus.Credential) (Service, error) {
-	conn, err := bus.Connect(ctx, bus.Options{URL: at.URL, Name: "writ " + roleAgent, Timeout: callBudget, User: own.User, Password: own.Password})
+	conn, err := bus.Connect(ctx, bus.Options{URL: at.URL, Name: "writ " + roleAgent, Timeout: callBudget, User: own.User, Password: own.Password, WriteThrough: true})
 	if err != nil {
 		return nil, err
 	}

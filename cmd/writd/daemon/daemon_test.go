@@ -80,7 +80,7 @@ func dial(t testing.TB, data, url, role string) *bus.Conn {
 	if err != nil {
 		t.Fatal(err)
 	}
-	conn, err := bus.Connect(t.Context(), bus.Options{URL: url, User: c.User, Password: c.Password, Name: "test", Timeout: time.Minute})
+	conn, err := bus.Connect(t.Context(), bus.Options{URL: url, User: c.User, Password: c.Password, Name: "test", Timeout: time.Minute, WriteThrough: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,7 +31,7 @@ func faultf(code, format string, args ...any) error {
 
 // answer makes an endpoint of a function from request to reply.
 func answer[Request, Reply any](name, subject string, handle func(context.Context, Request) (Reply, error)) bus.Endpoint {
-	return bus.Endpoint{Name: name, Subject: subject, Handle: func(ctx context.Context, r bus.Request) ([]byte, error) {
+	return bus.Endpoint{Name: name, Subject: subject, Release: release, Handle: func(ctx context.Context, r bus.Request) ([]byte, error) {
 		var request Request
 		if len(r.Body) > 0 {
 			if err := json.Unmarshal(r.Body, &request); err != nil {
@@ -42,7 +42,7 @@ func answer[Request, Reply any](name, subject string, handle func(context.Contex
 		if err != nil {
 			return nil, coded(err)
 		}
-		return json.Marshal(reply)
+		return encoded(reply)
 	}}
 }
 

@@ -57,7 +57,7 @@ func gone(err error) bool {
 // connect reaches a daemon with the hook credential. A daemon on somebody
 // else's NATS makes no credentials; its own settings say how to connect.
 func connect(ctx context.Context, at config.Endpoint, dataDir string) (Service, error) {
-	o := bus.Options{URL: at.URL, Name: "writ mcp", Timeout: askBudget}
+	o := bus.Options{URL: at.URL, Name: "writ mcp", Timeout: askBudget, WriteThrough: true}
 	own, err := bus.LoadCredential(filepath.Dir(config.CredentialPath(dataDir, role)), role)
 	switch {
 	case err == nil:

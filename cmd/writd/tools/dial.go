@@ -51,7 +51,7 @@ func dialAs(ctx context.Context, dataDir, role string) (*bus.Conn, error) {
 // connectAs takes the role's credential. A daemon on somebody else's NATS makes
 // none; there its own settings say how to connect.
 func connectAs(ctx context.Context, at config.Endpoint, dataDir, role string) (*bus.Conn, error) {
-	o := bus.Options{URL: at.URL, Name: "writ " + role}
+	o := bus.Options{URL: at.URL, Name: "writ " + role, WriteThrough: true}
 	own, err := bus.LoadCredential(filepath.Dir(config.CredentialPath(dataDir, role)), role)
 	switch {
 	case err == nil:
