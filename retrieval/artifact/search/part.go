@@ -167,6 +167,9 @@ func (j *joining) dictionary(s *segment, workers int) {
 		one.postings = s.postings[room : room : room+j.room(one)]
 		room += j.room(one)
 	}
+	for _, one := range all {
+		j.expect(one)
+	}
 	var wg sync.WaitGroup
 	for _, one := range all[1:] {
 		wg.Go(func() { j.walk(one) })
@@ -197,6 +200,19 @@ func (j *joining) dictionary(s *segment, workers int) {
 		*one = stretch{}
 	}
 	s.text, s.postings = text.String(), s.postings[:posted:posted]
+}
+
+// expect makes room for the terms of a stretch: parts of one project share so
+// many that they have about twice as many together as the largest of them.
+func (j *joining) expect(one *stretch) {
+	terms, bytes := 0, 0
+	for i, p := range j.parts {
+		if n := one.to[i] - one.from[i]; n > terms {
+			terms, bytes = n, len(p.text)*n/len(p.textEnds)
+		}
+	}
+	one.text.Grow(2 * bytes)
+	one.textEnds, one.postEnds, one.holding = make([]uint32, 0, 2*terms), make([]uint32, 0, 2*terms), make([]uint32, 0, 2*terms)
 }
 
 // mostWider is how many bytes longer the first gap of a list may get.

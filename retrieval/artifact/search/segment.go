@@ -167,7 +167,11 @@ func (s *segment) dictionary(entries []*Entry) map[*lexicon][]uint32 {
 			places[e.of] = make([]uint32, e.of.len())
 		}
 	}
-	byName := map[string]uint32{} // terms of one lexicon are all different
+	if len(places) == 1 {
+		s.ownDictionary(entries, places[entries[0].of])
+		return places
+	}
+	byName := map[string]uint32{}
 	var names []string
 	for _, e := range entries {
 		own := places[e.of]
@@ -175,15 +179,10 @@ func (s *segment) dictionary(entries []*Entry) map[*lexicon][]uint32 {
 			if own[t] != 0 {
 				continue
 			}
-			n, known := uint32(0), false
-			if len(places) > 1 {
-				n, known = byName[e.of.term(t)]
-			}
+			n, known := byName[e.of.term(t)]
 			if !known {
 				names = append(names, e.of.term(t))
 				n = uint32(len(names))
-			}
-			if len(places) > 1 {
 				byName[e.of.term(t)] = n
 			}
 			own[t] = n // from 1, in the order in which they are met
@@ -196,6 +195,30 @@ func (s *segment) dictionary(entries []*Entry) map[*lexicon][]uint32 {
 		}
 	}
 	return places
+}
+
+// ownDictionary makes the dictionary of entries of one lexicon, whose terms are
+// all different.
+func (s *segment) ownDictionary(entries []*Entry, places []uint32) {
+	n := 0
+	for _, e := range entries {
+		for _, t := range e.terms {
+			if places[t] == 0 {
+				n++
+				places[t] = uint32(n)
+			}
+		}
+	}
+	names := make([]string, n)
+	for t, place := range places {
+		if place > 0 {
+			names[place-1] = entries[0].of.term(int32(t))
+		}
+	}
+	sorted := s.order(names)
+	for t, n := range places {
+		places[t] = sorted[n]
+	}
 }
 
 // order writes the dictionary of names, and returns the place of each, counted
