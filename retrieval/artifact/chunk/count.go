@@ -15,11 +15,13 @@ const longestPiece = 256
 // its pieces' counts, and those repeat: a counter remembers them. It is not
 // safe for concurrent use.
 type Counter struct {
-	few    [1 << packedBits]packed
-	near   [1 << nearBits]near
-	room   room
-	marks  []mark // room for a tally, of one text at a time
-	hollow []byte // room for the outline of one
+	few  [1 << packedBits]packed
+	near [1 << nearBits]near
+	room room
+	// Room for what is found out about one text at a time.
+	starts []int
+	marks  []mark
+	hollow hollow
 }
 
 // NewCounter returns a counter. It takes 3.1 MB.

@@ -16,7 +16,7 @@ const declarationTokens = 48
 // goOutline is that of a Go file. It is empty for one that does not parse.
 func goOutline(t lines, c *Counter) outline {
 	h, ok := hollowed(t.text, c.hollow)
-	c.hollow = h.text
+	c.hollow = h
 	if ok {
 		if o, err := goOutlineOf(t, h); err == nil {
 			return o
@@ -40,7 +40,9 @@ func goOutlineOf(t lines, h hollow) (outline, error) {
 	}
 	base := files.File(file.FileStart).Base()
 	line := func(p token.Pos) int { return t.at(h.origin(min(max(int(p)-base, 0), len(h.text)))) }
-	o := outline{least: declarationTokens}
+	o := outline{
+		sections: make([]section, 0, len(file.Decls)+1), symbols: make([]artifact.Symbol, 0, len(file.Decls)+1), least: declarationTokens,
+	}
 	o.symbols = append(o.symbols, artifact.Symbol{Name: file.Name.Name, Kind: "module", Line: line(file.Package) + 1})
 	o.sections = append(o.sections, section{heading: "package " + file.Name.Name})
 	free := line(file.Name.End()-1) + 1 // the first line that belongs to no declaration yet

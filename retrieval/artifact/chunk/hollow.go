@@ -32,10 +32,10 @@ type hollowing struct {
 }
 
 // hollowed leaves out what stands in the outermost braces. It says no where
-// braces, strings or comments do not end, which is no Go. The text is made in the
-// room, or in what takes its place where that is too small.
-func hollowed(text string, room []byte) (hollow, bool) {
-	h := hollowing{text: text, kept: room[:0], cuts: make([]cut, 0, 64)}
+// braces, strings or comments do not end, which is no Go. What it makes is in the
+// room of what was made before, which is gone then.
+func hollowed(text string, before hollow) (hollow, bool) {
+	h := hollowing{text: text, kept: before.text[:0], cuts: before.cuts[:0]}
 	commented, ok := h.all(false)
 	if ok && commented {
 		h = hollowing{text: text, kept: h.kept[:0], cuts: h.cuts[:0]}

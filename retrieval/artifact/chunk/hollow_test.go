@@ -19,7 +19,7 @@ func checkHollow(t fataler, text string) bool {
 	if err != nil {
 		return false
 	}
-	h, ok := hollowed(text, nil)
+	h, ok := hollowed(text, hollow{})
 	if !ok {
 		t.Fatalf("no braces match in %q", text)
 	}
@@ -69,7 +69,7 @@ func TestAHollowFileHasTheSameOutline(t *testing.T) {
 
 func TestWhatIsNoGoIsNotHollowed(t *testing.T) {
 	for _, text := range []string{"{", "}", "{}}", "\"", "`{", "/* {", "'", "{\n\"\n}"} {
-		if h, ok := hollowed(text, nil); ok {
+		if h, ok := hollowed(text, hollow{}); ok {
 			t.Errorf("%q is %q", text, h.text)
 		}
 	}

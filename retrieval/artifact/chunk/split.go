@@ -14,7 +14,8 @@ func Split(language, text string, c *Counter) ([]artifact.Chunk, []artifact.Symb
 	if text == "" {
 		return nil, nil
 	}
-	t := newLines(text)
+	t := linesOf(text, c.starts)
+	c.starts = t.starts
 	var o outline
 	switch {
 	case language == "go":
@@ -55,8 +56,14 @@ type lines struct {
 	starts []int // of each line, and the text's end
 }
 
-func newLines(text string) lines {
-	starts := make([]int, 1, 2+strings.Count(text, "\n"))
+func newLines(text string) lines { return linesOf(text, nil) }
+
+// linesOf is newLines with room for the places.
+func linesOf(text string, room []int) lines {
+	if n := 2 + strings.Count(text, "\n"); cap(room) < n {
+		room = make([]int, 0, n+n/2)
+	}
+	starts := append(room[:0], 0)
 	for at := 0; at < len(text); {
 		next := strings.IndexByte(text[at:], '\n')
 		if next < 0 {
