@@ -2,6 +2,7 @@ package search
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 )
@@ -57,8 +58,8 @@ func (ix *Index) resolve(text string) question {
 // without its humps: then its stem is unknown, and what is kept whole is not.
 func (ix *Index) ask(q *question, t term, whole string) {
 	q.seen[t.text] = true
-	a, df := ix.look(t.text)
-	if b, n := ix.look(whole); df == 0 && !t.whole && n > 0 {
+	a, df, _ := ix.look(t.text)
+	if b, n, _ := ix.look(whole); df == 0 && !t.whole && n > 0 {
 		if q.seen[whole] {
 			return
 		}
@@ -72,17 +73,20 @@ func (ix *Index) ask(q *question, t term, whole string) {
 	}
 }
 
-// look finds a term in every view, and how many living documents hold it.
-func (ix *Index) look(text string) (a asked, df int) {
+// look finds a term in every view, how many living documents hold it, and
+// whether any term begins with it.
+func (ix *Index) look(text string) (a asked, df int, begins bool) {
 	a = asked{text: text, place: make([]int32, len(ix.views))}
 	for i, v := range ix.views {
 		a.place[i] = -1
-		if at, ok := v.find(text); ok {
+		at, ok := v.find(text)
+		if ok {
 			a.place[i] = int32(at)
 			df += v.holdingNow(at)
 		}
+		begins = begins || ok || at < len(v.textEnds) && strings.HasPrefix(v.term(at), text)
 	}
-	return a, df
+	return a, df, begins
 }
 
 // room is the memory a search works in; the scores are zero between searches.
@@ -257,16 +261,16 @@ type scored struct {
 	doc   int32
 }
 
-// best returns the k best documents by their sums, best first.
+// best returns the k best documents by their sums, best first; k is at least 1.
 func (s *searching) best(k int) []candidate {
-	top := s.room.best[:0]
+	top, bar := s.room.best[:0], math.SmallestNonzeroFloat64 // what a document needs at least
 	for i, v := range s.ix.views {
 		for doc, score := range s.room.scores[v.doc0 : int(v.doc0)+len(v.docs)] {
-			if score <= 0 || len(top) == k && (k == 0 || score < top[k-1].score) {
+			if score < bar || v.first[doc] == v.first[doc+1] { // one without chunks has nothing to show
 				continue
 			}
-			if v.first[doc] < v.first[doc+1] { // one without chunks has nothing to show
-				top = s.place(top, k, scored{score, int32(i), int32(doc)})
+			if top = s.place(top, k, scored{score, int32(i), int32(doc)}); len(top) == k {
+				bar = top[k-1].score
 			}
 		}
 	}

@@ -65,7 +65,7 @@ func wholeLists(s *searching) (sums, named []float32) {
 			tf := float32(times)
 			sums[uint32(v.chunk0)+chunk] += float32(t.idf*(K1+1)) * tf / (tf + float32(float32(K1)*v.byChunk[chunk]))
 		})
-		if a, n := s.ix.look(partMark + t.text); n > 0 && !t.whole {
+		if a, n, _ := s.ix.look(partMark + t.text); n > 0 && !t.whole {
 			each(a, func(v *view, chunk, _ uint32) { named[uint32(v.chunk0)+chunk] += float32(t.idf) })
 		}
 	}

@@ -146,8 +146,8 @@ func (s *searching) pathWords(d *document, w Weights) (stem, dirs float64) {
 	for part := range strings.FieldsSeq(d.stem) {
 		all++
 		best := 0.0
-		for _, t := range s.terms {
-			switch {
+		for i := range s.terms {
+			switch t := &s.terms[i]; {
 			case t.whole:
 			case t.text == part:
 				best = max(best, t.idf)
@@ -163,8 +163,8 @@ func (s *searching) pathWords(d *document, w Weights) (stem, dirs float64) {
 	if matched > 0 {
 		stem += w.Whole * stem * float64(matched) / float64(all)
 	}
-	for _, t := range s.terms {
-		if !t.whole && holdsWord(d.dirs, t.text) {
+	for i := range s.terms {
+		if t := &s.terms[i]; !t.whole && holdsWord(d.dirs, t.text) {
 			dirs += t.idf
 		}
 	}

@@ -26,7 +26,10 @@ func (s *searching) names() []name {
 				continue
 			}
 			seen[key.String()] = true
-			a, holding := s.ix.look(key.String())
+			a, holding, begins := s.ix.look(key.String())
+			if !begins { // nor does any with the words that follow
+				break
+			}
 			if holding == 0 {
 				continue
 			}
@@ -111,7 +114,7 @@ func (s *searching) addNames(order [][]int32) {
 		if t.whole {
 			continue
 		}
-		a, holding := s.ix.look(partMark + t.text)
+		a, holding, _ := s.ix.look(partMark + t.text)
 		if holding == 0 {
 			continue
 		}
