@@ -74,8 +74,33 @@ func (a *app) showLeft(s schemas.ArtifactStatus) {
 	if len(left) > 0 {
 		a.printf("%s\n", st.dim("left out: "+strings.Join(left, ", ")+" (writ index build --explain PATH says why)"))
 	}
-	for _, p := range s.Problems {
+	for _, p := range firstOf(s.Problems) {
 		a.printf("%s %s: %s\n", st.yellow("problem"), oneLine(p.Path), p.Why)
+	}
+	a.showMore("", len(s.Problems))
+}
+
+const (
+	// mostShown is how many lines of one kind people are shown.
+	mostShown = 10
+	// mostTold is how many of a kind the daemon names.
+	mostTold = 100
+)
+
+func firstOf[T any](all []T) []T { return all[:min(len(all), mostShown)] }
+
+// told is how many of a kind there are, as far as the daemon named them.
+func told(n int) string {
+	if n >= mostTold {
+		return fmt.Sprintf("%d or more", n)
+	}
+	return fmt.Sprint(n)
+}
+
+// showMore says how many lines of a kind are not shown, and where they are.
+func (a *app) showMore(indent string, n int) {
+	if n > mostShown {
+		a.printf("%s%s\n", indent, a.env.style(a.out).dim("… "+told(n)+" in all (writ index status --json names them)"))
 	}
 }
 
@@ -112,13 +137,15 @@ func (a *app) showIndex(s schemas.ArtifactStatus) {
 		plural(s.Chunks, "chunk", "chunks"), plural(s.Symbols, "symbol", "symbols"), size(uint64(s.IndexSize)))
 	a.printf("types: %s\nlanguages: %s\nlooked at: %s\n", counted(s.Types), counted(s.Languages), strings.Join(s.Globs, ", "))
 	a.showLeft(s)
-	a.printf("mentions: %d, %d unresolved, %d ambiguous\n", s.Mentions, len(s.Unresolved), len(s.Ambiguous))
-	for _, m := range s.Unresolved {
+	a.printf("mentions: %d, %s unresolved, %s ambiguous\n", s.Mentions, told(len(s.Unresolved)), told(len(s.Ambiguous)))
+	for _, m := range firstOf(s.Unresolved) {
 		a.printf("  %s:%d %s %s\n", m.Path, m.Line, m.Mention, st.yellow("leads nowhere"))
 	}
-	for _, m := range s.Ambiguous {
+	a.showMore("  ", len(s.Unresolved))
+	for _, m := range firstOf(s.Ambiguous) {
 		a.printf("  %s:%d %s %s %s\n", m.Path, m.Line, m.Mention, st.yellow("may be"), strings.Join(m.Meant, ", "))
 	}
+	a.showMore("  ", len(s.Ambiguous))
 	switch {
 	case s.Lacking > 0:
 		a.printf("vectors: %s has still to make those of %s\n", s.Embedder, plural(s.Lacking, "document", "documents"))

@@ -106,6 +106,11 @@ func (p *Project) update(ctx context.Context, u Update, sameGlobs bool) (Built, 
 		p.kept = p.restored(ctx)
 		w.before = p.kept
 	}
+	if w.before == nil { // all files are read, by workers that would wait for it
+		var prepared sync.WaitGroup
+		defer prepared.Wait()
+		prepared.Go(chunk.Prepare)
+	}
 	if u.Paths == nil || !p.walked || u.Force || p.current.Load() == nil || !p.pick(w) {
 		if err := p.walk(ctx, w); err != nil {
 			return Built{}, err

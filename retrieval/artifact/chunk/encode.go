@@ -75,6 +75,10 @@ var vocabulary = sync.OnceValue(func() *ranks {
 	return all
 })
 
+// Prepare reads the encoding's tokens, which takes some 40 ms and otherwise
+// happens when the first piece is counted. It may be called beside anything.
+func Prepare() { vocabulary() }
+
 const mix = 0x9E3779B97F4A7C15 // 2^64 divided by the golden ratio
 
 func shortHash(bytes uint64, length int) uint64 { return (bytes ^ uint64(length)<<59) * mix }
