@@ -17,9 +17,10 @@ import (
 // checks every answer against an oracle that knows nothing of State: it
 // remembers what the user approved and what stands in the project.
 //
-// WRIT_MODEL_COMMANDS sets how many commands are driven in all.
+// WRIT_MODEL_COMMANDS sets how many commands are driven in all; test/ci/sim.sh
+// drives many more.
 func TestModel(t *testing.T) {
-	total := 120_000
+	total := 30_000
 	if v := os.Getenv("WRIT_MODEL_COMMANDS"); v != "" {
 		n, err := strconv.Atoi(v)
 		if err != nil {
@@ -38,7 +39,7 @@ func TestModel(t *testing.T) {
 	t.Logf("%d commands, %d writes of code allowed and %d refused, %d approvals, %d drifts, %d invalidations",
 		driven.commands, driven.codeAllowed, driven.codeRefused, driven.approvals, driven.drifts, driven.invalidations)
 	for what, n := range map[string]int{"allowed": driven.codeAllowed, "refused": driven.codeRefused, "approvals": driven.approvals, "drifts": driven.drifts, "invalidations": driven.invalidations} {
-		if total >= 10_000 && n < 100 {
+		if driven.commands >= 10_000 && n < driven.commands/600 { // a quarter of the rarest
 			t.Errorf("only %d %s: the model explores too little", n, what)
 		}
 	}

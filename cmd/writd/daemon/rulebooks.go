@@ -95,14 +95,24 @@ func (d *Daemon) ruleExport(ctx context.Context, r schemas.RuleExportRequest) (s
 		return page, err
 	}
 	var all []corpus.Node
+	add := func(state projections.RuleState) {
+		if state.Status == projections.RuleActive && exists(state) {
+			all = append(all, stored(state))
+		}
+	}
 	err := d.read(viewRules, func(reader projections.Reader) error {
+		if r.ID != "" {
+			state, found, err := d.views.rules.Rule(reader, r.ID)
+			if found {
+				add(state)
+			}
+			return err
+		}
 		for state, err := range d.views.rules.All(reader) {
 			if err != nil {
 				return err
 			}
-			if state.Status == projections.RuleActive && exists(state) && (r.ID == "" || r.ID == state.Rule.ID) {
-				all = append(all, stored(state))
-			}
+			add(state)
 		}
 		return nil
 	})
