@@ -125,6 +125,23 @@ func TestBinary(t *testing.T) {
 	}
 }
 
+func TestBinaryIsToldByEveryByte(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		raw := rapid.SliceOfN(rapid.SampledFrom([]byte{' ', 'a', '~', 0x7f, '\n', '\t', 0x01, 0x1b, 0x1f, 0x80, 0xc3, 0xa9, 0xff}), 0, 40).Draw(t, "bytes")
+		odd := 0
+		for rest := raw; len(rest) > 0; {
+			r, size := utf8.DecodeRune(rest)
+			if r == utf8.RuneError && size == 1 || r < ' ' && r != '\n' && r != '\r' && r != '\t' && r != '\f' && r != 0x1b {
+				odd++
+			}
+			rest = rest[size:]
+		}
+		if got, want := Binary(raw), odd*3 > len(raw); got != want {
+			t.Fatalf("%q is binary: %v, want %v", raw, got, want)
+		}
+	})
+}
+
 func TestInvalidBytesAreReplacedAndCounted(t *testing.T) {
 	d := of("a.txt", "caf\xe9 \xff\nline two\n")
 	if d.Replaced != 2 || d.Chunks[0].Text != "caf\uFFFD \uFFFD\nline two\n" || d.Size != 16 {

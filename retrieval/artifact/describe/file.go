@@ -2,6 +2,7 @@ package describe
 
 import (
 	"bytes"
+	"encoding/binary"
 	"regexp"
 	"strings"
 	"time"
@@ -80,6 +81,10 @@ func Binary(raw []byte) bool {
 	}
 	odd := 0
 	for rest := head; len(rest) > 0; {
+		if len(rest) >= 8 && plainBytes(binary.LittleEndian.Uint64(rest)) {
+			rest = rest[8:]
+			continue
+		}
 		if ' ' <= rest[0] && rest[0] < utf8.RuneSelf {
 			rest = rest[1:]
 			continue
@@ -91,6 +96,12 @@ func Binary(raw []byte) bool {
 		rest = rest[size:]
 	}
 	return odd*3 > len(head)
+}
+
+// plainBytes says whether eight bytes are all of ASCII and no control characters.
+func plainBytes(bytes uint64) bool {
+	const each, top = 0x0101010101010101, 0x8080808080808080
+	return (bytes|(bytes-' '*each))&top == 0
 }
 
 var (
