@@ -31,11 +31,20 @@ var ErrClosed = errors.New("pebblestore: store is closed")
 type Options struct {
 	// FS is the file system, nil for the machine's own.
 	FS vfs.FS
-	// CacheBytes is the size of the block cache; 0 means 16 MiB.
+	// CacheBytes is the size of the block cache; 0 means 20 MiB.
 	CacheBytes int64
 	// Log hears of Pebble's errors, nil for silence.
 	Log func(message string)
 }
+
+const (
+	// memTable is how much is written before it is sorted into a file. Larger
+	// ones save processor time where a view is rebuilt (32 MiB some 20 %), but
+	// Pebble takes each, and a used one that it keeps, off the block cache.
+	memTable = 8 << 20
+	// cacheBytes leaves blocks some room beside two of them.
+	cacheBytes = 20 << 20
+)
 
 // Store implements projections.Store. It is safe for concurrent use.
 type Store struct {
@@ -57,7 +66,7 @@ func Open(dir string, opt Options) (*Store, error) {
 		opt.FS = vfs.Default
 	}
 	if opt.CacheBytes == 0 {
-		opt.CacheBytes = 16 << 20
+		opt.CacheBytes = cacheBytes
 	}
 	s := &Store{dir: dir, fs: opt.FS}
 	if err := s.open(opt); err != nil {
@@ -94,7 +103,7 @@ func (s *Store) pebbleOptions(cache *pebble.Cache, l *logger) *pebble.Options {
 		Cache:              cache,
 		Logger:             l,
 		FormatMajorVersion: pebble.FormatNewest,
-		MemTableSize:       32 << 20,
+		MemTableSize:       memTable,
 		// Pebble's own reaction to damage is to end the process.
 		EventListener: &pebble.EventListener{DataCorruption: func(info pebble.DataCorruptionInfo) {
 			l.Errorf("%s", info)
