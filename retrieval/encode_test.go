@@ -3,6 +3,7 @@ package retrieval
 import (
 	"encoding/json"
 	"math"
+	"reflect"
 	"sync"
 	"testing"
 
@@ -60,6 +61,44 @@ func TestAnyAnswerIsEncodedAsJSONDoes(t *testing.T) {
 		}
 		sameJSON(t, a)
 	})
+}
+
+// A field that is added later is not forgotten, though it is left out when empty.
+func TestEveryFieldIsEncoded(t *testing.T) {
+	var a Answer
+	fill(reflect.ValueOf(&a).Elem())
+	sameJSON(t, a)
+}
+
+// fill puts something into every exported field.
+func fill(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				fill(v.Field(i))
+			}
+		}
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(v.Elem())
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		fill(v.Index(0))
+	case reflect.String:
+		v.SetString("x")
+	case reflect.Bool:
+		v.SetBool(true)
+	default:
+		switch {
+		case v.CanInt():
+			v.SetInt(1)
+		case v.CanUint():
+			v.SetUint(1)
+		case v.CanFloat():
+			v.SetFloat(1)
+		}
+	}
 }
 
 func TestWhatIsNoNumberCannotBeEncoded(t *testing.T) {
