@@ -29,6 +29,7 @@ type site struct {
 	asked []string // subject and body
 	fails error
 	after map[schemas.Stream]uint64
+	all   *sync.Cond // signals that one more stream is followed
 }
 
 type refusal struct{ code string }
@@ -39,6 +40,7 @@ func (r refusal) Code() string  { return r.code }
 func open(t *testing.T) *site {
 	t.Helper()
 	x := &site{t: t, clock: time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC), after: map[schemas.Stream]uint64{}}
+	x.all = sync.NewCond(&x.mu)
 	server, err := Start(Options{
 		Ask: func(_ context.Context, subject string, body []byte) ([]byte, error) {
 			x.mu.Lock()
@@ -49,6 +51,11 @@ func open(t *testing.T) *site {
 		Follow: func(ctx context.Context, stream schemas.Stream, after uint64, fn func([]schemas.ReplayEvent) error) error {
 			x.mu.Lock()
 			x.after[stream] = after
+			x.all.Broadcast()
+			// The events come when all streams are followed: who has read them may look at after.
+			for stream == schemas.StreamSessions && len(x.after) < len(schemas.Streams()) {
+				x.all.Wait()
+			}
 			x.mu.Unlock()
 			if stream != schemas.StreamSessions {
 				<-ctx.Done()
