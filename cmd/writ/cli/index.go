@@ -44,10 +44,10 @@ func (a *app) indexBuildCommand() *cobra.Command {
 		Use:   "build [PATH...]",
 		Short: "Bring the index up to the files",
 		Long: `Indexes the files of the project: those of the paths, which may be globs ("**" is
-any folders, "{a,b}" either), else of those given before, else its documents,
-sources and tests. What .gitignore and .writignore name is left out, and so are
-version control, vendored and generated files, binaries and files over 1 MiB.
-Files that did not change are not read again.
+any folders, "{a,b}" either), else of those given before, else its Markdown
+wherever it lies, its sources and tests. What .gitignore and .writignore name is
+left out, and so are version control, vendored and generated files, binaries and
+files over 1 MiB. Files that did not change are not read again.
 
 --watch stays and keeps the index up to the files until it is interrupted.
 --explain says of one path why it is in the index, or why not, and builds

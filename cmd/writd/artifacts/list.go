@@ -76,7 +76,7 @@ func (s *selection) walk(ctx context.Context, in folder, l *listing, enter func(
 		}
 		file := path.Join(in.path, e.Name())
 		if e.IsDir() {
-			if err := s.walk(ctx, s.with(in, file), l, enter); err != nil {
+			if err := s.walk(ctx, s.with(in, file, v), l, enter); err != nil {
 				return err
 			}
 			continue
@@ -154,7 +154,7 @@ func (s *selection) explain(file string) Explanation {
 			e.Indexed, e.Detail = true, "it is a folder; what in it the globs select is indexed"
 			return e
 		case isFolder:
-			in = s.with(in, at)
+			in = s.with(in, at, last)
 		}
 	}
 	return s.explainContent(e, last.wanted)

@@ -145,14 +145,21 @@ type folder struct {
 	path string // from the project, "" for the project
 	git  ignoring
 	writ ignoring
+	// globs are those that select the files in it and below: of a hidden folder,
+	// only those that name it.
+	globs []search.Glob
 }
 
 // top is the project's own folder.
-func (s *selection) top() folder { return s.with(folder{git: s.above}, "") }
+func (s *selection) top() folder { return s.with(folder{git: s.above, globs: s.globs}, "", verdict{}) }
 
-// with is a folder below another, with the ignore files in it.
-func (s *selection) with(parent folder, at string) folder {
-	f := folder{path: at, git: parent.git, writ: parent.writ}
+// with is a folder below another, of which v was said, with the ignore files in
+// it.
+func (s *selection) with(parent folder, at string, v verdict) folder {
+	f := folder{path: at, git: parent.git, writ: parent.writ, globs: parent.globs}
+	if v.named != nil {
+		f.globs = v.named
+	}
 	for name, all := range map[string]*ignoring{".gitignore": &f.git, ".writignore": &f.writ} {
 		text, err := readSmall(filepath.Join(s.root, filepath.FromSlash(at), name))
 		if err == nil {
@@ -167,6 +174,8 @@ type verdict struct {
 	reason Reason // "" to go on
 	detail string
 	wanted bool // a .writignore asks for it, whatever else says no
+	// named are the globs that name something hidden.
+	named []search.Glob
 }
 
 // judge says what the rules say of an entry of a folder.
@@ -187,7 +196,7 @@ func (s *selection) judge(in folder, name string, isFolder bool) verdict {
 		}
 		v.wanted = true
 	}
-	if !isFolder && !s.selects(file) {
+	if !isFolder && !in.selects(file) {
 		return verdict{reason: Unselected, detail: "no glob of the index selects it: " + strings.Join(s.texts, ", ")}
 	}
 	if v.wanted {
@@ -196,8 +205,11 @@ func (s *selection) judge(in folder, name string, isFolder bool) verdict {
 	if f, r, found := in.git.match(file, isFolder); found && !r.include {
 		return verdict{reason: ByGitignore, detail: where(f, r)}
 	}
+	if name[0] == '.' {
+		v.named = s.naming(name)
+	}
 	switch {
-	case name[0] == '.' && !s.names(name):
+	case name[0] == '.' && v.named == nil:
 		return verdict{reason: Hidden, detail: name + " begins with a dot and no glob names it"}
 	case isFolder && vendorNames[name]:
 		return verdict{reason: Vendored, detail: "folders named " + name + " hold other people's files; !" + file + "/ in .writignore takes them in"}
@@ -205,22 +217,24 @@ func (s *selection) judge(in folder, name string, isFolder bool) verdict {
 	return v
 }
 
-func (s *selection) selects(file string) bool {
-	return slices.ContainsFunc(s.globs, func(g search.Glob) bool { return g.Match(file) })
+func (f folder) selects(file string) bool {
+	return slices.ContainsFunc(f.globs, func(g search.Glob) bool { return g.Match(file) })
 }
 
-// names says whether a glob names something hidden.
-func (s *selection) names(name string) bool {
-	return slices.ContainsFunc(s.texts, func(glob string) bool {
-		for part := range strings.FieldsFuncSeq(glob, func(r rune) bool { return r == '/' || r == '{' || r == '}' || r == ',' }) {
-			if part[0] == '.' {
-				if fits, _ := path.Match(part, name); fits {
-					return true
-				}
+// naming are the globs that name something hidden.
+func (s *selection) naming(name string) (globs []search.Glob) {
+	for i, text := range s.texts {
+		for part := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == '/' || r == '{' || r == '}' || r == ',' }) {
+			if part[0] != '.' {
+				continue
+			}
+			if fits, _ := path.Match(part, name); fits {
+				globs = append(globs, s.globs[i])
+				break
 			}
 		}
-		return false
-	})
+	}
+	return globs
 }
 
 func printable(name string) bool {
@@ -257,15 +271,19 @@ var languageRoots = []struct{ marks, globs string }{
 	{"buf.yaml", "**/*.proto"},
 }
 
+// markdown is looked at wherever it lies: what a project says of itself is as
+// often beside its sources as in a folder for documents.
+const markdown = "**/*.{md,mdx,markdown}"
+
 // DefaultGlobs are the files of a project that are looked at where nobody said
-// which: its documents, sources and tests, by the languages that its folder
+// which: its Markdown, sources and tests, by the languages that its folder
 // shows. A project that shows none is looked at whole.
 func DefaultGlobs(root string) ([]string, error) {
 	entries, err := os.ReadDir(root)
 	if err != nil {
 		return nil, fmt.Errorf("artifacts: %w", err)
 	}
-	globs := []string{"/*.md", "docs/**/*.md"}
+	globs := []string{markdown}
 	whole := true
 	for _, language := range languageRoots {
 		if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return marks(language.marks, e) }) {

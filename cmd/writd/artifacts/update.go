@@ -220,7 +220,7 @@ func (s *selection) find(file string) (e Entry, found, plain bool) {
 			if i == len(parts)-1 {
 				return e, false, false
 			}
-			in = s.with(in, at)
+			in = s.with(in, at, v)
 			continue
 		}
 		if i < len(parts)-1 || judgeFile(info).reason != "" {
