@@ -239,8 +239,8 @@ func (ix *Index) probes() []probe {
 			continue
 		}
 		s := &search{ix: ix, text: background[i], vector: v, room: room, answer: Answer{Embedder: ix.embedder}}
-		s.words = ix.words.Resolve(s.text)
 		s.profile = ix.profile("", true)
+		s.words = ix.words.Resolve(s.text, s.profile.Pairs)
 		s.keep = s.filter()
 		s.lexical()
 		s.vectors()
@@ -300,7 +300,7 @@ func (ix *Index) withoutSymptom(doc int32, symptom int) (features, bool) {
 	if len(others) == 0 {
 		return features{}, false
 	}
-	q := ix.words.Resolve(text)
+	q := ix.words.Resolve(text, 0)
 	var fields lexical.Fields
 	d.wording().unpack(&fields)
 	score, coverage := ix.words.Without(q, fields, lexical.Trigger, lexical.CountTerms(text))

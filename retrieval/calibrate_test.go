@@ -61,7 +61,7 @@ func TestWithoutASymptomIsTheRuleWithoutIt(t *testing.T) {
 		Analyse(r).words.unpack(&fields)
 		return fields
 	}
-	q := ix.words.Resolve(text)
+	q := ix.words.Resolve(text, 0)
 	got, _ := ix.words.Without(q, terms(rules[0]), lexical.Trigger, lexical.CountTerms(text))
 	want, _ := ix.words.Without(q, terms(bare), lexical.Trigger, nil)
 	if math.Abs(got-want) > 1e-9 {

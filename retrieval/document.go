@@ -12,7 +12,7 @@ import (
 // AnalysisVersion names what [Analyse] computes: the analyser, the fields, the
 // rendering, the token encoding and the texts that are embedded. A stored
 // document of another version is analysed again. Persisted; only ever raise it.
-const AnalysisVersion = 5
+const AnalysisVersion = 6
 
 // StoredVersion is the version of documents that [Embed] gave an embedder's
 // vectors: another analysis or another embedder is another version. The name is
@@ -40,7 +40,8 @@ type Document struct {
 // wording is what the analysis of a rule's text gave. Never changed, so that
 // copies of a document share it.
 type wording struct {
-	fields string // terms and counts by field, as they are stored
+	fields string        // terms and counts by field, as they are stored
+	pairs  lexical.Pairs // of the terms that stand beside each other
 	tokens [numSegments]int32
 	sum    [sha256.Size]byte // of the stored form without the vectors
 }
@@ -72,14 +73,22 @@ func (m *meaning) vector(view int) []float32 {
 func Analyse(r schemas.Rule) Document {
 	r = clean(r)
 	doc := Document{Type: string(r.NodeType()), Rule: r}
-	fields := lexical.Fields{
-		lexical.Trigger:   lexical.CountTerms(append([]string{r.Trigger}, r.Symptoms...)...),
-		lexical.Name:      lexical.CountTerms(r.ID, r.Title),
-		lexical.Statement: lexical.CountTerms(r.Statement),
-		lexical.Tags:      lexical.CountTerms(append([]string{r.Domain}, r.Tags...)...),
-		lexical.Body:      lexical.CountTerms(append([]string{r.Body, r.Rationale, r.Violation, r.PassExample, r.Enforcement}, r.DetailTexts()...)...),
+	texts := [lexical.NumFields][]string{
+		lexical.Trigger:   append([]string{r.Trigger}, r.Symptoms...),
+		lexical.Name:      {r.ID, r.Title},
+		lexical.Statement: {r.Statement},
+		lexical.Tags:      append([]string{r.Domain}, r.Tags...),
+		lexical.Body:      append([]string{r.Body, r.Rationale, r.Violation, r.PassExample, r.Enforcement}, r.DetailTexts()...),
 	}
-	words := wording{fields: packFields(&fields)}
+	var fields lexical.Fields
+	for field := range texts {
+		fields[field] = lexical.CountTerms(texts[field]...)
+	}
+	pairs := map[lexical.Field][]lexical.Pair{}
+	for _, field := range lexical.PairFields {
+		pairs[field] = lexical.CountPairs(fields[field], texts[field]...)
+	}
+	words := wording{fields: packFields(&fields), pairs: lexical.PackPairs(pairs)}
 	for seg := range words.tokens {
 		words.tokens[seg] = int32(countTokens(segment(seg).render(&r)))
 	}

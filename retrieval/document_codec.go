@@ -43,8 +43,9 @@ func (d Document) appendAnalysis(b []byte) ([]byte, error) {
 	words := d.wording()
 	if words.fields == "" {
 		analysis = append(analysis, packFields(&lexical.Fields{})...)
+		analysis = append(analysis, lexical.PackPairs(nil)...)
 	}
-	analysis = append(analysis, words.fields...)
+	analysis = append(append(analysis, words.fields...), words.pairs...)
 	for _, n := range words.tokens {
 		analysis = binary.AppendUvarint(analysis, uint64(n))
 	}
@@ -135,10 +136,15 @@ func (w *wording) read(analysis string) (kind string, ok bool) {
 	r := reader{rest: analysis}
 	kind = r.string()
 	fields := r.rest
-	for range lexical.NumFields {
-		r.skipCounts()
+	var terms [lexical.NumFields]int
+	for field := range terms {
+		terms[field] = r.skipCounts()
 	}
 	w.fields = fields[:len(fields)-len(r.rest)]
+	w.pairs, r.rest, ok = lexical.CutPairs(r.rest, terms)
+	if !ok {
+		return "", false
+	}
 	for i := range w.tokens {
 		w.tokens[i] = int32(r.uvarint(math.MaxInt32))
 	}
@@ -193,9 +199,9 @@ func (r *reader) counts(counts []lexical.Count) []lexical.Count {
 	return counts
 }
 
-// skipCounts passes over one field; its terms must ascend, as the index relies
-// on.
-func (r *reader) skipCounts() {
+// skipCounts passes over one field and tells how many terms it has; they must
+// ascend, as the index relies on.
+func (r *reader) skipCounts() int {
 	n := r.uvarint(uint64(len(r.rest)) / 2) // a term and its count take two bytes at least
 	last := ""
 	for i := uint64(0); i < n && !r.bad; i++ {
@@ -205,6 +211,7 @@ func (r *reader) skipCounts() {
 		}
 		last = term
 	}
+	return int(n)
 }
 
 // vectorReader takes the vectors off the end of a document.

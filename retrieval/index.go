@@ -126,15 +126,25 @@ func NewIndex(docs []Document, opt Options) (*Index, error) {
 	return ix, nil
 }
 
-// fields reads the terms of a document into memory that was used before.
-func (ix *Index) fields(doc int, into *lexical.Fields) {
-	if ix.kinds[doc].retrievable {
-		ix.docs[doc].wording().unpack(into)
+// texts are the documents as their words are indexed: those that are not
+// retrieved have none.
+type texts struct{ *Index }
+
+func (t texts) Fields(doc int, into *lexical.Fields) {
+	if t.kinds[doc].retrievable {
+		t.docs[doc].wording().unpack(into)
 		return
 	}
 	for field := range into {
 		into[field] = into[field][:0]
 	}
+}
+
+func (t texts) Pairs(doc int) lexical.Pairs {
+	if t.kinds[doc].retrievable {
+		return t.docs[doc].wording().pairs
+	}
+	return ""
 }
 
 // identify numbers the documents by their ids, which it returns folded.

@@ -6,7 +6,7 @@ import "github.com/writbus/writ/retrieval/lexical"
 // may be empty, what it has of the same documents. folded are the documents' ids.
 func (ix *Index) fill(previous *Index, folded []string) error {
 	was := ix.carried(previous, folded)
-	ix.words = lexical.Collect(len(ix.docs), ix.fields, previous.words, func(doc int) int { return int(was[doc]) })
+	ix.words = lexical.Collect(len(ix.docs), texts{ix}, previous.words, func(doc int) int { return int(was[doc]) })
 	return ix.embed(previous, was)
 }
 
@@ -21,7 +21,7 @@ func (ix *Index) carried(previous *Index, folded []string) []int32 {
 			continue
 		}
 		a, b := ix.docs[i].wording(), previous.docs[old].wording()
-		if a == b || a.sum == b.sum && a.fields == b.fields {
+		if a == b || a.sum == b.sum && a.fields == b.fields && a.pairs == b.pairs {
 			was[i] = old
 		}
 	}

@@ -30,6 +30,9 @@ type Profile struct {
 	Severity   float64
 	Confidence float64
 	Graph      float64
+	// Pairs is what two words that stand beside each other in the query and in a
+	// rule add to BM25, as if they were one word, times this.
+	Pairs float64
 	// LiteralVector and LiteralBM25 replace Vector and BM25 for queries by id,
 	// quoted phrase or exact name. Both zero: no change.
 	LiteralVector, LiteralBM25 float64
@@ -50,6 +53,9 @@ const (
 	ProfileLexical          = "lexical"           // words alone; the default without an embedder
 )
 
+// PairWeight is the Pairs of the profiles that were fitted here; see DESIGN.md.
+const PairWeight = 0.2
+
 var builtin = []Profile{
 	{
 		Name: ProfileReference, Fusion: FusionRRF,
@@ -58,17 +64,17 @@ var builtin = []Profile{
 	},
 	{
 		Name: ProfileStatic, Fusion: FusionConvex,
-		Vector: 0.35, BM25: 0.65, Severity: 0.06, Confidence: 0.04, Graph: 0.01,
+		Vector: 0.35, BM25: 0.65, Severity: 0.06, Confidence: 0.04, Graph: 0.01, Pairs: PairWeight,
 		Embedders: []string{""},
 	},
 	{
 		Name: ProfileMiniLM, Fusion: FusionConvex,
-		Vector: 0.5, BM25: 0.5, Severity: 0.06, Confidence: 0.04, Graph: 0.01,
+		Vector: 0.5, BM25: 0.5, Severity: 0.06, Confidence: 0.04, Graph: 0.01, Pairs: PairWeight,
 		Embedders: []string{"all-MiniLM-"},
 	},
 	{
 		Name: ProfileLexical, Fusion: FusionConvex,
-		BM25: 1, Severity: 0.06, Confidence: 0.04, Graph: 0.01,
+		BM25: 1, Severity: 0.06, Confidence: 0.04, Graph: 0.01, Pairs: PairWeight,
 	},
 }
 

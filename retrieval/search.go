@@ -90,12 +90,14 @@ func (ix *Index) Search(q Query) Answer {
 // analyse resolves the text and fixes filter and profile.
 func (s *search) analyse() {
 	if s.text != "" {
-		s.words = s.ix.words.Resolve(s.text)
 		s.named, s.answer.Literal = s.ix.literal(s.text)
 		s.embed()
 	}
 	s.profile = s.ix.profile(s.q.Profile, s.answer.Embedder != EmbedderNone)
 	s.answer.Profile = s.profile.Name
+	if s.text != "" {
+		s.words = s.ix.words.Resolve(s.text, s.profile.Pairs)
+	}
 	if s.answer.Literal {
 		s.profile = s.profile.literal()
 	}

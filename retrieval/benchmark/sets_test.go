@@ -31,12 +31,12 @@ var (
 
 // compared are rankings beside the embedder's own profile.
 var compared = []retrieval.Profile{
-	{Name: "alone", Fusion: retrieval.FusionConvex, Vector: 1, Candidates: 50},
-	{Name: "ranks", Fusion: retrieval.FusionRRF, Vector: 0.5, BM25: 0.5, Candidates: 50},
-	{Name: "0.2", Fusion: retrieval.FusionConvex, Vector: 0.2, BM25: 0.8},
-	{Name: "0.35", Fusion: retrieval.FusionConvex, Vector: 0.35, BM25: 0.65},
-	{Name: "0.5", Fusion: retrieval.FusionConvex, Vector: 0.5, BM25: 0.5},
-	{Name: "0.6", Fusion: retrieval.FusionConvex, Vector: 0.6, BM25: 0.4},
+	{Name: "alone", Fusion: retrieval.FusionConvex, Vector: 1, Candidates: 50, Pairs: retrieval.PairWeight},
+	{Name: "ranks", Fusion: retrieval.FusionRRF, Vector: 0.5, BM25: 0.5, Candidates: 50, Pairs: retrieval.PairWeight},
+	{Name: "0.2", Fusion: retrieval.FusionConvex, Vector: 0.2, BM25: 0.8, Pairs: retrieval.PairWeight},
+	{Name: "0.35", Fusion: retrieval.FusionConvex, Vector: 0.35, BM25: 0.65, Pairs: retrieval.PairWeight},
+	{Name: "0.5", Fusion: retrieval.FusionConvex, Vector: 0.5, BM25: 0.5, Pairs: retrieval.PairWeight},
+	{Name: "0.6", Fusion: retrieval.FusionConvex, Vector: 0.6, BM25: 0.4, Pairs: retrieval.PairWeight},
 }
 
 // TestDevelopmentSets prints nDCG@10 of words, and for each embedder of vectors

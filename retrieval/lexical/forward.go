@@ -11,7 +11,7 @@ import (
 // that have not changed.
 
 // read numbers the terms of all documents.
-func (ix *Index) read(fields func(int, *Fields), previous *Index, kept func(int) int) {
+func (ix *Index) read(docs Documents, previous *Index, kept func(int) int) {
 	var own Fields
 	var buffer []byte
 	shared := false // whether ix.terms belongs to the previous index
@@ -23,11 +23,12 @@ func (ix *Index) read(fields func(int, *Fields), previous *Index, kept func(int)
 	for doc := range ix.size {
 		if previous != nil {
 			if old := kept(doc); old >= 0 {
-				ix.forward[doc] = previous.forward[old]
+				ix.forward[doc], ix.paired[doc] = previous.forward[old], previous.paired[old]
 				continue
 			}
 		}
-		fields(doc, &own)
+		docs.Fields(doc, &own)
+		ix.paired[doc] = docs.Pairs(doc)
 		buffer = buffer[:0]
 		for _, counts := range own {
 			buffer = binary.AppendUvarint(buffer, uint64(len(counts)))

@@ -22,6 +22,9 @@ type Index struct {
 	docs     []int32   // of all lists
 	impacts  []float64 // beside docs: what the term adds to the document's score
 	forward  [][]byte  // per document: for each field the number of its terms, then the place and the count of each
+	paired   []Pairs   // per document
+	pairs    pairIndex
+	hashes   []uint64  // of the terms, by place
 	scratch  sync.Pool // of *accumulator
 	unknown  float64   // the idf of a term no document holds
 	averages [NumFields]float64
@@ -34,22 +37,40 @@ type postings struct {
 	from, to int32
 }
 
-// New indexes the documents; a document's number is its place in docs.
-func New(docs []Fields) *Index {
-	return Collect(len(docs), func(doc int, into *Fields) { *into = docs[doc] }, nil, nil)
+// Documents are what an index is built of.
+type Documents interface {
+	// Fields reads a document's terms into memory that may be used again.
+	Fields(doc int, into *Fields)
+	// Pairs are those of its terms that stand beside each other.
+	Pairs(doc int) Pairs
 }
 
-// Collect indexes n documents whose fields are read one after the other, into
-// memory that may be used again. Where previous is given, kept names the
-// document of that index which had the same fields, −1 for none: it is not read.
-// What is searched does not depend on it.
-func Collect(n int, fields func(doc int, into *Fields), previous *Index, kept func(doc int) int) *Index {
-	ix := &Index{size: n, forward: make([][]byte, n)}
+// Unpaired reads the terms of documents whose pairs are not wanted.
+type Unpaired func(doc int, into *Fields)
+
+// Fields reads a document's terms.
+func (u Unpaired) Fields(doc int, into *Fields) { u(doc, into) }
+
+// Pairs are none.
+func (Unpaired) Pairs(int) Pairs { return "" }
+
+// New indexes documents without pairs; a document's number is its place in docs.
+func New(docs []Fields) *Index {
+	return Collect(len(docs), Unpaired(func(doc int, into *Fields) { *into = docs[doc] }), nil, nil)
+}
+
+// Collect indexes n documents, which are read one after the other. Where
+// previous is given, kept names the document of that index which had the same
+// fields and pairs, −1 for none: it is not read. What is searched does not depend
+// on it.
+func Collect(n int, docs Documents, previous *Index, kept func(doc int) int) *Index {
+	ix := &Index{size: n, forward: make([][]byte, n), paired: make([]Pairs, n)}
 	ix.scratch.New = func() any { return &accumulator{scores: make([]float64, ix.size)} }
 	ix.unknown = idf(n, 0)
-	ix.read(fields, previous, kept)
+	ix.read(docs, previous, kept)
 	ix.count()
 	ix.fill()
+	ix.pair()
 	return ix
 }
 

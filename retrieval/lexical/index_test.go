@@ -98,7 +98,7 @@ func TestScoresAreTextbookBM25(t *testing.T) {
 	for range 60 {
 		query := sentence(r, 10) + " unseen"
 		want := textbook(docs, query)
-		got := ix.Search(ix.Resolve(query), len(docs), nil)
+		got := ix.Search(ix.Resolve(query, 0), len(docs), nil)
 		met := 0
 		for _, m := range got {
 			met++
@@ -126,7 +126,7 @@ func TestOneFieldIsPlainBM25(t *testing.T) {
 		{Statement: CountTerms("cache cache cache cache")},
 	}
 	ix := New(docs)
-	got := ix.Search(ix.Resolve("mutex"), 10, nil)
+	got := ix.Search(ix.Resolve("mutex", 0), 10, nil)
 	idf := math.Log(1 + 1.5/2.5)
 	want := []Match{
 		{Doc: 0, Score: idf * 2 * 2.2 / (2 + 1.2)},
@@ -153,7 +153,7 @@ func TestFiltersNeverStarveTheCandidates(t *testing.T) {
 		}
 		query := sentence(r, 6)
 		ix := New(docs)
-		got := ix.Search(ix.Resolve(query), k, func(doc int32) bool { return admitted[doc] })
+		got := ix.Search(ix.Resolve(query, 0), k, func(doc int32) bool { return admitted[doc] })
 		var want []Match
 		for doc, score := range textbook(docs, query) {
 			if score > 0 && admitted[doc] {
@@ -181,7 +181,7 @@ func TestFiltersNeverStarveTheCandidates(t *testing.T) {
 func TestExplainAddsUp(t *testing.T) {
 	docs := randomDocuments(rand.New(rand.NewSource(3)), 50)
 	ix := New(docs)
-	q := ix.Resolve("mutex lock cache deadline")
+	q := ix.Resolve("mutex lock cache deadline", 0)
 	for _, m := range ix.Search(q, 50, nil) {
 		var sum float64
 		for _, part := range q.Explain(m.Doc) {
@@ -195,16 +195,16 @@ func TestExplainAddsUp(t *testing.T) {
 
 func TestCoverage(t *testing.T) {
 	ix := New([]Fields{{Statement: CountTerms("mutex lock")}, {Statement: CountTerms("cache")}})
-	if got := ix.Resolve("mutex cache").Coverage(0); got != 0.5 {
+	if got := ix.Resolve("mutex cache", 0).Coverage(0); got != 0.5 {
 		t.Errorf("one of two words of equal weight covers %.3f", got)
 	}
-	if got := ix.Resolve("mutex_lock").Coverage(0); got != 1 {
+	if got := ix.Resolve("mutex_lock", 0).Coverage(0); got != 1 {
 		t.Errorf("an unknown whole lowers the coverage of its parts to %.3f", got)
 	}
-	if got := ix.Resolve("mutex zebra").Coverage(0); got <= 0 || got >= 0.5 {
+	if got := ix.Resolve("mutex zebra", 0).Coverage(0); got <= 0 || got >= 0.5 {
 		t.Errorf("an unknown word weighs more than a known one; covers %.3f", got)
 	}
-	if got := ix.Resolve("").Coverage(0); got != 0 {
+	if got := ix.Resolve("", 0).Coverage(0); got != 0 {
 		t.Errorf("nothing covers %.3f", got)
 	}
 }
@@ -218,7 +218,7 @@ func TestLongQueriesKeepTheRarestTerms(t *testing.T) {
 		query = append(query, word)
 	}
 	ix := New(docs)
-	q := ix.Resolve("common " + strings.Join(query, " "))
+	q := ix.Resolve("common "+strings.Join(query, " "), 0)
 	if q.Known() != 301 || len(q.terms) != maxQueryTerms {
 		t.Fatalf("known %d, kept %d", q.Known(), len(q.terms))
 	}
@@ -231,7 +231,7 @@ func TestLongQueriesKeepTheRarestTerms(t *testing.T) {
 
 func TestEmptyIndex(t *testing.T) {
 	ix := New(nil)
-	if got := ix.Search(ix.Resolve("anything"), 5, nil); got != nil {
+	if got := ix.Search(ix.Resolve("anything", 0), 5, nil); got != nil {
 		t.Errorf("got %v", got)
 	}
 }

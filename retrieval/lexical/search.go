@@ -20,6 +20,7 @@ type Match struct {
 type Query struct {
 	index *Index
 	terms []queryTerm
+	pairs []queryPair
 	mass  float64 // idf of all parts, known or not
 	known int
 	words int
@@ -33,9 +34,33 @@ type queryTerm struct {
 	list  *postings
 }
 
-// Resolve analyses a text and looks its distinct terms up. A term counts once,
-// however often the text repeats it (k3 = 0).
-func (ix *Index) Resolve(text string) Query {
+// queryPair is two terms that stand beside each other in the query, and in some
+// document.
+type queryPair struct {
+	first, second string
+	weight        float64 // the pair's idf and what pairs weigh
+	list          []posted
+}
+
+// pairImpact is what a pair adds to a document that holds it.
+func (ix *Index) pairImpact(pair *queryPair, p posted) float64 {
+	f := ix.pairs.frequency(p)
+	return pair.weight * f * (K1 + 1) / (f + K1)
+}
+
+// paired is what a pair adds to a document, 0 if the document does not hold it.
+func (q Query) paired(pair *queryPair, doc int32) float64 {
+	at, found := slices.BinarySearchFunc(pair.list, doc, func(p posted, doc int32) int { return cmp.Compare(p.doc(), doc) })
+	if !found {
+		return 0
+	}
+	return q.index.pairImpact(pair, pair.list[at])
+}
+
+// Resolve analyses a text and looks its distinct terms up, and the pairs of them
+// that stand beside each other, where pairs, what one weighs beside a term, is
+// not 0. Either counts once, however often the text repeats it (k3 = 0).
+func (ix *Index) Resolve(text string, pairs float64) Query {
 	q := Query{index: ix}
 	terms := Analyse(text)
 	q.terms = make([]queryTerm, 0, min(len(terms), maxQueryTerms))
@@ -67,7 +92,36 @@ func (ix *Index) Resolve(text string) Query {
 		})
 		q.terms = q.terms[:maxQueryTerms]
 	}
+	if pairs != 0 && len(ix.pairs.list) > 0 {
+		q.pair(terms, pairs)
+	}
 	return q
+}
+
+// pair looks up the pairs of the query's terms, as many as of terms at most.
+func (q *Query) pair(terms []Term, weight float64) {
+	ix := q.index
+	var previous uint64 // the hash of the term before
+	before := ""        // "" where it is none that the index knows
+	seen := make([]uint64, 0, 2*len(q.terms))
+	for _, term := range terms {
+		if term.Whole {
+			continue
+		}
+		at, known := ix.terms[term.Text]
+		if !known {
+			before = ""
+			continue
+		}
+		hash := ix.hashes[at]
+		if both := hashPair(previous, hash); before != "" && len(q.pairs) < maxQueryTerms && !slices.Contains(seen, both) {
+			if list := ix.pairs.find(both); len(list) > 0 {
+				seen = append(seen, both)
+				q.pairs = append(q.pairs, queryPair{first: before, second: term.Text, weight: weight * idf(ix.size, len(list)), list: list})
+			}
+		}
+		before, previous = term.Text, hash
+	}
 }
 
 // set tells which terms came before: for a few, looking at them is quicker than
@@ -122,8 +176,9 @@ func (ix *Index) Rarest() float64 { return ix.unknown }
 // which is BM25F: frequencies are boosted and normalised by field, added, and
 // saturated once, so that a word's second field adds less than another word.
 // idf is over documents that hold t in any field, avg(field) over documents
-// that have the field. With one field at boost 1 it is textbook BM25. A nil
-// keep admits everything.
+// that have the field. With one field at boost 1 it is textbook BM25. Pairs add
+// the same sum over the distinct pairs of q, times what a pair weighs. A nil keep
+// admits everything.
 func (ix *Index) Search(q Query, k int, keep func(doc int32) bool) []Match {
 	if len(q.terms) == 0 || k <= 0 {
 		return nil
@@ -138,15 +193,27 @@ func (ix *Index) Search(q Query, k int, keep func(doc int32) bool) []Match {
 		for _, term := range q.terms {
 			acc.addSparse(ix.docs[term.list.from:term.list.to], ix.impacts[term.list.from:term.list.to])
 		}
+		ix.addPairs(acc, q.pairs)
 		return acc.bestTouched(k, keep)
 	}
 	for _, term := range q.terms {
 		acc.add(ix.docs[term.list.from:term.list.to], ix.impacts[term.list.from:term.list.to])
 	}
+	ix.addPairs(acc, q.pairs)
 	return acc.best(k, keep)
 }
 
-// Contribution is what one term of a query adds to one document's score.
+// addPairs adds to documents that have scores already: who holds a pair holds
+// its terms.
+func (ix *Index) addPairs(acc *accumulator, pairs []queryPair) {
+	for i := range pairs {
+		for _, p := range pairs[i].list {
+			acc.scores[p.doc()] += ix.pairImpact(&pairs[i], p)
+		}
+	}
+}
+
+// Contribution is what one term of a query, or two with a space between, adds to one document's score.
 type Contribution struct {
 	Term  string
 	Score float64
@@ -158,6 +225,11 @@ func (q Query) Explain(doc int32) []Contribution {
 	for _, term := range q.terms {
 		if score := q.index.impact(term.list, doc); score > 0 {
 			parts = append(parts, Contribution{term.text, score})
+		}
+	}
+	for i := range q.pairs {
+		if score := q.paired(&q.pairs[i], doc); score > 0 {
+			parts = append(parts, Contribution{q.pairs[i].first + " " + q.pairs[i].second, score})
 		}
 	}
 	slices.SortFunc(parts, func(a, b Contribution) int {
@@ -172,16 +244,22 @@ func (q Query) Score(doc int32) float64 {
 	for _, term := range q.terms {
 		score += q.index.impact(term.list, doc)
 	}
+	for i := range q.pairs {
+		score += q.paired(&q.pairs[i], doc)
+	}
 	return score
 }
 
 // Proof is how much of a document's score says that the query is about what the
-// document is about: all but what stop words that were kept add.
+// document is about: all but what stop words that were kept, and pairs, add.
 func (q Query) Proof(doc int32, score float64) float64 {
 	for _, term := range q.terms {
 		if term.tells {
 			score -= q.index.impact(term.list, doc)
 		}
+	}
+	for i := range q.pairs {
+		score -= q.paired(&q.pairs[i], doc)
 	}
 	return max(score, 0)
 }

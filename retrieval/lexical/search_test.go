@@ -19,7 +19,7 @@ func TestSparseAndDenseSumsAgree(t *testing.T) {
 		docs := randomDocuments(r, rapid.IntRange(1, 60).Draw(t, "documents"))
 		docs = append(docs, docs[:len(docs)/2]...) // equal scores
 		ix := New(docs)
-		q := ix.Resolve(sentence(r, 12))
+		q := ix.Resolve(sentence(r, 12), 0)
 		k := rapid.IntRange(1, 70).Draw(t, "k")
 		var keep func(int32) bool
 		if rapid.Bool().Draw(t, "filter") {
@@ -81,7 +81,7 @@ func TestATellingWordRanksAndProvesNothing(t *testing.T) {
 	docs[0][Statement] = CountTerms("sync the file after the commit")
 	docs[1][Statement] = CountTerms("sync the file before the commit")
 	ix := New(docs[:])
-	q, bare := ix.Resolve("what before a commit"), ix.Resolve("commit")
+	q, bare := ix.Resolve("what before a commit", 0), ix.Resolve("commit", 0)
 	got := ix.Search(q, 2, nil)
 	if len(got) != 2 || got[0].Doc != 1 || got[0].Score <= got[1].Score {
 		t.Fatalf("%+v", got)
@@ -105,7 +105,7 @@ func TestCoverageOfLongAndShortDocuments(t *testing.T) {
 			}
 		}
 		ix := New(docs)
-		q := ix.Resolve(sentence(r, 12) + " unseen ~0003")
+		q := ix.Resolve(sentence(r, 12)+" unseen ~0003", 0)
 		for doc := range int32(len(docs)) {
 			var held float64
 			for _, term := range q.terms {

@@ -160,7 +160,7 @@ func Grid(vectors bool) []retrieval.Profile {
 			grid = append(grid, retrieval.Profile{
 				Name:   fmt.Sprintf("convex-%.2f-%.1f", share, prior),
 				Fusion: retrieval.FusionConvex, Vector: share, BM25: 1 - share,
-				Severity: 0.06 * prior, Confidence: 0.04 * prior, Graph: 0.01,
+				Severity: 0.06 * prior, Confidence: 0.04 * prior, Graph: 0.01, Pairs: retrieval.PairWeight,
 			})
 		}
 	}

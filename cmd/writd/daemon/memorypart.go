@@ -41,13 +41,13 @@ func newMemoryPart(entries []*memoryEntry, from, to, overlap int, previous *memo
 			views = append(views, vector.View{Doc: int32(i), Vector: e.vector})
 		}
 	}
-	p.words = lexical.Collect(len(p.held), func(i int, into *lexical.Fields) {
+	p.words = lexical.Collect(len(p.held), lexical.Unpaired(func(i int, into *lexical.Fields) {
 		if e := entries[p.from+i]; e != nil {
 			e.terms.unpack(into)
 		} else {
 			clear(into[:])
 		}
-	}, previous.words, was)
+	}), previous.words, was)
 	if len(views) == 0 {
 		return p, nil
 	}

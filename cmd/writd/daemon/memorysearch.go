@@ -161,7 +161,7 @@ func (p *memoryPart) candidates(all []memoryHit, entries []*memoryEntry, q memor
 		place := p.from + int(doc)
 		return place >= p.own && keep(place)
 	}
-	asked := p.words.Resolve(q.text)
+	asked := p.words.Resolve(q.text, 0)
 	vectors := p.meanings != nil && q.vector != nil
 	var near []vector.Match
 	if vectors {

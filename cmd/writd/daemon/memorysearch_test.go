@@ -21,7 +21,7 @@ func plainSearch(s *memorySearch, q memoryQuery) (hits []memoryHit) {
 	k := max(candidatesLeast, 4*q.limit)
 	var all []memoryHit
 	for _, p := range s.parts {
-		asked := p.words.Resolve(q.text)
+		asked := p.words.Resolve(q.text, 0)
 		var scored []memoryHit
 		byWords, byMeaning := map[int]float64{}, map[int]float64{}
 		for place := p.own; place < p.to; place++ {

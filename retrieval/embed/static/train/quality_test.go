@@ -26,7 +26,7 @@ func wordIndex(docs []train.Document) func(string) []train.Scored {
 	ix := lexical.New(fields)
 	return func(query string) []train.Scored {
 		var list []train.Scored
-		for _, m := range ix.Search(ix.Resolve(query), len(docs), nil) {
+		for _, m := range ix.Search(ix.Resolve(query, 0), len(docs), nil) {
 			list = append(list, train.Scored{Document: int(m.Doc), Score: m.Score})
 		}
 		return list
