@@ -74,6 +74,9 @@ func Inspect(l Layout, dir, command string, vars map[string]string, readlink fun
 		}
 	}
 	c.Private = at.private(l, r)
+	if r.Unparsed && c.Effect != EffectCannotTell {
+		c.Effect, c.Why = EffectCannotTell, "a part of the command line does not parse"
+	}
 	if r.Effect == shell.CannotTell && len(r.Reasons) > 0 {
 		c.Why = r.Reasons[0].Text
 		if r.Reasons[0].Command != "" {

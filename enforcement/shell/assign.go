@@ -30,6 +30,13 @@ func (sh *shell) letRedirects(c *syntax.LetClause) {
 
 // declare follows declare, export, local and their like.
 func (sh *shell) declare(c *syntax.DeclClause) {
+	attributes := c.Variant.Value + " "
+	for _, as := range c.Args {
+		if as.Name == nil && as.Value != nil && strings.HasPrefix(as.Value.Lit(), "-") {
+			attributes += as.Value.Lit()
+		}
+	}
+	defer sh.attribute(attributes, c.Args)
 	for _, as := range c.Args {
 		if as.Name == nil {
 			for _, a := range sh.word(as.Value) {
@@ -44,6 +51,34 @@ func (sh *shell) declare(c *syntax.DeclClause) {
 		}
 		if c.Variant.Value == "export" || exports(c) {
 			sh.export(as.Name.Value)
+		}
+	}
+}
+
+// attribute follows what a declaration does to its variables from then on: those
+// that are read-only keep their value whatever is assigned to them, others
+// change what they are given, and a reference is another one's name.
+func (sh *shell) attribute(attributes string, names []*syntax.Assign) {
+	builtin, flags, _ := strings.Cut(attributes, " ")
+	switch {
+	case strings.Contains(flags, "f"):
+		sh.exports = sh.exports || builtin == "export" || strings.Contains(flags, "x")
+		return
+	case strings.Contains(flags, "n") && builtin != "export":
+		sh.a.unsure(builtin, "makes one variable another one's name")
+	case builtin != "readonly" && !strings.ContainsAny(flags, "riluc"):
+		return
+	}
+	for _, as := range names {
+		if as.Name == nil || len(sh.a.bound) >= maxVars {
+			continue
+		}
+		sh.a.bound[as.Name.Value] = true
+		if strings.Contains(flags, "i") && as.Value != nil {
+			sh.numbers(as.Value)
+		}
+		if strings.ContainsAny(flags, "iluc") {
+			sh.setVar(as.Name.Value, unknownVar())
 		}
 	}
 }
@@ -64,6 +99,9 @@ func (sh *shell) export(name string) {
 // assign sets a shell variable.
 func (sh *shell) assign(as *syntax.Assign) {
 	name := as.Name.Value
+	if name == "BASH_ALIASES" || name == "BASH_CMDS" || name == "aliases" || name == "commands" || name == "functions" {
+		sh.a.unsure(name, "gives a name another program")
+	}
 	if as.Index != nil {
 		sh.arithmetic(as.Index)
 		sh.setVar(name, unknownVar())
@@ -72,6 +110,9 @@ func (sh *shell) assign(as *syntax.Assign) {
 	if as.Array != nil {
 		sh.assignArray(as)
 		return
+	}
+	if as.Value != nil && len(sh.a.foreign) < maxVars {
+		sh.a.foreign[name] = foreign(as.Value)
 	}
 	a := sh.value(as.Value)
 	v := a.template()
@@ -97,6 +138,9 @@ func (sh *shell) assignArray(as *syntax.Assign) {
 		if el.Index != nil || el.Value == nil {
 			sh.setVar(as.Name.Value, unknownVar())
 			return
+		}
+		if foreign(el.Value) {
+			sh.a.foreign[as.Name.Value] = true
 		}
 		for _, a := range sh.word(el.Value) {
 			v.List = append(v.List, a.template())

@@ -9,15 +9,15 @@ import (
 func awkJudge(c *call) {
 	p := optSpec{short: "FvfeiloLpdD", long: "--field-separator --assign --file --source --include --load --dump-variables --profile --pretty-print", stop: true}.parse(c.args)
 	for _, o := range p.opts {
-		switch o.name {
-		case "-f", "--file", "-l", "--load", "-E", "--exec":
+		switch {
+		case o.is([]string{"-f", "--file", "-l", "--load", "-E", "--exec"}):
 			c.unsure("its program is in a file")
-		case "-i", "--include":
+		case o.is([]string{"-i", "--include"}):
 			if o.value.val != "inplace" {
 				c.unsure("loads code")
 			}
-		case "-o", "-p", "-d", "--dump-variables", "--profile", "--pretty-print":
-			c.unsure("dumps to a file")
+		case o.is([]string{"-o", "-p", "-d", "-D", "-W", "--dump-variables", "--profile", "--pretty-print", "--debug"}):
+			c.unsure("dumps to a file, or an option of its own kind")
 		}
 	}
 	if p.unsplit {
@@ -46,7 +46,14 @@ var awkRegexp = regexp.MustCompile(`^/(?:[^/\\\n\[]|\\.|\[\^?\]?[^\]\n]*\])*/`)
 
 // awkProgram judges the text of an awk program.
 func (c *call) awkProgram(src string) {
-	toks := awkTokens(src)
+	toks, sure := awkTokens(src)
+	if !sure && awkActs.MatchString(src) {
+		// What is a regular expression and what divides is not known without a parser,
+		// nor then what is in a string.
+		c.unsure("its program cannot be read")
+		c.writeName(".")
+		return
+	}
 	printing, depth := false, 0
 	for i, t := range toks {
 		switch t {
@@ -89,22 +96,65 @@ func (c *call) awkProgram(src string) {
 	}
 }
 
-func awkTokens(src string) []string {
-	var toks []string
+// awkActs finds what an awk program may write or run by.
+var awkActs = regexp.MustCompile(`[>|@]|\bsystem\b`)
+
+// awkTokens takes a program apart; sure is false where a slash may be either the
+// start of a regular expression or a division, or a string has no end.
+func awkTokens(src string) (toks []string, sure bool) {
+	sure = true
+	var conditions []bool // of the open brackets: those of if, while and for
+	closed := false       // the last token closed one of these
 	for src != "" {
 		var t string
-		if src[0] == '/' && !awkOperandBefore(toks) {
-			t = awkRegexp.FindString(src)
+		if src[0] == '/' {
+			if closed || awkEither(toks) {
+				sure = false
+			}
+			if !awkOperandBefore(toks) {
+				t = awkRegexp.FindString(src)
+			}
 		}
 		if t == "" {
 			t = awkToken.FindString(src)
 		}
 		src = src[len(t):]
-		if t != " " && t != "\t" && !strings.HasPrefix(t, "#") {
-			toks = append(toks, t)
+		switch {
+		case t == " " || t == "\t" || strings.HasPrefix(t, "#"):
+			continue
+		case t == `"`:
+			sure = false
 		}
+		closed = false
+		switch t {
+		case "(":
+			before := ""
+			if len(toks) > 0 {
+				before = toks[len(toks)-1]
+			}
+			conditions = append(conditions, before == "if" || before == "while" || before == "for" || before == "switch")
+		case ")":
+			if n := len(conditions); n > 0 {
+				closed, conditions = conditions[n-1], conditions[:n-1]
+			}
+		}
+		toks = append(toks, t)
 	}
-	return toks
+	return toks, sure
+}
+
+// awkEither reports a token after which a slash may divide or not.
+func awkEither(toks []string) bool {
+	if len(toks) == 0 {
+		return false
+	}
+	switch last := toks[len(toks)-1]; last {
+	case "else", "do", "++", "--", "\\":
+		return true
+	case "+", "-":
+		return len(toks) > 1 && toks[len(toks)-2] == last
+	}
+	return false
 }
 
 // awkOperandBefore reports that the last token ends an operand, so that a slash
@@ -114,7 +164,7 @@ func awkOperandBefore(toks []string) bool {
 		return false
 	}
 	last := toks[len(toks)-1]
-	if last == ")" || last == "]" || last == "$" {
+	if last == ")" || last == "]" || last == "$" || isAwkString(last) {
 		return true
 	}
 	switch last {
@@ -149,11 +199,17 @@ func (c *call) awkTarget(rest []string, known func(string)) {
 	}
 }
 
-func (c *call) awkFile(s string) { c.writeOut(literal(awkUnquote(s))) }
+func (c *call) awkFile(s string) { c.writeOut(awkUnquote(s)) }
 
-func (c *call) awkCommand(s string) { c.text(literal(awkUnquote(s))) }
+func (c *call) awkCommand(s string) { c.text(awkUnquote(s)) }
 
-func awkUnquote(s string) string {
+// awkUnquote is the text of a string. Awks differ in the escapes they know, so a
+// string with others than the plain ones is not known.
+func awkUnquote(s string) arg {
 	s = s[1 : len(s)-1]
-	return strings.NewReplacer(`\"`, `"`, `\\`, `\`, `\/`, `/`).Replace(s)
+	text := strings.NewReplacer(`\"`, `"`, `\\`, `\`, `\/`, `/`).Replace(s)
+	if strings.Contains(strings.NewReplacer(`\"`, "", `\\`, "", `\/`, "").Replace(s), `\`) {
+		return unknownArg("")
+	}
+	return literal(text)
 }

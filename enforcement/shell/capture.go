@@ -2,6 +2,7 @@ package shell
 
 import (
 	"path"
+	"regexp"
 	"strings"
 
 	"mvdan.cc/sh/v3/expand"
@@ -61,6 +62,9 @@ func (sh *shell) printed(name string, args []string, in input) (string, bool) {
 		if len(args) == 0 || strings.HasPrefix(args[0], "-") {
 			return "", false
 		}
+		if !plainEscapes(args[0]) || !plainFormat.MatchString(args[0]) {
+			return "", false
+		}
 		out, used, err := expand.Format(nil, args[0], args[1:])
 		return out, err == nil && used == len(args)-1
 	case "cat":
@@ -69,16 +73,16 @@ func (sh *shell) printed(name string, args []string, in input) (string, bool) {
 		dir, ok := sh.cwd()
 		return dir + "\n", ok
 	case "dirname":
-		if len(args) == 1 {
+		if len(args) == 1 && !strings.HasPrefix(args[0], "-") {
 			return parent(args[0]) + "\n", true
 		}
 	case "basename":
-		if len(args) == 1 || len(args) == 2 && !strings.HasPrefix(args[0], "-") {
-			suffix := ""
-			if len(args) == 2 {
-				suffix = args[1]
+		if (len(args) == 1 || len(args) == 2) && !strings.HasPrefix(args[0], "-") {
+			base := path.Base(args[0])
+			if len(args) == 2 && base != args[1] {
+				base = strings.TrimSuffix(base, args[1])
 			}
-			return strings.TrimSuffix(path.Base(args[0]), suffix) + "\n", true
+			return base + "\n", true
 		}
 	case "git":
 		return sh.gitPrints(args)
@@ -88,11 +92,30 @@ func (sh *shell) printed(name string, args []string, in input) (string, bool) {
 		// A date holds no slash unless its format does, so it never changes the
 		// folder of a name that it is part of.
 		format := strings.Join(args, "")
-		return string(globHole), !strings.Contains(format, "/") && !strings.Contains(format, "%D") && !strings.Contains(format, "%x")
+		return string(globHole), !strings.Contains(format, "/") && !slashedDate.MatchString(format)
 	case "whoami", "hostname", "uname", "nproc", "id":
 		return string(globHole), true
 	}
 	return "", false
+}
+
+// slashedDate is a part of a date's format that prints slashes.
+var slashedDate = regexp.MustCompile(`%[^a-zA-Z%]*[EO]?[Dx]`)
+
+// plainFormat is a format of printf that every printf reads alike.
+var plainFormat = regexp.MustCompile(`^(?:[^%]|%[sd%])*$`)
+
+// plainEscapes reports text whose escapes are the ones that all shells know.
+func plainEscapes(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if s[i] != '\\' {
+			continue
+		}
+		if i++; i == len(s) || !strings.ContainsRune(`nt\"'`, rune(s[i])) {
+			return false
+		}
+	}
+	return true
 }
 
 func echo(args []string) (string, bool) {
@@ -103,6 +126,11 @@ func echo(args []string) (string, bool) {
 		args = args[1:]
 	}
 	out := strings.Join(args, " ")
+	// Without -e some shells know escapes and others do not; of those with it, only
+	// some are the same in all.
+	if strings.Contains(out, `\`) && (!escapes || !plainEscapes(out)) {
+		return "", false
+	}
 	if escapes {
 		var err error
 		out, _, err = expand.Format(nil, strings.ReplaceAll(out, "%", "%%"), []string{})
@@ -120,12 +148,15 @@ func (sh *shell) gitPrints(args []string) (string, bool) {
 	if len(args) < 2 || args[0] != "rev-parse" {
 		return "", false
 	}
-	switch args[1] {
+	switch last := args[len(args)-1]; args[1] {
 	case "--show-toplevel":
+		if len(args) > 2 {
+			return "", false
+		}
 		dir, ok := sh.cwd()
 		return sh.a.env.Project + "\n", ok && inside(dir, sh.a.env.Project)
 	case "HEAD", "--short":
-		return string(globHole), true
+		return string(globHole), len(args) == 2 || len(args) == 3 && args[1] != "HEAD" && last == "HEAD"
 	}
 	return "", false
 }

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -26,6 +27,7 @@ func archives() family {
 	f.add("7z 7za 7zz 7zr", command{judge: sevenZip})
 	f.add("cpio", command{judge: func(c *call) {
 		p := optSpec{short: "CEFHIMORDW", long: "--file --directory --format"}.parse(c.args)
+		c.unsureIf(p.has("--rsh-command"), "an option runs a command")
 		switch {
 		case p.has("-t", "--list"):
 		case p.has("-i", "--extract", "-p", "--pass-through"):
@@ -39,6 +41,7 @@ func archives() family {
 	}})
 	f.add("ar gar llvm-ar", command{judge: func(c *call) {
 		mode := strings.TrimPrefix(c.first(), "-")
+		c.unsureIf(strings.HasPrefix(mode, "M") || c.given("--plugin"), "does what a script says, or loads code")
 		if len(c.args) < 2 || mode == "" {
 			return
 		}
@@ -90,16 +93,16 @@ func tarJudge(c *call) {
 		args = oldTarOptions(args)
 	}
 	p := optSpec{short: "fCbgTXIFKLNVH", long: `--file --directory --exclude --exclude-from --files-from --transform --strip-components
-		--use-compress-program --to-command --checkpoint-action --listed-incremental --rsh-command --rmt-command --info-script
+		--use-compress-program --to-command --checkpoint-action --listed-incremental --volno-file --rsh-command --rmt-command --info-script
 		--new-volume-script --owner --group --mode --mtime --format --index-file --newer --blocking-factor --label --warning --one-top-level`}.parse(args)
 	for _, o := range p.opts {
-		switch o.name {
-		case "--to-command", "--rsh-command", "--rmt-command", "--info-script", "--new-volume-script", "-F", "--checkpoint-action":
+		switch {
+		case o.is([]string{"--to-command", "--rsh-command", "--rmt-command", "--info-script", "--new-volume-script", "-F", "--checkpoint-action"}):
 			c.unsure("an option runs a command")
 			c.text(arg{val: strings.TrimPrefix(o.value.val, "exec="), known: o.value.known})
-		case "-I", "--use-compress-program":
+		case o.is([]string{"-I", "--use-compress-program"}):
 			c.compressor(o.value)
-		case "-g", "--listed-incremental", "--index-file":
+		case o.is([]string{"-g", "--listed-incremental", "--index-file", "--volno-file"}):
 			c.write(o.value)
 		}
 	}
@@ -115,7 +118,7 @@ func tarJudge(c *call) {
 	case p.has("-c", "-r", "-u", "-A", "--create", "--append", "--update", "--catenate", "--concatenate", "--delete"):
 		c.readsTrees(append(p.operands, p.values("-C", "--directory")...))
 		for _, v := range p.values("-f", "--file") {
-			if !strings.Contains(v.val, ":") {
+			if !remote(v.val) || p.has("--force-local") {
 				c.writeOut(v)
 			}
 		}
@@ -163,8 +166,11 @@ func unzipJudge(c *call) {
 
 func zipJudge(c *call) {
 	p := optSpec{short: "bntxiO", long: "--output-file --exclude --include --temp-path --suffixes"}.parse(c.args)
+	c.unsureIf(p.has("-T", "--test", "--unzip-command"), "may run a command")
+	c.unsureIf(slices.ContainsFunc(c.args, func(a arg) bool {
+		return strings.HasPrefix(a.val, "-lf") || strings.HasPrefix(a.val, "-la") || strings.HasPrefix(a.val, "--log")
+	}), "keeps a log")
 	if p.has("-sf", "--show-files", "-T", "-h", "-v") && !p.has("-r") {
-		c.unsureIf(p.has("-T"), "may run a command")
 		return
 	}
 	if v, ok := p.last("-O", "--output-file"); ok {
@@ -195,6 +201,7 @@ func (c *call) unsureIf(cond bool, text string) {
 func compress(suffix, values string) judge {
 	return func(c *call) {
 		p := optSpec{short: values}.parse(c.args)
+		c.unsureIf(p.has("--files", "--files0"), "its names are in a file")
 		switch {
 		case p.has("-c", "--stdout", "--to-stdout", "-t", "--test", "-l", "--list"):
 		case p.has("-d", "--decompress", "--uncompress"):
@@ -210,6 +217,7 @@ func compress(suffix, values string) judge {
 func expandFile(suffix, values string) judge {
 	return func(c *call) {
 		p := optSpec{short: values}.parse(c.args)
+		c.unsureIf(p.has("--files", "--files0"), "its names are in a file")
 		if !p.has("-c", "--stdout", "--to-stdout", "-t", "--test", "-l", "--list") {
 			replaced(c, p, suffix, true)
 		}
@@ -244,6 +252,7 @@ func replaced(c *call, p parsed, suffix string, expands bool) {
 // keepingCompressor is zstd and its like: the input stays, -o names the output.
 func keepingCompressor(c *call) {
 	p := optSpec{short: "oDTM"}.parse(c.args)
+	c.unsureIf(p.has("--filelist", "--output-dir-flat", "--output-dir-mirror", "--train*"), "its names are in a file, or made up")
 	if p.has("-c", "--stdout", "-t", "--test", "-l", "--list", "-b") {
 		return
 	}
@@ -273,6 +282,10 @@ func sevenZip(c *call) {
 	switch c.first() {
 	case "l", "t", "i", "h", "b", "":
 	case "a", "u", "d", "rn":
+		if c.flagged("-sdel") {
+			c.write(c.args[1:]...)
+			return
+		}
 		for _, a := range c.args[1:] {
 			if !strings.HasPrefix(a.val, "-") {
 				c.write(a)

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -21,6 +22,7 @@ func buildTools() family {
 				c.write(a)
 			}
 		}
+		c.unsureIf(c.given("-cpuprofile", "-memprofile", "-trace"), "writes a profile")
 	}})
 	f.add("shfmt clang-format yamlfmt stylua", command{judge: func(c *call) {
 		p := optSpec{short: "i", maybe: ""}.parse(c.args)
@@ -37,14 +39,14 @@ func buildTools() family {
 			}
 		}
 	}})
-	f.add("cargo", command{judge: subcommands{
+	f.add("cargo", command{judge: both(careful("settings of its own may name a program", "--config", "-Z", "-C"), subcommands{
 		reads: "metadata tree version search locate-project pkgid read-manifest info verify-project help --list",
 		table: map[string]judge{
 			"fmt":     unless(rewrites("the sources of the project"), "--check"),
 			"init":    opaque("writes a project"),
 			"install": opaque("installs a program"),
 		},
-	}.judge})
+	}.judge)})
 	f.add("rustfmt", command{info: true, judge: unless(func(c *call) {
 		c.write(optSpec{long: "--edition --config --config-path --emit"}.parse(c.args).operands...)
 	}, "--check")})
@@ -53,7 +55,8 @@ func buildTools() family {
 	f.add("npm", command{judge: npmJudge})
 	f.add("pnpm yarn", command{judge: npmJudge})
 	f.add("corepack nvm fnm volta n", command{info: true, judge: when(opaque("installs programs"), "install", "use", "enable", "prepare", "add", "default", "alias")})
-	f.add("pip pip3", command{judge: subcommands{reads: "list show freeze check search inspect debug help index config:list config:get cache:dir cache:list"}.judge})
+	f.add("pip pip3", command{judge: both(careful("an option writes a file or runs a program", "--log*", "--python", "--cache-dir", "--editor", "--report"),
+		subcommands{reads: "list show freeze check search inspect debug help index config:list config:get cache:dir cache:list"}.judge)})
 	f.add("gcc cc clang g++ c++ clang++ tcc gfortran", command{info: true, judge: compilerJudge})
 	f.add("ld gold lld as nasm yasm", command{info: true, judge: func(c *call) {
 		p := optSpec{short: "o"}.parse(c.args)
@@ -90,33 +93,43 @@ func makeJudge(c *call) {
 		c.unsure("runs code given as an option")
 		return
 	}
-	if p.has("-n", "--just-print", "--dry-run", "--recon", "-q", "--question", "-v", "--version", "-h", "--help") {
+	if p.has("-v", "--version", "-h", "--help") {
+		return
+	}
+	if p.has("-n", "--just-print", "--dry-run", "--recon", "-q", "--question") {
+		// Reading the makefile already runs what it says, so it must be the project's.
+		dir, ok := c.sh.cwd()
+		c.unsureIf(!ok || !inside(path.Clean(dir), c.sh.a.env.Project) || p.has("-C", "-f", "-I", "-E", "--directory", "--file", "--makefile", "--include-dir"), "reads a makefile, which may run programs")
+		for _, a := range p.operands {
+			name, value, ok := strings.Cut(a.val, "=")
+			c.unsureIf(!a.known || ok && strings.ContainsAny(value, "/;&|") || strings.Contains(name, "SHELL"), "sets a variable, which may name a program")
+		}
 		return
 	}
 	c.unsure("runs the code of the project")
 }
 
 func goJudge(c *call) {
-	if dir, ok := strings.CutPrefix(c.first(), "-C"); ok && len(c.args) > 1 {
-		rest := c.args[1:]
-		if dir == "" {
-			dir, rest = rest[0].val, rest[1:]
-		}
-		sh := c.sh.fork()
-		sh.moveInto(literal(strings.TrimPrefix(dir, "=")))
-		c = &call{sh: sh, name: c.name, args: rest}
+	args, moved := c.goFolder(c.args)
+	if len(args) > 1 && !moved {
+		var rest []arg
+		rest, _ = c.goFolder(args[1:])
+		args = append(args[:1:1], rest...)
 	}
-	if c.flagged("-toolexec", "--toolexec", "-vettool", "--vettool") {
-		c.unsure("runs a program of its own choice")
+	c = &call{sh: c.sh, name: c.name, args: args}
+	if c.given("-toolexec", "-vettool", "-overlay", "-modfile", "-pkgdir", "-compiler") {
+		c.unsure("runs a program of its own choice, or with files of its own")
 		return
 	}
-	if c.first() == "list" && c.flagged("-mod") && !c.flagged("-m") {
+	c.goTools()
+	if mod, ok := c.goValue("-mod"); ok && mod.val != "vendor" && mod.val != "readonly" && nextWord(args) != "mod" {
 		c.unsure("may write go.mod")
+		goMod(c)
 	}
 	subcommands{
-		reads: "version list doc help vet mod:graph mod:why mod:verify mod:download tool:cover tool:nm tool:objdump tool:pprof tool:dist tool:buildid telemetry bug",
+		reads: "version list doc help vet mod:graph mod:why mod:verify mod:download telemetry bug",
 		table: map[string]judge{
-			"env":      when(opaque("sets defaults"), "-w", "-u"),
+			"env":      careful("sets defaults", "-w", "-u"),
 			"build":    goBuild,
 			"generate": opaque("runs the code of the project"),
 			"fmt":      rewrites("the sources of the package"),
@@ -131,16 +144,71 @@ func goJudge(c *call) {
 	}.judge(c)
 }
 
-func goBuild(c *call) {
+// goFolder takes -C off the front of arguments and moves there.
+func (c *call) goFolder(args []arg) (rest []arg, moved bool) {
+	if len(args) == 0 {
+		return args, false
+	}
+	name, dir, attached := strings.Cut(args[0].val, "=")
+	if name != "-C" && name != "--C" {
+		return args, false
+	}
+	rest = args[1:]
+	folder := arg{val: dir, known: args[0].known}
+	if !attached {
+		if len(rest) == 0 {
+			return rest, true
+		}
+		folder, rest = rest[0], rest[1:]
+	}
+	c.sh = c.sh.fork()
+	c.sh.moveInto(folder)
+	return rest, true
+}
+
+// goValue is the last value of an option of the go command.
+func (c *call) goValue(option string) (value arg, ok bool) {
 	for i, a := range c.args {
-		if out, ok := strings.CutPrefix(a.val, "-o="); ok {
-			c.write(arg{val: out, known: a.known})
-			return
+		name, v, attached := strings.Cut(a.val, "=")
+		if name != option && name != "-"+option {
+			continue
 		}
-		if a.val == "-o" && i+1 < len(c.args) {
-			c.write(c.args[i+1])
-			return
+		switch {
+		case attached:
+			value, ok = arg{val: v, known: a.known, guess: a.guess}, true
+		case i+1 < len(c.args):
+			value, ok = c.args[i+1], true
 		}
+	}
+	return value, ok
+}
+
+// goTools judges what is handed on to the compiler, the linker and the
+// assembler, which write files and run programs by their own options.
+func (c *call) goTools() {
+	for _, option := range []string{"-gcflags", "-ldflags", "-asmflags", "-gccgoflags"} {
+		for i, a := range c.args {
+			name, v, attached := strings.Cut(a.val, "=")
+			if name != option && name != "-"+option {
+				continue
+			}
+			if !attached && i+1 < len(c.args) {
+				v = c.args[i+1].val
+			}
+			c.unsureIf(!plainToolFlags.MatchString(v), "hands options to a tool that may write files or run programs")
+		}
+	}
+}
+
+// plainToolFlags are options of Go's tools that change only what is built.
+var plainToolFlags = regexp.MustCompile(`^(?:[\w./]+=)?\s*(?:-?-(?:s|w|N|l|m|S|B|e|h|race|msan|shared|dynlink|X(?:[ =]\S+|[ =]?'[^']*')|buildid=\S*|compressdwarf=\w+|m=\d|l=\d|c=\d)(?:\s+|$))*$`)
+
+// goBuild writes what -o says, the last one counting, or a program of the
+// package's name.
+func goBuild(c *call) {
+	if out, ok := c.goValue("-o"); ok {
+		c.write(out)
+		return
 	}
 	c.unsure("writes a program if there is one main package")
 	c.writeName(".")
@@ -151,7 +219,7 @@ func goTest(c *call) {
 	for i, a := range c.args {
 		name, value, attached := strings.Cut(a.val, "=")
 		switch name {
-		case "-coverprofile", "-cpuprofile", "-memprofile", "-blockprofile", "-trace", "-o":
+		case "-coverprofile", "-cpuprofile", "-memprofile", "-blockprofile", "-mutexprofile", "-trace", "-o":
 			if attached {
 				c.write(literal(value))
 			} else if i+1 < len(c.args) {
@@ -161,22 +229,41 @@ func goTest(c *call) {
 	}
 }
 
+// goTool judges the tools of Go. The known ones print unless an option names a
+// file or a program.
 func goTool(c *call) {
 	switch c.first() {
-	case "cover", "nm", "objdump", "pprof", "dist", "buildid", "":
-		for i, a := range c.args {
-			if v, ok := strings.CutPrefix(a.val, "-o="); ok {
-				c.write(literal(v))
-			} else if (a.val == "-o" || a.val == "-output") && i+1 < len(c.args) {
-				c.write(c.args[i+1])
-			}
+	case "":
+	case "nm", "objdump", "addr2line":
+	case "cover":
+		if out, ok := c.goValue("-o"); ok {
+			c.write(out)
+		} else {
+			c.unsureIf(!c.given("-func", "-V"), "writes its output")
 		}
-		if c.flagged("-http", "-w", "-svg", "-png", "-pdf") {
-			c.unsure("writes a report")
-		}
+		c.unsureIf(c.given("-pkgcfg", "-outfilelist", "-mode", "-var"), "rewrites sources")
+	case "buildid":
+		c.unsureIf(c.given("-w"), "changes the program")
+	case "dist":
+		c.unsureIf(nextWord(c.args[1:]) != "list" && nextWord(c.args[1:]) != "version" && nextWord(c.args[1:]) != "env", "builds Go itself")
+	case "pprof":
+		c.pprof()
 	default:
 		c.unsure("runs a tool of the module")
 	}
+}
+
+// pprof prints a report where it is asked for text, and writes files or serves
+// pages otherwise.
+func (c *call) pprof() {
+	if out, ok := c.goValue("-output"); ok {
+		c.write(out)
+	}
+	if out, ok := c.goValue("-o"); ok {
+		c.write(out)
+	}
+	c.unsureIf(!c.flagged("-top", "-text", "-list", "-peek", "-tree", "-raw", "-traces", "-tags", "-disasm", "-topproto", "--help"), "writes a report")
+	c.unsureIf(c.given("-tools", "-http", "-web", "-weblist", "-proto", "-gif", "-png", "-svg", "-pdf", "-ps", "-evince", "-gv", "-callgrind", "-dot"), "runs programs or writes a report")
 }
 
 // goMod records the files of the module, which may lie above the folder.
@@ -200,6 +287,9 @@ func goModCommand(c *call) {
 }
 
 func npmJudge(c *call) {
+	c.unsureIf(c.given("--browser", "--git", "--viewer", "--userconfig", "--globalconfig", "--script-shell", "--shell", "--editor", "--node-options", "--logs-dir", "--cache", "--cache-folder"), "an option names a program or settings of its own")
+	dir, ok := c.sh.cwd()
+	c.unsureIf(c.name == "yarn" && (!ok || c.sh.temporary(path.Clean(dir)) || c.given("--cwd")), "runs the yarn that a folder's settings name")
 	installs := func(c *call) {
 		c.unsure("installs packages, which may run code")
 		for _, name := range []string{"package.json", "package-lock.json", "node_modules"} {
@@ -213,7 +303,9 @@ func npmJudge(c *call) {
 	table["exec"] = func(c *call) { afterFirstWord(c) }
 	table["dlx"] = table["exec"]
 	table["audit"] = when(installs, "fix")
-	table["pack"] = unless(opaque("packs the project"), "--dry-run")
+	table["pack"] = func(c *call) {
+		c.unsureIf(!c.flagged("--dry-run") || !c.flagged("--ignore-scripts"), "packs the project, or runs its scripts")
+	}
 	table["version"] = func(c *call) {
 		if len(c.args) > 0 {
 			c.unsure("changes the version")

@@ -49,7 +49,13 @@ func builtins() family {
 			c.sh.expands = true
 		}
 	}})
-	f.add("setopt unsetopt emulate autoload zmodload zstyle", command{builtin: true, texts: -1})
+	f.add("setopt unsetopt zstyle", command{builtin: true, texts: -1})
+	f.add("autoload zmodload", command{builtin: true, texts: -1, judge: opaque("loads code into the shell")})
+	f.add("emulate", command{builtin: true, texts: -1, judge: func(c *call) {
+		if code, ok := (optSpec{short: "co"}).parse(c.args).last("-c"); ok {
+			c.text(code)
+		}
+	}})
 	f.add("shift", command{builtin: true, judge: func(c *call) {
 		if list := c.sh.vars["@"].List; len(list) > 0 {
 			var args []arg
@@ -84,12 +90,17 @@ func builtins() family {
 			c.unsure("loads code into the shell")
 		}
 	}})
-	f.add("compgen", command{builtin: true, judge: when(opaque("runs a command"), "-C", "-F")})
+	f.add("compgen", command{builtin: true, judge: compgenJudge})
 	f.add("history fc", command{builtin: true, judge: historyJudge})
 	f.add("trap", command{builtin: true, texts: -1, judge: func(c *call) {
 		p := optSpec{}.parse(c.args)
 		if len(p.operands) > 1 && p.operands[0].val != "-" && p.operands[0].val != "" {
 			c.text(p.operands[0])
+			if a := p.operands[0]; a.known && !a.guess && len(c.sh.traps) < maxTraps {
+				c.sh.traps = append(c.sh.traps[:len(c.sh.traps):len(c.sh.traps)], a.val)
+			} else if a.known {
+				c.unsure("too many traps to follow")
+			}
 		}
 	}})
 	f.add("eval", command{builtin: true, texts: -1, judge: evalJudge})
@@ -99,14 +110,29 @@ func builtins() family {
 	// word, as in "builtin declare".
 	f.add("declare typeset local export readonly", command{builtin: true, texts: -1, judge: func(c *call) {
 		subscripts(c)
+		c.unsureIf(c.name != "export" && c.given("-n"), "makes one variable another one's name")
+		c.sh.exports = c.sh.exports || c.given("-f") && (c.name == "export" || c.given("-x"))
 		for _, a := range c.args {
 			if name, value, ok := strings.Cut(a.val, "="); ok && syntax.ValidName(name) {
+				c.sh.a.bound[name] = c.sh.a.bound[name] || c.given("-i", "-l", "-u", "-c")
 				c.sh.setVar(name, text(value))
 				c.sh.hazard(name, literal(value))
+			}
+			if name, _, _ := strings.Cut(a.val, "="); len(c.sh.a.bound) < maxVars && (c.name == "readonly" || c.given("-r")) {
+				c.sh.a.bound[name] = true
 			}
 		}
 	}})
 	return f
+}
+
+// compgenJudge judges compgen, which runs commands and expands the words it is
+// given.
+func compgenJudge(c *call) {
+	c.unsureIf(c.given("-C", "-F"), "runs a command")
+	for _, a := range c.args {
+		c.unsureIf(!a.known || strings.ContainsAny(a.val, "$`"), "expands its words")
+	}
 }
 
 // subscripts judges builtins that evaluate the subscript in a name.
@@ -154,6 +180,12 @@ func readJudge(c *call) {
 			c.unsure("runs the command in a subscript")
 		}
 		c.sh.setVar(n.val, unknownVar())
+		if len(c.sh.a.foreign) < maxVars {
+			c.sh.a.foreign[n.val] = !c.sh.in.known
+		}
+	}
+	if len(names) == 0 && !c.sh.in.known {
+		c.sh.a.foreign["REPLY"], c.sh.a.foreign["MAPFILE"] = true, true
 	}
 	if c.name != "read" {
 		if p.has("-C") {
@@ -200,12 +232,15 @@ func setJudge(c *call) {
 		case a.val == "--" || a.val == "-":
 			c.sh.positional(c.args[i+1:])
 			return
+		case a.val == "allexport" && i > 0 && c.args[i-1].val == "-o":
+			c.sh.exports = true
 		case a.val == "errexit" && i > 0 && c.args[i-1].val == "-o":
 			c.sh.errexit = true
 		case a.val == "physical" && i > 0 && c.args[i-1].val == "-o":
 			c.sh.physical = true
 		case strings.HasPrefix(a.val, "-"):
 			c.sh.errexit = c.sh.errexit || strings.Contains(a.val, "e")
+			c.sh.exports = c.sh.exports || strings.Contains(a.val, "a")
 			c.sh.physical = c.sh.physical || strings.Contains(a.val, "P")
 		case strings.HasPrefix(a.val, "+"):
 			c.sh.errexit = c.sh.errexit && !strings.Contains(a.val, "e")

@@ -46,7 +46,11 @@ func coreutils() family {
 		}
 	}})
 	f.add("mkfifo", command{judge: operands(optSpec{short: "mZ", long: "--mode --context"})})
-	f.add("mknod", command{judge: nthOperand(optSpec{short: "mZ", long: "--mode --context"}, 0)})
+	f.add("mknod", command{judge: func(c *call) {
+		if ops := (optSpec{short: "mZ", long: "--mode --context"}).parse(c.args).operands; len(ops) > 0 {
+			c.write(ops[0])
+		}
+	}})
 	f.add("rm rmdir unlink grm trash trash-put srm", command{judge: func(c *call) { c.unname(optSpec{}.parse(c.args).operands...) }})
 	f.add("shred", command{judge: operands(optSpec{short: "ns", long: "--iterations --size --random-source"})})
 	f.add("truncate", command{judge: operands(optSpec{short: "sr", long: "--size --reference"})})

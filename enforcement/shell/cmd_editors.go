@@ -137,12 +137,18 @@ func perlJudge(c *call) {
 				c.unsure("loads a module")
 			}
 		case "-v", "-V":
-			return
+			if len(p.operands) == 0 && len(code) == 0 {
+				return
+			}
 		case "-S", "-x", "-d", "-I", "-r", "-c":
 			c.unsure("loads code")
 		}
 	}
 	files := p.operands
+	for _, a := range files {
+		// Perl opens the names it reads as open does: one may be a command.
+		c.unsureIf(!a.known && !a.glob || strings.ContainsAny(a.val, "<>|"), "a name that may be a command")
+	}
 	switch {
 	case len(code) == 0:
 		c.unsure("runs a script")

@@ -1,6 +1,8 @@
 package shell
 
 import (
+	"path"
+	"slices"
 	"strings"
 )
 
@@ -37,8 +39,27 @@ func gitJudge(c *call) {
 	}
 	g.sub, g.args = rest[0].val, rest[1:]
 	g.name = "git " + g.sub
+	g.elsewhere()
 	g.mentions()
 	g.dispatch()
+}
+
+// elsewhere doubts a repository that anybody may have made: its settings run
+// programs, and even to show its status is to run them.
+func (g *gitRun) elsewhere() {
+	dirs := g.sh.dirs
+	if g.gitDir != "" {
+		dirs, _ = g.sh.resolve(g.gitDir)
+		own := path.Join(g.sh.a.env.Project, ".git")
+		if !slices.ContainsFunc(dirs, func(dir string) bool { return !inside(path.Clean(dir), own) }) {
+			return
+		}
+	} else if g.sub == "init" || g.sub == "clone" || g.sub == "--version" {
+		return
+	}
+	if slices.ContainsFunc(dirs, func(dir string) bool { return g.gitDir != "" || g.sh.temporary(path.Clean(dir)) }) {
+		g.unsure("the settings of a repository in a scratch folder may run programs")
+	}
 }
 
 // globals takes the options before the subcommand.
@@ -86,7 +107,9 @@ func (g *gitRun) setting(v arg) {
 	}
 	section, _, _ := strings.Cut(key, ".")
 	last := key[strings.LastIndexByte(key, '.')+1:]
-	off := value == "" || value == "false" || value == "true" || value == "/dev/null" || value == "cat" || value == "less" || value == ":"
+	// A name of a folder or file is never a word that switches something off.
+	named := last == "hookspath" || last == "templatedir" || last == "attributesfile" || last == "path" || last == "cookiefile"
+	off := value == "" || value == "/dev/null" || !named && (value == "false" || value == "true" || value == "cat" || value == "less" || value == ":")
 	switch section {
 	case "user", "color", "advice", "log", "status", "push", "fetch", "pull", "rebase", "rerere", "init", "commit", "tag", "safe", "format", "column", "blame", "branch", "checkout", "stash", "index", "pack", "gc", "i18n", "help", "feature", "versionsort", "worktree", "grep", "http", "url", "author", "committer", "apply", "merge", "diff", "core", "gpg", "pager":
 		switch last {
@@ -255,10 +278,15 @@ func (g *gitRun) reads() {
 			case i+1 < len(g.args):
 				g.write(g.args[i+1])
 			}
-		case name == "--ext-diff", name == "--upload-pack", name == "--exec",
-			g.sub == "grep" && (strings.HasPrefix(a.val, "-O") || strings.HasPrefix(name, "--open-files-in-pager")):
+		case shortens(name, "--output"):
+			g.unsure("an option that may write a file")
+			g.writeName(".")
+		case a.split && !a.revs:
+			g.unsure("its options are known only at run time")
+		case a.isOption("--ext-diff"), a.isOption("--upload-pack"), a.isOption("--exec"),
+			g.sub == "grep" && (strings.HasPrefix(a.val, "-O") || a.isOption("--open-files-in-pager")):
 			g.unsure("an option runs a program")
-		case strings.HasPrefix(a.val, "ext::"):
+		case strings.Contains(a.val, "ext::"):
 			g.unsure("the address runs a program")
 		case g.sub == "fsck" && name == "--lost-found":
 			g.metadata()

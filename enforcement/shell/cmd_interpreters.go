@@ -1,6 +1,8 @@
 package shell
 
 import (
+	"path"
+	"slices"
 	"strings"
 )
 
@@ -13,7 +15,7 @@ func interpreters() family {
 	f.add("python python2 python3 pypy pypy3 python3.9 python3.10 python3.11 python3.12 python3.13 python3.14",
 		command{info: true, texts: -1, judge: pythonJudge})
 	f.add("ipython jupyter", command{info: true, judge: interpreter("c", "")})
-	f.add("node nodejs", command{info: true, texts: -1, judge: unless(interpreter("e", "--eval"), "--check", "-v")})
+	f.add("node nodejs", command{info: true, texts: -1, judge: informing(interpreter("e", "--eval"), "-c --check -v")})
 	f.add("deno", command{info: true, judge: func(c *call) {
 		switch c.first() {
 		case "info", "doc":
@@ -27,7 +29,7 @@ func interpreters() family {
 	}})
 	f.add("bun tsx ts-node esno", command{info: true, judge: interpreter("e", "--eval")})
 	f.add("ruby", command{info: true, texts: -1, judge: perlJudge})
-	f.add("php", command{info: true, judge: unless(interpreter("r", "--run"), "-l", "-i", "-m", "-v")})
+	f.add("php", command{info: true, judge: informing(interpreter("r", "--run"), "-l -i -m -v")})
 	f.add("lua luajit Rscript R julia elixir erl ghci runghc scala groovy kotlin swift java jshell clojure osascript tclsh expect guile racket sbcl octave gnuplot",
 		command{info: true, judge: interpreter("e", "--eval")})
 	f.add("dc m4 sqlite sqlite3 duckdb psql mysql mariadb mongosh mongo redis-cli cqlsh influx", command{info: true, judge: databaseJudge})
@@ -111,8 +113,18 @@ func interpreter(short, long string) judge {
 	}
 }
 
+// informing is an interpreter that runs nothing where one of these options stands
+// first, with at most a file behind it. Further back it is the program's own.
+func informing(otherwise judge, options string) judge {
+	return func(c *call) {
+		if len(c.args) > 2 || !slices.Contains(strings.Fields(options), c.first()) {
+			otherwise(c)
+		}
+	}
+}
+
 // pythonReaders are modules of the standard library that only print.
-var pythonReaders = map[string]bool{"json.tool": true, "this": true, "platform": true, "site": true, "sysconfig": true, "tokenize": true, "ast": true, "dis": true, "tabnanny": true, "calendar": true, "base64": true}
+var pythonReaders = map[string]bool{"json.tool": true, "this": true, "platform": true, "site": true, "tokenize": true, "ast": true, "dis": true, "tabnanny": true, "calendar": true, "base64": true}
 
 func pythonJudge(c *call) {
 	p := optSpec{short: "cmWXQ", stop: true}.parse(c.args)
@@ -130,6 +142,9 @@ func pythonJudge(c *call) {
 func (c *call) module(module arg, rest []arg) {
 	switch {
 	case pythonReaders[module.val]:
+		// Python looks for modules in the folder it is in first.
+		dir, ok := c.sh.cwd()
+		c.unsureIf(!ok || path.Clean(dir) != path.Clean(c.sh.a.env.Project) && path.Clean(dir) != path.Clean(c.sh.a.env.Dir) || c.sh.temporary(path.Clean(dir)), "loads modules of the folder")
 		ops := (optSpec{long: "--indent"}).parse(rest).operands
 		if module.val == "json.tool" && len(ops) > 1 {
 			c.write(ops[1])

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"path"
+	"regexp"
 	"strings"
 )
 
@@ -14,31 +15,36 @@ func network() family {
 	f.add("rsync", command{info: true, judge: rsyncJudge})
 	f.add("ssh", command{judge: sshJudge})
 	f.add("sftp ftp lftp rclone aria2c axel mosh", command{info: true, judge: opaque("transfers files")})
-	f.add("nc ncat netcat socat telnet", command{judge: when(opaque("runs a command"), "-e", "-c", "--exec", "--sh-exec")})
+	f.add("nc ncat netcat", command{judge: careful("runs a command or writes a file", "-e", "-c", "-o", "-x", "--exec", "--sh-exec", "--lua-exec", "--output", "--hex-dump", "--append-output")})
+	f.add("telnet", command{judge: careful("writes a file", "-n")})
 	f["socat"] = command{judge: opaque("may write files")}
 	f.add("http https xh", command{judge: func(c *call) {
-		if c.flagged("-d", "--download", "-o", "--output", "--session") {
-			c.unsure("stores what it loads")
-		}
+		c.unsureIf(c.given("-d", "-o", "--download", "--output", "--session"), "stores what it loads")
 	}})
 	f.add("openssl", command{judge: func(c *call) {
+		switch sub := c.first(); sub {
+		case "ca", "rehash", "c_rehash", "s_server", "srp", "req":
+			c.unsureIf(sub != "req" || !c.flagged("-in", "--in"), "keeps a data base, or files of its own")
+		}
 		for i, a := range c.args {
-			switch a.val {
-			case "-out", "-keyout", "-writerand", "-CAserial":
+			name := strings.TrimPrefix(a.val, "-")
+			name = strings.TrimPrefix(name, "-")
+			switch {
+			case name == a.val:
+			case strings.HasSuffix(name, "out") && name != "timeout" && name != "noout" || opensslFiles[name]:
 				if v, ok := c.arg(i + 1); ok {
 					c.write(v)
 				}
-			case "ca":
-				if i == 0 {
-					c.unsure("keeps a data base")
-				}
-			case "-engine", "-config", "-provider-path":
-				c.unsure("loads code or configuration")
+			case name == "engine" || name == "config" || strings.HasPrefix(name, "provider") || name == "CAcreateserial":
+				c.unsure("loads code or configuration, or keeps a file")
 			}
 		}
 	}})
 	f.add("ssh-keygen", command{judge: func(c *call) {
 		p := optSpec{short: "fCNPtbmIOnzVsWwrRFGTMDEYKaSJjZ"}.parse(c.args)
+		if p.has("-D", "-w", "-R", "-K") {
+			c.unsure("loads a library, or rewrites a file of keys")
+		}
 		if p.has("-l", "-F", "-e", "-y", "-B", "-L", "-Q") {
 			return
 		}
@@ -52,8 +58,11 @@ func network() family {
 	return f
 }
 
+// opensslFiles are options of openssl that name a file to write.
+var opensslFiles = setOf("writerand CAserial keylogfile sess_out msgfile signer keymatexport")
+
 // curlLong are curl's long options with a value, as far as they are in use.
-const curlLong = `--output --output-dir --dump-header --cookie-jar --trace --trace-ascii --stderr --libcurl --etag-save --hsts --alt-svc
+const curlLong = `--output --output-dir --dump-header --cookie-jar --trace --trace-ascii --stderr --libcurl --etag-save --hsts --alt-svc --ssl-sessions
 	--config --data --data-raw --data-binary --data-ascii --data-urlencode --json --header --request --url --user --user-agent --cookie --form
 	--form-string --max-time --connect-timeout --retry --retry-delay --retry-max-time --proxy --cacert --capath --cert --key --resolve
 	--write-out --range --referer --interface --limit-rate --ciphers --upload-file --speed-limit --speed-time --max-redirs --proto
@@ -77,10 +86,13 @@ func curlJudge(c *call) {
 			c.write(v)
 		}
 	}
-	for _, v := range p.values("-D", "--dump-header", "-c", "--cookie-jar", "--trace", "--trace-ascii", "--stderr", "--libcurl", "--etag-save", "--hsts", "--alt-svc") {
+	for _, v := range p.values("-D", "--dump-header", "-c", "--cookie-jar", "--trace", "--trace-ascii", "--stderr", "--libcurl", "--etag-save", "--hsts", "--alt-svc", "--ssl-sessions") {
 		c.writeOut(v)
 	}
+	c.uploads(p)
+	c.unsureIf(c.given("--expand-*"), "a file is named by a variable")
 	for _, v := range p.values("-w", "--write-out") {
+		c.unsureIf(!v.known || strings.HasPrefix(v.val, "@"), "the format may name a file")
 		if _, rest, ok := strings.Cut(v.val, "%output{"); ok {
 			name, _, _ := strings.Cut(rest, "}")
 			c.writeName(strings.TrimPrefix(name, ">>"))
@@ -99,6 +111,26 @@ func curlJudge(c *call) {
 		}
 		if p.has("-J", "--remote-header-name") {
 			c.unsure("the server chooses the name")
+		}
+	}
+}
+
+// uploads records files of this machine that curl writes: an address may be one.
+func (c *call) uploads(p parsed) {
+	if !p.has("-T", "--upload-file") {
+		return
+	}
+	c.unsureIf(p.has("--proto-default"), "the address may be a file")
+	for _, u := range append(p.operands, p.values("--url")...) {
+		name, file := u.val, false
+		if len(name) >= 5 && strings.EqualFold(name[:5], "file:") {
+			name, file = "/"+strings.TrimLeft(name[5:], "/"), true
+		}
+		switch {
+		case file && u.known && !strings.Contains(name, "%"):
+			c.writeName(name)
+		case file || !u.known && !strings.Contains(u.val, "://"):
+			c.unsure("the address may be a file")
 		}
 	}
 }
@@ -129,7 +161,7 @@ func urlBase(u string) string {
 func wgetJudge(c *call) {
 	p := optSpec{short: "OoaPiUetTwQlARDIXB", long: `--output-document --output-file --append-output --directory-prefix --input-file --user-agent --execute
 		--tries --timeout --wait --header --user --password --post-data --post-file --method --body-data --save-cookies --load-cookies
-		--level --accept --reject --domains --referer --limit-rate --ca-certificate --certificate --private-key --warc-file --use-askpass --config`}.parse(c.args)
+		--level --accept --reject --domains --referer --limit-rate --ca-certificate --certificate --private-key --warc-file --rejected-log --hsts-file --use-askpass --config`}.parse(c.args)
 	for _, v := range p.values("-o", "-a", "--output-file", "--append-output", "--save-cookies", "--warc-file") {
 		c.writeOut(v)
 	}
@@ -140,6 +172,12 @@ func wgetJudge(c *call) {
 	}
 	if p.has("--config", "--use-askpass") {
 		c.unsure("its options are in a file")
+	}
+	for _, v := range p.values("--rejected-log", "--hsts-file") {
+		c.writeOut(v)
+	}
+	if p.has("-b", "--background") && len(p.values("-o", "-a", "--output-file", "--append-output")) == 0 {
+		c.writeName("wget-log")
 	}
 	if p.has("--spider") {
 		return
@@ -224,12 +262,16 @@ func sshJudge(c *call) {
 	c.unsure("runs commands on another machine")
 }
 
+// plainSSH is ssh with options that neither run a command nor load a file of
+// settings or code.
+var plainSSH = regexp.MustCompile(`^ssh(?: -(?:[46AaCqTtvx]+|p ?\d+|l ?\w+|i ?[\w./~-]+|o ?(?i:StrictHostKeyChecking|ConnectTimeout|BatchMode|Port|User|UserKnownHostsFile=/dev/null|ServerAlive\w+|LogLevel|Compression|IdentitiesOnly)[= ]?[\w/.-]*))*$`)
+
 func rsyncJudge(c *call) {
 	p := optSpec{short: "eBTfM@", long: `--rsh --rsync-path --exclude --include --exclude-from --include-from --files-from --filter --log-file --backup-dir
 		--suffix --chmod --chown --bwlimit --max-size --min-size --timeout --port --temp-dir --partial-dir --write-batch --only-write-batch
 		--read-batch --compare-dest --copy-dest --link-dest --out-format --password-file --info --debug`}.parse(c.args)
 	for _, v := range p.values("-e", "--rsh") {
-		if name, _, _ := strings.Cut(v.val, " "); name == "ssh" && !strings.Contains(strings.ToLower(v.val), "command") {
+		if plainSSH.MatchString(v.val) {
 			continue
 		}
 		c.unsure("an option runs a command")
@@ -238,6 +280,7 @@ func rsyncJudge(c *call) {
 	for _, v := range p.values("--log-file", "--write-batch", "--only-write-batch") {
 		c.writeOut(v)
 	}
+	c.unsureIf(c.given("--daemon", "--server", "--config"), "serves files, as its settings say")
 	if p.has("-n", "--dry-run", "--list-only") || len(p.operands) < 2 {
 		return
 	}

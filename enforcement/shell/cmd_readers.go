@@ -2,6 +2,7 @@ package shell
 
 import (
 	"path"
+	"regexp"
 	"strings"
 )
 
@@ -15,13 +16,13 @@ func readers() family {
 		whoami id groups who w last users logname hostname uptime free df du ps pgrep pidof pstree top htop vmstat
 		iostat mpstat lscpu lsblk lsusb lspci lsmod dmesg stat ls dir vdir exa eza lsd bat batcat most
 		basename dirname realpath readlink pathchk printenv tput clear tty locale getconf getent
-		info apropos whatis which whereis cloc tokei scc gron xq htmlq pup
+		info apropos whatis which whereis cloc tokei scc gron htmlq pup
 		tsort ptx look cal ncal bc nm size readelf objdump otool lsof fuser ss netstat
 		ping ping6 dig nslookup host whois traceroute tracepath mtr zcat bzcat xzcat zstdcat lz4cat gzcat
 		zegrep zfgrep bzgrep xzgrep zless zmore zdiff zcmp
 		kill pkill killall pbpaste xsel xclip pbcopy wl-copy wl-paste getfacl getfattr lsattr
 		csvcut csvgrep csvlook csvstat csvsort csvjoin csvjson ncdu dust duf procs glow mdcat
-		jless fx sync uuidgen errno namei findmnt mountpoint vercmp semver`, command{})
+		jless sync uuidgen errno namei findmnt mountpoint vercmp semver`, command{})
 	f.add("expr", command{texts: -1})
 	f.add("jq", command{texts: 1})
 	f.add("grep egrep fgrep zgrep pcregrep", command{texts: 1, judge: func(c *call) {
@@ -30,6 +31,7 @@ func readers() family {
 			c.readsTrees(afterPattern(p))
 		}
 	}})
+	f.add("fx", command{texts: 1, judge: func(c *call) { c.unsureIf(len(c.args) > 1, "runs code that may save the file") }})
 	f.add("ag ack pt sift", command{texts: 1, judge: func(c *call) { c.readsTrees(afterPattern(grepOptions.parse(c.args))) }})
 	f.add("diff colordiff delta difft", command{judge: func(c *call) {
 		if p := (optSpec{short: "IUCFWxXS"}).parse(c.args); p.has("-r", "--recursive") {
@@ -60,6 +62,11 @@ func readers() family {
 		for _, v := range p.values("-o", "-O", "--log-file", "--LOG-FILE") {
 			c.write(v)
 		}
+		for _, a := range c.args {
+			// What follows + is typed at its prompt: "!" runs a command, "s" saves.
+			c.unsureIf(strings.HasPrefix(a.val, "+") && strings.ContainsAny(a.val, "!|svoO#"), "types a command at its prompt")
+		}
+		careful("loads keys of its own", "-k", "--lesskey*")(c)
 	}})
 	f.add("file", command{judge: func(c *call) {
 		if (optSpec{short: "mefFP"}).parse(c.args).has("-C", "--compile") {
@@ -82,7 +89,7 @@ func readers() family {
 				c.unsure("runs a program for every file")
 				c.text(literal(v))
 			}
-			if a.val == "--pre" || a.val == "--hostname-bin" {
+			if a.val == "--pre" || a.split || strings.HasPrefix(a.val, "--hostname-bin") {
 				c.unsure("runs a program for every file")
 			}
 		}
@@ -92,15 +99,30 @@ func readers() family {
 	}})
 	f.add("fd fdfind", command{judge: fdJudge})
 	f.add("find gfind", command{judge: findJudge})
-	f.add("fzf sk", command{judge: when(opaque("runs the commands it is given"), "--preview", "--bind", "--execute")})
-	f.add("yq", command{judge: inPlace("-i", "--inplace", "--in-place", "--split-exp", "-s")})
-	f.add("xmllint", command{judge: optionFiles(optSpec{long: "--output --xpath --schema --encode"}, "--output", "-o")})
-	f.add("mlr", command{judge: when(opaque("rewrites its files or splits its output"), "-I", "tee", "split", "put")})
+	f.add("fzf sk", command{judge: careful("runs the commands it is given", "--preview*", "--bind", "--execute", "--become", "--listen*", "--with-shell")})
+	f.add("yq xq", command{judge: inPlace("-i", "--inplace", "--in-place", "--split-exp", "--split-exp-file", "-s")})
+	f.add("xmllint", command{judge: func(c *call) {
+		optionFiles(optSpec{short: "o", long: "--output --xpath --schema --encode"}, "--output", "-o")(c)
+		careful("takes commands that save", "--shell")(c)
+	}})
+	f.add("mlr", command{judge: func(c *call) {
+		c.unsureIf(c.flagged("-I", "tee", "split", "put") || c.first() == "-s", "rewrites its files or splits its output")
+		c.unsureIf(c.given("--prepipe*", "--load", "--mload"), "runs a command or loads code")
+		for _, a := range c.args {
+			c.unsureIf(containsArg(c.args, "filter") && (a.val == "-f" || mlrActs.MatchString(a.val)), "its program may write or run a command")
+		}
+	}})
 	f.add("dasel", command{judge: when(opaque("changes the file"), "put", "delete")})
-	f.add("xmlstarlet", command{judge: when(opaque("changes the file"), "-L", "--inplace")})
+	f.add("xmlstarlet", command{judge: func(c *call) {
+		c.unsureIf(c.first() == "tr" || c.first() == "transform" || c.given("--inplace") || c.flagged("-L"), "changes the file, or writes what its style sheet says")
+	}})
 	f.add("ldd", command{judge: opaque("may run the program")})
+	f.guard()
 	return f
 }
+
+// mlrActs are the words by which a program of Miller writes or runs a command.
+var mlrActs = regexp.MustCompile(`\b(tee|emit\w*|print\w*|eprint\w*|dump|edump|system|exec)\b`)
 
 // grepOptions are the options with a value of grep and of programs like it.
 var grepOptions = optSpec{short: "efmABCdDgtTjME", long: `--regexp --file --max-count --after-context --before-context --context
@@ -117,8 +139,10 @@ func afterPattern(p parsed) []arg {
 // nthOperand is a program that writes one of its operands, counted from 0.
 func nthOperand(spec optSpec, n int) judge {
 	return func(c *call) {
-		if ops := spec.parse(c.args).operands; len(ops) > n {
-			c.writeOut(ops[n])
+		// What looks like one operand too many may be the value of an option.
+		ops := spec.parse(c.args).operands
+		for _, a := range ops[min(n, len(ops)):] {
+			c.writeOut(a)
 		}
 	}
 }
@@ -126,7 +150,7 @@ func nthOperand(spec optSpec, n int) judge {
 // inPlace is a program that rewrites its file operands when asked to.
 func inPlace(names ...string) judge {
 	return func(c *call) {
-		if !c.flagged(names...) {
+		if !c.given(names...) {
 			return
 		}
 		for i, a := range c.args {
@@ -289,4 +313,7 @@ func fdJudge(c *call) {
 			return
 		}
 	}
+	// Bundled with other letters, or with its command attached.
+	p := optSpec{short: "dEtecSoj", long: "--max-depth --exclude --type --extension --size"}.parse(c.args)
+	c.unsureIf(p.has("-x", "-X", "--exec", "--exec-batch") || p.unsplit, "runs a command for every file")
 }

@@ -20,6 +20,11 @@ func (w wrapper) judge(c *call) {
 	options.stop = true
 	p := options.parse(c.args)
 	for _, v := range p.values(w.files...) {
+		if strings.HasPrefix(v.val, "|") || strings.HasPrefix(v.val, "!") {
+			c.unsure("runs a command on its output")
+			c.text(arg{val: v.val[1:], known: v.known})
+			continue
+		}
 		c.write(v)
 	}
 	if w.opaque != "" {
@@ -28,6 +33,11 @@ func (w wrapper) judge(c *call) {
 	rest := p.operands
 	for w.assigns && len(rest) > 0 && c.assignment(rest[0]) {
 		rest = rest[1:]
+	}
+	if len(rest) == 0 && c.name == "sudo" && p.has("-s", "-i", "--shell", "--login") {
+		c.unsure("starts a shell")
+		(&call{sh: c.sh.child(), name: "sh"}).input(c.sh)
+		return
 	}
 	if len(rest) > w.skip {
 		rest = rest[w.skip:]
@@ -68,8 +78,8 @@ func wrappers() family {
 	wrap("numactl", wrapper{options: optSpec{short: "CNmip"}})
 	wrap("chroot", wrapper{options: optSpec{long: "--userspec --groups"}, skip: 1, opaque: "paths are those of another root"})
 	wrap("unshare nsenter bwrap firejail", wrapper{options: optSpec{short: "SGtRw"}, opaque: "runs in another name space"})
-	wrap("strace ltrace dtruss", wrapper{options: optSpec{short: "oepsaEuIPSXb"}, files: []string{"-o"}})
-	wrap("xvfb-run", wrapper{options: optSpec{short: "esnfplw"}})
+	wrap("strace ltrace dtruss", wrapper{options: optSpec{short: "oepsaEuIPSXb", long: "--output --trace --attach --env --user"}, files: []string{"-o", "--output"}})
+	wrap("xvfb-run", wrapper{options: optSpec{short: "esnfplw", long: "--error-file --auth-file --server-num --server-args"}, files: []string{"-e", "-f", "--error-file", "--auth-file"}})
 	wrap("parallel", wrapper{options: optSpec{short: "jNnIaLPSdC"}, opaque: "the operands come from its input"})
 	wrap("entr", wrapper{opaque: "runs the command later"})
 	wrap("watchexec nodemon", wrapper{options: optSpec{short: "ewipc"}, opaque: "runs the command later"})
@@ -229,9 +239,12 @@ func xargsJudge(c *call) {
 		}
 		return
 	}
-	// The operands of xargs are names, not options, as far as one can expect.
-	for i := range unknown {
-		unknown[i].split = false
+	// What a program lists are names, not options, as far as one can expect. What
+	// stands in a file may be anything, unless options have ended.
+	if c.sh.in.names || containsArg(run, "--") {
+		for i := range unknown {
+			unknown[i].split = false
+		}
 	}
 	sub.exec(append(append([]arg(nil), run...), unknown...))
 }

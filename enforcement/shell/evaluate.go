@@ -26,9 +26,20 @@ func (sh *shell) substitutions(node syntax.Node) {
 			return false
 		case *syntax.ParamExp:
 			sh.promptExpansion(n)
+			if n.Slice != nil {
+				sh.numbers(n.Slice.Offset)
+				sh.numbers(n.Slice.Length)
+			}
+			if n.Repl != nil && n.Repl.With != nil && containsLit(n.Repl.With, "&") {
+				sh.a.unsure("", "a replacement holds &, which some shells take for what was found")
+			}
 			sh.arithmetic(n.Index)
 		case *syntax.ArithmExp:
 			sh.arithmetic(n.X)
+		case *syntax.ExtGlob:
+			if n.Pattern != nil && zshQualifier.MatchString(n.Pattern.Value) {
+				sh.a.unsure(n.Pattern.Value, "zsh runs the command in a pattern's qualifier")
+			}
 		}
 		return true
 	})
@@ -56,6 +67,11 @@ func (sh *shell) arithmetic(node syntax.Node) {
 	if node == nil {
 		return
 	}
+	if test, ok := node.(*syntax.TestClause); ok {
+		sh.comparisons(test)
+	} else {
+		sh.numbers(node)
+	}
 	syntax.Walk(node, func(n syntax.Node) bool {
 		if q, ok := n.(*syntax.SglQuoted); ok && runsCode(q.Value) {
 			sh.a.unsure(q.Value, "arithmetic runs the command in a subscript")
@@ -64,7 +80,26 @@ func (sh *shell) arithmetic(node syntax.Node) {
 	})
 }
 
-var subscriptCode = regexp.MustCompile("[A-Za-z_]\\w*\\[[^\\]]*(?:\\$\\(|`|\\$\\{)")
+// zshQualifier finds a command, or a function, behind a pattern of zsh: what bash
+// reads as a pattern of its own.
+var zshQualifier = regexp.MustCompile(`e[:'"\[{(<+,/%=]|^[^|]*\+\w`)
+
+// containsLit reports a word with this text outside expansions.
+func containsLit(w *syntax.Word, text string) bool {
+	for _, part := range w.Parts {
+		switch part := part.(type) {
+		case *syntax.Lit:
+			if strings.Contains(part.Value, text) {
+				return true
+			}
+		case *syntax.ParamExp, *syntax.CmdSubst:
+			return true
+		}
+	}
+	return false
+}
+
+var subscriptCode = regexp.MustCompile("(?s)[A-Za-z_]\\w*\\[.*(?:\\$\\(|`|\\$\\{)")
 
 // runsCode reports text that runs a command when it is evaluated as a number or
 // as the name of an array element.

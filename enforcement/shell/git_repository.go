@@ -140,11 +140,31 @@ func (g *gitRun) fetch() {
 	if g.flagged("--dry-run") {
 		return
 	}
+	g.transports()
+	g.metadata()
+}
+
+// transports doubts options and addresses by which git starts a program to talk
+// to another repository.
+func (g *gitRun) transports() {
+	p := optSpec{}.parse(g.args)
 	for _, a := range g.args {
-		if strings.HasPrefix(a.val, "ext::") || strings.HasPrefix(a.val, "--upload-pack") {
+		if strings.Contains(a.val, "ext::") || a.isOption("--upload-pack") || a.isOption("--receive-pack") || a.isOption("--exec") {
 			g.unsure("an option or address runs a program")
 		}
 	}
+	g.unsureIf(p.unsplit, "its options are known only at run time")
+}
+
+// push changes the data of repositories.
+func (g *gitRun) push() {
+	g.transports()
+	g.metadata()
+}
+
+// indexPack writes the index of a pack, beside it unless told where.
+func (g *gitRun) indexPack() {
+	g.write(optSpec{short: "o"}.parse(g.args).values("-o")...)
 	g.metadata()
 }
 
@@ -220,7 +240,9 @@ func (g *gitRun) reflog() {
 
 func (g *gitRun) bisect() {
 	switch sub := nextWord(g.args); sub {
-	case "log", "view", "visualize", "terms", "":
+	case "log", "terms", "":
+	case "view", "visualize":
+		g.unsureIf(len(g.args) > 1, "runs git log, or a program, with its options")
 	default:
 		g.unsure("checks out commits")
 		g.wholeTree()

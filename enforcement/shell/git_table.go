@@ -13,9 +13,9 @@ var gitReads = setOf(` status log diff show blame annotate grep ls-files ls-tree
  show-branch get-tar-commit-id patch-id stripspace column fmt-merge-msg request-pull show-index`)
 
 // gitMetadata are the subcommands that change the repository's own data only.
-var gitMetadata = setOf(` add stage commit push update-index update-ref symbolic-ref write-tree commit-tree commit-graph
- mktree mktag gc prune repack pack-refs replace rerere multi-pack-index index-pack unpack-objects prune-packed
- update-server-info merge-tree fetch-pack send-pack refs last-modified`)
+var gitMetadata = setOf(` add stage commit update-index update-ref symbolic-ref write-tree commit-tree commit-graph
+ mktree mktag gc prune repack pack-refs replace rerere multi-pack-index unpack-objects prune-packed
+ update-server-info merge-tree refs last-modified`)
 
 // gitTrees are the subcommands that may change any file of the work tree.
 var gitTrees = setOf(` merge cherry-pick revert pull merge-recursive merge-ours merge-resolve`)
@@ -43,6 +43,7 @@ func init() {
 		"read-tree": (*gitRun).readTree, "checkout-index": (*gitRun).checkoutIndex,
 		"hash-object": (*gitRun).hashObject, "reflog": (*gitRun).reflog, "notes": (*gitRun).reflog,
 		"bisect": (*gitRun).bisect, "sparse-checkout": (*gitRun).sparse, "lfs": (*gitRun).lfs,
+		"push": (*gitRun).push, "send-pack": (*gitRun).push, "fetch-pack": (*gitRun).push, "index-pack": (*gitRun).indexPack,
 		"am": func(g *gitRun) { g.unsure("applies mails"); g.wholeTree() },
 		"maintenance": func(g *gitRun) {
 			g.unsureIf(nextWord(g.args) != "run", "schedules jobs")

@@ -36,12 +36,15 @@ func (o optSpec) parse(args []arg) parsed {
 		if a.split {
 			p.unsplit = true
 		}
-		next := func() (arg, bool) {
-			if i+1 < len(args) {
+		next := func(take bool) (arg, bool) {
+			if i+1 >= len(args) {
+				return arg{}, false
+			}
+			if take {
 				i++
 				return args[i], true
 			}
-			return arg{}, false
+			return args[i+1], true
 		}
 		switch {
 		case a.val == "--" && a.known:
@@ -62,19 +65,23 @@ func (o optSpec) parse(args []arg) parsed {
 	return p
 }
 
-func longOption(a arg, long []string, next func() (arg, bool)) option {
+func longOption(a arg, long []string, next func(take bool) (arg, bool)) option {
 	name, value, ok := strings.Cut(a.val, "=")
 	opt := option{name: name, has: ok}
 	if ok {
 		opt.value = arg{val: value, known: a.known || isKnown(value) && !a.glob, guess: a.guess}
 	} else if slices.Contains(long, name) {
-		opt.value, opt.has = next()
+		opt.value, opt.has = next(true)
+	} else if slices.ContainsFunc(long, func(whole string) bool { return shortens(name, whole) }) {
+		// Whether it is an option in short, or one of its own without a value, only
+		// the program knows: the next word counts as both.
+		opt.value, opt.has = next(false)
 	}
 	return opt
 }
 
 // cluster takes apart bundled short options.
-func (o optSpec) cluster(a arg, next func() (arg, bool)) []option {
+func (o optSpec) cluster(a arg, next func(take bool) (arg, bool)) []option {
 	var opts []option
 	letters := a.val[1:]
 	for j := 0; j < len(letters); j++ {
@@ -87,7 +94,7 @@ func (o optSpec) cluster(a arg, next func() (arg, bool)) []option {
 			if rest != "" {
 				opt.value, opt.has = attached, true
 			} else {
-				opt.value, opt.has = next()
+				opt.value, opt.has = next(true)
 			}
 			return append(opts, opt)
 		case strings.Contains(o.maybe, letter):
@@ -100,16 +107,25 @@ func (o optSpec) cluster(a arg, next func() (arg, bool)) []option {
 }
 
 // has reports whether one of the options was given. A long option may be
-// shortened as long as three letters are left.
+// shortened, to one letter where no other begins with it.
 func (p parsed) has(names ...string) bool {
 	return slices.ContainsFunc(p.opts, func(o option) bool { return o.is(names) })
 }
 
 func (o option) is(names []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool {
-		return o.name == name || strings.HasPrefix(name, "--") && len(o.name) >= 5 && strings.HasPrefix(name, o.name)
+		return o.name == name || shortens(o.name, name)
 	})
 }
+
+// shortens reports a long option that is the beginning of another one. Options
+// of their own that are, too, are told apart.
+func shortens(name, whole string) bool {
+	return len(name) > 2 && strings.HasPrefix(name, "--") && len(name) < len(whole) && strings.HasPrefix(whole, name) && !wholeOptions[name]
+}
+
+// wholeOptions are options without a value that begin like one with a value.
+var wholeOptions = setOf("--backup --partial --head --no --quiet --progress --color --all --test")
 
 // values returns the values of the options, in order.
 func (p parsed) values(names ...string) []arg {

@@ -22,6 +22,7 @@ func (a *analysis) source(src string) {
 	if zerr == nil || len(zstmts) > len(stmts) {
 		newShell(a).list(zstmts)
 	}
+	a.unparsed = a.unparsed || err != nil
 	if err != nil && len(a.paths) == 0 {
 		// Without a write before it, the error may be one of the parser only.
 		a.unsure(src, "the command line does not parse: "+err.Error())
@@ -47,6 +48,7 @@ func (sh *shell) script(src string) {
 	before := len(sh.a.paths)
 	stmts, err := sh.a.parse(src, syntax.LangBash)
 	sh.list(stmts)
+	sh.a.unparsed = sh.a.unparsed || err != nil
 	if err != nil && len(sh.a.paths) == before {
 		sh.a.unsure(src, "a nested command line does not parse: "+err.Error())
 	}

@@ -87,6 +87,7 @@ func (sh *shell) touch(command, name string, follows bool) {
 
 func (sh *shell) touchPath(command, name, p string, follows bool) {
 	if device(p) && !strings.Contains(name, "/..") {
+		sh.a.reopens(p)
 		return
 	}
 	if real, alias := procAlias(name, path.Clean(p)); alias {

@@ -23,10 +23,12 @@ func (sh *shell) redirects(redirs []*syntax.Redirect) {
 			sh.setInput(r, input{given: true})
 		case syntax.DplOut:
 			sh.duplicate(r)
+			sh.sameFile(r)
 		case syntax.RdrIn:
 			sh.inputFrom(r)
 		case syntax.DplIn:
 			sh.setInput(r, input{given: true})
+			sh.sameFile(r)
 		case syntax.Hdoc, syntax.DashHdoc:
 			body, known := sh.document(r.Hdoc)
 			if r.Op == syntax.DashHdoc {
@@ -59,6 +61,7 @@ func (sh *shell) inputFrom(r *syntax.Redirect) {
 	in := input{given: true}
 	for _, a := range sh.word(r.Word) {
 		sh.mention(a)
+		sh.openedFor(descriptor(r, "0"), a)
 		if a.subst != nil {
 			in.text, in.known = sh.capture(a.subst.Stmts)
 		}

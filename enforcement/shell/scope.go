@@ -27,6 +27,8 @@ type shell struct {
 	made     map[string]bool   // folders this command line creates
 	env      map[string]arg    // hazardous environment variables that are set
 	expands  bool              // shopt -s expand_aliases
+	traps    []string          // what the shell runs by itself, at any time
+	exports  bool              // functions are exported
 	errexit  bool              // set -e
 	physical bool              // ".." leads out of a link's target
 	doubt    []string          // folders it is still in if a cd of this statement failed
@@ -39,6 +41,7 @@ type input struct {
 	text  string
 	known bool // text is all of it
 	given bool // redirected or piped, not inherited
+	names bool // it is what a program lists: names of files, commits or services
 }
 
 func newShell(a *analysis) *shell {
@@ -57,7 +60,9 @@ func newShell(a *analysis) *shell {
 	sh.vars["PATH"] = exported("/usr/local/bin:/usr/bin:/bin")
 	sh.vars["TMPDIR"] = exported("/tmp")
 	for name, value := range a.env.Vars {
-		sh.vars[name] = exported(value)
+		if !shellsOwn[name] {
+			sh.vars[name] = exported(value)
+		}
 	}
 	if a.env.Home != "" {
 		sh.vars["HOME"] = exported(a.env.Home)
@@ -78,7 +83,10 @@ func exported(s string) expand.Variable {
 func (sh *shell) child() *shell {
 	c := sh.fork()
 	maps.DeleteFunc(c.vars, func(_ string, v expand.Variable) bool { return !v.Exported })
-	c.funcs, c.aliases, c.rebound = map[string]*syntax.Stmt{}, map[string]string{}, map[string]string{}
+	if !c.exports {
+		c.funcs = map[string]*syntax.Stmt{}
+	}
+	c.aliases, c.rebound, c.traps = map[string]string{}, map[string]string{}, nil
 	c.errexit, c.expands = false, false
 	c.positional(nil)
 	return c
@@ -157,7 +165,7 @@ func (sh *shell) setVar(name string, v expand.Variable) {
 			sh.a.unsure(name, "the value runs a command where it is used as a number or a name")
 		}
 	}
-	if size > maxValue {
+	if size > maxValue || sh.a.bound[name] {
 		v = unknownVar()
 	}
 	v.Exported = v.Exported || sh.vars[name].Exported
@@ -215,6 +223,10 @@ func (sh *shell) chdir(target arg) {
 		sh.lost = true
 		return
 	}
+	if _, own := sh.vars["OLDPWD"]; own && target.val == "-" {
+		sh.lost = true
+		return
+	}
 	if target.known && target.val == "-" {
 		sh.dirs, sh.prev = sh.prev, old
 		return
@@ -260,8 +272,13 @@ func (sh *shell) escapes(from, to string) bool {
 }
 
 // settle is called after a statement: the ones after it run even if a cd in it
-// failed.
+// failed. What a trap runs, it runs with what the shell has become.
 func (sh *shell) settle() {
+	for _, trap := range sh.traps {
+		sub := sh.fork()
+		sub.traps = nil
+		sub.script(trap)
+	}
 	if !sh.errexit {
 		for _, dir := range sh.doubt {
 			if !slices.Contains(sh.dirs, dir) {

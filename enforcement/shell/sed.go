@@ -205,8 +205,12 @@ func (s *sedScanner) command() bool {
 // at the end of a line.
 func (s *sedScanner) textBlock() {
 	for {
-		line := s.line()
-		if !strings.HasSuffix(line, `\`) || s.i >= len(s.src) {
+		start := s.i
+		s.line()
+		line := s.src[min(start, s.i):s.i]
+		// Of backslashes before the line's end every second one is text.
+		open := (len(line)-len(strings.TrimRight(line, `\`)))%2 == 1
+		if !open || s.i >= len(s.src) {
 			return
 		}
 		s.i++

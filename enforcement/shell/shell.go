@@ -91,6 +91,9 @@ type Result struct {
 	GitMetadata bool
 	// Writ holds the calls of writ's own binary.
 	Writ []WritCall
+	// Unparsed says that a part of the command line does not parse, so that nobody
+	// looked into it. A shell may run it all the same.
+	Unparsed bool
 	// Background says that something is started which the command line does not
 	// wait for.
 	Background bool
@@ -129,6 +132,7 @@ const (
 	maxFields   = 512       // words one word may expand to
 	maxValue    = 32 << 10  // bytes of one variable
 	maxVars     = 256       // variables of one scope
+	maxTraps    = 8         // traps followed
 	maxFindings = 2048      // paths or mentions kept
 	maxReasons  = 200       // reasons of each kind kept
 )
@@ -157,6 +161,10 @@ type analysis struct {
 	found      []string // folders that are searched for names
 	blind      bool     // a program is given names from somewhere
 	folders    map[string]struct{}
+	bound      map[string]bool     // variables that may not take a value as it is given
+	foreign    map[string]bool     // variables with what stands in a file
+	opened     map[string][]string // files opened for reading, by descriptor
+	reopened   map[string]bool     // descriptors whose file is opened again, for writing
 	gone       map[string]struct{}
 	links      []link
 	copies     []Copy
@@ -165,6 +173,7 @@ type analysis struct {
 	writ       []WritCall
 	git        []GitAct
 	background bool
+	unparsed   bool
 	opaque     bool // something cannot be told
 	metadata   bool // git changes its own data
 	steps      int
@@ -185,10 +194,12 @@ func newAnalysis(env Env) *analysis {
 	return &analysis{
 		env: env, paths: map[string]bool{}, mentions: map[string]struct{}{},
 		patterns: map[string]struct{}{}, trees: map[string]struct{}{}, gone: map[string]struct{}{}, folders: map[string]struct{}{},
+		bound: map[string]bool{}, foreign: map[string]bool{}, opened: map[string][]string{}, reopened: map[string]bool{},
 	}
 }
 
 func (a *analysis) result() Result {
+	a.reopen()
 	through := a.followLinks()
 	if a.blind {
 		for _, dir := range a.found {
@@ -208,6 +219,7 @@ func (a *analysis) result() Result {
 		Writ:       a.writ,
 		Git:        a.git,
 		Background: a.background,
+		Unparsed:   a.unparsed,
 	}
 	switch {
 	case a.opaque:

@@ -1,6 +1,10 @@
 package shell
 
-import "mvdan.cc/sh/v3/syntax"
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
 
 // list follows statements one after the other.
 func (sh *shell) list(stmts []*syntax.Stmt) {
@@ -48,8 +52,17 @@ func (sh *shell) define(fn *syntax.FuncDecl, redirs []*syntax.Redirect) {
 		if len(sh.funcs) < maxVars {
 			sh.funcs[name.Value] = body
 		}
+		if calledByShell[name.Value] || strings.HasPrefix(name.Value, "TRAP") {
+			sh.a.unsure(name.Value, "a function that the shell calls by itself")
+			sub := sh.fork()
+			sub.traps = nil
+			sub.stmt(body)
+		}
 	}
 }
+
+// calledByShell are the functions that bash or zsh call without being told to.
+var calledByShell = setOf("command_not_found_handle command_not_found_handler chpwd precmd preexec periodic zshexit zshaddhistory")
 
 func (sh *shell) command(cmd syntax.Command) {
 	switch cmd := cmd.(type) {
@@ -169,6 +182,11 @@ func (sh *shell) forClause(c *syntax.ForClause) {
 		sh.substitutions(w)
 	}
 	items := sh.words(iter.Items)
+	for _, w := range iter.Items {
+		if foreign(w) {
+			sh.a.foreign[iter.Name.Value] = true
+		}
+	}
 	if !iter.InPos.IsValid() {
 		for _, s := range sh.vars["@"].List {
 			items = append(items, literal(s))
@@ -213,7 +231,7 @@ func (sh *shell) binary(c *syntax.BinaryCmd) {
 		left, right := sh.fork(), sh.fork()
 		left.stmt(c.X)
 		out, known := sh.capture([]*syntax.Stmt{c.X})
-		right.in = input{text: out, known: known, given: true}
+		right.in = input{text: out, known: known, given: true, names: sh.lists(c.X) || (left.in.names && passesOn(c.X))}
 		right.stmt(c.Y)
 	}
 }

@@ -31,6 +31,7 @@ type arg struct {
 	guess bool              // val is the word unless an unset variable is set after all
 	glob  bool              // val is a pattern that matches files
 	split bool              // may be any number of words, options among them
+	revs  bool              // those are commits and branches that git prints
 	bare  bool              // one unquoted literal, so that an alias applies
 	subst *syntax.ProcSubst // the word is a process substitution
 }
@@ -97,6 +98,11 @@ type environ struct {
 }
 
 func (e *environ) Get(name string) expand.Variable {
+	if _, own := e.sh.vars[name]; own && shellsOwn[name] {
+		// Assigned, it is what a shell made of it: some keep their own value.
+		e.touched = true
+		return unknownVar()
+	}
 	switch name {
 	case "IFS":
 		if e.whole {
@@ -146,6 +152,9 @@ func (e *environ) Get(name string) expand.Variable {
 	}
 	return v
 }
+
+// shellsOwn are the variables that a shell gives a value of its own.
+var shellsOwn = setOf("PWD OLDPWD SECONDS PPID UID EUID EPOCHSECONDS EPOCHREALTIME SHLVL RANDOM BASHPID SRANDOM LINENO")
 
 func (e *environ) Each(yield func(string, expand.Variable) bool) {
 	for _, name := range slices.Sorted(maps.Keys(e.sh.vars)) {
@@ -256,6 +265,7 @@ func (sh *shell) fields(w *syntax.Word, env *environ) (args []arg, ok bool) {
 		a.known = exact && !globbed
 		a.guess = a.known && env.missing
 		a.split = !exact && splits
+		a.revs = a.split && revisions(w)
 		args = append(args, a)
 		globbed = false
 	}
