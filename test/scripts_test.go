@@ -9,13 +9,16 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/writbus/writ/cmd/writ/cli/launch"
 	"github.com/writbus/writ/cmd/writd/config"
 )
 
@@ -114,7 +117,7 @@ func params(dir string, killAt int) testscript.Params {
 				"PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"),
 				"HOME="+home, "PROJECT="+project, "WRIT_HOME="+data,
 				"WRIT_DURABILITY=interval",
-				"WRIT_HOOK_BUDGET=9s", // a loaded machine changes no answer
+				config.HookBudgetVar+"=9s", // a loaded machine changes no answer
 				"ONLYWRIT="+onlyWrit,
 			)
 			env.Values["kill"] = &killPlan{at: killAt}
@@ -158,6 +161,7 @@ func cmdKill(ts *testscript.TestScript, _ bool, _ []string) {
 	ts.Check(killDaemon(ts.Getenv("WRIT_HOME")))
 }
 
+// killDaemon returns when the kernel has taken back what the daemon held.
 func killDaemon(data string) error {
 	endpoint, err := config.ReadEndpoint(data)
 	if errors.Is(err, config.ErrNoDaemon) {
@@ -172,6 +176,13 @@ func killDaemon(data string) error {
 	}
 	if err := process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err
+	}
+	if runtime.GOOS == "windows" { // where the files of locks say nothing
+		return nil
+	}
+	layout := config.Layout{Root: data}
+	for launch.LockHeld(layout.Lock()) || launch.LockHeld(filepath.Join(layout.Log(), "store.lock")) {
+		time.Sleep(time.Millisecond)
 	}
 	return nil
 }
@@ -225,6 +236,16 @@ func cmdJSONField(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
+// worldOf is what a command needs of its script's world, the patience with hooks
+// above all: many that run at once take longer than one.
+func worldOf(ts *testscript.TestScript) []string {
+	var vars []string
+	for _, name := range []string{"PATH", "HOME", "WRIT_HOME", "WRIT_DURABILITY", config.HookBudgetVar} {
+		vars = append(vars, name+"="+ts.Getenv(name))
+	}
+	return vars
+}
+
 // cmdConcurrent runs the same command many times at once, each with the same
 // file as standard input: "concurrent 20 payload.json writ hook claude X". All
 // must exit 0; their outputs are compared and must be alike.
@@ -242,7 +263,7 @@ func cmdConcurrent(ts *testscript.TestScript, neg bool, args []string) {
 			cmd := exec.Command(filepath.Join(bin, args[2]), args[3:]...)
 			cmd.Stdin = strings.NewReader(string(input))
 			cmd.Dir = ts.MkAbs(".")
-			cmd.Env = []string{"PATH=" + ts.Getenv("PATH"), "HOME=" + ts.Getenv("HOME"), "WRIT_HOME=" + ts.Getenv("WRIT_HOME"), "WRIT_DURABILITY=interval"}
+			cmd.Env = worldOf(ts)
 			out, err := cmd.CombinedOutput()
 			results <- result{out, err}
 		}()
@@ -348,7 +369,7 @@ func cmdFill(ts *testscript.TestScript, _ bool, args []string) {
 		cmd := exec.Command(filepath.Join(bin, args[1]), args[2:]...)
 		cmd.Stdin = strings.NewReader(payload)
 		cmd.Dir = ts.Getenv("PROJECT")
-		cmd.Env = []string{"PATH=" + ts.Getenv("PATH"), "HOME=" + ts.Getenv("HOME"), "WRIT_HOME=" + ts.Getenv("WRIT_HOME"), "WRIT_DURABILITY=interval"}
+		cmd.Env = worldOf(ts)
 		out, err := cmd.Output()
 		if err != nil || strings.Contains(string(out), "systemMessage") {
 			_, err := ts.Stdout().Write(out)

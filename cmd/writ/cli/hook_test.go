@@ -53,7 +53,8 @@ func never(ctx context.Context, _ bus.Request) (bus.Reply, error) {
 }
 
 // world is a project (unless guarded is false), a data folder with an
-// announced daemon, and the script that plays it.
+// announced daemon, and the script that plays it. Its hooks have the longest
+// budget there is, so that a loaded machine changes no answer.
 func world(t testing.TB, guarded bool, settings string, s *script) (Env, string) {
 	t.Helper()
 	root, data := t.TempDir(), t.TempDir()
@@ -64,7 +65,7 @@ func world(t testing.TB, guarded bool, settings string, s *script) (Env, string)
 		t.Fatal(err)
 	}
 	return Env{
-		Vars: []string{"WRIT_HOME=" + data}, Dir: root, Home: "/home/dev", Executable: filepath.Join(data, "writ"), Now: time.Now,
+		Vars: []string{"WRIT_HOME=" + data, config.HookBudgetVar + "=9s"}, Dir: root, Home: "/home/dev", Executable: filepath.Join(data, "writ"), Now: time.Now,
 		Connect: func(_ context.Context, _ config.Endpoint, _, role string) (Service, error) {
 			s.roles = append(s.roles, role)
 			return s, nil
@@ -366,6 +367,7 @@ func TestHookAnswersInItsBudget(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &script{answers: []func(context.Context, bus.Request) (bus.Reply, error){never}}
 				env, root := world(t, true, "", s)
+				env.Vars = append(env.Vars, config.HookBudgetVar+"=") // the default
 				c.stall(s, &env)
 				began := time.Now()
 				r := runHookOf(env, strings.NewReader(toolCall(root, "Write")), "claude", "PreToolUse")
@@ -382,6 +384,7 @@ func TestHookDoesNotWaitForAnInputThatNeverEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &script{answers: []func(context.Context, bus.Request) (bus.Reply, error){answer(`{}`)}}
 		env, _ := world(t, true, "", s)
+		env.Vars = append(env.Vars, config.HookBudgetVar+"=") // the default
 		stdin, writer := io.Pipe()
 		began := time.Now()
 		r := runHookOf(env, stdin, "claude", "PreToolUse")

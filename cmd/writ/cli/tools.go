@@ -14,8 +14,9 @@ import (
 	"github.com/writbus/writ/cmd/writ/cli/launch"
 )
 
-// stopGrace is how long a program that was told to stop may take for it.
-const stopGrace = 3 * time.Second
+// stopGrace is how long a program that was told to stop may take for it. Tests,
+// whose machine may be slow, grant more.
+var stopGrace = 3 * time.Second
 
 // toolCommands are the programs that need what only the daemon's binary links:
 // writ hands them over to writd, arguments, streams and exit status.

@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"strconv"
 	"testing"
+	"time"
 )
 
 // Started with this variable the test program plays a tool of writd that works
@@ -18,6 +19,7 @@ import (
 const waitsVariable = "WRIT_TEST_TOOL_WAITS"
 
 func init() {
+	stopGrace = time.Minute
 	if os.Getenv(waitsVariable) == "" {
 		return
 	}
