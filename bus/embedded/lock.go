@@ -45,4 +45,10 @@ func lockFile(path string, wait bool) (*fileLock, error) {
 	return &fileLock{file}, nil
 }
 
-func (l *fileLock) release() { _ = l.file.Close() }
+// release unlocks before it closes: closing alone would leave the lock with a
+// program that is being started just now and has not let go of what it inherits
+// yet.
+func (l *fileLock) release() {
+	unlock(l.file)
+	_ = l.file.Close()
+}

@@ -25,3 +25,5 @@ func flock(file *os.File, wait bool) error {
 		}
 	}
 }
+
+func unlock(file *os.File) { _ = unix.Flock(int(file.Fd()), unix.LOCK_UN) }

@@ -24,5 +24,10 @@ func lock(path string) (release func(), err error) {
 		}
 		return nil, fmt.Errorf("hub: lock %s: %w", path, err)
 	}
-	return func() { _ = file.Close() }, nil
+	return func() {
+		// Closing alone would leave the lock with a program that is being
+		// started just now and has not let go of what it inherits yet.
+		_ = unix.Flock(int(file.Fd()), unix.LOCK_UN)
+		_ = file.Close()
+	}, nil
 }

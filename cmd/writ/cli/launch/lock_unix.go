@@ -26,7 +26,15 @@ func tryLock(path string) (unlock func(), err error) {
 		}
 		return nil, fmt.Errorf("lock %s: %w", path, err)
 	}
-	return func() { _ = file.Close() }, nil
+	return func() { letGo(file) }, nil
+}
+
+// letGo unlocks before it closes: closing alone would leave the lock with a
+// program that is being started just now and has not let go of what it inherits
+// yet, the daemon for one.
+func letGo(file *os.File) {
+	_ = unix.Flock(int(file.Fd()), unix.LOCK_UN)
+	_ = file.Close()
 }
 
 // LockHeld says whether another process holds a lock file, without taking it for
@@ -36,7 +44,7 @@ func LockHeld(path string) bool {
 	if err != nil {
 		return false
 	}
-	defer func() { _ = file.Close() }()
+	defer letGo(file)
 	err = unix.Flock(int(file.Fd()), unix.LOCK_SH|unix.LOCK_NB)
 	return errors.Is(err, unix.EWOULDBLOCK)
 }
