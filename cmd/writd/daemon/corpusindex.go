@@ -145,10 +145,11 @@ func (c *corpusIndex) embedded(docs []retrieval.Document) (current bool) {
 	var problem string
 	if err != nil {
 		problem = err.Error()
-	} else {
+	}
+	c.problem.Store(&problem) // first: who finds the embedder in use finds no trouble
+	if err == nil {
 		c.current.Store(next)
 	}
-	c.problem.Store(&problem)
 	return true
 }
 
