@@ -28,11 +28,19 @@ const (
 	// artifactCheck is how often searches have the files compared with the index
 	// where nothing watches them.
 	artifactCheck = 2 * time.Second
-	// artifactWait is how long a search waits for an index that is being loaded.
-	artifactWait = 8 * time.Second
 	// manyRead is from how many files on an update is kept for the next process
 	// at once; after smaller ones that waits for the daemon's end.
 	manyRead = 256
+)
+
+// Variables for tests, which grant more: what they find must not depend on how
+// fast the machine is.
+var (
+	// artifactWait is how long a search waits for an index that is being loaded.
+	artifactWait = 8 * time.Second
+	// artifactPatience is how long a search waits to hear whether its index is
+	// up to date.
+	artifactPatience = 100 * time.Millisecond
 	// lastSaves is how long the daemon's end waits for indexes to be saved. What
 	// is not saved by then is read again at the next start.
 	lastSaves = 3 * time.Second
@@ -260,7 +268,8 @@ func (d *Daemon) recordArtifacts(ctx context.Context, project string, events []s
 
 // begin starts an update unless one runs, and returns what is closed when that
 // one ends. An update that was asked for with other globs, or with force, waits
-// its turn.
+// its turn. All of them wait until the project is open; where that fails, nothing
+// is updated.
 func (s *artifactStore) begin(p *liveProject, u artifacts.Update) <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -274,9 +283,13 @@ func (s *artifactStore) begin(p *liveProject, u artifacts.Update) <-chan struct{
 		if before != nil {
 			<-before
 		}
-		built, err := s.update(p, u)
-		p.ended(built, err)
-		s.embed(p)
+		var built artifacts.Built
+		if <-p.opened; p.closed == nil {
+			var err error
+			built, err = s.update(p, u)
+			p.ended(built, err)
+			s.embed(p)
+		}
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		if p.building == done {

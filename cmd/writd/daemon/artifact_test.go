@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"context"
 	"errors"
 	"path/filepath"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/cmd/writd/artifacts"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -48,6 +50,45 @@ func faultCode(err error) string {
 		return f.Code
 	}
 	return ""
+}
+
+// TestABuildCountsBeforeTheProjectIsOpen: while the log is still being read, an
+// update that was asked for is one that runs, and it waits for its project.
+func TestABuildCountsBeforeTheProjectIsOpen(t *testing.T) {
+	root := t.TempDir()
+	put(t, filepath.Join(root, "docs/a.md"), "# A\n")
+	s, p := newArtifactStore(), &liveProject{id: root, opened: make(chan struct{})}
+	s.running = t.Context()
+	done := s.begin(p, artifacts.Update{})
+	p.mu.Lock()
+	if p.building != done {
+		t.Error("no update runs")
+	}
+	p.mu.Unlock()
+	select {
+	case <-done:
+		t.Error("it ended before the project was open")
+	default:
+	}
+	var err error
+	p.Project, err = artifacts.Open(artifacts.Options{Root: root, Now: time.Now, Workers: 1, Record: func(context.Context, []schemas.Payload) error { return nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	close(p.opened)
+	<-done
+	if status := p.status(); status.State != "ready" || status.Documents != 1 {
+		t.Errorf("%+v", status)
+	}
+	s.wait.Wait()
+
+	closed := &liveProject{id: root, opened: make(chan struct{}), closed: errors.New("no")}
+	done = s.begin(closed, artifacts.Update{})
+	close(closed.opened)
+	<-done
+	if s.wait.Wait(); closed.building != nil || closed.exists {
+		t.Errorf("a project that cannot be opened was updated: %+v", closed)
+	}
 }
 
 // TestProjectsAreKeptApart: two projects with the same paths in one daemon, and
@@ -103,7 +144,7 @@ func TestWatchingThroughTheService(t *testing.T) {
 		t.Fatalf("%+v", status)
 	}
 	put(t, filepath.Join(w.project, "docs/b.md"), "# Gnomes in the garden\n")
-	deadline := time.Now().Add(30 * time.Second)
+	deadline := time.Now().Add(5 * time.Minute)
 	for status.Documents < 2 && time.Now().Before(deadline) {
 		var err error
 		status, err = call[schemas.ArtifactStatus](w, w.hook, schemas.SvcArtifactStatus, schemas.ArtifactStatusRequest{Project: w.project, After: status.Revision, Wait: 5 * time.Second, Watch: true})

@@ -14,10 +14,6 @@ import (
 	"github.com/writbus/writ/schemas"
 )
 
-// artifactPatience is how long a search waits to hear whether its index is
-// stale. What it did not hear in time, the next one is told.
-const artifactPatience = 100 * time.Millisecond
-
 // artifactSearch searches the files of a project.
 func (d *Daemon) artifactSearch(ctx context.Context, r schemas.ArtifactSearchRequest) (schemas.ArtifactSearchReply, error) {
 	p, _, err := d.readyArtifacts(ctx, r.Project, artifactWait)

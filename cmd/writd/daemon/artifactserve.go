@@ -18,9 +18,10 @@ const (
 	mostListed = 100
 	// mostDepth bounds how far the graph of mentions is followed.
 	mostDepth = 20
-	// mostWait bounds how long one request waits.
-	mostWait = 8 * time.Second
 )
+
+// mostWait bounds how long one request waits. A variable for tests.
+var mostWait = 8 * time.Second
 
 // artifactBuild brings an index up to the files.
 func (d *Daemon) artifactBuild(ctx context.Context, r schemas.ArtifactBuildRequest) (schemas.ArtifactStatus, error) {
@@ -37,17 +38,25 @@ func (d *Daemon) artifactBuild(ctx context.Context, r schemas.ArtifactBuildReque
 	}
 	p, err := d.artifactsOf(ctx, r.Project)
 	if errors.Is(err, errOpening) {
-		s.wait.Go(func() {
-			if <-p.opened; p.closed == nil {
-				d.beginBuild(p, u, r.Watch)
-			}
-		})
+		// The update counts as one that runs from here on: who asks for the state
+		// once the project is open must not find it idle.
+		s.begin(p, u)
+		if r.Watch {
+			s.wait.Go(func() {
+				if <-p.opened; p.closed == nil {
+					s.watch(p, d.now(), u.Globs != nil, d.warn)
+				}
+			})
+		}
 		return opening(p), nil
 	}
 	if err != nil {
 		return schemas.ArtifactStatus{}, err
 	}
-	done := d.beginBuild(p, u, r.Watch)
+	done := s.begin(p, u)
+	if r.Watch {
+		s.watch(p, d.now(), u.Globs != nil, d.warn)
+	}
 	if r.Wait > 0 {
 		select {
 		case <-done:
@@ -56,16 +65,6 @@ func (d *Daemon) artifactBuild(ctx context.Context, r schemas.ArtifactBuildReque
 		}
 	}
 	return d.artifactState(p), nil
-}
-
-// beginBuild begins an update, and watching.
-func (d *Daemon) beginBuild(p *liveProject, u artifacts.Update, watch bool) (done <-chan struct{}) {
-	s := d.views.artifacts
-	done = s.begin(p, u)
-	if watch {
-		s.watch(p, d.now(), u.Globs != nil, d.warn)
-	}
-	return done
 }
 
 // opening is the status of a project of which the log is still being read.
