@@ -156,7 +156,7 @@ func TestTracesAndMetricsReachAReceiver(t *testing.T) {
 	received := &collector{spans: map[string]span{}, metrics: map[string]bool{}}
 	server := httptest.NewServer(received)
 	defer server.Close()
-	m := start(t, Options{Endpoint: server.URL, Address: Off})
+	m := start(t, Options{Endpoint: server.URL, Address: Off, Patience: 5 * time.Minute})
 	ctx, end := m.HookSpan(t.Context(), time.Now().Add(-20*time.Millisecond), "host", "claude")
 	inner, endInner := m.Span(ctx, SpanDecide)
 	_, endAppend := m.Span(inner, SpanAppend)

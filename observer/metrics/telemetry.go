@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,7 +37,8 @@ var ErrEndpoint = errors.New("metrics: the OTLP endpoint cannot be used")
 const (
 	scope        = "github.com/writbus/writ"
 	scrapeBudget = 5 * time.Second
-	stopPatience = 3 * time.Second
+	// DefaultPatience is how long a stop waits for the endpoint.
+	DefaultPatience = 3 * time.Second
 	// exportEvery is how often metrics go to an OTLP endpoint, the SDK's default.
 	exportEvery = time.Minute
 	// Off as the address serves no metrics.
@@ -54,6 +56,8 @@ type Options struct {
 	// Status is the daemon's health, read at every scrape; nil for none.
 	Status func(context.Context) (schemas.Status, error)
 	Logger *slog.Logger
+	// Patience is how long Stop waits for the endpoint; 0 is DefaultPatience.
+	Patience time.Duration
 }
 
 // Telemetry counts and traces. It is safe for concurrent use; its methods never
@@ -66,13 +70,14 @@ type Telemetry struct {
 	registry *prometheus.Registry
 	server   *http.Server
 	address  string
+	patience time.Duration
 }
 
 // Start begins to count, and to serve /metrics. It returns ErrAddress or
 // ErrEndpoint. An endpoint that does not answer is no error: what it misses is
 // logged and lost.
 func Start(ctx context.Context, o Options) (t *Telemetry, err error) {
-	t = &Telemetry{tracer: noop.NewTracerProvider().Tracer(scope), registry: prometheus.NewRegistry()}
+	t = &Telemetry{tracer: noop.NewTracerProvider().Tracer(scope), registry: prometheus.NewRegistry(), patience: cmp.Or(o.Patience, DefaultPatience)}
 	t.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	if o.Status != nil {
 		t.registry.MustRegister(health{o.Status, o.Logger})
@@ -141,10 +146,9 @@ func (t *Telemetry) URL() string {
 	return "http://" + t.address + "/metrics"
 }
 
-// Stop sends what was not sent yet, for a few seconds at most, and stops
-// serving.
+// Stop sends what was not sent yet, within the patience, and stops serving.
 func (t *Telemetry) Stop() error {
-	ctx, cancel := context.WithTimeout(context.Background(), stopPatience)
+	ctx, cancel := context.WithTimeout(context.Background(), t.patience)
 	defer cancel()
 	var all []error
 	if t.server != nil {

@@ -85,8 +85,8 @@ func TestFilesByTheMeaningOfAnEndpoint(t *testing.T) {
 	complete := func() (s schemas.ArtifactStatus) {
 		t.Helper()
 		w.build(schemas.ArtifactBuildRequest{Project: project})
-		deadline := time.Now().Add(time.Minute)
-		for again := true; again; again = s.Lacking > 0 && time.Now().Before(deadline) {
+		deadline := time.Now().Add(5 * time.Minute)
+		for again := true; again; again = (s.Lacking > 0 || s.EmbedderProblem != "") && time.Now().Before(deadline) {
 			var err error
 			s, err = call[schemas.ArtifactStatus](w, w.hook, schemas.SvcArtifactStatus, schemas.ArtifactStatusRequest{Project: project, After: s.Revision, Wait: 50 * time.Millisecond})
 			if err != nil {

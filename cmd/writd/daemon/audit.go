@@ -15,7 +15,8 @@ import (
 	"github.com/writbus/writ/schemas"
 )
 
-const (
+// Variables for tests.
+var (
 	// sealBudget bounds waiting for the trees before they are signed.
 	sealBudget = 5 * time.Second
 	// publishBudget bounds one delivery to a second place.

@@ -10,8 +10,9 @@ import (
 	"github.com/writbus/writ/schemas"
 )
 
-// readyPatience is how long a request for rules waits for them to be there.
-const readyPatience = 8 * time.Second
+// readyPatience is how long a request for rules waits for them to be there. A
+// variable for tests.
+var readyPatience = 8 * time.Second
 
 // beginRules brings the shipped rules in beside the services: the gate decides
 // without them, and the first hook of all is answered while the index is built.

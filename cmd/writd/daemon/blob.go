@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// blobTime bounds reading contents from git.
-const blobTime = 2 * time.Second
+// blobTime bounds reading contents from git. A variable for tests.
+var blobTime = 2 * time.Second
 
 // blobs reads contents from a repository by their names, as far as they are
 // there. This plumbing command of git runs no hook, filter or monitor; a

@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -63,14 +64,24 @@ func TestOnlyOurOwnLineIsUnwrapped(t *testing.T) {
 	}
 }
 
+// putProgram writes a program to be run. No other is started meanwhile: it would
+// inherit the file that is open for writing, and what is open for writing cannot
+// be run.
+func putProgram(t testing.TB, path, script string) {
+	t.Helper()
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	if err := os.WriteFile(path, []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestTheSecondMentionNeverRuns: a command stands twice in Claude Code's line,
 // so that its user's rules find it, and ends as it would have alone.
 func TestTheSecondMentionNeverRuns(t *testing.T) {
 	stand := filepath.Join(t.TempDir(), "writ")
 	// In the place of writ: runs the string behind -c, and says that it did.
-	if err := os.WriteFile(stand, []byte("#!/bin/sh\nfor w in \"$@\"; do last=$w; done\necho confined\nexec /bin/bash -c \"$last\"\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	putProgram(t, stand, "#!/bin/sh\nfor w in \"$@\"; do last=$w; done\necho confined\nexec /bin/bash -c \"$last\"\n")
 	c := confined{writ: stand}
 	for _, command := range []string{
 		"echo one", "echo one; exit 3", "false || echo one", "cat <<'E'\nfi\necho one\nE\n", "echo one # fi", "if true; then echo one; fi",

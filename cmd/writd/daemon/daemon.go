@@ -35,8 +35,12 @@ var (
 	ErrDataDir = errors.New("daemon: the data directory cannot be used")
 )
 
-// stopBudget bounds a graceful stop.
-const stopBudget = 10 * time.Second
+// stopBudget bounds a graceful stop. A variable for tests.
+var stopBudget = 10 * time.Second
+
+// logPatience bounds a call to the log whose caller sets no bound. A variable for
+// tests.
+var logPatience = bus.DefaultTimeout
 
 // Daemon is a running Writ.
 type Daemon struct {
@@ -263,6 +267,7 @@ func (d *Daemon) openBus(ctx context.Context) (func(), error) {
 // one on which the projections read, so that an answer never waits behind
 // records on their way to a view.
 func (d *Daemon) connect(ctx context.Context, o bus.Options) (err error) {
+	o.Timeout = logPatience
 	o.OnAsyncError = func(err error) { d.logger.Warn("bus", "error", err) }
 	o.Name = "writd"
 	if d.conn, err = bus.Connect(ctx, o); err != nil {

@@ -41,6 +41,7 @@ func startWith(t testing.TB, data, project string, change func(*config.Settings)
 	settings.DataDir, settings.Durability, settings.MemoryLimit = data, "interval", 0
 	settings.ShippedRules = false     // most tests bring their own
 	settings.HookBudget = time.Minute // what is decided must not depend on the machine's speed
+	settings.AuditEvery = time.Hour   // nor what is signed when
 	change(&settings)
 	ctx, cancel := context.WithCancel(t.Context())
 	ready, done := make(chan string, 1), make(chan error, 1)

@@ -18,8 +18,9 @@ import (
 )
 
 // transcriptBudget bounds the reading of a transcript's annotated lines beside
-// the hook that named it; a model has its own bounds.
-const transcriptBudget = 5 * time.Second
+// the hook that named it; a model has its own bounds. A variable
+// for tests.
+var transcriptBudget = 5 * time.Second
 
 // answerTries is how often a stretch of a transcript is asked about whose
 // answers cannot be understood; then it is passed over, and that recorded.

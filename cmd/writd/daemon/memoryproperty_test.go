@@ -2,7 +2,9 @@ package daemon
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
 	"math/rand/v2"
 	"os"
@@ -218,7 +220,7 @@ func (h *history) mustNotTell(step int, what, text string) {
 func (h *history) crash() {
 	h.t.Helper()
 	next := filepath.Join(h.t.TempDir(), "data")
-	if err := os.CopyFS(filepath.Join(next, "streams"), os.DirFS(h.d.layout.Log())); err != nil {
+	if err := copyLive(filepath.Join(next, "streams"), h.d.layout.Log()); err != nil {
 		h.t.Fatal(err)
 	}
 	keys, err := os.ReadFile(filepath.Join(h.data, "memory.keys"))
@@ -231,6 +233,30 @@ func (h *history) crash() {
 	h.shut()
 	h.data = next
 	h.d, h.shut = inside(h.t, h.data)
+}
+
+// copyLive copies a folder in which files are replaced meanwhile: what vanishes
+// under its eyes, a file that took another's place by now, is left out.
+func copyLive(to, from string) error {
+	return filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
+		rel, relErr := filepath.Rel(from, path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err != nil || relErr != nil:
+			return errors.Join(err, relErr)
+		case entry.IsDir():
+			return os.MkdirAll(filepath.Join(to, rel), 0o700)
+		}
+		content, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(to, rel), content, 0o600)
+	})
 }
 
 // observeOne observes random bytes behind a random annotation, or none. All

@@ -11,11 +11,15 @@ import (
 	"github.com/writbus/writ/schemas"
 )
 
+// telemetryPatience bounds the last of what monitoring is told. A variable for
+// tests.
+var telemetryPatience = metrics.DefaultPatience
+
 // beginTelemetry starts to count and trace. Monitoring that cannot start is a
 // warning: nobody is refused for want of it.
 func (d *Daemon) beginTelemetry(ctx context.Context) (stop func(), err error) {
 	o := metrics.Options{
-		Address: d.settings.Metrics, Endpoint: d.settings.OTLP, Version: config.Version, Logger: d.logger,
+		Address: d.settings.Metrics, Endpoint: d.settings.OTLP, Version: config.Version, Logger: d.logger, Patience: telemetryPatience,
 		Status: func(ctx context.Context) (schemas.Status, error) {
 			if d.serving.Load() {
 				return d.status(ctx, none{})

@@ -56,14 +56,14 @@ func (w *world) stops(message string, again bool, result *schemas.TestResult) sc
 
 func TestPendingTestsRunBeforeATurnEnds(t *testing.T) {
 	t.Parallel()
-	w := inImplementation(t, "test_timeout: 7s\n")
+	w := inImplementation(t, "test_timeout: 4m\n")
 	put(t, filepath.Join(w.project, "go.mod"), "module m\n")
 	if r := w.stops("Here is the plan again.", false, nil); r.Tests != nil || strings.Contains(r.Stdout, "block") {
 		t.Errorf("nothing changed: %+v", r)
 	}
 	w.wrote("store/users.go", "package store\n")
 	asked := w.stops("", false, nil)
-	if asked.Tests == nil || asked.Tests.Command != "go test ./store" || asked.Tests.Millis != 7000 || asked.Tests.Project != w.project {
+	if asked.Tests == nil || asked.Tests.Command != "go test ./store" || asked.Tests.Millis != 240_000 || asked.Tests.Project != w.project {
 		t.Fatalf("asked for %+v", asked.Tests)
 	}
 	if twice := w.stops("", false, nil); twice.Tests != nil || twice.Stdout != "" {

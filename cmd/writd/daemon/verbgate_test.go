@@ -125,10 +125,7 @@ func TestCommandsOfAgentsAreConfined(t *testing.T) {
 	t.Parallel()
 	c := converse(t, newProject(t, "mode: conversation\n"))
 	c.d.confined = confined{writ: filepath.Join(t.TempDir(), "writ")}
-	script := "#!/bin/sh\necho \"$WRIT_HOME\"\nprintf '%s\\n' \"$@\"\n"
-	if err := os.WriteFile(c.d.confined.writ, []byte(script), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	putProgram(t, c.d.confined.writ, "#!/bin/sh\necho \"$WRIT_HOME\"\nprintf '%s\\n' \"$@\"\n")
 	r := c.call("exec", "make  'all'", "")
 	want := strings.Join([]string{
 		c.d.layout.Root, "confine", "--whole", "--quiet", "--project", resolved(c.workspace), "--profile", "implementation", "--shell", confinedShell(), "-c", "make  'all'", "[exit 0]", "",
