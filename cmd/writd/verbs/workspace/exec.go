@@ -14,13 +14,16 @@ import (
 )
 
 const (
-	// grace is what a command gets to end after its time is up, and what its
-	// output gets to arrive after all ended.
-	grace = 2 * time.Second
 	// lingering is how long what a command left may go on by itself: a shell does
 	// not wait for the end of ">(tee log)".
 	lingering = 200 * time.Millisecond
+	// killed is the exit status of what never began: that of what was killed.
+	killed = 137
 )
+
+// grace is what a command gets to end after its time is up, and what its output
+// gets to arrive after all ended. Tests, whose machine may be slow, grant more.
+var grace = 2 * time.Second
 
 // quietly are variables for programs whose output nobody looks at while it
 // comes, and whose questions nobody answers.
@@ -87,7 +90,11 @@ func run(ctx context.Context, dir, command string, d Decision, limit time.Durati
 	cmd.WaitDelay = grace
 	group(cmd, d.Supervised)
 	err = cmd.Start()
-	_ = to.Close() // the command has its own
+	_ = to.Close()                        // the command has its own
+	if err != nil && timed.Err() != nil { // it had no time to begin
+		r.late, r.ended, r.exit = ctx.Err() == nil, ctx.Err() != nil, killed
+		return r
+	}
 	if err != nil {
 		r.err = err
 		return r

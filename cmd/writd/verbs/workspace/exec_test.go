@@ -20,6 +20,8 @@ import (
 	"github.com/writbus/writ/enforcement/dialect"
 )
 
+func init() { grace = time.Minute }
+
 func TestExec(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, map[string]string{"a.txt": "one\n"})
@@ -153,7 +155,7 @@ func TestTheGroupEndsWithoutASupervisor(t *testing.T) {
 // ended waits for a killed process whose new parent collects it, as long as
 // that one needs for it.
 func ended(pid int) bool {
-	for range 500 {
+	for range 30_000 {
 		raw, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 		if err != nil || strings.Contains(string(raw), ") Z ") {
 			return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) || err == nil
@@ -168,7 +170,7 @@ func TestExecEndsWithItsConversation(t *testing.T) {
 	b := newBench(t, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	b.gate.decision = func(verbs.Call, Act) Decision {
-		time.AfterFunc(50*time.Millisecond, cancel)
+		cancel() // before it begins: TestNothingOutlivesACommand ends what has begun
 		return Decision{Verdict: dialect.Allow, Ticket: "t"}
 	}
 	if r := b.callIn(ctx, "exec", "sleep 300", nil); !strings.Contains(r.Text, "ERR: stopped with its conversation") {
