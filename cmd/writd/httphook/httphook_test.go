@@ -49,7 +49,7 @@ func newWorld(t testing.TB) *world {
 	}
 	w.reply = func(bus.Request) ([]byte, error) { return json.Marshal(schemas.HookReply{Stdout: `{"a":1}` + "\n"}) }
 	w.Server = newServer(Options{
-		DataDir: filepath.Join(dir, "data"), Budget: 5 * time.Second, Logger: slog.New(slog.DiscardHandler),
+		DataDir: filepath.Join(dir, "data"), Budget: time.Minute, Logger: slog.New(slog.DiscardHandler),
 		Ask: func(_ context.Context, r bus.Request) ([]byte, error) {
 			w.mu.Lock()
 			w.asked = append(w.asked, r)

@@ -56,11 +56,23 @@ func TestOutputIsItsEnd(t *testing.T) {
 
 // TestWhatTakesTooLongIsKilledWhole: the shell, what it waits for, and what it
 // left in the background.
-func TestWhatTakesTooLongIsKilledWhole(t *testing.T) {
+func TestWhatTakesTooLongIsEnded(t *testing.T) {
 	t.Parallel()
-	dir, gone := watched(t)
-	r := Run(t.Context(), schemas.TestRun{
-		Command: "exec 9>held; echo started; sleep 1000 & sleep 1000", Project: dir, Millis: 300,
+	if r := Run(t.Context(), schemas.TestRun{Command: "sleep 1000", Project: t.TempDir(), Millis: 50}, World{Vars: os.Environ()}); !r.TimedOut {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestWhatIsEndedIsKilledWhole(t *testing.T) {
+	t.Parallel()
+	dir, begun, gone := watched(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		<-begun
+		cancel()
+	}()
+	r := Run(ctx, schemas.TestRun{
+		Command: "exec 9>held; echo started; echo >&9; sleep 1000 & sleep 1000", Project: dir, Millis: 600_000,
 	}, World{Vars: os.Environ()})
 	if !r.TimedOut || !strings.Contains(r.Output, "started") {
 		t.Errorf("%+v", r)
@@ -70,7 +82,7 @@ func TestWhatTakesTooLongIsKilledWhole(t *testing.T) {
 
 func TestWhatIsLeftRunningIsKilled(t *testing.T) {
 	t.Parallel()
-	dir, gone := watched(t)
+	dir, _, gone := watched(t)
 	r := Run(t.Context(), schemas.TestRun{Command: "exec 9>held; sleep 1000 >/dev/null 2>&1 &", Project: dir, Millis: 60_000}, World{Vars: os.Environ()})
 	if r.TimedOut || r.Exit != 0 {
 		t.Errorf("%+v", r)
@@ -87,16 +99,17 @@ func TestACallerThatEndsEndsTheTests(t *testing.T) {
 	}
 }
 
-// watched is a folder with a pipe named held, and a channel that is closed when
-// everybody who opened it for writing is gone.
-func watched(t *testing.T) (dir string, gone <-chan struct{}) {
+// watched is a folder with a pipe named held, and two channels: one that is
+// closed when somebody wrote to the pipe, and one when everybody who opened it for
+// writing is gone.
+func watched(t *testing.T) (dir string, begun, gone <-chan struct{}) {
 	t.Helper()
 	dir = t.TempDir()
 	pipe := filepath.Join(dir, "held")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	done := make(chan struct{})
+	wrote, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
 		f, err := os.Open(pipe)
@@ -104,7 +117,10 @@ func watched(t *testing.T) (dir string, gone <-chan struct{}) {
 			return
 		}
 		defer func() { _ = f.Close() }()
+		if _, err := f.Read(make([]byte, 1)); err == nil {
+			close(wrote)
+		}
 		_, _ = io.Copy(io.Discard, f)
 	}()
-	return dir, done
+	return dir, wrote, done
 }
