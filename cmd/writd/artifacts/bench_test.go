@@ -93,18 +93,59 @@ func BenchmarkTakeUp(b *testing.B) {
 	b.ReportMetric(float64(info.Size()>>20), "saved-MiB")
 }
 
-// BenchmarkOneChangedFile measures from the file's change to when it can be
-// found, under Watch.
-func BenchmarkOneChangedFile(b *testing.B) {
+// copied is the benchmarks' project where files may be written.
+func copied(b *testing.B) *Project {
+	b.Helper()
 	root := b.TempDir()
-	source := benchProject(b)
-	if err := os.CopyFS(root, os.DirFS(source.Root())); err != nil {
+	if err := os.CopyFS(root, os.DirFS(benchProject(b).Root())); err != nil {
 		b.Fatal(err)
 	}
 	p, err := Open(Options{Root: root, Now: time.Now, Workers: runtime.GOMAXPROCS(0), Record: func(context.Context, []schemas.Payload) error { return nil }})
 	if err != nil {
 		b.Fatal(err)
 	}
+	return p
+}
+
+// change writes a file that was not like this before.
+func change(b *testing.B, p *Project, n int) {
+	b.Helper()
+	text := fmt.Appendf(nil, "package changed\n\n// Changed%d is @README.md.\nfunc Changed%[1]d() {}\n", n)
+	if err := os.WriteFile(filepath.Join(p.Root(), "changed.go"), text, 0o644); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// BenchmarkChange measures what an update works for one changed file, and for
+// what is asked of the snapshot that comes of it.
+func BenchmarkChange(b *testing.B) {
+	p := copied(b)
+	update(b, p, Update{})
+	p.Current().Loose()
+	n := 0
+	for _, asked := range []bool{false, true} {
+		b.Run(fmt.Sprintf("asked=%t", asked), func(b *testing.B) {
+			from := processor()
+			for b.Loop() {
+				n++
+				change(b, p, n)
+				update(b, p, Update{Paths: []string{"changed.go"}})
+				if s := p.Current(); asked {
+					s.References("changed.go")
+					s.Loose()
+					s.Index.Bytes()
+				}
+			}
+			b.ReportMetric((processor()-from)*1e3/float64(b.N), "cpu-ms/op")
+			b.ReportMetric(float64(p.Current().Len()), "documents")
+		})
+	}
+}
+
+// BenchmarkOneChangedFile measures from the file's change to when it can be
+// found, under Watch.
+func BenchmarkOneChangedFile(b *testing.B) {
+	p := copied(b)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
@@ -116,9 +157,7 @@ func BenchmarkOneChangedFile(b *testing.B) {
 	n := 0
 	for b.Loop() {
 		n++
-		if err := os.WriteFile(filepath.Join(root, "changed.go"), fmt.Appendf(nil, "package changed\n\nfunc Changed%d() {}\n", n), 0o644); err != nil {
-			b.Fatal(err)
-		}
+		change(b, p, n)
 		s = p.Await(ctx, s.Revision)
 	}
 	b.StopTimer()

@@ -41,7 +41,7 @@ func (p *Project) lacking(s *Snapshot) (paths []string) {
 	p.meaning.Lock()
 	defer p.meaning.Unlock()
 	for _, path := range s.Index.Lacking() {
-		if i := s.docs[path]; i != nil && p.meant[path] != i.Hash {
+		if i := s.docs.get(path); i != nil && p.meant[path] != i.Hash {
 			paths = append(paths, path)
 		}
 	}
@@ -115,7 +115,7 @@ func (p *Project) describe(paths []string, now *Snapshot) (docs []describe.Descr
 	var room []byte
 	for _, path := range paths {
 		r, err := readFile(root, path, &room)
-		if err != nil || r.left != "" || r.hash != now.docs[path].Hash {
+		if err != nil || r.left != "" || r.hash != now.docs.get(path).Hash {
 			continue
 		}
 		d := describe.Describe(describe.File{Path: path, ModTime: r.modTime, Hash: r.hash, Bytes: r.bytes}, counter)
@@ -133,13 +133,13 @@ func (p *Project) adopt(paths []string, asked *Snapshot, docs []describe.Describ
 	defer p.updating.Unlock()
 	p.meaning.Lock()
 	for _, path := range paths {
-		p.meant[path] = asked.docs[path].Hash
+		p.meant[path] = asked.docs.get(path).Hash
 	}
 	p.meaning.Unlock()
 	now := p.current.Load()
 	var put []*search.Entry
 	for i, e := range entries {
-		if is := now.docs[e.Path()]; is != nil && is.Hash == docs[i].Hash {
+		if is := now.docs.get(e.Path()); is != nil && is.Hash == docs[i].Hash {
 			put = append(put, e)
 		}
 	}

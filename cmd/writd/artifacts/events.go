@@ -108,7 +108,7 @@ func (p *Project) coverage(w *work) schemas.IndexBuilt {
 	for _, path := range w.gone {
 		gone[path] = true
 	}
-	for path, f := range p.files {
+	for path, f := range p.files.all {
 		if w.next[path] == nil && !gone[path] {
 			seen(f)
 		}

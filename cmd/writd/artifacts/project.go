@@ -69,7 +69,7 @@ type Project struct {
 	updating gate     // and what is below
 	globs    []string // as they were asked for; empty is the defaults
 	recorded map[string]Recorded
-	files    map[string]*file
+	files    *known
 	folders  map[Reason]int // left out on the way to the files
 	troubles []Problem      // of the last walk
 	walked   bool           // folders and troubles are of these globs
@@ -117,7 +117,7 @@ func Open(o Options) (*Project, error) {
 	}
 	p := &Project{
 		options: o, changed: newBroadcast(), updating: newGate(), globs: slices.Clone(o.Globs),
-		recorded: o.Recorded, files: map[string]*file{}, meant: map[string]string{},
+		recorded: o.Recorded, files: newKnown(0), meant: map[string]string{},
 	}
 	p.asked.Store(&o.Globs)
 	if p.recorded == nil {
@@ -192,7 +192,7 @@ func (p *Project) Differences(ctx context.Context) (int, error) {
 	}
 	n, met := 0, 0
 	for _, e := range l.entries {
-		f := p.files[e.Path]
+		f := p.files.all[e.Path]
 		if f == nil {
 			n++
 			continue
@@ -202,7 +202,7 @@ func (p *Project) Differences(ctx context.Context) (int, error) {
 			n++
 		}
 	}
-	n += len(p.files) - met
+	n += len(p.files.all) - met
 	p.differing.Store(int64(n))
 	p.saw(n == 0)
 	return n, nil

@@ -115,9 +115,16 @@ func update(t interface{ Fatal(...any) }, p *Project, u Update) Built {
 func contents(s *Snapshot) string {
 	var b strings.Builder
 	for _, i := range s.Documents() {
-		fmt.Fprintf(&b, "%+v %v\n", *i, s.References(i.Path))
+		fmt.Fprintf(&b, "%+v %v %+v %v\n", *i, s.References(i.Path), s.Leads(i.Path), s.Graph().In(i.Path, 1))
 	}
+	unresolved, ambiguous, mentions := s.Loose()
+	fmt.Fprintf(&b, "%+v %+v %d %+v\n", unresolved, ambiguous, mentions, s.Tally())
 	return b.String()
+}
+
+// counted is what is remembered of all files together.
+func counted(p *Project) string {
+	return fmt.Sprint(p.files.folders, p.files.left, p.files.problems, len(p.files.all))
 }
 
 // sameIndex compares all that two indexes hold, but for what they did before.
@@ -150,6 +157,9 @@ func checkFresh(t interface {
 	}
 	if got, want := p.Current().Index.Compact(), fresh.Current().Index.Compact(); !cmp.Equal(want, got, sameIndex) {
 		t.Fatal("what is searched is not that of a fresh build:\n" + cmp.Diff(want, got, sameIndex))
+	}
+	if got, want := counted(p), counted(fresh); got != want {
+		t.Fatal("what is counted is not that of a fresh build: " + got + ", want " + want)
 	}
 	if diff := cmp.Diff(other.fold(), j.fold()); diff != "" {
 		t.Fatal("the log is not that of a fresh build:\n" + diff)
@@ -508,7 +518,7 @@ func TestAnyChangesEndLikeAFreshBuild(t *testing.T) {
 		var dirty []string
 		for range rapid.IntRange(1, 12).Draw(t, "steps") {
 			name := rapid.SampledFrom(names).Draw(t, "name")
-			switch rapid.SampledFrom([]string{"write", "write", "remove", "remove folder", "rename", "update", "part", "again"}).Draw(t, "do") {
+			switch rapid.SampledFrom([]string{"write", "write", "remove", "remove folder", "rename", "update", "part", "ask", "part", "ask", "again"}).Draw(t, "do") {
 			case "write":
 				text := texts.Draw(t, "text")
 				if strings.HasSuffix(name, "ignore") {
@@ -537,6 +547,10 @@ func TestAnyChangesEndLikeAFreshBuild(t *testing.T) {
 			case "part":
 				update(t, p, Update{Paths: append([]string{}, dirty...)})
 				dirty = nil
+			case "ask":
+				if s := p.Current(); s != nil {
+					s.Loose()
+				}
 			case "again":
 				p2, err := Open(Options{Root: root, Record: j.record, Now: time.Now, Workers: 2, Recorded: j.fold(), Globs: []string{"**"}})
 				if err != nil {

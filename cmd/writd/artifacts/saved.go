@@ -79,8 +79,8 @@ func (p *Project) Save(ctx context.Context) error {
 func (p *Project) state() (savedProject, []savedFile, *Snapshot) {
 	p.updating.Lock()
 	defer p.updating.Unlock()
-	files := make([]savedFile, 0, len(p.files))
-	for path, f := range p.files {
+	files := make([]savedFile, 0, len(p.files.all))
+	for path, f := range p.files.all {
 		files = append(files, savedFile{path, f.size, f.modTime, f.readAt, f.hash, f.left, f.problem, f.wanted, f.info})
 	}
 	slices.SortFunc(files, func(a, b savedFile) int { return strings.Compare(a.Path, b.Path) })
@@ -184,8 +184,7 @@ func (p *Project) take(ctx context.Context, f *os.File) (*Snapshot, error) {
 	case state.Analysis != analysisVersion || state.Go != runtime.Version():
 		return nil, fmt.Errorf("%w: another version of Writ wrote it", ErrSaved)
 	}
-	s := &Snapshot{docs: map[string]*Info{}}
-	files := map[string]*file{}
+	s, docs, files := &Snapshot{}, map[string]*Info{}, newKnown(0)
 	var drop, indexed []string
 	for range state.Files {
 		var f savedFile
@@ -205,9 +204,9 @@ func (p *Project) take(ctx context.Context, f *os.File) (*Snapshot, error) {
 			continue
 		}
 		if f.Info != nil {
-			s.docs[f.Path] = f.Info
+			docs[f.Path] = f.Info
 		}
-		files[f.Path] = &file{f.Size, f.ModTime, f.ReadAt, f.Hash, f.Left, f.Problem, f.Wanted, f.Info}
+		files.put(f.Path, &file{f.Size, f.ModTime, f.ReadAt, f.Hash, f.Left, f.Problem, f.Wanted, f.Info})
 	}
 	if s.Index, err = search.Load(r, r.left, p.options.Embedder); err != nil {
 		return nil, r.broken(err)
@@ -221,6 +220,8 @@ func (p *Project) take(ctx context.Context, f *os.File) (*Snapshot, error) {
 	if len(drop) > 0 {
 		s.Index = s.Index.Update(nil, drop)
 	}
+	s.docs = documents{}.with(docs)
+	s.relations = &relations{docs: s.docs}
 	p.files = files
 	return s, nil
 }

@@ -142,7 +142,7 @@ func (p *Project) walk(ctx context.Context, w *work) error {
 	met := make(map[string]bool, len(l.entries))
 	for _, e := range l.entries {
 		met[e.Path] = true
-		if f := p.files[e.Path]; f != nil && !w.update.Force && f.same(e) && f.problem == "" {
+		if f := p.files.all[e.Path]; f != nil && !w.update.Force && f.same(e) && f.problem == "" {
 			if f.info != nil {
 				w.built.Unchanged++
 			}
@@ -150,13 +150,13 @@ func (p *Project) walk(ctx context.Context, w *work) error {
 		}
 		w.entries = append(w.entries, e)
 	}
-	for path := range p.files {
+	for path := range p.files.all {
 		if !met[path] {
 			w.gone = append(w.gone, path)
 		}
 	}
 	for path := range p.recorded {
-		if !met[path] && p.files[path] == nil {
+		if !met[path] && p.files.all[path] == nil {
 			w.gone = append(w.gone, path) // since before this process
 		}
 	}
@@ -172,7 +172,7 @@ func (p *Project) pick(w *work) bool {
 			return false
 		}
 		e, found, plain := w.sel.find(file)
-		before := p.files[file]
+		before := p.files.all[file]
 		switch {
 		case !plain:
 			return false
@@ -180,21 +180,11 @@ func (p *Project) pick(w *work) bool {
 			w.entries = append(w.entries, e)
 		case !found && before != nil:
 			w.gone = append(w.gone, file)
-		case !found && before == nil && p.holds(file):
+		case !found && before == nil && p.files.folders[file] > 0:
 			return false // a folder was removed
 		}
 	}
 	return true
-}
-
-// holds says whether files below a path are known.
-func (p *Project) holds(folder string) bool {
-	for path := range p.files {
-		if strings.HasPrefix(path, folder+"/") {
-			return true
-		}
-	}
-	return false
 }
 
 // find goes the way to one path as the walk does. It is plain unless there is a
@@ -319,7 +309,7 @@ func (p *Project) readAll(ctx context.Context, w *work) error {
 	}
 	for i, e := range w.entries {
 		if files[i] == nil { // deleted meanwhile
-			if p.files[e.Path] != nil || p.recorded[e.Path] != (Recorded{}) {
+			if p.files.all[e.Path] != nil || p.recorded[e.Path] != (Recorded{}) {
 				w.gone = append(w.gone, e.Path)
 			}
 			continue
@@ -342,8 +332,8 @@ func (p *Project) readOne(root *os.Root, e Entry, by *worker, force bool) (*file
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil, nil
-	case errors.Is(err, ErrMoving) && p.files[e.Path] != nil && p.files[e.Path].info != nil:
-		again := *p.files[e.Path]
+	case errors.Is(err, ErrMoving) && p.files.all[e.Path] != nil && p.files.all[e.Path].info != nil:
+		again := *p.files.all[e.Path]
 		again.problem = reasonOf(err) + "; the index has it as it was"
 		return &again, nil, nil
 	case err != nil:
@@ -358,7 +348,7 @@ func (p *Project) readOne(root *os.Root, e Entry, by *worker, force bool) (*file
 		f.left = v.reason
 		return f, nil, nil
 	}
-	if before := p.files[e.Path]; before != nil && before.info != nil && before.hash == r.hash && !force {
+	if before := p.files.all[e.Path]; before != nil && before.info != nil && before.hash == r.hash && !force {
 		again := *before.info
 		again.ModTime = r.modTime.UTC()
 		f.info = &again
@@ -380,12 +370,12 @@ func (p *Project) index(w *work) {
 		return
 	}
 	for path, f := range w.next {
-		if f.info == nil && before.docs[path] != nil {
+		if f.info == nil && before.docs.get(path) != nil {
 			w.drop = append(w.drop, path)
 		}
 	}
 	for _, path := range w.gone {
-		if before.docs[path] != nil {
+		if before.docs.get(path) != nil {
 			w.drop = append(w.drop, path)
 		}
 	}
@@ -398,39 +388,42 @@ func (p *Project) index(w *work) {
 
 // publish makes what was found the index.
 func (p *Project) publish(w *work) {
-	before := w.before
 	for path, f := range w.next {
-		p.files[path] = f
+		p.files.put(path, f)
 	}
 	for _, path := range w.gone {
-		delete(p.files, path)
+		p.files.remove(path)
 	}
 	if w.listing != nil {
 		p.folders, p.troubles, p.walked = w.listing.left, w.listing.problems, true
 	}
-	next := &Snapshot{Revision: 1, Globs: slices.Clone(w.sel.texts), Left: maps.Clone(p.folders), Problems: slices.Clone(p.troubles), Index: w.index}
-	if before == nil {
-		next.docs = make(map[string]*Info, len(w.next))
+	now := p.current.Load()
+	next := &Snapshot{Revision: 1, Globs: slices.Clone(w.sel.texts), Left: maps.Clone(p.folders), Index: w.index}
+	if next.Left == nil {
+		next.Left = map[Reason]int{}
+	}
+	for reason, n := range p.files.left {
+		next.Left[reason] += n
+	}
+	if now != nil && w.listing == nil && !p.files.moved {
+		next.Problems = now.Problems
 	} else {
-		next.Revision = max(before.Revision, 1)
-		next.docs = before.docs
-		if len(w.next) > 0 || len(w.gone) > 0 {
-			next.docs = maps.Clone(before.docs)
+		next.Problems = p.files.list(p.troubles)
+	}
+	changes := w.changes()
+	if before := w.before; before == nil {
+		next.docs = documents{}.with(changes)
+		next.relations = &relations{docs: next.docs}
+	} else {
+		next.Revision, next.docs, next.relations = max(before.Revision, 1), before.docs, before.relations
+		if len(changes) > 0 {
+			next.docs = before.docs.with(changes)
+			next.relations = before.relations.after(next.docs, changes)
 		}
 	}
-	for path, f := range w.next {
-		if f.info != nil {
-			next.docs[path] = f.info
-		}
-	}
-	for _, path := range w.drop {
-		delete(next.docs, path)
-	}
-	p.count(next)
-	next.relations = &relations{docs: next.docs}
 	p.saw(true)
-	if now := p.current.Load(); now != nil {
-		if next.like(now) {
+	if now != nil {
+		if len(changes) == 0 && next.like(now) {
 			return
 		}
 		next.Revision++
@@ -443,23 +436,19 @@ func (p *Project) publish(w *work) {
 	p.changed.tell()
 }
 
-// count adds what is known of files that were opened and left out.
-func (p *Project) count(s *Snapshot) {
-	if s.Left == nil {
-		s.Left = map[Reason]int{}
-	}
-	for path, f := range p.files {
-		if f.left != "" {
-			s.Left[f.left]++
-		}
-		switch {
-		case f.problem != "":
-			s.Problems = append(s.Problems, Problem{path, f.problem})
-		case f.info != nil && f.info.Replaced > 0:
-			s.Problems = append(s.Problems, Problem{path, notUTF8(f.info.Replaced)})
+// changes are the documents that are others than before, nil for those that
+// leave.
+func (w *work) changes() map[string]*Info {
+	all := make(map[string]*Info, len(w.next)+len(w.drop))
+	for path, f := range w.next {
+		if f.info != nil && (w.before == nil || w.before.docs.get(path) != f.info) {
+			all[path] = f.info
 		}
 	}
-	slices.SortFunc(s.Problems, func(a, b Problem) int { return cmp.Or(strings.Compare(a.Path, b.Path), strings.Compare(a.Why, b.Why)) })
+	for _, path := range w.drop {
+		all[path] = nil
+	}
+	return all
 }
 
 func notUTF8(bytes int) string {
@@ -469,7 +458,8 @@ func notUTF8(bytes int) string {
 	return fmt.Sprintf("%d bytes are not UTF-8; they are indexed as U+FFFD", bytes)
 }
 
-// like says whether two snapshots are the same but for their revisions.
+// like says whether two snapshots of the same documents are the same but for
+// their revisions.
 func (s *Snapshot) like(o *Snapshot) bool {
-	return s.Index == o.Index && slices.Equal(s.Globs, o.Globs) && maps.Equal(s.Left, o.Left) && slices.Equal(s.Problems, o.Problems) && maps.Equal(s.docs, o.docs)
+	return s.Index == o.Index && slices.Equal(s.Globs, o.Globs) && maps.Equal(s.Left, o.Left) && slices.Equal(s.Problems, o.Problems)
 }

@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"errors"
+	"maps"
 	"path"
 	"path/filepath"
 	"strings"
@@ -154,12 +155,12 @@ func (p *liveProject) status() schemas.ArtifactStatus {
 func (p *liveProject) describe(s *schemas.ArtifactStatus, now *artifacts.Snapshot) {
 	s.Revision, s.Globs, s.Documents = now.Revision, now.Globs, now.Len()
 	s.Chunks, s.IndexSize = now.Index.Chunks(), int64(now.Index.Bytes())
-	for _, i := range now.Documents() {
-		s.Types[string(i.Type)]++
-		s.Languages[i.Language]++
-		s.Bytes += i.Size
-		s.Symbols += i.SymbolCount
+	tally := now.Tally()
+	for name, n := range tally.Types {
+		s.Types[string(name)] = n
 	}
+	maps.Copy(s.Languages, tally.Languages)
+	s.Bytes, s.Symbols = tally.Bytes, tally.Symbols
 	for reason, n := range now.Left {
 		s.Left[string(reason)] = n
 	}

@@ -6,36 +6,6 @@ import (
 	"strings"
 )
 
-// Paths are those of a project, made to look mentions up in. They do not change.
-type Paths struct {
-	all     map[string]bool
-	folders map[string]bool
-	// byName lists the paths by their last element, and by that without its
-	// extension, in lower case.
-	byName map[string][]string
-	byStem map[string][]string
-}
-
-// NewPaths takes the paths of a project's documents.
-func NewPaths(all []string) *Paths {
-	p := &Paths{
-		all: make(map[string]bool, len(all)), folders: map[string]bool{},
-		byName: make(map[string][]string, len(all)), byStem: make(map[string][]string, len(all)),
-	}
-	for _, one := range all {
-		p.all[one] = true
-		for folder := path.Dir(one); folder != "." && !p.folders[folder]; folder = path.Dir(folder) {
-			p.folders[folder] = true
-		}
-		name := strings.ToLower(path.Base(one))
-		p.byName[name] = append(p.byName[name], one)
-		if stem := strings.TrimSuffix(name, path.Ext(name)); stem != name && stem != "" {
-			p.byStem[stem] = append(p.byStem[stem], one)
-		}
-	}
-	return p
-}
-
 // Outcome is what a mention came to.
 type Outcome int
 
@@ -61,14 +31,14 @@ func (p *Paths) Resolve(from string, m Mention) (Outcome, []string) {
 		candidates = []string{beside, rest}
 	}
 	for _, one := range candidates {
-		if p.all[one] && !m.Folder {
+		if p.has(one) && !m.Folder {
 			return Resolved, []string{one}
 		}
-		if one != "." && p.folders[one] {
+		if one != "." && p.hasFolder(one) {
 			return ToFolder, []string{one}
 		}
 	}
-	wanted := path.Clean(strings.TrimLeft(m.Path, "./"))
+	wanted := wanted(m)
 	if m.Folder || strings.HasPrefix(m.Path, "../") {
 		return p.missing(m)
 	}
@@ -76,11 +46,11 @@ func (p *Paths) Resolve(from string, m Mention) (Outcome, []string) {
 	word := !strings.ContainsAny(wanted, "/.") && !m.Sure
 	name := strings.ToLower(path.Base(wanted))
 	if !word {
-		if outcome, found := endingWith(p.byName[name], wanted, ""); outcome != Nothing {
+		if outcome, found := endingWith(p.named(name), wanted, ""); outcome != Nothing {
 			return outcome, found
 		}
 		if strings.Contains(wanted, "/") || m.Sure {
-			if outcome, found := endingWith(p.byStem[name], wanted, ".*"); outcome != Nothing {
+			if outcome, found := endingWith(p.stemmed(name), wanted, ".*"); outcome != Nothing {
 				return outcome, found
 			}
 		}
@@ -129,7 +99,7 @@ func (p *Paths) missing(m Mention) (Outcome, []string) {
 	}
 	first, _, nested := strings.Cut(m.Path, "/")
 	switch {
-	case nested && p.folders[first], extensions[strings.ToLower(path.Ext(m.Path))]:
+	case nested && p.hasFolder(first), extensions[strings.ToLower(path.Ext(m.Path))]:
 		return Unresolved, nil
 	}
 	return Nothing, nil

@@ -85,6 +85,16 @@ func (g Glob) Match(name string) bool {
 	return false
 }
 
+// matchPart is [path.Match] of a pattern that was checked. Most are "*" with an
+// ending, against every name of a project.
+func matchPart(pattern, name string) bool {
+	if ending, starred := strings.CutPrefix(pattern, "*"); starred && !strings.ContainsAny(ending, `*?[\`) {
+		return strings.HasSuffix(name, ending)
+	}
+	fits, _ := path.Match(pattern, name)
+	return fits
+}
+
 // matchParts goes on from the last "**" when a part does not fit: an earlier one
 // could match no more than that.
 func matchParts(pattern, parts []string) bool {
@@ -97,7 +107,7 @@ func matchParts(pattern, parts []string) bool {
 			continue
 		}
 		if p < len(pattern) {
-			if ok, _ := path.Match(pattern[p], parts[n]); ok {
+			if matchPart(pattern[p], parts[n]) {
 				p++
 				n++
 				continue

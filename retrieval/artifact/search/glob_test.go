@@ -2,7 +2,11 @@ package search
 
 import (
 	"errors"
+	"path"
+	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 )
 
 func TestGlob(t *testing.T) {
@@ -49,6 +53,20 @@ func FuzzGlob(f *testing.F) {
 			g.Match(path)
 		} else if !errors.Is(err, ErrGlob) {
 			t.Fatal(err)
+		}
+	})
+}
+
+// Patterns that are looked at by themselves fit what those of the path package
+// do.
+func TestAPartFitsAsOfAPath(t *testing.T) {
+	letters := rapid.SampledFrom([]string{"a", ".", "*", "?", "[", "]", "-", `\`, "é", "\xff"})
+	rapid.Check(t, func(rt *rapid.T) {
+		pattern := rapid.SampledFrom([]string{"*", ""}).Draw(rt, "begins") + strings.Join(rapid.SliceOfN(letters, 0, 4).Draw(rt, "pattern"), "")
+		name := strings.Join(rapid.SliceOfN(letters, 0, 5).Draw(rt, "name"), "")
+		want, err := path.Match(pattern, name)
+		if got := matchPart(pattern, name); err == nil && got != want {
+			rt.Fatalf("%q fits %q: %t, of a path %t", pattern, name, got, want)
 		}
 	})
 }

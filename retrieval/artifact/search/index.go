@@ -27,17 +27,15 @@ type Index struct {
 // scores need of all segments.
 type view struct {
 	*segment
-	dead    []uint64           // a bit for each document; nil for none
-	left    int                // living documents
-	gone    map[uint32]uint32  // terms of dead documents: how many fewer hold them
-	number  int                // its place among the index's views
-	doc0    int32              // the first document's number in the index
-	chunk0  int32              // the first chunk's
-	norms   [NumFields]numbers // per document: 1 − b + b·length/average
-	byChunk numbers
+	dead   []uint64          // a bit for each document; nil for none
+	left   int               // living documents
+	lost   sums              // of the dead ones
+	gone   map[uint32]uint32 // terms of dead documents: how many fewer hold them
+	number int               // its place among the index's views
+	doc0   int32             // the first document's number in the index
+	chunk0 int32             // the first chunk's
+	scales *scales           // of the index
 }
-
-type numbers []float32
 
 func (v *view) isDead(doc int32) bool {
 	return v.dead != nil && v.dead[doc>>6]&(1<<(doc&63)) != 0
@@ -122,7 +120,7 @@ func (v *view) without(paths []string) *view {
 			continue
 		}
 		if out == v {
-			out = &view{segment: v.segment, left: v.left, gone: make(map[uint32]uint32, len(v.gone)), dead: make([]uint64, (len(v.docs)+63)/64)}
+			out = &view{segment: v.segment, left: v.left, lost: v.lost, gone: make(map[uint32]uint32, len(v.gone)), dead: make([]uint64, (len(v.docs)+63)/64)}
 			copy(out.dead, v.dead)
 			for t, n := range v.gone {
 				out.gone[t] = n
@@ -130,6 +128,7 @@ func (v *view) without(paths []string) *view {
 		}
 		out.left--
 		out.dead[doc>>6] |= 1 << (doc & 63)
+		out.lost.add(&v.docs[doc], v.chunksOf(doc), 1)
 		v.termsOf(doc, func(t uint32) { out.gone[t]++ })
 	}
 	return out
@@ -213,54 +212,34 @@ func mergedView(views ...*view) *view {
 	return &view{segment: s, left: len(s.docs)}
 }
 
-// prepare numbers the documents and computes what scores need.
+// prepare numbers the documents and computes what scores need, from sums: it
+// costs what there are segments.
 func (ix *Index) prepare() {
 	var docs, chunks int32
 	for i, v := range ix.views {
-		v = &view{segment: v.segment, dead: v.dead, left: v.left, gone: v.gone, number: i, doc0: docs, chunk0: chunks}
+		v = &view{segment: v.segment, dead: v.dead, left: v.left, lost: v.lost, gone: v.gone, number: i, doc0: docs, chunk0: chunks}
 		ix.views[i] = v
 		docs += int32(len(v.docs))
 		chunks += int32(len(v.chunks))
-		ix.sums.plus(v.segment.sums)
-		for doc := range v.docs {
-			if v.isDead(int32(doc)) {
-				ix.sums.add(&v.docs[doc], v.chunksOf(int32(doc)), -1)
-			}
-		}
+		ix.sums.plus(v.segment.sums, 1)
+		ix.sums.plus(v.lost, -1)
 	}
-	var averages [NumFields]float64
-	for f := range averages {
-		averages[f] = float64(ix.sums.length[f]) / float64(max(ix.sums.having[f], 1))
-	}
-	ofChunk := float64(ix.sums.chunkLength) / float64(max(ix.sums.chunks, 1))
+	all := ix.sums.scales()
 	for _, v := range ix.views {
-		for f := range v.norms {
-			v.norms[f] = make(numbers, len(v.docs))
-			for doc := range v.docs {
-				v.norms[f][doc] = norm(v.docs[doc].lengths[f], averages[f])
-			}
-		}
-		v.byChunk = make(numbers, len(v.chunks))
-		for i := range v.chunks {
-			v.byChunk[i] = norm(v.chunks[i].length, ofChunk)
-		}
+		v.scales = all
 	}
 	ix.scratch = &sync.Pool{New: func() any { return &room{scores: make([]float64, docs)} }}
 }
 
-func (s *sums) plus(o sums) {
-	s.docs += o.docs
-	s.chunks += o.chunks
-	s.chunkLength += o.chunkLength
-	s.text += o.text
+func (s *sums) plus(o sums, sign int) {
+	s.docs += sign * o.docs
+	s.chunks += sign * o.chunks
+	s.chunkLength += sign * o.chunkLength
+	s.text += int64(sign) * o.text
 	for f := range s.having {
-		s.having[f] += o.having[f]
-		s.length[f] += o.length[f]
+		s.having[f] += sign * o.having[f]
+		s.length[f] += sign * o.length[f]
 	}
-}
-
-func norm(length uint32, average float64) float32 {
-	return float32(1 - B + float64(B*float64(length))/max(average, 1))
 }
 
 // idf is ln(1 + (n − df + 0.5)/(df + 0.5)): the form of Robertson and Spärck
@@ -282,7 +261,10 @@ func (ix *Index) TextBytes() int64 { return ix.sums.text }
 func (ix *Index) Bytes() int {
 	n := 0
 	for _, v := range ix.views {
-		n += v.bytes() + 4*int(NumFields)*len(v.docs) + 4*len(v.chunks) + 8*len(v.dead) + 16*len(v.gone)
+		n += v.size + 8*len(v.dead) + 16*len(v.gone)
+		if v.codes != nil {
+			n += v.codes.Bytes()
+		}
 	}
 	return n
 }

@@ -141,7 +141,7 @@ func (s *searching) addUp() {
 func (s *searching) addList(v *view, term int, idf float64) {
 	b, r := v.list(term), s.room
 	scores := r.scores[v.doc0 : int(v.doc0)+len(v.docs)]
-	content := v.norms[Content]
+	content, norms := v.lengths[Content], &v.scales.fields
 	all := v.dead == nil && !s.filtered
 	from := len(r.marks)
 	doc, left := int32(-1), 0
@@ -158,7 +158,7 @@ func (s *searching) addList(v *view, term int, idf float64) {
 		if head&(1<<Content-1) != 0 {
 			for field := Title; field < Content; field++ {
 				if head&(1<<field) != 0 {
-					f += Boosts[field] * float64(b[next]) / float64(v.norms[field][doc])
+					f += Boosts[field] * float64(b[next]) / float64(norms[field].of(v.lengths[field][doc]))
 					next++
 				}
 			}
@@ -169,7 +169,7 @@ func (s *searching) addList(v *view, term int, idf float64) {
 			continue
 		}
 		if often > 0 {
-			f += Boosts[Content] * float64(often) / float64(content[doc])
+			f += Boosts[Content] * float64(often) / float64(norms[Content].of(content[doc]))
 		}
 		scores[doc] += idf * f * (K1 + 1) / (f + K1)
 	}
@@ -201,10 +201,10 @@ func (s *searching) addChunks() (order [][]int32) {
 
 // add adds what a term adds to the chunks, where its payload begins.
 func (c *candidate) add(b []byte, at int, weight float32) {
-	norms, k := c.view.byChunk[c.view.first[c.doc]:c.view.first[c.doc+1]], float32(K1)
+	chunks, norms, k := c.view.chunksOf(c.doc), &c.view.scales.chunks, float32(K1)
 	for w := walkChunks(b, at); w.next(); {
 		tf := float32(w.times)
-		c.sums[w.chunk] += weight * tf / (tf + float32(k*norms[w.chunk]))
+		c.sums[w.chunk] += weight * tf / (tf + float32(k*norms.of(chunks[w.chunk].length)))
 	}
 }
 

@@ -63,7 +63,7 @@ func wholeLists(s *searching) (sums, named []float32) {
 	for _, t := range s.terms {
 		each(t, func(v *view, chunk, times uint32) {
 			tf := float32(times)
-			sums[uint32(v.chunk0)+chunk] += float32(t.idf*(K1+1)) * tf / (tf + float32(float32(K1)*v.byChunk[chunk]))
+			sums[uint32(v.chunk0)+chunk] += float32(t.idf*(K1+1)) * tf / (tf + float32(float32(K1)*v.scales.chunks.of(v.chunks[chunk].length)))
 		})
 		if a, n, _ := s.ix.look(partMark + t.text); n > 0 && !t.whole {
 			each(a, func(v *view, chunk, _ uint32) { named[uint32(v.chunk0)+chunk] += float32(t.idf) })

@@ -49,6 +49,7 @@ func merge(views []*view) *segment {
 	}
 	s.mergePostings(views, renumbered)
 	s.mergeForward()
+	s.finish()
 	return s
 }
 

@@ -110,7 +110,7 @@ func join(parts []*Part, workers int) *segment {
 		for _, end := range p.first[1:] {
 			s.first = append(s.first, from+end)
 		}
-		s.sums.plus(p.sums)
+		s.sums.plus(p.sums, 1)
 		if s.codes != nil {
 			s.appendCodes(p.segment, 0, len(p.chunks))
 		}
@@ -121,6 +121,7 @@ func join(parts []*Part, workers int) *segment {
 	}
 	j.dictionary(s, workers)
 	j.forward(s, workers)
+	s.finish()
 	return s
 }
 

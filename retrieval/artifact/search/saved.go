@@ -206,6 +206,7 @@ func (r *source) index(ix *Index) error {
 		if r.bad || !s.sound() {
 			return fmt.Errorf("%w: it does not fit together", ErrSaved)
 		}
+		s.finish()
 		v := r.dead(s)
 		for doc := range s.docs {
 			if v.isDead(int32(doc)) {

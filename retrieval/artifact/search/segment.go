@@ -30,6 +30,10 @@ type segment struct {
 
 	codes *vector.Codes // per chunk; nil without an embedder
 	sums  sums
+
+	// What finish derives of the above.
+	lengths [NumFields][]uint32 // per document, terms of each field
+	size    int                 // memory that it takes without codes, bytes
 }
 
 // sums are what averages come from.
@@ -133,6 +137,7 @@ func newSegment(entries []*Entry) (s *segment, lasts []int32) {
 	}
 	s.pack()
 	s.vectors(entries)
+	s.finish()
 	return s, lasts
 }
 
@@ -354,13 +359,22 @@ func (s *segment) vectors(entries []*Entry) {
 	}
 }
 
-// bytes is the memory that the segment takes, texts of documents included.
+// finish derives from a segment that is whole what searches look up often.
+func (s *segment) finish() {
+	for f := range s.lengths {
+		s.lengths[f] = make([]uint32, len(s.docs))
+		for doc := range s.docs {
+			s.lengths[f][doc] = s.docs[doc].lengths[f]
+		}
+	}
+	s.size = s.bytes()
+}
+
+// bytes is the memory that the segment takes without codes, texts of documents
+// included.
 func (s *segment) bytes() int {
 	n := len(s.text) + 4*(len(s.textEnds)+len(s.postEnds)+len(s.holding)+len(s.forwardEnds)+len(s.first)) +
-		cap(s.postings) + cap(s.forward)
-	if s.codes != nil {
-		n += s.codes.Bytes()
-	}
+		len(s.postings) + len(s.forward) + 4*int(NumFields)*len(s.docs)
 	for i := range s.docs {
 		d := &s.docs[i]
 		n += documentBytes + len(d.Path) + len(d.Title) + len(d.Summary) + len(d.Hash) + len(d.stem) + len(d.dirs)
