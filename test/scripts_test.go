@@ -20,6 +20,7 @@ import (
 
 	"github.com/writbus/writ/cmd/writ/cli/launch"
 	"github.com/writbus/writ/cmd/writd/config"
+	"github.com/writbus/writ/test/programs"
 )
 
 // bin holds the binaries under test, built once; onlyWrit has writ without
@@ -27,31 +28,16 @@ import (
 var bin, onlyWrit string
 
 func TestMain(m *testing.M) {
-	os.Exit(func() int {
-		dir, err := os.MkdirTemp("", "writ-test-bin")
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
+	programs.Main(m, func() (err error) {
+		if bin, err = programs.Built(); err != nil {
+			return err
 		}
-		defer os.RemoveAll(dir)
-		bin = dir
-		build := exec.Command("go", "build", "-o", bin, "../cmd/writ", "../cmd/writd")
-		build.Stdout, build.Stderr = os.Stderr, os.Stderr
-		if err := build.Run(); err != nil {
-			fmt.Fprintln(os.Stderr, "build the binaries under test:", err)
-			return 1
-		}
-		onlyWrit = filepath.Join(dir, "only")
+		onlyWrit = filepath.Join(bin, "only")
 		if err := os.Mkdir(onlyWrit, 0o755); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
+			return err
 		}
-		if err := os.Link(filepath.Join(bin, "writ"), filepath.Join(onlyWrit, "writ")); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-		return m.Run()
-	}())
+		return os.Link(filepath.Join(bin, "writ"), filepath.Join(onlyWrit, "writ"))
+	})
 }
 
 // TestScripts runs the scripts that describe the product, each with a data

@@ -14,7 +14,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -26,6 +25,7 @@ import (
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/writd/config"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/test/programs"
 )
 
 // patience bounds what a page is waited for.
@@ -40,31 +40,11 @@ type world struct {
 	admin   *bus.Conn
 }
 
-// built has both programs in a folder that TestMain removes.
-var built = sync.OnceValues(func() (string, error) {
-	if out, err := exec.Command("go", "build", "-o", programs, "../../cmd/writ", "../../cmd/writd").CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%w\n%s", err, out)
-	}
-	return programs, nil
-})
-
-var programs string
-
-func TestMain(m *testing.M) {
-	os.Exit(func() int {
-		var err error
-		if programs, err = os.MkdirTemp("", "writ-browser-bin"); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-		defer func() { _ = os.RemoveAll(programs) }()
-		return m.Run()
-	}())
-}
+func TestMain(m *testing.M) { programs.Main(m) }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	bin, err := built()
+	bin, err := programs.Built()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,12 +12,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/writbus/writ/cmd/writd/config"
 	"github.com/writbus/writ/projections/neo4jmirror"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/test/programs"
 )
 
 // serverURL names a Neo4j whose data may be deleted; test/ci/neo4j.sh starts
@@ -36,35 +36,14 @@ func build(t *testing.T) string {
 	if os.Getenv(serverURL) == "" {
 		t.Skip(serverURL + " is not set: it names the Bolt address of a Neo4j whose data may be deleted. test/ci/neo4j.sh starts one.")
 	}
-	bin, err := built()
+	bin, err := programs.Built()
 	if err != nil {
 		t.Fatal(err)
 	}
 	return bin
 }
 
-// built has both programs in a folder that TestMain removes.
-var built = sync.OnceValues(func() (string, error) {
-	out, err := exec.Command("go", "build", "-o", programs, "../../cmd/writ", "../../cmd/writd").CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("%w\n%s", err, out)
-	}
-	return programs, nil
-})
-
-var programs string
-
-func TestMain(m *testing.M) {
-	os.Exit(func() int {
-		var err error
-		if programs, err = os.MkdirTemp("", "writ-neo4j-bin"); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
-		defer func() { _ = os.RemoveAll(programs) }()
-		return m.Run()
-	}())
-}
+func TestMain(m *testing.M) { programs.Main(m) }
 
 func newWorld(t *testing.T, bin string) *world {
 	w := &world{t: t, bin: bin, data: t.TempDir()}

@@ -1,0 +1,50 @@
+// Package programs builds writ and writd for the tests that run them as a user
+// does.
+package programs
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"sync"
+	"testing"
+)
+
+var folder string
+
+// Main runs a package's tests, of which it is the TestMain: after what prepares
+// them, and with a folder for the programs, which goes with the last of them.
+func Main(m *testing.M, prepare ...func() error) {
+	os.Exit(run(m, prepare))
+}
+
+func run(m *testing.M, prepare []func() error) int {
+	dir, err := os.MkdirTemp("", "writ-programs")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "a folder for the programs under test:", err)
+		return 1
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	folder = dir
+	for _, first := range prepare {
+		if err := first(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+	}
+	return m.Run()
+}
+
+// Built is the folder that holds both programs; they are built when it is asked
+// for first.
+var Built = sync.OnceValues(func() (string, error) {
+	if folder == "" {
+		return "", errors.New("programs: TestMain is not programs.Main")
+	}
+	out, err := exec.Command("go", "build", "-o", folder, "github.com/writbus/writ/cmd/writ", "github.com/writbus/writ/cmd/writd").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("build the programs under test: %w\n%s", err, out)
+	}
+	return folder, nil
+})
