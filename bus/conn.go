@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -228,7 +229,7 @@ func InboxPrefix(user string) string {
 func connectError(o Options, err error) error {
 	translated := translate(err)
 	switch {
-	case o.Dial != nil && (errors.Is(err, io.ErrClosedPipe) || errors.Is(err, context.DeadlineExceeded)):
+	case o.Dial != nil && (errors.Is(err, io.ErrClosedPipe) || outOfTime(err)):
 		// A pipe has no buffer: the server's refusal meets a client that is
 		// still writing, and is lost.
 		return fmt.Errorf("%w: %s accepted the connection and then gave no answer, as it does for a wrong user or password (user %q): %w",
@@ -243,6 +244,12 @@ func connectError(o Options, err error) error {
 		return fmt.Errorf("%w: %s: %w", ErrUnavailable, o.address(), err)
 	}
 	return fmt.Errorf("bus: connecting to %s: %w", o.address(), err)
+}
+
+// outOfTime says that a connection was given up because its time was over,
+// whichever of the clocks that watch it was the first to say so.
+func outOfTime(err error) bool {
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, nats.ErrTimeout)
 }
 
 // Close ends the connection at once. Calls under way return ErrClosed or
