@@ -308,7 +308,7 @@ func TestAnswersStayWithTheClient(t *testing.T) {
 		must(t, raw.PublishMsg(&nats.Msg{Subject: subject, Reply: target, Data: []byte(body)}))
 	}
 	// An answered request behind them shows that the server has dealt with them.
-	_, err = raw.Request("$JS.API.STREAM.INFO.WRIT_SESSIONS", nil, 5*time.Second)
+	_, err = raw.Request("$JS.API.STREAM.INFO.WRIT_SESSIONS", nil, patient)
 	must(t, err)
 	if n, err := countAll(t, c, schemas.StreamSessions); n != 1 || err != nil {
 		t.Fatalf("the stream holds %d records, %v", n, err)

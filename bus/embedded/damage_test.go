@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/bus/bustest"
@@ -48,7 +49,7 @@ func (s *store) start() (*embedded.Server, *bus.Conn) {
 }
 
 func (s *store) as(role embedded.Role, server *embedded.Server) bus.Options {
-	return bus.Options{URL: server.URL(), User: s.creds[role].User, Password: s.creds[role].Password}
+	return bus.Options{URL: server.URL(), User: s.creds[role].User, Password: s.creds[role].Password, Timeout: 3 * time.Minute}
 }
 
 const filled = 200 // records in each of two streams

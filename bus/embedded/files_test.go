@@ -71,7 +71,7 @@ func TestFilesHoldWhatTheServerGives(t *testing.T) {
 	}
 	// whole waits until all is written out, and takes every record from the files.
 	whole := func(when string) {
-		for deadline := time.Now().Add(10 * time.Second); ; {
+		for deadline := time.Now().Add(5 * time.Minute); ; {
 			unclear := compare(when)
 			if unclear == 0 {
 				return

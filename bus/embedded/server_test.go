@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/bus/bustest"
@@ -111,7 +114,14 @@ func TestRestartKeepsEverything(t *testing.T) {
 func TestWhoComesEarlyFindsTheLog(t *testing.T) {
 	s := newStore(t)
 	s.fill()
-	free, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	// Where the system has more than one address of loopback, not the one that
+	// connections come from: with the port not taken yet, an attempt to connect may
+	// be given that very port, and connect to itself.
+	s.options.Host = "127.0.0.1"
+	if runtime.GOOS == "linux" {
+		s.options.Host = net.IPv4(127, byte(1+rand.IntN(250)), byte(rand.IntN(250)), byte(1+rand.IntN(250))).String()
+	}
+	free, err := new(net.ListenConfig).Listen(t.Context(), "tcp", net.JoinHostPort(s.options.Host, "0"))
 	must(t, err)
 	address := free.Addr().String()
 	must(t, free.Close())
@@ -125,7 +135,7 @@ func TestWhoComesEarlyFindsTheLog(t *testing.T) {
 			early <- func() error {
 				for {
 					who := s.creds[embedded.RoleDaemon]
-					c, err := bus.Connect(t.Context(), bus.Options{URL: "nats://" + address, User: who.User, Password: who.Password})
+					c, err := bus.Connect(t.Context(), bus.Options{URL: "nats://" + address, User: who.User, Password: who.Password, Timeout: time.Minute})
 					if t.Context().Err() != nil {
 						return t.Context().Err()
 					}
