@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -164,9 +165,8 @@ func TestA2AWaits(t *testing.T) {
 			fmt.Fprintf(w, `{"name":"Slow","url":%q,"preferredTransport":"JSONRPC","protocolVersion":"0.3.0"}`, server.URL)
 			return
 		}
-		body := make([]byte, 1<<16)
-		n, _ := r.Body.Read(body)
-		_, rest, _ := strings.Cut(string(body[:n]), `"method":"`)
+		body, _ := io.ReadAll(r.Body)
+		_, rest, _ := strings.Cut(string(body), `"method":"`)
 		method, _, _ := strings.Cut(rest, `"`)
 		methods = append(methods, method)
 		state := states[min(calls, len(states)-1)]

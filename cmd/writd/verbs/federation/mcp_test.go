@@ -141,7 +141,7 @@ func TestServersEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 		gone := false
-		for range 500 { // the new parent of a child collects it when it comes to it
+		for range 30_000 { // the new parent of a child collects it when it comes to it
 			raw, err := os.ReadFile("/proc/" + word + "/stat")
 			if gone = err != nil && syscall.Kill(pid, 0) != nil || strings.Contains(string(raw), ") Z "); gone {
 				break

@@ -158,6 +158,24 @@ func (s *site) get(t *testing.T, url string, grants ...string) verbs.Result {
 	return r
 }
 
+// nobody is an address at which nobody listens, nor begins to: a connection has
+// it.
+func nobody(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp4", public+":0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	from := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(public)}}
+	connection, err := from.DialContext(t.Context(), "tcp4", listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { connection.Close() })
+	return connection.LocalAddr().String()
+}
+
 // hostile are the URLs that the guard's own tests refuse.
 func hostile(t *testing.T) []string {
 	t.Helper()

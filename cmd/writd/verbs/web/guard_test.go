@@ -12,14 +12,10 @@ import (
 	"github.com/writbus/writ/enforcement/dialect/address"
 )
 
-// witness listens where nothing may connect to.
-func witness(t *testing.T, port string) *atomic.Int32 {
+// witness counts who connects where nothing may connect to.
+func witness(t *testing.T, listener net.Listener) *atomic.Int32 {
 	t.Helper()
 	var reached atomic.Int32
-	listener, err := net.Listen("tcp4", "127.0.0.1:"+port)
-	if err != nil {
-		t.Fatal(err)
-	}
 	t.Cleanup(func() { listener.Close() })
 	go func() {
 		for {
@@ -77,15 +73,20 @@ func TestRebindingIsRefused(t *testing.T) {
 		"meta.example.com":    {{"169.254.169.254"}},
 		"rebind.example.com":  {{public}, {"127.0.0.1"}},
 	}
-	s := newSite(t, table, func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Connection", "close")
-		if r.URL.Path == "/again" {
-			http.Redirect(w, r, "/done", http.StatusFound)
-			return
-		}
-		w.Write([]byte("reached"))
-	})
-	reached := witness(t, s.port)
+	var s *site
+	var near net.Listener
+	for near == nil { // somebody else may have the same port here
+		s = newSite(t, table, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Connection", "close")
+			if r.URL.Path == "/again" {
+				http.Redirect(w, r, "/done", http.StatusFound)
+				return
+			}
+			w.Write([]byte("reached"))
+		})
+		near, _ = net.Listen("tcp4", "127.0.0.1:"+s.port)
+	}
+	reached := witness(t, near)
 	for name := range table {
 		if name == "rebind.example.com" {
 			continue
@@ -107,9 +108,13 @@ func TestRebindingIsRefused(t *testing.T) {
 
 func TestProxiesAreNotUsed(t *testing.T) {
 	s := newSite(t, nil, func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("direct")) })
-	reached := witness(t, "0")
+	proxy, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	reached := witness(t, proxy)
 	for _, name := range []string{"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "ALL_PROXY"} {
-		t.Setenv(name, "http://127.0.0.1:9/")
+		t.Setenv(name, "http://"+proxy.Addr().String()+"/")
 	}
 	if s.fetch.transport.Proxy != nil {
 		t.Error("the transport has a proxy")
@@ -164,14 +169,8 @@ func TestTenRedirects(t *testing.T) {
 func TestRefusedAndUnreachableAreToldApart(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, map[string][][]string{"private.example.com": {{"10.0.0.1"}}}, func(http.ResponseWriter, *http.Request) {})
-	closed, err := net.Listen("tcp4", public+":0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	addr := closed.Addr().String()
-	closed.Close()
 	for raw, want := range map[string]string{
-		"http://" + addr + "/":                                  "ERR: unreachable: ",
+		"http://" + nobody(t) + "/":                             "ERR: unreachable: ",
 		"http://no.such.example.com/":                           "ERR: unreachable: no host of the name no.such.example.com",
 		"http://private.example.com/":                           "ERR: refused: \"http://private.example.com/\": 10.0.0.1 is a private network",
 		"http://127.0.0.1/":                                     "ERR: refused: \"http://127.0.0.1/\": 127.0.0.1 is loopback",

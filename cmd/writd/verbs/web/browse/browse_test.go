@@ -97,14 +97,27 @@ func TestBrowserRunsScripts(t *testing.T) {
 	if r := visitPage(t.Context(), t, b, "http://"+addr+"/gone"); !strings.HasPrefix(r.Text, "ERR: 410 Gone") || !strings.Contains(r.Text, "no more") {
 		t.Errorf("%q", r.Text)
 	}
-	closed, err := net.Listen("tcp4", public+":0")
+	if r := visitPage(t.Context(), t, b, "https://"+nobody(t)+"/"); !strings.HasPrefix(r.Text, "ERR: unreachable: ") {
+		t.Errorf("%q", r.Text)
+	}
+}
+
+// nobody is an address at which nobody listens, nor begins to: a connection has
+// it.
+func nobody(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp4", public+":0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	closed.Close()
-	if r := visitPage(t.Context(), t, b, "https://"+closed.Addr().String()+"/"); !strings.HasPrefix(r.Text, "ERR: unreachable: ") {
-		t.Errorf("%q", r.Text)
+	t.Cleanup(func() { listener.Close() })
+	from := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(public)}}
+	connection, err := from.DialContext(t.Context(), "tcp4", listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
 	}
+	t.Cleanup(func() { connection.Close() })
+	return connection.LocalAddr().String()
 }
 
 // TestBrowserReachesOnlyThePublic has pages that try every way to loopback and
@@ -225,7 +238,7 @@ func TestBrowserKeepsToTheGrant(t *testing.T) {
 // is well.
 func TestBrowserEnds(t *testing.T) {
 	b := withBrowser(t)
-	before := browsers(t)
+	t.Setenv("TMPDIR", t.TempDir()) // whose profiles are this test's
 	addr := site(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/hang" {
 			<-r.Context().Done()
@@ -244,8 +257,12 @@ func TestBrowserEnds(t *testing.T) {
 		})
 	}
 	visits.Wait()
-	if after := browsers(t); after > before {
-		t.Errorf("%d processes of browsers, there were %d", after, before)
+	// What was killed takes its time to be gone.
+	for deadline := time.Now().Add(time.Minute); browsers(t) > 0 && time.Now().Before(deadline); {
+		time.Sleep(10 * time.Millisecond)
+	}
+	if left := browsers(t); left > 0 {
+		t.Errorf("%d processes of browsers are left", left)
 	}
 	left, _ := filepath.Glob(filepath.Join(os.TempDir(), "writ-browse-*"))
 	if len(left) > 0 {
@@ -253,7 +270,8 @@ func TestBrowserEnds(t *testing.T) {
 	}
 }
 
-// browsers counts processes with a profile of this package's that have not ended.
+// browsers counts processes with a profile in the folder for temporary files that
+// have not ended.
 func browsers(t *testing.T) int {
 	t.Helper()
 	lines, err := filepath.Glob("/proc/[0-9]*/cmdline")
@@ -263,7 +281,7 @@ func browsers(t *testing.T) int {
 	n := 0
 	for _, line := range lines {
 		raw, err := os.ReadFile(line)
-		if err == nil && bytes.Contains(raw, []byte("writ-browse-")) {
+		if err == nil && bytes.Contains(raw, []byte(filepath.Join(os.TempDir(), "writ-browse-"))) {
 			n++
 		}
 	}
