@@ -51,7 +51,7 @@ func (s *shown) text() string {
 // waitFor waits until the terminal shows a text.
 func (s *shown) waitFor(t *testing.T, text string) {
 	t.Helper()
-	deadline := time.After(time.Minute)
+	deadline := time.After(5 * time.Minute)
 	for !strings.Contains(s.text(), text) {
 		select {
 		case _, open := <-s.grew:

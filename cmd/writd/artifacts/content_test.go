@@ -23,7 +23,12 @@ func readerOf(t *testing.T, text string, later time.Duration) (c *Contents, root
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = root.Close() })
-	return NewContents(func() time.Time { return time.Now().Add(later) }), root, file
+	info, err := os.Stat(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := info.ModTime().Add(later) // however long this takes
+	return NewContents(func() time.Time { return now }), root, file
 }
 
 func TestAWriteIsSeenWhateverItsTime(t *testing.T) {

@@ -45,7 +45,7 @@ func (w *watched) settle(t *testing.T) {
 	w.n++
 	mark := fmt.Sprintf("mark-%d.md", w.n)
 	w.write(mark, mark)
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	for s := w.project.Current(); ; s = w.project.Await(ctx, s.Revision) {
 		if s == nil {
@@ -188,7 +188,7 @@ func TestWatchLooksEverywhereWhenTheQueueRanOver(t *testing.T) {
 	defer func() { _ = watcher.Close() }()
 	events, lost := make(chan fsnotify.Event), make(chan error)
 	watcher.Events, watcher.Errors = events, lost // what happens is not heard
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	done := make(chan struct{})
 	go func() {

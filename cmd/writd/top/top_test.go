@@ -194,7 +194,7 @@ func (s *screen) read(file *os.File) {
 // shows waits until a text was sent.
 func (s *screen) shows(t *testing.T, text string) {
 	t.Helper()
-	deadline := time.After(time.Minute)
+	deadline := time.After(5 * time.Minute)
 	for {
 		s.mu.Lock()
 		sent := ansi.Strip(s.all.String())
