@@ -346,10 +346,10 @@ func TestReplayOfAnUnknownSession(t *testing.T) {
 func TestQueryIsReadable(t *testing.T) {
 	s := &services{replies: map[string]any{schemas.SvcRetrieve: json.RawMessage(`{"rules":[{"id":"GO-A-001","type":"Rule","score":0.987,
 "tier":"inject","severity":"high","domain":"go","authority":"human","title":"A title","trigger":"t","statement":"Do <this>.",
-"why":{"bm25":9.5,"ranks":{"bm25":1},"terms":[{"term":"retri","score":1}]}}],"mode":"standard","tier":"inject","probability":0.91,
+"why":{"bm25":9.5,"ranks":{"bm25":1},"terms":[{"term":"retri","score":1},{"term":"retri request","score":0.5}]}}],"mode":"standard","tier":"inject","probability":0.91,
 "embedder":"none","profile":"lexical","latency_us":{"total":306.4},"block":"the block\n"}`)}}
 	want := "GO-A-001  A title\n    score 0.99 · high · go · human\n    Do <this>.\n" +
-		"    because: words 9.500 (rank 1), meaning 0.000 (rank 0), severity 0.00, confidence 0.00, neighbours 0.00; matched retri\n\n" +
+		"    because: words 9.500 (rank 1), meaning 0.000 (not in its list), severity 0.00, confidence 0.00, neighbours 0.00; matched retri, “retri request”\n\n" +
 		"1 rule in 306 µs; probability 0.91, standard, embedder none, profile lexical\n"
 	if r := s.run(t, "", "query", "retry", "it", "--explain"); r.code != 0 || r.out != want {
 		t.Errorf("%+v", r)

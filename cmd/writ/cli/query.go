@@ -137,19 +137,31 @@ func ruleFacts(r foundRule) string {
 
 func reasons(r foundRule) string {
 	w := r.Why
-	text := fmt.Sprintf("because: words %.3f (rank %d), meaning %.3f (rank %d), severity %.2f, confidence %.2f, neighbours %.2f",
-		w.BM25, w.Ranks.BM25, w.Vector, w.Ranks.Vector, w.Severity, w.Confidence, w.Graph)
+	text := fmt.Sprintf("because: words %.3f (%s), meaning %.3f (%s), severity %.2f, confidence %.2f, neighbours %.2f",
+		w.BM25, place(w.Ranks.BM25), w.Vector, place(w.Ranks.Vector), w.Severity, w.Confidence, w.Graph)
 	if w.Pinned {
 		text += ", named in the text"
 	}
 	var terms []string
 	for _, t := range w.Terms {
-		terms = append(terms, t.Term)
+		term := t.Term
+		if strings.Contains(term, " ") { // words that stand beside each other
+			term = "“" + term + "”"
+		}
+		terms = append(terms, term)
 	}
 	if len(terms) > 0 {
 		text += "; matched " + strings.Join(terms, ", ")
 	}
 	return text
+}
+
+// place is a rule's in a list of candidates; 0 is none.
+func place(rank int) string {
+	if rank == 0 {
+		return "not in its list"
+	}
+	return fmt.Sprintf("rank %d", rank)
 }
 
 // wrap breaks text at spaces into lines of at most width runes; longer words
