@@ -23,6 +23,8 @@ const (
 	followWindow    = 4096                   // records the server may send ahead
 	followHeartbeat = 5 * time.Second        // silence after which the server is asked again
 	followExpiry    = 30 * time.Second       // of one request for more
+	withinHeartbeat = 30 * time.Second       // the same, of a server in this process: it cannot
+	withinExpiry    = 90 * time.Second       // be lost alone, and every reader's beat wakes eight goroutines
 	followInactive  = 2 * time.Minute        // after which the server forgets a lost reader
 	followIdle      = 2 * time.Second        // silence after which UntilEnd looks whether retention dropped the rest
 	followLinger    = 20 * time.Millisecond  // wait for records announced to be on their way
@@ -158,11 +160,15 @@ func (f *follower) session(ctx context.Context, reconnected <-chan struct{}) err
 	if err != nil {
 		return err
 	}
+	heartbeat, expiry := followHeartbeat, followExpiry
+	if f.conn.options.Dial != nil {
+		heartbeat, expiry = withinHeartbeat, withinExpiry
+	}
 	in := newIntake()
 	reading, err := consumer.Consume(in.put,
 		jetstream.PullMaxMessagesWithBytesLimit(followWindow, f.window()),
-		jetstream.PullHeartbeat(followHeartbeat),
-		jetstream.PullExpiry(followExpiry),
+		jetstream.PullHeartbeat(heartbeat),
+		jetstream.PullExpiry(expiry),
 		jetstream.ConsumeErrHandler(func(_ jetstream.ConsumeContext, err error) { in.fail(err) }))
 	if err != nil {
 		return translate(err)

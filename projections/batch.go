@@ -222,6 +222,6 @@ func (b *batch) trim() {
 
 // forget drops the writes and everything kept.
 func (b *batch) forget() {
-	clear(b.cells)
+	b.cells, b.spare = map[string]*cell{}, nil
 	b.size, b.dirty, b.ordered = 0, nil, false
 }

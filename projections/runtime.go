@@ -168,6 +168,14 @@ func (r *Runtime) Position(view string, s schemas.Stream) uint64 {
 	return v.positions[s]
 }
 
+// Relax gives back what views keep of committed values for their next batch.
+// They read it again when they need it, so it is for when nothing is to do.
+func (r *Runtime) Relax() {
+	for _, v := range r.order {
+		v.relax()
+	}
+}
+
 func (r *Runtime) runner(view string) (*runner, error) {
 	v := r.runners[view]
 	if v == nil {

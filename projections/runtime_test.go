@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -245,4 +246,36 @@ func TestFailingApplyStops(t *testing.T) {
 			r.want("all", 9)
 		})
 	}
+}
+
+// askedStore counts what is read from a store.
+type askedStore struct {
+	projections.Store
+	asked atomic.Int64
+}
+
+func (s *askedStore) Get(key []byte) ([]byte, bool, error) {
+	s.asked.Add(1)
+	return s.Store.Get(key)
+}
+
+func TestRelaxedViewsReadAgainWhatTheyKept(t *testing.T) {
+	l, s := newMemoryLog(), openStore(t, vfs.NewMem())
+	defer func() { _ = s.Close() }()
+	asked := &askedStore{Store: s}
+	r := start(t, l, asked, projections.Options{}, tally{})
+	r.Relax() // whether or not it has begun
+	for round, relaxed := range []bool{false, false, true, false} {
+		if relaxed {
+			r.Relax()
+		}
+		before := asked.asked.Load()
+		prompts(l, 5)
+		r.caughtUp()
+		r.want("all", uint64(5*(round+1)))
+		if read := asked.asked.Load() - before; round > 0 && (read > 0) != relaxed {
+			t.Errorf("round %d: %d values were read, relaxed: %t", round, read, relaxed)
+		}
+	}
+	r.stop()
 }

@@ -97,6 +97,15 @@ func (v *runner) abandon() {
 	}
 }
 
+// relax drops what is kept of committed values, between batches.
+func (v *runner) relax() {
+	v.apply.Lock()
+	defer v.apply.Unlock()
+	if v.gen != nil {
+		v.gen.batch.forget()
+	}
+}
+
 func (v *runner) isServing() bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()

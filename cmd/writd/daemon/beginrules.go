@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"context"
-	"runtime/debug"
 	"time"
 
 	"github.com/writbus/writ/bus"
@@ -26,9 +25,6 @@ func (d *Daemon) beginRules(ctx context.Context) (stop func() error) {
 		err := d.importEmbedded(ctx)
 		if err == nil {
 			close(d.imported)
-			// Starting needs more memory than serving; give it back at once.
-			debug.FreeOSMemory()
-			dropFilePages()
 		} else if ctx.Err() == nil {
 			d.logger.Error("bring in the shipped rules", "error", err)
 			d.stop()

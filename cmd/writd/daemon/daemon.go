@@ -113,7 +113,7 @@ func Run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 		confined: newConfined(),
 	}
 	d.started = d.now()
-	go func() { _, _ = shipped() }() // its error is importEmbedded's
+	go func() { _, _ = shipped.files() }() // its error is importEmbedded's
 	if s.MemoryLimit > 0 {
 		debug.SetMemoryLimit(s.MemoryLimit)
 	}
@@ -150,6 +150,7 @@ func Run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 		return err
 	}
 	defer stopAudit()
+	defer d.beginResting(ctx)()
 	stopServices, err := d.serve(ctx)
 	if err != nil {
 		return err

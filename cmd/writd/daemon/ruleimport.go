@@ -174,15 +174,39 @@ func (d *Daemon) prune(ctx context.Context, source string, files []corpus.File, 
 	return gone, nil
 }
 
-// shipped reads the rules of this build, once: it takes a tenth of a second,
+// shipped are the rules of this build. Reading them takes a tenth of a second,
 // which a start spends while the log is opened.
-var shipped = sync.OnceValues(corpus.Embedded)
+var shipped shippedRules
+
+type shippedRules struct {
+	mu   sync.Mutex
+	read []corpus.File // nil until they are asked for
+}
+
+// files reads the rules unless somebody did; nobody changes what they get.
+func (s *shippedRules) files() ([]corpus.File, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.read != nil {
+		return s.read, nil
+	}
+	files, err := corpus.Embedded()
+	s.read = files
+	return files, err
+}
+
+// forget gives back what was read.
+func (s *shippedRules) forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.read = nil
+}
 
 // importEmbedded brings in the rules that this build ships, where they are new
 // or changed, and retires those that it no longer ships. Rules that a person
 // edited or retired stay as they are.
 func (d *Daemon) importEmbedded(ctx context.Context) error {
-	files, err := shipped()
+	files, err := shipped.files()
 	if err != nil {
 		return fmt.Errorf("daemon: the shipped rules: %w", err)
 	}

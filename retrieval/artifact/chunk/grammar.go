@@ -17,7 +17,7 @@ type grammar struct {
 }
 
 type declaration struct {
-	line *regexp.Regexp
+	line func() *regexp.Regexp
 	kind string
 	// container has declarations of its own, such as a class.
 	container bool
@@ -152,7 +152,7 @@ func (g *grammar) match(line string, within bool) (found, bool) {
 		if d.member && !within || d.top && within {
 			continue
 		}
-		m := d.line.FindStringSubmatch(line)
+		m := d.line().FindStringSubmatch(line)
 		if m == nil {
 			continue
 		}

@@ -1,6 +1,9 @@
 package chunk
 
-import "regexp"
+import (
+	"regexp"
+	"sync"
+)
 
 var (
 	slashes = comments{line: []string{"//"}, block: [][2]string{{"/*", "*/"}}, quotes: `"'`}
@@ -8,7 +11,11 @@ var (
 	hashes  = comments{line: []string{"#"}, quotes: `"'`, long: []string{`"""`, `'''`}}
 )
 
-func re(pattern string) *regexp.Regexp { return regexp.MustCompile(pattern) }
+// re is a pattern that is compiled when a line is first held against it: a
+// project has few of the languages.
+func re(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
+}
 
 // modifiers stand before declarations of the C family.
 const modifiers = `(?:(?:public|private|protected|internal|static|final|abstract|sealed|override|virtual|async|readonly|partial|open|data|inline|suspend|operator|extern|unsafe|export|default|declare|native|synchronized|strictfp|fileprivate|mutating|required|convenience|lazy|implicit|case|companion|inner|expect|actual|annotation|value|record|const|constexpr|friend|explicit|typename|noexcept|ref|new|transient|volatile|lateinit|tailrec|external|infix|indirect|weak|dynamic|optional|nonisolated|final)\s+)*`
