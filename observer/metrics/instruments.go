@@ -7,6 +7,7 @@ import (
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/trace"
 )
 
 // instruments are the counters and histograms. Names follow the conventions of
@@ -59,7 +60,11 @@ func (t *Telemetry) Decided(ctx context.Context, verdict, rule string) {
 	if t == nil {
 		return
 	}
-	t.instruments.decisions.Add(ctx, 1, metric.WithAttributes(attribute.String("verdict", verdict), attribute.String("rule", rule)))
+	attributes := []attribute.KeyValue{attribute.String("verdict", verdict), attribute.String("rule", rule)}
+	t.instruments.decisions.Add(ctx, 1, metric.WithAttributes(attributes...))
+	if span, traced := ctx.Value(ofHook{}).(trace.Span); traced {
+		span.SetAttributes(attributes...)
+	}
 }
 
 // Appended counts an append that was acknowledged.

@@ -161,6 +161,7 @@ func TestTracesAndMetricsReachAReceiver(t *testing.T) {
 	inner, endInner := m.Span(ctx, SpanDecide)
 	_, endAppend := m.Span(inner, SpanAppend)
 	endAppend(nil)
+	m.Decided(inner, "deny", "ENF-GATE-PLAN")
 	endInner(errors.New("a secret path"))
 	end(nil)
 	m.Observed(ctx, "hold", "")
@@ -178,6 +179,9 @@ func TestTracesAndMetricsReachAReceiver(t *testing.T) {
 	}
 	if hook.took < 20*time.Millisecond || travel.took < 20*time.Millisecond || hook.attributes["host"] != "claude" {
 		t.Errorf("hook %+v, travel %+v", hook, travel)
+	}
+	if hook.attributes["verdict"] != "deny" || hook.attributes["rule"] != "ENF-GATE-PLAN" || decide.attributes["verdict"] != "" {
+		t.Errorf("the verdict belongs to the hook: %+v, decide %+v", hook, decide)
 	}
 	if !received.metrics["writ.observations"] {
 		t.Errorf("metrics received: %v", received.metrics)

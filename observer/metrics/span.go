@@ -32,9 +32,12 @@ func (t *Telemetry) Span(ctx context.Context, name string, attributes ...string)
 	return ctx, closing(span)
 }
 
+// ofHook is the key under which a context has the span of the hook.
+type ofHook struct{}
+
 // HookSpan begins the trace of a hook's whole way, from when its process began.
 // What lies between that and now is its first part. began is zero where the
-// caller does not say.
+// caller does not say. [Telemetry.Decided] gives it the verdict.
 func (t *Telemetry) HookSpan(ctx context.Context, began time.Time, attributes ...string) (context.Context, func(error)) {
 	if t == nil || t.traces == nil {
 		return ctx, ended
@@ -48,7 +51,7 @@ func (t *Telemetry) HookSpan(ctx context.Context, began time.Time, attributes ..
 		_, travel := t.tracer.Start(ctx, SpanTravel, trace.WithTimestamp(began))
 		travel.End(trace.WithTimestamp(now))
 	}
-	return ctx, closing(span)
+	return context.WithValue(ctx, ofHook{}, span), closing(span)
 }
 
 func ended(error) {}

@@ -15,12 +15,15 @@ import (
 
 func TestAHookIsTracedFromItsStartToItsReply(t *testing.T) {
 	var mu sync.Mutex
-	var received strings.Builder
+	var received, traces strings.Builder
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		raw, _ := io.ReadAll(r.Body)
 		mu.Lock()
 		defer mu.Unlock()
 		received.Write(raw)
+		if r.URL.Path == "/v1/traces" {
+			traces.Write(raw)
+		}
 	}))
 	defer server.Close()
 	w := startWith(t, t.TempDir(), newProject(t, "mode: work\n"), func(s *config.Settings) { s.OTLP = server.URL })
@@ -56,6 +59,9 @@ func TestAHookIsTracedFromItsStartToItsReply(t *testing.T) {
 		if !strings.Contains(received.String(), name) {
 			t.Errorf("%s was not received", name)
 		}
+	}
+	if !strings.Contains(traces.String(), "ENF-GATE-PLAN") {
+		t.Error("no trace says what refused")
 	}
 	if strings.Contains(received.String(), secret) {
 		t.Error("what a person said was sent to monitoring")
