@@ -19,7 +19,7 @@ const (
 	// A kernel that keeps the program's file in large pieces maps all of a piece
 	// where one page of it is touched, and a few timers touch most of them.
 	filePages     = 24 << 20 // mapped bytes of files that are worth giving back
-	filePagesEach = 12       // looks between that
+	filePagesEach = 4        // looks between that
 )
 
 // resting tells when a daemon may rest.
