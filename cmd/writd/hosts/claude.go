@@ -50,7 +50,6 @@ type claudeInput struct {
 	FilePath     string  `json:"file_path"`
 	NotebookPath string  `json:"notebook_path"`
 	Path         string  `json:"path"`
-	URI          string  `json:"uri"`
 	Content      *string `json:"content"`
 	OldString    string  `json:"old_string"`
 	NewString    string  `json:"new_string"`
@@ -106,6 +105,12 @@ func parseClaude(event string, payload []byte) (Call, error) {
 		c.Source = p.Source
 	case Prompt:
 		c.Origin = p.Source
+		var said struct {
+			Source json.RawMessage `json:"source"`
+		}
+		if _ = json.Unmarshal(payload, &said); c.Origin == "" && len(said.Source) > 0 && string(said.Source) != "null" {
+			c.Origin = unreadableSource
+		}
 	case Command:
 		c.Origin, c.Command, c.Args = "user", strings.TrimPrefix(p.CommandName, "/"), p.CommandArgs
 	case Stop:
@@ -123,6 +128,10 @@ func parseClaude(event string, payload []byte) (Call, error) {
 	}
 	return c, nil
 }
+
+// unreadableSource is the origin of a prompt whose host says where it comes from
+// in a way that Writ does not know: not the user's.
+const unreadableSource = "unreadable"
 
 // lenient decodes JSON whose fields may have other types than documented: a
 // field that does not fit stays empty, the rest is read.
@@ -185,11 +194,7 @@ func (c *Call) readClaudeTool(response json.RawMessage) error {
 		}
 	default:
 		if strings.HasPrefix(c.Tool, "mcp__") {
-			for _, path := range []string{in.FilePath, in.Path, strings.TrimPrefix(in.URI, "file://")} {
-				if path != "" {
-					c.Reads = append(c.Reads, path)
-				}
-			}
+			c.readServer(c.Tool, c.Input)
 		}
 	}
 	if claudeWrites(c.Tool) && (len(c.Writes) == 0 || c.Writes[0].Path == "") {

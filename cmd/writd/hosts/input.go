@@ -162,7 +162,9 @@ func (c *Call) readTool(known map[string]tool, host string, raw json.RawMessage,
 	c.Input = object
 	switch {
 	case t.kind == plainTool:
-	case t.kind == readingTool, t.kind == unknownTool && fromServer:
+	case t.kind == unknownTool && fromServer:
+		c.readServer(host, object)
+	case t.kind == readingTool:
 		c.Reads = in.paths
 		if in.folder != "" {
 			c.Reads = append(c.Reads, in.folder)

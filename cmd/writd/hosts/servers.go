@@ -1,0 +1,82 @@
+package hosts
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// serverKeys are the keys by which tools of MCP servers name files, beside those
+// that hosts use.
+var serverKeys = []string{"relative_path", "filename", "uri", "source", "destination", "old_path", "new_path", "from", "to"}
+
+// remoteKeys say that a path is one of another place: a repository on a forge, a
+// bucket, a machine.
+var remoteKeys = []string{"owner", "repo", "repository", "project_id", "bucket", "host", "hostname"}
+
+var (
+	readingVerbs = []string{"read", "get", "list", "search", "find", "grep", "query", "view", "show", "open", "fetch", "describe", "stat", "tree", "check", "count", "lookup", "resolve", "think", "analyze", "diff"}
+	writingVerbs = []string{"write", "edit", "create", "append", "delete", "remove", "move", "rename", "copy", "insert", "replace", "patch", "save", "truncate", "modify", "mkdir", "touch"}
+	contentWords = []string{"body", "new_text", "code_edit", "patch", "replacement", "new_content"}
+)
+
+// readServer fills in what a tool of an MCP server does. No table knows it, so
+// its name and what its input carries decide: one that writes by its name, or is
+// given content, writes the files it names; one that runs by its name runs the
+// command it is given; others read. A name that begins with reading only reads.
+func (c *Call) readServer(name string, raw json.RawMessage) {
+	in, _, err := readInput(raw)
+	if err != nil {
+		return
+	}
+	var all map[string]json.RawMessage
+	_ = json.Unmarshal(raw, &all)
+	for _, key := range serverKeys {
+		if path := textAt(all, key); path != nil && *path != "" {
+			in.paths = append(in.paths, *path)
+		}
+	}
+	for i, path := range in.paths {
+		in.paths[i] = strings.TrimPrefix(path, "file://")
+	}
+	remote := slices.ContainsFunc(remoteKeys, func(key string) bool { _, ok := all[key]; return ok })
+	words := nameWords(name)
+	reads := len(words) > 0 && slices.Contains(readingVerbs, words[0])
+	content := in.content != nil || len(in.edits) > 0 || all["edits"] != nil || slices.ContainsFunc(contentWords, func(key string) bool { return all[key] != nil })
+	writes := content || slices.ContainsFunc(words, func(word string) bool { return slices.Contains(writingVerbs, word) })
+	switch {
+	case remote, reads:
+		c.Reads = in.paths
+	case in.command != nil && runs(strings.Join(words, "_")):
+		c.Shell = in.command
+		c.enter(in.folder)
+	case writes && len(in.paths) > 0:
+		in.content, in.edits = nil, nil
+		c.Writes = in.writes()
+	default:
+		c.Reads = in.paths
+	}
+}
+
+// nameWords are the words of a tool's own name, without its server's:
+// "mcp__fs__write_file" and "MCP:writeFile" are both write and file.
+func nameWords(name string) []string {
+	if i := strings.LastIndex(name, "__"); i >= 0 {
+		name = name[i+2:]
+	}
+	name = name[strings.LastIndexByte(name, ':')+1:]
+	var spaced strings.Builder
+	lower := false
+	for _, r := range name {
+		switch {
+		case unicode.IsUpper(r) && lower:
+			spaced.WriteByte(' ')
+		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
+			r = ' '
+		}
+		lower = unicode.IsLower(r)
+		spaced.WriteRune(unicode.ToLower(r))
+	}
+	return strings.Fields(spaced.String())
+}
