@@ -96,7 +96,8 @@ and keeps everything that happened in a log that can be replayed.`,
 	}
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print JSON: one object, or one per line")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usage(cmd.CommandPath()+": "+err.Error(), "`"+cmd.CommandPath()+" --help` shows the flags.")
+		text, _, _ := strings.Cut(oneLine(err.Error()), ": strconv.")
+		return usage(cmd.CommandPath()+": "+text, "`"+cmd.CommandPath()+" --help` shows the flags.")
 	})
 	root.AddGroup(
 		&cobra.Group{ID: groupDaemon, Title: "The daemon:"},
@@ -137,13 +138,32 @@ func requireKnownArguments(c *cobra.Command) {
 			return nil
 		}
 		if err := check(cmd, args); err != nil {
-			return usage(cmd.CommandPath()+": "+oneLine(err.Error()), "`"+cmd.CommandPath()+" --help` shows how to use it.")
+			return usage(cmd.CommandPath()+": "+whyNot(cmd, args, err), "`"+cmd.CommandPath()+" --help` shows how to use it.")
 		}
 		return nil
 	}
 	for _, child := range c.Commands() {
 		requireKnownArguments(child)
 	}
+}
+
+// whyNot says what is wrong with a command's arguments, and what may have been
+// meant.
+func whyNot(cmd *cobra.Command, args []string, err error) string {
+	switch {
+	case cmd.HasSubCommands() && len(args) > 0:
+		text := fmt.Sprintf("there is no command %q", args[0])
+		if cmd.SuggestionsMinimumDistance <= 0 {
+			cmd.SuggestionsMinimumDistance = 2
+		}
+		if like := cmd.SuggestionsFor(args[0]); len(like) > 0 {
+			text += ", perhaps " + strings.Join(like, " or ") + " is meant"
+		}
+		return text
+	case len(cmd.ValidArgs) > 0 && len(args) > 0 && strings.HasPrefix(err.Error(), "invalid argument"):
+		return fmt.Sprintf("%q is none of %s", args[0], strings.Join(cmd.ValidArgs, ", "))
+	}
+	return oneLine(err.Error())
 }
 
 // group is a command that only holds others.

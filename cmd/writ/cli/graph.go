@@ -34,7 +34,7 @@ const (
 
 func (a *app) graphCommand() *cobra.Command {
 	return group("graph", "Show the knowledge graph, mirror it into Neo4j or import it from there",
-		"  writ graph show GO-ERR-001 --depth 2\n  writ graph push --url bolt://localhost:7687 --follow\n  writ graph pull --dry-run",
+		"  writ graph show GO-ERR-WRAP-001 --depth 2\n  writ graph push --url bolt://localhost:7687 --follow\n  writ graph pull --dry-run",
 		a.graphShowCommand(), a.graphPushCommand(), a.graphPullCommand())
 }
 

@@ -118,7 +118,10 @@ func (a *app) showAct(what string, reply schemas.ActReply) error {
 // agent runs the command, or the latest live one of the project around the
 // working folder.
 func (a *app) resolveSession(ctx context.Context, what, flag string) (string, error) {
-	if session := a.sessionOr(flag); session != "" {
+	if flag != "" {
+		return a.wholeSession(ctx, what, flag)
+	}
+	if session := a.sessionOr(""); session != "" {
 		return session, nil
 	}
 	root, found := config.FindProject(a.env.Dir)

@@ -117,6 +117,9 @@ func (a *app) observations(cmd *cobra.Command, args []string, flags observeFlags
 	default:
 		shared.Input = []byte(args[0])
 	}
+	if len(bytes.TrimSpace(shared.Input)) == 0 {
+		return nil, usage("observe: there is nothing to observe", "Give a text, - for standard input, --jsonl or --transcript.")
+	}
 	return inRequests([]schemas.Observation{shared}), nil
 }
 

@@ -23,7 +23,7 @@ const maxDumpFile = 24 << 20
 
 func (a *app) ruleCommand() *cobra.Command {
 	return group("rule", "Show, search, change, import and review rules",
-		"  writ rule list --domain go\n  writ rule show GO-ERR-001\n  writ rule import ./rules",
+		"  writ rule list --domain go\n  writ rule show GO-ERR-WRAP-001\n  writ rule import ./rules",
 		a.ruleListCommand(), a.ruleShowCommand(), a.ruleSearchCommand(),
 		a.ruleAddCommand(), a.ruleEditCommand(), a.ruleRetireCommand(), a.ruleRevertCommand(), a.ruleLogCommand(),
 		a.ruleImportCommand(), a.ruleExportCommand(), a.ruleValidateCommand(), a.ruleCompressCommand(),
@@ -79,7 +79,7 @@ func ruleMarks(r schemas.RuleSummary) string {
 func (a *app) ruleShowCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "show ID", Short: "Show one rule, and what became of it",
-		Example: "  writ rule show GO-ERR-001\n  writ rule show GO-ERR-001 --json",
+		Example: "  writ rule show GO-ERR-WRAP-001\n  writ rule show GO-ERR-WRAP-001 --json",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			view, err := ask[schemas.RuleView](cmd.Context(), a, roleHook, "rule show "+args[0], schemas.SvcRule, schemas.RuleQuery{ID: args[0]})

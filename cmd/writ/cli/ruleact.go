@@ -20,7 +20,7 @@ func (a *app) ruleAddCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "add FILE|-", Short: "Add one rule, from a file or standard input",
 		Long:    "Adds one node to the corpus. An id that exists is refused: `writ rule edit`\nchanges a rule.",
-		Example: "  writ rule add GO-CTX-FIRST-001.md\n  writ rule show GO-ERR-001 --file | sed s/001/002/ | writ rule add -",
+		Example: "  writ rule add GO-CTX-FIRST-001.md\n  writ rule add - < GO-CTX-FIRST-001.md",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			content, name, err := a.ruleContent(args[0])
@@ -39,7 +39,7 @@ func (a *app) ruleEditCommand() *cobra.Command {
 		Long: `Opens the rule in $VISUAL or $EDITOR and records what you save as its next
 revision. With --file the new content is read from there. If the rule changes
 meanwhile, nothing is overwritten.`,
-		Example: "  writ rule edit GO-ERR-001\n  writ rule edit GO-ERR-001 --file new.md --reason \"name the sentinel\"",
+		Example: "  writ rule edit GO-ERR-WRAP-001\n  writ rule edit GO-ERR-WRAP-001 --file new.md --reason \"name the sentinel\"",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			request := schemas.RuleChangeRequest{Act: schemas.RuleEdit, ID: args[0], Reason: reason}
@@ -141,7 +141,7 @@ func (a *app) ruleRevertCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "revert ID --to N", Short: "Bring a rule back to an earlier revision",
 		Long:    "Makes the content of an earlier revision the rule's next one. It brings a\nretired rule back, too. `writ rule log` shows the revisions.",
-		Example: "  writ rule revert GO-ERR-001 --to 2",
+		Example: "  writ rule revert GO-ERR-WRAP-001 --to 2",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.changeRule(cmd.Context(), "rule revert "+args[0], schemas.RuleChangeRequest{Act: schemas.RuleRevert, ID: args[0], To: to, Reason: reason})
@@ -182,7 +182,7 @@ func (a *app) changeRule(ctx context.Context, what string, request schemas.RuleC
 func (a *app) ruleLogCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "log ID", Short: "Show a rule's history: who changed what, when and why",
-		Example: "  writ rule log GO-ERR-001\n  writ rule log GO-ERR-001 --json",
+		Example: "  writ rule log GO-ERR-WRAP-001\n  writ rule log GO-ERR-WRAP-001 --json",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			log, err := ask[schemas.RuleLog](cmd.Context(), a, roleHook, "rule log "+args[0], schemas.SvcRuleLog, schemas.RuleQuery{ID: args[0]})

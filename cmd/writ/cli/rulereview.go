@@ -265,7 +265,7 @@ func (a *app) ruleFeedbackCommand() *cobra.Command {
 outcomes, at most five of a session, the share of the followed ones replaces
 the rule's stated confidence in ranking. What is said without a session counts
 as one session's: name one with --session to have more than five count.`,
-		Example: "  writ rule feedback GO-ERR-001 followed\n  writ rule feedback GO-ERR-001 rationalized --detail \"said the wrapper was noise\"",
+		Example: "  writ rule feedback GO-ERR-WRAP-001 followed\n  writ rule feedback GO-ERR-WRAP-001 rationalized --detail \"said the wrapper was noise\"",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			request := schemas.RuleFeedbackRequest{ID: args[0], Session: a.sessionOr(session), Detail: detail}
@@ -311,7 +311,7 @@ func (a *app) ruleStatsCommand() *cobra.Command {
 	var all bool
 	c := &cobra.Command{
 		Use: "stats [ID]", Short: "Show what outcomes made of the rules",
-		Example: "  writ rule stats\n  writ rule stats GO-ERR-001 --json",
+		Example: "  writ rule stats\n  writ rule stats GO-ERR-WRAP-001 --json",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			query.ID = first(args)

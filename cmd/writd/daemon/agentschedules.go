@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"encoding/json"
+	"strings"
 
 	"github.com/writbus/writ/cmd/writd/agents"
 	"github.com/writbus/writ/projections"
@@ -22,7 +23,9 @@ func (d *Daemon) scheduleList(ctx context.Context, q schemas.ScheduleQuery) (sch
 func (d *Daemon) scheduleAct(ctx context.Context, r schemas.ScheduleActRequest) (none, error) {
 	_, err := d.agents.schedules.Act(ctx, r.ID, r.Act, "user", func(projections.ScheduleState) bool { return true })
 	if text, refused := agents.Refusal(err); refused {
-		return none{}, faultf(schemas.CodeRefused, "%s", text)
+		// What an agent is told to do next is in its own language.
+		what, _, _ := strings.Cut(strings.TrimPrefix(text, "ERR: "), " Adapt: ")
+		return none{}, faultf(schemas.CodeRefused, "%s `writ schedule list` shows them.", what)
 	}
 	return none{}, err
 }

@@ -48,8 +48,11 @@ func (d *Daemon) replay(ctx context.Context, r schemas.ReplayRequest) (schemas.R
 		}
 		return nil
 	})
-	if errors.Is(err, errPageFull) {
+	switch {
+	case errors.Is(err, errPageFull):
 		return p.page, nil
+	case errors.Is(err, bus.ErrBeyondEnd):
+		return schemas.ReplayPage{}, faultf(schemas.CodeNotFound, "%s has no record %d: it ends before", r.Stream, r.After+1)
 	}
 	p.page.End = err == nil
 	return p.page, err
