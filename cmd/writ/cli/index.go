@@ -219,7 +219,7 @@ func (a *app) buildIndex(ctx context.Context, flags indexFlags, args []string) e
 	status, err := call[schemas.ArtifactStatus](ctx, s, schemas.SvcArtifactBuild, schemas.ArtifactBuildRequest{
 		Project: project, Globs: globs, Defaults: flags.defaults, Force: flags.force, Watch: flags.watch, Wait: indexPoll,
 	})
-	bar := a.newIndexBar()
+	bar, begun := a.newIndexBar(), err == nil
 	for err == nil && (status.State == "building" || status.State == "loading") {
 		bar.show(status.Progress)
 		status, err = call[schemas.ArtifactStatus](ctx, s, schemas.SvcArtifactStatus, schemas.ArtifactStatusRequest{
@@ -227,7 +227,7 @@ func (a *app) buildIndex(ctx context.Context, flags indexFlags, args []string) e
 		})
 	}
 	bar.end()
-	if errors.Is(err, bus.ErrUnavailable) && status.State != "" {
+	if errors.Is(err, bus.ErrUnavailable) && begun {
 		return refused("index build", "the daemon ended meanwhile", "The index is as it was before; build again to go on.")
 	}
 	if err != nil {

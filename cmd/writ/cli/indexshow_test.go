@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -30,5 +31,19 @@ func TestManyProblemsDoNotFillTheScreen(t *testing.T) {
 		if got := strings.Count(out.String(), "in all"); want == "" && got > 0 || want != "" && strings.Count(out.String(), want) != 2 {
 			t.Errorf("of %d: %q", n, out.String())
 		}
+	}
+}
+
+// TestABuildWhoseDaemonEnded says that building again goes on.
+func TestABuildWhoseDaemonEnded(t *testing.T) {
+	s := &services{replies: map[string]any{
+		schemas.SvcArtifactBuild: schemas.ArtifactStatus{State: "building"}, schemas.SvcArtifactStatus: fmt.Errorf("request: %w", bus.ErrUnavailable),
+	}}
+	if r := s.run(t, "", "index", "build"); r.code != 1 || !strings.Contains(r.err, "the daemon ended meanwhile. The index is as it was before; build again to go on.") {
+		t.Errorf("%+v", r)
+	}
+	s.replies[schemas.SvcArtifactBuild] = bus.ErrUnavailable
+	if r := s.run(t, "", "index", "build"); r.code != 1 || strings.Contains(r.err, "meanwhile") {
+		t.Errorf("%+v", r)
 	}
 }

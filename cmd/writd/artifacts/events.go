@@ -56,15 +56,17 @@ func (p *Project) eventsOf(w *work, newGlobs bool) []schemas.Payload {
 	for _, path := range left {
 		events = append(events, schemas.ArtifactRemoved{Path: path})
 	}
-	w.built.Removed = len(left)
+	renamed := 0
 	for _, e := range append(came, changed...) {
 		if e.From != "" {
-			w.built.Renamed++
+			renamed++
 		}
 		events = append(events, e)
 	}
-	w.built.Added = len(came) - w.built.Renamed
-	if w.listing != nil && (len(events) > 0 || newGlobs || p.current.Load() == nil && len(p.recorded) == 0) {
+	w.built.Removed += len(left)
+	w.built.Renamed += renamed
+	w.built.Added += len(came) - renamed
+	if w.listing != nil && (len(events) > 0 || newGlobs || p.begun || p.current.Load() == nil && len(p.recorded) == 0) {
 		events = append(events, p.coverage(w))
 	}
 	return events
@@ -129,6 +131,8 @@ func (p *Project) record(ctx context.Context, events []schemas.Payload) error {
 				delete(p.recorded, e.From)
 			case schemas.ArtifactRemoved:
 				delete(p.recorded, e.Path)
+			case schemas.IndexBuilt:
+				p.begun = false
 			}
 		}
 	}

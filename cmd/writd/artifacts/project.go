@@ -46,6 +46,9 @@ type Options struct {
 	// empty.
 	Recorded map[string]Recorded
 	Globs    []string
+	// Begun says that the log has no build of the project that ended: what is
+	// recorded is the beginning of one.
+	Begun bool
 	// Saved is the file that keeps the index for the next process; "" for none.
 	// It can be deleted at any time.
 	Saved string
@@ -66,16 +69,19 @@ type Project struct {
 	compared  atomic.Int64             // when the files were last as the index has them, Unix nanoseconds
 	differing atomic.Int64
 
-	updating gate     // and what is below
-	globs    []string // as they were asked for; empty is the defaults
-	recorded map[string]Recorded
-	files    *known
-	folders  map[Reason]int // left out on the way to the files
-	troubles []Problem      // of the last walk
-	walked   bool           // folders and troubles are of these globs
-	workers  []*worker
-	tried    bool      // to restore what was saved
-	kept     *Snapshot // that was restored, until the first update ends
+	updating   gate     // and what is below
+	globs      []string // as they were asked for; empty is the defaults
+	recorded   map[string]Recorded
+	files      *known
+	folders    map[Reason]int // left out on the way to the files
+	troubles   []Problem      // of the last walk
+	walked     bool           // folders and troubles are of these globs
+	workers    []*worker
+	tried      bool      // to restore what was saved
+	kept       *Snapshot // that was restored, or of stages, until the first update ends
+	begun      bool      // the log has files of a build that did not end
+	stageFiles int       // the constant, but for tests
+	keptSaved  int       // documents of what was kept when it was saved
 
 	embedding sync.Mutex        // while vectors are made beside
 	meaning   sync.Mutex        // and what is below
@@ -117,7 +123,7 @@ func Open(o Options) (*Project, error) {
 	}
 	p := &Project{
 		options: o, changed: newBroadcast(), updating: newGate(), globs: slices.Clone(o.Globs),
-		recorded: o.Recorded, files: newKnown(0), meant: map[string]string{},
+		recorded: o.Recorded, begun: o.Begun, stageFiles: stageFiles, files: newKnown(0), meant: map[string]string{},
 	}
 	p.asked.Store(&o.Globs)
 	if p.recorded == nil {

@@ -512,6 +512,7 @@ func TestAnyChangesEndLikeAFreshBuild(t *testing.T) {
 		defer func() { _ = os.RemoveAll(root) }()
 		tr, j := tree{t, root}, &journal{}
 		p := tr.open(j, "**")
+		p.stageFiles = rapid.IntRange(1, 4).Draw(t, "files a stage")
 		if rapid.Bool().Draw(t, "begin with a build") {
 			update(t, p, Update{})
 		}
@@ -556,6 +557,7 @@ func TestAnyChangesEndLikeAFreshBuild(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
+				p2.stageFiles = p.stageFiles
 				update(t, p2, Update{})
 				p, dirty = p2, nil
 			}

@@ -63,11 +63,10 @@ func (p *Project) Save(ctx context.Context) error {
 	}
 	p.saving.Lock()
 	defer p.saving.Unlock()
-	now := p.current.Load()
+	state, files, now := p.state()
 	if now == nil || p.saved.Load() == now {
 		return nil
 	}
-	state, files, now := p.state()
 	if err := write(ctx, p.options.Saved, state, files, now.Index); err != nil {
 		return fmt.Errorf("save the index of %s: %w", p.options.Root, err)
 	}
@@ -75,16 +74,24 @@ func (p *Project) Save(ctx context.Context) error {
 	return nil
 }
 
-// state lists what is saved, by path.
-func (p *Project) state() (savedProject, []savedFile, *Snapshot) {
+// state lists what is saved, by path, unless that is what was saved last.
+func (p *Project) state() (state savedProject, files []savedFile, now *Snapshot) {
 	p.updating.Lock()
 	defer p.updating.Unlock()
+	if now = p.latest(); now == nil || p.saved.Load() == now {
+		return state, nil, now
+	}
+	return p.stateNow()
+}
+
+// stateNow is state for who keeps updates away.
+func (p *Project) stateNow() (savedProject, []savedFile, *Snapshot) {
 	files := make([]savedFile, 0, len(p.files.all))
 	for path, f := range p.files.all {
 		files = append(files, savedFile{path, f.size, f.modTime, f.readAt, f.hash, f.left, f.problem, f.wanted, f.info})
 	}
 	slices.SortFunc(files, func(a, b savedFile) int { return strings.Compare(a.Path, b.Path) })
-	return savedProject{Analysis: analysisVersion, Go: runtime.Version(), Root: p.options.Root, Files: len(files)}, files, p.current.Load()
+	return savedProject{Analysis: analysisVersion, Go: runtime.Version(), Root: p.options.Root, Files: len(files)}, files, p.latest()
 }
 
 // untilDone fails once the context has ended.

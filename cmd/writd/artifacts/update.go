@@ -93,6 +93,10 @@ type work struct {
 	index   *search.Index // with what was put and without what is dropped
 	built   Built
 	listing *listing // nil where only some paths are looked at
+	begun   int      // files that stages before this one looked at, of
+	all     int
+
+	recorded int // events
 }
 
 func (p *Project) update(ctx context.Context, u Update, sameGlobs bool) (Built, error) {
@@ -101,9 +105,13 @@ func (p *Project) update(ctx context.Context, u Update, sameGlobs bool) (Built, 
 	if err != nil {
 		return Built{}, err
 	}
-	w := &work{update: u, sel: sel, next: map[string]*file{}, before: cmp.Or(p.current.Load(), p.kept)}
+	w := &work{update: u, sel: sel, next: map[string]*file{}, before: p.latest()}
 	if w.before == nil && !u.Force {
 		p.kept = p.restored(ctx)
+		if p.kept != nil {
+			p.saved.Store(p.kept)
+			p.keptSaved = p.kept.Len()
+		}
 		w.before = p.kept
 	}
 	if w.before == nil { // all files are read, by workers that would wait for it
@@ -116,15 +124,14 @@ func (p *Project) update(ctx context.Context, u Update, sameGlobs bool) (Built, 
 			return Built{}, err
 		}
 	}
+	w.all = len(w.entries)
+	if err := p.stages(ctx, w); err != nil {
+		return Built{}, err
+	}
 	if err := p.readAll(ctx, w); err != nil {
 		return Built{}, err
 	}
-	p.stage.Store(&Progress{Stage: "recording"})
-	var made sync.WaitGroup
-	made.Go(func() { p.index(w) }) // while the log writes
-	err = p.record(ctx, p.eventsOf(w, !sameGlobs))
-	made.Wait()
-	if err != nil {
+	if err := p.recordAndIndex(ctx, w, !sameGlobs); err != nil {
 		return Built{}, err
 	}
 	p.publish(w)
@@ -285,7 +292,7 @@ func (p *Project) readAll(ctx context.Context, w *work) error {
 					entries = append(entries, entry)
 				}
 				if n := done.Add(1); n%64 == 0 {
-					p.stage.Store(&Progress{Stage: "reading", Done: int(n), Total: len(files)})
+					p.stage.Store(&Progress{Stage: "reading", Done: w.begun + int(n), Total: w.all})
 				}
 			}
 			var part *search.Part
@@ -386,14 +393,33 @@ func (p *Project) index(w *work) {
 	w.put = nil
 }
 
-// publish makes what was found the index.
-func (p *Project) publish(w *work) {
+// adopted remembers the files that were found.
+func (p *Project) adopted(w *work) {
 	for path, f := range w.next {
 		p.files.put(path, f)
 	}
 	for _, path := range w.gone {
 		p.files.remove(path)
 	}
+}
+
+// documents are those that come of what was found, and what they mention.
+func (w *work) documents() (documents, *relations) {
+	changes := w.changes()
+	switch {
+	case w.before == nil:
+		docs := documents{}.with(changes)
+		return docs, &relations{docs: docs}
+	case len(changes) == 0:
+		return w.before.docs, w.before.relations
+	}
+	docs := w.before.docs.with(changes)
+	return docs, w.before.relations.after(docs, changes)
+}
+
+// publish makes what was found the index.
+func (p *Project) publish(w *work) {
+	p.adopted(w)
 	if w.listing != nil {
 		p.folders, p.troubles, p.walked = w.listing.left, w.listing.problems, true
 	}
@@ -410,26 +436,19 @@ func (p *Project) publish(w *work) {
 	} else {
 		next.Problems = p.files.list(p.troubles)
 	}
-	changes := w.changes()
-	if before := w.before; before == nil {
-		next.docs = documents{}.with(changes)
-		next.relations = &relations{docs: next.docs}
-	} else {
-		next.Revision, next.docs, next.relations = max(before.Revision, 1), before.docs, before.relations
-		if len(changes) > 0 {
-			next.docs = before.docs.with(changes)
-			next.relations = before.relations.after(next.docs, changes)
-		}
+	next.docs, next.relations = w.documents()
+	if w.before != nil {
+		next.Revision = max(w.before.Revision, 1)
 	}
 	p.saw(true)
 	if now != nil {
-		if len(changes) == 0 && next.like(now) {
+		if next.relations == now.relations && next.like(now) {
 			return
 		}
 		next.Revision++
 	}
-	if p.kept != nil && next.Index == p.kept.Index && len(w.next)+len(w.gone) == 0 {
-		p.saved.Store(next) // as it was read from the file
+	if p.kept != nil && p.saved.Load() == p.kept && next.Index == p.kept.Index && len(w.next)+len(w.gone) == 0 {
+		p.saved.Store(next) // as it is in the file
 	}
 	p.current.Store(next)
 	p.kept = nil

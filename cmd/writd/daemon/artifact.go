@@ -234,10 +234,10 @@ func (d *Daemon) takeUp(ctx context.Context, p *liveProject) (err error) {
 	}
 	err = d.read(s.view.Name(), func(r projections.Reader) error {
 		was, found, err := s.view.Project(r, root)
-		if err != nil || !found {
+		if err != nil {
 			return err
 		}
-		p.exists, o.Globs = true, was.Built.Globs
+		p.exists, o.Globs, o.Begun = found, was.Built.Globs, !found
 		for f, err := range s.view.Files(r, root) {
 			if err != nil {
 				return err
