@@ -11,7 +11,7 @@ if ! command -v "$(go env CC)" >/dev/null; then
 	exit 0
 fi
 if [ "${1:-}" = all ]; then
-	CGO_ENABLED=1 exec go test -vet=off -race ./...
+	CGO_ENABLED=1 exec go test -vet=off -race -timeout 30m ./...
 fi
 # Long, and either on one goroutine or on those that quicker tests drive, too.
 long='TestCompressIsRepeatable|TestTheShippedCorpusIsClean|TestBootstrap|TestVectorsHelpOnTheShippedCorpus'
@@ -28,4 +28,4 @@ done < <(go list -f '{{.ImportPath}} {{.Dir}}' ./...)
 echo "race: ${#sharing[@]} packages share memory; left out here, for test/ci/race.sh all, are the others and these long tests:"
 tr '|' ' ' <<<"$long" | fold -s -w 120
 # -short takes fewer random cases: a race is a matter of interleavings, not of values.
-CGO_ENABLED=1 go test -short -vet=off -race -skip "^($long)\$" "${sharing[@]}"
+CGO_ENABLED=1 go test -short -vet=off -race -timeout 30m -skip "^($long)\$" "${sharing[@]}"
