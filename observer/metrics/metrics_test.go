@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -190,11 +191,16 @@ func TestTracesAndMetricsReachAReceiver(t *testing.T) {
 
 func TestWithoutAReceiverNothingIsTraced(t *testing.T) {
 	m := start(t, Options{})
-	if n := testing.AllocsPerRun(100, func() {
-		_, end := m.Span(t.Context(), SpanDecide)
-		end(nil)
-	}); n != 0 {
-		t.Errorf("a span that nobody receives costs %v allocations", n)
+	// The least of some runs: all of the process is counted.
+	least := math.Inf(1)
+	for range 10 {
+		least = min(least, testing.AllocsPerRun(100, func() {
+			_, end := m.Span(t.Context(), SpanDecide)
+			end(nil)
+		}))
+	}
+	if least != 0 {
+		t.Errorf("a span that nobody receives costs %v allocations", least)
 	}
 	var none *Telemetry
 	_, end := none.HookSpan(t.Context(), time.Now())

@@ -156,8 +156,8 @@ func endless(w http.ResponseWriter, r *http.Request) {
 
 func TestNobodyListens(t *testing.T) {
 	s := script(t, says(""))
-	s.Close()
-	if _, err := s.client(t, model.OpenAI, nil).Chat(t.Context(), question, nil); !errors.Is(err, model.ErrUnavailable) {
+	nobody := func(c *model.Config) { c.BaseURL = "http://127.0.0.1:1" }
+	if _, err := s.client(t, model.OpenAI, nobody).Chat(t.Context(), question, nil); !errors.Is(err, model.ErrUnavailable) {
 		t.Error(err)
 	}
 }

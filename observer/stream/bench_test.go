@@ -2,6 +2,7 @@ package stream
 
 import (
 	"bytes"
+	"math"
 	"strings"
 	"testing"
 )
@@ -23,8 +24,13 @@ func TestProseAllocatesNothing(t *testing.T) {
 	s := New(table(t), &discard{})
 	text := []byte(strings.Repeat(proseLine+"  indented – and ```more```\n```go\nx\n```\n/usr/bin\n<b>\n\n", 100))
 	s.Write(text)
-	if n := testing.AllocsPerRun(10, func() { s.Write(text) }); n > 0 {
-		t.Errorf("%v allocations per 800 lines of prose", n)
+	// The least of some runs: all of the process is counted.
+	least := math.Inf(1)
+	for range 10 {
+		least = min(least, testing.AllocsPerRun(10, func() { s.Write(text) }))
+	}
+	if least > 0 {
+		t.Errorf("%v allocations per 800 lines of prose", least)
 	}
 }
 

@@ -57,7 +57,11 @@ func pushAsChild(rounds string) int {
 		return 1
 	}
 	m.batch = crashBatches
-	_, err = m.Push(context.Background(), crashSource(n), PushOptions{Progress: func(r Report) { fmt.Println("step", r.Phase, r.Full, r.Done) }})
+	goOn := make([]byte, 1)
+	_, err = m.Push(context.Background(), crashSource(n), PushOptions{Progress: func(r Report) {
+		fmt.Println("step", r.Phase, r.Full, r.Done)
+		_, _ = os.Stdin.Read(goOn)
+	}})
 	if err != nil {
 		fmt.Println("error", err)
 		return 1
@@ -100,7 +104,8 @@ func TestKilledPushGoesOn(t *testing.T) {
 }
 
 // killedChild runs a push and kills it after a number of transactions and a
-// moment. It says in which phase that was, or that the push was finished.
+// moment. It says in which phase that was, or that the push was finished. However
+// slow this process is, the push is one transaction ahead of it at most.
 func killedChild(t *testing.T, rounds, steps int, moment time.Duration) (phase string, finished bool) {
 	t.Helper()
 	program, err := os.Executable()
@@ -110,6 +115,10 @@ func killedChild(t *testing.T, rounds, steps int, moment time.Duration) (phase s
 	cmd := exec.CommandContext(t.Context(), program)
 	cmd.Env = append(os.Environ(), childRun+"="+strconv.Itoa(rounds))
 	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +133,11 @@ func killedChild(t *testing.T, rounds, steps int, moment time.Duration) (phase s
 		}
 		phase, _, _ = strings.Cut(rest, " ")
 		if strings.HasSuffix(rest, "true") {
+			_ = in.Close()
 			return phase, cmd.Wait() == nil
+		}
+		if _, err := in.Write([]byte{'\n'}); err != nil {
+			t.Fatal(err)
 		}
 		if steps--; steps == 0 {
 			// Not the moment counts, but that it is another one every time.

@@ -162,8 +162,13 @@ func TestEmbedAllocatesOnlyTheVector(t *testing.T) {
 	// Not through the pool, which drops what it holds at will.
 	s := e.scratch.Get().(*scratch)
 	e.embed(s, v, query)
-	if n := testing.AllocsPerRun(200, func() { e.embed(s, v, query) }); n > 0 {
-		t.Errorf("embedding allocates %g times", n)
+	// The least of some runs: all of the process is counted.
+	least := math.Inf(1)
+	for range 10 {
+		least = min(least, testing.AllocsPerRun(100, func() { e.embed(s, v, query) }))
+	}
+	if least > 0 {
+		t.Errorf("embedding allocates %g times", least)
 	}
 }
 
