@@ -29,7 +29,7 @@ import (
 )
 
 // patience bounds what a page is waited for.
-const patience = 30 * time.Second
+const patience = 3 * time.Minute
 
 // world is a project under guard with its daemon.
 type world struct {

@@ -41,7 +41,7 @@ func (w *world) writer() *writer {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	conn, err := bus.Connect(w.t.Context(), bus.Options{URL: at.URL, User: own.User, Password: own.Password, Name: "load"})
+	conn, err := bus.Connect(w.t.Context(), bus.Options{URL: at.URL, User: own.User, Password: own.Password, Name: "load", Timeout: patience})
 	if err != nil {
 		w.t.Fatal(err)
 	}
