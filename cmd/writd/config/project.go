@@ -157,12 +157,23 @@ func (p Project) check() error {
 	return nil
 }
 
+// maxSettings bounds a file of settings, in bytes.
+const maxSettings = 1 << 20
+
 // readYAML fills into from a file, strictly. A missing file changes nothing.
 func readYAML(path string, into any) error {
-	raw, err := os.ReadFile(path)
+	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return nil
 	}
+	if err == nil && !info.Mode().IsRegular() {
+		// To open a pipe would be to wait for whoever writes it.
+		return fmt.Errorf("%w: %s is no regular file", ErrSettings, path)
+	}
+	if err == nil && info.Size() > maxSettings {
+		return fmt.Errorf("%w: %s is too large: %d bytes, %d at most", ErrSettings, path, info.Size(), maxSettings)
+	}
+	raw, err := os.ReadFile(path)
 	if err != nil {
 		return fmt.Errorf("config: %w", err)
 	}

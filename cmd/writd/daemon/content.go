@@ -18,8 +18,12 @@ import (
 	"github.com/writbus/writ/schemas"
 )
 
-// keptBefore bounds the contents that are kept between a tool's two hooks.
-const keptBefore = 128
+// keptBefore bounds the contents that are kept between a tool's two hooks, and
+// keptBytes what they hold together: a refused write has no second hook.
+const (
+	keptBefore = 128
+	keptBytes  = 16 << 20
+)
 
 // contentsBefore are files as they stood before tools changed them. They are
 // kept in memory only: without one, more lines count as changed than did.
@@ -27,6 +31,7 @@ type contentsBefore struct {
 	mu    sync.Mutex
 	byKey map[string][]byte
 	order []string
+	bytes int
 }
 
 func (c *contentsBefore) keep(key string, content []byte) {
@@ -38,8 +43,10 @@ func (c *contentsBefore) keep(key string, content []byte) {
 	if _, had := c.byKey[key]; !had {
 		c.order = append(c.order, key)
 	}
+	c.bytes += len(content) - len(c.byKey[key])
 	c.byKey[key] = content
-	if len(c.order) > keptBefore {
+	for len(c.order) > keptBefore || c.bytes > keptBytes && len(c.order) > 1 {
+		c.bytes -= len(c.byKey[c.order[0]])
 		delete(c.byKey, c.order[0])
 		c.order = c.order[1:]
 	}
@@ -51,6 +58,7 @@ func (c *contentsBefore) take(key string) ([]byte, bool) {
 	defer c.mu.Unlock()
 	content, found := c.byKey[key]
 	if found {
+		c.bytes -= len(content)
 		delete(c.byKey, key)
 		c.order = slices.DeleteFunc(c.order, func(k string) bool { return k == key })
 	}

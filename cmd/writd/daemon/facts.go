@@ -52,6 +52,9 @@ type cachedProject struct {
 
 const projectAge = 5 * time.Second
 
+// keptProjects bounds the projects that are remembered.
+const keptProjects = 256
+
 // projectAt returns a project's settings and layout.
 func (d *Daemon) projectAt(root, home string) project {
 	at := cachedProject{read: d.now()}
@@ -60,12 +63,18 @@ func (d *Daemon) projectAt(root, home string) project {
 	}
 	key := root + "\x00" + home
 	d.projects.mu.Lock()
-	defer d.projects.mu.Unlock()
 	have, known := d.projects.entries[key]
+	d.projects.mu.Unlock()
 	if known && have.mtime.Equal(at.mtime) && have.size == at.size && at.read.Sub(have.read) < projectAge {
 		return have.project
 	}
+	// One project on a disk that does not answer must not hold up the others.
 	at.project = d.readProject(root, home)
+	d.projects.mu.Lock()
+	defer d.projects.mu.Unlock()
+	if len(d.projects.entries) >= keptProjects {
+		clear(d.projects.entries)
+	}
 	d.projects.entries[key] = at
 	return at.project
 }
