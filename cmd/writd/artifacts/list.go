@@ -110,7 +110,7 @@ func reasonOf(err error) string {
 	if errors.As(err, &at) {
 		return at.Err.Error()
 	}
-	return err.Error()
+	return strings.TrimPrefix(err.Error(), "artifacts: ")
 }
 
 // Explanation says why a path is in the index, or is not.

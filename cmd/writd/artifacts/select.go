@@ -1,7 +1,6 @@
 package artifacts
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -52,7 +51,7 @@ var vendorNames = map[string]bool{
 const maxIgnoreFile = 1 << 20
 
 // ErrGlob is returned for a glob that cannot be understood.
-var ErrGlob = errors.New("artifacts: bad glob")
+var ErrGlob = search.ErrGlob
 
 // selection decides which files of a project are looked at.
 type selection struct {
@@ -68,7 +67,7 @@ type selection struct {
 func CheckGlobs(globs []string) error {
 	for _, text := range globs {
 		if _, err := search.ParseGlob(text); err != nil {
-			return fmt.Errorf("%w %q: %w", ErrGlob, text, err)
+			return err
 		}
 	}
 	return nil
@@ -83,7 +82,7 @@ func newSelection(root string, globs []string, private string) (*selection, erro
 	for _, text := range globs {
 		g, err := search.ParseGlob(text)
 		if err != nil {
-			return nil, fmt.Errorf("%w %q: %w", ErrGlob, text, err)
+			return nil, err
 		}
 		s.globs = append(s.globs, g)
 	}

@@ -25,8 +25,8 @@ const (
 	// artifactIdle is how long the index of a project that nobody asks for stays
 	// in memory.
 	artifactIdle = 30 * time.Minute
-	// artifactCheck is how often searches have the files compared with the index
-	// where nothing watches them.
+	// artifactCheck is how often searches have the files compared with the index,
+	// at the least, where nothing watches them.
 	artifactCheck = 2 * time.Second
 	// manyRead is from how many files on an update is kept for the next process
 	// at once; after smaller ones that waits for the daemon's end.
@@ -74,16 +74,17 @@ type liveProject struct {
 	closed error         // why it could not be opened
 	finder *finder.Finder
 
-	mu       sync.Mutex
-	exists   bool // it was built once, now or before this process
-	used     time.Time
-	checked  time.Time     // when somebody last began to compare it with the files
-	building chan struct{} // closed when the update that runs ends; nil while none does
-	last     *artifacts.Built
-	failed   error // of the last update
-	lease    time.Time
-	watching context.CancelFunc // nil while nothing watches
-	meaning  embedding
+	mu        sync.Mutex
+	exists    bool // it was built once, now or before this process
+	used      time.Time
+	checked   time.Time     // when somebody last began to compare it with the files
+	comparing time.Duration // how long that took
+	building  chan struct{} // closed when the update that runs ends; nil while none does
+	last      *artifacts.Built
+	failed    error // of the last update
+	lease     time.Time
+	watching  context.CancelFunc // nil while nothing watches
+	meaning   embedding
 }
 
 func newArtifactStore() *artifactStore {
@@ -250,7 +251,7 @@ func (d *Daemon) takeUp(ctx context.Context, p *liveProject) (err error) {
 		return err
 	}
 	if p.Project, err = artifacts.Open(o); err != nil {
-		return faultf(schemas.CodeNotFound, "%v", err)
+		return faultf(schemas.CodeNotFound, "%s", plainly(err))
 	}
 	p.finder = finder.New(p.Project, d.now)
 	return nil

@@ -176,7 +176,7 @@ func TestArtifactRequestsThatCannotBe(t *testing.T) {
 		"a method":           {schemas.SvcArtifact, schemas.ArtifactSearchRequest{Project: w.project, Query: "x", Method: "magic"}, schemas.CodeBadRequest},
 		"a format":           {schemas.SvcArtifactContext, schemas.ArtifactContextRequest{ArtifactSearchRequest: schemas.ArtifactSearchRequest{Project: w.project, Query: "x"}, Format: "pdf"}, schemas.CodeBadRequest},
 	} {
-		if _, err := call[map[string]any](w, w.hook, test.subject, test.request); faultCode(err) != test.code {
+		if _, err := call[map[string]any](w, w.hook, test.subject, test.request); faultCode(err) != test.code || strings.Contains(err.Error(), "artifacts: ") || strings.Contains(err.Error(), "search: ") {
 			t.Errorf("%s: %v, want %s", name, err, test.code)
 		}
 	}
@@ -218,5 +218,25 @@ func TestFilesCanBeLeftToTheAgent(t *testing.T) {
 	w.build(schemas.ArtifactBuildRequest{Project: project})
 	if first := w.prompt("see @docs/retry.md: how often is a payment retried?"); strings.Contains(first.Stdout, "three times") {
 		t.Errorf("first: %s", first.Stdout)
+	}
+}
+
+func TestFilesAreComparedAsOftenAsThatIsCheap(t *testing.T) {
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for name, c := range map[string]struct {
+		took, since time.Duration
+		due         bool
+	}{
+		"not known yet":         {0, time.Second, false},
+		"not known, long ago":   {0, 3 * time.Second, true},
+		"a small project":       {time.Millisecond, 21 * time.Millisecond, true},
+		"a small one, just now": {time.Millisecond, 19 * time.Millisecond, false},
+		"a large project":       {time.Second, 3 * time.Second, true},
+		"a large one, just now": {time.Second, time.Second, false},
+	} {
+		p := &liveProject{comparing: c.took, checked: at}
+		if now := at.Add(c.since); p.due(now) != c.due || p.due(now) {
+			t.Errorf("%s: due %t, wanted %t, and not twice", name, !c.due, c.due)
+		}
 	}
 }

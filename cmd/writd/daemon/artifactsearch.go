@@ -91,29 +91,42 @@ func (p *liveProject) fresher(age schemas.ArtifactIndexAge) schemas.ArtifactInde
 	return age
 }
 
-// compare has the files compared with an index that nothing watches, at most
-// every artifactCheck, and waits a little for the outcome.
+// compare has the files compared with an index that nothing watches: at the least
+// every artifactCheck, and as often as that takes a twentieth of the time. It waits
+// a little for the outcome.
 func (d *Daemon) compare(p *liveProject) {
 	s := d.views.artifacts
 	now := d.now()
-	p.mu.Lock()
-	due := p.watching == nil && p.building == nil && now.Sub(p.checked) > artifactCheck
-	if due {
-		p.checked = now
-	}
-	p.mu.Unlock()
-	if !due {
+	if !p.due(now) {
 		return
 	}
 	done := make(chan struct{})
 	s.wait.Go(func() {
 		defer close(done)
 		_, _ = p.Differences(s.running) // a folder that is gone shows in what is read
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.comparing = d.now().Sub(now)
 	})
 	select {
 	case <-done:
 	case <-time.After(artifactPatience):
 	}
+}
+
+// due says whether the files should be compared now, and takes that down.
+func (p *liveProject) due(now time.Time) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	every := artifactCheck
+	if p.comparing > 0 {
+		every = min(every, 20*p.comparing)
+	}
+	if p.watching != nil || p.building != nil || now.Sub(p.checked) <= every {
+		return false
+	}
+	p.checked = now
+	return true
 }
 
 // strategies are those of a project's settings.
@@ -133,13 +146,19 @@ func (d *Daemon) strategies(root string) (strategy.Set, error) {
 func asked(err error) error {
 	switch {
 	case errors.Is(err, finder.ErrRequest):
-		text := err.Error()
-		for _, layer := range []string{"finder: ", "search: ", "inject: "} {
-			text = strings.TrimPrefix(text, layer) // who asked knows none of them
-		}
-		return faultf(schemas.CodeBadRequest, "%s", text)
+		return faultf(schemas.CodeBadRequest, "%s", plainly(err))
 	case errors.Is(err, finder.ErrNoIndex):
 		return faultf(schemas.CodeNotReady, "%v", err)
 	}
 	return err
+}
+
+// plainly is an error without the packages it came from: who asked knows none of
+// them.
+func plainly(err error) string {
+	text := err.Error()
+	for _, layer := range []string{"finder: ", "artifacts: ", "search: ", "inject: "} {
+		text = strings.TrimPrefix(text, layer)
+	}
+	return text
 }

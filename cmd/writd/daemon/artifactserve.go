@@ -31,7 +31,7 @@ func (d *Daemon) artifactBuild(ctx context.Context, r schemas.ArtifactBuildReque
 	switch {
 	case len(r.Globs) > 0:
 		if err := artifacts.CheckGlobs(r.Globs); err != nil {
-			return schemas.ArtifactStatus{}, faultf(schemas.CodeBadRequest, "%v", err)
+			return schemas.ArtifactStatus{}, faultf(schemas.CodeBadRequest, "%s", plainly(err))
 		}
 		u.Globs = &r.Globs
 	case r.Defaults:
@@ -103,7 +103,7 @@ func (d *Daemon) artifactStatus(ctx context.Context, r schemas.ArtifactStatusReq
 		comparing, cancel := context.WithTimeout(ctx, mostWait)
 		defer cancel()
 		if _, err := p.Differences(comparing); err != nil && comparing.Err() == nil {
-			return schemas.ArtifactStatus{}, faultf(schemas.CodeNotFound, "%v", err)
+			return schemas.ArtifactStatus{}, faultf(schemas.CodeNotFound, "%s", plainly(err))
 		}
 	}
 	return d.artifactState(p), nil
@@ -133,7 +133,7 @@ func (p *liveProject) status() schemas.ArtifactStatus {
 	case building:
 		s.State = "building"
 	case p.failed != nil:
-		s.State, s.Error = "failed", p.failed.Error()
+		s.State, s.Error = "failed", plainly(p.failed)
 	}
 	if b := p.last; b != nil {
 		s.Last = &schemas.ArtifactBuilt{
@@ -260,7 +260,7 @@ func (d *Daemon) artifactExplain(ctx context.Context, r schemas.ArtifactExplainR
 	}
 	e, err := p.Explain(file)
 	if errors.Is(err, artifacts.ErrGlob) {
-		return schemas.ArtifactExplanation{}, faultf(schemas.CodeBadRequest, "%v", err)
+		return schemas.ArtifactExplanation{}, faultf(schemas.CodeBadRequest, "%s", plainly(err))
 	}
 	return schemas.ArtifactExplanation{Path: e.Path, Indexed: e.Indexed, Reason: string(e.Reason), Detail: e.Detail}, err
 }
