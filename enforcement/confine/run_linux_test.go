@@ -50,7 +50,7 @@ func TestSignalsArePassedOn(t *testing.T) {
 			t.Logf("%v is ignored by whoever runs this test, and by all it starts: not tried", s)
 			continue
 		}
-		c := w.confined(w.options(Scratch, "/bin/sh", "-c", `trap 'kill $!; exit 42' TERM HUP USR1; sleep 30 > /dev/null & echo ready; wait`))
+		c := w.confined(w.options(Scratch, "/bin/sh", "-c", `trap 'kill $!; exit 42' TERM HUP USR1; sleep 300 > /dev/null & echo ready; wait`))
 		out, err := c.StdoutPipe()
 		if err != nil {
 			t.Fatal(err)

@@ -67,7 +67,7 @@ func newWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.admin, err = bus.Connect(t.Context(), bus.Options{URL: at.URL, User: credential.User, Password: credential.Password, Name: "browser test"})
+	w.admin, err = bus.Connect(t.Context(), bus.Options{URL: at.URL, User: credential.User, Password: credential.Password, Name: "browser test", Timeout: patience})
 	if err != nil {
 		t.Fatal(err)
 	}
