@@ -123,6 +123,8 @@ func copyJudge(spec optSpec, moves bool) judge {
 		case p.has("-l", "--link"):
 			// A second name of the same file: who writes the one writes the other.
 			c.write(sources...)
+		case p.has("-s", "--symbolic-link"):
+			c.links(sources, target, folder)
 		case p.has("-r", "-R", "-a", "--recursive", "--archive"):
 			c.readsTrees(sources)
 		}
@@ -251,6 +253,12 @@ func linkJudge(c *call) {
 		c.into(target, sources, folder)
 		return
 	}
+	c.links(sources, target, folder)
+	c.renamed(target, sources, folder)
+}
+
+// links records symbolic links to the sources at or in target.
+func (c *call) links(sources []arg, target arg, folder bool) {
 	if !target.known || target.guess {
 		c.unsure("the name of the link is known only at run time")
 	}
@@ -274,7 +282,6 @@ func linkJudge(c *call) {
 			}
 		}
 	}
-	c.renamed(target, sources, folder)
 }
 
 // renamed records links under target, whose names are what changes.

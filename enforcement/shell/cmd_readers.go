@@ -20,10 +20,18 @@ func readers() family {
 		tsort ptx look cal ncal bc nm size readelf objdump otool lsof fuser ss netstat
 		ping ping6 dig nslookup host whois traceroute tracepath mtr zcat bzcat xzcat zstdcat lz4cat gzcat
 		zegrep zfgrep bzgrep xzgrep zless zmore zdiff zcmp
-		kill pkill killall pbpaste xsel xclip pbcopy wl-copy wl-paste getfacl getfattr lsattr
+		kill pbpaste xsel xclip pbcopy wl-copy wl-paste getfacl getfattr lsattr
 		csvcut csvgrep csvlook csvstat csvsort csvjoin csvjson ncdu dust duf procs glow mdcat
 		jless sync uuidgen errno namei findmnt mountpoint vercmp semver`, command{})
 	f.add("expr", command{texts: -1})
+	f.add("pkill killall skill", command{texts: -1, judge: func(c *call) {
+		for _, a := range c.args {
+			// To end the daemon by its name is to call it down.
+			if !a.known || strings.Contains(a.val, "writ") {
+				c.sh.writ([]arg{literal("down")})
+			}
+		}
+	}})
 	f.add("jq", command{texts: 1})
 	f.add("grep egrep fgrep zgrep pcregrep", command{texts: 1, judge: func(c *call) {
 		p := grepOptions.parse(c.args)

@@ -57,3 +57,18 @@ func TestWhatDoesNotParseIsSaid(t *testing.T) {
 		}
 	}
 }
+
+// TestEndingTheDaemonByNameIsDown: the caller, which refuses an agent's "writ
+// down", gets to know of another way to say it.
+func TestEndingTheDaemonByNameIsDown(t *testing.T) {
+	for command, want := range map[string]bool{
+		"pkill writd": true, "pkill -9 -f writd": true, "killall writd": true, "killall -q $X": true,
+		"pkill -f vite": false, "killall node": false, "pgrep writd": false,
+	} {
+		r := Analyse(command, evasionEnv)
+		down := len(r.Writ) > 0 && slices.Equal(r.Writ[0].Args, []string{"down"})
+		if down != want || !want && r.Effect != ReadsOnly {
+			t.Errorf("%s: %+v, %s", command, r.Writ, r.Effect)
+		}
+	}
+}
