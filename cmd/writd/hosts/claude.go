@@ -193,7 +193,7 @@ func (c *Call) readClaudeTool(response json.RawMessage) error {
 			c.Plan = accepted.Plan
 		}
 	default:
-		if strings.HasPrefix(c.Tool, "mcp__") {
+		if !claudeOwn[c.Tool] {
 			c.readServer(c.Tool, c.Input)
 		}
 	}
@@ -243,6 +243,15 @@ func exactKeys(input json.RawMessage) (json.RawMessage, error) {
 		}
 	}
 	return json.Marshal(kept)
+}
+
+// claudeOwn are Claude Code's own tools that neither write files nor run
+// commands, whatever their names and inputs look like.
+var claudeOwn = map[string]bool{
+	"Task": true, "Agent": true, "TaskOutput": true, "TaskStop": true, "TaskCreate": true, "TaskUpdate": true, "TaskGet": true, "TaskList": true,
+	"TodoWrite": true, "TodoRead": true, "WebFetch": true, "WebSearch": true, "AskUserQuestion": true, "Skill": true, "SlashCommand": true,
+	"BashOutput": true, "KillShell": true, "KillBash": true, "EnterPlanMode": true, "ToolSearch": true, "SendMessage": true,
+	"ListMcpResourcesTool": true, "ReadMcpResourceTool": true,
 }
 
 func claudeShell(tool string) bool {

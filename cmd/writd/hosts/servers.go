@@ -21,7 +21,7 @@ var (
 	contentWords = []string{"body", "new_text", "code_edit", "patch", "replacement", "new_content"}
 )
 
-// readServer fills in what a tool of an MCP server does. No table knows it, so
+// readServer fills in what a tool does that no table knows, such as one of an MCP server:
 // its name and what its input carries decide: one that writes by its name, or is
 // given content, writes the files it names; one that runs by its name runs the
 // command it is given; others read. A name that begins with reading only reads.

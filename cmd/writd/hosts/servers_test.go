@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestToolsOfServers judges tools of MCP servers by their names and inputs, the
-// same for every host.
+// TestToolsOfServers judges tools of MCP servers, and others that no table knows,
+// by their names and inputs, the same for every host.
 func TestToolsOfServers(t *testing.T) {
 	for _, c := range []struct{ tool, input, want string }{
 		{"mcp__filesystem__write_file", `{"path":"/p/a.go","content":"x"}`, "writes /p/a.go"},
@@ -26,6 +26,11 @@ func TestToolsOfServers(t *testing.T) {
 		{"mcp__github__create_or_update_file", `{"owner":"o","repo":"r","path":"src/a.go","content":"x"}`, "reads src/a.go"},
 		{"mcp__playwright__browser_take_screenshot", `{"filename":"shot.png"}`, "reads"},
 		{"mcp__context7__resolve", `{"libraryName":"x"}`, "reads"},
+		{"Update", `{"file_path":"/p/a.go","content":"x"}`, "writes /p/a.go"},
+		{"Write ", `{"file_path":"/p/a.go","content":"x"}`, "writes /p/a.go"},
+		{"LS", `{"path":"/data"}`, "reads /data"},
+		{"SlashCommand", `{"command":"/writ-status"}`, "reads"},
+		{"TodoWrite", `{"todos":[],"path":"/p/a.go","content":"x"}`, "reads"},
 		{"mcp__odd__write_file", `["/p/a.go"]`, "reads"},
 	} {
 		payload, err := json.Marshal(map[string]any{
