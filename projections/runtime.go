@@ -168,11 +168,15 @@ func (r *Runtime) Position(view string, s schemas.Stream) uint64 {
 	return v.positions[s]
 }
 
-// Relax gives back what views keep of committed values for their next batch.
-// They read it again when they need it, so it is for when nothing is to do.
+// Relax gives back what views keep of committed values for their next batch,
+// and what the store keeps of what was read, if it is a [Relaxer]. Both read it
+// again when they need it, so it is for when nothing is to do.
 func (r *Runtime) Relax() {
 	for _, v := range r.order {
 		v.relax()
+	}
+	if s, keeps := r.store.(Relaxer); keeps {
+		s.Relax()
 	}
 }
 

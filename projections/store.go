@@ -19,6 +19,12 @@ type Store interface {
 	Snapshot() (Snapshot, error)
 }
 
+// Relaxer is a Store that keeps what was read in memory, and gives it back.
+type Relaxer interface {
+	// Relax drops what is kept; it is read again when it is needed.
+	Relax()
+}
+
 // Batch collects the writes of one commit, applied in their order.
 type Batch interface {
 	Set(key, value []byte) error

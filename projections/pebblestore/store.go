@@ -48,9 +48,10 @@ const (
 
 // Store implements projections.Store. It is safe for concurrent use.
 type Store struct {
-	dir string
-	fs  vfs.FS
-	db  *pebble.DB
+	dir   string
+	fs    vfs.FS
+	db    *pebble.DB
+	cache *pebble.Cache // the database's
 	// lock is held before Pebble opens anything, so that a folder in use is
 	// not taken for a damaged one.
 	lock *pebble.Lock
@@ -93,8 +94,17 @@ func (s *Store) open(opt Options) error {
 	if s.db, err = pebble.Open(s.dir, o); err != nil {
 		return errors.Join(openError(err), lock.Close())
 	}
-	s.lock = lock
+	s.lock, s.cache = lock, cache
 	return nil
+}
+
+// Relax implements projections.Relaxer: it empties the block cache. What is
+// read again comes from the system's cache of the files.
+func (s *Store) Relax() {
+	_ = s.use(func() error { // a store that was closed has none
+		s.cache.Reserve(int(s.cache.MaxSize()))()
+		return nil
+	})
 }
 
 func (s *Store) pebbleOptions(cache *pebble.Cache, l *logger) *pebble.Options {

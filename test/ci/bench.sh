@@ -11,6 +11,7 @@ run -bench 'Decision' -benchtime 2000x
 run -bench 'Replay' -benchtime 3x
 run -bench 'DaemonStart' -benchtime 5x
 run -bench 'BinarySize' -benchtime 1x
+run -bench 'Idle' -benchtime 1x
 run -bench 'Audit/verify' -benchtime 5x
 run -bench 'Audit/prove' -benchtime 2000x
 run -bench 'WhatIf' -benchtime 3x
