@@ -276,8 +276,9 @@ func (s *Server) serverOptions() (*server.Options, error) {
 
 // syncInterval is 0 for the server's own two minutes where every append is
 // synced anyway: ten looks a second at each block of each stream find nothing.
+// So it is where data races are looked for.
 func (s *Server) syncInterval() time.Duration {
-	if s.options.Durability == PowerLoss {
+	if s.options.Durability == PowerLoss || raceDetector {
 		return 0
 	}
 	return SyncInterval
