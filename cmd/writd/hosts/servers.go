@@ -11,9 +11,13 @@ import (
 // that hosts use.
 var serverKeys = []string{"relative_path", "filename", "uri", "source", "destination", "old_path", "new_path", "from", "to"}
 
-// remoteKeys say that a path is one of another place: a repository on a forge, a
-// bucket, a machine.
-var remoteKeys = []string{"owner", "repo", "repository", "project_id", "bucket", "host", "hostname"}
+// remoteKeys say that a path is one of another place: a repository on a forge or
+// a bucket. They are heeded of the servers of such places alone, which the user
+// has named: an agent may add a key to any call.
+var (
+	remoteKeys    = []string{"owner", "repo", "repository", "project_id", "bucket"}
+	remoteServers = []string{"github", "gitlab", "gitea", "forgejo", "bitbucket", "azure", "s3", "gcs"}
+)
 
 var (
 	readingVerbs = []string{"read", "get", "list", "search", "find", "grep", "query", "view", "show", "open", "fetch", "describe", "stat", "tree", "check", "count", "lookup", "resolve", "think", "analyze", "diff"}
@@ -24,7 +28,8 @@ var (
 // readServer fills in what a tool does that no table knows, such as one of an MCP server:
 // its name and what its input carries decide: one that writes by its name, or is
 // given content, writes the files it names; one that runs by its name runs the
-// command it is given; others read. A name that begins with reading only reads.
+// command it is given; others read. A name that begins with reading, and goes on
+// without writing, only reads.
 func (c *Call) readServer(name string, raw json.RawMessage) {
 	in, _, err := readInput(raw)
 	if err != nil {
@@ -40,23 +45,29 @@ func (c *Call) readServer(name string, raw json.RawMessage) {
 	for i, path := range in.paths {
 		in.paths[i] = strings.TrimPrefix(path, "file://")
 	}
-	remote := slices.ContainsFunc(remoteKeys, func(key string) bool { _, ok := all[key]; return ok })
 	words := nameWords(name)
-	reads := len(words) > 0 && slices.Contains(readingVerbs, words[0])
+	writing := slices.ContainsFunc(words, func(word string) bool { return slices.Contains(writingVerbs, word) })
+	reads := len(words) > 0 && slices.Contains(readingVerbs, words[0]) && !writing
 	content := in.content != nil || len(in.edits) > 0 || all["edits"] != nil || slices.ContainsFunc(contentWords, func(key string) bool { return all[key] != nil })
-	writes := content || slices.ContainsFunc(words, func(word string) bool { return slices.Contains(writingVerbs, word) })
 	switch {
-	case remote, reads:
+	case remote(name, all), reads:
 		c.Reads = in.paths
 	case in.command != nil && runs(strings.Join(words, "_")):
 		c.Shell = in.command
 		c.enter(in.folder)
-	case writes && len(in.paths) > 0:
+	case (content || writing) && len(in.paths) > 0:
 		in.content, in.edits = nil, nil
 		c.Writes = in.writes()
 	default:
 		c.Reads = in.paths
 	}
+}
+
+// remote tells that the paths of a tool's input are of another place.
+func remote(name string, input map[string]json.RawMessage) bool {
+	server := nameWords(name[:max(strings.LastIndex(name, "__"), 0)])
+	return slices.ContainsFunc(server, func(word string) bool { return slices.Contains(remoteServers, word) }) &&
+		slices.ContainsFunc(remoteKeys, func(key string) bool { return input[key] != nil })
 }
 
 // nameWords are the words of a tool's own name, without its server's:
