@@ -201,10 +201,10 @@ func (s *searching) addChunks() (order [][]int32) {
 
 // add adds what a term adds to the chunks, where its payload begins.
 func (c *candidate) add(b []byte, at int, weight float32) {
-	chunks, norms, k := c.view.chunksOf(c.doc), &c.view.scales.chunks, float32(K1)
+	lengths, norms, k := c.view.ofChunk[c.view.first[c.doc]:c.view.first[c.doc+1]], &c.view.scales.chunks, float32(K1)
 	for w := walkChunks(b, at); w.next(); {
 		tf := float32(w.times)
-		c.sums[w.chunk] += weight * tf / (tf + float32(k*norms.of(chunks[w.chunk].length)))
+		c.sums[w.chunk] += weight * tf / (tf + float32(k*norms.of(lengths[w.chunk])))
 	}
 }
 

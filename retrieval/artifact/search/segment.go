@@ -33,6 +33,7 @@ type segment struct {
 
 	// What finish derives of the above.
 	lengths [NumFields][]uint32 // per document, terms of each field
+	ofChunk []uint32            // per chunk, terms: candidates have many
 	size    int                 // memory that it takes without codes, bytes
 }
 
@@ -367,6 +368,10 @@ func (s *segment) finish() {
 			s.lengths[f][doc] = s.docs[doc].lengths[f]
 		}
 	}
+	s.ofChunk = make([]uint32, len(s.chunks))
+	for i := range s.chunks {
+		s.ofChunk[i] = s.chunks[i].length
+	}
 	s.size = s.bytes()
 }
 
@@ -374,7 +379,7 @@ func (s *segment) finish() {
 // included.
 func (s *segment) bytes() int {
 	n := len(s.text) + 4*(len(s.textEnds)+len(s.postEnds)+len(s.holding)+len(s.forwardEnds)+len(s.first)) +
-		len(s.postings) + len(s.forward) + 4*int(NumFields)*len(s.docs)
+		len(s.postings) + len(s.forward) + 4*int(NumFields)*len(s.docs) + 4*len(s.chunks)
 	for i := range s.docs {
 		d := &s.docs[i]
 		n += documentBytes + len(d.Path) + len(d.Title) + len(d.Summary) + len(d.Hash) + len(d.stem) + len(d.dirs)
