@@ -81,7 +81,7 @@ func dial(t testing.TB, data, url, role string) *bus.Conn {
 	if err != nil {
 		t.Fatal(err)
 	}
-	conn, err := bus.Connect(t.Context(), bus.Options{URL: url, User: c.User, Password: c.Password, Name: "test", Timeout: time.Minute, WriteThrough: true})
+	conn, err := bus.Connect(t.Context(), bus.Options{URL: url, User: c.User, Password: c.Password, Name: "test", Timeout: 5 * time.Minute, WriteThrough: true})
 	if err != nil {
 		t.Fatal(err)
 	}
