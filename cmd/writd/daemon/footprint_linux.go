@@ -26,24 +26,6 @@ func dropFilePages() {
 	}
 }
 
-// mappedFiles is how many bytes of files are mapped and in memory, 0 where the
-// system does not say (proc(5), statm: the third number, in pages).
-func mappedFiles() uint64 {
-	raw, err := os.ReadFile("/proc/self/statm")
-	if err != nil {
-		return 0
-	}
-	fields := strings.Fields(string(raw))
-	if len(fields) < 3 {
-		return 0
-	}
-	pages, err := strconv.ParseUint(fields[2], 10, 64)
-	if err != nil {
-		return 0
-	}
-	return pages * uint64(os.Getpagesize())
-}
-
 type mapping struct{ begin, end uintptr }
 
 // unchanged lists the mappings of a file of which every page is as the file has

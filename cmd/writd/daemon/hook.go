@@ -87,7 +87,7 @@ func (d *Daemon) hook(ctx context.Context, r bus.Request) ([]byte, error) {
 	})
 	if err != nil {
 		d.logger.Error("hook", "hook", t.Hook, "session", t.Session, "error", err)
-		reply = hosts.Render(t.Call, trouble(t.Call, err, "Nothing was written to the log. Run: writ doctor"))
+		reply = hosts.Render(t.Call, trouble(t.Call, err, "Whether it is in the log cannot be told. Run: writ doctor"))
 	}
 	return json.Marshal(reply)
 }

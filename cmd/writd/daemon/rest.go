@@ -15,11 +15,6 @@ const (
 	restQuiet   = 1 << 20 // bytes between two looks; a hook takes as much
 	restLeast   = 8 << 20 // bytes since the last rest; or, where that is more:
 	restPortion = 4       // one part in so many of what is in use, of which all is looked at
-
-	// A kernel that keeps the program's file in large pieces maps all of a piece
-	// where one page of it is touched, and a few timers touch most of them.
-	filePages     = 24 << 20 // mapped bytes of files that are worth giving back
-	filePagesEach = 4        // looks between that
 )
 
 // resting tells when a daemon may rest.
@@ -27,7 +22,6 @@ type resting struct {
 	seen   uint64 // bytes allocated at the last look
 	rested uint64 // at the last rest
 	quiet  int    // looks in a row that found next to nothing allocated
-	kept   int    // looks since pages of files were given back
 }
 
 // due says whether to rest now, with so many bytes allocated since the start
@@ -43,17 +37,6 @@ func (r *resting) due(allocated, live uint64) bool {
 		return false
 	}
 	r.rested = allocated
-	return true
-}
-
-// shed says whether to give back pages of files, with so many bytes of them
-// mapped. It is asked at a look at which no rest is due.
-func (r *resting) shed(mapped uint64) bool {
-	r.kept++
-	if r.quiet < restLooks || r.kept < filePagesEach || mapped < filePages {
-		return false
-	}
-	r.kept = 0
 	return true
 }
 
@@ -80,12 +63,8 @@ func (d *Daemon) beginResting(ctx context.Context) (stop func()) {
 				return
 			case <-tick.C:
 			}
-			switch {
-			case state.due(allocations()):
+			if state.due(allocations()) {
 				d.rest()
-				state.kept = 0
-			case state.shed(mappedFiles()):
-				dropFilePages()
 			}
 		}
 	}()

@@ -36,32 +36,6 @@ func TestRestsOnceAfterWork(t *testing.T) {
 	}
 }
 
-func TestPagesOfFilesAreGivenBackNowAndThen(t *testing.T) {
-	var r resting
-	r.due(1, 0)
-	for range restLooks + 1 {
-		r.due(1, 0)
-	}
-	given := 0
-	for range 5 * filePagesEach {
-		if r.shed(filePages) {
-			given++
-		}
-	}
-	if given != 5 {
-		t.Errorf("given back %d times, want 5", given)
-	}
-	for range 2 * filePagesEach {
-		if r.shed(filePages - 1) {
-			t.Fatal("few pages were given back")
-		}
-	}
-	r.due(1+restQuiet, 0)
-	if r.shed(filePages) {
-		t.Error("pages were given back at work")
-	}
-}
-
 func TestShippedRulesAreReadAgainAfterTheyWereForgotten(t *testing.T) {
 	first, err := shipped.files()
 	if err != nil || len(first) == 0 {
