@@ -238,7 +238,12 @@ func TestBrowserKeepsToTheGrant(t *testing.T) {
 // is well.
 func TestBrowserEnds(t *testing.T) {
 	b := withBrowser(t)
-	t.Setenv("TMPDIR", t.TempDir()) // whose profiles are this test's
+	own, err := os.MkdirTemp("/tmp", "w") // whose profiles are this test's; Chromium's sockets need a short name
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(own) })
+	t.Setenv("TMPDIR", own)
 	addr := site(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/hang" {
 			<-r.Context().Done()
@@ -286,4 +291,16 @@ func browsers(t *testing.T) int {
 		}
 	}
 	return n
+}
+
+// A folder whose name is too long for a browser's socket is not used.
+func TestProfilesLieWhereASocketFits(t *testing.T) {
+	t.Setenv("TMPDIR", "/var/tmp")
+	if got := tempFolder(); got != "" {
+		t.Errorf("%q instead of the process's own", got)
+	}
+	t.Setenv("TMPDIR", "/tmp/"+strings.Repeat("long", 12))
+	if got := tempFolder(); got != "/tmp" {
+		t.Errorf("%q", got)
+	}
 }

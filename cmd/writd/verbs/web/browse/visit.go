@@ -84,9 +84,25 @@ func flags(program, proxyURL string) []chromedp.ExecAllocatorOption {
 	return options
 }
 
+// longestTemp is the longest name of a folder for temporary files that a
+// browser's profile fits in: a socket's name has at most 104 bytes on macOS, and
+// 60 of them are the profile's and Chromium's own.
+const longestTemp = 44
+
+// tempFolder is the one of this process, or /tmp where a browser could not make
+// its socket in that; "" is the process's.
+func tempFolder() string {
+	if len(os.TempDir()) > longestTemp {
+		if info, err := os.Stat("/tmp"); err == nil && info.IsDir() {
+			return "/tmp"
+		}
+	}
+	return ""
+}
+
 // run starts a browser, opens the page and ends the browser.
 func (v *visit) run(ctx context.Context, program string) error {
-	home, err := os.MkdirTemp("", "writ-browse-")
+	home, err := os.MkdirTemp(tempFolder(), "writ-browse-")
 	if err != nil {
 		return err
 	}
