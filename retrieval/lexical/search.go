@@ -65,14 +65,19 @@ func (ix *Index) Resolve(text string, pairs float64) Query {
 	terms := Analyse(text)
 	q.terms = make([]queryTerm, 0, min(len(terms), maxQueryTerms))
 	seen := newSet(len(terms))
+	places := make([]int32, len(terms)) // of the terms, −1 of those that the index does not know
 	for i, term := range terms {
-		if seen.has(terms[:i], term.Text) {
+		if first := seen.first(terms[:i], term.Text); first >= 0 {
+			places[i] = places[first]
 			continue
 		}
 		if !term.aside() {
 			q.words++
 		}
 		at, ok := ix.terms[term.Text]
+		if places[i] = at; !ok {
+			places[i] = -1
+		}
 		if !ok || ix.lists[at].from == ix.lists[at].to {
 			if !term.aside() {
 				q.mass += ix.unknown
@@ -93,27 +98,26 @@ func (ix *Index) Resolve(text string, pairs float64) Query {
 		q.terms = q.terms[:maxQueryTerms]
 	}
 	if pairs != 0 && len(ix.pairs.list) > 0 {
-		q.pair(terms, pairs)
+		q.pair(terms, places, pairs)
 	}
 	return q
 }
 
 // pair looks up the pairs of the query's terms, as many as of terms at most.
-func (q *Query) pair(terms []Term, weight float64) {
+func (q *Query) pair(terms []Term, places []int32, weight float64) {
 	ix := q.index
 	var previous uint64 // the hash of the term before
 	before := ""        // "" where it is none that the index knows
-	seen := make([]uint64, 0, 2*len(q.terms))
-	for _, term := range terms {
+	var seen []uint64
+	for i, term := range terms {
 		if term.Whole {
 			continue
 		}
-		at, known := ix.terms[term.Text]
-		if !known {
+		if places[i] < 0 {
 			before = ""
 			continue
 		}
-		hash := ix.hashes[at]
+		hash := ix.hashes[places[i]]
 		if both := hashPair(previous, hash); before != "" && len(q.pairs) < maxQueryTerms && !slices.Contains(seen, both) {
 			if list := ix.pairs.find(both); len(list) > 0 {
 				seen = append(seen, both)
@@ -124,9 +128,9 @@ func (q *Query) pair(terms []Term, weight float64) {
 	}
 }
 
-// set tells which terms came before: for a few, looking at them is quicker than
+// set tells where terms came first: for a few, looking at them is quicker than
 // hashing.
-type set map[string]bool
+type set map[string]int
 
 const fewTerms = 24
 
@@ -137,14 +141,16 @@ func newSet(terms int) set {
 	return make(set, terms)
 }
 
-// has tells whether the text is among the earlier terms, and takes it in.
-func (s set) has(earlier []Term, text string) bool {
+// first is the place of the text among the earlier terms, −1 where it comes now.
+func (s set) first(earlier []Term, text string) int {
 	if s == nil {
-		return slices.ContainsFunc(earlier, func(t Term) bool { return t.Text == text })
+		return slices.IndexFunc(earlier, func(t Term) bool { return t.Text == text })
 	}
-	known := s[text]
-	s[text] = true
-	return known
+	if at, known := s[text]; known {
+		return at
+	}
+	s[text] = len(earlier)
+	return -1
 }
 
 // Known is the number of the query's distinct terms that the index holds.
