@@ -238,7 +238,7 @@ func TestBrowserKeepsToTheGrant(t *testing.T) {
 // is well.
 func TestBrowserEnds(t *testing.T) {
 	b := withBrowser(t)
-	own, err := os.MkdirTemp("/tmp", "w") // whose profiles are this test's; Chromium's sockets need a short name
+	own, err := os.MkdirTemp("/tmp", "w") //nolint:usetesting // whose profiles are this test's: Chromium's sockets need a short name
 	if err != nil {
 		t.Fatal(err)
 	}
