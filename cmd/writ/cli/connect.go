@@ -30,6 +30,9 @@ const startBudget = 20 * time.Second
 // callBudget bounds one request of such a command.
 const callBudget = 10 * time.Second
 
+// importBudget bounds an import of rules: ten thousand take some ten seconds.
+const importBudget = 5 * time.Minute
+
 // Service is the daemon as a client sees it.
 type Service interface {
 	// Request asks a service. Its errors are those of bus.Conn.Request.

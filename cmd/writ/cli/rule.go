@@ -177,7 +177,13 @@ says to take the others; all problems are shown.`,
 			if request.Files = files; request.Corpus == "" {
 				request.Corpus = corpusName(path)
 			}
-			reply, err := ask[schemas.RuleImportReply](cmd.Context(), a, roleAdmin, "rule import", schemas.SvcRuleImport, request)
+			s, err := a.open(cmd.Context(), roleAdmin)
+			if err != nil {
+				return explain("rule import", err)
+			}
+			defer s.Close()
+			reply, err := callWithin[schemas.RuleImportReply](cmd.Context(), s, importBudget, schemas.SvcRuleImport, request)
+			err = explain("rule import", err)
 			if err != nil {
 				return err
 			}
