@@ -15,12 +15,13 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 
 	"github.com/writbus/writ/cmd/writd/verbs"
+	"github.com/writbus/writ/cmd/writd/verbs/web/webtest"
 	"github.com/writbus/writ/enforcement/dialect"
 	"github.com/writbus/writ/enforcement/dialect/address"
 )
 
 // public is the one loopback address that stands for the public web in tests.
-const public = "127.0.0.2"
+const public = webtest.Public
 
 // names is a name server on loopback. Each name has a list of answers, of which
 // it gives one after the other and the last one for ever.
@@ -156,24 +157,6 @@ func (s *site) get(t *testing.T, url string, grants ...string) verbs.Result {
 		t.Fatal(err)
 	}
 	return r
-}
-
-// nobody is an address at which nobody listens, nor begins to: a connection has
-// it.
-func nobody(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp4", public+":0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { listener.Close() })
-	from := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(public)}}
-	connection, err := from.DialContext(t.Context(), "tcp4", listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { connection.Close() })
-	return connection.LocalAddr().String()
 }
 
 // hostile are the URLs that the guard's own tests refuse.

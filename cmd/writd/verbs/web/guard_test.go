@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/writbus/writ/cmd/writd/verbs/web/webtest"
 	"github.com/writbus/writ/enforcement/dialect/address"
 )
 
@@ -170,7 +171,7 @@ func TestRefusedAndUnreachableAreToldApart(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, map[string][][]string{"private.example.com": {{"10.0.0.1"}}}, func(http.ResponseWriter, *http.Request) {})
 	for raw, want := range map[string]string{
-		"http://" + nobody(t) + "/":                             "ERR: unreachable: ",
+		"http://" + webtest.Nobody(t) + "/":                     "ERR: unreachable: ",
 		"http://no.such.example.com/":                           "ERR: unreachable: no host of the name no.such.example.com",
 		"http://private.example.com/":                           "ERR: refused: \"http://private.example.com/\": 10.0.0.1 is a private network",
 		"http://127.0.0.1/":                                     "ERR: refused: \"http://127.0.0.1/\": 127.0.0.1 is loopback",

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/writbus/writ/cmd/writd/verbs"
+	"github.com/writbus/writ/cmd/writd/verbs/web/webtest"
 	"github.com/writbus/writ/enforcement/dialect"
 )
 
@@ -97,27 +98,9 @@ func TestBrowserRunsScripts(t *testing.T) {
 	if r := visitPage(t.Context(), t, b, "http://"+addr+"/gone"); !strings.HasPrefix(r.Text, "ERR: 410 Gone") || !strings.Contains(r.Text, "no more") {
 		t.Errorf("%q", r.Text)
 	}
-	if r := visitPage(t.Context(), t, b, "https://"+nobody(t)+"/"); !strings.HasPrefix(r.Text, "ERR: unreachable: ") {
+	if r := visitPage(t.Context(), t, b, "https://"+webtest.Nobody(t)+"/"); !strings.HasPrefix(r.Text, "ERR: unreachable: ") {
 		t.Errorf("%q", r.Text)
 	}
-}
-
-// nobody is an address at which nobody listens, nor begins to: a connection has
-// it.
-func nobody(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp4", public+":0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { listener.Close() })
-	from := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(public)}}
-	connection, err := from.DialContext(t.Context(), "tcp4", listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { connection.Close() })
-	return connection.LocalAddr().String()
 }
 
 // TestBrowserReachesOnlyThePublic has pages that try every way to loopback and

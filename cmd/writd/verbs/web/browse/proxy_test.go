@@ -16,11 +16,12 @@ import (
 	"testing"
 
 	"github.com/writbus/writ/cmd/writd/verbs/web"
+	"github.com/writbus/writ/cmd/writd/verbs/web/webtest"
 	"github.com/writbus/writ/enforcement/dialect/address"
 )
 
 // public is the one loopback address that stands for the public web in tests.
-const public = "127.0.0.2"
+const public = webtest.Public
 
 func guard() address.Guard {
 	return address.Guard{Allow: []netip.Prefix{netip.MustParsePrefix(public + "/32")}}
