@@ -125,6 +125,7 @@ type RequestTool struct {
 	Completes  []string         // items of a list of tasks that it would call done
 	Task       *Task            // what it would hand to a sub-agent, nil for other tools
 	Shell      *ShellCommand    // of a shell tool, nil for others
+	Code       bool             // it runs code that is no command line, whose effect nobody can tell
 	Repository *Repository      // for a command that NeedsRepository; nil is one that cannot be read
 	Confined   bool             // the kernel will hold the command to what may be written now
 	Unbounded  string           // why it will not, for the user; "" where nothing is to be said

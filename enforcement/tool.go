@@ -61,7 +61,7 @@ func (c RequestTool) judge(st stance) (ruling, schemas.Target) {
 	consider(exposes(c.Secrets), secretTarget(c.Secrets))
 	consider(st.ordered(c.Task), schemas.Target{})
 	consider(st.completes(c.Completes), schemas.Target{Path: first(c.Completes)})
-	untold := c.mcpWriter()
+	untold := c.Code || c.mcpWriter()
 	if c.Shell != nil {
 		calls, unlisted := st.writCalls(c.Shell.Writ, c.Settings)
 		consider(calls, schemas.Target{})
@@ -164,7 +164,7 @@ func (c RequestTool) decided(st stance, d Decision) schemas.ToolDecided {
 	switch {
 	case c.Shell != nil:
 		e.Command, e.Effect = c.Shell.Text, c.Shell.Effect
-	case c.mcpWriter():
+	case c.Code || c.mcpWriter():
 		e.Effect = EffectCannotTell
 	}
 	return e

@@ -181,6 +181,8 @@ func TestCommandsNobodyCanTell(t *testing.T) {
 		x := newSession(t, ModeWork)
 		x.do(RequestTool{Tool: "mcp__db__run", Settings: Settings{MCPWriters: []string{"mcp__db__*"}}})
 		x.want(Ask, RulePlan)
+		x.do(RequestTool{Tool: "REPL", Code: true})
+		x.want(Ask, RulePlan)
 		x.do(RequestTool{Tool: "mcp__docs__read", Settings: Settings{MCPWriters: []string{"mcp__db__*"}}})
 		x.want(Allow, "")
 	}

@@ -386,7 +386,7 @@ func (d *Daemon) request(ctx context.Context, t turn, s enforcement.State, paren
 		Tool: t.Tool, ToolUseID: t.ToolUseID, Targets: t.project.targets(t.Call),
 		Actor:     enforcement.Actor{Agent: t.Agent, Parent: parent},
 		Workspace: d.workspace(ctx, t.project, watchingID, watching), Settings: t.project.policy(),
-		Private: t.private(), Secrets: d.secrets(t), Digest: digest(t.Input), Bytes: len(t.Input),
+		Private: t.private(), Secrets: d.secrets(t), Code: t.Code, Digest: digest(t.Input), Bytes: len(t.Input),
 	}
 	if t.Shell != nil {
 		dir := t.Dir

@@ -99,6 +99,7 @@ type Call struct {
 	Writes      []Write
 	Reads       []string // paths that a reading tool names
 	Shell       *string  // the command line of a shell tool
+	Code        bool     // runs code that is no command line: nobody can tell what it writes
 	Error       string
 	Millis      int64
 	Exit        *int     // a command's exit status, nil where the host does not say it

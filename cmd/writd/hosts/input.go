@@ -192,6 +192,9 @@ func (c *Call) readTool(known map[string]tool, host string, raw json.RawMessage,
 		c.enter(in.folder)
 	default:
 		c.Reads = in.paths
+		var all map[string]json.RawMessage
+		_ = json.Unmarshal(object, &all)
+		c.Code = t.kind == unknownTool && runsCode(nameWords(host), all)
 	}
 	return nil
 }

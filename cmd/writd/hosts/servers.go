@@ -23,12 +23,14 @@ var (
 	readingVerbs = []string{"read", "get", "list", "search", "find", "grep", "query", "view", "show", "open", "fetch", "describe", "stat", "tree", "check", "count", "lookup", "resolve", "think", "analyze", "diff"}
 	writingVerbs = []string{"write", "edit", "create", "append", "delete", "remove", "move", "rename", "copy", "insert", "replace", "patch", "save", "truncate", "modify", "mkdir", "touch"}
 	contentWords = []string{"body", "new_text", "code_edit", "patch", "replacement", "new_content"}
+	codeKeys     = []string{"code", "script", "source_code", "snippet", "expression", "program"}
+	codeRunners  = []string{"exec", "execute", "executes", "run", "runs", "eval", "evaluate", "repl", "interpreter", "interpret", "python", "javascript", "node", "ruby", "kernel"}
 )
 
 // readServer fills in what a tool does that no table knows, such as one of an MCP server:
 // its name and what its input carries decide: one that writes by its name, or is
 // given content, writes the files it names; one that runs by its name runs the
-// command it is given; others read. A name that begins with reading, and goes on
+// command it is given, or code that nobody can judge; others read. A name that begins with reading, and goes on
 // without writing, only reads.
 func (c *Call) readServer(name string, raw json.RawMessage) {
 	in, _, err := readInput(raw)
@@ -60,7 +62,15 @@ func (c *Call) readServer(name string, raw json.RawMessage) {
 		c.Writes = in.writes()
 	default:
 		c.Reads = in.paths
+		c.Code = runsCode(words, all)
 	}
+}
+
+// runsCode tells that a tool runs a program it is given in another language than
+// the shell's.
+func runsCode(name []string, input map[string]json.RawMessage) bool {
+	return slices.ContainsFunc(name, func(word string) bool { return slices.Contains(codeRunners, word) }) &&
+		slices.ContainsFunc(codeKeys, func(key string) bool { return input[key] != nil })
 }
 
 // remote tells that the paths of a tool's input are of another place.

@@ -35,6 +35,12 @@ func TestToolsOfServers(t *testing.T) {
 		{"LS", `{"path":"/data"}`, "reads /data"},
 		{"SlashCommand", `{"command":"/writ-status"}`, "reads"},
 		{"TodoWrite", `{"todos":[],"path":"/p/a.go","content":"x"}`, "reads"},
+		{"REPL", `{"code":"fs.writeFileSync('/p/a.go', 'x')"}`, "runs code"},
+		{"mcp__ide__executeCode", `{"code":"open('/p/a.go','w')"}`, "runs code"},
+		{"mcp__py__run_python", `{"script":"open('/p/a.go','w')"}`, "runs code"},
+		{"mcp__py__explain", `{"code":"open('/p/a.go','w')"}`, "reads"},
+		{"mcp__ide__getDiagnostics", `{"uri":"file:///p/a.go"}`, "reads /p/a.go"},
+		{"mcp__ci__run_workflow", `{"name":"build"}`, "reads"},
 		{"mcp__odd__write_file", `["/p/a.go"]`, "reads"},
 	} {
 		payload, err := json.Marshal(map[string]any{
@@ -50,6 +56,8 @@ func TestToolsOfServers(t *testing.T) {
 		}
 		got := "reads " + strings.Join(call.Reads, " ")
 		switch {
+		case call.Code:
+			got = "runs code"
 		case call.Shell != nil:
 			got = "runs " + *call.Shell
 		case len(call.Writes) > 0:

@@ -1,18 +1,38 @@
 package claude
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
 
-func TestMatchersAreNarrow(t *testing.T) {
+// TestMatchersNameWhatIsLeftOut: every tool is matched but those listed, which
+// neither write nor run anything.
+func TestMatchersNameWhatIsLeftOut(t *testing.T) {
+	writing := []string{"Write", "Edit", "MultiEdit", "NotebookEdit", "Bash", "PowerShell", "Monitor", "REPL", "mcp__fs__write", "NewTool", "Reader", "write"}
 	for _, w := range Settings.Hooks {
-		tools := strings.HasPrefix(w.Event, "PreTool") || strings.HasPrefix(w.Event, "PostTool") || w.Event == "PermissionRequest"
-		if tools && (!strings.HasPrefix(w.Matcher, "^(") || !strings.HasSuffix(w.Matcher, ")$")) {
+		if !strings.HasPrefix(w.Event, "PreTool") && !strings.HasPrefix(w.Event, "PostTool") && w.Event != "PermissionRequest" {
+			continue
+		}
+		// Go's expressions cannot look ahead: taken apart instead.
+		list, starts := strings.CutPrefix(w.Matcher, "^(?!(")
+		list, ends := strings.CutSuffix(list, ")$).*$")
+		if !starts || !ends || strings.ContainsAny(list, "()^$.*") {
 			t.Errorf("%s matches %q", w.Event, w.Matcher)
 		}
-		if w.Matcher == "*" {
-			t.Errorf("%s matches everything", w.Event)
+		left := strings.Split(list, "|")
+		for _, tool := range writing {
+			if slices.Contains(left, tool) {
+				t.Errorf("%s leaves out %s", w.Event, tool)
+			}
+		}
+		if !slices.Contains(left, "WebFetch") {
+			t.Errorf("%s matches what touches nothing: %q", w.Event, w.Matcher)
+		}
+		for _, tool := range []string{"Read", "Grep", "ExitPlanMode", "Task", "Agent", "TodoWrite", "TaskCreate", "TaskUpdate"} {
+			if w.Event == "PreToolUse" && slices.Contains(left, tool) {
+				t.Errorf("%s leaves out %s, which is judged", w.Event, tool)
+			}
 		}
 	}
 }

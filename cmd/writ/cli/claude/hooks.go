@@ -7,12 +7,18 @@ import "github.com/writbus/writ/cmd/writ/cli/settings"
 // the largest timeout there is.
 const timeout = 10
 
-// Matchers are anchored: Claude Code looks for them anywhere in a tool's name
-// otherwise.
+// Tools are matched by what they are not, so that one nobody has heard of yet is
+// judged too. Named are those of Claude Code that touch no file and run nothing –
+// a hook for each of their calls would only cost time – and, where nothing is to
+// be compared, those that read.
 const (
-	toolsThatWrite = `^(Write|Edit|MultiEdit|NotebookEdit|Bash|PowerShell|Monitor|mcp__.*)$`
-	toolsBefore    = `^(Write|Edit|MultiEdit|NotebookEdit|Bash|PowerShell|Monitor|mcp__.*|Read|Grep|ExitPlanMode|Task|Agent|TodoWrite|TaskCreate|TaskUpdate)$`
-	toolsAfter     = `^(Write|Edit|MultiEdit|NotebookEdit|Bash|PowerShell|Monitor|mcp__.*|ExitPlanMode)$`
+	harmless = `Glob|WebFetch|WebSearch|AskUserQuestion|Skill|SlashCommand|EnterPlanMode|ToolSearch|SendMessage|` +
+		`BashOutput|KillShell|KillBash|TodoRead|TaskGet|TaskList|TaskOutput|TaskStop|ListMcpResourcesTool|ReadMcpResourceTool`
+	reading = `Read|Grep|Task|Agent|TodoWrite|TaskCreate|TaskUpdate`
+
+	toolsBefore    = `^(?!(` + harmless + `)$).*$`
+	toolsAfter     = `^(?!(` + harmless + `|` + reading + `)$).*$`
+	toolsThatWrite = `^(?!(` + harmless + `|` + reading + `|ExitPlanMode)$).*$`
 	ownCommands    = `^(.*:)?writ-(approve|mode|status|query)$` // a plugin's carry its name
 )
 
