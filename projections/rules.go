@@ -1,6 +1,8 @@
 package projections
 
 import (
+	"bytes"
+	"fmt"
 	"iter"
 	"time"
 
@@ -12,6 +14,7 @@ import (
 //
 //	r/<id>             RuleState
 //	h/<id>/<revision>  RuleRevision
+//	f/<source>/<id>    "": <id> was last imported from <source>
 type Rules struct{}
 
 // NewRules returns the view.
@@ -33,7 +36,7 @@ type RuleRevision struct {
 func (Rules) Name() string { return "rules" }
 
 // Version implements Projector.
-func (Rules) Version() int { return 2 }
+func (Rules) Version() int { return 3 }
 
 // Types implements Projector.
 func (Rules) Types() []schemas.Type { return ruleTypes() }
@@ -41,12 +44,15 @@ func (Rules) Types() []schemas.Type { return ruleTypes() }
 // Apply implements Projector.
 func (Rules) Apply(v View, e schemas.Event) error {
 	id := e.Aggregate.ID
-	state, _, err := getDocument[RuleState](v, idKey('r', id))
+	before, _, err := getDocument[RuleState](v, idKey('r', id))
 	if err != nil {
 		return err
 	}
-	state = EvolveRule(state, e)
+	state := EvolveRule(before, e)
 	if err := setDocument(v, idKey('r', id), state); err != nil {
+		return err
+	}
+	if err := moveSource(v, id, before.Source, state.Source); err != nil {
 		return err
 	}
 	rev := RuleRevision{
@@ -72,6 +78,44 @@ func (Rules) Apply(v View, e schemas.Event) error {
 		rev.Reason = p.Reason
 	}
 	return setDocument(v, ordinal(idPrefix('h', id), uint64(rev.Revision)), rev)
+}
+
+func moveSource(v View, id, from, to string) error {
+	if from == to {
+		return nil
+	}
+	if from != "" {
+		if err := v.Delete(idKey('f', from, id)); err != nil {
+			return err
+		}
+	}
+	if to == "" {
+		return nil
+	}
+	return v.Set(idKey('f', to, id), nil)
+}
+
+// From returns the ids of the rules, of any status, whose last import came from
+// a source that begins with a prefix, ordered by encoded source. It reads none
+// of the rules.
+func (Rules) From(r Reader, prefix string) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		begins := []byte("f/")
+		if prefix != "" { // of which the token is no prefix
+			begins = append(begins, schemas.EncodeToken(prefix)...)
+		}
+		for e, err := range r.Scan(begins) {
+			var id string
+			if err == nil {
+				if id, err = schemas.DecodeToken(string(e.Key[bytes.LastIndexByte(e.Key, '/')+1:])); err != nil {
+					err = fmt.Errorf("projections: key %q: %w", e.Key, err)
+				}
+			}
+			if !yield(id, err) || err != nil {
+				return
+			}
+		}
+	}
 }
 
 // Rule returns a rule of any status by its id. An id that was only ever

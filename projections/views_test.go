@@ -132,6 +132,45 @@ func TestRuleLife(t *testing.T) {
 	}
 }
 
+func TestRulesAreFoundByTheirSource(t *testing.T) {
+	from := func(id, source string) schemas.RuleImported {
+		i := imported(id)
+		i.Source = source
+		return i
+	}
+	l := &script{memoryLog: newMemoryLog()}
+	for _, p := range []struct {
+		id string
+		schemas.Payload
+	}{
+		{"A-1", from("A-1", "team/go/a.md")},
+		{"B-1", from("B-1", "team2/b.md")},
+		{"C-1", from("C-1", "team/c.md")},
+		{"D-1", from("D-1", "team/d.md")},
+		{"D-1", from("D-1", "embedded")}, // moved
+		{"C-1", schemas.RuleRetired{Reason: "old"}},
+		{"E-1", schemas.RuleRetired{Reason: "?"}}, // from nowhere
+	} {
+		l.add(schemas.RuleAggregate(p.id), p.Payload)
+	}
+	w := projections.NewRules()
+	r := view(t, l.memoryLog, w)
+	for prefix, want := range map[string]string{
+		"team/": "C-1 A-1", "team": "B-1 C-1 A-1", "embedded": "D-1", "tea/": "", "": "D-1 B-1 C-1 A-1",
+	} {
+		var got []string
+		for id, err := range w.From(r, prefix) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, id)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("from %q: %v, want %s", prefix, got, want)
+		}
+	}
+}
+
 // bands describes what a reader of the retrieval view finds: "id" retrieved,
 // "id!" mandatory.
 func bands(t *testing.T, x *projections.RetrievalIndex, r projections.Reader) string {

@@ -144,7 +144,7 @@ func (s *search) part(c *candidate, hit int) part {
 
 // piece is a segment at the cost counted when the rule was analysed.
 func (d *Document) piece(s segment) piece {
-	return piece{rule: &d.Rule, segment: s, tokens: int(d.wording().tokens[s])}
+	return piece{rule: d.Rule, segment: s, tokens: int(d.wording().tokens[s])}
 }
 
 // titles adds the title lines of the middle tier that fit.

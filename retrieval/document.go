@@ -29,12 +29,12 @@ const TypeRule = "Rule"
 
 // Document is an analysed rule: the rule itself, its terms by field, what each
 // part of its rendering costs and, once embedded, its vectors. Made by
-// [Analyse] or [UnmarshalDocument].
+// [Analyse] or [UnmarshalDocument]; copies share all of it but the type.
 type Document struct {
 	Type    string
-	Rule    schemas.Rule
-	words   *wording // nil of the zero document
-	meaning *meaning // nil without vectors
+	Rule    *schemas.Rule // never nil, and never changed
+	words   *wording      // nil of the zero document
+	meaning *meaning      // nil without vectors
 }
 
 // wording is what the analysis of a rule's text gave. Never changed, so that
@@ -72,7 +72,7 @@ func (m *meaning) vector(view int) []float32 {
 // of a rule and persisted. Strings that are not UTF-8 are made so.
 func Analyse(r schemas.Rule) Document {
 	r = clean(r)
-	doc := Document{Type: string(r.NodeType()), Rule: r}
+	doc := Document{Type: string(r.NodeType()), Rule: &r}
 	texts := [lexical.NumFields][]string{
 		lexical.Trigger:   append([]string{r.Trigger}, r.Symptoms...),
 		lexical.Name:      {r.ID, r.Title},

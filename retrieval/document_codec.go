@@ -11,6 +11,7 @@ import (
 	"unique"
 
 	"github.com/writbus/writ/retrieval/lexical"
+	"github.com/writbus/writ/schemas"
 )
 
 var (
@@ -122,10 +123,12 @@ func UnmarshalDocument(b []byte) (Document, error) {
 	if v.bad || len(v.rest) != 0 {
 		return Document{}, fmt.Errorf("%w: it is cut short or has too many bytes", ErrDocument)
 	}
-	if err := json.Unmarshal(rule, &doc.Rule); err != nil {
+	var read schemas.Rule
+	if err := json.Unmarshal(rule, &read); err != nil {
 		return Document{}, fmt.Errorf("%w: its rule: %w", ErrDocument, err)
 	}
-	doc.Rule = clean(doc.Rule)
+	read = clean(read)
+	doc.Rule = &read
 	words.sum = sha256.Sum256(b[:len(b)-len(rest)])
 	return doc, nil
 }

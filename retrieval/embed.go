@@ -28,7 +28,7 @@ type batchEmbedder interface {
 // views are the texts that are embedded, one vector each, of which the best
 // counts: title and statement, trigger, each symptom, the whole.
 func (d *Document) views() []string {
-	r := &d.Rule
+	r := d.Rule
 	views := make([]string, 0, firstSymptom+len(r.Symptoms)+1)
 	views = append(views, r.Title+". "+r.Statement, r.Trigger)
 	views = append(views, r.Symptoms...)

@@ -61,7 +61,7 @@ func newGraph(docs []Document, ids map[string]int32) graph {
 // maySupersede keeps a proposal from replacing a person's rule, and an optional
 // rule from replacing a mandatory one.
 func maySupersede(newer, older *Document) bool {
-	return authorityRank(&newer.Rule) >= authorityRank(&older.Rule) && (newer.AlwaysOn() || !older.AlwaysOn())
+	return authorityRank(newer.Rule) >= authorityRank(older.Rule) && (newer.AlwaysOn() || !older.AlwaysOn())
 }
 
 // hasSuccessor tells whether a newer document exists that is not itself

@@ -182,8 +182,8 @@ func (ix *Index) classify() {
 	for i := range ix.docs {
 		doc := &ix.docs[i]
 		ix.kinds[i] = kind{
-			domain: fold(doc.Rule.Domain), node: fold(doc.Type), provisional: provisional(&doc.Rule),
-			severity: severity(&doc.Rule), confidence: confidence(&doc.Rule),
+			domain: fold(doc.Rule.Domain), node: fold(doc.Type), provisional: provisional(doc.Rule),
+			severity: severity(doc.Rule), confidence: confidence(doc.Rule),
 			retrievable: doc.Rule.Type.Retrievable() && !doc.AlwaysOn() && !ix.graph.superseded[i] && !ix.contradictsBand(int32(i)),
 		}
 	}
@@ -207,16 +207,11 @@ func (ix *Index) bandDocuments() []*Document {
 	return band
 }
 
-// embed indexes the vectors of the retrievable documents; those that have none
-// of this embedder are embedded first. was is what carried says of a previous
-// index.
+// embed indexes the vectors of the retrievable documents, which all have them.
+// was is what carried says of a previous index.
 func (ix *Index) embed(previous *Index, was []int32) error {
 	if ix.opt.Embedder == nil {
 		return nil
-	}
-	ix.embedder = ix.opt.Embedder.Name()
-	if err := ix.embedMissing(); err != nil {
-		return err
 	}
 	total := 0
 	for i := range ix.docs {
@@ -248,8 +243,13 @@ func (ix *Index) embed(previous *Index, was []int32) error {
 	return nil
 }
 
-// embedMissing gives those documents their vectors that come without.
+// embedMissing gives those documents that are retrieved, and have no vectors of
+// the embedder, theirs.
 func (ix *Index) embedMissing() error {
+	if ix.opt.Embedder == nil {
+		return nil
+	}
+	ix.embedder = ix.opt.Embedder.Name()
 	var missing []int
 	for i := range ix.docs {
 		if ix.kinds[i].retrievable && ix.docs[i].EmbeddedBy() != ix.embedder {

@@ -67,7 +67,7 @@ func bandPieces(d *Document) []piece {
 func renderBand(docs []*Document) Block {
 	docs = slices.Clone(docs)
 	slices.SortStableFunc(docs, func(a, b *Document) int {
-		return cmp.Compare(severity(&b.Rule), severity(&a.Rule))
+		return cmp.Compare(severity(b.Rule), severity(a.Rule))
 	})
 	block := Block{Rules: []string{}, Encoding: Encoding}
 	if len(docs) == 0 {

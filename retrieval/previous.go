@@ -1,13 +1,25 @@
 package retrieval
 
-import "github.com/writbus/writ/retrieval/lexical"
+import (
+	"sync"
+
+	"github.com/writbus/writ/retrieval/lexical"
+)
 
 // fill indexes words and vectors, and takes over from a previous index, which
 // may be empty, what it has of the same documents. folded are the documents' ids.
 func (ix *Index) fill(previous *Index, folded []string) error {
 	was := ix.carried(previous, folded)
-	ix.words = lexical.Collect(len(ix.docs), texts{ix}, previous.words, func(doc int) int { return int(was[doc]) })
-	return ix.embed(previous, was)
+	if err := ix.embedMissing(); err != nil {
+		return err
+	}
+	var words sync.WaitGroup // neither needs the other
+	words.Go(func() {
+		ix.words = lexical.Collect(len(ix.docs), texts{ix}, previous.words, func(doc int) int { return int(was[doc]) })
+	})
+	err := ix.embed(previous, was)
+	words.Wait()
+	return err
 }
 
 // carried tells, for each document, its number in a previous index that had the

@@ -266,7 +266,7 @@ func (s *search) strongest(candidates []int) int {
 	return best
 }
 
-func (s *search) authority(at int) int { return authorityRank(&s.ix.docs[s.pool[at].doc].Rule) }
+func (s *search) authority(at int) int { return authorityRank(s.ix.docs[s.pool[at].doc].Rule) }
 
 func (s *search) leaveOut(kept, dropped int) {
 	keptID, droppedID := s.ix.docs[s.pool[kept].doc].Rule.ID, s.ix.docs[s.pool[dropped].doc].Rule.ID

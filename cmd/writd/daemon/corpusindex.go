@@ -171,7 +171,7 @@ func (c *corpusIndex) compileChecks() {
 	var rules []schemas.Rule
 	for _, doc := range c.docs {
 		if doc.Rule.Check != nil {
-			rules = append(rules, doc.Rule)
+			rules = append(rules, *doc.Rule)
 		}
 	}
 	set, _ := check.Compile(rules)

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing/fstest"
@@ -150,14 +151,22 @@ func (d *Daemon) prune(ctx context.Context, source string, files []corpus.File, 
 	}
 	var gone []string
 	err := d.read(viewRules, func(reader projections.Reader) error {
-		for state, err := range d.views.rules.All(reader) {
+		for id, err := range d.views.rules.From(reader, source) {
 			if err != nil {
 				return err
 			}
-			if state.Status == projections.RuleActive && strings.HasPrefix(state.Source, source) && !present[state.Rule.ID] {
-				gone = append(gone, state.Rule.ID)
+			if present[id] {
+				continue
+			}
+			state, _, err := d.views.rules.Rule(reader, id)
+			if err != nil {
+				return err
+			}
+			if state.Status == projections.RuleActive {
+				gone = append(gone, id)
 			}
 		}
+		slices.Sort(gone)
 		return nil
 	})
 	if err != nil || dryRun {

@@ -20,10 +20,10 @@ type fullText struct {
 
 	mu      sync.Mutex
 	index   *fulltext.Index
-	rules   map[string]schemas.Rule // as the log has them
-	seq     uint64                  // of the rules' stream, which rules holds
-	changed map[string]bool         // since the index was last brought up
-	anew    bool                    // everything may have changed
+	rules   map[string]*schemas.Rule // as the log has them; shared with the documents
+	seq     uint64                   // of the rules' stream, which rules holds
+	changed map[string]bool          // since the index was last brought up
+	anew    bool                     // everything may have changed
 }
 
 // follow takes over a change of the rules.
@@ -32,7 +32,7 @@ func (f *fullText) follow(docs map[string]retrieval.Document, rebuilt bool, ids 
 	defer f.mu.Unlock()
 	f.seq = seq
 	if rebuilt || f.rules == nil {
-		f.rules, f.anew = map[string]schemas.Rule{}, true
+		f.rules, f.anew = make(map[string]*schemas.Rule, len(docs)), true
 		for id, doc := range docs {
 			f.rules[id] = doc.Rule
 		}
@@ -67,7 +67,7 @@ func (f *fullText) bringUp() error {
 		var removed []string
 		for id := range f.changed {
 			if rule, found := f.rules[id]; found {
-				put = append(put, fulltext.Document{Type: retrieval.TypeRule, Rule: rule})
+				put = append(put, fulltext.Document{Type: retrieval.TypeRule, Rule: *rule})
 			} else {
 				removed = append(removed, id)
 			}
@@ -84,7 +84,7 @@ func (f *fullText) bringUp() error {
 	index, _, err := fulltext.Open(f.dir, fulltext.State{Version: "rules-1", Sequence: f.seq}, func() ([]fulltext.Document, error) {
 		var docs []fulltext.Document
 		for _, id := range slices.Sorted(maps.Keys(f.rules)) {
-			docs = append(docs, fulltext.Document{Type: retrieval.TypeRule, Rule: f.rules[id]})
+			docs = append(docs, fulltext.Document{Type: retrieval.TypeRule, Rule: *f.rules[id]})
 		}
 		return docs, nil
 	})
