@@ -71,7 +71,7 @@ func mentionsWrit(path string) bool {
 // hooks checks the hooks of one agent.
 func (e *examination) hooks(ctx context.Context, root string, project config.Project, agent install.Agent, hooks []settings.Hook, path string) {
 	again := "`writ init --agent " + agent.Name + "`"
-	var missing []string
+	var missing, outdated []string
 	off := false
 	if agent.Settings != "" {
 		text, err := os.ReadFile(path)
@@ -80,6 +80,7 @@ func (e *examination) hooks(ctx context.Context, root string, project config.Pro
 			return
 		}
 		missing, _ = agent.Host.Missing(text)
+		outdated, _ = agent.Host.Outdated(text)
 		off = agent.Off != "" && settings.Disabled(text, agent.Off)
 	}
 	switch {
@@ -87,6 +88,8 @@ func (e *examination) hooks(ctx context.Context, root string, project config.Pro
 		e.fail("hooks", fmt.Sprintf("%q is true in %s", agent.Off, path), "Remove it: no hook runs.")
 	case len(missing) > 0:
 		e.fail("hooks", agent.Title+": missing for "+strings.Join(missing, ", "), again+" adds them.")
+	case len(outdated) > 0:
+		e.warn("hooks", agent.Title+": called for other tools than this version judges, at "+strings.Join(outdated, ", "), again+" brings them up to date.")
 	default:
 		e.ok("hooks", agent.Title+": "+plural(len(hooks), "hook", "hooks")+" in "+path)
 	}

@@ -141,6 +141,23 @@ func (h Host) Missing(settings []byte) ([]string, error) {
 	return missing, nil
 }
 
+// Outdated lists events whose hook of Writ's is called for other tools than this
+// version judges: one of an earlier version, or narrowed by hand.
+func (h Host) Outdated(settings []byte) ([]string, error) {
+	d, err := parseHooks(settings)
+	if err != nil {
+		return nil, err
+	}
+	var outdated []string
+	for _, w := range h.Hooks {
+		found := h.ownIn(d, w.Event)
+		if len(found) > 0 && !slices.ContainsFunc(found, func(o ownHandler) bool { return o.matcher == w.Matcher }) {
+			outdated = append(outdated, w.Event)
+		}
+	}
+	return outdated, nil
+}
+
 // Disabled says whether settings switch all hooks off, by the key that does.
 func Disabled(settings []byte, key string) bool {
 	d, err := parse(settings)

@@ -68,6 +68,27 @@ func TestMergeThenRemoveGivesTheSameBytes(t *testing.T) {
 	})
 }
 
+func TestHooksForOtherToolsAreOutdated(t *testing.T) {
+	h := underTest["nested"]
+	for settings, want := range map[string]string{
+		`{}`: "",
+		`{"hooks":{"PreToolUse":[{"matcher":"Bash|Write","hooks":[HOOK]}]}}`:                                         "",
+		`{"hooks":{"PreToolUse":[{"matcher":"Bash","hooks":[HOOK]}],"Stop":[{"hooks":[HOOK]}]}}`:                     "PreToolUse",
+		`{"hooks":{"PreToolUse":[{"matcher":"Bash","hooks":[HOOK]},{"matcher":"Bash|Write","hooks":[HOOK]}]}}`:       "",
+		`{"hooks":{"PreToolUse":[{"hooks":[HOOK]}],"PostToolUse":[{"matcher":"Write","hooks":[HOOK]}]}}`:             "PreToolUse PostToolUse",
+		`{"hooks":{"PreToolUse":[{"matcher":"Bash","hooks":[{"type":"command","command":"/x/writer","args":[]}]}]}}`: "",
+	} {
+		settings = strings.ReplaceAll(settings, "HOOK", `{"type":"command","command":"writ","args":["hook","claude","E"]}`)
+		outdated, err := h.Outdated([]byte(settings))
+		if got := strings.Join(outdated, " "); err != nil || got != want {
+			t.Errorf("%s: %q, %v, want %q", settings, got, err, want)
+		}
+	}
+	if _, err := h.Outdated([]byte(`{"hooks":7}`)); err == nil {
+		t.Error("hooks that are none were read")
+	}
+}
+
 // fataler is what *testing.T and *rapid.T share.
 type fataler interface {
 	Fatalf(format string, args ...any)
