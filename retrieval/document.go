@@ -19,9 +19,9 @@ const AnalysisVersion = 6
 // that of the embedder, "" of none.
 func StoredVersion(embedder string) int {
 	if embedder == "" || embedder == EmbedderNone {
-		return AnalysisVersion
+		return storedVersion
 	}
-	return AnalysisVersion<<24 | int(crc32.ChecksumIEEE([]byte(embedder))>>8)
+	return storedVersion<<24 | int(crc32.ChecksumIEEE([]byte(embedder))>>8)
 }
 
 // TypeRule is the node type of a rule.
@@ -43,7 +43,7 @@ type wording struct {
 	fields string        // terms and counts by field, as they are stored
 	pairs  lexical.Pairs // of the terms that stand beside each other
 	tokens [numSegments]int32
-	sum    [sha256.Size]byte // of the stored form without the vectors
+	sum    [sha256.Size]byte // of the rule and the analysis
 }
 
 // meaning is what an embedder gave. Never changed, so that copies of a document
@@ -93,11 +93,7 @@ func Analyse(r schemas.Rule) Document {
 		words.tokens[seg] = int32(countTokens(segment(seg).render(&r)))
 	}
 	doc.words = &words
-	stored, err := doc.appendAnalysis(nil)
-	if err != nil {
-		panic("retrieval: a rule of plain strings does not encode: " + err.Error())
-	}
-	words.sum = sha256.Sum256(stored)
+	words.sum = doc.identity()
 	return doc
 }
 
@@ -105,8 +101,8 @@ func Analyse(r schemas.Rule) Document {
 // therefore never retrieved.
 func (d Document) AlwaysOn() bool { return d.Rule.AlwaysShown() }
 
-// Sum identifies the analysed rule: the SHA-256 of its stored form without the
-// vectors.
+// Sum identifies the analysed rule: a SHA-256 over it and its analysis, without
+// the vectors.
 func (d Document) Sum() [sha256.Size]byte { return d.wording().sum }
 
 // wording is that of the analysis, empty if there was none.
@@ -128,14 +124,12 @@ func (d Document) EmbeddedBy() string {
 // clean makes every string valid UTF-8, so that the rule survives JSON, and
 // empty lists nil.
 func clean(r schemas.Rule) schemas.Rule {
-	for _, s := range []*string{
-		(*string)(&r.Type), &r.ID, &r.Title, &r.Domain, &r.Severity, &r.Scope, &r.Trigger, &r.Statement, &r.Violation, &r.PassExample,
-		&r.Enforcement, &r.Rationale, &r.Confidence, &r.Authority, &r.LastValidated, &r.Body, &r.MechanicalEnforcementPath,
-	} {
+	for _, s := range ruleTexts(&r) {
 		*s = strings.ToValidUTF8(*s, "\uFFFD")
 	}
-	r.Symptoms, r.Tags, r.Evidence = cleanAll(r.Symptoms), cleanAll(r.Tags), cleanAll(r.Evidence)
-	r.RationalizationCounters, r.RedFlagThoughts = cleanAll(r.RationalizationCounters), cleanAll(r.RedFlagThoughts)
+	for _, list := range ruleLists(&r) {
+		*list = cleanAll(*list)
+	}
 	cleanDetails(&r)
 	var edges []schemas.Edge
 	for _, e := range r.Edges {

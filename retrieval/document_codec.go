@@ -8,51 +8,87 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"unique"
+	"unsafe"
 
 	"github.com/writbus/writ/retrieval/lexical"
-	"github.com/writbus/writ/schemas"
 )
 
 var (
 	// ErrDocument is returned by [UnmarshalDocument] for bytes that are no document.
 	ErrDocument = errors.New("retrieval: not a stored document")
 	// ErrDocumentVersion is returned by [UnmarshalDocument] for a document of
-	// another [AnalysisVersion]: analyse the rule again.
-	ErrDocumentVersion = errors.New("retrieval: stored document is of another analysis version")
+	// another [StoredVersion]: analyse the rule again.
+	ErrDocumentVersion = errors.New("retrieval: stored document is of another version")
 )
 
-// MarshalBinary encodes the document: the version byte, the analysis (type,
-// terms and counts by field, token counts), the rule as JSON, and the vectors
-// (embedder, number, dimension, 32-bit floats, little endian); analysis, rule,
-// strings and lists with their lengths as uvarints. The same document always
-// gives the same bytes.
+// storedVersion is the first byte of a stored document: the layout below and
+// the analysis. Persisted; a layout of other bytes is another number.
+const storedVersion = 1<<4 | AnalysisVersion
+
+// headBytes is where the vectors of a stored document begin.
+const headBytes = 12 + sha256.Size
+
+// MarshalBinary encodes the document: storedVersion and three zeros; the
+// dimension and the number of the vectors, 32 bits each; the sum; the vectors,
+// 32-bit floats, all of it little endian; then the embedder's name, the type,
+// the terms and counts by field, the pairs, the token counts, and the rule, with
+// lengths and numbers as uvarints. The same document always gives the same bytes.
 func (d Document) MarshalBinary() ([]byte, error) {
-	b, err := d.appendAnalysis(nil)
-	if err != nil {
-		return nil, err
+	words, m := d.wording(), d.meaning
+	b := make([]byte, 0, headBytes+4*d.floats()+len(words.fields)+len(words.pairs)+4096)
+	b = append(b, storedVersion, 0, 0, 0)
+	if n := m.vectors(); n > 0 {
+		b = binary.LittleEndian.AppendUint32(b, uint32(m.dim))
+		b = binary.LittleEndian.AppendUint32(b, uint32(n))
+	} else {
+		b = append(b, make([]byte, 8)...)
 	}
-	return d.appendVectors(b), nil
+	b = append(b, words.sum[:]...)
+	if m.vectors() > 0 {
+		for _, x := range m.values {
+			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
+		}
+	}
+	b = appendString(b, d.EmbeddedBy())
+	b = d.appendAnalysis(b)
+	return appendRule(b, d.Rule)
 }
 
-func (d Document) appendAnalysis(b []byte) ([]byte, error) {
+// floats is how many numbers the vectors have.
+func (d *Document) floats() int {
+	if d.meaning == nil {
+		return 0
+	}
+	return len(d.meaning.values)
+}
+
+// appendAnalysis writes the type, the terms, the pairs and the token counts.
+func (d *Document) appendAnalysis(b []byte) []byte {
+	words := d.wording()
+	b = appendString(b, d.Type)
+	if words.fields == "" {
+		b = append(b, packFields(&lexical.Fields{})...)
+		b = append(b, lexical.PackPairs(nil)...)
+	}
+	b = append(append(b, words.fields...), words.pairs...)
+	for _, n := range words.tokens {
+		b = binary.AppendUvarint(b, uint64(n))
+	}
+	return b
+}
+
+// identity is the SHA-256 over everything that was analysed, and what came of it.
+func (d *Document) identity() [sha256.Size]byte {
 	rule, err := json.Marshal(d.Rule)
 	if err != nil {
-		return nil, fmt.Errorf("encode document %s: %w", d.Rule.ID, err)
+		panic("retrieval: a rule of plain strings does not encode: " + err.Error())
 	}
-	analysis := appendString(make([]byte, 0, 2*len(rule)+256), d.Type)
-	words := d.wording()
-	if words.fields == "" {
-		analysis = append(analysis, packFields(&lexical.Fields{})...)
-		analysis = append(analysis, lexical.PackPairs(nil)...)
-	}
-	analysis = append(append(analysis, words.fields...), words.pairs...)
-	for _, n := range words.tokens {
-		analysis = binary.AppendUvarint(analysis, uint64(n))
-	}
-	b = append(b, AnalysisVersion)
-	b = append(binary.AppendUvarint(b, uint64(len(analysis))), analysis...)
-	return append(binary.AppendUvarint(b, uint64(len(rule))), rule...), nil
+	analysis := d.appendAnalysis(make([]byte, 0, 2*len(rule)+256))
+	b := binary.AppendUvarint([]byte{AnalysisVersion}, uint64(len(analysis)))
+	b = binary.AppendUvarint(append(b, analysis...), uint64(len(rule)))
+	return sha256.Sum256(append(b, rule...))
 }
 
 // packFields writes, field by field, how many terms there are and each term
@@ -78,65 +114,72 @@ func (w *wording) unpack(fields *lexical.Fields) {
 	}
 }
 
-func (d Document) appendVectors(b []byte) []byte {
-	b = appendString(b, d.EmbeddedBy())
-	m := d.meaning
-	b = binary.AppendUvarint(b, uint64(m.vectors()))
-	if m.vectors() == 0 {
-		return b
-	}
-	b = binary.AppendUvarint(b, uint64(m.dim))
-	b = slices.Grow(b, 4*len(m.values))
-	for _, x := range m.values {
-		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
-	}
-	return b
-}
-
 func appendString(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
 // UnmarshalDocument decodes what [Document.MarshalBinary] wrote. Bytes that it
 // cannot have written give [ErrDocument], another version gives
-// [ErrDocumentVersion].
+// [ErrDocumentVersion]. The document shares the bytes, which must not change.
 func UnmarshalDocument(b []byte) (Document, error) {
 	if len(b) == 0 {
 		return Document{}, fmt.Errorf("%w: it is empty", ErrDocument)
 	}
-	if b[0] != AnalysisVersion {
-		return Document{}, fmt.Errorf("%w: %d, this is %d", ErrDocumentVersion, b[0], AnalysisVersion)
+	if b[0] != storedVersion {
+		return Document{}, fmt.Errorf("%w: %d, this is %d", ErrDocumentVersion, b[0], storedVersion)
 	}
-	analysis, rest, ok := cutPart(b[1:])
-	rule, rest, ok2 := cutPart(rest)
-	if !ok || !ok2 {
+	if len(b) < headBytes {
 		return Document{}, fmt.Errorf("%w: it is cut short", ErrDocument)
 	}
-	var words wording
-	kind, ok := words.read(string(analysis))
-	if !ok {
-		return Document{}, fmt.Errorf("%w: its terms are not as they are written", ErrDocument)
+	dim, n := uint64(binary.LittleEndian.Uint32(b[4:])), uint64(binary.LittleEndian.Uint32(b[8:]))
+	numbers := b[headBytes:]
+	if (dim == 0) != (n == 0) || n > 0 && dim > uint64(len(numbers))/4/n || b[1]|b[2]|b[3] != 0 {
+		return Document{}, fmt.Errorf("%w: %d vectors of %d dimensions in %d bytes", ErrDocument, n, dim, len(numbers))
 	}
-	doc := Document{Type: kind, words: &words}
-	v := vectorReader{rest: rest}
-	doc.meaning = v.meaning()
-	if v.bad || len(v.rest) != 0 {
-		return Document{}, fmt.Errorf("%w: it is cut short or has too many bytes", ErrDocument)
+	r := reader{rest: textOf(numbers[4*n*dim:])}
+	name := r.string()
+	if name == "" && n > 0 {
+		return Document{}, fmt.Errorf("%w: vectors of no embedder", ErrDocument)
 	}
-	var read schemas.Rule
-	if err := json.Unmarshal(rule, &read); err != nil {
-		return Document{}, fmt.Errorf("%w: its rule: %w", ErrDocument, err)
+	words := &wording{sum: [sha256.Size]byte(b[12:headBytes])}
+	doc := Document{words: words}
+	if name != "" {
+		// All documents of an index have one embedder: its name is kept once.
+		doc.meaning = &meaning{embedder: unique.Make(strings.Clone(name)).Value(), dim: int(dim), values: floatsOf(numbers[:4*n*dim])}
 	}
-	read = clean(read)
-	doc.Rule = &read
-	words.sum = sha256.Sum256(b[:len(b)-len(rest)])
+	doc.Type = words.read(&r)
+	doc.Rule = r.rule()
+	if r.bad || len(r.rest) != 0 {
+		return Document{}, fmt.Errorf("%w: it is cut short, has too many bytes, or its terms are not as they are written", ErrDocument)
+	}
 	return doc, nil
 }
 
-// read takes an analysis apart, which it shares: the type, the fields, which it
-// checks, and the token counts.
-func (w *wording) read(analysis string) (kind string, ok bool) {
-	r := reader{rest: analysis}
+// textOf is bytes that do not change as a string.
+func textOf(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
+
+// floatsOf are 32-bit floats, little endian, in their own memory where this
+// processor can read them there.
+func floatsOf(b []byte) []float32 {
+	if len(b) == 0 {
+		return nil
+	}
+	if at := unsafe.Pointer(unsafe.SliceData(b)); littleEndian && uintptr(at)%unsafe.Alignof(float32(0)) == 0 {
+		return unsafe.Slice((*float32)(at), len(b)/4)
+	}
+	values := make([]float32, len(b)/4)
+	for i := range values {
+		values[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
+	}
+	return values
+}
+
+// littleEndian is how this processor keeps numbers.
+var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
+
+// read takes an analysis off a document, which it shares: the type, the fields,
+// which it checks, the pairs and the token counts.
+func (w *wording) read(r *reader) (kind string) {
 	kind = r.string()
 	fields := r.rest
 	var terms [lexical.NumFields]int
@@ -144,23 +187,19 @@ func (w *wording) read(analysis string) (kind string, ok bool) {
 		terms[field] = r.skipCounts()
 	}
 	w.fields = fields[:len(fields)-len(r.rest)]
-	w.pairs, r.rest, ok = lexical.CutPairs(r.rest, terms)
-	if !ok {
-		return "", false
+	if r.bad {
+		return kind
 	}
+	pairs, rest, ok := lexical.CutPairs(r.rest, terms)
+	if !ok {
+		r.bad = true
+		return kind
+	}
+	w.pairs, r.rest = pairs, rest
 	for i := range w.tokens {
 		w.tokens[i] = int32(r.uvarint(math.MaxInt32))
 	}
-	return kind, !r.bad && len(r.rest) == 0
-}
-
-// cutPart takes a part with its length off the front.
-func cutPart(b []byte) (part, rest []byte, ok bool) {
-	n, read := binary.Uvarint(b)
-	if read <= 0 || n > uint64(len(b)-read) {
-		return nil, nil, false
-	}
-	return b[read : read+int(n)], b[read+int(n):], true
+	return kind
 }
 
 // reader takes values off the front of a string, whose parts they share; after
@@ -171,6 +210,11 @@ type reader struct {
 }
 
 func (r *reader) uvarint(limit uint64) uint64 {
+	if len(r.rest) > 0 && r.rest[0] < 0x80 && uint64(r.rest[0]) <= limit && !r.bad {
+		v := uint64(r.rest[0]) // nearly all are
+		r.rest = r.rest[1:]
+		return v
+	}
 	var head [binary.MaxVarintLen64]byte
 	v, n := binary.Uvarint(head[:copy(head[:], r.rest)])
 	if r.bad || n <= 0 || v > limit {
@@ -215,51 +259,4 @@ func (r *reader) skipCounts() int {
 		last = term
 	}
 	return int(n)
-}
-
-// vectorReader takes the vectors off the end of a document.
-type vectorReader struct {
-	rest []byte
-	bad  bool
-}
-
-func (r *vectorReader) uvarint(limit uint64) uint64 {
-	v, n := binary.Uvarint(r.rest)
-	if r.bad || n <= 0 || v > limit {
-		r.bad = true
-		return 0
-	}
-	r.rest = r.rest[n:]
-	return v
-}
-
-// meaning reads the embedder's name and as many vectors of one dimension; nil
-// if there is neither.
-func (r *vectorReader) meaning() *meaning {
-	name, rest, ok := cutPart(r.rest)
-	if !ok {
-		r.bad = true
-		return nil
-	}
-	r.rest = rest
-	n := r.uvarint(uint64(len(rest)))
-	if r.bad || n == 0 && len(name) == 0 {
-		return nil
-	}
-	// All documents of an index have one embedder: its name is kept once.
-	m := &meaning{embedder: unique.Make(string(name)).Value()}
-	if n == 0 {
-		return m
-	}
-	dim := r.uvarint(uint64(len(rest)) / 4)
-	if r.bad || len(name) == 0 || n*dim > uint64(len(r.rest))/4 {
-		r.bad = true
-		return nil
-	}
-	m.dim, m.values = int(dim), make([]float32, n*dim)
-	for i := range m.values {
-		m.values[i] = math.Float32frombits(binary.LittleEndian.Uint32(r.rest[4*i:]))
-	}
-	r.rest = r.rest[4*len(m.values):]
-	return m
 }

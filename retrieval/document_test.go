@@ -49,7 +49,7 @@ func TestUnmarshalDocumentRefuses(t *testing.T) {
 		"another version": {other, ErrDocumentVersion},
 		"cut short":       {good[:len(good)-1], ErrDocument},
 		"too long":        {append(slices.Clone(good), 0), ErrDocument},
-		"a huge length":   {[]byte{AnalysisVersion, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1}, ErrDocument},
+		"a huge length":   {slices.Concat([]byte{storedVersion, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}, make([]byte, 1000)), ErrDocument},
 	} {
 		if _, err := UnmarshalDocument(c.bytes); !errors.Is(err, c.want) {
 			t.Errorf("%s: got %v, want %v", name, err, c.want)
@@ -70,8 +70,8 @@ func FuzzUnmarshalDocument(f *testing.F) {
 		}
 		f.Add(stored)
 	}
-	f.Add([]byte{AnalysisVersion})
-	f.Add(slices.Concat([]byte{AnalysisVersion, 12}, make([]byte, 12), []byte{2, '{', '}', 0, 0}))
+	f.Add([]byte{storedVersion})
+	f.Add(slices.Concat([]byte{storedVersion}, make([]byte, headBytes+80)))
 	embedded, err := Embed(Analyse(corpusRules()[3]), topical{words: []string{"list"}})
 	if err != nil {
 		f.Fatal(err)
