@@ -2,6 +2,7 @@ package projections
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"iter"
@@ -20,6 +21,7 @@ import (
 // supersedes it.
 //
 //	d/<id>             the analysed document of a retrieved rule
+//	h/<id>             the first half of its SHA-256
 //	m/<id>             a mandatory rule, as JSON
 //	s/<id>             RuleState
 //	x/<id>/<by>        "": <by> supersedes <id>
@@ -30,7 +32,7 @@ type RetrievalIndex struct {
 }
 
 // retrievalLayout is raised when this file writes other keys or values.
-const retrievalLayout = 1
+const retrievalLayout = 2
 
 // NewRetrievalIndex returns the view. analyse depends on the rule alone; its
 // bytes are opaque here. version is that of analyse and is raised whenever it
@@ -58,6 +60,10 @@ type IndexChange struct {
 // by encoded id. An error ends it.
 func (c IndexChange) Documents() iter.Seq2[Document, error] { return c.index.Documents(c.reader) }
 
+// Sums names the documents of the retrieved band, in the order of Documents,
+// without reading them.
+func (c IndexChange) Sums() iter.Seq2[DocumentSum, error] { return c.index.Sums(c.reader) }
+
 // Document returns one document of the retrieved band.
 func (c IndexChange) Document(id string) ([]byte, bool, error) {
 	return c.reader.Get(idKey('d', id))
@@ -73,6 +79,12 @@ func (c IndexChange) Rule(id string) (schemas.Rule, bool, error) { return c.inde
 type Document struct {
 	ID    string
 	Bytes []byte
+}
+
+// DocumentSum names an analysed document by what it holds.
+type DocumentSum struct {
+	ID  string
+	Sum [16]byte // the first half of the SHA-256 of its bytes
 }
 
 // Name implements Projector.
@@ -137,7 +149,18 @@ func (x *RetrievalIndex) place(v View, id string) error {
 	if err := put(v, idKey('m', id), in && always, func() ([]byte, error) { return json.Marshal(state.Rule) }); err != nil {
 		return err
 	}
-	return put(v, idKey('d', id), in && !always, func() ([]byte, error) { return x.analyse(state.Rule) })
+	var doc []byte
+	err = put(v, idKey('d', id), in && !always, func() (_ []byte, err error) {
+		doc, err = x.analyse(state.Rule)
+		return doc, err
+	})
+	if err != nil {
+		return err
+	}
+	return put(v, idKey('h', id), in && !always, func() ([]byte, error) {
+		sum := sha256.Sum256(doc)
+		return sum[:len(DocumentSum{}.Sum)], nil
+	})
 }
 
 func hasAny(v View, prefix []byte) (bool, error) {
@@ -227,6 +250,25 @@ func (*RetrievalIndex) Documents(r Reader) iter.Seq2[Document, error] {
 			if err == nil {
 				doc.ID, err = schemas.DecodeToken(string(e.Key[2:]))
 				doc.Bytes = slices.Clone(e.Value)
+			}
+			if !yield(doc, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Sums names the analysed documents of the retrieved band, ordered by encoded
+// id. An error ends it.
+func (*RetrievalIndex) Sums(r Reader) iter.Seq2[DocumentSum, error] {
+	return func(yield func(DocumentSum, error) bool) {
+		for e, err := range r.Scan(idPrefix('h')) {
+			var doc DocumentSum
+			if err == nil {
+				doc.ID, err = schemas.DecodeToken(string(e.Key[2:]))
+				if copy(doc.Sum[:], e.Value) < len(doc.Sum) && err == nil {
+					err = fmt.Errorf("projections: value of %q: %d bytes", e.Key, len(e.Value))
+				}
 			}
 			if !yield(doc, err) || err != nil {
 				return

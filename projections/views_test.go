@@ -1,6 +1,7 @@
 package projections_test
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"maps"
 	"slices"
@@ -176,6 +177,13 @@ func TestRulesAreFoundByTheirSource(t *testing.T) {
 func bands(t *testing.T, x *projections.RetrievalIndex, r projections.Reader) string {
 	t.Helper()
 	var all []string
+	sums := map[string][16]byte{}
+	for s, err := range x.Sums(r) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		sums[s.ID] = s.Sum
+	}
 	for d, err := range x.Documents(r) {
 		if err != nil {
 			t.Fatal(err)
@@ -183,7 +191,14 @@ func bands(t *testing.T, x *projections.RetrievalIndex, r projections.Reader) st
 		if !strings.HasPrefix(string(d.Bytes), d.ID+"\x00") {
 			t.Errorf("%s: %q", d.ID, d.Bytes)
 		}
+		if whole := sha256.Sum256(d.Bytes); sums[d.ID] != [16]byte(whole[:16]) {
+			t.Errorf("%s has the sum %x, not %x", d.ID, sums[d.ID], whole)
+		}
+		delete(sums, d.ID)
 		all = append(all, d.ID)
+	}
+	if len(sums) > 0 {
+		t.Errorf("sums of no documents: %v", sums)
 	}
 	for m, err := range x.Mandatory(r) {
 		if err != nil {

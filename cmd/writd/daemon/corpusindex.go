@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -24,8 +25,10 @@ type corpusIndex struct {
 	graduated atomic.Pointer[map[string]float64]
 	// checks are the mechanical checks of the rules in force.
 	checks atomic.Pointer[check.Set]
-	// docs is touched by the projector's goroutine alone.
-	docs     map[string]retrieval.Document
+	// changing is held while documents change.
+	changing sync.Mutex
+	docs     map[string]retrieval.Document // guarded by changing
+	packed   packed                        // likewise
 	embedder embedder
 	text     *fullText
 	curator  *curator
@@ -40,12 +43,12 @@ type corpusIndex struct {
 	problem atomic.Pointer[string]
 }
 
-func newCorpusIndex(ctx context.Context, e embedder, vectorsDir string, text *fullText, now func() time.Time) *corpusIndex {
-	c := &corpusIndex{running: ctx, docs: map[string]retrieval.Document{}, embedder: e, text: text, curator: newCurator(e.Embedder), now: now}
+func newCorpusIndex(ctx context.Context, e embedder, folder string, text *fullText, now func() time.Time) *corpusIndex {
+	c := &corpusIndex{running: ctx, packed: packed{path: filepath.Join(folder, "documents")}, docs: map[string]retrieval.Document{}, embedder: e, text: text, curator: newCurator(e.Embedder), now: now}
 	c.graduated.Store(&map[string]float64{})
 	c.checks.Store(&check.Set{})
 	if e.beside && e.Embedder != nil {
-		c.vectors = newVectors(e.Embedder, vectorsDir)
+		c.vectors = newVectors(e.Embedder, filepath.Join(folder, "vectors"))
 	}
 	empty, err := c.build(nil, nil, e.problem)
 	if err != nil {
@@ -60,6 +63,8 @@ func (c *corpusIndex) index() *retrieval.Index { return c.current.Load() }
 
 // change takes over what the projection of the rules tells.
 func (c *corpusIndex) change(change projections.IndexChange) error {
+	c.changing.Lock()
+	defer c.changing.Unlock()
 	if change.Rebuilt {
 		if err := c.load(change); err != nil {
 			return err
@@ -88,15 +93,21 @@ func (c *corpusIndex) change(change projections.IndexChange) error {
 		}
 	}
 	c.compileChecks()
+	if err := c.publish(c.all()); err != nil {
+		return err
+	}
+	c.text.follow(c.docs, change.Rebuilt, slices.Concat(change.Put, change.Removed), change.Seq)
+	c.packed.pages.Drop() // a query needs little of what an index is built of
+	return nil
+}
+
+// all are the documents, in any order; the caller holds changing.
+func (c *corpusIndex) all() []retrieval.Document {
 	docs := make([]retrieval.Document, 0, len(c.docs))
 	for _, doc := range c.docs {
 		docs = append(docs, doc)
 	}
-	if err := c.publish(docs); err != nil {
-		return err
-	}
-	c.text.follow(c.docs, change.Rebuilt, slices.Concat(change.Put, change.Removed), change.Seq)
-	return nil
+	return docs
 }
 
 // publish builds the index of documents and makes it the one in use. Where
@@ -180,13 +191,17 @@ func (c *corpusIndex) compileChecks() {
 
 func (c *corpusIndex) load(change projections.IndexChange) error {
 	clear(c.docs)
-	docs, err := retrieval.DecodeDocuments(func(yield func([]byte, error) bool) {
-		for doc, err := range change.Documents() {
-			if !yield(doc.Bytes, err) {
-				return
+	docs, found, err := c.packed.documents(change)
+	if err == nil && !found {
+		docs, err = retrieval.DecodeDocuments(func(yield func([]byte, error) bool) {
+			for doc, err := range change.Documents() {
+				if !yield(doc.Bytes, err) {
+					return
+				}
 			}
-		}
-	})
+		})
+		c.packed.in, c.packed.out = 0, len(docs)
+	}
 	if err != nil {
 		return fmt.Errorf("daemon: analysed rules: %w", err)
 	}
@@ -208,6 +223,7 @@ func (c *corpusIndex) put(raw []byte) error {
 		return fmt.Errorf("daemon: analysed rule: %w", err)
 	}
 	c.docs[doc.Rule.ID] = doc
+	c.packed.out++
 	return nil
 }
 

@@ -300,7 +300,7 @@ func (d *Daemon) openViews(ctx context.Context) (func(), error) {
 		d.warn("rules are found by their words alone: " + chosen.problem)
 	}
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx)) // services still ask while they stop
-	d.corpus = newCorpusIndex(running, chosen, filepath.Join(filepath.Dir(d.layout.Views()), "vectors"), newFullText(d.layout.Views()), d.now)
+	d.corpus = newCorpusIndex(running, chosen, filepath.Dir(d.layout.Views()), newFullText(d.layout.Views()), d.now)
 	d.views = newViews(d.corpus, d.settings.Memory.Drift)
 	d.runtime, err = projections.NewRuntime(logReader{d.reading, d.now}, store, projections.Options{Logger: slog.New(quiet{d.logger.Handler()})}, d.views.all()...)
 	if err != nil {

@@ -84,7 +84,9 @@ func allocations() (total, live uint64) {
 // program's file. All of it comes back when it is needed.
 func (d *Daemon) rest() {
 	shipped.forget()
+	d.keepPacked()
 	d.runtime.Relax()
 	debug.FreeOSMemory()
 	dropFilePages()
+	d.corpus.dropPages()
 }

@@ -48,6 +48,17 @@ func (f *fullText) follow(docs map[string]retrieval.Document, rebuilt bool, ids 
 	}
 }
 
+// share takes the same rules from other memory.
+func (f *fullText) share(docs map[string]retrieval.Document) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for id := range f.rules {
+		if doc, found := docs[id]; found {
+			f.rules[id] = doc.Rule
+		}
+	}
+}
+
 // search answers a request from the rules as the log has them.
 func (f *fullText) search(ctx context.Context, r fulltext.Request) (fulltext.Result, error) {
 	f.mu.Lock()

@@ -60,7 +60,7 @@ func someDocuments(t *testing.T, n int) []retrieval.Document {
 func TestVectorsAreMadeBeside(t *testing.T) {
 	g, dir := gatedEmbedder(t), t.TempDir()
 	open := func() *corpusIndex {
-		return newCorpusIndex(t.Context(), embedder{Embedder: g, beside: true}, filepath.Join(dir, "vectors"), newFullText(filepath.Join(dir, "views")), time.Now)
+		return newCorpusIndex(t.Context(), embedder{Embedder: g, beside: true}, dir, newFullText(filepath.Join(dir, "views")), time.Now)
 	}
 	c := open()
 	if err := c.publish(someDocuments(t, 12)); err != nil {
@@ -102,7 +102,7 @@ func TestAnEmbedderThatFailsIsNamed(t *testing.T) {
 	g, dir := gatedEmbedder(t), t.TempDir()
 	close(g.ready)
 	g.broken.Store(true)
-	c := newCorpusIndex(t.Context(), embedder{Embedder: g, beside: true}, filepath.Join(dir, "vectors"), newFullText(filepath.Join(dir, "views")), time.Now)
+	c := newCorpusIndex(t.Context(), embedder{Embedder: g, beside: true}, dir, newFullText(filepath.Join(dir, "views")), time.Now)
 	if err := c.publish(someDocuments(t, 2)); err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,170 @@
+package daemon
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+
+	"github.com/writbus/writ/cmd/writd/mapped"
+	"github.com/writbus/writ/projections"
+	"github.com/writbus/writ/retrieval"
+)
+
+// The documents of many rules lie in a file that is mapped into memory, so that
+// their texts and vectors, most of what they take, are not in the heap and are
+// not read at a start. The file is a copy of what the view "retrieval" holds,
+// which names each document by its sum: a document that is another one in the
+// view, or not in the file, is read from the view.
+
+const (
+	// packFrom is how many documents outside the file are worth a new one: they
+	// are some five megabytes.
+	packFrom = 1000
+	// packPart is what part of those in the file they are at least, so that few
+	// imports do not write everything again.
+	packPart = 4
+)
+
+// packed are the documents that lie in a file.
+type packed struct {
+	path  string
+	pages mapped.Pages // of the latest file
+	in    int          // documents of it in use
+	out   int          // documents in the heap
+}
+
+// due says whether enough documents are in the heap.
+func (p *packed) due() bool { return p.out >= packFrom && p.out*packPart >= p.in }
+
+// storedDocuments are what the view holds.
+type storedDocuments interface {
+	Sums() iter.Seq2[projections.DocumentSum, error]
+	Document(id string) (raw []byte, found bool, err error)
+}
+
+// documents are those of the view, as far as possible from the file. Nothing is
+// found where there is no file, or most of it is of other documents.
+func (p *packed) documents(view storedDocuments) (docs []retrieval.Document, found bool, err error) {
+	file, err := mapped.Open(p.path)
+	if err != nil {
+		return nil, false, nil //nolint:nilerr // a file that cannot be used is as good as none: what it holds is in the view
+	}
+	defer func() {
+		if !found {
+			file.Pages().Drop()
+		}
+	}()
+	var stored [][]byte
+	var others []string
+	for doc, err := range view.Sums() {
+		if err != nil {
+			return nil, false, err
+		}
+		if raw, there := file.Value(doc.Sum); there {
+			stored = append(stored, raw)
+		} else {
+			others = append(others, doc.ID)
+		}
+	}
+	if len(others) > len(stored) {
+		return nil, false, nil
+	}
+	in := len(stored)
+	for _, id := range others {
+		raw, there, err := view.Document(id)
+		if err != nil {
+			return nil, false, err
+		}
+		if !there {
+			return nil, false, fmt.Errorf("daemon: the view has the sum of rule %s and not the rule", id)
+		}
+		stored = append(stored, raw)
+	}
+	docs, err = retrieval.UnmarshalDocuments(stored)
+	if err != nil {
+		return nil, false, err
+	}
+	p.pages, p.in, p.out = file.Pages(), in, len(others)
+	return docs, true, nil
+}
+
+// packRules moves documents from the heap into the file, where enough of them
+// are in the heap. The index is built anew of the same documents.
+func (d *Daemon) packRules() error {
+	if d.corpus.vectors != nil || !d.corpus.packDue() {
+		return nil
+	}
+	return d.read(viewRetrieval, func(reader projections.Reader) error {
+		err := mapped.Write(d.corpus.packed.path, func(yield func([]byte, error) bool) {
+			for doc, err := range d.views.retrieval.Documents(reader) {
+				if !yield(doc.Bytes, err) {
+					return
+				}
+			}
+		})
+		if err != nil {
+			return err
+		}
+		file, err := mapped.Open(d.corpus.packed.path)
+		if err != nil {
+			return err
+		}
+		return d.corpus.takePacked(file, d.views.retrieval.Sums(reader))
+	})
+}
+
+// packDue says whether documents should be moved.
+func (c *corpusIndex) packDue() bool {
+	c.changing.Lock()
+	defer c.changing.Unlock()
+	return c.packed.due()
+}
+
+// takePacked puts the documents of a file in place of those that are the same,
+// and builds the index of them.
+func (c *corpusIndex) takePacked(file *mapped.File, sums iter.Seq2[projections.DocumentSum, error]) error {
+	c.changing.Lock()
+	defer c.changing.Unlock()
+	in := 0
+	for named, err := range sums {
+		if err != nil {
+			return err
+		}
+		old, known := c.docs[named.ID]
+		raw, there := file.Value(named.Sum)
+		if !known || !there {
+			continue
+		}
+		doc, err := retrieval.UnmarshalDocument(raw)
+		if err != nil {
+			return err
+		}
+		if doc.Sum() != old.Sum() || doc.EmbeddedBy() != old.EmbeddedBy() {
+			continue // changed meanwhile
+		}
+		c.docs[doc.Rule.ID] = doc
+		in++
+	}
+	if err := c.publish(c.all()); err != nil {
+		return err
+	}
+	c.text.share(c.docs)
+	c.packed.pages, c.packed.in, c.packed.out = file.Pages(), in, max(len(c.docs)-in, 0)
+	return nil
+}
+
+// dropPages gives back the pages of the documents' file.
+func (c *corpusIndex) dropPages() {
+	c.changing.Lock()
+	defer c.changing.Unlock()
+	c.packed.pages.Drop()
+}
+
+// keepPacked packs the rules and says where that fails; they stay in the heap.
+func (d *Daemon) keepPacked() {
+	err := d.packRules()
+	if err != nil && !errors.Is(err, mapped.ErrUnsupported) && !errors.Is(err, fs.ErrClosed) {
+		d.logger.Warn("keep the rules in a file instead of memory", "error", err)
+	}
+}

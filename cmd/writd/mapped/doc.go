@@ -1,0 +1,12 @@
+// Package mapped keeps values that never change in one file, which is mapped
+// into memory: what is read of it is in the system's cache of files, which the
+// system takes back when it needs the room, and not in the heap.
+//
+// A value is found by its [Sum]. A file is written whole beside the old one,
+// takes its place at once, and is never written again; opening it checks every
+// byte. What cannot be opened is to be written anew from where the values came
+// from: a file is a copy, never a source.
+//
+// Values are memory of the mapping, which lives as long as the process: nobody
+// can tell which strings still point into it.
+package mapped

@@ -1,0 +1,135 @@
+//go:build unix
+
+package mapped
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+func valuesOf(values ...string) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		for _, v := range values {
+			if !yield([]byte(v), nil) {
+				return
+			}
+		}
+	}
+}
+
+func TestValuesComeBack(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "values")
+	if _, err := Open(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Fatalf("without a file: %v", err)
+	}
+	var values []string
+	for i := range 300 {
+		values = append(values, fmt.Sprintf("%0*d", i+1, i))
+	}
+	for _, some := range [][]string{values[:2], {}, {""}, values} {
+		if err := Write(path, valuesOf(some...)); err != nil {
+			t.Fatal(err)
+		}
+		f, err := Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.Len() != len(some) {
+			t.Errorf("%d values of %d", f.Len(), len(some))
+		}
+		for range 2 {
+			for _, v := range some {
+				if got, found := f.Value(SumOf([]byte(v))); !found || string(got) != v {
+					t.Errorf("%q, %t of %q", got, found, v)
+				}
+			}
+			f.Pages().Drop() // they come again
+		}
+		if _, found := f.Value(SumOf([]byte("another"))); found {
+			t.Error("a value that was not written is found")
+		}
+	}
+}
+
+func TestAFailedWriteLeavesTheOldFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "values")
+	if err := Write(path, valuesOf("one")); err != nil {
+		t.Fatal(err)
+	}
+	broken := errors.New("broken")
+	err := Write(path, func(yield func([]byte, error) bool) { _ = yield([]byte("two"), nil) && yield(nil, broken) })
+	if !errors.Is(err, broken) {
+		t.Fatalf("got %v", err)
+	}
+	f, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, found := f.Value(SumOf([]byte("one"))); !found || f.Len() != 1 {
+		t.Error("the old file is gone")
+	}
+	left, err := filepath.Glob(path + "*")
+	if err != nil || len(left) != 1 {
+		t.Errorf("there is %v, %v", left, err)
+	}
+}
+
+// written is a file of two values.
+func written(t testing.TB) []byte {
+	path := filepath.Join(t.TempDir(), "values")
+	if err := Write(path, valuesOf("the first value", "another")); err != nil {
+		t.Fatal(err)
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
+func TestDamageIsFound(t *testing.T) {
+	raw := written(t)
+	path := filepath.Join(t.TempDir(), "values")
+	check := func(what string, raw []byte) {
+		t.Helper()
+		if err := os.WriteFile(path, raw, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(path); !errors.Is(err, ErrDamaged) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	for i := range raw {
+		other := slices.Clone(raw)
+		other[i] ^= 0x10
+		check(fmt.Sprintf("byte %d", i), other)
+		check(fmt.Sprintf("the first %d bytes", i), raw[:i])
+	}
+	check("one more", append(slices.Clone(raw), 0))
+	check("twice", slices.Concat(raw, raw))
+}
+
+func FuzzParse(f *testing.F) {
+	raw := written(f)
+	f.Add(raw)
+	f.Add(raw[:headBytes])
+	f.Add([]byte(magic))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		parsed, err := parse(raw)
+		if err != nil {
+			return
+		}
+		for _, value := range parsed.values {
+			if !bytes.Contains(raw, value) {
+				t.Errorf("%q is not in the file", value)
+			}
+		}
+	})
+}

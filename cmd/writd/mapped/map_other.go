@@ -1,0 +1,9 @@
+//go:build !unix
+
+package mapped
+
+func mapFile(string) ([]byte, error) { return nil, ErrUnsupported }
+
+func unmap([]byte) {}
+
+func drop([]byte) {}
