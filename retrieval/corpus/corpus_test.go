@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -64,6 +65,26 @@ func TestEmbeddedIsCanonical(t *testing.T) {
 }
 
 var vague = regexp.MustCompile(`(?i)\b(consider|be\s+aware|where\s+appropriate|when\s+possible|if\s+necessary|as\s+needed|try\s+to|should\s+generally|may\s+want\s+to|keep\s+in\s+mind)\b`)
+
+func TestHashesAreThoseOfTheEmbeddedFiles(t *testing.T) {
+	files, err := Embedded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for _, f := range files {
+		want = append(want, f.Hash)
+	}
+	got, err := EmbeddedHashes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		t.Errorf("%d hashes, %d files", len(got), len(want))
+	}
+}
 
 func TestEmbeddedNodesAreComplete(t *testing.T) {
 	domains, mandatory := map[string]int{}, 0

@@ -113,7 +113,9 @@ func Run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 		confined: newConfined(),
 	}
 	d.started = d.now()
-	go func() { _, _ = shipped.files() }() // its error is importEmbedded's
+	if _, err := os.Stat(d.layout.Views()); errors.Is(err, fs.ErrNotExist) {
+		go func() { _, _ = shipped.files() }() // they will be wanted; its error is importEmbedded's
+	}
 	if s.MemoryLimit > 0 {
 		debug.SetMemoryLimit(s.MemoryLimit)
 	}

@@ -587,6 +587,13 @@ func TestEmbedderIsASetting(t *testing.T) {
 	if a := ask(w); a.Embedder != "none" || !strings.Contains(a.Problem, "crystal-ball") || len(a.Rules) == 0 {
 		t.Errorf("an embedder that is not there: %s %q", a.Embedder, a.Problem)
 	}
+	if err := w.stop(); err != nil {
+		t.Fatal(err)
+	}
+	w = startWith(t, data, project, func(s *config.Settings) { s.Embedder, s.ShippedRules = "none", false })
+	if a := ask(w); len(a.Rules) > 0 {
+		t.Errorf("without the shipped rules: %+v", a.Rules)
+	}
 }
 
 func TestDataDirProblemsAreNamed(t *testing.T) {

@@ -63,6 +63,7 @@ func (d *Daemon) beginResting(ctx context.Context) (stop func()) {
 				return
 			case <-tick.C:
 			}
+			d.corpus.dropPages() // a query brings back a hundred at most
 			if state.due(allocations()) {
 				d.rest()
 			}

@@ -215,15 +215,21 @@ func (s *shippedRules) forget() {
 // or changed, and retires those that it no longer ships. Rules that a person
 // edited or retired stay as they are.
 func (d *Daemon) importEmbedded(ctx context.Context) error {
-	files, err := shipped.files()
+	if err := d.caughtUp(ctx, schemas.StreamRules, viewRules); err != nil {
+		return err
+	}
+	there, err := d.shippedThere()
 	if err != nil {
 		return fmt.Errorf("daemon: the shipped rules: %w", err)
 	}
-	if !d.settings.ShippedRules {
-		files = nil // those of an earlier start are retired below
+	if there {
+		return d.caughtUp(ctx, schemas.StreamRules, viewRetrieval)
 	}
-	if err := d.caughtUp(ctx, schemas.StreamRules, viewRules); err != nil {
-		return err
+	var files []corpus.File // none: those of an earlier start are retired below
+	if d.settings.ShippedRules {
+		if files, err = shipped.files(); err != nil {
+			return fmt.Errorf("daemon: the shipped rules: %w", err)
+		}
 	}
 	report, err := d.importFiles(ctx, files, importing{source: func(corpus.File) string { return sourceEmbedded }, shipped: true})
 	if err == nil {
@@ -236,6 +242,57 @@ func (d *Daemon) importEmbedded(ctx context.Context) error {
 		d.logger.Info("imported the shipped rules", "rules", len(report.Imported), "retired", len(report.Retired))
 	}
 	return nil
+}
+
+// shippedThere says whether bringing the shipped rules in would change nothing.
+// It reads no rule that came from elsewhere, and parses no file.
+func (d *Daemon) shippedThere() (there bool, err error) {
+	var hashes []string
+	if d.settings.ShippedRules {
+		if hashes, err = corpus.EmbeddedHashes(); err != nil {
+			return false, err
+		}
+	}
+	var states []projections.RuleState
+	err = d.read(viewRules, func(reader projections.Reader) error {
+		for id, err := range d.views.rules.From(reader, sourceEmbedded) {
+			if err != nil {
+				return err
+			}
+			state, _, err := d.views.rules.Rule(reader, id)
+			if err != nil {
+				return err
+			}
+			states = append(states, state)
+		}
+		return nil
+	})
+	return err == nil && allThere(hashes, states), err
+}
+
+// allThere says whether every one of the files is the last that was imported of
+// its rule, and no other shipped rule is in force.
+func allThere(hashes []string, states []projections.RuleState) bool {
+	found := make(map[string]bool, len(hashes))
+	for _, hash := range hashes {
+		found[hash] = false
+	}
+	for _, state := range states {
+		if state.Source != sourceEmbedded {
+			continue // its source only begins alike
+		}
+		if _, ships := found[state.Hash]; ships {
+			found[state.Hash] = true
+		} else if state.Status == projections.RuleActive {
+			return false
+		}
+	}
+	for _, is := range found {
+		if !is {
+			return false
+		}
+	}
+	return true
 }
 
 func (d *Daemon) pruneEmbedded(ctx context.Context, files []corpus.File) ([]string, error) {
