@@ -3,6 +3,7 @@ package metrics
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -17,6 +18,10 @@ type instruments struct {
 	hooks, retrievals, appends, observes, recalls metric.Float64Histogram
 
 	decisions, shown, observations, fallbacks metric.Int64Counter
+
+	// ofStream are the attributes of appends, by stream: making them takes longer
+	// than counting.
+	ofStream *sync.Map
 }
 
 // durations are the bounds of the histograms' buckets, in seconds: from what a
@@ -25,6 +30,7 @@ var durations = []float64{.00005, .0001, .0002, .0003, .0005, .00075, .001, .002
 
 func newInstruments(m metric.Meter) (i instruments, err error) {
 	var all []error
+	i.ofStream = new(sync.Map)
 	histogram := func(name, description string) metric.Float64Histogram {
 		h, err := m.Float64Histogram(name, metric.WithUnit("s"), metric.WithDescription(description), metric.WithExplicitBucketBoundaries(durations...))
 		all = append(all, err)
@@ -72,7 +78,11 @@ func (t *Telemetry) Appended(ctx context.Context, stream string, took time.Durat
 	if t == nil {
 		return
 	}
-	t.instruments.appends.Record(ctx, took.Seconds(), metric.WithAttributes(attribute.String("stream", stream)))
+	of, known := t.instruments.ofStream.Load(stream)
+	if !known {
+		of, _ = t.instruments.ofStream.LoadOrStore(stream, metric.WithAttributeSet(attribute.NewSet(attribute.String("stream", stream))))
+	}
+	t.instruments.appends.Record(ctx, took.Seconds(), of.(metric.MeasurementOption))
 }
 
 // Retrieved counts a retrieval and the rules it showed.

@@ -71,10 +71,10 @@ func (t turn) contentKey(path string) string {
 
 // secrets finds the credentials that a call's writes would add to files, and
 // keeps what the files hold now for the check after the tool.
-func (d *Daemon) secrets(t turn) []enforcement.Secret {
+func (d *Daemon) secrets(t turn, targets []schemas.Target) []enforcement.Secret {
 	var all []enforcement.Secret
-	for _, w := range t.Writes {
-		target := t.project.target(w.Path, t.Dir)
+	for i, w := range t.Writes {
+		target := targets[i]
 		before, err := readBounded(target.Path)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			continue

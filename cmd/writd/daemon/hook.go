@@ -333,7 +333,7 @@ func (d *Daemon) onBeforeTool(ctx context.Context, t turn) (hosts.Answer, error)
 		if err != nil || decision.Verdict != enforcement.Allow || !hosts.TellsBeforeTools(t.Host) {
 			return decision, err
 		}
-		about = d.rulesForFile(ctx, t, s)
+		about = d.rulesForFile(ctx, t, s, request.Targets)
 		return d.withShown(s, decision, "file", about.rules, about.tokens)
 	})
 	if err != nil {
@@ -382,11 +382,12 @@ func (d *Daemon) request(ctx context.Context, t turn, s enforcement.State, paren
 	if parent != nil {
 		watching = *parent
 	}
+	targets := t.project.targets(t.Call)
 	request := enforcement.RequestTool{
-		Tool: t.Tool, ToolUseID: t.ToolUseID, Targets: t.project.targets(t.Call),
+		Tool: t.Tool, ToolUseID: t.ToolUseID, Targets: targets,
 		Actor:     enforcement.Actor{Agent: t.Agent, Parent: parent},
 		Workspace: d.workspace(ctx, t.project, watchingID, watching), Settings: t.project.policy(),
-		Private: t.private(), Secrets: d.secrets(t), Code: t.Code, Digest: digest(t.Input), Bytes: len(t.Input),
+		Private: t.private(), Secrets: d.secrets(t, targets), Code: t.Code, Digest: digest(t.Input), Bytes: len(t.Input),
 	}
 	if t.Shell != nil {
 		dir := t.Dir

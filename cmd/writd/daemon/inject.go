@@ -66,12 +66,13 @@ func approves(d enforcement.Decision) bool {
 	return false
 }
 
-// rulesForFile retrieves for a file about to be written.
-func (d *Daemon) rulesForFile(ctx context.Context, t turn, s enforcement.State) prompted {
+// rulesForFile retrieves for a file about to be written, the only one of the
+// targets.
+func (d *Daemon) rulesForFile(ctx context.Context, t turn, s enforcement.State, targets []schemas.Target) prompted {
 	if len(t.Writes) != 1 || s.Orchestrator {
 		return prompted{}
 	}
-	target := t.project.target(t.Writes[0].Path, t.Dir)
+	target := targets[0]
 	text, telling := describeWrite(target, t.Writes[0])
 	if !telling {
 		return prompted{}

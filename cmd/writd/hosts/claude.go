@@ -16,17 +16,18 @@ import (
 const maxClaudeText = 10_000
 
 // claudePayload holds the fields of Claude Code's hook payloads that Writ
-// reads. Every field is optional: documents and versions differ.
+// reads. Every field is optional: documents and versions differ. Pointers are of
+// those whose presence tells who sent the payload.
 type claudePayload struct {
 	SessionID     string          `json:"session_id"`
 	PromptID      string          `json:"prompt_id"`
-	Transcript    string          `json:"transcript_path"`
+	Transcript    *string         `json:"transcript_path"`
 	Dir           string          `json:"cwd"`
 	Hook          string          `json:"hook_event_name"`
 	AgentID       string          `json:"agent_id"`
 	AgentType     string          `json:"agent_type"`
 	Model         string          `json:"model"`
-	Permissions   string          `json:"permission_mode"`
+	Permissions   *string         `json:"permission_mode"`
 	Source        string          `json:"source"`
 	Reason        string          `json:"reason"`
 	Trigger       string          `json:"trigger"`
@@ -43,24 +44,40 @@ type claudePayload struct {
 	LastMessage   string          `json:"last_assistant_message"`
 	StopActive    bool            `json:"stop_hook_active"`
 	FilePath      string          `json:"file_path"`
+
+	// Never Claude Code's own.
+	Cursor *string `json:"cursor_version"`
+	Time   *string `json:"timestamp"`
+	Camel  *string `json:"sessionId"`
+}
+
+// sender tells which host ran a hook of Claude Code's.
+func (p *claudePayload) sender() string {
+	switch {
+	case p.Cursor != nil:
+		return "cursor"
+	case p.Camel != nil, p.Time != nil && p.Transcript == nil && p.Permissions == nil:
+		return "copilot"
+	}
+	return "claude"
 }
 
 // claudeInput is the union of the tool inputs that Writ reads.
 type claudeInput struct {
-	FilePath     string  `json:"file_path"`
-	NotebookPath string  `json:"notebook_path"`
-	Path         string  `json:"path"`
-	Content      *string `json:"content"`
-	OldString    string  `json:"old_string"`
-	NewString    string  `json:"new_string"`
-	ReplaceAll   bool    `json:"replace_all"`
+	FilePath     string
+	NotebookPath string
+	Path         string
+	Content      *string
+	OldString    string
+	NewString    string
+	ReplaceAll   bool
 	Edits        []struct {
 		OldString  string `json:"old_string"`
 		NewString  string `json:"new_string"`
 		ReplaceAll bool   `json:"replace_all"`
-	} `json:"edits"`
-	Command *string `json:"command"`
-	Plan    string  `json:"plan"`
+	}
+	Command *string
+	Plan    string
 }
 
 var claudeKinds = map[string]Kind{
@@ -80,11 +97,19 @@ var claudeKinds = map[string]Kind{
 	"InstructionsLoaded":  Instructions,
 }
 
+// parseClaude reads a payload of a hook of Claude Code's, which other hosts run,
+// too.
 func parseClaude(event string, payload []byte) (Call, error) {
 	var p claudePayload
 	payload = bytes.TrimPrefix(payload, []byte("\xef\xbb\xbf"))
 	if err := lenient(payload, &p); err != nil {
 		return Call{Host: "claude", Hook: event, Kind: claudeKinds[event]}, fmt.Errorf("%w: %w", ErrPayload, err)
+	}
+	switch p.sender() {
+	case "cursor":
+		return parseCursor(event, payload, true)
+	case "copilot":
+		return parseCopilot(event, payload)
 	}
 	if p.Hook == "" {
 		p.Hook = event
@@ -92,7 +117,7 @@ func parseClaude(event string, payload []byte) (Call, error) {
 	c := Call{
 		Host: "claude", Hook: p.Hook, Kind: claudeKinds[p.Hook],
 		Session: p.SessionID, Agent: p.AgentID, AgentType: p.AgentType,
-		Dir: p.Dir, Transcript: p.Transcript, Model: p.Model, Permissions: p.Permissions,
+		Dir: p.Dir, Transcript: orEmpty(p.Transcript), Model: p.Model, Permissions: orEmpty(p.Permissions),
 		Reason: p.Reason, Prompt: p.Prompt, PromptID: p.PromptID,
 		Tool: p.ToolName, ToolUseID: p.ToolUseID, Error: p.Error, Millis: int64(p.Millis),
 		Message: p.LastMessage, Input: p.ToolInput,
@@ -129,6 +154,13 @@ func parseClaude(event string, payload []byte) (Call, error) {
 	return c, nil
 }
 
+func orEmpty(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
 // unreadableSource is the origin of a prompt whose host says where it comes from
 // in a way that Writ does not know: not the user's.
 const unreadableSource = "unreadable"
@@ -149,11 +181,7 @@ func (c *Call) readClaudeTool(response json.RawMessage) error {
 	if len(c.Input) == 0 {
 		c.Input = json.RawMessage("{}")
 	}
-	exact, err := exactKeys(c.Input)
-	if err == nil {
-		err = json.Unmarshal(exact, &in)
-	}
-	if err != nil {
+	if err := in.read(c.Input); err != nil {
 		if claudeWrites(c.Tool) || claudeShell(c.Tool) {
 			return fmt.Errorf("%w: input of %s: %w", ErrPayload, c.Tool, err)
 		}
@@ -226,23 +254,30 @@ func (c *Call) readClaudeEnd(response json.RawMessage) {
 	}
 }
 
-// inputKeys are the keys of a tool's input that Writ reads.
-var inputKeys = []string{"file_path", "notebook_path", "path", "content", "old_string", "new_string", "replace_all", "edits", "command", "plan"}
-
-// exactKeys keeps the keys that are spelled as the host reads them: a decoder
-// that takes FILE_PATH for file_path would judge another file than is written.
-func exactKeys(input json.RawMessage) (json.RawMessage, error) {
+// read takes the keys that are spelled as the host reads them: a decoder that
+// takes FILE_PATH for file_path would judge another file than is written.
+func (in *claudeInput) read(input json.RawMessage) error {
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(input, &all); err != nil {
-		return nil, err
+		return err
 	}
-	kept := map[string]json.RawMessage{}
-	for _, key := range inputKeys {
-		if value, ok := all[key]; ok {
-			kept[key] = value
+	for _, field := range []struct {
+		key  string
+		into any
+	}{
+		{"command", &in.Command}, {"content", &in.Content}, {"edits", &in.Edits}, {"file_path", &in.FilePath},
+		{"new_string", &in.NewString}, {"notebook_path", &in.NotebookPath}, {"old_string", &in.OldString},
+		{"path", &in.Path}, {"plan", &in.Plan}, {"replace_all", &in.ReplaceAll},
+	} {
+		value, given := all[field.key]
+		if !given {
+			continue
+		}
+		if err := json.Unmarshal(value, field.into); err != nil {
+			return fmt.Errorf("%s: %w", field.key, err)
 		}
 	}
-	return json.Marshal(kept)
+	return nil
 }
 
 // claudeOwn are Claude Code's own tools that neither write files nor run

@@ -178,12 +178,6 @@ func Parse(host, event string, payload []byte) (Call, error) {
 func parse(host, event string, payload []byte) (Call, error) {
 	switch host {
 	case "claude":
-		switch sender(payload) {
-		case "cursor":
-			return parseCursor(event, payload, true)
-		case "copilot":
-			return parseCopilot(event, payload)
-		}
 		return parseClaude(event, payload)
 	case "cursor":
 		return parseCursor(event, payload, false)
@@ -197,27 +191,6 @@ func parse(host, event string, payload []byte) (Call, error) {
 		return parseOpenCode(event, payload)
 	}
 	return Call{}, ErrUnknownHost
-}
-
-// sender tells by a payload's fields which host ran a hook of Claude Code's.
-func sender(payload []byte) string {
-	var mark struct {
-		Cursor      *string `json:"cursor_version"`
-		Time        *string `json:"timestamp"`
-		Camel       *string `json:"sessionId"`
-		Transcript  *string `json:"transcript_path"`
-		Permissions *string `json:"permission_mode"`
-	}
-	if lenient(payload, &mark) != nil {
-		return ""
-	}
-	switch {
-	case mark.Cursor != nil:
-		return "cursor"
-	case mark.Camel != nil, mark.Time != nil && mark.Transcript == nil && mark.Permissions == nil:
-		return "copilot"
-	}
-	return "claude"
 }
 
 // Fields keeps the short plain fields of a payload, for the record of an event
