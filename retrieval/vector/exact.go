@@ -30,6 +30,7 @@ type scanning struct {
 	*question
 	*sifting
 	block  [blockViews]int32
+	scores [blockViews]float32
 	masks  [blockViews / 64]uint64 // the first view in the lowest bit
 	picked []int32
 	top    []scored // best first; of equal ones the one that came first
@@ -212,10 +213,12 @@ func (ix *Exact) look(s *scanning, most int, worst float32, keep func(int32) boo
 	for picked := s.picked; len(picked) > 0; {
 		some := picked[:min(len(picked), blockViews)]
 		picked = picked[len(some):]
-		dots := s.block[:len(some)]
-		dotPicked(dots, s.question.codes, ix.codes, some)
-		for i, view := range some {
-			worst = ix.consider(s, int(view), dots[i], worst, most, keep)
+		scores := s.scores[:len(some)]
+		scorePicked(scores, s.question.codes, ix.codes, ix.scales, some)
+		for i, score := range scores {
+			if score > worst {
+				worst = ix.consider(s, some[i], score, worst, most, keep)
+			}
 		}
 	}
 	s.picked = s.picked[:0]
@@ -233,18 +236,19 @@ func (ix *Exact) scanAll(s *scanning, start, end, most int, worst float32, keep 
 			continue
 		}
 		for j := i; j < min(i+4, len(dots)); j++ {
-			worst = ix.consider(s, start+j, dots[j], worst, most, keep)
+			if score := float32(dots[j]) * ix.scales[start+j]; score > worst {
+				worst = ix.consider(s, int32(start+j), score, worst, most, keep)
+			}
 		}
 	}
 	return worst
 }
 
-// consider takes a view that is better than the worst of the best, and returns
+// consider takes a view whose score is above the worst of the best, and returns
 // what the next one must surpass.
-func (ix *Exact) consider(s *scanning, view int, dot int32, worst float32, most int, keep func(int32) bool) float32 {
-	score := float32(dot) * ix.scales[view]
+func (ix *Exact) consider(s *scanning, view int32, score, worst float32, most int, keep func(int32) bool) float32 {
 	doc := ix.docs[view]
-	if score <= worst || keep != nil && !keep(doc) {
+	if keep != nil && !keep(doc) {
 		return worst
 	}
 	s.take(scored{doc, score}, most)

@@ -35,16 +35,20 @@ func TestKernelsAgree(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Fatalf("stride %d, %d rows: %v, portable %v", stride, n, got, want)
 		}
-		picked := make([]int32, 2*n)
+		picked, scales := make([]int32, 4*n), make([]float32, n)
 		for i := range picked {
 			picked[i] = int32(r.Intn(n))
 		}
-		some, portable := make([]int32, len(picked)), make([]int32, len(picked))
-		dotPicked(some, query, rows, picked)
-		dotPickedPortable(portable, query, rows, picked)
-		for i, row := range picked {
-			if some[i] != want[row] || portable[i] != want[row] {
-				t.Fatalf("row %d: %d picked, %d portable, want %d", row, some[i], portable[i], want[row])
+		for i := range scales {
+			scales[i] = r.Float32()
+		}
+		for number, kernel := range pickKernels() {
+			scores := make([]float32, len(picked))
+			kernel(scores, query, rows, scales, picked)
+			for i, row := range picked {
+				if score := float32(want[row]) * scales[row]; scores[i] != score {
+					t.Fatalf("kernel %d, stride %d, row %d: %v, want %v", number, stride, row, scores[i], score)
+				}
 			}
 		}
 		for i := range want {
@@ -118,16 +122,37 @@ func TestSiftingKernelsAgree(t *testing.T) {
 func TestDotKernelsAgree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := rand.New(rand.NewSource(rapid.Int64().Draw(t, "seed")))
-		n := rapid.IntRange(0, 70).Draw(t, "values")
-		a, b := make([]float32, n), make([]float32, n)
-		for i := range a {
-			a[i], b[i] = float32(r.NormFloat64()), float32(r.NormFloat64())
+		dim, n := rapid.IntRange(1, 70).Draw(t, "values"), rapid.IntRange(0, 12).Draw(t, "rows")
+		if rapid.Bool().Draw(t, "whole") {
+			dim *= 16
 		}
-		var got, want [8]float32
-		addLanes(&got, a[:n&^7], b[:n&^7], a[:n&^7])
-		addLanesPortable(&want, a[:n&^7], b[:n&^7])
-		if got != want {
-			t.Fatalf("%d values: %v, portable %v", n, got, want)
+		row := func() []float32 {
+			v := make([]float32, dim)
+			for i := range v {
+				v[i] = float32(r.NormFloat64())
+			}
+			return v
+		}
+		query, rows, want := row(), make([]*float32, n), make([]float32, n)
+		for i := range rows {
+			v := row()
+			rows[i] = &v[0]
+			var lanes [8]float32
+			for j := range v {
+				lane := j % 8
+				if j >= dim&^7 {
+					lane = 0
+				}
+				lanes[lane] += float32(query[j] * v[j])
+			}
+			want[i] = ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) + ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]))
+		}
+		for number, kernel := range []func(out, query []float32, rows []*float32){dotRowsPortable, dotRows} {
+			got := make([]float32, n)
+			kernel(got, query, rows)
+			if !slices.Equal(got, want) {
+				t.Fatalf("kernel %d, %d values: %v, want %v", number, dim, got, want)
+			}
 		}
 	})
 }

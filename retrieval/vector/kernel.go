@@ -1,6 +1,9 @@
 package vector
 
-import "math"
+import (
+	"math"
+	"unsafe"
+)
 
 // lanes is how many codes the kernel takes at once: rows are padded to it with
 // zeros, which add nothing.
@@ -26,10 +29,12 @@ func dotCodesPortable(out []int32, query, rows []int8) {
 	}
 }
 
-// dotPickedPortable is [dotPicked] on any processor.
-func dotPickedPortable(out []int32, query, rows []int8, picked []int32) {
+// scorePickedPortable is [scorePicked] on any processor.
+func scorePickedPortable(out []float32, query, rows []int8, scales []float32, picked []int32) {
+	var sum [1]int32
 	for i, row := range picked {
-		dotCodesPortable(out[i:i+1], query, rows[int(row)*len(query):(int(row)+1)*len(query)])
+		dotCodesPortable(sum[:], query, rows[int(row)*len(query):(int(row)+1)*len(query)])
+		out[i] = float32(sum[0]) * scales[row]
 	}
 }
 
@@ -62,32 +67,29 @@ func abovePortable(masks []uint64, estimates []float32, bar float32) {
 	}
 }
 
-// addLanesPortable is [addLanes] on any processor.
-func addLanesPortable(sums *[8]float32, a, b []float32) {
-	s0, s1, s2, s3, s4, s5, s6, s7 := sums[0], sums[1], sums[2], sums[3], sums[4], sums[5], sums[6], sums[7]
-	b = b[:len(a)]
-	for len(a) >= 8 && len(b) >= 8 {
-		s0 += float32(a[0] * b[0])
-		s1 += float32(a[1] * b[1])
-		s2 += float32(a[2] * b[2])
-		s3 += float32(a[3] * b[3])
-		s4 += float32(a[4] * b[4])
-		s5 += float32(a[5] * b[5])
-		s6 += float32(a[6] * b[6])
-		s7 += float32(a[7] * b[7])
-		a, b = a[8:], b[8:]
+// dotRowsPortable is [dotRows] on any processor, and for any length.
+func dotRowsPortable(out, query []float32, rows []*float32) {
+	for i, row := range rows {
+		out[i] = dot(query, unsafe.Slice(row, len(query)))
 	}
-	*sums = [8]float32{s0, s1, s2, s3, s4, s5, s6, s7}
 }
 
-// dot adds in eight fixed lanes, so that every processor gives the same bits.
-// It has the processor fetch next, of the same length, which will be wanted soon.
-func dot(a, b, next []float32) float32 {
+// dot adds in eight lanes, what is left over to the first.
+func dot(a, b []float32) float32 {
 	var s [8]float32
 	b = b[:len(a)]
-	whole := len(a) &^ 7
-	addLanes(&s, a[:whole], b[:whole], next[:whole])
-	for i := whole; i < len(a); i++ {
+	for len(a) >= 8 && len(b) >= 8 {
+		s[0] += float32(a[0] * b[0])
+		s[1] += float32(a[1] * b[1])
+		s[2] += float32(a[2] * b[2])
+		s[3] += float32(a[3] * b[3])
+		s[4] += float32(a[4] * b[4])
+		s[5] += float32(a[5] * b[5])
+		s[6] += float32(a[6] * b[6])
+		s[7] += float32(a[7] * b[7])
+		a, b = a[8:], b[8:]
+	}
+	for i := range a {
 		s[0] += float32(a[i] * b[i])
 	}
 	return ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]))

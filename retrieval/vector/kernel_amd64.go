@@ -22,22 +22,35 @@ func dotCodes(out []int32, query, rows []int8) {
 //go:noescape
 func dotCodesAVX2(out *int32, query, rows *int8, stride, n int)
 
-// dotPicked is [dotCodes] for the rows whose numbers are picked. One call for
-// many, so that the processor waits for their memory at the same time.
-func dotPicked(out []int32, query, rows []int8, picked []int32) {
+// scorePicked writes, for the rows whose numbers are picked, the dot product of
+// codes times the row's scale. One call for many, so that the processor waits for
+// their memory at the same time.
+func scorePicked(out []float32, query, rows []int8, scales []float32, picked []int32) {
 	if !hasAVX2 || len(query) == 0 || len(picked) == 0 {
-		dotPickedPortable(out, query, rows, picked)
+		scorePickedPortable(out, query, rows, scales, picked)
 		return
 	}
+	n := min(len(scales), len(rows)/len(query))
 	for _, row := range picked {
-		_ = rows[int(row)*len(query) : (int(row)+1)*len(query)]
+		_ = scales[:n][row]
 	}
 	_ = out[:len(picked)]
-	dotPickedAVX2(&out[0], &query[0], &rows[0], len(query), &picked[0], len(picked))
+	if hasVNNI && len(query)%64 == 0 {
+		bias := int32(0)
+		for _, c := range query {
+			bias += 128 * int32(c)
+		}
+		scorePickedVNNI(&out[0], &query[0], &rows[0], &scales[0], len(query), &picked[0], len(picked), bias)
+		return
+	}
+	scorePickedAVX2(&out[0], &query[0], &rows[0], &scales[0], len(query), &picked[0], len(picked))
 }
 
 //go:noescape
-func dotPickedAVX2(out *int32, query, rows *int8, stride int, picked *int32, n int)
+func scorePickedAVX2(out *float32, query, rows *int8, scales *float32, stride int, picked *int32, n int)
+
+//go:noescape
+func scorePickedVNNI(out *float32, query, rows *int8, scales *float32, stride int, picked *int32, n int, bias int32)
 
 // sift writes the sieve's estimate of every row: the sum of products of codes
 // with the query's, doubled, less bias and times its scale. It returns the
@@ -76,17 +89,16 @@ func above(masks []uint64, estimates []float32, bar float32) {
 //go:noescape
 func aboveAVX2(masks *uint64, estimates *float32, eights int, bar float32)
 
-// addLanes adds the products of values to the sum of their place modulo eight.
-// The lengths are the same multiple of eight. Meanwhile it fetches next, which
-// may be anything as long.
-func addLanes(sums *[8]float32, a, b, next []float32) {
-	if !hasAVX2 || len(a) == 0 {
-		addLanesPortable(sums, a, b)
+// dotRows writes the dot product of the query with each row of its length, added
+// in eight fixed lanes, so that every processor gives the same bits.
+func dotRows(out, query []float32, rows []*float32) {
+	if !hasAVX2 || len(query) == 0 || len(query)%16 != 0 || len(rows) == 0 {
+		dotRowsPortable(out, query, rows)
 		return
 	}
-	_, _ = b[:len(a)], next[:len(a)]
-	addLanesAVX2(sums, &a[0], &b[0], &next[0], len(a))
+	_ = out[:len(rows)]
+	dotRowsAVX2(&out[0], &query[0], &rows[0], len(query), len(rows))
 }
 
 //go:noescape
-func addLanesAVX2(sums *[8]float32, a, b, next *float32, n int)
+func dotRowsAVX2(out, query *float32, rows **float32, dim, n int)

@@ -85,14 +85,15 @@ done:
 	VZEROUPPER
 	RET
 
-// func dotPickedAVX2(out *int32, query, rows *int8, stride int, picked *int32, n int)
-TEXT ·dotPickedAVX2(SB), NOSPLIT, $0-48
+// func scorePickedAVX2(out *float32, query, rows *int8, scales *float32, stride int, picked *int32, n int)
+TEXT ·scorePickedAVX2(SB), NOSPLIT, $0-56
 	MOVQ out+0(FP), DI
 	MOVQ query+8(FP), SI
 	MOVQ rows+16(FP), R8
-	MOVQ stride+24(FP), BX
-	MOVQ picked+32(FP), R9
-	MOVQ n+40(FP), CX
+	MOVQ scales+24(FP), R13
+	MOVQ stride+32(FP), BX
+	MOVQ picked+40(FP), R9
+	MOVQ n+48(FP), CX
 
 	VPCMPEQW Y15, Y15, Y15
 	VPSRLW $15, Y15, Y15 // ones
@@ -101,12 +102,14 @@ pick:
 	CMPQ CX, $17
 	JLT  near
 	MOVLQSX 64(R9), R11 // sixteen rows on
+	PREFETCHT0 (R13)(R11*4)
 	IMULQ BX, R11
 	PREFETCHT0 (R8)(R11*1)
 	PREFETCHT0 64(R8)(R11*1)
 
 near:
-	MOVLQSX (R9), R10
+	MOVLQSX (R9), R12
+	MOVQ R12, R10
 	IMULQ BX, R10
 	ADDQ R8, R10
 	VPXOR Y4, Y4, Y4
@@ -124,7 +127,10 @@ pickstep:
 	VPADDD X5, X4, X4
 	VPHADDD X4, X4, X4
 	VPHADDD X4, X4, X4
-	VMOVD X4, (DI)
+	VCVTDQ2PS X4, X4
+	VMULSS (R13)(R12*4), X4, X4
+	VMOVSS X4, (DI)
+
 	ADDQ $4, DI
 	ADDQ $4, R9
 	DECQ CX
@@ -133,26 +139,108 @@ pickstep:
 	VZEROUPPER
 	RET
 
-// func addLanesAVX2(sums *[8]float32, a, b, next *float32, n int)
-TEXT ·addLanesAVX2(SB), NOSPLIT, $0-40
-	MOVQ sums+0(FP), DI
-	MOVQ a+8(FP), SI
-	MOVQ b+16(FP), R8
-	MOVQ next+24(FP), R9
+// func scorePickedVNNI(out *float32, query, rows *int8, scales *float32, stride int, picked *int32, n int, bias int32)
+//
+// VPDPBUSD wants one side without sign: 128 is added to every code of a row, and
+// bias, 128 times the query's codes, taken off the sum.
+TEXT ·scorePickedVNNI(SB), NOSPLIT, $0-60
+	MOVQ out+0(FP), DI
+	MOVQ query+8(FP), SI
+	MOVQ rows+16(FP), R8
+	MOVQ scales+24(FP), R13
+	MOVQ stride+32(FP), BX
+	MOVQ picked+40(FP), R9
+	MOVQ n+48(FP), CX
+
+	MOVL bias+56(FP), AX
+	VMOVD AX, X14
+	MOVL $0x80808080, AX
+	VPBROADCASTD AX, Z15
+
+pick:
+	CMPQ CX, $17
+	JLT  near
+	MOVLQSX 64(R9), R11 // sixteen rows on
+	PREFETCHT0 (R13)(R11*4)
+	IMULQ BX, R11
+	PREFETCHT0 (R8)(R11*1)
+	PREFETCHT0 64(R8)(R11*1)
+
+near:
+	MOVLQSX (R9), R12
+	MOVQ R12, R10
+	IMULQ BX, R10
+	ADDQ R8, R10
+	VPXORD Z4, Z4, Z4
+	XORQ DX, DX
+
+pickstep:
+	VPXORD (R10)(DX*1), Z15, Z2
+	VPDPBUSD (SI)(DX*1), Z2, Z4
+	ADDQ $64, DX
+	CMPQ DX, BX
+	JLT  pickstep
+
+	VEXTRACTI64X4 $1, Z4, Y5
+	VPADDD Y5, Y4, Y4
+	VEXTRACTI128 $1, Y4, X5
+	VPSUBD X14, X5, X5
+	VPADDD X5, X4, X4
+	VPHADDD X4, X4, X4
+	VPHADDD X4, X4, X4
+	VCVTDQ2PS X4, X4
+	VMULSS (R13)(R12*4), X4, X4
+	VMOVSS X4, (DI)
+
+	ADDQ $4, DI
+	ADDQ $4, R9
+	DECQ CX
+	JNZ  pick
+
+	VZEROUPPER
+	RET
+
+// func dotRowsAVX2(out, query *float32, rows **float32, dim, n int)
+TEXT ·dotRowsAVX2(SB), NOSPLIT, $0-40
+	MOVQ out+0(FP), DI
+	MOVQ query+8(FP), SI
+	MOVQ rows+16(FP), R8
+	MOVQ dim+24(FP), BX
 	MOVQ n+32(FP), CX
-	VMOVUPS (DI), Y0
+	SHLQ $2, BX // bytes
 
-lanes:
-	PREFETCHT0 (R9)
-	VMOVUPS (SI), Y1
-	VMULPS (R8), Y1, Y1
+row:
+	MOVQ (R8), R9
+	MOVQ R9, R10
+	CMPQ CX, $5
+	JLT  fetched
+	MOVQ 32(R8), R10 // four rows on
+
+fetched:
+	VXORPS Y0, Y0, Y0
+	XORQ DX, DX
+
+eights:
+	PREFETCHT0 (R10)(DX*1)
+	VMOVUPS (SI)(DX*1), Y1
+	VMULPS (R9)(DX*1), Y1, Y1
 	VADDPS Y1, Y0, Y0
-	ADDQ $32, SI
-	ADDQ $32, R8
-	ADDQ $32, R9
-	SUBQ $8, CX
-	JNZ  lanes
+	VMOVUPS 32(SI)(DX*1), Y2
+	VMULPS 32(R9)(DX*1), Y2, Y2
+	VADDPS Y2, Y0, Y0
+	ADDQ $64, DX
+	CMPQ DX, BX
+	JLT  eights
 
-	VMOVUPS Y0, (DI)
+	VHADDPS Y0, Y0, Y0
+	VHADDPS Y0, Y0, Y0
+	VEXTRACTF128 $1, Y0, X1
+	VADDSS X1, X0, X0
+	VMOVSS X0, (DI)
+	ADDQ $4, DI
+	ADDQ $8, R8
+	DECQ CX
+	JNZ  row
+
 	VZEROUPPER
 	RET

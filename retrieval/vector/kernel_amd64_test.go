@@ -12,3 +12,16 @@ func siftKernels() []siftKernel {
 	}
 	return []siftKernel{siftPortable, sift, without}
 }
+
+type pickKernel = func(out []float32, query, rows []int8, scales []float32, picked []int32)
+
+// pickKernels are all that this processor can run.
+func pickKernels() []pickKernel {
+	without := func(out []float32, query, rows []int8, scales []float32, picked []int32) {
+		had := hasVNNI
+		defer func() { hasVNNI = had }()
+		hasVNNI = false
+		scorePicked(out, query, rows, scales, picked)
+	}
+	return []pickKernel{scorePickedPortable, scorePicked, without}
+}

@@ -6,9 +6,10 @@ package vector
 // after the other at the query's length, a multiple of lanes.
 func dotCodes(out []int32, query, rows []int8) { dotCodesPortable(out, query, rows) }
 
-// dotPicked is [dotCodes] for the rows whose numbers are picked.
-func dotPicked(out []int32, query, rows []int8, picked []int32) {
-	dotPickedPortable(out, query, rows, picked)
+// scorePicked writes, for the rows whose numbers are picked, the dot product of
+// codes times the row's scale.
+func scorePicked(out []float32, query, rows []int8, scales []float32, picked []int32) {
+	scorePickedPortable(out, query, rows, scales, picked)
 }
 
 // sift writes the sieve's estimate of every row: the sum of products of codes
@@ -24,6 +25,6 @@ func above(masks []uint64, estimates []float32, bar float32) {
 	abovePortable(masks, estimates, bar)
 }
 
-// addLanes adds the products of values to the sum of their place modulo eight.
-// The lengths are the same multiple of eight.
-func addLanes(sums *[8]float32, a, b, _ []float32) { addLanesPortable(sums, a, b) }
+// dotRows writes the dot product of the query with each row of its length, added
+// in eight fixed lanes, so that every processor gives the same bits.
+func dotRows(out, query []float32, rows []*float32) { dotRowsPortable(out, query, rows) }

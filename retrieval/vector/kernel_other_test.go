@@ -6,3 +6,8 @@ type siftKernel = func(estimates []float32, query []int8, rows []byte, scales []
 
 // siftKernels are all that this processor can run.
 func siftKernels() []siftKernel { return []siftKernel{siftPortable} }
+
+type pickKernel = func(out []float32, query, rows []int8, scales []float32, picked []int32)
+
+// pickKernels are all that this processor can run.
+func pickKernels() []pickKernel { return []pickKernel{scorePickedPortable} }

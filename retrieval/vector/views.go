@@ -180,11 +180,13 @@ type question struct {
 	unit  []float32
 	codes []int8
 	scale float32
-	// What documents' cosines are found with: their views, those by codes, and
-	// the views that are looked at in full.
-	views, dots, full []int32
-	docs              []int32
-	found             []float64
+	// What documents' cosines are found with: their views, those by codes, how
+	// many each document has, and what is looked at in full.
+	views, counts []int32
+	scores, dots  []float32
+	rows          []*float32
+	docs          []int32
+	found         []float64
 }
 
 func (v *views) newQuestion() *question { return &question{codes: make([]int8, v.stride)} }
@@ -215,55 +217,58 @@ const slack = 3
 // for all documents before the next, so that the processor waits for the memory
 // of many at the same time.
 func (v *views) cosines(q *question, docs []int32, out []float64) {
-	q.views = q.views[:0]
+	q.views, q.counts = q.views[:0], q.counts[:0]
 	for _, doc := range docs {
-		for view, to := v.of(doc); view < to; view++ {
+		from, to := v.of(doc)
+		for view := from; view < to; view++ {
 			q.views = append(q.views, view)
 		}
+		q.counts = append(q.counts, to-from)
 	}
-	q.dots = slices.Grow(q.dots[:0], len(q.views))[:len(q.views)]
-	dotPicked(q.dots, q.codes, v.codes, q.views)
-	q.full = q.full[:0]
-	rest := q.dots
-	for _, doc := range docs {
-		from, to := v.of(doc)
-		dots, scales := rest[:to-from], v.scales[from:to]
-		rest = rest[to-from:]
-		if len(dots) == 1 {
-			q.full = append(q.full, from)
-			continue
-		}
-		best := float32(math.Inf(-1))
-		for i, d := range dots {
-			if cosine := float32(d) * q.scale * scales[i]; cosine > best {
-				best = cosine
-			}
-		}
-		for i, d := range dots {
-			if float32(d)*q.scale*scales[i]+slack*(q.scale+scales[i]) >= best {
-				q.full = append(q.full, from+int32(i))
-			}
-		}
+	q.scores = slices.Grow(q.scores[:0], len(q.views))[:len(q.views)]
+	scorePicked(q.scores, q.codes, v.codes, v.scales, q.views)
+	q.rows = q.rows[:0]
+	scores, numbers := q.scores, q.views
+	for i, n := range q.counts {
+		before := len(q.rows)
+		v.mayBeBest(q, scores[:n], numbers[:n])
+		scores, numbers = scores[n:], numbers[n:]
+		q.counts[i] = int32(len(q.rows) - before)
 	}
-	at := 0
-	for i, doc := range docs {
-		from, to := v.of(doc)
-		best := float32(-1)
-		for ; at < len(q.full) && q.full[at] >= from && q.full[at] < to; at++ {
-			next := q.full[min(at+ahead, len(q.full)-1)]
-			if cosine := dot(q.unit, v.full[q.full[at]], v.full[next]); cosine > best {
-				best = cosine
-			}
-		}
+	q.dots = slices.Grow(q.dots[:0], len(q.rows))[:len(q.rows)]
+	dotRows(q.dots, q.unit, q.rows)
+	dots := q.dots
+	for i, n := range q.counts {
 		out[i] = 0
-		if from < to {
+		if n > 0 {
+			best := float32(-1)
+			for _, cosine := range dots[:n] {
+				best = max(best, cosine)
+			}
 			out[i] = float64(min(best, 1))
 		}
+		dots = dots[n:]
 	}
 }
 
-// ahead is how many views before its turn one is fetched from memory.
-const ahead = 2
+// mayBeBest adds to q.rows the views of a document that may be its most similar
+// one, going by their scores.
+func (v *views) mayBeBest(q *question, scores []float32, numbers []int32) {
+	if len(scores) == 1 {
+		q.rows = append(q.rows, &v.full[numbers[0]][0])
+		return
+	}
+	best := float32(math.Inf(-1))
+	for _, score := range scores {
+		best = max(best, score)
+	}
+	best *= q.scale
+	for i, score := range scores {
+		if score*q.scale+slack*(q.scale+v.scales[numbers[i]]) >= best {
+			q.rows = append(q.rows, &v.full[numbers[i]][0])
+		}
+	}
+}
 
 // of are a document's views, from one to before another.
 func (v *views) of(doc int32) (from, to int32) {
