@@ -23,18 +23,18 @@ const (
 // that only its edges brought up is at best named by its title.
 const besideShare = 0.45
 
-// relevance is the probability that the text is about a candidate's subject. A
-// rule the text names by its id is certain.
-func (s *search) relevance(c *candidate) float64 {
+// relevance is the probability that the text is about a candidate's subject,
+// which so much of its score proves. A rule the text names by its id is certain.
+func (s *search) relevance(c *candidate, proof float64) float64 {
 	switch {
 	case c.pinned > 0:
 		return 1
 	case s.vector != nil && s.words.Words() < 2:
-		return min(s.ix.calibration.model.at(s.features(c)), oneWordMost)
+		return min(s.ix.calibration.model.at(s.features(c, proof)), oneWordMost)
 	case s.vector != nil:
-		return s.ix.calibration.model.at(s.features(c))
+		return s.ix.calibration.model.at(s.features(c, proof))
 	}
-	return s.lexicalRelevance(c)
+	return s.lexicalRelevance(c, proof)
 }
 
 // oneWordMost is the most that a rule can be meant by a text of one word, which
@@ -42,8 +42,8 @@ func (s *search) relevance(c *candidate) float64 {
 const oneWordMost = 0.45
 
 // features are what the calibration looks at.
-func (s *search) features(c *candidate) features {
-	return s.ix.calibration.features(s.words.Words(), s.words.Proof(c.doc, c.bm25), s.ix.words.Rarest(), s.words.Coverage(c.doc), c.cosine, s.topCosine)
+func (s *search) features(c *candidate, proof float64) features {
+	return s.ix.calibration.features(s.words.Words(), proof, s.ix.words.Rarest(), c.coverage, c.cosine, s.topCosine)
 }
 
 // bestCosine is that of the pool, which holds the nearest document.
@@ -71,11 +71,11 @@ func (s *search) bestCosine() float64 {
 // for texts of up to shareWords words, three of them held: in a corpus of one
 // subject every word is common, and yet a rule that holds them all is meant. Two
 // common words stand together in some rule or other ("good job", "see you later").
-func (s *search) lexicalRelevance(c *candidate) float64 {
+func (s *search) lexicalRelevance(c *candidate, proof float64) float64 {
 	if c.bm25 == 0 {
 		return 0
 	}
-	worth := s.words.Proof(c.doc, c.bm25) / ((lexical.K1 + 1) * s.ix.words.Rarest())
+	worth := proof / ((lexical.K1 + 1) * s.ix.words.Rarest())
 	p := byWords.worth.at(math.Log1p(worth))
 	words := s.words.Words()
 	if p >= injectFrom || words > shareWords {

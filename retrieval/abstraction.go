@@ -56,7 +56,7 @@ func (s *search) abstract(chosen []int) []int {
 		c := s.candidate(abstraction)
 		ranks := c.ranks
 		*c = best
-		c.doc, c.ranks, c.leftOut = abstraction, ranks, nil
+		c.doc, c.ranks, c.leftOut, c.judged = abstraction, ranks, nil, false
 		next := make([]int, 0, len(chosen))
 		for i, at := range chosen {
 			switch {

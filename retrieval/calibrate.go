@@ -240,7 +240,7 @@ func (ix *Index) probes() []probe {
 		}
 		s := &search{ix: ix, text: background[i], vector: v, room: room, answer: Answer{Embedder: ix.embedder}}
 		s.profile = ix.profile("", true)
-		s.words = ix.words.Resolve(s.text, s.profile.Pairs)
+		ix.words.ResolveInto(&s.words, s.text, s.profile.Pairs)
 		s.keep = s.filter()
 		s.lexical()
 		s.vectors()

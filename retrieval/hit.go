@@ -8,13 +8,16 @@ const relatedMost = 6
 // hit writes a candidate as the answer shows it.
 func (s *search) hit(h *Hit, at int) {
 	c := &s.pool[at]
+	if !c.judged {
+		c.coverage = s.words.Coverage(c.doc)
+	}
 	doc := &s.ix.docs[c.doc]
 	*h = Hit{
 		ID: doc.Rule.ID, Type: doc.Type, Score: c.score, Tier: c.tier, Probability: c.probability,
 		Conflicts: c.leftOut, Rule: *doc.Rule, kept: s.ix.kept, doc: c.doc,
 		Why: Why{
 			BM25: c.bm25, Vector: c.cosine, Severity: c.severity, Confidence: c.confidence, Graph: c.graph,
-			Coverage: s.words.Coverage(c.doc), Pinned: c.pinned > 0, Ranks: c.ranks,
+			Coverage: c.coverage, Pinned: c.pinned > 0, Ranks: c.ranks,
 		},
 	}
 	if s.q.Explain {

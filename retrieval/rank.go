@@ -3,6 +3,8 @@ package retrieval
 import (
 	"math"
 	"slices"
+
+	"github.com/writbus/writ/retrieval/lexical"
 )
 
 // nearTie is how close two scores must be for a provisional rule to yield to a
@@ -20,10 +22,25 @@ func (s *search) passOne() {
 		s.pool[at].ranks.Pass1 = place + 1
 	}
 	s.topCosine = s.bestCosine()
+	s.judge()
+}
+
+// judge tells the relevance of the best of pass one and of what the text names.
+func (s *search) judge() {
+	s.judges, s.docs, s.judged = s.judges[:0], s.docs[:0], s.judged[:0]
 	for place, at := range s.firstPass {
-		if s.vector == nil || s.q.Raw || place < judgedMost || s.pool[at].pinned > 0 {
-			s.pool[at].probability = s.relevance(&s.pool[at])
+		c := &s.pool[at]
+		if s.vector == nil || s.q.Raw || place < judgedMost || c.pinned > 0 {
+			s.judges = append(s.judges, at)
+			s.docs = append(s.docs, c.doc)
+			s.judged = append(s.judged, lexical.Judged{Score: c.bm25})
 		}
+	}
+	s.words.Judge(s.docs, s.judged)
+	for i, at := range s.judges {
+		c := &s.pool[at]
+		c.coverage, c.judged = s.judged[i].Coverage, true
+		c.probability = s.relevance(c, s.judged[i].Score)
 	}
 }
 

@@ -1,18 +1,24 @@
 package retrieval
 
+import "github.com/writbus/writ/retrieval/lexical"
+
 // room is the memory a query works in, kept for the next one.
 type room struct {
-	pool    []candidate
-	places  []int32 // of the documents in pool, from 1; 0 is not there
-	docs    []int32
-	numbers []float64
-	near    []neighbour
-	ranked  []ranked
-	coarse  []uint64
-	orders  [2][]int // of the two passes
-	pieces  []piece
-	parts   []part
-	block   []byte // the rendered text
+	words    lexical.Query
+	embedded []float32
+	pool     []candidate
+	places   []int32 // of the documents in pool, from 1; 0 is not there
+	docs     []int32
+	numbers  []float64
+	near     []neighbour
+	judges   []int // places in pool of what is judged
+	judged   []lexical.Judged
+	ranked   []ranked
+	coarse   []uint64
+	orders   [2][]int // of the two passes
+	pieces   []piece
+	parts    []part
+	block    []byte // the rendered text
 }
 
 // newRoom is one for an index of so many documents.

@@ -2,8 +2,6 @@ package retrieval
 
 import (
 	"slices"
-
-	"github.com/writbus/writ/retrieval/lexical"
 )
 
 const (
@@ -37,6 +35,8 @@ type candidate struct {
 	ranks       Ranks
 	score       float64
 	probability float64
+	coverage    float64 // told when it is judged
+	judged      bool
 	tier        string
 	pinned      int // place among the ids the text names, from 1; 0 is not named
 	leftOut     []string
@@ -49,7 +49,6 @@ type search struct {
 	q       Query
 	answer  Answer
 	profile Profile
-	words   lexical.Query
 	text    string
 	named   []int32
 	vector  []float32
@@ -96,7 +95,7 @@ func (s *search) analyse() {
 	s.profile = s.ix.profile(s.q.Profile, s.answer.Embedder != EmbedderNone)
 	s.answer.Profile = s.profile.Name
 	if s.text != "" {
-		s.words = s.ix.words.Resolve(s.text, s.profile.Pairs)
+		s.ix.words.ResolveInto(&s.words, s.text, s.profile.Pairs)
 	}
 	if s.answer.Literal {
 		s.profile = s.profile.literal()
@@ -111,6 +110,12 @@ func (s *search) embed() {
 	if s.ix.opt.Embedder == nil {
 		return
 	}
+	if e, ok := s.ix.opt.Embedder.(intoEmbedder); ok {
+		s.embedded = slices.Grow(s.embedded[:0], e.Dim())[:e.Dim()]
+		e.EmbedInto(s.embedded, s.text)
+		s.vector = s.embedded
+		return
+	}
 	v, err := s.ix.opt.Embedder.Embed(s.text)
 	if err != nil {
 		s.answer.Problem = s.answer.Embedder + " did not embed the query: " + err.Error()
@@ -118,6 +123,13 @@ func (s *search) embed() {
 		return
 	}
 	s.vector = v
+}
+
+// intoEmbedder is an [Embedder] that never fails and needs no memory of its own:
+// it writes what Embed returns.
+type intoEmbedder interface {
+	EmbedInto(v []float32, text string)
+	Dim() int
 }
 
 // filter is the first stage. It runs inside the candidate searches, which know

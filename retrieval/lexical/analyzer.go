@@ -1,6 +1,7 @@
 package lexical
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
@@ -37,7 +38,8 @@ func (t Term) aside() bool { return t.Whole || t.Telling }
 // Bleve's interface, so that a Bleve index can share it.
 func Analyzer() analysis.Analyzer { return analyzer() }
 
-var analyzer = sync.OnceValue(func() *analysis.DefaultAnalyzer {
+// stopWords are those of English that do not tell rules apart.
+var stopWords = sync.OnceValue(func() analysis.TokenMap {
 	words, err := en.TokenMapConstructor(nil, nil)
 	if err != nil {
 		panic("lexical: the built-in stop words do not load: " + err.Error())
@@ -45,12 +47,16 @@ var analyzer = sync.OnceValue(func() *analysis.DefaultAnalyzer {
 	for _, word := range telling {
 		delete(words, word)
 	}
+	return words
+})
+
+var analyzer = sync.OnceValue(func() *analysis.DefaultAnalyzer {
 	return &analysis.DefaultAnalyzer{
 		Tokenizer: identifiers{},
 		TokenFilters: []analysis.TokenFilter{
 			en.NewPossessiveFilter(),
 			lowercase.NewLowerCaseFilter(),
-			stop.NewStopTokensFilter(words),
+			stop.NewStopTokensFilter(stopWords()),
 			porter.NewPorterStemmer(),
 		},
 	}
@@ -77,11 +83,13 @@ var tellingStems = sync.OnceValue(func() map[string]bool {
 
 // Analyse splits a text into its terms, in order. Bytes that are not UTF-8
 // separate words.
-func Analyse(text string) []Term {
-	var terms []Term
+func Analyse(text string) []Term { return appendTerms(nil, text) }
+
+// appendTerms is [Analyse] into memory that is there.
+func appendTerms(terms []Term, text string) []Term {
 	first, rest := cutPiece(text)
 	if first != "" {
-		terms = make([]Term, 0, len(text)/8+2)
+		terms = slices.Grow(terms, len(text)/8+2)
 	}
 	for ; first != ""; first, rest = cutPiece(rest) {
 		terms = remembered.terms(terms, first)

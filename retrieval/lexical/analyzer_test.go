@@ -59,7 +59,7 @@ func TestCountTermsSortsAndCounts(t *testing.T) {
 }
 
 func FuzzAnalyse(f *testing.F) {
-	for _, seed := range []string{"errors.Is(err, io.EOF)", "GO-ERR-001", "a-b-c-", "-", "Ünïcödé_ǅx", "\xff\x00", "日本語 한국어", "''s", "x\u200dy", "ſſ", strings.Repeat("aB", 200), "a \u0301b\u00a0c\u2028d", "a-\nb -c", "\U0001F1E9 \U0001F1EA", "x\v\fy\x85z", "can 't", "1, 000"} {
+	for _, seed := range []string{"errors.Is(err, io.EOF)", "GO-ERR-001", "a-b-c-", "-", "Ünïcödé_ǅx", "\xff\x00", "日本語 한국어", "''s", "x\u200dy", "ſſ", strings.Repeat("aB", 200), "a \u0301b\u00a0c\u2028d", "a-\nb -c", "\U0001F1E9 \U0001F1EA", "x\v\fy\x85z", "can 't", "1, 000", "(Flies, relational; \"agreed\") generalisations. S s\x27 3rd ~x# :y: a/ caresses\x7f", "Agreed ponies. hopping? sky! conflated, sized; feed"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"sync"
 )
 
 // maxQueryTerms bounds the work of a query made of a pasted log: the rarest
@@ -21,6 +22,7 @@ type Query struct {
 	index *Index
 	terms []queryTerm
 	pairs []queryPair
+	seen  []uint64 // hashes of pairs
 	mass  float64 // idf of all parts, known or not
 	known int
 	words int
@@ -61,11 +63,21 @@ func (q Query) paired(pair *queryPair, doc int32) float64 {
 // that stand beside each other, where pairs, what one weighs beside a term, is
 // not 0. Either counts once, however often the text repeats it (k3 = 0).
 func (ix *Index) Resolve(text string, pairs float64) Query {
-	q := Query{index: ix}
-	terms := Analyse(text)
-	q.terms = make([]queryTerm, 0, min(len(terms), maxQueryTerms))
+	var q Query
+	ix.ResolveInto(&q, text, pairs)
+	return q
+}
+
+// ResolveInto is [Index.Resolve] into the memory of a query that is not needed
+// any more.
+func (ix *Index) ResolveInto(q *Query, text string, pairs float64) {
+	*q = Query{index: ix, terms: q.terms[:0], pairs: q.pairs[:0], seen: q.seen[:0]}
+	r := resolvings.Get().(*resolving)
+	defer resolvings.Put(r)
+	terms := appendTerms(r.terms[:0], text)
+	places := slices.Grow(r.places[:0], len(terms))[:len(terms)] // of the terms, −1 of those that the index does not know
+	r.terms, r.places = terms, places
 	seen := newSet(len(terms))
-	places := make([]int32, len(terms)) // of the terms, −1 of those that the index does not know
 	for i, term := range terms {
 		if first := seen.first(terms[:i], term.Text); first >= 0 {
 			places[i] = places[first]
@@ -100,15 +112,21 @@ func (ix *Index) Resolve(text string, pairs float64) Query {
 	if pairs != 0 && len(ix.pairs.list) > 0 {
 		q.pair(terms, places, pairs)
 	}
-	return q
 }
+
+// resolving is the memory of a query's terms, before they are looked up.
+type resolving struct {
+	terms  []Term
+	places []int32
+}
+
+var resolvings = sync.Pool{New: func() any { return new(resolving) }}
 
 // pair looks up the pairs of the query's terms, as many as of terms at most.
 func (q *Query) pair(terms []Term, places []int32, weight float64) {
 	ix := q.index
 	var previous uint64 // the hash of the term before
 	before := ""        // "" where it is none that the index knows
-	var seen []uint64
 	for i, term := range terms {
 		if term.Whole {
 			continue
@@ -118,9 +136,9 @@ func (q *Query) pair(terms []Term, places []int32, weight float64) {
 			continue
 		}
 		hash := ix.hashes[places[i]]
-		if both := hashPair(previous, hash); before != "" && len(q.pairs) < maxQueryTerms && !slices.Contains(seen, both) {
+		if both := hashPair(previous, hash); before != "" && len(q.pairs) < maxQueryTerms && !slices.Contains(q.seen, both) {
 			if list := ix.pairs.find(both); len(list) > 0 {
-				seen = append(seen, both)
+				q.seen = append(q.seen, both)
 				q.pairs = append(q.pairs, queryPair{first: before, second: term.Text, weight: weight * idf(ix.size, len(list)), list: list})
 			}
 		}
@@ -322,6 +340,7 @@ type accumulator struct {
 	scores  []float64
 	touched []int32
 	peaks   []float64
+	places  []uint16 // of documents that are judged, from 1; made when the first are
 }
 
 func (a *accumulator) add(docs []int32, impacts []float64) {

@@ -119,3 +119,32 @@ func TestCoverageOfLongAndShortDocuments(t *testing.T) {
 		}
 	})
 }
+
+// Documents that are judged together are judged as each alone, to the bit.
+func TestJudgedTogetherAsAlone(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := rand.New(rand.NewSource(rapid.Int64().Draw(t, "seed")))
+		texts := randomWritten(r, rapid.IntRange(1, 80).Draw(t, "documents"))
+		for i := range texts {
+			texts[i][Statement] = append(texts[i][Statement], "no "+sentence(r, 3)+" never")
+		}
+		ix := Collect(len(texts), texts, nil, nil)
+		q := ix.Resolve(sentence(r, 12)+" unseen no not "+texts[0][Statement][0]+" never", 0.2)
+		var docs []int32
+		var judged []Judged
+		for doc := range int32(len(texts)) {
+			if r.Intn(1+len(texts)/3) == 0 {
+				docs, judged = append(docs, doc), append(judged, Judged{Score: q.Score(doc)})
+			}
+		}
+		for range 2 { // the second time in memory that was used
+			again := slices.Clone(judged)
+			q.Judge(docs, again)
+			for i, doc := range docs {
+				if want := (Judged{q.Proof(doc, judged[i].Score), q.Coverage(doc)}); again[i] != want {
+					t.Fatalf("document %d: %v together, %v alone", doc, again[i], want)
+				}
+			}
+		}
+	})
+}
