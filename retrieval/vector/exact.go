@@ -15,10 +15,11 @@ import (
 // processors.
 type Exact struct {
 	*views
-	sieve   *sieve
-	most    float32   // the largest scale
-	portion int       // views scanned by themselves
-	scratch sync.Pool // of *scanning
+	sieve    *sieve
+	most     float32   // the largest scale
+	portion  int       // views scanned by themselves
+	skimFrom int       // how many views are skimmed
+	scratch  sync.Pool // of *scanning
 }
 
 // blockViews is how many views are scored before the best among them are
@@ -27,13 +28,17 @@ const blockViews = 1024
 
 // scanning is the memory of one scan.
 type scanning struct {
-	*question
-	*sifting
-	block  [blockViews]int32
-	scores [blockViews]float32
-	masks  [blockViews / 64]uint64 // the first view in the lowest bit
-	picked []int32
-	top    []scored // best first; of equal ones the one that came first
+	*question           // of the whole search
+	*sifting            // likewise
+	own       *sifting  // what sifting is where this scan is the whole search
+	estimates estimates // of the views that were outlined last
+	skimmed   skimmed
+	block     [blockViews]int32
+	scores    [blockViews]float32
+	masks     [blockViews / 64]uint64 // the first view in the lowest bit
+	picked    []int32
+	top       []scored // best first; of equal ones the one that came first
+	parts     []*scanning
 }
 
 // scored is a document and the approximate cosine of its best view, up to the
@@ -64,12 +69,12 @@ func newExact(v *views, from *Exact) *Exact {
 	if from != nil {
 		old = from.sieve
 	}
-	ix := &Exact{views: v, sieve: newSieve(v, old), portion: viewsPerPortion}
+	ix := &Exact{views: v, sieve: newSieve(v, old), portion: viewsPerPortion, skimFrom: skimFrom}
 	v.source = nil
 	for _, scale := range v.scales {
 		ix.most = max(ix.most, scale)
 	}
-	ix.scratch.New = func() any { return &scanning{question: v.newQuestion(), sifting: ix.sieve.newSifting()} }
+	ix.scratch.New = func() any { return &scanning{own: ix.sieve.newSifting()} }
 	return ix
 }
 
@@ -77,14 +82,20 @@ func newExact(v *views, from *Exact) *Exact {
 // A query of another dimension or without direction has no neighbours. A nil
 // keep admits everything.
 func (ix *Exact) Nearest(query []float32, k int, keep func(doc int32) bool) []Match {
-	s := ix.scratch.Get().(*scanning)
-	defer ix.scratch.Put(s)
-	if k <= 0 || !ix.ask(s.question, query) {
+	q := ix.borrow()
+	defer ix.questions.Put(q)
+	if k <= 0 || !ix.ask(q, query) {
 		return nil
 	}
+	s := ix.scratch.Get().(*scanning)
+	defer ix.scratch.Put(s)
+	s.question, s.sifting = q, s.own
 	ix.sieve.ask(s.sifting, s.unit)
-	ix.divide(s, rescored(k), keep)
-	return ix.rescore(s.question, s.top, k)
+	if len(ix.docs) < ix.skimFrom || !ix.skim(s, rescored(k), keep) {
+		ix.divide(s, rescored(k), keep)
+	}
+	s.question = nil
+	return ix.rescore(q, s.top, k)
 }
 
 // viewsPerPortion is how many views are scanned by themselves: looking at them
@@ -101,40 +112,50 @@ func (ix *Exact) divide(s *scanning, most int, keep func(int32) bool) {
 		ix.scan(s, 0, n, most, s.worst(most), keep)
 		return
 	}
-	parts := make([]*scanning, (n+ix.portion-1)/ix.portion)
-	for i := range parts {
-		parts[i] = ix.scratch.Get().(*scanning)
-		parts[i].question.follow(s.question)
-		parts[i].sifting.follow(s.sifting)
-	}
-	each := func(work func(s *scanning, from, to int)) {
-		var next atomic.Int64
-		some := func() {
-			for i := int(next.Add(1)) - 1; i < len(parts); i = int(next.Add(1)) - 1 {
-				work(parts[i], i*ix.portion, min((i+1)*ix.portion, n))
-			}
-		}
-		var wg sync.WaitGroup
-		for range min(runtime.GOMAXPROCS(0), len(parts)) - 1 {
-			wg.Go(some)
-		}
-		some()
-		wg.Wait()
-	}
-	each(func(s *scanning, from, to int) { ix.outline(s, from, to, most, keep) })
-	s.gather(parts, most)
+	ix.each(s, func(s *scanning, from, to int) { ix.outline(s, from, to, most, keep) })
+	s.gather(most)
 	worst := s.worst(most)
-	each(func(s *scanning, from, to int) { ix.scan(s, from, to, most, worst, keep) })
-	s.gather(parts, most)
-	for _, part := range parts {
-		ix.scratch.Put(part)
+	ix.each(s, func(s *scanning, from, to int) { ix.scan(s, from, to, most, worst, keep) })
+	s.gather(most)
+	ix.putBack(s)
+}
+
+// each does the work for every portion, on as many processors as there are. The
+// portions' scans are in s.parts until they are put back.
+func (ix *Exact) each(s *scanning, work func(s *scanning, from, to int)) {
+	n := len(ix.docs)
+	for len(s.parts) < (n+ix.portion-1)/ix.portion {
+		part := ix.scratch.Get().(*scanning)
+		part.question, part.sifting = s.question, s.sifting
+		s.parts = append(s.parts, part)
 	}
+	var next atomic.Int64
+	some := func() {
+		for i := int(next.Add(1)) - 1; i < len(s.parts); i = int(next.Add(1)) - 1 {
+			work(s.parts[i], i*ix.portion, min((i+1)*ix.portion, n))
+		}
+	}
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(s.parts)) - 1 {
+		wg.Go(some)
+	}
+	some()
+	wg.Wait()
+}
+
+func (ix *Exact) putBack(s *scanning) {
+	for i, part := range s.parts {
+		part.question, part.sifting = nil, nil
+		ix.scratch.Put(part)
+		s.parts[i] = nil
+	}
+	s.parts = s.parts[:0]
 }
 
 // gather takes the best of the parts.
-func (s *scanning) gather(parts []*scanning, most int) {
+func (s *scanning) gather(most int) {
 	s.top = s.top[:0]
-	for _, part := range parts {
+	for _, part := range s.parts {
 		for _, c := range part.top {
 			s.take(c, most)
 		}
@@ -145,13 +166,13 @@ func (s *scanning) gather(parts []*scanning, most int) {
 // the nearest: so near must be what is looked at then.
 func (ix *Exact) outline(s *scanning, from, to, most int, keep func(int32) bool) {
 	s.top = s.top[:0]
-	bar, worst := ix.sieve.estimate(s.sifting, from, to, outlined*most), float32(math.Inf(-1))
+	bar, worst := ix.sieve.estimate(s.sifting, &s.estimates, from, to, outlined*most), float32(math.Inf(-1))
 	if bar <= 0 {
 		return
 	}
-	for i, largest := range s.sifting.most {
-		if start := from + i*s.step; largest >= bar {
-			worst = ix.scanMarked(s, from, start, min(start+s.step, to), bar, most, worst, keep)
+	for i, largest := range s.estimates.most {
+		if start := from + i*s.estimates.step; largest >= bar {
+			worst = ix.scanMarked(s, from, start, min(start+s.estimates.step, to), bar, most, worst, keep)
 		}
 	}
 	ix.look(s, most, worst, keep)
@@ -189,7 +210,7 @@ func (ix *Exact) scanMarked(s *scanning, from, start, end int, bar float32, most
 	for start < end {
 		n := min(end-start, blockViews)
 		padded := (n + sieveGroup - 1) / sieveGroup * sieveGroup
-		above(s.masks[:(padded+63)/64], s.estimates[start-from:start-from+padded], bar)
+		above(s.masks[:(padded+63)/64], s.estimates.values[start-from:start-from+padded], bar)
 		s.pick(start, padded)
 		if start += n; len(s.picked) >= blockViews/4 {
 			worst = ix.look(s, most, worst, keep)

@@ -57,6 +57,23 @@ func siftPortable(estimates []float32, query []int8, rows []byte, scales []float
 	return most
 }
 
+// siftOverPortable is [siftOver] on any processor.
+func siftOverPortable(views []int32, values []float32, query []int8, rows []byte, scales []float32, bias, first int32, bar float32) int {
+	var some [64 * sieveGroup]float32
+	n, width := 0, len(query)/4
+	for start := 0; start < len(scales); start += len(some) {
+		end := min(start+len(some), len(scales))
+		sift(some[:end-start], query, rows[start*width:end*width], scales[start:end], bias)
+		for i, estimate := range some[:end-start] {
+			if estimate >= bar {
+				views[n], values[n] = first+int32(start+i), estimate
+				n++
+			}
+		}
+	}
+	return n
+}
+
 // abovePortable is [above] on any processor.
 func abovePortable(masks []uint64, estimates []float32, bar float32) {
 	clear(masks)

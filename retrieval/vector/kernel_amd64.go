@@ -74,6 +74,22 @@ func siftVNNI(estimates *float32, query *int8, rows *byte, scales *float32, bloc
 //go:noescape
 func siftAVX2(estimates *float32, query *int8, rows *byte, scales *float32, blocks, groups int, bias int32) (most float32)
 
+// siftOver lists the views, numbered from first on, whose estimates by [sift] are
+// at least bar, and these, and returns how many there are. There is room for all
+// and a group more.
+func siftOver(views []int32, values []float32, query []int8, rows []byte, scales []float32, bias, first int32, bar float32) int {
+	groups, blocks := len(scales)/sieveGroup, len(query)/sieveBlock
+	if !hasVNNI || groups == 0 || blocks == 0 {
+		return siftOverPortable(views, values, query, rows, scales, bias, first, bar)
+	}
+	_, _ = views[:(groups+1)*sieveGroup], values[:(groups+1)*sieveGroup]
+	_ = rows[:groups*sieveGroup*blocks*sieveRow]
+	return siftOverVNNI(&views[0], &values[0], &query[0], &rows[0], &scales[0], blocks, groups, bias, first, bar)
+}
+
+//go:noescape
+func siftOverVNNI(views *int32, values *float32, query *int8, rows *byte, scales *float32, blocks, groups int, bias, first int32, bar float32) int
+
 // above sets bit i%64 of masks[i/64] for every estimate that is at least bar, and
 // clears the rest. There are whole groups of estimates.
 func above(masks []uint64, estimates []float32, bar float32) {

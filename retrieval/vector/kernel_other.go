@@ -19,6 +19,13 @@ func sift(estimates []float32, query []int8, rows []byte, scales []float32, bias
 	return siftPortable(estimates, query, rows, scales, bias)
 }
 
+// siftOver lists the views, numbered from first on, whose estimates by [sift] are
+// at least bar, and these, and returns how many there are. There is room for all
+// and a group more.
+func siftOver(views []int32, values []float32, query []int8, rows []byte, scales []float32, bias, first int32, bar float32) int {
+	return siftOverPortable(views, values, query, rows, scales, bias, first, bar)
+}
+
 // above sets bit i%64 of masks[i/64] for every estimate that is at least bar, and
 // clears the rest. There are whole groups of estimates.
 func above(masks []uint64, estimates []float32, bar float32) {

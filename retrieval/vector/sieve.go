@@ -142,17 +142,14 @@ type sifting struct {
 	codes   []int8
 	scale   float32
 	sum     int32 // of codes
-	// estimates are those of the views that were asked about last: scale ×
-	// estimate is about the cosine.
-	estimates []float32
-	step      int       // how many of them are looked at together
-	most      []float32 // the largest of each step
 }
 
-// follow makes the sifting the same as another.
-func (q *sifting) follow(other *sifting) {
-	q.scale, q.sum = other.scale, other.sum
-	copy(q.codes, other.codes)
+// estimates are those of views that follow one another: a query's scale times
+// an estimate is about the cosine.
+type estimates struct {
+	values []float32
+	step   int       // how many of them are looked at together
+	most   []float32 // the largest of each step
 }
 
 func (s *sieve) newSifting() *sifting {
@@ -171,29 +168,37 @@ func (s *sieve) ask(q *sifting, unit []float32) {
 
 // estimate fills the estimates of the views from start, the first of a group, to
 // end, and returns one that at least so many of them reach.
-func (s *sieve) estimate(q *sifting, start, end, many int) float32 {
+func (s *sieve) estimate(q *sifting, e *estimates, start, end, many int) float32 {
 	n := (end - start + sieveGroup - 1) / sieveGroup * sieveGroup
-	q.estimates = slices.Grow(q.estimates[:0], n)[:n]
-	q.step = (n/sieveSteps/sieveGroup + 1) * sieveGroup
-	q.most = q.most[:0]
-	for from := 0; from < n; from += q.step {
-		to := min(from+q.step, n)
-		rows := s.rows[(start+from)*s.width() : (start+to)*s.width()]
-		q.most = append(q.most, sift(q.estimates[from:to], q.codes, rows, s.scales[start+from:start+to], 3*q.sum))
+	e.values = slices.Grow(e.values[:0], n)[:n]
+	e.step = (n/sieveSteps/sieveGroup + 1) * sieveGroup
+	e.most = e.most[:0]
+	for from := 0; from < n; from += e.step {
+		to := min(from+e.step, n)
+		e.most = append(e.most, s.sift(q, e.values[from:to], start+from))
 	}
-	return q.reached(many)
+	return q.reached(e.most, many)
 }
 
-// reached is an estimate that is the largest of its step, or less, so many times.
-func (q *sifting) reached(many int) float32 {
+// sift writes the estimates of the views from one, the first of a group, on, and
+// returns the largest.
+func (s *sieve) sift(q *sifting, out []float32, from int) float32 {
+	to := from + len(out)
+	return sift(out, q.codes, s.rows[from*s.width():to*s.width()], s.scales[from:to], 3*q.sum)
+}
+
+// reached is an estimate that at least so many of those given reach; 0 if none
+// above it is.
+func (q *sifting) reached(values []float32, many int) float32 {
 	const buckets = 512 // from 0 to 1 in cosines
-	var counts [buckets]int
-	for _, estimate := range q.most {
-		counts[min(max(int(estimate*q.scale*buckets), 0), buckets-1)]++
+	var counts [buckets]int32
+	scale := q.scale * buckets
+	for _, estimate := range values {
+		counts[min(max(int(estimate*scale), 0), buckets-1)]++
 	}
 	bucket := buckets - 1
-	for ; bucket > 0 && many > counts[bucket]; bucket-- {
-		many -= counts[bucket]
+	for ; bucket > 0 && many > int(counts[bucket]); bucket-- {
+		many -= int(counts[bucket])
 	}
 	return float32(bucket) / (buckets * q.scale)
 }

@@ -20,6 +20,51 @@
 	VPANDD Z8, Z31, Z12                   \
 	VPDPBUSD.BCST (96+4*W)(DX), Z12, Z3
 
+// The masks of the four codes of every byte.
+#define SIFTMASKS \
+	MOVL $0x03030303, AX   \
+	VPBROADCASTD AX, Z28   \
+	VPSLLD $2, Z28, Z29    \
+	VPSLLD $4, Z28, Z30    \
+	VPSLLD $6, Z28, Z31
+
+// All words of a block's rows.
+#define SIFTBLOCK \
+	SIFTWORD(0) \
+	SIFTWORD(1) \
+	SIFTWORD(2) \
+	SIFTWORD(3) \
+	SIFTWORD(4) \
+	SIFTWORD(5) \
+	SIFTWORD(6) \
+	SIFTWORD(7) \
+	ADDQ $512, R8 \
+	ADDQ $128, DX
+
+// The estimates of a group whose sums are in Z0 to Z3, to Z0: bias in Z14.
+#define SIFTSUM \
+	VPSRAD $2, Z1, Z1    \
+	VPSRAD $4, Z2, Z2    \
+	VPSRAD $6, Z3, Z3    \
+	VPADDD Z1, Z0, Z0    \
+	VPADDD Z3, Z2, Z2    \
+	VPADDD Z2, Z0, Z0    \
+	VPADDD Z0, Z0, Z0    \
+	VPSUBD Z14, Z0, Z0   \
+	VCVTDQ2PS Z0, Z0     \
+	VMULPS (R13), Z0, Z0
+
+// 0 to 15.
+DATA counting<>+0(SB)/8, $0x0000000100000000
+DATA counting<>+8(SB)/8, $0x0000000300000002
+DATA counting<>+16(SB)/8, $0x0000000500000004
+DATA counting<>+24(SB)/8, $0x0000000700000006
+DATA counting<>+32(SB)/8, $0x0000000900000008
+DATA counting<>+40(SB)/8, $0x0000000b0000000a
+DATA counting<>+48(SB)/8, $0x0000000d0000000c
+DATA counting<>+56(SB)/8, $0x0000000f0000000e
+GLOBL counting<>(SB), RODATA|NOPTR, $64
+
 // The largest of eight values in Y, of which X is the lower half, to X.
 #define LARGEST(Y, X, OTHER) \
 	VEXTRACTF128 $1, Y, OTHER   \
@@ -41,11 +86,7 @@ TEXT ·siftVNNI(SB), NOSPLIT, $0-60
 	VPBROADCASTD AX, Z14
 	MOVL $0xff800000, AX // less than any
 	VPBROADCASTD AX, Z15
-	MOVL $0x03030303, AX
-	VPBROADCASTD AX, Z28
-	VPSLLD $2, Z28, Z29
-	VPSLLD $4, Z28, Z30
-	VPSLLD $6, Z28, Z31
+	SIFTMASKS
 
 group:
 	VPXORD Z0, Z0, Z0
@@ -56,29 +97,11 @@ group:
 	MOVQ BX, R9
 
 block:
-	SIFTWORD(0)
-	SIFTWORD(1)
-	SIFTWORD(2)
-	SIFTWORD(3)
-	SIFTWORD(4)
-	SIFTWORD(5)
-	SIFTWORD(6)
-	SIFTWORD(7)
-	ADDQ $512, R8
-	ADDQ $128, DX
+	SIFTBLOCK
 	DECQ R9
 	JNZ  block
 
-	VPSRAD $2, Z1, Z1
-	VPSRAD $4, Z2, Z2
-	VPSRAD $6, Z3, Z3
-	VPADDD Z1, Z0, Z0
-	VPADDD Z3, Z2, Z2
-	VPADDD Z2, Z0, Z0
-	VPADDD Z0, Z0, Z0
-	VPSUBD Z14, Z0, Z0
-	VCVTDQ2PS Z0, Z0
-	VMULPS (R13), Z0, Z0
+	SIFTSUM
 	VMAXPS Z0, Z15, Z15
 	VMOVUPS Z0, (DI)
 	ADDQ $64, R13
@@ -90,6 +113,57 @@ block:
 	VMAXPS Y0, Y15, Y0
 	LARGEST(Y0, X0, X1)
 	VMOVSS X0, most+56(FP)
+	VZEROUPPER
+	RET
+
+// func siftOverVNNI(views *int32, values *float32, query *int8, rows *byte, scales *float32, blocks, groups int, bias, first int32, bar float32) int
+TEXT ·siftOverVNNI(SB), NOSPLIT, $0-80
+	MOVQ views+0(FP), R11
+	MOVQ values+8(FP), DI
+	MOVQ query+16(FP), SI
+	MOVQ rows+24(FP), R8
+	MOVQ scales+32(FP), R13
+	MOVQ blocks+40(FP), BX
+	MOVQ groups+48(FP), CX
+	MOVL bias+56(FP), AX
+	VPBROADCASTD AX, Z14
+	MOVL first+60(FP), AX
+	VPBROADCASTD AX, Z16
+	VPADDD counting<>(SB), Z16, Z16
+	MOVL $16, AX
+	VPBROADCASTD AX, Z17
+	VBROADCASTSS bar+64(FP), Z18
+	SIFTMASKS
+	XORQ R12, R12 // how many there are
+
+group:
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	MOVQ SI, DX
+	MOVQ BX, R9
+
+block:
+	SIFTBLOCK
+	DECQ R9
+	JNZ  block
+
+	SIFTSUM
+	VCMPPS $13, Z18, Z0, K1 // at least
+	VCOMPRESSPS.Z Z0, K1, Z1
+	VPCOMPRESSD.Z Z16, K1, Z2
+	VMOVUPS Z1, (DI)(R12*4)
+	VMOVDQU32 Z2, (R11)(R12*4)
+	KMOVW K1, AX
+	POPCNTL AX, AX
+	ADDQ AX, R12
+	VPADDD Z17, Z16, Z16
+	ADDQ $64, R13
+	DECQ CX
+	JNZ  group
+
+	MOVQ R12, ret+72(FP)
 	VZEROUPPER
 	RET
 

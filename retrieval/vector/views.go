@@ -177,6 +177,7 @@ func inParallel(n int, work func(from, to int)) {
 
 // question is a query at length one and in codes.
 type question struct {
+	asked []float32 // as it came; none before the first
 	unit  []float32
 	codes []int8
 	scale float32
@@ -189,21 +190,33 @@ type question struct {
 	found         []float64
 }
 
-func (v *views) newQuestion() *question { return &question{codes: make([]int8, v.stride)} }
-
-// follow makes the question the same as another.
-func (q *question) follow(other *question) {
-	q.unit, q.scale = other.unit, other.scale
-	copy(q.codes, other.codes)
+// borrow is a question, to be put back: most likely the one that was used last.
+func (v *views) borrow() *question {
+	if q, ok := v.questions.Get().(*question); ok {
+		return q
+	}
+	return v.newQuestion()
 }
 
-// ask prepares a query; false if it has no direction or another dimension.
+func (v *views) newQuestion() *question { return &question{codes: make([]int8, v.stride)} }
+
+// ask prepares a query; false if it has no direction or another dimension. The
+// same query is often asked for cosines after it was searched for.
 func (v *views) ask(q *question, query []float32) bool {
-	unit, ok := normalise(query)
-	if !ok || len(query) != v.dim || len(v.docs) == 0 {
+	if len(query) != v.dim || len(v.docs) == 0 {
 		return false
 	}
-	q.unit, q.scale = unit, encode(q.codes, unit)
+	if slices.Equal(q.asked, query) {
+		return true
+	}
+	q.asked = q.asked[:0]
+	unit, ok := normalise(query)
+	if !ok {
+		return false
+	}
+	q.asked = append(q.asked, query...)
+	q.unit = append(q.unit[:0], unit...)
+	q.scale = encode(q.codes, unit)
 	return true
 }
 
@@ -297,10 +310,7 @@ func (v *views) rescore(q *question, candidates []scored, k int) []Match {
 // Cosines writes the cosine of each document's best view to the query: what
 // Nearest would say of it. It is 0 if either has no direction.
 func (v *views) Cosines(query []float32, docs []int32, out []float64) {
-	q, _ := v.questions.Get().(*question)
-	if q == nil {
-		q = v.newQuestion()
-	}
+	q := v.borrow()
 	defer v.questions.Put(q)
 	if v.ask(q, query) {
 		v.cosines(q, docs, out)
