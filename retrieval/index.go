@@ -27,7 +27,8 @@ var (
 type VectorIndex interface {
 	// Nearest are the k best that keep admits; a nil keep admits everything.
 	Nearest(query []float32, k int, keep func(doc int32) bool) []vector.Match
-	// Cosines writes each document's cosine, 0 if it has none.
+	// Cosines writes each document's cosine, 0 if it has none; those that Nearest
+	// told are not asked for.
 	Cosines(query []float32, docs []int32, out []float64)
 }
 

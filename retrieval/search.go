@@ -37,6 +37,7 @@ type candidate struct {
 	probability float64
 	coverage    float64 // told when it is judged
 	judged      bool
+	compared    bool // its cosine is known
 	tier        string
 	pinned      int // place among the ids the text names, from 1; 0 is not named
 	leftOut     []string
@@ -217,7 +218,8 @@ func (s *search) vectors() {
 		}
 		for i, m := range s.ix.vectors.Nearest(s.vector, k, s.keep) {
 			if s.ix.kinds[m.Doc].retrievable {
-				s.candidate(m.Doc).ranks.Vector = i + 1
+				c := s.candidate(m.Doc)
+				c.ranks.Vector, c.cosine, c.compared = i+1, m.Cosine, true
 			}
 		}
 		s.cosines(0)
@@ -225,25 +227,28 @@ func (s *search) vectors() {
 	s.done(StageVector, len(s.pool))
 }
 
-// pooled lists the documents of the pool from a place on, until the next call.
-func (s *search) pooled(from int) []int32 {
-	s.docs = s.docs[:0]
-	for i := range s.pool[from:] {
-		s.docs = append(s.docs, s.pool[from+i].doc)
-	}
-	return s.docs
-}
-
-// cosines fills those of the pool from a place on.
+// cosines fills those of the pool from a place on that are not known yet.
 func (s *search) cosines(from int) {
-	if s.vector == nil || from == len(s.pool) {
+	if s.vector == nil {
 		return
 	}
-	docs := s.pooled(from)
-	s.numbers = slices.Grow(s.numbers[:0], len(docs))[:len(docs)]
-	s.ix.vectors.Cosines(s.vector, docs, s.numbers)
-	for i, cosine := range s.numbers {
-		s.pool[from+i].cosine = cosine
+	s.docs = s.docs[:0]
+	for i := range s.pool[from:] {
+		if c := &s.pool[from+i]; !c.compared {
+			s.docs = append(s.docs, c.doc)
+		}
+	}
+	if len(s.docs) == 0 {
+		return
+	}
+	s.numbers = slices.Grow(s.numbers[:0], len(s.docs))[:len(s.docs)]
+	s.ix.vectors.Cosines(s.vector, s.docs, s.numbers)
+	next := 0
+	for i := range s.pool[from:] {
+		if c := &s.pool[from+i]; !c.compared {
+			c.cosine, c.compared = s.numbers[next], true
+			next++
+		}
 	}
 }
 

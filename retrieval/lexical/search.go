@@ -23,7 +23,7 @@ type Query struct {
 	terms []queryTerm
 	pairs []queryPair
 	seen  []uint64 // hashes of pairs
-	mass  float64 // idf of all parts, known or not
+	mass  float64  // idf of all parts, known or not
 	known int
 	words int
 }
@@ -340,6 +340,7 @@ type accumulator struct {
 	scores  []float64
 	touched []int32
 	peaks   []float64
+	at      []int32  // places of documents that are judged on a list
 	places  []uint16 // of documents that are judged, from 1; made when the first are
 }
 

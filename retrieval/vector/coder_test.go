@@ -27,8 +27,8 @@ func newCoderIndex(in []View, overfetch int) (*coderIndex, error) {
 	}
 	g := hnsw.NewGraph[int32]()
 	g.M, g.EfSearch, g.Rng = 16, max(200, overfetch), rand.New(rand.NewSource(1))
-	for view, full := range v.full {
-		g.Add(hnsw.MakeNode(int32(view), full))
+	for view := range v.full {
+		g.Add(hnsw.MakeNode(int32(view), v.vector(view)))
 	}
 	return &coderIndex{views: v, graph: g, overfetch: overfetch}, nil
 }

@@ -54,7 +54,7 @@ func newSieve(v *views, from *sieve) *sieve {
 				from.read(row, old)
 				s.scales[i], s.rests[i] = from.scales[old], from.rests[old]
 			} else {
-				rotate(rotated, v.full[i])
+				rotate(rotated, v.vector(i))
 				s.scales[i], s.rests[i] = levels(row, rotated)
 			}
 			s.write(i, row)

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"unsafe"
 )
 
 var (
@@ -34,7 +35,7 @@ type Match struct {
 type views struct {
 	dim    int
 	docs   []int32     // per view, ascending
-	full   [][]float32 // per view, of length one; those that came so are shared
+	full   []*float32  // per view, its vector of length one; those that came so are shared
 	first  []int32     // per document, its first view; one more at the end
 	codes  []int8      // padded rows, one after the other
 	stride int         // of codes
@@ -55,7 +56,7 @@ func prepare(in []View, previous *Exact, was func(doc int32) int32) (*views, err
 		in = slices.Clone(in)
 		slices.SortStableFunc(in, byDoc)
 	}
-	v.docs, v.full = make([]int32, 0, len(in)), make([][]float32, 0, len(in))
+	v.docs, v.full = make([]int32, 0, len(in)), make([]*float32, 0, len(in))
 	var known *cursor
 	for i, view := range in {
 		if i == 0 {
@@ -81,7 +82,7 @@ func prepare(in []View, previous *Exact, was func(doc int32) int32) (*views, err
 			continue
 		}
 		v.docs = append(v.docs, view.Doc)
-		v.full = append(v.full, unit)
+		v.full = append(v.full, &unit[0])
 		if known != nil {
 			v.source = append(v.source, old)
 		}
@@ -96,7 +97,7 @@ func prepare(in []View, previous *Exact, was func(doc int32) int32) (*views, err
 				v.scales[i] = previous.scales[old]
 				continue
 			}
-			v.scales[i] = encode(codes, v.full[i])
+			v.scales[i] = encode(codes, v.vector(i))
 		}
 	})
 	if n := len(v.docs); n > 0 {
@@ -111,6 +112,9 @@ func prepare(in []View, previous *Exact, was func(doc int32) int32) (*views, err
 	}
 	return v, nil
 }
+
+// vector is a view's, of length one.
+func (v *views) vector(view int) []float32 { return unsafe.Slice(v.full[view], v.dim) }
 
 // from is which view of the previous index a view was, −1 if none.
 func (v *views) from(view int) int {
@@ -141,7 +145,7 @@ func (c *cursor) find(view View) int32 {
 		}
 	}
 	for at := c.next; at < c.to; at++ {
-		if &c.full[at][0] == &view.Vector[0] {
+		if c.full[at] == &view.Vector[0] {
 			c.next = at + 1
 			return at
 		}
@@ -268,7 +272,7 @@ func (v *views) cosines(q *question, docs []int32, out []float64) {
 // one, going by their scores.
 func (v *views) mayBeBest(q *question, scores []float32, numbers []int32) {
 	if len(scores) == 1 {
-		q.rows = append(q.rows, &v.full[numbers[0]][0])
+		q.rows = append(q.rows, v.full[numbers[0]])
 		return
 	}
 	best := float32(math.Inf(-1))
@@ -278,7 +282,7 @@ func (v *views) mayBeBest(q *question, scores []float32, numbers []int32) {
 	best *= q.scale
 	for i, score := range scores {
 		if score*q.scale+slack*(q.scale+v.scales[numbers[i]]) >= best {
-			q.rows = append(q.rows, &v.full[numbers[i]][0])
+			q.rows = append(q.rows, v.full[numbers[i]])
 		}
 	}
 }
@@ -324,7 +328,7 @@ func (v *views) Len() int { return len(v.docs) }
 
 // Bytes is the memory of the views and their codes.
 func (v *views) Bytes() int64 {
-	return int64(len(v.docs))*int64(4*v.dim+v.stride+4+4+24) + int64(4*len(v.first))
+	return int64(len(v.docs))*int64(4*v.dim+v.stride+4+4+8) + int64(4*len(v.first))
 }
 
 func order(a, b Match) int {
