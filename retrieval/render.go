@@ -166,10 +166,26 @@ func appendOneLine(b []byte, text string) []byte {
 	return b
 }
 
-// isOneLine spares the usual text, whose words are already joined, a copy.
+// isOneLine spares the usual text, whose words are already joined, a copy. Eight
+// bytes of plain ASCII are looked at together.
 func isOneLine(text string) bool {
+	const ones, tops, spaces = 0x0101010101010101, 0x8080808080808080, 0x2020202020202020
 	space := true // a space may not come first, last, or after another
-	for i := 0; i < len(text); i++ {
+	i := 0
+	for ; i+8 <= len(text); i += 8 {
+		word := eightBytes(text[i : i+8])
+		// Of bytes below 0x80 the top bit tells, for each by itself, whether they are not zero.
+		blank := ^((word ^ spaces) + (tops - ones)) & tops
+		lowest := ^(word + (tops - spaces)) & tops // below a space
+		if word&tops|lowest != 0 {
+			break
+		}
+		if before := blank << 8; blank&before != 0 || space && blank&0x80 != 0 {
+			return false
+		}
+		space = blank>>63 != 0
+	}
+	for ; i < len(text); i++ {
 		c := text[i]
 		if c < ' ' || c == ' ' && space {
 			return false
@@ -184,4 +200,11 @@ func isOneLine(text string) bool {
 		space = c == ' '
 	}
 	return !space || text == ""
+}
+
+// eightBytes is one load to the compiler.
+func eightBytes(s string) uint64 {
+	_ = s[7]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }

@@ -34,13 +34,13 @@ type Match struct {
 // views are what both indexes search: unit vectors by document, and their codes.
 type views struct {
 	dim    int
-	docs   []int32     // per view, ascending
-	full   []*float32  // per view, its vector of length one; those that came so are shared
-	first  []int32     // per document, its first view; one more at the end
-	codes  []int8      // padded rows, one after the other
-	stride int         // of codes
-	scales []float32   // per view: code × scale is about the value
-	source []int32     // while building: per view, which one of the previous index it was, −1 none; nil without one
+	docs   []int32    // per view, ascending
+	full   []*float32 // per view, its vector of length one; those that came so are shared
+	first  []int32    // per document, its first view; one more at the end
+	codes  []int8     // padded rows, one after the other
+	stride int        // of codes
+	scales []float32  // per view: code × scale is about the value
+	source []int32    // while building: per view, which one of the previous index it was, −1 none; nil without one
 
 	questions sync.Pool // of *question
 }

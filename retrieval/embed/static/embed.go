@@ -23,11 +23,12 @@ func New(t *Table) *Embedder {
 
 // scratch is the memory of one embedding.
 type scratch struct {
-	words  Words
-	counts []uint32 // per row; all zero between uses
-	rows   []int32  // those counted
-	grams  []int32
-	sum    []int64
+	words   Words
+	counts  []uint32 // per row; all zero between uses
+	rows    []int32  // those counted
+	weights []int64  // of rows
+	grams   []int32
+	sum     []int64
 }
 
 // Name is "static@" and the fingerprint of the table.
@@ -99,12 +100,12 @@ func (s *scratch) tally(row int32) {
 // a root has 8 bits after the point and is at most 2^16, a scale has 16 bits, a
 // value 7, and a table 2^20 rows, which fits.
 func (e *Embedder) sum(s *scratch) {
-	dim := e.table.dim
+	s.weights = s.weights[:0]
 	for _, row := range s.rows {
-		weight := int64(e.table.scales[row]) * root(s.counts[row])
+		s.weights = append(s.weights, int64(e.table.scales[row])*root(s.counts[row]))
 		s.counts[row] = 0
-		addRow(s.sum, e.table.rows[int(row)*dim:(int(row)+1)*dim], weight)
 	}
+	addRows(s.sum, e.table.rows, s.rows, s.weights)
 }
 
 // root is √n in units of 1/256, rounded.

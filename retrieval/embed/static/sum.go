@@ -1,10 +1,12 @@
 package static
 
-// addRowPortable is [addRow] on any processor. Sums of products of integers are
+// addRowsPortable is [addRows] on any processor. Sums of products of integers are
 // the same on all.
-func addRowPortable(sum []int64, values []byte, weight int64) {
-	sum = sum[:len(values)]
-	for i, q := range values {
-		sum[i] += weight * int64(int8(q))
+func addRowsPortable(sum []int64, values []byte, picked []int32, weights []int64) {
+	for i, row := range picked {
+		weight := weights[i]
+		for j, q := range values[int(row)*len(sum) : (int(row)+1)*len(sum)] {
+			sum[j] += weight * int64(int8(q))
+		}
 	}
 }

@@ -8,17 +8,23 @@ import (
 
 var hasAVX2 = cpu.X86.HasAVX2
 
-// addRow adds a row's values, which are signed bytes, times a weight.
-func addRow(sum []int64, values []byte, weight int64) {
-	whole := 0
-	if hasAVX2 && 0 <= weight && weight <= math.MaxInt32 { // the kernel multiplies 32 bits
-		if whole = len(values) &^ 7; whole > 0 {
-			_ = sum[:whole]
-			addRowAVX2(&sum[0], &values[0], weight, whole)
+// addRows adds the values, which are signed bytes, of the rows that are picked,
+// each times its weight. There are as many values a row as sums.
+func addRows(sum []int64, values []byte, picked []int32, weights []int64) {
+	if !hasAVX2 || len(sum)%32 != 0 || len(sum) == 0 || len(picked) == 0 {
+		addRowsPortable(sum, values, picked, weights)
+		return
+	}
+	weights = weights[:len(picked)]
+	for i, row := range picked {
+		_ = values[int(row)*len(sum) : (int(row)+1)*len(sum)]
+		if weight := weights[i]; weight < 0 || weight > math.MaxInt32 { // the kernel multiplies 32 bits
+			addRowsPortable(sum, values, picked, weights)
+			return
 		}
 	}
-	addRowPortable(sum[whole:], values[whole:], weight)
+	addRowsAVX2(&sum[0], &values[0], &picked[0], &weights[0], len(picked), len(sum))
 }
 
 //go:noescape
-func addRowAVX2(sum *int64, values *byte, weight int64, n int)
+func addRowsAVX2(sum *int64, values *byte, picked *int32, weights *int64, rows, dim int)

@@ -2,5 +2,8 @@
 
 package static
 
-// addRow adds a row's values, which are signed bytes, times a weight.
-func addRow(sum []int64, values []byte, weight int64) { addRowPortable(sum, values, weight) }
+// addRows adds the values, which are signed bytes, of the rows that are picked,
+// each times its weight. There are as many values a row as sums.
+func addRows(sum []int64, values []byte, picked []int32, weights []int64) {
+	addRowsPortable(sum, values, picked, weights)
+}
