@@ -24,6 +24,8 @@ type runner struct {
 	gen    *generation
 	goesOn bool            // the projector's memory is that of gen's last commit
 	events []schemas.Event // of one record, used again
+	// telling is how long it took to tell of the last batch.
+	telling time.Duration
 
 	mu        sync.Mutex // guards what follows
 	state     State
@@ -170,8 +172,8 @@ func (v *runner) follow(ctx context.Context, s schemas.Stream, untilEnd bool) er
 	after := v.gen.checkpoints[s].Seq
 	v.apply.Unlock()
 	err := v.log.Follow(ctx, s, after, v.opt.MaxBatch, untilEnd, func(records []schemas.Record) error {
-		if !untilEnd && len(records) < lingerRecords {
-			v.linger(ctx)
+		if !untilEnd {
+			v.linger(ctx, len(records))
 		}
 		return v.take(ctx, s, records)
 	})
@@ -183,6 +185,14 @@ func (v *runner) follow(ctx context.Context, s schemas.Stream, untilEnd bool) er
 
 func (v *runner) reached(s schemas.Stream, seq uint64) {
 	v.update(func() { v.positions[s] = max(v.positions[s], seq) })
+}
+
+// tell announces a batch and remembers how long that took; the caller holds
+// apply.
+func (v *runner) tell(c Commit) error {
+	began := time.Now()
+	defer func() { v.telling = time.Since(began) }()
+	return v.announce(c)
 }
 
 // announce calls the projector's Committed, if it has one.
@@ -213,11 +223,25 @@ func (v *runner) update(change func()) {
 	}
 }
 
+// lingering is for how long records gather beside some that are there.
+func lingering(records int, usual, telling time.Duration) time.Duration {
+	long := min(lingerShare*telling, lingerMost)
+	if records < lingerRecords {
+		long = max(long, usual)
+	}
+	return long
+}
+
 // linger lets records gather, for the batch after this one too, unless
-// somebody waits.
-func (v *runner) linger(ctx context.Context) {
+// somebody waits. Where telling of a batch took long, it does so for longer: an
+// index that is built again for every few of ten thousand rules takes as much
+// time as all the rest.
+func (v *runner) linger(ctx context.Context, records int) {
+	v.apply.Lock()
+	long := lingering(records, v.opt.Linger, v.telling)
+	v.apply.Unlock()
 	v.mu.Lock()
-	if v.waiting > 0 || v.opt.Linger < 0 {
+	if v.waiting > 0 || v.opt.Linger < 0 || long == 0 {
 		v.mu.Unlock()
 		return
 	}
@@ -226,7 +250,7 @@ func (v *runner) linger(ctx context.Context) {
 	}
 	hurry := v.hurry
 	v.mu.Unlock()
-	timer := time.NewTimer(v.opt.Linger)
+	timer := time.NewTimer(long)
 	defer timer.Stop()
 	select {
 	case <-timer.C:

@@ -19,6 +19,10 @@ const (
 	// defaultLinger is short beside what people notice, and long beside a
 	// burst of decisions.
 	defaultLinger = 25 * time.Millisecond
+	// lingerShare is for how many times as long as telling of a batch took
+	// records gather for the next, and lingerMost the most of that.
+	lingerShare = 4
+	lingerMost  = time.Second
 	// lingerRecords is how many records are worth a commit of their own.
 	lingerRecords = 256
 )

@@ -72,7 +72,7 @@ func (v *runner) applyBatch(ctx context.Context, s schemas.Stream, records []sch
 	changed := gen.batch.committed()
 	gen.checkpoints[s] = at
 	if len(changed) > 0 && v.isServing() {
-		if err := v.announce(Commit{Changed: changed}); err != nil {
+		if err := v.tell(Commit{Changed: changed}); err != nil {
 			return err
 		}
 	}

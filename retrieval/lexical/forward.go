@@ -21,14 +21,14 @@ func (ix *Index) read(docs Documents, previous *Index, kept func(int) int) {
 		ix.terms, previous = make(map[string]int32), nil
 	}
 	for doc := range ix.size {
+		ix.paired[doc] = docs.Pairs(doc) // the document's own: what another index holds of it may be gone
 		if previous != nil {
 			if old := kept(doc); old >= 0 {
-				ix.forward[doc], ix.paired[doc] = previous.forward[old], previous.paired[old]
+				ix.forward[doc] = previous.forward[old]
 				continue
 			}
 		}
 		docs.Fields(doc, &own)
-		ix.paired[doc] = docs.Pairs(doc)
 		buffer = buffer[:0]
 		for _, counts := range own {
 			buffer = binary.AppendUvarint(buffer, uint64(len(counts)))

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -206,7 +207,7 @@ func (c *corpusIndex) load(change projections.IndexChange) error {
 		return fmt.Errorf("daemon: analysed rules: %w", err)
 	}
 	for _, doc := range docs {
-		c.docs[doc.Rule.ID] = doc
+		c.docs[strings.Clone(doc.Rule.ID)] = doc // a key must not keep a document's memory
 	}
 	for rule, err := range change.Mandatory() {
 		if err != nil {
@@ -222,7 +223,7 @@ func (c *corpusIndex) put(raw []byte) error {
 	if err != nil {
 		return fmt.Errorf("daemon: analysed rule: %w", err)
 	}
-	c.docs[doc.Rule.ID] = doc
+	c.docs[strings.Clone(doc.Rule.ID)] = doc
 	c.packed.out++
 	return nil
 }

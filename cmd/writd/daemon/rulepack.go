@@ -143,7 +143,7 @@ func (c *corpusIndex) takePacked(file *mapped.File, sums iter.Seq2[projections.D
 		if doc.Sum() != old.Sum() || doc.EmbeddedBy() != old.EmbeddedBy() {
 			continue // changed meanwhile
 		}
-		c.docs[doc.Rule.ID] = doc
+		c.docs[named.ID] = doc
 		in++
 	}
 	if err := c.publish(c.all()); err != nil {
