@@ -59,14 +59,15 @@ type Continuer interface {
 // Committed is implemented by a projector behind which something in memory,
 // such as a search index, follows the view.
 type Committed interface {
-	// Committed is called after each commit that changed the view in use, and
-	// once with Rebuilt set for a view that was just opened or swapped in.
+	// Committed is called after each batch that changed the view in use, however
+	// many commits it took, and once with Rebuilt set for a view that was just
+	// opened or swapped in.
 	// WaitFor returns only after it, so the index behind it has the events
 	// too. An error stops the projector.
 	Committed(Commit) error
 }
 
-// Commit tells what the last batch did to the view in use.
+// Commit tells what a batch did to the view in use.
 type Commit struct {
 	// Reader shows the view with the batch in it. The runtime closes it when
 	// Committed returns.

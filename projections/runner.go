@@ -24,6 +24,8 @@ type runner struct {
 	gen    *generation
 	goesOn bool            // the projector's memory is that of gen's last commit
 	events []schemas.Event // of one record, used again
+	// untold are the keys of commits that were not told of yet.
+	untold []string
 	// telling is how long it took to tell of the last batch.
 	telling time.Duration
 
@@ -94,7 +96,7 @@ func (v *runner) cycle(ctx context.Context) error {
 // adopt makes a generation the one that batches are applied to.
 func (v *runner) adopt(gen *generation, building bool) {
 	v.apply.Lock()
-	v.gen, v.goesOn = gen, false
+	v.gen, v.goesOn, v.untold = gen, false, nil
 	v.apply.Unlock()
 	v.update(func() {
 		v.trouble = nil

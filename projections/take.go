@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/writbus/writ/schemas"
 )
@@ -38,20 +39,35 @@ func (v *runner) take(ctx context.Context, s schemas.Stream, records []schemas.R
 	}
 	v.apply.Lock()
 	defer v.apply.Unlock()
-	err := v.applyBatch(ctx, s, records)
+	for len(records) > 0 {
+		some := len(records)
+		if v.isServing() {
+			some = min(some, toldRecords)
+		}
+		if err := v.takeSome(ctx, s, records[:some], some == len(records)); err != nil {
+			return err
+		}
+		records = records[some:]
+	}
+	return nil
+}
+
+// takeSome applies and commits some of a batch. They are told of with the last.
+func (v *runner) takeSome(ctx context.Context, s schemas.Stream, records []schemas.Record, last bool) error {
+	err := v.applyBatch(ctx, s, records, last)
 	var failed *failure
 	if len(records) == 1 || !errors.As(err, &failed) || failed.event == nil {
 		return err
 	}
 	for i := range records {
-		if err := v.applyBatch(ctx, s, records[i:i+1]); err != nil {
+		if err := v.applyBatch(ctx, s, records[i:i+1], true); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (v *runner) applyBatch(ctx context.Context, s schemas.Stream, records []schemas.Record) error {
+func (v *runner) applyBatch(ctx context.Context, s schemas.Stream, records []schemas.Record, tell bool) error {
 	at, err := v.stage(ctx, s, records)
 	if err != nil {
 		v.abandon()
@@ -71,8 +87,15 @@ func (v *runner) applyBatch(ctx context.Context, s schemas.Stream, records []sch
 	v.goesOn = true
 	changed := gen.batch.committed()
 	gen.checkpoints[s] = at
-	if len(changed) > 0 && v.isServing() {
-		if err := v.tell(Commit{Changed: changed}); err != nil {
+	if !v.isServing() {
+		v.untold = nil
+	} else if v.untold = append(v.untold, changed...); !tell {
+		return nil // nobody sees it before it is told of
+	}
+	if len(v.untold) > 0 {
+		changed, v.untold = v.untold, nil
+		slices.Sort(changed)
+		if err := v.tell(Commit{Changed: slices.Compact(changed)}); err != nil {
 			return err
 		}
 	}

@@ -98,12 +98,17 @@ func (s *Store) open(opt Options) error {
 	return nil
 }
 
-// Relax implements projections.Relaxer: it empties the block cache. What is
-// read again comes from the system's cache of the files.
+// Relax implements projections.Relaxer: it empties the block cache, and writes
+// into a file what waits in memory for it if that is more than is usual, as
+// after a large commit, which is kept whole. What is read again comes from the
+// system's cache of the files.
 func (s *Store) Relax() {
 	_ = s.use(func() error { // a store that was closed has none
 		s.cache.Reserve(int(s.cache.MaxSize()))()
-		return nil
+		if s.db.Metrics().MemTable.Size <= memTable {
+			return nil
+		}
+		return s.db.Flush() // of which an error is told by the next commit
 	})
 }
 
