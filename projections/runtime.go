@@ -22,7 +22,7 @@ const (
 	// toldRecords is how many records of a view in use are committed together.
 	// Of a build, which nobody waits for, it is a whole batch; a view in use
 	// holds both the batch and what it keeps in memory.
-	toldRecords = 512
+	toldRecords = 256
 	// lingerShare is for how many times as long as telling of a batch took
 	// records gather for the next, and lingerMost the most of that.
 	lingerShare = 4

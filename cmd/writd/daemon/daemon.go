@@ -70,6 +70,7 @@ type Daemon struct {
 	imported chan struct{} // closed once the shipped rules are there
 	left     leftRunning
 	trees    trees
+	spent    chan struct{} // filled when much memory is to be given back
 
 	took      durations // of retrievals
 	pages     pages
@@ -110,7 +111,7 @@ func Run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 	d := &Daemon{
 		settings: s, layout: config.Layout{Root: s.DataDir}, logger: logger,
 		stop: stop, answered: newReplies(), projects: projectCache{entries: map[string]cachedProject{}},
-		confined: newConfined(),
+		confined: newConfined(), spent: make(chan struct{}, 1),
 	}
 	d.started = d.now()
 	if _, err := os.Stat(d.layout.Views()); errors.Is(err, fs.ErrNotExist) {

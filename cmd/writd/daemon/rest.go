@@ -61,6 +61,9 @@ func (d *Daemon) beginResting(ctx context.Context) (stop func()) {
 			select {
 			case <-ctx.Done():
 				return
+			case <-d.spent:
+				d.rest()
+				continue
 			case <-tick.C:
 			}
 			d.corpus.dropPages() // a query brings back a hundred at most
@@ -70,6 +73,15 @@ func (d *Daemon) beginResting(ctx context.Context) (stop func()) {
 		}
 	}()
 	return func() { cancel(); <-done }
+}
+
+// restSoon has the daemon rest without waiting until it is quiet, after
+// something that takes much memory once. Who asks may go on.
+func (d *Daemon) restSoon() {
+	select {
+	case d.spent <- struct{}{}:
+	default: // it is going to
+	}
 }
 
 // allocations are the bytes that were allocated since the start of the process,

@@ -77,6 +77,7 @@ func (d *Daemon) weigh(problems []corpus.Problem) (refused, warnings []string) {
 // ruleImport brings rule files in, all or none; with Partial, those that are
 // sound.
 func (d *Daemon) ruleImport(ctx context.Context, r schemas.RuleImportRequest) (schemas.RuleImportReply, error) {
+	defer leanHeap()()
 	if err := d.caughtUp(ctx, schemas.StreamRules, viewRules); err != nil {
 		return schemas.RuleImportReply{}, err
 	}
@@ -88,6 +89,9 @@ func (d *Daemon) ruleImport(ctx context.Context, r schemas.RuleImportRequest) (s
 	}
 	if r.Partial {
 		files = d.soundFiles(files, problems)
+	}
+	if len(files) >= packFrom {
+		defer d.restSoon()
 	}
 	if err := d.fitsTheBand(files); err != nil {
 		return schemas.RuleImportReply{Problems: append(refused, err.Error()), Warnings: warnings}, nil
