@@ -1,8 +1,8 @@
 package chunk
 
 import (
+	"math/bits"
 	"strings"
-	"unicode/utf8"
 )
 
 // longestPiece is up to where a piece is encoded. What is longer, such as a
@@ -20,6 +20,7 @@ type Counter struct {
 	room room
 	// Room for what is found out about one text at a time.
 	starts []int
+	cuts   cuts
 	marks  []mark
 	hollow hollow
 }
@@ -29,39 +30,34 @@ func NewCounter() *Counter { return &Counter{} }
 
 // Count is the number of tokens of a text, exactly but for pieces of more than
 // 256 bytes, which count a token a byte.
-func (c *Counter) Count(text string) int {
-	sum := 0
-	for at := 0; at < len(text); {
-		end, tokens := c.next(text, at)
-		sum += tokens
-		at = end
+func (c *Counter) Count(text string) (tokens int) {
+	c.cuts = cutsOf(text, c.cuts)
+	for k := range c.cuts {
+		alone, others := c.cuts.alone(k)
+		tokens += bits.OnesCount64(alone) + c.sum(text, k, others)
 	}
-	return sum
+	return tokens
 }
 
-// next is where the piece that begins at a place ends, and how many tokens it
-// has.
-func (c *Counter) next(text string, at int) (end, tokens int) {
-	// Most pieces are short words of ASCII letters, with a mark or a blank before
-	// them: these are looked at eight bytes at a time.
-	if at+16 <= len(text) {
-		bytes, lead := load(text[at:at+8]), leads[text[at]]
-		switch n := wordIn(bytes, lead); {
-		case n == 8:
-			if n += wordIn(load(text[at+8:at+16]), 0); n < 16 && text[at+n] < utf8.RuneSelf {
-				return at + n, c.piece(text[at : at+n])
-			}
-		case text[at+n] >= utf8.RuneSelf:
-		case n > 1:
-			return at + n, c.packed(bytes&(1<<(8*n)-1), text[at:at+n])
-		case n == 1 && lead == 0:
-			return at + 1, 1
-		case beginsPiece[text[at]]&aloneBefore[text[at+1]] != 0:
-			return at + 1, 1
+// sum counts the tokens of some of the pieces that begin in a block of the text
+// that was cut.
+func (c *Counter) sum(text string, k int, pieces uint64) (tokens int) {
+	for ; pieces != 0; pieces &= pieces - 1 {
+		i := bits.TrailingZeros64(pieces)
+		at := 64*k + i
+		end := at + 1
+		if word := c.cuts[k] >> 1 >> i; word != 0 {
+			end += bits.TrailingZeros64(word)
+		} else {
+			end = c.cuts.behind(at, len(text))
+		}
+		if n := end - at; n <= mostPacked && n > 1 && at+8 <= len(text) {
+			tokens += c.packed(load(text[at:at+8])&(1<<(8*n)-1), text[at:end])
+		} else {
+			tokens += c.piece(text[at:end])
 		}
 	}
-	end = at + pieceLen(text[at:])
-	return end, c.piece(text[at:end])
+	return tokens
 }
 
 func (c *Counter) piece(piece string) int {

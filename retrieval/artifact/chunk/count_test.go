@@ -57,19 +57,18 @@ func FuzzPieces(f *testing.F) {
 	}
 	c := NewCounter()
 	f.Fuzz(func(t *testing.T, text string) {
-		for at := 0; at < len(text); {
-			end, tokens := c.next(text, at)
-			if n := pieceLen(text[at:]); end != at+n || tokens != c.piece(text[at:end]) {
-				t.Fatalf("the piece at %d of %q ends at %d and has %d tokens, not %d and %d", at, text, end, tokens, at+n, c.piece(text[at:end]))
-			}
-			at = end
-		}
+		sum := 0
 		for at := 0; at < len(text); {
 			n := pieceLen(text[at:])
 			if n <= 0 || at+n > len(text) {
 				t.Fatalf("a piece of %d bytes at %d of %d", n, at, len(text))
 			}
+			sum += c.piece(text[at : at+n])
 			at += n
 		}
+		if n := c.Count(text); n != sum {
+			t.Fatalf("%q has %d tokens, its pieces %d", text, n, sum)
+		}
+		checkCuts(t, text)
 	})
 }

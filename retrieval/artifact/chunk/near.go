@@ -67,12 +67,3 @@ func numbered(piece string) uint64 {
 	}
 	return uint64(piece[0]) | uint64(piece[1])<<8 | uint64(piece[n-1])<<(8*(n-1))
 }
-
-// wordIn is how many of eight bytes are letters of ASCII, up to the first that is
-// none. With a lead of 1 the first one may be anything.
-func wordIn(bytes uint64, lead uint8) int {
-	const each, top = 0x0101010101010101, 0x8080808080808080
-	lower := (bytes | 0x20*each) &^ top
-	is := (lower+(0x80-'a')*each)&^(lower+(0x80-'z'-1)*each)&^bytes | uint64(lead)<<7
-	return bits.TrailingZeros64(^is&top) / 8
-}

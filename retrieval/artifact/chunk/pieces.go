@@ -191,32 +191,3 @@ func slowClass(r rune) uint8 {
 	}
 	return other
 }
-
-// A byte is a piece by itself where what it begins may not go on with the byte
-// behind it: these have a bit in common. They leave out what only a longer look
-// can tell.
-var beginsPiece, aloneBefore = func() (first, second [256]uint8) {
-	const mark, blank, lineEnd = 1, 2, 4
-	for b := range utf8.RuneSelf {
-		c := byte(b)
-		switch {
-		case c == '\n':
-			first[b] = lineEnd
-		case asciiClass[b] == other:
-			first[b] = mark
-		case c == ' ' || c == '\t':
-			first[b] = blank
-		}
-		switch asciiClass[b] {
-		case space:
-			if c != '\n' && c != '\r' {
-				second[b] = mark | lineEnd
-			}
-		case number:
-			second[b] = mark | blank | lineEnd
-		case other, letter:
-			second[b] = lineEnd
-		}
-	}
-	return first, second
-}()

@@ -1,5 +1,7 @@
 package chunk
 
+import "math/bits"
+
 // tally counts the tokens of any run of a text's lines without counting any of
 // them twice: the text is cut into pieces once, and each start of a line knows
 // how many tokens the pieces before it have.
@@ -26,21 +28,32 @@ func newTally(l lines, c *Counter) tally {
 		c.marks = make([]mark, 2*len(l.starts))
 	}
 	t := tally{l, c, c.marks[:len(l.starts)]}
-	at, sum, next := 0, 0, 0
-	for at < len(l.text) {
-		end, n := c.next(l.text, at)
-		for ; l.starts[next] < end; next++ {
-			t.marks[next] = mark{uint32(at), uint32(end), uint32(sum), uint32(sum + n)}
-			if l.starts[next] == at {
-				t.marks[next] = mark{uint32(at), uint32(at), uint32(sum), uint32(sum)}
-			}
+	c.cuts = cutsOf(l.text, c.cuts)
+	sum, next := 0, 0
+	for k := range c.cuts {
+		alone, others := c.cuts.alone(k)
+		for ; l.starts[next] < 64*(k+1) && l.starts[next] < len(l.text); next++ {
+			at := l.starts[next]
+			before := uint64(1)<<(at%64) - 1
+			sum += bits.OnesCount64(alone&before) + c.sum(l.text, k, others&before)
+			alone, others = alone&^before, others&^before
+			t.marks[next] = c.markAt(l.text, at, sum)
 		}
-		at, sum = end, sum+n
+		sum += bits.OnesCount64(alone) + c.sum(l.text, k, others)
 	}
-	for ; next < len(l.starts); next++ {
-		t.marks[next] = mark{uint32(at), uint32(at), uint32(sum), uint32(sum)}
+	for ; next < len(l.starts); next++ { // the end
+		t.marks[next] = mark{uint32(len(l.text)), uint32(len(l.text)), uint32(sum), uint32(sum)}
 	}
 	return t
+}
+
+// markAt is the mark of a place before which pieces with so many tokens begin.
+func (c *Counter) markAt(text string, at, tokens int) mark {
+	if c.cuts.begins(at) {
+		return mark{uint32(at), uint32(at), uint32(tokens), uint32(tokens)}
+	}
+	open, close := c.cuts.before(at), c.cuts.behind(at, len(text))
+	return mark{uint32(open), uint32(close), uint32(tokens - c.piece(text[open:close])), uint32(tokens)}
 }
 
 // count is the number of tokens of some lines.
