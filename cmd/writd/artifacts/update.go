@@ -254,13 +254,6 @@ func (f *file) settled() bool {
 	return f.readAt.Sub(f.modTime) > clock
 }
 
-// worker turns files into entries of the index.
-type worker struct {
-	counter  *chunk.Counter
-	analyser *search.Analyser
-	room     []byte // for the file that is read
-}
-
 // embedder is that of an update's workers.
 func (p *Project) embedder() search.Embedder {
 	if p.options.Beside {
@@ -284,28 +277,23 @@ func (p *Project) readAll(ctx context.Context, w *work) error {
 	var next, done atomic.Int64
 	work := func(by *worker) {
 		for i := int(next.Add(1)) - 1; i < len(runs) && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
-			by.analyser.Rest()
-			var entries []*search.Entry
+			by.begin()
 			for at := runs[i].from; at < runs[i].to && ctx.Err() == nil; at++ {
-				var entry *search.Entry
-				if files[at], entry, failed[at] = p.readOne(root, w.entries[at], by, w.update.Force); entry != nil {
-					entries = append(entries, entry)
+				if files[at] = p.readOne(root, w.entries[at], by, w.update.Force); by.size >= batchBytes {
+					failed[at] = by.analyse()
 				}
 				if n := done.Add(1); n%64 == 0 {
 					p.stage.Store(&Progress{Stage: "reading", Done: w.begun + int(n), Total: w.all})
 				}
 			}
-			var part *search.Part
-			if len(entries) > 0 {
-				part = search.NewPart(entries)
-			}
-			put.add(i, part)
+			failed[runs[i].to-1] = cmp.Or(failed[runs[i].to-1], by.analyse())
+			put.add(i, by.part())
 		}
 	}
 	var all sync.WaitGroup
 	for i := range max(min(p.options.Workers, len(runs)), 1) {
 		if i == len(p.workers) {
-			p.workers = append(p.workers, &worker{counter: chunk.NewCounter(), analyser: search.NewAnalyser(p.embedder())})
+			p.workers = append(p.workers, newWorker(p.embedder()))
 		}
 		by := p.workers[i] // the list may still grow
 		all.Go(func() { work(by) })
@@ -331,41 +319,41 @@ func (p *Project) readAll(ctx context.Context, w *work) error {
 	return nil
 }
 
-// readOne reads one file; both are nil for one that is gone. The entry is nil
-// where that of the index stays. The error is the embedder's.
-func (p *Project) readOne(root *os.Root, e Entry, by *worker, force bool) (*file, *search.Entry, error) {
+// readOne reads one file, nil for one that is gone, and gives it to the worker
+// unless the entry of the index stays.
+func (p *Project) readOne(root *os.Root, e Entry, by *worker, force bool) *file {
 	f := &file{size: e.Size, modTime: e.ModTime, wanted: e.wanted, readAt: p.options.Now()}
 	r, err := readFile(root, e.Path, &by.room)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, nil, nil
+		return nil
 	case errors.Is(err, ErrMoving) && p.files.all[e.Path] != nil && p.files.all[e.Path].info != nil:
 		again := *p.files.all[e.Path]
 		again.problem = reasonOf(err) + "; the index has it as it was"
-		return &again, nil, nil
+		return &again
 	case err != nil:
 		f.left, f.problem = Unreadable, reasonOf(err)
-		return f, nil, nil
+		return f
 	case r.left != "":
 		f.left = r.left
-		return f, nil, nil
+		return f
 	}
 	f.size, f.modTime, f.hash = int64(len(r.bytes)), r.modTime, r.hash
 	if v := judgeContent(e.Path, r.bytes, e.wanted); v.reason != "" {
 		f.left = v.reason
-		return f, nil, nil
+		return f
 	}
 	if before := p.files.all[e.Path]; before != nil && before.info != nil && before.hash == r.hash && !force {
 		again := *before.info
 		again.ModTime = r.modTime.UTC()
 		f.info = &again
-		return f, nil, nil
+		return f
 	}
 	d := describe.Describe(describe.File{Path: e.Path, ModTime: r.modTime, Hash: r.hash, Bytes: r.bytes}, by.counter)
 	f.info = slim(d)
 	d.ModTime = time.Time{} // what is searched is the same whenever the file was written
-	entry, err := by.analyser.Analyse(&d.Document)
-	return f, entry, err
+	by.take(&d.Document)
+	return f
 }
 
 // index makes the index that comes of what was found.
