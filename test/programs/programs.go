@@ -42,7 +42,9 @@ var Built = sync.OnceValues(func() (string, error) {
 	if folder == "" {
 		return "", errors.New("programs: TestMain is not programs.Main")
 	}
-	out, err := exec.Command("go", "build", "-o", folder, "github.com/writbus/writ/cmd/writ", "github.com/writbus/writ/cmd/writd").CombinedOutput()
+	// Without tables for debuggers, as the tests' own programs are: linking takes
+	// half as long.
+	out, err := exec.Command("go", "build", "-ldflags", "-s -w", "-o", folder, "github.com/writbus/writ/cmd/writ", "github.com/writbus/writ/cmd/writd").CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("build the programs under test: %w\n%s", err, out)
 	}

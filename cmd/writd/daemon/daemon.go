@@ -114,7 +114,7 @@ func Run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 		confined: newConfined(), spent: make(chan struct{}, 1),
 	}
 	d.started = d.now()
-	if _, err := os.Stat(d.layout.Views()); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(d.layout.Views()); s.ShippedRules && errors.Is(err, fs.ErrNotExist) {
 		go func() { _, _ = shipped.files() }() // they will be wanted; its error is importEmbedded's
 	}
 	if s.MemoryLimit > 0 {
