@@ -2,6 +2,7 @@ package retrieval
 
 import (
 	"math"
+	"slices"
 
 	"github.com/writbus/writ/retrieval/lexical"
 )
@@ -114,22 +115,23 @@ func tier(probability float64) string {
 	return TierNothing
 }
 
-// relevant drops the candidates of the lowest tier, unless the query wants all,
-// and gives every other its tier.
-func (s *search) relevant(order []int) []int {
-	for _, at := range order {
-		s.answer.Probability = max(s.answer.Probability, s.pool[at].probability)
+// tiers gives the answer its tier, and then every candidate.
+func (s *search) tiers() {
+	for i := range s.pool {
+		s.answer.Probability = max(s.answer.Probability, s.pool[i].probability)
 	}
 	s.answer.Tier = tier(s.answer.Probability)
-	kept := order[:0]
-	for _, at := range order {
-		c := &s.pool[at]
-		c.tier = s.tierOf(c)
-		if s.q.Raw || c.tier != TierNothing {
-			kept = append(kept, at)
-		}
+	for i := range s.pool {
+		s.pool[i].tier = s.tierOf(&s.pool[i])
 	}
-	return kept
+}
+
+// relevant drops the candidates of the lowest tier, unless the query wants all.
+func (s *search) relevant(order []int) []int {
+	if s.q.Raw {
+		return order
+	}
+	return slices.DeleteFunc(order, func(at int) bool { return s.pool[at].tier == TierNothing })
 }
 
 // tierOf is a candidate's own tier; but where vectors tell that the text is

@@ -52,14 +52,18 @@ type piece struct {
 	text    string
 	rule    *schemas.Rule
 	segment segment
+	score   *float64 // of a score line
 	tokens  int
 }
 
 func measured(text string) piece { return piece{text: text, tokens: countTokens(text)} }
 
 func (p *piece) append(b []byte) []byte {
-	if p.rule != nil {
+	switch {
+	case p.rule != nil:
 		return p.segment.append(b, p.rule)
+	case p.score != nil:
+		return appendScore(b, *p.score)
 	}
 	return append(b, p.text...)
 }
@@ -125,7 +129,7 @@ func (s *search) part(c *candidate, hit int) part {
 	doc := &s.ix.docs[c.doc]
 	start := len(s.pieces)
 	s.pieces = append(s.pieces,
-		doc.piece(segTitle), piece{text: scoreLine(c.score), tokens: frame().score.tokens}, doc.piece(segWhen), doc.piece(segRule))
+		doc.piece(segTitle), piece{score: &c.score, tokens: frame().score.tokens}, doc.piece(segWhen), doc.piece(segRule))
 	if doc.Rule.Abstraction != nil {
 		s.pieces = append(s.pieces, doc.piece(segCorrect)) // COVERS
 	}
@@ -213,7 +217,8 @@ func (s *search) assemble(parts, titles []part) {
 		}
 	}
 	if len(titles) > 0 {
-		write([]piece{f.titles})
+		titlesLine := [...]piece{f.titles}
+		write(titlesLine[:])
 	}
 	for _, p := range titles {
 		write(p.must)

@@ -246,7 +246,7 @@ func (ix *Index) probes() []probe {
 		s.vectors()
 		s.score()
 		p := probe{topCosine: s.bestCosine(), words: s.words.Words()}
-		if order := s.sorted(0); len(order) > 0 {
+		if order := s.sorted(0, true); len(order) > 0 {
 			best := &s.pool[order[0]]
 			p.found, p.bm25, p.coverage, p.cosine = true, s.words.Proof(best.doc, best.bm25), s.words.Coverage(best.doc), best.cosine
 		}

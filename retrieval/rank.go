@@ -17,7 +17,7 @@ const rrfK = 60
 // passOne scores without the graph and judges relevance.
 func (s *search) passOne() {
 	s.score()
-	s.firstPass = s.sorted(0)
+	s.firstPass = s.sorted(0, true)
 	for place, at := range s.firstPass {
 		s.pool[at].ranks.Pass1 = place + 1
 	}
@@ -143,8 +143,9 @@ func (r ranked) coarse(place int) uint64 {
 
 // sorted lists the places in the pool, best first: named documents in the order
 // of the text, then by score, ties by id. In the second pass, numbered 1,
-// provisional rules yield at near ties.
-func (s *search) sorted(pass int) []int {
+// provisional rules yield at near ties. What is of the lowest tier may be left
+// out.
+func (s *search) sorted(pass int, all bool) []int {
 	keys, coarse := s.ranked[:0], s.coarse[:0]
 	for i := range s.pool {
 		c := &s.pool[i]
@@ -152,7 +153,10 @@ func (s *search) sorted(pass int) []int {
 		if pass == 1 && s.ix.kinds[c.doc].provisional {
 			r.key -= nearTie
 		}
-		keys, coarse = append(keys, r), append(coarse, r.coarse(i))
+		keys = append(keys, r)
+		if all || c.tier != TierNothing {
+			coarse = append(coarse, r.coarse(i))
+		}
 	}
 	slices.Sort(coarse)
 	order := s.orders[pass][:0]
@@ -178,7 +182,8 @@ func pinOrder(c *candidate) int {
 // rank is pass two: it scores with the graph, orders, and picks what to answer.
 func (s *search) rank() []int {
 	s.score()
-	order := s.sorted(1)
+	s.tiers()
+	order := s.sorted(1, s.q.Raw || len(s.q.Prefer)+len(s.q.Previous) > 0) // what is not shown may be passed on the way
 	s.stick(order)
 	order = s.relevant(order)
 	order = s.withoutConflicts(order)

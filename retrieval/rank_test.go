@@ -234,7 +234,7 @@ func TestSortedIsTheOrderOfBefore(t *testing.T) {
 				}
 				return cmp.Or(cmp.Compare(pinOrder(&pool[a]), pinOrder(&pool[b])), cmp.Compare(key(b), key(a)), cmp.Compare(pool[a].doc, pool[b].doc))
 			})
-			if got := s.sorted(pass); !slices.Equal(got, want) {
+			if got := s.sorted(pass, true); !slices.Equal(got, want) {
 				t.Fatalf("pass %d: %v, want %v", pass, got, want)
 			}
 		}

@@ -366,7 +366,10 @@ func (a *accumulator) addSparse(docs []int32, impacts []float64) {
 // those above a lower one.
 func (a *accumulator) best(k int, keep func(int32) bool) []Match {
 	top := make([]Match, 0, min(k, len(a.scores)))
-	run := max(len(a.scores)/mostRuns, leastRun)
+	run := 1
+	if len(a.scores) > singly {
+		run = max(len(a.scores)/mostRuns, leastRun)
+	}
 	a.peak(run)
 	many := k
 	if keep != nil {
@@ -406,6 +409,9 @@ const (
 	// which the highest score is taken first: hardly any run is looked at twice.
 	mostRuns = 2048
 	leastRun = 40
+	// singly is up to how many documents runs are of one: a bar is then so near
+	// that hardly a score is looked at in vain.
+	singly = 1024
 	// filtered is how many documents are expected to be looked at for one that a
 	// filter admits, and lowered how many times more runs reach the next bar.
 	filtered = 3

@@ -271,20 +271,28 @@ func (v *views) cosines(q *question, docs []int32, out []float64) {
 // mayBeBest adds to q.rows the views of a document that may be its most similar
 // one, going by their scores.
 func (v *views) mayBeBest(q *question, scores []float32, numbers []int32) {
-	if len(scores) == 1 {
-		q.rows = append(q.rows, v.full[numbers[0]])
+	if len(scores) == 0 {
 		return
 	}
-	best := float32(math.Inf(-1))
-	for _, score := range scores {
+	best := scores[0]
+	for _, score := range scores[1:] {
 		best = max(best, score)
 	}
 	best *= q.scale
+	// Without a branch: no processor would predict which views these are.
+	to := len(q.rows)
+	q.rows = append(q.rows, v.full[numbers[0]:int(numbers[0])+len(numbers)]...)
+	rows := q.rows[to:]
+	n := 0
 	for i, score := range scores {
+		rows[n] = rows[i]
+		may := 0
 		if score*q.scale+slack*(q.scale+v.scales[numbers[i]]) >= best {
-			q.rows = append(q.rows, v.full[numbers[i]])
+			may = 1
 		}
+		n += may
 	}
+	q.rows = q.rows[:to+n]
 }
 
 // of are a document's views, from one to before another.
