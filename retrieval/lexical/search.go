@@ -368,7 +368,7 @@ func (a *accumulator) best(k int, keep func(int32) bool) []Match {
 	top := make([]Match, 0, min(k, len(a.scores)))
 	run := 1
 	if len(a.scores) > singly {
-		run = max(len(a.scores)/mostRuns, leastRun)
+		run = (max(len(a.scores)/mostRuns, leastRun) + 7) / 8 * 8 // the kernel takes eight at a time
 	}
 	a.peak(run)
 	many := k
@@ -420,15 +420,12 @@ const (
 
 // peak fills the highest score of each run.
 func (a *accumulator) peak(run int) {
-	a.peaks = a.peaks[:0]
-	for rest := a.scores; len(rest) > 0; {
-		some := rest[:min(run, len(rest))]
-		rest = rest[len(some):]
-		var most uint64 // scores are not negative, so their bits are in their order, which is quicker to tell
-		for _, score := range some {
-			most = max(most, math.Float64bits(score))
-		}
-		a.peaks = append(a.peaks, math.Float64frombits(most))
+	whole := len(a.scores) / run
+	a.peaks = slices.Grow(a.peaks[:0], whole+1)[:whole]
+	peaksOf(a.peaks, a.scores, run)
+	if rest := a.scores[whole*run:]; len(rest) > 0 {
+		a.peaks = a.peaks[:whole+1]
+		peaksPortable(a.peaks[whole:], rest, len(rest))
 	}
 }
 

@@ -148,3 +148,24 @@ func TestJudgedTogetherAsAlone(t *testing.T) {
 		}
 	})
 }
+
+func TestPeakKernelsAgree(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := rand.New(rand.NewSource(rapid.Int64().Draw(t, "seed")))
+		run, runs := rapid.SampledFrom([]int{1, 7, 8, 40, 48}).Draw(t, "run"), rapid.IntRange(0, 9).Draw(t, "runs")
+		scores := make([]float64, run*runs)
+		for i := range scores {
+			if r.Intn(2) == 0 {
+				scores[i] = r.ExpFloat64()
+			}
+		}
+		got, want := make([]float64, runs), make([]float64, runs)
+		peaksOf(got, scores, run)
+		peaksPortable(want, scores, run)
+		for i := range want {
+			if highest := slices.Max(scores[i*run : (i+1)*run]); got[i] != highest || want[i] != highest {
+				t.Fatalf("run %d: %v, portable %v, want %v", i, got[i], want[i], highest)
+			}
+		}
+	})
+}
