@@ -3,7 +3,6 @@ package daemon
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"iter"
 
 	"github.com/writbus/writ/cmd/writd/mapped"
@@ -32,10 +31,12 @@ type packed struct {
 	pages mapped.Pages // of the latest file
 	in    int          // documents of it in use
 	out   int          // documents in the heap
+	// failed says that a file could not be made, which is not tried again.
+	failed bool
 }
 
 // due says whether enough documents are in the heap.
-func (p *packed) due() bool { return p.out >= packFrom && p.out*packPart >= p.in }
+func (p *packed) due() bool { return !p.failed && p.out >= packFrom && p.out*packPart >= p.in }
 
 // storedDocuments are what the view holds.
 type storedDocuments interface {
@@ -161,10 +162,17 @@ func (c *corpusIndex) dropPages() {
 	c.packed.pages.Drop()
 }
 
-// keepPacked packs the rules and says where that fails; they stay in the heap.
+// keepPacked packs the rules. Where that fails they stay in the heap, and it is
+// said once.
 func (d *Daemon) keepPacked() {
 	err := d.packRules()
-	if err != nil && !errors.Is(err, mapped.ErrUnsupported) && !errors.Is(err, fs.ErrClosed) {
+	if err == nil {
+		return
+	}
+	d.corpus.changing.Lock()
+	d.corpus.packed.failed = true
+	d.corpus.changing.Unlock()
+	if !errors.Is(err, mapped.ErrUnsupported) {
 		d.logger.Warn("keep the rules in a file instead of memory", "error", err)
 	}
 }

@@ -214,5 +214,8 @@ func TestManyRulesAreWorthAFile(t *testing.T) {
 		if got := p.due(); got != c.want {
 			t.Errorf("%d in the file and %d not: %t", c.in, c.out, got)
 		}
+		if p.failed = true; p.due() {
+			t.Error("what failed is tried again")
+		}
 	}
 }

@@ -7,6 +7,9 @@
 // byte. What cannot be opened is to be written anew from where the values came
 // from: a file is a copy, never a source.
 //
+// It does not guard against who cuts a file short while it is mapped: reading
+// it then ends the process, as with the program's own file.
+//
 // Values are memory of the mapping, which lives as long as the process: nobody
 // can tell which strings still point into it.
 package mapped
