@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"pgregory.net/rapid"
 )
 
 func texts(terms []Term) string {
@@ -56,6 +58,22 @@ func TestCountTermsSortsAndCounts(t *testing.T) {
 	if want := []Count{{"retri", 3}, {"sleep", 1}}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
+}
+
+// Plain words skip the analyser, and are the same terms.
+func TestPlainWordsAreAnalysedLikeOthers(t *testing.T) {
+	ends := strings.Fields("s es ies ed ing ational tional enci izer alli ousli ization ator alism iveness fulness aliti biliti logi icate alize ful ness al ement ion ou ize y eed ll e")
+	rapid.Check(t, func(t *rapid.T) {
+		piece := rapid.StringMatching("[!-/:-@\\[-^`{-~]{0,2}[A-Za-z]?[a-z0-9]{0,7}").Draw(t, "start") + rapid.SampledFrom(ends).Draw(t, "end") +
+			rapid.StringMatching("[!-/:-@\\[-^`{-~]{0,2}").Draw(t, "around")
+		word, plain := plainWord(piece)
+		if !plain {
+			return
+		}
+		if got, want := appendPlain(nil, word), analyse(piece); !slices.Equal(got, want) {
+			t.Fatalf("%q: %v, analysed %v", piece, got, want)
+		}
+	})
 }
 
 func FuzzAnalyse(f *testing.F) {

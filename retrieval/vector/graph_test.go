@@ -115,6 +115,19 @@ func TestSiftingKernelsAgree(t *testing.T) {
 					t.Fatalf("kernel %d, estimates %v, bar %v: %b, want %b", number, want, bar, got, wanted)
 				}
 			}
+			var over []int32
+			for i, estimate := range want {
+				if estimate >= bar {
+					over = append(over, int32(160+i))
+				}
+			}
+			for number, kernel := range overKernels() {
+				views, values := make([]int32, n+sieveGroup), make([]float32, n+sieveGroup)
+				found := kernel(views, values, query, rows, scales, bias, 160, bar)
+				if !slices.Equal(views[:found], over) || slices.ContainsFunc(views[:found], func(view int32) bool { return values[slices.Index(over, view)] != want[view-160] }) {
+					t.Fatalf("kernel %d, estimates %v, bar %v: %v, %v, want %v", number, want, bar, views[:found], values[:found], over)
+				}
+			}
 		}
 	})
 }

@@ -25,3 +25,8 @@ func pickKernels() []pickKernel {
 	}
 	return []pickKernel{scorePickedPortable, scorePicked, without}
 }
+
+type overKernel = func(views []int32, values []float32, query []int8, rows []byte, scales []float32, bias, first int32, bar float32) int
+
+// overKernels are all that this processor can run.
+func overKernels() []overKernel { return []overKernel{siftOverPortable, siftOver} }

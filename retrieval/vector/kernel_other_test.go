@@ -11,3 +11,8 @@ type pickKernel = func(out []float32, query, rows []int8, scales []float32, pick
 
 // pickKernels are all that this processor can run.
 func pickKernels() []pickKernel { return []pickKernel{scorePickedPortable} }
+
+type overKernel = func(views []int32, values []float32, query []int8, rows []byte, scales []float32, bias, first int32, bar float32) int
+
+// overKernels are all that this processor can run.
+func overKernels() []overKernel { return []overKernel{siftOverPortable} }

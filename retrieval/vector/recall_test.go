@@ -150,19 +150,24 @@ func TestDividedScansFindTheSame(t *testing.T) {
 func TestTheSieveLosesNothing(t *testing.T) {
 	for _, dim := range []int{24, 128, 200} {
 		r := rand.New(rand.NewSource(int64(dim)))
-		views := latent(r, 1_000, 4, dim, dim/2)
+		views := latent(r, 2_000, 4, dim, dim/2)
 		ix, err := NewExact(views)
 		if err != nil {
 			t.Fatal(err)
 		}
-		queries := queriesNear(r, views, 30)
+		queries := queriesNear(r, views, 16)
 		slack := ix.sieve.slack
-		asked, lost := 0, 0
-		for _, q := range queries {
+		asked, lost, skims := 0, 0, 0
+		for number, q := range queries {
 			for _, keep := range []func(int32) bool{nil, func(doc int32) bool { return doc%5 == 2 }} {
 				ix.sieve.slack = 2 // which lets everything through
 				want := ix.Nearest(q, 10, keep)
 				ix.sieve.slack = slack
+				ix.skimFrom = skimFrom
+				if number%2 == 1 {
+					ix.skimFrom = 0
+					skims += ix.skims(q, keep)
+				}
 				got := ix.Nearest(q, 10, keep)
 				for _, m := range want {
 					asked++
@@ -172,11 +177,26 @@ func TestTheSieveLosesNothing(t *testing.T) {
 				}
 			}
 		}
-		t.Logf("%d dimensions: %d of %d lost", dim, lost, asked)
+		t.Logf("%d dimensions: %d of %d lost, %d skimmed", dim, lost, asked, skims)
+		if skims == 0 {
+			t.Errorf("%d dimensions: no query is skimmed", dim)
+		}
 		if float64(lost) > 0.001*float64(asked) {
 			t.Errorf("%d dimensions: %d of %d lost", dim, lost, asked)
 		}
 	}
+}
+
+// skims is 1 if skimming is enough for a query.
+func (ix *Exact) skims(query []float32, keep func(int32) bool) int {
+	s := ix.scratch.Get().(*scanning)
+	s.question, s.sifting = ix.borrow(), s.own
+	ix.ask(s.question, query)
+	ix.sieve.ask(s.sifting, s.unit)
+	if ix.skim(s, rescored(10), keep) {
+		return 1
+	}
+	return 0
 }
 
 var crossover = flag.Bool("crossover", false, "measure exact search against the graph up to 100,000 views")
