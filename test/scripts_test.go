@@ -3,6 +3,7 @@ package test
 import (
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io/fs"
 	"net"
@@ -27,7 +28,14 @@ import (
 // writd beside it.
 var bin, onlyWrit string
 
+// atOnce is how many parallel tests run at least: most of their time they wait
+// for programs that they started. -parallel overrides it.
+const atOnce = 4
+
 func TestMain(m *testing.M) {
+	if err := flag.Set("test.parallel", strconv.Itoa(max(atOnce, runtime.GOMAXPROCS(0)))); err != nil {
+		panic(err)
+	}
 	programs.Main(m, func() (err error) {
 		if bin, err = programs.Built(); err != nil {
 			return err

@@ -18,6 +18,7 @@ long='TestCompressIsRepeatable|TestTheShippedCorpusIsClean|TestBootstrap|TestVec
 long+='|TestTheBlockNeverExceedsItsBudget|TestEveryHitPassesTheFilters|TestExclusionsNeverAddHits|TestPreviousIndexesDoNotShow'
 long+='|TestQualityOnTheShippedCorpus|TestProcessesAnswerAlike|TestTheSieveLosesNothing|TestRecallOfBothIndexes|TestGrownRulesAreDistinct'
 long+='|TestExportGivesBackTheBytes|TestExportAndImportAreTheSame|TestUpdatesDoNotShow'
+long+='|TestEmbedderIsASetting|TestEveryMandatoryNodeReachesTheAgent|TestObservationsComeBackByteForByte|TestSearchingIsLookingAtEverything'
 long+='|TestALongerQueryNeverLowersAHit|TestScoresAreTextbookBM25|TestFoldKeepsAndEvicts'
 sharing=()
 while read -r package folder; do
