@@ -2,11 +2,13 @@ package search
 
 import (
 	"encoding/binary"
+	"math"
+	"math/bits"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/writbus/writ/retrieval/artifact"
+	"github.com/writbus/writ/retrieval/artifact/glyph"
 	"github.com/writbus/writ/retrieval/vector"
 )
 
@@ -60,6 +62,7 @@ type Analyser struct {
 	counts   []count // of the document's terms in its chunks
 	key      []byte  // room for a lexicon's entry
 	used     []int32 // places of the document
+	places   []int32 // room for those of a text
 	posts    []byte  // room for where they stand
 }
 
@@ -117,11 +120,11 @@ func (a *Analyser) Analyse(d *artifact.Document) (*Entry, error) {
 	e.doc.lengths[Path] = a.field(Path, d.Path)
 	for i := range d.Chunks {
 		c := &d.Chunks[i]
-		n := uint32(0)
-		a.each(c.Text, func(at int32) {
+		a.places = a.placesOf(c.Text, a.places[:0])
+		for _, at := range a.places {
 			a.inChunk(at, uint32(i))
-			n++
-		})
+		}
+		n := uint32(len(a.places))
 		a.names(c, func(at int32) { a.inChunk(at, uint32(i)) })
 		e.chunks[i] = chunk{
 			lines: [2]int32{int32(c.Lines[0]), int32(c.Lines[1])}, heading: strings.Clone(c.Heading),
@@ -146,37 +149,75 @@ func (a *Analyser) field(f Field, text string) (n uint32) {
 
 // each calls f with the place of every term of the text.
 func (a *Analyser) each(text string, f func(int32)) {
-	for at := 0; at < len(text); {
-		if text[at] < utf8.RuneSelf && !wordByte[text[at]] {
-			at++
+	a.places = a.placesOf(text, a.places[:0])
+	for _, place := range a.places {
+		f(place)
+	}
+}
+
+// placesOf appends the place of every term of the text. To look all of a text up
+// before anything else is done with it lets the processor fetch several words at
+// once.
+func (a *Analyser) placesOf(text string, to []int32) []int32 {
+	var block glyph.Block
+	next := 0 // where the words that were not met yet begin
+	for at := 0; at < len(text); at += glyph.BlockBytes {
+		if next >= at+glyph.BlockBytes {
 			continue
 		}
-		place := int32(unknown)
-		if at+8 <= len(text) {
-			// Most words are short: they are looked at as a number.
-			bytes := eight(text[at : at+8])
-			if n := wordIn(bytes); 0 < n && n < 8 && text[at+n] < utf8.RuneSelf {
-				if place = *a.words.findShort(bytes & (1<<(8*n) - 1)); place == unknown {
-					place = a.lookUp(text[at : at+n])
-				}
-				at += n
-			}
+		block.Read(text, at)
+		if block.Wide != 0 {
+			to, next = a.slowly(text, max(next, at), at+glyph.BlockBytes, to)
+			continue
 		}
-		if place == unknown {
-			var word string
-			if word, at = nextWord(text, at); word == "" {
-				return
-			}
-			place = a.lookUp(word)
+		bytes := block.Letter | block.Number | block.Underscore
+		if next > at {
+			bytes &^= 1<<(next-at) - 1
 		}
-		if place >= 0 {
-			f(place)
-		} else if place != nothing {
-			for _, at := range a.words.list(place) {
-				f(at)
+		for bytes != 0 {
+			from := bits.TrailingZeros64(bytes)
+			n := bits.TrailingZeros64(^(bytes >> from))
+			if from+n == glyph.BlockBytes { // it may go on
+				to, next = a.slowly(text, at+from, at+glyph.BlockBytes, to)
+				break
 			}
+			bytes &^= 1<<(from+n) - 1
+			to = a.append(to, text, at+from, n)
 		}
 	}
+	return to
+}
+
+// slowly appends the places of the terms of the words that begin before an end,
+// character by character, and returns where the last one ends.
+func (a *Analyser) slowly(text string, at, end int, to []int32) ([]int32, int) {
+	for at < end {
+		word, behind := nextWord(text, at)
+		if word == "" || behind-len(word) >= end {
+			break
+		}
+		to = a.append(to, text, behind-len(word), len(word))
+		at = behind
+	}
+	return to, at
+}
+
+// append appends the places of the terms of a word.
+func (a *Analyser) append(to []int32, text string, at, n int) []int32 {
+	place := int32(unknown)
+	if n <= 8 && at+8 <= len(text) { // most are: these are looked up as a number
+		place = *a.words.findShort(eight(text[at:at+8]) & (math.MaxUint64 >> (64 - 8*n)))
+	}
+	if place == unknown {
+		place = a.lookUp(text[at : at+n])
+	}
+	switch {
+	case place >= 0:
+		return append(to, place)
+	case place == nothing:
+		return to
+	}
+	return append(to, a.words.list(place)...)
 }
 
 // lookUp returns the place of a word's term, or where the dictionary lists
@@ -252,7 +293,7 @@ func (a *Analyser) emit(e *Entry) {
 	e.ends = make([]uint32, len(a.used))
 	posts := a.posts[:0]
 	for i, at := range a.used {
-		posts = a.append(posts, &a.slots[at])
+		posts = a.post(posts, &a.slots[at])
 		e.ends[i] = uint32(len(posts))
 		a.slots[at] = slot{}
 	}
@@ -260,8 +301,8 @@ func (a *Analyser) emit(e *Entry) {
 	a.posts, a.used, a.counts = posts, a.used[:0], a.counts[:0]
 }
 
-// append writes where a term stands; posting.go reads it.
-func (a *Analyser) append(b []byte, s *slot) []byte {
+// post writes where a term stands; posting.go reads it.
+func (a *Analyser) post(b []byte, s *slot) []byte {
 	head, n, often, size, last := len(b), 0, uint32(0), uint32(0), uint32(0)
 	for at := s.head; at > 0; {
 		c := &a.counts[at-1]

@@ -47,15 +47,3 @@ func (k nearKey) hash() uint64 {
 	hi, lo := bits.Mul64(k.first^uint64(k.length)*mix, k.last^mix)
 	return (hi ^ lo) * mix >> 20
 }
-
-// wordIn is how many of eight bytes are those of words in ASCII, up to the first
-// that is none.
-func wordIn(bytes uint64) int {
-	const each, top = 0x0101010101010101, 0x8080808080808080
-	plain := bytes &^ top
-	lower := plain | 0x20*each
-	letter := (lower + (0x80-'a')*each) &^ (lower + (0x80-'z'-1)*each)
-	digit := (plain + (0x80-'0')*each) &^ (plain + (0x80-'9'-1)*each)
-	underscore := top - (plain ^ '_'*each)
-	return bits.TrailingZeros64(^((letter|digit|underscore)&^bytes)&top) / 8
-}

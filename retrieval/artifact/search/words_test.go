@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"pgregory.net/rapid"
 )
 
 func TestWords(t *testing.T) {
@@ -46,5 +48,33 @@ func FuzzWords(f *testing.F) {
 		if twice := Words(text + " " + text); !slices.Equal(twice, append(slices.Clone(words), words...)) {
 			t.Fatalf("%q twice: %q", text, twice)
 		}
+		checkPlaces(t, NewAnalyser(nil), text)
 	})
+}
+
+// checkPlaces compares what an analyser sees in a text with its words.
+func checkPlaces(t interface{ Fatalf(string, ...any) }, a *Analyser, text string) {
+	var got []string
+	for _, place := range a.placesOf(text, nil) {
+		got = append(got, a.of.term(place))
+	}
+	if want := Words(text); strings.Join(got, " ") != strings.Join(want, " ") {
+		t.Fatalf("%q has the terms %q, want %q", text, got, want)
+	}
+}
+
+func TestAnAnalyserSeesTheWords(t *testing.T) {
+	a := NewAnalyser(nil)
+	pieces := rapid.SampledFrom([]string{
+		" ", "\n", "(", "a", "word", "getUserName", "get_user_name", "_", "x1", "12345678", "abcdefgh", "anIdentifierOfMoreThanSixteen", "é", "über", "日本語", "\u0301", "\xff", "the", "-", "'",
+		strings.Repeat("y", 70), strings.Repeat(" ", 70),
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		checkPlaces(t, a, strings.Join(rapid.SliceOfN(pieces, 0, 60).Draw(t, "pieces"), ""))
+	})
+	for n := range 130 {
+		for _, word := range []string{"ab", "éa", "aé", "日", "_"} {
+			checkPlaces(t, a, strings.Repeat(".", n)+word+".more "+strings.Repeat("z", n)+word)
+		}
+	}
 }
