@@ -139,6 +139,10 @@ func beginning(path string) (uint64, error) {
 		return 0, err
 	}
 	defer func() { _ = f.Close() }()
+	return firstOf(f)
+}
+
+func firstOf(f io.ReaderAt) (uint64, error) {
 	var raw [headSize]byte
 	n, err := f.ReadAt(raw[:], 0)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -174,6 +178,10 @@ func (r *Reader) within(b begun, s schemas.Stream, seq uint64) (schemas.Record, 
 			return schemas.Record{}, err
 		}
 		if from, to, ok = t.around(seq); !ok {
+			// One that was rewritten may end where the table of the old one does.
+			if first, err := firstOf(f); err != nil || first != b.first {
+				return schemas.Record{}, fmt.Errorf("%w: %s does not begin with record %d any more", ErrUnclear, b.path, b.first)
+			}
 			return schemas.Record{}, errEnds
 		}
 	}

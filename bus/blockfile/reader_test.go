@@ -286,6 +286,37 @@ func TestReaderBelievesNoOldTable(t *testing.T) {
 	}
 }
 
+// TestReaderSeesThatABlockWasRewritten puts in the place of a block one that
+// lacks its first records and ends where the old one did when it was passed.
+func TestReaderSeesThatABlockWasRewritten(t *testing.T) {
+	root := t.TempDir()
+	dir := filepath.Join(root, filepath.FromSlash(streamsDir), string(schemas.StreamRules), blocksDir)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "1.blk")
+	put := func(from, to uint64) {
+		var raw []byte
+		for seq := from; seq <= to; seq++ {
+			raw = append(raw, stored(seq, "s", "", "body")...)
+		}
+		if err := os.WriteFile(path, raw, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := NewReader(root)
+	put(1, 40)
+	if _, err := r.Record(schemas.StreamRules, 20, Held{1, 40, 40}); err != nil {
+		t.Fatal(err)
+	}
+	put(41, 80)
+	held := Held{41, 80, 40}
+	_, _ = r.Record(schemas.StreamRules, 60, held)
+	if got, err := r.Record(schemas.StreamRules, 60, held); err != nil || got.Seq != 60 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
 // TestReaderIsBounded asks for a record in each of more blocks than tables are
 // kept of.
 func TestReaderIsBounded(t *testing.T) {
