@@ -265,9 +265,16 @@ func (in *claudeInput) read(input json.RawMessage) error {
 		key  string
 		into any
 	}{
-		{"command", &in.Command}, {"content", &in.Content}, {"edits", &in.Edits}, {"file_path", &in.FilePath},
-		{"new_string", &in.NewString}, {"notebook_path", &in.NotebookPath}, {"old_string", &in.OldString},
-		{"path", &in.Path}, {"plan", &in.Plan}, {"replace_all", &in.ReplaceAll},
+		{"command", &in.Command},
+		{"content", &in.Content},
+		{"edits", &in.Edits},
+		{"file_path", &in.FilePath},
+		{"new_string", &in.NewString},
+		{"notebook_path", &in.NotebookPath},
+		{"old_string", &in.OldString},
+		{"path", &in.Path},
+		{"plan", &in.Plan},
+		{"replace_all", &in.ReplaceAll},
 	} {
 		value, given := all[field.key]
 		if !given {
