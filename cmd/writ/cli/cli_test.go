@@ -28,11 +28,15 @@ type services struct {
 	replies map[string]any
 	asked   map[string][]string // bodies by subject
 	roles   []string
+	within  map[string]time.Duration // what a request had left when it came
 }
 
-func (s *services) Request(_ context.Context, r bus.Request) (bus.Reply, error) {
+func (s *services) Request(ctx context.Context, r bus.Request) (bus.Reply, error) {
 	if s.asked == nil {
-		s.asked = map[string][]string{}
+		s.asked, s.within = map[string][]string{}, map[string]time.Duration{}
+	}
+	if end, bounded := ctx.Deadline(); bounded {
+		s.within[r.Subject] = time.Until(end)
 	}
 	s.asked[r.Subject] = append(s.asked[r.Subject], string(r.Body))
 	switch reply := s.replies[r.Subject].(type) {
@@ -391,6 +395,21 @@ func TestRuleImportSendsTheFiles(t *testing.T) {
 	writeFile(t, filepath.Join(dir, "huge.md"), strings.Repeat("x", maxRuleFile+1))
 	if r := s.run(t, "", "rule", "import", dir); r.code != 1 || !strings.Contains(r.err, "at most 256.0 KiB") {
 		t.Errorf("%+v", r)
+	}
+}
+
+// TestLongWorkIsWaitedFor: what builds or reads everything takes longer than a
+// request usually may.
+func TestLongWorkIsWaitedFor(t *testing.T) {
+	dir := t.TempDir()
+	writeFile(t, filepath.Join(dir, "a.md"), "1")
+	s := &services{replies: map[string]any{schemas.SvcRuleImport: schemas.RuleImportReply{}, schemas.SvcRuleSearch: schemas.RuleSearchReply{}}}
+	for subject, args := range map[string][]string{
+		schemas.SvcRuleImport: {"rule", "import", dir}, schemas.SvcRuleSearch: {"rule", "search", "backoff"},
+	} {
+		if r := s.run(t, "", args...); r.code != 0 || s.within[subject] < time.Minute {
+			t.Errorf("%s is given %s: %+v", args, s.within[subject], r)
+		}
 	}
 }
 

@@ -33,6 +33,10 @@ const callBudget = 10 * time.Second
 // importBudget bounds an import of rules: ten thousand take some ten seconds.
 const importBudget = 5 * time.Minute
 
+// searchBudget bounds a full-text search of rules. The first one after they were
+// imported builds its index: of ten thousand in some fifteen seconds.
+const searchBudget = 2 * time.Minute
+
 // Service is the daemon as a client sees it.
 type Service interface {
 	// Request asks a service. Its errors are those of bus.Conn.Request.
@@ -186,24 +190,34 @@ func (a *app) open(ctx context.Context, role string) (Service, error) {
 // ask makes one request in a role and decodes its answer, starting the daemon
 // where it does not run. What names the attempt in an error.
 func ask[T any](ctx context.Context, a *app, role, what, subject string, request any) (T, error) {
+	return askWithin[T](ctx, a, role, what, callBudget, subject, request)
+}
+
+// askWithin is ask for what may take longer than most.
+func askWithin[T any](ctx context.Context, a *app, role, what string, budget time.Duration, subject string, request any) (T, error) {
 	var none T
 	s, err := a.open(ctx, role)
 	if err != nil {
 		return none, explain(what, err)
 	}
 	defer s.Close()
-	reply, err := call[T](ctx, s, subject, request)
+	reply, err := callWithin[T](ctx, s, budget, subject, request)
 	return reply, explain(what, err)
 }
 
 // call makes one request on an open connection.
 func call[T any](ctx context.Context, s Service, subject string, request any) (T, error) {
+	return callWithin[T](ctx, s, callBudget, subject, request)
+}
+
+// callWithin is call for what may take longer than most.
+func callWithin[T any](ctx context.Context, s Service, budget time.Duration, subject string, request any) (T, error) {
 	var reply T
 	body, err := json.Marshal(request)
 	if err != nil {
 		return reply, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, callBudget)
+	ctx, cancel := context.WithTimeout(ctx, budget)
 	defer cancel()
 	answer, err := s.Request(ctx, bus.Request{Subject: subject, Header: schemas.Header{}, Body: body})
 	if err != nil {

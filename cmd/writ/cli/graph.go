@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -102,21 +101,6 @@ func (a *app) mayAdminister() error {
 		return nil
 	}
 	return a.isPerson()
-}
-
-// callWithin is call with another budget.
-func callWithin[T any](ctx context.Context, s Service, budget time.Duration, subject string, request any) (reply T, err error) {
-	body, err := json.Marshal(request)
-	if err != nil {
-		return reply, err
-	}
-	ctx, cancel := context.WithTimeout(ctx, budget)
-	defer cancel()
-	answer, err := s.Request(ctx, bus.Request{Subject: subject, Header: schemas.Header{}, Body: body})
-	if err == nil {
-		err = json.Unmarshal(answer.Body, &reply)
-	}
-	return reply, err
 }
 
 func (a *app) graphPushCommand() *cobra.Command {

@@ -177,13 +177,7 @@ says to take the others; all problems are shown.`,
 			if request.Files = files; request.Corpus == "" {
 				request.Corpus = corpusName(path)
 			}
-			s, err := a.open(cmd.Context(), roleAdmin)
-			if err != nil {
-				return explain("rule import", err)
-			}
-			defer s.Close()
-			reply, err := callWithin[schemas.RuleImportReply](cmd.Context(), s, importBudget, schemas.SvcRuleImport, request)
-			err = explain("rule import", err)
+			reply, err := askWithin[schemas.RuleImportReply](cmd.Context(), a, roleAdmin, "rule import", importBudget, schemas.SvcRuleImport, request)
 			if err != nil {
 				return err
 			}

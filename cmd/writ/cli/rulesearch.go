@@ -34,7 +34,7 @@ rules that matter for a task, whatever its words, use writ query.`,
 			if st.on && !a.json {
 				request.Mark = "ansi"
 			}
-			reply, err := ask[schemas.RuleSearchReply](cmd.Context(), a, roleHook, "rule search", schemas.SvcRuleSearch, request)
+			reply, err := askWithin[schemas.RuleSearchReply](cmd.Context(), a, roleHook, "rule search", searchBudget, schemas.SvcRuleSearch, request)
 			if err != nil {
 				return err
 			}
