@@ -95,9 +95,7 @@ func (s *search) analyse() {
 	}
 	s.profile = s.ix.profile(s.q.Profile, s.answer.Embedder != EmbedderNone)
 	s.answer.Profile = s.profile.Name
-	if s.text != "" {
-		s.ix.words.ResolveInto(&s.words, s.text, s.profile.Pairs)
-	}
+	s.ix.words.ResolveInto(&s.words, s.text, s.profile.Pairs) // of no text too: the room was another query's
 	if s.answer.Literal {
 		s.profile = s.profile.literal()
 	}
