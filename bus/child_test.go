@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/bus/embedded"
@@ -40,7 +41,11 @@ func runChild(role, dir string, durability embedded.Durability) error {
 	if err != nil {
 		return err
 	}
-	s, err := embedded.Start(context.Background(), embedded.Options{Dir: filepath.Join(dir, "store"), Durability: durability, Users: creds.Users()})
+	options := embedded.Options{Dir: filepath.Join(dir, "store"), Durability: durability, Users: creds.Users()}
+	if role != "server" {
+		options.SyncInterval = time.Hour // a sync that fails ends the store
+	}
+	s, err := embedded.Start(context.Background(), options)
 	if err != nil {
 		return err
 	}

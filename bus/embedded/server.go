@@ -42,13 +42,13 @@ const (
 	// acknowledged is lost, whatever happens to the machine. One sync each.
 	PowerLoss Durability = "power-loss"
 	// Interval acknowledges an append when the kernel has it and syncs every
-	// SyncInterval. A killed process loses nothing; a power cut may take what
+	// Options.SyncInterval. A killed process loses nothing; a power cut may take what
 	// was acknowledged since the last sync.
 	Interval Durability = "interval"
 )
 
-// SyncInterval is how often Interval syncs.
-const SyncInterval = 100 * time.Millisecond
+// DefaultSyncInterval is how often Interval syncs by default.
+const DefaultSyncInterval = 100 * time.Millisecond
 
 // DefaultMaxPayload is the largest message by default.
 const DefaultMaxPayload = 32 << 20
@@ -65,7 +65,9 @@ type Options struct {
 	Host       string // "" is 127.0.0.1
 	Port       int    // 0 is a free one
 	Durability Durability
-	MaxPayload int32 // bytes; 0 is DefaultMaxPayload
+	// SyncInterval is how often Interval syncs; 0 is DefaultSyncInterval.
+	SyncInterval time.Duration
+	MaxPayload   int32 // bytes; 0 is DefaultMaxPayload
 	// MaxStore is how many bytes all streams may take; an append beyond it is
 	// refused. 0 is what they take and what is free at the start, less a
 	// reserve: a server that runs into the end of the disk stops serving.
@@ -127,6 +129,9 @@ func (o Options) complete() (Options, error) {
 	}
 	if o.Durability != PowerLoss && o.Durability != Interval {
 		return o, fmt.Errorf("%w: durability %q: use %q or %q", ErrStart, o.Durability, PowerLoss, Interval)
+	}
+	if o.SyncInterval <= 0 {
+		o.SyncInterval = DefaultSyncInterval
 	}
 	if o.MaxPayload <= 0 {
 		o.MaxPayload = DefaultMaxPayload
@@ -281,7 +286,7 @@ func (s *Server) syncInterval() time.Duration {
 	if s.options.Durability == PowerLoss || raceDetector {
 		return 0
 	}
-	return SyncInterval
+	return s.options.SyncInterval
 }
 
 // URL is where clients connect.

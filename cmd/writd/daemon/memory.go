@@ -21,7 +21,7 @@ const (
 	// memoryPause is how long it rests after each time that it did, as long as
 	// the log that is made durable at intervals: who observes much at once has
 	// the machine, and who asks is answered as of everything anyway.
-	memoryPause = embedded.SyncInterval
+	memoryPause = embedded.DefaultSyncInterval
 )
 
 // memoryStore is what was observed: the view, the keys that open it, and the
