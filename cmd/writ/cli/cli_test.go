@@ -203,6 +203,29 @@ func TestStatusWithoutADaemon(t *testing.T) {
 	}
 }
 
+// A program of `go run` has no daemon beside it, so that what needs one builds
+// both, where there is a checkout to build them from.
+func TestGoRunBuildsTheDaemon(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	checkout := t.TempDir()
+	if err := os.WriteFile(filepath.Join(checkout, "go.mod"), []byte("module github.com/writbus/writ\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	env := Env{Vars: []string{"WRIT_HOME=" + t.TempDir(), "PATH="}, Now: time.Now, Executable: filepath.Join(t.TempDir(), "go-build1", "exe", "writ")}
+	for dir, want := range map[string]string{
+		checkout:    "go build in " + checkout,
+		t.TempDir(): "writd is neither beside writ nor on the PATH",
+	} {
+		for _, args := range [][]string{{"query", "retry a request"}, {"benchmark", "rules"}} {
+			env.Dir = dir
+			var out, problems bytes.Buffer
+			if code := Run(t.Context(), args, strings.NewReader(""), &out, &problems, env); code != 1 || !strings.Contains(problems.String(), want) {
+				t.Errorf("%v: code %d, %q, want %q", args, code, problems.String(), want)
+			}
+		}
+	}
+}
+
 func TestEmit(t *testing.T) {
 	s := &services{replies: map[string]any{schemas.SvcEmit: schemas.EmitReply{
 		EventID: "e1", Position: schemas.Position{Stream: schemas.StreamSessions, Seq: 7},

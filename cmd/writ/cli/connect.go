@@ -182,6 +182,10 @@ func (a *app) open(ctx context.Context, role string) (Service, error) {
 	if dirErr != nil {
 		return nil, dirErr
 	}
+	a, err = a.withDaemon(ctx)
+	if err != nil {
+		return nil, err
+	}
 	ctx, cancel := context.WithTimeout(ctx, startBudget)
 	defer cancel()
 	return a.startConnected(ctx, dataDir, role)

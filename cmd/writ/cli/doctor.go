@@ -169,9 +169,12 @@ func (e *examination) credentials() {
 
 func (e *examination) daemon(ctx context.Context) {
 	path, err := launch.Find(e.app.env.Executable, e.app.env.Vars)
-	if err != nil {
+	switch {
+	case err != nil && launch.Temporary(e.app.env.Executable):
+		e.warn("writd", "`go run` made this program without it", "`go run ./cmd/writ up` builds both.")
+	case err != nil:
 		e.fail("writd", "it is neither beside writ nor on the PATH", "Install it beside "+e.app.env.Executable+", or set WRITD to its path.")
-	} else {
+	default:
 		e.ok("writd", path)
 	}
 	s, at, err := e.app.reach(ctx, roleHook)

@@ -116,6 +116,10 @@ func (a *app) toolCommand(name, short, example string) *cobra.Command {
 
 // handOver runs a tool of writd in this program's place.
 func (a *app) handOver(ctx context.Context, name string, args []string) error {
+	a, err := a.withDaemon(ctx)
+	if err != nil {
+		return explain(name, err)
+	}
 	writd, err := launch.Find(a.env.Executable, a.env.Vars)
 	if err != nil {
 		return explain(name, err)

@@ -122,6 +122,21 @@ func (a *app) programs(ctx context.Context) (self string, err error) {
 	return launch.Build(ctx, checkout, into)
 }
 
+// withDaemon is the app of a program that has its daemon beside it, or found
+// otherwise: itself, but where `go run` made it in a checkout.
+func (a *app) withDaemon(ctx context.Context) (*app, error) {
+	if !launch.Temporary(a.env.Executable) {
+		return a, nil
+	}
+	self, err := a.programs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	b := *a
+	b.env.Executable = self
+	return &b, nil
+}
+
 // progress says what takes long, and at a terminal for how long already. The
 // returned function ends the line.
 func (a *app) progress(what string) (done func()) {
