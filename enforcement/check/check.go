@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"iter"
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/writbus/writ/schemas"
 )
@@ -52,47 +54,108 @@ type Problem struct {
 
 func (p Problem) Error() string { return fmt.Sprintf("%s: check.%s: %s", p.Rule, p.Field, p.Text) }
 
-// Set is the compiled checks of a corpus, in the order of their rule ids. It
-// is safe for concurrent use.
+// Set is the checks of a corpus, in the order of their rule ids. It is safe for
+// concurrent use.
 type Set struct {
-	checks []*compiled
+	checks []*entry
+}
+
+// entry is the check of a rule, which is compiled when it is wanted first.
+type entry struct {
+	rule     string
+	language string // canonical name, "" is any
+	from     schemas.Check
+	compiled func() *compiled // nil where it cannot run
 }
 
 // compiled is the check of one rule.
 type compiled struct {
-	rule     string
-	message  string
-	language string // canonical name, "" is any
-	paths    []glob
-	except   []glob
-	unless   *line
-	view     view
-	pattern  *line
-	query    *query
+	rule    string
+	message string
+	paths   []glob
+	except  []glob
+	unless  *line
+	view    view
+	pattern *line
+	query   *query
 }
 
 // Compile prepares the checks of the rules that carry one. The problems, by
 // rule, name each check that cannot run; the set holds the others.
 func Compile(rules []schemas.Rule) (*Set, []Problem) {
-	s := &Set{}
+	var checks []*entry
 	var problems []Problem
 	for _, r := range rules {
 		if r.Check == nil {
 			continue
 		}
-		c, wrong := compile(r.ID, *r.Check)
-		if c.message == "" {
-			c.message = r.Statement
-		}
+		from := described(r)
+		c, wrong := compile(r.ID, from)
 		if len(wrong) > 0 {
 			problems = append(problems, wrong...)
 			continue
 		}
-		s.checks = append(s.checks, c)
+		language, _ := languageNamed(from.Language)
+		checks = append(checks, &entry{rule: r.ID, language: language, from: from, compiled: func() *compiled { return c }})
 	}
-	slices.SortStableFunc(s.checks, func(a, b *compiled) int { return cmp.Compare(a.rule, b.rule) })
 	slices.SortStableFunc(problems, func(a, b Problem) int { return cmp.Compare(a.Rule, b.Rule) })
-	return s, problems
+	return newSet(checks), problems
+}
+
+// Deferred is a set of checks that are compiled when a file of their language
+// is looked at first: of a corpus of thousands most never are, and a compiled
+// pattern takes ten times its text. A check that cannot run is left out then,
+// and [Compile] names it. Of an earlier set, which may be nil, what is still
+// the same is taken over as it is.
+func Deferred(rules []schemas.Rule, earlier *Set) *Set {
+	known := map[string]*entry{}
+	if earlier != nil {
+		for _, e := range earlier.checks {
+			known[e.rule] = e
+		}
+	}
+	var checks []*entry
+	for _, r := range rules {
+		if r.Check == nil {
+			continue
+		}
+		from := described(r)
+		if e := known[r.ID]; e != nil && sameCheck(e.from, from) {
+			checks = append(checks, e)
+			continue
+		}
+		language, ok := languageNamed(from.Language)
+		if !ok {
+			continue
+		}
+		checks = append(checks, &entry{rule: r.ID, language: language, from: from, compiled: sync.OnceValue(func() *compiled {
+			if c, problems := compile(r.ID, from); len(problems) == 0 {
+				return c
+			}
+			return nil
+		})})
+	}
+	return newSet(checks)
+}
+
+func newSet(checks []*entry) *Set {
+	slices.SortStableFunc(checks, func(a, b *entry) int { return cmp.Compare(a.rule, b.rule) })
+	return &Set{checks}
+}
+
+// described is a rule's check, which says what its rule does where it says
+// nothing itself.
+func described(r schemas.Rule) schemas.Check {
+	from := *r.Check
+	if from.Message == "" {
+		from.Message = r.Statement
+	}
+	return from
+}
+
+func sameCheck(a, b schemas.Check) bool {
+	return a.Language == b.Language && a.Pattern == b.Pattern && a.Query == b.Query && a.Unless == b.Unless && a.Message == b.Message &&
+		slices.Equal(a.Contexts, b.Contexts) && slices.Equal(a.Paths, b.Paths) && slices.Equal(a.Except, b.Except)
 }
 
 func compile(id string, from schemas.Check) (*compiled, []Problem) {
@@ -105,7 +168,6 @@ func compile(id string, from schemas.Check) (*compiled, []Problem) {
 	if !known {
 		wrong("language", "%q is not known; write one of %s, or leave it out for every language", from.Language, strings.Join(Languages(), " "))
 	}
-	c.language = language
 	var err error
 	if c.view, err = viewOf(from.Contexts); err != nil {
 		wrong("contexts", "%v", err)
@@ -148,14 +210,25 @@ func (s *Set) Len() int { return len(s.checks) }
 // name does not; it may be nil.
 func (s *Set) Rules(name string, content []byte) []string {
 	name = clean(name)
-	language := Language(name, content)
 	var out []string
-	for _, c := range s.checks {
-		if c.applies(name, language) {
-			out = append(out, c.rule)
-		}
+	for c := range s.of(name, Language(name, content)) {
+		out = append(out, c.rule)
 	}
 	return out
+}
+
+// of are the checks that look at a file of this name and language.
+func (s *Set) of(name, language string) iter.Seq[*compiled] {
+	return func(yield func(*compiled) bool) {
+		for _, e := range s.checks {
+			if e.language != "" && !speaks(language, e.language) {
+				continue
+			}
+			if c := e.compiled(); c != nil && c.looksAt(name) && !yield(c) {
+				return
+			}
+		}
+	}
 }
 
 // Run looks at the changed lines of a file: those in the ranges, every line
@@ -171,10 +244,7 @@ func (s *Set) Run(name string, content []byte, changed []Range) []Finding {
 	language := Language(name, content)
 	var src *source
 	var out []Finding
-	for _, c := range s.checks {
-		if !c.applies(name, language) {
-			continue
-		}
+	for c := range s.of(name, language) {
 		if src == nil {
 			src = newSource(name, language, content)
 		}
@@ -186,10 +256,7 @@ func (s *Set) Run(name string, content []byte, changed []Range) []Finding {
 	return out
 }
 
-func (c *compiled) applies(name, language string) bool {
-	if c.language != "" && !speaks(language, c.language) {
-		return false
-	}
+func (c *compiled) looksAt(name string) bool {
 	return (len(c.paths) == 0 || anyGlob(c.paths, name)) && !anyGlob(c.except, name)
 }
 

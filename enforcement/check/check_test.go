@@ -1,6 +1,7 @@
 package check
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -152,6 +153,59 @@ func TestProblems(t *testing.T) {
 			t.Errorf("%+v: %d checks run, want the good one", tc.check, set.Len())
 		}
 	}
+}
+
+// A deferred set finds what a compiled one does, through every change of its
+// rules, and keeps the checks that stay as they are.
+func TestDeferred(t *testing.T) {
+	rules := []schemas.Rule{
+		{ID: "A-ANY-001", Statement: "says", Check: &schemas.Check{Pattern: "one"}},
+		{ID: "B-BAD-001", Check: &schemas.Check{Pattern: "("}},
+		{ID: "C-GO-001", Check: &schemas.Check{Language: "go", Pattern: "two", Except: []string{"*_test.go"}}},
+		{ID: "D-COBOL-001", Check: &schemas.Check{Language: "cobol", Pattern: "one"}},
+		{ID: "E-NONE-001"},
+	}
+	var before *Set
+	look := func(change string) {
+		t.Helper()
+		compiled, _ := Compile(rules)
+		set := Deferred(rules, before)
+		for _, name := range []string{"a.go", "a_test.go", "a.py"} {
+			src := []byte("one\ntwo\nthree // three\nfour(1)\n")
+			if got, want := set.Run(name, src, nil), compiled.Run(name, src, nil); !slices.Equal(got, want) {
+				t.Errorf("%s: %s: found %v, want %v", change, name, got, want)
+			}
+			if got, want := set.Rules(name, nil), compiled.Rules(name, nil); !slices.Equal(got, want) {
+				t.Errorf("%s: %s: rules %v, want %v", change, name, got, want)
+			}
+		}
+		before = set
+	}
+	look("at first")
+	kept := before.checks[0]
+	for _, next := range []schemas.Check{ // one field after the other
+		{Language: "go", Pattern: "three", Except: []string{"*_test.go"}},
+		{Language: "go", Pattern: "three"},
+		{Language: "go", Pattern: "three", Unless: "th"},
+		{Language: "go", Pattern: "three"},
+		{Language: "go", Pattern: "three", Contexts: []string{"comment"}},
+		{Language: "go", Pattern: "three"},
+		{Language: "go", Pattern: "three", Paths: []string{"a_test.go"}},
+		{Language: "python", Pattern: "three", Paths: []string{"a_test.go"}},
+		{Language: "python", Pattern: "three"},
+		{Language: "python", Query: "one($x)"},
+		{Language: "python", Query: "four($x)"},
+	} {
+		rules[2].Check = &next
+		look(fmt.Sprintf("%+v", next))
+	}
+	if before.checks[0] != kept {
+		t.Error("a check that stayed as it was is compiled again")
+	}
+	rules[0].Statement = "says something else"
+	look("another statement")
+	rules = rules[1:]
+	look("one is gone")
 }
 
 func TestRules(t *testing.T) {

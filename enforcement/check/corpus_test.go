@@ -46,7 +46,7 @@ var exampleNames = []string{"src/example", "src/example_test", "test_example", "
 
 // exampleFile names a file that the check of a rule looks at, and completes an
 // example of Go to a file.
-func exampleFile(t *testing.T, c *compiled, example string) (string, []byte) {
+func exampleFile(t *testing.T, c *entry, example string) (string, []byte) {
 	t.Helper()
 	extensions := map[string]string{
 		langGo: ".go", langPython: ".py", langTypeScript: ".ts", langJavaScript: ".js", langJava: ".java", langRust: ".rs", langShell: ".sh",
@@ -57,7 +57,7 @@ func exampleFile(t *testing.T, c *compiled, example string) (string, []byte) {
 	}
 	for _, name := range exampleNames {
 		name += extensions[c.language]
-		if c.applies(name, Language(name, nil)) {
+		if (&Set{checks: []*entry{c}}).Rules(name, nil) != nil {
 			return name, []byte(example)
 		}
 	}
@@ -74,7 +74,7 @@ func TestShippedChecks(t *testing.T) {
 	for _, p := range problems {
 		t.Error(p)
 	}
-	byID := map[string]*compiled{}
+	byID := map[string]*entry{}
 	for _, c := range set.checks {
 		byID[c.rule] = c
 	}
@@ -84,7 +84,7 @@ func TestShippedChecks(t *testing.T) {
 			continue
 		}
 		t.Run(r.ID, func(t *testing.T) {
-			alone := &Set{checks: []*compiled{c}}
+			alone := &Set{checks: []*entry{c}}
 			name, bad := exampleFile(t, c, r.Violation)
 			if alone.Run(name, bad, nil) == nil {
 				t.Errorf("the check does not find the rule's violation:\n%s", bad)

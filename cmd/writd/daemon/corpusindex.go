@@ -93,7 +93,7 @@ func (c *corpusIndex) change(change projections.IndexChange) error {
 			c.docs[id] = retrieval.Analyse(rule)
 		}
 	}
-	c.compileChecks()
+	c.takeChecks()
 	if err := c.publish(c.all()); err != nil {
 		return err
 	}
@@ -177,17 +177,16 @@ func (c *corpusIndex) trouble() string {
 	return ""
 }
 
-// compileChecks takes over the checks of the rules. One that does not compile
-// is left out; rule validate names it.
-func (c *corpusIndex) compileChecks() {
+// takeChecks takes over the checks of the rules. One that does not compile is
+// left out; rule validate names it.
+func (c *corpusIndex) takeChecks() {
 	var rules []schemas.Rule
 	for _, doc := range c.docs {
 		if doc.Rule.Check != nil {
 			rules = append(rules, *doc.Rule)
 		}
 	}
-	set, _ := check.Compile(rules)
-	c.checks.Store(set)
+	c.checks.Store(check.Deferred(rules, c.checks.Load()))
 }
 
 func (c *corpusIndex) load(change projections.IndexChange) error {
