@@ -1,15 +1,10 @@
 package enforcement
 
 import (
-	"bufio"
-	"encoding/json"
-	"errors"
-	"io"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/test/conformance"
 )
 
 // decisionCase is one line of decision.jsonl.
@@ -47,40 +42,10 @@ var unmarkedWorkers = map[string]bool{
 }
 
 func TestConformanceDecision(t *testing.T) {
-	dir := os.Getenv("WRIT_CONFORMANCE_DIR")
-	if dir == "" {
-		dir = "testdata"
-	}
-	file, err := os.Open(filepath.Join(dir, "decision.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = file.Close() })
-	lines := bufio.NewReader(file)
-	count := 0
-	for {
-		line, err := lines.ReadBytes('\n')
-		if len(line) > 1 {
-			count++
-			var c decisionCase
-			if err := json.Unmarshal(line, &c); err != nil {
-				t.Fatal(err)
-			}
-			t.Run(c.ID, c.run)
-		}
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if count == 0 {
-		t.Fatal("no cases")
-	}
+	conformance.Run(t, "decision", checkDecision)
 }
 
-func (c decisionCase) run(t *testing.T) {
+func checkDecision(t *testing.T, c decisionCase) {
 	if unmarkedWorkers[c.ID] && !c.Orchestrator {
 		if d, _ := c.decide(t); d.Verdict.String() == c.Verdict {
 			t.Errorf("holds as written: take it off the list")

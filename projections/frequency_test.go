@@ -1,20 +1,15 @@
 package projections_test
 
 import (
-	"bufio"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"math"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/test/conformance"
 )
 
 type frequencyCase struct {
@@ -32,35 +27,7 @@ type frequencyCase struct {
 }
 
 func TestConformanceFrequency(t *testing.T) {
-	dir := os.Getenv("WRIT_CONFORMANCE_DIR")
-	if dir == "" {
-		dir = "testdata"
-	}
-	f, err := os.Open(filepath.Join(dir, "frequency.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	lines := bufio.NewReader(f)
-	for n := 0; ; n++ {
-		line, err := lines.ReadBytes('\n')
-		if len(line) > 0 {
-			var c frequencyCase
-			if err := json.Unmarshal(line, &c); err != nil {
-				t.Fatalf("line %d: %v", n+1, err)
-			}
-			t.Run(c.ID, func(t *testing.T) { checkFrequency(t, c) })
-		}
-		if errors.Is(err, io.EOF) {
-			if n == 0 {
-				t.Error("no cases")
-			}
-			return
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
+	conformance.Run(t, "frequency", checkFrequency)
 }
 
 func checkFrequency(t *testing.T, c frequencyCase) {

@@ -1,14 +1,11 @@
 package dialect
 
 import (
-	"bufio"
 	"encoding/json"
-	"errors"
-	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/writbus/writ/test/conformance"
 )
 
 type conformanceCase struct {
@@ -32,36 +29,6 @@ func (c *conformanceCase) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*plain)(c))
 }
 
-func conformanceCases(t testing.TB) []conformanceCase {
-	t.Helper()
-	dir := "testdata"
-	if d := os.Getenv("WRIT_CONFORMANCE_DIR"); d != "" {
-		dir = d
-	}
-	f, err := os.Open(filepath.Join(dir, "capabilities.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	var cases []conformanceCase
-	for r := bufio.NewReader(f); ; {
-		line, err := r.ReadBytes('\n')
-		if len(strings.TrimSpace(string(line))) > 0 {
-			var c conformanceCase
-			if err := json.Unmarshal(line, &c); err != nil {
-				t.Fatalf("line %d: %v", len(cases)+1, err)
-			}
-			cases = append(cases, c)
-		}
-		if errors.Is(err, io.EOF) {
-			return cases
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
 const workspace = "/home/ada/project"
 
 // request splits a command line as the scanner does.
@@ -83,16 +50,14 @@ func grantOf(list *[]string) Grant {
 }
 
 func TestConformanceCapabilities(t *testing.T) {
-	for _, c := range conformanceCases(t) {
-		t.Run(c.ID, func(t *testing.T) {
-			grant := grantOf(c.Capabilities)
-			if c.Delegation {
-				grant = grantOf(c.Caller).And(grantOf(c.Callee))
-			}
-			d := grant.Check(request(c.Command))
-			if d.Verdict.String() != c.Verdict {
-				t.Errorf("%s: %s %q, expected %s (%s)", c.Command, d.Verdict, d.Reason, c.Verdict, c.Note)
-			}
-		})
-	}
+	conformance.Run(t, "capabilities", func(t *testing.T, c conformanceCase) {
+		grant := grantOf(c.Capabilities)
+		if c.Delegation {
+			grant = grantOf(c.Caller).And(grantOf(c.Callee))
+		}
+		d := grant.Check(request(c.Command))
+		if d.Verdict.String() != c.Verdict {
+			t.Errorf("%s: %s %q, expected %s (%s)", c.Command, d.Verdict, d.Reason, c.Verdict, c.Note)
+		}
+	})
 }

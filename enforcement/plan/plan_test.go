@@ -1,16 +1,12 @@
 package plan
 
 import (
-	"bufio"
-	"encoding/json"
-	"errors"
-	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/writbus/writ/test/conformance"
 )
 
 func has(ids []string) func(string) bool {
@@ -26,47 +22,18 @@ func keys(problems []Problem) []string {
 	return slices.Compact(out)
 }
 
-func TestConformancePlan(t *testing.T) {
-	dir := "testdata"
-	if d := os.Getenv("WRIT_CONFORMANCE_DIR"); d != "" {
-		dir = d
-	}
-	f, err := os.Open(filepath.Join(dir, "plan.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	r := bufio.NewReader(f)
-	for n := 0; ; n++ {
-		line, err := r.ReadBytes('\n')
-		if len(line) > 0 {
-			runCase(t, line)
-		}
-		if errors.Is(err, io.EOF) {
-			if n == 0 {
-				t.Fatal("no cases")
-			}
-			return
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
+// planCase is a line of plan.jsonl.
+type planCase struct {
+	ID       string   `json:"id"`
+	Plan     string   `json:"plan"`
+	Loaded   []string `json:"loaded_rules"`
+	Known    []string `json:"known_rules"`
+	Valid    bool     `json:"valid"`
+	Problems []string `json:"problems"`
 }
 
-func runCase(t *testing.T, line []byte) {
-	var c struct {
-		ID       string   `json:"id"`
-		Plan     string   `json:"plan"`
-		Loaded   []string `json:"loaded_rules"`
-		Known    []string `json:"known_rules"`
-		Valid    bool     `json:"valid"`
-		Problems []string `json:"problems"`
-	}
-	if err := json.Unmarshal(line, &c); err != nil {
-		t.Fatal(err)
-	}
-	t.Run(c.ID, func(t *testing.T) {
+func TestConformancePlan(t *testing.T) {
+	conformance.Run(t, "plan", func(t *testing.T, c planCase) {
 		_, problems := Validate([]byte(c.Plan), has(c.Loaded), has(c.Known))
 		want := append([]string{}, c.Problems...)
 		slices.Sort(want)

@@ -1,17 +1,13 @@
 package shell
 
 import (
-	"bufio"
-	"encoding/json"
-	"errors"
-	"io"
 	"maps"
-	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/writbus/writ/test/conformance"
 )
 
 // conformanceCase is one line of shell.jsonl.
@@ -35,46 +31,14 @@ const repoDir, homeDir = "/scratch/repo", "/scratch/home"
 
 func repoEnv() Env { return Env{Dir: repoDir, Home: homeDir, Project: repoDir} }
 
-func conformanceCases(t testing.TB) []conformanceCase {
-	t.Helper()
-	dir := "testdata"
-	if d := os.Getenv("WRIT_CONFORMANCE_DIR"); d != "" {
-		dir = d
-	}
-	f, err := os.Open(filepath.Join(dir, "shell.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	var cases []conformanceCase
-	for r := bufio.NewReader(f); ; {
-		line, err := r.ReadBytes('\n')
-		if len(strings.TrimSpace(string(line))) > 0 {
-			var c conformanceCase
-			if err := json.Unmarshal(line, &c); err != nil {
-				t.Fatalf("line %d: %v", len(cases)+1, err)
-			}
-			cases = append(cases, c)
-		}
-		if errors.Is(err, io.EOF) {
-			return cases
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
 func TestConformanceShell(t *testing.T) {
-	for _, c := range conformanceCases(t) {
-		t.Run(c.ID, func(t *testing.T) {
-			r := Analyse(c.Command, repoEnv())
-			if problem := c.check(r); problem != "" {
-				t.Errorf("%s\ncommand  %s\nresult   %v %v\nexpected %s %v %v %s\nreasons  %v",
-					problem, c.Command, r.Effect, r.Paths, c.Expect, c.Accept, c.Paths, c.Match, r.Reasons)
-			}
-		})
-	}
+	conformance.Run(t, "shell", func(t *testing.T, c conformanceCase) {
+		r := Analyse(c.Command, repoEnv())
+		if problem := c.check(r); problem != "" {
+			t.Errorf("%s\ncommand  %s\nresult   %v %v\nexpected %s %v %v %s\nreasons  %v",
+				problem, c.Command, r.Effect, r.Paths, c.Expect, c.Accept, c.Paths, c.Match, r.Reasons)
+		}
+	})
 }
 
 // accepts reports an effect that is right for the case. Some commands were seen
@@ -166,7 +130,7 @@ func sameSet(a, b []string) bool {
 func TestConfusion(t *testing.T) {
 	matrix := map[bool]map[Effect]int{true: {}, false: {}}
 	var missed, falseWriters []string
-	for _, c := range conformanceCases(t) {
+	for _, c := range conformance.Cases[conformanceCase](t, "shell") {
 		writer := len(c.Observed.Worktree) > 0 || len(c.Observed.Outside) > 0
 		r := Analyse(c.Command, repoEnv())
 		effect := r.Effect

@@ -5,12 +5,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/writbus/writ/test/conformance"
 )
 
 // FuzzAnalyse checks what holds for every input: no panic, equal answers to
 // equal questions, and paths in the promised form.
 func FuzzAnalyse(f *testing.F) {
-	for _, c := range conformanceCases(f) {
+	for _, c := range conformance.Cases[conformanceCase](f, "shell") {
 		f.Add(c.Command)
 	}
 	for _, c := range ownCases {

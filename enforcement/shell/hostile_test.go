@@ -3,6 +3,8 @@ package shell
 import (
 	"strings"
 	"testing"
+
+	"github.com/writbus/writ/test/conformance"
 )
 
 // TestHostile feeds inputs made to exhaust the analyser; each must come back,
@@ -17,7 +19,7 @@ func TestHostile(t *testing.T) {
 }
 
 func BenchmarkAnalyse(b *testing.B) {
-	cases := conformanceCases(b)
+	cases := conformance.Cases[conformanceCase](b, "shell")
 	b.Run("corpus", func(b *testing.B) {
 		b.ReportAllocs()
 		for i := 0; b.Loop(); i++ {

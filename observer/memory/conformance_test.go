@@ -1,15 +1,11 @@
 package memory
 
 import (
-	"bufio"
-	"encoding/json"
-	"errors"
-	"io"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/writbus/writ/test/conformance"
 )
 
 // conformanceCase is a line of memory.jsonl of any kind.
@@ -41,39 +37,10 @@ type conformanceCase struct {
 }
 
 func TestConformanceMemory(t *testing.T) {
-	dir := "testdata"
-	if d := os.Getenv("WRIT_CONFORMANCE_DIR"); d != "" {
-		dir = d
-	}
-	f, err := os.Open(filepath.Join(dir, "memory.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	r := bufio.NewReader(f)
-	for n := 0; ; {
-		line, err := r.ReadBytes('\n')
-		if len(line) > 1 {
-			var c conformanceCase
-			if err := json.Unmarshal(line, &c); err != nil {
-				t.Fatalf("case %d: %v", n+1, err)
-			}
-			t.Run(c.ID, c.run)
-			n++
-		}
-		if errors.Is(err, io.EOF) {
-			if n == 0 {
-				t.Fatal("no cases")
-			}
-			return
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
+	conformance.Run(t, "memory", checkCase)
 }
 
-func (c conformanceCase) run(t *testing.T) {
+func checkCase(t *testing.T, c conformanceCase) {
 	switch c.Kind {
 	case "gate":
 		e := c.Expect

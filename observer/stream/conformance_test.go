@@ -1,16 +1,11 @@
 package stream
 
 import (
-	"bufio"
-	"encoding/json"
-	"errors"
-	"io"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/writbus/writ/test/conformance"
 )
 
 type conformanceCase struct {
@@ -27,66 +22,34 @@ type conformanceCase struct {
 	Note        string   `json:"note"`
 }
 
-func conformanceCases(t testing.TB) []conformanceCase {
-	t.Helper()
-	dir := "testdata"
-	if d := os.Getenv("WRIT_CONFORMANCE_DIR"); d != "" {
-		dir = d
-	}
-	f, err := os.Open(filepath.Join(dir, "dialect.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	var cases []conformanceCase
-	for r := bufio.NewReader(f); ; {
-		line, err := r.ReadBytes('\n')
-		if len(strings.TrimSpace(string(line))) > 0 {
-			var c conformanceCase
-			if err := json.Unmarshal(line, &c); err != nil {
-				t.Fatalf("line %d: %v", len(cases)+1, err)
-			}
-			cases = append(cases, c)
-		}
-		if errors.Is(err, io.EOF) {
-			return cases
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
 func TestConformanceDialect(t *testing.T) {
 	tab := table(t)
-	for _, c := range conformanceCases(t) {
-		t.Run(c.ID, func(t *testing.T) {
-			r := scanAll(tab, c.Input)
-			if d := cmp.Diff(c.Visible, r.visible.String()); d != "" {
-				t.Errorf("visible:\n%s", d)
+	conformance.Run(t, "dialect", func(t *testing.T, c conformanceCase) {
+		r := scanAll(tab, c.Input)
+		if d := cmp.Diff(c.Visible, r.visible.String()); d != "" {
+			t.Errorf("visible:\n%s", d)
+		}
+		if d := cmp.Diff(c.Diagnostics, r.kinds()); d != "" {
+			t.Errorf("diagnostics:\n%s", d)
+		}
+		if len(c.Commands) != len(r.commands) {
+			t.Fatalf("%d commands, expected %d: %+v", len(r.commands), len(c.Commands), r.commands)
+		}
+		for i, want := range c.Commands {
+			got := r.commands[i]
+			if got.Verb != want.Verb || got.Args != want.Args || got.Status.String() != want.Status {
+				t.Errorf("command %d is %+v, expected %+v", i, got, want)
 			}
-			if d := cmp.Diff(c.Diagnostics, r.kinds()); d != "" {
-				t.Errorf("diagnostics:\n%s", d)
+			if got.HasBody != (want.Body != nil) || want.Body != nil && got.Body != *want.Body {
+				t.Errorf("command %d has another body: %q (%v)", i, got.Body, got.HasBody)
 			}
-			if len(c.Commands) != len(r.commands) {
-				t.Fatalf("%d commands, expected %d: %+v", len(r.commands), len(c.Commands), r.commands)
-			}
-			for i, want := range c.Commands {
-				got := r.commands[i]
-				if got.Verb != want.Verb || got.Args != want.Args || got.Status.String() != want.Status {
-					t.Errorf("command %d is %+v, expected %+v", i, got, want)
-				}
-				if got.HasBody != (want.Body != nil) || want.Body != nil && got.Body != *want.Body {
-					t.Errorf("command %d has another body: %q (%v)", i, got.Body, got.HasBody)
-				}
-			}
-		})
-	}
+		}
+	})
 }
 
 func TestConformanceDialectBytewise(t *testing.T) {
 	tab := table(t)
-	for _, c := range conformanceCases(t) {
+	for _, c := range conformance.Cases[conformanceCase](t, "dialect") {
 		whole := scanAll(tab, c.Input)
 		if d := cmp.Diff(whole.order, scanAll(tab, perByte(c.Input)...).order); d != "" {
 			t.Errorf("%s:\n%s", c.ID, d)

@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/writbus/writ/test/conformance"
 )
 
 func TestScanner(t *testing.T) {
@@ -282,7 +284,7 @@ func (runes) Command(Command)       {}
 func (runes) Diagnostic(Diagnostic) {}
 
 func FuzzScanner(f *testing.F) {
-	for _, c := range conformanceCases(f) {
+	for _, c := range conformance.Cases[conformanceCase](f, "dialect") {
 		if len(c.Input) < 2000 {
 			f.Add([]byte(c.Input), uint64(len(c.Input)))
 		}

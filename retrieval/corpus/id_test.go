@@ -6,8 +6,9 @@ import (
 	"errors"
 	"io"
 	"os"
-	"path/filepath"
 	"testing"
+
+	"github.com/writbus/writ/test/conformance"
 )
 
 // readLines decodes a JSON Lines file, lines of any length.
@@ -33,26 +34,18 @@ func readLines[T any](t *testing.T, path string) []T {
 	}
 }
 
+// idCase is a line of rule_id.jsonl.
+type idCase struct {
+	ID     string `json:"id"`
+	RuleID string `json:"rule_id"`
+	Valid  bool   `json:"valid"`
+	Note   string `json:"note"`
+}
+
 func TestConformanceRule_id(t *testing.T) {
-	dir := "testdata"
-	if other := os.Getenv("WRIT_CONFORMANCE_DIR"); other != "" {
-		dir = other
-	}
-	type example struct {
-		ID     string `json:"id"`
-		RuleID string `json:"rule_id"`
-		Valid  bool   `json:"valid"`
-		Note   string `json:"note"`
-	}
-	cases := readLines[example](t, filepath.Join(dir, "rule_id.jsonl"))
-	if len(cases) == 0 {
-		t.Fatal("no cases")
-	}
-	for _, c := range cases {
-		t.Run(c.ID, func(t *testing.T) {
-			if got := ValidID(c.RuleID); got != c.Valid {
-				t.Errorf("ValidID(%q) = %v, want %v: %s", c.RuleID, got, c.Valid, c.Note)
-			}
-		})
-	}
+	conformance.Run(t, "rule_id", func(t *testing.T, c idCase) {
+		if got := ValidID(c.RuleID); got != c.Valid {
+			t.Errorf("ValidID(%q) = %v, want %v: %s", c.RuleID, got, c.Valid, c.Note)
+		}
+	})
 }

@@ -1,16 +1,13 @@
 package curation
 
 import (
-	"bufio"
 	"encoding/json"
-	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/test/conformance"
 )
 
 // gateCase is a line of structural_gate.jsonl.
@@ -28,39 +25,10 @@ type gateCase struct {
 var disputed = map[string]string{}
 
 func TestConformanceStructuralGate(t *testing.T) {
-	dir := os.Getenv("WRIT_CONFORMANCE_DIR")
-	if dir == "" {
-		dir = "testdata"
-	}
-	file, err := os.Open(filepath.Join(dir, "structural_gate.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	lines, cases := bufio.NewReader(file), 0
-	for {
-		line, readErr := lines.ReadBytes('\n')
-		if len(line) > 0 {
-			var c gateCase
-			if err := json.Unmarshal(line, &c); err != nil {
-				t.Fatal(err)
-			}
-			cases++
-			t.Run(c.ID, c.run)
-		}
-		if readErr == io.EOF {
-			break
-		}
-		if readErr != nil {
-			t.Fatal(readErr)
-		}
-	}
-	if cases == 0 {
-		t.Fatal("no cases")
-	}
+	conformance.Run(t, "structural_gate", checkProposal)
 }
 
-func (c gateCase) run(t *testing.T) {
+func checkProposal(t *testing.T, c gateCase) {
 	view := Corpus{Nodes: c.Existing, Cosines: make([]float64, len(c.Existing))}
 	for _, s := range c.Similarity {
 		i := slices.IndexFunc(c.Existing, func(n schemas.Rule) bool { return n.ID == s.ID })

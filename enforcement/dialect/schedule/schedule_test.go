@@ -1,18 +1,15 @@
 package schedule
 
 import (
-	"bufio"
-	"encoding/json"
 	"errors"
-	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 	_ "time/tzdata"
 
 	"pgregory.net/rapid"
+
+	"github.com/writbus/writ/test/conformance"
 )
 
 type conformanceCase struct {
@@ -27,54 +24,22 @@ type conformanceCase struct {
 	} `json:"expect"`
 }
 
-func conformanceCases(t testing.TB) []conformanceCase {
-	t.Helper()
-	dir := "testdata"
-	if d := os.Getenv("WRIT_CONFORMANCE_DIR"); d != "" {
-		dir = d
-	}
-	f, err := os.Open(filepath.Join(dir, "schedule.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	var cases []conformanceCase
-	for r := bufio.NewReader(f); ; {
-		line, err := r.ReadBytes('\n')
-		if len(strings.TrimSpace(string(line))) > 0 {
-			var c conformanceCase
-			if err := json.Unmarshal(line, &c); err != nil {
-				t.Fatalf("line %d: %v", len(cases)+1, err)
+func TestConformanceSchedule(t *testing.T) {
+	conformance.Run(t, "schedule", func(t *testing.T, c conformanceCase) {
+		p, err := Parse(c.Line, c.Now, nil)
+		if c.Expect.Error {
+			if !errors.Is(err, ErrPhrase) {
+				t.Errorf("accepted as %+v (%v)", p, err)
 			}
-			cases = append(cases, c)
-		}
-		if errors.Is(err, io.EOF) {
-			return cases
+			return
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-	}
-}
-
-func TestConformanceSchedule(t *testing.T) {
-	for _, c := range conformanceCases(t) {
-		t.Run(c.ID, func(t *testing.T) {
-			p, err := Parse(c.Line, c.Now, nil)
-			if c.Expect.Error {
-				if !errors.Is(err, ErrPhrase) {
-					t.Errorf("accepted as %+v (%v)", p, err)
-				}
-				return
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			if p.Kind.String() != c.Expect.Kind || !p.First().Equal(c.Expect.Next) || p.Message != c.Expect.Message {
-				t.Errorf("%s at %s: %q, expected %+v", p.Kind, p.First(), p.Message, c.Expect)
-			}
-		})
-	}
+		if p.Kind.String() != c.Expect.Kind || !p.First().Equal(c.Expect.Next) || p.Message != c.Expect.Message {
+			t.Errorf("%s at %s: %q, expected %+v", p.Kind, p.First(), p.Message, c.Expect)
+		}
+	})
 }
 
 func moments(t testing.TB, s string) time.Time {
@@ -239,7 +204,7 @@ func TestEachFireOnce(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, c := range conformanceCases(f) {
+	for _, c := range conformance.Cases[conformanceCase](f, "schedule") {
 		f.Add(c.Line, c.Now.Unix())
 	}
 	f.Fuzz(func(t *testing.T, line string, unix int64) {
