@@ -1,9 +1,6 @@
 package benchmark
 
 import (
-	"bufio"
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -41,55 +38,27 @@ func (q Query) target() string {
 	return strings.Join(ids, " ")
 }
 
-// ReadTruth reads one JSON object a line; blank lines are skipped. A line that is
-// no query, or repeats an id, is an error that names its number.
+// Named gives the id and the text.
+func (q Query) Named() (id, text string) { return q.ID, q.Query }
+
+// ReadTruth reads one JSON object a line, as [ReadLines] does.
 func ReadTruth(r io.Reader) ([]Query, error) {
-	var queries []Query
-	seen := map[string]int{}
-	lines := bufio.NewReader(r)
-	for number := 1; ; number++ {
-		line, err := lines.ReadBytes('\n')
-		if err != nil && err != io.EOF {
-			return nil, fmt.Errorf("%w: line %d: %w", ErrTruth, number, err)
-		}
-		if len(bytes.TrimSpace(line)) > 0 {
-			q, wrong := parseQuery(line)
-			if wrong == nil && seen[q.ID] > 0 {
-				wrong = fmt.Errorf("id %q is that of line %d", q.ID, seen[q.ID])
-			}
-			if wrong != nil {
-				return nil, fmt.Errorf("%w: line %d: %w", ErrTruth, number, wrong)
-			}
-			seen[q.ID] = number
-			queries = append(queries, q)
-		}
-		if err == io.EOF {
-			return queries, nil
-		}
+	queries, err := ReadLines(r, (*Query).complete)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrTruth, err)
 	}
+	return queries, nil
 }
 
-func parseQuery(line []byte) (Query, error) {
-	var q Query
-	d := json.NewDecoder(bytes.NewReader(line))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&q); err != nil {
-		return q, err
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return q, errors.New("more than one value")
-	}
+// complete checks a query and gives it a kind where it has none.
+func (q *Query) complete() error {
 	switch {
-	case strings.TrimSpace(q.ID) == "":
-		return q, errors.New("the id is missing")
-	case strings.TrimSpace(q.Query) == "":
-		return q, fmt.Errorf("%s: the query is blank", q.ID)
 	case slices.ContainsFunc(q.Relevant, func(id string) bool { return strings.TrimSpace(id) == "" }):
-		return q, fmt.Errorf("%s: a relevant id is blank", q.ID)
+		return fmt.Errorf("%s: a relevant id is blank", q.ID)
 	case q.Kind == KindOffTopic && !q.OffTopic():
-		return q, fmt.Errorf("%s: off-topic, and yet %v are relevant", q.ID, q.Relevant)
+		return fmt.Errorf("%s: off-topic, and yet %v are relevant", q.ID, q.Relevant)
 	case q.Kind != KindOffTopic && q.Kind != "" && q.OffTopic():
-		return q, fmt.Errorf("%s: of kind %s, and no rule is relevant", q.ID, q.Kind)
+		return fmt.Errorf("%s: of kind %s, and no rule is relevant", q.ID, q.Kind)
 	}
 	if q.Kind == "" {
 		q.Kind = "direct"
@@ -97,5 +66,5 @@ func parseQuery(line []byte) (Query, error) {
 			q.Kind = KindOffTopic
 		}
 	}
-	return q, nil
+	return nil
 }

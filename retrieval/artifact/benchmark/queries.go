@@ -1,7 +1,6 @@
 package benchmark
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -9,6 +8,8 @@ import (
 	"io"
 	"math"
 	"strings"
+
+	rules "github.com/writbus/writ/retrieval/benchmark"
 )
 
 // ErrQueries is returned by [ReadQueries]; its text names the line.
@@ -49,63 +50,30 @@ func (g *Grades) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// ReadQueries reads one JSON object a line; blank lines are skipped. A line that
-// is no query, or repeats an id, is an error that names its number and wraps
-// [ErrQueries].
+// Named gives the id and the text.
+func (q Query) Named() (id, text string) { return q.ID, q.Query }
+
+// ReadQueries reads one JSON object a line, as [rules.ReadLines] does. An error
+// wraps [ErrQueries].
 func ReadQueries(r io.Reader) ([]Query, error) {
-	var queries []Query
-	seen := map[string]int{}
-	lines := bufio.NewReader(r)
-	for number := 1; ; number++ {
-		line, err := lines.ReadBytes('\n')
-		if err != nil && err != io.EOF {
-			return nil, fmt.Errorf("%w: line %d: %w", ErrQueries, number, err)
-		}
-		if len(bytes.TrimSpace(line)) > 0 {
-			q, wrong := parseQuery(line)
-			if wrong == nil && seen[q.ID] > 0 {
-				wrong = fmt.Errorf("id %q is that of line %d", q.ID, seen[q.ID])
-			}
-			if wrong != nil {
-				return nil, fmt.Errorf("%w: line %d: %w", ErrQueries, number, wrong)
-			}
-			seen[q.ID] = number
-			queries = append(queries, q)
-		}
-		if err == io.EOF {
-			return queries, nil
-		}
+	queries, err := rules.ReadLines(r, (*Query).check)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrQueries, err)
 	}
+	return queries, nil
 }
 
-func parseQuery(line []byte) (Query, error) {
-	var q Query
-	d := json.NewDecoder(bytes.NewReader(line))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&q); err != nil {
-		if errors.Is(err, io.ErrUnexpectedEOF) {
-			err = errors.New("the JSON object does not end on its line")
-		}
-		return q, err
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return q, errors.New("more than one value")
-	}
-	switch {
-	case strings.TrimSpace(q.ID) == "":
-		return q, errors.New("the id is missing")
-	case strings.TrimSpace(q.Query) == "":
-		return q, fmt.Errorf("%s: the query is blank", q.ID)
-	case len(q.Relevant) == 0:
-		return q, fmt.Errorf("%s: no path is relevant", q.ID)
+func (q *Query) check() error {
+	if len(q.Relevant) == 0 {
+		return fmt.Errorf("%s: no path is relevant", q.ID)
 	}
 	for path, grade := range q.Relevant {
 		switch {
 		case strings.TrimSpace(path) == "":
-			return q, fmt.Errorf("%s: a relevant path is blank", q.ID)
+			return fmt.Errorf("%s: a relevant path is blank", q.ID)
 		case !(grade > 0) || math.IsInf(grade, 0):
-			return q, fmt.Errorf("%s: the grade of %s is %v, not above 0", q.ID, path, grade)
+			return fmt.Errorf("%s: the grade of %s is %v, not above 0", q.ID, path, grade)
 		}
 	}
-	return q, nil
+	return nil
 }
