@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 	"time"
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/writ/cli/launch"
+	"github.com/writbus/writ/cmd/writ/cli/reach"
 	"github.com/writbus/writ/cmd/writd/config"
 	"github.com/writbus/writ/schemas"
 )
@@ -44,30 +44,15 @@ type Service interface {
 	Close()
 }
 
-// connectBus reaches a daemon over the bus, with the credential of a role. A
-// daemon on somebody else's NATS makes no credentials; there its own settings
-// say how to connect.
+// connectBus reaches a daemon over the bus, with the credential of a role.
 func connectBus(ctx context.Context, at config.Endpoint, dataDir, role string) (Service, error) {
-	credentials := filepath.Dir(config.CredentialPath(dataDir, role))
-	own, err := bus.LoadCredential(credentials, role)
+	conn, err := reach.Connect(ctx, at, dataDir, role, bus.Options{Name: "writ " + role, Timeout: callBudget})
 	if errors.Is(err, fs.ErrPermission) && role != roleAgent {
-		if lesser, lesserErr := bus.LoadCredential(credentials, roleAgent); lesserErr == nil {
-			return connectConfined(ctx, at, lesser)
+		confined, lesserErr := connectConfined(ctx, at, dataDir)
+		if !errors.Is(lesserErr, fs.ErrPermission) && !errors.Is(lesserErr, bus.ErrBadCredentials) {
+			return confined, lesserErr
 		}
 	}
-	o := bus.Options{URL: at.URL, Name: "writ " + role, Timeout: callBudget, WriteThrough: true}
-	switch {
-	case err == nil:
-		o.User, o.Password = own.User, own.Password
-	case errors.Is(err, bus.ErrNotFound):
-		settings, loadErr := config.Load(dataDir)
-		if loadErr != nil || settings.NATSURL == "" {
-			return nil, fmt.Errorf("%w: there is no %s", bus.ErrBadCredentials, config.CredentialPath(dataDir, role))
-		}
-	default:
-		return nil, err
-	}
-	conn, err := bus.Connect(ctx, o)
 	if err != nil {
 		return nil, err
 	}
@@ -76,8 +61,8 @@ func connectBus(ctx context.Context, at config.Endpoint, dataDir, role string) (
 
 // connectConfined connects a program that runs confined: the kernel keeps every
 // credential from it but the agent's.
-func connectConfined(ctx context.Context, at config.Endpoint, own bus.Credential) (Service, error) {
-	conn, err := bus.Connect(ctx, bus.Options{URL: at.URL, Name: "writ " + roleAgent, Timeout: callBudget, User: own.User, Password: own.Password, WriteThrough: true})
+func connectConfined(ctx context.Context, at config.Endpoint, dataDir string) (Service, error) {
+	conn, err := reach.Connect(ctx, at, dataDir, roleAgent, bus.Options{Name: "writ " + roleAgent, Timeout: callBudget})
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,73 @@
+// Package reach connects to the daemon of a data directory over the bus, in a
+// role. What a client may do follows from the role's credential alone.
+package reach
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/cmd/writ/cli/launch"
+	"github.com/writbus/writ/cmd/writd/config"
+)
+
+// Connect reaches a running daemon with a role's credential, which it adds to
+// the options, as it does the address. A daemon on somebody else's NATS makes no
+// credentials; there its own settings say how to connect. It returns
+// bus.ErrBadCredentials where the credential is missing, fs.ErrPermission where
+// it may not be read, and the errors of [bus.Connect].
+func Connect(ctx context.Context, at config.Endpoint, dataDir, role string, o bus.Options) (*bus.Conn, error) {
+	path := config.CredentialPath(dataDir, role)
+	own, err := bus.LoadCredential(filepath.Dir(path), role)
+	switch {
+	case err == nil:
+		o.User, o.Password = own.User, own.Password
+	case errors.Is(err, bus.ErrNotFound):
+		settings, loadErr := config.Load(dataDir)
+		if loadErr != nil || settings.NATSURL == "" {
+			return nil, fmt.Errorf("%w: there is no %s", bus.ErrBadCredentials, path)
+		}
+	default:
+		return nil, err
+	}
+	o.URL, o.WriteThrough = at.URL, true
+	return bus.Connect(ctx, o)
+}
+
+// Daemon connects like [Connect], and starts the daemon where it does not run;
+// the launch options need no probe. It returns the errors of both.
+func Daemon(ctx context.Context, l launch.Options, role string, o bus.Options) (*bus.Conn, error) {
+	if at, err := config.ReadEndpoint(l.DataDir); err == nil {
+		conn, err := Connect(ctx, at, l.DataDir, role, o)
+		if err == nil || !gone(err) {
+			return conn, err
+		}
+	}
+	var kept *bus.Conn
+	l.Probe = func(ctx context.Context, at config.Endpoint) error {
+		conn, err := Connect(ctx, at, l.DataDir, role, o)
+		if err == nil {
+			kept = conn
+		}
+		return err
+	}
+	_, err := launch.Start(ctx, l)
+	switch {
+	case err != nil && kept != nil:
+		kept.Close()
+		return nil, err
+	case err != nil:
+		return nil, err
+	case kept == nil:
+		return nil, fmt.Errorf("%w: %s", config.ErrNoDaemon, l.DataDir)
+	}
+	return kept, nil
+}
+
+// gone tells an endpoint that nobody serves any more, or that another daemon
+// has taken over, from one that answers no.
+func gone(err error) bool {
+	return errors.Is(err, bus.ErrUnavailable) || errors.Is(err, bus.ErrBadCredentials) || errors.Is(err, bus.ErrClosed)
+}
