@@ -31,7 +31,7 @@ type read struct {
 // readFile reads one file of a project. The root lets no link lead out of it,
 // and a pipe is not waited for. The bytes are in the room, or in what took its
 // place where it was too small: they are there until it is used again.
-func readFile(root *os.Root, file string, room *[]byte) (read, error) {
+func readFile(root opener, file string, room *[]byte) (read, error) {
 	r, err := readBytes(root, file, room)
 	if err == nil && r.left == "" {
 		r.hash = hashOf(r.bytes)
@@ -45,7 +45,7 @@ func hashOf(raw []byte) string {
 }
 
 // readBytes is readFile without the hash.
-func readBytes(root *os.Root, file string, room *[]byte) (read, error) {
+func readBytes(root opener, file string, room *[]byte) (read, error) {
 	for range readTries {
 		r, whole, err := readOnce(root, file, room)
 		if err != nil || whole {
@@ -55,7 +55,7 @@ func readBytes(root *os.Root, file string, room *[]byte) (read, error) {
 	return read{}, ErrMoving
 }
 
-func readOnce(root *os.Root, file string, room *[]byte) (r read, whole bool, err error) {
+func readOnce(root opener, file string, room *[]byte) (r read, whole bool, err error) {
 	f, err := root.OpenFile(file, os.O_RDONLY|nonBlocking, 0)
 	if err != nil {
 		return read{}, false, err

@@ -276,10 +276,12 @@ func (p *Project) readAll(ctx context.Context, w *work) error {
 	files, put, failed := make([]*file, len(w.entries)), newGathering(len(runs), search.MostJoined), make([]error, len(w.entries))
 	var next, done atomic.Int64
 	work := func(by *worker) {
+		from := &nearby{root: root}
+		defer from.Close()
 		for i := int(next.Add(1)) - 1; i < len(runs) && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
 			by.begin()
 			for at := runs[i].from; at < runs[i].to && ctx.Err() == nil; at++ {
-				if files[at] = p.readOne(root, w.entries[at], by, w.update.Force); by.size >= batchBytes {
+				if files[at] = p.readOne(from, w.entries[at], by, w.update.Force); by.size >= batchBytes {
 					failed[at] = by.analyse()
 				}
 				if n := done.Add(1); n%64 == 0 {
@@ -321,9 +323,9 @@ func (p *Project) readAll(ctx context.Context, w *work) error {
 
 // readOne reads one file, nil for one that is gone, and gives it to the worker
 // unless the entry of the index stays.
-func (p *Project) readOne(root *os.Root, e Entry, by *worker, force bool) *file {
+func (p *Project) readOne(from opener, e Entry, by *worker, force bool) *file {
 	f := &file{size: e.Size, modTime: e.ModTime, wanted: e.wanted, readAt: p.options.Now()}
-	r, err := readFile(root, e.Path, &by.room)
+	r, err := readFile(from, e.Path, &by.room)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
