@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"os"
+	"runtime"
 	"runtime/debug"
 	"sync"
 )
@@ -24,15 +25,26 @@ func collectBy(rules int) int {
 	return min(max(100*garbageMost/(heapOfRest+rules*heapOfRule), fewestPercent), usualPercent)
 }
 
-// leanPercent is the garbage that may gather while much is made at once: what a
-// build of a project's index keeps holds few pointers and is collected quickly.
-const leanPercent = 30
+// The garbage that may gather while much is made at once, such as a project's
+// index: so much, and of what is large so many percent. A share alone is little
+// where such work begins, and collects most often where there is least to gain.
+const (
+	leanGarbage = 32 << 20
+	leanPercent = 30
+)
+
+// leanBy is that garbage in percent of so many bytes in use.
+func leanBy(live uint64) int {
+	return int(min(max(100*leanGarbage/max(live, 1), leanPercent), usualPercent))
+}
 
 // heap is how this process collects its garbage, unless the user has chosen.
 var heap struct {
 	sync.Mutex
 	percent int // by the size of the rules' index; 0 for the usual
 	lean    int // how many ask for less
+	// followed says that what is in use is looked at after the next collection.
+	followed bool
 }
 
 // trimHeap follows the size of the index.
@@ -50,9 +62,30 @@ func leanHeap() (undo func()) {
 		defer heap.Unlock()
 		heap.lean += n
 		collect()
+		if heap.lean > 0 && !heap.followed {
+			heap.followed = true
+			afterCollection(stayLean)
+		}
 	}
 	add(1)
 	return func() { add(-1) }
+}
+
+// stayLean follows what is in use, which a collection finds out, for as long as
+// somebody asks for it.
+func stayLean() {
+	heap.Lock()
+	defer heap.Unlock()
+	if heap.followed = heap.lean > 0; heap.followed {
+		collect()
+		afterCollection(stayLean)
+	}
+}
+
+// afterCollection calls f soon after the next collection of garbage.
+func afterCollection(f func()) {
+	type found struct{ _ *byte } // that is garbage at once
+	runtime.AddCleanup(&found{}, func(f func()) { f() }, f)
 }
 
 // collect makes the heap's settings hold; the caller has its lock.
@@ -65,7 +98,8 @@ func collect() {
 		percent = usualPercent
 	}
 	if heap.lean > 0 {
-		percent = min(percent, leanPercent)
+		_, live := allocations()
+		percent = min(percent, leanBy(live))
 	}
 	debug.SetGCPercent(percent)
 }

@@ -1,11 +1,46 @@
 package daemon
 
-import "testing"
+import (
+	"runtime"
+	"testing"
+)
 
 func TestGarbageIsBoundedByTheSizeOfTheIndex(t *testing.T) {
 	for rules, want := range map[int]int{0: 100, 120: 100, 1_000: 100, 3_000: 60, 10_000: 25, 100_000: 25} {
 		if got := collectBy(rules); got < want-2 || got > want+2 {
 			t.Errorf("%d rules: %d percent, want about %d", rules, got, want)
 		}
+	}
+}
+
+func TestALeanHeapKeepsAShareOrSoMuch(t *testing.T) {
+	for live, want := range map[uint64]int{0: 100, 20 << 20: 100, 64 << 20: 50, 100 << 20: 32, 1 << 30: 30} {
+		if got := leanBy(live); got != want {
+			t.Errorf("%d MiB in use: %d percent, want %d", live>>20, got, want)
+		}
+	}
+}
+
+func TestALeanHeapIsFollowedUntilNobodyAsksForIt(t *testing.T) {
+	followed := func() bool {
+		heap.Lock()
+		defer heap.Unlock()
+		return heap.followed
+	}
+	first, second := leanHeap(), leanHeap()
+	second()
+	for range 3 {
+		collected := make(chan struct{})
+		afterCollection(func() { close(collected) })
+		runtime.GC()
+		<-collected
+		if !followed() {
+			t.Fatal("nobody looks at what is in use while somebody asks for little garbage")
+		}
+	}
+	first()
+	for followed() { // until the cleanup that is under way has run
+		runtime.GC()
+		runtime.Gosched()
 	}
 }
