@@ -39,48 +39,78 @@ func goOutlineOf(t lines, h hollow) (outline, error) {
 		return outline{}, err
 	}
 	base := files.File(file.FileStart).Base()
-	line := func(p token.Pos) int { return t.at(h.origin(min(max(int(p)-base, 0), len(h.text)))) }
-	o := outline{
-		sections: make([]section, 0, len(file.Decls)+1), symbols: make([]artifact.Symbol, 0, len(file.Decls)+1), least: declarationTokens,
-	}
+	origin := func(p token.Pos) int { return h.origin(min(max(int(p)-base, 0), len(h.text))) }
+	line := func(p token.Pos) int { return t.at(origin(p)) }
+	o := goOutliner{lines: t, outline: outline{least: declarationTokens}}
+	o.sections = make([]section, 0, len(file.Decls)+len(h.functions)+1)
+	o.symbols = make([]artifact.Symbol, 0, len(file.Decls)+len(h.functions)+1)
 	o.symbols = append(o.symbols, artifact.Symbol{Name: file.Name.Name, Kind: "module", Line: line(file.Package) + 1})
 	o.sections = append(o.sections, section{heading: "package " + file.Name.Name})
-	free := line(file.Name.End()-1) + 1 // the first line that belongs to no declaration yet
-	for _, decl := range file.Decls {
-		generic, isGeneric := decl.(*ast.GenDecl)
-		if !isGeneric || generic.Tok != token.IMPORT || len(o.sections) > 1 {
-			symbols := goSymbols(decl, line)
-			o.symbols = append(o.symbols, symbols...)
-			from := t.goStart(decl, line, free)
-			o.sections[len(o.sections)-1].to = from
-			o.sections = append(o.sections, section{from: from, heading: strings.Join(namesOf(symbols), ", ")})
+	o.free = line(file.Name.End()-1) + 1
+	next := 0 // of the functions that the parser did not see
+	functions := func(before int) {
+		for ; next < len(h.functions) && h.functions[next].from < before; next++ {
+			o.function(h.functions[next])
 		}
-		free = line(decl.End()-1) + 1
 	}
+	for _, decl := range file.Decls {
+		functions(origin(decl.Pos()))
+		if generic, is := decl.(*ast.GenDecl); !is || generic.Tok != token.IMPORT || len(o.sections) > 1 {
+			symbols := goSymbols(decl, line)
+			o.declare(docLine(decl, line), strings.Join(namesOf(symbols), ", "), symbols...)
+		}
+		o.free = line(decl.End()-1) + 1
+	}
+	functions(len(t.text))
 	o.sections[len(o.sections)-1].to = t.count()
-	return o, err
+	return o.outline, err
 }
 
-// goStart is the line where a declaration begins with its comments: those that
-// stand above it, behind the declaration before.
-func (l lines) goStart(decl ast.Decl, line func(token.Pos) int, least int) int {
-	start := line(decl.Pos())
+// goOutliner makes an outline of declarations, in their order.
+type goOutliner struct {
+	lines
+	outline
+	free int // the first line that belongs to no declaration yet
+}
+
+// function takes a declaration that no parser saw.
+func (o *goOutliner) function(f function) {
+	line := o.at(f.from)
+	if s := f.symbol(o.text, line+1); o.text[f.name:f.nameEnd] == "_" {
+		o.declare(line, "")
+	} else {
+		o.declare(line, s.Name, s)
+	}
+	o.free = o.at(f.to-1) + 1
+}
+
+// declare begins the section of a declaration at its line or at comments above
+// it: those that stand behind the declaration before.
+func (o *goOutliner) declare(line int, heading string, symbols ...artifact.Symbol) {
+	o.symbols = append(o.symbols, symbols...)
+	start := min(max(line, o.free), o.lines.count())
+	// Comments that belong to no declaration lead to the next one.
+	for start > o.free && !o.blank(start-1) && strings.HasPrefix(strings.TrimSpace(o.line(start-1)), "//") {
+		start--
+	}
+	o.sections[len(o.sections)-1].to = start
+	o.sections = append(o.sections, section{from: start, heading: heading})
+}
+
+// docLine is where a declaration begins with the comment that the parser found
+// above it.
+func docLine(decl ast.Decl, line func(token.Pos) int) int {
 	switch d := decl.(type) {
 	case *ast.FuncDecl:
 		if d.Doc != nil {
-			start = line(d.Doc.Pos())
+			return line(d.Doc.Pos())
 		}
 	case *ast.GenDecl:
 		if d.Doc != nil {
-			start = line(d.Doc.Pos())
+			return line(d.Doc.Pos())
 		}
 	}
-	start = min(max(start, least), l.count())
-	// Comments that belong to no declaration lead to the next one.
-	for start > least && !l.blank(start-1) && strings.HasPrefix(strings.TrimSpace(l.line(start-1)), "//") {
-		start--
-	}
-	return start
+	return line(decl.Pos())
 }
 
 func namesOf(symbols []artifact.Symbol) []string {

@@ -9,10 +9,11 @@ import (
 // hollow is Go source without what stands in braces: function bodies, fields,
 // the elements of composite literals; and without parameters and comments. What a
 // file declares is all there, and a parser is done with it in a fraction of the
-// time.
+// time. Plain functions that follow another one are left out altogether.
 type hollow struct {
-	text []byte
-	cuts []cut
+	text      []byte
+	cuts      []cut
+	functions []function // that are left out, in their order
 	// commented says that comments are all there, since one that may stand within
 	// a line is among them: who looks for the comment above a declaration cannot
 	// do with its lines.
@@ -29,19 +30,31 @@ type hollowing struct {
 	cuts    []cut
 	from    int // what is not kept yet
 	missing int
+
+	functions []function
+	behind    int // how much was kept up to behind the last plain one; 0 before it
+	head      head
+}
+
+// head is a plain function whose body has not ended yet, and what was there
+// before it.
+type head struct {
+	function
+	open                bool
+	kept, cuts, missing int
 }
 
 // hollowed leaves out what stands in the outermost braces. It says no where
 // braces, strings or comments do not end, which is no Go. What it makes is in the
 // room of what was made before, which is gone then.
 func hollowed(text string, before hollow) (hollow, bool) {
-	h := hollowing{text: text, kept: before.text[:0], cuts: before.cuts[:0]}
+	h := hollowing{text: text, kept: before.text[:0], cuts: before.cuts[:0], functions: before.functions[:0]}
 	commented, ok := h.all(false)
 	if ok && commented {
-		h = hollowing{text: text, kept: h.kept[:0], cuts: h.cuts[:0]}
+		h = hollowing{text: text, kept: h.kept[:0], cuts: h.cuts[:0], functions: h.functions[:0]}
 		_, ok = h.all(true)
 	}
-	return hollow{h.kept, h.cuts, commented}, ok
+	return hollow{h.kept, h.cuts, h.functions, commented}, ok
 }
 
 // all leaves out what it may. It stops at a comment that may stand within a line
@@ -67,10 +80,11 @@ func (h *hollowing) all(comments bool) (commented, ok bool) {
 			if depth == 0 {
 				h.leave(at)
 				plain = &plainOutside
+				h.close(at + 1)
 			}
 			at++
 		case 'f':
-			at = h.signature(at)
+			at = h.signature(at, !comments)
 		default:
 			n := opaque(text[at:])
 			if n == 0 {
@@ -114,11 +128,19 @@ func (h *hollowing) first(at int) bool {
 }
 
 // signature leaves out the parameters of a function that is declared at a place,
-// if one is. It returns where to go on.
-func (h *hollowing) signature(at int) int {
+// if one is. Where no comment has to be found above it, a plain one is opened. It
+// returns where to go on.
+func (h *hollowing) signature(at int, plain bool) int {
 	text := h.text
 	if !strings.HasPrefix(text[at:], "func ") || at > 0 && text[at-1] != '\n' {
 		return at + 1
+	}
+	h.head.open = false
+	if plain {
+		if f, ok := functionAt(text, at); ok {
+			h.keep(at)
+			h.head = head{f, true, len(h.kept), len(h.cuts), h.missing}
+		}
 	}
 	at += len("func ")
 	if end := parameters(text, at); end > 0 {
@@ -139,6 +161,25 @@ func (h *hollowing) signature(at int) int {
 		}
 	}
 	return at
+}
+
+// close leaves out the function whose body ends at a place, if it is a plain one,
+// a line ends there, and nothing stands between it and another one: what stands
+// before that may be no Go.
+func (h *hollowing) close(at int) {
+	f, rest := h.head, h.text[at:]
+	if h.head.open = false; !f.open || rest != "" && !strings.HasPrefix(rest, "\n") && !strings.HasPrefix(rest, "\r\n") {
+		return
+	}
+	if h.behind > 0 && len(bytes.TrimSpace(h.kept[h.behind:f.kept])) == 0 {
+		h.kept, h.cuts, h.missing, h.from = h.kept[:f.kept], h.cuts[:f.cuts], f.missing, f.from
+		h.leave(at)
+		f.to = at
+		h.functions = append(h.functions, f.function)
+	} else {
+		h.keep(at)
+	}
+	h.behind = len(h.kept)
 }
 
 // parameters is where the parentheses end that begin at a place; 0 where none do,

@@ -40,6 +40,8 @@ func TestAHollowFileHasTheSameOutline(t *testing.T) {
 		"package p\n\ntype T[P interface{ ~int | ~string }] struct {\n\tx P // }\n}\n\nfunc (t *T[P]) m() {\n\tfor {\n\t}\n}\n",
 		"package p\n\nvar r = '\\''; var s = '\\\\'; var q = \"\\\"{\"\n\nfunc f() {\n}\n", "package p\n\nimport (\n\t\"a\"\n)\n\ntype I interface {\n\tm()\n}\n",
 		"package p\n\nfunc f() {\n//line x.go:1\n}\n// doc\nfunc g() {}\n", "package p\r\n\r\nfunc f() {\r\n}\r\n// doc\r\nfunc g() {}\r\n", "package p\n\nfunc asm(a int) int // a / b\n\nvar x = 1 / 2\n",
+		"package p\n\nfunc (t *T) a(x,\n\ty int) (z []*q.T, err error) {\n}\n\n// b is\nfunc (T) _() *T {\n}\n\nvar x =\nfunc (t T) y() *T {\n}\n\nfunc _() {\n} // c\n",
+		"package p\n\nfunc a() {\n}\n\n// x is\nvar x = 1\n\n// b is\nfunc b() []a.B {\n}\n\nfunc c[T any]() {\n}\nfunc d() {\n}; func e() {}",
 	} {
 		if !checkHollow(t, text) {
 			t.Errorf("%q is no Go", text)
@@ -65,6 +67,18 @@ func TestAHollowFileHasTheSameOutline(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		checkHollow(t, "package p\n"+strings.Join(rapid.SliceOfN(pieces, 0, 12).Draw(t, "pieces"), ""))
 	})
+}
+
+func TestPlainFunctionsAreLeftOut(t *testing.T) {
+	for text, want := range map[string]string{
+		"func f() {\n}\n\n// g is\nfunc (t *T) g(a int) error {\n\treturn nil\n}\nvar x\nfunc h() (a, b int) {\n}\n": "func f() {}\n\n\nvar x\nfunc h() () {}\n",
+		"func f() {\n} // x\nfunc type() {\n}\nfunc f[T any](a T) {\n}\n":                                            "func f() {} \nfunc type() {}\nfunc f[T any](a T) {}\n",
+		"func f() map[int]T {\n}\nfunc f() T[P] {\n}\nfunc (*t.T) f() {}\n":                                          "func f() map[int]T {}\nfunc f() T[P] {}\nfunc (*t.T) f() {}\n",
+	} {
+		if h, ok := hollowed(text, hollow{}); !ok || string(h.text) != want {
+			t.Errorf("%q is %q, want %q", text, h.text, want)
+		}
+	}
 }
 
 func TestWhatIsNoGoIsNotHollowed(t *testing.T) {
