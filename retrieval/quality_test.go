@@ -17,7 +17,7 @@ type judged struct {
 	ID       string   `json:"id"`
 	Query    string   `json:"query"`
 	Relevant []string `json:"relevant"`
-	Kind     string   `json:"kind"` // direct, paraphrase, offtopic
+	Kind     string   `json:"kind"` // direct, paraphrase, task, offtopic
 }
 
 // shippedRules reads the corpus as it lies in its folder; whether it is sound is

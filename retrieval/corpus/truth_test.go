@@ -51,8 +51,8 @@ func TestTruthIsSound(t *testing.T) {
 			named[id] = true
 		}
 	}
-	total := kinds["direct"] + kinds["paraphrase"] + kinds["offtopic"]
-	if total < 240 || kinds["paraphrase"] < 50 || kinds["offtopic"] < 40 || len(kinds) != 3 {
+	total := kinds["direct"] + kinds["paraphrase"] + kinds["task"] + kinds["offtopic"]
+	if total < 440 || kinds["paraphrase"] < 50 || kinds["task"] < 110 || kinds["offtopic"] < 110 || len(kinds) != 4 {
 		t.Errorf("queries by kind: %v", kinds)
 	}
 	found := 0
