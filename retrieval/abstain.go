@@ -44,7 +44,7 @@ const oneWordMost = 0.45
 
 // features are what the calibration looks at.
 func (s *search) features(c *candidate, proof float64) features {
-	return s.ix.calibration.features(s.words.Words(), proof, s.ix.words.Rarest(), c.coverage, c.cosine, s.topCosine)
+	return s.ix.calibration.features(s.words.Words(), proof, s.ix.words.Rarest(), c.cosine, s.subject)
 }
 
 // bestCosine is that of the pool, which holds the nearest document.

@@ -9,16 +9,15 @@ import (
 )
 
 // What the judgement of relevance looks at, beside a constant: how many
-// perfectly matched rare words a rule's score amounts to, the share of the
-// text's weight it holds, how far its cosine, and the best one, stand out from
-// those of texts that mean nothing, and how many words the text has: of a short
-// one, a rule that holds most has little to show.
+// perfectly matched rare words a rule's score amounts to, how far its cosine
+// stands out from those of texts that mean nothing, how much nearer the text is
+// to the rules than to such texts, and how many words it has: of a short one, a
+// rule that is meant has little to show.
 const (
 	featureOne = iota
 	featureWorth
-	featureCoverage
 	featureCosine
-	featureTopCosine
+	featureSubject
 	featureWords
 	numFeatures
 )
@@ -130,16 +129,17 @@ type calibration struct {
 	model logistic
 	// mean and spread are those of the best cosine of the background texts.
 	mean, spread float64
+	subject      subject
 }
 
 // believed is what a calibration starts from: fitted on judged queries of the
 // shipped corpus against the background texts; see DESIGN.md.
-var believed = logistic{-20.3, 4.1, 5.4, 0.32, 0.26, 9.1}
+var believed = logistic{-13.4, 8.9, 0.54, 1.03, 4.8}
 
 // belief is how strongly, by its precisions. The slopes are held: a symptom's
 // own rule tells them worse than judged queries did, and the fit then mostly
 // moves the constant, to where this embedder and this corpus have it.
-var belief = features{2, 3, 30, 300, 300, 30}
+var belief = features{2, 30, 300, 300, 30}
 
 const (
 	// mostCases bounds the work of a fit.
@@ -156,11 +156,10 @@ const (
 )
 
 // features of a candidate under the calibration.
-func (c *calibration) features(words int, bm25, rarest, coverage, cosine, topCosine float64) features {
-	scale := func(x float64) float64 { return min(max((x-c.mean)/c.spread, -4), 6) }
+func (c *calibration) features(words int, proof, rarest, cosine, subject float64) features {
 	return features{
-		featureOne: 1, featureWorth: math.Log1p(bm25 / ((lexical.K1 + 1) * rarest)), featureCoverage: coverage,
-		featureCosine: scale(cosine), featureTopCosine: scale(topCosine), featureWords: math.Log1p(float64(min(words, mostWords))),
+		featureOne: 1, featureWorth: math.Log1p(proof / ((lexical.K1 + 1) * rarest)), featureCosine: standard(cosine, c.mean, c.spread),
+		featureSubject: subject, featureWords: math.Log1p(float64(min(words, mostWords))),
 	}
 }
 
@@ -180,15 +179,14 @@ func (ix *Index) calibrate() {
 	var samples []sample
 	for _, p := range probes {
 		if p.found {
-			samples = append(samples, sample{
-				features: ix.calibration.features(p.words, p.bm25, ix.words.Rarest(), p.coverage, p.cosine, p.topCosine),
-			})
+			samples = append(samples, sample{features: ix.calibration.features(p.words, p.proof, ix.words.Rarest(), p.cosine, p.subject)})
 		}
 	}
 	unmeant := len(samples)
 	samples = append(samples, ix.meant()...)
 	meant := len(samples) - unmeant
 	if meant == 0 || unmeant == 0 {
+		ix.calibration.model = believed.atMost(backgroundShare, samples[:unmeant])
 		return
 	}
 	trust := min(1, float64(meant)/enoughCases)
@@ -227,14 +225,17 @@ func (l logistic) atMost(share float64, samples []sample) logistic {
 type probe struct {
 	found                             bool
 	words                             int
-	bm25, coverage, cosine, topCosine float64
+	proof, cosine, topCosine, subject float64
 }
 
 // probes searches for the background texts, up to pass one.
 func (ix *Index) probes() []probe {
 	var probes []probe
 	room := newRoom(len(ix.docs))
-	for i, v := range backgroundVectors(ix.opt.Embedder) {
+	vectors := backgroundVectors(ix.opt.Embedder)
+	subject, places := newSubject(ix.sampled(), vectors)
+	ix.calibration.subject = subject
+	for i, v := range vectors {
 		if v == nil {
 			continue
 		}
@@ -245,10 +246,10 @@ func (ix *Index) probes() []probe {
 		s.lexical()
 		s.vectors()
 		s.score()
-		p := probe{topCosine: s.bestCosine(), words: s.words.Words()}
+		p := probe{topCosine: s.bestCosine(), subject: places[i], words: s.words.Words()}
 		if order := s.sorted(0, true); len(order) > 0 {
 			best := &s.pool[order[0]]
-			p.found, p.bm25, p.coverage, p.cosine = true, s.words.Proof(best.doc, best.bm25), s.words.Coverage(best.doc), best.cosine
+			p.found, p.proof, p.cosine = true, s.words.Proof(best.doc, best.bm25), best.cosine
 		}
 		probes = append(probes, p)
 		room.empty()
@@ -257,15 +258,29 @@ func (ix *Index) probes() []probe {
 }
 
 func (ix *Index) standardise(probes []probe) {
-	var sum, square float64
-	for _, p := range probes {
-		top := p.topCosine
-		sum += top
-		square += float64(top * top)
+	tops := make([]float64, len(probes))
+	for i, p := range probes {
+		tops[i] = p.topCosine
 	}
-	n := float64(len(probes))
-	ix.calibration.mean = sum / n
-	ix.calibration.spread = max(math.Sqrt(max(square/n-float64(ix.calibration.mean*ix.calibration.mean), 0)), leastSpread)
+	ix.calibration.mean, ix.calibration.spread = meanAndSpread(tops)
+}
+
+// sampled are the vectors of some rules, spread over the index.
+func (ix *Index) sampled() [][]float32 {
+	var retrievable []int32
+	for i := range ix.docs {
+		if ix.kinds[i].retrievable {
+			retrievable = append(retrievable, int32(i))
+		}
+	}
+	var vectors [][]float32
+	for i := range min(mostCases, len(retrievable)) {
+		m := ix.docs[retrievable[i*len(retrievable)/min(mostCases, len(retrievable))]].meaning
+		for view := range m.vectors() {
+			vectors = append(vectors, m.vector(view))
+		}
+	}
+	return vectors
 }
 
 // meant are cases whose rule is known, spread over the index.
@@ -296,21 +311,17 @@ func (ix *Index) withoutSymptom(doc int32, symptom int) (features, bool) {
 		return features{}, false
 	}
 	text, asked := d.Rule.Symptoms[symptom], d.meaning.vector(view)
-	others := ix.vectors.Nearest(asked, 1, func(other int32) bool { return other != doc && ix.kinds[other].retrievable })
-	if len(others) == 0 {
-		return features{}, false
-	}
 	q := ix.words.Resolve(text, 0)
 	var fields lexical.Fields
 	d.wording().unpack(&fields)
-	score, coverage := ix.words.Without(q, fields, lexical.Trigger, lexical.CountTerms(text))
+	proof := ix.words.Without(q, fields, lexical.Trigger, lexical.CountTerms(text))
 	cosine := -1.0
 	for i := range d.meaning.vectors() {
 		if i != view {
 			cosine = max(cosine, dot(asked, d.meaning.vector(i)))
 		}
 	}
-	return ix.calibration.features(q.Words(), score, ix.words.Rarest(), coverage, cosine, max(cosine, others[0].Cosine)), true
+	return ix.calibration.features(q.Words(), proof, ix.words.Rarest(), cosine, ix.calibration.subject.of(asked)), true
 }
 
 func dot(a, b []float32) float64 {
@@ -327,9 +338,15 @@ func backgroundVectors(e Embedder) [][]float32 {
 	if kept, ok := backgrounds.Load(e.Name()); ok {
 		return kept.([][]float32)
 	}
-	vectors := make([][]float32, len(background))
-	for i, text := range background {
-		if v, err := e.Embed(text); err == nil {
+	vectors, err := embedTexts(e, background)
+	if err != nil {
+		vectors = make([][]float32, len(background))
+		for i, text := range background {
+			vectors[i], _ = e.Embed(text)
+		}
+	}
+	for i, v := range vectors {
+		if v != nil {
 			vectors[i] = unit(v)
 		}
 	}

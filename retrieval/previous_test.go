@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand"
+	"reflect"
 	"testing"
 
 	"github.com/writbus/writ/schemas"
@@ -53,7 +54,7 @@ func TestPreviousIndexesDoNotShow(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					if next.calibration != fresh.calibration || next.info != fresh.info || next.opt.Previous != nil {
+					if !reflect.DeepEqual(next.calibration, fresh.calibration) || next.info != fresh.info || next.opt.Previous != nil {
 						t.Fatalf("seed %d: %+v after others, %+v from the start", seed, next.calibration, fresh.calibration)
 					}
 					for _, text := range queries {

@@ -21,7 +21,9 @@ func (s *search) passOne() {
 	for place, at := range s.firstPass {
 		s.pool[at].ranks.Pass1 = place + 1
 	}
-	s.topCosine = s.bestCosine()
+	if s.vector != nil {
+		s.subject = s.ix.calibration.subject.of(s.vector)
+	}
 	s.judge()
 }
 

@@ -56,7 +56,7 @@ type search struct {
 	keep    func(int32) bool
 	// firstPass is the order of pass one, as places in pool.
 	firstPass []int
-	topCosine float64
+	subject   float64
 	started   int64
 	lap       int64
 }

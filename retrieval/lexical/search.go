@@ -483,12 +483,14 @@ func insert(top []Match, k int, m Match) []Match {
 func before(a, b Match) bool { return a.Score > b.Score || a.Score == b.Score && a.Doc < b.Doc }
 
 // Without judges the query against a document that lacks some of its words: the
-// proof and coverage it would have among these documents if the counts were
-// taken out of one of its fields. The statistics of the index stay as they are.
-func (ix *Index) Without(q Query, fields Fields, field Field, counts []Count) (proof, coverage float64) {
+// proof it would have among these documents if the counts were taken out of one
+// of its fields. The statistics of the index stay as they are.
+func (ix *Index) Without(q Query, fields Fields, field Field, counts []Count) (proof float64) {
 	fields[field] = subtract(fields[field], counts)
-	held := 0.0
 	for _, term := range q.terms {
+		if term.tells {
+			continue
+		}
 		var frequency float64
 		for f, own := range fields {
 			if n := count(own, term.text); n > 0 {
@@ -497,18 +499,10 @@ func (ix *Index) Without(q Query, fields Fields, field Field, counts []Count) (p
 			}
 		}
 		if frequency > 0 {
-			if !term.tells {
-				proof += term.list.idf * frequency * (K1 + 1) / (frequency + K1)
-			}
-			if !term.aside {
-				held += term.list.idf
-			}
+			proof += term.list.idf * frequency * (K1 + 1) / (frequency + K1)
 		}
 	}
-	if q.mass == 0 {
-		return proof, 0
-	}
-	return proof, min(held/q.mass, 1)
+	return proof
 }
 
 func count(counts []Count, term string) uint32 {
