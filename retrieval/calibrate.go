@@ -132,8 +132,9 @@ type calibration struct {
 	subject      subject
 }
 
-// believed is what a calibration starts from: fitted on judged queries of the
-// shipped corpus against the background texts; see DESIGN.md.
+// believed is what a calibration starts from: fitted on judged queries, those
+// for tuning, of the shipped corpus and of public ones, with two embedders; see
+// DESIGN.md.
 var believed = logistic{-13.4, 8.9, 0.54, 1.03, 4.8}
 
 // belief is how strongly, by its precisions. The slopes are held: a symptom's
