@@ -142,7 +142,7 @@ func (d *Daemon) serveVerbs(ctx context.Context) (stop func(), err error) {
 			Handle: func(ctx context.Context, r bus.Request) ([]byte, error) { return serve(ctx, r.Body) },
 		})
 	}
-	shut, err := d.conn.Serve(ctx, s)
+	shut, err := d.services.Serve(ctx, s)
 	if err != nil {
 		return nil, err
 	}

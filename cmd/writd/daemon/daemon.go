@@ -50,8 +50,9 @@ type Daemon struct {
 	started  time.Time
 	stop     context.CancelFunc
 
-	conn     *bus.Conn
+	conn     *bus.Conn // appends and looks up
 	reading  *bus.Conn // of the projections
+	services *bus.Conn // requests and their answers
 	url      string
 	health   func() error      // of the embedded server, nil for another
 	blocks   *blockfile.Reader // its files, nil for another
@@ -267,26 +268,31 @@ func (d *Daemon) openBus(ctx context.Context) (func(), error) {
 	return func() { d.disconnect(); shutdown() }, nil
 }
 
-// connect opens the daemon's two connections: one for decisions and services,
-// one on which the projections read, so that an answer never waits behind
-// records on their way to a view.
+// connect opens the daemon's three connections: on one it appends, on one the
+// projections read and on one the services answer, so that neither an append nor
+// an answer waits behind records on their way to a view, or behind the other.
 func (d *Daemon) connect(ctx context.Context, o bus.Options) (err error) {
 	o.Timeout = logPatience
 	o.OnAsyncError = func(err error) { d.logger.Warn("bus", "error", err) }
-	o.Name = "writd"
-	if d.conn, err = bus.Connect(ctx, o); err != nil {
-		return err
+	for _, c := range []struct {
+		conn **bus.Conn
+		name string
+	}{{&d.conn, "writd"}, {&d.reading, "writd-views"}, {&d.services, "writd-services"}} {
+		o.Name = c.name
+		if *c.conn, err = bus.Connect(ctx, o); err != nil {
+			d.disconnect()
+			return err
+		}
 	}
-	o.Name = "writd-views"
-	if d.reading, err = bus.Connect(ctx, o); err != nil {
-		d.conn.Close()
-	}
-	return err
+	return nil
 }
 
 func (d *Daemon) disconnect() {
-	d.reading.Close()
-	d.conn.Close()
+	for _, c := range []*bus.Conn{d.services, d.reading, d.conn} {
+		if c != nil {
+			c.Close()
+		}
+	}
 }
 
 // openViews opens the projections and lets them catch up with the log.

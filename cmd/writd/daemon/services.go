@@ -79,7 +79,7 @@ func (d *Daemon) serve(ctx context.Context) (stop func(), err error) {
 	d.transcripts.running = running
 	asking, stopAsking := context.WithCancel(running)
 	d.transcripts.asking = asking
-	shut, err := d.conn.Serve(ctx, bus.Service{
+	shut, err := d.services.Serve(ctx, bus.Service{
 		Name: serviceName, Version: config.Version, Description: "rules, gates and the log of coding agents",
 		Endpoints: d.afterRules(append(d.agentEndpoints(), []bus.Endpoint{
 			{Name: "hook", Subject: schemas.SvcHook, Handle: d.hook},
