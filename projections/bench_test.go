@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/projections/pebblestore"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/test/processor"
 )
 
 const million = 1_000_000
@@ -48,12 +48,12 @@ func BenchmarkReplay(b *testing.B) {
 	rate := func(b *testing.B) {
 		events := float64(million) * float64(b.N)
 		b.ReportMetric(events/b.Elapsed().Seconds(), "events/s")
-		b.ReportMetric(float64(processorTime(b)-began)/events, "cpu-ns/event")
+		b.ReportMetric(float64(processor.Time()-began)/events, "cpu-ns/event")
 		b.ReportMetric(0, "ns/op")
 	}
 	bare := func(s schemas.Stream, look func(schemas.Record) error) func(*testing.B) {
 		return func(b *testing.B) {
-			began = processorTime(b)
+			began = processor.Time()
 			for b.Loop() {
 				err := l.Follow(context.Background(), s, 0, 10_000, true, func(records []schemas.Record) error {
 					for _, r := range records {
@@ -88,22 +88,13 @@ func BenchmarkReplay(b *testing.B) {
 		"uninteresting": func() projections.Projector { return tally{types: []schemas.Type{"observation.regated"}} },
 	} {
 		b.Run(name, func(b *testing.B) {
-			began = processorTime(b)
+			began = processor.Time()
 			for b.Loop() {
 				replay(b, l, p())
 			}
 			rate(b)
 		})
 	}
-}
-
-// processorTime is what the process used so far, in user and system mode.
-func processorTime(b *testing.B) time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		b.Fatal(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 func replay(b *testing.B, l *memoryLog, p projections.Projector) {

@@ -8,11 +8,11 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/test/processor"
 )
 
 // benchProject is the project that benchmarks index: $WRIT_BENCH_PROJECT, else
@@ -37,21 +37,12 @@ func benchProject(b *testing.B) *Project {
 	return p
 }
 
-// processor is the time that all processors worked for this process.
-func processor() float64 {
-	var u syscall.Rusage
-	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
-		return 0
-	}
-	return float64(u.Utime.Sec+u.Stime.Sec) + float64(u.Utime.Usec+u.Stime.Usec)/1e6
-}
-
 func BenchmarkBuild(b *testing.B) {
 	for b.Loop() {
 		p := benchProject(b)
-		from := processor()
+		from := processor.Time()
 		update(b, p, Update{})
-		b.ReportMetric(processor()-from, "last-cpu-s")
+		b.ReportMetric((processor.Time() - from).Seconds(), "last-cpu-s")
 		b.ReportMetric(float64(p.Current().Len()), "documents")
 		b.ReportMetric(float64(p.Current().Index.Chunks()), "chunks")
 		b.ReportMetric(float64(p.Current().Index.Bytes()>>20), "MiB")
@@ -81,7 +72,7 @@ func BenchmarkTakeUp(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	from := processor()
+	from := processor.Time()
 	for b.Loop() {
 		next := benchProject(b)
 		next.options.Record, next.options.Saved, next.recorded = recorded.record, p.options.Saved, recorded.fold()
@@ -89,7 +80,7 @@ func BenchmarkTakeUp(b *testing.B) {
 			b.Fatalf("%+v", built)
 		}
 	}
-	b.ReportMetric((processor()-from)/float64(b.N), "cpu-s/op")
+	b.ReportMetric((processor.Time()-from).Seconds()/float64(b.N), "cpu-s/op")
 	b.ReportMetric(float64(info.Size()>>20), "saved-MiB")
 }
 
@@ -125,7 +116,7 @@ func BenchmarkChange(b *testing.B) {
 	n := 0
 	for _, asked := range []bool{false, true} {
 		b.Run(fmt.Sprintf("asked=%t", asked), func(b *testing.B) {
-			from := processor()
+			from := processor.Time()
 			for b.Loop() {
 				n++
 				change(b, p, n)
@@ -136,7 +127,7 @@ func BenchmarkChange(b *testing.B) {
 					s.Index.Bytes()
 				}
 			}
-			b.ReportMetric((processor()-from)*1e3/float64(b.N), "cpu-ms/op")
+			b.ReportMetric((processor.Time()-from).Seconds()*1e3/float64(b.N), "cpu-ms/op")
 			b.ReportMetric(float64(p.Current().Len()), "documents")
 		})
 	}

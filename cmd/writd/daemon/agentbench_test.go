@@ -21,6 +21,7 @@ import (
 
 	"github.com/writbus/writ/cmd/writd/agents"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/test/processor"
 )
 
 // pageModel streams an OpenAI-compatible answer with commands until a
@@ -70,7 +71,7 @@ func BenchmarkAgentsInParallel(b *testing.B) {
 			if err := os.WriteFile("/proc/self/clear_refs", []byte("5"), 0); err != nil {
 				b.Skipf("the peak of memory cannot be reset: %v", err)
 			}
-			heap, resident, used := heapBytes(), residentPeak(b), processorTime(b)
+			heap, resident, used := heapBytes(), residentPeak(b), processor.Time()
 			most, stop := watchHeap()
 			n := 0
 			for b.Loop() {
@@ -80,7 +81,7 @@ func BenchmarkAgentsInParallel(b *testing.B) {
 			stop()
 			b.ReportMetric(float64(most.Load()-heap)/(1<<20), "MiB-heap")
 			b.ReportMetric(float64(residentPeak(b)-resident)/(1<<20), "MiB-resident")
-			b.ReportMetric(float64((processorTime(b)-used).Microseconds())/float64(n*runs)/1000, "cpu-ms/run")
+			b.ReportMetric(float64((processor.Time()-used).Microseconds())/float64(n*runs)/1000, "cpu-ms/run")
 			b.ReportMetric(0, "ns/op")
 		})
 	}

@@ -6,13 +6,13 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/writbus/writ/cmd/writd/config"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/test/processor"
 )
 
 // manyObserved is an index of so many observations of words that are drawn like
@@ -129,7 +129,7 @@ type took struct {
 func newTook(b *testing.B) *took {
 	b.Helper()
 	b.ResetTimer()
-	return &took{b: b, began: processorTime(b)}
+	return &took{b: b, began: processor.Time()}
 }
 
 func (t *took) one(do func()) {
@@ -139,17 +139,7 @@ func (t *took) one(do func()) {
 }
 
 func (t *took) report(share float64, name string) {
-	t.b.ReportMetric(float64(processorTime(t.b)-t.began)/float64(len(t.each))/1000, "cpu-µs/op")
+	t.b.ReportMetric(float64(processor.Time()-t.began)/float64(len(t.each))/1000, "cpu-µs/op")
 	slices.Sort(t.each)
 	t.b.ReportMetric(float64(t.each[min(int(share*float64(len(t.each))), len(t.each)-1)])/1e6, name)
-}
-
-// processorTime is what the process used so far, in user and system mode.
-func processorTime(b *testing.B) time.Duration {
-	b.Helper()
-	var used syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
-		b.Fatal(err)
-	}
-	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }

@@ -5,6 +5,8 @@ import (
 	"os/exec"
 	"testing"
 	"time"
+
+	"github.com/writbus/writ/test/processor"
 )
 
 // bigTree has 10,000 files in 400 folders, tracked where git is installed.
@@ -26,9 +28,9 @@ func leastOf(b *testing.B) func(round func()) {
 		b.ReportMetric(float64(processors.Microseconds())/1000, "least-cpu-ms")
 	})
 	return func(round func()) {
-		begun, used := time.Now(), processorTime()
+		begun, used := time.Now(), processor.Time()
 		round()
-		wall, processors = min(wall, time.Since(begun)), min(processors, processorTime()-used)
+		wall, processors = min(wall, time.Since(begun)), min(processors, processor.Time()-used)
 	}
 }
 

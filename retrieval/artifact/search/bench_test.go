@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 
 	"github.com/writbus/writ/retrieval/artifact"
@@ -18,6 +17,7 @@ import (
 	"github.com/writbus/writ/retrieval/artifact/describe"
 	"github.com/writbus/writ/retrieval/artifact/search"
 	"github.com/writbus/writ/retrieval/embed/static"
+	"github.com/writbus/writ/test/processor"
 )
 
 // corpus reads the sources of the standard library, and repeats them under other
@@ -67,15 +67,6 @@ func inUse() float64 {
 	return float64(m.HeapAlloc)
 }
 
-// processor is the time that all processors worked for this process.
-func processor() float64 {
-	var u syscall.Rusage
-	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
-		return 0
-	}
-	return float64(u.Utime.Sec+u.Stime.Sec) + float64(u.Utime.Usec+u.Stime.Usec)/1e6
-}
-
 func embedder(b *testing.B, with bool) search.Embedder {
 	if !with {
 		return nil
@@ -95,7 +86,7 @@ func BenchmarkBuild(b *testing.B) {
 				docs := corpus(b, n)
 				e := embedder(b, vectors)
 				before := inUse()
-				from := processor()
+				from := processor.Time()
 				var ix *search.Index
 				for b.Loop() {
 					entries, err := search.AnalyseAll(docs, e, 2)
@@ -104,7 +95,7 @@ func BenchmarkBuild(b *testing.B) {
 					}
 					ix = search.New(entries, e)
 				}
-				b.ReportMetric((processor()-from)/float64(b.N), "cpu-s/op")
+				b.ReportMetric((processor.Time()-from).Seconds()/float64(b.N), "cpu-s/op")
 				b.ReportMetric((inUse()-before)/1e6, "heap-MB")
 				b.ReportMetric(float64(ix.Bytes())/1e6, "index-MB")
 				b.ReportMetric(float64(ix.Chunks()), "chunks")
@@ -135,14 +126,14 @@ func BenchmarkSearch(b *testing.B) {
 		for _, m := range search.Methods() {
 			b.Run(fmt.Sprintf("documents=%d/%s", n, m), func(b *testing.B) {
 				ix, at := index(), 0
-				from := processor()
+				from := processor.Time()
 				for b.Loop() {
 					if _, err := ix.Search(search.Query{Text: questions[at%len(questions)], Method: m}); err != nil {
 						b.Fatal(err)
 					}
 					at++
 				}
-				b.ReportMetric((processor()-from)*1e3/float64(b.N), "cpu-ms/op")
+				b.ReportMetric((processor.Time()-from).Seconds()*1e3/float64(b.N), "cpu-ms/op")
 			})
 		}
 	}
@@ -156,7 +147,7 @@ func BenchmarkUpdate(b *testing.B) {
 		d := func() *artifact.Document { return standard()[len(standard())/2] }
 		b.Run(fmt.Sprintf("documents=%d/one", n), func(b *testing.B) {
 			ix, d, a := index(), d(), search.NewAnalyser(e)
-			from := processor()
+			from := processor.Time()
 			for b.Loop() {
 				entry, err := a.Analyse(d)
 				if err != nil {
@@ -164,7 +155,7 @@ func BenchmarkUpdate(b *testing.B) {
 				}
 				ix.Update([]*search.Entry{entry}, nil)
 			}
-			b.ReportMetric((processor()-from)*1e3/float64(b.N), "cpu-ms/op")
+			b.ReportMetric((processor.Time()-from).Seconds()*1e3/float64(b.N), "cpu-ms/op")
 		})
 		b.Run(fmt.Sprintf("documents=%d/compact", n), func(b *testing.B) {
 			entry, err := search.NewAnalyser(e).Analyse(d())
