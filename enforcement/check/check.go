@@ -108,10 +108,10 @@ func Compile(rules []schemas.Rule) (*Set, []Problem) {
 // and [Compile] names it. Of an earlier set, which may be nil, what is still
 // the same is taken over as it is.
 func Deferred(rules []schemas.Rule, earlier *Set) *Set {
-	known := map[string]*entry{}
+	before := map[string]*entry{}
 	if earlier != nil {
 		for _, e := range earlier.checks {
-			known[e.rule] = e
+			before[e.rule] = e
 		}
 	}
 	var checks []*entry
@@ -120,22 +120,42 @@ func Deferred(rules []schemas.Rule, earlier *Set) *Set {
 			continue
 		}
 		from := described(r)
-		if e := known[r.ID]; e != nil && sameCheck(e.from, from) {
+		if e := before[r.ID]; e != nil && sameCheck(e.from, from) {
 			checks = append(checks, e)
 			continue
 		}
-		language, ok := languageNamed(from.Language)
-		if !ok {
+		from = cloned(from)
+		language, known := languageNamed(from.Language)
+		if !known {
 			continue
 		}
-		checks = append(checks, &entry{rule: r.ID, language: language, from: from, compiled: sync.OnceValue(func() *compiled {
-			if c, problems := compile(r.ID, from); len(problems) == 0 {
-				return c
-			}
-			return nil
-		})})
+		checks = append(checks, deferred(strings.Clone(r.ID), language, from))
 	}
 	return newSet(checks)
+}
+
+func deferred(rule, language string, from schemas.Check) *entry {
+	return &entry{rule: rule, language: language, from: from, compiled: sync.OnceValue(func() *compiled {
+		if c, problems := compile(rule, from); len(problems) == 0 {
+			return c
+		}
+		return nil
+	})}
+}
+
+// cloned is a check with texts of its own: those of a rule are parts of a
+// document, of which an entry that outlives it must not keep the whole.
+func cloned(c schemas.Check) schemas.Check {
+	for _, text := range []*string{&c.Language, &c.Pattern, &c.Query, &c.Unless, &c.Message} {
+		*text = strings.Clone(*text)
+	}
+	for _, list := range []*[]string{&c.Contexts, &c.Paths, &c.Except} {
+		*list = slices.Clone(*list)
+		for i, text := range *list {
+			(*list)[i] = strings.Clone(text)
+		}
+	}
+	return c
 }
 
 func newSet(checks []*entry) *Set {

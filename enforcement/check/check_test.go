@@ -2,9 +2,12 @@ package check
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
+	"time"
+	"unsafe"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -206,6 +209,35 @@ func TestDeferred(t *testing.T) {
 	look("another statement")
 	rules = rules[1:]
 	look("one is gone")
+}
+
+// The texts of a rule are parts of its document, which must not stay for a
+// check's sake.
+func TestDeferredKeepsNoDocument(t *testing.T) {
+	gone := make(chan struct{})
+	set := func() *Set {
+		document := new([1 << 16]byte)
+		runtime.AddCleanup(document, func(struct{}) { close(gone) }, struct{}{})
+		end := 0
+		part := func(text string) string {
+			from := end
+			end += copy(document[end:], text)
+			return unsafe.String(&document[from], len(text))
+		}
+		return Deferred([]schemas.Rule{{ID: part("A-GO-001"), Statement: part("says"), Check: &schemas.Check{
+			Language: part("go"), Pattern: part("one"), Unless: part("two"), Message: part("told"),
+			Contexts: []string{part("code")}, Paths: []string{part("*.go")}, Except: []string{part("b.go")},
+		}}}, nil)
+	}()
+	runtime.GC()
+	select {
+	case <-gone:
+	case <-time.After(time.Minute):
+		t.Error("a check that nobody asked for keeps the document of its rule")
+	}
+	if got := set.Rules("a.go", nil); !slices.Equal(got, []string{"A-GO-001"}) {
+		t.Errorf("Rules = %v", got)
+	}
 }
 
 func TestRules(t *testing.T) {
