@@ -20,15 +20,15 @@ func (d *Daemon) activity(ctx context.Context, r schemas.ActivityRequest) (schem
 		r.Hours = 24
 	}
 	if r.Hours > maxActivityHours {
-		return schemas.Activity{}, faultf(schemas.CodeBadRequest, "%d hours are too many, at most %d are counted at once", r.Hours, maxActivityHours)
+		return schemas.Activity{}, schemas.Faultf(schemas.CodeBadRequest, "%d hours are too many, at most %d are counted at once", r.Hours, maxActivityHours)
 	}
 	reply := schemas.Activity{Hours: []schemas.ActivityHour{}, Rules: []schemas.ActivityRule{}, Retrieval: d.took.minutes()}
 	for _, stream := range []schemas.Stream{schemas.StreamSessions, schemas.StreamRules} {
-		if err := d.caughtUp(ctx, stream, viewActivity); err != nil {
+		if err := d.runtime.Await(ctx, stream, viewActivity); err != nil {
 			return reply, err
 		}
 	}
-	err := d.read(viewActivity, func(reader projections.Reader) error {
+	err := d.runtime.Read(viewActivity, func(reader projections.Reader) error {
 		for h, err := range d.views.activity.Hours(reader, d.now().Add(-time.Duration(r.Hours)*time.Hour)) {
 			if err != nil {
 				return err

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/enforcement"
 	"github.com/writbus/writ/schemas"
 )
@@ -57,13 +58,13 @@ func (d *Daemon) phase(ctx context.Context, r schemas.PhaseRequest) (schemas.Act
 		return acted(r.Session, state, enforcement.Decision{Verdict: enforcement.Allow}, position(state)), nil
 	case "invalidate":
 		if r.Gate == "" || r.Reason == "" {
-			return schemas.ActReply{}, faultf(schemas.CodeBadRequest, "to invalidate a gate name it and say why: writ phase invalidate plan --reason \"…\"")
+			return schemas.ActReply{}, schemas.Faultf(schemas.CodeBadRequest, "to invalidate a gate name it and say why: writ phase invalidate plan --reason \"…\"")
 		}
 		command = enforcement.InvalidateGate{Gate: r.Gate, Reason: r.Reason, Rule: r.Rule}
 	case "reopen":
 		command = enforcement.ReopenPhase{Reason: r.Reason}
 	default:
-		return schemas.ActReply{}, faultf(schemas.CodeBadRequest, "a phase can be shown, invalidated or reopened, not %q", r.Act)
+		return schemas.ActReply{}, schemas.Faultf(schemas.CodeBadRequest, "a phase can be shown, invalidated or reopened, not %q", r.Act)
 	}
 	decision, state, err := d.sessions.act(ctx, r.Session, meta{actor: "user"}, func(s enforcement.State) (enforcement.Decision, error) {
 		return enforcement.Decide(s, command)
@@ -82,10 +83,10 @@ func (d *Daemon) approve(ctx context.Context, r schemas.ApproveRequest) (schemas
 		return schemas.ActReply{}, err
 	}
 	if r.Channel != "terminal" && r.Channel != "dashboard" {
-		return schemas.ActReply{}, faultf(schemas.CodeBadRequest, "an approval comes from the terminal or the dashboard, not from %q", r.Channel)
+		return schemas.ActReply{}, schemas.Faultf(schemas.CodeBadRequest, "an approval comes from the terminal or the dashboard, not from %q", r.Channel)
 	}
 	if r.ActID == "" {
-		r.ActID = newID()
+		r.ActID = bus.NewID()
 	}
 	p := d.sessionProject(state)
 	decision, state, err := d.sessions.act(ctx, r.Session, meta{actor: "user"}, func(s enforcement.State) (enforcement.Decision, error) {
@@ -103,17 +104,17 @@ func (d *Daemon) approve(ctx context.Context, r schemas.ApproveRequest) (schemas
 // known returns a session that exists.
 func (d *Daemon) known(ctx context.Context, id string) (enforcement.State, error) {
 	if id == "" {
-		return enforcement.State{}, faultf(schemas.CodeBadRequest, "no session is named. Give --session ID; writ session list shows them")
+		return enforcement.State{}, schemas.Faultf(schemas.CodeBadRequest, "no session is named. Give --session ID; writ session list shows them")
 	}
 	state, seq, err := d.sessions.state(ctx, id)
 	if err != nil {
 		if errors.Is(err, schemas.ErrIDTooLong) {
-			return state, faultf(schemas.CodeBadRequest, "%v", err)
+			return state, schemas.Faultf(schemas.CodeBadRequest, "%v", err)
 		}
 		return state, err
 	}
 	if seq == 0 {
-		return state, faultf(schemas.CodeNotFound, "there is no session %q. writ session list shows them", id)
+		return state, schemas.Faultf(schemas.CodeNotFound, "there is no session %q. writ session list shows them", id)
 	}
 	return state, nil
 }

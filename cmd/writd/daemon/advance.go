@@ -17,7 +17,7 @@ func (d *Daemon) advance(ctx context.Context, r schemas.AdvanceRequest) (schemas
 	switch r.Gate {
 	case "", enforcement.GatePlan, enforcement.GateTests, enforcement.GateImplementation:
 	default:
-		return schemas.ActReply{}, faultf(schemas.CodeBadRequest, "there is no gate %q; the gates are plan, tests and implementation", clipText(r.Gate, 40))
+		return schemas.ActReply{}, schemas.Faultf(schemas.CodeBadRequest, "there is no gate %q; the gates are plan, tests and implementation", clipText(r.Gate, 40))
 	}
 	p := d.sessionProject(state)
 	decision, state, err := d.sessions.act(ctx, r.Session, meta{actor: "agent"}, func(s enforcement.State) (enforcement.Decision, error) {

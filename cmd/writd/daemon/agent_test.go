@@ -282,7 +282,7 @@ func TestSchedulesFireFromTheLog(t *testing.T) {
 	given := time.Now().Add(-5 * time.Hour).UTC()
 	add := func(id, line string) {
 		_, err := daemon.Append(t.Context(), schemas.Event{
-			ID: newID(), Time: given, Source: source, Aggregate: schemas.AgentSchedule(id), Actor: "dev",
+			ID: bus.NewID(), Time: given, Source: source, Aggregate: schemas.AgentSchedule(id), Actor: "dev",
 			Data: schemas.ScheduleAdded{
 				ScheduleID: id, Line: line, Zone: "UTC", Agent: "dev", File: filepath.Join(dir, "agents", "dev.json"), Workspace: filepath.Join(dir, "work"),
 			},
@@ -313,15 +313,15 @@ func TestSchedulesFireFromTheLog(t *testing.T) {
 			t.Errorf("%s: %+v", s.ID, started)
 		}
 	}
-	if _, err := call[none](w, w.admin, schemas.SvcScheduleAct, schemas.ScheduleActRequest{ID: "s2", Act: "cancel"}); err != nil {
+	if _, err := call[bus.None](w, w.admin, schemas.SvcScheduleAct, schemas.ScheduleActRequest{ID: "s2", Act: "cancel"}); err != nil {
 		t.Error(err)
 	}
-	if _, err := call[none](w, w.admin, schemas.SvcScheduleAct, schemas.ScheduleActRequest{ID: "s2", Act: "resume"}); err == nil || !strings.Contains(err.Error(), "cancelled") {
+	if _, err := call[bus.None](w, w.admin, schemas.SvcScheduleAct, schemas.ScheduleActRequest{ID: "s2", Act: "resume"}); err == nil || !strings.Contains(err.Error(), "cancelled") {
 		t.Errorf("%v", err)
 	}
-	interrupted := newID()
+	interrupted := bus.NewID()
 	_, err := daemon.Append(t.Context(), schemas.Event{
-		ID: newID(), Time: given, Source: source, Aggregate: schemas.AgentRun(interrupted), Actor: "run",
+		ID: bus.NewID(), Time: given, Source: source, Aggregate: schemas.AgentRun(interrupted), Actor: "run",
 		Data: schemas.AgentStarted{Agent: "dev", Trigger: "run", Daemon: hostname() + ":" + data},
 	}, nil, bus.LastSeq(0))
 	if err != nil {
@@ -382,10 +382,10 @@ func TestQuestionsAndStops(t *testing.T) {
 			}
 			asked = true
 			answer := schemas.AgentAnswerRequest{Run: "asks", ID: f.ID, Yes: true}
-			if _, err := call[none](w, w.admin, schemas.SvcAgentAnswer, answer); err != nil {
+			if _, err := call[bus.None](w, w.admin, schemas.SvcAgentAnswer, answer); err != nil {
 				t.Error(err)
 			}
-			if _, err := call[none](w, w.admin, schemas.SvcAgentAnswer, answer); err == nil {
+			if _, err := call[bus.None](w, w.admin, schemas.SvcAgentAnswer, answer); err == nil {
 				t.Error("a question is answered twice")
 			}
 		}
@@ -411,7 +411,7 @@ func TestQuestionsAndStops(t *testing.T) {
 	if _, err := call[schemas.AgentRunReply](w, w.admin, schemas.SvcAgentRun, request); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := call[none](w, w.admin, schemas.SvcAgentStop, schemas.AgentQuery{Run: "stops"}); err != nil {
+	if _, err := call[bus.None](w, w.admin, schemas.SvcAgentStop, schemas.AgentQuery{Run: "stops"}); err != nil {
 		t.Fatal(err)
 	}
 	if _, end := w.watch("stops"); end.Finished.Outcome != "stopped" || !strings.Contains(end.Finished.Reason, "the user stopped it") {

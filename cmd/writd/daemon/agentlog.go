@@ -18,7 +18,7 @@ type agentLog struct{ d *Daemon }
 
 // Append implements agents.Log.
 func (l agentLog) Append(ctx context.Context, e agents.Entry) error {
-	event := schemas.Event{ID: newID(), Time: e.Time, Source: source, Aggregate: e.Aggregate, Actor: e.Actor, CorrelationID: e.Aggregate.ID}
+	event := schemas.Event{ID: bus.NewID(), Time: e.Time, Source: source, Aggregate: e.Aggregate, Actor: e.Actor, CorrelationID: e.Aggregate.ID}
 	if len(event.CorrelationID) > 128 || e.Aggregate.Kind != schemas.KindAgent {
 		event.CorrelationID = ""
 	}
@@ -46,10 +46,10 @@ func (l agentLog) Append(ctx context.Context, e agents.Entry) error {
 
 // Read implements agents.Views.
 func (l agentLog) Read(ctx context.Context, view string, fn func(projections.Reader) error) error {
-	if err := l.d.caughtUp(ctx, schemas.StreamAgents, view); err != nil {
+	if err := l.d.runtime.Await(ctx, schemas.StreamAgents, view); err != nil {
 		return err
 	}
-	return l.d.read(view, fn)
+	return l.d.runtime.Read(view, fn)
 }
 
 // withoutSecrets replaces secrets in the texts of an event. Artifacts stay as

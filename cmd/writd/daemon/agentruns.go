@@ -21,15 +21,15 @@ const defaultRuns = 50
 // agentEndpoints are the services of agents.
 func (d *Daemon) agentEndpoints() []bus.Endpoint {
 	return []bus.Endpoint{
-		answer("agent_run", schemas.SvcAgentRun, d.agentRun),
-		answer("dispatch", schemas.SvcDispatch, d.dispatch),
-		answer("agent_follow", schemas.SvcAgentFollow, d.agentFollow),
-		answer("agent_answer", schemas.SvcAgentAnswer, d.agentAnswer),
-		answer("agent_stop", schemas.SvcAgentStop, d.agentStop),
-		answer("agent_list", schemas.SvcAgentList, d.agentList),
-		answer("agent_show", schemas.SvcAgentShow, d.agentShow),
-		answer("schedule_list", schemas.SvcSchedules, d.scheduleList),
-		answer("schedule_act", schemas.SvcScheduleAct, d.scheduleAct),
+		bus.Answer("agent_run", schemas.SvcAgentRun, d.agentRun),
+		bus.Answer("dispatch", schemas.SvcDispatch, d.dispatch),
+		bus.Answer("agent_follow", schemas.SvcAgentFollow, d.agentFollow),
+		bus.Answer("agent_answer", schemas.SvcAgentAnswer, d.agentAnswer),
+		bus.Answer("agent_stop", schemas.SvcAgentStop, d.agentStop),
+		bus.Answer("agent_list", schemas.SvcAgentList, d.agentList),
+		bus.Answer("agent_show", schemas.SvcAgentShow, d.agentShow),
+		bus.Answer("schedule_list", schemas.SvcSchedules, d.scheduleList),
+		bus.Answer("schedule_act", schemas.SvcScheduleAct, d.scheduleAct),
 	}
 }
 
@@ -39,7 +39,7 @@ func (d *Daemon) launch(s agents.Start, work func(context.Context, agents.Start,
 	w.mu.Lock()
 	if w.atWork >= runsAtMost {
 		w.mu.Unlock()
-		return nil, faultf(schemas.CodeRefused, "%d runs are at work. Wait for one of them to end, or stop one", runsAtMost)
+		return nil, schemas.Faultf(schemas.CodeRefused, "%d runs are at work. Wait for one of them to end, or stop one", runsAtMost)
 	}
 	if w.live[s.Run] != nil {
 		defer w.mu.Unlock()
@@ -105,14 +105,14 @@ func (d *Daemon) fireRun(s agents.Start) error {
 func startOf(r schemas.AgentRunRequest, trigger string) (agents.Start, error) {
 	switch {
 	case !filepath.IsAbs(r.File):
-		return agents.Start{}, faultf(schemas.CodeBadRequest, "the constitution's path must be absolute, not %q", r.File)
+		return agents.Start{}, schemas.Faultf(schemas.CodeBadRequest, "the constitution's path must be absolute, not %q", r.File)
 	case !filepath.IsAbs(r.Workspace):
-		return agents.Start{}, faultf(schemas.CodeBadRequest, "the workspace must be absolute, not %q", r.Workspace)
+		return agents.Start{}, schemas.Faultf(schemas.CodeBadRequest, "the workspace must be absolute, not %q", r.Workspace)
 	case len(r.Run) > 64:
-		return agents.Start{}, faultf(schemas.CodeBadRequest, "the id of a run has at most 64 bytes")
+		return agents.Start{}, schemas.Faultf(schemas.CodeBadRequest, "the id of a run has at most 64 bytes")
 	}
 	return agents.Start{
-		Run: cmp.Or(r.Run, newID()), File: r.File, Workspace: filepath.Clean(r.Workspace), Message: r.Message, Model: r.Model, Trigger: trigger,
+		Run: cmp.Or(r.Run, bus.NewID()), File: r.File, Workspace: filepath.Clean(r.Workspace), Message: r.Message, Model: r.Model, Trigger: trigger,
 	}, nil
 }
 
@@ -123,10 +123,10 @@ func (d *Daemon) agentRun(_ context.Context, r schemas.AgentRunRequest) (schemas
 	case err != nil:
 		return schemas.AgentRunReply{}, err
 	case r.Message == "":
-		return schemas.AgentRunReply{}, faultf(schemas.CodeBadRequest, "a run needs a message")
+		return schemas.AgentRunReply{}, schemas.Faultf(schemas.CodeBadRequest, "a run needs a message")
 	}
 	if d.model == nil {
-		return schemas.AgentRunReply{}, faultf(schemas.CodeRefused, "%v", d.noModel)
+		return schemas.AgentRunReply{}, schemas.Faultf(schemas.CodeRefused, "%v", d.noModel)
 	}
 	_, err = d.launch(s, func(ctx context.Context, s agents.Start, l *liveRun) (func(), error) {
 		if r.Confirms {
@@ -165,9 +165,9 @@ func refusedRun(err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, dialect.ErrConstitution), errors.Is(err, agents.ErrWorkspace), errors.Is(err, agents.ErrStarted):
-		return faultf(schemas.CodeBadRequest, "%v", err)
+		return schemas.Faultf(schemas.CodeBadRequest, "%v", err)
 	case errors.Is(err, agents.ErrNoAgent):
-		return faultf(schemas.CodeNotFound, "%v", err)
+		return schemas.Faultf(schemas.CodeNotFound, "%v", err)
 	}
 	return err
 }
@@ -177,7 +177,7 @@ func (d *Daemon) liveRun(id string) (*liveRun, error) {
 	defer d.agents.mu.Unlock()
 	l := d.agents.live[id]
 	if l == nil {
-		return nil, faultf(schemas.CodeNotFound, "run %q is not at work here. writ agent show %s shows what the log has of it", id, id)
+		return nil, schemas.Faultf(schemas.CodeNotFound, "run %q is not at work here. writ agent show %s shows what the log has of it", id, id)
 	}
 	return l, nil
 }
@@ -192,21 +192,21 @@ func (d *Daemon) agentFollow(ctx context.Context, r schemas.AgentFollowRequest) 
 }
 
 // agentAnswer answers a question of a run.
-func (d *Daemon) agentAnswer(_ context.Context, r schemas.AgentAnswerRequest) (none, error) {
+func (d *Daemon) agentAnswer(_ context.Context, r schemas.AgentAnswerRequest) (bus.None, error) {
 	l, err := d.liveRun(r.Run)
 	if err == nil && !l.answer(r.ID, r.Yes) {
-		err = faultf(schemas.CodeNotFound, "nobody asks this any more")
+		err = schemas.Faultf(schemas.CodeNotFound, "nobody asks this any more")
 	}
-	return none{}, err
+	return bus.None{}, err
 }
 
 // agentStop stops a run.
-func (d *Daemon) agentStop(_ context.Context, r schemas.AgentQuery) (none, error) {
+func (d *Daemon) agentStop(_ context.Context, r schemas.AgentQuery) (bus.None, error) {
 	l, err := d.liveRun(r.Run)
 	if err == nil {
 		l.cancel(errStoppedByUser)
 	}
-	return none{}, err
+	return bus.None{}, err
 }
 
 func agentSummary(s projections.RunSummary) schemas.AgentSummary {
@@ -242,7 +242,7 @@ func (d *Daemon) agentShow(ctx context.Context, q schemas.AgentQuery) (schemas.A
 	err := agentLog{d}.Read(ctx, projections.ViewAgentRuns, func(r projections.Reader) error {
 		s, found, err := d.views.agents.runs.Run(r, q.Run)
 		if err == nil && !found {
-			err = faultf(schemas.CodeNotFound, "there is no run %q. writ agent list shows them", q.Run)
+			err = schemas.Faultf(schemas.CodeNotFound, "there is no run %q. writ agent list shows them", q.Run)
 		}
 		view.AgentSummary = agentSummary(s)
 		return err
@@ -263,7 +263,7 @@ func (d *Daemon) agentShow(ctx context.Context, q schemas.AgentQuery) (schemas.A
 			size += len(e.Data)
 		}
 		if size > shownBytes {
-			return view, faultf(schemas.CodeRefused, "run %s has more than %d MiB of events. writ replay --stream agents shows them", q.Run, shownBytes>>20)
+			return view, schemas.Faultf(schemas.CodeRefused, "run %s has more than %d MiB of events. writ replay --stream agents shows them", q.Run, shownBytes>>20)
 		}
 	}
 	return view, nil

@@ -57,13 +57,13 @@ func (d *Daemon) beginAgents(ctx context.Context) (stop func(), err error) {
 	w.ctx, w.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	own := fmt.Sprintf("%s:%s", hostname(), d.layout.Root)
 	w.engine = agents.New(agents.Options{
-		Model: &agentModel{client: d.model, problem: d.noModel}, Log: log, Limits: limitsOf(d.settings.Limits), Now: d.now, NewID: newID, Daemon: own,
+		Model: &agentModel{client: d.model, problem: d.noModel}, Log: log, Limits: limitsOf(d.settings.Limits), Now: d.now, NewID: bus.NewID, Daemon: own,
 		Handler: w.handlerOf(d), Background: d.agentBackground,
 		Problem: func(err error) { d.logger.Error("agents", "error", err) },
 	})
 	w.books = &agents.Books{Log: log, Views: log, Find: &bookFinder{d: d}}
 	w.schedules = agents.NewSchedules(agents.ScheduleOptions{
-		Log: log, Views: log, Engine: w.engine, Now: d.now, NewID: newID, Zone: zoneName(),
+		Log: log, Views: log, Engine: w.engine, Now: d.now, NewID: bus.NewID, Zone: zoneName(),
 		Fire:    func(_ context.Context, s agents.Start) error { return d.fireRun(s) },
 		Problem: func(err error) { d.logger.Warn("schedules", "error", err) },
 	})

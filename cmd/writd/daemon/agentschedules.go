@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/writd/agents"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/schemas"
@@ -20,14 +21,14 @@ func (d *Daemon) scheduleList(ctx context.Context, q schemas.ScheduleQuery) (sch
 }
 
 // scheduleAct changes a schedule, as a person decided.
-func (d *Daemon) scheduleAct(ctx context.Context, r schemas.ScheduleActRequest) (none, error) {
+func (d *Daemon) scheduleAct(ctx context.Context, r schemas.ScheduleActRequest) (bus.None, error) {
 	_, err := d.agents.schedules.Act(ctx, r.ID, r.Act, "user", func(projections.ScheduleState) bool { return true })
 	if text, refused := agents.Refusal(err); refused {
 		// What an agent is told to do next is in its own language.
 		what, _, _ := strings.Cut(strings.TrimPrefix(text, "ERR: "), " Adapt: ")
-		return none{}, faultf(schemas.CodeRefused, "%s `writ schedule list` shows them.", what)
+		return bus.None{}, schemas.Faultf(schemas.CodeRefused, "%s `writ schedule list` shows them.", what)
 	}
-	return none{}, err
+	return bus.None{}, err
 }
 
 // withoutContent leaves the content out of an artifact that is only shown.

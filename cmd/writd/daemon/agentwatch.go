@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -133,7 +134,7 @@ func (l *liveRun) after(after uint64) (reply schemas.AgentFollowReply, more chan
 
 // confirm puts a question to whoever watches.
 func (l *liveRun) confirm(ctx context.Context, question string) bool {
-	id, answer := newID(), make(chan bool, 1)
+	id, answer := bus.NewID(), make(chan bool, 1)
 	l.mu.Lock()
 	l.questions[id] = answer
 	l.mu.Unlock()

@@ -14,6 +14,7 @@ import (
 
 	udiff "github.com/aymanbagabas/go-udiff"
 
+	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/enforcement"
 	"github.com/writbus/writ/schemas"
 )
@@ -152,10 +153,10 @@ func (d *Daemon) decline(ctx context.Context, r schemas.DeclineRequest) (schemas
 		return schemas.ActReply{}, err
 	}
 	if strings.TrimSpace(r.Reason) == "" {
-		return schemas.ActReply{}, faultf(schemas.CodeBadRequest, "a decline needs words: say what the agent has to change")
+		return schemas.ActReply{}, schemas.Faultf(schemas.CodeBadRequest, "a decline needs words: say what the agent has to change")
 	}
 	if r.ActID == "" {
-		r.ActID = newID()
+		r.ActID = bus.NewID()
 	}
 	p := d.sessionProject(state)
 	decision, state, err := d.sessions.act(ctx, r.Session, meta{actor: "user"}, func(s enforcement.State) (enforcement.Decision, error) {

@@ -152,19 +152,19 @@ func (d *Daemon) artifactsOf(ctx context.Context, folder string) (*liveProject, 
 }
 
 // errOpening says that a project is not open yet; it will be.
-var errOpening = fault{schemas.CodeNotReady, "what the log has of the project's files is still being read"}
+var errOpening = schemas.Faultf(schemas.CodeNotReady, "%s", "what the log has of the project's files is still being read")
 
 // openArtifacts begins to take a project up, unless that was begun.
 func (d *Daemon) openArtifacts(folder string) (*liveProject, error) {
 	if !filepath.IsAbs(folder) {
-		return nil, faultf(schemas.CodeBadRequest, "the project %q is no absolute path", folder)
+		return nil, schemas.Faultf(schemas.CodeBadRequest, "the project %q is no absolute path", folder)
 	}
 	root := resolved(folder)
 	if len(root) > schemas.MaxIDBytes {
-		return nil, faultf(schemas.CodeBadRequest, "the project's path has %d bytes, at most %d can be indexed", len(root), schemas.MaxIDBytes)
+		return nil, schemas.Faultf(schemas.CodeBadRequest, "the project's path has %d bytes, at most %d can be indexed", len(root), schemas.MaxIDBytes)
 	}
 	if data := resolved(d.layout.Root); root == data || strings.HasPrefix(root, data+string(filepath.Separator)) {
-		return nil, faultf(schemas.CodeRefused, "%s is Writ's own data", root)
+		return nil, schemas.Faultf(schemas.CodeRefused, "%s is Writ's own data", root)
 	}
 	s := d.views.artifacts
 	s.mu.Lock()
@@ -222,7 +222,7 @@ func (p *liveProject) idle(now time.Time) bool {
 // takeUp reads what the log says of a project.
 func (d *Daemon) takeUp(ctx context.Context, p *liveProject) (err error) {
 	s, root := d.views.artifacts, p.id
-	if err := d.caughtUp(ctx, schemas.StreamArtifacts, s.view.Name()); err != nil {
+	if err := d.runtime.Await(ctx, schemas.StreamArtifacts, s.view.Name()); err != nil {
 		return err
 	}
 	o := artifacts.Options{
@@ -233,7 +233,7 @@ func (d *Daemon) takeUp(ctx context.Context, p *liveProject) (err error) {
 	if e := d.corpus.embedder; e.Embedder != nil {
 		o.Embedder, o.Beside = e.Embedder, e.beside
 	}
-	err = d.read(s.view.Name(), func(r projections.Reader) error {
+	err = d.runtime.Read(s.view.Name(), func(r projections.Reader) error {
 		was, found, err := s.view.Project(r, root)
 		if err != nil {
 			return err
@@ -251,7 +251,7 @@ func (d *Daemon) takeUp(ctx context.Context, p *liveProject) (err error) {
 		return err
 	}
 	if p.Project, err = artifacts.Open(o); err != nil {
-		return faultf(schemas.CodeNotFound, "%s", plainly(err))
+		return schemas.Faultf(schemas.CodeNotFound, "%s", plainly(err))
 	}
 	p.finder = finder.New(p.Project, d.now)
 	return nil
@@ -259,7 +259,7 @@ func (d *Daemon) takeUp(ctx context.Context, p *liveProject) (err error) {
 
 // recordArtifacts appends the events of one change as one message.
 func (d *Daemon) recordArtifacts(ctx context.Context, project string, events []schemas.Payload) error {
-	e := schemas.Event{ID: newID(), Time: d.now(), Source: source, Actor: "writ", Aggregate: schemas.Artifact(project), Data: events[0]}
+	e := schemas.Event{ID: bus.NewID(), Time: d.now(), Source: source, Actor: "writ", Aggregate: schemas.Artifact(project), Data: events[0]}
 	_, err := d.conn.Append(ctx, e, events[1:], bus.Any())
 	if errors.Is(err, bus.ErrUnavailable) && ctx.Err() == nil {
 		_, err = d.conn.Append(ctx, e, events[1:], bus.Any()) // it is stored once
@@ -388,7 +388,7 @@ func (d *Daemon) readyArtifacts(ctx context.Context, folder string, wait time.Du
 	exists, running := p.exists, p.building != nil
 	p.mu.Unlock()
 	if !exists && !running {
-		return nil, nil, faultf(schemas.CodeNotFound, "there is no index of %s yet. Run `writ index build` in it", p.id)
+		return nil, nil, schemas.Faultf(schemas.CodeNotFound, "there is no index of %s yet. Run `writ index build` in it", p.id)
 	}
 	if s := p.Current(); s != nil {
 		return p, s, nil
@@ -399,14 +399,14 @@ func (d *Daemon) readyArtifacts(ctx context.Context, folder string, wait time.Du
 	select {
 	case <-done:
 	case <-ctx.Done():
-		return nil, nil, faultf(schemas.CodeNotReady, "the index of %s is being loaded: %s", p.id, progressText(p.Progress()))
+		return nil, nil, schemas.Faultf(schemas.CodeNotReady, "the index of %s is being loaded: %s", p.id, progressText(p.Progress()))
 	}
 	if s := p.Current(); s != nil {
 		return p, s, nil
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return nil, nil, faultf(schemas.CodeInternal, "the index of %s cannot be loaded: %v", p.id, p.failed)
+	return nil, nil, schemas.Faultf(schemas.CodeInternal, "the index of %s cannot be loaded: %v", p.id, p.failed)
 }
 
 func progressText(p *artifacts.Progress) string {

@@ -101,7 +101,7 @@ func (d *Daemon) hasBlock(session string) bool {
 	if served {
 		return true
 	}
-	err := d.read(s.view.Name(), func(r projections.Reader) (err error) {
+	err := d.runtime.Read(s.view.Name(), func(r projections.Reader) (err error) {
 		served, err = s.view.ShownAny(r, session)
 		return err
 	})

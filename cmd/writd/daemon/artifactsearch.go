@@ -52,7 +52,7 @@ func (d *Daemon) contextFor(ctx context.Context, p *liveProject, r schemas.Artif
 	if r.Session != "" {
 		s.showing.Lock() // two prompts of a session are not given the same
 		defer s.showing.Unlock()
-		if err := d.caughtUp(ctx, schemas.StreamArtifacts, s.view.Name()); err != nil {
+		if err := d.runtime.Await(ctx, schemas.StreamArtifacts, s.view.Name()); err != nil {
 			return schemas.ArtifactContextReply{}, err
 		}
 		known = func(hit schemas.ArtifactHit) bool { return d.hadChunk(r.Session, p.id, hit) }
@@ -76,7 +76,7 @@ func (d *Daemon) contextFor(ctx context.Context, p *liveProject, r schemas.Artif
 
 func (d *Daemon) hadChunk(session, project string, hit schemas.ArtifactHit) (shown bool) {
 	view := d.views.artifacts.view
-	err := d.read(view.Name(), func(r projections.Reader) (err error) {
+	err := d.runtime.Read(view.Name(), func(r projections.Reader) (err error) {
 		shown, err = view.Shown(r, session, project, hit)
 		return err
 	})
@@ -133,11 +133,11 @@ func (p *liveProject) due(now time.Time) bool {
 func (d *Daemon) strategies(root string) (strategy.Set, error) {
 	settings, err := config.LoadProject(root)
 	if err != nil {
-		return nil, faultf(schemas.CodeBadRequest, "%v", err)
+		return nil, schemas.Faultf(schemas.CodeBadRequest, "%v", err)
 	}
 	set, err := strategy.BuiltIn().With(settings.Strategies)
 	if err != nil {
-		return nil, faultf(schemas.CodeBadRequest, "%s of %s: %v", config.ProjectFile, root, err)
+		return nil, schemas.Faultf(schemas.CodeBadRequest, "%s of %s: %v", config.ProjectFile, root, err)
 	}
 	return set, nil
 }
@@ -146,9 +146,9 @@ func (d *Daemon) strategies(root string) (strategy.Set, error) {
 func asked(err error) error {
 	switch {
 	case errors.Is(err, finder.ErrRequest):
-		return faultf(schemas.CodeBadRequest, "%s", plainly(err))
+		return schemas.Faultf(schemas.CodeBadRequest, "%s", plainly(err))
 	case errors.Is(err, finder.ErrNoIndex):
-		return faultf(schemas.CodeNotReady, "%v", err)
+		return schemas.Faultf(schemas.CodeNotReady, "%v", err)
 	}
 	return err
 }

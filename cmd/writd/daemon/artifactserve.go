@@ -31,7 +31,7 @@ func (d *Daemon) artifactBuild(ctx context.Context, r schemas.ArtifactBuildReque
 	switch {
 	case len(r.Globs) > 0:
 		if err := artifacts.CheckGlobs(r.Globs); err != nil {
-			return schemas.ArtifactStatus{}, faultf(schemas.CodeBadRequest, "%s", plainly(err))
+			return schemas.ArtifactStatus{}, schemas.Faultf(schemas.CodeBadRequest, "%s", plainly(err))
 		}
 		u.Globs = &r.Globs
 	case r.Defaults:
@@ -103,7 +103,7 @@ func (d *Daemon) artifactStatus(ctx context.Context, r schemas.ArtifactStatusReq
 		comparing, cancel := context.WithTimeout(ctx, mostWait)
 		defer cancel()
 		if _, err := p.Differences(comparing); err != nil && comparing.Err() == nil {
-			return schemas.ArtifactStatus{}, faultf(schemas.CodeNotFound, "%s", plainly(err))
+			return schemas.ArtifactStatus{}, schemas.Faultf(schemas.CodeNotFound, "%s", plainly(err))
 		}
 	}
 	return d.artifactState(p), nil
@@ -205,13 +205,13 @@ func artifactPath(root, written string) (string, error) {
 	if filepath.IsAbs(written) {
 		rel, err := filepath.Rel(root, resolvedParent(written))
 		if err != nil {
-			return "", faultf(schemas.CodeBadRequest, "%s is not in the project %s", written, root)
+			return "", schemas.Faultf(schemas.CodeBadRequest, "%s is not in the project %s", written, root)
 		}
 		file = filepath.ToSlash(rel)
 	}
 	file = path.Clean(strings.TrimPrefix(file, "@"))
 	if file == ".." || strings.HasPrefix(file, "../") || file == "." {
-		return "", faultf(schemas.CodeBadRequest, "%s is no file of the project %s", written, root)
+		return "", schemas.Faultf(schemas.CodeBadRequest, "%s is no file of the project %s", written, root)
 	}
 	return file, nil
 }
@@ -232,7 +232,7 @@ func (d *Daemon) artifactDeps(ctx context.Context, r schemas.ArtifactDepsRequest
 		return schemas.ArtifactDeps{}, err
 	}
 	if _, found := s.Document(file); !found {
-		return schemas.ArtifactDeps{}, faultf(schemas.CodeNotFound, "%s is not in the index. `writ index build --explain %s` says why", file, file)
+		return schemas.ArtifactDeps{}, schemas.Faultf(schemas.CodeNotFound, "%s is not in the index. `writ index build --explain %s` says why", file, file)
 	}
 	depth := min(max(r.Depth, 1), mostDepth)
 	reply := schemas.ArtifactDeps{Path: file, Mentions: mentionsOf(s.Leads(file)), Outgoing: []schemas.ArtifactEdge{}, Incoming: []schemas.ArtifactEdge{}}
@@ -260,7 +260,7 @@ func (d *Daemon) artifactExplain(ctx context.Context, r schemas.ArtifactExplainR
 	}
 	e, err := p.Explain(file)
 	if errors.Is(err, artifacts.ErrGlob) {
-		return schemas.ArtifactExplanation{}, faultf(schemas.CodeBadRequest, "%s", plainly(err))
+		return schemas.ArtifactExplanation{}, schemas.Faultf(schemas.CodeBadRequest, "%s", plainly(err))
 	}
 	return schemas.ArtifactExplanation{Path: e.Path, Indexed: e.Indexed, Reason: string(e.Reason), Detail: e.Detail}, err
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/projections/transparency"
 	"github.com/writbus/writ/projections/transparency/evidence"
@@ -130,7 +131,7 @@ func (d *Daemon) seal(ctx context.Context, s schemas.Stream) (sealed, error) {
 		// What cannot be waited for is signed the next time.
 		_ = d.runtime.WaitFor(ctx, transparency.Name, schemas.Position{Stream: s, Seq: state.Last})
 	}
-	err = d.read(transparency.Name, func(view projections.Reader) error {
+	err = d.runtime.Read(transparency.Name, func(view projections.Reader) error {
 		tree, err := transparency.OpenTree(view, s)
 		if err != nil {
 			return err
@@ -204,7 +205,7 @@ func (d *Daemon) auditProblems() []string {
 }
 
 // auditSeal is the service: sign now, and say where the evidence stands.
-func (d *Daemon) auditSeal(ctx context.Context, _ none) (schemas.AuditSealed, error) {
+func (d *Daemon) auditSeal(ctx context.Context, _ bus.None) (schemas.AuditSealed, error) {
 	all := d.sealAll(ctx)
 	reply := schemas.AuditSealed{Key: d.audit.key.public, Dir: d.layout.Audit(), Streams: []schemas.AuditStream{}}
 	if d.health != nil { // the server is within this process

@@ -469,7 +469,7 @@ func TestCheckpointsReachOtherPlaces(t *testing.T) {
 		t.Fatal(err)
 	}
 	publish2 := startWith(t, data, t.TempDir(), publish)
-	if _, err := call[schemas.AuditSealed](publish2, publish2.admin, schemas.SvcAuditSeal, none{}); err != nil {
+	if _, err := call[schemas.AuditSealed](publish2, publish2.admin, schemas.SvcAuditSeal, bus.None{}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -496,7 +496,7 @@ func TestAnEventNobodyHasCannotBeProven(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := call[schemas.AuditSealed](w, w.hook, schemas.SvcAuditSeal, none{}); !errors.Is(err, bus.ErrDenied) {
+	if _, err := call[schemas.AuditSealed](w, w.hook, schemas.SvcAuditSeal, bus.None{}); !errors.Is(err, bus.ErrDenied) {
 		t.Errorf("a hook may sign: %v", err)
 	}
 }

@@ -134,7 +134,7 @@ func (p *folderPlace) publish(_ context.Context, d *Daemon, s sealed) (err error
 	if err != nil || !behind {
 		return err
 	}
-	return d.read(transparency.Name, func(view projections.Reader) error {
+	return d.runtime.Read(transparency.Name, func(view projections.Reader) error {
 		tree, err := transparency.OpenTree(view, s.checkpoint.Stream)
 		if err != nil {
 			return err

@@ -34,7 +34,7 @@ func (d *Daemon) auditProve(ctx context.Context, r schemas.AuditProveRequest) (s
 // checked refuses a proof that does not hold.
 func checked(err error) error {
 	if err != nil {
-		return faultf(schemas.CodeRefused, "it cannot be proven: %v. `writ audit verify` says what was changed", err)
+		return schemas.Faultf(schemas.CodeRefused, "it cannot be proven: %v. `writ audit verify` says what was changed", err)
 	}
 	return nil
 }
@@ -65,7 +65,7 @@ func (d *Daemon) proveInclusion(ctx context.Context, r schemas.AuditProveRequest
 		}
 	}
 	if !slices.Contains(schemas.Streams(), stream) {
-		return p, faultf(schemas.CodeBadRequest, "there is no stream %q, only %q", stream, schemas.Streams())
+		return p, schemas.Faultf(schemas.CodeBadRequest, "there is no stream %q, only %q", stream, schemas.Streams())
 	}
 	// What the files hold is believed where it can be proven. The server has the
 	// last word on everything else.
@@ -76,7 +76,7 @@ func (d *Daemon) proveInclusion(ctx context.Context, r schemas.AuditProveRequest
 	}
 	record, err := d.conn.Get(ctx, stream, seq)
 	if errors.Is(err, bus.ErrNotFound) {
-		return p, faultf(schemas.CodeNotFound, "%s has no record %d", stream, seq)
+		return p, schemas.Faultf(schemas.CodeNotFound, "%s has no record %d", stream, seq)
 	}
 	if err != nil {
 		return p, err
@@ -138,7 +138,7 @@ func (h *heldStreams) of(ctx context.Context, d *Daemon, s schemas.Stream, seq u
 func (d *Daemon) include(ctx context.Context, r schemas.Record) (p evidence.Proof, err error) {
 	newest, err := d.newestOf(ctx, r.Stream, r.Seq)
 	if err != nil {
-		return p, faultf(schemas.CodeRefused, "%v", err)
+		return p, schemas.Faultf(schemas.CodeRefused, "%v", err)
 	}
 	p = evidence.Proof{Kind: evidence.KindInclusion, Checkpoint: string(newest.signed), Record: &evidence.Record{
 		Stream: r.Stream, Seq: r.Seq, Subject: r.Message.Subject, Header: r.Message.Header, Body: r.Message.Body,
@@ -155,7 +155,7 @@ func (d *Daemon) include(ctx context.Context, r schemas.Record) (p evidence.Proo
 }
 
 func (d *Daemon) tree(s schemas.Stream, use func(*transparency.Tree) error) error {
-	return d.read(transparency.Name, func(view projections.Reader) error {
+	return d.runtime.Read(transparency.Name, func(view projections.Reader) error {
 		tree, err := transparency.OpenTree(view, s)
 		if err != nil {
 			return err
@@ -172,7 +172,7 @@ func (d *Daemon) findEvent(ctx context.Context, id string) (stream schemas.Strea
 		return stream, seq, nil
 	}
 	for _, s := range schemas.Streams() {
-		if err := d.caughtUp(ctx, s, transparency.Name); err != nil {
+		if err := d.runtime.Await(ctx, s, transparency.Name); err != nil {
 			return "", 0, err
 		}
 	}
@@ -182,12 +182,12 @@ func (d *Daemon) findEvent(ctx context.Context, id string) (stream schemas.Strea
 			return stream, seq, err
 		}
 	}
-	return "", 0, faultf(schemas.CodeNotFound, "the log has no event %q", id)
+	return "", 0, schemas.Faultf(schemas.CodeNotFound, "the log has no event %q", id)
 }
 
 // lookFor looks for an event in the trees. It returns transparency.ErrNoRecord.
 func (d *Daemon) lookFor(id string, everywhere bool) (stream schemas.Stream, seq uint64, err error) {
-	err = d.read(transparency.Name, func(view projections.Reader) error {
+	err = d.runtime.Read(transparency.Name, func(view projections.Reader) error {
 		for _, s := range schemas.Streams() {
 			tree, err := transparency.OpenTree(view, s)
 			if err != nil {
@@ -210,28 +210,28 @@ func (d *Daemon) lookFor(id string, everywhere bool) (stream schemas.Stream, seq
 func (d *Daemon) proveConsistency(ctx context.Context, r schemas.AuditProveRequest) (p evidence.Proof, err error) {
 	earlier, err := evidence.Open([]byte(r.Earlier), d.audit.key.verifier)
 	if err != nil {
-		return p, faultf(schemas.CodeBadRequest, "the earlier checkpoint: %v", err)
+		return p, schemas.Faultf(schemas.CodeBadRequest, "the earlier checkpoint: %v", err)
 	}
 	p = evidence.Proof{Kind: evidence.KindConsistency, Earlier: r.Earlier, Checkpoint: r.Later, Hashes: []evidence.Hash{}}
 	var later evidence.Checkpoint
 	if r.Later != "" {
 		if later, err = evidence.Open([]byte(r.Later), d.audit.key.verifier); err != nil {
-			return p, faultf(schemas.CodeBadRequest, "the later checkpoint: %v", err)
+			return p, schemas.Faultf(schemas.CodeBadRequest, "the later checkpoint: %v", err)
 		}
 	} else {
 		newest, err := d.newestOf(ctx, earlier.Stream, 0)
 		if err != nil {
-			return p, faultf(schemas.CodeRefused, "%v", err)
+			return p, schemas.Faultf(schemas.CodeRefused, "%v", err)
 		}
 		later, p.Checkpoint = newest.checkpoint, string(newest.signed)
 	}
 	if later.Stream != earlier.Stream || later.Size < earlier.Size {
-		return p, faultf(schemas.CodeBadRequest, "one checkpoint covers %d records of %s, the other %d of %s", earlier.Size, earlier.Stream, later.Size, later.Stream)
+		return p, schemas.Faultf(schemas.CodeBadRequest, "one checkpoint covers %d records of %s, the other %d of %s", earlier.Size, earlier.Stream, later.Size, later.Stream)
 	}
 	err = d.tree(earlier.Stream, func(tree *transparency.Tree) (err error) {
 		p.Hashes, err = tree.Extend(later.Size, earlier.Size)
 		if errors.Is(err, transparency.ErrNoRecord) {
-			return faultf(schemas.CodeRefused, "%v: the log is shorter than it was", err)
+			return schemas.Faultf(schemas.CodeRefused, "%v: the log is shorter than it was", err)
 		}
 		return err
 	})

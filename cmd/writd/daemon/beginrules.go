@@ -66,7 +66,7 @@ func (d *Daemon) afterRules(endpoints []bus.Endpoint) []bus.Endpoint {
 		}
 		endpoints[i].Handle = func(ctx context.Context, r bus.Request) ([]byte, error) {
 			if !d.awaitRules(ctx, readyPatience) {
-				return nil, faultf(schemas.CodeNotReady, "the shipped rules are still being brought in")
+				return nil, schemas.Faultf(schemas.CodeNotReady, "the shipped rules are still being brought in")
 			}
 			return e.Handle(ctx, r)
 		}

@@ -312,7 +312,7 @@ func (d *Daemon) recordOutcomes(ctx context.Context, session string, outcomes ma
 
 // countedOf is how many outcomes of a rule count for a session so far.
 func (d *Daemon) countedOf(id, session string) (n int, err error) {
-	err = d.read(viewFrequency, func(reader projections.Reader) error {
+	err = d.runtime.Read(viewFrequency, func(reader projections.Reader) error {
 		n, err = d.views.frequency.Session(reader, id, session)
 		return err
 	})

@@ -13,8 +13,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/bus/blockfile"
 	"github.com/writbus/writ/bus/embedded"
@@ -90,9 +88,6 @@ type Daemon struct {
 
 // now is the one clock of the daemon: what is decided from it travels as data.
 func (d *Daemon) now() time.Time { return time.Now().UTC() }
-
-// newID makes an event id.
-func newID() string { return uuid.Must(uuid.NewV7()).String() }
 
 // warn remembers what status and doctor tell the user.
 func (d *Daemon) warn(text string) {

@@ -447,7 +447,7 @@ func TestRolesReachWhatTheyMay(t *testing.T) {
 		schemas.SvcApprove:    schemas.ApproveRequest{Session: "s1", Channel: "terminal", ActID: "a"},
 		schemas.SvcModeByUser: schemas.ModeRequest{Session: "s1", Mode: "conversation"},
 		schemas.SvcPhase:      schemas.PhaseRequest{Session: "s1"},
-		schemas.SvcStop:       none{},
+		schemas.SvcStop:       bus.None{},
 		schemas.SvcRuleImport: schemas.RuleImportRequest{},
 	} {
 		if _, err := call[json.RawMessage](w, w.hook, subject, request); err == nil {

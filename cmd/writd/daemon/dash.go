@@ -28,18 +28,18 @@ func (p *pages) stop() {
 }
 
 // dash gives out a link into the dashboard.
-func (d *Daemon) dash(context.Context, none) (schemas.DashReply, error) {
+func (d *Daemon) dash(context.Context, bus.None) (schemas.DashReply, error) {
 	d.pages.mu.Lock()
 	defer d.pages.mu.Unlock()
 	if d.pages.stopped {
-		return schemas.DashReply{}, faultf(schemas.CodeNotReady, "the daemon is stopping")
+		return schemas.DashReply{}, schemas.Faultf(schemas.CodeNotReady, "the daemon is stopping")
 	}
 	if d.pages.server == nil {
 		server, err := dashboard.Start(dashboard.Options{
 			Address: d.settings.Dashboard, Ask: d.askOwn, Follow: d.followShown, End: d.endOf, Help: helpPages, Now: d.now, Logger: d.logger,
 		})
 		if err != nil {
-			return schemas.DashReply{}, faultf(schemas.CodeUnavailable, "%v. The setting dashboard in %s chooses another", err, d.layout.Settings())
+			return schemas.DashReply{}, schemas.Faultf(schemas.CodeUnavailable, "%v. The setting dashboard in %s chooses another", err, d.layout.Settings())
 		}
 		d.pages.server = server
 	}
@@ -63,7 +63,7 @@ func (d *Daemon) askOwn(ctx context.Context, subject string, body []byte) ([]byt
 	reply, err := d.conn.Request(ctx, bus.Request{Subject: subject, Body: body})
 	var said *bus.ServiceError
 	if errors.As(err, &said) {
-		return nil, fault{said.Code, said.Text}
+		return nil, schemas.Faultf(said.Code, "%s", said.Text)
 	}
 	return reply.Body, err
 }

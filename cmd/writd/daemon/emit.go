@@ -24,21 +24,21 @@ var emittable = map[schemas.Type]bool{
 func (d *Daemon) emit(ctx context.Context, r schemas.EmitRequest) (schemas.EmitReply, error) {
 	t, err := schemas.ParseType(r.Type)
 	if err != nil {
-		return schemas.EmitReply{}, faultf(schemas.CodeBadRequest, "there is no event type %q", r.Type)
+		return schemas.EmitReply{}, schemas.Faultf(schemas.CodeBadRequest, "there is no event type %q", r.Type)
 	}
 	if !emittable[t] {
-		return schemas.EmitReply{}, faultf(schemas.CodeRefused, "%s is recorded by Writ itself when it happens and cannot be emitted", t)
+		return schemas.EmitReply{}, schemas.Faultf(schemas.CodeRefused, "%s is recorded by Writ itself when it happens and cannot be emitted", t)
 	}
 	if err := validateBody(t, r.Data); err != nil {
-		return schemas.EmitReply{}, faultf(schemas.CodeBadRequest, "the data of %s: %v", t, err)
+		return schemas.EmitReply{}, schemas.Faultf(schemas.CodeBadRequest, "the data of %s: %v", t, err)
 	}
 	data, err := schemas.DecodePayload(t, t.Version(), r.Data)
 	if err != nil {
-		return schemas.EmitReply{}, faultf(schemas.CodeBadRequest, "%v", err)
+		return schemas.EmitReply{}, schemas.Faultf(schemas.CodeBadRequest, "%v", err)
 	}
 	id := r.EventID
 	if id == "" {
-		id = newID()
+		id = bus.NewID()
 	}
 	actor := r.Actor
 	if actor == "" {

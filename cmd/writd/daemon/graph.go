@@ -82,10 +82,10 @@ type graphSource struct{ d *Daemon }
 
 // Graph implements neo4jmirror.Source.
 func (g graphSource) Graph(ctx context.Context) (graph neo4jmirror.Graph, err error) {
-	if err := g.d.caughtUp(ctx, schemas.StreamRules, viewRules); err != nil {
+	if err := g.d.runtime.Await(ctx, schemas.StreamRules, viewRules); err != nil {
 		return graph, err
 	}
-	err = g.d.read(viewRules, func(reader projections.Reader) error {
+	err = g.d.runtime.Read(viewRules, func(reader projections.Reader) error {
 		graph.At.Seq = reader.Position(schemas.StreamRules)
 		graph.Nodes, err = g.d.nodes(reader)
 		return err
@@ -182,9 +182,9 @@ func (d *Daemon) graphPull(ctx context.Context, r schemas.GraphPullRequest) (rep
 	reply.Nodes, reply.Edges = len(pulled.Nodes), pulled.Edges
 	reply.Skipped, reply.Assumed = atMost(pulled.Skipped), atMost(pulled.Assumed)
 	if len(pulled.Nodes) == 0 {
-		return reply, faultf(schemas.CodeNotFound, "there is no node of Writ in this database: none has a label such as Rule or Skill and an id (%d other things are there)", len(pulled.Skipped))
+		return reply, schemas.Faultf(schemas.CodeNotFound, "there is no node of Writ in this database: none has a label such as Rule or Skill and an id (%d other things are there)", len(pulled.Skipped))
 	}
-	if err := d.caughtUp(ctx, schemas.StreamRules, viewRules); err != nil {
+	if err := d.runtime.Await(ctx, schemas.StreamRules, viewRules); err != nil {
 		return reply, err
 	}
 	request := schemas.RuleImportRequest{Corpus: pulledCorpus, DryRun: r.DryRun, Partial: r.Partial}
@@ -261,7 +261,7 @@ func graphFault(err error) error {
 	for _, f := range graphFaults {
 		if errors.Is(trouble.Kind, f.kind) {
 			text := fmt.Sprintf("%s (%s): %s. %s", f.what, trouble.Where, trouble.Detail, f.todo)
-			return fault{f.code, text}
+			return schemas.Faultf(f.code, "%s", text)
 		}
 	}
 	return err

@@ -82,12 +82,12 @@ func TestEveryTroubleWithAServerHasAWayOut(t *testing.T) {
 	for _, f := range graphFaults {
 		cause := errors.New("cause")
 		err := graphFault(fmt.Errorf("wrapped: %w", &neo4jmirror.Error{Kind: f.kind, Where: "bolt://h:1", Detail: "why", Err: cause}))
-		var told fault
-		if !errors.As(err, &told) || told.code != f.code || !strings.Contains(told.text, "(bolt://h:1): why.") || !strings.Contains(told.text, f.what) {
+		var told schemas.Fault
+		if !errors.As(err, &told) || told.Code() != f.code || !strings.Contains(told.Error(), "(bolt://h:1): why.") || !strings.Contains(told.Error(), f.what) {
 			t.Errorf("%v became %v", f.kind, err)
 		}
-		if strings.Contains(told.text, "neo4jmirror") {
-			t.Errorf("a person reads the package's name: %s", told.text)
+		if strings.Contains(told.Error(), "neo4jmirror") {
+			t.Errorf("a person reads the package's name: %s", told.Error())
 		}
 	}
 	other := errors.New("other")

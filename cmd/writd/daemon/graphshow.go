@@ -23,13 +23,13 @@ func (d *Daemon) graphShow(ctx context.Context, q schemas.GraphQuery) (view sche
 		q.Depth = shownDepth
 	}
 	if q.Depth < 0 || q.Depth > shownMaxDepth {
-		return view, faultf(schemas.CodeBadRequest, "the depth is %d, must be 1 to %d", q.Depth, shownMaxDepth)
+		return view, schemas.Faultf(schemas.CodeBadRequest, "the depth is %d, must be 1 to %d", q.Depth, shownMaxDepth)
 	}
-	if err := d.caughtUp(ctx, schemas.StreamRules, viewRules); err != nil {
+	if err := d.runtime.Await(ctx, schemas.StreamRules, viewRules); err != nil {
 		return view, err
 	}
 	var nodes []schemas.Rule
-	err = d.read(viewRules, func(reader projections.Reader) error {
+	err = d.runtime.Read(viewRules, func(reader projections.Reader) error {
 		nodes, err = d.nodes(reader)
 		return err
 	})
@@ -38,7 +38,7 @@ func (d *Daemon) graphShow(ctx context.Context, q schemas.GraphQuery) (view sche
 	}
 	view, found := neighbourhood(nodes, q.ID, q.Depth)
 	if !found {
-		return view, faultf(schemas.CodeNotFound, "there is no node %q in the graph. writ rule list shows them", q.ID)
+		return view, schemas.Faultf(schemas.CodeNotFound, "there is no node %q in the graph. writ rule list shows them", q.ID)
 	}
 	return view, nil
 }

@@ -38,7 +38,7 @@ func (d *Daemon) hook(ctx context.Context, r bus.Request) ([]byte, error) {
 	defer done()
 	call, err := hosts.Parse(r.Header.Get(schemas.HookHeaderAgent), r.Header.Get(schemas.HookHeaderEvent), r.Body)
 	if errors.Is(err, hosts.ErrUnknownHost) {
-		return nil, faultf(schemas.CodeBadRequest, "there is no adapter for the agent %q", r.Header.Get(schemas.HookHeaderAgent))
+		return nil, schemas.Faultf(schemas.CodeBadRequest, "there is no adapter for the agent %q", r.Header.Get(schemas.HookHeaderAgent))
 	}
 	if err != nil {
 		return json.Marshal(hosts.Render(call, trouble(call, err, "The hook's payload was not understood; see writ doctor.")))
@@ -61,7 +61,7 @@ func (d *Daemon) hook(ctx context.Context, r bus.Request) ([]byte, error) {
 	}
 	root := r.Header.Get(schemas.HookHeaderProject)
 	if !filepath.IsAbs(root) {
-		return nil, faultf(schemas.CodeBadRequest, "the hook names no project: header %s is %q", schemas.HookHeaderProject, root)
+		return nil, schemas.Faultf(schemas.CodeBadRequest, "the hook names no project: header %s is %q", schemas.HookHeaderProject, root)
 	}
 	t.project = d.projectAt(d.firstProject(ctx, t.Session, root), r.Header.Get(schemas.HookHeaderHome))
 	if t.wantsRules() {
@@ -270,7 +270,7 @@ func (d *Daemon) onPrompt(ctx context.Context, t turn) (hosts.Answer, error) {
 	var again string
 	act := t.PromptID
 	if act == "" {
-		act = newID()
+		act = bus.NewID()
 	}
 	decision, state, err := d.sessions.act(ctx, t.Session, t.meta(promptActor(t)), func(s enforcement.State) (enforcement.Decision, error) {
 		decision, err := enforcement.Decide(s, enforcement.SubmitPrompt{

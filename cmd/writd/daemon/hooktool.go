@@ -4,6 +4,7 @@ import (
 	"context"
 	"path/filepath"
 
+	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/writd/hosts"
 	"github.com/writbus/writ/enforcement"
 	"github.com/writbus/writ/schemas"
@@ -244,7 +245,7 @@ func (t turn) asksItsUser() bool {
 func (d *Daemon) onPlanDialog(ctx context.Context, t turn) (hosts.Answer, error) {
 	act := t.ToolUseID
 	if act == "" {
-		act = newID()
+		act = bus.NewID()
 	}
 	decision, state, err := d.sessions.act(ctx, t.Session, t.meta("user"), func(s enforcement.State) (enforcement.Decision, error) {
 		return enforcement.Decide(s, enforcement.ApproveGate{

@@ -59,7 +59,7 @@ func (d *Daemon) beginMemory(ctx context.Context) (stop func(), err error) {
 		return nil, err
 	}
 	m.keys.later = d.settings.Durability == string(embedded.Interval)
-	m.read = func(fn func(projections.Reader) error) error { return d.read(m.view.Name(), fn) }
+	m.read = func(fn func(projections.Reader) error) error { return d.runtime.Read(m.view.Name(), fn) }
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	done := make(chan struct{})
 	go func() {
@@ -131,7 +131,7 @@ func (m *memoryStore) open(s projections.ObservationState) (schemas.ObservationR
 // far.
 func (d *Daemon) upToDate(ctx context.Context) (*memorySearch, error) {
 	m := d.views.memory
-	if err := d.caughtUp(ctx, schemas.StreamMemory, m.view.Name()); err != nil {
+	if err := d.runtime.Await(ctx, schemas.StreamMemory, m.view.Name()); err != nil {
 		return nil, err
 	}
 	return m.index.refresh(ctx, m)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/observer/memory"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/schemas"
@@ -36,7 +37,7 @@ func (d *Daemon) observationNamed(ctx context.Context, id, scope string) (state 
 	if scope == "" {
 		scopes := d.views.memory.index.scopesOf(id)
 		if len(scopes) > 1 {
-			return state, faultf(schemas.CodeBadRequest, "the scopes %s each have an observation %q: say which with --scope", strings.Join(scopes, ", "), id)
+			return state, schemas.Faultf(schemas.CodeBadRequest, "the scopes %s each have an observation %q: say which with --scope", strings.Join(scopes, ", "), id)
 		}
 		if len(scopes) == 1 {
 			key.Scope = scopes[0]
@@ -48,7 +49,7 @@ func (d *Daemon) observationNamed(ctx context.Context, id, scope string) (state 
 		return err
 	})
 	if err == nil && !found {
-		err = faultf(schemas.CodeNotFound, "there is no observation %q. writ memory export lists them all", id)
+		err = schemas.Faultf(schemas.CodeNotFound, "there is no observation %q. writ memory export lists them all", id)
 	}
 	return state, err
 }
@@ -57,9 +58,9 @@ func (d *Daemon) observationNamed(ctx context.Context, id, scope string) (state 
 func (d *Daemon) memoryRegate(ctx context.Context, r schemas.MemoryRegateRequest) (schemas.MemoryActReply, error) {
 	switch {
 	case r.Verdict != memory.Allow && r.Verdict != memory.Hold && r.Verdict != memory.Discard:
-		return schemas.MemoryActReply{}, faultf(schemas.CodeBadRequest, "a verdict is allow, hold or discard, not %q", r.Verdict)
+		return schemas.MemoryActReply{}, schemas.Faultf(schemas.CodeBadRequest, "a verdict is allow, hold or discard, not %q", r.Verdict)
 	case strings.TrimSpace(r.Reason) == "":
-		return schemas.MemoryActReply{}, faultf(schemas.CodeBadRequest, "changing a verdict needs a reason")
+		return schemas.MemoryActReply{}, schemas.Faultf(schemas.CodeBadRequest, "changing a verdict needs a reason")
 	}
 	d.views.memory.judging.Lock()
 	defer d.views.memory.judging.Unlock()
@@ -68,7 +69,7 @@ func (d *Daemon) memoryRegate(ctx context.Context, r schemas.MemoryRegateRequest
 		return schemas.MemoryActReply{}, err
 	}
 	if state.Forgotten != nil {
-		return schemas.MemoryActReply{}, faultf(schemas.CodeRefused, "observation %s was forgotten: %s", r.ID, state.Forgotten.Reason)
+		return schemas.MemoryActReply{}, schemas.Faultf(schemas.CodeRefused, "observation %s was forgotten: %s", r.ID, state.Forgotten.Reason)
 	}
 	// Notes first: after a crash between, the act is repeated.
 	if err := d.keepBackNotes(ctx, state.ObservationKey, r.Verdict); err != nil {
@@ -82,7 +83,7 @@ func (d *Daemon) memoryRegate(ctx context.Context, r schemas.MemoryRegateRequest
 // leaves it unreadable and the act to be repeated, then the tombstone.
 func (d *Daemon) memoryForget(ctx context.Context, r schemas.MemoryForgetRequest) (schemas.MemoryActReply, error) {
 	if strings.TrimSpace(r.Reason) == "" {
-		return schemas.MemoryActReply{}, faultf(schemas.CodeBadRequest, "forgetting needs a reason, which stays in the place of the text")
+		return schemas.MemoryActReply{}, schemas.Faultf(schemas.CodeBadRequest, "forgetting needs a reason, which stays in the place of the text")
 	}
 	d.views.memory.judging.Lock()
 	defer d.views.memory.judging.Unlock()
@@ -91,7 +92,7 @@ func (d *Daemon) memoryForget(ctx context.Context, r schemas.MemoryForgetRequest
 		return schemas.MemoryActReply{}, err
 	}
 	if state.Forgotten != nil {
-		return schemas.MemoryActReply{}, faultf(schemas.CodeRefused, "observation %s is forgotten already: %s", r.ID, state.Forgotten.Reason)
+		return schemas.MemoryActReply{}, schemas.Faultf(schemas.CodeRefused, "observation %s is forgotten already: %s", r.ID, state.Forgotten.Reason)
 	}
 	message := "forgot " + state.ID + ": its key is erased, no copy of the log can be read"
 	if len(state.Recorded.Sealed) == 0 {
@@ -109,7 +110,7 @@ func (d *Daemon) memoryForget(ctx context.Context, r schemas.MemoryForgetRequest
 // actOn records a person's act and returns once searches show it.
 func (d *Daemon) actOn(ctx context.Context, state projections.ObservationState, verdict, message string, act schemas.Payload) (schemas.MemoryActReply, error) {
 	reply := schemas.MemoryActReply{ObservationID: state.ID, Scope: state.Scope, Verdict: cmp.Or(verdict, state.Verdict()), Message: message}
-	_, err := d.appendMemory(ctx, schemas.Event{ID: newID(), Time: d.now(), Actor: actorPerson, Aggregate: schemas.Memory(state.Scope), Data: act})
+	_, err := d.appendMemory(ctx, schemas.Event{ID: bus.NewID(), Time: d.now(), Actor: actorPerson, Aggregate: schemas.Memory(state.Scope), Data: act})
 	if err != nil {
 		return reply, err
 	}
@@ -148,7 +149,7 @@ func (d *Daemon) memoryExport(ctx context.Context, r schemas.MemoryExportRequest
 func (d *Daemon) memoryItems(ctx context.Context, after uint64, limit int, wanted func(projections.ObservationState) bool) (items []schemas.MemoryItem, next uint64, err error) {
 	items = []schemas.MemoryItem{}
 	m := d.views.memory
-	if err := d.caughtUp(ctx, schemas.StreamMemory, m.view.Name()); err != nil {
+	if err := d.runtime.Await(ctx, schemas.StreamMemory, m.view.Name()); err != nil {
 		return items, 0, err
 	}
 	err = m.read(func(r projections.Reader) error {
@@ -208,7 +209,7 @@ func (m *memoryStore) item(s projections.ObservationState) (schemas.MemoryItem, 
 func (d *Daemon) memoryImport(ctx context.Context, r schemas.MemoryImportRequest) (schemas.MemoryImportReply, error) {
 	var reply schemas.MemoryImportReply
 	if len(r.Items) > observedAtOnce {
-		return reply, faultf(schemas.CodeBadRequest, "at most %d observations in one request, not %d", observedAtOnce, len(r.Items))
+		return reply, schemas.Faultf(schemas.CodeBadRequest, "at most %d observations in one request, not %d", observedAtOnce, len(r.Items))
 	}
 	all := make([]taken, len(r.Items))
 	for i, item := range r.Items {
@@ -246,7 +247,7 @@ func (d *Daemon) memoryImport(ctx context.Context, r schemas.MemoryImportRequest
 // was, also one that is none of the three, or none.
 func takeItem(item schemas.MemoryItem) (taken, error) {
 	if item.ObservationID == "" {
-		return taken{}, faultf(schemas.CodeBadRequest, "an observation to import needs an observation_id")
+		return taken{}, schemas.Faultf(schemas.CodeBadRequest, "an observation to import needs an observation_id")
 	}
 	t, err := takeObservation(schemas.Observation{
 		ID: item.ObservationID, Scope: item.Scope, Source: item.Source, Session: item.Session, Input: item.Original,
@@ -311,7 +312,7 @@ func (d *Daemon) importItem(ctx context.Context, t *taken, item schemas.MemoryIt
 		events = append(events, schemas.Event{Time: f.Time.UTC(), Actor: f.Actor, Data: schemas.ObservationForgotten{ObservationID: t.key.ID, Reason: redactText(f.Reason)}})
 	}
 	for _, e := range events {
-		e.ID, e.Aggregate = newID(), schemas.Memory(t.key.Scope)
+		e.ID, e.Aggregate = bus.NewID(), schemas.Memory(t.key.Scope)
 		if e.Time.IsZero() {
 			e.Time = at
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/observer/memory"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/schemas"
@@ -16,7 +17,7 @@ func (d *Daemon) watchDrift(ctx context.Context) error {
 	m.drift.Lock()
 	defer m.drift.Unlock()
 	for _, view := range []string{m.view.Name(), d.views.verdicts.Name()} {
-		if err := d.caughtUp(ctx, schemas.StreamMemory, view); err != nil {
+		if err := d.runtime.Await(ctx, schemas.StreamMemory, view); err != nil {
 			return err
 		}
 	}
@@ -37,7 +38,7 @@ func (d *Daemon) watchDrift(ctx context.Context) error {
 		if c.Raised {
 			data = schemas.DriftRaised{Alarm: c.Alarm, Ratio: c.Ratio, Limit: c.Limit, Verdicts: c.Verdicts, WindowMinutes: m.limits.WindowMinutes}
 		}
-		position, err := d.appendMemory(ctx, schemas.Event{ID: newID(), Time: d.now(), Actor: "writ", Aggregate: schemas.Memory(schemas.MemoryGlobal), Data: data})
+		position, err := d.appendMemory(ctx, schemas.Event{ID: bus.NewID(), Time: d.now(), Actor: "writ", Aggregate: schemas.Memory(schemas.MemoryGlobal), Data: data})
 		if err != nil {
 			return err
 		}
@@ -50,7 +51,7 @@ func (d *Daemon) watchDrift(ctx context.Context) error {
 
 // verdictsOf counts the verdicts of a span of minutes, that of to included.
 func (d *Daemon) verdictsOf(scope string, from, to time.Time) (t projections.Tally, err error) {
-	err = d.read(d.views.verdicts.Name(), func(r projections.Reader) error {
+	err = d.runtime.Read(d.views.verdicts.Name(), func(r projections.Reader) error {
 		t, err = d.views.verdicts.Window(r, scope, from, to.Add(time.Minute))
 		return err
 	})
@@ -77,7 +78,7 @@ const week = 7 * 24 * time.Hour
 func (d *Daemon) memoryHealth(ctx context.Context, r schemas.MemoryHealthRequest) (schemas.MemoryHealth, error) {
 	health := schemas.MemoryHealth{Alarms: []schemas.MemoryAlarm{}}
 	if r.Minutes < 0 || r.Minutes > 366*24*60 {
-		return health, faultf(schemas.CodeBadRequest, "the window is 1 minute to 366 days, not %d minutes", r.Minutes)
+		return health, schemas.Faultf(schemas.CodeBadRequest, "the window is 1 minute to 366 days, not %d minutes", r.Minutes)
 	}
 	search, err := d.upToDate(ctx)
 	if err != nil {
@@ -142,10 +143,10 @@ func (d *Daemon) proposalNoise(ctx context.Context, health *schemas.MemoryHealth
 	}); err != nil {
 		return err
 	}
-	if err := d.caughtUp(ctx, schemas.StreamRules, viewRules); err != nil {
+	if err := d.runtime.Await(ctx, schemas.StreamRules, viewRules); err != nil {
 		return err
 	}
-	err := d.read(viewRules, func(r projections.Reader) error {
+	err := d.runtime.Read(viewRules, func(r projections.Reader) error {
 		for state, err := range d.views.rules.All(r) {
 			if err != nil {
 				return err

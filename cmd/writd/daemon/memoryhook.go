@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/writd/config"
 	"github.com/writbus/writ/observer/memory"
 	"github.com/writbus/writ/projections"
@@ -121,7 +122,7 @@ func (d *Daemon) readTranscript(t turn) {
 func (d *Daemon) classifyTranscript(path, session, scope string) error {
 	at := &d.transcripts
 	m := d.views.memory
-	if err := d.caughtUp(at.running, schemas.StreamMemory, m.view.Name()); err != nil {
+	if err := d.runtime.Await(at.running, schemas.StreamMemory, m.view.Name()); err != nil {
 		return err
 	}
 	var was schemas.TranscriptObserved
@@ -168,7 +169,7 @@ func (d *Daemon) classifyLines(lines []byte, path, session, scope string, end in
 		return err
 	}
 	event.Observations = len(all)
-	_, err = d.appendMemory(at.running, schemas.Event{ID: newID(), Time: d.now(), Actor: "writ", Aggregate: schemas.Memory(schemas.MemoryGlobal), Data: event})
+	_, err = d.appendMemory(at.running, schemas.Event{ID: bus.NewID(), Time: d.now(), Actor: "writ", Aggregate: schemas.Memory(schemas.MemoryGlobal), Data: event})
 	return err
 }
 

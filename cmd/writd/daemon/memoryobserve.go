@@ -44,7 +44,7 @@ func (d *Daemon) observe(ctx context.Context, r schemas.ObserveRequest) (schemas
 		r.Observations = append(r.Observations, notedIn(transcript)...)
 	}
 	if len(r.Transcripts) == 0 && len(r.Observations) > observedAtOnce {
-		return schemas.ObserveReply{}, faultf(schemas.CodeBadRequest, "at most %d observations in one request, not %d", observedAtOnce, len(r.Observations))
+		return schemas.ObserveReply{}, schemas.Faultf(schemas.CodeBadRequest, "at most %d observations in one request, not %d", observedAtOnce, len(r.Observations))
 	}
 	all := make([]taken, len(r.Observations))
 	named := false
@@ -158,18 +158,18 @@ func (d *Daemon) observeTranscript(ctx context.Context, path, session, scope str
 func takeObservation(o schemas.Observation) (taken, error) {
 	t := taken{key: projections.ObservationKey{Scope: cmp.Or(o.Scope, schemas.MemoryGlobal), ID: o.ID}, named: o.ID != ""}
 	if !t.named {
-		t.key.ID = newID()
+		t.key.ID = bus.NewID()
 	}
 	if len(t.key.ID) > schemas.MaxIDBytes {
-		return t, faultf(schemas.CodeBadRequest, "the id of an observation has at most %d bytes", schemas.MaxIDBytes)
+		return t, schemas.Faultf(schemas.CodeBadRequest, "the id of an observation has at most %d bytes", schemas.MaxIDBytes)
 	}
 	for name, text := range map[string]string{"id": t.key.ID, "scope": t.key.Scope, "session": o.Session} {
 		if len(secrets.Find([]byte(text))) > 0 {
-			return t, faultf(schemas.CodeBadRequest, "the %s of an observation must not hold a secret", name)
+			return t, schemas.Faultf(schemas.CodeBadRequest, "the %s of an observation must not hold a secret", name)
 		}
 	}
 	if err := schemas.Memory(t.key.Scope).Check(); err != nil {
-		return t, faultf(schemas.CodeBadRequest, "%v", err)
+		return t, schemas.Faultf(schemas.CodeBadRequest, "%v", err)
 	}
 	input, redacted := memory.Redact(o.Input, secrets.Find)
 	t.recorded = memory.Record(t.key.ID, redactText(o.Source), o.Session, input)
@@ -177,7 +177,7 @@ func takeObservation(o schemas.Observation) (taken, error) {
 		t.recorded.Category = redactText(o.Category)
 	}
 	t.recorded.Redacted = redacted
-	t.event = newID()
+	t.event = bus.NewID()
 	return t, nil
 }
 
@@ -223,7 +223,7 @@ func answerOf(r schemas.ObservationRecorded, k projections.ObservationKey) schem
 // twice in the request.
 func (d *Daemon) knownIDs(ctx context.Context, all []taken) error {
 	m := d.views.memory
-	if err := d.caughtUp(ctx, schemas.StreamMemory, m.view.Name()); err != nil {
+	if err := d.runtime.Await(ctx, schemas.StreamMemory, m.view.Name()); err != nil {
 		return err
 	}
 	return m.read(func(r projections.Reader) error {
@@ -281,7 +281,7 @@ func (d *Daemon) appendRetried(ctx context.Context, e schemas.Event, also []sche
 		position, err = d.conn.Append(ctx, e, also, bus.Any())
 	}
 	if errors.Is(err, bus.ErrTooLarge) {
-		return position, faultf(schemas.CodeBadRequest, "the observation is too large for one message of the log: %v", err)
+		return position, schemas.Faultf(schemas.CodeBadRequest, "the observation is too large for one message of the log: %v", err)
 	}
 	return position, err
 }

@@ -330,10 +330,10 @@ func (h *history) checkRebuild() {
 			h.t.Fatal(err)
 		}
 		for _, view := range []string{h.d.views.memory.view.Name(), h.d.views.verdicts.Name()} {
-			if err := h.d.caughtUp(h.t.Context(), schemas.StreamMemory, view); err != nil {
+			if err := h.d.runtime.Await(h.t.Context(), schemas.StreamMemory, view); err != nil {
 				h.t.Fatal(err)
 			}
-			if err := h.d.read(view, func(r projections.Reader) error {
+			if err := h.d.runtime.Read(view, func(r projections.Reader) error {
 				for e, err := range r.Scan(nil) {
 					if err != nil {
 						return err

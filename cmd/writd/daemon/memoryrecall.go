@@ -15,9 +15,9 @@ func (d *Daemon) recall(ctx context.Context, r schemas.RecallRequest) (schemas.R
 	reply := schemas.RecallReply{Hits: []schemas.Recalled{}}
 	switch {
 	case strings.TrimSpace(r.Text) == "":
-		return reply, faultf(schemas.CodeBadRequest, "recall needs a text to look for")
+		return reply, schemas.Faultf(schemas.CodeBadRequest, "recall needs a text to look for")
 	case r.Limit < 0 || r.Limit > recallMost:
-		return reply, faultf(schemas.CodeBadRequest, "the limit is 1 to %d, not %d", recallMost, r.Limit)
+		return reply, schemas.Faultf(schemas.CodeBadRequest, "the limit is 1 to %d, not %d", recallMost, r.Limit)
 	}
 	search, err := d.upToDate(ctx)
 	if err != nil {
@@ -64,7 +64,7 @@ func (s *memorySearch) knowsCategory(q memoryQuery) error {
 	if len(known) > 0 {
 		list = "known are " + strings.Join(known, ", ")
 	}
-	return faultf(schemas.CodeBadRequest, "there is no category %q among the observations that may be recalled; %s", q.category, list)
+	return schemas.Faultf(schemas.CodeBadRequest, "there is no category %q among the observations that may be recalled; %s", q.category, list)
 }
 
 // memoryQuery is a query for a text now.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/observer/memory"
 	"github.com/writbus/writ/observer/model"
 	"github.com/writbus/writ/projections"
@@ -104,7 +105,7 @@ func (d *Daemon) reflectOn(ctx context.Context, scope string, some []*memoryEntr
 	all := func(places ...int) bool {
 		return !slices.ContainsFunc(places, func(i int) bool { return !still[some[i].key] })
 	}
-	main := schemas.ReflectionMade{ReflectionID: newID(), By: reply.By, Through: through}
+	main := schemas.ReflectionMade{ReflectionID: bus.NewID(), By: reply.By, Through: through}
 	for _, e := range some {
 		if still[e.key] {
 			main.Read = append(main.Read, e.key.ID)
@@ -131,7 +132,7 @@ func (d *Daemon) reflectOn(ctx context.Context, scope string, some []*memoryEntr
 		main.Proposals++
 		also = append(also, proposal)
 	}
-	event := schemas.Event{ID: newID(), Time: d.now(), Source: source, Actor: "writ", Aggregate: schemas.Memory(scope), Data: main}
+	event := schemas.Event{ID: bus.NewID(), Time: d.now(), Source: source, Actor: "writ", Aggregate: schemas.Memory(scope), Data: main}
 	if _, err := d.appendRetried(ctx, event, also); err != nil {
 		return err
 	}
@@ -178,7 +179,7 @@ func dot(a, b []float32) (sum float64) {
 
 // sealProposal makes a proposal that only its own key opens.
 func (m *memoryStore) sealProposal(p memory.Proposed, of schemas.ReflectionMade) (schemas.ProposalMade, error) {
-	proposal := schemas.ProposalMade{ProposalID: newID(), Kind: schemas.ProposalNote, ReflectionID: of.ReflectionID, By: of.By}
+	proposal := schemas.ProposalMade{ProposalID: bus.NewID(), Kind: schemas.ProposalNote, ReflectionID: of.ReflectionID, By: of.By}
 	if p.Rule != "" {
 		proposal.Kind = schemas.ProposalRule
 	}
@@ -234,7 +235,7 @@ func (d *Daemon) reflectByItself(ctx context.Context) {
 func (d *Daemon) memoryReflect(ctx context.Context, r schemas.MemoryReflectRequest) (schemas.MemoryReflectReply, error) {
 	reply, err := d.reflect(ctx, r)
 	if errors.Is(err, memory.ErrAnswer) || d.model != nil && err != nil && cmp.Or(d.model.State().Last, "") != "" {
-		return reply, faultf(schemas.CodeRefused, "the model did not answer as it should: %v. Nothing counts as read that was not recorded", err)
+		return reply, schemas.Faultf(schemas.CodeRefused, "the model did not answer as it should: %v. Nothing counts as read that was not recorded", err)
 	}
 	return reply, err
 }

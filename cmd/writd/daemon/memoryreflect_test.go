@@ -56,9 +56,9 @@ func recalledIDs(t *testing.T, d *Daemon, text string) (ids []string) {
 }
 
 func code(err error) string {
-	var f fault
+	var f schemas.Fault
 	if errors.As(err, &f) {
-		return f.code
+		return f.Code()
 	}
 	return ""
 }

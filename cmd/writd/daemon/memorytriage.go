@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/observer/memory"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/schemas"
@@ -13,7 +14,7 @@ import (
 func (d *Daemon) memoryProposals(ctx context.Context, r schemas.MemoryProposalsRequest) (schemas.MemoryProposals, error) {
 	list := schemas.MemoryProposals{Proposals: []schemas.MemoryProposal{}}
 	m := d.views.memory
-	if err := d.caughtUp(ctx, schemas.StreamMemory, m.view.Name()); err != nil {
+	if err := d.runtime.Await(ctx, schemas.StreamMemory, m.view.Name()); err != nil {
 		return list, err
 	}
 	err := m.read(func(reader projections.Reader) error {
@@ -75,9 +76,9 @@ func (d *Daemon) memoryTriage(ctx context.Context, r schemas.MemoryTriageRequest
 	reply := schemas.MemoryTriageReply{ID: r.ID, Decision: r.Decision}
 	switch {
 	case r.Decision != schemas.ProposalAccepted && r.Decision != schemas.ProposalRejected:
-		return reply, faultf(schemas.CodeBadRequest, "a proposal is accepted or rejected, not %q", r.Decision)
+		return reply, schemas.Faultf(schemas.CodeBadRequest, "a proposal is accepted or rejected, not %q", r.Decision)
 	case r.Decision == schemas.ProposalRejected && strings.TrimSpace(r.Reason) == "":
-		return reply, faultf(schemas.CodeBadRequest, "rejecting a proposal needs a reason: it is what the next reflection can be judged by")
+		return reply, schemas.Faultf(schemas.CodeBadRequest, "rejecting a proposal needs a reason: it is what the next reflection can be judged by")
 	}
 	m := d.views.memory
 	m.judging.Lock()
@@ -107,7 +108,7 @@ func (d *Daemon) memoryTriage(ctx context.Context, r schemas.MemoryTriageRequest
 		}
 		event.ObservationID, reply.Message = reply.ObservationID, r.ID+" is a memory now"
 	}
-	if _, err := d.appendMemory(ctx, schemas.Event{ID: newID(), Time: d.now(), Actor: actorPerson, Aggregate: schemas.Memory(p.Scope), Data: event}); err != nil {
+	if _, err := d.appendMemory(ctx, schemas.Event{ID: bus.NewID(), Time: d.now(), Actor: actorPerson, Aggregate: schemas.Memory(p.Scope), Data: event}); err != nil {
 		return reply, err
 	}
 	_, err = d.upToDate(ctx)
@@ -117,7 +118,7 @@ func (d *Daemon) memoryTriage(ctx context.Context, r schemas.MemoryTriageRequest
 // openProposalNamed finds a proposal that waits for a decision.
 func (d *Daemon) openProposalNamed(ctx context.Context, id string) (p schemas.MemoryProposal, err error) {
 	m := d.views.memory
-	if err := d.caughtUp(ctx, schemas.StreamMemory, m.view.Name()); err != nil {
+	if err := d.runtime.Await(ctx, schemas.StreamMemory, m.view.Name()); err != nil {
 		return p, err
 	}
 	shown := false
@@ -133,9 +134,9 @@ func (d *Daemon) openProposalNamed(ctx context.Context, id string) (p schemas.Me
 	case err != nil:
 		return p, err
 	case !shown:
-		return p, faultf(schemas.CodeNotFound, "there is no proposal %q to decide about. writ memory triage lists those that are open", id)
+		return p, schemas.Faultf(schemas.CodeNotFound, "there is no proposal %q to decide about. writ memory triage lists those that are open", id)
 	case p.Decision != "":
-		return p, faultf(schemas.CodeRefused, "proposal %s is %s already", id, p.Decision)
+		return p, schemas.Faultf(schemas.CodeRefused, "proposal %s is %s already", id, p.Decision)
 	}
 	return p, nil
 }
@@ -182,7 +183,7 @@ func (d *Daemon) keepBackNotes(ctx context.Context, k projections.ObservationKey
 			return nil
 		}
 		act := schemas.ObservationRegated{ObservationID: note.ID, Verdict: verdict, Reason: "rests on an observation that is " + verdict + " now"}
-		_, err := d.appendMemory(ctx, schemas.Event{ID: newID(), Time: d.now(), Actor: "writ", Aggregate: schemas.Memory(note.Scope), Data: act})
+		_, err := d.appendMemory(ctx, schemas.Event{ID: bus.NewID(), Time: d.now(), Actor: "writ", Aggregate: schemas.Memory(note.Scope), Data: act})
 		return err
 	})
 }
@@ -230,7 +231,7 @@ func (d *Daemon) forgetWhatRestsOn(ctx context.Context, k projections.Observatio
 			return err
 		}
 		act := schemas.ObservationForgotten{ObservationID: note.ID, Reason: "rests on an observation that was forgotten"}
-		_, err := d.appendMemory(ctx, schemas.Event{ID: newID(), Time: d.now(), Actor: "writ", Aggregate: schemas.Memory(note.Scope), Data: act})
+		_, err := d.appendMemory(ctx, schemas.Event{ID: bus.NewID(), Time: d.now(), Actor: "writ", Aggregate: schemas.Memory(note.Scope), Data: act})
 		return err
 	})
 }

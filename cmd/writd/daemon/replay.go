@@ -38,7 +38,7 @@ func (d *Daemon) replay(ctx context.Context, r schemas.ReplayRequest) (schemas.R
 		return p.page, nil
 	}
 	if !slices.Contains(schemas.Streams(), r.Stream) {
-		return schemas.ReplayPage{}, faultf(schemas.CodeBadRequest, "there is no stream %q, only %q", r.Stream, schemas.Streams())
+		return schemas.ReplayPage{}, schemas.Faultf(schemas.CodeBadRequest, "there is no stream %q, only %q", r.Stream, schemas.Streams())
 	}
 	err := d.conn.Follow(ctx, r.Stream, r.After, bus.FollowOptions{MaxBatch: replayBatch, UntilEnd: true}, func(records []schemas.Record) error {
 		for _, record := range records {
@@ -52,7 +52,7 @@ func (d *Daemon) replay(ctx context.Context, r schemas.ReplayRequest) (schemas.R
 	case errors.Is(err, errPageFull):
 		return p.page, nil
 	case errors.Is(err, bus.ErrBeyondEnd):
-		return schemas.ReplayPage{}, faultf(schemas.CodeNotFound, "%s has no record %d: it ends before", r.Stream, r.After+1)
+		return schemas.ReplayPage{}, schemas.Faultf(schemas.CodeNotFound, "%s has no record %d: it ends before", r.Stream, r.After+1)
 	}
 	p.page.End = err == nil
 	return p.page, err

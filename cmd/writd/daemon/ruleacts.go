@@ -32,7 +32,7 @@ func (d *Daemon) changeRule(ctx context.Context, id, actor string, decide ruleDe
 		return state, err
 	}
 	for try := 0; ; try++ {
-		if err := d.caughtUp(ctx, schemas.StreamRules, viewRules); err != nil {
+		if err := d.runtime.Await(ctx, schemas.StreamRules, viewRules); err != nil {
 			return state, err
 		}
 		last, err := d.conn.LastOf(ctx, aggregate)
@@ -47,7 +47,7 @@ func (d *Daemon) changeRule(ctx context.Context, id, actor string, decide ruleDe
 			return state, err
 		}
 		position, err := d.conn.Append(ctx, schemas.Event{
-			ID: newID(), Time: d.now(), Source: source, Actor: actor, Aggregate: aggregate, Data: payload,
+			ID: bus.NewID(), Time: d.now(), Source: source, Actor: actor, Aggregate: aggregate, Data: payload,
 		}, nil, bus.LastSeq(last.Seq))
 		if errors.Is(err, bus.ErrConflict) && try < ruleTries {
 			continue
@@ -75,7 +75,7 @@ func (d *Daemon) ruleChange(ctx context.Context, r schemas.RuleChangeRequest) (s
 		var state projections.RuleState
 		state, err = d.changeRule(ctx, r.ID, actorPerson, func(state projections.RuleState) (schemas.Payload, error) {
 			if r.Seen != 0 && r.Seen != state.Revisions {
-				return nil, faultf(schemas.CodeConflict, "rule %s has changed since you looked: it is at revision %d, you saw %d. writ rule log %s shows what happened", r.ID, state.Revisions, r.Seen, r.ID)
+				return nil, schemas.Faultf(schemas.CodeConflict, "rule %s has changed since you looked: it is at revision %d, you saw %d. writ rule log %s shows what happened", r.ID, state.Revisions, r.Seen, r.ID)
 			}
 			return decide(state)
 		})
@@ -113,13 +113,13 @@ func (d *Daemon) ruleAct(ctx context.Context, r *schemas.RuleChangeRequest, repl
 	case schemas.RuleDownweight:
 		return downweightRule(r, reply), nil
 	}
-	return nil, faultf(schemas.CodeBadRequest, "there is no act %q on a rule", r.Act)
+	return nil, schemas.Faultf(schemas.CodeBadRequest, "there is no act %q on a rule", r.Act)
 }
 
 // authoredContent reads the rule file of an act and checks it against the
 // corpus: edges lead to nodes that exist, the band stays under its cap.
 func (d *Daemon) authoredContent(ctx context.Context, r *schemas.RuleChangeRequest, reply *schemas.RuleChangeReply) (schemas.Rule, error) {
-	if err := d.caughtUp(ctx, schemas.StreamRules, viewRules); err != nil {
+	if err := d.runtime.Await(ctx, schemas.StreamRules, viewRules); err != nil {
 		return schemas.Rule{}, err
 	}
 	name := r.Path
@@ -151,7 +151,7 @@ func (d *Daemon) authoredContent(ctx context.Context, r *schemas.RuleChangeReque
 func (d *Daemon) addRule(r *schemas.RuleChangeRequest, rule schemas.Rule, reply *schemas.RuleChangeReply) ruleDecision {
 	return func(state projections.RuleState) (schemas.Payload, error) {
 		if state.Status != "" && state.Status != projections.RuleRefused {
-			return nil, faultf(schemas.CodeRefused, "there is already a rule %s (%s, %s). writ rule edit %s changes it", r.ID, state.Status, state.Rule.Authority, r.ID)
+			return nil, schemas.Faultf(schemas.CodeRefused, "there is already a rule %s (%s, %s). writ rule edit %s changes it", r.ID, state.Status, state.Rule.Authority, r.ID)
 		}
 		reply.Message = "added " + r.ID
 		return schemas.RuleImported{Rule: rule, Source: sourceTerminal, Hash: hashOf(r.Content), Content: r.Content}, nil
@@ -178,9 +178,9 @@ func (d *Daemon) retireRule(r *schemas.RuleChangeRequest, reply *schemas.RuleCha
 		case !exists(state):
 			return nil, noSuchRule(r.ID)
 		case state.Status != projections.RuleActive:
-			return nil, faultf(schemas.CodeRefused, "rule %s is %s already", r.ID, state.Status)
+			return nil, schemas.Faultf(schemas.CodeRefused, "rule %s is %s already", r.ID, state.Status)
 		case strings.TrimSpace(r.Reason) == "":
-			return nil, faultf(schemas.CodeBadRequest, "retiring %s needs a reason", r.ID)
+			return nil, schemas.Faultf(schemas.CodeBadRequest, "retiring %s needs a reason", r.ID)
 		}
 		reply.Message = "retired " + r.ID + ". writ rule revert brings it back"
 		return schemas.RuleRetired{Reason: r.Reason}, nil
@@ -194,7 +194,7 @@ func (d *Daemon) revertRule(ctx context.Context, r *schemas.RuleChangeRequest, r
 			return nil, noSuchRule(r.ID)
 		}
 		if r.To < 1 || r.To > state.Revisions {
-			return nil, faultf(schemas.CodeBadRequest, "rule %s has the revisions 1 to %d, not %d. writ rule log %s shows them", r.ID, state.Revisions, r.To, r.ID)
+			return nil, schemas.Faultf(schemas.CodeBadRequest, "rule %s has the revisions 1 to %d, not %d. writ rule log %s shows them", r.ID, state.Revisions, r.To, r.ID)
 		}
 		states, err := d.ruleStates(ctx, r.ID)
 		if err != nil {
@@ -202,11 +202,11 @@ func (d *Daemon) revertRule(ctx context.Context, r *schemas.RuleChangeRequest, r
 		}
 		then := states[r.To-1].state
 		if !exists(then) {
-			return nil, faultf(schemas.CodeRefused, "revision %d of %s has no content to go back to", r.To, r.ID)
+			return nil, schemas.Faultf(schemas.CodeRefused, "revision %d of %s has no content to go back to", r.To, r.ID)
 		}
 		band := []corpus.File{{Rule: then.Rule}}
 		if err := d.fitsTheBand(band); err != nil {
-			return nil, faultf(schemas.CodeRefused, "%v", err)
+			return nil, schemas.Faultf(schemas.CodeRefused, "%v", err)
 		}
 		reason := r.Reason
 		if reason == "" {
@@ -223,10 +223,10 @@ func (d *Daemon) promoteRule(r *schemas.RuleChangeRequest, reply *schemas.RuleCh
 			return nil, err
 		}
 		if missing := incomplete(state.Rule); len(missing) > 0 {
-			return nil, faultf(schemas.CodeRefused, "%s cannot be promoted before it is complete; it lacks %s. writ rule edit %s fills it in", r.ID, strings.Join(missing, ", "), r.ID)
+			return nil, schemas.Faultf(schemas.CodeRefused, "%s cannot be promoted before it is complete; it lacks %s. writ rule edit %s fills it in", r.ID, strings.Join(missing, ", "), r.ID)
 		}
 		if err := d.fitsTheBand([]corpus.File{{Rule: state.Rule}}); err != nil {
-			return nil, faultf(schemas.CodeRefused, "%v", err)
+			return nil, schemas.Faultf(schemas.CodeRefused, "%v", err)
 		}
 		reply.Message = "promoted " + r.ID
 		for _, e := range state.Rule.Edges {
@@ -244,7 +244,7 @@ func rejectRule(r *schemas.RuleChangeRequest, reply *schemas.RuleChangeReply) ru
 			return nil, err
 		}
 		if strings.TrimSpace(r.Reason) == "" {
-			return nil, faultf(schemas.CodeBadRequest, "rejecting %s needs a reason: whoever proposed it learns from it", r.ID)
+			return nil, schemas.Faultf(schemas.CodeBadRequest, "rejecting %s needs a reason: whoever proposed it learns from it", r.ID)
 		}
 		reply.Message = "rejected " + r.ID
 		return schemas.RuleRejected{Reason: r.Reason}, nil
@@ -260,7 +260,7 @@ func downweightRule(r *schemas.RuleChangeRequest, reply *schemas.RuleChangeReply
 		case !exists(state) || state.Status != projections.RuleActive:
 			return nil, noSuchRule(r.ID)
 		case strings.TrimSpace(r.Reason) == "":
-			return nil, faultf(schemas.CodeBadRequest, "downweighting %s needs a reason", r.ID)
+			return nil, schemas.Faultf(schemas.CodeBadRequest, "downweighting %s needs a reason", r.ID)
 		}
 		for i, c := range confidenceLadder[:len(confidenceLadder)-1] {
 			if c == state.Rule.Confidence {
@@ -268,7 +268,7 @@ func downweightRule(r *schemas.RuleChangeRequest, reply *schemas.RuleChangeReply
 				return schemas.RuleDownweighted{Confidence: confidenceLadder[i+1], Reason: r.Reason}, nil
 			}
 		}
-		return nil, faultf(schemas.CodeRefused, "%s is speculative already, there is nothing below. writ rule retire %s takes it out", r.ID, r.ID)
+		return nil, schemas.Faultf(schemas.CodeRefused, "%s is speculative already, there is nothing below. writ rule retire %s takes it out", r.ID, r.ID)
 	}
 }
 
@@ -281,13 +281,13 @@ func isProposal(state projections.RuleState, id string) error {
 	case !exists(state):
 		return noSuchRule(id)
 	case state.Rule.Authority != "ai-provisional":
-		return faultf(schemas.CodeRefused, "%s is no proposal, its authority is %s", id, state.Rule.Authority)
+		return schemas.Faultf(schemas.CodeRefused, "%s is no proposal, its authority is %s", id, state.Rule.Authority)
 	case state.Status != projections.RuleActive:
-		return faultf(schemas.CodeRefused, "the proposal %s is %s", id, state.Status)
+		return schemas.Faultf(schemas.CodeRefused, "the proposal %s is %s", id, state.Status)
 	}
 	return nil
 }
 
 func noSuchRule(id string) error {
-	return faultf(schemas.CodeNotFound, "there is no rule %q. writ rule list shows them", id)
+	return schemas.Faultf(schemas.CodeNotFound, "there is no rule %q. writ rule list shows them", id)
 }

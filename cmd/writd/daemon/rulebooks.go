@@ -29,7 +29,7 @@ type ruleVersion struct {
 // ruleStates folds a rule's history from the log, a version per revision.
 func (d *Daemon) ruleStates(ctx context.Context, id string) ([]ruleVersion, error) {
 	var versions []ruleVersion
-	err := d.read(viewRules, func(reader projections.Reader) error {
+	err := d.runtime.Read(viewRules, func(reader projections.Reader) error {
 		for revision, err := range d.views.rules.History(reader, id) {
 			if err != nil {
 				return err
@@ -65,7 +65,7 @@ func (d *Daemon) ruleStates(ctx context.Context, id string) ([]ruleVersion, erro
 // ruleLog is a rule's history with what each revision changed.
 func (d *Daemon) ruleLog(ctx context.Context, q schemas.RuleQuery) (schemas.RuleLog, error) {
 	log := schemas.RuleLog{ID: q.ID, Entries: []schemas.RuleLogEntry{}}
-	if err := d.caughtUp(ctx, schemas.StreamRules, viewRules); err != nil {
+	if err := d.runtime.Await(ctx, schemas.StreamRules, viewRules); err != nil {
 		return log, err
 	}
 	versions, err := d.ruleStates(ctx, q.ID)
@@ -91,7 +91,7 @@ func (d *Daemon) ruleLog(ctx context.Context, q schemas.RuleQuery) (schemas.Rule
 // since they were read with the very bytes they had.
 func (d *Daemon) ruleExport(ctx context.Context, r schemas.RuleExportRequest) (schemas.RuleExportPage, error) {
 	page := schemas.RuleExportPage{Files: []schemas.RuleFile{}}
-	if err := d.caughtUp(ctx, schemas.StreamRules, viewRules); err != nil {
+	if err := d.runtime.Await(ctx, schemas.StreamRules, viewRules); err != nil {
 		return page, err
 	}
 	var all []corpus.Node
@@ -100,7 +100,7 @@ func (d *Daemon) ruleExport(ctx context.Context, r schemas.RuleExportRequest) (s
 			all = append(all, stored(state))
 		}
 	}
-	err := d.read(viewRules, func(reader projections.Reader) error {
+	err := d.runtime.Read(viewRules, func(reader projections.Reader) error {
 		if r.ID != "" {
 			state, found, err := d.views.rules.Rule(reader, r.ID)
 			if found {
@@ -149,7 +149,7 @@ func stored(state projections.RuleState) corpus.Node {
 // ruleFeedback records what came of a rule that a session was shown.
 func (d *Daemon) ruleFeedback(ctx context.Context, r schemas.RuleFeedbackRequest) (schemas.RuleFeedbackReply, error) {
 	if r.Session == "" {
-		return schemas.RuleFeedbackReply{}, faultf(schemas.CodeBadRequest, "feedback names the session that was shown the rule")
+		return schemas.RuleFeedbackReply{}, schemas.Faultf(schemas.CodeBadRequest, "feedback names the session that was shown the rule")
 	}
 	if err := d.wasShown(ctx, r.Session, r.ID); err != nil {
 		return schemas.RuleFeedbackReply{}, err
@@ -168,7 +168,7 @@ func (d *Daemon) ruleVerdict(ctx context.Context, r schemas.RuleFeedbackRequest)
 
 func (d *Daemon) feedback(ctx context.Context, r schemas.RuleFeedbackRequest) (schemas.RuleFeedbackReply, error) {
 	reply := schemas.RuleFeedbackReply{ID: r.ID}
-	if err := d.caughtUp(ctx, schemas.StreamRules, viewRules); err != nil {
+	if err := d.runtime.Await(ctx, schemas.StreamRules, viewRules); err != nil {
 		return reply, err
 	}
 	rule, err := d.ruleState(r.ID)
@@ -207,7 +207,7 @@ func (d *Daemon) recordOutcome(ctx context.Context, id string, o schemas.Outcome
 }
 
 func (d *Daemon) outcomes(id string) (o projections.Outcomes, err error) {
-	err = d.read(viewFrequency, func(reader projections.Reader) error {
+	err = d.runtime.Read(viewFrequency, func(reader projections.Reader) error {
 		o, err = d.views.frequency.Rule(reader, id)
 		return err
 	})
@@ -218,11 +218,11 @@ func (d *Daemon) outcomes(id string) (o projections.Outcomes, err error) {
 // outcomes speak against them.
 func (d *Daemon) ruleReview(ctx context.Context, q schemas.RuleQuery) (schemas.RuleReviewList, error) {
 	list := schemas.RuleReviewList{Items: []schemas.RuleReviewItem{}}
-	err := errors.Join(d.caughtUp(ctx, schemas.StreamRules, viewRules), d.caughtUp(ctx, schemas.StreamRules, viewFrequency))
+	err := errors.Join(d.runtime.Await(ctx, schemas.StreamRules, viewRules), d.runtime.Await(ctx, schemas.StreamRules, viewFrequency))
 	if err != nil {
 		return list, err
 	}
-	err = d.read(viewRules, func(reader projections.Reader) error {
+	err = d.runtime.Read(viewRules, func(reader projections.Reader) error {
 		for state, err := range d.views.rules.All(reader) {
 			if err != nil {
 				return err
@@ -289,11 +289,11 @@ func (d *Daemon) lastChange(reader projections.Reader, id string) (at time.Time,
 // ruleStats says what outcomes made of the rules, and what became of proposals.
 func (d *Daemon) ruleStats(ctx context.Context, q schemas.RuleQuery) (schemas.RuleStatsList, error) {
 	list := schemas.RuleStatsList{Rules: []schemas.RuleStats{}, ByStatus: map[string]int{}}
-	err := errors.Join(d.caughtUp(ctx, schemas.StreamRules, viewRules), d.caughtUp(ctx, schemas.StreamRules, viewFrequency))
+	err := errors.Join(d.runtime.Await(ctx, schemas.StreamRules, viewRules), d.runtime.Await(ctx, schemas.StreamRules, viewFrequency))
 	if err != nil {
 		return list, err
 	}
-	err = d.read(viewRules, func(reader projections.Reader) error {
+	err = d.runtime.Read(viewRules, func(reader projections.Reader) error {
 		for state, err := range d.views.rules.All(reader) {
 			if err != nil {
 				return err

@@ -18,7 +18,7 @@ const sourceCompressed = "compressed"
 // those of an earlier run that no longer hold. Abstractions of people stay.
 func (d *Daemon) ruleCompress(ctx context.Context, r schemas.RuleCompressRequest) (schemas.RuleCompressReply, error) {
 	reply := schemas.RuleCompressReply{Abstractions: []schemas.Rule{}}
-	if err := d.caughtUp(ctx, schemas.StreamRules, viewRules); err != nil {
+	if err := d.runtime.Await(ctx, schemas.StreamRules, viewRules); err != nil {
 		return reply, err
 	}
 	nodes, made, err := d.toCompress()
@@ -70,7 +70,7 @@ func (d *Daemon) ruleCompress(ctx context.Context, r schemas.RuleCompressRequest
 // taken, and the abstractions of earlier runs.
 func (d *Daemon) toCompress() (nodes []schemas.Rule, made map[string]projections.RuleState, err error) {
 	made = map[string]projections.RuleState{}
-	err = d.read(viewRules, func(reader projections.Reader) error {
+	err = d.runtime.Read(viewRules, func(reader projections.Reader) error {
 		for state, err := range d.views.rules.All(reader) {
 			switch {
 			case err != nil:
@@ -95,7 +95,7 @@ func (c *curator) compress(nodes []schemas.Rule) ([]schemas.Rule, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.embedder == nil {
-		return nil, fault{schemas.CodeRefused, "rules are grouped by meaning, which takes an embedder; the settings say none. `writ model use static` turns the built-in one on"}
+		return nil, schemas.Faultf(schemas.CodeRefused, "%s", "rules are grouped by meaning, which takes an embedder; the settings say none. `writ model use static` turns the built-in one on")
 	}
 	vectors := make([][]float32, len(nodes))
 	var problem error

@@ -78,7 +78,7 @@ func (d *Daemon) weigh(problems []corpus.Problem) (refused, warnings []string) {
 // sound.
 func (d *Daemon) ruleImport(ctx context.Context, r schemas.RuleImportRequest) (schemas.RuleImportReply, error) {
 	defer leanHeap()()
-	if err := d.caughtUp(ctx, schemas.StreamRules, viewRules); err != nil {
+	if err := d.runtime.Await(ctx, schemas.StreamRules, viewRules); err != nil {
 		return schemas.RuleImportReply{}, err
 	}
 	files, problems := d.loadFiles(r.Files)
@@ -154,7 +154,7 @@ func (d *Daemon) prune(ctx context.Context, source string, files []corpus.File, 
 		present[p.ID] = true
 	}
 	var gone []string
-	err := d.read(viewRules, func(reader projections.Reader) error {
+	err := d.runtime.Read(viewRules, func(reader projections.Reader) error {
 		for id, err := range d.views.rules.From(reader, source) {
 			if err != nil {
 				return err
@@ -219,7 +219,7 @@ func (s *shippedRules) forget() {
 // or changed, and retires those that it no longer ships. Rules that a person
 // edited or retired stay as they are.
 func (d *Daemon) importEmbedded(ctx context.Context) error {
-	if err := d.caughtUp(ctx, schemas.StreamRules, viewRules); err != nil {
+	if err := d.runtime.Await(ctx, schemas.StreamRules, viewRules); err != nil {
 		return err
 	}
 	there, err := d.shippedThere()
@@ -227,7 +227,7 @@ func (d *Daemon) importEmbedded(ctx context.Context) error {
 		return fmt.Errorf("daemon: the shipped rules: %w", err)
 	}
 	if there {
-		return d.caughtUp(ctx, schemas.StreamRules, viewRetrieval)
+		return d.runtime.Await(ctx, schemas.StreamRules, viewRetrieval)
 	}
 	var files []corpus.File // none: those of an earlier start are retired below
 	if d.settings.ShippedRules {
@@ -258,7 +258,7 @@ func (d *Daemon) shippedThere() (there bool, err error) {
 		}
 	}
 	var states []projections.RuleState
-	err = d.read(viewRules, func(reader projections.Reader) error {
+	err = d.runtime.Read(viewRules, func(reader projections.Reader) error {
 		for id, err := range d.views.rules.From(reader, sourceEmbedded) {
 			if err != nil {
 				return err
@@ -334,7 +334,7 @@ func (d *Daemon) importFiles(ctx context.Context, files []corpus.File, how impor
 			imported.Content = corpus.Keep(rule, f.Content)
 		}
 		position, err := d.conn.Append(ctx, schemas.Event{
-			ID: newID(), Time: d.now(), Source: source, Actor: "writ", Aggregate: schemas.RuleAggregate(f.Rule.ID), Data: imported,
+			ID: bus.NewID(), Time: d.now(), Source: source, Actor: "writ", Aggregate: schemas.RuleAggregate(f.Rule.ID), Data: imported,
 		}, nil, bus.Any())
 		if err != nil {
 			return report, err
@@ -342,7 +342,7 @@ func (d *Daemon) importFiles(ctx context.Context, files []corpus.File, how impor
 		last = position
 	}
 	if last.Seq == 0 {
-		return report, d.caughtUp(ctx, schemas.StreamRules, viewRetrieval)
+		return report, d.runtime.Await(ctx, schemas.StreamRules, viewRetrieval)
 	}
 	return report, errors.Join(d.runtime.WaitFor(ctx, viewRetrieval, last), d.runtime.WaitFor(ctx, viewRules, last))
 }

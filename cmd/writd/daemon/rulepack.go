@@ -96,7 +96,7 @@ func (d *Daemon) packRules() error {
 	if d.corpus.vectors != nil || !d.corpus.packDue() {
 		return nil
 	}
-	return d.read(viewRetrieval, func(reader projections.Reader) error {
+	return d.runtime.Read(viewRetrieval, func(reader projections.Reader) error {
 		err := mapped.Write(d.corpus.packed.path, func(yield func([]byte, error) bool) {
 			for doc, err := range d.views.retrieval.Documents(reader) {
 				if !yield(doc.Bytes, err) {

@@ -129,7 +129,7 @@ func (c *curator) similarity(a, b schemas.Rule) float64 {
 // are judged one after the other: the second sees the first.
 func (d *Daemon) rulePropose(ctx context.Context, r schemas.RuleProposeRequest) (schemas.RuleProposeReply, error) {
 	if strings.TrimSpace(r.Content) == "" {
-		return schemas.RuleProposeReply{}, faultf(schemas.CodeBadRequest, "the proposal is empty: send a rule file or a JSON object")
+		return schemas.RuleProposeReply{}, schemas.Faultf(schemas.CodeBadRequest, "the proposal is empty: send a rule file or a JSON object")
 	}
 	proposal := readProposal(r)
 	for range proposalTries {
@@ -138,7 +138,7 @@ func (d *Daemon) rulePropose(ctx context.Context, r schemas.RuleProposeRequest) 
 			return reply, err
 		}
 	}
-	return schemas.RuleProposeReply{}, faultf(schemas.CodeConflict, "the rules are being changed by too many at once: propose again")
+	return schemas.RuleProposeReply{}, schemas.Faultf(schemas.CodeConflict, "the rules are being changed by too many at once: propose again")
 }
 
 // readProposal takes a rule file or a JSON object. What cannot be read is a
@@ -197,7 +197,7 @@ func (d *Daemon) tryProposal(ctx context.Context, r schemas.RuleProposeRequest, 
 		id = "unnamed-" + hashOf(r.Content)[:16]
 	}
 	position, err := d.conn.Append(ctx, schemas.Event{
-		ID: newID(), Time: d.now(), Source: source, Actor: firstNonEmpty(r.By, r.Session, "agent"), Aggregate: schemas.RuleAggregate(id),
+		ID: bus.NewID(), Time: d.now(), Source: source, Actor: firstNonEmpty(r.By, r.Session, "agent"), Aggregate: schemas.RuleAggregate(id),
 		Data: schemas.RuleProposed{
 			Rule: finding.Node, By: r.By, Session: r.Session, Admitted: finding.Admitted, Reasons: reply.Reasons,
 			Incomplete: finding.Incomplete, Neighbours: reply.Neighbours, Content: r.Content,
@@ -211,7 +211,7 @@ func (d *Daemon) tryProposal(ctx context.Context, r schemas.RuleProposeRequest, 
 
 // graph returns the nodes in the corpus and the ids that are taken besides.
 func (d *Daemon) graph() (nodes []schemas.Rule, taken []string, err error) {
-	err = d.read(viewRules, func(reader projections.Reader) error {
+	err = d.runtime.Read(viewRules, func(reader projections.Reader) error {
 		for state, err := range d.views.rules.All(reader) {
 			if err != nil {
 				return err
@@ -244,7 +244,7 @@ func firstNonEmpty(values ...string) string {
 // appendRule appends an event of a rule that depends on nothing.
 func (d *Daemon) appendRule(ctx context.Context, id string, data schemas.Payload) (schemas.Position, error) {
 	return d.conn.Append(ctx, schemas.Event{
-		ID: newID(), Time: d.now(), Source: source, Actor: "writ", Aggregate: schemas.RuleAggregate(id), Data: data,
+		ID: bus.NewID(), Time: d.now(), Source: source, Actor: "writ", Aggregate: schemas.RuleAggregate(id), Data: data,
 	}, nil, bus.Any())
 }
 
@@ -255,7 +255,7 @@ func (d *Daemon) wasShown(ctx context.Context, session, id string) error {
 		return err
 	}
 	if _, shown := slices.BinarySearch(state.Shown, id); !shown {
-		return faultf(schemas.CodeRefused, "session %s was never shown rule %s: an outcome is of a rule that was shown", session, id)
+		return schemas.Faultf(schemas.CodeRefused, "session %s was never shown rule %s: an outcome is of a rule that was shown", session, id)
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/retrieval"
 	"github.com/writbus/writ/retrieval/corpus"
@@ -22,27 +23,17 @@ func (d *Daemon) retrieve(ctx context.Context, r schemas.RetrieveRequest) (retri
 }
 
 // alwaysOn returns the mandatory rules.
-func (d *Daemon) alwaysOn(context.Context, none) (schemas.AlwaysOnReply, error) {
+func (d *Daemon) alwaysOn(context.Context, bus.None) (schemas.AlwaysOnReply, error) {
 	band := d.corpus.index().Mandatory()
 	return schemas.AlwaysOnReply{Rules: band.Rules, Block: band.Text, Tokens: band.Tokens}, nil
 }
 
-// read runs fn on a view as it stands.
-func (d *Daemon) read(view string, fn func(projections.Reader) error) error {
-	reader, err := d.runtime.Reader(view)
-	if err != nil {
-		return fault{schemas.CodeNotReady, "the view " + view + " is not there yet: " + err.Error()}
-	}
-	defer func() { _ = reader.Close() }()
-	return fn(reader)
-}
-
 func (d *Daemon) ruleList(ctx context.Context, q schemas.RuleQuery) (schemas.RuleList, error) {
 	list := schemas.RuleList{Rules: []schemas.RuleSummary{}}
-	if err := d.caughtUp(ctx, schemas.StreamRules, viewRules); err != nil {
+	if err := d.runtime.Await(ctx, schemas.StreamRules, viewRules); err != nil {
 		return list, err
 	}
-	err := d.read(viewRules, func(reader projections.Reader) error {
+	err := d.runtime.Read(viewRules, func(reader projections.Reader) error {
 		for state, err := range d.views.rules.All(reader) {
 			if err != nil {
 				return err
@@ -63,16 +54,16 @@ func (d *Daemon) ruleList(ctx context.Context, q schemas.RuleQuery) (schemas.Rul
 }
 
 func (d *Daemon) ruleShow(ctx context.Context, q schemas.RuleQuery) (view schemas.RuleView, err error) {
-	if err := errors.Join(d.caughtUp(ctx, schemas.StreamRules, viewRules), d.caughtUp(ctx, schemas.StreamRules, viewFrequency)); err != nil {
+	if err := errors.Join(d.runtime.Await(ctx, schemas.StreamRules, viewRules), d.runtime.Await(ctx, schemas.StreamRules, viewFrequency)); err != nil {
 		return view, err
 	}
-	err = d.read(viewRules, func(reader projections.Reader) error {
+	err = d.runtime.Read(viewRules, func(reader projections.Reader) error {
 		state, found, err := d.views.rules.Rule(reader, q.ID)
 		if err != nil {
 			return err
 		}
 		if !found || state.Rule.ID == "" {
-			return faultf(schemas.CodeNotFound, "there is no rule %q. writ rule list shows them", q.ID)
+			return schemas.Faultf(schemas.CodeNotFound, "there is no rule %q. writ rule list shows them", q.ID)
 		}
 		view.Rule, view.Source, view.Revisions = state.Rule, state.Source, state.Revisions
 		view.Retired = state.Status != projections.RuleActive
@@ -82,7 +73,7 @@ func (d *Daemon) ruleShow(ctx context.Context, q schemas.RuleQuery) (view schema
 	if err != nil {
 		return view, err
 	}
-	return view, d.read(viewFrequency, func(reader projections.Reader) error {
+	return view, d.runtime.Read(viewFrequency, func(reader projections.Reader) error {
 		counts, err := d.views.frequency.Rule(reader, q.ID)
 		if err != nil {
 			return err
@@ -113,17 +104,8 @@ func (d *Daemon) fitsTheBand(files []corpus.File) error {
 	return retrieval.CheckMandatory(slices.Collect(maps.Values(band)))
 }
 
-// caughtUp waits until a view holds what a stream has now.
-func (d *Daemon) caughtUp(ctx context.Context, stream schemas.Stream, view string) error {
-	end, err := d.conn.State(ctx, stream)
-	if err != nil {
-		return err
-	}
-	return d.runtime.WaitFor(ctx, view, schemas.Position{Stream: stream, Seq: end.Last})
-}
-
 func (d *Daemon) ruleState(id string) (state projections.RuleState, err error) {
-	err = d.read(viewRules, func(reader projections.Reader) error {
+	err = d.runtime.Read(viewRules, func(reader projections.Reader) error {
 		state, _, err = d.views.rules.Rule(reader, id)
 		return err
 	})

@@ -132,7 +132,7 @@ func newFullText(views string) *fullText {
 func (d *Daemon) ruleSearch(ctx context.Context, r fulltext.Request) (fulltext.Result, error) {
 	result, err := d.corpus.text.search(ctx, r)
 	if err != nil {
-		return result, faultf(schemas.CodeBadRequest, "%v", err)
+		return result, schemas.Faultf(schemas.CodeBadRequest, "%v", err)
 	}
 	return result, nil
 }

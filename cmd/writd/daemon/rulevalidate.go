@@ -71,10 +71,10 @@ func (d *Daemon) nodesOfFiles(files []schemas.RuleFile, reply *schemas.RuleValid
 }
 
 func (d *Daemon) storedNodes(ctx context.Context) (nodes []corpus.Node, err error) {
-	if err := d.caughtUp(ctx, schemas.StreamRules, viewRules); err != nil {
+	if err := d.runtime.Await(ctx, schemas.StreamRules, viewRules); err != nil {
 		return nil, err
 	}
-	err = d.read(viewRules, func(reader projections.Reader) error {
+	err = d.runtime.Read(viewRules, func(reader projections.Reader) error {
 		for state, err := range d.views.rules.All(reader) {
 			if err != nil {
 				return err
@@ -127,7 +127,7 @@ func (d *Daemon) check(_ context.Context, r schemas.CheckRequest) (schemas.Check
 	reply.Checks = set.Len()
 	diffs, err := check.ParseDiff(r.Diff)
 	if err != nil {
-		return reply, faultf(schemas.CodeBadRequest, "%v", err)
+		return reply, schemas.Faultf(schemas.CodeBadRequest, "%v", err)
 	}
 	added := map[string][]check.Range{}
 	for _, d := range diffs {

@@ -2,9 +2,6 @@ package daemon
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/writd/config"
@@ -13,54 +10,6 @@ import (
 
 // serviceName is how the daemon's services are found by NATS discovery.
 const serviceName = "writ"
-
-// fault is an error that a client is told, with a stable code.
-type fault struct {
-	code string
-	text string
-}
-
-func (f fault) Error() string { return f.text }
-
-// Code is the stable part, schemas.Code….
-func (f fault) Code() string { return f.code }
-
-func faultf(code, format string, args ...any) error {
-	return fault{code, fmt.Sprintf(format, args...)}
-}
-
-// answer makes an endpoint of a function from request to reply.
-func answer[Request, Reply any](name, subject string, handle func(context.Context, Request) (Reply, error)) bus.Endpoint {
-	return bus.Endpoint{Name: name, Subject: subject, Release: release, Handle: func(ctx context.Context, r bus.Request) ([]byte, error) {
-		var request Request
-		if len(r.Body) > 0 {
-			if err := json.Unmarshal(r.Body, &request); err != nil {
-				return nil, faultf(schemas.CodeBadRequest, "the request is not the JSON that %s takes: %v", subject, err)
-			}
-		}
-		reply, err := handle(ctx, request)
-		if err != nil {
-			return nil, coded(err)
-		}
-		return encoded(reply)
-	}}
-}
-
-// coded gives an error of the layers below the code a client can act on.
-func coded(err error) error {
-	var f fault
-	switch {
-	case errors.As(err, &f):
-		return f
-	case errors.Is(err, bus.ErrConflict):
-		return fault{schemas.CodeConflict, err.Error()}
-	case errors.Is(err, schemas.ErrInvalid), errors.Is(err, schemas.ErrUnknownType), errors.Is(err, schemas.ErrIDTooLong):
-		return fault{schemas.CodeBadRequest, err.Error()}
-	}
-	return fault{schemas.CodeInternal, err.Error()}
-}
-
-type none struct{}
 
 // serve announces the services.
 func (d *Daemon) serve(ctx context.Context) (stop func(), err error) {
@@ -83,62 +32,62 @@ func (d *Daemon) serve(ctx context.Context) (stop func(), err error) {
 		Name: serviceName, Version: config.Version, Description: "rules, gates and the log of coding agents",
 		Endpoints: d.afterRules(append(d.agentEndpoints(), []bus.Endpoint{
 			{Name: "hook", Subject: schemas.SvcHook, Handle: d.hook},
-			answer("retrieve", schemas.SvcRetrieve, d.retrieve),
-			answer("always_on", schemas.SvcAlwaysOn, d.alwaysOn),
-			answer("session_list", schemas.SvcSessions, d.sessionList),
-			answer("session_show", schemas.SvcSession, d.sessionShow),
-			answer("session_mode", schemas.SvcMode, d.modeByAgent),
-			answer("session_advance", schemas.SvcAdvance, d.advance),
-			answer("mode", schemas.SvcModeByUser, d.modeByUser),
-			answer("phase", schemas.SvcPhase, d.phase),
-			answer("approve", schemas.SvcApprove, d.approve),
-			answer("approve_offer", schemas.SvcOffer, d.offer),
-			answer("approve_decline", schemas.SvcDecline, d.decline),
-			answer("rule_list", schemas.SvcRules, d.ruleList),
-			answer("rule_search", schemas.SvcRuleSearch, d.ruleSearch),
-			answer("rule_show", schemas.SvcRule, d.ruleShow),
-			answer("rule_import", schemas.SvcRuleImport, d.ruleImport),
-			answer("rule_change", schemas.SvcRuleChange, d.ruleChange),
-			answer("rule_propose", schemas.SvcRulePropose, d.rulePropose),
-			answer("rule_feedback", schemas.SvcRuleFeedback, d.ruleFeedback),
-			answer("rule_verdict", schemas.SvcRuleVerdict, d.ruleVerdict),
-			answer("rule_log", schemas.SvcRuleLog, d.ruleLog),
-			answer("rule_export", schemas.SvcRuleExport, d.ruleExport),
-			answer("rule_review", schemas.SvcRuleReview, d.ruleReview),
-			answer("rule_stats", schemas.SvcRuleStats, d.ruleStats),
-			answer("rule_validate", schemas.SvcRuleValidate, d.ruleValidate),
-			answer("rule_compress", schemas.SvcRuleCompress, d.ruleCompress),
-			answer("activity", schemas.SvcActivity, d.activity),
-			answer("check", schemas.SvcCheck, d.check),
-			answer("graph", schemas.SvcGraph, d.graphShow),
-			answer("graph_push", schemas.SvcGraphPush, d.graphPush),
-			answer("graph_pull", schemas.SvcGraphPull, d.graphPull),
-			answer("observe", schemas.SvcObserve, d.observeTraced),
-			answer("recall", schemas.SvcRecall, d.recallTraced),
-			answer("memory_health", schemas.SvcMemoryHealth, d.memoryHealth),
-			answer("memory_review", schemas.SvcMemoryReview, d.memoryReview),
-			answer("memory_regate", schemas.SvcMemoryRegate, d.memoryRegate),
-			answer("memory_forget", schemas.SvcMemoryForget, d.memoryForget),
-			answer("memory_export", schemas.SvcMemoryExport, d.memoryExport),
-			answer("memory_import", schemas.SvcMemoryImport, d.memoryImport),
-			answer("dash", schemas.SvcDash, d.dash),
-			answer("artifact", schemas.SvcArtifact, d.artifactSearch),
-			answer("artifact_context", schemas.SvcArtifactContext, d.artifactContext),
-			answer("artifact_build", schemas.SvcArtifactBuild, d.artifactBuild),
-			answer("artifact_status", schemas.SvcArtifactStatus, d.artifactStatus),
-			answer("artifact_deps", schemas.SvcArtifactDeps, d.artifactDeps),
-			answer("artifact_explain", schemas.SvcArtifactExplain, d.artifactExplain),
-			answer("memory_reflect", schemas.SvcMemoryReflect, d.memoryReflect),
-			answer("memory_proposals", schemas.SvcMemoryProposals, d.memoryProposals),
-			answer("memory_triage", schemas.SvcMemoryTriage, d.memoryTriage),
-			answer("emit", schemas.SvcEmit, d.emit),
-			answer("replay", schemas.SvcReplay, d.replay),
-			answer("audit_seal", schemas.SvcAuditSeal, d.auditSeal),
-			answer("audit_prove", schemas.SvcAuditProve, d.auditProve),
-			answer("status", schemas.SvcStatus, d.status),
-			answer("stop", schemas.SvcStop, func(context.Context, none) (none, error) {
+			bus.Answer("retrieve", schemas.SvcRetrieve, d.retrieve),
+			bus.Answer("always_on", schemas.SvcAlwaysOn, d.alwaysOn),
+			bus.Answer("session_list", schemas.SvcSessions, d.sessionList),
+			bus.Answer("session_show", schemas.SvcSession, d.sessionShow),
+			bus.Answer("session_mode", schemas.SvcMode, d.modeByAgent),
+			bus.Answer("session_advance", schemas.SvcAdvance, d.advance),
+			bus.Answer("mode", schemas.SvcModeByUser, d.modeByUser),
+			bus.Answer("phase", schemas.SvcPhase, d.phase),
+			bus.Answer("approve", schemas.SvcApprove, d.approve),
+			bus.Answer("approve_offer", schemas.SvcOffer, d.offer),
+			bus.Answer("approve_decline", schemas.SvcDecline, d.decline),
+			bus.Answer("rule_list", schemas.SvcRules, d.ruleList),
+			bus.Answer("rule_search", schemas.SvcRuleSearch, d.ruleSearch),
+			bus.Answer("rule_show", schemas.SvcRule, d.ruleShow),
+			bus.Answer("rule_import", schemas.SvcRuleImport, d.ruleImport),
+			bus.Answer("rule_change", schemas.SvcRuleChange, d.ruleChange),
+			bus.Answer("rule_propose", schemas.SvcRulePropose, d.rulePropose),
+			bus.Answer("rule_feedback", schemas.SvcRuleFeedback, d.ruleFeedback),
+			bus.Answer("rule_verdict", schemas.SvcRuleVerdict, d.ruleVerdict),
+			bus.Answer("rule_log", schemas.SvcRuleLog, d.ruleLog),
+			bus.Answer("rule_export", schemas.SvcRuleExport, d.ruleExport),
+			bus.Answer("rule_review", schemas.SvcRuleReview, d.ruleReview),
+			bus.Answer("rule_stats", schemas.SvcRuleStats, d.ruleStats),
+			bus.Answer("rule_validate", schemas.SvcRuleValidate, d.ruleValidate),
+			bus.Answer("rule_compress", schemas.SvcRuleCompress, d.ruleCompress),
+			bus.Answer("activity", schemas.SvcActivity, d.activity),
+			bus.Answer("check", schemas.SvcCheck, d.check),
+			bus.Answer("graph", schemas.SvcGraph, d.graphShow),
+			bus.Answer("graph_push", schemas.SvcGraphPush, d.graphPush),
+			bus.Answer("graph_pull", schemas.SvcGraphPull, d.graphPull),
+			bus.Answer("observe", schemas.SvcObserve, d.observeTraced),
+			bus.Answer("recall", schemas.SvcRecall, d.recallTraced),
+			bus.Answer("memory_health", schemas.SvcMemoryHealth, d.memoryHealth),
+			bus.Answer("memory_review", schemas.SvcMemoryReview, d.memoryReview),
+			bus.Answer("memory_regate", schemas.SvcMemoryRegate, d.memoryRegate),
+			bus.Answer("memory_forget", schemas.SvcMemoryForget, d.memoryForget),
+			bus.Answer("memory_export", schemas.SvcMemoryExport, d.memoryExport),
+			bus.Answer("memory_import", schemas.SvcMemoryImport, d.memoryImport),
+			bus.Answer("dash", schemas.SvcDash, d.dash),
+			bus.Answer("artifact", schemas.SvcArtifact, d.artifactSearch),
+			bus.Answer("artifact_context", schemas.SvcArtifactContext, d.artifactContext),
+			bus.Answer("artifact_build", schemas.SvcArtifactBuild, d.artifactBuild),
+			bus.Answer("artifact_status", schemas.SvcArtifactStatus, d.artifactStatus),
+			bus.Answer("artifact_deps", schemas.SvcArtifactDeps, d.artifactDeps),
+			bus.Answer("artifact_explain", schemas.SvcArtifactExplain, d.artifactExplain),
+			bus.Answer("memory_reflect", schemas.SvcMemoryReflect, d.memoryReflect),
+			bus.Answer("memory_proposals", schemas.SvcMemoryProposals, d.memoryProposals),
+			bus.Answer("memory_triage", schemas.SvcMemoryTriage, d.memoryTriage),
+			bus.Answer("emit", schemas.SvcEmit, d.emit),
+			bus.Answer("replay", schemas.SvcReplay, d.replay),
+			bus.Answer("audit_seal", schemas.SvcAuditSeal, d.auditSeal),
+			bus.Answer("audit_prove", schemas.SvcAuditProve, d.auditProve),
+			bus.Answer("status", schemas.SvcStatus, d.status),
+			bus.Answer("stop", schemas.SvcStop, func(context.Context, bus.None) (bus.None, error) {
 				d.stop()
-				return none{}, nil
+				return bus.None{}, nil
 			}),
 		}...)),
 	})

@@ -75,7 +75,7 @@ func (s *sessions) act(ctx context.Context, id string, m meta, decide func(enfor
 	one := s.get(id)
 	one.mu.Lock()
 	defer one.mu.Unlock()
-	eventID := newID()
+	eventID := bus.NewID()
 	for range appendTries {
 		if err := s.refresh(ctx, one); err != nil {
 			return enforcement.Decision{}, enforcement.State{}, err

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/writd/config"
 	"github.com/writbus/writ/enforcement"
 	"github.com/writbus/writ/projections"
@@ -17,7 +18,7 @@ import (
 )
 
 // status reports the daemon's health.
-func (d *Daemon) status(ctx context.Context, _ none) (schemas.Status, error) {
+func (d *Daemon) status(ctx context.Context, _ bus.None) (schemas.Status, error) {
 	index := d.corpus.index()
 	s := schemas.Status{
 		Version: config.Version, PID: os.Getpid(), Started: d.started, DataDir: d.layout.Root, URL: d.url,
@@ -84,10 +85,10 @@ func (d *Daemon) sessionList(ctx context.Context, q schemas.SessionQuery) (schem
 		q.Limit = defaultSessions
 	}
 	list := schemas.SessionList{Sessions: []schemas.SessionSummary{}}
-	if err := d.caughtUp(ctx, schemas.StreamSessions, viewSessions); err != nil {
+	if err := d.runtime.Await(ctx, schemas.StreamSessions, viewSessions); err != nil {
 		return list, err
 	}
-	err := d.read(viewSessions, func(reader projections.Reader) error {
+	err := d.runtime.Read(viewSessions, func(reader projections.Reader) error {
 		for s, err := range d.views.sessions.List(reader) {
 			if err != nil {
 				return err
@@ -167,7 +168,7 @@ func (d *Daemon) counted(ctx context.Context, id string) (s projections.SessionS
 	if err := d.runtime.WaitFor(ctx, viewSessions, schemas.Position{Stream: schemas.StreamSessions, Seq: seq}); err != nil {
 		return s, err
 	}
-	err = d.read(viewSessions, func(reader projections.Reader) error {
+	err = d.runtime.Read(viewSessions, func(reader projections.Reader) error {
 		s, _, err = d.views.sessions.Session(reader, id)
 		return err
 	})

@@ -22,7 +22,7 @@ func (d *Daemon) beginTelemetry(ctx context.Context) (stop func(), err error) {
 		Address: d.settings.Metrics, Endpoint: d.settings.OTLP, Version: config.Version, Logger: d.logger, Patience: telemetryPatience,
 		Status: func(ctx context.Context) (schemas.Status, error) {
 			if d.serving.Load() {
-				return d.status(ctx, none{})
+				return d.status(ctx, bus.None{})
 			}
 			return schemas.Status{Version: config.Version, Durability: d.settings.Durability}, nil
 		},

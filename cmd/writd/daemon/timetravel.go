@@ -14,7 +14,7 @@ import (
 // drift is what the log says was noticed by then.
 func (d *Daemon) sessionThen(ctx context.Context, q schemas.SessionQuery) (schemas.SessionView, error) {
 	if q.At != 0 && !q.Moment.IsZero() {
-		return schemas.SessionView{}, faultf(schemas.CodeBadRequest, "a sequence and a moment are given: say one of them")
+		return schemas.SessionView{}, schemas.Faultf(schemas.CodeBadRequest, "a sequence and a moment are given: say one of them")
 	}
 	if _, err := d.known(ctx, q.Session); err != nil {
 		return schemas.SessionView{}, err
@@ -24,7 +24,7 @@ func (d *Daemon) sessionThen(ctx context.Context, q schemas.SessionQuery) (schem
 		return schemas.SessionView{}, err
 	}
 	if then.counted.Events == 0 {
-		return schemas.SessionView{}, faultf(schemas.CodeNotFound, "session %q began later, %s with record %d", q.Session,
+		return schemas.SessionView{}, schemas.Faultf(schemas.CodeNotFound, "session %q began later, %s with record %d", q.Session,
 			then.begins.Time.Format("2006-01-02 15:04:05Z"), then.begins.Position.Seq)
 	}
 	drift := map[string][]schemas.FileChange{}

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/writd/hosts"
 	"github.com/writbus/writ/cmd/writd/testrun"
 	"github.com/writbus/writ/enforcement"
@@ -95,7 +96,7 @@ func (d *Daemon) testsDue(ctx context.Context, t turn, header schemas.Header) *s
 	}
 	limit := t.project.settings.TestTimeout
 	run := pendingRun{files: files, workers: workers, until: d.now().Add(limit + reportGrace), TestRun: schemas.TestRun{
-		ID: newID(), Command: command, Project: t.project.root, Millis: limit.Milliseconds(), Confine: d.confined.forTests(t.project, state),
+		ID: bus.NewID(), Command: command, Project: t.project.root, Millis: limit.Milliseconds(), Confine: d.confined.forTests(t.project, state),
 	}}
 	if !d.runs.begin(t.Session, run, d.now()) {
 		return nil

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/writd/config"
 	"github.com/writbus/writ/cmd/writd/hosts"
 	"github.com/writbus/writ/cmd/writd/verbs"
@@ -25,7 +26,7 @@ type verbGate struct{ d *Daemon }
 
 // Ask decides.
 func (g verbGate) Ask(ctx context.Context, c verbs.Call, a workspace.Act) (workspace.Decision, error) {
-	t, guarded, err := g.turn(c, a, hosts.BeforeTool, newID())
+	t, guarded, err := g.turn(c, a, hosts.BeforeTool, bus.NewID())
 	if err != nil {
 		return workspace.Decision{}, err
 	}

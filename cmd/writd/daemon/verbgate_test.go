@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/writd/config"
 	"github.com/writbus/writ/cmd/writd/verbs"
 	"github.com/writbus/writ/enforcement"
@@ -42,7 +43,7 @@ func converse(t *testing.T, workspace string) *conversation {
 		t.Fatal(err)
 	}
 	t.Cleanup(closeViews)
-	c := &conversation{t: t, d: d, set: d.newVerbs(nil), run: newID(), workspace: workspace}
+	c := &conversation{t: t, d: d, set: d.newVerbs(nil), run: bus.NewID(), workspace: workspace}
 	t.Cleanup(c.set.close)
 	return c
 }

@@ -68,7 +68,7 @@ func (s *sessions) searched(id string) bool {
 // findWorkers looks for workers that began before this daemon did. What cannot
 // be read now is missing, which closes a gate rather than opening one.
 func (d *Daemon) findWorkers(id string) {
-	err := d.read(viewSessions, func(reader projections.Reader) error {
+	err := d.runtime.Read(viewSessions, func(reader projections.Reader) error {
 		seen := 0
 		for s, err := range d.views.sessions.List(reader) {
 			if err != nil {

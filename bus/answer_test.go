@@ -1,12 +1,12 @@
-package daemon
+package bus
 
 import (
 	"encoding/json"
+	"errors"
 	"math"
 	"strings"
 	"testing"
 
-	"github.com/writbus/writ/retrieval"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -14,11 +14,11 @@ import (
 // that is used again.
 func TestRepliesAreTheJSONTheyWere(t *testing.T) {
 	for _, reply := range []any{
-		none{},
+		None{},
 		nil, "a\n",
 		[]string{"<&>", "\n"},
-		schemas.RuleSummary{ID: "A\n", Title: strings.Repeat("x", 2*mostRoom)},
-		retrieval.Answer{Block: "a <b>\n", Rules: []retrieval.Hit{{ID: "A", Rule: schemas.Rule{Title: "\n"}}}},
+		schemas.RuleSummary{ID: "A\n", Title: strings.Repeat("x", 2*maxPooledReply)},
+		ownJSON{"a <b>\n"},
 		&schemas.AlwaysOnReply{Block: "\n\n"},
 	} {
 		want, err := json.Marshal(reply)
@@ -26,17 +26,28 @@ func TestRepliesAreTheJSONTheyWere(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 3 {
-			got, err := encoded(reply)
+			got, err := encodeReply(reply)
 			if err != nil || string(got) != string(want) {
 				t.Fatalf("%T: %v\ngot  %.200q\nwant %.200q", reply, err, got, want)
 			}
 			clear(got[:cap(got)]) // whoever gets it next must not rely on it
-			release(got)
+			releaseReply(got)
 		}
 	}
-	for _, reply := range []any{math.NaN(), retrieval.Answer{Probability: math.Inf(1)}, func() {}} {
-		if b, err := encoded(reply); err == nil || b != nil {
+	for _, reply := range []any{math.NaN(), ownJSON{}, func() {}} {
+		if b, err := encodeReply(reply); err == nil || b != nil {
 			t.Errorf("%T is encoded as %q, %v", reply, b, err)
 		}
 	}
+}
+
+// ownJSON writes itself, and fails when it is empty.
+type ownJSON struct{ Text string }
+
+func (o ownJSON) AppendJSON(b []byte) ([]byte, error) {
+	if o.Text == "" {
+		return nil, errors.New("empty")
+	}
+	own, err := json.Marshal(o)
+	return append(b, own...), err
 }

@@ -1,0 +1,73 @@
+package bus
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"sync"
+
+	"github.com/writbus/writ/schemas"
+)
+
+// None is the request or the reply of a service that takes or gives nothing.
+type None struct{}
+
+// Answer makes an endpoint of a function from request to reply, both as JSON. An
+// error that carries no code gets the one of its sentinel, else CodeInternal.
+func Answer[In, Out any](name, subject string, handle func(context.Context, In) (Out, error)) Endpoint {
+	return Endpoint{Name: name, Subject: subject, Release: releaseReply, Handle: func(ctx context.Context, r Request) ([]byte, error) {
+		var request In
+		if len(r.Body) > 0 {
+			if err := json.Unmarshal(r.Body, &request); err != nil {
+				return nil, schemas.Faultf(schemas.CodeBadRequest, "the request is not the JSON that %s takes: %v", subject, err)
+			}
+		}
+		reply, err := handle(ctx, request)
+		if err != nil {
+			return nil, coded(err)
+		}
+		return encodeReply(reply)
+	}}
+}
+
+// coded gives an error of the layers below the code a client can act on.
+func coded(err error) error {
+	var f schemas.Fault
+	switch {
+	case errors.As(err, &f):
+		return f
+	case errors.Is(err, ErrConflict):
+		return schemas.Faultf(schemas.CodeConflict, "%v", err)
+	case errors.Is(err, schemas.ErrInvalid), errors.Is(err, schemas.ErrUnknownType), errors.Is(err, schemas.ErrIDTooLong):
+		return schemas.Faultf(schemas.CodeBadRequest, "%v", err)
+	}
+	return schemas.Faultf(schemas.CodeInternal, "%v", err)
+}
+
+// maxPooledReply is the largest reply, in bytes, whose memory serves another.
+const maxPooledReply = 1 << 20
+
+var replyBuffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// encodeReply makes JSON of a reply, as [json.Marshal] does, in memory that
+// releaseReply takes back.
+func encodeReply(reply any) ([]byte, error) {
+	buffer := (*replyBuffers.Get().(*[]byte))[:0]
+	if own, ok := reply.(interface {
+		AppendJSON(b []byte) ([]byte, error)
+	}); ok {
+		return own.AppendJSON(buffer)
+	}
+	b := bytes.NewBuffer(buffer)
+	if err := json.NewEncoder(b).Encode(reply); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte{'\n'}), nil
+}
+
+func releaseReply(reply []byte) {
+	if cap(reply) <= maxPooledReply {
+		replyBuffers.Put(&reply)
+	}
+}
