@@ -1,0 +1,148 @@
+package test
+
+import (
+	"archive/tar"
+	"compress/gzip"
+	"errors"
+	"flag"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/txtar"
+
+	"github.com/writbus/writ/cmd/writd/config"
+)
+
+var update = flag.Bool("update", false, "write the answers of kept folders anew")
+
+// TestKeptFolders opens the data folders that earlier programs left, and
+// compares what every reading command says of them. Each NAME.txtar in folders
+// has one command line per file with its output.
+func TestKeptFolders(t *testing.T) {
+	t.Parallel()
+	all, err := filepath.Glob(filepath.Join("folders", "*.tar.gz"))
+	if err != nil || len(all) == 0 {
+		t.Fatalf("no kept folder: %v", err)
+	}
+	for _, archive := range all {
+		name := strings.TrimSuffix(filepath.Base(archive), ".tar.gz")
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := openKept(t, archive)
+			k.compare(t, filepath.Join("folders", name+".txtar"))
+		})
+	}
+}
+
+// kept is a data folder of an earlier program, unpacked for one test.
+type kept struct {
+	data string
+	env  []string
+}
+
+func openKept(t *testing.T, archive string) kept {
+	t.Helper()
+	root := t.TempDir()
+	if err := unpack(archive, root); err != nil {
+		t.Fatal(err)
+	}
+	k := kept{data: filepath.Join(root, "data")}
+	k.env = append(os.Environ(), "WRIT_HOME="+k.data, "HOME="+root, "WRIT_DURABILITY=interval",
+		"PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "CLAUDECODE=", "CLAUDE_CODE_SESSION_ID=", "TZ=UTC",
+		config.HookBudgetVar+"=9s")
+	t.Cleanup(func() { _ = killDaemon(k.data) })
+	return k
+}
+
+// compare asks what the answers of a file were given to.
+func (k kept) compare(t *testing.T, file string) {
+	t.Helper()
+	answers, err := txtar.ParseFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, was := range answers.Files {
+		got := k.answer(t, was.Name)
+		if *update {
+			answers.Files[i].Data = []byte(got)
+			continue
+		}
+		if got != string(was.Data) {
+			t.Errorf("writ %s:\n%s\n--- was\n%s", was.Name, got, was.Data)
+		}
+	}
+	if *update {
+		if err := os.WriteFile(file, txtar.Format(answers), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// moving finds what of an answer depends on when and where it is given: how
+// long a question took, and the scores of a memory that fades with time.
+var moving = regexp.MustCompile(`, [0-9.]+(ms|s|µs)\n| in [0-9]+ µs;|"score":[0-9.e-]+,"write_verdict"`)
+
+func (k kept) answer(t *testing.T, line string) string {
+	t.Helper()
+	c := exec.Command(filepath.Join(bin, "writ"), strings.Fields(line)...)
+	c.Dir, c.Env = filepath.Dir(k.data), k.env
+	out, err := c.CombinedOutput()
+	var refused *exec.ExitError
+	if err != nil && !errors.As(err, &refused) {
+		t.Fatal(err)
+	}
+	text := moving.ReplaceAllString(string(out), "…\n")
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	return text
+}
+
+func unpack(archive, root string) error {
+	f, err := os.Open(archive)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }()
+	zipped, err := gzip.NewReader(f)
+	if err != nil {
+		return err
+	}
+	for r := tar.NewReader(zipped); ; {
+		head, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		path := filepath.Join(root, filepath.FromSlash(head.Name))
+		if head.FileInfo().IsDir() {
+			if err := os.MkdirAll(path, 0o700); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := write(path, head.FileInfo().Mode(), r); err != nil {
+			return err
+		}
+	}
+}
+
+func write(path string, mode fs.FileMode, from io.Reader) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(f, from); err != nil {
+		_ = f.Close() // err is what matters
+		return err
+	}
+	return f.Close()
+}
