@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -13,8 +14,8 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/writbus/writ/bus"
-	"github.com/writbus/writ/cmd/writd/config"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/test/programs"
 )
 
 // BenchmarkAudit verifies a whole log from the command line, and proves single
@@ -22,11 +23,11 @@ import (
 func BenchmarkAudit(b *testing.B) {
 	n := benchEvents(b)
 	w := newBenchWith(b, "interval", "memory: {reflect_after: 0}\n") // what is loaded is nobody's to reflect on
-	endpoint, err := config.ReadEndpoint(w.data)
+	endpoint, err := programs.Announced(w.data)
 	if err != nil {
 		b.Fatal(err)
 	}
-	own, err := bus.LoadCredential(config.Layout{Root: w.data}.Credentials(), "daemon")
+	own, err := bus.LoadCredential(filepath.Join(w.data, "credentials"), "daemon")
 	if err != nil {
 		b.Fatal(err)
 	}

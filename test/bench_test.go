@@ -22,10 +22,10 @@ import (
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/bus/embedded"
-	"github.com/writbus/writ/cmd/writd/config"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/projections/pebblestore"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/test/programs"
 )
 
 // durations are the times of single runs.
@@ -123,11 +123,11 @@ func (w *bench) startDaemon() time.Duration {
 
 func (w *bench) connect(role string) *bus.Conn {
 	w.b.Helper()
-	endpoint, err := config.ReadEndpoint(w.data)
+	endpoint, err := programs.Announced(w.data)
 	if err != nil {
 		w.b.Fatal(err)
 	}
-	credential, err := bus.LoadCredential(config.Layout{Root: w.data}.Credentials(), role)
+	credential, err := bus.LoadCredential(filepath.Join(w.data, "credentials"), role)
 	if err != nil {
 		w.b.Fatal(err)
 	}
@@ -403,11 +403,11 @@ func replayInto(b *testing.B, conn *bus.Conn) time.Duration {
 // and what the idle daemon then occupies.
 func BenchmarkDaemonStart(b *testing.B) {
 	w := newBench(b, "interval")
-	endpoint, err := config.ReadEndpoint(w.data)
+	endpoint, err := programs.Announced(w.data)
 	if err != nil {
 		b.Fatal(err)
 	}
-	own, err := bus.LoadCredential(config.Layout{Root: w.data}.Credentials(), "daemon")
+	own, err := bus.LoadCredential(filepath.Join(w.data, "credentials"), "daemon")
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -15,8 +15,6 @@ import (
 	"testing"
 
 	"golang.org/x/tools/txtar"
-
-	"github.com/writbus/writ/cmd/writd/config"
 )
 
 var update = flag.Bool("update", false, "write the answers of kept folders anew")
@@ -55,7 +53,7 @@ func openKept(t *testing.T, archive string) kept {
 	k := kept{data: filepath.Join(root, "data")}
 	k.env = append(os.Environ(), "WRIT_HOME="+k.data, "HOME="+root, "WRIT_DURABILITY=interval",
 		"PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "CLAUDECODE=", "CLAUDE_CODE_SESSION_ID=", "TZ=UTC",
-		config.HookBudgetVar+"=9s")
+		"WRIT_HOOK_BUDGET=9s")
 	t.Cleanup(func() { _ = killDaemon(k.data) })
 	return k
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"github.com/writbus/writ/cmd/writd/config"
+	"github.com/writbus/writ/test/programs"
 )
 
 // idleFor is how long a daemon is left alone before it is looked at;
@@ -37,7 +37,7 @@ func BenchmarkIdle(b *testing.B) {
 	}
 	for b.Loop() {
 		w := newBench(b, "power-loss")
-		endpoint, err := config.ReadEndpoint(w.data)
+		endpoint, err := programs.Announced(w.data)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -15,12 +15,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/writbus/writ/cmd/writ/cli/launch"
-	"github.com/writbus/writ/cmd/writd/config"
 	"github.com/writbus/writ/test/programs"
 )
 
@@ -111,7 +108,7 @@ func params(dir string, killAt int) testscript.Params {
 				"PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"),
 				"HOME="+home, "PROJECT="+project, "WRIT_HOME="+data,
 				"WRIT_DURABILITY=interval",
-				config.HookBudgetVar+"=9s", // a loaded machine changes no answer
+				"WRIT_HOOK_BUDGET=9s", // a loaded machine changes no answer
 				"ONLYWRIT="+onlyWrit,
 			)
 			env.Values["kill"] = &killPlan{at: killAt}
@@ -157,28 +154,14 @@ func cmdKill(ts *testscript.TestScript, _ bool, _ []string) {
 
 // killDaemon returns when the kernel has taken back what the daemon held.
 func killDaemon(data string) error {
-	endpoint, err := config.ReadEndpoint(data)
-	if errors.Is(err, config.ErrNoDaemon) {
+	daemon, err := programs.Announced(data)
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	process, err := os.FindProcess(endpoint.PID)
-	if err != nil {
-		return err
-	}
-	if err := process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		return err
-	}
-	if runtime.GOOS == "windows" { // where the files of locks say nothing
-		return nil
-	}
-	layout := config.Layout{Root: data}
-	for launch.LockHeld(layout.Lock()) || launch.LockHeld(filepath.Join(layout.Log(), "store.lock")) {
-		time.Sleep(time.Millisecond)
-	}
-	return nil
+	return daemon.Kill(data)
 }
 
 // cmdExpand replaces $VARIABLES in files: "expand payloads/*.json".
@@ -234,7 +217,7 @@ func cmdJSONField(ts *testscript.TestScript, neg bool, args []string) {
 // above all: many that run at once take longer than one.
 func worldOf(ts *testscript.TestScript) []string {
 	var vars []string
-	for _, name := range []string{"PATH", "HOME", "WRIT_HOME", "WRIT_DURABILITY", config.HookBudgetVar} {
+	for _, name := range []string{"PATH", "HOME", "WRIT_HOME", "WRIT_DURABILITY", "WRIT_HOOK_BUDGET"} {
 		vars = append(vars, name+"="+ts.Getenv(name))
 	}
 	return vars

@@ -9,7 +9,7 @@ import (
 	"log/slog"
 	"slices"
 
-	"github.com/writbus/writ/cmd/writd/config"
+	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/cmd/writd/daemon"
 	"github.com/writbus/writ/cmd/writd/tools"
 )

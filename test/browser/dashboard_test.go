@@ -23,7 +23,6 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/writbus/writ/bus"
-	"github.com/writbus/writ/cmd/writd/config"
 	"github.com/writbus/writ/schemas"
 	"github.com/writbus/writ/test/programs"
 )
@@ -59,7 +58,7 @@ func newWorld(t *testing.T) *world {
 	t.Cleanup(func() { w.run("", "down") })
 	w.run("", "init")
 	w.put(".writ/config.yaml", "mode: work\n")
-	at, err := config.ReadEndpoint(data)
+	at, err := programs.Announced(data)
 	if err != nil {
 		t.Fatal(err)
 	}

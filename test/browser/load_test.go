@@ -19,8 +19,8 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/writbus/writ/bus"
-	"github.com/writbus/writ/cmd/writd/config"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/test/programs"
 )
 
 // writer appends decisions to the log as the daemon does.
@@ -33,7 +33,7 @@ type writer struct {
 func (w *world) writer() *writer {
 	w.t.Helper()
 	data := w.data()
-	at, err := config.ReadEndpoint(data)
+	at, err := programs.Announced(data)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -14,7 +14,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/writbus/writ/cmd/writd/config"
 	"github.com/writbus/writ/projections/neo4jmirror"
 	"github.com/writbus/writ/schemas"
 	"github.com/writbus/writ/test/programs"
@@ -55,8 +54,8 @@ func (w *world) command(args ...string) *exec.Cmd {
 	cmd := exec.Command(filepath.Join(w.bin, "writ"), args...)
 	cmd.Env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + w.data, "WRIT_HOME=" + w.data, "WRIT_DURABILITY=interval",
-		config.Neo4jURL + "=" + os.Getenv(serverURL), config.Neo4jPassword + "=" + os.Getenv("WRIT_TEST_NEO4J_PASSWORD"),
-		config.Neo4jUser + "=" + cmp.Or(os.Getenv("WRIT_TEST_NEO4J_USER"), "neo4j"),
+		"WRIT_NEO4J_URL" + "=" + os.Getenv(serverURL), "WRIT_NEO4J_PASSWORD" + "=" + os.Getenv("WRIT_TEST_NEO4J_PASSWORD"),
+		"WRIT_NEO4J_USER" + "=" + cmp.Or(os.Getenv("WRIT_TEST_NEO4J_USER"), "neo4j"),
 	}
 	cmd.Dir = w.data
 	return cmd
@@ -86,7 +85,7 @@ func ask[T any](w *world, args ...string) T {
 
 // kill ends the daemon as a power cut would.
 func (w *world) kill() {
-	at, err := config.ReadEndpoint(w.data)
+	at, err := programs.Announced(w.data)
 	if err != nil {
 		return
 	}

@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/cmd/writ/confined"
-	"github.com/writbus/writ/cmd/writd/config"
 	"github.com/writbus/writ/enforcement/confine"
 )
 

@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/writbus/writ/bus"
-	"github.com/writbus/writ/cmd/writ/cli/launch"
-	"github.com/writbus/writ/cmd/writd/config"
+	"github.com/writbus/writ/cmd/internal/config"
+	"github.com/writbus/writ/cmd/internal/launch"
 	"github.com/writbus/writ/schemas"
 )
 

@@ -10,8 +10,8 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/writbus/writ/cmd/writ/cli/launch"
-	"github.com/writbus/writ/cmd/writd/config"
+	"github.com/writbus/writ/cmd/internal/config"
+	"github.com/writbus/writ/cmd/internal/launch"
 )
 
 // Env is the world a command runs in, besides its arguments and streams.

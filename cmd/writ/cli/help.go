@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/writbus/writ/cmd/topics"
+	"github.com/writbus/writ/cmd/internal/topics"
 	"github.com/writbus/writ/cmd/writ/cli/page"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/writbus/writ/cmd/topics"
+	"github.com/writbus/writ/cmd/internal/topics"
 )
 
 func TestHelpShowsTopicsAndCommands(t *testing.T) {

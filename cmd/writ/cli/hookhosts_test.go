@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/writbus/writ/bus"
-	"github.com/writbus/writ/cmd/writd/config"
+	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/schemas"
 )
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/writbus/writ/cmd/writd/language"
+	"github.com/writbus/writ/cmd/internal/language"
 	"github.com/writbus/writ/observer/stream"
 )
 

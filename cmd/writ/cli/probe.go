@@ -15,9 +15,9 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/cmd/writ/cli/install"
 	"github.com/writbus/writ/cmd/writ/cli/settings"
-	"github.com/writbus/writ/cmd/writd/config"
 	"github.com/writbus/writ/cmd/writd/hosts"
 	"github.com/writbus/writ/schemas"
 )

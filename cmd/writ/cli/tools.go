@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/writbus/writ/cmd/writ/cli/launch"
+	"github.com/writbus/writ/cmd/internal/launch"
 )
 
 // stopGrace is how long a program that was told to stop may take for it. Tests,

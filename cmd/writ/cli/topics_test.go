@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/pflag"
 	"mvdan.cc/sh/v3/syntax"
 
-	"github.com/writbus/writ/cmd/topics"
-	"github.com/writbus/writ/cmd/writd/config"
+	"github.com/writbus/writ/cmd/internal/config"
+	"github.com/writbus/writ/cmd/internal/topics"
 )
 
 // root is the folder of the sources.
@@ -23,7 +23,7 @@ const root = "../../.."
 
 // folders are where the topics lie.
 var folders = []string{
-	"bus/help", "cmd/writ/help", "cmd/writd/config/help", "cmd/writd/hosts/help", "cmd/writd/language/help",
+	"bus/help", "cmd/writ/help", "cmd/internal/config/help", "cmd/writd/hosts/help", "cmd/internal/language/help",
 	"enforcement/help", "observer/help", "projections/help", "retrieval/help",
 }
 

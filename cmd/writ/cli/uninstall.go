@@ -3,8 +3,8 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/cmd/writ/cli/install"
-	"github.com/writbus/writ/cmd/writd/config"
 )
 
 func (a *app) uninstallCommand() *cobra.Command {

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/writbus/writ/cmd/writd/config"
+	"github.com/writbus/writ/cmd/internal/config"
 )
 
 // TestPathsAreThoseOfTheProgram: what is hidden and what is shown must not

@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/writbus/writ/cmd/writd/language"
+	"github.com/writbus/writ/cmd/internal/language"
 	"github.com/writbus/writ/cmd/writd/verbs"
 	"github.com/writbus/writ/observer/stream"
 	"github.com/writbus/writ/schemas"

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/writbus/writ/cmd/writd/language"
+	"github.com/writbus/writ/cmd/internal/language"
 	"github.com/writbus/writ/observer/stream"
 	"github.com/writbus/writ/schemas"
 )

@@ -3,7 +3,7 @@ package daemon
 import (
 	"cmp"
 
-	"github.com/writbus/writ/cmd/writd/config"
+	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/enforcement/dialect"
 )
 

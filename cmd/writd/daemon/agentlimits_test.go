@@ -4,7 +4,7 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/writbus/writ/cmd/writd/config"
+	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/enforcement/dialect"
 )
 

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/cmd/writd/agents"
-	"github.com/writbus/writ/cmd/writd/config"
 	"github.com/writbus/writ/cmd/writd/verbs"
 	"github.com/writbus/writ/enforcement/dialect"
 	"github.com/writbus/writ/projections"

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/writbus/writ/cmd/writd/config"
+	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/cmd/writd/finder"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/retrieval/artifact/strategy"

@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"github.com/writbus/writ/bus"
-	"github.com/writbus/writ/cmd/writd/config"
+	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/projections/transparency"
 	"github.com/writbus/writ/schemas"

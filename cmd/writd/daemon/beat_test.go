@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/writbus/writ/cmd/writd/config"
+	"github.com/writbus/writ/cmd/internal/config"
 )
 
 // TestADaemonEndsWithItsDataDirectory takes the folder away in each way there

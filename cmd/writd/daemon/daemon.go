@@ -16,7 +16,7 @@ import (
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/bus/blockfile"
 	"github.com/writbus/writ/bus/embedded"
-	"github.com/writbus/writ/cmd/writd/config"
+	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/cmd/writd/httphook"
 	"github.com/writbus/writ/observer/metrics"
 	"github.com/writbus/writ/observer/model"

@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"github.com/writbus/writ/bus"
-	"github.com/writbus/writ/cmd/topics"
+	"github.com/writbus/writ/cmd/internal/topics"
 	"github.com/writbus/writ/observer/dashboard"
 	"github.com/writbus/writ/schemas"
 )

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/writbus/writ/cmd/writd/config"
+	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/retrieval"
 	"github.com/writbus/writ/retrieval/embed"
 	"github.com/writbus/writ/retrieval/embed/openai"

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/writbus/writ/bus/embedded"
-	"github.com/writbus/writ/cmd/writd/config"
+	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/cmd/writd/secrets"
 	"github.com/writbus/writ/observer/memory"
 	"github.com/writbus/writ/projections"

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/writbus/writ/cmd/writd/config"
+	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/schemas"
 	"github.com/writbus/writ/test/processor"

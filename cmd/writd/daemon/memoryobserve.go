@@ -11,7 +11,7 @@ import (
 	"os"
 
 	"github.com/writbus/writ/bus"
-	"github.com/writbus/writ/cmd/writd/config"
+	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/cmd/writd/secrets"
 	"github.com/writbus/writ/observer/memory"
 	"github.com/writbus/writ/observer/metrics"

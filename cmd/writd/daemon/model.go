@@ -4,7 +4,7 @@ import (
 	"errors"
 	"os"
 
-	"github.com/writbus/writ/cmd/writd/config"
+	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/observer/model"
 	"github.com/writbus/writ/schemas"
 )

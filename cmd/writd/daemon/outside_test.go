@@ -11,7 +11,7 @@ import (
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/bus/embedded"
-	"github.com/writbus/writ/cmd/writd/config"
+	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/schemas"
 )
 

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/writbus/writ/cmd/writd/config"
+	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/observer/metrics"
 	"github.com/writbus/writ/schemas"
 )

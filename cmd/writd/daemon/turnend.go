@@ -10,9 +10,9 @@ import (
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/writd/hosts"
-	"github.com/writbus/writ/cmd/writd/testrun"
 	"github.com/writbus/writ/enforcement"
 	"github.com/writbus/writ/enforcement/confine"
+	"github.com/writbus/writ/enforcement/testrun"
 	"github.com/writbus/writ/schemas"
 )
 

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/writbus/writ/bus"
-	"github.com/writbus/writ/cmd/writd/config"
+	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/cmd/writd/hosts"
 	"github.com/writbus/writ/cmd/writd/verbs"
 	"github.com/writbus/writ/cmd/writd/verbs/workspace"

@@ -1,7 +1,7 @@
 package daemon
 
 import (
-	"github.com/writbus/writ/cmd/writd/config"
+	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/enforcement"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/projections/transparency"

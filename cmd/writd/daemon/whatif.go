@@ -3,7 +3,7 @@ package daemon
 import (
 	"path/filepath"
 
-	"github.com/writbus/writ/cmd/writd/config"
+	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/cmd/writd/whatif"
 	"github.com/writbus/writ/enforcement"
 	"github.com/writbus/writ/retrieval"

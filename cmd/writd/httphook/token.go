@@ -13,7 +13,7 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/writbus/writ/cmd/writd/config"
+	"github.com/writbus/writ/cmd/internal/config"
 )
 
 // ErrToken is returned for a token file that cannot be used.

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/writbus/writ/bus"
-	"github.com/writbus/writ/cmd/writ/cli/launch"
-	"github.com/writbus/writ/cmd/writ/cli/reach"
+	"github.com/writbus/writ/cmd/internal/launch"
+	"github.com/writbus/writ/cmd/internal/reach"
 )
 
 // role is the only one that this package connects in: it asks and proposes,

@@ -5,8 +5,8 @@ import (
 	"os"
 
 	"github.com/writbus/writ/bus"
-	"github.com/writbus/writ/cmd/writ/cli/launch"
-	"github.com/writbus/writ/cmd/writ/cli/reach"
+	"github.com/writbus/writ/cmd/internal/launch"
+	"github.com/writbus/writ/cmd/internal/reach"
 )
 
 // dialAs connects to the daemon of a data directory in a role, starting it

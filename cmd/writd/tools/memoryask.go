@@ -9,7 +9,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/writbus/writ/cmd/writd/config"
+	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/cmd/writd/secrets"
 	"github.com/writbus/writ/observer/classify"
 	"github.com/writbus/writ/observer/memory"

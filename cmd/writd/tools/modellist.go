@@ -11,7 +11,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/writbus/writ/cmd/writd/config"
+	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/retrieval/embed"
 	"github.com/writbus/writ/retrieval/embed/hub"
 	"github.com/writbus/writ/retrieval/embed/static"

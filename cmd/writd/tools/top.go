@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/writbus/writ/cmd/writd/config"
+	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/cmd/writd/top"
 )
 

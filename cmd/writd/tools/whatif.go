@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/writbus/writ/bus"
-	"github.com/writbus/writ/cmd/writd/config"
+	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/cmd/writd/daemon"
 	"github.com/writbus/writ/cmd/writd/whatif"
 	"github.com/writbus/writ/enforcement"

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/writbus/writ/cmd/writd/config"
+	"github.com/writbus/writ/cmd/internal/config"
 )
 
 // Host is how one agent's settings list hooks.

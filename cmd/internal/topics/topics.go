@@ -14,10 +14,10 @@ import (
 	"strings"
 
 	bus "github.com/writbus/writ/bus/help"
+	config "github.com/writbus/writ/cmd/internal/config/help"
+	language "github.com/writbus/writ/cmd/internal/language/help"
 	client "github.com/writbus/writ/cmd/writ/help"
-	config "github.com/writbus/writ/cmd/writd/config/help"
 	hosts "github.com/writbus/writ/cmd/writd/hosts/help"
-	language "github.com/writbus/writ/cmd/writd/language/help"
 	enforcement "github.com/writbus/writ/enforcement/help"
 	observer "github.com/writbus/writ/observer/help"
 	projections "github.com/writbus/writ/projections/help"

@@ -84,6 +84,6 @@ func TestReferenceIsCurrent(t *testing.T) {
 		t.Fatal(err)
 	}
 	if strings.ReplaceAll(string(committed), "\r\n", "\n") != Reference() {
-		t.Errorf("%s does not say what the table says; go test ./cmd/writd/language -update writes it", path)
+		t.Errorf("%s does not say what the table says; go test ./cmd/internal/language -update writes it", path)
 	}
 }

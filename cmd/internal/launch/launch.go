@@ -19,7 +19,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/writbus/writ/cmd/writd/config"
+	"github.com/writbus/writ/cmd/internal/config"
 )
 
 var (

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/writbus/writ/cmd/writd/config"
+	"github.com/writbus/writ/cmd/internal/config"
 )
 
 // The test's own binary plays the daemon when this variable says how.

@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 
 	"github.com/writbus/writ/bus"
-	"github.com/writbus/writ/cmd/writ/cli/launch"
-	"github.com/writbus/writ/cmd/writd/config"
+	"github.com/writbus/writ/cmd/internal/config"
+	"github.com/writbus/writ/cmd/internal/launch"
 )
 
 // Connect reaches a running daemon with a role's credential, which it adds to

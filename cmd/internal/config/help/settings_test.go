@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/writbus/writ/cmd/writd/config"
+	"github.com/writbus/writ/cmd/internal/config"
 )
 
 var update = flag.Bool("update", false, "write settings.md")
@@ -24,7 +24,7 @@ Every setting with its default and its meaning, made from the program's own sour
 
 An unknown key is an error that names file and line. The daemon reads its files when it starts: after a change, ` + "`writ down`" + `, and ` + "`writ up --detach`" + ` or the next hook starts it. A project's file counts from the next hook on.
 
-Durations are written as ` + "`500ms`, `90s`, `2m`" + `. This page is written by ` + "`go test ./cmd/writd/config/help -update`" + `.
+Durations are written as ` + "`500ms`, `90s`, `2m`" + `. This page is written by ` + "`go test ./cmd/internal/config/help -update`" + `.
 `
 
 // comments maps "Type.Field" to what the source says of it.
@@ -166,7 +166,7 @@ func TestSettingsAreThoseOfTheProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := strings.ReplaceAll(string(committed), "\r\n", "\n"); got != want {
-		t.Errorf("settings.md does not say what the source says; go test ./cmd/writd/config/help -update writes it")
+		t.Errorf("settings.md does not say what the source says; go test ./cmd/internal/config/help -update writes it")
 	}
 	// What is a name of the source alone helps nobody.
 	if odd := regexp.MustCompile(`\b(MaxTestTimeout|BraveKey|ErrSettings|DIALECT)\b|<`).FindAllString(want, -1); len(odd) > 0 {
