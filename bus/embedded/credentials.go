@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/schemas/atomicfile"
 )
 
 // secretBytes is the length of a password before encoding.
@@ -69,29 +70,8 @@ func createCredential(dir string, role Role) (bus.Credential, error) {
 	if err != nil {
 		return bus.Credential{}, fmt.Errorf("credential of %s: %w", role, err)
 	}
-	if err := writeFile(bus.CredentialFile(dir, string(role)), append(body, '\n')); err != nil {
+	if err := atomicfile.Write(bus.CredentialFile(dir, string(role)), append(body, '\n'), 0o600); err != nil {
 		return bus.Credential{}, fmt.Errorf("%w: credential of %s: %w", ErrDir, role, err)
 	}
 	return one, nil
-}
-
-// writeFile writes a small file of mode 0600 whole and durably, or not at all.
-func writeFile(path string, body []byte) (err error) {
-	file, err := os.CreateTemp(filepath.Dir(path), ".new-*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(file.Name())
-		}
-	}()
-	_, err = file.Write(body)
-	if err == nil {
-		err = file.Sync()
-	}
-	if err = errors.Join(err, file.Close()); err != nil {
-		return err
-	}
-	return os.Rename(file.Name(), path)
 }

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+
+	"github.com/writbus/writ/schemas/atomicfile"
 )
 
 var (
@@ -112,7 +114,7 @@ func (s *Server) mark() {
 func (s *Server) writeMarks(m marks) {
 	body, err := json.Marshal(m)
 	if err == nil {
-		err = writeFile(filepath.Join(s.options.Dir, marksName), append(body, '\n'))
+		err = atomicfile.Write(filepath.Join(s.options.Dir, marksName), append(body, '\n'), 0o600)
 	}
 	if err != nil {
 		s.options.Logger.Warn("noting the ends of the streams", "error", err)

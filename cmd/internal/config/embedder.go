@@ -12,6 +12,8 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+
+	"github.com/writbus/writ/schemas/atomicfile"
 )
 
 // Models is the folder of the models that were pulled, each in one of its name.
@@ -41,13 +43,9 @@ func SetEmbedder(dataDir, embedder string) error {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
 	}
-	mode := fs.FileMode(0o600)
 	raw, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("config: %w", err)
-	}
-	if info, err := os.Stat(path); err == nil {
-		mode = info.Mode().Perm()
 	}
 	want := DefaultSettings()
 	if err := decodeYAML(path, raw, &want); err != nil {
@@ -62,7 +60,10 @@ func SetEmbedder(dataDir, embedder string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("config: %w", err)
 	}
-	return replaceFile(path, edited, mode)
+	if err := atomicfile.WriteWith(path, edited, atomicfile.Options{Mode: 0o600, Keep: true}); err != nil {
+		return fmt.Errorf("config: %w", err)
+	}
+	return nil
 }
 
 // embedderLine is the setting on one line: what is before its value, the value,
@@ -110,22 +111,4 @@ func scalar(text string) string {
 		return `""`
 	}
 	return string(quoted)
-}
-
-// replaceFile writes a file whole, or leaves the old one.
-func replaceFile(path string, content []byte, mode fs.FileMode) error {
-	temp, err := os.CreateTemp(filepath.Dir(path), ".config-*")
-	if err != nil {
-		return fmt.Errorf("config: %w", err)
-	}
-	defer func() { _ = os.Remove(temp.Name()) }()
-	_, err = temp.Write(content)
-	err = errors.Join(err, temp.Chmod(mode), temp.Sync(), temp.Close())
-	if err == nil {
-		err = os.Rename(temp.Name(), path)
-	}
-	if err != nil {
-		return fmt.Errorf("config: %w", err)
-	}
-	return nil
 }

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/writbus/writ/schemas/atomicfile"
 )
 
 // ErrNoDaemon is returned by ReadEndpoint when no daemon has announced itself
@@ -54,11 +56,7 @@ func WriteEndpoint(dataDir string, e Endpoint) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("config: endpoint: %w", err)
 	}
-	temp := path + ".new"
-	if err := os.WriteFile(temp, raw, 0o600); err != nil {
-		return fmt.Errorf("config: endpoint: %w", err)
-	}
-	if err := os.Rename(temp, path); err != nil {
+	if err := atomicfile.Write(path, raw, 0o600); err != nil {
 		return fmt.Errorf("config: endpoint: %w", err)
 	}
 	return nil

@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/writbus/writ/schemas/atomicfile"
 )
 
 // Register notes in the data directory that a project is under guard. Where
@@ -19,7 +21,7 @@ func Register(dataDir, root string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("config: register %s: %w", root, err)
 	}
-	if err := os.WriteFile(path, []byte(root+"\n"), 0o600); err != nil {
+	if err := atomicfile.Write(path, []byte(root+"\n"), 0o600); err != nil {
 		return fmt.Errorf("config: register %s: %w", root, err)
 	}
 	return nil

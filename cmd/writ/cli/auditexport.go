@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/writbus/writ/cmd/writ/cli/auditreport"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/atomicfile"
 )
 
 // exportFlags say what an export holds.
@@ -106,31 +106,15 @@ func exportFormat(asJSON bool, f exportFlags) (string, error) {
 }
 
 // writeOut writes to a file, whole or not at all, or to standard output.
-func (a *app) writeOut(what, path string, write func(io.Writer) error) (err error) {
+func (a *app) writeOut(what, path string, write func(io.Writer) error) error {
 	if path == "" || path == "-" {
 		return write(a.out)
 	}
 	path = a.env.absolute(path)
-	file, err := os.CreateTemp(filepath.Dir(path), ".writ-*")
-	if err != nil {
+	if err := atomicfile.WriteFunc(path, atomicfile.Options{Mode: 0o644}, func(f *atomicfile.File) error { return write(f) }); err != nil {
 		return refused(what, err.Error(), "")
 	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(file.Name())
-			err = refused(what, err.Error(), "")
-		}
-	}()
-	if err = write(file); err == nil {
-		err = file.Chmod(0o644)
-	}
-	if closing := file.Close(); err == nil {
-		err = closing
-	}
-	if err == nil {
-		err = os.Rename(file.Name(), path)
-	}
-	return err
+	return nil
 }
 
 // evidenceOf checks the log, for the head of a report.

@@ -6,12 +6,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/atomicfile"
 )
 
 func (a *app) memoryCommand() *cobra.Command {
@@ -144,19 +144,16 @@ line in the order of the log; original holds its bytes in base64.`,
 }
 
 func (a *app) exportMemoryTo(ctx context.Context, path, scope string) error {
-	f, err := os.OpenFile(path+".new", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	f, err := atomicfile.Create(path, atomicfile.Options{Mode: 0o600})
 	if err != nil {
 		return refused("memory export", err.Error(), "")
 	}
+	defer f.Discard()
 	n, err := a.exportMemory(ctx, f, scope)
-	if closeErr := f.Close(); err == nil && closeErr != nil {
-		err = refused("memory export", closeErr.Error(), "")
-	}
 	if err != nil {
-		_ = os.Remove(path + ".new")
 		return err
 	}
-	if err := os.Rename(path+".new", path); err != nil {
+	if err := f.Commit(); err != nil {
 		return refused("memory export", err.Error(), "")
 	}
 	if a.json {

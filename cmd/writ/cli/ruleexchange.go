@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/atomicfile"
 )
 
 func (a *app) ruleExportCommand() *cobra.Command {
@@ -78,11 +79,7 @@ func writeInside(root *os.Root, f schemas.RuleFile) (changed bool, err error) {
 	if err := root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return false, err
 	}
-	fresh := name + ".new"
-	if err := root.WriteFile(fresh, []byte(f.Content), 0o644); err != nil {
-		return false, errors.Join(err, root.Remove(fresh))
-	}
-	return true, root.Rename(fresh, name)
+	return true, atomicfile.WriteIn(root, name, []byte(f.Content), atomicfile.Options{Mode: 0o644})
 }
 
 func (a *app) ruleValidateCommand() *cobra.Command {

@@ -2,7 +2,6 @@ package artifacts
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/gob"
@@ -18,6 +17,7 @@ import (
 	"time"
 
 	"github.com/writbus/writ/retrieval/artifact/search"
+	"github.com/writbus/writ/schemas/atomicfile"
 )
 
 // ErrSaved is why a saved index is not used.
@@ -107,44 +107,34 @@ func (w untilDone) Write(b []byte) (int, error) {
 	return w.Writer.Write(b)
 }
 
-func write(ctx context.Context, to string, state savedProject, files []savedFile, ix *search.Index) (err error) {
+func write(ctx context.Context, to string, state savedProject, files []savedFile, ix *search.Index) error {
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(to), filepath.Base(to)+".*.new")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err = cmp.Or(err, f.Close()); err == nil {
-			err = os.Rename(f.Name(), to)
-		}
-		if err != nil {
-			_ = os.Remove(f.Name())
-		}
-	}()
-	sum := sha256.New()
-	w := bufio.NewWriterSize(untilDone{ctx, io.MultiWriter(f, sum)}, 1<<16)
-	if _, err := w.WriteString(savedMagic); err != nil {
-		return err
-	}
-	entries := gob.NewEncoder(w)
-	if err := entries.Encode(state); err != nil {
-		return err
-	}
-	for _, file := range files {
-		if err := entries.Encode(file); err != nil {
+	return atomicfile.WriteFunc(to, atomicfile.Options{Mode: 0o600, Volatile: true}, func(f *atomicfile.File) error {
+		sum := sha256.New()
+		w := bufio.NewWriterSize(untilDone{ctx, io.MultiWriter(f, sum)}, 1<<16)
+		if _, err := w.WriteString(savedMagic); err != nil {
 			return err
 		}
-	}
-	if err := ix.Save(w); err != nil {
+		entries := gob.NewEncoder(w)
+		if err := entries.Encode(state); err != nil {
+			return err
+		}
+		for _, file := range files {
+			if err := entries.Encode(file); err != nil {
+				return err
+			}
+		}
+		if err := ix.Save(w); err != nil {
+			return err
+		}
+		if err := w.Flush(); err != nil {
+			return err
+		}
+		_, err := f.Write(sum.Sum(nil))
 		return err
-	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	_, err = f.Write(sum.Sum(nil))
-	return err
+	})
 }
 
 // restored takes up the saved index, as far as the log has its files in the same

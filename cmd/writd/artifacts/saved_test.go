@@ -148,7 +148,7 @@ func TestASavedIndexThatCannotBeUsedIsMadeAnew(t *testing.T) {
 	if again, err := os.ReadFile(tr.file); err != nil || len(again) != len(good) {
 		t.Errorf("it was not saved again: %d bytes, want %d, %v", len(again), len(good), err)
 	}
-	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(tr.file), "*.new")); len(left) > 0 {
+	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(tr.file), ".writ-*.tmp")); len(left) > 0 {
 		t.Errorf("left behind: %q", left)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/enforcement"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/atomicfile"
 )
 
 const (
@@ -50,28 +51,13 @@ func (a approvedFiles) keep(session, root string, files []schemas.FileState) err
 		if err != nil || digest(content) != f.SHA256 {
 			continue
 		}
-		all = append(all, replaceFile(a.at(session, f.Path), content))
+		path := a.at(session, f.Path)
+		if err = os.MkdirAll(filepath.Dir(path), 0o700); err == nil {
+			err = atomicfile.Write(path, content, 0o600)
+		}
+		all = append(all, err)
 	}
 	return errors.Join(all...)
-}
-
-// replaceFile writes a file that only this user reads, whole or not at all.
-func replaceFile(path string, content []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
-	temp, err := os.CreateTemp(filepath.Dir(path), ".new-*")
-	if err != nil {
-		return err
-	}
-	_, err = temp.Write(content)
-	if err = errors.Join(err, temp.Close()); err == nil {
-		err = os.Rename(temp.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(temp.Name())
-	}
-	return err
 }
 
 // prune forgets what was approved in sessions that ended long ago.

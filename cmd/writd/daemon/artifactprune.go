@@ -9,16 +9,16 @@ import (
 	"time"
 
 	"github.com/writbus/writ/cmd/writd/artifacts"
+	"github.com/writbus/writ/schemas/atomicfile"
 )
 
 // A saved index whose project is gone is kept for so long, in case that its
 // folder comes back: a volume that is not mounted, a folder that was moved. What
 // a save that was killed left behind is of no use to anybody.
 const (
-	keepOrphans  = 7 * 24 * time.Hour
-	keepUnsaved  = time.Hour
-	savedSuffix  = ".index"
-	savingSuffix = ".new"
+	keepOrphans = 7 * 24 * time.Hour
+	keepUnsaved = time.Hour
+	savedSuffix = ".index"
 )
 
 // pruneArtifacts removes saved indexes that nobody will ask for again: of
@@ -56,7 +56,7 @@ func (d *Daemon) pruneArtifacts() {
 func (d *Daemon) uselessIndex(file string, age time.Duration) string {
 	name := filepath.Base(file)
 	switch {
-	case strings.HasSuffix(name, savingSuffix) && strings.Contains(name, savedSuffix+"."):
+	case atomicfile.Temporary(name):
 		if age > keepUnsaved {
 			return "a save that never ended left it"
 		}

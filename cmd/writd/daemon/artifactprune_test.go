@@ -32,10 +32,12 @@ func TestSavedIndexesOfNoProjectAreRemoved(t *testing.T) {
 	of := (&Daemon{layout: config.Layout{Root: data}}).artifactFile
 	put(t, filepath.Join(folder, "notes.txt"), "mine")
 	put(t, filepath.Join(folder, "0123.index"), "no index")
-	put(t, of(resolved(here))+".1.new", "half")
-	put(t, of(resolved(here))+".2.new", "half, now")
+	killed := filepath.Join(folder, ".writ-0000000000000001.tmp")
+	put(t, killed, "half")
+	saving := filepath.Join(folder, ".writ-0000000000000002.tmp")
+	put(t, saving, "half, now")
 	old := time.Now().Add(-8 * 24 * time.Hour)
-	for _, file := range []string{of(resolved(here)), of(resolved(gone)), of(resolved(here)) + ".1.new"} {
+	for _, file := range []string{of(resolved(here)), of(resolved(gone)), killed} {
 		if err := os.Chtimes(file, old, old); err != nil {
 			t.Fatal(err)
 		}
@@ -45,7 +47,7 @@ func TestSavedIndexesOfNoProjectAreRemoved(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	keep := []string{of(resolved(here)), of(resolved(moved)), of(resolved(here)) + ".2.new", filepath.Join(folder, "notes.txt")}
+	keep := []string{of(resolved(here)), of(resolved(moved)), saving, filepath.Join(folder, "notes.txt")}
 	w = start(t, data, here)
 	if err := w.stop(); err != nil {
 		t.Fatal(err)

@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"golang.org/x/mod/sumdb/note"
+
+	"github.com/writbus/writ/schemas/atomicfile"
 )
 
 // auditKeyFile holds the key that signs checkpoints, beside the credentials.
@@ -67,28 +69,5 @@ func createAuditKey(path string) ([]byte, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
 	}
-	return raw, writeWhole(path, raw, 0o600)
-}
-
-// writeWhole writes a small file whole and durably, or not at all.
-func writeWhole(path string, body []byte, mode fs.FileMode) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(f.Name())
-		}
-	}()
-	if _, err = f.Write(body); err == nil {
-		err = f.Chmod(mode)
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
+	return raw, atomicfile.Write(path, raw, 0o600)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/writbus/writ/projections/transparency"
 	"github.com/writbus/writ/projections/transparency/evidence"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/atomicfile"
 )
 
 // auditLedger is a folder of signed checkpoints and of the hashes under them,
@@ -40,7 +41,7 @@ func openAuditLedger(dir string, key auditKey, mode fs.FileMode) (*auditLedger, 
 	have, err := os.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		if err := writeWhole(path, []byte(key.public+"\n"), 0o644); err != nil {
+		if err := atomicfile.Write(path, []byte(key.public+"\n"), 0o644); err != nil {
 			return nil, err
 		}
 	case err != nil:

@@ -12,6 +12,7 @@ import (
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/bus/embedded"
 	"github.com/writbus/writ/cmd/internal/config"
+	"github.com/writbus/writ/schemas/atomicfile"
 )
 
 // connectOutside connects to the NATS that the settings name. Its
@@ -61,7 +62,7 @@ func (d *Daemon) shareUser(address string, user bus.Credential) error {
 		if err != nil {
 			return err
 		}
-		if err := os.WriteFile(config.CredentialPath(d.layout.Root, string(role)), raw, 0o600); err != nil {
+		if err := atomicfile.Write(config.CredentialPath(d.layout.Root, string(role)), raw, 0o600); err != nil {
 			return fmt.Errorf("%w: %w", ErrDataDir, err)
 		}
 		shared = true

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/writbus/writ/retrieval"
+	"github.com/writbus/writ/schemas/atomicfile"
 )
 
 const (
@@ -97,10 +98,7 @@ func (v *vectors) make(doc retrieval.Document) (retrieval.Document, error) {
 	v.remember(key, embedded)
 	raw, err := embedded.MarshalBinary()
 	if err == nil && os.MkdirAll(v.dir, 0o700) == nil {
-		fresh := filepath.Join(v.dir, key+".new")
-		if os.WriteFile(fresh, raw, 0o600) == nil {
-			_ = os.Rename(fresh, filepath.Join(v.dir, key))
-		}
+		_ = atomicfile.WriteWith(filepath.Join(v.dir, key), raw, atomicfile.Options{Mode: 0o600, Volatile: true})
 	}
 	return embedded, nil
 }

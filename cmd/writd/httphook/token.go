@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/writbus/writ/cmd/internal/config"
+	"github.com/writbus/writ/schemas/atomicfile"
 )
 
 // ErrToken is returned for a token file that cannot be used.
@@ -66,17 +67,7 @@ func loadOrCreateToken(dataDir string) (string, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return "", fmt.Errorf("httphook: %w", err)
 	}
-	// Whole or not there: a daemon that is killed in between leaves no half.
-	part, err := os.CreateTemp(filepath.Dir(path), ".http-hook-*")
-	if err != nil {
-		return "", fmt.Errorf("httphook: %w", err)
-	}
-	defer func() { _ = os.Remove(part.Name()) }()
-	_, err = part.WriteString(token + "\n")
-	if err = errors.Join(err, part.Close()); err != nil {
-		return "", fmt.Errorf("httphook: %w", err)
-	}
-	if err := os.Rename(part.Name(), path); err != nil {
+	if err := atomicfile.Write(path, []byte(token+"\n"), 0o600); err != nil {
 		return "", fmt.Errorf("httphook: %w", err)
 	}
 	return token, nil

@@ -8,9 +8,10 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"os"
 
 	"github.com/cespare/xxhash/v2"
+
+	"github.com/writbus/writ/schemas/atomicfile"
 )
 
 var (
@@ -110,40 +111,29 @@ func (p Pages) Drop() {
 // Write makes a file of values, in place of the one that is there. An error that
 // comes instead of a value ends it and is returned as it is; the old file stays
 // until the new one is whole.
-func Write(path string, values iter.Seq2[[]byte, error]) (err error) {
-	fresh := path + ".new"
-	file, err := os.OpenFile(fresh, os.O_CREATE|os.O_TRUNC|os.O_RDWR, 0o600)
-	if err != nil {
-		return fmt.Errorf("mapped: %w", err)
-	}
-	defer func() {
-		if err = errors.Join(err, file.Close()); err == nil {
-			err = os.Rename(fresh, path)
+func Write(path string, values iter.Seq2[[]byte, error]) error {
+	return atomicfile.WriteFunc(path, atomicfile.Options{Mode: 0o600, Volatile: true}, func(file *atomicfile.File) error {
+		if _, err := file.Write(make([]byte, headBytes)); err != nil {
+			return fmt.Errorf("mapped: %w", err)
 		}
-		if err != nil {
-			_ = os.Remove(fresh)
+		w := writer{hash: xxhash.New(), at: headBytes}
+		w.out = bufio.NewWriterSize(io.MultiWriter(file, w.hash), 1<<18)
+		for value, err := range values {
+			if err != nil {
+				return err
+			}
+			w.add(value)
 		}
-	}()
-	w := writer{hash: xxhash.New(), at: headBytes}
-	w.out = bufio.NewWriterSize(io.MultiWriter(file, w.hash), 1<<18)
-	if _, err := file.Seek(headBytes, io.SeekStart); err != nil {
-		return fmt.Errorf("mapped: %w", err)
-	}
-	for value, err := range values {
-		if err != nil {
-			return err
+		head := w.finish()
+		if err := w.out.Flush(); err != nil { // the first error of all writes
+			return fmt.Errorf("mapped: %w", err)
 		}
-		w.add(value)
-	}
-	head := w.finish()
-	if err := w.out.Flush(); err != nil { // the first error of all writes
-		return fmt.Errorf("mapped: write %s: %w", fresh, err)
-	}
-	binary.LittleEndian.PutUint64(head[24:], w.hash.Sum64())
-	if _, err := file.WriteAt(head, 0); err != nil {
-		return fmt.Errorf("mapped: write %s: %w", fresh, err)
-	}
-	return nil
+		binary.LittleEndian.PutUint64(head[24:], w.hash.Sum64())
+		if _, err := file.WriteAt(head, 0); err != nil {
+			return fmt.Errorf("mapped: %w", err)
+		}
+		return nil
+	})
 }
 
 // writer writes what follows the head.

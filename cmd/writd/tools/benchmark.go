@@ -3,11 +3,11 @@ package tools
 import (
 	"context"
 	"io"
-	"os"
 	"time"
 
 	"github.com/writbus/writ/retrieval"
 	"github.com/writbus/writ/retrieval/benchmark"
+	"github.com/writbus/writ/schemas/atomicfile"
 )
 
 // benchmarkRules measures how well and how fast rules are found.
@@ -49,7 +49,7 @@ func benchmarkRules(_ context.Context, args []string, out, errw io.Writer) error
 		return err
 	}
 	if *svg != "" {
-		if err := writeFile(*svg, report.WriteSVG); err != nil {
+		if err := writeReport(*svg, report.WriteSVG); err != nil {
 			return err
 		}
 	}
@@ -59,19 +59,7 @@ func benchmarkRules(_ context.Context, args []string, out, errw io.Writer) error
 	return report.WriteTable(out)
 }
 
-// writeFile writes a file whole, or leaves the old one.
-func writeFile(path string, write func(io.Writer) error) error {
-	f, err := os.CreateTemp(dirOf(path), ".writ-*")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.Remove(f.Name()) }()
-	if err := write(f); err != nil {
-		_ = f.Close()
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
+// writeReport writes a file whole, or leaves the old one.
+func writeReport(path string, write func(io.Writer) error) error {
+	return atomicfile.WriteFunc(path, atomicfile.Options{Mode: 0o600}, func(f *atomicfile.File) error { return write(f) })
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/writbus/writ/observer/classify"
 	"github.com/writbus/writ/observer/memory"
+	"github.com/writbus/writ/schemas/atomicfile"
 )
 
 // intervalSeed draws the confidence intervals where no seed is given.
@@ -130,12 +131,12 @@ func trainClassifier(args []string, out, errw io.Writer) error {
 		return fmt.Errorf("%s: %w", *data, err)
 	}
 	if *card != "" {
-		if err := writeFile(*card, func(w io.Writer) error { return m.WriteCard(w, training, train, rest, intervalSeed) }); err != nil {
+		if err := writeReport(*card, func(w io.Writer) error { return m.WriteCard(w, training, train, rest, intervalSeed) }); err != nil {
 			return err
 		}
 	}
 	encoded := m.Encode()
-	if err := writeFile(*path, func(w io.Writer) error { _, err := w.Write(encoded); return err }); err != nil {
+	if err := atomicfile.Write(*path, encoded, 0o600); err != nil {
 		return err
 	}
 	if _, err := fmt.Fprintf(out, "%s: %d bytes, trained on %d texts\n", *path, len(encoded), len(train)); err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/writbus/writ/retrieval/embed"
 	"github.com/writbus/writ/retrieval/embed/static"
 	"github.com/writbus/writ/retrieval/embed/static/train"
+	"github.com/writbus/writ/schemas/atomicfile"
 )
 
 func dirOf(path string) string { return filepath.Dir(path) }
@@ -58,7 +59,7 @@ func modelTrain(ctx context.Context, args []string, out, errw io.Writer) error {
 		return err
 	}
 	encoded := result.Table.Encode()
-	if err := writeFile(*path, func(w io.Writer) error { _, err := w.Write(encoded); return err }); err != nil {
+	if err := atomicfile.Write(*path, encoded, 0o600); err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(out, "%s: %s, %d bytes, %d pairs, %d words read, loss %.4f, %s\n", *path,

@@ -59,7 +59,7 @@ func whatIf(ctx context.Context, args []string, out, errw io.Writer) error {
 		return err
 	}
 	if f.picture != "" {
-		if err := writeFile(f.picture, report.WritePicture); err != nil {
+		if err := writeReport(f.picture, report.WritePicture); err != nil {
 			return err
 		}
 	}

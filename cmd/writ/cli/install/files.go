@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/writbus/writ/schemas/atomicfile"
 )
 
 // Problem is why nothing was done, for a person.
@@ -26,7 +28,7 @@ type change struct {
 
 // staged is a set of changes that are on the disk under temporary names.
 type staged struct {
-	temps []string
+	files []*atomicfile.File
 	dirs  []string // created, outermost first
 }
 
@@ -48,21 +50,38 @@ func (s *staged) add(c change) error {
 	if err := s.makeDir(dir); err != nil {
 		return cannotWrite(dir, err)
 	}
-	temp, err := os.CreateTemp(dir, "."+filepath.Base(c.path)+".writ-*")
+	file, err := c.write()
 	if err != nil {
-		return cannotWrite(dir, err)
+		return err
 	}
-	s.temps = append(s.temps, temp.Name())
-	mode := c.mode
-	if info, err := os.Stat(c.path); err == nil {
-		mode = info.Mode().Perm()
-	}
-	_, err = temp.Write(c.content)
-	err = errors.Join(err, temp.Chmod(mode), temp.Sync(), temp.Close())
-	if err != nil {
-		return cannotWrite(c.path, err)
-	}
+	s.files = append(s.files, file)
 	return nil
+}
+
+// write writes a change beside its place.
+func (c change) write() (*atomicfile.File, error) {
+	file, err := atomicfile.Create(c.path, atomicfile.Options{Mode: c.mode, Keep: true})
+	if err != nil {
+		return nil, cannotWrite(c.path, err)
+	}
+	if _, err = file.Write(c.content); err == nil {
+		err = file.Finish()
+	}
+	if err != nil {
+		file.Discard()
+		return nil, cannotWrite(c.path, err)
+	}
+	return file, nil
+}
+
+// rewrite replaces a change that has been staged.
+func (s *staged) rewrite(at int, c change) error {
+	s.files[at].Discard()
+	file, err := c.write()
+	if err == nil {
+		s.files[at] = file
+	}
+	return err
 }
 
 func (s *staged) makeDir(dir string) error {
@@ -86,8 +105,7 @@ func (s *staged) makeDir(dir string) error {
 // commit puts every change in its place, in order.
 func (s *staged) commit(changes []change) error {
 	for i, c := range changes {
-		if err := os.Rename(s.temps[i], c.path); err != nil {
-			s.temps = s.temps[i:]
+		if err := s.files[i].Commit(); err != nil {
 			s.discard()
 			return cannotWrite(c.path, err)
 		}
@@ -97,8 +115,8 @@ func (s *staged) commit(changes []change) error {
 
 // discard removes what stage made.
 func (s *staged) discard() {
-	for _, temp := range s.temps {
-		_ = os.Remove(temp)
+	for _, file := range s.files {
+		file.Discard()
 	}
 	for _, dir := range slices.Backward(s.dirs) {
 		_ = os.Remove(dir)
@@ -109,6 +127,10 @@ func cannotWrite(path string, err error) error {
 	todo := "Nothing was changed."
 	if errors.Is(err, fs.ErrPermission) {
 		todo = "Make it writable for you and run this again; nothing was changed."
+	}
+	var at *fs.PathError
+	if errors.As(err, &at) && at.Path == path {
+		err = at.Err // the path is said already
 	}
 	return &Problem{"write " + path, err.Error(), todo}
 }

@@ -300,7 +300,8 @@ func (p *plan) apply() error {
 				keeper.after.Dirs = append(keeper.after.Dirs, filepath.ToSlash(rel))
 			}
 		}
-		if err := rewrite(s.temps[at], keeper.after.encode()); err != nil {
+		p.changes[at].content = keeper.after.encode()
+		if err := s.rewrite(at, p.changes[at]); err != nil {
 			s.discard()
 			return err
 		}

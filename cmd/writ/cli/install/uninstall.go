@@ -197,10 +197,3 @@ func removeFile(path string) error {
 	}
 	return nil
 }
-
-func rewrite(path string, content []byte) error {
-	if err := os.WriteFile(path, content, 0o600); err != nil {
-		return cannotWrite(path, err)
-	}
-	return nil
-}

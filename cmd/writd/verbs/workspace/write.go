@@ -16,11 +16,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/writbus/writ/cmd/writd/verbs"
 	"github.com/writbus/writ/enforcement"
 	"github.com/writbus/writ/enforcement/dialect"
+	"github.com/writbus/writ/schemas/atomicfile"
 )
 
 // write is /write [--persist] PATH … /endwrite.
@@ -168,7 +167,7 @@ func replace(root *os.Root, name string, content []byte) (was before, err error)
 		return was, err
 	}
 	defer func() { _ = dir.Close() }() // nothing is buffered in it
-	base, mode := path.Base(name), fs.FileMode(0o644)
+	base := path.Base(name)
 	switch info, err := dir.Lstat(base); {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
@@ -180,37 +179,12 @@ func replace(root *os.Root, name string, content []byte) (was before, err error)
 	case !info.Mode().IsRegular():
 		return was, problem{name + " is no plain file", "use another path"}
 	default:
-		was, mode = before{true, info.Size()}, info.Mode().Perm()
+		was = before{true, info.Size()}
 	}
-	if err := swap(dir, base, content, mode, was.exists); err != nil {
+	if err := atomicfile.WriteIn(dir, base, content, atomicfile.Options{Mode: 0o644, Keep: true}); err != nil {
 		return was, problem{name + " was not written: " + reason(err), "check the path and the disk, then try again"}
 	}
 	return was, verify(dir, base, name, content)
-}
-
-// swap writes a temporary file beside base and renames it. exact keeps the mode
-// of a file that is replaced; without it the umask counts, as for any new file.
-func swap(dir *os.Root, base string, content []byte, mode fs.FileMode, exact bool) error {
-	temp := ".writ-" + uuid.NewString() + ".tmp"
-	file, err := dir.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(content)
-	if err == nil && exact {
-		err = file.Chmod(mode)
-	}
-	if err == nil {
-		err = file.Sync()
-	}
-	err = errors.Join(err, file.Close())
-	if err == nil {
-		err = dir.Rename(temp, base)
-	}
-	if err != nil {
-		_ = dir.Remove(temp) // the first error counts
-	}
-	return err
 }
 
 // verify reads back what was written.
