@@ -150,6 +150,9 @@ func (b *batch) Scan(prefix []byte) iter.Seq2[Entry, error] {
 				return
 			}
 			key := bytes.TrimPrefix(e.Key, b.prefix)
+			if len(key) == 0 {
+				continue // the checkpoints
+			}
 			for len(writes) > 0 && writes[0] < string(key) {
 				if !own(writes[0]) {
 					return

@@ -11,28 +11,21 @@ import (
 // generation is one build of a view.
 type generation struct {
 	manifest
-	checkpoints map[schemas.Stream]checkpoint
+	checkpoints checkpoints // nil if they are not in the store
 	batch       *batch
 }
 
 // load reads the generation that a manifest key names, nil without one.
 func (v *runner) load(key []byte) (*generation, error) {
-	gen := &generation{checkpoints: map[schemas.Stream]checkpoint{}}
+	gen := &generation{}
 	found, err := getJSON(v.store.Get, key, &gen.manifest)
 	if err != nil || !found {
 		return nil, err
 	}
-	for _, s := range v.in.streams {
-		var c checkpoint
-		if found, err = getJSON(v.store.Get, checkpointKey(v.p.Name(), gen.Generation, s), &c); err != nil {
-			return nil, err
-		}
-		if found {
-			gen.checkpoints[s] = c
-		}
-	}
-	gen.batch = newBatch(v.store, dataPrefix(v.p.Name(), gen.Generation))
-	return gen, nil
+	prefix := dataPrefix(v.p.Name(), gen.Generation)
+	gen.batch = newBatch(v.store, prefix)
+	_, err = getJSON(v.store.Get, prefix, &gen.checkpoints)
+	return gen, err
 }
 
 // prepare returns the generation to go on with: the one in use if it agrees
@@ -73,6 +66,8 @@ func (v *runner) disagreement(ctx context.Context, gen *generation) (string, err
 		return fmt.Sprintf("version %d, was %d", v.p.Version(), gen.Version), nil
 	case gen.Types != typesDigest(v.p.Types()):
 		return "the projector reads other types than before", nil
+	case gen.checkpoints == nil:
+		return "its data are gone", nil
 	}
 	for _, s := range v.in.streams {
 		c := gen.checkpoints[s]
@@ -143,21 +138,19 @@ func (v *runner) begin(active, begun *generation, reason string) (*generation, e
 			next.Generation = max(next.Generation, g.Generation+1)
 		}
 	}
+	gen := &generation{manifest: next, checkpoints: checkpoints{}, batch: newBatch(v.store, dataPrefix(v.p.Name(), next.Generation))}
 	err := v.store.Commit(func(b Batch) error {
-		if err := v.drop(b, begun); err != nil {
-			return err
+		// Data whose manifest was lost may be of any number.
+		left := v.drop(b, begun)
+		if active == nil {
+			left = b.DeletePrefix(viewPrefix(v.p.Name()))
 		}
-		return setJSON(b.Set, buildingKey(v.p.Name()), next)
+		return errors.Join(left, setJSON(b.Set, gen.batch.prefix, gen.checkpoints), setJSON(b.Set, buildingKey(v.p.Name()), next))
 	})
 	if err != nil {
 		return nil, err
 	}
 	v.opt.Logger.Info("view rebuild", "view", v.p.Name(), "generation", next.Generation, "reason", reason)
-	gen := &generation{
-		manifest:    next,
-		checkpoints: map[schemas.Stream]checkpoint{},
-		batch:       newBatch(v.store, dataPrefix(v.p.Name(), next.Generation)),
-	}
 	gen.batch.fresh = newKeySet()
 	return gen, nil
 }
@@ -166,10 +159,7 @@ func (v *runner) drop(b Batch, gen *generation) error {
 	if gen == nil {
 		return nil
 	}
-	if err := b.DeletePrefix(checkpointPrefix(v.p.Name(), gen.Generation)); err != nil {
-		return err
-	}
-	return b.DeletePrefix(dataPrefix(v.p.Name(), gen.Generation))
+	return b.DeletePrefix(gen.batch.prefix)
 }
 
 // swap makes a complete build the view in use and deletes the one it

@@ -18,10 +18,12 @@ import (
 //
 //	m<view>/active                       manifest of the generation in use
 //	m<view>/building                     manifest of the one being built beside it
-//	m<view>/c<generation><stream>        checkpoint
+//	d<view>/<generation>                 how far it has read each stream
 //	d<view>/<generation><key>            what the projector wrote
 //
-// A generation is eight bytes, big endian. A view's name holds no "/".
+// A generation is eight bytes, big endian. A view's name holds no "/". The
+// checkpoints are the first key of the range of their data, so that neither can
+// be deleted or left behind without the other.
 const (
 	metaSpace = 'm'
 	dataSpace = 'd'
@@ -32,16 +34,12 @@ var viewName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(
 func activeKey(view string) []byte   { return []byte(string(metaSpace) + view + "/active") }
 func buildingKey(view string) []byte { return []byte(string(metaSpace) + view + "/building") }
 
-func checkpointPrefix(view string, generation uint64) []byte {
-	return binary.BigEndian.AppendUint64([]byte(string(metaSpace)+view+"/c"), generation)
-}
+// viewPrefix begins the keys of all generations of a view.
+func viewPrefix(view string) []byte { return []byte(string(dataSpace) + view + "/") }
 
-func checkpointKey(view string, generation uint64, s schemas.Stream) []byte {
-	return append(checkpointPrefix(view, generation), s...)
-}
-
+// dataPrefix begins the keys of a generation, and is the key of its checkpoints.
 func dataPrefix(view string, generation uint64) []byte {
-	return binary.BigEndian.AppendUint64([]byte(string(dataSpace)+view+"/"), generation)
+	return binary.BigEndian.AppendUint64(viewPrefix(view), generation)
 }
 
 // manifest describes a generation of a view.
@@ -52,6 +50,10 @@ type manifest struct {
 	Vocabulary string `json:"vocabulary"` // digest of what the build could decode
 	Reason     string `json:"reason,omitempty"`
 }
+
+// checkpoints are those of a generation, one a stream. A generation has them,
+// if empty, from its beginning on.
+type checkpoints map[schemas.Stream]checkpoint
 
 // checkpoint says how far a generation has read a stream.
 type checkpoint struct {

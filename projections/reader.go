@@ -46,6 +46,9 @@ func (r *reader) Scan(prefix []byte) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		for e, err := range r.snap.Scan(slices.Concat(r.prefix, prefix)) {
 			e.Key = bytes.TrimPrefix(e.Key, r.prefix)
+			if err == nil && len(e.Key) == 0 {
+				continue // the checkpoints
+			}
 			if !yield(e, err) {
 				return
 			}
@@ -56,11 +59,11 @@ func (r *reader) Scan(prefix []byte) iter.Seq2[Entry, error] {
 // Position implements Reader. It is 0 where the checkpoint cannot be read:
 // too low is safe.
 func (r *reader) Position(s schemas.Stream) uint64 {
-	var c checkpoint
-	if _, err := getJSON(r.snap.Get, checkpointKey(r.view, r.gen.Generation, s), &c); err != nil {
+	var c checkpoints
+	if _, err := getJSON(r.snap.Get, r.prefix, &c); err != nil {
 		return 0
 	}
-	return c.Seq
+	return c[s].Seq
 }
 
 // Version implements Reader.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/writbus/writ/schemas"
@@ -73,12 +74,10 @@ func (v *runner) applyBatch(ctx context.Context, s schemas.Stream, records []sch
 		v.abandon()
 		return err
 	}
-	gen := v.gen
+	gen, reached := v.gen, maps.Clone(v.gen.checkpoints)
+	reached[s] = at
 	err = v.store.Commit(func(b Batch) error {
-		if err := gen.batch.writeTo(b); err != nil {
-			return err
-		}
-		return setJSON(b.Set, checkpointKey(v.p.Name(), gen.Generation, s), at)
+		return errors.Join(gen.batch.writeTo(b), setJSON(b.Set, gen.batch.prefix, reached))
 	})
 	if err != nil {
 		v.abandon()
@@ -86,7 +85,7 @@ func (v *runner) applyBatch(ctx context.Context, s schemas.Stream, records []sch
 	}
 	v.goesOn = true
 	changed := gen.batch.committed()
-	gen.checkpoints[s] = at
+	gen.checkpoints = reached
 	if !v.isServing() {
 		v.untold = nil
 	} else if v.untold = append(v.untold, changed...); !tell {
