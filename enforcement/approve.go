@@ -32,6 +32,9 @@ var assurances = map[string]string{
 	ChannelDashboard: "dashboard", ChannelTerminal: "terminal",
 }
 
+// Person is a person who acts through a channel.
+func Person(channel string) schemas.Actor { return schemas.Person(channel, assurances[channel]) }
+
 // Offer is what stands for approval.
 type Offer struct {
 	Gate        string

@@ -23,7 +23,7 @@ var millionLog = sync.OnceValue(func() *memoryLog {
 	for i := range million {
 		at := epoch.Add(time.Duration(i) * time.Second)
 		l.publish(schemas.Event{
-			ID: fmt.Sprintf("0198c0de-%08d", i), Time: at, Aggregate: schemas.Memory("project"), Actor: "agent",
+			ID: fmt.Sprintf("0198c0de-%08d", i), Time: at, Aggregate: schemas.Memory("project"), Actor: schemas.ParseActor("agent"),
 			Data: schemas.ObservationRecorded{
 				ObservationID: fmt.Sprintf("obs-%08d", i), Text: "the build needs generated files first",
 				Original: []byte("the build needs generated files first"),
@@ -31,7 +31,7 @@ var millionLog = sync.OnceValue(func() *memoryLog {
 			},
 		})
 		l.publish(schemas.Event{
-			ID: fmt.Sprintf("0198c0df-%08d", i), Time: at, Aggregate: schemas.Session(fmt.Sprintf("session-%d", i%1000)), Actor: "agent",
+			ID: fmt.Sprintf("0198c0df-%08d", i), Time: at, Aggregate: schemas.Session(fmt.Sprintf("session-%d", i%1000)), Actor: schemas.ParseActor("agent"),
 			Data: schemas.ToolDecided{Tool: "Edit", Verdict: "allow", Mode: "work", Phase: "implementation", Digest: "00", Bytes: 900},
 		})
 	}

@@ -128,7 +128,7 @@ func TestBuildAsksTheStoreLittle(t *testing.T) {
 	defer s.Close()
 	for i := range n {
 		l.publish(schemas.Event{
-			ID: fmt.Sprint("e", i), Time: epoch, Aggregate: schemas.Memory("m"), Actor: "agent",
+			ID: fmt.Sprint("e", i), Time: epoch, Aggregate: schemas.Memory("m"), Actor: schemas.ParseActor("agent"),
 			Data: schemas.ObservationRecorded{ObservationID: fmt.Sprint("o", i), Verdict: "allow"},
 		})
 	}

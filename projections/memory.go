@@ -112,7 +112,7 @@ func (*Observations) Apply(v View, e schemas.Event) error {
 		return recordObservation(v, e, p)
 	case schemas.ObservationRegated:
 		return changeObservation(v, e.Aggregate.ID, p.ObservationID, func(s *ObservationState) {
-			s.Regated = append(s.Regated, ObservationRegate{Verdict: p.Verdict, Reason: p.Reason, Actor: e.Actor, Time: e.Time})
+			s.Regated = append(s.Regated, ObservationRegate{Verdict: p.Verdict, Reason: p.Reason, Actor: e.Actor.String(), Time: e.Time})
 		})
 	case schemas.ObservationForgotten:
 		return forgetObservation(v, e, p)
@@ -137,7 +137,7 @@ func recordObservation(v View, e schemas.Event, p schemas.ObservationRecorded) e
 	}
 	state := ObservationState{
 		ObservationKey: ObservationKey{e.Aggregate.ID, p.ObservationID},
-		Recorded:       p, Position: e.Position, Time: e.Time, Actor: e.Actor,
+		Recorded:       p, Position: e.Position, Time: e.Time, Actor: e.Actor.String(),
 	}
 	return placeObservation(v, key, state)
 }
@@ -183,7 +183,7 @@ func forgetObservation(v View, e schemas.Event, p schemas.ObservationForgotten) 
 	if !r.Fallback {
 		r.Reason = ""
 	}
-	state.Forgotten = &ObservationRegate{Reason: p.Reason, Actor: e.Actor, Time: e.Time}
+	state.Forgotten = &ObservationRegate{Reason: p.Reason, Actor: e.Actor.String(), Time: e.Time}
 	if !found {
 		return placeObservation(v, key, state)
 	}

@@ -75,7 +75,7 @@ func makeProposal(v View, e schemas.Event, p schemas.ProposalMade) error {
 	if err := v.Set(named, key); err != nil {
 		return err
 	}
-	return setDocument(v, key, ProposalState{ProposalMade: p, Scope: e.Aggregate.ID, Time: e.Time, Actor: e.Actor})
+	return setDocument(v, key, ProposalState{ProposalMade: p, Scope: e.Aggregate.ID, Time: e.Time, Actor: e.Actor.String()})
 }
 
 // triageProposal applies the first decision about a proposal.
@@ -88,7 +88,7 @@ func triageProposal(v View, e schemas.Event, p schemas.ProposalTriaged) error {
 	if err != nil || !found || state.Triage != nil {
 		return err
 	}
-	state.Triage = &ProposalTriage{ProposalTriaged: p, Actor: e.Actor, Time: e.Time}
+	state.Triage = &ProposalTriage{ProposalTriaged: p, Actor: e.Actor.String(), Time: e.Time}
 	return setDocument(v, key, state)
 }
 

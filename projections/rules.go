@@ -61,7 +61,7 @@ func (Rules) Apply(v View, e schemas.Event) error {
 		EventID:  e.ID,
 		Position: e.Position,
 		Time:     e.Time,
-		Actor:    e.Actor,
+		Actor:    e.Actor.String(),
 	}
 	switch p := e.Data.(type) {
 	case schemas.RuleImported:

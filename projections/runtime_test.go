@@ -70,7 +70,7 @@ func prompt(session string, n int) schemas.Event {
 		ID:        fmt.Sprintf("%s-%d", session, n),
 		Time:      epoch.Add(time.Duration(n) * time.Second),
 		Aggregate: schemas.Session(session),
-		Actor:     "user",
+		Actor:     schemas.ParseActor("user"),
 		Data:      schemas.PromptSubmitted{Prompt: fmt.Sprintf("prompt %d", n)},
 	}
 }

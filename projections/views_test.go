@@ -25,7 +25,7 @@ func (s *script) add(a schemas.Aggregate, p schemas.Payload, also ...schemas.Pay
 	s.n++
 	return s.publish(schemas.Event{
 		ID: fmt.Sprintf("e%d", s.n), Time: epoch.Add(time.Duration(s.n) * time.Minute),
-		Aggregate: a, Actor: "user", Data: p,
+		Aggregate: a, Actor: schemas.ParseActor("user"), Data: p,
 	}, also...)
 }
 

@@ -92,7 +92,7 @@ func Encode(main Event, also ...Payload) (Message, error) {
 	h.set(HeaderWritVersion, strconv.Itoa(main.Type().Version()))
 	h.set(HeaderCausationID, escapeAttribute(main.CausationID))
 	h.set(HeaderCorrelationID, escapeAttribute(main.CorrelationID))
-	h.set(HeaderActor, escapeAttribute(main.Actor))
+	h.set(HeaderActor, escapeAttribute(main.Actor.text))
 	h.set(HeaderContentType, contentType)
 	h.set(HeaderMsgID, main.ID)
 	return Message{Subject: main.Aggregate.Subject(main.Type()), Header: h, Body: body}, nil
@@ -221,7 +221,7 @@ func (a attributes) decode() (e Event, version int, err error) {
 		into *string
 	}{
 		{a.source, &e.Source},
-		{a.actor, &e.Actor},
+		{a.actor, &e.Actor.text},
 		{a.causation, &e.CausationID},
 		{a.correlation, &e.CorrelationID},
 	} {

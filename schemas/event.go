@@ -24,7 +24,7 @@ type Event struct {
 	Time      time.Time // when it happened, UTC, nanoseconds
 	Source    string    // URI reference of who recorded it, such as "/writ/daemon"
 	Aggregate Aggregate
-	Actor     string // who did it: "user", "agent", "host", "writ", or a name
+	Actor     Actor // who did it
 	// CausationID is the id of the event that directly led to this one, or "".
 	CausationID string
 	// CorrelationID ties together what belongs to one conversation turn, or "".

@@ -136,7 +136,7 @@ func BenchmarkWhatIf(b *testing.B) {
 	}
 	write := func(session string, i int, data schemas.Payload) {
 		_, err := daemon.Append(b.Context(), schemas.Event{
-			ID: fmt.Sprintf("%s-%d", session, i), Time: time.Now(), Source: "/writ/bench", Actor: "user", Aggregate: schemas.Session(session), Data: data,
+			ID: fmt.Sprintf("%s-%d", session, i), Time: time.Now(), Source: "/writ/bench", Actor: schemas.ParseActor("user"), Aggregate: schemas.Session(session), Data: data,
 		}, nil, bus.Any())
 		if err != nil {
 			b.Fatal(err)

@@ -201,7 +201,7 @@ func BenchmarkDecision(b *testing.B) {
 				decide = append(decide, time.Since(began))
 				began = time.Now()
 				_, err := daemon.Append(b.Context(), schemas.Event{
-					ID: uuid.Must(uuid.NewV7()).String(), Time: began, Source: "/writ/bench", Actor: "bench",
+					ID: uuid.Must(uuid.NewV7()).String(), Time: began, Source: "/writ/bench", Actor: schemas.ParseActor("bench"),
 					Aggregate: schemas.Aggregate{Kind: schemas.KindAgent, ID: "bench"},
 					Data:      schemas.CommandFinished{CommandID: "c", OK: true, Result: strings.Repeat("x", 600)},
 				}, nil, bus.Any())
@@ -248,7 +248,7 @@ func loadAs(b *testing.B, nc *nats.Conn, n int, id func(i int) string) {
 	began := time.Now()
 	for i := range n {
 		m, err := schemas.Encode(schemas.Event{
-			ID: id(i), Time: began.Add(time.Duration(i) * time.Millisecond), Source: "/writ/bench", Actor: "bench",
+			ID: id(i), Time: began.Add(time.Duration(i) * time.Millisecond), Source: "/writ/bench", Actor: schemas.ParseActor("bench"),
 			Aggregate: schemas.Memory("scope-" + strconv.Itoa(i%100)),
 			Data: schemas.ObservationRecorded{
 				ObservationID: "o" + strconv.Itoa(i), Original: []byte("the build needs Go 1.26"), Text: "the build needs Go 1.26",

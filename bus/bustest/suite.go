@@ -74,7 +74,7 @@ func (f *fixture) must(t *testing.T, err error) {
 // Event returns a valid event of a session.
 func Event(session, id, prompt string) schemas.Event {
 	return schemas.Event{
-		ID: id, Time: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC), Source: "/bustest", Actor: "user",
+		ID: id, Time: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC), Source: "/bustest", Actor: schemas.ParseActor("user"),
 		Aggregate: schemas.Session(session), Data: schemas.PromptSubmitted{Prompt: prompt},
 	}
 }

@@ -87,7 +87,7 @@ func (w *writer) decision(i, sessions int) schemas.Event {
 		d.Verdict, d.Rule, d.Reason = "deny", "ENF-GATE-PLAN", "There is no approved plan."
 	}
 	return schemas.Event{
-		ID: fmt.Sprintf("load-%d", i), Time: time.Now(), Source: "/writ/load", Actor: "agent",
+		ID: fmt.Sprintf("load-%d", i), Time: time.Now(), Source: "/writ/load", Actor: schemas.ParseActor("agent"),
 		Aggregate: schemas.Session(fmt.Sprintf("load-%d", i%sessions)), Data: d,
 	}
 }

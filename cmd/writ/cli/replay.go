@@ -307,11 +307,21 @@ func (a *app) showEvent(e schemas.ReplayEvent, withData bool) error {
 		seq += fmt.Sprintf(".%d", e.Position.Part)
 	}
 	a.printf("%s %s %s %s\n", st.dim(fmt.Sprintf("%6s %s", seq, e.Time.Local().Format("01-02 15:04:05.000"))),
-		name, st.dim(fmt.Sprintf("%-6s", e.Actor)), summary)
+		name, st.dim(fmt.Sprintf("%-6s", actorWord(e.Actor))), summary)
 	if withData {
 		a.printf("       %s\n", e.Data)
 	}
 	return nil
+}
+
+// actorWord says in one word who did something: the kind of actor, or the name
+// of an agent that the log gives no host of.
+func actorWord(text string) string {
+	actor := schemas.ParseActor(text)
+	if host, _, name := actor.Agent(); host == "" && name != "" {
+		return name
+	}
+	return string(actor.Kind())
 }
 
 // summaryFields are the fields of event data that say most, in this order.

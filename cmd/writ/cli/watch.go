@@ -135,7 +135,7 @@ func replayEvent(e schemas.Event) (schemas.ReplayEvent, error) {
 		return schemas.ReplayEvent{}, fmt.Errorf("event %s: %w", e.ID, err)
 	}
 	return schemas.ReplayEvent{
-		Position: e.Position, ID: e.ID, Type: e.Type(), Time: e.Time, Aggregate: e.Aggregate, Actor: e.Actor,
+		Position: e.Position, ID: e.ID, Type: e.Type(), Time: e.Time, Aggregate: e.Aggregate, Actor: e.Actor.String(),
 		CausationID: e.CausationID, CorrelationID: e.CorrelationID, Version: e.StoredVersion, Data: data,
 	}, nil
 }

@@ -54,7 +54,7 @@ func record(t *testing.T) schemas.Record {
 	t.Helper()
 	m, err := schemas.Encode(schemas.Event{
 		ID: "0199a000-0000-7000-8000-000000000001", Time: time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC), Source: "/writ/test",
-		Aggregate: schemas.Session("s"), Actor: "user", Data: schemas.PromptSubmitted{Prompt: "a < b"},
+		Aggregate: schemas.Session("s"), Actor: schemas.ParseActor("user"), Data: schemas.PromptSubmitted{Prompt: "a < b"},
 	})
 	if err != nil {
 		t.Fatal(err)

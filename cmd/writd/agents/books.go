@@ -61,9 +61,15 @@ type errRefused struct{ result verbs.Result }
 
 func (errRefused) Error() string { return "agents: refused" }
 
+// host names Writ as the host of its own agents.
+const host = "writ"
+
+// caller is the agent that speaks.
+func caller(call verbs.Call) schemas.Actor { return schemas.Agent(host, call.Run, call.Agent) }
+
 // change reads a book, decides, and appends what was decided at the place the
 // decision was made for.
-func (b *Books) change(ctx context.Context, view string, book schemas.Aggregate, agent string,
+func (b *Books) change(ctx context.Context, view string, book schemas.Aggregate, call verbs.Call,
 	decide func(r projections.Reader, head projections.BookHead) (schemas.Payload, error),
 ) error {
 	err := ErrConflict
@@ -77,7 +83,7 @@ func (b *Books) change(ctx context.Context, view string, book schemas.Aggregate,
 			return err
 		})
 		if err == nil {
-			err = b.Log.Append(ctx, Entry{Aggregate: book, Payloads: []schemas.Payload{payload}, Actor: agent, Expect: &head.Seq})
+			err = b.Log.Append(ctx, Entry{Aggregate: book, Payloads: []schemas.Payload{payload}, Actor: caller(call), Expect: &head.Seq})
 		}
 	}
 	return err

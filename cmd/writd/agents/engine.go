@@ -237,6 +237,18 @@ func chained(s Start) (dialect.Run, error) {
 	return run, nil
 }
 
+// starter is who starts a run.
+func starter(started schemas.AgentStarted) schemas.Actor {
+	switch started.Trigger {
+	case TriggerRun, TriggerDispatch:
+		return schemas.Person("terminal", "terminal")
+	case TriggerSchedule:
+		return schemas.Writ(TriggerSchedule)
+	default:
+		return schemas.Agent(host, started.Parent, "")
+	}
+}
+
 // register records a start, once for each run.
 func (e *Engine) register(ctx context.Context, c *conversation, started schemas.AgentStarted) error {
 	e.mu.Lock()
@@ -248,7 +260,7 @@ func (e *Engine) register(ctx context.Context, c *conversation, started schemas.
 	e.mu.Unlock()
 	fresh := uint64(0)
 	started.Daemon = e.o.Daemon
-	err := e.o.Log.Append(ctx, Entry{Aggregate: schemas.AgentRun(c.id), Payloads: []schemas.Payload{started}, Actor: started.Trigger, Expect: &fresh})
+	err := e.o.Log.Append(ctx, Entry{Aggregate: schemas.AgentRun(c.id), Payloads: []schemas.Payload{started}, Actor: starter(started), Expect: &fresh})
 	if errors.Is(err, ErrConflict) {
 		err = fmt.Errorf("%w: %s", ErrStarted, c.id)
 	}

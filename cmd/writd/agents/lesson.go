@@ -48,7 +48,7 @@ func (b *Books) lesson(ctx context.Context, call verbs.Call) (verbs.Result, erro
 		return r, nil
 	}
 	id := ""
-	err := b.change(ctx, projections.ViewAgentLessons, book, call.Agent, func(r projections.Reader, head projections.BookHead) (schemas.Payload, error) {
+	err := b.change(ctx, projections.ViewAgentLessons, book, call, func(r projections.Reader, head projections.BookHead) (schemas.Payload, error) {
 		all, err := lessonView.Lessons(r, book)
 		for _, l := range all {
 			if line(l.Signature) == signature && line(l.Text) == line(text) {
@@ -137,7 +137,7 @@ func (b *Books) deleteLesson(ctx context.Context, call verbs.Call, book schemas.
 	if id == "" || rest != "" {
 		return verbs.Err("/lesson delete needs one lesson", "write /lesson delete ID"), nil
 	}
-	err := b.change(ctx, projections.ViewAgentLessons, book, call.Agent, func(r projections.Reader, _ projections.BookHead) (schemas.Payload, error) {
+	err := b.change(ctx, projections.ViewAgentLessons, book, call, func(r projections.Reader, _ projections.BookHead) (schemas.Payload, error) {
 		all, err := lessonView.Lessons(r, book)
 		if err != nil {
 			return nil, err

@@ -16,7 +16,7 @@ var ErrConflict = errors.New("agents: somebody else was first")
 type Entry struct {
 	Aggregate schemas.Aggregate
 	Payloads  []schemas.Payload // at least one
-	Actor     string
+	Actor     schemas.Actor
 	// Expect is the sequence of the aggregate's last event, nil for any.
 	Expect *uint64
 	Time   time.Time // when it happened; the zero value is now

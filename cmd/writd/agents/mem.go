@@ -55,7 +55,7 @@ func (b *Books) writeNote(ctx context.Context, call verbs.Call, book schemas.Agg
 		return r, nil
 	}
 	note := schemas.NoteWritten{Text: call.Rest, Agent: call.Agent, Run: call.Run}
-	err := b.Log.Append(ctx, Entry{Aggregate: book, Payloads: []schemas.Payload{note}, Actor: call.Agent})
+	err := b.Log.Append(ctx, Entry{Aggregate: book, Payloads: []schemas.Payload{note}, Actor: caller(call)})
 	return answered(err, verbs.OK("added to %s", where))
 }
 
@@ -64,7 +64,7 @@ func (b *Books) clearNotes(ctx context.Context, call verbs.Call, book schemas.Ag
 		return r, nil
 	}
 	cleared := 0
-	err := b.change(ctx, projections.ViewAgentNotes, book, call.Agent, func(r projections.Reader, _ projections.BookHead) (schemas.Payload, error) {
+	err := b.change(ctx, projections.ViewAgentNotes, book, call, func(r projections.Reader, _ projections.BookHead) (schemas.Payload, error) {
 		notes, err := noteView.Notes(r, book)
 		if cleared = len(notes); err == nil && cleared == 0 {
 			err = errRefused{nothing("notes")}
@@ -125,7 +125,7 @@ func (b *Books) addEntry(ctx context.Context, call verbs.Call, book schemas.Aggr
 		return r, nil
 	}
 	id := ""
-	err := b.change(ctx, projections.ViewAgentNotes, book, call.Agent, func(_ projections.Reader, head projections.BookHead) (schemas.Payload, error) {
+	err := b.change(ctx, projections.ViewAgentNotes, book, call, func(_ projections.Reader, head projections.BookHead) (schemas.Payload, error) {
 		id = numbered("e", head)
 		return schemas.EntryAdded{EntryID: id, Kind: kind, Title: title, Text: string(call.Body), Agent: call.Agent, Run: call.Run}, nil
 	})
@@ -141,7 +141,7 @@ func (b *Books) addLink(ctx context.Context, call verbs.Call, book schemas.Aggre
 	if len(words) == 3 {
 		kind = words[2]
 	}
-	err := b.change(ctx, projections.ViewAgentNotes, book, call.Agent, func(r projections.Reader, _ projections.BookHead) (schemas.Payload, error) {
+	err := b.change(ctx, projections.ViewAgentNotes, book, call, func(r projections.Reader, _ projections.BookHead) (schemas.Payload, error) {
 		for _, id := range words[:2] {
 			if _, err := existing(r, book, id); err != nil {
 				return nil, err
@@ -165,7 +165,7 @@ func (b *Books) invalidate(ctx context.Context, call verbs.Call, book schemas.Ag
 	if id == "" || rest != "" {
 		return verbs.Err("/mem invalidate needs one entry", "write /mem invalidate ID"), nil
 	}
-	err := b.change(ctx, projections.ViewAgentNotes, book, call.Agent, func(r projections.Reader, _ projections.BookHead) (schemas.Payload, error) {
+	err := b.change(ctx, projections.ViewAgentNotes, book, call, func(r projections.Reader, _ projections.BookHead) (schemas.Payload, error) {
 		e, err := existing(r, book, id)
 		if err == nil && e.Invalid {
 			err = errRefused{verbs.OK("%s is marked already", id)}

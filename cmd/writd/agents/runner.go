@@ -142,7 +142,7 @@ func (s *Schedules) fire(ctx context.Context, state projections.ScheduleState, n
 	}
 	fired := schemas.ScheduleFired{At: due.At, Missed: due.Missed, Run: s.NewID()}
 	err = s.Log.Append(ctx, Entry{
-		Aggregate: schemas.AgentSchedule(state.Added.ScheduleID), Payloads: []schemas.Payload{fired}, Actor: "writ", Expect: &state.Seq, Time: now,
+		Aggregate: schemas.AgentSchedule(state.Added.ScheduleID), Payloads: []schemas.Payload{fired}, Actor: schemas.Writ(TriggerSchedule), Expect: &state.Seq, Time: now,
 	})
 	if errors.Is(err, ErrConflict) {
 		return nil
@@ -169,7 +169,7 @@ func (s *Schedules) start(ctx context.Context, state projections.ScheduleState, 
 	s.problem(fmt.Errorf("schedule %s of %s: %w", state.Added.ScheduleID, state.Added.Agent, err))
 	fresh, reason := uint64(0), err.Error()
 	err = s.Log.Append(ctx, Entry{
-		Aggregate: schemas.AgentRun(fired.Run), Actor: "writ", Expect: &fresh,
+		Aggregate: schemas.AgentRun(fired.Run), Actor: schemas.Writ(TriggerSchedule), Expect: &fresh,
 		Payloads: []schemas.Payload{
 			schemas.AgentStarted{
 				Agent: state.Added.Agent, Message: state.Added.Line, Trigger: TriggerSchedule, File: state.Added.File,

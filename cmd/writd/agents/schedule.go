@@ -87,7 +87,7 @@ func (s *Schedules) handle(ctx context.Context, call verbs.Call) (verbs.Result, 
 		if id == "" || rest != "" {
 			return verbs.Err("/schedule "+call.Sub+" needs one schedule", "write /schedule "+call.Sub+" ID"), nil
 		}
-		done, err := s.Act(ctx, id, call.Sub, call.Agent, func(state projections.ScheduleState) bool {
+		done, err := s.Act(ctx, id, call.Sub, call.Agent, caller(call), func(state projections.ScheduleState) bool {
 			return state.Added.Agent == call.Agent && state.Added.Workspace == call.Workspace
 		})
 		return answered(err, verbs.OK("%s %s", id, done))
@@ -137,7 +137,7 @@ func (s *Schedules) add(ctx context.Context, call verbs.Call) (verbs.Result, err
 	id := s.shortID()
 	fresh := uint64(0)
 	err = s.Log.Append(ctx, Entry{
-		Aggregate: schemas.AgentSchedule(id), Actor: call.Agent, Expect: &fresh, Time: now,
+		Aggregate: schemas.AgentSchedule(id), Actor: caller(call), Expect: &fresh, Time: now,
 		Payloads: []schemas.Payload{schemas.ScheduleAdded{
 			ScheduleID: id, Line: call.Args, Zone: s.Zone, Agent: call.Agent, File: c.file, Workspace: c.workspace, Chain: c.run.Chain, Run: c.id,
 		}},
@@ -244,7 +244,7 @@ func (s *Schedules) List(ctx context.Context, q schemas.ScheduleQuery) ([]schema
 
 // Act cancels, pauses or resumes a schedule, and says what it did. One that may
 // refuses by not being there.
-func (s *Schedules) Act(ctx context.Context, id, act, by string, may func(projections.ScheduleState) bool) (done string, err error) {
+func (s *Schedules) Act(ctx context.Context, id, act, by string, actor schemas.Actor, may func(projections.ScheduleState) bool) (done string, err error) {
 	payloads := map[string]schemas.Payload{"cancel": schemas.ScheduleCancelled{By: by}, "pause": schemas.SchedulePaused{By: by}, "resume": schemas.ScheduleResumed{By: by}}
 	payload := payloads[act]
 	if payload == nil {
@@ -263,7 +263,7 @@ func (s *Schedules) Act(ctx context.Context, id, act, by string, may func(projec
 			return mayAct(state, found && may(state), id, act)
 		})
 		if err == nil {
-			err = s.Log.Append(ctx, Entry{Aggregate: schemas.AgentSchedule(id), Payloads: []schemas.Payload{payload}, Actor: by, Expect: &state.Seq})
+			err = s.Log.Append(ctx, Entry{Aggregate: schemas.AgentSchedule(id), Payloads: []schemas.Payload{payload}, Actor: actor, Expect: &state.Seq})
 		}
 	}
 	if err == nil {

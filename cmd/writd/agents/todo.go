@@ -69,7 +69,7 @@ func (b *Books) addTodo(ctx context.Context, call verbs.Call, book schemas.Aggre
 		return r, nil
 	}
 	id := ""
-	err := b.change(ctx, projections.ViewAgentTodos, book, call.Agent, func(_ projections.Reader, head projections.BookHead) (schemas.Payload, error) {
+	err := b.change(ctx, projections.ViewAgentTodos, book, call, func(_ projections.Reader, head projections.BookHead) (schemas.Payload, error) {
 		id = numbered("t", head)
 		return schemas.TodoAdded{TodoID: id, Subject: subject, Description: string(call.Body), Agent: call.Agent, Run: call.Run}, nil
 	})
@@ -77,7 +77,7 @@ func (b *Books) addTodo(ctx context.Context, call verbs.Call, book schemas.Aggre
 }
 
 func (b *Books) changeTodo(ctx context.Context, call verbs.Call, book schemas.Aggregate, id string, payload schemas.Payload) (verbs.Result, error) {
-	err := b.change(ctx, projections.ViewAgentTodos, book, call.Agent, func(r projections.Reader, _ projections.BookHead) (schemas.Payload, error) {
+	err := b.change(ctx, projections.ViewAgentTodos, book, call, func(r projections.Reader, _ projections.BookHead) (schemas.Payload, error) {
 		_, found, err := todoView.Todo(r, book, id)
 		if err == nil && !found {
 			err = refuse("there is no task "+id, "/todo list shows them")

@@ -30,9 +30,9 @@ func (d *Daemon) mode(ctx context.Context, r schemas.ModeRequest, byUser bool) (
 		return acted(r.Session, state, enforcement.Decision{Verdict: enforcement.Allow}, position(state)), nil
 	}
 	p := d.sessionProject(state)
-	actor := "agent"
+	actor := schemas.Agent(state.Host, "", "")
 	if byUser {
-		actor = "user"
+		actor = atTerminal
 	}
 	decision, state, err := d.sessions.act(ctx, r.Session, meta{actor: actor}, func(s enforcement.State) (enforcement.Decision, error) {
 		return enforcement.Decide(s, enforcement.SetMode{
@@ -66,7 +66,7 @@ func (d *Daemon) phase(ctx context.Context, r schemas.PhaseRequest) (schemas.Act
 	default:
 		return schemas.ActReply{}, schemas.Faultf(schemas.CodeBadRequest, "a phase can be shown, invalidated or reopened, not %q", r.Act)
 	}
-	decision, state, err := d.sessions.act(ctx, r.Session, meta{actor: "user"}, func(s enforcement.State) (enforcement.Decision, error) {
+	decision, state, err := d.sessions.act(ctx, r.Session, meta{actor: atTerminal}, func(s enforcement.State) (enforcement.Decision, error) {
 		return enforcement.Decide(s, command)
 	})
 	if err != nil {
@@ -89,7 +89,7 @@ func (d *Daemon) approve(ctx context.Context, r schemas.ApproveRequest) (schemas
 		r.ActID = bus.NewID()
 	}
 	p := d.sessionProject(state)
-	decision, state, err := d.sessions.act(ctx, r.Session, meta{actor: "user"}, func(s enforcement.State) (enforcement.Decision, error) {
+	decision, state, err := d.sessions.act(ctx, r.Session, meta{actor: enforcement.Person(r.Channel)}, func(s enforcement.State) (enforcement.Decision, error) {
 		return enforcement.Decide(s, enforcement.ApproveGate{
 			Gate: r.Gate, Fingerprint: r.Fingerprint, Channel: r.Channel, ActID: r.Channel + ":" + r.ActID,
 			Workspace: d.approvable(ctx, p, r.Session, s), Settings: p.policy(),

@@ -20,7 +20,7 @@ func (d *Daemon) advance(ctx context.Context, r schemas.AdvanceRequest) (schemas
 		return schemas.ActReply{}, schemas.Faultf(schemas.CodeBadRequest, "there is no gate %q; the gates are plan, tests and implementation", clipText(r.Gate, 40))
 	}
 	p := d.sessionProject(state)
-	decision, state, err := d.sessions.act(ctx, r.Session, meta{actor: "agent"}, func(s enforcement.State) (enforcement.Decision, error) {
+	decision, state, err := d.sessions.act(ctx, r.Session, meta{actor: schemas.Agent(state.Host, "", "")}, func(s enforcement.State) (enforcement.Decision, error) {
 		return enforcement.Decide(s, enforcement.AdvancePhase{Gate: r.Gate, Workspace: d.approvable(ctx, p, r.Session, s)})
 	})
 	if err != nil {

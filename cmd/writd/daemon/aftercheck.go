@@ -145,7 +145,7 @@ func (d *Daemon) judgeTree(ctx context.Context, t turn, session string, parent *
 		return enforcement.Decision{}, nil
 	}
 	c.Actor, c.Settings = enforcement.Actor{Agent: t.Agent, Parent: parent}, t.project.policy()
-	decision, _, err := d.sessions.act(ctx, session, t.meta("agent"), func(s enforcement.State) (enforcement.Decision, error) {
+	decision, _, err := d.sessions.act(ctx, session, t.meta(t.agent()), func(s enforcement.State) (enforcement.Decision, error) {
 		watching := s
 		if parent != nil {
 			watching = *parent

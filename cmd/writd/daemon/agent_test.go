@@ -282,7 +282,7 @@ func TestSchedulesFireFromTheLog(t *testing.T) {
 	given := time.Now().Add(-5 * time.Hour).UTC()
 	add := func(id, line string) {
 		_, err := daemon.Append(t.Context(), schemas.Event{
-			ID: bus.NewID(), Time: given, Source: source, Aggregate: schemas.AgentSchedule(id), Actor: "dev",
+			ID: bus.NewID(), Time: given, Source: source, Aggregate: schemas.AgentSchedule(id), Actor: schemas.ParseActor("dev"),
 			Data: schemas.ScheduleAdded{
 				ScheduleID: id, Line: line, Zone: "UTC", Agent: "dev", File: filepath.Join(dir, "agents", "dev.json"), Workspace: filepath.Join(dir, "work"),
 			},
@@ -321,7 +321,7 @@ func TestSchedulesFireFromTheLog(t *testing.T) {
 	}
 	interrupted := bus.NewID()
 	_, err := daemon.Append(t.Context(), schemas.Event{
-		ID: bus.NewID(), Time: given, Source: source, Aggregate: schemas.AgentRun(interrupted), Actor: "run",
+		ID: bus.NewID(), Time: given, Source: source, Aggregate: schemas.AgentRun(interrupted), Actor: schemas.ParseActor("run"),
 		Data: schemas.AgentStarted{Agent: "dev", Trigger: "run", Daemon: hostname() + ":" + data},
 	}, nil, bus.LastSeq(0))
 	if err != nil {

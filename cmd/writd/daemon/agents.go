@@ -181,7 +181,7 @@ func (d *Daemon) endInterrupted(ctx context.Context, own string) {
 		}
 		seq := s.Seq
 		ended := log.Append(ctx, agents.Entry{
-			Aggregate: schemas.AgentRun(s.Run), Actor: "writ", Expect: &seq,
+			Aggregate: schemas.AgentRun(s.Run), Actor: schemas.Writ("runs"), Expect: &seq,
 			Payloads: []schemas.Payload{schemas.AgentFinished{
 				Outcome: agents.Stopped, Reason: "the daemon ended while it was at work", Calls: s.Calls, Millis: s.Last.Sub(s.Started).Milliseconds(),
 			}},

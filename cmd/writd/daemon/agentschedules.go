@@ -22,7 +22,7 @@ func (d *Daemon) scheduleList(ctx context.Context, q schemas.ScheduleQuery) (sch
 
 // scheduleAct changes a schedule, as a person decided.
 func (d *Daemon) scheduleAct(ctx context.Context, r schemas.ScheduleActRequest) (bus.None, error) {
-	_, err := d.agents.schedules.Act(ctx, r.ID, r.Act, "user", func(projections.ScheduleState) bool { return true })
+	_, err := d.agents.schedules.Act(ctx, r.ID, r.Act, "user", atTerminal, func(projections.ScheduleState) bool { return true })
 	if text, refused := agents.Refusal(err); refused {
 		// What an agent is told to do next is in its own language.
 		what, _, _ := strings.Cut(strings.TrimPrefix(text, "ERR: "), " Adapt: ")

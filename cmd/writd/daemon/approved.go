@@ -145,7 +145,7 @@ func (d *Daemon) decline(ctx context.Context, r schemas.DeclineRequest) (schemas
 		r.ActID = bus.NewID()
 	}
 	p := d.sessionProject(state)
-	decision, state, err := d.sessions.act(ctx, r.Session, meta{actor: "user"}, func(s enforcement.State) (enforcement.Decision, error) {
+	decision, state, err := d.sessions.act(ctx, r.Session, meta{actor: enforcement.Person(r.Channel)}, func(s enforcement.State) (enforcement.Decision, error) {
 		return enforcement.Decide(s, enforcement.DeclineGate{
 			Gate: r.Gate, Fingerprint: r.Fingerprint, Reason: r.Reason, Channel: r.Channel, ActID: r.Channel + ":" + r.ActID,
 			Workspace: d.approvable(ctx, p, r.Session, s),

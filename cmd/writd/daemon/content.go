@@ -139,7 +139,7 @@ func (d *Daemon) checkContent(ctx context.Context, t turn, session string, chang
 			c.Present = append(c.Present, violationOf(f).Key())
 		}
 		c.Ran = set.Rules(target.Rel, after)
-		decision, state, err := d.sessions.act(ctx, session, t.meta("writ"), func(s enforcement.State) (enforcement.Decision, error) {
+		decision, state, err := d.sessions.act(ctx, session, t.meta(schemas.Writ("checks")), func(s enforcement.State) (enforcement.Decision, error) {
 			return enforcement.Decide(s, c)
 		})
 		if err != nil {
@@ -345,7 +345,7 @@ func (d *Daemon) gone(t turn, s enforcement.State) []schemas.Violation {
 // onSessionEnd closes a session; what it leaves broken counts against the
 // rules' following.
 func (d *Daemon) onSessionEnd(ctx context.Context, t turn) (hosts.Answer, error) {
-	decision, state, err := d.sessions.act(ctx, t.Session, t.meta("host"), func(s enforcement.State) (enforcement.Decision, error) {
+	decision, state, err := d.sessions.act(ctx, t.Session, t.meta(t.agent()), func(s enforcement.State) (enforcement.Decision, error) {
 		return enforcement.Decide(s, enforcement.EndSession{Reason: t.Reason})
 	})
 	if err != nil {

@@ -40,9 +40,9 @@ func (d *Daemon) emit(ctx context.Context, r schemas.EmitRequest) (schemas.EmitR
 	if id == "" {
 		id = bus.NewID()
 	}
-	actor := r.Actor
-	if actor == "" {
-		actor = "client"
+	actor := schemas.ParseActor(r.Actor)
+	if r.Actor == "" {
+		actor = schemas.Agent("", "", "")
 	}
 	position, err := d.conn.Append(ctx, schemas.Event{
 		ID: id, Time: d.now(), Source: "/writ/emit", Actor: actor, Data: data,

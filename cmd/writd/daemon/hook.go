@@ -175,19 +175,19 @@ func (d *Daemon) answerHook(ctx context.Context, t turn) (hosts.Answer, error) {
 	case hosts.SubagentStart:
 		return d.onSubagentStart(ctx, t)
 	case hosts.SubagentStop:
-		return d.plain(ctx, t, "host", enforcement.StopSubagent{SubagentStopped: schemas.SubagentStopped{AgentID: orUnknown(t.Agent), Message: t.Message}})
+		return d.plain(ctx, t, enforcement.StopSubagent{SubagentStopped: schemas.SubagentStopped{AgentID: orUnknown(t.Agent), Message: t.Message}})
 	case hosts.Stop:
 		d.noteTranscript(t)
 		return d.onStop(ctx, t)
 	case hosts.BeforeCompact:
 		d.noteTranscript(t)
-		return d.plain(ctx, t, "host", enforcement.Compact{ContextCompacted: schemas.ContextCompacted{Stage: "before", Trigger: t.Reason}})
+		return d.plain(ctx, t, enforcement.Compact{ContextCompacted: schemas.ContextCompacted{Stage: "before", Trigger: t.Reason}})
 	case hosts.Instructions:
 		return d.onInstructions(ctx, t)
 	case hosts.AfterCompact:
-		return d.plain(ctx, t, "host", enforcement.Compact{ContextCompacted: schemas.ContextCompacted{Stage: "after", Trigger: t.Reason}})
+		return d.plain(ctx, t, enforcement.Compact{ContextCompacted: schemas.ContextCompacted{Stage: "after", Trigger: t.Reason}})
 	default:
-		return d.plain(ctx, t, "host", enforcement.Observe{HookObserved: t.observed()})
+		return d.plain(ctx, t, enforcement.Observe{HookObserved: t.observed()})
 	}
 }
 
@@ -203,14 +203,18 @@ func (t turn) observed() schemas.HookObserved {
 }
 
 // plain takes a command whose outcome needs nothing but the record.
-func (d *Daemon) plain(ctx context.Context, t turn, actor string, c enforcement.Command) (hosts.Answer, error) {
-	decision, _, err := d.sessions.act(ctx, t.Session, t.meta(actor), func(s enforcement.State) (enforcement.Decision, error) {
+func (d *Daemon) plain(ctx context.Context, t turn, c enforcement.Command) (hosts.Answer, error) {
+	decision, _, err := d.sessions.act(ctx, t.Session, t.meta(t.agent()), func(s enforcement.State) (enforcement.Decision, error) {
 		return enforcement.Decide(s, c)
 	})
 	return hosts.Answer{Context: decision.Context, Notice: decision.Notice}, err
 }
 
-func (t turn) meta(actor string) meta { return meta{actor: actor, correlation: t.PromptID} }
+// agent is who calls: the host's agent, or the sub-agent that it names. The
+// session is that of the events.
+func (t turn) agent() schemas.Actor { return schemas.Agent(t.Host, "", t.Agent) }
+
+func (t turn) meta(actor schemas.Actor) meta { return meta{actor: actor, correlation: t.PromptID} }
 
 // ensureStarted registers a session that Writ meets in the middle: the project
 // was put under guard while a conversation was open, or the host gave no start.
@@ -222,7 +226,7 @@ func (d *Daemon) ensureStarted(ctx context.Context, t turn) error {
 	if err != nil || state.Host != "" {
 		return err
 	}
-	_, _, err = d.sessions.act(ctx, t.Session, t.meta("host"), func(s enforcement.State) (enforcement.Decision, error) {
+	_, _, err = d.sessions.act(ctx, t.Session, t.meta(t.agent()), func(s enforcement.State) (enforcement.Decision, error) {
 		if s.Host != "" {
 			return enforcement.Decision{}, nil
 		}
@@ -242,7 +246,7 @@ func (t turn) started(source string) schemas.SessionStarted {
 func (d *Daemon) onSessionStart(ctx context.Context, t turn) (hosts.Answer, error) {
 	band := d.corpus.index().Mandatory()
 	var again string
-	decision, state, err := d.sessions.act(ctx, t.Session, t.meta("host"), func(s enforcement.State) (enforcement.Decision, error) {
+	decision, state, err := d.sessions.act(ctx, t.Session, t.meta(t.agent()), func(s enforcement.State) (enforcement.Decision, error) {
 		again = ""
 		if t.Source == "compact" {
 			again = d.resume(s)
@@ -300,11 +304,17 @@ func (d *Daemon) onPrompt(ctx context.Context, t turn) (hosts.Answer, error) {
 	return hosts.Answer{Context: join(own, again, shown.band, shown.block, remembered, files), Notice: decision.Notice}, nil
 }
 
-func promptActor(t turn) string {
-	if t.Origin == "" || t.Origin == "user" {
-		return "user"
+// promptActor is the person whom the host names as the prompt's author, and
+// where it names nobody.
+func promptActor(t turn) schemas.Actor {
+	switch t.Origin {
+	case "":
+		return enforcement.Person(enforcement.ChannelUnsourced)
+	case enforcement.OriginUser:
+		return enforcement.Person(enforcement.ChannelPrompt)
+	default:
+		return t.agent()
 	}
-	return "host"
 }
 
 func clipText(s string, most int) string {

@@ -22,7 +22,7 @@ func (d *Daemon) onBeforeTool(ctx context.Context, t turn) (hosts.Answer, error)
 	var about prompted
 	var confinedAs string
 	untold := false
-	decision, _, err := d.sessions.act(ctx, session, t.meta("agent"), func(s enforcement.State) (enforcement.Decision, error) {
+	decision, _, err := d.sessions.act(ctx, session, t.meta(t.agent()), func(s enforcement.State) (enforcement.Decision, error) {
 		request := d.request(ctx, t, s, parent)
 		request.Completes = completes
 		if t.Task != nil {
@@ -170,7 +170,7 @@ func (d *Daemon) onPermission(ctx context.Context, t turn) (hosts.Answer, error)
 
 func (d *Daemon) onAfterTool(ctx context.Context, t turn) (hosts.Answer, error) {
 	if t.gateless() {
-		return d.plain(ctx, t, "agent", enforcement.Observe{HookObserved: t.observed()})
+		return d.plain(ctx, t, enforcement.Observe{HookObserved: t.observed()})
 	}
 	if t.Tool == "ExitPlanMode" && t.Kind == hosts.AfterTool && t.asksItsUser() {
 		return d.onPlanDialog(ctx, t)
@@ -198,7 +198,7 @@ func (d *Daemon) onAfterTool(ctx context.Context, t turn) (hosts.Answer, error) 
 	}
 	d.left.wrote(t.Session, pathsOf(finished.Files))
 	command, certain := t.ended()
-	decision, _, err := d.sessions.act(ctx, session, t.meta("agent"), func(s enforcement.State) (enforcement.Decision, error) {
+	decision, _, err := d.sessions.act(ctx, session, t.meta(t.agent()), func(s enforcement.State) (enforcement.Decision, error) {
 		watching := s
 		if parent != nil {
 			watching = *parent
@@ -247,7 +247,7 @@ func (d *Daemon) onPlanDialog(ctx context.Context, t turn) (hosts.Answer, error)
 	if act == "" {
 		act = bus.NewID()
 	}
-	decision, state, err := d.sessions.act(ctx, t.Session, t.meta("user"), func(s enforcement.State) (enforcement.Decision, error) {
+	decision, state, err := d.sessions.act(ctx, t.Session, t.meta(enforcement.Person(enforcement.ChannelDialog)), func(s enforcement.State) (enforcement.Decision, error) {
 		return enforcement.Decide(s, enforcement.ApproveGate{
 			Gate: enforcement.GatePlan, Channel: "dialog", ActID: "tool:" + act, Presented: []byte(t.Plan), Agent: t.Agent,
 			Workspace: d.approvable(ctx, t.project, t.Session, s), Settings: t.project.policy(),

@@ -52,7 +52,7 @@ func (l logReader) Quarantine(ctx context.Context, r schemas.Record, reason stri
 		Time:      l.now(),
 		Source:    source,
 		Aggregate: schemas.Aggregate{Kind: schemas.KindQuarantine, ID: string(r.Stream)},
-		Actor:     "writ",
+		Actor:     schemas.Writ("quarantine"),
 		Data: schemas.MessageQuarantined{
 			Stream: r.Stream, Seq: r.Seq, Subject: r.Message.Subject,
 			Header: r.Message.Header, Body: r.Message.Body, Reason: reason,

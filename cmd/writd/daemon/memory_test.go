@@ -151,7 +151,7 @@ func TestRegatingIsForPeopleAndHolds(t *testing.T) {
 		t.Errorf("recalled %v after a restart", ids)
 	}
 	items := w.export()
-	if len(items) != 1 || items[0].Verdict != "allow" || items[0].Current() != "hold" || items[0].Regated[0].Actor != "person" || items[0].Regated[0].Reason != "looked at" {
+	if len(items) != 1 || items[0].Verdict != "allow" || items[0].Current() != "hold" || items[0].Regated[0].Actor != "person/terminal" || items[0].Regated[0].Reason != "looked at" {
 		t.Errorf("exported %+v", items)
 	}
 	w.regate("a", "allow")

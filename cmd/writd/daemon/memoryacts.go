@@ -110,7 +110,7 @@ func (d *Daemon) memoryForget(ctx context.Context, r schemas.MemoryForgetRequest
 // actOn records a person's act and returns once searches show it.
 func (d *Daemon) actOn(ctx context.Context, state projections.ObservationState, verdict, message string, act schemas.Payload) (schemas.MemoryActReply, error) {
 	reply := schemas.MemoryActReply{ObservationID: state.ID, Scope: state.Scope, Verdict: cmp.Or(verdict, state.Verdict()), Message: message}
-	_, err := d.appendMemory(ctx, schemas.Event{ID: bus.NewID(), Time: d.now(), Actor: actorPerson, Aggregate: schemas.Memory(state.Scope), Data: act})
+	_, err := d.appendMemory(ctx, schemas.Event{ID: bus.NewID(), Time: d.now(), Actor: atTerminal, Aggregate: schemas.Memory(state.Scope), Data: act})
 	if err != nil {
 		return reply, err
 	}
@@ -290,18 +290,18 @@ func (d *Daemon) importItem(ctx context.Context, t *taken, item schemas.MemoryIt
 		if err != nil {
 			return err
 		}
-		events = append(events, schemas.Event{Time: at, Actor: "import", Data: record})
+		events = append(events, schemas.Event{Time: at, Actor: schemas.Import("memory"), Data: record})
 	}
 	if err := d.keepBackNotes(ctx, t.key, item.Current()); err != nil {
 		return err
 	}
 	for _, g := range item.Regated[min(t.regated, len(item.Regated)):] {
-		events = append(events, schemas.Event{Time: g.Time.UTC(), Actor: g.Actor, Data: schemas.ObservationRegated{
+		events = append(events, schemas.Event{Time: g.Time.UTC(), Actor: schemas.ParseActor(g.Actor), Data: schemas.ObservationRegated{
 			ObservationID: t.key.ID, Verdict: g.Verdict, Reason: redactText(g.Reason),
 		}})
 	}
 	if item.MergedInto != "" && t.mergedInto == "" && item.MergedInto != t.key.ID {
-		events = append(events, schemas.Event{Time: at, Actor: "import", Data: schemas.ObservationMerged{
+		events = append(events, schemas.Event{Time: at, Actor: schemas.Import("memory"), Data: schemas.ObservationMerged{
 			ObservationID: t.key.ID, Into: item.MergedInto, Similarity: item.MergedSimilarity,
 		}})
 	}
@@ -309,7 +309,7 @@ func (d *Daemon) importItem(ctx context.Context, t *taken, item schemas.MemoryIt
 		if err := errors.Join(m.keys.erase(t.key), d.forgetWhatRestsOn(ctx, t.key)); err != nil {
 			return err
 		}
-		events = append(events, schemas.Event{Time: f.Time.UTC(), Actor: f.Actor, Data: schemas.ObservationForgotten{ObservationID: t.key.ID, Reason: redactText(f.Reason)}})
+		events = append(events, schemas.Event{Time: f.Time.UTC(), Actor: schemas.ParseActor(f.Actor), Data: schemas.ObservationForgotten{ObservationID: t.key.ID, Reason: redactText(f.Reason)}})
 	}
 	for _, e := range events {
 		e.ID, e.Aggregate = bus.NewID(), schemas.Memory(t.key.Scope)

@@ -38,7 +38,7 @@ func (d *Daemon) watchDrift(ctx context.Context) error {
 		if c.Raised {
 			data = schemas.DriftRaised{Alarm: c.Alarm, Ratio: c.Ratio, Limit: c.Limit, Verdicts: c.Verdicts, WindowMinutes: m.limits.WindowMinutes}
 		}
-		position, err := d.appendMemory(ctx, schemas.Event{ID: bus.NewID(), Time: d.now(), Actor: "writ", Aggregate: schemas.Memory(schemas.MemoryGlobal), Data: data})
+		position, err := d.appendMemory(ctx, schemas.Event{ID: bus.NewID(), Time: d.now(), Actor: schemas.Writ("reflection"), Aggregate: schemas.Memory(schemas.MemoryGlobal), Data: data})
 		if err != nil {
 			return err
 		}
@@ -160,7 +160,7 @@ func (d *Daemon) proposalNoise(ctx context.Context, health *schemas.MemoryHealth
 				}
 				switch revision.Type {
 				case schemas.RuleProposed{}.EventType():
-					if revision.Actor != sourceReflection {
+					if schemas.ParseActor(revision.Actor).Part() != sourceReflection {
 						health.Proposed++
 					}
 				case schemas.RuleRejected{}.EventType():

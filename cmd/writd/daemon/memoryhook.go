@@ -169,7 +169,7 @@ func (d *Daemon) classifyLines(lines []byte, path, session, scope string, end in
 		return err
 	}
 	event.Observations = len(all)
-	_, err = d.appendMemory(at.running, schemas.Event{ID: bus.NewID(), Time: d.now(), Actor: "writ", Aggregate: schemas.Memory(schemas.MemoryGlobal), Data: event})
+	_, err = d.appendMemory(at.running, schemas.Event{ID: bus.NewID(), Time: d.now(), Actor: schemas.Writ("memory"), Aggregate: schemas.Memory(schemas.MemoryGlobal), Data: event})
 	return err
 }
 

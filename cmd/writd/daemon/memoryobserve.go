@@ -264,7 +264,7 @@ func (d *Daemon) appendSealed(ctx context.Context, t *taken) (schemas.Position, 
 	if err != nil {
 		return schemas.Position{}, err
 	}
-	return d.appendMemory(ctx, schemas.Event{ID: t.event, Time: d.now(), Actor: "client", Aggregate: schemas.Memory(t.key.Scope), Data: sealed})
+	return d.appendMemory(ctx, schemas.Event{ID: t.event, Time: d.now(), Actor: schemas.Agent("", "", ""), Aggregate: schemas.Memory(t.key.Scope), Data: sealed})
 }
 
 // appendMemory appends an event of memory, once more where it is unknown

@@ -132,7 +132,7 @@ func (d *Daemon) reflectOn(ctx context.Context, scope string, some []*memoryEntr
 		main.Proposals++
 		also = append(also, proposal)
 	}
-	event := schemas.Event{ID: bus.NewID(), Time: d.now(), Source: source, Actor: "writ", Aggregate: schemas.Memory(scope), Data: main}
+	event := schemas.Event{ID: bus.NewID(), Time: d.now(), Source: source, Actor: schemas.Writ(sourceReflection), Aggregate: schemas.Memory(scope), Data: main}
 	if _, err := d.appendRetried(ctx, event, also); err != nil {
 		return err
 	}

@@ -31,7 +31,7 @@ func (d *Daemon) planningGap(ctx context.Context, t turn, session string, target
 	if len(broken) == 0 || session != t.Session {
 		return "", nil
 	}
-	decision, _, err := d.sessions.act(ctx, t.Session, t.meta("writ"), func(s enforcement.State) (enforcement.Decision, error) {
+	decision, _, err := d.sessions.act(ctx, t.Session, t.meta(schemas.Writ("checks")), func(s enforcement.State) (enforcement.Decision, error) {
 		none := enforcement.Decision{Verdict: enforcement.Allow}
 		gate, approved := s.Work.Gates[enforcement.GatePlan]
 		if !approved || s.Phase() != enforcement.PhaseImplementation || !slices.Contains(gate.Planned, target.Rel) {

@@ -32,7 +32,7 @@ const (
 // file brings the rules for it.
 func (d *Daemon) onRead(ctx context.Context, t turn) (hosts.Answer, error) {
 	var about prompted
-	decision, _, err := d.sessions.act(ctx, t.Session, t.meta("agent"), func(s enforcement.State) (enforcement.Decision, error) {
+	decision, _, err := d.sessions.act(ctx, t.Session, t.meta(t.agent()), func(s enforcement.State) (enforcement.Decision, error) {
 		observed, err := enforcement.Decide(s, enforcement.Observe{HookObserved: t.observed()})
 		if about = d.rulesForRead(ctx, t, s); err != nil || len(about.rules) == 0 {
 			return observed, err
@@ -76,7 +76,7 @@ func (d *Daemon) rulesAfter(ctx context.Context, t turn, session string, changes
 		return "", nil
 	}
 	var about prompted
-	_, _, err := d.sessions.act(ctx, session, t.meta("agent"), func(s enforcement.State) (enforcement.Decision, error) {
+	_, _, err := d.sessions.act(ctx, session, t.meta(t.agent()), func(s enforcement.State) (enforcement.Decision, error) {
 		none := enforcement.Decision{Verdict: enforcement.Allow}
 		if about = (prompted{}); !s.Orchestrator {
 			about = d.rulesInFile(ctx, t, s, target)
@@ -115,7 +115,7 @@ func (d *Daemon) resume(s enforcement.State) string {
 // gives its model: they are not injected beside them.
 func (d *Daemon) onInstructions(ctx context.Context, t turn) (hosts.Answer, error) {
 	found := d.rulesInInstructions(t.File)
-	decision, _, err := d.sessions.act(ctx, t.Session, t.meta("host"), func(s enforcement.State) (enforcement.Decision, error) {
+	decision, _, err := d.sessions.act(ctx, t.Session, t.meta(t.agent()), func(s enforcement.State) (enforcement.Decision, error) {
 		observed, err := enforcement.Decide(s, enforcement.Observe{HookObserved: t.observed()})
 		if err != nil {
 			return observed, err

@@ -108,7 +108,7 @@ func replayEvents(r schemas.Record) []schemas.ReplayEvent {
 			data = []byte("null")
 		}
 		shown = append(shown, schemas.ReplayEvent{
-			Position: e.Position, ID: e.ID, Type: e.Type(), Time: e.Time, Aggregate: e.Aggregate, Actor: e.Actor,
+			Position: e.Position, ID: e.ID, Type: e.Type(), Time: e.Time, Aggregate: e.Aggregate, Actor: e.Actor.String(),
 			CausationID: e.CausationID, CorrelationID: e.CorrelationID, Version: e.StoredVersion, Data: data,
 		})
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/enforcement"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/retrieval/corpus"
 	"github.com/writbus/writ/schemas"
@@ -17,8 +18,8 @@ import (
 // somebody else changed it meanwhile.
 const ruleTries = 5
 
-// actorPerson is who acts through the admin credential.
-const actorPerson = "person"
+// atTerminal is who acts with the admin credential where no channel is named.
+var atTerminal = enforcement.Person(enforcement.ChannelTerminal)
 
 // ruleDecision is what a change makes of a rule as it stands: the event to
 // append, or why there is none.
@@ -26,7 +27,7 @@ type ruleDecision func(state projections.RuleState) (schemas.Payload, error)
 
 // changeRule decides on a rule as the log has it and appends the outcome,
 // again if another change came between. It returns once queries see it.
-func (d *Daemon) changeRule(ctx context.Context, id, actor string, decide ruleDecision) (state projections.RuleState, err error) {
+func (d *Daemon) changeRule(ctx context.Context, id string, actor schemas.Actor, decide ruleDecision) (state projections.RuleState, err error) {
 	aggregate := schemas.RuleAggregate(id)
 	if err := aggregate.Check(); err != nil {
 		return state, err
@@ -73,7 +74,7 @@ func (d *Daemon) ruleChange(ctx context.Context, r schemas.RuleChangeRequest) (s
 	decide, err := d.ruleAct(ctx, &r, &reply)
 	if err == nil {
 		var state projections.RuleState
-		state, err = d.changeRule(ctx, r.ID, actorPerson, func(state projections.RuleState) (schemas.Payload, error) {
+		state, err = d.changeRule(ctx, r.ID, atTerminal, func(state projections.RuleState) (schemas.Payload, error) {
 			if r.Seen != 0 && r.Seen != state.Revisions {
 				return nil, schemas.Faultf(schemas.CodeConflict, "rule %s has changed since you looked: it is at revision %d, you saw %d. writ rule log %s shows what happened", r.ID, state.Revisions, r.Seen, r.ID)
 			}

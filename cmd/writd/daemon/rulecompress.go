@@ -41,7 +41,7 @@ func (d *Daemon) ruleCompress(ctx context.Context, r schemas.RuleCompressRequest
 		if r.DryRun {
 			continue
 		}
-		_, err := d.changeRule(ctx, node.ID, "writ", func(projections.RuleState) (schemas.Payload, error) {
+		_, err := d.changeRule(ctx, node.ID, schemas.Writ("compression"), func(projections.RuleState) (schemas.Payload, error) {
 			return schemas.RuleImported{Rule: node, Source: sourceCompressed, Hash: hash}, nil
 		})
 		if err != nil {
@@ -56,7 +56,7 @@ func (d *Daemon) ruleCompress(ctx context.Context, r schemas.RuleCompressRequest
 		if r.DryRun {
 			continue
 		}
-		_, err := d.changeRule(ctx, id, "writ", func(projections.RuleState) (schemas.Payload, error) {
+		_, err := d.changeRule(ctx, id, schemas.Writ("compression"), func(projections.RuleState) (schemas.Payload, error) {
 			return schemas.RuleRetired{Reason: "the rules group otherwise now"}, nil
 		})
 		if err != nil {

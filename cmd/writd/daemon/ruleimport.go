@@ -177,7 +177,7 @@ func (d *Daemon) prune(ctx context.Context, source string, files []corpus.File, 
 		return gone, err
 	}
 	for i, id := range gone {
-		_, err := d.changeRule(ctx, id, actorPerson, func(projections.RuleState) (schemas.Payload, error) {
+		_, err := d.changeRule(ctx, id, schemas.Writ("pruning"), func(projections.RuleState) (schemas.Payload, error) {
 			return schemas.RuleRetired{Reason: "its file is gone from " + strings.TrimSuffix(source, "/")}, nil
 		})
 		if err != nil {
@@ -334,7 +334,7 @@ func (d *Daemon) importFiles(ctx context.Context, files []corpus.File, how impor
 			imported.Content = corpus.Keep(rule, f.Content)
 		}
 		position, err := d.conn.Append(ctx, schemas.Event{
-			ID: bus.NewID(), Time: d.now(), Source: source, Actor: "writ", Aggregate: schemas.RuleAggregate(f.Rule.ID), Data: imported,
+			ID: bus.NewID(), Time: d.now(), Source: source, Actor: schemas.Writ("import"), Aggregate: schemas.RuleAggregate(f.Rule.ID), Data: imported,
 		}, nil, bus.Any())
 		if err != nil {
 			return report, err

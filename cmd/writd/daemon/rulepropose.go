@@ -197,7 +197,7 @@ func (d *Daemon) tryProposal(ctx context.Context, r schemas.RuleProposeRequest, 
 		id = "unnamed-" + hashOf(r.Content)[:16]
 	}
 	position, err := d.conn.Append(ctx, schemas.Event{
-		ID: bus.NewID(), Time: d.now(), Source: source, Actor: firstNonEmpty(r.By, r.Session, "agent"), Aggregate: schemas.RuleAggregate(id),
+		ID: bus.NewID(), Time: d.now(), Source: source, Actor: proposer(r), Aggregate: schemas.RuleAggregate(id),
 		Data: schemas.RuleProposed{
 			Rule: finding.Node, By: r.By, Session: r.Session, Admitted: finding.Admitted, Reasons: reply.Reasons,
 			Incomplete: finding.Incomplete, Neighbours: reply.Neighbours, Content: r.Content,
@@ -207,6 +207,14 @@ func (d *Daemon) tryProposal(ctx context.Context, r schemas.RuleProposeRequest, 
 		return schemas.RuleProposeReply{}, err
 	}
 	return reply, errors.Join(d.runtime.WaitFor(ctx, viewRules, position), d.runtime.WaitFor(ctx, viewRetrieval, position))
+}
+
+// proposer is the agent of a proposal, or Writ's own reflection.
+func proposer(r schemas.RuleProposeRequest) schemas.Actor {
+	if r.By == sourceReflection {
+		return schemas.Writ(sourceReflection)
+	}
+	return schemas.Agent("", r.Session, r.By)
 }
 
 // graph returns the nodes in the corpus and the ids that are taken besides.
@@ -244,7 +252,7 @@ func firstNonEmpty(values ...string) string {
 // appendRule appends an event of a rule that depends on nothing.
 func (d *Daemon) appendRule(ctx context.Context, id string, data schemas.Payload) (schemas.Position, error) {
 	return d.conn.Append(ctx, schemas.Event{
-		ID: bus.NewID(), Time: d.now(), Source: source, Actor: "writ", Aggregate: schemas.RuleAggregate(id), Data: data,
+		ID: bus.NewID(), Time: d.now(), Source: source, Actor: schemas.Writ("outcomes"), Aggregate: schemas.RuleAggregate(id), Data: data,
 	}, nil, bus.Any())
 }
 

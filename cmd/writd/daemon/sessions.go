@@ -64,7 +64,7 @@ func newSessions(conn *bus.Conn, runtime *projections.Runtime, view *projections
 
 // meta is what an event carries beside its data.
 type meta struct {
-	actor       string
+	actor       schemas.Actor
 	correlation string
 }
 

@@ -65,7 +65,7 @@ func (d *Daemon) onSubagentStart(ctx context.Context, t turn) (hosts.Answer, err
 	if task == nil {
 		task = d.tasks.take(t.Session, t.AgentType)
 	}
-	_, state, err := d.sessions.act(ctx, t.Session, t.meta("host"), func(s enforcement.State) (enforcement.Decision, error) {
+	_, state, err := d.sessions.act(ctx, t.Session, t.meta(t.agent()), func(s enforcement.State) (enforcement.Decision, error) {
 		return enforcement.Decide(s, enforcement.StartSubagent{SubagentStarted: schemas.SubagentStarted{AgentID: agent, AgentType: t.AgentType}})
 	})
 	if err != nil {
@@ -86,7 +86,7 @@ func (d *Daemon) onSubagentStart(ctx context.Context, t turn) (hosts.Answer, err
 	}
 	started := t.started("subagent")
 	started.Parent, started.Mode = t.Session, state.Mode
-	_, _, err = d.sessions.act(ctx, child, t.meta("host"), func(s enforcement.State) (enforcement.Decision, error) {
+	_, _, err = d.sessions.act(ctx, child, t.meta(t.agent()), func(s enforcement.State) (enforcement.Decision, error) {
 		start, err := enforcement.Decide(s, enforcement.StartSession{SessionStarted: started})
 		if err != nil {
 			return start, err

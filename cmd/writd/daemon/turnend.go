@@ -178,7 +178,7 @@ func (d *Daemon) onStop(ctx context.Context, t turn) (hosts.Answer, error) {
 	if err != nil {
 		return hosts.Answer{}, err
 	}
-	decision, _, err := d.sessions.act(ctx, t.Session, t.meta("agent"), func(s enforcement.State) (enforcement.Decision, error) {
+	decision, _, err := d.sessions.act(ctx, t.Session, t.meta(t.agent()), func(s enforcement.State) (enforcement.Decision, error) {
 		return enforcement.Decide(s, enforcement.EndTurn{
 			Again: t.Again, Agent: t.Agent, Message: t.Message, Gone: d.gone(t, s), Ran: t.ran,
 			Workspace: d.planned(t.project, s), Settings: t.project.policy(),
@@ -188,7 +188,7 @@ func (d *Daemon) onStop(ctx context.Context, t turn) (hosts.Answer, error) {
 		return hosts.Answer{}, err
 	}
 	for _, worker := range t.ranWorkers {
-		if _, _, err := d.sessions.act(ctx, worker, t.meta("writ"), func(enforcement.State) (enforcement.Decision, error) {
+		if _, _, err := d.sessions.act(ctx, worker, t.meta(schemas.Writ("tests")), func(enforcement.State) (enforcement.Decision, error) {
 			return enforcement.Decision{Verdict: enforcement.Allow, Record: []schemas.Payload{*t.ran}}, nil
 		}); err != nil {
 			return hosts.Answer{}, err

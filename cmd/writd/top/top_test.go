@@ -64,7 +64,7 @@ func (f *fake) Follow(ctx context.Context, _ schemas.Stream, _ uint64, o bus.Fol
 func decided(t *testing.T, session, verdict, rule, path string) schemas.Record {
 	t.Helper()
 	m, err := schemas.Encode(schemas.Event{
-		ID: fmt.Sprintf("e%x", path), Time: noon.Add(-time.Minute), Source: "/writ/test", Actor: "agent", Aggregate: schemas.Session(session),
+		ID: fmt.Sprintf("e%x", path), Time: noon.Add(-time.Minute), Source: "/writ/test", Actor: schemas.ParseActor("agent"), Aggregate: schemas.Session(session),
 		Data: schemas.ToolDecided{Tool: "Write", Verdict: verdict, Rule: rule, Targets: []schemas.Target{{Path: path, Rel: path}}},
 	})
 	if err != nil {

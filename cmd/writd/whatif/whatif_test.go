@@ -43,7 +43,7 @@ func (r *recorder) append(data ...schemas.Payload) {
 	r.t.Helper()
 	seq := uint64(len(r.records) + 1)
 	m, err := schemas.Encode(schemas.Event{
-		ID: fmt.Sprint("e", seq), Time: time.Unix(int64(seq), 0).UTC(), Source: "/writ/test", Actor: "agent", Aggregate: schemas.Session("s1"), Data: data[0],
+		ID: fmt.Sprint("e", seq), Time: time.Unix(int64(seq), 0).UTC(), Source: "/writ/test", Actor: schemas.ParseActor("agent"), Aggregate: schemas.Session("s1"), Data: data[0],
 	}, data[1:]...)
 	if err != nil {
 		r.t.Fatal(err)

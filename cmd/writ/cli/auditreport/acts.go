@@ -35,7 +35,7 @@ type Act struct {
 	Time        time.Time           `json:"time"`
 	Kind        string              `json:"kind"`
 	What        string              `json:"what"`              // the gate, rule, mode, tool
-	Who         string              `json:"who,omitempty"`     // user, agent, host, writ, or a name
+	Who         string              `json:"who,omitempty"`     // as schemas.Actor is written
 	Channel     string              `json:"channel,omitempty"` // by which the user spoke
 	Assurance   string              `json:"assurance,omitempty"`
 	Reason      string              `json:"reason,omitempty"`
