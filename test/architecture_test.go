@@ -94,7 +94,7 @@ func within(pkg, folder string) bool {
 var rooms = map[string][]string{
 	"schemas":     {},
 	"bus":         {"schemas"},
-	"projections": {"schemas"},
+	"projections": {"schemas", "bus"},
 	"retrieval":   {"schemas"},
 	"enforcement": {"schemas"},
 	"observer":    {"schemas"},

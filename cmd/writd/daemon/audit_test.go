@@ -216,7 +216,7 @@ func TestTamperingIsNamed(t *testing.T) {
 	if err := w.stop(); err != nil {
 		t.Fatal(err)
 	}
-	if info, err := os.Stat(filepath.Join(config.Layout{Root: data}.Credentials(), auditKeyFile)); err != nil || info.Mode().Perm() != 0o600 {
+	if info, err := os.Stat(filepath.Join(config.Layout{Root: data}.Credentials(), "audit.key")); err != nil || info.Mode().Perm() != 0o600 {
 		t.Fatalf("the key is %v: %v", info.Mode(), err)
 	}
 	for name, c := range map[string]struct {

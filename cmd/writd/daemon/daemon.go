@@ -22,6 +22,7 @@ import (
 	"github.com/writbus/writ/observer/model"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/projections/pebblestore"
+	"github.com/writbus/writ/projections/transparency/ledger"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -35,6 +36,12 @@ var (
 
 // stopBudget bounds a graceful stop. A variable for tests.
 var stopBudget = 10 * time.Second
+
+// What bounds the audit. Variables for tests.
+var (
+	sealBudget    = 5 * time.Second
+	publishBudget = 10 * time.Second
+)
 
 // logPatience bounds a call to the log whose caller sets no bound. A variable for
 // tests.
@@ -64,7 +71,7 @@ type Daemon struct {
 	done     doneItems
 	tasks    tasks
 	confined confined
-	audit    *auditor
+	audit    *ledger.Auditor
 	heedless heedless
 	imported chan struct{} // closed once the shipped rules are there
 	left     leftRunning
@@ -144,11 +151,10 @@ func Run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 	defer closeViews()
 	stopRules := d.beginRules(ctx)
 	defer func() { err = errors.Join(err, stopRules()) }()
-	stopAudit, err := d.beginAudit(ctx)
-	if err != nil {
+	if d.audit, err = d.openAudit(); err != nil {
 		return err
 	}
-	defer stopAudit()
+	defer d.audit.Begin(ctx)()
 	defer d.beginResting(ctx)()
 	stopServices, err := d.serve(ctx)
 	if err != nil {
@@ -173,6 +179,27 @@ func Run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 	<-ctx.Done()
 	logger.Info("stopping")
 	return nil
+}
+
+// openAudit opens the evidence of the audit.
+func (d *Daemon) openAudit() (*ledger.Auditor, error) {
+	o := ledger.Options{
+		Log: d.conn, Views: d.runtime, Now: d.now, Logger: d.logger,
+		Credentials: d.layout.Credentials(), Evidence: d.layout.Audit(), Blocks: d.blocks,
+		Publish: d.settings.AuditPublish, Authorization: os.Getenv(config.AuditAuthorization),
+		Every: d.settings.AuditEvery, SealWithin: sealBudget, PublishWithin: publishBudget,
+	}
+	if d.health != nil { // the server is within this process
+		o.LogFiles = d.layout.Log()
+	}
+	a, err := ledger.Open(o)
+	switch {
+	case errors.Is(err, ledger.ErrPlace):
+		return nil, fmt.Errorf("%w: %w", config.ErrSettings, err)
+	case err != nil:
+		return nil, fmt.Errorf("%w: %w", ErrDataDir, err)
+	}
+	return a, nil
 }
 
 // takeDataDir makes the data directory and locks it.

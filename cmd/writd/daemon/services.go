@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"slices"
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/internal/config"
@@ -30,7 +31,7 @@ func (d *Daemon) serve(ctx context.Context) (stop func(), err error) {
 	d.transcripts.asking = asking
 	shut, err := d.services.Serve(ctx, bus.Service{
 		Name: serviceName, Version: config.Version, Description: "rules, gates and the log of coding agents",
-		Endpoints: d.afterRules(append(d.agentEndpoints(), []bus.Endpoint{
+		Endpoints: d.afterRules(slices.Concat(d.agentEndpoints(), d.audit.Endpoints(), []bus.Endpoint{
 			{Name: "hook", Subject: schemas.SvcHook, Handle: d.hook},
 			bus.Answer("retrieve", schemas.SvcRetrieve, d.retrieve),
 			bus.Answer("always_on", schemas.SvcAlwaysOn, d.alwaysOn),
@@ -82,14 +83,12 @@ func (d *Daemon) serve(ctx context.Context) (stop func(), err error) {
 			bus.Answer("memory_triage", schemas.SvcMemoryTriage, d.memoryTriage),
 			bus.Answer("emit", schemas.SvcEmit, d.emit),
 			bus.Answer("replay", schemas.SvcReplay, d.replay),
-			bus.Answer("audit_seal", schemas.SvcAuditSeal, d.auditSeal),
-			bus.Answer("audit_prove", schemas.SvcAuditProve, d.auditProve),
 			bus.Answer("status", schemas.SvcStatus, d.status),
 			bus.Answer("stop", schemas.SvcStop, func(context.Context, bus.None) (bus.None, error) {
 				d.stop()
 				return bus.None{}, nil
 			}),
-		}...)),
+		})),
 	})
 	if err != nil {
 		stopAsking()

@@ -41,7 +41,7 @@ func (d *Daemon) status(ctx context.Context, _ bus.None) (schemas.Status, error)
 	d.warnMu.Lock()
 	s.Warnings = append([]string(nil), d.warnings...)
 	d.warnMu.Unlock()
-	s.Warnings = append(s.Warnings, d.auditProblems()...)
+	s.Warnings = append(s.Warnings, d.audit.Problems()...)
 	if d.health != nil {
 		if err := d.health(); err != nil {
 			s.Warnings = append(s.Warnings, err.Error())

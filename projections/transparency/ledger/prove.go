@@ -1,4 +1,4 @@
-package daemon
+package ledger
 
 import (
 	"context"
@@ -18,12 +18,12 @@ import (
 
 // auditProve is the service: a proof that holds without this daemon. It is
 // checked before it is handed out.
-func (d *Daemon) auditProve(ctx context.Context, r schemas.AuditProveRequest) (schemas.AuditProof, error) {
-	prove := d.proveInclusion
+func (a *Auditor) prove(ctx context.Context, r schemas.AuditProveRequest) (schemas.AuditProof, error) {
+	proveOne := a.proveInclusion
 	if r.Earlier != "" {
-		prove = d.proveConsistency
+		proveOne = a.proveConsistency
 	}
-	proof, err := prove(ctx, r)
+	proof, err := proveOne(ctx, r)
 	if err != nil {
 		return schemas.AuditProof{}, err
 	}
@@ -41,8 +41,7 @@ func checked(err error) error {
 
 // newestOf is the checkpoint of a stream that covers a sequence, signed now if
 // none does.
-func (d *Daemon) newestOf(ctx context.Context, s schemas.Stream, seq uint64) (sealed, error) {
-	a := d.audit
+func (a *Auditor) newestOf(ctx context.Context, s schemas.Stream, seq uint64) (sealed, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	tip, err := a.ledger.tip(s)
@@ -52,15 +51,15 @@ func (d *Daemon) newestOf(ctx context.Context, s schemas.Stream, seq uint64) (se
 	if tip.last.Size > 0 && seq > 0 && seq <= tip.last.Last() {
 		return sealed{checkpoint: tip.last, signed: tip.signed}, nil
 	}
-	one, err := d.seal(ctx, s)
+	one, err := a.seal(ctx, s)
 	a.note(s, err)
 	return one, err
 }
 
-func (d *Daemon) proveInclusion(ctx context.Context, r schemas.AuditProveRequest) (p evidence.Proof, err error) {
+func (a *Auditor) proveInclusion(ctx context.Context, r schemas.AuditProveRequest) (p evidence.Proof, err error) {
 	stream, seq := r.Stream, r.Seq
 	if r.Event != "" {
-		if stream, seq, err = d.findEvent(ctx, r.Event); err != nil {
+		if stream, seq, err = a.findEvent(ctx, r.Event); err != nil {
 			return p, err
 		}
 	}
@@ -69,32 +68,32 @@ func (d *Daemon) proveInclusion(ctx context.Context, r schemas.AuditProveRequest
 	}
 	// What the files hold is believed where it can be proven. The server has the
 	// last word on everything else.
-	if record, err := d.recordInFiles(ctx, stream, seq); err == nil {
-		if p, err = d.include(ctx, record); err == nil {
+	if record, err := a.recordInFiles(ctx, stream, seq); err == nil {
+		if p, err = a.include(ctx, record); err == nil {
 			return p, nil
 		}
 	}
-	record, err := d.conn.Get(ctx, stream, seq)
+	record, err := a.Log.Get(ctx, stream, seq)
 	if errors.Is(err, bus.ErrNotFound) {
 		return p, schemas.Faultf(schemas.CodeNotFound, "%s has no record %d", stream, seq)
 	}
 	if err != nil {
 		return p, err
 	}
-	return d.include(ctx, record)
+	return a.include(ctx, record)
 }
 
 // recordInFiles reads a record without the server, which would read the whole
 // block for it. It returns blockfile.ErrUnclear where only the server can tell.
-func (d *Daemon) recordInFiles(ctx context.Context, s schemas.Stream, seq uint64) (schemas.Record, error) {
-	if d.blocks == nil {
+func (a *Auditor) recordInFiles(ctx context.Context, s schemas.Stream, seq uint64) (schemas.Record, error) {
+	if a.Blocks == nil {
 		return schemas.Record{}, blockfile.ErrUnclear
 	}
-	held, err := d.audit.held.of(ctx, d, s, seq)
+	held, err := a.heldBy(ctx, s, seq)
 	if err != nil {
 		return schemas.Record{}, err
 	}
-	record, err := d.blocks.Record(s, seq, held)
+	record, err := a.Blocks.Record(s, seq, held)
 	record.Message = record.Message.Unfolded()
 	return record, err
 }
@@ -114,16 +113,16 @@ type heldAt struct {
 	at   time.Time
 }
 
-// of asks the server what a stream holds, if that was not a moment ago.
-func (h *heldStreams) of(ctx context.Context, d *Daemon, s schemas.Stream, seq uint64) (blockfile.Held, error) {
-	now := d.now()
+// heldBy asks the server what a stream holds, if that was not a moment ago.
+func (a *Auditor) heldBy(ctx context.Context, s schemas.Stream, seq uint64) (blockfile.Held, error) {
+	now, h := a.Now(), &a.held
 	h.mu.Lock()
 	known := h.known[s]
 	h.mu.Unlock()
 	if age := now.Sub(known.at); age >= 0 && age < heldFor && seq <= known.held.Last {
 		return known.held, nil
 	}
-	state, err := d.conn.State(ctx, s)
+	state, err := a.Log.State(ctx, s)
 	if err != nil {
 		return blockfile.Held{}, err
 	}
@@ -135,15 +134,15 @@ func (h *heldStreams) of(ctx context.Context, d *Daemon, s schemas.Stream, seq u
 }
 
 // include proves that a record is in the log.
-func (d *Daemon) include(ctx context.Context, r schemas.Record) (p evidence.Proof, err error) {
-	newest, err := d.newestOf(ctx, r.Stream, r.Seq)
+func (a *Auditor) include(ctx context.Context, r schemas.Record) (p evidence.Proof, err error) {
+	newest, err := a.newestOf(ctx, r.Stream, r.Seq)
 	if err != nil {
 		return p, schemas.Faultf(schemas.CodeRefused, "%v", err)
 	}
 	p = evidence.Proof{Kind: evidence.KindInclusion, Checkpoint: string(newest.signed), Record: &evidence.Record{
 		Stream: r.Stream, Seq: r.Seq, Subject: r.Message.Subject, Header: r.Message.Header, Body: r.Message.Body,
 	}}
-	err = d.tree(r.Stream, func(tree *transparency.Tree) (err error) {
+	err = a.tree(r.Stream, func(tree *transparency.Tree) (err error) {
 		p.Hashes, err = tree.Include(newest.checkpoint.Size, r.Seq)
 		return err
 	})
@@ -154,8 +153,8 @@ func (d *Daemon) include(ctx context.Context, r schemas.Record) (p evidence.Proo
 	return p, checked(err)
 }
 
-func (d *Daemon) tree(s schemas.Stream, use func(*transparency.Tree) error) error {
-	return d.runtime.Read(transparency.Name, func(view projections.Reader) error {
+func (a *Auditor) tree(s schemas.Stream, use func(*transparency.Tree) error) error {
+	return a.Views.Read(transparency.Name, func(view projections.Reader) error {
 		tree, err := transparency.OpenTree(view, s)
 		if err != nil {
 			return err
@@ -167,17 +166,17 @@ func (d *Daemon) tree(s schemas.Stream, use func(*transparency.Tree) error) erro
 // findEvent looks for an event in every stream: first in the trees as they
 // stand and where its id says that it should be, then in all that was appended,
 // then everywhere.
-func (d *Daemon) findEvent(ctx context.Context, id string) (stream schemas.Stream, seq uint64, err error) {
-	if stream, seq, err = d.lookFor(id, false); err == nil {
+func (a *Auditor) findEvent(ctx context.Context, id string) (stream schemas.Stream, seq uint64, err error) {
+	if stream, seq, err = a.lookFor(id, false); err == nil {
 		return stream, seq, nil
 	}
 	for _, s := range schemas.Streams() {
-		if err := d.runtime.Await(ctx, s, transparency.Name); err != nil {
+		if err := a.Views.Await(ctx, s, transparency.Name); err != nil {
 			return "", 0, err
 		}
 	}
 	for _, everywhere := range []bool{false, true} {
-		stream, seq, err = d.lookFor(id, everywhere)
+		stream, seq, err = a.lookFor(id, everywhere)
 		if !errors.Is(err, transparency.ErrNoRecord) {
 			return stream, seq, err
 		}
@@ -186,8 +185,8 @@ func (d *Daemon) findEvent(ctx context.Context, id string) (stream schemas.Strea
 }
 
 // lookFor looks for an event in the trees. It returns transparency.ErrNoRecord.
-func (d *Daemon) lookFor(id string, everywhere bool) (stream schemas.Stream, seq uint64, err error) {
-	err = d.runtime.Read(transparency.Name, func(view projections.Reader) error {
+func (a *Auditor) lookFor(id string, everywhere bool) (stream schemas.Stream, seq uint64, err error) {
+	err = a.Views.Read(transparency.Name, func(view projections.Reader) error {
 		for _, s := range schemas.Streams() {
 			tree, err := transparency.OpenTree(view, s)
 			if err != nil {
@@ -207,19 +206,19 @@ func (d *Daemon) lookFor(id string, everywhere bool) (stream schemas.Stream, seq
 	return stream, seq, err
 }
 
-func (d *Daemon) proveConsistency(ctx context.Context, r schemas.AuditProveRequest) (p evidence.Proof, err error) {
-	earlier, err := evidence.Open([]byte(r.Earlier), d.audit.key.verifier)
+func (a *Auditor) proveConsistency(ctx context.Context, r schemas.AuditProveRequest) (p evidence.Proof, err error) {
+	earlier, err := evidence.Open([]byte(r.Earlier), a.key.verifier)
 	if err != nil {
 		return p, schemas.Faultf(schemas.CodeBadRequest, "the earlier checkpoint: %v", err)
 	}
 	p = evidence.Proof{Kind: evidence.KindConsistency, Earlier: r.Earlier, Checkpoint: r.Later, Hashes: []evidence.Hash{}}
 	var later evidence.Checkpoint
 	if r.Later != "" {
-		if later, err = evidence.Open([]byte(r.Later), d.audit.key.verifier); err != nil {
+		if later, err = evidence.Open([]byte(r.Later), a.key.verifier); err != nil {
 			return p, schemas.Faultf(schemas.CodeBadRequest, "the later checkpoint: %v", err)
 		}
 	} else {
-		newest, err := d.newestOf(ctx, earlier.Stream, 0)
+		newest, err := a.newestOf(ctx, earlier.Stream, 0)
 		if err != nil {
 			return p, schemas.Faultf(schemas.CodeRefused, "%v", err)
 		}
@@ -228,7 +227,7 @@ func (d *Daemon) proveConsistency(ctx context.Context, r schemas.AuditProveReque
 	if later.Stream != earlier.Stream || later.Size < earlier.Size {
 		return p, schemas.Faultf(schemas.CodeBadRequest, "one checkpoint covers %d records of %s, the other %d of %s", earlier.Size, earlier.Stream, later.Size, later.Stream)
 	}
-	err = d.tree(earlier.Stream, func(tree *transparency.Tree) (err error) {
+	err = a.tree(earlier.Stream, func(tree *transparency.Tree) (err error) {
 		p.Hashes, err = tree.Extend(later.Size, earlier.Size)
 		if errors.Is(err, transparency.ErrNoRecord) {
 			return schemas.Faultf(schemas.CodeRefused, "%v: the log is shorter than it was", err)
@@ -238,6 +237,6 @@ func (d *Daemon) proveConsistency(ctx context.Context, r schemas.AuditProveReque
 	if err != nil {
 		return p, err
 	}
-	_, err = p.Verify(d.audit.key.verifier)
+	_, err = p.Verify(a.key.verifier)
 	return p, checked(err)
 }

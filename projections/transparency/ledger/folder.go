@@ -1,4 +1,4 @@
-package daemon
+package ledger
 
 import (
 	"bytes"
@@ -15,25 +15,25 @@ import (
 	"github.com/writbus/writ/schemas/atomicfile"
 )
 
-// auditLedger is a folder of signed checkpoints and of the hashes under them,
+// folder is a folder of signed checkpoints and of the hashes under them,
 // in files that only grow. The daemon's own is one; others are second places.
-type auditLedger struct {
+type folder struct {
 	dir  string
-	key  auditKey
-	tips map[schemas.Stream]*auditTip
+	key  signingKey
+	tips map[schemas.Stream]*streamTip
 }
 
-// auditTip is where a stream's files end.
-type auditTip struct {
+// streamTip is where a stream's files end.
+type streamTip struct {
 	last     evidence.Checkpoint // newest; of size 0 before the first
 	signed   []byte              // as it stands in the file
 	lastLeaf uint64              // sequence of the last hash kept, 0 for none
 }
 
-// openAuditLedger opens a folder, or makes it. A line that a crash tore is cut
+// openFolder opens a folder, or makes it. A line that a crash tore is cut
 // off; nothing was signed over it.
-func openAuditLedger(dir string, key auditKey, mode fs.FileMode) (*auditLedger, error) {
-	l := &auditLedger{dir: dir, key: key, tips: map[schemas.Stream]*auditTip{}}
+func openFolder(dir string, key signingKey, mode fs.FileMode) (*folder, error) {
+	l := &folder{dir: dir, key: key, tips: map[schemas.Stream]*streamTip{}}
 	if err := os.MkdirAll(dir, mode); err != nil {
 		return nil, err
 	}
@@ -52,20 +52,20 @@ func openAuditLedger(dir string, key auditKey, mode fs.FileMode) (*auditLedger, 
 	return l, nil
 }
 
-func (l *auditLedger) checkpoints(s schemas.Stream) string {
+func (l *folder) checkpoints(s schemas.Stream) string {
 	return filepath.Join(l.dir, string(s)+evidence.CheckpointsFile)
 }
 
-func (l *auditLedger) leaves(s schemas.Stream) string {
+func (l *folder) leaves(s schemas.Stream) string {
 	return filepath.Join(l.dir, string(s)+evidence.LeavesFile)
 }
 
 // tip reads where a stream's files end, once.
-func (l *auditLedger) tip(s schemas.Stream) (*auditTip, error) {
+func (l *folder) tip(s schemas.Stream) (*streamTip, error) {
 	if t := l.tips[s]; t != nil {
 		return t, nil
 	}
-	t := &auditTip{last: evidence.Checkpoint{Stream: s, Root: evidence.EmptyRoot}}
+	t := &streamTip{last: evidence.Checkpoint{Stream: s, Root: evidence.EmptyRoot}}
 	text, err := os.ReadFile(l.checkpoints(s))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -125,14 +125,14 @@ func lastLeaf(path string) (uint64, error) {
 }
 
 // behind says whether a checkpoint is newer than what is kept.
-func (l *auditLedger) behind(c evidence.Checkpoint) (bool, error) {
+func (l *folder) behind(c evidence.Checkpoint) (bool, error) {
 	t, err := l.tip(c.Stream)
 	return err == nil && (len(t.signed) == 0 || t.last.Size < c.Size), err
 }
 
 // keep appends the hashes up to a checkpoint, then the checkpoint. Both are on
 // the disk when it returns.
-func (l *auditLedger) keep(tree *transparency.Tree, c evidence.Checkpoint, signed []byte) error {
+func (l *folder) keep(tree *transparency.Tree, c evidence.Checkpoint, signed []byte) error {
 	t, err := l.tip(c.Stream)
 	if err != nil {
 		return err

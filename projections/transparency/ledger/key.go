@@ -1,4 +1,4 @@
-package daemon
+package ledger
 
 import (
 	"crypto/rand"
@@ -16,34 +16,34 @@ import (
 	"github.com/writbus/writ/schemas/atomicfile"
 )
 
-// auditKeyFile holds the key that signs checkpoints, beside the credentials.
-const auditKeyFile = "audit.key"
+// keyFile holds the key that signs checkpoints, beside the credentials.
+const keyFile = "audit.key"
 
-// auditKey signs, and says who signed.
-type auditKey struct {
+// signingKey signs, and says who signed.
+type signingKey struct {
 	signer   note.Signer
 	verifier note.Verifier
 	public   string // as it is given away
 }
 
-// loadOrCreateAuditKey reads the key in a folder or makes it at the first
+// loadOrCreateKey reads the key in a folder or makes it at the first
 // start: two lines, secret and public, in a file of mode 0600. One that cannot
 // be used is an error, not replaced: with another key nothing that was signed
 // before would hold.
-func loadOrCreateAuditKey(dir string) (auditKey, error) {
-	path := filepath.Join(dir, auditKeyFile)
+func loadOrCreateKey(dir string) (signingKey, error) {
+	path := filepath.Join(dir, keyFile)
 	raw, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		raw, err = createAuditKey(path)
+		raw, err = createKey(path)
 	}
 	if err != nil {
-		return auditKey{}, fmt.Errorf("%w: the key of the audit: %w", ErrDataDir, err)
+		return signingKey{}, fmt.Errorf("the key of the audit: %w", err)
 	}
 	if info, err := os.Stat(path); err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
-		return auditKey{}, fmt.Errorf("%w: the key of the audit, %s, can be read by others. Make it yours alone: chmod 600 %s", ErrDataDir, path, path)
+		return signingKey{}, fmt.Errorf("the key of the audit, %s, can be read by others. Make it yours alone: chmod 600 %s", path, path)
 	}
 	secret, public, _ := strings.Cut(strings.TrimSpace(string(raw)), "\n")
-	k := auditKey{public: strings.TrimSpace(public)}
+	k := signingKey{public: strings.TrimSpace(public)}
 	if k.signer, err = note.NewSigner(strings.TrimSpace(secret)); err == nil {
 		k.verifier, err = note.NewVerifier(k.public)
 	}
@@ -51,12 +51,12 @@ func loadOrCreateAuditKey(dir string) (auditKey, error) {
 		err = errors.New("its lines do not belong together")
 	}
 	if err != nil {
-		return auditKey{}, fmt.Errorf("%w: %s: %w. Restore it from a backup; or move it and the folder audit away to begin anew", ErrDataDir, path, err)
+		return signingKey{}, fmt.Errorf("%s: %w. Restore it from a backup; or move it and the folder audit away to begin anew", path, err)
 	}
 	return k, nil
 }
 
-func createAuditKey(path string) ([]byte, error) {
+func createKey(path string) ([]byte, error) {
 	name := make([]byte, 8)
 	if _, err := rand.Read(name); err != nil {
 		return nil, err

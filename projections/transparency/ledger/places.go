@@ -1,4 +1,4 @@
-package daemon
+package ledger
 
 import (
 	"bytes"
@@ -12,41 +12,40 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/writbus/writ/bus"
-	"github.com/writbus/writ/cmd/internal/config"
-	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/projections/transparency"
 	"github.com/writbus/writ/schemas"
 )
 
-// auditPlace is a second place for checkpoints: one who changes the log and
+// place is a second place for checkpoints: one who changes the log and
 // the evidence beside it has to change this too.
-type auditPlace interface {
+type place interface {
 	// publish brings the newest checkpoint of a stream there. It is repeated
 	// until it succeeds, so it may come twice.
-	publish(ctx context.Context, d *Daemon, s sealed) error
+	publish(ctx context.Context, s sealed) error
 	// String names the place, without a password.
 	String() string
 }
 
-// openAuditPlaces reads the settings. What cannot be reached now is no error:
+// openPlaces reads the settings. What cannot be reached now is no error:
 // it is tried again and said in status.
-func openAuditPlaces(settings []string, key auditKey) ([]auditPlace, error) {
-	var places []auditPlace
-	for _, text := range settings {
+func (a *Auditor) openPlaces() ([]place, error) {
+	var places []place
+	for _, text := range a.Publish {
 		u, err := url.Parse(text)
 		switch {
 		case filepath.IsAbs(text) && strings.HasSuffix(text, "/"):
-			places = append(places, &folderPlace{dir: filepath.Clean(text), key: key})
+			places = append(places, &folderPlace{dir: filepath.Clean(text), key: a.key, tree: a.tree})
 		case filepath.IsAbs(text):
 			places = append(places, filePlace(text))
 		case err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "":
-			places = append(places, &postPlace{url: u, authorization: os.Getenv(config.AuditAuthorization)})
+			places = append(places, &postPlace{url: u, authorization: a.Authorization})
 		case err == nil && (u.Scheme == "nats" || u.Scheme == "tls") && u.Host != "" && len(u.Path) > 1:
-			places = append(places, &natsPlace{url: u})
+			places = append(places, &natsPlace{url: u, within: a.PublishWithin})
 		default:
-			return nil, fmt.Errorf("%w: audit_publish has %q: it takes the absolute path of a file, that of a folder ending in a slash, an http or https URL, or nats://host:4222/subject", config.ErrSettings, text)
+			return nil, fmt.Errorf("%w has %q: it takes the absolute path of a file, that of a folder ending in a slash, an http or https URL, or nats://host:4222/subject", ErrPlace, text)
 		}
 	}
 	return places, nil
@@ -54,12 +53,11 @@ func openAuditPlaces(settings []string, key auditKey) ([]auditPlace, error) {
 
 // publishAll brings what the places do not have yet. What fails is tried again
 // at the next interval.
-func (d *Daemon) publishAll(ctx context.Context) {
-	a := d.audit
+func (a *Auditor) publishAll(ctx context.Context) {
 	a.publishMu.Lock()
 	defer a.publishMu.Unlock()
 	for _, p := range a.places {
-		err := d.publishTo(ctx, p)
+		err := a.publishTo(ctx, p)
 		a.noteMu.Lock()
 		delete(a.unplaced, p.String())
 		if err != nil {
@@ -69,26 +67,26 @@ func (d *Daemon) publishAll(ctx context.Context) {
 	}
 }
 
-func (d *Daemon) publishTo(ctx context.Context, p auditPlace) error {
+func (a *Auditor) publishTo(ctx context.Context, p place) error {
 	for _, s := range schemas.Streams() {
-		d.audit.mu.Lock()
-		tip, err := d.audit.ledger.tip(s)
+		a.mu.Lock()
+		tip, err := a.ledger.tip(s)
 		var newest sealed
 		if err == nil {
 			newest = sealed{checkpoint: tip.last, signed: tip.signed}
 		}
-		d.audit.mu.Unlock()
+		a.mu.Unlock()
 		has := delivery{p.String(), s}
-		if err != nil || len(newest.signed) == 0 || d.audit.delivered[has] == newest.checkpoint {
+		if err != nil || len(newest.signed) == 0 || a.delivered[has] == newest.checkpoint {
 			continue // a problem of the ledger is said by itself
 		}
-		one, cancel := context.WithTimeout(ctx, publishBudget)
-		err = p.publish(one, d, newest)
+		one, cancel := context.WithTimeout(ctx, a.PublishWithin)
+		err = p.publish(one, newest)
 		cancel()
 		if err != nil {
 			return err
 		}
-		d.audit.delivered[has] = newest.checkpoint
+		a.delivered[has] = newest.checkpoint
 	}
 	return nil
 }
@@ -104,7 +102,7 @@ type filePlace string
 
 func (p filePlace) String() string { return string(p) }
 
-func (p filePlace) publish(_ context.Context, _ *Daemon, s sealed) error {
+func (p filePlace) publish(_ context.Context, s sealed) error {
 	text, err := os.ReadFile(string(p))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -118,15 +116,16 @@ func (p filePlace) publish(_ context.Context, _ *Daemon, s sealed) error {
 // folderPlace is a folder like the daemon's own, in a repository for instance.
 type folderPlace struct {
 	dir    string
-	key    auditKey
-	ledger *auditLedger
+	key    signingKey
+	tree   func(schemas.Stream, func(*transparency.Tree) error) error
+	ledger *folder
 }
 
 func (p *folderPlace) String() string { return p.dir + "/" }
 
-func (p *folderPlace) publish(_ context.Context, d *Daemon, s sealed) (err error) {
+func (p *folderPlace) publish(_ context.Context, s sealed) (err error) {
 	if p.ledger == nil {
-		if p.ledger, err = openAuditLedger(p.dir, p.key, 0o755); err != nil {
+		if p.ledger, err = openFolder(p.dir, p.key, 0o755); err != nil {
 			return err
 		}
 	}
@@ -134,11 +133,7 @@ func (p *folderPlace) publish(_ context.Context, d *Daemon, s sealed) (err error
 	if err != nil || !behind {
 		return err
 	}
-	return d.runtime.Read(transparency.Name, func(view projections.Reader) error {
-		tree, err := transparency.OpenTree(view, s.checkpoint.Stream)
-		if err != nil {
-			return err
-		}
+	return p.tree(s.checkpoint.Stream, func(tree *transparency.Tree) error {
 		// The view may have been built anew from another log since.
 		if err := extends(tree, s.checkpoint); err != nil {
 			return err
@@ -155,7 +150,7 @@ type postPlace struct {
 
 func (p *postPlace) String() string { return p.url.Redacted() }
 
-func (p *postPlace) publish(ctx context.Context, _ *Daemon, s sealed) error {
+func (p *postPlace) publish(ctx context.Context, s sealed) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, p.url.String(), bytes.NewReader(s.signed))
 	if err != nil {
 		return err
@@ -181,14 +176,17 @@ func (p *postPlace) publish(ctx context.Context, _ *Daemon, s sealed) error {
 }
 
 // natsPlace is a subject of another NATS, where a stream stores it.
-type natsPlace struct{ url *url.URL }
+type natsPlace struct {
+	url    *url.URL
+	within time.Duration
+}
 
 func (p *natsPlace) String() string { return p.url.Redacted() }
 
-func (p *natsPlace) publish(ctx context.Context, _ *Daemon, s sealed) error {
+func (p *natsPlace) publish(ctx context.Context, s sealed) error {
 	password, _ := p.url.User.Password()
 	conn, err := bus.Connect(ctx, bus.Options{
-		URL: p.url.Scheme + "://" + p.url.Host, User: p.url.User.Username(), Password: password, Name: "writd audit", Timeout: publishBudget,
+		URL: p.url.Scheme + "://" + p.url.Host, User: p.url.User.Username(), Password: password, Name: "writd audit", Timeout: p.within,
 	})
 	if err != nil {
 		return err
