@@ -214,7 +214,7 @@ func (d *Daemon) agentBackground(ctx context.Context, about agents.About) string
 	if err != nil {
 		d.logger.Warn("pitfalls of a message", "error", err)
 	}
-	index := d.corpus.index()
+	index := d.corpus.Current()
 	rules := ""
 	answer := index.Search(retrieval.Query{
 		Text: about.Message, Session: about.Run, BudgetTokens: agentRulesTokens,

@@ -17,6 +17,7 @@ import (
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/writd/artifacts"
 	"github.com/writbus/writ/cmd/writd/finder"
+	"github.com/writbus/writ/cmd/writd/heap"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/schemas"
 )
@@ -230,8 +231,8 @@ func (d *Daemon) takeUp(ctx context.Context, p *liveProject) (err error) {
 		Record: func(ctx context.Context, events []schemas.Payload) error { return d.recordArtifacts(ctx, root, events) },
 		Saved:  d.artifactFile(root), Warn: d.warn,
 	}
-	if e := d.corpus.embedder; e.Embedder != nil {
-		o.Embedder, o.Beside = e.Embedder, e.beside
+	if e := d.corpus.Embedder(); e.Embedder != nil {
+		o.Embedder, o.Beside = e.Embedder, e.Beside
 	}
 	err = d.runtime.Read(s.view.Name(), func(r projections.Reader) error {
 		was, found, err := s.view.Project(r, root)
@@ -312,7 +313,7 @@ func (s *artifactStore) begin(p *liveProject, u artifacts.Update) <-chan struct{
 // update brings an index up to its files. All of them are mostly looked at here,
 // which takes much memory for a moment.
 func (s *artifactStore) update(p *liveProject, u artifacts.Update) (artifacts.Built, error) {
-	defer leanHeap()()
+	defer heap.Lean()()
 	return p.Update(s.running, u)
 }
 

@@ -5,10 +5,14 @@ import (
 	"time"
 
 	"github.com/writbus/writ/retrieval/artifact/search"
+	"github.com/writbus/writ/retrieval/embed/choice"
 )
 
 // filesAtOnce is how many files' vectors are made before they are published.
 const filesAtOnce = 32
+
+// embedRetry is how long to wait after an embedder failed.
+const embedRetry = 20 * time.Second
 
 // embedding is what goes on with the vectors of a project's files that are made
 // beside; guarded by the project.
@@ -41,7 +45,7 @@ func (s *artifactStore) embed(p *liveProject) {
 			}
 			select {
 			case <-s.running.Done():
-			case <-time.After(vectorsRetry):
+			case <-time.After(embedRetry):
 			}
 			if s.running.Err() != nil {
 				p.embedded(0, nil)
@@ -71,9 +75,9 @@ func (p *liveProject) embedded(left int, err error) (done bool) {
 }
 
 // embedderProblem is why an embedder does not serve, "" where it does.
-func (p *liveProject) embedderProblem(e embedder) string {
-	if e.problem != "" {
-		return e.problem
+func (p *liveProject) embedderProblem(e choice.Embedder) string {
+	if e.Problem != "" {
+		return e.Problem
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -82,7 +86,7 @@ func (p *liveProject) embedderProblem(e embedder) string {
 
 // lackingProblem is why files were found by their words alone, "" where they
 // were not or where only words were asked for.
-func (p *liveProject) lackingProblem(e embedder, method string) string {
+func (p *liveProject) lackingProblem(e choice.Embedder, method string) string {
 	if method == string(search.BM25) {
 		return ""
 	}

@@ -27,7 +27,7 @@ func (d *Daemon) artifactSearch(ctx context.Context, r schemas.ArtifactSearchReq
 	d.compare(p)
 	reply, err := p.finder.Search(r, strategies)
 	reply.Index = p.fresher(reply.Index)
-	reply.Problem = cmp.Or(reply.Problem, p.lackingProblem(d.corpus.embedder, reply.Method))
+	reply.Problem = cmp.Or(reply.Problem, p.lackingProblem(d.corpus.Embedder(), reply.Method))
 	return reply, asked(err)
 }
 
@@ -62,7 +62,7 @@ func (d *Daemon) contextFor(ctx context.Context, p *liveProject, r schemas.Artif
 		return reply, asked(err)
 	}
 	reply.Index = p.fresher(reply.Index)
-	reply.Problem = cmp.Or(reply.Problem, p.lackingProblem(d.corpus.embedder, reply.Method))
+	reply.Problem = cmp.Or(reply.Problem, p.lackingProblem(d.corpus.Embedder(), reply.Method))
 	if r.Session == "" || len(reply.Artifacts) == 0 {
 		return reply, nil
 	}

@@ -112,10 +112,10 @@ func (d *Daemon) artifactStatus(ctx context.Context, r schemas.ArtifactStatusReq
 // artifactState is a project's status and what is missing of its vectors.
 func (d *Daemon) artifactState(p *liveProject) schemas.ArtifactStatus {
 	s := p.status()
-	if e := d.corpus.embedder; e.Embedder != nil {
+	if e := d.corpus.Embedder(); e.Embedder != nil {
 		s.Embedder, s.Lacking = e.Name(), p.Lacking()
 	}
-	s.EmbedderProblem = p.embedderProblem(d.corpus.embedder)
+	s.EmbedderProblem = p.embedderProblem(d.corpus.Embedder())
 	return s
 }
 

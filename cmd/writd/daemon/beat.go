@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"time"
+
+	"github.com/writbus/writ/cmd/writd/heap"
 )
 
 // beatEvery is how often a daemon looks after itself.
@@ -32,7 +34,7 @@ func (d *Daemon) beat(ctx context.Context, every time.Duration) (gone func() err
 				return
 			case <-tick.C:
 			}
-			keepHeapRoom(d.settings.MemoryLimit)
+			heap.KeepRoom(d.settings.MemoryLimit)
 			now, err := os.Stat(d.layout.Lock())
 			if err == nil && os.SameFile(locked, now) {
 				continue

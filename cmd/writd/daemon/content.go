@@ -125,7 +125,7 @@ func contentAfter(w hosts.Write, before []byte, exists bool) ([]byte, bool) {
 // they find and what of earlier findings is gone, and counts both as outcomes
 // of the rules. It returns what the agent is told.
 func (d *Daemon) checkContent(ctx context.Context, t turn, session string, changes []enforcement.TreeChange) (told []string, err error) {
-	set := d.corpus.checks.Load()
+	set := d.corpus.Checks()
 	for _, f := range d.changedFiles(ctx, t, changes) {
 		target, changed, after := f.target, f.lines, f.content
 		if set.Len() == 0 {
@@ -322,7 +322,7 @@ func (d *Daemon) countedOf(id, session string) (n int, err error) {
 // gone lists the pending violations of files that are gone, or that were mended
 // by other means than a tool that Writ sees.
 func (d *Daemon) gone(t turn, s enforcement.State) []schemas.Violation {
-	set := d.corpus.checks.Load()
+	set := d.corpus.Checks()
 	present := map[string]map[string]bool{}
 	var gone []schemas.Violation
 	for _, v := range s.Violations {

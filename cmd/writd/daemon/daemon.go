@@ -17,12 +17,15 @@ import (
 	"github.com/writbus/writ/bus/blockfile"
 	"github.com/writbus/writ/bus/embedded"
 	"github.com/writbus/writ/cmd/internal/config"
+	"github.com/writbus/writ/cmd/writd/heap"
 	"github.com/writbus/writ/cmd/writd/httphook"
 	"github.com/writbus/writ/observer/metrics"
 	"github.com/writbus/writ/observer/model"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/projections/pebblestore"
 	"github.com/writbus/writ/projections/transparency/ledger"
+	"github.com/writbus/writ/retrieval/embed/choice"
+	"github.com/writbus/writ/retrieval/rulebook/index"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -64,7 +67,8 @@ type Daemon struct {
 	runtime  *projections.Runtime
 	views    views
 	sessions *sessions
-	corpus   *corpusIndex
+	corpus   *index.Index
+	curator  *curator
 	answered *replies
 	before   contentsBefore
 	runs     pendingRuns
@@ -78,7 +82,6 @@ type Daemon struct {
 	trees    trees
 	spent    chan struct{} // filled when much memory is to be given back
 
-	took      durations // of retrievals
 	pages     pages
 	telemetry *metrics.Telemetry
 	serving   atomic.Bool // the services answer
@@ -317,6 +320,11 @@ func (d *Daemon) disconnect() {
 	}
 }
 
+// openEmbedder opens the embedder of the settings.
+func openEmbedder(s config.Settings) choice.Embedder {
+	return choice.Open(choice.Settings{Name: s.Embedder, Model: s.EmbedderModel, Key: os.Getenv(config.EmbedderKey)})
+}
+
 // openViews opens the projections and lets them catch up with the log.
 func (d *Daemon) openViews(ctx context.Context) (func(), error) {
 	store, reset, err := pebblestore.OpenOrReset(d.layout.Views(), pebblestore.Options{})
@@ -327,11 +335,15 @@ func (d *Daemon) openViews(ctx context.Context) (func(), error) {
 		d.warn("the views were damaged and are rebuilt from the log; the old ones are kept in " + reset)
 	}
 	chosen := openEmbedder(d.settings)
-	if chosen.problem != "" {
-		d.warn("rules are found by their words alone: " + chosen.problem)
+	if chosen.Problem != "" {
+		d.warn("rules are found by their words alone: " + chosen.Problem)
 	}
 	running, cancel := context.WithCancel(context.WithoutCancel(ctx)) // services still ask while they stop
-	d.corpus = newCorpusIndex(running, chosen, filepath.Dir(d.layout.Views()), newFullText(d.layout.Views()), d.now)
+	d.corpus = index.New(running, index.Options{
+		Embedder: chosen, Folder: filepath.Dir(d.layout.Views()), Now: d.now, Built: heap.Follow, Telemetry: d.telemetry,
+		Warn: func(err error) { d.logger.Warn("keep the rules in a file instead of memory", "error", err) },
+	})
+	d.curator = newCurator(chosen.Embedder)
 	d.views = newViews(d.corpus, d.settings.Memory.Drift)
 	d.runtime, err = projections.NewRuntime(logReader{d.reading, d.now}, store, projections.Options{Logger: slog.New(quiet{d.logger.Handler()})}, d.views.all()...)
 	if err != nil {
@@ -358,7 +370,7 @@ func (d *Daemon) openViews(ctx context.Context) (func(), error) {
 	return func() {
 		cancel()
 		<-done
-		if err := errors.Join(d.corpus.text.shut(), store.Close()); err != nil {
+		if err := errors.Join(d.corpus.Close(), store.Close()); err != nil {
 			d.logger.Error("close the views", "error", err)
 		}
 	}, nil

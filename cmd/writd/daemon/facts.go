@@ -291,6 +291,6 @@ func (d *Daemon) approvable(ctx context.Context, p project, id string, s enforce
 
 // ruleExists tells whether a plan may cite a rule.
 func (d *Daemon) ruleExists(id string) bool {
-	_, found := d.corpus.index().Document(id)
+	_, found := d.corpus.Current().Document(id)
 	return found
 }

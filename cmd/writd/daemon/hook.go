@@ -244,7 +244,7 @@ func (t turn) started(source string) schemas.SessionStarted {
 }
 
 func (d *Daemon) onSessionStart(ctx context.Context, t turn) (hosts.Answer, error) {
-	band := d.corpus.index().Mandatory()
+	band := d.corpus.Current().Mandatory()
 	var again string
 	decision, state, err := d.sessions.act(ctx, t.Session, t.meta(t.agent()), func(s enforcement.State) (enforcement.Decision, error) {
 		again = ""

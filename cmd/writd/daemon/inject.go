@@ -35,7 +35,7 @@ type prompted struct {
 // rulesFor retrieves for a prompt: what matters and was not shown in this
 // phase yet, within the host's room, of which some characters are taken.
 func (d *Daemon) rulesFor(ctx context.Context, t turn, s enforcement.State, decision enforcement.Decision, taken int) prompted {
-	index := d.corpus.index()
+	index := d.corpus.Current()
 	p := prompted{band: bandLines(index, s)}
 	if s.Orchestrator || approves(decision) {
 		return p
@@ -48,7 +48,7 @@ func (d *Daemon) rulesFor(ctx context.Context, t turn, s enforcement.State, deci
 	if budget <= 0 {
 		budget = -1 // no room: nothing is rendered
 	}
-	answer := d.search(ctx, retrieval.Query{
+	answer := d.corpus.Search(ctx, retrieval.Query{
 		Text: t.Prompt, Session: t.Session, Domains: t.project.domains(index, t.languages()),
 		Shown: s.Had(), BudgetTokens: budget,
 	})
@@ -90,8 +90,8 @@ func (d *Daemon) rulesAbout(ctx context.Context, t turn, s enforcement.State, ta
 	if language := languageOfSuffix[path.Ext(target.Rel)]; language != "" {
 		languages = []string{language}
 	}
-	index := d.corpus.index()
-	answer := d.search(ctx, retrieval.Query{
+	index := d.corpus.Current()
+	answer := d.corpus.Search(ctx, retrieval.Query{
 		Text: text, Session: t.Session, Domains: t.project.domains(index, languages),
 		Shown: s.Had(), BudgetTokens: fileBudget, Limit: fileRules,
 	})
@@ -176,7 +176,7 @@ func (d *Daemon) withShown(s enforcement.State, decision enforcement.Decision, t
 		return decision, nil
 	}
 	shown, err := enforcement.Decide(s, enforcement.ShowRules{RulesShown: schemas.RulesShown{
-		Rules: rules, Phase: s.Phase(), Trigger: trigger, Tokens: tokens, Embedder: d.corpus.index().Embedder(),
+		Rules: rules, Phase: s.Phase(), Trigger: trigger, Tokens: tokens, Embedder: d.corpus.Current().Embedder(),
 	}})
 	decision.Record = append(decision.Record, shown.Record...)
 	return decision, err

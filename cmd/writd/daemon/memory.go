@@ -12,6 +12,7 @@ import (
 	"github.com/writbus/writ/cmd/writd/secrets"
 	"github.com/writbus/writ/observer/memory"
 	"github.com/writbus/writ/projections"
+	"github.com/writbus/writ/retrieval/embed/choice"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -46,7 +47,7 @@ type memoryStore struct {
 	shown         sessionsShown
 }
 
-func newMemoryStore(e embedder, drift config.Drift) *memoryStore {
+func newMemoryStore(e choice.Embedder, drift config.Drift) *memoryStore {
 	m := &memoryStore{index: newMemoryIndex(e), limits: memory.Limits(drift), shown: sessionsShown{of: map[string]map[projections.ObservationKey]bool{}}}
 	m.view = projections.NewObservations(m.index.change)
 	return m

@@ -14,6 +14,7 @@ import (
 	"github.com/writbus/writ/observer/memory"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/retrieval"
+	"github.com/writbus/writ/retrieval/embed/choice"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -102,12 +103,12 @@ func (x *memoryIndex) scopesOf(id string) (scopes []string) {
 
 // newMemoryIndex makes an empty index. An embedder that takes its time is not
 // waited for: words alone are searched then.
-func newMemoryIndex(e embedder) *memoryIndex {
+func newMemoryIndex(e choice.Embedder) *memoryIndex {
 	x := &memoryIndex{
 		wake: make(chan struct{}, 1), pending: map[projections.ObservationKey]bool{}, places: map[projections.ObservationKey]int{}, gone: map[int]bool{},
 		verdicts: map[string]int{},
 	}
-	if !e.beside {
+	if !e.Beside {
 		x.embedder = e.Embedder
 	}
 	x.current.Store(&memorySearch{})

@@ -56,6 +56,6 @@ func (d *Daemon) planningGap(ctx context.Context, t turn, session string, target
 
 // grave reports a rule of the two highest severities.
 func (d *Daemon) grave(id string) bool {
-	doc, found := d.corpus.index().Document(id)
+	doc, found := d.corpus.Current().Document(id)
 	return found && (doc.Rule.Severity == "critical" || doc.Rule.Severity == "high")
 }

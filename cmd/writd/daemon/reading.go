@@ -93,7 +93,7 @@ func (d *Daemon) resume(s enforcement.State) string {
 	if text == "" || len(s.Before) == 0 {
 		return text
 	}
-	index := d.corpus.index()
+	index := d.corpus.Current()
 	band := index.Mandatory().Rules
 	var b strings.Builder
 	named := 0
@@ -138,7 +138,7 @@ func (d *Daemon) rulesInInstructions(file string) []schemas.ShownRule {
 	text := plainWords(string(raw))
 	var found []schemas.ShownRule
 	seen := 0
-	for doc := range d.corpus.index().All() {
+	for doc := range d.corpus.Current().All() {
 		if seen++; seen > maxInstructed {
 			break
 		}

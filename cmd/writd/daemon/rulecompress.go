@@ -25,7 +25,7 @@ func (d *Daemon) ruleCompress(ctx context.Context, r schemas.RuleCompressRequest
 	if err != nil {
 		return reply, err
 	}
-	abstractions, err := d.corpus.curator.compress(nodes)
+	abstractions, err := d.curator.compress(nodes)
 	if err != nil {
 		return reply, err
 	}

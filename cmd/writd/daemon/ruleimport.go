@@ -12,9 +12,11 @@ import (
 	"testing/fstest"
 
 	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/cmd/writd/heap"
 	"github.com/writbus/writ/enforcement/check"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/retrieval/corpus"
+	"github.com/writbus/writ/retrieval/rulebook/index"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -77,7 +79,7 @@ func (d *Daemon) weigh(problems []corpus.Problem) (refused, warnings []string) {
 // ruleImport brings rule files in, all or none; with Partial, those that are
 // sound.
 func (d *Daemon) ruleImport(ctx context.Context, r schemas.RuleImportRequest) (schemas.RuleImportReply, error) {
-	defer leanHeap()()
+	defer heap.Lean()()
 	if err := d.runtime.Await(ctx, schemas.StreamRules, viewRules); err != nil {
 		return schemas.RuleImportReply{}, err
 	}
@@ -90,7 +92,7 @@ func (d *Daemon) ruleImport(ctx context.Context, r schemas.RuleImportRequest) (s
 	if r.Partial {
 		files = d.soundFiles(files, problems)
 	}
-	if len(files) >= packFrom {
+	if len(files) >= index.PackFrom {
 		defer d.restSoon()
 	}
 	if err := d.fitsTheBand(files); err != nil {

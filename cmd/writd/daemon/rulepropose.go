@@ -184,7 +184,7 @@ func (d *Daemon) tryProposal(ctx context.Context, r schemas.RuleProposeRequest, 
 	for _, p := range problems {
 		proposal.Problems = append(slices.Clip(proposal.Problems), curation.Reason{Check: curation.CheckSchema, Field: "check." + p.Field, Text: p.Text})
 	}
-	finding, near, err := d.corpus.curator.judge(proposal, nodes, taken)
+	finding, near, err := d.curator.judge(proposal, nodes, taken)
 	if err != nil {
 		return schemas.RuleProposeReply{}, err
 	}

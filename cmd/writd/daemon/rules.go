@@ -16,7 +16,7 @@ import (
 
 // retrieve answers a query with the rules that matter.
 func (d *Daemon) retrieve(ctx context.Context, r schemas.RetrieveRequest) (retrieval.Answer, error) {
-	return d.search(ctx, retrieval.Query{
+	return d.corpus.Search(ctx, retrieval.Query{
 		Text: r.Query, Session: r.Session, Domains: r.Domains, NodeTypes: r.NodeTypes, Exclude: r.Exclude,
 		Prefer: r.Prefer, BudgetTokens: r.BudgetTokens, Profile: r.Profile, Explain: r.Explain, Limit: r.Limit,
 	}), nil
@@ -24,7 +24,7 @@ func (d *Daemon) retrieve(ctx context.Context, r schemas.RetrieveRequest) (retri
 
 // alwaysOn returns the mandatory rules.
 func (d *Daemon) alwaysOn(context.Context, bus.None) (schemas.AlwaysOnReply, error) {
-	band := d.corpus.index().Mandatory()
+	band := d.corpus.Current().Mandatory()
 	return schemas.AlwaysOnReply{Rules: band.Rules, Block: band.Text, Tokens: band.Tokens}, nil
 }
 
@@ -89,7 +89,7 @@ func (d *Daemon) ruleShow(ctx context.Context, q schemas.RuleQuery) (view schema
 // of them must really reach the agent.
 func (d *Daemon) fitsTheBand(files []corpus.File) error {
 	band := map[string]retrieval.Document{}
-	index := d.corpus.index()
+	index := d.corpus.Current()
 	for _, id := range index.Mandatory().Rules {
 		if doc, found := index.Document(id); found {
 			band[id] = doc

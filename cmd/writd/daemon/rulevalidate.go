@@ -30,7 +30,7 @@ func (d *Daemon) ruleValidate(ctx context.Context, r schemas.RuleValidateRequest
 		reply.Edges += len(n.Rule.Edges)
 	}
 	reply.Nodes = len(nodes)
-	neighbours, redundant := d.corpus.curator.neighbours(rules)
+	neighbours, redundant := d.curator.neighbours(rules)
 	for _, f := range corpus.Validate(nodes, corpus.Checks{
 		Today: d.now().Format(time.DateOnly), Neighbours: neighbours, Redundant: redundant, Band: bandFits,
 	}) {
@@ -123,7 +123,7 @@ func (c *curator) neighbours(nodes []schemas.Rule) (func(schemas.Rule) []schemas
 // check runs the rules' mechanical checks over files.
 func (d *Daemon) check(_ context.Context, r schemas.CheckRequest) (schemas.CheckReply, error) {
 	reply := schemas.CheckReply{Findings: []schemas.CheckFinding{}}
-	set := d.corpus.checks.Load()
+	set := d.corpus.Checks()
 	reply.Checks = set.Len()
 	diffs, err := check.ParseDiff(r.Diff)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 
 // status reports the daemon's health.
 func (d *Daemon) status(ctx context.Context, _ bus.None) (schemas.Status, error) {
-	index := d.corpus.index()
+	index := d.corpus.Current()
 	s := schemas.Status{
 		Version: config.Version, PID: os.Getpid(), Started: d.started, DataDir: d.layout.Root, URL: d.url,
 		Durability: d.settings.Durability, External: d.settings.NATSURL != "", Memory: residentMemory(),
@@ -47,7 +47,7 @@ func (d *Daemon) status(ctx context.Context, _ bus.None) (schemas.Status, error)
 			s.Warnings = append(s.Warnings, err.Error())
 		}
 	}
-	if problem := d.corpus.trouble(); problem != "" && !slices.ContainsFunc(s.Warnings, func(w string) bool { return strings.Contains(w, problem) }) {
+	if problem := d.corpus.Problem(); problem != "" && !slices.ContainsFunc(s.Warnings, func(w string) bool { return strings.Contains(w, problem) }) {
 		s.Warnings = append(s.Warnings, "rules are found by their words alone: "+problem)
 	}
 	if left := index.Mandatory().Overflow; len(left) > 0 {

@@ -76,7 +76,7 @@ func (d *Daemon) onSubagentStart(ctx context.Context, t turn) (hosts.Answer, err
 		return hosts.Answer{}, err
 	}
 	d.sessions.link(t.Session, child)
-	band := d.corpus.index().Mandatory()
+	band := d.corpus.Current().Mandatory()
 	about, role := prompted{}, ""
 	if task != nil {
 		about = d.rulesForTask(ctx, t, *task)
@@ -102,9 +102,9 @@ func (d *Daemon) onSubagentStart(ctx context.Context, t turn) (hosts.Answer, err
 // rulesForTask retrieves for what a sub-agent is to do. It begins with nothing
 // shown.
 func (d *Daemon) rulesForTask(ctx context.Context, t turn, task hosts.Task) prompted {
-	index := d.corpus.index()
+	index := d.corpus.Current()
 	var p prompted
-	answer := d.search(ctx, retrieval.Query{
+	answer := d.corpus.Search(ctx, retrieval.Query{
 		Text: clipText(task.Title+"\n"+task.Prompt, 4000), Session: t.Session, Domains: t.project.domains(index, t.languages()),
 		Shown: index.Mandatory().Rules, BudgetTokens: taskBudget, Limit: taskRules,
 	})

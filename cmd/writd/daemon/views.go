@@ -5,6 +5,7 @@ import (
 	"github.com/writbus/writ/enforcement"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/projections/transparency"
+	"github.com/writbus/writ/retrieval/rulebook/index"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -34,16 +35,17 @@ type views struct {
 	agents    agentViews
 }
 
-func newViews(index *corpusIndex, drift config.Drift) views {
+func newViews(rules *index.Index, drift config.Drift) views {
+	retrieval, frequency := rules.Feeds()
 	return views{
 		state:     projections.NewFold(viewState, enforcement.StateVersion, schemas.TypesOf(schemas.KindSession), enforcement.Evolve),
 		sessions:  projections.NewSessions(),
 		rules:     projections.NewRules(),
-		frequency: projections.NewFrequency(index.graduate),
+		frequency: frequency,
 		verdicts:  projections.NewVerdicts(),
-		retrieval: projections.NewRetrievalIndex(index.analyse, index.embedder.version(), index.change),
+		retrieval: retrieval,
 		activity:  projections.NewActivity(),
-		memory:    newMemoryStore(index.embedder, drift),
+		memory:    newMemoryStore(rules.Embedder(), drift),
 		artifacts: newArtifactStore(),
 		trees:     transparency.New(),
 		agents:    newAgentViews(),

@@ -1,8 +1,7 @@
-package daemon
+package index
 
 import (
 	"errors"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/writbus/writ/retrieval"
 	"github.com/writbus/writ/retrieval/corpus"
+	"github.com/writbus/writ/retrieval/embed/choice"
 	"github.com/writbus/writ/retrieval/embed/static"
 )
 
@@ -59,15 +59,15 @@ func someDocuments(t *testing.T, n int) []retrieval.Document {
 // waiting and says so, serves when it is done, and at the next start at once.
 func TestVectorsAreMadeBeside(t *testing.T) {
 	g, dir := gatedEmbedder(t), t.TempDir()
-	open := func() *corpusIndex {
-		return newCorpusIndex(t.Context(), embedder{Embedder: g, beside: true}, dir, newFullText(filepath.Join(dir, "views")), time.Now)
+	open := func() *Index {
+		return New(t.Context(), Options{Embedder: choice.Embedder{Embedder: g, Beside: true}, Folder: dir, Now: time.Now})
 	}
 	c := open()
 	if err := c.publish(someDocuments(t, 12)); err != nil {
 		t.Fatal(err)
 	}
-	a := c.index().Search(retrieval.Query{Text: "x"})
-	if a.Embedder != "none" || !strings.Contains(a.Problem, "12 of 12") || !strings.Contains(c.trouble(), "12 of 12") {
+	a := c.Current().Search(retrieval.Query{Text: "x"})
+	if a.Embedder != "none" || !strings.Contains(a.Problem, "12 of 12") || !strings.Contains(c.Problem(), "12 of 12") {
 		t.Errorf("before: %s %q", a.Embedder, a.Problem)
 	}
 	// The rules change while the worker is at it: what it made is not enough.
@@ -75,26 +75,26 @@ func TestVectorsAreMadeBeside(t *testing.T) {
 		t.Fatal(err)
 	}
 	close(g.ready)
-	for c.index().Embedder() == "none" {
+	for c.Current().Embedder() == "none" {
 		runtime.Gosched()
 	}
-	if n := c.index().Len(); n != 20 || c.trouble() != "" {
-		t.Errorf("after: %d rules, %q", n, c.trouble())
+	if n := c.Current().Len(); n != 20 || c.Problem() != "" {
+		t.Errorf("after: %d rules, %q", n, c.Problem())
 	}
 	before := g.asked.Load()
 	c = open()
 	if err := c.publish(someDocuments(t, 20)); err != nil {
 		t.Fatal(err)
 	}
-	if c.index().Embedder() != "gated@1" || g.asked.Load() != before {
-		t.Errorf("the next start: %s, %d texts embedded again", c.index().Embedder(), g.asked.Load()-before)
+	if c.Current().Embedder() != "gated@1" || g.asked.Load() != before {
+		t.Errorf("the next start: %s, %d texts embedded again", c.Current().Embedder(), g.asked.Load()-before)
 	}
 	// A few new ones are found by meaning as soon as the change is done.
 	if err := c.publish(someDocuments(t, 20+vectorsAtOnce)); err != nil {
 		t.Fatal(err)
 	}
-	if c.index().Embedder() != "gated@1" || g.asked.Load() == before {
-		t.Errorf("new rules: %s", c.index().Embedder())
+	if c.Current().Embedder() != "gated@1" || g.asked.Load() == before {
+		t.Errorf("new rules: %s", c.Current().Embedder())
 	}
 }
 
@@ -102,11 +102,11 @@ func TestAnEmbedderThatFailsIsNamed(t *testing.T) {
 	g, dir := gatedEmbedder(t), t.TempDir()
 	close(g.ready)
 	g.broken.Store(true)
-	c := newCorpusIndex(t.Context(), embedder{Embedder: g, beside: true}, dir, newFullText(filepath.Join(dir, "views")), time.Now)
+	c := New(t.Context(), Options{Embedder: choice.Embedder{Embedder: g, Beside: true}, Folder: dir, Now: time.Now})
 	if err := c.publish(someDocuments(t, 2)); err != nil {
 		t.Fatal(err)
 	}
-	if a := c.index().Search(retrieval.Query{Text: "x"}); a.Embedder != "none" || !strings.Contains(a.Problem, "out of order") || !strings.Contains(c.trouble(), "out of order") {
-		t.Errorf("%s %q %q", a.Embedder, a.Problem, c.trouble())
+	if a := c.Current().Search(retrieval.Query{Text: "x"}); a.Embedder != "none" || !strings.Contains(a.Problem, "out of order") || !strings.Contains(c.Problem(), "out of order") {
+		t.Errorf("%s %q %q", a.Embedder, a.Problem, c.Problem())
 	}
 }

@@ -1,13 +1,13 @@
-package daemon
+package index
 
 import (
 	"errors"
 	"fmt"
 	"iter"
 
-	"github.com/writbus/writ/cmd/writd/mapped"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/retrieval"
+	"github.com/writbus/writ/retrieval/mapped"
 )
 
 // The documents of many rules lie in a file that is mapped into memory, so that
@@ -17,9 +17,9 @@ import (
 // view, or not in the file, is read from the view.
 
 const (
-	// packFrom is how many documents outside the file are worth a new one: they
+	// PackFrom is how many documents outside the file are worth a new one: they
 	// are some five megabytes.
-	packFrom = 1000
+	PackFrom = 1000
 	// packPart is what part of those in the file they are at least, so that few
 	// imports do not write everything again.
 	packPart = 4
@@ -36,7 +36,7 @@ type packed struct {
 }
 
 // due says whether enough documents are in the heap.
-func (p *packed) due() bool { return !p.failed && p.out >= packFrom && p.out*packPart >= p.in }
+func (p *packed) due() bool { return !p.failed && p.out >= PackFrom && p.out*packPart >= p.in }
 
 // storedDocuments are what the view holds.
 type storedDocuments interface {
@@ -78,7 +78,7 @@ func (p *packed) documents(view storedDocuments) (docs []retrieval.Document, fou
 			return nil, false, err
 		}
 		if !there {
-			return nil, false, fmt.Errorf("daemon: the view has the sum of rule %s and not the rule", id)
+			return nil, false, fmt.Errorf("index: the view has the sum of rule %s and not the rule", id)
 		}
 		stored = append(stored, raw)
 	}
@@ -90,15 +90,35 @@ func (p *packed) documents(view storedDocuments) (docs []retrieval.Document, fou
 	return docs, true, nil
 }
 
-// packRules moves documents from the heap into the file, where enough of them
-// are in the heap. The index is built anew of the same documents.
-func (d *Daemon) packRules() error {
-	if d.corpus.vectors != nil || !d.corpus.packDue() {
+// Pack moves documents from the heap into the file, where enough of them are in
+// the heap. The index is built anew of the same documents. Where that fails they
+// stay in the heap, and it is said once.
+func (c *Index) Pack(views Views) {
+	err := c.pack(views)
+	if err == nil {
+		return
+	}
+	c.changing.Lock()
+	c.packed.failed = true
+	c.changing.Unlock()
+	if c.options.Warn != nil && !errors.Is(err, mapped.ErrUnsupported) {
+		c.options.Warn(err)
+	}
+}
+
+// Views reads a view by its name.
+type Views interface {
+	Read(view string, read func(projections.Reader) error) error
+}
+
+func (c *Index) pack(views Views) error {
+	if c.vectors != nil || !c.packDue() {
 		return nil
 	}
-	return d.runtime.Read(viewRetrieval, func(reader projections.Reader) error {
-		err := mapped.Write(d.corpus.packed.path, func(yield func([]byte, error) bool) {
-			for doc, err := range d.views.retrieval.Documents(reader) {
+	var view *projections.RetrievalIndex // its reads need nothing of one
+	return views.Read(view.Name(), func(reader projections.Reader) error {
+		err := mapped.Write(c.packed.path, func(yield func([]byte, error) bool) {
+			for doc, err := range view.Documents(reader) {
 				if !yield(doc.Bytes, err) {
 					return
 				}
@@ -107,16 +127,16 @@ func (d *Daemon) packRules() error {
 		if err != nil {
 			return err
 		}
-		file, err := mapped.Open(d.corpus.packed.path)
+		file, err := mapped.Open(c.packed.path)
 		if err != nil {
 			return err
 		}
-		return d.corpus.takePacked(file, d.views.retrieval.Sums(reader))
+		return c.takePacked(file, view.Sums(reader))
 	})
 }
 
 // packDue says whether documents should be moved.
-func (c *corpusIndex) packDue() bool {
+func (c *Index) packDue() bool {
 	c.changing.Lock()
 	defer c.changing.Unlock()
 	return c.packed.due()
@@ -124,7 +144,7 @@ func (c *corpusIndex) packDue() bool {
 
 // takePacked puts the documents of a file in place of those that are the same,
 // and builds the index of them.
-func (c *corpusIndex) takePacked(file *mapped.File, sums iter.Seq2[projections.DocumentSum, error]) error {
+func (c *Index) takePacked(file *mapped.File, sums iter.Seq2[projections.DocumentSum, error]) error {
 	c.changing.Lock()
 	defer c.changing.Unlock()
 	in := 0
@@ -155,24 +175,9 @@ func (c *corpusIndex) takePacked(file *mapped.File, sums iter.Seq2[projections.D
 	return nil
 }
 
-// dropPages gives back the pages of the documents' file.
-func (c *corpusIndex) dropPages() {
+// DropPages gives back the pages of the documents' file.
+func (c *Index) DropPages() {
 	c.changing.Lock()
 	defer c.changing.Unlock()
 	c.packed.pages.Drop()
-}
-
-// keepPacked packs the rules. Where that fails they stay in the heap, and it is
-// said once.
-func (d *Daemon) keepPacked() {
-	err := d.packRules()
-	if err == nil {
-		return
-	}
-	d.corpus.changing.Lock()
-	d.corpus.packed.failed = true
-	d.corpus.changing.Unlock()
-	if !errors.Is(err, mapped.ErrUnsupported) {
-		d.logger.Warn("keep the rules in a file instead of memory", "error", err)
-	}
 }

@@ -1,4 +1,4 @@
-package daemon
+package heap
 
 import (
 	"runtime"
@@ -23,11 +23,11 @@ func TestALeanHeapKeepsAShareOrSoMuch(t *testing.T) {
 
 func TestALeanHeapIsFollowedUntilNobodyAsksForIt(t *testing.T) {
 	followed := func() bool {
-		heap.Lock()
-		defer heap.Unlock()
-		return heap.followed
+		process.Lock()
+		defer process.Unlock()
+		return process.followed
 	}
-	first, second := leanHeap(), leanHeap()
+	first, second := Lean(), Lean()
 	second()
 	for range 3 {
 		collected := make(chan struct{})

@@ -1,4 +1,10 @@
-package daemon
+// Package heap decides how much memory this process keeps: how much garbage may
+// gather beside what is in use, where the limit of the heap lies, and when
+// memory is given back to the system. What it sets holds for the process, not
+// for a daemon in it.
+//
+// It leaves the collector alone where the user has chosen GOGC.
+package heap
 
 import (
 	"os"
@@ -38,8 +44,8 @@ func leanBy(live uint64) int {
 	return int(min(max(100*leanGarbage/max(live, 1), leanPercent), usualPercent))
 }
 
-// heap is how this process collects its garbage, unless the user has chosen.
-var heap struct {
+// process is how this process collects its garbage, unless the user has chosen.
+var process struct {
 	sync.Mutex
 	percent int // by the size of the rules' index; 0 for the usual
 	lean    int // how many ask for less
@@ -47,23 +53,23 @@ var heap struct {
 	followed bool
 }
 
-// trimHeap follows the size of the index.
-func trimHeap(rules int) {
-	heap.Lock()
-	defer heap.Unlock()
-	heap.percent = collectBy(rules)
+// Follow lets garbage gather by how many rules are indexed.
+func Follow(rules int) {
+	process.Lock()
+	defer process.Unlock()
+	process.percent = collectBy(rules)
 	collect()
 }
 
-// leanHeap lets less garbage gather until it is undone.
-func leanHeap() (undo func()) {
+// Lean lets less garbage gather until it is undone.
+func Lean() (undo func()) {
 	add := func(n int) {
-		heap.Lock()
-		defer heap.Unlock()
-		heap.lean += n
+		process.Lock()
+		defer process.Unlock()
+		process.lean += n
 		collect()
-		if heap.lean > 0 && !heap.followed {
-			heap.followed = true
+		if process.lean > 0 && !process.followed {
+			process.followed = true
 			afterCollection(stayLean)
 		}
 	}
@@ -74,9 +80,9 @@ func leanHeap() (undo func()) {
 // stayLean follows what is in use, which a collection finds out, for as long as
 // somebody asks for it.
 func stayLean() {
-	heap.Lock()
-	defer heap.Unlock()
-	if heap.followed = heap.lean > 0; heap.followed {
+	process.Lock()
+	defer process.Unlock()
+	if process.followed = process.lean > 0; process.followed {
 		collect()
 		afterCollection(stayLean)
 	}
@@ -93,12 +99,12 @@ func collect() {
 	if os.Getenv("GOGC") != "" {
 		return
 	}
-	percent := heap.percent
+	percent := process.percent
 	if percent == 0 {
 		percent = usualPercent
 	}
-	if heap.lean > 0 {
-		_, live := allocations()
+	if process.lean > 0 {
+		_, live := allocated()
 		percent = min(percent, leanBy(live))
 	}
 	debug.SetGCPercent(percent)

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package daemon
+package heap
 
 // dropFilePages leaves the program's pages to the system.
 func dropFilePages() {}

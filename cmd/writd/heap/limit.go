@@ -1,4 +1,4 @@
-package daemon
+package heap
 
 import (
 	"math"
@@ -6,14 +6,14 @@ import (
 	"runtime/metrics"
 )
 
-// heapRoom is how much of what is in use is left free above it, at least: with
+// room is how much of what is in use is left free above it, at least: with
 // less, the collector runs for every few megabytes, and takes half of the
 // processor.
-const heapRoom = 0.25
+const room = 0.25
 
-// keepHeapRoom sets the limit of the heap: the one of the settings, or so much
+// KeepRoom sets the limit of the heap: the one of the settings, or so much
 // more that what is in use has room. It is called from time to time.
-func keepHeapRoom(setting int64) {
+func KeepRoom(setting int64) {
 	if setting <= 0 {
 		return
 	}
@@ -33,11 +33,11 @@ func keepHeapRoom(setting int64) {
 		return int64(min(read[i].Value.Uint64(), math.MaxInt64/4))
 	}
 	live, beside := value(0), value(1)-value(2)-value(3)-value(4)-value(5)
-	debug.SetMemoryLimit(heapLimit(setting, live, max(beside, 0)))
+	debug.SetMemoryLimit(limit(setting, live, max(beside, 0)))
 }
 
-// heapLimit is the limit for so many bytes in use, and so many that the runtime
+// limit is the limit for so many bytes in use, and so many that the runtime
 // takes beside the heap and counts.
-func heapLimit(setting, live, beside int64) int64 {
-	return max(setting, live+int64(heapRoom*float64(live))+beside)
+func limit(setting, live, beside int64) int64 {
+	return max(setting, live+int64(room*float64(live))+beside)
 }

@@ -1,20 +1,20 @@
 //go:build unix
 
-package daemon
+package index
 
 import (
 	"encoding/json"
 	"iter"
 	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
-	"github.com/writbus/writ/cmd/writd/mapped"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/retrieval"
 	"github.com/writbus/writ/retrieval/corpus"
+	"github.com/writbus/writ/retrieval/embed/choice"
 	"github.com/writbus/writ/retrieval/embed/static"
+	"github.com/writbus/writ/retrieval/mapped"
 )
 
 // storedView is a view with documents, by id and in their order.
@@ -53,7 +53,7 @@ func (v storedView) write(t *testing.T, path string) {
 }
 
 // packWorld is an index of some shipped rules in the heap, and their view.
-func packWorld(t *testing.T) (*corpusIndex, storedView) {
+func packWorld(t *testing.T) (*Index, storedView) {
 	t.Helper()
 	table, err := static.Default()
 	if err != nil {
@@ -63,8 +63,7 @@ func packWorld(t *testing.T) (*corpusIndex, storedView) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
-	c := newCorpusIndex(t.Context(), embedder{Embedder: table}, dir, newFullText(filepath.Join(dir, "views")), func() time.Time { return time.Time{} })
+	c := New(t.Context(), Options{Embedder: choice.Embedder{Embedder: table}, Folder: t.TempDir(), Now: func() time.Time { return time.Time{} }})
 	v := storedView{raw: map[string][]byte{}}
 	for _, f := range files[:40] {
 		raw, err := c.analyse(f.Rule)
@@ -84,11 +83,11 @@ func packWorld(t *testing.T) (*corpusIndex, storedView) {
 }
 
 // answersOf is what an index answers, without the times.
-func answersOf(t *testing.T, c *corpusIndex) string {
+func answersOf(t *testing.T, c *Index) string {
 	t.Helper()
 	var all []byte
 	for _, text := range []string{"an error is swallowed", "an index of the database", "retry a request", "GO-ERR-SENTINEL-001"} {
-		a := c.index().Search(retrieval.Query{Text: text, Raw: true})
+		a := c.Current().Search(retrieval.Query{Text: text, Raw: true})
 		a.Latency, a.Stages = retrieval.Latency{}, nil
 		raw, err := json.Marshal(a)
 		if err != nil {
@@ -135,7 +134,7 @@ func TestPackedRulesAnswerAlike(t *testing.T) {
 	if err := c.publish(c.all()); err != nil {
 		t.Fatal(err)
 	}
-	c.dropPages()
+	c.DropPages()
 	if after := answersOf(t, c); after != before {
 		t.Errorf("got %s\nwant %s", after, before)
 	}
