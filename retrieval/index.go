@@ -232,7 +232,7 @@ func (ix *Index) embed(previous *Index, was []int32) error {
 	}
 	build := ix.opt.Vectors
 	if build == nil {
-		old, _ := previous.vectors.(vector.Index)
+		old, _ := previous.vectors.(*vector.Index)
 		build = func(views []vector.View) (VectorIndex, error) {
 			return vector.NewAfter(views, old, func(doc int32) int32 { return was[doc] })
 		}

@@ -27,7 +27,7 @@ func TestNewAfterAnotherIsTheSame(t *testing.T) {
 			}
 			return out
 		}
-		var previous Index
+		var previous *Index
 		var docs [][][]float32
 		for range 3 {
 			var views []View
@@ -44,15 +44,14 @@ func TestNewAfterAnotherIsTheSame(t *testing.T) {
 					views = append(views, View{Doc: int32(doc), Vector: v})
 				}
 			}
-			after, err := NewAfter(views, previous, func(doc int32) int32 { return was[doc] })
+			got, err := NewAfter(views, previous, func(doc int32) int32 { return was[doc] })
 			if err != nil {
 				t.Fatal(err)
 			}
-			alone, err := NewExact(views)
+			alone, err := New(views)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := after.(*Exact)
 			if !slices.Equal(got.codes, alone.codes) || !slices.Equal(got.scales, alone.scales) || !slices.Equal(got.first, alone.first) ||
 				!slices.Equal(got.docs, alone.docs) || got.most != alone.most || !sameVectors(got.views, alone.views) {
 				t.Fatalf("views differ: %v after another, %v alone", got.views, alone.views)
@@ -60,7 +59,7 @@ func TestNewAfterAnotherIsTheSame(t *testing.T) {
 			if !slices.Equal(got.sieve.rows, alone.sieve.rows) || !slices.Equal(got.sieve.scales, alone.sieve.scales) || got.sieve.slack != alone.sieve.slack {
 				t.Fatalf("sieves differ: %v after another, %v alone", got.sieve, alone.sieve)
 			}
-			previous, docs = after, next
+			previous, docs = got, next
 		}
 	})
 }

@@ -1,3 +1,7 @@
+//go:build !windows
+
+// coder/hnsw imports a module that does not build on Windows.
+
 package vector
 
 import (

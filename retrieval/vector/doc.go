@@ -2,11 +2,8 @@
 // cosine of their views. A document has several views (its title and
 // statement, each trigger or symptom, the whole text); the best one counts.
 //
-// [Exact] scans one byte per dimension of every view and scores the best again
-// in full. [Graph] is a hierarchical navigable small world, which visits a few
-// hundred views however many there are, and takes long to build. [New] chooses
-// by size. Both pass the same test: of the true ten nearest they find 98 % or
-// more.
+// [Index] scans one byte per dimension of every view and scores the best again
+// in full.
 //
 // Guarantees: an index never changes after it is built and may be searched from
 // any number of goroutines; the same views give the same index and the same

@@ -34,7 +34,7 @@ func FuzzNearest(f *testing.F) {
 		for i, v := range vectors {
 			views[i] = View{Doc: int32(i / 3), Vector: v}
 		}
-		ix, err := NewExact(views)
+		ix, err := New(views)
 		if err != nil {
 			t.Fatal(err)
 		}

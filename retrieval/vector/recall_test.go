@@ -1,14 +1,11 @@
 package vector
 
 import (
-	"flag"
-	"fmt"
 	"math"
 	"math/rand"
 	"runtime"
 	"slices"
 	"testing"
-	"time"
 )
 
 // latent makes vectors as embedders do: few directions matter, and several views
@@ -92,7 +89,7 @@ func recall(ix interface {
 	return hit / all
 }
 
-func TestRecallOfBothIndexes(t *testing.T) {
+func TestRecall(t *testing.T) {
 	for _, c := range []struct{ docs, perDoc, dim, rank int }{
 		{1, 3, 16, 4}, {60, 5, 128, 32}, {276, 1, 384, 32}, {150, 6, 128, 48}, {800, 1, 128, 24}, {250, 3, 40, 40},
 	} {
@@ -103,18 +100,12 @@ func TestRecallOfBothIndexes(t *testing.T) {
 		for i, q := range queries {
 			want[i] = truth(views, q, 10)
 		}
-		exact, err := NewExact(views)
+		ix, err := New(views)
 		if err != nil {
 			t.Fatal(err)
 		}
-		graph, err := NewGraph(views, GraphOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		byScan, byWalk := recall(exact, queries, want), recall(graph, queries, want)
-		t.Logf("%d documents × %d views × %d: exact %.4f, graph %.4f", c.docs, c.perDoc, c.dim, byScan, byWalk)
-		if byScan < 0.999 || byWalk < 0.98 {
-			t.Errorf("%d documents × %d views × %d: recall@10 of exact %.4f, of graph %.4f", c.docs, c.perDoc, c.dim, byScan, byWalk)
+		if got := recall(ix, queries, want); got < 0.999 {
+			t.Errorf("%d documents × %d views × %d: recall@10 is %.4f", c.docs, c.perDoc, c.dim, got)
 		}
 	}
 }
@@ -124,7 +115,7 @@ func TestDividedScansFindTheSame(t *testing.T) {
 	r := rand.New(rand.NewSource(11))
 	views := latent(r, 7_000, 3, 32, 12)
 	queries := queriesNear(r, views, 20)
-	ix, err := NewExact(views)
+	ix, err := New(views)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +142,7 @@ func TestTheSieveLosesNothing(t *testing.T) {
 	for _, dim := range []int{24, 128, 200} {
 		r := rand.New(rand.NewSource(int64(dim)))
 		views := latent(r, 2_000, 4, dim, dim/2)
-		ix, err := NewExact(views)
+		ix, err := New(views)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -188,7 +179,7 @@ func TestTheSieveLosesNothing(t *testing.T) {
 }
 
 // skims is 1 if skimming is enough for a query.
-func (ix *Exact) skims(query []float32, keep func(int32) bool) int {
+func (ix *Index) skims(query []float32, keep func(int32) bool) int {
 	s := ix.scratch.Get().(*scanning)
 	s.question, s.sifting = ix.borrow(), s.own
 	ix.ask(s.question, query)
@@ -197,44 +188,4 @@ func (ix *Exact) skims(query []float32, keep func(int32) bool) int {
 		return 1
 	}
 	return 0
-}
-
-var crossover = flag.Bool("crossover", false, "measure exact search against the graph up to 100,000 views")
-
-func TestCrossover(t *testing.T) {
-	if !*crossover {
-		t.Skip("takes minutes; run with -crossover")
-	}
-	for _, n := range []int{300, 1000, 10_000, 100_000} {
-		r := rand.New(rand.NewSource(int64(n)))
-		views := latent(r, max(n/6, 1), 6, 128, 48)
-		queries := queriesNear(r, views, 500)
-		began := time.Now()
-		exact, err := NewExact(views)
-		if err != nil {
-			t.Fatal(err)
-		}
-		exactBuilt := time.Since(began)
-		began = time.Now()
-		graph, err := NewGraph(views, GraphOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		graphBuilt := time.Since(began)
-		want := make([][]int32, 100)
-		for i := range want {
-			want[i] = truth(views, queries[i], 10)
-		}
-		for name, ix := range map[string]Index{"exact": exact, "graph": graph} {
-			took := make([]time.Duration, 0, len(queries))
-			for _, q := range queries {
-				began := time.Now()
-				ix.Nearest(q, 10, nil)
-				took = append(took, time.Since(began))
-			}
-			slices.Sort(took)
-			fmt.Printf("%7d views: %s p50 %v p95 %v recall@10 %.4f\n", n, name, took[len(took)/2], took[len(took)*95/100], recall(ix, queries[:100], want))
-		}
-		fmt.Printf("%7d views: exact built in %v, graph in %v\n", n, exactBuilt, graphBuilt)
-	}
 }

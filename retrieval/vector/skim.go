@@ -32,7 +32,7 @@ type skimmed struct {
 
 // skim leaves the best documents by codes in s.top, unless the sample was
 // misleading or a filter admits few: then it is false.
-func (ix *Exact) skim(s *scanning, most int, keep func(int32) bool) bool {
+func (ix *Index) skim(s *scanning, most int, keep func(int32) bool) bool {
 	least := ix.sample(s, keep)
 	if least <= 0 {
 		return false
@@ -62,7 +62,7 @@ func (ix *Exact) skim(s *scanning, most int, keep func(int32) bool) bool {
 
 // sample is an estimate that about as many views reach as are to be remembered,
 // 0 if it cannot tell.
-func (ix *Exact) sample(s *scanning, keep func(int32) bool) float32 {
+func (ix *Index) sample(s *scanning, keep func(int32) bool) float32 {
 	n := len(ix.docs)
 	var values [sampleRuns * sampleRun]float32
 	admitted := values[:0]

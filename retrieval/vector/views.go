@@ -31,7 +31,7 @@ type Match struct {
 	Cosine float64
 }
 
-// views are what both indexes search: unit vectors by document, and their codes.
+// views are what is searched: unit vectors by document, and their codes.
 type views struct {
 	dim    int
 	docs   []int32    // per view, ascending
@@ -49,7 +49,7 @@ type views struct {
 // value that is no number, matches nothing and is left out.
 // What a previous index, or nil, has of the documents that were there is taken
 // over.
-func prepare(in []View, previous *Exact, was func(doc int32) int32) (*views, error) {
+func prepare(in []View, previous *Index, was func(doc int32) int32) (*views, error) {
 	v := &views{}
 	byDoc := func(a, b View) int { return cmp.Compare(a.Doc, b.Doc) }
 	if !slices.IsSortedFunc(in, byDoc) {

@@ -13,7 +13,7 @@ type memoryPart struct {
 	own      int    // the first place this part answers for
 	held     []bool // of each place from from: there was an entry
 	words    *lexical.Index
-	meanings vector.Index // nil without vectors
+	meanings *vector.Index // nil without vectors
 }
 
 // newMemoryPart indexes the entries of some places, and the words of so many

@@ -9,11 +9,11 @@ import (
 	"sync/atomic"
 )
 
-// Exact searches by scanning all views three times: two bits a dimension tell
+// Index searches by scanning all views three times: two bits a dimension tell
 // which may be among the best, one byte a dimension which of them are, and the
 // best documents are scored again in full. Many views are divided among
 // processors.
-type Exact struct {
+type Index struct {
 	*views
 	sieve    *sieve
 	most     float32   // the largest scale
@@ -52,24 +52,29 @@ type scored struct {
 // order all but near ties rightly.
 func rescored(k int) int { return k + 16 }
 
-// NewExact prepares the views; it shares those of length one. A view that is
-// all zeros, or holds a value that is no number, matches nothing and is left
-// out.
-func NewExact(in []View) (*Exact, error) {
-	v, err := prepare(in, nil, nil)
+// New prepares the views; it shares those of length one. A view that is all
+// zeros, or holds a value that is no number, matches nothing and is left out.
+func New(in []View) (*Index, error) { return NewAfter(in, nil, nil) }
+
+// NewAfter builds what [New] builds of the same views, sooner if previous holds
+// many of them: the vectors of a document that was number was(doc) there, −1 if
+// it was not, and that are the same memory, are not prepared again. A nil
+// previous is none.
+func NewAfter(in []View, previous *Index, was func(doc int32) int32) (*Index, error) {
+	v, err := prepare(in, previous, was)
 	if err != nil {
 		return nil, err
 	}
-	return newExact(v, nil), nil
+	return newIndex(v, previous), nil
 }
 
-// newExact takes over from an index, or nil, what the views came from.
-func newExact(v *views, from *Exact) *Exact {
+// newIndex takes over from an index, or nil, what the views came from.
+func newIndex(v *views, from *Index) *Index {
 	var old *sieve
 	if from != nil {
 		old = from.sieve
 	}
-	ix := &Exact{views: v, sieve: newSieve(v, old), portion: viewsPerPortion, skimFrom: skimFrom}
+	ix := &Index{views: v, sieve: newSieve(v, old), portion: viewsPerPortion, skimFrom: skimFrom}
 	v.source = nil
 	for _, scale := range v.scales {
 		ix.most = max(ix.most, scale)
@@ -81,7 +86,7 @@ func newExact(v *views, from *Exact) *Exact {
 // Nearest returns up to k documents that keep admits, the most similar first.
 // A query of another dimension or without direction has no neighbours. A nil
 // keep admits everything.
-func (ix *Exact) Nearest(query []float32, k int, keep func(doc int32) bool) []Match {
+func (ix *Index) Nearest(query []float32, k int, keep func(doc int32) bool) []Match {
 	q := ix.borrow()
 	defer ix.questions.Put(q)
 	if k <= 0 || !ix.ask(q, query) {
@@ -105,7 +110,7 @@ func (ix *Exact) Nearest(query []float32, k int, keep func(doc int32) bool) []Ma
 const viewsPerPortion = 128 * blockViews
 
 // divide leaves the best documents by codes in s.top.
-func (ix *Exact) divide(s *scanning, most int, keep func(int32) bool) {
+func (ix *Index) divide(s *scanning, most int, keep func(int32) bool) {
 	n := len(ix.docs)
 	if n <= ix.portion {
 		ix.outline(s, 0, n, most, keep)
@@ -122,7 +127,7 @@ func (ix *Exact) divide(s *scanning, most int, keep func(int32) bool) {
 
 // each does the work for every portion, on as many processors as there are. The
 // portions' scans are in s.parts until they are put back.
-func (ix *Exact) each(s *scanning, work func(s *scanning, from, to int)) {
+func (ix *Index) each(s *scanning, work func(s *scanning, from, to int)) {
 	n := len(ix.docs)
 	for len(s.parts) < (n+ix.portion-1)/ix.portion {
 		part := ix.scratch.Get().(*scanning)
@@ -143,7 +148,7 @@ func (ix *Exact) each(s *scanning, work func(s *scanning, from, to int)) {
 	wg.Wait()
 }
 
-func (ix *Exact) putBack(s *scanning) {
+func (ix *Index) putBack(s *scanning) {
 	for i, part := range s.parts {
 		part.question, part.sifting = nil, nil
 		ix.scratch.Put(part)
@@ -164,7 +169,7 @@ func (s *scanning) gather(most int) {
 
 // outline leaves in s.top the best of those documents that the sieve takes for
 // the nearest: so near must be what is looked at then.
-func (ix *Exact) outline(s *scanning, from, to, most int, keep func(int32) bool) {
+func (ix *Index) outline(s *scanning, from, to, most int, keep func(int32) bool) {
 	s.top = s.top[:0]
 	bar, worst := ix.sieve.estimate(s.sifting, &s.estimates, from, to, outlined*most), float32(math.Inf(-1))
 	if bar <= 0 {
@@ -183,7 +188,7 @@ const outlined = 3
 
 // scan adds to s.top the best documents of the views from one to another that
 // are better than some.
-func (ix *Exact) scan(s *scanning, from, to, most int, worst float32, keep func(int32) bool) {
+func (ix *Index) scan(s *scanning, from, to, most int, worst float32, keep func(int32) bool) {
 	for start := from; start < to; start += blockViews {
 		end := min(start+blockViews, to)
 		if bar := ix.sieve.bar(s.sifting, worst*s.question.scale); bar > 0 {
@@ -206,7 +211,7 @@ func (s *scanning) worst(most int) float32 {
 // scanMarked picks the views whose estimate reaches a bar, which is above zero,
 // and looks at them when there are many: then the processor waits for the memory
 // of many at the same time. The estimates begin with that of view from.
-func (ix *Exact) scanMarked(s *scanning, from, start, end int, bar float32, most int, worst float32, keep func(int32) bool) float32 {
+func (ix *Index) scanMarked(s *scanning, from, start, end int, bar float32, most int, worst float32, keep func(int32) bool) float32 {
 	for start < end {
 		n := min(end-start, blockViews)
 		padded := (n + sieveGroup - 1) / sieveGroup * sieveGroup
@@ -230,7 +235,7 @@ func (s *scanning) pick(start, n int) {
 }
 
 // look considers the views that were picked.
-func (ix *Exact) look(s *scanning, most int, worst float32, keep func(int32) bool) float32 {
+func (ix *Index) look(s *scanning, most int, worst float32, keep func(int32) bool) float32 {
 	for picked := s.picked; len(picked) > 0; {
 		some := picked[:min(len(picked), blockViews)]
 		picked = picked[len(some):]
@@ -247,7 +252,7 @@ func (ix *Exact) look(s *scanning, most int, worst float32, keep func(int32) boo
 }
 
 // scanAll looks at all views.
-func (ix *Exact) scanAll(s *scanning, start, end, most int, worst float32, keep func(int32) bool) float32 {
+func (ix *Index) scanAll(s *scanning, start, end, most int, worst float32, keep func(int32) bool) float32 {
 	dots := s.block[:end-start]
 	dotCodes(dots, s.question.codes, ix.codes[start*ix.stride:end*ix.stride])
 	// Most views are far below the worst of the best: four at a time are
@@ -267,7 +272,7 @@ func (ix *Exact) scanAll(s *scanning, start, end, most int, worst float32, keep 
 
 // consider takes a view whose score is above the worst of the best, and returns
 // what the next one must surpass.
-func (ix *Exact) consider(s *scanning, view int32, score, worst float32, most int, keep func(int32) bool) float32 {
+func (ix *Index) consider(s *scanning, view int32, score, worst float32, most int, keep func(int32) bool) float32 {
 	doc := ix.docs[view]
 	if keep != nil && !keep(doc) {
 		return worst

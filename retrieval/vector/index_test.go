@@ -51,7 +51,7 @@ func TestNearestIsExact(t *testing.T) {
 		query := randomViews(r, 1, 1, dim)[0].Vector
 		k := rapid.IntRange(1, 12).Draw(t, "k")
 		keep := func(doc int32) bool { return doc%3 != 0 }
-		ix, err := NewExact(views)
+		ix, err := New(views)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -75,7 +75,7 @@ func TestNearestIsExact(t *testing.T) {
 }
 
 func TestTiesGoByNumber(t *testing.T) {
-	ix, err := NewExact([]View{{5, []float32{1, 0}}, {2, []float32{2, 0}}, {9, []float32{3, 0}}, {2, []float32{0, 1}}})
+	ix, err := New([]View{{5, []float32{1, 0}}, {2, []float32{2, 0}}, {9, []float32{3, 0}}, {2, []float32{0, 1}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func TestTiesGoByNumber(t *testing.T) {
 
 func TestVectorsWithoutDirectionMatchNothing(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
-	ix, err := NewExact([]View{{0, []float32{0, 0}}, {1, []float32{nan, 1}}, {2, []float32{inf, 1}}, {3, []float32{1, 1}}})
+	ix, err := New([]View{{0, []float32{0, 0}}, {1, []float32{nan, 1}}, {2, []float32{inf, 1}}, {3, []float32{1, 1}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,24 +102,47 @@ func TestVectorsWithoutDirectionMatchNothing(t *testing.T) {
 	if got := ix.Nearest([]float32{1, 1}, 0, nil); got != nil {
 		t.Errorf("k = 0 gave %v", got)
 	}
-	empty, err := NewExact(nil)
+	empty, err := New(nil)
 	if err != nil || empty.Nearest([]float32{1}, 3, nil) != nil {
 		t.Errorf("an empty index: %v", err)
 	}
 }
 
-func TestNewExactRefuses(t *testing.T) {
-	if _, err := NewExact([]View{{0, []float32{1}}, {1, []float32{1, 2}}}); !errors.Is(err, ErrDimension) {
+func TestNewRefuses(t *testing.T) {
+	if _, err := New([]View{{0, []float32{1}}, {1, []float32{1, 2}}}); !errors.Is(err, ErrDimension) {
 		t.Errorf("two dimensions: %v", err)
 	}
-	if _, err := NewExact([]View{{-1, []float32{1}}}); !errors.Is(err, ErrDocument) {
+	if _, err := New([]View{{-1, []float32{1}}}); !errors.Is(err, ErrDocument) {
 		t.Errorf("a negative number: %v", err)
+	}
+}
+
+func TestCosinesAreThoseOfNearest(t *testing.T) {
+	ix, err := New(randomViews(rand.New(rand.NewSource(1)), 50, 10, 8))
+	if err != nil {
+		t.Fatal(err)
+	}
+	query := []float32{1, 0, 0, 0, 0, 0, 0, 0}
+	out := make([]float64, 12)
+	for _, m := range ix.Nearest(query, 10, nil) {
+		ix.Cosines(query, []int32{m.Doc}, out[:1])
+		if out[0] != m.Cosine {
+			t.Errorf("document %d: %v alone, %v among the nearest", m.Doc, out[0], m.Cosine)
+		}
+	}
+	ix.Cosines([]float32{1}, []int32{3}, out[:1])
+	if out[0] != 0 {
+		t.Errorf("a query of another dimension has a cosine of %v", out[0])
+	}
+	ix.Cosines(query, []int32{-1, 1 << 20}, out[:2])
+	if out[0] != 0 || out[1] != 0 {
+		t.Errorf("documents that are not there: %v", out[:2])
 	}
 }
 
 func TestConcurrentSearches(t *testing.T) {
 	views := randomViews(rand.New(rand.NewSource(1)), 500, 100, 32)
-	ix, err := NewExact(views)
+	ix, err := New(views)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +164,7 @@ func BenchmarkNearest(b *testing.B) {
 	for _, n := range []int{300, 10_000} {
 		b.Run(map[int]string{300: "300x128", 10_000: "10000x128"}[n], func(b *testing.B) {
 			views := randomViews(rand.New(rand.NewSource(1)), n, n, 128)
-			ix, err := NewExact(views)
+			ix, err := New(views)
 			if err != nil {
 				b.Fatal(err)
 			}
