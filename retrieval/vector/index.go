@@ -2,43 +2,31 @@ package vector
 
 import (
 	"math"
-	"math/bits"
 	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
 )
 
-// Index searches by scanning all views three times: two bits a dimension tell
-// which may be among the best, one byte a dimension which of them are, and the
-// best documents are scored again in full. Many views are divided among
-// processors.
+// Index searches by scanning all views: one byte a dimension tells which
+// documents may be among the best, and these are scored again in full. Many
+// views are divided among processors.
 type Index struct {
 	*views
-	sieve    *sieve
-	most     float32   // the largest scale
-	portion  int       // views scanned by themselves
-	skimFrom int       // how many views are skimmed
-	scratch  sync.Pool // of *scanning
+	most    float32   // the largest scale
+	portion int       // views scanned by themselves
+	scans   sync.Pool // of *scan
 }
 
 // blockViews is how many views are scored before the best among them are
 // picked: their sums stay in the nearest cache.
 const blockViews = 1024
 
-// scanning is the memory of one scan.
-type scanning struct {
-	*question           // of the whole search
-	*sifting            // likewise
-	own       *sifting  // what sifting is where this scan is the whole search
-	estimates estimates // of the views that were outlined last
-	skimmed   skimmed
-	block     [blockViews]int32
-	scores    [blockViews]float32
-	masks     [blockViews / 64]uint64 // the first view in the lowest bit
-	picked    []int32
-	top       []scored // best first; of equal ones the one that came first
-	parts     []*scanning
+// scan is the memory of one scan.
+type scan struct {
+	block [blockViews]int32
+	top   []scored // best first; of equal ones the one that came first
+	parts []*scan
 }
 
 // scored is a document and the approximate cosine of its best view, up to the
@@ -65,22 +53,11 @@ func NewAfter(in []View, previous *Index, was func(doc int32) int32) (*Index, er
 	if err != nil {
 		return nil, err
 	}
-	return newIndex(v, previous), nil
-}
-
-// newIndex takes over from an index, or nil, what the views came from.
-func newIndex(v *views, from *Index) *Index {
-	var old *sieve
-	if from != nil {
-		old = from.sieve
-	}
-	ix := &Index{views: v, sieve: newSieve(v, old), portion: viewsPerPortion, skimFrom: skimFrom}
-	v.source = nil
+	ix := &Index{views: v, portion: viewsPerPortion}
 	for _, scale := range v.scales {
 		ix.most = max(ix.most, scale)
 	}
-	ix.scratch.New = func() any { return &scanning{own: ix.sieve.newSifting()} }
-	return ix
+	return ix, nil
 }
 
 // Nearest returns up to k documents that keep admits, the most similar first.
@@ -92,52 +69,39 @@ func (ix *Index) Nearest(query []float32, k int, keep func(doc int32) bool) []Ma
 	if k <= 0 || !ix.ask(q, query) {
 		return nil
 	}
-	s := ix.scratch.Get().(*scanning)
-	defer ix.scratch.Put(s)
-	s.question, s.sifting = q, s.own
-	ix.sieve.ask(s.sifting, s.unit)
-	if len(ix.docs) < ix.skimFrom || !ix.skim(s, rescored(k), keep) {
-		ix.divide(s, rescored(k), keep)
-	}
-	s.question = nil
+	s := ix.newScan()
+	defer ix.scans.Put(s)
+	ix.divide(s, q.codes, rescored(k), keep)
 	return ix.rescore(q, s.top, k)
 }
 
-// viewsPerPortion is how many views are scanned by themselves: looking at them
-// takes longer than waking another processor. What the sieve lets through
-// depends on what was found before in the same portion, so portions must not
-// depend on the number of processors.
-const viewsPerPortion = 128 * blockViews
-
-// divide leaves the best documents by codes in s.top.
-func (ix *Index) divide(s *scanning, most int, keep func(int32) bool) {
-	n := len(ix.docs)
-	if n <= ix.portion {
-		ix.outline(s, 0, n, most, keep)
-		ix.scan(s, 0, n, most, s.worst(most), keep)
-		return
+func (ix *Index) newScan() *scan {
+	if s, ok := ix.scans.Get().(*scan); ok {
+		return s
 	}
-	ix.each(s, func(s *scanning, from, to int) { ix.outline(s, from, to, most, keep) })
-	s.gather(most)
-	worst := s.worst(most)
-	ix.each(s, func(s *scanning, from, to int) { ix.scan(s, from, to, most, worst, keep) })
-	s.gather(most)
-	ix.putBack(s)
+	return &scan{}
 }
 
-// each does the work for every portion, on as many processors as there are. The
-// portions' scans are in s.parts until they are put back.
-func (ix *Index) each(s *scanning, work func(s *scanning, from, to int)) {
+// viewsPerPortion is how many views are scanned by themselves: looking at them
+// takes longer than waking another processor.
+const viewsPerPortion = 32 * blockViews
+
+// divide leaves the best documents by codes in s.top. The portions are scanned
+// on as many processors as there are; the best of all are found among the best
+// of each, in the order of the views, so that the division does not show.
+func (ix *Index) divide(s *scan, query []int8, most int, keep func(int32) bool) {
 	n := len(ix.docs)
-	for len(s.parts) < (n+ix.portion-1)/ix.portion {
-		part := ix.scratch.Get().(*scanning)
-		part.question, part.sifting = s.question, s.sifting
-		s.parts = append(s.parts, part)
+	if n <= ix.portion {
+		ix.scan(s, query, 0, n, most, keep)
+		return
+	}
+	for range (n + ix.portion - 1) / ix.portion {
+		s.parts = append(s.parts, ix.newScan())
 	}
 	var next atomic.Int64
 	some := func() {
 		for i := int(next.Add(1)) - 1; i < len(s.parts); i = int(next.Add(1)) - 1 {
-			work(s.parts[i], i*ix.portion, min((i+1)*ix.portion, n))
+			ix.scan(s.parts[i], query, i*ix.portion, min((i+1)*ix.portion, n), most, keep)
 		}
 	}
 	var wg sync.WaitGroup
@@ -146,144 +110,53 @@ func (ix *Index) each(s *scanning, work func(s *scanning, from, to int)) {
 	}
 	some()
 	wg.Wait()
-}
-
-func (ix *Index) putBack(s *scanning) {
+	s.top = s.top[:0]
 	for i, part := range s.parts {
-		part.question, part.sifting = nil, nil
-		ix.scratch.Put(part)
+		for _, c := range part.top {
+			s.take(c, most)
+		}
+		ix.scans.Put(part)
 		s.parts[i] = nil
 	}
 	s.parts = s.parts[:0]
 }
 
-// gather takes the best of the parts.
-func (s *scanning) gather(most int) {
+// scan leaves in s.top the best documents of the views from one to another.
+func (ix *Index) scan(s *scan, query []int8, from, to, most int, keep func(int32) bool) {
 	s.top = s.top[:0]
-	for _, part := range s.parts {
-		for _, c := range part.top {
-			s.take(c, most)
-		}
-	}
-}
-
-// outline leaves in s.top the best of those documents that the sieve takes for
-// the nearest: so near must be what is looked at then.
-func (ix *Index) outline(s *scanning, from, to, most int, keep func(int32) bool) {
-	s.top = s.top[:0]
-	bar, worst := ix.sieve.estimate(s.sifting, &s.estimates, from, to, outlined*most), float32(math.Inf(-1))
-	if bar <= 0 {
-		return
-	}
-	for i, largest := range s.estimates.most {
-		if start := from + i*s.estimates.step; largest >= bar {
-			worst = ix.scanMarked(s, from, start, min(start+s.estimates.step, to), bar, most, worst, keep)
-		}
-	}
-	ix.look(s, most, worst, keep)
-}
-
-// outlined is how many views are looked at for every document wanted.
-const outlined = 3
-
-// scan adds to s.top the best documents of the views from one to another that
-// are better than some.
-func (ix *Index) scan(s *scanning, from, to, most int, worst float32, keep func(int32) bool) {
+	worst := float32(math.Inf(-1))
 	for start := from; start < to; start += blockViews {
 		end := min(start+blockViews, to)
-		if bar := ix.sieve.bar(s.sifting, worst*s.question.scale); bar > 0 {
-			worst = ix.scanMarked(s, from, start, end, bar, most, worst, keep)
-		} else {
-			worst = ix.scanAll(s, start, end, most, worst, keep)
+		dots := s.block[:end-start]
+		dotCodes(dots, query, ix.codes[start*ix.stride:end*ix.stride])
+		// Most views are far below the worst of the best: four at a time are
+		// passed over by the largest of their sums.
+		for i := 0; i < len(dots); i += 4 {
+			if four := dots[i:]; worst >= 0 && len(four) >= 4 && float32(max(four[0], four[1], four[2], four[3]))*ix.most <= worst {
+				continue
+			}
+			for j := i; j < min(i+4, len(dots)); j++ {
+				view := start + j
+				if score := float32(dots[j]) * ix.scales[view]; score > worst && (keep == nil || keep(ix.docs[view])) {
+					s.take(scored{ix.docs[view], score}, most)
+					worst = s.worst(most)
+				}
+			}
 		}
 	}
-	ix.look(s, most, worst, keep)
 }
 
 // worst is the least of the best that were found, if there are enough.
-func (s *scanning) worst(most int) float32 {
+func (s *scan) worst(most int) float32 {
 	if len(s.top) < most {
 		return float32(math.Inf(-1))
 	}
 	return s.top[most-1].score
 }
 
-// scanMarked picks the views whose estimate reaches a bar, which is above zero,
-// and looks at them when there are many: then the processor waits for the memory
-// of many at the same time. The estimates begin with that of view from.
-func (ix *Index) scanMarked(s *scanning, from, start, end int, bar float32, most int, worst float32, keep func(int32) bool) float32 {
-	for start < end {
-		n := min(end-start, blockViews)
-		padded := (n + sieveGroup - 1) / sieveGroup * sieveGroup
-		above(s.masks[:(padded+63)/64], s.estimates.values[start-from:start-from+padded], bar)
-		s.pick(start, padded)
-		if start += n; len(s.picked) >= blockViews/4 {
-			worst = ix.look(s, most, worst, keep)
-		}
-	}
-	return worst
-}
-
-// pick lists the views whose bits are set.
-func (s *scanning) pick(start, n int) {
-	s.picked = slices.Grow(s.picked, n)
-	for at, set := range s.masks[:(n+63)/64] {
-		for ; set != 0; set &= set - 1 {
-			s.picked = append(s.picked, int32(start+64*at+bits.TrailingZeros64(set)))
-		}
-	}
-}
-
-// look considers the views that were picked.
-func (ix *Index) look(s *scanning, most int, worst float32, keep func(int32) bool) float32 {
-	for picked := s.picked; len(picked) > 0; {
-		some := picked[:min(len(picked), blockViews)]
-		picked = picked[len(some):]
-		scores := s.scores[:len(some)]
-		scorePicked(scores, s.question.codes, ix.codes, ix.scales, some)
-		for i, score := range scores {
-			if score > worst {
-				worst = ix.consider(s, some[i], score, worst, most, keep)
-			}
-		}
-	}
-	s.picked = s.picked[:0]
-	return worst
-}
-
-// scanAll looks at all views.
-func (ix *Index) scanAll(s *scanning, start, end, most int, worst float32, keep func(int32) bool) float32 {
-	dots := s.block[:end-start]
-	dotCodes(dots, s.question.codes, ix.codes[start*ix.stride:end*ix.stride])
-	// Most views are far below the worst of the best: four at a time are
-	// passed over by the largest of their sums.
-	for i := 0; i < len(dots); i += 4 {
-		if four := dots[i:]; worst >= 0 && len(four) >= 4 && float32(max(four[0], four[1], four[2], four[3]))*ix.most <= worst {
-			continue
-		}
-		for j := i; j < min(i+4, len(dots)); j++ {
-			if score := float32(dots[j]) * ix.scales[start+j]; score > worst {
-				worst = ix.consider(s, int32(start+j), score, worst, most, keep)
-			}
-		}
-	}
-	return worst
-}
-
-// consider takes a view whose score is above the worst of the best, and returns
-// what the next one must surpass.
-func (ix *Index) consider(s *scanning, view int32, score, worst float32, most int, keep func(int32) bool) float32 {
-	doc := ix.docs[view]
-	if keep != nil && !keep(doc) {
-		return worst
-	}
-	s.take(scored{doc, score}, most)
-	return max(worst, s.worst(most))
-}
-
 // take puts a candidate into its place among the best. Of a document only its
 // best view stays.
-func (s *scanning) take(c scored, most int) {
+func (s *scan) take(c scored, most int) {
 	if old := slices.IndexFunc(s.top, func(t scored) bool { return t.doc == c.doc }); old >= 0 {
 		if s.top[old].score >= c.score {
 			return

@@ -1,9 +1,6 @@
 package vector
 
-import (
-	"math"
-	"unsafe"
-)
+import "unsafe"
 
 // lanes is how many codes the kernel takes at once: rows are padded to it with
 // zeros, which add nothing.
@@ -35,52 +32,6 @@ func scorePickedPortable(out []float32, query, rows []int8, scales []float32, pi
 	for i, row := range picked {
 		dotCodesPortable(sum[:], query, rows[int(row)*len(query):(int(row)+1)*len(query)])
 		out[i] = float32(sum[0]) * scales[row]
-	}
-}
-
-// siftPortable is [sift] on any processor.
-func siftPortable(estimates []float32, query []int8, rows []byte, scales []float32, bias int32) (most float32) {
-	most = float32(math.Inf(-1))
-	for start := 0; start+sieveGroup <= len(estimates); start += sieveGroup {
-		var sums [sieveGroup]int32
-		for q := query; len(q) > 0; q, rows = q[sieveBlock:], rows[sieveGroup*sieveRow:] {
-			for at, c := range rows[:sieveGroup*sieveRow] {
-				j := at/(4*sieveGroup)*4 + at%4 // the byte's place in its row
-				sums[at/4%sieveGroup] += int32(q[j])*int32(c&3) + int32(q[j+32])*int32(c>>2&3) + int32(q[j+64])*int32(c>>4&3) + int32(q[j+96])*int32(c>>6)
-			}
-		}
-		for i, sum := range sums {
-			estimate := float32(2*sum-bias) * scales[start+i]
-			estimates[start+i], most = estimate, max(most, estimate)
-		}
-	}
-	return most
-}
-
-// siftOverPortable is [siftOver] on any processor.
-func siftOverPortable(views []int32, values []float32, query []int8, rows []byte, scales []float32, bias, first int32, bar float32) int {
-	var some [64 * sieveGroup]float32
-	n, width := 0, len(query)/4
-	for start := 0; start < len(scales); start += len(some) {
-		end := min(start+len(some), len(scales))
-		sift(some[:end-start], query, rows[start*width:end*width], scales[start:end], bias)
-		for i, estimate := range some[:end-start] {
-			if estimate >= bar {
-				views[n], values[n] = first+int32(start+i), estimate
-				n++
-			}
-		}
-	}
-	return n
-}
-
-// abovePortable is [above] on any processor.
-func abovePortable(masks []uint64, estimates []float32, bar float32) {
-	clear(masks)
-	for i, estimate := range estimates {
-		if estimate >= bar {
-			masks[i/64] |= 1 << (i % 64)
-		}
 	}
 }
 

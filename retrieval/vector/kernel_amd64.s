@@ -139,67 +139,6 @@ pickstep:
 	VZEROUPPER
 	RET
 
-// func scorePickedVNNI(out *float32, query, rows *int8, scales *float32, stride int, picked *int32, n int, bias int32)
-//
-// VPDPBUSD wants one side without sign: 128 is added to every code of a row, and
-// bias, 128 times the query's codes, taken off the sum.
-TEXT ·scorePickedVNNI(SB), NOSPLIT, $0-60
-	MOVQ out+0(FP), DI
-	MOVQ query+8(FP), SI
-	MOVQ rows+16(FP), R8
-	MOVQ scales+24(FP), R13
-	MOVQ stride+32(FP), BX
-	MOVQ picked+40(FP), R9
-	MOVQ n+48(FP), CX
-
-	MOVL bias+56(FP), AX
-	VMOVD AX, X14
-	MOVL $0x80808080, AX
-	VPBROADCASTD AX, Z15
-
-pick:
-	CMPQ CX, $17
-	JLT  near
-	MOVLQSX 64(R9), R11 // sixteen rows on
-	PREFETCHT0 (R13)(R11*4)
-	IMULQ BX, R11
-	PREFETCHT0 (R8)(R11*1)
-	PREFETCHT0 64(R8)(R11*1)
-
-near:
-	MOVLQSX (R9), R12
-	MOVQ R12, R10
-	IMULQ BX, R10
-	ADDQ R8, R10
-	VPXORD Z4, Z4, Z4
-	XORQ DX, DX
-
-pickstep:
-	VPXORD (R10)(DX*1), Z15, Z2
-	VPDPBUSD (SI)(DX*1), Z2, Z4
-	ADDQ $64, DX
-	CMPQ DX, BX
-	JLT  pickstep
-
-	VEXTRACTI64X4 $1, Z4, Y5
-	VPADDD Y5, Y4, Y4
-	VEXTRACTI128 $1, Y4, X5
-	VPSUBD X14, X5, X5
-	VPADDD X5, X4, X4
-	VPHADDD X4, X4, X4
-	VPHADDD X4, X4, X4
-	VCVTDQ2PS X4, X4
-	VMULSS (R13)(R12*4), X4, X4
-	VMOVSS X4, (DI)
-
-	ADDQ $4, DI
-	ADDQ $4, R9
-	DECQ CX
-	JNZ  pick
-
-	VZEROUPPER
-	RET
-
 // func dotRowsAVX2(out, query *float32, rows **float32, dim, n int)
 TEXT ·dotRowsAVX2(SB), NOSPLIT, $0-40
 	MOVQ out+0(FP), DI

@@ -1,7 +1,6 @@
 package vector
 
 import (
-	"math"
 	"math/rand"
 	"slices"
 	"testing"
@@ -39,7 +38,7 @@ func TestKernelsAgree(t *testing.T) {
 		for i := range scales {
 			scales[i] = r.Float32()
 		}
-		for number, kernel := range pickKernels() {
+		for number, kernel := range []func(out []float32, query, rows []int8, scales []float32, picked []int32){scorePickedPortable, scorePicked} {
 			scores := make([]float32, len(picked))
 			kernel(scores, query, rows, scales, picked)
 			for i, row := range picked {
@@ -55,75 +54,6 @@ func TestKernelsAgree(t *testing.T) {
 			}
 			if sum != want[i] {
 				t.Fatalf("row %d: %d, want %d", i, want[i], sum)
-			}
-		}
-	})
-}
-
-func TestSiftingKernelsAgree(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		r := rand.New(rand.NewSource(rapid.Int64().Draw(t, "seed")))
-		blocks, n := rapid.SampledFrom([]int{1, 1, 1, 2, 9}).Draw(t, "blocks"), sieveGroup*rapid.IntRange(0, 9).Draw(t, "groups")
-		query, rows := make([]int8, blocks*sieveBlock), make([]byte, n*blocks*sieveRow)
-		s := &sieve{blocks: blocks}
-		for i := range query {
-			query[i] = int8(r.Intn(255) - 127)
-			if r.Intn(3) == 0 {
-				query[i] = 127
-			}
-		}
-		for i := range rows {
-			rows[i] = byte(r.Intn(256)) | byte(r.Intn(2)*255)
-		}
-		scales, bias := make([]float32, n), int32(r.Intn(1000)-500)
-		want, wantMost := make([]float32, n), float32(math.Inf(-1))
-		for i := range want {
-			scales[i] = r.Float32()
-			var sum int32
-			for dim := range query {
-				at := dim/sieveBlock*sieveRow + dim%sieveRow // in its row
-				code := rows[s.place(i)+at/4*4*sieveGroup+at%4] >> (dim % sieveBlock / sieveRow * 2) & 3
-				sum += int32(query[dim]) * int32(code)
-			}
-			want[i] = float32(2*sum-bias) * scales[i]
-			wantMost = max(wantMost, want[i])
-		}
-		for number, kernel := range siftKernels() {
-			got := make([]float32, n)
-			most := kernel(got, query, rows, scales, bias)
-			if !slices.Equal(got, want) || most != wantMost {
-				t.Fatalf("kernel %d: %v, most %v, want %v, %v", number, got, most, want, wantMost)
-			}
-		}
-		for _, bar := range append(slices.Clone(want), 0, -math.MaxFloat32, math.MaxFloat32) {
-			wanted := make([]uint64, (n+63)/64)
-			for i, estimate := range want {
-				if estimate >= bar {
-					wanted[i/64] |= 1 << (i % 64)
-				}
-			}
-			for number, kernel := range []func([]uint64, []float32, float32){abovePortable, above} {
-				got := make([]uint64, len(wanted))
-				for i := range got {
-					got[i] = math.MaxUint64
-				}
-				kernel(got, want, bar)
-				if !slices.Equal(got, wanted) {
-					t.Fatalf("kernel %d, estimates %v, bar %v: %b, want %b", number, want, bar, got, wanted)
-				}
-			}
-			var over []int32
-			for i, estimate := range want {
-				if estimate >= bar {
-					over = append(over, int32(160+i))
-				}
-			}
-			for number, kernel := range overKernels() {
-				views, values := make([]int32, n+sieveGroup), make([]float32, n+sieveGroup)
-				found := kernel(views, values, query, rows, scales, bias, 160, bar)
-				if !slices.Equal(views[:found], over) || slices.ContainsFunc(views[:found], func(view int32) bool { return values[slices.Index(over, view)] != want[view-160] }) {
-					t.Fatalf("kernel %d, estimates %v, bar %v: %v, %v, want %v", number, want, bar, views[:found], values[:found], over)
-				}
 			}
 		}
 	})

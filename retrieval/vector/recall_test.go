@@ -89,7 +89,7 @@ func recall(ix interface {
 	return hit / all
 }
 
-func TestRecall(t *testing.T) {
+func TestRecallOfTheScan(t *testing.T) {
 	for _, c := range []struct{ docs, perDoc, dim, rank int }{
 		{1, 3, 16, 4}, {60, 5, 128, 32}, {276, 1, 384, 32}, {150, 6, 128, 48}, {800, 1, 128, 24}, {250, 3, 40, 40},
 	} {
@@ -110,7 +110,8 @@ func TestRecall(t *testing.T) {
 	}
 }
 
-// Many views are divided among processors, whose number must not show.
+// Many views are divided among processors, and neither the division nor the
+// number of processors may show.
 func TestDividedScansFindTheSame(t *testing.T) {
 	r := rand.New(rand.NewSource(11))
 	views := latent(r, 7_000, 3, 32, 12)
@@ -122,8 +123,9 @@ func TestDividedScansFindTheSame(t *testing.T) {
 	few := func(doc int32) bool { return doc%1000 == 7 }
 	for _, q := range queries {
 		for _, keep := range []func(int32) bool{nil, few} {
-			ix.portion = 2_048
+			ix.portion = len(views)
 			want := ix.Nearest(q, 10, keep)
+			ix.portion = 2_048
 			for _, processors := range []int{1, 2, 3} {
 				before := runtime.GOMAXPROCS(processors)
 				got := ix.Nearest(q, 10, keep)
@@ -134,58 +136,4 @@ func TestDividedScansFindTheSame(t *testing.T) {
 			}
 		}
 	}
-}
-
-// What the sieve passes over is not among the nearest: the same is found by
-// looking at every view.
-func TestTheSieveLosesNothing(t *testing.T) {
-	for _, dim := range []int{24, 128, 200} {
-		r := rand.New(rand.NewSource(int64(dim)))
-		views := latent(r, 2_000, 4, dim, dim/2)
-		ix, err := New(views)
-		if err != nil {
-			t.Fatal(err)
-		}
-		queries := queriesNear(r, views, 16)
-		slack := ix.sieve.slack
-		asked, lost, skims := 0, 0, 0
-		for number, q := range queries {
-			for _, keep := range []func(int32) bool{nil, func(doc int32) bool { return doc%5 == 2 }} {
-				ix.sieve.slack = 2 // which lets everything through
-				want := ix.Nearest(q, 10, keep)
-				ix.sieve.slack = slack
-				ix.skimFrom = skimFrom
-				if number%2 == 1 {
-					ix.skimFrom = 0
-					skims += ix.skims(q, keep)
-				}
-				got := ix.Nearest(q, 10, keep)
-				for _, m := range want {
-					asked++
-					if !slices.Contains(got, m) {
-						lost++
-					}
-				}
-			}
-		}
-		t.Logf("%d dimensions: %d of %d lost, %d skimmed", dim, lost, asked, skims)
-		if skims == 0 {
-			t.Errorf("%d dimensions: no query is skimmed", dim)
-		}
-		if float64(lost) > 0.001*float64(asked) {
-			t.Errorf("%d dimensions: %d of %d lost", dim, lost, asked)
-		}
-	}
-}
-
-// skims is 1 if skimming is enough for a query.
-func (ix *Index) skims(query []float32, keep func(int32) bool) int {
-	s := ix.scratch.Get().(*scanning)
-	s.question, s.sifting = ix.borrow(), s.own
-	ix.ask(s.question, query)
-	ix.sieve.ask(s.sifting, s.unit)
-	if ix.skim(s, rescored(10), keep) {
-		return 1
-	}
-	return 0
 }

@@ -40,7 +40,6 @@ type views struct {
 	codes  []int8     // padded rows, one after the other
 	stride int        // of codes
 	scales []float32  // per view: code × scale is about the value
-	source []int32    // while building: per view, which one of the previous index it was, −1 none; nil without one
 
 	questions sync.Pool // of *question
 }
@@ -58,13 +57,14 @@ func prepare(in []View, previous *Index, was func(doc int32) int32) (*views, err
 	}
 	v.docs, v.full = make([]int32, 0, len(in)), make([]*float32, 0, len(in))
 	var known *cursor
+	var source []int32 // per view, which one of the previous index it was, −1 none; nil without one
 	for i, view := range in {
 		if i == 0 {
 			v.dim = len(view.Vector)
 			v.stride = padded(v.dim)
 			if previous != nil && previous.dim == v.dim {
 				known = &cursor{views: previous.views, was: was, doc: -1}
-				v.source = make([]int32, 0, len(in))
+				source = make([]int32, 0, len(in))
 			}
 		}
 		if len(view.Vector) != v.dim {
@@ -84,7 +84,7 @@ func prepare(in []View, previous *Index, was func(doc int32) int32) (*views, err
 		v.docs = append(v.docs, view.Doc)
 		v.full = append(v.full, &unit[0])
 		if known != nil {
-			v.source = append(v.source, old)
+			source = append(source, old)
 		}
 	}
 	v.codes = make([]int8, len(v.docs)*v.stride)
@@ -92,7 +92,8 @@ func prepare(in []View, previous *Index, was func(doc int32) int32) (*views, err
 	inParallel(len(v.docs), func(from, to int) {
 		for i := from; i < to; i++ {
 			codes := v.codes[i*v.stride : (i+1)*v.stride]
-			if old := v.from(i); old >= 0 {
+			if known != nil && source[i] >= 0 {
+				old := int(source[i])
 				copy(codes, previous.codes[old*v.stride:(old+1)*v.stride])
 				v.scales[i] = previous.scales[old]
 				continue
@@ -115,14 +116,6 @@ func prepare(in []View, previous *Index, was func(doc int32) int32) (*views, err
 
 // vector is a view's, of length one.
 func (v *views) vector(view int) []float32 { return unsafe.Slice(v.full[view], v.dim) }
-
-// from is which view of the previous index a view was, −1 if none.
-func (v *views) from(view int) int {
-	if v.source == nil {
-		return -1
-	}
-	return int(v.source[view])
-}
 
 // cursor finds the views of ascending documents in a previous index, by their
 // memory.
