@@ -12,7 +12,7 @@ import (
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/cmd/internal/launch"
-	"github.com/writbus/writ/cmd/writd/hosts"
+	"github.com/writbus/writ/enforcement/host"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -52,15 +52,15 @@ func (h *hook) unguarded(call hookCall) schemas.HookReply {
 	if h.agent == agentClaude {
 		return schemas.HookReply{}
 	}
-	return hosts.Render(h.parsed(call), hosts.Answer{})
+	return host.Render(h.parsed(call), host.Answer{})
 }
 
 // agentClaude is the host whose payloads the client itself knows enough of.
 const agentClaude = "claude"
 
 // parsed is a call as far as its payload can be read.
-func (h *hook) parsed(call hookCall) hosts.Call {
-	parsed, _ := hosts.Parse(h.agent, call.Event, call.payload)
+func (h *hook) parsed(call hookCall) host.Call {
+	parsed, _ := host.Parse(h.agent, call.Event, call.payload)
 	return parsed
 }
 
@@ -69,9 +69,9 @@ func (h *hook) gates(call hookCall) bool {
 	if h.agent == agentClaude {
 		return call.gates()
 	}
-	parsed, err := hosts.Parse(h.agent, call.Event, call.payload)
+	parsed, err := host.Parse(h.agent, call.Event, call.payload)
 	switch {
-	case parsed.Kind == hosts.BeforeTool:
+	case parsed.Kind == host.BeforeTool:
 		return err != nil || !parsed.Harmless()
 	case parsed.Hook == "":
 		return true
@@ -109,11 +109,11 @@ func (h *hook) refusal(call hookCall, reason string) schemas.HookReply {
 		return refusal(reason)
 	}
 	parsed := h.parsed(call)
-	if parsed.Kind != hosts.BeforeTool {
+	if parsed.Kind != host.BeforeTool {
 		// Nothing can be read of the payload: it is refused as a tool's call.
-		parsed.Kind, parsed.Hook = hosts.BeforeTool, toolEvents[h.agent]
+		parsed.Kind, parsed.Hook = host.BeforeTool, toolEvents[h.agent]
 	}
-	return hosts.Render(parsed, hosts.Answer{Verdict: hosts.Refuse, Reason: reason})
+	return host.Render(parsed, host.Answer{Verdict: host.Refuse, Reason: reason})
 }
 
 // toolEvents are the events before a tool, by the names of each host.
@@ -126,7 +126,7 @@ func (h *hook) warning(call hookCall, text string) schemas.HookReply {
 	if h.agent == agentClaude {
 		return warning(text)
 	}
-	return hosts.Render(h.parsed(call), hosts.Answer{Notice: text})
+	return host.Render(h.parsed(call), host.Answer{Notice: text})
 }
 
 // failsOpen says whether the user lets writes pass that nobody judged. The

@@ -13,7 +13,7 @@ import (
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/cmd/internal/launch"
 	"github.com/writbus/writ/cmd/writ/cli/install"
-	"github.com/writbus/writ/cmd/writd/hosts"
+	"github.com/writbus/writ/enforcement/host"
 )
 
 func (a *app) initCommand() *cobra.Command {
@@ -51,13 +51,13 @@ everything out again.`,
 	}
 	c.Flags().StringSliceVar(&names, "agent", nil, "guard against this agent; may be repeated: "+agentNames())
 	c.Flags().StringVar(&plugin, "plugin", "", "write Writ as a plugin of Claude Code to this folder, and guard no project")
-	_ = c.RegisterFlagCompletionFunc("agent", cobra.FixedCompletions(hosts.Names, cobra.ShellCompDirectiveNoFileComp))
+	_ = c.RegisterFlagCompletionFunc("agent", cobra.FixedCompletions(host.Names, cobra.ShellCompDirectiveNoFileComp))
 	return c
 }
 
 func agentNames() string {
-	last := len(hosts.Names) - 1
-	return strings.Join(hosts.Names[:last], ", ") + " and " + hosts.Names[last]
+	last := len(host.Names) - 1
+	return strings.Join(host.Names[:last], ", ") + " and " + host.Names[last]
 }
 
 // projectDir is the project a command is given, or the working folder.

@@ -18,7 +18,7 @@ import (
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/cmd/writ/cli/install"
 	"github.com/writbus/writ/cmd/writ/cli/settings"
-	"github.com/writbus/writ/cmd/writd/hosts"
+	"github.com/writbus/writ/enforcement/host"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -107,7 +107,7 @@ func (e *examination) drive(ctx context.Context, root string, project config.Pro
 	for _, p := range probesOf(agent.Name, session, root) {
 		judge := judgement(mustPass)
 		if p.writes {
-			judge = mustRefuse(project, hosts.RefusalExit(agent.Name))
+			judge = mustRefuse(project, host.RefusalExit(agent.Name))
 		}
 		for _, h := range hooks {
 			if h.Event == p.event {

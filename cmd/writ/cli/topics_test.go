@@ -23,7 +23,7 @@ const root = "../../.."
 
 // folders are where the topics lie.
 var folders = []string{
-	"bus/help", "cmd/writ/help", "cmd/internal/config/help", "cmd/writd/hosts/help", "cmd/internal/language/help",
+	"bus/help", "cmd/writ/help", "cmd/internal/config/help", "enforcement/host/help", "cmd/internal/language/help",
 	"enforcement/help", "observer/help", "projections/help", "retrieval/help",
 }
 

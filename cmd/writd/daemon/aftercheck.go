@@ -6,10 +6,10 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/writbus/writ/cmd/writd/hosts"
 	"github.com/writbus/writ/enforcement"
 	"github.com/writbus/writ/enforcement/confine"
 	"github.com/writbus/writ/enforcement/confine/worktree"
+	"github.com/writbus/writ/enforcement/host"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -127,7 +127,7 @@ func (t turn) ended() (command string, certain bool) {
 	switch {
 	case t.Shell == nil:
 		return "", false
-	case t.Kind == hosts.ToolFailed, t.Exit != nil:
+	case t.Kind == host.ToolFailed, t.Exit != nil:
 		return *t.Shell, true
 	case t.Host == "claude":
 		return "", false

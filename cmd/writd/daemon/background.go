@@ -5,9 +5,9 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/writbus/writ/cmd/writd/hosts"
 	"github.com/writbus/writ/enforcement"
 	"github.com/writbus/writ/enforcement/confine/worktree"
+	"github.com/writbus/writ/enforcement/host"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -93,7 +93,7 @@ func (t turn) leavesRunning() bool {
 	if t.Shell == nil {
 		return false
 	}
-	if _, ends := t.ended(); t.Host == "claude" && t.Kind == hosts.AfterTool && !ends {
+	if _, ends := t.ended(); t.Host == "claude" && t.Kind == host.AfterTool && !ends {
 		return true // in the background, or stopped halfway
 	}
 	return enforcement.Inspect(t.project.layout, t.Dir, *t.Shell, nil, readlink).Background
@@ -102,7 +102,7 @@ func (t turn) leavesRunning() bool {
 // sinceEnded judges what changed after an earlier command of the session had
 // ended, while it may have left something running.
 func (d *Daemon) sinceEnded(ctx context.Context, t turn, session string, parent *enforcement.State) (enforcement.Decision, error) {
-	changes, by, found := d.left.compare(t.Session, t.Kind == hosts.Stop)
+	changes, by, found := d.left.compare(t.Session, t.Kind == host.Stop)
 	if !found {
 		return enforcement.Decision{}, nil
 	}

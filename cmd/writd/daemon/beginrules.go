@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/writbus/writ/bus"
-	"github.com/writbus/writ/cmd/writd/hosts"
+	"github.com/writbus/writ/enforcement/host"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -78,9 +78,9 @@ func (d *Daemon) afterRules(endpoints []bus.Endpoint) []bus.Endpoint {
 // was done against them. None of these decides about a write.
 func (t turn) wantsRules() bool {
 	switch t.Kind {
-	case hosts.SessionStart, hosts.Prompt, hosts.Command, hosts.SubagentStart, hosts.Instructions, hosts.Stop:
+	case host.SessionStart, host.Prompt, host.Command, host.SubagentStart, host.Instructions, host.Stop:
 		return true
-	case hosts.AfterTool:
+	case host.AfterTool:
 		return !t.gateless() // what was written is checked
 	default:
 		return false

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/writbus/writ/cmd/writd/hosts"
 	"github.com/writbus/writ/enforcement"
 	"github.com/writbus/writ/enforcement/confine"
+	"github.com/writbus/writ/enforcement/host"
 	"github.com/writbus/writ/enforcement/shell"
 )
 
@@ -75,7 +75,7 @@ func (c confined) rewrite(t turn, dataDir string, s enforcement.State, worker bo
 		words = append(words, plainWord(option))
 	}
 	line := strings.Join(append(words, "--shell", confinedShell(), "-c", quote(*t.Shell)), " ")
-	if !hosts.RulesSeeCommand(t.Host) {
+	if !host.RulesSeeCommand(t.Host) {
 		return line
 	}
 	shown, ok := shell.Whole(*t.Shell)
@@ -217,9 +217,9 @@ func (d *Daemon) bounds(t turn) (can bool, why string) {
 	switch {
 	case d.confined.writ == "" || runtime.GOOS != "linux":
 		return false, "confinement is not to be had, " + d.confined.why
-	case !hosts.TakesCommand(t.Host, t.Tool):
+	case !host.TakesCommand(t.Host, t.Tool):
 		return false, "this host takes no other command in its place"
-	case hosts.RulesSeeCommand(t.Host) && !parses(t.Shell):
+	case host.RulesSeeCommand(t.Host) && !parses(t.Shell):
 		return false, "it is not whole, and the user's own rules for commands could not be held against it"
 	case d.heedless.has(t.Session):
 		return false, "this host ran an earlier command otherwise than Writ told it"

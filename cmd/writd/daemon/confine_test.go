@@ -10,15 +10,15 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/writbus/writ/cmd/writd/hosts"
 	"github.com/writbus/writ/enforcement"
 	"github.com/writbus/writ/enforcement/confine"
+	"github.com/writbus/writ/enforcement/host"
 	"github.com/writbus/writ/enforcement/shell"
 )
 
 func shellTurn(command string) turn {
 	t := turn{project: project{root: "/home/u/it's a project"}}
-	t.Call = hosts.Call{Host: "claude", Tool: "Bash", Shell: &command}
+	t.Call = host.Call{Host: "claude", Tool: "Bash", Shell: &command}
 	return t
 }
 
@@ -145,7 +145,7 @@ func TestAHostThatDoesNotConfineIsAskedAgain(t *testing.T) {
 		t.Skip("no confinement here: " + why)
 	}
 	d := &Daemon{confined: confined{writ: "/usr/bin/writ"}}
-	claude := turn{Call: hosts.Call{Host: "claude", Tool: "Bash", Session: "s"}}
+	claude := turn{Call: host.Call{Host: "claude", Tool: "Bash", Session: "s"}}
 	if can, why := d.bounds(claude); !can || why != "" {
 		t.Errorf("claude: %v %q", can, why)
 	}
@@ -153,7 +153,7 @@ func TestAHostThatDoesNotConfineIsAskedAgain(t *testing.T) {
 	if can, why := d.bounds(claude); can || !strings.Contains(why, "otherwise") {
 		t.Errorf("a heedless host: %v %q", can, why)
 	}
-	if can, why := d.bounds(turn{Call: hosts.Call{Host: "cursor", Tool: "Bash", Session: "t"}}); can || !strings.Contains(why, "host") {
+	if can, why := d.bounds(turn{Call: host.Call{Host: "cursor", Tool: "Bash", Session: "t"}}); can || !strings.Contains(why, "host") {
 		t.Errorf("cursor: %v %q", can, why)
 	}
 	d.confined = confined{why: "no Landlock"}

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/writbus/writ/cmd/writd/hosts"
 	"github.com/writbus/writ/enforcement"
 	"github.com/writbus/writ/enforcement/check"
 	"github.com/writbus/writ/enforcement/confine"
+	"github.com/writbus/writ/enforcement/host"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/schemas"
 )
@@ -98,7 +98,7 @@ func (d *Daemon) secrets(t turn, targets []schemas.Target) []enforcement.Secret 
 }
 
 // contentAfter is what a write would leave, if that can be told.
-func contentAfter(w hosts.Write, before []byte, exists bool) ([]byte, bool) {
+func contentAfter(w host.Write, before []byte, exists bool) ([]byte, bool) {
 	switch {
 	case w.Opaque:
 		return nil, false
@@ -246,7 +246,7 @@ func (d *Daemon) keepBefore(t turn, targets []schemas.Target) {
 }
 
 // changedLines are the lines of the file that the call changed.
-func (t turn) changedLines(d *Daemon, w hosts.Write, path string, after []byte) []check.Range {
+func (t turn) changedLines(d *Daemon, w host.Write, path string, after []byte) []check.Range {
 	if before, known := d.before.take(t.contentKey(path)); known {
 		return check.Changed(before, after)
 	}
@@ -344,16 +344,16 @@ func (d *Daemon) gone(t turn, s enforcement.State) []schemas.Violation {
 
 // onSessionEnd closes a session; what it leaves broken counts against the
 // rules' following.
-func (d *Daemon) onSessionEnd(ctx context.Context, t turn) (hosts.Answer, error) {
+func (d *Daemon) onSessionEnd(ctx context.Context, t turn) (host.Answer, error) {
 	decision, state, err := d.sessions.act(ctx, t.Session, t.meta(t.agent()), func(s enforcement.State) (enforcement.Decision, error) {
 		return enforcement.Decide(s, enforcement.EndSession{Reason: t.Reason})
 	})
 	if err != nil {
-		return hosts.Answer{}, err
+		return host.Answer{}, err
 	}
 	left := map[string]schemas.OutcomeRecorded{}
 	for _, v := range state.Violations {
 		left[v.Rule] = schemas.OutcomeRecorded{Evidence: "left", Detail: v.Path}
 	}
-	return hosts.Answer{Context: decision.Context, Notice: decision.Notice}, d.recordOutcomes(ctx, t.Session, left)
+	return host.Answer{Context: decision.Context, Notice: decision.Notice}, d.recordOutcomes(ctx, t.Session, left)
 }

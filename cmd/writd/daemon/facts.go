@@ -16,9 +16,9 @@ import (
 	"time"
 
 	"github.com/writbus/writ/cmd/internal/config"
-	"github.com/writbus/writ/cmd/writd/hosts"
 	"github.com/writbus/writ/enforcement"
 	"github.com/writbus/writ/enforcement/approval"
+	"github.com/writbus/writ/enforcement/host"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -141,7 +141,7 @@ func (p project) target(path, dir string) schemas.Target {
 
 // targets turns the writes of a call into targets with the content they would
 // leave.
-func (p project) targets(c hosts.Call) []schemas.Target {
+func (p project) targets(c host.Call) []schemas.Target {
 	var targets []schemas.Target
 	for _, w := range c.Writes {
 		t := p.target(w.Path, c.Dir)
@@ -153,7 +153,7 @@ func (p project) targets(c hosts.Call) []schemas.Target {
 
 // resultOf is the SHA-256 of what a write would leave, "" where it cannot be
 // told.
-func resultOf(w hosts.Write, path string) string {
+func resultOf(w host.Write, path string) string {
 	if w.Content != nil && !w.Opaque {
 		return digest([]byte(*w.Content))
 	}

@@ -11,15 +11,15 @@ import (
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/internal/config"
-	"github.com/writbus/writ/cmd/writd/hosts"
 	"github.com/writbus/writ/enforcement"
+	"github.com/writbus/writ/enforcement/host"
 	"github.com/writbus/writ/observer/metrics"
 	"github.com/writbus/writ/schemas"
 )
 
 // turn is one hook call on its way through the daemon.
 type turn struct {
-	hosts.Call
+	host.Call
 	project    project
 	payload    []byte
 	ran        *schemas.TestsFinished // the run of tests that came before the end of a turn
@@ -36,15 +36,15 @@ func (d *Daemon) hook(ctx context.Context, r bus.Request) ([]byte, error) {
 	defer cancel()
 	ctx, done := d.traceHook(ctx, r)
 	defer done()
-	call, err := hosts.Parse(r.Header.Get(schemas.HookHeaderAgent), r.Header.Get(schemas.HookHeaderEvent), r.Body)
-	if errors.Is(err, hosts.ErrUnknownHost) {
+	call, err := host.Parse(r.Header.Get(schemas.HookHeaderAgent), r.Header.Get(schemas.HookHeaderEvent), r.Body)
+	if errors.Is(err, host.ErrUnknownHost) {
 		return nil, schemas.Faultf(schemas.CodeBadRequest, "there is no adapter for the agent %q", r.Header.Get(schemas.HookHeaderAgent))
 	}
 	if err != nil {
-		return json.Marshal(hosts.Render(call, trouble(call, err, "The hook's payload was not understood; see writ doctor.")))
+		return json.Marshal(host.Render(call, trouble(call, err, "The hook's payload was not understood; see writ doctor.")))
 	}
 	t := turn{Call: call, payload: r.Body}
-	if t.Shell != nil && t.Kind != hosts.BeforeTool {
+	if t.Shell != nil && t.Kind != host.BeforeTool {
 		// The host reports the command that Writ put in the place of another.
 		if inner, ours := d.confined.unwrap(d.layout.Root, *t.Shell); ours {
 			t.Shell, t.bounded = &inner, true
@@ -53,7 +53,7 @@ func (d *Daemon) hook(ctx context.Context, r bus.Request) ([]byte, error) {
 	if t.ToolUseID == "" {
 		t.ToolUseID = t.unnamed()
 	}
-	if origin := r.Header.Get(schemas.HookHeaderOrigin); origin != "" && (t.Kind == hosts.Command || t.Kind == hosts.Prompt && t.Origin == "") {
+	if origin := r.Header.Get(schemas.HookHeaderOrigin); origin != "" && (t.Kind == host.Command || t.Kind == host.Prompt && t.Origin == "") {
 		t.Origin = origin // a program can send what is typed as a command, too
 	}
 	if t.Dir == "" {
@@ -83,11 +83,11 @@ func (d *Daemon) hook(ctx context.Context, r bus.Request) ([]byte, error) {
 		defer end(nil)
 		repeated := a
 		repeated.Context, repeated.Notice = "", ""
-		return answers{hosts.Render(t.Call, a), hosts.Render(t.Call, repeated)}, nil
+		return answers{host.Render(t.Call, a), host.Render(t.Call, repeated)}, nil
 	})
 	if err != nil {
 		d.logger.Error("hook", "hook", t.Hook, "session", t.Session, "error", err)
-		reply = hosts.Render(t.Call, trouble(t.Call, err, "Whether it is in the log cannot be told. Run: writ doctor"))
+		reply = host.Render(t.Call, trouble(t.Call, err, "Whether it is in the log cannot be told. Run: writ doctor"))
 	}
 	return json.Marshal(reply)
 }
@@ -99,7 +99,7 @@ const unnamedCall = "input:"
 // after the tool; "" for what is no tool's call.
 func (t turn) unnamed() string {
 	switch t.Kind {
-	case hosts.BeforeTool, hosts.AfterTool, hosts.ToolFailed:
+	case host.BeforeTool, host.AfterTool, host.ToolFailed:
 	default:
 		return ""
 	}
@@ -129,9 +129,9 @@ func (t turn) called(header schemas.Header) called {
 	c.began, _ = strconv.ParseInt(header.Get(schemas.HookHeaderBegan), 10, 64)
 	id := t.ToolUseID
 	switch t.Kind {
-	case hosts.Prompt, hosts.Command:
+	case host.Prompt, host.Command:
 		id = t.PromptID
-	case hosts.BeforeTool, hosts.AfterTool, hosts.ToolFailed, hosts.Permission:
+	case host.BeforeTool, host.AfterTool, host.ToolFailed, host.Permission:
 	default:
 		// A turn's end is reported again with what came of its tests.
 		id, c.unnamed = "event:"+digest([]byte(header.Get(schemas.HookHeaderTests))), true
@@ -143,48 +143,48 @@ func (t turn) called(header schemas.Header) called {
 }
 
 // trouble is the answer to a call that could not be decided.
-func trouble(c hosts.Call, err error, next string) hosts.Answer {
+func trouble(c host.Call, err error, next string) host.Answer {
 	text := fmt.Sprintf("writ: %s: %v. %s", c.Hook, err, next)
-	if c.Kind == hosts.BeforeTool {
-		return hosts.Answer{Verdict: hosts.Refuse, Reason: text}
+	if c.Kind == host.BeforeTool {
+		return host.Answer{Verdict: host.Refuse, Reason: text}
 	}
-	return hosts.Answer{Notice: text}
+	return host.Answer{Notice: text}
 }
 
-func (d *Daemon) answerHook(ctx context.Context, t turn) (hosts.Answer, error) {
+func (d *Daemon) answerHook(ctx context.Context, t turn) (host.Answer, error) {
 	if err := schemas.Session(t.Session).Check(); err != nil {
-		return hosts.Answer{}, err
+		return host.Answer{}, err
 	}
 	if err := d.ensureStarted(ctx, t); err != nil {
-		return hosts.Answer{}, err
+		return host.Answer{}, err
 	}
 	switch t.Kind {
-	case hosts.SessionStart:
+	case host.SessionStart:
 		return d.onSessionStart(ctx, t)
-	case hosts.SessionEnd:
+	case host.SessionEnd:
 		d.noteTranscript(t)
 		return d.onSessionEnd(ctx, t)
-	case hosts.Prompt, hosts.Command:
+	case host.Prompt, host.Command:
 		return d.onPrompt(ctx, t)
-	case hosts.BeforeTool:
+	case host.BeforeTool:
 		return d.onBeforeTool(ctx, t)
-	case hosts.Permission:
+	case host.Permission:
 		return d.onPermission(ctx, t)
-	case hosts.AfterTool, hosts.ToolFailed:
+	case host.AfterTool, host.ToolFailed:
 		return d.onAfterTool(ctx, t)
-	case hosts.SubagentStart:
+	case host.SubagentStart:
 		return d.onSubagentStart(ctx, t)
-	case hosts.SubagentStop:
+	case host.SubagentStop:
 		return d.plain(ctx, t, enforcement.StopSubagent{SubagentStopped: schemas.SubagentStopped{AgentID: orUnknown(t.Agent), Message: t.Message}})
-	case hosts.Stop:
+	case host.Stop:
 		d.noteTranscript(t)
 		return d.onStop(ctx, t)
-	case hosts.BeforeCompact:
+	case host.BeforeCompact:
 		d.noteTranscript(t)
 		return d.plain(ctx, t, enforcement.Compact{ContextCompacted: schemas.ContextCompacted{Stage: "before", Trigger: t.Reason}})
-	case hosts.Instructions:
+	case host.Instructions:
 		return d.onInstructions(ctx, t)
-	case hosts.AfterCompact:
+	case host.AfterCompact:
 		return d.plain(ctx, t, enforcement.Compact{ContextCompacted: schemas.ContextCompacted{Stage: "after", Trigger: t.Reason}})
 	default:
 		return d.plain(ctx, t, enforcement.Observe{HookObserved: t.observed()})
@@ -199,15 +199,15 @@ func orUnknown(id string) string {
 }
 
 func (t turn) observed() schemas.HookObserved {
-	return schemas.HookObserved{Host: t.Host, Hook: t.Hook, Fields: hosts.Fields(t.payload), Digest: digest(t.payload), Bytes: len(t.payload)}
+	return schemas.HookObserved{Host: t.Host, Hook: t.Hook, Fields: host.Fields(t.payload), Digest: digest(t.payload), Bytes: len(t.payload)}
 }
 
 // plain takes a command whose outcome needs nothing but the record.
-func (d *Daemon) plain(ctx context.Context, t turn, c enforcement.Command) (hosts.Answer, error) {
+func (d *Daemon) plain(ctx context.Context, t turn, c enforcement.Command) (host.Answer, error) {
 	decision, _, err := d.sessions.act(ctx, t.Session, t.meta(t.agent()), func(s enforcement.State) (enforcement.Decision, error) {
 		return enforcement.Decide(s, c)
 	})
-	return hosts.Answer{Context: decision.Context, Notice: decision.Notice}, err
+	return host.Answer{Context: decision.Context, Notice: decision.Notice}, err
 }
 
 // agent is who calls: the host's agent, or the sub-agent that it names. The
@@ -219,7 +219,7 @@ func (t turn) meta(actor schemas.Actor) meta { return meta{actor: actor, correla
 // ensureStarted registers a session that Writ meets in the middle: the project
 // was put under guard while a conversation was open, or the host gave no start.
 func (d *Daemon) ensureStarted(ctx context.Context, t turn) error {
-	if t.Kind == hosts.SessionStart {
+	if t.Kind == host.SessionStart {
 		return nil
 	}
 	state, _, err := d.sessions.state(ctx, t.Session)
@@ -243,7 +243,7 @@ func (t turn) started(source string) schemas.SessionStarted {
 	}
 }
 
-func (d *Daemon) onSessionStart(ctx context.Context, t turn) (hosts.Answer, error) {
+func (d *Daemon) onSessionStart(ctx context.Context, t turn) (host.Answer, error) {
 	band := d.corpus.Current().Mandatory()
 	var again string
 	decision, state, err := d.sessions.act(ctx, t.Session, t.meta(t.agent()), func(s enforcement.State) (enforcement.Decision, error) {
@@ -258,18 +258,18 @@ func (d *Daemon) onSessionStart(ctx context.Context, t turn) (hosts.Answer, erro
 		return d.withShown(s, start, "session", mandatoryShown(band), band.Tokens)
 	})
 	if err != nil {
-		return hosts.Answer{}, err
+		return host.Answer{}, err
 	}
 	if instructed(state, band) {
 		band.Text = ""
 	}
-	return hosts.Answer{
+	return host.Answer{
 		Context: join(greeting, orPosition(decision.Context, state), again, band.Text),
 		Notice:  decision.Notice,
 	}, nil
 }
 
-func (d *Daemon) onPrompt(ctx context.Context, t turn) (hosts.Answer, error) {
+func (d *Daemon) onPrompt(ctx context.Context, t turn) (host.Answer, error) {
 	var shown prompted
 	var again string
 	act := t.PromptID
@@ -279,10 +279,10 @@ func (d *Daemon) onPrompt(ctx context.Context, t turn) (hosts.Answer, error) {
 	decision, state, err := d.sessions.act(ctx, t.Session, t.meta(promptActor(t)), func(s enforcement.State) (enforcement.Decision, error) {
 		decision, err := enforcement.Decide(s, enforcement.SubmitPrompt{
 			Prompt: strings.ToValidUTF8(t.Prompt, "�"), ActID: "prompt:" + act, PromptID: t.PromptID, Origin: t.Origin,
-			Command: t.Command, Arguments: t.Args, Expands: hosts.ExpandsCommands(t.Host), Agent: t.Agent,
+			Command: t.Command, Arguments: t.Args, Expands: host.ExpandsCommands(t.Host), Agent: t.Agent,
 			Workspace: d.approvable(ctx, t.project, t.Session, s), Settings: t.project.policy(),
 		})
-		if err != nil || t.Kind == hosts.Command {
+		if err != nil || t.Kind == host.Command {
 			return decision, err
 		}
 		again = d.resume(s)
@@ -290,18 +290,18 @@ func (d *Daemon) onPrompt(ctx context.Context, t turn) (hosts.Answer, error) {
 		return d.withShown(s, decision, "prompt", shown.rules, shown.tokens)
 	})
 	if err != nil {
-		return hosts.Answer{}, err
+		return host.Answer{}, err
 	}
 	own := orPosition(decision.Context, state)
 	var remembered string
-	if t.Kind == hosts.Prompt && !approves(decision) {
+	if t.Kind == host.Prompt && !approves(decision) {
 		remembered = d.memories(ctx, t, injectedChars-len(own)-len(again)-len(shown.band)-len(shown.block))
 	}
 	var files string
-	if t.Kind == hosts.Prompt && !approves(decision) && t.Agent == "" {
+	if t.Kind == host.Prompt && !approves(decision) && t.Agent == "" {
 		files = d.artifactsFor(ctx, t, injectedChars-len(own)-len(again)-len(shown.band)-len(shown.block)-len(remembered))
 	}
-	return hosts.Answer{Context: join(own, again, shown.band, shown.block, remembered, files), Notice: decision.Notice}, nil
+	return host.Answer{Context: join(own, again, shown.band, shown.block, remembered, files), Notice: decision.Notice}, nil
 }
 
 // promptActor is the person whom the host names as the prompt's author, and

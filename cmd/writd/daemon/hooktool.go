@@ -5,19 +5,19 @@ import (
 	"path/filepath"
 
 	"github.com/writbus/writ/bus"
-	"github.com/writbus/writ/cmd/writd/hosts"
 	"github.com/writbus/writ/enforcement"
+	"github.com/writbus/writ/enforcement/host"
 	"github.com/writbus/writ/schemas"
 )
 
-func (d *Daemon) onBeforeTool(ctx context.Context, t turn) (hosts.Answer, error) {
+func (d *Daemon) onBeforeTool(ctx context.Context, t turn) (host.Answer, error) {
 	completes := d.done.fresh(t)
 	if t.gateless() && len(completes) == 0 && t.Task == nil {
 		return d.onRead(ctx, t)
 	}
 	session, parent, err := d.actor(ctx, t)
 	if err != nil {
-		return hosts.Answer{}, err
+		return host.Answer{}, err
 	}
 	var about prompted
 	var confinedAs string
@@ -33,19 +33,19 @@ func (d *Daemon) onBeforeTool(ctx context.Context, t turn) (hosts.Answer, error)
 		if confinedAs = ""; err == nil && d.confines(t, request.Shell, decision.Verdict) {
 			confinedAs = d.confined.rewrite(t, d.layout.Root, s, parent != nil)
 		}
-		if err != nil || decision.Verdict != enforcement.Allow || !hosts.TellsBeforeTools(t.Host) {
+		if err != nil || decision.Verdict != enforcement.Allow || !host.TellsBeforeTools(t.Host) {
 			return decision, err
 		}
 		about = d.rulesForFile(ctx, t, s, request.Targets)
 		return d.withShown(s, decision, "file", about.rules, about.tokens)
 	})
 	if err != nil {
-		return hosts.Answer{}, err
+		return host.Answer{}, err
 	}
 	var earlier enforcement.Decision
 	if t.Shell != nil {
 		if earlier, err = d.sinceEnded(ctx, t, session, parent); err != nil {
-			return hosts.Answer{}, err
+			return host.Answer{}, err
 		}
 	}
 	if untold && decision.Verdict != enforcement.Deny {
@@ -58,7 +58,7 @@ func (d *Daemon) onBeforeTool(ctx context.Context, t turn) (hosts.Answer, error)
 		d.done.keep(t)
 		d.tasks.keep(t)
 	}
-	return hosts.Answer{
+	return host.Answer{
 		Verdict: verdict(decision.Verdict), Reason: decision.Reason,
 		Context: join(earlier.Context, decision.Context, about.block), Notice: join(earlier.Notice, decision.Notice), Command: confinedAs,
 	}, nil
@@ -113,15 +113,15 @@ func (d *Daemon) request(ctx context.Context, t turn, s enforcement.State, paren
 	return request
 }
 
-func verdict(v enforcement.Verdict) hosts.Verdict {
+func verdict(v enforcement.Verdict) host.Verdict {
 	switch v {
 	case enforcement.Allow:
-		return hosts.Pass
+		return host.Pass
 	case enforcement.Ask:
-		return hosts.AskUser
+		return host.AskUser
 	case enforcement.Deny:
 	}
-	return hosts.Refuse
+	return host.Refuse
 }
 
 // actor says in whose log a tool call belongs. A sub-agent that inherits its
@@ -147,40 +147,40 @@ func (d *Daemon) actor(ctx context.Context, t turn) (session string, parent *enf
 
 // onPermission keeps the host's own question in line with the gate: what the
 // gate refuses is refused there too. It was recorded when it was decided.
-func (d *Daemon) onPermission(ctx context.Context, t turn) (hosts.Answer, error) {
+func (d *Daemon) onPermission(ctx context.Context, t turn) (host.Answer, error) {
 	if t.gateless() {
-		return hosts.Answer{}, nil
+		return host.Answer{}, nil
 	}
 	session, parent, err := d.actor(ctx, t)
 	if err != nil {
-		return hosts.Answer{}, err
+		return host.Answer{}, err
 	}
 	state, _, err := d.sessions.state(ctx, session)
 	if err != nil {
-		return hosts.Answer{}, err
+		return host.Answer{}, err
 	}
 	request := d.request(ctx, t, state, parent)
 	request.Settings.DenyToAsk = false
 	decision, err := enforcement.Decide(state, request)
 	if err != nil || decision.Verdict != enforcement.Deny || state.Streak.Count > 1 && t.project.settings.DenyToAsk {
-		return hosts.Answer{}, err
+		return host.Answer{}, err
 	}
-	return hosts.Answer{Verdict: hosts.Refuse, Reason: decision.Reason}, nil
+	return host.Answer{Verdict: host.Refuse, Reason: decision.Reason}, nil
 }
 
-func (d *Daemon) onAfterTool(ctx context.Context, t turn) (hosts.Answer, error) {
+func (d *Daemon) onAfterTool(ctx context.Context, t turn) (host.Answer, error) {
 	if t.gateless() {
 		return d.plain(ctx, t, enforcement.Observe{HookObserved: t.observed()})
 	}
-	if t.Tool == "ExitPlanMode" && t.Kind == hosts.AfterTool && t.asksItsUser() {
+	if t.Tool == "ExitPlanMode" && t.Kind == host.AfterTool && t.asksItsUser() {
 		return d.onPlanDialog(ctx, t)
 	}
 	session, parent, err := d.actor(ctx, t)
 	if err != nil {
-		return hosts.Answer{}, err
+		return host.Answer{}, err
 	}
 	finished := schemas.ToolFinished{
-		Tool: t.Tool, ToolUseID: t.ToolUseID, Failed: t.Kind == hosts.ToolFailed,
+		Tool: t.Tool, ToolUseID: t.ToolUseID, Failed: t.Kind == host.ToolFailed,
 		Error: clipText(t.Error, 500), Millis: t.Millis, Agent: t.Agent,
 	}
 	changes, was := d.treeChanges(t)
@@ -210,13 +210,13 @@ func (d *Daemon) onAfterTool(ctx context.Context, t turn) (hosts.Answer, error) 
 		})
 	})
 	if err != nil {
-		return hosts.Answer{}, err
+		return host.Answer{}, err
 	}
 	behind, err := d.checkTree(ctx, t, session, parent, changes)
 	if can, _ := d.bounds(t); can && !t.bounded && len(behind.Record) > 0 {
 		d.heedless.note(t.Session)
 	}
-	answer := hosts.Answer{Context: join(decision.Context, behind.Context), Notice: join(decision.Notice, behind.Notice)}
+	answer := host.Answer{Context: join(decision.Context, behind.Context), Notice: join(decision.Notice, behind.Notice)}
 	if err != nil || finished.Failed {
 		return answer, err
 	}
@@ -242,7 +242,7 @@ func (t turn) asksItsUser() bool {
 
 // onPlanDialog takes the host's own plan dialog, which the user accepted, as
 // an approval of the very plan that it showed.
-func (d *Daemon) onPlanDialog(ctx context.Context, t turn) (hosts.Answer, error) {
+func (d *Daemon) onPlanDialog(ctx context.Context, t turn) (host.Answer, error) {
 	act := t.ToolUseID
 	if act == "" {
 		act = bus.NewID()
@@ -254,7 +254,7 @@ func (d *Daemon) onPlanDialog(ctx context.Context, t turn) (hosts.Answer, error)
 		})
 	})
 	if err != nil {
-		return hosts.Answer{}, err
+		return host.Answer{}, err
 	}
-	return hosts.Answer{Context: orPosition(decision.Context, state), Notice: decision.Notice}, nil
+	return host.Answer{Context: orPosition(decision.Context, state), Notice: decision.Notice}, nil
 }

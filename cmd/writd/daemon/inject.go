@@ -6,8 +6,8 @@ import (
 	"path"
 	"strings"
 
-	"github.com/writbus/writ/cmd/writd/hosts"
 	"github.com/writbus/writ/enforcement"
+	"github.com/writbus/writ/enforcement/host"
 	"github.com/writbus/writ/retrieval"
 	"github.com/writbus/writ/schemas"
 )
@@ -116,7 +116,7 @@ const enoughText = 200
 
 // describeWrite is the query a write stands for: where it goes, and the first
 // lines of what it says.
-func describeWrite(t schemas.Target, w hosts.Write) (text string, telling bool) {
+func describeWrite(t schemas.Target, w host.Write) (text string, telling bool) {
 	if w.Content != nil {
 		text = *w.Content
 	}

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/writbus/writ/cmd/writd/hosts"
 	"github.com/writbus/writ/enforcement"
+	"github.com/writbus/writ/enforcement/host"
 	"github.com/writbus/writ/retrieval"
 	"github.com/writbus/writ/schemas"
 )
@@ -30,7 +30,7 @@ const (
 
 // onRead takes a tool that no gate is about. In review and debug, reading a
 // file brings the rules for it.
-func (d *Daemon) onRead(ctx context.Context, t turn) (hosts.Answer, error) {
+func (d *Daemon) onRead(ctx context.Context, t turn) (host.Answer, error) {
 	var about prompted
 	decision, _, err := d.sessions.act(ctx, t.Session, t.meta(t.agent()), func(s enforcement.State) (enforcement.Decision, error) {
 		observed, err := enforcement.Decide(s, enforcement.Observe{HookObserved: t.observed()})
@@ -39,12 +39,12 @@ func (d *Daemon) onRead(ctx context.Context, t turn) (hosts.Answer, error) {
 		}
 		return d.withShown(s, observed, "read", about.rules, about.tokens)
 	})
-	return hosts.Answer{Context: join(decision.Context, about.block), Notice: decision.Notice}, err
+	return host.Answer{Context: join(decision.Context, about.block), Notice: decision.Notice}, err
 }
 
 func (d *Daemon) rulesForRead(ctx context.Context, t turn, s enforcement.State) prompted {
 	reviewing := s.Mode == enforcement.ModeReview || s.Mode == enforcement.ModeDebug
-	if t.Tool != "Read" || len(t.Reads) != 1 || !reviewing || s.Orchestrator || !hosts.TellsBeforeTools(t.Host) {
+	if t.Tool != "Read" || len(t.Reads) != 1 || !reviewing || s.Orchestrator || !host.TellsBeforeTools(t.Host) {
 		return prompted{}
 	}
 	return d.rulesInFile(ctx, t, s, t.project.target(t.Reads[0], t.Dir))
@@ -62,7 +62,7 @@ func (d *Daemon) rulesInFile(ctx context.Context, t turn, s enforcement.State, t
 // rulesAfter brings the rules for what a tool wrote, where nothing could be said
 // before it: of what a command made, and for hosts that hear nothing there.
 func (d *Daemon) rulesAfter(ctx context.Context, t turn, session string, changes []enforcement.TreeChange) (string, error) {
-	if t.Shell == nil && hosts.TellsBeforeTools(t.Host) {
+	if t.Shell == nil && host.TellsBeforeTools(t.Host) {
 		return "", nil
 	}
 	var target schemas.Target
@@ -113,7 +113,7 @@ func (d *Daemon) resume(s enforcement.State) string {
 
 // onInstructions notes which rules stand in instructions that the host itself
 // gives its model: they are not injected beside them.
-func (d *Daemon) onInstructions(ctx context.Context, t turn) (hosts.Answer, error) {
+func (d *Daemon) onInstructions(ctx context.Context, t turn) (host.Answer, error) {
 	found := d.rulesInInstructions(t.File)
 	decision, _, err := d.sessions.act(ctx, t.Session, t.meta(t.agent()), func(s enforcement.State) (enforcement.Decision, error) {
 		observed, err := enforcement.Decide(s, enforcement.Observe{HookObserved: t.observed()})
@@ -122,7 +122,7 @@ func (d *Daemon) onInstructions(ctx context.Context, t turn) (hosts.Answer, erro
 		}
 		return d.withShown(s, observed, "instructions", found, 0)
 	})
-	return hosts.Answer{Context: decision.Context, Notice: decision.Notice}, err
+	return host.Answer{Context: decision.Context, Notice: decision.Notice}, err
 }
 
 // rulesInInstructions are the rules whose statement a file holds. One that is

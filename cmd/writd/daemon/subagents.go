@@ -5,8 +5,8 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/writbus/writ/cmd/writd/hosts"
 	"github.com/writbus/writ/enforcement"
+	"github.com/writbus/writ/enforcement/host"
 	"github.com/writbus/writ/retrieval"
 	"github.com/writbus/writ/schemas"
 )
@@ -30,7 +30,7 @@ type tasks struct {
 
 type waitingTask struct {
 	session string
-	task    hosts.Task
+	task    host.Task
 }
 
 // keep remembers the task of a call that passed.
@@ -45,7 +45,7 @@ func (k *tasks) keep(t turn) {
 }
 
 // take returns the oldest task of a session for a type of sub-agent, once.
-func (k *tasks) take(session, agentType string) *hosts.Task {
+func (k *tasks) take(session, agentType string) *host.Task {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	at := slices.IndexFunc(k.waiting, func(w waitingTask) bool { return w.session == session && w.task.Type == agentType })
@@ -59,7 +59,7 @@ func (k *tasks) take(session, agentType string) *hosts.Task {
 
 // onSubagentStart links a sub-agent's own session to its parent's, and tells it
 // its role, where its parent stands, and the rules for its task.
-func (d *Daemon) onSubagentStart(ctx context.Context, t turn) (hosts.Answer, error) {
+func (d *Daemon) onSubagentStart(ctx context.Context, t turn) (host.Answer, error) {
 	agent := orUnknown(t.Agent)
 	task := t.Task
 	if task == nil {
@@ -69,11 +69,11 @@ func (d *Daemon) onSubagentStart(ctx context.Context, t turn) (hosts.Answer, err
 		return enforcement.Decide(s, enforcement.StartSubagent{SubagentStarted: schemas.SubagentStarted{AgentID: agent, AgentType: t.AgentType}})
 	})
 	if err != nil {
-		return hosts.Answer{}, err
+		return host.Answer{}, err
 	}
 	child := t.Session + "/" + agent
 	if err := schemas.Session(child).Check(); err != nil {
-		return hosts.Answer{}, err
+		return host.Answer{}, err
 	}
 	d.sessions.link(t.Session, child)
 	band := d.corpus.Current().Mandatory()
@@ -96,12 +96,12 @@ func (d *Daemon) onSubagentStart(ctx context.Context, t turn) (hosts.Answer, err
 		}
 		return d.withShown(s, start, "task", about.rules, about.tokens)
 	})
-	return hosts.Answer{Context: join(position(state), enforcement.RolePrompt(role, t.Session), band.Text, about.block)}, err
+	return host.Answer{Context: join(position(state), enforcement.RolePrompt(role, t.Session), band.Text, about.block)}, err
 }
 
 // rulesForTask retrieves for what a sub-agent is to do. It begins with nothing
 // shown.
-func (d *Daemon) rulesForTask(ctx context.Context, t turn, task hosts.Task) prompted {
+func (d *Daemon) rulesForTask(ctx context.Context, t turn, task host.Task) prompted {
 	index := d.corpus.Current()
 	var p prompted
 	answer := d.corpus.Search(ctx, retrieval.Query{

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/writbus/writ/bus"
-	"github.com/writbus/writ/cmd/writd/hosts"
 	"github.com/writbus/writ/enforcement"
 	"github.com/writbus/writ/enforcement/confine"
+	"github.com/writbus/writ/enforcement/host"
 	"github.com/writbus/writ/enforcement/testrun"
 	"github.com/writbus/writ/schemas"
 )
@@ -76,7 +76,7 @@ func (p *pendingRuns) running(session string, now time.Time) bool {
 // calls again; the daemon waits for nobody.
 func (d *Daemon) testsDue(ctx context.Context, t turn, header schemas.Header) *schemas.TestRun {
 	able := header.Get(schemas.HookHeaderRuns) == "tests" && header.Get(schemas.HookHeaderTests) == ""
-	if t.Kind != hosts.Stop || t.Agent != "" || !able || t.project.settings.Tests != "on" || !hosts.HoldsTurns(t.Host) {
+	if t.Kind != host.Stop || t.Agent != "" || !able || t.project.settings.Tests != "on" || !host.HoldsTurns(t.Host) {
 		return nil
 	}
 	state, _, err := d.sessions.state(ctx, t.Session)
@@ -170,13 +170,13 @@ func (d *Daemon) reported(t turn, header schemas.Header) (*schemas.TestsFinished
 
 // onStop sends an agent back to what it left broken, failing or unverified,
 // once in a row.
-func (d *Daemon) onStop(ctx context.Context, t turn) (hosts.Answer, error) {
+func (d *Daemon) onStop(ctx context.Context, t turn) (host.Answer, error) {
 	if t.ran == nil && d.runs.running(t.Session, d.now()) {
-		return hosts.Answer{}, nil // the same end of a turn, told a second time
+		return host.Answer{}, nil // the same end of a turn, told a second time
 	}
 	behind, err := d.sinceEnded(ctx, t, t.Session, nil)
 	if err != nil {
-		return hosts.Answer{}, err
+		return host.Answer{}, err
 	}
 	decision, _, err := d.sessions.act(ctx, t.Session, t.meta(t.agent()), func(s enforcement.State) (enforcement.Decision, error) {
 		return enforcement.Decide(s, enforcement.EndTurn{
@@ -185,18 +185,18 @@ func (d *Daemon) onStop(ctx context.Context, t turn) (hosts.Answer, error) {
 		})
 	})
 	if err != nil {
-		return hosts.Answer{}, err
+		return host.Answer{}, err
 	}
 	for _, worker := range t.ranWorkers {
 		if _, _, err := d.sessions.act(ctx, worker, t.meta(schemas.Writ("tests")), func(enforcement.State) (enforcement.Decision, error) {
 			return enforcement.Decision{Verdict: enforcement.Allow, Record: []schemas.Payload{*t.ran}}, nil
 		}); err != nil {
-			return hosts.Answer{}, err
+			return host.Answer{}, err
 		}
 	}
-	answer := hosts.Answer{Notice: join(behind.Notice, decision.Notice)}
+	answer := host.Answer{Notice: join(behind.Notice, decision.Notice)}
 	if decision.Verdict == enforcement.Deny {
-		answer.Verdict, answer.Reason = hosts.Refuse, join(decision.Reason, decision.Context)
+		answer.Verdict, answer.Reason = host.Refuse, join(decision.Reason, decision.Context)
 	}
 	return answer, nil
 }

@@ -8,11 +8,11 @@ import (
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/internal/config"
-	"github.com/writbus/writ/cmd/writd/hosts"
 	"github.com/writbus/writ/cmd/writd/verbs"
 	"github.com/writbus/writ/cmd/writd/verbs/workspace"
 	"github.com/writbus/writ/enforcement"
 	"github.com/writbus/writ/enforcement/dialect"
+	"github.com/writbus/writ/enforcement/host"
 )
 
 // agentHost is what the log calls the host of the agents that Writ runs itself.
@@ -26,7 +26,7 @@ type verbGate struct{ d *Daemon }
 
 // Ask decides.
 func (g verbGate) Ask(ctx context.Context, c verbs.Call, a workspace.Act) (workspace.Decision, error) {
-	t, guarded, err := g.turn(c, a, hosts.BeforeTool, bus.NewID())
+	t, guarded, err := g.turn(c, a, host.BeforeTool, bus.NewID())
 	if err != nil {
 		return workspace.Decision{}, err
 	}
@@ -47,9 +47,9 @@ func (g verbGate) Ask(ctx context.Context, c verbs.Call, a workspace.Act) (works
 
 // Done records what became of it.
 func (g verbGate) Done(ctx context.Context, c verbs.Call, a workspace.Act, ticket string, r workspace.Report) (string, error) {
-	kind := hosts.AfterTool
+	kind := host.AfterTool
 	if r.Failed {
-		kind = hosts.ToolFailed
+		kind = host.ToolFailed
 	}
 	t, guarded, err := g.turn(c, a, kind, ticket)
 	if err != nil || !guarded {
@@ -62,14 +62,14 @@ func (g verbGate) Done(ctx context.Context, c verbs.Call, a workspace.Act, ticke
 
 // turn is an act as a hook would report it. The project is the one around the
 // workspace; guarded is false where there is none.
-func (g verbGate) turn(c verbs.Call, a workspace.Act, kind hosts.Kind, id string) (t turn, guarded bool, err error) {
+func (g verbGate) turn(c verbs.Call, a workspace.Act, kind host.Kind, id string) (t turn, guarded bool, err error) {
 	dir := resolved(c.Workspace)
-	call := hosts.Call{Host: agentHost, Kind: kind, Session: c.Run, AgentType: c.Agent, Dir: dir, ToolUseID: id, PromptID: c.Run}
-	call.Hook = map[hosts.Kind]string{hosts.BeforeTool: "PreToolUse", hosts.AfterTool: "PostToolUse", hosts.ToolFailed: "PostToolUseFailure"}[kind]
+	call := host.Call{Host: agentHost, Kind: kind, Session: c.Run, AgentType: c.Agent, Dir: dir, ToolUseID: id, PromptID: c.Run}
+	call.Hook = map[host.Kind]string{host.BeforeTool: "PreToolUse", host.AfterTool: "PostToolUse", host.ToolFailed: "PostToolUseFailure"}[kind]
 	input := map[string]string{"command": a.Command}
 	if a.Path != "" {
 		content := string(a.Content)
-		call.Tool, call.Writes = "Write", []hosts.Write{{Path: a.Path, Content: &content}}
+		call.Tool, call.Writes = "Write", []host.Write{{Path: a.Path, Content: &content}}
 		input = map[string]string{"file_path": a.Path, "content": content}
 	} else {
 		call.Tool, call.Shell = "Bash", &a.Command
@@ -141,13 +141,13 @@ func (t turn) untold() bool {
 	return c.Effect == enforcement.EffectCannotTell
 }
 
-func verdictOf(v hosts.Verdict) dialect.Verdict {
+func verdictOf(v host.Verdict) dialect.Verdict {
 	switch v {
-	case hosts.Pass:
+	case host.Pass:
 		return dialect.Allow
-	case hosts.AskUser:
+	case host.AskUser:
 		return dialect.Ask
-	case hosts.Refuse:
+	case host.Refuse:
 	}
 	return dialect.Deny
 }

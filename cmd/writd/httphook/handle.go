@@ -15,7 +15,7 @@ import (
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/internal/config"
-	"github.com/writbus/writ/cmd/writd/hosts"
+	"github.com/writbus/writ/enforcement/host"
 	"github.com/writbus/writ/enforcement/testrun"
 	"github.com/writbus/writ/schemas"
 )
@@ -76,7 +76,7 @@ func (s *Server) hook(w http.ResponseWriter, r *http.Request) {
 // answer is the body for a call, whatever becomes of it.
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, agent, event string) (body []byte) {
 	// Known before the payload is, for an answer to one that cannot be read.
-	call, _ := hosts.Parse(agent, event, nil)
+	call, _ := host.Parse(agent, event, nil)
 	root := ""
 	defer func() {
 		if p := recover(); p != nil {
@@ -92,7 +92,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, agent, event str
 	}
 	payload, err := readPayload(r.Body)
 	if err == nil {
-		call, err = hosts.Parse(agent, event, payload)
+		call, err = host.Parse(agent, event, payload)
 	}
 	folder := r.Header.Get(folderHeader)
 	root, known := s.project(folder, folderOf(payload), call.Dir)
@@ -181,10 +181,10 @@ func (s *Server) ask(ctx context.Context, r bus.Request) (schemas.HookReply, err
 
 // bodyOf is what the hook's process would print. A refusal that it would only
 // say on standard error and by its exit status is put into the body.
-func bodyOf(call hosts.Call, reply schemas.HookReply) []byte {
+func bodyOf(call host.Call, reply schemas.HookReply) []byte {
 	body := strings.TrimSpace(reply.Stdout)
 	if body == "" && reply.Exit != 0 {
-		body = strings.TrimSpace(hosts.Render(call, hosts.Answer{Verdict: hosts.Refuse, Reason: strings.TrimSpace(reply.Stderr)}).Stdout)
+		body = strings.TrimSpace(host.Render(call, host.Answer{Verdict: host.Refuse, Reason: strings.TrimSpace(reply.Stderr)}).Stdout)
 	}
 	if body == "" {
 		return []byte("{}")
@@ -194,22 +194,22 @@ func bodyOf(call hosts.Call, reply schemas.HookReply) []byte {
 
 // trouble is the answer to a call that could not be judged: a refusal where the
 // hook can refuse, unless the user has said otherwise, and a notice elsewhere.
-func (s *Server) trouble(call hosts.Call, root string, err error) []byte {
+func (s *Server) trouble(call host.Call, root string, err error) []byte {
 	text := fmt.Sprintf("Writ could not judge %s: %s. ", named(call), shorten(err.Error(), 200))
-	if call.Kind != hosts.BeforeTool && call.Kind != hosts.Permission {
-		return bodyOf(call, hosts.Render(call, hosts.Answer{Notice: text + "Run `writ doctor` in a terminal."}))
+	if call.Kind != host.BeforeTool && call.Kind != host.Permission {
+		return bodyOf(call, host.Render(call, host.Answer{Notice: text + "Run `writ doctor` in a terminal."}))
 	}
 	if root != "" {
 		if settings, err := config.LoadProject(root); err == nil && settings.Fail == "open" {
-			return bodyOf(call, hosts.Render(call, hosts.Answer{Notice: text + "It was let pass, because .writ/config.yaml says `fail: open`."}))
+			return bodyOf(call, host.Render(call, host.Answer{Notice: text + "It was let pass, because .writ/config.yaml says `fail: open`."}))
 		}
 	}
-	return bodyOf(call, hosts.Render(call, hosts.Answer{
-		Verdict: hosts.Refuse, Reason: text + "It was refused. Ask the user to run `writ doctor` in a terminal; it says what to repair.",
+	return bodyOf(call, host.Render(call, host.Answer{
+		Verdict: host.Refuse, Reason: text + "It was refused. Ask the user to run `writ doctor` in a terminal; it says what to repair.",
 	}))
 }
 
-func named(call hosts.Call) string {
+func named(call host.Call) string {
 	if call.Tool != "" {
 		return shorten(call.Tool, 60)
 	}

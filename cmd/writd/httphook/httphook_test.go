@@ -19,7 +19,7 @@ import (
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/internal/config"
-	"github.com/writbus/writ/cmd/writd/hosts"
+	"github.com/writbus/writ/enforcement/host"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -228,10 +228,10 @@ func TestAnAnswerComesInTime(t *testing.T) {
 }
 
 // approves says whether the daemon would let a call approve something.
-func approves(c hosts.Call) bool {
-	dialog := c.Kind == hosts.AfterTool && c.Tool == "ExitPlanMode" && c.Permissions != "dontAsk"
-	prompt := c.Kind == hosts.Prompt && (c.Origin == "user" || c.Origin == "")
-	return c.Kind == hosts.Command || prompt || dialog
+func approves(c host.Call) bool {
+	dialog := c.Kind == host.AfterTool && c.Tool == "ExitPlanMode" && c.Permissions != "dontAsk"
+	prompt := c.Kind == host.Prompt && (c.Origin == "user" || c.Origin == "")
+	return c.Kind == host.Command || prompt || dialog
 }
 
 // Nothing that comes over HTTP counts as the user's own act.
@@ -253,7 +253,7 @@ func TestNothingShowsTheUser(t *testing.T) {
 				t.Fatalf("%d %s, asked %d times", code, answer, len(w.asked))
 			}
 			got := w.asked[0]
-			call, err := hosts.Parse("claude", got.Header.Get(schemas.HookHeaderEvent), got.Body)
+			call, err := host.Parse("claude", got.Header.Get(schemas.HookHeaderEvent), got.Body)
 			if err != nil || approves(call) || call.Session != "s1" {
 				t.Errorf("%+v, %v: %s", call, err, got.Body)
 			}
@@ -371,11 +371,11 @@ func FuzzHandler(f *testing.F) {
 	f.Add("/hook/cursor/x", listen, "Bearer "+secret, "", `{`)
 	f.Add("//hook/../claude", listen, "Bearer "+secret, "/", "\x00")
 	w := newWorld(f)
-	f.Fuzz(func(t *testing.T, path, host, authorization, folder, body string) {
+	f.Fuzz(func(t *testing.T, path, name, authorization, folder, body string) {
 		w.asked = nil
 		body = strings.ReplaceAll(body, "PROJECT", filepath.ToSlash(w.project))
 		r := httptest.NewRequest(http.MethodPost, "http://"+listen+"/", strings.NewReader(body))
-		r.URL.Path, r.Host = path, host
+		r.URL.Path, r.Host = path, name
 		r.Header.Set("Authorization", authorization)
 		r.Header.Set(folderHeader, strings.ReplaceAll(folder, "PROJECT", w.project))
 		code, answer := w.serve(r)
@@ -392,7 +392,7 @@ func FuzzHandler(f *testing.F) {
 			t.Errorf("%d, and the daemon was asked", code)
 		}
 		for _, got := range w.asked {
-			call, err := hosts.Parse("claude", got.Header.Get(schemas.HookHeaderEvent), got.Body)
+			call, err := host.Parse("claude", got.Header.Get(schemas.HookHeaderEvent), got.Body)
 			if err != nil || approves(call) || !filepath.IsAbs(got.Header.Get(schemas.HookHeaderProject)) || !w.opens(authorization) {
 				t.Errorf("%+v %v", call, err)
 			}

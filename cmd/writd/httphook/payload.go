@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/writbus/writ/cmd/internal/config"
-	"github.com/writbus/writ/cmd/writd/hosts"
+	"github.com/writbus/writ/enforcement/host"
 )
 
 // folderHeader lets a host say the folder its session began in, such as
@@ -68,7 +68,7 @@ var errShowsUser = errors.New("httphook: the payload would count as the user's a
 const origin = "http"
 
 // withoutUser takes from a payload what would make it the user's own act.
-func withoutUser(agent, event string, payload []byte, call hosts.Call) ([]byte, error) {
+func withoutUser(agent, event string, payload []byte, call host.Call) ([]byte, error) {
 	if !showsUser(call) {
 		return payload, nil
 	}
@@ -87,9 +87,9 @@ func withoutUser(agent, event string, payload []byte, call hosts.Call) ([]byte, 
 		fields[name] = raw
 	}
 	switch call.Kind {
-	case hosts.Prompt:
+	case host.Prompt:
 		set("source", origin)
-	case hosts.Command:
+	case host.Command:
 		set("hook_event_name", call.Hook+" over "+origin)
 	default:
 		set("permission_mode", "dontAsk")
@@ -98,7 +98,7 @@ func withoutUser(agent, event string, payload []byte, call hosts.Call) ([]byte, 
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errShowsUser, err)
 	}
-	if after, err := hosts.Parse(agent, event, changed); err != nil || showsUser(after) || after.Session != call.Session {
+	if after, err := host.Parse(agent, event, changed); err != nil || showsUser(after) || after.Session != call.Session {
 		return nil, errors.Join(errShowsUser, err)
 	}
 	return changed, nil
@@ -106,13 +106,13 @@ func withoutUser(agent, event string, payload []byte, call hosts.Call) ([]byte, 
 
 // showsUser says whether a call would be taken for something that the user did:
 // a prompt, a typed command, or a plan accepted in the host's dialog.
-func showsUser(call hosts.Call) bool {
+func showsUser(call host.Call) bool {
 	switch call.Kind {
-	case hosts.Prompt:
+	case host.Prompt:
 		return call.Origin == "" || call.Origin == "user"
-	case hosts.Command:
+	case host.Command:
 		return true
-	case hosts.AfterTool:
+	case host.AfterTool:
 		return call.Tool == "ExitPlanMode" && call.Permissions != "dontAsk"
 	default:
 		return false

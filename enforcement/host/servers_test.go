@@ -1,4 +1,4 @@
-package hosts
+package host
 
 import (
 	"encoding/json"

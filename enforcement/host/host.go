@@ -1,11 +1,11 @@
-// Package hosts translates between coding agents and Writ: one file per host
+// Package host translates between coding agents and Writ: one file per host
 // reads the host's hook payload into a Call and writes an Answer the way that
 // host understands it. All policy lives behind the Call, once.
 //
 // It guarantees that no payload makes it panic, that unknown fields and events
 // are tolerated, and that a refusal is written in every form its host honours.
 // It decides nothing and does no IO.
-package hosts
+package host
 
 import (
 	"bytes"
@@ -19,9 +19,9 @@ import (
 var (
 	// ErrPayload is returned for a hook payload that is not what the host
 	// documents: not JSON, not an object, without a session.
-	ErrPayload = errors.New("hosts: the hook's payload cannot be read")
+	ErrPayload = errors.New("host: the hook's payload cannot be read")
 	// ErrUnknownHost is returned for a host that has no adapter.
-	ErrUnknownHost = errors.New("hosts: no adapter for this agent")
+	ErrUnknownHost = errors.New("host: no adapter for this agent")
 )
 
 // Kind is what a hook event is about, whatever the host calls it.
