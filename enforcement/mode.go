@@ -52,6 +52,9 @@ func (c SetMode) refusal(s State) string {
 	return ""
 }
 
+// Position says where the session stands and what comes next.
+func (s State) Position() string { return "Writ: " + s.Guidance() }
+
 // Guidance tells an agent where the session stands and how to proceed.
 func (s State) Guidance() string {
 	switch s.Mode {

@@ -16,6 +16,7 @@ import (
 	"github.com/writbus/writ/cmd/writd/agents"
 	"github.com/writbus/writ/cmd/writd/verbs"
 	"github.com/writbus/writ/enforcement/dialect"
+	"github.com/writbus/writ/enforcement/project"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/retrieval"
 	"github.com/writbus/writ/schemas"
@@ -218,7 +219,7 @@ func (d *Daemon) agentBackground(ctx context.Context, about agents.About) string
 	rules := ""
 	answer := index.Search(retrieval.Query{
 		Text: about.Message, Session: about.Run, BudgetTokens: agentRulesTokens,
-		Domains: project{}.domains(index, languagesOf(about.Workspace)),
+		Domains: project.Project{}.Domains(index.Domains(), project.LanguagesOf(about.Workspace)),
 	})
 	if answer.Tier == retrieval.TierInject {
 		rules = answer.Block

@@ -17,6 +17,9 @@ const (
 	// prompt, tokens, and leastContext is below what none is worth its place.
 	promptContext = 1500
 	leastContext  = 200
+	// charsPerToken is a low estimate for English and code, so that a budget of
+	// tokens stays within a budget of characters.
+	charsPerToken = 3.2
 	// servedSessions bounds how many sessions are remembered to have their
 	// block; of others the view is asked.
 	servedSessions = 4096
@@ -26,13 +29,13 @@ const (
 // first prompt of a session for which there is something to read, "" for none.
 // It is recorded as shown. Nothing here keeps a prompt waiting: an index that
 // is not in memory is loaded for the next one, and a failure means no block.
-func (d *Daemon) artifactsFor(ctx context.Context, t turn, room int) string {
+func (d *Daemon) artifactsFor(ctx context.Context, session, agentType, project, prompt string, room int) string {
 	budget := min(promptContext, int(float64(room)/charsPerToken))
-	if !t.project.settings.AutoRetrieveOnStart || t.Session == "" || strings.TrimSpace(t.Prompt) == "" || budget < leastContext {
+	if session == "" || strings.TrimSpace(prompt) == "" || budget < leastContext {
 		return ""
 	}
-	p := d.loadedArtifacts(t.project.root)
-	if p == nil || d.hasBlock(t.Session) {
+	p := d.loadedArtifacts(project)
+	if p == nil || d.hasBlock(session) {
 		return ""
 	}
 	strategies, err := d.strategies(p.id)
@@ -41,8 +44,8 @@ func (d *Daemon) artifactsFor(ctx context.Context, t turn, room int) string {
 		return ""
 	}
 	reply, err := d.contextFor(ctx, p, schemas.ArtifactContextRequest{
-		ArtifactSearchRequest: schemas.ArtifactSearchRequest{Project: p.id, Query: t.Prompt, Agent: cmp.Or(t.AgentType, strategy.Default)},
-		MaxContextTokens:      budget, Session: t.Session,
+		ArtifactSearchRequest: schemas.ArtifactSearchRequest{Project: p.id, Query: prompt, Agent: cmp.Or(agentType, strategy.Default)},
+		MaxContextTokens:      budget, Session: session,
 	}, strategies, "prompt")
 	if err != nil {
 		d.logger.Warn("files for a prompt", "error", err)
@@ -51,7 +54,7 @@ func (d *Daemon) artifactsFor(ctx context.Context, t turn, room int) string {
 	if len(reply.Artifacts) == 0 || len(reply.Context) > room {
 		return ""
 	}
-	d.views.artifacts.serve(t.Session)
+	d.views.artifacts.serve(session)
 	return reply.Context
 }
 

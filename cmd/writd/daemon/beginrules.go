@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/writbus/writ/bus"
-	"github.com/writbus/writ/enforcement/host"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -72,17 +71,4 @@ func (d *Daemon) afterRules(endpoints []bus.Endpoint) []bus.Endpoint {
 		}
 	}
 	return endpoints
-}
-
-// wantsRules says that a hook brings rules into the conversation, or holds what
-// was done against them. None of these decides about a write.
-func (t turn) wantsRules() bool {
-	switch t.Kind {
-	case host.SessionStart, host.Prompt, host.Command, host.SubagentStart, host.Instructions, host.Stop:
-		return true
-	case host.AfterTool:
-		return !t.gateless() // what was written is checked
-	default:
-		return false
-	}
 }

@@ -19,6 +19,10 @@ import (
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/cmd/writd/heap"
 	"github.com/writbus/writ/cmd/writd/httphook"
+	"github.com/writbus/writ/enforcement/confine/runner"
+	"github.com/writbus/writ/enforcement/project"
+	"github.com/writbus/writ/enforcement/session"
+	"github.com/writbus/writ/enforcement/turn"
 	"github.com/writbus/writ/observer/metrics"
 	"github.com/writbus/writ/observer/model"
 	"github.com/writbus/writ/projections"
@@ -26,7 +30,6 @@ import (
 	"github.com/writbus/writ/projections/transparency/ledger"
 	"github.com/writbus/writ/retrieval/embed/choice"
 	"github.com/writbus/writ/retrieval/rulebook/index"
-	"github.com/writbus/writ/schemas"
 )
 
 var (
@@ -66,20 +69,14 @@ type Daemon struct {
 	blocks   *blockfile.Reader // its files, nil for another
 	runtime  *projections.Runtime
 	views    views
-	sessions *sessions
+	projects *project.Cache
+	runner   runner.Runner
+	sessions *session.Sessions
+	turn     *turn.Service
 	corpus   *index.Index
 	curator  *curator
-	answered *replies
-	before   contentsBefore
-	runs     pendingRuns
-	done     doneItems
-	tasks    tasks
-	confined confined
 	audit    *ledger.Auditor
-	heedless heedless
 	imported chan struct{} // closed once the shipped rules are there
-	left     leftRunning
-	trees    trees
 	spent    chan struct{} // filled when much memory is to be given back
 
 	pages     pages
@@ -90,7 +87,6 @@ type Daemon struct {
 	noModel     error         // why model is nil
 	transcripts transcripts
 	agents      *agentWork
-	projects    projectCache
 
 	warnMu   sync.Mutex
 	warnings []string
@@ -116,8 +112,7 @@ func Run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 	defer stop()
 	d := &Daemon{
 		settings: s, layout: config.Layout{Root: s.DataDir}, logger: logger,
-		stop: stop, answered: newReplies(), projects: projectCache{entries: map[string]cachedProject{}},
-		confined: newConfined(), spent: make(chan struct{}, 1),
+		stop: stop, spent: make(chan struct{}, 1),
 	}
 	d.started = d.now()
 	if _, err := os.Stat(d.layout.Views()); s.ShippedRules && errors.Is(err, fs.ErrNotExist) {
@@ -164,7 +159,7 @@ func Run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 		return err
 	}
 	defer stopServices()
-	overHTTP, err := httphook.Start(httphook.Options{Address: s.HTTPHooks, DataDir: s.DataDir, Ask: d.hook, Writ: d.confined.writ, Budget: s.HookBudget, Logger: logger})
+	overHTTP, err := httphook.Start(httphook.Options{Address: s.HTTPHooks, DataDir: s.DataDir, Ask: d.turn.Handle, Writ: d.runner.Writ, Budget: s.HookBudget, Logger: logger})
 	if err != nil {
 		return err
 	}
@@ -221,24 +216,10 @@ func (d *Daemon) takeDataDir() (release func(), err error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s: %w. Make it writable or set WRIT_HOME", ErrDataDir, d.layout.Root, err)
 	}
-	if tree := workTree(d.layout.Root); tree != "" {
+	if tree := project.WorkTree(d.layout.Root); tree != "" {
 		d.warn(fmt.Sprintf("the data directory %s lies in the work tree %s: the log would be committed and the agent could reach it; set WRIT_HOME to another folder", d.layout.Root, tree))
 	}
 	return release, nil
-}
-
-// workTree is the repository that holds a folder, "" for none.
-func workTree(dir string) string {
-	for {
-		if _, err := os.Lstat(filepath.Join(dir, ".git")); !errors.Is(err, fs.ErrNotExist) && err == nil {
-			return dir
-		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			return ""
-		}
-		dir = parent
-	}
 }
 
 // openBus starts the embedded server, or connects to the configured one, and
@@ -350,16 +331,7 @@ func (d *Daemon) openViews(ctx context.Context) (func(), error) {
 		cancel()
 		return nil, errors.Join(err, store.Close())
 	}
-	d.sessions = newSessions(d.conn, d.runtime, d.views.state, d.now)
-	d.sessions.telemetry = d.telemetry
-	d.sessions.approved = func(session, root string, files []schemas.FileState) {
-		if err := d.approvedFiles().keep(session, root, files); err != nil {
-			d.logger.Warn("keep what was approved, for later differences", "session", session, "error", err)
-		}
-	}
-	if err := d.approvedFiles().prune(d.now()); err != nil {
-		d.logger.Warn("forget what was approved long ago", "error", err)
-	}
+	d.openTurns()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

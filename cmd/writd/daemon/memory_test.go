@@ -270,7 +270,7 @@ func inside(t testing.TB, data string) (d *Daemon, shut func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	d = &Daemon{
 		settings: settings, layout: config.Layout{Root: data}, logger: slog.New(slog.DiscardHandler),
-		stop: cancel, answered: newReplies(), projects: projectCache{entries: map[string]cachedProject{}},
+		stop: cancel,
 	}
 	release, err := d.takeDataDir()
 	if err != nil {

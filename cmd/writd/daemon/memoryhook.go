@@ -44,43 +44,31 @@ type transcripts struct {
 	asking  context.Context //nolint:containedctx // questions to a model end before, nobody waits for them
 }
 
-// memories are what goes with a prompt, as far as the project wants any.
-func (d *Daemon) memories(ctx context.Context, t turn, room int) string {
-	if t.project.settings.Memory == "off" || t.Agent != "" {
-		return ""
-	}
-	block, _ := d.memoriesFor(ctx, t.Session, t.project.root, t.Prompt, room)
-	return block
-}
-
 // noteTranscript observes what was said since the last time, beside the hook: a
 // turn does not wait for it.
-func (d *Daemon) noteTranscript(t turn) {
-	if t.Transcript == "" || t.project.settings.Memory == "off" {
-		return
-	}
+func (d *Daemon) noteTranscript(session, project, transcript string) {
 	at := &d.transcripts
 	at.mu.Lock()
 	defer at.mu.Unlock()
 	if at.running == nil || at.running.Err() != nil {
 		return
 	}
-	if _, under := at.reading[t.Session]; under {
-		at.reading[t.Session] = true
+	if _, under := at.reading[session]; under {
+		at.reading[session] = true
 		return
 	}
 	if at.read == nil {
 		at.read, at.reading, at.tries = map[string]int64{}, map[string]bool{}, map[string]int{}
 	}
-	at.reading[t.Session] = false
+	at.reading[session] = false
 	at.wait.Go(func() {
 		for again := true; again; {
-			d.readTranscript(t)
+			d.readTranscript(session, project, transcript)
 			at.mu.Lock()
-			if again = at.reading[t.Session] && at.running.Err() == nil; again {
-				at.reading[t.Session] = false
+			if again = at.reading[session] && at.running.Err() == nil; again {
+				at.reading[session] = false
 			} else {
-				delete(at.reading, t.Session)
+				delete(at.reading, session)
 			}
 			at.mu.Unlock()
 		}
@@ -89,30 +77,30 @@ func (d *Daemon) noteTranscript(t turn) {
 
 // readTranscript observes what the agent annotated, then what the classifier
 // finds in the rest.
-func (d *Daemon) readTranscript(t turn) {
+func (d *Daemon) readTranscript(session, project, transcript string) {
 	at := &d.transcripts
 	at.mu.Lock()
-	from := at.read[t.Session]
+	from := at.read[session]
 	at.mu.Unlock()
 	ctx, cancel := context.WithTimeout(at.running, transcriptBudget)
 	defer cancel()
-	next, err := d.observeTranscript(ctx, t.Transcript, t.Session, t.project.root, from)
+	next, err := d.observeTranscript(ctx, transcript, session, project, from)
 	if errors.Is(err, fs.ErrNotExist) {
 		// Hosts name a file that they may never write.
-		d.logger.Debug("no transcript", "session", t.Session, "error", err)
+		d.logger.Debug("no transcript", "session", session, "error", err)
 		return
 	}
 	if err != nil {
-		d.logger.Warn("observe a transcript", "session", t.Session, "error", err)
+		d.logger.Warn("observe a transcript", "session", session, "error", err)
 	}
 	at.mu.Lock()
-	at.read[t.Session] = next
+	at.read[session] = next
 	at.mu.Unlock()
 	if d.settings.Memory.Classify == config.ClassifyOff {
 		return
 	}
-	if err := d.classifyTranscript(t.Transcript, t.Session, t.project.root); err != nil && at.asking.Err() == nil {
-		d.logger.Warn("extract observations from a transcript", "session", t.Session, "error", err)
+	if err := d.classifyTranscript(transcript, session, project); err != nil && at.asking.Err() == nil {
+		d.logger.Warn("extract observations from a transcript", "session", session, "error", err)
 	}
 }
 

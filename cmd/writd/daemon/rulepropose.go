@@ -258,7 +258,7 @@ func (d *Daemon) appendRule(ctx context.Context, id string, data schemas.Payload
 
 // wasShown refuses feedback of a session that never saw the rule.
 func (d *Daemon) wasShown(ctx context.Context, session, id string) error {
-	state, err := d.sessions.peek(ctx, session)
+	state, err := d.sessions.Peek(ctx, session)
 	if err != nil {
 		return err
 	}

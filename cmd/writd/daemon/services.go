@@ -6,6 +6,7 @@ import (
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/internal/config"
+	"github.com/writbus/writ/enforcement/session"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -31,19 +32,10 @@ func (d *Daemon) serve(ctx context.Context) (stop func(), err error) {
 	d.transcripts.asking = asking
 	shut, err := d.services.Serve(ctx, bus.Service{
 		Name: serviceName, Version: config.Version, Description: "rules, gates and the log of coding agents",
-		Endpoints: d.afterRules(slices.Concat(d.agentEndpoints(), d.audit.Endpoints(), []bus.Endpoint{
-			{Name: "hook", Subject: schemas.SvcHook, Handle: d.hook},
+		Endpoints: d.afterRules(slices.Concat(d.agentEndpoints(), d.audit.Endpoints(), session.NewService(d.sessions).Endpoints(), []bus.Endpoint{
+			d.turn.Endpoint(),
 			bus.Answer("retrieve", schemas.SvcRetrieve, d.retrieve),
 			bus.Answer("always_on", schemas.SvcAlwaysOn, d.alwaysOn),
-			bus.Answer("session_list", schemas.SvcSessions, d.sessionList),
-			bus.Answer("session_show", schemas.SvcSession, d.sessionShow),
-			bus.Answer("session_mode", schemas.SvcMode, d.modeByAgent),
-			bus.Answer("session_advance", schemas.SvcAdvance, d.advance),
-			bus.Answer("mode", schemas.SvcModeByUser, d.modeByUser),
-			bus.Answer("phase", schemas.SvcPhase, d.phase),
-			bus.Answer("approve", schemas.SvcApprove, d.approve),
-			bus.Answer("approve_offer", schemas.SvcOffer, d.offer),
-			bus.Answer("approve_decline", schemas.SvcDecline, d.decline),
 			bus.Answer("rule_list", schemas.SvcRules, d.ruleList),
 			bus.Answer("rule_search", schemas.SvcRuleSearch, d.ruleSearch),
 			bus.Answer("rule_show", schemas.SvcRule, d.ruleShow),

@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"context"
-	"strconv"
 	"time"
 
 	"github.com/writbus/writ/bus"
@@ -38,35 +37,6 @@ func (d *Daemon) beginTelemetry(ctx context.Context) (stop func(), err error) {
 			d.logger.Warn("the last telemetry was not sent", "error", err)
 		}
 	}, nil
-}
-
-// traceHook begins the trace of a hook; done ends it.
-func (d *Daemon) traceHook(ctx context.Context, r bus.Request) (_ context.Context, done func()) {
-	host, event := r.Header.Get(schemas.HookHeaderAgent), r.Header.Get(schemas.HookHeaderEvent)
-	var began time.Time
-	if n, err := strconv.ParseInt(r.Header.Get(schemas.HookHeaderBegan), 10, 64); err == nil {
-		began = time.Unix(0, n)
-	}
-	arrived := time.Now()
-	ctx, end := d.telemetry.HookSpan(ctx, began, "host", knownWord(host), "event", knownWord(event))
-	return ctx, func() {
-		end(nil)
-		d.telemetry.Hook(ctx, knownWord(host), knownWord(event), time.Since(arrived))
-	}
-}
-
-// knownWord keeps a label to what names of hosts and events look like, so that
-// a caller cannot make as many time series as it likes.
-func knownWord(s string) string {
-	if s == "" || len(s) > 32 {
-		return "other"
-	}
-	for _, r := range s {
-		if (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') {
-			return "other"
-		}
-	}
-	return s
 }
 
 // observeTraced is observe, counted and traced.

@@ -11,8 +11,11 @@ import (
 	"github.com/writbus/writ/cmd/writd/verbs"
 	"github.com/writbus/writ/cmd/writd/verbs/workspace"
 	"github.com/writbus/writ/enforcement"
+	"github.com/writbus/writ/enforcement/confine/runner"
 	"github.com/writbus/writ/enforcement/dialect"
 	"github.com/writbus/writ/enforcement/host"
+	"github.com/writbus/writ/enforcement/project"
+	"github.com/writbus/writ/enforcement/turn"
 )
 
 // agentHost is what the log calls the host of the agents that Writ runs itself.
@@ -24,20 +27,26 @@ const agentHost = "writ"
 // to write stays so, and nothing is recorded beyond the command itself.
 type verbGate struct{ d *Daemon }
 
+// verbAct is an act as a hook would report it, in its project.
+type verbAct struct {
+	host.Call
+	project project.Project
+}
+
 // Ask decides.
 func (g verbGate) Ask(ctx context.Context, c verbs.Call, a workspace.Act) (workspace.Decision, error) {
-	t, guarded, err := g.turn(c, a, host.BeforeTool, bus.NewID())
+	t, guarded, err := g.act(c, a, host.BeforeTool, bus.NewID())
 	if err != nil {
 		return workspace.Decision{}, err
 	}
 	if !guarded {
 		return g.unguarded(t, a)
 	}
-	answer, err := g.d.answerHook(ctx, t)
+	answer, err := g.d.turn.Take(ctx, t.Call, t.project)
 	if err != nil {
 		return workspace.Decision{}, err
 	}
-	state, _, err := g.d.sessions.state(ctx, t.Session)
+	state, _, err := g.d.sessions.State(ctx, t.Session)
 	if err != nil {
 		return workspace.Decision{}, err
 	}
@@ -51,19 +60,19 @@ func (g verbGate) Done(ctx context.Context, c verbs.Call, a workspace.Act, ticke
 	if r.Failed {
 		kind = host.ToolFailed
 	}
-	t, guarded, err := g.turn(c, a, kind, ticket)
+	t, guarded, err := g.act(c, a, kind, ticket)
 	if err != nil || !guarded {
 		return "", err
 	}
 	t.Error, t.Millis = r.Error, r.Millis
-	answer, err := g.d.answerHook(ctx, t)
+	answer, err := g.d.turn.Take(ctx, t.Call, t.project)
 	return join(answer.Context, answer.Notice), err
 }
 
-// turn is an act as a hook would report it. The project is the one around the
+// act is one as a hook would report it. The project is the one around the
 // workspace; guarded is false where there is none.
-func (g verbGate) turn(c verbs.Call, a workspace.Act, kind host.Kind, id string) (t turn, guarded bool, err error) {
-	dir := resolved(c.Workspace)
+func (g verbGate) act(c verbs.Call, a workspace.Act, kind host.Kind, id string) (t verbAct, guarded bool, err error) {
+	dir := project.Resolved(c.Workspace)
 	call := host.Call{Host: agentHost, Kind: kind, Session: c.Run, AgentType: c.Agent, Dir: dir, ToolUseID: id, PromptID: c.Run}
 	call.Hook = map[host.Kind]string{host.BeforeTool: "PreToolUse", host.AfterTool: "PostToolUse", host.ToolFailed: "PostToolUseFailure"}[kind]
 	input := map[string]string{"command": a.Command}
@@ -75,7 +84,7 @@ func (g verbGate) turn(c verbs.Call, a workspace.Act, kind host.Kind, id string)
 		call.Tool, call.Shell = "Bash", &a.Command
 	}
 	if call.Input, err = json.Marshal(input); err != nil {
-		return turn{}, false, err
+		return verbAct{}, false, err
 	}
 	root, guarded := config.FindGuarded(g.d.layout.Root, dir)
 	if !guarded {
@@ -85,59 +94,54 @@ func (g verbGate) turn(c verbs.Call, a workspace.Act, kind host.Kind, id string)
 	if err != nil {
 		home = "/"
 	}
-	t = turn{Call: call, payload: call.Input}
 	if guarded {
-		t.project = g.d.projectAt(root, home)
-	} else {
-		t.project = project{root: root, layout: enforcement.Layout{
-			Project: filepath.ToSlash(root), Home: filepath.ToSlash(resolved(home)), DataDir: filepath.ToSlash(resolved(g.d.layout.Root)), Temp: tempFolders(),
-		}}
+		return verbAct{call, g.d.projects.At(root, home)}, true, nil
 	}
-	return t, guarded, nil
+	return verbAct{call, projectOptions(g.d.layout.Root, nil).Bare(root, home)}, false, nil
 }
 
 // unguarded is the decision where no project has gates: what conversation mode
 // allows. What a person was asked about and confirmed, the handler lets pass.
-func (g verbGate) unguarded(t turn, a workspace.Act) (workspace.Decision, error) {
+func (g verbGate) unguarded(t verbAct, a workspace.Act) (workspace.Decision, error) {
 	if a.Path != "" {
 		return workspace.Decision{Verdict: dialect.Allow}, nil // the handler asks about settings itself
 	}
 	state := enforcement.State{Mode: enforcement.ModeConversation}
 	request := enforcement.RequestTool{
-		Tool: t.Tool, ToolUseID: t.ToolUseID, Settings: enforcement.DefaultSettings(), Digest: digest(t.Input), Bytes: len(t.Input),
-		Shell: enforcement.Inspect(t.project.layout, filepath.ToSlash(t.Dir), a.Command, nil, readlink),
+		Tool: t.Tool, ToolUseID: t.ToolUseID, Settings: enforcement.DefaultSettings(), Digest: project.Digest(t.Input), Bytes: len(t.Input),
+		Shell: enforcement.Inspect(t.project.Layout, filepath.ToSlash(t.Dir), a.Command, nil, project.Readlink),
 	}
 	decided, err := enforcement.Decide(state, request)
 	if err != nil {
 		return workspace.Decision{}, err
 	}
-	d := workspace.Decision{Verdict: verdictOf(verdict(decided.Verdict)), Reason: decided.Reason, Ticket: t.ToolUseID}
+	d := workspace.Decision{Verdict: verdictOf(turn.Verdict(decided.Verdict)), Reason: decided.Reason, Ticket: t.ToolUseID}
 	return g.runs(d, t, a, state), nil
 }
 
 // runs says how a command is run: under the runner that confines it and ends all
 // that it started. Where that is not to be had, what nobody can judge takes a
 // person's word, in every mode.
-func (g verbGate) runs(d workspace.Decision, t turn, a workspace.Act, s enforcement.State) workspace.Decision {
+func (g verbGate) runs(d workspace.Decision, t verbAct, a workspace.Act, s enforcement.State) workspace.Decision {
 	if a.Command == "" || d.Verdict == dialect.Deny {
 		return d
 	}
-	if g.d.confined.writ == "" {
-		if d.Verdict == dialect.Allow && t.untold() {
-			d.Verdict, d.Reason = dialect.Ask, "nobody can tell what this command writes, and commands cannot be confined here ("+g.d.confined.why+")"
+	if g.d.runner.Writ == "" {
+		if d.Verdict == dialect.Allow && t.unjudged() {
+			d.Verdict, d.Reason = dialect.Ask, "nobody can tell what this command writes, and commands cannot be confined here ("+g.d.runner.Why+")"
 		}
 		return d
 	}
 	d.Supervised = true
 	d.Env = []string{"WRIT_HOME=" + g.d.layout.Root}
-	d.Argv = append([]string{g.d.confined.writ, "confine", "--whole", "--quiet"}, confineOptions(t.project.root, s, false)...)
-	d.Argv = append(d.Argv, "--shell", confinedShell(), "-c", a.Command)
+	d.Argv = append([]string{g.d.runner.Writ, "confine", "--whole", "--quiet"}, runner.Options(t.project.Root, s, false)...)
+	d.Argv = append(d.Argv, "--shell", runner.Shell(), "-c", a.Command)
 	return d
 }
 
-// untold reports a command of which nobody can tell what it writes.
-func (t turn) untold() bool {
-	c := enforcement.Inspect(t.project.layout, filepath.ToSlash(t.Dir), *t.Shell, nil, readlink)
+// unjudged reports a command of which nobody can tell what it writes.
+func (t verbAct) unjudged() bool {
+	c := enforcement.Inspect(t.project.Layout, filepath.ToSlash(t.Dir), *t.Shell, nil, project.Readlink)
 	return c.Effect == enforcement.EffectCannotTell
 }
 

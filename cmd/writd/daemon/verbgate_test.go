@@ -5,12 +5,14 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/cmd/writd/verbs"
 	"github.com/writbus/writ/enforcement"
+	"github.com/writbus/writ/enforcement/confine/runner"
 	"github.com/writbus/writ/enforcement/dialect"
 )
 
@@ -31,7 +33,6 @@ func converse(t *testing.T, workspace string) *conversation {
 	settings.DataDir, settings.Durability, settings.ShippedRules = t.TempDir(), "interval", false
 	d := &Daemon{
 		settings: settings, layout: config.Layout{Root: settings.DataDir}, logger: slog.New(slog.DiscardHandler),
-		answered: newReplies(), projects: projectCache{entries: map[string]cachedProject{}}, confined: newConfined(),
 	}
 	closeBus, err := d.openBus(t.Context())
 	if err != nil {
@@ -94,7 +95,7 @@ func TestVerbsInAGuardedProject(t *testing.T) {
 	if err != nil || string(raw) != "package main\n" {
 		t.Errorf("%q, %v", raw, err)
 	}
-	state, _, err := c.d.sessions.state(t.Context(), c.run)
+	state, _, err := c.d.sessions.State(t.Context(), c.run)
 	if err != nil || state.Host != agentHost || state.Mode != enforcement.ModeWork || state.Refusals == 0 || len(state.Written) != 1 {
 		t.Errorf("the session is %+v, %v", state, err)
 	}
@@ -110,14 +111,26 @@ func TestVerbsWithoutAProject(t *testing.T) {
 	c.expect("exec", "echo x > .git/config", "", "ERR: ENF-PROTECTED")
 	c.expect("exec", "cat "+c.d.layout.Credentials()+"/admin.json", "", "ERR: ENF-PROTECTED")
 	c.expect("exec", "echo x > ../outside", "", "")
-	if state, _, err := c.d.sessions.state(t.Context(), c.run); err != nil || state.Host != "" {
+	if state, _, err := c.d.sessions.State(t.Context(), c.run); err != nil || state.Host != "" {
 		t.Errorf("a session was recorded: %+v, %v", state, err)
 	}
 	// Without confinement, what nobody can judge takes a person's word.
-	c.d.confined = confined{why: "no reason"}
+	c.d.runner = runner.Runner{Why: "no reason"}
 	c.expect("exec", "./anything", "", "WARN: nobody can tell what this command writes, and commands cannot be confined here (no reason)")
 	c.confirmed = true
 	c.expect("exec", "./anything", "", "/bin/sh: 1: ./anything: not found\n[exit 127]\n")
+}
+
+// putProgram writes a program to be run. No other is started meanwhile: it would
+// inherit the file that is open for writing, and what is open for writing cannot
+// be run.
+func putProgram(t testing.TB, path, script string) {
+	t.Helper()
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	if err := os.WriteFile(path, []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // TestCommandsOfAgentsAreConfined looks at how a command is run where a client
@@ -125,11 +138,11 @@ func TestVerbsWithoutAProject(t *testing.T) {
 func TestCommandsOfAgentsAreConfined(t *testing.T) {
 	t.Parallel()
 	c := converse(t, newProject(t, "mode: conversation\n"))
-	c.d.confined = confined{writ: filepath.Join(t.TempDir(), "writ")}
-	putProgram(t, c.d.confined.writ, "#!/bin/sh\necho \"$WRIT_HOME\"\nprintf '%s\\n' \"$@\"\n")
+	c.d.runner.Writ = filepath.Join(t.TempDir(), "writ")
+	putProgram(t, c.d.runner.Writ, "#!/bin/sh\necho \"$WRIT_HOME\"\nprintf '%s\\n' \"$@\"\n")
 	r := c.call("exec", "make  'all'", "")
 	want := strings.Join([]string{
-		c.d.layout.Root, "confine", "--whole", "--quiet", "--project", resolved(c.workspace), "--profile", "implementation", "--shell", confinedShell(), "-c", "make  'all'", "[exit 0]", "",
+		c.d.layout.Root, "confine", "--whole", "--quiet", "--project", resolved(c.workspace), "--profile", "implementation", "--shell", runner.Shell(), "-c", "make  'all'", "[exit 0]", "",
 	}, "\n")
 	if r.Text != want {
 		t.Errorf("got %q, expected %q", r.Text, want)

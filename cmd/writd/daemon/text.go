@@ -1,0 +1,34 @@
+package daemon
+
+import (
+	"path/filepath"
+	"strings"
+)
+
+// clipText cuts a text to a number of runes.
+func clipText(s string, most int) string {
+	runes := []rune(strings.ToValidUTF8(s, "�"))
+	if len(runes) <= most {
+		return string(runes)
+	}
+	return string(runes[:most-1]) + "…"
+}
+
+// join puts non-empty texts below each other.
+func join(texts ...string) string {
+	var kept []string
+	for _, t := range texts {
+		if t = strings.TrimSpace(t); t != "" {
+			kept = append(kept, t)
+		}
+	}
+	return strings.Join(kept, "\n\n")
+}
+
+// resolved follows symlinks where the path exists, and cleans it where not.
+func resolved(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return filepath.Clean(path)
+}

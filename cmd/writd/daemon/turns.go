@@ -1,0 +1,113 @@
+package daemon
+
+import (
+	"context"
+	"path/filepath"
+	"time"
+
+	"github.com/writbus/writ/cmd/internal/config"
+	"github.com/writbus/writ/enforcement"
+	"github.com/writbus/writ/enforcement/approval"
+	"github.com/writbus/writ/enforcement/confine/runner"
+	"github.com/writbus/writ/enforcement/project"
+	"github.com/writbus/writ/enforcement/session"
+	"github.com/writbus/writ/enforcement/turn"
+	"github.com/writbus/writ/projections"
+	"github.com/writbus/writ/retrieval/rulebook/index"
+	"github.com/writbus/writ/schemas"
+)
+
+// blobTime bounds reading contents from git. A variable for tests.
+var blobTime = 2 * time.Second
+
+// openTurns opens what answers hooks.
+func (d *Daemon) openTurns() {
+	root, rules := d.layout.Root, rulesOfTurns{d.corpus, d}
+	d.projects, d.runner = project.NewCache(projectOptions(root, d.now)), runner.Find(root)
+	d.sessions = session.New(session.Options{
+		Conn: d.conn, Runtime: d.runtime, State: d.views.state, Sessions: d.views.sessions,
+		Projects: d.projects, Known: rules.known, Approved: filepath.Join(root, "approved"),
+		Meter: d.telemetry, Now: d.now, Logger: d.logger,
+	})
+	d.turn = turn.New(turn.Options{
+		Sessions: d.sessions, Rules: rules, Memories: memoriesOfTurns{d}, Files: filesOfTurns{d},
+		Meter: d.telemetry, Projects: d.projects, Runner: d.runner, Budget: d.settings.HookBudget, GitTime: blobTime,
+		Guarded: func(dir string) (string, bool) { return config.FindGuarded(root, dir) },
+		Now:     d.now, Logger: d.logger,
+	})
+}
+
+// projectOptions say where a daemon of a data directory reads projects.
+func projectOptions(dataDir string, now func() time.Time) project.Options {
+	return project.Options{DataDir: dataDir, File: config.ProjectFile, Now: now, Load: func(root string) (project.Settings, error) {
+		c, err := config.LoadProject(root)
+		return project.Settings{
+			Policy: policyOf(c), Mode: c.Mode, Findings: c.Findings, BudgetTokens: c.BudgetTokens, Domains: c.Domains,
+			RunTests: c.Tests == "on", TestCommand: c.TestCommand, TestTimeout: c.TestTimeout,
+			Memory: c.Memory != "off", Files: c.AutoRetrieveOnStart,
+		}, err
+	}}
+}
+
+// policyOf is how the gates of a project with these settings decide.
+func policyOf(c config.Project) enforcement.Settings {
+	s := enforcement.DefaultSettings()
+	s.DenyToAsk = c.DenyToAsk
+	s.Subagents = c.Subagents
+	s.MCPWriters = c.MCPWriters
+	s.AllowUnsourcedPrompts = c.UnsourcedPrompts == "allow"
+	s.AdvanceOnGreen = c.AdvanceOnGreen
+	s.RequireWork = c.RequireWork
+	s.Phrases = approval.Phrases{Approve: c.ApprovalPhrases}
+	return s
+}
+
+// rulesOfTurns fills turn.Rules.
+type rulesOfTurns struct {
+	*index.Index
+	d *Daemon
+}
+
+// Await waits for the shipped rules.
+func (r rulesOfTurns) Await(ctx context.Context, patience time.Duration) {
+	r.d.awaitRules(ctx, patience)
+}
+
+// known tells whether a plan may cite a rule.
+func (r rulesOfTurns) known(id string) bool {
+	_, found := r.Current().Document(id)
+	return found
+}
+
+// Outcome records an outcome, as long as more of it count for the session.
+func (r rulesOfTurns) Outcome(ctx context.Context, rule string, o schemas.OutcomeRecorded) error {
+	counted := 0
+	err := r.d.runtime.Read(viewFrequency, func(reader projections.Reader) (err error) {
+		counted, err = r.d.views.frequency.Session(reader, rule, o.Session)
+		return err
+	})
+	if err != nil || counted >= projections.SessionOutcomes {
+		return err
+	}
+	_, err = r.d.appendRule(ctx, rule, o)
+	return err
+}
+
+// memoriesOfTurns fills turn.Memories.
+type memoriesOfTurns struct{ d *Daemon }
+
+func (m memoriesOfTurns) ForPrompt(ctx context.Context, session, project, prompt string, room int) string {
+	block, _ := m.d.memoriesFor(ctx, session, project, prompt, room)
+	return block
+}
+
+func (m memoriesOfTurns) Heard(session, project, transcript string) {
+	m.d.noteTranscript(session, project, transcript)
+}
+
+// filesOfTurns fills turn.Files.
+type filesOfTurns struct{ d *Daemon }
+
+func (f filesOfTurns) ForPrompt(ctx context.Context, session, agentType, project, prompt string, room int) string {
+	return f.d.artifactsFor(ctx, session, agentType, project, prompt, room)
+}

@@ -1,0 +1,132 @@
+package runner
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/writbus/writ/enforcement"
+	"github.com/writbus/writ/enforcement/confine"
+)
+
+// rewritten is the line of a command in a project whose path takes quotes.
+func (r Runner) rewritten(command string, s enforcement.State, shown bool) string {
+	return r.Rewrite(command, Options("/home/u/it's a project", s, false), shown)
+}
+
+// TestAnyCommandComesThroughWhole: what is put into the line comes out of it,
+// and a shell reads the very words.
+func TestAnyCommandComesThroughWhole(t *testing.T) {
+	c := Runner{Writ: "/opt/writ's/bin/writ", DataDir: "/data dir"}
+	rapid.Check(t, func(t *rapid.T) {
+		command := rapid.String().Draw(t, "command")
+		for _, shown := range []bool{true, false} {
+			line := c.rewritten(command, enforcement.State{Mode: enforcement.ModeConversation}, shown)
+			if inner, ours := c.Unwrap(line); !ours || inner != command {
+				t.Fatalf("shown %v: %q came back as %q, %v", shown, command, inner, ours)
+			}
+		}
+	})
+	for _, command := range []string{`echo "it's"; echo $HOME`, "a 'b' \\ `c`", "x\ny", ""} {
+		line := c.rewritten(command, enforcement.State{}, false)
+		out, err := exec.Command("/bin/sh", "-c", "for w in "+line[strings.Index(line, " confine ")+1:]+"; do last=$w; done; printf %s \"$last\"").Output()
+		if err != nil || string(out) != command {
+			t.Errorf("the shell reads %q, %v, want %q", out, err, command)
+		}
+	}
+}
+
+func TestOnlyOurOwnLineIsUnwrapped(t *testing.T) {
+	c := Runner{Writ: "/bin/writ", DataDir: "/d"}
+	good := c.rewritten("rm x", enforcement.State{}, true)
+	for _, line := range []string{
+		"rm -rf /; " + good, good + "; rm -rf /", good + " && true", strings.Replace(good, "/bin/writ", "/tmp/writ", 1),
+		strings.Replace(good, "/d", "/e", 1), strings.TrimSuffix(good, "fi"), strings.Replace(good, "else\n", "else\nreboot\n", 1), strings.Replace(good, "'rm x'", `'rm x'"$(reboot)"''`, 1), "",
+	} {
+		if inner, ours := c.Unwrap(line); ours {
+			t.Errorf("%s was taken for %q", line, inner)
+		}
+	}
+	if _, ours := (Runner{DataDir: "/d"}).Unwrap(good); ours {
+		t.Error("unwrapped without confinement")
+	}
+}
+
+// putProgram writes a program to be run. No other is started meanwhile: it would
+// inherit the file that is open for writing, and what is open for writing cannot
+// be run.
+func putProgram(t testing.TB, path, script string) {
+	t.Helper()
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	if err := os.WriteFile(path, []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestTheSecondMentionNeverRuns: a command stands twice in Claude Code's line,
+// so that its user's rules find it, and ends as it would have alone.
+func TestTheSecondMentionNeverRuns(t *testing.T) {
+	stand := filepath.Join(t.TempDir(), "writ")
+	// In the place of writ: runs the string behind -c, and says that it did.
+	putProgram(t, stand, "#!/bin/sh\nfor w in \"$@\"; do last=$w; done\necho confined\nexec /bin/bash -c \"$last\"\n")
+	c := Runner{Writ: stand, DataDir: "/d"}
+	for _, command := range []string{
+		"echo one", "echo one; exit 3", "false || echo one", "cat <<'E'\nfi\necho one\nE\n", "echo one # fi", "if true; then echo one; fi",
+		"echo one\n", "f() { echo one; }; f", "(echo one; exit 4)", "case x in x) echo one;; esac", "echo one &\nwait",
+	} {
+		line := c.rewritten(command, enforcement.State{}, true)
+		if !strings.HasPrefix(line, rulesBegin) {
+			t.Errorf("%q is not shown: %s", command, line)
+		}
+		alone := exec.Command("/bin/bash", "-c", command)
+		want, _ := alone.Output()
+		together := exec.Command("/bin/bash", "-c", line)
+		got, _ := together.Output()
+		if string(got) != "confined\n"+string(want) || alone.ProcessState.ExitCode() != together.ProcessState.ExitCode() {
+			t.Errorf("%q: %q, exit %d, want %q, exit %d\n%s", command, got, together.ProcessState.ExitCode(), want, alone.ProcessState.ExitCode(), line)
+		}
+	}
+	for _, command := range []string{"echo one\nif then", "fi; reboot; if true; then true", "echo 'one", ""} {
+		if Whole(command) {
+			t.Errorf("%q is taken for whole", command)
+		}
+	}
+}
+
+func TestProfilesFollowThePhase(t *testing.T) {
+	work := func(phase string) enforcement.State {
+		return enforcement.State{Mode: enforcement.ModeWork, Work: enforcement.Work{Phase: phase, TestFiles: []string{"test/a_test.go", "pkg/b_test.go", "web/__tests__/x.js"}}}
+	}
+	for name, c := range map[string]struct {
+		state  enforcement.State
+		worker bool
+		want   confine.Profile
+	}{
+		"unset":          {enforcement.State{}, false, confine.Scratch},
+		"review":         {enforcement.State{Mode: enforcement.ModeReview}, false, confine.Scratch},
+		"conversation":   {enforcement.State{Mode: enforcement.ModeConversation}, false, confine.Implementation},
+		"planning":       {work(enforcement.PhasePlanning), false, confine.ReadOnly},
+		"testing":        {work(enforcement.PhaseTesting), false, confine.Tests},
+		"implementation": {work(enforcement.PhaseImplementation), false, confine.Implementation},
+		"verification":   {work(enforcement.PhaseVerification), false, confine.ReadOnly},
+		"a worker":       {enforcement.State{}, true, confine.Implementation},
+	} {
+		if got := profileOf(c.state, c.worker); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+	c := Runner{Writ: "/bin/writ", DataDir: "/d"}
+	line := c.rewritten("x", work(enforcement.PhaseTesting), true)
+	if !strings.Contains(line, "--write test --write web/__tests__") || strings.Contains(line, "pkg") {
+		t.Error(line)
+	}
+	if line := c.rewritten("x", work(enforcement.PhaseImplementation), true); !strings.Contains(line, "--lock plan.md") {
+		t.Error(line)
+	}
+}

@@ -1,0 +1,65 @@
+package worktree
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+)
+
+// Blobs reads contents from a repository by their names, as far as they are
+// there. This plumbing command of git runs no hook, filter or monitor; a
+// repository that would fetch what it lacks may not.
+func Blobs(ctx context.Context, root string, names []string) map[string][]byte {
+	git, err := exec.LookPath("git")
+	if err != nil || len(names) == 0 {
+		return nil
+	}
+	c := exec.CommandContext(ctx, git, "--no-replace-objects", "-c", "protocol.allow=never", "-c", "core.fsmonitor=false", "cat-file", "--batch")
+	c.Dir = root
+	for _, v := range os.Environ() {
+		if !strings.HasPrefix(v, "GIT_") {
+			c.Env = append(c.Env, v)
+		}
+	}
+	c.Env = append(c.Env, "GIT_NO_LAZY_FETCH=1", "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0")
+	c.Stdin = strings.NewReader(strings.Join(names, "\n") + "\n")
+	out, err := c.Output()
+	if err != nil {
+		return nil
+	}
+	return parseBatch(out)
+}
+
+// parseBatch reads the answers of git cat-file --batch: a line "NAME TYPE SIZE",
+// the content, a line break; for what is missing one other line.
+func parseBatch(out []byte) map[string][]byte {
+	found := map[string][]byte{}
+	reader := bufio.NewReader(bytes.NewReader(out))
+	for {
+		line, err := reader.ReadString('\n')
+		if err != nil {
+			return found
+		}
+		fields := strings.Fields(line)
+		if len(fields) != 3 {
+			continue
+		}
+		size, err := strconv.Atoi(fields[2])
+		if err != nil || size < 0 || size > len(out) {
+			return found
+		}
+		content := make([]byte, size)
+		if _, err := io.ReadFull(reader, content); err != nil {
+			return found
+		}
+		if fields[1] == "blob" {
+			found[fields[0]] = content
+		}
+		_, _ = reader.ReadByte() // the line break
+	}
+}

@@ -1,0 +1,177 @@
+// Package project tells what decisions need to know about a guarded project as
+// it lies on the disk: its settings, its layout with symlinks resolved, the
+// languages it is written in, and its files as they stand.
+//
+// It guarantees that nothing here waits for a pipe in a file's place, that no
+// more of a file is held than [MaxRead], and that settings which cannot be read
+// are the strict defaults, with the problem beside them. It writes nothing and
+// decides nothing.
+package project
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/writbus/writ/enforcement"
+	"github.com/writbus/writ/schemas"
+)
+
+// Settings are what a project asks of its gates and of what is told its agents.
+type Settings struct {
+	Policy       enforcement.Settings
+	Mode         string        // that sessions start in, "" for one to be declared
+	Findings     string        // the file, relative to the root, that review mode may write
+	BudgetTokens int           // of the rules that go with a prompt
+	Domains      []string      // of rules, none for those of its languages
+	RunTests     bool          // pending tests run when an agent ends its turn
+	TestCommand  string        // "" for the one of the changed files' languages
+	TestTimeout  time.Duration // of one run
+	Memory       bool          // prompts bring what was observed, transcripts are observed
+	Files        bool          // the first prompt brings files of the project's index
+}
+
+// Project is a guarded project.
+type Project struct {
+	Root      string // absolute, symlinks resolved
+	Settings  Settings
+	Layout    enforcement.Layout
+	Languages []string // it is written in, as far as its root tells
+	Problem   error    // of the settings, which are then the defaults
+}
+
+// Options say where projects are read from.
+type Options struct {
+	DataDir string
+	// File is the settings file, relative to a project's root, and Load reads it.
+	// With an error the settings are the strict defaults.
+	File string
+	Load func(root string) (Settings, error)
+	Now  func() time.Time
+}
+
+// Cache keeps what every hook call needs to know of its project. An entry holds
+// while the settings file is the same, and for a few seconds at most, since
+// folders and links can change too.
+type Cache struct {
+	options Options
+
+	mu      sync.Mutex
+	entries map[string]entry
+}
+
+type entry struct {
+	Project
+	read  time.Time
+	mtime time.Time
+	size  int64
+}
+
+const (
+	// keptFor is how long an entry holds.
+	keptFor = 5 * time.Second
+	// keptProjects bounds the projects that are remembered.
+	keptProjects = 256
+)
+
+// NewCache returns an empty cache.
+func NewCache(o Options) *Cache { return &Cache{options: o, entries: map[string]entry{}} }
+
+// At returns a project's settings and layout.
+func (c *Cache) At(root, home string) Project {
+	at := entry{read: c.options.Now()}
+	if info, err := os.Stat(filepath.Join(root, c.options.File)); err == nil {
+		at.mtime, at.size = info.ModTime(), info.Size()
+	}
+	key := root + "\x00" + home
+	c.mu.Lock()
+	have, known := c.entries[key]
+	c.mu.Unlock()
+	if known && have.mtime.Equal(at.mtime) && have.size == at.size && at.read.Sub(have.read) < keptFor {
+		return have.Project
+	}
+	// One project on a disk that does not answer must not hold up the others.
+	at.Project = c.options.Read(root, home)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.entries) >= keptProjects {
+		clear(c.entries)
+	}
+	c.entries[key] = at
+	return at.Project
+}
+
+// Read reads a project anew.
+func (o Options) Read(root, home string) Project {
+	p := o.Bare(root, home)
+	p.Languages = LanguagesOf(p.Root)
+	p.Settings, p.Problem = o.Load(root)
+	if _, err := os.Stat(filepath.Join(root, o.File)); errors.Is(err, fs.ErrNotExist) {
+		p.Problem = fmt.Errorf("%s is gone from %s. Restore it (git checkout, or writ init); to end the guard use writ uninstall", o.File, root)
+	}
+	p.Layout.Findings = filepath.ToSlash(p.Settings.Findings)
+	p.Layout.CaseInsensitive = runtime.GOOS == "darwin" || runtime.GOOS == "windows"
+	return p
+}
+
+// Bare is a folder that is no guarded project: it has a layout and no settings.
+func (o Options) Bare(root, home string) Project {
+	root = Resolved(root)
+	return Project{Root: root, Layout: enforcement.Layout{
+		Project: filepath.ToSlash(root), Home: filepath.ToSlash(Resolved(home)),
+		DataDir: filepath.ToSlash(Resolved(o.DataDir)), Temp: tempFolders(),
+	}}
+}
+
+func tempFolders() []string {
+	var folders []string
+	for _, dir := range []string{os.TempDir(), "/tmp", "/var/tmp"} {
+		if dir = filepath.ToSlash(Resolved(dir)); !slices.Contains(folders, dir) {
+			folders = append(folders, dir)
+		}
+	}
+	return folders
+}
+
+// Resolved follows symlinks where the path exists, and cleans it where not.
+func Resolved(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return filepath.Clean(path)
+}
+
+// Readlink returns what a symlink names, in slashes; ok is false where there is none.
+func Readlink(path string) (target string, ok bool) {
+	target, err := os.Readlink(filepath.FromSlash(path))
+	return filepath.ToSlash(target), err == nil
+}
+
+// Target resolves a path as a tool named it and says what it is.
+func (p Project) Target(path, dir string) schemas.Target {
+	if dir == "" {
+		dir = p.Root
+	}
+	abs := enforcement.Resolve(filepath.ToSlash(path), filepath.ToSlash(dir), p.Layout.Home, Readlink)
+	return enforcement.Classify(p.Layout, abs)
+}
+
+// WorkTree is the repository that holds a folder, "" for none.
+func WorkTree(dir string) string {
+	for {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); !errors.Is(err, fs.ErrNotExist) && err == nil {
+			return dir
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return ""
+		}
+		dir = parent
+	}
+}

@@ -1,0 +1,96 @@
+package session
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+	"unicode/utf8"
+
+	udiff "github.com/aymanbagabas/go-udiff"
+
+	"github.com/writbus/writ/enforcement/project"
+	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/atomicfile"
+)
+
+const (
+	// keptApproved is how long an approved content is kept after its approval.
+	keptApproved = 90 * 24 * time.Hour
+	// maxShown bounds a file whose difference is shown, in bytes.
+	maxShown = 512 << 10
+)
+
+// approvedFiles keeps the contents that users approved, so that a later offer
+// can show what changed since. The log holds their digests and alone decides;
+// without these files an offer shows everything as new.
+type approvedFiles struct{ dir string }
+
+// at is the place of a file last approved in a session.
+func (a approvedFiles) at(session, rel string) string {
+	return filepath.Join(a.dir, project.Digest([]byte(session))[:32], project.Digest([]byte(rel))[:32])
+}
+
+// keep copies approved files as they were approved. One that has changed
+// since, or cannot be read, is left out.
+func (a approvedFiles) keep(session, root string, files []schemas.FileState) error {
+	var all []error
+	for _, f := range files {
+		content, err := project.ReadFile(filepath.Join(root, filepath.FromSlash(f.Path)))
+		if err != nil || project.Digest(content) != f.SHA256 {
+			continue
+		}
+		path := a.at(session, f.Path)
+		if err = os.MkdirAll(filepath.Dir(path), 0o700); err == nil {
+			err = atomicfile.Write(path, content, 0o600)
+		}
+		all = append(all, err)
+	}
+	return errors.Join(all...)
+}
+
+// prune forgets what was approved in sessions that ended long ago.
+func (a approvedFiles) prune(now time.Time) error {
+	sessions, err := os.ReadDir(a.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	all := []error{err}
+	for _, s := range sessions {
+		info, err := s.Info()
+		if err != nil || !s.IsDir() || now.Sub(info.ModTime()) < keptApproved {
+			continue
+		}
+		all = append(all, os.RemoveAll(filepath.Join(a.dir, s.Name())))
+	}
+	return errors.Join(all...)
+}
+
+func (a approvedFiles) offered(session, root string, f schemas.FileState) schemas.OfferFile {
+	out := schemas.OfferFile{FileState: f}
+	before, err := os.ReadFile(a.at(session, f.Path))
+	out.New = err != nil
+	var now []byte
+	if f.SHA256 != "" {
+		if now, err = project.ReadFile(filepath.Join(root, filepath.FromSlash(f.Path))); err != nil {
+			out.Unshown = "it cannot be read"
+			return out
+		}
+	}
+	switch {
+	case f.SHA256 != "" && project.Digest(now) != f.SHA256:
+		out.Unshown = "it changed while this was made"
+	case len(now) > maxShown || len(before) > maxShown:
+		out.Unshown = "it is too large to be shown"
+	case !utf8.Valid(now) || !utf8.Valid(before):
+		out.Unshown = "it is not text"
+	default:
+		old := "approved/" + f.Path
+		if out.New {
+			old = "/dev/null"
+		}
+		out.Diff = udiff.Unified(old, f.Path, string(before), string(now))
+	}
+	return out
+}

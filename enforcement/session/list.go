@@ -1,0 +1,119 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"github.com/writbus/writ/enforcement"
+	"github.com/writbus/writ/projections"
+	"github.com/writbus/writ/schemas"
+)
+
+// doctorSession begins the ids of the sessions by which writ doctor proves that
+// the gate is live. They are in the log, and nobody looks for them in a list.
+const doctorSession = "writ-doctor-"
+
+// defaultSessions is how many sessions a list shows.
+const defaultSessions = 50
+
+func (v *Service) sessionList(ctx context.Context, q schemas.SessionQuery) (schemas.SessionList, error) {
+	if q.Limit <= 0 {
+		q.Limit = defaultSessions
+	}
+	list := schemas.SessionList{Sessions: []schemas.SessionSummary{}}
+	if err := v.sessions.Runtime.Await(ctx, schemas.StreamSessions, v.sessions.Options.Sessions.Name()); err != nil {
+		return list, err
+	}
+	err := v.sessions.Runtime.Read(v.sessions.Options.Sessions.Name(), func(reader projections.Reader) error {
+		for s, err := range v.sessions.Options.Sessions.List(reader) {
+			if err != nil {
+				return err
+			}
+			if strings.HasPrefix(s.ID, doctorSession) || q.Project != "" && q.Project != s.Project {
+				continue
+			}
+			state, _, err := v.sessions.State(ctx, s.ID)
+			if err != nil {
+				return err
+			}
+			list.Sessions = append(list.Sessions, summary(s, state))
+			if len(list.Sessions) == q.Limit {
+				break
+			}
+		}
+		return nil
+	})
+	return list, err
+}
+
+// summary joins what the list's view counted with the state that decides.
+func summary(s projections.SessionSummary, state enforcement.State) schemas.SessionSummary {
+	return schemas.SessionSummary{
+		Session: s.ID, Host: state.Host, Project: state.Project, Parent: state.Parent,
+		Mode: state.Mode, Phase: state.Phase(), Started: s.Started, LastSeen: s.Last, Ended: state.Ended,
+		Refusals: state.Refusals, Events: s.Events,
+	}
+}
+
+func (v *Service) sessionShow(ctx context.Context, q schemas.SessionQuery) (schemas.SessionView, error) {
+	if q.At != 0 || !q.Moment.IsZero() {
+		return v.sessionThen(ctx, q)
+	}
+	state, err := v.known(ctx, q.Session)
+	if err != nil {
+		return schemas.SessionView{}, err
+	}
+	counted, err := v.counted(ctx, q.Session)
+	if err != nil {
+		return schemas.SessionView{}, err
+	}
+	return viewOf(counted, state, state.Drifted(v.sessions.Watched(v.projectOf(state), state)))
+}
+
+// viewOf shows a state. Drift is what is known of the approved files, by gate.
+func viewOf(counted projections.SessionSummary, state enforcement.State, drift map[string][]schemas.FileChange) (schemas.SessionView, error) {
+	raw, err := json.Marshal(state)
+	if err != nil {
+		return schemas.SessionView{}, err
+	}
+	view := schemas.SessionView{
+		SessionSummary: summary(counted, state), Dir: state.Dir, Model: state.Model, Gates: []schemas.SessionGate{},
+		Shown: state.Shown, Written: state.Written, Next: state.Guidance(), State: raw,
+		Pending: len(state.Violations), Untested: state.PendingTests, Failing: state.Failing, Audit: audit(state),
+	}
+	for _, name := range []string{enforcement.GatePlan, enforcement.GateTests, enforcement.GateImplementation} {
+		gate := schemas.SessionGate{Gate: name, State: "none"}
+		if g, approved := state.Work.Gates[name]; approved {
+			gate.State, gate.Fingerprint, gate.Channel, gate.ApprovedAt, gate.Files = "approved", g.Fingerprint, g.Channel, g.ApprovedAt, g.Files
+			if len(drift[name]) > 0 {
+				gate.State = "drifted"
+			}
+		}
+		view.Gates = append(view.Gates, gate)
+	}
+	return view, nil
+}
+
+// counted returns what the list's view knows of a session, with everything in
+// it that was acknowledged before the call.
+func (v *Service) counted(ctx context.Context, id string) (s projections.SessionSummary, err error) {
+	_, seq, err := v.sessions.State(ctx, id)
+	if err != nil {
+		return s, err
+	}
+	if err := v.sessions.Runtime.WaitFor(ctx, v.sessions.Options.Sessions.Name(), schemas.Position{Stream: schemas.StreamSessions, Seq: seq}); err != nil {
+		return s, err
+	}
+	err = v.sessions.Runtime.Read(v.sessions.Options.Sessions.Name(), func(reader projections.Reader) error {
+		s, _, err = v.sessions.Options.Sessions.Session(reader, id)
+		return err
+	})
+	return s, err
+}
+
+// audit is a session's sum as it stands.
+func audit(s enforcement.State) *schemas.SessionAudited {
+	a := s.Audit()
+	return &a
+}

@@ -1,0 +1,301 @@
+package session
+
+import (
+	"container/list"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/enforcement"
+	"github.com/writbus/writ/enforcement/project"
+	"github.com/writbus/writ/projections"
+	"github.com/writbus/writ/schemas"
+)
+
+// source names the daemon as the recorder of events.
+const source = "/writ/daemon"
+
+const (
+	// appendTries is how often a decision is taken anew when somebody else
+	// appended to the session in between.
+	appendTries = 4
+	// keptSessions bounds the folded states in memory; others are loaded from
+	// their view.
+	keptSessions = 512
+)
+
+// errContended is returned when every try met a conflict.
+var errContended = errors.New("session: it is being changed by too many at once")
+
+// Meter is what the monitoring is told of decisions and appends.
+type Meter interface {
+	Span(ctx context.Context, name string, attributes ...string) (context.Context, func(error))
+	Appended(ctx context.Context, stream string, took time.Duration)
+	Decided(ctx context.Context, verdict, rule string)
+}
+
+// The parts of a call that are traced here.
+const (
+	spanDecide = "decide"
+	spanAppend = "append"
+)
+
+// Options are what sessions need of others.
+type Options struct {
+	Conn     *bus.Conn
+	Runtime  *projections.Runtime
+	State    *projections.Fold[enforcement.State] // the view of states
+	Sessions projections.Sessions                 // the view that lists them
+	Projects *project.Cache
+	Known    func(rule string) bool // a plan may cite the rule
+	Approved string                 // the folder that keeps what was approved
+	Meter    Meter
+	Now      func() time.Time
+	Logger   *slog.Logger
+}
+
+// Sessions folds, decides and appends, one session at a time each.
+type Sessions struct {
+	Options
+	approved approvedFiles
+
+	mu    sync.Mutex
+	live  map[string]*list.Element
+	order *list.List // of *session, least recently used first
+	// workers are the linked sessions of exempt sub-agents, by parent, as far as
+	// this daemon saw them begin.
+	workers map[string]map[string]bool
+	scanned map[string]bool // parents whose earlier workers were looked for
+}
+
+// session is one aggregate in memory.
+type session struct {
+	id     string
+	mu     sync.Mutex
+	loaded bool
+	state  enforcement.State
+	seq    uint64 // of the last event folded in; 0 for a session without events
+	// latest is the state as last folded, for those who must not wait.
+	latest atomic.Pointer[enforcement.State]
+}
+
+// New returns the sessions of a log. Contents that were approved long ago are
+// let go.
+func New(o Options) *Sessions {
+	s := &Sessions{Options: o, approved: approvedFiles{o.Approved}, live: map[string]*list.Element{}, order: list.New(), workers: map[string]map[string]bool{}, scanned: map[string]bool{}}
+	if err := s.approved.prune(o.Now()); err != nil {
+		o.Logger.Warn("forget what was approved long ago", "error", err)
+	}
+	return s
+}
+
+// Decide is a decision over the state of a session.
+type Decide = func(enforcement.State) (enforcement.Decision, error)
+
+// Act loads a session, decides, and appends what the decision records, at the
+// place the decision was made for. decide sees the state as it is at that
+// place and is called again after a conflict.
+func (s *Sessions) Act(ctx context.Context, id string, actor schemas.Actor, correlation string, decide Decide) (enforcement.Decision, enforcement.State, error) {
+	one := s.get(id)
+	one.mu.Lock()
+	defer one.mu.Unlock()
+	main := schemas.Event{
+		ID: bus.NewID(), Source: source, Aggregate: schemas.Session(one.id), Actor: actor, CorrelationID: correlation,
+	}
+	for range appendTries {
+		if err := s.refresh(ctx, one); err != nil {
+			return enforcement.Decision{}, enforcement.State{}, err
+		}
+		_, end := s.Meter.Span(ctx, spanDecide)
+		d, err := decide(one.state)
+		end(err)
+		if err != nil || len(d.Record) == 0 {
+			return d, one.state, err
+		}
+		err = s.append(ctx, one, main, d.Record)
+		if err == nil {
+			return d, one.state, nil
+		}
+		// Whatever went wrong, the state in memory may not be the log's.
+		one.loaded = false
+		if !errors.Is(err, bus.ErrConflict) {
+			return enforcement.Decision{}, enforcement.State{}, err
+		}
+	}
+	return enforcement.Decision{}, enforcement.State{}, fmt.Errorf("%w: %s", errContended, id)
+}
+
+// append writes one message, expecting the session as it was folded, and folds
+// the message in.
+func (s *Sessions) append(ctx context.Context, one *session, main schemas.Event, record []schemas.Payload) error {
+	main.Time, main.Data = s.Now(), record[0]
+	_, end := s.Meter.Span(ctx, spanAppend)
+	began := s.Now()
+	position, err := s.Conn.Append(ctx, main, record[1:], bus.LastSeq(one.seq))
+	end(err)
+	if err != nil {
+		return err
+	}
+	s.Meter.Appended(ctx, string(position.Stream), s.Now().Sub(began))
+	for _, data := range record {
+		if t, ok := data.(schemas.ToolDecided); ok {
+			s.Meter.Decided(ctx, t.Verdict, t.Rule)
+		}
+	}
+	for i, data := range record {
+		e := main
+		e.Data, e.Position = data, position
+		e.Position.Part = i
+		one.state = enforcement.Evolve(one.state, e)
+	}
+	one.seq = position.Seq
+	one.publish()
+	for _, data := range record {
+		g, ok := data.(schemas.GateApproved)
+		if !ok {
+			continue
+		}
+		if err := s.approved.keep(one.id, one.state.Project, g.Files); err != nil {
+			s.Logger.Warn("keep what was approved, for later differences", "session", one.id, "error", err)
+		}
+	}
+	return nil
+}
+
+func (one *session) publish() {
+	state := one.state
+	one.latest.Store(&state)
+}
+
+// Peek returns a session's state without waiting for whoever works on it: for
+// decisions on other sessions, which would lock each other otherwise.
+func (s *Sessions) Peek(ctx context.Context, id string) (enforcement.State, error) {
+	s.mu.Lock()
+	e := s.live[id]
+	s.mu.Unlock()
+	if e != nil {
+		if state := e.Value.(*session).latest.Load(); state != nil {
+			return *state, nil
+		}
+	}
+	cold := session{id: id}
+	err := s.refresh(ctx, &cold)
+	return cold.state, err
+}
+
+// State returns a session as the log has it, and the sequence of its last event,
+// 0 for a session without events.
+func (s *Sessions) State(ctx context.Context, id string) (enforcement.State, uint64, error) {
+	one := s.get(id)
+	one.mu.Lock()
+	defer one.mu.Unlock()
+	err := s.refresh(ctx, one)
+	return one.state, one.seq, err
+}
+
+// refresh loads a session that is not in memory: from its view, and then the
+// tail of its own subject.
+func (s *Sessions) refresh(ctx context.Context, one *session) error {
+	if one.loaded {
+		return nil
+	}
+	aggregate := schemas.Session(one.id)
+	if err := aggregate.Check(); err != nil {
+		return err
+	}
+	var err error
+	if one.state, one.seq, err = s.viewed(aggregate); err != nil {
+		return err
+	}
+	if !s.stands(ctx, aggregate, one.seq) {
+		one.state, one.seq = enforcement.State{}, 0
+	}
+	for record, err := range s.Conn.Tail(ctx, aggregate, one.seq) {
+		if err != nil {
+			return err
+		}
+		one.seq = record.Seq
+		events, err := record.Events()
+		if err != nil {
+			continue // the projection keeps it in the quarantine
+		}
+		for _, e := range events {
+			one.state = enforcement.Evolve(one.state, e)
+		}
+	}
+	one.loaded = true
+	one.publish()
+	return nil
+}
+
+// viewed is a session as its view has it. While the view is being built for the
+// first time it has nothing, and the log is read from its start: slower, and as
+// right.
+func (s *Sessions) viewed(a schemas.Aggregate) (state enforcement.State, seq uint64, err error) {
+	reader, err := s.Runtime.Reader(s.Options.State.Name())
+	if errors.Is(err, projections.ErrNotReady) {
+		return state, 0, nil
+	}
+	if err != nil {
+		return state, 0, err
+	}
+	defer func() { _ = reader.Close() }()
+	if reader.Version() == s.Options.State.Version() {
+		state, seq, _, err = s.Options.State.Load(reader, a)
+	}
+	return state, seq, err
+}
+
+// stands reports whether the log still has the event that the view of a session
+// ends with. It has not after it lost its tail, until the view is rebuilt.
+func (s *Sessions) stands(ctx context.Context, a schemas.Aggregate, seq uint64) bool {
+	if seq == 0 {
+		return true
+	}
+	record, err := s.Conn.Get(ctx, a.Kind.Stream(), seq)
+	if err != nil {
+		return false
+	}
+	there, _, err := schemas.ParseSubject(record.Message.Subject)
+	return err == nil && there == a
+}
+
+func (s *Sessions) get(id string) *session {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e, known := s.live[id]; known {
+		s.order.MoveToBack(e)
+		return e.Value.(*session)
+	}
+	one := &session{id: id}
+	s.live[id] = s.order.PushBack(one)
+	if s.order.Len() > keptSessions {
+		s.evict()
+	}
+	return one
+}
+
+// evict drops the least recently used session that nobody is working on.
+func (s *Sessions) evict() {
+	for e := s.order.Front(); e != nil; e = e.Next() {
+		one := e.Value.(*session)
+		if one.mu.TryLock() {
+			delete(s.live, one.id)
+			s.order.Remove(e)
+			one.mu.Unlock()
+			return
+		}
+	}
+}
+
+// Len is the number of sessions in memory.
+func (s *Sessions) Len() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.order.Len()
+}

@@ -1,0 +1,89 @@
+package session
+
+import (
+	"context"
+
+	"github.com/writbus/writ/enforcement"
+	"github.com/writbus/writ/projections"
+)
+
+// searchedSessions bounds how many of the latest sessions are looked through
+// for the workers of an orchestrator that began before this daemon.
+const searchedSessions = 1000
+
+// Link remembers a sub-agent's own session.
+func (s *Sessions) Link(parent, child string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.workers[parent] == nil {
+		s.workers[parent] = map[string]bool{}
+	}
+	s.workers[parent][child] = true
+}
+
+func (s *Sessions) Linked(parent string) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var children []string
+	for child := range s.workers[parent] {
+		children = append(children, child)
+	}
+	return children
+}
+
+// leftByWorkers gathers what the linked sessions of an orchestrator left: the
+// contents of the test files they wrote, and the files' names. An ordinary
+// session's sub-agents act in its own log and leave nothing apart.
+func (s *Sessions) leftByWorkers(ctx context.Context, id string, state enforcement.State) (left map[string][]string, tests []string) {
+	if !state.Orchestrator && state.Subagents != enforcement.SubagentsExempt {
+		return nil, nil
+	}
+	if !s.searched(id) {
+		s.findWorkers(id)
+	}
+	left = map[string][]string{}
+	for _, child := range s.Linked(id) {
+		worker, err := s.Peek(ctx, child)
+		if err != nil {
+			continue
+		}
+		for file, sums := range worker.LeftFiles() {
+			left[file] = append(left[file], sums...)
+		}
+		tests = append(tests, worker.TestFiles()...)
+	}
+	return left, tests
+}
+
+// searched reports whether the list of sessions was looked through for this
+// one's workers, and notes that it is now.
+func (s *Sessions) searched(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	was := s.scanned[id]
+	s.scanned[id] = true
+	return was
+}
+
+// findWorkers looks for workers that began before this daemon did. What cannot
+// be read now is missing, which closes a gate rather than opening one.
+func (s *Sessions) findWorkers(id string) {
+	err := s.Runtime.Read(s.Options.Sessions.Name(), func(reader projections.Reader) error {
+		seen := 0
+		for one, err := range s.Options.Sessions.List(reader) {
+			if err != nil {
+				return err
+			}
+			if one.Parent == id {
+				s.Link(id, one.ID)
+			}
+			if seen++; seen >= searchedSessions {
+				break
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		s.Logger.Warn("find the workers of a session", "session", id, "error", err)
+	}
+}

@@ -1,0 +1,122 @@
+package turn
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/writbus/writ/enforcement"
+	"github.com/writbus/writ/enforcement/confine/worktree"
+	"github.com/writbus/writ/enforcement/host"
+	"github.com/writbus/writ/enforcement/project"
+	"github.com/writbus/writ/schemas"
+)
+
+// leftRunning are the work trees of sessions in which a command that nobody can
+// judge may have left something running, as they were when it had ended. They
+// are compared before the next command and at the end of the turn. In memory
+// only, as [trees] are.
+type leftRunning struct {
+	mu        sync.Mutex
+	bySession map[string]*leftBy
+	order     []string
+}
+
+// leftBy is what one command left.
+type leftBy struct {
+	tree      *worktree.Tree
+	command   string
+	toolUseID string
+	bounded   bool            // it ran confined
+	own       map[string]bool // paths that tools of the session wrote since
+}
+
+// keptLeft bounds the sessions whose trees are remembered.
+const keptLeft = 16
+
+func (l *leftRunning) keep(t turn, tree *worktree.Tree) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.bySession == nil {
+		l.bySession = map[string]*leftBy{}
+	}
+	if l.bySession[t.Session] == nil {
+		l.order = append(l.order, t.Session)
+	}
+	l.bySession[t.Session] = &leftBy{tree: tree, command: *t.Shell, toolUseID: t.ToolUseID, bounded: t.bounded, own: map[string]bool{}}
+	if len(l.order) > keptLeft {
+		delete(l.bySession, l.order[0])
+		l.order = l.order[1:]
+	}
+}
+
+// wrote notes what a tool of the session wrote itself.
+func (l *leftRunning) wrote(session string, paths []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if left := l.bySession[session]; left != nil {
+		for _, p := range paths {
+			left.own[p] = true
+		}
+	}
+}
+
+// compare returns what changed since the last look, without what the session's
+// own tools wrote, and the command behind it.
+func (l *leftRunning) compare(session string, end bool) (changes []worktree.Change, by leftBy, found bool) {
+	l.mu.Lock()
+	left := l.bySession[session]
+	if left != nil {
+		by = *left
+	}
+	if left != nil && end {
+		delete(l.bySession, session)
+		l.order = slices.DeleteFunc(l.order, func(s string) bool { return s == session })
+	}
+	l.mu.Unlock()
+	if left == nil {
+		return nil, by, false
+	}
+	changes, next, err := by.tree.Changes()
+	if err != nil {
+		return nil, by, false
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	changes = slices.DeleteFunc(changes, func(c worktree.Change) bool { return by.own[c.Path] })
+	left.tree, left.own = next, map[string]bool{}
+	return changes, by, true
+}
+
+// leavesRunning says that a command may go on after its end, as far as its line
+// and the host tell.
+func (t turn) leavesRunning() bool {
+	if t.Shell == nil {
+		return false
+	}
+	if _, ends := t.ended(); t.Host == "claude" && t.Kind == host.AfterTool && !ends {
+		return true // in the background, or stopped halfway
+	}
+	return enforcement.Inspect(t.project.Layout, t.Dir, *t.Shell, nil, project.Readlink).Background
+}
+
+// sinceEnded judges what changed after an earlier command of the session had
+// ended, while it may have left something running.
+func (a *afterwards) sinceEnded(ctx context.Context, t turn, session string, parent *enforcement.State) (enforcement.Decision, error) {
+	changes, by, found := a.left.compare(t.Session, t.Kind == host.Stop)
+	if !found {
+		return enforcement.Decision{}, nil
+	}
+	t.bounded = by.bounded
+	return a.judge(ctx, t, session, parent, enforcement.CheckTree{
+		ToolUseID: by.toolUseID, Since: by.command, Changes: t.classified(changes),
+	})
+}
+
+func pathsOf(files []schemas.FileState) []string {
+	paths := make([]string, len(files))
+	for i, f := range files {
+		paths[i] = f.Path
+	}
+	return paths
+}

@@ -1,0 +1,347 @@
+package turn
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/enforcement"
+	"github.com/writbus/writ/enforcement/host"
+	"github.com/writbus/writ/enforcement/project"
+	"github.com/writbus/writ/schemas"
+)
+
+// turn is one hook call on its way through the daemon.
+type turn struct {
+	host.Call
+	project    project.Project
+	payload    []byte
+	ran        *schemas.TestsFinished // the run of tests that came before the end of a turn
+	ranWorkers []string               // linked sessions that it covers
+	was        map[string]string      // git's names of the contents that files had before a command, by path
+	bounded    bool                   // the command is, or was, run confined
+}
+
+// Handle answers a host's hook: it reads the payload, decides, records, and
+// writes the host's answer. What goes wrong is answered as a refusal where the
+// hook could have refused, and as a notice where not.
+func (v *Service) Handle(ctx context.Context, r bus.Request) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, v.Budget)
+	defer cancel()
+	ctx, done := v.traceHook(ctx, r)
+	defer done()
+	call, err := host.Parse(r.Header.Get(schemas.HookHeaderAgent), r.Header.Get(schemas.HookHeaderEvent), r.Body)
+	if errors.Is(err, host.ErrUnknownHost) {
+		return nil, schemas.Faultf(schemas.CodeBadRequest, "there is no adapter for the agent %q", r.Header.Get(schemas.HookHeaderAgent))
+	}
+	if err != nil {
+		return json.Marshal(host.Render(call, trouble(call, err, "The hook's payload was not understood; see writ doctor.")))
+	}
+	t := turn{Call: call, payload: r.Body}
+	if t.Shell != nil && t.Kind != host.BeforeTool {
+		// The host reports the command that Writ put in the place of another.
+		if inner, ours := v.Runner.Unwrap(*t.Shell); ours {
+			t.Shell, t.bounded = &inner, true
+		}
+	}
+	if t.ToolUseID == "" {
+		t.ToolUseID = t.unnamed()
+	}
+	if origin := r.Header.Get(schemas.HookHeaderOrigin); origin != "" && (t.Kind == host.Command || t.Kind == host.Prompt && t.Origin == "") {
+		t.Origin = origin // a program can send what is typed as a command, too
+	}
+	if t.Dir == "" {
+		t.Dir = r.Header.Get(schemas.HookHeaderDir)
+	}
+	root := r.Header.Get(schemas.HookHeaderProject)
+	if !filepath.IsAbs(root) {
+		return nil, schemas.Faultf(schemas.CodeBadRequest, "the hook names no project: header %s is %q", schemas.HookHeaderProject, root)
+	}
+	t.project = v.Projects.At(v.firstProject(ctx, t.Session, root), r.Header.Get(schemas.HookHeaderHome))
+	if t.wantsRules() {
+		v.Rules.Await(ctx, v.Budget/2)
+	}
+	if run := v.runs.due(ctx, t, r.Header); run != nil {
+		return json.Marshal(schemas.HookReply{Tests: run})
+	}
+	t.ran, t.ranWorkers = v.runs.reported(t, r.Header)
+	reply, err := v.answered.once(t.called(r.Header), func() (answers, error) {
+		a, err := v.answer(ctx, t)
+		if err != nil {
+			return answers{}, err
+		}
+		if t.project.Problem != nil {
+			a.Notice = strings.TrimSpace(a.Notice + "\nwrit: " + t.project.Problem.Error() + ". The strict defaults are in force until it is mended.")
+		}
+		_, end := v.Meter.Span(ctx, spanReply)
+		defer end(nil)
+		repeated := a
+		repeated.Context, repeated.Notice = "", ""
+		return answers{host.Render(t.Call, a), host.Render(t.Call, repeated)}, nil
+	})
+	if err != nil {
+		v.Logger.Error("hook", "hook", t.Hook, "session", t.Session, "error", err)
+		reply = host.Render(t.Call, trouble(t.Call, err, "Whether it is in the log cannot be told. Run: writ doctor"))
+	}
+	return json.Marshal(reply)
+}
+
+// wantsRules says that a hook brings rules into the conversation, or holds what
+// was done against them. None of these decides about a write.
+func (t turn) wantsRules() bool {
+	switch t.Kind {
+	case host.SessionStart, host.Prompt, host.Command, host.SubagentStart, host.Instructions, host.Stop:
+		return true
+	case host.AfterTool:
+		return !t.gateless() // what was written is checked
+	default:
+		return false
+	}
+}
+
+// unnamedCall begins the ids of calls to which the host gave none.
+const unnamedCall = "input:"
+
+// unnamed is an id for a call of a host that gives none, the same before and
+// after the tool; "" for what is no tool's call.
+func (t turn) unnamed() string {
+	switch t.Kind {
+	case host.BeforeTool, host.AfterTool, host.ToolFailed:
+	default:
+		return ""
+	}
+	input := []byte(t.Input)
+	if t.Shell != nil {
+		input = []byte(*t.Shell)
+	}
+	return unnamedCall + t.Agent + ":" + t.Tool + ":" + project.Digest(input)
+}
+
+// firstProject is the project a session began in, while it is under guard:
+// going to a folder with settings of its own does not change the rules.
+func (v *Service) firstProject(ctx context.Context, session, now string) string {
+	state, err := v.Sessions.Peek(ctx, session)
+	if err != nil || state.Project == "" || state.Project == now {
+		return now
+	}
+	if root, guarded := v.Guarded(state.Project); guarded && root == state.Project {
+		return state.Project
+	}
+	return now
+}
+
+// called tells one call from another.
+func (t turn) called(header schemas.Header) called {
+	c := called{}
+	c.began, _ = strconv.ParseInt(header.Get(schemas.HookHeaderBegan), 10, 64)
+	id := t.ToolUseID
+	switch t.Kind {
+	case host.Prompt, host.Command:
+		id = t.PromptID
+	case host.BeforeTool, host.AfterTool, host.ToolFailed, host.Permission:
+	default:
+		// A turn's end is reported again with what came of its tests.
+		id, c.unnamed = "event:"+project.Digest([]byte(header.Get(schemas.HookHeaderTests))), true
+	}
+	if id != "" && !strings.HasPrefix(id, unnamedCall) {
+		c.key = strings.Join([]string{t.Session, t.Agent, t.Hook, id, project.Digest(t.payload)}, "\x00")
+	}
+	return c
+}
+
+// trouble is the answer to a call that could not be decided.
+func trouble(c host.Call, err error, next string) host.Answer {
+	text := fmt.Sprintf("writ: %s: %v. %s", c.Hook, err, next)
+	if c.Kind == host.BeforeTool {
+		return host.Answer{Verdict: host.Refuse, Reason: text}
+	}
+	return host.Answer{Notice: text}
+}
+
+// answer is what the host is told.
+func (v *Service) answer(ctx context.Context, t turn) (host.Answer, error) {
+	if err := schemas.Session(t.Session).Check(); err != nil {
+		return host.Answer{}, err
+	}
+	if err := v.ensureStarted(ctx, t); err != nil {
+		return host.Answer{}, err
+	}
+	switch t.Kind {
+	case host.SessionStart:
+		return v.onSessionStart(ctx, t)
+	case host.SessionEnd:
+		v.heard(t)
+		return v.onSessionEnd(ctx, t)
+	case host.Prompt, host.Command:
+		return v.onPrompt(ctx, t)
+	case host.BeforeTool:
+		return v.onBeforeTool(ctx, t)
+	case host.Permission:
+		return v.onPermission(ctx, t)
+	case host.AfterTool, host.ToolFailed:
+		return v.onAfterTool(ctx, t)
+	case host.SubagentStart:
+		return v.onSubagentStart(ctx, t)
+	case host.SubagentStop:
+		return v.plain(ctx, t, enforcement.StopSubagent{SubagentStopped: schemas.SubagentStopped{AgentID: orUnknown(t.Agent), Message: t.Message}})
+	case host.Stop:
+		v.heard(t)
+		return v.onStop(ctx, t)
+	case host.BeforeCompact:
+		v.heard(t)
+		return v.plain(ctx, t, enforcement.Compact{ContextCompacted: schemas.ContextCompacted{Stage: "before", Trigger: t.Reason}})
+	case host.Instructions:
+		return v.onInstructions(ctx, t)
+	case host.AfterCompact:
+		return v.plain(ctx, t, enforcement.Compact{ContextCompacted: schemas.ContextCompacted{Stage: "after", Trigger: t.Reason}})
+	default:
+		return v.plain(ctx, t, enforcement.Observe{HookObserved: t.observed()})
+	}
+}
+
+// heard lets what was said since the last time be observed.
+func (v *Service) heard(t turn) {
+	if t.Transcript != "" && t.project.Settings.Memory {
+		v.Memories.Heard(t.Session, t.project.Root, t.Transcript)
+	}
+}
+
+func orUnknown(id string) string {
+	if id == "" {
+		return "unknown"
+	}
+	return id
+}
+
+func (t turn) observed() schemas.HookObserved {
+	return schemas.HookObserved{Host: t.Host, Hook: t.Hook, Fields: host.Fields(t.payload), Digest: project.Digest(t.payload), Bytes: len(t.payload)}
+}
+
+// plain takes a command whose outcome needs nothing but the record.
+func (v *Service) plain(ctx context.Context, t turn, c enforcement.Command) (host.Answer, error) {
+	decision, _, err := v.Sessions.Act(ctx, t.Session, t.agent(), t.PromptID, func(s enforcement.State) (enforcement.Decision, error) {
+		return enforcement.Decide(s, c)
+	})
+	return host.Answer{Context: decision.Context, Notice: decision.Notice}, err
+}
+
+// agent is who calls: the host's agent, or the sub-agent that it names. The
+// session is that of the events.
+func (t turn) agent() schemas.Actor { return schemas.Agent(t.Host, "", t.Agent) }
+
+// ensureStarted registers a session that Writ meets in the middle: the project
+// was put under guard while a conversation was open, or the host gave no start.
+func (v *Service) ensureStarted(ctx context.Context, t turn) error {
+	if t.Kind == host.SessionStart {
+		return nil
+	}
+	state, _, err := v.Sessions.State(ctx, t.Session)
+	if err != nil || state.Host != "" {
+		return err
+	}
+	_, _, err = v.Sessions.Act(ctx, t.Session, t.agent(), t.PromptID, func(s enforcement.State) (enforcement.Decision, error) {
+		if s.Host != "" {
+			return enforcement.Decision{}, nil
+		}
+		return enforcement.Decide(s, enforcement.StartSession{SessionStarted: t.started("met")})
+	})
+	return err
+}
+
+func (t turn) started(source string) schemas.SessionStarted {
+	return schemas.SessionStarted{
+		Host: t.Host, Source: source, Project: t.project.Root, Dir: t.Dir, Model: t.Model,
+		Transcript: t.Transcript, AgentType: t.AgentType,
+		Mode: t.project.Settings.Mode, Subagents: t.project.Settings.Policy.Subagents,
+	}
+}
+
+func (v *Service) onSessionStart(ctx context.Context, t turn) (host.Answer, error) {
+	band := v.Rules.Current().Mandatory()
+	var again string
+	decision, state, err := v.Sessions.Act(ctx, t.Session, t.agent(), t.PromptID, func(s enforcement.State) (enforcement.Decision, error) {
+		again = ""
+		if t.Source == "compact" {
+			again = v.in.resume(s)
+		}
+		start, err := enforcement.Decide(s, enforcement.StartSession{SessionStarted: t.started(t.Source)})
+		if err != nil || instructed(s, band) {
+			return start, err
+		}
+		return v.in.withShown(s, start, "session", mandatoryShown(band), band.Tokens)
+	})
+	if err != nil {
+		return host.Answer{}, err
+	}
+	if instructed(state, band) {
+		band.Text = ""
+	}
+	return host.Answer{
+		Context: join(greeting, cmp.Or(decision.Context, state.Position()), again, band.Text),
+		Notice:  decision.Notice,
+	}, nil
+}
+
+func (v *Service) onPrompt(ctx context.Context, t turn) (host.Answer, error) {
+	var shown prompted
+	var again string
+	act := t.PromptID
+	if act == "" {
+		act = bus.NewID()
+	}
+	decision, state, err := v.Sessions.Act(ctx, t.Session, promptActor(t), t.PromptID, func(s enforcement.State) (enforcement.Decision, error) {
+		decision, err := enforcement.Decide(s, enforcement.SubmitPrompt{
+			Prompt: strings.ToValidUTF8(t.Prompt, "�"), ActID: "prompt:" + act, PromptID: t.PromptID, Origin: t.Origin,
+			Command: t.Command, Arguments: t.Args, Expands: host.ExpandsCommands(t.Host), Agent: t.Agent,
+			Workspace: v.Sessions.Approvable(ctx, t.project, t.Session, s), Settings: t.project.Settings.Policy,
+		})
+		if err != nil || t.Kind == host.Command {
+			return decision, err
+		}
+		again = v.in.resume(s)
+		shown = v.in.forPrompt(ctx, t, s, decision, len(again))
+		return v.in.withShown(s, decision, "prompt", shown.rules, shown.tokens)
+	})
+	if err != nil {
+		return host.Answer{}, err
+	}
+	own := cmp.Or(decision.Context, state.Position())
+	var remembered, files string
+	if t.Kind == host.Prompt && !approves(decision) && t.Agent == "" {
+		room := injectedChars - len(own) - len(again) - len(shown.band) - len(shown.block)
+		if t.project.Settings.Memory {
+			remembered = v.Memories.ForPrompt(ctx, t.Session, t.project.Root, t.Prompt, room)
+		}
+		if t.project.Settings.Files {
+			files = v.Files.ForPrompt(ctx, t.Session, t.AgentType, t.project.Root, t.Prompt, room-len(remembered))
+		}
+	}
+	return host.Answer{Context: join(own, again, shown.band, shown.block, remembered, files), Notice: decision.Notice}, nil
+}
+
+// promptActor is the person whom the host names as the prompt's author, and
+// where it names nobody.
+func promptActor(t turn) schemas.Actor {
+	switch t.Origin {
+	case "":
+		return enforcement.Person(enforcement.ChannelUnsourced)
+	case enforcement.OriginUser:
+		return enforcement.Person(enforcement.ChannelPrompt)
+	default:
+		return t.agent()
+	}
+}
+
+func clipText(s string, most int) string {
+	runes := []rune(strings.ToValidUTF8(s, "�"))
+	if len(runes) <= most {
+		return string(runes)
+	}
+	return string(runes[:most-1]) + "…"
+}

@@ -1,0 +1,115 @@
+package turn
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/enforcement"
+	"github.com/writbus/writ/enforcement/check"
+	"github.com/writbus/writ/enforcement/confine/runner"
+	"github.com/writbus/writ/enforcement/host"
+	"github.com/writbus/writ/enforcement/project"
+	"github.com/writbus/writ/retrieval"
+	"github.com/writbus/writ/schemas"
+)
+
+// Sessions decides on sessions and appends, one session at a time each, and
+// gathers the files that a decision needs.
+type Sessions interface {
+	Act(ctx context.Context, id string, actor schemas.Actor, correlation string, decide func(enforcement.State) (enforcement.Decision, error)) (enforcement.Decision, enforcement.State, error)
+	State(ctx context.Context, id string) (enforcement.State, uint64, error)
+	Peek(ctx context.Context, id string) (enforcement.State, error)
+	Link(parent, child string)
+	Linked(parent string) []string
+	Watched(p project.Project, s enforcement.State) enforcement.Workspace
+	Workspace(ctx context.Context, p project.Project, id string, s enforcement.State) enforcement.Workspace
+	Approvable(ctx context.Context, p project.Project, id string, s enforcement.State) enforcement.Workspace
+}
+
+// Rules are the rules in force.
+type Rules interface {
+	// Await waits until they are there.
+	Await(ctx context.Context, patience time.Duration)
+	Current() *retrieval.Index
+	Checks() *check.Set
+	Search(ctx context.Context, q retrieval.Query) retrieval.Answer
+	// Outcome records what came of a rule in a session, as often as it counts.
+	Outcome(ctx context.Context, rule string, o schemas.OutcomeRecorded) error
+}
+
+// Memories are what was observed earlier.
+type Memories interface {
+	// ForPrompt returns the block that goes with a prompt, "" for none, within a
+	// room of characters.
+	ForPrompt(ctx context.Context, session, project, prompt string, room int) string
+	// Heard observes what a transcript has anew. Nobody waits for it.
+	Heard(session, project, transcript string)
+}
+
+// Files are the indexed files of projects.
+type Files interface {
+	// ForPrompt returns the block that goes with the first prompt of a session, ""
+	// for none, within a room of characters.
+	ForPrompt(ctx context.Context, session, agentType, project, prompt string, room int) string
+}
+
+// Meter is what the monitoring is told.
+type Meter interface {
+	HookSpan(ctx context.Context, began time.Time, attributes ...string) (context.Context, func(error))
+	Span(ctx context.Context, name string, attributes ...string) (context.Context, func(error))
+	Hook(ctx context.Context, host, event string, took time.Duration)
+}
+
+// Options are what a turn needs of others.
+type Options struct {
+	Sessions Sessions
+	Rules    Rules
+	Memories Memories
+	Files    Files
+	Meter    Meter
+	Projects *project.Cache
+	Runner   runner.Runner
+	// Guarded finds the project around a folder.
+	Guarded func(dir string) (root string, guarded bool)
+	Budget  time.Duration // of a hook
+	GitTime time.Duration // of reading what files held from git
+	Now     func() time.Time
+	Logger  *slog.Logger
+}
+
+// Service answers hooks.
+type Service struct {
+	Options
+	answered   *replies
+	in         injection
+	contents   contents
+	afterwards afterwards
+	runs       testRuns
+	bounds     bounds
+	done       doneItems
+	tasks      tasks
+}
+
+// New returns a service.
+func New(o Options) *Service {
+	return &Service{
+		Options: o, answered: newReplies(), in: injection{o.Rules},
+		contents:   contents{rules: o.Rules, sessions: o.Sessions, gitTime: o.GitTime},
+		afterwards: afterwards{sessions: o.Sessions},
+		runs:       testRuns{sessions: o.Sessions, runner: o.Runner, now: o.Now},
+		bounds:     bounds{runner: o.Runner},
+	}
+}
+
+// Endpoint is what answers the processes of hooks.
+func (v *Service) Endpoint() bus.Endpoint {
+	return bus.Endpoint{Name: "hook", Subject: schemas.SvcHook, Handle: v.Handle}
+}
+
+// Take answers a call of an agent that Writ itself runs, as a hook would report
+// it.
+func (v *Service) Take(ctx context.Context, c host.Call, p project.Project) (host.Answer, error) {
+	return v.answer(ctx, turn{Call: c, project: p, payload: c.Input})
+}

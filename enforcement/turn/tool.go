@@ -1,0 +1,294 @@
+package turn
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+
+	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/enforcement"
+	"github.com/writbus/writ/enforcement/confine/runner"
+	"github.com/writbus/writ/enforcement/host"
+	"github.com/writbus/writ/enforcement/project"
+	"github.com/writbus/writ/schemas"
+)
+
+func (v *Service) onBeforeTool(ctx context.Context, t turn) (host.Answer, error) {
+	completes := v.done.fresh(t)
+	if t.gateless() && len(completes) == 0 && t.Task == nil {
+		return v.onRead(ctx, t)
+	}
+	session, parent, err := v.actor(ctx, t)
+	if err != nil {
+		return host.Answer{}, err
+	}
+	var about prompted
+	var confinedAs string
+	unjudged := false
+	decision, _, err := v.Sessions.Act(ctx, session, t.agent(), t.PromptID, func(s enforcement.State) (enforcement.Decision, error) {
+		request := v.request(ctx, t, s, parent)
+		request.Completes = completes
+		if t.Task != nil {
+			request.Task = &enforcement.Task{Type: t.Task.Type, Title: t.Task.Title, Prompt: t.Task.Prompt}
+		}
+		unjudged = request.Shell != nil && request.Shell.Effect == enforcement.EffectCannotTell
+		decision, err := enforcement.Decide(s, request)
+		if confinedAs = ""; err == nil && v.bounds.confines(t, request.Shell, decision.Verdict) {
+			confinedAs = v.Runner.Rewrite(*t.Shell, runner.Options(t.project.Root, s, parent != nil), host.RulesSeeCommand(t.Host))
+		}
+		if err != nil || decision.Verdict != enforcement.Allow || !host.TellsBeforeTools(t.Host) {
+			return decision, err
+		}
+		about = v.in.forFile(ctx, t, s, request.Targets)
+		return v.in.withShown(s, decision, "file", about.rules, about.tokens)
+	})
+	if err != nil {
+		return host.Answer{}, err
+	}
+	var earlier enforcement.Decision
+	if t.Shell != nil {
+		if earlier, err = v.afterwards.sinceEnded(ctx, t, session, parent); err != nil {
+			return host.Answer{}, err
+		}
+	}
+	if unjudged && decision.Verdict != enforcement.Deny {
+		v.afterwards.before.keep(t)
+	}
+	if t.Shell != nil && decision.Verdict != enforcement.Deny {
+		v.contents.keepBefore(t, t.touched(nil))
+	}
+	if decision.Verdict == enforcement.Allow {
+		v.done.keep(t)
+		v.tasks.keep(t)
+	}
+	return host.Answer{
+		Verdict: Verdict(decision.Verdict), Reason: decision.Reason,
+		Context: join(earlier.Context, decision.Context, about.block), Notice: join(earlier.Notice, decision.Notice), Command: confinedAs,
+	}, nil
+}
+
+// targets turns the writes of a call into targets with the content they would
+// leave.
+func targets(t turn) []schemas.Target {
+	var all []schemas.Target
+	for _, w := range t.Writes {
+		target := t.project.Target(w.Path, t.Dir)
+		target.Result = resultOf(w, target.Path)
+		all = append(all, target)
+	}
+	return all
+}
+
+// resultOf is the SHA-256 of what a write would leave, "" where it cannot be
+// told.
+func resultOf(w host.Write, path string) string {
+	if w.Content != nil && !w.Opaque {
+		return project.Digest([]byte(*w.Content))
+	}
+	before, err := project.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
+	if after, known := contentAfter(w, before, err == nil); known {
+		return project.Digest(after)
+	}
+	return ""
+}
+
+// gateless says that a tool neither writes nor runs anything that a gate is
+// about, and reads nothing of Writ's own: it is recorded and passes.
+func (t turn) gateless() bool { return len(t.private()) == 0 && t.Harmless() }
+
+// private lists what a tool would read of Writ's own data.
+func (t turn) private() []string {
+	var paths []string
+	for _, p := range t.Reads {
+		if at := t.project.Target(p, t.Dir); t.project.Layout.InData(at.Path) || t.Tool == "Grep" && t.project.Layout.AroundData(at.Path) {
+			paths = append(paths, at.Path)
+		}
+	}
+	return paths
+}
+
+// request is the tool call as policy sees it.
+func (v *Service) request(ctx context.Context, t turn, s enforcement.State, parent *enforcement.State) enforcement.RequestTool {
+	watching, watchingID := s, t.Session
+	if parent != nil {
+		watching = *parent
+	}
+	targets := targets(t)
+	request := enforcement.RequestTool{
+		Tool: t.Tool, ToolUseID: t.ToolUseID, Targets: targets,
+		Actor:     enforcement.Actor{Agent: t.Agent, Parent: parent},
+		Workspace: v.Sessions.Workspace(ctx, t.project, watchingID, watching), Settings: t.project.Settings.Policy,
+		Private: t.private(), Secrets: v.contents.secrets(t, targets), Code: t.Code, Digest: project.Digest(t.Input), Bytes: len(t.Input),
+	}
+	if t.Shell != nil {
+		dir := t.Dir
+		if dir == "" {
+			dir = t.project.Root
+		}
+		request.Confined, request.Unbounded = v.bounds.can(t)
+		if t.Tool == "PowerShell" {
+			request.Shell = enforcement.InspectPowerShell(t.project.Layout, filepath.ToSlash(dir), *t.Shell, project.Readlink)
+		} else {
+			request.Shell = enforcement.Inspect(t.project.Layout, filepath.ToSlash(dir), *t.Shell, nil, project.Readlink)
+		}
+		if request.Shell.NeedsRepository() {
+			request.Repository = repository(t.project.Root)
+		}
+	}
+	if t.Tool == "ExitPlanMode" {
+		request.Plan = []byte(t.Plan)
+	}
+	return request
+}
+
+// Verdict is what a host is told of a verdict of the gates.
+func Verdict(v enforcement.Verdict) host.Verdict {
+	switch v {
+	case enforcement.Allow:
+		return host.Pass
+	case enforcement.Ask:
+		return host.AskUser
+	case enforcement.Deny:
+	}
+	return host.Refuse
+}
+
+// actor says in whose log a tool call belongs. A sub-agent that inherits its
+// parent's gates acts in the parent's; a worker that is exempt from them has
+// its own, linked to the parent.
+func (v *Service) actor(ctx context.Context, t turn) (session string, parent *enforcement.State, err error) {
+	if t.Agent == "" {
+		return t.Session, nil, nil
+	}
+	state, _, err := v.Sessions.State(ctx, t.Session)
+	if err != nil {
+		return "", nil, err
+	}
+	exempt := t.project.Settings.Policy.Subagents == enforcement.SubagentsExempt ||
+		state.Orchestrator && t.project.Settings.Policy.Subagents != enforcement.SubagentsInherit
+	if !exempt {
+		return t.Session, nil, nil
+	}
+	child := t.Session + "/" + t.Agent
+	v.Sessions.Link(t.Session, child)
+	return child, &state, schemas.Session(child).Check()
+}
+
+// onPermission keeps the host's own question in line with the gate: what the
+// gate refuses is refused there too. It was recorded when it was decided.
+func (v *Service) onPermission(ctx context.Context, t turn) (host.Answer, error) {
+	if t.gateless() {
+		return host.Answer{}, nil
+	}
+	session, parent, err := v.actor(ctx, t)
+	if err != nil {
+		return host.Answer{}, err
+	}
+	state, _, err := v.Sessions.State(ctx, session)
+	if err != nil {
+		return host.Answer{}, err
+	}
+	request := v.request(ctx, t, state, parent)
+	request.Settings.DenyToAsk = false
+	decision, err := enforcement.Decide(state, request)
+	if err != nil || decision.Verdict != enforcement.Deny || state.Streak.Count > 1 && t.project.Settings.Policy.DenyToAsk {
+		return host.Answer{}, err
+	}
+	return host.Answer{Verdict: host.Refuse, Reason: decision.Reason}, nil
+}
+
+func (v *Service) onAfterTool(ctx context.Context, t turn) (host.Answer, error) {
+	if t.gateless() {
+		return v.plain(ctx, t, enforcement.Observe{HookObserved: t.observed()})
+	}
+	if t.Tool == "ExitPlanMode" && t.Kind == host.AfterTool && t.asksItsUser() {
+		return v.onPlanDialog(ctx, t)
+	}
+	session, parent, err := v.actor(ctx, t)
+	if err != nil {
+		return host.Answer{}, err
+	}
+	finished := schemas.ToolFinished{
+		Tool: t.Tool, ToolUseID: t.ToolUseID, Failed: t.Kind == host.ToolFailed,
+		Error: clipText(t.Error, 500), Millis: t.Millis, Agent: t.Agent,
+	}
+	changes, was := v.afterwards.changes(t)
+	t.was = was
+	for _, target := range t.touched(changes) {
+		name := target.Rel
+		if name == "" {
+			name = target.Path
+		}
+		state, _ := t.project.FileState(name)
+		finished.Files = append(finished.Files, state)
+		if target.Class == enforcement.ClassTest {
+			finished.Tests = append(finished.Tests, name)
+		}
+	}
+	v.afterwards.left.wrote(t.Session, pathsOf(finished.Files))
+	command, certain := t.ended()
+	decision, _, err := v.Sessions.Act(ctx, session, t.agent(), t.PromptID, func(s enforcement.State) (enforcement.Decision, error) {
+		watching := s
+		if parent != nil {
+			watching = *parent
+		}
+		return enforcement.Decide(s, enforcement.FinishTool{
+			ToolFinished: finished, Actor: enforcement.Actor{Agent: t.Agent, Parent: parent},
+			Command: command, Uncertain: !certain, TestCommand: t.project.Settings.TestCommand,
+			Workspace: v.Sessions.Workspace(ctx, t.project, t.Session, watching),
+		})
+	})
+	if err != nil {
+		return host.Answer{}, err
+	}
+	behind, err := v.afterwards.check(ctx, t, session, parent, changes)
+	if can, _ := v.bounds.can(t); can && !t.bounded && len(behind.Record) > 0 {
+		v.bounds.note(t.Session)
+	}
+	answer := host.Answer{Context: join(decision.Context, behind.Context), Notice: join(decision.Notice, behind.Notice)}
+	if err != nil || finished.Failed {
+		return answer, err
+	}
+	told, err := v.contents.check(ctx, t, session, changes)
+	answer.Context = join(append([]string{answer.Context}, told...)...)
+	if err != nil {
+		return answer, err
+	}
+	surfaced, err := v.rulesAfter(ctx, t, session, changes)
+	answer.Context = join(answer.Context, surfaced)
+	return answer, err
+}
+
+// asksItsUser says that the host showed its dialog to somebody: some of its
+// modes accept every plan by themselves.
+func (t turn) asksItsUser() bool {
+	switch t.Permissions {
+	case "bypassPermissions", "dontAsk", "auto":
+		return false
+	}
+	return true
+}
+
+// onPlanDialog takes the host's own plan dialog, which the user accepted, as
+// an approval of the very plan that it showed.
+func (v *Service) onPlanDialog(ctx context.Context, t turn) (host.Answer, error) {
+	act := t.ToolUseID
+	if act == "" {
+		act = bus.NewID()
+	}
+	decision, state, err := v.Sessions.Act(ctx, t.Session, enforcement.Person(enforcement.ChannelDialog), t.PromptID, func(s enforcement.State) (enforcement.Decision, error) {
+		return enforcement.Decide(s, enforcement.ApproveGate{
+			Gate: enforcement.GatePlan, Channel: "dialog", ActID: "tool:" + act, Presented: []byte(t.Plan), Agent: t.Agent,
+			Workspace: v.Sessions.Approvable(ctx, t.project, t.Session, s), Settings: t.project.Settings.Policy,
+		})
+	})
+	if err != nil {
+		return host.Answer{}, err
+	}
+	return host.Answer{Context: cmp.Or(decision.Context, state.Position()), Notice: decision.Notice}, nil
+}

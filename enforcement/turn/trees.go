@@ -1,0 +1,166 @@
+package turn
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/writbus/writ/enforcement"
+	"github.com/writbus/writ/enforcement/confine"
+	"github.com/writbus/writ/enforcement/confine/worktree"
+	"github.com/writbus/writ/enforcement/host"
+	"github.com/writbus/writ/enforcement/project"
+	"github.com/writbus/writ/schemas"
+)
+
+// afterwards compares work trees with what they were before commands that nobody
+// can judge.
+type afterwards struct {
+	sessions Sessions
+	before   trees
+	left     leftRunning
+}
+
+// keptTrees bounds the work trees remembered while commands run.
+const keptTrees = 16
+
+// trees are work trees as they were before commands that nobody can judge. They
+// are kept in memory only: after a restart in between, drift still finds a
+// change of what is approved.
+type trees struct {
+	mu    sync.Mutex
+	byKey map[string]*worktree.Tree
+	order []string
+}
+
+// keep remembers a work tree. One that cannot be read is not compared later;
+// the gates hold all the same.
+func (k *trees) keep(t turn) {
+	if t.ToolUseID == "" {
+		return
+	}
+	tree, err := worktree.ReadTree(worktree.TreeOptions{Root: t.project.Root, Keep: []string{"plan.md", "capabilities.md"}})
+	if err != nil {
+		return
+	}
+	key := t.contentKey("")
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.byKey == nil {
+		k.byKey = map[string]*worktree.Tree{}
+	}
+	if k.byKey[key] == nil {
+		k.order = append(k.order, key)
+	}
+	k.byKey[key] = tree
+	if len(k.order) > keptTrees {
+		delete(k.byKey, k.order[0])
+		k.order = k.order[1:]
+	}
+}
+
+func (k *trees) take(t turn) *worktree.Tree {
+	key := t.contentKey("")
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	tree := k.byKey[key]
+	if tree != nil {
+		delete(k.byKey, key)
+		k.order = slices.DeleteFunc(k.order, func(other string) bool { return other == key })
+	}
+	return tree
+}
+
+// maxTouched bounds the changes of one command that count as files it wrote.
+const maxTouched = 200
+
+// answersFile is where Claude Code notes, between its hooks, which commands its
+// user no longer wants to be asked for. A confined command cannot have written
+// it, and Claude Code reads none of Writ's settings there.
+const answersFile = ".claude/settings.local.json"
+
+// changes compares the work tree with what it was before a command. It also
+// returns git's names of the contents that changed files had, where git has them.
+func (a *afterwards) changes(t turn) (changes []enforcement.TreeChange, was map[string]string) {
+	tree := a.before.take(t)
+	if tree == nil {
+		return nil, nil
+	}
+	found, next, err := tree.Changes()
+	if err != nil {
+		return nil, nil // what cannot be read cannot be compared; drift is judged at every write
+	}
+	was = map[string]string{}
+	for _, change := range found {
+		if name, known := tree.Blob(change.Path); known && change.Change == confine.Changed {
+			was[change.Path] = name
+		}
+	}
+	if t.leavesRunning() {
+		a.left.keep(t, next)
+	}
+	return t.classified(found), was
+}
+
+func (t turn) classified(found []worktree.Change) []enforcement.TreeChange {
+	changes := make([]enforcement.TreeChange, 0, len(found))
+	for _, change := range found {
+		if t.bounded && t.Host == "claude" && change.Path == answersFile {
+			continue
+		}
+		target := enforcement.Classify(t.project.Layout, filepath.ToSlash(filepath.Join(t.project.Root, filepath.FromSlash(change.Path))))
+		changes = append(changes, enforcement.TreeChange{Target: target, Change: change.Change})
+	}
+	return changes
+}
+
+// touched are the files that a tool wrote, as far as that can be told from its
+// call and from the work tree afterwards.
+func (t turn) touched(changes []enforcement.TreeChange) []schemas.Target {
+	targets := targets(t)
+	if t.Shell != nil {
+		targets = enforcement.Inspect(t.project.Layout, filepath.ToSlash(t.Dir), *t.Shell, nil, project.Readlink).Targets
+	}
+	for _, change := range changes[:min(len(changes), maxTouched)] {
+		if !slices.ContainsFunc(targets, func(have schemas.Target) bool { return have.Path == change.Target.Path }) {
+			targets = append(targets, change.Target)
+		}
+	}
+	return targets
+}
+
+// ended is a command that came to its end, and whether the host said how. "" is
+// a tool that is no command, or one that runs on in the background.
+func (t turn) ended() (command string, certain bool) {
+	switch {
+	case t.Shell == nil:
+		return "", false
+	case t.Kind == host.ToolFailed, t.Exit != nil:
+		return *t.Shell, true
+	case t.Host == "claude":
+		return "", false
+	}
+	return *t.Shell, false
+}
+
+// check records what of a command's changes the gate would have refused.
+func (a *afterwards) check(ctx context.Context, t turn, session string, parent *enforcement.State, changes []enforcement.TreeChange) (enforcement.Decision, error) {
+	return a.judge(ctx, t, session, parent, enforcement.CheckTree{ToolUseID: t.ToolUseID, Changes: changes})
+}
+
+func (a *afterwards) judge(ctx context.Context, t turn, session string, parent *enforcement.State, c enforcement.CheckTree) (enforcement.Decision, error) {
+	if len(c.Changes) == 0 {
+		return enforcement.Decision{}, nil
+	}
+	c.Actor, c.Settings = enforcement.Actor{Agent: t.Agent, Parent: parent}, t.project.Settings.Policy
+	decision, _, err := a.sessions.Act(ctx, session, t.agent(), t.PromptID, func(s enforcement.State) (enforcement.Decision, error) {
+		watching := s
+		if parent != nil {
+			watching = *parent
+		}
+		c.Workspace = a.sessions.Workspace(ctx, t.project, t.Session, watching)
+		return enforcement.Decide(s, c)
+	})
+	return decision, err
+}

@@ -1,0 +1,207 @@
+package turn
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/enforcement"
+	"github.com/writbus/writ/enforcement/confine/runner"
+	"github.com/writbus/writ/enforcement/host"
+	"github.com/writbus/writ/enforcement/project"
+	"github.com/writbus/writ/enforcement/testrun"
+	"github.com/writbus/writ/schemas"
+)
+
+// reportGrace is how long after a run's time its result is waited for.
+const reportGrace = 10 * time.Second
+
+// testRuns are the runs of tests that hooks' processes were asked to make.
+type testRuns struct {
+	sessions Sessions
+	runner   runner.Runner
+	now      func() time.Time
+
+	mu        sync.Mutex
+	bySession map[string]pendingRun
+}
+
+type pendingRun struct {
+	schemas.TestRun
+	files   []string
+	workers []string // linked sessions whose changes the run covers as well
+	until   time.Time
+}
+
+// begin notes a run, unless one of the session is under way: a hook that is
+// installed twice asks twice.
+func (r *testRuns) begin(session string, run pendingRun, now time.Time) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for id, other := range r.bySession {
+		if now.After(other.until) {
+			delete(r.bySession, id)
+		}
+	}
+	if _, running := r.bySession[session]; running {
+		return false
+	}
+	if r.bySession == nil {
+		r.bySession = map[string]pendingRun{}
+	}
+	r.bySession[session] = run
+	return true
+}
+
+// end takes a run by its id, once.
+func (r *testRuns) end(session, id string) (pendingRun, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	run, running := r.bySession[session]
+	if !running || run.ID != id {
+		return pendingRun{}, false
+	}
+	delete(r.bySession, session)
+	return run, true
+}
+
+func (r *testRuns) running(session string, now time.Time) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	run, running := r.bySession[session]
+	return running && !now.After(run.until)
+}
+
+// due is the run that has to come before a turn may end, nil for none. The
+// process of the hook makes it, in the environment of the agent's host, and
+// calls again; the daemon waits for nobody.
+func (r *testRuns) due(ctx context.Context, t turn, header schemas.Header) *schemas.TestRun {
+	able := header.Get(schemas.HookHeaderRuns) == "tests" && header.Get(schemas.HookHeaderTests) == ""
+	if t.Kind != host.Stop || t.Agent != "" || !able || !t.project.Settings.RunTests || !host.HoldsTurns(t.Host) {
+		return nil
+	}
+	state, _, err := r.sessions.State(ctx, t.Session)
+	if err != nil {
+		return nil
+	}
+	files, workers := r.untested(ctx, t.Session, state)
+	if len(files) == 0 {
+		return nil
+	}
+	command := t.project.Settings.TestCommand
+	if command == "" {
+		command = testrun.Command(t.project.Root, files)
+	}
+	if command == "" {
+		return nil
+	}
+	limit := t.project.Settings.TestTimeout
+	run := pendingRun{files: files, workers: workers, until: r.now().Add(limit + reportGrace), TestRun: schemas.TestRun{
+		ID: bus.NewID(), Command: command, Project: t.project.Root, Millis: limit.Milliseconds(), Confine: r.runner.ForTests(t.project.Root, state),
+	}}
+	if !r.begin(t.Session, run, r.now()) {
+		return nil
+	}
+	return &run.TestRun
+}
+
+// untested are the files that tests are due for, those that exempt workers of
+// the session changed included.
+func (r *testRuns) untested(ctx context.Context, id string, s enforcement.State) (files, workers []string) {
+	files = slices.Clone(s.DueTests())
+	if s.Mode != enforcement.ModeWork || s.Phase() != enforcement.PhaseImplementation {
+		return files, nil
+	}
+	for _, child := range r.sessions.Linked(id) {
+		state, err := r.sessions.Peek(ctx, child)
+		if err != nil || len(state.PendingTests) == 0 {
+			continue
+		}
+		workers = append(workers, child)
+		files = append(files, state.PendingTests...)
+	}
+	slices.Sort(files)
+	return slices.Compact(files), workers
+}
+
+// reported reads the result that a hook's process brings of a run that it was
+// asked to make. Of any other run nothing is believed.
+func (r *testRuns) reported(t turn, header schemas.Header) (*schemas.TestsFinished, []string) {
+	text := header.Get(schemas.HookHeaderTests)
+	if text == "" {
+		return nil, nil
+	}
+	var result schemas.TestResult
+	raw, err := base64.StdEncoding.DecodeString(text)
+	if err != nil || json.Unmarshal(raw, &result) != nil {
+		return nil, nil
+	}
+	run, asked := r.end(t.Session, result.ID)
+	if !asked {
+		return nil, nil
+	}
+	e := &schemas.TestsFinished{
+		Trigger: "stop", Kind: enforcement.KindTest, Command: clipText(run.Command, 500), Outcome: schemas.OutcomePassed,
+		Exit: result.Exit, Millis: result.Millis, Files: run.files, Output: clipText(result.Output, 4000), Confined: len(run.Confine) > 0,
+	}
+	switch {
+	case result.NotRun != "":
+		e.Outcome, e.Output = schemas.OutcomeNotRun, clipText(result.NotRun, 500)
+	case result.TimedOut:
+		e.Outcome = schemas.OutcomeTimedOut
+	case result.Exit != 0:
+		e.Outcome = schemas.OutcomeFailed
+	}
+	return e, run.workers
+}
+
+// onStop sends an agent back to what it left broken, failing or unverified,
+// once in a row.
+func (v *Service) onStop(ctx context.Context, t turn) (host.Answer, error) {
+	if t.ran == nil && v.runs.running(t.Session, v.Now()) {
+		return host.Answer{}, nil // the same end of a turn, told a second time
+	}
+	behind, err := v.afterwards.sinceEnded(ctx, t, t.Session, nil)
+	if err != nil {
+		return host.Answer{}, err
+	}
+	decision, _, err := v.Sessions.Act(ctx, t.Session, t.agent(), t.PromptID, func(s enforcement.State) (enforcement.Decision, error) {
+		return enforcement.Decide(s, enforcement.EndTurn{
+			Again: t.Again, Agent: t.Agent, Message: t.Message, Gone: v.contents.gone(t, s), Ran: t.ran,
+			Workspace: v.planned(t.project, s), Settings: t.project.Settings.Policy,
+		})
+	})
+	if err != nil {
+		return host.Answer{}, err
+	}
+	for _, worker := range t.ranWorkers {
+		if _, _, err := v.Sessions.Act(ctx, worker, schemas.Writ("tests"), t.PromptID, func(enforcement.State) (enforcement.Decision, error) {
+			return enforcement.Decision{Verdict: enforcement.Allow, Record: []schemas.Payload{*t.ran}}, nil
+		}); err != nil {
+			return host.Answer{}, err
+		}
+	}
+	answer := host.Answer{Notice: join(behind.Notice, decision.Notice)}
+	if decision.Verdict == enforcement.Deny {
+		answer.Verdict, answer.Reason = host.Refuse, join(decision.Reason, decision.Context)
+	}
+	return answer, nil
+}
+
+// planned is the workspace with the files of the approved plan.
+func (v *Service) planned(p project.Project, s enforcement.State) enforcement.Workspace {
+	ws := v.Sessions.Watched(p, s)
+	if !p.Settings.Policy.AdvanceOnGreen {
+		return ws
+	}
+	for _, rel := range s.Work.Gates[enforcement.GatePlan].Planned {
+		if state, found := p.FileState(rel); found {
+			ws.Files[rel] = state
+		}
+	}
+	return ws
+}
