@@ -6,8 +6,8 @@ import (
 )
 
 // awkJudge judges awk: what its program prints to files and pipes.
-func awkJudge(c *call) {
-	p := optSpec{short: "FvfeiloLpdD", long: "--field-separator --assign --file --source --include --load --dump-variables --profile --pretty-print", stop: true}.parse(c.args)
+func awkJudge(r *reading) {
+	c, p := r.call, r.p
 	for _, o := range p.opts {
 		switch {
 		case o.is([]string{"-f", "--file", "-l", "--load", "-E", "--exec"}):

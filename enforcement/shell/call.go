@@ -14,17 +14,6 @@ type call struct {
 	args []arg
 }
 
-// judge decides what one program writes.
-type judge func(*call)
-
-// command is an entry of the table of programs.
-type command struct {
-	judge   judge // nil: reads only
-	builtin bool  // part of the shell: PATH and preloaded libraries do not matter
-	texts   int   // leading operands that are text, not names; -1: all of them
-	info    bool  // a sole --version or --help only prints
-}
-
 // simple follows a simple command: assignments, then the program.
 func (sh *shell) simple(c *syntax.CallExpr) {
 	for _, as := range c.Assigns {
@@ -163,7 +152,10 @@ func (sh *shell) split(src string) (words []arg, ok bool) {
 // program judges a program that is not a function of the shell.
 func (sh *shell) program(name string, args []arg, line string) {
 	base := strings.TrimSuffix(path.Base(name), ".exe")
-	cmd, known := registry[base]
+	cmd, known := registry()[base]
+	if known = known && !strings.ContainsAny(base, "%!"); !known {
+		cmd = &entry{}
+	}
 	if cmd.texts >= 0 {
 		skip, blind := cmd.texts, sh.a.blind
 		for _, a := range args {
@@ -205,9 +197,7 @@ func (sh *shell) program(name string, args []arg, line string) {
 	if cmd.info && informs(args) {
 		return
 	}
-	if cmd.judge != nil {
-		cmd.judge(c)
-	}
+	cmd.judge(c)
 }
 
 // namesOnly are the programs that show files' names and properties, and nothing

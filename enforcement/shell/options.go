@@ -7,10 +7,10 @@ import (
 
 // optSpec says which options of a program take a value, in the GNU manner.
 type optSpec struct {
-	short string // letters of short options with a value
-	maybe string // letters whose value is optional and attached
-	long  string // long options with a value, separated by spaces
-	stop  bool   // options end at the first operand
+	short string   // letters of short options with a value
+	maybe string   // letters whose value is optional and attached
+	long  []string // long options with a value
+	stop  bool     // options end at the first operand
 }
 
 // option is one option as given.
@@ -30,7 +30,6 @@ type parsed struct {
 // parse takes the arguments apart. An argument that is not known is an operand.
 func (o optSpec) parse(args []arg) parsed {
 	var p parsed
-	long := strings.Fields(o.long)
 	for i := 0; i < len(args); i++ {
 		a := args[i]
 		if a.split {
@@ -51,7 +50,7 @@ func (o optSpec) parse(args []arg) parsed {
 			p.operands = append(p.operands, args[i+1:]...)
 			return p
 		case strings.HasPrefix(a.val, "--") && len(a.val) > 2:
-			p.opts = append(p.opts, longOption(a, long, next))
+			p.opts = append(p.opts, longOption(a, o.long, next))
 		case strings.HasPrefix(a.val, "-") && len(a.val) > 1:
 			p.opts = append(p.opts, o.cluster(a, next)...)
 		default:
@@ -145,4 +144,12 @@ func (p parsed) last(names ...string) (arg, bool) {
 		return arg{}, false
 	}
 	return vs[len(vs)-1], true
+}
+
+func setOf(words string) map[string]bool {
+	set := map[string]bool{}
+	for w := range strings.FieldsSeq(words) {
+		set[w] = true
+	}
+	return set
 }

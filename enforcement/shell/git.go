@@ -6,7 +6,6 @@ import (
 	"strings"
 )
 
-// gitRun is one call of git: where it works and with what settings.
 type gitRun struct {
 	*call
 	sub     string
@@ -15,19 +14,8 @@ type gitRun struct {
 	aliases map[string]string // given with -c
 }
 
-func versionControl() family {
-	f := family{}
-	f.add("git", command{texts: -1, judge: gitJudge})
-	f.add("hg svn jj sl fossil bzr", command{info: true, judge: subcommands{
-		reads: "status st log diff cat annotate blame info ls list show manifest identify id parents heads tip branches tags files root version paths summary",
-	}.judge})
-	f.add("git-lfs", command{judge: subcommands{reads: "ls-files status env version"}.judge})
-	f.add("tig lazygit gitui", command{judge: opaque("an interactive client")})
-	return f
-}
-
-// gitJudge takes the options before the subcommand and judges the subcommand.
-func gitJudge(c *call) {
+func gitJudge(r *reading) {
+	c := r.call
 	g := &gitRun{call: &call{sh: c.sh.fork(), name: "git", args: c.args}, aliases: map[string]string{}}
 	rest, ok := g.globals(c.args)
 	if !ok || len(rest) == 0 {
@@ -44,8 +32,6 @@ func gitJudge(c *call) {
 	g.dispatch()
 }
 
-// elsewhere doubts a repository that anybody may have made: its settings run
-// programs, and even to show its status is to run them.
 func (g *gitRun) elsewhere() {
 	dirs := g.sh.dirs
 	if g.gitDir != "" {
@@ -62,7 +48,6 @@ func (g *gitRun) elsewhere() {
 	}
 }
 
-// globals takes the options before the subcommand.
 func (g *gitRun) globals(args []arg) (rest []arg, ok bool) {
 	for i := 0; i < len(args); i++ {
 		a := args[i]
@@ -96,8 +81,6 @@ func (g *gitRun) globals(args []arg) (rest []arg, ok bool) {
 	return nil, false
 }
 
-// setting judges "-c name=value". Sections that only change how git prints and
-// merges are harmless; the others may name programs to run.
 func (g *gitRun) setting(v arg) {
 	key, value, _ := strings.Cut(v.val, "=")
 	key = strings.ToLower(key)
@@ -129,7 +112,6 @@ func (g *gitRun) setting(v arg) {
 	}
 }
 
-// mentions records the paths git is given; messages are text.
 func (g *gitRun) mentions() {
 	for i := 0; i < len(g.args); i++ {
 		switch a := g.args[i]; a.val {
@@ -143,7 +125,6 @@ func (g *gitRun) mentions() {
 	}
 }
 
-// root is the work tree as far as it is known: the project, when git runs in it.
 func (g *gitRun) root() string {
 	if g.tree != "" {
 		return g.tree
@@ -151,7 +132,6 @@ func (g *gitRun) root() string {
 	return g.sh.gitRoot()
 }
 
-// gitRoot is the work tree that a git in the working folder acts on.
 func (sh *shell) gitRoot() string {
 	if dir, ok := sh.cwd(); ok {
 		if inside(dir, sh.a.env.Project) {
@@ -162,7 +142,6 @@ func (sh *shell) gitRoot() string {
 	return sh.a.env.Project
 }
 
-// gitTree records a change of the whole work tree.
 func (sh *shell) gitTree(c *call, root string) {
 	if root == "" {
 		root = sh.gitRoot()
@@ -173,16 +152,13 @@ func (sh *shell) gitTree(c *call, root string) {
 	c.writeName(root)
 }
 
-// wholeTree records that any file of the work tree may change.
 func (g *gitRun) wholeTree() { g.sh.gitTree(g.call, g.root()) }
 
-// metadata records a change of the repository's own data.
 func (g *gitRun) metadata() {
 	g.sh.a.metadata = true
 	g.sh.a.reason(g.line(), "changes the data of the repository")
 }
 
-// inGitDir is a file of the repository's own.
 func (g *gitRun) inGitDir(name string) string {
 	if g.gitDir != "" {
 		return under(g.gitDir, name)
@@ -190,8 +166,6 @@ func (g *gitRun) inGitDir(name string) string {
 	return under(g.root(), ".git/"+name)
 }
 
-// paths records the work tree files of pathspecs; patterns and magic stand for
-// the whole tree.
 func (g *gitRun) paths(specs []arg) {
 	for _, s := range specs {
 		switch {
@@ -210,7 +184,6 @@ func (g *gitRun) paths(specs []arg) {
 	}
 }
 
-// pathspecs splits operands at "--"; separated says that there was one.
 func pathspecs(args []arg) (before, after []arg, separated bool) {
 	for i, a := range args {
 		if a.val == "--" {
@@ -220,32 +193,22 @@ func pathspecs(args []arg) (before, after []arg, separated bool) {
 	return args, nil, false
 }
 
-// dispatch judges the subcommand.
+// dispatch judges the subcommand by its entry in the table, and by another one
+// what it does to work and history.
 func (g *gitRun) dispatch() {
-	g.acts()
-	if j, ok := gitCommands[g.sub]; ok {
-		j(g)
-		return
+	if e, ok := registry()["git!"+g.sub]; ok && !containsAny(g.args, []string{"--help"}) {
+		e.read(&reading{call: g.call, git: g})
 	}
+	e, ok := registry()["git/"+g.sub]
 	switch {
-	case g.sub == "help" || informs(g.args) && g.args[0].val != "help" && gitKnown(g.sub):
-	case gitReads[g.sub]:
-		g.reads()
-	case gitMetadata[g.sub]:
-		g.metadata()
-	case gitTrees[g.sub]:
-		g.wholeTree()
+	case g.sub == "help" || ok && e.info && informs(g.args) && g.args[0].val != "help":
+	case ok:
+		e.read(&reading{call: g.call, git: g})
 	default:
 		g.alias()
 	}
 }
 
-func gitKnown(sub string) bool {
-	_, ok := gitCommands[sub]
-	return ok || gitReads[sub] || gitMetadata[sub] || gitTrees[sub]
-}
-
-// alias judges a subcommand that git does not have, following -c alias.
 func (g *gitRun) alias() {
 	value, ok := g.aliases[g.sub]
 	if code, shell := strings.CutPrefix(value, "!"); ok && shell {
@@ -263,7 +226,6 @@ func (g *gitRun) alias() {
 	g.dispatch()
 }
 
-// reads judges a subcommand that reads: some options write or run programs.
 func (g *gitRun) reads() {
 	for i, a := range g.args {
 		if a.val == "--" {
@@ -290,6 +252,78 @@ func (g *gitRun) reads() {
 			g.unsure("the address runs a program")
 		case g.sub == "fsck" && name == "--lost-found":
 			g.metadata()
+		}
+	}
+}
+
+func gitMove(r *reading) {
+	sources, target, folder := r.destination(r.p)
+	r.write(sources...)
+	r.into(target, sources, folder)
+}
+
+// gitClean sweeps the folder, or the whole tree.
+func gitClean(r *reading) {
+	g := r.git
+	kept := slices.ContainsFunc(r.p.values("-e", "--exclude"), func(a arg) bool { return strings.Trim(a.val, "/") == ".writ" })
+	dir, ok := g.sh.cwd()
+	ok = ok && g.tree == ""
+	if !ok {
+		dir = g.root()
+	}
+	if !kept {
+		g.gone(literal(dir))
+	}
+	if ok {
+		g.writeName(dir)
+		return
+	}
+	g.wholeTree()
+}
+
+// gitApply judges a patch that is applied to the work tree.
+func gitApply(r *reading) {
+	g, p := r.git, r.p
+	root := "."
+	if v, ok := p.last("--directory"); ok {
+		root = v.val
+	}
+	strip := 1
+	if v, ok := p.last("-p"); ok && len(v.val) == 1 {
+		strip = int(v.val[0] - '0')
+	}
+	if len(p.operands) > 0 && p.operands[0].val != "-" {
+		g.unsure("the names are in the patch")
+		g.wholeTree()
+		return
+	}
+	g.patchNames(strip, root)
+}
+
+// gitCloned is the folder that a clone is named after its address.
+func gitCloned(r *reading) {
+	g, p, url := r.git, r.p, r.p.operands[0]
+	name := strings.TrimSuffix(strings.TrimSuffix(url.val, "/"), ".git")
+	name = path.Base(name[strings.LastIndexAny(name, "/:")+1:])
+	if !url.known || name == "" {
+		g.unsure("the folder comes from the address")
+		g.writeName(".")
+		return
+	}
+	if p.has("--bare", "--mirror") {
+		name += ".git"
+	}
+	g.writeName(name)
+}
+
+func gitFetched(r *reading) {
+	g, p := r.git, r.p
+	forced := p.has("-f", "--force") && !p.has("--dry-run")
+	for _, spec := range p.operands[min(1, len(p.operands)):] {
+		_, to, mapped := strings.Cut(spec.val, ":")
+		if mapped && to != "" && !strings.HasPrefix(to, "refs/remotes/") && (forced || strings.HasPrefix(spec.val, "+")) {
+			g.act(GitDeletes)
+			return
 		}
 	}
 }

@@ -38,31 +38,3 @@ func (a arg) isOption(option string) bool {
 	}
 	return name == "-"+option || !strings.HasPrefix(name, "--") && strings.Contains(name[1:], option[1:])
 }
-
-// careful is a program that only reads unless one of the options is given.
-func careful(text string, options ...string) judge {
-	return func(c *call) { c.unsureIf(c.given(options...), text) }
-}
-
-// both applies two judges.
-func both(first, second judge) judge {
-	return func(c *call) {
-		first(c)
-		second(c)
-	}
-}
-
-// guarded puts judges before those of the table.
-func (f family) guarded(j judge, names ...string) {
-	for _, name := range names {
-		cmd := f[name]
-		after := cmd.judge
-		cmd.judge = func(c *call) {
-			j(c)
-			if after != nil {
-				after(c)
-			}
-		}
-		f[name] = cmd
-	}
-}

@@ -6,38 +6,9 @@ import (
 	"strings"
 )
 
-// editors are the programs that rewrite files by a script of their own.
-func editors() family {
-	f := family{}
-	f.add("sed gsed ssed", command{texts: 1, judge: sedJudge})
-	f.add("awk gawk mawk nawk goawk", command{texts: 1, judge: awkJudge})
-	f.add("perl", command{info: true, judge: perlJudge})
-	f.add("ed red", command{judge: edJudge})
-	f.add("ex vi vim nvim view vimdiff emacs emacsclient nano pico micro hx joe kak code subl zed idea",
-		command{info: true, judge: func(c *call) {
-			c.unsure("an editor")
-			for _, a := range (optSpec{short: "cSuTips"}).parse(c.args).operands {
-				if !strings.HasPrefix(a.val, "+") {
-					c.write(a)
-				}
-			}
-		}})
-	f.add("patch gpatch", command{judge: patchJudge})
-	f.add("dos2unix unix2dos mac2unix fromdos todos", command{judge: operands(optSpec{})})
-	f.add("sd", command{texts: 2, judge: func(c *call) {
-		p := optSpec{short: "fn", long: "--flags --max-replacements"}.parse(c.args)
-		if len(p.operands) > 2 && !p.has("-p", "--preview") {
-			c.write(p.operands[2:]...)
-		}
-	}})
-	f.add("comby ast-grep sgrep codemod jscodeshift", command{judge: opaque("may rewrite its files")})
-	return f
-}
-
 // sedJudge judges sed: files under -i, and what the script itself writes.
-func sedJudge(c *call) {
-	args := bsdInPlace(c.args)
-	p := optSpec{short: "efl", maybe: "i", long: "--expression --file --line-length"}.parse(args)
+func sedJudge(r *reading) {
+	c, p := r.call, r.entry.takes.parse(bsdInPlace(r.args))
 	if p.unsplit {
 		c.unsure("its script is known only at run time")
 	}
@@ -70,8 +41,6 @@ func sedJudge(c *call) {
 	}
 }
 
-// bsdInPlace drops the empty suffix that sed -i takes as a word of its own on
-// BSD and macOS.
 func bsdInPlace(args []arg) []arg {
 	for i := 0; i+1 < len(args); i++ {
 		if args[i].val == "-i" && args[i+1].known && args[i+1].val == "" {
@@ -81,8 +50,6 @@ func bsdInPlace(args []arg) []arg {
 	return args
 }
 
-// backupName is where sed and perl keep the old file: a suffix, or a pattern in
-// which * is the name.
 func backupName(name, suffix string) string {
 	if !strings.Contains(suffix, "*") {
 		return name + suffix
@@ -95,24 +62,18 @@ func backupName(name, suffix string) string {
 	return dir + backup
 }
 
-// edJudge judges ed: the file, and what its commands on standard input name.
-func edJudge(c *call) {
-	c.unsure("an editor")
-	for _, a := range (optSpec{short: "p"}).parse(c.args).operands {
-		c.write(a)
-	}
-	if !c.sh.in.known {
+// edCommands finds the files that commands of ed on standard input name.
+func edCommands(r *reading) {
+	if !r.sh.in.known {
 		return
 	}
-	for line := range strings.SplitSeq(c.sh.in.text, "\n") {
+	for line := range strings.SplitSeq(r.sh.in.text, "\n") {
 		if name, ok := strings.CutPrefix(strings.TrimLeft(line, "0123456789,$.% "), "w "); ok {
-			c.writeName(strings.TrimSpace(name))
+			r.writeName(strings.TrimSpace(name))
 		}
 	}
 }
 
-// maxOneLiner bounds the Perl code that is looked into, in bytes; longer code is
-// a program.
 const maxOneLiner = 2 << 10
 
 var (
@@ -123,10 +84,8 @@ var (
 	perlModules  = regexp.MustCompile(`^(strict|warnings|utf8|List::Util|Data::Dumper|JSON::PP|Scalar::Util|feature)\b`)
 )
 
-// perlJudge judges perl and ruby one-liners: the files under -i, and nothing
-// else where the code only works on its line.
-func perlJudge(c *call) {
-	p := optSpec{short: "eEMmFIdx", maybe: "iDC"}.parse(c.args)
+func perlJudge(r *reading) {
+	c, p := r.call, r.p
 	var code []string
 	for _, o := range p.opts {
 		switch o.name {
@@ -173,9 +132,8 @@ func perlDangerous(code string) bool {
 	return len(code) > maxOneLiner || !isKnown(code) || perlActs.MatchString(code) || perlEvalFlag.MatchString(code)
 }
 
-// patchJudge judges patch: the operand, or the names in the patch.
-func patchJudge(c *call) {
-	p := optSpec{short: "pFioBdDrVYzg", long: "--strip --fuzz --input --output --prefix --directory --ifdef --reject-file --version-control --basename-prefix --suffix --get"}.parse(c.args)
+func patchJudge(r *reading) {
+	c, p := r.call, r.p
 	if p.has("--dry-run", "-C", "--check") || p.has("--version", "-v") {
 		return
 	}
@@ -205,8 +163,6 @@ func patchJudge(c *call) {
 
 var patchTarget = regexp.MustCompile(`(?m)^(?:\+\+\+|---|rename to|rename from) ([^\t\r\n]+)`)
 
-// patchNames records the files named in a patch on standard input. Where the
-// patch is not in the command line, names are unknown.
 func (c *call) patchNames(strip int, root string) {
 	if !c.sh.in.known {
 		c.unsure("the names are in the patch")

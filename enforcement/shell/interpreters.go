@@ -1,0 +1,201 @@
+package shell
+
+import (
+	"path"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+func shellJudge(r *reading) {
+	c, p := r.call, r.p
+	if p.has("--rcfile", "--init-file") {
+		c.unsure("loads a start-up file")
+	}
+	sh := c.sh.child()
+	sh.errexit = p.has("-e")
+	switch {
+	case p.has("-n") || p.has("--version", "--help"):
+	case p.has("-c"):
+		if len(p.operands) == 0 {
+			return
+		}
+		script := p.operands[0]
+		if len(p.operands) > 1 {
+			sh.positional(p.operands[2:])
+			sh.setVar("0", text(p.operands[1].template()))
+		}
+		(&call{sh: sh, name: c.name, args: c.args}).text(script)
+	case len(p.operands) == 0 || p.has("-s"):
+		sh.positional(p.operands)
+		c.input(sh)
+	default:
+		c.scriptFile(sh, p.operands[0])
+	}
+}
+
+// inputShell is a shell that reads its standard input.
+func inputShell(r *reading) { (&call{sh: r.sh.child(), name: "sh"}).input(r.sh) }
+
+func (c *call) input(sh *shell) {
+	in := sh.in
+	if in.known {
+		sh.in = input{given: true}
+		sh.script(in.text)
+		return
+	}
+	c.unsure("runs the commands on its standard input")
+	if in.text != "" {
+		c.partial(arg{val: in.text})
+	}
+}
+
+func (c *call) scriptFile(sh *shell, file arg) {
+	if file.subst != nil {
+		if out, ok := sh.capture(file.subst.Stmts); ok {
+			sh.script(out)
+			return
+		}
+	}
+	if file.known && (file.val == "/dev/stdin" || file.val == "/dev/fd/0") {
+		c.input(sh)
+		return
+	}
+	c.sh.mention(file)
+	c.unsure("runs the commands of a file")
+}
+
+var pythonReaders = map[string]bool{"json.tool": true, "this": true, "platform": true, "site": true, "tokenize": true, "ast": true, "dis": true, "tabnanny": true, "calendar": true, "base64": true}
+
+func moduleJudge(r *reading) {
+	c, rest := r.call, r.p.operands
+	module, _ := r.p.last("-m")
+	switch {
+	case pythonReaders[module.val]:
+		// Python looks for modules in the folder it is in first.
+		dir, ok := c.sh.cwd()
+		c.unsureIf(!ok || path.Clean(dir) != path.Clean(c.sh.a.env.Project) && path.Clean(dir) != path.Clean(c.sh.a.env.Dir) || c.sh.temporary(path.Clean(dir)), "loads modules of the folder")
+		ops := (optSpec{long: []string{"--indent"}}).parse(rest).operands
+		if module.val == "json.tool" && len(ops) > 1 {
+			c.write(ops[1])
+		}
+	case module.val == "pip" || module.val == "uv" || module.val == "poetry" || module.val == "black" || module.val == "ruff":
+		c.run(append([]arg{module}, rest...))
+	case module.val == "venv" || module.val == "virtualenv":
+		c.unsure("runs a module")
+		ops := (optSpec{long: []string{"--prompt"}}).parse(rest).operands
+		c.write(ops...)
+	default:
+		c.unsure("runs a module")
+		for _, a := range rest {
+			c.sh.mention(a)
+		}
+	}
+}
+
+func (c *call) assignment(a arg) bool {
+	name, value, ok := strings.Cut(a.val, "=")
+	if !ok || !syntax.ValidName(name) {
+		return false
+	}
+	v := arg{val: value, known: a.known, guess: a.guess}
+	c.sh.setVar(name, exported(v.template()))
+	c.sh.hazard(name, v)
+	return true
+}
+
+func envJudge(r *reading) {
+	c, p := r.call, r.p
+	for _, v := range p.values("-C", "--chdir") {
+		c.sh.moveInto(v)
+	}
+	rest := p.operands
+	for _, v := range p.values("-S", "--split-string") {
+		words, ok := c.sh.split(v.val)
+		if !ok || !v.known {
+			c.unsure("its command line is known only at run time")
+			return
+		}
+		rest = append(words, rest...)
+	}
+	for len(rest) > 0 && c.assignment(rest[0]) {
+		rest = rest[1:]
+	}
+	c.run(rest)
+}
+
+func xargsJudge(r *reading) {
+	c, p := r.call, r.p
+	run := p.operands
+	if len(run) == 0 {
+		return
+	}
+	unknown := []arg{{val: string(hole), split: true}}
+	if c.sh.in.known {
+		unknown = nil
+		for _, w := range strings.Fields(c.sh.in.text) {
+			unknown = append(unknown, literal(w))
+		}
+		if strings.ContainsAny(c.sh.in.text, `'"\`) || p.has("-0", "-d", "-a", "--arg-file", "--null", "--delimiter") {
+			unknown = []arg{{val: string(hole), split: true}}
+		}
+	}
+	sub := c.sh.fork()
+	sub.in = input{known: true, given: true}
+	if v, ok := p.last("-I", "-J", "--replace"); ok || p.has("-i") {
+		mark := "{}"
+		if ok {
+			mark = v.val
+		}
+		for _, u := range unknown[:min(len(unknown), maxItems)] {
+			args := make([]arg, len(run))
+			for i, a := range run {
+				args[i] = a
+				if mark != "" && strings.Contains(a.val, mark) {
+					args[i] = literal(strings.ReplaceAll(a.val, mark, u.val))
+				}
+			}
+			sub.exec(args)
+		}
+		return
+	}
+	// What a program lists are names, not options, as far as one can expect. What
+	// stands in a file may be anything, unless options have ended.
+	if c.sh.in.names || containsAny(run, []string{"--"}) {
+		for i := range unknown {
+			unknown[i].split = false
+		}
+	}
+	sub.exec(append(append([]arg(nil), run...), unknown...))
+}
+
+func flockJudge(r *reading) {
+	c, p := r.call, r.p
+	if len(p.operands) == 0 {
+		return
+	}
+	lock, rest := p.operands[0], p.operands[1:]
+	if lock.known && strings.Trim(lock.val, "0123456789") == "" {
+		return
+	}
+	c.write(lock)
+	if len(rest) > 1 && (rest[0].val == "-c" || rest[0].val == "--command") {
+		c.text(rest[1])
+		return
+	}
+	c.run(rest)
+}
+
+// evalFork runs the operands as a command line, apart from the shell.
+func evalFork(r *reading) {
+	evalJudge(&reading{call: &call{sh: r.sh.fork(), name: r.name, args: r.p.operands}})
+}
+
+// killedJudge: to end the daemon by its name is to call it down.
+func killedJudge(r *reading) {
+	for _, a := range r.args {
+		if !a.known || strings.Contains(a.val, "writ") {
+			r.sh.writ([]arg{literal("down")})
+		}
+	}
+}
