@@ -149,7 +149,7 @@ func init() {
 		"inspect":  func(r *reading) { r.git.reads() },
 		"metadata": func(r *reading) { r.git.metadata() },
 		"tree":     func(r *reading) { r.git.wholeTree() },
-		"worktree": func(r *reading) { r.sh.gitTree(r.call, "") },
+		"worktree": func(r *reading) { r.gitTree("") },
 		"unsplit":  func(r *reading) { r.unsureIf(r.p.unsplit, "its options are known only at run time") },
 		"assigns":  (*reading).assigns,
 	}

@@ -44,17 +44,8 @@ func (c *call) goFolder(args []arg) (rest []arg, moved bool) {
 // assembler, which write files and run programs by their own options, and how
 // go.mod is treated.
 func goFlagsJudge(r *reading) {
-	for _, option := range []string{"-gcflags", "-ldflags", "-asmflags", "-gccgoflags"} {
-		for i, a := range r.args {
-			name, v, attached := strings.Cut(a.val, "=")
-			if name != option && name != "-"+option {
-				continue
-			}
-			if !attached && i+1 < len(r.args) {
-				v = r.args[i+1].val
-			}
-			r.unsureIf(!plainToolFlags.MatchString(v), "hands options to a tool that may write files or run programs")
-		}
+	for _, v := range r.flagValues([]string{"-gcflags", "-ldflags", "-asmflags", "-gccgoflags"}) {
+		r.unsureIf(!plainToolFlags.MatchString(v.val), "hands options to a tool that may write files or run programs")
 	}
 	if mods := r.flagValues([]string{"-mod"}); len(mods) > 0 && nextWord(r.args) != "mod" {
 		if mod := mods[len(mods)-1].val; mod != "vendor" && mod != "readonly" {

@@ -180,7 +180,7 @@ func (sh *shell) program(name string, args []arg, line string) {
 		return
 	}
 	if base == "writ" {
-		sh.writ(args)
+		sh.a.writCall(args)
 		return
 	}
 	if strings.Contains(name, "/") && !sh.installed(name) {
@@ -216,41 +216,20 @@ func informs(args []arg) bool {
 	return false
 }
 
-// installed reports a path in a folder for installed programs, which an agent
-// has no leave to change.
-func (sh *shell) installed(name string) bool {
-	paths, ok := sh.resolve(name)
-	if !ok || len(paths) != 1 {
-		return false
-	}
-	return sh.trustedFolder(path.Dir(paths[0]))
-}
-
-// trustedFolder reports an absolute folder outside the project and the scratch
-// folders.
-func (sh *shell) trustedFolder(dir string) bool {
-	if !strings.HasPrefix(dir, "/") || !isKnown(dir) {
-		return false
-	}
-	dir = path.Clean(dir)
-	return !inside(dir, sh.a.env.Project) && !inside(dir, path.Clean(sh.a.env.Dir)) &&
-		!sh.temporary(dir) && !strings.HasPrefix(dir, "/proc") && dir != "/"
-}
-
-// writ records a call of writ's own binary. The caller decides about it; a
+// writCall records a call of writ's own binary. The caller decides about it; a
 // subcommand that may change the project is not a reader either.
-func (sh *shell) writ(args []arg) {
+func (a *analysis) writCall(args []arg) {
 	w := WritCall{}
-	for _, a := range args {
-		val := a.val
-		if !a.known || a.guess {
+	for _, word := range args {
+		val := word.val
+		if !word.known || word.guess {
 			w.Dynamic = true
 			val = ""
 		}
 		w.Args = append(w.Args, val)
 	}
-	if len(sh.a.writ) < maxFindings {
-		sh.a.writ = append(sh.a.writ, w)
+	if len(a.writ) < maxFindings {
+		a.writ = append(a.writ, w)
 	}
 	for _, s := range w.Args {
 		if strings.HasPrefix(s, "-") {
@@ -263,7 +242,7 @@ func (sh *shell) writ(args []arg) {
 		break
 	}
 	if len(args) > 0 && !informs(args) {
-		sh.a.unsure("writ "+commandLine(args), "a writ command that may change the project")
+		a.unsure("writ "+commandLine(args), "a writ command that may change the project")
 	}
 }
 

@@ -144,7 +144,7 @@ func echo(args []string) (string, bool) {
 	return out, true
 }
 
-func (sh *shell) gitPrints(args []string) (string, bool) {
+func (w *place) gitPrints(args []string) (string, bool) {
 	if len(args) < 2 || args[0] != "rev-parse" {
 		return "", false
 	}
@@ -153,8 +153,8 @@ func (sh *shell) gitPrints(args []string) (string, bool) {
 		if len(args) > 2 {
 			return "", false
 		}
-		dir, ok := sh.cwd()
-		return sh.a.env.Project + "\n", ok && inside(dir, sh.a.env.Project)
+		dir, ok := w.cwd()
+		return w.a.env.Project + "\n", ok && inside(dir, w.a.env.Project)
 	case "HEAD", "--short":
 		return string(globHole), len(args) == 2 || len(args) == 3 && args[1] != "HEAD" && last == "HEAD"
 	}

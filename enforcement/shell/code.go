@@ -27,7 +27,7 @@ func (c *call) code(text string) {
 		c.sh.fork().script(m[1])
 	}
 	for _, m := range writCalls.FindAllStringSubmatch(text, maxItems) {
-		c.sh.writ(codeWords(m[1]))
+		c.sh.a.writCall(codeWords(m[1]))
 	}
 }
 

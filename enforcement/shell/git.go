@@ -132,27 +132,27 @@ func (g *gitRun) root() string {
 	return g.sh.gitRoot()
 }
 
-func (sh *shell) gitRoot() string {
-	if dir, ok := sh.cwd(); ok {
-		if inside(dir, sh.a.env.Project) {
-			return sh.a.env.Project
+func (w *place) gitRoot() string {
+	if dir, ok := w.cwd(); ok {
+		if inside(dir, w.a.env.Project) {
+			return w.a.env.Project
 		}
 		return dir
 	}
-	return sh.a.env.Project
+	return w.a.env.Project
 }
 
-func (sh *shell) gitTree(c *call, root string) {
+func (c *call) gitTree(root string) {
 	if root == "" {
-		root = sh.gitRoot()
+		root = c.sh.gitRoot()
 	}
-	if sh.lost {
+	if c.sh.lost {
 		c.unsure("the working folder is known only at run time")
 	}
 	c.writeName(root)
 }
 
-func (g *gitRun) wholeTree() { g.sh.gitTree(g.call, g.root()) }
+func (g *gitRun) wholeTree() { g.gitTree(g.root()) }
 
 func (g *gitRun) metadata() {
 	g.sh.a.metadata = true

@@ -3,7 +3,6 @@ package shell
 import (
 	_ "embed" // the table of variables
 	"maps"
-	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -101,34 +100,6 @@ func (sh *shell) hazard(name string, value arg) {
 // plainGoFlags are settings of the go command that neither run a program nor
 // write a file.
 var plainGoFlags = regexp.MustCompile(`^(?:\s*--?(?:mod=(?:vendor|readonly)|tags=[\w,.]*|trimpath|buildvcs=\w+|count=\d+|race|v|x|p=\d+|short|timeout=\w+|parallel=\d+|json|buildmode=\w+|insecure)(?:=true|=false)?\s*)*$`)
-
-// caches reports a folder outside the project for what is kept between builds.
-func (sh *shell) caches(dir string) bool {
-	return dir == "off" || strings.HasPrefix(dir, "/") && !upwards(dir) && !inside(path.Clean(dir), sh.a.env.Project) && sh.temporary(dir)
-}
-
-// trustedFile reports a file outside the project and the scratch folders.
-func (sh *shell) trustedFile(name string) bool {
-	paths, ok := sh.resolve(name)
-	return ok && len(paths) == 1 && !upwards(paths[0]) && sh.trustedFolder(path.Dir(paths[0]))
-}
-
-// trustedPath reports a search path on which every folder before the usual ones
-// holds installed programs.
-func (sh *shell) trustedPath(value arg) bool {
-	system := false
-	for dir := range strings.SplitSeq(value.val, ":") {
-		if sh.trustedFolder(dir) {
-			system = system || path.Clean(dir) == "/usr/bin" || path.Clean(dir) == "/bin"
-			continue
-		}
-		// Folders after the usual ones cannot take the place of a usual program.
-		if !system {
-			return false
-		}
-	}
-	return true
-}
 
 // hazards judges the variables that act on the program about to run.
 func (sh *shell) hazards(c *call, line string) {

@@ -195,7 +195,7 @@ func evalFork(r *reading) {
 func killedJudge(r *reading) {
 	for _, a := range r.args {
 		if !a.known || strings.Contains(a.val, "writ") {
-			r.sh.writ([]arg{literal("down")})
+			r.sh.a.writCall([]arg{literal("down")})
 		}
 	}
 }

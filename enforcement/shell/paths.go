@@ -8,14 +8,14 @@ import (
 
 // resolve returns the absolute paths a name may stand for, one per folder the
 // shell may be in; ok is false where the folder is unknown.
-func (sh *shell) resolve(name string) (paths []string, ok bool) {
+func (w *place) resolve(name string) (paths []string, ok bool) {
 	if strings.HasPrefix(name, "/") {
 		return []string{tidy(name)}, true
 	}
-	for _, dir := range sh.dirs {
+	for _, dir := range w.dirs {
 		paths = append(paths, tidy(under(dir, name)))
 	}
-	return paths, !sh.lost
+	return paths, !w.lost
 }
 
 // under is a name within a folder, as the system would be given it.
@@ -67,40 +67,40 @@ func upwards(p string) bool {
 
 // writeName records that the file of this name is written, in the words of
 // command.
-func (sh *shell) writeName(command, name string) { sh.touch(command, name, true) }
+func (w *place) writeName(command, name string) { w.touch(command, name, true) }
 
 // touch records that the file of this name changes. follows says that a
 // symbolic link of this name would lead to the file, as in opening it; deleting
 // or replacing a name changes the name only.
-func (sh *shell) touch(command, name string, follows bool) {
+func (w *place) touch(command, name string, follows bool) {
 	if name == "" {
 		return
 	}
-	paths, ok := sh.resolve(name)
+	paths, ok := w.resolve(name)
 	if !ok {
-		sh.a.unsure(command, "the working folder is known only at run time")
+		w.a.unsure(command, "the working folder is known only at run time")
 	}
 	for _, p := range paths {
-		sh.touchPath(command, name, p, follows)
+		w.touchPath(command, name, p, follows)
 	}
 }
 
-func (sh *shell) touchPath(command, name, p string, follows bool) {
+func (w *place) touchPath(command, name, p string, follows bool) {
 	if device(p) && !strings.Contains(name, "/..") {
-		sh.a.reopens(p)
+		w.a.reopens(p)
 		return
 	}
 	if real, alias := procAlias(name, path.Clean(p)); alias {
-		sh.a.unsure(command, "the path goes through a process folder")
-		for _, dir := range sh.dirs {
+		w.a.unsure(command, "the path goes through a process folder")
+		for _, dir := range w.dirs {
 			if real != "" {
-				sh.a.addPath(tidy(under(dir, real)), follows)
+				w.a.addPath(tidy(under(dir, real)), follows)
 			}
 		}
 	}
-	sh.a.addPath(p, follows)
-	sh.a.addMention(p)
-	sh.a.reason(command, "writes "+p)
+	w.a.addPath(p, follows)
+	w.a.addMention(p)
+	w.a.reason(command, "writes "+p)
 }
 
 func (a *analysis) addPath(p string, follows bool) {
@@ -119,25 +119,25 @@ func (a *analysis) addMention(p string) {
 }
 
 // mentionName records that the command refers to a file of this name.
-func (sh *shell) mentionName(name string) {
+func (w *place) mentionName(name string) {
 	if name == "" || len(name) > 4096 {
 		return
 	}
-	paths, _ := sh.resolve(name)
+	paths, _ := w.resolve(name)
 	for _, p := range paths {
-		sh.a.addMention(p)
+		w.a.addMention(p)
 	}
 }
 
 // mentionTree records that the command reads what is in a folder, at any depth.
-func (sh *shell) mentionTree(name string) {
+func (w *place) mentionTree(name string) {
 	if len(name) > 4096 {
 		return
 	}
-	paths, _ := sh.resolve(name)
+	paths, _ := w.resolve(name)
 	for _, p := range paths {
-		if len(sh.a.trees) < maxFindings {
-			sh.a.trees[p] = struct{}{}
+		if len(w.a.trees) < maxFindings {
+			w.a.trees[p] = struct{}{}
 		}
 	}
 }
@@ -157,38 +157,38 @@ func (c *call) readsTrees(folders []arg) {
 
 // mention records what an argument may refer to: the whole word, and what
 // follows = in an assignment-like word, or @ in a file argument.
-func (sh *shell) mention(a arg) {
+func (w *place) mention(a arg) {
 	if !a.known {
-		sh.mentionPattern(a)
+		w.mentionPattern(a)
 		return
 	}
 	if a.val == "-" || a.val == "--" {
 		return
 	}
 	if name, value, ok := strings.Cut(a.val, "="); ok && !strings.ContainsAny(name, "/ ") {
-		sh.mentionName(strings.TrimPrefix(value, "@"))
+		w.mentionName(strings.TrimPrefix(value, "@"))
 	}
 	if !strings.HasPrefix(a.val, "-") {
-		sh.mentionName(strings.TrimPrefix(a.val, "@"))
+		w.mentionName(strings.TrimPrefix(a.val, "@"))
 	}
 }
 
 // mentionPattern records what a word that is not known may refer to: the names
 // that its pattern matches, or the folder it lies in. What comes from nowhere
 // in sight may come from a search that the command line makes.
-func (sh *shell) mentionPattern(a arg) {
+func (w *place) mentionPattern(a arg) {
 	t := a.template()
 	if dir, ok := a.folder(); ok {
-		sh.mentionName(dir)
-		paths, _ := sh.resolve(strings.Map(wildcard, t))
+		w.mentionName(dir)
+		paths, _ := w.resolve(strings.Map(wildcard, t))
 		for _, p := range paths {
-			if len(p) <= 4096 && len(sh.a.patterns) < maxFindings {
-				sh.a.patterns[p] = struct{}{}
+			if len(p) <= 4096 && len(w.a.patterns) < maxFindings {
+				w.a.patterns[p] = struct{}{}
 			}
 		}
 	}
 	if strings.ContainsRune(t, hole) {
-		sh.a.blind = true
+		w.a.blind = true
 	}
 }
 
@@ -203,12 +203,12 @@ func wildcard(r rune) rune {
 var pathLike = regexp.MustCompile(`[~\w.@+-]*/[\w./@+-]*|\.?[\w-]+\.[\w.-]+|\.[\w-]+`)
 
 // mentionCode records the path-like tokens of program text.
-func (sh *shell) mentionCode(code string) {
+func (w *place) mentionCode(code string) {
 	for _, token := range pathLike.FindAllString(code, maxFindings) {
-		if rest, ok := strings.CutPrefix(token, "~/"); ok && sh.a.env.Home != "" {
-			token = path.Join(sh.a.env.Home, rest)
+		if rest, ok := strings.CutPrefix(token, "~/"); ok && w.a.env.Home != "" {
+			token = path.Join(w.a.env.Home, rest)
 		}
-		sh.mentionName(token)
+		w.mentionName(token)
 	}
 }
 
@@ -241,12 +241,12 @@ func inside(p, dir string) bool {
 }
 
 // temporary reports the folders for scratch files.
-func (sh *shell) temporary(p string) bool {
+func (w *place) temporary(p string) bool {
 	if upwards(p) {
 		return false
 	}
-	for _, dir := range []string{"/tmp", "/var/tmp", "/dev/shm", "/private/tmp", sh.a.env.Vars["TMPDIR"]} {
-		if dir != "" && inside(p, path.Clean(dir)) && !inside(p, sh.a.env.Project) {
+	for _, dir := range []string{"/tmp", "/var/tmp", "/dev/shm", "/private/tmp", w.a.env.Vars["TMPDIR"]} {
+		if dir != "" && inside(p, path.Clean(dir)) && !inside(p, w.a.env.Project) {
 			return true
 		}
 	}

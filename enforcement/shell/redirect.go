@@ -97,25 +97,25 @@ func (sh *shell) duplicate(r *syntax.Redirect) {
 }
 
 // write records an operand that is written.
-func (sh *shell) write(command string, a arg) { sh.change(command, a, true) }
+func (w *place) write(command string, a arg) { w.change(command, a, true) }
 
 // change records an operand that is written (follows) or whose name is deleted
 // or replaced.
-func (sh *shell) change(command string, a arg, follows bool) {
+func (w *place) change(command string, a arg, follows bool) {
 	switch {
 	case a.known && !a.guess:
-		sh.touch(command, a.val, follows)
+		w.touch(command, a.val, follows)
 	case a.known:
-		sh.touch(command, a.val, follows)
-		sh.a.unsure(command, "the name depends on a variable that may be set")
+		w.touch(command, a.val, follows)
+		w.a.unsure(command, "the name depends on a variable that may be set")
 	default:
 		if dir, ok := a.folder(); ok {
-			sh.touch(command, dir, true)
-			if sh.temporary(dir) && !a.open(follows) {
+			w.touch(command, dir, true)
+			if w.temporary(dir) && !a.open(follows) {
 				return
 			}
 		}
-		sh.a.unsure(command, "the name is known only at run time")
+		w.a.unsure(command, "the name is known only at run time")
 	}
 }
 

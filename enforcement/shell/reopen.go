@@ -25,7 +25,7 @@ func descriptor(r *syntax.Redirect, usual string) string {
 }
 
 // openedFor notes a file opened for reading.
-func (sh *shell) openedFor(fd string, file arg) {
+func (w *place) openedFor(fd string, file arg) {
 	if file.subst != nil || file.known && device(file.val) {
 		return
 	}
@@ -35,21 +35,21 @@ func (sh *shell) openedFor(fd string, file arg) {
 			name = "."
 		}
 	}
-	paths, _ := sh.resolve(name)
-	if files := sh.a.opened[fd]; len(files) < maxItems {
-		sh.a.opened[fd] = append(files, paths...)
+	paths, _ := w.resolve(name)
+	if files := w.a.opened[fd]; len(files) < maxItems {
+		w.a.opened[fd] = append(files, paths...)
 	}
 }
 
 // sameFile notes a descriptor that becomes a copy of another one.
-func (sh *shell) sameFile(r *syntax.Redirect) {
+func (w *place) sameFile(r *syntax.Redirect) {
 	from := strings.TrimSuffix(r.Word.Lit(), "-")
 	if from == "" || strings.Trim(from, "0123456789") != "" {
 		return
 	}
 	to := descriptor(r, map[syntax.RedirOperator]string{syntax.DplIn: "0", syntax.DplOut: "1"}[r.Op])
-	if files := sh.a.opened[from]; len(files) > 0 && len(sh.a.opened[to]) < maxItems {
-		sh.a.opened[to] = append(sh.a.opened[to], files...)
+	if files := w.a.opened[from]; len(files) > 0 && len(w.a.opened[to]) < maxItems {
+		w.a.opened[to] = append(w.a.opened[to], files...)
 	}
 }
 

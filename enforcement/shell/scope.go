@@ -13,27 +13,18 @@ import (
 // shell is one shell process as far as it can be followed: where it is and what
 // it knows. A subshell is a fork of it.
 type shell struct {
-	a *analysis
+	place
 
-	dirs []string // folders it may be in, at least one
-	lost bool     // the folder is known only at run time; dirs are guesses
-	prev []string // folders before the last cd
-	kept [][]string
-
-	vars     map[string]expand.Variable
-	funcs    map[string]*syntax.Stmt
-	aliases  map[string]string
-	rebound  map[string]string // hash -p: name to program
-	made     map[string]bool   // folders this command line creates
-	env      map[string]arg    // hazardous environment variables that are set
-	expands  bool              // shopt -s expand_aliases
-	traps    []string          // what the shell runs by itself, at any time
-	exports  bool              // functions are exported
-	errexit  bool              // set -e
-	physical bool              // ".." leads out of a link's target
-	doubt    []string          // folders it is still in if a cd of this statement failed
-	guessed  map[string]bool   // those of dirs it is in only if a cd failed
-	in       input
+	vars    map[string]expand.Variable
+	funcs   map[string]*syntax.Stmt
+	aliases map[string]string
+	rebound map[string]string // hash -p: name to program
+	env     map[string]arg    // hazardous environment variables that are set
+	expands bool              // shopt -s expand_aliases
+	traps   []string          // what the shell runs by itself, at any time
+	exports bool              // functions are exported
+	errexit bool              // set -e
+	in      input
 }
 
 // input is what is known of a command's standard input.
@@ -46,14 +37,11 @@ type input struct {
 
 func newShell(a *analysis) *shell {
 	sh := &shell{
-		a:       a,
-		dirs:    []string{path.Clean(a.env.Dir)},
+		place:   place{a: a, dirs: []string{path.Clean(a.env.Dir)}, made: map[string]bool{}, guessed: map[string]bool{}},
 		vars:    map[string]expand.Variable{},
 		funcs:   map[string]*syntax.Stmt{},
 		aliases: map[string]string{},
 		rebound: map[string]string{},
-		made:    map[string]bool{},
-		guessed: map[string]bool{},
 		env:     map[string]arg{},
 	}
 	sh.prev = sh.dirs
@@ -135,17 +123,6 @@ func (sh *shell) join(branches ...*shell) {
 		maps.Copy(sh.rebound, b.rebound)
 		maps.Copy(sh.env, b.env)
 	}
-}
-
-func (sh *shell) addDir(dir string) {
-	if slices.Contains(sh.dirs, dir) {
-		return
-	}
-	if len(sh.dirs) == 4 {
-		sh.lost = true
-		return
-	}
-	sh.dirs = append(sh.dirs, dir)
 }
 
 func sameVar(a, b expand.Variable) bool {
@@ -243,32 +220,7 @@ func (sh *shell) chdir(target arg) {
 		}
 		return
 	}
-	next, ok := sh.resolve(target.val)
-	sh.lost = !ok
-	sh.dirs = nil
-	for i, dir := range next {
-		from := old[min(i, len(old)-1)]
-		if !sh.physical && !upwards(from) {
-			dir = path.Clean(dir)
-		}
-		if i > 0 && sh.guessed[from] && sh.escapes(from, dir) {
-			continue
-		}
-		if len(dir) > maxDir {
-			sh.lost, dir = true, from
-		}
-		sh.dirs = append(sh.dirs, dir)
-		if sh.mayFail(from, dir) {
-			sh.doubt = append(sh.doubt, from)
-		}
-	}
-}
-
-// escapes reports a step out of the project. A guess that takes it is not
-// followed: "cd a; cd .." is meant to come back.
-func (sh *shell) escapes(from, to string) bool {
-	root := sh.a.env.Project
-	return inside(from, root) && !inside(path.Clean(to), root)
+	sh.enter(target.val, sh.tempDir())
 }
 
 // settle is called after a statement: the ones after it run even if a cd in it
@@ -291,28 +243,6 @@ func (sh *shell) settle() {
 		}
 	}
 	sh.doubt = nil
-}
-
-// mayFail reports that a cd may leave the shell where it is: nothing says that
-// the folder exists.
-func (sh *shell) mayFail(from, to string) bool {
-	to = path.Clean(to)
-	if sh.made[to] || inside(sh.a.env.Project, to) || inside(path.Clean(sh.a.env.Dir), to) || inside(path.Clean(from), to) {
-		return false
-	}
-	switch to {
-	case "/tmp", "/var/tmp", sh.a.env.Home, sh.tempDir():
-		return false
-	}
-	return true
-}
-
-// cwd is the working folder where there is only one.
-func (sh *shell) cwd() (string, bool) {
-	if sh.lost || len(sh.dirs) != 1 {
-		return "", false
-	}
-	return sh.dirs[0], true
 }
 
 // positional sets $1, $2 … and $@.

@@ -150,25 +150,13 @@ func (sh *shell) loop(body func(*shell), node syntax.Node) {
 	sh.forget(node)
 	once := sh.fork()
 	body(once)
-	if !sameDirs(sh, once) {
+	if !sh.at(&once.place) {
 		again := once.fork()
 		again.lost = true
 		body(again)
 		once = again
 	}
 	sh.join(sh.fork(), once)
-}
-
-func sameDirs(a, b *shell) bool {
-	if a.lost != b.lost || len(a.dirs) != len(b.dirs) {
-		return false
-	}
-	for i := range a.dirs {
-		if a.dirs[i] != b.dirs[i] {
-			return false
-		}
-	}
-	return true
 }
 
 func (sh *shell) forClause(c *syntax.ForClause) {
