@@ -122,6 +122,9 @@ func (m *model) do(c Command) Decision {
 		e := main
 		e.Data = p
 		m.state = Evolve(m.state, e)
+		if broken := brokenBy(m.state, true); broken != "" {
+			m.t.Fatalf("%T, %T: invariant %s", c, p, broken)
+		}
 		m.watch(c, p)
 	}
 	return d
@@ -570,6 +573,9 @@ func TestEvolveTakesAnything(t *testing.T) {
 			s = Evolve(s, schemas.Event{Data: rapid.SampledFrom(payloads).Draw(rt, "payload")})
 			if encode(rt, kept) != before {
 				rt.Fatal("Evolve changed the state it was given")
+			}
+			if broken := brokenBy(s, false); broken != "" {
+				rt.Fatalf("invariant %s", broken)
 			}
 			w := Workspace{}
 			_ = s.Offer(s.Waiting(w), w)

@@ -40,9 +40,28 @@ const (
 	CapabilitiesFile = "capabilities.md"
 )
 
-// State is a session as its events tell it. The zero State is a session of
-// which nothing is known. A State is a value: Evolve never changes one that it
-// was given, and readers must not change the maps and slices in it.
+// State is a session as its events tell it. The zero State is a session before
+// its first event. A State is a value: Evolve never changes one that it was
+// given, and readers must not change the maps and slices in it.
+//
+// Between the fields holds, after any events (TestEvolveTakesAnything):
+//
+//  1. Outside work mode Work has no phase and no open gate.
+//  5. Fresh and Instructed are part of Shown.
+//  6. Refusals is the sum of Denials, and Streak counts at most the denials of
+//     its rule.
+//  7. Before is empty unless Resuming.
+//  8. Roles are those of Agents.
+//  9. Pending has at most maxPending writes (TestPendingIsBounded).
+//  10. Every list of names is sorted and has no name twice; Violations are sorted
+//     by path and line.
+//
+// and after the events of decisions, in their order (TestModel), besides:
+//
+//  2. In work mode no work is parked.
+//  3. Tests are open only where the plan is, the implementation only where the
+//     tests are; in parked work as well.
+//  4. The act that opened a gate is in Acts, used up for this gate.
 type State struct {
 	Host      string `json:"host,omitempty"`
 	Project   string `json:"project,omitempty"` // absolute root
