@@ -9,6 +9,7 @@ import (
 
 	"github.com/writbus/writ/enforcement/shell"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/glob"
 )
 
 // Effects of a shell command, as events record them (persisted; never change).
@@ -186,33 +187,11 @@ func reaches(pattern, root string, fold bool) bool {
 	parts := strings.Split(strings.Trim(pattern, "/"), "/")
 	names := strings.Split(strings.Trim(root, "/"), "/")
 	for i, name := range names {
-		if i == len(parts) || !matches(parts[i], name) {
+		if i == len(parts) || !glob.Text(parts[i], name) {
 			return false
 		}
 	}
 	return root != ""
-}
-
-// matches reports whether a name is of the form of a pattern whose only sign is
-// "*".
-func matches(pattern, name string) bool {
-	pieces := strings.Split(pattern, "*")
-	if len(pieces) == 1 {
-		return pattern == name
-	}
-	rest, ok := strings.CutPrefix(name, pieces[0])
-	last := pieces[len(pieces)-1]
-	if !ok || !strings.HasSuffix(rest, last) {
-		return false
-	}
-	for _, piece := range pieces[1 : len(pieces)-1] {
-		i := strings.Index(rest, piece)
-		if i < 0 {
-			return false
-		}
-		rest = rest[i+len(piece):]
-	}
-	return len(rest) >= len(last)
 }
 
 func (c *ShellCommand) add(t schemas.Target) {

@@ -148,7 +148,7 @@ var owners = map[string][]string{
 	"github.com/neo4j/neo4j-go-driver": {"projections/neo4jmirror"},
 	"github.com/blevesearch/bleve":     {"retrieval/lexical", "retrieval/fulltext"},
 	"github.com/coder/hnsw":            {"retrieval/vector"},
-	"mvdan.cc/sh":                      {"enforcement/shell", "enforcement/check"}, // check takes its globs
+	"mvdan.cc/sh":                      {"enforcement/shell"},
 	"github.com/yuin/goldmark":         {"enforcement/plan", "observer", "retrieval/artifact"},
 	"github.com/spf13/cobra":           {"cmd/writ"},
 	"github.com/tiktoken-go/tokenizer": {"retrieval"},

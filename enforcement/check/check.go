@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/glob"
 )
 
 // MaxBytes is the longest file that is looked at; what is longer is data.
@@ -72,8 +73,8 @@ type entry struct {
 type compiled struct {
 	rule    string
 	message string
-	paths   []glob
-	except  []glob
+	paths   []glob.Glob
+	except  []glob.Glob
 	unless  *line
 	view    view
 	pattern *line
@@ -192,10 +193,10 @@ func compile(id string, from schemas.Check) (*compiled, []Problem) {
 	if c.view, err = viewOf(from.Contexts); err != nil {
 		wrong("contexts", "%v", err)
 	}
-	if c.paths, err = globs(from.Paths); err != nil {
+	if c.paths, err = glob.ParseAll(from.Paths); err != nil {
 		wrong("paths", "%v", err)
 	}
-	if c.except, err = globs(from.Except); err != nil {
+	if c.except, err = glob.ParseAll(from.Except); err != nil {
 		wrong("except", "%v", err)
 	}
 	if from.Unless != "" {
@@ -277,7 +278,7 @@ func (s *Set) Run(name string, content []byte, changed []Range) []Finding {
 }
 
 func (c *compiled) looksAt(name string) bool {
-	return (len(c.paths) == 0 || anyGlob(c.paths, name)) && !anyGlob(c.except, name)
+	return (len(c.paths) == 0 || glob.Any(c.paths, name)) && !glob.Any(c.except, name)
 }
 
 func (c *compiled) run(src *source, changed []Range) []Finding {

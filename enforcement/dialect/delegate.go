@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/writbus/writ/schemas/glob"
 )
 
 // Run is an agent at work: its constitution, who called it, and what is left of
@@ -34,9 +36,9 @@ func (r Run) Delegate(callee Constitution) (Run, Decision) {
 		return Run{}, denied(fmt.Sprintf("agent %s is already at work on this", id), "do it yourself or ask another agent")
 	case len(r.Chain) >= r.MaxDepth:
 		return Run{}, denied(fmt.Sprintf("delegation is %d deep at most", r.MaxDepth), "do it yourself")
-	case slices.ContainsFunc(rules.DeniedCallees, func(p string) bool { return match(p, id) }):
+	case slices.ContainsFunc(rules.DeniedCallees, func(p string) bool { return glob.Text(p, id) }):
 		return Run{}, denied(fmt.Sprintf("agent %s is among the denied callees", id), "ask another agent")
-	case rules.AllowedCallees != nil && !slices.ContainsFunc(rules.AllowedCallees, func(p string) bool { return match(p, id) }):
+	case rules.AllowedCallees != nil && !slices.ContainsFunc(rules.AllowedCallees, func(p string) bool { return glob.Text(p, id) }):
 		return Run{}, denied(fmt.Sprintf("agent %s is not among the allowed callees", id), "ask another agent")
 	}
 	chain := append(slices.Clone(r.Chain), r.Constitution.Name)

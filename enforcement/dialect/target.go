@@ -8,6 +8,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/writbus/writ/enforcement/dialect/programs"
+	"github.com/writbus/writ/schemas/glob"
 )
 
 // target is one thing that a command reaches for: what scopes are compared with.
@@ -148,9 +149,9 @@ func (t target) meets(s scope, workspace string) bool {
 			ok = t.meetsHost(pattern)
 		case "path":
 			pattern = below(pattern, workspace)
-			ok = pattern != "" && matchPath(pattern, value)
+			ok = pattern != "" && glob.Stars(pattern).Match(value)
 		default:
-			ok = match(pattern, value)
+			ok = glob.Text(pattern, value)
 		}
 		if ok {
 			return true
@@ -166,50 +167,5 @@ func (t target) meetsHost(pattern string) bool {
 		host, port = pattern[:i], pattern[i+1:]
 	}
 	host = strings.TrimSuffix(strings.Trim(host, "[]"), ".")
-	return match(host, t.values["host"]) && (port == "" || match(port, t.port))
-}
-
-// match compares a whole value with a pattern whose stars are any text.
-func match(pattern, value string) bool {
-	parts := strings.Split(pattern, "*")
-	if len(parts) == 1 {
-		return pattern == value
-	}
-	last := parts[len(parts)-1]
-	if len(value) < len(parts[0])+len(last) || !strings.HasPrefix(value, parts[0]) || !strings.HasSuffix(value, last) {
-		return false
-	}
-	value = value[len(parts[0]) : len(value)-len(last)]
-	for _, part := range parts[1 : len(parts)-1] {
-		i := strings.Index(value, part)
-		if i < 0 {
-			return false
-		}
-		value = value[i+len(part):]
-	}
-	return true
-}
-
-// matchPath compares folder by folder; a part "**" is any number of them, but at
-// the end at least one. A star in another part is any text.
-func matchPath(pattern, value string) bool {
-	want, have := strings.Split(pattern, "/"), strings.Split(value, "/")
-	// reach[j]: the pattern so far matches the first j parts.
-	reach := make([]bool, len(have)+1)
-	reach[0] = true
-	for i, part := range want {
-		next := make([]bool, len(have)+1)
-		for j := range next {
-			switch {
-			case part != "**":
-				next[j] = j > 0 && reach[j-1] && match(part, have[j-1])
-			case i == len(want)-1:
-				next[j] = j > 0 && (next[j-1] || reach[j-1])
-			default:
-				next[j] = reach[j] || j > 0 && next[j-1]
-			}
-		}
-		reach = next
-	}
-	return reach[len(have)]
+	return glob.Text(host, t.values["host"]) && (port == "" || glob.Text(port, t.port))
 }

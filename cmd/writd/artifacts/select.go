@@ -12,7 +12,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/writbus/writ/retrieval/artifact"
-	"github.com/writbus/writ/retrieval/artifact/search"
+	"github.com/writbus/writ/schemas/gitignore"
+	"github.com/writbus/writ/schemas/glob"
 )
 
 // Reason says why a file is not in the index. It is a key of what commands
@@ -51,26 +52,22 @@ var vendorNames = map[string]bool{
 const maxIgnoreFile = 1 << 20
 
 // ErrGlob is returned for a glob that cannot be understood.
-var ErrGlob = search.ErrGlob
+var ErrGlob = glob.ErrGlob
 
 // selection decides which files of a project are looked at.
 type selection struct {
 	root  string
 	texts []string // of the globs
-	globs []search.Glob
+	globs []glob.Glob
 	// private is a folder of nobody's business, from the project; "" for none.
 	private string
-	above   ignoring // ignore files of the repository's folders above the project
+	above   gitignore.Files // ignore files of the repository's folders above the project
 }
 
 // CheckGlobs returns ErrGlob naming the first glob that cannot be understood.
 func CheckGlobs(globs []string) error {
-	for _, text := range globs {
-		if _, err := search.ParseGlob(text); err != nil {
-			return err
-		}
-	}
-	return nil
+	_, err := glob.ParseAll(globs)
+	return err
 }
 
 // newSelection reads the globs, and the ignore files above the project.
@@ -79,20 +76,15 @@ func newSelection(root string, globs []string, private string) (*selection, erro
 	if rel, err := filepath.Rel(root, private); private != "" && err == nil {
 		s.private = filepath.ToSlash(rel)
 	}
-	for _, text := range globs {
-		g, err := search.ParseGlob(text)
-		if err != nil {
-			return nil, err
-		}
-		s.globs = append(s.globs, g)
-	}
 	s.above = aboveOf(root)
-	return s, nil
+	var err error
+	s.globs, err = glob.ParseAll(globs)
+	return s, err
 }
 
 // aboveOf reads the ignore files between the top of the repository that holds a
 // project and the project, and the repository's own exclusions.
-func aboveOf(root string) (all ignoring) {
+func aboveOf(root string) (all gitignore.Files) {
 	top := root
 	for !isThere(filepath.Join(top, ".git")) {
 		parent := filepath.Dir(top)
@@ -110,16 +102,27 @@ func aboveOf(root string) (all ignoring) {
 		lead = ""
 	}
 	if text, err := readSmall(filepath.Join(top, ".git", "info", "exclude")); err == nil {
-		all = append(all, parseIgnore(".git/info/exclude", "", lead, text))
+		all = append(all, ignoreFile(".git/info/exclude", "", lead, text))
 	}
 	for dir := top; dir != root; {
 		if text, err := readSmall(filepath.Join(dir, ".gitignore")); err == nil {
-			all = append(all, parseIgnore(filepath.Join(dir, ".gitignore"), "", lead, text))
+			all = append(all, ignoreFile(filepath.Join(dir, ".gitignore"), "", lead, text))
 		}
 		first, rest, _ := strings.Cut(lead, "/")
 		dir, lead = filepath.Join(dir, first), rest
 	}
 	return all
+}
+
+func ignoreFile(name, base, lead, text string) *gitignore.File {
+	f := gitignore.Parse(text)
+	f.Name, f.Base, f.Lead = name, base, lead
+	return f
+}
+
+// where names a rule for people.
+func where(f *gitignore.File, r *gitignore.Rule) string {
+	return fmt.Sprintf("%s:%d: %s", f.Name, r.Line, strings.TrimSpace(r.Text))
 }
 
 func isThere(path string) bool {
@@ -128,7 +131,11 @@ func isThere(path string) bool {
 }
 
 func readSmall(path string) (string, error) {
-	info, err := os.Stat(path)
+	stat := os.Stat
+	if filepath.Base(path) == ".gitignore" {
+		stat = os.Lstat // git follows no link here
+	}
+	info, err := stat(path)
 	if err != nil {
 		return "", err
 	}
@@ -142,11 +149,11 @@ func readSmall(path string) (string, error) {
 // folder is what holds for the entries of one folder.
 type folder struct {
 	path string // from the project, "" for the project
-	git  ignoring
-	writ ignoring
+	git  gitignore.Files
+	writ gitignore.Files
 	// globs are those that select the files in it and below: of a hidden folder,
 	// only those that name it.
-	globs []search.Glob
+	globs []glob.Glob
 }
 
 // top is the project's own folder.
@@ -159,10 +166,10 @@ func (s *selection) with(parent folder, at string, v verdict) folder {
 	if v.named != nil {
 		f.globs = v.named
 	}
-	for name, all := range map[string]*ignoring{".gitignore": &f.git, ".writignore": &f.writ} {
+	for name, all := range map[string]*gitignore.Files{".gitignore": &f.git, ".writignore": &f.writ} {
 		text, err := readSmall(filepath.Join(s.root, filepath.FromSlash(at), name))
 		if err == nil {
-			*all = append(slices.Clip(*all), parseIgnore(path.Join(at, name), at, "", text))
+			*all = append(slices.Clip(*all), ignoreFile(path.Join(at, name), at, "", text))
 		}
 	}
 	return f
@@ -174,7 +181,7 @@ type verdict struct {
 	detail string
 	wanted bool // a .writignore asks for it, whatever else says no
 	// named are the globs that name something hidden.
-	named []search.Glob
+	named []glob.Glob
 }
 
 // judge says what the rules say of an entry of a folder.
@@ -189,8 +196,8 @@ func (s *selection) judge(in folder, name string, isFolder bool) verdict {
 	case !printable(name):
 		return verdict{reason: BadName, detail: fmt.Sprintf("its name %q holds characters that cannot be printed; rename it", name)}
 	}
-	if f, r, found := in.writ.match(file, isFolder); found {
-		if !r.include {
+	if f, r, found := in.writ.Match(file, isFolder); found {
+		if !r.Include {
 			return verdict{reason: ByWritignore, detail: where(f, r)}
 		}
 		v.wanted = true
@@ -201,7 +208,7 @@ func (s *selection) judge(in folder, name string, isFolder bool) verdict {
 	if v.wanted {
 		return v
 	}
-	if f, r, found := in.git.match(file, isFolder); found && !r.include {
+	if f, r, found := in.git.Match(file, isFolder); found && !r.Include {
 		return verdict{reason: ByGitignore, detail: where(f, r)}
 	}
 	if name[0] == '.' {
@@ -217,11 +224,11 @@ func (s *selection) judge(in folder, name string, isFolder bool) verdict {
 }
 
 func (f folder) selects(file string) bool {
-	return slices.ContainsFunc(f.globs, func(g search.Glob) bool { return g.Match(file) })
+	return glob.Any(f.globs, file)
 }
 
 // naming are the globs that name something hidden.
-func (s *selection) naming(name string) (globs []search.Glob) {
+func (s *selection) naming(name string) (globs []glob.Glob) {
 	for i, text := range s.texts {
 		for part := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == '/' || r == '{' || r == '}' || r == ',' }) {
 			if part[0] != '.' {

@@ -14,6 +14,7 @@ import (
 	"github.com/writbus/writ/retrieval/artifact/search"
 	"github.com/writbus/writ/retrieval/artifact/strategy"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/glob"
 )
 
 var (
@@ -89,7 +90,7 @@ func millis(nanos int64) float64 { return float64(nanos) / 1e6 }
 
 // understood tells errors of the request from others.
 func understood(err error) error {
-	if errors.Is(err, search.ErrMethod) || errors.Is(err, search.ErrGlob) || errors.Is(err, search.ErrNoEmbedder) {
+	if errors.Is(err, search.ErrMethod) || errors.Is(err, glob.ErrGlob) || errors.Is(err, search.ErrNoEmbedder) {
 		return bad("%v", err)
 	}
 	return err

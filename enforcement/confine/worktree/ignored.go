@@ -1,5 +1,7 @@
 package worktree
 
+import "github.com/writbus/writ/schemas/gitignore"
+
 // Ignored decides what the .gitignore files of a tree, and its
 // .git/info/exclude, leave out, for whoever walks the tree from its root down.
 // It is not safe for concurrent use.
@@ -11,7 +13,7 @@ type Ignored struct {
 // NewIgnored begins at the root of a tree, absolute. Rules of folders above it
 // do not count.
 func NewIgnored(root string) *Ignored {
-	return &Ignored{root: root, rules: newIgnoring(nil, readExclude(root+"/.git"))}
+	return &Ignored{root: root, rules: newIgnoring(nil, gitignore.Files{readExclude(root + "/.git")})}
 }
 
 // Enter reads the rules of a folder, relative to the root with forward slashes,

@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 
 	"github.com/writbus/writ/enforcement/confine"
+	"github.com/writbus/writ/schemas/gitignore"
 )
 
 // Bounds of what a Tree hashes of files that git does not know as they are.
@@ -65,7 +66,7 @@ type Tree struct {
 	indexAt stamp // of git's index file
 	ignore  *ignoring
 	hashes  map[string]oid
-	extra   ruleList
+	extra   *gitignore.File
 }
 
 // stamp is what the file system says about a file.
@@ -119,7 +120,7 @@ type oid [sha1.Size]byte
 
 // ReadTree looks at a work tree.
 func ReadTree(o TreeOptions) (*Tree, error) {
-	t := &Tree{options: o, hashes: map[string]oid{}, extra: parseIgnore(strings.Join(o.Ignore, "\n"))}
+	t := &Tree{options: o, hashes: map[string]oid{}, extra: gitignore.Parse(strings.Join(o.Ignore, "\n"))}
 	t.know(nil)
 	if err := t.read(nil); err != nil {
 		return nil, err
@@ -133,7 +134,7 @@ func ReadTree(o TreeOptions) (*Tree, error) {
 func (t *Tree) know(earlier *Tree) {
 	dir := gitDir(t.options.Root)
 	t.indexAt, _ = stampOf(filepath.Join(dir, "index"))
-	exclude := slices.Concat(t.extra, readExclude(dir))
+	exclude := gitignore.Files{t.extra, readExclude(dir)}
 	if earlier != nil && t.indexAt == earlier.indexAt {
 		t.index = earlier.index
 		t.ignore = &ignoring{tracked: earlier.ignore.tracked, base: exclude}
@@ -179,7 +180,7 @@ func (t *Tree) Changes() ([]Change, *Tree, error) {
 	switch {
 	case slices.ContainsFunc(changes, func(c Change) bool { return path.Base(c.Path) == ".gitignore" }):
 		// The next comparison goes by the rules as they are now.
-		next.ignore.rules = map[string]ruleList{}
+		next.ignore.rules = map[string]*gitignore.File{}
 		if err := next.read(nil); err != nil {
 			return nil, nil, err
 		}

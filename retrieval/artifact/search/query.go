@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/writbus/writ/retrieval/artifact"
+	"github.com/writbus/writ/schemas/glob"
 )
 
 // Method is how documents are found.
@@ -28,8 +29,6 @@ var (
 	// ErrNoEmbedder is returned for a semantic search of an index without
 	// vectors.
 	ErrNoEmbedder = errors.New("search: the index has no vectors: an embedder must be chosen before it is built")
-	// ErrGlob is returned for a path pattern that cannot be understood.
-	ErrGlob = errors.New("search: not a path pattern")
 )
 
 // ParseMethod reads a method's name; "" is [TwoStage]. An error wraps
@@ -60,7 +59,7 @@ type Filter struct {
 	Types  []artifact.Type // any of them
 	Tags   []string        // any of them, in any letter case
 	Phases []string        // any of them; a document without a phase passes
-	Paths  []string        // any of these patterns, see [Glob]
+	Paths  []string        // any of these patterns, see [glob.Glob]
 }
 
 func (f Filter) empty() bool {
@@ -129,13 +128,9 @@ func (f Filter) compile() (func(d *document) bool, error) {
 	if f.empty() {
 		return nil, nil
 	}
-	var globs []Glob
-	for _, p := range f.Paths {
-		g, err := ParseGlob(p)
-		if err != nil {
-			return nil, err
-		}
-		globs = append(globs, g)
+	globs, err := glob.ParseAll(f.Paths)
+	if err != nil {
+		return nil, err
 	}
 	has := func(list []string, s string) bool {
 		return slices.ContainsFunc(list, func(x string) bool { return strings.EqualFold(x, s) })
@@ -149,6 +144,6 @@ func (f Filter) compile() (func(d *document) bool, error) {
 		case len(f.Phases) > 0 && d.Phase != "" && !has(f.Phases, d.Phase):
 			return false
 		}
-		return len(globs) == 0 || slices.ContainsFunc(globs, func(g Glob) bool { return g.Match(d.Path) })
+		return len(globs) == 0 || glob.Any(globs, d.Path)
 	}, nil
 }

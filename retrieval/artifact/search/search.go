@@ -52,7 +52,7 @@ type searching struct {
 	cosines  []float32
 }
 
-// Search finds documents. An error wraps [ErrMethod], [ErrGlob] or
+// Search finds documents. An error wraps [ErrMethod], [glob.ErrGlob] or
 // [ErrNoEmbedder], or is the embedder's, whose failure leaves [TwoStage] with
 // words alone and is the answer's problem.
 func (ix *Index) Search(q Query) (Answer, error) {
