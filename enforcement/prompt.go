@@ -172,15 +172,15 @@ var implementationPhrases = []string{
 // people say all the time while code is being written.
 func judgeWording(prompt, gate string, phrases approval.Phrases) approval.Judgement {
 	if gate != GateImplementation {
-		return approval.JudgeWith(prompt, approval.Gate(gate), phrases)
+		return approval.Judge(prompt, approval.Gate(gate), phrases)
 	}
-	asPlan := approval.JudgeWith(prompt, approval.Plan, phrases)
-	asTests := approval.JudgeWith(prompt, approval.Tests, phrases)
+	asPlan := approval.Judge(prompt, approval.Plan, phrases)
+	asTests := approval.Judge(prompt, approval.Tests, phrases)
 	if asPlan.Approves || asTests.Approves {
 		asPlan.Approves = asPlan.Approves && asTests.Approves && asPlan.Reason == approval.Explicit
 		return asPlan
 	}
-	return approval.JudgeWith(prompt, approval.Tests, approval.Phrases{Approve: implementationPhrases})
+	return approval.Judge(prompt, approval.Tests, approval.Phrases{Approve: implementationPhrases})
 }
 
 // mode handles /writ-mode MODE [--orchestrator] [--repro PATH…].

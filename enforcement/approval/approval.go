@@ -63,13 +63,9 @@ type Phrases struct {
 	GoAhead []string
 }
 
-// Judge tells whether the whole prompt is an approval of the waiting gate.
-func Judge(prompt string, waiting Gate) Judgement {
-	return JudgeWith(prompt, waiting, Phrases{})
-}
-
-// JudgeWith is Judge with a project's phrases beside the English ones.
-func JudgeWith(prompt string, waiting Gate, extra Phrases) Judgement {
+// Judge tells whether the whole prompt is an approval of the waiting gate, with
+// a project's phrases beside the English ones.
+func Judge(prompt string, waiting Gate, extra Phrases) Judgement {
 	if waiting != Plan && waiting != Tests {
 		return Judgement{Reason: NoWording}
 	}

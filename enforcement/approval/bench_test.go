@@ -13,7 +13,7 @@ func BenchmarkJudge(b *testing.B) {
 	} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				Judge(s, Plan)
+				Judge(s, Plan, Phrases{})
 			}
 		})
 	}

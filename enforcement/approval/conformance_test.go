@@ -16,7 +16,7 @@ type approvalCase struct {
 
 func TestConformanceApproval(t *testing.T) {
 	conformance.Run(t, "approval", func(t *testing.T, c approvalCase) {
-		if got := Judge(c.Prompt, c.Gate); got.Approves != c.Approve || got.Reason == "" {
+		if got := Judge(c.Prompt, c.Gate, Phrases{}); got.Approves != c.Approve || got.Reason == "" {
 			t.Errorf("%s %q: got %+v, want %v", c.Gate, c.Prompt, got, c.Approve)
 		}
 	})

@@ -111,7 +111,7 @@ func TestApprovals(t *testing.T) {
 		{Tests, "approved. run the linter after each file"},
 		{Tests, "I approve these tests, thanks for the quick work"},
 	} {
-		if got := Judge(c.prompt, c.gate); !got.Approves {
+		if got := Judge(c.prompt, c.gate, Phrases{}); !got.Approves {
 			t.Errorf("%s %q refused: %s", c.gate, c.prompt, got.Reason)
 		}
 	}
@@ -123,7 +123,7 @@ func TestGoAheads(t *testing.T) {
 		"ship it", "sure, go ahead", "yes please", "ok, thanks", "Great, go ahead.", "👍", "✅ go", "sounds good", "yes, go for it!", "perfect, proceed",
 		"yep. do it.", "go ahead with it", "this looks great, go ahead", "you can start", "yes yes", "all good, continue", "Looks good. Ship it! 🚀",
 	} {
-		if got := Judge(prompt, Plan); !got.Approves || got.Reason != BareGoAhead {
+		if got := Judge(prompt, Plan, Phrases{}); !got.Approves || got.Reason != BareGoAhead {
 			t.Errorf("%q: %+v", prompt, got)
 		}
 	}
@@ -133,14 +133,14 @@ func TestGoAheads(t *testing.T) {
 		"sure?", "hmm", "go away", "continue reading", "start over", "next", "do it again", "ok\nwhy is it slow", "- ok\n- yes", "not ok", "`yes`", "\"yes\"",
 		"yes if it is fast", "looks good except step 2", "the tests look good", "looks like a good plan for somebody", "ok ok ok ok ok ok ok ok ok ok ok ok ok ok ok ok ok ok",
 	} {
-		if got := Judge(prompt, Plan); got.Approves {
+		if got := Judge(prompt, Plan, Phrases{}); got.Approves {
 			t.Errorf("%q: %+v", prompt, got)
 		}
 	}
-	if got := Judge("the plan looks good", Tests); got.Reason != NamesOtherGate {
+	if got := Judge("the plan looks good", Tests, Phrases{}); got.Reason != NamesOtherGate {
 		t.Errorf("the plan looks good, tests wait: %+v", got)
 	}
-	if got := Judge("the tests look good, go ahead", Tests); !got.Approves {
+	if got := Judge("the tests look good, go ahead", Tests, Phrases{}); !got.Approves {
 		t.Errorf("the tests look good: %+v", got)
 	}
 }
@@ -302,7 +302,7 @@ func TestRefusals(t *testing.T) {
 		{"", "approved", NoWording},
 		{"mode", "approved", NoWording},
 	} {
-		got := Judge(c.prompt, c.gate)
+		got := Judge(c.prompt, c.gate, Phrases{})
 		if got.Approves || c.want != "" && got.Reason != c.want {
 			t.Errorf("%s %q: %+v, want %q", c.gate, c.prompt, got, c.want)
 		}
@@ -316,7 +316,7 @@ func TestOwnPhrases(t *testing.T) {
 		"noch nicht freigegeben": false, "freigegeben?": false, "Freigegeben. Aber erst nach dem Test.": false, "ja, später": false, "approved": true,
 		"Ist es freigegeben": false, "Freigegeben. wait, no": false, "ja. mach weiter.": true,
 	} {
-		if got := JudgeWith(prompt, Plan, own); got.Approves != want {
+		if got := Judge(prompt, Plan, own); got.Approves != want {
 			t.Errorf("%q: %+v, want %v", prompt, got, want)
 		}
 	}
@@ -349,7 +349,7 @@ func TestNegationNeverApproves(t *testing.T) {
 	around := []string{"ok", "go ahead", "the plan looks good", "thanks", "LGTM", "approved", "yes,"}
 	check := func(d, a, b uint8) bool {
 		s := around[int(a)%len(around)] + ". " + denials[int(d)%len(denials)] + ". " + around[int(b)%len(around)] + "."
-		return !Judge(s, Plan).Approves
+		return !Judge(s, Plan, Phrases{}).Approves
 	}
 	if err := quick.Check(check, nil); err != nil {
 		t.Error(err)
@@ -362,11 +362,11 @@ func FuzzJudge(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, prompt string) {
 		for _, gate := range []Gate{Plan, Tests} {
-			got := JudgeWith(prompt, gate, Phrases{Approve: []string{"freigegeben"}, GoAhead: []string{"ja"}})
+			got := Judge(prompt, gate, Phrases{Approve: []string{"freigegeben"}, GoAhead: []string{"ja"}})
 			if got.Reason == "" {
 				t.Fatal("no reason")
 			}
-			if got.Approves && Judge("I do not approve. "+prompt, gate).Approves {
+			if got.Approves && Judge("I do not approve. "+prompt, gate, Phrases{}).Approves {
 				t.Fatalf("%q approves although it begins with a refusal", prompt)
 			}
 		}
@@ -381,7 +381,7 @@ func TestLongPrompts(t *testing.T) {
 		strings.Repeat(log, 20):               {Reason: NoWording},
 		strings.Repeat("lgtm ", maxPrompt):    {Reason: TooLong},
 	} {
-		if got := Judge(prompt, Plan); got != want {
+		if got := Judge(prompt, Plan, Phrases{}); got != want {
 			t.Errorf("%.30q, %d bytes: %+v, want %+v", prompt, len(prompt), got, want)
 		}
 	}

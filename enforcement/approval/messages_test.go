@@ -19,7 +19,7 @@ func TestMessages(t *testing.T) {
 		"The plan is approved. In the implementation, keep functions short.": Plan, "Approved. Afterwards run the benchmarks.": Plan,
 	}
 	for p, g := range yes {
-		if j := Judge(p, g); !j.Approves {
+		if j := Judge(p, g, Phrases{}); !j.Approves {
 			t.Errorf("refused %q: %s", p, j.Reason)
 		}
 	}
@@ -42,7 +42,7 @@ func TestMessages(t *testing.T) {
 		"approved by the linter": Plan, "Approved! ...not.": Plan, "Approved, April fools": Plan, "yes yes whatever, is it done?": Plan,
 	}
 	for p, g := range no {
-		if j := Judge(p, g); j.Approves {
+		if j := Judge(p, g, Phrases{}); j.Approves {
 			t.Errorf("approved %q: %s", p, j.Reason)
 		}
 	}

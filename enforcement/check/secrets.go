@@ -23,11 +23,6 @@ type Secret struct {
 	Message   string `json:"message"` // what it is and what to do instead
 }
 
-// String is the secret as compilers print what they find.
-func (s Secret) String() string {
-	return fmt.Sprintf("%s:%d:%d: %s: %s", s.Path, s.Line, s.Column, s.Kind, s.Message)
-}
-
 // format is how one kind of credential looks.
 type format struct {
 	kind  string

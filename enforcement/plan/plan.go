@@ -66,18 +66,6 @@ type Problem struct {
 	Text    string // for a person: what is wrong and how to mend it
 }
 
-// Key names the problem in one word, e.g. "missing_section:Files",
-// "unknown_rule:GO-CTX-001" or "no_files".
-func (p Problem) Key() string {
-	switch p.Code {
-	case MissingSection, SectionInCodeFence, DuplicateSection, EmptySection, Placeholder:
-		return p.Code + ":" + p.Section
-	case UnknownRule, HallucinatedRule:
-		return p.Code + ":" + p.ID
-	}
-	return p.Code
-}
-
 // Capability is one check box with its text.
 type Capability struct {
 	Text   string

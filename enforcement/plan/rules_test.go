@@ -164,7 +164,7 @@ func TestWhatAPlanSays(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
-	if len(problems) != 1 || problems[0].Line != 20 || problems[0].Key() != TickedCapability {
+	if len(problems) != 1 || problems[0].Line != 20 || key(problems[0]) != TickedCapability {
 		t.Errorf("problems = %+v", problems)
 	}
 }
@@ -174,9 +174,9 @@ func TestLines(t *testing.T) {
 	_, problems := validate(src)
 	var got []string
 	for _, p := range problems {
-		got = append(got, fmt.Sprintf("%d %s", p.Line, p.Key()))
+		got = append(got, fmt.Sprintf("%d %s", p.Line, key(p)))
 		if p.Text == "" {
-			t.Errorf("%s has no text", p.Key())
+			t.Errorf("%s has no text", key(p))
 		}
 	}
 	want := []string{"4 placeholder:Files", "6 empty_section:Analysis", "10 hallucinated_rule:GO-CTX-001", "14 section_in_code_fence:Capabilities"}
@@ -201,7 +201,7 @@ func TestParseCapabilities(t *testing.T) {
 }
 
 func TestTooLarge(t *testing.T) {
-	if _, problems := Parse(make([]byte, MaxBytes+1)); len(problems) != 1 || problems[0].Key() != TooLarge {
+	if _, problems := Parse(make([]byte, MaxBytes+1)); len(problems) != 1 || key(problems[0]) != TooLarge {
 		t.Errorf("problems = %+v", problems)
 	}
 }
@@ -209,12 +209,12 @@ func TestTooLarge(t *testing.T) {
 // What a parser takes long for is refused before it is parsed.
 func TestNestingIsBounded(t *testing.T) {
 	for _, unit := range []string{"> ", ">", "- ", "1. ", "- > ", "[a]("} {
-		if _, problems := Parse([]byte(strings.Repeat(unit, MaxBytes/len(unit)))); len(problems) != 1 || problems[0].Key() != TooLarge {
+		if _, problems := Parse([]byte(strings.Repeat(unit, MaxBytes/len(unit)))); len(problems) != 1 || key(problems[0]) != TooLarge {
 			t.Errorf("%q repeated: %+v", unit, problems)
 		}
 	}
 	for _, unit := range []string{"[", "*a ", "```\n", "## Files\n", "| a ", "<!--", "`", "&", "- - -\n", "![", "<a ", "**"} {
-		if _, problems := Parse([]byte(strings.Repeat(unit, MaxBytes/len(unit)))); len(problems) == 0 || problems[0].Key() == TooLarge {
+		if _, problems := Parse([]byte(strings.Repeat(unit, MaxBytes/len(unit)))); len(problems) == 0 || key(problems[0]) == TooLarge {
 			t.Errorf("%q repeated: %+v", unit, problems)
 		}
 	}

@@ -48,28 +48,3 @@ func (g Guard) Control(network, address string, _ syscall.RawConn) error {
 	}
 	return g.Addr(to.Addr())
 }
-
-// Outcome tells apart why a host was not reached. The zero value is the careful
-// answer.
-type Outcome int
-
-const (
-	// Refused means that the guard forbids the host: trying again is no use.
-	Refused Outcome = iota
-	// Unreachable means that the host was allowed and could not be reached.
-	Unreachable
-	// Reached means that there was no error.
-	Reached
-)
-
-// OutcomeOf reads the error of a dial or of a whole request.
-func OutcomeOf(err error) Outcome {
-	switch {
-	case err == nil:
-		return Reached
-	case errors.Is(err, ErrRefused):
-		return Refused
-	default:
-		return Unreachable
-	}
-}

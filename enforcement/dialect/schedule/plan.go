@@ -12,18 +12,6 @@ const (
 	Recurring
 )
 
-// String returns "once", "recurring" or "never".
-func (k Kind) String() string {
-	switch k {
-	case Once:
-		return "once"
-	case Recurring:
-		return "recurring"
-	default:
-		return "never"
-	}
-}
-
 type form int
 
 const (

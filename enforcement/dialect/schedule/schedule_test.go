@@ -24,6 +24,9 @@ type conformanceCase struct {
 	} `json:"expect"`
 }
 
+// kinds are the words of the cases.
+var kinds = map[Kind]string{Once: "once", Recurring: "recurring"}
+
 func TestConformanceSchedule(t *testing.T) {
 	conformance.Run(t, "schedule", func(t *testing.T, c conformanceCase) {
 		p, err := Parse(c.Line, c.Now, nil)
@@ -36,8 +39,8 @@ func TestConformanceSchedule(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p.Kind.String() != c.Expect.Kind || !p.First().Equal(c.Expect.Next) || p.Message != c.Expect.Message {
-			t.Errorf("%s at %s: %q, expected %+v", p.Kind, p.First(), p.Message, c.Expect)
+		if kinds[p.Kind] != c.Expect.Kind || !p.First().Equal(c.Expect.Next) || p.Message != c.Expect.Message {
+			t.Errorf("%s at %s: %q, expected %+v", kinds[p.Kind], p.First(), p.Message, c.Expect)
 		}
 	})
 }
