@@ -49,15 +49,8 @@ func (e Expect) String() string {
 	return fmt.Sprintf("last sequence %d", e.seq)
 }
 
-// Append stores an event, with others of the same decision in the same
-// message, and returns its position once it is as durable as the server's
-// setting says. An append that was already stored, recognised by the event's
-// id, returns the position it has.
-//
-// It returns ErrConflict, ErrUnavailable (unknown whether stored: repeat with
-// the same event), ErrTooLarge, ErrDiskFull, ErrStorage, ErrDenied, or what
-// schemas.Encode returns.
-func (c *Conn) Append(ctx context.Context, main schemas.Event, also []schemas.Payload, e Expect) (schemas.Position, error) {
+// append is Append of the log behind the connection.
+func (c *Conn) append(ctx context.Context, main schemas.Event, also []schemas.Payload, e Expect) (schemas.Position, error) {
 	message, err := schemas.Encode(main, also...)
 	if err != nil {
 		return schemas.Position{}, err

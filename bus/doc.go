@@ -3,12 +3,18 @@
 // expectations, error codes and readers of the server; bus/embedded runs a
 // server, bus/bustest holds a fake and the suite that both pass.
 //
+// One way in. Decide changes an aggregate: it loads the state, decides, takes
+// secrets out, appends with the expectation that nobody else did meanwhile, and
+// folds. Record appends what depends on nothing. Nothing else appends, and what
+// is folded is what is stored. (TestDecideStateIsTheLogs, TestDecideAnew,
+// TestRecordOnceMore, test: TestOneWayIntoTheLog)
+//
 // Ordering. Records of a stream have one order, that of their sequences, and
 // every reader sees it without a gap; an append with an expectation is stored
 // only right after the record it expects. (bustest: Order, Concurrent,
 // TwoAppenders; TestFollowSurvivesRestart)
 //
-// Durability. Append returns after the server has the event: on the disk with
+// Durability. An append returns after the server has the event: on the disk with
 // embedded.PowerLoss, in the kernel with embedded.Interval. A killed server
 // process loses nothing it acknowledged with either, a power cut loses nothing
 // with the first. (TestKillLosesNothing, TestPowerLossSyncs)

@@ -5,7 +5,14 @@ import (
 	"context"
 	"net"
 	"time"
+
+	"github.com/writbus/writ/schemas"
 )
+
+// Append is append, for the suite of promises.
+func (c *Conn) Append(ctx context.Context, main schemas.Event, also []schemas.Payload, e Expect) (schemas.Position, error) {
+	return c.append(ctx, main, also, e)
+}
 
 // SetBulkLeast sets the backlog from which Follow reads in bulk, and returns
 // how to undo it.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"sort"
 	"strconv"
@@ -294,6 +295,38 @@ func TestEveryPackageSaysWhatItIs(t *testing.T) {
 		}
 		if !documented[pkg] {
 			t.Errorf("%s has no package comment", pkg)
+		}
+	}
+}
+
+// TestOneWayIntoTheLog: Decide and Record alone append. Conn.append cannot be
+// called from outside bus; within it, the Writer alone does, and nothing but a
+// test makes a Writer of its own. What bus/reach.go delivers is no event.
+func TestOneWayIntoTheLog(t *testing.T) {
+	appends := regexp.MustCompile(`\bc\.append\b|\bjs\.Publish`)
+	writers := regexp.MustCompile(`\bbus\.NewWriter\(`)
+	found := map[string]int{}
+	err := filepath.WalkDir("..", func(file string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		name := strings.TrimPrefix(filepath.ToSlash(file), "../")
+		found[name] += len(appends.FindAll(text, -1))
+		if !within(path.Dir(name), "bus/bustest") && writers.Match(text) {
+			t.Errorf("%s makes its own way into the log", name)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, n := range found {
+		if want := map[string]int{"bus/append.go": 1, "bus/decide.go": 1, "bus/reach.go": 1}[name]; n != want {
+			t.Errorf("%s appends in %d places, and may in %d", name, n, want)
 		}
 	}
 }

@@ -135,9 +135,9 @@ func BenchmarkWhatIf(b *testing.B) {
 		"make the upload resumable", "delete accounts that nobody used for a year", "the page is slow when the list is long",
 	}
 	write := func(session string, i int, data schemas.Payload) {
-		_, err := daemon.Append(b.Context(), schemas.Event{
+		_, err := bus.Record(b.Context(), daemon.Writer(bus.WriterOptions{}), schemas.Event{
 			ID: fmt.Sprintf("%s-%d", session, i), Time: time.Now(), Source: "/writ/bench", Actor: schemas.ParseActor("user"), Aggregate: schemas.Session(session), Data: data,
-		}, nil, bus.Any())
+		})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -200,11 +200,11 @@ func BenchmarkDecision(b *testing.B) {
 				}
 				decide = append(decide, time.Since(began))
 				began = time.Now()
-				_, err := daemon.Append(b.Context(), schemas.Event{
+				_, err := bus.Record(b.Context(), daemon.Writer(bus.WriterOptions{}), schemas.Event{
 					ID: uuid.Must(uuid.NewV7()).String(), Time: began, Source: "/writ/bench", Actor: schemas.ParseActor("bench"),
 					Aggregate: schemas.Aggregate{Kind: schemas.KindAgent, ID: "bench"},
 					Data:      schemas.CommandFinished{CommandID: "c", OK: true, Result: strings.Repeat("x", 600)},
-				}, nil, bus.Any())
+				})
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -55,7 +55,10 @@ func (m *Memory) EnsureStreams(ctx context.Context, _ bus.Retention) error {
 	return context.Cause(ctx)
 }
 
-// Append does what bus.Conn.Append does.
+// Writer returns the way into the log.
+func (m *Memory) Writer(o bus.WriterOptions) *bus.Writer { return bus.NewWriter(m.Append, o) }
+
+// Append does what bus.Append says.
 func (m *Memory) Append(ctx context.Context, main schemas.Event, also []schemas.Payload, e bus.Expect) (schemas.Position, error) {
 	if err := ctx.Err(); err != nil {
 		return schemas.Position{}, context.Cause(ctx)

@@ -59,11 +59,11 @@ func (s *store) fill() (streams string) {
 	server, c := s.start()
 	must(s.t, c.EnsureStreams(s.t.Context(), bus.Retention{}))
 	for i := range filled {
-		_, err := c.Append(s.t.Context(), bustest.Event("s", fmt.Sprint(i), "a prompt"), nil, bus.Any())
+		_, err := bus.Record(s.t.Context(), c.Writer(bus.WriterOptions{}), bustest.Event("s", fmt.Sprint(i), "a prompt"))
 		must(s.t, err)
 		other := bustest.Event("", fmt.Sprint(i), "")
 		other.Aggregate, other.Data = schemas.Memory("m"), schemas.ObservationRecorded{ObservationID: fmt.Sprint(i)}
-		_, err = c.Append(s.t.Context(), other, nil, bus.Any())
+		_, err = bus.Record(s.t.Context(), c.Writer(bus.WriterOptions{}), other)
 		must(s.t, err)
 	}
 	must(s.t, server.Shutdown(s.t.Context()))

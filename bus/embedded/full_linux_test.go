@@ -61,7 +61,7 @@ func TestDiskFilledByOthers(t *testing.T) {
 	must(t, err)
 	defer slow.Close()
 	for deadline := time.Now().Add(5 * time.Minute); acked < 1000; {
-		_, err = slow.Append(t.Context(), bustest.Event("s", fmt.Sprint(acked), prompt), nil, bus.LastSeq(uint64(acked)))
+		_, err = bus.Record(t.Context(), slow.Writer(bus.WriterOptions{}), bustest.Event("s", fmt.Sprint(acked), prompt))
 		if err == nil {
 			acked++
 			continue

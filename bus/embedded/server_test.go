@@ -252,7 +252,7 @@ func checkFull(t *testing.T, c *bus.Conn) {
 	t.Helper()
 	prompt := string(make([]byte, 64<<10))
 	for i := range 1000 {
-		_, err := c.Append(t.Context(), bustest.Event("s", fmt.Sprint(i), prompt), nil, bus.LastSeq(uint64(i)))
+		_, err := bus.Record(t.Context(), c.Writer(bus.WriterOptions{}), bustest.Event("s", fmt.Sprint(i), prompt))
 		if err == nil {
 			continue
 		}

@@ -4,7 +4,6 @@ import (
 	"container/list"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -17,20 +16,11 @@ import (
 	"github.com/writbus/writ/schemas"
 )
 
-// source names the daemon as the recorder of events.
-const source = "/writ/daemon"
-
 const (
-	// appendTries is how often a decision is taken anew when somebody else
-	// appended to the session in between.
-	appendTries = 4
 	// keptSessions bounds the folded states in memory; others are loaded from
 	// their view.
 	keptSessions = 512
 )
-
-// errContended is returned when every try met a conflict.
-var errContended = errors.New("session: it is being changed by too many at once")
 
 // Meter is what the monitoring is told of decisions and appends.
 type Meter interface {
@@ -48,6 +38,7 @@ const (
 // Options are what sessions need of others.
 type Options struct {
 	Conn     *bus.Conn
+	Log      *bus.Writer // the way into the log
 	Runtime  *projections.Runtime
 	State    *projections.Fold[enforcement.State] // the view of states
 	Sessions projections.Sessions                 // the view that lists them
@@ -104,67 +95,58 @@ func (s *Sessions) Act(ctx context.Context, id string, actor schemas.Actor, corr
 	one := s.get(id)
 	one.mu.Lock()
 	defer one.mu.Unlock()
-	main := schemas.Event{
-		ID: bus.NewID(), Source: source, Aggregate: schemas.Session(one.id), Actor: actor, CorrelationID: correlation,
-	}
-	for range appendTries {
-		if err := s.refresh(ctx, one); err != nil {
-			return enforcement.Decision{}, enforcement.State{}, err
-		}
+	var d enforcement.Decision
+	state, position, err := bus.Decide(ctx, s.Log, func(ctx context.Context) (enforcement.State, uint64, error) {
+		err := s.refresh(ctx, one)
+		return one.state, one.seq, err
+	}, enforcement.Evolve, func(state enforcement.State) (record []schemas.Payload, err error) {
 		_, end := s.Meter.Span(ctx, spanDecide)
-		d, err := decide(one.state)
+		d, err = decide(state)
 		end(err)
-		if err != nil || len(d.Record) == 0 {
-			return d, one.state, err
-		}
-		err = s.append(ctx, one, main, d.Record)
-		if err == nil {
-			return d, one.state, nil
-		}
-		// Whatever went wrong, the state in memory may not be the log's.
-		one.loaded = false
-		if !errors.Is(err, bus.ErrConflict) {
-			return enforcement.Decision{}, enforcement.State{}, err
-		}
+		return d.Record, err
+	}, bus.Change{
+		Event:     schemas.Event{Aggregate: schemas.Session(id), Actor: actor, CorrelationID: correlation},
+		Appending: func(ctx context.Context) func(schemas.Position, error) { return s.appending(ctx, one) },
+	})
+	if err != nil {
+		return enforcement.Decision{}, enforcement.State{}, err
 	}
-	return enforcement.Decision{}, enforcement.State{}, fmt.Errorf("%w: %s", errContended, id)
+	if position.Seq == 0 {
+		return d, state, nil
+	}
+	one.state, one.seq = state, position.Seq
+	one.publish()
+	s.recorded(ctx, one, d.Record)
+	return d, state, nil
 }
 
-// append writes one message, expecting the session as it was folded, and folds
-// the message in.
-func (s *Sessions) append(ctx context.Context, one *session, main schemas.Event, record []schemas.Payload) error {
-	main.Time, main.Data = s.Now(), record[0]
+// appending measures an append. Whatever goes wrong in it, the state in memory
+// may not be the log's.
+func (s *Sessions) appending(ctx context.Context, one *session) func(schemas.Position, error) {
 	_, end := s.Meter.Span(ctx, spanAppend)
 	began := s.Now()
-	position, err := s.Conn.Append(ctx, main, record[1:], bus.LastSeq(one.seq))
-	end(err)
-	if err != nil {
-		return err
+	return func(at schemas.Position, err error) {
+		end(err)
+		if err != nil {
+			one.loaded = false
+			return
+		}
+		s.Meter.Appended(ctx, string(at.Stream), s.Now().Sub(began))
 	}
-	s.Meter.Appended(ctx, string(position.Stream), s.Now().Sub(began))
+}
+
+// recorded tells others of what was decided, once the log has it.
+func (s *Sessions) recorded(ctx context.Context, one *session, record []schemas.Payload) {
 	for _, data := range record {
-		if t, ok := data.(schemas.ToolDecided); ok {
-			s.Meter.Decided(ctx, t.Verdict, t.Rule)
+		switch e := data.(type) {
+		case schemas.ToolDecided:
+			s.Meter.Decided(ctx, e.Verdict, e.Rule)
+		case schemas.GateApproved:
+			if err := s.approved.keep(one.id, one.state.Project, e.Files); err != nil {
+				s.Logger.Warn("keep what was approved, for later differences", "session", one.id, "error", err)
+			}
 		}
 	}
-	for i, data := range record {
-		e := main
-		e.Data, e.Position = data, position
-		e.Position.Part = i
-		one.state = enforcement.Evolve(one.state, e)
-	}
-	one.seq = position.Seq
-	one.publish()
-	for _, data := range record {
-		g, ok := data.(schemas.GateApproved)
-		if !ok {
-			continue
-		}
-		if err := s.approved.keep(one.id, one.state.Project, g.Files); err != nil {
-			s.Logger.Warn("keep what was approved, for later differences", "session", one.id, "error", err)
-		}
-	}
-	return nil
 }
 
 func (one *session) publish() {

@@ -59,7 +59,7 @@ func (w *writer) write(n, sessions, rate int) uint64 {
 	for range 8 {
 		all.Go(func() {
 			for i := range numbers {
-				at, err := w.conn.Append(w.t.Context(), w.decision(i, sessions), nil, bus.Any())
+				at, err := bus.Record(w.t.Context(), w.conn.Writer(bus.WriterOptions{}), w.decision(i, sessions))
 				if err != nil {
 					w.t.Error(err)
 				}

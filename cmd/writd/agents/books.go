@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/writbus/writ/bus"
+
 	"github.com/writbus/writ/cmd/writd/verbs"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/schemas"
@@ -20,9 +22,6 @@ const (
 	maxKept = 16 << 10
 	// maxTitle bounds titles and signatures, in bytes.
 	maxTitle = 300
-	// changeTries is how often a change is decided anew after somebody else was
-	// first.
-	changeTries = 8
 	// foundAtMost is how many hits a search shows.
 	foundAtMost = 10
 )
@@ -44,7 +43,7 @@ type Finder interface {
 // Books answers /mem, /todo and /lesson: what agents keep across conversations.
 // It is safe for concurrent use.
 type Books struct {
-	Log   Log
+	Log   *bus.Writer
 	Views Views
 	Find  Finder
 }
@@ -72,20 +71,19 @@ func caller(call verbs.Call) schemas.Actor { return schemas.Agent(host, call.Run
 func (b *Books) change(ctx context.Context, view string, book schemas.Aggregate, call verbs.Call,
 	decide func(r projections.Reader, head projections.BookHead) (schemas.Payload, error),
 ) error {
-	err := ErrConflict
-	for try := 0; try < changeTries && errors.Is(err, ErrConflict); try++ {
-		var payload schemas.Payload
-		var head projections.BookHead
-		err = b.Views.Read(ctx, view, func(r projections.Reader) (err error) {
-			if head, err = projections.Head(r, book); err == nil {
-				payload, err = decide(r, head)
+	load := func(ctx context.Context) (change schemas.Payload, seq uint64, err error) {
+		err = b.Views.Read(ctx, view, func(r projections.Reader) error {
+			head, err := projections.Head(r, book)
+			if seq = head.Seq; err == nil {
+				change, err = decide(r, head)
 			}
 			return err
 		})
-		if err == nil {
-			err = b.Log.Append(ctx, Entry{Aggregate: book, Payloads: []schemas.Payload{payload}, Actor: caller(call), Expect: &head.Seq})
-		}
+		return change, seq, err
 	}
+	_, _, err := bus.Decide(ctx, b.Log, load, nil,
+		func(change schemas.Payload) ([]schemas.Payload, error) { return []schemas.Payload{change}, nil },
+		bus.Change{Event: entry(book, caller(call))})
 	return err
 }
 

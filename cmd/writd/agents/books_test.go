@@ -22,7 +22,7 @@ func (b *books) ask(t testing.TB, agent, command string, body ...string) verbs.R
 		call.Body = []byte(body[0])
 	}
 	call.Agent, call.Workspace, call.Run = agent, "/w", "r1"
-	r, err := (&Books{Log: b, Views: b, Find: byWords{}}).Handlers()[verb].Handle(t.Context(), call)
+	r, err := (&Books{Log: b.writer(), Views: b, Find: byWords{}}).Handlers()[verb].Handle(t.Context(), call)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +140,7 @@ func TestPitfalls(t *testing.T) {
 	b := newBooks(func() time.Time { return noon })
 	b.ask(t, "dev", "/lesson clock in tests: inject it")
 	b.ask(t, "dev", "/lesson long one", strings.Repeat("word\n", 1000))
-	books := &Books{Log: b, Views: b, Find: byWords{}}
+	books := &Books{Log: b.writer(), Views: b, Find: byWords{}}
 	block, err := books.Pitfalls(t.Context(), "/w", "a test with a clock")
 	if err != nil || block != pitfallsHeading+"- clock in tests: inject it" {
 		t.Errorf("%q %v", block, err)

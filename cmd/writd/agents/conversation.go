@@ -69,7 +69,7 @@ func (c *conversation) record(ctx context.Context, payloads ...schemas.Payload) 
 	if len(payloads) == 0 {
 		return nil
 	}
-	return c.engine.o.Log.Append(ctx, Entry{Aggregate: schemas.AgentRun(c.id), Payloads: payloads, Actor: schemas.Agent(host, "", c.agent())})
+	return record(ctx, c.engine.o.Log, entry(schemas.AgentRun(c.id), schemas.Agent(host, "", c.agent())), payloads)
 }
 
 // recordLast appends what has to be recorded although the run is being stopped.

@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/writbus/writ/bus"
+
 	"github.com/writbus/writ/cmd/writd/verbs"
 	"github.com/writbus/writ/enforcement/dialect"
 	"github.com/writbus/writ/schemas"
@@ -38,7 +40,7 @@ const (
 // Options are what an Engine works with.
 type Options struct {
 	Model  Model
-	Log    Log
+	Log    *bus.Writer
 	Limits dialect.Limits
 	// Handler returns the handler of a verb, nil where nobody handles it. Those
 	// of delegation, consultation and help are the engine's own.
@@ -258,10 +260,9 @@ func (e *Engine) register(ctx context.Context, c *conversation, started schemas.
 	}
 	e.live[c.id] = c
 	e.mu.Unlock()
-	fresh := uint64(0)
 	started.Daemon = e.o.Daemon
-	err := e.o.Log.Append(ctx, Entry{Aggregate: schemas.AgentRun(c.id), Payloads: []schemas.Payload{started}, Actor: starter(started), Expect: &fresh})
-	if errors.Is(err, ErrConflict) {
+	err := Claim(ctx, e.o.Log, 0, schemas.AgentRun(c.id), starter(started), started)
+	if errors.Is(err, bus.ErrConflict) {
 		err = fmt.Errorf("%w: %s", ErrStarted, c.id)
 	}
 	if err != nil {

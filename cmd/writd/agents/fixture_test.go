@@ -12,12 +12,22 @@ import (
 	"testing"
 	"time"
 
+	"github.com/writbus/writ/bus"
+
 	"github.com/writbus/writ/cmd/writd/verbs"
 	"github.com/writbus/writ/enforcement/dialect"
 	"github.com/writbus/writ/schemas"
 )
 
-// events is a Log in memory.
+// Entry is what went into the log together.
+type Entry struct {
+	Aggregate schemas.Aggregate
+	Payloads  []schemas.Payload
+	Actor     schemas.Actor
+	Time      time.Time
+}
+
+// events is a log in memory.
 type events struct {
 	mu   sync.Mutex
 	all  []Entry
@@ -25,30 +35,34 @@ type events struct {
 	fail func(Entry) error
 }
 
-func (l *events) Append(_ context.Context, e Entry) error {
+func (l *events) writer() *bus.Writer { return bus.NewWriter(l.Append, bus.WriterOptions{}) }
+
+func (l *events) Append(_ context.Context, main schemas.Event, also []schemas.Payload, expect bus.Expect) (at schemas.Position, err error) {
+	e := Entry{main.Aggregate, append([]schemas.Payload{main.Data}, also...), main.Actor, main.Time}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.fail != nil {
 		if err := l.fail(e); err != nil {
-			return err
+			return at, err
 		}
 	}
 	if l.last == nil {
 		l.last = map[schemas.Aggregate]uint64{}
 	}
-	if e.Expect != nil && *e.Expect != l.last[e.Aggregate] {
-		return ErrConflict
+	if seq, checked := expect.Sequence(); checked && seq != l.last[e.Aggregate] {
+		return at, bus.ErrConflict
 	}
 	for _, p := range e.Payloads {
 		if c, ok := p.(schemas.Checker); ok {
 			if err := c.Check(); err != nil {
-				return err
+				return at, err
 			}
 		}
 	}
 	l.all = append(l.all, e)
-	l.last[e.Aggregate] = uint64(len(l.all))
-	return nil
+	at.Seq = uint64(len(l.all))
+	l.last[e.Aggregate] = at.Seq
+	return at, nil
 }
 
 // types lists what was recorded, of one run or of all.
@@ -177,7 +191,7 @@ func newBench(t testing.TB, constitutions map[string]string, say map[string][]st
 		}
 	}
 	o := Options{
-		Model: b.model, Log: b.log, Limits: dialect.DefaultLimits(), Now: time.Now, NewID: b.newID,
+		Model: b.model, Log: b.log.writer(), Limits: dialect.DefaultLimits(), Now: time.Now, NewID: b.newID,
 		Handler: func(verb string) verbs.Handler {
 			return verbs.HandlerFunc(func(ctx context.Context, c verbs.Call) (verbs.Result, error) {
 				b.mu.Lock()

@@ -55,7 +55,7 @@ func (b *Books) writeNote(ctx context.Context, call verbs.Call, book schemas.Agg
 		return r, nil
 	}
 	note := schemas.NoteWritten{Text: call.Rest, Agent: call.Agent, Run: call.Run}
-	err := b.Log.Append(ctx, Entry{Aggregate: book, Payloads: []schemas.Payload{note}, Actor: caller(call)})
+	err := record(ctx, b.Log, entry(book, caller(call)), []schemas.Payload{note})
 	return answered(err, verbs.OK("added to %s", where))
 }
 

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/writbus/writ/bus"
+
 	"github.com/writbus/writ/enforcement/dialect"
 	"github.com/writbus/writ/enforcement/dialect/schedule"
 	"github.com/writbus/writ/projections"
@@ -141,10 +143,10 @@ func (s *Schedules) fire(ctx context.Context, state projections.ScheduleState, n
 		return nil
 	}
 	fired := schemas.ScheduleFired{At: due.At, Missed: due.Missed, Run: s.NewID()}
-	err = s.Log.Append(ctx, Entry{
-		Aggregate: schemas.AgentSchedule(state.Added.ScheduleID), Payloads: []schemas.Payload{fired}, Actor: schemas.Writ(TriggerSchedule), Expect: &state.Seq, Time: now,
-	})
-	if errors.Is(err, ErrConflict) {
+	e := entry(schemas.AgentSchedule(state.Added.ScheduleID), schemas.Writ(TriggerSchedule))
+	e.Time = now
+	err = claim(ctx, s.Log, state.Seq, e, fired)
+	if errors.Is(err, bus.ErrConflict) {
 		return nil
 	}
 	if err != nil {
@@ -167,18 +169,13 @@ func (s *Schedules) start(ctx context.Context, state projections.ScheduleState, 
 		return err
 	}
 	s.problem(fmt.Errorf("schedule %s of %s: %w", state.Added.ScheduleID, state.Added.Agent, err))
-	fresh, reason := uint64(0), err.Error()
-	err = s.Log.Append(ctx, Entry{
-		Aggregate: schemas.AgentRun(fired.Run), Actor: schemas.Writ(TriggerSchedule), Expect: &fresh,
-		Payloads: []schemas.Payload{
-			schemas.AgentStarted{
-				Agent: state.Added.Agent, Message: state.Added.Line, Trigger: TriggerSchedule, File: state.Added.File,
-				Workspace: state.Added.Workspace, Chain: state.Added.Chain, Schedule: state.Added.ScheduleID,
-			},
-			schemas.AgentFinished{Outcome: Failed, Reason: reason},
+	err = Claim(ctx, s.Log, 0, schemas.AgentRun(fired.Run), schemas.Writ(TriggerSchedule),
+		schemas.AgentStarted{
+			Agent: state.Added.Agent, Message: state.Added.Line, Trigger: TriggerSchedule, File: state.Added.File,
+			Workspace: state.Added.Workspace, Chain: state.Added.Chain, Schedule: state.Added.ScheduleID,
 		},
-	})
-	if errors.Is(err, ErrConflict) {
+		schemas.AgentFinished{Outcome: Failed, Reason: err.Error()})
+	if errors.Is(err, bus.ErrConflict) {
 		return nil
 	}
 	return err

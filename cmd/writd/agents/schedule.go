@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/writbus/writ/bus"
+
 	"github.com/writbus/writ/cmd/writd/verbs"
 	"github.com/writbus/writ/enforcement/dialect/schedule"
 	"github.com/writbus/writ/projections"
@@ -24,7 +26,7 @@ const maxSchedules = 100
 
 // ScheduleOptions are what Schedules work with.
 type ScheduleOptions struct {
-	Log    Log
+	Log    *bus.Writer
 	Views  Views
 	Engine *Engine // whose runs make schedules
 	Now    func() time.Time
@@ -135,12 +137,10 @@ func (s *Schedules) add(ctx context.Context, call verbs.Call) (verbs.Result, err
 		return verbs.Err(fmt.Sprintf("there are %d schedules already", active), "cancel some of them"), nil
 	}
 	id := s.shortID()
-	fresh := uint64(0)
-	err = s.Log.Append(ctx, Entry{
-		Aggregate: schemas.AgentSchedule(id), Actor: caller(call), Expect: &fresh, Time: now,
-		Payloads: []schemas.Payload{schemas.ScheduleAdded{
-			ScheduleID: id, Line: call.Args, Zone: s.Zone, Agent: call.Agent, File: c.file, Workspace: c.workspace, Chain: c.run.Chain, Run: c.id,
-		}},
+	e := entry(schemas.AgentSchedule(id), caller(call))
+	e.Time = now
+	err = claim(ctx, s.Log, 0, e, schemas.ScheduleAdded{
+		ScheduleID: id, Line: call.Args, Zone: s.Zone, Agent: call.Agent, File: c.file, Workspace: c.workspace, Chain: c.run.Chain, Run: c.id,
 	})
 	if err != nil {
 		return verbs.Result{}, err
@@ -251,32 +251,36 @@ func (s *Schedules) Act(ctx context.Context, id, act, by string, actor schemas.A
 		return "", refuse("there is no act "+act, "use cancel, pause or resume")
 	}
 	done = map[string]string{"cancel": "is cancelled", "pause": "is paused", "resume": "goes on"}[act]
-	err = ErrConflict
-	for try := 0; try < changeTries && errors.Is(err, ErrConflict); try++ {
-		var state projections.ScheduleState
+	load := func(ctx context.Context) (state *projections.ScheduleState, seq uint64, err error) {
 		err = s.Views.Read(ctx, projections.ViewAgentSchedules, func(r projections.Reader) error {
-			var found bool
-			var err error
-			if state, found, err = scheduleView.Schedule(r, id); err != nil {
-				return err
+			stored, found, err := scheduleView.Schedule(r, id)
+			if found {
+				state = &stored
 			}
-			return mayAct(state, found && may(state), id, act)
+			seq = stored.Seq
+			return err
 		})
-		if err == nil {
-			err = s.Log.Append(ctx, Entry{Aggregate: schemas.AgentSchedule(id), Payloads: []schemas.Payload{payload}, Actor: actor, Expect: &state.Seq})
-		}
+		return state, seq, err
 	}
+	_, _, err = bus.Decide(ctx, s.Log, load, nil, func(state *projections.ScheduleState) ([]schemas.Payload, error) {
+		if state == nil || !may(*state) {
+			return nil, noSchedule(id)
+		}
+		return []schemas.Payload{payload}, mayAct(*state, id, act)
+	}, bus.Change{Event: entry(schemas.AgentSchedule(id), actor)})
 	if err == nil {
 		s.Wake()
 	}
 	return done, err
 }
 
-func mayAct(s projections.ScheduleState, there bool, id, act string) error {
+func noSchedule(id string) error {
+	return refuse("there is no schedule "+id, "/schedule list shows them")
+}
+
+func mayAct(s projections.ScheduleState, id, act string) error {
 	state := stateOf(s)
 	switch {
-	case !there:
-		return refuse("there is no schedule "+id, "/schedule list shows them")
 	case state == stateCancelled || state == stateOver:
 		return refuse(id+" is "+state, "make a new one")
 	case act == "pause" && s.Paused:

@@ -27,11 +27,11 @@ type clockwork struct {
 
 func newClockwork(t *testing.T, log *books, name string) *clockwork {
 	c := &clockwork{books: log}
-	c.bench = newBench(t, map[string]string{"dev": "/schedule", "lead": "*"}, nil, func(o *Options) { o.Log = log })
+	c.bench = newBench(t, map[string]string{"dev": "/schedule", "lead": "*"}, nil, func(o *Options) { o.Log = log.writer() })
 	c.bench.model.answer = func(Prompt) (string, Reply, error) { return "Done.", Reply{Whole: true}, nil }
 	n := 0
 	c.schedules = NewSchedules(ScheduleOptions{
-		Log: log, Views: log, Engine: c.engine, Now: time.Now, Zone: "UTC",
+		Log: log.writer(), Views: log, Engine: c.engine, Now: time.Now, Zone: "UTC",
 		NewID: func() string { c.mu.Lock(); defer c.mu.Unlock(); n++; return fmt.Sprintf("%s-%08d", name, n) },
 		Fire: func(ctx context.Context, s Start) error {
 			c.mu.Lock()

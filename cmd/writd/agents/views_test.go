@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/writbus/writ/bus"
+
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/schemas"
 )
@@ -50,29 +52,30 @@ var projectors = []projections.Projector{
 	projections.NewAgentNotes(), projections.NewAgentTodos(), projections.NewAgentLessons(), projections.NewAgentSchedules(nil), projections.NewAgentRuns(),
 }
 
-func (b *books) Append(ctx context.Context, e Entry) error {
+func (b *books) writer() *bus.Writer { return bus.NewWriter(b.Append, bus.WriterOptions{Now: b.now}) }
+
+func (b *books) Append(ctx context.Context, main schemas.Event, also []schemas.Payload, expect bus.Expect) (schemas.Position, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if err := b.events.Append(ctx, e); err != nil {
-		return err
+	at, err := b.events.Append(ctx, main, also, expect)
+	if err != nil {
+		return at, err
 	}
-	if e.Time.IsZero() {
-		e.Time = b.now()
-	}
-	for part, p := range e.Payloads {
-		event := schemas.Event{Aggregate: e.Aggregate, Data: p, Time: e.Time, Position: schemas.Position{Seq: b.last[e.Aggregate], Part: part}}
+	for part, p := range append([]schemas.Payload{main.Data}, also...) {
+		event := main
+		event.Data, event.Position = p, schemas.Position{Seq: at.Seq, Part: part}
 		for _, projector := range projectors {
 			if b.views[projector.Name()] == nil {
 				b.views[projector.Name()] = table{}
 			}
 			if slices.Contains(projector.Types(), p.EventType()) {
 				if err := projector.Apply(b.views[projector.Name()], event); err != nil {
-					return err
+					return at, err
 				}
 			}
 		}
 	}
-	return nil
+	return at, nil
 }
 
 func (b *books) Read(_ context.Context, view string, fn func(projections.Reader) error) error {

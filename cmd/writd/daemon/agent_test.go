@@ -281,12 +281,12 @@ func TestSchedulesFireFromTheLog(t *testing.T) {
 	daemon := daemonConn(t, data, w)
 	given := time.Now().Add(-5 * time.Hour).UTC()
 	add := func(id, line string) {
-		_, err := daemon.Append(t.Context(), schemas.Event{
+		_, err := bus.Record(t.Context(), daemon.Writer(bus.WriterOptions{}), schemas.Event{
 			ID: bus.NewID(), Time: given, Source: source, Aggregate: schemas.AgentSchedule(id), Actor: schemas.ParseActor("dev"),
 			Data: schemas.ScheduleAdded{
 				ScheduleID: id, Line: line, Zone: "UTC", Agent: "dev", File: filepath.Join(dir, "agents", "dev.json"), Workspace: filepath.Join(dir, "work"),
 			},
-		}, nil, bus.LastSeq(0))
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -320,10 +320,10 @@ func TestSchedulesFireFromTheLog(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	interrupted := bus.NewID()
-	_, err := daemon.Append(t.Context(), schemas.Event{
+	_, err := bus.Record(t.Context(), daemon.Writer(bus.WriterOptions{}), schemas.Event{
 		ID: bus.NewID(), Time: given, Source: source, Aggregate: schemas.AgentRun(interrupted), Actor: schemas.ParseActor("run"),
 		Data: schemas.AgentStarted{Agent: "dev", Trigger: "run", Daemon: hostname() + ":" + data},
-	}, nil, bus.LastSeq(0))
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

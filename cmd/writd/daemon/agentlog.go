@@ -2,47 +2,14 @@ package daemon
 
 import (
 	"context"
-	"errors"
-	"fmt"
 
-	"github.com/writbus/writ/bus"
-	"github.com/writbus/writ/cmd/writd/agents"
 	"github.com/writbus/writ/cmd/writd/verbs"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/schemas"
 )
 
-// agentLog is the log and the views as the agents see them. Secrets are taken
-// out of what is stored.
+// agentLog is the views as the agents see them.
 type agentLog struct{ d *Daemon }
-
-// Append implements agents.Log.
-func (l agentLog) Append(ctx context.Context, e agents.Entry) error {
-	event := schemas.Event{ID: bus.NewID(), Time: e.Time, Source: source, Aggregate: e.Aggregate, Actor: e.Actor, CorrelationID: e.Aggregate.ID}
-	if len(event.CorrelationID) > 128 || e.Aggregate.Kind != schemas.KindAgent {
-		event.CorrelationID = ""
-	}
-	if event.Time.IsZero() {
-		event.Time = l.d.now()
-	}
-	also := make([]schemas.Payload, 0, len(e.Payloads))
-	for _, p := range e.Payloads {
-		also = append(also, withoutSecrets(p))
-	}
-	event.Data, also = also[0], also[1:]
-	expect := bus.Any()
-	if e.Expect != nil {
-		expect = bus.LastSeq(*e.Expect)
-	}
-	_, err := l.d.conn.Append(ctx, event, also, expect)
-	if errors.Is(err, bus.ErrUnavailable) && ctx.Err() == nil {
-		_, err = l.d.conn.Append(ctx, event, also, expect) // the same event is stored once
-	}
-	if errors.Is(err, bus.ErrConflict) {
-		err = fmt.Errorf("%w: %w", agents.ErrConflict, err)
-	}
-	return err
-}
 
 // Read implements agents.Views.
 func (l agentLog) Read(ctx context.Context, view string, fn func(projections.Reader) error) error {

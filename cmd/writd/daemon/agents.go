@@ -58,13 +58,13 @@ func (d *Daemon) beginAgents(ctx context.Context) (stop func(), err error) {
 	w.ctx, w.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	own := fmt.Sprintf("%s:%s", hostname(), d.layout.Root)
 	w.engine = agents.New(agents.Options{
-		Model: &agentModel{client: d.model, problem: d.noModel}, Log: log, Limits: limitsOf(d.settings.Limits), Now: d.now, NewID: bus.NewID, Daemon: own,
+		Model: &agentModel{client: d.model, problem: d.noModel}, Log: d.log, Limits: limitsOf(d.settings.Limits), Now: d.now, NewID: bus.NewID, Daemon: own,
 		Handler: w.handlerOf(d), Background: d.agentBackground,
 		Problem: func(err error) { d.logger.Error("agents", "error", err) },
 	})
-	w.books = &agents.Books{Log: log, Views: log, Find: &bookFinder{d: d}}
+	w.books = &agents.Books{Log: d.log, Views: log, Find: &bookFinder{d: d}}
 	w.schedules = agents.NewSchedules(agents.ScheduleOptions{
-		Log: log, Views: log, Engine: w.engine, Now: d.now, NewID: bus.NewID, Zone: zoneName(),
+		Log: d.log, Views: log, Engine: w.engine, Now: d.now, NewID: bus.NewID, Zone: zoneName(),
 		Fire:    func(_ context.Context, s agents.Start) error { return d.fireRun(s) },
 		Problem: func(err error) { d.logger.Warn("schedules", "error", err) },
 	})
@@ -180,14 +180,10 @@ func (d *Daemon) endInterrupted(ctx context.Context, own string) {
 		if s.Daemon != own || !s.Started.Before(d.started) {
 			continue
 		}
-		seq := s.Seq
-		ended := log.Append(ctx, agents.Entry{
-			Aggregate: schemas.AgentRun(s.Run), Actor: schemas.Writ("runs"), Expect: &seq,
-			Payloads: []schemas.Payload{schemas.AgentFinished{
-				Outcome: agents.Stopped, Reason: "the daemon ended while it was at work", Calls: s.Calls, Millis: s.Last.Sub(s.Started).Milliseconds(),
-			}},
+		ended := agents.Claim(ctx, d.log, s.Seq, schemas.AgentRun(s.Run), schemas.Writ("runs"), schemas.AgentFinished{
+			Outcome: agents.Stopped, Reason: "the daemon ended while it was at work", Calls: s.Calls, Millis: s.Last.Sub(s.Started).Milliseconds(),
 		})
-		if !errors.Is(ended, agents.ErrConflict) {
+		if !errors.Is(ended, bus.ErrConflict) {
 			err = errors.Join(err, ended)
 		}
 	}

@@ -260,11 +260,7 @@ func (d *Daemon) takeUp(ctx context.Context, p *liveProject) (err error) {
 
 // recordArtifacts appends the events of one change as one message.
 func (d *Daemon) recordArtifacts(ctx context.Context, project string, events []schemas.Payload) error {
-	e := schemas.Event{ID: bus.NewID(), Time: d.now(), Source: source, Actor: schemas.Writ("artifacts"), Aggregate: schemas.Artifact(project), Data: events[0]}
-	_, err := d.conn.Append(ctx, e, events[1:], bus.Any())
-	if errors.Is(err, bus.ErrUnavailable) && ctx.Err() == nil {
-		_, err = d.conn.Append(ctx, e, events[1:], bus.Any()) // it is stored once
-	}
+	_, err := bus.Record(ctx, d.log, schemas.Event{Actor: schemas.Writ("artifacts"), Aggregate: schemas.Artifact(project), Data: events[0]}, events[1:]...)
 	return err
 }
 

@@ -61,9 +61,10 @@ type Daemon struct {
 	started  time.Time
 	stop     context.CancelFunc
 
-	conn     *bus.Conn // appends and looks up
-	reading  *bus.Conn // of the projections
-	services *bus.Conn // requests and their answers
+	conn     *bus.Conn   // appends and looks up
+	log      *bus.Writer // the way into the log, behind conn
+	reading  *bus.Conn   // of the projections
+	services *bus.Conn   // requests and their answers
 	url      string
 	health   func() error      // of the embedded server, nil for another
 	blocks   *blockfile.Reader // its files, nil for another
@@ -290,7 +291,13 @@ func (d *Daemon) connect(ctx context.Context, o bus.Options) (err error) {
 			return err
 		}
 	}
+	d.log = d.conn.Writer(d.writes())
 	return nil
+}
+
+// writes is what all events of this daemon have in common.
+func (d *Daemon) writes() bus.WriterOptions {
+	return bus.WriterOptions{Source: source, Now: d.now, Redact: withoutSecrets}
 }
 
 func (d *Daemon) disconnect() {
@@ -326,7 +333,7 @@ func (d *Daemon) openViews(ctx context.Context) (func(), error) {
 	})
 	d.curator = newCurator(chosen.Embedder)
 	d.views = newViews(d.corpus, d.settings.Memory.Drift)
-	d.runtime, err = projections.NewRuntime(logReader{d.reading, d.now}, store, projections.Options{Logger: slog.New(quiet{d.logger.Handler()})}, d.views.all()...)
+	d.runtime, err = projections.NewRuntime(logReader{d.reading, d.reading.Writer(d.writes())}, store, projections.Options{Logger: slog.New(quiet{d.logger.Handler()})}, d.views.all()...)
 	if err != nil {
 		cancel()
 		return nil, errors.Join(err, store.Close())

@@ -44,10 +44,10 @@ func (d *Daemon) emit(ctx context.Context, r schemas.EmitRequest) (schemas.EmitR
 	if r.Actor == "" {
 		actor = schemas.Agent("", "", "")
 	}
-	position, err := d.conn.Append(ctx, schemas.Event{
-		ID: id, Time: d.now(), Source: "/writ/emit", Actor: actor, Data: data,
+	position, err := bus.Record(ctx, d.log, schemas.Event{
+		ID: id, Source: "/writ/emit", Actor: actor, Data: data,
 		Aggregate: schemas.Aggregate{Kind: t.Kind(), ID: r.ID},
-	}, nil, bus.Any())
+	})
 	if err != nil {
 		return schemas.EmitReply{}, err
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"time"
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/projections"
@@ -18,7 +17,7 @@ const source = "/writ/daemon"
 // logReader lets the projections read the bus.
 type logReader struct {
 	conn *bus.Conn
-	now  func() time.Time
+	log  *bus.Writer
 }
 
 // Bounds returns the first and last sequence a stream holds.
@@ -47,16 +46,14 @@ func (l logReader) Follow(ctx context.Context, s schemas.Stream, after uint64, m
 // Quarantine keeps a record that nobody understands. The event's id comes from
 // the record's place, so that it is kept once.
 func (l logReader) Quarantine(ctx context.Context, r schemas.Record, reason string) error {
-	_, err := l.conn.Append(ctx, schemas.Event{
+	_, err := bus.Record(ctx, l.log, schemas.Event{
 		ID:        "quarantine-" + string(r.Stream) + "-" + strconv.FormatUint(r.Seq, 10),
-		Time:      l.now(),
-		Source:    source,
 		Aggregate: schemas.Aggregate{Kind: schemas.KindQuarantine, ID: string(r.Stream)},
 		Actor:     schemas.Writ("quarantine"),
 		Data: schemas.MessageQuarantined{
 			Stream: r.Stream, Seq: r.Seq, Subject: r.Message.Subject,
 			Header: r.Message.Header, Body: r.Message.Body, Reason: reason,
 		},
-	}, nil, bus.Any())
+	})
 	return err
 }

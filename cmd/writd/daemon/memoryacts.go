@@ -7,7 +7,6 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/observer/memory"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/schemas"
@@ -110,7 +109,7 @@ func (d *Daemon) memoryForget(ctx context.Context, r schemas.MemoryForgetRequest
 // actOn records a person's act and returns once searches show it.
 func (d *Daemon) actOn(ctx context.Context, state projections.ObservationState, verdict, message string, act schemas.Payload) (schemas.MemoryActReply, error) {
 	reply := schemas.MemoryActReply{ObservationID: state.ID, Scope: state.Scope, Verdict: cmp.Or(verdict, state.Verdict()), Message: message}
-	_, err := d.appendMemory(ctx, schemas.Event{ID: bus.NewID(), Time: d.now(), Actor: atTerminal, Aggregate: schemas.Memory(state.Scope), Data: act})
+	_, err := d.recordMemory(ctx, schemas.Event{Actor: atTerminal, Aggregate: schemas.Memory(state.Scope), Data: act})
 	if err != nil {
 		return reply, err
 	}
@@ -312,11 +311,11 @@ func (d *Daemon) importItem(ctx context.Context, t *taken, item schemas.MemoryIt
 		events = append(events, schemas.Event{Time: f.Time.UTC(), Actor: schemas.ParseActor(f.Actor), Data: schemas.ObservationForgotten{ObservationID: t.key.ID, Reason: redactText(f.Reason)}})
 	}
 	for _, e := range events {
-		e.ID, e.Aggregate = bus.NewID(), schemas.Memory(t.key.Scope)
+		e.Aggregate = schemas.Memory(t.key.Scope)
 		if e.Time.IsZero() {
 			e.Time = at
 		}
-		if _, err := d.appendMemory(ctx, e); err != nil {
+		if _, err := d.recordMemory(ctx, e); err != nil {
 			return err
 		}
 	}

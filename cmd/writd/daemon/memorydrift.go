@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/observer/memory"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/schemas"
@@ -38,7 +37,7 @@ func (d *Daemon) watchDrift(ctx context.Context) error {
 		if c.Raised {
 			data = schemas.DriftRaised{Alarm: c.Alarm, Ratio: c.Ratio, Limit: c.Limit, Verdicts: c.Verdicts, WindowMinutes: m.limits.WindowMinutes}
 		}
-		position, err := d.appendMemory(ctx, schemas.Event{ID: bus.NewID(), Time: d.now(), Actor: schemas.Writ("reflection"), Aggregate: schemas.Memory(schemas.MemoryGlobal), Data: data})
+		position, err := d.recordMemory(ctx, schemas.Event{Actor: schemas.Writ("reflection"), Aggregate: schemas.Memory(schemas.MemoryGlobal), Data: data})
 		if err != nil {
 			return err
 		}

@@ -11,7 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/observer/memory"
 	"github.com/writbus/writ/projections"
@@ -157,7 +156,7 @@ func (d *Daemon) classifyLines(lines []byte, path, session, scope string, end in
 		return err
 	}
 	event.Observations = len(all)
-	_, err = d.appendMemory(at.running, schemas.Event{ID: bus.NewID(), Time: d.now(), Actor: schemas.Writ("memory"), Aggregate: schemas.Memory(schemas.MemoryGlobal), Data: event})
+	_, err = d.recordMemory(at.running, schemas.Event{Actor: schemas.Writ("memory"), Aggregate: schemas.Memory(schemas.MemoryGlobal), Data: event})
 	return err
 }
 

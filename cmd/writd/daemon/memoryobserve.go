@@ -264,22 +264,12 @@ func (d *Daemon) appendSealed(ctx context.Context, t *taken) (schemas.Position, 
 	if err != nil {
 		return schemas.Position{}, err
 	}
-	return d.appendMemory(ctx, schemas.Event{ID: t.event, Time: d.now(), Actor: schemas.Agent("", "", ""), Aggregate: schemas.Memory(t.key.Scope), Data: sealed})
+	return d.recordMemory(ctx, schemas.Event{ID: t.event, Actor: schemas.Agent("", "", ""), Aggregate: schemas.Memory(t.key.Scope), Data: sealed})
 }
 
-// appendMemory appends an event of memory, once more where it is unknown
-// whether it was stored.
-func (d *Daemon) appendMemory(ctx context.Context, e schemas.Event) (schemas.Position, error) {
-	e.Source = source
-	return d.appendRetried(ctx, e, nil)
-}
-
-// appendRetried appends an event with others of the same decision.
-func (d *Daemon) appendRetried(ctx context.Context, e schemas.Event, also []schemas.Payload) (schemas.Position, error) {
-	position, err := d.conn.Append(ctx, e, also, bus.Any())
-	if errors.Is(err, bus.ErrUnavailable) && ctx.Err() == nil {
-		position, err = d.conn.Append(ctx, e, also, bus.Any())
-	}
+// recordMemory appends facts of memory.
+func (d *Daemon) recordMemory(ctx context.Context, e schemas.Event, also ...schemas.Payload) (schemas.Position, error) {
+	position, err := bus.Record(ctx, d.log, e, also...)
 	if errors.Is(err, bus.ErrTooLarge) {
 		return position, schemas.Faultf(schemas.CodeBadRequest, "the observation is too large for one message of the log: %v", err)
 	}

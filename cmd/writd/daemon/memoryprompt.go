@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/retrieval"
 	"github.com/writbus/writ/schemas"
@@ -74,7 +73,7 @@ func (d *Daemon) memoriesFor(ctx context.Context, session, project, prompt strin
 	for _, h := range hits {
 		event.Shown = append(event.Shown, schemas.MemoryHit{Scope: h.key.Scope, ObservationID: h.key.ID, Score: h.score})
 	}
-	if _, err := d.appendMemory(ctx, schemas.Event{ID: bus.NewID(), Time: d.now(), Actor: schemas.Writ("memory"), Aggregate: schemas.Memory(schemas.MemoryGlobal), Data: event}); err != nil {
+	if _, err := d.recordMemory(ctx, schemas.Event{Actor: schemas.Writ("memory"), Aggregate: schemas.Memory(schemas.MemoryGlobal), Data: event}); err != nil {
 		d.logger.Warn("memories of a prompt", "error", err)
 		return "", 0
 	}

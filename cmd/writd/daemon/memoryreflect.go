@@ -132,8 +132,8 @@ func (d *Daemon) reflectOn(ctx context.Context, scope string, some []*memoryEntr
 		main.Proposals++
 		also = append(also, proposal)
 	}
-	event := schemas.Event{ID: bus.NewID(), Time: d.now(), Source: source, Actor: schemas.Writ(sourceReflection), Aggregate: schemas.Memory(scope), Data: main}
-	if _, err := d.appendRetried(ctx, event, also); err != nil {
+	event := schemas.Event{Actor: schemas.Writ(sourceReflection), Aggregate: schemas.Memory(scope), Data: main}
+	if _, err := d.recordMemory(ctx, event, also...); err != nil {
 		return err
 	}
 	reply.Read += len(main.Read)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"strings"
 
-	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/observer/memory"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/schemas"
@@ -108,7 +107,7 @@ func (d *Daemon) memoryTriage(ctx context.Context, r schemas.MemoryTriageRequest
 		}
 		event.ObservationID, reply.Message = reply.ObservationID, r.ID+" is a memory now"
 	}
-	if _, err := d.appendMemory(ctx, schemas.Event{ID: bus.NewID(), Time: d.now(), Actor: atTerminal, Aggregate: schemas.Memory(p.Scope), Data: event}); err != nil {
+	if _, err := d.recordMemory(ctx, schemas.Event{Actor: atTerminal, Aggregate: schemas.Memory(p.Scope), Data: event}); err != nil {
 		return reply, err
 	}
 	_, err = d.upToDate(ctx)
@@ -183,7 +182,7 @@ func (d *Daemon) keepBackNotes(ctx context.Context, k projections.ObservationKey
 			return nil
 		}
 		act := schemas.ObservationRegated{ObservationID: note.ID, Verdict: verdict, Reason: "rests on an observation that is " + verdict + " now"}
-		_, err := d.appendMemory(ctx, schemas.Event{ID: bus.NewID(), Time: d.now(), Actor: schemas.Writ(sourceReflection), Aggregate: schemas.Memory(note.Scope), Data: act})
+		_, err := d.recordMemory(ctx, schemas.Event{Actor: schemas.Writ(sourceReflection), Aggregate: schemas.Memory(note.Scope), Data: act})
 		return err
 	})
 }
@@ -231,7 +230,7 @@ func (d *Daemon) forgetWhatRestsOn(ctx context.Context, k projections.Observatio
 			return err
 		}
 		act := schemas.ObservationForgotten{ObservationID: note.ID, Reason: "rests on an observation that was forgotten"}
-		_, err := d.appendMemory(ctx, schemas.Event{ID: bus.NewID(), Time: d.now(), Actor: schemas.Writ(sourceReflection), Aggregate: schemas.Memory(note.Scope), Data: act})
+		_, err := d.recordMemory(ctx, schemas.Event{Actor: schemas.Writ(sourceReflection), Aggregate: schemas.Memory(note.Scope), Data: act})
 		return err
 	})
 }

@@ -14,10 +14,6 @@ import (
 	"github.com/writbus/writ/schemas"
 )
 
-// ruleTries bounds how often a change of a rule is decided again because
-// somebody else changed it meanwhile.
-const ruleTries = 5
-
 // atTerminal is who acts with the admin credential where no channel is named.
 var atTerminal = enforcement.Person(enforcement.ChannelTerminal)
 
@@ -32,35 +28,30 @@ func (d *Daemon) changeRule(ctx context.Context, id string, actor schemas.Actor,
 	if err := aggregate.Check(); err != nil {
 		return state, err
 	}
-	for try := 0; ; try++ {
+	load := func(ctx context.Context) (state projections.RuleState, seq uint64, err error) {
 		if err := d.runtime.Await(ctx, schemas.StreamRules, viewRules); err != nil {
-			return state, err
+			return state, 0, err
 		}
 		last, err := d.conn.LastOf(ctx, aggregate)
 		if err != nil && !errors.Is(err, bus.ErrNotFound) {
-			return state, err
+			return state, 0, err
 		}
-		if state, err = d.ruleState(id); err != nil {
-			return state, err
-		}
-		payload, err := decide(state)
-		if err != nil {
-			return state, err
-		}
-		position, err := d.conn.Append(ctx, schemas.Event{
-			ID: bus.NewID(), Time: d.now(), Source: source, Actor: actor, Aggregate: aggregate, Data: payload,
-		}, nil, bus.LastSeq(last.Seq))
-		if errors.Is(err, bus.ErrConflict) && try < ruleTries {
-			continue
-		}
-		if err != nil {
-			return state, err
-		}
-		if err := errors.Join(d.runtime.WaitFor(ctx, viewRules, position), d.runtime.WaitFor(ctx, viewRetrieval, position)); err != nil {
-			return state, err
-		}
-		return d.ruleState(id)
+		state, err = d.ruleState(id)
+		return state, last.Seq, err
 	}
+	state, position, err := bus.Decide(ctx, d.log, load, nil, func(state projections.RuleState) ([]schemas.Payload, error) {
+		payload, err := decide(state)
+		return []schemas.Payload{payload}, err
+	}, bus.Change{Event: schemas.Event{Actor: actor, Aggregate: aggregate}, Await: d.rulesShow})
+	if err != nil || position.Seq == 0 {
+		return state, err
+	}
+	return d.ruleState(id)
+}
+
+// rulesShow waits until queries and searches see a change of the rules.
+func (d *Daemon) rulesShow(ctx context.Context, at schemas.Position) error {
+	return errors.Join(d.runtime.WaitFor(ctx, viewRules, at), d.runtime.WaitFor(ctx, viewRetrieval, at))
 }
 
 // problemsOf is a refusal that names every problem of a rule file.

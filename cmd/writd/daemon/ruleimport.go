@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -335,9 +334,7 @@ func (d *Daemon) importFiles(ctx context.Context, files []corpus.File, how impor
 		if f.Content != nil {
 			imported.Content = corpus.Keep(rule, f.Content)
 		}
-		position, err := d.conn.Append(ctx, schemas.Event{
-			ID: bus.NewID(), Time: d.now(), Source: source, Actor: schemas.Writ("import"), Aggregate: schemas.RuleAggregate(f.Rule.ID), Data: imported,
-		}, nil, bus.Any())
+		position, err := bus.Record(ctx, d.log, schemas.Event{Actor: schemas.Writ("import"), Aggregate: schemas.RuleAggregate(f.Rule.ID), Data: imported})
 		if err != nil {
 			return report, err
 		}
@@ -346,7 +343,7 @@ func (d *Daemon) importFiles(ctx context.Context, files []corpus.File, how impor
 	if last.Seq == 0 {
 		return report, d.runtime.Await(ctx, schemas.StreamRules, viewRetrieval)
 	}
-	return report, errors.Join(d.runtime.WaitFor(ctx, viewRetrieval, last), d.runtime.WaitFor(ctx, viewRules, last))
+	return report, d.rulesShow(ctx, last)
 }
 
 // touched says that somebody besides Writ's own import changed a rule.

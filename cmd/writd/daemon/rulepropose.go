@@ -132,13 +132,28 @@ func (d *Daemon) rulePropose(ctx context.Context, r schemas.RuleProposeRequest) 
 		return schemas.RuleProposeReply{}, schemas.Faultf(schemas.CodeBadRequest, "the proposal is empty: send a rule file or a JSON object")
 	}
 	proposal := readProposal(r)
-	for range proposalTries {
-		reply, err := d.tryProposal(ctx, r, proposal)
-		if !errors.Is(err, bus.ErrConflict) {
-			return reply, err
-		}
+	id := proposal.Node.ID
+	if schemas.RuleAggregate(id).Check() != nil {
+		id = "unnamed-" + hashOf(r.Content)[:16]
 	}
-	return schemas.RuleProposeReply{}, schemas.Faultf(schemas.CodeConflict, "the rules are being changed by too many at once: propose again")
+	var reply schemas.RuleProposeReply
+	_, _, err := bus.Decide(ctx, d.log, d.ruleGraph, nil, func(g ruleGraph) ([]schemas.Payload, error) {
+		proposed, err := d.judgeProposal(r, proposal, g)
+		reply = schemas.RuleProposeReply{
+			ID: proposed.Rule.ID, Admitted: proposed.Admitted, Reasons: proposed.Reasons, Incomplete: proposed.Incomplete, Neighbours: proposed.Neighbours,
+		}
+		return []schemas.Payload{proposed}, err
+	}, bus.Change{
+		Event:    schemas.Event{Actor: proposer(r), Aggregate: schemas.RuleAggregate(id)},
+		OfStream: true, Tries: proposalTries, Await: d.rulesShow,
+	})
+	if errors.Is(err, bus.ErrConflict) {
+		err = schemas.Faultf(schemas.CodeConflict, "the rules are being changed by too many at once: propose again")
+	}
+	if err != nil {
+		return schemas.RuleProposeReply{}, err
+	}
+	return reply, nil
 }
 
 // readProposal takes a rule file or a JSON object. What cannot be read is a
@@ -168,45 +183,37 @@ func readProposal(r schemas.RuleProposeRequest) curation.Proposal {
 	return p
 }
 
-func (d *Daemon) tryProposal(ctx context.Context, r schemas.RuleProposeRequest, proposal curation.Proposal) (schemas.RuleProposeReply, error) {
-	end, err := d.conn.State(ctx, schemas.StreamRules)
-	if err != nil {
-		return schemas.RuleProposeReply{}, err
-	}
-	if err := d.runtime.WaitFor(ctx, viewRules, schemas.Position{Stream: schemas.StreamRules, Seq: end.Last}); err != nil {
-		return schemas.RuleProposeReply{}, err
-	}
-	nodes, taken, err := d.graph()
-	if err != nil {
-		return schemas.RuleProposeReply{}, err
-	}
+// judgeProposal judges a proposal against the rules there are.
+func (d *Daemon) judgeProposal(r schemas.RuleProposeRequest, proposal curation.Proposal, g ruleGraph) (schemas.RuleProposed, error) {
 	_, problems := check.Compile([]schemas.Rule{proposal.Node})
 	for _, p := range problems {
 		proposal.Problems = append(slices.Clip(proposal.Problems), curation.Reason{Check: curation.CheckSchema, Field: "check." + p.Field, Text: p.Text})
 	}
-	finding, near, err := d.curator.judge(proposal, nodes, taken)
+	finding, near, err := d.curator.judge(proposal, g.nodes, g.taken)
+	return schemas.RuleProposed{
+		Rule: finding.Node, By: r.By, Session: r.Session, Admitted: finding.Admitted, Reasons: finding.Texts(),
+		Incomplete: finding.Incomplete, Neighbours: near, Content: r.Content,
+	}, err
+}
+
+// ruleGraph is what a proposal is judged against: the nodes in the corpus, and
+// the ids that are taken besides.
+type ruleGraph struct {
+	nodes []schemas.Rule
+	taken []string
+}
+
+// ruleGraph loads the rules as the end of their stream has them.
+func (d *Daemon) ruleGraph(ctx context.Context) (g ruleGraph, seq uint64, err error) {
+	end, err := d.conn.State(ctx, schemas.StreamRules)
 	if err != nil {
-		return schemas.RuleProposeReply{}, err
+		return g, 0, err
 	}
-	reply := schemas.RuleProposeReply{
-		ID: finding.Node.ID, Admitted: finding.Admitted, Reasons: finding.Texts(), Incomplete: finding.Incomplete,
-		Neighbours: near,
+	if err := d.runtime.WaitFor(ctx, viewRules, schemas.Position{Stream: schemas.StreamRules, Seq: end.Last}); err != nil {
+		return g, 0, err
 	}
-	id := finding.Node.ID
-	if schemas.RuleAggregate(id).Check() != nil {
-		id = "unnamed-" + hashOf(r.Content)[:16]
-	}
-	position, err := d.conn.Append(ctx, schemas.Event{
-		ID: bus.NewID(), Time: d.now(), Source: source, Actor: proposer(r), Aggregate: schemas.RuleAggregate(id),
-		Data: schemas.RuleProposed{
-			Rule: finding.Node, By: r.By, Session: r.Session, Admitted: finding.Admitted, Reasons: reply.Reasons,
-			Incomplete: finding.Incomplete, Neighbours: reply.Neighbours, Content: r.Content,
-		},
-	}, nil, bus.LastOfStream(end.Last))
-	if err != nil {
-		return schemas.RuleProposeReply{}, err
-	}
-	return reply, errors.Join(d.runtime.WaitFor(ctx, viewRules, position), d.runtime.WaitFor(ctx, viewRetrieval, position))
+	g.nodes, g.taken, err = d.graph()
+	return g, end.Last, err
 }
 
 // proposer is the agent of a proposal, or Writ's own reflection.
@@ -251,9 +258,7 @@ func firstNonEmpty(values ...string) string {
 
 // appendRule appends an event of a rule that depends on nothing.
 func (d *Daemon) appendRule(ctx context.Context, id string, data schemas.Payload) (schemas.Position, error) {
-	return d.conn.Append(ctx, schemas.Event{
-		ID: bus.NewID(), Time: d.now(), Source: source, Actor: schemas.Writ("outcomes"), Aggregate: schemas.RuleAggregate(id), Data: data,
-	}, nil, bus.Any())
+	return bus.Record(ctx, d.log, schemas.Event{Actor: schemas.Writ("outcomes"), Aggregate: schemas.RuleAggregate(id), Data: data})
 }
 
 // wasShown refuses feedback of a session that never saw the rule.
