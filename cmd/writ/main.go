@@ -6,9 +6,10 @@ import (
 	"os"
 
 	"github.com/writbus/writ/cmd/writ/cli"
+	"github.com/writbus/writ/cmd/writ/cli/client"
 	_ "github.com/writbus/writ/cmd/writ/early" // runs `writ confine`
 )
 
 func main() {
-	os.Exit(cli.Run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, cli.OS()))
+	os.Exit(cli.Run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, client.OS()))
 }

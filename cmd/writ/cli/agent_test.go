@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/cmd/writ/cli/client"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -73,7 +74,7 @@ func TestAgentValidate(t *testing.T) {
 		}
 	}
 	run := func(args ...string) result {
-		return (&services{}).runIn(t, Env{Dir: dir}, "", append([]string{"agent", "validate"}, args...)...)
+		return (&services{}).runIn(t, client.Env{Dir: dir}, "", append([]string{"agent", "validate"}, args...)...)
 	}
 	if r := run("good.json", "none.json"); r.code != 0 || !strings.Contains(r.out, "reviewer may use /read, /exec cmd=git") ||
 		!strings.Contains(r.out, "mute may use nothing but /help") {
@@ -119,7 +120,7 @@ func TestRun(t *testing.T) {
 	}
 	s := &services{replies: map[string]any{schemas.SvcAgentRun: schemas.AgentRunReply{}, schemas.SvcAgentFollow: watched(pages...)}}
 	dir := t.TempDir()
-	r := s.runIn(t, Env{Dir: dir}, "", "run", "--agent", "dev.json", "Look.")
+	r := s.runIn(t, client.Env{Dir: dir}, "", "run", "--agent", "dev.json", "Look.")
 	if r.code != 0 || r.out != "Let me look.\nFine.\n" {
 		t.Errorf("%d %q %s", r.code, r.out, r.err)
 	}
@@ -135,7 +136,7 @@ func TestRun(t *testing.T) {
 	if asked.File != filepath.Join(dir, "dev.json") || asked.Workspace != dir || asked.Message != "Look." || asked.Run == "" || asked.Confirms {
 		t.Errorf("%+v", asked)
 	}
-	if s.roles[0] != roleAdmin || !strings.Contains(s.asked[schemas.SvcAgentFollow][3], `"after":9`) {
+	if s.roles[0] != client.RoleAdmin || !strings.Contains(s.asked[schemas.SvcAgentFollow][3], `"after":9`) {
 		t.Errorf("%v %v", s.roles, s.asked[schemas.SvcAgentFollow])
 	}
 }

@@ -11,6 +11,8 @@ import (
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/internal/config"
+	"github.com/writbus/writ/cmd/writ/cli/client"
+	"github.com/writbus/writ/cmd/writ/cli/sessions"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -27,14 +29,14 @@ func answering(t *testing.T, s *services, typed, decline string) (out, problems 
 		t.Fatal(err)
 	}
 	var stdout, stderr bytes.Buffer
-	a := &app{in: strings.NewReader(typed), out: &stdout, err: &stderr, env: Env{
+	c := &client.Client{In: strings.NewReader(typed), Out: &stdout, Err: &stderr, Env: client.Env{
 		Vars: []string{"WRIT_HOME=" + data}, Now: time.Now,
-		Connect: func(_ context.Context, _ config.Endpoint, _, role string) (Service, error) {
+		Connect: func(_ context.Context, _ config.Endpoint, _, role string) (client.Service, error) {
 			s.roles = append(s.roles, role)
 			return s, nil
 		},
 	}}
-	err = a.approve(t.Context(), "", "s", decline)
+	err = sessions.Approve(t.Context(), c, "", "s", decline)
 	return stdout.String(), stderr.String(), err
 }
 
@@ -73,7 +75,7 @@ func TestApproveShowsWhatItApproves(t *testing.T) {
 		}
 	}
 	for _, role := range s.roles {
-		if role != roleAdmin {
+		if role != client.RoleAdmin {
 			t.Errorf("it acted as %s", role)
 		}
 	}
@@ -81,7 +83,7 @@ func TestApproveShowsWhatItApproves(t *testing.T) {
 	if err := json.Unmarshal([]byte(s.asked[schemas.SvcApprove][0]), &sent); err != nil {
 		t.Fatal(err)
 	}
-	if sent.ActID == "" || sent.Channel != channelTerminal || sent.Gate != "plan" || sent.Session != "s" {
+	if sent.ActID == "" || sent.Channel != sessions.ChannelTerminal || sent.Gate != "plan" || sent.Session != "s" {
 		t.Errorf("sent %+v", sent)
 	}
 }
@@ -118,7 +120,7 @@ func TestDeclineSendsTheWords(t *testing.T) {
 	if err := json.Unmarshal([]byte(s.asked[schemas.SvcDecline][0]), &sent); err != nil {
 		t.Fatal(err)
 	}
-	if sent.Reason != "name the errors" || sent.Fingerprint != "f00d" || sent.Gate != "plan" || sent.ActID == "" || sent.Channel != channelTerminal {
+	if sent.Reason != "name the errors" || sent.Fingerprint != "f00d" || sent.Gate != "plan" || sent.ActID == "" || sent.Channel != sessions.ChannelTerminal {
 		t.Errorf("sent %+v", sent)
 	}
 	if len(s.asked[schemas.SvcApprove]) != 0 {

@@ -2,71 +2,50 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/writbus/writ/cmd/writ/cli/agents"
+	"github.com/writbus/writ/cmd/writ/cli/client"
+	"github.com/writbus/writ/cmd/writ/cli/files"
+	"github.com/writbus/writ/cmd/writ/cli/graph"
+	"github.com/writbus/writ/cmd/writ/cli/history"
+	"github.com/writbus/writ/cmd/writ/cli/hook"
+	"github.com/writbus/writ/cmd/writ/cli/lifecycle"
+	"github.com/writbus/writ/cmd/writ/cli/memory"
+	"github.com/writbus/writ/cmd/writ/cli/rules"
+	"github.com/writbus/writ/cmd/writ/cli/sessions"
 )
 
-// app is one run of the client.
-type app struct {
-	env  Env
-	in   io.Reader
-	out  io.Writer
-	err  io.Writer
-	json bool
-}
-
 // Run executes one command line and returns the process's exit code.
-func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, env Env) int {
-	a := &app{env: env, in: stdin, out: stdout, err: stderr}
-	if len(args) > 0 && args[0] == "hook" && !wantsHelp(args[1:]) {
-		return a.runHook(ctx, args[1:])
-	}
-	if len(args) > 0 && args[0] == "confine" && !(len(args) > 1 && wantsHelp(args[1:2])) {
-		return a.runConfine(args[1:])
-	}
-	if len(args) > 0 && args[0] == "statusline" && !wantsHelp(args[1:]) {
-		return a.runStatusline(ctx)
+func Run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, env client.Env) int {
+	a := &app{&client.Client{Env: env, In: stdin, Out: stdout, Err: stderr}}
+	if len(args) > 0 && hook.Runs[args[0]] != nil && !helpAsked(args) {
+		return hook.Runs[args[0]](ctx, a.Client, args[1:])
 	}
 	root := a.tree()
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	return a.fail(root.ExecuteContext(ctx))
+	return a.Fail(root.ExecuteContext(ctx))
 }
 
-func wantsHelp(args []string) bool {
-	for _, arg := range args {
-		if arg == "-h" || arg == "--help" {
-			return true
-		}
+// helpAsked says whether a command line asks for a command's help. What follows
+// the first word of confine is another program's.
+func helpAsked(args []string) bool {
+	if args[0] == "confine" {
+		args = args[:min(len(args), 2)]
 	}
-	return false
+	return client.WantsHelp(args[1:])
 }
 
-// fail prints an error and returns its exit code, 0 for none.
-func (a *app) fail(err error) int {
-	if err == nil {
-		return exitOK
-	}
-	text := err.Error()
-	if text != "" {
-		fmt.Fprintln(a.err, "writ: "+text)
-	}
-	var known *fault
-	if errors.As(err, &known) {
-		return known.exit()
-	}
-	if strings.HasPrefix(text, "unknown command") {
-		return exitUsage
-	}
-	return exitFailed
-}
+// app is one run of the client.
+type app struct{ *client.Client }
 
 // Groups of the help text.
 const (
@@ -94,10 +73,10 @@ and keeps everything that happened in a log that can be replayed.`,
 		Args:          cobra.NoArgs,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.PersistentFlags().BoolVar(&a.json, "json", false, "print JSON: one object, or one per line")
+	root.PersistentFlags().BoolVar(&a.JSON, "json", false, "print JSON: one object, or one per line")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		text, _, _ := strings.Cut(oneLine(err.Error()), ": strconv.")
-		return usage(cmd.CommandPath()+": "+text, "`"+cmd.CommandPath()+" --help` shows the flags.")
+		text, _, _ := strings.Cut(client.OneLine(err.Error()), ": strconv.")
+		return client.Usage(cmd.CommandPath()+": "+text, "`"+cmd.CommandPath()+" --help` shows the flags.")
 	})
 	root.AddGroup(
 		&cobra.Group{ID: groupDaemon, Title: "The daemon:"},
@@ -114,13 +93,14 @@ and keeps everything that happened in a log that can be replayed.`,
 			root.AddCommand(c)
 		}
 	}
-	add(groupDaemon, a.upCommand(), a.downCommand(), a.statusCommand(), a.doctorCommand(), a.dashCommand())
-	add(groupProject, a.initCommand(), a.uninstallCommand(), a.hookCommand(), a.indexCommand(), a.searchCommand(), a.contextCommand(), a.statuslineCommand())
-	add(groupSession, a.queryCommand(), a.ruleCommand(), a.checkCommand(), a.graphCommand(), a.modeCommand(), a.phaseCommand(), a.approveCommand(), a.sessionCommand())
-	add(groupMemory, a.observeCommand(), a.recallCommand(), a.memoryCommand())
-	add(groupAgent, a.runCommand(), a.dispatchCommand(), a.agentCommand(), a.scheduleCommand(), a.lintStreamCommand())
-	add(groupLog, a.emitCommand(), a.replayCommand(), a.watchCommand(), a.diffCommand(), a.auditCommand())
-	add(groupOther, append(a.toolCommands(), a.versionCommand(), a.confineCommand())...)
+	c := a.Client
+	add(groupDaemon, lifecycle.Daemon(c)...)
+	add(groupProject, slices.Concat(lifecycle.Project(c), hook.Commands(c), files.Commands(c))...)
+	add(groupSession, slices.Concat(rules.Commands(c), []*cobra.Command{graph.Command(c)}, sessions.Commands(c, history.SessionReplay(c)))...)
+	add(groupMemory, memory.Commands(c)...)
+	add(groupAgent, agents.Commands(c)...)
+	add(groupLog, history.Commands(c)...)
+	add(groupOther, append(lifecycle.Tools(c), hook.Confine(c))...)
 	root.SetHelpCommand(a.helpCommand())
 	root.SetHelpCommandGroupID(groupOther)
 	a.seeTopics(root)
@@ -138,7 +118,7 @@ func requireKnownArguments(c *cobra.Command) {
 			return nil
 		}
 		if err := check(cmd, args); err != nil {
-			return usage(cmd.CommandPath()+": "+whyNot(cmd, args, err), "`"+cmd.CommandPath()+" --help` shows how to use it.")
+			return client.Usage(cmd.CommandPath()+": "+whyNot(cmd, args, err), "`"+cmd.CommandPath()+" --help` shows how to use it.")
 		}
 		return nil
 	}
@@ -163,46 +143,5 @@ func whyNot(cmd *cobra.Command, args []string, err error) string {
 	case len(cmd.ValidArgs) > 0 && len(args) > 0 && strings.HasPrefix(err.Error(), "invalid argument"):
 		return fmt.Sprintf("%q is none of %s", args[0], strings.Join(cmd.ValidArgs, ", "))
 	}
-	return oneLine(err.Error())
+	return client.OneLine(err.Error())
 }
-
-// group is a command that only holds others.
-func group(use, short, example string, children ...*cobra.Command) *cobra.Command {
-	c := &cobra.Command{
-		Use: use, Short: short, Example: example, Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	c.AddCommand(children...)
-	return c
-}
-
-// printJSON prints one object on one line.
-func (a *app) printJSON(value any) error {
-	encoder := json.NewEncoder(a.out)
-	encoder.SetEscapeHTML(false)
-	return encoder.Encode(value)
-}
-
-func (a *app) printf(format string, args ...any) { fmt.Fprintf(a.out, format, args...) }
-
-// note is for people, beside the output a program may read.
-func (a *app) note(format string, args ...any) { fmt.Fprintf(a.err, format+"\n", args...) }
-
-// session is the session a command acts on: the flag, else the one whose agent
-// runs the command.
-func (a *app) sessionOr(flag string) string {
-	if flag != "" {
-		return flag
-	}
-	for _, name := range sessionVars {
-		if session := a.env.Getenv(name); session != "" {
-			return session
-		}
-	}
-	return ""
-}
-
-// sessionVars are the variables by which hosts tell the programs of an agent's
-// shell their session: Writ's own, which its plugin for OpenCode sets, and those
-// of Claude Code, Codex CLI and Gemini CLI.
-var sessionVars = []string{"WRIT_SESSION", "CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "CODEX_SESSION_ID", "COPILOT_AGENT_SESSION_ID", "GEMINI_SESSION_ID", "GEMINI_CLI_SESSION_ID"}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/internal/config"
+	"github.com/writbus/writ/cmd/writ/cli/client"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -64,11 +65,11 @@ type result struct {
 
 func (s *services) run(t *testing.T, stdin string, args ...string) result {
 	t.Helper()
-	return s.runIn(t, Env{}, stdin, args...)
+	return s.runIn(t, client.Env{}, stdin, args...)
 }
 
 // runIn runs a command line with what is missing of a world filled in.
-func (s *services) runIn(t *testing.T, env Env, stdin string, args ...string) result {
+func (s *services) runIn(t *testing.T, env client.Env, stdin string, args ...string) result {
 	t.Helper()
 	data := t.TempDir()
 	if err := config.WriteEndpoint(data, config.Endpoint{URL: "nats://x", PID: os.Getpid()}); err != nil {
@@ -79,7 +80,7 @@ func (s *services) runIn(t *testing.T, env Env, stdin string, args ...string) re
 		env.Dir = t.TempDir()
 	}
 	env.Now = func() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) }
-	env.Connect = func(_ context.Context, _ config.Endpoint, _, role string) (Service, error) {
+	env.Connect = func(_ context.Context, _ config.Endpoint, _, role string) (client.Service, error) {
 		s.roles = append(s.roles, role)
 		return s, nil
 	}
@@ -105,7 +106,7 @@ func TestHelp(t *testing.T) {
 			}
 		}
 	}
-	walk((&app{}).tree())
+	walk((&app{&client.Client{}}).tree())
 	path := filepath.Join("testdata", "help.txt")
 	if *update {
 		if err := os.WriteFile(path, all.Bytes(), 0o644); err != nil {
@@ -131,7 +132,7 @@ func TestEveryCommandHasAnExample(t *testing.T) {
 			walk(child)
 		}
 	}
-	walk((&app{}).tree())
+	walk((&app{&client.Client{}}).tree())
 }
 
 func TestUsageErrors(t *testing.T) {
@@ -161,7 +162,7 @@ func TestUsageErrors(t *testing.T) {
 	} {
 		s := &services{}
 		r := s.run(t, "", args...)
-		if r.code != exitUsage || r.out != "" || !strings.HasPrefix(r.err, "writ: ") || strings.Count(r.err, "\n") != 1 {
+		if r.code != client.ExitUsage || r.out != "" || !strings.HasPrefix(r.err, "writ: ") || strings.Count(r.err, "\n") != 1 {
 			t.Errorf("writ %s: code %d, out %q, err %q", strings.Join(args, " "), r.code, r.out, r.err)
 		}
 		if !strings.Contains(r.err, ". ") {
@@ -196,7 +197,7 @@ func TestFaultsOfTheDaemon(t *testing.T) {
 
 func TestStatusWithoutADaemon(t *testing.T) {
 	var out, problems bytes.Buffer
-	env := Env{Vars: []string{"WRIT_HOME=" + t.TempDir()}, Dir: t.TempDir(), Now: time.Now}
+	env := client.Env{Vars: []string{"WRIT_HOME=" + t.TempDir()}, Dir: t.TempDir(), Now: time.Now}
 	code := Run(t.Context(), []string{"status"}, strings.NewReader(""), &out, &problems, env)
 	if code != 1 || problems.String() != "writ: status: the daemon does not run. `writ up` starts it.\n" {
 		t.Errorf("code %d, %q", code, problems.String())
@@ -211,7 +212,7 @@ func TestGoRunBuildsTheDaemon(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(checkout, "go.mod"), []byte("module github.com/writbus/writ\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	env := Env{Vars: []string{"WRIT_HOME=" + t.TempDir(), "PATH="}, Now: time.Now, Executable: filepath.Join(t.TempDir(), "go-build1", "exe", "writ")}
+	env := client.Env{Vars: []string{"WRIT_HOME=" + t.TempDir(), "PATH="}, Now: time.Now, Executable: filepath.Join(t.TempDir(), "go-build1", "exe", "writ")}
 	for dir, want := range map[string]string{
 		checkout:    "go build in " + checkout,
 		t.TempDir(): "writd is neither beside writ nor on the PATH",
@@ -241,7 +242,7 @@ func TestEmit(t *testing.T) {
 	if sent.Type != "prompt.submitted" || sent.ID != "a.b" || sent.EventID != "e1" || !strings.Contains(string(sent.Data), "prompt") {
 		t.Errorf("sent %+v", sent)
 	}
-	r = s.runIn(t, Env{Vars: []string{"CLAUDE_CODE_SESSION_ID=own"}}, "", "emit", "prompt.submitted", "--data", `{"prompt":"x"}`)
+	r = s.runIn(t, client.Env{Vars: []string{"CLAUDE_CODE_SESSION_ID=own"}}, "", "emit", "prompt.submitted", "--data", `{"prompt":"x"}`)
 	if r.out != "e1  WRIT_SESSIONS 7\n" || !strings.Contains(s.asked[schemas.SvcEmit][1], `"id":"own"`) {
 		t.Errorf("%+v %v", r, s.asked)
 	}
@@ -253,39 +254,16 @@ func TestAgentsCannotActAsTheUser(t *testing.T) {
 	} {
 		for name, vars := range map[string][]string{"no terminal": nil, "an agent": {"CLAUDECODE=1"}} {
 			s := &services{replies: map[string]any{schemas.SvcApprove: schemas.ActReply{OK: true, Fingerprint: "f"}, schemas.SvcPhase: schemas.ActReply{OK: true}}}
-			r := s.runIn(t, Env{Vars: vars}, "yes\n", args...)
+			r := s.runIn(t, client.Env{Vars: vars}, "yes\n", args...)
 			if r.code != 1 || !strings.Contains(r.err, "this is for the user alone") || len(s.roles) > 0 {
 				t.Errorf("%v with %s: %+v, as %v", args, name, r, s.roles)
 			}
 		}
 	}
 	s := &services{replies: map[string]any{schemas.SvcMode: schemas.ActReply{OK: true, Session: "s", Mode: "work", Phase: "planning"}}}
-	r := s.runIn(t, Env{Vars: []string{"CLAUDECODE=1"}}, "", "mode", "set", "work", "--session", "s")
-	if r.code != 0 || s.roles[0] != roleHook || len(s.asked[schemas.SvcModeByUser]) > 0 {
+	r := s.runIn(t, client.Env{Vars: []string{"CLAUDECODE=1"}}, "", "mode", "set", "work", "--session", "s")
+	if r.code != 0 || s.roles[0] != client.RoleHook || len(s.asked[schemas.SvcModeByUser]) > 0 {
 		t.Errorf("%+v as %v", r, s.roles)
-	}
-}
-
-func TestAgentProgram(t *testing.T) {
-	for line, want := range map[string]string{
-		"claude":                             "claude",
-		"/home/u/.local/bin/claude --resume": "claude",
-		"node /usr/bin/codex.js":             "codex",
-		"node --max-old-space-size=4096 /usr/lib/node_modules/@anthropic-ai/claude-code/cli.js": "@anthropic-ai/claude-code",
-		"/usr/bin/env node /opt/gemini": "gemini",
-		`C:\Users\u\claude.exe`:         "",
-		"C:/Users/u/claude.exe":         "claude",
-		"vim claude.md":                 "",
-		"bash":                          "",
-		"/usr/bin/claudette":            "",
-		"":                              "",
-	} {
-		if filepath.Separator == '\\' && strings.Contains(line, `\`) {
-			want = "claude"
-		}
-		if got := agentProgram(strings.Fields(line)); got != want {
-			t.Errorf("%q: %q, want %q", line, got, want)
-		}
 	}
 }
 
@@ -302,7 +280,7 @@ func TestModeFindsTheLatestSessionOfTheProject(t *testing.T) {
 			return schemas.ActReply{OK: true, Session: r.Session, Mode: "debug"}
 		},
 	}}
-	r := s.runIn(t, Env{Dir: root}, "", "mode")
+	r := s.runIn(t, client.Env{Dir: root}, "", "mode")
 	if r.code != 0 || r.out != "debug  session live\n" || !strings.Contains(s.asked[schemas.SvcSessions][0], root) {
 		t.Errorf("%+v %v", r, s.asked)
 	}
@@ -415,7 +393,7 @@ func TestRuleImportSendsTheFiles(t *testing.T) {
 	if r := s.run(t, "", "rule", "import", dir); r.code != 1 || !strings.Contains(r.err, "a.md:1: no front matter") {
 		t.Errorf("%+v", r)
 	}
-	writeFile(t, filepath.Join(dir, "huge.md"), strings.Repeat("x", maxRuleFile+1))
+	writeFile(t, filepath.Join(dir, "huge.md"), strings.Repeat("x", 256<<10+1))
 	if r := s.run(t, "", "rule", "import", dir); r.code != 1 || !strings.Contains(r.err, "at most 256.0 KiB") {
 		t.Errorf("%+v", r)
 	}
@@ -439,7 +417,7 @@ func TestLongWorkIsWaitedFor(t *testing.T) {
 func TestInitRefusesWhatIsNoProject(t *testing.T) {
 	home := t.TempDir()
 	s := &services{}
-	env := Env{Home: home, Executable: filepath.Join(t.TempDir(), "writ")}
+	env := client.Env{Home: home, Executable: filepath.Join(t.TempDir(), "writ")}
 	for arg, says := range map[string]string{home: "home folder", filepath.Join(home, "none"): "no such", string(filepath.Separator): "root of the file system"} {
 		if r := s.runIn(t, env, "", "init", arg); r.code != 1 || !strings.Contains(r.err, says) {
 			t.Errorf("init %s: %+v", arg, r)
@@ -451,29 +429,6 @@ func TestInitRefusesWhatIsNoProject(t *testing.T) {
 	}
 	if r := s.runIn(t, env, "", "uninstall", root); r.code != 0 || !strings.Contains(r.out, "no longer guards") {
 		t.Errorf("%+v", r)
-	}
-}
-
-func TestSizesAndAges(t *testing.T) {
-	for n, want := range map[uint64]string{0: "0 B", 1023: "1023 B", 1024: "1.0 KiB", 5 << 20: "5.0 MiB", 1 << 50: "1024.0 TiB"} {
-		if got := size(n); got != want {
-			t.Errorf("size(%d) = %s, want %s", n, got, want)
-		}
-	}
-	for d, want := range map[time.Duration]string{
-		0: "under a second", 61 * time.Second: "1m1s", 3*time.Hour + 5*time.Minute: "3h5m", 49 * time.Hour: "2d1h",
-	} {
-		if got := age(d); got != want {
-			t.Errorf("age(%s) = %s, want %s", d, got, want)
-		}
-	}
-	for n, want := range map[uint64]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567"} {
-		if got := thousands(n); got != want {
-			t.Errorf("thousands(%d) = %s, want %s", n, got, want)
-		}
-	}
-	if got := shorten("one two three four", 12); got != "one two…" {
-		t.Errorf("shorten = %q", got)
 	}
 }
 

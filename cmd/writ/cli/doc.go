@@ -1,5 +1,6 @@
-// Package cli is the client: one command per file, each a request to the
-// daemon and a way to show its answer.
+// Package cli is the client: command lines in, requests to the daemon, replies
+// as tables or JSON out. Its packages hold the commands, grouped by what they
+// are about, over what package client shares.
 //
 // Guarantees: a hook never hangs (two seconds), never prints a stack trace,
 // and refuses a write it could not have judged; `--json` prints one object, or

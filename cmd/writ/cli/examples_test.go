@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/writbus/writ/cmd/writ/cli/client"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -31,7 +32,7 @@ func TestExamplesHold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	root := (&app{}).tree()
+	root := (&app{&client.Client{}}).tree()
 	var walk func(c *cobra.Command)
 	walk = func(c *cobra.Command) {
 		for line := range strings.Lines(c.Example) {
@@ -108,7 +109,7 @@ func TestWrongWordsAreNamed(t *testing.T) {
 		"observe -":                       "there is nothing to observe",
 	} {
 		r := s.run(t, " \n", strings.Fields(line)...)
-		if r.code != exitUsage || !strings.Contains(r.err, want) {
+		if r.code != client.ExitUsage || !strings.Contains(r.err, want) {
 			t.Errorf("%s: %+v", line, r)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/cmd/writ/cli/client"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -90,7 +91,7 @@ high · go
 		t.Errorf("asked %s", asked)
 	}
 	for _, args := range [][]string{{"--format", "svg"}, {"--depth", "0"}, {"B", "C"}} {
-		if r := s.run(t, "", append([]string{"graph", "show", "A-B-001"}, args...)...); r.code != exitUsage {
+		if r := s.run(t, "", append([]string{"graph", "show", "A-B-001"}, args...)...); r.code != client.ExitUsage {
 			t.Errorf("%q: exit %d", args, r.code)
 		}
 	}
@@ -108,7 +109,7 @@ func TestGraphPushAsksUntilDone(t *testing.T) {
 	if err := os.WriteFile(password, []byte("from the file\nnot this"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	env := Env{Vars: []string{"WRIT_NEO4J_PASSWORD=from the environment", "WRIT_NEO4J_USER=me"}}
+	env := client.Env{Vars: []string{"WRIT_NEO4J_PASSWORD=from the environment", "WRIT_NEO4J_USER=me"}}
 	r := s.runIn(t, env, "", "graph", "push", "--url", "bolt://h", "--password-file", password)
 	want := `The mirror holds 3 nodes and 2 edges, up to event 9.
   written 3 nodes, 2 edges; deleted 4 nodes, 0 edges
@@ -123,7 +124,7 @@ func TestGraphPushAsksUntilDone(t *testing.T) {
 			t.Errorf("asked %s", body)
 		}
 	}
-	if len(s.asked[schemas.SvcGraphPush]) != 3 || s.roles[0] != roleAdmin {
+	if len(s.asked[schemas.SvcGraphPush]) != 3 || s.roles[0] != client.RoleAdmin {
 		t.Errorf("asked %d times, as %q", len(s.asked[schemas.SvcGraphPush]), s.roles)
 	}
 }
@@ -147,7 +148,7 @@ func TestGraphPushFollows(t *testing.T) {
 		return schemas.GraphPushReply{Done: true, Position: uint64(6 + len(asked)), NodesWritten: 1}
 	}
 	r := s.run(t, "", "graph", "push", "--replace", "--follow", "--json")
-	if r.code != exitFailed || !strings.Contains(r.err, "enough") || strings.Count(r.out, "\n") != 3 {
+	if r.code != client.ExitFailed || !strings.Contains(r.err, "enough") || strings.Count(r.out, "\n") != 3 {
 		t.Errorf("exit %d, %s:\n%s", r.code, r.err, r.out)
 	}
 	for i, want := range []uint64{0, 7, 7, 9} {
@@ -170,7 +171,7 @@ func TestGraphPull(t *testing.T) {
 	reply.Import = schemas.RuleImportReply{Problems: []string{"A-B-001.Rule.md:3: bad"}}
 	s.replies[schemas.SvcGraphPull] = reply
 	r = s.run(t, "", "graph", "pull")
-	if r.code != exitFailed || !strings.Contains(r.err, "nothing was imported: 1 problem\n  A-B-001.Rule.md:3: bad") || r.out != "" {
+	if r.code != client.ExitFailed || !strings.Contains(r.err, "nothing was imported: 1 problem\n  A-B-001.Rule.md:3: bad") || r.out != "" {
 		t.Errorf("exit %d, %s:\n%s", r.code, r.err, r.out)
 	}
 }
@@ -179,14 +180,14 @@ func TestGraphPull(t *testing.T) {
 func TestNoFlagTakesThePassword(t *testing.T) {
 	s := &services{replies: map[string]any{}}
 	for _, command := range []string{"push", "pull"} {
-		if r := s.run(t, "", "graph", command, "--password", "x"); r.code != exitUsage {
+		if r := s.run(t, "", "graph", command, "--password", "x"); r.code != client.ExitUsage {
 			t.Errorf("graph %s --password: exit %d", command, r.code)
 		}
 		empty := filepath.Join(t.TempDir(), "empty")
 		if err := os.WriteFile(empty, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if r := s.run(t, "", "graph", command, "--password-file", empty); r.code != exitFailed || !strings.Contains(r.err, "first line") {
+		if r := s.run(t, "", "graph", command, "--password-file", empty); r.code != client.ExitFailed || !strings.Contains(r.err, "first line") {
 			t.Errorf("graph %s with an empty file: exit %d, %s", command, r.code, r.err)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/writbus/writ/cmd/internal/topics"
+	"github.com/writbus/writ/cmd/writ/cli/client"
 	"github.com/writbus/writ/cmd/writ/cli/page"
 )
 
@@ -49,7 +50,7 @@ func (a *app) help(root *cobra.Command, args []string) error {
 		if err := root.Help(); err != nil {
 			return err
 		}
-		a.printf("\n%s\n", "Topics to read, by \"writ help TOPIC\":")
+		a.Printf("\n%s\n", "Topics to read, by \"writ help TOPIC\":")
 		return a.listTopics()
 	}
 	if len(args) == 1 && args[0] == topicsTopic {
@@ -67,19 +68,19 @@ func (a *app) help(root *cobra.Command, args []string) error {
 	if near := topics.Near(name, commandNames(root)); len(near) > 0 {
 		todo = "Did you mean: " + strings.Join(near, ", ") + "? " + todo
 	}
-	return usage("help: there is no command and no topic named \""+name+"\"", todo)
+	return client.Usage("help: there is no command and no topic named \""+name+"\"", todo)
 }
 
 func (a *app) showTopic(t topics.Topic) error {
-	if a.json {
-		return a.printJSON(topicReply{t.Name, t.Group, t.Title, t.Summary, t.Text})
+	if a.JSON {
+		return a.PrintJSON(topicReply{t.Name, t.Group, t.Title, t.Summary, t.Text})
 	}
-	return page.Render(a.out, t.Text, page.Options{Width: a.pageWidth(), Colour: a.env.style(a.out).on})
+	return page.Render(a.Out, t.Text, page.Options{Width: a.pageWidth(), Colour: a.Env.Style(a.Out).On})
 }
 
 // pageWidth is that of the terminal, within what can be read.
 func (a *app) pageWidth() int {
-	if file, ok := a.out.(*os.File); ok {
+	if file, ok := a.Out.(*os.File); ok {
 		if columns, _, err := term.GetSize(int(file.Fd())); err == nil && columns > 0 {
 			return min(columns, widestPage)
 		}
@@ -88,20 +89,20 @@ func (a *app) pageWidth() int {
 }
 
 func (a *app) listTopics() error {
-	s := a.env.style(a.out)
+	s := a.Env.Style(a.Out)
 	group := ""
 	for _, t := range topics.All() {
-		if a.json {
-			if err := a.printJSON(topicReply{t.Name, t.Group, t.Title, t.Summary, ""}); err != nil {
+		if a.JSON {
+			if err := a.PrintJSON(topicReply{t.Name, t.Group, t.Title, t.Summary, ""}); err != nil {
 				return err
 			}
 			continue
 		}
 		if t.Group != group {
 			group = t.Group
-			a.printf("\n%s:\n", group)
+			a.Printf("\n%s:\n", group)
 		}
-		a.printf("  %s%s\n", s.cyan(t.Name), strings.Repeat(" ", max(1, 17-len(t.Name)))+shorten(t.Title, a.pageWidth()-20))
+		a.Printf("  %s%s\n", s.Cyan(t.Name), strings.Repeat(" ", max(1, 17-len(t.Name)))+client.Shorten(t.Title, a.pageWidth()-20))
 	}
 	return nil
 }

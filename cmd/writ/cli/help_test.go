@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/writbus/writ/cmd/internal/topics"
+	"github.com/writbus/writ/cmd/writ/cli/client"
 )
 
 func TestHelpShowsTopicsAndCommands(t *testing.T) {
@@ -16,19 +17,19 @@ func TestHelpShowsTopicsAndCommands(t *testing.T) {
 		err  string
 		code int
 	}{
-		{[]string{"help"}, []string{"The daemon:", "Topics to read", "getting-started"}, "", exitOK},
-		{[]string{"help", "topics"}, []string{"To begin:", "  gates", "troubleshooting"}, "", exitOK},
-		{[]string{"help", "gates"}, []string{"Modes, phases and approvals", "ENF-GATE-DRIFT"}, "", exitOK},
-		{[]string{"help", "Getting", "Started"}, []string{"Getting started"}, "", exitOK},
-		{[]string{"help", "memory"}, []string{"Look after what was observed", "More to read: writ help observations"}, "", exitOK},
-		{[]string{"help", "rule", "import"}, []string{"--prune", "writ help corpus"}, "", exitOK},
-		{[]string{"help", "help"}, []string{"writ help topics"}, "", exitOK},
-		{[]string{"mode", "set", "--help"}, []string{"--orchestrator", "More to read: writ help gates"}, "", exitOK},
-		{[]string{"help", "gate"}, nil, "Did you mean: gates", exitUsage},
-		{[]string{"help", "qery"}, nil, "Did you mean: query", exitUsage},
-		{[]string{"help", "fingerprint"}, nil, "Did you mean: gates", exitUsage}, // it is mentioned there
-		{[]string{"help", "rule", "impotr"}, nil, "no command and no topic", exitUsage},
-		{[]string{"help", "zzzzz"}, nil, "`writ help topics`", exitUsage},
+		{[]string{"help"}, []string{"The daemon:", "Topics to read", "getting-started"}, "", client.ExitOK},
+		{[]string{"help", "topics"}, []string{"To begin:", "  gates", "troubleshooting"}, "", client.ExitOK},
+		{[]string{"help", "gates"}, []string{"Modes, phases and approvals", "ENF-GATE-DRIFT"}, "", client.ExitOK},
+		{[]string{"help", "Getting", "Started"}, []string{"Getting started"}, "", client.ExitOK},
+		{[]string{"help", "memory"}, []string{"Look after what was observed", "More to read: writ help observations"}, "", client.ExitOK},
+		{[]string{"help", "rule", "import"}, []string{"--prune", "writ help corpus"}, "", client.ExitOK},
+		{[]string{"help", "help"}, []string{"writ help topics"}, "", client.ExitOK},
+		{[]string{"mode", "set", "--help"}, []string{"--orchestrator", "More to read: writ help gates"}, "", client.ExitOK},
+		{[]string{"help", "gate"}, nil, "Did you mean: gates", client.ExitUsage},
+		{[]string{"help", "qery"}, nil, "Did you mean: query", client.ExitUsage},
+		{[]string{"help", "fingerprint"}, nil, "Did you mean: gates", client.ExitUsage}, // it is mentioned there
+		{[]string{"help", "rule", "impotr"}, nil, "no command and no topic", client.ExitUsage},
+		{[]string{"help", "zzzzz"}, nil, "`writ help topics`", client.ExitUsage},
 	} {
 		got := (&services{}).run(t, "", c.args...)
 		if got.code != c.code || !strings.Contains(got.err, c.err) {
@@ -65,7 +66,7 @@ func TestTopicsAsJSON(t *testing.T) {
 }
 
 func TestCompletionOfHelp(t *testing.T) {
-	root := (&app{}).tree()
+	root := (&app{&client.Client{}}).tree()
 	if got := completeHelp(root, nil, "ga"); !slices.Equal(got, []string{"gates"}) {
 		t.Errorf("ga: %v", got)
 	}

@@ -19,6 +19,8 @@ import (
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/cmd/internal/launch"
+	"github.com/writbus/writ/cmd/writ/cli/client"
+	"github.com/writbus/writ/cmd/writ/cli/lifecycle"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -55,7 +57,7 @@ func never(ctx context.Context, _ bus.Request) (bus.Reply, error) {
 // world is a project (unless guarded is false), a data folder with an
 // announced daemon, and the script that plays it. Its hooks have the longest
 // budget there is, so that a loaded machine changes no answer.
-func world(t testing.TB, guarded bool, settings string, s *script) (Env, string) {
+func world(t testing.TB, guarded bool, settings string, s *script) (client.Env, string) {
 	t.Helper()
 	root, data := t.TempDir(), t.TempDir()
 	if guarded {
@@ -64,9 +66,9 @@ func world(t testing.TB, guarded bool, settings string, s *script) (Env, string)
 	if err := config.WriteEndpoint(data, config.Endpoint{URL: "nats://127.0.0.1:1", PID: os.Getpid()}); err != nil {
 		t.Fatal(err)
 	}
-	return Env{
+	return client.Env{
 		Vars: []string{"WRIT_HOME=" + data, config.HookBudgetVar + "=9s"}, Dir: root, Home: "/home/dev", Executable: filepath.Join(data, "writ"), Now: time.Now,
-		Connect: func(_ context.Context, _ config.Endpoint, _, role string) (Service, error) {
+		Connect: func(_ context.Context, _ config.Endpoint, _, role string) (client.Service, error) {
 			s.roles = append(s.roles, role)
 			return s, nil
 		},
@@ -95,7 +97,7 @@ func toolCall(root, tool string) string {
 	return string(raw)
 }
 
-func runHookOf(env Env, stdin io.Reader, args ...string) schemas.HookReply {
+func runHookOf(env client.Env, stdin io.Reader, args ...string) schemas.HookReply {
 	var out, problems bytes.Buffer
 	code := Run(context.Background(), append([]string{"hook"}, args...), stdin, &out, &problems, env)
 	return schemas.HookReply{Stdout: out.String(), Stderr: problems.String(), Exit: code}
@@ -115,11 +117,11 @@ func message(t *testing.T, r schemas.HookReply) string {
 // mustDeny checks every part of a refusal.
 func mustDeny(t *testing.T, r schemas.HookReply, parts ...string) {
 	t.Helper()
-	reason, denied := denial(r)
+	reason, denied := lifecycle.Denial(r)
 	if !denied || r.Exit != 2 || strings.TrimSpace(r.Stderr) != reason {
 		t.Fatalf("not a whole refusal: exit %d, stdout %q, stderr %q", r.Exit, r.Stdout, r.Stderr)
 	}
-	if n := len([]rune(reason)); n > maxReason {
+	if n := len([]rune(reason)); n > 600 {
 		t.Errorf("the reason has %d characters", n)
 	}
 	for _, part := range parts {
@@ -164,7 +166,7 @@ func TestHookPassesPayloadAndAnswerThrough(t *testing.T) {
 		t.Fatalf("answer = %+v", r)
 	}
 	asked := s.asked[0]
-	if string(asked.Body) != payload || asked.Subject != schemas.SvcHook || s.roles[0] != roleHook {
+	if string(asked.Body) != payload || asked.Subject != schemas.SvcHook || s.roles[0] != client.RoleHook {
 		t.Fatalf("asked %+v as %v", asked, s.roles)
 	}
 	for name, want := range map[string]string{
@@ -314,7 +316,7 @@ func TestHookJudgesBrokenPayloadsByTheirEvent(t *testing.T) {
 		"no object": {`["PreToolUse"]`, "not a JSON object"},
 		"null":      {"null", "not a JSON object"},
 		"binary":    {"\x00\xff\xfe", "not a JSON object"},
-		"too large": {`{"x":"` + strings.Repeat("a", maxPayload) + `"}`, "larger than 24 MiB"},
+		"too large": {`{"x":"` + strings.Repeat("a", client.MaxPayload) + `"}`, "larger than 24 MiB"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { // where reading takes none of the budget
@@ -350,18 +352,18 @@ func TestHookSendsPayloadsOfTenMegabytes(t *testing.T) {
 
 func TestHookAnswersInItsBudget(t *testing.T) {
 	for name, c := range map[string]struct {
-		stall  func(s *script, env *Env)
+		stall  func(s *script, env *client.Env)
 		reason string
 	}{
-		"slow daemon": {func(*script, *Env) {}, "did not answer in time"},
-		"slow start": {func(s *script, env *Env) {
+		"slow daemon": {func(*script, *client.Env) {}, "did not answer in time"},
+		"slow start": {func(s *script, env *client.Env) {
 			s.answers[0] = fails(bus.ErrUnavailable)
 			env.Start = func(ctx context.Context, _ launch.Options) (config.Endpoint, error) {
 				<-ctx.Done()
 				return config.Endpoint{}, ctx.Err()
 			}
 		}, "did not answer in time"},
-		"never ready": {func(s *script, _ *Env) { s.answers[0] = fails(bus.ErrUnavailable) }, "did not answer in time"},
+		"never ready": {func(s *script, _ *client.Env) { s.answers[0] = fails(bus.ErrUnavailable) }, "did not answer in time"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -413,7 +415,7 @@ func TestHookArguments(t *testing.T) {
 	env, _ := world(t, false, "", &script{})
 	for _, args := range [][]string{{}, {"emacs"}, {"claude", "Stop", "more"}, {"--frobnicate"}} {
 		r := runHookOf(env, strings.NewReader("{}"), args...)
-		if r.Exit != exitUsage || r.Stdout != "" || !strings.HasPrefix(r.Stderr, "writ: hook: ") {
+		if r.Exit != client.ExitUsage || r.Stdout != "" || !strings.HasPrefix(r.Stderr, "writ: hook: ") {
 			t.Errorf("%q: %+v", args, r)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/internal/config"
+	"github.com/writbus/writ/cmd/writ/cli/lifecycle"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -65,13 +66,13 @@ func TestOtherHostsWithoutADaemon(t *testing.T) {
 				if x.refused {
 					if host == "gemini" {
 						// Its refusals end well: the object on standard output says all.
-						reason, _ := denial(r)
+						reason, _ := lifecycle.Denial(r)
 						r.Exit, r.Stderr = r.Exit+2, r.Stderr+reason
 					}
 					mustDeny(t, r, "could not judge")
 					continue
 				}
-				if _, denied := denial(r); denied || r.Exit != 0 || r.Stdout != "" && !json.Valid([]byte(r.Stdout)) {
+				if _, denied := lifecycle.Denial(r); denied || r.Exit != 0 || r.Stdout != "" && !json.Valid([]byte(r.Stdout)) {
 					t.Errorf("%q did not pass: %+v", x.payload, r)
 				}
 			}

@@ -19,6 +19,7 @@ import (
 	"github.com/creack/pty"
 
 	"github.com/writbus/writ/cmd/internal/config"
+	"github.com/writbus/writ/cmd/writ/cli/client"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -52,7 +53,7 @@ func runConfirming(told string) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 9
 	}
-	env := Env{Vars: []string{"WRIT_HOME=" + data}, Dir: data, Now: time.Now, Connect: func(context.Context, config.Endpoint, string, string) (Service, error) { return s, nil }}
+	env := client.Env{Vars: []string{"WRIT_HOME=" + data}, Dir: data, Now: time.Now, Connect: func(context.Context, config.Endpoint, string, string) (client.Service, error) { return s, nil }}
 	code := Run(context.Background(), []string{"run", "--agent", "dev.json", "go"}, os.Stdin, os.Stdout, os.Stderr, env)
 	var out strings.Builder
 	for _, subject := range []string{schemas.SvcAgentRun, schemas.SvcAgentAnswer, schemas.SvcAgentStop} {
@@ -69,7 +70,7 @@ func runConfirming(told string) int {
 // TestConfirmAtATerminal has a person answer the question of a run.
 func TestConfirmAtATerminal(t *testing.T) {
 	t.Parallel()
-	confirms := (&app{}).agentAround() == "" // in whatever shell the tests run
+	confirms := (&client.Client{}).AgentAround() == "" // in whatever shell the tests run
 	for _, c := range []struct{ name, keys, answer string }{
 		{"yes", "y\n", "yes"},
 		{"the word", "YES\n", "yes"},

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/cmd/writ/cli/client"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -70,7 +71,7 @@ func TestSearchAsksWhatTheFlagsSay(t *testing.T) {
 		t.Errorf("a given flag does not count: %+v", got)
 	}
 	for _, args := range [][]string{{"search"}, {"search", "--stage2-topk", "0", "x"}, {"search", "--min-score", "2", "x"}, {"context"}, {"context", "--task", "x", "--max-context-tokens", "0"}} {
-		if r := s.run(t, "", args...); r.code != exitUsage {
+		if r := s.run(t, "", args...); r.code != client.ExitUsage {
 			t.Errorf("%v: %d %s", args, r.code, r.err)
 		}
 	}
@@ -78,7 +79,7 @@ func TestSearchAsksWhatTheFlagsSay(t *testing.T) {
 
 func TestSearchWithoutAnIndexSaysWhatToDo(t *testing.T) {
 	s := &services{replies: map[string]any{schemas.SvcArtifact: &bus.ServiceError{Code: schemas.CodeNotFound, Text: "there is no index of /p: writ index build makes one"}}}
-	if r := s.run(t, "", "search", "x"); r.code != exitFailed || !strings.Contains(r.err, "writ index build") {
+	if r := s.run(t, "", "search", "x"); r.code != client.ExitFailed || !strings.Contains(r.err, "writ index build") {
 		t.Errorf("%d: %s", r.code, r.err)
 	}
 }

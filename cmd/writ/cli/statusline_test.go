@@ -9,6 +9,7 @@ import (
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/internal/config"
+	"github.com/writbus/writ/cmd/writ/cli/client"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -74,7 +75,7 @@ func TestStatusline(t *testing.T) {
 func TestSessionsOfOtherHostsAreFound(t *testing.T) {
 	for _, name := range []string{"WRIT_SESSION", "CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "GEMINI_SESSION_ID"} {
 		s := &services{replies: map[string]any{schemas.SvcSession: schemas.SessionView{Audit: &schemas.SessionAudited{Shown: []string{"R-1"}, Coverage: 1}}}}
-		r := s.runIn(t, Env{Vars: []string{name + "=from-" + name}}, "", "session", "audit")
+		r := s.runIn(t, client.Env{Vars: []string{name + "=from-" + name}}, "", "session", "audit")
 		if r.code != 0 || !strings.Contains(strings.Join(s.asked[schemas.SvcSession], ""), "from-"+name) || !strings.Contains(r.out, "1 shown") {
 			t.Errorf("%s: %+v, asked %v", name, r, s.asked)
 		}

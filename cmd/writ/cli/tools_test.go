@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"github.com/writbus/writ/cmd/writ/cli/client"
 )
 
 // Started with this variable the test program plays a tool of writd that works
@@ -19,7 +21,6 @@ import (
 const waitsVariable = "WRIT_TEST_TOOL_WAITS"
 
 func init() {
-	stopGrace = time.Minute
 	if os.Getenv(waitsVariable) == "" {
 		return
 	}
@@ -47,7 +48,7 @@ func toldToStop(t *testing.T, status int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	env := Env{Vars: append(os.Environ(), "WRITD="+executable, waitsVariable+"="+strconv.Itoa(status)), Dir: t.TempDir(), Executable: executable}
+	env := client.Env{Vars: append(os.Environ(), "WRITD="+executable, waitsVariable+"="+strconv.Itoa(status)), Dir: t.TempDir(), Executable: executable, StopGrace: time.Minute}
 	ctx, cancel := context.WithCancel(t.Context())
 	reader, writer := io.Pipe()
 	var last string

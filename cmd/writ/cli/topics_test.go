@@ -16,6 +16,7 @@ import (
 
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/cmd/internal/topics"
+	"github.com/writbus/writ/cmd/writ/cli/client"
 )
 
 // root is the folder of the sources.
@@ -67,7 +68,7 @@ var (
 )
 
 func TestTopicsAreNoCommands(t *testing.T) {
-	names := commandNames((&app{}).tree())
+	names := commandNames((&app{&client.Client{}}).tree())
 	for _, topic := range topics.All() {
 		if slices.Contains(names, topic.Name) {
 			t.Errorf("%s is a topic and a command", topic.Name)
@@ -76,7 +77,7 @@ func TestTopicsAreNoCommands(t *testing.T) {
 			t.Errorf("%s: title %q, summary %q", topic.Name, topic.Title, topic.Summary)
 		}
 		for _, c := range topic.Commands {
-			if found, _, err := (&app{}).tree().Find([]string{c}); err != nil || !found.HasParent() {
+			if found, _, err := (&app{&client.Client{}}).tree().Find([]string{c}); err != nil || !found.HasParent() {
 				t.Errorf("%s is about %s, which is no command", topic.Name, c)
 			}
 		}
@@ -167,7 +168,7 @@ func commands(t *testing.T, file, line string) [][]string {
 // known says why a command line would be refused; whole ones need their
 // arguments.
 func known(words []string, whole bool) error {
-	tree := (&app{}).tree()
+	tree := (&app{&client.Client{}}).tree()
 	tree.InitDefaultHelpCmd()
 	tree.InitDefaultCompletionCmd()
 	command, rest, err := tree.Find(words)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/internal/config"
+	"github.com/writbus/writ/cmd/writ/cli/client"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -40,8 +41,8 @@ func watching(t *testing.T, l *live, args ...string) result {
 		t.Fatal(err)
 	}
 	l.replies = map[string]any{schemas.SvcStatus: schemas.Status{Streams: []schemas.StreamStatus{{Name: schemas.StreamSessions, Last: 41}}}}
-	env := Env{Vars: []string{"WRIT_HOME=" + data}, Dir: t.TempDir(), Now: time.Now}
-	env.Connect = func(_ context.Context, _ config.Endpoint, _, role string) (Service, error) {
+	env := client.Env{Vars: []string{"WRIT_HOME=" + data}, Dir: t.TempDir(), Now: time.Now}
+	env.Connect = func(_ context.Context, _ config.Endpoint, _, role string) (client.Service, error) {
 		l.roles = append(l.roles, role)
 		return l, nil
 	}
@@ -72,7 +73,7 @@ func TestWatchShowsWhatComesAfterNow(t *testing.T) {
 	if e.Type != "prompt.submitted" || e.Position.Seq != 42 || !strings.Contains(r.out, `"a < b"`) {
 		t.Errorf("%+v", e)
 	}
-	if l.after[schemas.StreamSessions] != 41 || l.roles[0] != roleDashboard {
+	if l.after[schemas.StreamSessions] != 41 || l.roles[0] != client.RoleDashboard {
 		t.Errorf("after %v as %v", l.after, l.roles)
 	}
 	if r := watching(t, l, "--session", "other"); r.out != "" || r.code != 0 {

@@ -26,6 +26,7 @@ import (
 	"github.com/writbus/writ/bus/embedded"
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/cmd/writ/cli"
+	"github.com/writbus/writ/cmd/writ/cli/client"
 	"github.com/writbus/writ/projections/transparency/evidence"
 	"github.com/writbus/writ/schemas"
 )
@@ -34,7 +35,7 @@ import (
 func runAudit(t *testing.T, data string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errw bytes.Buffer
-	env := cli.Env{Vars: []string{"WRIT_HOME=" + data}, Dir: t.TempDir(), Now: time.Now}
+	env := client.Env{Vars: []string{"WRIT_HOME=" + data}, Dir: t.TempDir(), Now: time.Now}
 	code = cli.Run(t.Context(), append([]string{"audit"}, args...), strings.NewReader(""), &out, &errw, env)
 	return code, out.String(), errw.String()
 }

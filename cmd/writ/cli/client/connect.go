@@ -1,0 +1,219 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/cmd/internal/config"
+	"github.com/writbus/writ/cmd/internal/launch"
+	"github.com/writbus/writ/cmd/internal/reach"
+	"github.com/writbus/writ/schemas"
+)
+
+// Roles a client connects in. The names are those of the credential files.
+const (
+	RoleHook      = "hook"
+	RoleDashboard = "dashboard" // reads everything, changes nothing
+	RoleAdmin     = "admin"     // approves and administers: the user's own acts
+	RoleAgent     = "agent"     // looks things up: the one credential that can be read in confinement
+)
+
+// StartBudget bounds starting a daemon for a command that a person waits for.
+// A log of a million events is recovered in about a second.
+const StartBudget = 20 * time.Second
+
+// callBudget bounds one request of such a command.
+const callBudget = 10 * time.Second
+
+// ImportBudget bounds an import of rules: ten thousand take some ten seconds.
+const ImportBudget = 5 * time.Minute
+
+// SearchBudget bounds a full-text search of rules. The first one after they were
+// imported builds its index: of ten thousand in some fifteen seconds.
+const SearchBudget = 2 * time.Minute
+
+// Service is the daemon as a client sees it.
+type Service interface {
+	// Request asks a service. Its errors are those of bus.Conn.Request.
+	Request(ctx context.Context, r bus.Request) (bus.Reply, error)
+	Close()
+}
+
+// connectBus reaches a daemon over the bus, with the credential of a role.
+func connectBus(ctx context.Context, at config.Endpoint, dataDir, role string) (Service, error) {
+	conn, err := reach.Connect(ctx, at, dataDir, role, bus.Options{Name: "writ " + role, Timeout: callBudget})
+	if errors.Is(err, fs.ErrPermission) && role != RoleAgent {
+		confined, lesserErr := connectConfined(ctx, at, dataDir)
+		if !errors.Is(lesserErr, fs.ErrPermission) && !errors.Is(lesserErr, bus.ErrBadCredentials) {
+			return confined, lesserErr
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return conn, nil
+}
+
+// connectConfined connects a program that runs confined: the kernel keeps every
+// credential from it but the agent's.
+func connectConfined(ctx context.Context, at config.Endpoint, dataDir string) (Service, error) {
+	conn, err := reach.Connect(ctx, at, dataDir, RoleAgent, bus.Options{Name: "writ " + RoleAgent, Timeout: callBudget})
+	if err != nil {
+		return nil, err
+	}
+	return confinedService{conn}, nil
+}
+
+// confinedService says why it refuses what its role may not ask.
+type confinedService struct{ Service }
+
+func (s confinedService) Request(ctx context.Context, r bus.Request) (bus.Reply, error) {
+	reply, err := s.Service.Request(ctx, r)
+	if errors.Is(err, bus.ErrDenied) {
+		err = fmt.Errorf("%w: %s", errConfined, r.Subject)
+	}
+	return reply, err
+}
+
+// errConfined is returned in confinement for what a confined program may not
+// ask of the daemon.
+var errConfined = errors.New("a confined command may look things up and propose rules, and no more")
+
+func (a *Client) Connect(ctx context.Context, at config.Endpoint, dataDir, role string) (Service, error) {
+	if a.Env.Connect != nil {
+		return a.Env.Connect(ctx, at, dataDir, role)
+	}
+	return connectBus(ctx, at, dataDir, role)
+}
+
+// LaunchOptions say how the daemon of a data directory is started. The probe is
+// a connection in a role, which is handed to keep.
+func (a *Client) LaunchOptions(dataDir, role string, keep func(Service)) launch.Options {
+	return launch.Options{
+		DataDir: dataDir, Executable: a.Env.Executable, Vars: a.Env.Vars,
+		Probe: func(ctx context.Context, at config.Endpoint) error {
+			s, err := a.Connect(ctx, at, dataDir, role)
+			if err == nil {
+				keep(s)
+			}
+			return err
+		},
+	}
+}
+
+// start makes sure that a daemon runs.
+func (a *Client) start(ctx context.Context, dataDir string) (config.Endpoint, error) {
+	at, s, err := a.launch(ctx, dataDir, RoleHook)
+	if s != nil {
+		s.Close()
+	}
+	return at, err
+}
+
+// StartConnected makes sure that a daemon runs, and returns the connection that
+// showed it.
+func (a *Client) StartConnected(ctx context.Context, dataDir, role string) (Service, error) {
+	at, s, err := a.launch(ctx, dataDir, role)
+	if err != nil || s != nil {
+		return s, err
+	}
+	return a.Connect(ctx, at, dataDir, role)
+}
+
+func (a *Client) launch(ctx context.Context, dataDir, role string) (at config.Endpoint, kept Service, err error) {
+	start := a.Env.Start
+	if start == nil {
+		start = launch.Start
+	}
+	at, err = start(ctx, a.LaunchOptions(dataDir, role, func(s Service) { kept = s }))
+	if err != nil && kept != nil {
+		kept.Close()
+		kept = nil
+	}
+	return at, kept, err
+}
+
+// Reach connects to a running daemon, without starting one.
+func (a *Client) Reach(ctx context.Context, role string) (Service, config.Endpoint, error) {
+	dataDir, err := a.Env.DataDir()
+	if err != nil {
+		return nil, config.Endpoint{}, err
+	}
+	at, err := config.ReadEndpoint(dataDir)
+	if err != nil {
+		return nil, at, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, callBudget)
+	defer cancel()
+	s, err := a.Connect(ctx, at, dataDir, role)
+	if errors.Is(err, bus.ErrUnavailable) && !launch.Alive(at.PID) {
+		err = fmt.Errorf("%w: process %d, announced in %s, is gone", config.ErrNoDaemon, at.PID, dataDir)
+	}
+	return s, at, err
+}
+
+// Open connects to the daemon, starting it where it does not run.
+func (a *Client) Open(ctx context.Context, role string) (Service, error) {
+	s, _, err := a.Reach(ctx, role)
+	if err == nil {
+		return s, nil
+	}
+	dataDir, dirErr := a.Env.DataDir()
+	if dirErr != nil {
+		return nil, dirErr
+	}
+	a, err = a.WithDaemon(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, StartBudget)
+	defer cancel()
+	return a.StartConnected(ctx, dataDir, role)
+}
+
+// Ask makes one request in a role and decodes its answer, starting the daemon
+// where it does not run. What names the attempt in an error.
+func Ask[T any](ctx context.Context, a *Client, role, what, subject string, request any) (T, error) {
+	return AskWithin[T](ctx, a, role, what, callBudget, subject, request)
+}
+
+// AskWithin is ask for what may take longer than most.
+func AskWithin[T any](ctx context.Context, a *Client, role, what string, budget time.Duration, subject string, request any) (T, error) {
+	var none T
+	s, err := a.Open(ctx, role)
+	if err != nil {
+		return none, Explain(what, err)
+	}
+	defer s.Close()
+	reply, err := CallWithin[T](ctx, s, budget, subject, request)
+	return reply, Explain(what, err)
+}
+
+// Call makes one request on an open connection.
+func Call[T any](ctx context.Context, s Service, subject string, request any) (T, error) {
+	return CallWithin[T](ctx, s, callBudget, subject, request)
+}
+
+// CallWithin is call for what may take longer than most.
+func CallWithin[T any](ctx context.Context, s Service, budget time.Duration, subject string, request any) (T, error) {
+	var reply T
+	body, err := json.Marshal(request)
+	if err != nil {
+		return reply, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, budget)
+	defer cancel()
+	answer, err := s.Request(ctx, bus.Request{Subject: subject, Header: schemas.Header{}, Body: body})
+	if err != nil {
+		return reply, err
+	}
+	if err := json.Unmarshal(answer.Body, &reply); err != nil {
+		return reply, fmt.Errorf("the daemon's answer to %s cannot be read: %w", subject, err)
+	}
+	return reply, nil
+}

@@ -1,0 +1,83 @@
+package client
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/cmd/internal/config"
+	"github.com/writbus/writ/cmd/internal/launch"
+	"github.com/writbus/writ/schemas"
+)
+
+// Exit codes of every command but hook. Persisted in people's scripts; never
+// change.
+const (
+	ExitOK     = 0
+	ExitFailed = 1 // refused, not found, failed
+	ExitUsage  = 2 // the command line cannot be understood
+)
+
+// Fault is an error as the user sees it: what, why, and what to do.
+type Fault struct {
+	What, Why, Todo string
+	Code            int // exit code, 0 counts as 1
+}
+
+func (f *Fault) Error() string {
+	text := f.What
+	if f.Why != "" {
+		text += ": " + f.Why
+	}
+	if f.Todo == "" {
+		return text
+	}
+	if !strings.HasSuffix(text, ".") {
+		text += "."
+	}
+	return text + " " + f.Todo
+}
+
+func (f *Fault) exit() int {
+	if f.Code == 0 {
+		return ExitFailed
+	}
+	return f.Code
+}
+
+func Usage(what, todo string) error { return &Fault{What: what, Todo: todo, Code: ExitUsage} }
+
+func Refused(what, why, todo string) error { return &Fault{What: what, Why: why, Todo: todo} }
+
+// Explain turns an error of a lower layer into a fault about what was tried.
+func Explain(what string, err error) error {
+	var known *Fault
+	if err == nil || errors.As(err, &known) {
+		return err
+	}
+	f := &Fault{What: what, Why: OneLine(err.Error())}
+	var service *bus.ServiceError
+	switch {
+	case errors.As(err, &service):
+		f.Why = OneLine(service.Text)
+		switch service.Code {
+		case schemas.CodeBadRequest:
+			f.Code = ExitUsage
+		case schemas.CodeNotReady:
+			f.Todo = "Try again in a moment; `writ status` shows the progress."
+		case schemas.CodeInternal:
+			f.Todo = "`writ doctor` checks the installation; the daemon's log says more."
+		}
+	case errors.Is(err, launch.ErrNoBinary):
+		f.Todo = "Install it beside writ, put it on the PATH, or set WRITD to its path."
+	case errors.Is(err, config.ErrNoDaemon):
+		f.Why, f.Todo = "the daemon does not run", "`writ up` starts it."
+	case errors.Is(err, errConfined):
+		f.Todo = "Run it as a command of its own, not below a build or an interpreter; what only the user may do, ask the user for."
+	case errors.Is(err, bus.ErrDenied), errors.Is(err, bus.ErrBadCredentials):
+		f.Todo = "`writ doctor` checks the credentials."
+	case errors.Is(err, bus.ErrUnavailable):
+		f.Todo = "`writ doctor` shows why."
+	}
+	return f
+}

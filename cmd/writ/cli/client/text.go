@@ -1,0 +1,166 @@
+package client
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// Printable shows control characters instead of sending them to the terminal:
+// what an agent wrote must not move the cursor over what the user is to read.
+func Printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)) {
+			return '\uFFFD'
+		}
+		return r
+	}, text)
+}
+
+// PrintableLines is printable for a text of several lines.
+func PrintableLines(text string) string {
+	text = strings.ReplaceAll(text, "\r", "")
+	if !strings.Contains(text, "\n") {
+		return Printable(text)
+	}
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = Printable(line)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// OneLine keeps multi-line texts of other layers from tearing a message.
+func OneLine(text string) string {
+	return strings.Join(strings.Fields(text), " ")
+}
+
+// Shorten cuts text to at most n runes, at a space where one is near.
+func Shorten(text string, n int) string {
+	runes := []rune(text)
+	if len(runes) <= n {
+		return text
+	}
+	cut := string(runes[:n-1])
+	if i := strings.LastIndexByte(cut, ' '); i > len(cut)/2 {
+		cut = cut[:i]
+	}
+	return cut + "…"
+}
+
+func Plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%s %s", Thousands(uint64(n)), many)
+}
+
+// Thousands groups digits for people.
+func Thousands(n uint64) string {
+	digits := fmt.Sprint(n)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}
+
+// TextWidth is where prose for a terminal is broken.
+const TextWidth = 88
+
+// Wrap breaks text at spaces into lines of at most width runes; longer words
+// stand alone.
+func Wrap(text string, width int) []string {
+	var lines []string
+	line, length := "", 0
+	for _, word := range strings.Fields(text) {
+		n := len([]rune(word))
+		if length > 0 && length+1+n > width {
+			lines, line, length = append(lines, line), "", 0
+		}
+		if length > 0 {
+			line, length = line+" ", length+1
+		}
+		line, length = line+word, length+n
+	}
+	if length > 0 {
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+func SortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for key := range m {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// Clip shortens a line to so many runes.
+func Clip(line string, width int) string {
+	if runes := []rune(line); len(runes) > width {
+		return string(runes[:width-1]) + "…"
+	}
+	return line
+}
+
+func Dash(text string) string {
+	if text == "" {
+		return "-"
+	}
+	return text
+}
+
+func First(args []string) string {
+	if len(args) == 0 {
+		return ""
+	}
+	return args[0]
+}
+
+func JoinNonEmpty(separator string, parts ...string) string {
+	text := ""
+	for _, part := range parts {
+		switch {
+		case part == "":
+		case text == "":
+			text = part
+		default:
+			text += separator + part
+		}
+	}
+	return text
+}
+
+// Size is a number of bytes for people, in binary units.
+func Size(n uint64) string {
+	if n < 1<<10 {
+		return fmt.Sprintf("%d B", n)
+	}
+	value, unit := float64(n), ""
+	for _, u := range []string{"KiB", "MiB", "GiB", "TiB"} {
+		value, unit = value/1024, u
+		if value < 1024 {
+			break
+		}
+	}
+	return fmt.Sprintf("%.1f %s", value, unit)
+}
+
+// Age is a duration for people, to its largest unit and the next.
+func Age(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return "under a second"
+	case d < time.Minute:
+		return d.Truncate(time.Second).String()
+	case d < time.Hour:
+		return fmt.Sprintf("%dm%ds", int(d.Minutes()), int(d.Seconds())%60)
+	case d < 24*time.Hour:
+		return fmt.Sprintf("%dh%dm", int(d.Hours()), int(d.Minutes())%60)
+	}
+	return fmt.Sprintf("%dd%dh", int(d.Hours())/24, int(d.Hours())%24)
+}

@@ -1,0 +1,287 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/cmd/internal/config"
+	"github.com/writbus/writ/cmd/writ/cli/client"
+	"github.com/writbus/writ/schemas"
+)
+
+const (
+	// indexPoll is how often the progress of a build is asked for.
+	indexPoll = 250 * time.Millisecond
+	// watchPoll is how long one question waits for a change. The daemon goes on
+	// watching for longer.
+	watchPoll = 5 * time.Second
+)
+
+func (a *app) indexCommand() *cobra.Command {
+	return client.Group("index", "Index a project's own files for search and context", `  writ index build
+  writ index status
+  writ index deps docs/architecture.md`,
+		a.indexBuildCommand(), a.indexStatusCommand(), a.indexDepsCommand())
+}
+
+// indexFlags say what to index.
+type indexFlags struct {
+	project, explain       string
+	watch, force, defaults bool
+}
+
+func (a *app) indexBuildCommand() *cobra.Command {
+	var flags indexFlags
+	c := &cobra.Command{
+		Use:   "build [PATH...]",
+		Short: "Bring the index up to the files",
+		Long: `Indexes the files of the project: those of the paths, which may be globs ("**" is
+any folders, "{a,b}" either), else of those given before, else its Markdown
+wherever it lies, its sources and tests. What .gitignore and .writignore name is
+left out, and so are version control, vendored and generated files, binaries and
+files over 1 MiB. Files that did not change are not read again.
+
+--watch stays and keeps the index up to the files until it is interrupted.
+--explain says of one path why it is in the index, or why not, and builds
+nothing.`,
+		Example: `  writ index build
+  writ index build 'docs/**/*.md' src
+  writ index build --watch
+  writ index build --explain vendor/lib/a.go`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if flags.explain != "" {
+				return a.explainPath(cmd.Context(), flags)
+			}
+			return a.buildIndex(cmd.Context(), flags, args)
+		},
+	}
+	f := c.Flags()
+	f.BoolVar(&flags.watch, "watch", false, "keep the index up to the files until interrupted")
+	f.BoolVar(&flags.force, "force", false, "read every file again")
+	f.BoolVar(&flags.defaults, "defaults", false, "forget the paths that were given before")
+	f.StringVar(&flags.explain, "explain", "", "say why this path is in the index or is not")
+	a.projectFlag(c, &flags.project)
+	return c
+}
+
+func (a *app) projectFlag(c *cobra.Command, to *string) {
+	c.Flags().StringVar(to, "project", "", "the project's folder, from which paths are then meant (default: that around the working folder)")
+}
+
+func (a *app) indexStatusCommand() *cobra.Command {
+	var request schemas.ArtifactStatusRequest
+	c := &cobra.Command{
+		Use:   "status",
+		Short: "Show what the index holds, what it left out, and how old it is",
+		Example: `  writ index status
+  writ index status --check --json | jq .index`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			request.Project = a.indexedProject(request.Project)
+			status, err := client.Ask[schemas.ArtifactStatus](cmd.Context(), a.Client, client.RoleHook, "index status", schemas.SvcArtifactStatus, request)
+			if err != nil {
+				return err
+			}
+			if a.JSON {
+				return a.PrintJSON(status)
+			}
+			a.showIndex(status)
+			return nil
+		},
+	}
+	c.Flags().BoolVar(&request.Check, "check", false, "compare the index with the files first")
+	a.projectFlag(c, &request.Project)
+	return c
+}
+
+func (a *app) indexDepsCommand() *cobra.Command {
+	var request schemas.ArtifactDepsRequest
+	c := &cobra.Command{
+		Use:   "deps PATH",
+		Short: "Show what a file mentions, and which files mention it",
+		Long:  `Follows the mentions @path, @path:LINE, @path#section and @"path with blanks".`,
+		Example: `  writ index deps docs/architecture.md
+  writ index deps --depth 3 README.md --json`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("depth") && request.Depth < 1 {
+				return client.Usage("index deps: --depth must be at least 1", "")
+			}
+			in := a.indexed(request.Project)
+			request.Project, request.Path = in.project, in.path(args[0])
+			deps, err := client.Ask[schemas.ArtifactDeps](cmd.Context(), a.Client, client.RoleHook, "index deps "+args[0], schemas.SvcArtifactDeps, request)
+			if err != nil {
+				return err
+			}
+			if a.JSON {
+				return a.PrintJSON(deps)
+			}
+			a.showDeps(deps)
+			return nil
+		},
+	}
+	c.Flags().IntVar(&request.Depth, "depth", 1, "how many steps to follow, at most 20")
+	a.projectFlag(c, &request.Project)
+	return c
+}
+
+// indexedProject is the folder that is indexed: that of the flag, else the
+// project that Writ guards, else the repository, else the working folder.
+func (a *app) indexedProject(flag string) string {
+	if flag != "" {
+		return a.Env.Absolute(flag)
+	}
+	if root, found := config.FindProject(a.Env.Dir); found {
+		return root
+	}
+	for dir := a.Env.Dir; ; dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			return dir
+		}
+		if dir == filepath.Dir(dir) {
+			return a.Env.Dir
+		}
+	}
+}
+
+// indexed is the project of a command, and the folder from which its paths are
+// meant: the project that --project names, else the working folder.
+type indexed struct {
+	project string
+	from    client.Env
+}
+
+func (a *app) indexed(flag string) indexed {
+	i := indexed{a.indexedProject(flag), a.Env}
+	if flag != "" {
+		i.from.Dir = i.project
+	}
+	return i
+}
+
+// path is one as it is seen from the project. One that leads out of it stays
+// absolute, for the daemon to refuse.
+func (i indexed) path(written string) string {
+	project, at := i.project, i.from.Absolute(strings.TrimPrefix(written, "@"))
+	if rel, err := filepath.Rel(project, at); err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+		return filepath.ToSlash(rel)
+	}
+	return at
+}
+
+// globs are the paths of a command line, from the project. A path that is there
+// is that one; a pattern without a slash matches in any folder.
+func (i indexed) globs(args []string) ([]string, error) {
+	var globs []string
+	for _, arg := range args {
+		rel := i.path(arg)
+		if filepath.IsAbs(rel) {
+			return nil, client.Usage(fmt.Sprintf("index build: %s is not in the project %s", arg, i.project), "Name another project with --project.")
+		}
+		_, err := os.Lstat(i.from.Absolute(arg))
+		switch {
+		case rel == ".":
+			globs = append(globs, "**")
+		case err == nil:
+			globs = append(globs, "/"+rel)
+		case !strings.ContainsAny(arg, "*?[{"):
+			return nil, client.Refused("index build "+arg, "there is no "+i.from.Absolute(arg), "Nothing was changed.")
+		case !strings.Contains(arg, "/") && i.from.Dir == i.project:
+			globs = append(globs, arg)
+		default:
+			globs = append(globs, "/"+path.Clean(rel))
+		}
+	}
+	return globs, nil
+}
+
+// buildIndex builds, shows how far it is, and with --watch stays.
+func (a *app) buildIndex(ctx context.Context, flags indexFlags, args []string) error {
+	in := a.indexed(flags.project)
+	project := in.project
+	globs, err := in.globs(args)
+	if err != nil {
+		return err
+	}
+	s, err := a.Open(ctx, client.RoleHook)
+	if err != nil {
+		return client.Explain("index build", err)
+	}
+	defer s.Close()
+	status, err := client.Call[schemas.ArtifactStatus](ctx, s, schemas.SvcArtifactBuild, schemas.ArtifactBuildRequest{
+		Project: project, Globs: globs, Defaults: flags.defaults, Force: flags.force, Watch: flags.watch, Wait: indexPoll,
+	})
+	bar, begun := a.newIndexBar(), err == nil
+	for err == nil && (status.State == "building" || status.State == "loading") {
+		bar.show(status.Progress)
+		status, err = client.Call[schemas.ArtifactStatus](ctx, s, schemas.SvcArtifactStatus, schemas.ArtifactStatusRequest{
+			Project: project, After: status.Revision, Wait: indexPoll, Watch: flags.watch,
+		})
+	}
+	bar.end()
+	if errors.Is(err, bus.ErrUnavailable) && begun {
+		return client.Refused("index build", "the daemon ended meanwhile", "The index is as it was before; build again to go on.")
+	}
+	if err != nil {
+		return client.Explain("index build", err)
+	}
+	if status.State == "failed" {
+		return client.Refused("index build", status.Error, "The index is as it was before.")
+	}
+	if err := a.showBuilt(status); err != nil || !flags.watch {
+		return err
+	}
+	return a.watchIndex(ctx, s, status)
+}
+
+// watchIndex shows each change until it is interrupted.
+func (a *app) watchIndex(ctx context.Context, s client.Service, last schemas.ArtifactStatus) error {
+	if !a.JSON {
+		a.Note("watching %s; interrupt to stop", last.Project)
+	}
+	for {
+		status, err := client.Call[schemas.ArtifactStatus](ctx, s, schemas.SvcArtifactStatus, schemas.ArtifactStatusRequest{
+			Project: last.Project, After: last.Revision, Wait: watchPoll, Watch: true,
+		})
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil:
+			return client.Explain("index build --watch", err)
+		case status.State == "failed" && status.Error != last.Error:
+			a.Note("writ: %s", status.Error)
+		case status.Revision != last.Revision:
+			if err := a.showBuilt(status); err != nil {
+				return err
+			}
+		}
+		last = status
+	}
+}
+
+func (a *app) explainPath(ctx context.Context, flags indexFlags) error {
+	in := a.indexed(flags.project)
+	reply, err := client.Ask[schemas.ArtifactExplanation](ctx, a.Client, client.RoleHook, "index build --explain "+flags.explain, schemas.SvcArtifactExplain,
+		schemas.ArtifactExplainRequest{Project: in.project, Path: in.path(flags.explain)})
+	if err != nil {
+		return err
+	}
+	if a.JSON {
+		return a.PrintJSON(reply)
+	}
+	if reply.Indexed {
+		a.Printf("%s is indexed: %s.\n", reply.Path, reply.Detail)
+		return nil
+	}
+	a.Printf("%s is not indexed (%s): %s.\n", reply.Path, reply.Reason, reply.Detail)
+	return nil
+}

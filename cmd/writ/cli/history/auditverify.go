@@ -1,0 +1,398 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/mod/sumdb/note"
+
+	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/bus/blockfile"
+	"github.com/writbus/writ/cmd/writ/cli/client"
+	"github.com/writbus/writ/projections/transparency/evidence"
+	"github.com/writbus/writ/schemas"
+)
+
+// verifyFlags say what the log is compared with.
+type verifyFlags struct {
+	against     []string
+	key, stream string
+}
+
+// logReader reads streams, damaged ones too.
+type logReader interface {
+	follower
+	State(ctx context.Context, s schemas.Stream) (bus.StreamState, error)
+	Next(ctx context.Context, s schemas.Stream, after uint64) (schemas.Record, error)
+}
+
+func (a *app) auditVerifyCommand() *cobra.Command {
+	var f verifyFlags
+	c := &cobra.Command{
+		Use: "verify [PROOF]", Short: "Compare the whole log with what was signed, or check a proof",
+		Long: `Without PROOF: has the log signed as it stands, reads every stream again, and
+compares each record with the hashes and every signed checkpoint that were kept.
+A record that was altered, removed, inserted or moved is named. Exit code 1 says
+that something was found. The records are read from the files of the log; where
+those do not fit, or are elsewhere, through the server, which settles it.
+
+Writ drops no record. Where a limit of age was set on a stream by other means, or
+somebody purged it, the records at its front are missing: they are named as
+removed, by their kept ids, since nothing tells the one from the other.
+
+With PROOF, a file of writ audit prove or "-": checks that file alone. It needs the
+public key and neither the log nor the daemon.
+
+--against adds a second place that checkpoints were published to: a file of
+checkpoints, or a folder, whose hashes then count instead of those kept here.`,
+		Example: `  writ audit verify
+  writ audit verify --against /srv/evidence/writ/
+  writ audit verify proof.json --key key.pub`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				return a.verifyProof(args[0], f.key)
+			}
+			return a.verifyLog(cmd.Context(), f)
+		},
+	}
+	c.Flags().StringArrayVar(&f.against, "against", nil, "`file` or folder that checkpoints were published to; may be repeated")
+	c.Flags().StringVar(&f.key, "key", "", "public `key`, or a file with it (default: this installation's)")
+	c.Flags().StringVar(&f.stream, "stream", "", "only this stream")
+	return c
+}
+
+// verified is the outcome for the whole log.
+type verified struct {
+	OK       bool              `json:"ok"`
+	Key      string            `json:"key"`
+	Streams  []evidence.Report `json:"streams"`
+	Problems []string          `json:"problems,omitempty"`
+	Seconds  float64           `json:"seconds"`
+}
+
+func (v verified) records() (n uint64) {
+	for _, s := range v.Streams {
+		n += s.Records
+	}
+	return n
+}
+
+func (a *app) verifyLog(ctx context.Context, f verifyFlags) error {
+	const what = "audit verify"
+	v, err := a.checkLog(ctx, what, f)
+	if err != nil {
+		return err
+	}
+	if a.JSON {
+		if err := a.PrintJSON(v); err != nil {
+			return err
+		}
+	} else {
+		a.showVerified(v)
+	}
+	if !v.OK {
+		return client.Refused(what, "the log is not the one that was signed", "Keep the data directory as it is, and compare with a backup or a published copy (--against).")
+	}
+	return nil
+}
+
+// checkLog compares the streams, several at a time.
+func (a *app) checkLog(ctx context.Context, what string, f verifyFlags) (v verified, err error) {
+	streams, err := streamsOf(what, replayFlags{stream: f.stream})
+	if err != nil {
+		return v, err
+	}
+	s, err := a.Open(ctx, client.RoleAdmin)
+	if err != nil {
+		return v, client.Explain(what, err)
+	}
+	defer s.Close()
+	reader, able := s.(logReader)
+	if !able {
+		return v, client.Refused(what, "this connection cannot read the log", "")
+	}
+	began := a.Env.Now()
+	sealed, err := client.Call[schemas.AuditSealed](ctx, s, schemas.SvcAuditSeal, struct{}{})
+	if err != nil {
+		return v, client.Explain(what, err)
+	}
+	if f.key == "" {
+		f.key = sealed.Key
+	}
+	key, err := a.auditKey(what, f.key)
+	if err != nil {
+		return v, err
+	}
+	v.Key = key.Name()
+	for _, p := range sealed.Streams {
+		if p.Problem != "" {
+			v.Problems = append(v.Problems, p.Problem)
+		}
+	}
+	places := []string{sealed.Dir}
+	for _, place := range f.against {
+		place = a.Env.Absolute(place)
+		if _, err := os.Stat(place); err != nil {
+			return v, client.Refused(what, err.Error(), "--against takes a file or folder that checkpoints were published to.")
+		}
+		places = append(places, place)
+	}
+	v.Streams = make([]evidence.Report, len(streams))
+	errs := make([]error, len(streams))
+	var all sync.WaitGroup
+	for i, stream := range streams {
+		all.Go(func() { v.Streams[i], errs[i] = checkStream(ctx, reader, stream, sealed.Log, places, key) })
+	}
+	all.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return v, client.Explain(what, err)
+	}
+	v.OK = len(v.Problems) == 0
+	for _, r := range v.Streams {
+		v.OK = v.OK && r.OK()
+	}
+	v.Seconds = a.Env.Now().Sub(began).Seconds()
+	return v, nil
+}
+
+// checkStream reads one stream and compares: from the files at first, and once
+// more through the server where something does not fit.
+func checkStream(ctx context.Context, reader logReader, s schemas.Stream, log string, places []string, key note.Verifier) (evidence.Report, error) {
+	var checkpoints []evidence.Checkpoint
+	var problems []string
+	leaves := ""
+	for _, place := range places {
+		found, bad, err := readCheckpoints(place, s, key)
+		if err != nil {
+			return evidence.Report{}, err
+		}
+		checkpoints, problems = append(checkpoints, found...), append(problems, bad...)
+		path := filepath.Join(place, string(s)+evidence.LeavesFile)
+		if _, err := os.Stat(path); err == nil {
+			leaves = path // the last one counts: a second place is harder to change
+		}
+	}
+	fromFiles := func(record func(schemas.Record, evidence.Hash)) error {
+		state, err := reader.State(ctx, s)
+		if err != nil {
+			return err
+		}
+		last, err := readFiles(ctx, log, s, state, record)
+		if err != nil || last >= state.Last {
+			return err
+		}
+		return readAll(ctx, reader, s, last, record)
+	}
+	fromServer := func(record func(schemas.Record, evidence.Hash)) error { return readAll(ctx, reader, s, 0, record) }
+	var report evidence.Report
+	err := blockfile.ErrUnclear
+	if log != "" {
+		report, err = compare(s, checkpoints, leaves, fromFiles)
+		report.From = "files"
+	}
+	if err != nil || !report.OK() {
+		report, err = compare(s, checkpoints, leaves, fromServer)
+		report.From = "server"
+	}
+	report.Problems = append(problems, report.Problems...)
+	return report, err
+}
+
+// compare holds the records that read hands over against what was kept of them.
+func compare(s schemas.Stream, checkpoints []evidence.Checkpoint, leaves string, read func(func(schemas.Record, evidence.Hash)) error) (evidence.Report, error) {
+	var kept *evidence.LeafReader
+	if leaves != "" {
+		file, err := os.Open(leaves)
+		if err != nil {
+			return evidence.Report{}, err
+		}
+		defer func() { _ = file.Close() }()
+		kept = evidence.NewLeafReader(file)
+	}
+	check := evidence.NewCheck(s, checkpoints, kept)
+	if err := read(check.Record); err != nil {
+		return evidence.Report{}, err
+	}
+	return check.Finish(), nil
+}
+
+// readAll hands over every record that a stream has after a sequence with its
+// hash, across gaps.
+func readAll(ctx context.Context, reader logReader, s schemas.Stream, after uint64, record func(schemas.Record, evidence.Hash)) error {
+	work := newHashing()
+	for {
+		err := reader.Follow(ctx, s, after, bus.FollowOptions{MaxBatch: 4096, UntilEnd: true, Unparsed: true}, func(records []schemas.Record) error {
+			for i, hash := range work.hash(records) {
+				record(records[i], hash)
+			}
+			after = records[len(records)-1].Seq
+			return nil
+		})
+		if !errors.Is(err, bus.ErrGap) {
+			return err
+		}
+		behind, err := reader.Next(ctx, s, after)
+		if errors.Is(err, bus.ErrNotFound) {
+			return nil // the gap reaches to the end
+		}
+		if err != nil {
+			return err
+		}
+		record(behind, work.hash([]schemas.Record{behind})[0])
+		after = behind.Seq
+	}
+}
+
+// hashing hashes batches on all processors.
+type hashing struct {
+	hashers []evidence.Hasher
+	hashes  []evidence.Hash
+}
+
+func newHashing() *hashing {
+	return &hashing{hashers: make([]evidence.Hasher, runtime.GOMAXPROCS(0))}
+}
+
+// hash returns a hash for each record, valid until the next call.
+func (h *hashing) hash(records []schemas.Record) []evidence.Hash {
+	if len(h.hashes) < len(records) {
+		h.hashes = make([]evidence.Hash, len(records))
+	}
+	share := max((len(records)+len(h.hashers)-1)/len(h.hashers), 64) // fewer are not worth a hand-over
+	var all sync.WaitGroup
+	for i := 0; i*share < len(records); i++ {
+		from, to := i*share, min((i+1)*share, len(records))
+		all.Go(func() {
+			for at := from; at < to; at++ {
+				h.hashes[at] = h.hashers[i].Leaf(records[at].Message)
+			}
+		})
+	}
+	all.Wait()
+	return h.hashes[:len(records)]
+}
+
+// readCheckpoints reads those of a stream in a place, and what is wrong with
+// those that do not count.
+func readCheckpoints(place string, s schemas.Stream, key note.Verifier) (good []evidence.Checkpoint, problems []string, err error) {
+	path := place
+	if info, err := os.Stat(place); err == nil && info.IsDir() {
+		path = filepath.Join(place, string(s)+evidence.CheckpointsFile)
+	}
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	all, rest := evidence.SplitCheckpoints(text)
+	opened := make([]evidence.Checkpoint, len(all))
+	errs := make([]error, len(all))
+	var work sync.WaitGroup
+	share := (len(all) + runtime.GOMAXPROCS(0) - 1) / max(runtime.GOMAXPROCS(0), 1)
+	for from := 0; from < len(all); from += share {
+		work.Go(func() {
+			for i := from; i < min(from+share, len(all)); i++ {
+				opened[i], errs[i] = evidence.Open(all[i].Signed, key)
+			}
+		})
+	}
+	work.Wait()
+	for i, c := range opened {
+		switch {
+		case errs[i] != nil:
+			problems = append(problems, fmt.Sprintf("%s:%d: a checkpoint that does not count: %v", path, all[i].Line, errs[i]))
+		case c.Stream == s:
+			good = append(good, c)
+		}
+	}
+	if rest != "" {
+		problems = append(problems, fmt.Sprintf("%s: it ends with %d bytes that are no whole checkpoint", path, len(rest)))
+	}
+	return good, problems, nil
+}
+
+// shownFindings bounds what a person is shown of one stream.
+const shownFindings = 20
+
+func (a *app) showVerified(v verified) {
+	st := a.Env.Style(a.Out)
+	for _, r := range v.Streams {
+		mark, said := st.Green("✓"), "as it was signed"
+		switch {
+		case !r.OK():
+			mark, said = st.Red("✗"), st.Red("changed")
+		case r.Kept == 0 && r.Records > 0:
+			mark, said = st.Yellow("·"), "nothing was signed yet"
+		case r.Records == 0:
+			mark, said = st.Dim("·"), "empty"
+		}
+		a.Printf("%s %-16s %s\n", mark, r.Stream, client.JoinNonEmpty(", ", said, client.Plural(int(r.Records), "record", "records"), client.Plural(r.Checkpoints, "checkpoint holds", "checkpoints hold"), unsignedText(r)))
+		for i, lines := 0, 0; i < len(r.Findings); lines++ {
+			if lines == shownFindings {
+				a.Printf("    and %s; --json lists all\n", client.Plural(len(r.Findings)-i, "more", "more"))
+				break
+			}
+			n := removedTogether(r.Findings[i:])
+			a.Printf("    %s\n", findingsText(st, r.Findings[i:i+n]))
+			i += n
+		}
+		for _, p := range r.Problems {
+			a.Printf("    %s\n", st.Red(p))
+		}
+	}
+	for _, p := range v.Problems {
+		a.Printf("%s %s\n", st.Red("✗"), p)
+	}
+	a.Printf("%s, key %s, %s\n", client.Plural(int(v.records()), "record read again", "records read again"), v.Key, time.Duration(v.Seconds*float64(time.Second)).Round(10*time.Millisecond))
+}
+
+func unsignedText(r evidence.Report) string {
+	if r.Unsigned == 0 || r.Kept == 0 {
+		return ""
+	}
+	return client.Plural(int(r.Unsigned), "record after the last of them", "records after the last of them")
+}
+
+// removedTogether counts the findings at the front that name records removed one
+// after the other; 1 where there are too few to be told together.
+func removedTogether(all []evidence.Finding) int {
+	n := 0
+	for n < len(all) && all[n].Change == evidence.Removed && all[n].Seq == all[0].Seq+uint64(n) {
+		n++
+	}
+	if n <= 3 {
+		return 1
+	}
+	return n
+}
+
+func findingsText(st client.Style, all []evidence.Finding) string {
+	first, last := all[0], all[len(all)-1]
+	if len(all) == 1 {
+		return findingText(st, first)
+	}
+	return fmt.Sprintf("%s records %d to %d, events %s to %s", st.Red(string(first.Change)+":"), first.Seq, last.Seq, first.ID, last.ID)
+}
+
+func findingText(st client.Style, f evidence.Finding) string {
+	id := f.ID
+	if id == "" {
+		id = "(without an id)"
+	}
+	text := fmt.Sprintf("%s record %d, event %s", st.Red(string(f.Change)+":"), f.Seq, id)
+	if f.Change == evidence.Moved {
+		text += fmt.Sprintf(", signed as record %d", f.Was)
+	}
+	return text
+}

@@ -1,0 +1,21 @@
+// Package history holds the commands that read the log: emit, replay, watch,
+// diff and audit.
+package history
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/writbus/writ/cmd/writ/cli/client"
+)
+
+// app is one run of the client, in which these commands act.
+type app struct{ *client.Client }
+
+// Commands are the commands of this package.
+func Commands(c *client.Client) []*cobra.Command {
+	a := &app{c}
+	return []*cobra.Command{a.emitCommand(), a.replayCommand(), a.watchCommand(), a.diffCommand(), a.auditCommand()}
+}
+
+// SessionReplay is the replay of one session.
+func SessionReplay(c *client.Client) *cobra.Command { return (&app{c}).sessionReplayCommand() }

@@ -1,0 +1,268 @@
+package history
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/writbus/writ/cmd/writ/cli/client"
+	"github.com/writbus/writ/schemas"
+)
+
+func (a *app) diffCommand() *cobra.Command {
+	var between string
+	c := &cobra.Command{
+		Use: "diff [SESSION] [B]", Short: "Show what changed in a session between two moments",
+		Long: `Folds a session's events up to A and up to B, and shows what is not the same, and
+which events lie between. A and B are times (RFC 3339, a date, or how long ago,
+such as 15m) or sequences of records, as writ session replay shows them. Without B
+it is the session as it stands now.`,
+		Example: `  writ diff 5e2c… --between 812 840
+  writ diff 5e2c… --between 1h
+  writ diff --between 2026-11-21T09:00:00Z 2026-11-21T10:00:00Z --json`,
+		Args: cobra.MaximumNArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			const what = "diff"
+			if between == "" {
+				return client.Usage("diff: it needs --between A [B]", "`writ diff --help` shows how to use it.")
+			}
+			session, until := a.diffArguments(args)
+			from, err := a.ThenOf(what, between)
+			if err != nil {
+				return err
+			}
+			to, err := a.ThenOf(what, until)
+			if err != nil {
+				return err
+			}
+			return a.diff(cmd.Context(), session, from, to)
+		},
+	}
+	c.Flags().StringVar(&between, "between", "", "the first `moment`; the second follows it")
+	return c
+}
+
+// diffArguments tells the session from the second moment: one argument alone is
+// the moment where it can be read as one.
+func (a *app) diffArguments(args []string) (session, until string) {
+	switch len(args) {
+	case 2:
+		return args[0], args[1]
+	case 1:
+		if _, err := a.ThenOf("diff", args[0]); err == nil {
+			return "", args[0]
+		}
+		return args[0], ""
+	}
+	return "", ""
+}
+
+// difference is what writ diff --json prints.
+type difference struct {
+	Session string         `json:"session"`
+	From    sessionThen    `json:"from"`
+	To      sessionThen    `json:"to"`
+	Changes []stateChange  `json:"changes"`
+	Events  map[string]int `json:"events"` // between, by type
+}
+
+type sessionThen struct {
+	Seq   uint64          `json:"seq,omitempty"` // absent for now
+	AsOf  time.Time       `json:"as_of,omitzero"`
+	State json.RawMessage `json:"state"`
+}
+
+// stateChange is one field of the folded state that is not the same.
+type stateChange struct {
+	Field   string   `json:"field"` // path in the state, "work.gates.plan.channel"
+	Was     string   `json:"was,omitempty"`
+	Is      string   `json:"is,omitempty"`
+	Added   []string `json:"added,omitempty"` // of a list
+	Removed []string `json:"removed,omitempty"`
+}
+
+func (a *app) diff(ctx context.Context, id string, from, to client.Then) error {
+	const what = "diff"
+	session, err := a.ResolveSession(ctx, what, id)
+	if err != nil {
+		return err
+	}
+	s, err := a.Open(ctx, client.RoleAdmin)
+	if err != nil {
+		return client.Explain(what, err)
+	}
+	defer s.Close()
+	var views [2]schemas.SessionView
+	for i, at := range []client.Then{from, to} {
+		if views[i], err = client.Call[schemas.SessionView](ctx, s, schemas.SvcSession, at.Query(session)); err != nil {
+			return client.Explain(what, err)
+		}
+	}
+	d := difference{Session: session, Events: map[string]int{}}
+	d.From = sessionThen{views[0].Seq, views[0].AsOf, views[0].State}
+	d.To = sessionThen{views[1].Seq, views[1].AsOf, views[1].State}
+	if d.To.Seq != 0 && d.From.Seq > d.To.Seq {
+		return client.Usage(fmt.Sprintf("diff: A is later (record %d) than B (record %d)", d.From.Seq, d.To.Seq), "Give the earlier moment first.")
+	}
+	if d.Changes, err = stateChanges(d.From.State, d.To.State); err != nil {
+		return client.Explain(what, err)
+	}
+	events, err := between(ctx, s, session, d.From.Seq, d.To.Seq)
+	if err != nil {
+		return client.Explain(what, err)
+	}
+	for _, e := range events {
+		d.Events[string(e.Type)]++
+	}
+	if a.JSON {
+		return a.PrintJSON(d)
+	}
+	a.showDifference(d, views, events)
+	return nil
+}
+
+// between reads the events after one record up to another, 0 for the end.
+func between(ctx context.Context, s client.Service, session string, after, last uint64) (all []schemas.ReplayEvent, err error) {
+	c := cursor{service: s, request: schemas.ReplayRequest{Stream: schemas.StreamSessions, Session: session, After: after}}
+	for {
+		e, err := c.head(ctx)
+		if err != nil || e == nil || last != 0 && e.Position.Seq > last {
+			return all, err
+		}
+		all = append(all, *e)
+		c.page = c.page[1:]
+	}
+}
+
+func (a *app) showDifference(d difference, views [2]schemas.SessionView, events []schemas.ReplayEvent) {
+	st := a.Env.Style(a.Out)
+	until := client.AsOf(views[1])
+	if until == "" {
+		until = "now"
+	}
+	a.Printf("%s\n  %s %s\n  %s %s\n", st.Dim("session "+d.Session), st.Dim("from"), strings.TrimPrefix(client.AsOf(views[0]), "as of "), st.Dim("to  "), strings.TrimPrefix(until, "as of "))
+	if len(d.Changes) == 0 {
+		a.Printf("Nothing changed.\n")
+	}
+	width := 0
+	for _, c := range d.Changes {
+		width = max(width, len(c.Field))
+	}
+	for _, c := range d.Changes {
+		name := st.Bold(fmt.Sprintf("%-*s", width, c.Field))
+		if len(c.Added)+len(c.Removed) == 0 {
+			a.Printf("%s  %s → %s\n", name, st.Red(client.Dash(client.Shorten(client.OneLine(c.Was), 60))), st.Green(client.Dash(client.Shorten(client.OneLine(c.Is), 60))))
+		}
+		for _, text := range c.Removed {
+			a.Printf("%s  %s\n", name, st.Red("- "+client.Shorten(client.OneLine(text), 120)))
+		}
+		for _, text := range c.Added {
+			a.Printf("%s  %s\n", name, st.Green("+ "+client.Shorten(client.OneLine(text), 120)))
+		}
+	}
+	if len(events) > 0 {
+		a.Printf("\n%s\n", client.Plural(len(events), "event between", "events between"))
+		for _, e := range events {
+			_ = a.showEvent(e, false) // it prints lines and encodes nothing
+		}
+	}
+}
+
+// stateChanges compares two folded states field by field.
+func stateChanges(was, is json.RawMessage) ([]stateChange, error) {
+	var a, b any
+	if err := json.Unmarshal(was, &a); err != nil {
+		return nil, fmt.Errorf("the state before: %w", err)
+	}
+	if err := json.Unmarshal(is, &b); err != nil {
+		return nil, fmt.Errorf("the state after: %w", err)
+	}
+	changes := []stateChange{}
+	compareFields("", a, b, &changes)
+	return changes, nil
+}
+
+func compareFields(path string, was, is any, into *[]stateChange) {
+	wasMap, wasIs := was.(map[string]any)
+	isMap, isIs := is.(map[string]any)
+	if (wasIs || was == nil) && (isIs || is == nil) && (wasIs || isIs) {
+		names := slices.Sorted(maps.Keys(wasMap))
+		for name := range isMap {
+			if _, also := wasMap[name]; !also {
+				names = append(names, name)
+			}
+		}
+		slices.Sort(names)
+		for _, name := range names {
+			at := name
+			if path != "" {
+				at = path + "." + name
+			}
+			compareFields(at, wasMap[name], isMap[name], into)
+		}
+		return
+	}
+	wasList, wasMany := was.([]any)
+	isList, isMany := is.([]any)
+	if (wasMany || was == nil) && (isMany || is == nil) && (wasMany || isMany) {
+		added, removed := listChanges(textsOf(wasList), textsOf(isList))
+		if len(added)+len(removed) > 0 {
+			*into = append(*into, stateChange{Field: path, Added: added, Removed: removed})
+		}
+		return
+	}
+	if before, after := textOf(was), textOf(is); before != after {
+		*into = append(*into, stateChange{Field: path, Was: before, Is: after})
+	}
+}
+
+// listChanges compares lists as multisets: what a state lists is sorted, or in
+// the order of its events.
+func listChanges(was, is []string) (added, removed []string) {
+	count := map[string]int{}
+	for _, text := range was {
+		count[text]++
+	}
+	for _, text := range is {
+		if count[text] > 0 {
+			count[text]--
+			continue
+		}
+		added = append(added, text)
+	}
+	for _, text := range was {
+		if count[text] > 0 {
+			count[text]--
+			removed = append(removed, text)
+		}
+	}
+	return added, removed
+}
+
+func textsOf(list []any) (texts []string) {
+	for _, one := range list {
+		texts = append(texts, textOf(one))
+	}
+	return texts
+}
+
+// textOf is a value as text: a string as it is, anything else as JSON.
+func textOf(value any) string {
+	switch v := value.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	}
+	raw, err := marshal(value)
+	if err != nil {
+		return fmt.Sprint(value)
+	}
+	return string(raw)
+}

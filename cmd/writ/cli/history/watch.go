@@ -1,0 +1,142 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/cmd/writ/cli/client"
+	"github.com/writbus/writ/schemas"
+)
+
+// follower is a connection that reads streams as they grow.
+type follower interface {
+	Follow(ctx context.Context, s schemas.Stream, after uint64, o bus.FollowOptions, fn func([]schemas.Record) error) error
+}
+
+func (a *app) watchCommand() *cobra.Command {
+	var f replayFlags
+	c := &cobra.Command{
+		Use:   "watch",
+		Short: "Show events as they happen, until Ctrl-C",
+		Example: `  writ watch
+  writ watch --session 5e2c… --data
+  writ watch --rule ENF-GATE-PLAN
+  writ watch --json --type tool.decided`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+			defer stop()
+			return a.watch(ctx, f)
+		},
+	}
+	flags := c.Flags()
+	flags.StringVar(&f.stream, "stream", "", "only this stream, such as WRIT_SESSIONS or sessions")
+	flags.StringVar(&f.session, "session", "", "only this session")
+	flags.StringVar(&f.eventType, "type", "", "only events of this type")
+	flags.StringVar(&f.rule, "rule", "", "only events that name this rule")
+	flags.BoolVar(&f.data, "data", false, "show each event's data")
+	return c
+}
+
+func (a *app) watch(ctx context.Context, f replayFlags) error {
+	streams, err := streamsOf("watch", f)
+	if err != nil {
+		return err
+	}
+	s, err := a.Open(ctx, client.RoleDashboard)
+	if err != nil {
+		return client.Explain("watch", err)
+	}
+	defer s.Close()
+	status, err := client.Call[schemas.Status](ctx, s, schemas.SvcStatus, struct{}{})
+	if err != nil {
+		return client.Explain("watch", err)
+	}
+	from := map[schemas.Stream]uint64{}
+	for _, stream := range status.Streams {
+		from[stream.Name] = stream.Last
+	}
+	reader, ok := s.(follower)
+	if !ok {
+		return client.Refused("watch", "this connection cannot follow the log", "")
+	}
+	if !a.JSON {
+		a.Note("Watching; Ctrl-C ends.")
+	}
+	return a.followAll(ctx, reader, streams, from, f)
+}
+
+// followAll prints the records of several streams as they come, one at a time.
+func (a *app) followAll(ctx context.Context, reader follower, streams []schemas.Stream, from map[schemas.Stream]uint64, f replayFlags) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var output sync.Mutex
+	var all sync.WaitGroup
+	for _, stream := range streams {
+		all.Go(func() {
+			err := reader.Follow(ctx, stream, from[stream], bus.FollowOptions{}, func(records []schemas.Record) error {
+				output.Lock()
+				defer output.Unlock()
+				for _, r := range records {
+					if err := a.showRecord(r, f); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			if err != nil && ctx.Err() == nil {
+				cancel(err)
+			}
+		})
+	}
+	all.Wait()
+	if err := context.Cause(ctx); err != nil && !errors.Is(err, context.Canceled) {
+		return client.Explain("watch", err)
+	}
+	return nil
+}
+
+func (a *app) showRecord(r schemas.Record, f replayFlags) error {
+	events, err := r.Events()
+	if err != nil {
+		return a.showEvent(schemas.ReplayEvent{
+			Position: schemas.Position{Stream: r.Stream, Seq: r.Seq}, ID: r.ID(), Time: a.Env.Now(),
+			Type: schemas.Type(r.Message.Header.Get(schemas.HeaderType)), Undecodable: err.Error(),
+		}, false)
+	}
+	for _, e := range events {
+		if (f.session != "" && e.Aggregate.ID != f.session) || (f.eventType != "" && string(e.Type()) != f.eventType) {
+			continue
+		}
+		shown, err := replayEvent(e)
+		if err != nil {
+			return err
+		}
+		if !namesRule(shown, f.rule) {
+			continue
+		}
+		if err := a.showEvent(shown, f.data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func replayEvent(e schemas.Event) (schemas.ReplayEvent, error) {
+	data, err := marshal(e.Data)
+	if err != nil {
+		return schemas.ReplayEvent{}, fmt.Errorf("event %s: %w", e.ID, err)
+	}
+	return schemas.ReplayEvent{
+		Position: e.Position, ID: e.ID, Type: e.Type(), Time: e.Time, Aggregate: e.Aggregate, Actor: e.Actor.String(),
+		CausationID: e.CausationID, CorrelationID: e.CorrelationID, Version: e.StoredVersion, Data: data,
+	}, nil
+}

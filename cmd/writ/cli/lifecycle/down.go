@@ -1,0 +1,91 @@
+package lifecycle
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/cmd/internal/config"
+	"github.com/writbus/writ/cmd/internal/launch"
+	"github.com/writbus/writ/cmd/writ/cli/client"
+	"github.com/writbus/writ/schemas"
+)
+
+// stopBudget bounds waiting for a daemon to finish what it has begun.
+const stopBudget = 15 * time.Second
+
+type downReply struct {
+	Stopped bool `json:"stopped"`
+	PID     int  `json:"pid,omitempty"`
+}
+
+func (a *app) downCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "down",
+		Short:   "Stop the daemon; it finishes what it has begun",
+		Example: `  writ down`,
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			reply, err := a.stopDaemon(cmd.Context())
+			if err != nil {
+				return client.Explain("stop the daemon", err)
+			}
+			switch {
+			case a.JSON:
+				return a.PrintJSON(reply)
+			case reply.Stopped:
+				a.Printf("The daemon (process %d) has stopped.\n", reply.PID)
+			default:
+				a.Printf("No daemon runs.\n")
+			}
+			return nil
+		},
+	}
+}
+
+func (a *app) stopDaemon(ctx context.Context) (downReply, error) {
+	s, at, err := a.Reach(ctx, client.RoleAdmin)
+	if errors.Is(err, config.ErrNoDaemon) {
+		return downReply{}, nil
+	}
+	if err != nil {
+		return downReply{}, err
+	}
+	defer s.Close()
+	// A daemon may be gone before its answer has left: whether it stopped is
+	// asked of the process.
+	if _, err := client.Call[struct{}](ctx, s, schemas.SvcStop, struct{}{}); err != nil && !errors.Is(err, bus.ErrUnavailable) {
+		return downReply{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, stopBudget)
+	defer cancel()
+	dataDir, err := a.Env.DataDir()
+	if err != nil {
+		return downReply{}, err
+	}
+	for a.stillThere(dataDir, at) {
+		select {
+		case <-ctx.Done():
+			return downReply{}, &client.Fault{
+				What: "stop the daemon", Why: "it was asked to and still runs",
+				Todo: "Its log, " + config.Layout{Root: dataDir}.DaemonLog() + ", says what it waits for.",
+			}
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	return downReply{Stopped: true, PID: at.PID}, nil
+}
+
+// stillThere says whether the daemon has withdrawn its announcement and ended.
+// A daemon that is this process's own child stays a process until it is waited
+// for, so the announcement is asked first.
+func (a *app) stillThere(dataDir string, at config.Endpoint) bool {
+	now, err := config.ReadEndpoint(dataDir)
+	if err == nil && now.PID == at.PID {
+		return launch.Alive(at.PID)
+	}
+	return launch.LockHeld(config.Layout{Root: dataDir}.Lock()) && launch.Alive(at.PID)
+}

@@ -1,0 +1,200 @@
+package lifecycle
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/writbus/writ/cmd/internal/config"
+	"github.com/writbus/writ/cmd/internal/launch"
+	"github.com/writbus/writ/cmd/writ/cli/client"
+	"github.com/writbus/writ/cmd/writ/cli/hook"
+	"github.com/writbus/writ/cmd/writ/cli/install"
+	"github.com/writbus/writ/enforcement/host"
+)
+
+func (a *app) initCommand() *cobra.Command {
+	var names []string
+	var plugin string
+	c := &cobra.Command{
+		Use:   "init [DIR]",
+		Short: "Guard a project: install hooks, slash commands and settings",
+		Long: `Installs Writ in the project in DIR, or in this folder: hooks beside your own in
+the settings of each agent, slash commands for Claude Code, and .writ/config.yaml.
+Without --agent these are the agents the project shows traces of, and Claude Code
+where there are none. Running it again changes nothing; "writ uninstall" takes
+everything out again.`,
+		Example: `  writ init
+  writ init ~/src/shop
+  writ init --agent claude --agent codex`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if plugin != "" {
+				return a.writePlugin(plugin)
+			}
+			agents, unknown := install.Named(names...)
+			if unknown != "" {
+				return client.Usage("init: the agent \""+unknown+"\" is unknown", "This build knows "+hook.AgentNames()+".")
+			}
+			root, err := a.projectDir("init", client.First(args))
+			if err != nil {
+				return err
+			}
+			if len(agents) == 0 {
+				agents = install.Detect(root)
+			}
+			return a.install(cmd.Context(), root, agents)
+		},
+	}
+	c.Flags().StringSliceVar(&names, "agent", nil, "guard against this agent; may be repeated: "+hook.AgentNames())
+	c.Flags().StringVar(&plugin, "plugin", "", "write Writ as a plugin of Claude Code to this folder, and guard no project")
+	_ = c.RegisterFlagCompletionFunc("agent", cobra.FixedCompletions(host.Names, cobra.ShellCompDirectiveNoFileComp))
+	return c
+}
+
+// projectDir is the project a command is given, or the working folder.
+func (a *app) projectDir(what, arg string) (string, error) {
+	root := a.Env.Dir
+	if arg != "" {
+		root = a.Env.Absolute(arg)
+	}
+	info, err := os.Stat(root)
+	switch {
+	case err != nil:
+		return "", client.Refused(what, err.Error(), "Give the folder of a project.")
+	case !info.IsDir():
+		return "", client.Refused(what, root+" is not a folder", "Give the folder of a project.")
+	case sameDir(root, a.Env.Home):
+		return "", client.Refused(what, root+" is your home folder, whose .claude/settings.json holds for every project",
+			"Run it in the folder of a project.")
+	case filepath.Dir(root) == root:
+		return "", client.Refused(what, root+" is the root of the file system", "Run it in the folder of a project.")
+	}
+	return root, nil
+}
+
+func sameDir(a, b string) bool {
+	one, err1 := os.Stat(a)
+	two, err2 := os.Stat(b)
+	return err1 == nil && err2 == nil && os.SameFile(one, two)
+}
+
+func (a *app) install(ctx context.Context, root string, agents []install.Agent) error {
+	program, err := a.stableProgram(ctx)
+	if err != nil {
+		return client.Explain("init", err)
+	}
+	agents, kept := a.sparingLines(root, agents)
+	report, err := install.Init(root, program, agents...)
+	if err != nil {
+		return installFault(err)
+	}
+	report.Notes = append(report.Notes, kept...)
+	if err := a.register(root); err != nil {
+		return client.Explain("init", err)
+	}
+	outer, nested := config.FindProject(filepath.Dir(root))
+	if nested {
+		report.Warnings = append(report.Warnings, outer+" uses Writ as well; inside "+root+" its own settings hold")
+	}
+	if a.JSON {
+		return a.PrintJSON(report)
+	}
+	st := a.Env.Style(a.Out)
+	if len(report.Written) == 0 {
+		a.Printf("%s is guarded already; nothing had to change.\n", root)
+	} else {
+		a.Printf("%s %s\n", st.Bold("Writ guards "+root+"."), st.Dim("It wrote:"))
+		for _, path := range report.Written {
+			a.Printf("  %s\n", path)
+		}
+		a.Printf("\nStart %s there.%s\n"+
+			"`writ doctor` checks that the hooks answer, `writ uninstall` takes them out again.\n", titles(agents), liveAtOnce(agents))
+	}
+	for _, note := range report.Notes {
+		a.Printf("%s %s\n", st.Bold("note:"), note)
+	}
+	for _, w := range report.Warnings {
+		a.Printf("%s %s\n", st.Yellow("warning:"), w)
+	}
+	return nil
+}
+
+// sparingLines leaves out the status line of an agent whose user has one: a
+// project's would take its place.
+func (a *app) sparingLines(root string, agents []install.Agent) (sparing []install.Agent, notes []string) {
+	for _, agent := range agents {
+		for _, file := range []string{filepath.Join(a.Env.Home, filepath.FromSlash(agent.Settings)), filepath.Join(root, filepath.FromSlash(agent.Settings))} {
+			text, err := os.ReadFile(file)
+			if err == nil && agent.Settings != "" && a.Env.Home != "" && agent.Host.Line.Foreign(text) {
+				agent.Host.Line.Key = ""
+				notes = append(notes, "your status line in "+file+" stays; its command may call `writ statusline` for Writ's")
+				break
+			}
+		}
+		sparing = append(sparing, agent)
+	}
+	return sparing, notes
+}
+
+func titles(agents []install.Agent) string {
+	var names []string
+	for _, agent := range agents {
+		names = append(names, agent.Title)
+	}
+	return strings.Join(names, " or ")
+}
+
+func liveAtOnce(agents []install.Agent) string {
+	if agents[0].Name == "claude" {
+		return " In a running session of Claude Code the hooks are live at once."
+	}
+	return ""
+}
+
+func installFault(err error) error {
+	var problem *install.Problem
+	if errors.As(err, &problem) {
+		return &client.Fault{What: problem.What, Why: problem.Why, Todo: problem.Todo}
+	}
+	return &client.Fault{What: "the project's files", Why: err.Error()}
+}
+
+// stableProgram is the path hooks run writ by: one that stays. `go run` makes
+// a program that is gone afterwards; a package manager's link outlives the
+// version it points to.
+func (a *app) stableProgram(ctx context.Context) (string, error) {
+	program := a.Env.Executable
+	if launch.Temporary(program) {
+		built, err := a.Programs(ctx)
+		if err != nil {
+			return "", err
+		}
+		if launch.Temporary(built) {
+			return "", client.Refused("init", program+" is a temporary build, which will be gone",
+				"Build writ and writd (`go install "+launch.Module+"/cmd/...@latest`), then run `writ init` with that.")
+		}
+		return built, nil
+	}
+	if found, err := exec.LookPath(strings.TrimSuffix(filepath.Base(program), ".exe")); err == nil {
+		if found, err = filepath.Abs(found); err == nil && sameDir(found, program) {
+			return found, nil
+		}
+	}
+	return filepath.Abs(program)
+}
+
+// register notes in the data folder that the project is under guard, so that
+// the guard does not vanish with a file of the project.
+func (a *app) register(root string) error {
+	dataDir, err := a.Env.DataDir()
+	if err != nil {
+		return err
+	}
+	return config.Register(dataDir, root)
+}

@@ -1,0 +1,107 @@
+package lifecycle
+
+import (
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/writbus/writ/cmd/writ/cli/client"
+	"github.com/writbus/writ/schemas"
+)
+
+func (a *app) statusCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "status",
+		Short: "Show the daemon's health: its log, views and rules",
+		Example: `  writ status
+  writ status --json | jq .streams`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s, _, err := a.Reach(cmd.Context(), client.RoleHook)
+			if err != nil {
+				return client.Explain("status", err)
+			}
+			defer s.Close()
+			status, err := client.Call[schemas.Status](cmd.Context(), s, schemas.SvcStatus, struct{}{})
+			if err != nil {
+				return client.Explain("status", err)
+			}
+			if a.JSON {
+				return a.PrintJSON(status)
+			}
+			a.showStatus(status)
+			return nil
+		},
+	}
+}
+
+func (a *app) showStatus(s schemas.Status) {
+	st := a.Env.Style(a.Out)
+	a.Printf("%s %s  process %d, up %s, at %s\n", st.Bold("writd"), s.Version, s.PID, client.Age(a.Env.Now().Sub(s.Started)), s.URL)
+	where := s.DataDir
+	if s.External {
+		where += "; the log is on an external NATS"
+	}
+	var events, bytes uint64
+	for _, stream := range s.Streams {
+		events += stream.Messages
+		bytes += stream.Bytes
+	}
+	row := func(name, value string) { a.Printf("  %s %s\n", st.Dim(fmt.Sprintf("%-12s", name)), value) }
+	row("data", where)
+	row("log", fmt.Sprintf("%s events, %s, durability %s", client.Thousands(events), client.Size(bytes), s.Durability))
+	row("rules", fmt.Sprintf("%s, embedder %s", client.Thousands(uint64(s.Rules)), s.Embedder))
+	row("sessions", client.Plural(s.Sessions, "live session", "live sessions"))
+	if s.Metrics != "" {
+		row("metrics", s.Metrics)
+	}
+	row("gate", fmt.Sprintf("fails %s; confinement: %s", s.FailMode, s.Confine))
+	row("observing", observing(s))
+	if s.Memory > 0 {
+		row("memory", client.Size(s.Memory))
+	}
+	a.Printf("\n")
+	table := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "  stream\tmessages\tlast\tsize")
+	for _, stream := range s.Streams {
+		fmt.Fprintf(table, "  %s\t%s\t%d\t%s\n", stream.Name, client.Thousands(stream.Messages), stream.Last, client.Size(stream.Bytes))
+	}
+	_ = table.Flush()
+	a.Printf("\n")
+	fmt.Fprintln(table, "  view\tstate\tbehind")
+	for _, v := range s.Views {
+		fmt.Fprintf(table, "  %s\t%s\t%d%s\n", v.Name, v.State, v.Lag, viewRemark(v))
+	}
+	_ = table.Flush()
+	for _, w := range s.Warnings {
+		a.Printf("%s %s\n", st.Yellow("warning:"), w)
+	}
+}
+
+// observing says who judges what has no annotation, and how the model fares.
+func observing(s schemas.Status) string {
+	text := "classifier " + s.Classifier
+	if m := s.Model; m != nil {
+		text += fmt.Sprintf("; model %s (%s), breaker %s", m.Name, m.API, m.Breaker)
+		if m.Last != "" {
+			text += ": " + client.OneLine(m.Last)
+		}
+	}
+	return text
+}
+
+func viewRemark(v schemas.ViewStatus) string {
+	var remarks []string
+	if v.Quarantined > 0 {
+		remarks = append(remarks, client.Plural(v.Quarantined, "event in quarantine", "events in quarantine"))
+	}
+	if v.Error != "" {
+		remarks = append(remarks, client.OneLine(v.Error))
+	}
+	if len(remarks) == 0 {
+		return ""
+	}
+	return "  " + strings.Join(remarks, "; ")
+}

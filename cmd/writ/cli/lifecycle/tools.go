@@ -1,0 +1,147 @@
+package lifecycle
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/writbus/writ/cmd/internal/launch"
+	"github.com/writbus/writ/cmd/writ/cli/client"
+)
+
+// toolCommands are the programs that need what only the daemon's binary links:
+// writ hands them over to writd, arguments, streams and exit status.
+func (a *app) toolCommands() []*cobra.Command {
+	return []*cobra.Command{
+		a.toolCommand("benchmark", "Measure how well rules are found and observations judged", "  writ benchmark rules --truth queries.jsonl --scale 1000,10000\n  writ benchmark memory --data turns.jsonl"),
+		a.toolCommand("tune", "Fit a ranking profile to judged queries", "  writ tune --truth queries.jsonl"),
+		a.toolCommand("model", "List, pull, choose or train embedders; train the classifier of memory",
+			"  writ model list\n  writ model pull all-MiniLM-L6-v2\n  writ model use all-MiniLM-L6-v2\n  writ model train --data corpus/ --out table.bin\n  writ model train --classifier --data train.jsonl --heldout heldout.jsonl --out model.bin"),
+		a.whatIfCommand(),
+		a.topCommand(),
+		a.mcpCommand(),
+	}
+}
+
+// topCommand needs no flags, and a terminal.
+func (a *app) topCommand() *cobra.Command {
+	c := a.toolCommand("top", "Watch sessions, decisions, lag and latency, live", "  writ top\n  writ top --once\n  writ top --json | jq .sessions")
+	c.Long = `Shows sessions with mode, phase and refusals, what agents ask for and what is
+answered, how far views are behind the log, and how long searches take. Where
+standard output is no terminal, and with --once or --json, it prints what it would
+show now and ends.`
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		if asksForHelp(args) {
+			return cmd.Help()
+		}
+		if a.JSON && len(args) == 0 {
+			args = []string{"--json"}
+		}
+		return a.handOver(cmd.Context(), "top", args)
+	}
+	return c
+}
+
+// whatIfCommand links retrieval, so writd runs it.
+func (a *app) whatIfCommand() *cobra.Command {
+	c := a.toolCommand("whatif", "Run the log once more under other settings, and say what would have changed",
+		"  writ whatif --policy strict.yaml --since 24h\n  writ whatif --corpus ./rules --svg rules.svg\n  writ whatif --weights tuned.json --json")
+	c.Long = `Runs recorded decisions under another policy (--policy FILE, a project's settings as
+in .writ/config.yaml) and recorded prompts over another corpus (--corpus DIR) or
+with other weights (--weights FILE or the name of a profile). It reports decisions
+that would have come out otherwise, with both reasons, and rules that prompts would
+have gained or lost, with tokens and latency. Nothing is written to the log.
+
+What the log does not hold cannot be run again and is counted with the reason: what
+depended on the contents of files, or on what agent and user would have done next.
+Rules that a written or read file brought stay as recorded, and are counted. Both
+searches weigh rules by what use has taught of them up to today.`
+	return c
+}
+
+// mcpCommand is started by hosts, with nothing after its name.
+func (a *app) mcpCommand() *cobra.Command {
+	c := a.toolCommand("mcp", "Serve an agent's host over the Model Context Protocol", "  writ mcp < requests.jsonl")
+	c.Long = `Serves the tools query, recall, status, propose and advance_phase over standard
+input and output, to a host that starts it. It starts the daemon where it does
+not run.
+
+Nothing here can approve, set a mode or administer: advance_phase goes on after
+the user has approved, and is refused and recorded before.
+
+Claude Code: "claude mcp add writ -- writ mcp", or in .mcp.json of the project:
+
+  {"mcpServers": {"writ": {"type": "stdio", "command": "writ", "args": ["mcp"]}}}
+
+Cursor: in .cursor/mcp.json of the project, or ~/.cursor/mcp.json:
+
+  {"mcpServers": {"writ": {"command": "writ", "args": ["mcp", "--project", "${workspaceFolder}"]}}}
+
+A host that knows the session may say it: "args": ["mcp", "--session", "ID"].
+Otherwise it is CLAUDE_CODE_SESSION_ID, or the live one of the project around
+--project, CLAUDE_PROJECT_DIR or the working folder.`
+	c.RunE = func(cmd *cobra.Command, args []string) error {
+		if asksForHelp(args) {
+			return cmd.Help()
+		}
+		return a.handOver(cmd.Context(), "mcp", args)
+	}
+	return c
+}
+
+func asksForHelp(args []string) bool {
+	return len(args) == 1 && (args[0] == "--help" || args[0] == "-h" || args[0] == "help")
+}
+
+func (a *app) toolCommand(name, short, example string) *cobra.Command {
+	return &cobra.Command{
+		Use: name, Short: short, Example: example, DisableFlagParsing: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if asksForHelp(args) || len(args) == 0 {
+				return cmd.Help()
+			}
+			return a.handOver(cmd.Context(), name, args)
+		},
+	}
+}
+
+// handOver runs a tool of writd in this program's place.
+func (a *app) handOver(ctx context.Context, name string, args []string) error {
+	c, err := a.WithDaemon(ctx)
+	if err != nil {
+		return client.Explain(name, err)
+	}
+	writd, err := launch.Find(c.Env.Executable, c.Env.Vars)
+	if err != nil {
+		return client.Explain(name, err)
+	}
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	program := exec.CommandContext(ctx, writd, append([]string{name}, args...)...)
+	program.Stdin, program.Stdout, program.Stderr = a.In, a.Out, a.Err
+	program.Dir, program.Env = c.Env.Dir, c.Env.Vars
+	// Told to stop, it says what it leaves behind; only then is it ended.
+	program.WaitDelay = cmp.Or(c.Env.StopGrace, 3*time.Second)
+	program.Cancel = func() error {
+		if program.Process.Signal(os.Interrupt) != nil { // not every system has it
+			return program.Process.Kill()
+		}
+		return nil
+	}
+	err = program.Run()
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &exit):
+		return &client.Fault{Code: exit.ExitCode()}
+	case errors.Is(err, context.Canceled) && program.ProcessState.Success():
+		return nil // told to stop, it did
+	}
+	return err
+}

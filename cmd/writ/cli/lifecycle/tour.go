@@ -1,0 +1,367 @@
+package lifecycle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/writbus/writ/cmd/writ/cli/claude"
+	"github.com/writbus/writ/cmd/writ/cli/client"
+	"github.com/writbus/writ/cmd/writ/cli/hook"
+	"github.com/writbus/writ/cmd/writ/cli/install"
+	"github.com/writbus/writ/schemas"
+)
+
+// tour is a whole conversation between a user and a coding agent in a scratch
+// project. Everything it shows is real: the hooks are those `writ init`
+// installs, run as processes with the payloads Claude Code sends, answered by
+// the running daemon.
+type tour struct {
+	app     *app
+	style   client.Style
+	self    string // the writ that hooks run
+	root    string
+	session string
+	hooks   map[string]claude.Hook
+	step    int
+	tools   int      // calls so far, for their ids
+	cited   []string // rules the plan cites: those the prompt brought
+	wrong   []string // what was not as expected
+}
+
+// tour shows what Writ does, and checks that it does it.
+func (a *app) tour(ctx context.Context, self string) error {
+	root, err := os.MkdirTemp("", "writ-tour-")
+	if err != nil {
+		return client.Explain("tour", err)
+	}
+	defer func() { _ = os.RemoveAll(root) }()
+	if root, err = filepath.EvalSymlinks(root); err != nil {
+		return client.Explain("tour", err)
+	}
+	id, err := uuid.NewV7()
+	if err != nil {
+		return client.Explain("tour", err)
+	}
+	t := &tour{app: a, style: a.Env.Style(a.Out), self: self, root: root, session: "writ-tour-" + id.String()}
+	if err := t.run(ctx); err != nil {
+		return client.Explain("tour", err)
+	}
+	if len(t.wrong) > 0 {
+		return &client.Fault{
+			What: "tour", Why: client.Plural(len(t.wrong), "answer was", "answers were") + " not as expected:\n  - " + strings.Join(t.wrong, "\n  - "),
+			Todo: "`writ session replay " + t.session + "` shows what happened.",
+		}
+	}
+	return nil
+}
+
+func (t *tour) run(ctx context.Context) error {
+	t.print("\n%s\n%s\n", t.style.Bold("A tour: one conversation in a scratch project, through the real hooks and daemon."), t.style.Dim(t.root))
+	for _, scene := range []func(context.Context) error{
+		t.installed, t.start, t.prompt, t.early, t.mode, t.plan, t.approvePlan, t.tests, t.approveTests, t.code, t.drift, t.end,
+	} {
+		if err := scene(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// What is said and written in the tour.
+const (
+	tourPrompt = "Add a retry with backoff to the payment request in Go."
+	tourTests  = `package payment
+
+import (
+	"errors"
+	"testing"
+)
+
+func TestRetryEndsWithTheFirstSuccess(t *testing.T) {
+	calls := 0
+	err := Retry(5, func(attempt int) {}, func() error {
+		if calls++; calls < 3 {
+			return errors.New("503 Service Unavailable")
+		}
+		return nil
+	})
+	if err != nil || calls != 3 {
+		t.Fatalf("Retry = %v after %d calls, want success after 3", err, calls)
+	}
+}
+`
+	tourCode = `package payment
+
+import "fmt"
+
+// Retry repeats a request that is safe to repeat, and waits between attempts.
+func Retry(attempts int, wait func(attempt int), send func() error) error {
+	var err error
+	for i := range attempts {
+		if err = send(); err == nil {
+			return nil
+		}
+		wait(i)
+	}
+	return fmt.Errorf("after %d attempts: %w", attempts, err)
+}
+`
+)
+
+// tourPlan cites the rules the prompt brought: citing one that was not shown
+// is refused.
+func (t *tour) tourPlan() string {
+	rules := "No matching rules\n"
+	if len(t.cited) > 0 {
+		rules = ""
+		for _, id := range t.cited {
+			rules += "- " + id + ": how the retry is built and bounded\n"
+		}
+	}
+	return `# Plan: retry payments
+
+## Files
+
+- ` + "`retry.go`" + ` – new: repeats a request a bounded number of times
+- ` + "`retry_test.go`" + ` – new: success after failures, and giving up
+
+## Analysis
+
+A payment request fails now and then with a 503. It carries an idempotency key,
+so repeating it is safe. Attempts are bounded and the pause between them grows;
+the pause is passed in, so that tests do not wait.
+
+## Rules Applied
+
+` + rules + `
+## Capabilities
+
+- [ ] A request that succeeds at a later attempt succeeds
+- [ ] A request that keeps failing ends with the last reason
+`
+}
+
+func (t *tour) installed(context.Context) error {
+	t.heading("writ init", "puts the hooks into the project")
+	report, err := install.Init(t.root, t.self)
+	if err != nil {
+		return err
+	}
+	t.line(strings.Join(report.Written, ", "))
+	settings, err := os.ReadFile(filepath.Join(t.root, ".claude", "settings.json"))
+	if err != nil {
+		return err
+	}
+	hooks, err := claude.Installed(settings)
+	if err != nil {
+		return err
+	}
+	t.hooks = map[string]claude.Hook{}
+	for _, h := range hooks {
+		t.hooks[h.Event] = h
+	}
+	return nil
+}
+
+func (t *tour) start(ctx context.Context) error {
+	t.heading("The agent starts a session", "")
+	reply, err := t.hook(ctx, "SessionStart", map[string]any{"source": "startup", "model": "claude-sonnet-5"})
+	if err != nil {
+		return err
+	}
+	t.expect("session start", reply.Exit == 0 && injected(reply) != "", "the rules that always hold, and how to proceed", reply)
+	t.quote(injected(reply), 4)
+	return nil
+}
+
+func (t *tour) prompt(ctx context.Context) error {
+	t.heading("The user asks", tourPrompt)
+	before, err := t.view(ctx)
+	if err != nil {
+		return err
+	}
+	reply, err := t.hook(ctx, "UserPromptSubmit", map[string]any{"prompt": tourPrompt, "source": "user"})
+	if err != nil {
+		return err
+	}
+	after, err := t.view(ctx)
+	if err != nil {
+		return err
+	}
+	for _, id := range after.Shown {
+		if !slices.Contains(before.Shown, id) {
+			t.cited = append(t.cited, id)
+		}
+	}
+	t.expect("prompt", reply.Exit == 0, client.Plural(len(t.cited), "rule is", "rules are")+" added to the prompt: "+client.Dash(strings.Join(t.cited, ", ")), reply)
+	t.quote(ruleLines(injected(reply), t.cited), 6)
+	return nil
+}
+
+// ruleLines are the lines that begin with what the rules of these ids demand:
+// the whole block would fill the screen.
+func ruleLines(block string, ids []string) string {
+	var kept strings.Builder
+	inside := false
+	for line := range strings.Lines(block) {
+		text := strings.TrimSpace(line)
+		if slices.ContainsFunc(ids, func(id string) bool { return strings.Contains(text, id) }) {
+			inside = true
+		}
+		if inside && strings.HasPrefix(text, "RULE") {
+			kept.WriteString(line)
+			inside = false
+		}
+	}
+	return kept.String()
+}
+
+func (t *tour) early(ctx context.Context) error {
+	t.heading("The agent writes code at once", "retry.go")
+	return t.write(ctx, "retry.go", tourCode, "ENF-GATE-MODE")
+}
+
+func (t *tour) mode(ctx context.Context) error {
+	t.heading("The agent chooses to work", "writ mode set work")
+	cmd := exec.CommandContext(ctx, t.self, "mode", "set", "work", "--session", t.session)
+	cmd.Dir, cmd.Env = t.root, hostVars(t.app.Env.Vars)
+	out, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		return err
+	}
+	t.expect("mode set work", err == nil, firstLine(string(out)), schemas.HookReply{Stderr: string(out)})
+	return nil
+}
+
+func (t *tour) plan(ctx context.Context) error {
+	t.heading("It writes a plan", "plan.md: files, analysis, rules, capabilities")
+	return t.write(ctx, "plan.md", t.tourPlan(), "")
+}
+
+func (t *tour) approvePlan(ctx context.Context) error {
+	t.heading("The user says", "approved")
+	return t.approval(ctx, "plan")
+}
+
+func (t *tour) tests(ctx context.Context) error {
+	t.heading("It writes the tests first", "retry_test.go")
+	return t.write(ctx, "retry_test.go", tourTests, "")
+}
+
+func (t *tour) approveTests(ctx context.Context) error {
+	t.heading("The user says", "approved")
+	return t.approval(ctx, "tests")
+}
+
+func (t *tour) code(ctx context.Context) error {
+	t.heading("Now it may write the code", "retry.go")
+	return t.write(ctx, "retry.go", tourCode, "")
+}
+
+func (t *tour) drift(ctx context.Context) error {
+	t.heading("Somebody changes the approved plan behind the gate", "echo '- [ ] Retry refunds as well' >> plan.md")
+	file, err := os.OpenFile(filepath.Join(t.root, "plan.md"), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteString("- [ ] Retry refunds as well\n")
+	if err = errors.Join(err, file.Close()); err != nil {
+		return err
+	}
+	return t.write(ctx, "retry.go", tourCode+"\n// Changed.\n", "ENF-GATE-DRIFT")
+}
+
+func (t *tour) end(ctx context.Context) error {
+	t.heading("The session ends", "")
+	reply, err := t.hook(ctx, "SessionEnd", map[string]any{"reason": "prompt_input_exit"})
+	if err != nil {
+		return err
+	}
+	t.expect("session end", reply.Exit == 0, "", reply)
+	view, err := t.view(ctx)
+	if err != nil {
+		return err
+	}
+	t.expect("the record", view.Events > 0 && view.Refusals >= 2,
+		fmt.Sprintf("%s in the log, %s among them", client.Plural(view.Events, "event", "events"), client.Plural(view.Refusals, "refusal", "refusals")), reply)
+	t.print("\n%s\n", "To see it all again: "+t.style.Bold(client.ShellWord(t.self)+" session replay "+t.session))
+	return nil
+}
+
+// approval submits the user's word for a gate, and looks whether it opened.
+func (t *tour) approval(ctx context.Context, gate string) error {
+	reply, err := t.hook(ctx, "UserPromptSubmit", map[string]any{"prompt": "approved", "source": "user"})
+	if err != nil {
+		return err
+	}
+	view, err := t.view(ctx)
+	if err != nil {
+		return err
+	}
+	opened := false
+	for _, g := range view.Gates {
+		opened = opened || g.Gate == gate && g.State == "approved"
+	}
+	t.expect("approval of the "+gate, opened, "the "+gate+" gate opens, for exactly these files; phase "+view.Phase, reply)
+	return nil
+}
+
+// write lets the agent write a file: the hook before it decides, and only when
+// it allows is the file written and the hook after it run.
+func (t *tour) write(ctx context.Context, name, content, refusedBy string) error {
+	t.tools++
+	call := map[string]any{
+		"tool_name": "Write", "tool_use_id": fmt.Sprintf("toolu_%s_%d", t.session, t.tools), "permission_mode": "default",
+		"tool_input": map[string]any{"file_path": filepath.Join(t.root, name), "content": content},
+	}
+	reply, err := t.hook(ctx, hook.EventPreToolUse, call)
+	if err != nil {
+		return err
+	}
+	reason, denied := Denial(reply)
+	if refusedBy != "" {
+		t.expect("writing "+name, denied && reply.Exit == 2 && strings.Contains(reason, refusedBy), "refused:", reply)
+		t.quote(reason, 6)
+		return nil
+	}
+	t.expect("writing "+name, !denied && reply.Exit == 0, "allowed", reply)
+	if denied {
+		t.quote(reason, 6)
+		return nil
+	}
+	if err := os.WriteFile(filepath.Join(t.root, name), []byte(content), 0o644); err != nil {
+		return err
+	}
+	call["tool_response"] = map[string]any{"filePath": filepath.Join(t.root, name), "success": true}
+	_, err = t.hook(ctx, "PostToolUse", call)
+	return err
+}
+
+// hook runs one of the installed command lines.
+func (t *tour) hook(ctx context.Context, event string, fields map[string]any) (schemas.HookReply, error) {
+	h, found := t.hooks[event]
+	if !found {
+		return schemas.HookReply{}, fmt.Errorf("no hook for %s is installed", event)
+	}
+	payload := map[string]any{
+		"session_id": t.session, "cwd": t.root, "transcript_path": filepath.Join(t.root, "..", t.session+".jsonl"),
+		"hook_event_name": event,
+	}
+	for key, value := range fields {
+		payload[key] = value
+	}
+	return t.app.runHookLine(ctx, t.root, h, payload)
+}
+
+func (t *tour) view(ctx context.Context) (schemas.SessionView, error) {
+	return client.Ask[schemas.SessionView](ctx, t.app.Client, client.RoleHook, "tour", schemas.SvcSession, schemas.SessionQuery{Session: t.session})
+}

@@ -1,0 +1,56 @@
+package lifecycle
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/writbus/writ/cmd/internal/config"
+	"github.com/writbus/writ/cmd/writ/cli/client"
+	"github.com/writbus/writ/cmd/writ/cli/install"
+)
+
+func (a *app) uninstallCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "uninstall [DIR]",
+		Short: "Take Writ out of a project, without a trace",
+		Long: `Takes Writ's hooks, slash commands and settings out of the project in DIR, or in
+this folder. Files that nobody changed since get the bytes they had before; in
+others only Writ's own entries go. The log keeps what happened.`,
+		Example: `  writ uninstall`,
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			root, err := a.projectDir("uninstall", client.First(args))
+			if err != nil {
+				return err
+			}
+			report, err := install.Uninstall(root)
+			if err != nil {
+				return installFault(err)
+			}
+			dataDir, err := a.Env.DataDir()
+			if err != nil {
+				return client.Explain("uninstall", err)
+			}
+			if err := config.Unregister(dataDir, root); err != nil {
+				return client.Explain("uninstall", err)
+			}
+			if a.JSON {
+				return a.PrintJSON(report)
+			}
+			if len(report.Removed)+len(report.Written) == 0 {
+				a.Printf("%s does not use Writ; nothing had to change.\n", root)
+			} else {
+				a.Printf("Writ no longer guards %s.\n", root)
+			}
+			for _, path := range report.Written {
+				a.Printf("  restored %s\n", path)
+			}
+			for _, path := range report.Removed {
+				a.Printf("  removed  %s\n", path)
+			}
+			for _, path := range report.Kept {
+				a.Printf("  kept     %s\n", path)
+			}
+			return nil
+		},
+	}
+}

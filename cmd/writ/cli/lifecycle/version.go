@@ -1,0 +1,49 @@
+package lifecycle
+
+import (
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"github.com/writbus/writ/cmd/internal/config"
+)
+
+// Version is the version of this build, which the daemon of the same build
+// shares.
+const Version = config.Version
+
+type versionReply struct {
+	Version  string `json:"version"`
+	Revision string `json:"revision,omitempty"` // of the source, where the build knows it
+	Modified bool   `json:"modified,omitempty"`
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+}
+
+func (a *app) versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "version",
+		Short:   "Print the version of this program",
+		Example: `  writ version --json`,
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			v := versionReply{Version: Version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+			if info, ok := debug.ReadBuildInfo(); ok {
+				for _, s := range info.Settings {
+					switch s.Key {
+					case "vcs.revision":
+						v.Revision = s.Value
+					case "vcs.modified":
+						v.Modified = s.Value == "true"
+					}
+				}
+			}
+			if a.JSON {
+				return a.PrintJSON(v)
+			}
+			a.Printf("writ %s (%s, %s)\n", v.Version, v.Go, v.Platform)
+			return nil
+		},
+	}
+}

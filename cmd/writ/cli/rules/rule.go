@@ -1,0 +1,306 @@
+package rules
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/writbus/writ/cmd/writ/cli/client"
+	"github.com/writbus/writ/schemas"
+)
+
+// maxRuleFile bounds one rule file. A rule is a page; what is larger is
+// something else.
+const maxRuleFile = 256 << 10
+
+// maxDumpFile bounds a file of many rules, below what one message carries.
+const maxDumpFile = 24 << 20
+
+func (a *app) ruleCommand() *cobra.Command {
+	return client.Group("rule", "Show, search, change, import and review rules",
+		"  writ rule list --domain go\n  writ rule show GO-ERR-WRAP-001\n  writ rule import ./rules",
+		a.ruleListCommand(), a.ruleShowCommand(), a.ruleSearchCommand(),
+		a.ruleAddCommand(), a.ruleEditCommand(), a.ruleRetireCommand(), a.ruleRevertCommand(), a.ruleLogCommand(),
+		a.ruleImportCommand(), a.ruleExportCommand(), a.ruleValidateCommand(), a.ruleCompressCommand(),
+		a.ruleProposeCommand(), a.ruleReviewCommand(), a.ruleFeedbackCommand(), a.ruleStatsCommand())
+}
+
+func (a *app) ruleListCommand() *cobra.Command {
+	var query schemas.RuleQuery
+	c := &cobra.Command{
+		Use: "list", Short: "List the rules",
+		Example: "  writ rule list\n  writ rule list --json | jq -r 'select(.mandatory).id'",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			list, err := client.Ask[schemas.RuleList](cmd.Context(), a.Client, client.RoleHook, "rule list", schemas.SvcRules, query)
+			if err != nil {
+				return err
+			}
+			if a.JSON {
+				for _, r := range list.Rules {
+					if err := a.PrintJSON(r); err != nil {
+						return err
+					}
+				}
+				return nil
+			}
+			table := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
+			fmt.Fprintln(table, "id\tseverity\tdomain\t\ttitle")
+			for _, r := range list.Rules {
+				fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", r.ID, r.Severity, client.Dash(r.Domain), ruleMarks(r), r.Title)
+			}
+			return table.Flush()
+		},
+	}
+	c.Flags().StringVar(&query.Domain, "domain", "", "only rules of this domain")
+	c.Flags().BoolVar(&query.Retired, "retired", false, "also those that were retired")
+	return c
+}
+
+func ruleMarks(r schemas.RuleSummary) string {
+	var marks []string
+	if r.Mandatory {
+		marks = append(marks, "mandatory")
+	}
+	if r.Authority == "ai-provisional" {
+		marks = append(marks, "provisional")
+	}
+	if r.Retired {
+		marks = append(marks, "retired")
+	}
+	return strings.Join(marks, ", ")
+}
+
+func (a *app) ruleShowCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "show ID", Short: "Show one rule, and what became of it",
+		Example: "  writ rule show GO-ERR-WRAP-001\n  writ rule show GO-ERR-WRAP-001 --json",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			view, err := client.Ask[schemas.RuleView](cmd.Context(), a.Client, client.RoleHook, "rule show "+args[0], schemas.SvcRule, schemas.RuleQuery{ID: args[0]})
+			if err != nil {
+				return err
+			}
+			if a.JSON {
+				return a.PrintJSON(view)
+			}
+			a.showRule(view)
+			return nil
+		},
+	}
+}
+
+func (a *app) showRule(v schemas.RuleView) {
+	st := a.Env.Style(a.Out)
+	r := v.Rule
+	a.Printf("%s  %s\n", st.Bold(st.Cyan(r.ID)), st.Bold(r.Title))
+	a.Printf("%s\n\n", st.Dim(client.JoinNonEmpty(" · ", r.Severity, r.Domain, r.Scope, r.Confidence, r.Authority, mandatory(r), retired(v))))
+	part := func(name, text string) {
+		if text == "" {
+			return
+		}
+		a.Printf("%s\n", st.Bold(name))
+		for _, line := range strings.Split(strings.TrimRight(text, "\n"), "\n") {
+			for _, wrapped := range indented(line) {
+				a.Printf("  %s\n", wrapped)
+			}
+		}
+		a.Printf("\n")
+	}
+	part("WHEN", r.Trigger)
+	part("RULE", r.Statement)
+	part("SYMPTOMS", strings.Join(r.Symptoms, "\n"))
+	part("VIOLATION", r.Violation)
+	part("CORRECT", r.PassExample)
+	part("WHY", r.Rationale)
+	part("ENFORCEMENT", r.Enforcement)
+	for _, e := range r.Edges {
+		a.Printf("  %s %s\n", strings.ToLower(strings.ReplaceAll(e.Type, "_", " ")), e.Target)
+	}
+	record := fmt.Sprintf("%s, %d followed, %d not, weight %.2f", client.Plural(v.Revisions, "revision", "revisions"), v.Positive, v.Negative, v.Weight)
+	if v.Graduated {
+		record += ", graduated"
+	}
+	if v.Flagged {
+		record += ", flagged for review"
+	}
+	a.Printf("%s\n", st.Dim(client.JoinNonEmpty("; ", record, v.Source)))
+}
+
+// indented wraps prose and leaves code, which is indented, as it is.
+func indented(line string) []string {
+	if line == "" || strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t") {
+		return []string{line}
+	}
+	return client.Wrap(line, client.TextWidth-2)
+}
+
+func mandatory(r schemas.Rule) string {
+	if r.Mandatory {
+		return "mandatory"
+	}
+	return ""
+}
+
+func retired(v schemas.RuleView) string {
+	if v.Retired {
+		return "retired"
+	}
+	return ""
+}
+
+func (a *app) ruleImportCommand() *cobra.Command {
+	var request schemas.RuleImportRequest
+	c := &cobra.Command{
+		Use: "import DIR|FILE", Short: "Import rule files: Markdown, older blocks, Cypher dumps",
+		Long: `Imports every .md and .cypher file of a folder, or one file: Markdown with front
+matter, one node a file; the older format of blocks between <!-- RULE START -->
+and <!-- RULE END -->; dumps of a graph in Cypher. Files that have not changed
+are left alone. Nothing enters where a file has a problem, unless --partial
+says to take the others; all problems are shown.`,
+		Example: "  writ rule import ./rules\n  writ rule import ./rules --prune\n  writ rule import old-rules.cypher --dry-run",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := a.NotForAgents(); err != nil {
+				return err
+			}
+			path := a.Env.Absolute(args[0])
+			files, err := ruleFiles(path)
+			if err != nil {
+				return err
+			}
+			if request.Files = files; request.Corpus == "" {
+				request.Corpus = corpusName(path)
+			}
+			reply, err := client.AskWithin[schemas.RuleImportReply](cmd.Context(), a.Client, client.RoleAdmin, "rule import", client.ImportBudget, schemas.SvcRuleImport, request)
+			if err != nil {
+				return err
+			}
+			return a.showImport(reply, request.DryRun)
+		},
+	}
+	c.Flags().BoolVar(&request.Prune, "prune", false, "retire what an earlier import of this corpus brought and that is gone")
+	c.Flags().BoolVar(&request.Partial, "partial", false, "take the sound files, leave out the others")
+	c.Flags().BoolVar(&request.DryRun, "dry-run", false, "only say what would happen")
+	c.Flags().StringVar(&request.Corpus, "corpus", "", "name of the corpus, for --prune (default: the folder's name)")
+	return c
+}
+
+// corpusName is how the files of a folder are told from those of others.
+func corpusName(path string) string {
+	if info, err := os.Stat(path); err == nil && !info.IsDir() {
+		path = filepath.Dir(path)
+	}
+	return filepath.Base(path)
+}
+
+func (a *app) showImport(reply schemas.RuleImportReply, dryRun bool) error {
+	if a.JSON {
+		if err := a.PrintJSON(reply); err != nil {
+			return err
+		}
+	}
+	if len(reply.Problems) > 0 {
+		return &client.Fault{
+			What: "rule import: nothing was imported",
+			Why:  client.Plural(len(reply.Problems), "problem", "problems") + "\n  " + strings.Join(reply.Problems, "\n  "),
+		}
+	}
+	if a.JSON {
+		return nil
+	}
+	for _, warning := range reply.Warnings {
+		a.Note("warning: %s", warning)
+	}
+	for _, skipped := range reply.Skipped {
+		a.Note("left out: %s", skipped)
+	}
+	would := ""
+	if dryRun {
+		would = "would be "
+	}
+	a.Printf("%s %simported, %d unchanged, %d %sretired.\n", client.Plural(len(reply.Imported), "node", "nodes"), would, reply.Unchanged, len(reply.Retired), would)
+	return nil
+}
+
+// ruleFiles reads the Markdown files at a path, in the order of their names.
+// Paths are kept relative to the folder, so that a corpus has one source
+// wherever it lies.
+func ruleFiles(path string) ([]schemas.RuleFile, error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, client.Refused("rule import", path+" does not exist", "")
+	}
+	if err != nil {
+		return nil, client.Refused("rule import", err.Error(), "")
+	}
+	root := path
+	if !info.IsDir() {
+		root = filepath.Dir(path)
+	}
+	var files []schemas.RuleFile
+	err = filepath.WalkDir(path, func(at string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() {
+			if at != path && strings.HasPrefix(entry.Name(), ".") {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if !isRuleFile(entry.Name()) {
+			return nil
+		}
+		file, err := ruleFile(root, at)
+		files = append(files, file)
+		return err
+	})
+	switch {
+	case err != nil:
+		return nil, client.Refused("rule import", err.Error(), "")
+	case len(files) == 0:
+		return nil, client.Refused("rule import", "there is no .md or .cypher file in "+path, "Rules are Markdown files with front matter; `writ rule show` prints their parts.")
+	}
+	return files, nil
+}
+
+func isRuleFile(name string) bool {
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".md":
+		return !strings.EqualFold(name, "README.md")
+	case ".cypher", ".cql":
+		return true
+	default:
+		return false
+	}
+}
+
+func ruleFile(root, path string) (schemas.RuleFile, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return schemas.RuleFile{}, err
+	}
+	limit := int64(maxRuleFile)
+	if !strings.EqualFold(filepath.Ext(path), ".md") {
+		limit = maxDumpFile
+	}
+	if info.Size() > limit {
+		return schemas.RuleFile{}, fmt.Errorf("%s has %s, such a file has at most %s", path, client.Size(uint64(info.Size())), client.Size(uint64(limit)))
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return schemas.RuleFile{}, err
+	}
+	rel, err := filepath.Rel(root, path)
+	if err != nil {
+		return schemas.RuleFile{}, err
+	}
+	return schemas.RuleFile{Path: filepath.ToSlash(rel), Content: string(raw)}, nil
+}
