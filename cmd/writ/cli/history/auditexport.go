@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/writbus/writ/cmd/writ/cli/auditreport"
 	"github.com/writbus/writ/cmd/writ/cli/client"
+	"github.com/writbus/writ/projections/transparency/auditreport"
 	"github.com/writbus/writ/schemas"
 	"github.com/writbus/writ/schemas/atomicfile"
 )

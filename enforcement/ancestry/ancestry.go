@@ -1,7 +1,8 @@
-// Package ancestry lists the processes above this one.
+// Package ancestry lists the processes above this one, and tells an agent's host
+// among them.
 //
-// It sees what the operating system shows of them to this user; it judges
-// nothing.
+// It sees what the operating system shows of them to this user. It does not see
+// a terminal that an agent made and drives from outside.
 package ancestry
 
 // Process is one process above this one.

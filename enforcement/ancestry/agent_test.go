@@ -1,4 +1,4 @@
-package client
+package ancestry
 
 import (
 	"path/filepath"

@@ -1,0 +1,202 @@
+// Package verify reads the log again, in whichever state it is, and compares it
+// with the hashes and the signed checkpoints that were kept of it.
+//
+// A record that was altered, removed, inserted or moved is named. The records
+// are read from the files of the log; where those do not fit, or are elsewhere,
+// through the server, which settles it. It signs nothing and changes nothing.
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+
+	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/bus/blockfile"
+	"github.com/writbus/writ/projections/transparency/evidence"
+	"github.com/writbus/writ/schemas"
+	"golang.org/x/mod/sumdb/note"
+)
+
+// Log reads streams, damaged ones too.
+type Log interface {
+	Follow(ctx context.Context, s schemas.Stream, after uint64, o bus.FollowOptions, fn func([]schemas.Record) error) error
+	State(ctx context.Context, s schemas.Stream) (bus.StreamState, error)
+	Next(ctx context.Context, s schemas.Stream, after uint64) (schemas.Record, error)
+}
+
+// Streams compares streams, several at a time, with what is kept of them in the
+// places, files or folders. Dir is the folder of the log's own files, "" where
+// they are not here.
+func Streams(ctx context.Context, log Log, streams []schemas.Stream, dir string, places []string, key note.Verifier) ([]evidence.Report, error) {
+	reports, errs := make([]evidence.Report, len(streams)), make([]error, len(streams))
+	var all sync.WaitGroup
+	for i, s := range streams {
+		all.Go(func() { reports[i], errs[i] = checkStream(ctx, log, s, dir, places, key) })
+	}
+	all.Wait()
+	return reports, errors.Join(errs...)
+}
+
+// checkStream reads one stream and compares: from the files at first, and once
+// more through the server where something does not fit.
+func checkStream(ctx context.Context, reader Log, s schemas.Stream, log string, places []string, key note.Verifier) (evidence.Report, error) {
+	var checkpoints []evidence.Checkpoint
+	var problems []string
+	leaves := ""
+	for _, place := range places {
+		found, bad, err := readCheckpoints(place, s, key)
+		if err != nil {
+			return evidence.Report{}, err
+		}
+		checkpoints, problems = append(checkpoints, found...), append(problems, bad...)
+		path := filepath.Join(place, string(s)+evidence.LeavesFile)
+		if _, err := os.Stat(path); err == nil {
+			leaves = path // the last one counts: a second place is harder to change
+		}
+	}
+	fromFiles := func(record func(schemas.Record, evidence.Hash)) error {
+		state, err := reader.State(ctx, s)
+		if err != nil {
+			return err
+		}
+		last, err := readFiles(ctx, log, s, state, record)
+		if err != nil || last >= state.Last {
+			return err
+		}
+		return readAll(ctx, reader, s, last, record)
+	}
+	fromServer := func(record func(schemas.Record, evidence.Hash)) error { return readAll(ctx, reader, s, 0, record) }
+	var report evidence.Report
+	err := blockfile.ErrUnclear
+	if log != "" {
+		report, err = compare(s, checkpoints, leaves, fromFiles)
+		report.From = "files"
+	}
+	if err != nil || !report.OK() {
+		report, err = compare(s, checkpoints, leaves, fromServer)
+		report.From = "server"
+	}
+	report.Problems = append(problems, report.Problems...)
+	return report, err
+}
+
+// compare holds the records that read hands over against what was kept of them.
+func compare(s schemas.Stream, checkpoints []evidence.Checkpoint, leaves string, read func(func(schemas.Record, evidence.Hash)) error) (evidence.Report, error) {
+	var kept *evidence.LeafReader
+	if leaves != "" {
+		file, err := os.Open(leaves)
+		if err != nil {
+			return evidence.Report{}, err
+		}
+		defer func() { _ = file.Close() }()
+		kept = evidence.NewLeafReader(file)
+	}
+	check := evidence.NewCheck(s, checkpoints, kept)
+	if err := read(check.Record); err != nil {
+		return evidence.Report{}, err
+	}
+	return check.Finish(), nil
+}
+
+// readAll hands over every record that a stream has after a sequence with its
+// hash, across gaps.
+func readAll(ctx context.Context, reader Log, s schemas.Stream, after uint64, record func(schemas.Record, evidence.Hash)) error {
+	work := newHashing()
+	for {
+		err := reader.Follow(ctx, s, after, bus.FollowOptions{MaxBatch: 4096, UntilEnd: true, Unparsed: true}, func(records []schemas.Record) error {
+			for i, hash := range work.hash(records) {
+				record(records[i], hash)
+			}
+			after = records[len(records)-1].Seq
+			return nil
+		})
+		if !errors.Is(err, bus.ErrGap) {
+			return err
+		}
+		behind, err := reader.Next(ctx, s, after)
+		if errors.Is(err, bus.ErrNotFound) {
+			return nil // the gap reaches to the end
+		}
+		if err != nil {
+			return err
+		}
+		record(behind, work.hash([]schemas.Record{behind})[0])
+		after = behind.Seq
+	}
+}
+
+// hashing hashes batches on all processors.
+type hashing struct {
+	hashers []evidence.Hasher
+	hashes  []evidence.Hash
+}
+
+func newHashing() *hashing {
+	return &hashing{hashers: make([]evidence.Hasher, runtime.GOMAXPROCS(0))}
+}
+
+// hash returns a hash for each record, valid until the next call.
+func (h *hashing) hash(records []schemas.Record) []evidence.Hash {
+	if len(h.hashes) < len(records) {
+		h.hashes = make([]evidence.Hash, len(records))
+	}
+	share := max((len(records)+len(h.hashers)-1)/len(h.hashers), 64) // fewer are not worth a hand-over
+	var all sync.WaitGroup
+	for i := 0; i*share < len(records); i++ {
+		from, to := i*share, min((i+1)*share, len(records))
+		all.Go(func() {
+			for at := from; at < to; at++ {
+				h.hashes[at] = h.hashers[i].Leaf(records[at].Message)
+			}
+		})
+	}
+	all.Wait()
+	return h.hashes[:len(records)]
+}
+
+// readCheckpoints reads those of a stream in a place, and what is wrong with
+// those that do not count.
+func readCheckpoints(place string, s schemas.Stream, key note.Verifier) (good []evidence.Checkpoint, problems []string, err error) {
+	path := place
+	if info, err := os.Stat(place); err == nil && info.IsDir() {
+		path = filepath.Join(place, string(s)+evidence.CheckpointsFile)
+	}
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	all, rest := evidence.SplitCheckpoints(text)
+	opened := make([]evidence.Checkpoint, len(all))
+	errs := make([]error, len(all))
+	var work sync.WaitGroup
+	share := (len(all) + runtime.GOMAXPROCS(0) - 1) / max(runtime.GOMAXPROCS(0), 1)
+	for from := 0; from < len(all); from += share {
+		work.Go(func() {
+			for i := from; i < min(from+share, len(all)); i++ {
+				opened[i], errs[i] = evidence.Open(all[i].Signed, key)
+			}
+		})
+	}
+	work.Wait()
+	for i, c := range opened {
+		switch {
+		case errs[i] != nil:
+			problems = append(problems, fmt.Sprintf("%s:%d: a checkpoint that does not count: %v", path, all[i].Line, errs[i]))
+		case c.Stream == s:
+			good = append(good, c)
+		}
+	}
+	if rest != "" {
+		problems = append(problems, fmt.Sprintf("%s: it ends with %d bytes that are no whole checkpoint", path, len(rest)))
+	}
+	return good, problems, nil
+}
