@@ -120,35 +120,6 @@ func TestTheNameIsTheContent(t *testing.T) {
 	}
 }
 
-// An encoder's weights may be an ONNX file, which is then part of its name and
-// its checksums; beside safetensors it counts for nothing.
-func TestWeightsInONNX(t *testing.T) {
-	want, err := Load(tinyBERT, Options{Name: "m"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := copied(t, tinyBERT)
-	write(t, dir, "model.onnx", readString(t, "bert/testdata/onnx/optimum.onnx"))
-	if both, err := Load(dir, Options{Name: "m"}); err != nil || both.Name() != want.Name() {
-		t.Errorf("%v, want %s", err, want.Name())
-	}
-	if err := os.Remove(filepath.Join(dir, weightsFile)); err != nil {
-		t.Fatal(err)
-	}
-	e, err := Load(dir, Options{Name: "m"})
-	if err != nil || e.Name() == want.Name() {
-		t.Fatal(err)
-	}
-	a, _ := e.Embed("the index")
-	if b, _ := want.Embed("the index"); !slices.Equal(a, b) {
-		t.Errorf("%v, want %v", a, b)
-	}
-	write(t, dir, cardFile, strings.Repeat("0", 64)+"  model.onnx\n")
-	if _, err := Load(dir, Options{}); !errors.Is(err, ErrChecksum) {
-		t.Error(err)
-	}
-}
-
 func TestChecksums(t *testing.T) {
 	sum := func(dir, name string) string {
 		raw, err := os.ReadFile(filepath.Join(dir, name))
@@ -195,7 +166,7 @@ func TestDirectoriesWithoutAModel(t *testing.T) {
 	}{
 		"empty":     {nil, ErrUnknown, "has no model.safetensors"},
 		"onnx":      {map[string]string{"model_quantized.onnx": "x"}, ErrUnknown, "model_quantized.onnx"},
-		"bare onnx": {map[string]string{"onnx/model.onnx": "x"}, fs.ErrNotExist, "config.json"},
+		"bare onnx": {map[string]string{"onnx/model.onnx": "x"}, ErrUnknown, "save_pretrained"},
 		"torch":     {map[string]string{"pytorch_model.bin": "x"}, ErrUnknown, "pytorch_model.bin"},
 		"damaged":   {map[string]string{"model.safetensors": "x"}, safetensors.ErrFormat, "model.safetensors"},
 		"foreign":   {map[string]string{"model.safetensors": strings.Replace(other, "\x34", "\x35", 1)}, ErrUnknown, `["w"]`},
@@ -213,6 +184,11 @@ func TestDirectoriesWithoutAModel(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := Load("load.go", Options{}); !errors.Is(err, ErrUnknown) || !strings.Contains(err.Error(), "load.go is a file") {
+		t.Error(err)
+	}
+	dir := copied(t, t.TempDir())
+	write(t, dir, "model.onnx", "x")
+	if _, err := Load(filepath.Join(dir, "model.onnx"), Options{}); !errors.Is(err, ErrUnknown) || !strings.Contains(err.Error(), "save_pretrained") {
 		t.Error(err)
 	}
 }

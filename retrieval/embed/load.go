@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -49,8 +50,7 @@ type Options struct {
 	Portable  bool   // use no vector instructions
 }
 
-// weightsFile is where each kind of directory keeps its numbers, if an encoder's
-// are not in an ONNX file.
+// weightsFile is where each kind of directory keeps its numbers.
 const weightsFile = "model.safetensors"
 
 // Load reads the model in a directory. Its name ends with "@" and twelve digits
@@ -58,14 +58,14 @@ const weightsFile = "model.safetensors"
 // trained table, too, which is one file with a name and a checksum of its own
 // and remembers no queries, being as fast as that.
 func Load(dir string, opt Options) (Embedder, error) {
-	kind, weights, err := detect(dir)
+	kind, err := Detect(dir)
 	if err != nil {
 		return nil, err
 	}
 	if kind == Static {
 		return loadTable(dir)
 	}
-	version, err := verify(dir, weights, opt.MaxTokens)
+	version, err := verify(dir, opt.MaxTokens)
 	if err != nil {
 		return nil, err
 	}
@@ -104,30 +104,21 @@ func baseName(dir string) (string, error) {
 	return filepath.Base(full), nil
 }
 
-// Detect says which kind of model a directory holds, by the tensors in it; ONNX
-// files are those of encoders, and a path that is no directory is a table's.
+// Detect says which kind of model a directory holds, by the tensors in it; a path
+// that is no directory is a table's.
 func Detect(dir string) (Kind, error) {
-	kind, _, err := detect(dir)
-	return kind, err
-}
-
-// detect returns also the file with the model's weights, relative to dir.
-func detect(dir string) (kind Kind, weights string, err error) {
 	info, err := os.Stat(dir)
 	switch {
 	case err != nil:
-		return "", "", fmt.Errorf("embed: the model directory: %w", err)
+		return "", fmt.Errorf("embed: the model directory: %w", err)
 	case !info.IsDir():
-		return Static, "", nil
+		return Static, nil
 	}
-	switch name, found := bert.WeightsFile(dir); {
-	case !found:
-		return "", "", missing(dir)
-	case name != weightsFile:
-		return BERT, name, nil
+	path := filepath.Join(dir, weightsFile)
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return "", missing(dir)
 	}
-	kind, err = kindOf(filepath.Join(dir, weightsFile))
-	return kind, weightsFile, err
+	return kindOf(path)
 }
 
 func kindOf(path string) (Kind, error) {
@@ -167,11 +158,14 @@ func some(names []string) string {
 func missing(dir string) error {
 	for _, other := range []string{"*.onnx", "onnx/*.onnx", "pytorch_model.bin", "tf_model.h5", "*.gguf", "0_StaticEmbedding/" + weightsFile} {
 		if found, _ := filepath.Glob(filepath.Join(escape(dir), other)); len(found) > 0 {
-			return fmt.Errorf("%w: %s has no %s and no model.onnx, only %s; save the model as one of these", ErrUnknown, dir, weightsFile, found[0])
+			return fmt.Errorf("%w: %s has no %s, only %s; %s", ErrUnknown, dir, weightsFile, found[0], convert)
 		}
 	}
-	return fmt.Errorf("%w: %s has no %s and no model.onnx", ErrUnknown, dir, weightsFile)
+	return fmt.Errorf("%w: %s has no %s", ErrUnknown, dir, weightsFile)
 }
+
+// convert is what to do with a model in another format.
+const convert = "take " + weightsFile + " from where the model is published, or save it so with the Python package transformers: AutoModel.from_pretrained(…).save_pretrained(…)"
 
 // escape makes a path match itself in filepath.Glob.
 func escape(path string) string {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"github.com/writbus/writ/retrieval/embed/static"
 )
@@ -17,6 +18,9 @@ func loadTable(path string) (Embedder, error) {
 	raw, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("embed: %w", err)
+	}
+	if filepath.Ext(path) == ".onnx" {
+		return nil, fmt.Errorf("%w: %s is an ONNX file, which Writ does not read; %s, and name the directory", ErrUnknown, path, convert)
 	}
 	table, err := static.Decode(raw)
 	if err != nil {

@@ -20,13 +20,11 @@ import (
 // name.
 var ErrChecksum = errors.New("embed: checksum mismatch")
 
-// modelFiles are what shapes a model's vectors, of the directories [Load] reads,
-// given the file its weights are in: others may lie beside it unused.
-func modelFiles(weights string) []string {
-	return []string{
-		"config.json", weights, "tokenizer.json", "vocab.txt", "tokenizer_config.json",
-		"sentence_bert_config.json", "modules.json", "1_Pooling/config.json",
-	}
+// modelFiles are what shapes a model's vectors, of the directories [Load] reads:
+// others may lie beside them unused.
+var modelFiles = []string{
+	"config.json", weightsFile, "tokenizer.json", "vocab.txt", "tokenizer_config.json",
+	"sentence_bert_config.json", "modules.json", "1_Pooling/config.json",
 }
 
 // The files that may state checksums: a list that must name every model file,
@@ -38,14 +36,14 @@ const (
 
 // verify compares the model's files with their checksums, if any are stated,
 // and returns a version: twelve hexadecimal digits of what it consists of.
-func verify(dir, weights string, maxTokens int) (version string, err error) {
+func verify(dir string, maxTokens int) (version string, err error) {
 	stated, complete, err := readChecksums(dir)
 	if err != nil {
 		return "", err
 	}
 	all := sha256.New()
 	fmt.Fprintf(all, "%d\n", maxTokens)
-	for _, name := range modelFiles(weights) {
+	for _, name := range modelFiles {
 		full := filepath.Join(dir, filepath.FromSlash(name))
 		want, listed := stated[name]
 		sum, err := sha256File(full)

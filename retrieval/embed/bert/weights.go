@@ -36,15 +36,15 @@ type norm struct {
 
 // reader reads parameters until the first error.
 type reader struct {
-	from   parameters
+	from   *parameters
 	c      config
 	kernel *kernel
 	err    error
 }
 
-func readWeights(from parameters, c config, k *kernel) (*weights, error) {
+func readWeights(from *parameters, c config, k *kernel) (*weights, error) {
 	r := &reader{from: from, c: c, kernel: k}
-	if from.Has(fmt.Sprintf("encoder.layer.%d.attention.output.LayerNorm.weight", c.Layers)) {
+	if from.has(fmt.Sprintf("encoder.layer.%d.attention.output.LayerNorm.weight", c.Layers)) {
 		return nil, fmt.Errorf("%w: %s has more layers than the %d of its configuration", ErrUnsupported, from.Name(), c.Layers)
 	}
 	w := &weights{
@@ -103,7 +103,7 @@ func (r *reader) floats(name string, shape ...int) []float32 {
 	if r.err != nil {
 		return nil
 	}
-	v, err := r.from.Floats(name, shape...)
+	v, err := r.from.floats(name, shape...)
 	if err != nil {
 		r.err = err
 		return nil
