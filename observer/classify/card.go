@@ -12,7 +12,7 @@ const cardText = `# The embedded classifier
 
 Decides whether a short text that a coding agent or a person said is worth
 keeping as a memory, where no language model is configured. Written by
-` + "`writ model train --classifier`" + `; do not edit.
+` + "`writ-train classifier`" + `; do not edit.
 
 * **Kind.** Logistic regression over hashed words, pairs of words, parts of four
   letters and a few signs; %d weights of 8 bits, %d bytes with thresholds.

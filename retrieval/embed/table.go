@@ -9,7 +9,7 @@ import (
 	"github.com/writbus/writ/retrieval/embed/static"
 )
 
-// trained is a table of word vectors from a file, as writ model train writes it.
+// trained is a table of word vectors from a file, as writ-train writes it.
 type trained struct{ *static.Embedder }
 
 // loadTable reads a trained table. It is named as the built-in one is: by its

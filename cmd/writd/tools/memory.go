@@ -10,7 +10,6 @@ import (
 
 	"github.com/writbus/writ/observer/classify"
 	"github.com/writbus/writ/observer/memory"
-	"github.com/writbus/writ/schemas/atomicfile"
 )
 
 // intervalSeed draws the confidence intervals where no seed is given.
@@ -95,52 +94,4 @@ func labelledIn(path string) ([]classify.Labelled, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return all, nil
-}
-
-// trainClassifier trains the classifier that decides where no model is
-// configured.
-func trainClassifier(args []string, out, errw io.Writer) error {
-	training := classify.DefaultTraining()
-	flags := newFlags("model train --classifier", "Train the classifier of memory on labelled texts, and measure it on others.",
-		"writ model train --classifier --data train.jsonl --heldout heldout.jsonl --out model.bin --card MODEL_CARD.md", errw)
-	flags.Bool("classifier", true, "train the classifier of memory")
-	data := flags.String("data", "", "`file` of labelled texts, JSON Lines: {\"text\":\"…\",\"keep\":true}")
-	heldout := flags.String("heldout", "", "`file` of labelled texts to measure on (default: those of the model in the program)")
-	path := flags.String("out", "", "`file` to write the model to")
-	card := flags.String("card", "", "`file` to write the model card to")
-	flags.IntVar(&training.Epochs, "epochs", training.Epochs, "passes over the texts")
-	if err := parse(flags, args); err != nil {
-		return err
-	}
-	if *data == "" || *path == "" {
-		return fmt.Errorf("%w: --data and --out are needed. Example: writ model train --classifier --data train.jsonl --out model.bin", errUsage)
-	}
-	if training.Epochs < 1 {
-		return fmt.Errorf("%w: --epochs is %d, must be at least 1", errUsage, training.Epochs)
-	}
-	train, err := labelledIn(*data)
-	if err != nil {
-		return err
-	}
-	rest, err := labelledIn(*heldout)
-	if err != nil {
-		return err
-	}
-	m, err := classify.Train(train, training)
-	if err != nil {
-		return fmt.Errorf("%s: %w", *data, err)
-	}
-	if *card != "" {
-		if err := writeReport(*card, func(w io.Writer) error { return m.WriteCard(w, training, train, rest, intervalSeed) }); err != nil {
-			return err
-		}
-	}
-	encoded := m.Encode()
-	if err := atomicfile.Write(*path, encoded, 0o600); err != nil {
-		return err
-	}
-	if _, err := fmt.Fprintf(out, "%s: %d bytes, trained on %d texts\n", *path, len(encoded), len(train)); err != nil {
-		return err
-	}
-	return classify.Evaluate(rest, m.Verdicts(rest), intervalSeed).WriteTable(out)
 }

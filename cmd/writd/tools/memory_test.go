@@ -121,36 +121,3 @@ func TestBenchmarkMemoryAsksTheModel(t *testing.T) {
 		t.Errorf("%d %s", code, errw)
 	}
 }
-
-func TestTrainClassifier(t *testing.T) {
-	dir := t.TempDir()
-	data, model, card := filepath.Join(dir, "d.jsonl"), filepath.Join(dir, "m.bin"), filepath.Join(dir, "card.md")
-	var lines strings.Builder
-	for range 6 {
-		lines.WriteString(`{"text":"never use tabs","keep":true}` + "\n" + `{"text":"all done now","keep":false}` + "\n")
-	}
-	if err := os.WriteFile(data, []byte(lines.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	code, out, errw := run(t, "model", "train", "--classifier", "--data", data, "--heldout", data, "--out", model, "--card", card)
-	if code != 0 || !strings.Contains(out, "trained on 12 texts") {
-		t.Fatalf("%d %s %s", code, out, errw)
-	}
-	if text, err := os.ReadFile(card); err != nil || !strings.Contains(string(text), "12 texts, 6 worth keeping") {
-		t.Errorf("%s %v", text, err)
-	}
-	if code, out, errw := run(t, "benchmark", "memory", "--model", model, "--data", data); code != 0 || !strings.Contains(out, "6 allowed, 0 held, 6 discarded") {
-		t.Errorf("%d %s %s", code, out, errw)
-	}
-	for want, args := range map[int][]string{
-		1: {"--data", model, "--out", filepath.Join(dir, "x")},
-		2: {"--data", data},
-	} {
-		if code, _, errw := run(t, append([]string{"model", "train", "--classifier"}, args...)...); code != want {
-			t.Errorf("%v: %d %s", args, code, errw)
-		}
-	}
-	if _, err := os.Stat(filepath.Join(dir, "x")); err == nil {
-		t.Error("a model was written of bad data")
-	}
-}

@@ -1,5 +1,5 @@
 // Package tools holds the programs that work on rules and models without a
-// daemon – benchmarks, tuning, training – and the MCP server. People and hosts
+// daemon – benchmarks, tuning, models – and the MCP server. People and hosts
 // run them through writ, which starts writd for them, since they need what only
 // the daemon links.
 //

@@ -22,8 +22,8 @@ func (a *app) toolCommands() []*cobra.Command {
 	return []*cobra.Command{
 		a.toolCommand("benchmark", "Measure how well rules are found and observations judged", "  writ benchmark rules --truth queries.jsonl --scale 1000,10000\n  writ benchmark memory --data turns.jsonl"),
 		a.toolCommand("tune", "Fit a ranking profile to judged queries", "  writ tune --truth queries.jsonl"),
-		a.toolCommand("model", "List, pull, choose or train embedders; train the classifier of memory",
-			"  writ model list\n  writ model pull all-MiniLM-L6-v2\n  writ model use all-MiniLM-L6-v2\n  writ model train --data corpus/ --out table.bin\n  writ model train --classifier --data train.jsonl --heldout heldout.jsonl --out model.bin"),
+		a.toolCommand("model", "List, pull or choose embedders",
+			"  writ model list\n  writ model pull all-MiniLM-L6-v2\n  writ model use all-MiniLM-L6-v2"),
 		a.whatIfCommand(),
 		a.topCommand(),
 		a.mcpCommand(),

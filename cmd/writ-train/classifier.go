@@ -1,0 +1,79 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/writbus/writ/observer/classify"
+	"github.com/writbus/writ/schemas/atomicfile"
+)
+
+// intervalSeed draws the confidence intervals.
+const intervalSeed = 1
+
+// trainClassifier trains the classifier that decides where no model is
+// configured.
+func trainClassifier(args []string, out, errw io.Writer) error {
+	training := classify.DefaultTraining()
+	flags := flag.NewFlagSet("writ-train classifier", flag.ContinueOnError)
+	flags.SetOutput(errw)
+	data := flags.String("data", "", "`file` of labelled texts, JSON Lines: {\"text\":\"…\",\"keep\":true}")
+	heldout := flags.String("heldout", "", "`file` of labelled texts to measure on (default: those of the model in the program)")
+	path := flags.String("out", "", "`file` to write the model to")
+	card := flags.String("card", "", "`file` to write the model card to")
+	flags.IntVar(&training.Epochs, "epochs", training.Epochs, "passes over the texts")
+	if err := parse(flags, args, data, path); err != nil {
+		return err
+	}
+	if training.Epochs < 1 {
+		return fmt.Errorf("%w: --epochs is %d, must be at least 1", errUsage, training.Epochs)
+	}
+	train, err := labelledIn(*data)
+	if err != nil {
+		return err
+	}
+	rest, err := labelledIn(*heldout)
+	if err != nil {
+		return err
+	}
+	m, err := classify.Train(train, training)
+	if err != nil {
+		return fmt.Errorf("%s: %w", *data, err)
+	}
+	if *card != "" {
+		if err := atomicfile.WriteFunc(*card, atomicfile.Options{Mode: 0o600}, func(f *atomicfile.File) error {
+			return m.WriteCard(f, training, train, rest, intervalSeed)
+		}); err != nil {
+			return err
+		}
+	}
+	encoded := m.Encode()
+	if err := atomicfile.Write(*path, encoded, 0o600); err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(out, "%s: %d bytes, trained on %d texts\n", *path, len(encoded), len(train)); err != nil {
+		return err
+	}
+	return classify.Evaluate(rest, m.Verdicts(rest), intervalSeed).WriteTable(out)
+}
+
+// labelledIn reads a file of labelled texts, or those that were held out from the
+// model in the program.
+func labelledIn(path string) ([]classify.Labelled, error) {
+	if path == "" {
+		return classify.ReadLabelled(strings.NewReader(classify.Heldout))
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	all, err := classify.ReadLabelled(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return all, nil
+}
