@@ -36,15 +36,9 @@ func (v *Service) mode(ctx context.Context, r schemas.ModeRequest, byUser bool) 
 	if byUser {
 		actor = enforcement.Person(enforcement.ChannelTerminal)
 	}
-	decision, state, err := v.sessions.Act(ctx, r.Session, actor, "", func(s enforcement.State) (enforcement.Decision, error) {
-		return enforcement.Decide(s, enforcement.SetMode{
-			Mode: r.Mode, Orchestrator: r.Orchestrator, Repro: r.Repro, ByUser: byUser, Settings: p.Settings.Policy,
-		})
+	return v.act(ctx, r.Session, actor, func(enforcement.State) enforcement.Command {
+		return enforcement.SetMode{Mode: r.Mode, Orchestrator: r.Orchestrator, Repro: r.Repro, ByUser: byUser, Settings: p.Settings.Policy}
 	})
-	if err != nil {
-		return schemas.ActReply{}, err
-	}
-	return acted(r.Session, state, decision, state.Position()), nil
 }
 
 // phase shows where work stands, takes an approval back or reopens the
@@ -68,13 +62,7 @@ func (v *Service) phase(ctx context.Context, r schemas.PhaseRequest) (schemas.Ac
 	default:
 		return schemas.ActReply{}, schemas.Faultf(schemas.CodeBadRequest, "a phase can be shown, invalidated or reopened, not %q", r.Act)
 	}
-	decision, state, err := v.sessions.Act(ctx, r.Session, enforcement.Person(enforcement.ChannelTerminal), "", func(s enforcement.State) (enforcement.Decision, error) {
-		return enforcement.Decide(s, command)
-	})
-	if err != nil {
-		return schemas.ActReply{}, err
-	}
-	return acted(r.Session, state, decision, state.Position()), nil
+	return v.act(ctx, r.Session, enforcement.Person(enforcement.ChannelTerminal), func(enforcement.State) enforcement.Command { return command })
 }
 
 // approve shows what waits for approval, or approves exactly that. Only the
@@ -91,16 +79,12 @@ func (v *Service) approve(ctx context.Context, r schemas.ApproveRequest) (schema
 		r.ActID = bus.NewID()
 	}
 	p := v.projectOf(state)
-	decision, state, err := v.sessions.Act(ctx, r.Session, enforcement.Person(r.Channel), "", func(s enforcement.State) (enforcement.Decision, error) {
-		return enforcement.Decide(s, enforcement.ApproveGate{
+	return v.act(ctx, r.Session, enforcement.Person(r.Channel), func(s enforcement.State) enforcement.Command {
+		return enforcement.ApproveGate{
 			Gate: r.Gate, Fingerprint: r.Fingerprint, Channel: r.Channel, ActID: r.Channel + ":" + r.ActID,
 			Workspace: v.sessions.Approvable(ctx, p, r.Session, s), Settings: p.Settings.Policy,
-		})
+		}
 	})
-	if err != nil {
-		return schemas.ActReply{}, err
-	}
-	return acted(r.Session, state, decision, state.Position()), nil
 }
 
 // advance answers an agent that wants to go on. It approves nothing: without
@@ -167,16 +151,23 @@ func (v *Service) decline(ctx context.Context, r schemas.DeclineRequest) (schema
 		r.ActID = bus.NewID()
 	}
 	p := v.projectOf(state)
-	decision, state, err := v.sessions.Act(ctx, r.Session, enforcement.Person(r.Channel), "", func(s enforcement.State) (enforcement.Decision, error) {
-		return enforcement.Decide(s, enforcement.DeclineGate{
+	return v.act(ctx, r.Session, enforcement.Person(r.Channel), func(s enforcement.State) enforcement.Command {
+		return enforcement.DeclineGate{
 			Gate: r.Gate, Fingerprint: r.Fingerprint, Reason: r.Reason, Channel: r.Channel, ActID: r.Channel + ":" + r.ActID,
 			Workspace: v.sessions.Approvable(ctx, p, r.Session, s),
-		})
+		}
+	})
+}
+
+// act decides on a session and answers with what came of it.
+func (v *Service) act(ctx context.Context, id string, actor schemas.Actor, command func(enforcement.State) enforcement.Command) (schemas.ActReply, error) {
+	decision, state, err := v.sessions.Act(ctx, id, actor, "", func(s enforcement.State) (enforcement.Decision, error) {
+		return enforcement.Decide(s, command(s))
 	})
 	if err != nil {
 		return schemas.ActReply{}, err
 	}
-	return acted(r.Session, state, decision, state.Position()), nil
+	return acted(id, state, decision, state.Position()), nil
 }
 
 // known returns a session that exists.

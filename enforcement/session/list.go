@@ -22,11 +22,11 @@ func (v *Service) sessionList(ctx context.Context, q schemas.SessionQuery) (sche
 		q.Limit = defaultSessions
 	}
 	list := schemas.SessionList{Sessions: []schemas.SessionSummary{}}
-	if err := v.sessions.Runtime.Await(ctx, schemas.StreamSessions, v.sessions.Options.Sessions.Name()); err != nil {
+	if err := v.sessions.Runtime.Await(ctx, schemas.StreamSessions, v.sessions.List.Name()); err != nil {
 		return list, err
 	}
-	err := v.sessions.Runtime.Read(v.sessions.Options.Sessions.Name(), func(reader projections.Reader) error {
-		for s, err := range v.sessions.Options.Sessions.List(reader) {
+	err := v.sessions.Runtime.Read(v.sessions.List.Name(), func(reader projections.Reader) error {
+		for s, err := range v.sessions.List.List(reader) {
 			if err != nil {
 				return err
 			}
@@ -102,11 +102,11 @@ func (v *Service) counted(ctx context.Context, id string) (s projections.Session
 	if err != nil {
 		return s, err
 	}
-	if err := v.sessions.Runtime.WaitFor(ctx, v.sessions.Options.Sessions.Name(), schemas.Position{Stream: schemas.StreamSessions, Seq: seq}); err != nil {
+	if err := v.sessions.Runtime.WaitFor(ctx, v.sessions.List.Name(), schemas.Position{Stream: schemas.StreamSessions, Seq: seq}); err != nil {
 		return s, err
 	}
-	err = v.sessions.Runtime.Read(v.sessions.Options.Sessions.Name(), func(reader projections.Reader) error {
-		s, _, err = v.sessions.Options.Sessions.Session(reader, id)
+	err = v.sessions.Runtime.Read(v.sessions.List.Name(), func(reader projections.Reader) error {
+		s, _, err = v.sessions.List.Session(reader, id)
 		return err
 	})
 	return s, err

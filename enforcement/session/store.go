@@ -40,8 +40,8 @@ type Options struct {
 	Conn     *bus.Conn
 	Log      *bus.Writer // the way into the log
 	Runtime  *projections.Runtime
-	State    *projections.Fold[enforcement.State] // the view of states
-	Sessions projections.Sessions                 // the view that lists them
+	States   *projections.Fold[enforcement.State] // the view of what decisions are taken over
+	List     projections.Sessions                 // the view that lists sessions
 	Projects *project.Cache
 	Known    func(rule string) bool // a plan may cite the rule
 	Approved string                 // the folder that keeps what was approved
@@ -219,7 +219,7 @@ func (s *Sessions) refresh(ctx context.Context, one *session) error {
 // first time it has nothing, and the log is read from its start: slower, and as
 // right.
 func (s *Sessions) viewed(a schemas.Aggregate) (state enforcement.State, seq uint64, err error) {
-	reader, err := s.Runtime.Reader(s.Options.State.Name())
+	reader, err := s.Runtime.Reader(s.States.Name())
 	if errors.Is(err, projections.ErrNotReady) {
 		return state, 0, nil
 	}
@@ -227,8 +227,8 @@ func (s *Sessions) viewed(a schemas.Aggregate) (state enforcement.State, seq uin
 		return state, 0, err
 	}
 	defer func() { _ = reader.Close() }()
-	if reader.Version() == s.Options.State.Version() {
-		state, seq, _, err = s.Options.State.Load(reader, a)
+	if reader.Version() == s.States.Version() {
+		state, seq, _, err = s.States.Load(reader, a)
 	}
 	return state, seq, err
 }

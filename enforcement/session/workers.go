@@ -21,6 +21,7 @@ func (s *Sessions) Link(parent, child string) {
 	s.workers[parent][child] = true
 }
 
+// Linked returns the own sessions of a session's sub-agents.
 func (s *Sessions) Linked(parent string) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -68,9 +69,9 @@ func (s *Sessions) searched(id string) bool {
 // findWorkers looks for workers that began before this daemon did. What cannot
 // be read now is missing, which closes a gate rather than opening one.
 func (s *Sessions) findWorkers(id string) {
-	err := s.Runtime.Read(s.Options.Sessions.Name(), func(reader projections.Reader) error {
+	err := s.Runtime.Read(s.List.Name(), func(reader projections.Reader) error {
 		seen := 0
-		for one, err := range s.Options.Sessions.List(reader) {
+		for one, err := range s.List.List(reader) {
 			if err != nil {
 				return err
 			}

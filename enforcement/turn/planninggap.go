@@ -14,8 +14,8 @@ import (
 )
 
 // planningGap takes the approval of a plan back when a file that it plans breaks
-// a grave rule that it does not name: it was planned without that rule. Rules of
-// less weight are for the agent to keep to as it writes.
+// a rule of the two highest severities that it does not name: it was planned
+// without that rule. Lesser rules are for the agent to keep to as it writes.
 func (c *contents) planningGap(ctx context.Context, t turn, session string, target schemas.Target, record []schemas.Payload) (told string, err error) {
 	var broken []string
 	for _, p := range record {
@@ -24,7 +24,7 @@ func (c *contents) planningGap(ctx context.Context, t turn, session string, targ
 			continue
 		}
 		for _, v := range violated.Violations {
-			if !slices.Contains(broken, v.Rule) && c.weighs(v.Rule) {
+			if !slices.Contains(broken, v.Rule) && c.severe(v.Rule) {
 				broken = append(broken, v.Rule)
 			}
 		}
@@ -55,8 +55,8 @@ func (c *contents) planningGap(ctx context.Context, t turn, session string, targ
 	return decision.Context, err
 }
 
-// weighs reports a rule of the two highest severities.
-func (c *contents) weighs(id string) bool {
+// severe reports a rule of the two highest severities.
+func (c *contents) severe(id string) bool {
 	doc, found := c.rules.Current().Document(id)
 	return found && (doc.Rule.Severity == "critical" || doc.Rule.Severity == "high")
 }

@@ -76,8 +76,8 @@ func (in injection) forFile(ctx context.Context, t turn, s enforcement.State, ta
 		return prompted{}
 	}
 	target := targets[0]
-	text, telling := describeWrite(target, t.Writes[0])
-	if !telling {
+	text, enough := describeWrite(target, t.Writes[0])
+	if !enough {
 		return prompted{}
 	}
 	return in.about(ctx, t, s, target, text)
@@ -119,7 +119,7 @@ const enoughText = 200
 
 // describeWrite is the query a write stands for: where it goes, and the first
 // lines of what it says.
-func describeWrite(t schemas.Target, w host.Write) (text string, telling bool) {
+func describeWrite(t schemas.Target, w host.Write) (text string, enough bool) {
 	if w.Content != nil {
 		text = *w.Content
 	}
@@ -127,11 +127,11 @@ func describeWrite(t schemas.Target, w host.Write) (text string, telling bool) {
 		text += e.New + "\n"
 	}
 	const most = 1500
-	telling = len(text) >= enoughText
+	enough = len(text) >= enoughText
 	if len(text) > most {
 		text = text[:most]
 	}
-	return t.Rel + "\n" + text, telling
+	return t.Rel + "\n" + text, enough
 }
 
 // Band reminds of the mandatory rules, one line each: they were shown in

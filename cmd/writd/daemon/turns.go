@@ -25,7 +25,7 @@ func (d *Daemon) openTurns() {
 	root, rules := d.layout.Root, rulesOfTurns{d.corpus, d}
 	d.projects, d.runner = project.NewCache(projectOptions(root, d.now)), runner.Find(root)
 	d.sessions = session.New(session.Options{
-		Conn: d.conn, Log: d.log, Runtime: d.runtime, State: d.views.state, Sessions: d.views.sessions,
+		Conn: d.conn, Log: d.log, Runtime: d.runtime, States: d.views.state, List: d.views.sessions,
 		Projects: d.projects, Known: rules.known, Approved: filepath.Join(root, "approved"),
 		Meter: d.telemetry, Now: d.now, Logger: d.logger,
 	})
