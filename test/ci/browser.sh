@@ -36,4 +36,4 @@ else
 	echo "browser: accessibility is not checked by axe, which npm would have brought"
 fi
 WRIT_TEST_CHROMIUM=$chromium go test -count=1 -timeout 30m -tags browser ./test/browser/...
-WRIT_TEST_BROWSER=$chromium go test -count=1 -timeout 30m -run Browser ./cmd/writd/verbs/web/browse
+WRIT_TEST_BROWSER=$chromium go test -count=1 -timeout 30m -run Browser ./observer/agent/verbs/web/browse

@@ -22,4 +22,4 @@ if ! npm install --silent --no-audit --no-fund --ignore-scripts --prefix "$work"
 fi
 echo "mcp-npm: $SERVER on node $(node --version)"
 WRIT_TEST_MCP_NPM="node $work/node_modules/@modelcontextprotocol/server-filesystem/dist/index.js" \
-	go test ./cmd/writd/verbs/federation -count=1 -run NPM -v
+	go test ./observer/agent/verbs/federation -count=1 -run NPM -v

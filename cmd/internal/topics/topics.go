@@ -15,10 +15,10 @@ import (
 
 	bus "github.com/writbus/writ/bus/help"
 	config "github.com/writbus/writ/cmd/internal/config/help"
-	language "github.com/writbus/writ/cmd/internal/language/help"
 	client "github.com/writbus/writ/cmd/writ/help"
 	enforcement "github.com/writbus/writ/enforcement/help"
 	hosts "github.com/writbus/writ/enforcement/host/help"
+	language "github.com/writbus/writ/observer/agent/language/help"
 	observer "github.com/writbus/writ/observer/help"
 	projections "github.com/writbus/writ/projections/help"
 	retrieval "github.com/writbus/writ/retrieval/help"

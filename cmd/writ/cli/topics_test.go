@@ -24,7 +24,7 @@ const root = "../../.."
 
 // folders are where the topics lie.
 var folders = []string{
-	"bus/help", "cmd/writ/help", "cmd/internal/config/help", "enforcement/host/help", "cmd/internal/language/help",
+	"bus/help", "cmd/writ/help", "cmd/internal/config/help", "enforcement/host/help", "observer/agent/language/help",
 	"enforcement/help", "observer/help", "projections/help", "retrieval/help",
 }
 

@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/writbus/writ/cmd/writd/agents"
+	"github.com/writbus/writ/observer/agent"
 	"github.com/writbus/writ/schemas"
 	"github.com/writbus/writ/test/processor"
 )
@@ -108,7 +108,7 @@ func runAgents(b *testing.B, w *world, dir string, n, runs int) {
 					after = f.Seq
 				}
 				if reply.Done {
-					if reply.Finished.Outcome != agents.Answered || reply.Finished.Calls != 6 {
+					if reply.Finished.Outcome != agent.Answered || reply.Finished.Calls != 6 {
 						b.Errorf("%+v", reply.Finished)
 					}
 					return

@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync"
 
-	"github.com/writbus/writ/cmd/writd/agents"
+	"github.com/writbus/writ/observer/agent"
 	"github.com/writbus/writ/projections"
 )
 
@@ -29,8 +29,8 @@ type keptBook struct {
 	search *memorySearch
 }
 
-// Find implements agents.Finder.
-func (f *bookFinder) Find(_ context.Context, key string, seq uint64, texts func() []agents.Text, query string, limit int) ([]string, error) {
+// Find implements agent.Finder.
+func (f *bookFinder) Find(_ context.Context, key string, seq uint64, texts func() []agent.Text, query string, limit int) ([]string, error) {
 	search, err := f.index(key, seq, texts)
 	if err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func (f *bookFinder) Find(_ context.Context, key string, seq uint64, texts func(
 }
 
 // index returns the index of a book as it stands at a sequence.
-func (f *bookFinder) index(key string, seq uint64, texts func() []agents.Text) (*memorySearch, error) {
+func (f *bookFinder) index(key string, seq uint64, texts func() []agent.Text) (*memorySearch, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if one, ok := f.kept[key]; ok && one.seq == seq {

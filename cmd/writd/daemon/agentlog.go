@@ -3,7 +3,7 @@ package daemon
 import (
 	"context"
 
-	"github.com/writbus/writ/cmd/writd/verbs"
+	"github.com/writbus/writ/observer/agent/verbs"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/schemas"
 )

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/writbus/writ/cmd/writd/agents"
+	"github.com/writbus/writ/observer/agent"
 	"github.com/writbus/writ/observer/model"
 )
 
@@ -18,11 +18,11 @@ type agentModel struct {
 	blind   sync.Map // models that take no images, by name
 }
 
-// Chat implements agents.Model. A model that takes no images is asked with the
+// Chat implements agent.Model. A model that takes no images is asked with the
 // text alone; that it takes none is what it refused before.
-func (m *agentModel) Chat(ctx context.Context, p agents.Prompt, heard func(string) error) (agents.Reply, error) {
+func (m *agentModel) Chat(ctx context.Context, p agent.Prompt, heard func(string) error) (agent.Reply, error) {
 	if m.client == nil {
-		return agents.Reply{}, m.problem
+		return agent.Reply{}, m.problem
 	}
 	_, blind := m.blind.Load(p.Model)
 	said := false
@@ -36,9 +36,9 @@ func (m *agentModel) Chat(ctx context.Context, p agents.Prompt, heard func(strin
 		}
 	}
 	if err != nil {
-		return agents.Reply{}, err
+		return agent.Reply{}, err
 	}
-	return agents.Reply{
+	return agent.Reply{
 		Model: reply.Model, Input: reply.Usage.Input, Output: reply.Usage.Output, Stop: reply.Stop, Whole: reply.Stop == model.StopEnd,
 	}, nil
 }
@@ -46,7 +46,7 @@ func (m *agentModel) Chat(ctx context.Context, p agents.Prompt, heard func(strin
 // noImages stands where an image would be.
 const noImages = "[this model takes no images: none is attached]"
 
-func requestOf(p agents.Prompt, images bool) model.Request {
+func requestOf(p agent.Prompt, images bool) model.Request {
 	r := model.Request{Model: p.Model, System: p.System, MaxTokens: p.MaxTokens}
 	for _, said := range p.Messages {
 		role, text := model.User, said.Text
@@ -69,8 +69,8 @@ func requestOf(p agents.Prompt, images bool) model.Request {
 
 // aboutImages reports whether a failure may be that the model takes no images.
 // Servers refuse such a request, or fail and say what with.
-func aboutImages(p agents.Prompt, err error) bool {
-	if !slices.ContainsFunc(p.Messages, func(m agents.Message) bool { return len(m.Images) > 0 }) {
+func aboutImages(p agent.Prompt, err error) bool {
+	if !slices.ContainsFunc(p.Messages, func(m agent.Message) bool { return len(m.Images) > 0 }) {
 		return false
 	}
 	text := strings.ToLower(err.Error())

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/writbus/writ/cmd/writd/agents"
-	"github.com/writbus/writ/cmd/writd/verbs"
+	"github.com/writbus/writ/observer/agent"
+	"github.com/writbus/writ/observer/agent/verbs"
 	"github.com/writbus/writ/observer/model"
 )
 
@@ -53,7 +53,7 @@ func TestAModelWithoutVision(t *testing.T) {
 				t.Fatal(err)
 			}
 			m := &agentModel{client: client}
-			p := agents.Prompt{Messages: []agents.Message{{Text: "look", Images: []verbs.Image{{MIME: "image/png", Data: []byte("png")}}}}}
+			p := agent.Prompt{Messages: []agent.Message{{Text: "look", Images: []verbs.Image{{MIME: "image/png", Data: []byte("png")}}}}}
 			for range 2 {
 				said := ""
 				_, err := m.Chat(t.Context(), p, func(piece string) error { said += piece; return nil })

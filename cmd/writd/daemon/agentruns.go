@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/writbus/writ/bus"
-	"github.com/writbus/writ/cmd/writd/agents"
 	"github.com/writbus/writ/enforcement/dialect"
+	"github.com/writbus/writ/observer/agent"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/schemas"
 )
@@ -34,7 +34,7 @@ func (d *Daemon) agentEndpoints() []bus.Endpoint {
 }
 
 // launch begins a run and lets it go on by itself.
-func (d *Daemon) launch(s agents.Start, work func(context.Context, agents.Start, *liveRun) (func(), error)) (*liveRun, error) {
+func (d *Daemon) launch(s agent.Start, work func(context.Context, agent.Start, *liveRun) (func(), error)) (*liveRun, error) {
 	w := d.agents
 	w.mu.Lock()
 	if w.atWork >= runsAtMost {
@@ -80,14 +80,14 @@ func (d *Daemon) guarded(l *liveRun, work func()) {
 	defer func() {
 		if p := recover(); p != nil {
 			d.logger.Error("agent run: panic", "panic", p, "stack", string(debug.Stack()))
-			l.end(schemas.AgentFinished{Outcome: agents.Failed, Reason: "an internal error of writ; the daemon's log says where"}, "")
+			l.end(schemas.AgentFinished{Outcome: agent.Failed, Reason: "an internal error of writ; the daemon's log says where"}, "")
 		}
 	}()
 	work()
 }
 
 // converse is the work of a run with a model.
-func (d *Daemon) converse(ctx context.Context, s agents.Start, l *liveRun) (func(), error) {
+func (d *Daemon) converse(ctx context.Context, s agent.Start, l *liveRun) (func(), error) {
 	ask, err := d.agents.engine.Begin(ctx, s)
 	if err != nil {
 		return nil, err
@@ -96,29 +96,29 @@ func (d *Daemon) converse(ctx context.Context, s agents.Start, l *liveRun) (func
 }
 
 // fireRun begins the run of a schedule.
-func (d *Daemon) fireRun(s agents.Start) error {
+func (d *Daemon) fireRun(s agent.Start) error {
 	_, err := d.launch(s, d.converse)
 	return err
 }
 
 // startOf is the run that a request asks for.
-func startOf(r schemas.AgentRunRequest, trigger string) (agents.Start, error) {
+func startOf(r schemas.AgentRunRequest, trigger string) (agent.Start, error) {
 	switch {
 	case !filepath.IsAbs(r.File):
-		return agents.Start{}, schemas.Faultf(schemas.CodeBadRequest, "the constitution's path must be absolute, not %q", r.File)
+		return agent.Start{}, schemas.Faultf(schemas.CodeBadRequest, "the constitution's path must be absolute, not %q", r.File)
 	case !filepath.IsAbs(r.Workspace):
-		return agents.Start{}, schemas.Faultf(schemas.CodeBadRequest, "the workspace must be absolute, not %q", r.Workspace)
+		return agent.Start{}, schemas.Faultf(schemas.CodeBadRequest, "the workspace must be absolute, not %q", r.Workspace)
 	case len(r.Run) > 64:
-		return agents.Start{}, schemas.Faultf(schemas.CodeBadRequest, "the id of a run has at most 64 bytes")
+		return agent.Start{}, schemas.Faultf(schemas.CodeBadRequest, "the id of a run has at most 64 bytes")
 	}
-	return agents.Start{
+	return agent.Start{
 		Run: cmp.Or(r.Run, bus.NewID()), File: r.File, Workspace: filepath.Clean(r.Workspace), Message: r.Message, Model: r.Model, Trigger: trigger,
 	}, nil
 }
 
 // agentRun starts a run for a person.
 func (d *Daemon) agentRun(_ context.Context, r schemas.AgentRunRequest) (schemas.AgentRunReply, error) {
-	s, err := startOf(r, agents.TriggerRun)
+	s, err := startOf(r, agent.TriggerRun)
 	switch {
 	case err != nil:
 		return schemas.AgentRunReply{}, err
@@ -128,7 +128,7 @@ func (d *Daemon) agentRun(_ context.Context, r schemas.AgentRunRequest) (schemas
 	if d.model == nil {
 		return schemas.AgentRunReply{}, schemas.Faultf(schemas.CodeRefused, "%v", d.noModel)
 	}
-	_, err = d.launch(s, func(ctx context.Context, s agents.Start, l *liveRun) (func(), error) {
+	_, err = d.launch(s, func(ctx context.Context, s agent.Start, l *liveRun) (func(), error) {
 		if r.Confirms {
 			s.Confirm = l.confirm
 		}
@@ -139,11 +139,11 @@ func (d *Daemon) agentRun(_ context.Context, r schemas.AgentRunRequest) (schemas
 
 // dispatch runs the commands of a recorded response.
 func (d *Daemon) dispatch(_ context.Context, r schemas.AgentRunRequest) (schemas.AgentRunReply, error) {
-	s, err := startOf(r, agents.TriggerDispatch)
+	s, err := startOf(r, agent.TriggerDispatch)
 	if err != nil {
 		return schemas.AgentRunReply{}, err
 	}
-	_, err = d.launch(s, func(ctx context.Context, s agents.Start, l *liveRun) (func(), error) {
+	_, err = d.launch(s, func(ctx context.Context, s agent.Start, l *liveRun) (func(), error) {
 		if r.Confirms {
 			s.Confirm = l.confirm
 		}
@@ -164,9 +164,9 @@ func refusedRun(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, dialect.ErrConstitution), errors.Is(err, agents.ErrWorkspace), errors.Is(err, agents.ErrStarted):
+	case errors.Is(err, dialect.ErrConstitution), errors.Is(err, agent.ErrWorkspace), errors.Is(err, agent.ErrStarted):
 		return schemas.Faultf(schemas.CodeBadRequest, "%v", err)
-	case errors.Is(err, agents.ErrNoAgent):
+	case errors.Is(err, agent.ErrNoAgent):
 		return schemas.Faultf(schemas.CodeNotFound, "%v", err)
 	}
 	return err

@@ -13,10 +13,10 @@ import (
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/internal/config"
-	"github.com/writbus/writ/cmd/writd/agents"
-	"github.com/writbus/writ/cmd/writd/verbs"
 	"github.com/writbus/writ/enforcement/dialect"
 	"github.com/writbus/writ/enforcement/project"
+	"github.com/writbus/writ/observer/agent"
+	"github.com/writbus/writ/observer/agent/verbs"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/retrieval"
 	"github.com/writbus/writ/schemas"
@@ -34,9 +34,9 @@ const (
 
 // agentWork is what runs agents here.
 type agentWork struct {
-	engine    *agents.Engine
-	books     *agents.Books
-	schedules *agents.Schedules
+	engine    *agent.Engine
+	books     *agent.Books
+	schedules *agent.Schedules
 	handlers  map[string]verbs.Handler
 
 	ctx    context.Context // of all runs
@@ -57,15 +57,15 @@ func (d *Daemon) beginAgents(ctx context.Context) (stop func(), err error) {
 	w := &agentWork{live: map[string]*liveRun{}, handlers: map[string]verbs.Handler{}}
 	w.ctx, w.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	own := fmt.Sprintf("%s:%s", hostname(), d.layout.Root)
-	w.engine = agents.New(agents.Options{
+	w.engine = agent.New(agent.Options{
 		Model: &agentModel{client: d.model, problem: d.noModel}, Log: d.log, Limits: limitsOf(d.settings.Limits), Now: d.now, NewID: bus.NewID, Daemon: own,
 		Handler: w.handlerOf(d), Background: d.agentBackground,
 		Problem: func(err error) { d.logger.Error("agents", "error", err) },
 	})
-	w.books = &agents.Books{Log: d.log, Views: log, Find: &bookFinder{d: d}}
-	w.schedules = agents.NewSchedules(agents.ScheduleOptions{
+	w.books = &agent.Books{Log: d.log, Views: log, Find: &bookFinder{d: d}}
+	w.schedules = agent.NewSchedules(agent.ScheduleOptions{
 		Log: d.log, Views: log, Engine: w.engine, Now: d.now, NewID: bus.NewID, Zone: zoneName(),
-		Fire:    func(_ context.Context, s agents.Start) error { return d.fireRun(s) },
+		Fire:    func(_ context.Context, s agent.Start) error { return d.fireRun(s) },
 		Problem: func(err error) { d.logger.Warn("schedules", "error", err) },
 	})
 	d.agents = w
@@ -114,7 +114,7 @@ func (w *agentWork) inside(verb string) verbs.Handler {
 
 // handlerOf finds the handler of a verb: here, or behind its subject.
 func (w *agentWork) handlerOf(d *Daemon) func(string) verbs.Handler {
-	remote := agents.Remote(func(ctx context.Context, verb string, body []byte) ([]byte, error) {
+	remote := agent.Remote(func(ctx context.Context, verb string, body []byte) ([]byte, error) {
 		reply, err := d.conn.Request(ctx, bus.Request{Subject: schemas.VerbSubject(verb), Body: body})
 		return reply.Body, err
 	})
@@ -137,7 +137,7 @@ func (w *agentWork) handlerOf(d *Daemon) func(string) verbs.Handler {
 func (d *Daemon) serveVerbs(ctx context.Context) (stop func(), err error) {
 	s := bus.Service{Name: verbService, Version: config.Version, Description: "handlers of the command language's verbs"}
 	for verb, h := range d.agents.handlers {
-		serve := agents.Serve(h)
+		serve := agent.Serve(h)
 		s.Endpoints = append(s.Endpoints, bus.Endpoint{
 			Name: verb, Subject: schemas.VerbSubject(verb),
 			Handle: func(ctx context.Context, r bus.Request) ([]byte, error) { return serve(ctx, r.Body) },
@@ -180,8 +180,8 @@ func (d *Daemon) endInterrupted(ctx context.Context, own string) {
 		if s.Daemon != own || !s.Started.Before(d.started) {
 			continue
 		}
-		ended := agents.Claim(ctx, d.log, s.Seq, schemas.AgentRun(s.Run), schemas.Writ("runs"), schemas.AgentFinished{
-			Outcome: agents.Stopped, Reason: "the daemon ended while it was at work", Calls: s.Calls, Millis: s.Last.Sub(s.Started).Milliseconds(),
+		ended := agent.Claim(ctx, d.log, s.Seq, schemas.AgentRun(s.Run), schemas.Writ("runs"), schemas.AgentFinished{
+			Outcome: agent.Stopped, Reason: "the daemon ended while it was at work", Calls: s.Calls, Millis: s.Last.Sub(s.Started).Milliseconds(),
 		})
 		if !errors.Is(ended, bus.ErrConflict) {
 			err = errors.Join(err, ended)
@@ -206,7 +206,7 @@ func (d *Daemon) wakeSchedules(ctx context.Context) {
 
 // agentBackground is what goes with a message: the pitfalls and the rules that it
 // retrieves. A failure means less of it, never a failed message.
-func (d *Daemon) agentBackground(ctx context.Context, about agents.About) string {
+func (d *Daemon) agentBackground(ctx context.Context, about agent.About) string {
 	pitfalls, err := d.agents.books.Pitfalls(ctx, about.Workspace, about.Message)
 	if err != nil {
 		d.logger.Warn("pitfalls of a message", "error", err)
@@ -234,7 +234,7 @@ func hostname() string {
 // zoneName is the machine's time zone by a name that means the same elsewhere.
 func zoneName() string {
 	for _, name := range []string{os.Getenv("TZ"), linkedZone(), time.Local.String()} {
-		if _, err := agents.LoadZone(strings.TrimPrefix(name, ":")); err == nil {
+		if _, err := agent.LoadZone(strings.TrimPrefix(name, ":")); err == nil {
 			return strings.TrimPrefix(name, ":")
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/writbus/writ/bus"
-	"github.com/writbus/writ/cmd/writd/agents"
+	"github.com/writbus/writ/observer/agent"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/schemas"
 )
@@ -23,7 +23,7 @@ func (d *Daemon) scheduleList(ctx context.Context, q schemas.ScheduleQuery) (sch
 // scheduleAct changes a schedule, as a person decided.
 func (d *Daemon) scheduleAct(ctx context.Context, r schemas.ScheduleActRequest) (bus.None, error) {
 	_, err := d.agents.schedules.Act(ctx, r.ID, r.Act, "user", atTerminal, func(projections.ScheduleState) bool { return true })
-	if text, refused := agents.Refusal(err); refused {
+	if text, refused := agent.Refusal(err); refused {
 		// What an agent is told to do next is in its own language.
 		what, _, _ := strings.Cut(strings.TrimPrefix(text, "ERR: "), " Adapt: ")
 		return bus.None{}, schemas.Faultf(schemas.CodeRefused, "%s `writ schedule list` shows them.", what)

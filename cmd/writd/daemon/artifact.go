@@ -15,10 +15,10 @@ import (
 	"time"
 
 	"github.com/writbus/writ/bus"
-	"github.com/writbus/writ/cmd/writd/artifacts"
-	"github.com/writbus/writ/cmd/writd/finder"
 	"github.com/writbus/writ/cmd/writd/heap"
 	"github.com/writbus/writ/projections"
+	"github.com/writbus/writ/retrieval/files"
+	"github.com/writbus/writ/retrieval/files/finder"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -69,7 +69,7 @@ type artifactStore struct {
 
 // liveProject is the index of one project, and what goes on with it.
 type liveProject struct {
-	*artifacts.Project
+	*files.Project
 	id     string        // its aggregate's
 	opened chan struct{} // closed once what is above is set, or closed is
 	closed error         // why it could not be opened
@@ -81,7 +81,7 @@ type liveProject struct {
 	checked   time.Time     // when somebody last began to compare it with the files
 	comparing time.Duration // how long that took
 	building  chan struct{} // closed when the update that runs ends; nil while none does
-	last      *artifacts.Built
+	last      *files.Built
 	failed    error // of the last update
 	lease     time.Time
 	watching  context.CancelFunc // nil while nothing watches
@@ -226,8 +226,8 @@ func (d *Daemon) takeUp(ctx context.Context, p *liveProject) (err error) {
 	if err := d.runtime.Await(ctx, schemas.StreamArtifacts, s.view.Name()); err != nil {
 		return err
 	}
-	o := artifacts.Options{
-		Root: root, Private: resolved(d.layout.Root), Now: d.now, Workers: runtime.GOMAXPROCS(0), Recorded: map[string]artifacts.Recorded{},
+	o := files.Options{
+		Root: root, Private: resolved(d.layout.Root), Now: d.now, Workers: runtime.GOMAXPROCS(0), Recorded: map[string]files.Recorded{},
 		Record: func(ctx context.Context, events []schemas.Payload) error { return d.recordArtifacts(ctx, root, events) },
 		Saved:  d.artifactFile(root), Warn: d.warn,
 	}
@@ -244,14 +244,14 @@ func (d *Daemon) takeUp(ctx context.Context, p *liveProject) (err error) {
 			if err != nil {
 				return err
 			}
-			o.Recorded[f.File.Path] = artifacts.Recorded{SHA256: f.File.SHA256, Bytes: f.File.Bytes, Modified: f.Modified, Kind: f.Kind}
+			o.Recorded[f.File.Path] = files.Recorded{SHA256: f.File.SHA256, Bytes: f.File.Bytes, Modified: f.Modified, Kind: f.Kind}
 		}
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	if p.Project, err = artifacts.Open(o); err != nil {
+	if p.Project, err = files.Open(o); err != nil {
 		return schemas.Faultf(schemas.CodeNotFound, "%s", plainly(err))
 	}
 	p.finder = finder.New(p.Project, d.now)
@@ -268,7 +268,7 @@ func (d *Daemon) recordArtifacts(ctx context.Context, project string, events []s
 // one ends. An update that was asked for with other globs, or with force, waits
 // its turn. All of them wait until the project is open; where that fails, nothing
 // is updated.
-func (s *artifactStore) begin(p *liveProject, u artifacts.Update) <-chan struct{} {
+func (s *artifactStore) begin(p *liveProject, u files.Update) <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	before := p.building
@@ -281,7 +281,7 @@ func (s *artifactStore) begin(p *liveProject, u artifacts.Update) <-chan struct{
 		if before != nil {
 			<-before
 		}
-		var built artifacts.Built
+		var built files.Built
 		if <-p.opened; p.closed == nil {
 			var err error
 			built, err = s.update(p, u)
@@ -308,13 +308,13 @@ func (s *artifactStore) begin(p *liveProject, u artifacts.Update) <-chan struct{
 
 // update brings an index up to its files. All of them are mostly looked at here,
 // which takes much memory for a moment.
-func (s *artifactStore) update(p *liveProject, u artifacts.Update) (artifacts.Built, error) {
+func (s *artifactStore) update(p *liveProject, u files.Update) (files.Built, error) {
 	defer heap.Lean()()
 	return p.Update(s.running, u)
 }
 
 // ended takes down how an update ended.
-func (p *liveProject) ended(built artifacts.Built, err error) {
+func (p *liveProject) ended(built files.Built, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.failed = err; err == nil {
@@ -338,7 +338,7 @@ func (s *artifactStore) watch(p *liveProject, now time.Time, anew bool, warn fun
 	var said string
 	s.wait.Go(func() { p.keepLease(ctx) })
 	s.wait.Go(func() {
-		_ = p.Watch(ctx, func(built artifacts.Built, err error) {
+		_ = p.Watch(ctx, func(built files.Built, err error) {
 			if built.At.IsZero() {
 				p.ended(built, cmp.Or(err, errors.New("the update ended early")))
 			} else {
@@ -376,7 +376,7 @@ func (p *liveProject) keepLease(ctx context.Context) {
 
 // ready returns the index of a project to search in. One that exists and is not
 // in memory is loaded first.
-func (d *Daemon) readyArtifacts(ctx context.Context, folder string, wait time.Duration) (*liveProject, *artifacts.Snapshot, error) {
+func (d *Daemon) readyArtifacts(ctx context.Context, folder string, wait time.Duration) (*liveProject, *files.Snapshot, error) {
 	p, err := d.artifactsOf(ctx, folder)
 	if err != nil {
 		return nil, nil, err
@@ -390,7 +390,7 @@ func (d *Daemon) readyArtifacts(ctx context.Context, folder string, wait time.Du
 	if s := p.Current(); s != nil {
 		return p, s, nil
 	}
-	done := d.views.artifacts.begin(p, artifacts.Update{})
+	done := d.views.artifacts.begin(p, files.Update{})
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	select {
@@ -406,7 +406,7 @@ func (d *Daemon) readyArtifacts(ctx context.Context, folder string, wait time.Du
 	return nil, nil, schemas.Faultf(schemas.CodeInternal, "the index of %s cannot be loaded: %v", p.id, p.failed)
 }
 
-func progressText(p *artifacts.Progress) string {
+func progressText(p *files.Progress) string {
 	if p == nil || p.Total == 0 {
 		return "the files are looked at"
 	}

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/writbus/writ/bus"
-	"github.com/writbus/writ/cmd/writd/artifacts"
+	"github.com/writbus/writ/retrieval/files"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -59,7 +59,7 @@ func TestABuildCountsBeforeTheProjectIsOpen(t *testing.T) {
 	put(t, filepath.Join(root, "docs/a.md"), "# A\n")
 	s, p := newArtifactStore(), &liveProject{id: root, opened: make(chan struct{})}
 	s.running = t.Context()
-	done := s.begin(p, artifacts.Update{})
+	done := s.begin(p, files.Update{})
 	p.mu.Lock()
 	if p.building != done {
 		t.Error("no update runs")
@@ -71,7 +71,7 @@ func TestABuildCountsBeforeTheProjectIsOpen(t *testing.T) {
 	default:
 	}
 	var err error
-	p.Project, err = artifacts.Open(artifacts.Options{Root: root, Now: time.Now, Workers: 1, Record: func(context.Context, []schemas.Payload) error { return nil }})
+	p.Project, err = files.Open(files.Options{Root: root, Now: time.Now, Workers: 1, Record: func(context.Context, []schemas.Payload) error { return nil }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestABuildCountsBeforeTheProjectIsOpen(t *testing.T) {
 	s.wait.Wait()
 
 	closed := &liveProject{id: root, opened: make(chan struct{}), closed: errors.New("no")}
-	done = s.begin(closed, artifacts.Update{})
+	done = s.begin(closed, files.Update{})
 	close(closed.opened)
 	<-done
 	if s.wait.Wait(); closed.building != nil || closed.exists {

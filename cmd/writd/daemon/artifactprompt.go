@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/writbus/writ/cmd/writd/artifacts"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/retrieval/artifact/strategy"
+	"github.com/writbus/writ/retrieval/files"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -89,7 +89,7 @@ func (d *Daemon) loadedArtifacts(root string) *liveProject {
 		exists := p.exists
 		p.mu.Unlock()
 		if exists && p.Current() == nil {
-			<-s.begin(p, artifacts.Update{})
+			<-s.begin(p, files.Update{})
 		}
 	})
 	return nil

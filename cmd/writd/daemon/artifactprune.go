@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/writbus/writ/cmd/writd/artifacts"
+	"github.com/writbus/writ/retrieval/files"
 	"github.com/writbus/writ/schemas/atomicfile"
 )
 
@@ -64,9 +64,9 @@ func (d *Daemon) uselessIndex(file string, age time.Duration) string {
 	case !strings.HasSuffix(name, savedSuffix):
 		return ""
 	}
-	root, err := artifacts.SavedRoot(file)
+	root, err := files.SavedRoot(file)
 	switch {
-	case errors.Is(err, artifacts.ErrSaved):
+	case errors.Is(err, files.ErrSaved):
 		return "it is no saved index of this version"
 	case err != nil || age < keepOrphans:
 		return ""

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/writbus/writ/cmd/internal/config"
-	"github.com/writbus/writ/cmd/writd/finder"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/retrieval/artifact/strategy"
+	"github.com/writbus/writ/retrieval/files/finder"
 	"github.com/writbus/writ/schemas"
 )
 

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/writbus/writ/cmd/writd/artifacts"
 	"github.com/writbus/writ/retrieval/artifact/mention"
+	"github.com/writbus/writ/retrieval/files"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -27,10 +27,10 @@ var mostWait = 8 * time.Second
 // artifactBuild brings an index up to the files.
 func (d *Daemon) artifactBuild(ctx context.Context, r schemas.ArtifactBuildRequest) (schemas.ArtifactStatus, error) {
 	s := d.views.artifacts
-	u := artifacts.Update{Force: r.Force}
+	u := files.Update{Force: r.Force}
 	switch {
 	case len(r.Globs) > 0:
-		if err := artifacts.CheckGlobs(r.Globs); err != nil {
+		if err := files.CheckGlobs(r.Globs); err != nil {
 			return schemas.ArtifactStatus{}, schemas.Faultf(schemas.CodeBadRequest, "%s", plainly(err))
 		}
 		u.Globs = &r.Globs
@@ -89,7 +89,7 @@ func (d *Daemon) artifactStatus(ctx context.Context, r schemas.ArtifactStatusReq
 	exists := p.exists
 	p.mu.Unlock()
 	if exists && p.Current() == nil {
-		d.views.artifacts.begin(p, artifacts.Update{})
+		d.views.artifacts.begin(p, files.Update{})
 	}
 	if r.Watch {
 		d.views.artifacts.watch(p, d.now(), false, d.warn)
@@ -152,7 +152,7 @@ func (p *liveProject) status() schemas.ArtifactStatus {
 }
 
 // describe counts what a snapshot holds.
-func (p *liveProject) describe(s *schemas.ArtifactStatus, now *artifacts.Snapshot) {
+func (p *liveProject) describe(s *schemas.ArtifactStatus, now *files.Snapshot) {
 	s.Revision, s.Globs, s.Documents = now.Revision, now.Globs, now.Len()
 	s.Chunks, s.IndexSize = now.Index.Chunks(), int64(now.Index.Bytes())
 	tally := now.Tally()
@@ -185,7 +185,7 @@ func (p *liveProject) age() schemas.ArtifactIndexAge {
 	return schemas.ArtifactIndexAge{AgeSeconds: age.Seconds(), Stale: differing > 0 || p.failed != nil, Changed: differing}
 }
 
-func mentionsOf(leads []artifacts.Lead) (all []schemas.ArtifactMention) {
+func mentionsOf(leads []files.Lead) (all []schemas.ArtifactMention) {
 	for _, l := range leads {
 		m := schemas.ArtifactMention{Path: l.From, Line: l.Line, Mention: l.Text, Section: l.Section, AtLine: l.At}
 		switch l.Outcome {
@@ -259,7 +259,7 @@ func (d *Daemon) artifactExplain(ctx context.Context, r schemas.ArtifactExplainR
 		return schemas.ArtifactExplanation{}, err
 	}
 	e, err := p.Explain(file)
-	if errors.Is(err, artifacts.ErrGlob) {
+	if errors.Is(err, files.ErrGlob) {
 		return schemas.ArtifactExplanation{}, schemas.Faultf(schemas.CodeBadRequest, "%s", plainly(err))
 	}
 	return schemas.ArtifactExplanation{Path: e.Path, Indexed: e.Indexed, Reason: string(e.Reason), Detail: e.Detail}, err

@@ -8,14 +8,14 @@ import (
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/internal/config"
-	"github.com/writbus/writ/cmd/writd/verbs"
-	"github.com/writbus/writ/cmd/writd/verbs/workspace"
 	"github.com/writbus/writ/enforcement"
 	"github.com/writbus/writ/enforcement/confine/runner"
 	"github.com/writbus/writ/enforcement/dialect"
 	"github.com/writbus/writ/enforcement/host"
 	"github.com/writbus/writ/enforcement/project"
 	"github.com/writbus/writ/enforcement/turn"
+	"github.com/writbus/writ/observer/agent/verbs"
+	"github.com/writbus/writ/observer/agent/verbs/workspace"
 )
 
 // agentHost is what the log calls the host of the agents that Writ runs itself.

@@ -10,10 +10,10 @@ import (
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/internal/config"
-	"github.com/writbus/writ/cmd/writd/verbs"
 	"github.com/writbus/writ/enforcement"
 	"github.com/writbus/writ/enforcement/confine/runner"
 	"github.com/writbus/writ/enforcement/dialect"
+	"github.com/writbus/writ/observer/agent/verbs"
 )
 
 // conversation calls verbs of a daemon as its dispatcher does.

@@ -2,12 +2,12 @@ package daemon
 
 import (
 	"github.com/writbus/writ/cmd/internal/config"
-	"github.com/writbus/writ/cmd/writd/verbs"
-	"github.com/writbus/writ/cmd/writd/verbs/federation"
-	"github.com/writbus/writ/cmd/writd/verbs/web"
-	"github.com/writbus/writ/cmd/writd/verbs/web/browse"
-	"github.com/writbus/writ/cmd/writd/verbs/workspace"
 	"github.com/writbus/writ/enforcement/dialect/address"
+	"github.com/writbus/writ/observer/agent/verbs"
+	"github.com/writbus/writ/observer/agent/verbs/federation"
+	"github.com/writbus/writ/observer/agent/verbs/web"
+	"github.com/writbus/writ/observer/agent/verbs/web/browse"
+	"github.com/writbus/writ/observer/agent/verbs/workspace"
 )
 
 // verbSet are the handlers of the verbs that reach outside of Writ: the web, the

@@ -4,9 +4,9 @@ import (
 	"path/filepath"
 
 	"github.com/writbus/writ/cmd/internal/config"
-	"github.com/writbus/writ/cmd/writd/whatif"
 	"github.com/writbus/writ/enforcement"
 	"github.com/writbus/writ/enforcement/turn"
+	"github.com/writbus/writ/enforcement/whatif"
 	"github.com/writbus/writ/retrieval"
 )
 

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/writbus/writ/cmd/writd/artifacts"
 	"github.com/writbus/writ/retrieval/artifact/benchmark"
 	"github.com/writbus/writ/retrieval/artifact/search"
+	"github.com/writbus/writ/retrieval/files"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -105,14 +105,14 @@ func globsOf(list string) []string {
 
 // indexOf indexes a folder as the daemon does, with nothing recorded.
 func indexOf(ctx context.Context, root string, globs []string, e search.Embedder) (*search.Index, error) {
-	p, err := artifacts.Open(artifacts.Options{
+	p, err := files.Open(files.Options{
 		Root: root, Embedder: e, Now: time.Now, Workers: runtime.GOMAXPROCS(0),
 		Record: func(context.Context, []schemas.Payload) error { return nil },
 	})
 	if err != nil {
 		return nil, err
 	}
-	if _, err := p.Update(ctx, artifacts.Update{Globs: &globs}); err != nil {
+	if _, err := p.Update(ctx, files.Update{Globs: &globs}); err != nil {
 		return nil, err
 	}
 	return p.Current().Index, nil

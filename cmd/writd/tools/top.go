@@ -9,7 +9,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/writbus/writ/cmd/internal/config"
-	"github.com/writbus/writ/cmd/writd/top"
+	"github.com/writbus/writ/observer/top"
 )
 
 // watchLive is the live view in a terminal; elsewhere it prints what it would

@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/writbus/writ/cmd/internal/language"
 	"github.com/writbus/writ/cmd/writ/cli/client"
-	"github.com/writbus/writ/observer/stream"
+	"github.com/writbus/writ/observer/agent/language"
+	"github.com/writbus/writ/observer/agent/stream"
 )
 
 func (a *app) lintStreamCommand() *cobra.Command {

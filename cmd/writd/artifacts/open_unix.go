@@ -1,8 +1,0 @@
-//go:build unix
-
-package artifacts
-
-import "syscall"
-
-// nonBlocking keeps opening a pipe from waiting for its other end.
-const nonBlocking = syscall.O_NONBLOCK

@@ -1,0 +1,100 @@
+package files
+
+import (
+	"cmp"
+	"context"
+	"sync"
+)
+
+const (
+	// stageFiles and stageBytes bound what a first build looks at before what it
+	// has is recorded and kept.
+	stageFiles = 16 << 10
+	stageBytes = 256 << 20
+	// savedAgain is by how much an unfinished index has grown when it is saved
+	// again.
+	savedAgain = 3
+)
+
+// stages works off all of a first build but its last stage, so that one that is
+// ended begins again where it was. What is done is recorded and kept as an index
+// that was restored is: nobody sees it before the build has ended.
+//
+// Where files left, renames are found among all that came: then there is one
+// stage.
+func (p *Project) stages(ctx context.Context, w *work) error {
+	if p.current.Load() != nil || len(w.gone) > 0 {
+		return nil
+	}
+	for n := p.stageOf(w.entries); n < len(w.entries); n = p.stageOf(w.entries) {
+		part := &work{update: w.update, sel: w.sel, entries: w.entries[:n:n], next: map[string]*file{}, before: w.before, begun: w.begun, all: w.all}
+		if err := p.readAll(ctx, part); err != nil {
+			return err
+		}
+		if err := p.recordAndIndex(ctx, part, false); err != nil {
+			return err
+		}
+		p.begun = p.begun || part.recorded > 0
+		p.keep(part)
+		p.saveKept(ctx)
+		w.built.plus(part.built)
+		w.entries, w.before, w.begun = w.entries[n:], p.kept, w.begun+n
+	}
+	return nil
+}
+
+// stageOf is how many files the next stage looks at.
+func (p *Project) stageOf(entries []Entry) (n int) {
+	size := int64(0)
+	for ; n < len(entries) && n < p.stageFiles && size < stageBytes; n++ {
+		size += entries[n].Size
+	}
+	return n
+}
+
+func (b *Built) plus(o Built) {
+	b.Added += o.Added
+	b.Changed += o.Changed
+	b.Touched += o.Touched
+	b.Renamed += o.Renamed
+	b.Removed += o.Removed
+	b.Unchanged += o.Unchanged
+	b.Read += o.Read
+}
+
+// keep takes over what a stage found, for the next one.
+func (p *Project) keep(w *work) {
+	p.adopted(w)
+	next := &Snapshot{Index: w.index}
+	next.docs, next.relations = w.documents()
+	p.kept = next
+}
+
+// saveKept saves an unfinished index where it has grown by much, unless another
+// save is under way. That it could not be done shows when the index is saved.
+func (p *Project) saveKept(ctx context.Context) {
+	if p.options.Saved == "" || p.kept.Len() < savedAgain*p.keptSaved || !p.saving.TryLock() {
+		return
+	}
+	defer p.saving.Unlock()
+	p.keptSaved = p.kept.Len()
+	state, files, now := p.stateNow()
+	if write(ctx, p.options.Saved, state, files, now.Index) == nil {
+		p.saved.Store(now)
+	}
+}
+
+// recordAndIndex has what was found recorded, and makes the index of it.
+func (p *Project) recordAndIndex(ctx context.Context, w *work, newGlobs bool) error {
+	p.stage.Store(&Progress{Stage: "recording"})
+	var made sync.WaitGroup
+	made.Go(func() { p.index(w) }) // while the log writes
+	events := p.eventsOf(w, newGlobs)
+	w.recorded = len(events)
+	err := p.record(ctx, events)
+	made.Wait()
+	return err
+}
+
+// latest is the index as far as there is one, published or not.
+func (p *Project) latest() *Snapshot { return cmp.Or(p.current.Load(), p.kept) }

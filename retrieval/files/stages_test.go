@@ -1,0 +1,95 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/writbus/writ/schemas"
+)
+
+// A first build that ended early begins again where it was: what was recorded and
+// saved is not read again, and nobody saw any of it before.
+func TestABuildThatEndedGoesOn(t *testing.T) {
+	for name, c := range map[string]struct {
+		end  func(*Project)
+		read int // by the next process
+	}{
+		"it was ended":  {func(p *Project) { _ = p.Save(context.Background()) }, 20 - 9},
+		"it was killed": {func(*Project) {}, 20 - 3}, // what was saved when there was thrice as much
+		"nothing was saved": {func(p *Project) {
+			if err := os.Remove(p.options.Saved); err != nil {
+				t.Fatal(err)
+			}
+		}, 20},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tr, j := newTree(t), &journal{}
+			for n := range 20 {
+				name := fmt.Sprintf("%02d.md", n)
+				tr.write(name, fmt.Sprintf("# Title %d\n\nSee @%02d.md.\n", n, (n+3)%20))
+				if err := os.Chtimes(tr.at(name), time.Now(), time.Now().Add(-time.Hour)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			saved := filepath.Join(t.TempDir(), "saved")
+			open := func(begun bool) *Project {
+				p, err := Open(Options{
+					Root: tr.root, Record: j.record, Now: time.Now, Workers: 2, Globs: []string{"**"}, Recorded: j.fold(), Begun: begun, Saved: saved,
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				p.stageFiles = 3
+				return p
+			}
+			p := open(true)
+			ctx, end := context.WithCancel(t.Context())
+			record := 0
+			p.options.Record = func(ctx context.Context, events []schemas.Payload) error {
+				if record++; record == 3 {
+					defer end() // after this stage
+				}
+				return j.record(ctx, events)
+			}
+			if _, err := p.Update(ctx, Update{}); !errors.Is(err, context.Canceled) || p.Current() != nil || len(j.fold()) != 9 {
+				t.Fatalf("%v, %d files are recorded; published: %v", err, len(j.fold()), p.Current())
+			}
+			c.end(p)
+			p = open(true)
+			if built := update(t, p, Update{}); built.Read != c.read || built.Added != 11 || built.Unchanged != 9 {
+				t.Errorf("%+v, wanted %d read", built, c.read)
+			}
+			if last, is := j.events[len(j.events)-1].(schemas.IndexBuilt); !is || last.Documents != 20 {
+				t.Errorf("the log ends with %+v", j.events[len(j.events)-1])
+			}
+			checkFresh(t, p, j)
+			n := len(j.events)
+			if built := update(t, open(false), Update{}); len(j.events) != n || built.Added+built.Changed+built.Removed > 0 {
+				t.Errorf("taken up once more: %+v, %d events", built, len(j.events)-n)
+			}
+		})
+	}
+}
+
+// A build that ended after its last file was recorded has still to say what it
+// covers.
+func TestABuildThatEndedLastSaysWhatItCovers(t *testing.T) {
+	tr, j := newTree(t), &journal{}
+	tr.write("a.md", "# a\n")
+	update(t, tr.open(j, "**"), Update{})
+	j.events = j.events[:1]
+	p, err := Open(Options{Root: tr.root, Record: j.record, Now: time.Now, Workers: 1, Globs: []string{"**"}, Recorded: j.fold(), Begun: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	update(t, p, Update{})
+	update(t, p, Update{})
+	if _, is := j.events[len(j.events)-1].(schemas.IndexBuilt); !is || len(j.events) != 2 {
+		t.Errorf("%+v", j.events)
+	}
+}
