@@ -2,6 +2,8 @@ package projections
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"github.com/writbus/writ/schemas"
 )
@@ -24,4 +26,43 @@ func (r *Runtime) Await(ctx context.Context, s schemas.Stream, view string) erro
 		return err
 	}
 	return r.WaitFor(ctx, view, schemas.Position{Stream: s, Seq: last})
+}
+
+// Ask answers a request about one view.
+func (r *Runtime) Ask(ctx context.Context, q schemas.ViewRequest) (reply schemas.ViewReply, err error) {
+	reply.View = q.View
+	if q.Rebuild {
+		err = r.Rebuild(ctx, q.View)
+	} else {
+		var d *Difference
+		if d, err = r.Verify(ctx, q.View); d != nil {
+			reply.Difference = d.shown()
+		}
+	}
+	switch {
+	case errors.Is(err, ErrUnknownView):
+		err = schemas.Faultf(schemas.CodeNotFound, "there is no view %q", q.View)
+	case errors.Is(err, ErrBuilding):
+		err = schemas.Faultf(schemas.CodeNotReady, "the view %s is being built already", q.View)
+	}
+	return reply, err
+}
+
+// shownBytes is how much of a value that differs is shown.
+const shownBytes = 80
+
+// shown is a difference for people.
+func (d *Difference) shown() *schemas.ViewDifference {
+	same := 0
+	for same < min(len(d.Held), len(d.Built)) && d.Held[same] == d.Built[same] {
+		same++
+	}
+	from := max(same-shownBytes/4, 0)
+	part := func(value []byte) string {
+		if value == nil {
+			return ""
+		}
+		return fmt.Sprintf("%q", value[min(from, len(value)):min(from+shownBytes, len(value))])
+	}
+	return &schemas.ViewDifference{Key: fmt.Sprintf("%q", d.Key), Held: part(d.Held), Built: part(d.Built)}
 }

@@ -10,7 +10,10 @@ var (
 	// ErrNotReady is returned by Reader for a view whose first build has not
 	// caught up yet.
 	ErrNotReady = errors.New("projections: view is being built for the first time")
-	// ErrStopped is returned by WaitFor and CaughtUp for a view whose
+	// ErrBuilding is returned by Verify and Rebuild for a view that is being built
+	// already.
+	ErrBuilding = errors.New("projections: view is being built")
+	// ErrStopped is returned by WaitFor, CaughtUp, Verify and Rebuild for a view whose
 	// projector failed; it is joined with the cause.
 	ErrStopped = errors.New("projections: projector is stopped")
 	// ErrNotRead is returned by WaitFor for a stream that the view does not

@@ -39,12 +39,12 @@ func (v *runner) prepare(ctx context.Context) (gen *generation, building bool, e
 	if err != nil {
 		return nil, false, err
 	}
-	if reason == "" {
-		return active, false, v.learn(active)
-	}
 	begun, err := v.load(buildingKey(v.p.Name()))
 	if err != nil {
 		return nil, false, err
+	}
+	if reason == "" {
+		return active, false, errors.Join(v.learn(active), v.discard(begun))
 	}
 	again, err := v.disagreement(ctx, begun)
 	if err != nil {
@@ -153,6 +153,16 @@ func (v *runner) begin(active, begun *generation, reason string) (*generation, e
 	v.opt.Logger.Info("view rebuild", "view", v.p.Name(), "generation", next.Generation, "reason", reason)
 	gen.batch.fresh = newKeySet()
 	return gen, nil
+}
+
+// discard deletes a build that is not wanted.
+func (v *runner) discard(gen *generation) error {
+	if gen == nil {
+		return nil
+	}
+	return v.store.Commit(func(b Batch) error {
+		return errors.Join(v.drop(b, gen), b.Delete(buildingKey(v.p.Name())))
+	})
 }
 
 func (v *runner) drop(b Batch, gen *generation) error {

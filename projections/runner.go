@@ -20,10 +20,10 @@ type runner struct {
 	q     *quarantine
 	opt   Options
 
-	apply  sync.Mutex // one batch at a time; guards what follows
-	gen    *generation
-	goesOn bool            // the projector's memory is that of gen's last commit
-	events []schemas.Event // of one record, used again
+	apply   sync.Mutex // one batch at a time; guards what follows
+	gen     *generation
+	recalls *generation     // whose last commit the projector's memory is of, nil for none
+	events  []schemas.Event // of one record, used again
 	// untold are the keys of commits that were not told of yet.
 	untold []string
 	// telling is how long it took to tell of the last batch.
@@ -71,11 +71,10 @@ func (v *runner) run(ctx context.Context) {
 }
 
 func (v *runner) cycle(ctx context.Context) error {
-	gen, building, err := v.prepare(ctx)
+	gen, building, err := v.adopt(ctx)
 	if err != nil {
 		return err
 	}
-	v.adopt(gen, building)
 	if building {
 		// One stream after the other, so that a build is a single pass.
 		for _, s := range v.in.streams {
@@ -94,10 +93,13 @@ func (v *runner) cycle(ctx context.Context) error {
 }
 
 // adopt makes a generation the one that batches are applied to.
-func (v *runner) adopt(gen *generation, building bool) {
+func (v *runner) adopt(ctx context.Context) (gen *generation, building bool, err error) {
 	v.apply.Lock()
-	v.gen, v.goesOn, v.untold = gen, false, nil
-	v.apply.Unlock()
+	defer v.apply.Unlock()
+	if gen, building, err = v.prepare(ctx); err != nil {
+		return nil, false, err
+	}
+	v.gen, v.recalls, v.untold = gen, nil, nil
 	v.update(func() {
 		v.trouble = nil
 		clear(v.positions)
@@ -109,6 +111,7 @@ func (v *runner) adopt(gen *generation, building bool) {
 			v.state, v.serving, v.reason = Rebuilding, false, gen.Reason
 		}
 	})
+	return gen, building, nil
 }
 
 // serve lets the view in use be waited for, after what follows it in memory

@@ -69,23 +69,11 @@ func (v *runner) takeSome(ctx context.Context, s schemas.Stream, records []schem
 }
 
 func (v *runner) applyBatch(ctx context.Context, s schemas.Stream, records []schemas.Record, tell bool) error {
-	at, err := v.stage(ctx, s, records)
+	changed, err := v.commit(ctx, v.gen, s, records)
 	if err != nil {
-		v.abandon()
 		return err
 	}
-	gen, reached := v.gen, maps.Clone(v.gen.checkpoints)
-	reached[s] = at
-	err = v.store.Commit(func(b Batch) error {
-		return errors.Join(gen.batch.writeTo(b), setJSON(b.Set, gen.batch.prefix, reached))
-	})
-	if err != nil {
-		v.abandon()
-		return fmt.Errorf("commit %s/%d: %w", s, at.Seq, err)
-	}
-	v.goesOn = true
-	changed := gen.batch.committed()
-	gen.checkpoints = reached
+	at := v.gen.checkpoints[s]
 	if !v.isServing() {
 		v.untold = nil
 	} else if v.untold = append(v.untold, changed...); !tell {
@@ -102,18 +90,39 @@ func (v *runner) applyBatch(ctx context.Context, s schemas.Stream, records []sch
 	return nil
 }
 
+// commit applies records to a generation and returns the keys that changed. The
+// caller holds apply.
+func (v *runner) commit(ctx context.Context, gen *generation, s schemas.Stream, records []schemas.Record) (changed []string, err error) {
+	at, err := v.stage(ctx, gen, s, records)
+	if err != nil {
+		v.abandon(gen)
+		return nil, err
+	}
+	reached := maps.Clone(gen.checkpoints)
+	reached[s] = at
+	err = v.store.Commit(func(b Batch) error {
+		return errors.Join(gen.batch.writeTo(b), setJSON(b.Set, gen.batch.prefix, reached))
+	})
+	if err != nil {
+		v.abandon(gen)
+		return nil, fmt.Errorf("commit %s/%d: %w", s, at.Seq, err)
+	}
+	v.recalls, gen.checkpoints = gen, reached
+	return gen.batch.committed(), nil
+}
+
 // opening tells a projector that keeps something in memory of a new batch.
-func (v *runner) opening(b Batcher) {
-	if c, can := b.(Continuer); can && v.goesOn {
+func (v *runner) opening(b Batcher, gen *generation) {
+	if c, can := b.(Continuer); can && v.recalls == gen {
 		c.Continue()
 		return
 	}
 	b.Begin()
 }
 
-func (v *runner) abandon() {
-	v.goesOn = false
-	v.gen.batch.forget()
+func (v *runner) abandon(gen *generation) {
+	v.recalls = nil
+	gen.batch.forget()
 	if b, is := v.p.(Batcher); is {
 		b.Begin()
 	}
@@ -136,7 +145,7 @@ func (v *runner) isServing() bool {
 
 // stage applies the records to the batch and returns the checkpoint behind
 // them. A panic of the projector is its failure.
-func (v *runner) stage(ctx context.Context, s schemas.Stream, records []schemas.Record) (at checkpoint, err error) {
+func (v *runner) stage(ctx context.Context, gen *generation, s schemas.Stream, records []schemas.Record) (at checkpoint, err error) {
 	var now schemas.Event
 	fail := func(cause error) error { return &failure{view: v.p.Name(), event: failedEvent(now), err: cause} }
 	defer func() {
@@ -144,18 +153,18 @@ func (v *runner) stage(ctx context.Context, s schemas.Stream, records []schemas.
 			err = fail(fmt.Errorf("panic: %v", p))
 		}
 	}()
-	at = v.gen.checkpoints[s]
+	at = gen.checkpoints[s]
 	batcher, batches := v.p.(Batcher)
 	if batches {
-		v.opening(batcher)
+		v.opening(batcher, gen)
 	}
-	v.goesOn = false
+	v.recalls = nil
 	for _, r := range records {
 		if r.Seq <= at.Seq {
 			return at, fmt.Errorf("%w: %s/%d after %d", errRewound, s, r.Seq, at.Seq)
 		}
 		if raw, whole := v.p.(RecordApplier); whole {
-			if err := raw.ApplyRecord(v.gen.batch, r); err != nil {
+			if err := raw.ApplyRecord(gen.batch, r); err != nil {
 				return at, &failure{view: v.p.Name(), event: failedRecord(r), err: err}
 			}
 			at.Seq = r.Seq
@@ -173,7 +182,7 @@ func (v *runner) stage(ctx context.Context, s schemas.Stream, records []schemas.
 			at.Quarantined++
 		}
 		for _, now = range events {
-			if err := v.p.Apply(v.gen.batch, now); err != nil {
+			if err := v.p.Apply(gen.batch, now); err != nil {
 				return at, fail(err)
 			}
 		}
@@ -181,7 +190,7 @@ func (v *runner) stage(ctx context.Context, s schemas.Stream, records []schemas.
 	}
 	at.ID = records[len(records)-1].ID()
 	if batches {
-		if err := batcher.Flush(v.gen.batch); err != nil {
+		if err := batcher.Flush(gen.batch); err != nil {
 			return at, fail(err)
 		}
 	}

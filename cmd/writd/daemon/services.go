@@ -76,6 +76,7 @@ func (d *Daemon) serve(ctx context.Context) (stop func(), err error) {
 			bus.Answer("emit", schemas.SvcEmit, d.emit),
 			bus.Answer("replay", schemas.SvcReplay, d.replay),
 			bus.Answer("status", schemas.SvcStatus, d.status),
+			bus.Answer("view", schemas.SvcView, d.runtime.Ask),
 			bus.Answer("stop", schemas.SvcStop, func(context.Context, bus.None) (bus.None, error) {
 				d.stop()
 				return bus.None{}, nil

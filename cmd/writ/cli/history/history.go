@@ -1,5 +1,5 @@
-// Package history holds the commands that read the log: emit, replay, watch,
-// diff and audit.
+// Package history holds the commands about the log and its views: emit, replay,
+// watch, diff, audit and view.
 package history
 
 import (
@@ -14,7 +14,7 @@ type app struct{ *client.Client }
 // Commands are the commands of this package.
 func Commands(c *client.Client) []*cobra.Command {
 	a := &app{c}
-	return []*cobra.Command{a.emitCommand(), a.replayCommand(), a.watchCommand(), a.diffCommand(), a.auditCommand()}
+	return []*cobra.Command{a.emitCommand(), a.replayCommand(), a.watchCommand(), a.diffCommand(), a.auditCommand(), a.viewCommand()}
 }
 
 // SessionReplay is the replay of one session.
