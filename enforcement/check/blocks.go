@@ -1,5 +1,7 @@
 package check
 
+import "github.com/writbus/writ/schemas/lexer"
+
 // header is the head of a block: the tokens before its { or its colon.
 type header struct{ from, to int }
 
@@ -74,11 +76,11 @@ func (m *tokenMatch) enclosing(at int, lines bool) (h header, outer int, found b
 			if m.is(i, "=>") {
 				return header{start, i + 1}, start - 1, true
 			}
-			if t := m.tokens[i]; t.match > int32(i) {
-				i = int(t.match)
+			if t := m.tokens[i]; t.Match > int32(i) {
+				i = int(t.Match)
 			}
 		}
-		up := int(m.tokens[at].parent)
+		up := int(m.tokens[at].Parent)
 		if up < 0 {
 			return header{}, 0, false
 		}
@@ -98,8 +100,8 @@ func (m *tokenMatch) statementStart(at int) int {
 	for i > 0 && m.left >= 0 {
 		m.left--
 		t := m.tokens[i-1]
-		if t.kind == punct {
-			switch m.src.content[t.from] {
+		if t.Kind == lexer.Punct {
+			switch m.src.content[t.From] {
 			case ';', '{', '(', '[':
 				return i
 			case ',':
@@ -107,8 +109,8 @@ func (m *tokenMatch) statementStart(at int) int {
 			case '}':
 				return i
 			case ')', ']':
-				if t.match >= 0 {
-					i = int(t.match)
+				if t.Match >= 0 {
+					i = int(t.Match)
 					continue
 				}
 			}
@@ -124,7 +126,7 @@ func (m *tokenMatch) enclosingLine(at int) (h header, outer int, found bool) {
 	start := m.lineStart(at)
 	column := m.column(start)
 	for i := start - 1; i > 0 && m.left >= 0; {
-		if m.tokens[i].kind != newline || m.tokens[i-1].kind == newline {
+		if m.tokens[i].Kind != lexer.Newline || m.tokens[i-1].Kind == lexer.Newline {
 			m.left--
 			i--
 			continue
@@ -144,10 +146,10 @@ func (m *tokenMatch) enclosingLine(at int) (h header, outer int, found bool) {
 // lineStart is the first token of the logical line that a token is on.
 func (m *tokenMatch) lineStart(at int) int {
 	i := max(at, 0)
-	for i > 0 && m.tokens[i-1].kind != newline {
+	for i > 0 && m.tokens[i-1].Kind != lexer.Newline {
 		m.left--
-		if t := m.tokens[i-1]; t.match >= 0 && int(t.match) < i-1 {
-			i = int(t.match)
+		if t := m.tokens[i-1]; t.Match >= 0 && int(t.Match) < i-1 {
+			i = int(t.Match)
 			continue
 		}
 		i--
@@ -160,7 +162,7 @@ func (m *tokenMatch) column(i int) int {
 	if i >= len(m.tokens) {
 		return 0
 	}
-	from := int(m.tokens[i].from)
+	from := int(m.tokens[i].From)
 	return from - m.src.starts[m.src.lineAt(from)-1]
 }
 
@@ -179,9 +181,9 @@ func (m *tokenMatch) function(h header) bool {
 		case controlWords[t] || t == "=":
 			control = true
 		case t == "(":
-			called = called || i > h.from && m.tokens[i-1].kind == word
+			called = called || i > h.from && m.tokens[i-1].Kind == lexer.Word
 		}
-		if to := m.tokens[i].match; to > int32(i) {
+		if to := m.tokens[i].Match; to > int32(i) {
 			i = int(to)
 		}
 	}
@@ -203,8 +205,8 @@ func (m *tokenMatch) body(at int, lines bool) (from, to int) {
 		if lines {
 			return h.from, m.blockEnd(h)
 		}
-		if h.to < len(m.tokens) && m.is(h.to, "{") && m.tokens[h.to].match >= 0 {
-			return h.from, int(m.tokens[h.to].match)
+		if h.to < len(m.tokens) && m.is(h.to, "{") && m.tokens[h.to].Match >= 0 {
+			return h.from, int(m.tokens[h.to].Match)
 		}
 		end := h.to
 		for next := end; next >= 0; next = m.skip(end) {
@@ -219,7 +221,7 @@ func (m *tokenMatch) blockEnd(h header) int {
 	column := m.column(h.from)
 	for i := h.to; i < len(m.tokens); i++ {
 		m.left--
-		if m.tokens[i].kind == newline && i+1 < len(m.tokens) && m.tokens[i+1].kind != newline && m.column(i+1) <= column {
+		if m.tokens[i].Kind == lexer.Newline && i+1 < len(m.tokens) && m.tokens[i+1].Kind != lexer.Newline && m.column(i+1) <= column {
 			return i
 		}
 	}

@@ -11,39 +11,6 @@ var fuzzLanguages = []string{
 	langGo, langPython, langTypeScript, langJavaScript, langJava, langRust, langShell, langSQL, langYAML, langDocker, "php", "csharp", "ini", "html", "powershell", langUnknown,
 }
 
-// FuzzScan holds the scanners to what they promise for any text: each byte is
-// classified, tokens stand in order and inside the text, and brackets pair.
-func FuzzScan(f *testing.F) {
-	for i, src := range []string{
-		"a := `x` // y", "f\"{a!r:>{w}}\" '''b''' # c", "`${`${a}`}` /[/]/ // d", "\"$(a \"${b:-`c`}\")\" <<E\nx\nE\n",
-		"r#\"a\"# 'b' 'c /* /* */ */", "a: |\n  b\nc: 'd''e' # f", "'a''b' E'c\\'d' $$ e $$", "((((((((((", "\"", "`${", "f'{", "<<A <<B\n", "\\",
-	} {
-		f.Add(uint8(i), []byte(src))
-	}
-	f.Fuzz(func(t *testing.T, language uint8, src []byte) {
-		l := fuzzLanguages[int(language)%len(fuzzLanguages)]
-		classes, streams := scan(l, src)
-		if len(classes) != len(src) {
-			t.Fatalf("%d classes for %d bytes", len(classes), len(src))
-		}
-		for _, s := range streams {
-			last := int32(0)
-			for i, tok := range s {
-				if tok.from < last || tok.to < tok.from || int(tok.to) > len(src) {
-					t.Fatalf("token %d is %+v behind %d in %d bytes", i, tok, last, len(src))
-				}
-				last = tok.from
-				if tok.match >= 0 && s[tok.match].match != int32(i) {
-					t.Fatalf("token %d pairs with %d, which pairs with %d", i, tok.match, s[tok.match].match)
-				}
-				if int(tok.parent) >= i {
-					t.Fatalf("token %d stands in %d", i, tok.parent)
-				}
-			}
-		}
-	})
-}
-
 // FuzzCheck compiles any check and runs it over any text.
 func FuzzCheck(f *testing.F) {
 	for i, c := range [][2]string{

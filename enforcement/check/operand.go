@@ -1,6 +1,10 @@
 package check
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/writbus/writ/schemas/lexer"
+)
 
 // rest matches any number of tokens. Before a closing bracket it takes all
 // that is in the brackets, else as little as it can of one statement.
@@ -16,7 +20,7 @@ func (m *tokenMatch) rest(p []element, i int, lines bool) int {
 		return m.bind(p[0].hole, p, i, end, lines)
 	}
 	// A list that begins with "$..., x" may begin with x.
-	if len(p) > 2 && p[1].hole == nil && string(p[1].text) == "," && i > 0 && m.tokens[i-1].match > int32(i-1) {
+	if len(p) > 2 && p[1].hole == nil && string(p[1].text) == "," && i > 0 && m.tokens[i-1].Match > int32(i-1) {
 		saved := len(m.bound)
 		if got := m.bind(p[0].hole, p[1:], i, i, lines); got >= 0 {
 			return got
@@ -37,7 +41,7 @@ func (m *tokenMatch) rest(p []element, i int, lines bool) int {
 
 // closer tells whether an element is a closing bracket.
 func closer(e *element) bool {
-	return e.hole == nil && e.kind == punct && len(e.text) == 1 && bytes.IndexByte([]byte(")]}"), e.text[0]) >= 0
+	return e.hole == nil && e.kind == lexer.Punct && len(e.text) == 1 && bytes.IndexByte([]byte(")]}"), e.text[0]) >= 0
 }
 
 // closing is the index of the bracket that closes the one a position is in.
@@ -46,13 +50,13 @@ func (m *tokenMatch) closing(i int) int {
 		return -1
 	}
 	open := int32(i - 1)
-	if t := m.tokens[open]; t.match <= open {
-		open = t.parent
+	if t := m.tokens[open]; t.Match <= open {
+		open = t.Parent
 	}
 	if open < 0 {
 		return -1
 	}
-	return int(m.tokens[open].match)
+	return int(m.tokens[open].Match)
 }
 
 // skip passes over one token or one pair of brackets; -1 at the end of the
@@ -63,20 +67,20 @@ func (m *tokenMatch) skip(i int) int {
 	}
 	t := m.tokens[i]
 	switch {
-	case t.kind == newline:
+	case t.Kind == lexer.Newline:
 		return -1
-	case t.kind != punct:
+	case t.Kind != lexer.Punct:
 		return i + 1
 	}
-	switch c := m.src.content[t.from]; c {
+	switch c := m.src.content[t.From]; c {
 	case ';', ')', ']', '}':
 		return -1
 	case '(', '[', '{':
-		if t.to-t.from == 1 {
-			if t.match < 0 {
+		if t.To-t.From == 1 {
+			if t.Match < 0 {
 				return -1
 			}
-			return int(t.match) + 1
+			return int(t.Match) + 1
 		}
 	}
 	return i + 1
@@ -95,13 +99,13 @@ func (m *tokenMatch) operand(p []element, i int, lines bool) int {
 		return -1
 	}
 	switch t := m.tokens[end]; {
-	case t.kind == newline:
+	case t.Kind == lexer.Newline:
 		return -1
-	case t.kind == punct:
-		if t.match <= int32(end) {
+	case t.Kind == lexer.Punct:
+		if t.Match <= int32(end) {
 			return -1
 		}
-		end = int(t.match) + 1
+		end = int(t.Match) + 1
 	default:
 		end++
 	}
@@ -116,11 +120,11 @@ func (m *tokenMatch) operand(p []element, i int, lines bool) int {
 			return -1
 		case (m.is(end, ".") || m.is(end, "?.") || m.is(end, "::") || m.is(end, "->")) && end+1 < len(m.tokens):
 			end += 2
-			if t := m.tokens[end-1]; t.kind == punct && t.match > int32(end-1) {
-				end = int(t.match) + 1
+			if t := m.tokens[end-1]; t.Kind == lexer.Punct && t.Match > int32(end-1) {
+				end = int(t.Match) + 1
 			}
-		case (m.is(end, "(") || m.is(end, "[")) && m.tokens[end].match > int32(end):
-			end = int(m.tokens[end].match) + 1
+		case (m.is(end, "(") || m.is(end, "[")) && m.tokens[end].Match > int32(end):
+			end = int(m.tokens[end].Match) + 1
 		case m.is(end, "?") || m.is(end, "!"):
 			end++
 		default:

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"github.com/writbus/writ/schemas/lexer"
 )
 
 // query is a piece of code with holes, and conditions on where it stands; the
@@ -188,7 +190,7 @@ func readHole(text string) (*hole, int, error) {
 		return h, end + 1, nil
 	}
 	from := at
-	for at < len(text) && (text[at] < 0x80 && letter(text[at]) || at > from && digit(text[at])) {
+	for at < len(text) && (text[at] < 0x80 && lexer.Letter(text[at]) || at > from && lexer.Digit(text[at])) {
 		at++
 	}
 	if h.name = text[from:at]; h.name == "" && !h.rest {
@@ -233,7 +235,7 @@ func wordsOf(text string, h holes) [][]byte {
 			continue
 		}
 		from := i
-		for i < len(text) && (letter(text[i]) || i > from && digit(text[i])) {
+		for i < len(text) && (lexer.Letter(text[i]) || i > from && lexer.Digit(text[i])) {
 			i++
 		}
 		if w := text[from:i]; i > from && h[w] == nil {
@@ -253,4 +255,13 @@ func (q *query) find(src *source, report func(from, to int)) {
 		}
 	}
 	q.engine.find(src, report)
+}
+
+// words is a set of words separated by blanks.
+func words(s string) map[string]bool {
+	set := map[string]bool{}
+	for w := range strings.FieldsSeq(s) {
+		set[w] = true
+	}
+	return set
 }

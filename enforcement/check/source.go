@@ -8,16 +8,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
-)
 
-// class is what a byte belongs to.
-type class uint8
-
-const (
-	code      class = iota
-	text            // the inside of a string
-	delimiter       // quotes, string prefixes, the marks of an interpolation
-	comment
+	"github.com/writbus/writ/schemas/lexer"
 )
 
 // view is a set of classes that a pattern sees: bits of code, text, comment.
@@ -50,13 +42,13 @@ func viewOf(contexts []string) (view, error) {
 	return v, nil
 }
 
-func (v view) sees(c class) bool {
+func (v view) sees(c lexer.Class) bool {
 	switch c {
-	case code:
+	case lexer.Code:
 		return v&viewCode != 0
-	case text:
+	case lexer.Text:
 		return v&viewText != 0
-	case delimiter:
+	case lexer.Delimiter:
 		return v&(viewCode|viewText) != 0
 	default:
 		return v&viewComment != 0
@@ -75,8 +67,8 @@ type source struct {
 	content  []byte
 	starts   []int // offset of each line
 	scanned  bool
-	classes  []class
-	streams  []stream // the file's tokens, and those of each interpolation
+	classes  []lexer.Class
+	streams  []lexer.Stream // the file's tokens, and those of each interpolation
 	lower    []byte
 	views    map[view][]byte
 	parsed   bool
@@ -100,7 +92,7 @@ func newSource(name, language string, content []byte) *source {
 func (s *source) scan() {
 	if !s.scanned {
 		s.scanned = true
-		s.classes, s.streams = scan(s.language, s.content)
+		s.classes, s.streams = lexer.Scan(s.language, s.content)
 	}
 }
 
@@ -117,7 +109,7 @@ func (s *source) seen(v view) []byte {
 	for i, c := range s.classes {
 		switch {
 		case v.sees(c) || out[i] == '\n' || out[i] == '\r':
-		case c == comment:
+		case c == lexer.Comment:
 			out[i] = ' '
 		default:
 			out[i] = hidden
@@ -185,7 +177,7 @@ func (s *source) commentOnly(n int) bool {
 	found := false
 	for i := from; i < to; i++ {
 		switch c := s.content[i]; {
-		case s.classes[i] == comment:
+		case s.classes[i] == lexer.Comment:
 			found = true
 		case c != ' ' && c != '\t':
 			return false

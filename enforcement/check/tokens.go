@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+
+	"github.com/writbus/writ/schemas/lexer"
 )
 
 // queryable are the languages with queries over tokens.
@@ -28,7 +30,7 @@ type tokenClause struct {
 // element is a part of a token pattern: a token, or a hole.
 type element struct {
 	text []byte // of a string: without its quotes
-	kind kind
+	kind lexer.Kind
 	hole *hole
 }
 
@@ -47,7 +49,7 @@ func newTokenEngine(language, main string, clauses []clause, h holes) (engine, e
 	}
 	named := false
 	for _, el := range e.main.elements {
-		named = named || el.hole == nil && el.kind != punct || el.hole != nil && el.hole.re != nil
+		named = named || el.hole == nil && el.kind != lexer.Punct || el.hole != nil && el.hole.re != nil
 	}
 	if !named {
 		return nil, errors.New("the pattern has no word of its own; name some code in it")
@@ -64,23 +66,23 @@ func newTokenEngine(language, main string, clauses []clause, h holes) (engine, e
 }
 
 func newTokenPattern(language, from string, h holes) (tokenPattern, error) {
-	_, streams := scan(language, []byte(from))
+	_, streams := lexer.Scan(language, []byte(from))
 	p := tokenPattern{
-		lines: dialectOf(language).newlines,
+		lines: lexer.Lines(language),
 		block: language == langJava || language == langJavaScript || language == langTypeScript || language == "csharp",
 	}
 	for _, t := range streams[0] {
-		if t.kind == newline {
+		if t.Kind == lexer.Newline {
 			continue
 		}
-		if t.kind == punct && t.match < 0 && bytes.IndexByte([]byte("()[]"), from[t.from]) >= 0 {
-			return p, fmt.Errorf("the bracket %q in the pattern has no partner", from[t.from:t.to])
+		if t.Kind == lexer.Punct && t.Match < 0 && bytes.IndexByte([]byte("()[]"), from[t.From]) >= 0 {
+			return p, fmt.Errorf("the bracket %q in the pattern has no partner", from[t.From:t.To])
 		}
-		e := element{kind: t.kind, text: []byte(from[t.from:t.to])}
-		if t.kind == word {
-			e.hole = h[from[t.from:t.to]]
+		e := element{kind: t.Kind, text: []byte(from[t.From:t.To])}
+		if t.Kind == lexer.Word {
+			e.hole = h[from[t.From:t.To]]
 		}
-		if t.kind == literal {
+		if t.Kind == lexer.String {
 			e.text = unquoted(e.text)
 		}
 		p.elements = append(p.elements, e)
@@ -88,7 +90,7 @@ func newTokenPattern(language, from string, h holes) (tokenPattern, error) {
 	if len(p.elements) == 0 {
 		return p, errors.New("the pattern is empty")
 	}
-	p.call = len(p.elements) > 1 && p.elements[0].kind == word && p.elements[0].hole == nil && string(p.elements[1].text) == "("
+	p.call = len(p.elements) > 1 && p.elements[0].kind == lexer.Word && p.elements[0].hole == nil && string(p.elements[1].text) == "("
 	return p, nil
 }
 
@@ -119,7 +121,7 @@ func (e *tokenEngine) find(src *source, report func(from, to int)) {
 			if end <= i || !e.holds(&m, i, end) {
 				continue
 			}
-			report(int(t[i].from), int(t[end-1].to))
+			report(int(t[i].From), int(t[end-1].To))
 		}
 	}
 }
@@ -127,7 +129,7 @@ func (e *tokenEngine) find(src *source, report func(from, to int)) {
 // tokenMatch is the search of one pattern in one stream.
 type tokenMatch struct {
 	src    *source
-	tokens stream
+	tokens lexer.Stream
 	bound  []bound
 	left   int // steps, so that time stays linear in the file
 }
@@ -138,7 +140,7 @@ type bound struct {
 }
 
 func (m *tokenMatch) text(i int) []byte {
-	return m.src.content[m.tokens[i].from:m.tokens[i].to]
+	return m.src.content[m.tokens[i].From:m.tokens[i].To]
 }
 
 func (m *tokenMatch) is(i int, text string) bool {
@@ -154,17 +156,17 @@ var expressionAfter = words("return await new throw else in of typeof yield case
 // and no declaration; an operand does not begin in the middle of one.
 func (m *tokenMatch) at(p *tokenPattern, i int) int {
 	first := &p.elements[0]
-	if m.tokens[i].kind == newline {
+	if m.tokens[i].Kind == lexer.Newline {
 		return -1
 	}
 	if first.hole == nil {
 		if !m.same(first, i) {
 			return -1
 		}
-		if first.kind == word && (m.is(i-1, ".") || m.is(i-1, "?.") || m.is(i-1, "->")) {
+		if first.kind == lexer.Word && (m.is(i-1, ".") || m.is(i-1, "?.") || m.is(i-1, "->")) {
 			return -1
 		}
-		if p.call && i > 0 && m.tokens[i-1].kind == word && !expressionAfter[string(m.text(i-1))] {
+		if p.call && i > 0 && m.tokens[i-1].Kind == lexer.Word && !expressionAfter[string(m.text(i-1))] {
 			return -1
 		}
 	} else if !first.hole.rest && m.midOperand(i) {
@@ -190,13 +192,13 @@ func (m *tokenMatch) midOperand(i int) bool {
 	if !m.is(i, "(") && !m.is(i, "[") {
 		return false
 	}
-	switch before := m.tokens[i-1]; before.kind {
-	case word:
+	switch before := m.tokens[i-1]; before.Kind {
+	case lexer.Word:
 		return !expressionAfter[string(m.text(i-1))] || m.is(i-2, ".")
-	case punct:
+	case lexer.Punct:
 		return m.is(i-1, ")") || m.is(i-1, "]")
 	default:
-		return before.kind == literal
+		return before.Kind == lexer.String
 	}
 }
 
@@ -204,12 +206,12 @@ func (m *tokenMatch) midOperand(i int) bool {
 func (m *tokenMatch) same(e *element, i int) bool {
 	t := m.tokens[i]
 	switch {
-	case e.kind == literal:
-		return t.kind == literal && bytes.Equal(unquoted(m.text(i)), e.text)
-	case t.kind == newline:
+	case e.kind == lexer.String:
+		return t.Kind == lexer.String && bytes.Equal(unquoted(m.text(i)), e.text)
+	case t.Kind == lexer.Newline:
 		return string(e.text) == ";"
 	default:
-		return t.kind != literal && bytes.Equal(m.text(i), e.text)
+		return t.Kind != lexer.String && bytes.Equal(m.text(i), e.text)
 	}
 }
 
@@ -224,7 +226,7 @@ func (m *tokenMatch) elements(p []element, i int, lines bool) int {
 	if e.hole != nil && e.hole.rest {
 		return m.rest(p, i, lines)
 	}
-	for lines && i > 0 && i < len(m.tokens) && m.tokens[i].kind == newline && m.is(i-1, ":") {
+	for lines && i > 0 && i < len(m.tokens) && m.tokens[i].Kind == lexer.Newline && m.is(i-1, ":") {
 		i++
 	}
 	if i >= len(m.tokens) {
@@ -244,7 +246,7 @@ func (m *tokenMatch) elements(p []element, i int, lines bool) int {
 		}
 		return -1
 	case e.hole.re != nil:
-		if m.tokens[i].kind == newline || !e.hole.re.Match(m.text(i)) {
+		if m.tokens[i].Kind == lexer.Newline || !e.hole.re.Match(m.text(i)) {
 			return -1
 		}
 		return m.bind(e.hole, p, i, i+1, lines)

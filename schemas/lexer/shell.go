@@ -1,4 +1,4 @@
-package check
+package lexer
 
 import "bytes"
 
@@ -15,12 +15,12 @@ func shellSpecial(s *scanner) bool {
 	switch c := s.src[s.pos]; c {
 	case '\\':
 		s.pos = min(s.pos+2, len(s.src))
-		s.add(word, from)
+		s.add(Word, from)
 	case '\'':
 		s.quoted(from, &quote{mark: "'", multiline: true})
 	case '"':
 		s.doubleQuoted()
-		s.add(literal, from)
+		s.add(String, from)
 	case '$':
 		if s.peek(1) == '\'' {
 			s.pos++
@@ -31,14 +31,14 @@ func shellSpecial(s *scanner) bool {
 	case '<':
 		if s.has("<<<") {
 			s.pos += 3
-			s.add(punct, from)
+			s.add(Punct, from)
 			return true
 		}
 		if !s.has("<<") || s.arithmetic() {
 			return false
 		}
 		s.pos += 2
-		s.add(punct, from)
+		s.add(Punct, from)
 		s.heredocStart()
 	default:
 		if bytes.IndexByte([]byte(" \t\r\n;|&()<>`{}[]=!\"'\\$"), c) >= 0 {
@@ -47,7 +47,7 @@ func shellSpecial(s *scanner) bool {
 		for s.pos < len(s.src) && bytes.IndexByte([]byte(" \t\r\n;|&()<>`{}[]=\"'\\$"), s.src[s.pos]) < 0 {
 			s.pos++
 		}
-		s.add(word, from)
+		s.add(Word, from)
 	}
 	return true
 }
@@ -104,30 +104,30 @@ func (s *scanner) heredocs() {
 				line = bytes.TrimLeft(line, "\t")
 			}
 			if string(line) == h.end {
-				s.add(literal, from)
-				s.mark(end, delimiter)
+				s.add(String, from)
+				s.mark(end, Delimiter)
 				if s.pos < len(s.src) {
 					s.pos++
 				}
 				break
 			}
-			s.mark(min(end+1, len(s.src)), text)
+			s.mark(min(end+1, len(s.src)), Text)
 		}
 	}
 	s.later = nil
 }
 
 func (s *scanner) doubleQuoted() {
-	s.mark(s.pos+1, delimiter)
+	s.mark(s.pos+1, Delimiter)
 	for s.pos < len(s.src) {
 		switch c := s.src[s.pos]; {
 		case c == '\\':
-			s.mark(s.pos+2, text)
+			s.mark(s.pos+2, Text)
 		case c == '"':
-			s.mark(s.pos+1, delimiter)
+			s.mark(s.pos+1, Delimiter)
 			return
 		case !s.expansion():
-			s.mark(s.pos+1, text)
+			s.mark(s.pos+1, Text)
 		}
 	}
 }
@@ -139,13 +139,13 @@ func (s *scanner) expansion() bool {
 	}
 	switch {
 	case s.has("$("):
-		s.mark(s.pos+2, delimiter)
+		s.mark(s.pos+2, Delimiter)
 		s.interpolation(')', false)
-		s.mark(s.pos+1, delimiter)
+		s.mark(s.pos+1, Delimiter)
 	case s.has("`"):
-		s.mark(s.pos+1, delimiter)
+		s.mark(s.pos+1, Delimiter)
 		s.interpolation('`', false)
-		s.mark(s.pos+1, delimiter)
+		s.mark(s.pos+1, Delimiter)
 	case s.has("${"):
 		s.parameter()
 	default:
@@ -156,20 +156,20 @@ func (s *scanner) expansion() bool {
 
 // parameter reads ${…} in a double-quoted string, where quotes nest.
 func (s *scanner) parameter() {
-	s.mark(s.pos+2, text)
+	s.mark(s.pos+2, Text)
 	s.nesting++
 	defer func() { s.nesting-- }()
 	for s.pos < len(s.src) {
 		switch c := s.src[s.pos]; {
 		case c == '\\':
-			s.mark(s.pos+2, text)
+			s.mark(s.pos+2, Text)
 		case c == '}':
-			s.mark(s.pos+1, text)
+			s.mark(s.pos+1, Text)
 			return
 		case c == '"' && s.nesting < maxNesting:
 			s.doubleQuoted()
 		case !s.expansion():
-			s.mark(s.pos+1, text)
+			s.mark(s.pos+1, Text)
 		}
 	}
 }

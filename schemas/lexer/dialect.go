@@ -1,4 +1,4 @@
-package check
+package lexer
 
 import "bytes"
 
@@ -49,23 +49,23 @@ var dialects map[string]*dialect
 func init() {
 	plain := braces(dialect{quotes: []quote{double, character}})
 	dialects = map[string]*dialect{
-		langText:       proseDialect,
-		langGo:         braces(dialect{quotes: []quote{double, character, backtick}}),
-		langJava:       braces(dialect{quotes: []quote{tripleD, double, character}, dollar: true}),
-		langRust:       braces(dialect{quotes: []quote{{mark: `"`, escapes: true, multiline: true}}, nested: true, special: rustSpecial}),
-		langJavaScript: braces(dialect{quotes: []quote{double, single}, dollar: true, special: scriptSpecial}),
-		langTypeScript: braces(dialect{quotes: []quote{double, single}, dollar: true, special: scriptSpecial}),
-		langPython:     hashes(dialect{newlines: true, special: pythonSpecial, quotes: []quote{tripleD, tripleS, double, single}}),
-		langShell:      hashes(dialect{spacedComments: true, newlines: true, special: shellSpecial}),
-		langSQL:        {lineComments: []string{"--"}, blockOpen: "/*", blockClose: "*/", nested: true, special: sqlSpecial},
-		langYAML:       hashes(dialect{spacedComments: true, newlines: true, special: yamlSpecial}),
-		langDocker:     hashes(dialect{wholeLineComments: true, newlines: true, quotes: []quote{double, single}}),
-		"kotlin":       braces(dialect{quotes: []quote{tripleD, double, character}}),
-		"scala":        braces(dialect{quotes: []quote{tripleD, double, character}, nested: true}),
-		"swift":        braces(dialect{quotes: []quote{tripleD, double}, nested: true}),
-		"dart":         braces(dialect{quotes: []quote{tripleD, tripleS, double, single}}),
-		"csharp":       braces(dialect{quotes: []quote{tripleD, double, character}, special: csharpSpecial}),
-		"c":            plain, "cpp": plain, "protobuf": plain,
+		"text":       proseDialect,
+		"go":         braces(dialect{quotes: []quote{double, character, backtick}}),
+		"java":       braces(dialect{quotes: []quote{tripleD, double, character}, dollar: true}),
+		"rust":       braces(dialect{quotes: []quote{{mark: `"`, escapes: true, multiline: true}}, nested: true, special: rustSpecial}),
+		"javascript": braces(dialect{quotes: []quote{double, single}, dollar: true, special: scriptSpecial}),
+		"typescript": braces(dialect{quotes: []quote{double, single}, dollar: true, special: scriptSpecial}),
+		"python":     hashes(dialect{newlines: true, special: pythonSpecial, quotes: []quote{tripleD, tripleS, double, single}}),
+		"shell":      hashes(dialect{spacedComments: true, newlines: true, special: shellSpecial}),
+		"sql":        {lineComments: []string{"--"}, blockOpen: "/*", blockClose: "*/", nested: true, special: sqlSpecial},
+		"yaml":       hashes(dialect{spacedComments: true, newlines: true, special: yamlSpecial}),
+		"dockerfile": hashes(dialect{wholeLineComments: true, newlines: true, quotes: []quote{double, single}}),
+		"kotlin":     braces(dialect{quotes: []quote{tripleD, double, character}}),
+		"scala":      braces(dialect{quotes: []quote{tripleD, double, character}, nested: true}),
+		"swift":      braces(dialect{quotes: []quote{tripleD, double}, nested: true}),
+		"dart":       braces(dialect{quotes: []quote{tripleD, tripleS, double, single}}),
+		"csharp":     braces(dialect{quotes: []quote{tripleD, double, character}, special: csharpSpecial}),
+		"c":          plain, "cpp": plain, "protobuf": plain,
 		"php":        braces(dialect{quotes: []quote{{mark: `"`, escapes: true, multiline: true}, {mark: `'`, escapes: true, multiline: true}}, dollar: true, special: phpSpecial}),
 		"css":        {blockOpen: "/*", blockClose: "*/", quotes: []quote{double, single}},
 		"html":       {blockOpen: "<!--", blockClose: "-->"},
@@ -82,6 +82,9 @@ func init() {
 	}
 }
 
+// Lines tells whether the end of a line is a token of the language.
+func Lines(language string) bool { return dialectOf(language).newlines }
+
 func dialectOf(language string) *dialect {
 	if d, found := dialects[language]; found {
 		return d
@@ -94,7 +97,7 @@ func phpSpecial(s *scanner) bool {
 	if s.src[s.pos] != '#' || s.peek(1) == '[' {
 		return false
 	}
-	s.mark(s.endOfLine(), comment)
+	s.mark(s.endOfLine(), Comment)
 	return true
 }
 
@@ -119,7 +122,7 @@ func rustSpecial(s *scanner) bool {
 	if c == '\'' {
 		return s.rustTick()
 	}
-	if c != 'r' && c != 'b' && c != 'c' || s.pos > 0 && (letter(s.peek(-1)) || digit(s.peek(-1))) {
+	if c != 'r' && c != 'b' && c != 'c' || s.pos > 0 && (Letter(s.peek(-1)) || Digit(s.peek(-1))) {
 		return false
 	}
 	at := s.pos + 1
@@ -145,16 +148,16 @@ func rustSpecial(s *scanner) bool {
 		s.quoted(from, &quote{mark: `"`, escapes: true, multiline: true})
 		return true
 	}
-	s.mark(at+1, delimiter)
+	s.mark(at+1, Delimiter)
 	end := append([]byte{'"'}, s.src[fence:at]...)
 	n := bytes.Index(s.rest(), end)
 	if n < 0 {
-		s.mark(len(s.src), text)
+		s.mark(len(s.src), Text)
 	} else {
-		s.mark(s.pos+n, text)
-		s.mark(s.pos+len(end), delimiter)
+		s.mark(s.pos+n, Text)
+		s.mark(s.pos+len(end), Delimiter)
 	}
-	s.add(literal, from)
+	s.add(String, from)
 	return true
 }
 
@@ -164,14 +167,14 @@ func (s *scanner) rustTick() bool {
 		s.quoted(from, &character)
 		return true
 	}
-	if c := s.peek(1); !letter(c) {
+	if c := s.peek(1); !Letter(c) {
 		s.pos++
-		s.add(punct, from)
+		s.add(Punct, from)
 		return true
 	}
 	// A letter beyond ASCII takes several bytes before the closing tick.
 	at := s.pos + 1
-	for at < len(s.src) && (letter(s.src[at]) || digit(s.src[at])) {
+	for at < len(s.src) && (Letter(s.src[at]) || Digit(s.src[at])) {
 		at++
 	}
 	if at < len(s.src) && s.src[at] == '\'' && s.src[from+1] >= 0x80 && at-from <= 5 {
@@ -179,7 +182,7 @@ func (s *scanner) rustTick() bool {
 		return true
 	}
 	s.pos = at
-	s.add(word, from)
+	s.add(Word, from)
 	return true
 }
 
@@ -188,7 +191,7 @@ func (s *scanner) rustTick() bool {
 func sqlSpecial(s *scanner) bool {
 	switch c := s.src[s.pos]; c {
 	case '\'':
-		prefixed := s.pos > 0 && (s.peek(-1) == 'E' || s.peek(-1) == 'e') && (s.pos == 1 || !letter(s.peek(-2)))
+		prefixed := s.pos > 0 && (s.peek(-1) == 'E' || s.peek(-1) == 'e') && (s.pos == 1 || !Letter(s.peek(-2)))
 		s.quoted(s.pos, &quote{mark: "'", doubled: true, multiline: true, escapes: prefixed || s.escapedQuote()})
 		return true
 	case '"', '`':
@@ -200,7 +203,7 @@ func sqlSpecial(s *scanner) bool {
 		if s.pos < len(s.src) && s.src[s.pos] == c {
 			s.pos++
 		}
-		s.add(word, from)
+		s.add(Word, from)
 		return true
 	}
 	return false
@@ -212,5 +215,5 @@ func (s *scanner) escapedQuote() bool {
 	line := s.ahead(1000)[1:]
 	n := bytes.Index(line, []byte(`\'`))
 	end := bytes.IndexByte(line, '\'')
-	return n >= 0 && end == n+1 && bytes.IndexByte(line[n+2:], '\'') >= 0 && n+2 < len(line) && letter(line[n+2])
+	return n >= 0 && end == n+1 && bytes.IndexByte(line[n+2:], '\'') >= 0 && n+2 < len(line) && Letter(line[n+2])
 }

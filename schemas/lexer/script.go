@@ -1,10 +1,10 @@
-package check
+package lexer
 
 import "bytes"
 
 // interpolation reads code in a string up to the bracket that closes it, or to
 // the end of the line where the string ends there too. The closing bracket is
-// left to the caller. Its tokens become a stream of their own.
+// left to the caller. Its tokens become a Stream of their own.
 func (s *scanner) interpolation(closing byte, oneLine bool) {
 	outer := s.tokens
 	s.tokens = nil
@@ -57,7 +57,7 @@ func (s *scanner) formatSpec() {
 			break
 		}
 	}
-	s.mark(at, text)
+	s.mark(at, Text)
 }
 
 // scriptSpecial reads the templates and regular expressions of JavaScript.
@@ -74,29 +74,29 @@ func scriptSpecial(s *scanner) bool {
 
 func (s *scanner) template() {
 	from := s.pos
-	s.mark(s.pos+1, delimiter)
+	s.mark(s.pos+1, Delimiter)
 	at := s.pos
 	for at < len(s.src) {
 		switch c := s.src[at]; {
 		case c == '\\':
 			at += 2
 		case c == '`':
-			s.mark(at, text)
-			s.mark(at+1, delimiter)
-			s.add(literal, from)
+			s.mark(at, Text)
+			s.mark(at+1, Delimiter)
+			s.add(String, from)
 			return
 		case c == '$' && at+1 < len(s.src) && s.src[at+1] == '{' && s.nesting < maxNesting:
-			s.mark(at, text)
-			s.mark(at+2, delimiter)
+			s.mark(at, Text)
+			s.mark(at+2, Delimiter)
 			s.interpolation('}', false)
-			s.mark(s.pos+1, delimiter)
+			s.mark(s.pos+1, Delimiter)
 			at = s.pos
 		default:
 			at++
 		}
 	}
-	s.mark(len(s.src), text)
-	s.add(literal, from)
+	s.mark(len(s.src), Text)
+	s.add(String, from)
 }
 
 // operandAfter are the words that an expression may follow.
@@ -109,11 +109,11 @@ func (s *scanner) operand() bool {
 		return true
 	}
 	last := s.tokens[len(s.tokens)-1]
-	t := string(s.src[last.from:last.to])
-	switch last.kind {
-	case word:
+	t := string(s.src[last.From:last.To])
+	switch last.Kind {
+	case Word:
 		return operandAfter[t]
-	case punct:
+	case Punct:
 		switch t {
 		case "]", "++", "--":
 			return false
@@ -131,13 +131,13 @@ func (s *scanner) operand() bool {
 func (s *scanner) afterCondition() bool {
 	depth := 0
 	for i := len(s.tokens) - 1; i > 0 && i > len(s.tokens)-200; i-- {
-		switch s.src[s.tokens[i].from] {
+		switch s.src[s.tokens[i].From] {
 		case ')':
 			depth++
 		case '(':
 			if depth--; depth == 0 {
 				before := s.tokens[i-1]
-				switch string(s.src[before.from:before.to]) {
+				switch string(s.src[before.From:before.To]) {
 				case "if", "while", "for", "with":
 					return true
 				}
@@ -160,13 +160,13 @@ func (s *scanner) regex() bool {
 		case c == ']':
 			inSet = false
 		case c == '/' && !inSet:
-			s.mark(s.pos+1, delimiter)
-			s.mark(from+i, text)
-			s.mark(s.pos+1, delimiter)
-			for letter(s.peek(0)) {
-				s.mark(s.pos+1, delimiter)
+			s.mark(s.pos+1, Delimiter)
+			s.mark(from+i, Text)
+			s.mark(s.pos+1, Delimiter)
+			for Letter(s.peek(0)) {
+				s.mark(s.pos+1, Delimiter)
 			}
-			s.add(literal, from)
+			s.add(String, from)
 			return true
 		}
 	}
@@ -203,40 +203,40 @@ func pythonSpecial(s *scanner) bool {
 
 func (s *scanner) formatString(from int, q *quote) {
 	for i := from; i < s.pos; i++ {
-		s.classes[i] = delimiter
+		s.classes[i] = Delimiter
 	}
-	s.mark(s.pos+len(q.mark), delimiter)
+	s.mark(s.pos+len(q.mark), Delimiter)
 	at := s.pos
 	for at < len(s.src) {
 		switch c := s.src[at]; {
 		case c == '\n' && !q.multiline:
-			s.mark(at, text)
-			s.add(literal, from)
+			s.mark(at, Text)
+			s.add(String, from)
 			return
 		case c == '\\', c == '{' && at+1 < len(s.src) && s.src[at+1] == '{':
 			at += 2
 		case c == '{' && s.nesting < maxNesting:
-			s.mark(at, text)
-			s.mark(at+1, delimiter)
+			s.mark(at, Text)
+			s.mark(at+1, Delimiter)
 			s.interpolation('}', true)
 			if s.peek(0) == '}' {
-				s.mark(s.pos+1, delimiter)
+				s.mark(s.pos+1, Delimiter)
 			}
 			at = s.pos
 			if q.multiline && s.peek(0) == '\n' {
 				at++
 			}
 		case c == q.mark[0] && bytes.HasPrefix(s.src[at:], []byte(q.mark)):
-			s.mark(at, text)
-			s.mark(at+len(q.mark), delimiter)
-			s.add(literal, from)
+			s.mark(at, Text)
+			s.mark(at+len(q.mark), Delimiter)
+			s.add(String, from)
 			return
 		default:
 			at++
 		}
 	}
-	s.mark(len(s.src), text)
-	s.add(literal, from)
+	s.mark(len(s.src), Text)
+	s.add(String, from)
 }
 
 func words(s string) map[string]bool {

@@ -1,32 +1,55 @@
-package check
+// Package lexer tells code from strings and comments, and cuts code into tokens,
+// for the languages that people write most.
+//
+// Guarantees: every byte is classified; tokens stand in order and inside the
+// text, and brackets that belong together know each other (FuzzScan); no input
+// makes it panic, and time grows linearly with the input. A string or a comment
+// that is never closed runs to its natural end. Where a language cannot be read
+// without its grammar the reading is the usual one.
+//
+// It parses nothing and does not know whether a text is valid. A language that
+// it does not know is read by what most languages agree on.
+package lexer
 
 import (
 	"bytes"
 	"unicode/utf8"
 )
 
-// kind is what a lexeme is.
-type kind uint8
+// Class is what a byte belongs to.
+type Class uint8
 
+// The classes of bytes.
 const (
-	word    kind = iota // identifiers and keywords
-	number              // and character literals
-	literal             // a string with its prefix and quotes, interpolations included
-	punct
-	newline // the end of a logical line, where the language has such
+	Code      Class = iota
+	Text            // the inside of a string
+	Delimiter       // quotes, string prefixes, the marks of an interpolation
+	Comment
 )
 
-// lexeme is a token by its place in the content.
-type lexeme struct {
-	from, to int32
-	match    int32 // index of the bracket it belongs to, -1 for none
-	parent   int32 // index of the bracket it stands in, -1 for none
-	kind     kind
+// Kind is what a token is.
+type Kind uint8
+
+// The kinds of tokens.
+const (
+	Word   Kind = iota // identifiers and keywords
+	Number             // and character literals
+	String             // with its prefix and quotes, interpolations included
+	Punct
+	Newline // the end of a logical line, where the language has such
+)
+
+// Token is a token by its place in the content.
+type Token struct {
+	From, To int32
+	Match    int32 // index of the bracket it belongs to, -1 for none
+	Parent   int32 // index of the bracket it stands in, -1 for none
+	Kind     Kind
 }
 
 // stream is the tokens of one stretch of code: the file, or the inside of an
 // interpolation.
-type stream []lexeme
+type Stream []Token
 
 // maxNesting bounds interpolations in interpolations; what is deeper counts as
 // string.
@@ -37,26 +60,26 @@ type scanner struct {
 	d       *dialect
 	src     []byte
 	pos     int
-	classes []class
-	tokens  stream   // of the stretch being read
-	done    []stream // finished interpolations
+	classes []Class
+	tokens  Stream   // of the stretch being read
+	done    []Stream // finished interpolations
 	nesting int
 	later   []heredoc // that begin on the next line
 }
 
-// scan reads a whole file; the first stream is the file itself.
-func scan(language string, src []byte) ([]class, []stream) {
-	s := &scanner{d: dialectOf(language), src: src, classes: make([]class, len(src)), tokens: make(stream, 0, len(src)/4)}
+// Scan reads a whole file; the first stream is the file itself.
+func Scan(language string, src []byte) ([]Class, []Stream) {
+	s := &scanner{d: dialectOf(language), src: src, classes: make([]Class, len(src)), tokens: make(Stream, 0, len(src)/4)}
 	if s.d.prose {
-		s.mark(len(src), comment)
-		return s.classes, []stream{nil}
+		s.mark(len(src), Comment)
+		return s.classes, []Stream{nil}
 	}
 	s.start()
 	for s.pos < len(s.src) {
 		s.next()
 	}
 	s.finish()
-	return s.classes, append([]stream{s.tokens}, s.done...)
+	return s.classes, append([]Stream{s.tokens}, s.done...)
 }
 
 // start passes over what only the beginning of a file may hold: a byte order
@@ -66,7 +89,7 @@ func (s *scanner) start() {
 		s.pos += len("\ufeff")
 	}
 	if s.has("#!") && !s.has("#![") {
-		s.mark(s.endOfLine(), comment)
+		s.mark(s.endOfLine(), Comment)
 	}
 }
 
@@ -79,7 +102,7 @@ func (s *scanner) finish() {
 	}
 	kept := s.tokens[:0]
 	for _, t := range s.tokens {
-		if t.kind != newline || t.parent < 0 {
+		if t.Kind != Newline || t.Parent < 0 {
 			kept = append(kept, t)
 		}
 	}
@@ -91,26 +114,26 @@ func (s *scanner) finish() {
 
 // link pairs the brackets and gives every token the bracket it stands in.
 // A closing bracket that fits none is left alone.
-func (t stream) link(src []byte) {
+func (t Stream) link(src []byte) {
 	open := make([]int32, 0, 32)
 	for i := range t {
-		t[i].match, t[i].parent = -1, -1
+		t[i].Match, t[i].Parent = -1, -1
 		if len(open) > 0 {
-			t[i].parent = open[len(open)-1]
+			t[i].Parent = open[len(open)-1]
 		}
-		if t[i].kind != punct {
+		if t[i].Kind != Punct {
 			continue
 		}
-		switch c := src[t[i].from]; c {
+		switch c := src[t[i].From]; c {
 		case '(', '[', '{':
-			if t[i].to-t[i].from == 1 {
+			if t[i].To-t[i].From == 1 {
 				open = append(open, int32(i))
 			}
 		case ')', ']', '}':
 			for n := len(open) - 1; n >= 0 && n >= len(open)-3; n-- {
-				if closes(src[t[open[n]].from], c) {
-					t[i].match, t[open[n]].match = open[n], int32(i)
-					t[i].parent = t[open[n]].parent
+				if closes(src[t[open[n]].From], c) {
+					t[i].Match, t[open[n]].Match = open[n], int32(i)
+					t[i].Parent = t[open[n]].Parent
 					open = open[:n]
 					break
 				}
@@ -136,9 +159,9 @@ func (s *scanner) peek(n int) byte {
 }
 
 // mark moves to an offset and classifies what is between.
-func (s *scanner) mark(to int, c class) {
+func (s *scanner) mark(to int, c Class) {
 	to = min(max(to, s.pos), len(s.src))
-	if c != code {
+	if c != Code {
 		for i := s.pos; i < to; i++ {
 			s.classes[i] = c
 		}
@@ -146,8 +169,8 @@ func (s *scanner) mark(to int, c class) {
 	s.pos = to
 }
 
-func (s *scanner) add(k kind, from int) {
-	s.tokens = append(s.tokens, lexeme{kind: k, from: int32(from), to: int32(s.pos)})
+func (s *scanner) add(k Kind, from int) {
+	s.tokens = append(s.tokens, Token{Kind: k, From: int32(from), To: int32(s.pos)})
 }
 
 // endOfLine is the offset of the newline that ends the current line.
@@ -195,7 +218,7 @@ func (s *scanner) endLine() {
 	if s.d.newlines {
 		from := s.pos
 		s.pos++
-		s.add(newline, from)
+		s.add(Newline, from)
 	} else {
 		s.pos++
 	}
@@ -212,7 +235,7 @@ func (s *scanner) lineComment() bool {
 		if s.d.spacedComments && s.pos > 0 && !blank(s.peek(-1)) || s.d.wholeLineComments && !s.firstInLine() {
 			continue
 		}
-		s.mark(s.endOfLine(), comment)
+		s.mark(s.endOfLine(), Comment)
 		return true
 	}
 	return false
@@ -261,7 +284,7 @@ func (s *scanner) blockComment() bool {
 			at++
 		}
 	}
-	s.mark(at, comment)
+	s.mark(at, Comment)
 	return true
 }
 
@@ -290,15 +313,15 @@ type quote struct {
 // its prefix begins. A string of one line ends with the line at the latest.
 func (s *scanner) quoted(from int, q *quote) {
 	for i := from; i < s.pos; i++ {
-		s.classes[i] = delimiter
+		s.classes[i] = Delimiter
 	}
-	s.mark(s.pos+len(q.mark), delimiter)
+	s.mark(s.pos+len(q.mark), Delimiter)
 	at := s.pos
 	for at < len(s.src) {
 		switch c := s.src[at]; {
 		case c == '\n' && !q.multiline:
-			s.mark(at, text)
-			s.add(literal, from)
+			s.mark(at, Text)
+			s.add(String, from)
 			return
 		case c == '\\' && q.escapes:
 			at += 2
@@ -310,11 +333,11 @@ func (s *scanner) quoted(from int, q *quote) {
 				at += 2 * len(q.mark)
 				continue
 			}
-			s.mark(at, text)
-			s.mark(at+len(q.mark), delimiter)
-			k := literal
+			s.mark(at, Text)
+			s.mark(at+len(q.mark), Delimiter)
+			k := String
 			if q.character {
-				k = number
+				k = Number
 			}
 			s.add(k, from)
 			return
@@ -322,34 +345,37 @@ func (s *scanner) quoted(from int, q *quote) {
 			at++
 		}
 	}
-	s.mark(len(s.src), text)
-	s.add(literal, from)
+	s.mark(len(s.src), Text)
+	s.add(String, from)
 }
 
-func letter(c byte) bool {
+// Letter reports a byte of an identifier that is no digit; bytes beyond ASCII
+// count as letters.
+func Letter(c byte) bool {
 	return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= utf8.RuneSelf
 }
 
-func digit(c byte) bool { return c >= '0' && c <= '9' }
+// Digit reports a decimal digit.
+func Digit(c byte) bool { return c >= '0' && c <= '9' }
 
-func (s *scanner) wordByte(c byte) bool { return letter(c) || c == '$' && s.d.dollar }
+func (s *scanner) wordByte(c byte) bool { return Letter(c) || c == '$' && s.d.dollar }
 
 func (s *scanner) word() bool {
 	c, from := s.src[s.pos], s.pos
 	switch {
-	case digit(c):
-		for s.pos < len(s.src) && (letter(s.src[s.pos]) || digit(s.src[s.pos]) || s.src[s.pos] == '.' && digit(s.peek(1))) {
+	case Digit(c):
+		for s.pos < len(s.src) && (Letter(s.src[s.pos]) || Digit(s.src[s.pos]) || s.src[s.pos] == '.' && Digit(s.peek(1))) {
 			s.pos++
 		}
-		s.add(number, from)
+		s.add(Number, from)
 		return true
 	case !s.wordByte(c):
 		return false
 	}
-	for s.pos < len(s.src) && (s.wordByte(s.src[s.pos]) || digit(s.src[s.pos])) {
+	for s.pos < len(s.src) && (s.wordByte(s.src[s.pos]) || Digit(s.src[s.pos])) {
 		s.pos++
 	}
-	s.add(word, from)
+	s.add(Word, from)
 	return true
 }
 
@@ -366,7 +392,7 @@ func (s *scanner) operator() {
 	} else {
 		s.pos++
 	}
-	s.add(punct, from)
+	s.add(Punct, from)
 }
 
 func operatorAt(b []byte) int {

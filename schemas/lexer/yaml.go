@@ -1,4 +1,4 @@
-package check
+package lexer
 
 import "bytes"
 
@@ -26,7 +26,7 @@ func yamlSpecial(s *scanner) bool {
 	}
 	for s.pos++; s.pos < len(s.src) && !blank(s.src[s.pos]) && bytes.IndexByte([]byte("[]{},:"), s.src[s.pos]) < 0; s.pos++ {
 	}
-	s.add(word, from)
+	s.add(Word, from)
 	return true
 }
 
@@ -61,7 +61,7 @@ func (s *scanner) blockScalar() bool {
 	for s.pos < end && s.src[s.pos] != '#' {
 		s.pos++
 	}
-	s.mark(end, comment)
+	s.mark(end, Comment)
 	for s.pos < len(s.src) {
 		next := s.pos + 1
 		to := len(s.src)
@@ -73,9 +73,9 @@ func (s *scanner) blockScalar() bool {
 		if len(bytes.TrimSpace(line)) > 0 && len(line)-len(content) <= outer {
 			break
 		}
-		s.mark(to, text)
+		s.mark(to, Text)
 	}
-	s.add(literal, from)
+	s.add(String, from)
 	return true
 }
 
