@@ -2,10 +2,6 @@ package skeleton
 
 import "strings"
 
-var javaDialect = dialect{lineComments: []string{"//"}, blockOpen: "/*", close: "*/", quotes: "\"'`", triple: true, wordMarks: "$"}
-
-var csharpDialect = dialect{lineComments: []string{"//"}, blockOpen: "/*", close: "*/", quotes: `"'`, triple: true, csharp: true}
-
 var typeWords = "new return if else for while throw try catch finally switch case instanceof void int long double float boolean bool string char byte short var val fun final static public private protected internal async await out ref in is as not typeof nameof sizeof default yield lambda class interface"
 
 var javaGrammar = &grammar{
@@ -42,7 +38,7 @@ var csharpNeutral = names("Mock Substitute A Received DidNotReceive Returns Retu
 // annotated describes how a language with annotations marks its tests.
 type annotated struct {
 	scanner
-	dialect dialect
+	dialect *dialect
 	open    string          // what an annotation begins with
 	marks   map[string]bool // annotations of tests
 	skips   map[string]bool
@@ -67,7 +63,7 @@ func readCSharp(src []byte) []test { return csharpTests.read(src) }
 
 // read finds methods with a body; the annotations before one make it a test.
 func (a annotated) read(src []byte) []test {
-	t := lex(src, a.dialect)
+	t := a.dialect.read(src)
 	var units []unit
 	var shared []lexeme
 	var marks []annotation

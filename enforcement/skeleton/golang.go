@@ -12,8 +12,6 @@ import (
 	"unicode/utf8"
 )
 
-var goDialect = dialect{lineComments: []string{"//"}, blockOpen: "/*", close: "*/", quotes: "\"'`", raw: "`", newlines: true}
-
 func goGrammar(mockTypes map[string]bool) *grammar {
 	return &grammar{
 		keywords: names("new func return if for range var const struct map chan interface go defer select switch case type byte rune string int int64 uint64 float64 bool error any"),
@@ -111,7 +109,7 @@ func (f *goFile) lexed(from, to token.Pos) []lexeme {
 	if a < 0 || b > len(f.src) || a >= b {
 		return nil
 	}
-	return lex(f.src[a:b], goDialect)
+	return goDialect.read(f.src[a:b])
 }
 
 func (f *goFile) line(n ast.Node) int { return f.fset.Position(n.Pos()).Line }

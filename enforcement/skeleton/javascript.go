@@ -2,8 +2,6 @@ package skeleton
 
 import "strings"
 
-var jsDialect = dialect{lineComments: []string{"//"}, blockOpen: "/*", close: "*/", quotes: `"'`, template: true, regex: true, wordMarks: "$"}
-
 var jsGrammar = &grammar{
 	keywords: names("new await async return typeof instanceof in of void delete function const let var if else for while throw yield as class extends"),
 	literals: names("true false null undefined NaN Infinity"),
@@ -26,7 +24,7 @@ var (
 // function, as Jest, Vitest, Mocha, Jasmine, node:test, AVA, tape, QUnit and
 // Playwright have them.
 func readJavaScript(src []byte) []test {
-	t := lex(src, jsDialect)
+	t := jsDialect.read(src)
 	jsTypes(t)
 	found := jsTestCalls(t)
 	units, shared := jsHelpers(t, found)

@@ -85,8 +85,6 @@ func batsWorth(code string) (strength, bool) {
 	return meaningful, true
 }
 
-var otherDialect = dialect{lineComments: []string{"//", "#", "--"}, blockOpen: "/*", close: "*/", quotes: `"'`, triple: true}
-
 var (
 	otherTest    = regexp.MustCompile(`^(?i:test|it|testcase|test_case|specify|scenario|should|feature|deftest|test_f|test_p|in|ctest|test\w+|\w+test)$`)
 	otherAssert  = regexp.MustCompile(`^(?i:assert\w*|expect\w*|xctassert\w*|require\w*|check\w*|should\w*|must\w*|refute\w*|ck_assert\w*|ensure\w*|verify\w*|munit_assert\w*|test_assert\w*|tap_ok|is_equal)$`)
@@ -102,7 +100,7 @@ var (
 // something named like a test and something named like an assertion that is
 // not about constants alone.
 func readOther(src []byte) []test {
-	t := lex(src, otherDialect)
+	t := otherDialect.read(src)
 	out := test{}
 	for i, tok := range t {
 		if tok.kind != word || i+1 >= len(t) {

@@ -2,8 +2,6 @@ package skeleton
 
 import "strings"
 
-var phpDialect = dialect{lineComments: []string{"//", "#"}, blockOpen: "/*", close: "*/", quotes: `"'`, heredoc: true, interpolation: "$", wordMarks: "$\\", docTest: true}
-
 var phpGrammar = &grammar{
 	keywords: names("new return if else elseif for foreach while throw try catch finally switch case instanceof as function fn use static public private protected final abstract void int string bool array float self parent and or not match clone echo"),
 	literals: names("true false null TRUE FALSE NULL"),
@@ -23,7 +21,7 @@ var (
 
 // readPHP reads PHPUnit classes and Pest files.
 func readPHP(src []byte) []test {
-	t := lex(src, phpDialect)
+	t := phpDialect.read(src)
 	var units []unit
 	var shared []lexeme
 	marked, skipped := false, false

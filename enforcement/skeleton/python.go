@@ -2,8 +2,6 @@ package skeleton
 
 import "strings"
 
-var pythonDialect = dialect{lineComments: []string{"#"}, quotes: `"'`, triple: true, prefixes: true, interpolation: "{", newlines: true}
-
 var pythonGrammar = &grammar{
 	keywords: names("and or not in is if else elif for while lambda await async yield return assert with as del global nonlocal pass raise import from try except finally def class"),
 	literals: names("True False None"),
@@ -69,7 +67,7 @@ type pyClass struct {
 // readPython follows pytest and unittest: test functions at module level,
 // test methods in classes named Test* or derived from a TestCase.
 func readPython(src []byte) []test {
-	lines := pyLines(lex(src, pythonDialect))
+	lines := pyLines(pythonDialect.read(src))
 	var units []unit
 	var shared []lexeme
 	var decorators []pyLine

@@ -2,8 +2,6 @@ package skeleton
 
 import "strings"
 
-var rubyDialect = dialect{lineComments: []string{"#"}, quotes: `"'` + "`", rubyStrings: true, regex: true, interpolation: "#{", newlines: true, wordMarks: "@$", wordEnd: "?!"}
-
 var rubyGrammar = &grammar{
 	keywords: names("if unless while until else elsif end do def class module begin rescue ensure and or not return yield in then case when"),
 	literals: names("true false nil"),
@@ -26,7 +24,7 @@ var (
 
 // readRuby reads RSpec, Minitest and test-unit.
 func readRuby(src []byte) []test {
-	t := lex(src, rubyDialect)
+	t := rubyDialect.read(src)
 	ends := rubyBlocks(t)
 	var units []unit
 	var shared []lexeme

@@ -1,7 +1,5 @@
 package skeleton
 
-var rustDialect = dialect{lineComments: []string{"//"}, blockOpen: "/*", close: "*/", nested: true, quotes: `"`, rustStrings: true}
-
 var rustGrammar = &grammar{
 	keywords: names("let mut ref fn pub use mod match if else for while loop return async await move impl as in where unsafe dyn box const static struct enum panic todo unimplemented unreachable println print eprintln dbg assert assert_eq assert_ne"),
 	literals: names("true false None"),
@@ -22,7 +20,7 @@ var rustTests = names("test rstest test_case proptest quickcheck wasm_bindgen_te
 
 // readRust reads functions with a test attribute, wherever modules put them.
 func readRust(src []byte) []test {
-	t := lex(src, rustDialect)
+	t := rustDialect.read(src)
 	var units []unit
 	var shared []lexeme
 	var u unit

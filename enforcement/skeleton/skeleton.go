@@ -4,9 +4,9 @@
 // A skeleton is valid when the language's test runner would take the file and
 // at least one test function in it asserts something that can fail. Go is read
 // with go/parser; Python, JavaScript and TypeScript, Java, Kotlin, C#, PHP,
-// Rust, Ruby and Bats by tokenising scanners that know strings, comments and
-// nesting, one file per language; files of other languages by name and by the
-// presence of an assertion.
+// Rust and Ruby by the tokens of schemas/lexer, one file per language; Bats by
+// its lines; files of other languages by name and by the presence of an
+// assertion.
 //
 // What does not count: skipped and ignored tests, empty bodies, unconditional
 // failures ("not implemented"), comparisons of constants or of a value with

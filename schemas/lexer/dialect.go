@@ -60,17 +60,20 @@ func init() {
 		"sql":        {lineComments: []string{"--"}, blockOpen: "/*", blockClose: "*/", nested: true, special: sqlSpecial},
 		"yaml":       hashes(dialect{spacedComments: true, newlines: true, special: yamlSpecial}),
 		"dockerfile": hashes(dialect{wholeLineComments: true, newlines: true, quotes: []quote{double, single}}),
-		"kotlin":     braces(dialect{quotes: []quote{tripleD, double, character}}),
+		"kotlin":     braces(dialect{quotes: []quote{tripleD, double, character, {mark: "`"}}}),
 		"scala":      braces(dialect{quotes: []quote{tripleD, double, character}, nested: true}),
 		"swift":      braces(dialect{quotes: []quote{tripleD, double}, nested: true}),
 		"dart":       braces(dialect{quotes: []quote{tripleD, tripleS, double, single}}),
 		"csharp":     braces(dialect{quotes: []quote{tripleD, double, character}, special: csharpSpecial}),
 		"c":          plain, "cpp": plain, "protobuf": plain,
-		"php":        braces(dialect{quotes: []quote{{mark: `"`, escapes: true, multiline: true}, {mark: `'`, escapes: true, multiline: true}}, dollar: true, special: phpSpecial}),
-		"css":        {blockOpen: "/*", blockClose: "*/", quotes: []quote{double, single}},
-		"html":       {blockOpen: "<!--", blockClose: "-->"},
-		"json":       braces(dialect{quotes: []quote{double}}),
-		"ruby":       hashes(dialect{spacedComments: true, newlines: true, quotes: []quote{double, single}}),
+		"php":  braces(dialect{quotes: []quote{{mark: `"`, escapes: true, multiline: true}, {mark: `'`, escapes: true, multiline: true}}, dollar: true, special: phpSpecial}),
+		"css":  {blockOpen: "/*", blockClose: "*/", quotes: []quote{double, single}},
+		"html": {blockOpen: "<!--", blockClose: "-->"},
+		"json": braces(dialect{quotes: []quote{double}}),
+		"ruby": hashes(dialect{spacedComments: true, newlines: true, special: rubySpecial, quotes: []quote{
+			{mark: `"`, escapes: true, multiline: true}, {mark: "'", escapes: true, multiline: true}, {mark: "`", escapes: true, multiline: true},
+		}}),
+		"any":        {lineComments: []string{"//", "#", "--"}, blockOpen: "/*", blockClose: "*/", quotes: []quote{tripleD, tripleS, double, single}},
 		"perl":       hashes(dialect{spacedComments: true, quotes: []quote{double, single}}),
 		"elixir":     hashes(dialect{newlines: true, quotes: []quote{tripleD, double}}),
 		"toml":       hashes(dialect{newlines: true, quotes: []quote{tripleD, tripleS, double, {mark: "'"}}}),
@@ -90,15 +93,6 @@ func dialectOf(language string) *dialect {
 		return d
 	}
 	return unknownDialect
-}
-
-// phpSpecial reads # comments, which are not attributes #[…].
-func phpSpecial(s *scanner) bool {
-	if s.src[s.pos] != '#' || s.peek(1) == '[' {
-		return false
-	}
-	s.mark(s.endOfLine(), Comment)
-	return true
 }
 
 // csharpSpecial reads @"…" strings and takes lines of the preprocessor as

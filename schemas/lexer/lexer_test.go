@@ -53,6 +53,13 @@ func TestClasses(t *testing.T) {
 		{"rust raw", "rust", `r#"a"b"# + 'c' + 'life`, `qqqsssqq   qsq        `},
 		{"rust nested comment", "rust", `a /* b /* c */ d */ e`, `  ccccccccccccccccc  `},
 		{"rust byte string", "rust", `b"a\"b" 'x: loop`, `qqssssq         `},
+		{"ruby here-document", "ruby", "a <<~X, b\n  # c\n  X\nd # e", "  ssss    ssssssqqqq  ccc"},
+		{"ruby lists and symbols", "ruby", "x = %w[a b] + :c / 2", "    sssssss   ss    "},
+		{"ruby regular expression", "ruby", "if /a\"b/ =~ c", "   qsssq     "},
+		{"ruby division", "ruby", "a / b # /", "      ccc"},
+		{"ruby block comment", "ruby", "=begin\nx\n=end\ny", "ccccccccccccc  "},
+		{"php here-document", "php", "a(<<<X\n# b\n  X, 'c'); # d", "  qqqqsssssqqq  qsq   ccc"},
+		{"kotlin name in backticks", "kotlin", "fun `a b`()", "    qsssq  "},
 		{"shell quotes", "shell", `echo 'a#b' "c $x" # d`, `     qsssq qssssq ccc`},
 		{"shell substitution", "shell", `a="$(b "c")d" e#f`, `  qqq  qsqqsq    `},
 		{"shell case in substitution", "shell", `a="$(case x in y) z;; esac)b"`, `  qqq                     qsq`},
@@ -116,7 +123,7 @@ func TestClassesAgreeWithGo(t *testing.T) {
 }
 
 var fuzzLanguages = []string{
-	"go", "python", "typescript", "javascript", "java", "rust", "shell", "sql", "yaml", "dockerfile", "php", "csharp", "ini", "html", "powershell", "unknown",
+	"go", "python", "typescript", "javascript", "java", "rust", "shell", "sql", "yaml", "dockerfile", "php", "csharp", "ini", "html", "powershell", "unknown", "ruby", "any",
 }
 
 // FuzzScan holds the scanners to what they promise for any text: each byte is
@@ -125,6 +132,7 @@ func FuzzScan(f *testing.F) {
 	for i, src := range []string{
 		"a := `x` // y", "f\"{a!r:>{w}}\" '''b''' # c", "`${`${a}`}` /[/]/ // d", "\"$(a \"${b:-`c`}\")\" <<E\nx\nE\n",
 		"r#\"a\"# 'b' 'c /* /* */ */", "a: |\n  b\nc: 'd''e' # f", "'a''b' E'c\\'d' $$ e $$", "((((((((((", "\"", "`${", "f'{", "<<A <<B\n", "\\",
+		"a <<~A, %w[b (c]\n d\n A\n:e /f/ =begin\n", "<<<A\nb\n A;",
 	} {
 		f.Add(uint8(i), []byte(src))
 	}

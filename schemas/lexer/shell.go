@@ -4,8 +4,9 @@ import "bytes"
 
 // heredoc is a here-document whose body begins on the next line.
 type heredoc struct {
-	end  string
-	tabs bool // leading tabs of its last line do not count
+	end      string
+	tabs     bool // leading tabs of its last line do not count
+	indented bool // nor do blanks; its beginning is a token, its body is none
 }
 
 // shellSpecial reads the quoting of a shell. What a double-quoted string
@@ -103,7 +104,11 @@ func (s *scanner) heredocs() {
 			if h.tabs {
 				line = bytes.TrimLeft(line, "\t")
 			}
-			if string(line) == h.end {
+			if h.indented && string(bytes.TrimSpace(line)) == h.end {
+				s.mark(min(end+1, len(s.src)), Delimiter)
+				break
+			}
+			if string(line) == h.end && !h.indented {
 				s.add(String, from)
 				s.mark(end, Delimiter)
 				if s.pos < len(s.src) {
