@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -240,4 +241,39 @@ func sortedKeys[V any](m map[string]V) []string {
 	}
 	slices.Sort(keys)
 	return keys
+}
+
+// KeepFindings adds what a server found wrong with its store to a file, since it
+// tells each thing once, and returns the lines of all that was ever found.
+func KeepFindings(file string, found []Finding, now time.Time) (lines []string, err error) {
+	if len(found) > 0 {
+		if err := appendFindings(file, found, now); err != nil {
+			return nil, fmt.Errorf("embedded: note damage of the log: %w", err)
+		}
+	}
+	f, err := os.Open(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("embedded: earlier damage of the log: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	for each := bufio.NewScanner(f); each.Scan(); {
+		lines = append(lines, each.Text())
+	}
+	return lines, nil
+}
+
+func appendFindings(file string, found []Finding, now time.Time) error {
+	f, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	for _, finding := range found {
+		if _, err = fmt.Fprintf(f, "%s %s\n", now.Format(time.RFC3339), finding); err != nil {
+			break
+		}
+	}
+	return errors.Join(err, f.Sync(), f.Close())
 }

@@ -19,9 +19,10 @@
 //  4. enforcement/project has the project's settings, layout and files.
 //  5. Here, a call that was answered already gets the same answer, and the kind of
 //     the call says what follows; most kinds take one decision.
-//  6. enforcement/session, behind [Sessions], locks the session and loads it:
-//     its state from a view of projections, the events since then from bus. Then
-//     it calls the decision, which is a function of this package's over a state.
+//  6. enforcement/session, behind [Sessions], locks the session and has bus.Decide
+//     go through with the decision. What bus is handed for that are functions:
+//     one loads the state, from a view of projections and from the events since
+//     then, and one is this package's, over that state.
 //  7. Here, the decision gathers its facts: enforcement/shell says what a command
 //     does, enforcement/check which credentials a file would hold,
 //     enforcement/confine/worktree what stands to be lost in a repository, and
@@ -29,7 +30,7 @@
 //  8. enforcement decides: a verdict, and the events to be recorded.
 //  9. retrieval/rulebook/index, behind [Rules], has retrieval find the rules for a
 //     prompt or a file.
-//  10. enforcement/session appends by bus, which writes events as schemas has
+//  10. bus takes credentials out of the events and appends them, as schemas writes
 //     them, at the place that the decision was made for; on a conflict, it goes
 //     back to step 6.
 //  11. Here, what has to wait for the record is done: a tree is remembered, a

@@ -256,9 +256,14 @@ func (d *Daemon) openBus(ctx context.Context) (func(), error) {
 			d.logger.Error("stop the log", "error", err)
 		}
 	}
-	if err := d.noteFindings(server.Findings()); err != nil {
+	damage := filepath.Join(d.layout.Root, "damage.txt")
+	found, err := embedded.KeepFindings(damage, server.Findings(), d.now())
+	if err != nil {
 		shutdown()
 		return nil, err
+	}
+	for _, line := range found {
+		d.warn("the log was damaged: " + line + ". Restore a backup of the data directory if you have one; delete " + damage + " once you know")
 	}
 	d.health, d.blocks = server.Health, blockfile.NewReader(d.layout.Log())
 	own := credentials[embedded.RoleDaemon]
