@@ -7,5 +7,5 @@
 // loses nothing that was acknowledged.
 //
 // It holds no policy: what may be written is enforcement's, what matters for a
-// prompt is retrieval's, what a host understands is hosts'.
+// prompt is retrieval's, what a host understands is enforcement/host's.
 package daemon
