@@ -1,6 +1,7 @@
 package projections
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"time"
@@ -83,7 +84,7 @@ func (AgentRuns) Apply(v View, e schemas.Event) error {
 	case schemas.AgentReplied:
 		s.Calls++
 		s.Tokens += p.InputTokens + p.OutputTokens
-		s.Model = firstOf(p.Model, s.Model)
+		s.Model = cmp.Or(p.Model, s.Model)
 	case schemas.CommandDispatched:
 		s.Commands++
 	case schemas.CommandDenied:

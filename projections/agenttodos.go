@@ -51,8 +51,8 @@ func (AgentTodos) Apply(v View, e schemas.Event) error {
 		})
 	case schemas.TodoChanged:
 		err = changeDocument(v, idKey('t', book, p.TodoID), func(t *Todo) {
-			t.Status, t.Subject = firstOf(p.Status, t.Status), firstOf(p.Subject, t.Subject)
-			t.Description, t.Time = firstOf(p.Description, t.Description), e.Time
+			t.Status, t.Subject = cmp.Or(p.Status, t.Status), cmp.Or(p.Subject, t.Subject)
+			t.Description, t.Time = cmp.Or(p.Description, t.Description), e.Time
 		})
 	case schemas.TodoDeleted:
 		err = v.Delete(idKey('t', book, p.TodoID))

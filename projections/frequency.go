@@ -36,7 +36,7 @@ func StaticWeight(confidence string) float64 {
 		return 1.0
 	case "production-validated":
 		return 0.8
-	case confidencePeer:
+	case "peer-reviewed":
 		return 0.6
 	default:
 		return 0.3

@@ -23,9 +23,10 @@ import (
 //	d/<id>             the analysed document of a retrieved rule
 //	h/<id>             the first half of its SHA-256
 //	m/<id>             a mandatory rule, as JSON
-//	s/<id>             RuleState
+//	s/<id>             the state of its fold
 //	x/<id>/<by>        "": <by> supersedes <id>
 type RetrievalIndex struct {
+	fold     ruleFold
 	analyse  func(schemas.Rule) ([]byte, error)
 	version  int
 	onChange func(IndexChange) error
@@ -34,11 +35,46 @@ type RetrievalIndex struct {
 // retrievalLayout is raised when this file writes other keys or values.
 const retrievalLayout = 2
 
-// NewRetrievalIndex returns the view. analyse depends on the rule alone; its
+// standing is a rule as [RuleState.Standing] tells it.
+type standing struct {
+	rule       schemas.Rule
+	active     bool
+	supersedes []string
+}
+
+// ruleFold folds stored states of rules.
+type ruleFold struct {
+	// apply folds an event into the state at a key.
+	apply func(v View, key []byte, e schemas.Event) (was, is standing, err error)
+	get   func(r getter, key []byte) (standing, bool, error)
+}
+
+func foldOf[S RuleState](evolve func(S, schemas.Event) S) ruleFold {
+	standingOf := func(s S) (is standing) {
+		is.rule, is.active, is.supersedes = s.Standing()
+		return is
+	}
+	return ruleFold{
+		apply: func(v View, key []byte, e schemas.Event) (was, is standing, err error) {
+			before, _, err := getDocument[S](v, key)
+			if err != nil {
+				return was, is, err
+			}
+			after := evolve(before, e)
+			return standingOf(before), standingOf(after), setDocument(v, key, after)
+		},
+		get: func(r getter, key []byte) (standing, bool, error) {
+			state, found, err := getDocument[S](r, key)
+			return standingOf(state), found, err
+		},
+	}
+}
+
+// NewRetrievalIndex returns the view of a fold. analyse depends on the rule alone; its
 // bytes are opaque here. version is that of analyse and is raised whenever it
 // gives other bytes. onChange, if not nil, hears of every change.
-func NewRetrievalIndex(analyse func(schemas.Rule) ([]byte, error), version int, onChange func(IndexChange) error) *RetrievalIndex {
-	return &RetrievalIndex{analyse: analyse, version: version, onChange: onChange}
+func NewRetrievalIndex[S RuleState](evolve func(S, schemas.Event) S, analyse func(schemas.Rule) ([]byte, error), version int, onChange func(IndexChange) error) *RetrievalIndex {
+	return &RetrievalIndex{fold: foldOf(evolve), analyse: analyse, version: version, onChange: onChange}
 }
 
 // IndexChange is a new state of the index. It is valid until onChange returns;
@@ -99,15 +135,11 @@ func (*RetrievalIndex) Types() []schemas.Type { return ruleTypes() }
 // Apply implements Projector.
 func (x *RetrievalIndex) Apply(v View, e schemas.Event) error {
 	id := e.Aggregate.ID
-	before, _, err := getDocument[RuleState](v, idKey('s', id))
+	before, after, err := x.fold.apply(v, idKey('s', id), e)
 	if err != nil {
 		return err
 	}
-	after := EvolveRule(before, e)
-	if err := setDocument(v, idKey('s', id), after); err != nil {
-		return err
-	}
-	was, is := before.Supersedes(), after.Supersedes()
+	was, is := before.supersedes, after.supersedes
 	touched := map[string]bool{id: true}
 	for _, target := range was {
 		if !slices.Contains(is, target) {
@@ -136,7 +168,7 @@ func (x *RetrievalIndex) Apply(v View, e schemas.Event) error {
 // place puts a rule into the band it belongs to, and takes it out of the
 // other.
 func (x *RetrievalIndex) place(v View, id string) error {
-	state, found, err := getDocument[RuleState](v, idKey('s', id))
+	state, found, err := x.fold.get(v, idKey('s', id))
 	if err != nil || !found {
 		return err
 	}
@@ -144,14 +176,14 @@ func (x *RetrievalIndex) place(v View, id string) error {
 	if err != nil {
 		return err
 	}
-	in := state.Status == RuleActive && !superseded
-	always := state.Rule.AlwaysShown()
-	if err := put(v, idKey('m', id), in && always, func() ([]byte, error) { return json.Marshal(state.Rule) }); err != nil {
+	in := state.active && !superseded
+	always := state.rule.AlwaysShown()
+	if err := put(v, idKey('m', id), in && always, func() ([]byte, error) { return json.Marshal(state.rule) }); err != nil {
 		return err
 	}
 	var doc []byte
 	err = put(v, idKey('d', id), in && !always, func() (_ []byte, err error) {
-		doc, err = x.analyse(state.Rule)
+		doc, err = x.analyse(state.rule)
 		return doc, err
 	})
 	if err != nil {
@@ -288,6 +320,6 @@ func (x *RetrievalIndex) Rule(r Reader, id string) (schemas.Rule, bool, error) {
 	if err != nil || !in {
 		return schemas.Rule{}, false, err
 	}
-	state, found, err := getDocument[RuleState](r, idKey('s', id))
-	return state.Rule, found, err
+	state, found, err := x.fold.get(r, idKey('s', id))
+	return state.rule, found, err
 }

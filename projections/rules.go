@@ -9,16 +9,28 @@ import (
 	"github.com/writbus/writ/schemas"
 )
 
+// RuleState is what the views need of a rule as its events leave it. What the
+// events mean is not decided here: their fold is handed in.
+type RuleState interface {
+	// Standing is the rule, whether it is in the corpus, and the rules that it
+	// takes out of retrieval, sorted.
+	Standing() (rule schemas.Rule, active bool, supersedes []string)
+	// Origin is the source of its last import, "" for none, and the number of its
+	// last revision, from 1.
+	Origin() (source string, revision int)
+}
+
 // Rules is the corpus: every rule that ever was, as it stands, with the events
 // that made it. A query helper takes a Reader of the view "rules".
 //
-//	r/<id>             RuleState
+//	r/<id>             S
 //	h/<id>/<revision>  RuleRevision
 //	f/<source>/<id>    "": <id> was last imported from <source>
-type Rules struct{}
+type Rules[S RuleState] struct{ evolve func(S, schemas.Event) S }
 
-// NewRules returns the view.
-func NewRules() Rules { return Rules{} }
+// NewRules returns the view of a fold. evolve cannot fail and depends on its
+// arguments alone; S is stored as JSON.
+func NewRules[S RuleState](evolve func(S, schemas.Event) S) Rules[S] { return Rules[S]{evolve} }
 
 // RuleRevision is one event in the history of a rule.
 type RuleRevision struct {
@@ -33,30 +45,32 @@ type RuleRevision struct {
 }
 
 // Name implements Projector.
-func (Rules) Name() string { return "rules" }
+func (Rules[S]) Name() string { return "rules" }
 
 // Version implements Projector.
-func (Rules) Version() int { return 3 }
+func (Rules[S]) Version() int { return 3 }
 
 // Types implements Projector.
-func (Rules) Types() []schemas.Type { return ruleTypes() }
+func (Rules[S]) Types() []schemas.Type { return ruleTypes() }
 
 // Apply implements Projector.
-func (Rules) Apply(v View, e schemas.Event) error {
+func (w Rules[S]) Apply(v View, e schemas.Event) error {
 	id := e.Aggregate.ID
-	before, _, err := getDocument[RuleState](v, idKey('r', id))
+	before, _, err := getDocument[S](v, idKey('r', id))
 	if err != nil {
 		return err
 	}
-	state := EvolveRule(before, e)
+	state := w.evolve(before, e)
+	was, _ := before.Origin()
+	is, revision := state.Origin()
 	if err := setDocument(v, idKey('r', id), state); err != nil {
 		return err
 	}
-	if err := moveSource(v, id, before.Source, state.Source); err != nil {
+	if err := moveSource(v, id, was, is); err != nil {
 		return err
 	}
 	rev := RuleRevision{
-		Revision: state.Revisions,
+		Revision: revision,
 		Type:     e.Type(),
 		EventID:  e.ID,
 		Position: e.Position,
@@ -98,7 +112,7 @@ func moveSource(v View, id, from, to string) error {
 // From returns the ids of the rules, of any status, whose last import came from
 // a source that begins with a prefix, ordered by encoded source. It reads none
 // of the rules.
-func (Rules) From(r Reader, prefix string) iter.Seq2[string, error] {
+func (Rules[S]) From(r Reader, prefix string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		begins := []byte("f/")
 		if prefix != "" { // of which the token is no prefix
@@ -118,44 +132,26 @@ func (Rules) From(r Reader, prefix string) iter.Seq2[string, error] {
 	}
 }
 
-// Rule returns a rule of any status by its id. An id that was only ever
-// refused, retired or the like without content has Status "".
-func (Rules) Rule(r Reader, id string) (RuleState, bool, error) {
-	return getDocument[RuleState](r, idKey('r', id))
+// Rule returns a rule of any status by its id, found where it has any event.
+func (Rules[S]) Rule(r Reader, id string) (S, bool, error) {
+	return getDocument[S](r, idKey('r', id))
 }
 
 // All returns the rules of every status, ordered by encoded id.
-func (Rules) All(r Reader) iter.Seq2[RuleState, error] {
-	return documents[RuleState](r, idPrefix('r'))
-}
-
-// Active returns the rules that are in the corpus and that no other rule
-// supersedes, ordered by encoded id.
-func (w Rules) Active(r Reader) ([]RuleState, error) {
-	var all []RuleState
-	superseded := map[string]bool{}
-	for s, err := range w.All(r) {
-		if err != nil {
-			return nil, err
-		}
-		if s.Status != RuleActive {
-			continue
-		}
-		all = append(all, s)
-		for _, id := range s.Supersedes() {
-			superseded[id] = true
-		}
-	}
-	active := all[:0]
-	for _, s := range all {
-		if !superseded[s.Rule.ID] {
-			active = append(active, s)
-		}
-	}
-	return active, nil
+func (Rules[S]) All(r Reader) iter.Seq2[S, error] {
+	return documents[S](r, idPrefix('r'))
 }
 
 // History returns the events of a rule, oldest first.
-func (Rules) History(r Reader, id string) iter.Seq2[RuleRevision, error] {
+func (Rules[S]) History(r Reader, id string) iter.Seq2[RuleRevision, error] {
 	return documents[RuleRevision](r, idPrefix('h', id))
+}
+
+// ruleTypes are the events that change a rule.
+func ruleTypes() []schemas.Type {
+	return []schemas.Type{
+		schemas.RuleImported{}.EventType(), schemas.RuleEdited{}.EventType(), schemas.RuleRetired{}.EventType(),
+		schemas.RuleProposed{}.EventType(), schemas.RulePromoted{}.EventType(), schemas.RuleRejected{}.EventType(),
+		schemas.RuleDownweighted{}.EventType(),
+	}
 }

@@ -1,6 +1,7 @@
 package projections
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"iter"
@@ -97,8 +98,8 @@ func summarise(s SessionSummary, e schemas.Event) SessionSummary {
 	switch p := e.Data.(type) {
 	case schemas.SessionStarted:
 		s.Host, s.Project = p.Host, p.Project
-		s.Parent, s.Model = firstOf(p.Parent, s.Parent), firstOf(p.Model, s.Model)
-		s.Mode, s.Ended = firstOf(s.Mode, p.Mode), false
+		s.Parent, s.Model = cmp.Or(p.Parent, s.Parent), cmp.Or(p.Model, s.Model)
+		s.Mode, s.Ended = cmp.Or(s.Mode, p.Mode), false
 	case schemas.SessionEnded:
 		s.Ended = true
 	case schemas.PromptSubmitted:
@@ -112,7 +113,7 @@ func summarise(s SessionSummary, e schemas.Event) SessionSummary {
 	case schemas.PhaseChanged:
 		s.Phase = p.To
 	case schemas.GateApproved:
-		s.Phase = firstOf(p.NextPhase, s.Phase)
+		s.Phase = cmp.Or(p.NextPhase, s.Phase)
 	}
 	return s
 }

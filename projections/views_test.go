@@ -66,70 +66,75 @@ func supersedes(target string) func(*schemas.Rule) {
 
 func mandatory(r *schemas.Rule) { r.Mandatory = true }
 
-func TestRuleLife(t *testing.T) {
-	const id = "GO-ERR-001"
-	loud := func(r *schemas.Rule) { r.Authority, r.Confidence = "human", "battle-tested" }
-	proposed := func(admitted bool) schemas.RuleProposed {
-		return schemas.RuleProposed{Rule: rule(id, loud), Admitted: admitted, Reasons: []string{"vague"}}
+// ruleNow is a rule as these tests fold it.
+type ruleNow struct {
+	Rule      schemas.Rule `json:"rule"`
+	Active    bool         `json:"active"`
+	Proposed  bool         `json:"proposed"`
+	Source    string       `json:"source"`
+	Revisions int          `json:"revisions"`
+}
+
+func (s ruleNow) Standing() (r schemas.Rule, active bool, supersedes []string) {
+	for _, e := range s.Rule.Edges {
+		if s.Active && !s.Proposed && e.Type == "SUPERSEDES" && e.Target != s.Rule.ID {
+			supersedes = append(supersedes, e.Target)
+		}
 	}
-	for name, c := range map[string]struct {
-		events     []schemas.Payload
-		status     projections.RuleStatus
-		authority  string
-		confidence string
-	}{
-		"imported":               {[]schemas.Payload{imported(id)}, "active", "human", ""},
-		"edited":                 {[]schemas.Payload{imported(id), schemas.RuleEdited{Rule: rule(id)}}, "active", "human", ""},
-		"retired":                {[]schemas.Payload{imported(id), schemas.RuleRetired{Reason: "old"}}, "retired", "human", ""},
-		"imported again":         {[]schemas.Payload{imported(id), schemas.RuleRetired{Reason: "old"}, imported(id)}, "active", "human", ""},
-		"admitted":               {[]schemas.Payload{proposed(true)}, "active", "ai-provisional", "speculative"},
-		"refused":                {[]schemas.Payload{proposed(false)}, "refused", "ai-provisional", "speculative"},
-		"refused after admitted": {[]schemas.Payload{proposed(true), proposed(false)}, "active", "ai-provisional", "speculative"},
-		"proposal over a human's": {
-			[]schemas.Payload{imported(id, loud), proposed(true)}, "active", "human", "battle-tested",
-		},
-		"promoted": {[]schemas.Payload{proposed(true), schemas.RulePromoted{}}, "active", "ai-promoted", "peer-reviewed"},
-		"rejected": {[]schemas.Payload{proposed(true), schemas.RuleRejected{}}, "rejected", "ai-provisional", "speculative"},
-		"a human's is not rejected": {
-			[]schemas.Payload{imported(id), schemas.RuleRejected{}, schemas.RulePromoted{}}, "active", "human", "",
-		},
-		"retired without content": {[]schemas.Payload{schemas.RuleRetired{Reason: "?"}}, "", "", ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			l := &script{memoryLog: newMemoryLog()}
-			for _, p := range c.events {
-				l.add(schemas.RuleAggregate(id), p)
-			}
-			w := projections.NewRules()
-			r := view(t, l.memoryLog, w)
-			got, found, err := w.Rule(r, id)
-			if err != nil || !found {
-				t.Fatal(found, err)
-			}
-			if got.Status != c.status || got.Rule.Authority != c.authority || got.Rule.Confidence != c.confidence {
-				t.Errorf("%s", asJSON(t, got))
-			}
-			if got.Revisions != len(c.events) || got.Last.Seq != uint64(len(c.events)) {
-				t.Errorf("%d revisions, last at %d", got.Revisions, got.Last.Seq)
-			}
-			n := 0
-			for rev, err := range w.History(r, id) {
-				if err != nil {
-					t.Fatal(err)
-				}
-				n++
-				if rev.Revision != n || rev.Position.Seq != uint64(n) || rev.Type != c.events[n-1].EventType() || rev.Actor != "user" {
-					t.Errorf("revision %s", asJSON(t, rev))
-				}
-			}
-			if n != len(c.events) {
-				t.Errorf("history of %d", n)
-			}
-			active, err := w.Active(r)
-			if err != nil || len(active) == 1 != (c.status == "active") {
-				t.Errorf("active: %v, %v", active, err)
-			}
-		})
+	slices.Sort(supersedes)
+	return s.Rule, s.Active, slices.Compact(supersedes)
+}
+
+func (s ruleNow) Origin() (source string, revision int) { return s.Source, s.Revisions }
+
+func evolveRule(s ruleNow, e schemas.Event) ruleNow {
+	switch p := e.Data.(type) {
+	case schemas.RuleImported:
+		s.Rule, s.Source, s.Active, s.Proposed = p.Rule, p.Source, true, false
+	case schemas.RuleEdited:
+		s.Rule = p.Rule
+	case schemas.RuleProposed:
+		s.Rule, s.Active, s.Proposed = p.Rule, p.Admitted, true
+	case schemas.RulePromoted:
+		s.Proposed = false
+	case schemas.RuleRetired, schemas.RuleRejected:
+		s.Active = false
+	}
+	s.Rule.ID = e.Aggregate.ID
+	s.Revisions++
+	return s
+}
+
+func TestRulesKeepTheirHistory(t *testing.T) {
+	const id = "GO-ERR-001"
+	events := []schemas.Payload{
+		imported(id), schemas.RuleEdited{Rule: rule(id), Reason: "better"}, schemas.RuleRetired{Reason: "old"}, imported(id),
+		schemas.RuleProposed{Rule: rule(id)}, schemas.RulePromoted{Reason: "good"}, schemas.RuleRejected{Reason: "no"},
+		schemas.RuleDownweighted{Confidence: "speculative", Reason: "wrong"},
+	}
+	reasons := []string{"", "better", "old", "", "", "good", "no", "wrong"}
+	l := &script{memoryLog: newMemoryLog()}
+	for _, p := range events {
+		l.add(schemas.RuleAggregate(id), p)
+	}
+	w := projections.NewRules(evolveRule)
+	r := view(t, l.memoryLog, w)
+	got, found, err := w.Rule(r, id)
+	if err != nil || !found || got.Revisions != len(events) {
+		t.Fatalf("%+v, %t, %v", got, found, err)
+	}
+	n := 0
+	for rev, err := range w.History(r, id) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		n++
+		if rev.Revision != n || rev.Position.Seq != uint64(n) || rev.Type != events[n-1].EventType() || rev.Actor != "user" || rev.Reason != reasons[n-1] {
+			t.Errorf("revision %s", asJSON(t, rev))
+		}
+	}
+	if n != len(events) {
+		t.Errorf("history of %d", n)
 	}
 }
 
@@ -154,7 +159,7 @@ func TestRulesAreFoundByTheirSource(t *testing.T) {
 	} {
 		l.add(schemas.RuleAggregate(p.id), p.Payload)
 	}
-	w := projections.NewRules()
+	w := projections.NewRules(evolveRule)
 	r := view(t, l.memoryLog, w)
 	for prefix, want := range map[string]string{
 		"team/": "C-1 A-1", "team": "B-1 C-1 A-1", "embedded": "D-1", "tea/": "", "": "D-1 B-1 C-1 A-1",
@@ -217,7 +222,7 @@ func TestRetrievalFollowsTheCorpus(t *testing.T) {
 	l.add(on("B-B-001"), imported("B-B-001", mandatory))
 
 	var changes []string
-	index := projections.NewRetrievalIndex(analyse, 1, func(c projections.IndexChange) error {
+	index := projections.NewRetrievalIndex(evolveRule, analyse, 1, func(c projections.IndexChange) error {
 		changes = append(changes, fmt.Sprintf("%d %v +%v -%v", c.Seq, c.Rebuilt, c.Put, c.Removed))
 		for range c.Documents() {
 		}
@@ -279,7 +284,7 @@ func TestColdStartAnalysesNothing(t *testing.T) {
 	counting := func(r schemas.Rule) ([]byte, error) { analysed++; return analyse(r) }
 	for _, version := range []int{1, 1, 2} {
 		seen = 0
-		r := start(t, l, s, projections.Options{}, projections.NewRetrievalIndex(counting, version, func(c projections.IndexChange) error {
+		r := start(t, l, s, projections.Options{}, projections.NewRetrievalIndex(evolveRule, counting, version, func(c projections.IndexChange) error {
 			for _, err := range c.Documents() {
 				if err != nil {
 					return err

@@ -41,7 +41,7 @@ type Proposal struct {
 // Judge makes all five checks of a proposal against the corpus, and refuses a
 // taken id.
 func (g Gate) Judge(p Proposal, c Corpus) Finding {
-	node := tidy(p.Node)
+	node := Tidy(p.Node)
 	node.Authority, node.Confidence = authorityProvisional, confidenceSpeculative
 	likes := c.likes(node)
 	near := g.near(likes)

@@ -7,11 +7,11 @@ import (
 	"github.com/writbus/writ/schemas"
 )
 
-// tidy returns the node with what is blank taken for missing: texts of nothing
+// Tidy returns the node with what is blank taken for missing: texts of nothing
 // but white space are empty, blank entries of lists are gone. A file could not
 // hold them, nor bytes that are not UTF-8. The argument and what it points to
 // stay as they are.
-func tidy(node schemas.Rule) schemas.Rule {
+func Tidy(node schemas.Rule) schemas.Rule {
 	tidyPart(reflect.ValueOf(&node).Elem())
 	return node
 }

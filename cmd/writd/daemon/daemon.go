@@ -29,6 +29,8 @@ import (
 	"github.com/writbus/writ/projections/pebblestore"
 	"github.com/writbus/writ/projections/transparency/ledger"
 	"github.com/writbus/writ/retrieval/embed/choice"
+	"github.com/writbus/writ/retrieval/rulebook"
+	"github.com/writbus/writ/retrieval/rulebook/graph"
 	"github.com/writbus/writ/retrieval/rulebook/index"
 )
 
@@ -75,9 +77,9 @@ type Daemon struct {
 	sessions *session.Sessions
 	turn     *turn.Service
 	corpus   *index.Index
-	curator  *curator
+	rules    *rulebook.Book
+	graph    *graph.Service
 	audit    *ledger.Auditor
-	imported chan struct{} // closed once the shipped rules are there
 	spent    chan struct{} // filled when much memory is to be given back
 
 	pages     pages
@@ -117,7 +119,7 @@ func Run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 	}
 	d.started = d.now()
 	if _, err := os.Stat(d.layout.Views()); s.ShippedRules && errors.Is(err, fs.ErrNotExist) {
-		go func() { _, _ = shipped.files() }() // they will be wanted; its error is importEmbedded's
+		go rulebook.ReadShipped() // they will be wanted
 	}
 	if s.MemoryLimit > 0 {
 		debug.SetMemoryLimit(s.MemoryLimit)
@@ -148,7 +150,7 @@ func Run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 		return err
 	}
 	defer closeViews()
-	stopRules := d.beginRules(ctx)
+	stopRules := d.rules.Begin(ctx)
 	defer func() { err = errors.Join(err, stopRules()) }()
 	if d.audit, err = d.openAudit(); err != nil {
 		return err
@@ -336,7 +338,6 @@ func (d *Daemon) openViews(ctx context.Context) (func(), error) {
 		Embedder: chosen, Folder: filepath.Dir(d.layout.Views()), Now: d.now, Built: heap.Follow, Telemetry: d.telemetry,
 		Warn: func(err error) { d.logger.Warn("keep the rules in a file instead of memory", "error", err) },
 	})
-	d.curator = newCurator(chosen.Embedder)
 	d.views = newViews(d.corpus, d.settings.Memory.Drift)
 	d.runtime, err = projections.NewRuntime(logReader{d.reading, d.reading.Writer(d.writes())}, store, projections.Options{Logger: slog.New(quiet{d.logger.Handler()})}, d.views.all()...)
 	if err != nil {
@@ -344,6 +345,7 @@ func (d *Daemon) openViews(ctx context.Context) (func(), error) {
 		return nil, errors.Join(err, store.Close())
 	}
 	d.openTurns()
+	d.openRules()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -7,12 +7,16 @@ import (
 	"strconv"
 
 	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/enforcement"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/schemas"
 )
 
 // source names this daemon as the recorder of events.
 const source = "/writ/daemon"
+
+// atTerminal is who acts with the admin credential where no channel is named.
+var atTerminal = enforcement.Person(enforcement.ChannelTerminal)
 
 // logReader lets the projections read the bus.
 type logReader struct {

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -131,7 +132,7 @@ func (d *Daemon) extract(ctx context.Context, turns []memory.Turn, scope, sessio
 	var all []taken
 	for i, line := range lines {
 		t, err := takeObservation(schemas.Observation{
-			ID: fmt.Sprintf("%s#m%d", turnsID(turns), i), Input: line, Scope: scope, Source: sourceTranscript, Session: firstNonEmpty(turns[0].Session, session),
+			ID: fmt.Sprintf("%s#m%d", turnsID(turns), i), Input: line, Scope: scope, Source: sourceTranscript, Session: cmp.Or(turns[0].Session, session),
 		})
 		if err != nil {
 			return nil, err
@@ -174,7 +175,7 @@ func extractEmbedded(turns []memory.Turn, scope, session string) ([]taken, error
 				continue
 			}
 			t, err := takeObservation(schemas.Observation{
-				ID: fmt.Sprintf("%s#s%d", turn.ID, i), Input: []byte(sentence), Scope: scope, Source: sourceTranscript, Session: firstNonEmpty(turn.Session, session),
+				ID: fmt.Sprintf("%s#s%d", turn.ID, i), Input: []byte(sentence), Scope: scope, Source: sourceTranscript, Session: cmp.Or(turn.Session, session),
 			})
 			if err != nil {
 				return nil, err

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -59,8 +60,8 @@ func (m *memoryStore) proposal(r projections.Reader, s projections.ProposalState
 		return p, false, err
 	}
 	p = schemas.MemoryProposal{
-		ID: s.ProposalID, Scope: s.Scope, Kind: firstNonEmpty(s.Kind, schemas.ProposalNote), Text: text, Rule: rule,
-		Observations: s.Observations, By: firstNonEmpty(s.By, s.Actor), Time: s.Time,
+		ID: s.ProposalID, Scope: s.Scope, Kind: cmp.Or(s.Kind, schemas.ProposalNote), Text: text, Rule: rule,
+		Observations: s.Observations, By: cmp.Or(s.By, s.Actor), Time: s.Time,
 	}
 	if s.Triage != nil {
 		p.Decision, p.Reason = s.Triage.Decision, s.Triage.Reason
@@ -91,13 +92,13 @@ func (d *Daemon) memoryTriage(ctx context.Context, r schemas.MemoryTriageRequest
 	switch {
 	case r.Decision == schemas.ProposalRejected:
 	case p.Kind == schemas.ProposalRule:
-		rule, err := d.rulePropose(ctx, schemas.RuleProposeRequest{Content: p.Rule, By: sourceReflection})
+		rule, err := d.rules.Propose(ctx, schemas.RuleProposeRequest{Content: p.Rule, By: sourceReflection})
 		if err != nil {
 			return reply, err
 		}
 		reply.Rule = &rule
 		if !rule.Admitted {
-			reply.Decision, reply.Message = "", "the structural gate refused "+firstNonEmpty(rule.ID, "the rule")+"; "+r.ID+" stays open"
+			reply.Decision, reply.Message = "", "the structural gate refused "+cmp.Or(rule.ID, "the rule")+"; "+r.ID+" stays open"
 			return reply, nil
 		}
 		event.RuleID, reply.Message = rule.ID, rule.ID+" is in the corpus as a proposal. `writ rule review` promotes it"

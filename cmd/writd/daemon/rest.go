@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/writbus/writ/cmd/writd/heap"
+	"github.com/writbus/writ/retrieval/rulebook"
 )
 
 // beginResting lets the daemon rest once the shipped rules are there, and then
@@ -13,7 +14,7 @@ func (d *Daemon) beginResting(ctx context.Context) (stop func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		heap.Rest(ctx, d.imported, d.spent, d.corpus.DropPages, d.rest) // a query brings back a hundred pages at most
+		heap.Rest(ctx, d.rules.Imported(), d.spent, d.corpus.DropPages, d.rest) // a query brings back a hundred pages at most
 	}()
 	return func() { cancel(); <-done }
 }
@@ -41,6 +42,6 @@ func (d *Daemon) rest() {
 // since tests run many daemons in one process, of which each would take from the
 // others what they are using.
 var relieve = func() {
-	shipped.forget()
+	rulebook.ForgetShipped()
 	heap.Release()
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/writbus/writ/enforcement/project"
 	"github.com/writbus/writ/enforcement/session"
 	"github.com/writbus/writ/enforcement/turn"
-	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/retrieval/rulebook/index"
 	"github.com/writbus/writ/schemas"
 )
@@ -70,7 +69,7 @@ type rulesOfTurns struct {
 
 // Await waits for the shipped rules.
 func (r rulesOfTurns) Await(ctx context.Context, patience time.Duration) {
-	r.d.awaitRules(ctx, patience)
+	r.d.rules.Ready(ctx, patience)
 }
 
 // known tells whether a plan may cite a rule.
@@ -81,16 +80,7 @@ func (r rulesOfTurns) known(id string) bool {
 
 // Outcome records an outcome, as long as more of it count for the session.
 func (r rulesOfTurns) Outcome(ctx context.Context, rule string, o schemas.OutcomeRecorded) error {
-	counted := 0
-	err := r.d.runtime.Read(viewFrequency, func(reader projections.Reader) (err error) {
-		counted, err = r.d.views.frequency.Session(reader, rule, o.Session)
-		return err
-	})
-	if err != nil || counted >= projections.SessionOutcomes {
-		return err
-	}
-	_, err = r.d.appendRule(ctx, rule, o)
-	return err
+	return r.d.rules.RecordOutcome(ctx, rule, o)
 }
 
 // memoriesOfTurns fills turn.Memories.

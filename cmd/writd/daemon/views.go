@@ -5,6 +5,7 @@ import (
 	"github.com/writbus/writ/enforcement"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/projections/transparency"
+	"github.com/writbus/writ/retrieval/rule"
 	"github.com/writbus/writ/retrieval/rulebook/index"
 	"github.com/writbus/writ/schemas"
 )
@@ -24,7 +25,7 @@ const (
 type views struct {
 	state     *projections.Fold[enforcement.State]
 	sessions  projections.Sessions
-	rules     projections.Rules
+	rules     projections.Rules[rule.State]
 	frequency *projections.Frequency
 	verdicts  *projections.Verdicts
 	retrieval *projections.RetrievalIndex
@@ -40,7 +41,7 @@ func newViews(rules *index.Index, drift config.Drift) views {
 	return views{
 		state:     projections.NewFold(viewState, enforcement.StateVersion, schemas.TypesOf(schemas.KindSession), enforcement.Evolve),
 		sessions:  projections.NewSessions(),
-		rules:     projections.NewRules(),
+		rules:     projections.NewRules(rule.Evolve),
 		frequency: frequency,
 		verdicts:  projections.NewVerdicts(),
 		retrieval: retrieval,

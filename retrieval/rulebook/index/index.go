@@ -31,6 +31,7 @@ import (
 	"github.com/writbus/writ/retrieval"
 	"github.com/writbus/writ/retrieval/embed/choice"
 	"github.com/writbus/writ/retrieval/fulltext"
+	"github.com/writbus/writ/retrieval/rule"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -119,7 +120,7 @@ func (c *Index) Embedder() choice.Embedder { return c.embedder }
 // Feeds are the views that the index follows: the rules in force, and their
 // outcomes. A view is to be run by one runtime.
 func (c *Index) Feeds() (*projections.RetrievalIndex, *projections.Frequency) {
-	return projections.NewRetrievalIndex(c.analyse, c.version(), c.change), projections.NewFrequency(c.graduate)
+	return projections.NewRetrievalIndex(rule.Evolve, c.analyse, c.version(), c.change), projections.NewFrequency(c.graduate)
 }
 
 // Search retrieves, and counts how long it took.

@@ -1,4 +1,10 @@
-package daemon
+// Package graph shows the graph of the rules and keeps a mirror of it in Neo4j:
+// [Service.Endpoints] answer a drawing of what lies around a node, push what the
+// mirror lacks, and pull a graph from there the way files are imported.
+//
+// Nothing of a mirror is kept between requests: how far it is stands in the
+// mirror. A push goes on where the last one ended, as far as its budget lasts.
+package graph
 
 import (
 	"cmp"
@@ -6,19 +12,19 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"time"
 
 	"github.com/writbus/writ/bus"
-	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/projections/neo4jmirror"
 	"github.com/writbus/writ/retrieval/corpus"
+	"github.com/writbus/writ/retrieval/rule"
 	"github.com/writbus/writ/schemas"
 )
 
 const (
+	pushBatch  = 256             // records that are read at once
 	pushBudget = 5 * time.Second // of one request; the client asks again
 	waitLimit  = 30 * time.Second
 	// toldLines bounds a list in a reply: a message has at most 1 MiB.
@@ -27,25 +33,64 @@ const (
 	pulledCorpus = "neo4j"
 )
 
-// graphPush brings a mirror in Neo4j up to the log, as far as the budget
+// Server is the database that requests mean which name none.
+type Server struct{ URL, User, Database, Password string }
+
+// Options are what the service works with; all are required.
+type Options struct {
+	Conn    *bus.Conn
+	Reading *bus.Conn // of what is read in bulk
+	Runtime *projections.Runtime
+	Rules   projections.Rules[rule.State] // a view of the runtime
+	Server  Server
+	// Import brings rule files in.
+	Import func(context.Context, schemas.RuleImportRequest) (schemas.RuleImportReply, error)
+	Now    func() time.Time
+}
+
+// Service is the graph. It is safe for concurrent use.
+type Service struct{ o Options }
+
+// New returns the service.
+func New(o Options) *Service { return &Service{o} }
+
+// Endpoints are the requests that the service answers.
+func (s *Service) Endpoints() []bus.Endpoint {
+	return []bus.Endpoint{
+		bus.Answer("graph", schemas.SvcGraph, s.show),
+		bus.Answer("graph_push", schemas.SvcGraphPush, s.push),
+		bus.Answer("graph_pull", schemas.SvcGraphPull, s.pull),
+	}
+}
+
+// await waits until the rules are read as the log has them.
+func (s *Service) await(ctx context.Context) error {
+	return s.o.Runtime.Await(ctx, schemas.StreamRules, s.o.Rules.Name())
+}
+
+func (s *Service) read(f func(projections.Reader) error) error {
+	return s.o.Runtime.Read(s.o.Rules.Name(), f)
+}
+
+// push brings a mirror in Neo4j up to the log, as far as the budget
 // lasts. Nothing of it is kept between requests: how far the mirror is stands
 // in the mirror.
-func (d *Daemon) graphPush(ctx context.Context, r schemas.GraphPushRequest) (schemas.GraphPushReply, error) {
-	if r.After > 0 && !d.movedOn(ctx, r) {
+func (s *Service) push(ctx context.Context, r schemas.GraphPushRequest) (schemas.GraphPushReply, error) {
+	if r.After > 0 && !s.movedOn(ctx, r) {
 		return schemas.GraphPushReply{Done: true, Idle: true, Position: r.After}, ctx.Err()
 	}
-	mirror, err := neo4jmirror.Open(ctx, d.target(r.Target))
+	mirror, err := neo4jmirror.Open(ctx, s.target(r.Target))
 	if err != nil {
-		return schemas.GraphPushReply{}, graphFault(err)
+		return schemas.GraphPushReply{}, faultOf(err)
 	}
 	defer func() { _ = mirror.Close(context.WithoutCancel(ctx)) }() // every transaction has answered
 	budget := pushBudget
 	if r.BudgetMillis > 0 {
 		budget = min(time.Duration(r.BudgetMillis)*time.Millisecond, waitLimit)
 	}
-	until := d.now().Add(budget)
-	report, err := mirror.Push(ctx, graphSource{d}, neo4jmirror.PushOptions{
-		Replace: r.Replace, Enough: func() bool { return d.now().After(until) },
+	until := s.o.Now().Add(budget)
+	report, err := mirror.Push(ctx, graphSource{s}, neo4jmirror.PushOptions{
+		Replace: r.Replace, Enough: func() bool { return s.o.Now().After(until) },
 	})
 	return schemas.GraphPushReply{
 		Done: report.Done, Full: report.Full, Resumed: report.Resumed, Reason: report.Reason, Phase: report.Phase,
@@ -53,47 +98,47 @@ func (d *Daemon) graphPush(ctx context.Context, r schemas.GraphPushRequest) (sch
 		NodesWritten: report.NodesWritten, EdgesWritten: report.EdgesWritten,
 		NodesRemoved: report.NodesRemoved, EdgesRemoved: report.EdgesRemoved,
 		Kept: report.Kept, Dangling: report.Dangling,
-	}, graphFault(err)
+	}, faultOf(err)
 }
 
 // movedOn waits until the rules go past a sequence, and says whether they did.
-func (d *Daemon) movedOn(ctx context.Context, r schemas.GraphPushRequest) bool {
+func (s *Service) movedOn(ctx context.Context, r schemas.GraphPushRequest) bool {
 	ctx, cancel := context.WithTimeout(ctx, min(time.Duration(r.WaitMillis)*time.Millisecond, waitLimit))
 	defer cancel()
-	return d.runtime.WaitFor(ctx, viewRules, schemas.Position{Stream: schemas.StreamRules, Seq: r.After + 1}) == nil
+	return s.o.Runtime.WaitFor(ctx, s.o.Rules.Name(), schemas.Position{Stream: schemas.StreamRules, Seq: r.After + 1}) == nil
 }
 
-// target fills in what a request leaves to the daemon's own settings. The
-// daemon's password is for its own server only.
-func (d *Daemon) target(t schemas.GraphTarget) neo4jmirror.Target {
-	own := d.settings
-	if t.Password == "" && (t.URL == "" || t.URL == own.Neo4jURL) {
-		t.Password = os.Getenv(config.Neo4jPassword)
+// target fills in what a request leaves to the own server. Its password is
+// for that server only.
+func (s *Service) target(t schemas.GraphTarget) neo4jmirror.Target {
+	own := s.o.Server
+	if t.Password == "" && (t.URL == "" || t.URL == own.URL) {
+		t.Password = own.Password
 	}
-	t.URL, t.Database = cmp.Or(t.URL, own.Neo4jURL), cmp.Or(t.Database, own.Neo4jDatabase)
+	t.URL, t.Database = cmp.Or(t.URL, own.URL), cmp.Or(t.Database, own.Database)
 	if t.User == "" && t.Password != "" {
-		t.User = cmp.Or(own.Neo4jUser, "neo4j")
+		t.User = cmp.Or(own.User, "neo4j")
 	}
 	return neo4jmirror.Target{URL: t.URL, User: t.User, Password: t.Password, Database: t.Database}
 }
 
 // graphSource is the graph of the rules' view, and the rules' stream.
-type graphSource struct{ d *Daemon }
+type graphSource struct{ s *Service }
 
 // Graph implements neo4jmirror.Source.
 func (g graphSource) Graph(ctx context.Context) (graph neo4jmirror.Graph, err error) {
-	if err := g.d.runtime.Await(ctx, schemas.StreamRules, viewRules); err != nil {
+	if err := g.s.await(ctx); err != nil {
 		return graph, err
 	}
-	err = g.d.runtime.Read(viewRules, func(reader projections.Reader) error {
+	err = g.s.read(func(reader projections.Reader) error {
 		graph.At.Seq = reader.Position(schemas.StreamRules)
-		graph.Nodes, err = g.d.nodes(reader)
+		graph.Nodes, err = g.s.nodes(reader)
 		return err
 	})
 	if err != nil {
 		return graph, err
 	}
-	state, err := g.d.conn.State(ctx, schemas.StreamRules)
+	state, err := g.s.o.Conn.State(ctx, schemas.StreamRules)
 	if err != nil {
 		return graph, err
 	}
@@ -107,13 +152,13 @@ func (g graphSource) Graph(ctx context.Context) (graph neo4jmirror.Graph, err er
 }
 
 // nodes are the nodes in force.
-func (d *Daemon) nodes(reader projections.Reader) ([]schemas.Rule, error) {
+func (s *Service) nodes(reader projections.Reader) ([]schemas.Rule, error) {
 	var nodes []schemas.Rule
-	for state, err := range d.views.rules.All(reader) {
+	for state, err := range s.o.Rules.All(reader) {
 		if err != nil {
 			return nil, err
 		}
-		if state.Status == projections.RuleActive {
+		if state.Status == rule.Active {
 			nodes = append(nodes, state.Rule)
 		}
 	}
@@ -125,20 +170,20 @@ func (g graphSource) IDAt(ctx context.Context, seq uint64) (string, error) {
 	if seq == 0 {
 		return "", nil
 	}
-	record, err := g.d.conn.Get(ctx, schemas.StreamRules, seq)
+	record, err := g.s.o.Conn.Get(ctx, schemas.StreamRules, seq)
 	if errors.Is(err, bus.ErrNotFound) {
 		return "", nil
 	}
 	return record.ID(), err
 }
 
-var errEnoughRead = errors.New("daemon: enough of the log is read")
+var errEnoughRead = errors.New("graph: enough of the log is read")
 
 // Changes implements neo4jmirror.Source. What cannot be decoded changed no
 // view either.
 func (g graphSource) Changes(ctx context.Context, after, upTo uint64, limit int) (ids []string, reached neo4jmirror.Position, err error) {
 	named := map[string]bool{}
-	err = g.d.reading.Follow(ctx, schemas.StreamRules, after, bus.FollowOptions{MaxBatch: replayBatch, UntilEnd: true}, func(records []schemas.Record) error {
+	err = g.s.o.Reading.Follow(ctx, schemas.StreamRules, after, bus.FollowOptions{MaxBatch: pushBatch, UntilEnd: true}, func(records []schemas.Record) error {
 		for _, r := range records {
 			if r.Seq > upTo || len(ids) >= limit {
 				return errEnoughRead
@@ -168,45 +213,53 @@ func (g graphSource) Changes(ctx context.Context, after, upTo uint64, limit int)
 	return ids, reached, err
 }
 
-// graphPull imports a graph from Neo4j the way files are imported.
-func (d *Daemon) graphPull(ctx context.Context, r schemas.GraphPullRequest) (reply schemas.GraphPullReply, err error) {
-	mirror, err := neo4jmirror.Open(ctx, d.target(r.Target))
+// pull imports a graph from Neo4j the way files are imported.
+func (s *Service) pull(ctx context.Context, r schemas.GraphPullRequest) (reply schemas.GraphPullReply, err error) {
+	mirror, err := neo4jmirror.Open(ctx, s.target(r.Target))
 	if err != nil {
-		return reply, graphFault(err)
+		return reply, faultOf(err)
 	}
 	defer func() { _ = mirror.Close(context.WithoutCancel(ctx)) }() // nothing was written
 	pulled, err := mirror.Pull(ctx)
 	if err != nil {
-		return reply, graphFault(err)
+		return reply, faultOf(err)
 	}
 	reply.Nodes, reply.Edges = len(pulled.Nodes), pulled.Edges
 	reply.Skipped, reply.Assumed = atMost(pulled.Skipped), atMost(pulled.Assumed)
 	if len(pulled.Nodes) == 0 {
 		return reply, schemas.Faultf(schemas.CodeNotFound, "there is no node of Writ in this database: none has a label such as Rule or Skill and an id (%d other things are there)", len(pulled.Skipped))
 	}
-	if err := d.runtime.Await(ctx, schemas.StreamRules, viewRules); err != nil {
+	if err := s.await(ctx); err != nil {
 		return reply, err
 	}
 	request := schemas.RuleImportRequest{Corpus: pulledCorpus, DryRun: r.DryRun, Partial: r.Partial}
 	same := 0
 	for _, node := range pulled.Nodes {
-		state, err := d.ruleState(node.ID)
+		state, err := s.state(node.ID)
 		if err != nil {
 			return reply, err
 		}
-		if state.Status == projections.RuleActive && sameNode(state.Rule, corpus.Authored(node)) {
+		if state.Status == rule.Active && sameNode(state.Rule, corpus.Authored(node)) {
 			same++
 			continue
 		}
 		request.Files = append(request.Files, nodeFile(node))
 	}
-	if reply.Import, err = d.ruleImport(ctx, request); err != nil {
+	if reply.Import, err = s.o.Import(ctx, request); err != nil {
 		return reply, err
 	}
 	reply.Import.Unchanged += same
 	reply.Import.Problems, reply.Import.Skipped = atMost(reply.Import.Problems), atMost(reply.Import.Skipped)
 	reply.Import.Warnings = atMost(reply.Import.Warnings)
 	return reply, nil
+}
+
+func (s *Service) state(id string) (state rule.State, err error) {
+	err = s.read(func(reader projections.Reader) error {
+		state, _, err = s.o.Rules.Rule(reader, id)
+		return err
+	})
+	return state, err
 }
 
 // nodeFile writes a node as the file that an import reads. Its name is a file
@@ -230,39 +283,4 @@ func atMost(lines []string) []string {
 		return lines
 	}
 	return append(slices.Clip(lines[:toldLines]), fmt.Sprintf("… and %d more", len(lines)-toldLines))
-}
-
-// graphFaults say what to do about each kind of trouble with a server, and the
-// code by which clients tell them apart.
-var graphFaults = []struct {
-	kind       error
-	code, what string
-	todo       string
-}{
-	{neo4jmirror.ErrBadTarget, schemas.CodeBadRequest, "the address cannot be used", "Give it with --url, WRIT_NEO4J_URL, or neo4j_url in the settings."},
-	{neo4jmirror.ErrUnreachable, schemas.CodeUnavailable, "Neo4j cannot be reached", "See that it runs and that the address is right, then do it again: what is written stays, and a push goes on from there."},
-	{neo4jmirror.ErrAuth, schemas.CodeUnauthenticated, "Neo4j refused the user", "Set WRIT_NEO4J_PASSWORD or name a file with --password-file, and the user with --user."},
-	{neo4jmirror.ErrForbidden, schemas.CodeRefused, "Neo4j does not permit it", "The user needs to read and write nodes and relationships and to create constraints."},
-	{neo4jmirror.ErrUnsupported, schemas.CodeRefused, "this server cannot be used", "Use a Neo4j 5 or newer, and its Bolt port, most often 7687."},
-	{neo4jmirror.ErrTLS, schemas.CodeRefused, "TLS does not fit", "Correct the address or the certificate."},
-	{neo4jmirror.ErrNoDatabase, schemas.CodeNotFound, "the database is not there", "Create it, or name another with --database; without the flag it is the user's own."},
-	{neo4jmirror.ErrForeign, schemas.CodeConflict, "the database mirrors another graph", "Name another with --database, or let --replace delete that mirror and put this graph in its place."},
-	{neo4jmirror.ErrBusy, schemas.CodeConflict, "another push is at work on this database", "Let it finish, then push again."},
-	{neo4jmirror.ErrServer, schemas.CodeInternal, "Neo4j refused a statement", ""},
-}
-
-// graphFault tells a client what went wrong with a server, where, and what to
-// do.
-func graphFault(err error) error {
-	var trouble *neo4jmirror.Error
-	if !errors.As(err, &trouble) {
-		return err
-	}
-	for _, f := range graphFaults {
-		if errors.Is(trouble.Kind, f.kind) {
-			text := fmt.Sprintf("%s (%s): %s. %s", f.what, trouble.Where, trouble.Detail, f.todo)
-			return schemas.Faultf(f.code, "%s", text)
-		}
-	}
-	return err
 }

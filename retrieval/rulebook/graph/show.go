@@ -1,4 +1,4 @@
-package daemon
+package graph
 
 import (
 	"cmp"
@@ -16,21 +16,21 @@ const (
 	shownNodes = 400
 )
 
-// graphShow returns what lies around a node, followed along edges in both
+// show returns what lies around a node, followed along edges in both
 // directions.
-func (d *Daemon) graphShow(ctx context.Context, q schemas.GraphQuery) (view schemas.GraphView, err error) {
+func (s *Service) show(ctx context.Context, q schemas.GraphQuery) (view schemas.GraphView, err error) {
 	if q.Depth == 0 {
 		q.Depth = shownDepth
 	}
 	if q.Depth < 0 || q.Depth > shownMaxDepth {
 		return view, schemas.Faultf(schemas.CodeBadRequest, "the depth is %d, must be 1 to %d", q.Depth, shownMaxDepth)
 	}
-	if err := d.runtime.Await(ctx, schemas.StreamRules, viewRules); err != nil {
+	if err := s.await(ctx); err != nil {
 		return view, err
 	}
 	var nodes []schemas.Rule
-	err = d.runtime.Read(viewRules, func(reader projections.Reader) error {
-		nodes, err = d.nodes(reader)
+	err = s.read(func(reader projections.Reader) error {
+		nodes, err = s.nodes(reader)
 		return err
 	})
 	if err != nil {

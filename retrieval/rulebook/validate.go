@@ -1,4 +1,4 @@
-package daemon
+package rulebook
 
 import (
 	"cmp"
@@ -7,22 +7,26 @@ import (
 	"time"
 
 	"github.com/writbus/writ/enforcement/check"
-	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/retrieval"
 	"github.com/writbus/writ/retrieval/corpus"
 	"github.com/writbus/writ/schemas"
 )
 
-// ruleValidate looks for what is wrong with the corpus, or with files as if
+// validate looks for what is wrong with the corpus, or with files as if
 // they were one.
-func (d *Daemon) ruleValidate(ctx context.Context, r schemas.RuleValidateRequest) (schemas.RuleValidateReply, error) {
+func (b *Book) validate(ctx context.Context, r schemas.RuleValidateRequest) (schemas.RuleValidateReply, error) {
 	reply := schemas.RuleValidateReply{Findings: []schemas.RuleFinding{}}
 	var nodes []corpus.Node
 	var err error
 	if len(r.Files) > 0 {
-		nodes = d.nodesOfFiles(r.Files, &reply)
-	} else if nodes, err = d.storedNodes(ctx); err != nil {
-		return reply, err
+		nodes = nodesOf(r.Files, &reply)
+	} else {
+		if err = b.await(ctx); err == nil {
+			nodes, err = b.nodes("")
+		}
+		if err != nil {
+			return reply, err
+		}
 	}
 	rules := make([]schemas.Rule, len(nodes))
 	for i, n := range nodes {
@@ -30,9 +34,9 @@ func (d *Daemon) ruleValidate(ctx context.Context, r schemas.RuleValidateRequest
 		reply.Edges += len(n.Rule.Edges)
 	}
 	reply.Nodes = len(nodes)
-	neighbours, redundant := d.curator.neighbours(rules)
+	neighbours, redundant := b.curator.neighbours(rules)
 	for _, f := range corpus.Validate(nodes, corpus.Checks{
-		Today: d.now().Format(time.DateOnly), Neighbours: neighbours, Redundant: redundant, Band: bandFits,
+		Today: b.now().Format(time.DateOnly), Neighbours: neighbours, Redundant: redundant, Band: bandFits,
 	}) {
 		finding := schemas.RuleFinding{Severity: string(f.Severity), Check: f.Check, Path: f.Path, Line: f.Line, Text: f.Reason}
 		if len(f.IDs) > 0 {
@@ -48,9 +52,9 @@ func (d *Daemon) ruleValidate(ctx context.Context, r schemas.RuleValidateRequest
 	return reply, nil
 }
 
-// nodesOfFiles loads files and reports what of them is not sound. An edge to a
+// nodesOf loads files and reports what of them is not sound. An edge to a
 // node that is missing is reported by the validation itself.
-func (d *Daemon) nodesOfFiles(files []schemas.RuleFile, reply *schemas.RuleValidateReply) []corpus.Node {
+func nodesOf(files []schemas.RuleFile, reply *schemas.RuleValidateReply) []corpus.Node {
 	loaded, problems := corpus.LoadAny(folderOf(files), func(string) (schemas.NodeType, bool) { return "", false })
 	for _, p := range problems {
 		severity := corpus.SeverityWarning
@@ -70,24 +74,6 @@ func (d *Daemon) nodesOfFiles(files []schemas.RuleFile, reply *schemas.RuleValid
 	return nodes
 }
 
-func (d *Daemon) storedNodes(ctx context.Context) (nodes []corpus.Node, err error) {
-	if err := d.runtime.Await(ctx, schemas.StreamRules, viewRules); err != nil {
-		return nil, err
-	}
-	err = d.runtime.Read(viewRules, func(reader projections.Reader) error {
-		for state, err := range d.views.rules.All(reader) {
-			if err != nil {
-				return err
-			}
-			if state.Status == projections.RuleActive && exists(state) {
-				nodes = append(nodes, stored(state))
-			}
-		}
-		return nil
-	})
-	return nodes, err
-}
-
 // bandFits says what does not fit when these nodes are shown with every prompt.
 func bandFits(always []schemas.Rule) error {
 	docs := make([]retrieval.Document, len(always))
@@ -97,33 +83,10 @@ func bandFits(always []schemas.Rule) error {
 	return retrieval.CheckMandatory(docs)
 }
 
-// neighbours returns a function that lists the nodes most like one, and from
-// which similarity on two say the same.
-func (c *curator) neighbours(nodes []schemas.Rule) (func(schemas.Rule) []schemas.Neighbour, float64) {
-	if c.embedder == nil {
-		return nil, 0
-	}
-	c.mu.Lock()
-	redundant := c.settings().Thresholds.Novelty
-	c.mu.Unlock()
-	return func(r schemas.Rule) []schemas.Neighbour {
-		var near []schemas.Neighbour
-		for _, other := range nodes {
-			if other.ID == r.ID {
-				continue
-			}
-			if s := c.similarity(r, other); s >= redundant {
-				near = append(near, schemas.Neighbour{ID: other.ID, Similarity: s})
-			}
-		}
-		return near
-	}, redundant
-}
-
 // check runs the rules' mechanical checks over files.
-func (d *Daemon) check(_ context.Context, r schemas.CheckRequest) (schemas.CheckReply, error) {
+func (b *Book) check(_ context.Context, r schemas.CheckRequest) (schemas.CheckReply, error) {
 	reply := schemas.CheckReply{Findings: []schemas.CheckFinding{}}
-	set := d.corpus.Checks()
+	set := b.index.Checks()
 	reply.Checks = set.Len()
 	diffs, err := check.ParseDiff(r.Diff)
 	if err != nil {

@@ -1,4 +1,4 @@
-package daemon
+package graph
 
 import (
 	"errors"
@@ -6,8 +6,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"testing/fstest"
 
-	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/projections/neo4jmirror"
 	"github.com/writbus/writ/retrieval/corpus"
 	"github.com/writbus/writ/schemas"
@@ -79,9 +79,9 @@ func TestALargeNeighbourhoodIsCut(t *testing.T) {
 }
 
 func TestEveryTroubleWithAServerHasAWayOut(t *testing.T) {
-	for _, f := range graphFaults {
+	for _, f := range faults {
 		cause := errors.New("cause")
-		err := graphFault(fmt.Errorf("wrapped: %w", &neo4jmirror.Error{Kind: f.kind, Where: "bolt://h:1", Detail: "why", Err: cause}))
+		err := faultOf(fmt.Errorf("wrapped: %w", &neo4jmirror.Error{Kind: f.kind, Where: "bolt://h:1", Detail: "why", Err: cause}))
 		var told schemas.Fault
 		if !errors.As(err, &told) || told.Code() != f.code || !strings.Contains(told.Error(), "(bolt://h:1): why.") || !strings.Contains(told.Error(), f.what) {
 			t.Errorf("%v became %v", f.kind, err)
@@ -91,17 +91,16 @@ func TestEveryTroubleWithAServerHasAWayOut(t *testing.T) {
 		}
 	}
 	other := errors.New("other")
-	if err := graphFault(other); !errors.Is(err, other) {
+	if err := faultOf(other); !errors.Is(err, other) {
 		t.Errorf("got %v", err)
 	}
-	if err := graphFault(nil); err != nil {
+	if err := faultOf(nil); err != nil {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestTheDaemonsPasswordIsForItsOwnServer(t *testing.T) {
-	t.Setenv(config.Neo4jPassword, "own")
-	d := &Daemon{settings: config.Settings{Neo4jURL: "bolt://mine", Neo4jUser: "me", Neo4jDatabase: "db"}}
+	s := New(Options{Server: Server{URL: "bolt://mine", User: "me", Database: "db", Password: "own"}})
 	for _, c := range []struct {
 		ask  schemas.GraphTarget
 		want neo4jmirror.Target
@@ -111,10 +110,18 @@ func TestTheDaemonsPasswordIsForItsOwnServer(t *testing.T) {
 		{schemas.GraphTarget{URL: "bolt://other"}, neo4jmirror.Target{URL: "bolt://other", Database: "db"}},
 		{schemas.GraphTarget{URL: "bolt://other", Password: "p", Database: "x"}, neo4jmirror.Target{URL: "bolt://other", User: "me", Password: "p", Database: "x"}},
 	} {
-		if got := d.target(c.ask); got != c.want {
+		if got := s.target(c.ask); got != c.want {
 			t.Errorf("%+v: %+v, want %+v", c.ask, got, c.want)
 		}
 	}
+}
+
+func loadFiles(files []schemas.RuleFile) ([]corpus.File, []corpus.Problem) {
+	folder := fstest.MapFS{}
+	for _, f := range files {
+		folder[f.Path] = &fstest.MapFile{Data: []byte(f.Content)}
+	}
+	return corpus.LoadAny(folder, func(string) (schemas.NodeType, bool) { return "", false })
 }
 
 // What is pulled goes through files: no id may lead to a file that the import
@@ -123,7 +130,7 @@ func TestNodesAsFiles(t *testing.T) {
 	for _, id := range []string{"README", ".hidden", "../up", "a/b", "", "A-B-001"} {
 		file := nodeFile(schemas.Rule{ID: id, Severity: "low", Trigger: "t", Statement: "s"})
 		_, err := corpus.Parse(file.Path, []byte(file.Content))
-		files, problems := (&Daemon{}).loadFiles([]schemas.RuleFile{file})
+		files, problems := loadFiles([]schemas.RuleFile{file})
 		if len(files)+len(problems) == 0 {
 			t.Errorf("%q vanished as %s: %v", id, file.Path, err)
 		}
@@ -136,7 +143,7 @@ func TestNodesAsFiles(t *testing.T) {
 	for _, f := range shipped {
 		files = append(files, nodeFile(f.Rule))
 	}
-	loaded, problems := (&Daemon{}).loadFiles(files)
+	loaded, problems := loadFiles(files)
 	if len(problems) > 0 || len(loaded) != len(shipped) {
 		t.Fatalf("%d of %d, %v", len(loaded), len(shipped), problems)
 	}

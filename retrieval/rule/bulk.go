@@ -1,0 +1,53 @@
+package rule
+
+import "github.com/writbus/writ/schemas"
+
+// Import brings in a rule of many, where it is another one than the log has. An
+// import of the shipped rules leaves alone what somebody else touched.
+type Import struct {
+	Rule                  schemas.Rule
+	Source, Hash, Content string
+}
+
+func (c Import) decide(s State) (Decision, error) {
+	if s.Status == Active && s.Hash == c.Hash || c.Source == SourceShipped && s.touched() {
+		return Decision{}, nil
+	}
+	return recorded(schemas.RuleImported(c), "")
+}
+
+// Prune takes a rule out whose source no longer has it, unless it is out.
+type Prune struct{ Reason string }
+
+func (c Prune) decide(s State) (Decision, error) {
+	if s.Status != Active {
+		return Decision{}, nil
+	}
+	return recorded(schemas.RuleRetired(c), "")
+}
+
+// ShippedThere says whether an import of the shipped files, by their hashes,
+// would change nothing: every one is the last that was imported of its rule, and
+// no other shipped rule is in force.
+func ShippedThere(hashes []string, states []State) bool {
+	found := make(map[string]bool, len(hashes))
+	for _, hash := range hashes {
+		found[hash] = false
+	}
+	for _, s := range states {
+		if s.Source != SourceShipped {
+			continue // its source only begins alike
+		}
+		if _, ships := found[s.Hash]; ships {
+			found[s.Hash] = true
+		} else if s.Status == Active {
+			return false
+		}
+	}
+	for _, is := range found {
+		if !is {
+			return false
+		}
+	}
+	return true
+}

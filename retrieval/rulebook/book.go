@@ -1,0 +1,96 @@
+package rulebook
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/enforcement"
+	"github.com/writbus/writ/projections"
+	"github.com/writbus/writ/retrieval/rule"
+	"github.com/writbus/writ/retrieval/rulebook/index"
+	"github.com/writbus/writ/schemas"
+)
+
+// Options are what a book works with. All are required but where they say so.
+type Options struct {
+	Conn    *bus.Conn
+	Log     *bus.Writer
+	Runtime *projections.Runtime
+	// Rules and Frequency are views of the runtime.
+	Rules     projections.Rules[rule.State]
+	Frequency *projections.Frequency
+	Index     *index.Index
+	// Sessions tells which rules a session was shown.
+	Sessions Sessions
+	// Shipped says that the rules of this build are to be in the corpus.
+	Shipped bool
+	Now     func() time.Time
+	Logger  *slog.Logger
+	// Failed is called when the shipped rules cannot be brought in; nil for nobody.
+	Failed func()
+	// Lean lets less garbage gather until it is undone, and Rest tells that much
+	// memory was used once; nil for neither.
+	Lean func() (undo func())
+	Rest func()
+}
+
+// Sessions knows what sessions were shown.
+type Sessions interface {
+	// Shown lists the ids of the rules that a session was shown, sorted.
+	Shown(ctx context.Context, session string) ([]string, error)
+}
+
+// Book is the service of rules. It is safe for concurrent use.
+type Book struct {
+	store
+	index    *index.Index
+	curator  *curator
+	sessions Sessions
+	shipped  bool
+	imported chan struct{} // closed once the shipped rules are there
+	o        Options
+}
+
+// New returns the service; nothing works in the background before Begin.
+func New(o Options) *Book {
+	if o.Lean == nil {
+		o.Lean = func() func() { return func() {} }
+	}
+	if o.Rest == nil {
+		o.Rest = func() {}
+	}
+	return &Book{
+		store:   store{conn: o.Conn, writer: o.Log, runtime: o.Runtime, rules: o.Rules, frequency: o.Frequency, now: o.Now},
+		index:   o.Index,
+		curator: newCurator(o.Index.Embedder().Embedder), sessions: o.Sessions,
+		shipped: o.Shipped, imported: make(chan struct{}), o: o,
+	}
+}
+
+// Endpoints are the requests that the service answers.
+func (b *Book) Endpoints() []bus.Endpoint {
+	return []bus.Endpoint{
+		bus.Answer("retrieve", schemas.SvcRetrieve, b.retrieve),
+		bus.Answer("always_on", schemas.SvcAlwaysOn, b.alwaysOn),
+		bus.Answer("rule_list", schemas.SvcRules, b.list),
+		bus.Answer("rule_search", schemas.SvcRuleSearch, b.search),
+		bus.Answer("rule_show", schemas.SvcRule, b.show),
+		bus.Answer("rule_import", schemas.SvcRuleImport, b.Import),
+		bus.Answer("rule_change", schemas.SvcRuleChange, b.act),
+		bus.Answer("rule_propose", schemas.SvcRulePropose, b.Propose),
+		bus.Answer("rule_feedback", schemas.SvcRuleFeedback, b.feedback),
+		bus.Answer("rule_verdict", schemas.SvcRuleVerdict, b.verdict),
+		bus.Answer("rule_log", schemas.SvcRuleLog, b.log),
+		bus.Answer("rule_export", schemas.SvcRuleExport, b.export),
+		bus.Answer("rule_review", schemas.SvcRuleReview, b.review),
+		bus.Answer("rule_stats", schemas.SvcRuleStats, b.stats),
+		bus.Answer("rule_validate", schemas.SvcRuleValidate, b.validate),
+		bus.Answer("rule_compress", schemas.SvcRuleCompress, b.compress),
+		bus.Answer("check", schemas.SvcCheck, b.check),
+	}
+}
+
+// atTerminal is who acts with the admin credential.
+var atTerminal = enforcement.Person(enforcement.ChannelTerminal)

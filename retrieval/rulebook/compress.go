@@ -1,0 +1,76 @@
+package rulebook
+
+import (
+	"context"
+
+	"github.com/writbus/writ/projections"
+	"github.com/writbus/writ/retrieval/corpus"
+	"github.com/writbus/writ/retrieval/rule"
+	"github.com/writbus/writ/schemas"
+)
+
+// compress writes the abstractions of the corpus as it is, and retires those of
+// an earlier run that no longer hold. Abstractions of people stay.
+func (b *Book) compress(ctx context.Context, r schemas.RuleCompressRequest) (schemas.RuleCompressReply, error) {
+	reply := schemas.RuleCompressReply{Abstractions: []schemas.Rule{}}
+	if err := b.await(ctx); err != nil {
+		return reply, err
+	}
+	nodes, made, err := b.toCompress()
+	if err != nil {
+		return reply, err
+	}
+	abstractions, err := b.curator.compress(nodes)
+	if err != nil {
+		return reply, err
+	}
+	reply.Abstractions = append(reply.Abstractions, abstractions...)
+	change := func(id string, c rule.Command) error {
+		reply.Changed = append(reply.Changed, id)
+		if r.DryRun {
+			return nil
+		}
+		_, _, err := b.change(ctx, id, schemas.Writ("compression"), plain(c))
+		return err
+	}
+	for _, node := range abstractions {
+		hash := rule.Hash(string(corpus.Render(node)))
+		have, found := made[node.ID]
+		delete(made, node.ID)
+		if found && have.Hash == hash && have.Status == rule.Active {
+			continue
+		}
+		if err := change(node.ID, rule.Import{Rule: node, Source: rule.SourceCompressed, Hash: hash}); err != nil {
+			return reply, err
+		}
+	}
+	for id, state := range made {
+		if state.Status != rule.Active {
+			continue
+		}
+		if err := change(id, rule.Prune{Reason: "the rules group otherwise now"}); err != nil {
+			return reply, err
+		}
+	}
+	return reply, nil
+}
+
+// toCompress returns the nodes that may be grouped, with the ids that are
+// taken, and the abstractions of earlier runs.
+func (b *Book) toCompress() (nodes []schemas.Rule, made map[string]rule.State, err error) {
+	made = map[string]rule.State{}
+	err = b.each(func(_ projections.Reader, state rule.State) error {
+		switch {
+		case state.Source == rule.SourceCompressed:
+			made[state.Rule.ID] = state
+		case state.InForce():
+			// A person's abstraction keeps its id.
+			if state.Rule.Type == schemas.NodeAbstraction {
+				state.Rule.Type = schemas.NodePhase
+			}
+			nodes = append(nodes, state.Rule)
+		}
+		return nil
+	})
+	return nodes, made, err
+}

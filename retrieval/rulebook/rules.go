@@ -1,0 +1,113 @@
+package rulebook
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sort"
+
+	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/projections"
+	"github.com/writbus/writ/retrieval"
+	"github.com/writbus/writ/retrieval/corpus"
+	"github.com/writbus/writ/retrieval/fulltext"
+	"github.com/writbus/writ/retrieval/rule"
+	"github.com/writbus/writ/schemas"
+)
+
+// retrieve answers a query with the rules that matter.
+func (b *Book) retrieve(ctx context.Context, r schemas.RetrieveRequest) (retrieval.Answer, error) {
+	return b.index.Search(ctx, retrieval.Query{
+		Text: r.Query, Session: r.Session, Domains: r.Domains, NodeTypes: r.NodeTypes, Exclude: r.Exclude,
+		Prefer: r.Prefer, BudgetTokens: r.BudgetTokens, Profile: r.Profile, Explain: r.Explain, Limit: r.Limit,
+	}), nil
+}
+
+// alwaysOn returns the mandatory rules.
+func (b *Book) alwaysOn(context.Context, bus.None) (schemas.AlwaysOnReply, error) {
+	band := b.index.Current().Mandatory()
+	return schemas.AlwaysOnReply{Rules: band.Rules, Block: band.Text, Tokens: band.Tokens}, nil
+}
+
+// search searches the rules by query string, phrase, typing errors or prefix.
+func (b *Book) search(ctx context.Context, r fulltext.Request) (fulltext.Result, error) {
+	result, err := b.index.FullText(ctx, r)
+	if err != nil {
+		return result, schemas.Faultf(schemas.CodeBadRequest, "%v", err)
+	}
+	return result, nil
+}
+
+func (b *Book) list(ctx context.Context, q schemas.RuleQuery) (schemas.RuleList, error) {
+	list := schemas.RuleList{Rules: []schemas.RuleSummary{}}
+	if err := b.await(ctx); err != nil {
+		return list, err
+	}
+	err := b.each(func(_ projections.Reader, state rule.State) error {
+		retired := state.Status != rule.Active
+		if retired && !q.Retired || q.Domain != "" && q.Domain != state.Rule.Domain || state.Rule.ID == "" {
+			return nil
+		}
+		list.Rules = append(list.Rules, schemas.RuleSummary{
+			ID: state.Rule.ID, Title: state.Rule.Title, Domain: state.Rule.Domain, Severity: state.Rule.Severity,
+			Mandatory: state.Rule.Mandatory, Authority: state.Rule.Authority, Retired: retired,
+		})
+		return nil
+	})
+	sort.Slice(list.Rules, func(i, j int) bool { return list.Rules[i].ID < list.Rules[j].ID })
+	return list, err
+}
+
+func (b *Book) show(ctx context.Context, q schemas.RuleQuery) (view schemas.RuleView, err error) {
+	if err := b.awaitOutcomes(ctx); err != nil {
+		return view, err
+	}
+	state, err := b.rule(q.ID)
+	if err != nil {
+		return view, err
+	}
+	if state.Revisions == 0 {
+		return view, rule.NoSuch(q.ID)
+	}
+	view.Rule, view.Source, view.Revisions = state.Rule, state.Source, state.Revisions
+	view.Retired = state.Status != rule.Active
+	view.LastChange = state.Last.Seq
+	counts, err := b.outcomes(q.ID)
+	if err != nil {
+		return view, err
+	}
+	g := counts.Graduate(view.Rule.Confidence)
+	view.Positive, view.Negative = counts.Positive, counts.Negative
+	view.Weight, view.Graduated, view.Flagged = g.Weight, g.Graduated, g.Flagged
+	return view, nil
+}
+
+// unfit says why rules do not fit into the band of those that every prompt
+// carries, "" if they do: every mandatory rule must really reach the agent.
+func (b *Book) unfit(rules ...schemas.Rule) string {
+	band := map[string]retrieval.Document{}
+	current := b.index.Current()
+	for _, id := range current.Mandatory().Rules {
+		if doc, found := current.Document(id); found {
+			band[id] = doc
+		}
+	}
+	for _, r := range rules {
+		delete(band, r.ID)
+		if r.AlwaysShown() {
+			band[r.ID] = retrieval.Analyse(r)
+		}
+	}
+	if err := retrieval.CheckMandatory(slices.Collect(maps.Values(band))); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+func rulesOf(files []corpus.File) []schemas.Rule {
+	rules := make([]schemas.Rule, len(files))
+	for i, f := range files {
+		rules[i] = f.Rule
+	}
+	return rules
+}
