@@ -84,7 +84,7 @@ func (ix *Index) newScan() *scan {
 
 // viewsPerPortion is how many views are scanned by themselves: looking at them
 // takes longer than waking another processor.
-const viewsPerPortion = 32 * blockViews
+const viewsPerPortion = 128 * blockViews
 
 // divide leaves the best documents by codes in s.top. The portions are scanned
 // on as many processors as there are; the best of all are found among the best
