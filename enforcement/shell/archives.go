@@ -24,9 +24,7 @@ func tarJudge(r *reading) {
 			c.write(o.value)
 		}
 	}
-	if p.unsplit {
-		c.unsure("its options are known only at run time")
-	}
+	c.unsureIf(p.unsplit, "its options are known only at run time")
 	switch {
 	case p.has("-t", "--list", "-d", "--diff", "--compare", "--help", "--version"):
 	case p.has("-x", "--extract", "--get"):
@@ -48,6 +46,8 @@ func tarJudge(r *reading) {
 	}
 }
 
+// oldTarOptions rewrites "xzf a.tar" as "-x -z -f a.tar": the values of old
+// options follow in the order of their letters.
 func oldTarOptions(args []arg) []arg {
 	var out []arg
 	rest := args[1:]
@@ -61,6 +61,7 @@ func oldTarOptions(args []arg) []arg {
 	return append(out, rest...)
 }
 
+// compressor judges the program that tar packs with.
 func (c *call) compressor(a arg) {
 	name, _, _ := strings.Cut(a.val, " ")
 	switch name {

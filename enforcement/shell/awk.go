@@ -13,16 +13,12 @@ func awkJudge(r *reading) {
 		case o.is([]string{"-f", "--file", "-l", "--load", "-E", "--exec"}):
 			c.unsure("its program is in a file")
 		case o.is([]string{"-i", "--include"}):
-			if o.value.val != "inplace" {
-				c.unsure("loads code")
-			}
+			c.unsureIf(o.value.val != "inplace", "loads code")
 		case o.is([]string{"-o", "-p", "-d", "-D", "-W", "--dump-variables", "--profile", "--pretty-print", "--debug"}):
 			c.unsure("dumps to a file, or an option of its own kind")
 		}
 	}
-	if p.unsplit {
-		c.unsure("its program is known only at run time")
-	}
+	c.unsureIf(p.unsplit, "its program is known only at run time")
 	programs := p.values("-e", "--source")
 	files := p.operands
 	if len(programs) == 0 && len(files) > 0 && !p.has("-f", "--file") {
@@ -89,9 +85,7 @@ func (c *call) awkProgram(src string) {
 		case "@include", "@load":
 			c.unsure("its program loads code")
 		default:
-			if strings.HasPrefix(t, "@") {
-				c.unsure("its program calls a function known only at run time")
-			}
+			c.unsureIf(strings.HasPrefix(t, "@"), "its program calls a function known only at run time")
 		}
 	}
 }

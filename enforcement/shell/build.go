@@ -19,6 +19,7 @@ func goFolderJudge(r *reading) {
 	r.parse()
 }
 
+// goFolder takes -C off the front of arguments and moves there.
 func (c *call) goFolder(args []arg) (rest []arg, moved bool) {
 	if len(args) == 0 {
 		return args, false
@@ -56,13 +57,17 @@ func goFlagsJudge(r *reading) {
 	}
 }
 
+// plainToolFlags are options of Go's tools that change only what is built.
 var plainToolFlags = regexp.MustCompile(`^(?:[\w./]+=)?\s*(?:-?-(?:s|w|N|l|m|S|B|e|h|race|msan|shared|dynlink|X(?:[ =]\S+|[ =]?'[^']*')|buildid=\S*|compressdwarf=\w+|m=\d|l=\d|c=\d)(?:\s+|$))*$`)
 
+// compilerFiles are options of compilers that name further files to write, or
+// whose values reach the linker and the assembler.
 var compilerFiles = []string{
 	"-Wl,", "-Wa,", "-Xlinker", "-Xassembler", "-MF", "-aux-info", "-specs", "-fdump", "-dumpdir", "-dumpbase", "-fstack-usage",
 	"-fcallgraph-info", "-fprofile", "-ftest-coverage", "-fdiagnostics-add-output", "-T",
 }
 
+// compilerJudge judges C compilers.
 func compilerJudge(r *reading) {
 	c := r.call
 	var sources []string
@@ -87,9 +92,7 @@ func compilerJudge(r *reading) {
 			i++
 		case strings.HasPrefix(v, "-"):
 		default:
-			if !a.known {
-				c.unsure("the names are known only at run time")
-			}
+			c.unsureIf(!a.known, "the names are known only at run time")
 			sources = append(sources, v)
 		}
 	}

@@ -102,12 +102,11 @@ func builtinJudge(r *reading) {
 	r.unsureIf(!r.p.operands[0].known, "the program is known only at run time")
 }
 
+// subscripts judges builtins that evaluate the subscript in a name.
 func subscripts(r *reading) {
 	c := r.call
 	for _, a := range c.args {
-		if runsCode(a.val) && (c.name != "test" && c.name != "[" || c.flagged("-v", "-R")) {
-			c.unsure("runs the command in a subscript")
-		}
+		c.unsureIf(runsCode(a.val) && (c.name != "test" && c.name != "[" || c.flagged("-v", "-R")), "runs the command in a subscript")
 	}
 }
 
@@ -117,9 +116,7 @@ func printfJudge(r *reading) {
 		return
 	}
 	name := c.args[1]
-	if runsCode(name.val) {
-		c.unsure("runs the command in a subscript")
-	}
+	c.unsureIf(runsCode(name.val), "runs the command in a subscript")
 	v := unknownVar()
 	if len(c.args) > 2 {
 		values := make([]string, 0, len(c.args))
@@ -135,6 +132,7 @@ func printfJudge(r *reading) {
 	c.sh.setVar(name.val, v)
 }
 
+// readJudge follows read and mapfile, which set variables from standard input.
 func readJudge(r *reading) {
 	c := r.call
 	p := optSpec{short: "adinNptuCcOs"}.parse(c.args)
@@ -144,9 +142,7 @@ func readJudge(r *reading) {
 	names := p.operands
 	names = append(names, p.values("-a", "-A")...)
 	for _, n := range names {
-		if runsCode(n.val) {
-			c.unsure("runs the command in a subscript")
-		}
+		c.unsureIf(runsCode(n.val), "runs the command in a subscript")
 		c.sh.setVar(n.val, unknownVar())
 		if len(c.sh.a.foreign) < maxVars {
 			c.sh.a.foreign[n.val] = !c.sh.in.known
@@ -156,9 +152,7 @@ func readJudge(r *reading) {
 		c.sh.a.foreign["REPLY"], c.sh.a.foreign["MAPFILE"] = true, true
 	}
 	if c.name != "read" {
-		if p.has("-C") {
-			c.unsure("runs a command for every line")
-		}
+		c.unsureIf(p.has("-C"), "runs a command for every line")
 		return
 	}
 	line, _, _ := strings.Cut(c.sh.in.text, "\n")
@@ -233,9 +227,7 @@ func historyJudge(r *reading) {
 			c.write(literal(c.sh.a.env.Home + "/.bash_history"))
 		}
 	}
-	if c.name == "fc" && !c.flagged("-l", "-ln", "-lr") {
-		c.unsure("edits and runs commands of the history")
-	}
+	c.unsureIf(c.name == "fc" && !c.flagged("-l", "-ln", "-lr"), "edits and runs commands of the history")
 }
 
 func evalJudge(r *reading) {

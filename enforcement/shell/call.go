@@ -264,6 +264,7 @@ func commandLine(args []arg) string {
 	return shorten(holesShown.Replace(line.String()))
 }
 
+// line is the call as reasons show it.
 func (c *call) line() string {
 	if len(c.args) == 0 {
 		return c.name

@@ -77,13 +77,14 @@ func copyJudge(moves bool) act {
 		case p.has("-r", "-R", "-a", "--recursive", "--archive"):
 			c.readsTrees(sources)
 		}
-		c.into(target, sources, folder)
+		c.into(target, sources, folder, c.write)
 		if moves || p.has("-r", "-R", "-a", "-d", "-P", "--recursive", "--archive", "--no-dereference", "--preserve") {
 			c.copies(sources, target)
 		}
 	}
 }
 
+// copies records that links in the sources get a place at or below target.
 func (c *call) copies(sources []arg, target arg) {
 	to, ok := c.place(target)
 	for _, s := range sources {
@@ -96,6 +97,7 @@ func (c *call) copies(sources []arg, target arg) {
 	}
 }
 
+// place is the path of a known operand, in the first folder the shell may be in.
 func (c *call) place(a arg) (p string, ok bool) {
 	if !a.known || a.val == "" {
 		return "", false
@@ -104,6 +106,8 @@ func (c *call) place(a arg) (p string, ok bool) {
 	return paths[0], true
 }
 
+// unname records operands whose names are deleted or moved away: a symbolic link
+// is, its target is not.
 func (c *call) unname(args ...arg) {
 	for _, a := range args {
 		c.sh.change(c.line(), a, false)
@@ -111,6 +115,8 @@ func (c *call) unname(args ...arg) {
 	}
 }
 
+// gone records that a folder goes, or is closed, with everything in it. Of a
+// pattern only one for hidden names takes more than what can be seen.
 func (c *call) gone(a arg) {
 	name := a.val
 	if a.glob {
@@ -129,6 +135,8 @@ func (c *call) gone(a arg) {
 	}
 }
 
+// destination splits operands into sources and target; folder says that the
+// target is surely a folder.
 func (c *call) destination(p parsed) (sources []arg, target arg, folder bool) {
 	if t, ok := p.last("-t", "--target-directory"); ok {
 		return p.operands, t, true
@@ -149,27 +157,29 @@ func isFolder(name string) bool {
 	return name == "." || name == ".." || strings.HasSuffix(name, "/") || strings.HasSuffix(name, "/.") || strings.HasSuffix(name, "/..")
 }
 
-func (c *call) into(target arg, sources []arg, folder bool) {
+// into records what the sources become in target: files that are written, or
+// with unname names that are made. Without being told that target is a folder,
+// the target itself is what changes.
+func (c *call) into(target arg, sources []arg, folder bool, record func(...arg)) {
 	if target.val == "" {
 		return
 	}
 	if !folder || !target.known {
-		c.write(target)
+		record(target)
 		return
 	}
 	for _, s := range sources {
-		base := path.Base(s.val)
-		if !s.known || base == "." || base == ".." || base == "/" || strings.HasSuffix(s.val, "/.") {
-			c.write(target)
+		if base := path.Base(s.val); s.known && base != "." && base != ".." && base != "/" {
+			record(arg{val: under(target.val, base), known: true, guess: target.guess})
 			continue
 		}
-		c.write(arg{val: under(target.val, base), known: true, guess: target.guess})
+		c.write(target)
 	}
 }
 
 func installJudge(r *reading) {
 	sources, target, folder := r.destination(r.p)
-	r.into(target, sources, folder)
+	r.into(target, sources, folder, r.write)
 }
 
 func linkJudge(r *reading) {
@@ -181,17 +191,16 @@ func linkJudge(r *reading) {
 	if !p.has("-s", "--symbolic") {
 		// A hard link is the file itself under another name.
 		c.write(sources...)
-		c.into(target, sources, folder)
+		c.into(target, sources, folder, c.write)
 		return
 	}
 	c.links(sources, target, folder)
-	c.renamed(target, sources, folder)
+	c.into(target, sources, folder, c.unname)
 }
 
+// links records symbolic links to the sources at or in target.
 func (c *call) links(sources []arg, target arg, folder bool) {
-	if !target.known || target.guess {
-		c.unsure("the name of the link is known only at run time")
-	}
+	c.unsureIf(!target.known || target.guess, "the name of the link is known only at run time")
 	for _, s := range sources {
 		base := path.Base(s.val)
 		if !s.known {
@@ -214,20 +223,6 @@ func (c *call) links(sources []arg, target arg, folder bool) {
 	}
 }
 
-func (c *call) renamed(target arg, sources []arg, folder bool) {
-	if !folder || !target.known {
-		c.unname(target)
-		return
-	}
-	for _, s := range sources {
-		if base := path.Base(s.val); s.known && base != "." && base != ".." && base != "/" {
-			c.unname(arg{val: under(target.val, base), known: true, guess: target.guess})
-			continue
-		}
-		c.write(target)
-	}
-}
-
 // modeJudge is a program whose first operand is a mode or an owner.
 func modeJudge(r *reading) {
 	// A mode such as -x or -R,g looks like an option.
@@ -243,11 +238,13 @@ func modeJudge(r *reading) {
 	}
 }
 
+// hiddenNames reports a pattern for hidden names.
 func hiddenNames(template string) bool {
 	first := strings.IndexFunc(template, isHole)
 	return first >= 0 && strings.HasPrefix(template[strings.LastIndexByte(template[:first], '/')+1:], ".")
 }
 
+// modeOption reports a chmod mode that removes permissions, as in "chmod -x f".
 func (c *call) modeOption() bool {
 	for _, a := range c.args {
 		if c.name == "chmod" && len(a.val) > 1 && a.val[0] == '-' && strings.Trim(a.val[1:], "rwxXst") == "" {
@@ -269,6 +266,7 @@ func rewritten(r *reading) {
 	r.unsureIf(len(r.sh.a.paths) == 0, "rewrites its files")
 }
 
+// looksLikeFile tells a file operand from an expression.
 func looksLikeFile(a arg) bool {
 	return !a.known || !strings.ContainsAny(a.val, " =|()[]{}") && !strings.HasPrefix(a.val, ".") || strings.HasPrefix(a.val, "./") || strings.HasPrefix(a.val, "../")
 }

@@ -9,9 +9,7 @@ import (
 // sedJudge judges sed: files under -i, and what the script itself writes.
 func sedJudge(r *reading) {
 	c, p := r.call, r.entry.takes.parse(bsdInPlace(r.args))
-	if p.unsplit {
-		c.unsure("its script is known only at run time")
-	}
+	c.unsureIf(p.unsplit, "its script is known only at run time")
 	operands := p.operands
 	scripts := p.values("-e", "--expression")
 	if len(scripts) == 0 && len(p.values("-f", "--file")) == 0 && len(operands) > 0 {
@@ -20,9 +18,7 @@ func sedJudge(r *reading) {
 	if p.has("-s", "--debug") && len(scripts) == 0 && len(operands) == 0 {
 		return
 	}
-	if len(p.values("-f", "--file")) > 0 {
-		c.unsure("its script is in a file")
-	}
+	c.unsureIf(len(p.values("-f", "--file")) > 0, "its script is in a file")
 	parts := make([]string, len(scripts))
 	for i, s := range scripts {
 		parts[i] = s.val
@@ -41,6 +37,8 @@ func sedJudge(r *reading) {
 	}
 }
 
+// bsdInPlace drops the empty suffix that sed -i takes as a word of its own on
+// BSD and macOS.
 func bsdInPlace(args []arg) []arg {
 	for i := 0; i+1 < len(args); i++ {
 		if args[i].val == "-i" && args[i+1].known && args[i+1].val == "" {
@@ -50,6 +48,8 @@ func bsdInPlace(args []arg) []arg {
 	return args
 }
 
+// backupName is where sed and perl keep the old file: a suffix, or a pattern in
+// which * is the name.
 func backupName(name, suffix string) string {
 	if !strings.Contains(suffix, "*") {
 		return name + suffix
@@ -74,6 +74,8 @@ func edCommands(r *reading) {
 	}
 }
 
+// maxOneLiner bounds the Perl code that is looked into, in bytes; longer code is
+// a program.
 const maxOneLiner = 2 << 10
 
 var (
@@ -84,6 +86,8 @@ var (
 	perlModules  = regexp.MustCompile(`^(strict|warnings|utf8|List::Util|Data::Dumper|JSON::PP|Scalar::Util|feature)\b`)
 )
 
+// perlJudge judges perl and ruby one-liners: the files under -i, and nothing
+// else where the code only works on its line.
 func perlJudge(r *reading) {
 	c, p := r.call, r.p
 	var code []string
@@ -92,9 +96,7 @@ func perlJudge(r *reading) {
 		case "-e", "-E":
 			code = append(code, o.value.val)
 		case "-M", "-m":
-			if !perlModules.MatchString(o.value.val) {
-				c.unsure("loads a module")
-			}
+			c.unsureIf(!perlModules.MatchString(o.value.val), "loads a module")
 		case "-v", "-V":
 			if len(p.operands) == 0 && len(code) == 0 {
 				return
@@ -132,6 +134,7 @@ func perlDangerous(code string) bool {
 	return len(code) > maxOneLiner || !isKnown(code) || perlActs.MatchString(code) || perlEvalFlag.MatchString(code)
 }
 
+// patchJudge judges patch: the operand, or the names in the patch.
 func patchJudge(r *reading) {
 	c, p := r.call, r.p
 	if p.has("--dry-run", "-C", "--check") || p.has("--version", "-v") {
@@ -163,6 +166,8 @@ func patchJudge(r *reading) {
 
 var patchTarget = regexp.MustCompile(`(?m)^(?:\+\+\+|---|rename to|rename from) ([^\t\r\n]+)`)
 
+// patchNames records the files named in a patch on standard input. Where the
+// patch is not in the command line, names are unknown.
 func (c *call) patchNames(strip int, root string) {
 	if !c.sh.in.known {
 		c.unsure("the names are in the patch")

@@ -5,6 +5,7 @@ import (
 	"strings"
 )
 
+// findJudge judges find, whose expression may delete, write and run.
 func findJudge(r *reading) {
 	c := r.call
 	var bases []arg
@@ -21,9 +22,7 @@ func findJudge(r *reading) {
 		if strings.HasPrefix(v, "-") || v == "(" || v == "!" {
 			break
 		}
-		if c.args[i].split {
-			c.unsure("its expression is known only at run time")
-		}
+		c.unsureIf(c.args[i].split, "its expression is known only at run time")
 		bases = append(bases, c.args[i])
 	}
 	if len(bases) == 0 {
@@ -49,13 +48,13 @@ func findJudge(r *reading) {
 			c.forEach(c.args[i+1:end], bases)
 			i = end
 		default:
-			if a.split {
-				c.unsure("its expression is known only at run time")
-			}
+			c.unsureIf(a.split, "its expression is known only at run time")
 		}
 	}
 }
 
+// findsAll reports an expression of find that leaves nothing out, hidden files of
+// settings included.
 func findsAll(expression []arg) bool {
 	for i, a := range expression {
 		switch a.val {
@@ -70,6 +69,8 @@ func findsAll(expression []arg) bool {
 	return true
 }
 
+// forSettings reports a name pattern that takes hidden folders or the files of
+// settings.
 func forSettings(pattern arg) bool {
 	if !pattern.known && !pattern.glob {
 		return true
@@ -82,6 +83,7 @@ func forSettings(pattern arg) bool {
 	return strings.Contains(pattern.val, "writ")
 }
 
+// searches notes folders whose names a command is about to print.
 func (c *call) searches(folders []arg) {
 	for _, a := range folders {
 		dir, ok := a.folder()
@@ -94,6 +96,7 @@ func (c *call) searches(folders []arg) {
 	}
 }
 
+// found records that files under the folders change, which ones being unknown.
 func (c *call) found(bases []arg, all bool) {
 	c.unsure("deletes what it finds")
 	for _, b := range bases {
@@ -104,6 +107,7 @@ func (c *call) found(bases []arg, all bool) {
 	}
 }
 
+// forEach runs a command for the files found under the folders.
 func (c *call) forEach(args, bases []arg) {
 	if len(args) == 0 {
 		return
@@ -124,6 +128,7 @@ func (c *call) forEach(args, bases []arg) {
 	}
 }
 
+// fdJudge judges fd, which runs what follows -x or -X.
 func fdJudge(r *reading) {
 	c := r.call
 	c.searches(afterPattern(r.p))

@@ -6,6 +6,7 @@ import (
 	"strings"
 )
 
+// gitRun is one call of git: where it works and with what settings.
 type gitRun struct {
 	*call
 	sub     string
@@ -14,6 +15,7 @@ type gitRun struct {
 	aliases map[string]string // given with -c
 }
 
+// gitJudge takes the options before the subcommand and judges the subcommand.
 func gitJudge(r *reading) {
 	c := r.call
 	g := &gitRun{call: &call{sh: c.sh.fork(), name: "git", args: c.args}, aliases: map[string]string{}}
@@ -32,6 +34,8 @@ func gitJudge(r *reading) {
 	g.dispatch()
 }
 
+// elsewhere doubts a repository that anybody may have made: its settings run
+// programs, and even to show its status is to run them.
 func (g *gitRun) elsewhere() {
 	dirs := g.sh.dirs
 	if g.gitDir != "" {
@@ -48,6 +52,7 @@ func (g *gitRun) elsewhere() {
 	}
 }
 
+// globals takes the options before the subcommand.
 func (g *gitRun) globals(args []arg) (rest []arg, ok bool) {
 	for i := 0; i < len(args); i++ {
 		a := args[i]
@@ -67,9 +72,7 @@ func (g *gitRun) globals(args []arg) (rest []arg, ok bool) {
 		case "-c":
 			g.setting(v)
 		case "--config-env", "--exec-path":
-			if attached || name == "--config-env" {
-				g.unsure("a setting that loads code")
-			}
+			g.unsureIf(attached || name == "--config-env", "a setting that loads code")
 		case "--git-dir":
 			g.gitDir = v.val
 		case "--work-tree":
@@ -81,6 +84,8 @@ func (g *gitRun) globals(args []arg) (rest []arg, ok bool) {
 	return nil, false
 }
 
+// setting judges "-c name=value". Sections that only change how git prints and
+// merges are harmless; the others may name programs to run.
 func (g *gitRun) setting(v arg) {
 	key, value, _ := strings.Cut(v.val, "=")
 	key = strings.ToLower(key)
@@ -112,6 +117,7 @@ func (g *gitRun) setting(v arg) {
 	}
 }
 
+// mentions records the paths git is given; messages are text.
 func (g *gitRun) mentions() {
 	for i := 0; i < len(g.args); i++ {
 		switch a := g.args[i]; a.val {
@@ -125,6 +131,7 @@ func (g *gitRun) mentions() {
 	}
 }
 
+// root is the work tree as far as it is known: the project, when git runs in it.
 func (g *gitRun) root() string {
 	if g.tree != "" {
 		return g.tree
@@ -132,6 +139,7 @@ func (g *gitRun) root() string {
 	return g.sh.gitRoot()
 }
 
+// gitRoot is the work tree that a git in the working folder acts on.
 func (w *place) gitRoot() string {
 	if dir, ok := w.cwd(); ok {
 		if inside(dir, w.a.env.Project) {
@@ -142,23 +150,25 @@ func (w *place) gitRoot() string {
 	return w.a.env.Project
 }
 
+// gitTree records a change of the whole work tree.
 func (c *call) gitTree(root string) {
 	if root == "" {
 		root = c.sh.gitRoot()
 	}
-	if c.sh.lost {
-		c.unsure("the working folder is known only at run time")
-	}
+	c.unsureIf(c.sh.lost, "the working folder is known only at run time")
 	c.writeName(root)
 }
 
+// wholeTree records that any file of the work tree may change.
 func (g *gitRun) wholeTree() { g.gitTree(g.root()) }
 
+// metadata records a change of the repository's own data.
 func (g *gitRun) metadata() {
 	g.sh.a.metadata = true
 	g.sh.a.reason(g.line(), "changes the data of the repository")
 }
 
+// inGitDir is a file of the repository's own.
 func (g *gitRun) inGitDir(name string) string {
 	if g.gitDir != "" {
 		return under(g.gitDir, name)
@@ -166,6 +176,8 @@ func (g *gitRun) inGitDir(name string) string {
 	return under(g.root(), ".git/"+name)
 }
 
+// paths records the work tree files of pathspecs; patterns and magic stand for
+// the whole tree.
 func (g *gitRun) paths(specs []arg) {
 	for _, s := range specs {
 		switch {
@@ -184,6 +196,7 @@ func (g *gitRun) paths(specs []arg) {
 	}
 }
 
+// pathspecs splits operands at "--"; separated says that there was one.
 func pathspecs(args []arg) (before, after []arg, separated bool) {
 	for i, a := range args {
 		if a.val == "--" {
@@ -209,6 +222,7 @@ func (g *gitRun) dispatch() {
 	}
 }
 
+// alias judges a subcommand that git does not have, following -c alias.
 func (g *gitRun) alias() {
 	value, ok := g.aliases[g.sub]
 	if code, shell := strings.CutPrefix(value, "!"); ok && shell {
@@ -226,6 +240,7 @@ func (g *gitRun) alias() {
 	g.dispatch()
 }
 
+// reads judges a subcommand that reads: some options write or run programs.
 func (g *gitRun) reads() {
 	for i, a := range g.args {
 		if a.val == "--" {
@@ -259,7 +274,7 @@ func (g *gitRun) reads() {
 func gitMove(r *reading) {
 	sources, target, folder := r.destination(r.p)
 	r.write(sources...)
-	r.into(target, sources, folder)
+	r.into(target, sources, folder, r.write)
 }
 
 // gitClean sweeps the folder, or the whole tree.
@@ -316,6 +331,7 @@ func gitCloned(r *reading) {
 	g.writeName(name)
 }
 
+// gitFetched finds local branches that are overwritten.
 func gitFetched(r *reading) {
 	g, p := r.git, r.p
 	forced := p.has("-f", "--force") && !p.has("--dry-run")

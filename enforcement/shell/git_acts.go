@@ -41,6 +41,7 @@ type GitAct struct {
 // maxGitActs bounds the acts kept of one command line.
 const maxGitActs = 50
 
+// act notes an act, with the operands it is about.
 func (g *gitRun) act(kind GitKind, specs ...arg) {
 	a := g.sh.a
 	if len(a.git) >= maxGitActs {
@@ -56,6 +57,8 @@ func (g *gitRun) act(kind GitKind, specs ...arg) {
 	a.git = append(a.git, act)
 }
 
+// specPath is the outermost path that a pathspec names: what is not plain
+// stands for the whole tree.
 func (g *gitRun) specPath(s arg) string {
 	dir, ok := g.sh.cwd()
 	if g.tree != "" {
@@ -71,10 +74,13 @@ func (g *gitRun) specPath(s arg) string {
 	return under(dir, s.val)
 }
 
+// isHead reports whether an operand is missing or names the commit that is
+// checked out.
 func (p parsed) isHead(i int) bool {
 	return i >= len(p.operands) || p.operands[i].known && (p.operands[i].val == "HEAD" || p.operands[i].val == "@")
 }
 
+// fileLike tells a file name from a revision: a suffix, or a leading dot.
 func fileLike(a arg) bool {
 	return !a.known || strings.HasPrefix(a.val, ".") || path.Ext(path.Base(a.val)) != "" && !strings.ContainsAny(a.val, "~^@:")
 }

@@ -42,9 +42,7 @@ func TestCommandsStayJudged(t *testing.T) {
 		return
 	}
 	var b strings.Builder
-	for _, command := range slices.Sorted(maps.Keys(commands)) {
-		missing = append(missing, command)
-	}
+	missing = slices.AppendSeq(missing, maps.Keys(commands))
 	slices.Sort(missing)
 	for _, command := range slices.Compact(missing) {
 		b.WriteString(judgement(command) + " " + command + "\n")

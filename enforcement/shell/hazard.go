@@ -12,9 +12,10 @@ import (
 // hazardous is an environment variable that turns a safe program into another
 // one.
 type hazardous struct {
-	kind     string   // "loads", "runs" or "finds"
-	programs []string // the ones it acts on; none means every program
-	safe     []string // of a family: names, and beginnings of names, that do nothing
+	kind     string         // "loads", "runs" or "finds"
+	programs []string       // the ones it acts on; none means every program
+	safe     []string       // of a family: names, and beginnings of names, that do nothing
+	harmless *regexp.Regexp // values that do nothing
 }
 
 //go:embed variables.table
@@ -31,7 +32,12 @@ var hazardTable = sync.OnceValue(func() map[string]hazardous {
 			names, h.safe = names[:but], names[but+1:]
 		}
 		for _, name := range names {
-			table[name] = h
+			one := h
+			name, values, some := strings.Cut(name, "=")
+			if some {
+				one.harmless = regexp.MustCompile("(?s)" + values)
+			}
+			table[name] = one
 		}
 	}
 	return table
@@ -68,38 +74,21 @@ func (sh *shell) hazard(name string, value arg) {
 	}
 	delete(sh.env, name)
 	switch {
-	case value.known && (value.val == "" || value.val == "/dev/null"):
-		return
-	case strings.HasPrefix(name, "GIT_TRACE") && value.known && !strings.Contains(value.val, "/"):
-		return
-	case name == "GOFLAGS" && value.known && plainGoFlags.MatchString(value.val):
-		return
-	case name == "LESS" && value.known && !strings.ContainsAny(value.val, "+oOkK"):
+	case value.known && (value.val == "" || value.val == "/dev/null" || h.harmless != nil && h.harmless.MatchString(value.val)):
 		return
 	case (name == "GOCACHE" || name == "GOMODCACHE" || name == "GOTMPDIR" || name == "GOPATH") && value.known && sh.caches(value.val):
 		return
-	case name == "CC" && value.known && (value.val == "gcc" || value.val == "clang" || value.val == "cc"),
-		name == "CXX" && value.known && (value.val == "g++" || value.val == "clang++" || value.val == "c++"):
-		return
 	case name == "KUBECONFIG" && value.known && sh.trustedFile(value.val):
-		return
-	case strings.EqualFold(name, "npm_config_yes") || strings.EqualFold(name, "npm_config_loglevel") || strings.EqualFold(name, "npm_config_fund") || strings.EqualFold(name, "npm_config_audit"):
 		return
 	case name == "GOTOOLCHAIN" && value.known && !strings.Contains(value.val, "path"):
 		return
 	case name == "HOME" && value.known && value.val == sh.a.env.Home:
-		return
-	case name == "NODE_OPTIONS" && value.known && strings.HasPrefix(value.val, "--max-old-space-size") && !strings.Contains(value.val, " "):
 		return
 	case h.kind == "finds" && sh.trustedPath(value):
 		return
 	}
 	sh.env[name] = value
 }
-
-// plainGoFlags are settings of the go command that neither run a program nor
-// write a file.
-var plainGoFlags = regexp.MustCompile(`^(?:\s*--?(?:mod=(?:vendor|readonly)|tags=[\w,.]*|trimpath|buildvcs=\w+|count=\d+|race|v|x|p=\d+|short|timeout=\w+|parallel=\d+|json|buildmode=\w+|insecure)(?:=true|=false)?\s*)*$`)
 
 // hazards judges the variables that act on the program about to run.
 func (sh *shell) hazards(c *call, line string) {

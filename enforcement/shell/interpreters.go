@@ -7,11 +7,10 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
+// shellJudge follows the code given to a shell.
 func shellJudge(r *reading) {
 	c, p := r.call, r.p
-	if p.has("--rcfile", "--init-file") {
-		c.unsure("loads a start-up file")
-	}
+	c.unsureIf(p.has("--rcfile", "--init-file"), "loads a start-up file")
 	sh := c.sh.child()
 	sh.errexit = p.has("-e")
 	switch {
@@ -37,6 +36,7 @@ func shellJudge(r *reading) {
 // inputShell is a shell that reads its standard input.
 func inputShell(r *reading) { (&call{sh: r.sh.child(), name: "sh"}).input(r.sh) }
 
+// input follows code that a shell reads from its standard input.
 func (c *call) input(sh *shell) {
 	in := sh.in
 	if in.known {
@@ -50,6 +50,8 @@ func (c *call) input(sh *shell) {
 	}
 }
 
+// scriptFile judges a file of commands: one that the command line spells out,
+// or one that cannot be looked into.
 func (c *call) scriptFile(sh *shell, file arg) {
 	if file.subst != nil {
 		if out, ok := sh.capture(file.subst.Stmts); ok {
@@ -65,8 +67,10 @@ func (c *call) scriptFile(sh *shell, file arg) {
 	c.unsure("runs the commands of a file")
 }
 
+// pythonReaders are modules of the standard library that only print.
 var pythonReaders = map[string]bool{"json.tool": true, "this": true, "platform": true, "site": true, "tokenize": true, "ast": true, "dis": true, "tabnanny": true, "calendar": true, "base64": true}
 
+// moduleJudge judges python -m.
 func moduleJudge(r *reading) {
 	c, rest := r.call, r.p.operands
 	module, _ := r.p.last("-m")
@@ -93,6 +97,7 @@ func moduleJudge(r *reading) {
 	}
 }
 
+// assignment takes NAME=value before a program, as env and sudo do.
 func (c *call) assignment(a arg) bool {
 	name, value, ok := strings.Cut(a.val, "=")
 	if !ok || !syntax.ValidName(name) {

@@ -51,6 +51,7 @@ func curlNames(r *reading) {
 	r.unsureIf(p.has("-J", "--remote-header-name"), "the server chooses the name")
 }
 
+// curlUploads records files of this machine that curl writes: an address may be one.
 func curlUploads(r *reading) {
 	c, p := r.call, r.p
 	if !p.has("-T", "--upload-file") {
@@ -71,6 +72,7 @@ func curlUploads(r *reading) {
 	}
 }
 
+// urlName records a file named after the last part of a URL.
 func (c *call) urlName(u arg, dir string) {
 	name := urlBase(u.val)
 	if !u.known && !u.glob || !isKnown(name) || name == "" {
@@ -114,6 +116,7 @@ func wgetNames(r *reading) {
 	}
 }
 
+// remote reports host:path, which is no local file.
 func remote(name string) bool {
 	host, _, ok := strings.Cut(name, ":")
 	return ok && !strings.Contains(host, "/")
@@ -128,9 +131,10 @@ func scpJudge(r *reading) {
 	for i, s := range sources {
 		sources[i].val = s.val[strings.LastIndexByte(s.val, ':')+1:]
 	}
-	c.into(target, sources, folder)
+	c.into(target, sources, folder, c.write)
 }
 
+// sshJudge judges the options of ssh that run a command or load a file.
 func sshJudge(r *reading) {
 	c, p := r.call, r.p
 	for _, v := range p.values("-o") {
@@ -149,11 +153,11 @@ func sshJudge(r *reading) {
 			}
 		}
 	}
-	if p.has("-F") {
-		c.unsure("an option runs a command or loads a file")
-	}
+	c.unsureIf(p.has("-F"), "an option runs a command or loads a file")
 }
 
+// plainSSH is ssh with options that neither run a command nor load a file of
+// settings or code.
 var plainSSH = regexp.MustCompile(`^ssh(?: -(?:[46AaCqTtvx]+|p ?\d+|l ?\w+|i ?[\w./~-]+|o ?(?i:StrictHostKeyChecking|ConnectTimeout|BatchMode|Port|User|UserKnownHostsFile=/dev/null|ServerAlive\w+|LogLevel|Compression|IdentitiesOnly)[= ]?[\w/.-]*))*$`)
 
 // rsyncShell judges the program by which rsync reaches the other machine.
@@ -188,6 +192,7 @@ func opensslJudge(r *reading) {
 	}
 }
 
+// opensslFiles are options of openssl that name a file to write.
 var opensslFiles = setOf("writerand CAserial keylogfile sess_out msgfile signer keymatexport")
 
 // publicKeyJudge records the other half of a pair of keys.

@@ -18,6 +18,7 @@ type reading struct {
 	separated bool  // there is a "--"
 }
 
+// parse takes the arguments apart as the entry says.
 func (r *reading) parse() {
 	var front []arg
 	front, r.after, r.separated = pathspecs(r.args)

@@ -21,9 +21,7 @@ func (c *call) sedScript(src string) {
 			break
 		}
 	}
-	if !readable {
-		c.unsure("its script cannot be read")
-	}
+	c.unsureIf(!readable, "its script cannot be read")
 }
 
 // sedScanner walks over a sed script. Text with holes is passed over like any

@@ -77,6 +77,7 @@ type tableReader struct {
 	program string // whose subcommands the next ones are
 }
 
+// line reads one entry, or what is let.
 func (t *tableReader) line(words []string) {
 	if words[0] == "let" {
 		t.macros["$"+words[1]] = t.expand(words[2:])

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
@@ -72,20 +73,13 @@ func (a arg) folder() (dir string, ok bool) {
 	}
 	slash := strings.LastIndexByte(t[:i], '/')
 	if slash < 0 {
-		first, _ := firstRune(t[i:])
+		first, _ := utf8.DecodeRuneInString(t[i:])
 		return ".", first != hole && !strings.ContainsRune(t, hole)
 	}
 	if slash == 0 {
 		return "/", true
 	}
 	return t[:slash], true
-}
-
-func firstRune(s string) (rune, bool) {
-	for _, r := range s {
-		return r, true
-	}
-	return 0, false
 }
 
 // environ is the expander's view of a shell's variables.

@@ -47,7 +47,7 @@ type Token struct {
 	Kind     Kind
 }
 
-// stream is the tokens of one stretch of code: the file, or the inside of an
+// Stream is the tokens of one stretch of code: the file, or the inside of an
 // interpolation.
 type Stream []Token
 
