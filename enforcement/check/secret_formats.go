@@ -15,7 +15,7 @@ import (
 var formats = []format{
 	marked("aws-access-key", "An AWS access key id", 3, `(?:AKIA|ASIA)[A-Z2-7]{16}`, "AKIA", "ASIA"),
 	{
-		kind: "aws-secret-key", title: "An AWS secret access key", need: []string{"ecret", "ECRET"}, entropy: 4,
+		kind: "aws-secret-key", title: "An AWS secret access key", need: []string{"ws_", "wss", "wsS", "WS_", "WSS", "WSs", "Ws_", "Wss", "WsS", "wS_", "wSs", "wSS"}, entropy: 4,
 		re: regexp.MustCompile(`(?i)aws_?secret_?(?:access_?)?key["']?\s*(?:[:=]|=>|,)\s*["']?([A-Za-z0-9/+]{40})(?:[^A-Za-z0-9/+=]|$)`),
 	},
 	marked("google-api-key", "A Google API key", 4, `AIza[0-9A-Za-z_-]{35}`, "AIza"),

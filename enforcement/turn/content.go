@@ -17,6 +17,7 @@ import (
 	"github.com/writbus/writ/enforcement/confine/worktree"
 	"github.com/writbus/writ/enforcement/host"
 	"github.com/writbus/writ/enforcement/project"
+	"github.com/writbus/writ/enforcement/redact"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -275,8 +276,9 @@ func (t turn) changedLines(held *contentsBefore, w host.Write, path string, afte
 	return check.Normalise(lines)
 }
 
+// violationOf has the line as the log has it: a violation is told by it.
 func violationOf(f check.Finding) schemas.Violation {
-	return schemas.Violation{Rule: f.Rule, Path: f.Path, Line: f.Line, Excerpt: f.Excerpt, Message: f.Message}
+	return schemas.Violation{Rule: f.Rule, Path: f.Path, Line: f.Line, Excerpt: redact.Text(f.Excerpt), Message: f.Message}
 }
 
 // outcomes records what a check says of its rule: broken, fixed, or

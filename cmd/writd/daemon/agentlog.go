@@ -19,64 +19,6 @@ func (l agentLog) Read(ctx context.Context, view string, fn func(projections.Rea
 	return l.d.runtime.Read(view, fn)
 }
 
-// withoutSecrets replaces secrets in the texts of an event. Artifacts stay as
-// they are: what an agent fetched it reads again.
-func withoutSecrets(p schemas.Payload) schemas.Payload {
-	clean := func(texts ...*string) {
-		for _, t := range texts {
-			*t = redactText(*t)
-		}
-	}
-	switch e := p.(type) {
-	case schemas.AgentStarted:
-		clean(&e.Message)
-		return e
-	case schemas.AgentMessaged:
-		clean(&e.Message)
-		return e
-	case schemas.AgentReplied:
-		clean(&e.Text)
-		return e
-	case schemas.AgentFinished:
-		clean(&e.Answer, &e.Reason)
-		return e
-	case schemas.AdviceGiven:
-		clean(&e.Question, &e.Text)
-		return e
-	case schemas.CommandDispatched:
-		clean(&e.Args)
-		return e
-	case schemas.CommandDenied:
-		clean(&e.Args, &e.Reason)
-		return e
-	case schemas.CommandFinished:
-		clean(&e.Result)
-		return e
-	case schemas.DiagnosticReported:
-		clean(&e.Note)
-		return e
-	case schemas.NoteWritten:
-		clean(&e.Text)
-		return e
-	case schemas.EntryAdded:
-		clean(&e.Title, &e.Text)
-		return e
-	case schemas.TodoAdded:
-		clean(&e.Subject, &e.Description)
-		return e
-	case schemas.TodoChanged:
-		clean(&e.Subject, &e.Description)
-		return e
-	case schemas.LessonRecorded:
-		clean(&e.Signature, &e.Text)
-		return e
-	case schemas.ScheduleAdded:
-		clean(&e.Line)
-		return e
-	}
-	return p
-}
-
 // Artifacts lists what a conversation keeps, without the data.
 func (l agentLog) Artifacts(ctx context.Context, run string) (all []verbs.Artifact, err error) {
 	err = l.Read(ctx, projections.ViewAgentArtifacts, func(r projections.Reader) error {

@@ -21,6 +21,7 @@ import (
 	"github.com/writbus/writ/cmd/writd/httphook"
 	"github.com/writbus/writ/enforcement/confine/runner"
 	"github.com/writbus/writ/enforcement/project"
+	"github.com/writbus/writ/enforcement/redact"
 	"github.com/writbus/writ/enforcement/session"
 	"github.com/writbus/writ/enforcement/turn"
 	"github.com/writbus/writ/observer/metrics"
@@ -304,7 +305,7 @@ func (d *Daemon) connect(ctx context.Context, o bus.Options) (err error) {
 
 // writes is what all events of this daemon have in common.
 func (d *Daemon) writes() bus.WriterOptions {
-	return bus.WriterOptions{Source: source, Now: d.now, Redact: withoutSecrets}
+	return bus.WriterOptions{Source: source, Now: d.now, Redact: redact.Payload}
 }
 
 func (d *Daemon) disconnect() {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/writbus/writ/bus/embedded"
 	"github.com/writbus/writ/cmd/internal/config"
-	"github.com/writbus/writ/cmd/writd/secrets"
+	"github.com/writbus/writ/enforcement/redact"
 	"github.com/writbus/writ/observer/memory"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/retrieval/embed/choice"
@@ -138,7 +138,7 @@ func (d *Daemon) upToDate(ctx context.Context) (*memorySearch, error) {
 	return m.index.refresh(ctx, m)
 }
 
-func redactText(text string) string { return secrets.Redact(text) }
+func redactText(text string) string { return redact.Text(text) }
 
 // unreadable says that nobody can open an observation any more.
 func unreadable(err error) bool {

@@ -75,7 +75,7 @@ func (d *Daemon) memoryRegate(ctx context.Context, r schemas.MemoryRegateRequest
 		return schemas.MemoryActReply{}, err
 	}
 	return d.actOn(ctx, state, r.Verdict, state.ID+" is "+r.Verdict+" now",
-		schemas.ObservationRegated{ObservationID: state.ID, Verdict: r.Verdict, Reason: redactText(r.Reason)})
+		schemas.ObservationRegated{ObservationID: state.ID, Verdict: r.Verdict, Reason: r.Reason})
 }
 
 // memoryForget erases what an observation says: its key first, so that a crash
@@ -103,7 +103,7 @@ func (d *Daemon) memoryForget(ctx context.Context, r schemas.MemoryForgetRequest
 	if err := d.forgetWhatRestsOn(ctx, state.ObservationKey); err != nil {
 		return schemas.MemoryActReply{}, err
 	}
-	return d.actOn(ctx, state, "", message, schemas.ObservationForgotten{ObservationID: state.ID, Reason: redactText(r.Reason)})
+	return d.actOn(ctx, state, "", message, schemas.ObservationForgotten{ObservationID: state.ID, Reason: r.Reason})
 }
 
 // actOn records a person's act and returns once searches show it.
@@ -296,7 +296,7 @@ func (d *Daemon) importItem(ctx context.Context, t *taken, item schemas.MemoryIt
 	}
 	for _, g := range item.Regated[min(t.regated, len(item.Regated)):] {
 		events = append(events, schemas.Event{Time: g.Time.UTC(), Actor: schemas.ParseActor(g.Actor), Data: schemas.ObservationRegated{
-			ObservationID: t.key.ID, Verdict: g.Verdict, Reason: redactText(g.Reason),
+			ObservationID: t.key.ID, Verdict: g.Verdict, Reason: g.Reason,
 		}})
 	}
 	if item.MergedInto != "" && t.mergedInto == "" && item.MergedInto != t.key.ID {
@@ -308,7 +308,7 @@ func (d *Daemon) importItem(ctx context.Context, t *taken, item schemas.MemoryIt
 		if err := errors.Join(m.keys.erase(t.key), d.forgetWhatRestsOn(ctx, t.key)); err != nil {
 			return err
 		}
-		events = append(events, schemas.Event{Time: f.Time.UTC(), Actor: schemas.ParseActor(f.Actor), Data: schemas.ObservationForgotten{ObservationID: t.key.ID, Reason: redactText(f.Reason)}})
+		events = append(events, schemas.Event{Time: f.Time.UTC(), Actor: schemas.ParseActor(f.Actor), Data: schemas.ObservationForgotten{ObservationID: t.key.ID, Reason: f.Reason}})
 	}
 	for _, e := range events {
 		e.Aggregate = schemas.Memory(t.key.Scope)

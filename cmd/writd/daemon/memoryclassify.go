@@ -143,7 +143,7 @@ func (d *Daemon) extract(ctx context.Context, turns []memory.Turn, scope, sessio
 	return all, nil
 }
 
-// redactedMark is what memory.Mark leaves.
+// redactedMark is what redact.Mark leaves.
 var redactedMark = regexp.MustCompile(`\[redacted:([a-z0-9-]+)\]`)
 
 // marksIn lists the kinds of the secrets that were taken out of what a text was

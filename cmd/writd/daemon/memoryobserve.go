@@ -12,7 +12,7 @@ import (
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/internal/config"
-	"github.com/writbus/writ/cmd/writd/secrets"
+	"github.com/writbus/writ/enforcement/redact"
 	"github.com/writbus/writ/observer/memory"
 	"github.com/writbus/writ/observer/metrics"
 	"github.com/writbus/writ/projections"
@@ -164,14 +164,14 @@ func takeObservation(o schemas.Observation) (taken, error) {
 		return t, schemas.Faultf(schemas.CodeBadRequest, "the id of an observation has at most %d bytes", schemas.MaxIDBytes)
 	}
 	for name, text := range map[string]string{"id": t.key.ID, "scope": t.key.Scope, "session": o.Session} {
-		if len(secrets.Find([]byte(text))) > 0 {
+		if len(redact.Find([]byte(text))) > 0 {
 			return t, schemas.Faultf(schemas.CodeBadRequest, "the %s of an observation must not hold a secret", name)
 		}
 	}
 	if err := schemas.Memory(t.key.Scope).Check(); err != nil {
 		return t, schemas.Faultf(schemas.CodeBadRequest, "%v", err)
 	}
-	input, redacted := memory.Redact(o.Input, secrets.Find)
+	input, redacted := redact.Replace(o.Input, redact.Find)
 	t.recorded = memory.Record(t.key.ID, redactText(o.Source), o.Session, input)
 	if t.recorded.Category == "" {
 		t.recorded.Category = redactText(o.Category)

@@ -87,7 +87,7 @@ func (d *Daemon) memoryTriage(ctx context.Context, r schemas.MemoryTriageRequest
 	if err != nil {
 		return reply, err
 	}
-	event := schemas.ProposalTriaged{ProposalID: r.ID, Decision: r.Decision, Reason: redactText(r.Reason)}
+	event := schemas.ProposalTriaged{ProposalID: r.ID, Decision: r.Decision, Reason: r.Reason}
 	reply.Message = r.ID + " is rejected"
 	switch {
 	case r.Decision == schemas.ProposalRejected:

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/writbus/writ/cmd/internal/config"
-	"github.com/writbus/writ/cmd/writd/secrets"
+	"github.com/writbus/writ/enforcement/redact"
 	"github.com/writbus/writ/observer/classify"
 	"github.com/writbus/writ/observer/memory"
 	"github.com/writbus/writ/observer/model"
@@ -70,7 +70,7 @@ func askedAbout(ctx context.Context, c *model.Client, turns []classify.Labelled)
 	gated := make([]memory.Gated, len(turns))
 	var open []int
 	for i, turn := range turns {
-		if gated[i] = memory.Gate([]byte(secrets.Redact(turn.Text))); gated[i].Fallback && gated[i].Reason == memory.MissingAnnotation {
+		if gated[i] = memory.Gate([]byte(redact.Text(turn.Text))); gated[i].Fallback && gated[i].Reason == memory.MissingAnnotation {
 			open = append(open, i)
 		}
 	}

@@ -1,4 +1,4 @@
-package secrets
+package redact
 
 import (
 	"strings"
@@ -20,7 +20,7 @@ func TestWholeKeysAreRedacted(t *testing.T) {
 		{strings.Repeat("a line of text\n", 200_000) + secret, strings.Repeat("a line of text\n", 200_000) + "[redacted:aws-access-key]"},
 		{"\x00\xff" + secret + "\xfe", "\x00\xff[redacted:aws-access-key]\xfe"},
 	} {
-		if got := Redact(c.in); got != c.want {
+		if got := Text(c.in); got != c.want {
 			t.Errorf("%.100q became %.200q", c.in, got)
 		}
 	}

@@ -1,4 +1,4 @@
-package memory
+package redact
 
 import (
 	"bytes"
@@ -42,13 +42,13 @@ func TestRedact(t *testing.T) {
 		{"@@ @@", "[redacted:at] [redacted:at]", "at at"},
 		{"\xff\x00X\xfe", "\xff\x00[redacted:x]\xfe", "x"},
 	} {
-		got, kinds := Redact([]byte(c.in), findX)
+		got, kinds := Replace([]byte(c.in), findX)
 		if string(got) != c.want || strings.Join(kinds, " ") != c.kinds {
 			t.Errorf("%q: got %q, %v", c.in, got, kinds)
 		}
 	}
 	// Overlapping secrets are one stretch; spans out of bounds are cut.
-	got, kinds := Redact([]byte("abcdef"), func(text []byte) []Span {
+	got, kinds := Replace([]byte("abcdef"), func(text []byte) []Span {
 		if !bytes.HasPrefix(text, []byte("abc")) {
 			return nil
 		}
@@ -63,7 +63,7 @@ func TestRedactLeavesNoSecretAndAllElse(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := rapid.SliceOf(rapid.SampledFrom([]byte("aX@\n\x00\xff"))).Draw(t, "in")
 		kept := bytes.Clone(in)
-		got, kinds := Redact(in, findX)
+		got, kinds := Replace(in, findX)
 		if !bytes.Equal(in, kept) {
 			t.Fatal("the input was changed")
 		}

@@ -1,4 +1,4 @@
-package memory
+package redact
 
 import (
 	"cmp"
@@ -17,19 +17,19 @@ func Mark(kind string) string { return "[redacted:" + kind + "]" }
 // redactRounds bounds how often a redacted text is searched again.
 const redactRounds = 16
 
-// Redact returns the input with every secret that find names replaced by its
+// Replace returns the input with every secret that find names replaced by its
 // mark, and the kinds in the order of the text, one for each replaced stretch;
 // overlapping secrets are one stretch with the kind of the first. What is left
 // is searched again, since taking one secret out can bare another. An input
 // without secrets is returned as it is.
-func Redact(input []byte, find func([]byte) []Span) (redacted []byte, kinds []string) {
+func Replace(input []byte, find func([]byte) []Span) (redacted []byte, kinds []string) {
 	for range redactRounds {
 		spans := find(input)
 		if len(spans) == 0 {
 			break
 		}
 		var more []string
-		if input, more = replace(input, spans); len(more) == 0 {
+		if input, more = replaceOnce(input, spans); len(more) == 0 {
 			break
 		}
 		kinds = append(kinds, more...)
@@ -37,7 +37,7 @@ func Redact(input []byte, find func([]byte) []Span) (redacted []byte, kinds []st
 	return input, kinds
 }
 
-func replace(input []byte, spans []Span) (out []byte, kinds []string) {
+func replaceOnce(input []byte, spans []Span) (out []byte, kinds []string) {
 	spans = slices.Clone(spans)
 	slices.SortStableFunc(spans, func(a, b Span) int { return cmp.Compare(a.Start, b.Start) })
 	at := 0

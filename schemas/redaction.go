@@ -1,0 +1,277 @@
+package schemas
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"strings"
+	"sync"
+)
+
+// Why a field is stored as it is, whatever it holds.
+const (
+	keepID      = "names something by which it is found and compared"
+	keepPath    = "a path that is compared with those of the disk"
+	keepDigest  = "a digest or fingerprint that is compared"
+	keepPattern = "decides: it is matched or granted as it is written"
+	keepCipher  = "ciphertext"
+	keepRule    = "a file of rules that a person wrote, which is told by its hash"
+	keepData    = "an agent reads it again as it was fetched"
+	keepRecord  = "the record that nobody understood, as it was found"
+)
+
+// keptFields are the fields that no redaction changes, by reason: of a struct,
+// or of all structs that have such a field. All other values are redacted.
+var keptFields = map[string][]string{
+	keepID: {
+		"Run", "Agent", "AgentID", "Session", "ToolUseID", "PromptID", "ActID", "ScheduleID", "ObservationID", "ProposalID", "ReflectionID",
+		"RuleID", "EntryID", "TodoID", "LessonID", "CommandID", "ArtifactID", "Scope", "Verb", "Tool", "Host",
+		"SessionStarted.Parent", "AgentStarted.Parent", "AgentStarted.Chain", "AgentStarted.Command", "AgentStarted.Schedule", "AgentStarted.Daemon",
+		"ScheduleAdded.Chain", "ObservationMerged.Into", "ReflectionMade.Read", "ProposalMade.Observations", "EntriesLinked.From", "EntriesLinked.To",
+		"Rule.ID", "Edge.Target", "Neighbour.ID", "ShownRule.ID", "Violation.Rule", "UnapprovedChange.Rule", "ToolDecided.Rule", "GateInvalidated.Rule",
+		"SessionEnded.Shown", "SessionEnded.Denied", "SessionAudited.Shown", "SessionAudited.Followed", "SessionAudited.Broken", "SessionAudited.Denied",
+		"ContentChecked.Followed", "ContentChecked.Broken",
+	},
+	keepPath: {
+		"Path", "Rel", "Project", "Dir", "Transcript", "Workspace", "ModeChanged.Repro", "GateApproved.PlannedFiles", "ToolFinished.Tests",
+		"TestsFinished.Files", "SessionAudited.Written", "SessionAudited.Untested", "AgentStarted.File", "ScheduleAdded.File", "ArtifactIndexed.From",
+	},
+	keepDigest:  {"SHA256", "Digest", "Fingerprint", "Target.Result", "FileChange.Was", "FileChange.Is", "RuleImported.Hash"},
+	keepPattern: {"Capabilities", "Globs", "Check.Pattern", "Check.Query", "Check.Unless", "Check.Paths", "Check.Except", "Check.Contexts", "Check.Language"},
+	keepCipher:  {"Sealed"},
+	keepRule:    {"RuleImported.Rule", "RuleImported.Content", "RuleImported.Source", "RuleEdited.Rule", "RuleEdited.Content"},
+	keepData:    {"ArtifactKept.Content"},
+	keepRecord:  {"MessageQuarantined.Stream", "MessageQuarantined.Subject", "MessageQuarantined.Header", "MessageQuarantined.Body"},
+}
+
+var keptByField = sync.OnceValue(func() map[string]string {
+	all := map[string]string{}
+	for reason, fields := range keptFields {
+		for _, f := range fields {
+			all[f] = reason
+		}
+	}
+	return all
+})
+
+// Kept returns why a field of a struct of this package is stored as it is, ""
+// for one that is redacted.
+func Kept(of reflect.Type, field string) string {
+	if reason := keptByField()[of.Name()+"."+field]; reason != "" {
+		return reason
+	}
+	return keptByField()[field]
+}
+
+// Redact returns a payload in which clean has changed every text: strings,
+// bytes, raw JSON and the values of maps, at any depth, but for the fields that
+// Kept names. The payload given stays as it is, and is what is returned where
+// clean changes nothing.
+func Redact(p Payload, clean func(string) string) Payload {
+	v := reflect.ValueOf(p)
+	plan := textsOf(v.Type())
+	if !plan.in(v, clean) {
+		return p
+	}
+	out := reflect.New(v.Type()).Elem()
+	out.Set(v)
+	plan.redact(out, clean)
+	return out.Interface().(Payload)
+}
+
+// texts says where the texts of a type are.
+type texts struct {
+	kind   textKind
+	fields []fieldTexts // of a struct
+	of     *texts       // of a list, a map or a pointer
+}
+
+type fieldTexts struct {
+	index int
+	*texts
+}
+
+type textKind int
+
+const (
+	noText textKind = iota
+	aString
+	someBytes
+	rawJSON
+	aStruct
+	aList
+	aMap
+	aPointer
+	anything
+)
+
+var textPlans sync.Map // reflect.Type → *texts
+
+// textsOf is kept for the type: a payload is redacted on the way of every event.
+func textsOf(t reflect.Type) *texts {
+	if known, ok := textPlans.Load(t); ok {
+		return known.(*texts)
+	}
+	made, _ := textPlans.LoadOrStore(t, planTexts(t))
+	return made.(*texts)
+}
+
+func planTexts(t reflect.Type) *texts {
+	within := func(kind textKind) *texts {
+		if of := planTexts(t.Elem()); of.kind != noText {
+			return &texts{kind: kind, of: of}
+		}
+		return &texts{}
+	}
+	switch {
+	case t == reflect.TypeFor[json.RawMessage]():
+		return &texts{kind: rawJSON}
+	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint8:
+		return &texts{kind: someBytes}
+	}
+	switch t.Kind() {
+	case reflect.String:
+		return &texts{kind: aString}
+	case reflect.Interface:
+		return &texts{kind: anything}
+	case reflect.Slice:
+		return within(aList)
+	case reflect.Map:
+		return within(aMap)
+	case reflect.Pointer:
+		return within(aPointer)
+	case reflect.Struct:
+		s := &texts{}
+		for i := range t.NumField() {
+			f := t.Field(i)
+			if !f.IsExported() || Kept(t, f.Name) != "" {
+				continue
+			}
+			if of := planTexts(f.Type); of.kind != noText {
+				s.kind, s.fields = aStruct, append(s.fields, fieldTexts{i, of})
+			}
+		}
+		return s
+	default:
+		return &texts{}
+	}
+}
+
+// in says whether clean changes anything in a value.
+func (t *texts) in(v reflect.Value, clean func(string) string) bool {
+	switch t.kind {
+	case aString:
+		s := v.String()
+		return s != "" && clean(s) != s
+	case someBytes:
+		s := string(v.Bytes())
+		return s != "" && clean(s) != s
+	case rawJSON:
+		raw := v.Bytes()
+		return len(raw) > 0 && !bytes.Equal(cleanJSON(raw, clean), raw)
+	case aStruct:
+		for _, f := range t.fields {
+			if f.in(v.Field(f.index), clean) {
+				return true
+			}
+		}
+	case aList:
+		for i := range v.Len() {
+			if t.of.in(v.Index(i), clean) {
+				return true
+			}
+		}
+	case aMap:
+		for entry := v.MapRange(); entry.Next(); {
+			if t.of.in(entry.Value(), clean) {
+				return true
+			}
+		}
+	case aPointer:
+		return !v.IsNil() && t.of.in(v.Elem(), clean)
+	case anything:
+		return !v.IsNil() && textsOf(v.Elem().Type()).in(v.Elem(), clean)
+	case noText:
+	}
+	return false
+}
+
+// redact changes a value in place; what it shares with others is copied first.
+func (t *texts) redact(v reflect.Value, clean func(string) string) {
+	switch t.kind {
+	case aString:
+		v.SetString(clean(v.String()))
+	case someBytes:
+		if v.Len() > 0 {
+			v.SetBytes([]byte(clean(string(v.Bytes()))))
+		}
+	case rawJSON:
+		if v.Len() > 0 {
+			v.SetBytes(cleanJSON(v.Bytes(), clean))
+		}
+	case aStruct:
+		for _, f := range t.fields {
+			f.redact(v.Field(f.index), clean)
+		}
+	case aList:
+		if v.IsNil() {
+			return
+		}
+		list := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
+		reflect.Copy(list, v)
+		for i := range list.Len() {
+			t.of.redact(list.Index(i), clean)
+		}
+		v.Set(list)
+	case aMap:
+		if v.IsNil() {
+			return
+		}
+		all := reflect.MakeMapWithSize(v.Type(), v.Len())
+		for entry := v.MapRange(); entry.Next(); {
+			all.SetMapIndex(entry.Key(), t.of.changed(entry.Value(), clean))
+		}
+		v.Set(all)
+	case aPointer:
+		if !v.IsNil() {
+			to := reflect.New(v.Type().Elem())
+			to.Elem().Set(t.of.changed(v.Elem(), clean))
+			v.Set(to)
+		}
+	case anything:
+		if !v.IsNil() {
+			v.Set(textsOf(v.Elem().Type()).changed(v.Elem(), clean))
+		}
+	case noText:
+	}
+}
+
+// changed is a redacted copy of a value.
+func (t *texts) changed(v reflect.Value, clean func(string) string) reflect.Value {
+	to := reflect.New(v.Type()).Elem()
+	to.Set(v)
+	t.redact(to, clean)
+	return to
+}
+
+// cleanJSON redacts the strings of a JSON text. What is no JSON is redacted as a
+// text.
+func cleanJSON(raw []byte, clean func(string) string) []byte {
+	if s := string(raw); clean(s) == s && !strings.ContainsRune(s, '\\') {
+		return raw
+	}
+	var value any
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	if dec.Decode(&value) != nil || dec.More() {
+		return []byte(clean(string(raw)))
+	}
+	v := reflect.ValueOf(&value).Elem()
+	if whole := textsOf(v.Type()); whole.in(v, clean) {
+		whole.redact(v, clean)
+		if out, err := json.Marshal(value); err == nil {
+			return out
+		}
+	}
+	return raw
+}
