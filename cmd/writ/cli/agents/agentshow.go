@@ -1,11 +1,11 @@
 package agents
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -40,29 +40,11 @@ func (a *app) agentListCommand() *cobra.Command {
 }
 
 func (a *app) showRuns(runs []schemas.AgentSummary) error {
-	if a.JSON {
-		for _, r := range runs {
-			if err := a.PrintJSON(r); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	if len(runs) == 0 {
-		a.Printf("No run yet. `writ run --agent FILE MESSAGE` starts one.\n")
-		return nil
-	}
-	table := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "run\tlast seen\tagent\toutcome\tcalls\tcommands\tdenied\tmessage")
-	for _, r := range runs {
-		outcome := r.Outcome
-		if outcome == "" {
-			outcome = "at work"
-		}
-		fmt.Fprintf(table, "%s\t%s ago\t%s\t%s\t%d\t%d\t%d\t%s\n", r.Run, client.Age(a.Env.Now().Sub(r.Last)), r.Agent, outcome, r.Calls, r.Commands, r.Denied,
+	const none = "No run yet. `writ run --agent FILE MESSAGE` starts one."
+	return client.Rows(a.Client, runs, none, "run\tlast seen\tagent\toutcome\tcalls\tcommands\tdenied\tmessage", func(r schemas.AgentSummary) string {
+		return fmt.Sprintf("%s\t%s ago\t%s\t%s\t%d\t%d\t%d\t%s", r.Run, client.Age(a.Env.Now().Sub(r.Last)), r.Agent, cmp.Or(r.Outcome, "at work"), r.Calls, r.Commands, r.Denied,
 			client.Shorten(client.OneLine(r.Message), 50))
-	}
-	return table.Flush()
+	})
 }
 
 func (a *app) agentShowCommand() *cobra.Command {
@@ -91,26 +73,20 @@ func (a *app) agentStopCommand() *cobra.Command {
 // ShowRun shows a run as a conversation.
 func ShowRun(ctx context.Context, in *client.Client, what, run string) error {
 	a := &app{in}
-	view, err := client.Ask[schemas.AgentView](ctx, a.Client, client.RoleAdmin, what, schemas.SvcAgentShow, schemas.AgentQuery{Run: run})
-	if err != nil {
-		return err
-	}
-	if a.JSON {
-		return a.PrintJSON(view)
-	}
-	c := &conversation{app: a, st: a.Env.Style(a.Out), terminal: client.IsTerminal(a.Out), results: map[string]schemas.CommandFinished{}}
-	for _, e := range view.Events {
-		if e.Type == (schemas.CommandFinished{}).EventType() {
-			var f schemas.CommandFinished
-			if json.Unmarshal(e.Data, &f) == nil {
-				c.results[f.CommandID] = f
+	return client.Show(ctx, a.Client, client.RoleAdmin, what, schemas.SvcAgentShow, schemas.AgentQuery{Run: run}, func(view schemas.AgentView) {
+		c := &conversation{app: a, st: a.Env.Style(a.Out), terminal: client.IsTerminal(a.Out), results: map[string]schemas.CommandFinished{}}
+		for _, e := range view.Events {
+			if e.Type == (schemas.CommandFinished{}).EventType() {
+				var f schemas.CommandFinished
+				if json.Unmarshal(e.Data, &f) == nil {
+					c.results[f.CommandID] = f
+				}
 			}
 		}
-	}
-	for _, e := range view.Events {
-		c.event(e)
-	}
-	return nil
+		for _, e := range view.Events {
+			c.event(e)
+		}
+	})
 }
 
 // conversation prints the events of a run as people talk.

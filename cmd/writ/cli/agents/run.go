@@ -125,11 +125,7 @@ func (a *app) runAgent(ctx context.Context, what, subject string, f runFlags, r 
 		return client.Explain(what, err)
 	}
 	if f.detach {
-		if a.JSON {
-			return a.PrintJSON(schemas.AgentRunReply{Run: r.Run})
-		}
-		a.Printf("%s\n", r.Run)
-		return nil
+		return a.Print(schemas.AgentRunReply{Run: r.Run}, func() { a.Printf("%s\n", r.Run) })
 	}
 	w := &runWatch{app: a, service: s, run: r.Run, what: what, notes: a.Env.Style(a.Err), bol: true}
 	w.terminal, w.answers.in = client.IsTerminal(a.Out), bufio.NewReader(a.In)

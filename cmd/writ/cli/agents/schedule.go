@@ -2,7 +2,6 @@ package agents
 
 import (
 	"fmt"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -39,28 +38,14 @@ func (a *app) scheduleListCommand() *cobra.Command {
 }
 
 func (a *app) showSchedules(all []schemas.ScheduleView) error {
-	if a.JSON {
-		for _, s := range all {
-			if err := a.PrintJSON(s); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	if len(all) == 0 {
-		a.Printf("No schedule. An agent makes one with /schedule PHRASE: MESSAGE.\n")
-		return nil
-	}
-	table := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "id\tnext\tstate\tfired\tagent\tschedule")
-	for _, s := range all {
+	const none = "No schedule. An agent makes one with /schedule PHRASE: MESSAGE."
+	return client.Rows(a.Client, all, none, "id\tnext\tstate\tfired\tagent\tschedule", func(s schemas.ScheduleView) string {
 		next := "-"
 		if !s.Next.IsZero() {
 			next = s.Next.Local().Format("2006-01-02 15:04")
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%s\t%s\n", s.ID, next, s.State, s.Fired, s.Agent, client.Shorten(client.OneLine(s.Line), 60))
-	}
-	return table.Flush()
+		return fmt.Sprintf("%s\t%s\t%s\t%d\t%s\t%s", s.ID, next, s.State, s.Fired, s.Agent, client.Shorten(client.OneLine(s.Line), 60))
+	})
 }
 
 func (a *app) scheduleActCommand(act, short string) *cobra.Command {

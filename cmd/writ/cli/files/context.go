@@ -38,15 +38,7 @@ of what a search with the agent's strategy finds.`,
 			if request.Agent == "" {
 				request.Agent = "default"
 			}
-			reply, err := client.Ask[schemas.ArtifactContextReply](cmd.Context(), a.Client, client.RoleHook, "context", schemas.SvcArtifactContext, request)
-			if err != nil {
-				return err
-			}
-			if a.JSON {
-				return a.PrintJSON(reply)
-			}
-			a.showContext(reply)
-			return nil
+			return client.Show(cmd.Context(), a.Client, client.RoleHook, "context", schemas.SvcArtifactContext, request, a.showContext)
 		},
 	}
 	flags.add(a, c)

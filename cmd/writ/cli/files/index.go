@@ -87,15 +87,7 @@ func (a *app) indexStatusCommand() *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			request.Project = a.indexedProject(request.Project)
-			status, err := client.Ask[schemas.ArtifactStatus](cmd.Context(), a.Client, client.RoleHook, "index status", schemas.SvcArtifactStatus, request)
-			if err != nil {
-				return err
-			}
-			if a.JSON {
-				return a.PrintJSON(status)
-			}
-			a.showIndex(status)
-			return nil
+			return client.Show(cmd.Context(), a.Client, client.RoleHook, "index status", schemas.SvcArtifactStatus, request, a.showIndex)
 		},
 	}
 	c.Flags().BoolVar(&request.Check, "check", false, "compare the index with the files first")
@@ -118,15 +110,7 @@ func (a *app) indexDepsCommand() *cobra.Command {
 			}
 			in := a.indexed(request.Project)
 			request.Project, request.Path = in.project, in.path(args[0])
-			deps, err := client.Ask[schemas.ArtifactDeps](cmd.Context(), a.Client, client.RoleHook, "index deps "+args[0], schemas.SvcArtifactDeps, request)
-			if err != nil {
-				return err
-			}
-			if a.JSON {
-				return a.PrintJSON(deps)
-			}
-			a.showDeps(deps)
-			return nil
+			return client.Show(cmd.Context(), a.Client, client.RoleHook, "index deps "+args[0], schemas.SvcArtifactDeps, request, a.showDeps)
 		},
 	}
 	c.Flags().IntVar(&request.Depth, "depth", 1, "how many steps to follow, at most 20")

@@ -43,27 +43,25 @@ func (b *indexBar) end() {
 
 // showBuilt says what a build did.
 func (a *app) showBuilt(s schemas.ArtifactStatus) error {
-	if a.JSON {
-		return a.PrintJSON(s)
-	}
-	b := cmp.Or(s.Last, &schemas.ArtifactBuilt{})
-	var did []string
-	for _, one := range []struct {
-		n    int
-		what string
-	}{
-		{b.Added, "added"}, {b.Changed, "changed"}, {b.Renamed, "renamed"}, {b.Removed, "removed"}, {b.Touched, "touched"},
-	} {
-		if one.n > 0 {
-			did = append(did, fmt.Sprintf("%d %s", one.n, one.what))
+	return a.Print(s, func() {
+		b := cmp.Or(s.Last, &schemas.ArtifactBuilt{})
+		var did []string
+		for _, one := range []struct {
+			n    int
+			what string
+		}{
+			{b.Added, "added"}, {b.Changed, "changed"}, {b.Renamed, "renamed"}, {b.Removed, "removed"}, {b.Touched, "touched"},
+		} {
+			if one.n > 0 {
+				did = append(did, fmt.Sprintf("%d %s", one.n, one.what))
+			}
 		}
-	}
-	if len(did) == 0 {
-		did = []string{"nothing changed"}
-	}
-	a.Printf("%s, %s: %s (%.2f s).\n", client.Plural(s.Documents, "document", "documents"), client.Plural(s.Chunks, "chunk", "chunks"), strings.Join(did, ", "), b.Seconds)
-	a.showLeft(s)
-	return nil
+		if len(did) == 0 {
+			did = []string{"nothing changed"}
+		}
+		a.Printf("%s, %s: %s (%.2f s).\n", client.Plural(s.Documents, "document", "documents"), client.Plural(s.Chunks, "chunk", "chunks"), strings.Join(did, ", "), b.Seconds)
+		a.showLeft(s)
+	})
 }
 
 func (a *app) showLeft(s schemas.ArtifactStatus) {

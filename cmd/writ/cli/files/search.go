@@ -70,15 +70,7 @@ and what they declare. A score is the chance, 0 to 1, that a file answers.
 			if err != nil {
 				return err
 			}
-			reply, err := client.Ask[schemas.ArtifactSearchReply](cmd.Context(), a.Client, client.RoleHook, "search", schemas.SvcArtifact, request)
-			if err != nil {
-				return err
-			}
-			if a.JSON {
-				return a.PrintJSON(reply)
-			}
-			a.showSearched(reply)
-			return nil
+			return client.Show(cmd.Context(), a.Client, client.RoleHook, "search", schemas.SvcArtifact, request, a.showSearched)
 		},
 	}
 	flags.add(a, c)

@@ -96,14 +96,6 @@ func (f *targetFlags) askPassword(a *app, err error) bool {
 	return readErr == nil && len(raw) > 0
 }
 
-// mayAdminister lets people and their scripts act, and no agent.
-func (a *app) mayAdminister() error {
-	if a.AgentAround() == "" {
-		return nil
-	}
-	return a.IsPerson()
-}
-
 func (a *app) graphPushCommand() *cobra.Command {
 	var f targetFlags
 	var follow, replace bool
@@ -118,7 +110,7 @@ it was; only what Writ itself made in the database is ever changed or deleted.
   writ graph push --follow`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := errors.Join(a.mayAdminister(), f.fill(a)); err != nil {
+			if err := errors.Join(a.NotForAgents(), f.fill(a)); err != nil {
 				return err
 			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
@@ -329,7 +321,7 @@ Writ is deleted.
   writ graph pull --password-file ~/.neo4j-password`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := errors.Join(a.mayAdminister(), f.fill(a)); err != nil {
+			if err := errors.Join(a.NotForAgents(), f.fill(a)); err != nil {
 				return err
 			}
 			reply, err := a.graphPull(cmd.Context(), &f, request)

@@ -33,18 +33,12 @@ full elsewhere is only named. The graph is Writ's own; no Neo4j is needed.`,
 				return client.Usage("graph show: the depth must be at least 1", "")
 			}
 			query.ID = args[0]
-			view, err := client.Ask[schemas.GraphView](cmd.Context(), a.Client, client.RoleHook, "graph show "+args[0], schemas.SvcGraph, query)
-			if err != nil {
-				return err
-			}
-			if a.JSON {
-				return a.PrintJSON(view)
-			}
-			if view.Truncated {
-				a.Note("There are more nodes within %d edges than are shown; ask for fewer with --depth.", view.Depth)
-			}
-			draw(a.Out, a.Env.Style(a.Out), view)
-			return nil
+			return client.Show(cmd.Context(), a.Client, client.RoleHook, "graph show "+args[0], schemas.SvcGraph, query, func(view schemas.GraphView) {
+				if view.Truncated {
+					a.Note("There are more nodes within %d edges than are shown; ask for fewer with --depth.", view.Depth)
+				}
+				draw(a.Out, a.Env.Style(a.Out), view)
+			})
 		},
 	}
 	c.Flags().IntVar(&query.Depth, "depth", 2, "how many edges away, at most")

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/mod/sumdb/note"
@@ -58,11 +57,7 @@ func (a *app) auditKeyCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if a.JSON {
-				return a.PrintJSON(map[string]string{"key": sealed.Key})
-			}
-			a.Printf("%s\n", sealed.Key)
-			return nil
+			return a.Print(map[string]string{"key": sealed.Key}, func() { a.Printf("%s\n", sealed.Key) })
 		},
 	}
 }
@@ -100,12 +95,9 @@ func (a *app) showSealed(sealed schemas.AuditSealed, signed bool) error {
 			}
 		}
 	default:
-		table := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(table, "stream\trecords\troot")
-		for _, s := range sealed.Streams {
-			fmt.Fprintf(table, "%s\t%s\t%s\n", s.Stream, client.Thousands(uint64(s.Records)), client.Shorten(s.Root, 20))
-		}
-		_ = table.Flush()
+		_ = client.Table(a.Out, "stream\trecords\troot", sealed.Streams, func(s schemas.AuditStream) string {
+			return fmt.Sprintf("%s\t%s\t%s", s.Stream, client.Thousands(uint64(s.Records)), client.Shorten(s.Root, 20))
+		})
 		a.Printf("kept in %s\n", sealed.Dir)
 		for _, p := range sealed.Publish {
 			if p.Problem == "" {

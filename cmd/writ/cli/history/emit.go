@@ -38,15 +38,9 @@ by Writ itself and cannot be emitted.`,
 				return err
 			}
 			request.Data = raw
-			reply, err := client.Ask[schemas.EmitReply](cmd.Context(), a.Client, client.RoleHook, "emit "+request.Type, schemas.SvcEmit, request)
-			if err != nil {
-				return err
-			}
-			if a.JSON {
-				return a.PrintJSON(reply)
-			}
-			a.Printf("%s  %s %d\n", reply.EventID, reply.Position.Stream, reply.Position.Seq)
-			return nil
+			return client.Show(cmd.Context(), a.Client, client.RoleHook, "emit "+request.Type, schemas.SvcEmit, request, func(reply schemas.EmitReply) {
+				a.Printf("%s  %s %d\n", reply.EventID, reply.Position.Stream, reply.Position.Seq)
+			})
 		},
 	}
 	flags := c.Flags()

@@ -272,32 +272,30 @@ func earliest(ctx context.Context, cursors []*cursor) (schemas.ReplayEvent, bool
 
 // showEvent prints one event: a line for people, an object for programs.
 func (a *app) showEvent(e schemas.ReplayEvent, withData bool) error {
-	if a.JSON {
-		return a.PrintJSON(e)
-	}
-	st := a.Env.Style(a.Out)
-	name := fmt.Sprintf("%-20s", e.Type)
-	summary := summarise(e)
-	switch {
-	case e.Undecodable != "":
-		name, summary = st.Red(name), e.Undecodable
-	case strings.Contains(summary, "deny"):
-		name = st.Red(name)
-	case strings.HasPrefix(string(e.Type), "gate.approved"):
-		name = st.Green(name)
-	default:
-		name = st.Cyan(name)
-	}
-	seq := fmt.Sprint(e.Position.Seq)
-	if e.Position.Part > 0 {
-		seq += fmt.Sprintf(".%d", e.Position.Part)
-	}
-	a.Printf("%s %s %s %s\n", st.Dim(fmt.Sprintf("%6s %s", seq, e.Time.Local().Format("01-02 15:04:05.000"))),
-		name, st.Dim(fmt.Sprintf("%-6s", actorWord(e.Actor))), summary)
-	if withData {
-		a.Printf("       %s\n", e.Data)
-	}
-	return nil
+	return a.Print(e, func() {
+		st := a.Env.Style(a.Out)
+		name := fmt.Sprintf("%-20s", e.Type)
+		summary := summarise(e)
+		switch {
+		case e.Undecodable != "":
+			name, summary = st.Red(name), e.Undecodable
+		case strings.Contains(summary, "deny"):
+			name = st.Red(name)
+		case strings.HasPrefix(string(e.Type), "gate.approved"):
+			name = st.Green(name)
+		default:
+			name = st.Cyan(name)
+		}
+		seq := fmt.Sprint(e.Position.Seq)
+		if e.Position.Part > 0 {
+			seq += fmt.Sprintf(".%d", e.Position.Part)
+		}
+		a.Printf("%s %s %s %s\n", st.Dim(fmt.Sprintf("%6s %s", seq, e.Time.Local().Format("01-02 15:04:05.000"))),
+			name, st.Dim(fmt.Sprintf("%-6s", actorWord(e.Actor))), summary)
+		if withData {
+			a.Printf("       %s\n", e.Data)
+		}
+	})
 }
 
 // actorWord says in one word who did something: the kind of actor, or the name

@@ -120,11 +120,7 @@ func (a *app) diff(ctx context.Context, id string, from, to client.Then) error {
 	for _, e := range events {
 		d.Events[string(e.Type)]++
 	}
-	if a.JSON {
-		return a.PrintJSON(d)
-	}
-	a.showDifference(d, views, events)
-	return nil
+	return a.Print(d, func() { a.showDifference(d, views, events) })
 }
 
 // between reads the events after one record up to another, 0 for the end.

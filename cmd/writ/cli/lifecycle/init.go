@@ -102,27 +102,25 @@ func (a *app) install(ctx context.Context, root string, agents []install.Agent) 
 	if nested {
 		report.Warnings = append(report.Warnings, outer+" uses Writ as well; inside "+root+" its own settings hold")
 	}
-	if a.JSON {
-		return a.PrintJSON(report)
-	}
-	st := a.Env.Style(a.Out)
-	if len(report.Written) == 0 {
-		a.Printf("%s is guarded already; nothing had to change.\n", root)
-	} else {
-		a.Printf("%s %s\n", st.Bold("Writ guards "+root+"."), st.Dim("It wrote:"))
-		for _, path := range report.Written {
-			a.Printf("  %s\n", path)
+	return a.Print(report, func() {
+		st := a.Env.Style(a.Out)
+		if len(report.Written) == 0 {
+			a.Printf("%s is guarded already; nothing had to change.\n", root)
+		} else {
+			a.Printf("%s %s\n", st.Bold("Writ guards "+root+"."), st.Dim("It wrote:"))
+			for _, path := range report.Written {
+				a.Printf("  %s\n", path)
+			}
+			a.Printf("\nStart %s there.%s\n"+
+				"`writ doctor` checks that the hooks answer, `writ uninstall` takes them out again.\n", titles(agents), liveAtOnce(agents))
 		}
-		a.Printf("\nStart %s there.%s\n"+
-			"`writ doctor` checks that the hooks answer, `writ uninstall` takes them out again.\n", titles(agents), liveAtOnce(agents))
-	}
-	for _, note := range report.Notes {
-		a.Printf("%s %s\n", st.Bold("note:"), note)
-	}
-	for _, w := range report.Warnings {
-		a.Printf("%s %s\n", st.Yellow("warning:"), w)
-	}
-	return nil
+		for _, note := range report.Notes {
+			a.Printf("%s %s\n", st.Bold("note:"), note)
+		}
+		for _, w := range report.Warnings {
+			a.Printf("%s %s\n", st.Yellow("warning:"), w)
+		}
+	})
 }
 
 // sparingLines leaves out the status line of an agent whose user has one: a

@@ -34,12 +34,10 @@ func (a *app) writePlugin(dir string) error {
 			return client.Refused("init --plugin", err.Error(), "Make the folder writable for you.")
 		}
 	}
-	if a.JSON {
-		return a.PrintJSON(map[string]any{"plugin": dir, "files": len(files)})
-	}
-	a.Printf("%s is Writ as a plugin of Claude Code, in %s. Install it there with\n  /plugin marketplace add %s\n  /plugin install writ@writ\n"+
-		"writ has to be on the PATH. A project is under guard once it has .writ/config.yaml, which `writ init` makes.\n", dir, client.Plural(len(files), "file", "files"), dir)
-	return nil
+	return a.Print(map[string]any{"plugin": dir, "files": len(files)}, func() {
+		a.Printf("%s is Writ as a plugin of Claude Code, in %s. Install it there with\n  /plugin marketplace add %s\n  /plugin install writ@writ\n"+
+			"writ has to be on the PATH. A project is under guard once it has .writ/config.yaml, which `writ init` makes.\n", dir, client.Plural(len(files), "file", "files"), dir)
+	})
 }
 
 // foreignPlugin reports a folder that is somebody else's plugin.

@@ -3,7 +3,6 @@ package lifecycle
 import (
 	"fmt"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -28,11 +27,7 @@ func (a *app) statusCommand() *cobra.Command {
 			if err != nil {
 				return client.Explain("status", err)
 			}
-			if a.JSON {
-				return a.PrintJSON(status)
-			}
-			a.showStatus(status)
-			return nil
+			return a.Print(status, func() { a.showStatus(status) })
 		},
 	}
 }
@@ -63,18 +58,13 @@ func (a *app) showStatus(s schemas.Status) {
 		row("memory", client.Size(s.Memory))
 	}
 	a.Printf("\n")
-	table := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "  stream\tmessages\tlast\tsize")
-	for _, stream := range s.Streams {
-		fmt.Fprintf(table, "  %s\t%s\t%d\t%s\n", stream.Name, client.Thousands(stream.Messages), stream.Last, client.Size(stream.Bytes))
-	}
-	_ = table.Flush()
+	_ = client.Table(a.Out, "  stream\tmessages\tlast\tsize", s.Streams, func(stream schemas.StreamStatus) string {
+		return fmt.Sprintf("  %s\t%s\t%d\t%s", stream.Name, client.Thousands(stream.Messages), stream.Last, client.Size(stream.Bytes))
+	})
 	a.Printf("\n")
-	fmt.Fprintln(table, "  view\tstate\tbehind")
-	for _, v := range s.Views {
-		fmt.Fprintf(table, "  %s\t%s\t%d%s\n", v.Name, v.State, v.Lag, viewRemark(v))
-	}
-	_ = table.Flush()
+	_ = client.Table(a.Out, "  view\tstate\tbehind", s.Views, func(v schemas.ViewStatus) string {
+		return fmt.Sprintf("  %s\t%s\t%d%s", v.Name, v.State, v.Lag, viewRemark(v))
+	})
 	for _, w := range s.Warnings {
 		a.Printf("%s %s\n", st.Yellow("warning:"), w)
 	}

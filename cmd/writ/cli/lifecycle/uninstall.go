@@ -33,24 +33,22 @@ others only Writ's own entries go. The log keeps what happened.`,
 			if err := config.Unregister(dataDir, root); err != nil {
 				return client.Explain("uninstall", err)
 			}
-			if a.JSON {
-				return a.PrintJSON(report)
-			}
-			if len(report.Removed)+len(report.Written) == 0 {
-				a.Printf("%s does not use Writ; nothing had to change.\n", root)
-			} else {
-				a.Printf("Writ no longer guards %s.\n", root)
-			}
-			for _, path := range report.Written {
-				a.Printf("  restored %s\n", path)
-			}
-			for _, path := range report.Removed {
-				a.Printf("  removed  %s\n", path)
-			}
-			for _, path := range report.Kept {
-				a.Printf("  kept     %s\n", path)
-			}
-			return nil
+			return a.Print(report, func() {
+				if len(report.Removed)+len(report.Written) == 0 {
+					a.Printf("%s does not use Writ; nothing had to change.\n", root)
+				} else {
+					a.Printf("Writ no longer guards %s.\n", root)
+				}
+				for _, path := range report.Written {
+					a.Printf("  restored %s\n", path)
+				}
+				for _, path := range report.Removed {
+					a.Printf("  removed  %s\n", path)
+				}
+				for _, path := range report.Kept {
+					a.Printf("  kept     %s\n", path)
+				}
+			})
 		},
 	}
 }

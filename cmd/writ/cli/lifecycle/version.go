@@ -39,11 +39,7 @@ func (a *app) versionCommand() *cobra.Command {
 					}
 				}
 			}
-			if a.JSON {
-				return a.PrintJSON(v)
-			}
-			a.Printf("writ %s (%s, %s)\n", v.Version, v.Go, v.Platform)
-			return nil
+			return a.Print(v, func() { a.Printf("writ %s (%s, %s)\n", v.Version, v.Go, v.Platform) })
 		},
 	}
 }

@@ -55,28 +55,22 @@ func (a *app) memoryReportCommand() *cobra.Command {
 }
 
 func (a *app) memoryHealth(ctx context.Context, what string, request schemas.MemoryHealthRequest) error {
-	h, err := client.Ask[schemas.MemoryHealth](ctx, a.Client, client.RoleHook, what, schemas.SvcMemoryHealth, request)
-	if err != nil {
-		return err
-	}
-	if a.JSON {
-		return a.PrintJSON(h)
-	}
-	st := a.Env.Style(a.Out)
-	a.Printf("%s to %s\n", h.From.Local().Format("2006-01-02 15:04"), h.To.Local().Format("2006-01-02 15:04"))
-	a.showTally("", h.Window)
-	if h.Before != nil {
-		a.showTally("the week before: ", *h.Before)
-		a.Printf("proposals: %d made, %d rejected, noise %.0f %%\n", h.Proposed, h.Rejected, 100*h.Noise)
-	}
-	for _, alarm := range h.Alarms {
-		a.Printf("%s %s: %.0f %% (limit %.0f %%) since %s\n", st.Red("alarm"), alarm.Alarm, 100*alarm.Ratio, 100*alarm.Limit, alarm.Since.Local().Format("2006-01-02 15:04"))
-	}
-	if len(h.Alarms) == 0 {
-		a.Printf("no alarms\n")
-	}
-	a.Printf("of all time: %s, %d forgotten\n", client.Plural(int(h.Total), "observation", "observations"), h.Forgotten)
-	return nil
+	return client.Show(ctx, a.Client, client.RoleHook, what, schemas.SvcMemoryHealth, request, func(h schemas.MemoryHealth) {
+		st := a.Env.Style(a.Out)
+		a.Printf("%s to %s\n", h.From.Local().Format("2006-01-02 15:04"), h.To.Local().Format("2006-01-02 15:04"))
+		a.showTally("", h.Window)
+		if h.Before != nil {
+			a.showTally("the week before: ", *h.Before)
+			a.Printf("proposals: %d made, %d rejected, noise %.0f %%\n", h.Proposed, h.Rejected, 100*h.Noise)
+		}
+		for _, alarm := range h.Alarms {
+			a.Printf("%s %s: %.0f %% (limit %.0f %%) since %s\n", st.Red("alarm"), alarm.Alarm, 100*alarm.Ratio, 100*alarm.Limit, alarm.Since.Local().Format("2006-01-02 15:04"))
+		}
+		if len(h.Alarms) == 0 {
+			a.Printf("no alarms\n")
+		}
+		a.Printf("of all time: %s, %d forgotten\n", client.Plural(int(h.Total), "observation", "observations"), h.Forgotten)
+	})
 }
 
 func (a *app) showTally(name string, t schemas.MemoryTally) {
@@ -110,15 +104,9 @@ and the reason for forgetting it stay. There is no way back.`,
 }
 
 func (a *app) memoryAct(ctx context.Context, what, subject string, request any) error {
-	reply, err := client.Ask[schemas.MemoryActReply](ctx, a.Client, client.RoleAdmin, what, subject, request)
-	if err != nil {
-		return err
-	}
-	if a.JSON {
-		return a.PrintJSON(reply)
-	}
-	a.Printf("%s.\n", reply.Message)
-	return nil
+	return client.Show(ctx, a.Client, client.RoleAdmin, what, subject, request, func(reply schemas.MemoryActReply) {
+		a.Printf("%s.\n", reply.Message)
+	})
 }
 
 func (a *app) memoryExportCommand() *cobra.Command {
@@ -157,11 +145,7 @@ func (a *app) exportMemoryTo(ctx context.Context, path, scope string) error {
 	if err := f.Commit(); err != nil {
 		return client.Refused("memory export", err.Error(), "")
 	}
-	if a.JSON {
-		return a.PrintJSON(map[string]any{"file": path, "observations": n})
-	}
-	a.Printf("%s written to %s.\n", client.Plural(n, "observation", "observations"), path)
-	return nil
+	return a.Print(map[string]any{"file": path, "observations": n}, func() { a.Printf("%s written to %s.\n", client.Plural(n, "observation", "observations"), path) })
 }
 
 func (a *app) exportMemory(ctx context.Context, w io.Writer, scope string) (n int, err error) {
@@ -254,11 +238,9 @@ func (a *app) importMemory(ctx context.Context, items []schemas.MemoryItem) erro
 		done += n
 		sum.Imported, sum.Known, sum.Redacted = sum.Imported+reply.Imported, sum.Known+reply.Known, sum.Redacted+reply.Redacted
 	}
-	if a.JSON {
-		return a.PrintJSON(sum)
-	}
-	a.Printf("%s imported, %d were known, secrets taken out of %d.\n", client.Plural(sum.Imported, "observation", "observations"), sum.Known, sum.Redacted)
-	return nil
+	return a.Print(sum, func() {
+		a.Printf("%s imported, %d were known, secrets taken out of %d.\n", client.Plural(sum.Imported, "observation", "observations"), sum.Known, sum.Redacted)
+	})
 }
 
 // verdictWord reads what a person types for a verdict.

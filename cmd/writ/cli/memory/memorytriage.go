@@ -44,14 +44,12 @@ func (a *app) reflectMemory(ctx context.Context, request schemas.MemoryReflectRe
 	if err != nil {
 		return client.Explain("memory reflect", err)
 	}
-	if a.JSON {
-		return a.PrintJSON(reply)
-	}
-	a.Printf("%s read by %s: %s, %d merged.\n", client.Plural(reply.Read, "observation", "observations"), reply.By, client.Plural(reply.Proposals, "proposal", "proposals"), reply.Merged)
-	if reply.Left > 0 {
-		a.Printf("%d are left for the next reflection.\n", reply.Left)
-	}
-	return nil
+	return a.Print(reply, func() {
+		a.Printf("%s read by %s: %s, %d merged.\n", client.Plural(reply.Read, "observation", "observations"), reply.By, client.Plural(reply.Proposals, "proposal", "proposals"), reply.Merged)
+		if reply.Left > 0 {
+			a.Printf("%d are left for the next reflection.\n", reply.Left)
+		}
+	})
 }
 
 func (a *app) memoryTriageCommand() *cobra.Command {

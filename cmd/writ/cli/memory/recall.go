@@ -31,15 +31,7 @@ likeness in meaning, less one percent for each day of age.`,
 			if cmd.Flags().Changed("limit") && request.Limit < 1 {
 				return client.Usage("recall: --limit must be at least 1", "")
 			}
-			reply, err := client.Ask[schemas.RecallReply](cmd.Context(), a.Client, client.RoleHook, "recall", schemas.SvcRecall, request)
-			if err != nil {
-				return err
-			}
-			if a.JSON {
-				return a.PrintJSON(reply)
-			}
-			a.showRecalled(reply)
-			return nil
+			return client.Show(cmd.Context(), a.Client, client.RoleHook, "recall", schemas.SvcRecall, request, a.showRecalled)
 		},
 	}
 	f := c.Flags()

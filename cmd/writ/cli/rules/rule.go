@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -42,20 +41,9 @@ func (a *app) ruleListCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if a.JSON {
-				for _, r := range list.Rules {
-					if err := a.PrintJSON(r); err != nil {
-						return err
-					}
-				}
-				return nil
-			}
-			table := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
-			fmt.Fprintln(table, "id\tseverity\tdomain\t\ttitle")
-			for _, r := range list.Rules {
-				fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", r.ID, r.Severity, client.Dash(r.Domain), ruleMarks(r), r.Title)
-			}
-			return table.Flush()
+			return client.Rows(a.Client, list.Rules, "", "id\tseverity\tdomain\t\ttitle", func(r schemas.RuleSummary) string {
+				return fmt.Sprintf("%s\t%s\t%s\t%s\t%s", r.ID, r.Severity, client.Dash(r.Domain), ruleMarks(r), r.Title)
+			})
 		},
 	}
 	c.Flags().StringVar(&query.Domain, "domain", "", "only rules of this domain")
@@ -83,15 +71,7 @@ func (a *app) ruleShowCommand() *cobra.Command {
 		Example: "  writ rule show GO-ERR-WRAP-001\n  writ rule show GO-ERR-WRAP-001 --json",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			view, err := client.Ask[schemas.RuleView](cmd.Context(), a.Client, client.RoleHook, "rule show "+args[0], schemas.SvcRule, schemas.RuleQuery{ID: args[0]})
-			if err != nil {
-				return err
-			}
-			if a.JSON {
-				return a.PrintJSON(view)
-			}
-			a.showRule(view)
-			return nil
+			return client.Show(cmd.Context(), a.Client, client.RoleHook, "rule show "+args[0], schemas.SvcRule, schemas.RuleQuery{ID: args[0]}, a.showRule)
 		},
 	}
 }

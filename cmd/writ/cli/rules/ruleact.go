@@ -190,34 +190,32 @@ func (a *app) ruleLogCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if a.JSON {
-				for _, e := range log.Entries {
-					if err := a.PrintJSON(e); err != nil {
-						return err
-					}
-				}
+			return client.Each(a.Client, log.Entries, "", func() error {
+				a.showRuleLog(log.Entries)
 				return nil
-			}
-			st := a.Env.Style(a.Out)
-			for _, e := range log.Entries {
-				a.Printf("%s  %s  %s\n", st.Bold("revision "+strconv.Itoa(e.Revision)), e.Type,
-					st.Dim(client.JoinNonEmpty(" · ", e.Time.Local().Format("2006-01-02 15:04:05"), e.Actor, e.Reason)))
-				for _, line := range strings.Split(strings.TrimRight(e.Diff, "\n"), "\n") {
-					switch {
-					case line == "":
-					case strings.HasPrefix(line, "@@"):
-						a.Printf("  %s\n", st.Dim(strings.TrimSpace(strings.ReplaceAll(line, "@@", ""))))
-					case strings.HasPrefix(line, "+"):
-						a.Printf("  %s\n", st.Green(line))
-					case strings.HasPrefix(line, "-"):
-						a.Printf("  %s\n", st.Red(line))
-					default:
-						a.Printf("  %s\n", line)
-					}
-				}
-			}
-			return nil
+			})
 		},
+	}
+}
+
+func (a *app) showRuleLog(entries []schemas.RuleLogEntry) {
+	st := a.Env.Style(a.Out)
+	for _, e := range entries {
+		a.Printf("%s  %s  %s\n", st.Bold("revision "+strconv.Itoa(e.Revision)), e.Type,
+			st.Dim(client.JoinNonEmpty(" · ", e.Time.Local().Format("2006-01-02 15:04:05"), e.Actor, e.Reason)))
+		for line := range strings.SplitSeq(strings.TrimRight(e.Diff, "\n"), "\n") {
+			switch {
+			case line == "":
+			case strings.HasPrefix(line, "@@"):
+				a.Printf("  %s\n", st.Dim(strings.TrimSpace(strings.ReplaceAll(line, "@@", ""))))
+			case strings.HasPrefix(line, "+"):
+				a.Printf("  %s\n", st.Green(line))
+			case strings.HasPrefix(line, "-"):
+				a.Printf("  %s\n", st.Red(line))
+			default:
+				a.Printf("  %s\n", line)
+			}
+		}
 	}
 }
 

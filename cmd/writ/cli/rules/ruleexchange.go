@@ -62,11 +62,9 @@ func (a *app) exportRules(ctx context.Context, dir string) error {
 			break
 		}
 	}
-	if a.JSON {
-		return a.PrintJSON(map[string]any{"dir": dir, "written": written, "unchanged": same})
-	}
-	a.Printf("%s written to %s, %d were there already.\n", client.Plural(written, "file", "files"), dir, same)
-	return nil
+	return a.Print(map[string]any{"dir": dir, "written": written, "unchanged": same}, func() {
+		a.Printf("%s written to %s, %d were there already.\n", client.Plural(written, "file", "files"), dir, same)
+	})
 }
 
 // writeInside writes a file below a root, whole or not at all, if it differs.
@@ -158,29 +156,23 @@ rules. The same corpus always gives the same abstractions.`,
 			if err := a.NotForAgents(); err != nil {
 				return err
 			}
-			reply, err := client.Ask[schemas.RuleCompressReply](cmd.Context(), a.Client, client.RoleAdmin, "rule compress", schemas.SvcRuleCompress, request)
-			if err != nil {
-				return err
-			}
-			if a.JSON {
-				return a.PrintJSON(reply)
-			}
-			st := a.Env.Style(a.Out)
-			for _, r := range reply.Abstractions {
-				a.Printf("%s  %s\n", st.Bold(st.Cyan(r.ID)), r.Title)
-				if r.Abstraction != nil {
-					for _, line := range client.Wrap(r.Abstraction.Summary, client.TextWidth-2) {
-						a.Printf("  %s\n", line)
+			return client.Show(cmd.Context(), a.Client, client.RoleAdmin, "rule compress", schemas.SvcRuleCompress, request, func(reply schemas.RuleCompressReply) {
+				st := a.Env.Style(a.Out)
+				for _, r := range reply.Abstractions {
+					a.Printf("%s  %s\n", st.Bold(st.Cyan(r.ID)), r.Title)
+					if r.Abstraction != nil {
+						for _, line := range client.Wrap(r.Abstraction.Summary, client.TextWidth-2) {
+							a.Printf("  %s\n", line)
+						}
+						a.Printf("  %s\n", st.Dim(fmt.Sprintf("%s · %.0f %% of their tokens", strings.Join(r.Abstraction.Members, ", "), 100*r.Abstraction.Ratio)))
 					}
-					a.Printf("  %s\n", st.Dim(fmt.Sprintf("%s · %.0f %% of their tokens", strings.Join(r.Abstraction.Members, ", "), 100*r.Abstraction.Ratio)))
 				}
-			}
-			verb := "changed"
-			if request.DryRun {
-				verb = "would change"
-			}
-			a.Printf("%s, %d %s.\n", client.Plural(len(reply.Abstractions), "abstraction", "abstractions"), len(reply.Changed), verb)
-			return nil
+				verb := "changed"
+				if request.DryRun {
+					verb = "would change"
+				}
+				a.Printf("%s, %d %s.\n", client.Plural(len(reply.Abstractions), "abstraction", "abstractions"), len(reply.Changed), verb)
+			})
 		},
 	}
 	c.Flags().BoolVar(&request.DryRun, "dry-run", false, "only show them")

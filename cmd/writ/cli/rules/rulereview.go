@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -120,25 +120,15 @@ func (a *app) review(ctx context.Context, id string, flags reviewFlags) error {
 	if id != "" && len(list.Items) == 0 {
 		return client.Refused("rule review", id+" waits for no review", "`writ rule show "+id+"` shows it.")
 	}
-	if a.JSON {
-		for _, item := range list.Items {
-			if err := a.PrintJSON(item); err != nil {
-				return err
-			}
+	return client.Each(a.Client, list.Items, "Nothing waits for review.", func() error {
+		if client.IsTerminal(a.In) && client.IsTerminal(a.Out) && a.IsPerson() == nil {
+			return a.reviewInteractively(ctx, list.Items)
+		}
+		for i, item := range list.Items {
+			a.showReviewItem(item, fmt.Sprintf("%d/%d", i+1, len(list.Items)))
 		}
 		return nil
-	}
-	if len(list.Items) == 0 {
-		a.Printf("Nothing waits for review.\n")
-		return nil
-	}
-	if client.IsTerminal(a.In) && client.IsTerminal(a.Out) && a.IsPerson() == nil {
-		return a.reviewInteractively(ctx, list.Items)
-	}
-	for i, item := range list.Items {
-		a.showReviewItem(item, fmt.Sprintf("%d/%d", i+1, len(list.Items)))
-	}
-	return nil
+	})
 }
 
 // reviewInteractively goes through the items, one question each.
@@ -240,12 +230,10 @@ func (a *app) reviewStats(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if a.JSON {
-		list.Rules = nil
-		return a.PrintJSON(list)
-	}
-	a.Printf("proposed %d, admitted %d, promoted %d, rejected %d, unreviewed %d\n", list.Proposed, list.Admitted, list.Promoted, list.Rejected, list.Unreviewed)
-	return nil
+	list.Rules = nil
+	return a.Print(list, func() {
+		a.Printf("proposed %d, admitted %d, promoted %d, rejected %d, unreviewed %d\n", list.Proposed, list.Admitted, list.Promoted, list.Rejected, list.Unreviewed)
+	})
 }
 
 func (a *app) ruleFeedbackCommand() *cobra.Command {
@@ -274,22 +262,16 @@ as one session's: name one with --session to have more than five count.`,
 				}
 				role, service = client.RoleAdmin, schemas.SvcRuleVerdict
 			}
-			reply, err := client.Ask[schemas.RuleFeedbackReply](cmd.Context(), a.Client, role, "rule feedback "+args[0], service, request)
-			if err != nil {
-				return err
-			}
-			if a.JSON {
-				return a.PrintJSON(reply)
-			}
-			counted := ""
-			if !reply.Counted {
-				counted = " (recorded, but not counted: this session has had its five)"
-				if request.Session == "" {
-					counted = " (recorded, but not counted: five without a session count; name one with --session)"
+			return client.Show(cmd.Context(), a.Client, role, "rule feedback "+args[0], service, request, func(reply schemas.RuleFeedbackReply) {
+				counted := ""
+				if !reply.Counted {
+					counted = " (recorded, but not counted: this session has had its five)"
+					if request.Session == "" {
+						counted = " (recorded, but not counted: five without a session count; name one with --session)"
+					}
 				}
-			}
-			a.Printf("%s: %d followed, %d not, weight %.2f%s\n", reply.ID, reply.Positive, reply.Negative, reply.Weight, counted)
-			return nil
+				a.Printf("%s: %d followed, %d not, weight %.2f%s\n", reply.ID, reply.Positive, reply.Negative, reply.Weight, counted)
+			})
 		},
 	}
 	c.Flags().StringVar(&session, "session", "", "the session that was shown the rule")
@@ -322,38 +304,28 @@ func (a *app) ruleStatsCommand() *cobra.Command {
 }
 
 func (a *app) showStats(list schemas.RuleStatsList, all bool) error {
-	table := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
-	shown := 0
-	for _, r := range list.Rules {
-		if !all && r.Positive+r.Negative+r.Ignored == 0 {
-			continue
-		}
-		if shown++; shown == 1 {
-			fmt.Fprintln(table, "id\tfollowed\tnot\tbeyond\tweight\t")
-		}
-		mark := ""
-		switch {
-		case r.Graduated:
-			mark = "graduated"
-		case r.Flagged:
-			mark = "flagged for review"
-		}
-		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%.2f\t%s\n", r.ID, r.Positive, r.Negative, r.Ignored, r.Weight, mark)
+	told := slices.DeleteFunc(slices.Clone(list.Rules), func(r schemas.RuleStats) bool { return r.Positive+r.Negative+r.Ignored == 0 })
+	outcomes, shown := len(told), told
+	if all {
+		shown = list.Rules
 	}
-	if err := table.Flush(); err != nil {
-		return err
+	if len(shown) > 0 {
+		if err := client.Table(a.Out, "id\tfollowed\tnot\tbeyond\tweight\t", shown, ruleOutcomes); err != nil {
+			return err
+		}
 	}
 	a.Printf("%s in the corpus, %d with outcomes; %s: %d admitted, %d promoted, %d rejected, %d unreviewed.\n",
-		client.Plural(len(list.Rules), "node", "nodes"), countOutcomes(list.Rules), client.Plural(list.Proposed, "proposal", "proposals"), list.Admitted, list.Promoted, list.Rejected, list.Unreviewed)
+		client.Plural(len(list.Rules), "node", "nodes"), outcomes, client.Plural(list.Proposed, "proposal", "proposals"), list.Admitted, list.Promoted, list.Rejected, list.Unreviewed)
 	return nil
 }
 
-func countOutcomes(rules []schemas.RuleStats) int {
-	n := 0
-	for _, r := range rules {
-		if r.Positive+r.Negative+r.Ignored > 0 {
-			n++
-		}
+func ruleOutcomes(r schemas.RuleStats) string {
+	mark := ""
+	switch {
+	case r.Graduated:
+		mark = "graduated"
+	case r.Flagged:
+		mark = "flagged for review"
 	}
-	return n
+	return fmt.Sprintf("%s\t%d\t%d\t%d\t%.2f\t%s", r.ID, r.Positive, r.Negative, r.Ignored, r.Weight, mark)
 }

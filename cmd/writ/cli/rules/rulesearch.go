@@ -38,29 +38,27 @@ rules that matter for a task, whatever its words, use writ query.`,
 			if err != nil {
 				return err
 			}
-			if a.JSON {
-				return a.PrintJSON(reply)
-			}
-			for _, hit := range reply.Hits {
-				a.Printf("%s  %s\n", st.Bold(hit.ID), hit.Title)
-				for _, field := range client.SortedKeys(hit.Fragments) {
-					for _, fragment := range hit.Fragments[field] {
-						a.Printf("    %s: %s\n", field, client.OneLine(fragment))
+			return a.Print(reply, func() {
+				for _, hit := range reply.Hits {
+					a.Printf("%s  %s\n", st.Bold(hit.ID), hit.Title)
+					for _, field := range client.SortedKeys(hit.Fragments) {
+						for _, fragment := range hit.Fragments[field] {
+							a.Printf("    %s: %s\n", field, client.OneLine(fragment))
+						}
+					}
+					if hit.Why != "" {
+						a.Printf("    %s\n", strings.ReplaceAll(strings.TrimSpace(hit.Why), "\n", "\n    "))
 					}
 				}
-				if hit.Why != "" {
-					a.Printf("    %s\n", strings.ReplaceAll(strings.TrimSpace(hit.Why), "\n", "\n    "))
+				for _, field := range client.SortedKeys(reply.Facets) {
+					a.Printf("\n%s:", field)
+					for _, count := range reply.Facets[field] {
+						a.Printf(" %s %d", count.Value, count.N)
+					}
+					a.Printf("\n")
 				}
-			}
-			for _, field := range client.SortedKeys(reply.Facets) {
-				a.Printf("\n%s:", field)
-				for _, count := range reply.Facets[field] {
-					a.Printf(" %s %d", count.Value, count.N)
-				}
-				a.Printf("\n")
-			}
-			a.Printf("\n%d of %d rules that match\n", len(reply.Hits), reply.Total)
-			return nil
+				a.Printf("\n%d of %d rules that match\n", len(reply.Hits), reply.Total)
+			})
 		},
 	}
 	c.Flags().StringVar(&request.Kind, "kind", "words", "words, phrase, prefix, fuzzy or query-string")

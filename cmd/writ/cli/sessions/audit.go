@@ -33,11 +33,7 @@ recorded when a session ends (session.audited).`,
 			if view.Audit == nil {
 				return client.Refused("session audit", "the daemon is older than this program", "Restart it: `writ down`, then `writ up`.")
 			}
-			if a.JSON {
-				return a.PrintJSON(view.Audit)
-			}
-			a.showAudit(view)
-			return nil
+			return a.Print(view.Audit, func() { a.showAudit(view) })
 		},
 	}
 }

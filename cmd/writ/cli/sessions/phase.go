@@ -62,15 +62,7 @@ func (a *app) phase(ctx context.Context, request schemas.PhaseRequest) error {
 	}
 	request.Session = session
 	if request.Act == "show" {
-		view, err := client.Ask[schemas.SessionView](ctx, a.Client, client.RoleHook, what, schemas.SvcSession, schemas.SessionQuery{Session: session})
-		if err != nil {
-			return err
-		}
-		if a.JSON {
-			return a.PrintJSON(view)
-		}
-		a.showGates(view)
-		return nil
+		return client.Show(ctx, a.Client, client.RoleHook, what, schemas.SvcSession, schemas.SessionQuery{Session: session}, a.showGates)
 	}
 	if err := a.IsPerson(); err != nil {
 		return err

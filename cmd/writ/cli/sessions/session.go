@@ -2,7 +2,6 @@ package sessions
 
 import (
 	"fmt"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -39,16 +38,7 @@ func (a *app) sessionListCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if a.JSON {
-				for _, s := range list.Sessions {
-					if err := a.PrintJSON(s); err != nil {
-						return err
-					}
-				}
-				return nil
-			}
-			a.showSessions(list.Sessions)
-			return nil
+			return a.showSessions(list.Sessions)
 		},
 	}
 	c.Flags().BoolVar(&here, "here", false, "only those of the project around this folder")
@@ -57,14 +47,9 @@ func (a *app) sessionListCommand() *cobra.Command {
 	return c
 }
 
-func (a *app) showSessions(sessions []schemas.SessionSummary) {
-	if len(sessions) == 0 {
-		a.Printf("No session yet. One begins when an agent starts in a project that uses Writ.\n")
-		return
-	}
-	table := tabwriter.NewWriter(a.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "session\tlast seen\tmode\tphase\trefused\tevents\tproject")
-	for _, s := range sessions {
+func (a *app) showSessions(sessions []schemas.SessionSummary) error {
+	const none = "No session yet. One begins when an agent starts in a project that uses Writ."
+	return client.Rows(a.Client, sessions, none, "session\tlast seen\tmode\tphase\trefused\tevents\tproject", func(s schemas.SessionSummary) string {
 		seen := client.Age(a.Env.Now().Sub(s.LastSeen)) + " ago"
 		if s.LastSeen.IsZero() {
 			seen = "-"
@@ -72,9 +57,8 @@ func (a *app) showSessions(sessions []schemas.SessionSummary) {
 		if s.Ended {
 			seen += ", ended"
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%d\t%d\t%s\n", s.Session, seen, client.Dash(s.Mode), client.Dash(s.Phase), s.Refusals, s.Events, client.Dash(s.Project))
-	}
-	_ = table.Flush()
+		return fmt.Sprintf("%s\t%s\t%s\t%s\t%d\t%d\t%s", s.Session, seen, client.Dash(s.Mode), client.Dash(s.Phase), s.Refusals, s.Events, client.Dash(s.Project))
+	})
 }
 
 func (a *app) sessionShowCommand() *cobra.Command {
@@ -95,15 +79,7 @@ drift is what had been noticed by then.`,
 			if err != nil {
 				return err
 			}
-			view, err := client.Ask[schemas.SessionView](cmd.Context(), a.Client, client.RoleHook, "session show", schemas.SvcSession, when.Query(session))
-			if err != nil {
-				return err
-			}
-			if a.JSON {
-				return a.PrintJSON(view)
-			}
-			a.showSession(view)
-			return nil
+			return client.Show(cmd.Context(), a.Client, client.RoleHook, "session show", schemas.SvcSession, when.Query(session), a.showSession)
 		},
 	}
 	c.Flags().StringVar(&at, "at", "", "as it was at this `moment`: a time, how long ago (15m), or a record's sequence")

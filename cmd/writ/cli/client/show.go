@@ -1,0 +1,71 @@
+package client
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"text/tabwriter"
+)
+
+// Show asks in a role and prints the answer: as JSON where --json says so, else
+// by show. What names the attempt in an error.
+func Show[T any](ctx context.Context, a *Client, role, what, subject string, request any, show func(T)) error {
+	reply, err := Ask[T](ctx, a, role, what, subject, request)
+	if err != nil {
+		return err
+	}
+	return a.Print(reply, func() { show(reply) })
+}
+
+// Print prints a value: as JSON where --json says so, else by show.
+func (a *Client) Print(value any, show func()) error {
+	if a.JSON {
+		return a.PrintJSON(value)
+	}
+	show()
+	return nil
+}
+
+// Each prints values: one JSON object a line where --json says so, else none
+// where there are none, else by show.
+func Each[T any](a *Client, all []T, none string, show func() error) error {
+	switch {
+	case a.JSON:
+		for _, one := range all {
+			if err := a.PrintJSON(one); err != nil {
+				return err
+			}
+		}
+	case len(all) == 0 && none != "":
+		a.Printf("%s\n", none)
+	default:
+		return show()
+	}
+	return nil
+}
+
+// Rows prints values as Each does, as a table.
+func Rows[T any](a *Client, all []T, none, header string, row func(T) string) error {
+	return Each(a, all, none, func() error { return Table(a.Out, header, all, row) })
+}
+
+// Table prints rows under a header, whose cells are separated by tabs.
+func Table[T any](w io.Writer, header string, rows []T, row func(T) string) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, header)
+	for _, one := range rows {
+		fmt.Fprintln(table, row(one))
+	}
+	return table.Flush()
+}
+
+// With does what needs several requests over one connection in a role, starting
+// the daemon where it does not run.
+func (a *Client) With(ctx context.Context, role, what string, do func(Service) error) error {
+	s, err := a.Open(ctx, role)
+	if err != nil {
+		return Explain(what, err)
+	}
+	defer s.Close()
+	return Explain(what, do(s))
+}
