@@ -26,11 +26,7 @@ func (a *app) agentListCommand() *cobra.Command {
 			if q.Workspace != "" {
 				q.Workspace = a.Env.Absolute(q.Workspace)
 			}
-			list, err := client.Ask[schemas.AgentList](cmd.Context(), a.Client, client.RoleAdmin, "agent list", schemas.SvcAgentList, q)
-			if err != nil {
-				return err
-			}
-			return a.showRuns(list.Runs)
+			return client.AskThen(cmd.Context(), a.Client, client.RoleAdmin, "agent list", schemas.SvcAgentList, q, func(list schemas.AgentList) error { return a.showRuns(list.Runs) })
 		},
 	}
 	c.Flags().StringVar(&q.Agent, "agent", "", "only runs of the agent of this name")

@@ -25,11 +25,7 @@ func (a *app) scheduleListCommand() *cobra.Command {
 		Example: "  writ schedule list\n  writ schedule list --all --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			list, err := client.Ask[schemas.ScheduleList](cmd.Context(), a.Client, client.RoleAdmin, "schedule list", schemas.SvcSchedules, q)
-			if err != nil {
-				return err
-			}
-			return a.showSchedules(list.Schedules)
+			return client.AskThen(cmd.Context(), a.Client, client.RoleAdmin, "schedule list", schemas.SvcSchedules, q, func(list schemas.ScheduleList) error { return a.showSchedules(list.Schedules) })
 		},
 	}
 	c.Flags().StringVar(&q.Agent, "agent", "", "only those of the agent of this name")

@@ -69,3 +69,12 @@ func (a *Client) With(ctx context.Context, role, what string, do func(Service) e
 	defer s.Close()
 	return Explain(what, do(s))
 }
+
+// AskThen asks in a role, and goes on with the answer.
+func AskThen[T any](ctx context.Context, a *Client, role, what, subject string, request any, do func(T) error) error {
+	reply, err := Ask[T](ctx, a, role, what, subject, request)
+	if err != nil {
+		return err
+	}
+	return do(reply)
+}

@@ -53,11 +53,9 @@ func (a *app) auditKeyCommand() *cobra.Command {
 		Example: "  writ audit key > key.pub",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			sealed, err := client.Ask[schemas.AuditSealed](cmd.Context(), a.Client, client.RoleAdmin, "audit key", schemas.SvcAuditSeal, struct{}{})
-			if err != nil {
-				return err
-			}
-			return a.Print(map[string]string{"key": sealed.Key}, func() { a.Printf("%s\n", sealed.Key) })
+			return client.AskThen(cmd.Context(), a.Client, client.RoleAdmin, "audit key", schemas.SvcAuditSeal, struct{}{}, func(sealed schemas.AuditSealed) error {
+				return a.Print(map[string]string{"key": sealed.Key}, func() { a.Printf("%s\n", sealed.Key) })
+			})
 		},
 	}
 }
@@ -71,11 +69,7 @@ evidence stands. The daemon does so by itself at intervals (audit_every).`,
 		Example: "  writ audit checkpoint\n  writ audit checkpoint --signed > today.checkpoints",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			sealed, err := client.Ask[schemas.AuditSealed](cmd.Context(), a.Client, client.RoleAdmin, "audit checkpoint", schemas.SvcAuditSeal, struct{}{})
-			if err != nil {
-				return err
-			}
-			return a.showSealed(sealed, signed)
+			return client.AskThen(cmd.Context(), a.Client, client.RoleAdmin, "audit checkpoint", schemas.SvcAuditSeal, struct{}{}, func(sealed schemas.AuditSealed) error { return a.showSealed(sealed, signed) })
 		},
 	}
 	c.Flags().BoolVar(&signed, "signed", false, "print the signed checkpoints themselves, to keep or hand over")

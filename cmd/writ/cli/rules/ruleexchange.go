@@ -99,11 +99,7 @@ the size of the band that every prompt carries. Exit 1 if there are errors.`,
 				}
 				request.Files = files
 			}
-			reply, err := client.Ask[schemas.RuleValidateReply](cmd.Context(), a.Client, client.RoleHook, "rule validate", schemas.SvcRuleValidate, request)
-			if err != nil {
-				return err
-			}
-			return a.showValidation(reply, strict)
+			return client.AskThen(cmd.Context(), a.Client, client.RoleHook, "rule validate", schemas.SvcRuleValidate, request, func(reply schemas.RuleValidateReply) error { return a.showValidation(reply, strict) })
 		},
 	}
 	c.Flags().BoolVar(&strict, "strict", false, "exit 1 on warnings, too")

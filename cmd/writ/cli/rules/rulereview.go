@@ -29,12 +29,8 @@ person reviews it. Proposals are recorded, admitted or not. Exit 1 if refused.`,
 			if err != nil {
 				return err
 			}
-			reply, err := client.Ask[schemas.RuleProposeReply](cmd.Context(), a.Client, client.RoleHook, "rule propose", schemas.SvcRulePropose,
-				schemas.RuleProposeRequest{Path: name, Content: content, By: by, Session: a.SessionOr(session)})
-			if err != nil {
-				return err
-			}
-			return a.showProposal(reply)
+			return client.AskThen(cmd.Context(), a.Client, client.RoleHook, "rule propose", schemas.SvcRulePropose,
+				schemas.RuleProposeRequest{Path: name, Content: content, By: by, Session: a.SessionOr(session)}, a.showProposal)
 		},
 	}
 	c.Flags().StringVar(&by, "by", "", "who proposes it")

@@ -85,11 +85,7 @@ func Approve(ctx context.Context, in *client.Client, gate, session, decline stri
 		return client.Refused("approve", "the answer was not yes", "Nothing was approved. writ approve --decline \"…\" tells the agent what to change.")
 	}
 	request.Fingerprint = offer.Fingerprint
-	reply, err := client.Ask[schemas.ActReply](ctx, a.Client, client.RoleAdmin, "approve", schemas.SvcApprove, request)
-	if err != nil {
-		return err
-	}
-	return a.showAct("approve", reply)
+	return client.AskThen(ctx, a.Client, client.RoleAdmin, "approve", schemas.SvcApprove, request, func(reply schemas.ActReply) error { return a.showAct("approve", reply) })
 }
 
 // showOffer prints what an approval would approve.

@@ -76,11 +76,7 @@ func (a *app) mode(ctx context.Context, what, role, subject string, request sche
 		return err
 	}
 	request.Session = session
-	reply, err := client.Ask[schemas.ActReply](ctx, a.Client, role, what, subject, request)
-	if err != nil {
-		return err
-	}
-	return a.showAct(what, reply)
+	return client.AskThen(ctx, a.Client, role, what, subject, request, func(reply schemas.ActReply) error { return a.showAct(what, reply) })
 }
 
 // showAct prints what a session became, or why it did not.

@@ -67,9 +67,5 @@ func (a *app) phase(ctx context.Context, request schemas.PhaseRequest) error {
 	if err := a.IsPerson(); err != nil {
 		return err
 	}
-	reply, err := client.Ask[schemas.ActReply](ctx, a.Client, client.RoleAdmin, what, schemas.SvcPhase, request)
-	if err != nil {
-		return err
-	}
-	return a.showAct(what, reply)
+	return client.AskThen(ctx, a.Client, client.RoleAdmin, what, schemas.SvcPhase, request, func(reply schemas.ActReply) error { return a.showAct(what, reply) })
 }

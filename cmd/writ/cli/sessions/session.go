@@ -34,11 +34,7 @@ func (a *app) sessionListCommand() *cobra.Command {
 				}
 				query.Project = root
 			}
-			list, err := client.Ask[schemas.SessionList](cmd.Context(), a.Client, client.RoleHook, "session list", schemas.SvcSessions, query)
-			if err != nil {
-				return err
-			}
-			return a.showSessions(list.Sessions)
+			return client.AskThen(cmd.Context(), a.Client, client.RoleHook, "session list", schemas.SvcSessions, query, func(list schemas.SessionList) error { return a.showSessions(list.Sessions) })
 		},
 	}
 	c.Flags().BoolVar(&here, "here", false, "only those of the project around this folder")
