@@ -20,7 +20,7 @@ import (
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/cmd/internal/launch"
 	"github.com/writbus/writ/cmd/writ/cli/client"
-	"github.com/writbus/writ/cmd/writ/cli/lifecycle"
+	"github.com/writbus/writ/enforcement/host"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -117,7 +117,7 @@ func message(t *testing.T, r schemas.HookReply) string {
 // mustDeny checks every part of a refusal.
 func mustDeny(t *testing.T, r schemas.HookReply, parts ...string) {
 	t.Helper()
-	reason, denied := lifecycle.Denial(r)
+	reason, denied := host.Refusal(r)
 	if !denied || r.Exit != 2 || strings.TrimSpace(r.Stderr) != reason {
 		t.Fatalf("not a whole refusal: exit %d, stdout %q, stderr %q", r.Exit, r.Stdout, r.Stderr)
 	}

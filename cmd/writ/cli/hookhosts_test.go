@@ -9,7 +9,7 @@ import (
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/internal/config"
-	"github.com/writbus/writ/cmd/writ/cli/lifecycle"
+	"github.com/writbus/writ/enforcement/host"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -52,8 +52,8 @@ var hostCalls = map[string]struct{ event, writes, reads, prompt string }{
 // pass what reads.
 func TestOtherHostsWithoutADaemon(t *testing.T) {
 	down := fails(errors.New("no"))
-	for host, c := range hostCalls {
-		t.Run(host, func(t *testing.T) {
+	for agent, c := range hostCalls {
+		t.Run(agent, func(t *testing.T) {
 			for _, x := range []struct {
 				payload, settings string
 				refused           bool
@@ -62,23 +62,23 @@ func TestOtherHostsWithoutADaemon(t *testing.T) {
 			} {
 				s := &script{startup: config.ErrNoDaemon, answers: []func(context.Context, bus.Request) (bus.Reply, error){down}}
 				env, root := world(t, true, x.settings, s)
-				r := runHookOf(env, strings.NewReader(strings.ReplaceAll(x.payload, "ROOT", root)), host, c.event)
+				r := runHookOf(env, strings.NewReader(strings.ReplaceAll(x.payload, "ROOT", root)), agent, c.event)
 				if x.refused {
-					if host == "gemini" {
+					if agent == "gemini" {
 						// Its refusals end well: the object on standard output says all.
-						reason, _ := lifecycle.Denial(r)
+						reason, _ := host.Refusal(r)
 						r.Exit, r.Stderr = r.Exit+2, r.Stderr+reason
 					}
 					mustDeny(t, r, "could not judge")
 					continue
 				}
-				if _, denied := lifecycle.Denial(r); denied || r.Exit != 0 || r.Stdout != "" && !json.Valid([]byte(r.Stdout)) {
+				if _, denied := host.Refusal(r); denied || r.Exit != 0 || r.Stdout != "" && !json.Valid([]byte(r.Stdout)) {
 					t.Errorf("%q did not pass: %+v", x.payload, r)
 				}
 			}
 			s := &script{startup: config.ErrNoDaemon, answers: []func(context.Context, bus.Request) (bus.Reply, error){down}}
 			env, _ := world(t, true, "", s)
-			if r := runHookOf(env, strings.NewReader("{"), host, c.prompt); r.Exit != 0 {
+			if r := runHookOf(env, strings.NewReader("{"), agent, c.prompt); r.Exit != 0 {
 				t.Errorf("a prompt is stopped: %+v", r)
 			}
 		})
@@ -89,12 +89,12 @@ func TestOtherHostsWithoutADaemon(t *testing.T) {
 // a failure are told so.
 func TestOtherHostsOutsideAProject(t *testing.T) {
 	want := map[string]string{"cursor": `{"continue":true,"permission":"allow"}`, "codex": "", "gemini": "{}", "copilot": "{}", "opencode": `{"verdict":"pass"}`}
-	for host, c := range hostCalls {
+	for agent, c := range hostCalls {
 		s := &script{answers: []func(context.Context, bus.Request) (bus.Reply, error){answer(`{}`)}}
 		env, root := world(t, false, "", s)
-		r := runHookOf(env, strings.NewReader(strings.ReplaceAll(c.writes, "ROOT", root)), host, c.event)
-		if got := (schemas.HookReply{Stdout: strings.TrimSpace(r.Stdout), Stderr: r.Stderr, Exit: r.Exit}); got != (schemas.HookReply{Stdout: want[host]}) || len(s.roles) > 0 {
-			t.Errorf("%s: %+v", host, r)
+		r := runHookOf(env, strings.NewReader(strings.ReplaceAll(c.writes, "ROOT", root)), agent, c.event)
+		if got := (schemas.HookReply{Stdout: strings.TrimSpace(r.Stdout), Stderr: r.Stderr, Exit: r.Exit}); got != (schemas.HookReply{Stdout: want[agent]}) || len(s.roles) > 0 {
+			t.Errorf("%s: %+v", agent, r)
 		}
 	}
 }

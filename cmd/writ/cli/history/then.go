@@ -4,14 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/writbus/writ/cmd/writ/cli/client"
+	"github.com/writbus/writ/enforcement/statediff"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -65,26 +64,17 @@ func (a *app) diffArguments(args []string) (session, until string) {
 
 // difference is what writ diff --json prints.
 type difference struct {
-	Session string         `json:"session"`
-	From    sessionThen    `json:"from"`
-	To      sessionThen    `json:"to"`
-	Changes []stateChange  `json:"changes"`
-	Events  map[string]int `json:"events"` // between, by type
+	Session string             `json:"session"`
+	From    sessionThen        `json:"from"`
+	To      sessionThen        `json:"to"`
+	Changes []statediff.Change `json:"changes"`
+	Events  map[string]int     `json:"events"` // between, by type
 }
 
 type sessionThen struct {
 	Seq   uint64          `json:"seq,omitempty"` // absent for now
 	AsOf  time.Time       `json:"as_of,omitzero"`
 	State json.RawMessage `json:"state"`
-}
-
-// stateChange is one field of the folded state that is not the same.
-type stateChange struct {
-	Field   string   `json:"field"` // path in the state, "work.gates.plan.channel"
-	Was     string   `json:"was,omitempty"`
-	Is      string   `json:"is,omitempty"`
-	Added   []string `json:"added,omitempty"` // of a list
-	Removed []string `json:"removed,omitempty"`
 }
 
 func (a *app) diff(ctx context.Context, id string, from, to client.Then) error {
@@ -110,7 +100,7 @@ func (a *app) diff(ctx context.Context, id string, from, to client.Then) error {
 	if d.To.Seq != 0 && d.From.Seq > d.To.Seq {
 		return client.Usage(fmt.Sprintf("diff: A is later (record %d) than B (record %d)", d.From.Seq, d.To.Seq), "Give the earlier moment first.")
 	}
-	if d.Changes, err = stateChanges(d.From.State, d.To.State); err != nil {
+	if d.Changes, err = statediff.Between(d.From.State, d.To.State); err != nil {
 		return client.Explain(what, err)
 	}
 	events, err := between(ctx, s, session, d.From.Seq, d.To.Seq)
@@ -168,97 +158,4 @@ func (a *app) showDifference(d difference, views [2]schemas.SessionView, events 
 			_ = a.showEvent(e, false) // it prints lines and encodes nothing
 		}
 	}
-}
-
-// stateChanges compares two folded states field by field.
-func stateChanges(was, is json.RawMessage) ([]stateChange, error) {
-	var a, b any
-	if err := json.Unmarshal(was, &a); err != nil {
-		return nil, fmt.Errorf("the state before: %w", err)
-	}
-	if err := json.Unmarshal(is, &b); err != nil {
-		return nil, fmt.Errorf("the state after: %w", err)
-	}
-	changes := []stateChange{}
-	compareFields("", a, b, &changes)
-	return changes, nil
-}
-
-func compareFields(path string, was, is any, into *[]stateChange) {
-	wasMap, wasIs := was.(map[string]any)
-	isMap, isIs := is.(map[string]any)
-	if (wasIs || was == nil) && (isIs || is == nil) && (wasIs || isIs) {
-		names := slices.Sorted(maps.Keys(wasMap))
-		for name := range isMap {
-			if _, also := wasMap[name]; !also {
-				names = append(names, name)
-			}
-		}
-		slices.Sort(names)
-		for _, name := range names {
-			at := name
-			if path != "" {
-				at = path + "." + name
-			}
-			compareFields(at, wasMap[name], isMap[name], into)
-		}
-		return
-	}
-	wasList, wasMany := was.([]any)
-	isList, isMany := is.([]any)
-	if (wasMany || was == nil) && (isMany || is == nil) && (wasMany || isMany) {
-		added, removed := listChanges(textsOf(wasList), textsOf(isList))
-		if len(added)+len(removed) > 0 {
-			*into = append(*into, stateChange{Field: path, Added: added, Removed: removed})
-		}
-		return
-	}
-	if before, after := textOf(was), textOf(is); before != after {
-		*into = append(*into, stateChange{Field: path, Was: before, Is: after})
-	}
-}
-
-// listChanges compares lists as multisets: what a state lists is sorted, or in
-// the order of its events.
-func listChanges(was, is []string) (added, removed []string) {
-	count := map[string]int{}
-	for _, text := range was {
-		count[text]++
-	}
-	for _, text := range is {
-		if count[text] > 0 {
-			count[text]--
-			continue
-		}
-		added = append(added, text)
-	}
-	for _, text := range was {
-		if count[text] > 0 {
-			count[text]--
-			removed = append(removed, text)
-		}
-	}
-	return added, removed
-}
-
-func textsOf(list []any) (texts []string) {
-	for _, one := range list {
-		texts = append(texts, textOf(one))
-	}
-	return texts
-}
-
-// textOf is a value as text: a string as it is, anything else as JSON.
-func textOf(value any) string {
-	switch v := value.(type) {
-	case nil:
-		return ""
-	case string:
-		return v
-	}
-	raw, err := marshal(value)
-	if err != nil {
-		return fmt.Sprint(value)
-	}
-	return string(raw)
 }

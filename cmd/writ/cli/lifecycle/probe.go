@@ -105,13 +105,13 @@ func (e *examination) drive(ctx context.Context, root string, project config.Pro
 		return
 	}
 	session := "writ-doctor-" + id.String()
-	for _, p := range probesOf(agent.Name, session, root) {
+	for _, p := range host.Probes(agent.Name, session, root) {
 		judge := judgement(mustPass)
-		if p.writes {
+		if p.Writes {
 			judge = mustRefuse(project, host.RefusalExit(agent.Name))
 		}
 		for _, h := range hooks {
-			if h.Event == p.event {
+			if h.Event == p.Event {
 				e.probe(ctx, root, agent, h, p, judge)
 			}
 		}
@@ -126,7 +126,7 @@ func mustRefuse(project config.Project, exit int) judgement {
 		if project.Mode == "conversation" || project.Mode == "debug" {
 			return "answered (mode " + project.Mode + " does not refuse it)", nil
 		}
-		reason, denied := Denial(reply)
+		reason, denied := host.Refusal(reply)
 		switch {
 		case !denied || reply.Exit != exit:
 			return "", fmt.Errorf("a write in a session without approval passed (exit code %d)", reply.Exit)
@@ -138,16 +138,10 @@ func mustRefuse(project config.Project, exit int) judgement {
 }
 
 func mustPass(reply schemas.HookReply) (string, error) {
-	if reason, denied := Denial(reply); denied || reply.Exit != 0 {
+	if reason, denied := host.Refusal(reply); denied || reply.Exit != 0 {
 		return "", fmt.Errorf("it was refused: %s", client.Shorten(client.OneLine(reason+" "+reply.Stderr), 200))
 	}
-	var out struct {
-		System string `json:"systemMessage"` // Claude Code, Codex, Gemini CLI
-		User   string `json:"user_message"`  // Cursor
-		Notice string `json:"notice"`        // OpenCode's plugin
-	}
-	_ = json.Unmarshal([]byte(reply.Stdout), &out)
-	for _, said := range []string{out.System, out.User, out.Notice} {
+	for _, said := range host.Remarks(reply) {
 		if strings.HasPrefix(said, "Writ did not see") {
 			return "", errors.New(said)
 		}
@@ -155,48 +149,18 @@ func mustPass(reply schemas.HookReply) (string, error) {
 	return "passed, as it must", nil
 }
 
-// Denial reads the form of a refusal that the hook's host reads.
-func Denial(reply schemas.HookReply) (reason string, denied bool) {
-	var out struct {
-		Verdict    string `json:"verdict"`    // OpenCode's plugin
-		Permission string `json:"permission"` // Cursor
-		User       string `json:"user_message"`
-		Decision   string `json:"decision"` // Gemini CLI
-		Reason     string `json:"reason"`
-		Flat       string `json:"permissionDecision"` // Copilot
-		FlatReason string `json:"permissionDecisionReason"`
-		Specific   struct {
-			Decision string `json:"permissionDecision"` // Claude Code, Codex
-			Reason   string `json:"permissionDecisionReason"`
-		} `json:"hookSpecificOutput"`
-	}
-	_ = json.Unmarshal([]byte(reply.Stdout), &out)
-	for _, said := range [][2]string{
-		{out.Specific.Decision, out.Specific.Reason},
-		{out.Flat, out.FlatReason},
-		{out.Permission, out.User},
-		{out.Decision, out.Reason},
-		{out.Verdict, out.Reason},
-	} {
-		if said[0] == "deny" {
-			return said[1], true
-		}
-	}
-	return "", false
-}
-
-func (e *examination) probe(ctx context.Context, root string, agent install.Agent, h settings.Hook, p probe, judge judgement) {
+func (e *examination) probe(ctx context.Context, root string, agent install.Agent, h settings.Hook, p host.Probe, judge judgement) {
 	began := time.Now()
-	reply, err := e.app.runHookLine(ctx, root, h, p.payload)
+	reply, err := e.app.runHookLine(ctx, root, h, p.Payload)
 	if err == nil {
 		var detail string
 		if detail, err = judge(reply); err == nil {
-			e.ok(p.check, fmt.Sprintf("%s %s %s (%s)", agent.Title, h.Event, detail, time.Since(began).Round(100*time.Microsecond)))
+			e.ok(p.Check, fmt.Sprintf("%s %s %s (%s)", agent.Title, h.Event, detail, time.Since(began).Round(100*time.Microsecond)))
 			return
 		}
 	}
 	where := agent.HookFile()
-	e.fail(p.check, agent.Title+" "+h.Event+": "+client.OneLine(err.Error()), "Check the command line in "+where+"; `writ init --agent "+agent.Name+"` writes it anew.")
+	e.fail(p.Check, agent.Title+" "+h.Event+": "+client.OneLine(err.Error()), "Check the command line in "+where+"; `writ init --agent "+agent.Name+"` writes it anew.")
 }
 
 // runHookLine runs a hook as its host would: its command line, the payload

@@ -16,6 +16,7 @@ import (
 	"github.com/writbus/writ/cmd/writ/cli/client"
 	"github.com/writbus/writ/cmd/writ/cli/hook"
 	"github.com/writbus/writ/cmd/writ/cli/install"
+	"github.com/writbus/writ/enforcement/host"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -327,7 +328,7 @@ func (t *tour) write(ctx context.Context, name, content, refusedBy string) error
 	if err != nil {
 		return err
 	}
-	reason, denied := Denial(reply)
+	reason, denied := host.Refusal(reply)
 	if refusedBy != "" {
 		t.expect("writing "+name, denied && reply.Exit == 2 && strings.Contains(reason, refusedBy), "refused:", reply)
 		t.quote(reason, 6)

@@ -1,23 +1,19 @@
-package lifecycle
+package host
 
-import (
-	"path/filepath"
+import "path/filepath"
 
-	"github.com/writbus/writ/cmd/writ/cli/hook"
-)
-
-// probe is a made-up call of a host that a hook must answer in a known way.
-type probe struct {
-	check   string
-	event   string
-	payload any
-	writes  bool // it must be refused
+// Probe is a made-up call of a host that a hook must answer in a known way.
+type Probe struct {
+	Check   string // what it looks at
+	Event   string
+	Payload any
+	Writes  bool // it must be refused
 }
 
-// probesOf are the probes for an agent's hooks, in the shape of its payloads:
+// Probes are the probes for an agent's hooks, in the shape of its payloads:
 // a write, a reading call, a shell command where those have a hook of their
 // own, and the end of the session.
-func probesOf(agent, session, root string) []probe {
+func Probes(host, session, root string) []Probe {
 	file, readme := filepath.Join(root, "writ-doctor-probe.go"), filepath.Join(root, "README.md")
 	const content, line = "package probe\n", "echo package probe > writ-doctor-probe.go"
 	with := func(fields map[string]any, more ...any) map[string]any {
@@ -30,13 +26,13 @@ func probesOf(agent, session, root string) []probe {
 		}
 		return all
 	}
-	switch agent {
+	switch host {
 	case "cursor":
 		base := map[string]any{"conversation_id": session, "generation_id": session, "cursor_version": "probe", "workspace_roots": []string{root}}
 		tool := func(name string, input map[string]any) map[string]any {
 			return with(base, "hook_event_name", "preToolUse", "tool_name", name, "tool_input", input, "tool_use_id", session+name)
 		}
-		return []probe{
+		return []Probe{
 			{"write probe", "preToolUse", tool("Write", map[string]any{"file_path": file, "content": content}), true},
 			{"read probe", "preToolUse", tool("Read", map[string]any{"file_path": readme}), false},
 			// In a session of its own: a second refusal in a row may become a question.
@@ -50,7 +46,7 @@ func probesOf(agent, session, root string) []probe {
 			return with(base, "hook_event_name", "PreToolUse", "turn_id", session, "tool_name", name,
 				"tool_input", map[string]any{"command": command}, "tool_use_id", session+name)
 		}
-		return []probe{
+		return []Probe{
 			{"write probe", "PreToolUse", tool("apply_patch", "*** Begin Patch\n*** Add File: writ-doctor-probe.go\n+package probe\n*** End Patch\n"), true},
 			{"read probe", "PreToolUse", tool("Bash", "ls"), false},
 			{"session probe", "SessionEnd", with(base, "hook_event_name", "SessionEnd", "reason", "other"), false},
@@ -60,7 +56,7 @@ func probesOf(agent, session, root string) []probe {
 		tool := func(name string, input map[string]any) map[string]any {
 			return with(base, "hook_event_name", "BeforeTool", "tool_name", name, "tool_input", input)
 		}
-		return []probe{
+		return []Probe{
 			{"write probe", "BeforeTool", tool("write_file", map[string]any{"file_path": file, "content": content}), true},
 			{"read probe", "BeforeTool", tool("read_file", map[string]any{"file_path": readme}), false},
 			{"session probe", "SessionEnd", with(base, "hook_event_name", "SessionEnd", "reason", "exit"), false},
@@ -70,14 +66,14 @@ func probesOf(agent, session, root string) []probe {
 		tool := func(name string, args map[string]any) map[string]any {
 			return with(base, "toolName", name, "toolArgs", args)
 		}
-		return []probe{
+		return []Probe{
 			{"write probe", "preToolUse", tool("create", map[string]any{"path": file, "file_text": content}), true},
 			{"read probe", "preToolUse", tool("view", map[string]any{"path": readme}), false},
 			{"session probe", "sessionEnd", with(base, "reason", "complete"), false},
 		}
 	case "opencode":
 		base := map[string]any{"session_id": session, "hook_event_name": "tool.execute.before"}
-		return []probe{
+		return []Probe{
 			{"write probe", "tool.execute.before", with(base, "tool_name", "write", "tool_use_id", session, "tool_input", map[string]any{"filePath": file, "content": content}), true},
 			{"read probe", "tool.execute.before", with(base, "tool_name", "read", "tool_use_id", session+"r", "tool_input", map[string]any{"filePath": readme}), false},
 			{"session probe", "tool.execute.before", with(base, "hook_event_name", "session.deleted", "reason", "deleted"), false},
@@ -85,11 +81,11 @@ func probesOf(agent, session, root string) []probe {
 	}
 	base := map[string]any{"session_id": session}
 	tool := func(name string, input map[string]any) map[string]any {
-		return with(base, "hook_event_name", hook.EventPreToolUse, "permission_mode", "default", "tool_name", name, "tool_input", input, "tool_use_id", "toolu_"+session+"_"+name)
+		return with(base, "hook_event_name", "PreToolUse", "permission_mode", "default", "tool_name", name, "tool_input", input, "tool_use_id", "toolu_"+session+"_"+name)
 	}
-	return []probe{
-		{"write probe", hook.EventPreToolUse, tool("Write", map[string]any{"file_path": file, "content": content}), true},
-		{"read probe", hook.EventPreToolUse, tool("Read", map[string]any{"file_path": readme}), false},
+	return []Probe{
+		{"write probe", "PreToolUse", tool("Write", map[string]any{"file_path": file, "content": content}), true},
+		{"read probe", "PreToolUse", tool("Read", map[string]any{"file_path": readme}), false},
 		{"session probe", "SessionEnd", with(base, "hook_event_name", "SessionEnd", "reason", "other"), false},
 	}
 }
