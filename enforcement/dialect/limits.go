@@ -1,23 +1,25 @@
 package dialect
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 	"unicode/utf8"
 )
 
-// Limits bound what one response of an agent may do, unless said otherwise.
+// Limits bound what one response of an agent may do, unless said otherwise. As a
+// setting, what is 0 is the language's own.
 type Limits struct {
-	Commands   int
-	Fetches    int // fetch and browse together
-	Searches   int
-	Advises    int
-	Children   int           // of one parallel block
-	Body       int           // bytes of one result
-	Batch      int           // bytes of all results of a response
-	Output     int           // bytes of one exec's output
-	Exec       time.Duration // of one exec
-	ModelCalls int           // for one message
+	Commands   int           `yaml:"commands"`    // all commands together
+	Fetches    int           `yaml:"fetches"`     // fetch and browse together
+	Searches   int           `yaml:"searches"`    // searches of the web
+	Advises    int           `yaml:"advises"`     // questions to the advisor
+	Children   int           `yaml:"children"`    // of one parallel block
+	Body       int           `yaml:"body"`        // bytes of one result
+	Batch      int           `yaml:"batch"`       // bytes of all results of a response
+	Output     int           `yaml:"output"`      // bytes of one exec's output
+	Exec       time.Duration `yaml:"exec"`        // how long one exec may take
+	ModelCalls int           `yaml:"model_calls"` // model calls for one message
 }
 
 // DefaultLimits are the language's own.
@@ -25,6 +27,18 @@ func DefaultLimits() Limits {
 	return Limits{
 		Commands: 32, Fetches: 3, Searches: 4, Advises: 2, Children: 16,
 		Body: 16 << 10, Batch: 32 << 10, Output: 32 << 10, Exec: 60 * time.Second, ModelCalls: 6,
+	}
+}
+
+// OrDefault returns the limits with the language's own where nothing is set.
+func (l Limits) OrDefault() Limits {
+	own := DefaultLimits()
+	return Limits{
+		Commands: cmp.Or(l.Commands, own.Commands), Fetches: cmp.Or(l.Fetches, own.Fetches),
+		Searches: cmp.Or(l.Searches, own.Searches), Advises: cmp.Or(l.Advises, own.Advises),
+		Children: cmp.Or(l.Children, own.Children), Body: cmp.Or(l.Body, own.Body),
+		Batch: cmp.Or(l.Batch, own.Batch), Output: cmp.Or(l.Output, own.Output),
+		Exec: cmp.Or(l.Exec, own.Exec), ModelCalls: cmp.Or(l.ModelCalls, own.ModelCalls),
 	}
 }
 

@@ -3,22 +3,9 @@ package config
 import (
 	"fmt"
 	"time"
-)
 
-// Limits bound what a response of the command language may do. What is 0 is
-// the language's own (DIALECT).
-type Limits struct {
-	Commands   int           `yaml:"commands"`    // all commands together
-	Fetches    int           `yaml:"fetches"`     // fetch and browse together
-	Searches   int           `yaml:"searches"`    // searches of the web
-	Advises    int           `yaml:"advises"`     // questions to the advisor
-	Children   int           `yaml:"children"`    // of one parallel block
-	Body       int           `yaml:"body"`        // bytes of one result
-	Batch      int           `yaml:"batch"`       // bytes of all results of a response
-	Output     int           `yaml:"output"`      // bytes of one exec's output
-	Exec       time.Duration `yaml:"exec"`        // how long one exec may take
-	ModelCalls int           `yaml:"model_calls"` // model calls for one message
-}
+	"github.com/writbus/writ/enforcement/dialect"
+)
 
 // The most that a limit can be set to: beyond these one response could take
 // the daemon's memory or keep it busy for hours.
@@ -28,8 +15,8 @@ const (
 	maxExec  = time.Hour
 )
 
-// check returns ErrSettings naming the first limit that cannot be.
-func (l Limits) check() error {
+// checkLimits returns ErrSettings naming the first limit that cannot be.
+func checkLimits(l dialect.Limits) error {
 	counts := []struct {
 		name  string
 		value int

@@ -6,6 +6,8 @@ import (
 	"os"
 	"strconv"
 	"time"
+
+	"github.com/writbus/writ/enforcement/dialect"
 )
 
 // Settings configure the daemon.
@@ -69,7 +71,7 @@ type Settings struct {
 	OTLP string `yaml:"otlp_endpoint"`
 	// Limits bound what a response of the command language may do; what is 0 is
 	// the language's own, which writ help verbs states.
-	Limits Limits `yaml:"limits"`
+	Limits dialect.Limits `yaml:"limits"`
 	// HookBudget bounds the daemon's work on one hook call. The hook's process
 	// waits 2 s and then fails closed.
 	HookBudget time.Duration `yaml:"hook_budget"`
@@ -198,8 +200,8 @@ func (s Settings) Check() error {
 		return fmt.Errorf("%w: audit_every is %s, must be a duration of at least 1s, such as 1m", ErrSettings, s.AuditEvery)
 	case s.MaxBytes < 0:
 		return fmt.Errorf("%w: max_bytes is %d, must not be negative", ErrSettings, s.MaxBytes)
-	case s.Limits.check() != nil:
-		return s.Limits.check()
+	case checkLimits(s.Limits) != nil:
+		return checkLimits(s.Limits)
 	}
 	return errors.Join(s.Model.check(), s.Memory.check())
 }

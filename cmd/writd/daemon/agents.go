@@ -58,7 +58,7 @@ func (d *Daemon) beginAgents(ctx context.Context) (stop func(), err error) {
 	w.ctx, w.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	own := fmt.Sprintf("%s:%s", hostname(), d.layout.Root)
 	w.engine = agent.New(agent.Options{
-		Model: &agentModel{client: d.model, problem: d.noModel}, Log: d.log, Limits: limitsOf(d.settings.Limits), Now: d.now, NewID: bus.NewID, Daemon: own,
+		Model: &agentModel{client: d.model, problem: d.noModel}, Log: d.log, Limits: d.settings.Limits.OrDefault(), Now: d.now, NewID: bus.NewID, Daemon: own,
 		Handler: w.handlerOf(d), Background: d.agentBackground,
 		Problem: func(err error) { d.logger.Error("agents", "error", err) },
 	})

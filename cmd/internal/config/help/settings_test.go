@@ -143,7 +143,7 @@ func sentence(comment, field, key string) string {
 
 func document(t *testing.T) string {
 	var out strings.Builder
-	said := comments(t, "..", "../../../../retrieval/artifact/strategy")
+	said := comments(t, "..", "../../../../retrieval/artifact/strategy", "../../../../enforcement/dialect")
 	out.WriteString(head)
 	out.WriteString("\n## config.yaml in the data directory\n\n[`writ help files`](files.md) says where that is.\n\n")
 	describe(t, &out, said, reflect.ValueOf(config.DefaultSettings()), "")
