@@ -452,7 +452,7 @@ func TestTheClientLinksNothingHeavy(t *testing.T) {
 			"github.com/writbus/writ/enforcement/", "github.com/writbus/writ/retrieval", "github.com/writbus/writ/projections", "github.com/writbus/writ/observer",
 			"github.com/writbus/writ/bus/embedded", "github.com/writbus/writ/cmd/writd/daemon",
 		} {
-			light := slices.Contains([]string{"enforcement/confine", "enforcement/dialect", "enforcement/dialect/programs", "enforcement/testrun", "observer/agent/stream", "projections/transparency/auditreport", "projections/transparency/evidence", "projections/transparency/verify", "enforcement/ancestry", "retrieval/artifact", "retrieval/artifact/strategy", "enforcement/help", "enforcement/host", "enforcement/host/help", "enforcement/statediff", "observer/help", "projections/help", "retrieval/help"}, strings.TrimPrefix(path, "github.com/writbus/writ/"))
+			light := slices.Contains([]string{"enforcement/confine", "enforcement/dialect", "enforcement/dialect/programs", "enforcement/testrun", "observer/agent/language", "observer/agent/language/help", "observer/agent/stream", "projections/transparency/auditreport", "projections/transparency/evidence", "projections/transparency/verify", "enforcement/ancestry", "retrieval/artifact", "retrieval/artifact/strategy", "enforcement/help", "enforcement/host", "enforcement/host/help", "enforcement/statediff", "observer/help", "projections/help", "retrieval/help"}, strings.TrimPrefix(path, "github.com/writbus/writ/"))
 			if strings.HasPrefix(path, heavy) && !light {
 				t.Errorf("writ links %s", path)
 			}
