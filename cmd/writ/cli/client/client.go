@@ -24,6 +24,7 @@ type Client struct {
 	JSON bool
 }
 
+// WantsHelp says whether arguments ask for help.
 func WantsHelp(args []string) bool {
 	for _, arg := range args {
 		if arg == "-h" || arg == "--help" {
@@ -69,12 +70,13 @@ func (a *Client) PrintJSON(value any) error {
 	return encoder.Encode(value)
 }
 
+// Printf prints a part of the result.
 func (a *Client) Printf(format string, args ...any) { fmt.Fprintf(a.Out, format, args...) }
 
 // Note is for people, beside the output a program may read.
 func (a *Client) Note(format string, args ...any) { fmt.Fprintf(a.Err, format+"\n", args...) }
 
-// session is the session a command acts on: the flag, else the one whose agent
+// SessionOr is the session a command acts on: the flag, else the one whose agent
 // runs the command.
 func (a *Client) SessionOr(flag string) string {
 	if flag != "" {

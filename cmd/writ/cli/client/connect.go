@@ -84,6 +84,7 @@ func (s confinedService) Request(ctx context.Context, r bus.Request) (bus.Reply,
 // ask of the daemon.
 var errConfined = errors.New("a confined command may look things up and propose rules, and no more")
 
+// Connect reaches the daemon at an endpoint, in a role.
 func (a *Client) Connect(ctx context.Context, at config.Endpoint, dataDir, role string) (Service, error) {
 	if a.Env.Connect != nil {
 		return a.Env.Connect(ctx, at, dataDir, role)
@@ -182,16 +183,19 @@ func Ask[T any](ctx context.Context, a *Client, role, what, subject string, requ
 	return AskWithin[T](ctx, a, role, what, callBudget, subject, request)
 }
 
-// AskWithin is ask for what may take longer than most.
-func AskWithin[T any](ctx context.Context, a *Client, role, what string, budget time.Duration, subject string, request any) (T, error) {
-	var none T
+// AskWithin is Ask for what may take longer than most.
+func AskWithin[T any](ctx context.Context, a *Client, role, what string, budget time.Duration, subject string, request any) (reply T, err error) {
+	err = a.ask(ctx, role, what, budget, subject, request, &reply)
+	return reply, err
+}
+
+func (a *Client) ask(ctx context.Context, role, what string, budget time.Duration, subject string, request, reply any) error {
 	s, err := a.Open(ctx, role)
 	if err != nil {
-		return none, Explain(what, err)
+		return Explain(what, err)
 	}
 	defer s.Close()
-	reply, err := CallWithin[T](ctx, s, budget, subject, request)
-	return reply, Explain(what, err)
+	return Explain(what, call(ctx, s, budget, subject, request, reply))
 }
 
 // Call makes one request on an open connection.
@@ -199,21 +203,25 @@ func Call[T any](ctx context.Context, s Service, subject string, request any) (T
 	return CallWithin[T](ctx, s, callBudget, subject, request)
 }
 
-// CallWithin is call for what may take longer than most.
-func CallWithin[T any](ctx context.Context, s Service, budget time.Duration, subject string, request any) (T, error) {
-	var reply T
+// CallWithin is Call for what may take longer than most.
+func CallWithin[T any](ctx context.Context, s Service, budget time.Duration, subject string, request any) (reply T, err error) {
+	err = call(ctx, s, budget, subject, request, &reply)
+	return reply, err
+}
+
+func call(ctx context.Context, s Service, budget time.Duration, subject string, request, reply any) error {
 	body, err := json.Marshal(request)
 	if err != nil {
-		return reply, err
+		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, budget)
 	defer cancel()
 	answer, err := s.Request(ctx, bus.Request{Subject: subject, Header: schemas.Header{}, Body: body})
 	if err != nil {
-		return reply, err
+		return err
 	}
-	if err := json.Unmarshal(answer.Body, &reply); err != nil {
-		return reply, fmt.Errorf("the daemon's answer to %s cannot be read: %w", subject, err)
+	if err := json.Unmarshal(answer.Body, reply); err != nil {
+		return fmt.Errorf("the daemon's answer to %s cannot be read: %w", subject, err)
 	}
-	return reply, nil
+	return nil
 }

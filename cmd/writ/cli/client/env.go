@@ -51,6 +51,7 @@ func (e Env) Getenv(name string) string {
 	return ""
 }
 
+// DataDir is the data directory that the environment names, else the usual one.
 func (e Env) DataDir() (string, error) {
 	if dir := e.Getenv("WRIT_HOME"); dir != "" {
 		return e.Absolute(dir), nil
@@ -58,6 +59,7 @@ func (e Env) DataDir() (string, error) {
 	return config.DataDir()
 }
 
+// Absolute is a path as it is meant from the working folder.
 func (e Env) Absolute(path string) string {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)

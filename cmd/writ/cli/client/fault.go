@@ -45,8 +45,10 @@ func (f *Fault) exit() int {
 	return f.Code
 }
 
+// Usage is a command line that cannot be understood, and what to do.
 func Usage(what, todo string) error { return &Fault{What: what, Todo: todo, Code: ExitUsage} }
 
+// Refused is an attempt that failed: what, why, and what to do.
 func Refused(what, why, todo string) error { return &Fault{What: what, Why: why, Todo: todo} }
 
 // Explain turns an error of a lower layer into a fault about what was tried.

@@ -37,6 +37,7 @@ func (a *Client) NotForAgents() error {
 	return a.IsPerson()
 }
 
+// AskLine asks the person at the terminal for a line.
 func (a *Client) AskLine(in *bufio.Reader, prompt string) (string, error) {
 	a.Printf("%s", prompt)
 	line, err := in.ReadString('\n')

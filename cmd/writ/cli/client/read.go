@@ -11,6 +11,7 @@ import (
 // file a host sends whole, twice over, with room for JSON's escapes.
 const MaxPayload = 24 << 20
 
+// ErrPayloadTooLarge is returned for more than MaxPayload.
 var ErrPayloadTooLarge = fmt.Errorf("the payload is larger than %d MiB", MaxPayload>>20)
 
 // ReadBounded reads a file of at most so many bytes.
@@ -30,6 +31,7 @@ func ReadBounded(path string, most int64) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
+// ReadBoundedStream reads standard input, at most so many bytes.
 func (a *Client) ReadBoundedStream(what string, most int64) ([]byte, error) {
 	raw, err := io.ReadAll(io.LimitReader(a.In, most+1))
 	switch {

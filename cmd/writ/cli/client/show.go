@@ -59,17 +59,6 @@ func Table[T any](w io.Writer, header string, rows []T, row func(T) string) erro
 	return table.Flush()
 }
 
-// With does what needs several requests over one connection in a role, starting
-// the daemon where it does not run.
-func (a *Client) With(ctx context.Context, role, what string, do func(Service) error) error {
-	s, err := a.Open(ctx, role)
-	if err != nil {
-		return Explain(what, err)
-	}
-	defer s.Close()
-	return Explain(what, do(s))
-}
-
 // AskThen asks in a role, and goes on with the answer.
 func AskThen[T any](ctx context.Context, a *Client, role, what, subject string, request any, do func(T) error) error {
 	reply, err := Ask[T](ctx, a, role, what, subject, request)

@@ -50,6 +50,7 @@ func Shorten(text string, n int) string {
 	return cut + "…"
 }
 
+// Plural counts things in words.
 func Plural(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -90,6 +91,7 @@ func Wrap(text string, width int) []string {
 	return lines
 }
 
+// SortedKeys are the keys of a map in order.
 func SortedKeys[V any](m map[string]V) []string {
 	keys := make([]string, 0, len(m))
 	for key := range m {
@@ -107,6 +109,7 @@ func Clip(line string, width int) string {
 	return line
 }
 
+// Dash is text, or a dash where there is none.
 func Dash(text string) string {
 	if text == "" {
 		return "-"
@@ -114,6 +117,7 @@ func Dash(text string) string {
 	return text
 }
 
+// First is the first argument, "" for none.
 func First(args []string) string {
 	if len(args) == 0 {
 		return ""
@@ -121,6 +125,7 @@ func First(args []string) string {
 	return args[0]
 }
 
+// JoinNonEmpty joins the parts that are not empty.
 func JoinNonEmpty(separator string, parts ...string) string {
 	text := ""
 	for _, part := range parts {

@@ -48,6 +48,7 @@ func (a *Client) ThenOf(what, text string) (t Then, err error) {
 	return t, err
 }
 
+// Query asks for a session as it was then.
 func (t Then) Query(session string) schemas.SessionQuery {
 	return schemas.SessionQuery{Session: session, At: t.Seq, Moment: t.Time}
 }

@@ -24,6 +24,7 @@ const maxReason = 600
 // maxCause bounds the part of it that comes from a lower layer.
 const maxCause = 200
 
+// EventPreToolUse is Claude Code's event before a tool runs.
 const EventPreToolUse = "PreToolUse"
 
 // writers are the tools of Claude Code that can change files; tools of MCP
@@ -205,6 +206,7 @@ func compactJSON(value any) string {
 	return buf.String()
 }
 
+// AgentNames lists the agents whose hooks are known, for a sentence.
 func AgentNames() string {
 	last := len(host.Names) - 1
 	return strings.Join(host.Names[:last], ", ") + " and " + host.Names[last]

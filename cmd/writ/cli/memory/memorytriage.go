@@ -35,14 +35,9 @@ itself after every 25 observations of a project (setting memory.reflect_after).`
 }
 
 func (a *app) reflectMemory(ctx context.Context, request schemas.MemoryReflectRequest) error {
-	s, err := a.Open(ctx, client.RoleAdmin)
+	reply, err := client.AskWithin[schemas.MemoryReflectReply](ctx, a.Client, client.RoleAdmin, "memory reflect", judgedBudget, schemas.SvcMemoryReflect, request)
 	if err != nil {
-		return client.Explain("memory reflect", err)
-	}
-	defer s.Close()
-	reply, err := client.CallWithin[schemas.MemoryReflectReply](ctx, s, judgedBudget, schemas.SvcMemoryReflect, request)
-	if err != nil {
-		return client.Explain("memory reflect", err)
+		return err
 	}
 	return a.Print(reply, func() {
 		a.Printf("%s read by %s: %s, %d merged.\n", client.Plural(reply.Read, "observation", "observations"), reply.By, client.Plural(reply.Proposals, "proposal", "proposals"), reply.Merged)
