@@ -102,7 +102,8 @@ func TestRedact(t *testing.T) {
 		{"a list of structs", RuleViolated{Violations: []Violation{{Path: "secret", Excerpt: "secret"}}}, RuleViolated{Violations: []Violation{{Path: "secret", Excerpt: "***"}}}},
 		{"a map", CommandFinished{Details: map[string]string{"url": "secret"}}, CommandFinished{Details: map[string]string{"url": "***"}}},
 		{
-			"a map of anything", HookObserved{Fields: map[string]any{"n": 1, "a": "secret", "l": []any{"secret", nil, map[string]any{"k": "secret"}}, "none": nil}},
+			"a map of anything",
+			HookObserved{Fields: map[string]any{"n": 1, "a": "secret", "l": []any{"secret", nil, map[string]any{"k": "secret"}}, "none": nil}},
 			HookObserved{Fields: map[string]any{"n": 1, "a": "***", "l": []any{"***", nil, map[string]any{"k": "***"}}, "none": nil}},
 		},
 		{"a pointer", RuleProposed{Rule: Rule{ID: "secret", Skill: &Skill{Steps: []string{"secret"}}}}, RuleProposed{Rule: Rule{ID: "secret", Skill: &Skill{Steps: []string{"***"}}}}},
