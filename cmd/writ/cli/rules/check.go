@@ -23,7 +23,10 @@ const maxCheckedFile = 2 << 20
 // checkBatch is how many bytes of files travel in one request.
 const checkBatch = 8 << 20
 
-func (a *app) checkCommand() *cobra.Command {
+// checks run the mechanical checks of rules.
+type checks struct{ *client.Client }
+
+func (a *checks) checkCommand() *cobra.Command {
 	var diff, staged bool
 	var base string
 	c := &cobra.Command{
@@ -56,7 +59,7 @@ about to be committed. Exit 1 if anything is found.`,
 	return c
 }
 
-func (a *app) checkFiles(ctx context.Context, files []schemas.CheckFile, diff string) error {
+func (a *checks) checkFiles(ctx context.Context, files []schemas.CheckFile, diff string) error {
 	if len(files) == 0 {
 		if !a.JSON {
 			a.Note("there is no file to check")
@@ -102,7 +105,7 @@ func (a *app) checkFiles(ctx context.Context, files []schemas.CheckFile, diff st
 
 // namedFiles reads files and the files of folders, leaving out what version
 // control and dependencies keep there.
-func (a *app) namedFiles(paths []string) ([]schemas.CheckFile, error) {
+func (a *checks) namedFiles(paths []string) ([]schemas.CheckFile, error) {
 	var files []schemas.CheckFile
 	for _, path := range paths {
 		path = a.Env.Absolute(path)
@@ -136,7 +139,7 @@ func isForeignDir(name string) bool {
 }
 
 // checkedFile reads a file unless it is too long or no text.
-func (a *app) checkedFile(path string) (file schemas.CheckFile, ok bool, err error) {
+func (a *checks) checkedFile(path string) (file schemas.CheckFile, ok bool, err error) {
 	info, err := os.Stat(path)
 	if err != nil || info.Size() > maxCheckedFile {
 		return file, false, err
@@ -154,7 +157,7 @@ func (a *app) checkedFile(path string) (file schemas.CheckFile, ok bool, err err
 
 // changedFiles asks git what changed, and adds files it does not know yet
 // whole. Paths are those of the work tree.
-func (a *app) changedFiles(ctx context.Context, paths []string, base string, staged bool) (files []schemas.CheckFile, diff string, err error) {
+func (a *checks) changedFiles(ctx context.Context, paths []string, base string, staged bool) (files []schemas.CheckFile, diff string, err error) {
 	root, err := a.git(ctx, "rev-parse", "--show-toplevel")
 	if err != nil {
 		return nil, "", client.Refused("check --diff", err.Error(), "It needs a git work tree; name files instead.")
@@ -199,7 +202,7 @@ func listed(names string) []string {
 }
 
 // versionOf reads the file as the lines of the diff count it.
-func (a *app) versionOf(ctx context.Context, top, path string, staged bool) (schemas.CheckFile, bool, error) {
+func (a *checks) versionOf(ctx context.Context, top, path string, staged bool) (schemas.CheckFile, bool, error) {
 	if !staged {
 		file, ok, err := a.checkedFile(filepath.Join(top, filepath.FromSlash(path)))
 		file.Path = path
@@ -212,7 +215,7 @@ func (a *app) versionOf(ctx context.Context, top, path string, staged bool) (sch
 	return schemas.CheckFile{Path: path, Content: content}, err == nil && len(content) <= maxCheckedFile, err
 }
 
-func (a *app) addUntracked(ctx context.Context, files []schemas.CheckFile, paths []string) ([]schemas.CheckFile, error) {
+func (a *checks) addUntracked(ctx context.Context, files []schemas.CheckFile, paths []string) ([]schemas.CheckFile, error) {
 	names, err := a.git(ctx, append([]string{"ls-files", "--others", "--exclude-standard", "-z", "--"}, paths...)...)
 	if err != nil {
 		return nil, client.Refused("check --diff", err.Error(), "")
@@ -230,7 +233,7 @@ func (a *app) addUntracked(ctx context.Context, files []schemas.CheckFile, paths
 }
 
 // git runs a reading git command in the working folder.
-func (a *app) git(ctx context.Context, args ...string) (string, error) {
+func (a *checks) git(ctx context.Context, args ...string) (string, error) {
 	c := exec.CommandContext(ctx, "git", args...)
 	c.Dir, c.Env = a.Env.Dir, a.Env.Vars
 	var out, complaint bytes.Buffer

@@ -13,5 +13,5 @@ type app struct{ *client.Client }
 // Commands are the commands of this package.
 func Commands(c *client.Client) []*cobra.Command {
 	a := &app{c}
-	return []*cobra.Command{a.queryCommand(), a.ruleCommand(), a.checkCommand()}
+	return []*cobra.Command{a.queryCommand(), a.ruleCommand(), (&checks{c}).checkCommand()}
 }
