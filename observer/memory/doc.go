@@ -1,37 +1,12 @@
-// Package memory is the write gate: it reads what an observer wrote about an
-// observation, decides allow, hold or discard, and says what may flow on.
+// Package memory is the service of what is remembered: it takes observations and
+// transcripts in, lets the write gate of package observation judge them, seals
+// each under a key of its own, recalls what was allowed, reflects on it, and
+// hands what it found to a person.
 //
-// An observer puts its verdict in front of the observation, after at most one
-// bullet and one priority mark:
+// Guarantees: an observation is acknowledged when it is in the log
+// (TestObservationsAreRecalledByVerdict in the daemon); what is held or discarded
+// is never recalled unasked, and what was forgotten by nobody
+// (TestWhatIsKeptBackNeverSurfaces); a failing classifier promotes nothing.
 //
-//	🟡 [gate=hold confidence=0.8 category=jc:operations reason="short words"] text
-//
-// It is pure: no input or output, no clock, no randomness; the same bytes
-// always give the same verdict, and any bytes give one.
-//
-// Guaranteed:
-//
-//   - Nothing is lost. Record keeps the bytes as they came beside the cleaned
-//     text, whatever the verdict. TestNothingIsLost, FuzzGate.
-//   - The gate fails open. What it cannot read is allowed at confidence 0.35,
-//     marked as a fallback, with one of five named reasons. TestFallbacks.
-//   - A stated hold or discard becomes an allow by those fallbacks only, and is
-//     never invented. TestStatedVerdictStands, TestVerdictsAreStated.
-//   - The text loses markers and annotation only where an annotation follows
-//     the markers, and otherwise surrounding white space alone; a byte that is
-//     no UTF-8 reads as U+FFFD there, so that the record survives JSON
-//     unchanged. TestNothingIsLost, TestRecordSurvivesTheCodec.
-//   - Only allow, or no verdict at all, is reflected on or recalled unasked.
-//     TestEligibility.
-//   - Of a redacted input no secret is left that the finder finds, and all else
-//     is. TestRedactLeavesNoSecretAndAllElse.
-//   - A sealed observation opens with its own key to what it was, and with
-//     nothing else. FuzzSeal, TestOnlyItsOwnKeyOpensAnObservation.
-//   - An alarm of drift is raised once until it is over. TestDriftsFireOnce.
-//   - Of a transcript only annotated lines of the assistant are observations.
-//     TestTranscript, FuzzTranscript.
-//
-// Not here: the classifier that writes annotations, the forms of secrets and
-// the keeping of keys (the daemon's), merges, the change of a verdict, recall and
-// reflection themselves, and the counting of verdicts (package projections).
+// It does not decide what a verdict is, nor what a secret is.
 package memory

@@ -2,79 +2,194 @@ package memory
 
 import (
 	"bytes"
-	"encoding/json"
-	"strconv"
-	"strings"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/writbus/writ/observer/observation"
+	"github.com/writbus/writ/projections"
+	"github.com/writbus/writ/schemas"
 )
 
-// Noted is an observation that an agent wrote into its own words.
-type Noted struct {
-	ID      string // the message's id and the line's place in it: the same whenever it is read
-	Session string
-	Input   []byte
+// transcriptBudget bounds the reading of a transcript's annotated lines beside
+// the hook that named it; a model has its own bounds. A variable
+// for tests.
+var transcriptBudget = 5 * time.Second
+
+// answerTries is how often a stretch of a transcript is asked about whose
+// answers cannot be understood; then it is passed over, and that recorded.
+const answerTries = 2
+
+// callsAtOnce bounds how often a model is called after one turn: a long
+// transcript that was not read before is gone through turn by turn.
+const callsAtOnce = 4
+
+// transcripts is how far the transcripts of sessions were read for annotated
+// lines. After a restart they are read again: what was observed is known and
+// changes nothing.
+type transcripts struct {
+	mu      sync.Mutex
+	read    map[string]int64
+	tries   map[string]int  // of the stretch that comes next, by path
+	reading map[string]bool // true: read once more, something came meanwhile
+	wait    sync.WaitGroup
+	running context.Context //nolint:containedctx // readings end with the services, not with their hook
+	asking  context.Context //nolint:containedctx // questions to a model end before, nobody waits for them
 }
 
-// transcriptLine is the part of a line of a Claude Code transcript that is
-// read.
-type transcriptLine struct {
-	Type      string `json:"type"`
-	UUID      string `json:"uuid"`
-	SessionID string `json:"sessionId"`
-	IsMeta    bool   `json:"isMeta"` // written by the host, not by a person
-	Message   struct {
-		Role    string          `json:"role"`
-		Content json.RawMessage `json:"content"`
-	} `json:"message"`
-}
-
-// Transcript returns the observations in one line of a transcript: the lines
-// of what the assistant said that begin with an annotation, also one that does
-// not parse. Nothing else is promoted: a transcript's other lines are no
-// observations, and a line that is no JSON holds none.
-func Transcript(line []byte) []Noted {
-	var l transcriptLine
-	if json.Unmarshal(line, &l) != nil || l.Type != "assistant" || l.UUID == "" {
-		return nil
+// NoteTranscript observes what was said since the last time, beside the hook: a
+// turn does not wait for it.
+func (d *Service) NoteTranscript(session, project, transcript string) {
+	at := &d.transcripts
+	at.mu.Lock()
+	defer at.mu.Unlock()
+	if at.running == nil || at.running.Err() != nil {
+		return
 	}
-	var noted []Noted
-	n := 0
-	for _, text := range saidIn(l.Message.Content) {
-		for said := range strings.Lines(text) {
-			n++
-			said = strings.TrimRight(said, newlines)
-			if !annotated(said) {
-				continue
+	if _, under := at.reading[session]; under {
+		at.reading[session] = true
+		return
+	}
+	if at.read == nil {
+		at.read, at.reading, at.tries = map[string]int64{}, map[string]bool{}, map[string]int{}
+	}
+	at.reading[session] = false
+	at.wait.Go(func() {
+		for again := true; again; {
+			d.readTranscript(session, project, transcript)
+			at.mu.Lock()
+			if again = at.reading[session] && at.running.Err() == nil; again {
+				at.reading[session] = false
+			} else {
+				delete(at.reading, session)
 			}
-			noted = append(noted, Noted{ID: l.UUID + "#" + strconv.Itoa(n), Session: l.SessionID, Input: []byte(said)})
+			at.mu.Unlock()
 		}
-	}
-	return noted
+	})
 }
 
-// saidIn lists the texts of a message: a string, or those of its text blocks.
-func saidIn(content json.RawMessage) []string {
-	content = bytes.TrimSpace(content)
-	var text string
-	if json.Unmarshal(content, &text) == nil {
-		return []string{text}
+// readTranscript observes what the agent annotated, then what the classifier
+// finds in the rest.
+func (d *Service) readTranscript(session, project, transcript string) {
+	at := &d.transcripts
+	at.mu.Lock()
+	from := at.read[session]
+	at.mu.Unlock()
+	ctx, cancel := context.WithTimeout(at.running, transcriptBudget)
+	defer cancel()
+	next, err := d.observeTranscript(ctx, transcript, session, project, from)
+	if errors.Is(err, fs.ErrNotExist) {
+		// Hosts name a file that they may never write.
+		d.Logger.Debug("no transcript", "session", session, "error", err)
+		return
 	}
-	var blocks []struct {
-		Type string `json:"type"`
-		Text string `json:"text"`
+	if err != nil {
+		d.Logger.Warn("observe a transcript", "session", session, "error", err)
 	}
-	if json.Unmarshal(content, &blocks) != nil {
-		return nil
+	at.mu.Lock()
+	at.read[session] = next
+	at.mu.Unlock()
+	if d.Classify == ClassifyOff {
+		return
 	}
-	var all []string
-	for _, b := range blocks {
-		if b.Type == "text" {
-			all = append(all, b.Text)
-		}
+	if err := d.classifyTranscript(transcript, session, project); err != nil && at.asking.Err() == nil {
+		d.Logger.Warn("extract observations from a transcript", "session", session, "error", err)
 	}
-	return all
 }
 
-func annotated(line string) bool {
-	_, _, state := readAnnotation(cutMarkers(strings.TrimSpace(validUTF8(line))))
-	return state != absent
+// classifyTranscript lets the classifier extract observations from what was
+// not read yet, and records how far that is. A failure leaves the rest for the
+// next time: nothing of it is promoted unjudged.
+func (d *Service) classifyTranscript(path, session, scope string) error {
+	at := &d.transcripts
+	m := d.kept
+	if err := d.Views.Await(at.running, schemas.StreamMemory, m.view.Name()); err != nil {
+		return err
+	}
+	var was schemas.TranscriptObserved
+	if err := m.read(func(r projections.Reader) (err error) {
+		was, err = m.view.Transcript(r, path)
+		return err
+	}); err != nil {
+		return err
+	}
+	raw, from, err := tailOf(path, was.Offset)
+	if err != nil {
+		return err
+	}
+	for n := 0; len(raw) > 0 && (d.Model == nil || n < callsAtOnce); n++ {
+		lines := firstLines(raw, turnBytes)
+		raw = raw[len(lines):]
+		if err := d.classifyLines(lines, path, session, scope, from+int64(len(lines))); err != nil {
+			return err
+		}
+		from += int64(len(lines))
+	}
+	return nil
+}
+
+// classifyLines extracts from one stretch that ends at an offset.
+func (d *Service) classifyLines(lines []byte, path, session, scope string, end int64) error {
+	at := &d.transcripts
+	event := schemas.TranscriptObserved{Path: path, Session: session, Offset: end, By: d.Classifier()}
+	all, err := d.extractAll(at.asking, []schemas.Transcript{{Lines: lines, Scope: scope, Session: session}})
+	if err != nil {
+		at.mu.Lock()
+		at.tries[path]++
+		tries := at.tries[path]
+		at.mu.Unlock()
+		if understood(err) || tries < answerTries {
+			return err
+		}
+		event.Failed = observation.ClassifierError
+	}
+	at.mu.Lock()
+	delete(at.tries, path)
+	at.mu.Unlock()
+	if err := d.store(at.running, all, true); err != nil {
+		return err
+	}
+	event.Observations = len(all)
+	_, err = d.recordMemory(at.running, schemas.Event{Actor: schemas.Writ("memory"), Aggregate: schemas.Memory(schemas.MemoryGlobal), Data: event})
+	return err
+}
+
+// tailOf reads a file's whole lines from an offset on, from the start if the
+// file has become shorter.
+func tailOf(path string, from int64) ([]byte, int64, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, 0, fmt.Errorf("transcript: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	if info, err := f.Stat(); err == nil && info.Size() < from {
+		from = 0
+	}
+	if _, err := f.Seek(from, io.SeekStart); err != nil {
+		return nil, 0, fmt.Errorf("transcript: %w", err)
+	}
+	raw, err := io.ReadAll(io.LimitReader(f, transcriptMost))
+	if err != nil {
+		return nil, 0, fmt.Errorf("transcript: %w", err)
+	}
+	return raw[:bytes.LastIndexByte(raw, '\n')+1], from, nil
+}
+
+// transcriptMost bounds what one reading takes; the next one goes on.
+const transcriptMost = 16 << 20
+
+// firstLines is the whole lines that fit, at least one.
+func firstLines(raw []byte, most int) []byte {
+	if len(raw) <= most {
+		return raw
+	}
+	if end := bytes.LastIndexByte(raw[:most], '\n'); end >= 0 {
+		return raw[:end+1]
+	}
+	return raw[:bytes.IndexByte(raw, '\n')+1]
 }

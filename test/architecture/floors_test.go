@@ -53,6 +53,7 @@ var floors = map[string]floor{
 	"observer/agent":          service,
 	"observer/agent/stream":   core,
 	"observer/agent/language": core,
+	"observer/memory":         service,
 	"observer/dashboard":      service,
 	"observer/top":            service,
 

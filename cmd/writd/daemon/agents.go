@@ -62,7 +62,7 @@ func (d *Daemon) beginAgents(ctx context.Context) (stop func(), err error) {
 		Handler: w.handlerOf(d), Background: d.agentBackground,
 		Problem: func(err error) { d.logger.Error("agents", "error", err) },
 	})
-	w.books = &agent.Books{Log: d.log, Views: log, Find: &bookFinder{d: d}}
+	w.books = &agent.Books{Log: d.log, Views: log, Find: agentFinder{d.memory.Finder()}}
 	w.schedules = agent.NewSchedules(agent.ScheduleOptions{
 		Log: d.log, Views: log, Engine: w.engine, Now: d.now, NewID: bus.NewID, Zone: zoneName(),
 		Fire:    func(_ context.Context, s agent.Start) error { return d.fireRun(s) },

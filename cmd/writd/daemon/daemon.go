@@ -24,8 +24,10 @@ import (
 	"github.com/writbus/writ/enforcement/redact"
 	"github.com/writbus/writ/enforcement/session"
 	"github.com/writbus/writ/enforcement/turn"
+	"github.com/writbus/writ/observer/memory"
 	"github.com/writbus/writ/observer/metrics"
 	"github.com/writbus/writ/observer/model"
+	"github.com/writbus/writ/observer/observation"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/projections/pebblestore"
 	"github.com/writbus/writ/projections/transparency/ledger"
@@ -87,10 +89,10 @@ type Daemon struct {
 	telemetry *metrics.Telemetry
 	serving   atomic.Bool // the services answer
 
-	model       *model.Client // nil if none is configured
-	noModel     error         // why model is nil
-	transcripts transcripts
-	agents      *agentWork
+	model   *model.Client // nil if none is configured
+	noModel error         // why model is nil
+	memory  *memory.Service
+	agents  *agentWork
 
 	warnMu   sync.Mutex
 	warnings []string
@@ -339,8 +341,8 @@ func (d *Daemon) openViews(ctx context.Context) (func(), error) {
 		Embedder: chosen, Folder: filepath.Dir(d.layout.Views()), Now: d.now, Built: heap.Follow, Telemetry: d.telemetry,
 		Warn: func(err error) { d.logger.Warn("keep the rules in a file instead of memory", "error", err) },
 	})
-	d.views = newViews(d.corpus, d.settings.Memory.Drift)
-	d.runtime, err = projections.NewRuntime(logReader{d.reading, d.reading.Writer(d.writes())}, store, projections.Options{Logger: slog.New(quiet{d.logger.Handler()})}, d.views.all()...)
+	d.views = newViews(d.corpus, observation.Limits(d.settings.Memory.Drift))
+	d.runtime, err = projections.NewRuntime(projections.OnBus(d.reading, d.reading.Writer(d.writes())), store, projections.Options{Logger: slog.New(quiet{d.logger.Handler()})}, d.views.all()...)
 	if err != nil {
 		cancel()
 		return nil, errors.Join(err, store.Close())

@@ -1,15 +1,7 @@
 package daemon
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"strconv"
-
-	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/enforcement"
-	"github.com/writbus/writ/projections"
-	"github.com/writbus/writ/schemas"
 )
 
 // source names this daemon as the recorder of events.
@@ -17,47 +9,3 @@ const source = "/writ/daemon"
 
 // atTerminal is who acts with the admin credential where no channel is named.
 var atTerminal = enforcement.Person(enforcement.ChannelTerminal)
-
-// logReader lets the projections read the bus.
-type logReader struct {
-	conn *bus.Conn
-	log  *bus.Writer
-}
-
-// Bounds returns the first and last sequence a stream holds.
-func (l logReader) Bounds(ctx context.Context, s schemas.Stream) (first, last uint64, err error) {
-	state, err := l.conn.State(ctx, s)
-	return state.First, state.Last, err
-}
-
-// IDAt returns the id of the event at a sequence, or projections.ErrNoEvent.
-func (l logReader) IDAt(ctx context.Context, s schemas.Stream, seq uint64) (string, error) {
-	r, err := l.conn.Get(ctx, s, seq)
-	if errors.Is(err, bus.ErrNotFound) {
-		return "", fmt.Errorf("%w: %s %d", projections.ErrNoEvent, s, seq)
-	}
-	if err != nil {
-		return "", err
-	}
-	return r.ID(), nil
-}
-
-// Follow hands a stream's records to fn in batches, in order, without a gap.
-func (l logReader) Follow(ctx context.Context, s schemas.Stream, after uint64, maxBatch int, untilEnd bool, fn func([]schemas.Record) error) error {
-	return l.conn.Follow(ctx, s, after, bus.FollowOptions{MaxBatch: maxBatch, UntilEnd: untilEnd, Unparsed: true}, fn)
-}
-
-// Quarantine keeps a record that nobody understands. The event's id comes from
-// the record's place, so that it is kept once.
-func (l logReader) Quarantine(ctx context.Context, r schemas.Record, reason string) error {
-	_, err := bus.Record(ctx, l.log, schemas.Event{
-		ID:        "quarantine-" + string(r.Stream) + "-" + strconv.FormatUint(r.Seq, 10),
-		Aggregate: schemas.Aggregate{Kind: schemas.KindQuarantine, ID: string(r.Stream)},
-		Actor:     schemas.Writ("quarantine"),
-		Data: schemas.MessageQuarantined{
-			Stream: r.Stream, Seq: r.Seq, Subject: r.Message.Subject,
-			Header: r.Message.Header, Body: r.Message.Body, Reason: reason,
-		},
-	})
-	return err
-}

@@ -2,16 +2,12 @@ package daemon
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
-	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -260,142 +256,4 @@ func TestForgettingErasesFromTheLog(t *testing.T) {
 	}
 	w = start(t, data, w.project)
 	check()
-}
-
-// inside opens a daemon whose parts a test may call.
-func inside(t testing.TB, data string) (d *Daemon, shut func()) {
-	t.Helper()
-	settings := config.DefaultSettings()
-	settings.DataDir, settings.Durability, settings.ShippedRules = data, "interval", false
-	ctx, cancel := context.WithCancel(t.Context())
-	d = &Daemon{
-		settings: settings, layout: config.Layout{Root: data}, logger: slog.New(slog.DiscardHandler),
-		stop: cancel,
-	}
-	release, err := d.takeDataDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	closeBus, err := d.openBus(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	closeViews, err := d.openViews(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	stopMemory, err := d.beginMemory(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var once sync.Once
-	shut = func() {
-		once.Do(func() {
-			stopMemory()
-			closeViews()
-			closeBus()
-			release()
-			cancel()
-		})
-	}
-	t.Cleanup(shut)
-	return d, shut
-}
-
-func observed(t testing.TB, d *Daemon, all ...schemas.Observation) {
-	t.Helper()
-	if _, err := d.observe(t.Context(), schemas.ObserveRequest{Observations: all}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := d.upToDate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func TestPromptsGetMemoriesOncePerSession(t *testing.T) {
-	data := t.TempDir()
-	d, shut := inside(t, data)
-	observed(t, d,
-		text("a", "[gate=allow] The invoice service must be restarted after a migration of its schema"),
-		text("h", "[gate=hold] The invoice service migration of the schema is perhaps not needed"),
-		schemas.Observation{ID: "p", Scope: "/other", Input: []byte("[gate=allow] invoice service migration of another project's schema")},
-	)
-	prompt := "write the migration of the schema of the invoice service"
-	for _, c := range []struct {
-		session, project, prompt string
-		room                     int
-		want                     []string
-	}{
-		{"s1", "/mine", "say hello", 4000, nil},
-		{"s1", "/mine", prompt, 60, nil},
-		{"s1", "/mine", prompt, 4000, []string{"must be restarted"}},
-		{"s1", "/mine", prompt, 4000, nil},
-		{"s2", "/other", prompt, 4000, []string{"must be restarted", "another project's"}},
-		{"", "/mine", prompt, 4000, nil},
-	} {
-		block, tokens := d.memoriesFor(t.Context(), c.session, c.project, c.prompt, c.room)
-		if lines := strings.Count(block, "\n- "); lines != len(c.want) || (tokens > 0) != (len(c.want) > 0) || len(block) > c.room {
-			t.Errorf("%+v: %q, %d tokens", c, block, tokens)
-		}
-		for _, part := range c.want {
-			if !strings.Contains(block, part) {
-				t.Errorf("%+v: %q lacks %q", c, block, part)
-			}
-		}
-	}
-	shut()
-	d, _ = inside(t, data)
-	if _, err := d.upToDate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if block, _ := d.memoriesFor(t.Context(), "s1", "/mine", prompt, 4000); block != "" {
-		t.Errorf("shown again after a restart: %q", block)
-	}
-}
-
-func TestDriftIsTold(t *testing.T) {
-	d, _ := inside(t, t.TempDir())
-	var all []schemas.Observation
-	for i := range 50 {
-		all = append(all, text(fmt.Sprint(i), fmt.Sprintf("[gate=discard] noise number %d", i)))
-	}
-	observed(t, d, all[:44]...)
-	health := func() schemas.MemoryHealth {
-		t.Helper()
-		h, err := d.memoryHealth(t.Context(), schemas.MemoryHealthRequest{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return h
-	}
-	if h := health(); len(h.Alarms) != 0 || h.Window.Discard != 44 || h.Window.DiscardRatio != 1 {
-		t.Errorf("below the least number: %+v", h)
-	}
-	observed(t, d, all[44:]...)
-	for range 2 {
-		if h := health(); len(h.Alarms) != 1 || h.Alarms[0].Alarm != "discard" || h.Alarms[0].Ratio != 1 {
-			t.Errorf("alarms %+v", h.Alarms)
-		}
-	}
-	for i := range 40 {
-		observed(t, d, text(fmt.Sprint("a", i), fmt.Sprintf("[gate=allow] fact number %d", i)))
-	}
-	if h := health(); len(h.Alarms) != 0 {
-		t.Errorf("still %+v at %v", h.Alarms, h.Window.DiscardRatio)
-	}
-	page, err := d.replay(t.Context(), schemas.ReplayRequest{Stream: schemas.StreamMemory, Limit: 1000})
-	if err != nil {
-		t.Fatal(err)
-	}
-	drifts := map[schemas.Type]int{}
-	for _, e := range page.Events {
-		drifts[e.Type]++
-	}
-	if drifts["drift.raised"] != 1 || drifts["drift.cleared"] != 1 {
-		t.Errorf("events %v", drifts)
-	}
-	week, err := d.memoryHealth(t.Context(), schemas.MemoryHealthRequest{Week: true})
-	if err != nil || week.Before == nil || week.Before.Allow != 0 || week.Window.Allow != 40 || week.Total != 90 {
-		t.Errorf("week %+v, %v", week, err)
-	}
 }

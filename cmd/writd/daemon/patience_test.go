@@ -7,7 +7,7 @@ import "time"
 func init() {
 	for _, d := range []*time.Duration{
 		&artifactPatience, &artifactWait, &blobTime, &lastSaves, &logPatience, &mostWait, &openPatience, &publishBudget, &readyPatience,
-		&sealBudget, &stopBudget, &telemetryPatience, &transcriptBudget,
+		&sealBudget, &stopBudget, &telemetryPatience,
 	} {
 		*d = 3 * time.Minute
 	}

@@ -15,10 +15,10 @@ const serviceName = "writ"
 
 // serve announces the services.
 func (d *Daemon) serve(ctx context.Context) (stop func(), err error) {
-	stopMemory, err := d.beginMemory(ctx)
-	if err != nil {
+	if d.memory, err = d.openMemory(); err != nil {
 		return nil, err
 	}
+	stopReading, stopMemory := d.memory.Begin(ctx)
 	stopArtifacts := d.beginArtifacts(ctx)
 	stopAgents, err := d.beginAgents(ctx)
 	if err != nil {
@@ -26,23 +26,11 @@ func (d *Daemon) serve(ctx context.Context) (stop func(), err error) {
 		stopMemory()
 		return nil, err
 	}
-	running, stopReading := context.WithCancel(context.WithoutCancel(ctx)) // a stop lets them end
-	d.transcripts.running = running
-	asking, stopAsking := context.WithCancel(running)
-	d.transcripts.asking = asking
 	shut, err := d.services.Serve(ctx, bus.Service{
 		Name: serviceName, Version: config.Version, Description: "rules, gates and the log of coding agents",
-		Endpoints: d.afterRules(slices.Concat(d.agentEndpoints(), d.audit.Endpoints(), session.NewService(d.sessions).Endpoints(), d.rules.Endpoints(), d.graph.Endpoints(), []bus.Endpoint{
+		Endpoints: d.afterRules(slices.Concat(d.agentEndpoints(), d.audit.Endpoints(), d.memory.Endpoints(), session.NewService(d.sessions).Endpoints(), d.rules.Endpoints(), d.graph.Endpoints(), []bus.Endpoint{
 			d.turn.Endpoint(),
 			bus.Answer("activity", schemas.SvcActivity, d.activity),
-			bus.Answer("observe", schemas.SvcObserve, d.observeTraced),
-			bus.Answer("recall", schemas.SvcRecall, d.recallTraced),
-			bus.Answer("memory_health", schemas.SvcMemoryHealth, d.memoryHealth),
-			bus.Answer("memory_review", schemas.SvcMemoryReview, d.memoryReview),
-			bus.Answer("memory_regate", schemas.SvcMemoryRegate, d.memoryRegate),
-			bus.Answer("memory_forget", schemas.SvcMemoryForget, d.memoryForget),
-			bus.Answer("memory_export", schemas.SvcMemoryExport, d.memoryExport),
-			bus.Answer("memory_import", schemas.SvcMemoryImport, d.memoryImport),
 			bus.Answer("dash", schemas.SvcDash, d.dash),
 			bus.Answer("artifact", schemas.SvcArtifact, d.artifactSearch),
 			bus.Answer("artifact_context", schemas.SvcArtifactContext, d.artifactContext),
@@ -50,9 +38,6 @@ func (d *Daemon) serve(ctx context.Context) (stop func(), err error) {
 			bus.Answer("artifact_status", schemas.SvcArtifactStatus, d.artifactStatus),
 			bus.Answer("artifact_deps", schemas.SvcArtifactDeps, d.artifactDeps),
 			bus.Answer("artifact_explain", schemas.SvcArtifactExplain, d.artifactExplain),
-			bus.Answer("memory_reflect", schemas.SvcMemoryReflect, d.memoryReflect),
-			bus.Answer("memory_proposals", schemas.SvcMemoryProposals, d.memoryProposals),
-			bus.Answer("memory_triage", schemas.SvcMemoryTriage, d.memoryTriage),
 			bus.Answer("emit", schemas.SvcEmit, d.emit),
 			bus.Answer("replay", schemas.SvcReplay, d.replay),
 			bus.Answer("status", schemas.SvcStatus, d.status),
@@ -64,7 +49,6 @@ func (d *Daemon) serve(ctx context.Context) (stop func(), err error) {
 		})),
 	})
 	if err != nil {
-		stopAsking()
 		stopReading()
 		stopArtifacts()
 		stopAgents()
@@ -75,8 +59,6 @@ func (d *Daemon) serve(ctx context.Context) (stop func(), err error) {
 		defer stopMemory()
 		defer stopArtifacts()
 		defer stopReading()
-		defer d.transcripts.wait.Wait()
-		defer stopAsking()
 		stopAgents() // what follows their runs is answered, and then stops
 		ctx, cancel := context.WithTimeout(context.Background(), stopBudget)
 		defer cancel()

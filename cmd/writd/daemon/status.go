@@ -22,7 +22,7 @@ func (d *Daemon) status(ctx context.Context, _ bus.None) (schemas.Status, error)
 		Version: config.Version, PID: os.Getpid(), Started: d.started, DataDir: d.layout.Root, URL: d.url,
 		Durability: d.settings.Durability, External: d.settings.NATSURL != "", Memory: residentMemory(),
 		Rules: index.Len(), Sessions: d.sessions.Len(), Embedder: index.Embedder(),
-		Metrics: d.telemetry.URL(), FailMode: "closed", Confine: d.runner.String(), Classifier: d.classifier(), Model: d.modelStatus(),
+		Metrics: d.telemetry.URL(), FailMode: "closed", Confine: d.runner.String(), Classifier: d.memory.Classifier(), Model: d.modelStatus(),
 	}
 	for _, stream := range schemas.Streams() {
 		state, err := d.conn.State(ctx, stream)

@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"context"
-	"time"
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/internal/config"
@@ -37,37 +36,4 @@ func (d *Daemon) beginTelemetry(ctx context.Context) (stop func(), err error) {
 			d.logger.Warn("the last telemetry was not sent", "error", err)
 		}
 	}, nil
-}
-
-// observeTraced is observe, counted and traced.
-func (d *Daemon) observeTraced(ctx context.Context, r schemas.ObserveRequest) (schemas.ObserveReply, error) {
-	ctx, end := d.telemetry.Span(ctx, metrics.SpanStore)
-	began := time.Now()
-	reply, err := d.observe(ctx, r)
-	end(err)
-	if err != nil {
-		return reply, err
-	}
-	d.telemetry.Stored(ctx, time.Since(began))
-	for _, o := range reply.Observed {
-		if o.Repeated {
-			continue
-		}
-		fallback := ""
-		if o.Fallback {
-			fallback = o.Reason
-		}
-		d.telemetry.Observed(ctx, o.Verdict, fallback)
-	}
-	return reply, nil
-}
-
-// recallTraced is recall, counted and traced.
-func (d *Daemon) recallTraced(ctx context.Context, r schemas.RecallRequest) (schemas.RecallReply, error) {
-	ctx, end := d.telemetry.Span(ctx, metrics.SpanRecall)
-	began := time.Now()
-	reply, err := d.recall(ctx, r)
-	end(err)
-	d.telemetry.Recalled(ctx, time.Since(began))
-	return reply, err
 }

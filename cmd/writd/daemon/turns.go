@@ -87,12 +87,12 @@ func (r rulesOfTurns) Outcome(ctx context.Context, rule string, o schemas.Outcom
 type memoriesOfTurns struct{ d *Daemon }
 
 func (m memoriesOfTurns) ForPrompt(ctx context.Context, session, project, prompt string, room int) string {
-	block, _ := m.d.memoriesFor(ctx, session, project, prompt, room)
+	block, _ := m.d.memory.ForPrompt(ctx, session, project, prompt, room)
 	return block
 }
 
 func (m memoriesOfTurns) Heard(session, project, transcript string) {
-	m.d.noteTranscript(session, project, transcript)
+	m.d.memory.NoteTranscript(session, project, transcript)
 }
 
 // filesOfTurns fills turn.Files.

@@ -1,8 +1,9 @@
 package daemon
 
 import (
-	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/enforcement"
+	"github.com/writbus/writ/observer/memory"
+	"github.com/writbus/writ/observer/observation"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/projections/transparency"
 	"github.com/writbus/writ/retrieval/rule"
@@ -30,13 +31,13 @@ type views struct {
 	verdicts  *projections.Verdicts
 	retrieval *projections.RetrievalIndex
 	activity  projections.Activity
-	memory    *memoryStore
+	memory    *memory.Store
 	artifacts *artifactStore
 	trees     *transparency.Projector
 	agents    agentViews
 }
 
-func newViews(rules *index.Index, drift config.Drift) views {
+func newViews(rules *index.Index, drift observation.Limits) views {
 	retrieval, frequency := rules.Feeds()
 	return views{
 		state:     projections.NewFold(viewState, enforcement.StateVersion, schemas.TypesOf(schemas.KindSession), enforcement.Evolve),
@@ -46,7 +47,7 @@ func newViews(rules *index.Index, drift config.Drift) views {
 		verdicts:  projections.NewVerdicts(),
 		retrieval: retrieval,
 		activity:  projections.NewActivity(),
-		memory:    newMemoryStore(rules.Embedder(), drift),
+		memory:    memory.NewStore(rules.Embedder(), drift),
 		artifacts: newArtifactStore(),
 		trees:     transparency.New(),
 		agents:    newAgentViews(),
@@ -54,6 +55,6 @@ func newViews(rules *index.Index, drift config.Drift) views {
 }
 
 func (v views) all() []projections.Projector {
-	all := []projections.Projector{v.state, v.sessions, v.rules, v.frequency, v.verdicts, v.retrieval, v.activity, v.memory.view, v.artifacts.view, v.trees}
+	all := []projections.Projector{v.state, v.sessions, v.rules, v.frequency, v.verdicts, v.retrieval, v.activity, v.memory.View(), v.artifacts.view, v.trees}
 	return append(all, v.agents.all()...)
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/writbus/writ/observer/classify"
-	"github.com/writbus/writ/observer/memory"
+	"github.com/writbus/writ/observer/observation"
 )
 
 // intervalSeed draws the confidence intervals where no seed is given.
@@ -71,8 +71,8 @@ func benchmarkMemory(ctx context.Context, args []string, out, errw io.Writer) er
 func judged(m *classify.Model, turns []classify.Labelled) []string {
 	verdicts := make([]string, len(turns))
 	for i, turn := range turns {
-		g := memory.Gate([]byte(turn.Text))
-		if verdicts[i] = g.Verdict; g.Fallback && g.Reason == memory.MissingAnnotation {
+		g := observation.Gate([]byte(turn.Text))
+		if verdicts[i] = g.Verdict; g.Fallback && g.Reason == observation.MissingAnnotation {
 			verdicts[i] = m.Classify(g.Text).Verdict
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/enforcement/redact"
 	"github.com/writbus/writ/observer/classify"
-	"github.com/writbus/writ/observer/memory"
+	"github.com/writbus/writ/observer/observation"
 	"github.com/writbus/writ/observer/model"
 )
 
@@ -67,10 +67,10 @@ const (
 // fails if no call was answered: then there is nothing to measure.
 func askedAbout(ctx context.Context, c *model.Client, turns []classify.Labelled) (r benchmarked, verdicts []string, err error) {
 	r.By = c.Model()
-	gated := make([]memory.Gated, len(turns))
+	gated := make([]observation.Gated, len(turns))
 	var open []int
 	for i, turn := range turns {
-		if gated[i] = memory.Gate([]byte(redact.Text(turn.Text))); gated[i].Fallback && gated[i].Reason == memory.MissingAnnotation {
+		if gated[i] = observation.Gate([]byte(redact.Text(turn.Text))); gated[i].Fallback && gated[i].Reason == observation.MissingAnnotation {
 			open = append(open, i)
 		}
 	}
@@ -91,7 +91,7 @@ func askedAbout(ctx context.Context, c *model.Client, turns []classify.Labelled)
 			annotations = make([]string, len(some))
 		}
 		for i, at := range some {
-			gated[at] = memory.Apply(gated[at], annotations[i])
+			gated[at] = observation.Apply(gated[at], annotations[i])
 		}
 	}
 	if r.Calls > 0 && r.Failed == r.Calls {
@@ -99,7 +99,7 @@ func askedAbout(ctx context.Context, c *model.Client, turns []classify.Labelled)
 	}
 	for _, g := range gated {
 		verdicts = append(verdicts, g.Verdict)
-		if g.Reason == memory.ClassifierError {
+		if g.Reason == observation.ClassifierError {
 			r.Fallbacks++
 		}
 	}
@@ -107,12 +107,12 @@ func askedAbout(ctx context.Context, c *model.Client, turns []classify.Labelled)
 }
 
 func annotationsFor(ctx context.Context, c *model.Client, texts []string) ([]string, error) {
-	system, user := memory.ClassifyPrompt(texts, "data-"+strings.ToLower(rand.Text()[:12]))
+	system, user := observation.ClassifyPrompt(texts, "data-"+strings.ToLower(rand.Text()[:12]))
 	reply, err := c.Chat(ctx, model.Request{System: system, Messages: []model.Message{model.Said(model.User, user)}}, nil)
 	if err != nil {
 		return nil, err
 	}
-	return memory.Classified(reply.Text, len(texts))
+	return observation.Classified(reply.Text, len(texts))
 }
 
 func firstRunes(s string, most int) string {

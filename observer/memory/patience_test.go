@@ -1,0 +1,6 @@
+package memory
+
+import "time"
+
+// No test must depend on how fast the machine is.
+func init() { transcriptBudget = 3 * time.Minute }
