@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/writbus/writ/bus"
-	"github.com/writbus/writ/bus/blockfile"
 	"github.com/writbus/writ/bus/embedded"
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/cmd/writd/heap"
@@ -71,8 +70,7 @@ type Daemon struct {
 	reading  *bus.Conn   // of the projections
 	services *bus.Conn   // requests and their answers
 	url      string
-	health   func() error      // of the embedded server, nil for another
-	blocks   *blockfile.Reader // its files, nil for another
+	health   func() error // of the embedded server, nil for another
 	runtime  *projections.Runtime
 	views    views
 	projects *project.Cache
@@ -189,12 +187,9 @@ func Run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 func (d *Daemon) openAudit() (*ledger.Auditor, error) {
 	o := ledger.Options{
 		Log: d.conn, Views: d.runtime, Now: d.now, Logger: d.logger,
-		Credentials: d.layout.Credentials(), Evidence: d.layout.Audit(), Blocks: d.blocks,
+		Credentials: d.layout.Credentials(), Evidence: d.layout.Audit(),
 		Publish: d.settings.AuditPublish, Authorization: os.Getenv(config.AuditAuthorization),
 		Every: d.settings.AuditEvery, SealWithin: sealBudget, PublishWithin: publishBudget,
-	}
-	if d.health != nil { // the server is within this process
-		o.LogFiles = d.layout.Log()
 	}
 	a, err := ledger.Open(o)
 	switch {
@@ -270,7 +265,7 @@ func (d *Daemon) openBus(ctx context.Context) (func(), error) {
 	for _, line := range found {
 		d.warn("the log was damaged: " + line + ". Restore a backup of the data directory if you have one; delete " + damage + " once you know")
 	}
-	d.health, d.blocks = server.Health, blockfile.NewReader(d.layout.Log())
+	d.health = server.Health
 	own := credentials[embedded.RoleDaemon]
 	if err := d.connect(ctx, bus.Options{Dial: server.Dial, User: own.User, Password: own.Password}); err != nil {
 		shutdown()

@@ -14,8 +14,7 @@ import (
 // Report is what a check of a stream found.
 type Report struct {
 	Stream  schemas.Stream `json:"stream"`
-	Records uint64         `json:"records"`        // read from the log
-	From    string         `json:"from,omitempty"` // "files" or "server": where they were read, by who read them
+	Records uint64         `json:"records"` // read from the log
 	First   uint64         `json:"first,omitempty"`
 	Last    uint64         `json:"last,omitempty"`
 	// Checkpoints that hold, of all that were kept.

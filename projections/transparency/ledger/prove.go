@@ -5,11 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
-	"sync"
-	"time"
 
 	"github.com/writbus/writ/bus"
-	"github.com/writbus/writ/bus/blockfile"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/projections/transparency"
 	"github.com/writbus/writ/projections/transparency/evidence"
@@ -66,13 +63,6 @@ func (a *Auditor) proveInclusion(ctx context.Context, r schemas.AuditProveReques
 	if !slices.Contains(schemas.Streams(), stream) {
 		return p, schemas.Faultf(schemas.CodeBadRequest, "there is no stream %q, only %q", stream, schemas.Streams())
 	}
-	// What the files hold is believed where it can be proven. The server has the
-	// last word on everything else.
-	if record, err := a.recordInFiles(ctx, stream, seq); err == nil {
-		if p, err = a.include(ctx, record); err == nil {
-			return p, nil
-		}
-	}
 	record, err := a.Log.Get(ctx, stream, seq)
 	if errors.Is(err, bus.ErrNotFound) {
 		return p, schemas.Faultf(schemas.CodeNotFound, "%s has no record %d", stream, seq)
@@ -81,56 +71,6 @@ func (a *Auditor) proveInclusion(ctx context.Context, r schemas.AuditProveReques
 		return p, err
 	}
 	return a.include(ctx, record)
-}
-
-// recordInFiles reads a record without the server, which would read the whole
-// block for it. It returns blockfile.ErrUnclear where only the server can tell.
-func (a *Auditor) recordInFiles(ctx context.Context, s schemas.Stream, seq uint64) (schemas.Record, error) {
-	if a.Blocks == nil {
-		return schemas.Record{}, blockfile.ErrUnclear
-	}
-	held, err := a.heldBy(ctx, s, seq)
-	if err != nil {
-		return schemas.Record{}, err
-	}
-	record, err := a.Blocks.Record(s, seq, held)
-	record.Message = record.Message.Unfolded()
-	return record, err
-}
-
-// heldFor is how long what a stream holds is believed. Nothing is taken out of a
-// stream but by its limits; one proof after the other need not ask each time.
-const heldFor = time.Second
-
-// heldStreams is what streams held when that was asked last.
-type heldStreams struct {
-	mu    sync.Mutex
-	known map[schemas.Stream]heldAt
-}
-
-type heldAt struct {
-	held blockfile.Held
-	at   time.Time
-}
-
-// heldBy asks the server what a stream holds, if that was not a moment ago.
-func (a *Auditor) heldBy(ctx context.Context, s schemas.Stream, seq uint64) (blockfile.Held, error) {
-	now, h := a.Now(), &a.held
-	h.mu.Lock()
-	known := h.known[s]
-	h.mu.Unlock()
-	if age := now.Sub(known.at); age >= 0 && age < heldFor && seq <= known.held.Last {
-		return known.held, nil
-	}
-	state, err := a.Log.State(ctx, s)
-	if err != nil {
-		return blockfile.Held{}, err
-	}
-	held := blockfile.Held{First: state.First, Last: state.Last, Messages: state.Messages}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.known[s] = heldAt{held, now}
-	return held, nil
 }
 
 // include proves that a record is in the log.

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/writbus/writ/bus"
-	"github.com/writbus/writ/bus/blockfile"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/projections/transparency"
 	"github.com/writbus/writ/projections/transparency/evidence"
@@ -25,10 +24,8 @@ type Options struct {
 	Now    func() time.Time
 	Logger *slog.Logger
 
-	Credentials string            // the folder of the signing key
-	Evidence    string            // the folder of checkpoints and hashes
-	LogFiles    string            // the folder of the streams; "" where the server is another's
-	Blocks      *blockfile.Reader // of LogFiles; nil where the server is another's
+	Credentials string // the folder of the signing key
+	Evidence    string // the folder of checkpoints and hashes
 
 	Publish       []string // second places, as the setting audit_publish has them
 	Authorization string   // header for places that take HTTP POST
@@ -47,7 +44,6 @@ type Auditor struct {
 	key    signingKey
 	ledger *folder
 	places []place
-	held   heldStreams
 
 	mu       sync.Mutex // one seal at a time; guards the ledger
 	noteMu   sync.Mutex // guards what follows
@@ -64,7 +60,7 @@ type Auditor struct {
 func Open(o Options) (*Auditor, error) {
 	a := &Auditor{
 		Options: o, problems: map[schemas.Stream]string{}, unplaced: map[string]string{},
-		delivered: map[delivery]evidence.Checkpoint{}, held: heldStreams{known: map[schemas.Stream]heldAt{}},
+		delivered: map[delivery]evidence.Checkpoint{},
 	}
 	var err error
 	if a.key, err = loadOrCreateKey(o.Credentials); err != nil {
@@ -234,7 +230,7 @@ func (a *Auditor) Problems() []string {
 // auditSeal is the service: sign now, and say where the evidence stands.
 func (a *Auditor) sealNow(ctx context.Context, _ bus.None) (schemas.AuditSealed, error) {
 	all := a.sealAll(ctx)
-	reply := schemas.AuditSealed{Key: a.key.public, Dir: a.Evidence, Log: a.LogFiles, Streams: []schemas.AuditStream{}}
+	reply := schemas.AuditSealed{Key: a.key.public, Dir: a.Evidence, Streams: []schemas.AuditStream{}}
 	a.noteMu.Lock()
 	for _, s := range schemas.Streams() {
 		c := all[s].checkpoint

@@ -1,9 +1,8 @@
 // Package verify reads the log again, in whichever state it is, and compares it
 // with the hashes and the signed checkpoints that were kept of it.
 //
-// A record that was altered, removed, inserted or moved is named. The records
-// are read from the files of the log; where those do not fit, or are elsewhere,
-// through the server, which settles it. It signs nothing and changes nothing.
+// A record that was altered, removed, inserted or moved is named. It signs
+// nothing and changes nothing.
 package verify
 
 import (
@@ -17,7 +16,6 @@ import (
 	"sync"
 
 	"github.com/writbus/writ/bus"
-	"github.com/writbus/writ/bus/blockfile"
 	"github.com/writbus/writ/projections/transparency/evidence"
 	"github.com/writbus/writ/schemas"
 	"golang.org/x/mod/sumdb/note"
@@ -26,26 +24,23 @@ import (
 // Log reads streams, damaged ones too.
 type Log interface {
 	Follow(ctx context.Context, s schemas.Stream, after uint64, o bus.FollowOptions, fn func([]schemas.Record) error) error
-	State(ctx context.Context, s schemas.Stream) (bus.StreamState, error)
 	Next(ctx context.Context, s schemas.Stream, after uint64) (schemas.Record, error)
 }
 
 // Streams compares streams, several at a time, with what is kept of them in the
-// places, files or folders. Dir is the folder of the log's own files, "" where
-// they are not here.
-func Streams(ctx context.Context, log Log, streams []schemas.Stream, dir string, places []string, key note.Verifier) ([]evidence.Report, error) {
+// places, files or folders.
+func Streams(ctx context.Context, log Log, streams []schemas.Stream, places []string, key note.Verifier) ([]evidence.Report, error) {
 	reports, errs := make([]evidence.Report, len(streams)), make([]error, len(streams))
 	var all sync.WaitGroup
 	for i, s := range streams {
-		all.Go(func() { reports[i], errs[i] = checkStream(ctx, log, s, dir, places, key) })
+		all.Go(func() { reports[i], errs[i] = checkStream(ctx, log, s, places, key) })
 	}
 	all.Wait()
 	return reports, errors.Join(errs...)
 }
 
-// checkStream reads one stream and compares: from the files at first, and once
-// more through the server where something does not fit.
-func checkStream(ctx context.Context, reader Log, s schemas.Stream, log string, places []string, key note.Verifier) (evidence.Report, error) {
+// checkStream reads one stream and compares.
+func checkStream(ctx context.Context, reader Log, s schemas.Stream, places []string, key note.Verifier) (evidence.Report, error) {
 	var checkpoints []evidence.Checkpoint
 	var problems []string
 	leaves := ""
@@ -60,28 +55,9 @@ func checkStream(ctx context.Context, reader Log, s schemas.Stream, log string, 
 			leaves = path // the last one counts: a second place is harder to change
 		}
 	}
-	fromFiles := func(record func(schemas.Record, evidence.Hash)) error {
-		state, err := reader.State(ctx, s)
-		if err != nil {
-			return err
-		}
-		last, err := readFiles(ctx, log, s, state, record)
-		if err != nil || last >= state.Last {
-			return err
-		}
-		return readAll(ctx, reader, s, last, record)
-	}
-	fromServer := func(record func(schemas.Record, evidence.Hash)) error { return readAll(ctx, reader, s, 0, record) }
-	var report evidence.Report
-	err := blockfile.ErrUnclear
-	if log != "" {
-		report, err = compare(s, checkpoints, leaves, fromFiles)
-		report.From = "files"
-	}
-	if err != nil || !report.OK() {
-		report, err = compare(s, checkpoints, leaves, fromServer)
-		report.From = "server"
-	}
+	report, err := compare(s, checkpoints, leaves, func(record func(schemas.Record, evidence.Hash)) error {
+		return readAll(ctx, reader, s, record)
+	})
 	report.Problems = append(problems, report.Problems...)
 	return report, err
 }
@@ -104,10 +80,9 @@ func compare(s schemas.Stream, checkpoints []evidence.Checkpoint, leaves string,
 	return check.Finish(), nil
 }
 
-// readAll hands over every record that a stream has after a sequence with its
-// hash, across gaps.
-func readAll(ctx context.Context, reader Log, s schemas.Stream, after uint64, record func(schemas.Record, evidence.Hash)) error {
-	work := newHashing()
+// readAll hands over every record that a stream has with its hash, across gaps.
+func readAll(ctx context.Context, reader Log, s schemas.Stream, record func(schemas.Record, evidence.Hash)) error {
+	work, after := newHashing(), uint64(0)
 	for {
 		err := reader.Follow(ctx, s, after, bus.FollowOptions{MaxBatch: 4096, UntilEnd: true, Unparsed: true}, func(records []schemas.Record) error {
 			for i, hash := range work.hash(records) {

@@ -27,8 +27,7 @@ func (a *app) auditVerifyCommand() *cobra.Command {
 		Long: `Without PROOF: has the log signed as it stands, reads every stream again, and
 compares each record with the hashes and every signed checkpoint that were kept.
 A record that was altered, removed, inserted or moved is named. Exit code 1 says
-that something was found. The records are read from the files of the log; where
-those do not fit, or are elsewhere, through the server, which settles it.
+that something was found.
 
 Writ drops no record. Where a limit of age was set on a stream by other means, or
 somebody purged it, the records at its front are missing: they are named as
@@ -132,7 +131,7 @@ func (a *app) checkLog(ctx context.Context, what string, f verifyFlags) (v verif
 		}
 		places = append(places, place)
 	}
-	if v.Streams, err = verify.Streams(ctx, log, streams, sealed.Log, places, key); err != nil {
+	if v.Streams, err = verify.Streams(ctx, log, streams, places, key); err != nil {
 		return v, client.Explain(what, err)
 	}
 	v.OK = len(v.Problems) == 0
