@@ -340,6 +340,7 @@ type Status struct {
 	PID        int            `json:"pid"`
 	Started    time.Time      `json:"started"`
 	DataDir    string         `json:"data_dir"`
+	Format     int            `json:"format"` // of the data directory
 	URL        string         `json:"url"`
 	Durability string         `json:"durability"`
 	External   bool           `json:"external,omitempty"` // the log is on somebody else's NATS

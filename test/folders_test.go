@@ -3,8 +3,10 @@ package test
 import (
 	"archive/tar"
 	"compress/gzip"
+	"crypto/sha256"
 	"errors"
 	"flag"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -154,4 +156,43 @@ func write(path string, mode fs.FileMode, from io.Reader) error {
 		return err
 	}
 	return f.Close()
+}
+
+// TestKeptFoldersAreMigrated starts a daemon on folders of earlier formats, and
+// on one that a newer program wrote.
+func TestKeptFoldersAreMigrated(t *testing.T) {
+	t.Parallel()
+	k := openKept(t, filepath.Join("folders", "first.tar.gz"))
+	file := filepath.Join(k.data, "FORMAT")
+	if _, err := os.Stat(file); err == nil {
+		t.Fatal("the kept folder has a number")
+	}
+	k.answer(t, "up --detach")
+	line, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const numbered = "writ data directory, format %d\n"
+	format := 0
+	if _, err := fmt.Sscanf(string(line), numbered, &format); err != nil || format < 1 {
+		t.Fatalf("%s: %v", line, err)
+	}
+	if status := k.answer(t, "status --json"); !strings.Contains(status, fmt.Sprintf(`"format":%d`, format)) {
+		t.Errorf("status %s, want format %d", status, format)
+	}
+	k.answer(t, "down")
+	newer := fmt.Sprintf(numbered, format+1)
+	sum := sha256.Sum256([]byte(newer))
+	if err := os.WriteFile(file, fmt.Appendf(nil, "%s%x\n", newer, sum[:8]), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if refused := k.answer(t, "up --detach"); !strings.Contains(refused, "a newer Writ wrote it. Install that version again") {
+		t.Errorf("a newer folder: %s", refused)
+	}
+	if err := os.WriteFile(file, line, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if list := k.answer(t, "session list"); !strings.Contains(list, "work-1") {
+		t.Errorf("sessions %s", list)
+	}
 }

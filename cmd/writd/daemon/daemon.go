@@ -217,6 +217,10 @@ func (d *Daemon) takeDataDir() (release func(), err error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s: %w. Make it writable or set WRIT_HOME", ErrDataDir, d.layout.Root, err)
 	}
+	if _, err := config.Upgrade(d.layout); err != nil {
+		release()
+		return nil, fmt.Errorf("%w: %w", ErrDataDir, err)
+	}
 	if tree := project.WorkTree(d.layout.Root); tree != "" {
 		d.warn(fmt.Sprintf("the data directory %s lies in the work tree %s: the log would be committed and the agent could reach it; set WRIT_HOME to another folder", d.layout.Root, tree))
 	}

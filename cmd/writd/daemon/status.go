@@ -19,7 +19,7 @@ import (
 func (d *Daemon) status(ctx context.Context, _ bus.None) (schemas.Status, error) {
 	index := d.corpus.Current()
 	s := schemas.Status{
-		Version: config.Version, PID: os.Getpid(), Started: d.started, DataDir: d.layout.Root, URL: d.url,
+		Version: config.Version, PID: os.Getpid(), Started: d.started, DataDir: d.layout.Root, Format: config.Format(), URL: d.url,
 		Durability: d.settings.Durability, External: d.settings.NATSURL != "", Memory: residentMemory(),
 		Rules: index.Len(), Sessions: d.sessions.Len(), Embedder: index.Embedder(),
 		Metrics: d.telemetry.URL(), FailMode: "closed", Confine: d.runner.String(), Classifier: d.memory.Classifier(), Model: d.modelStatus(),

@@ -35,7 +35,7 @@ func (a *app) statusCommand() *cobra.Command {
 func (a *app) showStatus(s schemas.Status) {
 	st := a.Env.Style(a.Out)
 	a.Printf("%s %s  process %d, up %s, at %s\n", st.Bold("writd"), s.Version, s.PID, client.Age(a.Env.Now().Sub(s.Started)), s.URL)
-	where := s.DataDir
+	where := fmt.Sprintf("%s, format %d", s.DataDir, s.Format)
 	if s.External {
 		where += "; the log is on an external NATS"
 	}
