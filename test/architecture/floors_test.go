@@ -54,6 +54,7 @@ var floors = map[string]floor{
 	"observer/agent/stream":   core,
 	"observer/agent/language": core,
 	"observer/memory":         service,
+	"observer/journal":        service,
 	"observer/dashboard":      service,
 	"observer/top":            service,
 

@@ -11,6 +11,7 @@ import (
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/enforcement/dialect"
 	"github.com/writbus/writ/observer/agent"
+	"github.com/writbus/writ/observer/journal"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/schemas"
 )
@@ -255,7 +256,7 @@ func (d *Daemon) agentShow(ctx context.Context, q schemas.AgentQuery) (schemas.A
 		if err != nil {
 			return view, err
 		}
-		for _, e := range replayEvents(record) {
+		for _, e := range journal.Show(record) {
 			if e.Type == (schemas.ArtifactKept{}).EventType() {
 				e.Data = withoutContent(e.Data)
 			}

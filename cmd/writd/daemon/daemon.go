@@ -23,6 +23,7 @@ import (
 	"github.com/writbus/writ/enforcement/redact"
 	"github.com/writbus/writ/enforcement/session"
 	"github.com/writbus/writ/enforcement/turn"
+	"github.com/writbus/writ/observer/journal"
 	"github.com/writbus/writ/observer/memory"
 	"github.com/writbus/writ/observer/metrics"
 	"github.com/writbus/writ/observer/model"
@@ -90,6 +91,7 @@ type Daemon struct {
 	model   *model.Client // nil if none is configured
 	noModel error         // why model is nil
 	memory  *memory.Service
+	journal *journal.Journal
 	agents  *agentWork
 
 	warnMu   sync.Mutex
@@ -348,6 +350,9 @@ func (d *Daemon) openViews(ctx context.Context) (func(), error) {
 	}
 	d.openTurns()
 	d.openRules()
+	d.journal = journal.New(journal.Options{
+		Conn: d.conn, Log: d.log, Views: d.runtime, Activity: d.views.activity, Minutes: d.corpus.Minutes, Now: d.now,
+	})
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

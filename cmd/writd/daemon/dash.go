@@ -36,7 +36,7 @@ func (d *Daemon) dash(context.Context, bus.None) (schemas.DashReply, error) {
 	}
 	if d.pages.server == nil {
 		server, err := dashboard.Start(dashboard.Options{
-			Address: d.settings.Dashboard, Ask: d.askOwn, Follow: d.followShown, End: d.endOf, Help: helpPages, Now: d.now, Logger: d.logger,
+			Address: d.settings.Dashboard, Ask: d.askOwn, Follow: d.journal.Follow, End: d.journal.End, Help: helpPages, Now: d.now, Logger: d.logger,
 		})
 		if err != nil {
 			return schemas.DashReply{}, schemas.Faultf(schemas.CodeUnavailable, "%v. The setting dashboard in %s chooses another", err, d.layout.Settings())
@@ -66,20 +66,4 @@ func (d *Daemon) askOwn(ctx context.Context, subject string, body []byte) ([]byt
 		return nil, schemas.Faultf(said.Code, "%s", said.Text)
 	}
 	return reply.Body, err
-}
-
-// followShown follows a stream as JSON shows it.
-func (d *Daemon) followShown(ctx context.Context, stream schemas.Stream, after uint64, fn func([]schemas.ReplayEvent) error) error {
-	return d.conn.Follow(ctx, stream, after, bus.FollowOptions{MaxBatch: replayBatch}, func(records []schemas.Record) error {
-		var events []schemas.ReplayEvent
-		for _, r := range records {
-			events = append(events, replayEvents(r)...)
-		}
-		return fn(events)
-	})
-}
-
-func (d *Daemon) endOf(ctx context.Context, stream schemas.Stream) (uint64, error) {
-	state, err := d.conn.State(ctx, stream)
-	return state.Last, err
 }

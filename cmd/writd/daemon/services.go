@@ -28,9 +28,8 @@ func (d *Daemon) serve(ctx context.Context) (stop func(), err error) {
 	}
 	shut, err := d.services.Serve(ctx, bus.Service{
 		Name: serviceName, Version: config.Version, Description: "rules, gates and the log of coding agents",
-		Endpoints: d.afterRules(slices.Concat(d.agentEndpoints(), d.audit.Endpoints(), d.memory.Endpoints(), session.NewService(d.sessions).Endpoints(), d.rules.Endpoints(), d.graph.Endpoints(), []bus.Endpoint{
+		Endpoints: d.afterRules(slices.Concat(d.agentEndpoints(), d.audit.Endpoints(), d.memory.Endpoints(), d.journal.Endpoints(), session.NewService(d.sessions).Endpoints(), d.rules.Endpoints(), d.graph.Endpoints(), []bus.Endpoint{
 			d.turn.Endpoint(),
-			bus.Answer("activity", schemas.SvcActivity, d.activity),
 			bus.Answer("dash", schemas.SvcDash, d.dash),
 			bus.Answer("artifact", schemas.SvcArtifact, d.artifactSearch),
 			bus.Answer("artifact_context", schemas.SvcArtifactContext, d.artifactContext),
@@ -38,8 +37,6 @@ func (d *Daemon) serve(ctx context.Context) (stop func(), err error) {
 			bus.Answer("artifact_status", schemas.SvcArtifactStatus, d.artifactStatus),
 			bus.Answer("artifact_deps", schemas.SvcArtifactDeps, d.artifactDeps),
 			bus.Answer("artifact_explain", schemas.SvcArtifactExplain, d.artifactExplain),
-			bus.Answer("emit", schemas.SvcEmit, d.emit),
-			bus.Answer("replay", schemas.SvcReplay, d.replay),
 			bus.Answer("status", schemas.SvcStatus, d.status),
 			bus.Answer("view", schemas.SvcView, d.runtime.Ask),
 			bus.Answer("stop", schemas.SvcStop, func(context.Context, bus.None) (bus.None, error) {

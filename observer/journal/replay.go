@@ -1,4 +1,4 @@
-package daemon
+package journal
 
 import (
 	"context"
@@ -16,17 +16,17 @@ const (
 	replayBatch = 256
 )
 
-var errPageFull = errors.New("daemon: the page is full")
+var errPageFull = errors.New("journal: the page is full")
 
 // replay returns a stretch of the log. A session is read by its own subject,
 // everything else stream by stream.
-func (d *Daemon) replay(ctx context.Context, r schemas.ReplayRequest) (schemas.ReplayPage, error) {
+func (j *Journal) replay(ctx context.Context, r schemas.ReplayRequest) (schemas.ReplayPage, error) {
 	if r.Limit <= 0 || r.Limit > 10*replayPage {
 		r.Limit = replayPage
 	}
 	p := pager{request: r, page: schemas.ReplayPage{Events: []schemas.ReplayEvent{}, Next: r.After}}
 	if r.Session != "" {
-		for record, err := range d.conn.Tail(ctx, schemas.Session(r.Session), r.After) {
+		for record, err := range j.conn.Tail(ctx, schemas.Session(r.Session), r.After) {
 			if err != nil {
 				return schemas.ReplayPage{}, err
 			}
@@ -40,7 +40,7 @@ func (d *Daemon) replay(ctx context.Context, r schemas.ReplayRequest) (schemas.R
 	if !slices.Contains(schemas.Streams(), r.Stream) {
 		return schemas.ReplayPage{}, schemas.Faultf(schemas.CodeBadRequest, "there is no stream %q, only %q", r.Stream, schemas.Streams())
 	}
-	err := d.conn.Follow(ctx, r.Stream, r.After, bus.FollowOptions{MaxBatch: replayBatch, UntilEnd: true}, func(records []schemas.Record) error {
+	err := j.conn.Follow(ctx, r.Stream, r.After, bus.FollowOptions{MaxBatch: replayBatch, UntilEnd: true}, func(records []schemas.Record) error {
 		for _, record := range records {
 			if err := p.add(record); err != nil {
 				return err
@@ -70,7 +70,7 @@ func (p *pager) add(r schemas.Record) error {
 	if len(p.page.Events) >= p.request.Limit || p.bytes > replayBytes {
 		return errPageFull
 	}
-	for _, e := range replayEvents(r) {
+	for _, e := range Show(r) {
 		if p.wants(e) {
 			p.page.Events = append(p.page.Events, e)
 			p.bytes += len(e.Data)
@@ -87,9 +87,9 @@ func (p *pager) wants(e schemas.ReplayEvent) bool {
 		(q.Until.IsZero() || e.Time.Before(q.Until))
 }
 
-// replayEvents shows a record's events. One that cannot be decoded is shown
+// Show shows a record's events. One that cannot be decoded is shown
 // raw, with the reason.
-func replayEvents(r schemas.Record) []schemas.ReplayEvent {
+func Show(r schemas.Record) []schemas.ReplayEvent {
 	events, err := r.Events()
 	if err != nil {
 		raw := json.RawMessage(r.Message.Body)

@@ -1,4 +1,4 @@
-package daemon
+package journal
 
 import (
 	"bytes"
@@ -21,7 +21,7 @@ var emittable = map[schemas.Type]bool{
 }
 
 // emit appends one event of a client after checking it against its schema.
-func (d *Daemon) emit(ctx context.Context, r schemas.EmitRequest) (schemas.EmitReply, error) {
+func (j *Journal) emit(ctx context.Context, r schemas.EmitRequest) (schemas.EmitReply, error) {
 	t, err := schemas.ParseType(r.Type)
 	if err != nil {
 		return schemas.EmitReply{}, schemas.Faultf(schemas.CodeBadRequest, "there is no event type %q", r.Type)
@@ -44,7 +44,7 @@ func (d *Daemon) emit(ctx context.Context, r schemas.EmitRequest) (schemas.EmitR
 	if r.Actor == "" {
 		actor = schemas.Agent("", "", "")
 	}
-	position, err := bus.Record(ctx, d.log, schemas.Event{
+	position, err := bus.Record(ctx, j.log, schemas.Event{
 		ID: id, Source: "/writ/emit", Actor: actor, Data: data,
 		Aggregate: schemas.Aggregate{Kind: t.Kind(), ID: r.ID},
 	})

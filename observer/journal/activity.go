@@ -1,4 +1,4 @@
-package daemon
+package journal
 
 import (
 	"context"
@@ -12,27 +12,27 @@ import (
 const maxActivityHours = 24 * 90
 
 // activity counts what happened, for people who watch.
-func (d *Daemon) activity(ctx context.Context, r schemas.ActivityRequest) (schemas.Activity, error) {
+func (j *Journal) activity(ctx context.Context, r schemas.ActivityRequest) (schemas.Activity, error) {
 	if r.Hours <= 0 {
 		r.Hours = 24
 	}
 	if r.Hours > maxActivityHours {
 		return schemas.Activity{}, schemas.Faultf(schemas.CodeBadRequest, "%d hours are too many, at most %d are counted at once", r.Hours, maxActivityHours)
 	}
-	reply := schemas.Activity{Hours: []schemas.ActivityHour{}, Rules: []schemas.ActivityRule{}, Retrieval: d.corpus.Minutes()}
+	reply := schemas.Activity{Hours: []schemas.ActivityHour{}, Rules: []schemas.ActivityRule{}, Retrieval: j.minutes()}
 	for _, stream := range []schemas.Stream{schemas.StreamSessions, schemas.StreamRules} {
-		if err := d.runtime.Await(ctx, stream, viewActivity); err != nil {
+		if err := j.views.Await(ctx, stream, j.counts.Name()); err != nil {
 			return reply, err
 		}
 	}
-	err := d.runtime.Read(viewActivity, func(reader projections.Reader) error {
-		for h, err := range d.views.activity.Hours(reader, d.now().Add(-time.Duration(r.Hours)*time.Hour)) {
+	err := j.views.Read(j.counts.Name(), func(reader projections.Reader) error {
+		for h, err := range j.counts.Hours(reader, j.now().Add(-time.Duration(r.Hours)*time.Hour)) {
 			if err != nil {
 				return err
 			}
 			reply.Hours = append(reply.Hours, hourOf(h))
 		}
-		for a, err := range d.views.activity.Rules(reader) {
+		for a, err := range j.counts.Rules(reader) {
 			if err != nil {
 				return err
 			}

@@ -1,0 +1,70 @@
+// Package journal is the service of the log as people and programs see it: events
+// that a client may put into it, stretches of it read again, and what happened
+// counted by the hour.
+//
+// It guarantees that a client can emit nothing that opens a gate, changes a mode
+// or says that a tool was allowed (the list emittable, TestEmitTakesProposalsAndRefusesFacts in the daemon),
+// and that what cannot be decoded is shown raw, with the reason. It folds nothing
+// but what the view of activity counted.
+package journal
+
+import (
+	"context"
+	"time"
+
+	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/projections"
+	"github.com/writbus/writ/schemas"
+)
+
+// Options are what a journal needs.
+type Options struct {
+	Conn     *bus.Conn
+	Log      *bus.Writer
+	Views    *projections.Runtime
+	Activity projections.Activity
+	// Minutes are how long retrievals took, by the minute.
+	Minutes func() []schemas.RetrievalMinute
+	Now     func() time.Time
+}
+
+// Journal is the service.
+type Journal struct {
+	conn    *bus.Conn
+	log     *bus.Writer
+	views   *projections.Runtime
+	counts  projections.Activity
+	minutes func() []schemas.RetrievalMinute
+	now     func() time.Time
+}
+
+// New makes a journal.
+func New(o Options) *Journal {
+	return &Journal{conn: o.Conn, log: o.Log, views: o.Views, counts: o.Activity, minutes: o.Minutes, now: o.Now}
+}
+
+// Endpoints are its services.
+func (j *Journal) Endpoints() []bus.Endpoint {
+	return []bus.Endpoint{
+		bus.Answer("activity", schemas.SvcActivity, j.activity),
+		bus.Answer("emit", schemas.SvcEmit, j.emit),
+		bus.Answer("replay", schemas.SvcReplay, j.replay),
+	}
+}
+
+// Follow hands on a stream as it grows, as JSON shows it, until ctx ends.
+func (j *Journal) Follow(ctx context.Context, stream schemas.Stream, after uint64, fn func([]schemas.ReplayEvent) error) error {
+	return j.conn.Follow(ctx, stream, after, bus.FollowOptions{MaxBatch: replayBatch}, func(records []schemas.Record) error {
+		var events []schemas.ReplayEvent
+		for _, r := range records {
+			events = append(events, Show(r)...)
+		}
+		return fn(events)
+	})
+}
+
+// End is the sequence of a stream's last record.
+func (j *Journal) End(ctx context.Context, stream schemas.Stream) (uint64, error) {
+	state, err := j.conn.State(ctx, stream)
+	return state.Last, err
+}
