@@ -23,6 +23,7 @@ import (
 	"github.com/writbus/writ/enforcement/redact"
 	"github.com/writbus/writ/enforcement/session"
 	"github.com/writbus/writ/enforcement/turn"
+	"github.com/writbus/writ/observer/agent/runs"
 	"github.com/writbus/writ/observer/journal"
 	"github.com/writbus/writ/observer/memory"
 	"github.com/writbus/writ/observer/metrics"
@@ -92,7 +93,7 @@ type Daemon struct {
 	noModel error         // why model is nil
 	memory  *memory.Service
 	journal *journal.Journal
-	agents  *agentWork
+	agents  *runs.Service
 
 	warnMu   sync.Mutex
 	warnings []string

@@ -28,7 +28,7 @@ func (d *Daemon) serve(ctx context.Context) (stop func(), err error) {
 	}
 	shut, err := d.services.Serve(ctx, bus.Service{
 		Name: serviceName, Version: config.Version, Description: "rules, gates and the log of coding agents",
-		Endpoints: d.afterRules(slices.Concat(d.agentEndpoints(), d.audit.Endpoints(), d.memory.Endpoints(), d.journal.Endpoints(), session.NewService(d.sessions).Endpoints(), d.rules.Endpoints(), d.graph.Endpoints(), []bus.Endpoint{
+		Endpoints: d.afterRules(slices.Concat(d.agents.Endpoints(), d.audit.Endpoints(), d.memory.Endpoints(), d.journal.Endpoints(), session.NewService(d.sessions).Endpoints(), d.rules.Endpoints(), d.graph.Endpoints(), []bus.Endpoint{
 			d.turn.Endpoint(),
 			bus.Answer("dash", schemas.SvcDash, d.dash),
 			bus.Answer("artifact", schemas.SvcArtifact, d.artifactSearch),

@@ -13,14 +13,17 @@ import (
 	"github.com/writbus/writ/enforcement"
 	"github.com/writbus/writ/enforcement/confine/runner"
 	"github.com/writbus/writ/enforcement/dialect"
+	"github.com/writbus/writ/observer/agent/gatekeeper"
 	"github.com/writbus/writ/observer/agent/verbs"
+	"github.com/writbus/writ/observer/agent/verbs/outside"
 )
 
 // conversation calls verbs of a daemon as its dispatcher does.
 type conversation struct {
 	t         *testing.T
 	d         *Daemon
-	set       *verbSet
+	gate      *gatekeeper.Gate
+	set       *outside.Set
 	run       string
 	workspace string
 	confirmed bool
@@ -44,8 +47,9 @@ func converse(t *testing.T, workspace string) *conversation {
 		t.Fatal(err)
 	}
 	t.Cleanup(closeViews)
-	c := &conversation{t: t, d: d, set: d.newVerbs(nil), run: bus.NewID(), workspace: workspace}
-	t.Cleanup(c.set.close)
+	gate := d.gatekeeper()
+	c := &conversation{t: t, d: d, gate: gate, set: d.verbsOutside(gate, nil), run: bus.NewID(), workspace: workspace}
+	t.Cleanup(c.set.Close)
 	return c
 }
 
@@ -57,7 +61,7 @@ func (c *conversation) call(verb, args, body string) verbs.Result {
 	}
 	one.Run, one.Agent, one.Workspace, one.Confirmed = c.run, "worker", c.workspace, c.confirmed
 	one.Grant, one.Limits = dialect.NewGrant([]string{"*"}), dialect.DefaultLimits()
-	r, err := c.set.handler(verb).Handle(c.t.Context(), one)
+	r, err := c.set.Handlers[verb].Handle(c.t.Context(), one)
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -96,7 +100,7 @@ func TestVerbsInAGuardedProject(t *testing.T) {
 		t.Errorf("%q, %v", raw, err)
 	}
 	state, _, err := c.d.sessions.State(t.Context(), c.run)
-	if err != nil || state.Host != agentHost || state.Mode != enforcement.ModeWork || state.Refusals == 0 || len(state.Written) != 1 {
+	if err != nil || state.Host != gatekeeper.Host || state.Mode != enforcement.ModeWork || state.Refusals == 0 || len(state.Written) != 1 {
 		t.Errorf("the session is %+v, %v", state, err)
 	}
 }
@@ -115,7 +119,7 @@ func TestVerbsWithoutAProject(t *testing.T) {
 		t.Errorf("a session was recorded: %+v, %v", state, err)
 	}
 	// Without confinement, what nobody can judge takes a person's word.
-	c.d.runner = runner.Runner{Why: "no reason"}
+	c.gate.Runner = runner.Runner{Why: "no reason"}
 	c.expect("exec", "./anything", "", "WARN: nobody can tell what this command writes, and commands cannot be confined here (no reason)")
 	c.confirmed = true
 	c.expect("exec", "./anything", "", "/bin/sh: 1: ./anything: not found\n[exit 127]\n")
@@ -138,8 +142,8 @@ func putProgram(t testing.TB, path, script string) {
 func TestCommandsOfAgentsAreConfined(t *testing.T) {
 	t.Parallel()
 	c := converse(t, newProject(t, "mode: conversation\n"))
-	c.d.runner.Writ = filepath.Join(t.TempDir(), "writ")
-	putProgram(t, c.d.runner.Writ, "#!/bin/sh\necho \"$WRIT_HOME\"\nprintf '%s\\n' \"$@\"\n")
+	c.gate.Runner.Writ = filepath.Join(t.TempDir(), "writ")
+	putProgram(t, c.gate.Runner.Writ, "#!/bin/sh\necho \"$WRIT_HOME\"\nprintf '%s\\n' \"$@\"\n")
 	r := c.call("exec", "make  'all'", "")
 	want := strings.Join([]string{
 		c.d.layout.Root, "confine", "--whole", "--quiet", "--project", resolved(c.workspace), "--profile", "implementation", "--shell", runner.Shell(), "-c", "make  'all'", "[exit 0]", "",
@@ -147,16 +151,4 @@ func TestCommandsOfAgentsAreConfined(t *testing.T) {
 	if r.Text != want {
 		t.Errorf("got %q, expected %q", r.Text, want)
 	}
-}
-
-func TestMapShowsWhatFilesDeclare(t *testing.T) {
-	t.Parallel()
-	workspace := t.TempDir()
-	put(t, filepath.Join(workspace, "main.go"), "package main\n\nconst n = 1\n\ntype T struct{}\n\nfunc (T) M() {}\n\nfunc main() {}\n")
-	put(t, filepath.Join(workspace, "app.py"), "class A:\n    def f(self):\n        pass\n\ndef g():\n    pass\n")
-	put(t, filepath.Join(workspace, "README.md"), "# Title\n")
-	set := (&Daemon{layout: config.Layout{Root: t.TempDir()}, logger: slog.New(slog.DiscardHandler)}).newVerbs(nil)
-	t.Cleanup(set.close)
-	c := &conversation{t: t, set: set, workspace: workspace}
-	c.expect("map", "", "", "the workspace: 3 files, 142 B\nREADME.md 8 B\napp.py 58 B: class A, method A.f, func g\nmain.go 76 B: type T, method T.M, func main\n")
 }

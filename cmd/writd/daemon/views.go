@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"github.com/writbus/writ/enforcement"
+	"github.com/writbus/writ/observer/agent/runs"
 	"github.com/writbus/writ/observer/memory"
 	"github.com/writbus/writ/observer/observation"
 	"github.com/writbus/writ/projections"
@@ -34,7 +35,7 @@ type views struct {
 	memory    *memory.Store
 	artifacts *artifactStore
 	trees     *transparency.Projector
-	agents    agentViews
+	agents    runs.Views
 }
 
 func newViews(rules *index.Index, drift observation.Limits) views {
@@ -50,11 +51,11 @@ func newViews(rules *index.Index, drift observation.Limits) views {
 		memory:    memory.NewStore(rules.Embedder(), drift),
 		artifacts: newArtifactStore(),
 		trees:     transparency.New(),
-		agents:    newAgentViews(),
+		agents:    runs.NewViews(),
 	}
 }
 
 func (v views) all() []projections.Projector {
 	all := []projections.Projector{v.state, v.sessions, v.rules, v.frequency, v.verdicts, v.retrieval, v.activity, v.memory.View(), v.artifacts.view, v.trees}
-	return append(all, v.agents.all()...)
+	return append(all, v.agents.All()...)
 }

@@ -1,4 +1,4 @@
-package daemon
+package runs
 
 import (
 	"context"
@@ -11,8 +11,8 @@ import (
 	"github.com/writbus/writ/observer/model"
 )
 
-// agentModel asks the configured language model for agents.
-type agentModel struct {
+// chatModel asks the configured language model for agents.
+type chatModel struct {
 	client  *model.Client
 	problem error    // why there is none
 	blind   sync.Map // models that take no images, by name
@@ -20,7 +20,7 @@ type agentModel struct {
 
 // Chat implements agent.Model. A model that takes no images is asked with the
 // text alone; that it takes none is what it refused before.
-func (m *agentModel) Chat(ctx context.Context, p agent.Prompt, heard func(string) error) (agent.Reply, error) {
+func (m *chatModel) Chat(ctx context.Context, p agent.Prompt, heard func(string) error) (agent.Reply, error) {
 	if m.client == nil {
 		return agent.Reply{}, m.problem
 	}

@@ -1,4 +1,4 @@
-package daemon
+package runs
 
 import (
 	"context"
@@ -20,8 +20,6 @@ const (
 	joinedBytes = 8 << 10
 	// followWait is how long a follower waits for the next frame.
 	followWait = 4 * time.Second
-	// fetchedWithin is how long the end of a run is kept to be fetched.
-	fetchedWithin = 2 * time.Minute
 )
 
 // liveRun is a run at work, as it is watched and steered.
@@ -46,7 +44,7 @@ func newLiveRun(id string, cancel context.CancelCauseFunc) *liveRun {
 	return &liveRun{id: id, cancel: cancel, more: make(chan struct{}), questions: map[string]chan bool{}}
 }
 
-// Watch implements agents.Watcher. Prose that nobody fetched yet is joined, so
+// Watch implements agent.Watcher. Prose that nobody fetched yet is joined, so
 // that a model that says a byte at a time costs no frame for each.
 func (l *liveRun) Watch(f schemas.AgentFrame) {
 	l.mu.Lock()
@@ -89,8 +87,8 @@ func (l *liveRun) end(f schemas.AgentFinished, batch string) {
 
 // follow returns what comes after a frame, waiting for it a while.
 func (l *liveRun) follow(ctx context.Context, after uint64) schemas.AgentFollowReply {
-	timer := time.NewTimer(followWait)
-	defer timer.Stop()
+	waiting, done := context.WithTimeout(ctx, followWait)
+	defer done()
 	for {
 		reply, more := l.after(after)
 		if len(reply.Frames) > 0 || reply.Done {
@@ -98,9 +96,7 @@ func (l *liveRun) follow(ctx context.Context, after uint64) schemas.AgentFollowR
 		}
 		select {
 		case <-more:
-		case <-timer.C:
-			return reply
-		case <-ctx.Done():
+		case <-waiting.Done():
 			return reply
 		}
 	}
@@ -144,15 +140,14 @@ func (l *liveRun) confirm(ctx context.Context, question string) bool {
 		l.mu.Unlock()
 	}()
 	l.Watch(schemas.AgentFrame{Kind: schemas.FrameConfirm, Run: l.id, ID: id, Text: question})
-	timer := time.NewTimer(schemas.AgentAnswerWithin)
-	defer timer.Stop()
+	waiting, done := context.WithTimeout(ctx, schemas.AgentAnswerWithin)
+	defer done()
 	select {
 	case yes := <-answer:
 		return yes
-	case <-timer.C:
-	case <-ctx.Done():
+	case <-waiting.Done():
+		return false
 	}
-	return false
 }
 
 // answer takes the answer to a question; ok is false where nobody asks it.

@@ -1,4 +1,4 @@
-package daemon
+package runs
 
 import (
 	"fmt"
@@ -45,14 +45,14 @@ func TestAModelWithoutVision(t *testing.T) {
 				}
 				asked = append(asked, "text")
 				w.Header().Set("Content-Type", "text/event-stream")
-				_, _ = io.WriteString(w, streamed("a text"))
+				_, _ = io.WriteString(w, "data: {\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a text\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
 			}))
 			defer server.Close()
 			client, err := model.New(model.Config{API: model.OpenAI, BaseURL: server.URL, Model: "m", RetryWait: time.Millisecond})
 			if err != nil {
 				t.Fatal(err)
 			}
-			m := &agentModel{client: client}
+			m := &chatModel{client: client}
 			p := agent.Prompt{Messages: []agent.Message{{Text: "look", Images: []verbs.Image{{MIME: "image/png", Data: []byte("png")}}}}}
 			for range 2 {
 				said := ""

@@ -1,4 +1,4 @@
-package daemon
+package runs
 
 import (
 	"context"
@@ -7,11 +7,11 @@ import (
 )
 
 func TestARunThatPanicsEndsAlone(t *testing.T) {
-	d := &Daemon{logger: slog.New(slog.DiscardHandler)}
+	live := &liveRuns{logger: slog.New(slog.DiscardHandler)}
 	_, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
 	l := newLiveRun("r", cancel)
-	d.guarded(l, func() { panic("broken") })
+	live.guarded(l, func() { panic("broken") })
 	reply := l.follow(t.Context(), 0)
 	if !reply.Done || reply.Finished == nil || reply.Finished.Outcome != "failed" {
 		t.Errorf("%+v", reply)

@@ -1,4 +1,4 @@
-package daemon
+package outside
 
 import (
 	"unicode/utf8"
