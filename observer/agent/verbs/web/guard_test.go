@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/http"
 	"net/url"
@@ -186,7 +187,7 @@ func TestRefusedAndUnreachableAreToldApart(t *testing.T) {
 	if r := Refused("http://example.com/", ctx.Err()); !strings.Contains(r.Text, "in time") {
 		t.Errorf("%q", r.Text)
 	}
-	if _, err := Dial(address.Guard{}, nil)(t.Context(), "tcp", "127.0.0.1:1"); address.OutcomeOf(err) != address.Refused {
+	if _, err := Dial(address.Guard{}, nil)(t.Context(), "tcp", "127.0.0.1:1"); !errors.Is(err, address.ErrRefused) {
 		t.Errorf("%v", err)
 	}
 }
