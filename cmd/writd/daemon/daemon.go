@@ -33,6 +33,7 @@ import (
 	"github.com/writbus/writ/projections/pebblestore"
 	"github.com/writbus/writ/projections/transparency/ledger"
 	"github.com/writbus/writ/retrieval/embed/choice"
+	"github.com/writbus/writ/retrieval/files/library"
 	"github.com/writbus/writ/retrieval/rulebook"
 	"github.com/writbus/writ/retrieval/rulebook/graph"
 	"github.com/writbus/writ/retrieval/rulebook/index"
@@ -82,6 +83,7 @@ type Daemon struct {
 	corpus   *index.Index
 	rules    *rulebook.Book
 	graph    *graph.Service
+	files    *library.Library
 	audit    *ledger.Auditor
 	spent    chan struct{} // filled when much memory is to be given back
 
@@ -349,6 +351,7 @@ func (d *Daemon) openViews(ctx context.Context) (func(), error) {
 		cancel()
 		return nil, errors.Join(err, store.Close())
 	}
+	d.openFiles()
 	d.openTurns()
 	d.openRules()
 	d.journal = journal.New(journal.Options{

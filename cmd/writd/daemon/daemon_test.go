@@ -96,6 +96,16 @@ func newProject(t testing.TB, settings string) string {
 	return dir
 }
 
+// resolved is a path without links.
+func resolved(t testing.TB, path string) string {
+	t.Helper()
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return real
+}
+
 func put(t testing.TB, path, content string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

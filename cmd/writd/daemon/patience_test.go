@@ -6,7 +6,7 @@ import "time"
 // depend on how fast the machine is.
 func init() {
 	for _, d := range []*time.Duration{
-		&artifactPatience, &artifactWait, &blobTime, &lastSaves, &logPatience, &mostWait, &openPatience, &publishBudget, &readyPatience,
+		&blobTime, &fileWaits.Answer, &fileWaits.Compare, &fileWaits.Load, &fileWaits.Open, &fileWaits.Save, &logPatience, &publishBudget, &readyPatience,
 		&sealBudget, &stopBudget, &telemetryPatience,
 	} {
 		*d = 3 * time.Minute

@@ -19,24 +19,18 @@ func (d *Daemon) serve(ctx context.Context) (stop func(), err error) {
 		return nil, err
 	}
 	stopReading, stopMemory := d.memory.Begin(ctx)
-	stopArtifacts := d.beginArtifacts(ctx)
+	stopFiles := d.files.Begin(ctx)
 	stopAgents, err := d.beginAgents(ctx)
 	if err != nil {
-		stopArtifacts()
+		stopFiles()
 		stopMemory()
 		return nil, err
 	}
 	shut, err := d.services.Serve(ctx, bus.Service{
 		Name: serviceName, Version: config.Version, Description: "rules, gates and the log of coding agents",
-		Endpoints: d.afterRules(slices.Concat(d.agents.Endpoints(), d.audit.Endpoints(), d.memory.Endpoints(), d.journal.Endpoints(), session.NewService(d.sessions).Endpoints(), d.rules.Endpoints(), d.graph.Endpoints(), []bus.Endpoint{
+		Endpoints: d.afterRules(slices.Concat(d.agents.Endpoints(), d.audit.Endpoints(), d.memory.Endpoints(), d.journal.Endpoints(), session.NewService(d.sessions).Endpoints(), d.rules.Endpoints(), d.graph.Endpoints(), d.files.Endpoints(), []bus.Endpoint{
 			d.turn.Endpoint(),
 			bus.Answer("dash", schemas.SvcDash, d.dash),
-			bus.Answer("artifact", schemas.SvcArtifact, d.artifactSearch),
-			bus.Answer("artifact_context", schemas.SvcArtifactContext, d.artifactContext),
-			bus.Answer("artifact_build", schemas.SvcArtifactBuild, d.artifactBuild),
-			bus.Answer("artifact_status", schemas.SvcArtifactStatus, d.artifactStatus),
-			bus.Answer("artifact_deps", schemas.SvcArtifactDeps, d.artifactDeps),
-			bus.Answer("artifact_explain", schemas.SvcArtifactExplain, d.artifactExplain),
 			bus.Answer("status", schemas.SvcStatus, d.status),
 			bus.Answer("view", schemas.SvcView, d.runtime.Ask),
 			bus.Answer("stop", schemas.SvcStop, func(context.Context, bus.None) (bus.None, error) {
@@ -47,14 +41,14 @@ func (d *Daemon) serve(ctx context.Context) (stop func(), err error) {
 	})
 	if err != nil {
 		stopReading()
-		stopArtifacts()
+		stopFiles()
 		stopAgents()
 		stopMemory()
 		return nil, err
 	}
 	return func() {
 		defer stopMemory()
-		defer stopArtifacts()
+		defer stopFiles()
 		defer stopReading()
 		stopAgents() // what follows their runs is answered, and then stops
 		ctx, cancel := context.WithTimeout(context.Background(), stopBudget)

@@ -1,9 +1,6 @@
 package daemon
 
-import (
-	"path/filepath"
-	"strings"
-)
+import "strings"
 
 // clipText cuts a text to a number of runes.
 func clipText(s string, most int) string {
@@ -23,12 +20,4 @@ func join(texts ...string) string {
 		}
 	}
 	return strings.Join(kept, "\n\n")
-}
-
-// resolved follows symlinks where the path exists, and cleans it where not.
-func resolved(path string) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
-	}
-	return filepath.Clean(path)
 }

@@ -29,7 +29,7 @@ func (d *Daemon) openTurns() {
 		Meter: d.telemetry, Now: d.now, Logger: d.logger,
 	})
 	d.turn = turn.New(turn.Options{
-		Sessions: d.sessions, Rules: rules, Memories: memoriesOfTurns{d}, Files: filesOfTurns{d},
+		Sessions: d.sessions, Rules: rules, Memories: memoriesOfTurns{d}, Files: d.files,
 		Meter: d.telemetry, Projects: d.projects, Runner: d.runner, Budget: d.settings.HookBudget, GitTime: blobTime,
 		Guarded: func(dir string) (string, bool) { return config.FindGuarded(root, dir) },
 		Now:     d.now, Logger: d.logger,
@@ -93,11 +93,4 @@ func (m memoriesOfTurns) ForPrompt(ctx context.Context, session, project, prompt
 
 func (m memoriesOfTurns) Heard(session, project, transcript string) {
 	m.d.memory.NoteTranscript(session, project, transcript)
-}
-
-// filesOfTurns fills turn.Files.
-type filesOfTurns struct{ d *Daemon }
-
-func (f filesOfTurns) ForPrompt(ctx context.Context, session, agentType, project, prompt string, room int) string {
-	return f.d.artifactsFor(ctx, session, agentType, project, prompt, room)
 }

@@ -146,7 +146,7 @@ func TestCommandsOfAgentsAreConfined(t *testing.T) {
 	putProgram(t, c.gate.Runner.Writ, "#!/bin/sh\necho \"$WRIT_HOME\"\nprintf '%s\\n' \"$@\"\n")
 	r := c.call("exec", "make  'all'", "")
 	want := strings.Join([]string{
-		c.d.layout.Root, "confine", "--whole", "--quiet", "--project", resolved(c.workspace), "--profile", "implementation", "--shell", runner.Shell(), "-c", "make  'all'", "[exit 0]", "",
+		c.d.layout.Root, "confine", "--whole", "--quiet", "--project", resolved(t, c.workspace), "--profile", "implementation", "--shell", runner.Shell(), "-c", "make  'all'", "[exit 0]", "",
 	}, "\n")
 	if r.Text != want {
 		t.Errorf("got %q, expected %q", r.Text, want)

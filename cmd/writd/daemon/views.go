@@ -33,7 +33,7 @@ type views struct {
 	retrieval *projections.RetrievalIndex
 	activity  projections.Activity
 	memory    *memory.Store
-	artifacts *artifactStore
+	artifacts projections.Artifacts
 	trees     *transparency.Projector
 	agents    runs.Views
 }
@@ -49,13 +49,13 @@ func newViews(rules *index.Index, drift observation.Limits) views {
 		retrieval: retrieval,
 		activity:  projections.NewActivity(),
 		memory:    memory.NewStore(rules.Embedder(), drift),
-		artifacts: newArtifactStore(),
+		artifacts: projections.NewArtifacts(),
 		trees:     transparency.New(),
 		agents:    runs.NewViews(),
 	}
 }
 
 func (v views) all() []projections.Projector {
-	all := []projections.Projector{v.state, v.sessions, v.rules, v.frequency, v.verdicts, v.retrieval, v.activity, v.memory.View(), v.artifacts.view, v.trees}
+	all := []projections.Projector{v.state, v.sessions, v.rules, v.frequency, v.verdicts, v.retrieval, v.activity, v.memory.View(), v.artifacts, v.trees}
 	return append(all, v.agents.All()...)
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/writbus/writ/cmd/internal/config"
+	"github.com/writbus/writ/retrieval/files"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -28,8 +28,15 @@ func TestSavedIndexesOfNoProjectAreRemoved(t *testing.T) {
 	if err != nil || len(saved) != 3 {
 		t.Fatal(saved, err)
 	}
-	// The data folder may be beneath a link, the projects may not.
-	of := (&Daemon{layout: config.Layout{Root: data}}).artifactFile
+	of := map[string]string{}
+	for _, file := range saved {
+		root, err := files.SavedRoot(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		of[root] = file
+	}
+	ofHere, ofMoved, ofGone := of[resolved(t, here)], of[resolved(t, moved)], of[resolved(t, gone)]
 	put(t, filepath.Join(folder, "notes.txt"), "mine")
 	put(t, filepath.Join(folder, "0123.index"), "no index")
 	killed := filepath.Join(folder, ".writ-0000000000000001.tmp")
@@ -37,7 +44,7 @@ func TestSavedIndexesOfNoProjectAreRemoved(t *testing.T) {
 	saving := filepath.Join(folder, ".writ-0000000000000002.tmp")
 	put(t, saving, "half, now")
 	old := time.Now().Add(-8 * 24 * time.Hour)
-	for _, file := range []string{of(resolved(here)), of(resolved(gone)), killed} {
+	for _, file := range []string{ofHere, ofGone, killed} {
 		if err := os.Chtimes(file, old, old); err != nil {
 			t.Fatal(err)
 		}
@@ -47,7 +54,7 @@ func TestSavedIndexesOfNoProjectAreRemoved(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	keep := []string{of(resolved(here)), of(resolved(moved)), saving, filepath.Join(folder, "notes.txt")}
+	keep := []string{ofHere, ofMoved, saving, filepath.Join(folder, "notes.txt")}
 	w = start(t, data, here)
 	if err := w.stop(); err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package daemon
+package library
 
 import (
 	"fmt"
@@ -24,7 +24,7 @@ type embedding struct {
 
 // embed makes the vectors that a project lacks, beside everything else. After a
 // failure it waits and tries again, until the services end.
-func (s *artifactStore) embed(p *liveProject) {
+func (l *Library) embed(p *project) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.meaning.running {
@@ -32,10 +32,10 @@ func (s *artifactStore) embed(p *liveProject) {
 		return
 	}
 	p.meaning.running = true
-	s.wait.Go(func() {
+	l.wait.Go(func() {
 		made := false
 		for {
-			left, err := p.Embed(s.running, filesAtOnce)
+			left, err := p.Embed(l.running, filesAtOnce)
 			made = made || err == nil && left > 0
 			if p.embedded(left, err) {
 				break
@@ -43,23 +43,20 @@ func (s *artifactStore) embed(p *liveProject) {
 			if err == nil {
 				continue
 			}
-			select {
-			case <-s.running.Done():
-			case <-time.After(embedRetry):
-			}
-			if s.running.Err() != nil {
+			within(l.running, embedRetry, nil)
+			if l.running.Err() != nil {
 				p.embedded(0, nil)
 				return
 			}
 		}
 		if made {
-			s.save(p)
+			l.save(p)
 		}
 	})
 }
 
 // embedded takes down how far the vectors are, and says whether that is all.
-func (p *liveProject) embedded(left int, err error) (done bool) {
+func (p *project) embedded(left int, err error) (done bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.meaning.problem = ""; err != nil {
@@ -75,7 +72,7 @@ func (p *liveProject) embedded(left int, err error) (done bool) {
 }
 
 // embedderProblem is why an embedder does not serve, "" where it does.
-func (p *liveProject) embedderProblem(e choice.Embedder) string {
+func (p *project) embedderProblem(e choice.Embedder) string {
 	if e.Problem != "" {
 		return e.Problem
 	}
@@ -86,7 +83,7 @@ func (p *liveProject) embedderProblem(e choice.Embedder) string {
 
 // lackingProblem is why files were found by their words alone, "" where they
 // were not or where only words were asked for.
-func (p *liveProject) lackingProblem(e choice.Embedder, method string) string {
+func (p *project) lackingProblem(e choice.Embedder, method string) string {
 	if method == string(search.BM25) {
 		return ""
 	}

@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"context"
 	"errors"
 	"path/filepath"
 	"slices"
@@ -10,7 +9,6 @@ import (
 	"time"
 
 	"github.com/writbus/writ/bus"
-	"github.com/writbus/writ/retrieval/files"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -50,45 +48,6 @@ func faultCode(err error) string {
 		return f.Code
 	}
 	return ""
-}
-
-// TestABuildCountsBeforeTheProjectIsOpen: while the log is still being read, an
-// update that was asked for is one that runs, and it waits for its project.
-func TestABuildCountsBeforeTheProjectIsOpen(t *testing.T) {
-	root := t.TempDir()
-	put(t, filepath.Join(root, "docs/a.md"), "# A\n")
-	s, p := newArtifactStore(), &liveProject{id: root, opened: make(chan struct{})}
-	s.running = t.Context()
-	done := s.begin(p, files.Update{})
-	p.mu.Lock()
-	if p.building != done {
-		t.Error("no update runs")
-	}
-	p.mu.Unlock()
-	select {
-	case <-done:
-		t.Error("it ended before the project was open")
-	default:
-	}
-	var err error
-	p.Project, err = files.Open(files.Options{Root: root, Now: time.Now, Workers: 1, Record: func(context.Context, []schemas.Payload) error { return nil }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	close(p.opened)
-	<-done
-	if status := p.status(); status.State != "ready" || status.Documents != 1 {
-		t.Errorf("%+v", status)
-	}
-	s.wait.Wait()
-
-	closed := &liveProject{id: root, opened: make(chan struct{}), closed: errors.New("no")}
-	done = s.begin(closed, files.Update{})
-	close(closed.opened)
-	<-done
-	if s.wait.Wait(); closed.building != nil || closed.exists {
-		t.Errorf("a project that cannot be opened was updated: %+v", closed)
-	}
 }
 
 // TestProjectsAreKeptApart: two projects with the same paths in one daemon, and
@@ -218,25 +177,5 @@ func TestFilesCanBeLeftToTheAgent(t *testing.T) {
 	w.build(schemas.ArtifactBuildRequest{Project: project})
 	if first := w.prompt("see @docs/retry.md: how often is a payment retried?"); strings.Contains(first.Stdout, "three times") {
 		t.Errorf("first: %s", first.Stdout)
-	}
-}
-
-func TestFilesAreComparedAsOftenAsThatIsCheap(t *testing.T) {
-	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	for name, c := range map[string]struct {
-		took, since time.Duration
-		due         bool
-	}{
-		"not known yet":         {0, time.Second, false},
-		"not known, long ago":   {0, 3 * time.Second, true},
-		"a small project":       {time.Millisecond, 21 * time.Millisecond, true},
-		"a small one, just now": {time.Millisecond, 19 * time.Millisecond, false},
-		"a large project":       {time.Second, 3 * time.Second, true},
-		"a large one, just now": {time.Second, time.Second, false},
-	} {
-		p := &liveProject{comparing: c.took, checked: at}
-		if now := at.Add(c.since); p.due(now) != c.due || p.due(now) {
-			t.Errorf("%s: due %t, wanted %t, and not twice", name, !c.due, c.due)
-		}
 	}
 }

@@ -1,4 +1,4 @@
-package daemon
+package library
 
 import (
 	"errors"
@@ -21,15 +21,15 @@ const (
 	savedSuffix = ".index"
 )
 
-// pruneArtifacts removes saved indexes that nobody will ask for again: of
+// prune removes saved indexes that nobody will ask for again: of
 // projects whose folders are gone for a while, and those no reader of now
 // understands. All of it can be made again.
-func (d *Daemon) pruneArtifacts() {
-	folder := filepath.Dir(d.artifactFile(""))
+func (l *Library) prune() {
+	folder := filepath.Dir(l.file(""))
 	entries, err := os.ReadDir(folder)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
-			d.logger.Warn("look for saved indexes that nobody needs", "error", err)
+			l.o.Logger.Warn("look for saved indexes that nobody needs", "error", err)
 		}
 		return
 	}
@@ -39,21 +39,21 @@ func (d *Daemon) pruneArtifacts() {
 			continue
 		}
 		file := filepath.Join(folder, e.Name())
-		why := d.uselessIndex(file, d.now().Sub(info.ModTime()))
+		why := l.useless(file, l.o.Now().Sub(info.ModTime()))
 		if why == "" {
 			continue
 		}
 		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			d.logger.Warn("remove a saved index", "file", file, "error", err)
+			l.o.Logger.Warn("remove a saved index", "file", file, "error", err)
 			continue
 		}
-		d.logger.Info("removed a saved index", "file", file, "bytes", info.Size(), "why", why)
+		l.o.Logger.Info("removed a saved index", "file", file, "bytes", info.Size(), "why", why)
 	}
 }
 
-// uselessIndex says why a file of this age is not needed, "" where it may be.
+// useless says why a file of this age is not needed, "" where it may be.
 // What is not named as saved indexes are is left alone.
-func (d *Daemon) uselessIndex(file string, age time.Duration) string {
+func (l *Library) useless(file string, age time.Duration) string {
 	name := filepath.Base(file)
 	switch {
 	case atomicfile.Temporary(name):
@@ -70,7 +70,7 @@ func (d *Daemon) uselessIndex(file string, age time.Duration) string {
 		return "it is no saved index of this version"
 	case err != nil || age < keepOrphans:
 		return ""
-	case d.artifactFile(root) != file:
+	case l.file(root) != file:
 		return "it is of another project than its name says"
 	}
 	if info, err := os.Stat(root); errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir() {

@@ -1,0 +1,152 @@
+package library
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/writbus/writ/projections"
+	"github.com/writbus/writ/retrieval/artifact/strategy"
+	"github.com/writbus/writ/retrieval/files/finder"
+	"github.com/writbus/writ/schemas"
+)
+
+// search searches the files of a project.
+func (l *Library) search(ctx context.Context, r schemas.ArtifactSearchRequest) (schemas.ArtifactSearchReply, error) {
+	p, strategies, err := l.searchable(ctx, r.Project)
+	if err != nil {
+		return schemas.ArtifactSearchReply{}, err
+	}
+	reply, err := p.finder.Search(r, strategies)
+	reply.Index = p.fresher(reply.Index)
+	reply.Problem = cmp.Or(reply.Problem, p.lackingProblem(l.o.Embedder, reply.Method))
+	return reply, asked(err)
+}
+
+// context renders what an agent should read for a task.
+func (l *Library) context(ctx context.Context, r schemas.ArtifactContextRequest) (schemas.ArtifactContextReply, error) {
+	p, strategies, err := l.searchable(ctx, r.Project)
+	if err != nil {
+		return schemas.ArtifactContextReply{}, err
+	}
+	return l.contextFor(ctx, p, r, strategies, "request")
+}
+
+// searchable returns a project that can be searched, and its strategies.
+func (l *Library) searchable(ctx context.Context, folder string) (*project, strategy.Set, error) {
+	p, _, err := l.ready(ctx, folder)
+	if err != nil {
+		return nil, nil, err
+	}
+	strategies, err := l.o.Strategies(p.id)
+	if err != nil {
+		return nil, nil, err
+	}
+	l.compare(ctx, p)
+	return p, strategies, nil
+}
+
+// contextFor renders a context and, for a session, records it as shown.
+func (l *Library) contextFor(ctx context.Context, p *project, r schemas.ArtifactContextRequest, strategies strategy.Set, trigger string) (schemas.ArtifactContextReply, error) {
+	var known func(schemas.ArtifactHit) bool
+	if r.Session != "" {
+		l.showing.Lock() // two prompts of a session are not given the same
+		defer l.showing.Unlock()
+		if err := l.o.Runtime.Await(ctx, schemas.StreamArtifacts, l.o.View.Name()); err != nil {
+			return schemas.ArtifactContextReply{}, err
+		}
+		known = func(hit schemas.ArtifactHit) bool { return l.hadChunk(r.Session, p.id, hit) }
+	}
+	reply, err := p.finder.Context(r, strategies, known)
+	if err != nil {
+		return reply, asked(err)
+	}
+	reply.Index = p.fresher(reply.Index)
+	reply.Problem = cmp.Or(reply.Problem, p.lackingProblem(l.o.Embedder, reply.Method))
+	if r.Session == "" || len(reply.Artifacts) == 0 {
+		return reply, nil
+	}
+	shown := schemas.ArtifactShown{Session: r.Session, Trigger: trigger, Tokens: reply.Tokens}
+	snapshot := p.Current()
+	for _, found := range reply.Artifacts {
+		shown.Shown = append(shown.Shown, finder.Shown(found, snapshot))
+	}
+	return reply, l.record(ctx, p.id, []schemas.Payload{shown})
+}
+
+func (l *Library) hadChunk(session, project string, hit schemas.ArtifactHit) (shown bool) {
+	err := l.o.Runtime.Read(l.o.View.Name(), func(r projections.Reader) (err error) {
+		shown, err = l.o.View.Shown(r, session, project, hit)
+		return err
+	})
+	return err == nil && shown
+}
+
+// fresher is an index's age, which is none where its files are watched.
+func (p *project) fresher(age schemas.ArtifactIndexAge) schemas.ArtifactIndexAge {
+	now := p.age()
+	age.AgeSeconds, age.Changed = now.AgeSeconds, max(age.Changed, now.Changed)
+	age.Stale = age.Stale || now.Stale
+	return age
+}
+
+// compareEvery is how often searches have the files compared with the index, at
+// the least, where nothing watches them.
+const compareEvery = 2 * time.Second
+
+// compare has the files compared with an index that nothing watches: at the least
+// every compareEvery, and as often as that takes a twentieth of the time. It waits
+// a little for the outcome.
+func (l *Library) compare(ctx context.Context, p *project) {
+	now := l.o.Now()
+	if !p.due(now) {
+		return
+	}
+	done := make(chan struct{})
+	l.wait.Go(func() {
+		defer close(done)
+		_, _ = p.Differences(l.running) // a folder that is gone shows in what is read
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.comparing = l.o.Now().Sub(now)
+	})
+	within(ctx, l.o.Waits.Compare, done)
+}
+
+// due says whether the files should be compared now, and takes that down.
+func (p *project) due(now time.Time) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	every := compareEvery
+	if p.comparing > 0 {
+		every = min(every, 20*p.comparing)
+	}
+	if p.watching != nil || p.building != nil || now.Sub(p.checked) <= every {
+		return false
+	}
+	p.checked = now
+	return true
+}
+
+// asked gives an error of a search the code a client can act on.
+func asked(err error) error {
+	switch {
+	case errors.Is(err, finder.ErrRequest):
+		return schemas.Faultf(schemas.CodeBadRequest, "%s", plainly(err))
+	case errors.Is(err, finder.ErrNoIndex):
+		return schemas.Faultf(schemas.CodeNotReady, "%v", err)
+	}
+	return err
+}
+
+// plainly is an error without the packages it came from: who asked knows none of
+// them.
+func plainly(err error) string {
+	text := err.Error()
+	for _, layer := range []string{"finder: ", "artifacts: ", "search: ", "inject: "} {
+		text = strings.TrimPrefix(text, layer)
+	}
+	return text
+}
