@@ -72,7 +72,7 @@ func (d *Service) regate(ctx context.Context, r schemas.MemoryRegateRequest) (sc
 		return schemas.MemoryActReply{}, schemas.Faultf(schemas.CodeRefused, "observation %s was forgotten: %s", r.ID, state.Forgotten.Reason)
 	}
 	// Notes first: after a crash between, the act is repeated.
-	if err := d.keepBackNotes(ctx, state.ObservationKey, r.Verdict); err != nil {
+	if err := d.reflection().keepBackNotes(ctx, state.ObservationKey, r.Verdict); err != nil {
 		return schemas.MemoryActReply{}, err
 	}
 	return d.actOn(ctx, state, r.Verdict, state.ID+" is "+r.Verdict+" now",
@@ -101,7 +101,7 @@ func (d *Service) forget(ctx context.Context, r schemas.MemoryForgetRequest) (sc
 	if err := d.kept.keys.erase(state.ObservationKey); err != nil {
 		return schemas.MemoryActReply{}, err
 	}
-	if err := d.forgetWhatRestsOn(ctx, state.ObservationKey); err != nil {
+	if err := d.reflection().forgetWhatRestsOn(ctx, state.ObservationKey); err != nil {
 		return schemas.MemoryActReply{}, err
 	}
 	return d.actOn(ctx, state, "", message, schemas.ObservationForgotten{ObservationID: state.ID, Reason: r.Reason})
@@ -292,7 +292,7 @@ func (d *Service) importItem(ctx context.Context, t *taken, item schemas.MemoryI
 		}
 		events = append(events, schemas.Event{Time: at, Actor: schemas.Import("memory"), Data: record})
 	}
-	if err := d.keepBackNotes(ctx, t.key, item.Current()); err != nil {
+	if err := d.reflection().keepBackNotes(ctx, t.key, item.Current()); err != nil {
 		return err
 	}
 	for _, g := range item.Regated[min(t.regated, len(item.Regated)):] {
@@ -306,7 +306,7 @@ func (d *Service) importItem(ctx context.Context, t *taken, item schemas.MemoryI
 		}})
 	}
 	if f := item.Forgotten; f != nil && !t.forgotten {
-		if err := errors.Join(m.keys.erase(t.key), d.forgetWhatRestsOn(ctx, t.key)); err != nil {
+		if err := errors.Join(m.keys.erase(t.key), d.reflection().forgetWhatRestsOn(ctx, t.key)); err != nil {
 			return err
 		}
 		events = append(events, schemas.Event{Time: f.Time.UTC(), Actor: schemas.ParseActor(f.Actor), Data: schemas.ObservationForgotten{ObservationID: t.key.ID, Reason: f.Reason}})

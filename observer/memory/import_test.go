@@ -26,7 +26,7 @@ func TestExportAndImportAreTheSame(t *testing.T) {
 		text("gone", "[gate=allow] Uncle Bertram"), text("lost", "[gate=discard reason=noise] its key is missing"),
 		schemas.Observation{ID: "first", Scope: "/other", Input: []byte("of another project " + secret)},
 	)
-	reflected, err := d.reflectNow(t.Context(), schemas.MemoryReflectRequest{})
+	reflected, err := d.reflection().reflectNow(t.Context(), schemas.MemoryReflectRequest{})
 	if err != nil || reflected.Merged != 2 {
 		t.Fatalf("%+v, %v", reflected, err)
 	}

@@ -154,9 +154,9 @@ func (d *Service) Endpoints() []bus.Endpoint {
 		bus.Answer("memory_forget", schemas.SvcMemoryForget, d.forget),
 		bus.Answer("memory_export", schemas.SvcMemoryExport, d.export),
 		bus.Answer("memory_import", schemas.SvcMemoryImport, d.importAll),
-		bus.Answer("memory_reflect", schemas.SvcMemoryReflect, d.reflectNow),
-		bus.Answer("memory_proposals", schemas.SvcMemoryProposals, d.proposals),
-		bus.Answer("memory_triage", schemas.SvcMemoryTriage, d.triage),
+		bus.Answer("memory_reflect", schemas.SvcMemoryReflect, d.reflection().reflectNow),
+		bus.Answer("memory_proposals", schemas.SvcMemoryProposals, d.reflection().proposals),
+		bus.Answer("memory_triage", schemas.SvcMemoryTriage, d.reflection().triage),
 	}
 }
 
@@ -182,7 +182,7 @@ func (d *Service) follow(ctx context.Context) {
 		}
 		pause := memoryPause
 		if err == nil {
-			d.reflectByItself(ctx)
+			d.reflection().reflectByItself(ctx)
 		} else if ctx.Err() == nil {
 			d.Logger.Warn("memory", "error", err)
 			pause = memoryRetry

@@ -139,7 +139,7 @@ func (h *history) forget(id string) {
 // reflect reflects, and checks what was read.
 func (h *history) reflect(step int) {
 	h.t.Helper()
-	if _, err := h.d.reflect(h.t.Context(), schemas.MemoryReflectRequest{}); err != nil {
+	if _, err := h.d.reflection().reflect(h.t.Context(), schemas.MemoryReflectRequest{}); err != nil {
 		h.t.Fatal(err)
 	}
 	for state := range h.states() {
@@ -178,7 +178,7 @@ func (h *history) triage(step int) {
 	}
 	p := list[h.r.IntN(len(list))]
 	request := schemas.MemoryTriageRequest{ID: p.ID, Decision: []string{"accepted", "rejected"}[h.r.IntN(2)], Reason: "r"}
-	reply, err := h.d.triage(h.t.Context(), request)
+	reply, err := h.d.reflection().triage(h.t.Context(), request)
 	if err != nil {
 		h.t.Fatalf("step %d: %v", step, err)
 	}
@@ -191,7 +191,7 @@ func (h *history) triage(step int) {
 // proposals lists those that are shown, and checks them.
 func (h *history) proposals(step int) []schemas.MemoryProposal {
 	h.t.Helper()
-	list, err := h.d.proposals(h.t.Context(), schemas.MemoryProposalsRequest{})
+	list, err := h.d.reflection().proposals(h.t.Context(), schemas.MemoryProposalsRequest{})
 	if err != nil {
 		h.t.Fatal(err)
 	}

@@ -31,7 +31,7 @@ const (
 
 // reflect reads what is allowed and was not read yet, once each, and records
 // what follows: merges, and proposals for a person to decide about.
-func (d *Service) reflect(ctx context.Context, r schemas.MemoryReflectRequest) (schemas.MemoryReflectReply, error) {
+func (d reflection) reflect(ctx context.Context, r schemas.MemoryReflectRequest) (schemas.MemoryReflectReply, error) {
 	m := d.kept
 	m.reflecting.Lock()
 	defer m.reflecting.Unlock()
@@ -86,7 +86,7 @@ func (s *snapshot) unread(scope string) map[string][]*entry {
 
 // reflectOn reflects on observations of one scope. What stopped being allowed
 // meanwhile takes what rests on it along.
-func (d *Service) reflectOn(ctx context.Context, scope string, some []*entry, through uint64, reply *schemas.MemoryReflectReply) error {
+func (d reflection) reflectOn(ctx context.Context, scope string, some []*entry, through uint64, reply *schemas.MemoryReflectReply) error {
 	merges, proposals, err := d.thinkAbout(ctx, some)
 	if err != nil {
 		return err
@@ -145,7 +145,7 @@ func (d *Service) reflectOn(ctx context.Context, scope string, some []*entry, th
 
 // thinkAbout finds near-duplicates, and asks the model what follows from the
 // rest, or groups it by likeness.
-func (d *Service) thinkAbout(ctx context.Context, some []*entry) (merges []observation.Merge, proposals []observation.Proposed, err error) {
+func (d reflection) thinkAbout(ctx context.Context, some []*entry) (merges []observation.Merge, proposals []observation.Proposed, err error) {
 	texts := make([]string, len(some))
 	vectors := true
 	for i, e := range some {
@@ -208,7 +208,7 @@ func (m *Store) openProposal(s projections.ProposalState) (text, rule string, er
 
 // reflectByItself reflects once enough of a scope was not read, beside
 // everything else. A failure waits for a while.
-func (d *Service) reflectByItself(ctx context.Context) {
+func (d reflection) reflectByItself(ctx context.Context) {
 	m := d.kept
 	after := d.ReflectAfter
 	if after == 0 || !m.ownReflection.TryLock() {
@@ -232,10 +232,16 @@ func (d *Service) reflectByItself(ctx context.Context) {
 }
 
 // reflectNow reflects as a person asked.
-func (d *Service) reflectNow(ctx context.Context, r schemas.MemoryReflectRequest) (schemas.MemoryReflectReply, error) {
+func (d reflection) reflectNow(ctx context.Context, r schemas.MemoryReflectRequest) (schemas.MemoryReflectReply, error) {
 	reply, err := d.reflect(ctx, r)
 	if errors.Is(err, observation.ErrAnswer) || d.Model != nil && err != nil && cmp.Or(d.Model.State().Last, "") != "" {
 		return reply, schemas.Faultf(schemas.CodeRefused, "the model did not answer as it should: %v. Nothing counts as read that was not recorded", err)
 	}
 	return reply, err
 }
+
+// reflection is the part of the service that reads what was allowed, proposes,
+// and does what a person decided of a proposal.
+type reflection struct{ *Service }
+
+func (d *Service) reflection() reflection { return reflection{d} }

@@ -27,7 +27,7 @@ func locks(t *testing.T, d *fixture) {
 
 func proposals(t *testing.T, d *fixture) schemas.MemoryProposals {
 	t.Helper()
-	list, err := d.proposals(t.Context(), schemas.MemoryProposalsRequest{})
+	list, err := d.reflection().proposals(t.Context(), schemas.MemoryProposalsRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func proposals(t *testing.T, d *fixture) schemas.MemoryProposals {
 
 func reflected(t *testing.T, d *fixture) schemas.MemoryReflectReply {
 	t.Helper()
-	reply, err := d.reflectNow(t.Context(), schemas.MemoryReflectRequest{})
+	reply, err := d.reflection().reflectNow(t.Context(), schemas.MemoryReflectRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,14 +84,14 @@ func TestReflectionReadsOnceAndProposes(t *testing.T) {
 		t.Fatalf("%+v", list)
 	}
 	id := list.Proposals[0].ID
-	if _, err := d.triage(t.Context(), schemas.MemoryTriageRequest{ID: id, Decision: "rejected"}); code(err) != schemas.CodeBadRequest {
+	if _, err := d.reflection().triage(t.Context(), schemas.MemoryTriageRequest{ID: id, Decision: "rejected"}); code(err) != schemas.CodeBadRequest {
 		t.Errorf("rejected without a reason: %v", err)
 	}
-	note, err := d.triage(t.Context(), schemas.MemoryTriageRequest{ID: id, Decision: "accepted"})
+	note, err := d.reflection().triage(t.Context(), schemas.MemoryTriageRequest{ID: id, Decision: "accepted"})
 	if err != nil || note.ObservationID == "" {
 		t.Fatalf("%+v, %v", note, err)
 	}
-	if _, err := d.triage(t.Context(), schemas.MemoryTriageRequest{ID: id, Decision: "accepted"}); code(err) != schemas.CodeRefused {
+	if _, err := d.reflection().triage(t.Context(), schemas.MemoryTriageRequest{ID: id, Decision: "accepted"}); code(err) != schemas.CodeRefused {
 		t.Errorf("accepted twice: %v", err)
 	}
 	if ids := recalledIDs(t, d, "deploy job locks, observed times"); !strings.Contains(fmt.Sprint(ids), note.ObservationID) {
@@ -118,7 +118,7 @@ func TestReflectionReadsOnceAndProposes(t *testing.T) {
 			t.Errorf("the note tells what was forgotten: %+v", item)
 		}
 	}
-	list, err = d.proposals(t.Context(), schemas.MemoryProposalsRequest{All: true})
+	list, err = d.reflection().proposals(t.Context(), schemas.MemoryProposalsRequest{All: true})
 	if err != nil || len(list.Proposals) != 0 || list.Withheld != 1 {
 		t.Errorf("%+v, %v", list, err)
 	}
@@ -158,7 +158,7 @@ func TestAModelReflects(t *testing.T) {
 	locks(t, d)
 	talk := &talker{says: func(string) string { return "Sorry." }}
 	d.Model = talk.client(t)
-	if _, err := d.reflectNow(t.Context(), schemas.MemoryReflectRequest{}); code(err) != schemas.CodeRefused {
+	if _, err := d.reflection().reflectNow(t.Context(), schemas.MemoryReflectRequest{}); code(err) != schemas.CodeRefused {
 		t.Fatalf("garbage: %v", err)
 	}
 	rule := `{"id":"OPS-DEPLOY-001","domain":"operations","severity":"high","scope":"file","trigger":"When a deployment starts","statement":"Take the lock of the state file before deploying","rationale":"two deployments corrupt the state"}`
@@ -175,14 +175,14 @@ func TestAModelReflects(t *testing.T) {
 	if len(list.Proposals) != 3 {
 		t.Fatalf("%+v", list)
 	}
-	if _, err := d.triage(t.Context(), schemas.MemoryTriageRequest{ID: list.Proposals[0].ID, Decision: "rejected", Reason: "known"}); err != nil {
+	if _, err := d.reflection().triage(t.Context(), schemas.MemoryTriageRequest{ID: list.Proposals[0].ID, Decision: "rejected", Reason: "known"}); err != nil {
 		t.Fatal(err)
 	}
-	good, err := d.triage(t.Context(), schemas.MemoryTriageRequest{ID: list.Proposals[1].ID, Decision: "accepted"})
+	good, err := d.reflection().triage(t.Context(), schemas.MemoryTriageRequest{ID: list.Proposals[1].ID, Decision: "accepted"})
 	if err != nil || good.Rule == nil || !good.Rule.Admitted || good.Rule.ID != "OPS-DEPLOY-001" {
 		t.Fatalf("%+v, %v", good, err)
 	}
-	bad, err := d.triage(t.Context(), schemas.MemoryTriageRequest{ID: list.Proposals[2].ID, Decision: "accepted"})
+	bad, err := d.reflection().triage(t.Context(), schemas.MemoryTriageRequest{ID: list.Proposals[2].ID, Decision: "accepted"})
 	if err != nil || bad.Rule == nil || bad.Rule.Admitted || bad.Decision != "" || len(bad.Rule.Reasons) < 2 {
 		t.Fatalf("%+v, %v", bad, err)
 	}

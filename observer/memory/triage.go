@@ -11,7 +11,7 @@ import (
 )
 
 // proposals lists the proposals that may be shown.
-func (d *Service) proposals(ctx context.Context, r schemas.MemoryProposalsRequest) (schemas.MemoryProposals, error) {
+func (d reflection) proposals(ctx context.Context, r schemas.MemoryProposalsRequest) (schemas.MemoryProposals, error) {
 	list := schemas.MemoryProposals{Proposals: []schemas.MemoryProposal{}}
 	m := d.kept
 	if err := d.Views.Await(ctx, schemas.StreamMemory, m.view.Name()); err != nil {
@@ -72,7 +72,7 @@ func (m *Store) proposal(r projections.Reader, s projections.ProposalState) (p s
 // triage carries out what a person decided about a proposal: a rejected
 // one is that, a note becomes a memory, a rule goes through the structural gate
 // and stays open if that refuses it.
-func (d *Service) triage(ctx context.Context, r schemas.MemoryTriageRequest) (schemas.MemoryTriageReply, error) {
+func (d reflection) triage(ctx context.Context, r schemas.MemoryTriageRequest) (schemas.MemoryTriageReply, error) {
 	reply := schemas.MemoryTriageReply{ID: r.ID, Decision: r.Decision}
 	switch {
 	case r.Decision != schemas.ProposalAccepted && r.Decision != schemas.ProposalRejected:
@@ -116,7 +116,7 @@ func (d *Service) triage(ctx context.Context, r schemas.MemoryTriageRequest) (sc
 }
 
 // openProposalNamed finds a proposal that waits for a decision.
-func (d *Service) openProposalNamed(ctx context.Context, id string) (p schemas.MemoryProposal, err error) {
+func (d reflection) openProposalNamed(ctx context.Context, id string) (p schemas.MemoryProposal, err error) {
 	m := d.kept
 	if err := d.Views.Await(ctx, schemas.StreamMemory, m.view.Name()); err != nil {
 		return p, err
@@ -145,7 +145,7 @@ func (d *Service) openProposalNamed(ctx context.Context, id string) (p schemas.M
 func noteID(proposal string) string { return "note-" + proposal }
 
 // recordNote stores an accepted note as a memory; repeated, nothing changes.
-func (d *Service) recordNote(ctx context.Context, p schemas.MemoryProposal) (string, error) {
+func (d reflection) recordNote(ctx context.Context, p schemas.MemoryProposal) (string, error) {
 	t, err := takeObservation(schemas.Observation{ID: noteID(p.ID), Scope: p.Scope, Source: sourceReflection, Input: []byte(p.Text)})
 	if err != nil {
 		return "", err
@@ -156,7 +156,7 @@ func (d *Service) recordNote(ctx context.Context, p schemas.MemoryProposal) (str
 }
 
 // restingOn lists what was made of an observation.
-func (d *Service) restingOn(k projections.ObservationKey) (all []projections.ProposalState, err error) {
+func (d reflection) restingOn(k projections.ObservationKey) (all []projections.ProposalState, err error) {
 	m := d.kept
 	err = m.read(func(r projections.Reader) error {
 		for state, err := range m.view.Proposals(r) {
@@ -174,7 +174,7 @@ func (d *Service) restingOn(k projections.ObservationKey) (all []projections.Pro
 
 // keepBackNotes gives the notes that rest on an observation its stricter
 // verdict: a note is never more open than the strictest of its facts.
-func (d *Service) keepBackNotes(ctx context.Context, k projections.ObservationKey, verdict string) error {
+func (d reflection) keepBackNotes(ctx context.Context, k projections.ObservationKey, verdict string) error {
 	if observation.MayReflect(&verdict) {
 		return nil
 	}
@@ -189,7 +189,7 @@ func (d *Service) keepBackNotes(ctx context.Context, k projections.ObservationKe
 }
 
 // eachNote calls do with the notes that rest on an observation and are there.
-func (d *Service) eachNote(k projections.ObservationKey, do func(projections.ObservationState) error) error {
+func (d reflection) eachNote(k projections.ObservationKey, do func(projections.ObservationState) error) error {
 	proposals, err := d.restingOn(k)
 	if err != nil {
 		return err
@@ -215,7 +215,7 @@ func (d *Service) eachNote(k projections.ObservationKey, do func(projections.Obs
 
 // forgetWhatRestsOn erases what was made of an observation: proposals, and the
 // notes they became.
-func (d *Service) forgetWhatRestsOn(ctx context.Context, k projections.ObservationKey) error {
+func (d reflection) forgetWhatRestsOn(ctx context.Context, k projections.ObservationKey) error {
 	m := d.kept
 	proposals, err := d.restingOn(k)
 	if err != nil {
