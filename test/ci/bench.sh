@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What the README states, measured here and now. WRIT_BENCH_EVENTS sets the
+# What test/FIGURES.md states, measured here and now. WRIT_BENCH_EVENTS sets the
 # size of the log (1,000,000 by default).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
