@@ -121,12 +121,12 @@ func (o *order) call(ctx context.Context, h verbs.Handler, v *dialect.Verb) verb
 		return result
 	case <-ctx.Done():
 	}
-	timer := time.NewTimer(grace)
-	defer timer.Stop()
+	over, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+	defer cancel()
 	select {
 	case result := <-done:
 		return result
-	case <-timer.C:
+	case <-over.Done():
 		return verbs.Err(fmt.Sprintf("/%s did not end within %s", v.Name, limit), "ask for less at once")
 	}
 }

@@ -42,14 +42,14 @@ func (s *Schedules) Run(ctx context.Context) {
 			s.problem(err)
 			wait = retryFire
 		}
-		timer := time.NewTimer(wait)
+		waiting, cancel := context.WithTimeout(ctx, wait)
 		select {
-		case <-ctx.Done():
-			timer.Stop()
-			return
 		case <-s.wake:
-			timer.Stop()
-		case <-timer.C:
+		case <-waiting.Done():
+		}
+		cancel()
+		if ctx.Err() != nil {
+			return
 		}
 	}
 }
