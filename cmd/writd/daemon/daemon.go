@@ -47,6 +47,9 @@ var (
 	ErrDataDir = errors.New("daemon: the data directory cannot be used")
 )
 
+// source names this daemon as the recorder of events.
+const source = "/writ/daemon"
+
 // stopBudget bounds a graceful stop. A variable for tests.
 var stopBudget = 10 * time.Second
 
