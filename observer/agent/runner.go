@@ -9,7 +9,7 @@ import (
 	"github.com/writbus/writ/bus"
 
 	"github.com/writbus/writ/enforcement/dialect"
-	"github.com/writbus/writ/enforcement/dialect/schedule"
+	"github.com/writbus/writ/observer/agent/schedule"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/schemas"
 )

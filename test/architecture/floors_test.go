@@ -51,6 +51,7 @@ var floors = map[string]floor{
 	"observer/model":          adapter,
 	"observer/metrics":        adapter,
 	"observer/agent":          service,
+	"observer/agent/schedule": core,
 	"observer/agent/stream":   core,
 	"observer/agent/language": core,
 	"observer/memory":         service,
