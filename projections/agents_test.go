@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/writbus/writ/observer/agent/schedule"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/schemas"
 )
@@ -94,7 +95,7 @@ func TestSchedules(t *testing.T) {
 	l.add(a, schemas.ScheduleFired{At: epoch.Add(time.Hour), Run: "r1", Missed: 2})
 	l.add(a, schemas.ScheduleAdded{ScheduleID: "s1", Line: "daily: y", Zone: "UTC", Agent: "b", File: "/a.json", Workspace: "/w"})
 	changes := 0
-	w := projections.NewAgentSchedules(func() { changes++ })
+	w := projections.NewAgentSchedules(schedule.Evolve, func() { changes++ })
 	r := view(t, l.memoryLog, w)
 	s, found, err := w.Schedule(r, "s1")
 	if err != nil || !found || s.Added.Line != "hourly: x" || s.Seq != 5 || s.Fired != 1 || s.Last.Missed != 2 || s.Paused || !s.Resumed.Equal(epoch.Add(4*time.Minute)) {

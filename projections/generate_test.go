@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/writbus/writ/observer/agent/schedule"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/schemas"
 )
@@ -78,7 +79,7 @@ func allViews(by int) []projections.Projector {
 		bumped{projections.NewAgentNotes(), by},
 		bumped{projections.NewAgentTodos(), by},
 		bumped{projections.NewAgentLessons(), by},
-		bumped{projections.NewAgentSchedules(nil), by},
+		bumped{projections.NewAgentSchedules(schedule.Evolve, nil), by},
 		bumped{projections.NewAgentArtifacts(), by},
 		bumped{projections.NewAgentRuns(), by},
 	}

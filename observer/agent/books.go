@@ -9,6 +9,7 @@ import (
 
 	"github.com/writbus/writ/bus"
 
+	"github.com/writbus/writ/observer/agent/schedule"
 	"github.com/writbus/writ/observer/agent/verbs"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/schemas"
@@ -90,14 +91,27 @@ func (b *Books) change(ctx context.Context, view string, book schemas.Aggregate,
 // answered makes the answer of a change: what was refused is a result, any other
 // error is Writ's own.
 func answered(err error, done verbs.Result) (verbs.Result, error) {
-	var refused errRefused
-	if errors.As(err, &refused) {
-		return refused.result, nil
+	if result, refused := refusal(err); refused {
+		return result, nil
 	}
 	if err != nil {
 		return verbs.Result{}, err
 	}
 	return done, nil
+}
+
+// refusal is the result of a change that was refused; ok is false for an error
+// that is none.
+func refusal(err error) (r verbs.Result, ok bool) {
+	var refused errRefused
+	var ofSchedule schedule.Refused
+	switch {
+	case errors.As(err, &refused):
+		return refused.result, true
+	case errors.As(err, &ofSchedule):
+		return verbs.Err(ofSchedule.What, ofSchedule.Adapt), true
+	}
+	return r, false
 }
 
 func refuse(what, adapt string) error { return errRefused{verbs.Err(what, adapt)} }

@@ -67,17 +67,8 @@ func hopeless(err error) bool {
 
 // tick fires what is due, and returns how long nothing will be.
 func (s *Schedules) tick(ctx context.Context) (wait time.Duration, err error) {
-	var all []projections.ScheduleState
-	err = s.Views.Read(ctx, projections.ViewAgentSchedules, func(r projections.Reader) error {
-		for state, err := range scheduleView.All(r) {
-			if err != nil {
-				return err
-			}
-			all = append(all, state)
-		}
-		return nil
-	})
-	if err != nil {
+	var all []schedule.State
+	if err := s.all(ctx, func(state schedule.State) { all = append(all, state) }); err != nil {
 		return retryFire, err
 	}
 	now := s.Now()
@@ -92,7 +83,7 @@ func (s *Schedules) tick(ctx context.Context) (wait time.Duration, err error) {
 		if state.Paused {
 			continue
 		}
-		at, ok := next(state)
+		at, ok := state.Next()
 		if ok && !at.After(now) {
 			if err := s.fire(ctx, state, now); err != nil {
 				return retryFire, err
@@ -107,57 +98,29 @@ func (s *Schedules) tick(ctx context.Context) (wait time.Duration, err error) {
 	return max(wait, 0), nil
 }
 
-// since is the moment after which a schedule's fires count: the last one, or for
-// a recurring one when it was resumed. What a single fire missed while it was
-// paused it makes up for.
-func since(s projections.ScheduleState, plan schedule.Plan) time.Time {
-	last := time.Time{}
-	if s.Last != nil {
-		last = s.Last.At
-	}
-	if plan.Kind == schedule.Recurring && s.Resumed.After(last) {
-		last = s.Resumed
-	}
-	return last
-}
-
-// next is a schedule's next moment, past or not; ok is false for one that is
-// over.
-func next(s projections.ScheduleState) (at time.Time, ok bool) {
-	plan, err := planOf(s)
-	if err != nil {
-		return time.Time{}, false
-	}
-	return plan.Next(since(s, plan))
-}
-
 // fire claims what is due and starts its run. Whoever else claims it first fires
 // it.
-func (s *Schedules) fire(ctx context.Context, state projections.ScheduleState, now time.Time) error {
-	plan, err := planOf(state)
-	if err != nil {
+func (s *Schedules) fire(ctx context.Context, state schedule.State, now time.Time) error {
+	decision, err := schedule.Decide(state, schedule.Claim{Now: now, Run: s.NewID()})
+	if err != nil || len(decision.Record) == 0 {
 		return err
 	}
-	due, ok := plan.Due(since(state, plan), now)
-	if !ok {
-		return nil
-	}
-	fired := schemas.ScheduleFired{At: due.At, Missed: due.Missed, Run: s.NewID()}
 	e := entry(schemas.AgentSchedule(state.Added.ScheduleID), schemas.Writ(TriggerSchedule))
 	e.Time = now
-	err = claim(ctx, s.Log, state.Seq, e, fired)
+	err = claim(ctx, s.Log, state.Seq, e, decision.Record...)
 	if errors.Is(err, bus.ErrConflict) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
+	fired, _ := decision.Record[0].(schemas.ScheduleFired)
 	return s.start(ctx, state, fired)
 }
 
 // start starts the run of a claim. That it was started before is no failure: its
 // first event is appended once.
-func (s *Schedules) start(ctx context.Context, state projections.ScheduleState, fired schemas.ScheduleFired) error {
+func (s *Schedules) start(ctx context.Context, state schedule.State, fired schemas.ScheduleFired) error {
 	err := s.Fire(ctx, Start{
 		Run: fired.Run, File: state.Added.File, Chain: state.Added.Chain, Agent: state.Added.Agent, Workspace: state.Added.Workspace,
 		Message: due(state, fired, s.Now()), Trigger: TriggerSchedule, Schedule: state.Added.ScheduleID,
@@ -183,7 +146,7 @@ func (s *Schedules) start(ctx context.Context, state projections.ScheduleState, 
 
 // begun begins the run of a claim that nobody began: whoever claimed it died in
 // between.
-func (s *Schedules) begun(ctx context.Context, state projections.ScheduleState, now time.Time) error {
+func (s *Schedules) begun(ctx context.Context, state schedule.State, now time.Time) error {
 	if state.Last == nil || now.Sub(state.LastTime) < orphaned {
 		return nil
 	}
@@ -205,13 +168,13 @@ const late = 2 * time.Minute
 
 // due is the message of a fire: what the agent wrote to itself, and what became
 // of its times.
-func due(state projections.ScheduleState, fired schemas.ScheduleFired, now time.Time) string {
+func due(state schedule.State, fired schemas.ScheduleFired, now time.Time) string {
 	message := state.Added.Line
 	at := fired.At
-	if plan, err := planOf(state); err == nil {
+	if plan, err := state.Plan(); err == nil {
 		message = plan.Message
 	}
-	if zone, err := LoadZone(state.Added.Zone); err == nil {
+	if zone, err := schedule.LoadZone(state.Added.Zone); err == nil {
 		at = at.In(zone)
 	}
 	head := fmt.Sprintf("[schedule %s, due %s", state.Added.ScheduleID, at.Format("2006-01-02 15:04 MST"))

@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,13 +15,7 @@ import (
 	"github.com/writbus/writ/schemas"
 )
 
-var scheduleView projections.AgentSchedules
-
-// ErrZone is returned for the name of a zone that is not known here.
-var ErrZone = errors.New("agents: unknown time zone")
-
-// maxSchedules bounds the schedules of one agent that are not over.
-const maxSchedules = 100
+var scheduleView projections.AgentSchedules[schedule.State]
 
 // ScheduleOptions are what Schedules work with.
 type ScheduleOptions struct {
@@ -51,31 +44,6 @@ type Schedules struct {
 // NewSchedules returns them; Run fires.
 func NewSchedules(o ScheduleOptions) *Schedules { return &Schedules{o, make(chan struct{}, 1)} }
 
-// LoadZone returns the zone of a name: IANA's, or an offset such as -03:30.
-func LoadZone(name string) (*time.Location, error) {
-	if t, err := time.Parse("-07:00", name); err == nil {
-		_, offset := t.Zone()
-		return time.FixedZone(name, offset), nil
-	}
-	if name == "" || name == "Local" {
-		return nil, fmt.Errorf("%w: %q", ErrZone, name)
-	}
-	zone, err := time.LoadLocation(name)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %q", ErrZone, name)
-	}
-	return zone, nil
-}
-
-// planOf reads a schedule's phrase again, as it was given.
-func planOf(s projections.ScheduleState) (schedule.Plan, error) {
-	zone, err := LoadZone(s.Added.Zone)
-	if err != nil {
-		return schedule.Plan{}, err
-	}
-	return schedule.Parse(s.Added.Line, s.Given, zone)
-}
-
 // handle answers /schedule.
 func (s *Schedules) handle(ctx context.Context, call verbs.Call) (verbs.Result, error) {
 	switch call.Sub {
@@ -89,9 +57,8 @@ func (s *Schedules) handle(ctx context.Context, call verbs.Call) (verbs.Result, 
 		if id == "" || rest != "" {
 			return verbs.Err("/schedule "+call.Sub+" needs one schedule", "write /schedule "+call.Sub+" ID"), nil
 		}
-		done, err := s.Act(ctx, id, call.Sub, call.Agent, caller(call), func(state projections.ScheduleState) bool {
-			return state.Added.Agent == call.Agent && state.Added.Workspace == call.Workspace
-		})
+		act := schedule.Act{ID: id, Name: call.Sub, By: call.Agent}
+		done, err := s.change(ctx, id, schedule.ActOf{Agent: call.Agent, Workspace: call.Workspace, Act: act}, caller(call))
 		return answered(err, verbs.OK("%s %s", id, done))
 	default:
 		return s.add(ctx, call)
@@ -106,47 +73,31 @@ func (s *Schedules) add(ctx context.Context, call verbs.Call) (verbs.Result, err
 	if !ok {
 		return problem, nil
 	}
-	zone, err := LoadZone(s.Zone)
-	if err != nil {
-		return verbs.Result{}, err
-	}
 	if r, bad := tooLong("message", call.Args, maxKept); bad {
 		return r, nil
 	}
-	now := s.Now()
-	plan, err := schedule.Parse(call.Args, now, zone)
-	if err != nil {
-		return verbs.Err(strings.TrimPrefix(err.Error(), schedule.ErrPhrase.Error()+": "), "/help schedule shows the phrases"), nil
-	}
-	active := 0
-	err = s.Views.Read(ctx, projections.ViewAgentSchedules, func(r projections.Reader) error {
-		for state, err := range scheduleView.All(r) {
-			if err != nil {
-				return err
-			}
-			if state.Added.Agent == call.Agent && state.Added.Workspace == call.Workspace && stateOf(state) != stateOver && !state.Cancelled {
-				active++
-			}
+	others := 0
+	err := s.all(ctx, func(state schedule.State) {
+		if state.Of(call.Agent, call.Workspace) && !state.Status().Ended() {
+			others++
 		}
-		return nil
-	})
-	switch {
-	case err != nil:
-		return verbs.Result{}, err
-	case active >= maxSchedules:
-		return verbs.Err(fmt.Sprintf("there are %d schedules already", active), "cancel some of them"), nil
-	}
-	id := s.shortID()
-	e := entry(schemas.AgentSchedule(id), caller(call))
-	e.Time = now
-	err = claim(ctx, s.Log, 0, e, schemas.ScheduleAdded{
-		ScheduleID: id, Line: call.Args, Zone: s.Zone, Agent: call.Agent, File: c.file, Workspace: c.workspace, Chain: c.run.Chain, Run: c.id,
 	})
 	if err != nil {
 		return verbs.Result{}, err
 	}
-	s.Wake()
-	return verbs.OK("schedule %s first fires at %s", id, plan.First().In(zone).Format("2006-01-02 15:04 MST")).With("schedule", id), nil
+	id, now := s.shortID(), s.Now()
+	decision, err := schedule.Decide(schedule.State{}, schedule.Add{Now: now, Others: others, ScheduleAdded: schemas.ScheduleAdded{
+		ScheduleID: id, Line: call.Args, Zone: s.Zone, Agent: call.Agent, File: c.file, Workspace: c.workspace, Chain: c.run.Chain, Run: c.id,
+	}})
+	if err == nil {
+		e := entry(schemas.AgentSchedule(id), caller(call))
+		e.Time = now
+		err = claim(ctx, s.Log, 0, e, decision.Record...)
+	}
+	if err == nil {
+		s.Wake()
+	}
+	return answered(err, verbs.OK("%s", decision.Message).With("schedule", id))
 }
 
 // shortID is the end of an id, which is its random part.
@@ -155,38 +106,17 @@ func (s *Schedules) shortID() string {
 	return "s" + id[max(len(id)-8, 0):]
 }
 
-// States of a schedule, as they are shown.
-const (
-	stateActive    = "active"
-	statePaused    = "paused"
-	stateCancelled = "cancelled"
-	stateOver      = "over"
-)
-
-func stateOf(s projections.ScheduleState) string {
-	switch {
-	case s.Cancelled:
-		return stateCancelled
-	case s.Paused:
-		return statePaused
-	}
-	if plan, err := planOf(s); err != nil || plan.Kind == schedule.Once && s.Fired > 0 {
-		return stateOver
-	}
-	return stateActive
-}
-
-// View shows a schedule to a person.
-func View(s projections.ScheduleState) schemas.ScheduleView {
+// view shows a schedule to a person.
+func view(s schedule.State) schemas.ScheduleView {
 	v := schemas.ScheduleView{
 		ID: s.Added.ScheduleID, Line: s.Added.Line, Agent: s.Added.Agent, Workspace: s.Added.Workspace,
-		State: stateOf(s), Given: s.Given, Fired: s.Fired,
+		State: string(s.Status()), Given: s.Given, Fired: s.Fired,
 	}
 	if s.Last != nil {
 		v.LastRun = s.Last.Run
 	}
-	if v.State == stateActive {
-		v.Next, _ = next(s)
+	if s.Status() == schedule.Active {
+		v.Next, _ = s.Next()
 	}
 	return v
 }
@@ -199,7 +129,7 @@ func (s *Schedules) list(ctx context.Context, call verbs.Call) (verbs.Result, er
 	if len(views) == 0 {
 		return nothing("schedules"), nil
 	}
-	zone, err := LoadZone(s.Zone)
+	zone, err := schedule.LoadZone(s.Zone)
 	if err != nil {
 		return verbs.Result{}, err
 	}
@@ -217,18 +147,11 @@ func (s *Schedules) list(ctx context.Context, call verbs.Call) (verbs.Result, er
 // List returns schedules, what fires next first.
 func (s *Schedules) List(ctx context.Context, q schemas.ScheduleQuery) ([]schemas.ScheduleView, error) {
 	var all []schemas.ScheduleView
-	err := s.Views.Read(ctx, projections.ViewAgentSchedules, func(r projections.Reader) error {
-		for state, err := range scheduleView.All(r) {
-			if err != nil {
-				return err
-			}
-			v := View(state)
-			if q.Agent != "" && q.Agent != v.Agent || q.Workspace != "" && q.Workspace != v.Workspace || !q.All && (v.State == stateOver || v.State == stateCancelled) {
-				continue
-			}
+	err := s.all(ctx, func(state schedule.State) {
+		v := view(state)
+		if (q.Agent == "" || q.Agent == v.Agent) && (q.Workspace == "" || q.Workspace == v.Workspace) && (q.All || !state.Status().Ended()) {
 			all = append(all, v)
 		}
-		return nil
 	})
 	slices.SortStableFunc(all, func(a, b schemas.ScheduleView) int {
 		if a.Next.IsZero() != b.Next.IsZero() {
@@ -242,59 +165,48 @@ func (s *Schedules) List(ctx context.Context, q schemas.ScheduleQuery) ([]schema
 	return all, err
 }
 
-// Act cancels, pauses or resumes a schedule, and says what it did. One that may
-// refuses by not being there.
-func (s *Schedules) Act(ctx context.Context, id, act, by string, actor schemas.Actor, may func(projections.ScheduleState) bool) (done string, err error) {
-	payloads := map[string]schemas.Payload{"cancel": schemas.ScheduleCancelled{By: by}, "pause": schemas.SchedulePaused{By: by}, "resume": schemas.ScheduleResumed{By: by}}
-	payload := payloads[act]
-	if payload == nil {
-		return "", refuse("there is no act "+act, "use cancel, pause or resume")
-	}
-	done = map[string]string{"cancel": "is cancelled", "pause": "is paused", "resume": "goes on"}[act]
-	load := func(ctx context.Context) (state *projections.ScheduleState, seq uint64, err error) {
-		err = s.Views.Read(ctx, projections.ViewAgentSchedules, func(r projections.Reader) error {
-			stored, found, err := scheduleView.Schedule(r, id)
-			if found {
-				state = &stored
+// all calls fn with each schedule.
+func (s *Schedules) all(ctx context.Context, fn func(schedule.State)) error {
+	return s.Views.Read(ctx, projections.ViewAgentSchedules, func(r projections.Reader) error {
+		for state, err := range scheduleView.All(r) {
+			if err != nil {
+				return err
 			}
-			seq = stored.Seq
+			fn(state)
+		}
+		return nil
+	})
+}
+
+// Act cancels, pauses or resumes a schedule, as a person decided.
+func (s *Schedules) Act(ctx context.Context, act schedule.Act, by schemas.Actor) error {
+	_, err := s.change(ctx, act.ID, act, by)
+	return err
+}
+
+// change decides a command on a schedule as it is, and says what was done.
+func (s *Schedules) change(ctx context.Context, id string, c schedule.Command, by schemas.Actor) (done string, err error) {
+	load := func(ctx context.Context) (state schedule.State, seq uint64, err error) {
+		err = s.Views.Read(ctx, projections.ViewAgentSchedules, func(r projections.Reader) (err error) {
+			state, _, err = scheduleView.Schedule(r, id)
 			return err
 		})
-		return state, seq, err
+		return state, state.Seq, err
 	}
-	_, _, err = bus.Decide(ctx, s.Log, load, nil, func(state *projections.ScheduleState) ([]schemas.Payload, error) {
-		if state == nil || !may(*state) {
-			return nil, noSchedule(id)
-		}
-		return []schemas.Payload{payload}, mayAct(*state, id, act)
-	}, bus.Change{Event: entry(schemas.AgentSchedule(id), actor)})
+	_, _, err = bus.Decide(ctx, s.Log, load, schedule.Evolve, func(state schedule.State) ([]schemas.Payload, error) {
+		decision, err := schedule.Decide(state, c)
+		done = decision.Message
+		return decision.Record, err
+	}, bus.Change{Event: entry(schemas.AgentSchedule(id), by)})
 	if err == nil {
 		s.Wake()
 	}
 	return done, err
 }
 
-func noSchedule(id string) error {
-	return refuse("there is no schedule "+id, "/schedule list shows them")
-}
-
-func mayAct(s projections.ScheduleState, id, act string) error {
-	state := stateOf(s)
-	switch {
-	case state == stateCancelled || state == stateOver:
-		return refuse(id+" is "+state, "make a new one")
-	case act == "pause" && s.Paused:
-		return refuse(id+" is paused already", "resume or cancel it")
-	case act == "resume" && !s.Paused:
-		return refuse(id+" is not paused", "pause or cancel it")
-	}
-	return nil
-}
-
 // Refusal returns what a refused act says, for a person; ok is false for an
 // error that is none.
 func Refusal(err error) (text string, ok bool) {
-	var refused errRefused
-	ok = errors.As(err, &refused)
-	return strings.TrimPrefix(refused.result.Text, "ERR: "), ok
+	result, ok := refusal(err)
+	return strings.TrimPrefix(result.Text, "ERR: "), ok
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/writbus/writ/bus"
 
+	"github.com/writbus/writ/observer/agent/schedule"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/schemas"
 )
@@ -49,7 +50,7 @@ type books struct {
 func newBooks(now func() time.Time) *books { return &books{now: now, views: map[string]table{}} }
 
 var projectors = []projections.Projector{
-	projections.NewAgentNotes(), projections.NewAgentTodos(), projections.NewAgentLessons(), projections.NewAgentSchedules(nil), projections.NewAgentRuns(),
+	projections.NewAgentNotes(), projections.NewAgentTodos(), projections.NewAgentLessons(), projections.NewAgentSchedules(schedule.Evolve, nil), projections.NewAgentRuns(),
 }
 
 func (b *books) writer() *bus.Writer { return bus.NewWriter(b.Append, bus.WriterOptions{Now: b.now}) }

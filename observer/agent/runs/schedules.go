@@ -7,7 +7,7 @@ import (
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/enforcement"
 	"github.com/writbus/writ/observer/agent"
-	"github.com/writbus/writ/projections"
+	"github.com/writbus/writ/observer/agent/schedule"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -22,7 +22,7 @@ func (v *Service) scheduleList(ctx context.Context, q schemas.ScheduleQuery) (sc
 
 // scheduleAct changes a schedule, as a person decided.
 func (v *Service) scheduleAct(ctx context.Context, r schemas.ScheduleActRequest) (bus.None, error) {
-	_, err := v.schedules.Act(ctx, r.ID, r.Act, "user", enforcement.Person(enforcement.ChannelTerminal), func(projections.ScheduleState) bool { return true })
+	err := v.schedules.Act(ctx, schedule.Act{ID: r.ID, Name: r.Act, By: "user"}, enforcement.Person(enforcement.ChannelTerminal))
 	if text, refused := agent.Refusal(err); refused {
 		// What an agent is told to do next is in its own language.
 		what, _, _ := strings.Cut(strings.TrimPrefix(text, "ERR: "), " Adapt: ")

@@ -14,6 +14,7 @@ import (
 	"github.com/writbus/writ/enforcement/dialect"
 	"github.com/writbus/writ/enforcement/project"
 	"github.com/writbus/writ/observer/agent"
+	"github.com/writbus/writ/observer/agent/schedule"
 	"github.com/writbus/writ/observer/agent/verbs"
 	"github.com/writbus/writ/observer/model"
 	"github.com/writbus/writ/projections"
@@ -236,7 +237,7 @@ func (v *Service) background(ctx context.Context, about agent.About) string {
 // zoneName is the machine's time zone by a name that means the same elsewhere.
 func zoneName(now time.Time) string {
 	for _, name := range []string{os.Getenv("TZ"), linkedZone(), time.Local.String()} {
-		if _, err := agent.LoadZone(strings.TrimPrefix(name, ":")); err == nil {
+		if _, err := schedule.LoadZone(strings.TrimPrefix(name, ":")); err == nil {
 			return strings.TrimPrefix(name, ":")
 		}
 	}

@@ -3,6 +3,7 @@ package runs
 import (
 	"context"
 
+	"github.com/writbus/writ/observer/agent/schedule"
 	"github.com/writbus/writ/observer/agent/verbs"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/schemas"
@@ -13,7 +14,7 @@ type Views struct {
 	notes     projections.AgentNotes
 	todos     projections.AgentTodos
 	lessons   projections.AgentLessons
-	schedules projections.AgentSchedules
+	schedules projections.AgentSchedules[schedule.State]
 	artifacts projections.AgentArtifacts
 	runs      projections.AgentRuns
 	// changed is told when a schedule changed.
@@ -23,7 +24,7 @@ type Views struct {
 // NewViews returns them, to be run by a runtime.
 func NewViews() Views {
 	changed := make(chan struct{}, 1)
-	return Views{changed: changed, schedules: projections.NewAgentSchedules(func() {
+	return Views{changed: changed, schedules: projections.NewAgentSchedules(schedule.Evolve, func() {
 		select {
 		case changed <- struct{}{}:
 		default:

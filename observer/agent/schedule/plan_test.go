@@ -231,3 +231,11 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func TestZones(t *testing.T) {
+	for name, want := range map[string]bool{"UTC": true, "Europe/Berlin": true, "+02:00": true, "-03:30": true, "Local": false, "": false, "Mars/Base": false} {
+		if _, err := LoadZone(name); (err == nil) != want {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
