@@ -12,7 +12,7 @@ func Reference() string {
 	var out strings.Builder
 	out.WriteString("# The verbs of the command language\n\n" +
 		"A line that begins with `/` and a verb, at column 0 and outside fences, is a command of an agent.\n\n" +
-		"This page is made from the table of verbs (`enforcement/dialect`); `go test ./cmd/internal/language -update` writes it.\n")
+		"This page is made from the table of verbs (`enforcement/dialect`); `go test ./observer/agent/language -update` writes it.\n")
 	axis := ""
 	verbs := dialect.Verbs()
 	for i := range verbs {
