@@ -17,8 +17,8 @@ import (
 	"github.com/writbus/writ/bus/embedded"
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/cmd/writd/heap"
-	"github.com/writbus/writ/cmd/writd/httphook"
 	"github.com/writbus/writ/enforcement/confine/runner"
+	"github.com/writbus/writ/enforcement/httphook"
 	"github.com/writbus/writ/enforcement/project"
 	"github.com/writbus/writ/enforcement/redact"
 	"github.com/writbus/writ/enforcement/session"
@@ -171,7 +171,15 @@ func Run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 		return err
 	}
 	defer stopServices()
-	overHTTP, err := httphook.Start(httphook.Options{Address: s.HTTPHooks, DataDir: s.DataDir, Ask: d.turn.Handle, Writ: d.runner.Writ, Budget: s.HookBudget, Logger: logger})
+	overHTTP, err := httphook.Start(httphook.Options{
+		Address: s.HTTPHooks, DataDir: s.DataDir, Credentials: config.Layout{Root: s.DataDir}.Credentials(),
+		Guarded: func(dir string) (string, bool) { return config.FindGuarded(s.DataDir, dir) },
+		FailsOpen: func(root string) bool {
+			settings, err := config.LoadProject(root)
+			return err == nil && settings.Fail == "open"
+		},
+		Ask: d.turn.Handle, Writ: d.runner.Writ, Budget: s.HookBudget, Logger: logger,
+	})
 	if err != nil {
 		return err
 	}

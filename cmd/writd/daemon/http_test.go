@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/writbus/writ/cmd/internal/config"
-	"github.com/writbus/writ/cmd/writd/httphook"
+	"github.com/writbus/writ/enforcement/httphook"
 )
 
 // TestHooksOverHTTPAreTheSameHooks: the gate answers at the configured address,
@@ -30,7 +30,7 @@ func TestHooksOverHTTPAreTheSameHooks(t *testing.T) {
 	}
 	data := t.TempDir()
 	w := startWith(t, data, newProject(t, "mode: work\n"), func(s *config.Settings) { s.HTTPHooks = address })
-	token, err := httphook.Token(data)
+	token, err := httphook.Token(config.Layout{Root: data}.Credentials())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -58,8 +58,13 @@ const (
 type Options struct {
 	// Address is HOST:PORT of the loopback interface; port 0 is any free one. ""
 	// serves nothing.
-	Address string
-	DataDir string // whose token opens the door, and whose projects are guarded
+	Address     string
+	DataDir     string // whose projects are guarded
+	Credentials string // the folder of the token that opens the door
+	// Guarded is the root of the guarded project at or above a folder.
+	Guarded func(dir string) (root string, found bool)
+	// FailsOpen says whether a project lets pass what cannot be judged.
+	FailsOpen func(root string) bool
 	// Ask answers one hook: the service of schemas.SvcHook.
 	Ask func(ctx context.Context, r bus.Request) ([]byte, error)
 	// Writ is the client's path, for tests that run confined; "" for none.
@@ -89,7 +94,7 @@ func Start(o Options) (*Server, error) {
 	if err := checkAddress(o.Address); err != nil {
 		return nil, err
 	}
-	token, err := loadOrCreateToken(o.DataDir)
+	token, err := loadOrCreateToken(o.Credentials)
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/enforcement/host"
 )
 
@@ -25,10 +24,10 @@ func (s *Server) project(folders ...string) (root string, known bool) {
 		}
 		known = true
 		dir = filepath.Clean(dir)
-		found, guarded := config.FindGuarded(s.DataDir, dir)
+		found, guarded := s.Guarded(dir)
 		if !guarded {
 			if real, err := filepath.EvalSymlinks(dir); err == nil && real != dir {
-				found, guarded = config.FindGuarded(s.DataDir, real)
+				found, guarded = s.Guarded(real)
 			}
 		}
 		if guarded {

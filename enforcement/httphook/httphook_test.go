@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"github.com/writbus/writ/bus"
-	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/enforcement/host"
 	"github.com/writbus/writ/schemas"
 )
@@ -43,13 +42,14 @@ func newWorld(t testing.TB) *world {
 	t.Helper()
 	dir := t.TempDir()
 	w := &world{project: filepath.Join(dir, "project"), elsewhere: filepath.Join(dir, "elsewhere")}
-	put(t, filepath.Join(w.project, config.ProjectFile), "")
+	put(t, filepath.Join(w.project, projectFile), "")
 	if err := os.MkdirAll(w.elsewhere, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	w.reply = func(bus.Request) ([]byte, error) { return json.Marshal(schemas.HookReply{Stdout: `{"a":1}` + "\n"}) }
 	w.Server = newServer(Options{
-		DataDir: filepath.Join(dir, "data"), Budget: time.Minute, Logger: slog.New(slog.DiscardHandler),
+		DataDir: filepath.Join(dir, "data"), Credentials: filepath.Join(dir, "data", "credentials"),
+		Guarded: guarded, FailsOpen: failsOpen, Budget: time.Minute, Logger: slog.New(slog.DiscardHandler),
 		Ask: func(_ context.Context, r bus.Request) ([]byte, error) {
 			w.mu.Lock()
 			w.asked = append(w.asked, r)
@@ -58,6 +58,27 @@ func newWorld(t testing.TB) *world {
 		},
 	}, secret, listen)
 	return w
+}
+
+// projectFile is what makes a folder a guarded project here.
+const projectFile = "guarded.txt"
+
+func guarded(dir string) (root string, found bool) {
+	for {
+		if _, err := os.Stat(filepath.Join(dir, projectFile)); err == nil {
+			return dir, true
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return "", false
+		}
+		dir = parent
+	}
+}
+
+func failsOpen(root string) bool {
+	text, _ := os.ReadFile(filepath.Join(root, projectFile))
+	return string(text) == "fail: open\n"
 }
 
 func put(t testing.TB, path, content string) {
@@ -206,7 +227,7 @@ func TestADaemonThatFails(t *testing.T) {
 			if code != 200 || !strings.Contains(answer, `"permissionDecision":"deny"`) {
 				t.Errorf("%d %s", code, answer)
 			}
-			put(t, filepath.Join(w.project, config.ProjectFile), "fail: open\n")
+			put(t, filepath.Join(w.project, projectFile), "fail: open\n")
 			_, answer = w.serve(request("/hook/claude/PreToolUse", w.payload(writing)))
 			if strings.Contains(answer, "deny") != (name == "bare status") {
 				t.Errorf("with fail: open: %s", answer)
@@ -292,7 +313,7 @@ func TestTheTokenIsTheOwnersAlone(t *testing.T) {
 	if other, err := loadOrCreateToken(t.TempDir()); err != nil || other == first {
 		t.Errorf("%s %v", other, err)
 	}
-	path := TokenPath(dir)
+	path := filepath.Join(dir, TokenFile)
 	if runtime.GOOS != "windows" {
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("%v %v", info.Mode(), err)
@@ -333,10 +354,10 @@ func TestAListener(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Start(Options{Address: strings.TrimSuffix(strings.TrimPrefix(s.URL(), "http://"), "/hook"), DataDir: o.DataDir, Logger: o.Logger}); err == nil {
+	if _, err := Start(Options{Address: strings.TrimSuffix(strings.TrimPrefix(s.URL(), "http://"), "/hook"), Credentials: o.Credentials, Logger: o.Logger}); err == nil {
 		t.Error("two listen at one address")
 	}
-	token, err := Token(o.DataDir)
+	token, err := Token(o.Credentials)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/writbus/writ/bus"
-	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/enforcement/host"
 	"github.com/writbus/writ/enforcement/testrun"
 	"github.com/writbus/writ/schemas"
@@ -199,10 +198,8 @@ func (s *Server) trouble(call host.Call, root string, err error) []byte {
 	if call.Kind != host.BeforeTool && call.Kind != host.Permission {
 		return bodyOf(call, host.Render(call, host.Answer{Notice: text + "Run `writ doctor` in a terminal."}))
 	}
-	if root != "" {
-		if settings, err := config.LoadProject(root); err == nil && settings.Fail == "open" {
-			return bodyOf(call, host.Render(call, host.Answer{Notice: text + "It was let pass, because .writ/config.yaml says `fail: open`."}))
-		}
+	if root != "" && s.FailsOpen(root) {
+		return bodyOf(call, host.Render(call, host.Answer{Notice: text + "It was let pass, because .writ/config.yaml says `fail: open`."}))
 	}
 	return bodyOf(call, host.Render(call, host.Answer{
 		Verdict: host.Refuse, Reason: text + "It was refused. Ask the user to run `writ doctor` in a terminal; it says what to repair.",

@@ -13,7 +13,6 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/schemas/atomicfile"
 )
 
@@ -23,15 +22,13 @@ var ErrToken = errors.New("httphook: the token cannot be used")
 // tokenBytes is the randomness of a token.
 const tokenBytes = 32
 
-// TokenPath is the file of a data directory's token.
-func TokenPath(dataDir string) string {
-	return filepath.Join(config.Layout{Root: dataDir}.Credentials(), "http-hook.token")
-}
+// TokenFile is the token's name among the credentials.
+const TokenFile = "http-hook.token"
 
-// Token reads a data directory's token. It returns fs.ErrNotExist before http
-// hooks were first served, or ErrToken.
-func Token(dataDir string) (string, error) {
-	path := TokenPath(dataDir)
+// Token reads the token in a folder of credentials. It returns fs.ErrNotExist
+// before http hooks were first served, or ErrToken.
+func Token(credentials string) (string, error) {
+	path := filepath.Join(credentials, TokenFile)
 	info, err := os.Lstat(path)
 	if err != nil {
 		return "", fmt.Errorf("httphook: %w", err)
@@ -55,16 +52,16 @@ func Token(dataDir string) (string, error) {
 
 // loadOrCreateToken makes a token where there is none, readable by its owner
 // alone.
-func loadOrCreateToken(dataDir string) (string, error) {
-	token, err := Token(dataDir)
+func loadOrCreateToken(credentials string) (string, error) {
+	token, err := Token(credentials)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return token, err
 	}
 	raw := make([]byte, tokenBytes)
 	_, _ = rand.Read(raw) // never fails: the program ends where there is no randomness
 	token = base64.RawURLEncoding.EncodeToString(raw)
-	path := TokenPath(dataDir)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	path := filepath.Join(credentials, TokenFile)
+	if err := os.MkdirAll(credentials, 0o700); err != nil {
 		return "", fmt.Errorf("httphook: %w", err)
 	}
 	if err := atomicfile.Write(path, []byte(token+"\n"), 0o600); err != nil {
