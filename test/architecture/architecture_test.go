@@ -106,7 +106,7 @@ var owners = map[string][]string{
 	"github.com/spf13/cobra":           {"cmd/writ"},
 	"github.com/tiktoken-go/tokenizer": {"retrieval"},
 	"github.com/santhosh-tekuri":       {"observer/journal", "schemas"},
-	"github.com/modelcontextprotocol":  {"cmd/writd/mcp", "observer/agent/verbs/federation"},
+	"github.com/modelcontextprotocol":  {"observer/mcp", "observer/agent/verbs/federation"},
 	"github.com/a2aproject":            {"observer/agent/verbs/federation"},
 	"github.com/JohannesKaufmann":      {"observer/agent/verbs/web"},
 	"github.com/chromedp":              {"observer/agent/verbs/web", "test/browser"},

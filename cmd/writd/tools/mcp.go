@@ -2,12 +2,16 @@ package tools
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
 
+	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/internal/config"
-	"github.com/writbus/writ/cmd/writd/mcp"
+	"github.com/writbus/writ/cmd/internal/launch"
+	"github.com/writbus/writ/cmd/internal/reach"
+	"github.com/writbus/writ/observer/mcp"
 )
 
 // serveMCP answers an agent's host over standard input and output.
@@ -28,9 +32,22 @@ func serveMCP(ctx context.Context, args []string, out, errw io.Writer) error {
 		return err
 	}
 	return mcp.Serve(ctx, os.Stdin, out, mcp.Options{
-		Dial: mcp.Daemon(dataDir, executable, os.Environ()), Session: *session, HostSession: os.Getenv("CLAUDE_CODE_SESSION_ID"),
+		Dial:       forAgents(launch.Options{DataDir: dataDir, Executable: executable, Vars: os.Environ()}),
+		NotRunning: func(err error) bool { return errors.Is(err, config.ErrNoDaemon) }, Session: *session, HostSession: os.Getenv("CLAUDE_CODE_SESSION_ID"),
 		Project: projectAround(dataDir, *project), Version: config.Version,
 	})
+}
+
+// forAgents reaches the daemon in the only role that an agent's tools connect
+// in: it asks and proposes, and neither approves nor administers.
+func forAgents(daemon launch.Options) func(context.Context) (mcp.Service, error) {
+	return func(ctx context.Context) (mcp.Service, error) {
+		conn, err := reach.Daemon(ctx, daemon, "hook", bus.Options{Name: "writ mcp", Timeout: mcp.AskBudget})
+		if err != nil {
+			return nil, err
+		}
+		return conn, nil
+	}
 }
 
 // projectAround is the root of the guarded project around the folder that is

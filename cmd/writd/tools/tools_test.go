@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/writbus/writ/cmd/internal/launch"
 )
 
 func run(t *testing.T, args ...string) (code int, out, errs string) {
@@ -69,5 +71,12 @@ func put(t *testing.T, path, content string) {
 	}
 	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
 		t.Fatal(err)
+	}
+}
+
+func TestAgentsAreToldOfADaemonThatIsMissing(t *testing.T) {
+	dial := forAgents(launch.Options{DataDir: t.TempDir(), Executable: "/nowhere/writd"})
+	if s, err := dial(t.Context()); s != nil || err == nil || !strings.Contains(err.Error(), "writd is neither") {
+		t.Errorf("%v %v", s, err)
 	}
 }

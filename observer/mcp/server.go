@@ -33,6 +33,8 @@ type Service interface {
 type Options struct {
 	// Dial reaches the daemon, starting it where it does not run.
 	Dial func(ctx context.Context) (Service, error)
+	// NotRunning tells an error of Dial that a start of the daemon would mend.
+	NotRunning func(err error) bool
 	// Session is the agent's session, "" where nobody named it.
 	Session string
 	// HostSession is the session that the host named when it started this server.

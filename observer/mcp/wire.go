@@ -20,7 +20,7 @@ import (
 const maxLine = 4 << 20
 
 // drainBudget bounds how long answers are waited for once the input has ended.
-const drainBudget = dialBudget + askBudget
+const drainBudget = dialBudget + AskBudget
 
 var errLineTooLong = errors.New("mcp: the line is too long")
 

@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -14,7 +15,6 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/writbus/writ/bus"
-	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -48,7 +48,7 @@ func (d *daemon) Request(_ context.Context, r bus.Request) (bus.Reply, error) {
 }
 
 func (d *daemon) options() Options {
-	return Options{Dial: func(context.Context) (Service, error) { return d, nil }, Project: "/p", Version: "1.2.3"}
+	return Options{Dial: func(context.Context) (Service, error) { return d, nil }, NotRunning: func(error) bool { return false }, Project: "/p", Version: "1.2.3"}
 }
 
 // talk connects a client to a server over the SDK's in-memory transport.
@@ -242,16 +242,18 @@ func TestTheSessionThatIsNamedIsTheOneMeant(t *testing.T) {
 }
 
 func TestADaemonThatIsDown(t *testing.T) {
-	o := Options{Dial: func(context.Context) (Service, error) {
-		return nil, fmt.Errorf("%w in /data", config.ErrNoDaemon)
-	}}
+	stopped := errors.New("no daemon runs")
+	o := Options{
+		Dial:       func(context.Context) (Service, error) { return nil, fmt.Errorf("%w in /data", stopped) },
+		NotRunning: func(err error) bool { return errors.Is(err, stopped) },
+	}
 	text, _, failed := use(t, o, "query", map[string]any{"text": "x"})
 	if !failed || !strings.Contains(text, "cannot be reached") || !strings.Contains(text, "writ up") {
 		t.Errorf("%v %s", failed, text)
 	}
-	broken := Daemon(t.TempDir(), "/nowhere/writd", nil)
-	text, _, failed = use(t, Options{Dial: broken}, "query", map[string]any{"text": "x"})
-	if !failed || !strings.Contains(text, "writd is neither") || !strings.Contains(text, "writ doctor") {
+	o.Dial = func(context.Context) (Service, error) { return nil, errors.New("writd is nowhere") }
+	text, _, failed = use(t, o, "query", map[string]any{"text": "x"})
+	if !failed || !strings.Contains(text, "writd is nowhere") || !strings.Contains(text, "writ doctor") {
 		t.Errorf("%v %s", failed, text)
 	}
 }

@@ -11,13 +11,12 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/writbus/writ/bus"
-	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/schemas"
 )
 
 const (
-	// askBudget bounds one request to the daemon, a start of it apart.
-	askBudget = 10 * time.Second
+	// AskBudget bounds one request to the daemon, a start of it apart.
+	AskBudget = 10 * time.Second
 	// dialBudget bounds reaching the daemon. One with a log of a million events
 	// starts in about a second.
 	dialBudget = 20 * time.Second
@@ -42,14 +41,14 @@ func ask[T any](ctx context.Context, d desk, subject string, request any) (T, er
 	defer stop()
 	s, err := d.Dial(dialing)
 	if err != nil {
-		return reply, unreachable(err)
+		return reply, d.unreachable(err)
 	}
 	defer s.Close()
-	ctx, cancel := context.WithTimeout(ctx, askBudget)
+	ctx, cancel := context.WithTimeout(ctx, AskBudget)
 	defer cancel()
 	answer, err := s.Request(ctx, bus.Request{Subject: subject, Header: schemas.Header{}, Body: body})
 	if err != nil {
-		return reply, explained(err)
+		return reply, d.explained(err)
 	}
 	if err := json.Unmarshal(answer.Body, &reply); err != nil {
 		return reply, fmt.Errorf("the daemon's answer to %s cannot be read: %w. writ and writd may be of different versions", subject, err)
@@ -57,15 +56,15 @@ func ask[T any](ctx context.Context, d desk, subject string, request any) (T, er
 	return reply, nil
 }
 
-func unreachable(err error) error {
+func (d desk) unreachable(err error) error {
 	next := "Ask the user to run `writ doctor` in a terminal; it says what to repair"
-	if errors.Is(err, config.ErrNoDaemon) {
+	if d.NotRunning(err) {
 		next = "Ask the user to run `writ up`"
 	}
 	return fmt.Errorf("writ's daemon cannot be reached: %w. %s", err, next)
 }
 
-func explained(err error) error {
+func (d desk) explained(err error) error {
 	var refused *bus.ServiceError
 	switch {
 	case errors.As(err, &refused) && refused.Code == schemas.CodeNotReady:
@@ -75,7 +74,7 @@ func explained(err error) error {
 	case errors.Is(err, bus.ErrTooLarge):
 		return fmt.Errorf("the request is larger than the daemon takes: %w. Send less", err)
 	case errors.Is(err, bus.ErrUnavailable), errors.Is(err, bus.ErrClosed):
-		return unreachable(err)
+		return d.unreachable(err)
 	}
 	return err
 }
