@@ -1,5 +1,7 @@
 package schemas
 
+import "time"
+
 func registerTests(add func(Type, definition)) {
 	add(define[TestsFinished](KindSession))
 	add(define[ContentChecked](KindSession))
@@ -76,6 +78,10 @@ type SessionAudited struct {
 
 // EventType names the event "session.audited".
 func (SessionAudited) EventType() Type { return "session.audited" }
+
+// MaxTestTime is the longest that tests may hold the end of a turn. Hooks of
+// the end of a turn wait that long, and a little more.
+const MaxTestTime = 5 * time.Minute
 
 // TestRun is what a hook's process is asked to run before a turn may end.
 type TestRun struct {

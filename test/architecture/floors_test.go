@@ -35,6 +35,7 @@ var floors = map[string]floor{
 	"enforcement/testrun":          adapter,
 	"enforcement/ancestry":         adapter,
 	"enforcement/project":          adapter,
+	"enforcement/host/install":     adapter,
 	"enforcement/httphook":         service,
 	"enforcement/session":          service,
 	"enforcement/turn":             service,

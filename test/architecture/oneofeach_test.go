@@ -18,9 +18,9 @@ var oneOfEach = map[string]struct {
 	others map[string]string // package → why
 }{
 	"os.Rename": {"schemas/atomicfile", map[string]string{
-		"retrieval/fulltext":   "puts a folder in place",
-		"retrieval/embed/hub":  "puts a folder in place",
-		"cmd/writ/cli/install": "moves the user's own settings aside",
+		"retrieval/fulltext":       "puts a folder in place",
+		"retrieval/embed/hub":      "puts a folder in place",
+		"enforcement/host/install": "moves the user's own settings aside",
 	}},
 	"os.CreateTemp": {"schemas/atomicfile", map[string]string{
 		"bus/embedded":           "probes whether a folder can be written to",

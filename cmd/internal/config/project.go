@@ -14,6 +14,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/writbus/writ/retrieval/artifact/strategy"
+	"github.com/writbus/writ/schemas"
 )
 
 // ProjectFile is the file, relative to a project's root, whose presence means
@@ -77,7 +78,7 @@ type Project struct {
 
 // MaxTestTimeout is the longest that tests may hold the end of a turn. Hooks of
 // that event are installed with a little more.
-const MaxTestTimeout = 5 * time.Minute
+const MaxTestTimeout = schemas.MaxTestTime
 
 // DefaultProject is what an empty file means.
 func DefaultProject() Project {

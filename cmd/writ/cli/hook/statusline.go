@@ -15,8 +15,8 @@ import (
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/cmd/internal/launch"
-	"github.com/writbus/writ/cmd/writ/cli/claude"
 	"github.com/writbus/writ/cmd/writ/cli/client"
+	"github.com/writbus/writ/enforcement/host/claude"
 	"github.com/writbus/writ/schemas"
 )
 

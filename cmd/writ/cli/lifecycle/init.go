@@ -14,8 +14,10 @@ import (
 	"github.com/writbus/writ/cmd/internal/launch"
 	"github.com/writbus/writ/cmd/writ/cli/client"
 	"github.com/writbus/writ/cmd/writ/cli/hook"
-	"github.com/writbus/writ/cmd/writ/cli/install"
 	"github.com/writbus/writ/enforcement/host"
+	"github.com/writbus/writ/enforcement/host/hosts"
+	"github.com/writbus/writ/enforcement/host/install"
+	"github.com/writbus/writ/enforcement/host/settings"
 )
 
 func (a *app) initCommand() *cobra.Command {
@@ -37,7 +39,7 @@ everything out again.`,
 			if plugin != "" {
 				return a.writePlugin(plugin)
 			}
-			agents, unknown := install.Named(names...)
+			agents, unknown := hosts.Named(names...)
 			if unknown != "" {
 				return client.Usage("init: the agent \""+unknown+"\" is unknown", "This build knows "+hook.AgentNames()+".")
 			}
@@ -84,7 +86,7 @@ func sameDir(a, b string) bool {
 	return err1 == nil && err2 == nil && os.SameFile(one, two)
 }
 
-func (a *app) install(ctx context.Context, root string, agents []install.Agent) error {
+func (a *app) install(ctx context.Context, root string, agents []settings.Agent) error {
 	program, err := a.stableProgram(ctx)
 	if err != nil {
 		return client.Explain("init", err)
@@ -125,7 +127,7 @@ func (a *app) install(ctx context.Context, root string, agents []install.Agent) 
 
 // sparingLines leaves out the status line of an agent whose user has one: a
 // project's would take its place.
-func (a *app) sparingLines(root string, agents []install.Agent) (sparing []install.Agent, notes []string) {
+func (a *app) sparingLines(root string, agents []settings.Agent) (sparing []settings.Agent, notes []string) {
 	for _, agent := range agents {
 		for _, file := range []string{filepath.Join(a.Env.Home, filepath.FromSlash(agent.Settings)), filepath.Join(root, filepath.FromSlash(agent.Settings))} {
 			text, err := os.ReadFile(file)
@@ -140,7 +142,7 @@ func (a *app) sparingLines(root string, agents []install.Agent) (sparing []insta
 	return sparing, notes
 }
 
-func titles(agents []install.Agent) string {
+func titles(agents []settings.Agent) string {
 	var names []string
 	for _, agent := range agents {
 		names = append(names, agent.Title)
@@ -148,7 +150,7 @@ func titles(agents []install.Agent) string {
 	return strings.Join(names, " or ")
 }
 
-func liveAtOnce(agents []install.Agent) string {
+func liveAtOnce(agents []settings.Agent) string {
 	if agents[0].Name == "claude" {
 		return " In a running session of Claude Code the hooks are live at once."
 	}

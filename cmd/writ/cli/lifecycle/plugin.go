@@ -7,8 +7,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/writbus/writ/cmd/writ/cli/claude"
 	"github.com/writbus/writ/cmd/writ/cli/client"
+	"github.com/writbus/writ/enforcement/host/claude"
 )
 
 // writePlugin makes a folder that is Writ as a plugin of Claude Code. Its hooks

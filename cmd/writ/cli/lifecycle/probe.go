@@ -17,9 +17,10 @@ import (
 
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/cmd/writ/cli/client"
-	"github.com/writbus/writ/cmd/writ/cli/install"
-	"github.com/writbus/writ/cmd/writ/cli/settings"
 	"github.com/writbus/writ/enforcement/host"
+	"github.com/writbus/writ/enforcement/host/hosts"
+	"github.com/writbus/writ/enforcement/host/install"
+	"github.com/writbus/writ/enforcement/host/settings"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -44,8 +45,8 @@ func (e *examination) project(ctx context.Context, dir string) {
 		e.warn("fail mode", "fail: open lets writes pass while the daemon is down", "Remove it from "+filepath.Join(root, config.ProjectFile)+" unless you want that.")
 	}
 	none := true
-	for _, agent := range install.Agents {
-		hooks, path, err := agent.Hooks(root)
+	for _, agent := range hosts.Agents {
+		hooks, path, err := install.Hooks(root, agent)
 		if err != nil && !mentionsWrit(path) {
 			continue // not Writ's to judge
 		}
@@ -70,7 +71,7 @@ func mentionsWrit(path string) bool {
 }
 
 // hooks checks the hooks of one agent.
-func (e *examination) hooks(ctx context.Context, root string, project config.Project, agent install.Agent, hooks []settings.Hook, path string) {
+func (e *examination) hooks(ctx context.Context, root string, project config.Project, agent settings.Agent, hooks []settings.Hook, path string) {
 	again := "`writ init --agent " + agent.Name + "`"
 	var missing, outdated []string
 	off := false
@@ -98,7 +99,7 @@ func (e *examination) hooks(ctx context.Context, root string, project config.Pro
 }
 
 // drive runs the configured command lines with made-up payloads.
-func (e *examination) drive(ctx context.Context, root string, project config.Project, agent install.Agent, hooks []settings.Hook) {
+func (e *examination) drive(ctx context.Context, root string, project config.Project, agent settings.Agent, hooks []settings.Hook) {
 	id, err := uuid.NewV7()
 	if err != nil {
 		e.fail("probe", err.Error(), "")
@@ -149,7 +150,7 @@ func mustPass(reply schemas.HookReply) (string, error) {
 	return "passed, as it must", nil
 }
 
-func (e *examination) probe(ctx context.Context, root string, agent install.Agent, h settings.Hook, p host.Probe, judge judgement) {
+func (e *examination) probe(ctx context.Context, root string, agent settings.Agent, h settings.Hook, p host.Probe, judge judgement) {
 	began := time.Now()
 	reply, err := e.app.runHookLine(ctx, root, h, p.Payload)
 	if err == nil {

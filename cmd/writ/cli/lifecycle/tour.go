@@ -12,11 +12,11 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/writbus/writ/cmd/writ/cli/claude"
 	"github.com/writbus/writ/cmd/writ/cli/client"
 	"github.com/writbus/writ/cmd/writ/cli/hook"
-	"github.com/writbus/writ/cmd/writ/cli/install"
 	"github.com/writbus/writ/enforcement/host"
+	"github.com/writbus/writ/enforcement/host/claude"
+	"github.com/writbus/writ/enforcement/host/install"
 	"github.com/writbus/writ/schemas"
 )
 

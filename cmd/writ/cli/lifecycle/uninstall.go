@@ -5,7 +5,7 @@ import (
 
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/cmd/writ/cli/client"
-	"github.com/writbus/writ/cmd/writ/cli/install"
+	"github.com/writbus/writ/enforcement/host/install"
 )
 
 func (a *app) uninstallCommand() *cobra.Command {

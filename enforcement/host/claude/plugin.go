@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"path"
 
-	"github.com/writbus/writ/cmd/writ/cli/settings"
+	"github.com/writbus/writ/enforcement/host/settings"
 )
 
 // PluginName is the plugin's name; its commands are typed with it in front.

@@ -1,7 +1,7 @@
 // Package codex knows what Writ puts into Codex CLI's hooks.json.
 package codex
 
-import "github.com/writbus/writ/cmd/writ/cli/settings"
+import "github.com/writbus/writ/enforcement/host/settings"
 
 const (
 	// timeout is how long Codex waits for a hook, in seconds.
@@ -43,4 +43,11 @@ var Settings = settings.Host{
 		{Event: "PostCompact"},
 		{Event: "Stop"},
 	},
+}
+
+// Agent is Writ's installation for Codex CLI.
+var Agent = settings.Agent{
+	Name: "codex", Title: "Codex CLI", Settings: ".codex/hooks.json", Host: Settings,
+	Note:   "Codex CLI runs a project's hooks only once you trust the project, and each hook: type /hooks in Codex. Until then it guards nothing.",
+	Traces: []string{".codex"},
 }

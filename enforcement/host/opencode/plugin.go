@@ -8,6 +8,9 @@ import (
 	"encoding/json"
 	"regexp"
 	"sync"
+
+	"github.com/writbus/writ/enforcement/host/settings"
+	"github.com/writbus/writ/enforcement/host/slash"
 )
 
 //go:embed plugin.js
@@ -44,4 +47,28 @@ func Program(text []byte) string {
 		return ""
 	}
 	return program
+}
+
+// Agent is Writ's installation for OpenCode.
+var Agent = settings.Agent{
+	Name: "opencode", Title: "OpenCode", Plugin: ".opencode/plugins/writ.js", Plugged: plugged, Files: files,
+	Note:   "OpenCode loads its plugins when it starts: start it anew.",
+	Traces: []string{".opencode", "opencode.json", "opencode.jsonc"},
+}
+
+// plugged is the call of the plugin that stands for its hooks.
+func plugged(text []byte) []settings.Hook {
+	program := Program(text)
+	if !Own(text) || program == "" {
+		return nil
+	}
+	return []settings.Hook{{Event: "tool.execute.before", Command: program, Args: []string{"hook", "opencode", "tool.execute.before"}}}
+}
+
+func files(program string) []settings.File {
+	plugin := settings.File{Path: ".opencode/plugins/writ.js", Content: Plugin(program), Own: Own}
+	return append([]settings.File{plugin}, slash.Files(".opencode/commands", ".md", program, "$ARGUMENTS", func(c slash.Command) string {
+		// The mark is a comment of YAML: the text below is what the hook sees.
+		return "---\n# " + slash.Mark + "\ndescription: \"" + c.Description + "\"\n---\n" + c.Text + "\n"
+	})...)
 }

@@ -8,14 +8,15 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/writbus/writ/cmd/writ/cli/settings"
+	"github.com/writbus/writ/enforcement/host/hosts"
+	"github.com/writbus/writ/enforcement/host/settings"
 )
 
 // Uninstall takes Writ out of a project, for all agents. The hooks go first:
 // whatever fails later, nothing is left that could block.
 func Uninstall(root string) (Report, error) {
 	r := &removal{root: root, before: map[string]*manifest{}, report: Report{Root: root}}
-	for _, a := range Agents {
+	for _, a := range hosts.Agents {
 		before, err := loadManifest(root, a)
 		if err != nil {
 			return Report{Root: root}, err
@@ -41,12 +42,12 @@ type removal struct {
 func (r *removal) path(rel string) string { return filepath.Join(r.root, filepath.FromSlash(rel)) }
 
 func (r *removal) hooks() error {
-	for _, a := range Agents {
+	for _, a := range hosts.Agents {
 		if err := r.settings(a); err != nil {
 			return err
 		}
 	}
-	for _, a := range Agents {
+	for _, a := range hosts.Agents {
 		if err := r.own(a); err != nil {
 			return err
 		}
@@ -54,7 +55,7 @@ func (r *removal) hooks() error {
 	return nil
 }
 
-func (r *removal) settings(a Agent) error {
+func (r *removal) settings(a settings.Agent) error {
 	if a.Settings == "" {
 		return nil
 	}
@@ -66,7 +67,7 @@ func (r *removal) settings(a Agent) error {
 	if err != nil || !exists {
 		return err
 	}
-	original, hasOriginal, err := read(r.root, a.originalFile())
+	original, hasOriginal, err := read(r.root, originalFile(a))
 	if err != nil {
 		return err
 	}
@@ -111,8 +112,8 @@ func (r *removal) project() error {
 
 // own removes the files that are Writ's as a whole. Those a user changed stay,
 // unless they are the hooks themselves.
-func (r *removal) own(a Agent) error {
-	for _, f := range a.files("") {
+func (r *removal) own(a settings.Agent) error {
+	for _, f := range a.Own("") {
 		content, exists, err := read(r.root, f.Path)
 		switch {
 		case err != nil && r.before[a.Name] == nil:
@@ -138,8 +139,8 @@ func (r *removal) rest() error {
 		}
 	}
 	dirs := []string{".writ", backupDir}
-	for _, a := range Agents {
-		for _, rel := range []string{a.originalFile(), a.manifestFile()} {
+	for _, a := range hosts.Agents {
+		for _, rel := range []string{originalFile(a), manifestFile(a)} {
 			if err := removeFile(r.path(rel)); err != nil {
 				return err
 			}

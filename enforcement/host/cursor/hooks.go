@@ -1,7 +1,10 @@
 // Package cursor knows what Writ puts into Cursor's hooks.json.
 package cursor
 
-import "github.com/writbus/writ/cmd/writ/cli/settings"
+import (
+	"github.com/writbus/writ/enforcement/host/settings"
+	"github.com/writbus/writ/enforcement/host/slash"
+)
 
 // timeout is how long Cursor waits for a hook, in seconds.
 const timeout = 10
@@ -49,4 +52,22 @@ var Settings = settings.Host{
 		{Event: "preCompact"},
 		{Event: "stop"},
 	},
+}
+
+// Agent is Writ's installation for Cursor.
+var Agent = settings.Agent{
+	Name: "cursor", Title: "Cursor", Settings: ".cursor/hooks.json", Host: Settings, Files: commands,
+	Note:   "Cursor runs a project's hooks once its folder is trusted.",
+	Traces: []string{".cursor", ".cursorrules"},
+}
+
+// commands have no front matter; what the user typed after the name comes after
+// the text, and a line beside a typed command would be taken for its argument.
+func commands(program string) []settings.File {
+	return slash.Files(".cursor/commands", ".md", program, "what follows this command", func(c slash.Command) string {
+		if c.Typed {
+			return ""
+		}
+		return "<!-- " + slash.Mark + " -->\n" + c.Text + "\n"
+	})
 }

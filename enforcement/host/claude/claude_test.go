@@ -44,7 +44,7 @@ func TestCommandsAreMarkedAndNameTheProgram(t *testing.T) {
 	}
 	for _, c := range commands {
 		text := string(c.Content)
-		if !OwnCommand(c.Content) || !strings.HasPrefix(text, "---\ndescription: \"") || strings.Contains(text, "PROGRAM") {
+		if !ownCommand(c.Content) || !strings.HasPrefix(text, "---\ndescription: \"") || strings.Contains(text, "PROGRAM") {
 			t.Errorf("%s:\n%s", c.Name, text)
 		}
 		if typed := strings.Contains(text, "disable-model-invocation: true"); typed != (c.Name == "writ-approve.md" || c.Name == "writ-mode.md") {

@@ -4,7 +4,7 @@ package copilot
 import (
 	"strings"
 
-	"github.com/writbus/writ/cmd/writ/cli/settings"
+	"github.com/writbus/writ/enforcement/host/settings"
 )
 
 // timeout is how long Copilot waits for a hook, in seconds. A hook that takes
@@ -47,4 +47,11 @@ var Settings = settings.Host{
 		{Event: "preCompact"},
 		{Event: "agentStop"},
 	},
+}
+
+// Agent is Writ's installation for Copilot CLI.
+var Agent = settings.Agent{
+	Name: "copilot", Title: "Copilot CLI", Settings: ".github/hooks/writ.json", Host: Settings, Off: "disableAllHooks",
+	Note:   "Copilot CLI runs a project's hooks only in a folder you trust; without a dialog that takes --trust-folder. Elsewhere it guards nothing.",
+	Traces: []string{".github/hooks", ".github/copilot", ".github/copilot-instructions.md"},
 }

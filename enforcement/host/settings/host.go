@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/writbus/writ/cmd/internal/config"
+	"github.com/writbus/writ/schemas"
 )
 
 // Host is how one agent's settings list hooks.
@@ -33,7 +33,7 @@ type Host struct {
 
 // EndOfTurn is how long a host waits for the hook at the end of a turn, in
 // seconds: the longest that tests may run there, and Writ's own time.
-const EndOfTurn = int(config.MaxTestTimeout/time.Second) + 10
+const EndOfTurn = int(schemas.MaxTestTime/time.Second) + 10
 
 // Key is a top-level key with its value.
 type Key struct {

@@ -1,7 +1,12 @@
 // Package gemini knows what Writ puts into Gemini CLI's settings.
 package gemini
 
-import "github.com/writbus/writ/cmd/writ/cli/settings"
+import (
+	"strings"
+
+	"github.com/writbus/writ/enforcement/host/settings"
+	"github.com/writbus/writ/enforcement/host/slash"
+)
 
 // timeout is how long Gemini CLI waits for a hook, in milliseconds.
 const timeout = 10_000
@@ -34,4 +39,18 @@ var Settings = settings.Host{
 		{Event: "AfterTool"},
 		{Event: "PreCompress", Matcher: "manual"},
 	},
+}
+
+// Agent is Writ's installation for Gemini CLI.
+var Agent = settings.Agent{
+	Name: "gemini", Title: "Gemini CLI", Settings: ".gemini/settings.json", Host: Settings, Files: commands,
+	Note:   "Gemini CLI runs a project's hooks only in a folder it trusts, and none with --skip-trust: there it guards nothing.",
+	Traces: []string{".gemini", "GEMINI.md"},
+}
+
+func commands(program string) []settings.File {
+	escape := strings.NewReplacer(`\`, `\\`, `"`, `\"`)
+	return slash.Files(".gemini/commands", ".toml", program, "{{args}}", func(c slash.Command) string {
+		return "# " + slash.Mark + "\ndescription = \"" + c.Description + "\"\nprompt = \"" + escape.Replace(c.Text) + "\"\n"
+	})
 }

@@ -1,6 +1,6 @@
 package claude
 
-import "github.com/writbus/writ/cmd/writ/cli/settings"
+import "github.com/writbus/writ/enforcement/host/settings"
 
 // timeout is how long Claude Code waits for a hook, in seconds. Writ answers
 // in two; the rest is for a machine under load, and SessionEnd's budget follows
@@ -71,3 +71,17 @@ func Missing(text []byte) ([]string, error) { return Settings.Missing(text) }
 
 // Disabled says whether settings switch all hooks off.
 func Disabled(text []byte) bool { return settings.Disabled(text, "disableAllHooks") }
+
+// Agent is Writ's installation for Claude Code.
+var Agent = settings.Agent{
+	Name: "claude", Title: "Claude Code", Settings: ".claude/settings.json", Host: Settings, Off: "disableAllHooks",
+	Files: files, Traces: []string{".claude", "CLAUDE.md"},
+}
+
+func files(program string) []settings.File {
+	var files []settings.File
+	for _, c := range Commands(program) {
+		files = append(files, settings.File{Path: ".claude/commands/" + c.Name, Content: c.Content, Own: ownCommand})
+	}
+	return files
+}

@@ -11,10 +11,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/writbus/writ/cmd/writ/cli/claude"
+	"github.com/writbus/writ/enforcement/host/claude"
+	"github.com/writbus/writ/enforcement/host/hosts"
 )
 
-const program = "/opt/writ/bin/writ"
+const (
+	program      = "/opt/writ/bin/writ"
+	settingsFile = ".claude/settings.json"
+	commandsDir  = ".claude/commands"
+)
 
 // tree is every file and folder below a root: mode and content by path.
 func tree(t *testing.T, root string) map[string]string {
@@ -313,7 +318,7 @@ func TestTheOriginalIsKept(t *testing.T) {
 	if _, err := Init(root, program); err != nil {
 		t.Fatal(err)
 	}
-	if kept := load(t, root, Agents[0].originalFile()); !bytes.Equal([]byte(kept), original) {
+	if kept := load(t, root, originalFile(hosts.Agents[0])); !bytes.Equal([]byte(kept), original) {
 		t.Errorf("kept %q", kept)
 	}
 	if ignored := strings.Fields(load(t, root, ignoreFile)); !slices.Contains(ignored, "install/") {
@@ -328,24 +333,24 @@ func TestAllAgentsLeaveNoTrace(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			root := t.TempDir()
-			for _, a := range Agents {
+			for _, a := range hosts.Agents {
 				if a.Settings != "" && settings != "" && a.Name != "copilot" {
 					write(t, root, a.Settings, settings)
 				}
 			}
 			before := tree(t, root)
 			// One after the other, then all at once: the result is the same.
-			for _, a := range Agents {
+			for _, a := range hosts.Agents {
 				if _, err := Init(root, "/old place/writ", a); err != nil {
 					t.Fatal(err)
 				}
 			}
-			if _, err := Init(root, program, Agents...); err != nil {
+			if _, err := Init(root, program, hosts.Agents...); err != nil {
 				t.Fatal(err)
 			}
 			installed := tree(t, root)
-			for _, a := range Agents {
-				hooks, path, err := a.Hooks(root)
+			for _, a := range hosts.Agents {
+				hooks, path, err := Hooks(root, a)
 				if err != nil || len(hooks) == 0 {
 					t.Fatalf("%s: %v in %s, %v", a.Name, hooks, path, err)
 				}
@@ -355,7 +360,7 @@ func TestAllAgentsLeaveNoTrace(t *testing.T) {
 					}
 				}
 			}
-			if report, err := Init(root, program, Agents...); err != nil || len(report.Written)+len(report.Notes) > 0 {
+			if report, err := Init(root, program, hosts.Agents...); err != nil || len(report.Written)+len(report.Notes) > 0 {
 				t.Fatalf("the second time: %+v, %v", report, err)
 			}
 			sameTree(t, "the second installation", installed, tree(t, root))
@@ -377,7 +382,7 @@ func TestAgentsAreDetected(t *testing.T) {
 	if found := Detect(root); len(found) != 2 || found[0].Name != "cursor" || found[1].Name != "opencode" {
 		t.Errorf("found %v", found)
 	}
-	if _, unknown := Named("codex", "emacs"); unknown != "emacs" {
+	if _, unknown := hosts.Named("codex", "emacs"); unknown != "emacs" {
 		t.Errorf("unknown %q", unknown)
 	}
 }

@@ -58,5 +58,5 @@ func command(name, description, hint string, userOnly bool, body string) Command
 	return Command{name + ".md", []byte(b.String())}
 }
 
-// OwnCommand says whether a command file was written by Writ.
-func OwnCommand(content []byte) bool { return strings.Contains(string(content), ownMark) }
+// ownCommand says whether a command file was written by Writ.
+func ownCommand(content []byte) bool { return strings.Contains(string(content), ownMark) }

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/writbus/writ/cmd/writ/cli/claude"
+	"github.com/writbus/writ/enforcement/host/claude"
 )
 
 func TestStatusLineIsAddedOnceAndLeavesNoTrace(t *testing.T) {

@@ -1,5 +1,6 @@
-// Package settings puts Writ's hooks into the JSON settings of coding agents
-// and takes them out again, by editing the text.
+// Package settings says what an installation of Writ for a coding agent consists
+// of, puts its hooks into the agent's JSON settings and takes them out again, by
+// editing the text.
 //
 // Guarantees: whatever is not Writ's keeps its bytes, its order and its place;
 // merging twice changes nothing the second time; what Merge added, Remove

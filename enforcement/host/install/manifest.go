@@ -1,6 +1,10 @@
 package install
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/writbus/writ/enforcement/host/settings"
+)
 
 // Places, relative to a project's root.
 const (
@@ -13,8 +17,8 @@ const (
 )
 
 // manifestFile and originalFile are an agent's backups.
-func (a Agent) manifestFile() string { return backupDir + "/" + a.Name + ".json" }
-func (a Agent) originalFile() string { return backupDir + "/" + a.Name + "-settings.json" }
+func manifestFile(a settings.Agent) string { return backupDir + "/" + a.Name + ".json" }
+func originalFile(a settings.Agent) string { return backupDir + "/" + a.Name + "-settings.json" }
 
 // manifest says what an agent's installation found and made, so that it can be undone.
 // Persisted; fields are only ever added.
@@ -34,8 +38,8 @@ type manifest struct {
 
 // loadManifest returns nil where there is none, or none that can be read: a
 // clone of the project has the hooks without it.
-func loadManifest(root string, a Agent) (*manifest, error) {
-	raw, exists, err := read(root, a.manifestFile())
+func loadManifest(root string, a settings.Agent) (*manifest, error) {
+	raw, exists, err := read(root, manifestFile(a))
 	if err != nil || !exists {
 		return nil, err
 	}

@@ -8,7 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/writbus/writ/cmd/writ/cli/settings"
+	"github.com/writbus/writ/enforcement/host/hosts"
+	"github.com/writbus/writ/enforcement/host/settings"
 )
 
 // Report says what was done, in paths relative to the project's root.
@@ -80,9 +81,9 @@ const ignored = "install/\n"
 // Init installs Writ in a project for some agents, Claude Code where none is
 // given. The hooks will run the given program, an absolute path. What stands in
 // the way is a *Problem, and nothing is changed.
-func Init(root, program string, agents ...Agent) (Report, error) {
+func Init(root, program string, agents ...settings.Agent) (Report, error) {
 	if len(agents) == 0 {
-		agents = Agents[:1]
+		agents = hosts.Agents[:1]
 	}
 	p := &plan{root: root, program: program, shared: map[string]string{}, report: Report{Root: root}}
 	steps := []func() error{p.project}
@@ -119,7 +120,7 @@ type plan struct {
 // agentPlan is the part of a plan that is about one agent.
 type agentPlan struct {
 	*plan
-	Agent
+	settings.Agent
 	before *manifest
 	after  manifest
 }
@@ -201,7 +202,7 @@ func ensureNewline(text []byte) []byte {
 
 // own plans the files that are Writ's as a whole.
 func (p *agentPlan) own() error {
-	for _, f := range p.files(p.program) {
+	for _, f := range p.Agent.Own(p.program) {
 		is, exists, err := read(p.root, f.Path)
 		if err != nil {
 			return err
@@ -251,8 +252,8 @@ func (p *agentPlan) settings() error {
 	}
 	p.after.SettingsExisted = existed
 	if existed {
-		if kept, has, err := read(p.root, p.originalFile()); err != nil || !has || !bytes.Equal(kept, original) {
-			p.changes = append(p.changes, change{p.path(p.originalFile()), original, 0o600})
+		if kept, has, err := read(p.root, originalFile(p.Agent)); err != nil || !has || !bytes.Equal(kept, original) {
+			p.changes = append(p.changes, change{p.path(originalFile(p.Agent)), original, 0o600})
 		}
 	}
 	if exists && bytes.Equal(merged, is) {
@@ -273,7 +274,7 @@ func (p *agentPlan) original(is []byte, exists bool) (content []byte, existed bo
 		if !p.before.SettingsExisted {
 			return nil, false, nil
 		}
-		if kept, has, err := read(p.root, p.originalFile()); err == nil && has {
+		if kept, has, err := read(p.root, originalFile(p.Agent)); err == nil && has {
 			return kept, true, nil
 		}
 	}
@@ -284,7 +285,7 @@ func (p *agentPlan) original(is []byte, exists bool) (content []byte, existed bo
 func (p *plan) apply() error {
 	at := len(p.changes)
 	for _, a := range p.agents {
-		p.changes = append(p.changes, change{p.path(a.manifestFile()), a.after.encode(), 0o600})
+		p.changes = append(p.changes, change{p.path(manifestFile(a.Agent)), a.after.encode(), 0o600})
 	}
 	p.changes = append(p.changes, p.last...)
 	s, err := stage(p.changes)
