@@ -1,10 +1,10 @@
-// Package host translates between coding agents and Writ: one file per host
-// reads the host's hook payload into a Call and writes an Answer the way that
-// host understands it. All policy lives behind the Call, once.
+// Package host is what the adapters of coding agents share: one package per host
+// below this one reads the host's hook payload into a Call and writes an Answer
+// the way that host understands it. All policy lives behind the Call, once.
 //
-// It guarantees that no payload makes it panic, that unknown fields and events
-// are tolerated, and that a refusal is written in every form its host honours.
-// It decides nothing and does no IO.
+// Their guarantees are that no payload makes them panic, that unknown fields and
+// events are tolerated, and that a refusal is written in every form its host
+// honours. They decide nothing and do no IO.
 package host
 
 import (
@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/writbus/writ/schemas"
 )
@@ -161,38 +162,6 @@ func ExpandsCommands(host string) bool { return host == "claude" }
 // end of its turn, and waits for it.
 func HoldsTurns(host string) bool { return host != "opencode" }
 
-// Names are the hosts that have an adapter, as `writ hook` calls them.
-var Names = []string{"claude", "cursor", "codex", "gemini", "copilot", "opencode"}
-
-// Parse reads a payload of a host. event is the event name the hook was
-// configured for; the payload's own name wins. Cursor and Copilot run Claude
-// Code's hooks as well, with payloads of their own: those say whose they are.
-func Parse(host, event string, payload []byte) (Call, error) {
-	c, err := parse(host, event, bytes.TrimPrefix(payload, []byte("\xef\xbb\xbf")))
-	if err == nil {
-		c.readTasks()
-	}
-	return c, err
-}
-
-func parse(host, event string, payload []byte) (Call, error) {
-	switch host {
-	case "claude":
-		return parseClaude(event, payload)
-	case "cursor":
-		return parseCursor(event, payload, false)
-	case "codex":
-		return parseCodex(event, payload)
-	case "gemini":
-		return parseGemini(event, payload)
-	case "copilot":
-		return parseCopilot(event, payload)
-	case "opencode":
-		return parseOpenCode(event, payload)
-	}
-	return Call{}, ErrUnknownHost
-}
-
 // Fields keeps the short plain fields of a payload, for the record of an event
 // that no policy is about.
 func Fields(payload []byte) map[string]any {
@@ -214,31 +183,14 @@ func Fields(payload []byte) map[string]any {
 	return all
 }
 
-// Render writes an answer for the host of a call.
-func Render(c Call, a Answer) schemas.HookReply {
-	switch c.Host {
-	case "cursor":
-		return renderCursor(c, a)
-	case "codex":
-		return renderCodex(c, a)
-	case "gemini":
-		return renderGemini(c, a)
-	case "copilot":
-		return renderCopilot(c, a)
-	case "opencode":
-		return renderOpenCode(c, a)
-	}
-	return renderClaude(c, a)
-}
-
-// returned begins every reason to go on that a host hands back to its agent as
+// Returned begins every reason to go on that a host hands back to its agent as
 // though the user had typed it. Such a prompt is Writ's own, and approves
 // nothing.
-const returned = "[writ] "
+const Returned = "[writ] "
 
-// originOf is who submitted a prompt, for a host that does not say it.
-func originOf(prompt string) string {
-	if strings.HasPrefix(strings.TrimSpace(prompt), strings.TrimSpace(returned)) {
+// OriginOf is who submitted a prompt, for a host that does not say it.
+func OriginOf(prompt string) string {
+	if strings.HasPrefix(strings.TrimSpace(prompt), strings.TrimSpace(Returned)) {
 		return "writ"
 	}
 	return ""
@@ -247,9 +199,9 @@ func originOf(prompt string) string {
 // maxReason bounds a refusal's text, in characters.
 const maxReason = 600
 
-// unasked turns a question that a host cannot put to its user into a refusal:
+// Unasked turns a question that a host cannot put to its user into a refusal:
 // the hosts concerned let the action pass otherwise.
-func (a Answer) unasked(host string) Answer {
+func (a Answer) Unasked(host string) Answer {
 	if a.Verdict != AskUser {
 		return a
 	}
@@ -269,14 +221,14 @@ func RefusalExit(host string) int {
 	return 2
 }
 
-// refused is a tool's refusal in every form: the host's JSON, standard error,
+// Refused is a tool's refusal in every form: the host's JSON, standard error,
 // exit status 2.
-func refused(out any, reason string) schemas.HookReply {
-	return schemas.HookReply{Stdout: object(out), Stderr: reason + "\n", Exit: 2}
+func Refused(out any, reason string) schemas.HookReply {
+	return schemas.HookReply{Stdout: Object(out), Stderr: reason + "\n", Exit: 2}
 }
 
-// object is a value as one line of JSON.
-func object(value any) string {
+// Object is a value as one line of JSON.
+func Object(value any) string {
 	var buf bytes.Buffer
 	encoder := json.NewEncoder(&buf)
 	encoder.SetEscapeHTML(false)
@@ -286,8 +238,8 @@ func object(value any) string {
 	return buf.String()
 }
 
-// both joins texts for one field.
-func both(texts ...string) string {
+// Both joins texts for one field.
+func Both(texts ...string) string {
 	kept := texts[:0:0]
 	for _, text := range texts {
 		if text != "" {
@@ -295,4 +247,48 @@ func both(texts ...string) string {
 		}
 	}
 	return strings.Join(kept, "\n\n")
+}
+
+// First is the first text that is not empty.
+func First(texts ...string) string {
+	for _, text := range texts {
+		if text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+// LowerFirst is a name with a small first letter.
+func LowerFirst(name string) string {
+	if name == "" {
+		return ""
+	}
+	return strings.ToLower(name[:1]) + name[1:]
+}
+
+// Lenient decodes JSON whose fields may have other types than documented: a
+// field that does not fit stays empty, the rest is read.
+func Lenient(raw []byte, into any) error {
+	err := json.Unmarshal(raw, into)
+	var wrongType *json.UnmarshalTypeError
+	if errors.As(err, &wrongType) && wrongType.Field != "" {
+		return nil
+	}
+	return err
+}
+
+// maxText is the most characters of one hook output string that reach
+// Claude Code's model whole; more is moved to a file. The other hosts are told no
+// more.
+const maxText = 10_000
+
+// Clip bounds a text to what reaches the model whole, on a rune boundary.
+func Clip(s string) string {
+	if utf8.RuneCountInString(s) <= maxText {
+		return s
+	}
+	const mark = "\n[cut]"
+	runes := []rune(s)
+	return string(runes[:maxText-len(mark)]) + mark
 }

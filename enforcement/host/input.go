@@ -8,24 +8,40 @@ import (
 	"strings"
 )
 
-// toolKind is what a tool of a host does, as far as a gate is concerned.
-type toolKind int
+// ToolKind is what a tool of a host does, as far as a gate is concerned.
+type ToolKind int
 
+// The kinds of tools.
 const (
-	unknownTool toolKind = iota // judged by what its input carries
-	plainTool                   // touches no file
-	readingTool
-	writingTool
-	shellTool
-	patchTool // its command is a patch's text
+	unknownTool ToolKind = iota // judged by what its input carries
+	PlainTool                   // touches no file
+	ReadingTool
+	WritingTool
+	ShellTool
+	PatchTool // its command is a patch's text
 )
 
-// tool is one of a host's tools: the name policy knows it by, which is Claude
+// Tool is one of a host's tools: the name policy knows it by, which is Claude
 // Code's where that has the same tool.
-type tool struct {
-	name string
-	kind toolKind
+type Tool struct {
+	Name string
+	Kind ToolKind
 }
+
+// Plain is a tool that touches no file, by the name policy knows it by.
+func Plain(name string) Tool { return Tool{name, PlainTool} }
+
+// Reading is a tool that reads files.
+func Reading(name string) Tool { return Tool{name, ReadingTool} }
+
+// Writing is a tool that writes files.
+func Writing(name string) Tool { return Tool{name, WritingTool} }
+
+// Shell is a tool that runs a command line.
+func Shell(name string) Tool { return Tool{name, ShellTool} }
+
+// Patch is a tool that is given a patch's text.
+func Patch(name string) Tool { return Tool{name, PatchTool} }
 
 // Keys that hosts use for the same things. Only these spellings count: a host
 // that reads filePath does not read FILEPATH.
@@ -39,17 +55,17 @@ var (
 	folderKeys  = []string{"working_directory", "workdir", "directory", "dir_path"}
 )
 
-// toolInput is what a tool's input says about files and commands.
-type toolInput struct {
-	paths   []string
+// ToolInput is what a tool's input says about files and commands.
+type ToolInput struct {
+	Paths   []string
 	content *string
 	edits   []Edit
-	command *string
+	Command *string
 	folder  string
 }
 
-// readInput reads a tool's input, an object or a string that holds one.
-func readInput(raw json.RawMessage) (toolInput, json.RawMessage, error) {
+// ReadInput reads a tool's input, an object or a string that holds one.
+func ReadInput(raw json.RawMessage) (ToolInput, json.RawMessage, error) {
 	raw = bytes.TrimSpace(raw)
 	var text string
 	if len(raw) > 0 && raw[0] == '"' && json.Unmarshal(raw, &text) == nil {
@@ -60,12 +76,12 @@ func readInput(raw json.RawMessage) (toolInput, json.RawMessage, error) {
 	}
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &all); err != nil {
-		return toolInput{}, nil, err
+		return ToolInput{}, nil, err
 	}
-	in := toolInput{content: firstText(all, contentKeys), command: commandOf(all)}
+	in := ToolInput{content: firstText(all, contentKeys), Command: commandOf(all)}
 	for _, key := range pathKeys {
 		if path := textAt(all, key); path != nil && *path != "" {
-			in.paths = append(in.paths, *path)
+			in.Paths = append(in.Paths, *path)
 		}
 	}
 	if folder := firstText(all, folderKeys); folder != nil {
@@ -81,7 +97,7 @@ func readInput(raw json.RawMessage) (toolInput, json.RawMessage, error) {
 	return in, raw, nil
 }
 
-func (in *toolInput) addEdit(from map[string]json.RawMessage) {
+func (in *ToolInput) addEdit(from map[string]json.RawMessage) {
 	before, after := firstText(from, oldKeys), firstText(from, newKeys)
 	if after == nil {
 		return
@@ -139,69 +155,69 @@ func commandOf(all map[string]json.RawMessage) *string {
 	return nil
 }
 
-// readTool fills in what a tool call does, by the host's own name for the tool.
-func (c *Call) readTool(known map[string]tool, host string, raw json.RawMessage, fromServer bool) error {
+// ReadTool fills in what a tool call does, by the host's own name for the tool.
+func (c *Call) ReadTool(known map[string]Tool, host string, raw json.RawMessage, fromServer bool) error {
 	t, isKnown := known[host]
 	if !isKnown {
-		t = tool{name: host}
+		t = Tool{Name: host}
 	}
-	c.Tool = t.name
-	in, object, err := readInput(raw)
+	c.Tool = t.Name
+	in, object, err := ReadInput(raw)
 	if err != nil {
 		// A patch may come as nothing but its text.
 		var text string
-		if t.kind == patchTool && json.Unmarshal(raw, &text) == nil {
+		if t.Kind == PatchTool && json.Unmarshal(raw, &text) == nil {
 			c.Input = raw
 			return c.readPatch(text)
 		}
-		if t.kind > readingTool {
+		if t.Kind > ReadingTool {
 			return fmt.Errorf("%w: input of %s: %w", ErrPayload, host, err)
 		}
 		return nil
 	}
 	c.Input = object
 	switch {
-	case t.kind == plainTool:
-	case t.kind == unknownTool && fromServer:
-		c.readServer(host, object)
-	case t.kind == readingTool:
-		c.Reads = in.paths
+	case t.Kind == PlainTool:
+	case t.Kind == unknownTool && fromServer:
+		c.ReadServer(host, object)
+	case t.Kind == ReadingTool:
+		c.Reads = in.Paths
 		if in.folder != "" {
 			c.Reads = append(c.Reads, in.folder)
 		}
-	case t.kind == writingTool:
-		if len(in.paths) == 0 {
+	case t.Kind == WritingTool:
+		if len(in.Paths) == 0 {
 			return fmt.Errorf("%w: %s without a path", ErrPayload, host)
 		}
 		c.Writes = in.writes()
-	case t.kind == patchTool:
-		if in.command == nil {
+	case t.Kind == PatchTool:
+		if in.Command == nil {
 			return fmt.Errorf("%w: %s without a patch", ErrPayload, host)
 		}
-		return c.readPatch(*in.command)
-	case t.kind == shellTool:
-		if in.command == nil {
+		return c.readPatch(*in.Command)
+	case t.Kind == ShellTool:
+		if in.Command == nil {
 			return fmt.Errorf("%w: %s without a command", ErrPayload, host)
 		}
-		c.Shell = in.command
+		c.Shell = in.Command
 		c.enter(in.folder)
-	case len(in.paths) > 0 && (in.content != nil || len(in.edits) > 0):
+	case len(in.Paths) > 0 && (in.content != nil || len(in.edits) > 0):
 		c.Writes = in.writes()
-	case in.command != nil && runs(host):
-		c.Shell = in.command
+	case in.Command != nil && runs(host):
+		c.Shell = in.Command
 		c.enter(in.folder)
 	default:
-		c.Reads = in.paths
+		c.Reads = in.Paths
 		var all map[string]json.RawMessage
 		_ = json.Unmarshal(object, &all)
-		c.Code = t.kind == unknownTool && runsCode(nameWords(host), all)
+		c.Code = t.Kind == unknownTool && runsCode(nameWords(host), all)
 	}
 	return nil
 }
 
-func (in toolInput) writes() []Write {
+func (in ToolInput) writes() []Write {
 	var all []Write
-	for _, path := range in.paths {
+	for _, path := range in.Paths {
 		all = append(all, Write{
 			Path: path, Content: in.content, Edits: in.edits,
 			Opaque: in.content == nil && len(in.edits) == 0,

@@ -27,13 +27,13 @@ var (
 	codeRunners  = []string{"exec", "execute", "executes", "run", "runs", "eval", "evaluate", "repl", "interpreter", "interpret", "python", "javascript", "node", "ruby", "kernel"}
 )
 
-// readServer fills in what a tool does that no table knows, such as one of an MCP server:
+// ReadServer fills in what a tool does that no table knows, such as one of an MCP server:
 // its name and what its input carries decide: one that writes by its name, or is
 // given content, writes the files it names; one that runs by its name runs the
-// command it is given, or code that nobody can judge; others read. A name that begins with reading, and goes on
+// Command it is given, or code that nobody can judge; others read. A name that begins with reading, and goes on
 // without writing, only reads.
-func (c *Call) readServer(name string, raw json.RawMessage) {
-	in, _, err := readInput(raw)
+func (c *Call) ReadServer(name string, raw json.RawMessage) {
+	in, _, err := ReadInput(raw)
 	if err != nil {
 		return
 	}
@@ -41,11 +41,11 @@ func (c *Call) readServer(name string, raw json.RawMessage) {
 	_ = json.Unmarshal(raw, &all)
 	for _, key := range serverKeys {
 		if path := textAt(all, key); path != nil && *path != "" {
-			in.paths = append(in.paths, *path)
+			in.Paths = append(in.Paths, *path)
 		}
 	}
-	for i, path := range in.paths {
-		in.paths[i] = strings.TrimPrefix(path, "file://")
+	for i, path := range in.Paths {
+		in.Paths[i] = strings.TrimPrefix(path, "file://")
 	}
 	words := nameWords(name)
 	writing := slices.ContainsFunc(words, func(word string) bool { return slices.Contains(writingVerbs, word) })
@@ -53,15 +53,15 @@ func (c *Call) readServer(name string, raw json.RawMessage) {
 	content := in.content != nil || len(in.edits) > 0 || all["edits"] != nil || slices.ContainsFunc(contentWords, func(key string) bool { return all[key] != nil })
 	switch {
 	case remote(name, all), reads:
-		c.Reads = in.paths
-	case in.command != nil && runs(strings.Join(words, "_")):
-		c.Shell = in.command
+		c.Reads = in.Paths
+	case in.Command != nil && runs(strings.Join(words, "_")):
+		c.Shell = in.Command
 		c.enter(in.folder)
-	case (content || writing) && len(in.paths) > 0:
+	case (content || writing) && len(in.Paths) > 0:
 		in.content, in.edits = nil, nil
 		c.Writes = in.writes()
 	default:
-		c.Reads = in.paths
+		c.Reads = in.Paths
 		c.Code = runsCode(words, all)
 	}
 }

@@ -20,9 +20,9 @@ var (
 	doneWords = []string{"completed", "complete", "done", "finished"}
 )
 
-// readTasks fills in what a list of tasks calls done, and what a sub-agent is
+// ReadTasks fills in what a list of tasks calls done, and what a sub-agent is
 // to do.
-func (c *Call) readTasks() {
+func (c *Call) ReadTasks() {
 	switch c.Tool {
 	case "TodoWrite", "TaskUpdate":
 		c.Done = doneItems(c.Input)
@@ -74,8 +74,8 @@ func doneItems(input json.RawMessage) []string {
 	return done
 }
 
-// exited notes how a command ended, where the host says it.
-func (c *Call) exited(status int) { c.Exit = &status }
+// Exited notes how a command ended, where the host says it.
+func (c *Call) Exited(status int) { c.Exit = &status }
 
 // exitIn finds a command's exit status in what a host says of a tool's result:
 // an object, or a string that holds one.
@@ -104,14 +104,14 @@ func exitIn(result json.RawMessage) (status int, found bool) {
 	return 0, false
 }
 
-// endedWith reads how a command ended from a tool's result. A command that
+// EndedWith reads how a command ended from a tool's result. A command that
 // ended badly has failed, whatever event the host told it by.
-func (c *Call) endedWith(result json.RawMessage) {
+func (c *Call) EndedWith(result json.RawMessage) {
 	status, found := exitIn(result)
 	if c.Shell == nil || !found || c.Kind != AfterTool {
 		return
 	}
-	c.exited(status)
+	c.Exited(status)
 	if status != 0 {
 		c.Kind = ToolFailed
 		if c.Error == "" {
@@ -130,5 +130,5 @@ func outputIn(result json.RawMessage) string {
 	if json.Unmarshal(result, &in) != nil {
 		return ""
 	}
-	return both(orNothing(firstText(in, []string{"stdout", "output", "aggregated_output"})), orNothing(textAt(in, "stderr")))
+	return Both(orNothing(firstText(in, []string{"stdout", "output", "aggregated_output"})), orNothing(textAt(in, "stderr")))
 }

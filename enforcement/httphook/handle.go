@@ -15,6 +15,7 @@ import (
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/enforcement/host"
+	"github.com/writbus/writ/enforcement/host/hosts"
 	"github.com/writbus/writ/enforcement/testrun"
 	"github.com/writbus/writ/schemas"
 )
@@ -75,7 +76,7 @@ func (s *Server) hook(w http.ResponseWriter, r *http.Request) {
 // answer is the body for a call, whatever becomes of it.
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, agent, event string) (body []byte) {
 	// Known before the payload is, for an answer to one that cannot be read.
-	call, _ := host.Parse(agent, event, nil)
+	call, _ := hosts.Parse(agent, event, nil)
 	root := ""
 	defer func() {
 		if p := recover(); p != nil {
@@ -91,7 +92,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, agent, event str
 	}
 	payload, err := readPayload(r.Body)
 	if err == nil {
-		call, err = host.Parse(agent, event, payload)
+		call, err = hosts.Parse(agent, event, payload)
 	}
 	folder := r.Header.Get(folderHeader)
 	root, known := s.project(folder, folderOf(payload), call.Dir)
@@ -183,7 +184,7 @@ func (s *Server) ask(ctx context.Context, r bus.Request) (schemas.HookReply, err
 func bodyOf(call host.Call, reply schemas.HookReply) []byte {
 	body := strings.TrimSpace(reply.Stdout)
 	if body == "" && reply.Exit != 0 {
-		body = strings.TrimSpace(host.Render(call, host.Answer{Verdict: host.Refuse, Reason: strings.TrimSpace(reply.Stderr)}).Stdout)
+		body = strings.TrimSpace(hosts.Render(call, host.Answer{Verdict: host.Refuse, Reason: strings.TrimSpace(reply.Stderr)}).Stdout)
 	}
 	if body == "" {
 		return []byte("{}")
@@ -196,12 +197,12 @@ func bodyOf(call host.Call, reply schemas.HookReply) []byte {
 func (s *Server) trouble(call host.Call, root string, err error) []byte {
 	text := fmt.Sprintf("Writ could not judge %s: %s. ", named(call), shorten(err.Error(), 200))
 	if call.Kind != host.BeforeTool && call.Kind != host.Permission {
-		return bodyOf(call, host.Render(call, host.Answer{Notice: text + "Run `writ doctor` in a terminal."}))
+		return bodyOf(call, hosts.Render(call, host.Answer{Notice: text + "Run `writ doctor` in a terminal."}))
 	}
 	if root != "" && s.FailsOpen(root) {
-		return bodyOf(call, host.Render(call, host.Answer{Notice: text + "It was let pass, because .writ/config.yaml says `fail: open`."}))
+		return bodyOf(call, hosts.Render(call, host.Answer{Notice: text + "It was let pass, because .writ/config.yaml says `fail: open`."}))
 	}
-	return bodyOf(call, host.Render(call, host.Answer{
+	return bodyOf(call, hosts.Render(call, host.Answer{
 		Verdict: host.Refuse, Reason: text + "It was refused. Ask the user to run `writ doctor` in a terminal; it says what to repair.",
 	}))
 }

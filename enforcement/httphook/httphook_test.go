@@ -19,6 +19,7 @@ import (
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/enforcement/host"
+	"github.com/writbus/writ/enforcement/host/hosts"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -274,7 +275,7 @@ func TestNothingShowsTheUser(t *testing.T) {
 				t.Fatalf("%d %s, asked %d times", code, answer, len(w.asked))
 			}
 			got := w.asked[0]
-			call, err := host.Parse("claude", got.Header.Get(schemas.HookHeaderEvent), got.Body)
+			call, err := hosts.Parse("claude", got.Header.Get(schemas.HookHeaderEvent), got.Body)
 			if err != nil || approves(call) || call.Session != "s1" {
 				t.Errorf("%+v, %v: %s", call, err, got.Body)
 			}
@@ -413,7 +414,7 @@ func FuzzHandler(f *testing.F) {
 			t.Errorf("%d, and the daemon was asked", code)
 		}
 		for _, got := range w.asked {
-			call, err := host.Parse("claude", got.Header.Get(schemas.HookHeaderEvent), got.Body)
+			call, err := hosts.Parse("claude", got.Header.Get(schemas.HookHeaderEvent), got.Body)
 			if err != nil || approves(call) || !filepath.IsAbs(got.Header.Get(schemas.HookHeaderProject)) || !w.opens(authorization) {
 				t.Errorf("%+v %v", call, err)
 			}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/writbus/writ/enforcement/host"
+	"github.com/writbus/writ/enforcement/host/hosts"
 )
 
 // folderHeader lets a host say the folder its session began in, such as
@@ -97,7 +98,7 @@ func withoutUser(agent, event string, payload []byte, call host.Call) ([]byte, e
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errShowsUser, err)
 	}
-	if after, err := host.Parse(agent, event, changed); err != nil || showsUser(after) || after.Session != call.Session {
+	if after, err := hosts.Parse(agent, event, changed); err != nil || showsUser(after) || after.Session != call.Session {
 		return nil, errors.Join(errShowsUser, err)
 	}
 	return changed, nil

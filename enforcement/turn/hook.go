@@ -13,6 +13,7 @@ import (
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/enforcement"
 	"github.com/writbus/writ/enforcement/host"
+	"github.com/writbus/writ/enforcement/host/hosts"
 	"github.com/writbus/writ/enforcement/project"
 	"github.com/writbus/writ/schemas"
 )
@@ -36,12 +37,12 @@ func (v *Service) Handle(ctx context.Context, r bus.Request) ([]byte, error) {
 	defer cancel()
 	ctx, done := v.traceHook(ctx, r)
 	defer done()
-	call, err := host.Parse(r.Header.Get(schemas.HookHeaderAgent), r.Header.Get(schemas.HookHeaderEvent), r.Body)
+	call, err := hosts.Parse(r.Header.Get(schemas.HookHeaderAgent), r.Header.Get(schemas.HookHeaderEvent), r.Body)
 	if errors.Is(err, host.ErrUnknownHost) {
 		return nil, schemas.Faultf(schemas.CodeBadRequest, "there is no adapter for the agent %q", r.Header.Get(schemas.HookHeaderAgent))
 	}
 	if err != nil {
-		return json.Marshal(host.Render(call, trouble(call, err, "The hook's payload was not understood; see writ doctor.")))
+		return json.Marshal(hosts.Render(call, trouble(call, err, "The hook's payload was not understood; see writ doctor.")))
 	}
 	t := turn{Call: call, payload: r.Body}
 	if t.Shell != nil && t.Kind != host.BeforeTool {
@@ -83,11 +84,11 @@ func (v *Service) Handle(ctx context.Context, r bus.Request) ([]byte, error) {
 		defer end(nil)
 		repeated := a
 		repeated.Context, repeated.Notice = "", ""
-		return answers{host.Render(t.Call, a), host.Render(t.Call, repeated)}, nil
+		return answers{hosts.Render(t.Call, a), hosts.Render(t.Call, repeated)}, nil
 	})
 	if err != nil {
 		v.Logger.Error("hook", "hook", t.Hook, "session", t.Session, "error", err)
-		reply = host.Render(t.Call, trouble(t.Call, err, "Whether it is in the log cannot be told. Run: writ doctor"))
+		reply = hosts.Render(t.Call, trouble(t.Call, err, "Whether it is in the log cannot be told. Run: writ doctor"))
 	}
 	return json.Marshal(reply)
 }

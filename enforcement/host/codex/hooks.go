@@ -1,4 +1,5 @@
-// Package codex knows what Writ puts into Codex CLI's hooks.json.
+// Package codex reads the hook payloads of Codex CLI and writes answers in its
+// form, and knows what Writ puts into its hooks.json. It does no IO.
 package codex
 
 import "github.com/writbus/writ/enforcement/host/settings"

@@ -1,4 +1,5 @@
-// Package copilot knows the hooks that Writ gives to GitHub Copilot's CLI.
+// Package copilot reads the hook payloads of GitHub Copilot's CLI and writes
+// answers in its form, and knows the hooks that Writ gives it. It does no IO.
 package copilot
 
 import (

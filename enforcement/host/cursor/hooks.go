@@ -1,4 +1,5 @@
-// Package cursor knows what Writ puts into Cursor's hooks.json.
+// Package cursor reads the hook payloads of Cursor and writes answers in its form,
+// and knows what Writ puts into its hooks.json and commands. It does no IO.
 package cursor
 
 import (

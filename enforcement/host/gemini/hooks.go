@@ -1,4 +1,5 @@
-// Package gemini knows what Writ puts into Gemini CLI's settings.
+// Package gemini reads the hook payloads of Gemini CLI and writes answers in its
+// form, and knows what Writ puts into its settings and commands. It does no IO.
 package gemini
 
 import (

@@ -1,5 +1,7 @@
 // Package opencode holds Writ's plugin for OpenCode, which has functions where
-// other agents have hooks: the plugin hands each call to `writ hook opencode`.
+// other agents have hooks: the plugin hands each call to `writ hook opencode`. It
+// reads the payloads that the plugin sends and writes the answers that it reads,
+// and does no IO.
 package opencode
 
 import (

@@ -16,7 +16,7 @@ import (
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/cmd/writ/cli/client"
-	"github.com/writbus/writ/enforcement/host"
+	"github.com/writbus/writ/enforcement/host/hosts"
 	"github.com/writbus/writ/enforcement/testrun"
 	"github.com/writbus/writ/schemas"
 )
@@ -52,7 +52,7 @@ type hook struct {
 // runHook is the path every tool call of an agent takes: it is dispatched
 // before any command tree is built, and always answers within its budget.
 func (a *app) runHook(ctx context.Context, args []string) int {
-	if len(args) == 0 || len(args) > 2 || !slices.Contains(host.Names, args[0]) {
+	if len(args) == 0 || len(args) > 2 || !slices.Contains(hosts.Names, args[0]) {
 		return a.Fail(client.Usage("hook: "+hookArgsProblem(args), "Use `writ hook AGENT [EVENT]`; `writ init` writes such lines."))
 	}
 	event := ""

@@ -14,6 +14,7 @@ import (
 	"github.com/writbus/writ/cmd/internal/launch"
 	"github.com/writbus/writ/cmd/writ/cli/client"
 	"github.com/writbus/writ/enforcement/host"
+	"github.com/writbus/writ/enforcement/host/hosts"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -54,7 +55,7 @@ func (h *hook) unguarded(call hookCall) schemas.HookReply {
 	if h.agent == agentClaude {
 		return schemas.HookReply{}
 	}
-	return host.Render(h.parsed(call), host.Answer{})
+	return hosts.Render(h.parsed(call), host.Answer{})
 }
 
 // agentClaude is the host whose payloads the client itself knows enough of.
@@ -62,7 +63,7 @@ const agentClaude = "claude"
 
 // parsed is a call as far as its payload can be read.
 func (h *hook) parsed(call hookCall) host.Call {
-	parsed, _ := host.Parse(h.agent, call.Event, call.payload)
+	parsed, _ := hosts.Parse(h.agent, call.Event, call.payload)
 	return parsed
 }
 
@@ -71,7 +72,7 @@ func (h *hook) gates(call hookCall) bool {
 	if h.agent == agentClaude {
 		return call.gates()
 	}
-	parsed, err := host.Parse(h.agent, call.Event, call.payload)
+	parsed, err := hosts.Parse(h.agent, call.Event, call.payload)
 	switch {
 	case parsed.Kind == host.BeforeTool:
 		return err != nil || !parsed.Harmless()
@@ -115,7 +116,7 @@ func (h *hook) refusal(call hookCall, reason string) schemas.HookReply {
 		// Nothing can be read of the payload: it is refused as a tool's call.
 		parsed.Kind, parsed.Hook = host.BeforeTool, toolEvents[h.agent]
 	}
-	return host.Render(parsed, host.Answer{Verdict: host.Refuse, Reason: reason})
+	return hosts.Render(parsed, host.Answer{Verdict: host.Refuse, Reason: reason})
 }
 
 // toolEvents are the events before a tool, by the names of each host.
@@ -128,7 +129,7 @@ func (h *hook) warning(call hookCall, text string) schemas.HookReply {
 	if h.agent == agentClaude {
 		return warning(text)
 	}
-	return host.Render(h.parsed(call), host.Answer{Notice: text})
+	return hosts.Render(h.parsed(call), host.Answer{Notice: text})
 }
 
 // failsOpen says whether the user lets writes pass that nobody judged. The
@@ -208,6 +209,6 @@ func compactJSON(value any) string {
 
 // AgentNames lists the agents whose hooks are known, for a sentence.
 func AgentNames() string {
-	last := len(host.Names) - 1
-	return strings.Join(host.Names[:last], ", ") + " and " + host.Names[last]
+	last := len(hosts.Names) - 1
+	return strings.Join(hosts.Names[:last], ", ") + " and " + hosts.Names[last]
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/writbus/writ/cmd/internal/launch"
 	"github.com/writbus/writ/cmd/writ/cli/client"
 	"github.com/writbus/writ/cmd/writ/cli/hook"
-	"github.com/writbus/writ/enforcement/host"
 	"github.com/writbus/writ/enforcement/host/hosts"
 	"github.com/writbus/writ/enforcement/host/install"
 	"github.com/writbus/writ/enforcement/host/settings"
@@ -55,7 +54,7 @@ everything out again.`,
 	}
 	c.Flags().StringSliceVar(&names, "agent", nil, "guard against this agent; may be repeated: "+hook.AgentNames())
 	c.Flags().StringVar(&plugin, "plugin", "", "write Writ as a plugin of Claude Code to this folder, and guard no project")
-	_ = c.RegisterFlagCompletionFunc("agent", cobra.FixedCompletions(host.Names, cobra.ShellCompDirectiveNoFileComp))
+	_ = c.RegisterFlagCompletionFunc("agent", cobra.FixedCompletions(hosts.Names, cobra.ShellCompDirectiveNoFileComp))
 	return c
 }
 

@@ -1,4 +1,4 @@
-package host
+package hosts
 
 import (
 	"encoding/json"
@@ -77,7 +77,7 @@ func TestToolsOfServers(t *testing.T) {
 func TestSourceOfAPrompt(t *testing.T) {
 	for source, want := range map[string]string{
 		``: "", `"source":"user",`: "user", `"source":"sdk",`: "sdk", `"source":null,`: "",
-		`"source":5,`: unreadableSource, `"source":"",`: unreadableSource, `"source":{"a":1},`: unreadableSource,
+		`"source":5,`: "unreadable", `"source":"",`: "unreadable", `"source":{"a":1},`: "unreadable",
 	} {
 		call, err := Parse("claude", "UserPromptSubmit", []byte(`{`+source+`"session_id":"s","cwd":"/p","prompt":"approved"}`))
 		if err != nil || call.Origin != want {

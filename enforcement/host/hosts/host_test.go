@@ -1,8 +1,9 @@
-package host
+package hosts
 
 import (
 	"encoding/json"
 	"errors"
+	"github.com/writbus/writ/enforcement/host"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -11,73 +12,73 @@ import (
 func TestClaudeCalls(t *testing.T) {
 	for name, c := range map[string]struct {
 		event, payload string
-		check          func(Call) bool
+		check          func(host.Call) bool
 	}{
 		"a prompt and its origin": {
 			"UserPromptSubmit", `{"session_id":"s","prompt_id":"p","cwd":"/p","hook_event_name":"UserPromptSubmit","prompt":"go on","source":"user"}`,
-			func(c Call) bool {
-				return c.Kind == Prompt && c.Prompt == "go on" && c.Origin == "user" && c.PromptID == "p" && c.Dir == "/p"
+			func(c host.Call) bool {
+				return c.Kind == host.Prompt && c.Prompt == "go on" && c.Origin == "user" && c.PromptID == "p" && c.Dir == "/p"
 			},
 		},
 		"a prompt of unknown origin": {
 			"UserPromptSubmit", `{"session_id":"s","prompt":"x"}`,
-			func(c Call) bool { return c.Kind == Prompt && c.Origin == "" },
+			func(c host.Call) bool { return c.Kind == host.Prompt && c.Origin == "" },
 		},
 		"how a session started is not who prompted": {
 			"SessionStart", `{"session_id":"s","source":"startup","model":"m"}`,
-			func(c Call) bool {
-				return c.Kind == SessionStart && c.Source == "startup" && c.Origin == "" && c.Model == "m"
+			func(c host.Call) bool {
+				return c.Kind == host.SessionStart && c.Source == "startup" && c.Origin == "" && c.Model == "m"
 			},
 		},
 		"a typed command": {
 			"UserPromptExpansion", `{"session_id":"s","expansion_type":"slash_command","command_name":"/writ-approve","command_args":"plan","prompt":"/writ-approve plan"}`,
-			func(c Call) bool {
-				return c.Kind == Command && c.Command == "writ-approve" && c.Args == "plan" && c.Origin == "user"
+			func(c host.Call) bool {
+				return c.Kind == host.Command && c.Command == "writ-approve" && c.Args == "plan" && c.Origin == "user"
 			},
 		},
 		"a whole file": {
 			"PreToolUse", `{"session_id":"s","tool_name":"Write","tool_input":{"file_path":"/p/a","content":"x"},"tool_use_id":"t"}`,
-			func(c Call) bool {
-				return c.Kind == BeforeTool && len(c.Writes) == 1 && c.Writes[0].Path == "/p/a" && *c.Writes[0].Content == "x"
+			func(c host.Call) bool {
+				return c.Kind == host.BeforeTool && len(c.Writes) == 1 && c.Writes[0].Path == "/p/a" && *c.Writes[0].Content == "x"
 			},
 		},
 		"several edits": {
 			"PreToolUse", `{"session_id":"s","tool_name":"MultiEdit","tool_input":{"file_path":"/p/a","edits":[{"old_string":"a","new_string":"b"},{"old_string":"c","new_string":"d","replace_all":true}]}}`,
-			func(c Call) bool {
-				return len(c.Writes[0].Edits) == 2 && c.Writes[0].Edits[1] == Edit{"c", "d", true}
+			func(c host.Call) bool {
+				return len(c.Writes[0].Edits) == 2 && c.Writes[0].Edits[1] == host.Edit{Old: "c", New: "d", All: true}
 			},
 		},
 		"a notebook": {
 			"PreToolUse", `{"session_id":"s","tool_name":"NotebookEdit","tool_input":{"notebook_path":"/p/n.ipynb","new_source":"1"}}`,
-			func(c Call) bool { return c.Writes[0].Path == "/p/n.ipynb" && c.Writes[0].Opaque },
+			func(c host.Call) bool { return c.Writes[0].Path == "/p/n.ipynb" && c.Writes[0].Opaque },
 		},
 		"a shell command": {
 			"PreToolUse", `{"session_id":"s","tool_name":"Bash","tool_input":{"command":"ls > x"}}`,
-			func(c Call) bool { return c.Shell != nil && *c.Shell == "ls > x" },
+			func(c host.Call) bool { return c.Shell != nil && *c.Shell == "ls > x" },
 		},
 		"a plan that was accepted": {
 			"PostToolUse", `{"session_id":"s","tool_name":"ExitPlanMode","tool_input":{"plan":"old"},"tool_response":{"plan":"accepted"}}`,
-			func(c Call) bool { return c.Kind == AfterTool && c.Plan == "accepted" },
+			func(c host.Call) bool { return c.Kind == host.AfterTool && c.Plan == "accepted" },
 		},
 		"a sub-agent": {
 			"PreToolUse", `{"session_id":"s","agent_id":"a1","agent_type":"Explore","tool_name":"Read","tool_input":{"file_path":"/x"}}`,
-			func(c Call) bool { return c.Agent == "a1" && c.AgentType == "Explore" && len(c.Writes) == 0 },
+			func(c host.Call) bool { return c.Agent == "a1" && c.AgentType == "Explore" && len(c.Writes) == 0 },
 		},
 		"the payload's event wins": {
 			"Whatever", `{"session_id":"s","hook_event_name":"Stop"}`,
-			func(c Call) bool { return c.Kind == Stop && c.Hook == "Stop" },
+			func(c host.Call) bool { return c.Kind == host.Stop && c.Hook == "Stop" },
 		},
 		"an event of a later version": {
 			"MoonLanded", `{"session_id":"s","crew":3,"note":"x"}`,
-			func(c Call) bool { return c.Kind == Other && c.Hook == "MoonLanded" },
+			func(c host.Call) bool { return c.Kind == host.Other && c.Hook == "MoonLanded" },
 		},
 		"a field of another type": {
 			"PostToolUse", `{"session_id":"s","duration_ms":"fast","tool_name":"Bash","tool_input":{"command":"ls"}}`,
-			func(c Call) bool { return c.Tool == "Bash" && c.Millis == 0 },
+			func(c host.Call) bool { return c.Tool == "Bash" && c.Millis == 0 },
 		},
 		"a byte order mark": {
 			"Stop", "\xef\xbb\xbf" + `{"session_id":"s"}`,
-			func(c Call) bool { return c.Session == "s" },
+			func(c host.Call) bool { return c.Session == "s" },
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -90,11 +91,11 @@ func TestClaudeCalls(t *testing.T) {
 }
 
 func TestFieldsAreShortAndPlain(t *testing.T) {
-	got := Fields([]byte(`{"session_id":"s","crew":3,"note":"x","ok":true,"deep":{"a":1},"long":"` + strings.Repeat("x", 300) + `"}`))
+	got := host.Fields([]byte(`{"session_id":"s","crew":3,"note":"x","ok":true,"deep":{"a":1},"long":"` + strings.Repeat("x", 300) + `"}`))
 	if len(got) != 3 || got["crew"] != 3.0 || got["note"] != "x" || got["ok"] != true {
 		t.Errorf("%v", got)
 	}
-	if got := Fields([]byte(`[`)); got != nil {
+	if got := host.Fields([]byte(`[`)); got != nil {
 		t.Errorf("%v", got)
 	}
 }
@@ -112,56 +113,56 @@ func TestPayloadsThatCannotBeRead(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			call, err := Parse("claude", "PreToolUse", []byte(payload))
-			if !errors.Is(err, ErrPayload) {
+			if !errors.Is(err, host.ErrPayload) {
 				t.Fatalf("%+v, %v", call, err)
 			}
-			if call.Kind != BeforeTool {
+			if call.Kind != host.BeforeTool {
 				t.Errorf("the kind is lost: %v", call.Kind)
 			}
 		})
 	}
-	if _, err := Parse("emacs", "PreToolUse", nil); !errors.Is(err, ErrUnknownHost) {
+	if _, err := Parse("emacs", "PreToolUse", nil); !errors.Is(err, host.ErrUnknownHost) {
 		t.Errorf("unknown host: %v", err)
 	}
 }
 
 func TestClaudeAnswers(t *testing.T) {
-	tool := Call{Host: "claude", Hook: "PreToolUse", Kind: BeforeTool}
+	tool := host.Call{Host: "claude", Hook: "PreToolUse", Kind: host.BeforeTool}
 	for name, c := range map[string]struct {
-		call   Call
-		answer Answer
+		call   host.Call
+		answer host.Answer
 		stdout string
 		exit   int
 		stderr string
 	}{
-		"a pass says nothing": {tool, Answer{}, "", 0, ""},
+		"a pass says nothing": {tool, host.Answer{}, "", 0, ""},
 		"a refusal says it three times": {
 			tool,
-			Answer{Verdict: Refuse, Reason: "no"},
+			host.Answer{Verdict: host.Refuse, Reason: "no"},
 			`{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"no"}}`, 2, "no\n",
 		},
 		"a question": {
 			tool,
-			Answer{Verdict: AskUser, Reason: "sure?"},
+			host.Answer{Verdict: host.AskUser, Reason: "sure?"},
 			`{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask","permissionDecisionReason":"sure?"}}`, 0, "",
 		},
 		"a pass with context keeps the host's own permission flow": {
 			tool,
-			Answer{Context: "c"},
+			host.Answer{Context: "c"},
 			`{"hookSpecificOutput":{"hookEventName":"PreToolUse","additionalContext":"c"}}`, 0, "",
 		},
 		"a refused permission is JSON alone": {
-			Call{Hook: "PermissionRequest", Kind: Permission},
-			Answer{Verdict: Refuse, Reason: "no"},
+			host.Call{Hook: "PermissionRequest", Kind: host.Permission},
+			host.Answer{Verdict: host.Refuse, Reason: "no"},
 			`{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"no"}}}`, 0, "",
 		},
 		"a prompt's context": {
-			Call{Hook: "UserPromptSubmit", Kind: Prompt},
-			Answer{Context: "rules", Notice: "n"},
+			host.Call{Hook: "UserPromptSubmit", Kind: host.Prompt},
+			host.Answer{Context: "rules", Notice: "n"},
 			`{"systemMessage":"n","hookSpecificOutput":{"hookEventName":"UserPromptSubmit","additionalContext":"rules"}}`, 0, "",
 		},
 		"an event that takes no context tells the user": {
-			Call{Hook: "SessionEnd", Kind: SessionEnd}, Answer{Context: "bye"}, `{"systemMessage":"bye"}`, 0, "",
+			host.Call{Hook: "SessionEnd", Kind: host.SessionEnd}, host.Answer{Context: "bye"}, `{"systemMessage":"bye"}`, 0, "",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -175,7 +176,7 @@ func TestClaudeAnswers(t *testing.T) {
 
 func TestAnswersStayWithinTheHostsLimit(t *testing.T) {
 	long := strings.Repeat("ü", 20_000)
-	got := Render(Call{Hook: "UserPromptSubmit", Kind: Prompt}, Answer{Context: long, Notice: long})
+	got := Render(host.Call{Hook: "UserPromptSubmit", Kind: host.Prompt}, host.Answer{Context: long, Notice: long})
 	var out struct {
 		SystemMessage string
 		Specific      struct{ AdditionalContext string } `json:"hookSpecificOutput"`
@@ -184,14 +185,14 @@ func TestAnswersStayWithinTheHostsLimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, text := range []string{out.SystemMessage, out.Specific.AdditionalContext} {
-		if n := utf8.RuneCountInString(text); n != maxClaudeText || !utf8.ValidString(text) {
+		if n := utf8.RuneCountInString(text); n != 10_000 || !utf8.ValidString(text) {
 			t.Errorf("%d characters", n)
 		}
 	}
 }
 
 func FuzzParse(f *testing.F) {
-	for event := range claudeKinds {
+	for _, event := range []string{"SessionStart", "SessionEnd", "UserPromptSubmit", "UserPromptExpansion", "PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest", "SubagentStart", "SubagentStop", "PreCompact", "PostCompact", "Stop", "InstructionsLoaded"} {
 		f.Add(event, []byte(`{"session_id":"s","tool_name":"Write","tool_input":{"file_path":"/a","content":"x"}}`))
 	}
 	f.Add("PreToolUse", []byte(`{"session_id":"s","tool_name":"MultiEdit","tool_input":{"file_path":"/a","edits":[{}]}}`))
@@ -200,7 +201,7 @@ func FuzzParse(f *testing.F) {
 		if err == nil && c.Session == "" {
 			t.Fatal("a call without a session")
 		}
-		if reply := Render(c, Answer{Verdict: Refuse, Reason: "r", Context: "c"}); reply.Stdout != "" && !json.Valid([]byte(reply.Stdout)) {
+		if reply := Render(c, host.Answer{Verdict: host.Refuse, Reason: "r", Context: "c"}); reply.Stdout != "" && !json.Valid([]byte(reply.Stdout)) {
 			t.Fatalf("not JSON: %s", reply.Stdout)
 		}
 	})

@@ -1,24 +1,18 @@
-package host
+package claude
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
+	"github.com/writbus/writ/enforcement/host"
 	"github.com/writbus/writ/schemas"
 )
 
-// maxClaudeText is the most characters of one hook output string that reach
-// Claude Code's model whole; more is moved to a file.
-const maxClaudeText = 10_000
-
-// claudePayload holds the fields of Claude Code's hook payloads that Writ
+// hookPayload holds the fields of Claude Code's hook payloads that Writ
 // reads. Every field is optional: documents and versions differ. Pointers are of
 // those whose presence tells who sent the payload.
-type claudePayload struct {
+type hookPayload struct {
 	SessionID     string          `json:"session_id"`
 	PromptID      string          `json:"prompt_id"`
 	Transcript    *string         `json:"transcript_path"`
@@ -52,7 +46,7 @@ type claudePayload struct {
 }
 
 // sender tells which host ran a hook of Claude Code's.
-func (p *claudePayload) sender() string {
+func (p *hookPayload) sender() string {
 	switch {
 	case p.Cursor != nil:
 		return "cursor"
@@ -62,8 +56,8 @@ func (p *claudePayload) sender() string {
 	return "claude"
 }
 
-// claudeInput is the union of the tool inputs that Writ reads.
-type claudeInput struct {
+// toolInput is the union of the tool inputs that Writ reads.
+type toolInput struct {
 	FilePath     string
 	NotebookPath string
 	Path         string
@@ -80,42 +74,38 @@ type claudeInput struct {
 	Plan    string
 }
 
-var claudeKinds = map[string]Kind{
-	"SessionStart":        SessionStart,
-	"SessionEnd":          SessionEnd,
-	"UserPromptSubmit":    Prompt,
-	"UserPromptExpansion": Command,
-	"PreToolUse":          BeforeTool,
-	"PostToolUse":         AfterTool,
-	"PostToolUseFailure":  ToolFailed,
-	"PermissionRequest":   Permission,
-	"SubagentStart":       SubagentStart,
-	"SubagentStop":        SubagentStop,
-	"PreCompact":          BeforeCompact,
-	"PostCompact":         AfterCompact,
-	"Stop":                Stop,
-	"InstructionsLoaded":  Instructions,
+var kinds = map[string]host.Kind{
+	"SessionStart":        host.SessionStart,
+	"SessionEnd":          host.SessionEnd,
+	"UserPromptSubmit":    host.Prompt,
+	"UserPromptExpansion": host.Command,
+	"PreToolUse":          host.BeforeTool,
+	"PostToolUse":         host.AfterTool,
+	"PostToolUseFailure":  host.ToolFailed,
+	"PermissionRequest":   host.Permission,
+	"SubagentStart":       host.SubagentStart,
+	"SubagentStop":        host.SubagentStop,
+	"PreCompact":          host.BeforeCompact,
+	"PostCompact":         host.AfterCompact,
+	"Stop":                host.Stop,
+	"InstructionsLoaded":  host.Instructions,
 }
 
-// parseClaude reads a payload of a hook of Claude Code's, which other hosts run,
-// too.
-func parseClaude(event string, payload []byte) (Call, error) {
-	var p claudePayload
-	payload = bytes.TrimPrefix(payload, []byte("\xef\xbb\xbf"))
-	if err := lenient(payload, &p); err != nil {
-		return Call{Host: "claude", Hook: event, Kind: claudeKinds[event]}, fmt.Errorf("%w: %w", ErrPayload, err)
+// Parse reads a payload of a hook of Claude Code's. Other hosts run those,
+// too: elsewhere reads the payloads of theirs.
+func Parse(event string, payload []byte, elsewhere func(sender string) (host.Call, error)) (host.Call, error) {
+	var p hookPayload
+	if err := host.Lenient(payload, &p); err != nil {
+		return host.Call{Host: "claude", Hook: event, Kind: kinds[event]}, fmt.Errorf("%w: %w", host.ErrPayload, err)
 	}
-	switch p.sender() {
-	case "cursor":
-		return parseCursor(event, payload, true)
-	case "copilot":
-		return parseCopilot(event, payload)
+	if sender := p.sender(); sender != "claude" {
+		return elsewhere(sender)
 	}
 	if p.Hook == "" {
 		p.Hook = event
 	}
-	c := Call{
-		Host: "claude", Hook: p.Hook, Kind: claudeKinds[p.Hook],
+	c := host.Call{
+		Host: "claude", Hook: p.Hook, Kind: kinds[p.Hook],
 		Session: p.SessionID, Agent: p.AgentID, AgentType: p.AgentType,
 		Dir: p.Dir, Transcript: orEmpty(p.Transcript), Model: p.Model, Permissions: orEmpty(p.Permissions),
 		Reason: p.Reason, Prompt: p.Prompt, PromptID: p.PromptID,
@@ -123,12 +113,12 @@ func parseClaude(event string, payload []byte) (Call, error) {
 		Message: p.LastMessage, Input: p.ToolInput,
 	}
 	if c.Session == "" {
-		return c, fmt.Errorf("%w: no session_id", ErrPayload)
+		return c, fmt.Errorf("%w: no session_id", host.ErrPayload)
 	}
 	switch c.Kind {
-	case SessionStart:
+	case host.SessionStart:
 		c.Source = p.Source
-	case Prompt:
+	case host.Prompt:
 		c.Origin = p.Source
 		var said struct {
 			Source json.RawMessage `json:"source"`
@@ -136,19 +126,19 @@ func parseClaude(event string, payload []byte) (Call, error) {
 		if _ = json.Unmarshal(payload, &said); c.Origin == "" && len(said.Source) > 0 && string(said.Source) != "null" {
 			c.Origin = unreadableSource
 		}
-	case Command:
+	case host.Command:
 		c.Origin, c.Command, c.Args = "user", strings.TrimPrefix(p.CommandName, "/"), p.CommandArgs
-	case Stop:
+	case host.Stop:
 		c.Again = p.StopActive
-	case Instructions:
+	case host.Instructions:
 		c.File = p.FilePath
-	case BeforeCompact, AfterCompact:
+	case host.BeforeCompact, host.AfterCompact:
 		c.Reason = p.Trigger
-	case BeforeTool, AfterTool, ToolFailed, Permission:
-		if err := c.readClaudeTool(p.ToolResponse); err != nil {
+	case host.BeforeTool, host.AfterTool, host.ToolFailed, host.Permission:
+		if err := readTool(&c, p.ToolResponse); err != nil {
 			return c, err
 		}
-		c.readClaudeEnd(p.ToolResponse)
+		readEnd(&c, p.ToolResponse)
 	default:
 	}
 	return c, nil
@@ -165,45 +155,34 @@ func orEmpty(s *string) string {
 // in a way that Writ does not know: not the user's.
 const unreadableSource = "unreadable"
 
-// lenient decodes JSON whose fields may have other types than documented: a
-// field that does not fit stays empty, the rest is read.
-func lenient(raw []byte, into any) error {
-	err := json.Unmarshal(raw, into)
-	var wrongType *json.UnmarshalTypeError
-	if errors.As(err, &wrongType) && wrongType.Field != "" {
-		return nil
-	}
-	return err
-}
-
-func (c *Call) readClaudeTool(response json.RawMessage) error {
-	var in claudeInput
+func readTool(c *host.Call, response json.RawMessage) error {
+	var in toolInput
 	if len(c.Input) == 0 {
 		c.Input = json.RawMessage("{}")
 	}
 	if err := in.read(c.Input); err != nil {
-		if claudeWrites(c.Tool) || claudeShell(c.Tool) {
-			return fmt.Errorf("%w: input of %s: %w", ErrPayload, c.Tool, err)
+		if isWriting(c.Tool) || isShell(c.Tool) {
+			return fmt.Errorf("%w: input of %s: %w", host.ErrPayload, c.Tool, err)
 		}
 		return nil
 	}
 	switch c.Tool {
 	case "Write":
-		c.Writes = []Write{{Path: in.FilePath, Content: in.Content, Opaque: in.Content == nil}}
+		c.Writes = []host.Write{{Path: in.FilePath, Content: in.Content, Opaque: in.Content == nil}}
 	case "Edit":
-		c.Writes = []Write{{Path: in.FilePath, Edits: []Edit{{in.OldString, in.NewString, in.ReplaceAll}}}}
+		c.Writes = []host.Write{{Path: in.FilePath, Edits: []host.Edit{{Old: in.OldString, New: in.NewString, All: in.ReplaceAll}}}}
 	case "MultiEdit":
-		w := Write{Path: in.FilePath}
+		w := host.Write{Path: in.FilePath}
 		for _, e := range in.Edits {
-			w.Edits = append(w.Edits, Edit{e.OldString, e.NewString, e.ReplaceAll})
+			w.Edits = append(w.Edits, host.Edit{Old: e.OldString, New: e.NewString, All: e.ReplaceAll})
 		}
-		c.Writes = []Write{w}
+		c.Writes = []host.Write{w}
 	case "NotebookEdit":
 		path := in.NotebookPath
 		if path == "" {
 			path = in.FilePath
 		}
-		c.Writes = []Write{{Path: path, Opaque: true}}
+		c.Writes = []host.Write{{Path: path, Opaque: true}}
 	case "Read", "Glob", "Grep":
 		for _, path := range []string{in.FilePath, in.Path} {
 			if path != "" {
@@ -221,23 +200,23 @@ func (c *Call) readClaudeTool(response json.RawMessage) error {
 			c.Plan = accepted.Plan
 		}
 	default:
-		if !claudeOwn[c.Tool] {
-			c.readServer(c.Tool, c.Input)
+		if !ownTools[c.Tool] {
+			c.ReadServer(c.Tool, c.Input)
 		}
 	}
-	if claudeWrites(c.Tool) && (len(c.Writes) == 0 || c.Writes[0].Path == "") {
-		return fmt.Errorf("%w: %s without a path", ErrPayload, c.Tool)
+	if isWriting(c.Tool) && (len(c.Writes) == 0 || c.Writes[0].Path == "") {
+		return fmt.Errorf("%w: %s without a path", host.ErrPayload, c.Tool)
 	}
-	if claudeShell(c.Tool) && c.Tool != "Monitor" && c.Shell == nil {
-		return fmt.Errorf("%w: %s without a command", ErrPayload, c.Tool)
+	if isShell(c.Tool) && c.Tool != "Monitor" && c.Shell == nil {
+		return fmt.Errorf("%w: %s without a command", host.ErrPayload, c.Tool)
 	}
 	return nil
 }
 
-// readClaudeEnd notes how a command ended: this host tells a bad end by an event
+// readEnd notes how a command ended: this host tells a bad end by an event
 // of its own. What runs in the background has not ended.
-func (c *Call) readClaudeEnd(response json.RawMessage) {
-	if c.Shell == nil || c.Kind != AfterTool {
+func readEnd(c *host.Call, response json.RawMessage) {
+	if c.Shell == nil || c.Kind != host.AfterTool {
 		return
 	}
 	var in struct {
@@ -250,13 +229,13 @@ func (c *Call) readClaudeEnd(response json.RawMessage) {
 	_ = json.Unmarshal(c.Input, &in)
 	_ = json.Unmarshal(response, &out)
 	if !in.Background && !out.Interrupted && out.Task == "" {
-		c.exited(0)
+		c.Exited(0)
 	}
 }
 
 // read takes the keys that are spelled as the host reads them: a decoder that
 // takes FILE_PATH for file_path would judge another file than is written.
-func (in *claudeInput) read(input json.RawMessage) error {
+func (in *toolInput) read(input json.RawMessage) error {
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(input, &all); err != nil {
 		return err
@@ -287,20 +266,20 @@ func (in *claudeInput) read(input json.RawMessage) error {
 	return nil
 }
 
-// claudeOwn are Claude Code's own tools that neither write files nor run
+// ownTools are Claude Code's own tools that neither write files nor run
 // commands, whatever their names and inputs look like.
-var claudeOwn = map[string]bool{
+var ownTools = map[string]bool{
 	"Task": true, "Agent": true, "TaskOutput": true, "TaskStop": true, "TaskCreate": true, "TaskUpdate": true, "TaskGet": true, "TaskList": true,
 	"TodoWrite": true, "TodoRead": true, "WebFetch": true, "WebSearch": true, "AskUserQuestion": true, "Skill": true, "SlashCommand": true,
 	"BashOutput": true, "KillShell": true, "KillBash": true, "EnterPlanMode": true, "ToolSearch": true, "SendMessage": true,
 	"ListMcpResourcesTool": true, "ReadMcpResourceTool": true,
 }
 
-func claudeShell(tool string) bool {
+func isShell(tool string) bool {
 	return tool == "Bash" || tool == "PowerShell" || tool == "Monitor"
 }
 
-func claudeWrites(tool string) bool {
+func isWriting(tool string) bool {
 	switch tool {
 	case "Write", "Edit", "MultiEdit", "NotebookEdit":
 		return true
@@ -308,59 +287,61 @@ func claudeWrites(tool string) bool {
 	return false
 }
 
-// claudeOutput is what Claude Code reads from a hook's standard output.
-type claudeOutput struct {
-	Decision      string                `json:"decision,omitempty"`
-	Reason        string                `json:"reason,omitempty"`
-	SystemMessage string                `json:"systemMessage,omitempty"`
-	Specific      *claudeSpecificOutput `json:"hookSpecificOutput,omitempty"`
+// output is what Claude Code reads from a hook's standard output.
+type output struct {
+	Decision      string          `json:"decision,omitempty"`
+	Reason        string          `json:"reason,omitempty"`
+	SystemMessage string          `json:"systemMessage,omitempty"`
+	Specific      *SpecificOutput `json:"hookSpecificOutput,omitempty"`
 }
 
-type claudeSpecificOutput struct {
+// SpecificOutput is the part of an answer that is of one event.
+type SpecificOutput struct {
 	HookEventName            string `json:"hookEventName"`
 	PermissionDecision       string `json:"permissionDecision,omitempty"`
 	PermissionDecisionReason string `json:"permissionDecisionReason,omitempty"`
 	AdditionalContext        string `json:"additionalContext,omitempty"`
 	// UpdatedInput replaces the whole input of the tool.
 	UpdatedInput *json.RawMessage `json:"updatedInput,omitempty"`
-	Decision     *claudeBehavior  `json:"decision,omitempty"`
+	Decision     *Behavior        `json:"decision,omitempty"`
 }
 
-type claudeBehavior struct {
+// Behavior answers a question of the host.
+type Behavior struct {
 	Behavior string `json:"behavior"`
 	Message  string `json:"message,omitempty"`
 }
 
-// renderClaude writes an answer. A refusal of a tool is given three times –
+// Render writes an answer. A refusal of a tool is given three times –
 // JSON, standard error, exit status 2 – because each form alone is dropped by
 // some version or by a host that reads Claude's settings.
-func renderClaude(c Call, a Answer) schemas.HookReply {
-	out := claudeOutput{SystemMessage: clip(a.Notice)}
-	specific := claudeSpecificOutput{HookEventName: c.Hook}
+func Render(c host.Call, a host.Answer) schemas.HookReply {
+	out := output{SystemMessage: host.Clip(a.Notice)}
+	specific := SpecificOutput{HookEventName: c.Hook}
 	reply := schemas.HookReply{}
 	switch {
-	case a.Verdict == Refuse && c.Kind == Permission:
-		specific.Decision = &claudeBehavior{Behavior: "deny", Message: clip(a.Reason)}
-	case a.Verdict == Refuse && c.Kind == BeforeTool:
-		specific.PermissionDecision, specific.PermissionDecisionReason = "deny", clip(a.Reason)
+	case a.Verdict == host.Refuse && c.Kind == host.Permission:
+		specific.Decision = &Behavior{Behavior: "deny", Message: host.Clip(a.Reason)}
+	case a.Verdict == host.Refuse && c.Kind == host.BeforeTool:
+		specific.PermissionDecision, specific.PermissionDecisionReason = "deny", host.Clip(a.Reason)
 		reply.Stderr, reply.Exit = a.Reason+"\n", 2
-	case a.Verdict == AskUser && c.Kind == BeforeTool:
-		specific.PermissionDecision, specific.PermissionDecisionReason = "ask", clip(a.Reason)
-	case a.Verdict == Refuse && claudeBlocks(c.Kind):
-		out.Decision, out.Reason = "block", clip(a.Reason)
+	case a.Verdict == host.AskUser && c.Kind == host.BeforeTool:
+		specific.PermissionDecision, specific.PermissionDecisionReason = "ask", host.Clip(a.Reason)
+	case a.Verdict == host.Refuse && blocks(c.Kind):
+		out.Decision, out.Reason = "block", host.Clip(a.Reason)
 	}
-	if a.Command != "" && a.Verdict != Refuse && c.Kind == BeforeTool {
+	if a.Command != "" && a.Verdict != host.Refuse && c.Kind == host.BeforeTool {
 		specific.UpdatedInput = withCommand(c.Input, a.Command)
 	}
-	if claudeTakesContext(c.Kind) {
-		specific.AdditionalContext = clip(a.Context)
+	if takesContext(c.Kind) {
+		specific.AdditionalContext = host.Clip(a.Context)
 	} else if a.Context != "" && out.SystemMessage == "" {
-		out.SystemMessage = clip(a.Context)
+		out.SystemMessage = host.Clip(a.Context)
 	}
-	if specific != (claudeSpecificOutput{HookEventName: c.Hook}) {
+	if specific != (SpecificOutput{HookEventName: c.Hook}) {
 		out.Specific = &specific
 	}
-	if out == (claudeOutput{}) {
+	if out == (output{}) {
 		return reply
 	}
 	raw, err := json.Marshal(out)
@@ -391,30 +372,20 @@ func withCommand(input json.RawMessage, command string) *json.RawMessage {
 	return &updated
 }
 
-func claudeBlocks(k Kind) bool {
+func blocks(k host.Kind) bool {
 	switch k {
-	case Prompt, Command, AfterTool, ToolFailed, Stop, SubagentStop, BeforeCompact:
+	case host.Prompt, host.Command, host.AfterTool, host.ToolFailed, host.Stop, host.SubagentStop, host.BeforeCompact:
 		return true
 	default:
 		return false
 	}
 }
 
-func claudeTakesContext(k Kind) bool {
+func takesContext(k host.Kind) bool {
 	switch k {
-	case SessionStart, Prompt, Command, BeforeTool, AfterTool, ToolFailed, SubagentStart, SubagentStop, Stop:
+	case host.SessionStart, host.Prompt, host.Command, host.BeforeTool, host.AfterTool, host.ToolFailed, host.SubagentStart, host.SubagentStop, host.Stop:
 		return true
 	default:
 		return false
 	}
-}
-
-// clip bounds a text to what reaches the model whole, on a rune boundary.
-func clip(s string) string {
-	if utf8.RuneCountInString(s) <= maxClaudeText {
-		return s
-	}
-	const mark = "\n[cut]"
-	runes := []rune(s)
-	return string(runes[:maxClaudeText-len(mark)]) + mark
 }

@@ -1,0 +1,68 @@
+package hosts
+
+import (
+	"bytes"
+
+	"github.com/writbus/writ/enforcement/host"
+	"github.com/writbus/writ/enforcement/host/claude"
+	"github.com/writbus/writ/enforcement/host/codex"
+	"github.com/writbus/writ/enforcement/host/copilot"
+	"github.com/writbus/writ/enforcement/host/cursor"
+	"github.com/writbus/writ/enforcement/host/gemini"
+	"github.com/writbus/writ/enforcement/host/opencode"
+	"github.com/writbus/writ/schemas"
+)
+
+// Names are the hosts that have an adapter, as `writ hook` calls them.
+var Names = []string{"claude", "cursor", "codex", "gemini", "copilot", "opencode"}
+
+// Parse reads a payload of a host. event is the event name the hook was
+// configured for; the payload's own name wins. Cursor and Copilot run Claude
+// Code's hooks as well, with payloads of their own: those say whose they are.
+func Parse(agent, event string, payload []byte) (host.Call, error) {
+	c, err := parse(agent, event, bytes.TrimPrefix(payload, []byte("\xef\xbb\xbf")))
+	if err == nil {
+		c.ReadTasks()
+	}
+	return c, err
+}
+
+func parse(agent, event string, payload []byte) (host.Call, error) {
+	switch agent {
+	case "claude":
+		return claude.Parse(event, payload, func(sender string) (host.Call, error) {
+			if sender == "cursor" {
+				return cursor.Parse(event, payload, true)
+			}
+			return copilot.Parse(event, payload)
+		})
+	case "cursor":
+		return cursor.Parse(event, payload, false)
+	case "codex":
+		return codex.Parse(event, payload)
+	case "gemini":
+		return gemini.Parse(event, payload)
+	case "copilot":
+		return copilot.Parse(event, payload)
+	case "opencode":
+		return opencode.Parse(event, payload)
+	}
+	return host.Call{}, host.ErrUnknownHost
+}
+
+// Render writes an answer for the host of a call.
+func Render(c host.Call, a host.Answer) schemas.HookReply {
+	switch c.Host {
+	case "cursor":
+		return cursor.Render(c, a)
+	case "codex":
+		return codex.Render(c, a)
+	case "gemini":
+		return gemini.Render(c, a)
+	case "copilot":
+		return copilot.Render(c, a)
+	case "opencode":
+		return opencode.Render(c, a)
+	}
+	return claude.Render(c, a)
+}
