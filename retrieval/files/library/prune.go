@@ -22,8 +22,8 @@ const (
 )
 
 // prune removes saved indexes that nobody will ask for again: of
-// projects whose folders are gone for a while, and those no reader of now
-// understands. All of it can be made again.
+// projects whose folders are gone for a while, and those that this version
+// cannot read. All of it can be made again.
 func (l *Library) prune() {
 	folder := filepath.Dir(l.file(""))
 	entries, err := os.ReadDir(folder)
