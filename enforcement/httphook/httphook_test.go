@@ -314,7 +314,7 @@ func TestTheTokenIsTheOwnersAlone(t *testing.T) {
 	if other, err := loadOrCreateToken(t.TempDir()); err != nil || other == first {
 		t.Errorf("%s %v", other, err)
 	}
-	path := filepath.Join(dir, TokenFile)
+	path := filepath.Join(dir, tokenFile)
 	if runtime.GOOS != "windows" {
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("%v %v", info.Mode(), err)

@@ -22,13 +22,13 @@ var ErrToken = errors.New("httphook: the token cannot be used")
 // tokenBytes is the randomness of a token.
 const tokenBytes = 32
 
-// TokenFile is the token's name among the credentials.
-const TokenFile = "http-hook.token"
+// tokenFile is the token's name among the credentials.
+const tokenFile = "http-hook.token"
 
 // Token reads the token in a folder of credentials. It returns fs.ErrNotExist
 // before http hooks were first served, or ErrToken.
 func Token(credentials string) (string, error) {
-	path := filepath.Join(credentials, TokenFile)
+	path := filepath.Join(credentials, tokenFile)
 	info, err := os.Lstat(path)
 	if err != nil {
 		return "", fmt.Errorf("httphook: %w", err)
@@ -60,7 +60,7 @@ func loadOrCreateToken(credentials string) (string, error) {
 	raw := make([]byte, tokenBytes)
 	_, _ = rand.Read(raw) // never fails: the program ends where there is no randomness
 	token = base64.RawURLEncoding.EncodeToString(raw)
-	path := filepath.Join(credentials, TokenFile)
+	path := filepath.Join(credentials, tokenFile)
 	if err := os.MkdirAll(credentials, 0o700); err != nil {
 		return "", fmt.Errorf("httphook: %w", err)
 	}
