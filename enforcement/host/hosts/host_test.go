@@ -3,10 +3,11 @@ package hosts
 import (
 	"encoding/json"
 	"errors"
-	"github.com/writbus/writ/enforcement/host"
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/writbus/writ/enforcement/host"
 )
 
 func TestClaudeCalls(t *testing.T) {

@@ -5,13 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"github.com/writbus/writ/enforcement/host"
 	"os"
 	"path/filepath"
 	"reflect"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/writbus/writ/enforcement/host"
 )
 
 var kindNames = map[host.Kind]string{
