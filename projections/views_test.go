@@ -108,8 +108,13 @@ func evolveRule(s ruleNow, e schemas.Event) ruleNow {
 func TestRulesKeepTheirHistory(t *testing.T) {
 	const id = "GO-ERR-001"
 	events := []schemas.Payload{
-		imported(id), schemas.RuleEdited{Rule: rule(id), Reason: "better"}, schemas.RuleRetired{Reason: "old"}, imported(id),
-		schemas.RuleProposed{Rule: rule(id)}, schemas.RulePromoted{Reason: "good"}, schemas.RuleRejected{Reason: "no"},
+		imported(id),
+		schemas.RuleEdited{Rule: rule(id), Reason: "better"},
+		schemas.RuleRetired{Reason: "old"},
+		imported(id),
+		schemas.RuleProposed{Rule: rule(id)},
+		schemas.RulePromoted{Reason: "good"},
+		schemas.RuleRejected{Reason: "no"},
 		schemas.RuleDownweighted{Confidence: "speculative", Reason: "wrong"},
 	}
 	reasons := []string{"", "better", "old", "", "", "good", "no", "wrong"}

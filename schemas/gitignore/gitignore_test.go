@@ -119,8 +119,14 @@ func TestRulesAreGits(t *testing.T) {
 func TestTheNearestFileDecidesAsForGit(t *testing.T) {
 	git, dir := repository(t)
 	for _, rules := range [][5]string{
-		{"a", "!a", "", "", ""}, {"", "a", "!a", "", ""}, {"", "", "a.md", "!a.md", "/a.md"}, {"", "", "x/", "!a.md", "!*"},
-		{"x/y", "", "", "!y", ""}, {"", "*", "!*/", "!a", "!b.md"}, {"*.md", "", "!/x/*.md", "y/*", "!z"}, {"", "", "", "/y/a.md", ""},
+		{"a", "!a", "", "", ""},
+		{"", "a", "!a", "", ""},
+		{"", "", "a.md", "!a.md", "/a.md"},
+		{"", "", "x/", "!a.md", "!*"},
+		{"x/y", "", "", "!y", ""},
+		{"", "*", "!*/", "!a", "!b.md"},
+		{"*.md", "", "!/x/*.md", "y/*", "!z"},
+		{"", "", "", "/y/a.md", ""},
 	} {
 		compare(t, git, dir, rules, ignoreFiles)
 	}

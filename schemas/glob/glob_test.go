@@ -122,8 +122,16 @@ func TestText(t *testing.T) {
 		pattern, text string
 		want          bool
 	}{
-		{"a", "a", true}, {"a", "ab", false}, {"*", "", true}, {"a*", "a/b", true}, {"a*a", "a", false}, {"*b*", "abc", true}, {"a*b*c", "axxbyyc", true},
-		{"a*b*c", "acb", false}, {"", "", true}, {"", "a", false},
+		{"a", "a", true},
+		{"a", "ab", false},
+		{"*", "", true},
+		{"a*", "a/b", true},
+		{"a*a", "a", false},
+		{"*b*", "abc", true},
+		{"a*b*c", "axxbyyc", true},
+		{"a*b*c", "acb", false},
+		{"", "", true},
+		{"", "a", false},
 	} {
 		if got := Text(c.pattern, c.text); got != c.want {
 			t.Errorf("Text(%q, %q) = %v", c.pattern, c.text, got)

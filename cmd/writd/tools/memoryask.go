@@ -12,8 +12,8 @@ import (
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/enforcement/redact"
 	"github.com/writbus/writ/observer/classify"
-	"github.com/writbus/writ/observer/observation"
 	"github.com/writbus/writ/observer/model"
+	"github.com/writbus/writ/observer/observation"
 )
 
 // benchmarked is a report with what it took to judge.
