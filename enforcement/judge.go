@@ -172,11 +172,11 @@ func (st stance) restores(t schemas.Target) bool {
 	return false
 }
 
-// untold judges what nobody can tell: it is as bad as a write of code. Where
+// unknownEffect judges what nobody can tell: it is as bad as a write of code. Where
 // that would be refused, the user is asked. In debug, where it would be asked
 // for, and in verification, which exists to run the tests, it may run: the
 // comparison afterwards finds what it changed.
-func (st stance) untold() ruling {
+func (st stance) unknownEffect() ruling {
 	if st.exempt {
 		return allowed
 	}
@@ -184,7 +184,7 @@ func (st stance) untold() ruling {
 	if r.verdict != Deny || r.rule == RuleVerify {
 		return allowed
 	}
-	r.verdict, r.text = Ask, textUntold
+	r.verdict, r.text = Ask, textUnknownEffect
 	return r
 }
 

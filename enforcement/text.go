@@ -72,7 +72,7 @@ var (
 		"verification ticks capabilities.md and writes findings; code and tests stay as they are.",
 		"Tell the user what needs a fix: `writ phase reopen` at their terminal goes back to implementation.",
 	}
-	textUntold = wording{
+	textUnknownEffect = wording{
 		"nobody can tell from the command what it writes, and code may not be written now.",
 		"Use commands whose effect is plain, or let the user answer.",
 	}

@@ -61,15 +61,15 @@ func (c RequestTool) judge(st stance) (ruling, schemas.Target) {
 	consider(exposes(c.Secrets), secretTarget(c.Secrets))
 	consider(st.ordered(c.Task), schemas.Target{})
 	consider(st.completes(c.Completes), schemas.Target{Path: first(c.Completes)})
-	untold := c.Code || c.mcpWriter()
+	unknown := c.Code || c.mcpWriter()
 	if c.Shell != nil {
 		calls, unlisted := st.writCalls(c.Shell.Writ, c.Settings)
 		consider(calls, schemas.Target{})
 		consider(st.git(c.Shell.Git, c.Repository, c.Shell.project), schemas.Target{})
-		untold = untold || unlisted || c.Shell.Effect == EffectCannotTell
+		unknown = unknown || unlisted || c.Shell.Effect == EffectCannotTell
 	}
-	if untold && !(c.Shell != nil && c.Confined) {
-		r := st.untold()
+	if unknown && !(c.Shell != nil && c.Confined) {
+		r := st.unknownEffect()
 		if r.verdict == Ask && c.Shell != nil && c.Unbounded != "" {
 			r.text.why += " Nothing bounds it: " + shorten(c.Unbounded, 160) + "."
 		}
