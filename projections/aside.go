@@ -189,8 +189,8 @@ func (a *aside) replace() error {
 	if err := a.swap(a.gen); err != nil {
 		return err
 	}
-	a.runner.gen, a.untold = a.gen, nil
-	return a.announce(Commit{Rebuilt: true})
+	a.runner.gen, a.unannounced = a.gen, nil
+	return a.committed(Commit{Rebuilt: true})
 }
 
 // compare finds the first key in which two ranges of a store differ.

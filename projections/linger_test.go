@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-func TestRecordsGatherForLongerWhereTellingTakesLong(t *testing.T) {
+func TestRecordsGatherForLongerWhereAnnouncingTakesLong(t *testing.T) {
 	const usual = 25 * time.Millisecond
 	for _, c := range []struct {
-		records       int
-		telling, want time.Duration
+		records          int
+		announcing, want time.Duration
 	}{
 		{1, 0, usual},
 		{1, time.Millisecond, usual},
@@ -18,8 +18,8 @@ func TestRecordsGatherForLongerWhereTellingTakesLong(t *testing.T) {
 		{1, 100 * time.Millisecond, 400 * time.Millisecond},
 		{5000, time.Minute, lingerMost},
 	} {
-		if got := lingering(c.records, usual, c.telling); got != c.want {
-			t.Errorf("%d records after telling took %s: %s, want %s", c.records, c.telling, got, c.want)
+		if got := lingering(c.records, usual, c.announcing); got != c.want {
+			t.Errorf("%d records after announcing took %s: %s, want %s", c.records, c.announcing, got, c.want)
 		}
 	}
 }

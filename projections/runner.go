@@ -24,10 +24,10 @@ type runner struct {
 	gen     *generation
 	recalls *generation     // whose last commit the projector's memory is of, nil for none
 	events  []schemas.Event // of one record, used again
-	// untold are the keys of commits that were not told of yet.
-	untold []string
-	// telling is how long it took to tell of the last batch.
-	telling time.Duration
+	// unannounced are the keys of commits that were not announced yet.
+	unannounced []string
+	// announcing is how long it took to announce the last batch.
+	announcing time.Duration
 
 	mu        sync.Mutex // guards what follows
 	state     State
@@ -99,7 +99,7 @@ func (v *runner) adopt(ctx context.Context) (gen *generation, building bool, err
 	if gen, building, err = v.prepare(ctx); err != nil {
 		return nil, false, err
 	}
-	v.gen, v.recalls, v.untold = gen, nil, nil
+	v.gen, v.recalls, v.unannounced = gen, nil, nil
 	v.update(func() {
 		v.trouble = nil
 		clear(v.positions)
@@ -117,7 +117,7 @@ func (v *runner) adopt(ctx context.Context) (gen *generation, building bool, err
 // serve lets the view in use be waited for, after what follows it in memory
 // has seen it.
 func (v *runner) serve() error {
-	if err := v.announce(Commit{Rebuilt: true}); err != nil {
+	if err := v.committed(Commit{Rebuilt: true}); err != nil {
 		return err
 	}
 	v.update(func() { v.state, v.serving = Live, true })
@@ -192,16 +192,16 @@ func (v *runner) reached(s schemas.Stream, seq uint64) {
 	v.update(func() { v.positions[s] = max(v.positions[s], seq) })
 }
 
-// tell announces a batch and remembers how long that took; the caller holds
+// announce announces a batch and remembers how long that took; the caller holds
 // apply.
-func (v *runner) tell(c Commit) error {
+func (v *runner) announce(c Commit) error {
 	began := time.Now()
-	defer func() { v.telling = time.Since(began) }()
-	return v.announce(c)
+	defer func() { v.announcing = time.Since(began) }()
+	return v.committed(c)
 }
 
-// announce calls the projector's Committed, if it has one.
-func (v *runner) announce(c Commit) error {
+// committed calls the projector's Committed, if it has one.
+func (v *runner) committed(c Commit) error {
 	hook, has := v.p.(Committed)
 	if !has {
 		return nil
@@ -229,8 +229,8 @@ func (v *runner) update(change func()) {
 }
 
 // lingering is for how long records gather beside some that are there.
-func lingering(records int, usual, telling time.Duration) time.Duration {
-	long := min(lingerShare*telling, lingerMost)
+func lingering(records int, usual, announcing time.Duration) time.Duration {
+	long := min(lingerShare*announcing, lingerMost)
 	if records < lingerRecords {
 		long = max(long, usual)
 	}
@@ -238,12 +238,12 @@ func lingering(records int, usual, telling time.Duration) time.Duration {
 }
 
 // linger lets records gather, for the batch after this one too, unless
-// somebody waits. Where telling of a batch took long, it does so for longer: an
+// somebody waits. Where announcing a batch took long, it does so for longer: an
 // index that is built again for every few of ten thousand rules takes as much
 // time as all the rest.
 func (v *runner) linger(ctx context.Context, records int) {
 	v.apply.Lock()
-	long := lingering(records, v.opt.Linger, v.telling)
+	long := lingering(records, v.opt.Linger, v.announcing)
 	v.apply.Unlock()
 	v.mu.Lock()
 	if v.waiting > 0 || v.opt.Linger < 0 || long == 0 {

@@ -19,11 +19,11 @@ const (
 	// defaultLinger is short beside what people notice, and long beside a
 	// burst of decisions.
 	defaultLinger = 25 * time.Millisecond
-	// toldRecords is how many records of a view in use are committed together.
+	// liveRecords is how many records of a view in use are committed together.
 	// Of a build, which nobody waits for, it is a whole batch; a view in use
 	// holds both the batch and what it keeps in memory.
-	toldRecords = 256
-	// lingerShare is for how many times as long as telling of a batch took
+	liveRecords = 256
+	// lingerShare is for how many times as long as announcing a batch took
 	// records gather for the next, and lingerMost the most of that.
 	lingerShare = 4
 	lingerMost  = time.Second

@@ -43,7 +43,7 @@ func (v *runner) take(ctx context.Context, s schemas.Stream, records []schemas.R
 	for len(records) > 0 {
 		some := len(records)
 		if v.isServing() {
-			some = min(some, toldRecords)
+			some = min(some, liveRecords)
 		}
 		if err := v.takeSome(ctx, s, records[:some], some == len(records)); err != nil {
 			return err
@@ -68,21 +68,21 @@ func (v *runner) takeSome(ctx context.Context, s schemas.Stream, records []schem
 	return nil
 }
 
-func (v *runner) applyBatch(ctx context.Context, s schemas.Stream, records []schemas.Record, tell bool) error {
+func (v *runner) applyBatch(ctx context.Context, s schemas.Stream, records []schemas.Record, announce bool) error {
 	changed, err := v.commit(ctx, v.gen, s, records)
 	if err != nil {
 		return err
 	}
 	at := v.gen.checkpoints[s]
 	if !v.isServing() {
-		v.untold = nil
-	} else if v.untold = append(v.untold, changed...); !tell {
-		return nil // nobody sees it before it is told of
+		v.unannounced = nil
+	} else if v.unannounced = append(v.unannounced, changed...); !announce {
+		return nil // nobody sees it before it is announced
 	}
-	if len(v.untold) > 0 {
-		changed, v.untold = v.untold, nil
+	if len(v.unannounced) > 0 {
+		changed, v.unannounced = v.unannounced, nil
 		slices.Sort(changed)
-		if err := v.tell(Commit{Changed: slices.Compact(changed)}); err != nil {
+		if err := v.announce(Commit{Changed: slices.Compact(changed)}); err != nil {
 			return err
 		}
 	}
