@@ -44,7 +44,7 @@ var stopWords = sync.OnceValue(func() analysis.TokenMap {
 	if err != nil {
 		panic("lexical: the built-in stop words do not load: " + err.Error())
 	}
-	for _, word := range telling {
+	for _, word := range distinctive {
 		delete(words, word)
 	}
 	return words
@@ -62,9 +62,9 @@ var analyzer = sync.OnceValue(func() *analysis.DefaultAnalyzer {
 	}
 })
 
-// telling are English stop words that tell one rule from another: negation,
+// distinctive are English stop words that tell one rule from another: negation,
 // quantity, order and place, obligation, and keywords of programs.
-var telling = strings.Fields(`
+var distinctive = strings.Fields(`
 	no nor not only
 	all any both each few more most other same some than too very
 	again once before after during further until
@@ -72,10 +72,10 @@ var telling = strings.Fields(`
 	because so while from
 	should would could cannot ought`)
 
-// tellingStems are their terms.
-var tellingStems = sync.OnceValue(func() map[string]bool {
+// distinctiveStems are their terms.
+var distinctiveStems = sync.OnceValue(func() map[string]bool {
 	stems := map[string]bool{}
-	for _, token := range analyzer().Analyze([]byte(strings.Join(telling, " "))) {
+	for _, token := range analyzer().Analyze([]byte(strings.Join(distinctive, " "))) {
 		stems[string(token.Term)] = true
 	}
 	return stems
@@ -107,7 +107,7 @@ func analyse(text string) []Term {
 			continue
 		}
 		text := string(token.Term)
-		terms = append(terms, Term{Text: text, Whole: token.KeyWord, Telling: !token.KeyWord && tellingStems()[text]})
+		terms = append(terms, Term{Text: text, Whole: token.KeyWord, Telling: !token.KeyWord && distinctiveStems()[text]})
 	}
 	return terms
 }
