@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nats.go/micro"
 
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 // DefaultConcurrency is how many requests of one endpoint are handled at once.
@@ -240,8 +241,8 @@ func errorReply(subject string, err error) *nats.Msg {
 	return &nats.Msg{
 		Subject: subject,
 		Header: nats.Header{
-			micro.ErrorCodeHeader: []string{oneLine(code)},
-			micro.ErrorHeader:     []string{oneLine(err.Error())},
+			micro.ErrorCodeHeader: []string{excerpt.Bytes(excerpt.Line(code), maxErrorLine)},
+			micro.ErrorHeader:     []string{excerpt.Bytes(excerpt.Line(err.Error()), maxErrorLine)},
 		},
 		Data: text,
 	}
@@ -249,14 +250,6 @@ func errorReply(subject string, err error) *nats.Msg {
 
 // maxErrorLine bounds the text in a header.
 const maxErrorLine = 512
-
-func oneLine(text string) string {
-	text = strings.Join(strings.Fields(text), " ")
-	if len(text) > maxErrorLine {
-		text = strings.ToValidUTF8(text[:maxErrorLine], "") + "…"
-	}
-	return text
-}
 
 func (s *service) stop(ctx context.Context) error {
 	defer s.cancel()

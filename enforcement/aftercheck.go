@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 // maxUnapproved bounds the changes that an event lists.
@@ -57,7 +58,7 @@ func (c CheckTree) decide(s State) Decision {
 	d.Record = append(d.Record, event)
 	text := fmt.Sprintf("the command changed %s that may not be written now:\n%s\nTell the user before anything else: `git checkout -- FILE` brings back a tracked file, a new one is removed.", plural(len(found), "file"), changeList(found))
 	if c.Since != "" {
-		text = fmt.Sprintf("after `%s` had ended, %s changed that may not be written now:\n%s\nWhat it left running may have done it, or the user: stop the job, and ask before anything is put back.", shorten(c.Since, 100), plural(len(found), "file"), changeList(found))
+		text = fmt.Sprintf("after `%s` had ended, %s changed that may not be written now:\n%s\nWhat it left running may have done it, or the user: stop the job, and ask before anything is put back.", excerpt.Runes(c.Since, 100), plural(len(found), "file"), changeList(found))
 	}
 	d.Context = "Writ: " + text
 	d.Notice = "writ: " + text

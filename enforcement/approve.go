@@ -12,6 +12,7 @@ import (
 
 	"github.com/writbus/writ/enforcement/plan"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/digest"
 )
 
 // Channels by which a user's act arrives (persisted; never change).
@@ -49,10 +50,7 @@ type Offer struct {
 }
 
 // Hash is the SHA-256 of a content as FileState carries it.
-func Hash(content []byte) string {
-	sum := sha256.Sum256(content)
-	return hex.EncodeToString(sum[:])
-}
+func Hash(content []byte) string { return digest.Hex(content) }
 
 // Fingerprint identifies a set of files with their contents, whatever their
 // order.

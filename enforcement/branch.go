@@ -8,6 +8,7 @@ import (
 
 	"github.com/writbus/writ/enforcement/shell"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 // GitAct is what a git command does to work and history, beyond the files it
@@ -69,7 +70,7 @@ func (st stance) git(acts []GitAct, repo *Repository, project string) ruling {
 
 func (st stance) gitAct(a GitAct, repo *Repository, project string) ruling {
 	asked := func(why, next string) ruling {
-		return ruling{verdict: Ask, rule: RuleBranch, text: wording{fmt.Sprintf("`%s` %s", shorten(a.Command, 100), why), next}}
+		return ruling{verdict: Ask, rule: RuleBranch, text: wording{fmt.Sprintf("`%s` %s", excerpt.Runes(a.Command, 100), why), next}}
 	}
 	if a.Kind == shell.GitPublishes {
 		return asked("overwrites or deletes what others may have from the remote.",
@@ -99,7 +100,7 @@ func (st stance) gitAct(a GitAct, repo *Repository, project string) ruling {
 	case shell.GitPlants:
 		// It is as good as a write of code, wherever the files are.
 		if r := st.write(schemas.Target{Class: ClassCode}); r.verdict != Allow {
-			r.text.why = fmt.Sprintf("`%s` puts code where no gate sees it: a second work tree, or straight into the repository. %s", shorten(a.Command, 60), r.text.why)
+			r.text.why = fmt.Sprintf("`%s` puts code where no gate sees it: a second work tree, or straight into the repository. %s", excerpt.Runes(a.Command, 60), r.text.why)
 			return r
 		}
 	case shell.GitPublishes:

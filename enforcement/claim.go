@@ -3,6 +3,8 @@ package enforcement
 import (
 	"regexp"
 	"strings"
+
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 // maxClaim bounds how much of an agent's last message is read, in bytes: what
@@ -60,7 +62,7 @@ func claimsSuccess(message string) string {
 		}
 		for _, claim := range claims {
 			if claim.MatchString(sentence) {
-				return shorten(sentence, 120)
+				return excerpt.Runes(sentence, 120)
 			}
 		}
 	}

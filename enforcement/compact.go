@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 // keptBefore bounds State.Before.
@@ -22,7 +23,7 @@ func (s State) Resume() string {
 	if g, approved := s.Work.Gates[GatePlan]; approved && s.Mode == ModeWork {
 		line("plan.md is approved (%s); read it again before going on.", shortHash(g.Fingerprint))
 		for _, c := range g.Capabilities {
-			line("capability: %s", shorten(c, 160))
+			line("capability: %s", excerpt.Runes(c, 160))
 		}
 	}
 	if g, approved := s.Work.Gates[GateTests]; approved && s.Mode == ModeWork {
@@ -33,7 +34,7 @@ func (s State) Resume() string {
 	}
 	switch {
 	case s.Failing && len(s.PendingTests) == 0:
-		line("the tests fail: `%s`", shorten(s.Evidence.Command, 120))
+		line("the tests fail: `%s`", excerpt.Runes(s.Evidence.Command, 120))
 	case s.building() && len(s.Unverified) > 0:
 		line("changed since anything was verified: %s", fileList(s.Unverified))
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 // RuleSecret refuses a write that would put a credential into a file.
@@ -117,7 +118,7 @@ func violationList(all []schemas.Violation) string {
 			fmt.Fprintf(&b, "- and %d more\n", len(all)-i)
 			break
 		}
-		fmt.Fprintf(&b, "- %s:%d: %s: %s\n", v.Path, v.Line, v.Rule, shorten(v.Message, 160))
+		fmt.Fprintf(&b, "- %s:%d: %s: %s\n", v.Path, v.Line, v.Rule, excerpt.Runes(v.Message, 160))
 	}
 	return strings.TrimRight(b.String(), "\n")
 }

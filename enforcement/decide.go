@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 // ErrMisuse is returned by Decide for a command that no adapter should build:
@@ -79,6 +80,6 @@ func Decide(s State, c Command) (Decision, error) {
 		return Decision{}, err
 	}
 	d := c.decide(s)
-	d.Reason = shorten(d.Reason, MaxReason)
+	d.Reason = excerpt.Runes(d.Reason, MaxReason)
 	return d, nil
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 // EndTurn is an agent that wants to stop.
@@ -44,7 +45,7 @@ func (c EndTurn) decide(s State) Decision {
 	}
 	ended := schemas.TurnEnded{Violations: len(s.Violations), Agent: c.Agent}
 	if d.Verdict == Deny {
-		ended.Blocked, ended.Reason = true, shorten(d.Reason, MaxReason)
+		ended.Blocked, ended.Reason = true, excerpt.Runes(d.Reason, MaxReason)
 	} else if next := c.advances(s); next != nil && c.Agent == "" {
 		rest = append(rest, *next)
 		d.Notice = joinLines(d.Notice, "writ: the tests pass and every planned file exists: verification begins.")
@@ -105,8 +106,8 @@ func (c EndTurn) failing(s State) (open, bool) {
 	}
 	o := open{
 		rule:   RuleEvidence,
-		reason: fmt.Sprintf("the tests fail: `%s`. Mend what they found, or tell the user why they fail.", shorten(s.Evidence.Command, 120)),
-		left:   fmt.Sprintf("although the tests fail (`%s`)", shorten(s.Evidence.Command, 120)),
+		reason: fmt.Sprintf("the tests fail: `%s`. Mend what they found, or tell the user why they fail.", excerpt.Runes(s.Evidence.Command, 120)),
+		left:   fmt.Sprintf("although the tests fail (`%s`)", excerpt.Runes(s.Evidence.Command, 120)),
 	}
 	if s.Evidence.Output != "" {
 		o.detail = "The end of their output:\n" + s.Evidence.Output
@@ -136,9 +137,9 @@ func (c EndTurn) untested() string {
 	switch {
 	case c.Ran == nil:
 	case c.Ran.Outcome == schemas.OutcomeTimedOut:
-		return fmt.Sprintf("writ: the tests (`%s`) were ended after %d s. Give them more time with test_timeout, or a faster test_command, in .writ/config.yaml.", shorten(c.Ran.Command, 120), c.Ran.Millis/1000)
+		return fmt.Sprintf("writ: the tests (`%s`) were ended after %d s. Give them more time with test_timeout, or a faster test_command, in .writ/config.yaml.", excerpt.Runes(c.Ran.Command, 120), c.Ran.Millis/1000)
 	case c.Ran.Outcome == schemas.OutcomeNotRun:
-		return fmt.Sprintf("writ: the tests (`%s`) could not be run: %s. Set test_command in .writ/config.yaml, or `tests: off`.", shorten(c.Ran.Command, 120), shorten(c.Ran.Output, 200))
+		return fmt.Sprintf("writ: the tests (`%s`) could not be run: %s. Set test_command in .writ/config.yaml, or `tests: off`.", excerpt.Runes(c.Ran.Command, 120), excerpt.Runes(c.Ran.Output, 200))
 	}
 	return ""
 }

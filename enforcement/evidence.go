@@ -7,6 +7,7 @@ import (
 
 	"github.com/writbus/writ/enforcement/shell"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 // RuleEvidence refuses to call work done that nothing verified since it was
@@ -217,7 +218,7 @@ func (c FinishTool) evidence(s State) *schemas.TestsFinished {
 		return nil
 	}
 	e := &schemas.TestsFinished{
-		Trigger: "tool", Kind: kind, Command: shorten(c.Command, 200), Outcome: schemas.OutcomePassed,
+		Trigger: "tool", Kind: kind, Command: excerpt.Runes(c.Command, 200), Outcome: schemas.OutcomePassed,
 		Millis: c.Millis, ToolUseID: c.ToolUseID, Agent: c.ToolFinished.Agent,
 	}
 	if kind == KindTest {
@@ -320,7 +321,7 @@ func (st stance) completes(items []string) ruling {
 func textEvidence(s State) wording {
 	why := "no test or check ran since " + fileList(s.Unverified) + " changed."
 	if s.Evidence.Outcome == schemas.OutcomeFailed {
-		why = "`" + shorten(s.Evidence.Command, 80) + "` failed, and nothing passed since " + fileList(s.Unverified) + " changed."
+		why = "`" + excerpt.Runes(s.Evidence.Command, 80) + "` failed, and nothing passed since " + fileList(s.Unverified) + " changed."
 	}
 	return wording{why, "Run the tests, the build, or `writ check --diff` first; then call it done."}
 }

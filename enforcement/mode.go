@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 // strictness orders the modes by how much they refuse. An agent may declare any
@@ -16,7 +17,7 @@ func knownMode(mode string) bool { return mode != "" && strictness[mode] > 0 }
 
 func (c SetMode) decide(s State) Decision {
 	if !knownMode(c.Mode) {
-		return Decision{Rule: RuleMode, Gate: "mode", Reason: fmt.Sprintf("there is no mode %q; the modes are work, debug, review and conversation.", shorten(c.Mode, 40))}
+		return Decision{Rule: RuleMode, Gate: "mode", Reason: fmt.Sprintf("there is no mode %q; the modes are work, debug, review and conversation.", excerpt.Runes(c.Mode, 40))}
 	}
 	if refusal := c.refusal(s); refusal != "" && !c.ByUser {
 		return Decision{

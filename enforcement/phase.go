@@ -6,6 +6,7 @@ import (
 
 	"github.com/writbus/writ/enforcement/plan"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 // Diagnoses of repeated invalidations (persisted; never change).
@@ -22,7 +23,7 @@ func (c InvalidateGate) decide(s State) Decision {
 	switch c.Gate {
 	case GatePlan, GateTests, GateImplementation:
 	default:
-		return Decision{Reason: fmt.Sprintf("there is no gate %q; the gates are plan, tests and implementation.", shorten(c.Gate, 40))}
+		return Decision{Reason: fmt.Sprintf("there is no gate %q; the gates are plan, tests and implementation.", excerpt.Runes(c.Gate, 40))}
 	}
 	if c.Reason == "" {
 		return Decision{Gate: c.Gate, Reason: "an invalidation needs a reason: `writ phase invalidate " + c.Gate + " --reason …`."}
@@ -152,7 +153,7 @@ func (c AdvancePhase) complete(s State) Decision {
 	}
 	switch {
 	case s.Failing:
-		problems = append(problems, "the tests fail: `"+shorten(s.Evidence.Command, 80)+"`")
+		problems = append(problems, "the tests fail: `"+excerpt.Runes(s.Evidence.Command, 80)+"`")
 	case len(s.Unverified) > 0:
 		problems = append(problems, "no test or check ran since "+fileList(s.Unverified)+" changed")
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/writbus/writ/enforcement/approval"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 // Names of Writ's slash commands, without the slash.
@@ -80,7 +81,7 @@ func (c SubmitPrompt) channel() (channel, refusal string) {
 	case c.Agent != "":
 		return ChannelPrompt, "the prompt is a sub-agent's, not the user's"
 	case c.Origin != "" && c.Origin != OriginUser:
-		return ChannelPrompt, fmt.Sprintf("the prompt came from %q, not from the user", shorten(c.Origin, 40))
+		return ChannelPrompt, fmt.Sprintf("the prompt came from %q, not from the user", excerpt.Runes(c.Origin, 40))
 	case c.Command != "":
 		return ChannelCommand, ""
 	case c.Origin == OriginUser:

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 // RuleReviewOrder refuses to have the quality of changes reviewed before
@@ -67,10 +68,7 @@ func RoleOf(t Task) string {
 	return ""
 }
 
-func firstLine(text string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	return shorten(line, 300)
-}
+func firstLine(text string) string { return excerpt.Runes(excerpt.First(text), 300) }
 
 // rolePrompts tell a sub-agent what it is there for.
 var rolePrompts = map[string]string{
@@ -110,7 +108,7 @@ func (c RequestTool) brief() []schemas.Payload {
 		return nil
 	}
 	return []schemas.Payload{schemas.SubagentBriefed{
-		AgentType: c.Task.Type, Role: RoleOf(*c.Task), Title: shorten(c.Task.Title, 120), Digest: Hash([]byte(c.Task.Prompt)), ToolUseID: c.ToolUseID,
+		AgentType: c.Task.Type, Role: RoleOf(*c.Task), Title: excerpt.Runes(c.Task.Title, 120), Digest: Hash([]byte(c.Task.Prompt)), ToolUseID: c.ToolUseID,
 	}}
 }
 

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 // wording is what an agent is told about a refusal: why, and what it can do.
@@ -80,7 +81,7 @@ var (
 
 func textWrit(command string) wording {
 	return wording{
-		fmt.Sprintf("`writ %s` is the user's, not an agent's.", shorten(command, 60)),
+		fmt.Sprintf("`writ %s` is the user's, not an agent's.", excerpt.Runes(command, 60)),
 		"Tell the user what you need; approvals are given with `/writ-approve` in the conversation, in the dashboard, or with `writ approve` at their terminal.",
 	}
 }
@@ -106,7 +107,7 @@ func textDrift(gate string, changes []schemas.FileChange) wording {
 
 func textInvalidPlan(problems []string) wording {
 	return wording{
-		"the plan is not valid: " + shorten(sentence(problems), 330) + ".",
+		"the plan is not valid: " + excerpt.Runes(sentence(problems), 330) + ".",
 		"Mend it and present it again; all problems are listed.",
 	}
 }
@@ -124,15 +125,4 @@ func shortPath(p string) string {
 	}
 	r := []rune(p)
 	return "…" + string(r[len(r)-most+1:])
-}
-
-// shorten cuts a text to at most n characters, with an ellipsis for what is
-// missing, and makes it valid UTF-8, as the log would.
-func shorten(s string, n int) string {
-	s = strings.ToValidUTF8(s, "\uFFFD")
-	if len(s) <= n || utf8.RuneCountInString(s) <= n {
-		return s
-	}
-	r := []rune(s)
-	return string(r[:n-1]) + "…"
 }

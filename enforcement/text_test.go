@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -102,7 +104,7 @@ func TestReasonsAreShort(t *testing.T) {
 
 func TestShorten(t *testing.T) {
 	for in, want := range map[string]string{"": "", "abc": "abc", "abcd": "ab…", "üüü": "üüü", "üüüü": "üü…", "a\xffb": "a\uFFFDb"} {
-		if got := shorten(in, 3); got != want {
+		if got := excerpt.Runes(in, 3); got != want {
 			t.Errorf("%q: %q", in, got)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/writbus/writ/enforcement/plan"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 func (c RequestTool) decide(s State) Decision {
@@ -71,7 +72,7 @@ func (c RequestTool) judge(st stance) (ruling, schemas.Target) {
 	if unknown && !(c.Shell != nil && c.Confined) {
 		r := st.unknownEffect()
 		if r.verdict == Ask && c.Shell != nil && c.Unbounded != "" {
-			r.text.why += " Nothing bounds it: " + shorten(c.Unbounded, 160) + "."
+			r.text.why += " Nothing bounds it: " + excerpt.Runes(c.Unbounded, 160) + "."
 		}
 		consider(r, schemas.Target{})
 	}
@@ -141,7 +142,7 @@ func (c RequestTool) reason(st stance, r ruling, t schemas.Target, asked bool) s
 	if subject == "" && c.Shell != nil {
 		subject = "the command"
 		if r.verdict == Ask && c.Shell.Why != "" {
-			subject += " (" + shorten(c.Shell.Why, 120) + ")"
+			subject += " (" + excerpt.Runes(c.Shell.Why, 120) + ")"
 		}
 	}
 	if subject == "" {
@@ -158,7 +159,7 @@ func (c RequestTool) reason(st stance, r ruling, t schemas.Target, asked bool) s
 func (c RequestTool) decided(st stance, d Decision) schemas.ToolDecided {
 	e := schemas.ToolDecided{
 		Tool: c.Tool, ToolUseID: c.ToolUseID, Targets: c.targets(),
-		Verdict: d.Verdict.String(), Rule: d.Rule, Gate: d.Gate, Reason: shorten(d.Reason, MaxReason),
+		Verdict: d.Verdict.String(), Rule: d.Rule, Gate: d.Gate, Reason: excerpt.Runes(d.Reason, MaxReason),
 		Mode: st.Mode, Phase: st.Phase(), Agent: c.Actor.Agent, Digest: c.Digest, Bytes: c.Bytes,
 	}
 	switch {

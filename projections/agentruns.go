@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 // AgentRuns lists the runs of agents, the one with the latest event first. A
@@ -110,13 +111,7 @@ func atWork(v View, s RunSummary) error {
 	return v.Delete(key)
 }
 
-func shortened(text string) string {
-	runes := []rune(text)
-	if len(runes) <= shortMessage {
-		return text
-	}
-	return string(runes[:shortMessage]) + "…"
-}
+func shortened(text string) string { return excerpt.Runes(text, shortMessage+1) }
 
 func runSummary(from getter, key []byte) (s RunSummary, at []byte, found bool, err error) {
 	at, found, err = from.Get(key)

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 // DefaultBudget is the budget, in tokens, of a query that names none.
@@ -134,7 +135,7 @@ func (s *search) part(c *candidate, hit int) part {
 		s.pieces = append(s.pieces, doc.piece(segCorrect)) // COVERS
 	}
 	if len(c.leftOut) > 0 {
-		s.pieces = append(s.pieces, measured("CONFLICTS WITH, left out: "+oneLine(strings.Join(c.leftOut, ", "))+"\n"))
+		s.pieces = append(s.pieces, measured("CONFLICTS WITH, left out: "+excerpt.Line(strings.Join(c.leftOut, ", "))+"\n"))
 	}
 	must := len(s.pieces)
 	if s.answer.Mode != ModeSummary {

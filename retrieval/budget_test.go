@@ -10,8 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/writbus/writ/schemas"
 	"pgregory.net/rapid"
+
+	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -233,7 +235,7 @@ func TestNewIndexRefuses(t *testing.T) {
 func TestOneLineIsTheJoinedWords(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.OneOf(rapid.StringMatching(`(ab? ){0,12}[a ]{0,9}`), rapid.StringMatching(`[ a\t\n\x{7f}\x{85}\x{a0}é]*`), rapid.String()).Draw(t, "text")
-		if got, want := oneLine(text), strings.Join(strings.Fields(text), " "); got != want {
+		if got, want := excerpt.Line(text), strings.Join(strings.Fields(text), " "); got != want {
 			t.Fatalf("%q: %q, want %q", text, got, want)
 		}
 	})

@@ -1,6 +1,10 @@
 package retrieval
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/writbus/writ/schemas/excerpt"
+)
 
 // relatedMost is how many neighbours a rule names.
 const relatedMost = 6
@@ -36,7 +40,7 @@ func (ix *Index) relatedLine(doc int32) piece {
 	var ids []string
 	for _, near := range ix.graph.near[doc] {
 		if ix.kinds[near].retrievable && len(ids) < relatedMost {
-			ids = append(ids, oneLine(ix.docs[near].Rule.ID))
+			ids = append(ids, excerpt.Line(ix.docs[near].Rule.ID))
 		}
 	}
 	line := measured(labelled("RELATED: ", strings.Join(ids, ", ")))

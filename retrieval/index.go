@@ -13,6 +13,7 @@ import (
 
 	"github.com/writbus/writ/retrieval/lexical"
 	"github.com/writbus/writ/retrieval/vector"
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 var (
@@ -318,4 +319,4 @@ func (ix *Index) Domains() []string {
 func fold(s string) string { return strings.ToLower(strings.TrimSpace(s)) }
 
 // foldName makes titles comparable: words in lower case, a full stop ignored.
-func foldName(s string) string { return strings.TrimRight(strings.ToLower(oneLine(s)), ".!?") }
+func foldName(s string) string { return strings.TrimRight(strings.ToLower(excerpt.Line(s)), ".!?") }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 // shownDetail renders what a node has beside the fields all nodes share, in
@@ -32,7 +33,7 @@ func shownDetail(r *schemas.Rule) string {
 func numbered(label string, steps []string) string {
 	lines := make([]string, len(steps))
 	for i, step := range steps {
-		lines[i] = fmt.Sprintf("%d. %s", i+1, oneLine(step))
+		lines[i] = fmt.Sprintf("%d. %s", i+1, excerpt.Line(step))
 	}
 	return indented(label, strings.Join(lines, "\n"))
 }

@@ -3,10 +3,9 @@ package retrieval
 import (
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 // The lines around a rendered block. Stable: agents and scripts look for them.
@@ -144,16 +143,8 @@ func cutLine(text, ends string) (line, rest string) {
 	return text[:at], rest
 }
 
-// oneLine joins a text's words with single spaces.
-func oneLine(text string) string {
-	if isOneLine(text) {
-		return text
-	}
-	return strings.Join(strings.Fields(text), " ")
-}
-
 func appendOneLine(b []byte, text string) []byte {
-	if isOneLine(text) {
+	if excerpt.IsLine(text) {
 		return append(b, text...)
 	}
 	before := len(b)
@@ -164,42 +155,6 @@ func appendOneLine(b []byte, text string) []byte {
 		b = append(b, word...)
 	}
 	return b
-}
-
-// isOneLine spares the usual text, whose words are already joined, a copy. Eight
-// bytes of plain ASCII are looked at together.
-func isOneLine(text string) bool {
-	const ones, tops, spaces = 0x0101010101010101, 0x8080808080808080, 0x2020202020202020
-	space := true // a space may not come first, last, or after another
-	i := 0
-	for ; i+8 <= len(text); i += 8 {
-		word := eightBytes(text[i : i+8])
-		// Of bytes below 0x80 the top bit tells, for each by itself, whether they are not zero.
-		blank := ^((word ^ spaces) + (tops - ones)) & tops
-		lowest := ^(word + (tops - spaces)) & tops // below a space
-		if word&tops|lowest != 0 {
-			break
-		}
-		if before := blank << 8; blank&before != 0 || space && blank&0x80 != 0 {
-			return false
-		}
-		space = blank>>63 != 0
-	}
-	for ; i < len(text); i++ {
-		c := text[i]
-		if c < ' ' || c == ' ' && space {
-			return false
-		}
-		if c >= utf8.RuneSelf {
-			r, size := utf8.DecodeRuneInString(text[i:])
-			if unicode.IsSpace(r) {
-				return false
-			}
-			i += size - 1
-		}
-		space = c == ' '
-	}
-	return !space || text == ""
 }
 
 // eightBytes is one load to the compiler.

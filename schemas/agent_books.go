@@ -1,8 +1,7 @@
 package schemas
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
+	"github.com/writbus/writ/schemas/digest"
 )
 
 func registerAgentBooks(add func(Type, definition)) {
@@ -49,8 +48,7 @@ func bounded(name string) string {
 	if len(name) <= maxScope/2 {
 		return name
 	}
-	sum := sha256.Sum256([]byte(name))
-	return "sha256:" + hex.EncodeToString(sum[:])
+	return "sha256:" + digest.Hex(name)
 }
 
 // NoteWritten adds a note to a book.

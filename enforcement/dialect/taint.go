@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 // Taint remembers what the untrusted results of a conversation said, so that a
@@ -86,4 +88,4 @@ func undecorate(s string) string {
 }
 
 // fold makes every run of blanks and line ends one blank.
-func fold(s string) string { return strings.Join(strings.Fields(s), " ") }
+func fold(s string) string { return excerpt.Line(s) }

@@ -18,6 +18,7 @@ import (
 	"github.com/writbus/writ/enforcement/host/hosts"
 	"github.com/writbus/writ/enforcement/testrun"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 // agents are the hosts that call hooks over HTTP.
@@ -67,7 +68,7 @@ func write(w http.ResponseWriter, status int, body []byte) {
 func (s *Server) hook(w http.ResponseWriter, r *http.Request) {
 	agent, event := r.PathValue("agent"), r.PathValue("event")
 	if !agents[agent] {
-		problem(w, http.StatusNotFound, fmt.Sprintf("there are no HTTP hooks for the agent %q. Use the command writ hook", shorten(agent, 40)))
+		problem(w, http.StatusNotFound, fmt.Sprintf("there are no HTTP hooks for the agent %q. Use the command writ hook", excerpt.Runes(agent, 40)))
 		return
 	}
 	write(w, http.StatusOK, s.answer(w, r, agent, event))
@@ -195,7 +196,7 @@ func bodyOf(call host.Call, reply schemas.HookReply) []byte {
 // trouble is the answer to a call that could not be judged: a refusal where the
 // hook can refuse, unless the user has said otherwise, and a notice elsewhere.
 func (s *Server) trouble(call host.Call, root string, err error) []byte {
-	text := fmt.Sprintf("Writ could not judge %s: %s. ", named(call), shorten(err.Error(), 200))
+	text := fmt.Sprintf("Writ could not judge %s: %s. ", named(call), excerpt.Runes(err.Error(), 200))
 	if call.Kind != host.BeforeTool && call.Kind != host.Permission {
 		return bodyOf(call, hosts.Render(call, host.Answer{Notice: text + "Run `writ doctor` in a terminal."}))
 	}
@@ -209,9 +210,9 @@ func (s *Server) trouble(call host.Call, root string, err error) []byte {
 
 func named(call host.Call) string {
 	if call.Tool != "" {
-		return shorten(call.Tool, 60)
+		return excerpt.Runes(call.Tool, 60)
 	}
-	return shorten(call.Hook, 60)
+	return excerpt.Runes(call.Hook, 60)
 }
 
 // readPayload reads a body to its end, also one that is too large: a host that
@@ -227,12 +228,4 @@ func readPayload(body io.Reader) ([]byte, error) {
 		return raw[:maxPayload], fmt.Errorf("the payload is larger than %d MiB", maxPayload>>20)
 	}
 	return raw, nil
-}
-
-func shorten(text string, most int) string {
-	runes := []rune(strings.ToValidUTF8(text, "�"))
-	if len(runes) <= most {
-		return string(runes)
-	}
-	return string(runes[:most-1]) + "…"
 }

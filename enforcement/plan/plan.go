@@ -20,6 +20,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 // The sections of a plan, in the order a reader is told about them.
@@ -189,10 +191,4 @@ func judgeCapabilities(boxes []Capability, line int) []Problem {
 	return out
 }
 
-func clip(s string) string {
-	const limit = 60
-	if r := []rune(s); len(r) > limit {
-		return string(r[:limit]) + "…"
-	}
-	return s
-}
+func clip(s string) string { return excerpt.Runes(s, 61) }

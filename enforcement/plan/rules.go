@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 // ruleID is an id as rules have it: three parts at least, each of capital
@@ -117,7 +119,7 @@ func (s *section) capabilities() []Capability {
 	var out []Capability
 	for _, b := range s.blocks {
 		if b.box != nil {
-			out = append(out, Capability{Text: strings.Join(strings.Fields(b.text()), " "), Ticked: *b.box, Line: b.line})
+			out = append(out, Capability{Text: excerpt.Line(b.text()), Ticked: *b.box, Line: b.line})
 		}
 	}
 	return out

@@ -79,9 +79,3 @@ func (p Project) FileState(rel string) (state schemas.FileState, found bool) {
 	}
 	return schemas.FileState{Path: rel, SHA256: hex.EncodeToString(h.Sum(nil)), Bytes: n}, true
 }
-
-// Digest is the SHA-256 of a content, in hexadecimal digits.
-func Digest(content []byte) string {
-	sum := sha256.Sum256(content)
-	return hex.EncodeToString(sum[:])
-}

@@ -8,6 +8,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/writbus/writ/schemas/digest"
+
 	udiff "github.com/aymanbagabas/go-udiff"
 
 	"github.com/writbus/writ/enforcement/project"
@@ -29,7 +31,7 @@ type approvedFiles struct{ dir string }
 
 // at is the place of a file last approved in a session.
 func (a approvedFiles) at(session, rel string) string {
-	return filepath.Join(a.dir, project.Digest([]byte(session))[:32], project.Digest([]byte(rel))[:32])
+	return filepath.Join(a.dir, digest.Name(session), digest.Name(rel))
 }
 
 // keep copies approved files as they were approved. One that has changed
@@ -38,7 +40,7 @@ func (a approvedFiles) keep(session, root string, files []schemas.FileState) err
 	var all []error
 	for _, f := range files {
 		content, err := project.ReadFile(filepath.Join(root, filepath.FromSlash(f.Path)))
-		if err != nil || project.Digest(content) != f.SHA256 {
+		if err != nil || digest.Hex(content) != f.SHA256 {
 			continue
 		}
 		path := a.at(session, f.Path)
@@ -79,7 +81,7 @@ func (a approvedFiles) offered(session, root string, f schemas.FileState) schema
 		}
 	}
 	switch {
-	case f.SHA256 != "" && project.Digest(now) != f.SHA256:
+	case f.SHA256 != "" && digest.Hex(now) != f.SHA256:
 		out.Unshown = "it changed while this was made"
 	case len(now) > maxShown || len(before) > maxShown:
 		out.Unshown = "it is too large to be shown"

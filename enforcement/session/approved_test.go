@@ -6,7 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/writbus/writ/enforcement/project"
+	"github.com/writbus/writ/schemas/digest"
+
 	"github.com/writbus/writ/schemas"
 )
 
@@ -17,8 +18,8 @@ func TestApprovedFilesAreKeptForAWhile(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(root, "plan.md"), []byte("a plan"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	approved := schemas.FileState{Path: "plan.md", SHA256: project.Digest([]byte("a plan"))}
-	other := schemas.FileState{Path: "plan.md", SHA256: project.Digest([]byte("another"))}
+	approved := schemas.FileState{Path: "plan.md", SHA256: digest.Hex("a plan")}
+	other := schemas.FileState{Path: "plan.md", SHA256: digest.Hex("another")}
 	if err := a.keep("s1", root, []schemas.FileState{approved}); err != nil {
 		t.Fatal(err)
 	}

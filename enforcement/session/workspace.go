@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/writbus/writ/schemas/digest"
+
 	"github.com/writbus/writ/enforcement"
 	"github.com/writbus/writ/enforcement/project"
 	"github.com/writbus/writ/schemas"
@@ -52,7 +54,7 @@ func (s *Sessions) Approvable(ctx context.Context, p project.Project, id string,
 			continue
 		}
 		// What is judged and what is fingerprinted must be one and the same.
-		ws.Files[rel] = schemas.FileState{Path: rel, SHA256: project.Digest(content), Bytes: int64(len(content))}
+		ws.Files[rel] = schemas.FileState{Path: rel, SHA256: digest.Hex(content), Bytes: int64(len(content))}
 		switch rel {
 		case enforcement.PlanFile:
 			ws.Plan = content

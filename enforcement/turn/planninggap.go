@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/writbus/writ/schemas/digest"
+
 	"github.com/writbus/writ/enforcement"
 	"github.com/writbus/writ/enforcement/plan"
 	"github.com/writbus/writ/enforcement/project"
@@ -39,7 +41,7 @@ func (c *contents) planningGap(ctx context.Context, t turn, session string, targ
 			return none, nil
 		}
 		content, err := project.ReadFile(filepath.Join(t.project.Root, enforcement.PlanFile))
-		if err != nil || len(gate.Files) == 0 || project.Digest(content) != gate.Files[0].SHA256 {
+		if err != nil || len(gate.Files) == 0 || digest.Hex(content) != gate.Files[0].SHA256 {
 			return none, nil //nolint:nilerr // a plan that is not as approved has drifted, which is told elsewhere
 		}
 		cited, _ := plan.Parse(content)

@@ -9,6 +9,7 @@ import (
 	"github.com/writbus/writ/enforcement/host"
 	"github.com/writbus/writ/retrieval"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 const (
@@ -105,7 +106,7 @@ func (in injection) forTask(ctx context.Context, t turn, task host.Task) prompte
 	index := in.rules.Current()
 	var p prompted
 	answer := in.rules.Search(ctx, retrieval.Query{
-		Text: clipText(task.Title+"\n"+task.Prompt, 4000), Session: t.Session, Domains: t.project.Domains(index.Domains(), t.languages()),
+		Text: excerpt.Runes(task.Title+"\n"+task.Prompt, 4000), Session: t.Session, Domains: t.project.Domains(index.Domains(), t.languages()),
 		Shown: index.Mandatory().Rules, BudgetTokens: taskBudget, Limit: taskRules,
 	})
 	p.take(answer)

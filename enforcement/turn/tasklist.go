@@ -3,6 +3,8 @@ package turn
 import (
 	"slices"
 	"sync"
+
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 // keptLists bounds the sessions whose lists of tasks are remembered.
@@ -27,7 +29,7 @@ func (d *doneItems) fresh(t turn) []string {
 	var items []string
 	for _, item := range t.Done {
 		if !slices.Contains(d.byKey[t.listKey()], item) {
-			items = append(items, clipText(item, 120))
+			items = append(items, excerpt.Runes(item, 120))
 		}
 	}
 	return items

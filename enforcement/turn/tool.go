@@ -7,12 +7,15 @@ import (
 	"io/fs"
 	"path/filepath"
 
+	"github.com/writbus/writ/schemas/digest"
+
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/enforcement"
 	"github.com/writbus/writ/enforcement/confine/runner"
 	"github.com/writbus/writ/enforcement/host"
 	"github.com/writbus/writ/enforcement/project"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 func (v *Service) onBeforeTool(ctx context.Context, t turn) (host.Answer, error) {
@@ -85,14 +88,14 @@ func targets(t turn) []schemas.Target {
 // told.
 func resultOf(w host.Write, path string) string {
 	if w.Content != nil && !w.Opaque {
-		return project.Digest([]byte(*w.Content))
+		return digest.Hex(*w.Content)
 	}
 	before, err := project.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return ""
 	}
 	if after, known := contentAfter(w, before, err == nil); known {
-		return project.Digest(after)
+		return digest.Hex(after)
 	}
 	return ""
 }
@@ -123,7 +126,7 @@ func (v *Service) request(ctx context.Context, t turn, s enforcement.State, pare
 		Tool: t.Tool, ToolUseID: t.ToolUseID, Targets: targets,
 		Actor:     enforcement.Actor{Agent: t.Agent, Parent: parent},
 		Workspace: v.Sessions.Workspace(ctx, t.project, watchingID, watching), Settings: t.project.Settings.Policy,
-		Private: t.private(), Secrets: v.contents.secrets(t, targets), Code: t.Code, Digest: project.Digest(t.Input), Bytes: len(t.Input),
+		Private: t.private(), Secrets: v.contents.secrets(t, targets), Code: t.Code, Digest: digest.Hex(t.Input), Bytes: len(t.Input),
 	}
 	if t.Shell != nil {
 		dir := t.Dir
@@ -215,7 +218,7 @@ func (v *Service) onAfterTool(ctx context.Context, t turn) (host.Answer, error) 
 	}
 	finished := schemas.ToolFinished{
 		Tool: t.Tool, ToolUseID: t.ToolUseID, Failed: t.Kind == host.ToolFailed,
-		Error: clipText(t.Error, 500), Millis: t.Millis, Agent: t.Agent,
+		Error: excerpt.Runes(t.Error, 500), Millis: t.Millis, Agent: t.Agent,
 	}
 	changes, was := v.afterwards.changes(t)
 	t.was = was

@@ -15,6 +15,7 @@ import (
 	"github.com/writbus/writ/enforcement/project"
 	"github.com/writbus/writ/enforcement/testrun"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 // reportGrace is how long after a run's time its result is waited for.
@@ -145,12 +146,12 @@ func (r *testRuns) reported(t turn, header schemas.Header) (*schemas.TestsFinish
 		return nil, nil
 	}
 	e := &schemas.TestsFinished{
-		Trigger: "stop", Kind: enforcement.KindTest, Command: clipText(run.Command, 500), Outcome: schemas.OutcomePassed,
-		Exit: result.Exit, Millis: result.Millis, Files: run.files, Output: clipText(result.Output, 4000), Confined: len(run.Confine) > 0,
+		Trigger: "stop", Kind: enforcement.KindTest, Command: excerpt.Runes(run.Command, 500), Outcome: schemas.OutcomePassed,
+		Exit: result.Exit, Millis: result.Millis, Files: run.files, Output: excerpt.Runes(result.Output, 4000), Confined: len(run.Confine) > 0,
 	}
 	switch {
 	case result.NotRun != "":
-		e.Outcome, e.Output = schemas.OutcomeNotRun, clipText(result.NotRun, 500)
+		e.Outcome, e.Output = schemas.OutcomeNotRun, excerpt.Runes(result.NotRun, 500)
 	case result.TimedOut:
 		e.Outcome = schemas.OutcomeTimedOut
 	case result.Exit != 0:

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 // Report is what would have changed. Field names are stable.
@@ -154,13 +156,7 @@ func latencyOf(took []int64) Latency {
 }
 
 // cut shortens a text to one line of at most n characters.
-func cut(text string, n int) string {
-	runes := []rune(strings.Join(strings.Fields(text), " "))
-	if len(runes) <= n {
-		return string(runes)
-	}
-	return string(runes[:n-1]) + "…"
-}
+func cut(text string, n int) string { return excerpt.Runes(excerpt.Line(text), n) }
 
 // Write prints the report for people.
 func (r Report) Write(w io.Writer) error {

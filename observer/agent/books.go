@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/writbus/writ/schemas/excerpt"
+
 	"github.com/writbus/writ/bus"
 
 	"github.com/writbus/writ/observer/agent/schedule"
@@ -156,4 +158,4 @@ func indented(text string) string {
 	return out.String()
 }
 
-func line(text string) string { return strings.Join(strings.Fields(text), " ") }
+func line(text string) string { return excerpt.Line(text) }

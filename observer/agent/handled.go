@@ -11,6 +11,7 @@ import (
 	"github.com/writbus/writ/enforcement/dialect"
 	"github.com/writbus/writ/observer/agent/verbs"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 // grace is how long a handler may take to end after its time is up.
@@ -203,9 +204,4 @@ func firstLine(text string) string {
 }
 
 // shortened cuts a line on a rune.
-func shortened(line string) string {
-	if len(line) <= maxCommandLine {
-		return line
-	}
-	return strings.ToValidUTF8(line[:maxCommandLine], "") + "…"
-}
+func shortened(line string) string { return excerpt.Bytes(line, maxCommandLine) }

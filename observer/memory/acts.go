@@ -11,6 +11,7 @@ import (
 	"github.com/writbus/writ/observer/observation"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 const (
@@ -258,20 +259,9 @@ func takeItem(item schemas.MemoryItem) (taken, error) {
 	p := &t.recorded
 	p.Text, p.Category = redactText(item.Text), redactText(item.Category)
 	p.Verdict, p.Confidence, p.GateVersion, p.Fallback = item.Verdict, min(max(item.Confidence, 0), 1), item.GateVersion, item.Fallback
-	p.Reason = cutRunes(redactText(item.Reason), reasonRunes)
+	p.Reason = excerpt.RunesWith(redactText(item.Reason), reasonRunes, "")
 	p.Redacted = append(append([]string(nil), item.Redacted...), p.Redacted...)
 	return t, nil
-}
-
-func cutRunes(s string, most int) string {
-	n := 0
-	for at := range s {
-		if n == most {
-			return s[:at]
-		}
-		n++
-	}
-	return s
 }
 
 // importItem appends what is new of an observation: the record, later changes

@@ -15,6 +15,7 @@ import (
 	"github.com/writbus/writ/observer/model"
 	"github.com/writbus/writ/observer/observation"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 const (
@@ -92,7 +93,7 @@ func (t *taken) verdict(g observation.Gated) {
 func (d *Service) annotations(ctx context.Context, some []*taken) ([]string, error) {
 	texts := make([]string, len(some))
 	for i, t := range some {
-		texts[i] = clipText(t.recorded.Text, embeddedRunes)
+		texts[i] = excerpt.Runes(t.recorded.Text, embeddedRunes)
 	}
 	system, user := observation.ClassifyPrompt(texts, newMark())
 	reply, err := d.Model.Chat(ctx, model.Request{System: system, Messages: []model.Message{model.Said(model.User, user)}}, nil)

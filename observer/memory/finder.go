@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/writbus/writ/projections"
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 const (
@@ -68,7 +69,7 @@ func (f *Finder) index(key string, seq uint64, texts func() []Text) (*snapshot, 
 		e := &entry{key: projections.ObservationKey{ID: t.ID}, text: t.Text, time: t.Time}
 		e.terms = packTerms(fieldsOf(t.Text, ""))
 		if embedder != nil {
-			v, err := embedder.Embed(clipText(t.Text, embeddedRunes))
+			v, err := embedder.Embed(excerpt.Runes(t.Text, embeddedRunes))
 			if err != nil {
 				return nil, err
 			}

@@ -16,6 +16,7 @@ import (
 	"github.com/writbus/writ/retrieval"
 	"github.com/writbus/writ/retrieval/embed/choice"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 const (
@@ -271,7 +272,7 @@ func (x *index) put(m *Store, state projections.ObservationState) error {
 	e.short = utf8.RuneCountInString(e.text) < shortRunes
 	e.terms = packTerms(fieldsOf(e.text, e.category))
 	if x.embedder != nil && !e.short {
-		if e.vector, err = x.embedder.Embed(clipText(e.text, embeddedRunes)); err != nil {
+		if e.vector, err = x.embedder.Embed(excerpt.Runes(e.text, embeddedRunes)); err != nil {
 			return fmt.Errorf("daemon: embed an observation: %w", err)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/retrieval"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 const (
@@ -109,11 +110,7 @@ func renderMemories(hits []hit, room int) (string, []hit) {
 	b.WriteString(memoryHeading)
 	var in []hit
 	for _, h := range hits {
-		line := strings.Join(strings.Fields(h.text), " ")
-		if cut := cutRunes(line, memoryLineChars); cut != line {
-			line = cut + "…"
-		}
-		line = fmt.Sprintf("- %s\n", line)
+		line := fmt.Sprintf("- %s\n", excerpt.Runes(excerpt.Line(h.text), memoryLineChars+1))
 		if b.Len()+len(line) > room || retrieval.CountTokens(b.String()+line) > memoryTokens {
 			continue
 		}

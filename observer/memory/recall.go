@@ -8,6 +8,7 @@ import (
 
 	"github.com/writbus/writ/observer/observation"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 // recall searches what was observed, as of everything appended so far.
@@ -79,7 +80,7 @@ func (d *Service) query(text string) query {
 func (m *Store) query(text string) query {
 	q := query{text: text, limit: recallLimit, minScore: defaultMinScore}
 	if e := m.index.embedder; e != nil {
-		if v, err := e.Embed(clipText(text, embeddedRunes)); err == nil {
+		if v, err := e.Embed(excerpt.Runes(text, embeddedRunes)); err == nil {
 			q.vector = v
 		}
 	}

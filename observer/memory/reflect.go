@@ -12,6 +12,7 @@ import (
 	"github.com/writbus/writ/observer/observation"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 const (
@@ -149,7 +150,7 @@ func (d reflection) thinkAbout(ctx context.Context, some []*entry) (merges []obs
 	texts := make([]string, len(some))
 	vectors := true
 	for i, e := range some {
-		texts[i] = clipText(e.text, memoryLineChars)
+		texts[i] = excerpt.Runes(e.text, memoryLineChars)
 		vectors = vectors && e.vector != nil
 	}
 	merges = observation.Duplicates(texts)

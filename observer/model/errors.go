@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 // What Chat returns, wrapped with what the server said.
@@ -134,9 +135,5 @@ func (c *Client) tell(said string) string {
 	if c.config.Key != "" {
 		said = strings.ReplaceAll(said, c.config.Key, "[key]")
 	}
-	said = strings.Join(strings.Fields(strings.ToValidUTF8(said, "\uFFFD")), " ")
-	if utf8.RuneCountInString(said) > maxSaid {
-		said = string([]rune(said)[:maxSaid]) + "…"
-	}
-	return said
+	return excerpt.Runes(excerpt.Line(said), maxSaid+1)
 }

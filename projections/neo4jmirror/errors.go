@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
+
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 // The kinds of trouble. Every error of this package is an *Error that wraps
@@ -109,7 +111,4 @@ func (m *Mirror) refusal(err *neo4j.Neo4jError) error {
 }
 
 // shortCause is the first line of an error.
-func shortCause(err error) string {
-	line, _, _ := strings.Cut(err.Error(), "\n")
-	return strings.TrimSpace(line)
-}
+func shortCause(err error) string { return excerpt.First(err.Error()) }

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/digest"
 )
 
 // whole compares files by what they tell others.
@@ -42,7 +43,7 @@ func TestLoadAnyReadsOlderFormats(t *testing.T) {
 	got := map[string]schemas.Rule{}
 	for _, f := range files {
 		got[f.Rule.ID] = f.Rule
-		if f.Content != nil || f.Line < 1 || f.Hash != hashOf(Render(f.Rule)) {
+		if f.Content != nil || f.Line < 1 || f.Hash != digest.Hex(Render(f.Rule)) {
 			t.Errorf("%s: line %d, hash %s", f.Rule.ID, f.Line, f.Hash)
 		}
 	}

@@ -2,9 +2,7 @@ package corpus
 
 import (
 	"cmp"
-	"crypto/sha256"
 	"embed"
-	"encoding/hex"
 	"fmt"
 	"io"
 	"io/fs"
@@ -13,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/digest"
 )
 
 //go:embed rules
@@ -57,7 +56,7 @@ func EmbeddedHashes() ([]string, error) {
 			return err
 		}
 		src, err := embedded.ReadFile(name)
-		hashes = append(hashes, hashOf(src))
+		hashes = append(hashes, digest.Hex(src))
 		return err
 	})
 	if err != nil {
@@ -122,7 +121,7 @@ func (l *loader) load() ([]File, []Problem) {
 	for i, f := range l.loaded {
 		f.file.Rule, f.file.doc = f.doc.rule, f.doc
 		if f.doc.legacy {
-			f.file.Hash = hashOf(Render(f.doc.rule))
+			f.file.Hash = digest.Hex(Render(f.doc.rule))
 		}
 		files[i] = f.file
 	}
@@ -131,11 +130,6 @@ func (l *loader) load() ([]File, []Problem) {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line))
 	})
 	return files, l.problems
-}
-
-func hashOf(src []byte) string {
-	sum := sha256.Sum256(src)
-	return hex.EncodeToString(sum[:])
 }
 
 func (l *loader) problem(path string, line int, format string, args ...any) {
@@ -234,7 +228,7 @@ func (l *loader) add(d *document, src []byte) {
 			Reason: "battle-tested is granted by recorded outcomes only: taken as production-validated",
 		})
 	}
-	l.loaded = append(l.loaded, loadedFile{File{Path: d.path, Line: d.first, Hash: hashOf(src), Content: src}, d})
+	l.loaded = append(l.loaded, loadedFile{File{Path: d.path, Line: d.first, Hash: digest.Hex(src), Content: src}, d})
 }
 
 // readBounded reads one byte past the limit at most, so that the reader can

@@ -10,6 +10,7 @@ import (
 	"github.com/writbus/writ/retrieval"
 	"github.com/writbus/writ/retrieval/corpus"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 // MostMembers is how many rules an abstraction stands for at most: more would
@@ -128,7 +129,7 @@ func abstraction(domain string, members []schemas.Rule, centre schemas.Rule, tak
 	for _, m := range members {
 		a.Members = append(a.Members, m.ID)
 		node.Edges = append(node.Edges, schemas.Edge{Type: edgeAbstracts, Target: m.ID})
-		whole += retrieval.CountTokens("WHEN: "+oneLine(m.Trigger)+"\n") + retrieval.CountTokens("RULE: "+oneLine(m.Statement)+"\n")
+		whole += retrieval.CountTokens("WHEN: "+excerpt.Line(m.Trigger)+"\n") + retrieval.CountTokens("RULE: "+excerpt.Line(m.Statement)+"\n")
 	}
 	a.Ratio = float64(retrieval.CountTokens(a.Summary)) / float64(max(whole, 1))
 	node.Statement, node.Abstraction = a.Summary, a
@@ -162,5 +163,3 @@ func extreme(members []schemas.Rule, ladder []string, value func(schemas.Rule) s
 	}
 	return ""
 }
-
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

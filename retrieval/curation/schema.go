@@ -10,6 +10,8 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/writbus/writ/schemas/excerpt"
+
 	"github.com/writbus/writ/retrieval/corpus"
 	"github.com/writbus/writ/schemas"
 )
@@ -167,7 +169,7 @@ func Incomplete(node schemas.Rule) []string {
 	}
 	symptoms := map[string]bool{}
 	for _, s := range node.Symptoms {
-		if s = strings.ToLower(strings.Join(strings.Fields(s), " ")); s != "" {
+		if s = strings.ToLower(excerpt.Line(s)); s != "" {
 			symptoms[s] = true
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 // continues are the words with which a new clause goes on after a comma: what
@@ -22,7 +24,7 @@ var opens = []string{"if", "when", "while", "before", "after", "with", "without"
 // without its remarks in parentheses. A text whose first clause is longer keeps
 // that clause.
 func shorten(text string, words int) string {
-	text = withoutRemarks(strings.Join(strings.Fields(text), " "))
+	text = withoutRemarks(excerpt.Line(text))
 	cut := len(text)
 	if len(strings.Fields(text)) > words {
 		for _, end := range clauseEnds(text) {
@@ -116,7 +118,7 @@ func withoutRemarks(text string) string {
 	if depth > 0 {
 		return text
 	}
-	kept := strings.Join(strings.Fields(b.String()), " ")
+	kept := excerpt.Line(b.String())
 	for _, mark := range []string{".", ",", ";", ":"} {
 		kept = strings.ReplaceAll(kept, " "+mark+" ", mark+" ")
 		if s, is := strings.CutSuffix(kept, " "+mark); is {

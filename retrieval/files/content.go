@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/writbus/writ/schemas/digest"
 )
 
 // ErrLeftOut is returned for a file that cannot be in an index as it is now: a
@@ -59,7 +61,7 @@ func (c *Contents) Read(root *os.Root, path, hash string, room *[]byte) (raw []b
 	if stamped && c.known(path, seen{stamp, hash}) {
 		return r.bytes, true, nil
 	}
-	if same = hashOf(r.bytes) == hash; same && stamped && now.Sub(stamp.changed()) > settled {
+	if same = digest.Hex(r.bytes) == hash; same && stamped && now.Sub(stamp.changed()) > settled {
 		c.remember(path, seen{stamp, hash})
 	}
 	return r.bytes, same, nil

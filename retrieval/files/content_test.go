@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/writbus/writ/schemas/digest"
 )
 
 // readerOf makes a folder with one file, its path and its reader at a moment.
@@ -39,11 +41,11 @@ func TestAWriteIsSeenWhateverItsTime(t *testing.T) {
 	}
 	var room []byte
 	for range 2 {
-		if raw, same, err := c.Read(root, "a.md", hashOf([]byte("one")), &room); string(raw) != "one" || !same || err != nil {
+		if raw, same, err := c.Read(root, "a.md", digest.Hex([]byte("one")), &room); string(raw) != "one" || !same || err != nil {
 			t.Fatalf("%q, %v, %v", raw, same, err)
 		}
 	}
-	if _, same, err := c.Read(root, "a.md", hashOf([]byte("two")), &room); same || err != nil {
+	if _, same, err := c.Read(root, "a.md", digest.Hex([]byte("two")), &room); same || err != nil {
 		t.Errorf("another content is taken for it: %v", err)
 	}
 	// The system's clock may tick some milliseconds apart.
@@ -59,7 +61,7 @@ func TestAWriteIsSeenWhateverItsTime(t *testing.T) {
 		is, _ := stampOf(after)
 		changed = !ok || was != is
 	}
-	if raw, same, err := c.Read(root, "a.md", hashOf([]byte("one")), &room); string(raw) != "two" || same || err != nil {
+	if raw, same, err := c.Read(root, "a.md", digest.Hex([]byte("one")), &room); string(raw) != "two" || same || err != nil {
 		t.Errorf("%q, %v, %v: written with the time of before", raw, same, err)
 	}
 }
@@ -74,7 +76,7 @@ func TestOnlyAFileLeftAloneIsRemembered(t *testing.T) {
 		if _, ok := stampOf(info); !ok {
 			t.Skip("files have no stamps on this system: their content is looked at whenever they are read")
 		}
-		if _, same, err := c.Read(root, "a.md", hashOf([]byte("one")), new([]byte)); !same || err != nil || len(c.seen) != want {
+		if _, same, err := c.Read(root, "a.md", digest.Hex([]byte("one")), new([]byte)); !same || err != nil || len(c.seen) != want {
 			t.Errorf("%v after it was written: %v, %v, %d remembered, want %d", later, same, err, len(c.seen), want)
 		}
 		for path, known := range c.seen { // only what was remembered says it

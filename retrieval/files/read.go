@@ -1,8 +1,6 @@
 package files
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +8,7 @@ import (
 	"time"
 
 	"github.com/writbus/writ/retrieval/artifact"
+	"github.com/writbus/writ/schemas/digest"
 )
 
 // ErrMoving is returned for a file that changes whenever it is read.
@@ -34,14 +33,9 @@ type read struct {
 func readFile(root opener, file string, room *[]byte) (read, error) {
 	r, err := readBytes(root, file, room)
 	if err == nil && r.left == "" {
-		r.hash = hashOf(r.bytes)
+		r.hash = digest.Hex(r.bytes)
 	}
 	return r, err
-}
-
-func hashOf(raw []byte) string {
-	sum := sha256.Sum256(raw)
-	return hex.EncodeToString(sum[:])
 }
 
 // readBytes is readFile without the hash.

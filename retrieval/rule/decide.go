@@ -1,9 +1,9 @@
 package rule
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
+
+	"github.com/writbus/writ/schemas/digest"
 
 	"github.com/writbus/writ/retrieval/curation"
 	"github.com/writbus/writ/schemas"
@@ -75,6 +75,5 @@ func NoSuch(id string) error {
 
 // Hash names a file's content, as an import keeps it.
 func Hash(content string) string {
-	sum := sha256.Sum256([]byte(content))
-	return hex.EncodeToString(sum[:])
+	return digest.Hex([]byte(content))
 }

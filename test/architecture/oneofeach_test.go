@@ -28,6 +28,25 @@ var oneOfEach = map[string]struct {
 	}},
 }
 
+// ownNames are names of functions that a leaf has for all.
+var ownNames = map[string]string{
+	"oneLine": "schemas/excerpt", "clipText": "schemas/excerpt", "truncate": "schemas/excerpt", "writeFile": "schemas/atomicfile",
+	"matchGlob": "schemas/glob", "parseIgnore": "schemas/gitignore", "shortDigest": "schemas/digest",
+}
+
+func callsOf(f *ast.FuncDecl) map[string]bool {
+	calls := map[string]bool{}
+	ast.Inspect(f, func(n ast.Node) bool {
+		if selector, ok := n.(*ast.SelectorExpr); ok {
+			if from, ok := selector.X.(*ast.Ident); ok {
+				calls[from.Name+"."+selector.Sel.Name] = true
+			}
+		}
+		return true
+	})
+	return calls
+}
+
 // TestHouseHasOneOfEach finds a second implementation of what a leaf does.
 func TestHouseHasOneOfEach(t *testing.T) {
 	used := map[string]bool{}
@@ -52,6 +71,20 @@ func TestHouseHasOneOfEach(t *testing.T) {
 			used[call+" "+pkg] = true
 			return true
 		})
+	})
+	eachFile(t, func(pkg string, file *ast.File, at *token.FileSet) {
+		for _, declared := range file.Decls {
+			f, ok := declared.(*ast.FuncDecl)
+			if !ok {
+				continue
+			}
+			if ownNames[f.Name.Name] != "" && f.Recv == nil && !within(pkg, "schemas") {
+				t.Errorf("%s declares %s: use %s", at.Position(f.Pos()), f.Name.Name, ownNames[f.Name.Name])
+			}
+			if calls := callsOf(f); calls["sha256.Sum256"] && calls["hex.EncodeToString"] && pkg != "schemas/digest" {
+				t.Errorf("%s writes a digest as text: use schemas/digest", at.Position(f.Pos()))
+			}
+		}
 	})
 	for call, one := range oneOfEach {
 		for pkg := range one.others {

@@ -1,8 +1,6 @@
 package config
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/writbus/writ/schemas/atomicfile"
+	"github.com/writbus/writ/schemas/digest"
 )
 
 // Register notes in the data directory that a project is under guard. Where
@@ -47,8 +46,7 @@ func registryEntry(dataDir, root string) string {
 	if real, err := filepath.EvalSymlinks(root); err == nil {
 		root = real
 	}
-	sum := sha256.Sum256([]byte(root))
-	return filepath.Join(dataDir, "projects", hex.EncodeToString(sum[:16]))
+	return filepath.Join(dataDir, "projects", digest.Name(root))
 }
 
 // FindGuarded walks up from an absolute folder to the nearest project that has

@@ -13,6 +13,8 @@ import (
 	"embed"
 	"strings"
 
+	"github.com/writbus/writ/schemas/excerpt"
+
 	bus "github.com/writbus/writ/bus/help"
 	config "github.com/writbus/writ/cmd/internal/config/help"
 	client "github.com/writbus/writ/cmd/writ/help"
@@ -105,7 +107,7 @@ func headline(text string) (title, summary string) {
 	head, rest, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	title = strings.TrimSpace(strings.TrimPrefix(head, "#"))
 	paragraph, _, _ := strings.Cut(strings.TrimSpace(rest), "\n\n")
-	paragraph = strings.Join(strings.Fields(paragraph), " ")
+	paragraph = excerpt.Line(paragraph)
 	if sentence, _, more := strings.Cut(paragraph, ". "); more {
 		paragraph = sentence + "."
 	}

@@ -1,8 +1,6 @@
 package install
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -166,9 +164,4 @@ func read(root, rel string) (content []byte, exists bool, err error) {
 		return nil, false, &Problem{"read " + path, err.Error(), "Nothing was changed."}
 	}
 	return content, true, nil
-}
-
-func digest(content []byte) string {
-	sum := sha256.Sum256(content)
-	return hex.EncodeToString(sum[:])
 }

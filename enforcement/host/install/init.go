@@ -10,6 +10,7 @@ import (
 
 	"github.com/writbus/writ/enforcement/host/hosts"
 	"github.com/writbus/writ/enforcement/host/settings"
+	"github.com/writbus/writ/schemas/digest"
 )
 
 // Report says what was done, in paths relative to the project's root.
@@ -143,7 +144,7 @@ func (p *plan) want(rel string, content []byte, among map[string]string) error {
 	if err != nil {
 		return err
 	}
-	among[rel] = digest(content)
+	among[rel] = digest.Hex(content)
 	if exists && bytes.Equal(is, content) {
 		return nil
 	}
@@ -165,7 +166,7 @@ func (p *plan) project() error {
 	switch {
 	case exists && string(content) != defaultProject:
 	case exists:
-		p.shared[projectFile] = digest(content)
+		p.shared[projectFile] = digest.Hex(content)
 	default:
 		content, p.parked, err = read(p.root, parkedFile)
 		if err != nil {
@@ -245,7 +246,7 @@ func (p *agentPlan) settings() error {
 		p.report.Warnings = append(p.report.Warnings,
 			p.Settings+" says \""+p.Off+"\": true: no hook runs, Writ guards nothing until that is removed")
 	}
-	p.after.SettingsAfter = digest(merged)
+	p.after.SettingsAfter = digest.Hex(merged)
 	original, existed, err := p.original(is, exists)
 	if err != nil {
 		return err
@@ -270,7 +271,7 @@ func (p *agentPlan) original(is []byte, exists bool) (content []byte, existed bo
 	if !exists {
 		return nil, false, nil
 	}
-	if p.before != nil && p.before.SettingsAfter == digest(is) {
+	if p.before != nil && p.before.SettingsAfter == digest.Hex(is) {
 		if !p.before.SettingsExisted {
 			return nil, false, nil
 		}

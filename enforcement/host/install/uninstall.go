@@ -10,6 +10,7 @@ import (
 
 	"github.com/writbus/writ/enforcement/host/hosts"
 	"github.com/writbus/writ/enforcement/host/settings"
+	"github.com/writbus/writ/schemas/digest"
 )
 
 // Uninstall takes Writ out of a project, for all agents. The hooks go first:
@@ -71,7 +72,7 @@ func (r *removal) settings(a settings.Agent) error {
 	if err != nil {
 		return err
 	}
-	if before != nil && before.SettingsAfter == digest(is) {
+	if before != nil && before.SettingsAfter == digest.Hex(is) {
 		if !before.SettingsExisted {
 			return r.remove(a.Settings)
 		}
@@ -164,7 +165,7 @@ func (r *removal) rest() error {
 
 func (r *removal) untouched(rel string, content []byte) bool {
 	for _, before := range r.before {
-		if before.Files[rel] == digest(content) {
+		if before.Files[rel] == digest.Hex(content) {
 			return true
 		}
 	}

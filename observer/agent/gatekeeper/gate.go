@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/writbus/writ/schemas/digest"
+
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/enforcement"
 	"github.com/writbus/writ/enforcement/confine/runner"
@@ -133,7 +135,7 @@ func (g *Gate) unguarded(t act, a workspace.Act) (workspace.Decision, error) {
 	}
 	state := enforcement.State{Mode: enforcement.ModeConversation}
 	request := enforcement.RequestTool{
-		Tool: t.Tool, ToolUseID: t.ToolUseID, Settings: enforcement.DefaultSettings(), Digest: project.Digest(t.Input), Bytes: len(t.Input),
+		Tool: t.Tool, ToolUseID: t.ToolUseID, Settings: enforcement.DefaultSettings(), Digest: digest.Hex(t.Input), Bytes: len(t.Input),
 		Shell: enforcement.Inspect(t.project.Layout, filepath.ToSlash(t.Dir), a.Command, nil, project.Readlink),
 	}
 	decided, err := enforcement.Decide(state, request)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/writbus/writ/enforcement/dialect"
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 // Call is one command that may run.
@@ -132,7 +133,7 @@ func OK(format string, args ...any) Result {
 // instead. Neither has a full stop of its own. What may quote text of others; it
 // is made one line.
 func Err(what, adapt string) Result {
-	return Result{Text: "ERR: " + oneLine(what) + ". Adapt: " + oneLine(adapt) + "."}
+	return Result{Text: "ERR: " + phrase(what) + ". Adapt: " + phrase(adapt) + "."}
 }
 
 // Skip is a command that was not tried; adapt may be "".
@@ -140,12 +141,12 @@ func Skip(what, adapt string) Result {
 	if adapt != "" {
 		adapt = " " + adapt + "."
 	}
-	return Result{Outcome: Skipped, Text: "SKIPPED: " + oneLine(what) + "." + adapt}
+	return Result{Outcome: Skipped, Text: "SKIPPED: " + phrase(what) + "." + adapt}
 }
 
 // Ask is a command that waits for a person: nothing was done.
 func Ask(what string) Result {
-	return Result{Outcome: Asks, Text: "WARN: " + oneLine(what) + "; nothing was done. It runs only after the user confirmed it."}
+	return Result{Outcome: Asks, Text: "WARN: " + phrase(what) + "; nothing was done. It runs only after the user confirmed it."}
 }
 
 // Content is text from somewhere else, labelled.
@@ -166,10 +167,6 @@ func (r Result) With(key, value string) Result {
 
 const maxLine = 1000 // bytes of what an error quotes
 
-func oneLine(s string) string {
-	s = strings.TrimRight(strings.Join(strings.Fields(strings.ToValidUTF8(s, "\uFFFD")), " "), ".")
-	if len(s) <= maxLine {
-		return s
-	}
-	return strings.ToValidUTF8(s[:maxLine], "") + "…"
+func phrase(s string) string {
+	return excerpt.Bytes(strings.TrimRight(excerpt.Line(s), "."), maxLine)
 }

@@ -3,6 +3,8 @@ package chunk
 import (
 	"strings"
 
+	"github.com/writbus/writ/schemas/excerpt"
+
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
@@ -92,7 +94,7 @@ func headingPath(path []string) string {
 
 // headingTitle is a heading as it reads, without marks.
 func headingTitle(raw string) string {
-	title := strings.Join(strings.Fields(raw), " ")
+	title := excerpt.Line(raw)
 	title = strings.TrimSpace(strings.TrimRight(title, "#"))
 	return strings.NewReplacer("`", "", "**", "", "__", "").Replace(title)
 }

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/writbus/writ/schemas/excerpt"
+
 	"github.com/goccy/go-yaml"
 )
 
@@ -64,7 +66,7 @@ func readPlain(text string) (m matter) {
 
 func (m *matter) set(name string, value any) {
 	text, _ := value.(string)
-	text = strings.Join(strings.Fields(text), " ")
+	text = excerpt.Line(text)
 	switch name {
 	case "type", "kind", "artifact_type", "artifact-type", "artifact":
 		m.kind = strings.ToLower(text)

@@ -3,6 +3,8 @@ package inject
 import (
 	"fmt"
 	"strings"
+
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 const (
@@ -27,7 +29,7 @@ func (r Request) asMarkdown(used []int) string {
 // any in the text. It begins with a visible character and ends with a blank line.
 func (p Piece) markdown() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "## %s\n\n", oneLine(fmt.Sprintf("%s:%d-%d", Reference(p.Path), p.Lines[0], p.Lines[1])))
+	fmt.Fprintf(&b, "## %s\n\n", excerpt.Line(fmt.Sprintf("%s:%d-%d", Reference(p.Path), p.Lines[0], p.Lines[1])))
 	facts := []string{p.Type}
 	if p.Mentioned {
 		facts = append(facts, "mentioned in the task")
@@ -42,7 +44,7 @@ func (p Piece) markdown() string {
 		{"changed ", p.LastModified},
 		{"mentions ", strings.Join(p.References, ", ")},
 	} {
-		if text := oneLine(fact.text); text != "" && text != facts[len(facts)-1] {
+		if text := excerpt.Line(fact.text); text != "" && text != facts[len(facts)-1] {
 			facts = append(facts, fact.name+text)
 		}
 	}
@@ -68,9 +70,6 @@ func fenceOf(text string) string {
 	}
 	return strings.Repeat("`", max(3, longest+1))
 }
-
-// oneLine is a text without line ends and runs of blanks.
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 func oneWord(language string) string {
 	if strings.ContainsFunc(language, func(r rune) bool { return r <= ' ' || r == '`' }) || language == "text" {

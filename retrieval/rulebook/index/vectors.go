@@ -2,7 +2,6 @@ package index
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -10,6 +9,8 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"github.com/writbus/writ/schemas/digest"
 
 	"github.com/writbus/writ/retrieval"
 	"github.com/writbus/writ/schemas/atomicfile"
@@ -36,8 +37,7 @@ type vectors struct {
 }
 
 func newVectors(e retrieval.Embedder, folder string) *vectors {
-	name := sha256.Sum256([]byte(e.Name()))
-	return &vectors{embedder: e, dir: filepath.Join(folder, hex.EncodeToString(name[:8])), made: map[string]retrieval.Document{}}
+	return &vectors{embedder: e, dir: filepath.Join(folder, digest.Hex(e.Name())[:16]), made: map[string]retrieval.Document{}}
 }
 
 func vectorKey(d retrieval.Document) string {

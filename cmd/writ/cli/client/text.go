@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 // Printable shows control characters instead of sending them to the terminal:
@@ -33,22 +35,10 @@ func PrintableLines(text string) string {
 }
 
 // OneLine keeps multi-line texts of other layers from tearing a message.
-func OneLine(text string) string {
-	return strings.Join(strings.Fields(text), " ")
-}
+func OneLine(text string) string { return excerpt.Line(text) }
 
 // Shorten cuts text to at most n runes, at a space where one is near.
-func Shorten(text string, n int) string {
-	runes := []rune(text)
-	if len(runes) <= n {
-		return text
-	}
-	cut := string(runes[:n-1])
-	if i := strings.LastIndexByte(cut, ' '); i > len(cut)/2 {
-		cut = cut[:i]
-	}
-	return cut + "…"
-}
+func Shorten(text string, n int) string { return excerpt.Words(text, n) }
 
 // Plural counts things in words.
 func Plural(n int, one, many string) string {
@@ -102,12 +92,7 @@ func SortedKeys[V any](m map[string]V) []string {
 }
 
 // Clip shortens a line to so many runes.
-func Clip(line string, width int) string {
-	if runes := []rune(line); len(runes) > width {
-		return string(runes[:width-1]) + "…"
-	}
-	return line
-}
+func Clip(line string, width int) string { return excerpt.Runes(line, width) }
 
 // Dash is text, or a dash where there is none.
 func Dash(text string) string {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/writbus/writ/enforcement/dialect"
 	"github.com/writbus/writ/observer/agent/verbs"
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 // Peer is an agent elsewhere.
@@ -110,12 +111,12 @@ func resolve(ctx context.Context, p Peer) (*a2a.AgentCard, error) {
 func shownCard(name string, card *a2a.AgentCard) verbs.Result {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s: %s %s (A2A %s)\n", name, card.Name, card.Version, card.ProtocolVersion)
-	if text := oneLine(card.Description, 2*maxDescription); text != "" {
+	if text := excerpt.Bytes(excerpt.Line(card.Description), 2*maxDescription); text != "" {
 		fmt.Fprintf(&out, "%s\n", text)
 	}
 	fmt.Fprintf(&out, "takes %s, gives %s\n", strings.Join(card.DefaultInputModes, ", "), strings.Join(card.DefaultOutputModes, ", "))
 	for _, s := range card.Skills {
-		fmt.Fprintf(&out, "- %s: %s. %s\n", s.ID, s.Name, oneLine(s.Description, maxDescription))
+		fmt.Fprintf(&out, "- %s: %s. %s\n", s.ID, s.Name, excerpt.Bytes(excerpt.Line(s.Description), maxDescription))
 	}
 	return verbs.Content(verbs.TrustPeer, out.String())
 }

@@ -11,6 +11,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/writbus/writ/observer/agent/verbs"
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 // images are the types that models take.
@@ -101,7 +102,7 @@ func arguments(schema any) string {
 		}
 		parts = append(parts, fmt.Sprintf("%q%s: %s", name, mark, kindOf(s.Properties[name])))
 	}
-	return "{" + oneLine(strings.Join(parts, ", "), maxDescription) + "}"
+	return "{" + excerpt.Bytes(excerpt.Line(strings.Join(parts, ", ")), maxDescription) + "}"
 }
 
 // kindOf is a property's type, or its values where it lists them.

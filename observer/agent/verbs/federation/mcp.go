@@ -15,6 +15,7 @@ import (
 
 	"github.com/writbus/writ/enforcement/dialect"
 	"github.com/writbus/writ/observer/agent/verbs"
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 // Server is an MCP server: a program that speaks over its standard streams, or
@@ -83,7 +84,7 @@ func (m *MCP) tools(ctx context.Context, c verbs.Call) verbs.Result {
 		for _, t := range tools {
 			shown++
 			fmt.Fprintf(&out, "  %s %s\n", t.Name, arguments(t.InputSchema))
-			if text := oneLine(t.Description, maxDescription); text != "" {
+			if text := excerpt.Bytes(excerpt.Line(t.Description), maxDescription); text != "" {
 				fmt.Fprintf(&out, "    %s\n", text)
 			}
 		}
@@ -201,12 +202,4 @@ func cutWord(s string) (word, rest string) {
 		return s[:i], strings.TrimLeft(s[i:], " \t")
 	}
 	return s, ""
-}
-
-func oneLine(s string, most int) string {
-	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "\uFFFD")), " ")
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most], "") + "…"
 }

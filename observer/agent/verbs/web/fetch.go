@@ -14,6 +14,7 @@ import (
 	"github.com/writbus/writ/enforcement/dialect"
 	"github.com/writbus/writ/enforcement/dialect/address"
 	"github.com/writbus/writ/observer/agent/verbs"
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 // Options of the verbs of this package. The zero value is what a daemon uses.
@@ -127,10 +128,7 @@ func Refused(raw string, err error) verbs.Result {
 // shown is a URL as an error quotes it.
 func shown(raw string) string {
 	const most = 200
-	if len(raw) > most {
-		raw = strings.ToValidUTF8(raw[:most], "") + "…"
-	}
-	return strconv.Quote(raw)
+	return strconv.Quote(excerpt.Bytes(raw, most))
 }
 
 // result makes a result of a page.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/writbus/writ/schemas/excerpt"
+
 	"github.com/JohannesKaufmann/html-to-markdown/v2/converter"
 	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/base"
 	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/commonmark"
@@ -103,7 +105,7 @@ func (t *tidy) element(n *html.Node) {
 	switch n.DataAtom {
 	case atom.Title:
 		if t.title == "" && n.FirstChild != nil {
-			t.title = strings.Join(strings.Fields(n.FirstChild.Data), " ")
+			t.title = excerpt.Line(n.FirstChild.Data)
 		}
 	case atom.Base:
 		if at, err := url.Parse(get(n, "href")); err == nil {

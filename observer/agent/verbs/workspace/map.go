@@ -12,6 +12,7 @@ import (
 
 	"github.com/writbus/writ/enforcement/confine/worktree"
 	"github.com/writbus/writ/observer/agent/verbs"
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 // Bounds of one map.
@@ -221,14 +222,9 @@ func (w *handlers) outline(f *folder, n *node) string {
 	if err != nil || binary(source[:min(len(source), sniffed)]) {
 		return ""
 	}
-	text := oneLine(strings.Join(w.Outline(n.path, source), ", "))
-	if len(text) > maxOutline {
-		text = strings.ToValidUTF8(text[:maxOutline], "") + "…"
-	}
-	return text
+	text := excerpt.Line(strings.Join(w.Outline(n.path, source), ", "))
+	return excerpt.Bytes(text, maxOutline)
 }
-
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 func render(out *strings.Builder, at *node, depth int) {
 	if !at.open {

@@ -3,8 +3,6 @@ package workspace
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -20,6 +18,7 @@ import (
 	"github.com/writbus/writ/enforcement/dialect"
 	"github.com/writbus/writ/observer/agent/verbs"
 	"github.com/writbus/writ/schemas/atomicfile"
+	"github.com/writbus/writ/schemas/digest"
 )
 
 // write is /write [--persist] PATH … /endwrite.
@@ -66,7 +65,7 @@ func (w *handlers) write(ctx context.Context, c verbs.Call) (verbs.Result, error
 		r, err := told(err)
 		return r, errors.Join(err, gateErr)
 	}
-	r := verbs.OK("wrote %s (%s)", name, change(was, c.Body)).With("path", name).With("sha256", digest(c.Body))
+	r := verbs.OK("wrote %s (%s)", name, change(was, c.Body)).With("path", name).With("sha256", digest.Hex(c.Body))
 	r.Text = join(r.Text, d.Context, more)
 	if persist {
 		r.Keep = []verbs.Artifact{{Name: name, MIME: mimeOf(name, c.Body), Data: c.Body, Size: len(c.Body)}}
@@ -264,11 +263,6 @@ func change(was before, content []byte) string {
 		what = fmt.Sprintf("it had %d bytes", was.size)
 	}
 	return fmt.Sprintf("%d bytes, %d lines; %s", len(content), lines, what)
-}
-
-func digest(content []byte) string {
-	sum := sha256.Sum256(content)
-	return hex.EncodeToString(sum[:])
 }
 
 // mimeOf is the type of an artifact.

@@ -1,0 +1,53 @@
+package excerpt
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+)
+
+func TestExcerpts(t *testing.T) {
+	for _, c := range []struct{ name, got, want string }{
+		{"Line", Line(" a\n\tb  c "), "a b c"},
+		{"First", First("\n\n a b \nc"), "a b"},
+		{"Runes, short", Runes("äöü", 3), "äöü"},
+		{"Runes, long", Runes("äöüß", 3), "äö…"},
+		{"Runes, invalid", Runes("a\xff", 3), "a\uFFFD"},
+		{"RunesWith", RunesWith("äöüß", 2, ""), "äö"},
+		{"Words", Words("one two three four", 12), "one two…"},
+		{"Words, one", Words("onetwothree", 6), "onetw…"},
+		{"Words, short", Words("one two", 7), "one two"},
+		{"Bytes, short", Bytes("äö", 4), "äö"},
+		{"Bytes, within a character", Bytes("ääää", 6), "ä…"},
+		{"BytesWith", BytesWith("abcdefgh", 7, "[cut]"), "ab[cut]"},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, c.got, c.want)
+		}
+	}
+}
+
+func TestLineIsItsWords(t *testing.T) {
+	part := rapid.SampledFrom([]string{"a", "bc", " ", "  ", "\n", "\t", "é", "\u00a0", "\x7f", "~"})
+	rapid.Check(t, func(rt *rapid.T) {
+		text := strings.Join(rapid.SliceOf(part).Draw(rt, "text"), "")
+		if got, want := Line(text), strings.Join(strings.Fields(text), " "); got != want {
+			rt.Fatalf("Line(%q) = %q, want %q", text, got, want)
+		}
+	})
+}
+
+func TestExcerptsKeepTheirLength(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		text, most := rapid.String().Draw(rt, "text"), rapid.IntRange(3, 20).Draw(rt, "most")
+		runes, words, bytes := Runes(text, most), Words(text, most), Bytes(text, most)
+		switch {
+		case utf8.RuneCountInString(runes) > most || utf8.RuneCountInString(words) > most || len(bytes) > most:
+			rt.Fatalf("%q, %q, %q are longer than %d", runes, words, bytes, most)
+		case !utf8.ValidString(runes) || !utf8.ValidString(words) || !utf8.ValidString(bytes):
+			rt.Fatalf("%q, %q or %q is no text", runes, words, bytes)
+		}
+	})
+}
