@@ -1,13 +1,13 @@
 package config
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/writbus/writ/schemas/digest"
 
 	"github.com/writbus/writ/schemas/atomicfile"
 )
@@ -82,6 +82,5 @@ func readFormat(l Layout) (format int, err error) {
 // formatLine is the content of the file: the number, and a digest of its line.
 func formatLine(format int) []byte {
 	line := fmt.Sprintf("writ data directory, format %d\n", format)
-	sum := sha256.Sum256([]byte(line))
-	return []byte(line + hex.EncodeToString(sum[:8]) + "\n")
+	return []byte(line + digest.Hex(line)[:16] + "\n")
 }
