@@ -2,13 +2,13 @@ package library
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"log/slog"
 	"path/filepath"
 	"sync"
 	"time"
+
+	"github.com/writbus/writ/schemas/digest"
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/projections"
@@ -121,8 +121,7 @@ func (l *Library) save(p *project) {
 // file is where the index of a project is kept, beside the views: it can be
 // deleted at any time.
 func (l *Library) file(root string) string {
-	sum := sha256.Sum256([]byte(root))
-	return filepath.Join(l.o.Data, "artifacts", hex.EncodeToString(sum[:16])+savedSuffix)
+	return filepath.Join(l.o.Data, "artifacts", digest.Name(root)+savedSuffix)
 }
 
 // within waits for what is closed when something is done, at most so long, and
