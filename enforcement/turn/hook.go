@@ -10,8 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/writbus/writ/schemas/digest"
-
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/enforcement"
 	"github.com/writbus/writ/enforcement/host"
@@ -123,7 +121,7 @@ func (t turn) unnamed() string {
 	if t.Shell != nil {
 		input = []byte(*t.Shell)
 	}
-	return unnamedCall + t.Agent + ":" + t.Tool + ":" + digest.Hex(input)
+	return unnamedCall + t.Agent + ":" + t.Tool + ":" + enforcement.Hash(input)
 }
 
 // firstProject is the project a session began in, while it is under guard:
@@ -150,10 +148,10 @@ func (t turn) called(header schemas.Header) called {
 	case host.BeforeTool, host.AfterTool, host.ToolFailed, host.Permission:
 	default:
 		// A turn's end is reported again with what came of its tests.
-		id, c.unnamed = "event:"+digest.Hex(header.Get(schemas.HookHeaderTests)), true
+		id, c.unnamed = "event:"+enforcement.Hash([]byte(header.Get(schemas.HookHeaderTests))), true
 	}
 	if id != "" && !strings.HasPrefix(id, unnamedCall) {
-		c.key = strings.Join([]string{t.Session, t.Agent, t.Hook, id, digest.Hex(t.payload)}, "\x00")
+		c.key = strings.Join([]string{t.Session, t.Agent, t.Hook, id, enforcement.Hash(t.payload)}, "\x00")
 	}
 	return c
 }
@@ -223,7 +221,7 @@ func orUnknown(id string) string {
 }
 
 func (t turn) observed() schemas.HookObserved {
-	return schemas.HookObserved{Host: t.Host, Hook: t.Hook, Fields: host.Fields(t.payload), Digest: digest.Hex(t.payload), Bytes: len(t.payload)}
+	return schemas.HookObserved{Host: t.Host, Hook: t.Hook, Fields: host.Fields(t.payload), Digest: enforcement.Hash(t.payload), Bytes: len(t.payload)}
 }
 
 // plain takes a command whose outcome needs nothing but the record.

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/writbus/writ/schemas/digest"
-
 	"github.com/writbus/writ/enforcement"
 	"github.com/writbus/writ/enforcement/plan"
 	"github.com/writbus/writ/enforcement/project"
@@ -41,7 +39,7 @@ func (c *contents) planningGap(ctx context.Context, t turn, session string, targ
 			return none, nil
 		}
 		content, err := project.ReadFile(filepath.Join(t.project.Root, enforcement.PlanFile))
-		if err != nil || len(gate.Files) == 0 || digest.Hex(content) != gate.Files[0].SHA256 {
+		if err != nil || len(gate.Files) == 0 || enforcement.Hash(content) != gate.Files[0].SHA256 {
 			return none, nil //nolint:nilerr // a plan that is not as approved has drifted, which is told elsewhere
 		}
 		cited, _ := plan.Parse(content)

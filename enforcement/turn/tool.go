@@ -7,8 +7,6 @@ import (
 	"io/fs"
 	"path/filepath"
 
-	"github.com/writbus/writ/schemas/digest"
-
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/enforcement"
 	"github.com/writbus/writ/enforcement/confine/runner"
@@ -88,14 +86,14 @@ func targets(t turn) []schemas.Target {
 // told.
 func resultOf(w host.Write, path string) string {
 	if w.Content != nil && !w.Opaque {
-		return digest.Hex(*w.Content)
+		return enforcement.Hash([]byte(*w.Content))
 	}
 	before, err := project.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return ""
 	}
 	if after, known := contentAfter(w, before, err == nil); known {
-		return digest.Hex(after)
+		return enforcement.Hash(after)
 	}
 	return ""
 }
@@ -126,7 +124,7 @@ func (v *Service) request(ctx context.Context, t turn, s enforcement.State, pare
 		Tool: t.Tool, ToolUseID: t.ToolUseID, Targets: targets,
 		Actor:     enforcement.Actor{Agent: t.Agent, Parent: parent},
 		Workspace: v.Sessions.Workspace(ctx, t.project, watchingID, watching), Settings: t.project.Settings.Policy,
-		Private: t.private(), Secrets: v.contents.secrets(t, targets), Code: t.Code, Digest: digest.Hex(t.Input), Bytes: len(t.Input),
+		Private: t.private(), Secrets: v.contents.secrets(t, targets), Code: t.Code, Digest: enforcement.Hash(t.Input), Bytes: len(t.Input),
 	}
 	if t.Shell != nil {
 		dir := t.Dir
