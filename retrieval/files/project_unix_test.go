@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -24,20 +23,20 @@ func asNobody(t *testing.T, root string, f func()) (readable bool) {
 	if err := os.Chmod(filepath.Dir(root), 0o755); err != nil { // the test's own folder
 		t.Fatal(err)
 	}
-	if err := syscall.Seteuid(nobody); err != nil {
+	if err := seteuid(nobody); err != nil {
 		t.Logf("to root every file is readable: %v", err)
 		f()
 		return true
 	}
 	defer func() {
-		if err := syscall.Seteuid(0); err != nil {
+		if err := seteuid(0); err != nil {
 			t.Fatal(err)
 		}
 	}()
 	if _, err := os.ReadDir(root); err != nil {
 		t.Logf("to root every file is readable, and to nobody not even %v", err)
 		readable = true
-		if err := syscall.Seteuid(0); err != nil {
+		if err := seteuid(0); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -52,7 +51,7 @@ func TestBadFilesStopNothing(t *testing.T) {
 	tr.write("c.md", "# c\n")
 	tr.write("two\nlines.md", "# d\n")
 	tr.write("\xff.md", "# e\n")
-	if err := syscall.Mkfifo(tr.at("pipe.md"), 0o644); err != nil {
+	if err := mkfifo(tr.at("pipe.md"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if f, err := os.Create(tr.at("huge.md")); err != nil || f.Truncate(100<<20) != nil || f.Close() != nil {

@@ -4,10 +4,8 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -124,41 +122,6 @@ func TestAServerThatDiesIsStartedAgain(t *testing.T) {
 		}
 	})
 	wait.Wait()
-}
-
-func TestServersEnd(t *testing.T) {
-	t.Parallel()
-	m := newTestMCP(t)
-	r := ask(t.Context(), t, m, "mcp", "call near child", t.TempDir())
-	m.Close()
-	pids := strings.Fields(r.Text)
-	if len(pids) != 2 {
-		t.Fatalf("%q", r.Text)
-	}
-	for _, word := range pids {
-		pid, err := strconv.Atoi(word)
-		if err != nil {
-			t.Fatal(err)
-		}
-		process, err := os.FindProcess(pid)
-		if err != nil {
-			t.Fatal(err)
-		}
-		gone := false
-		for range 30_000 { // the new parent of a child collects it when it comes to it
-			raw, err := os.ReadFile("/proc/" + word + "/stat")
-			if gone = err != nil && process.Signal(syscall.Signal(0)) != nil || strings.Contains(string(raw), ") Z "); gone {
-				break
-			}
-			time.Sleep(10 * time.Millisecond)
-		}
-		if !gone {
-			t.Errorf("process %d is still there", pid)
-		}
-	}
-	if r := ask(t.Context(), t, m, "mcp", "call near greet {}", t.TempDir()); r.Outcome != verbs.Failed {
-		t.Errorf("after its end: %q", r.Text)
-	}
 }
 
 // npmVariable is a command line that starts a server from npm; see

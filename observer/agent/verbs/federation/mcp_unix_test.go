@@ -27,10 +27,14 @@ func TestServersEnd(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		process, err := os.FindProcess(pid)
+		if err != nil {
+			t.Fatal(err)
+		}
 		gone := false
 		for range 30_000 { // the new parent of a child collects it when it comes to it
 			raw, err := os.ReadFile("/proc/" + word + "/stat")
-			if gone = err != nil && syscall.Kill(pid, 0) != nil || strings.Contains(string(raw), ") Z "); gone {
+			if gone = err != nil && process.Signal(syscall.Signal(0)) != nil || strings.Contains(string(raw), ") Z "); gone {
 				break
 			}
 			time.Sleep(10 * time.Millisecond)
