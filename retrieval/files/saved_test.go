@@ -199,11 +199,11 @@ func TestASaveThatFailsSaysSo(t *testing.T) {
 func TestAnalysisVersion(t *testing.T) {
 	const version, sum = 3, "700c57688d0a6ae2"
 	tr := newTree(t)
-	samples, err := filepath.Glob("../../../retrieval/artifact/chunk/testdata/*/*.in")
+	samples, err := filepath.Glob("../artifact/chunk/testdata/*/*.in")
 	if err != nil {
 		t.Fatal(err)
 	}
-	more, err := filepath.Glob("../../../retrieval/artifact/chunk/testdata/*.in")
+	more, err := filepath.Glob("../artifact/chunk/testdata/*.in")
 	if err != nil || len(samples)+len(more) < 8 {
 		t.Fatal(err, "no samples")
 	}
