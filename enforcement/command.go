@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/writbus/writ/enforcement/approval"
+	"github.com/writbus/writ/enforcement/phrase"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -39,7 +39,7 @@ type Settings struct {
 	// RequireWork lets an agent declare work mode only.
 	RequireWork bool
 	// Phrases are approval wordings of the project's language.
-	Phrases approval.Phrases
+	Phrases phrase.Phrases
 }
 
 // Values of Settings.Subagents.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/writbus/writ/enforcement/approval"
+	"github.com/writbus/writ/enforcement/phrase"
 	"github.com/writbus/writ/schemas"
 	"github.com/writbus/writ/schemas/excerpt"
 )
@@ -119,7 +119,7 @@ func (c SubmitPrompt) wording(s State) Decision {
 	j := judgeWording(c.Prompt, gate, c.Settings.Phrases)
 	o := s.Offer(gate, c.Workspace)
 	switch {
-	case j.Approves && j.Reason == approval.BareGoAhead && (!s.awaits(gate, o) || s.Work.Declined[gate] != ""):
+	case j.Approves && j.Reason == phrase.BareGoAhead && (!s.awaits(gate, o) || s.Work.Declined[gate] != ""):
 		return Decision{}
 	case j.Approves:
 		return c.approve(s, gate, o)
@@ -150,16 +150,16 @@ func (c SubmitPrompt) approve(s State, gate string, o Offer) Decision {
 
 // nearMiss are the causes of a no that a user should hear of.
 var nearMiss = map[string]bool{
-	approval.Condition: true, approval.NamesOtherGate: true, approval.Retracted: true, approval.Objection: true,
-	approval.TooLong: true,
+	phrase.Condition: true, phrase.NamesOtherGate: true, phrase.Retracted: true, phrase.Objection: true,
+	phrase.TooLong: true,
 }
 
 var missText = map[string]string{
-	approval.Condition:      "it sets a condition",
-	approval.NamesOtherGate: "it names another gate",
-	approval.Retracted:      "it takes the approval back",
-	approval.Objection:      "it objects to something beside it",
-	approval.TooLong:        "the prompt is too long to be sure of every word of it",
+	phrase.Condition:      "it sets a condition",
+	phrase.NamesOtherGate: "it names another gate",
+	phrase.Retracted:      "it takes the approval back",
+	phrase.Objection:      "it objects to something beside it",
+	phrase.TooLong:        "the prompt is too long to be sure of every word of it",
 }
 
 // implementationPhrases approve the gate that the plan and the tests lie behind.
@@ -171,17 +171,17 @@ var implementationPhrases = []string{
 // judgeWording asks whether a prompt approves the gate. For the implementation
 // it must name it, or approve without naming anything; a bare go-ahead is what
 // people say all the time while code is being written.
-func judgeWording(prompt, gate string, phrases approval.Phrases) approval.Judgement {
+func judgeWording(prompt, gate string, phrases phrase.Phrases) phrase.Judgement {
 	if gate != GateImplementation {
-		return approval.Judge(prompt, approval.Gate(gate), phrases)
+		return phrase.Judge(prompt, phrase.Gate(gate), phrases)
 	}
-	asPlan := approval.Judge(prompt, approval.Plan, phrases)
-	asTests := approval.Judge(prompt, approval.Tests, phrases)
+	asPlan := phrase.Judge(prompt, phrase.Plan, phrases)
+	asTests := phrase.Judge(prompt, phrase.Tests, phrases)
 	if asPlan.Approves || asTests.Approves {
-		asPlan.Approves = asPlan.Approves && asTests.Approves && asPlan.Reason == approval.Explicit
+		asPlan.Approves = asPlan.Approves && asTests.Approves && asPlan.Reason == phrase.Explicit
 		return asPlan
 	}
-	return approval.Judge(prompt, approval.Tests, approval.Phrases{Approve: implementationPhrases})
+	return phrase.Judge(prompt, phrase.Tests, phrase.Phrases{Approve: implementationPhrases})
 }
 
 // mode handles /writ-mode MODE [--orchestrator] [--repro PATH…].

@@ -23,7 +23,7 @@
 // strings, path/filepath, golang.org/x/sys – a program can run this before its
 // own libraries are (see cmd/writ/early, whose test holds the list).
 //
-// It decides nothing: which profile a session gets is policy. It does not
+// It decides nothing: which profile a session gets is said by package runner. It does not
 // limit the network, and a helper outside that takes orders over a socket
 // writes with its own rights: DESIGN.md lists what is not stopped.
 package confine

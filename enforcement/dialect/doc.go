@@ -19,6 +19,8 @@
 //   - No result can end its frame or begin another one. TestFramesHold,
 //     FuzzFrames.
 //
+// Which hosts of a network a verb may reach is said by package address below.
+//
 // It is pure: no clock, no randomness, no files. It does not run anything, does
 // not resolve names or links, and does not know what a program that a shell line
 // starts will start in turn.

@@ -1,6 +1,7 @@
 // Package host is what the adapters of coding agents share: one package per host
 // below this one reads the host's hook payload into a Call and writes an Answer
-// the way that host understands it. All policy lives behind the Call, once.
+// the way that host understands it. Package turn takes the Call
+// to a decision: all policy lives behind it, once.
 //
 // Their guarantees are that no payload makes them panic, that unknown fields and
 // events are tolerated, and that a refusal is written in every form its host

@@ -15,7 +15,7 @@
 //   - Any bytes get a verdict, a confidence in 0..1 and a reason of at most 120
 //     characters. FuzzClassify.
 //
-// Not here: the gate's grammar and its fallbacks (package memory), the
+// Not here: the gate's grammar and its fallbacks (package observation), the
 // extraction of sentences from transcripts, and models that are asked over a
 // network (package model).
 package classify

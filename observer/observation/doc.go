@@ -23,15 +23,14 @@
 //     unchanged. TestNothingIsLost, TestRecordSurvivesTheCodec.
 //   - Only allow, or no verdict at all, is reflected on or recalled unasked.
 //     TestEligibility.
-//   - Of a redacted input no secret is left that the finder finds, and all else
-//     is. TestRedactLeavesNoSecretAndAllElse.
 //   - A sealed observation opens with its own key to what it was, and with
 //     nothing else. FuzzSeal, TestOnlyItsOwnKeyOpensAnObservation.
 //   - An alarm of drift is raised once until it is over. TestDriftsFireOnce.
 //   - Of a transcript only annotated lines of the assistant are observations.
 //     TestTranscript, FuzzTranscript.
 //
-// Not here: the classifier that writes annotations, the forms of secrets and
-// the keeping of keys (the daemon's), merges, the change of a verdict, recall and
-// reflection themselves, and the counting of verdicts (package projections).
+// Not here: the classifier that writes annotations (package classify), the forms
+// of secrets (enforcement/redact), keys, storing, merges, the change of a verdict,
+// recall and reflection themselves (package memory), and the counting of verdicts
+// (package projections).
 package observation

@@ -11,7 +11,7 @@ import (
 
 // ErrAnswer is returned for a model's answer that has none of the lines it was
 // asked for.
-var ErrAnswer = errors.New("memory: the classifier's answer has no annotated line")
+var ErrAnswer = errors.New("observation: the classifier's answer has no annotated line")
 
 // Turn is what one side said in a message of a transcript, without what is an
 // observation already and without the output of tools.

@@ -18,7 +18,7 @@ const (
 )
 
 // ErrSealed is returned for a sealed observation that a key does not open.
-var ErrSealed = errors.New("memory: the sealed observation cannot be opened")
+var ErrSealed = errors.New("observation: the sealed observation cannot be opened")
 
 // content is what is sealed of an observation. Persisted; only ever add.
 type content struct {
@@ -43,11 +43,11 @@ func Seal(r schemas.ObservationRecorded, scope string, key, nonce []byte) (schem
 	}
 	plain, err := json.Marshal(c)
 	if err != nil {
-		return r, fmt.Errorf("memory: seal %s: %w", r.ObservationID, err)
+		return r, fmt.Errorf("observation: seal %s: %w", r.ObservationID, err)
 	}
 	aead, err := newAEAD(key)
 	if err != nil || len(nonce) != NonceBytes {
-		return r, fmt.Errorf("memory: seal %s: key of %d bytes, nonce of %d", r.ObservationID, len(key), len(nonce))
+		return r, fmt.Errorf("observation: seal %s: key of %d bytes, nonce of %d", r.ObservationID, len(key), len(nonce))
 	}
 	r.Sealed = aead.Seal(append([]byte{}, nonce...), nonce, plain, bound(scope, r.ObservationID))
 	r.Original, r.Text, r.Category = []byte{}, "", ""

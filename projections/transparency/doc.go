@@ -7,8 +7,8 @@
 // is of the record as it is stored, whether anybody can decode it or not; and
 // what a tree said of its first n records never changes while it grows.
 //
-// It does not: sign, keep checkpoints, or compare the log with the tree, all of
-// which the daemon does; and it is a view like any other, so that one who can
+// It does not sign or keep checkpoints, which package ledger does, or compare the
+// log with the tree, which package verify does; and it is a view like any other, so that one who can
 // change the log can also have it built anew. What it said before is kept
 // outside, in signed checkpoints.
 package transparency

@@ -7,6 +7,6 @@
 // whatever the order in which its files were read. Paths are relative to the
 // project's folder, with slashes, cleaned, and printable.
 //
-// It reads no files, watches none and ranks nothing: the daemon walks and reads,
+// It reads no files, watches none and ranks nothing: package files walks and reads,
 // [github.com/writbus/writ/retrieval/artifact/search] finds.
 package artifact

@@ -10,5 +10,5 @@
 //
 // The package does not decide what enters the store: redundancy, conflicts,
 // the cap of the mandatory band and what to do about a warning are the
-// importer's business. It reads no clock and writes no file.
+// business of package rulebook's import. It reads no clock and writes no file.
 package corpus

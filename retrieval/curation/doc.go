@@ -1,6 +1,6 @@
-// Package curation decides what becomes of the corpus: it judges proposals,
-// sets nodes beside each other for a reviewer, and abstracts groups of rules
-// for small budgets.
+// Package curation judges proposals, sets nodes beside each other for a reviewer,
+// and abstracts groups of rules for small budgets. What happens to a rule is
+// decided by package rule and done by package rulebook.
 //
 // [Gate.Judge] is the structural gate, five checks over a proposal and the
 // nodes there are. [Calibrate] carries its thresholds, which are stated for one

@@ -12,6 +12,7 @@
 // [Book.Begin]; who needs them waits with [Book.Ready]. Rules that somebody
 // edited or retired stay as they are.
 //
-// The index that prompts are answered from is package index; the mirror in Neo4j
-// and the drawing of the graph are package graph.
+// Which rules matter to a prompt, in what order and how much of each, is decided
+// by package retrieval, over the snapshot that package index keeps; the mirror in
+// Neo4j and the drawing of the graph are package graph.
 package rulebook

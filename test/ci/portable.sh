@@ -8,7 +8,7 @@ cd "$(dirname "$0")/../.."
 
 everywhere=(
 	./schemas ./schemas/glob ./schemas/jsonschema
-	./enforcement/approval ./enforcement/plan ./enforcement/redact ./enforcement/skeleton ./enforcement/statediff
+	./enforcement/phrase ./enforcement/plan ./enforcement/redact ./enforcement/skeleton ./enforcement/statediff
 	./enforcement/dialect/address
 	./retrieval/curation ./retrieval/lexical ./retrieval/rule ./retrieval/tune ./retrieval/vector
 	./retrieval/embed/number ./retrieval/embed/static

@@ -1,6 +1,7 @@
 // Package cli is the client: command lines in, requests to the daemon, replies
 // as tables or JSON out. Its packages hold the commands, grouped by what they
-// are about, over what package client shares.
+// are about, over what package client shares: streams, tables, JSON, colour and errors.
+// Package markdown shows the help topics on a terminal.
 //
 // Guarantees: a hook never hangs (two seconds), never prints a stack trace,
 // and refuses a write it could not have judged; `--json` prints one object, or

@@ -9,7 +9,7 @@ import (
 
 	"github.com/writbus/writ/cmd/internal/topics"
 	"github.com/writbus/writ/cmd/writ/cli/client"
-	"github.com/writbus/writ/cmd/writ/cli/page"
+	"github.com/writbus/writ/cmd/writ/cli/markdown"
 )
 
 const (
@@ -75,7 +75,7 @@ func (a *app) showTopic(t topics.Topic) error {
 	if a.JSON {
 		return a.PrintJSON(topicReply{t.Name, t.Group, t.Title, t.Summary, t.Text})
 	}
-	return page.Render(a.Out, t.Text, page.Options{Width: a.pageWidth(), Colour: a.Env.Style(a.Out).On})
+	return markdown.Render(a.Out, t.Text, markdown.Options{Width: a.pageWidth(), Colour: a.Env.Style(a.Out).On})
 }
 
 // pageWidth is that of the terminal, within what can be read.

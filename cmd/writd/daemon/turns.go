@@ -7,8 +7,8 @@ import (
 
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/enforcement"
-	"github.com/writbus/writ/enforcement/approval"
 	"github.com/writbus/writ/enforcement/confine/runner"
+	"github.com/writbus/writ/enforcement/phrase"
 	"github.com/writbus/writ/enforcement/project"
 	"github.com/writbus/writ/enforcement/session"
 	"github.com/writbus/writ/enforcement/turn"
@@ -57,7 +57,7 @@ func policyOf(c config.Project) enforcement.Settings {
 	s.AllowUnsourcedPrompts = c.UnsourcedPrompts == "allow"
 	s.AdvanceOnGreen = c.AdvanceOnGreen
 	s.RequireWork = c.RequireWork
-	s.Phrases = approval.Phrases{Approve: c.ApprovalPhrases}
+	s.Phrases = phrase.Phrases{Approve: c.ApprovalPhrases}
 	return s
 }
 

@@ -1,4 +1,4 @@
-package approval
+package phrase
 
 // ownWords are words within one slip of "approve" or "approved" that mean
 // something else.

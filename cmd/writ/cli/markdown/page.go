@@ -1,4 +1,4 @@
-// Package page renders Markdown for a terminal: what the topics of writ help
+// Package markdown renders Markdown for a terminal: what the topics of writ help
 // are written in, and no more of it – headings, paragraphs, lists, fenced code,
 // tables, quotes, code spans, emphasis and links.
 //
@@ -7,7 +7,7 @@
 // without colour, where code in a line keeps its marks. Text that is none of these forms is a paragraph. It is not a
 // Markdown implementation: those cost the client's start more than a page is
 // worth.
-package page
+package markdown
 
 import (
 	"io"

@@ -1,4 +1,4 @@
-// Package approval judges whether what a user typed approves the gate that
+// Package phrase judges whether what a user typed approves the gate that
 // waits.
 //
 // The whole prompt is read: code, quotations and quoted lines are set aside,
@@ -17,7 +17,7 @@
 // It does not know who typed the prompt or whether anything valid waits: a
 // caller must ask it only for text that is a user's act, and count a bare
 // go-ahead (Reason BareGoAhead) only while a valid plan or valid tests wait.
-package approval
+package phrase
 
 import "strings"
 
