@@ -156,10 +156,3 @@ func appendOneLine(b []byte, text string) []byte {
 	}
 	return b
 }
-
-// eightBytes is one load to the compiler.
-func eightBytes(s string) uint64 {
-	_ = s[7]
-	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
-		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
-}
