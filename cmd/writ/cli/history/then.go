@@ -72,7 +72,7 @@ type difference struct {
 }
 
 type sessionThen struct {
-	Seq   uint64          `json:"seq,omitempty"` // absent for now
+	Seq   uint64          `json:"seq,omitempty"` // absent for the session as it stands
 	AsOf  time.Time       `json:"as_of,omitzero"`
 	State json.RawMessage `json:"state"`
 }
