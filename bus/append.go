@@ -66,6 +66,11 @@ func (c *Conn) append(ctx context.Context, main schemas.Event, also []schemas.Pa
 }
 
 func (c *Conn) publish(ctx context.Context, a schemas.Aggregate, message schemas.Message, e Expect) (schemas.Position, error) {
+	if err := c.options.Ready(); err != nil {
+		return schemas.Position{}, err
+	}
+	c.appends.RLock()
+	defer c.appends.RUnlock()
 	ctx, cancel := c.bounded(ctx)
 	defer cancel()
 	guarded, release := c.guards.watch(ctx, message.Subject)
@@ -87,6 +92,13 @@ func (c *Conn) publish(ctx context.Context, a schemas.Aggregate, message schemas
 		return schemas.Position{}, causeOf(guarded, err)
 	}
 	return schemas.Position{Stream: stream, Seq: ack.Sequence}, nil
+}
+
+// Hold waits until no append of this connection is on its way and keeps further
+// ones back until release is called, which is to be soon: they wait.
+func (c *Conn) Hold() (release func()) {
+	c.appends.Lock()
+	return c.appends.Unlock
 }
 
 // resolve tells a retry from a conflict. The server compares sequences before

@@ -64,7 +64,7 @@ func runChild(role, dir string, durability embedded.Durability) error {
 	if err != nil {
 		return err
 	}
-	return appendWithoutSync(c)
+	return appendWithoutSync(s, c)
 }
 
 type child struct {

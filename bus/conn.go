@@ -42,6 +42,9 @@ type Options struct {
 	// and waits is answered sooner, as no other thread must wake up to write;
 	// who publishes many messages in a row does better without.
 	WriteThrough bool
+	// Ready is asked before each append: its error is returned, and nothing is
+	// sent. nil is always ready. It must not block.
+	Ready func() error
 	// OnAsyncError receives what no call can return: a slow consumer, a lost
 	// connection, a handler's panic. nil drops it. It must not block.
 	OnAsyncError func(error)
@@ -56,6 +59,7 @@ type Conn struct {
 	timeout time.Duration
 	onError func(error)
 	guards  guards
+	appends sync.RWMutex // read while one is on its way, written to hold them back
 
 	// noDirect is set once the server has shown that its streams refuse direct
 	// reads, as replicated ones do here; reads then go to the stream's leader.
@@ -110,6 +114,9 @@ func (p *pipes) end() {
 func Connect(ctx context.Context, o Options) (*Conn, error) {
 	if o.Timeout <= 0 {
 		o.Timeout = DefaultTimeout
+	}
+	if o.Ready == nil {
+		o.Ready = func() error { return nil }
 	}
 	timeout := o.Timeout
 	if deadline, ok := ctx.Deadline(); ok {
@@ -300,6 +307,14 @@ func (c *Conn) announceReconnect() {
 	defer c.mu.Unlock()
 	close(c.reconnected)
 	c.reconnected = make(chan struct{})
+}
+
+// Interrupt ends the calls under way with ErrUnavailable and has readers begin
+// anew where they are, as a lost connection does: for a server that says that it
+// will not answer.
+func (c *Conn) Interrupt(cause error) {
+	c.guards.lost(fmt.Errorf("%w: interrupted: %w", ErrUnavailable, cause))
+	c.announceReconnect()
 }
 
 func (c *Conn) nextReconnect() <-chan struct{} {

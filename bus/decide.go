@@ -184,7 +184,9 @@ func (w *Writer) entry(main schemas.Event, record []schemas.Payload) (schemas.Ev
 func (w *Writer) store(ctx context.Context, main schemas.Event, also []schemas.Payload, e Expect) (schemas.Position, error) {
 	position, err := w.append(ctx, main, also, e)
 	if errors.Is(err, ErrUnavailable) && ctx.Err() == nil {
-		position, err = w.append(ctx, main, also, e)
+		if position, err = w.append(ctx, main, also, e); err != nil && !errors.Is(err, ErrUnavailable) && !errors.Is(err, ErrConflict) {
+			err = fmt.Errorf("%w; whether it was stored before that is unknown: %w", err, ErrUnavailable)
+		}
 	}
 	return position, err
 }

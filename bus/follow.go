@@ -101,7 +101,7 @@ func (f *follower) run(ctx context.Context) error {
 			return nil
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
-		case !errors.Is(err, ErrUnavailable) && !errors.Is(err, errInterrupted):
+		case !errors.Is(err, ErrUnavailable) && !errors.Is(err, errInterrupted) && !f.disturbed(lost):
 			return err
 		}
 		if f.cursor > before {
@@ -111,6 +111,17 @@ func (f *follower) run(ctx context.Context) error {
 			return err
 		}
 		pause = min(2*pause, followPause)
+	}
+}
+
+// disturbed says that the log was not whole during a session, so that what the
+// session found missing may be there.
+func (f *follower) disturbed(lost <-chan struct{}) bool {
+	select {
+	case <-lost:
+		return true
+	default:
+		return f.conn.options.Ready() != nil
 	}
 }
 

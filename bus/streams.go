@@ -2,6 +2,7 @@ package bus
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -45,6 +46,19 @@ func (c *Conn) EnsureStreams(ctx context.Context, r Retention) error {
 		}
 	}
 	return nil
+}
+
+// Configurations are those of the log's streams, as JSON, by name.
+func (r Retention) Configurations() (map[string][]byte, error) {
+	all := map[string][]byte{}
+	for _, s := range schemas.Streams() {
+		body, err := json.Marshal(r.config(s))
+		if err != nil {
+			return nil, err
+		}
+		all[string(s)] = body
+	}
+	return all, nil
 }
 
 func (r Retention) config(s schemas.Stream) jetstream.StreamConfig {

@@ -31,7 +31,8 @@ func TestPowerLossSyncs(t *testing.T) {
 		acked      bool
 	}{{embedded.PowerLoss, false}, {embedded.Interval, true}} {
 		t.Run(string(c.durability), func(t *testing.T) {
-			result := startChild(t, "nosync", t.TempDir(), c.durability).says(t, "append")
+			child := startChild(t, "nosync", t.TempDir(), c.durability)
+			result := child.says(t, "append")
 			if strings.HasPrefix(result, "skip") {
 				t.Skip(result)
 			}
@@ -39,13 +40,16 @@ func TestPowerLossSyncs(t *testing.T) {
 				t.Fatalf("without syncs the append was: %s", result)
 			}
 			t.Log(result)
+			if got := child.says(t, "streams"); !strings.Contains(got, unix.EIO.Error()) {
+				t.Errorf("without syncs the streams were synced: %s", got)
+			}
 		})
 	}
 }
 
 // appendWithoutSync is the child's part: it says what became of an append that
-// could not be synced.
-func appendWithoutSync(c *bus.Conn) error {
+// could not be synced, and whether the streams' descriptions were to be.
+func appendWithoutSync(server *embedded.Server, c *bus.Conn) error {
 	ctx := context.Background()
 	if err := c.EnsureStreams(ctx, bus.Retention{}); err != nil {
 		return err
@@ -72,6 +76,7 @@ func appendWithoutSync(c *bus.Conn) error {
 	default:
 		return err
 	}
+	fmt.Println("streams", server.SyncStreams())
 	return nil
 }
 

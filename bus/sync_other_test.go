@@ -7,10 +7,11 @@ import (
 	"testing"
 
 	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/bus/embedded"
 )
 
 func TestPowerLossSyncs(t *testing.T) {
 	t.Skip("refusing syncs to a process takes Linux; its run there covers the same code of the server")
 }
 
-func appendWithoutSync(*bus.Conn) error { return errors.New("only on Linux") }
+func appendWithoutSync(*embedded.Server, *bus.Conn) error { return errors.New("only on Linux") }

@@ -53,13 +53,13 @@ func relayTo(t *testing.T, url string) *relay {
 }
 
 func (r *relay) listen(server, client net.Conn) {
-	room := make([]byte, 4<<10)
+	buffer := make([]byte, 4<<10)
 	for !r.deaf.Load() {
-		n, err := client.Read(room)
+		n, err := client.Read(buffer)
 		if err != nil || r.deaf.Load() {
 			return
 		}
-		if _, err := server.Write(room[:n]); err != nil {
+		if _, err := server.Write(buffer[:n]); err != nil {
 			return
 		}
 	}

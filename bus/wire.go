@@ -166,8 +166,8 @@ func (w *wire) next() (delivered, error) {
 
 // message reads what follows the line "subject sid [reply] [header] total".
 func (w *wire) message(line []byte, withHeader bool) (m delivered, err error) {
-	var room [5][]byte
-	fields := room[:0]
+	var buffer [5][]byte
+	fields := buffer[:0]
 	for rest, more := line, true; more && len(fields) < cap(fields); {
 		var field []byte
 		field, rest, more = bytes.Cut(rest, []byte{' '})

@@ -13,6 +13,7 @@ import (
 	"github.com/writbus/writ/enforcement/plan"
 	"github.com/writbus/writ/schemas"
 	"github.com/writbus/writ/schemas/digest"
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 // Channels by which a user's act arrives (persisted; never change).
@@ -23,18 +24,10 @@ const (
 	ChannelUnsourced = "prompt_unsourced" // a prompt of which the host does not say who typed it
 	ChannelDashboard = "dashboard"
 	ChannelTerminal  = "terminal"
-	ChannelAgent     = "agent" // refused, always
+	ChannelPasskey   = "passkey" // a passkey's signature over what is approved, in the dashboard
+	ChannelAnswer    = "answer"  // a yes to the host's question about a tool; it approves no gate
+	ChannelAgent     = "agent"   // refused, always
 )
-
-// assurances tell how sure it is that the user acted (persisted; never change).
-var assurances = map[string]string{
-	ChannelCommand: "tool", ChannelDialog: "tool",
-	ChannelPrompt: "pattern", ChannelUnsourced: "pattern",
-	ChannelDashboard: "dashboard", ChannelTerminal: "terminal",
-}
-
-// Person is a person who acts through a channel.
-func Person(channel string) schemas.Actor { return schemas.Person(channel, assurances[channel]) }
 
 // Offer is what stands for approval.
 type Offer struct {
@@ -44,9 +37,11 @@ type Offer struct {
 	Problems    []string // why it cannot be approved; empty: it can
 	Empty       bool     // there is nothing to approve
 	Changed     []string // tests that this session changed since their approval
+	Seen        []SeenTests
 
 	capabilities []string
 	planned      []string
+	gone         []string // of the plan's files, those that are to go
 }
 
 // Hash is the SHA-256 of a content as FileState carries it.
@@ -110,11 +105,16 @@ func (s State) offerPlan(w Workspace) Offer {
 	}
 	p, problems := plan.Validate(w.Plan, s.loaded, w.Known)
 	o := Offer{Files: []schemas.FileState{fileState(PlanFile, w.Plan)}, Problems: planProblems(problems)}
+	if w.PlanOf != "" && s.Draft != o.Files[0].SHA256 {
+		o.Problems = append(o.Problems, fmt.Sprintf("plan.md is the plan of another session, %s; this session has to write its own", excerpt.Runes(w.PlanOf, 60)))
+	}
 	for _, c := range p.Capabilities {
 		o.capabilities = append(o.capabilities, c.Text)
 	}
 	for _, f := range p.Files {
-		if !slices.Contains(p.Gone, f) {
+		if slices.Contains(p.Gone, f) {
+			o.gone = insert(o.gone, f+"/")
+		} else {
 			o.planned = append(o.planned, f)
 		}
 	}
@@ -132,7 +132,9 @@ func (s State) offerTests(w Workspace) Offer {
 		tests++
 		if problem := testProblem(name, w.Tests[name]); problem != "" {
 			o.Problems = append(o.Problems, problem)
+			continue
 		}
+		o.shows(s, name, w)
 	}
 	if tests == 0 {
 		o.Empty = true
@@ -167,6 +169,7 @@ func (s State) offerImplementation(w Workspace) Offer {
 	if len(s.Drifted(w)) > 0 {
 		o.Problems = append(o.Problems, "approved files were changed from outside")
 	}
+	o.Problems = append(o.Problems, s.Work.ungreen(w)...)
 	return o
 }
 
@@ -197,10 +200,11 @@ type userAct struct {
 	id      string
 	channel string
 	gate    string
+	least   string // the assurance that the settings ask for
 }
 
 // approve opens a gate for an act of the user, or refuses and says why. Either
-// way the act is spent.
+// way the act counts once.
 func (s State) approve(a userAct, w Workspace, o Offer) Decision {
 	d := Decision{Offer: &o, Gate: a.gate, Problems: o.Problems}
 	waiting := s.Waiting(w)
@@ -208,6 +212,8 @@ func (s State) approve(a userAct, w Workspace, o Offer) Decision {
 	case s.Acts[a.id] != "":
 		d.Reason = "this act of approval was used before; approve once more to approve " + a.gate + "."
 		return d
+	case TooWeak(a.channel, a.least) != "":
+		return tooWeak(s, d, a)
 	case len(o.Problems) > 0:
 	case a.gate != waiting && s.Approved(a.gate):
 		d.Problems = []string{"the " + a.gate + " is approved already"}
@@ -224,8 +230,14 @@ func (s State) approve(a userAct, w Workspace, o Offer) Decision {
 		Channel: a.channel, Assurance: assurances[a.channel], ActID: a.id, NextPhase: next,
 		Capabilities: o.capabilities, PlannedFiles: o.planned,
 	}}
+	if len(o.gone) > 0 {
+		d.Record = append(d.Record, schemas.PlanExtended{Files: o.gone, Channel: a.channel, ActID: a.id})
+	}
 	d.Context = approvedContext(a.gate, o, next)
 	d.Notice = fmt.Sprintf("Approved: %s (%s). Phase: %s.", a.gate, shortHash(o.Fingerprint), next)
+	for _, one := range o.Seen {
+		d.Notice += "\n- " + one.Text
+	}
 	return d
 }
 
@@ -238,6 +250,15 @@ func (s State) refuse(d Decision, a userAct) Decision {
 	d.Reason = fmt.Sprintf("The %s is not approved: %s.", a.gate, sentence(d.Problems))
 	d.Context = fmt.Sprintf("The user wanted to approve the %s, but it cannot be approved yet:\n- %s\nMend this, show it and wait for the user.", a.gate, list)
 	d.Notice = fmt.Sprintf("Not approved: %s\n- %s", a.gate, list)
+	return d
+}
+
+// tooWeak refuses an act of the user that is not sure enough to open a gate. There
+// is nothing for the agent to mend.
+func tooWeak(s State, d Decision, a userAct) Decision {
+	d.Problems = []string{TooWeak(a.channel, a.least)}
+	d = s.refuse(d, a)
+	d.Context = fmt.Sprintf("The user wanted to approve the %s in a way that does not count here. Show what waits and stop; they approve it outside the conversation.", a.gate)
 	return d
 }
 
@@ -278,7 +299,7 @@ func mayWrite(phase string) string {
 	case PhaseTesting:
 		return "Write test files with assertions that can fail; code waits until the user approves the tests."
 	case PhaseImplementation:
-		return "Write the code by the plan; plan.md stays as approved. Run the tests after changes."
+		return "Write the files that the plan names; another one is asked for. plan.md stays as approved. Run the tests after changes."
 	case PhaseVerification:
 		return "Check every capability and tick it in capabilities.md; a fix in code needs implementation reopened by the user."
 	}
@@ -297,7 +318,7 @@ func (c ApproveGate) decide(s State) Decision {
 	if gate == "" {
 		gate = s.Waiting(c.Workspace)
 	}
-	a := userAct{id: c.ActID, channel: c.Channel, gate: gate}
+	a := userAct{id: c.ActID, channel: c.Channel, gate: gate, least: c.Settings.Approval}
 	if gate == "" {
 		return s.refuse(Decision{Problems: []string{"no gate waits for an approval"}}, a)
 	}
@@ -315,9 +336,17 @@ func (c ApproveGate) decide(s State) Decision {
 			d.Problems = []string{"the dialog showed another plan than plan.md"}
 			return s.refuse(d, a)
 		}
+	case c.Channel == ChannelPasskey:
+		if c.Unproven != "" {
+			d.Problems = []string{c.Unproven}
+			return s.refuse(d, a)
+		}
 	case c.Channel != ChannelTerminal && c.Channel != ChannelDashboard:
-		d.Problems = []string{fmt.Sprintf("%q is not a way to approve; the terminal, the dashboard and the host's plan dialog are", c.Channel)}
+		d.Problems = []string{fmt.Sprintf("%q is not a way to approve; a passkey, the terminal, the dashboard and the host's plan dialog are", c.Channel)}
 		return s.refuse(d, a)
+	}
+	switch {
+	case c.Channel == ChannelDialog: // it shows the plan itself
 	case c.Fingerprint == "":
 		d.Verdict = Ask
 		d.Reason = fmt.Sprintf("The %s (%s) waits for approval.", gate, shortHash(o.Fingerprint))

@@ -76,10 +76,10 @@ func TestWhoMayApprove(t *testing.T) {
 		channel   string
 		assurance string
 	}{
-		{"typed command", func(c *SubmitPrompt) { c.Prompt, c.Command, c.Arguments = "/writ-approve plan", "writ-approve", "plan" }, true, ChannelCommand, "tool"},
-		{"typed command of a plugin", func(c *SubmitPrompt) { c.Prompt, c.Command = "/writ:writ-approve", "writ:writ-approve" }, true, ChannelCommand, "tool"},
-		{"prompt of the user", func(c *SubmitPrompt) { c.Origin = OriginUser }, true, ChannelPrompt, "pattern"},
-		{"prompt of nobody says whom", func(*SubmitPrompt) {}, true, ChannelUnsourced, "pattern"},
+		{"typed command", func(c *SubmitPrompt) { c.Prompt, c.Command, c.Arguments = "/writ-approve plan", "writ-approve", "plan" }, true, ChannelCommand, AssuranceCommand},
+		{"typed command of a plugin", func(c *SubmitPrompt) { c.Prompt, c.Command = "/writ:writ-approve", "writ:writ-approve" }, true, ChannelCommand, AssuranceCommand},
+		{"prompt of the user", func(c *SubmitPrompt) { c.Origin = OriginUser }, true, ChannelPrompt, AssurancePrompt},
+		{"prompt of nobody says whom", func(*SubmitPrompt) {}, true, ChannelUnsourced, AssurancePrompt},
 		{"unsourced, where the project forbids it", func(c *SubmitPrompt) { c.Settings.AllowUnsourcedPrompts = false }, false, ChannelUnsourced, ""},
 		{"loop", func(c *SubmitPrompt) { c.Origin = "loop_wakeup" }, false, ChannelPrompt, ""},
 		{"schedule", func(c *SubmitPrompt) { c.Origin = "schedule_wakeup" }, false, ChannelPrompt, ""},
@@ -184,7 +184,7 @@ func TestATypedCommandIsTheActItself(t *testing.T) {
 			x.phase(PhasePlanning)
 			x.do(asCommand)
 			x.phase(PhaseTesting)
-			if g := x.state.Work.Gates[GatePlan]; g.Channel != ChannelCommand || g.Assurance != "tool" {
+			if g := x.state.Work.Gates[GatePlan]; g.Channel != ChannelCommand || g.Assurance != AssuranceCommand {
 				t.Errorf("%s: approved by %s, %s", name, g.Channel, g.Assurance)
 			}
 			if d := x.do(asCommand); len(d.Record) != 1 {
@@ -241,7 +241,7 @@ func TestApproveInTheDialog(t *testing.T) {
 	c.ActID, c.Presented = "use-10", []byte(goodPlan+"\n")
 	x.do(c)
 	x.phase(PhaseTesting)
-	if g := x.state.Work.Gates[GatePlan]; g.Assurance != "tool" {
+	if g := x.state.Work.Gates[GatePlan]; g.Assurance != AssuranceCommand {
 		t.Errorf("assurance %q", g.Assurance)
 	}
 }

@@ -28,7 +28,7 @@ func TestGitActsAreTheUsersToAllow(t *testing.T) {
 		{PhaseImplementation, "git commit --amend --no-edit", clean, Allow, "", ""},
 		{PhaseImplementation, "git commit --amend --no-edit", published, Ask, RuleBranch, "a remote has"},
 		{PhaseImplementation, "git rebase main", published, Ask, RuleBranch, "git revert"},
-		{PhaseImplementation, "git rebase main", clean, Allow, "", ""},
+		{PhaseImplementation, "git rebase main", clean, Ask, RulePlan, "the plan names files"},
 		{PhaseImplementation, "git push -f", nil, Ask, RuleBranch, "force"},
 		{PhaseImplementation, "git push origin feature", nil, Allow, "", ""},
 		{PhaseImplementation, "git branch -D old", nil, Ask, RuleBranch, "cannot bring back"},

@@ -1,10 +1,10 @@
 package enforcement
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/writbus/writ/schemas/excerpt"
+	"github.com/writbus/writ/schemas/lazyregexp"
 )
 
 // maxClaim bounds how much of an agent's last message is read, in bytes: what
@@ -13,26 +13,26 @@ const maxClaim = 8 << 10
 
 // Wordings by which agents say that work is done and works. They are matched
 // against one sentence, lower case.
-var claims = []*regexp.Regexp{
-	regexp.MustCompile(`\b(all|the|every|each|both|unit|existing|new|\d+)( \w+){0,3} (tests?|checks?|specs?|cases?|suites?)( \w+){0,2} (pass|passes|passed|passing|green|succeed|succeeds|succeeded)\b`),
-	regexp.MustCompile(`\b(tests?|test suite|build|everything|all|it) (is|are|now|all)? ?(pass|passes|passing|green|works|working|compiles)\b`),
-	regexp.MustCompile(`\b(everything|it|this|that|all of it|the \w+( \w+)?) (now )?(works|is working)\b`),
-	regexp.MustCompile(`\b(task|feature|fix|work|implementation|bug|issue|change|refactoring|migration|everything|it|this|that|all)( \w+)? (is|are|has been|have been) (now |all |fully )?(done|complete|completed|fixed|resolved|finished|implemented|ready|working|solved)\b`),
-	regexp.MustCompile(`\b(i|i've|i have|we|we've|we have) (now |successfully |just |fully )*(implemented|fixed|completed|finished|resolved|solved|verified|tested)\b`),
-	regexp.MustCompile(`\bsuccessfully (implemented|fixed|completed|added|resolved|refactored|migrated|tested|verified)\b`),
-	regexp.MustCompile(`^(all )?(done|finished|complete|completed|fixed|implemented|verified|ready)[.!: ]*$`),
-	regexp.MustCompile(`^(done|fixed|implemented|completed)\b[ :–—-]`),
-	regexp.MustCompile(`\b(production|merge)[- ]ready\b`),
+var claims = []*lazyregexp.Regexp{
+	lazyregexp.New(`\b(all|the|every|each|both|unit|existing|new|\d+)( \w+){0,3} (tests?|checks?|specs?|cases?|suites?)( \w+){0,2} (pass|passes|passed|passing|green|succeed|succeeds|succeeded)\b`),
+	lazyregexp.New(`\b(tests?|test suite|build|everything|all|it) (is|are|now|all)? ?(pass|passes|passing|green|works|working|compiles)\b`),
+	lazyregexp.New(`\b(everything|it|this|that|all of it|the \w+( \w+)?) (now )?(works|is working)\b`),
+	lazyregexp.New(`\b(task|feature|fix|work|implementation|bug|issue|change|refactoring|migration|everything|it|this|that|all)( \w+)? (is|are|has been|have been) (now |all |fully )?(done|complete|completed|fixed|resolved|finished|implemented|ready|working|solved)\b`),
+	lazyregexp.New(`\b(i|i've|i have|we|we've|we have) (now |successfully |just |fully )*(implemented|fixed|completed|finished|resolved|solved|verified|tested)\b`),
+	lazyregexp.New(`\bsuccessfully (implemented|fixed|completed|added|resolved|refactored|migrated|tested|verified)\b`),
+	lazyregexp.New(`^(all )?(done|finished|complete|completed|fixed|implemented|verified|ready)[.!: ]*$`),
+	lazyregexp.New(`^(done|fixed|implemented|completed)\b[ :–—-]`),
+	lazyregexp.New(`\b(production|merge)[- ]ready\b`),
 }
 
 // hedges are the words of a sentence that claims nothing.
-var hedges = regexp.MustCompile(`\b(not|never|cannot|without|unless|until|once|if|when|should|would|could|might|may|will|todo|yet|remaining|except|please|try|fail|fails|failed|failing|nothing|partly|partially|half|plan|plans|next)\b|n't\b|\?$`)
+var hedges = lazyregexp.New(`\b(not|never|cannot|without|unless|until|once|if|when|should|would|could|might|may|will|todo|yet|remaining|except|please|try|fail|fails|failed|failing|nothing|partly|partially|half|plan|plans|next)\b|n't\b|\?$`)
 
 // unverified are the words of an agent that says itself that it verified
 // nothing: it claims nothing either.
-var unverified = regexp.MustCompile(`\b(untested|unverified|not (yet )?(been )?(tested|verified|run|compiled|checked)|(did|could|have|was|were)( not|n't) (run|test|verify|check|able to (run|test|verify))|(couldn't|didn't|haven't|wasn't able to|unable to) (run|test|verify|check|verified|tested|checked|be tested|been tested)|no (way|tests) to (run|verify|test)|please (run|verify|test)|without (running|testing|verifying))\b`)
+var unverified = lazyregexp.New(`\b(untested|unverified|not (yet )?(been )?(tested|verified|run|compiled|checked)|(did|could|have|was|were)( not|n't) (run|test|verify|check|able to (run|test|verify))|(couldn't|didn't|haven't|wasn't able to|unable to) (run|test|verify|check|verified|tested|checked|be tested|been tested)|no (way|tests) to (run|verify|test)|please (run|verify|test)|without (running|testing|verifying))\b`)
 
-var sentences = regexp.MustCompile(`[.!?](\s|$)|\n+|;\s`)
+var sentences = lazyregexp.New(`[.!?](\s|$)|\n+|;\s`)
 
 // claimsSuccess finds the sentence by which an agent says that its work is done
 // and works; "" where it says no such thing, or says itself that nothing was
@@ -49,7 +49,7 @@ func claimsSuccess(message string) string {
 	at := 0
 	for at < len(lower) {
 		end, next := len(lower), len(lower)
-		if loc := sentences.FindStringIndex(lower[at:]); loc != nil {
+		if loc := sentences.Regexp().FindStringIndex(lower[at:]); loc != nil {
 			end, next = at+loc[0]+1, at+loc[1]
 			if lower[end-1] == '\n' {
 				end--

@@ -30,6 +30,8 @@ type Layout struct {
 	Home            string
 	DataDir         string   // Writ's own data and credentials
 	Temp            []string // temp folders
+	Trees           []string // other work trees of the project's repository, which are no scratch
+	HookScripts     []string // files, absolute, that agents' settings have run by themselves
 	Findings        string   // relative to the project; "" means DefaultFindings
 	CaseInsensitive bool     // how the file system compares names
 }
@@ -87,6 +89,11 @@ func (l Layout) scratch(abs string) bool {
 	if rel, ok := within(l.Home, abs, l.CaseInsensitive); ok && path.Dir(rel) == ".claude/plans" && strings.HasSuffix(rel, ".md") {
 		return true
 	}
+	for _, tree := range l.Trees {
+		if _, ok := within(tree, abs, l.CaseInsensitive); ok {
+			return false
+		}
+	}
 	return l.tempDepth(abs) > rootDepth(l.Home, abs, l.CaseInsensitive)
 }
 
@@ -133,8 +140,15 @@ func (l Layout) AroundData(abs string) bool {
 	return l.InData(abs) || above && l.DataDir != ""
 }
 
+// hookScript reports a file that an agent's settings have run by itself.
+func (l Layout) hookScript(abs string) bool {
+	return slices.ContainsFunc(l.HookScripts, func(script string) bool {
+		return script == abs || l.CaseInsensitive && strings.EqualFold(script, abs)
+	})
+}
+
 func (l Layout) protected(abs string, inProject bool) bool {
-	if l.InData(abs) {
+	if l.InData(abs) || l.hookScript(abs) {
 		return true
 	}
 	if _, above := within(abs, path.Clean("/"+l.DataDir), l.CaseInsensitive); above && l.DataDir != "" && abs != "/" && !inProject {
@@ -167,7 +181,7 @@ func settingsOfTools(parts []string) bool {
 		case ".writ", ".codex":
 			return true
 		case ".claude":
-			if len(below) == 0 || len(below) == 1 && settingsFile(below[0]) {
+			if len(below) == 0 || below[0] == "hooks" || len(below) == 1 && settingsFile(below[0]) {
 				return true
 			}
 		case ".cursor":
@@ -219,6 +233,10 @@ func gitMachinery(below []string) bool {
 			}
 		case "config", "config.worktree", "commondir", "gitdir":
 			if i == len(below)-1 && (i == 0 || below[0] == "modules" || below[0] == "worktrees") {
+				return true
+			}
+		case "attributes":
+			if i == len(below)-1 && i > 0 && below[i-1] == "info" && (i == 1 || below[0] == "modules" || below[0] == "worktrees") {
 				return true
 			}
 		}

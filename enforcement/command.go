@@ -18,9 +18,11 @@ type Command interface {
 	decide(State) Decision
 }
 
-// Settings is a project's policy. Use DefaultSettings: the zero value is
-// stricter than the default.
+// Settings is a project's policy. Use DefaultSettings: the zero value is in
+// nothing laxer than the default.
 type Settings struct {
+	// Approval is the least assurance with which a gate opens, "" for any.
+	Approval string
 	// DenyToAsk turns the second refusal by the same gate in a row into a
 	// question to the user.
 	DenyToAsk bool
@@ -67,12 +69,18 @@ type Workspace struct {
 	// Tests are the contents of the existing test files of State.TestFiles, and
 	// of those of linked sub-agents, by relative path.
 	Tests map[string][]byte
+	// Runs has of each test file that would be approved why it is not run here, ""
+	// where it is. Nothing is asked of files that it does not have.
+	Runs map[string]string
 	// Known tells whether a rule exists; nil skips that check.
 	Known func(id string) bool
 	// Left are the contents (SHA-256) in which allowed writes of linked
 	// sessions left files, by relative path: for a session those of its
 	// sub-agents, see State.LeftFiles.
 	Left map[string][]string
+	// PlanOf is another session that left plan.md as it stands, "" where none is
+	// known to have.
+	PlanOf string
 }
 
 // Actor says who asks. The zero Actor is the main thread of the session.
@@ -124,11 +132,16 @@ type RequestTool struct {
 	Secrets    []Secret         // credentials that it would leave in files
 	Completes  []string         // items of a list of tasks that it would call done
 	Task       *Task            // what it would hand to a sub-agent, nil for other tools
+	Queues     []string         // prompts that it would hand in for later
 	Shell      *ShellCommand    // of a shell tool, nil for others
 	Code       bool             // it runs code that is no command line, whose effect nobody can tell
+	Unproven   string           // of a server's tool: why it is not known to do no more than read, "" where it is
+	ByName     bool             // the tool's name alone is why: a yes to it holds for the project
+	Accepted   bool             // the user said that yes in another session of the project
 	Repository *Repository      // for a command that NeedsRepository; nil is one that cannot be read
 	Confined   bool             // the kernel will hold the command to what may be written now
 	Unbounded  string           // why it will not, for the user; "" where nothing is to be said
+	Unasked    bool             // nobody would answer a question
 	Plan       []byte           // what a host's plan dialog would present, nil for other tools
 	Actor      Actor
 	Workspace  Workspace
@@ -142,6 +155,8 @@ type FinishTool struct {
 	schemas.ToolFinished
 	Command     string // of a shell tool that came to its end
 	Uncertain   bool   // the host does not say how it ended
+	Unasked     bool   // the host lets pass what a user should be asked about
+	ByName      bool   // as of RequestTool
 	TestCommand string // the project's own, "" where it configured none
 	Actor       Actor
 	Workspace   Workspace
@@ -162,12 +177,15 @@ type ApproveGate struct {
 	// Fingerprint is what the user saw. "" asks what would be approved and
 	// approves nothing; the dialog needs none, it shows the plan itself.
 	Fingerprint string
-	Channel     string // terminal, dashboard or dialog
-	ActID       string // required, valid UTF-8
-	Presented   []byte // the plan that the dialog showed
-	Agent       string // the sub-agent that opened the dialog, "" for the main thread
-	Workspace   Workspace
-	Settings    Settings
+	Channel     string // terminal, dashboard, passkey or dialog
+	// Unproven is why a passkey's signature does not count, "" for one that was
+	// checked and is over this session, gate and fingerprint.
+	Unproven  string
+	ActID     string // required, valid UTF-8
+	Presented []byte // the plan that the dialog showed
+	Agent     string // the sub-agent that opened the dialog, "" for the main thread
+	Workspace Workspace
+	Settings  Settings
 }
 
 // DeclineGate is a user's "not like this" outside the conversation: what waits
@@ -197,6 +215,7 @@ type ReopenPhase struct {
 type AdvancePhase struct {
 	Gate      string // the gate it believes open, "" for the present one
 	Workspace Workspace
+	Settings  Settings
 }
 
 // StartSubagent links a sub-agent to this session.

@@ -32,26 +32,11 @@ var caseLayout = Layout{
 	Project: "/p", Home: "/home/dev", DataDir: "/home/dev/.local/share/writ", Temp: []string{"/tmp", "/var/tmp"},
 }
 
-// unmarkedWorkers are cases of an orchestrator's worker whose lines lack the
-// field `orchestrator`: as written, their input is that of an ordinary
-// sub-agent in the same state, for which other cases expect a refusal
-// (worker-3d0b and subagent-4f48 have the same input and opposite verdicts).
-// They hold with the field set, and must differ without it.
-var unmarkedWorkers = map[string]bool{
-	"worker-3d0b": true, "worker-9b7d": true, "worker-ad34": true, "worker-e0d0": true, "worker-ab85": true,
-}
-
 func TestConformanceDecision(t *testing.T) {
 	conformance.Run(t, "decision", checkDecision)
 }
 
 func checkDecision(t *testing.T, c decisionCase) {
-	if unmarkedWorkers[c.ID] && !c.Orchestrator {
-		if d, _ := c.decide(t); d.Verdict.String() == c.Verdict {
-			t.Errorf("holds as written: take it off the list")
-		}
-		c.Orchestrator = true
-	}
 	d, req := c.decide(t)
 	if d.Verdict.String() != c.Verdict {
 		t.Errorf("%s %s%s: %s (%s), want %s; %s", c.Tool, c.Path, c.Command, d.Verdict, d.Reason, c.Verdict, c.Note)

@@ -45,6 +45,7 @@ const (
 	RuleDrift     = "ENF-GATE-DRIFT"  // approved files were changed from outside
 	RuleVerify    = "ENF-GATE-VERIFY" // verification does not change code
 	RuleOutside   = "ENF-OUTSIDE"     // outside the project
+	RuleElsewhere = "ENF-ELSEWHERE"   // what no kernel can hold, as another process does it
 	RuleBranch    = "ENF-BRANCH"      // branches, history and uncommitted work
 	RuleProtected = "ENF-PROTECTED"   // never by an agent
 )

@@ -228,3 +228,25 @@ func TestFailedWriteLeavesNothingExpected(t *testing.T) {
 	x.write(codeFile, "x = 2")
 	x.want(Deny, RuleDrift)
 }
+
+// A write that the user answered for takes the place of what the session's own
+// writes left: their content is nobody's any more.
+func TestAnsweredWriteReplacesWhatOwnWritesLeft(t *testing.T) {
+	x := reach(t, PhaseImplementation)
+	x.write(testFile, otherTest)
+	x.want(Allow, "")
+	delete(x.files, PlanFile)
+	x.request(testFile, goodTest) // the first refusal; the second asks
+	req := x.requestOf(testFile, goodTest)
+	req.Settings.DenyToAsk = true
+	x.do(req)
+	x.want(Ask, RuleDrift)
+	x.files[testFile] = goodTest
+	x.finish(req, testFile)
+	x.files[PlanFile] = goodPlan
+	x.write(codeFile, "x = 2")
+	x.want(Allow, "")
+	x.files[testFile] = otherTest
+	x.write(codeFile, "x = 3")
+	x.want(Deny, RuleDrift)
+}

@@ -20,7 +20,10 @@ type EndTurn struct {
 	// Ran is the run of the pending tests that Writ made before this, nil where
 	// it made none.
 	Ran *schemas.TestsFinished
-	// Workspace holds the planned files, where Settings.AdvanceOnGreen.
+	// Seen are the test files that Writ ran one by one before this.
+	Seen []schemas.TestFileResult
+	// Workspace holds the planned files, where Settings.AdvanceOnGreen, and with Seen
+	// what an approval needs.
 	Workspace Workspace
 	Settings  Settings
 }
@@ -38,6 +41,10 @@ func (c EndTurn) decide(s State) Decision {
 	if c.Ran != nil {
 		s = s.ran(*c.Ran)
 		rest = append(rest, *c.Ran)
+	}
+	for _, p := range shown(s, c.Seen, c.Workspace) {
+		s = Evolve(s, schemas.Event{Data: p})
+		rest = append(rest, p)
 	}
 	d := Decision{Verdict: Allow}
 	if c.Agent == "" {
@@ -64,7 +71,7 @@ type open struct {
 
 func (c EndTurn) judge(s State) Decision {
 	var causes []open
-	for _, find := range []func(State) (open, bool){c.violations, c.failing, c.claims} {
+	for _, find := range []func(State) (open, bool){c.violations, c.failing, c.claims, c.unready} {
 		if cause, found := find(s); found && s.Mode == ModeWork {
 			causes = append(causes, cause)
 		}
@@ -151,6 +158,9 @@ func (c EndTurn) advances(s State) *schemas.PhaseChanged {
 		return nil
 	}
 	if !s.Approved(GatePlan) || !s.Approved(GateTests) || len(s.Drifted(c.Workspace)) > 0 {
+		return nil
+	}
+	if len(s.Work.ungreen(c.Workspace)) > 0 {
 		return nil
 	}
 	for _, file := range s.Work.Gates[GatePlan].Planned {

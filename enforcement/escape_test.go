@@ -18,6 +18,30 @@ func escapeLayout() (Layout, func(string) (string, bool)) {
 	return layout, func(p string) (string, bool) { l, ok := links[p]; return l, ok }
 }
 
+// TestDescriptorsAreTheCommands: the streams of a command are its own, and not those
+// of the process that looks where their names lead.
+func TestDescriptorsAreTheCommands(t *testing.T) {
+	layout, _ := escapeLayout()
+	readlink := func(p string) (string, bool) {
+		l, ok := map[string]string{
+			"/dev/stdout": "/proc/self/fd/1", "/dev/stderr": "/proc/self/fd/2", "/dev/fd": "/proc/self/fd", "/proc/self": "/proc/7",
+			"/proc/7/fd/1": layout.DataDir + "/writd.log", "/proc/7/fd/2": layout.DataDir + "/writd.log",
+		}[p]
+		return l, ok
+	}
+	for _, command := range []string{
+		"echo x | tee /dev/stderr", "cp README.md /dev/stdout", "cat README.md > /dev/stderr", "tee /dev/fd/2 < README.md", "cat README.md | tee -a /dev/stdout | wc",
+		"dd if=README.md of=/dev/stdout", "sort README.md -o /dev/stdout", "install README.md /dev/stderr", "sed -n 'w /dev/stdout' README.md", "cat /proc/self/fd/2",
+	} {
+		if c := Inspect(layout, "/p", command, nil, readlink); len(c.Private) > 0 || len(c.Targets) > 0 {
+			t.Errorf("%s: %v %v", command, c.Private, c.Targets)
+		}
+	}
+	if c := Inspect(layout, "/p", "tee /dev/stderr "+layout.DataDir+"/x", nil, readlink); len(c.Private) == 0 {
+		t.Error("what stands beside a descriptor passes")
+	}
+}
+
 // TestInspectFollowsTheSystem checks that what a command line writes is found
 // where the system would write it, by whatever name it is reached.
 func TestInspectFollowsTheSystem(t *testing.T) {
@@ -170,13 +194,50 @@ func TestWritCallsByAnyReading(t *testing.T) {
 	}
 }
 
-func TestReproductionIsNotTheProject(t *testing.T) {
-	state := State{Host: "claude", Project: "/p", Mode: ModeDebug}
-	for repro, allowed := range map[string]bool{"/p/src/main.go": true, "src/main.go": true, "/p": false, "/": false, "/p/src": true} {
-		d, err := Decide(state, SetMode{Mode: ModeDebug, Repro: []string{repro}})
-		if err != nil || (d.Verdict == Allow) != allowed {
-			t.Errorf("%s: %v %v %s", repro, d.Verdict, err, strings.TrimSpace(d.Reason))
+func TestReproductionIsTheUsersToWiden(t *testing.T) {
+	state := State{Host: "claude", Project: "/p", Mode: ModeDebug, Repro: []string{"src/main.go"}}
+	for repro, allowed := range map[string]bool{"src/main.go": true, "/p/src/main.go": false, "/p": false, "/": false, "src": false, "src/other.go": false} {
+		for _, byUser := range []bool{false, true} {
+			d, err := Decide(state, SetMode{Mode: ModeDebug, Repro: []string{repro}, ByUser: byUser})
+			if err != nil || (d.Verdict == Allow) != (allowed || byUser) {
+				t.Errorf("%s, by the user %v: %v %v %s", repro, byUser, d.Verdict, err, strings.TrimSpace(d.Reason))
+			}
 		}
+	}
+}
+
+// The agent does not free itself: of all ways to a laxer mode none is open to its
+// tools, and no refusal offers one as its own.
+func TestNoAgentFreesItself(t *testing.T) {
+	for _, from := range []string{"", ModeWork} {
+		for _, command := range []string{
+			"writ mode set conversation", "writ mode set debug", "writ mode set debug --repro src", "env writ mode set conversation",
+			"bash -c 'writ mode set conversation'", "writ mode --session s set conversation", "writ mode set conversation --session s",
+			"cd /tmp; /usr/local/bin/writ mode set conversation", "writ 'mode' \"set\" conversation",
+		} {
+			x := newSession(t, from)
+			for range 3 { // a yes to the command would not be the user's word for a mode
+				x.do(RequestTool{Tool: "Bash", Shell: Inspect(caseLayout, "/p", command, nil, nil), Settings: Settings{DenyToAsk: true}})
+				x.want(Deny, RuleMode)
+			}
+			if d := x.last; !strings.Contains(d.Reason, "user") || strings.Contains(d.Reason, "mode set conversation") {
+				t.Errorf("%q: %s", command, d.Reason)
+			}
+		}
+		x := newSession(t, from)
+		x.request(codeFile, "x")
+		if strings.Contains(x.last.Reason, "set conversation") || strings.Contains(x.last.Reason, "set work|") {
+			t.Errorf("the refusal offers the way around it: %s", x.last.Reason)
+		}
+		x.shell("writ mode set work")
+		x.want(Allow, "")
+		y := newSession(t, ModeDebug)
+		for _, command := range []string{"writ mode set debug --repro src", "writ mode set debug --repro=src/a.py"} {
+			y.shell(command)
+			y.want(Deny, RuleMode)
+		}
+		x.do(SetMode{Mode: ModeConversation})
+		x.want(Deny, RuleMode)
 	}
 }
 

@@ -250,6 +250,9 @@ func (s State) untested(file string) State {
 	if !needsTests(file) {
 		return s
 	}
+	if s.building() {
+		s.Work = s.Work.changed()
+	}
 	if len(s.PendingTests) < maxUntested {
 		s.PendingTests = insert(s.PendingTests, file)
 	}

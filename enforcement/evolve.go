@@ -12,6 +12,9 @@ import (
 // a session grow.
 const maxPending = 64
 
+// maxAccepted bounds State.Accepted.
+const maxAccepted = 256
+
 // maxSlashText bounds what is kept of a slash command, in bytes. Writ's own are
 // far shorter.
 const maxSlashText = 256
@@ -34,6 +37,8 @@ func Evolve(s State, e schemas.Event) State {
 		return s.finished(p)
 	case schemas.TestsFinished:
 		return s.ran(p)
+	case schemas.TestsSeen:
+		s.Work = s.Work.seen(p)
 	case schemas.ContentChecked:
 		return s.checked(p)
 	case schemas.RuleViolated:
@@ -54,6 +59,19 @@ func Evolve(s State, e schemas.Event) State {
 		return s.invalidated(p)
 	case schemas.GateDeclined:
 		return s.declined(p)
+	case schemas.PlanExtended:
+		s = s.used(p.ActID, "extended")
+		s.Work = s.Work.extended(p)
+	case schemas.ToolAccepted:
+		if len(s.Accepted) < maxAccepted {
+			s.Accepted = insert(s.Accepted, p.Tool)
+		}
+	case schemas.PlanReopened:
+		return putAside(s)
+	case schemas.PlanResumed:
+		return resumed(s, p)
+	case schemas.TurnEnded:
+		s.Work.Rested = !p.Blocked && p.Agent == "" && s.building()
 	case schemas.ApprovalRefused:
 		return s.used(p.ActID, "refused")
 	case schemas.SubagentStarted:
@@ -120,6 +138,10 @@ func (s State) repeats(id, text string, command bool) bool {
 
 func (s State) shown(p schemas.RulesShown) State {
 	for _, r := range p.Rules {
+		if r.Band == BandLine {
+			s.Named = insert(s.Named, r.ID)
+			continue
+		}
 		s.Shown = insert(s.Shown, r.ID)
 		if r.Band == BandInstructions {
 			s.Instructed = insert(s.Instructed, r.ID)
@@ -128,6 +150,7 @@ func (s State) shown(p schemas.RulesShown) State {
 		s.Fresh = insert(s.Fresh, r.ID)
 	}
 	s.Tokens += p.Tokens
+	s.Spent += p.Tokens
 	return s
 }
 
@@ -144,6 +167,9 @@ func (s State) decided(p schemas.ToolDecided) State {
 			}
 		}
 	case Ask.String():
+		if s.Work.asksBeyond(p) {
+			s.Work.Asked = s.Work.beyond(p.Targets)
+		}
 	default:
 		s.Streak = Streak{Rule: p.Rule, Count: s.streak(p.Rule) + 1}
 		s.Refusals++
@@ -151,8 +177,14 @@ func (s State) decided(p schemas.ToolDecided) State {
 		s.Denials[p.Rule]++
 		return s
 	}
+	s = s.queued(p.Queued)
 	if writes {
-		s.Pending = append(s.recentPending(), pendingOf(p))
+		s.Work.Rested = false
+		w := pendingOf(p)
+		if s.Work.asksBeyond(p) {
+			w.Beyond = s.Work.Asked
+		}
+		s.Pending = append(s.recentPending(), w)
 	}
 	return s
 }
@@ -208,12 +240,20 @@ func (s State) finished(p schemas.ToolFinished) State {
 		if !p.Failed || w.Open {
 			s.Written = insert(s.Written, f.Path)
 			s = s.untested(f.Path)
+			s.Work = s.Work.carriedOut(f.Path)
+		}
+		if f.Path == PlanFile {
+			s.Draft = f.SHA256
 		}
 		if s.tracksTests() && isTest(f.Path) && !strings.HasPrefix(f.Path, "/") {
 			s.Work.TestFiles = insert(s.Work.TestFiles, f.Path)
-			if w.leaves(f.Path, p.Failed) {
+			switch {
+			case w.leaves(f.Path, p.Failed):
 				s.Work.Left = cloned(s.Work.Left)
 				s.Work.Left[f.Path] = f.SHA256
+			case !p.Failed && w.target(f.Path) != nil: // by the user's answer: what was left is gone
+				s.Work.Left = cloned(s.Work.Left)
+				delete(s.Work.Left, f.Path)
 			}
 		}
 		s = s.restored(f)
@@ -234,12 +274,19 @@ func (w PendingWrite) leaves(file string, failed bool) bool {
 	if w.Open {
 		return true
 	}
-	for _, t := range w.Targets {
+	t := w.target(file)
+	return t != nil && (!failed || t.Result == "")
+}
+
+// target is what a tool was to write that is a file, or a folder around it; nil
+// for none.
+func (w PendingWrite) target(file string) *PendingTarget {
+	for i, t := range w.Targets {
 		if _, ok := within(t.Path, file, false); ok {
-			return !failed || t.Result == ""
+			return &w.Targets[i]
 		}
 	}
-	return false
+	return nil
 }
 
 // take removes the pending write that a tool reports on. A host without ids of
@@ -284,7 +331,7 @@ func (s State) restored(f schemas.FileState) State {
 func (s State) modeChanged(p schemas.ModeChanged) State {
 	switch {
 	case p.To == ModeWork && p.Restored && s.Parked != nil:
-		s.Work, s.Parked = *s.Parked, nil
+		s.Work, s.Parked = s.Parked.changed(), nil // in between, code was anybody's
 	case p.To == ModeWork:
 		s.Work, s.Parked = Work{Phase: PhasePlanning}, nil
 		s.Invalidations = nil
@@ -319,6 +366,10 @@ func (s State) approved(p schemas.GateApproved, at time.Time) State {
 	}
 	s = s.enterPhase(p.NextPhase)
 	s.Work = s.Work.heard(p.Gate)
+	if p.Gate == GatePlan {
+		s.Work.Added, s.Work.Asked, s.Work.Written, s.Work.Aside = nil, nil, nil, nil
+		s.Work.Seen = nil
+	}
 	s.Work.Gates = cloned(s.Work.Gates)
 	s.Work.Gates[p.Gate] = Gate{
 		Fingerprint: p.Fingerprint, Files: p.Files,
@@ -361,11 +412,13 @@ func (s State) invalidated(p schemas.GateInvalidated) State {
 	if s.Parked != nil {
 		parked := *s.Parked
 		parked.Gates, parked.Phase = parked.without(p.Gate)
+		parked.Aside = nil
 		s.Parked = &parked
 	}
 	if s.Mode != ModeWork {
 		return s
 	}
+	s.Work.Aside = nil
 	gates, back := s.Work.without(p.Gate)
 	s = s.enterPhase(back)
 	s.Work.Gates = gates
@@ -394,7 +447,7 @@ func (w Work) without(gate string) (gates map[string]Gate, phase string) {
 }
 
 func (s State) forgetShown() State {
-	s.Fresh, s.Tokens = nil, 0
+	s.Fresh, s.Named, s.Tokens = nil, nil, 0
 	return s
 }
 

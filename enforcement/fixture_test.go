@@ -153,11 +153,15 @@ func (x *session) finish(req RequestTool, names ...string) Decision {
 
 func (x *session) shell(command string) Decision {
 	x.t.Helper()
+	return x.do(x.shellRequest(command))
+}
+
+func (x *session) shellRequest(command string) RequestTool {
 	x.uses++
-	return x.do(RequestTool{
+	return RequestTool{
 		Tool: "Bash", ToolUseID: "use-" + strings.Repeat("i", x.uses), Shell: Inspect(caseLayout, "/p", command, nil, nil),
 		Workspace: x.workspace(), Settings: DefaultSettings(),
-	})
+	}
 }
 
 // prompt submits what the user typed.

@@ -15,7 +15,7 @@ func TestTheTableOfDestinationsIsTrue(t *testing.T) {
 	}
 	rows := map[string]string{
 		"temp folders, `/dev/null`": "/tmp/x", "`plan.md`": PlanFile, "`capabilities.md`": CapabilitiesFile, "test files": testFile,
-		"the findings file": "findings.md", "other files of the project": codeFile, "outside the project": "/q/x", "protected": ".git/hooks/x",
+		"the findings file": "findings.md", "files that the plan names": codeFile, "other files of the project": "README.md", "outside the project": "/q/x", "protected": ".git/hooks/x",
 	}
 	var stances []string
 	checked := 0
@@ -43,7 +43,7 @@ func TestTheTableOfDestinationsIsTrue(t *testing.T) {
 			checked++
 		}
 	}
-	if checked != len(rows)*8 {
-		t.Errorf("%d cells were compared, want %d", checked, len(rows)*8)
+	if want := len(rows)*8 - 4; checked != want { // only work has a plan
+		t.Errorf("%d cells were compared, want %d", checked, want)
 	}
 }

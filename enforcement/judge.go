@@ -42,6 +42,8 @@ type ruling struct {
 	rule    string
 	gate    string
 	text    wording
+	beyond  bool // the plan does not name the file
+	firm    bool // a yes to the tool would change nothing
 }
 
 var allowed = ruling{verdict: Allow}
@@ -134,6 +136,9 @@ func (st stance) work(t schemas.Target) ruling {
 		}
 		return ruling{rule: RuleTests, gate: GateTests, text: textTests}
 	case st.Phase() == PhaseImplementation:
+		if t.Class == ClassCode && !st.Work.covers(t) {
+			return ruling{verdict: Ask, rule: RulePlan, gate: GatePlan, text: textBeyond([]string{t.Rel}), beyond: true}
+		}
 		return allowed
 	case st.Phase() == PhaseVerification:
 		if t.Rel == CapabilitiesFile || t.Class == ClassFindings {
@@ -189,13 +194,16 @@ func (st stance) unknownEffect() ruling {
 }
 
 // worse orders rulings: a refusal before a question before a permission, and
-// among refusals a protected path first.
+// among refusals a protected path first; among questions a file that the plan does
+// not name comes last, for less is lost by it.
 func worse(a, b ruling) bool {
 	rank := func(r ruling) int {
 		switch {
 		case r.verdict == Deny && r.rule == RuleProtected:
-			return 3
+			return 4
 		case r.verdict == Deny:
+			return 3
+		case r.verdict == Ask && !r.beyond:
 			return 2
 		case r.verdict == Ask:
 			return 1

@@ -29,6 +29,10 @@ func (c Observe) decide(s State) Decision       { return record(c.HookObserved) 
 // (persisted; never change).
 const BandInstructions = "instructions"
 
+// BandLine is the band of rules of which a line was shown (persisted; never
+// change).
+const BandLine = "line"
+
 func (c ShowRules) decide(s State) Decision {
 	if len(c.Rules) == 0 {
 		return Decision{Verdict: Allow}

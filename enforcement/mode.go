@@ -1,17 +1,19 @@
 package enforcement
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/writbus/writ/schemas"
 	"github.com/writbus/writ/schemas/excerpt"
 )
 
-// strictness orders the modes by how much they refuse. An agent may declare any
-// mode while none is set, and a stricter one afterwards; a laxer one is the
-// user's act, as leaving work always is.
-var strictness = map[string]int{"": 0, ModeConversation: 1, ModeDebug: 2, ModeReview: 3, ModeWork: 4}
+// strictness orders the modes by how much they refuse. An agent may declare a
+// stricter one; a laxer one is the user's act, as leaving work always is. While
+// none is set, less may be written than in a conversation or in debug.
+var strictness = map[string]int{ModeConversation: 1, ModeDebug: 2, "": 3, ModeReview: 4, ModeWork: 5}
 
 func knownMode(mode string) bool { return mode != "" && strictness[mode] > 0 }
 
@@ -41,14 +43,14 @@ func (c SetMode) refusal(s State) string {
 		return "a sub-agent works in its parent's mode; it does not choose one."
 	case s.Mode == ModeWork && c.Mode != ModeWork:
 		return fmt.Sprintf("leaving work mode is the user's act. Go on, or ask the user to type `/writ-mode %s`.", c.Mode)
-	case slices.ContainsFunc(c.Repro, func(p string) bool { _, whole := within(p, s.Project, false); return whole && s.Project != "" }):
-		return "a reproduction is a few files, not the whole project. Name those that the fault needs."
 	case c.Orchestrator && !(s.Orchestrator && s.Mode == c.Mode):
 		return fmt.Sprintf("becoming an orchestrator is the user's act. Ask the user to type `/writ-mode %s --orchestrator`.", c.Mode)
 	case c.Settings.RequireWork && c.Mode != ModeWork:
 		return "this project requires work mode. Use `writ mode set work`, or ask the user to choose another."
 	case strictness[c.Mode] < strictness[s.Mode]:
-		return fmt.Sprintf("%s mode allows more than %s mode, so it is the user who chooses it, with `/writ-mode %s`.", c.Mode, s.Mode, c.Mode)
+		return fmt.Sprintf("%s mode allows more than %s, so it is the user who chooses it: they type `/writ-mode %s`.", c.Mode, cmp.Or(s.Mode, "no")+" mode", c.Mode)
+	case c.Mode == ModeDebug && slices.ContainsFunc(c.Repro, func(p string) bool { return !slices.Contains(s.Repro, p) }):
+		return fmt.Sprintf("what a reproduction may change, the user says: they type `/writ-mode debug --repro %s`.", excerpt.Runes(strings.Join(c.Repro, " "), 100))
 	}
 	return ""
 }
@@ -68,5 +70,5 @@ func (s State) Guidance() string {
 	case ModeWork:
 		return fmt.Sprintf("Mode: work. Phase: %s. %s%s", s.Work.Phase, mayWrite(s.Work.Phase), s.wishes())
 	}
-	return "No mode is chosen: only plan.md and capabilities.md may be written. Choose one with `writ mode set work|debug|review|conversation`."
+	return "No mode is chosen: only plan.md and capabilities.md may be written. To build something, `writ mode set work`; every laxer mode is the user's to type: `/writ-mode conversation`, or debug."
 }

@@ -14,8 +14,11 @@ func TestWhoMaySetWhichMode(t *testing.T) {
 		want Verdict
 	}{
 		{"", SetMode{Mode: ModeWork}, Allow},
-		{"", SetMode{Mode: ModeConversation}, Allow},
-		{"", SetMode{Mode: ModeDebug, Repro: []string{"a"}}, Allow},
+		{"", SetMode{Mode: ModeConversation}, Deny},
+		{"", SetMode{Mode: ModeConversation, ByUser: true}, Allow},
+		{"", SetMode{Mode: ModeReview}, Allow},
+		{"", SetMode{Mode: ModeDebug}, Deny},
+		{"", SetMode{Mode: ModeDebug, Repro: []string{"a"}}, Deny},
 		{"", SetMode{Mode: "turbo"}, Deny},
 		{"", SetMode{Mode: ""}, Deny},
 		{"", SetMode{Mode: "turbo", ByUser: true}, Deny},
@@ -32,7 +35,9 @@ func TestWhoMaySetWhichMode(t *testing.T) {
 		{ModeWork, SetMode{Mode: ModeWork, Orchestrator: true}, Deny},
 		{ModeConversation, SetMode{Mode: ModeWork}, Allow},
 		{ModeConversation, SetMode{Mode: ModeReview}, Allow},
-		{ModeDebug, SetMode{Mode: ModeDebug, Repro: []string{"a", "b"}}, Allow},
+		{ModeDebug, SetMode{Mode: ModeDebug, Repro: []string{"a", "b"}}, Deny},
+		{ModeDebug, SetMode{Mode: ModeDebug, Repro: []string{"a", "b"}, ByUser: true}, Allow},
+		{ModeDebug, SetMode{Mode: ModeReview}, Allow},
 		{ModeDebug, SetMode{Mode: ModeConversation}, Deny},
 		{ModeReview, SetMode{Mode: ModeConversation}, Deny},
 		{ModeReview, SetMode{Mode: ModeConversation, ByUser: true}, Allow},
@@ -119,7 +124,7 @@ func TestCompactionForgetsWhatWasShownAndNothingElse(t *testing.T) {
 		t.Fatalf("%+v", x.state)
 	}
 	x.do(Compact{schemas.ContextCompacted{Stage: "before"}})
-	if len(x.state.Fresh) != 0 || x.state.Tokens != 0 || len(x.state.Shown) != 2 {
+	if len(x.state.Fresh) != 0 || x.state.Tokens != 0 || x.state.Spent != 120 || len(x.state.Shown) != 2 {
 		t.Errorf("%+v", x.state)
 	}
 	x.do(show)

@@ -3,6 +3,7 @@ package enforcement
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strconv"
@@ -36,16 +37,16 @@ func TestModel(t *testing.T) {
 		}
 		m.replay()
 	})
-	t.Logf("%d commands, %d writes of code allowed and %d refused, %d approvals, %d drifts, %d invalidations",
-		driven.commands, driven.codeAllowed, driven.codeRefused, driven.approvals, driven.drifts, driven.invalidations)
-	for what, n := range map[string]int{"allowed": driven.codeAllowed, "refused": driven.codeRefused, "approvals": driven.approvals, "drifts": driven.drifts, "invalidations": driven.invalidations} {
+	t.Logf("%d commands, %d writes of code allowed and %d refused, %d approvals (%d by a passkey alone), %d drifts, %d invalidations, %d files let in",
+		driven.commands, driven.codeAllowed, driven.codeRefused, driven.approvals, driven.strict, driven.drifts, driven.invalidations, driven.added)
+	for what, n := range map[string]int{"allowed": driven.codeAllowed, "refused": driven.codeRefused, "approvals": driven.approvals, "drifts": driven.drifts, "invalidations": driven.invalidations, "let in": 5 * driven.added, "by a passkey alone": 3 * driven.strict, "red": 5 * driven.red} {
 		if driven.commands >= 10_000 && n < driven.commands/600 { // a quarter of the rarest
 			t.Errorf("only %d %s: the model explores too little", n, what)
 		}
 	}
 }
 
-type tally struct{ commands, codeAllowed, codeRefused, approvals, drifts, invalidations int }
+type tally struct{ red, commands, codeAllowed, codeRefused, approvals, drifts, invalidations, added, strict int }
 
 // model is a session with its project and the oracle.
 type model struct {
@@ -58,12 +59,22 @@ type model struct {
 	open   []RequestTool       // allowed and not finished
 	writes map[string][]string // what open requests will write, by tool use
 
+	least string // the assurance that the settings ask for
+
 	// The oracle.
 	mode     string
 	approved map[string]map[string]string // gate → file → content
 	parked   map[string]map[string]string
 	own      map[string]string // tests as this session left them
 	acts     map[string]bool
+	seen     map[string]map[string]string // test file → content, with that of what serves it → what a run of it showed
+	written  bool                         // something was written in carrying out the plan
+	fresh    bool                         // what is decided now is decided in testing, with nothing written
+	red      map[string]bool              // approved tests that were seen red, and have not passed since
+	asked    map[string]string            // files outside the plan that the user was asked about, by tool use
+	added    map[string]bool              // those the user let in
+	aside    map[string]map[string]string
+	asideOwn map[string]string
 }
 
 var (
@@ -75,9 +86,18 @@ var (
 	modelPrompts  = []string{
 		"approved", "approved", "/writ-approve", "/writ-approve plan", "/writ-approve tests", "/writ-approve implementation", "yes",
 		"approved?", "not approved", "please go on with step 2", "/writ-mode conversation", "/writ-mode work", "/writ-mode review", "lgtm",
+		"add README.md to the plan", "add it to the plan", "new task: a login page", "now implement refunds", "continue with the plan", "continue with the plan",
 	}
 	modelOrigins = []string{OriginUser, OriginUser, OriginUser, "", "sdk", "system", "loop_wakeup"}
-	modelShell   = []string{
+	// modelOpens are the channels that open a gate, by what is asked for.
+	modelOpens = map[string][]string{
+		"":                 {ChannelPrompt, ChannelUnsourced, ChannelCommand, ChannelDashboard, ChannelTerminal, ChannelPasskey},
+		AssurancePrompt:    {ChannelPrompt, ChannelUnsourced, ChannelCommand, ChannelDashboard, ChannelTerminal, ChannelPasskey},
+		AssuranceTerminal:  {ChannelTerminal, ChannelPasskey},
+		AssurancePasskey:   {ChannelPasskey},
+		"of another world": {ChannelPasskey},
+	}
+	modelShell = []string{
 		"ls", "echo x > src/cart.py", "npm test", "python make.py", "rm plan.md", "cat x > tests/test_cart.py", "writ approve", "writ status", "git commit -m x",
 	}
 )
@@ -85,7 +105,7 @@ var (
 func newModel(t *rapid.T, n *tally) *model {
 	m := &model{
 		t: t, tally: n, files: map[string]string{codeFile: "x = 0\n"}, writes: map[string][]string{},
-		approved: map[string]map[string]string{}, own: map[string]string{}, acts: map[string]bool{},
+		approved: map[string]map[string]string{}, own: map[string]string{}, acts: map[string]bool{}, asked: map[string]string{}, added: map[string]bool{}, seen: map[string]map[string]string{}, red: map[string]bool{},
 	}
 	m.do(StartSession{schemas.SessionStarted{Host: "claude", Project: "/p"}})
 	return m
@@ -98,6 +118,7 @@ func (m *model) intn(n int) int { return rapid.IntRange(0, n-1).Draw(m.t, "n") }
 // do decides, records and folds, through the codec.
 func (m *model) do(c Command) Decision {
 	m.tally.commands++
+	m.fresh = m.state.Phase() == PhaseTesting && !m.written
 	d, err := Decide(m.state, c)
 	if err != nil {
 		m.t.Fatalf("%T: %v", c, err)
@@ -138,6 +159,25 @@ func (m *model) watch(c Command, p schemas.Payload) {
 		m.approves(c, p)
 	case schemas.GateDrifted:
 		m.tally.drifts++
+	case schemas.PlanExtended:
+		m.extends(c, p)
+	case schemas.ToolFinished:
+		for _, f := range p.Files {
+			building := m.state.Phase() == PhaseImplementation || m.state.Phase() == PhaseVerification
+			if m.written = m.written || m.state.Phase() == PhaseImplementation; building && needsTests(f.Path) && !p.Failed {
+				m.reddens()
+			}
+		}
+	case schemas.PlanReopened:
+		m.aside, m.approved = m.approved, map[string]map[string]string{}
+		m.asideOwn = maps.Clone(m.own)
+	case schemas.PlanResumed:
+		m.reddens()
+		if c, is := c.(SubmitPrompt); !is || c.Origin != OriginUser && c.Origin != "" || m.least != "" && m.least != AssurancePrompt {
+			m.t.Fatalf("%+v went back to the plan", c)
+		}
+		m.approved, m.aside = m.aside, nil
+		m.own = m.asideOwn // what was left under the plan, whatever ended later
 	case schemas.GateInvalidated:
 		m.tally.invalidations++
 		m.closes(p.Gate)
@@ -145,11 +185,15 @@ func (m *model) watch(c Command, p schemas.Payload) {
 			m.t.Fatalf("%s is still open after its invalidation", p.Gate)
 		}
 	case schemas.ModeChanged:
+		if _, prompted := c.(SubmitPrompt); prompted && m.mode == ModeWork && p.To != ModeWork && m.least != "" && m.least != AssurancePrompt {
+			m.t.Fatalf("a prompt left work mode, where %q is asked for", m.least)
+		}
 		switch {
 		case m.mode == ModeWork && p.To != ModeWork:
 			m.parked, m.approved = m.approved, map[string]map[string]string{}
 		case p.To == ModeWork && m.mode != ModeWork && m.parked != nil:
 			m.approved, m.parked = m.parked, nil
+			m.reddens()
 		case p.To == ModeWork:
 			m.approved, m.parked = map[string]map[string]string{}, nil
 			m.own = map[string]string{}
@@ -165,16 +209,30 @@ func (m *model) approves(c Command, p schemas.GateApproved) {
 		act, origin = c.ActID, c.Origin
 	case ApproveGate:
 		act, origin = c.ActID, OriginUser
+		if c.Channel == ChannelPasskey && c.Unproven != "" {
+			m.t.Fatalf("a signature that does not count approved the %s", p.Gate)
+		}
 	default:
 		m.t.Fatalf("%T approved the %s", c, p.Gate)
 	}
 	if origin != OriginUser && origin != "" {
 		m.t.Fatalf("a prompt from %q approved the %s", origin, p.Gate)
 	}
+	if !slices.Contains(modelOpens[m.least], p.Channel) {
+		m.t.Fatalf("%s approved the %s, where %q is asked for", p.Channel, p.Gate, m.least)
+	}
+	if m.least == AssurancePasskey {
+		m.tally.strict++
+	}
 	if m.acts[act] {
 		m.t.Fatalf("the act %s approved twice", act)
 	}
 	m.acts[act] = true
+	if p.Gate == GatePlan {
+		m.aside, m.added = nil, map[string]bool{}
+		m.written, m.seen, m.red = false, map[string]map[string]string{}, map[string]bool{}
+	}
+	m.approvesSeen(p)
 	m.approved[p.Gate] = map[string]string{}
 	for _, f := range p.Files {
 		now, exists := m.files[f.Path]
@@ -188,7 +246,28 @@ func (m *model) approves(c Command, p schemas.GateApproved) {
 	}
 }
 
+// extends wants an answer of the user behind every file that is let in.
+func (m *model) extends(c Command, p schemas.PlanExtended) {
+	for _, f := range p.Files {
+		switch c := c.(type) {
+		case SubmitPrompt:
+			if c.Origin != OriginUser && c.Origin != "" || m.least != "" && m.least != AssurancePrompt {
+				m.t.Fatalf("a prompt from %q let %s in, where %q is asked for", c.Origin, f, m.least)
+			}
+		case FinishTool:
+			if m.asked[c.ToolUseID] != f || c.Failed {
+				m.t.Fatalf("%s was let in without an answer", f)
+			}
+		default:
+			m.t.Fatalf("%T let %s in", c, f)
+		}
+		m.added[f] = true
+		m.tally.added++
+	}
+}
+
 func (m *model) closes(gate string) {
+	m.aside = nil
 	for _, gates := range []map[string]map[string]string{m.approved, m.parked} {
 		if gates == nil {
 			continue
@@ -231,9 +310,76 @@ func (m *model) ownState(name, now string, exists bool) bool {
 	})
 }
 
+// approvesSeen wants tests to be approved that were not seen to pass, or to fail
+// by a fault of their own, unless something was written before; and the end of the
+// work only once all passes that was red.
+func (m *model) approvesSeen(p schemas.GateApproved) {
+	for _, f := range p.Files {
+		switch verdict := m.seen[f.Path][m.files[f.Path]]; {
+		case p.Gate == GateImplementation && m.red[f.Path]:
+			m.t.Fatalf("the implementation was approved, and %s was red before", f.Path)
+		case p.Gate == GateTests && m.state.Work.Phase == PhaseImplementation && m.fresh && len(m.seen[f.Path]) > 0 && verdict == "":
+			m.t.Fatalf("%s was approved with another content than that which ran", f.Path)
+		case p.Gate == GateTests && m.fresh && (verdict == schemas.SeenPasses || verdict == schemas.SeenBroken):
+			m.t.Fatalf("%s was approved, and running it showed: %s", f.Path, verdict)
+		case p.Gate == GateTests:
+			m.tally.red += map[string]int{schemas.SeenRed: 1}[verdict]
+			if still, known := m.red[f.Path]; verdict == schemas.SeenRed {
+				m.red[f.Path] = still || !known
+			} else {
+				delete(m.red, f.Path)
+			}
+		}
+	}
+}
+
+// reddens notes that code changed since the tests passed.
+func (m *model) reddens() {
+	for name := range m.red {
+		m.red[name] = true
+	}
+}
+
+// sees runs the tests, as they stand or as they stood before.
+func (m *model) sees() {
+	verdict := pick(m, []string{schemas.SeenRed, schemas.SeenRed, schemas.SeenPasses, schemas.SeenBroken, schemas.SeenNotRun})
+	content := m.files[testFile]
+	if m.intn(4) == 0 {
+		content = pick(m, modelContents)
+	}
+	w := m.workspace()
+	r := schemas.TestFileResult{Path: testFile, SHA256: Hash([]byte(content)), Support: SupportOf(w)}
+	switch verdict {
+	case schemas.SeenRed:
+		r.Failed = []schemas.TestFailure{{Name: "t", Cause: schemas.FailAssertion, Line: "no"}}
+	case schemas.SeenPasses:
+		r.Passed = 1
+	case schemas.SeenBroken:
+		r.Failed = []schemas.TestFailure{{Name: "t", Cause: schemas.FailFault, Line: "typo"}}
+	default:
+		r.NotRun = "no runner"
+	}
+	before := m.state.Work.Seen[testFile].Verdict
+	if d := m.do(SeeTests{Files: []schemas.TestFileResult{r}, Workspace: w}); len(d.Record) == 0 {
+		return
+	}
+	switch _, red := m.red[testFile]; {
+	case content != m.files[testFile]:
+		m.t.Fatal("a run of what does not stand there counts")
+	case m.state.Phase() == PhaseTesting:
+		m.seen[testFile] = map[string]string{content: verdict}
+	case m.state.Work.Seen[testFile].Verdict != before:
+		m.t.Fatalf("a run in %s changed what was seen before from %q", m.state.Phase(), before)
+	case red && m.state.Phase() != PhasePlanning:
+		m.red[testFile] = verdict != schemas.SeenPasses
+	}
+}
+
 func (m *model) workspace() Workspace {
 	x := session{state: m.state, files: m.files}
-	return x.workspace()
+	w := x.workspace()
+	w.Runs = map[string]string{testFile: ""}
+	return w
 }
 
 func (m *model) step() {
@@ -276,7 +422,11 @@ func (m *model) write(sub *schemas.SessionStarted) {
 	restores := m.approved[GatePlan][name] == content || m.approved[GateTests][name] == content || m.own[name] == content
 	d := m.do(req)
 	m.checkWrite(d, target, live, restores)
-	if d.Verdict == Allow && target.Class != ClassScratch {
+	yes := d.Verdict == Ask && m.intn(2) == 0
+	if yes && target.Class == ClassCode && live {
+		m.asked[req.ToolUseID] = name
+	}
+	if (d.Verdict == Allow || yes) && target.Class != ClassScratch {
 		m.open = append(m.open, req)
 		m.writes[req.ToolUseID] = []string{name, content}
 		if m.intn(3) > 0 {
@@ -291,6 +441,8 @@ func (m *model) checkWrite(d Decision, target schemas.Target, live, restores boo
 		m.t.Fatalf("%s: %s", target.Path, d.Verdict)
 	case target.Class == ClassCode && d.Verdict == Allow && !live && !restores:
 		m.t.Fatalf("in mode %q a write of %s was allowed without two live approvals: %s\napproved %v\nfiles %v\nown %v", m.mode, target.Rel, encode(m.t, m.state), m.approved, m.files, m.own)
+	case target.Class == ClassCode && m.mode == ModeWork && d.Verdict == Allow && !restores && target.Rel != codeFile && !m.added[target.Rel]:
+		m.t.Fatalf("%s was allowed, which the plan does not name and nobody let in: %s", target.Rel, encode(m.t, m.state))
 	case target.Class == ClassCode && m.mode == ModeWork && d.Verdict == Allow:
 		m.tally.codeAllowed++
 	case target.Class == ClassCode && m.mode == ModeWork:
@@ -318,15 +470,30 @@ func (m *model) subagent(req RequestTool) {
 }
 
 func (m *model) settings() Settings {
-	s := DefaultSettings()
+	s := m.person()
 	s.DenyToAsk = m.intn(4) == 0
 	s.Subagents = pick(m, []string{"", "", SubagentsExempt, SubagentsInherit})
 	return s
 }
 
+// person are the settings under which the user acts.
+func (m *model) person() Settings {
+	s := DefaultSettings()
+	s.Approval = m.least
+	return s
+}
+
+// signed is an approval by a passkey, some of which do not count.
+func (m *model) signed(c ApproveGate) ApproveGate {
+	if c.Channel == ChannelPasskey && m.intn(6) == 0 {
+		c.Unproven = "the signature is of something else"
+	}
+	return c
+}
+
 func (m *model) prompt() {
 	text := pick(m, modelPrompts)
-	c := SubmitPrompt{Prompt: text, ActID: fmt.Sprintf("act-%d", m.intn(60)+m.clock/30), Origin: pick(m, modelOrigins), Workspace: m.workspace(), Settings: DefaultSettings()}
+	c := SubmitPrompt{Prompt: text, ActID: fmt.Sprintf("act-%d", m.intn(60)+m.clock/30), Origin: pick(m, modelOrigins), Workspace: m.workspace(), Settings: m.person()}
 	if text[0] == '/' && m.intn(2) == 0 {
 		c.Command, c.Arguments = splitCommand(text)
 	}
@@ -432,6 +599,9 @@ func (m *model) along() {
 	if gate == GateTests {
 		name, content = testFile, pick(m, []string{goodTest, otherTest})
 	}
+	if gate == GateImplementation {
+		m.sees()
+	}
 	if gate == GatePlan || gate == GateTests {
 		req := RequestTool{Tool: "Write", ToolUseID: fmt.Sprintf("use-%d", m.clock), Targets: []schemas.Target{Classify(caseLayout, "/p/"+name)}, Workspace: m.workspace(), Settings: DefaultSettings()}
 		if d := m.do(req); d.Verdict == Allow {
@@ -441,16 +611,23 @@ func (m *model) along() {
 				m.finish()
 			}
 		}
+		if gate == GateTests {
+			m.sees()
+		}
 		w := m.workspace()
-		m.do(ApproveGate{
-			Gate: gate, Channel: pick(m, []string{ChannelTerminal, ChannelDashboard}), ActID: fmt.Sprintf("along-%d", m.clock),
-			Fingerprint: m.state.Offer(gate, w).Fingerprint, Workspace: w, Settings: DefaultSettings(),
-		})
+		m.do(m.signed(ApproveGate{
+			Gate: gate, Channel: pick(m, []string{ChannelTerminal, ChannelDashboard, ChannelPasskey, ChannelPasskey, ChannelPasskey}), ActID: fmt.Sprintf("along-%d", m.clock),
+			Fingerprint: m.state.Offer(gate, w).Fingerprint, Workspace: w, Settings: m.person(),
+		}))
 	}
 }
 
 func (m *model) other() {
-	switch m.intn(8) {
+	switch m.intn(10) {
+	case 9:
+		m.sees()
+	case 8:
+		m.do(EndTurn{Settings: DefaultSettings()})
 	case 0:
 		m.do(AdvancePhase{Gate: pick(m, []string{"", GatePlan, GateTests}), Workspace: m.workspace()})
 	case 1:
@@ -476,6 +653,8 @@ func (m *model) other() {
 
 func (m *model) user() {
 	switch m.intn(6) {
+	case 5:
+		m.least = pick(m, []string{"", AssurancePrompt, AssuranceTerminal, AssurancePasskey, AssurancePasskey, "of another world"})
 	case 0:
 		m.do(InvalidateGate{Gate: pick(m, []string{GatePlan, GateTests, GateImplementation}), Reason: "not good", Rule: pick(m, []string{"", "GO-A-1", "GO-A-2"})})
 	case 1:
@@ -483,7 +662,7 @@ func (m *model) user() {
 	case 2:
 		m.do(SetMode{Mode: pick(m, []string{ModeConversation, ModeReview}), ByUser: true})
 	case 3:
-		m.do(ApproveGate{Gate: GateImplementation, Channel: ChannelTerminal, ActID: fmt.Sprintf("user-%d", m.clock), Fingerprint: m.state.Offer(GateImplementation, m.workspace()).Fingerprint, Workspace: m.workspace()})
+		m.do(ApproveGate{Gate: GateImplementation, Channel: pick(m, []string{ChannelTerminal, ChannelPasskey}), ActID: fmt.Sprintf("user-%d", m.clock), Fingerprint: m.state.Offer(GateImplementation, m.workspace()).Fingerprint, Workspace: m.workspace(), Settings: m.person()})
 	case 4:
 		m.do(ApproveGate{Channel: ChannelDashboard, ActID: fmt.Sprintf("user-%d", m.clock), Fingerprint: "seen before", Workspace: m.workspace()})
 	}
@@ -562,6 +741,9 @@ func TestEvolveTakesAnything(t *testing.T) {
 		schemas.SubagentStopped{AgentID: "x"},
 		schemas.ContextCompacted{},
 		schemas.ContextCompacted{Stage: "before"},
+		schemas.TestsSeen{},
+		schemas.TestsSeen{Path: testFile, SHA256: "1", Verdict: schemas.SeenRed},
+		schemas.TestsSeen{Path: testFile, Verdict: schemas.SeenPasses},
 		schemas.HookObserved{},
 		schemas.ObservationRecorded{},
 	}

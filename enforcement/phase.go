@@ -115,7 +115,7 @@ func (c AdvancePhase) decide(s State) Decision {
 func (c AdvancePhase) refused(s State, gate, why string) Decision {
 	d := Decision{
 		Rule: ruleOfGate(gate), Gate: gate, Problems: []string{why},
-		Reason: fmt.Sprintf("%s: %s, and a tool call cannot do it for them. Show what waits and stop. %s", ruleOfGate(gate), why, howToApprove(gate)),
+		Reason: fmt.Sprintf("%s: %s, and a tool call cannot do it for them. Show what waits and stop. %s", ruleOfGate(gate), why, c.Settings.howToApprove(gate)),
 	}
 	d.Record = []schemas.Payload{schemas.ApprovalRefused{Gate: gate, Channel: ChannelAgent, Reason: why}}
 	return d

@@ -2,11 +2,13 @@ package enforcement
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/writbus/writ/enforcement/phrase"
 	"github.com/writbus/writ/schemas"
 	"github.com/writbus/writ/schemas/excerpt"
+	"github.com/writbus/writ/schemas/lazyregexp"
 )
 
 // Names of Writ's slash commands, without the slash.
@@ -50,34 +52,43 @@ func (c SubmitPrompt) act(s State) Decision {
 	case CommandApprove:
 		return c.command(s, args)
 	}
-	if c.Command != "" {
+	if c.Command != "" || foreignCommand.MatchString(strings.TrimSpace(c.Prompt)) {
 		return Decision{}
 	}
 	return c.wording(s)
 }
 
-// slash is the slash command of a prompt and its arguments, "" where it is none
-// of Writ's. A plugin's commands carry its name before a colon.
+// slash is the slash command of a prompt and its arguments, "" where it is none.
 func (c SubmitPrompt) slash() (name string, args []string) {
 	if c.Command != "" {
-		return bare(c.Command), strings.Fields(c.Arguments)
+		return ownName(c.Command), strings.Fields(c.Arguments)
 	}
 	words := strings.Fields(c.Prompt)
 	if len(words) == 0 || !strings.HasPrefix(words[0], "/") {
 		return "", nil
 	}
-	return bare(words[0]), words[1:]
+	return ownName(words[0]), words[1:]
 }
 
-func bare(command string) string {
-	command = strings.TrimPrefix(command, "/")
-	return strings.ToLower(command[strings.LastIndexByte(command, ':')+1:])
+// pluginPrefix begins the commands of Writ's plugin. Those of another plugin are
+// not Writ's, whatever they are called.
+const pluginPrefix = "writ:"
+
+func ownName(command string) string {
+	command = strings.ToLower(strings.TrimPrefix(command, "/"))
+	return strings.TrimPrefix(command, pluginPrefix)
 }
+
+// foreignCommand begins a prompt that is a command of the host or of somebody
+// else: what follows is its arguments.
+var foreignCommand = lazyregexp.New(`^/[A-Za-z][\w:.-]*(?:\s|$)`)
 
 // channel is the way by which the prompt came, and why it cannot be the user's
 // act, if it cannot.
-func (c SubmitPrompt) channel() (channel, refusal string) {
+func (c SubmitPrompt) channel(s State) (channel, refusal string) {
 	switch {
+	case slices.Contains(s.Queued, promptKey(c.Prompt)):
+		return ChannelPrompt, "an agent's tool handed in the same text before"
 	case c.Agent != "":
 		return ChannelPrompt, "the prompt is a sub-agent's, not the user's"
 	case c.Origin != "" && c.Origin != OriginUser:
@@ -97,6 +108,9 @@ func (c SubmitPrompt) command(s State, args []string) Decision {
 	gate := s.Waiting(c.Workspace)
 	if len(args) > 0 {
 		gate = strings.ToLower(args[0])
+		if files := s.Work.added("add " + strings.Join(args, " ") + " to plan"); len(files) > 0 {
+			return c.extend(s, files)
+		}
 	}
 	if len(args) > 1 {
 		if c.Command == "" {
@@ -110,8 +124,23 @@ func (c SubmitPrompt) command(s State, args []string) Decision {
 	return c.approve(s, gate, s.Offer(gate, c.Workspace))
 }
 
-// wording handles a prompt that approves in the user's own words.
+// wording handles a prompt that is an act in the user's own words.
 func (c SubmitPrompt) wording(s State) Decision {
+	if files := s.Work.added(c.Prompt); files != nil {
+		return c.extend(s, files)
+	}
+	if s.Work.Aside != nil && resumption.MatchString(strings.TrimSpace(c.Prompt)) {
+		return c.resume(s)
+	}
+	d := c.approval(s)
+	if len(d.Record) == 0 && d.Notice == "" {
+		d = c.wish(s)
+	}
+	return d
+}
+
+// approval handles a prompt that approves in the user's own words.
+func (c SubmitPrompt) approval(s State) Decision {
 	gate := s.Waiting(c.Workspace)
 	if gate == "" {
 		return Decision{}
@@ -124,7 +153,7 @@ func (c SubmitPrompt) wording(s State) Decision {
 	case j.Approves:
 		return c.approve(s, gate, o)
 	case nearMiss[j.Reason] && len(o.Problems) == 0 && gate != GateImplementation:
-		return Decision{Notice: fmt.Sprintf("Not taken as an approval of the %s: %s. %s", gate, missText[j.Reason], howToApprove(gate))}
+		return Decision{Notice: fmt.Sprintf("Not taken as an approval of the %s: %s. %s", gate, missText[j.Reason], c.Settings.howToApprove(gate))}
 	}
 	return Decision{}
 }
@@ -140,8 +169,8 @@ func (s State) awaits(gate string, o Offer) bool {
 }
 
 func (c SubmitPrompt) approve(s State, gate string, o Offer) Decision {
-	channel, refusal := c.channel()
-	a := userAct{id: c.ActID, channel: channel, gate: gate}
+	channel, refusal := c.channel(s)
+	a := userAct{id: c.ActID, channel: channel, gate: gate, least: c.Settings.Approval}
 	if refusal != "" {
 		return s.refuse(Decision{Offer: &o, Gate: gate, Problems: []string{refusal}}, a)
 	}
@@ -199,9 +228,12 @@ func (c SubmitPrompt) mode(s State, args []string) Decision {
 			set.Repro = args[i+2:]
 		}
 	}
-	channel, refusal := c.channel()
+	channel, refusal := c.channel(s)
 	if refusal != "" {
 		return s.refuse(Decision{Problems: []string{refusal}}, userAct{id: c.ActID, channel: channel, gate: "mode"})
+	}
+	if weak := TooWeakToLoosen(channel, c.Settings.Approval); weak != "" && set.refusal(s) != "" {
+		return s.refuse(Decision{Problems: []string{weak + ": `writ mode set " + excerpt.Runes(set.Mode, 20) + "`"}}, userAct{id: c.ActID, channel: channel, gate: "mode"})
 	}
 	d := set.decide(s)
 	if d.Verdict != Allow {

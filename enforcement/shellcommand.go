@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/writbus/writ/enforcement/permit"
 	"github.com/writbus/writ/enforcement/shell"
 	"github.com/writbus/writ/schemas"
 	"github.com/writbus/writ/schemas/glob"
@@ -28,6 +29,17 @@ type ShellCommand struct {
 	Why     string           // why the effect cannot be told, "" otherwise
 	Writ    []WritCall       // its calls of writ itself
 	Git     []GitAct         // what it does to branches, history and uncommitted work
+	// Plain says that it only reads, and is written so that no shell reads it in
+	// another way than it was read here.
+	Plain bool
+	// Doubtful says that shells are known to read a form that it has otherwise than
+	// it was read here: where no kernel holds it, its effect cannot be told.
+	Doubtful bool
+	// KeepsGitData says that git is part of it, and that all it does is known.
+	KeepsGitData bool
+	// Elsewhere are acts that other processes do, and that no hold of this command
+	// reaches.
+	Elsewhere []shell.Elsewhere
 	// Background says that it starts what goes on after it.
 	Background bool
 	project    string
@@ -49,9 +61,13 @@ func Inspect(l Layout, dir, command string, vars map[string]string, readlink fun
 		}
 		vars[dataDirVariable] = l.DataDir
 	}
-	at := resolver{dir: Resolve(dir, "/", l.Home, readlink), home: l.Home, readlink: readlink}
+	at := resolver{dir: Resolve(dir, "/", l.Home, readlink), home: l.Home, readlink: ofTheCommand(readlink)}
 	r := shell.Analyse(command, shell.Env{Dir: at.dir, Home: l.Home, Project: l.Project, Vars: vars})
-	c := &ShellCommand{Text: command, Effect: r.Effect.String(), Git: at.gitActs(l, r.Git), project: l.Project, Background: r.Background}
+	c := &ShellCommand{
+		Text: command, Effect: r.Effect.String(), Git: at.gitActs(l, r.Git), project: l.Project, Background: r.Background, Elsewhere: r.Elsewhere,
+		Plain: r.Effect == shell.ReadsOnly && shell.Plain(command), Doubtful: shell.Doubtful(command),
+		KeepsGitData: r.Effect != shell.CannotTell && slices.ContainsFunc(shell.Runs(command), func(run shell.Run) bool { return run.Words[0] == "git" }),
+	}
 	for _, p := range slices.Concat(r.Paths, r.Through) {
 		t := Classify(l, at.real(p))
 		if t.Class == ClassCode && slices.Contains(r.Folders, p) {
@@ -88,6 +104,30 @@ func Inspect(l Layout, dir, command string, vars map[string]string, readlink fun
 		c.Writ = append(c.Writ, WritCall{Args: w.Args, Dynamic: w.Dynamic})
 	}
 	return c
+}
+
+// PlainCommands are the commands of a line of plain words, each with its words;
+// none for another line.
+func PlainCommands(line string) [][]string {
+	commands, _ := shell.PlainWords(line)
+	return commands
+}
+
+// PlainWrit reports whether a call of writ, without the name, is a plain line.
+func PlainWrit(arguments string) bool { return shell.Plain("writ " + arguments) }
+
+// ofTheCommand follows links as the command would: those of a process to itself
+// lead there to the command's own descriptors, not to those of whoever asks.
+func ofTheCommand(readlink func(string) (string, bool)) func(string) (string, bool) {
+	if readlink == nil {
+		return nil
+	}
+	return func(p string) (string, bool) {
+		if p == "/proc/self" || p == "/proc/thread-self" || strings.HasPrefix(p, "/proc/self/") || strings.HasPrefix(p, "/proc/thread-self/") {
+			return "", false
+		}
+		return readlink(p)
+	}
 }
 
 // guardFolder is the folder of a project, relative to its root, that says that
@@ -200,76 +240,85 @@ func (c *ShellCommand) add(t schemas.Target) {
 	}
 }
 
-// What an agent may do with writ itself. A command is found by its first word,
-// or its first two. What is in neither list is judged as a program nobody
-// knows.
-var (
-	writAllowed = setOf(
-		"", "status", "query", "recall", "search", "context", "help", "version", "doctor",
-		"check", "statusline", "rule show", "rule list", "rule validate", "rule propose",
-		"session list", "session show", "session audit", "memory health", "index status", "mode", "observe",
-	)
-	writRefused = setOf(
-		"phase", "approve", "dash", "hook", "emit", "rule review", "rule revert", "rule import",
-		"memory forget", "memory review", "init", "uninstall", "down",
-		"confine", // its user may have allowed that line once for all
-	)
-)
-
-// writCalls judges all calls of writ in a command line; unlisted reports that
-// one is in neither list.
-func (st stance) writCalls(calls []WritCall, set Settings) (worst ruling, unlisted bool) {
-	worst = allowed
+// writCalls judges all calls of writ in a command line.
+func (st stance) writCalls(calls []WritCall, set Settings) ruling {
+	worst := allowed
 	for _, w := range calls {
+		if w.asksForHelp() {
+			continue
+		}
 		for _, words := range w.readings() {
-			r, known := st.writCall(w, words, set)
-			unlisted = unlisted || !known
-			if worse(r, worst) {
+			if r := st.writCall(w, words, set); worse(r, worst) {
 				worst = r
 			}
 		}
 	}
-	return worst, unlisted
+	return worst
 }
 
-func (st stance) writCall(w WritCall, words []string, set Settings) (r ruling, known bool) {
-	first, second := word(words, 0), word(words, 1)
-	both := strings.TrimSpace(first + " " + second)
-	group := first == "rule" || first == "memory"
+// writCall judges a call by one reading of its words: what is not an agent's by
+// the table of Writ's commands is refused, whether it is known or not.
+func (st stance) writCall(w WritCall, words []string, set Settings) ruling {
+	command, side, _ := permit.Of(words)
 	switch {
-	case writRefused[first], writRefused[both]:
-		return ruling{rule: RuleProtected, text: textWrit(both)}, true
-	case w.Dynamic && (first == "" || group && second == ""):
-		return ruling{rule: RuleProtected, text: textWrit("a command named only at run time")}, true
-	case both == "mode set":
+	case w.Dynamic && (command == "" || permit.Group(command)):
+		return ruling{rule: RuleProtected, text: textWrit("a command named only at run time")}
+	case side != permit.Agent:
+		return ruling{rule: RuleProtected, text: textWrit(command)}
+	case command == "mode set":
 		return st.modeCall(w, word(words, 2), set)
-	case writAllowed[both], writAllowed[first] && !group:
-		return allowed, true
 	}
-	return allowed, false
+	return allowed
 }
 
 // modeCall judges a change of mode before it is asked for: at a terminal that an
 // agent made for itself the command would act as the user.
-func (st stance) modeCall(w WritCall, mode string, set Settings) (r ruling, known bool) {
+func (st stance) modeCall(w WritCall, mode string, set Settings) ruling {
 	if !knownMode(mode) {
-		return allowed, !w.Dynamic // writ itself refuses what is no mode
+		if w.Dynamic {
+			return ruling{rule: RuleProtected, text: textWrit("mode set, to a mode named only at run time,")}
+		}
+		return allowed // writ itself refuses what is no mode
 	}
 	c := SetMode{Mode: mode, Orchestrator: slices.Contains(w.Args, "--orchestrator"), Settings: set}
-	if refusal := c.refusal(st.State); refusal != "" {
-		return ruling{rule: RuleMode, gate: "mode", text: wording{why: refusal}}, true
+	if slices.ContainsFunc(w.Args, func(a string) bool { return strings.HasPrefix(a, "--repro") }) {
+		c.Repro = []string{"PATH"}
 	}
-	return allowed, true
+	if refusal := c.refusal(st.State); refusal != "" {
+		return ruling{rule: RuleMode, gate: "mode", text: wording{why: refusal}, firm: true}
+	}
+	return allowed
+}
+
+// asksForHelp says that a call prints its help: of all options, no other is there
+// that could take the word for its value.
+func (w WritCall) asksForHelp() bool {
+	asked := false
+	for _, a := range w.Args {
+		switch {
+		case a == "--help" || a == "-h":
+			asked = true
+		case strings.HasPrefix(a, "-"):
+			return false
+		}
+	}
+	return asked && !w.Dynamic && word(w.Args, 0) != "confine" && word(w.Args, 0) != "hook"
 }
 
 // readings are the words of a call that may be its command: all that are no
-// options, and those without the words that may be options' values.
+// options, and those without the words that may be options' values. Of the options
+// that may stand before a command's last word, --json takes no value and --session
+// does.
 func (w WritCall) readings() [][]string {
 	var all, without []string
 	value := false
-	for _, a := range w.Args {
+	for i, a := range w.Args {
 		if strings.HasPrefix(a, "-") {
-			value = !strings.Contains(a, "=")
+			value = !strings.Contains(a, "=") && a != "--json" && a != "--"
+			continue
+		}
+		if i > 0 && w.Args[i-1] == "--session" {
+			value = false
 			continue
 		}
 		all = append(all, a)

@@ -9,7 +9,7 @@ import (
 
 // StateVersion is the version of State's encoding and of the fold. A stored
 // state of another version is folded again from the log.
-const StateVersion = 5
+const StateVersion = 9
 
 // Modes (persisted; never change). The empty mode is "not chosen yet".
 const (
@@ -80,7 +80,9 @@ type State struct {
 
 	Shown  []string `json:"shown,omitempty"`  // rules shown to this session, sorted
 	Fresh  []string `json:"fresh,omitempty"`  // those of Shown that the model still has and need not be repeated in this phase, sorted
+	Named  []string `json:"named,omitempty"`  // rules of which the model has a line, since Fresh began anew, sorted
 	Tokens int      `json:"tokens,omitempty"` // injected since Fresh began anew
+	Spent  int      `json:"spent,omitempty"`  // tokens of rules that were injected in all
 	// Instructed are rules that stand in the instructions which the host itself
 	// gives the model, sorted.
 	Instructed []string `json:"instructed,omitempty"`
@@ -113,8 +115,15 @@ type State struct {
 	// name, or "refused".
 	Acts map[string]string `json:"acts,omitempty"`
 	// ApprovedNow is the gate approved since the last prompt began, if one was.
-	ApprovedNow   string         `json:"approved_now,omitempty"`
-	LastPrompt    Prompt         `json:"last_prompt,omitzero"`
+	ApprovedNow string `json:"approved_now,omitempty"`
+	// Queued are digests of prompts that tools handed in for later, oldest first.
+	Queued []string `json:"queued,omitempty"`
+	// Accepted are tools of servers that the user let run although nothing says
+	// that they only read, sorted.
+	Accepted   []string `json:"accepted,omitempty"`
+	LastPrompt Prompt   `json:"last_prompt,omitzero"`
+	// Draft is the SHA-256 of plan.md as this session last left it.
+	Draft         string         `json:"draft,omitempty"`
 	Invalidations []Invalidation `json:"invalidations,omitempty"` // in order
 	Agents        []string       `json:"agents,omitempty"`        // running sub-agents, sorted
 	Briefs        []Brief        `json:"briefs,omitempty"`        // sub-agents asked for, oldest first
@@ -138,6 +147,18 @@ type Work struct {
 	Left map[string]string `json:"left,omitempty"`
 	// Declined has what the user wants changed before they approve, by gate.
 	Declined map[string]string `json:"declined,omitempty"`
+	// Added are the files that the user let in beside those the plan names,
+	// sorted, and Asked those last asked for.
+	Added []string `json:"added,omitempty"`
+	Asked []string `json:"asked,omitempty"`
+	// Written are the files written in implementation since the plan was
+	// approved, sorted, and Rested says that the agent ended its turn since.
+	Written []string `json:"written,omitempty"`
+	Rested  bool     `json:"rested,omitempty"`
+	// Seen is what running the test files showed, by relative path.
+	Seen map[string]Seen `json:"seen,omitempty"`
+	// Aside is the work of the plan before, put aside for a new wish.
+	Aside *Work `json:"aside,omitempty"`
 }
 
 // Gate is a gate that the user opened.
@@ -157,9 +178,10 @@ type Gate struct {
 type PendingWrite struct {
 	ID      string          `json:"id"`
 	Tool    string          `json:"tool"`
-	Phase   string          `json:"phase,omitempty"` // when it was decided
-	Allowed bool            `json:"allowed"`         // by policy; false: the user was asked
-	Open    bool            `json:"open,omitempty"`  // what it writes could not be told
+	Phase   string          `json:"phase,omitempty"`  // when it was decided
+	Allowed bool            `json:"allowed"`          // by policy; false: the user was asked
+	Open    bool            `json:"open,omitempty"`   // what it writes could not be told
+	Beyond  []string        `json:"beyond,omitempty"` // files for which the user was asked, since the plan does not name them
 	Targets []PendingTarget `json:"targets,omitempty"`
 }
 

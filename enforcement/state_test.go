@@ -62,7 +62,7 @@ var stateInvariants = []struct {
 	{"9: too many pending writes", true, func(s State) bool { return len(s.Pending) <= maxPending }},
 	{"10: a list of names is not sorted, or has one twice", true, func(s State) bool {
 		for _, names := range [][]string{
-			s.Shown, s.Fresh, s.Instructed, s.Before, s.Written, s.PendingTests, s.Unverified, s.Unreviewed, s.Followed, s.Broken, s.Agents, s.Work.TestFiles,
+			s.Shown, s.Fresh, s.Named, s.Instructed, s.Before, s.Written, s.PendingTests, s.Unverified, s.Unreviewed, s.Followed, s.Broken, s.Agents, s.Work.TestFiles,
 		} {
 			if !slices.IsSorted(names) || len(slices.Compact(slices.Clone(names))) != len(names) {
 				return false

@@ -35,7 +35,7 @@ var (
 	}
 	textUnset = wording{
 		"no mode is chosen, so only plan.md and capabilities.md may be written.",
-		"Choose one with `writ mode set work|debug|review|conversation`: work builds by plan, tests and approvals; debug investigates; review evaluates; conversation answers questions.",
+		"Begin with `writ mode set work`: plan, tests, approvals, then code. For work without them the user types `/writ-mode debug` or `/writ-mode conversation`; no agent does.",
 	}
 	textReview = wording{
 		"review mode evaluates and does not change the project.",
@@ -43,7 +43,7 @@ var (
 	}
 	textDebug = wording{
 		"debug mode changes tests, scratch files and what belongs to the declared reproduction.",
-		"Reproduce the fault in a test first, or declare its files with `writ mode set debug --repro PATH…`.",
+		"Reproduce the fault in a test first; which files the reproduction may change, the user says: `/writ-mode debug --repro PATH…`.",
 	}
 	textOutside = wording{
 		"it lies outside the project.",
@@ -55,11 +55,11 @@ var (
 	}
 	textPlan = wording{
 		"the plan is not approved yet; planning writes plan.md and capabilities.md only.",
-		"Complete plan.md (Files, Analysis, Rules Applied, Capabilities), show it and wait. The user approves it with `/writ-approve plan` or by answering \"approved\".",
+		"Complete plan.md (Files, Analysis, Rules Applied, Capabilities), show it and wait. The user approves it " + wordsForPlan + ".",
 	}
 	textTests = wording{
 		"the tests are not approved yet; testing writes test files only.",
-		"Write tests that assert what the plan promises, show them and wait. The user approves them with `/writ-approve tests` or by answering \"approved\".",
+		"Write tests that assert what the plan promises, show them and wait. The user approves them " + wordsForTests + ".",
 	}
 	textLock = wording{
 		"the user approved this plan, and it stays as approved.",
@@ -78,6 +78,14 @@ var (
 		"Use commands whose effect is plain, or let the user answer.",
 	}
 )
+
+func textUnproven(why string, named bool) wording {
+	next := "Use a tool whose name and input say that it only reads, or let the user answer."
+	if named {
+		next += " A yes holds for this tool in this project."
+	}
+	return wording{"what this tool does is not known: " + excerpt.Runes(why, 160) + ", and code may not be written now.", next}
+}
 
 func textWrit(command string) wording {
 	return wording{
@@ -113,7 +121,11 @@ func textInvalidPlan(problems []string) wording {
 }
 
 // howToApprove tells a person the ways to approve.
-func howToApprove(gate string) string {
+func (s Settings) howToApprove(gate string) string {
+	if rung(s.Approval) > rung(AssurancePrompt) {
+		how := waysIn(s.Approval)
+		return strings.ToUpper(how[:1]) + how[1:] + "."
+	}
 	return fmt.Sprintf("Approve with `/writ-approve %s`, in the dashboard, or with `writ approve` at a terminal.", gate)
 }
 

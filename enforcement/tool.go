@@ -16,7 +16,7 @@ func (c RequestTool) decide(s State) Decision {
 	st := stanceOf(s, c.Actor, c.Workspace, c.Settings)
 	r, target := c.judge(st)
 	asked := false
-	if r.verdict == Deny && c.Settings.DenyToAsk && becomesQuestion(r.rule) && s.streak(r.rule) >= 1 {
+	if r.verdict == Deny && !r.firm && c.Settings.DenyToAsk && c.Settings.becomesQuestion(r.rule) && s.streak(r.rule) >= 1 {
 		r.verdict, asked = Ask, true
 	}
 	d := Decision{Verdict: r.verdict}
@@ -39,9 +39,9 @@ func (c RequestTool) decide(s State) Decision {
 }
 
 // becomesQuestion reports whether a second refusal in a row may be the user's to
-// decide.
-func becomesQuestion(rule string) bool {
-	return strings.HasPrefix(rule, "ENF-GATE-") || rule == RuleEvidence || rule == RuleReviewOrder
+// decide. Where words do not open a gate, a yes in the host does not pass it by.
+func (s Settings) becomesQuestion(rule string) bool {
+	return strings.HasPrefix(rule, "ENF-GATE-") && rung(s.Approval) <= rung(AssuranceCommand) || rule == RuleEvidence || rule == RuleReviewOrder
 }
 
 // judge finds the worst ruling on what the tool would do, and its target. What
@@ -56,18 +56,28 @@ func (c RequestTool) judge(st stance) (ruling, schemas.Target) {
 	for _, p := range c.private() {
 		consider(ruling{rule: RuleProtected, text: textPrivate}, schemas.Target{Path: p})
 	}
-	for _, t := range c.targets() {
-		consider(st.write(t), t)
+	if c.Shell != nil {
+		consider(st.elsewhere(c.Shell.Elsewhere, c.Unasked), schemas.Target{})
 	}
+	for _, t := range c.targets() {
+		if r := st.write(t); !r.beyond || c.Shell.brings(t) {
+			consider(r, t)
+		}
+	}
+	consider(st.queues(c.Queues, c.Settings), schemas.Target{})
 	consider(exposes(c.Secrets), secretTarget(c.Secrets))
 	consider(st.ordered(c.Task), schemas.Target{})
 	consider(st.completes(c.Completes), schemas.Target{Path: first(c.Completes)})
 	unknown := c.Code || c.mcpWriter()
 	if c.Shell != nil {
-		calls, unlisted := st.writCalls(c.Shell.Writ, c.Settings)
-		consider(calls, schemas.Target{})
+		consider(st.writCalls(c.Shell.Writ, c.Settings), schemas.Target{})
 		consider(st.git(c.Shell.Git, c.Repository, c.Shell.project), schemas.Target{})
-		unknown = unknown || unlisted || c.Shell.Effect == EffectCannotTell
+		unknown = unknown || c.Shell.Effect == EffectCannotTell || c.Shell.Doubtful
+	}
+	if c.unproven(st.State) {
+		r := st.unknownEffect()
+		r.text = textUnproven(c.Unproven, c.ByName)
+		consider(r, schemas.Target{})
 	}
 	if unknown && !(c.Shell != nil && c.Confined) {
 		r := st.unknownEffect()
@@ -78,6 +88,9 @@ func (c RequestTool) judge(st stance) (ruling, schemas.Target) {
 	}
 	if c.Plan != nil {
 		consider(c.presents(st), schemas.Target{Path: PlanFile, Rel: PlanFile})
+	}
+	if worst.beyond {
+		worst.text = textBeyond(st.Work.beyond(c.targets()))
 	}
 	return worst, at
 }
@@ -111,6 +124,23 @@ func (c RequestTool) mcpWriter() bool {
 	})
 }
 
+// unproven reports whether a tool of a server is not known to do no more than
+// read, nor let in by the user.
+func (c RequestTool) unproven(s State) bool {
+	return c.Unproven != "" && !(c.ByName && (c.Accepted || slices.Contains(s.Accepted, c.Tool)))
+}
+
+// accepts is the user's yes to a tool of a server, which shows itself by the tool
+// having run; nil where none was asked for. It holds for the tool where its name
+// alone was the question.
+func (c FinishTool) accepts(s State) *schemas.ToolAccepted {
+	_, w := s.take(c.ToolFinished)
+	if w.ID == "" || w.Allowed || !w.Open || len(w.Targets) > 0 || !c.ByName || c.Failed || c.Unasked || c.Actor.Parent != nil || slices.Contains(s.Accepted, c.Tool) {
+		return nil
+	}
+	return &schemas.ToolAccepted{Tool: c.Tool, Channel: ChannelAnswer, ToolUseID: c.ToolUseID}
+}
+
 func secretTarget(secrets []Secret) schemas.Target {
 	if len(secrets) == 0 {
 		return schemas.Target{}
@@ -136,8 +166,11 @@ func (c RequestTool) presents(st stance) ruling {
 
 func (c RequestTool) reason(st stance, r ruling, t schemas.Target, asked bool) string {
 	subject := t.Rel
-	if subject == "" {
+	switch subject {
+	case "":
 		subject = t.Path
+	case ".":
+		subject = "the whole project"
 	}
 	if subject == "" && c.Shell != nil {
 		subject = "the command"
@@ -148,6 +181,7 @@ func (c RequestTool) reason(st stance, r ruling, t schemas.Target, asked bool) s
 	if subject == "" {
 		subject = c.Tool
 	}
+	r.text.next = c.Settings.approvable(r.text.next)
 	text := r.text.render(r.rule, subject, r.verdict)
 	if asked {
 		text += " Asked because it was refused before; a yes lets this one through and approves no gate."
@@ -165,8 +199,11 @@ func (c RequestTool) decided(st stance, d Decision) schemas.ToolDecided {
 	switch {
 	case c.Shell != nil:
 		e.Command, e.Effect = c.Shell.Text, c.Shell.Effect
-	case c.Code || c.mcpWriter():
+	case c.Code || c.mcpWriter() || c.Unproven != "":
 		e.Effect = EffectCannotTell
+	}
+	if d.Verdict != Deny {
+		e.Queued = promptKeys(c.Queues)
 	}
 	return e
 }
@@ -206,6 +243,12 @@ func (c FinishTool) workspace(s State) Workspace {
 func (c FinishTool) decide(s State) Decision {
 	d := Decision{Verdict: Allow, Record: []schemas.Payload{c.ToolFinished}}
 	after := Evolve(s, schemas.Event{Data: c.ToolFinished})
+	if yes := c.answered(s); yes != nil {
+		d.Record = append(d.Record, *yes)
+	}
+	if yes := c.accepts(s); yes != nil {
+		d.Record = append(d.Record, *yes)
+	}
 	if e := c.evidence(after); e != nil {
 		d.Record = append(d.Record, *e)
 	}

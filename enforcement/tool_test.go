@@ -215,11 +215,16 @@ func TestWritsOwnCommands(t *testing.T) {
 	allow := []string{
 		"writ status", "writ query 'timeouts in http clients'", "writ recall x", "writ search x", "writ context", "writ rule show GO-A-1",
 		"writ rule propose --file /tmp/r.json", "writ mode set work", "writ mode", "writ --help", "writ status && writ query x",
+		"writ --json status", "writ rule --json show GO-A-1", "writ rule search retire", "writ rule retire --help", "writ memory report", "writ help gates", "writ mode --session s",
 	}
 	deny := []string{
 		"writ approve", "writ phase invalidate plan --reason x", "writ phase reopen", "writ hook claude PreToolUse", "writ emit gate.approved", "writ rule review GO-A-1",
 		"writ rule revert GO-A-1", "writ rule import r.md", "writ memory forget x", "writ memory review", "writ init", "writ uninstall", "writ down",
 		"bash -c 'writ approve'", "ls; writ approve plan", "true && env A=b writ phase show", "writ $VERB", "writ rule $VERB",
+		"writ rule retire SEC-TLS-VERIFY-001", "writ rule edit X", "writ rule add --file r.json", "writ rule compress", "writ memory triage --accept x", "writ memory import m.jsonl",
+		"writ graph pull", "writ tune q.jsonl", "writ model", "writ run x", "writ dispatch x", "writ schedule resume x", "writ audit checkpoint", "writ up", "writ view rebuild rules", "writ backup /tmp/x", "writ restore /tmp/x", "writ --json backup /tmp/x --keep 1",
+		"writ --json rule retire X", "writ rule --json retire X", "writ rule --x=y retire X", "writ frobnicate", "writ rule frobnicate", "writ config set x", "writ accept", "writ mode frobnicate",
+		"env -i PATH=$PATH setsid -f writ rule retire X", "nohup writ rule retire X &", "writ rule retire X --reason --help", "printf 'writ rule retire X' | sh", "writ mode set $MODE",
 	}
 	for _, mode := range []string{"", ModeConversation, ModeWork} {
 		x := newSession(t, mode)
@@ -266,7 +271,7 @@ func TestPlanDialogIsCheckedBeforeItIsShown(t *testing.T) {
 
 func TestDebugReproduction(t *testing.T) {
 	x := newSession(t, "")
-	x.do(SetMode{Mode: ModeDebug, Repro: []string{"./src/a.py", "lib", "/q/z.py", ""}})
+	x.do(SetMode{Mode: ModeDebug, Repro: []string{"./src/a.py", "lib", "/q/z.py", ""}, ByUser: true})
 	for name, want := range map[string]Verdict{"src/a.py": Allow, "src/a.pyc": Ask, "lib/b/c.rb": Allow, "library/x": Ask, testFile: Allow, "README.md": Ask} {
 		x.request(name, "x")
 		if x.last.Verdict != want {
@@ -316,5 +321,52 @@ func TestToolsOfServersAreKnownByEachHostsName(t *testing.T) {
 		if d := mustDecide(t, s, RequestTool{Tool: tool, Settings: Settings{MCPWriters: []string{"mcp__fs__write_*"}}}); d.Verdict != want {
 			t.Errorf("%s: %v", tool, d.Verdict)
 		}
+	}
+}
+
+// TestAYesToAServersToolHolds: a tool of a server whose name does not say that it
+// reads is asked for while code may not be written, until the user's yes showed
+// itself; a question about what it is given is put each time.
+func TestAYesToAServersToolHolds(t *testing.T) {
+	x := newSession(t, ModeWork)
+	ask := func(id, tool string, byName bool) Decision {
+		return x.do(RequestTool{Tool: tool, ToolUseID: id, Unproven: "its name does not say", ByName: byName})
+	}
+	ran := func(id, tool string, c FinishTool) string {
+		t.Helper()
+		c.ToolFinished = schemas.ToolFinished{Tool: tool, ToolUseID: id, Failed: c.Failed}
+		x.do(c)
+		return x.recorded()
+	}
+	const tool = "mcp__ide__start"
+	if d := ask("t1", tool, true); d.Verdict != Ask || !strings.Contains(d.Reason, "A yes holds") {
+		t.Fatalf("%+v", d)
+	}
+	if got := ran("t1", tool, FinishTool{ByName: true, Unasked: true}); strings.Contains(got, "tool.accepted") {
+		t.Errorf("nobody was asked: %s", got)
+	}
+	ask("t2", tool, false)
+	if got := ran("t2", tool, FinishTool{}); strings.Contains(got, "tool.accepted") {
+		t.Errorf("a yes to one command holds for all: %s", got)
+	}
+	if got := ran("t3", tool, FinishTool{ByName: true}); strings.Contains(got, "tool.accepted") {
+		t.Errorf("nobody was asked for t3: %s", got)
+	}
+	ask("t4", tool, true)
+	if got := ran("t4", tool, FinishTool{ByName: true}); !strings.Contains(got, "tool.accepted") {
+		t.Errorf("the user's yes: %s", got)
+	}
+	if d := ask("t5", tool, true); d.Verdict != Allow {
+		t.Errorf("asked again: %+v", d)
+	}
+	if d := ask("t6", "mcp__ide__other", true); d.Verdict != Ask {
+		t.Errorf("a yes to another tool: %+v", d)
+	}
+	if d := ask("t7", tool, false); d.Verdict != Ask {
+		t.Errorf("a yes to the name is one to all that it is given: %+v", d)
+	}
+	x = newSession(t, ModeConversation)
+	if d := ask("t1", tool, true); d.Verdict != Allow {
+		t.Errorf("asked while nothing is closed: %+v", d)
 	}
 }

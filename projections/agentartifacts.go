@@ -23,9 +23,6 @@ type KeptArtifact struct {
 	Time time.Time `json:"time"`
 }
 
-// NewAgentArtifacts returns the view.
-func NewAgentArtifacts() AgentArtifacts { return AgentArtifacts{} }
-
 // Name implements Projector.
 func (AgentArtifacts) Name() string { return ViewAgentArtifacts }
 

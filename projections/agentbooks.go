@@ -1,9 +1,9 @@
 package projections
 
 import (
-	"cmp"
-	"slices"
-	"time"
+	"encoding/json"
+	"fmt"
+	"reflect"
 
 	"github.com/writbus/writ/schemas"
 )
@@ -18,174 +18,138 @@ const (
 	ViewAgentRuns      = "agent-runs"
 )
 
-// BookHead says where a book stands: what a change to it expects, and how many
-// things were ever numbered in it.
-type BookHead struct {
-	Seq  uint64 `json:"seq"` // of the book's last event
+// Book is a book of agents as its events leave it, or the part of it that was
+// read: any struct with these fields, so that a fold and its state need not know
+// of the views. What the events mean is not decided here: the fold is handed in.
+type Book[I any] interface {
+	~struct {
+		Seq   uint64       // of the book's last event
+		Made  int          // how many items were ever numbered in it
+		Items map[string]I // by id
+	}
+}
+
+// book is the shape that every Book has.
+type book[I any] struct {
+	Seq   uint64
+	Made  int
+	Items map[string]I
+}
+
+// bookHead says where a book stands.
+type bookHead struct {
+	Seq  uint64 `json:"seq"`
 	Made int    `json:"made"`
 }
 
-// Head returns where a book stands in a view of books; the zero value for one
-// without events.
-func Head(r Reader, book schemas.Aggregate) (BookHead, error) {
-	head, _, err := getDocument[BookHead](r, idKey('c', book.ID))
-	return head, err
-}
-
-// turnPage moves a book's head to an event that made so many things.
-func turnPage(v View, e schemas.Event, made int) error {
-	key := idKey('c', e.Aggregate.ID)
-	head, _, err := getDocument[BookHead](v, key)
-	if err != nil {
-		return err
-	}
-	head.Seq, head.Made = e.Position.Seq, head.Made+made
-	return setDocument(v, key, head)
-}
-
-// AgentNotes is the notes and entries of agents. A query helper takes a Reader of
-// ViewAgentNotes.
+// AgentBooks is the books that agents keep, of one sort. A query helper takes a
+// Reader of that view.
 //
-//	c/<book>              BookHead
-//	n/<book>/<seq><part>  Note
-//	e/<book>/<entry>      NoteEntry
-type AgentNotes struct{}
-
-// Note is one note.
-type Note struct {
-	Text  string    `json:"text"`
-	Agent string    `json:"agent,omitempty"`
-	Time  time.Time `json:"time"`
+//	c/<book>         bookHead
+//	i/<book>/<item>  I
+type AgentBooks[S Book[I], I any] struct {
+	name    string
+	types   []schemas.Type
+	touches func(schemas.Payload) (ids []string, all bool)
+	evolve  func(S, schemas.Event) S
 }
 
-// NoteEntry is one entry with the links it is an end of.
-type NoteEntry struct {
-	ID      string      `json:"id"`
-	Kind    string      `json:"kind"`
-	Title   string      `json:"title"`
-	Text    string      `json:"text,omitempty"`
-	Agent   string      `json:"agent,omitempty"`
-	Time    time.Time   `json:"time"`
-	Seq     uint64      `json:"seq"`
-	Links   []EntryLink `json:"links,omitempty"`
-	Invalid bool        `json:"invalid,omitempty"` // it is no longer true
-}
-
-// EntryLink is a link between two entries.
-type EntryLink struct {
-	From string `json:"from"`
-	To   string `json:"to"`
-	Kind string `json:"kind"`
-}
-
-// NewAgentNotes returns the view.
-func NewAgentNotes() AgentNotes { return AgentNotes{} }
-
-// Name implements Projector.
-func (AgentNotes) Name() string { return ViewAgentNotes }
-
-// Version implements Projector.
-func (AgentNotes) Version() int { return 1 }
-
-// Types implements Projector.
-func (AgentNotes) Types() []schemas.Type {
-	return []schemas.Type{
+// NewAgentBooks returns the views of a fold: notes with entries, tasks, lessons.
+// touches names the items that an event changes. evolve cannot fail and depends on
+// its arguments alone, and of the items only on those; I is stored as JSON.
+func NewAgentBooks[S Book[I], I any](touches func(schemas.Payload) (ids []string, all bool), evolve func(S, schemas.Event) S) (notes, todos, lessons AgentBooks[S, I]) {
+	notes = AgentBooks[S, I]{ViewAgentNotes, []schemas.Type{
 		schemas.NoteWritten{}.EventType(), schemas.NotesCleared{}.EventType(), schemas.EntryAdded{}.EventType(),
 		schemas.EntriesLinked{}.EventType(), schemas.EntryInvalidated{}.EventType(),
-	}
+	}, touches, evolve}
+	todos = AgentBooks[S, I]{ViewAgentTodos, []schemas.Type{
+		schemas.TodoAdded{}.EventType(), schemas.TodoChanged{}.EventType(), schemas.TodoDeleted{}.EventType(),
+	}, touches, evolve}
+	lessons = AgentBooks[S, I]{ViewAgentLessons, []schemas.Type{
+		schemas.LessonRecorded{}.EventType(), schemas.LessonDeleted{}.EventType(),
+	}, touches, evolve}
+	return notes, todos, lessons
 }
 
-// Apply implements Projector.
-func (AgentNotes) Apply(v View, e schemas.Event) error {
-	book, made := e.Aggregate.ID, 0
-	var err error
-	switch p := e.Data.(type) {
-	case schemas.NoteWritten:
-		key := ordinal(ordinal(idPrefix('n', book), e.Position.Seq), uint64(e.Position.Part))
-		err = setDocument(v, key, Note{p.Text, p.Agent, e.Time})
-	case schemas.NotesCleared:
-		err = deleteAll(v, idPrefix('n', book))
-	case schemas.EntryAdded:
-		made = 1
-		err = setDocument(v, idKey('e', book, p.EntryID), NoteEntry{
-			ID: p.EntryID, Kind: p.Kind, Title: p.Title, Text: p.Text, Agent: p.Agent, Time: e.Time, Seq: e.Position.Seq,
-		})
-	case schemas.EntriesLinked:
-		err = linkEntries(v, book, EntryLink{p.From, p.To, p.Kind})
-	case schemas.EntryInvalidated:
-		err = changeDocument(v, idKey('e', book, p.EntryID), func(entry *NoteEntry) { entry.Invalid = true })
-	}
+// Name implements Projector.
+func (w AgentBooks[S, I]) Name() string { return w.name }
+
+// Version implements Projector.
+func (AgentBooks[S, I]) Version() int { return 2 }
+
+// Types implements Projector.
+func (w AgentBooks[S, I]) Types() []schemas.Type { return w.types }
+
+// Apply implements Projector. It folds the part of the book that the event
+// touches, and stores the difference.
+func (w AgentBooks[S, I]) Apply(v View, e schemas.Event) error {
+	part, err := w.Part(v, e.Aggregate, e.Data)
 	if err != nil {
 		return err
 	}
-	return turnPage(v, e, made)
-}
-
-func linkEntries(v View, book string, link EntryLink) error {
-	for _, end := range []string{link.From, link.To} {
-		err := changeDocument(v, idKey('e', book, end), func(entry *NoteEntry) {
-			if !slices.Contains(entry.Links, link) {
-				entry.Links = append(entry.Links, link)
+	was, is := book[I](part), book[I](w.evolve(part, e))
+	for id := range was.Items {
+		if _, stays := is.Items[id]; !stays {
+			if err := v.Delete(idKey('i', e.Aggregate.ID, id)); err != nil {
+				return err
 			}
-		})
+		}
+	}
+	for id, item := range is.Items {
+		if before, had := was.Items[id]; !had || !reflect.DeepEqual(before, item) {
+			if err := setDocument(v, idKey('i', e.Aggregate.ID, id), item); err != nil {
+				return err
+			}
+		}
+	}
+	return setDocument(v, idKey('c', e.Aggregate.ID), bookHead{is.Seq, is.Made})
+}
+
+// Part returns the part of a book that an event touches.
+func (w AgentBooks[S, I]) Part(r contents, a schemas.Aggregate, p schemas.Payload) (S, error) {
+	ids, all := w.touches(p)
+	if all {
+		return w.Whole(r, a)
+	}
+	part, err := pageOf[I](r, a)
+	for _, id := range ids {
+		item, found, fault := getDocument[I](r, idKey('i', a.ID, id))
+		if fault != nil {
+			return S(part), fault
+		}
+		if found {
+			part.Items[id] = item
+		}
+	}
+	return S(part), err
+}
+
+// Whole returns a book with all of its items.
+func (w AgentBooks[S, I]) Whole(r contents, a schemas.Aggregate) (S, error) {
+	whole, err := pageOf[I](r, a)
+	if err != nil {
+		return S(whole), err
+	}
+	prefix := idPrefix('i', a.ID)
+	for e, err := range r.Scan(prefix) {
+		var id string
+		var item I
+		if err == nil {
+			id, err = schemas.DecodeToken(string(e.Key[len(prefix):]))
+		}
+		if err == nil {
+			err = json.Unmarshal(e.Value, &item)
+		}
 		if err != nil {
-			return err
+			return S(whole), fmt.Errorf("projections: item %q: %w", e.Key, err)
 		}
+		whole.Items[id] = item
 	}
-	return nil
+	return S(whole), nil
 }
 
-// changeDocument changes a document that is there, and leaves one alone that is
-// not.
-func changeDocument[T any](v View, key []byte, change func(*T)) error {
-	doc, found, err := getDocument[T](v, key)
-	if err != nil || !found {
-		return err
-	}
-	change(&doc)
-	return setDocument(v, key, doc)
-}
-
-func deleteAll(v View, prefix []byte) error {
-	var keys [][]byte
-	for e, err := range v.Scan(prefix) {
-		if err != nil {
-			return err
-		}
-		keys = append(keys, slices.Clone(e.Key))
-	}
-	for _, key := range keys {
-		if err := v.Delete(key); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Notes returns the notes of a book, oldest first.
-func (AgentNotes) Notes(r Reader, book schemas.Aggregate) ([]Note, error) {
-	return collect[Note](r, idPrefix('n', book.ID))
-}
-
-// Entries returns the entries of a book, oldest first.
-func (AgentNotes) Entries(r Reader, book schemas.Aggregate) ([]NoteEntry, error) {
-	all, err := collect[NoteEntry](r, idPrefix('e', book.ID))
-	slices.SortFunc(all, func(a, b NoteEntry) int { return cmp.Or(cmp.Compare(a.Seq, b.Seq), cmp.Compare(a.ID, b.ID)) })
-	return all, err
-}
-
-// Entry returns one entry of a book.
-func (AgentNotes) Entry(r Reader, book schemas.Aggregate, id string) (NoteEntry, bool, error) {
-	return getDocument[NoteEntry](r, idKey('e', book.ID, id))
-}
-
-func collect[T any](r Reader, prefix []byte) ([]T, error) {
-	var all []T
-	for doc, err := range documents[T](r, prefix) {
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, doc)
-	}
-	return all, nil
+// pageOf returns a book without its items.
+func pageOf[I any](from getter, a schemas.Aggregate) (book[I], error) {
+	head, _, err := getDocument[bookHead](from, idKey('c', a.ID))
+	return book[I]{head.Seq, head.Made, map[string]I{}}, err
 }

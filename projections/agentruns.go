@@ -41,9 +41,6 @@ type RunSummary struct {
 // shortMessage is how much of a message stands in a list, in runes.
 const shortMessage = 200
 
-// NewAgentRuns returns the view.
-func NewAgentRuns() AgentRuns { return AgentRuns{} }
-
 // Name implements Projector.
 func (AgentRuns) Name() string { return ViewAgentRuns }
 

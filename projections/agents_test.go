@@ -6,6 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
+	"github.com/writbus/writ/observer/agent/book"
 	"github.com/writbus/writ/observer/agent/schedule"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/schemas"
@@ -22,22 +25,25 @@ func TestNotesAndEntries(t *testing.T) {
 	l.add(shared, schemas.EntriesLinked{From: "e1", To: "e2", Kind: "needs"})
 	l.add(shared, schemas.EntriesLinked{From: "e1", To: "e9", Kind: "needs"})
 	l.add(shared, schemas.EntryInvalidated{EntryID: "e2"})
-	w := projections.NewAgentNotes()
+	w, _, _ := projections.NewAgentBooks(book.Touches, book.Evolve)
 	r := view(t, l.memoryLog, w)
-	notes, err := w.Notes(r, own)
-	if err != nil || len(notes) != 3 || notes[0].Text != "one" || notes[2].Text != "three" {
+	mine, err := w.Whole(r, own)
+	if notes := mine.Notes(); err != nil || len(notes) != 3 || notes[0].Text != "one" || notes[2].Text != "three" {
 		t.Errorf("%v %v", notes, err)
 	}
-	entries, err := w.Entries(r, shared)
-	if err != nil || len(entries) != 2 || len(entries[1].Links) != 1 || !entries[1].Invalid || len(entries[0].Links) != 2 {
+	all, err := w.Whole(r, shared)
+	if entries := all.Entries(); err != nil || len(entries) != 2 || len(entries[1].Links) != 1 || entries[1].Status != book.Invalid || len(entries[0].Links) != 2 {
 		t.Errorf("%s %v", asJSON(t, entries), err)
 	}
-	head, err := projections.Head(r, shared)
-	if err != nil || head != (projections.BookHead{Seq: 8, Made: 2}) {
-		t.Errorf("%+v %v", head, err)
+	if all.Seq != 8 || all.Made != 2 {
+		t.Errorf("%+v", all)
 	}
-	if head, _ := projections.Head(r, schemas.NoteBook("/other", "")); head != (projections.BookHead{}) {
-		t.Errorf("%+v", head)
+	part, err := w.Part(r, shared, schemas.EntryInvalidated{EntryID: "e2"})
+	if err != nil || part.Seq != 8 || part.Made != 2 || len(part.Items) != 1 || part.Items["e2"].Title != "B" {
+		t.Errorf("%+v %v", part, err)
+	}
+	if none, err := w.Whole(r, schemas.NoteBook("/other", "")); err != nil || none.Seq != 0 || len(none.Items) != 0 {
+		t.Errorf("%+v %v", none, err)
 	}
 }
 
@@ -48,40 +54,65 @@ func TestNotesAreCleared(t *testing.T) {
 	l.add(b, schemas.NoteWritten{Text: "stays"})
 	l.add(a, schemas.NotesCleared{})
 	l.add(a, schemas.NoteWritten{Text: "later"})
-	w := projections.NewAgentNotes()
+	w, _, _ := projections.NewAgentBooks(book.Touches, book.Evolve)
 	r := view(t, l.memoryLog, w)
-	got, _ := w.Notes(r, a)
-	other, _ := w.Notes(r, b)
-	if len(got) != 1 || got[0].Text != "later" || len(other) != 1 {
+	got, _ := w.Whole(r, a)
+	other, _ := w.Whole(r, b)
+	if notes := got.Notes(); len(notes) != 1 || notes[0].Text != "later" || len(other.Items) != 1 {
 		t.Errorf("%v %v", got, other)
 	}
 }
 
 func TestTodosAndLessons(t *testing.T) {
 	l := &script{memoryLog: newMemoryLog()}
-	book, lessons := schemas.TodoBook("/w", "dev"), schemas.LessonBook("/w")
-	l.add(book, schemas.TodoAdded{TodoID: "t1", Subject: "a"})
-	l.add(book, schemas.TodoAdded{TodoID: "t2", Subject: "b", Description: "long"})
-	l.add(book, schemas.TodoChanged{TodoID: "t1", Status: "done"})
-	l.add(book, schemas.TodoChanged{TodoID: "t9", Status: "done"})
-	l.add(book, schemas.TodoDeleted{TodoID: "t2"})
+	tasks, lessons := schemas.TodoBook("/w", "dev"), schemas.LessonBook("/w")
+	l.add(tasks, schemas.TodoAdded{TodoID: "t1", Subject: "a"})
+	l.add(tasks, schemas.TodoAdded{TodoID: "t2", Subject: "b", Description: "long"})
+	l.add(tasks, schemas.TodoChanged{TodoID: "t1", Status: "done"})
+	l.add(tasks, schemas.TodoChanged{TodoID: "t9", Status: "done"})
+	l.add(tasks, schemas.TodoDeleted{TodoID: "t2"})
 	l.add(lessons, schemas.LessonRecorded{LessonID: "l1", Signature: "s", Text: "x"})
 	l.add(lessons, schemas.LessonRecorded{LessonID: "l2", Signature: "s", Text: "y"})
 	l.add(lessons, schemas.LessonDeleted{LessonID: "l1"})
-	todos := projections.NewAgentTodos()
+	_, todos, learnt := projections.NewAgentBooks(book.Touches, book.Evolve)
 	r := view(t, l.memoryLog, todos)
-	all, err := todos.Todos(r, book)
-	if err != nil || len(all) != 1 || all[0].Status != "done" || all[0].Subject != "a" {
+	all, err := todos.Whole(r, tasks)
+	if task := all.Items["t1"]; err != nil || len(all.Items) != 1 || task.Status != "done" || task.Title != "a" {
 		t.Errorf("%s %v", asJSON(t, all), err)
 	}
-	if head, _ := projections.Head(r, book); head.Made != 2 || head.Seq != 5 {
-		t.Errorf("%+v: a number would be given twice", head)
+	if all.Made != 2 || all.Seq != 5 {
+		t.Errorf("%+v: a number would be given twice", all)
 	}
-	learnt := projections.NewAgentLessons()
 	rl := view(t, l.memoryLog, learnt)
-	if got, err := learnt.Lessons(rl, lessons); err != nil || len(got) != 1 || got[0].ID != "l2" {
+	if got, err := learnt.Whole(rl, lessons); err != nil || len(got.Items) != 1 || got.Items["l2"].Text != "y" {
 		t.Errorf("%v %v", got, err)
 	}
+}
+
+// What a view stores of the parts that events touch is the fold of the whole book.
+func TestABookIsItsFold(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		l, a := &script{memoryLog: newMemoryLog()}, schemas.NoteBook("/w", "dev")
+		var payloads []schemas.Payload
+		for range rapid.IntRange(1, 30).Draw(rt, "events") {
+			payloads = append(payloads, drawAgentPayload(rt))
+			l.add(a, payloads[len(payloads)-1])
+		}
+		notes, todos, lessons := projections.NewAgentBooks(book.Touches, book.Evolve)
+		for _, w := range []projections.AgentBooks[book.State, book.Item]{notes, todos, lessons} {
+			want := book.State{Items: map[string]book.Item{}}
+			for i, p := range payloads {
+				if slices.Contains(w.Types(), p.EventType()) {
+					at := schemas.Position{Stream: schemas.StreamAgents, Seq: uint64(i + 1)}
+					want = book.Evolve(want, schemas.Event{Data: p, Time: epoch.Add(time.Duration(i+1) * time.Minute), Position: at})
+				}
+			}
+			got, err := w.Whole(view(t, l.memoryLog, w), a)
+			if err != nil || asJSON(t, got) != asJSON(t, want) {
+				rt.Fatalf("%s: %v\n%s\nwant\n%s", w.Name(), err, asJSON(t, got), asJSON(t, want))
+			}
+		}
+	})
 }
 
 func TestSchedules(t *testing.T) {
@@ -125,7 +156,7 @@ func TestRunsAndArtifacts(t *testing.T) {
 	for i := range 11 {
 		l.add(one, schemas.ArtifactKept{ArtifactID: fmt.Sprint(i + 1), Name: "p", Size: 2, Content: []byte{0, byte(i)}})
 	}
-	w := projections.NewAgentRuns()
+	w := projections.AgentRuns{}
 	r := view(t, l.memoryLog, w)
 	var all []string
 	for s, err := range w.List(r) {
@@ -140,7 +171,7 @@ func TestRunsAndArtifacts(t *testing.T) {
 	if working, err := w.AtWork(r); err != nil || len(working) != 1 || working[0].Run != "one" {
 		t.Errorf("%v %v", working, err)
 	}
-	artifacts := projections.NewAgentArtifacts()
+	artifacts := projections.AgentArtifacts{}
 	ra := view(t, l.memoryLog, artifacts)
 	list, err := artifacts.List(ra, "one")
 	if err != nil || len(list) != 11 || list[1].ID != "2" || list[10].ID != "11" {

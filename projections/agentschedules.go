@@ -6,18 +6,11 @@ import (
 	"github.com/writbus/writ/schemas"
 )
 
-// Schedule is what the view needs of a schedule as its events leave it. What the
-// events mean is not decided here: their fold is handed in.
-type Schedule interface {
-	// Known reports whether there is one.
-	Known() bool
-}
-
 // AgentSchedules is the schedules that agents made. A query helper takes a Reader
 // of ViewAgentSchedules.
 //
 //	s/<aggregate>  S
-type AgentSchedules[S Schedule] struct {
+type AgentSchedules[S Known] struct {
 	evolve   func(S, schemas.Event) S
 	onChange func()
 }
@@ -25,7 +18,7 @@ type AgentSchedules[S Schedule] struct {
 // NewAgentSchedules returns the view of a fold. evolve cannot fail and depends on
 // its arguments alone; S is stored as JSON. onChange, if not nil, is called after
 // a change; it must not wait.
-func NewAgentSchedules[S Schedule](evolve func(S, schemas.Event) S, onChange func()) AgentSchedules[S] {
+func NewAgentSchedules[S Known](evolve func(S, schemas.Event) S, onChange func()) AgentSchedules[S] {
 	return AgentSchedules[S]{evolve, onChange}
 }
 

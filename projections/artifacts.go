@@ -14,25 +14,22 @@ import (
 // a Reader of the view "artifacts".
 //
 //	p/<project>                           ArtifactProject
-//	f/<project>/<path>                    ArtifactFile
+//	f/<project>/<path>                    schemas.ArtifactIndexed
 //	u/<session>/<project>/<path>/<lines>  the hash of the file whose chunk the session was shown
-type Artifacts struct{}
+type Artifacts struct{ effect ArtifactEffect }
 
-// NewArtifacts returns the view.
-func NewArtifacts() Artifacts { return Artifacts{} }
+// ArtifactEffect is what an event does to the files of an index: the path that
+// leaves it, "" for none, and the file that it holds from then on, nil for none.
+type ArtifactEffect func(schemas.Payload) (leaves string, holds *schemas.ArtifactIndexed)
+
+// NewArtifacts returns the view of a fold. effect depends on its argument alone.
+func NewArtifacts(effect ArtifactEffect) Artifacts { return Artifacts{effect} }
 
 // ArtifactProject is one project's index.
 type ArtifactProject struct {
 	Project string             `json:"project"` // its folder, absolute
 	Built   schemas.IndexBuilt `json:"built"`   // the last build that changed anything
 	Time    time.Time          `json:"time"`    // of that build
-}
-
-// ArtifactFile is a file that is in the index.
-type ArtifactFile struct {
-	File     schemas.FileState `json:"file"`
-	Kind     string            `json:"kind,omitempty"`
-	Modified time.Time         `json:"modified,omitzero"`
 }
 
 // Name implements Projector.
@@ -50,18 +47,18 @@ func (Artifacts) Types() []schemas.Type {
 }
 
 // Apply implements Projector.
-func (Artifacts) Apply(v View, e schemas.Event) error {
+func (a Artifacts) Apply(v View, e schemas.Event) error {
 	project := e.Aggregate.ID
-	switch p := e.Data.(type) {
-	case schemas.ArtifactIndexed:
-		if p.From != "" && p.From != p.File.Path {
-			if err := v.Delete(idKey('f', project, p.From)); err != nil {
-				return err
-			}
+	leaves, holds := a.effect(e.Data)
+	if leaves != "" {
+		if err := v.Delete(idKey('f', project, leaves)); err != nil {
+			return err
 		}
-		return setDocument(v, idKey('f', project, p.File.Path), ArtifactFile{File: p.File, Kind: p.Kind, Modified: p.Modified})
-	case schemas.ArtifactRemoved:
-		return v.Delete(idKey('f', project, p.Path))
+	}
+	if holds != nil {
+		return setDocument(v, idKey('f', project, holds.File.Path), holds)
+	}
+	switch p := e.Data.(type) {
 	case schemas.IndexBuilt:
 		return setDocument(v, idKey('p', project), ArtifactProject{Project: project, Built: p, Time: e.Time})
 	case schemas.ArtifactShown:
@@ -90,9 +87,9 @@ func (Artifacts) Project(r Reader, project string) (ArtifactProject, bool, error
 	return getDocument[ArtifactProject](r, idKey('p', project))
 }
 
-// Files lists the files of a project's index.
-func (Artifacts) Files(r Reader, project string) iter.Seq2[ArtifactFile, error] {
-	return documents[ArtifactFile](r, idPrefix('f', project))
+// Files lists the files of a project's index, each as it was indexed.
+func (Artifacts) Files(r Reader, project string) iter.Seq2[schemas.ArtifactIndexed, error] {
+	return documents[schemas.ArtifactIndexed](r, idPrefix('f', project))
 }
 
 // ShownAny says whether a session was shown anything.

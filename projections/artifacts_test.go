@@ -5,13 +5,14 @@ import (
 	"testing"
 
 	"github.com/writbus/writ/projections"
+	"github.com/writbus/writ/retrieval/artifact/catalog"
 	"github.com/writbus/writ/schemas"
 )
 
 func TestArtifacts(t *testing.T) {
 	l := newMemoryLog()
 	s := &script{memoryLog: l}
-	artifacts := projections.NewArtifacts()
+	artifacts := projections.NewArtifacts(catalog.Effect)
 	one, other := schemas.Artifact("/a b/p"), schemas.Artifact("/a b")
 	at := func(path, hash string) schemas.ArtifactIndexed {
 		return schemas.ArtifactIndexed{File: schemas.FileState{Path: path, SHA256: hash}, Kind: "code"}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/writbus/writ/observer/observation"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/projections/pebblestore"
 	"github.com/writbus/writ/schemas"
@@ -80,8 +81,10 @@ func BenchmarkReplay(b *testing.B) {
 	b.Run("decode-observations", bare(schemas.StreamMemory, decode))
 	b.Run("decode-sessions", bare(schemas.StreamSessions, decode))
 	for name, p := range map[string]func() projections.Projector{
-		"tally":         func() projections.Projector { return tally{types: schemas.TypesOf(schemas.KindMemory)} },
-		"observations":  func() projections.Projector { return projections.NewObservations(nil) },
+		"tally": func() projections.Projector { return tally{types: schemas.TypesOf(schemas.KindMemory)} },
+		"observations": func() projections.Projector {
+			return projections.NewObservations(observation.Evolve, observation.EvolveProposal, nil)
+		},
 		"verdicts":      func() projections.Projector { return projections.NewVerdicts() },
 		"fold":          func() projections.Projector { return sessionFold() },
 		"sessions":      func() projections.Projector { return projections.NewSessions() },

@@ -1,6 +1,7 @@
 package projections
 
 import (
+	"iter"
 	"slices"
 	"strings"
 
@@ -39,23 +40,79 @@ func (in interest) has(t schemas.Type) bool {
 	return in.all || slices.Contains(in.types, t)
 }
 
-// events decodes a record if the projector reads it, and returns the events it
-// reads, in the list given. What is of no interest is told from subject and header alone; a type
-// that the build does not know is decoded, so that its error is found by
-// every view.
-func (in interest) events(list []schemas.Event, r schemas.Record) ([]schemas.Event, error) {
+// decoded is what a projector reads of a record, or why it cannot be read.
+type decoded struct {
+	record schemas.Record
+	events []schemas.Event
+	err    error
+}
+
+// aheadRecords is how many records are decoded while as many are applied.
+// Decoding takes about as long as applying; fewer records are not worth a
+// goroutine.
+const aheadRecords = 256
+
+// decoded are the records with their events, in order. Of many, the next are
+// decoded while the caller works on these.
+func (in interest) decoded(records []schemas.Record) iter.Seq[decoded] {
+	if len(records) <= aheadRecords {
+		return slices.Values(in.decode(records))
+	}
+	return func(yield func(decoded) bool) {
+		parts, done := make(chan []decoded, 1), make(chan struct{})
+		defer close(done)
+		go func() {
+			defer close(parts)
+			for part := range slices.Chunk(records, aheadRecords) {
+				select {
+				case parts <- in.decode(part):
+				case <-done:
+					return
+				}
+			}
+		}()
+		for part := range parts {
+			for _, d := range part {
+				if !yield(d) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func (in interest) decode(records []schemas.Record) []decoded {
+	out := make([]decoded, 0, len(records))
+	events := make([]schemas.Event, 0, len(records))
+	for _, r := range records {
+		from := len(events)
+		var err error
+		if events, err = in.appendEvents(events, r); err != nil {
+			events = events[:from]
+		}
+		out = append(out, decoded{record: r, events: events[from:], err: err})
+	}
+	return out
+}
+
+// appendEvents decodes a record if the projector reads it, and appends the
+// events it reads. What is of no interest is told from subject and header
+// alone; a type that the build does not know is decoded, so that its error is
+// found by every view.
+func (in interest) appendEvents(list []schemas.Event, r schemas.Record) ([]schemas.Event, error) {
 	t := subjectType(r.Message.Subject)
 	if !in.has(t) && t.Version() > 0 {
 		if c := r.Message.Attribute(schemas.HeaderContentType); c == plainBody || c == "" {
-			return nil, nil
+			return list, nil
 		}
 	}
-	events, err := r.AppendEvents(list[:0])
+	from := len(list)
+	list, err := r.AppendEvents(list)
 	if err != nil || in.all {
-		return events, err
+		return list, err
 	}
-	wanted := events[:0]
-	for _, e := range events {
+	wanted := list[:from]
+	for _, e := range list[from:] {
 		if in.has(e.Type()) {
 			wanted = append(wanted, e)
 		}

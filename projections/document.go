@@ -19,6 +19,12 @@ type scanner interface {
 	Scan(prefix []byte) iter.Seq2[Entry, error]
 }
 
+// contents is both.
+type contents interface {
+	getter
+	scanner
+}
+
 // getDocument reads a JSON value of a view.
 func getDocument[T any](from getter, key []byte) (doc T, found bool, err error) {
 	value, found, err := from.Get(key)
@@ -54,6 +60,17 @@ func documents[T any](from scanner, prefix []byte) iter.Seq2[T, error] {
 			}
 		}
 	}
+}
+
+func collect[T any](r Reader, prefix []byte) ([]T, error) {
+	var all []T
+	for doc, err := range documents[T](r, prefix) {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, doc)
+	}
+	return all, nil
 }
 
 // idKey is a key of a view: a letter for the kind of value, then ids. An id is

@@ -58,13 +58,20 @@ func Graduate(positive, negative int, static string) Graduation {
 	}
 }
 
+// EvidenceImported is that of outcomes that an imported corpus had counted.
+// Persisted; never change.
+const EvidenceImported = "imported"
+
 // Outcomes are the outcomes of one rule.
 type Outcomes struct {
 	Rule     string `json:"rule"`
 	Positive int    `json:"positive"` // that count
 	Negative int    `json:"negative"` // that count
 	Ignored  int    `json:"ignored"`  // beyond a session's share
-	Last     uint64 `json:"last"`     // sequence of the last one
+	// What an imported corpus had counted is among the first two: this much of it.
+	ImportedPositive int    `json:"imported_positive,omitempty"`
+	ImportedNegative int    `json:"imported_negative,omitempty"`
+	Last             uint64 `json:"last"` // sequence of the last one
 }
 
 // Graduate applies the rule to these outcomes.
@@ -99,7 +106,7 @@ func NewFrequency(onChange func(FrequencyChange) error) *Frequency {
 func (*Frequency) Name() string { return "frequency" }
 
 // Version implements Projector.
-func (*Frequency) Version() int { return 1 }
+func (*Frequency) Version() int { return 2 }
 
 // Types implements Projector.
 func (*Frequency) Types() []schemas.Type {
@@ -122,13 +129,19 @@ func (*Frequency) Apply(v View, e schemas.Event) error {
 		return err
 	}
 	total.Rule, total.Last = rule, e.Position.Seq
+	n, imported := max(p.Count, 1), 0
+	if p.Evidence == EvidenceImported {
+		imported = n
+	}
 	switch {
 	case !counts:
-		total.Ignored++
+		total.Ignored += n
 	case p.Positive:
-		total.Positive++
+		total.Positive += n
+		total.ImportedPositive += imported
 	default:
-		total.Negative++
+		total.Negative += n
+		total.ImportedNegative += imported
 	}
 	return setDocument(v, idKey('t', rule), total)
 }

@@ -9,8 +9,11 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/writbus/writ/observer/agent/book"
 	"github.com/writbus/writ/observer/agent/schedule"
+	"github.com/writbus/writ/observer/observation"
 	"github.com/writbus/writ/projections"
+	"github.com/writbus/writ/retrieval/artifact/catalog"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -66,6 +69,7 @@ type bumpedContinuer struct {
 // allViews returns every projector, its version raised.
 func allViews(by int) []projections.Projector {
 	fold, gate := sessionFold(), projections.NewVerdicts()
+	notes, todos, lessons := projections.NewAgentBooks(book.Touches, book.Evolve)
 	return []projections.Projector{
 		bumped{tally{}, by},
 		bumpedContinuer{bumped{fold, by}, fold},
@@ -73,15 +77,16 @@ func allViews(by int) []projections.Projector {
 		bumped{projections.NewRules(evolveRule), by},
 		bumped{projections.NewFrequency(nil), by},
 		bumped{projections.NewActivity(), by},
+		bumped{projections.NewObservations(observation.Evolve, observation.EvolveProposal, nil), by},
 		bumpedBatcher{bumped{gate, by}, gate},
 		bumped{projections.NewRetrievalIndex(evolveRule, analyse, 1, nil), by},
-		bumped{projections.NewArtifacts(), by},
-		bumped{projections.NewAgentNotes(), by},
-		bumped{projections.NewAgentTodos(), by},
-		bumped{projections.NewAgentLessons(), by},
+		bumped{projections.NewArtifacts(catalog.Effect), by},
+		bumped{notes, by},
+		bumped{todos, by},
+		bumped{lessons, by},
 		bumped{projections.NewAgentSchedules(schedule.Evolve, nil), by},
-		bumped{projections.NewAgentArtifacts(), by},
-		bumped{projections.NewAgentRuns(), by},
+		bumped{projections.AgentArtifacts{}, by},
+		bumped{projections.AgentRuns{}, by},
 	}
 }
 
@@ -143,8 +148,16 @@ func drawPayload(t *rapid.T, a schemas.Aggregate) schemas.Payload {
 		return drawAgentPayload(t)
 	default:
 		id := fmt.Sprintf("o%d", rapid.IntRange(0, 9).Draw(t, "observation"))
-		if yes("regated") {
-			return schemas.ObservationRegated{ObservationID: id, Verdict: rapid.SampledFrom(verdicts[1:]).Draw(t, "verdict"), Reason: "why"}
+		if yes("changed") {
+			return rapid.SampledFrom([]schemas.Payload{
+				schemas.ObservationRegated{ObservationID: id, Verdict: rapid.SampledFrom(verdicts[1:]).Draw(t, "verdict"), Reason: "why"},
+				schemas.ObservationForgotten{ObservationID: id, Reason: "why"},
+				schemas.ObservationMerged{ObservationID: id, Into: "o"},
+				schemas.MemoryShown{Session: "s 1", Shown: []schemas.MemoryHit{{Scope: a.ID, ObservationID: id}, {Scope: a.ID, ObservationID: "o1"}}},
+				schemas.ReflectionMade{ReflectionID: "r", By: "embedded", Read: []string{id, "o2"}},
+				schemas.ProposalMade{ProposalID: id, Text: "note", Observations: []string{"o1"}},
+				schemas.ProposalTriaged{ProposalID: id, Decision: schemas.ProposalRejected},
+			}).Draw(t, "change")
 		}
 		return schemas.ObservationRecorded{
 			ObservationID: id, Text: "x", Verdict: rapid.SampledFrom(verdicts).Draw(t, "verdict"),

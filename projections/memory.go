@@ -10,77 +10,43 @@ import (
 	"github.com/writbus/writ/schemas"
 )
 
-// Observations is what was observed, as it stands: with the verdicts that
-// people changed, without what was forgotten. What an observation says stays
-// sealed as it is in the log, so that the view holds no text that has to be
-// erased. A query helper takes a Reader of the view "observations".
+// Known is what a view needs of a state: whether an event began it. What the
+// events mean is not decided here: their fold is handed in.
+type Known interface{ Known() bool }
+
+// Observations is what was observed and proposed, as it stands. What an
+// observation says stays sealed as it is in the log, so that the view holds no
+// text that has to be erased. A query helper takes a Reader of the view
+// "observations".
 //
-//	o/<scope>/<observation>            ObservationState
-//	s<seq><part>                       the key of the observation recorded there
+//	o/<scope>/<observation>            S
+//	s<seq><part>                       the key of the observation that began there
 //	a/<alarm>                          Alarm, while it is raised
 //	u/<session>/<scope>/<observation>  "": the session was shown it
 //	w/<path>                           TranscriptObserved: how far it was read
-//	p<seq><part>                       ProposalState
+//	p<seq><part>                       P
 //	i/<proposal>                       the key of the proposal
 //	r/<scope>                          Watermark: how far it was reflected on
-type Observations struct {
+type Observations[S, P Known] struct {
+	evolve   func(S, schemas.Event) S
+	propose  func(P, schemas.Event) P
 	onChange func(ObservationChange) error
 }
 
-// NewObservations returns the view. onChange, if not nil, hears of every
-// change.
-func NewObservations(onChange func(ObservationChange) error) *Observations {
-	return &Observations{onChange: onChange}
-}
-
-// ObservationKey names an observation.
-type ObservationKey struct {
-	Scope string `json:"scope"`
-	ID    string `json:"id"`
+// NewObservations returns the view of two folds: evolve of observations, of which
+// it sees the events that name one, and of what a session is shown the first
+// time alone; propose of proposals. They cannot fail and depend on their
+// arguments alone; S and P are stored as JSON. onChange, if not nil, hears of
+// every change.
+func NewObservations[S, P Known](evolve func(S, schemas.Event) S, propose func(P, schemas.Event) P, onChange func(ObservationChange) error) *Observations[S, P] {
+	return &Observations[S, P]{evolve, propose, onChange}
 }
 
 // ObservationChange is a new state of the view. It is valid until onChange
 // returns.
 type ObservationChange struct {
-	Rebuilt bool             // anything may have changed
-	Changed []ObservationKey // whose state is new or changed
-}
-
-// ObservationState is one observation as it stands.
-type ObservationState struct {
-	ObservationKey
-	// Recorded is the event, sealed as it was. Only its id is left of one that
-	// was forgotten, with verdict, confidence and, of a fallback, the reason.
-	Recorded schemas.ObservationRecorded `json:"recorded"`
-	Position schemas.Position            `json:"position"` // of the record
-	Time     time.Time                   `json:"time"`
-	Actor    string                      `json:"actor,omitempty"`
-	Regated  []ObservationRegate         `json:"regated,omitempty"` // oldest first
-	// Forgotten says who had it erased, and why.
-	Forgotten *ObservationRegate `json:"forgotten,omitempty"`
-	Shown     int                `json:"shown,omitempty"` // to how many sessions
-	// Reflected is the reflection that read it, which happens once. MergedInto
-	// is the older observation of its scope that says nearly the same.
-	Reflected        string  `json:"reflected,omitempty"`
-	MergedInto       string  `json:"merged_into,omitempty"`
-	MergedSimilarity float64 `json:"merged_similarity,omitempty"`
-}
-
-// ObservationRegate is a change of a verdict, or of a forgotten observation the
-// act of forgetting.
-type ObservationRegate struct {
-	Verdict string    `json:"verdict,omitempty"`
-	Reason  string    `json:"reason"`
-	Actor   string    `json:"actor,omitempty"`
-	Time    time.Time `json:"time"`
-}
-
-// Verdict is the one that holds now.
-func (s ObservationState) Verdict() string {
-	if n := len(s.Regated); n > 0 {
-		return s.Regated[n-1].Verdict
-	}
-	return s.Recorded.Verdict
+	Rebuilt bool                     // anything may have changed
+	Changed []schemas.ObservationKey // whose state is new or changed
 }
 
 // Alarm is an alarm of drift that is raised.
@@ -90,13 +56,13 @@ type Alarm struct {
 }
 
 // Name implements Projector.
-func (*Observations) Name() string { return "observations" }
+func (*Observations[S, P]) Name() string { return "observations" }
 
 // Version implements Projector.
-func (*Observations) Version() int { return 4 }
+func (*Observations[S, P]) Version() int { return 4 }
 
 // Types implements Projector.
-func (*Observations) Types() []schemas.Type {
+func (*Observations[S, P]) Types() []schemas.Type {
 	return []schemas.Type{
 		schemas.ObservationRecorded{}.EventType(), schemas.ObservationRegated{}.EventType(), schemas.ObservationForgotten{}.EventType(),
 		schemas.MemoryShown{}.EventType(), schemas.DriftRaised{}.EventType(), schemas.DriftCleared{}.EventType(),
@@ -106,18 +72,19 @@ func (*Observations) Types() []schemas.Type {
 }
 
 // Apply implements Projector.
-func (*Observations) Apply(v View, e schemas.Event) error {
+func (w *Observations[S, P]) Apply(v View, e schemas.Event) error {
+	scope := e.Aggregate.ID
 	switch p := e.Data.(type) {
 	case schemas.ObservationRecorded:
-		return recordObservation(v, e, p)
+		return w.fold(v, e, scope, p.ObservationID)
 	case schemas.ObservationRegated:
-		return changeObservation(v, e.Aggregate.ID, p.ObservationID, func(s *ObservationState) {
-			s.Regated = append(s.Regated, ObservationRegate{Verdict: p.Verdict, Reason: p.Reason, Actor: e.Actor.String(), Time: e.Time})
-		})
+		return w.fold(v, e, scope, p.ObservationID)
 	case schemas.ObservationForgotten:
-		return forgetObservation(v, e, p)
+		return w.fold(v, e, scope, p.ObservationID)
+	case schemas.ObservationMerged:
+		return w.fold(v, e, scope, p.ObservationID)
 	case schemas.MemoryShown:
-		return showObservations(v, p)
+		return w.show(v, e, p)
 	case schemas.DriftRaised:
 		return setDocument(v, idKey('a', p.Alarm), Alarm{DriftRaised: p, Since: e.Time})
 	case schemas.DriftCleared:
@@ -125,72 +92,34 @@ func (*Observations) Apply(v View, e schemas.Event) error {
 	case schemas.TranscriptObserved:
 		return setDocument(v, idKey('w', p.Path), p)
 	}
-	return applyReflection(v, e)
+	return w.reflect(v, e)
 }
 
-// recordObservation takes a record in, unless its id is known, forgotten or
-// not.
-func recordObservation(v View, e schemas.Event, p schemas.ObservationRecorded) error {
-	key := idKey('o', e.Aggregate.ID, p.ObservationID)
-	if _, found, err := v.Get(key); err != nil || found {
-		return err
-	}
-	state := ObservationState{
-		ObservationKey: ObservationKey{e.Aggregate.ID, p.ObservationID},
-		Recorded:       p, Position: e.Position, Time: e.Time, Actor: e.Actor.String(),
-	}
-	return placeObservation(v, key, state)
-}
-
-func placeObservation(v View, key []byte, state ObservationState) error {
-	if err := v.Set(sequenceKey(state.Position), key); err != nil {
-		return err
-	}
-	return setDocument(v, key, state)
-}
-
-func sequenceKey(p schemas.Position) []byte {
-	return ordinal(ordinal([]byte{'s'}, p.Seq), uint64(p.Part))
-}
-
-func changeObservation(v View, scope, id string, change func(*ObservationState)) error {
+// fold hands an event to an observation that it names.
+func (w *Observations[S, P]) fold(v View, e schemas.Event, scope, id string) error {
 	key := idKey('o', scope, id)
-	state, found, err := getDocument[ObservationState](v, key)
-	if err != nil || !found {
-		return err
-	}
-	change(&state)
-	return setDocument(v, key, state)
-}
-
-// forgetObservation leaves the tombstone, also of an observation that never
-// came: it is not taken in later either.
-func forgetObservation(v View, e schemas.Event, p schemas.ObservationForgotten) error {
-	key := idKey('o', e.Aggregate.ID, p.ObservationID)
-	state, found, err := getDocument[ObservationState](v, key)
+	state, found, err := getDocument[S](v, key)
 	if err != nil {
 		return err
 	}
-	if !found {
-		state = ObservationState{ObservationKey: ObservationKey{e.Aggregate.ID, p.ObservationID}, Position: e.Position, Time: e.Time}
-		state.Recorded.ObservationID = p.ObservationID
-	}
-	if state.Forgotten != nil {
+	if state = w.evolve(state, e); !state.Known() {
 		return nil
 	}
-	r := &state.Recorded
-	r.Original, r.Text, r.Category, r.Sealed = nil, "", "", nil
-	if !r.Fallback {
-		r.Reason = ""
-	}
-	state.Forgotten = &ObservationRegate{Reason: p.Reason, Actor: e.Actor.String(), Time: e.Time}
 	if !found {
-		return placeObservation(v, key, state)
+		if err := v.Set(numberedKey('s', e.Position), key); err != nil {
+			return err
+		}
 	}
 	return setDocument(v, key, state)
 }
 
-func showObservations(v View, p schemas.MemoryShown) error {
+// numberedKey is the key of what began at a position.
+func numberedKey(kind byte, p schemas.Position) []byte {
+	return ordinal(ordinal([]byte{kind}, p.Seq), uint64(p.Part))
+}
+
+// show hands what a session was shown to those that it was not shown before.
+func (w *Observations[S, P]) show(v View, e schemas.Event, p schemas.MemoryShown) error {
 	for _, shown := range p.Shown {
 		key := idKey('u', p.Session, shown.Scope, shown.ObservationID)
 		if _, found, err := v.Get(key); err != nil {
@@ -201,7 +130,7 @@ func showObservations(v View, p schemas.MemoryShown) error {
 		if err := v.Set(key, nil); err != nil {
 			return err
 		}
-		if err := changeObservation(v, shown.Scope, shown.ObservationID, func(s *ObservationState) { s.Shown++ }); err != nil {
+		if err := w.fold(v, e, shown.Scope, shown.ObservationID); err != nil {
 			return err
 		}
 	}
@@ -209,7 +138,7 @@ func showObservations(v View, p schemas.MemoryShown) error {
 }
 
 // Committed implements the hook of the same name.
-func (w *Observations) Committed(c Commit) error {
+func (w *Observations[S, P]) Committed(c Commit) error {
 	if w.onChange == nil {
 		return nil
 	}
@@ -231,7 +160,7 @@ func (w *Observations) Committed(c Commit) error {
 }
 
 // observationKey reads the ids that a key ends in: scope and observation.
-func observationKey(key []byte) (k ObservationKey, err error) {
+func observationKey(key []byte) (k schemas.ObservationKey, err error) {
 	tokens := splitTokens(key)
 	if len(tokens) < 3 {
 		return k, fmt.Errorf("projections: key %q names no observation", key)
@@ -246,21 +175,21 @@ func observationKey(key []byte) (k ObservationKey, err error) {
 }
 
 // Observation returns one observation.
-func (*Observations) Observation(r Reader, k ObservationKey) (ObservationState, bool, error) {
-	return getDocument[ObservationState](r, idKey('o', k.Scope, k.ID))
+func (*Observations[S, P]) Observation(r Reader, k schemas.ObservationKey) (S, bool, error) {
+	return getDocument[S](r, idKey('o', k.Scope, k.ID))
 }
 
 // All returns the observations in the order of the log, those recorded after a
 // sequence.
-func (*Observations) All(r Reader, after uint64) iter.Seq2[ObservationState, error] {
-	return func(yield func(ObservationState, error) bool) {
+func (*Observations[S, P]) All(r Reader, after uint64) iter.Seq2[S, error] {
+	return func(yield func(S, error) bool) {
 		for e, err := range r.Scan([]byte{'s'}) {
 			if err == nil && sequenceOf(e.Key) <= after {
 				continue
 			}
-			var state ObservationState
+			var state S
 			if err == nil {
-				state, _, err = getDocument[ObservationState](r, e.Value)
+				state, _, err = getDocument[S](r, e.Value)
 			}
 			if !yield(state, err) || err != nil {
 				return
@@ -270,19 +199,19 @@ func (*Observations) All(r Reader, after uint64) iter.Seq2[ObservationState, err
 }
 
 // Alarms returns the alarms that are raised, ordered by name.
-func (*Observations) Alarms(r Reader) iter.Seq2[Alarm, error] {
+func (*Observations[S, P]) Alarms(r Reader) iter.Seq2[Alarm, error] {
 	return documents[Alarm](r, idPrefix('a'))
 }
 
 // Transcript returns how far a transcript was read.
-func (*Observations) Transcript(r Reader, path string) (schemas.TranscriptObserved, error) {
+func (*Observations[S, P]) Transcript(r Reader, path string) (schemas.TranscriptObserved, error) {
 	t, _, err := getDocument[schemas.TranscriptObserved](r, idKey('w', path))
 	return t, err
 }
 
 // ShownTo returns what a session was shown.
-func (*Observations) ShownTo(r Reader, session string) (map[ObservationKey]bool, error) {
-	shown := map[ObservationKey]bool{}
+func (*Observations[S, P]) ShownTo(r Reader, session string) (map[schemas.ObservationKey]bool, error) {
+	shown := map[schemas.ObservationKey]bool{}
 	for e, err := range r.Scan(idPrefix('u', session)) {
 		if err != nil {
 			return nil, err

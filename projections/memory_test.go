@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/writbus/writ/observer/observation"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/schemas"
 )
@@ -37,14 +38,14 @@ func TestObservationsFollowTheirHistory(t *testing.T) {
 	s.add(global, schemas.DriftCleared{Alarm: "hold"})
 
 	var told []projections.ObservationChange
-	w := projections.NewObservations(func(c projections.ObservationChange) error {
+	w := projections.NewObservations(observation.Evolve, observation.EvolveProposal, func(c projections.ObservationChange) error {
 		told = append(told, c)
 		return nil
 	})
 	r := view(t, l, w)
-	get := func(scope, id string) projections.ObservationState {
+	get := func(scope, id string) observation.State {
 		t.Helper()
-		state, found, err := w.Observation(r, projections.ObservationKey{Scope: scope, ID: id})
+		state, found, err := w.Observation(r, schemas.ObservationKey{Scope: scope, ID: id})
 		if err != nil || !found {
 			t.Fatalf("%s/%s: %v, %v", scope, id, found, err)
 		}
@@ -75,7 +76,7 @@ func TestObservationsFollowTheirHistory(t *testing.T) {
 		t.Errorf("after 1: %v", order)
 	}
 	seen, err := w.ShownTo(r, "s")
-	if err != nil || len(seen) != 2 || !seen[projections.ObservationKey{Scope: "other/project", ID: "a"}] {
+	if err != nil || len(seen) != 2 || !seen[schemas.ObservationKey{Scope: "other/project", ID: "a"}] {
 		t.Errorf("shown %v, %v", seen, err)
 	}
 	var alarms []string

@@ -17,8 +17,8 @@ import (
 // start analyses nothing, and the mandatory rules apart from them. A query
 // helper takes a Reader of the view "retrieval".
 //
-// A rule is in one of the two bands while it is active and no rule in force
-// supersedes it.
+// A rule is in one of the two bands while agents are shown it and no rule in
+// force supersedes it.
 //
 //	d/<id>             the analysed document of a retrieved rule
 //	h/<id>             the first half of its SHA-256
@@ -32,13 +32,14 @@ type RetrievalIndex struct {
 	onChange func(IndexChange) error
 }
 
-// retrievalLayout is raised when this file writes other keys or values.
-const retrievalLayout = 2
+// retrievalLayout is raised when this file writes other keys or values, or the
+// fold shows other rules.
+const retrievalLayout = 3
 
 // standing is a rule as [RuleState.Standing] tells it.
 type standing struct {
 	rule       schemas.Rule
-	active     bool
+	shown      bool
 	supersedes []string
 }
 
@@ -51,7 +52,7 @@ type ruleFold struct {
 
 func foldOf[S RuleState](evolve func(S, schemas.Event) S) ruleFold {
 	standingOf := func(s S) (is standing) {
-		is.rule, is.active, is.supersedes = s.Standing()
+		is.rule, is.shown, is.supersedes = s.Standing()
 		return is
 	}
 	return ruleFold{
@@ -176,7 +177,7 @@ func (x *RetrievalIndex) place(v View, id string) error {
 	if err != nil {
 		return err
 	}
-	in := state.active && !superseded
+	in := state.shown && !superseded
 	always := state.rule.AlwaysShown()
 	if err := put(v, idKey('m', id), in && always, func() ([]byte, error) { return json.Marshal(state.rule) }); err != nil {
 		return err

@@ -12,9 +12,9 @@ import (
 // RuleState is what the views need of a rule as its events leave it. What the
 // events mean is not decided here: their fold is handed in.
 type RuleState interface {
-	// Standing is the rule, whether it is in the corpus, and the rules that it
+	// Standing is the rule, whether agents are shown it, and the rules that it
 	// takes out of retrieval, sorted.
-	Standing() (rule schemas.Rule, active bool, supersedes []string)
+	Standing() (rule schemas.Rule, shown bool, supersedes []string)
 	// Origin is the source of its last import, "" for none, and the number of its
 	// last revision, from 1.
 	Origin() (source string, revision int)
@@ -48,7 +48,7 @@ type RuleRevision struct {
 func (Rules[S]) Name() string { return "rules" }
 
 // Version implements Projector.
-func (Rules[S]) Version() int { return 3 }
+func (Rules[S]) Version() int { return 4 }
 
 // Types implements Projector.
 func (Rules[S]) Types() []schemas.Type { return ruleTypes() }

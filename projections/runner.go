@@ -22,8 +22,7 @@ type runner struct {
 
 	apply   sync.Mutex // one batch at a time; guards what follows
 	gen     *generation
-	recalls *generation     // whose last commit the projector's memory is of, nil for none
-	events  []schemas.Event // of one record, used again
+	recalls *generation // whose last commit the projector's memory is of, nil for none
 	// unannounced are the keys of commits that were not announced yet.
 	unannounced []string
 	// announcing is how long it took to announce the last batch.

@@ -16,6 +16,7 @@ import (
 //
 //	o/<8 bytes>  SessionSummary, under the complement of its last sequence
 //	s/<id>       those eight bytes
+//	t/<project>/<tool>  a tool of a server that the user let run there
 type Sessions struct{}
 
 // NewSessions returns the view.
@@ -46,7 +47,7 @@ type SessionSummary struct {
 func (Sessions) Name() string { return "sessions" }
 
 // Version implements Projector.
-func (Sessions) Version() int { return 1 }
+func (Sessions) Version() int { return 2 }
 
 // Types implements Projector.
 func (Sessions) Types() []schemas.Type { return schemas.TypesOf(schemas.KindSession) }
@@ -65,6 +66,11 @@ func (Sessions) Apply(v View, e schemas.Event) error {
 	}
 	summary.ID = e.Aggregate.ID
 	summary = summarise(summary, e)
+	if p, ok := e.Data.(schemas.ToolAccepted); ok && summary.Project != "" {
+		if err := v.Set(acceptedKey(summary.Project, p.Tool), nil); err != nil {
+			return err
+		}
+	}
 	at = latestFirst(summary.Seq)
 	if err := v.Set(key, at); err != nil {
 		return err
@@ -123,6 +129,15 @@ func (Sessions) Session(r Reader, id string) (SessionSummary, bool, error) {
 	s, _, found, err := sessionSummary(r, idKey('s', id))
 	return s, found, err
 }
+
+// Accepted reports whether the user let a tool of a server run in a session of a
+// project, named by its root.
+func (Sessions) Accepted(r Reader, project, tool string) (bool, error) {
+	_, found, err := r.Get(acceptedKey(project, tool))
+	return found, err
+}
+
+func acceptedKey(project, tool string) []byte { return idKey('t', project, tool) }
 
 // List returns the sessions, the one with the latest event first. It reads no
 // more of them than are taken.

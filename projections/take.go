@@ -154,47 +154,54 @@ func (v *runner) stage(ctx context.Context, gen *generation, s schemas.Stream, r
 		}
 	}()
 	at = gen.checkpoints[s]
+	if err := inOrder(s, at.Seq, records); err != nil {
+		return at, err
+	}
 	batcher, batches := v.p.(Batcher)
 	if batches {
 		v.opening(batcher, gen)
 	}
 	v.recalls = nil
-	for _, r := range records {
-		if r.Seq <= at.Seq {
-			return at, fmt.Errorf("%w: %s/%d after %d", errRewound, s, r.Seq, at.Seq)
-		}
-		if raw, whole := v.p.(RecordApplier); whole {
+	if raw, whole := v.p.(RecordApplier); whole {
+		for _, r := range records {
 			if err := raw.ApplyRecord(gen.batch, r); err != nil {
 				return at, &failure{view: v.p.Name(), event: failedRecord(r), err: err}
 			}
-			at.Seq = r.Seq
-			continue
 		}
-		events, err := v.in.events(v.events, r)
-		if events != nil {
-			v.events = events
-		}
-		if err != nil {
-			events = nil
-			if err := v.q.keep(ctx, r, err); err != nil {
-				return at, err
+	} else {
+		for d := range v.in.decoded(records) {
+			if d.err != nil {
+				if err := v.q.keep(ctx, d.record, d.err); err != nil {
+					return at, err
+				}
+				at.Quarantined++
 			}
-			at.Quarantined++
-		}
-		for _, now = range events {
-			if err := v.p.Apply(gen.batch, now); err != nil {
-				return at, fail(err)
+			for _, now = range d.events {
+				if err := v.p.Apply(gen.batch, now); err != nil {
+					return at, fail(err)
+				}
 			}
 		}
-		at.Seq = r.Seq
 	}
-	at.ID = records[len(records)-1].ID()
+	last := records[len(records)-1]
+	at.Seq, at.ID = last.Seq, last.ID()
 	if batches {
 		if err := batcher.Flush(gen.batch); err != nil {
 			return at, fail(err)
 		}
 	}
 	return at, nil
+}
+
+// inOrder returns errRewound unless every record follows the one before it.
+func inOrder(s schemas.Stream, after uint64, records []schemas.Record) error {
+	for _, r := range records {
+		if r.Seq <= after {
+			return fmt.Errorf("%w: %s/%d after %d", errRewound, s, r.Seq, after)
+		}
+		after = r.Seq
+	}
+	return nil
 }
 
 // failedRecord names a record of which no event is decoded.

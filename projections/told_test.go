@@ -16,7 +16,7 @@ import (
 // followed is a view with a key per event, and what it was told.
 type followed struct {
 	told chan []string
-	end  chan struct{} // let each telling end
+	end  chan struct{} // let each call end
 }
 
 func (followed) Name() string          { return "followed" }
@@ -57,17 +57,17 @@ func TestALargeBatchIsToldOnce(t *testing.T) {
 	end := make(chan error, 1)
 	go func() { end <- r.WaitFor(ctx, "followed", sessions(1+many)) }()
 	var all []string
-	tellings := 0
+	calls := 0
 	for len(all) < many {
 		told := <-f.told
-		tellings++
+		calls++
 		all = append(all, told...)
 	}
 	if err := <-end; err != nil {
 		t.Fatal(err)
 	}
-	if commits := s.commits.Load() - before; int64(tellings) >= commits {
-		t.Errorf("told %d times of %d commits", tellings, commits)
+	if commits := s.commits.Load() - before; int64(calls) >= commits {
+		t.Errorf("told %d times of %d commits", calls, commits)
 	}
 	for i, key := range all {
 		if want := fmt.Sprintf("%08d", i+2); key != want {

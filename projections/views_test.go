@@ -75,7 +75,7 @@ type ruleNow struct {
 	Revisions int          `json:"revisions"`
 }
 
-func (s ruleNow) Standing() (r schemas.Rule, active bool, supersedes []string) {
+func (s ruleNow) Standing() (r schemas.Rule, shown bool, supersedes []string) {
 	for _, e := range s.Rule.Edges {
 		if s.Active && !s.Proposed && e.Type == "SUPERSEDES" && e.Target != s.Rule.ID {
 			supersedes = append(supersedes, e.Target)
@@ -316,7 +316,7 @@ func TestSessionList(t *testing.T) {
 	l.add(b, schemas.SessionStarted{Host: "cursor", Project: "/q"}, schemas.PhaseChanged{To: "planning"})
 	l.add(a, schemas.PromptSubmitted{Prompt: "x"}, schemas.ToolDecided{Tool: "Edit", Verdict: "deny"})
 	l.add(b, schemas.GateApproved{Gate: "plan", Fingerprint: "f", Channel: "command", ActID: "1", NextPhase: "testing"})
-	l.add(b, schemas.SessionEnded{})
+	l.add(b, schemas.SessionEnded{}, schemas.ToolAccepted{Tool: "mcp__ide__start", Channel: "answer"})
 	w := projections.NewSessions()
 	r := view(t, l.memoryLog, w)
 	var got []string
@@ -326,7 +326,7 @@ func TestSessionList(t *testing.T) {
 		}
 		got = append(got, fmt.Sprintf("%s %s %s/%s %d/%d/%d %v", s.ID, s.Host, s.Mode, s.Phase, s.Events, s.Prompts, s.Denied, s.Ended))
 	}
-	if want := []string{"b 2 cursor /testing 4/0/0 true", "a/1 claude work/ 3/1/1 false"}; !slices.Equal(got, want) {
+	if want := []string{"b 2 cursor /testing 5/0/0 true", "a/1 claude work/ 3/1/1 false"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	s, found, err := w.Session(r, "a/1")
@@ -335,6 +335,14 @@ func TestSessionList(t *testing.T) {
 	}
 	if _, found, err := w.Session(r, "c"); found || err != nil {
 		t.Errorf("a session without events: %v %v", found, err)
+	}
+	for project, want := range map[string]bool{"/q": true, "/p": false, "/q/sub": false} {
+		if is, err := w.Accepted(r, project, "mcp__ide__start"); is != want || err != nil {
+			t.Errorf("let in at %s: %v %v", project, is, err)
+		}
+	}
+	if is, err := w.Accepted(r, "/q", "mcp__ide__stop"); is || err != nil {
+		t.Errorf("another tool is let in: %v %v", is, err)
 	}
 }
 

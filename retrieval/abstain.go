@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/writbus/writ/retrieval/lexical"
+	"github.com/writbus/writ/retrieval/bm25"
 )
 
 // The tiers of relevance.
@@ -64,7 +64,7 @@ func (s *search) bestCosine() float64 {
 //
 // where worth counts how many perfectly matched words of the rarest kind the
 // score amounts to, whatever the size of the corpus: one common word proves
-// little, two telling ones a lot; and
+// little, two distinctive ones a lot; and
 //
 //	share = words of the text that the rule holds / words of the text
 //	p     = 1 / (1 + exp(−(bias + slope · share)))
@@ -76,7 +76,7 @@ func (s *search) lexicalRelevance(c *candidate, proof float64) float64 {
 	if c.bm25 == 0 {
 		return 0
 	}
-	worth := proof / ((lexical.K1 + 1) * s.ix.words.Rarest())
+	worth := proof / ((bm25.K1 + 1) * s.ix.words.Rarest())
 	p := byWords.worth.at(math.Log1p(worth))
 	words := s.words.Words()
 	if p >= injectFrom || words > shareWords {
@@ -105,25 +105,35 @@ var byWords = struct{ worth, share curve }{
 	share: curve{bias: -8.5, slope: 10},
 }
 
-func tier(probability float64) string {
-	switch {
-	case probability >= injectFrom:
-		return TierInject
-	case probability >= titlesFrom:
-		return TierTitles
-	}
-	return TierNothing
-}
-
 // tiers gives the answer its tier, and then every candidate.
 func (s *search) tiers() {
 	for i := range s.pool {
-		s.answer.Probability = max(s.answer.Probability, s.pool[i].probability)
+		c := &s.pool[i]
+		s.answer.Probability = max(s.answer.Probability, c.probability)
+		c.tier = s.ix.decision.tier(c.probability)
 	}
-	s.answer.Tier = tier(s.answer.Probability)
-	for i := range s.pool {
-		s.pool[i].tier = s.tierOf(&s.pool[i])
+	if s.answer.Tier = s.ix.decision.tier(s.answer.Probability); s.answer.Probability < s.least() {
+		s.answer.Tier = TierNothing
 	}
+}
+
+// least is the chance that the best rule must have for anything to be given.
+func (s *search) least() float64 {
+	if s.form.question || s.form.chore {
+		return s.ix.decision.Asked
+	}
+	return s.ix.decision.Any
+}
+
+// tier is that of a rule with such a chance.
+func (d *Decision) tier(chance float64) string {
+	switch {
+	case chance >= d.Whole:
+		return TierInject
+	case chance >= d.Line:
+		return TierTitles
+	}
+	return TierNothing
 }
 
 // relevant drops the candidates of the lowest tier, unless the query wants all.
@@ -132,14 +142,4 @@ func (s *search) relevant(order []int) []int {
 		return order
 	}
 	return slices.DeleteFunc(order, func(at int) bool { return s.pool[at].tier == TierNothing })
-}
-
-// tierOf is a candidate's own tier; but where vectors tell that the text is
-// about what the rules are about, one that may be meant is given with its text.
-func (s *search) tierOf(c *candidate) string {
-	own := tier(c.probability)
-	if s.vector != nil && own == TierTitles && s.answer.Tier == TierInject && c.graph == 0 {
-		return TierInject
-	}
-	return own
 }

@@ -77,7 +77,7 @@ func (s *search) bestAbstraction(chosen []int) (abstraction int32, members []int
 	var order []int32
 	for i, at := range chosen {
 		c := &s.pool[at]
-		if c.tier != TierInject || c.pinned > 0 {
+		if c.tier != TierInject || c.pinned > 0 || s.had(c) {
 			continue
 		}
 		for _, a := range s.ix.abstractions[c.doc] {
@@ -108,7 +108,7 @@ func (s *search) saves(abstraction int32, members, chosen []int) bool {
 
 // corePieces are what a rule shows of itself at least.
 func corePieces(d *Document) []piece {
-	pieces := []piece{d.piece(segTitle), {tokens: frame().score.tokens}, d.piece(segWhen), d.piece(segRule)}
+	pieces := []piece{d.piece(segTitle), d.piece(segRule)}
 	if d.Rule.Abstraction != nil {
 		pieces = append(pieces, d.piece(segCorrect)) // COVERS
 	}

@@ -38,7 +38,7 @@ func TestAbstractionsStandInWhereTheBudgetIsSmall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	query := Query{Text: "cache of answers added to a slow function: bounded, expires entries, keyed by input, counts hits", BudgetTokens: 1500}
+	query := Query{Text: "cache of answers added to a slow function: bounded, expires entries, keyed by input, counts hits", BudgetTokens: 1500, Limit: 10}
 	var ids []string
 	small := ix.Search(query)
 	for _, h := range small.Rules {

@@ -1,5 +1,7 @@
 package retrieval
 
+import "slices"
+
 // background are texts of a working day that ask for no rule: what cosines and
 // words are worth that mean nothing is measured on them. They are disjoint from
 // every judged query.
@@ -42,3 +44,7 @@ var background = []string{
 	"move this paragraph to the top", "download the picture again", "turn the page into a slide",
 	"draw a box around it", "which key closes the window",
 }
+
+// BackgroundTexts are texts that every index with vectors embeds, beside those of
+// its documents.
+func BackgroundTexts() []string { return slices.Clone(background) }

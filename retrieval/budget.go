@@ -13,9 +13,9 @@ const DefaultBudget = 4000
 
 // The modes: how much of each rule is rendered, by budget.
 const (
-	ModeSummary  = "summary"  // below 2,000 tokens: WHEN and RULE, up to ten rules
-	ModeStandard = "standard" // to 8,000: and VIOLATION and CORRECT, up to five
-	ModeFull     = "full"     // above: and WHY and RELATED, up to ten
+	ModeSummary  = "summary"  // below 2,000 tokens: title and RULE, and WHEN where there is room
+	ModeStandard = "standard" // to 8,000: and the score, VIOLATION and CORRECT
+	ModeFull     = "full"     // above: and WHY and RELATED
 )
 
 const (
@@ -38,13 +38,6 @@ func mode(budget int) string {
 		return ModeStandard
 	}
 	return ModeFull
-}
-
-func modeLimit(mode string) int {
-	if mode == ModeStandard {
-		return 5
-	}
-	return 10
 }
 
 // piece is a text, or a rule's segment that is rendered when it is written, and
@@ -87,8 +80,9 @@ type part struct {
 }
 
 // render fills the answer: the hits, and the block. Every rule worth injecting
-// gets its core first, in rank order; what is left of the budget then goes to
-// the details of the best, so that one long example cannot push out a rule.
+// gets its core first, in rank order, then those of a line theirs; what is left
+// of the budget goes to the details of the best, so that one long example cannot
+// push out a rule.
 func (s *search) render(chosen []int) {
 	s.answer.Rules = make([]Hit, len(chosen))
 	for i, at := range chosen {
@@ -96,11 +90,13 @@ func (s *search) render(chosen []int) {
 	}
 	f := frame()
 	room := s.answer.Budget - f.start.tokens - f.end.tokens
+	already := s.already(chosen)
+	room -= already.tokens
 	room = s.cores(chosen, room)
 	cores := len(s.parts)
 	room = s.titles(chosen, room)
-	upgrade(s.parts[:cores], room)
-	s.assemble(s.parts[:cores], s.parts[cores:])
+	upgrade(s.parts, room)
+	s.assemble(already, s.parts[:cores], s.parts[cores:])
 	s.done(StageRender, cores)
 }
 
@@ -109,12 +105,12 @@ func (s *search) render(chosen []int) {
 func (s *search) cores(chosen []int, room int) int {
 	for i, at := range chosen {
 		c := &s.pool[at]
-		if s.answer.Rules[i].Tier != TierInject {
+		if s.answer.Rules[i].Tier != TierInject || s.had(c) {
 			continue
 		}
 		p := s.part(c, i)
 		if cost(p.must) > room {
-			p.must, p.optional, p.short = p.must[:2], nil, true
+			p.must, p.optional, p.short = p.must[:s.head()], nil, true
 		}
 		if cost(p.must) <= room {
 			room -= cost(p.must)
@@ -124,13 +120,40 @@ func (s *search) cores(chosen []int, room int) int {
 	return room
 }
 
-// part lists a rule's pieces: title and score, WHEN and RULE, what it displaced;
-// then what its mode adds.
+// already names the rules that won and that the reader has.
+func (s *search) already(chosen []int) piece {
+	var ids []string
+	for i, at := range chosen {
+		if s.answer.Rules[i].Tier == TierInject && s.had(&s.pool[at]) {
+			s.answer.Rules[i].Rendered = RenderedAlready
+			ids = append(ids, excerpt.Line(s.answer.Rules[i].ID))
+		}
+	}
+	line := labelled("ALREADY GIVEN: ", strings.Join(ids, ", "))
+	if tokens := countTokens(line); tokens <= s.answer.Budget-frame().start.tokens-frame().end.tokens {
+		return piece{text: line, tokens: tokens}
+	}
+	return piece{}
+}
+
+// head is how many pieces of a rule are its title.
+func (s *search) head() int {
+	if s.answer.Mode == ModeSummary {
+		return 1
+	}
+	return 2 // and the score
+}
+
+// part lists a rule's pieces: its title, RULE, what it displaced; then what its
+// mode adds.
 func (s *search) part(c *candidate, hit int) part {
 	doc := &s.ix.docs[c.doc]
 	start := len(s.pieces)
-	s.pieces = append(s.pieces,
-		doc.piece(segTitle), piece{score: &c.score, tokens: frame().score.tokens}, doc.piece(segWhen), doc.piece(segRule))
+	s.pieces = append(s.pieces, doc.piece(segTitle))
+	if s.answer.Mode != ModeSummary {
+		s.pieces = append(s.pieces, piece{score: &c.score, tokens: frame().score.tokens}, doc.piece(segWhen))
+	}
+	s.pieces = append(s.pieces, doc.piece(segRule))
 	if doc.Rule.Abstraction != nil {
 		s.pieces = append(s.pieces, doc.piece(segCorrect)) // COVERS
 	}
@@ -138,7 +161,9 @@ func (s *search) part(c *candidate, hit int) part {
 		s.pieces = append(s.pieces, measured("CONFLICTS WITH, left out: "+excerpt.Line(strings.Join(c.leftOut, ", "))+"\n"))
 	}
 	must := len(s.pieces)
-	if s.answer.Mode != ModeSummary {
+	if s.answer.Mode == ModeSummary {
+		s.pieces = append(s.pieces, doc.piece(segWhen))
+	} else {
 		s.pieces = append(s.pieces, doc.piece(segViolation), doc.piece(segCorrect))
 	}
 	if s.answer.Mode == ModeFull {
@@ -152,22 +177,24 @@ func (d *Document) piece(s segment) piece {
 	return piece{rule: d.Rule, segment: s, tokens: int(d.wording().tokens[s])}
 }
 
-// titles adds the title lines of the middle tier that fit.
+// titles adds the lines of the middle tier that fit, with WHEN where there is
+// room left.
 func (s *search) titles(chosen []int, room int) int {
 	first := len(s.parts)
 	for i, at := range chosen {
 		if s.answer.Rules[i].Tier != TierTitles {
 			continue
 		}
-		line := s.ix.docs[s.pool[at].doc].piece(segTitle)
+		line := s.ix.titleLine(s.pool[at].doc)
 		need := line.tokens
 		if len(s.parts) == first {
 			need += frame().titles.tokens
 		}
 		if need <= room {
 			room -= need
-			s.pieces = append(s.pieces, line)
-			s.parts = append(s.parts, part{hit: i, must: s.pieces[len(s.pieces)-1:]})
+			start := len(s.pieces)
+			s.pieces = append(s.pieces, line, s.ix.docs[s.pool[at].doc].piece(segWhen))
+			s.parts = append(s.parts, part{hit: i, must: s.pieces[start : start+1], optional: s.pieces[start+1:]})
 		}
 	}
 	return room
@@ -196,8 +223,8 @@ func cost(pieces []piece) int {
 }
 
 // assemble writes the block and marks on each hit how much of it is there.
-func (s *search) assemble(parts, titles []part) {
-	if len(parts)+len(titles) == 0 {
+func (s *search) assemble(already piece, parts, titles []part) {
+	if len(parts)+len(titles) == 0 && already.tokens == 0 {
 		return
 	}
 	f := frame()
@@ -209,6 +236,8 @@ func (s *search) assemble(parts, titles []part) {
 			tokens += pieces[i].tokens
 		}
 	}
+	said := [...]piece{already}
+	write(said[:])
 	for _, p := range parts {
 		write(p.must)
 		write(p.optional[:p.used])
@@ -223,6 +252,7 @@ func (s *search) assemble(parts, titles []part) {
 	}
 	for _, p := range titles {
 		write(p.must)
+		write(p.optional[:p.used])
 		s.answer.Rules[p.hit].Rendered = RenderedTitle
 	}
 	b = f.end.append(b)

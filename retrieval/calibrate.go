@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/writbus/writ/retrieval/bm25"
 	"github.com/writbus/writ/retrieval/lexical"
 )
 
@@ -159,7 +160,7 @@ const (
 // features of a candidate under the calibration.
 func (c *calibration) features(words int, proof, rarest, cosine, subject float64) features {
 	return features{
-		featureOne: 1, featureWorth: math.Log1p(proof / ((lexical.K1 + 1) * rarest)), featureCosine: standard(cosine, c.mean, c.spread),
+		featureOne: 1, featureWorth: math.Log1p(proof / ((bm25.K1 + 1) * rarest)), featureCosine: standard(cosine, c.mean, c.spread),
 		featureSubject: subject, featureWords: math.Log1p(float64(min(words, mostWords))),
 	}
 }
@@ -232,7 +233,7 @@ type probe struct {
 // probes searches for the background texts, up to pass one.
 func (ix *Index) probes() []probe {
 	var probes []probe
-	room := newRoom(len(ix.docs))
+	scratch := newScratch(len(ix.docs))
 	vectors := backgroundVectors(ix.opt.Embedder)
 	subject, places := newSubject(ix.sampled(), vectors)
 	ix.calibration.subject = subject
@@ -240,7 +241,7 @@ func (ix *Index) probes() []probe {
 		if v == nil {
 			continue
 		}
-		s := &search{ix: ix, text: background[i], vector: v, room: room, answer: Answer{Embedder: ix.embedder}}
+		s := &search{ix: ix, text: background[i], vector: v, scratch: scratch, answer: Answer{Embedder: ix.embedder}}
 		s.profile = ix.profile("", true)
 		ix.words.ResolveInto(&s.words, s.text, s.profile.Pairs)
 		s.keep = s.filter()
@@ -250,10 +251,11 @@ func (ix *Index) probes() []probe {
 		p := probe{topCosine: s.bestCosine(), subject: places[i], words: s.words.Words()}
 		if order := s.sorted(0, true); len(order) > 0 {
 			best := &s.pool[order[0]]
-			p.found, p.proof, p.cosine = true, s.words.Proof(best.doc, best.bm25), best.cosine
+			p.found, p.cosine = true, best.cosine
+			p.proof, _ = s.words.Judge(best.doc, best.bm25)
 		}
 		probes = append(probes, p)
-		room.empty()
+		scratch.empty()
 	}
 	return probes
 }

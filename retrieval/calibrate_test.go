@@ -70,7 +70,8 @@ func TestWithoutASymptomIsTheRuleWithoutIt(t *testing.T) {
 		t.Errorf("%.6f, a rule written without it %.6f", got, want)
 	}
 	at := ix.ids[fold(rules[0].ID)]
-	if whole := ix.words.Without(q, terms(rules[0]), lexical.Trigger, nil); math.Abs(whole-q.Proof(at, q.Score(at))) > 1e-9 || got >= whole {
+	proof, _ := q.Judge(at, q.Score(at))
+	if whole := ix.words.Without(q, terms(rules[0]), lexical.Trigger, nil); math.Abs(whole-proof) > 1e-9 || got >= whole {
 		t.Errorf("with it %.6f, the index says %.6f, without it %.6f", whole, q.Score(at), got)
 	}
 }

@@ -12,7 +12,7 @@ import (
 // AnalysisVersion names what [Analyse] computes: the analyser, the fields, the
 // rendering, the token encoding and the texts that are embedded. A stored
 // document of another version is analysed again. Persisted; only ever raise it.
-const AnalysisVersion = 6
+const AnalysisVersion = 7
 
 // StoredVersion is the version of documents that [Embed] gave an embedder's
 // vectors: another analysis or another embedder is another version. The name is

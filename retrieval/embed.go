@@ -6,6 +6,7 @@ import (
 	"iter"
 	"math"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 
@@ -38,22 +39,21 @@ func (d *Document) views() []string {
 // firstSymptom is the place of the first symptom among the views.
 const firstSymptom = 2
 
+// Texts are what is embedded of the document: those of one that is always shown
+// too, for prompts find what the band has no room for.
+func (d Document) Texts() []string {
+	return slices.DeleteFunc(d.views(), func(text string) bool { return strings.TrimSpace(text) == "" })
+}
+
 // Embed returns the document with an embedder's vectors of its views in place
-// of those it had. A document that has them already, or is never retrieved, is
-// returned as it is.
+// of those it had. A document that has them already is returned as it is.
 func Embed(doc Document, e Embedder) (Document, error) {
 	name := e.Name()
-	if doc.AlwaysOn() || doc.EmbeddedBy() == name {
+	if doc.EmbeddedBy() == name {
 		return doc, nil
 	}
 	views := doc.views()
-	var texts []string
-	for _, text := range views {
-		if strings.TrimSpace(text) != "" {
-			texts = append(texts, text)
-		}
-	}
-	embedded, err := embedTexts(e, texts)
+	embedded, err := embedTexts(e, doc.Texts())
 	if err != nil {
 		return doc, fmt.Errorf("embed rule %s with %s: %w", doc.Rule.ID, name, err)
 	}

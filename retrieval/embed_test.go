@@ -8,8 +8,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-
-	"github.com/writbus/writ/schemas"
 )
 
 // counting counts what it embeds.
@@ -109,10 +107,6 @@ func TestEmbedKeepsUnitVectors(t *testing.T) {
 		if norm := dot(v, v); math.Abs(norm-1) > 1e-5 {
 			t.Errorf("view %d has length² %.6f", i, norm)
 		}
-	}
-	band := Analyse(schemas.Rule{ID: "M-1", Mandatory: true, Trigger: "error"})
-	if doc, err := Embed(band, topical{fail: "error"}); err != nil || doc.Embedded() != "" {
-		t.Errorf("a mandatory rule was embedded: %v", err)
 	}
 }
 

@@ -139,6 +139,9 @@ func (w *writing) hit(h *Hit) {
 			w.raw(`}`)
 		})
 	}
+	if len(y.Evidence) > 0 {
+		w.list(`,"evidence":`, len(y.Evidence), false, func(i int) { w.float("", y.Evidence[i]) })
+	}
 	w.raw(`}}`)
 }
 

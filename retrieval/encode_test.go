@@ -148,10 +148,10 @@ func BenchmarkEncodeAnswer(b *testing.B) {
 	})
 	b.Run("append", func(b *testing.B) {
 		b.ReportAllocs()
-		var room []byte
+		var buffer []byte
 		for b.Loop() {
 			var err error
-			if room, err = a.AppendJSON(room[:0]); err != nil {
+			if buffer, err = a.AppendJSON(buffer[:0]); err != nil {
 				b.Fatal(err)
 			}
 		}

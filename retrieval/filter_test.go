@@ -63,7 +63,7 @@ func TestEveryHitPassesTheFilters(t *testing.T) {
 		a := ix.Search(q)
 		ids := idsOf(a.Rules)
 		for _, h := range a.Rules {
-			if h.AlwaysShown() || h.Domain == "python" || slices.Contains(q.Exclude, strings.ToLower(h.ID)) {
+			if h.Domain == "python" || slices.Contains(q.Exclude, strings.ToLower(h.ID)) {
 				t.Fatalf("%s passed: mandatory %v, domain %q, excluded %v", h.ID, h.Mandatory, h.Domain, q.Exclude)
 			}
 			for _, e := range h.Edges {
@@ -133,8 +133,8 @@ func TestFiltersDoNotStarve(t *testing.T) {
 func TestShownRulesReturnOnlyWhenNamed(t *testing.T) {
 	ix := newTestIndex(t, corpusRules(), Options{})
 	q := Query{Text: "wrap errors once", Shown: []string{"GO-ERR-001"}}
-	if ids := idsOf(ix.Search(q).Rules); slices.Contains(ids, "GO-ERR-001") {
-		t.Errorf("shown before, and there again: %v", ids)
+	if a := ix.Search(q); a.Rules[0].ID != "GO-ERR-001" || a.Rules[0].Rendered != RenderedAlready || !strings.Contains(a.Block, "ALREADY GIVEN: GO-ERR-001\n") || strings.Contains(a.Block, "[GO-ERR-001]") {
+		t.Errorf("shown before, and there again: %v\n%s", idsOf(a.Rules), a.Block)
 	}
 	q.Text = "what did go-err-001 say about wrapping errors?"
 	if ids := idsOf(ix.Search(q).Rules); len(ids) == 0 || ids[0] != "GO-ERR-001" {

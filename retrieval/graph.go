@@ -6,6 +6,7 @@ import "slices"
 const (
 	edgeSupersedes = "SUPERSEDES"
 	edgeConflicts  = "CONFLICTS_WITH"
+	edgeBelongs    = "BELONGS_TO"
 )
 
 // What a seed's neighbours get, by hops.
@@ -25,8 +26,8 @@ type graph struct {
 	superseded []bool
 }
 
-// newGraph links the documents. Edges to documents that are not there, and to
-// themselves, say nothing.
+// newGraph links the documents. Edges to documents that are not there, to
+// themselves, and to a category, which gathers what need not be near, say nothing.
 func newGraph(docs []Document, ids map[string]int32) graph {
 	g := graph{near: make([][]int32, len(docs)), conflicts: make([][]int32, len(docs)), superseded: make([]bool, len(docs))}
 	successors := make([][]int32, len(docs)) // from the older to the newer
@@ -45,6 +46,7 @@ func newGraph(docs []Document, ids map[string]int32) graph {
 			case edgeConflicts:
 				g.conflicts[from] = append(g.conflicts[from], to)
 				g.conflicts[to] = append(g.conflicts[to], from)
+			case edgeBelongs:
 			default:
 				g.near[from] = append(g.near[from], to)
 				g.near[to] = append(g.near[to], from)

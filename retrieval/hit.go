@@ -1,6 +1,7 @@
 package retrieval
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/writbus/writ/schemas/excerpt"
@@ -13,7 +14,7 @@ const relatedMost = 6
 func (s *search) hit(h *Hit, at int) {
 	c := &s.pool[at]
 	if !c.judged {
-		c.coverage = s.words.Coverage(c.doc)
+		_, c.coverage = s.words.Judge(c.doc, 0)
 	}
 	doc := &s.ix.docs[c.doc]
 	*h = Hit{
@@ -25,10 +26,23 @@ func (s *search) hit(h *Hit, at int) {
 		},
 	}
 	if s.q.Explain {
+		if c.evidence[evOne] == 1 {
+			h.Why.Evidence = slices.Clone(c.evidence[:])
+		}
 		for _, part := range s.words.Explain(c.doc) {
 			h.Why.Terms = append(h.Why.Terms, Term(part))
 		}
 	}
+}
+
+// titleLine is a rule's one line, counted once: it depends on the snapshot alone.
+func (ix *Index) titleLine(doc int32) piece {
+	if kept := ix.lines[doc].Load(); kept != nil {
+		return *kept
+	}
+	line := measured(titleOnly(ix.docs[doc].Rule))
+	ix.lines[doc].Store(&line)
+	return line
 }
 
 // relatedLine names the retrievable rules beside a document, by id. Counting its

@@ -75,39 +75,43 @@ type Index struct {
 	info         Info
 	embedder     string
 	own          Profile   // fitted on the embedder
-	rooms        sync.Pool // of *room
+	scratch      sync.Pool // of *scratch
 
 	calibration calibration
+	decision    Decision                // what is given
+	fitted      bool                    // on the embedder
+	lines       []atomic.Pointer[piece] // one line of each rule, filled on first use
 }
 
 // kind is what filters and ranking look at, for every candidate.
 type kind struct {
 	domain      string // folded
 	node        string // folded type
-	retrievable bool   // of a type that is, and not always on, superseded, or contradicting the mandatory band
+	retrievable bool   // of a type that is, or always on, and neither superseded nor contradicting the mandatory band
+	always      bool   // in the band: ranked with the rest, and named where it wins
 	provisional bool
 	severity    float64 // priors
 	confidence  float64
 }
 
-// NewIndex builds a snapshot. The order of docs does not matter. Mandatory
-// rules that overflow their band do not fail it: [Index.Mandatory] names them,
-// and [CheckMandatory] is there to refuse them beforehand.
+// NewIndex builds a snapshot. The order of docs does not matter. Always-on
+// rules that the band has no room for are retrieved like others;
+// [Index.Mandatory] names them.
 func NewIndex(docs []Document, opt Options) (*Index, error) {
 	docs = sortedByID(docs)
 	ix := &Index{
 		opt: opt, docs: docs, ids: make(map[string]int32, len(docs)), titles: make(map[string]bool, len(docs)),
-		kinds: make([]kind, len(docs)), related: make([]atomic.Pointer[piece], len(docs)), kept: keepRules(len(docs)), embedder: EmbedderNone,
+		kinds: make([]kind, len(docs)), related: make([]atomic.Pointer[piece], len(docs)), lines: make([]atomic.Pointer[piece], len(docs)), kept: keepRules(len(docs)), embedder: EmbedderNone,
 	}
-	ix.rooms.New = func() any { return newRoom(len(docs)) }
+	ix.scratch.New = func() any { return newScratch(len(docs)) }
 	folded, err := ix.identify()
 	if err != nil {
 		return nil, err
 	}
 	ix.graph = newGraph(docs, ix.ids)
 	ix.abstractions = abstractionsOf(docs, ix.ids, ix.graph.superseded)
+	ix.band = renderBand(ix.bandDocuments(), BandBudget)
 	ix.classify()
-	ix.band = renderBand(ix.bandDocuments())
 
 	// Documents that are never retrieved leave no terms, so that they shape
 	// neither candidates nor term statistics.
@@ -123,6 +127,7 @@ func NewIndex(docs []Document, opt Options) (*Index, error) {
 		return nil, err
 	}
 	ix.own = ix.embedderProfile()
+	ix.decision, ix.fitted = decisionFor(ix.embedder)
 	ix.calibrate()
 	ix.info.Version, ix.info.BuiltAt = ix.fingerprint(), opt.BuiltAt
 	return ix, nil
@@ -183,10 +188,12 @@ func sortedByID(docs []Document) []Document {
 func (ix *Index) classify() {
 	for i := range ix.docs {
 		doc := &ix.docs[i]
+		always := doc.AlwaysOn() && !slices.Contains(ix.band.Overflow, doc.Rule.ID)
 		ix.kinds[i] = kind{
 			domain: fold(doc.Rule.Domain), node: fold(doc.Type), provisional: provisional(doc.Rule),
 			severity: severity(doc.Rule), confidence: confidence(doc.Rule),
-			retrievable: doc.Rule.Type.Retrievable() && !doc.AlwaysOn() && !ix.graph.superseded[i] && !ix.contradictsBand(int32(i)),
+			always:      always && !ix.graph.superseded[i],
+			retrievable: (always || doc.Rule.Type.Retrievable()) && !ix.graph.superseded[i] && (always || !ix.contradictsBand(int32(i))),
 		}
 	}
 }

@@ -8,10 +8,15 @@ import (
 	"strings"
 
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
-// MandatoryCap is the most tokens the always-on band may take.
+// MandatoryCap is the most tokens that all always-on rules may need together.
 const MandatoryCap = 5000
+
+// BandBudget is how many tokens of them every session is shown, once: with the
+// greeting before it, a session begins with 600 at most.
+const BandBudget = 500
 
 // ErrMandatoryOverflow is returned by [CheckMandatory].
 var ErrMandatoryOverflow = errors.New("retrieval: the mandatory rules exceed their cap")
@@ -22,13 +27,31 @@ type Block struct {
 	Text     string   `json:"text"`  // "" without rules
 	Tokens   int      `json:"tokens"`
 	Encoding string   `json:"encoding"`
-	Overflow []string `json:"overflow,omitempty"` // ids of mandatory rules that the cap left out
+	Overflow []string `json:"overflow,omitempty"` // ids of always-on rules that there was no room for
 }
 
-// CheckMandatory tells whether all always-on rules among the documents fit into
-// their band, superseded ones aside. The error is [ErrMandatoryOverflow] and
-// names the rules that do not, the least severe first to go.
+// CheckMandatory tells whether all always-on rules among the documents stay
+// below their cap, superseded ones aside. The error is [ErrMandatoryOverflow]
+// and names the rules that do not, the least important first to go.
 func CheckMandatory(docs []Document) error {
+	band := bandOf(docs)
+	need := countTokens(bandStart) + countTokens(bandEnd)
+	for _, d := range band {
+		need += cost(bandPieces(d))
+	}
+	block := renderBand(band, MandatoryCap)
+	if len(block.Overflow) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w of %d tokens: they need %d, and there is no room for %s",
+		ErrMandatoryOverflow, MandatoryCap, need, strings.Join(block.Overflow, ", "))
+}
+
+// Band renders the band of an index that holds these always-on documents.
+func Band(docs []Document) Block { return renderBand(bandOf(docs), BandBudget) }
+
+// bandOf are the always-on documents that no other one supersedes, by id.
+func bandOf(docs []Document) []*Document {
 	docs = slices.Clone(docs)
 	slices.SortFunc(docs, func(a, b Document) int { return cmp.Compare(a.Rule.ID, b.Rule.ID) })
 	ids := make(map[string]int32, len(docs))
@@ -37,37 +60,38 @@ func CheckMandatory(docs []Document) error {
 	}
 	superseded := newGraph(docs, ids).superseded
 	var band []*Document
-	need := 0
 	for i := range docs {
 		if docs[i].AlwaysOn() && !superseded[i] {
 			band = append(band, &docs[i])
-			need += cost(bandPieces(&docs[i]))
 		}
 	}
-	block := renderBand(band)
-	if len(block.Overflow) == 0 {
-		return nil
-	}
-	need += countTokens(bandStart) + countTokens(bandEnd)
-	return fmt.Errorf("%w of %d tokens: they need %d, and there is no room for %s",
-		ErrMandatoryOverflow, MandatoryCap, need, strings.Join(block.Overflow, ", "))
+	return band
 }
 
-// bandPieces are what a mandatory rule shows of itself.
-func bandPieces(d *Document) []piece {
-	pieces := []piece{d.piece(segTitle), d.piece(segWhen), d.piece(segRule)}
-	if d.Type == string(schemas.NodeForbiddenResponse) {
-		pieces = append(pieces, d.piece(segCorrect))
+// importance orders the band: mandatory rules before what is only always shown,
+// and each of them by severity.
+func importance(d *Document) float64 {
+	if d.Rule.Mandatory {
+		return 1 + severity(d.Rule)
 	}
-	return pieces
+	return severity(d.Rule)
 }
 
-// renderBand renders the documents, most severe first, then by id, as far as
-// the cap goes. The documents come sorted by id.
-func renderBand(docs []*Document) Block {
+// bandPieces are what a mandatory rule shows of itself: one line.
+func bandPieces(d *Document) []piece { return []piece{measured(bandLine(d.Rule))} }
+
+// bandLine is "- GO-ERR-001: Wrap an error once. Add the operation with %w."
+func bandLine(r *schemas.Rule) string {
+	line := strings.TrimRight(excerpt.Line(r.Title), ".") + ". " + excerpt.Line(r.Statement)
+	return labelled("- "+excerpt.Line(r.ID)+": ", line)
+}
+
+// renderBand renders the documents, most important first, then by id, as far as
+// so many tokens go. The documents come sorted by id.
+func renderBand(docs []*Document, most int) Block {
 	docs = slices.Clone(docs)
 	slices.SortStableFunc(docs, func(a, b *Document) int {
-		return cmp.Compare(severity(b.Rule), severity(a.Rule))
+		return cmp.Compare(importance(b), importance(a))
 	})
 	block := Block{Rules: []string{}, Encoding: Encoding}
 	if len(docs) == 0 {
@@ -75,7 +99,7 @@ func renderBand(docs []*Document) Block {
 	}
 	start, end := measured(bandStart), measured(bandEnd)
 	pieces := []piece{start}
-	room := MandatoryCap - start.tokens - end.tokens
+	room := most - start.tokens - end.tokens
 	for _, doc := range docs {
 		own := bandPieces(doc)
 		if need := cost(own); need <= room {

@@ -18,7 +18,7 @@ func shownDetail(r *schemas.Rule) string {
 	case *schemas.Skill:
 		return numbered("STEPS:\n", d.Steps) + labelled("DONE WHEN: ", d.Outcome) + labelled("TOOLS: ", strings.Join(d.Tools, ", "))
 	case *schemas.Playbook:
-		return labelled("BEFORE: ", strings.Join(d.Preconditions, "; ")) + numbered("PHASES:\n", d.Phases) + labelled("ROLES: ", strings.Join(d.Roles, ", "))
+		return labelled("BEFORE: ", strings.Join(d.Preconditions, "; ")) + numbered("PHASES:\n", d.Phases) + numbered("STEPS:\n", d.Steps) + labelled("ROLES: ", strings.Join(d.Roles, ", "))
 	case *schemas.Technique:
 		return numbered("STEPS:\n", d.Steps) + labelled("NOT FOR: ", strings.Join(d.Limitations, "; "))
 	case *schemas.AntiPattern:

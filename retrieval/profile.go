@@ -36,6 +36,10 @@ type Profile struct {
 	// LiteralVector and LiteralBM25 replace Vector and BM25 for queries by id,
 	// quoted phrase or exact name. Both zero: no change.
 	LiteralVector, LiteralBM25 float64
+	// Cover is the share of the best score that any text could have for the query's
+	// words from which the best by words counts in full, in FusionConvex: words that
+	// few of a query's are found by say little, whoever has most of them.
+	Cover float64
 	// Candidates is how many the vector search adds; 0 is 10.
 	Candidates int
 	// Embedders are beginnings of the names of those the weights were fitted
@@ -64,12 +68,12 @@ var builtin = []Profile{
 	},
 	{
 		Name: ProfileStatic, Fusion: FusionConvex,
-		Vector: 0.35, BM25: 0.65, Severity: 0.06, Confidence: 0.04, Graph: 0.01, Pairs: PairWeight,
+		Vector: 0.3, BM25: 0.7, Severity: 0.06, Confidence: 0.04, Graph: 0.01, Pairs: PairWeight, Cover: 0.75,
 		Embedders: []string{""},
 	},
 	{
 		Name: ProfileMiniLM, Fusion: FusionConvex,
-		Vector: 0.5, BM25: 0.5, Severity: 0.06, Confidence: 0.04, Graph: 0.01, Pairs: PairWeight,
+		Vector: 0.5, BM25: 0.5, Severity: 0.06, Confidence: 0.04, Graph: 0.01, Pairs: PairWeight, Cover: 0.75,
 		Embedders: []string{"all-MiniLM-"},
 	},
 	{

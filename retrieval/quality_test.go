@@ -100,11 +100,11 @@ func indicator(b bool) float64 {
 	return 0
 }
 
-// The floors are a few points below what was measured on the 484 queries
-// judged by pooling (corpus/testdata/TRUTH.md): direct hit@1 .68, hit@5 .91,
-// MRR .77, nDCG .77, a right rule given .79; paraphrased .31, .61, .44, .46, .47;
-// tasks .63, .86, .74, .73, .63; so that a growing corpus passes and a broken
-// ranking does not.
+// The floors are a few points below what was measured on the 865 queries
+// (corpus/testdata/TRUTH.md): direct hit@1 .83, hit@5 .95, MRR .88, nDCG .87, a
+// right rule given in full .88; paraphrased .28, .60, .40, .41, .40; tasks .70, .92, .79,
+// .72, .77 – three rules in full at most, by words alone –; .10 of off-topic ones are given rules; so that a growing corpus passes
+// and a broken ranking does not.
 func TestQualityOnTheShippedCorpus(t *testing.T) {
 	ix := newTestIndex(t, shippedRules(t), Options{})
 	kinds := map[string]*quality{}
@@ -124,16 +124,16 @@ func TestQualityOnTheShippedCorpus(t *testing.T) {
 			kind, m.n, m.hit1, m.hit5, m.mrr, m.ndcg, m.injected, m.found, m.rules)
 	}
 	for kind, floor := range map[string]quality{
-		"direct":     {n: 140, hit1: 0.65, hit5: 0.86, mrr: 0.74, ndcg: 0.75, found: 0.73},
-		"paraphrase": {n: 85, hit1: 0.28, hit5: 0.55, mrr: 0.38, ndcg: 0.41, found: 0.41},
-		"task":       {n: 110, hit1: 0.57, hit5: 0.79, mrr: 0.68, ndcg: 0.68, found: 0.57},
+		"direct":     {n: 300, hit1: 0.79, hit5: 0.91, mrr: 0.84, ndcg: 0.82, found: 0.85},
+		"paraphrase": {n: 100, hit1: 0.24, hit5: 0.53, mrr: 0.36, ndcg: 0.38, found: 0.36},
+		"task":       {n: 190, hit1: 0.64, hit5: 0.87, mrr: 0.74, ndcg: 0.67, found: 0.72},
 	} {
 		m := kinds[kind].mean()
 		if m.n < floor.n || m.hit1 < floor.hit1 || m.hit5 < floor.hit5 || m.mrr < floor.mrr || m.ndcg < floor.ndcg || m.found < floor.found {
 			t.Errorf("%s: %+v is below the floor %+v", kind, m, floor)
 		}
 	}
-	if m := kinds["offtopic"].mean(); m.n < 120 || m.injected > 0.1 {
+	if m := kinds["offtopic"].mean(); m.n < 120 || m.injected > 0.12 {
 		t.Errorf("off-topic: %.0f queries, %.3f of them got rules", m.n, m.injected)
 	}
 }

@@ -13,7 +13,9 @@ type Query struct {
 	Domains      []string `json:"domains,omitempty"`       // only these and rules without domain; empty is all
 	NodeTypes    []string `json:"node_types,omitempty"`    // only these; empty is all
 	Exclude      []string `json:"exclude,omitempty"`       // ids never to return
-	Shown        []string `json:"shown,omitempty"`         // ids shown before: returned only if the text names them
+	Languages    []string `json:"languages,omitempty"`     // languages and frameworks of the project and the files at hand
+	Shown        []string `json:"shown,omitempty"`         // ids the reader has in full: named where they win, given again only if the text names them
+	Named        []string `json:"named,omitempty"`         // ids the reader has a line of: given in full or not at all
 	Prefer       []string `json:"prefer,omitempty"`        // ids to put first at a near tie
 	Previous     []string `json:"previous,omitempty"`      // the order of the last answer, kept at near ties
 	BudgetTokens int      `json:"budget_tokens,omitempty"` // 0 is DefaultBudget; below 0 nothing is rendered
@@ -58,7 +60,7 @@ type Hit struct {
 	Tier        string  `json:"tier"`
 	Probability float64 `json:"probability"`
 	// Rendered tells how much of the rule is in the block: RenderedWhole,
-	// RenderedShort, RenderedTitle, or "" if none is.
+	// RenderedShort, RenderedTitle, RenderedAlready, or "" if none is.
 	Rendered  string   `json:"rendered"`
 	Conflicts []string `json:"conflicts,omitempty"` // rules left out because this one contradicts them
 	schemas.Rule
@@ -73,6 +75,9 @@ const (
 	RenderedWhole = "whole"
 	RenderedShort = "short"
 	RenderedTitle = "title"
+	// RenderedAlready is that of a rule that is given in full, and that the reader
+	// has: its id is named.
+	RenderedAlready = "already"
 )
 
 // Conflict is a pair of rules that contradict each other, only one of which is
@@ -93,6 +98,9 @@ type Why struct {
 	Pinned     bool    `json:"pinned,omitempty"`
 	Ranks      Ranks   `json:"ranks"`
 	Terms      []Term  `json:"terms,omitempty"` // with Query.Explain
+	// Evidence is what the decision to give the rule looked at, in the order of
+	// [EvidenceNames]; with Query.Explain, of rules that were judged.
+	Evidence []float64 `json:"evidence,omitempty"`
 }
 
 // Ranks are a hit's places, from 1; 0 is not in that list.

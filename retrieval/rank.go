@@ -1,10 +1,9 @@
 package retrieval
 
 import (
+	"cmp"
 	"math"
 	"slices"
-
-	"github.com/writbus/writ/retrieval/lexical"
 )
 
 // nearTie is how close two scores must be for a provisional rule to yield to a
@@ -21,6 +20,7 @@ func (s *search) passOne() {
 	for place, at := range s.firstPass {
 		s.pool[at].ranks.Pass1 = place + 1
 	}
+	s.form = formOf(s.text)
 	if s.vector != nil {
 		s.subject = s.ix.calibration.subject.of(s.vector)
 	}
@@ -29,20 +29,13 @@ func (s *search) passOne() {
 
 // judge tells the relevance of the best of pass one and of what the text names.
 func (s *search) judge() {
-	s.judges, s.docs, s.judged = s.judges[:0], s.docs[:0], s.judged[:0]
 	for place, at := range s.firstPass {
 		c := &s.pool[at]
 		if s.vector == nil || s.q.Raw || place < judgedMost || c.pinned > 0 {
-			s.judges = append(s.judges, at)
-			s.docs = append(s.docs, c.doc)
-			s.judged = append(s.judged, lexical.Judged{Score: c.bm25})
+			var proof float64
+			proof, c.coverage = s.words.Judge(c.doc, c.bm25)
+			c.judged, c.probability = true, s.relevance(c, proof)
 		}
-	}
-	s.words.Judge(s.docs, s.judged)
-	for i, at := range s.judges {
-		c := &s.pool[at]
-		c.coverage, c.judged = s.judged[i].Coverage, true
-		c.probability = s.relevance(c, s.judged[i].Score)
 	}
 }
 
@@ -59,6 +52,7 @@ func (s *search) score() {
 		maxBM25 = max(maxBM25, c.bm25)
 		low, high = min(low, c.cosine), max(high, c.cosine)
 	}
+	maxBM25 = max(maxBM25, s.profile.Cover*s.words.Most())
 	for i := range s.pool {
 		c := &s.pool[i]
 		switch {
@@ -181,14 +175,38 @@ func pinOrder(c *candidate) int {
 	return math.MaxInt
 }
 
+// fitted says that the rules are judged by a decision that was fitted on the
+// embedder.
+func (s *search) fitted() bool { return s.ix.fitted && s.vector != nil }
+
+// chance orders what is given: of two that are as likely, a person's rule goes
+// before a provisional one.
+func (s *search) chance(at int) float64 {
+	c := &s.pool[at]
+	if c.pinned > 0 {
+		return float64(2 + len(s.named) - c.pinned)
+	}
+	if s.ix.kinds[c.doc].provisional {
+		return c.probability - nearTie
+	}
+	return c.probability
+}
+
 // rank is pass two: it scores with the graph, orders, and picks what to answer.
 func (s *search) rank() []int {
 	s.score()
+	s.decide()
 	s.tiers()
 	order := s.sorted(1, s.q.Raw || len(s.q.Prefer)+len(s.q.Previous) > 0) // what is not shown may be passed on the way
+	if !s.q.Raw && s.fitted() {
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(s.chance(b), s.chance(a)) })
+	}
 	s.stick(order)
 	order = s.relevant(order)
 	order = s.withoutConflicts(order)
+	if !s.q.Raw {
+		order = s.give(order)
+	}
 	s.done(StageRank, len(order))
 	return order
 }
@@ -223,7 +241,11 @@ func (s *search) stick(order []int) {
 // named rule is never passed, and a provisional one never passes a person's.
 func (s *search) mayPass(a, b *candidate) bool {
 	yields := s.ix.kinds[b.doc].provisional && !s.ix.kinds[a.doc].provisional
-	return a.pinned == 0 && b.pinned == 0 && !yields && math.Abs(a.score-b.score) < nearTie
+	gap := a.score - b.score
+	if s.fitted() && !s.q.Raw {
+		gap = a.probability - b.probability
+	}
+	return a.pinned == 0 && b.pinned == 0 && !yields && math.Abs(gap) < nearTie
 }
 
 // wanted is the order asked for at near ties: preferred rules, then the last answer's.
@@ -305,5 +327,5 @@ func (s *search) limit() int {
 	if s.q.Raw {
 		return math.MaxInt
 	}
-	return modeLimit(s.answer.Mode)
+	return mostWhole + mostLines
 }

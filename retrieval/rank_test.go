@@ -136,10 +136,30 @@ func TestConvexWeights(t *testing.T) {
 	}
 	share := words["B-1"] / words["A-1"]
 	wantScores(t, scores(a), map[string]float64{
-		"A-1": 0.99 * (0.65*1 + 0.35*0) * (1 + 0.06*0.25 + 0.04*0.3) / 1.1,
-		"B-1": 0.99 * (0.65*share + 0.35*0.5) * (1 + 0.06*1 + 0.04*1) / 1.1,
-		"C-1": 0.99 * (0.35 * 1) * (1 + 0.06*0.75 + 0.04*0.6) / 1.1,
+		"A-1": 0.99 * (0.7*1 + 0.3*0) * (1 + 0.06*0.25 + 0.04*0.3) / 1.1,
+		"B-1": 0.99 * (0.7*share + 0.3*0.5) * (1 + 0.06*1 + 0.04*1) / 1.1,
+		"C-1": 0.99 * (0.3 * 1) * (1 + 0.06*0.75 + 0.04*0.6) / 1.1,
 	})
+}
+
+// TestWordsCountAsMuchAsTheyCover: who has one of three words is no match by
+// words, though nobody has more.
+func TestWordsCountAsMuchAsTheyCover(t *testing.T) {
+	opt := withVectors(vector.Match{Doc: 2, Cosine: 0.9}, vector.Match{Doc: 1, Cosine: 0.7}, vector.Match{Doc: 0, Cosine: 0.5})
+	p := Profile{Name: "plain", Fusion: FusionConvex, Vector: 0.4, BM25: 0.6}
+	opt.Profiles = append(opt.Profiles, p)
+	p.Name, p.Cover = "covered", 1
+	opt.Profiles = append(opt.Profiles, p)
+	ix := newTestIndex(t, lockRules(), opt)
+	for profile, first := range map[string]string{"plain": "B-1", "covered": "C-1"} {
+		a := ix.Search(Query{Text: "mutex tzatziki moussaka", Raw: true, Profile: profile})
+		if len(a.Rules) == 0 || a.Rules[0].ID != first {
+			t.Errorf("%s: %v, wanted %s first", profile, scores(a), first)
+		}
+	}
+	if a := ix.Search(Query{Text: "mutex", Raw: true, Profile: "covered"}); a.Rules[0].ID != "B-1" {
+		t.Errorf("a query of one word, which it has: %v", scores(a))
+	}
 }
 
 func TestPriorsNeverLiftTheIrrelevantInTheLexicalProfile(t *testing.T) {
@@ -217,7 +237,7 @@ func TestSortedIsTheOrderOfBefore(t *testing.T) {
 		pool := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) candidate {
 			return candidate{score: score.Draw(t, "score"), pinned: max(0, rapid.IntRange(-9, 3).Draw(t, "pinned"))}
 		}), 0, 60).Draw(t, "pool")
-		s := search{room: newRoom(len(pool)), ix: &Index{kinds: make([]kind, len(pool))}}
+		s := search{scratch: newScratch(len(pool)), ix: &Index{kinds: make([]kind, len(pool))}}
 		for i, doc := range rapid.Permutation(places(len(pool))).Draw(t, "docs") {
 			pool[i].doc = int32(doc)
 			s.ix.kinds[doc].provisional = rapid.Bool().Draw(t, "provisional")

@@ -16,7 +16,7 @@ const (
 	blockEnd   = "--- END WRIT RULES ---\n"
 	bandStart  = "--- WRIT MANDATORY RULES ---\n"
 	bandEnd    = "--- END WRIT MANDATORY RULES ---\n"
-	titlesLine = "POSSIBLY RELEVANT:\n"
+	titlesLine = "MAY MATTER; read one by `writ rule show ID` or MCP query ID:\n"
 )
 
 // segment is a part of a rendered rule. Each is whole lines, starts with a
@@ -74,6 +74,12 @@ func appendTitle(b []byte, r *schemas.Rule) []byte {
 		b = b[:before]
 	}
 	return append(b, ")\n"...)
+}
+
+// titleOnly is a rule as one line: "- GO-ERR-001: Wrap an error once".
+func titleOnly(r *schemas.Rule) string {
+	b := append(appendOneLine([]byte("- "), r.ID), ": "...)
+	return string(append(appendOneLine(b, r.Title), '\n'))
 }
 
 // scoreLine costs the same whatever the score: the encoding has a token for

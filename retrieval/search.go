@@ -6,7 +6,7 @@ import (
 
 const (
 	bm25Candidates   = 50
-	vectorCandidates = 10
+	vectorCandidates = 40
 	graphCandidates  = 50
 	seedCount        = 3
 )
@@ -32,12 +32,14 @@ type candidate struct {
 	severity    float64
 	confidence  float64
 	graph       float64
+	lift        float64 // proximity times the chance of the seed it is near
 	ranks       Ranks
 	score       float64
 	probability float64
 	coverage    float64 // told when it is judged
 	judged      bool
-	compared    bool // its cosine is known
+	evidence    evidence // of those that are judged, where vectors are
+	compared    bool     // its cosine is known
 	tier        string
 	pinned      int // place among the ids the text names, from 1; 0 is not named
 	leftOut     []string
@@ -45,18 +47,23 @@ type candidate struct {
 
 // search is one query under way.
 type search struct {
-	*room
+	*scratch
 	ix      *Index
 	q       Query
 	answer  Answer
 	profile Profile
 	text    string
 	named   []int32
+	shown   map[int32]bool // the reader has them in full
+	noted   map[int32]bool // the reader has a line of them
 	vector  []float32
 	keep    func(int32) bool
 	// firstPass is the order of pass one, as places in pool.
 	firstPass []int
 	subject   float64
+	top       float64 // the best cosine of the pool
+	form      form
+	languages map[string]bool
 	started   int64
 	lap       int64
 }
@@ -64,8 +71,8 @@ type search struct {
 // Search answers a query. It is a function of the index, the query and what
 // [Options].Confidence answers; only the durations come from the clock.
 func (ix *Index) Search(q Query) Answer {
-	s := search{ix: ix, q: q, room: ix.rooms.Get().(*room)}
-	defer ix.vacate(s.room)
+	s := search{ix: ix, q: q, scratch: ix.scratch.Get().(*scratch)}
+	defer ix.release(s.scratch)
 	s.started = s.now()
 	s.lap = s.started
 	s.answer = Answer{
@@ -95,11 +102,12 @@ func (s *search) analyse() {
 	}
 	s.profile = s.ix.profile(s.q.Profile, s.answer.Embedder != EmbedderNone)
 	s.answer.Profile = s.profile.Name
-	s.ix.words.ResolveInto(&s.words, s.text, s.profile.Pairs) // of no text too: the room was another query's
+	s.ix.words.ResolveInto(&s.words, s.text, s.profile.Pairs) // of no text too: the scratch was another query's
 	if s.answer.Literal {
 		s.profile = s.profile.literal()
 	}
 	s.keep = s.filter()
+	s.shown, s.noted = s.ix.documents(s.q.Shown), s.ix.documents(s.q.Named)
 	s.done(StageAnalyse, s.words.Known())
 }
 
@@ -137,23 +145,7 @@ type intoEmbedder interface {
 func (s *search) filter() func(int32) bool {
 	ix := s.ix
 	domains, nodes := foldSet(s.q.Domains), foldSet(s.q.NodeTypes)
-	var out map[int32]bool
-	if len(s.q.Shown)+len(s.q.Exclude) > 0 {
-		out = make(map[int32]bool)
-	}
-	for _, id := range s.q.Shown {
-		if doc, ok := ix.ids[fold(id)]; ok {
-			out[doc] = true
-		}
-	}
-	for _, doc := range s.named {
-		delete(out, doc)
-	}
-	for _, id := range s.q.Exclude {
-		if doc, ok := ix.ids[fold(id)]; ok {
-			out[doc] = true
-		}
-	}
+	out := ix.documents(s.q.Exclude)
 	if len(domains)+len(nodes)+len(out) == 0 {
 		return nil
 	}
@@ -162,6 +154,20 @@ func (s *search) filter() func(int32) bool {
 		return (len(domains) == 0 || k.domain == "" || domains[k.domain]) &&
 			(len(nodes) == 0 || nodes[k.node]) && (len(out) == 0 || !out[doc])
 	}
+}
+
+// documents are those of some ids.
+func (ix *Index) documents(ids []string) map[int32]bool {
+	if len(ids) == 0 {
+		return nil
+	}
+	docs := make(map[int32]bool, len(ids))
+	for _, id := range ids {
+		if doc, ok := ix.ids[fold(id)]; ok {
+			docs[doc] = true
+		}
+	}
+	return docs
 }
 
 // admits tells whether a document that was not found by a candidate search may
@@ -254,14 +260,12 @@ func (s *search) cosines(from int) {
 // and tells every candidate how near it is.
 func (s *search) neighbours() {
 	seeds := make([]int32, 0, seedCount)
-	var relevant [seedCount]float64 // the seeds' probabilities, before any is lifted by another
 	for _, at := range s.firstPass {
 		c := &s.pool[at]
 		if len(seeds) == seedCount {
 			break
 		}
 		if !s.ix.kinds[c.doc].provisional {
-			relevant[len(seeds)] = c.probability
 			seeds = append(seeds, c.doc)
 		}
 	}
@@ -276,7 +280,7 @@ func (s *search) neighbours() {
 		}
 		c := s.candidate(n.doc)
 		c.graph = max(c.graph, n.proximity)
-		c.probability = max(c.probability, besideShare*n.proximity*relevant[n.seed])
+		c.lift = max(c.lift, n.proximity*s.pool[s.places[seeds[n.seed]]-1].probability)
 	}
 	s.cosines(known)
 	s.done(StageGraph, len(s.pool))

@@ -41,11 +41,12 @@ func TestSearchAnswersNothingToABlankQuery(t *testing.T) {
 	}
 }
 
-func TestMandatoryRulesAreNeverRetrieved(t *testing.T) {
+func TestMandatoryRulesAreRankedAndNamed(t *testing.T) {
 	ix := newTestIndex(t, corpusRules(), Options{})
-	for _, text := range []string{"ALW-SEC-001", "no secrets in code", "credential key token"} {
-		if ids := idsOf(ix.Search(Query{Text: text, Raw: true}).Rules); slices.Contains(ids, "ALW-SEC-001") {
-			t.Errorf("%q retrieved the mandatory rule: %v", text, ids)
+	for text, want := range map[string]string{"ALW-SEC-001": RenderedWhole, "no secrets in code": RenderedAlready, "credential key token": RenderedAlready} {
+		a := ix.Search(Query{Text: text})
+		if a.Rules[0].ID != "ALW-SEC-001" || a.Rules[0].Rendered != want {
+			t.Errorf("%q: %s is rendered %q, not the mandatory rule %q", text, a.Rules[0].ID, a.Rules[0].Rendered, want)
 		}
 	}
 	if got := ix.Mandatory(); !slices.Equal(got.Rules, []string{"ALW-SEC-001"}) || got.Tokens != CountTokens(got.Text) {
@@ -100,7 +101,7 @@ func TestAnswersNameWhatTheyWereMadeWith(t *testing.T) {
 	ix := newTestIndex(t, corpusRules(), Options{EmbedderProblem: "model.safetensors: no such file", BuiltAt: "then"})
 	a := ix.Search(Query{Text: "wrap errors"})
 	if a.Embedder != "none" || a.Problem == "" || a.Profile != ProfileLexical || a.Encoding != "cl100k_base" ||
-		a.Index.BuiltAt != "then" || a.Index.Rules != 8 || len(a.Index.Version) != 32 {
+		a.Index.BuiltAt != "then" || a.Index.Rules != 9 || len(a.Index.Version) != 32 {
 		t.Errorf("%+v", a)
 	}
 	if got := ix.Search(Query{Text: "wrap errors", Profile: ProfileReference}).Profile; got != ProfileReferenceLexical {

@@ -5,8 +5,8 @@ func registerAgent(add func(Type, definition)) {
 	add(define[CommandDenied](KindAgent, unchanged))
 	add(define[CommandFinished](KindAgent, unchanged))
 	add(define[DiagnosticReported](KindAgent))
-	add(define[AgentStarted](KindAgent))
-	add(define[AgentMessaged](KindAgent))
+	add(define[AgentStarted](KindAgent, unchanged))
+	add(define[AgentMessaged](KindAgent, unchanged))
 	add(define[AgentReplied](KindAgent))
 	add(define[AgentFinished](KindAgent))
 	add(define[AdviceGiven](KindAgent))
@@ -18,10 +18,19 @@ func registerAgent(add func(Type, definition)) {
 // AgentRun returns the aggregate of one run: a conversation with one agent.
 func AgentRun(id string) Aggregate { return Aggregate{KindAgent, id} }
 
+// Where a message came from. What is not known is not the user's. Persisted; never
+// change.
+const (
+	OriginUser    = "user"    // the user wrote it
+	OriginAgent   = "agent"   // an agent did, and nothing from outside was before it
+	OriginOutside = "outside" // text from outside was before whoever wrote it
+)
+
 // AgentStarted records that an agent begins a conversation, and what it may do.
 type AgentStarted struct {
 	Agent   string `json:"agent"`
 	Message string `json:"message"` // what it is asked
+	Origin  string `json:"origin,omitempty"`
 	// Trigger says what started it: run, dispatch, agent, parallel, pane or
 	// schedule.
 	Trigger      string   `json:"trigger"`
@@ -46,6 +55,7 @@ func (p AgentStarted) Check() error { return require("agent", p.Agent, "trigger"
 type AgentMessaged struct {
 	Message string `json:"message"`
 	From    string `json:"from,omitempty"` // user, writ or the agent that sent it
+	Origin  string `json:"origin,omitempty"`
 }
 
 // EventType names the event "agent.messaged".

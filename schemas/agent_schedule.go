@@ -3,7 +3,7 @@ package schemas
 import "time"
 
 func registerAgentSchedules(add func(Type, definition)) {
-	add(define[ScheduleAdded](KindAgent))
+	add(define[ScheduleAdded](KindAgent, unchanged))
 	add(define[ScheduleFired](KindAgent))
 	add(define[SchedulePaused](KindAgent))
 	add(define[ScheduleResumed](KindAgent))
@@ -27,6 +27,8 @@ type ScheduleAdded struct {
 	// is what all of them may.
 	Chain []string `json:"chain,omitempty"`
 	Run   string   `json:"run,omitempty"`
+	// Origin is that of the message, OriginAgent or OriginOutside.
+	Origin string `json:"origin,omitempty"`
 }
 
 // EventType names the event "schedule.added".

@@ -7,6 +7,10 @@ func registerArtifact(add func(Type, definition)) {
 	add(define[ArtifactRemoved](KindArtifact))
 	add(define[IndexBuilt](KindArtifact))
 	add(define[ArtifactShown](KindArtifact))
+	add(define[SettingsAccepted](KindArtifact))
+	add(define[PasskeyEnrolled](KindArtifact))
+	add(define[PasskeyRemoved](KindArtifact))
+	add(define[PasskeyUsed](KindArtifact))
 }
 
 // Artifact returns the aggregate of one project's index. The id is the

@@ -2,7 +2,6 @@ package schemas
 
 import (
 	"embed"
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"strings"
@@ -26,25 +25,6 @@ func JSONSchema(t Type, version int) ([]byte, error) {
 }
 
 func schemaFile(t Type, version int) string { return fmt.Sprintf("%s.v%d.json", t, version) }
-
-// GenerateJSONSchema derives the schema of a type's current version from its
-// Go struct. A field without omitempty is required; unknown fields are refused,
-// so that a misspelt one is not lost.
-func GenerateJSONSchema(t Type) ([]byte, error) {
-	d, known := definitions()[t]
-	if !known {
-		return nil, fmt.Errorf("%w: %q", ErrUnknownType, t)
-	}
-	s := schemaOf(d.goType)
-	s["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-	s["$id"] = fmt.Sprintf("urn:writ:event:%s:v%d", t, d.version())
-	s["title"] = string(t)
-	out, err := json.MarshalIndent(s, "", "  ")
-	if err != nil {
-		return nil, fmt.Errorf("schemas: schema of %s: %w", t, err)
-	}
-	return append(out, '\n'), nil
-}
 
 func schemaOf(t reflect.Type) map[string]any {
 	switch {

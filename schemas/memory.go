@@ -8,6 +8,13 @@ func registerMemory(add func(Type, definition)) {
 	add(define[TranscriptObserved](KindMemory))
 }
 
+// ObservationKey names an observation. Its id is unique within its scope, the
+// aggregate of its events.
+type ObservationKey struct {
+	Scope string `json:"scope"`
+	ID    string `json:"id"`
+}
+
 // ObservationForgotten is the tombstone of an observation whose text was
 // erased: its key is gone, so what the log holds of it cannot be read.
 type ObservationForgotten struct {

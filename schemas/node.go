@@ -26,13 +26,14 @@ const (
 	NodePressureScenario  NodeType = "PressureScenario"
 	NodeWorkedExample     NodeType = "WorkedExample"
 	NodeSubagentRole      NodeType = "SubagentRole"
+	NodeCategory          NodeType = "Category"
 )
 
-// NodeTypes lists the node types in the order of the specification.
+// NodeTypes lists the node types, in one order everywhere.
 func NodeTypes() []NodeType {
 	return []NodeType{
 		NodeRule, NodeAbstraction, NodeSkill, NodePlaybook, NodeTechnique, NodeAntiPattern, NodeForbiddenResponse,
-		NodePhase, NodeRationalization, NodePressureScenario, NodeWorkedExample, NodeSubagentRole,
+		NodePhase, NodeRationalization, NodePressureScenario, NodeWorkedExample, NodeSubagentRole, NodeCategory,
 	}
 }
 
@@ -74,9 +75,10 @@ type Skill struct {
 	Tools   []string `json:"tools,omitempty" yaml:"tools,omitempty"`
 }
 
-// Playbook is an ordered way through a kind of task.
+// Playbook is an ordered way through a kind of task. It has phases, steps or both.
 type Playbook struct {
-	Phases        []string `json:"phases" yaml:"phases"` // ids of Phase nodes, in order
+	Phases        []string `json:"phases" yaml:"phases,omitempty"`         // ids of Phase nodes, in order
+	Steps         []string `json:"steps,omitempty" yaml:"steps,omitempty"` // the way in words, where no nodes describe it
 	Preconditions []string `json:"preconditions,omitempty" yaml:"preconditions,omitempty"`
 	Roles         []string `json:"roles,omitempty" yaml:"roles,omitempty"` // ids of SubagentRole nodes
 }
@@ -140,6 +142,13 @@ type SubagentRole struct {
 	Returns        string   `json:"returns,omitempty" yaml:"returns,omitempty"` // what the worker hands back
 }
 
+// Category gathers nodes: its members have BELONGS_TO edges to it, and so have
+// the categories under it.
+type Category struct {
+	Description string   `json:"description,omitempty" yaml:"description,omitempty"`
+	Routes      []string `json:"routes,omitempty" yaml:"routes,omitempty"` // how an older corpus found its members
+}
+
 // Detail returns what a node has beside the fields all nodes share: a pointer
 // to the struct of its type, nil for a Rule and where it is missing.
 func (r Rule) Detail() any {
@@ -182,8 +191,15 @@ func (r Rule) NodeType() NodeType {
 // rules marked always_on, and every ForbiddenResponse, but no proposal: a
 // person promotes it first.
 func (r Rule) AlwaysShown() bool {
-	return (r.Mandatory || r.AlwaysOn || r.Type == NodeForbiddenResponse) && r.Authority != "ai-provisional"
+	return (r.Mandatory || r.AlwaysOn || r.Type == NodeForbiddenResponse) && !r.Proposed()
 }
+
+// AuthorityProposed is that of a rule that no person has taken up yet: agents are
+// not shown it.
+const AuthorityProposed = "ai-provisional"
+
+// Proposed says that no person has taken the rule up yet.
+func (r Rule) Proposed() bool { return r.Authority == AuthorityProposed }
 
 // detailFields maps a node type to its field in Rule.
 var detailFields = sync.OnceValue(func() map[NodeType]int {

@@ -2,8 +2,10 @@ package schemas
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -17,6 +19,7 @@ const (
 	keepCipher  = "ciphertext"
 	keepRule    = "a file of rules that a person wrote, which is told by its hash"
 	keepData    = "an agent reads it again as it was fetched"
+	keepProof   = "signed: with one byte changed nobody can verify it"
 	keepRecord  = "the record that nobody understood, as it was found"
 )
 
@@ -33,15 +36,19 @@ var keptFields = map[string][]string{
 		"ContentChecked.Followed", "ContentChecked.Broken",
 	},
 	keepPath: {
-		"Path", "Rel", "Project", "Dir", "Transcript", "Workspace", "ModeChanged.Repro", "GateApproved.PlannedFiles", "ToolFinished.Tests",
-		"TestsFinished.Files", "SessionAudited.Written", "SessionAudited.Untested", "AgentStarted.File", "ScheduleAdded.File", "ArtifactIndexed.From",
+		"Path", "Rel", "Project", "Dir", "Transcript", "Workspace", "ModeChanged.Repro", "GateApproved.PlannedFiles", "PlanExtended.Files", "ToolFinished.Tests",
+		"TestsFinished.Files", "SessionAudited.Written", "SessionAudited.Untested", "AgentStarted.File", "ScheduleAdded.File", "ArtifactIndexed.From", "SettingsAccepted.Repository",
 	},
-	keepDigest:  {"SHA256", "Digest", "Fingerprint", "Target.Result", "FileChange.Was", "FileChange.Is", "RuleImported.Hash"},
+	keepDigest:  {"SHA256", "Digest", "Fingerprint", "Target.Result", "ToolDecided.Queued", "FileChange.Was", "FileChange.Is", "TestsSeen.Support", "RuleImported.Hash"},
 	keepPattern: {"Capabilities", "Globs", "Check.Pattern", "Check.Query", "Check.Unless", "Check.Paths", "Check.Except", "Check.Contexts", "Check.Language"},
 	keepCipher:  {"Sealed"},
 	keepRule:    {"RuleImported.Rule", "RuleImported.Content", "RuleImported.Source", "RuleEdited.Rule", "RuleEdited.Content"},
 	keepData:    {"ArtifactKept.Content"},
-	keepRecord:  {"MessageQuarantined.Stream", "MessageQuarantined.Subject", "MessageQuarantined.Header", "MessageQuarantined.Body"},
+	keepProof: {
+		"CredentialID", "PublicKey", "AuthenticatorData", "ClientData", "PasskeyUsed.Signature", "Preimage", "Nonce", "RPID", "PasskeyEnrolled.Origin",
+		"PasskeyUsed.Origin", "PasskeyUsed.Enrolment", "PasskeyUsed.Gate",
+	},
+	keepRecord: {"MessageQuarantined.Stream", "MessageQuarantined.Subject", "MessageQuarantined.Header", "MessageQuarantined.Body"},
 }
 
 var keptByField = sync.OnceValue(func() map[string]string {
@@ -63,19 +70,23 @@ func Kept(of reflect.Type, field string) string {
 	return keptByField()[field]
 }
 
+// A Cleaner changes a text. The name is what the text is found under: the option
+// before it in a list of arguments, or the key of a map; else it is "".
+type Cleaner func(name, text string) string
+
 // Redact returns a payload in which clean has changed every text: strings,
-// bytes, raw JSON and the values of maps, at any depth, but for the fields that
-// Kept names. The payload given stays as it is, and is what is returned where
-// clean changes nothing.
-func Redact(p Payload, clean func(string) string) Payload {
+// bytes, raw JSON and the keys and values of maps, at any depth, but for the
+// fields that Kept names. The payload given stays as it is, and is what is
+// returned where clean changes nothing.
+func Redact(p Payload, clean Cleaner) Payload {
 	v := reflect.ValueOf(p)
 	plan := textsOf(v.Type())
-	if !plan.in(v, clean) {
+	if !plan.in(v, "", clean) {
 		return p
 	}
 	out := reflect.New(v.Type()).Elem()
 	out.Set(v)
-	plan.redact(out, clean)
+	plan.redact(out, "", clean)
 	return out.Interface().(Payload)
 }
 
@@ -118,7 +129,7 @@ func textsOf(t reflect.Type) *texts {
 
 func planTexts(t reflect.Type) *texts {
 	within := func(kind textKind) *texts {
-		if of := planTexts(t.Elem()); of.kind != noText {
+		if of := planTexts(t.Elem()); of.kind != noText || kind == aMap && t.Key().Kind() == reflect.String {
 			return &texts{kind: kind, of: of}
 		}
 		return &texts{}
@@ -157,53 +168,87 @@ func planTexts(t reflect.Type) *texts {
 	}
 }
 
-// in says whether clean changes anything in a value.
-func (t *texts) in(v reflect.Value, clean func(string) string) bool {
+// in says whether clean changes anything in a value that is found under a name.
+func (t *texts) in(v reflect.Value, name string, clean Cleaner) bool {
 	switch t.kind {
 	case aString:
 		s := v.String()
-		return s != "" && clean(s) != s
+		return s != "" && clean(name, s) != s
 	case someBytes:
 		s := string(v.Bytes())
-		return s != "" && clean(s) != s
+		return s != "" && clean(name, s) != s
 	case rawJSON:
 		raw := v.Bytes()
 		return len(raw) > 0 && !bytes.Equal(cleanJSON(raw, clean), raw)
 	case aStruct:
 		for _, f := range t.fields {
-			if f.in(v.Field(f.index), clean) {
+			if f.in(v.Field(f.index), "", clean) {
 				return true
 			}
 		}
 	case aList:
 		for i := range v.Len() {
-			if t.of.in(v.Index(i), clean) {
+			if t.of.in(v.Index(i), cmp.Or(option(v, i), name), clean) {
 				return true
 			}
 		}
 	case aMap:
 		for entry := v.MapRange(); entry.Next(); {
-			if t.of.in(entry.Value(), clean) {
+			key := entry.Key().String()
+			if clean("", key) != key || t.of.in(entry.Value(), nameIn(v, key), clean) {
 				return true
 			}
 		}
 	case aPointer:
-		return !v.IsNil() && t.of.in(v.Elem(), clean)
+		return !v.IsNil() && t.of.in(v.Elem(), name, clean)
 	case anything:
-		return !v.IsNil() && textsOf(v.Elem().Type()).in(v.Elem(), clean)
+		return !v.IsNil() && textsOf(v.Elem().Type()).in(v.Elem(), name, clean)
 	case noText:
 	}
 	return false
 }
 
+// option is the element before one of a list that is an option of a command.
+func option(list reflect.Value, i int) string {
+	if i == 0 {
+		return ""
+	}
+	before := list.Index(i - 1)
+	if before.Kind() == reflect.Interface {
+		before = before.Elem()
+	}
+	if before.Kind() == reflect.String && strings.HasPrefix(before.String(), "-") {
+		return before.String()
+	}
+	return ""
+}
+
+// nameIn is the name of what stands under a key of a map: the key, or for a
+// value that stands beside its name, that one.
+func nameIn(m reflect.Value, key string) string {
+	if !strings.EqualFold(key, "value") {
+		return key
+	}
+	for _, k := range []string{"name", "Name", "key", "Key"} {
+		name := m.MapIndex(reflect.ValueOf(k).Convert(m.Type().Key()))
+		if name.IsValid() && name.Kind() == reflect.Interface {
+			name = name.Elem()
+		}
+		if name.IsValid() && name.Kind() == reflect.String {
+			return name.String()
+		}
+	}
+	return key
+}
+
 // redact changes a value in place; what it shares with others is copied first.
-func (t *texts) redact(v reflect.Value, clean func(string) string) {
+func (t *texts) redact(v reflect.Value, name string, clean Cleaner) {
 	switch t.kind {
 	case aString:
-		v.SetString(clean(v.String()))
+		v.SetString(clean(name, v.String()))
 	case someBytes:
 		if v.Len() > 0 {
-			v.SetBytes([]byte(clean(string(v.Bytes()))))
+			v.SetBytes([]byte(clean(name, string(v.Bytes()))))
 		}
 	case rawJSON:
 		if v.Len() > 0 {
@@ -211,16 +256,15 @@ func (t *texts) redact(v reflect.Value, clean func(string) string) {
 		}
 	case aStruct:
 		for _, f := range t.fields {
-			f.redact(v.Field(f.index), clean)
+			f.redact(v.Field(f.index), "", clean)
 		}
 	case aList:
 		if v.IsNil() {
 			return
 		}
 		list := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
-		reflect.Copy(list, v)
 		for i := range list.Len() {
-			t.of.redact(list.Index(i), clean)
+			list.Index(i).Set(t.of.changed(v.Index(i), cmp.Or(option(v, i), name), clean))
 		}
 		v.Set(list)
 	case aMap:
@@ -228,50 +272,61 @@ func (t *texts) redact(v reflect.Value, clean func(string) string) {
 			return
 		}
 		all := reflect.MakeMapWithSize(v.Type(), v.Len())
-		for entry := v.MapRange(); entry.Next(); {
-			all.SetMapIndex(entry.Key(), t.of.changed(entry.Value(), clean))
+		keys := v.MapKeys()
+		slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
+		for _, key := range keys {
+			cleaned := reflect.ValueOf(clean("", key.String())).Convert(key.Type())
+			for all.MapIndex(cleaned).IsValid() { // two secrets of one kind
+				cleaned = reflect.ValueOf(cleaned.String() + "+").Convert(key.Type())
+			}
+			all.SetMapIndex(cleaned, t.of.changed(v.MapIndex(key), nameIn(v, key.String()), clean))
 		}
 		v.Set(all)
 	case aPointer:
 		if !v.IsNil() {
 			to := reflect.New(v.Type().Elem())
-			to.Elem().Set(t.of.changed(v.Elem(), clean))
+			to.Elem().Set(t.of.changed(v.Elem(), name, clean))
 			v.Set(to)
 		}
 	case anything:
 		if !v.IsNil() {
-			v.Set(textsOf(v.Elem().Type()).changed(v.Elem(), clean))
+			v.Set(textsOf(v.Elem().Type()).changed(v.Elem(), name, clean))
 		}
 	case noText:
 	}
 }
 
 // changed is a redacted copy of a value.
-func (t *texts) changed(v reflect.Value, clean func(string) string) reflect.Value {
+func (t *texts) changed(v reflect.Value, name string, clean Cleaner) reflect.Value {
 	to := reflect.New(v.Type()).Elem()
 	to.Set(v)
-	t.redact(to, clean)
+	t.redact(to, name, clean)
 	return to
 }
 
-// cleanJSON redacts the strings of a JSON text. What is no JSON is redacted as a
-// text.
-func cleanJSON(raw []byte, clean func(string) string) []byte {
-	if s := string(raw); clean(s) == s && !strings.ContainsRune(s, '\\') {
+// cleanJSON redacts the keys and the strings of a JSON text. What is no JSON is
+// redacted as a text.
+func cleanJSON(raw []byte, clean Cleaner) []byte {
+	whole := clean("", string(raw))
+	same := whole == string(raw)
+	if same && bytes.IndexByte(raw, '\\') < 0 && !bytes.Contains(raw, []byte(`"-`)) {
 		return raw
 	}
 	var value any
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()
 	if dec.Decode(&value) != nil || dec.More() {
-		return []byte(clean(string(raw)))
+		return []byte(whole)
 	}
 	v := reflect.ValueOf(&value).Elem()
-	if whole := textsOf(v.Type()); whole.in(v, clean) {
-		whole.redact(v, clean)
+	if all := textsOf(v.Type()); all.in(v, "", clean) {
+		all.redact(v, "", clean)
 		if out, err := json.Marshal(value); err == nil {
 			return out
 		}
+	}
+	if !same && json.Valid([]byte(whole)) {
+		return []byte(whole)
 	}
 	return raw
 }

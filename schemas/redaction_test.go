@@ -91,7 +91,12 @@ func TestKeptFieldsExist(t *testing.T) {
 }
 
 func TestRedact(t *testing.T) {
-	mark := func(s string) string { return strings.ReplaceAll(s, "secret", "***") }
+	mark := func(name, s string) string {
+		if name == "password" || name == "--password" {
+			return "***"
+		}
+		return strings.ReplaceAll(s, "secret", "***")
+	}
 	for _, c := range []struct {
 		name     string
 		in, want Payload

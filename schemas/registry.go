@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sort"
 	"sync"
+
+	jsonv1 "github.com/go-json-experiment/json/v1"
 )
 
 // Type names what happened, "entity.past_participle". It is the last two
@@ -29,18 +31,12 @@ func (d definition) version() int { return len(d.upcasts) + 1 }
 
 func define[P Payload](kind Kind, upcasts ...Upcast) (Type, definition) {
 	var zero P
-	// A program that reads no event of the type needs no plan for it.
-	plain := sync.OnceValue(func() *plan { return planOf(reflect.TypeFor[P]()) })
 	return zero.EventType(), definition{
 		kind:   kind,
 		goType: reflect.TypeFor[P](),
 		decode: func(raw json.RawMessage) (Payload, error) {
 			var p P
-			if plain().decode(raw, reflect.ValueOf(&p).Elem()) {
-				return p, nil
-			}
-			p = zero
-			if err := json.Unmarshal(raw, &p); err != nil {
+			if err := jsonv1.Unmarshal(raw, &p); err != nil {
 				return nil, fmt.Errorf("%w: %s: %w", ErrMalformed, zero.EventType(), err)
 			}
 			return p, nil

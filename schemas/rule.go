@@ -1,16 +1,19 @@
 package schemas
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"fmt"
+)
 
 func registerRule(add func(Type, definition)) {
-	add(define[RuleImported](KindRule, unchanged))
-	add(define[RuleEdited](KindRule, unchanged))
+	add(define[RuleImported](KindRule, unchanged, unchanged))
+	add(define[RuleEdited](KindRule, unchanged, unchanged))
 	add(define[RuleRetired](KindRule))
-	add(define[RuleProposed](KindRule, unchanged))
+	add(define[RuleProposed](KindRule, unchanged, unchanged))
 	add(define[RulePromoted](KindRule))
 	add(define[RuleRejected](KindRule))
 	add(define[RuleDownweighted](KindRule))
-	add(define[OutcomeRecorded](KindRule))
+	add(define[OutcomeRecorded](KindRule, unchanged))
 }
 
 // Edge points from a rule to another node.
@@ -68,6 +71,7 @@ type Rule struct {
 	PressureScenario  *PressureScenario  `json:"pressure_scenario,omitempty" yaml:"pressure_scenario,omitempty"`
 	WorkedExample     *WorkedExample     `json:"worked_example,omitempty" yaml:"worked_example,omitempty"`
 	SubagentRole      *SubagentRole      `json:"subagent_role,omitempty" yaml:"subagent_role,omitempty"`
+	Category          *Category          `json:"category,omitempty" yaml:"category,omitempty"`
 }
 
 // Validate requires id, severity, trigger and statement, and of a node that is
@@ -186,12 +190,20 @@ func (p RuleDownweighted) Check() error {
 type OutcomeRecorded struct {
 	Session  string `json:"session,omitempty"` // whose outcome it is; the first five of a session count
 	Positive bool   `json:"positive"`          // followed, or rationalised away
-	Evidence string `json:"evidence"`          // check_passed, check_failed, fixed, left, feedback
+	Evidence string `json:"evidence"`          // check_passed, check_failed, fixed, left, read, feedback, imported
 	Detail   string `json:"detail,omitempty"`
+	// Count is how many outcomes this one stands for, as an imported corpus
+	// counted them; 0 is one.
+	Count int `json:"count,omitempty"`
 }
 
 // EventType names the event "outcome.recorded".
 func (OutcomeRecorded) EventType() Type { return "outcome.recorded" }
 
 // Check requires evidence.
-func (p OutcomeRecorded) Check() error { return require("evidence", p.Evidence) }
+func (p OutcomeRecorded) Check() error {
+	if p.Count < 0 {
+		return fmt.Errorf("%w: count is negative", ErrMalformed)
+	}
+	return require("evidence", p.Evidence)
+}

@@ -35,6 +35,7 @@ const (
 	HookHeaderDir     = "writ-dir"     // the hook's working folder, absolute
 	HookHeaderProject = "writ-project" // root of the project that has Writ, absolute
 	HookHeaderHome    = "writ-home"    // the user's home folder, absolute
+	HookHeaderPath    = "writ-path"    // the folders in which the host's shell looks for programs, as its PATH lists them
 	HookHeaderBegan   = "writ-began"   // when the hook's process began, nanoseconds since 1970; for traces
 	HookHeaderOrigin  = "writ-origin"  // who submits the host's prompts as its environment says, "sdk" for a program; "" where it does not
 	HookHeaderRuns    = "writ-runs"    // "tests": whoever asks can run a TestRun and report
@@ -131,6 +132,7 @@ type SessionView struct {
 	Model   string        `json:"model,omitempty"`
 	Gates   []SessionGate `json:"gates"`
 	Shown   []string      `json:"shown,omitempty"`
+	Tokens  int           `json:"tokens,omitempty"` // of the rules that were given
 	Written []string      `json:"written,omitempty"`
 	Next    string        `json:"next,omitempty"` // what the user or agent does next
 	Pending int           `json:"pending_violations,omitempty"`
@@ -168,8 +170,10 @@ type ApproveRequest struct {
 	Session     string `json:"session"`
 	Gate        string `json:"gate,omitempty"`        // "": whichever waits
 	Fingerprint string `json:"fingerprint,omitempty"` // "": ask what would be approved, approve nothing
-	Channel     string `json:"channel"`               // terminal, dashboard
+	Channel     string `json:"channel"`               // terminal, dashboard, passkey
 	ActID       string `json:"act_id"`
+	// Passkey is the signature of the channel passkey, whose act is its nonce.
+	Passkey *PasskeyAnswer `json:"passkey,omitempty"`
 }
 
 // ActReply answers what changes a session.
@@ -265,8 +269,9 @@ type RuleImportRequest struct {
 	// import of the same corpus may prune what it no longer has.
 	Corpus  string `json:"corpus,omitempty"`
 	Prune   bool   `json:"prune,omitempty"`   // retire rules of this corpus that are gone
-	Partial bool   `json:"partial,omitempty"` // take the sound files, leave out the others
+	Partial bool   `json:"partial,omitempty"` // take the sound nodes, leave out the others
 	DryRun  bool   `json:"dry_run,omitempty"` // only say what would happen
+	All     bool   `json:"all,omitempty"`     // name every place of what is told, not the first of each reason
 }
 
 // RuleFile is one file of a corpus.
@@ -280,9 +285,21 @@ type RuleImportReply struct {
 	Imported  []string `json:"imported,omitempty"`
 	Unchanged int      `json:"unchanged"`
 	Retired   []string `json:"retired,omitempty"`
-	Problems  []string `json:"problems,omitempty"` // path:line: what; nothing entered
-	Skipped   []string `json:"skipped,omitempty"`  // of a partial import: what did not enter and why
-	Warnings  []string `json:"warnings,omitempty"` // what was taken otherwise than written
+	Problems  []string `json:"problems,omitempty"` // a line for each reason, with places; nothing entered
+	Skipped   []string `json:"skipped,omitempty"`  // of a partial import: what did not enter and why, likewise
+	Warnings  []string `json:"warnings,omitempty"` // what was left out, or taken otherwise than written, likewise
+	Outcomes  int      `json:"outcomes,omitempty"` // that the corpus had counted, and that count now
+	Band      RuleBand `json:"band"`               // what every session is shown, after this import
+}
+
+// RuleBand is what the rules that are always shown take.
+type RuleBand struct {
+	Rules  int `json:"rules"`
+	Tokens int `json:"tokens"`
+	Most   int `json:"most"` // tokens there are for them
+	// Left are the ids that there is no room for, the most important first:
+	// prompts find them like others.
+	Left []string `json:"left,omitempty"`
 }
 
 // EmitRequest publishes one event.
@@ -353,6 +370,7 @@ type Status struct {
 	FailMode   string         `json:"fail"`              // closed or open
 	Metrics    string         `json:"metrics,omitempty"` // URL for Prometheus
 	Confine    string         `json:"confinement"`       // what bounds commands that nobody can judge
+	Unheld     string         `json:"unheld,omitempty"`  // why the kernel holds no command, "" where it does
 	Warnings   []string       `json:"warnings,omitempty"`
 	// Classifier decides about observations without an annotation: embedded, the
 	// name of the model, or off.
@@ -386,4 +404,33 @@ type ViewStatus struct {
 	Lag         uint64 `json:"lag"`   // messages behind
 	Error       string `json:"error,omitempty"`
 	Quarantined int    `json:"quarantined,omitempty"`
+}
+
+// SvcBackup is the admin's. Persisted; never change.
+const SvcBackup = "writ.svc.backup" // BackupRequest → BackupReply
+
+// BackupRequest asks for a backup of the data folder.
+type BackupRequest struct {
+	Dir  string `json:"dir"`            // absolute; the backup becomes a folder in it
+	Keep int    `json:"keep,omitempty"` // of this data folder's backups there, the newest to keep; 0: all
+}
+
+// BackupReply is the backup that was written.
+type BackupReply struct {
+	Path    string         `json:"path"`
+	Time    time.Time      `json:"time"` // the moment that it is of
+	Files   int            `json:"files"`
+	Bytes   int64          `json:"bytes"`
+	Streams []StreamStatus `json:"streams"`
+	Removed []string       `json:"removed,omitempty"` // older ones
+}
+
+// RestoreReply is the data folder that was restored.
+type RestoreReply struct {
+	Backup  string         `json:"backup"`
+	Time    time.Time      `json:"time"` // the moment that the backup is of
+	DataDir string         `json:"data_dir"`
+	Files   int            `json:"files"`
+	Bytes   int64          `json:"bytes"`
+	Streams []StreamStatus `json:"streams"`
 }

@@ -73,7 +73,7 @@ type ArtifactMetadata struct {
 	Language     string    `json:"language,omitempty"`
 	References   []string  `json:"references,omitempty"` // paths the file mentions
 	LastModified time.Time `json:"last_modified"`
-	Tokens       int       `json:"tokens"` // of the chunk
+	Tokens       int       `json:"tokens"` // of the chunk, about
 	Generated    bool      `json:"generated,omitempty"`
 }
 

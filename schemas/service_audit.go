@@ -12,8 +12,9 @@ const (
 // AuditSealed says where the tamper evidence stands, with everything that was
 // in the log at the request under signed checkpoints, where that was possible.
 type AuditSealed struct {
-	Key      string        `json:"key"` // public, as it is given to those who verify
-	Dir      string        `json:"dir"` // where checkpoints and hashes are kept
+	Key      string        `json:"key"`               // public, as it is given to those who verify
+	Dir      string        `json:"dir"`               // where checkpoints and hashes are kept
+	Witness  string        `json:"witness,omitempty"` // the file outside of the data folder that remembers checkpoints
 	Streams  []AuditStream `json:"streams"`
 	Publish  []AuditPlace  `json:"publish,omitempty"`
 	Problems []string      `json:"problems,omitempty"` // for people; a stream with one has not been signed anew

@@ -10,7 +10,8 @@ const (
 // OfferRequest asks to see what waits for approval.
 type OfferRequest struct {
 	Session string `json:"session"`
-	Gate    string `json:"gate,omitempty"` // "": whichever waits
+	Gate    string `json:"gate,omitempty"`    // "": whichever waits
+	Channel string `json:"channel,omitempty"` // by which it would be approved
 }
 
 // GateOffer is what an approval would approve, as it stands now.
@@ -21,6 +22,17 @@ type GateOffer struct {
 	Problems    []string    `json:"problems,omitempty"` // why it cannot be approved
 	Declined    string      `json:"declined,omitempty"` // what the user wanted changed before
 	Files       []OfferFile `json:"files"`
+	Seen        []SeenFile  `json:"seen,omitempty"` // what running the tests showed
+	// TooWeak is why an approval by the channel of the request would not count, ""
+	// where it would.
+	TooWeak string `json:"too_weak,omitempty"`
+}
+
+// SeenFile is what running a test file of an offer showed.
+type SeenFile struct {
+	Path    string `json:"path"`
+	Verdict string `json:"verdict,omitempty"` // as of TestsSeen; "": it did not run yet as it stands
+	Text    string `json:"text"`              // in a line, with the path
 }
 
 // OfferFile is a file of an offer and how it differs from what the user
@@ -43,4 +55,16 @@ type DeclineRequest struct {
 	Reason      string `json:"reason"`
 	Channel     string `json:"channel"` // terminal, dashboard
 	ActID       string `json:"act_id"`
+}
+
+// SvcAdvance is the subject by which an agent asks to go on to the next phase.
+// Persisted; never change.
+const SvcAdvance = "writ.svc.session.advance" // AdvanceRequest → ActReply
+
+// AdvanceRequest is an agent's wish to go on. It consumes an approval that the
+// user gave; where there is none it is refused and recorded as
+// approval.refused.
+type AdvanceRequest struct {
+	Session string `json:"session"`
+	Gate    string `json:"gate,omitempty"` // the gate believed open: plan, tests, implementation; "" for the present one
 }

@@ -7,7 +7,7 @@ func registerSession(add func(Type, definition)) {
 	add(define[SessionEnded](KindSession))
 	add(define[PromptSubmitted](KindSession))
 	add(define[RulesShown](KindSession))
-	add(define[ToolDecided](KindSession))
+	add(define[ToolDecided](KindSession, unchanged))
 	add(define[ToolFinished](KindSession))
 	add(define[ModeChanged](KindSession))
 	add(define[PhaseChanged](KindSession))
@@ -15,6 +15,10 @@ func registerSession(add func(Type, definition)) {
 	add(define[GateDrifted](KindSession))
 	add(define[GateInvalidated](KindSession))
 	add(define[GateDeclined](KindSession))
+	add(define[PlanExtended](KindSession))
+	add(define[ToolAccepted](KindSession))
+	add(define[PlanReopened](KindSession))
+	add(define[PlanResumed](KindSession))
 	add(define[ApprovalRefused](KindSession))
 	add(define[SubagentStarted](KindSession))
 	add(define[SubagentStopped](KindSession))
@@ -70,14 +74,14 @@ func (PromptSubmitted) EventType() Type { return "prompt.submitted" }
 type ShownRule struct {
 	ID    string  `json:"id"`
 	Score float64 `json:"score"`
-	Band  string  `json:"band"` // "mandatory" or "retrieved"
+	Band  string  `json:"band"` // "mandatory", "retrieved", "instructions" or "line": only its title
 }
 
 // RulesShown records which rules were injected.
 type RulesShown struct {
 	Rules    []ShownRule `json:"rules"`
 	Phase    string      `json:"phase,omitempty"`
-	Trigger  string      `json:"trigger"` // "session", "prompt", "file"
+	Trigger  string      `json:"trigger"` // "session", "prompt", "file", "read", "task", "instructions", "asked"
 	Tokens   int         `json:"tokens"`  // size of the injected block
 	Embedder string      `json:"embedder,omitempty"`
 }
@@ -110,6 +114,7 @@ type ToolDecided struct {
 	Agent     string   `json:"agent,omitempty"`  // sub-agent id, "" for the main thread
 	Digest    string   `json:"digest,omitempty"` // SHA-256 of the tool's input as the host sent it
 	Bytes     int      `json:"bytes,omitempty"`  // size of that input
+	Queued    []string `json:"queued,omitempty"` // digests of prompts that it hands in for later
 }
 
 // EventType names the event "tool.decided".
@@ -173,8 +178,8 @@ type GateApproved struct {
 	Gate         string      `json:"gate"`        // plan, tests, implementation
 	Fingerprint  string      `json:"fingerprint"` // of Files
 	Files        []FileState `json:"files"`
-	Channel      string      `json:"channel"`   // command, dialog, prompt, prompt_unsourced, dashboard, terminal
-	Assurance    string      `json:"assurance"` // tool, pattern, dashboard, terminal
+	Channel      string      `json:"channel"`   // command, dialog, prompt, prompt_unsourced, dashboard, terminal, passkey
+	Assurance    string      `json:"assurance"` // prompt, command, dashboard, terminal, passkey; older: pattern, tool
 	ActID        string      `json:"act_id"`    // the user's act; one act approves once
 	NextPhase    string      `json:"next_phase,omitempty"`
 	Capabilities []string    `json:"capabilities,omitempty"` // of an approved plan
@@ -238,6 +243,59 @@ func (GateDeclined) EventType() Type { return "gate.declined" }
 func (p GateDeclined) Check() error {
 	return require("gate", p.Gate, "fingerprint", p.Fingerprint, "reason", p.Reason, "channel", p.Channel, "act_id", p.ActID)
 }
+
+// PlanExtended records files that the user let in beside those that the approved
+// plan names, or those of it that are to go.
+type PlanExtended struct {
+	Files     []string `json:"files"`                 // relative to the project root; a slash at the end takes in what is below
+	Channel   string   `json:"channel"`               // as of an approval, or answer
+	ActID     string   `json:"act_id,omitempty"`      // the user's act
+	ToolUseID string   `json:"tool_use_id,omitempty"` // the tool that the user was asked about
+}
+
+// EventType names the event "plan.extended".
+func (PlanExtended) EventType() Type { return "plan.extended" }
+
+// Check requires the channel.
+func (p PlanExtended) Check() error { return require("channel", p.Channel) }
+
+// ToolAccepted records that the user let a tool of a server run of which nothing
+// says that it only reads; it is asked for no more in this project.
+type ToolAccepted struct {
+	Tool      string `json:"tool"`
+	Channel   string `json:"channel"`               // answer
+	ToolUseID string `json:"tool_use_id,omitempty"` // the call that the user was asked about
+}
+
+// EventType names the event "tool.accepted".
+func (ToolAccepted) EventType() Type { return "tool.accepted" }
+
+// Check requires tool and channel.
+func (p ToolAccepted) Check() error { return require("tool", p.Tool, "channel", p.Channel) }
+
+// PlanReopened records that the user wished for something new: the approvals are
+// put aside and planning begins again.
+type PlanReopened struct {
+	Reason string `json:"reason"` // done: the plan's work was; named: the user said that it is another task
+}
+
+// EventType names the event "plan.reopened".
+func (PlanReopened) EventType() Type { return "plan.reopened" }
+
+// Check requires the reason.
+func (p PlanReopened) Check() error { return require("reason", p.Reason) }
+
+// PlanResumed records that the user goes on under the approvals put aside.
+type PlanResumed struct {
+	Channel string `json:"channel"` // as of an approval
+	ActID   string `json:"act_id"`
+}
+
+// EventType names the event "plan.resumed".
+func (PlanResumed) EventType() Type { return "plan.resumed" }
+
+// Check requires channel and act.
+func (p PlanResumed) Check() error { return require("channel", p.Channel, "act_id", p.ActID) }
 
 // ApprovalRefused records an attempt to approve that did not count.
 type ApprovalRefused struct {

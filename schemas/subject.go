@@ -19,7 +19,7 @@ const (
 	KindSession    Kind = "session"    // id: the host's session id
 	KindRule       Kind = "rule"       // id: the rule's id
 	KindMemory     Kind = "memory"     // id: the scope, such as a project or "global"
-	KindArtifact   Kind = "artifact"   // id: the project
+	KindArtifact   Kind = "artifact"   // id: the project; settings of all are in "settings"
 	KindAgent      Kind = "agent"      // id: the run of an agent
 	KindQuarantine Kind = "quarantine" // id: the stream the message came from
 )

@@ -4,6 +4,7 @@ import "time"
 
 func registerTests(add func(Type, definition)) {
 	add(define[TestsFinished](KindSession))
+	add(define[TestsSeen](KindSession))
 	add(define[ContentChecked](KindSession))
 	add(define[SessionAudited](KindSession))
 }
@@ -86,12 +87,17 @@ const MaxTestTime = 5 * time.Minute
 // TestRun is what a hook's process is asked to run before a turn may end.
 type TestRun struct {
 	ID      string `json:"id"`      // names the run in its result
-	Command string `json:"command"` // for a POSIX shell
+	Command string `json:"command"` // for a POSIX shell; "" where only Files run
 	Project string `json:"project"` // where it runs, absolute
 	// Confine are the options of `writ confine` it runs under, none where this
 	// system cannot confine.
 	Confine []string `json:"confine,omitempty"`
 	Millis  int64    `json:"millis"` // its time; what still runs then is killed
+	// Files are test files that run one by one, confined, each as often as Times
+	// says, within FilesMillis in all.
+	Files       []TestFile `json:"files,omitempty"`
+	Times       int        `json:"times,omitempty"`
+	FilesMillis int64      `json:"files_millis,omitempty"`
 }
 
 // TestResult says how a [TestRun] ended.
@@ -102,4 +108,84 @@ type TestResult struct {
 	NotRun   string `json:"not_run,omitempty"` // why it could not be started
 	Millis   int64  `json:"millis"`
 	Output   string `json:"output,omitempty"` // its end
+	// Files are the results of the run's files, in their order.
+	Files []TestFileResult `json:"files,omitempty"`
+}
+
+// Verdicts on a test file that ran before its approval, or at the end of the work
+// (persisted; never change).
+const (
+	SeenRed     = "red"     // failed each time, for something that the plan promises
+	SeenPasses  = "passes"  // all that ran passed
+	SeenDiffers = "differs" // passed once and failed once
+	SeenBroken  = "broken"  // failed by a fault of the tests themselves
+	SeenUnclear = "unclear" // failed for something that the plan does not promise
+	SeenNotRun  = "not_run" // nothing of it came to an end
+)
+
+// TestsSeen records what running a test file showed, the content being that of its
+// digest.
+type TestsSeen struct {
+	Path    string `json:"path"` // relative to the project, slashes
+	SHA256  string `json:"sha256"`
+	Support string `json:"support,omitempty"` // fingerprint of the files that serve the session's tests, "" for none
+	Verdict string `json:"verdict"`           // red, passes, differs, broken, unclear, not_run
+	Red     int    `json:"red,omitempty"`     // tests that failed for something that the plan promises; a file that cannot be built counts once
+	Passed  int    `json:"passed,omitempty"`
+	Skipped int    `json:"skipped,omitempty"`
+	Other   int    `json:"other,omitempty"` // tests that failed for anything else, or only sometimes
+	// Line is the first line that says why a test failed, and Reason why the file
+	// was not run.
+	Line   string `json:"line,omitempty"`
+	Reason string `json:"reason,omitempty"`
+	Millis int64  `json:"millis,omitempty"`
+}
+
+// EventType names the event "tests.seen".
+func (TestsSeen) EventType() Type { return "tests.seen" }
+
+// Check requires path and verdict.
+func (p TestsSeen) Check() error { return require("path", p.Path, "verdict", p.Verdict) }
+
+// Causes of a test's failure.
+const (
+	FailAssertion = "assertion" // what the test asserts does not hold
+	FailMissing   = "missing"   // a module, or a name that a module has not
+	FailFault     = "fault"     // the test itself cannot run
+	FailOther     = "other"     // anything else
+)
+
+// TestFile is a test file to be run by itself.
+type TestFile struct {
+	Path    string `json:"path"` // relative to the project, slashes
+	Dir     string `json:"dir,omitempty"`
+	Tool    string `json:"tool"`              // whose output is to be read
+	Command string `json:"command"`           // for a POSIX shell in Dir; its standard output is what is read
+	Make    string `json:"make,omitempty"`    // a file that the tool has to make, relative to the project
+	Support string `json:"support,omitempty"` // as of TestsSeen
+}
+
+// TestFileResult says what running a test file showed, as often as it ran.
+type TestFileResult struct {
+	Path    string        `json:"path"`
+	SHA256  string        `json:"sha256"`
+	Support string        `json:"support,omitempty"`
+	NotRun  string        `json:"not_run,omitempty"` // why nothing came to an end
+	Passed  int           `json:"passed,omitempty"`
+	Skipped int           `json:"skipped,omitempty"`
+	Differs []string      `json:"differs,omitempty"` // tests that passed once and failed once
+	Failed  []TestFailure `json:"failed,omitempty"`  // in the last run, those that failed each time
+	Millis  int64         `json:"millis,omitempty"`
+}
+
+// TestFailure is a test that failed.
+type TestFailure struct {
+	Name  string `json:"name,omitempty"`
+	Cause string `json:"cause"`
+	// Module and Symbol are what is missing: a module as the test names it or a path,
+	// a name, or a name of a module.
+	Module string `json:"module,omitempty"`
+	Symbol string `json:"symbol,omitempty"`
+	Whole  bool   `json:"whole,omitempty"` // no test of the file could begin
+	Line   string `json:"line,omitempty"`  // what the runner says of it, in a line
 }

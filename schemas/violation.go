@@ -4,7 +4,7 @@ func registerViolation(add func(Type, definition)) {
 	add(define[RuleViolated](KindSession))
 	add(define[ViolationFixed](KindSession))
 	add(define[TurnEnded](KindSession))
-	add(define[WriteUnapproved](KindSession))
+	add(define[WriteUnapproved](KindSession, unchanged))
 }
 
 // Violation is a place in a file that a rule's mechanical check found.
@@ -55,6 +55,8 @@ type UnapprovedChange struct {
 	Path   string `json:"path"`   // relative to the project, slashes
 	Change string `json:"change"` // created, changed, deleted
 	Rule   string `json:"rule"`
+	// PutBack says that the file is as it was before.
+	PutBack bool `json:"put_back,omitempty"`
 }
 
 // WriteUnapproved records what a command changed although nobody could judge

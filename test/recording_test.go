@@ -86,6 +86,10 @@ func newRecorder(t *testing.T) *recorder {
 func (r *recorder) writ(args ...string) *exec.Cmd {
 	cmd := exec.Command(filepath.Join(bin, "writ"), args...)
 	cmd.Dir, cmd.Env = r.project, r.env
+	if len(args) > 0 && slices.Contains([]string{"up", "down", "init"}, args[0]) {
+		// Below an agent, whose session the variable names, they are refused.
+		cmd.Env = append(slices.Clone(r.env), "CLAUDE_CODE_SESSION_ID=")
+	}
 	return cmd
 }
 

@@ -104,6 +104,13 @@ func params(dir string, killAt int) testscript.Params {
 				}
 			}
 			data := filepath.Join(env.WorkDir, "data")
+			if err := os.MkdirAll(data, 0o700); err != nil {
+				return err
+			}
+			// The scripts act for a person, without a terminal.
+			if err := os.WriteFile(filepath.Join(data, "config.yaml"), []byte("scripts: allow\n"), 0o600); err != nil {
+				return err
+			}
 			env.Vars = append(env.Vars,
 				"PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"),
 				"HOME="+home, "PROJECT="+project, "WRIT_HOME="+data,

@@ -26,11 +26,11 @@ type shown struct {
 
 func (s *shown) read(from io.Reader) {
 	defer close(s.grew)
-	room := make([]byte, 4096)
+	buffer := make([]byte, 4096)
 	for {
-		n, err := from.Read(room)
+		n, err := from.Read(buffer)
 		s.mu.Lock()
-		s.all.Write(room[:n])
+		s.all.Write(buffer[:n])
 		s.mu.Unlock()
 		select {
 		case s.grew <- struct{}{}:

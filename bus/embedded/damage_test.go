@@ -27,7 +27,9 @@ func newStore(t *testing.T) *store {
 	dir := t.TempDir()
 	creds, err := embedded.LoadOrCreateCredentials(filepath.Join(dir, "credentials"))
 	must(t, err)
-	return &store{t, embedded.Options{Dir: filepath.Join(dir, "store"), Users: creds.Users(), Durability: embedded.Interval}, creds}
+	streams, err := bus.Retention{}.Configurations()
+	must(t, err)
+	return &store{t, embedded.Options{Dir: filepath.Join(dir, "store"), Users: creds.Users(), Durability: embedded.Interval, Streams: streams}, creds}
 }
 
 func must(t *testing.T, err error) {
@@ -102,6 +104,9 @@ func TestDamage(t *testing.T) {
 			return os.Truncate(filepath.Join(dir, path), info.Size()/2)
 		}
 	}
+	empty := func(path string) func(string) error {
+		return func(dir string) error { return os.Truncate(filepath.Join(dir, path), 0) }
+	}
 	remove := func(path string) func(string) error {
 		return func(dir string) error { return os.RemoveAll(filepath.Join(dir, path)) }
 	}
@@ -109,6 +114,7 @@ func TestDamage(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		harm     []func(dir string) error
+		unknown  bool  // the server is not told how its streams are configured
 		start    error // of Start
 		finding  error // of the first finding
 		read     error // of reading the stream
@@ -124,12 +130,18 @@ func TestDamage(t *testing.T) {
 		{name: "block missing", harm: []func(string) error{remove(block)}, finding: embedded.ErrLogDamaged},
 		{name: "block and index missing", harm: []func(string) error{remove(block), remove(index)}, finding: embedded.ErrLogTruncated},
 		{name: "stream missing", harm: []func(string) error{remove("")}, finding: embedded.ErrLogTruncated, read: bus.ErrNotFound},
-		{name: "configuration flipped", harm: []func(string) error{flip("meta.inf")}, start: embedded.ErrStoreCorrupt},
-		{name: "configuration missing", harm: []func(string) error{remove("meta.inf")}, start: embedded.ErrStoreCorrupt},
+		{name: "description flipped", harm: []func(string) error{flip("meta.inf")}, readable: filled},
+		{name: "description empty", harm: []func(string) error{empty("meta.inf"), empty("meta.sum")}, readable: filled},
+		{name: "description missing", harm: []func(string) error{remove("meta.inf"), remove("meta.sum")}, readable: filled},
+		{name: "description's checksum flipped", harm: []func(string) error{flip("meta.sum")}, readable: filled},
+		{name: "description flipped, stream unknown", unknown: true, harm: []func(string) error{flip("meta.inf")}, start: embedded.ErrStoreCorrupt},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newStore(t)
 			dir := s.fill()
+			if c.unknown {
+				s.options.Streams = nil
+			}
 			for _, harm := range c.harm {
 				must(t, harm(filepath.Join(dir, string(schemas.StreamSessions))))
 			}
@@ -146,6 +158,9 @@ func TestDamage(t *testing.T) {
 			// layout; that reading stops near it is the promise.
 			if !errors.Is(err, c.read) || n < c.readable-1 || n > c.readable+1 {
 				t.Errorf("read %d records and got %v, want about %d and %v", n, err, c.readable, c.read)
+			}
+			if err := conn.EnsureStreams(t.Context(), bus.Retention{}); err != nil {
+				t.Errorf("the streams cannot be used: %v", err)
 			}
 			if n, err := count(t, conn, schemas.StreamMemory); n != filled || err != nil {
 				t.Errorf("the other stream has %d records left: %v", n, err)

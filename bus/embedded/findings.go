@@ -75,13 +75,13 @@ func readMarks(dir string) (marks, error) {
 
 // keepMarks notes the streams' ends while the server runs.
 func (s *Server) keepMarks() {
-	defer close(s.marksDone)
+	defer s.tending.Done()
 	ticker := time.NewTicker(s.options.MarkInterval)
 	defer ticker.Stop()
 	var last marks
 	for {
 		select {
-		case <-s.stopMarks:
+		case <-s.stopping:
 			return
 		case <-ticker.C:
 			if now, ok := s.ends(); ok && !sameMarks(now, last) {
@@ -122,9 +122,10 @@ func (s *Server) writeMarks(m marks) {
 	}
 }
 
+// ends says where the streams end, unless they are being opened again.
 func (s *Server) ends() (marks, bool) {
 	streams, err := s.streams()
-	if err != nil {
+	if err != nil || s.log.writeFailure() != "" {
 		return marks{}, false
 	}
 	m := marks{Streams: map[string]mark{}}
@@ -154,9 +155,12 @@ func (s *Server) streams() (map[string]stream, error) {
 	return all, nil
 }
 
+// streamsDir is where the server keeps the streams.
+func streamsDir(dir string) string { return filepath.Join(dir, storeName, account, "streams") }
+
 // storedStreams lists the streams there are on disk.
 func storedStreams(dir string) []string {
-	entries, err := os.ReadDir(filepath.Join(dir, storeName, account, "streams"))
+	entries, err := os.ReadDir(streamsDir(dir))
 	if err != nil {
 		return nil
 	}
@@ -230,6 +234,8 @@ func (s *Server) count(name string, has stream) {
 }
 
 func (s *Server) find(f Finding) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.findings = append(s.findings, f)
 	s.options.Logger.Error("the store is not what it was", "stream", f.Stream, "error", f.Err)
 }

@@ -28,7 +28,17 @@ func lockStore(dir string) (*fileLock, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDir, err)
 	}
+	removeProbes(dir)
 	return lock, nil
+}
+
+// removeProbes removes what a killed server left of its probes. Only the lock's
+// holder may: another's probe is in use.
+func removeProbes(dir string) {
+	left, _ := filepath.Glob(filepath.Join(dir, probePattern))
+	for _, probe := range left {
+		_ = os.Remove(probe) // it only takes room
+	}
 }
 
 // lockFile locks a file, which it creates. Without wait it returns errHeld for

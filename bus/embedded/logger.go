@@ -18,6 +18,7 @@ type logger struct {
 	warnings []string // of the start
 	failure  string   // first failure to write the store
 	started  bool
+	failed   chan struct{} // holds one while failure is not dealt with
 }
 
 // knownWarnings are about what this package does on purpose. The passwords are
@@ -26,7 +27,9 @@ type logger struct {
 // for them.
 var knownWarnings = []string{"Plaintext passwords detected", "Maximum payloads over"}
 
-func newLogger(to *slog.Logger) *logger { return &logger{to: to.With("component", "nats-server")} }
+func newLogger(to *slog.Logger) *logger {
+	return &logger{to: to.With("component", "nats-server"), failed: make(chan struct{}, 1)}
+}
 
 func (l *logger) Noticef(format string, v ...any) { l.to.Info(fmt.Sprintf(format, v...)) }
 func (l *logger) Debugf(format string, v ...any)  { l.to.Debug(fmt.Sprintf(format, v...)) }
@@ -50,9 +53,28 @@ func (l *logger) Errorf(format string, v ...any) {
 	l.remember(text)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.failure == "" && (strings.Contains(text, "ritical write error") || strings.Contains(text, "out of resources")) {
+	if l.failure == "" && stopsStoring(text) {
 		l.failure = strings.TrimSpace(text)
+		l.failed <- struct{}{}
 	}
+}
+
+// stopsStoring says that the server, after it wrote this to its log, stores
+// nothing more in a stream, or in all.
+func stopsStoring(text string) bool {
+	for _, part := range []string{"ritical write error", "will be DISABLED", "disabling JetStream"} {
+		if strings.Contains(text, part) {
+			return true
+		}
+	}
+	return false
+}
+
+// mended is called when what failed works again.
+func (l *logger) mended() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.failure = ""
 }
 
 func (l *logger) writeFailure() string {

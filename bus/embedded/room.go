@@ -1,34 +1,39 @@
 package embedded
 
 import (
-	"io/fs"
-	"path/filepath"
+	"fmt"
+
+	"github.com/writbus/writ/bus"
 )
 
-// maxReserve is the most that is kept free: room for the server's indexes and
-// for the rest of the machine to notice.
-const maxReserve = 256 << 20
+// maxReserve is the most that is kept free on the disk, in bytes: a server or a
+// view that runs into the end of the disk stops serving.
+const maxReserve = 16 << 20
 
-// roomFor is how large the store in a folder may grow: what it has, and what
-// the disk has left, less a tenth or maxReserve.
-func roomFor(dir string) int64 {
-	free, ok := freeBytes(dir)
-	if !ok {
-		return storeLimit
-	}
-	free -= min(free/10, maxReserve)
-	return max(1, storedBytes(filepath.Join(dir, storeName))+free)
+// disk is the file system that a folder lies on.
+type disk struct {
+	free, size int64 // bytes
+	readOnly   bool
 }
 
-func storedBytes(dir string) (total int64) {
-	_ = filepath.WalkDir(dir, func(_ string, entry fs.DirEntry, err error) error {
-		if err != nil || !entry.Type().IsRegular() {
-			return nil //nolint:nilerr // a file that went away takes no room
-		}
-		if info, err := entry.Info(); err == nil {
-			total += info.Size()
-		}
+// reserve is a twentieth of the disk, at most maxReserve.
+func (d disk) reserve() int64 { return min(d.size/20, maxReserve) }
+
+// checkRoom returns bus.ErrDiskFull or bus.ErrStorage where nothing can be
+// stored in a folder. It names the disk, the folder, what is free and what to do.
+func checkRoom(dir string) error {
+	d, known := diskOf(dir)
+	switch {
+	case !known:
 		return nil
-	})
-	return total
+	case d.readOnly:
+		return fmt.Errorf("%w: the disk %s, with %s on it, is read-only. Mount it for writing; Writ then goes on by itself",
+			bus.ErrStorage, mountOf(dir), dir)
+	case d.free < d.reserve():
+		return fmt.Errorf("%w: the disk %s, with %s on it, has %.1f MiB free and needs %.1f MiB. Make room there; Writ then goes on by itself",
+			bus.ErrDiskFull, mountOf(dir), dir, mebibytes(d.free), mebibytes(d.reserve()))
+	}
+	return nil
 }
+
+func mebibytes(n int64) float64 { return float64(n) / (1 << 20) }

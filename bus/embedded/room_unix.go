@@ -4,15 +4,40 @@ package embedded
 
 import (
 	"math"
+	"os"
+	"path/filepath"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
 
-func freeBytes(dir string) (int64, bool) {
+func diskOf(dir string) (disk, bool) {
 	var fs unix.Statfs_t
 	if err := unix.Statfs(dir, &fs); err != nil {
-		return 0, false
+		return disk{}, false
 	}
-	blocks, size := float64(fs.Bavail), float64(fs.Bsize)
-	return int64(min(blocks*size, math.MaxInt64/4)), true
+	bytes := func(blocks float64) int64 { return int64(min(blocks*float64(fs.Bsize), math.MaxInt64/4)) }
+	const readOnly = 1 // ST_RDONLY, and MNT_RDONLY of the BSDs
+	return disk{free: bytes(float64(fs.Bavail)), size: bytes(float64(fs.Blocks)), readOnly: fs.Flags&readOnly != 0}, true
+}
+
+// mountOf is the folder where the disk of another one is mounted.
+func mountOf(dir string) string {
+	device := func(path string) (uint64, bool) {
+		info, err := os.Stat(path)
+		if err != nil {
+			return 0, false
+		}
+		stat, ok := info.Sys().(*syscall.Stat_t)
+		return uint64(stat.Dev), ok //nolint:unconvert // other systems number devices with fewer bits
+	}
+	own, known := device(dir)
+	for known {
+		above := filepath.Dir(dir)
+		if d, ok := device(above); above == dir || !ok || d != own {
+			return dir
+		}
+		dir = above
+	}
+	return dir
 }

@@ -2,18 +2,22 @@ package embedded
 
 import (
 	"math"
+	"path/filepath"
 
 	"golang.org/x/sys/windows"
 )
 
-func freeBytes(dir string) (int64, bool) {
+func diskOf(dir string) (disk, bool) {
 	name, err := windows.UTF16PtrFromString(dir)
 	if err != nil {
-		return 0, false
+		return disk{}, false
 	}
-	var free uint64
-	if err := windows.GetDiskFreeSpaceEx(name, &free, nil, nil); err != nil {
-		return 0, false
+	var free, size uint64
+	if err := windows.GetDiskFreeSpaceEx(name, &free, &size, nil); err != nil {
+		return disk{}, false
 	}
-	return int64(min(free, math.MaxInt64/4)), true
+	bounded := func(n uint64) int64 { return int64(min(n, math.MaxInt64/4)) }
+	return disk{free: bounded(free), size: bounded(size)}, true
 }
+
+func mountOf(dir string) string { return filepath.VolumeName(dir) }

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+
+	"github.com/writbus/writ/bus"
 )
 
 var (
@@ -28,8 +30,6 @@ var (
 	ErrStoreCorrupt = errors.New("embedded: stored stream cannot be read")
 	// ErrInsecure is returned by Start for a host beyond loopback without TLS.
 	ErrInsecure = errors.New("embedded: refusing to listen beyond this machine without TLS")
-	// ErrStopped is returned by Health.
-	ErrStopped = errors.New("embedded: the server no longer serves the log")
 	// ErrStart is returned by Start for any other refusal of the server.
 	ErrStart = errors.New("embedded: server did not start")
 )
@@ -55,8 +55,10 @@ const DefaultMaxPayload = 32 << 20
 
 const (
 	startTimeout = 2 * time.Minute // recovering a large store without its index takes seconds
-	storeLimit   = 1 << 60         // stands for no limit, where the disk cannot be asked
+	storeLimit   = 1 << 60         // stands for no limit: Health looks at the disk
 	memoryLimit  = 1 << 30         // of state that JetStream keeps in memory; readers need little
+
+	probePattern = ".probe-*" // names of files that are written to try the disk
 )
 
 // Options say how to run the server. Only Dir is required.
@@ -69,12 +71,14 @@ type Options struct {
 	SyncInterval time.Duration
 	MaxPayload   int32 // bytes; 0 is DefaultMaxPayload
 	// MaxStore is how many bytes all streams may take; an append beyond it is
-	// refused. 0 is what they take and what is free at the start, less a
-	// reserve: a server that runs into the end of the disk stops serving.
+	// refused. 0 is no limit but the disk's.
 	MaxStore int64
-	Users    []User
-	TLS      *tls.Config // required beyond loopback
-	Logger   *slog.Logger
+	// Streams are the configurations of the log's streams, as JSON, by name:
+	// what a stream whose description is damaged is described by anew.
+	Streams map[string][]byte
+	Users   []User
+	TLS     *tls.Config // required beyond loopback
+	Logger  *slog.Logger
 	// MarkInterval is how often the streams' ends are noted beside the store;
 	// 0 is DefaultMarkInterval.
 	MarkInterval time.Duration
@@ -88,10 +92,13 @@ type Server struct {
 	log      *logger
 	findings []Finding
 
-	stopMarks chan struct{}
-	marksDone chan struct{}
-	stopOnce  sync.Once
-	stopped   chan struct{}
+	mu     sync.Mutex
+	inform []*bus.Conn // see Inform
+
+	stopping chan struct{}
+	tending  sync.WaitGroup // keepMarks and keepOpen
+	stopOnce sync.Once
+	stopped  chan struct{}
 }
 
 // Start runs a server and returns when it accepts connections and has its
@@ -107,13 +114,15 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	}
 	s := &Server{
 		options: o, lock: lock, log: newLogger(o.Logger),
-		stopMarks: make(chan struct{}), marksDone: make(chan struct{}), stopped: make(chan struct{}),
+		stopping: make(chan struct{}), stopped: make(chan struct{}),
 	}
 	if err := s.start(ctx); err != nil {
 		lock.release()
 		return nil, err
 	}
+	s.tending.Add(2)
 	go s.keepMarks()
+	go s.keepOpen()
 	return s, nil
 }
 
@@ -165,9 +174,12 @@ func (s *Server) start(ctx context.Context) error {
 		return err
 	}
 	if s.options.MaxStore <= 0 {
-		s.options.MaxStore = roomFor(s.options.Dir)
+		s.options.MaxStore = storeLimit
 	}
 	before := storedStreams(s.options.Dir)
+	if err := s.mendDescriptions(before); err != nil {
+		return err
+	}
 	ns, err := server.NewServer(options)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrStart, err)
@@ -298,23 +310,13 @@ func (s *Server) Dial() (net.Conn, error) { return s.ns.InProcessConn() }
 // StoreDir is the folder of the streams.
 func (s *Server) StoreDir() string { return filepath.Join(s.options.Dir, storeName) }
 
-// Durability is the setting the server runs with.
-func (s *Server) Durability() Durability { return s.options.Durability }
-
-// Health returns ErrStopped when the server has stopped serving a stream or the
-// whole log, which it does when the disk fails or is full, else nil. Appends to
-// such a stream get no answer; the server tells only its log why.
-func (s *Server) Health() error {
-	reason := s.log.writeFailure()
-	if reason == "" && s.ns.JetStreamEnabled() {
-		return nil
-	}
-	return fmt.Errorf("%w (store in %s): %s. Make room or repair the disk, then restart the daemon", ErrStopped, s.StoreDir(), reason)
+// Findings are what was found wrong with the store when it was opened, empty for
+// a sound one.
+func (s *Server) Findings() []Finding {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]Finding(nil), s.findings...)
 }
-
-// Findings are what was found wrong with the store at the start, empty for a
-// sound one.
-func (s *Server) Findings() []Finding { return append([]Finding(nil), s.findings...) }
 
 // Shutdown stops the server after what it has acknowledged is on disk. It may
 // be called again. When the context ends first the server goes on stopping and
@@ -323,8 +325,8 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	s.stopOnce.Do(func() {
 		go func() {
 			defer close(s.stopped)
-			close(s.stopMarks)
-			<-s.marksDone
+			close(s.stopping)
+			s.tending.Wait()
 			s.mark()
 			s.ns.Shutdown()
 			s.ns.WaitForShutdown()
@@ -343,7 +345,7 @@ func prepareDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("%w: %w. Choose a folder you may write to", ErrDir, err)
 	}
-	probe, err := os.CreateTemp(dir, ".probe-*")
+	probe, err := os.CreateTemp(dir, probePattern)
 	if err != nil {
 		return fmt.Errorf("%w: %w. Choose a folder you may write to", ErrDir, err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"net"
 	"os"
@@ -244,6 +245,18 @@ func TestStoreLimit(t *testing.T) {
 	_, c := s.start()
 	must(t, c.EnsureStreams(t.Context(), bus.Retention{}))
 	checkFull(t, c)
+}
+
+// TestProbesOfAKilledServer are removed by the next one.
+func TestProbesOfAKilledServer(t *testing.T) {
+	s := newStore(t)
+	must(t, os.MkdirAll(s.options.Dir, 0o700))
+	probe := filepath.Join(s.options.Dir, ".probe-1")
+	must(t, os.WriteFile(probe, []byte{1}, 0o600))
+	s.start()
+	if _, err := os.Lstat(probe); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the probe is still there: %v", err)
+	}
 }
 
 // checkFull appends until the log is full: the error says so, and all that was

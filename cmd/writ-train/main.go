@@ -1,6 +1,6 @@
 // Command writ-train trains the models that come with Writ, for who has text or
 // labels of their own: the table of the static embedder, and the classifier of
-// memory. It is not installed with Writ: run it with
+// memory. It also packs the encoder, and embeds the shipped rules with it. It is not installed with Writ: run it with
 //
 //	go run github.com/writbus/writ/cmd/writ-train@latest
 //
@@ -31,6 +31,8 @@ const usage = `Train the models that come with Writ.
 
   writ-train table --data corpus/ --out table.bin
   writ-train classifier --data train.jsonl --heldout heldout.jsonl --out model.bin
+  writ-train encoder --data all-MiniLM-L6-v2/ --out model.bin
+  writ-train vectors --out vectors.bin
 
 Each explains its flags with --help.
 `
@@ -47,6 +49,10 @@ func run(ctx context.Context, args []string, out, errw io.Writer) int {
 		err = trainTable(ctx, args[1:], out, errw)
 	case "classifier":
 		err = trainClassifier(args[1:], out, errw)
+	case "encoder":
+		err = packEncoder(args[1:], out, errw)
+	case "vectors":
+		err = embedShipped(ctx, args[1:], out, errw)
 	case "help", "-h", "--help":
 		_, err = io.WriteString(out, usage)
 	default:

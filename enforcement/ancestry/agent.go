@@ -26,15 +26,19 @@ func Agent(getenv func(name string) string) string {
 		}
 	}
 	for _, process := range Of() {
-		program := agentProgram([]string{process.Name})
-		if program == "" {
-			program = agentProgram(process.Args)
-		}
-		if program != "" {
+		if program := process.agent(); program != "" {
 			return "below the program " + program
 		}
 	}
 	return ""
+}
+
+// agent is the host that the process is, "" for none.
+func (p Process) agent() string {
+	if program := agentProgram([]string{p.Name}); program != "" {
+		return program
+	}
+	return agentProgram(p.Args)
 }
 
 // agentProgram finds a host among the first words of a command line: the

@@ -10,6 +10,8 @@ type Process struct {
 	PID  int
 	Name string   // of the program, as the system shows it
 	Args []string // its command line, empty where it cannot be seen
+
+	terminal int // its controlling terminal, 0 for none; Linux alone shows it
 }
 
 // most bounds the walk: no shell lies deeper, and a table that changes while

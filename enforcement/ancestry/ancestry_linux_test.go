@@ -23,7 +23,7 @@ func TestLookReadsProc(t *testing.T) {
 	put("20", "cmdline", "")
 	put("40", "stat", "garbage")
 	put("50", "stat", "50 (x) S")
-	want := []Process{{30, "odd) (name", []string{"node", "/x/claude", "--resume"}}, {20, "kworker", nil}}
+	want := []Process{{PID: 30, Name: "odd) (name", Args: []string{"node", "/x/claude", "--resume"}}, {PID: 20, Name: "kworker"}}
 	if got := walk(30, lookIn(proc)); !reflect.DeepEqual(got, want) {
 		t.Errorf("walk = %+v", got)
 	}

@@ -49,7 +49,9 @@ const maxEdits = 1000
 // never nil: an empty list means that nothing was added. Line ends count, the
 // newline of the last line does not. go-udiff, which shows differences to people,
 // does not serve here: from about a hundred edits on it settles for a rough
-// script, and lines that nobody touched would count as changed.
+// script, without a setting for that, and lines that nobody touched would count as
+// changed (7,498 in a file where 1,306 were). Other libraries stop by the clock or
+// look for no shortest script.
 func Changed(before, after []byte) []Range {
 	a, b := splitLines(before), splitLines(after)
 	start := 0

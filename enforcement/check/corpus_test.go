@@ -42,7 +42,7 @@ func shipped(t testing.TB) []schemas.Rule {
 	return out
 }
 
-var exampleNames = []string{"src/example", "src/example_test", "test_example", "migrations/example"}
+var exampleNames = []string{"src/example", "src/example_test", "test_example", "migrations/example", "app/example", ".github/workflows/example", "models/staging/example"}
 
 // exampleFile names a file that the check of a rule looks at, and completes an
 // example of Go to a file.
@@ -50,7 +50,8 @@ func exampleFile(t *testing.T, c *entry, example string) (string, []byte) {
 	t.Helper()
 	extensions := map[string]string{
 		langGo: ".go", langPython: ".py", langTypeScript: ".ts", langJavaScript: ".js", langJava: ".java", langRust: ".rs", langShell: ".sh",
-		langSQL: ".sql", langYAML: ".yaml", langDocker: ".dockerfile", "json": ".json", "toml": ".toml", "ini": ".ini", "": ".py",
+		langSQL: ".sql", langYAML: ".yaml", langDocker: ".dockerfile", "json": ".json", "toml": ".toml", "ini": ".ini", "hcl": ".tf", "html": ".html", "": ".py",
+		"csharp": ".cs", "ruby": ".rb", "php": ".php", "kotlin": ".kt", "swift": ".swift", "c": ".c", "cpp": ".cpp", "css": ".css",
 	}
 	if c.language == langGo && !strings.Contains(example, "package ") {
 		example = "package example\n\n" + example

@@ -42,6 +42,9 @@
 // it panic; time grows about linearly with the file. A check that does not
 // compile is reported with its rule and field, and the others still run.
 //
+// Whether a write is allowed is not decided here but in the parent package: what
+// is found is one of the facts for enforcement.Decide.
+//
 // It does no I/O, resolves no types or imports, and does not look into binary
 // files, files over [MaxBytes], or – for line patterns – lines over [MaxLine].
 package check

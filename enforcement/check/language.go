@@ -1,10 +1,11 @@
 package check
 
 import (
-	"bytes"
-	"path"
+	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/writbus/writ/schemas/language"
 )
 
 // The languages that checks are written for; others are told by their names
@@ -24,21 +25,15 @@ const (
 	langUnknown    = "unknown"
 )
 
-// byExtension names the language of a file by the end of its name.
-var byExtension = table(map[string]string{
-	langGo: ".go", langPython: ".py .pyi .pyw", langTypeScript: ".ts .tsx .mts .cts", langJavaScript: ".js .jsx .mjs .cjs",
-	langJava: ".java", langRust: ".rs", langShell: ".sh .bash .zsh .ksh .bats", langSQL: ".sql .ddl .pgsql", langYAML: ".yaml .yml",
-	langDocker: ".dockerfile", langText: ".md .markdown .txt .rst .adoc .org .log .mdx",
-	"kotlin": ".kt .kts", "scala": ".scala", "csharp": ".cs", "c": ".c .h", "cpp": ".cc .cpp .cxx .hh .hpp .hxx", "swift": ".swift",
-	"php": ".php", "dart": ".dart", "protobuf": ".proto", "ruby": ".rb .rake .gemspec", "toml": ".toml", "ini": ".ini .cfg .conf .properties .env",
-	"hcl": ".tf .hcl .tfvars", "json": ".json .jsonc .json5", "html": ".html .htm .xml .svg .vue .svelte .xhtml", "css": ".css .scss .less",
-	"lua": ".lua", "perl": ".pl .pm", "elixir": ".ex .exs", "makefile": ".mk", "powershell": ".ps1 .psm1",
-})
+// known are the languages that a check may name.
+var known = strings.Fields("c cpp csharp css dart dockerfile elixir go hcl html ini java javascript json kotlin lua makefile " +
+	"perl php powershell protobuf python ruby rust scala shell sql swift text toml typescript yaml")
 
-var byName = table(map[string]string{
-	langDocker: "dockerfile containerfile", "makefile": "makefile gnumakefile", langShell: ".bashrc .zshrc .profile .bash_profile",
-	"ruby": "gemfile rakefile", "ini": ".env .npmrc .netrc .editorconfig", langPython: "sconstruct", langText: "license readme changelog authors notice copying",
-})
+// coarser names the languages that checks take for another one.
+var coarser = map[string]string{
+	"markdown": langText, "restructuredtext": langText, "asciidoc": langText, "xml": "html", "vue": "html", "svelte": "html",
+	"terraform": "hcl", "make": "makefile",
+}
 
 var aliases = table(map[string]string{
 	langGo: "golang", langPython: "py", langTypeScript: "ts tsx", langJavaScript: "js jsx", langRust: "rs", langShell: "sh bash zsh",
@@ -57,16 +52,7 @@ func table(names map[string]string) map[string]string {
 }
 
 // Languages lists the names that a check may give as its language.
-func Languages() []string {
-	var out []string
-	for _, l := range byExtension {
-		if !slices.Contains(out, l) {
-			out = append(out, l)
-		}
-	}
-	slices.Sort(out)
-	return out
-}
+func Languages() []string { return slices.Clone(known) }
 
 func languageNamed(s string) (string, bool) {
 	s = strings.ToLower(strings.TrimSpace(s))
@@ -76,47 +62,15 @@ func languageNamed(s string) (string, bool) {
 	if l, found := aliases[s]; found {
 		return l, true
 	}
-	return s, slices.Contains(Languages(), s)
+	return s, slices.Contains(known, s)
 }
 
 // Language tells the language of a file by its name, and where that says
 // nothing by the #! of its first line; "unknown" where neither helps.
 func Language(name string, content []byte) string {
-	base := strings.ToLower(path.Base(name))
-	if l, found := byName[base]; found {
-		return l
-	}
-	if l, found := byExtension[path.Ext(base)]; found {
-		return l
-	}
-	stem, _, _ := strings.Cut(base, ".")
-	switch {
-	case stem == "dockerfile" || stem == "containerfile":
-		return langDocker
-	case strings.HasPrefix(base, ".env"):
-		return "ini"
-	}
-	return byShebang(content)
-}
-
-func byShebang(content []byte) string {
-	if !bytes.HasPrefix(content, []byte("#!")) {
-		return langUnknown
-	}
-	first, _, _ := bytes.Cut(content[2:min(len(content), 256)], []byte("\n"))
-	for _, word := range strings.Fields(string(first)) {
-		program := strings.TrimRight(path.Base(word), "0123456789.")
-		switch program {
-		case "sh", "bash", "dash", "zsh", "ksh", "ash", "bats":
-			return langShell
-		case "python", "pypy":
-			return langPython
-		case "node", "deno", "bun", "nodejs":
-			return langJavaScript
-		case "ruby", "perl", "php", "lua":
-			return program
-		case "env", "-S":
-			continue
+	for _, l := range []string{language.Of(name), language.OfScript(content)} {
+		if l = cmp.Or(coarser[l], l); slices.Contains(known, l) {
+			return l
 		}
 	}
 	return langUnknown

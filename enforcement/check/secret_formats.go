@@ -6,8 +6,9 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"hash/crc32"
-	"regexp"
 	"strings"
+
+	"github.com/writbus/writ/schemas/lazyregexp"
 )
 
 // formats are the credentials that are told by their form alone. Each issuer
@@ -16,13 +17,13 @@ var formats = []format{
 	marked("aws-access-key", "An AWS access key id", 3, `(?:AKIA|ASIA)[A-Z2-7]{16}`, "AKIA", "ASIA"),
 	{
 		kind: "aws-secret-key", title: "An AWS secret access key", need: []string{"ws_", "wss", "wsS", "WS_", "WSS", "WSs", "Ws_", "Wss", "WsS", "wS_", "wSs", "wSS"}, entropy: 4,
-		re: regexp.MustCompile(`(?i)aws_?secret_?(?:access_?)?key["']?\s*(?:[:=]|=>|,)\s*["']?([A-Za-z0-9/+]{40})(?:[^A-Za-z0-9/+=]|$)`),
+		re: lazyregexp.New(`(?i)aws_?secret_?(?:access_?)?key["']?\s*(?:[:=]|=>|,)\s*["']?([A-Za-z0-9/+]{40})(?:[^A-Za-z0-9/+=]|$)`),
 	},
 	marked("google-api-key", "A Google API key", 4, `AIza[0-9A-Za-z_-]{35}`, "AIza"),
 	marked("google-oauth-secret", "A Google OAuth client secret", 4, `GOCSPX-[A-Za-z0-9_-]{28}`, "GOCSPX-"),
 	{
 		kind: "github-token", title: "A GitHub token", need: []string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_"},
-		re: regexp.MustCompile(`\bgh[pousr]_[A-Za-z0-9]{36}\b`), valid: func(m found) bool { return githubToken(m.secret) },
+		re: lazyregexp.New(`\bgh[pousr]_[A-Za-z0-9]{36}\b`), valid: func(m found) bool { return githubToken(m.secret) },
 	},
 	marked("github-fine-grained-token", "A GitHub token", 4, `github_pat_[A-Za-z0-9]{22}_[A-Za-z0-9]{59}`, "github_pat_"),
 	marked("gitlab-token", "A GitLab token", 3.5, `gl(?:pat|dt|ptt|rt|agent|imt|soat|cbt)-[A-Za-z0-9_-]{20,64}`, "glpat-", "gldt-", "glptt-", "glrt-", "glagent-", "glimt-", "glsoat-", "glcbt-"),
@@ -58,37 +59,35 @@ var formats = []format{
 	marked("age-key", "An age private key", 4, `AGE-SECRET-KEY-1[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{58}`, "AGE-SECRET-KEY-1"),
 	{
 		kind: "azure-storage-key", title: "An Azure storage key", need: []string{"AccountKey="}, entropy: 4.5,
-		re: regexp.MustCompile(`AccountKey=([A-Za-z0-9+/]{86}==)`),
-		// The key that every copy of the storage emulator has.
-		valid: func(m found) bool { return !strings.HasPrefix(m.secret, "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1") },
+		re: lazyregexp.New(`AccountKey=([A-Za-z0-9+/]{86}==)`),
 	},
 	{
 		kind: "azure-client-secret", title: "An Azure client secret", need: []string{"Q~"}, entropy: 4,
-		re: regexp.MustCompile(`(?:^|["'=\s:])([A-Za-z0-9_~.]{3}\dQ~[A-Za-z0-9_~.-]{31,34})(?:["'\s,;]|$)`),
+		re: lazyregexp.New(`(?:^|["'=\s:])([A-Za-z0-9_~.]{3}\dQ~[A-Za-z0-9_~.-]{31,34})(?:["'\s,;]|$)`),
 	},
 	{
 		kind: "nats-seed", title: "A NATS seed", need: []string{"SU", "SA", "SO", "SC", "SN", "SX"}, tests: true,
-		re: regexp.MustCompile(`\bS[UAOCNX][A-Z2-7]{56}\b`), valid: func(m found) bool { return natsSeed(m.secret) },
+		re: lazyregexp.New(`\bS[UAOCNX][A-Z2-7]{56}\b`), valid: func(m found) bool { return natsSeed(m.secret) },
 	},
 	{
 		kind: "private-key", title: "A private key", need: []string{"PRIVATE KEY"}, tests: true,
-		re:    regexp.MustCompile(`-----BEGIN (?:RSA |EC |DSA |OPENSSH |PGP )?PRIVATE KEY(?: BLOCK)?-----`),
+		re:    lazyregexp.New(`-----BEGIN (?:RSA |EC |DSA |OPENSSH |PGP )?PRIVATE KEY(?: BLOCK)?-----`),
 		valid: func(m found) bool { return keyMaterial(m.after) },
 	},
 	{
 		kind: "putty-key", title: "A private key", need: []string{"PuTTY-User-Key-File-"}, tests: true,
-		re:    regexp.MustCompile(`PuTTY-User-Key-File-[23]: \S+`),
+		re:    lazyregexp.New(`PuTTY-User-Key-File-[23]: \S+`),
 		valid: func(m found) bool { return bytes.Contains(m.after, []byte("Encryption: none")) },
 	},
 	{
 		kind: "connection-password", title: "A connection string with its password", need: []string{"://"}, entropy: 2.5, tests: true,
-		re: regexp.MustCompile(`\b(?:postgres(?:ql)?|mysql|mariadb|mongodb(?:\+srv)?|rediss?|amqps?|mssql|sqlserver|clickhouse|nats|tls)(?:\+\w+)?://` +
+		re: lazyregexp.New(`\b(?:postgres(?:ql)?|mysql|mariadb|mongodb(?:\+srv)?|rediss?|amqps?|mssql|sqlserver|clickhouse|nats|tls)(?:\+\w+)?://` +
 			`[^\s:/@"'<>{}$%]{1,64}:([^\s/@"'<>{}$]{6,128})@([A-Za-z0-9.-]+)`),
 		valid: func(m found) bool { return realPassword(m.groups[0]) && realHost(m.groups[1]) },
 	},
 	{
 		kind: "url-password", title: "A URL with a password", need: []string{"://"}, entropy: 3.2, tests: true,
-		re:    regexp.MustCompile(`\bhttps?://[^\s:/@"'<>{}$%]{1,64}:([^\s/@"'<>{}$]{12,128})@([A-Za-z0-9.-]+)`),
+		re:    lazyregexp.New(`\bhttps?://[^\s:/@"'<>{}$%]{1,64}:([^\s/@"'<>{}$]{12,128})@([A-Za-z0-9.-]+)`),
 		valid: func(m found) bool { return realPassword(m.groups[0]) && realHost(m.groups[1]) },
 	},
 }
@@ -96,7 +95,7 @@ var formats = []format{
 // marked is a format without a context: the expression between two bytes that
 // are no part of such a token.
 func marked(kind, title string, bits float64, expr string, need ...string) format {
-	return format{kind: kind, title: title, need: need, entropy: bits, re: regexp.MustCompile(`(?:^|[^A-Za-z0-9_./+-])(` + expr + `)(?:[^A-Za-z0-9_/+=-]|$)`)}
+	return format{kind: kind, title: title, need: need, entropy: bits, re: lazyregexp.New(`(?:^|[^A-Za-z0-9_./+-])(` + expr + `)(?:[^A-Za-z0-9_/+=-]|$)`)}
 }
 
 // keyMaterial tells whether a key follows its first line: base64 of some
@@ -156,7 +155,7 @@ func natsSeed(s string) bool {
 }
 
 var commonPasswords = words("password passwd passw0rd pass1234 password1 password123 secret secret123 mypassword mysecretpassword supersecret postgres mongodb rabbitmq " +
-	"changeit admin123 letmein qwerty guest123 testpass testpassword testing s3cret s3cr3t hunter2 username foobar foobarbaz hello123 dbpass dbpassword userpassword pass-word pa55word password! p4ssw0rd mypass")
+	"changeit admin123 letmein qwerty guest123 testpass testpassword testing s3cret s3cr3t hunter2 username foobar foobarbaz hello123 dbpass dbpassword userpassword pass-word pa55word password! p4ssw0rd mypass tiger minioadmin abc123 abcd1234 test123 test1234 test123! test@123 admin1234 root123 toor qwerty123 welcome1")
 
 // realPassword tells passwords from the words that stand for them.
 func realPassword(s string) bool {

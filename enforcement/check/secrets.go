@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"math"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/writbus/writ/schemas/lazyregexp"
 )
 
 // Secret is a credential in the text of a file. It never holds the credential
@@ -28,7 +29,7 @@ type format struct {
 	kind  string
 	title string
 	need  []string // of which a text with such a credential holds one
-	re    *regexp.Regexp
+	re    *lazyregexp.Regexp
 	valid func(m found) bool // beyond the expression; nil is true
 	tests bool               // tests make such things for themselves, and may keep them
 	// entropy is the least information of the secret part, in bits per
@@ -58,12 +59,13 @@ func Secrets(name string, content []byte, changed []Range) []Secret {
 	name = clean(name)
 	var src *source
 	var out []Secret
+	held := bytesOf(content)
 	for i := range formats {
 		f := &formats[i]
-		if !slices.ContainsFunc(f.need, func(n string) bool { return bytes.Contains(content, []byte(n)) }) || f.tests && testPath(name) {
+		if !slices.ContainsFunc(f.need, func(n string) bool { return held.has(content, n) }) || f.tests && testPath(name) {
 			continue
 		}
-		for _, at := range f.re.FindAllSubmatchIndex(content, -1) {
+		for _, at := range f.re.Regexp().FindAllSubmatchIndex(content, -1) {
 			m := matchOf(content, at)
 			if placeholder(m.secret) || entropy(m.secret) < f.entropy || f.valid != nil && !f.valid(m) {
 				continue
@@ -86,6 +88,28 @@ func Secrets(name string, content []byte, changed []Range) []Secret {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), cmp.Compare(a.Kind, b.Kind))
 	})
 	return out
+}
+
+// byteSet has the bytes that occur in a text: most words that a search would
+// look for cannot be in it.
+type byteSet [256]bool
+
+func bytesOf(text []byte) *byteSet {
+	var set byteSet
+	for _, c := range text {
+		set[c] = true
+	}
+	return &set
+}
+
+// has tells whether the text of the set holds a word.
+func (s *byteSet) has(text []byte, word string) bool {
+	for i := range len(word) {
+		if !s[word[i]] {
+			return false
+		}
+	}
+	return bytes.Contains(text, []byte(word))
 }
 
 func matchOf(content []byte, at []int) found {
@@ -135,6 +159,7 @@ func entropy(s string) float64 {
 var standIns = []string{
 	"example", "sample", "dummy", "placeholder", "redacted", "changeme", "change_me", "change-me", "xxxxx", "*****", ".....", "fakefake",
 	"your_", "your-", "yourtoken", "yourkey", "insert", "notreal", "not-real", "not_real", "deadbeef", "0123456789abcdef", "1234567890", "abcdefghijkl", "abcdefabcdef",
+	"eby8vdm02xnocqflquwj", // every copy of Azure's storage emulator has this key
 }
 
 // placeholder tells whether a text stands for a secret rather than being one.
@@ -168,6 +193,9 @@ func testPath(name string) bool {
 		}
 	}
 	stem, _, _ := strings.Cut(base, ".")
-	return strings.HasPrefix(base, "test_") || strings.HasSuffix(stem, "_test") || strings.HasSuffix(stem, "_tests") || strings.HasSuffix(stem, "test") ||
+	// A name that ends in "test" is often another word: latest, contest.
+	camel, _, _ := strings.Cut(path.Base(name), ".")
+	return strings.HasPrefix(base, "test_") || stem == "test" || strings.HasSuffix(stem, "_test") || strings.HasSuffix(stem, "_tests") ||
+		strings.HasSuffix(stem, "-test") || strings.HasSuffix(camel, "Test") || strings.HasSuffix(camel, "Tests") ||
 		strings.Contains(base, ".test.") || strings.Contains(base, ".spec.")
 }

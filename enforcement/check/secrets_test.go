@@ -161,3 +161,16 @@ func TestKeyInNotations(t *testing.T) {
 		}
 	}
 }
+
+// TestPathsOfTests: what some keys may stand in is told from words that only end
+// like a test.
+func TestPathsOfTests(t *testing.T) {
+	for name, want := range map[string]bool{
+		"src/latest.go": false, "contest.py": false, "src/attestation.go": false, "key.go": false,
+		"pay_test.go": true, "src/PayTest.java": true, "PayTests.cs": true, "test_pay.py": true, "pay.test.ts": true, "tests/key.go": true, "pay-test.js": true, "test.sh": true,
+	} {
+		if testPath(name) != want {
+			t.Errorf("%s: %v, want %v", name, !want, want)
+		}
+	}
+}

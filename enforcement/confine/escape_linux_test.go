@@ -2,6 +2,7 @@ package confine
 
 import (
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
@@ -68,6 +69,7 @@ for pid in os.listdir('/proc/%s/task' % sys.argv[1]):
     try: open('/proc/%s/mem' % pid, 'rb'); open(os.environ['T'] + '/pwned', 'w')
     except OSError: pass
 " $PPID`},
+	{name: "end the confining process", profile: ReadOnly, unproven: true, script: `kill -9 $PPID && touch $T/pwned; for t in /proc/$PPID/task/*; do kill -9 ${t##*/} && touch $T/pwned; done`},
 	{name: "wider confinement inside", profile: ReadOnly, unproven: true, script: `$SELF ` + helperArg + ` '{"Profile":"implementation","Project":"'$P'","Args":["/bin/sh","-c","echo pwned > $P/src/main.go; cat $D/credentials/admin.json"]}'`},
 	{name: "hook of git", profile: Implementation, script: `echo pwned > $P/.git/hooks/pre-commit`},
 	{name: "another hook of git", profile: Implementation, script: `rm $P/.git/hooks/pre-commit; printf pwned > $T/x; mv $T/x $P/.git/hooks/pre-commit`},
@@ -113,6 +115,118 @@ func TestEscapes(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestDescriptorsAreNotInherited: what the host left open for writing is not the
+// command's.
+func TestDescriptorsAreNotInherited(t *testing.T) {
+	needLandlock(t)
+	w := newWorld(t, os.Geteuid())
+	script := `echo pwned >&3; echo pwned > /dev/fd/3`
+	for _, c := range []struct {
+		cmd  *exec.Cmd
+		want string
+	}{{w.plain("/bin/sh", "-c", script), "pwned\n"}, {w.confined(w.options(ReadOnly, "/bin/sh", "-c", script)), ""}} {
+		file, err := os.Create(filepath.Join(w.base, "left-open"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.cmd.ExtraFiles = []*os.File{file}
+		out, _ := w.result(c.cmd)
+		if raw, err := os.ReadFile(file.Name()); err != nil || (c.want == "") != (len(raw) == 0) {
+			t.Errorf("the file holds %q (%v)\n%s", raw, err, out)
+		}
+		if err := file.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// python runs the script that is its first argument, by the python that the user
+// of a world finds.
+const python = `exec python3 -c "$1"`
+
+// TestSocketsOutsideAreOutOfReach: who takes orders over a socket with a path is
+// reached without the hold and not with it, by whatever name, while sockets that
+// the command makes, and those over the network, are.
+func TestSocketsOutsideAreOutOfReach(t *testing.T) {
+	needLandlock(t)
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip("python3 is not installed")
+	}
+	for user, uid := range users() {
+		t.Run(user, func(t *testing.T) {
+			w := newWorld(t, uid)
+			path := filepath.Join(w.base, "s")
+			outside, err := net.Listen("unix", path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer outside.Close()
+			if err := os.Chmod(path, 0o777); err != nil {
+				t.Fatal(err)
+			}
+			go func() {
+				for {
+					c, err := outside.Accept()
+					if err != nil {
+						return
+					}
+					_, _ = c.Write([]byte("reached"))
+					_ = c.Close()
+				}
+			}()
+			tcp, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer tcp.Close()
+			go func() {
+				if c, err := tcp.Accept(); err == nil {
+					_, _ = c.Write([]byte("network"))
+					_ = c.Close()
+				}
+			}()
+			for name, script := range map[string]string{
+				"path":     "c.connect('" + path + "')",
+				"relative": "os.chdir('" + w.base + "'); c.connect('s')",
+				"link":     "os.symlink('" + path + "', os.environ['T'] + '/l'); c.connect(os.environ['T'] + '/l')",
+				"renewed":  "os.link('" + path + "', os.environ['T'] + '/h'); os.utime(os.environ['T'] + '/h'); c.connect(os.environ['T'] + '/h')",
+				"proc":     "c.connect('/proc/self/root" + path + "')",
+			} {
+				script = "import socket, os\nc = socket.socket(socket.AF_UNIX)\n" + script + "\nprint(c.recv(9))\n"
+				if name != "renewed" || uid == os.Geteuid() {
+					if out, _ := w.result(w.plain("/bin/sh", "-c", python, "sh", script)); !strings.Contains(out, "reached") {
+						t.Fatalf("%s: the socket is not reached without the hold either:\n%s", name, out)
+					}
+				}
+				for _, profile := range []Profile{ReadOnly, Implementation} {
+					for _, left := range []string{"l", "h"} {
+						_ = os.Remove(filepath.Join(w.temp, left))
+					}
+					if out, _ := w.result(w.confined(w.options(profile, "/bin/sh", "-c", python, "sh", script))); strings.Contains(out, "reached") || name == "path" && !strings.Contains(out, "was refused") {
+						t.Errorf("%s: %s: %s", profile, name, out)
+					}
+				}
+			}
+			own := `
+import socket, os, threading
+s = socket.socket(socket.AF_UNIX); s.bind(os.environ['T'] + '/own'); s.listen()
+threading.Thread(target=lambda: s.accept()[0].send(b'inside'), daemon=True).start()
+c = socket.socket(socket.AF_UNIX); c.connect(os.environ['T'] + '/own'); print(c.recv(9))
+n = socket.create_connection(('127.0.0.1', ` + fmt.Sprint(tcp.Addr().(*net.TCPAddr).Port) + `)); print(n.recv(9))
+a, b = socket.socketpair(); a.send(b'pair'); print(b.recv(9))
+try: socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM); print('datagrams')
+except OSError: pass
+try: socket.create_connection(('127.0.0.1', 1))
+except ConnectionRefusedError: print('nobody there')
+`
+			out, exit := w.result(w.confined(w.options(ReadOnly, "/bin/sh", "-c", python, "sh", own)))
+			if exit != 0 || !strings.Contains(out, "inside") || !strings.Contains(out, "network") || !strings.Contains(out, "pair") || !strings.Contains(out, "nobody there") || strings.Contains(out, "datagrams") {
+				t.Errorf("exit %d\n%s", exit, out)
+			}
+		})
 	}
 }
 
@@ -285,10 +399,7 @@ echo own > $T/own; echo done > $T/end) > /dev/null 2>&1 < /dev/null & exit 0`)
 	}
 }
 
-// TestAbstractSocketsOutsideAreOutOfReach and its counterpart for sockets with
-// a path show what scoping covers and what it does not: a helper outside that
-// takes orders over a socket in a folder writes with its own rights. The
-// after-check sees what it did.
+// TestAbstractSocketsOutsideAreOutOfReach: those without a path.
 func TestAbstractSocketsOutsideAreOutOfReach(t *testing.T) {
 	needLandlock(t)
 	if abi, why := Supported(); abi < abiScoped {
@@ -298,22 +409,15 @@ func TestAbstractSocketsOutsideAreOutOfReach(t *testing.T) {
 		t.Skip("python3 is not installed")
 	}
 	t.Parallel()
-	w := newWorld(t, os.Geteuid())
-	for _, c := range []struct {
-		name, address, python string
-		reached               bool
-	}{
-		{"abstract", "@" + w.temp, `'\0` + w.temp + `'`, false},
-		{"with a path", filepath.Join(w.temp, "sock"), `'` + filepath.Join(w.temp, "sock") + `'`, true},
-	} {
-		listener, err := net.Listen("unix", c.address)
+	for _, profile := range []Profile{ReadOnly, Implementation} {
+		w := newWorld(t, os.Geteuid())
+		listener, err := net.Listen("unix", "@"+w.temp)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer listener.Close()
-		out, exit := w.run(ReadOnly, `python3 -c "import socket; socket.socket(socket.AF_UNIX).connect(`+c.python+`)"`)
-		if reached := exit == 0; reached != c.reached {
-			t.Errorf("%s: reached %v: %s", c.name, reached, out)
+		if out, exit := w.run(profile, `python3 -c "import socket; socket.socket(socket.AF_UNIX).connect('\0`+w.temp+`')"`); exit == 0 {
+			t.Errorf("%s: reached: %s", profile, out)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -17,11 +18,14 @@ import (
 const helperArg = "run-confined"
 
 func TestMain(m *testing.M) {
-	if len(os.Args) == 3 && os.Args[1] == helperArg {
+	if len(os.Args) > 2 && os.Args[1] == helperArg {
 		var o Options
-		if err := json.Unmarshal([]byte(os.Args[2]), &o); err != nil {
+		if err := json.Unmarshal([]byte(os.Args[len(os.Args)-1]), &o); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(ExitUsage)
+		}
+		if os.Args[2] == KeptOption {
+			o.Above, _ = strconv.Atoi(os.Args[3])
 		}
 		o.Vars = os.Environ()
 		o.Dir, _ = os.Getwd()
@@ -178,7 +182,7 @@ func (w *world) confined(o Options) *exec.Cmd {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return w.plain(helper, helperArg, string(raw))
+	return w.plain(helper, helperArg, string(o.Profile), "--", string(raw))
 }
 
 // plain is a command of the world's user.

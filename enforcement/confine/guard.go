@@ -18,17 +18,21 @@ const (
 	maxGuardDeep = 16 // folders below a protected one
 )
 
-// protectedPaths are the paths of a project that no agent writes, as
+// ProtectedPaths are the paths of a project that no agent writes, as
 // enforcement.Classify has them for a project's root. One that ends in a slash
 // is a folder with all in it; a star stands for part of a name.
-var protectedPaths = []string{
+var ProtectedPaths = []string{
 	".writ/", ".codex/", ".github/hooks/", ".claude/settings*.json", ".cursor/hooks.json", ".cursor/commands/", ".gemini/settings.json", ".gemini/commands/",
 	".opencode/plugin/", ".opencode/plugins/", ".opencode/command/", ".opencode/commands/", ".opencode/opencode.json*", "opencode.json", "opencode.jsonc",
-	".git/hooks/", ".git/config", ".git/config.worktree", ".git/commondir", ".git",
+	".claude/hooks/", ".git/hooks/", ".git/config", ".git/config.worktree", ".git/commondir", ".git/info/attributes", ".git",
 }
 
+// RunByTools are paths of a project that its tools run or take orders from by
+// themselves. An agent that is asked to may write them where it may write code.
+var RunByTools = []string{".mcp.json", ".envrc", ".husky/", ".vscode/tasks.json", ".claude/commands/"}
+
 // gitPaths are those of a git folder that lies outside the project.
-var gitPaths = []string{"hooks/", "config", "config.worktree", "commondir", "gitdir"}
+var gitPaths = []string{"hooks/", "config", "config.worktree", "commondir", "gitdir", "info/attributes"}
 
 // Guarded remembers protected files and puts them back.
 type Guarded struct {
@@ -37,6 +41,8 @@ type Guarded struct {
 
 type guardedFolder struct {
 	root   *os.Root
+	top    *os.File // the folder itself, which has a mode of its own
+	dir    string
 	name   string // absolute, in front of paths that are shown; "" for the project
 	paths  []string
 	before map[string]entry
@@ -53,26 +59,35 @@ type entry struct {
 	mtime int64 // nanoseconds
 	ctime int64 // nanoseconds, 0 where the system has none
 	ino   uint64
-	names int  // hard links
+	names int // hard links
+	owner owner
 	whole bool // data is all of it
-	way   bool // a folder on the way to a protected path: only that it is one counts
+	way   bool // a folder on the way to a protected path: what is in it does not count
 	info  fs.FileInfo
 }
 
 // Guard remembers the protected files of a project, of the git folders it uses
 // elsewhere, and more files of the project, relative to it. A project that
 // cannot be opened has nothing to guard.
-func Guard(project string, more []string) *Guarded {
-	g := &Guarded{}
+func Guard(project string, more []string) *Guarded { return (*Guarded)(nil).Anew(project, more) }
+
+// Anew is Guard, with what an earlier guard read of files that were not touched
+// since; the earlier one may be nil, and stays as it is. Of more folders, it keeps
+// their own modes and owners.
+func (g *Guarded) Anew(project string, more []string, folders ...string) *Guarded {
+	next := &Guarded{}
 	project = real(project)
-	g.add(project, "", append(slices.Clone(protectedPaths), more...))
+	next.add(g, project, "", append(slices.Clone(ProtectedPaths), more...))
 	for _, dir := range submodules(project) {
-		g.add(dir, dir, gitPaths)
+		next.add(g, dir, dir, gitPaths)
 	}
 	for _, dir := range GitFolders(project) {
-		g.add(dir, dir, gitPaths)
+		next.add(g, dir, dir, gitPaths)
 	}
-	return g
+	for _, dir := range folders {
+		next.add(g, dir, dir, nil)
+	}
+	return next
 }
 
 // submodules are the git folders of a project's submodules. A name may have
@@ -100,13 +115,25 @@ func below(dir string) []string {
 	return paths
 }
 
-func (g *Guarded) add(dir, name string, paths []string) {
+func (g *Guarded) add(earlier *Guarded, dir, name string, paths []string) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return
 	}
-	f := &guardedFolder{root: root, name: name, paths: paths}
-	asOf := fileClock()
+	top, err := root.Open(".")
+	if err != nil {
+		_ = root.Close() // nothing was written
+		return
+	}
+	f := &guardedFolder{root: root, top: top, dir: dir, name: name, paths: paths}
+	if earlier != nil {
+		for _, was := range earlier.folders {
+			if was.dir == dir {
+				f.before, f.asOf = was.before, was.asOf
+			}
+		}
+	}
+	asOf := FileClock()
 	f.before = f.take()
 	f.asOf = asOf
 	g.folders = append(g.folders, f)
@@ -115,7 +142,7 @@ func (g *Guarded) add(dir, name string, paths []string) {
 // Close gives the folders up.
 func (g *Guarded) Close() {
 	for _, f := range g.folders {
-		_ = f.root.Close()
+		_, _ = f.root.Close(), f.top.Close()
 	}
 }
 
@@ -123,10 +150,14 @@ func (g *Guarded) Close() {
 func (f *guardedFolder) take() map[string]entry {
 	f.kept = 0
 	found := map[string]entry{}
+	if info, err := f.top.Stat(); err == nil {
+		found["."] = folderEntry(info)
+	}
+	absent := map[string]bool{}
 	for _, p := range f.paths {
 		tree := hasSuffix(p, "/")
 		p = path.Clean(slashed(p))
-		if dir := path.Dir(p); dir != "." && !f.way(found, dir) {
+		if dir := path.Dir(p); dir != "." && !f.way(found, absent, dir) {
 			continue
 		}
 		switch {
@@ -147,21 +178,34 @@ func (f *guardedFolder) take() map[string]entry {
 
 // way notes the folders on the way to a protected path, the links among them
 // above all, and reports whether the way can be gone.
-func (f *guardedFolder) way(found map[string]entry, dir string) bool {
-	if parent := path.Dir(dir); parent != "." && !f.way(found, parent) {
+func (f *guardedFolder) way(found map[string]entry, absent map[string]bool, dir string) bool {
+	if e, noted := found[dir]; noted && e.mode.IsDir() {
+		return true
+	}
+	if absent[dir] {
+		return false
+	}
+	absent[dir] = true
+	if parent := path.Dir(dir); parent != "." && !f.way(found, absent, parent) {
 		return false
 	}
 	info, err := f.root.Lstat(dir)
 	if err != nil {
 		return false
 	}
-	e := entry{mode: info.Mode().Type(), way: true, info: info}
-	if e.mode == fs.ModeSymlink {
+	e := folderEntry(info)
+	if e.mode.Type() == fs.ModeSymlink {
 		e.link, _ = f.root.Readlink(dir)
 		info, err = f.root.Stat(dir)
 	}
 	found[dir] = e
-	return err == nil && info.IsDir()
+	there := err == nil && info.IsDir()
+	absent[dir] = !there
+	return there
+}
+
+func folderEntry(info fs.FileInfo) entry {
+	return entry{mode: info.Mode(), owner: ownerOf(info), way: true, info: info}
 }
 
 // one notes a file. A folder in its place is noted as being one.
@@ -170,14 +214,14 @@ func (f *guardedFolder) one(found map[string]entry, p string) (e entry, ok bool)
 	if err != nil || len(found) >= maxEntries {
 		return entry{}, false
 	}
-	e = entry{mode: info.Mode(), size: info.Size(), mtime: info.ModTime().UnixNano(), names: names(info)}
+	e = entry{mode: info.Mode(), size: info.Size(), mtime: info.ModTime().UnixNano(), names: names(info), owner: ownerOf(info)}
 	e.ctime, e.ino = changeOf(info)
 	was, had := f.before[p]
 	switch {
 	case e.mode.Type() == fs.ModeSymlink:
 		e.link, _ = f.root.Readlink(p)
 	case e.mode.IsDir():
-		e = entry{mode: fs.ModeDir, way: true, info: info}
+		e = folderEntry(info)
 	case had && was.whole && f.untouched(e, was):
 		e.data, e.whole = was.data, true
 		f.kept += len(e.data)
@@ -208,7 +252,7 @@ func (f *guardedFolder) walk(found map[string]entry, p string, depth int) {
 	}
 	if e.mode.IsDir() {
 		if info, err := f.root.Lstat(p); err == nil {
-			found[p] = entry{mode: info.Mode(), info: info}
+			found[p] = entry{mode: info.Mode(), owner: ownerOf(info), info: info}
 		}
 	}
 	for _, name := range f.list(p) {
@@ -240,9 +284,9 @@ func (e entry) differs(was entry) bool {
 	switch {
 	case e.mode.Type() != was.mode.Type() || e.link != was.link:
 		return true
-	case e.way || was.way || e.mode.Type() == fs.ModeSymlink:
+	case e.mode.Type() == fs.ModeSymlink:
 		return false
-	case e.mode != was.mode || e.names > was.names && e.mode.IsRegular():
+	case e.mode != was.mode || e.owner != was.owner || e.names > was.names && e.mode.IsRegular():
 		return true
 	case e.whole && was.whole:
 		return !bytes.Equal(e.data, was.data)
@@ -279,11 +323,16 @@ func (r Restored) String() string {
 	return text + "; it is as before"
 }
 
-// Restore puts back what changed since Guard, and tells of it.
-func (g *Guarded) Restore() []Restored {
+// Restore puts back what changed since Guard, and tells of it. Of the project's
+// files, one stays as it is where leave says so, which is given what the file held
+// and holds; it may be nil.
+func (g *Guarded) Restore(leave func(path string, was, is []byte) bool) []Restored {
 	var all []Restored
 	for _, f := range g.folders {
-		for _, r := range f.restore() {
+		if leave == nil || f.name != "" {
+			leave = func(string, []byte, []byte) bool { return false }
+		}
+		for _, r := range f.restore(leave) {
 			if f.name != "" {
 				r.Path = path.Join(slashed(f.name), r.Path)
 			}
@@ -293,14 +342,19 @@ func (g *Guarded) Restore() []Restored {
 	return all
 }
 
-func (f *guardedFolder) restore() []Restored {
-	var done []Restored
-	now := f.take()
+func (f *guardedFolder) restore(leave func(path string, was, is []byte) bool) []Restored {
+	var now map[string]entry
+	stays := func(p string) bool {
+		e, was := now[p], f.before[p]
+		return e.told() && was.told() && leave(p, was.data, e.data)
+	}
+	done := f.reopen()
+	now = f.take()
 	// A link in the place of a folder leads the names below it elsewhere: it is
 	// put right first, and what stands below is read again.
 	for _, p := range slices.Sorted(maps.Keys(now)) {
 		was, had := f.before[p]
-		if e := now[p]; e.mode.Type() == fs.ModeSymlink && (!had || e.differs(was)) {
+		if e := now[p]; e.mode.Type() == fs.ModeSymlink && (!had || e.differs(was)) && !stays(p) {
 			done = append(done, f.straighten(p, e, was, had))
 		}
 	}
@@ -308,7 +362,7 @@ func (f *guardedFolder) restore() []Restored {
 		now = f.take()
 	}
 	for _, p := range slices.Backward(slices.Sorted(maps.Keys(now))) {
-		if _, had := f.before[p]; !had && !now[p].way {
+		if _, had := f.before[p]; !had && !now[p].way && !stays(p) {
 			done = append(done, Restored{Path: p, Change: Created, Err: f.root.RemoveAll(p)})
 		}
 	}
@@ -316,14 +370,62 @@ func (f *guardedFolder) restore() []Restored {
 		was := f.before[p]
 		e, has := now[p]
 		switch {
-		case !has && was.way && was.mode.IsDir():
+		case has && !e.differs(was), !has && was.way && was.mode.IsDir(), stays(p):
 		case !has:
 			done = append(done, Restored{Path: p, Change: Deleted, Err: f.put(p, was)})
-		case e.differs(was):
+		default:
 			done = append(done, Restored{Path: p, Change: Changed, Err: f.put(p, was)})
 		}
 	}
 	return done
+}
+
+// told says that all of an entry is known: nothing, a file with its content, a
+// link, or a folder.
+func (e entry) told() bool {
+	return !e.way && (e.mode == 0 && e.info == nil || e.whole || e.mode.IsDir() || e.mode.Type() == fs.ModeSymlink)
+}
+
+// reopen gives folders their modes and owners back, from the outer ones in: what
+// is in one that cannot be read is not seen.
+func (f *guardedFolder) reopen() []Restored {
+	var done []Restored
+	for _, p := range slices.Sorted(maps.Keys(f.before)) {
+		was := f.before[p]
+		if !was.mode.IsDir() {
+			continue
+		}
+		info, err := f.stat(p)
+		if err == nil && info.IsDir() && folderEntry(info).differs(was) {
+			done = append(done, Restored{Path: p, Change: Changed, Err: f.own(p, was)})
+		}
+	}
+	return done
+}
+
+func (f *guardedFolder) stat(p string) (fs.FileInfo, error) {
+	if p == "." {
+		return f.top.Stat()
+	}
+	return f.root.Lstat(p)
+}
+
+// own gives a path its mode and its owner.
+func (f *guardedFolder) own(p string, was entry) error {
+	if p == "." {
+		if info, err := f.top.Stat(); err == nil && ownerOf(info) != was.owner {
+			if err := f.top.Chown(was.owner.user, was.owner.group); err != nil {
+				return err
+			}
+		}
+		return f.top.Chmod(was.mode)
+	}
+	if info, err := f.root.Lstat(p); err == nil && ownerOf(info) != was.owner {
+		if err := f.root.Lchown(p, was.owner.user, was.owner.group); err != nil {
+			return err
+		}
+	}
+	return f.root.Chmod(p, was.mode)
 }
 
 // straighten removes a link that was laid in the place of something, and moves
@@ -358,10 +460,7 @@ func (f *guardedFolder) put(p string, was entry) error {
 				return err
 			}
 		}
-		if was.way {
-			return nil
-		}
-		return f.root.Chmod(p, was.mode.Perm())
+		return f.own(p, was)
 	}
 	if was.mode.IsRegular() && !was.whole || !was.mode.IsRegular() && was.mode.Type() != fs.ModeSymlink {
 		return errNotKept
@@ -391,9 +490,8 @@ func (f *guardedFolder) write(p string, was entry) error {
 		_ = file.Close()
 		return err
 	}
-	if err := file.Chmod(was.mode.Perm()); err != nil {
-		_ = file.Close()
+	if err := file.Close(); err != nil {
 		return err
 	}
-	return file.Close()
+	return f.own(p, was)
 }

@@ -26,7 +26,7 @@ const (
 const (
 	abiRefer    = 2 // renames and links between folders
 	abiTruncate = 3 // truncate(2); before, any file could be emptied
-	abiScoped   = 6 // abstract sockets of processes outside
+	abiScoped   = 6 // abstract sockets and signals of processes outside
 )
 
 // Supported returns the version of Landlock's interface that the kernel
@@ -60,7 +60,7 @@ type ruleset struct {
 	handled uint64
 }
 
-func newRuleset(abi int) (*ruleset, error) {
+func newRuleset(abi int, signals bool) (*ruleset, error) {
 	attr := rulesetAttr{fs: rightRead | rightWrite | rightNever}
 	if abi < abiRefer {
 		attr.fs &^= accessRefer
@@ -71,6 +71,9 @@ func newRuleset(abi int) (*ruleset, error) {
 	size := unsafe.Offsetof(attr.net)
 	if abi >= abiScoped {
 		attr.scoped = landlockAbstract
+		if !signals {
+			attr.scoped |= landlockSignal
+		}
 		size = unsafe.Sizeof(attr)
 	}
 	fd, _, errno := syscall.Syscall(sysLandlockCreate, uintptr(unsafe.Pointer(&attr)), size, 0)

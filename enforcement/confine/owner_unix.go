@@ -21,3 +21,13 @@ func names(info fs.FileInfo) int {
 	}
 	return 1
 }
+
+// owner is whose a file is.
+type owner struct{ user, group int }
+
+func ownerOf(info fs.FileInfo) owner {
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+		return owner{int(stat.Uid), int(stat.Gid)}
+	}
+	return owner{}
+}

@@ -10,6 +10,11 @@ import (
 // Profile names what a confined command may write.
 type Profile string
 
+// KeptOption is the option that names Options.Above. A process that runs a command
+// starts its own program again, with its own arguments behind this one: the second
+// stays for what the command leaves running, the first ends with the command.
+const KeptOption = "--kept"
+
 // The profiles (persisted in command lines; never change). Each allows what
 // the one before it allows.
 const (
@@ -66,6 +71,20 @@ type Options struct {
 	// session, when the command or the parent of this process ends, or at SIGTERM.
 	// Linux only.
 	Whole bool
+	// Above is the process that asked for the command, where this one was started in
+	// between to keep it; 0 for the process that was asked itself. See KeptOption.
+	Above int
+	// Git lets a profile that does not write the project write its git metadata:
+	// for commands of git and of programs that are known to read.
+	Git bool
+	// Make are files of the project, relative to it, that the command may make: they
+	// stand there, empty, while it runs.
+	Make []string
+	// Program is what runs where Args[0] is only its name, "" where that is it.
+	Program string
+	// Waits says that the program begins by reading descriptor 3 to its end, which
+	// comes when it may go on.
+	Waits bool
 }
 
 func (o Options) check() error {
@@ -124,26 +143,98 @@ func limitsOf(o Options) limits {
 	for _, dir := range caches(o, project) {
 		l.tree(dir, nil)
 	}
-	if o.Profile == Scratch {
-		return l
+	if o.Profile != Implementation {
+		l.cachesAside(o, project)
 	}
-	for _, name := range planFiles {
-		if path := join(project, name); plainFile(path) {
-			l.write = append(l.write, path)
+	if o.Profile == ReadOnly || o.Profile == Tests {
+		for _, name := range planFiles {
+			if path := join(project, name); plainFile(path) {
+				l.write = append(l.write, path)
+			}
 		}
 	}
-	if o.Profile == ReadOnly {
-		return l
-	}
-	for _, path := range o.Write {
+	for _, path := range append(slices.Clone(o.Write), o.Make...) {
 		l.named(path, project)
 	}
-	if o.Profile == Implementation {
+	switch {
+	case o.Profile == Implementation:
 		for _, dir := range append(GitFolders(project), project) {
 			l.tree(dir, nil)
 		}
+	case o.Git:
+		for _, dir := range append(GitFolders(project), join(project, ".git")) {
+			if isDir(dir) && real(dir) == dir {
+				l.tree(dir, nil)
+			}
+		}
 	}
 	return l
+}
+
+// asideCaches are variables that put elsewhere what tools would keep in the project.
+var asideCaches = []struct{ name, value, folder string }{
+	{"PYTHONPYCACHEPREFIX", "", "pycache"},
+	{"PYTEST_ADDOPTS", "-o cache_dir=", ".pytest_cache"},
+	{"RUFF_CACHE_DIR", "", ".ruff_cache"},
+	{"MYPY_CACHE_DIR", "", ".mypy_cache"},
+}
+
+// cachesAside gives tools a place for the caches that they may not keep in the
+// project. One that is there is written where it is.
+func (l *limits) cachesAside(o Options, project string) {
+	main := o.getenv("TMPDIR")
+	if !absolute(main) {
+		main = "/tmp"
+	}
+	own, ok := ownTemp(real(main))
+	if !ok {
+		return
+	}
+	for _, c := range asideCaches {
+		if o.getenv(c.name) == "" && !isDir(join(project, c.folder)) {
+			l.vars = append(l.vars, c.name+"="+c.value+join(own, c.folder))
+		}
+	}
+}
+
+// placed are files that were made so that a command may write them.
+type placed []placedFile
+
+type placedFile struct {
+	path string
+	info os.FileInfo
+}
+
+// place makes the files of o.Make that are not there, in folders that are, and
+// that no link leads to.
+func place(o Options) placed {
+	var all placed
+	project := real(o.Project)
+	for _, name := range o.Make {
+		path := clean(join(project, name))
+		if !within(project, path) || real(parent(path)) != parent(path) {
+			continue
+		}
+		file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+		if err != nil {
+			continue
+		}
+		info, err := file.Stat()
+		if errors.Join(err, file.Close()) == nil {
+			all = append(all, placedFile{path, info})
+		}
+	}
+	return all
+}
+
+// remove takes away what the command left as it was made.
+func (p placed) remove() {
+	for _, f := range p {
+		now, err := os.Lstat(f.path)
+		if err == nil && os.SameFile(now, f.info) && now.Size() == 0 && now.ModTime().Equal(f.info.ModTime()) {
+			_ = os.Remove(f.path)
+		}
+	}
 }
 
 // devices swallow, echo or make up what is read and written. Of all others none

@@ -59,8 +59,14 @@ func report(notes io.Writer, o Options, left []string, restored []Restored, exit
 		for _, line := range left {
 			say(notes, line)
 		}
-		say(notes, "exit "+strconv.Itoa(exit)+" under profile "+string(o.Profile)+", which "+o.Profile.allows()+". "+o.Profile.next())
+		say(notes, "exit "+strconv.Itoa(exit)+" under "+o.Profile.Refusals())
 	}
+}
+
+// Refusals says what the profile allows, and what to do where a command that
+// failed was refused something by it.
+func (p Profile) Refusals() string {
+	return "profile " + string(p) + ", which " + p.allows() + ". " + p.next()
 }
 
 // allows says in a few words what a profile allows.

@@ -7,6 +7,7 @@ import (
 	"os/signal"
 	"runtime"
 	"slices"
+	"strconv"
 	"syscall"
 )
 
@@ -30,13 +31,18 @@ func Run(o Options, notes io.Writer) (exit int, err error) {
 	if err != nil {
 		return ExitFor(err), err
 	}
+	if abi > 0 && !o.Whole && o.Above == 0 {
+		return runKept(o)
+	}
 	if abi == 0 {
 		say(notes, "not confined, "+why+"; what it changes is only compared afterwards")
 	}
+	made := place(o)
+	defer made.remove()
 	command := prepare(o, abi, program)
 	guard := Guard(o.Project, o.Lock)
 	defer guard.Close()
-	if o.Whole {
+	if o.Whole || o.Above > 0 {
 		if err := adopt(); err != nil {
 			command.drop()
 			return ExitFor(err), err
@@ -57,7 +63,15 @@ func Run(o Options, notes io.Writer) (exit int, err error) {
 	if o.Whole && endAll() {
 		say(notes, "what the command left running in the background was ended")
 	}
-	report(notes, o, command.limits.notes, guard.Restore(), exit)
+	if command.keeper != nil {
+		if path := command.keeper.told(); path != "" {
+			say(notes, "the socket "+path+" was refused: what listens there acts outside of the command's limits. The user runs what needs it.")
+		}
+	}
+	report(notes, o, command.limits.notes, guard.Restore(nil), exit)
+	if o.Above > 0 && !childless() {
+		stay(exit)
+	}
 	return exit, nil
 }
 
@@ -67,43 +81,94 @@ type command struct {
 	pid    int
 	goes   chan bool // closed unsent, or sent true: it may start
 	ended  chan error
+	thread int      // that has the command's limits
+	keeper *keeper  // nil without confinement
+	gate   *os.File // closed when that thread is gone; nil for a program that does not wait
 }
 
 // prepare begins to make a command's limits, on a thread that is confined to
 // them before it starts the program: a new process inherits the limits of the
-// thread that made it, and no other thread of this one has them. The thread is
-// kept, idle, until this process ends, because the program dies with the thread
-// that started it.
+// thread that made it, and no other thread of this one has them.
 //
-// A process may trace those with limits that include its own, so the command
-// could take hold of that thread, and through its memory of the whole process.
-// That it cannot, this process is made untraceable, and apply takes from root
-// what overrides that.
+// That thread ends once the program is started. A signal reaches all that share
+// its sender's limits, and through one thread its whole process: the command
+// could end what has to put back what it changed. And a process may trace those
+// with limits that include its own, so the command could take hold of that
+// thread, and through its memory of the whole process: against that, this
+// process is made untraceable besides, and apply takes from root what overrides
+// it.
 func prepare(o Options, abi int, program string) *command {
 	c := &command{goes: make(chan bool, 1), ended: make(chan error, 1)}
-	go func() {
-		runtime.LockOSThread()
+	go onThreadThatEnds(func() {
+		c.thread = syscall.Gettid()
 		c.ended <- c.run(o, abi, program)
-		select {}
-	}()
+	})
 	return c
+}
+
+// onThreadThatEnds calls a function on a thread of its own, which ends with it. The
+// first thread of a process does not end, so there it keeps that one busy and
+// takes another.
+func onThreadThatEnds(f func()) {
+	runtime.LockOSThread()
+	if syscall.Gettid() != os.Getpid() {
+		f()
+		return
+	}
+	done := make(chan bool)
+	go func() {
+		defer close(done)
+		onThreadThatEnds(f)
+	}()
+	<-done
+	runtime.UnlockOSThread()
 }
 
 // start lets the command go and returns when it runs.
 func (c *command) start() error {
 	c.goes <- true
-	return <-c.ended
+	err := <-c.ended
+	if c.gate == nil || err != nil {
+		return err
+	}
+	for waited := 0; alive(c.thread); waited++ {
+		switch {
+		case waited < spins:
+			runtime.Gosched()
+		case waited < spins+patience:
+			pause(1)
+		default:
+			_ = syscall.Kill(c.pid, syscall.SIGKILL) // it has not begun
+			return because(ErrUnsupported, "the thread that has the command's limits does not end")
+		}
+	}
+	_ = c.gate.Close() // nothing is written
+	return nil
+}
+
+// A thread that is about to end is looked at so often at once, and then for so many
+// milliseconds.
+const spins, patience = 200, 5000
+
+// alive reports whether a thread of this process has not ended.
+func alive(thread int) bool {
+	_, err := os.Lstat("/proc/self/task/" + strconv.Itoa(thread))
+	return err == nil
 }
 
 // drop lets go of a command that is not started.
 func (c *command) drop() { close(c.goes) }
+
+// waiting is the shell that runs a program when it may go on. A system without it
+// starts the program at once.
+const waiting = "/bin/sh"
 
 func (c *command) run(o Options, abi int, program string) error {
 	c.limits = limitsOf(o)
 	var rules *ruleset
 	if abi > 0 {
 		var err error
-		if rules, err = newRuleset(abi); err != nil {
+		if rules, err = newRuleset(abi, o.Profile == Implementation); err != nil {
 			return err
 		}
 		defer rules.close()
@@ -117,15 +182,29 @@ func (c *command) run(o Options, abi int, program string) error {
 	if err := prctl(prSetDumpable, 0); err != nil {
 		return wrong("confine: make this process untraceable", err)
 	}
+	closeOnExec(3)
 	if rules != nil {
+		began := FileClock()
 		if err := rules.apply(); err != nil {
 			return err
 		}
+		c.keeper = keep(o, began)
 	}
-	pid, err := syscall.ForkExec(program, o.Args, &syscall.ProcAttr{
-		Dir: o.Dir, Env: environment(o.Vars, c.limits.vars), Files: []uintptr{0, 1, 2},
-		// What ends this process outright would have ended the command.
-		Sys: &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL},
+	files := []uintptr{0, 1, 2}
+	args := o.Args
+	if _, err := os.Stat(waiting); err == nil || o.Waits {
+		waits, gate, err := os.Pipe()
+		if err != nil {
+			return wrong("confine: a pipe", err)
+		}
+		defer func() { _ = waits.Close() }() // nothing is read
+		files, c.gate = append(files, waits.Fd()), gate
+		if !o.Waits {
+			program, args = waiting, append([]string{waiting, "-c", `read WRIT_GO <&3; unset WRIT_GO; exec 3<&-; exec "$@"`, waiting, program}, args[1:]...)
+		}
+	}
+	pid, err := syscall.ForkExec(program, args, &syscall.ProcAttr{
+		Dir: o.Dir, Env: environment(o.Vars, c.limits.vars), Files: files, Sys: &syscall.SysProcAttr{},
 	})
 	if err != nil {
 		return wrong("confine: "+o.Args[0], err)
@@ -148,7 +227,20 @@ func environment(vars, more []string) []string {
 // find looks a program up as a shell would.
 func find(o Options) (string, error) {
 	name := o.Args[0]
+	if o.Program != "" {
+		return o.Program, nil
+	}
 	if indexByte(name, '/') >= 0 {
+		info, err := os.Stat(join(o.Dir, name))
+		if absolute(name) {
+			info, err = os.Stat(name)
+		}
+		switch {
+		case err != nil:
+			return "", wrong("confine: "+name, err)
+		case !info.Mode().IsRegular() || info.Mode()&0o111 == 0:
+			return "", wrong("confine: "+name, os.ErrPermission)
+		}
 		return name, nil
 	}
 	for _, dir := range lists(o.getenv("PATH")) {
@@ -184,19 +276,27 @@ func catch(signals chan os.Signal, which []os.Signal) {
 
 // wait passes signals on until the command ends.
 func wait(pid int, signals <-chan os.Signal) (exit int) {
+	go pass(pid, signals)
+	return ending(pid)
+}
+
+// pass hands signals on to a process, but those that the keyboard sends it as well.
+func pass(pid int, signals <-chan os.Signal) {
 	keyboard := hasKeyboard()
-	go func() {
-		for s := range signals {
-			if number, ok := s.(syscall.Signal); ok && !(keyboard && (number == syscall.SIGINT || number == syscall.SIGQUIT)) {
-				_ = syscall.Kill(pid, number)
-			}
+	for s := range signals {
+		if number, ok := s.(syscall.Signal); ok && !(keyboard && (number == syscall.SIGINT || number == syscall.SIGQUIT)) {
+			_ = syscall.Kill(pid, number)
 		}
-	}()
+	}
+}
+
+// ending waits for the end of a child.
+func ending(pid int) (exit int) {
 	var status syscall.WaitStatus
 	for {
-		_, err := syscall.Wait4(pid, &status, 0, nil)
+		ended, err := syscall.Wait4(-1, &status, 0, nil) // or one that lost its parent
 		switch {
-		case errors.Is(err, syscall.EINTR):
+		case errors.Is(err, syscall.EINTR), err == nil && ended != pid:
 		case err != nil:
 			return ExitUnsupported
 		case status.Signaled():

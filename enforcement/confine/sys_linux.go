@@ -17,6 +17,10 @@ const (
 	landlockVersion     = 1 // LANDLOCK_CREATE_RULESET_VERSION
 	landlockPathBeneath = 1 // LANDLOCK_RULE_PATH_BENEATH
 	landlockAbstract    = 1 // LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET
+	landlockSignal      = 2 // LANDLOCK_SCOPE_SIGNAL
+
+	sysCloseRange     = 436
+	closeRangeCloexec = 4 // CLOSE_RANGE_CLOEXEC
 
 	accessWriteFile  = 1 << 1
 	accessReadFile   = 1 << 2
@@ -72,6 +76,13 @@ func prctl(option, argument uintptr) error {
 	return nil
 }
 
+// closeOnExec keeps descriptors from first on from programs that are started:
+// what the host left open may lead to what no path leads to. A kernel without the
+// call, before Linux 5.11, leaves them open.
+func closeOnExec(first uintptr) {
+	_, _, _ = syscall.RawSyscall(sysCloseRange, first, ^uintptr(0)>>32, closeRangeCloexec)
+}
+
 func fcntl(fd int, command uintptr) (uintptr, error) {
 	value, _, errno := syscall.Syscall(syscall.SYS_FCNTL, uintptr(fd), command, 0)
 	if errno != 0 {
@@ -97,8 +108,8 @@ func changeOf(info fs.FileInfo) (ctime int64, ino uint64) {
 	return 0, 0
 }
 
-// fileClock is the clock that change times are taken from, in nanoseconds.
-func fileClock() int64 {
+// FileClock is the clock that change times are taken from, in nanoseconds.
+func FileClock() int64 {
 	var now syscall.Timespec
 	if _, _, errno := syscall.RawSyscall(syscall.SYS_CLOCK_GETTIME, clockRealtimeCoarse, uintptr(unsafe.Pointer(&now)), 0); errno != 0 {
 		return 0

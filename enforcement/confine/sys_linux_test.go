@@ -13,6 +13,7 @@ func TestNumbersAreLinuxs(t *testing.T) {
 		"create": {sysLandlockCreate, unix.SYS_LANDLOCK_CREATE_RULESET}, "add": {sysLandlockAdd, unix.SYS_LANDLOCK_ADD_RULE},
 		"restrict": {sysLandlockRestrict, unix.SYS_LANDLOCK_RESTRICT_SELF}, "version": {landlockVersion, unix.LANDLOCK_CREATE_RULESET_VERSION},
 		"beneath": {landlockPathBeneath, unix.LANDLOCK_RULE_PATH_BENEATH}, "abstract": {landlockAbstract, unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET},
+		"signal": {landlockSignal, unix.LANDLOCK_SCOPE_SIGNAL}, "close": {sysCloseRange, unix.SYS_CLOSE_RANGE}, "on exec": {closeRangeCloexec, unix.CLOSE_RANGE_CLOEXEC},
 		"write": {accessWriteFile, unix.LANDLOCK_ACCESS_FS_WRITE_FILE}, "read": {accessReadFile, unix.LANDLOCK_ACCESS_FS_READ_FILE},
 		"remove folder": {accessRemoveDir, unix.LANDLOCK_ACCESS_FS_REMOVE_DIR}, "remove file": {accessRemoveFile, unix.LANDLOCK_ACCESS_FS_REMOVE_FILE},
 		"character device": {accessMakeChar, unix.LANDLOCK_ACCESS_FS_MAKE_CHAR}, "block device": {accessMakeBlock, unix.LANDLOCK_ACCESS_FS_MAKE_BLOCK},

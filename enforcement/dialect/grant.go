@@ -152,6 +152,27 @@ func check(set []Capability, v *Verb, r Request) Decision {
 	return Decision{Verdict: Allow}
 }
 
+// Programs decides about a command line that Check allows, by what a reading of it
+// finds to run besides the programs that it names: beyond says how it runs more
+// than those that are allowed, "" where it does not.
+func (g Grant) Programs(workspace string, beyond func(allowed func(program string) bool) (why string)) Decision {
+	exec := Lookup("exec")
+	for _, set := range g.sets {
+		names := func(c Capability) bool { return c.names(exec, "") }
+		if slices.ContainsFunc(set, func(c Capability) bool { return names(c) && len(c.scopes) == 0 }) {
+			continue
+		}
+		why := beyond(func(program string) bool {
+			t := target{values: map[string]string{"cmd": program}}
+			return slices.ContainsFunc(set, func(c Capability) bool { return names(c) && c.covers(t, workspace) })
+		})
+		if why != "" {
+			return notGranted(exec, why)
+		}
+	}
+	return Decision{Verdict: Allow}
+}
+
 func notGranted(v *Verb, why string) Decision {
 	what := "capability not granted: " + v.Capability()
 	if why != "" {

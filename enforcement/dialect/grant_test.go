@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/writbus/writ/enforcement/shell"
 )
 
 func TestGrant(t *testing.T) {
@@ -264,5 +266,45 @@ func TestACloneKeepsItsTaint(t *testing.T) {
 	first.Add("/list")
 	if second.Check("exec", "rm a").Verdict != Ask || second.Check("list", "").Verdict != Allow || first.Check("list", "").Verdict != Ask {
 		t.Error("a clone shares what comes later, or lost what came before")
+	}
+}
+
+// TestAScopedCommandRunsNothingElse: a program that is granted by name runs no
+// other one for its arguments, its variables, or because it is another program of
+// that name.
+func TestAScopedCommandRunsNothingElse(t *testing.T) {
+	g := NewGrant([]string{"/exec cmd=git,go,find,env,tar,make,python,gradlew,deploy.sh"})
+	check := func(line string) Decision {
+		if d := g.Check(Request{Verb: "exec", Args: line, Workspace: "/work"}); d.Verdict != Allow {
+			return d
+		}
+		return g.Programs("/work", func(allowed func(string) bool) string {
+			return shell.Beyond(line, shell.Env{Dir: "/work", Project: "/work"}, allowed)
+		})
+	}
+	for _, line := range []string{
+		"git -c alias.p='!touch X' p", "git p", "GIT_SSH_COMMAND='touch X' git fetch", "LD_PRELOAD=./x.so git status", "PATH=.:$PATH git status",
+		"GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=alias.p GIT_CONFIG_VALUE_0='!touch X' git p", "GIT_DIR=/tmp/x git status", "git -C /tmp/x status",
+		"git -c core.pager='touch X' log", "git -c core.fsmonitor='touch X' status", "git --config-env=core.pager=X log", "git --exec-path=. status",
+		"git log --ext-diff", "git grep -Otouch x", "git difftool -x 'touch X'", "git rebase -x 'touch X' HEAD~1", "git bisect run touch X",
+		"git submodule foreach 'touch X'", "git fetch --upload-pack='touch X' .", "git fetch 'ext::touch X'", "git clone -c core.sshCommand='touch X' a b",
+		"git init --template=x", "git filter-branch --tree-filter 'touch X'", "git archive --remote=x --exec='touch X' HEAD",
+		"./git status", "/tmp/x/git status", "./go test", "env touch X", "env -S 'touch X'", "find . -exec touch X ';'", "find . -ok sh ';'",
+		"tar cf a --to-command=sh b", "tar cf a --checkpoint=1 --checkpoint-action=exec=sh b", "go vet -vettool=./x ./...", "go build -toolexec ./x .",
+		"GOFLAGS=-toolexec=./x go build", "make SHELL=./x", "git config alias.p '!touch X'", "git log > .git/config", "git show x >.git/hooks/pre-commit", "MAKEFILES=./x make", "PYTHONPATH=. PYTHONSTARTUP=x python -i",
+	} {
+		if d := check(line); d.Verdict == Allow {
+			t.Errorf("%q is allowed", line)
+		}
+	}
+	for _, line := range []string{
+		"git status", "git commit -m 'a; touch X'", "git log --oneline | git cat-file --batch", "git -C sub status", "git push origin main", "FOO=bar git status",
+		"git -c user.name=x commit -m y", "GIT_PAGER=cat git log", "/usr/bin/git status", "git am x", "git apply x.patch", "git submodule update --init",
+		"go test ./...", "go vet ./...", "go run .", "CGO_ENABLED=0 go build ./...", "env FOO=1 go test ./...", "find . -name '*.go'", "tar xzf a.tgz",
+		"make test", "python x.py", "python -c 'print(1)'", "./gradlew test", "./deploy.sh", "deploy.sh now", "find . -exec git add {} +",
+	} {
+		if d := check(line); d.Verdict != Allow {
+			t.Errorf("%q is denied: %s", line, d.Reason)
+		}
 	}
 }

@@ -30,6 +30,40 @@ func DefaultLimits() Limits {
 	}
 }
 
+// The most that a limit can be set to: beyond these one response could take
+// the daemon's memory or keep it busy for hours.
+const (
+	maxCount = 1000
+	maxBytes = 4 << 20
+	maxExec  = time.Hour
+)
+
+// Check names the first limit that cannot be set so.
+func (l Limits) Check() error {
+	for _, c := range []struct {
+		name        string
+		value, most int
+	}{
+		{"commands", l.Commands, maxCount},
+		{"fetches", l.Fetches, maxCount},
+		{"searches", l.Searches, maxCount},
+		{"advises", l.Advises, maxCount},
+		{"children", l.Children, maxCount},
+		{"model_calls", l.ModelCalls, maxCount},
+		{"body", l.Body, maxBytes},
+		{"batch", l.Batch, maxBytes},
+		{"output", l.Output, maxBytes},
+	} {
+		if c.value < 0 || c.value > c.most {
+			return fmt.Errorf("%s is %d, must be 1 to %d, or 0 for the language's own", c.name, c.value, c.most)
+		}
+	}
+	if l.Exec < 0 || l.Exec > maxExec {
+		return fmt.Errorf("exec is %s, must be a duration up to %s, such as 90s", l.Exec, maxExec)
+	}
+	return nil
+}
+
 // OrDefault returns the limits with the language's own where nothing is set.
 func (l Limits) OrDefault() Limits {
 	own := DefaultLimits()
@@ -42,16 +76,16 @@ func (l Limits) OrDefault() Limits {
 	}
 }
 
-// Budget is what one response has spent. The zero value of its counts is a
+// Budget is what one response has used. The zero value of its counts is a
 // response that begins.
 type Budget struct {
 	limits   Limits
 	commands int
-	spent    map[Class]int
+	used     map[Class]int
 }
 
 // Budget returns the budget of one response.
-func (l Limits) Budget() *Budget { return &Budget{limits: l, spent: map[Class]int{}} }
+func (l Limits) Budget() *Budget { return &Budget{limits: l, used: map[Class]int{}} }
 
 // Spend counts a command that is granted. Where the budget does not suffice it
 // counts nothing, ok is false and the text is the command's result.
@@ -63,11 +97,11 @@ func (b *Budget) Spend(verb string) (result string, ok bool) {
 	if b.commands >= b.limits.Commands {
 		return skipped(verb, b.limits.Commands, "commands"), false
 	}
-	if limit, what := b.limits.of(class); what != "" && b.spent[class] >= limit {
+	if limit, what := b.limits.of(class); what != "" && b.used[class] >= limit {
 		return skipped(verb, limit, what), false
 	}
 	b.commands++
-	b.spent[class]++
+	b.used[class]++
 	return "", true
 }
 

@@ -13,9 +13,9 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 var (
@@ -51,7 +51,7 @@ const (
 // Harmless says that a tool call neither writes, runs nor reads anything that
 // a gate is about, by the tool's name alone.
 func (c Call) Harmless() bool {
-	if c.Shell != nil || len(c.Writes) > 0 {
+	if c.Shell != nil || len(c.Writes) > 0 || len(c.Queues) > 0 {
 		return false
 	}
 	switch c.Tool {
@@ -76,9 +76,28 @@ type Write struct {
 	Opaque bool
 }
 
+// Facts are what a host does with what its hooks answer. The zero value is that
+// of a host that does as little as any, and waits for hooks at a turn's end.
+type Facts struct {
+	// TakesCommand: a hook may replace the command of a shell tool.
+	TakesCommand bool
+	// RulesSeeCommand: the command that a hook gives back, and not the one the agent
+	// wrote, is held against the user's own rules for commands.
+	RulesSeeCommand bool
+	// TellsBeforeTools: what a hook says before a tool is handed to the model; to
+	// others it is said after the tool.
+	TellsBeforeTools bool
+	// ExpandsCommands: a typed command of Writ's is reported as itself, after the
+	// prompt that it was typed as.
+	ExpandsCommands bool
+	// EndsTurns: no hook can send an agent back to work at the end of its turn.
+	EndsTurns bool
+}
+
 // Call is one hook event, free of its host.
 type Call struct {
 	Host, Hook string // "claude", "PreToolUse"
+	Facts      Facts
 	Kind       Kind
 	Session    string // the host's session id; a sub-agent's calls carry their parent's
 	Agent      string // sub-agent id, "" for the main thread
@@ -102,10 +121,17 @@ type Call struct {
 	Reads       []string // paths that a reading tool names
 	Shell       *string  // the command line of a shell tool
 	Code        bool     // runs code that is no command line: nobody can tell what it writes
+	FromServer  bool     // the tool is one of an MCP server
+	Unproven    string   // of a server's tool: why it is not known to do no more than read, "" where it is
+	ByName      bool     // the tool's name alone is why
+	Elsewhere   bool     // the paths are of another place than this machine
+	Was         *string  // what the file held that a tool wrote, where the host says so
+	Made        bool     // the host says that the tool made the file
 	Error       string
 	Millis      int64
 	Exit        *int     // a command's exit status, nil where the host does not say it
 	Done        []string // items that a list of tasks calls done
+	Queues      []string // prompts that a tool hands in for later
 	Task        *Task    // what a sub-agent is to do, nil for other tools
 	Plan        string   // text of a native plan dialog
 	File        string   // of instructions that the host loaded
@@ -132,36 +158,9 @@ type Answer struct {
 	Context string // for the model
 	Notice  string // for the user
 	// Command runs instead of the shell command that was asked for, "" for none.
-	// Only hosts of which TakesCommand is true know it.
+	// Only hosts whose Facts say so know it.
 	Command string
 }
-
-// TakesCommand says whether a host lets a hook replace the command of a shell
-// tool.
-func TakesCommand(host, tool string) bool {
-	// Codex takes one only together with a permission, which would end its own
-	// questions; Cursor and Copilot do not at the events that ask.
-	return tool == "Bash" && (host == "claude" || host == "gemini" || host == "opencode")
-}
-
-// RulesSeeCommand says whether a host holds the command that a hook gives back,
-// and not the one its agent wrote, against its user's own rules for commands.
-// Gemini CLI has applied those before.
-func RulesSeeCommand(host string) bool { return host == "claude" || host == "opencode" }
-
-// TellsBeforeTools says whether a host hands what a hook says before a tool to
-// its model; to others it is said after the tool.
-func TellsBeforeTools(host string) bool {
-	return host == "claude" || host == "codex" || host == "gemini"
-}
-
-// ExpandsCommands says whether a host reports a typed command of Writ's as
-// itself, after the prompt that it was typed as.
-func ExpandsCommands(host string) bool { return host == "claude" }
-
-// HoldsTurns says whether a host lets a hook send an agent back to work at the
-// end of its turn, and waits for it.
-func HoldsTurns(host string) bool { return host != "opencode" }
 
 // Fields keeps the short plain fields of a payload, for the record of an event
 // that no policy is about.
@@ -212,14 +211,6 @@ func (a Answer) Unasked(host string) Answer {
 	}
 	a.Verdict, a.Reason = Refuse, a.Reason+end
 	return a
-}
-
-// RefusalExit is the exit status that goes with a host's refusal of a tool.
-func RefusalExit(host string) int {
-	if host == "gemini" {
-		return 0
-	}
-	return 2
 }
 
 // Refused is a tool's refusal in every form: the host's JSON, standard error,
@@ -284,12 +275,8 @@ func Lenient(raw []byte, into any) error {
 // more.
 const maxText = 10_000
 
-// Clip bounds a text to what reaches the model whole, on a rune boundary.
-func Clip(s string) string {
-	if utf8.RuneCountInString(s) <= maxText {
-		return s
-	}
-	const mark = "\n[cut]"
-	runes := []rune(s)
-	return string(runes[:maxText-len(mark)]) + mark
-}
+// CutMark ends a text that was longer than a host takes.
+const CutMark = "\n[cut]"
+
+// Clip bounds a text to what reaches the model whole.
+func Clip(s string) string { return excerpt.RunesWith(s, maxText, CutMark) }

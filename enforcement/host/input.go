@@ -241,7 +241,7 @@ func (c *Call) enter(folder string) {
 // runs says whether a tool that no table knows runs commands, by its name.
 func runs(name string) bool {
 	name = strings.ToLower(name)
-	for _, part := range []string{"shell", "bash", "terminal", "exec", "command", "run"} {
+	for _, part := range []string{"shell", "bash", "terminal", "exec", "command", "run", "process", "spawn"} {
 		if strings.Contains(name, part) {
 			return true
 		}

@@ -9,7 +9,7 @@ import (
 
 // serverKeys are the keys by which tools of MCP servers name files, beside those
 // that hosts use.
-var serverKeys = []string{"relative_path", "filename", "uri", "source", "destination", "old_path", "new_path", "from", "to"}
+var serverKeys = []string{"relative_path", "path_in_project", "pathInProject", "filename", "uri", "source", "destination", "old_path", "new_path", "from", "to"}
 
 // remoteKeys say that a path is one of another place: a repository on a forge or
 // a bucket. They are heeded of the servers of such places alone, which the user
@@ -32,9 +32,16 @@ var (
 // given content, writes the files it names; one that runs by its name runs the
 // Command it is given, or code that nobody can judge; others read. A name that begins with reading, and goes on
 // without writing, only reads.
+//
+// What is not known to do no more than read, or than to write the files it names,
+// is unproven, whatever else is read from it.
 func (c *Call) ReadServer(name string, raw json.RawMessage) {
+	if server, tool, ok := strings.Cut(name, "-"); ok && !strings.Contains(name, "__") {
+		name = "mcp__" + server + "__" + tool
+	}
 	in, _, err := ReadInput(raw)
 	if err != nil {
+		c.Unproven = "its input cannot be read"
 		return
 	}
 	var all map[string]json.RawMessage
@@ -47,13 +54,24 @@ func (c *Call) ReadServer(name string, raw json.RawMessage) {
 	for i, path := range in.Paths {
 		in.Paths[i] = strings.TrimPrefix(path, "file://")
 	}
+	var values any
+	_ = json.Unmarshal(raw, &values)
+	defer func() {
+		c.FromServer = !own(name)
+		c.Unproven, c.ByName = c.unproven(name, all)
+		for _, path := range pathsIn(nil, values, 0) {
+			if !slices.Contains(c.Reads, path) && !slices.ContainsFunc(c.Writes, func(w Write) bool { return w.Path == path }) {
+				c.Reads = append(c.Reads, path)
+			}
+		}
+	}()
 	words := nameWords(name)
 	writing := slices.ContainsFunc(words, func(word string) bool { return slices.Contains(writingVerbs, word) })
 	reads := len(words) > 0 && slices.Contains(readingVerbs, words[0]) && !writing
 	content := in.content != nil || len(in.edits) > 0 || all["edits"] != nil || slices.ContainsFunc(contentWords, func(key string) bool { return all[key] != nil })
 	switch {
 	case remote(name, all), reads:
-		c.Reads = in.Paths
+		c.Reads, c.Elsewhere = in.Paths, remote(name, all)
 	case in.Command != nil && runs(strings.Join(words, "_")):
 		c.Shell = in.Command
 		c.enter(in.folder)

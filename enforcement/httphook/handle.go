@@ -124,7 +124,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, agent, event str
 	reply, err := s.ask(r.Context(), request)
 	if err == nil && reply.Tests != nil {
 		// The connection's own time is too short for tests.
-		more := time.Duration(reply.Tests.Millis)*time.Millisecond + writeTime
+		more := time.Duration(reply.Tests.Millis+reply.Tests.FilesMillis)*time.Millisecond + writeTime
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(more))
 		reply, err = s.tested(r.Context(), request, *reply.Tests)
 	}

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/writbus/writ/schemas/lazyregexp"
 )
 
 // The forms of an approving clause are regular expressions over its words,
@@ -24,7 +26,7 @@ const (
 	pronoun  = `(?:all of (?:it|this|that|them|these|those)|both of (?:them|these)|(?:the|this) (?:whole|entire) (?:thing|lot)|the lot|(?:this|that) one|it|this|that|these|those|them|they|everything|both|all)`
 	object   = `(?:` + phrase + `(?: (?:for|to|of|about) (?:\S+)(?: \S+){0,7}?)?|` + pronoun + `)`
 	adverb   = `(?:(?:hereby|fully|completely|entirely|officially|formally|definitely|absolutely|gladly|happily|certainly|wholeheartedly|now|also|both|explicitly|herewith|clearly|finally|thereby|totally|really|do|strongly|unreservedly|unconditionally|already) )*`
-	approved = `(?:approved|approve|lgtm)`
+	approved = `(?:approved|approve|approving|lgtm)`
 	mine     = `(?:my|our) (?:(?:full|explicit|formal|official|unconditional|final) )?`
 )
 
@@ -32,17 +34,17 @@ const (
 const after = `(?: (?:as (?:is|it is|it stands|they are|they stand|written|proposed|planned|described|presented|posted|shown|agreed)` +
 	`|(?:that |which )?you (?:have )?(?:wrote|written|posted|sent|showed|shown|presented|made|prepared|proposed|drafted|submitted|described)` +
 	`|above|here|now|today|again|too|as well|also|completely|fully|entirely|in full|in its entirety|wholeheartedly|unconditionally|unreservedly|indeed` +
-	`|without (?:any )?(?:further )?(?:changes?|reservations?|hesitation|objections?|conditions?|comments?|remarks?|reserve)` +
+	`|(?:without|with no) (?:any )?(?:further )?(?:changes?|reservations?|hesitation|objections?|conditions?|comments?|remarks?|reserve)` +
 	`|no (?:further |more )?(?:changes?|comments?|questions?|objections?|complaints?|remarks?|issues?|problems?|notes?)(?: (?:needed|required|necessary|from me|from my side|left|at all))?` +
 	`|from (?:me|us|my side|my end|our side|here)|by (?:me|us|myself)|(?:on|from) my (?:side|part|end)|with pleasure|with thanks` +
-	`|for (?:me|us|implementation|the implementation|this task|this session)|everyone|team|claude|mate|buddy|friend|sir|then` +
+	`|for (?:me|us|implementation|the implementation|this task|this session)|everyone|team|claude|mate|bro|dude|man|buddy|friend|sir|then` +
 	`|thanks|thank you|please))*`
 
 // onward are the beginnings of a continuation behind an approval without a
 // comma: "approved go ahead and implement it".
-const onward = `(?P<onward> (?:to (?:proceed|start|begin|continue|go|implement|code|write)|please|go|proceed|continue|start|begin|carry on|move on|keep going|let us|you (?:can|may|are free to|are clear to|are good to|should)|thanks|thank you|ship|do it|implement|write|build|on to|onwards?|next|ready to|good to go|time to)\b.*)?`
+const onward = `(?P<onward> (?:to (?:proceed|start|begin|continue|go|implement|code|write)|please|go|proceed|continue|start|begin|carry on|move on|keep going|let us|you (?:can|may|are free to|are clear to|are good to|should)|thanks|thank you|ship|do it|implement|write|build|on to|onwards?|next(?:$| (?:please|steps?|up|phase|write|go|the|you|we))|ready to|good to go|time to)\b.*)?`
 
-var lead = `(?:(?:yes|yep|yeah|yup|ok|okay|sure|fine|great|perfect|good|nice|cool|alright|all right|right|well|thanks|thank you|thank you very much|many thanks|cheers|please|therefore|thus|hence|finally|wow|awesome|excellent|amazing|hi|hello|hey|of course|lovely|wonderful|brilliant|super|all good|all fine|agreed|absolutely|definitely|certainly|done|happy with it|` + looks + `|go ahead|go for it|claude|team|as such|with that|in short|overall|all in all|in that case|verdict|today|this time|by now|meanwhile|result|conclusion|decision|my verdict|my answer|answer|again|once more) )*`
+var lead = `(?:(?:yes|ya|k|kk|yep|yeah|yup|ok|okay|sure|fine|great|perfect|good|nice|cool|alright|all right|right|well|thanks|thank you|thank you very much|many thanks|cheers|please|therefore|thus|hence|finally|wow|awesome|excellent|amazing|hi|hello|hey|of course|lovely|wonderful|brilliant|super|all good|all fine|agreed|absolutely|definitely|certainly|done|happy with it|` + looks + `|go ahead|go for it|claude|team|as such|with that|in short|overall|all in all|in that case|verdict|today|this time|by now|meanwhile|result|conclusion|decision|my verdict|my answer|answer|again|once more) )*`
 
 const looks = `(?:(?:it|this|that|all|everything) )?(?:looks?|sounds?|reads?|seems?) (?:very |really |all )?(?:good|great|fine|ok|okay|perfect|right|well|excellent|nice)(?: to me| to us)?`
 
@@ -68,6 +70,10 @@ var forms = compileForms(
 	// that is an lgtm from me
 	`(?:(?:it|this|that) is )?(?:an? )?(?:lgtm|approved) from (?:me|us|my side)`,
 	`you are (?:hereby |now )?approved`,
+	// happy to approve
+	`(?:very |really |more than )?(?:happy|glad|pleased) to approve(?: `+object+`)?`,
+	// you have the approval for the plan
+	`you (?:have|have got|got) the approval (?:for|of) `+object,
 	// the apostrophe left out
 	`its `+adverb+`(?:all )?approved`,
 )
@@ -122,13 +128,16 @@ type matched struct {
 	core   string // the clause without the continuation
 }
 
+// othersApprove tells of somebody else's approval.
+var othersApprove = lazyregexp.New(`^(?:they|claude|team) (?:has |have )?approve[ds]?\b`)
+
 var approvalWord = regexp.MustCompile(`(?:^| )(?:approved|approve|approving|approval|lgtm)(?: |$)`)
 
 // approves tells whether the clause is an approval by its form.
 func (c clause) approves() (matched, bool) {
 	s := c.String()
 	// "please approve" asks somebody else to.
-	if len(s) > 600 || !approvalWord.MatchString(s) || strings.Contains(s+" ", "please approve ") {
+	if len(s) > 600 || !approvalWord.MatchString(s) || strings.Contains(s+" ", "please approve ") || othersApprove.MatchString(s) || irony.MatchString(" "+s+" ") {
 		return matched{}, false
 	}
 	for _, compiled := range forms {

@@ -1,11 +1,15 @@
 package phrase
 
-import "regexp"
+import (
+	"strings"
+
+	"github.com/writbus/writ/schemas/lazyregexp"
+)
 
 // A go-ahead is made of strong phrases, of which one suffices, and of
 // politeness, which never suffices.
 var (
-	strongGoAhead = regexp.MustCompile(`^(?:` +
+	strongGoAhead = lazyregexp.New(`^(?:` +
 		`yes|yep|yeah|yup|y|aye|ok|okay|sure|alright|all right|agreed|accepted|accept|confirmed|confirm|absolutely|definitely|certainly|of course|by all means|affirmative` +
 		`|go|go ahead|go for it|go on|proceed|continue|carry on|move on|do it|ship it|make it so|do that|let us go|let us do (?:it|this)|let us (?:start|begin|proceed)|start|begin|get started|let us get started|start now|go now` +
 		`|(?:you (?:can|may|should) )(?:go ahead|proceed|start|begin|continue|go on)(?: now)?|(?:you are )?(?:good|clear|free) to go|please (?:do|proceed|go ahead|continue|start|begin)` +
@@ -13,10 +17,10 @@ var (
 		`|` + looks + `|(?:it |this |that |everything )?(?:is )?all good|happy with it` +
 		`)(?: (?:please|now|then|thanks|thank you|claude))*$`)
 
-	politeness = regexp.MustCompile(`^(?:thanks|thank you|thank you very much|thanks a lot|many thanks|cheers|please|great|perfect|good|nice|cool|fine|excellent|awesome|amazing|wonderful|lovely|brilliant|super|well done|good job|good work|great work|nice work|great job|hi|hello|hey|claude|team|good morning|good evening|now|hmm ok)$`)
+	politeness = lazyregexp.New(`^(?:thanks|thank you|thank you very much|thanks a lot|many thanks|cheers|please|great|perfect|good|nice|cool|fine|excellent|awesome|amazing|wonderful|lovely|brilliant|super|well done|good job|good work|great work|nice work|great job|hi|hello|hey|claude|team|good morning|good evening|now|hmm ok)$`)
 
 	// A gate named beside a go-ahead: "go ahead with the plan", "the tests look good".
-	goAheadGate = regexp.MustCompile(`^(?:(?:go ahead|proceed|continue|go on|carry on|start|begin|go) with (?:the|this|that|your) (` + planNoun + `)|(?:go ahead|proceed|continue|carry on) with (?:it|this|that)` +
+	goAheadGate = lazyregexp.New(`^(?:(?:go ahead|proceed|continue|go on|carry on|start|begin|go) with (?:the|this|that|your) (` + planNoun + `)|(?:go ahead|proceed|continue|carry on) with (?:it|this|that)` +
 		`|(?:(?:the|this|your) )?` + adjective + `(?:(` + planNoun + `)|(` + testsNoun + `)) (?:looks?|sounds?|seems?|reads?) (?:very |really |all )?(?:good|great|fine|ok|okay|perfect|right|well|excellent)(?: to me| to us)?` +
 		`|(?:(?:the|this|your) )?` + adjective + `(?:(` + planNoun + `)|(` + testsNoun + `)) (?:is|are) good to go)$`)
 )
@@ -35,10 +39,12 @@ func goAhead(t text, own map[string]bool) (Gate, bool) {
 	}
 	strong, words, named := t.thumbs, 0, Gate("")
 	for _, s := range t.sentences {
-		if s.end == '?' || s.end == '~' || s.end == ':' || s.bullet {
+		if s.end == '?' || s.end == '~' || s.end == ':' || s.bullet || s.cited || s.dangles {
 			return "", false
 		}
-		if own[clause{words: s.words()}.String()] {
+		if joined := strings.Join(s.words(), " "); irony.MatchString(" " + joined + " ") {
+			return "", false
+		} else if own[joined] {
 			strong = true
 			continue
 		}

@@ -37,7 +37,7 @@ func find(t text, own phraseSets) (found []position, reason string) {
 		}
 	}
 	for i, s := range t.sentences {
-		if own.approve[strings.Join(s.words(), " ")] && s.end != '?' {
+		if own.approve[strings.Join(s.words(), " ")] && s.end != '?' && !s.cited {
 			found = append(found, position{sentence: i, clause: len(s.clauses) - 1})
 			continue
 		}
@@ -105,6 +105,12 @@ func (t text) context(i, j int, said matched, earlier string) string {
 		return Question
 	}
 	c := s.clauses[j]
+	if s.cited {
+		return Quoted
+	}
+	if s.dangles || s.valued(j) || s.end == ':' && i == len(t.sentences)-1 {
+		return Condition
+	}
 	if c.colon && j > 0 && !topic(s.clauses[j-1]) {
 		return Quoted
 	}
@@ -120,6 +126,19 @@ func (t text) context(i, j int, said matched, earlier string) string {
 	}
 	return s.dependent(j, earlier)
 }
+
+// valued tells whether the clause is the key of a value that is no assent:
+// "approved: false", "approved: pending".
+func (s sentence) valued(j int) bool {
+	if j+1 >= len(s.clauses) || !s.clauses[j+1].colon {
+		return false
+	}
+	value := s.clauses[j+1]
+	return valueWords[value.words[0]] || len(value.words) == 1 && !proceeds(value)
+}
+
+// valueWords begin the value of a key.
+var valueWords = set("see by on at since pending todo tbd false")
 
 // asksAfter tells whether the question of a sentence belongs to a clause of
 // its own behind the approval: "approved, can you start today?"
@@ -145,7 +164,7 @@ func topic(c clause) bool {
 	if _, ok := c.approves(); ok {
 		return true
 	}
-	return len(c.words) > 0 && anyOf(c.words, firstPerson) && !anyOf(c.words, speech) && !anyOf(c.words, negations)
+	return len(c.words) > 1 && anyOf(c.words, firstPerson) && !anyOf(c.words, speech) && !anyOf(c.words, negations)
 }
 
 // listed tells whether a bare word stands in a pasted list of values rather
@@ -261,7 +280,7 @@ func (t text) undone(found []position, waiting Gate) string {
 				continue
 			}
 			here := place{
-				t: t, s: s, c: c, waiting: waiting, named: named, next: j+1 < len(s.clauses),
+				t: t, s: s, c: c, waiting: waiting, named: named, next: j+1 < len(s.clauses), leads: j == 0,
 				whenever: conditionStart(s.clauses[0]),
 				after:    i > first.sentence || i == first.sentence && j > first.clause,
 				same:     i == first.sentence || i == last.sentence,

@@ -1,9 +1,10 @@
 package phrase
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
+
+	"github.com/writbus/writ/schemas/lazyregexp"
 )
 
 // text is a prompt cut into sentences, without code, quotations and quoted
@@ -18,6 +19,8 @@ type sentence struct {
 	clauses []clause
 	end     byte // '.', '?', ':', '~' (dots that trail off) or 0
 	bullet  bool // an item of a list
+	cited   bool // its line is a program's or a form's: an unticked box, a difference, a comment, a log, a shell
+	dangles bool // ends with a conjunction: "approved yet", "approved but"
 	line    int  // number of its line
 }
 
@@ -58,14 +61,24 @@ func (s sentence) words() []string {
 }
 
 var (
-	fence      = regexp.MustCompile("(?s)(?:```|~~~).*?(?:```|~~~|$)")
-	codeSpan   = regexp.MustCompile("`[^`\n]*`")
-	quotedLine = regexp.MustCompile(`(?m)^[ \t]*>.*$`)
-	doubleQ    = regexp.MustCompile(`(?s)"[^"]*"|“[^”]*”|«[^»]*»|„[^“”]*[“”]`)
-	singleQ    = regexp.MustCompile(`(^|[\s(\[:,])'([^'\n]*(?:[\pL\pN]'[\pL][^'\n]*)*)'($|[\s)\].,;:!?])`)
-	emoticon   = regexp.MustCompile(`(^|\s)[:;=8]'?-?[)D(PpOo/|\]](\s|$|[.,!])`)
-	bulletMark = regexp.MustCompile(`^[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+`)
-	headMark   = regexp.MustCompile(`^[ \t]*#{1,6}[ \t]+`)
+	fence      = lazyregexp.New("(?s)(?:```|~~~).*?(?:```|~~~|$)")
+	codeSpan   = lazyregexp.New("`[^`\n]*`")
+	quotedLine = lazyregexp.New(`(?m)^[ \t]*>.*$`)
+	doubleQ    = lazyregexp.New(`(?s)"[^"]*"|“[^”]*”|«[^»]*»|„[^“”]*[“”]`)
+	singleQ    = lazyregexp.New(`(^|[\s(\[:,])'([^'\n]*(?:[\pL\pN]'[\pL][^'\n]*)*)'($|[\s)\].,;:!?])`)
+	emoticon   = lazyregexp.New(`(^|\s)[:;=8]'?-?[)D(PpOo/|\]](\s|$|[.,!])`)
+	bulletMark = lazyregexp.New(`^[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+`)
+	emptyBox   = lazyregexp.New(`(?:^|[^\pL\pN])(?:\[[ _.-]*\]|\([ _]+\)|[☐□⬜◻▢]|_{2,})`)
+	citedLine  = lazyregexp.New(`^[ \t]*(?:\+|--|//|/\*|<!--|;;|[|●○⏺⎿│┃╰╭▶►])[ \t]|\(\d+(?:\.\d+)? ?m?s\)$`)
+	shellLine  = lazyregexp.New(`^[ \t]*(?:[$❯➜%]|>>>|PS [^>]*>)[ \t]`)
+	logTag     = lazyregexp.New(`^[ \t]*\[[^\]]{2,}\][ \t]`)
+	struck     = lazyregexp.New(`~~[^~\n]+~~`)
+	braces     = lazyregexp.New(`\{[^{}\n]*\}`)
+	thumbsUp   = lazyregexp.New(`:(?:\+1|thumbsup|ok_hand|white_check_mark|heavy_check_mark|rocket|tada):`)
+	thumbsDown = lazyregexp.New(`:(?:-1|thumbsdown|x|no_entry\w*|thinking|roll_eyes|rolling_eyes|clown\w*|upside_down\w*):`)
+	arrow      = lazyregexp.New(`(?i)\b(approved?|lgtm)\s*(?:[-=]+>|→|⇒|=)\s`)
+	shouting   = lazyregexp.New(`![!1]*1\b`)
+	headMark   = lazyregexp.New(`^[ \t]*#{1,6}[ \t]+`)
 )
 
 var unify = strings.NewReplacer("\r\n", "\n", "\r", "\n", "’", "'", "‘", "'", "ʼ", "'", "´", "'", "＇", "'",
@@ -83,20 +96,35 @@ func setAside(prompt string) string {
 	s = quotedLine.ReplaceAllString(s, "")
 	s = doubleQ.ReplaceAllString(s, " "+quoteWord+" ")
 	s = singleQ.ReplaceAllString(s, "$1 "+quoteWord+" $3")
+	for _, replaced := range []struct {
+		what *lazyregexp.Regexp
+		by   string
+	}{{struck, " "}, {braces, " " + codeWord + " "}, {thumbsUp, " 👍 "}, {thumbsDown, " 👎 "}, {arrow, "$1 — "}} {
+		s = replaced.what.ReplaceAllString(s, replaced.by)
+	}
+	s = shouting.ReplaceAllString(s, "!")
 	return emoticon.ReplaceAllString(s, "$1 , $2")
 }
 
 func readText(s string) text {
 	var t text
+	console := false // what follows a command of a shell is its output
 	for i, line := range strings.Split(s, "\n") {
-		t.readLine(line, i)
+		console = shellLine.MatchString(line) || console && strings.TrimSpace(line) != ""
+		t.readLine(line, i, console || cited(line))
 	}
 	return t
 }
 
-func (t *text) readLine(line string, number int) {
+// cited tells whether a line is no sentence of the user's by its form.
+func cited(line string) bool {
+	tag := strings.ToLower(strings.Join(logTag.FindStringSubmatch(line), ""))
+	return emptyBox.MatchString(line) || citedLine.MatchString(line) || tag != "" && !mentions(strings.Fields(strings.Trim(tag, "[] \t")))
+}
+
+func (t *text) readLine(line string, number int, cited bool) {
 	cut := bulletMark.ReplaceAllString(line, "")
-	b := sentenceBuilder{text: t, line: number, bullet: cut != line}
+	b := sentenceBuilder{text: t, line: number, bullet: cut != line, cited: cited}
 	cut = headMark.ReplaceAllString(cut, "")
 	for _, field := range strings.Fields(cut) {
 		b.field(field)
@@ -108,6 +136,7 @@ type sentenceBuilder struct {
 	text   *text
 	line   int
 	bullet bool
+	cited  bool
 	cur    sentence
 	clause clause
 }
@@ -156,7 +185,7 @@ func endMark(marks string) byte {
 }
 
 var (
-	doubtSigns  = "👎❌🚫🤔⛔🙅🛑😕🤨✋"
+	doubtSigns  = "👎❌🚫🤔⛔🙅🛑😕🤨✋🙄🤡🙃😏😒🤮💩🖕🤦🤷😠😡😤✖✗✘"
 	assentSigns = "👍👌✅✔🆗💯"
 )
 
@@ -223,6 +252,7 @@ func (b *sentenceBuilder) endClause() {
 func (b *sentenceBuilder) endSentence(mark byte) {
 	colon := b.clause.colon && len(b.clause.words) == 0
 	b.endClause()
+	b.cur.dangles = openEnds[b.clause.conj]
 	b.clause = clause{}
 	if mark == 0 && colon {
 		mark = ':'
@@ -233,10 +263,13 @@ func (b *sentenceBuilder) endSentence(mark byte) {
 		}
 		return
 	}
-	b.cur.end, b.cur.bullet, b.cur.line = mark, b.bullet, b.line
+	b.cur.end, b.cur.bullet, b.cur.line, b.cur.cited = mark, b.bullet, b.line, b.cited
 	b.text.sentences = append(b.text.sentences, b.cur)
 	b.cur = sentence{}
 }
+
+// openEnds leave a sentence that ends with them unfinished.
+var openEnds = set("yet or but nor because")
 
 var conjunctions = set("and but so because then or however though although yet nor")
 

@@ -1,8 +1,9 @@
 package phrase
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/writbus/writ/schemas/lazyregexp"
 )
 
 // place is a clause beside an approval.
@@ -13,6 +14,7 @@ type place struct {
 	waiting  Gate
 	named    bool // the approval names the waiting gate
 	next     bool // further clauses follow in the sentence
+	leads    bool // it begins its sentence
 	after    bool // it stands behind the approval
 	same     bool // in the sentence of an approval
 	whenever bool // its sentence begins with a condition
@@ -26,11 +28,23 @@ func (p place) undoes() string {
 			return r
 		}
 	}
-	if (p.same || p.after) && anyOf(p.c.words, foreignDoubt) {
+	if (p.same || p.after) && (anyOf(p.c.words, foreignDoubt) || otherScript.MatchString(text)) {
 		return Condition
 	}
 	if pendingReview.MatchString(text) && !laterWork.MatchString(text) {
 		return Condition
+	}
+	if (p.same || len(p.c.words) <= 4) && irony.MatchString(text) {
+		return Retracted
+	}
+	if p.after && (p.same || len(p.c.words) <= 4) && attributed.MatchString(text) && !anyOf(p.c.words, firstPerson) {
+		return Quoted
+	}
+	if (p.same || p.after && len(p.s.clauses) == 1) && aside.MatchString(p.c.String()) {
+		return Condition
+	}
+	if narration.MatchString(p.c.String()) {
+		return Quoted
 	}
 	if p.foreign(text) {
 		return ForeignObject
@@ -58,7 +72,7 @@ func (p place) mention() string {
 	case anyOf(words, set("revoke retract withdraw undo cancel")):
 		return Retracted
 	case p.s.end == '?':
-		if p.after && (p.same || p.c.conj == "or") {
+		if p.after && (p.same || p.c.conj == "or" || len(p.s.words()) <= 3) {
 			return Question
 		}
 		return ""
@@ -97,9 +111,13 @@ func (p place) retracts(text string) bool {
 	switch first := words[0]; {
 	case retraction.MatchString(strings.Join(words, " ")):
 		return !p.whenever
+	case len(words) == 1 && denials[first]:
+		return true
+	case first == "not" && !p.same && !p.leads:
+		return false // "use tabs, not spaces"
 	case first == "no" || first == "nope" || first == "nah" || first == "not":
 		return len(words) == 1 || first != "no" || afterNo[words[1]]
-	case p.s.end == '?' && len(p.s.words()) <= 3 && tags[strings.Join(p.s.words(), " ")]:
+	case p.s.end == '?' && len(p.s.words()) <= 3 && (tags[strings.Join(p.s.words(), " ")] || isIt.MatchString(strings.Join(p.s.words(), " "))):
 		return true
 	}
 	return false
@@ -154,7 +172,7 @@ func (p place) changesGate(text string) bool {
 }
 
 func (p place) objects(text string) bool {
-	if p.s.end == '?' || !objection.MatchString(text) {
+	if p.s.end == '?' || harmless.MatchString(text) || !objection.MatchString(text) {
 		return false
 	}
 	if unsure.MatchString(text) {
@@ -212,33 +230,40 @@ var (
 	tags           = set("right ok okay correct yes no or yeah huh agreed what really why eh true or-not")
 	settled        = set("fixed closed gone resolved solved later afterwards addressed corrected mended before earlier yesterday was were")
 	topics         = set("verdict decision answer result conclusion summary so plan tests skeletons final tldr yes ok okay review outcome both approval")
-	foreignDoubt   = set("aber nicht kein keine sobald falls wenn ausser außer jedoch sondern mais pas sauf seulement lorsque quand pero sino cuando solamente però quando solo-se niet maar tenzij если но не только когда")
+	foreignDoubt   = set("aber nicht kein keine sobald falls wenn ausser außer jedoch sondern mais pas sauf seulement lorsque quand pero sino cuando solamente però quando solo-se niet maar tenzij если но не только когда noch erst vorher bevor solange avant jamais todavía todavia aún nunca salvo excepto não nao ainda apenas ancora tranne niet nog wanneer geen nooit inte ikke ikkje först først når innan hvis mutta ei vasta jos ale nie dopiero kiedy jeśli jesli jeszcze tylko až když pokud ještě není nem csak még dar încă dacă doar ama değil degil ancak fakat eğer henüz tapi tidak belum kalau jika nhưng không chưa lakini morgen später spaeter mañana demain tard domani amanhã morgon imorgen senare straks ora")
+	denials        = set("false null nil none undefined 0 denied declined rejected refused nein non nej nie nee niet não nao")
 )
 
 var (
-	objectOnly    = regexp.MustCompile(`^(?:(?:for|about|regarding|on|as for|re|and|concerning) )?` + stripNames(phrase) + `(?: itself| above)?$`)
-	conditionLead = regexp.MustCompile(`^(?:only |but |that is |please |and |well )*(?:if|unless|until|till|once|when|whenever|provided|providing|assuming|after|as long as|as soon as|so long as|on condition|under the condition|on the condition|subject to|given that|in case|except|as far as|the moment|before|while|pending|only) `)
-	remark        = regexp.MustCompile(`^(?:once more|once again|only (?:good|minor|small) |after (?:(?:a|some|the|much|careful|close|all|one|two|my)\b|(?:careful(?:ly)? |re-?)?(?:reading|reviewing|checking|looking|going|thinking|discussing|talking|comparing|studying|considering|seeing|walking|reflection|consideration))|when (?:i|we) (?:first |last )?(?:read|looked|saw|checked|compared|tried))`)
-	finished      = regexp.MustCompile(`^(?:i|we) (?:have |had |just |really |fully )*(?:read|reviewed|checked|looked|went|gone|compared|like|love|agree|see|understand|understood|studied|walked|verified|trust|discussed)\b`)
-	retraction    = regexp.MustCompile(`^(?:wait\b|hold on|hold it|hang on|scratch that|strike that|actually\b|never ?mind|on second thoughts?|not so fast|stop(?: (?:there|here|now|it|that|please|everything))?$|undo\b|cancel\b|revert that|revert my|revoke\b|retract\b|withdraw\b|i (?:take|took) (?:it|that|this) back|take (?:it|that) back|i (?:revoke|retract|withdraw)|(?:just )?kidding|jk\b|april fools|forget (?:it|that)|ignore (?:that|my|what)|disregard|my mistake|my bad|oops|i changed my mind|changed my mind|i was wrong|i did not mean|that was (?:a mistake|for|meant|wrong)|wrong (?:window|chat|tab|session))`)
-	pendingReview = regexp.MustCompile(` (?:still (?:have|need|want|must|has|needs) (?:to )?(?:check|look|read|review|verify|think|see|test|ask|talk|discuss|go|be)|let me (?:first )?(?:check|look|think|read|verify|ask|sleep|review|see)|(?:i|we) (?:want|need|have|would like|am going|must|will need)(?: to)? (?:first )?(?:check|look|think|verify|ask|review|double-check|sleep|discuss)|have not (?:yet )?(?:read|looked|checked|reviewed|seen|finished)|another look|look again|check again|will (?:check|review|read|verify) (?:it|this|that|them|the rest)) `)
-	laterWork     = regexp.MustCompile(` (?:later|afterwards|eventually|some day|one day|next time|in the end|at the end|in a follow-up|in the implementation|while implementing|when implementing|during (?:the )?implementation|in the code|the code|the diff|the result|the implementation|as you go|when (?:you are|it is) (?:done|finished|ready)|when done|in the future|for the next) `)
-	foreignObject = regexp.MustCompile(` (?:pr|prs|pull request|pull requests|merge request|merge requests|pull-request|mr|#\d+) `)
-	opens         = regexp.MustCompile(` (?:open|create|make|prepare|raise|submit|draft|send|no) (?:\S+ ){0,3}(?:pr|prs|pull request|merge request|pull-request|mr) `)
-	mergeIt       = regexp.MustCompile(` (?:merge|squash|rebase|deploy|release|publish) `)
-	onlyIf        = regexp.MustCompile(` only (?:\S+ )?(?:if|after|when|once|as soon as|under|the|for|with|this|half|part|section|files?|in principle) `)
-	exception     = regexp.MustCompile(` (?:except|excepting|apart from|aside from|other than|excluding|minus|save for|with the exception|all but|not including|barring|with one|with some|with a few|with these|with the following|with changes|the rest is not|the others are not|the other is not) `)
-	beforeStart   = regexp.MustCompile(` before (?:(?:you|we) (?:start|begin|continue|proceed|go|implement|do|move|write|code|touch|can)|starting|beginning|implementing|proceeding|continuing|coding|writing|doing|moving|going|anything|that|then|i do|the implementation) `)
-	always        = regexp.MustCompile(` (?:unless|provided|providing|assuming|as long as|so long as|on condition|on the condition|subject to|contingent|conditional|conditionally|pending) `)
-	hedge         = regexp.MustCompile(` (?:in principle|in theory|so far|for now|for the moment|for the time being|at first glance|at first sight|mostly|partly|partially|almost|nearly|half|tentatively|provisionally|preliminarily|preliminary|more or less|kind of|sort of|kinda|sorta|for the most part|maybe|perhaps|probably|possibly|presumably|i guess|i suppose|not sure|unsure|ish) `)
-	provisional   = regexp.MustCompile(` (?:tentatively|provisional|provisionally|in principle|preliminary) `)
-	harmless      = regexp.MustCompile(` (?:no rush|no hurry|take your time|have fun|good luck|no need to hurry|when (?:you are|it is|everything is|all is) (?:done|finished|ready|through|complete)|when (?:done|finished|ready|you finish|you get there|you can|you have time)|once (?:you are|it is|everything is|all is) (?:done|finished|ready|through)|once (?:done|finished)|after that|if (?:you have|there are) (?:any )?(?:questions?|problems?|doubts?)|if (?:you are )?(?:in doubt|stuck|unsure)|if (?:you get stuck|needed|necessary|anything comes up|something comes up|possible|you need (?:anything|me|help|something)|you like|you want|in doubt)|as soon as possible|when in doubt|whenever you are ready|when you are ready|as you wish) `)
-	untilDone     = regexp.MustCompile(` (?:until (?:you are done|it is done|all|everything|the tests|done|finished|they|it)|when you are ready|whenever you are ready|when ready|if you like|after that|once ready|after lunch|when you can) `)
-	must          = regexp.MustCompile(` (?:must|need to|needs to|have to|should|ought to|forgot|missed) `)
-	planParts     = regexp.MustCompile(` (?:plan|section|sections|capability|capabilities|step|steps|analysis|files list|file list|list of files|rules applied|typo|wording|heading|paragraph|sentence|rollback) `)
-	testParts     = regexp.MustCompile(` (?:test|tests|skeleton|skeletons|case|cases|assertion|assertions|assert|typo|test\S+|time-out) `)
-	objection     = regexp.MustCompile(` (?:wrong|missing|incomplete|unclear|broken|incorrect|insufficient|lacks|lacking|mistake|mistakes|problematic|unacceptable|needs (?:to|a|an|another|more|work|fixing|some)|(?:must|should|has to|have to) (?:still )?be (?:changed|fixed|renamed|removed|moved|added|split|rewritten|reworded)|asserts nothing|concerned|concerns|worried|worries|worry|doubts?|disagree|reject|rejected|refuse|refused|bad|typo|not sure|not certain|unsure|not convinced|not happy|do not like|not good|not ready|not enough|not right|not ok|not okay|not done|not finished|rest is not|fails for the wrong) `)
-	unsure        = regexp.MustCompile(` (?:not sure|not certain|unsure|not convinced|not happy|do not like|not good|not ready|not enough|not right|not ok|not okay|not done|not finished|rest is not) `)
+	objectOnly    = lazyregexp.New(`^(?:(?:for|about|regarding|on|as for|re|and|concerning) )?` + stripNames(phrase) + `(?: itself| above)?$`)
+	conditionLead = lazyregexp.New(`^(?:only |but |that is |please |and |well )*(?:if|unless|until|till|once|when|whenever|provided|providing|assuming|after|as long as|as soon as|so long as|on condition|under the condition|on the condition|subject to|given that|in case|except|as far as|the moment|before|while|pending|only) `)
+	remark        = lazyregexp.New(`^(?:once more|once again|only (?:good|minor|small) |after (?:(?:a|some|the|much|careful|close|all|one|two|my)\b|(?:careful(?:ly)? |re-?)?(?:reading|reviewing|checking|looking|going|thinking|discussing|talking|comparing|studying|considering|seeing|walking|reflection|consideration))|when (?:i|we) (?:first |last )?(?:read|looked|saw|checked|compared|tried))`)
+	finished      = lazyregexp.New(`^(?:i|we) (?:have |had |just |really |fully )*(?:read|reviewed|checked|looked|went|gone|compared|like|love|agree|see|understand|understood|studied|walked|verified|trust|discussed)\b`)
+	retraction    = lazyregexp.New(`^(?:wait\b|hold on|hold it|hang on|scratch that|strike that|actually\b|never ?mind(?:$| (?:that|it|my|the approval))|on second thoughts?|not so fast|stop(?: (?:there|here|now|it|that|please|everything))?$|undo\b|cancel\b|revert that|revert my|revoke\b|retract\b|withdraw\b|i (?:take|took) (?:it|that|this) back|take (?:it|that) back|i (?:revoke|retract|withdraw)|(?:just )?kidding|jk\b|april fools|forget (?:it|that)|ignore (?:that|my|what)|disregard|my mistake|my bad|oops|i changed my mind|changed my mind|i was wrong|i did not mean|that was (?:a mistake|for|meant|wrong)|wrong (?:window|chat|tab|session))`)
+	pendingReview = lazyregexp.New(` (?:still (?:have|need|want|must|has|needs) (?:to )?(?:check|look|read|review|verify|think|see|test|ask|talk|discuss|go|be)|let me (?:first )?(?:check|look|think|read|verify|ask|sleep|review|see)|(?:i|we) (?:want|need|have|would like|am going|must|will need)(?: to)? (?:first )?(?:check|look|think|verify|ask|review|double-check|sleep|discuss)|have not (?:yet )?(?:read|looked|checked|reviewed|seen|finished)|another look|look again|check again|will (?:check|review|read|verify) (?:it|this|that|them|the rest)) `)
+	laterWork     = lazyregexp.New(` (?:later|afterwards|eventually|some day|one day|next time|in the end|at the end|in a follow-up|in the implementation|while implementing|when implementing|during (?:the )?implementation|in the code|the code|the diff|the result|the implementation|as you go|when (?:you are|it is) (?:done|finished|ready)|when done|in the future|for the next) `)
+	foreignObject = lazyregexp.New(` (?:pr|prs|pull request|pull requests|merge request|merge requests|pull-request|mr|#\d+) `)
+	opens         = lazyregexp.New(` (?:open|create|make|prepare|raise|submit|draft|send|no) (?:\S+ ){0,3}(?:pr|prs|pull request|merge request|pull-request|mr) `)
+	mergeIt       = lazyregexp.New(` (?:merge|squash|rebase|deploy|release|publish) `)
+	isIt          = lazyregexp.New(`^(?:is|was|did|do|am) (?:it|that|this|i)$`)
+	irony         = lazyregexp.New(` (?:sarcasm|sarcastic(?:ally)?|irony|ironic(?:ally)?|joking|kidding|jk|sike|psych|haha\w*|hehe\w*|lol|lmao|rofl|very funny|messing with you|(?:just|only) testing|as if|yeah right|in your dreams|when pigs fly|over my dead body|dream on|good luck with that|said (?:nobody|no one)|(?:a|my) joke|</?(?:s|sarcasm|irony|joke)>|/(?:s|j|hj|jk|sarcasm|irony|joke|joking)) `)
+	attributed    = lazyregexp.New(` (?:says|said|claims|claimed|according to|dixit) `)
+	aside         = lazyregexp.New(`^(?:(?:but |maybe |only |just )*(?:tomorrow|tonight|later|soon|eventually|some day|another (?:day|time)|some other time|after (?:lunch|dinner|the weekend|the meeting|work)|(?:on )?(?:mon|tues|wednes|thurs|fri|satur|sun)day|next (?:week|month|year|sprint|quarter|time|\S+day)|in (?:an?|one|two|three|some|few|\d+) (?:few )?(?:minutes?|hours?|days?|weeks?|months?|bit|while|moment|sec|second))|i (?:think|believe|hope|wish|reckon|assume|imagine)|i wish you \S+|per (?:the )?\S+|whatever|or (?:so|something|whatever)|supposedly|allegedly|apparently|theoretically|hopefully)$`)
+	narration     = lazyregexp.New(`^(?:(?:i will|i am going to|i am|let me|we will) (?:now |next |first |then )?(?:writ(?:e|ing)|implement(?:ing)?|creat(?:e|ing)|proceed(?:ing)?|continu(?:e|ing) with|mov(?:e|ing) on|begin(?:ning)?|start(?:ing)? (?:with|by|to|on|writing|implementing|the implementation))\b|(?:moving|proceeding|continuing|switching|advancing) (?:on|to|with)\b|writ (?:has |now )?(?:opened|opens|recorded|records|took|accepted|moved|switched|unlocked|allows|says)\b)`)
+	otherScript   = lazyregexp.New(`[^\P{L}\p{Latin}\p{Common}]`)
+	onlyIf        = lazyregexp.New(` only (?:\S+ )?(?:if|after|when|once|as soon as|under|the|for|with|this|half|part|section|files?|in principle) `)
+	exception     = lazyregexp.New(` (?:except|excepting|apart from|aside from|other than|excluding|minus|save for|with the exception|all but|not including|barring|with one|with some|with a few|with these|with the following|with changes|the rest is not|the others are not|the other is not) `)
+	beforeStart   = lazyregexp.New(` before (?:(?:you|we) (?:start|begin|continue|proceed|go|implement|do|move|write|code|touch|can)|starting|beginning|implementing|proceeding|continuing|coding|writing|doing|moving|going|anything|that|then|i do|the implementation) `)
+	always        = lazyregexp.New(` (?:unless|provided|providing|assuming|as long as|so long as|on condition|on the condition|subject to|contingent|conditional|conditionally|pending) `)
+	hedge         = lazyregexp.New(` (?:in principle|in theory|so far|for now|for the moment|for the time being|at first glance|at first sight|mostly|partly|partially|almost|nearly|half|tentatively|provisionally|preliminarily|preliminary|more or less|kind of|sort of|kinda|sorta|for the most part|maybe|perhaps|probably|possibly|presumably|i guess|i suppose|not sure|unsure|ish) `)
+	provisional   = lazyregexp.New(` (?:tentatively|provisional|provisionally|in principle|preliminary) `)
+	harmless      = lazyregexp.New(` (?:no rush|no hurry|take your time|have fun|good luck|no need to hurry|when (?:you are|it is|everything is|all is) (?:done|finished|ready|through|complete)|when (?:done|finished|ready|you finish|you get there|you can|you have time)|once (?:you are|it is|everything is|all is) (?:done|finished|ready|through)|once (?:done|finished)|after that|if (?:you have|there are) (?:any )?(?:questions?|problems?|doubts?)|if (?:something|anything|one) (?:is|comes|seems|breaks|fails|goes|turns)|if (?:you are )?(?:in doubt|stuck|unsure)|if (?:you get stuck|needed|necessary|anything comes up|something comes up|possible|you need (?:anything|me|help|something)|you like|you want|in doubt)|as soon as possible|when in doubt|whenever you are ready|when you are ready|as you wish) `)
+	untilDone     = lazyregexp.New(` (?:until (?:you are done|it is done|all|everything|the tests|done|finished|they|it)|when you are ready|whenever you are ready|when ready|if you like|after that|once ready|after lunch|when you can) `)
+	must          = lazyregexp.New(` (?:must|need to|needs to|have to|should|ought to|forgot|missed) `)
+	planParts     = lazyregexp.New(` (?:plan|section|sections|capability|capabilities|step|steps|analysis|files list|file list|list of files|rules applied|typo|wording|heading|paragraph|sentence|rollback) `)
+	testParts     = lazyregexp.New(` (?:test|tests|skeleton|skeletons|case|cases|assertion|assertions|assert|typo|test\S+|time-out) `)
+	objection     = lazyregexp.New(` (?:wrong|missing|incomplete|unclear|broken|incorrect|insufficient|lacks|lacking|mistake|mistakes|problematic|unacceptable|needs (?:to|a|an|another|more|work|fixing|some)|(?:must|should|has to|have to) (?:still )?be (?:changed|fixed|renamed|removed|moved|added|split|rewritten|reworded)|asserts nothing|concerned|concerns|worried|worries|worry|doubts?|disagree|reject|rejected|refuse|refused|bad|typo|not sure|not certain|unsure|not convinced|not happy|do not like|not good|not ready|not enough|not right|not ok|not okay|not done|not finished|rest is not|fails for the wrong) `)
+	unsure        = lazyregexp.New(` (?:not sure|not certain|unsure|not convinced|not happy|do not like|not good|not ready|not enough|not right|not ok|not okay|not done|not finished|rest is not) `)
 )
 
 // stripNames makes a part reusable outside the forms.

@@ -3,6 +3,7 @@ package plan
 import (
 	"sort"
 	"strings"
+	"unicode"
 
 	"github.com/yuin/goldmark/ast"
 	east "github.com/yuin/goldmark/extension/ast"
@@ -36,7 +37,15 @@ type span struct {
 	auto bool   // the text is an address (an autolink)
 }
 
-func (b block) text() string { return strings.TrimSpace(joinSpans(b.spans)) }
+func (b block) text() string { return strings.TrimSpace(strings.Map(visible, joinSpans(b.spans))) }
+
+// visible drops the characters that have no shape of their own.
+func visible(r rune) rune {
+	if unicode.Is(unicode.Cf, r) {
+		return -1
+	}
+	return r
+}
 
 func joinSpans(spans []span) string {
 	var sb strings.Builder
@@ -51,6 +60,8 @@ type reader struct {
 	src       []byte
 	firstLine int
 	starts    []int // offset of each line's first byte
+	folded    int   // elements open at this place that a reader does not see unfolded
+	hidden    int   // line of the first HTML that is not shown; 0 for none
 }
 
 func (r *reader) indexLines() {
@@ -102,7 +113,7 @@ func (r *reader) blocks(n ast.Node) []block {
 			if n.HasClosure() {
 				raw += string(n.ClosureLine.Value(r.src))
 			}
-			out = append(out, block{line: r.lineOf(n), spans: []span{{text: stripHTML(raw)}}})
+			out = append(out, block{line: r.lineOf(n), spans: []span{{text: stripHTML(r.markup(raw, r.lineOf(n)))}}})
 			return ast.WalkSkipChildren, nil
 		case *ast.FencedCodeBlock, *ast.CodeBlock, *ast.LinkReferenceDefinition:
 			return ast.WalkSkipChildren, nil
@@ -139,7 +150,9 @@ func (r *reader) inline(n ast.Node) []span {
 	link := ""
 	add := func(s span) {
 		s.link, link = link, ""
-		out = append(out, s)
+		if r.folded == 0 {
+			out = append(out, s)
+		}
 	}
 	_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {
@@ -167,10 +180,22 @@ func (r *reader) inline(n ast.Node) []span {
 			link = string(n.Destination)
 		case *ast.AutoLink:
 			add(span{text: string(n.Label(r.src)), auto: true})
+		case *east.Strikethrough:
+			return ast.WalkSkipChildren, nil
+		case *ast.RawHTML:
+			r.markup(string(n.Segments.Value(r.src)), r.lineAt(n.Segments.At(0).Start))
 		}
 		return ast.WalkContinue, nil
 	})
 	return out
+}
+
+// markup reads a piece of HTML and returns what a reader sees of it.
+func (r *reader) markup(html string, line int) string {
+	if r.hidden == 0 && hiding.MatchString(html) {
+		r.hidden = line
+	}
+	return r.fold(html)
 }
 
 // plainText undoes escapes and entities as a reader of the rendered page sees

@@ -13,12 +13,13 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-var markdown = goldmark.New(goldmark.WithExtensions(extension.Table, extension.TaskList)).Parser()
+var markdown = goldmark.New(goldmark.WithExtensions(extension.Table, extension.TaskList, extension.Strikethrough)).Parser()
 
 // document is a plan cut at its headings of level one and two.
 type document struct {
 	all    []section // in order; all[0] is what stands before the first heading
 	fenced []fenced  // level-two headings that stand inside code fences
+	hidden int       // line of the first HTML that is not shown; 0 for none
 }
 
 type section struct {
@@ -71,6 +72,7 @@ func outlineAt(src []byte, firstLine, depth int) *document {
 	r := &reader{src: src, firstLine: firstLine}
 	r.indexLines()
 	doc := &document{all: []section{{}}}
+	defer func() { doc.hidden = r.hidden }()
 	for n := root.FirstChild(); n != nil; n = n.NextSibling() {
 		if h, ok := n.(*ast.Heading); ok && h.Level <= 2 {
 			s := section{line: r.lineOf(h)}
@@ -158,5 +160,5 @@ func (s *section) judgeForm(name string) *Problem {
 		return &Problem{Code: Placeholder, Section: name, Line: line, Text: fmt.Sprintf(
 			"the section `## %s` holds %s. Replace it by real content.", name, what)}
 	}
-	return nil
+	return s.hollow(name)
 }

@@ -13,7 +13,9 @@
 // The package does no I/O, keeps no state and never panics on any input.
 //
 // It does not know which rules exist or were shown (the caller says so), does
-// not look at the file system, and does not judge whether a plan is wise.
+// not look at the file system, and does not judge whether a plan is wise. Nor does
+// it approve: who may approve a plan, and what an approval is of, is decided in the
+// parent package (approve.go); whether a sentence approves, in package phrase.
 package plan
 
 import (
@@ -48,6 +50,8 @@ const (
 	ContradictoryRules = "contradictory_rules"   // "No matching rules" beside a citation
 	NoCapabilities     = "no_capabilities"       // no check box
 	TickedCapability   = "ticked_capability"     // a check box is ticked before the work began
+	HiddenText         = "hidden_text"           // a reader does not see all that is written
+	TooBroad           = "too_broad"             // Files names everything
 	TooLarge           = "too_large"             // beyond MaxBytes, MaxDepth or MaxLinks
 )
 
@@ -62,7 +66,7 @@ const (
 // Problem is one reason why a plan is not valid.
 type Problem struct {
 	Code    string // one of the codes above
-	Section string // the section it is about; empty only for TooLarge
+	Section string // the section it is about; empty for TooLarge and HiddenText
 	ID      string // the rule id, for UnknownRule and HallucinatedRule
 	Line    int    // 1-based line in the source; 0 where there is none (a missing section)
 	Text    string // for a person: what is wrong and how to mend it
@@ -109,6 +113,14 @@ func Validate(src []byte, loaded, known func(id string) bool) (Plan, []Problem) 
 	doc := outline(src)
 	var p Plan
 	var problems []Problem
+	if bad := concealed(normalise(src)); bad != nil {
+		problems = append(problems, *bad)
+	} else if doc.hidden > 0 {
+		problems = append(problems, Problem{
+			Code: HiddenText, Line: doc.hidden,
+			Text: "the plan holds HTML that is not shown to a reader. Show it or take it out.",
+		})
+	}
 	for _, name := range sectionNames {
 		s, bad := doc.find(name)
 		if s != nil {
@@ -163,6 +175,9 @@ func (p *Plan) judgeContent(name string, s *section, loaded, known func(string) 
 				Code: NoFiles, Section: name, Line: s.line,
 				Text: "the section Files names no path. List every file you will write, one item each, e.g. - `src/main.go`.",
 			}}
+		}
+		if bad := s.boundless(); bad != nil {
+			return []Problem{*bad}
 		}
 	case SectionRules:
 		return s.judgeRules(loaded, known)

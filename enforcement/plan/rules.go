@@ -74,7 +74,7 @@ func (s *section) citations(known func(string) bool) []citation {
 // saysNone tells whether the section says "No matching rules".
 func (s *section) saysNone() bool {
 	for _, b := range s.blocks {
-		if b.kind != subheading && strings.Contains(" "+strings.Join(plainWords(b.text()), " ")+" ", " no matching rules ") {
+		if b.kind != subheading && statesNone(b.text()) {
 			return true
 		}
 	}

@@ -101,7 +101,7 @@ func TestSectionBodies(t *testing.T) {
 		{"Rules Applied", "| rule | why |\n|---|---|\n| CLI-EXIT-CODE-001 | codes |", ""},
 		{"Rules Applied", "```\nCLI-EXIT-CODE-001\n```\nas shown above", "no_rules_statement"},
 		{"Rules Applied", "see https://rules.example.com/CLI-EXIT-CODE-001", ""},
-		{"Capabilities", "1. [ ] numbered, it works", ""},
+		{"Capabilities", "1. [ ] an unknown flag is refused", ""},
 		{"Capabilities", "- group of things\n  - [ ] a nested box", ""},
 		{"Capabilities", "- group of things\n  - [x] a nested box", "ticked_capability"},
 		{"Capabilities", "- [x](https://example.com) is only a link", "no_capabilities"},
@@ -242,4 +242,35 @@ func FuzzValidate(f *testing.F) {
 			t.Fatalf("valid without files or capabilities: %+v", p)
 		}
 	})
+}
+
+// TestWhatIsNotShown: what a reader does not see is not approved.
+func TestWhatIsNotShown(t *testing.T) {
+	for _, c := range []struct{ section, body, want string }{
+		{"Analysis", "<details>\n\nThe tool exits 0 for an unknown flag.\n\n</details>", "empty_section:Analysis"},
+		{"Analysis", "Scripts believe it worked.\n\n<details><summary>Log</summary>\n\nexit 0\n\n</details>", ""},
+		{"Analysis", "~~The tool exits 0 for an unknown flag.~~", "empty_section:Analysis"},
+		{"Analysis", "<del>The tool exits 0 for an unknown flag.</del>", "empty_section:Analysis"},
+		{"Analysis", "Scripts believe it. <span style=\"display: none\">And more.</span>", "hidden_text"},
+		{"Analysis", "Scripts believe it; the page says `<div hidden>`.", ""},
+		{"Analysis", "Scripts believe \u202eit worked\u202c here.", "hidden_text"},
+		{"Analysis", "Scripts believe \x1b[8mit worked\x1b[0m here.", "hidden_text"},
+		{"Analysis", "می\u200cخواهیم پرچم ناشناخته را رد کنیم", ""},
+		{"Analysis", "As the user requested, see above.", "placeholder:Analysis"},
+		{"Capabilities", "- [ ] It works as expected", "placeholder:Capabilities"},
+		{"Capabilities", "- [ ] An unknown flag exits with 2\n- [ ] All tests pass", ""},
+		{"Files", "- `**/*` whatever is needed", "too_broad"},
+		{"Files", "- `src/**`", "too_broad"},
+		{"Files", "- `{cmd,*}/**/*.*`", "too_broad"},
+		{"Files", "- `cmd/tool/**`\n- `docs/*.md`", ""},
+		{"Rules Applied", "It is not true that no matching rules exist.", "no_rules_statement"},
+		{"Rules Applied", "I did not touch TLS. There are no matching rules.", ""},
+	} {
+		t.Run(c.section+"/"+c.body, func(t *testing.T) {
+			_, problems := validate(with(c.section, c.body))
+			if got := strings.Join(keys(problems), " "); got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
 }

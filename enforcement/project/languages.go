@@ -1,10 +1,13 @@
 package project
 
 import (
+	"bytes"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
+
+	"github.com/writbus/writ/schemas/language"
 )
 
 // languageMarks names, for each language that is a domain of rules, the files
@@ -14,33 +17,126 @@ var languageMarks = map[string][]string{
 	"python":     {"pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "Pipfile", "uv.lock"},
 	"typescript": {"package.json", "tsconfig.json", "deno.json"},
 	"java":       {"pom.xml", "build.gradle", "build.gradle.kts"},
+	"kotlin":     {"build.gradle.kts", "settings.gradle.kts"},
 	"rust":       {"Cargo.toml"},
+	"csharp":     {"*.csproj", "*.sln", "*.slnx", "Directory.Build.props"},
+	"ruby":       {"Gemfile", "*.gemspec"},
+	"php":        {"composer.json"},
+	"swift":      {"Package.swift", "*.xcodeproj", "*.xcworkspace", "Podfile"},
+	"c":          {"CMakeLists.txt", "meson.build", "configure.ac"},
+	"cpp":        {"CMakeLists.txt", "meson.build", "configure.ac", "conanfile.txt", "conanfile.py", "vcpkg.json"},
 }
 
-// languageOfSuffix names the language of a file.
-var languageOfSuffix = map[string]string{
-	".go": "go", ".py": "python", ".pyi": "python", ".ts": "typescript", ".tsx": "typescript", ".js": "typescript",
-	".jsx": "typescript", ".mjs": "typescript", ".java": "java", ".kt": "java", ".rs": "rust",
+// framework is one that is a domain of rules: the languages that its users
+// write, and a text in a manifest of the root that names it, "" for none.
+type framework struct {
+	languages []string
+	name      string
 }
 
-// LanguagesOf are the languages that the files at a project's root tell.
+var frameworks = map[string]framework{
+	"react":   {[]string{"typescript"}, `"react"`},
+	"nextjs":  {[]string{"typescript"}, `"next"`},
+	"vue":     {[]string{"typescript"}, `"vue"`},
+	"express": {[]string{"typescript"}, `"express"`},
+	"nestjs":  {[]string{"typescript"}, `"@nestjs/core"`},
+	"django":  {[]string{"python"}, "django"},
+	"flask":   {[]string{"python"}, "flask"},
+	"fastapi": {[]string{"python"}, "fastapi"},
+	"rails":   {[]string{"ruby"}, "rails"},
+	"laravel": {[]string{"php"}, "laravel/"},
+	"spring":  {[]string{"java", "kotlin"}, "org.springframework"},
+	"android": {[]string{"java", "kotlin"}, "com.android"},
+	"aspnet":  {[]string{"csharp"}, "microsoft.net.sdk.web"},
+	"ios":     {[]string{"swift"}, ""},
+}
+
+// manifests are the files at a root that name the libraries a project uses.
+var manifests = []string{
+	"package.json", "pyproject.toml", "requirements.txt", "Pipfile", "Gemfile", "composer.json", "pom.xml",
+	"build.gradle", "build.gradle.kts", "settings.gradle.kts", "*.csproj",
+}
+
+// LanguagesOf are the languages and frameworks that the files at a project's
+// root tell.
 func LanguagesOf(root string) []string {
+	entries, err := os.ReadDir(root)
+	if err != nil {
+		return nil
+	}
 	var found []string
-	for language, marks := range languageMarks {
-		for _, mark := range marks {
-			if _, err := os.Stat(filepath.Join(root, mark)); err == nil {
+	for _, entry := range entries {
+		for language, marks := range languageMarks {
+			if named(entry.Name(), marks) {
 				found = append(found, language)
-				break
 			}
+		}
+		if named(entry.Name(), manifests) {
+			found = append(found, frameworksIn(filepath.Join(root, entry.Name()))...)
 		}
 	}
 	slices.Sort(found)
+	return slices.Compact(found)
+}
+
+func named(name string, patterns []string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool {
+		matches, err := path.Match(pattern, name)
+		return err == nil && matches
+	})
+}
+
+// frameworksIn are those that a manifest names, none where it cannot be read.
+func frameworksIn(manifest string) []string {
+	content, err := ReadFile(manifest)
+	if err != nil {
+		return nil
+	}
+	content = bytes.ToLower(content)
+	var found []string
+	for name, f := range frameworks {
+		if f.name != "" && bytes.Contains(content, []byte(f.name)) {
+			found = append(found, name)
+		}
+	}
 	return found
 }
 
-// LanguageOfFile is the language of a file by its name, "" for none that is a
-// domain of rules.
-func LanguageOfFile(name string) string { return languageOfSuffix[path.Ext(name)] }
+// LanguagesFor are the languages that count for a file of the project: its own
+// and the project's frameworks in it, or the project's where its name tells
+// none that is a domain of rules.
+func (p Project) LanguagesFor(file string) []string {
+	own := languagesOfFile(file)
+	if own == nil {
+		return p.Languages
+	}
+	for _, name := range p.Languages {
+		if f, found := frameworks[name]; found && f.writtenIn(own) {
+			own = append(own, name)
+		}
+	}
+	return own
+}
+
+// languagesOfFile are the domains of rules that a file's name tells. What is
+// said of Java holds for much of Kotlin, and a header may be of C or C++.
+func languagesOfFile(file string) []string {
+	switch found := language.Of(file); found {
+	case "javascript", "svelte":
+		return []string{"typescript"}
+	case "vue":
+		return []string{"typescript", "vue"}
+	case "kotlin":
+		return []string{"kotlin", "java"}
+	case "c", "cpp":
+		return []string{"c", "cpp"}
+	default:
+		if _, domain := languageMarks[found]; domain {
+			return []string{found}
+		}
+	}
+	return nil
+}
 
 // Domains are those of all domains that a search for this project covers: every
 // one but the languages it is not written in, or what its settings name. Where
@@ -54,9 +150,30 @@ func (p Project) Domains(all, languages []string) []string {
 	}
 	var active []string
 	for _, domain := range all {
-		if _, language := languageMarks[domain]; !language || slices.Contains(languages, domain) {
-			active = append(active, domain)
+		if _, language := languageMarks[domain]; language && !slices.Contains(languages, domain) {
+			continue
 		}
+		if f, framework := frameworks[domain]; framework && !f.counts(domain, languages) {
+			continue
+		}
+		active = append(active, domain)
 	}
 	return active
+}
+
+// counts says whether the rules of a framework apply to a project of some
+// languages and frameworks: it is named, or could be used – its language is
+// there, and no other framework of that language is named.
+func (f framework) counts(domain string, languages []string) bool {
+	if slices.Contains(languages, domain) {
+		return true
+	}
+	return f.writtenIn(languages) && !slices.ContainsFunc(languages, func(name string) bool {
+		other, found := frameworks[name]
+		return found && other.writtenIn(f.languages)
+	})
+}
+
+func (f framework) writtenIn(languages []string) bool {
+	return slices.ContainsFunc(f.languages, func(l string) bool { return slices.Contains(languages, l) })
 }

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -35,6 +36,7 @@ type Settings struct {
 	TestTimeout  time.Duration // of one run
 	Memory       bool          // prompts bring what was observed, transcripts are observed
 	Files        bool          // the first prompt brings files of the project's index
+	Waits        []string      // what the file asks for that nobody accepted, "key: was → is"
 }
 
 // Project is a guarded project.
@@ -53,7 +55,11 @@ type Options struct {
 	// With an error the settings are the strict defaults.
 	File string
 	Load func(root string) (Settings, error)
-	Now  func() time.Time
+	// SettingsRoot is the root whose file rules a project; nil for its own.
+	SettingsRoot func(root string) string
+	// Trees are the other work trees of a project's repository; nil for none.
+	Trees func(root string) []string
+	Now   func() time.Time
 }
 
 // Cache keeps what every hook call needs to know of its project. An entry holds
@@ -69,6 +75,7 @@ type Cache struct {
 type entry struct {
 	Project
 	read  time.Time
+	trees time.Time // when a work tree was added or removed last
 	mtime time.Time
 	size  int64
 }
@@ -83,17 +90,27 @@ const (
 // NewCache returns an empty cache.
 func NewCache(o Options) *Cache { return &Cache{options: o, entries: map[string]entry{}} }
 
+// Forget makes the next call read every project anew.
+func (c *Cache) Forget() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	clear(c.entries)
+}
+
 // At returns a project's settings and layout.
 func (c *Cache) At(root, home string) Project {
 	at := entry{read: c.options.Now()}
-	if info, err := os.Stat(filepath.Join(root, c.options.File)); err == nil {
+	if info, err := os.Stat(c.options.file(root)); err == nil {
 		at.mtime, at.size = info.ModTime(), info.Size()
+	}
+	if info, err := os.Stat(filepath.Join(root, ".git", "worktrees")); err == nil {
+		at.trees = info.ModTime()
 	}
 	key := root + "\x00" + home
 	c.mu.Lock()
 	have, known := c.entries[key]
 	c.mu.Unlock()
-	if known && have.mtime.Equal(at.mtime) && have.size == at.size && at.read.Sub(have.read) < keptFor {
+	if known && have.mtime.Equal(at.mtime) && have.trees.Equal(at.trees) && have.size == at.size && at.read.Sub(have.read) < keptFor {
 		return have.Project
 	}
 	// One project on a disk that does not answer must not hold up the others.
@@ -112,12 +129,24 @@ func (o Options) Read(root, home string) Project {
 	p := o.Bare(root, home)
 	p.Languages = LanguagesOf(p.Root)
 	p.Settings, p.Problem = o.Load(root)
-	if _, err := os.Stat(filepath.Join(root, o.File)); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(o.file(root)); errors.Is(err, fs.ErrNotExist) {
 		p.Problem = fmt.Errorf("%s is gone from %s. Restore it (git checkout, or writ init); to end the guard use writ uninstall", o.File, root)
 	}
+	if o.Trees != nil {
+		p.Layout.Trees = o.Trees(p.Root)
+	}
+	p.Layout.HookScripts = hookScripts(p.Root)
 	p.Layout.Findings = filepath.ToSlash(p.Settings.Findings)
 	p.Layout.CaseInsensitive = runtime.GOOS == "darwin" || runtime.GOOS == "windows"
 	return p
+}
+
+// file is where the settings of a project lie.
+func (o Options) file(root string) string {
+	if o.SettingsRoot != nil {
+		root = o.SettingsRoot(root)
+	}
+	return filepath.Join(root, o.File)
 }
 
 // Bare is a folder that is no guarded project: it has a layout and no settings.
@@ -160,6 +189,35 @@ func (p Project) Target(path, dir string) schemas.Target {
 	}
 	abs := enforcement.Resolve(filepath.ToSlash(path), filepath.ToSlash(dir), p.Layout.Home, Readlink)
 	return enforcement.Classify(p.Layout, abs)
+}
+
+// Readings are other places that a path may stand for than its target: as it is
+// written, its links apart; with its dots before its links, as many programs
+// read it; and with a link at its end replaced by a file. Only those are told that
+// are of another class, and the plan's files.
+func (p Project) Readings(written, dir string, target schemas.Target) []schemas.Target {
+	if dir == "" {
+		dir = p.Root
+	}
+	text := enforcement.Resolve(filepath.ToSlash(written), filepath.ToSlash(dir), p.Layout.Home, nil)
+	if text == target.Path {
+		return nil
+	}
+	resolved := func(text string) string { return enforcement.Resolve(text, "", "", Readlink) }
+	places := []string{resolved(text), path.Join(resolved(path.Dir(text)), path.Base(text))}
+	for i := range text {
+		if i > 0 && text[i] == '/' && resolved(text[:i]) == p.Layout.Project {
+			places = append(places, p.Layout.Project+text[i:])
+			break
+		}
+	}
+	var all []schemas.Target
+	for _, place := range places {
+		if t := enforcement.Classify(p.Layout, place); t.Path != target.Path && (t.Class != target.Class || t.Class == enforcement.ClassPlan) && !slices.Contains(all, t) {
+			all = append(all, t)
+		}
+	}
+	return all
 }
 
 // WorkTree is the repository that holds a folder, "" for none.

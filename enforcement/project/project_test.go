@@ -5,8 +5,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/writbus/writ/enforcement"
 )
 
 // TestCacheNoticesChangedSettings: an entry holds for a while, and no longer
@@ -59,6 +62,77 @@ func TestDomainsLeaveOutOtherLanguages(t *testing.T) {
 	} {
 		if got := c.project.Domains(all, c.languages); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+// TestDomainsOfFrameworks: what a manifest names decides, and where none is
+// named each framework of the project's languages counts.
+func TestDomainsOfFrameworks(t *testing.T) {
+	all := []string{"android", "django", "express", "ios", "kotlin", "rails", "react", "security", "spring", "typescript", "vue"}
+	for name, c := range map[string]struct{ file, content, want string }{
+		"named":        {"package.json", `{"dependencies": {"react": "^19.0.0"}}`, "react security typescript"},
+		"two":          {"package.json", `{"dependencies": {"express": "5", "vue": "3"}}`, "express security typescript vue"},
+		"none":         {"package.json", `{"dependencies": {}}`, "express react security typescript vue"},
+		"a part":       {"package.json", `{"dependencies": {"react-is": "19"}}`, "express react security typescript vue"},
+		"by case":      {"requirements.txt", "Django==5.2\n", "django security"},
+		"two builds":   {"build.gradle.kts", `id("org.springframework.boot")`, "kotlin security spring"},
+		"by pattern":   {"Shop.gemspec", "", "rails security"},
+		"no manifest":  {"Shop.xcodeproj", "", "ios security"},
+		"nothing told": {"notes.txt", "react", ""},
+	} {
+		root := t.TempDir()
+		if err := os.WriteFile(filepath.Join(root, c.file), []byte(c.content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(Project{}.Domains(all, LanguagesOf(root)), " "); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+func TestLanguagesForFile(t *testing.T) {
+	p := Project{Languages: []string{"go", "react", "typescript"}}
+	for file, want := range map[string]string{
+		"a.go": "go", "a.tsx": "typescript react", "a.vue": "typescript vue react", "a.kt": "kotlin java", "a.h": "c cpp", "a.cs": "csharp",
+		"a.css": "go react typescript", "a.md": "go react typescript",
+	} {
+		if got := strings.Join(p.LanguagesFor(file), " "); got != want {
+			t.Errorf("%s: %q, want %q", file, got, want)
+		}
+	}
+}
+
+// TestHookScriptsAreProtected: what agents' settings have run by itself is no
+// agent's to write, however its name is written; what else they name is.
+func TestHookScriptsAreProtected(t *testing.T) {
+	root := t.TempDir()
+	put := func(name, content string) {
+		t.Helper()
+		at := filepath.Join(root, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, []byte(content), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"a.sh", "b/b.py", "c.sh", "d.sh", "e.sh", "f.sh", "real.sh", "allowed.sh", "main.go"} {
+		put(name, "")
+	}
+	if err := os.Symlink("real.sh", filepath.Join(root, "link.sh")); err != nil {
+		t.Fatal(err)
+	}
+	put(".claude/settings.json", `{"permissions":{"allow":["Bash(./allowed.sh)"]},"statusLine":{"command":"./d.sh"},"hooks":{"Stop":[{"hooks":[
+		{"command":"./a.sh; python3 \"$CLAUDE_PROJECT_DIR\"/b/b.py --out=main.gone"},{"command":"bash -c 'exec ${CLAUDE_PROJECT_DIR}/link.sh'"},{"command":"make b ../x"}]}]}}`)
+	put(".claude/settings.local.json", `{"hooks":`)
+	put(".cursor/hooks.json", `{"hooks":{"stop":[{"command":"c.sh"}]}}`)
+	put(".gemini/settings.json", `{"contextFileName":"main.go","hooks":{"x":[{"command":"`+filepath.Join(root, "e.sh")+`"}]}}`)
+	put(".github/hooks/x.json", `{"hooks":{"x":[{"bash":"(./f.sh)"}]}}`)
+	p := NewCache(Options{DataDir: t.TempDir(), File: "settings", Now: time.Now, Load: func(string) (Settings, error) { return Settings{}, nil }}).At(root, "/home/u")
+	for name, protected := range map[string]bool{
+		"a.sh": true, "b/b.py": true, "link.sh": true, "real.sh": true, "c.sh": true, "d.sh": true, "e.sh": true, "f.sh": true,
+		"allowed.sh": false, "main.go": false, "b": false,
+	} {
+		if got := p.Target(filepath.Join(root, name), root).Class == enforcement.ClassProtected; got != protected {
+			t.Errorf("%s is protected: %v", name, got)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package redact
 import (
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -27,11 +28,18 @@ var (
 	jwt         = "eyJhbGciOiJIUzI1NiJ9." + "eyJzdWIiOiI0MiIsIm4iOjd9." + "q3Jv0Xw9zTnL5rQbD8sKf2Yh"
 )
 
-// Into every value of every payload that is not kept by name and reason a
-// secret is put, and none is in what would be stored.
+// Into every key and value of every payload that is not kept by name and reason
+// a secret is put, and none is in what would be stored.
 func TestNoSecretIsStored(t *testing.T) {
-	for _, typ := range schemas.Types() {
-		for _, p := range planted {
+	forms := slices.Clone(planted)
+	for _, c := range inContext {
+		forms = append(forms, struct{ text, secret string }{strings.ReplaceAll(c.text, "§", c.secret), c.secret})
+	}
+	for n, typ := range schemas.Types() {
+		for i, p := range forms {
+			if i >= len(planted) && i%8 != n%8 {
+				continue // each of them in an eighth of the types
+			}
 			empty, err := schemas.DecodePayload(typ, typ.Version(), json.RawMessage("{}"))
 			if err != nil {
 				t.Fatal(err)
@@ -58,7 +66,7 @@ func plant(v reflect.Value, text string) {
 	case reflect.String:
 		v.SetString(text)
 	case reflect.Interface:
-		v.Set(reflect.ValueOf(map[string]any{"list": []any{text}}))
+		v.Set(reflect.ValueOf(map[string]any{"list": []any{text}, text: true}))
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
 		plant(v.Elem(), text)
@@ -74,7 +82,7 @@ func plant(v reflect.Value, text string) {
 		value := reflect.New(v.Type().Elem()).Elem()
 		plant(value, text)
 		v.Set(reflect.MakeMap(v.Type()))
-		v.SetMapIndex(reflect.ValueOf("key").Convert(v.Type().Key()), value)
+		v.SetMapIndex(reflect.ValueOf(text).Convert(v.Type().Key()), value)
 	case reflect.Struct:
 		if v.Type() == reflect.TypeFor[time.Time]() {
 			return
@@ -85,6 +93,40 @@ func plant(v reflect.Value, text string) {
 			}
 		}
 	default:
+	}
+}
+
+// What a value is may be told by the name alone under which it is found.
+func TestSecretsAreToldByTheirKey(t *testing.T) {
+	const secret = "kx9-Trombone-471"
+	for _, c := range []struct {
+		fields map[string]any
+		taken  bool
+	}{
+		{map[string]any{"password": secret}, true},
+		{map[string]any{"env": map[string]any{"DB_PASSWORD": secret}}, true},
+		{map[string]any{"env": map[string]string{"DB_PASSWORD": secret}}, true},
+		{map[string]any{"env": []any{map[string]any{"name": "DB_PASSWORD", "value": secret}}}, true},
+		{map[string]any{"argv": []any{"login", "--password", secret}}, true},
+		{map[string]any{"argv": []string{"login", "--password", secret}}, true},
+		{map[string]any{"headers": map[string]any{"Authorization": "Basic " + secret}}, true},
+		{map[string]any{"headers": map[string][]string{"X-Api-Key": {"n", secret}}}, true},
+		{map[string]any{"raw": json.RawMessage(`{"args":["--password","` + secret + `"],"n":1}`)}, true},
+		{map[string]any{"raw": json.RawMessage(`{"pass\u0077ord":"` + secret + `"}`)}, true},
+		{map[string]any{"instrument": secret, "argv": []any{"--name", secret}}, false},
+	} {
+		stored, err := json.Marshal(Payload(schemas.HookObserved{Fields: c.fields}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(stored), secret) == c.taken {
+			t.Errorf("%s", stored)
+		}
+	}
+	// Two secrets of one kind are two entries.
+	details := Payload(schemas.CommandFinished{Details: map[string]string{githubToken: "a", githubToken[:39] + "O": "b", "password": "kx9-Trombone"}}).(schemas.CommandFinished).Details
+	if len(details) != 3 || details["[redacted:github-token]"] == "" || details["[redacted:github-token]+"] == "" || details["password"] != "[redacted:password]" {
+		t.Errorf("%v", details)
 	}
 }
 

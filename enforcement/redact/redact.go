@@ -66,21 +66,17 @@ func placed(text, piece []byte, from int, found []check.Secret) (spans []Span) {
 	return spans
 }
 
-// whole widens the finding of a key that has several lines to all of them,
-// and leaves the delimiters around a token where they are: an annotation may
-// need them.
+// whole widens the finding of a PuTTY key to all of its lines, and leaves the
+// delimiters around a token where they are: an annotation may need them.
 func whole(text []byte, s Span) Span {
-	ends := map[string]string{"private-key": "-----END", "putty-key": "Private-MAC:"}
-	if end := ends[s.Kind]; end != "" {
-		at := bytes.Index(text[s.End:], []byte(end))
-		if at < 0 {
+	if s.Kind == "putty-key" {
+		end := bytes.Index(text[s.End:], []byte("Private-MAC:"))
+		if end < 0 {
 			s.End = len(text) // the key may go on to the last byte
 			return s
 		}
-		s.End += at + len(end)
-		if closing := bytes.Index(text[s.End:], []byte("-----")); s.Kind == "private-key" && closing >= 0 {
-			s.End += closing + len("-----")
-		} else if line := bytes.IndexByte(text[s.End:], '\n'); line >= 0 {
+		s.End += end
+		if line := bytes.IndexByte(text[s.End:], '\n'); line >= 0 {
 			s.End += line
 		} else {
 			s.End = len(text)
@@ -113,4 +109,13 @@ func Text(text string) string {
 
 // Payload returns an event's data without secrets, but for the fields that
 // package schemas keeps as they are.
-func Payload(p schemas.Payload) schemas.Payload { return schemas.Redact(p, Text) }
+func Payload(p schemas.Payload) schemas.Payload { return schemas.Redact(p, named) }
+
+// named redacts a text that is found under a name: what a password is called
+// may be told from the name alone.
+func named(name, text string) string {
+	if kind := check.Named(name, text); kind != "" {
+		return Mark(kind)
+	}
+	return Text(text)
+}

@@ -5,10 +5,12 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/enforcement"
+	"github.com/writbus/writ/enforcement/passkey"
 	"github.com/writbus/writ/enforcement/project"
 	"github.com/writbus/writ/schemas"
 )
@@ -72,19 +74,30 @@ func (v *Service) approve(ctx context.Context, r schemas.ApproveRequest) (schema
 	if err != nil {
 		return schemas.ActReply{}, err
 	}
-	if r.Channel != "terminal" && r.Channel != "dashboard" {
+	if !slices.Contains([]string{enforcement.ChannelTerminal, enforcement.ChannelDashboard, enforcement.ChannelPasskey}, r.Channel) {
 		return schemas.ActReply{}, schemas.Faultf(schemas.CodeBadRequest, "an approval comes from the terminal or the dashboard, not from %q", r.Channel)
 	}
-	if r.ActID == "" {
-		r.ActID = bus.NewID()
+	act, unproven, warning := r.Channel+":"+cmp.Or(r.ActID, bus.NewID()), "", ""
+	if r.Channel == enforcement.ChannelPasskey {
+		if r.Passkey == nil || r.Fingerprint == "" || r.Gate == "" {
+			return schemas.ActReply{}, schemas.Faultf(schemas.CodeBadRequest, "an approval by a passkey names the gate and the fingerprint that were signed, and has the signature")
+		}
+		if unproven, warning, err = v.passkeys.Redeem(ctx, r.Session, r.Gate, r.Fingerprint, *r.Passkey); err != nil {
+			return schemas.ActReply{}, err
+		}
+		if act = passkey.ActID(r.Passkey.Nonce); unproven != "" {
+			act = r.Channel + ":refused:" + bus.NewID() // another's act stays as it is
+		}
 	}
 	p := v.projectOf(state)
-	return v.act(ctx, r.Session, enforcement.Person(r.Channel), func(s enforcement.State) enforcement.Command {
+	reply, err := v.act(ctx, r.Session, enforcement.Person(r.Channel), func(s enforcement.State) enforcement.Command {
 		return enforcement.ApproveGate{
-			Gate: r.Gate, Fingerprint: r.Fingerprint, Channel: r.Channel, ActID: r.Channel + ":" + r.ActID,
+			Gate: r.Gate, Fingerprint: r.Fingerprint, Channel: r.Channel, ActID: act, Unproven: unproven,
 			Workspace: v.sessions.Approvable(ctx, p, r.Session, s), Settings: p.Settings.Policy,
 		}
 	})
+	reply.Message = strings.TrimSpace(reply.Message + "\n\n" + warning)
+	return reply, err
 }
 
 // advance answers an agent that wants to go on. It approves nothing: without
@@ -101,7 +114,7 @@ func (v *Service) advance(ctx context.Context, r schemas.AdvanceRequest) (schema
 	}
 	p := v.projectOf(state)
 	decision, state, err := v.sessions.Act(ctx, r.Session, schemas.Agent(state.Host, "", ""), "", func(s enforcement.State) (enforcement.Decision, error) {
-		return enforcement.Decide(s, enforcement.AdvancePhase{Gate: r.Gate, Workspace: v.sessions.Approvable(ctx, p, r.Session, s)})
+		return enforcement.Decide(s, enforcement.AdvancePhase{Gate: r.Gate, Workspace: v.sessions.Approvable(ctx, p, r.Session, s), Settings: p.Settings.Policy})
 	})
 	if err != nil {
 		return schemas.ActReply{}, err
@@ -130,7 +143,13 @@ func (v *Service) offer(ctx context.Context, r schemas.OfferRequest) (schemas.Ga
 		return reply, nil
 	}
 	o := state.Offer(gate, ws)
+	if r.Channel != "" {
+		reply.TooWeak = enforcement.TooWeak(r.Channel, p.Settings.Policy.Approval)
+	}
 	reply.Fingerprint, reply.Problems, reply.Declined = o.Fingerprint, o.Problems, state.Work.Declined[gate]
+	for _, one := range o.Seen {
+		reply.Seen = append(reply.Seen, schemas.SeenFile(one))
+	}
 	for _, f := range o.Files {
 		reply.Files = append(reply.Files, v.sessions.approved.offered(r.Session, p.Root, f))
 	}

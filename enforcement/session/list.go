@@ -79,7 +79,7 @@ func viewOf(counted projections.SessionSummary, state enforcement.State, drift m
 	}
 	view := schemas.SessionView{
 		SessionSummary: summary(counted, state), Dir: state.Dir, Model: state.Model, Gates: []schemas.SessionGate{},
-		Shown: state.Shown, Written: state.Written, Next: state.Guidance(), State: raw,
+		Shown: state.Shown, Tokens: state.Spent, Written: state.Written, Next: state.Guidance(), State: raw,
 		Pending: len(state.Violations), Untested: state.PendingTests, Failing: state.Failing, Audit: audit(state),
 	}
 	for _, name := range []string{enforcement.GatePlan, enforcement.GateTests, enforcement.GateImplementation} {

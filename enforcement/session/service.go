@@ -9,15 +9,26 @@
 package session
 
 import (
+	"context"
+
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/schemas"
 )
 
+// Passkeys takes a passkey's signature over an approval into the log. unproven says
+// why it does not count, "" where it does; warning is what the person should hear.
+type Passkeys interface {
+	Redeem(ctx context.Context, session, gate, fingerprint string, a schemas.PasskeyAnswer) (unproven, warning string, err error)
+}
+
 // Service answers requests about sessions.
-type Service struct{ sessions *Sessions }
+type Service struct {
+	sessions *Sessions
+	passkeys Passkeys
+}
 
 // NewService returns the service of sessions.
-func NewService(s *Sessions) *Service { return &Service{s} }
+func NewService(s *Sessions, p Passkeys) *Service { return &Service{s, p} }
 
 // Endpoints are what it answers.
 func (v *Service) Endpoints() []bus.Endpoint {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/enforcement"
+	"github.com/writbus/writ/enforcement/confine/runner"
 	"github.com/writbus/writ/enforcement/project"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/schemas"
@@ -45,6 +46,7 @@ type Options struct {
 	Projects *project.Cache
 	Known    func(rule string) bool // a plan may cite the rule
 	Approved string                 // the folder that keeps what was approved
+	Runner   runner.Runner          // what holds a test file that runs before its approval
 	Meter    Meter
 	Now      func() time.Time
 	Logger   *slog.Logger

@@ -4,11 +4,14 @@ import (
 	"context"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/writbus/writ/schemas/digest"
 
 	"github.com/writbus/writ/enforcement"
 	"github.com/writbus/writ/enforcement/project"
+	"github.com/writbus/writ/enforcement/testrun/due"
+	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -58,11 +61,83 @@ func (s *Sessions) Approvable(ctx context.Context, p project.Project, id string,
 		switch rel {
 		case enforcement.PlanFile:
 			ws.Plan = content
+			if sha := ws.Files[rel].SHA256; sha != state.Draft && !slices.ContainsFunc(state.Work.Gates[enforcement.GatePlan].Files, func(f schemas.FileState) bool { return f.SHA256 == sha }) {
+				ws.PlanOf = s.drafter(ctx, id, p.Root, sha)
+			}
 		case enforcement.CapabilitiesFile:
 			ws.Capabilities = content
 		default:
 			ws.Tests[rel] = content
 		}
 	}
+	why := ""
+	switch {
+	case !p.Settings.RunTests:
+		why = "`tests: off` in .writ/config.yaml"
+	case s.Runner.Writ == "":
+		why = "nothing here holds what it does (" + s.Runner.Why + ")"
+	}
+	ws.Runs = due.Runnable(p.Root, ws.Tests, why)
 	return ws
+}
+
+// searchedDrafts bounds how many of a project's latest sessions are asked whether
+// plan.md is theirs.
+const searchedDrafts = 50
+
+// drafter is the other session that left plan.md with a content, "" where none
+// of the project's latest did. What a session's own workers wrote is its own.
+func (s *Sessions) drafter(ctx context.Context, id, root, sha string) string {
+	others := s.inMemory(root)
+	err := s.Runtime.Read(s.List.Name(), func(reader projections.Reader) error {
+		seen := 0
+		for one, err := range s.List.List(reader) {
+			if seen++; err != nil || len(others) >= searchedDrafts || seen > searchedSessions {
+				return err
+			}
+			if one.Project == root && !slices.Contains(others, one.ID) {
+				others = append(others, one.ID)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		s.Logger.Warn("find the session of a plan", "session", id, "error", err)
+	}
+	for _, other := range others {
+		if other == id {
+			continue
+		}
+		if state, err := s.Peek(ctx, other); err == nil && state.Draft == sha && state.Parent != id && !strings.HasPrefix(other, id+"/") {
+			return other
+		}
+	}
+	return ""
+}
+
+// Accepted reports whether the user let a tool of a server run in any session of
+// a project, named by its root. One that cannot be told is asked for again.
+func (s *Sessions) Accepted(root, tool string) (is bool) {
+	err := s.Runtime.Read(s.List.Name(), func(reader projections.Reader) (err error) {
+		is, err = s.List.Accepted(reader, root, tool)
+		return err
+	})
+	if err != nil {
+		s.Logger.Warn("find whether a tool was let in", "tool", tool, "error", err)
+	}
+	return is && err == nil
+}
+
+// inMemory lists sessions of a project that were used last.
+func (s *Sessions) inMemory(root string) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var ids []string
+	for e := s.order.Back(); e != nil && len(ids) < searchedDrafts; e = e.Prev() {
+		one := e.Value.(*session)
+		if state := one.latest.Load(); state != nil && state.Project == root {
+			ids = append(ids, one.id)
+		}
+	}
+	return ids
 }

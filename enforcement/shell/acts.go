@@ -33,6 +33,15 @@ func readAct(e *entry, words []string) act {
 	switch name {
 	case "doubt":
 		return func(r *reading) { r.unsure(text) }
+	case "elsewhere":
+		class := e.class
+		if text != "" {
+			class = Class(text)
+		}
+		if !slices.Contains(classes, class) {
+			panic("shell: no class " + text)
+		}
+		return func(r *reading) { r.sh.a.actsElsewhere(class, r.name) }
 	case "name":
 		return func(r *reading) { r.writeName(text) }
 	case "home":
@@ -141,7 +150,7 @@ func init() {
 		"inputShell": inputShell, "builtin": builtinJudge, "env": envJudge, "xargs": xargsJudge, "flock": flockJudge,
 		"evalFork": evalFork, "curlOutput": curlOutput, "curlUploads": curlUploads, "curlFormats": curlFormats,
 		"curlNames": curlNames, "wgetNames": wgetNames, "ssh": sshJudge, "scp": scpJudge, "rsyncShell": rsyncShell,
-		"openssl": opensslJudge, "publicKey": publicKeyJudge, "git": gitJudge, "gitMove": gitMove, "gitClean": gitClean,
+		"openssl": opensslJudge, "sqlite": sqliteJudge, "publicKey": publicKeyJudge, "git": gitJudge, "gitMove": gitMove, "gitClean": gitClean,
 		"gitApply": gitApply, "gitCloned": gitCloned, "gitFetched": gitFetched, "aliases": func(r *reading) { r.sh.expands = true },
 	}
 	plainActs = map[string]act{

@@ -96,11 +96,15 @@ func (sh *shell) export(name string) {
 	}
 }
 
+// zshPaths are the arrays in which zsh keeps what others have in a variable of
+// capitals.
+var zshPaths = setOf("path cdpath fpath module_path nameddirs")
+
 // assign sets a shell variable.
 func (sh *shell) assign(as *syntax.Assign) {
 	name := as.Name.Value
-	if name == "BASH_ALIASES" || name == "BASH_CMDS" || name == "aliases" || name == "commands" || name == "functions" {
-		sh.a.unsure(name, "gives a name another program")
+	if as.Index != nil && name == "options" || as.Array != nil && zshPaths[name] {
+		sh.a.unsure(name, "zsh takes it for where programs and folders are, or for what it does")
 	}
 	if as.Index != nil {
 		sh.arithmetic(as.Index)
@@ -126,11 +130,11 @@ func (sh *shell) assign(as *syntax.Assign) {
 		}
 	}
 	sh.setVar(name, text(v))
-	sh.hazard(name, literal(v))
 }
 
 func (sh *shell) assignArray(as *syntax.Assign) {
-	v := expand.Variable{Set: true, Kind: expand.Indexed}
+	// A list without words is no word at all; none would be read as an empty one.
+	v := expand.Variable{Set: true, Kind: expand.Indexed, List: []string{}}
 	if old := sh.vars[as.Name.Value]; as.Append && old.Kind == expand.Indexed {
 		v.List = append(v.List, old.List...)
 	}

@@ -85,7 +85,6 @@ func declareJudge(r *reading) {
 		if name, value, ok := strings.Cut(a.val, "="); ok && syntax.ValidName(name) {
 			c.sh.a.bound[name] = c.sh.a.bound[name] || c.given("-i", "-l", "-u", "-c")
 			c.sh.setVar(name, text(value))
-			c.sh.hazard(name, literal(value))
 		}
 		if name, _, _ := strings.Cut(a.val, "="); len(c.sh.a.bound) < maxVars && (c.name == "readonly" || c.given("-r")) {
 			c.sh.a.bound[name] = true
@@ -189,9 +188,14 @@ func pushdJudge(r *reading) {
 	c.sh.chdir(ops[0])
 }
 
+// strange are options of a shell under which it reads words, or keeps what was
+// typed, otherwise than it is followed here.
+var strange = setOf("keyword history histexpand braceexpand posix")
+
 func setJudge(r *reading) {
 	c := r.call
 	for i, a := range c.args {
+		c.unsureIf(i > 0 && strings.HasSuffix(c.args[i-1].val, "o") && strange[a.val], "an option changes how the shell reads")
 		switch {
 		case a.val == "--" || a.val == "-":
 			c.sh.positional(c.args[i+1:])
@@ -203,10 +207,12 @@ func setJudge(r *reading) {
 		case a.val == "physical" && i > 0 && c.args[i-1].val == "-o":
 			c.sh.physical = true
 		case strings.HasPrefix(a.val, "-"):
+			c.unsureIf(strings.ContainsAny(a.val, "kH"), "an option changes how the shell reads")
 			c.sh.errexit = c.sh.errexit || strings.Contains(a.val, "e")
 			c.sh.exports = c.sh.exports || strings.Contains(a.val, "a")
 			c.sh.physical = c.sh.physical || strings.Contains(a.val, "P")
 		case strings.HasPrefix(a.val, "+"):
+			c.unsureIf(strings.Contains(a.val, "B"), "an option changes how the shell reads")
 			c.sh.errexit = c.sh.errexit && !strings.Contains(a.val, "e")
 		case i == 0:
 			c.sh.positional(c.args)

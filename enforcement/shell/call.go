@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"path"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -32,6 +31,9 @@ func (sh *shell) simple(c *syntax.CallExpr) {
 	if len(args) == 0 {
 		return
 	}
+	if name, ok := lookedUp(c.Args[0]); ok {
+		args[0] = literal("/usr/bin/" + name)
+	}
 	if len(c.Assigns) == 0 {
 		sh.exec(args)
 		return
@@ -59,12 +61,43 @@ func (sh *shell) simple(c *syntax.CallExpr) {
 	}
 }
 
+// lookedUp is the program that a word has the shell look for, as in "$(which ls)".
+func lookedUp(w *syntax.Word) (name string, ok bool) {
+	parts := w.Parts
+	if len(parts) == 1 {
+		if quoted, is := parts[0].(*syntax.DblQuoted); is {
+			parts = quoted.Parts
+		}
+	}
+	if len(parts) != 1 {
+		return "", false
+	}
+	subst, is := parts[0].(*syntax.CmdSubst)
+	if !is || len(subst.Stmts) != 1 {
+		return "", false
+	}
+	call, is := subst.Stmts[0].Cmd.(*syntax.CallExpr)
+	if !is || len(call.Args) < 2 || len(call.Assigns) > 0 {
+		return "", false
+	}
+	var words []string
+	for _, a := range call.Args {
+		words = append(words, plainWord(a))
+	}
+	name = words[len(words)-1]
+	switch strings.Join(words[:len(words)-1], " ") {
+	case "which", "command -v", "type -P", "whence -p":
+		return name, name != "" && !strings.ContainsAny(name, "/- ")
+	}
+	return "", false
+}
+
 // outlives are the programs that start what goes on by itself.
 var outlives = setOf(`nohup setsid disown at batch daemonize start-stop-daemon screen tmux systemd-run bg coproc`)
 
 // exec runs a program, function or builtin with expanded arguments.
 func (sh *shell) exec(args []arg) {
-	if sh.a.spent() || !sh.a.enter() {
+	if sh.a.exhausted() || !sh.a.enter() {
 		return
 	}
 	defer sh.a.leave()
@@ -151,8 +184,8 @@ func (sh *shell) split(src string) (words []arg, ok bool) {
 
 // program judges a program that is not a function of the shell.
 func (sh *shell) program(name string, args []arg, line string) {
-	base := strings.TrimSuffix(path.Base(name), ".exe")
-	cmd, known := registry()[base]
+	base, cmd, known := lookUp(name)
+	sh.a.started(base)
 	if known = known && !strings.ContainsAny(base, "%!"); !known {
 		cmd = &entry{}
 	}
@@ -184,7 +217,7 @@ func (sh *shell) program(name string, args []arg, line string) {
 		return
 	}
 	if strings.Contains(name, "/") && !sh.installed(name) {
-		sh.a.unsure(line, "runs a program that is not an installed one")
+		sh.a.unsure(line, notInstalled)
 	}
 	c := &call{sh: sh, name: base, args: args}
 	if !known {

@@ -12,7 +12,7 @@ import (
 // capture returns what statements print, where that follows from the text of
 // the command line alone. Only one simple command of a few programs qualifies.
 func (sh *shell) capture(stmts []*syntax.Stmt) (out string, ok bool) {
-	if len(stmts) != 1 || sh.a.spent() || !sh.a.enter() {
+	if len(stmts) != 1 || sh.a.exhausted() || !sh.a.enter() {
 		return "", false
 	}
 	defer sh.a.leave()

@@ -25,6 +25,8 @@ var ownCases = []ownCase{
 	r("kubectl get pods -A -o wide"),
 	r("docker ps -a && docker compose logs --tail 10 web"),
 	r("make -n build"),
+	q("duckdb -json -c 'select 1'"),
+	w("ctags -x -o src/tags src/main.go", "src/tags"),
 	r("git log --oneline -5 --format='%h > %s' | cat"),
 	r("git --no-pager diff HEAD~1 -- src ':!go.sum'"),
 	r("find . -name '*.go' | xargs grep -l main"),

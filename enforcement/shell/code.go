@@ -26,6 +26,7 @@ func (c *call) code(text string) {
 	for _, m := range codeCommands.FindAllStringSubmatch(text, maxItems) {
 		c.sh.fork().script(m[1])
 	}
+	c.listed(text)
 	for _, m := range writCalls.FindAllStringSubmatch(text, maxItems) {
 		c.sh.a.writCall(codeWords(m[1]))
 	}
@@ -45,7 +46,7 @@ var codeWrites = []*regexp.Regexp{
 }
 
 // codeCommands finds command lines handed to a shell.
-var codeCommands = regexp.MustCompile(`\b(?:os\.system|os\.popen|subprocess\.\w+|execSync|exec|system|shell_exec)\(\s*["']([^"'\n]+)["']`)
+var codeCommands = regexp.MustCompile(`\b(?:os\.system|os\.popen|subprocess\.\w+|getoutput|execSync|getstatusoutput|exec|os\.execute|system|shell_exec|shell-command|passthru|[pP]open|pexpect\.\w+|create_subprocess_shell)\s*\(?\s*[rf]?["']([^"'\n]+)["']`)
 
 // writCalls finds the name of writ's binary as the start of a command, or as
 // the first word of a list of arguments.

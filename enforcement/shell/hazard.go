@@ -12,7 +12,7 @@ import (
 // hazardous is an environment variable that turns a safe program into another
 // one.
 type hazardous struct {
-	kind     string         // "loads", "runs" or "finds"
+	kind     string         // "loads", "runs", "finds" or "turns"
 	programs []string       // the ones it acts on; none means every program
 	safe     []string       // of a family: names, and beginnings of names, that do nothing
 	harmless *regexp.Regexp // values that do nothing
@@ -75,6 +75,9 @@ func (sh *shell) hazard(name string, value arg) {
 	delete(sh.env, name)
 	switch {
 	case value.known && (value.val == "" || value.val == "/dev/null" || h.harmless != nil && h.harmless.MatchString(value.val)):
+		return
+	case h.kind == "turns":
+		sh.a.unsure(name, "the variable changes what the shell does, or the shell what it holds")
 		return
 	case (name == "GOCACHE" || name == "GOMODCACHE" || name == "GOTMPDIR" || name == "GOPATH") && value.known && sh.caches(value.val):
 		return

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"path"
+	"regexp"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -11,6 +12,10 @@ import (
 func shellJudge(r *reading) {
 	c, p := r.call, r.p
 	c.unsureIf(p.has("--rcfile", "--init-file"), "loads a start-up file")
+	c.unsureIf(p.has("-k") || p.has("-O", "+O"), "an option changes how the shell reads")
+	for _, v := range p.values("-o") {
+		c.unsureIf(!v.known || strange[v.val], "an option changes how the shell reads")
+	}
 	sh := c.sh.child()
 	sh.errexit = p.has("-e")
 	switch {
@@ -90,6 +95,9 @@ func moduleJudge(r *reading) {
 		ops := (optSpec{long: []string{"--prompt"}}).parse(rest).operands
 		c.write(ops...)
 	default:
+		if base, e, known := lookUp(module.val); known && e.class != "" {
+			c.sh.a.actsElsewhere(e.class, base)
+		}
 		c.unsure("runs a module")
 		for _, a := range rest {
 			c.sh.mention(a)
@@ -105,7 +113,6 @@ func (c *call) assignment(a arg) bool {
 	}
 	v := arg{val: value, known: a.known, guess: a.guess}
 	c.sh.setVar(name, exported(v.template()))
-	c.sh.hazard(name, v)
 	return true
 }
 
@@ -203,4 +210,44 @@ func killedJudge(r *reading) {
 			r.sh.a.writCall([]arg{literal("down")})
 		}
 	}
+}
+
+// readingSQL are the options under which sqlite3 only shows what it finds.
+var readingSQL = setOf(`-readonly --readonly -header --header -noheader --noheader -csv --csv -json --json -line --line -list --list
+	-column --column -table --table -box --box -markdown --markdown -html --html -quote --quote -tabs --tabs -ascii -bail -batch --batch -safe --safe`)
+
+// readingDot are its commands that do the same, whole: it knows others by any part
+// of their names.
+var readingDot = regexp.MustCompile(`(?i)^\.(?:tables?|schema|indexes|indices|databases|dbinfo|dump|fullschema|headers?|mode|help|stats|timer|width|show|version)(?:\s[\w%*. -]*)?$`)
+
+// writingSQL are statements and functions that reach another file, or a program,
+// from a data base that is opened for reading.
+var writingSQL = regexp.MustCompile(`(?i)writefile|edit\s*\(|load|attach|vacuum|copy|export|install|import|(?m:^\s*\.)|dbpage|pragma[^;]*(?:=|\()|create`)
+
+// sqliteJudge lets pass what a data base opened for reading is asked by statements
+// that stand on the command line.
+func sqliteJudge(r *reading) {
+	var operands []arg
+	readonly, plain := false, true
+	for _, a := range r.args {
+		switch {
+		case !strings.HasPrefix(a.val, "-"):
+			operands = append(operands, a)
+		case strings.HasSuffix(a.val, "-readonly"):
+			readonly = true
+		default:
+			plain = plain && readingSQL[a.val]
+		}
+		plain = plain && a.known && !a.guess
+	}
+	for i, a := range operands {
+		dot := strings.HasPrefix(strings.TrimSpace(a.val), ".")
+		plain = plain && (i == 0 || dot && readingDot.MatchString(a.val) || !dot && !writingSQL.MatchString(a.val))
+	}
+	r.p.operands = operands
+	if !readonly || !plain || len(operands) < 2 {
+		r.unsure("its statements may write")
+		return
+	}
+	r.p.operands = []arg{literal(":memory:")}
 }

@@ -125,7 +125,10 @@ func (w *place) mentionName(name string) {
 	}
 	paths, _ := w.resolve(name)
 	for _, p := range paths {
-		w.a.addMention(p)
+		// What a descriptor leads to was mentioned where it was opened.
+		if !device(p) {
+			w.a.addMention(p)
+		}
 	}
 }
 

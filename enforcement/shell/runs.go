@@ -205,3 +205,62 @@ func unwrapped(words []string) []string {
 	}
 	return words
 }
+
+// own are the doubts about a program that lie in what it is for: who lets it run
+// lets it run its project's code, and write.
+var own = map[string]bool{
+	"runs the code of the project": true, "a subcommand that may write anything": true, "an unknown program": true,
+	"runs code": true, "runs the commands of a file": true, "runs a module": true, "runs a script": true, "its code may do anything": true,
+	"runs a program of a package": true, "installs packages, which may run code": true, "installs packages": true, "compiles": true,
+	"runs plugins of the project or rewrites its files": true, "rewrites its files": true, "may rewrite its files": true,
+	"rewrites the sources of the package": true, "rewrites the sources of the project": true, "rewrites sources": true, "may write go.mod": true,
+	"writes a program if there is one main package": true, "writes a report": true, "writes a file": true, "keeps a cache": true,
+	"the names are in the archive": true, "the names are in the patch": true, "its statements may write": true,
+	"applies mails": true, "checks out commits": true, "may check out another branch": true, "changes the work tree": true,
+	"the files come from another repository": true, "may change the work tree or the configuration": true,
+}
+
+// wrappers are known programs that a project has in its own folder.
+var wrappers = setOf(`gradlew mvnw`)
+
+const notInstalled = "runs a program that is not an installed one"
+
+// Beyond says how a command line runs more than the programs that are allowed by
+// their base names, "" where it does not: a program in the arguments, settings or
+// variables of an allowed one, or one that stands in an installed one's place.
+// What an allowed program runs because that is what it is for counts as allowed.
+func Beyond(command string, env Env, allowed func(program string) bool) (why string) {
+	defer func() {
+		if recover() != nil { // see Analyse
+			why = "the command line is beyond the analyser"
+		}
+	}()
+	a := newAnalysis(env)
+	a.source(command)
+	for _, name := range a.programs {
+		if !allowed(name) {
+			return "it runs " + name
+		}
+	}
+	for _, d := range a.doubts {
+		program, _, _ := strings.Cut(d.Command, " ")
+		program = path.Base(program)
+		if _, known := registry()[program]; own[d.Text] || d.Text == notInstalled && (!known || wrappers[program]) {
+			continue
+		}
+		return d.Command + ": " + d.Text
+	}
+	for name := range a.paths {
+		if strings.HasSuffix(name, "/.git/config") || strings.Contains(name+"/", "/.git/hooks/") {
+			return "it writes " + name + ", which says what git runs"
+		}
+	}
+	return ""
+}
+
+// started notes a program that the command line starts.
+func (a *analysis) started(name string) {
+	if !slices.Contains(a.programs, name) {
+		a.programs = append(a.programs, name)
+	}
+}

@@ -147,6 +147,7 @@ func (sh *shell) setVar(name string, v expand.Variable) {
 	}
 	v.Exported = v.Exported || sh.vars[name].Exported
 	sh.vars[name] = v
+	sh.hazard(name, literal(v.Str))
 }
 
 // forget makes the variables that node assigns unknown: a loop may have run

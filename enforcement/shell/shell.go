@@ -97,6 +97,8 @@ type Result struct {
 	// Background says that something is started which the command line does not
 	// wait for.
 	Background bool
+	// Elsewhere are acts that no kernel holds by holding this command line.
+	Elsewhere []Elsewhere
 	// Git are the acts of git that lose work, or lead around what is written in
 	// the work tree, in the order of the command line.
 	Git []GitAct
@@ -148,6 +150,7 @@ func Analyse(command string, env Env) (result Result) {
 	}()
 	a := newAnalysis(env)
 	a.source(command)
+	a.typesUnseen(command)
 	return a.result()
 }
 
@@ -171,7 +174,10 @@ type analysis struct {
 	doubts     []Reason // why the effect cannot be told
 	reasons    []Reason // what is written
 	writ       []WritCall
+	programs   []string // base names of what is started, builtins included
 	git        []GitAct
+	elsewhere  []Elsewhere
+	doubted    int // how often unsure was called
 	background bool
 	unparsed   bool
 	opaque     bool // something cannot be told
@@ -200,6 +206,7 @@ func newAnalysis(env Env) *analysis {
 
 func (a *analysis) result() Result {
 	a.reopen()
+	a.throughSockets()
 	through := a.followLinks()
 	if a.blind {
 		for _, dir := range a.found {
@@ -218,6 +225,7 @@ func (a *analysis) result() Result {
 		Reasons:    slices.Concat(a.doubts, a.reasons),
 		Writ:       a.writ,
 		Git:        a.git,
+		Elsewhere:  a.elsewhere,
 		Background: a.background,
 		Unparsed:   a.unparsed,
 	}
@@ -237,6 +245,7 @@ func (a *analysis) result() Result {
 // unsure records that the result cannot be told, and why.
 func (a *analysis) unsure(command, text string) {
 	a.opaque = true
+	a.doubted++
 	a.doubts = appendReason(a.doubts, command, text)
 }
 
@@ -253,9 +262,9 @@ func appendReason(reasons []Reason, command, text string) []Reason {
 	return append(reasons, r)
 }
 
-// spent reports that the budget of statements is used up; the rest is then not
+// exhausted reports that the budget of statements is used up; the rest is then not
 // judged, so the result cannot be told.
-func (a *analysis) spent() bool {
+func (a *analysis) exhausted() bool {
 	if a.steps < maxSteps {
 		a.steps++
 		return false

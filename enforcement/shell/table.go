@@ -19,6 +19,7 @@ type entry struct {
 	name    string // the first of its names; its subcommands go by it
 	builtin bool   // part of the shell: PATH and preloaded libraries do not matter
 	texts   int    // leading operands that are text, not names; -1: all of them
+	class   Class  // where what it does is done by another process, "" else
 	info    bool   // a sole --version or --help only prints
 	fork    bool   // what it sets does not reach the shell
 	takes   optSpec
@@ -103,6 +104,8 @@ func (t *tableReader) line(words []string) {
 			e.builtin = true
 		case name == "+fork":
 			e.fork = true
+		case name[0] == '+' && slices.Contains(classes, Class(name[1:])):
+			e.class = Class(name[1:])
 		default:
 			if strings.HasPrefix(name, "/") || strings.HasPrefix(name, "!") {
 				name = t.program + name
@@ -202,8 +205,15 @@ func (e *entry) options(words []string) {
 	}
 }
 
-// judge applies the entry to a call.
-func (e *entry) judge(c *call) { e.read(&reading{call: c}) }
+// judge applies the entry to a call. What a program that acts elsewhere does beside
+// reading is done there.
+func (e *entry) judge(c *call) {
+	before := c.sh.a.doubted
+	e.read(&reading{call: c})
+	if e.class != "" && c.sh.a.doubted > before {
+		c.sh.a.actsElsewhere(e.class, c.name)
+	}
+}
 
 func (e *entry) read(r *reading) {
 	if e.fork {

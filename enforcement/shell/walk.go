@@ -15,7 +15,7 @@ func (sh *shell) list(stmts []*syntax.Stmt) {
 }
 
 func (sh *shell) stmt(st *syntax.Stmt) {
-	if st == nil || sh.a.spent() || !sh.a.enter() {
+	if st == nil || sh.a.exhausted() || !sh.a.enter() {
 		return
 	}
 	defer sh.a.leave()

@@ -6,17 +6,88 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Whole is a command as its parser has it, written out again: whatever it
-// holds, it is whole statements, and cannot end what is put around it. ok is
-// false for what does not parse to its end, or holds no statement.
-func Whole(command string) (text string, ok bool) {
+// maxNamed bounds the commands that Named lists.
+const maxNamed = 200
+
+// Named writes the commands that a command line holds one below the other, each
+// word in quotes in which nothing has a meaning: what reads the lines finds each
+// program with its arguments and where its output goes, and no shell runs
+// anything else for them. A plain line is left as it is. ok is false for what does
+// not parse to its end, holds no command, or too many.
+func Named(command string) (lines string, ok bool) {
+	if _, plain := PlainWords(command); plain {
+		return strings.Trim(command, " "), true
+	}
 	parsed, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(command), "")
-	if err != nil || len(parsed.Stmts) == 0 {
+	if err != nil {
 		return "", false
 	}
-	var b strings.Builder
-	if syntax.NewPrinter().Print(&b, parsed) != nil {
-		return "", false
+	var all []string
+	syntax.Walk(parsed, func(n syntax.Node) bool {
+		st, found := n.(*syntax.Stmt)
+		if !found {
+			return true
+		}
+		if line := named(st); line != "" {
+			all = append(all, line)
+		}
+		return true
+	})
+	return strings.Join(all, "\n"), len(all) > 0 && len(all) <= maxNamed
+}
+
+// writing are the redirections that write.
+var writing = map[syntax.RedirOperator]bool{
+	syntax.RdrOut: true, syntax.AppOut: true, syntax.RdrAll: true, syntax.AppAll: true, syntax.RdrClob: true,
+	syntax.AppClob: true, syntax.RdrAllClob: true, syntax.AppAllClob: true, syntax.RdrInOut: true,
+}
+
+// named is one command with its redirections, "" for what runs no program.
+func named(st *syntax.Stmt) string {
+	call, _ := st.Cmd.(*syntax.CallExpr)
+	var words []string
+	if call != nil {
+		for _, w := range call.Args {
+			words = append(words, onlyLetters(w))
+		}
 	}
-	return strings.TrimRight(b.String(), "\n"), true
+	if len(words) == 0 {
+		words = []string{"true"}
+	}
+	to := false
+	for _, r := range st.Redirs {
+		if writing[r.Op] {
+			words, to = append(words, ">", onlyLetters(r.Word)), true
+		}
+	}
+	if call == nil && !to || call != nil && len(call.Args) == 0 && !to {
+		return ""
+	}
+	return strings.Join(words, " ")
+}
+
+// onlyLetters is a word as it stands, or in single quotes.
+func onlyLetters(w *syntax.Word) string {
+	text := w.Lit()
+	if text == "" {
+		if text = plainWord(w); text == "" {
+			var b strings.Builder
+			_ = syntax.NewPrinter().Print(&b, w) // a Builder does not fail
+			text = b.String()
+		}
+	}
+	text = strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' {
+			return ' '
+		}
+		return r
+	}, text)
+	plain := text != "" && !keywords[text]
+	for i := range len(text) {
+		plain = plain && plainLetter(text[i]) && text[i] != '=' && text[i] != '%'
+	}
+	if plain {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }

@@ -1,6 +1,9 @@
 package skeleton
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 var typeWords = "new return if else for while throw try catch finally switch case instanceof void int long double float boolean bool string char byte short var val fun final static public private protected internal async await out ref in is as not typeof nameof sizeof default yield lambda class interface"
 
@@ -59,7 +62,7 @@ var csharpTests = annotated{
 }
 
 func readJava(src []byte) []test   { return javaTests.read(src) }
-func readCSharp(src []byte) []test { return csharpTests.read(src) }
+func readCSharp(src []byte) []test { return csharpTests.read(unwritten(src)) }
 
 // read finds methods with a body; the annotations before one make it a test.
 func (a annotated) read(src []byte) []test {
@@ -104,7 +107,49 @@ func (a annotated) read(src []byte) []test {
 		marks = nil
 		i = end
 	}
+	if a.classic {
+		units = append(units, kotest(t)...)
+	}
 	return a.scanner.tests(units, shared)
+}
+
+var (
+	kotestSpec = names("StringSpec FunSpec ShouldSpec DescribeSpec BehaviorSpec WordSpec FreeSpec FeatureSpec ExpectSpec")
+	kotestCall = names("test should it then Then scenario expect")
+)
+
+// kotest reads the tests of Kotest, which are strings with a block in the body
+// of a specification, or calls that are given both.
+func kotest(t []lexeme) []unit {
+	from := slices.IndexFunc(t, func(tok lexeme) bool { return tok.kind == word && kotestSpec[tok.text] })
+	if from < 0 {
+		return nil
+	}
+	var out []unit
+	for i := from; i+1 < len(t); i++ {
+		if t[i].kind != str && t[i].kind != interp || strings.HasPrefix(strings.Trim(t[i].text, `"`), "!") {
+			continue
+		}
+		open, options := i+1, []lexeme(nil)
+		if t[i-1].text == "(" && t[open].text == ")" {
+			if !kotestCall[t[i-2].text] {
+				continue
+			}
+			open++
+		}
+		if open+2 < len(t) && t[open].text == "." && t[open+1].text == "config" && t[open+2].text == "(" {
+			options = t[open+2 : closing(t, open+2)]
+			open = closing(t, open+2) + 1
+		}
+		if open >= len(t) || t[open].text != "{" || t[open].kind != punct {
+			continue
+		}
+		end := closing(t, open)
+		skipped := annotation{args: options}.has("enabled") && annotation{args: options}.has("false")
+		out = append(out, unit{line: t[i].line, body: t[open+1 : max(end, open+1)], test: true, skipped: skipped})
+		i = open
+	}
+	return out
 }
 
 // mockField gives `@Mock Mailer mailer;` the form of an assignment. A mock

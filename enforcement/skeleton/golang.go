@@ -18,6 +18,7 @@ func goGrammar(mockTypes map[string]bool) *grammar {
 		literals: names("true false nil iota"),
 		builtins: names("len cap append make string int int64 float64 byte"),
 		access:   names("."),
+		inverted: true,
 		makers:   func(n string) bool { return mockTypes[n] || prefixed(n, "NewMock") },
 		neutral: func(n string) bool {
 			return n == "assert" || n == "require" || goMockAPI[n] || goFailures[n]
@@ -36,6 +37,7 @@ type goFile struct {
 	ast     *ast.File
 	imports map[string]string // local name to import path
 	helpers map[string]*ast.FuncDecl
+	empty   map[string]bool // variables that are set to a collection without elements
 	grammar *grammar
 	base    *scope
 }
@@ -61,7 +63,11 @@ func readGo(src []byte) []test {
 	}
 	f.grammar = goGrammar(f.mockTypes())
 	f.base = newScope(f.grammar)
+	f.empty = f.emptied()
 	suite := f.runsSuite()
+	if f.runsNothing() {
+		return nil
+	}
 	var tests []*ast.FuncDecl
 	for _, d := range parsed.Decls {
 		switch d := d.(type) {
@@ -75,6 +81,15 @@ func readGo(src []byte) []test {
 				tests = append(tests, d)
 			} else {
 				f.helpers[d.Name.Name] = d
+				if d.Recv == nil {
+					takes := map[string]bool{}
+					for _, t := range f.tokens(d.Type) {
+						takes[t.text] = true
+					}
+					if pure(f.grammar, takes, f.tokens(d.Body)) {
+						f.base.set(literal, d.Name.Name, true)
+					}
+				}
 			}
 		}
 	}
@@ -109,7 +124,15 @@ func (f *goFile) lexed(from, to token.Pos) []lexeme {
 	if a < 0 || b > len(f.src) || a >= b {
 		return nil
 	}
-	return goDialect.read(f.src[a:b])
+	t := goDialect.read(f.src[a:b])
+	start := f.fset.Position(from)
+	for i := range t {
+		if t[i].line == 1 {
+			t[i].column += start.Column - 1
+		}
+		t[i].line += start.Line - 1
+	}
+	return t
 }
 
 func (f *goFile) line(n ast.Node) int { return f.fset.Position(n.Pos()).Line }
@@ -132,6 +155,38 @@ func (f *goFile) mockTypes() map[string]bool {
 		return true
 	})
 	return out
+}
+
+func (f *goFile) emptied() map[string]bool {
+	out := map[string]bool{}
+	ast.Inspect(f.ast, func(n ast.Node) bool {
+		if a, ok := n.(*ast.AssignStmt); ok && len(a.Lhs) == 1 && len(a.Rhs) == 1 {
+			lit, ok := a.Rhs[0].(*ast.CompositeLit)
+			if name := identName(a.Lhs[0]); name != "" {
+				was, seen := out[name]
+				out[name] = ok && noElement(lit) && (was || !seen)
+			}
+		}
+		return true
+	})
+	return out
+}
+
+// runsNothing tells whether the file's own TestMain runs no test.
+func (f *goFile) runsNothing() bool {
+	for _, d := range f.ast.Decls {
+		if fn, ok := d.(*ast.FuncDecl); ok && fn.Name.Name == "TestMain" && fn.Recv == nil && fn.Body != nil {
+			for _, p := range fn.Type.Params.List {
+				for _, t := range f.tokens(fn.Body) {
+					if len(p.Names) == 1 && t.text == p.Names[0].Name {
+						return false
+					}
+				}
+			}
+			return true
+		}
+	}
+	return false
 }
 
 func (f *goFile) runsSuite() bool {

@@ -18,14 +18,63 @@ type goVisitor struct {
 // whether anything decides if it is reached. It ends at a skip.
 func (v *goVisitor) block(list []ast.Stmt, worth strength, guarded bool) {
 	for _, st := range list {
-		if v.skips(st) && !guarded {
+		if v.skips(st) || v.alwaysLeaves(st) {
 			return
 		}
 		v.stmt(st, worth, guarded)
+		if leavesBlock(st) {
+			return
+		}
 		if g, w := v.leaves(st); g {
 			worth, guarded = combine(worth, guarded, w), true
 		}
 	}
+}
+
+// leavesBlock tells whether nothing behind a statement runs.
+func leavesBlock(st ast.Stmt) bool {
+	switch st := st.(type) {
+	case *ast.ReturnStmt, *ast.BranchStmt:
+		return true
+	case *ast.ExprStmt:
+		if c, ok := st.X.(*ast.CallExpr); ok {
+			if sel, ok := c.Fun.(*ast.SelectorExpr); ok {
+				called := identName(sel.X) + "." + sel.Sel.Name
+				return called == "os.Exit" || called == "runtime.Goexit"
+			}
+		}
+	}
+	return false
+}
+
+// alwaysLeaves reads a condition that always holds before a return or a skip.
+func (v *goVisitor) alwaysLeaves(st ast.Stmt) bool {
+	i, ok := st.(*ast.IfStmt)
+	if !ok || len(i.Body.List) == 0 {
+		return false
+	}
+	holds, fixed := always(v.f.tokens(i.Cond))
+	return holds && fixed && (v.skips(i.Body.List[0]) || leavesBlock(i.Body.List[0]))
+}
+
+// nothing tells whether a collection is an empty literal, or a variable that
+// holds one.
+func (v *goVisitor) nothing(x ast.Expr) bool {
+	if lit, ok := x.(*ast.CompositeLit); ok {
+		return noElement(lit)
+	}
+	if lit, ok := x.(*ast.BasicLit); ok {
+		return lit.Value == "0"
+	}
+	name := identName(x)
+	return name == "nil" || v.f.empty[name] && v.s.assigned(name) == 1 && !v.s.grown[name] && !v.s.lent[name]
+}
+
+// noElement tells whether a literal is a collection without elements; one of an
+// array has those of its type.
+func noElement(lit *ast.CompositeLit) bool {
+	array, ok := lit.Type.(*ast.ArrayType)
+	return len(lit.Elts) == 0 && (!ok || array.Len == nil)
 }
 
 func combine(worth strength, guarded bool, inner strength) strength {
@@ -113,18 +162,26 @@ func (v *goVisitor) stmt(st ast.Stmt, worth strength, guarded bool) {
 	case *ast.IfStmt:
 		w := combine(worth, guarded, v.cond(st))
 		v.simple(st.Init, worth, guarded)
-		v.block(st.Body.List, w, true)
+		if holds, fixed := always(v.f.tokens(st.Cond)); holds || !fixed {
+			v.block(st.Body.List, w, true)
+		}
 		if st.Else != nil {
 			v.stmt(st.Else, w, true)
 		}
 	case *ast.BlockStmt:
 		v.block(st.List, worth, guarded)
 	case *ast.ForStmt:
+		if v.s.overNothing(v.f.lexed(st.For+3, st.Body.Pos())) {
+			return
+		}
 		if st.Cond != nil {
 			worth, guarded = combine(worth, guarded, v.s.condition(v.f.tokens(st.Cond))), true
 		}
 		v.block(st.Body.List, worth, guarded)
 	case *ast.RangeStmt:
+		if v.nothing(st.X) {
+			return
+		}
 		v.block(st.Body.List, worth, guarded)
 	case *ast.SwitchStmt:
 		v.cases(st.Body, combine(worth, guarded, v.switched(st)))

@@ -65,9 +65,9 @@ func jsTestCalls(t []lexeme) []unit {
 			continue
 		}
 		end := closing(t, open)
-		skips := mods["skip"] || mods["todo"] || mods["fixme"]
+		skips := mods["skip"] || mods["todo"] || mods["fixme"] || mods["failing"] || mods["fails"] || mods["fail"] || mods["none"]
 		switch {
-		case name == "xdescribe" || name == "xcontext" || (name == "describe" || name == "suite" || name == "context") && skips:
+		case name == "xdescribe" || name == "xcontext" || (name == "describe" || name == "suite" || name == "context") && skips && !mods["fails"]:
 			skipUntil = max(skipUntil, end)
 		case jsTests[name] && !mods["describe"] && !mods["beforeEach"] && !mods["afterEach"] && !mods["beforeAll"] && !mods["afterAll"]:
 			body, ok := jsFunction(t, open, end)
@@ -102,8 +102,11 @@ func jsCallee(t []lexeme, i int) (string, map[string]bool, int) {
 		mods[t[j+1].text] = true
 		j += 2
 	}
-	if mods["each"] || mods["for"] {
+	if mods["each"] || mods["for"] || mods["skipIf"] || mods["runIf"] {
 		if j < len(t) && t[j].text == "(" {
+			given := t[j+1 : max(j+1, closing(t, j))]
+			v, fixed := always(given)
+			mods["none"] = newScope(jsGrammar).nothing(given) || fixed && v == mods["skipIf"]
 			j = closing(t, j) + 1
 		} else if j < len(t) && (t[j].kind == interp || t[j].kind == str) {
 			j++

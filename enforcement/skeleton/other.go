@@ -1,23 +1,37 @@
 package skeleton
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/writbus/writ/schemas/lazyregexp"
 )
 
 var (
-	batsTest   = regexp.MustCompile(`^[ \t]*@test[ \t]+.*\{[ \t]*$`)
-	batsHelper = regexp.MustCompile(`^[ \t]*(?:function[ \t]+)?([A-Za-z_]\w*)[ \t]*\(\)[ \t]*\{`)
-	batsCheck  = regexp.MustCompile(`^(?:!\s+)?(?:\[\[?\s+(.*?)\s+\]\]?|test\s+(.*)|\(\((.*)\)\))(?:\s*(?:&&|\|\|).*)?$`)
-	batsAssert = regexp.MustCompile(`^(?:assert|refute)(?:_\w+)?\b`)
-	batsGrep   = regexp.MustCompile(`(?:^|\|)\s*(?:grep|diff|cmp)\b`)
-	expansion  = regexp.MustCompile(`[$` + "`" + `]|^-[a-zA-Z] `)
+	batsTest   = lazyregexp.New(`^[ \t]*@test[ \t]+.*\{[ \t]*$`)
+	batsHelper = lazyregexp.New(`^[ \t]*(?:function[ \t]+)?([A-Za-z_]\w*)[ \t]*\(\)[ \t]*\{`)
+	shellTest  = lazyregexp.New(`^[ \t]*(?:function[ \t]+)?(test\w*)[ \t]*\(\)[ \t]*\{?`)
+	shellCheck = lazyregexp.New(`^(?:assert|fail)[A-Za-z]*\b`)
+	batsCheck  = lazyregexp.New(`^(?:!\s+)?(?:\[\[?\s+(.*?)\s+\]\]?|test\s+(.*)|\(\((.*)\)\))(?:\s*(?:&&|\|\|).*)?$`)
+	batsAssert = lazyregexp.New(`^(?:assert|refute)(?:_\w+)?\b`)
+	batsGrep   = lazyregexp.New(`(?:^|\|)\s*(?:grep|diff|cmp)\b`)
+	expansion  = lazyregexp.New(`[$` + "`" + `]|^-[a-zA-Z] `)
 )
 
 // readBats reads Bats files line by line: a test is @test "…" { … } whose
 // commands must succeed; one that checks is a bracket expression, an assert_
 // function, or grep, diff and cmp.
-func readBats(src []byte) []test {
+func readBats(src []byte) []test { return shellTests(src, batsTest) }
+
+// readShell reads the functions that shunit2 runs, by lines as Bats files, and
+// other scripts as any language.
+func readShell(src []byte) []test {
+	if tests := shellTests(src, shellTest); len(tests) > 0 && strings.Contains(string(src), "shunit2") {
+		return tests
+	}
+	return readOther(src)
+}
+
+func shellTests(src []byte, begin *lazyregexp.Regexp) []test {
 	helpers := map[string][]assertion{}
 	var tests []test
 	var calls [][]string
@@ -26,7 +40,7 @@ func readBats(src []byte) []test {
 	for n, line := range strings.Split(string(src), "\n") {
 		code := strings.TrimSpace(line)
 		switch {
-		case batsTest.MatchString(line):
+		case begin.MatchString(line):
 			tests = append(tests, test{name: code, line: n + 1})
 			calls = append(calls, nil)
 			cur, helper = &tests[len(tests)-1], ""
@@ -53,7 +67,7 @@ func readBats(src []byte) []test {
 	for i := range tests {
 		for _, c := range calls[i] {
 			tests[i].found = append(tests[i].found, helpers[c]...)
-			if c == "skip" {
+			if c == "skip" || c == "startSkipping" || c == "return" || c == "exit" {
 				tests[i].found = nil
 				break
 			}
@@ -64,6 +78,12 @@ func readBats(src []byte) []test {
 
 func batsWorth(code string) (strength, bool) {
 	if batsAssert.MatchString(code) {
+		return meaningful, true
+	}
+	if shellCheck.MatchString(code) {
+		if !strings.ContainsAny(code, "$`") {
+			return constant, true
+		}
 		return meaningful, true
 	}
 	if batsGrep.MatchString(code) {
@@ -86,12 +106,12 @@ func batsWorth(code string) (strength, bool) {
 }
 
 var (
-	otherTest    = regexp.MustCompile(`^(?i:test|it|testcase|test_case|specify|scenario|should|feature|deftest|test_f|test_p|in|ctest|test\w+|\w+test)$`)
-	otherAssert  = regexp.MustCompile(`^(?i:assert\w*|expect\w*|xctassert\w*|require\w*|check\w*|should\w*|must\w*|refute\w*|ck_assert\w*|ensure\w*|verify\w*|munit_assert\w*|test_assert\w*|tap_ok|is_equal)$`)
+	otherTest    = lazyregexp.New(`^(?i:test|it|testcase|test_case|specify|scenario|should|feature|deftest|test_f|test_p|in|ctest|test\w+|\w+test)$`)
+	otherAssert  = lazyregexp.New(`^(?i:assert\w*|expect\w*|xctassert\w*|require\w*|check\w*|should\w*|must\w*|refute\w*|ck_assert\w*|ensure\w*|verify\w*|munit_assert\w*|test_assert\w*|tap_ok|is_equal)$`)
 	otherGrammar = &grammar{
 		keywords: names("let var val def new return if else for while not and or is in func fn do end"),
 		literals: names("true false null nil None NULL"),
-		builtins: map[string]bool{}, access: names(". :: ->"), receiver: names("this self"),
+		builtins: names("as u8 u16 u32 u64 i8 i16 i32 i64 usize isize equals is"), access: names(". :: ->"), receiver: names("this self"),
 		makers: func(string) bool { return false }, neutral: func(string) bool { return true },
 	}
 )
@@ -100,8 +120,28 @@ var (
 // something named like a test and something named like an assertion that is
 // not about constants alone.
 func readOther(src []byte) []test {
-	t := otherDialect.read(src)
+	return judgeOther(otherDialect.read(src))
+}
+
+// otherIn reads one of these languages by its own tokens.
+func otherIn(name string) language {
+	d := &dialect{name: name}
+	return func(src []byte) []test { return judgeOther(d.read(unwritten(src))) }
+}
+
+func judgeOther(t []lexeme) []test {
+	t = otherLive(t)
 	out := test{}
+	s := newScope(otherGrammar)
+	s.learn(t)
+	for _, c := range otherGrammar.calls(t) {
+		for _, a := range c.args {
+			if len(a) == 1 && !otherAssert.MatchString(c.name) { // perhaps by reference
+				s.lent[a[0].text] = true
+				s.set(literal, a[0].text, false)
+			}
+		}
+	}
 	for i, tok := range t {
 		if tok.kind != word || i+1 >= len(t) {
 			continue
@@ -118,7 +158,6 @@ func readOther(src []byte) []test {
 		}
 		args := arguments(rest[:min(len(rest), longest)])
 		if len(args) > 0 {
-			s := newScope(otherGrammar)
 			w := s.check(args[:min(2, len(args))]...)
 			if len(args) == 1 {
 				w = s.condition(args[0])

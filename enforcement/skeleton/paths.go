@@ -2,9 +2,10 @@ package skeleton
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/writbus/writ/schemas/lazyregexp"
 )
 
 // language reads a file's tests.
@@ -12,48 +13,52 @@ type language func(content []byte) []test
 
 // place says where one language keeps its tests.
 type place struct {
-	name  *regexp.Regexp      // of the file
+	name  *lazyregexp.Regexp  // of the file
 	where func([]string) bool // of its folders, outermost first; nil for anywhere
 	read  language
 	hint  string
 }
 
 var places = map[string][]place{
-	".go": {{regexp.MustCompile(`^[^_.].*_test\.go$`), goFolders, readGo, "Name it *_test.go, beside the package it tests."}},
+	".go": {{lazyregexp.New(`^[^_.].*_test\.go$`), goFolders, readGo, "Name it *_test.go, beside the package it tests."}},
 	".py": {
-		{regexp.MustCompile(`^(?:test_.*|.*_test|tests)\.py$`), nil, readPython, "Name it test_*.py or *_test.py."},
+		{lazyregexp.New(`^(?:test_.*|.*_test|tests)\.py$`), nil, readPython, "Name it test_*.py or *_test.py."},
 	},
-	".java": {{regexp.MustCompile(`^(?:Test[A-Z0-9_].*|.*(?:Test|Tests|TestCase|IT|ITCase)|IT[A-Z].*)\.java$`), jvmFolders, readJava, "Put it under src/test/java and name it *Test.java."}},
-	".kt":   {{regexp.MustCompile(`^(?:Test[A-Z0-9_].*|.*(?:Test|Tests|TestCase|IT|Spec))\.kt$`), jvmFolders, readJava, "Put it under src/test/kotlin and name it *Test.kt."}},
-	".cs":   {{regexp.MustCompile(`^[A-Z][A-Za-z0-9_]*\.cs$`), dotnetFolders, readCSharp, "Put it into a test project, a folder named like Shop.Tests, and name it *Tests.cs."}},
-	".php":  {{regexp.MustCompile(`^.*Test\.php$`), in("tests", "test", "Tests"), readPHP, "Put it under tests/ and name it *Test.php."}},
-	".rs":   {{regexp.MustCompile(`^.*\.rs$`), nil, readRust, "Put it directly into tests/, as tests/*.rs."}},
+	".java": {{lazyregexp.New(`^(?:Test[A-Z0-9_].*|.*(?:Test|Tests|TestCase|IT|ITCase)|IT[A-Z].*)\.java$`), jvmFolders, readJava, "Put it under src/test/java and name it *Test.java."}},
+	".kt":   {{lazyregexp.New(`^(?:Test[A-Z0-9_].*|.*(?:Test|Tests|TestCase|IT|Spec))\.kt$`), jvmFolders, readJava, "Put it under src/test/kotlin and name it *Test.kt."}},
+	".cs":   {{lazyregexp.New(`^[A-Z][A-Za-z0-9_]*\.cs$`), dotnetFolders, readCSharp, "Put it into a test project, a folder named like Shop.Tests, and name it *Tests.cs."}},
+	".php":  {{lazyregexp.New(`^.*Test\.php$`), in("tests", "test", "Tests"), readPHP, "Put it under tests/ and name it *Test.php."}},
+	".rs":   {{lazyregexp.New(`^.*\.rs$`), nil, readRust, "Put it directly into tests/, as tests/*.rs."}},
 	".rb": {
-		{regexp.MustCompile(`^.*_spec\.rb$`), in("spec"), readRuby, "Name it *_spec.rb under spec/, or *_test.rb under test/."},
-		{regexp.MustCompile(`^(?:.*_test|test_.*)\.rb$`), in("test", "tests"), readRuby, ""},
+		{lazyregexp.New(`^.*_spec\.rb$`), in("spec"), readRuby, "Name it *_spec.rb under spec/, or *_test.rb under test/."},
+		{lazyregexp.New(`^(?:.*_test|test_.*)\.rb$`), in("test", "tests"), readRuby, ""},
 	},
-	".bats":   {{regexp.MustCompile(`^.*\.bats$`), nil, readBats, ""}},
-	".sh":     {{regexp.MustCompile(`^(?:test_.*|test-.*|.*_test|.*-test|.*_spec)\.sh$`), nil, readOther, "Name it *_test.sh or use Bats (*.bats)."}},
-	".groovy": {{regexp.MustCompile(`^.*(?:Spec|Test|Tests)\.groovy$`), jvmFolders, readOther, "Put it under src/test/groovy and name it *Spec.groovy."}},
-	".scala":  {{regexp.MustCompile(`^.*(?:Spec|Test|Tests|Suite)\.scala$`), jvmFolders, readOther, "Put it under src/test/scala and name it *Spec.scala or *Suite.scala."}},
-	".swift":  {{regexp.MustCompile(`^.*(?:Test|Tests)\.swift$`), testFolder, readOther, "Put it under Tests/ and name it *Tests.swift."}},
-	".dart":   {{regexp.MustCompile(`^.*_test\.dart$`), in("test", "integration_test"), readOther, "Put it under test/ and name it *_test.dart."}},
-	".exs":    {{regexp.MustCompile(`^.*_test\.exs$`), in("test"), readOther, "Put it under test/ and name it *_test.exs."}},
-	".lua":    {{regexp.MustCompile(`^(?:.*_spec|.*_test|test_.*)\.lua$`), nil, readOther, "Name it *_spec.lua."}},
-	".c":      {{regexp.MustCompile(`^(?:test_.*|.*_test|.*_tests)\.c$`), nil, readOther, "Name it test_*.c or *_test.c."}},
-	".cc":     {{regexp.MustCompile(`^(?:test_.*|.*_test|.*_tests|.*_unittest)\.cc$`), nil, readOther, "Name it *_test.cc."}},
-	".cpp":    {{regexp.MustCompile(`^(?:[tT]est_?.*|.*(?:_test|_tests|Test|Tests))\.cpp$`), nil, readOther, "Name it *_test.cpp."}},
+	".bats":   {{lazyregexp.New(`^.*\.bats$`), nil, readBats, ""}},
+	".sh":     {{lazyregexp.New(`^(?:test_.*|test-.*|.*_test|.*-test|.*_spec)\.sh$`), nil, readShell, "Name it *_test.sh or use Bats (*.bats)."}},
+	".groovy": {{lazyregexp.New(`^.*(?:Spec|Test|Tests)\.groovy$`), jvmFolders, otherIn("java"), "Put it under src/test/groovy and name it *Spec.groovy."}},
+	".scala":  {{lazyregexp.New(`^.*(?:Spec|Test|Tests|Suite)\.scala$`), jvmFolders, otherIn("scala"), "Put it under src/test/scala and name it *Spec.scala or *Suite.scala."}},
+	".swift":  {{lazyregexp.New(`^.*(?:Test|Tests)\.swift$`), testFolder, otherIn("swift"), "Put it under Tests/ and name it *Tests.swift."}},
+	".dart":   {{lazyregexp.New(`^.*_test\.dart$`), in("test", "integration_test"), otherIn("dart"), "Put it under test/ and name it *_test.dart."}},
+	".exs":    {{lazyregexp.New(`^.*_test\.exs$`), in("test"), otherIn("elixir"), "Put it under test/ and name it *_test.exs."}},
+	".lua":    {{lazyregexp.New(`^(?:.*_spec|.*_test|test_.*)\.lua$`), nil, otherIn("lua"), "Name it *_spec.lua."}},
+	".zig": {
+		{lazyregexp.New(`^(?:test_.*|.*_test|.*_tests|tests?)\.zig$`), nil, otherIn("c"), "Name it *_test.zig, or put it into tests/."},
+		{lazyregexp.New(`^.*\.zig$`), in("test", "tests"), otherIn("c"), ""},
+	},
+	".c":   {{lazyregexp.New(`^(?:test_.*|.*_test|.*_tests)\.c$`), nil, otherIn("c"), "Name it test_*.c or *_test.c."}},
+	".cc":  {{lazyregexp.New(`^(?:test_.*|.*_test|.*_tests|.*_unittest)\.cc$`), nil, otherIn("cpp"), "Name it *_test.cc."}},
+	".cpp": {{lazyregexp.New(`^(?:[tT]est_?.*|.*(?:_test|_tests|Test|Tests))\.cpp$`), nil, otherIn("cpp"), "Name it *_test.cpp."}},
 }
 
 func init() {
-	name := regexp.MustCompile(`^.+[.](?:test|spec)\.[cm]?[jt]sx?$`)
+	name := lazyregexp.New(`^.+[.](?:test|spec)\.[cm]?[jt]sx?$`)
 	hint := "Name it *.test.* or *.spec.*, or put it into __tests__/."
 	for _, ext := range []string{".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts"} {
 		places[ext] = []place{
 			{name, nil, readJavaScript, hint},
-			{regexp.MustCompile(`^.*[cm]?[jt]sx?$`), in("__tests__"), readJavaScript, ""},
-			{regexp.MustCompile(`^.*\.cy\.[jt]sx?$`), nil, readJavaScript, ""},
-			{regexp.MustCompile(`^[^.].*$`), in("test"), readJavaScript, ""},
+			{lazyregexp.New(`^.*[cm]?[jt]sx?$`), in("__tests__"), readJavaScript, ""},
+			{lazyregexp.New(`^.*\.cy\.[jt]sx?$`), nil, readJavaScript, ""},
+			{lazyregexp.New(`^[^.].*$`), in("test"), readJavaScript, ""},
 		}
 	}
 }
@@ -75,7 +80,7 @@ func goFolders(folders []string) bool {
 	return !slices.ContainsFunc(folders, func(f string) bool { return strings.HasPrefix(f, "_") || strings.HasPrefix(f, ".") })
 }
 
-var jvmTestSet = regexp.MustCompile(`^(?:test|tests|it|[a-z][A-Za-z]*Test|testFixtures)$`)
+var jvmTestSet = lazyregexp.New(`^(?:test|tests|it|[a-z][A-Za-z]*Test|testFixtures)$`)
 
 // jvmFolders wants a test source set: src/test, src/integrationTest, or a
 // plain test folder where there is no src at all.
@@ -88,7 +93,7 @@ func jvmFolders(folders []string) bool {
 	return slices.ContainsFunc(folders, jvmTestSet.MatchString)
 }
 
-var dotnetProject = regexp.MustCompile(`(?i)^(?:tests?|specs?|.*[._-](?:unit|integration|acceptance|functional)?tests?|.*[._-]specs?|[A-Za-z]*(?:UnitTests?|IntegrationTests?|Tests))$`)
+var dotnetProject = lazyregexp.New(`(?i)^(?:tests?|specs?|.*[._-](?:unit|integration|acceptance|functional)?tests?|.*[._-]specs?|[A-Za-z]*(?:UnitTests?|IntegrationTests?|Tests))$`)
 
 func dotnetFolders(folders []string) bool {
 	return slices.ContainsFunc(folders, dotnetProject.MatchString)
@@ -157,7 +162,7 @@ func IsTestPath(p string) bool {
 }
 
 // supportNames are files that configure or set up tests.
-var supportNames = regexp.MustCompile(`^(?:conftest\.py|pytest\.ini|tox\.ini|\.rspec|spec_helper\.rb|rails_helper\.rb|test_helper\.(?:rb|exs)|phpunit\.xml(?:\.dist)?|Pest\.php|jest\.config\.[cm]?[jt]s|jest\.setup\.[cm]?[jt]sx?|vitest\.(?:config|setup|workspace)\.[cm]?[jt]s|playwright\.config\.[jt]s|cypress\.config\.[jt]s|karma\.conf\.js|setupTests\.[jt]sx?|\.mocharc\.(?:js|json|ya?ml|cjs)|xunit\.runner\.json|\.runsettings)$`)
+var supportNames = lazyregexp.New(`^(?:conftest\.py|pytest\.ini|tox\.ini|\.rspec|spec_helper\.rb|rails_helper\.rb|test_helper\.(?:rb|exs)|phpunit\.xml(?:\.dist)?|Pest\.php|jest\.config\.[cm]?[jt]s|jest\.setup\.[cm]?[jt]sx?|vitest\.(?:config|setup|workspace)\.[cm]?[jt]s|playwright\.config\.[jt]s|cypress\.config\.[jt]s|karma\.conf\.js|setupTests\.[jt]sx?|\.mocharc\.(?:js|json|ya?ml|cjs)|xunit\.runner\.json|\.runsettings)$`)
 
 // testFolders are folders whose every file serves the tests.
 var testFolders = []string{"test", "tests", "spec", "__tests__", "e2e", "integration_test"}

@@ -94,8 +94,14 @@ func readPython(src []byte) []test {
 				end++
 			}
 			u.body = pyBody(head, lines[i+1:end])
+			u.live = pyBody(head, pyLive(lines[i+1:end], len(decorators) > 0))
 			units = append(units, u)
 			i = end - 1
+		case pyModuleSkips(l):
+			if len(classes) == 0 {
+				return nil
+			}
+			classes[len(classes)-1].skipped = true
 		default:
 			shared = append(append(shared, l.tokens...), lexeme{kind: newline, text: "\n", line: l.tokens[0].line})
 		}
@@ -118,10 +124,8 @@ func pyTestClass(head []lexeme) bool {
 
 func pySkipped(decorators []pyLine) bool {
 	for _, d := range decorators {
-		for _, t := range d.tokens {
-			if t.text == "skip" {
-				return true
-			}
+		if pySkips(d.tokens) {
+			return true
 		}
 	}
 	return false
@@ -142,6 +146,12 @@ func pyUnit(head []lexeme, decorators []pyLine, classes []pyClass) unit {
 		c := classes[len(classes)-1]
 		u.test = u.test && c.tests
 		u.skipped = u.skipped || c.skipped
+	}
+	if len(classes) == 0 && len(decorators) == 0 && head[2].text == "(" {
+		u.takes = map[string]bool{}
+		for _, t := range head[3:max(3, closing(head, 2))] {
+			u.takes[t.text] = true
+		}
 	}
 	if patched && head[2].text == "(" {
 		for _, p := range arguments(head[3:max(3, closing(head, 2))]) {
@@ -183,12 +193,6 @@ func pyAssertions(s *scope, t []lexeme) []assertion {
 	s.learnPython(t)
 	var out []assertion
 	for i, tok := range t {
-		if tok.kind == newline && i+2 < len(t) && pySkips(t[i+1:]) {
-			t = t[:i]
-			break
-		}
-	}
-	for i, tok := range t {
 		if tok.kind != word {
 			continue
 		}
@@ -211,12 +215,6 @@ func pyAssertions(s *scope, t []lexeme) []assertion {
 		}
 	}
 	return out
-}
-
-// pySkips tells whether a line is pytest.skip(…) or self.skipTest(…) at the
-// function's own level, where a test ends that was not written yet.
-func pySkips(t []lexeme) bool {
-	return len(t) > 3 && t[1].text == "." && (t[0].text == "pytest" && t[2].text == "skip" || t[0].text == "self" && t[2].text == "skipTest") && t[0].column <= 8
 }
 
 func statement(t []lexeme, i int) []lexeme {
@@ -244,7 +242,7 @@ func pyCall(s *scope, t []lexeme, c call) (strength, bool) {
 	case c.name == "fail" && (c.first == "pytest" || c.first == "self" || c.first == "fail"):
 		return s.guarded(t, c.at), true
 	case c.name == "raises" || c.name == "assertRaises" || c.name == "assertRaisesRegex" || c.name == "warns" || c.name == "assertWarns" || c.name == "deprecated_call":
-		if len(c.args) > 1 && !(c.name == "raises" && len(c.args[1]) > 1 && c.args[1][1].text == "=") && c.name != "assertRaisesRegex" {
+		if len(c.args) > 1 && !(len(c.args[1]) > 1 && c.args[1][1].text == "=") && c.name != "assertRaisesRegex" {
 			return s.check(c.args[1:]...), true
 		}
 		return s.check(pyBlock(t, c.close)), true

@@ -66,7 +66,7 @@ func readRuby(src []byte) []test {
 		}
 		shared = append(shared, t[i])
 	}
-	return scanner{g: rubyGrammar, assertions: rubyAssertions, bare: true}.tests(units, shared)
+	return scanner{g: rubyGrammar, assertions: rubyAssertions, live: rubyLive, bare: true}.tests(units, shared)
 }
 
 // rubyMeta tells whether an example's metadata skip it: skip: true, :skip.

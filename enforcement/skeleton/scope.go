@@ -2,24 +2,50 @@ package skeleton
 
 // learn reads the assignments and the use of mocks in a piece of code.
 func (s *scope) learn(t []lexeme) {
+	s.note(t)
 	for i := 1; i < len(t); i++ {
+		if t[i].kind == word && (t[i-1].text == "&" || t[i-1].text == "ref" || t[i-1].text == "out" || t[i-1].text == "mut" && i > 1 && t[i-2].text == "&") {
+			s.lent[t[i].text] = true
+			s.set(literal, t[i].text, false)
+		}
+		if t[i].kind == word && s.mayGrow(t, i) {
+			s.grown[t[i].text] = true
+		}
 		if t[i].kind != punct {
 			continue
 		}
 		switch t[i].text {
-		case "+=", "-=", "*=", "/=", "++", "--", "<<":
+		case "+=", "-=", "*=", "/=", "|=", "&=", "%=", "++", "--", "<<":
 			if t[i-1].kind == word {
 				s.counts[t[i-1].text] += 2
 				s.set(literal, t[i-1].text, false)
+				s.defs[t[i-1].text] = append(s.defs[t[i-1].text], definition{line: t[i].line})
 			}
 		case "=", ":=":
 			if name := s.target(t, i); name != "" {
-				s.assign(name, value(t, i+1))
+				v := value(t, i+1)
+				s.define(name, t, i, v)
+				s.assign(name, v)
 			}
 		}
 	}
 	s.uses(t)
 }
+
+// mayGrow tells whether a collection is changed at i, or handed to what may
+// change it.
+func (s *scope) mayGrow(t []lexeme, i int) bool {
+	if i+1 >= len(t) {
+		return false
+	}
+	next := t[i+1].text
+	if next == "[" || s.g.access[next] && i+3 < len(t) && !loops[t[i+2].text] {
+		return true
+	}
+	return (t[i-1].text == "(" || t[i-1].text == ",") && (next == ")" || next == ",")
+}
+
+var loops = names("forEach each map for_each iter")
 
 // target is the variable assigned at i, with a type annotation or without.
 func (s *scope) target(t []lexeme, i int) string {
@@ -70,7 +96,7 @@ func value(t []lexeme, i int) []lexeme {
 			}
 		case depth == 0 && tok.kind == punct && (tok.text == ";" || tok.text == ","):
 			return t[i:j]
-		case depth == 0 && j > i && tok.line > t[j-1].line && tok.kind == word && (t[j-1].kind != punct || t[j-1].text == ")" || t[j-1].text == "]" || t[j-1].text == "}"):
+		case depth == 0 && j > i && tok.line > t[j-1].line && (tok.kind == word || tok.text == "#" || tok.text == "@") && (t[j-1].kind != punct || t[j-1].text == ")" || t[j-1].text == "]" || t[j-1].text == "}"):
 			return t[i:j]
 		}
 	}
@@ -81,10 +107,12 @@ func (s *scope) assign(name string, v []lexeme) {
 	s.counts[name]++
 	s.set(literal, name, false)
 	v = trimLines(v)
+	s.set(void, name, s.nothing(v))
 	if len(v) == 0 {
 		return
 	}
 	switch {
+	case s.lent[name]:
 	case s.makesMock(v):
 		s.set(mock, name, true)
 	case s.assigned(name) > 1:
@@ -97,7 +125,7 @@ func (s *scope) assign(name string, v []lexeme) {
 			s.set(answer, name, true)
 		case m.mock:
 			s.set(mock, name, true)
-		case len(v) == 1 || v[0].text == "-" && len(v) == 2:
+		case len(v) == 1 || v[0].text == "-" && len(v) == 2 || plain(v, s.g):
 			s.set(literal, name, true)
 		}
 	}

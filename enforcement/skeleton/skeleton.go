@@ -5,14 +5,18 @@
 // at least one test function in it asserts something that can fail. Go is read
 // with go/parser; Python, JavaScript and TypeScript, Java, Kotlin, C#, PHP,
 // Rust and Ruby by the tokens of schemas/lexer, one file per language; Bats by
-// its lines; files of other languages by name and by the presence of an
-// assertion.
+// its lines, and shunit2 with it; files of other languages by name and by the
+// presence of an assertion.
 //
 // What does not count: skipped and ignored tests, empty bodies, unconditional
 // failures ("not implemented"), comparisons of constants or of a value with
-// itself, and what only looks at mocks that the test has programmed. Helpers of
+// itself, what only looks at mocks that the test has programmed, and what cannot
+// run or whose failure is caught and dropped. Helpers of
 // the same file count as part of the tests that call them. A mock that is handed
 // to real code may be verified.
+//
+// It is also where a path is told to be that of a test, or of what serves tests
+// (IsTestPath, IsTestSupport).
 //
 // Guarantees: no input makes it panic, time grows about linearly with the
 // input, equal input gives equal output. It does no I/O, does not resolve

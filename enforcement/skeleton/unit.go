@@ -5,7 +5,9 @@ type unit struct {
 	name    string
 	line    int
 	body    []lexeme
-	params  []string // that are mocks (patched in)
+	live    []lexeme        // what of the body can run and fail; nil for the language to find out
+	params  []string        // that are mocks (patched in)
+	takes   map[string]bool // of a function outside of classes: its parameters
 	test    bool
 	skipped bool
 	expects bool // an exception is declared to be expected
@@ -16,6 +18,8 @@ type scanner struct {
 	g *grammar
 	// assertions finds what a piece of code asserts.
 	assertions func(s *scope, t []lexeme) []assertion
+	// live is what of a body can run and fail.
+	live func(s *scope, t []lexeme) []lexeme
 	// bare tells that a helper may be called without brackets.
 	bare bool
 }
@@ -42,6 +46,11 @@ func (sc scanner) tests(units []unit, shared []lexeme) []test {
 	clear(base.known[answer])
 	clear(base.counts)
 	base.learn(shared)
+	for _, u := range units {
+		if !u.test && u.takes != nil && pure(sc.g, u.takes, u.body) {
+			base.set(literal, u.name, true)
+		}
+	}
 	helped := map[int][]assertion{}
 	calls := map[int][]int{}
 	var out []test
@@ -55,27 +64,39 @@ func (sc scanner) tests(units []unit, shared []lexeme) []test {
 			s.set(handed, p, true)
 		}
 		s.learn(u.body)
-		found := sc.assertions(s, u.body)
+		live := sc.liveOf(s, u)
+		found := sc.assertions(s, live)
 		seen := map[int]bool{}
-		for queue := sc.called(u.body, helpers); len(queue) > 0; queue = queue[1:] {
+		for queue := sc.called(live, helpers); len(queue) > 0; queue = queue[1:] {
 			if i := queue[0]; !seen[i] {
 				seen[i] = true
 				if _, ok := helped[i]; !ok {
 					calls[i] = sc.called(units[i].body, helpers)
 					hs := base.child()
 					hs.learn(units[i].body)
-					helped[i] = sc.assertions(hs, units[i].body)
+					helped[i] = sc.assertions(hs, sc.liveOf(hs, units[i]))
 				}
 				queue = append(queue, calls[i]...)
 				found = append(found, helped[i]...)
 			}
 		}
-		if u.expects && s.makeup(withoutThrows(u.body)).dynamic {
+		if u.expects && s.makeup(withoutThrows(live)).dynamic {
 			found = append(found, assertion{u.line, meaningful})
 		}
 		out = append(out, test{u.name, u.line, found})
 	}
 	return out
+}
+
+// liveOf is what of a unit's body can run and fail.
+func (sc scanner) liveOf(s *scope, u unit) []lexeme {
+	switch {
+	case u.live != nil:
+		return u.live
+	case sc.live != nil:
+		return sc.live(s, u.body)
+	}
+	return s.live(u.body)
 }
 
 func (sc scanner) called(t []lexeme, helpers map[string][]int) []int {

@@ -10,6 +10,7 @@ type grammar struct {
 	access   map[string]bool        // member access
 	receiver map[string]bool        // this, self: a member behind them stands for itself
 	makers   func(name string) bool // functions and types that make mocks
+	inverted bool                   // a test fails where a condition holds
 	neutral  func(name string) bool // assertions and mock programming: handing a mock to them is no use of it
 }
 
@@ -21,6 +22,7 @@ const (
 	mock                // holds a mock
 	answer              // holds what a mock answered
 	handed              // was handed to something real
+	void                // holds a collection without elements
 	facts
 )
 
@@ -31,10 +33,20 @@ type scope struct {
 	parent *scope
 	known  [facts]map[string]bool
 	counts map[string]int // assignments
+
+	defs    map[string][]definition
+	grown   map[string]bool // collections that may get elements
+	lent    map[string]bool // variables whose address or reference was given away
+	columns map[int]int     // of a line's first token
+	differs map[int]bool    // lines that assert a difference
+	atLeast map[int]bool    // lines that assert a lower bound
 }
 
 func newScope(g *grammar) *scope {
-	s := &scope{g: g, counts: map[string]int{}}
+	s := &scope{
+		g: g, counts: map[string]int{}, defs: map[string][]definition{}, lent: map[string]bool{}, grown: map[string]bool{},
+		columns: map[int]int{}, differs: map[int]bool{}, atLeast: map[int]bool{},
+	}
 	for i := range s.known {
 		s.known[i] = map[string]bool{}
 	}
@@ -152,7 +164,7 @@ func (s *scope) makeup(t []lexeme) makeup {
 		case s.is(answer, r.name):
 			m.answer = true
 			i = r.end
-		case s.is(literal, r.name) || s.g.builtins[r.name]:
+		case s.is(literal, r.name) || s.g.builtins[r.name] || !r.called && s.constantAt(r.name, tok.line):
 		default:
 			m.dynamic = true
 		}
@@ -171,8 +183,12 @@ func (s *scope) check(values ...[]lexeme) strength {
 		all.unused = all.unused || m.unused
 	}
 	switch {
-	case len(values) == 2 && same(values[0], values[1]):
+	case len(values) == 2 && (s.same(values[0], values[1]) || s.vacuous(values[0], values[1], "")):
 		return constant
+	case len(values) == 2 && boolean(values[1]) && len(splitAt(values[0], comparisons)) == 2:
+		return s.condition(values[0])
+	case len(values) == 2 && boolean(values[0]) && len(splitAt(values[1], comparisons)) == 2:
+		return s.condition(values[1])
 	case all.dynamic:
 		return meaningful
 	case all.answer || all.mock && all.unused:
@@ -181,6 +197,14 @@ func (s *scope) check(values ...[]lexeme) strength {
 		return meaningful
 	}
 	return constant
+}
+
+func boolean(t []lexeme) bool {
+	if len(t) != 1 {
+		return false
+	}
+	v, fixed := always(t)
+	return fixed && t[0].kind == word && (v || prefixed(t[0].text, "f", "F"))
 }
 
 // longest bounds, in tokens, how far one expression is followed, so that
@@ -208,8 +232,11 @@ func (s *scope) condition(t []lexeme) strength {
 	}
 	if parts := splitAt(t, disjunction); len(parts) > 1 {
 		best := meaningful
-		for _, p := range parts {
+		for i, p := range parts {
 			best = min(best, s.condition(p))
+			if i > 0 && complement(parts[i-1], p) {
+				return constant
+			}
 		}
 		return best
 	}
@@ -222,6 +249,9 @@ func (s *scope) condition(t []lexeme) strength {
 	}
 	if parts := splitAt(t, comparisons); len(parts) == 2 {
 		left, right := parts[0], parts[1]
+		if s.vacuous(left, right, t[len(left)].text) {
+			return constant
+		}
 		if len(left) > 0 && left[len(left)-1].text == "not" {
 			left = left[:len(left)-1]
 		}
@@ -229,6 +259,9 @@ func (s *scope) condition(t []lexeme) strength {
 			right = right[1:]
 		}
 		return s.check(left, right)
+	}
+	if t[0].text == "isinstance" && len(t) > 5 && t[len(t)-2].text == "object" && t[len(t)-3].text == "," {
+		return constant
 	}
 	return s.check(t)
 }

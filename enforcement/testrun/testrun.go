@@ -6,12 +6,14 @@
 // does, and that no more than the end of the output is kept.
 //
 // It does not decide what becomes of the result, and confines nothing itself:
-// that is the command's own doing, by `writ confine`.
+// that is the command's own doing, by `writ confine`. Which files are tests is
+// said by package skeleton.
 package testrun
 
 import (
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"os/exec"
 	"runtime"
@@ -46,39 +48,66 @@ func Run(ctx context.Context, r schemas.TestRun, w World) schemas.TestResult {
 	// The command dies with the thread that started it.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
+	result := schemas.TestResult{ID: r.ID}
+	if r.Command != "" {
+		result = all(ctx, r, w)
+	}
+	if len(r.Files) > 0 {
+		result.Files = see(ctx, r, w)
+	}
+	return result
+}
+
+// all runs the command of a run.
+func all(ctx context.Context, r schemas.TestRun, w World) schemas.TestResult {
 	began := time.Now()
 	limit := time.Duration(r.Millis) * time.Millisecond
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	name, args := "/bin/sh", []string{"-c", r.Command}
-	if len(r.Confine) > 0 {
-		name, args = w.Writ, append(append([]string{"confine"}, r.Confine...), "-c", r.Command)
-	}
-	cmd := exec.CommandContext(ctx, name, args...)
 	out := &end{most: maxOutput}
-	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = r.Project, append(w.Vars[:len(w.Vars):len(w.Vars)], "CI=1"), out, out
-	cmd.WaitDelay = grace
-	group(cmd)
-	err := cmd.Run()
-	killGroup(cmd) // what the tests left running
-	result := schemas.TestResult{ID: r.ID, Millis: time.Since(began).Milliseconds(), Output: out.String()}
-	var exit *exec.ExitError
+	status, err := execute(ctx, process{command: r.Command, confine: r.Confine, dir: r.Project, out: out, errs: out}, w)
+	result := schemas.TestResult{ID: r.ID, Millis: time.Since(began).Milliseconds(), Output: out.String(), Exit: status}
 	switch {
 	case ctx.Err() != nil:
-		result.TimedOut = true
-	case err == nil, errors.Is(err, exec.ErrWaitDelay):
-	case errors.As(err, &exit):
-		result.Exit = exit.ExitCode()
-	default:
+		result.TimedOut, result.Exit = true, 0
+	case err != nil:
 		result.NotRun = err.Error()
-		if errors.Is(err, fs.ErrNotExist) {
-			result.NotRun = name + " is not there"
-		}
-	}
-	if result.Exit == notFound || result.Exit == cannotRun || result.Exit == noConfinement && len(r.Confine) > 0 {
+	case status == notFound || status == cannotRun || status == noConfinement && len(r.Confine) > 0:
 		result.NotRun = lastLine(result.Output)
 	}
 	return result
+}
+
+// process is a command to be run.
+type process struct {
+	command   string   // for a POSIX shell
+	confine   []string // options of `writ confine`, none for a command that nothing holds
+	dir       string
+	out, errs io.Writer
+}
+
+// execute runs a command until it ends, and then kills what it left running.
+func execute(ctx context.Context, p process, w World) (status int, err error) {
+	name, args := "/bin/sh", []string{"-c", p.command}
+	if len(p.confine) > 0 {
+		name, args = w.Writ, append(append([]string{"confine"}, p.confine...), "-c", p.command)
+	}
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = p.dir, append(w.Vars[:len(w.Vars):len(w.Vars)], "CI=1"), p.out, p.errs
+	cmd.WaitDelay = grace
+	group(cmd)
+	err = cmd.Run()
+	killGroup(cmd) // what the tests left running
+	var exit *exec.ExitError
+	switch {
+	case err == nil, errors.Is(err, exec.ErrWaitDelay):
+		return 0, nil
+	case errors.As(err, &exit):
+		return exit.ExitCode(), nil
+	case errors.Is(err, fs.ErrNotExist):
+		return 0, errors.New(name + " is not there")
+	}
+	return 0, err
 }
 
 func lastLine(text string) string {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"syscall"
 	"testing"
@@ -33,7 +34,7 @@ func TestRunSaysHowItEnded(t *testing.T) {
 	} {
 		got := run(t, command, time.Minute)
 		got.Millis, want.ID = 0, "r"
-		if got != want {
+		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %+v, want %+v", command, got, want)
 		}
 	}

@@ -103,13 +103,14 @@ func (t turn) leavesRunning() bool {
 // sinceEnded judges what changed after an earlier command of the session had
 // ended, while it may have left something running.
 func (a *afterwards) sinceEnded(ctx context.Context, t turn, session string, parent *enforcement.State) (enforcement.Decision, error) {
+	restored, command := a.guards.since(t)
 	changes, by, found := a.left.compare(t.Session, t.Kind == host.Stop)
-	if !found {
-		return enforcement.Decision{}, nil
+	if found {
+		command = by.command
 	}
 	t.bounded = by.bounded
 	return a.judge(ctx, t, session, parent, enforcement.CheckTree{
-		ToolUseID: by.toolUseID, Since: by.command, Changes: t.classified(changes),
+		ToolUseID: by.toolUseID, Since: command, Changes: t.classified(changes), Restored: restored,
 	})
 }
 

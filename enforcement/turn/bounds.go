@@ -1,12 +1,13 @@
 package turn
 
 import (
+	"path/filepath"
 	"runtime"
 	"sync"
 
 	"github.com/writbus/writ/enforcement"
 	"github.com/writbus/writ/enforcement/confine/runner"
-	"github.com/writbus/writ/enforcement/host"
+	"github.com/writbus/writ/enforcement/project"
 )
 
 // bounds says which commands can be run confined. It remembers the sessions whose
@@ -19,22 +20,30 @@ type bounds struct {
 	sessions map[string]bool
 }
 
-// confines says that a tool's command is to be rewritten: nobody can tell what
-// it writes, and the host takes another command instead.
-func (b *bounds) confines(t turn, shell *enforcement.ShellCommand, v enforcement.Verdict) bool {
+// confines says that a tool's command is to be rewritten. What is read from a
+// command explains and asks; that it writes nothing else is the kernel's to hold.
+// So only a plain line runs as it is, and what the user is asked for because other
+// processes do it, which nothing here holds.
+func (b *bounds) confines(t turn, shell *enforcement.ShellCommand, d enforcement.Decision) bool {
 	can, _ := b.can(t)
-	return can && shell != nil && shell.Effect == enforcement.EffectCannotTell && v != enforcement.Deny
+	return can && shell != nil && !shell.Plain && d.Verdict != enforcement.Deny && d.Rule != enforcement.RuleElsewhere
+}
+
+// actsElsewhere reports a command that its user may have let run as it is.
+func (t turn) actsElsewhere() bool {
+	return t.Shell != nil && len(enforcement.Inspect(t.project.Layout, filepath.ToSlash(t.Dir), *t.Shell, nil, project.Readlink).Elsewhere) > 0
 }
 
 // can says whether a tool's command can be run confined, and why not.
 func (b *bounds) can(t turn) (can bool, why string) {
+	absent := b.runner.Absent()
 	switch {
-	case b.runner.Writ == "" || runtime.GOOS != "linux":
-		return false, "confinement is not to be had, " + b.runner.Why
-	case !host.TakesCommand(t.Host, t.Tool):
+	case absent != "" || runtime.GOOS != "linux":
+		return false, "confinement is not to be had, " + absent
+	case !t.Facts.TakesCommand || t.Tool != "Bash":
 		return false, "this host takes no other command in its place"
-	case host.RulesSeeCommand(t.Host) && t.Shell != nil && !runner.Whole(*t.Shell):
-		return false, "it is not whole, and the user's own rules for commands could not be held against it"
+	case t.Facts.RulesSeeCommand && t.Shell != nil && !runner.Named(*t.Shell):
+		return false, "its programs cannot be named, and the user's own rules for commands could not be held against it"
 	case b.disobeyed(t.Session):
 		return false, "this host ran an earlier command otherwise than Writ told it"
 	}

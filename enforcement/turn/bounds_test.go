@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/writbus/writ/enforcement"
 	"github.com/writbus/writ/enforcement/confine"
 	"github.com/writbus/writ/enforcement/confine/runner"
 	"github.com/writbus/writ/enforcement/host"
@@ -16,7 +17,7 @@ func TestAHostThatDoesNotConfineIsAskedAgain(t *testing.T) {
 		t.Skip("no confinement here: " + why)
 	}
 	b := &bounds{runner: runner.Runner{Writ: "/usr/bin/writ"}}
-	claude := turn{Call: host.Call{Host: "claude", Tool: "Bash", Session: "s"}}
+	claude := turn{Call: host.Call{Host: "claude", Facts: host.Facts{TakesCommand: true, RulesSeeCommand: true}, Tool: "Bash", Session: "s"}}
 	if can, why := b.can(claude); !can || why != "" {
 		t.Errorf("claude: %v %q", can, why)
 	}
@@ -30,5 +31,22 @@ func TestAHostThatDoesNotConfineIsAskedAgain(t *testing.T) {
 	b.runner = runner.Runner{Why: "no Landlock"}
 	if can, why := b.can(claude); can || !strings.Contains(why, "no Landlock") {
 		t.Errorf("no Landlock: %v %q", can, why)
+	}
+}
+
+// TestWhatActsElsewhereRunsAsItIs: a hold around a command keeps it from the
+// processes that the user just let it ask.
+func TestWhatActsElsewhereRunsAsItIs(t *testing.T) {
+	if _, why := confine.Supported(); why != "" {
+		t.Skip("no confinement here: " + why)
+	}
+	b := &bounds{runner: runner.Runner{Writ: "/usr/bin/writ"}}
+	claude := turn{Call: host.Call{Host: "claude", Facts: host.Facts{TakesCommand: true}, Tool: "Bash", Session: "s"}}
+	command := &enforcement.ShellCommand{Text: "docker run x"}
+	if b.confines(claude, command, enforcement.Decision{Verdict: enforcement.Ask, Rule: enforcement.RuleElsewhere}) {
+		t.Error("what was asked for because it acts elsewhere is held")
+	}
+	if !b.confines(claude, command, enforcement.Decision{Verdict: enforcement.Ask, Rule: enforcement.RuleOutside}) {
+		t.Error("what was asked for otherwise is not held")
 	}
 }

@@ -25,8 +25,11 @@ type turn struct {
 	payload    []byte
 	ran        *schemas.TestsFinished // the run of tests that came before the end of a turn
 	ranWorkers []string               // linked sessions that it covers
+	seen       []schemas.TestFileResult
 	was        map[string]string      // git's names of the contents that files had before a command, by path
+	path       []string               // where the host's shell looks for programs, as far as is known
 	bounded    bool                   // the command is, or was, run confined
+	restored   []enforcement.Restored // protected files that the command changed
 }
 
 // Handle answers a host's hook: it reads the payload, decides, records, and
@@ -44,7 +47,7 @@ func (v *Service) Handle(ctx context.Context, r bus.Request) ([]byte, error) {
 	if err != nil {
 		return json.Marshal(hosts.Render(call, trouble(call, err, "The hook's payload was not understood; see writ doctor.")))
 	}
-	t := turn{Call: call, payload: r.Body}
+	t := turn{Call: call, payload: r.Body, path: filepath.SplitList(r.Header.Get(schemas.HookHeaderPath))}
 	if t.Shell != nil && t.Kind != host.BeforeTool {
 		// The host reports the command that Writ put in the place of another.
 		if inner, ours := v.Runner.Unwrap(*t.Shell); ours {
@@ -54,7 +57,7 @@ func (v *Service) Handle(ctx context.Context, r bus.Request) ([]byte, error) {
 	if t.ToolUseID == "" {
 		t.ToolUseID = t.unnamed()
 	}
-	if origin := r.Header.Get(schemas.HookHeaderOrigin); origin != "" && (t.Kind == host.Command || t.Kind == host.Prompt && t.Origin == "") {
+	if origin := r.Header.Get(schemas.HookHeaderOrigin); origin != "" && (t.Kind == host.Command || t.Kind == host.Prompt && (t.Origin == "" || t.Origin == enforcement.OriginUser)) {
 		t.Origin = origin // a program can send what is typed as a command, too
 	}
 	if t.Dir == "" {
@@ -71,7 +74,7 @@ func (v *Service) Handle(ctx context.Context, r bus.Request) ([]byte, error) {
 	if run := v.runs.due(ctx, t, r.Header); run != nil {
 		return json.Marshal(schemas.HookReply{Tests: run})
 	}
-	t.ran, t.ranWorkers = v.runs.reported(t, r.Header)
+	t.ran, t.ranWorkers, t.seen = v.runs.reported(t, r.Header)
 	reply, err := v.answered.once(t.called(r.Header), func() (answers, error) {
 		a, err := v.answer(ctx, t)
 		if err != nil {
@@ -88,9 +91,19 @@ func (v *Service) Handle(ctx context.Context, r bus.Request) ([]byte, error) {
 	})
 	if err != nil {
 		v.Logger.Error("hook", "hook", t.Hook, "session", t.Session, "error", err)
-		reply = hosts.Render(t.Call, trouble(t.Call, err, "Whether it is in the log cannot be told. Run: writ doctor"))
+		reply = hosts.Render(t.Call, trouble(t.Call, err, afterFailure(err)))
 	}
 	return json.Marshal(reply)
+}
+
+// afterFailure says what became of a hook's events, and what to do, where the
+// error does not.
+func afterFailure(err error) string {
+	full := errors.Is(err, bus.ErrDiskFull) || errors.Is(err, bus.ErrStorage)
+	if full && !errors.Is(err, bus.ErrUnavailable) {
+		return "It is not in the log."
+	}
+	return "Whether it is in the log cannot be told. Run: writ doctor"
 }
 
 // wantsRules says that a hook brings rules into the conversation, or holds what
@@ -178,6 +191,9 @@ func (v *Service) answer(ctx context.Context, t turn) (host.Answer, error) {
 		return v.onSessionStart(ctx, t)
 	case host.SessionEnd:
 		v.heard(t)
+		if _, err := v.afterwards.sinceEnded(ctx, t, t.Session, nil); err != nil {
+			return host.Answer{}, err
+		}
 		return v.onSessionEnd(ctx, t)
 	case host.Prompt, host.Command:
 		return v.onPrompt(ctx, t)
@@ -265,14 +281,17 @@ func (t turn) started(source string) schemas.SessionStarted {
 
 func (v *Service) onSessionStart(ctx context.Context, t turn) (host.Answer, error) {
 	band := v.Rules.Current().Mandatory()
-	var again string
+	var again, text string
 	decision, state, err := v.Sessions.Act(ctx, t.Session, t.agent(), t.PromptID, func(s enforcement.State) (enforcement.Decision, error) {
 		again = ""
 		if t.Source == "compact" {
 			again = v.in.resume(s)
 		}
 		start, err := enforcement.Decide(s, enforcement.StartSession{SessionStarted: t.started(t.Source)})
-		if err != nil || instructed(s, band) {
+		if text = band.Text; instructed(s, band) || t.Source == "resume" && Band(v.Rules.Current(), s) == "" {
+			text = ""
+		}
+		if err != nil || text == "" {
 			return start, err
 		}
 		return v.in.withShown(s, start, "session", mandatoryShown(band), band.Tokens)
@@ -280,11 +299,8 @@ func (v *Service) onSessionStart(ctx context.Context, t turn) (host.Answer, erro
 	if err != nil {
 		return host.Answer{}, err
 	}
-	if instructed(state, band) {
-		band.Text = ""
-	}
 	return host.Answer{
-		Context: join(greeting, cmp.Or(decision.Context, state.Position()), again, band.Text),
+		Context: join(greeting, cmp.Or(decision.Context, state.Position()), again, text),
 		Notice:  decision.Notice,
 	}, nil
 }
@@ -292,6 +308,10 @@ func (v *Service) onSessionStart(ctx context.Context, t turn) (host.Answer, erro
 func (v *Service) onPrompt(ctx context.Context, t turn) (host.Answer, error) {
 	var shown prompted
 	var again string
+	earlier, err := v.afterwards.sinceEnded(ctx, t, t.Session, nil)
+	if err != nil {
+		return host.Answer{}, err
+	}
 	act := t.PromptID
 	if act == "" {
 		act = bus.NewID()
@@ -299,7 +319,7 @@ func (v *Service) onPrompt(ctx context.Context, t turn) (host.Answer, error) {
 	decision, state, err := v.Sessions.Act(ctx, t.Session, promptActor(t), t.PromptID, func(s enforcement.State) (enforcement.Decision, error) {
 		decision, err := enforcement.Decide(s, enforcement.SubmitPrompt{
 			Prompt: strings.ToValidUTF8(t.Prompt, "�"), ActID: "prompt:" + act, PromptID: t.PromptID, Origin: t.Origin,
-			Command: t.Command, Arguments: t.Args, Expands: host.ExpandsCommands(t.Host), Agent: t.Agent,
+			Command: t.Command, Arguments: t.Args, Expands: t.Facts.ExpandsCommands, Agent: t.Agent,
 			Workspace: v.Sessions.Approvable(ctx, t.project, t.Session, s), Settings: t.project.Settings.Policy,
 		})
 		if err != nil || t.Kind == host.Command {
@@ -323,7 +343,7 @@ func (v *Service) onPrompt(ctx context.Context, t turn) (host.Answer, error) {
 			files = v.Files.ForPrompt(ctx, t.Session, t.AgentType, t.project.Root, t.Prompt, room-len(remembered))
 		}
 	}
-	return host.Answer{Context: join(own, again, shown.band, shown.block, remembered, files), Notice: decision.Notice}, nil
+	return host.Answer{Context: join(own, earlier.Context, again, shown.band, shown.block, remembered, files), Notice: join(earlier.Notice, decision.Notice, v.waiting.ask(t))}, nil
 }
 
 // promptActor is the person whom the host names as the prompt's author, and

@@ -45,7 +45,7 @@ func (v *Service) onRead(ctx context.Context, t turn) (host.Answer, error) {
 
 func (in injection) forRead(ctx context.Context, t turn, s enforcement.State) prompted {
 	reviewing := s.Mode == enforcement.ModeReview || s.Mode == enforcement.ModeDebug
-	if t.Tool != "Read" || len(t.Reads) != 1 || !reviewing || s.Orchestrator || !host.TellsBeforeTools(t.Host) {
+	if t.Tool != "Read" || len(t.Reads) != 1 || !reviewing || s.Orchestrator || !t.Facts.TellsBeforeTools {
 		return prompted{}
 	}
 	return in.forFileAsItStands(ctx, t, s, t.project.Target(t.Reads[0], t.Dir))
@@ -63,7 +63,7 @@ func (in injection) forFileAsItStands(ctx context.Context, t turn, s enforcement
 // rulesAfter brings the rules for what a tool wrote, where nothing could be said
 // before it: of what a command made, and for hosts that hear nothing there.
 func (v *Service) rulesAfter(ctx context.Context, t turn, session string, changes []enforcement.TreeChange) (string, error) {
-	if t.Shell == nil && host.TellsBeforeTools(t.Host) {
+	if t.Shell == nil && t.Facts.TellsBeforeTools {
 		return "", nil
 	}
 	var target schemas.Target

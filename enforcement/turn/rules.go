@@ -1,13 +1,13 @@
 package turn
 
 import (
+	"cmp"
 	"context"
-	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/writbus/writ/enforcement"
 	"github.com/writbus/writ/enforcement/host"
-	"github.com/writbus/writ/enforcement/project"
 	"github.com/writbus/writ/retrieval"
 	"github.com/writbus/writ/schemas"
 )
@@ -16,6 +16,11 @@ const (
 	// injectedChars is how much text one hook injects at most: hosts cut off
 	// beyond 10,000 characters, and Writ's own lines need room.
 	injectedChars = 9000
+	// promptTokens is what the rules of one prompt take at most where the project
+	// sets no budget.
+	promptTokens = 150
+	// positionTokens are set aside of them for where the session stands.
+	positionTokens = 30
 	// charsPerToken is a low estimate for English and code, so that a budget of
 	// tokens stays within a budget of characters.
 	charsPerToken = 3.2
@@ -40,20 +45,20 @@ type prompted struct {
 func (in injection) forPrompt(ctx context.Context, t turn, s enforcement.State, decision enforcement.Decision, taken int) prompted {
 	index := in.rules.Current()
 	p := prompted{band: Band(index, s)}
+	if p.band != "" {
+		p.rules, p.tokens = mandatoryShown(index.Mandatory()), index.Mandatory().Tokens
+	}
 	if s.Orchestrator || approves(decision) {
 		return p
 	}
 	room := int(float64(injectedChars-taken-len(p.band)-len(decision.Context)) / charsPerToken)
-	budget := t.project.Settings.BudgetTokens
-	if budget == 0 || budget > room {
-		budget = room
-	}
+	budget := min(cmp.Or(t.project.Settings.BudgetTokens, promptTokens)-positionTokens, room)
 	if budget <= 0 {
 		budget = -1 // no room: nothing is rendered
 	}
 	answer := in.rules.Search(ctx, retrieval.Query{
 		Text: t.Prompt, Session: t.Session, Domains: t.project.Domains(index.Domains(), t.languages()),
-		Shown: s.Had(), BudgetTokens: budget,
+		Languages: t.languages(), Shown: s.Had(), Named: s.Named, BudgetTokens: budget,
 	})
 	p.take(answer)
 	return p
@@ -89,14 +94,10 @@ func (in injection) about(ctx context.Context, t turn, s enforcement.State, targ
 	if target.Class != enforcement.ClassCode && target.Class != enforcement.ClassTest {
 		return p
 	}
-	languages := t.project.Languages
-	if language := project.LanguageOfFile(target.Rel); language != "" {
-		languages = []string{language}
-	}
 	index := in.rules.Current()
 	answer := in.rules.Search(ctx, retrieval.Query{
-		Text: text, Session: t.Session, Domains: t.project.Domains(index.Domains(), languages),
-		Shown: s.Had(), BudgetTokens: fileBudget, Limit: fileRules,
+		Text: text, Session: t.Session, Domains: t.project.Domains(index.Domains(), t.project.LanguagesFor(target.Rel)),
+		Languages: t.project.LanguagesFor(target.Rel), Shown: s.Had(), Named: s.Named, BudgetTokens: fileBudget, Limit: fileRules,
 	})
 	if answer.Tier == retrieval.TierInject {
 		p.take(answer)
@@ -105,12 +106,23 @@ func (in injection) about(ctx context.Context, t turn, s enforcement.State, targ
 }
 
 func (p *prompted) take(a retrieval.Answer) {
-	p.block, p.tokens = a.Block, a.Tokens
+	p.block, p.tokens = a.Block, p.tokens+a.Tokens
+	p.rules = append(p.rules, Shown(a)...)
+}
+
+// Shown are the rules that an answer brings into a conversation, in full or as a
+// line.
+func Shown(a retrieval.Answer) []schemas.ShownRule {
+	var shown []schemas.ShownRule
 	for _, hit := range a.Rules {
-		if hit.Rendered == retrieval.RenderedWhole || hit.Rendered == retrieval.RenderedShort {
-			p.rules = append(p.rules, schemas.ShownRule{ID: hit.ID, Score: hit.Score, Band: "retrieved"})
+		switch hit.Rendered {
+		case retrieval.RenderedWhole, retrieval.RenderedShort:
+			shown = append(shown, schemas.ShownRule{ID: hit.ID, Score: hit.Score, Band: "retrieved"})
+		case retrieval.RenderedTitle:
+			shown = append(shown, schemas.ShownRule{ID: hit.ID, Score: hit.Score, Band: enforcement.BandLine})
 		}
 	}
+	return shown
 }
 
 // enoughText is how much a write has to say before rules are looked for: the
@@ -134,35 +146,24 @@ func describeWrite(t schemas.Target, w host.Write) (text string, enough bool) {
 	return t.Rel + "\n" + text, enough
 }
 
-// Band reminds of the mandatory rules, one line each: they were shown in
-// full when the session started.
+// Band is the text of the mandatory rules where the model does not have it: it is
+// given once a session, and again after a compaction.
 func Band(index *retrieval.Index, s enforcement.State) string {
 	band := index.Mandatory()
-	if len(band.Rules) == 0 || instructed(s, band) {
+	if instructed(s, band) || !slices.ContainsFunc(band.Rules, func(id string) bool { return !holds(s, id) }) {
 		return ""
 	}
-	for _, id := range band.Rules {
-		if !contains(s.Fresh, id) {
-			return band.Text
-		}
-	}
-	var b strings.Builder
-	b.WriteString("Rules that always hold in this project:\n")
-	for _, id := range band.Rules {
-		if doc, found := index.Document(id); found {
-			fmt.Fprintf(&b, "- %s: %s\n", id, doc.Rule.Statement)
-		}
-	}
-	return b.String()
+	return band.Text
 }
 
-func contains(all []string, one string) bool {
-	for _, s := range all {
-		if s == one {
-			return true
-		}
+// holds says whether the model has a rule's text: it was shown, or stands in the
+// host's instructions, and was not lost by a compaction since.
+func holds(s enforcement.State, id string) bool {
+	shown := s.Shown
+	if s.Resuming {
+		shown = s.Fresh
 	}
-	return false
+	return slices.Contains(s.Instructed, id) || slices.Contains(shown, id)
 }
 
 func mandatoryShown(band retrieval.Block) []schemas.ShownRule {

@@ -23,6 +23,8 @@ type Sessions interface {
 	Peek(ctx context.Context, id string) (enforcement.State, error)
 	Link(parent, child string)
 	Linked(parent string) []string
+	// Accepted reports whether the user let a tool of a server run in the project.
+	Accepted(root, tool string) bool
 	Watched(p project.Project, s enforcement.State) enforcement.Workspace
 	Workspace(ctx context.Context, p project.Project, id string, s enforcement.State) enforcement.Workspace
 	Approvable(ctx context.Context, p project.Project, id string, s enforcement.State) enforcement.Workspace
@@ -86,10 +88,12 @@ type Service struct {
 	in         injection
 	contents   contents
 	afterwards afterwards
+	landings   landings
 	runs       testRuns
 	bounds     bounds
 	done       doneItems
 	tasks      tasks
+	waiting    waiting
 }
 
 // New returns a service.
@@ -97,11 +101,15 @@ func New(o Options) *Service {
 	return &Service{
 		Options: o, answered: newReplies(), in: injection{o.Rules},
 		contents:   contents{rules: o.Rules, sessions: o.Sessions, gitTime: o.GitTime},
-		afterwards: afterwards{sessions: o.Sessions},
+		afterwards: afterwards{sessions: o.Sessions, guards: guards{now: o.Now}},
+		landings:   landings{gitTime: o.GitTime},
 		runs:       testRuns{sessions: o.Sessions, runner: o.Runner, now: o.Now},
 		bounds:     bounds{runner: o.Runner},
 	}
 }
+
+// Close lets go of the protected files that are held.
+func (v *Service) Close() { v.afterwards.guards.close() }
 
 // Endpoint is what answers the processes of hooks.
 func (v *Service) Endpoint() bus.Endpoint {

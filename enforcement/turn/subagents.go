@@ -107,7 +107,7 @@ func (in injection) forTask(ctx context.Context, t turn, task host.Task) prompte
 	var p prompted
 	answer := in.rules.Search(ctx, retrieval.Query{
 		Text: excerpt.Runes(task.Title+"\n"+task.Prompt, 4000), Session: t.Session, Domains: t.project.Domains(index.Domains(), t.languages()),
-		Shown: index.Mandatory().Rules, BudgetTokens: taskBudget, Limit: taskRules,
+		Languages: t.languages(), BudgetTokens: taskBudget, Limit: taskRules,
 	})
 	p.take(answer)
 	return p

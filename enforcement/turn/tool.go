@@ -4,8 +4,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/enforcement"
@@ -27,19 +31,20 @@ func (v *Service) onBeforeTool(ctx context.Context, t turn) (host.Answer, error)
 	}
 	var about prompted
 	var confinedAs string
-	unjudged := false
-	decision, _, err := v.Sessions.Act(ctx, session, t.agent(), t.PromptID, func(s enforcement.State) (enforcement.Decision, error) {
+	unjudged, guarded, closed := false, false, false
+	decision, state, err := v.Sessions.Act(ctx, session, t.agent(), t.PromptID, func(s enforcement.State) (enforcement.Decision, error) {
 		request := v.request(ctx, t, s, parent)
 		request.Completes = completes
 		if t.Task != nil {
 			request.Task = &enforcement.Task{Type: t.Task.Type, Title: t.Task.Title, Prompt: t.Task.Prompt}
 		}
-		unjudged = request.Shell != nil && request.Shell.Effect == enforcement.EffectCannotTell
+		unjudged = request.Shell != nil && request.Shell.Effect == enforcement.EffectCannotTell || request.Unproven != ""
+		guarded, closed = request.Shell != nil && !request.Shell.Plain, runner.ClosesCode(s, parent != nil)
 		decision, err := enforcement.Decide(s, request)
-		if confinedAs = ""; err == nil && v.bounds.confines(t, request.Shell, decision.Verdict) {
-			confinedAs = v.Runner.Rewrite(*t.Shell, runner.Options(t.project.Root, s, parent != nil), host.RulesSeeCommand(t.Host))
+		if confinedAs = ""; err == nil && v.bounds.confines(t, request.Shell, decision) {
+			confinedAs = v.Runner.Rewrite(*t.Shell, runner.OptionsFor(t.project.Root, s, parent != nil, request.Shell), t.Facts.RulesSeeCommand)
 		}
-		if err != nil || decision.Verdict != enforcement.Allow || !host.TellsBeforeTools(t.Host) {
+		if err != nil || decision.Verdict != enforcement.Allow || !t.Facts.TellsBeforeTools {
 			return decision, err
 		}
 		about = v.in.forFile(ctx, t, s, request.Targets)
@@ -54,20 +59,41 @@ func (v *Service) onBeforeTool(ctx context.Context, t turn) (host.Answer, error)
 			return host.Answer{}, err
 		}
 	}
+	if guarded && decision.Verdict != enforcement.Deny {
+		v.afterwards.guards.hold(t, closed)
+	}
 	if unjudged && decision.Verdict != enforcement.Deny {
 		v.afterwards.before.keep(t)
 	}
 	if t.Shell != nil && decision.Verdict != enforcement.Deny {
 		v.contents.keepBefore(t, t.touched(nil))
 	}
+	shared := ""
+	if decision.Verdict != enforcement.Deny {
+		v.landings.keep(t, v.Now())
+	}
 	if decision.Verdict == enforcement.Allow {
 		v.done.keep(t)
 		v.tasks.keep(t)
+		shared = v.sharesPlan(ctx, t, state)
 	}
 	return host.Answer{
 		Verdict: Verdict(decision.Verdict), Reason: decision.Reason,
-		Context: join(earlier.Context, decision.Context, about.block), Notice: join(earlier.Notice, decision.Notice), Command: confinedAs,
+		Context: join(earlier.Context, decision.Context, shared, about.block), Notice: join(earlier.Notice, decision.Notice, shared), Command: confinedAs,
 	}, nil
+}
+
+// sharesPlan says that a write goes over the plan of another session that is
+// still open, "" where it does not.
+func (v *Service) sharesPlan(ctx context.Context, t turn, state enforcement.State) string {
+	if state.Mode != enforcement.ModeWork || !slices.ContainsFunc(t.touched(nil), func(to schemas.Target) bool { return to.Rel == enforcement.PlanFile }) {
+		return ""
+	}
+	owner := v.Sessions.Approvable(ctx, t.project, t.Session, state).PlanOf
+	if other, err := v.Sessions.Peek(ctx, owner); owner == "" || err != nil || other.Ended || other.Mode != enforcement.ModeWork {
+		return ""
+	}
+	return fmt.Sprintf("writ: plan.md is the plan of session %s, and writing it ends that session's approval. Two pieces of work at once need a work tree each: git worktree add.", excerpt.Runes(owner, 60))
 }
 
 // targets turns the writes of a call into targets with the content they would
@@ -113,6 +139,22 @@ func (t turn) private() []string {
 	return paths
 }
 
+// unproven says why a server's tool is not known to do no more than read within
+// the project.
+func (t turn) unproven() string {
+	if t.Unproven != "" || t.Elsewhere || !t.FromServer {
+		return t.Unproven
+	}
+	for _, p := range t.Reads {
+		if at := t.project.Target(p, t.Dir); at.Class == enforcement.ClassOutside || t.project.Layout.AroundData(at.Path) {
+			if _, err := os.Lstat(at.Path); err == nil {
+				return "it is given a path outside the project"
+			}
+		}
+	}
+	return ""
+}
+
 // request is the tool call as policy sees it.
 func (v *Service) request(ctx context.Context, t turn, s enforcement.State, parent *enforcement.State) enforcement.RequestTool {
 	watching, watchingID := s, t.Session
@@ -120,11 +162,19 @@ func (v *Service) request(ctx context.Context, t turn, s enforcement.State, pare
 		watching = *parent
 	}
 	targets := targets(t)
+	judged := targets
+	for i, w := range t.Writes {
+		for _, also := range t.project.Readings(w.Path, t.Dir, targets[i]) {
+			also.Result = targets[i].Result
+			judged = append(judged[:len(judged):len(judged)], also)
+		}
+	}
 	request := enforcement.RequestTool{
-		Tool: t.Tool, ToolUseID: t.ToolUseID, Targets: targets,
+		Tool: t.Tool, ToolUseID: t.ToolUseID, Targets: judged,
 		Actor:     enforcement.Actor{Agent: t.Agent, Parent: parent},
 		Workspace: v.Sessions.Workspace(ctx, t.project, watchingID, watching), Settings: t.project.Settings.Policy,
-		Private: t.private(), Secrets: v.contents.secrets(t, targets), Code: t.Code, Digest: enforcement.Hash(t.Input), Bytes: len(t.Input),
+		Private: t.private(), Secrets: v.contents.secrets(t, targets), Code: t.Code, Unproven: t.unproven(), ByName: t.ByName, Queues: t.Queues, Digest: enforcement.Hash(t.Input), Bytes: len(t.Input),
+		Unasked: !t.asksItsUser(),
 	}
 	if t.Shell != nil {
 		dir := t.Dir
@@ -136,10 +186,21 @@ func (v *Service) request(ctx context.Context, t turn, s enforcement.State, pare
 			request.Shell = enforcement.InspectPowerShell(t.project.Layout, filepath.ToSlash(dir), *t.Shell, project.Readlink)
 		} else {
 			request.Shell = enforcement.Inspect(t.project.Layout, filepath.ToSlash(dir), *t.Shell, nil, project.Readlink)
+			request.Shell.Plain = request.Shell.Plain && !t.runsOwn(dir, v.Runner.Writ)
+			// The program that is named by its whole path is surely the one meant.
+			if rest, own := strings.CutPrefix(*t.Shell, v.Runner.Writ+" "); own && v.Runner.Writ != "" && request.Shell.Effect == enforcement.EffectReads {
+				request.Shell.Plain = enforcement.PlainWrit(rest)
+			}
+		}
+		if t.FromServer && !request.Shell.Plain && request.Unproven == "" {
+			request.Unproven = "it is given a command that its shell may read in another way"
 		}
 		if request.Shell.NeedsRepository() {
 			request.Repository = repository(t.project.Root)
 		}
+	}
+	if t.ByName && request.Unproven != "" {
+		request.Accepted = v.Sessions.Accepted(t.project.Root, t.Tool)
 	}
 	if t.Tool == "ExitPlanMode" {
 		request.Plan = []byte(t.Plan)
@@ -204,6 +265,9 @@ func (v *Service) onPermission(ctx context.Context, t turn) (host.Answer, error)
 }
 
 func (v *Service) onAfterTool(ctx context.Context, t turn) (host.Answer, error) {
+	if err := v.noteRead(ctx, t); err != nil {
+		return host.Answer{}, err
+	}
 	if t.gateless() {
 		return v.plain(ctx, t, enforcement.Observe{HookObserved: t.observed()})
 	}
@@ -218,6 +282,11 @@ func (v *Service) onAfterTool(ctx context.Context, t turn) (host.Answer, error) 
 		Tool: t.Tool, ToolUseID: t.ToolUseID, Failed: t.Kind == host.ToolFailed,
 		Error: excerpt.Runes(t.Error, 500), Millis: t.Millis, Agent: t.Agent,
 	}
+	astray, err := v.astray(ctx, t, session, parent)
+	if err != nil {
+		return host.Answer{}, err
+	}
+	t.restored = v.afterwards.guards.ended(t)
 	changes, was := v.afterwards.changes(t)
 	t.was = was
 	for _, target := range t.touched(changes) {
@@ -240,7 +309,7 @@ func (v *Service) onAfterTool(ctx context.Context, t turn) (host.Answer, error) 
 		}
 		return enforcement.Decide(s, enforcement.FinishTool{
 			ToolFinished: finished, Actor: enforcement.Actor{Agent: t.Agent, Parent: parent},
-			Command: command, Uncertain: !certain, TestCommand: t.project.Settings.TestCommand,
+			Command: command, Uncertain: !certain, Unasked: !t.asksItsUser(), ByName: t.ByName, TestCommand: t.project.Settings.TestCommand,
 			Workspace: v.Sessions.Workspace(ctx, t.project, t.Session, watching),
 		})
 	})
@@ -248,10 +317,16 @@ func (v *Service) onAfterTool(ctx context.Context, t turn) (host.Answer, error) 
 		return host.Answer{}, err
 	}
 	behind, err := v.afterwards.check(ctx, t, session, parent, changes)
-	if can, _ := v.bounds.can(t); can && !t.bounded && len(behind.Record) > 0 {
+	if can, _ := v.bounds.can(t); can && !t.bounded && len(behind.Record) > 0 && !t.actsElsewhere() {
 		v.bounds.note(t.Session)
 	}
-	answer := host.Answer{Context: join(decision.Context, behind.Context), Notice: join(decision.Notice, behind.Notice)}
+	held := ""
+	if t.bounded && finished.Failed {
+		if state, _, err := v.Sessions.State(ctx, session); err == nil {
+			held = runner.Explain(state, parent != nil, t.Error)
+		}
+	}
+	answer := host.Answer{Context: join(astray.Context, decision.Context, behind.Context, held), Notice: join(astray.Notice, decision.Notice, behind.Notice)}
 	if err != nil || finished.Failed {
 		return answer, err
 	}

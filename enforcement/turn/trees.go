@@ -20,6 +20,7 @@ type afterwards struct {
 	sessions Sessions
 	before   trees
 	left     leftRunning
+	guards   guards
 }
 
 // keptTrees bounds the work trees remembered while commands run.
@@ -146,11 +147,11 @@ func (t turn) ended() (command string, certain bool) {
 
 // check records what of a command's changes the gate would have refused.
 func (a *afterwards) check(ctx context.Context, t turn, session string, parent *enforcement.State, changes []enforcement.TreeChange) (enforcement.Decision, error) {
-	return a.judge(ctx, t, session, parent, enforcement.CheckTree{ToolUseID: t.ToolUseID, Changes: changes})
+	return a.judge(ctx, t, session, parent, enforcement.CheckTree{ToolUseID: t.ToolUseID, Changes: changes, Restored: t.restored})
 }
 
 func (a *afterwards) judge(ctx context.Context, t turn, session string, parent *enforcement.State, c enforcement.CheckTree) (enforcement.Decision, error) {
-	if len(c.Changes) == 0 {
+	if len(c.Changes) == 0 && len(c.Restored) == 0 {
 		return enforcement.Decision{}, nil
 	}
 	c.Actor, c.Settings = enforcement.Actor{Agent: t.Agent, Parent: parent}, t.project.Settings.Policy

@@ -12,8 +12,7 @@ import (
 	"github.com/writbus/writ/enforcement"
 	"github.com/writbus/writ/enforcement/confine/runner"
 	"github.com/writbus/writ/enforcement/host"
-	"github.com/writbus/writ/enforcement/project"
-	"github.com/writbus/writ/enforcement/testrun"
+	"github.com/writbus/writ/enforcement/testrun/due"
 	"github.com/writbus/writ/schemas"
 	"github.com/writbus/writ/schemas/excerpt"
 )
@@ -82,7 +81,7 @@ func (r *testRuns) running(session string, now time.Time) bool {
 // calls again; the daemon waits for nobody.
 func (r *testRuns) due(ctx context.Context, t turn, header schemas.Header) *schemas.TestRun {
 	able := header.Get(schemas.HookHeaderRuns) == "tests" && header.Get(schemas.HookHeaderTests) == ""
-	if t.Kind != host.Stop || t.Agent != "" || !able || !t.project.Settings.RunTests || !host.HoldsTurns(t.Host) {
+	if t.Kind != host.Stop || t.Agent != "" || !able || !t.project.Settings.RunTests || t.Facts.EndsTurns {
 		return nil
 	}
 	state, _, err := r.sessions.State(ctx, t.Session)
@@ -90,20 +89,18 @@ func (r *testRuns) due(ctx context.Context, t turn, header schemas.Header) *sche
 		return nil
 	}
 	files, workers := r.untested(ctx, t.Session, state)
-	if len(files) == 0 {
-		return nil
-	}
-	command := t.project.Settings.TestCommand
-	if command == "" {
-		command = testrun.Command(t.project.Root, files)
-	}
-	if command == "" {
-		return nil
-	}
 	limit := t.project.Settings.TestTimeout
-	run := pendingRun{files: files, workers: workers, until: r.now().Add(limit + reportGrace), TestRun: schemas.TestRun{
-		ID: bus.NewID(), Command: command, Project: t.project.Root, Millis: limit.Milliseconds(), Confine: r.runner.ForTests(t.project.Root, state),
+	run := pendingRun{files: files, workers: workers, TestRun: schemas.TestRun{
+		ID: bus.NewID(), Project: t.project.Root, Millis: limit.Milliseconds(), Confine: r.runner.ForTests(t.project.Root, state),
 	}}
+	if len(files) > 0 {
+		run.Command = due.Command(t.project.Root, t.project.Settings.TestCommand, files)
+	}
+	run.TestRun = due.WithFiles(run.TestRun, state, r.sessions.Approvable(ctx, t.project, t.Session, state), len(workers) > 0)
+	if run.Command == "" && len(run.Files) == 0 {
+		return nil
+	}
+	run.until = r.now().Add(limit + time.Duration(run.FilesMillis)*time.Millisecond + reportGrace)
 	if !r.begin(t.Session, run, r.now()) {
 		return nil
 	}
@@ -131,19 +128,22 @@ func (r *testRuns) untested(ctx context.Context, id string, s enforcement.State)
 
 // reported reads the result that a hook's process brings of a run that it was
 // asked to make. Of any other run nothing is believed.
-func (r *testRuns) reported(t turn, header schemas.Header) (*schemas.TestsFinished, []string) {
+func (r *testRuns) reported(t turn, header schemas.Header) (*schemas.TestsFinished, []string, []schemas.TestFileResult) {
 	text := header.Get(schemas.HookHeaderTests)
 	if text == "" {
-		return nil, nil
+		return nil, nil, nil
 	}
 	var result schemas.TestResult
 	raw, err := base64.StdEncoding.DecodeString(text)
 	if err != nil || json.Unmarshal(raw, &result) != nil {
-		return nil, nil
+		return nil, nil, nil
 	}
 	run, asked := r.end(t.Session, result.ID)
 	if !asked {
-		return nil, nil
+		return nil, nil, nil
+	}
+	if run.Command == "" {
+		return nil, nil, result.Files
 	}
 	e := &schemas.TestsFinished{
 		Trigger: "stop", Kind: enforcement.KindTest, Command: excerpt.Runes(run.Command, 500), Outcome: schemas.OutcomePassed,
@@ -157,13 +157,13 @@ func (r *testRuns) reported(t turn, header schemas.Header) (*schemas.TestsFinish
 	case result.Exit != 0:
 		e.Outcome = schemas.OutcomeFailed
 	}
-	return e, run.workers
+	return e, run.workers, result.Files
 }
 
 // onStop sends an agent back to what it left broken, failing or unverified,
 // once in a row.
 func (v *Service) onStop(ctx context.Context, t turn) (host.Answer, error) {
-	if t.ran == nil && v.runs.running(t.Session, v.Now()) {
+	if t.ran == nil && t.seen == nil && v.runs.running(t.Session, v.Now()) {
 		return host.Answer{}, nil // the same end of a turn, told a second time
 	}
 	behind, err := v.afterwards.sinceEnded(ctx, t, t.Session, nil)
@@ -172,8 +172,8 @@ func (v *Service) onStop(ctx context.Context, t turn) (host.Answer, error) {
 	}
 	decision, _, err := v.Sessions.Act(ctx, t.Session, t.agent(), t.PromptID, func(s enforcement.State) (enforcement.Decision, error) {
 		return enforcement.Decide(s, enforcement.EndTurn{
-			Again: t.Again, Agent: t.Agent, Message: t.Message, Gone: v.contents.gone(t, s), Ran: t.ran,
-			Workspace: v.planned(t.project, s), Settings: t.project.Settings.Policy,
+			Again: t.Again, Agent: t.Agent, Message: t.Message, Gone: v.contents.gone(t, s), Ran: t.ran, Seen: t.seen,
+			Workspace: v.planned(ctx, t, s), Settings: t.project.Settings.Policy,
 		})
 	})
 	if err != nil {
@@ -193,14 +193,18 @@ func (v *Service) onStop(ctx context.Context, t turn) (host.Answer, error) {
 	return answer, nil
 }
 
-// planned is the workspace with the files of the approved plan.
-func (v *Service) planned(p project.Project, s enforcement.State) enforcement.Workspace {
-	ws := v.Sessions.Watched(p, s)
-	if !p.Settings.Policy.AdvanceOnGreen {
+// planned is the workspace with the files of the approved plan, and with what is
+// known of test files that ran.
+func (v *Service) planned(ctx context.Context, t turn, s enforcement.State) enforcement.Workspace {
+	ws := v.Sessions.Watched(t.project, s)
+	if len(t.seen) > 0 || t.project.Settings.Policy.AdvanceOnGreen {
+		ws = v.Sessions.Approvable(ctx, t.project, t.Session, s)
+	}
+	if !t.project.Settings.Policy.AdvanceOnGreen {
 		return ws
 	}
 	for _, rel := range s.Work.Gates[enforcement.GatePlan].Planned {
-		if state, found := p.FileState(rel); found {
+		if state, found := t.project.FileState(rel); found {
 			ws.Files[rel] = state
 		}
 	}

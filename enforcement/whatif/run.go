@@ -1,6 +1,7 @@
 package whatif
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -23,6 +24,8 @@ type Project struct {
 	Layout enforcement.Layout
 	// Domains are those that a search covers, over an index.
 	Domains func(*retrieval.Index) []string
+	// Languages are the project's, and its frameworks.
+	Languages []string
 	// Band is what a prompt says of the mandatory rules, and takes from its room.
 	Band func(*retrieval.Index, enforcement.State) string
 }
@@ -160,6 +163,9 @@ const (
 	// daemon does.
 	injectedChars = 9000
 	charsPerToken = 3.2
+	// promptTokens is what a prompt brings where the project sets no budget,
+	// positionTokens what of it the line on the session takes, as the daemon does.
+	promptTokens, positionTokens = 150, 30
 	// promptShown is how much of a prompt a report quotes, characters.
 	promptShown = 80
 )
@@ -182,14 +188,17 @@ func (r *Run) prompt(s *session, e schemas.Event, p schemas.PromptSubmitted, res
 			policy = *r.change.Policy
 		}
 		answer := r.search(i, index, retrieval.Query{
-			Text: p.Prompt, Session: e.Aggregate.ID, Domains: project.Domains(index), Shown: s.shown[i].Had(),
+			Text: p.Prompt, Session: e.Aggregate.ID, Domains: project.Domains(index), Languages: project.Languages, Shown: s.shown[i].Had(), Named: s.shown[i].Named,
 			BudgetTokens: promptBudget(policy.BudgetTokens, project.Band(index, s.shown[i])),
 		}, wanted)
 		var rules []schemas.ShownRule
 		for _, hit := range answer.Rules {
-			if hit.Rendered == retrieval.RenderedWhole || hit.Rendered == retrieval.RenderedShort {
+			switch hit.Rendered {
+			case retrieval.RenderedWhole, retrieval.RenderedShort:
 				rules = append(rules, schemas.ShownRule{ID: hit.ID, Score: hit.Score, Band: "retrieved"})
 				found[i] = append(found[i], hit.ID)
+			case retrieval.RenderedTitle:
+				rules = append(rules, schemas.ShownRule{ID: hit.ID, Score: hit.Score, Band: enforcement.BandLine})
 			}
 		}
 		tokens[i] = answer.Tokens
@@ -208,9 +217,7 @@ func (r *Run) prompt(s *session, e schemas.Event, p schemas.PromptSubmitted, res
 // for.
 func promptBudget(asked int, band string) int {
 	room := int(float64(injectedChars-len(band)) / charsPerToken)
-	if asked == 0 || asked > room {
-		asked = room
-	}
+	asked = min(cmp.Or(asked, promptTokens)-positionTokens, room)
 	if asked <= 0 {
 		return -1
 	}

@@ -7,27 +7,32 @@ import (
 	"strings"
 	"time"
 
-	"github.com/writbus/writ/schemas/excerpt"
-
 	"github.com/writbus/writ/bus"
-
+	"github.com/writbus/writ/observer/agent/book"
 	"github.com/writbus/writ/observer/agent/schedule"
 	"github.com/writbus/writ/observer/agent/verbs"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 const (
 	// trustBook labels what an agent once wrote down: it may repeat what a page
 	// said.
 	trustBook = "memory"
-	// maxKept bounds one note, description or lesson, in bytes.
-	maxKept = 16 << 10
-	// maxTitle bounds titles and signatures, in bytes.
-	maxTitle = 300
 	// foundAtMost is how many hits a search shows.
 	foundAtMost = 10
 )
+
+// bookView is a view of books of one sort.
+type bookView = projections.AgentBooks[book.State, book.Item]
+
+var noteView, todoView, lessonView = projections.NewAgentBooks(book.Touches, book.Evolve)
+
+// BookViews are the views that Books reads, to be run by a runtime.
+func BookViews() []projections.Projector {
+	return []projections.Projector{noteView, todoView, lessonView}
+}
 
 // Text is something that can be found.
 type Text struct {
@@ -58,36 +63,49 @@ func (b *Books) Handlers() map[string]verbs.Handler {
 	}
 }
 
-// errRefused carries a result out of a decision that changes nothing.
-type errRefused struct{ result verbs.Result }
-
-func (errRefused) Error() string { return "agents: refused" }
-
 // host names Writ as the host of its own agents.
 const host = "writ"
 
 // caller is the agent that speaks.
 func caller(call verbs.Call) schemas.Actor { return schemas.Agent(host, call.Run, call.Agent) }
 
-// change reads a book, decides, and appends what was decided at the place the
-// decision was made for.
-func (b *Books) change(ctx context.Context, view string, book schemas.Aggregate, call verbs.Call,
-	decide func(r projections.Reader, head projections.BookHead) (schemas.Payload, error),
-) error {
-	load := func(ctx context.Context) (change schemas.Payload, seq uint64, err error) {
-		err = b.Views.Read(ctx, view, func(r projections.Reader) error {
-			head, err := projections.Head(r, book)
-			if seq = head.Seq; err == nil {
-				change, err = decide(r, head)
-			}
+// change answers what a command wants of a book, and appends what was decided
+// at the place the decision was made for. tail follows what was done.
+func (b *Books) change(ctx context.Context, call verbs.Call, view bookView, a schemas.Aggregate, want schemas.Payload, tail string) (verbs.Result, error) {
+	var d book.Decision
+	load := func(ctx context.Context) (state book.State, seq uint64, err error) {
+		err = b.Views.Read(ctx, view.Name(), func(r projections.Reader) (err error) {
+			state, err = view.Part(r, a, want)
 			return err
 		})
-		return change, seq, err
+		return state, state.Seq, err
 	}
-	_, _, err := bus.Decide(ctx, b.Log, load, nil,
-		func(change schemas.Payload) ([]schemas.Payload, error) { return []schemas.Payload{change}, nil },
-		bus.Change{Event: entry(book, caller(call))})
-	return err
+	_, _, err := bus.Decide(ctx, b.Log, load, nil, func(state book.State) (_ []schemas.Payload, err error) {
+		d, err = book.Decide(state, want)
+		return d.Record, err
+	}, bus.Change{Event: entry(a, caller(call))})
+	done := verbs.OK("%s", d.Message)
+	if len(d.Record) > 0 {
+		done = verbs.OK("%s%s", d.Message, tail)
+	}
+	if d.ID != "" {
+		done = done.With(d.What, d.ID)
+	}
+	return answered(err, done)
+}
+
+// read returns books of one sort as they are at one moment.
+func (b *Books) read(ctx context.Context, view bookView, all ...schemas.Aggregate) ([]book.State, error) {
+	states := make([]book.State, len(all))
+	err := b.Views.Read(ctx, view.Name(), func(r projections.Reader) (err error) {
+		for i := range all {
+			if states[i], err = view.Whole(r, all[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return states, err
 }
 
 // answered makes the answer of a change: what was refused is a result, any other
@@ -105,30 +123,15 @@ func answered(err error, done verbs.Result) (verbs.Result, error) {
 // refusal is the result of a change that was refused; ok is false for an error
 // that is none.
 func refusal(err error) (r verbs.Result, ok bool) {
-	var refused errRefused
+	var ofBook book.Refused
 	var ofSchedule schedule.Refused
 	switch {
-	case errors.As(err, &refused):
-		return refused.result, true
+	case errors.As(err, &ofBook):
+		return verbs.Err(ofBook.What, ofBook.Adapt), true
 	case errors.As(err, &ofSchedule):
 		return verbs.Err(ofSchedule.What, ofSchedule.Adapt), true
 	}
 	return r, false
-}
-
-func refuse(what, adapt string) error { return errRefused{verbs.Err(what, adapt)} }
-
-// numbered is the id of the next thing of a book.
-func numbered(letter string, head projections.BookHead) string {
-	return fmt.Sprintf("%s%d", letter, head.Made+1)
-}
-
-// tooLong refuses a text beyond its bound.
-func tooLong(what, text string, most int) (verbs.Result, bool) {
-	if len(text) <= most {
-		return verbs.Result{}, false
-	}
-	return verbs.Err(fmt.Sprintf("the %s has %d bytes, at most %d are kept", what, len(text), most), "keep the essence of it"), true
 }
 
 // kept is a listing from a book.

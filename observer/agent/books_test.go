@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/writbus/writ/observer/agent/book"
 	"github.com/writbus/writ/observer/agent/verbs"
-	"github.com/writbus/writ/schemas"
 )
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
@@ -47,7 +47,7 @@ func TestBooks(t *testing.T) {
 			{"dev", "/mem write", "ERR: /mem write is not understood. Adapt: write /mem write TEXT."},
 			{"dev", "/mem read x", "ERR:"},
 			{"dev", "/mem nonsense", "ERR: /mem nonsense names no sub-verb"},
-			{"dev", "/mem write " + strings.Repeat("x", maxKept+1), "ERR: the note has"},
+			{"dev", "/mem write " + strings.Repeat("x", book.MaxText+1), "ERR: the note has"},
 		},
 		"entries": {
 			{"dev", "/mem add entry fact Go builds fast", "OK: entry e1 added", "Because.\nReally.\n"},
@@ -119,7 +119,8 @@ func TestBooks(t *testing.T) {
 	}
 }
 
-// Numbers are given once, although many give them.
+// Numbers are given once, although many give them, and each of them finds what it
+// added.
 func TestNumbersAreGivenOnce(t *testing.T) {
 	b := newBooks(func() time.Time { return noon })
 	var wait sync.WaitGroup
@@ -127,12 +128,41 @@ func TestNumbersAreGivenOnce(t *testing.T) {
 		wait.Go(func() { b.ask(t, "dev", fmt.Sprintf("/todo add task %d", i)) })
 	}
 	wait.Wait()
-	seen := map[string]bool{}
-	for _, added := range recordedOf[schemas.TodoAdded](&b.events) {
-		seen[added.TodoID] = true
+	list := b.ask(t, "dev", "/todo list").Text
+	for i := range 5 {
+		if !strings.Contains(list, fmt.Sprintf("task %d\n", i)) || !strings.Contains(list, fmt.Sprintf("t%d ", i+1)) {
+			t.Errorf("task %d or number t%d is not in\n%s", i, i+1, list)
+		}
 	}
-	if len(seen) != 5 {
-		t.Errorf("%d tasks have the ids %v", 5, seen)
+}
+
+// Who is overtaken between reading and appending decides anew, and takes nothing
+// back.
+func TestTheOvertakenDecideAnew(t *testing.T) {
+	for _, c := range []struct{ before, first, then, says, show, shows string }{
+		{"", "/todo add one", "/todo add two", "task t2 added", "/todo list", "[ ] t1 one\n[ ] t2 two\n"},
+		{"/todo add one", "/todo delete t1", "/todo done t1", "there is no task t1", "/todo list", "OK: there are no tasks"},
+		{"/todo add one", "/todo start t1", "/todo subject t1 uno", "t1 has a new subject", "/todo list", "[~] t1 uno\n"},
+		{"", "/lesson a: b", "/lesson a: b", "lesson l1 says so already", "/lesson list", "- l1 a\n    b\n"},
+		{"/lesson a: b", "/lesson delete l1", "/lesson delete l1", "there is no lesson l1", "/lesson list", "OK: there are no lessons"},
+		{"/mem write a", "/mem write b", "/mem clear", "took 2 note(s) out of your notes", "/mem read", "OK: there are no notes"},
+		{"/mem write a", "/mem clear", "/mem clear", "OK: there are no notes", "/mem read", "OK: there are no notes"},
+		{"", "/mem add entry fact one", "/mem add entry fact two", "entry e2 added", "/mem entries", "- e2 fact: two\n- e1 fact: one\n"},
+		{"/mem add entry fact one", "/mem invalidate e1", "/mem invalidate e1", "e1 is marked already", "/mem entries", "- e1 fact: one (no longer true)\n"},
+	} {
+		t.Run(c.then, func(t *testing.T) {
+			b := newBooks(func() time.Time { return noon })
+			if c.before != "" {
+				b.ask(t, "dev", c.before)
+			}
+			b.overtake = func() { b.ask(t, "dev", c.first) }
+			if got := b.ask(t, "dev", c.then).Text; !strings.Contains(got, c.says) {
+				t.Errorf("%q, want %q", got, c.says)
+			}
+			if got := b.ask(t, "dev", c.show).Text; got != c.shows {
+				t.Errorf("%q, want %q", got, c.shows)
+			}
+		})
 	}
 }
 

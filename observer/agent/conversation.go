@@ -50,6 +50,14 @@ type conversation struct {
 
 func (c *conversation) agent() string { return c.run.Constitution.Name }
 
+// origin is that of what the agent writes to others, and to itself for later.
+func (c *conversation) origin(text string) string {
+	if c.taint.FromOutside() || c.taint.Dictated(text) {
+		return schemas.OriginOutside
+	}
+	return schemas.OriginAgent
+}
+
 func (c *conversation) limits() dialect.Limits { return c.engine.o.Limits }
 
 func (c *conversation) show(kind, text string) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -36,7 +37,7 @@ func (e *Engine) agent(ctx context.Context, call verbs.Call) (verbs.Result, erro
 		return problem, err
 	}
 	defer e.end(child)
-	return resultOf(id, child.message(ctx, message)), nil
+	return child.result(child.message(ctx, message)), nil
 }
 
 // child starts a conversation with another agent. Without one, the result says
@@ -58,7 +59,7 @@ func (c *conversation) child(ctx context.Context, id, message, trigger string) (
 		model: firstOf(called.constitution.Model, c.model), taint: c.taint.Clone(), tokens: c.allowance(),
 	}
 	err = c.engine.register(ctx, child, schemas.AgentStarted{
-		Agent: id, Message: message, Trigger: trigger, Model: child.model, File: called.file, Workspace: c.workspace,
+		Agent: id, Message: message, Origin: c.origin(message), Trigger: trigger, Model: child.model, File: called.file, Workspace: c.workspace,
 		Capabilities: called.constitution.Capabilities, Chain: run.Chain, Parent: c.id,
 	})
 	if err != nil {
@@ -81,7 +82,13 @@ func (c *conversation) allowance() int {
 	}
 }
 
-// resultOf is a child's end as its caller is told it.
+// result is a child's end as its caller is told it.
+func (c *conversation) result(f schemas.AgentFinished) verbs.Result {
+	r := resultOf(c.agent(), f)
+	r.Outside = c.taint.FromOutside()
+	return r
+}
+
 func resultOf(id string, f schemas.AgentFinished) verbs.Result {
 	if f.Outcome == Answered {
 		return verbs.Content(verbs.TrustPeer, firstOf(f.Answer, "(agent "+id+" answered nothing)"))
@@ -110,16 +117,19 @@ func (e *Engine) parallel(ctx context.Context, call verbs.Call) (verbs.Result, e
 	allowed, skipped := call.Limits.Budget().Children(len(children))
 	results := make([]dialect.Result, allowed)
 	failed := make([]bool, allowed)
+	outside := make([]bool, allowed)
 	var wait sync.WaitGroup
 	for i, child := range children[:allowed] {
 		wait.Go(func() {
 			r := c.parallelChild(ctx, child)
 			results[i] = dialect.Result{Verb: "agent", Args: strings.TrimSpace(child.ID + " " + child.Message), Trust: r.Trust, Body: r.Text, End: r.End}
-			failed[i] = r.Outcome != verbs.Done
+			failed[i], outside[i] = r.Outcome != verbs.Done, r.Outside
 		})
 	}
 	wait.Wait()
-	return gathered(call.Limits, results, failed, skipped), nil
+	r := gathered(call.Limits, results, failed, skipped)
+	r.Outside = slices.Contains(outside, true)
+	return r, nil
 }
 
 // parallelChild asks what the dispatcher asks of a command: each child needs
@@ -151,7 +161,7 @@ func (c *conversation) parallelChild(ctx context.Context, child dialect.Child) v
 		return problem
 	}
 	defer c.engine.end(started)
-	return resultOf(child.ID, started.message(ctx, child.Message))
+	return started.result(started.message(ctx, child.Message))
 }
 
 // gathered puts the children's answers into frames of their own, each with its

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/writbus/writ/enforcement/dialect"
+	"github.com/writbus/writ/enforcement/shell"
 	"github.com/writbus/writ/observer/agent/stream"
 	"github.com/writbus/writ/observer/agent/verbs"
 	"github.com/writbus/writ/schemas"
@@ -25,16 +26,21 @@ func (c *conversation) dispatch(ctx context.Context, r *response) (text string, 
 	budget := c.limits().Budget()
 	c.images = 0
 	var results []dialect.Result
+	outside := false
 	for i, cmd := range r.commands {
 		o := &order{c: c, command: cmd, turn: r.turn, id: c.engine.o.NewID(), cut: r.cutLast && i == len(r.commands)-1}
 		result := o.run(ctx, budget)
 		images = append(images, result.Images...)
+		outside = outside || result.Outside || result.Trust == verbs.TrustWeb || result.Trust == verbs.TrustMCP || cmd.Verb == "a2a" && result.Trust != ""
 		results = append(results, dialect.Result{Verb: cmd.Verb, Args: cmd.Args, Trust: result.Trust, Body: result.Text, End: result.End})
 	}
 	for i, shown := range c.limits().Shown(results) {
 		if results[i].Trust != "" {
 			c.taint.Add(shown) // not the body itself: a cut makes another command of one
 		}
+	}
+	if outside { // what the agent says from then on
+		c.taint.Outside()
 	}
 	if len(results) > 0 {
 		text = c.limits().Frames(newSeed(), results)
@@ -101,6 +107,11 @@ func (o *order) run(ctx context.Context, budget *dialect.Budget) verbs.Result {
 // called. Nothing has happened yet.
 func (o *order) granted() dialect.Decision {
 	d := o.c.run.Grant.Check(dialect.Request{Verb: o.command.Verb, Args: o.command.Args, Workspace: o.c.workspace})
+	if d.Verdict == dialect.Allow && o.command.Verb == "exec" {
+		return o.c.run.Grant.Programs(o.c.workspace, func(allowed func(string) bool) string {
+			return shell.Beyond(o.command.Args, shell.Env{Dir: o.c.workspace, Project: o.c.workspace}, allowed)
+		})
+	}
 	if d.Verdict != dialect.Allow || o.command.Verb != "agent" && o.command.Verb != "pane" {
 		return d
 	}

@@ -146,6 +146,7 @@ type Start struct {
 	Workspace string // absolute
 	Model     string // "": the constitution's, else the configured one
 	Message   string
+	Origin    string // of the message, one of schemas; what is not known is not the user's
 	Trigger   string
 	Schedule  string // id, where one started it
 	Watch     Watcher
@@ -206,8 +207,13 @@ func (e *Engine) begin(ctx context.Context, s Start) (*conversation, error) {
 		engine: e, id: s.Run, run: run, file: s.File, workspace: filepath.Clean(s.Workspace), model: firstOf(s.Model, run.Constitution.Model),
 		watch: s.Watch, confirm: s.Confirm, tokens: unbounded,
 	}
+	if s.Origin != schemas.OriginUser && s.Origin != schemas.OriginAgent {
+		s.Origin = schemas.OriginOutside
+		c.taint.Add(s.Message)
+		c.taint.Outside()
+	}
 	return c, e.register(ctx, c, schemas.AgentStarted{
-		Agent: run.Constitution.Name, Message: s.Message, Trigger: s.Trigger, Model: c.model, File: s.File, Workspace: c.workspace,
+		Agent: run.Constitution.Name, Message: s.Message, Origin: s.Origin, Trigger: s.Trigger, Model: c.model, File: s.File, Workspace: c.workspace,
 		Capabilities: run.Constitution.Capabilities, Chain: run.Chain, Schedule: s.Schedule,
 	})
 }

@@ -222,7 +222,7 @@ func (b *bench) newID() string {
 }
 
 func (b *bench) start(agent, message string) Start {
-	return Start{Run: "r1", File: filepath.Join(b.dir, agent+".json"), Workspace: b.dir, Message: message, Trigger: TriggerRun, Watch: b.watch}
+	return Start{Run: "r1", File: filepath.Join(b.dir, agent+".json"), Workspace: b.dir, Message: message, Origin: schemas.OriginUser, Trigger: TriggerRun, Watch: b.watch}
 }
 
 func (b *bench) run(agent, message string) schemas.AgentFinished {

@@ -5,12 +5,10 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/writbus/writ/observer/agent/book"
 	"github.com/writbus/writ/observer/agent/verbs"
-	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/schemas"
 )
-
-var lessonView projections.AgentLessons
 
 const (
 	// pitfallsAtMost is how many lessons go with a message.
@@ -24,41 +22,32 @@ const (
 // lesson answers /lesson. Lessons are the workspace's: what one agent learnt,
 // every agent there is warned of.
 func (b *Books) lesson(ctx context.Context, call verbs.Call) (verbs.Result, error) {
-	book := schemas.LessonBook(call.Workspace)
+	all := schemas.LessonBook(call.Workspace)
 	switch call.Sub {
 	case "list":
 		if r, bad := wants(call, 0, "/lesson list"); bad {
 			return r, nil
 		}
-		all, _, err := b.lessons(ctx, book)
-		return listLessons(all, "lessons"), err
+		states, err := b.read(ctx, lessonView, all)
+		if err != nil {
+			return verbs.Result{}, err
+		}
+		return listLessons(states[0].All(), "lessons"), nil
 	case "search":
-		return b.searchLessons(ctx, call, book)
+		return b.searchLessons(ctx, call, all)
 	case "delete":
-		return b.deleteLesson(ctx, call, book)
+		id, rest := cutWord(call.Rest)
+		if id == "" || rest != "" {
+			return verbs.Err("/lesson delete needs one lesson", "write /lesson delete ID"), nil
+		}
+		return b.change(ctx, call, lessonView, all, schemas.LessonDeleted{LessonID: id, Agent: call.Agent, Run: call.Run}, "")
 	}
 	signature, text := splitLesson(call)
 	if signature == "" || strings.TrimSpace(text) == "" {
 		return verbs.Err("a lesson needs a signature and a text", "write /lesson SIG: TEXT, or /lesson SIG, the text, and /endlesson"), nil
 	}
-	if r, bad := tooLong("signature", signature, maxTitle); bad {
-		return r, nil
-	}
-	if r, bad := tooLong("lesson", text, maxKept); bad {
-		return r, nil
-	}
-	id := ""
-	err := b.change(ctx, projections.ViewAgentLessons, book, call, func(r projections.Reader, head projections.BookHead) (schemas.Payload, error) {
-		all, err := lessonView.Lessons(r, book)
-		for _, l := range all {
-			if line(l.Signature) == signature && line(l.Text) == line(text) {
-				return nil, errRefused{verbs.OK("lesson %s says so already", l.ID)}
-			}
-		}
-		id = numbered("l", head)
-		return schemas.LessonRecorded{LessonID: id, Signature: signature, Text: strings.TrimSpace(text), Agent: call.Agent, Run: call.Run}, err
-	})
-	return answered(err, verbs.OK("lesson %s kept; it is shown again when it matters", id).With("lesson", id))
+	learnt := schemas.LessonRecorded{Signature: signature, Text: text, Agent: call.Agent, Run: call.Run}
+	return b.change(ctx, call, lessonView, all, learnt, "")
 }
 
 // splitLesson separates the signature from the text: at the first colon that a
@@ -76,80 +65,44 @@ func splitLesson(call verbs.Call) (signature, text string) {
 	return line(args), ""
 }
 
-func (b *Books) lessons(ctx context.Context, book schemas.Aggregate) (all []projections.Lesson, seq uint64, err error) {
-	err = b.Views.Read(ctx, projections.ViewAgentLessons, func(r projections.Reader) error {
-		head, err := projections.Head(r, book)
-		if err == nil {
-			seq = head.Seq
-			all, err = lessonView.Lessons(r, book)
-		}
-		return err
-	})
-	return all, seq, err
-}
-
-func listLessons(all []projections.Lesson, what string) verbs.Result {
+func listLessons(all []book.Item, what string) verbs.Result {
 	if len(all) == 0 {
 		return nothing(what)
 	}
 	var out strings.Builder
 	for _, l := range all {
-		fmt.Fprintf(&out, "- %s %s\n%s", l.ID, l.Signature, indented(l.Text))
+		fmt.Fprintf(&out, "- %s %s\n%s", l.ID, l.Title, indented(l.Text))
 	}
 	return kept(out.String())
 }
 
-func (b *Books) searchLessons(ctx context.Context, call verbs.Call, book schemas.Aggregate) (verbs.Result, error) {
+func (b *Books) searchLessons(ctx context.Context, call verbs.Call, a schemas.Aggregate) (verbs.Result, error) {
 	if r, bad := wants(call, 1, "/lesson search QUERY"); bad {
 		return r, nil
 	}
-	found, err := b.findLessons(ctx, book, call.Rest, foundAtMost)
+	found, err := b.findLessons(ctx, a, call.Rest, foundAtMost)
 	return listLessons(found, "lessons about that"), err
 }
 
-func (b *Books) findLessons(ctx context.Context, book schemas.Aggregate, query string, limit int) ([]projections.Lesson, error) {
-	all, seq, err := b.lessons(ctx, book)
-	if err != nil || len(all) == 0 {
+func (b *Books) findLessons(ctx context.Context, a schemas.Aggregate, query string, limit int) ([]book.Item, error) {
+	states, err := b.read(ctx, lessonView, a)
+	if err != nil || len(states[0].Items) == 0 {
 		return nil, err
 	}
-	byID := map[string]projections.Lesson{}
-	for _, l := range all {
-		byID[l.ID] = l
-	}
-	ids, err := b.Find.Find(ctx, book.ID, seq, func() []Text {
-		texts := make([]Text, len(all))
-		for i, l := range all {
-			texts[i] = Text{ID: l.ID, Text: l.Signature + "\n" + l.Text, Time: l.Time}
+	lessons := states[0]
+	ids, err := b.Find.Find(ctx, a.ID, lessons.Seq, func() (texts []Text) {
+		for _, l := range lessons.All() {
+			texts = append(texts, Text{ID: l.ID, Text: l.Title + "\n" + l.Text, Time: l.Time})
 		}
 		return texts
 	}, query, limit)
-	found := make([]projections.Lesson, 0, len(ids))
+	found := make([]book.Item, 0, len(ids))
 	for _, id := range ids {
-		if l, ok := byID[id]; ok {
+		if l, ok := lessons.Items[id]; ok {
 			found = append(found, l)
 		}
 	}
 	return found, err
-}
-
-func (b *Books) deleteLesson(ctx context.Context, call verbs.Call, book schemas.Aggregate) (verbs.Result, error) {
-	id, rest := cutWord(call.Rest)
-	if id == "" || rest != "" {
-		return verbs.Err("/lesson delete needs one lesson", "write /lesson delete ID"), nil
-	}
-	err := b.change(ctx, projections.ViewAgentLessons, book, call, func(r projections.Reader, _ projections.BookHead) (schemas.Payload, error) {
-		all, err := lessonView.Lessons(r, book)
-		if err != nil {
-			return nil, err
-		}
-		for _, l := range all {
-			if l.ID == id {
-				return schemas.LessonDeleted{LessonID: id, Agent: call.Agent, Run: call.Run}, nil
-			}
-		}
-		return nil, refuse("there is no lesson "+id, "/lesson list shows them")
-	})
-	return answered(err, verbs.OK("lesson %s is taken out", id))
 }
 
 // Pitfalls returns the lessons that a message retrieves, as the block that goes
@@ -166,7 +119,7 @@ func (b *Books) Pitfalls(ctx context.Context, workspace, message string) (string
 		if len(text) > pitfallBytes {
 			text = strings.ToValidUTF8(text[:pitfallBytes], "") + "… (/lesson search shows it whole)"
 		}
-		fmt.Fprintf(&out, "- %s: %s\n", line(l.Signature), text)
+		fmt.Fprintf(&out, "- %s: %s\n", line(l.Title), text)
 	}
 	return strings.TrimRight(out.String(), "\n"), nil
 }

@@ -54,7 +54,7 @@ func (x *exchange) step(ctx context.Context) bool {
 		return x.cut(ctx, r, last)
 	case last || len(r.commands) == 0 && (x.noted || len(r.diagnostics) == 0):
 		return x.answer(ctx, r, last)
-	case x.spent():
+	case x.exhausted():
 		x.c.skipAll(ctx, r, "the agent's tokens are used up")
 		return x.finish(Exhausted, r.answer(), "the agent's tokens are used up")
 	}
@@ -138,8 +138,8 @@ func reasonOf(ctx context.Context) string {
 	return "it was stopped"
 }
 
-// spent reports whether the agent may write no more.
-func (x *exchange) spent() bool { return x.c.tokens == 0 }
+// exhausted reports whether the agent may write no more.
+func (x *exchange) exhausted() bool { return x.c.tokens == 0 }
 
 func (x *exchange) count(r *response) {
 	x.finished.InputTokens += r.reply.Input

@@ -3,15 +3,14 @@ package agent
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/writbus/writ/enforcement/dialect"
+	"github.com/writbus/writ/observer/agent/book"
 	"github.com/writbus/writ/observer/agent/verbs"
-	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/schemas"
 )
-
-var noteView projections.AgentNotes
 
 // mem answers /mem. Notes are an agent's own or shared; entries are the
 // workspace's, for all agents in it.
@@ -47,92 +46,73 @@ func (b *Books) mem(ctx context.Context, call verbs.Call) (verbs.Result, error) 
 	}
 }
 
-func (b *Books) writeNote(ctx context.Context, call verbs.Call, book schemas.Aggregate, where string) (verbs.Result, error) {
+// writeNote depends on nothing in the book: notes of many agents do not hinder
+// each other.
+func (b *Books) writeNote(ctx context.Context, call verbs.Call, a schemas.Aggregate, where string) (verbs.Result, error) {
 	if r, bad := wants(call, 1, "/mem "+call.Sub+" TEXT"); bad {
 		return r, nil
 	}
-	if r, bad := tooLong("note", call.Rest, maxKept); bad {
-		return r, nil
+	d, err := book.Decide(book.State{}, schemas.NoteWritten{Text: call.Rest, Agent: call.Agent, Run: call.Run})
+	if err == nil {
+		err = record(ctx, b.Log, entry(a, caller(call)), d.Record)
 	}
-	note := schemas.NoteWritten{Text: call.Rest, Agent: call.Agent, Run: call.Run}
-	err := record(ctx, b.Log, entry(book, caller(call)), []schemas.Payload{note})
-	return answered(err, verbs.OK("added to %s", where))
+	return answered(err, verbs.OK("%s to %s", d.Message, where))
 }
 
-func (b *Books) clearNotes(ctx context.Context, call verbs.Call, book schemas.Aggregate, where string) (verbs.Result, error) {
+func (b *Books) clearNotes(ctx context.Context, call verbs.Call, a schemas.Aggregate, where string) (verbs.Result, error) {
 	if r, bad := wants(call, 0, "/mem "+call.Sub); bad {
 		return r, nil
 	}
-	cleared := 0
-	err := b.change(ctx, projections.ViewAgentNotes, book, call, func(r projections.Reader, _ projections.BookHead) (schemas.Payload, error) {
-		notes, err := noteView.Notes(r, book)
-		if cleared = len(notes); err == nil && cleared == 0 {
-			err = errRefused{nothing("notes")}
-		}
-		return schemas.NotesCleared{Agent: call.Agent, Run: call.Run}, err
-	})
-	return answered(err, verbs.OK("took %d note(s) out of %s", cleared, where))
+	return b.change(ctx, call, noteView, a, schemas.NotesCleared{Agent: call.Agent, Run: call.Run}, " of "+where)
 }
 
 // showNotes lists notes, the latest first: what is cut is the oldest.
-func (b *Books) showNotes(ctx context.Context, call verbs.Call, book schemas.Aggregate, whole bool) (verbs.Result, error) {
+func (b *Books) showNotes(ctx context.Context, call verbs.Call, a schemas.Aggregate, whole bool) (verbs.Result, error) {
 	if r, bad := wants(call, 0, "/mem "+call.Sub); bad {
 		return r, nil
 	}
-	var notes []projections.Note
-	var entries []projections.NoteEntry
-	err := b.Views.Read(ctx, projections.ViewAgentNotes, func(r projections.Reader) (err error) {
-		if notes, err = noteView.Notes(r, book); err == nil && whole {
-			entries, err = noteView.Entries(r, schemas.NoteBook(call.Workspace, ""))
-		}
-		return err
-	})
+	books := []schemas.Aggregate{a}
+	if whole {
+		books = append(books, schemas.NoteBook(call.Workspace, ""))
+	}
+	states, err := b.read(ctx, noteView, books...)
 	if err != nil {
 		return verbs.Result{}, err
 	}
-	if len(notes)+len(entries) == 0 {
-		return nothing("notes"), nil
-	}
 	var out strings.Builder
-	for i := len(notes) - 1; i >= 0; i-- {
-		n := notes[i]
+	for _, n := range slices.Backward(states[0].Notes()) {
 		fmt.Fprintf(&out, "- %s %s: %s\n", n.Time.UTC().Format("2006-01-02 15:04"), n.Agent, n.Text)
 	}
-	for i := len(entries) - 1; i >= 0; i-- {
-		out.WriteString(entryLine(entries[i]))
+	for _, s := range states[1:] {
+		for _, e := range slices.Backward(s.Entries()) {
+			out.WriteString(entryLine(e))
+		}
+	}
+	if out.Len() == 0 {
+		return nothing("notes"), nil
 	}
 	return kept(out.String()), nil
 }
 
-func entryLine(e projections.NoteEntry) string {
+func entryLine(e book.Item) string {
 	gone := ""
-	if e.Invalid {
+	if e.Status == book.Invalid {
 		gone = " (no longer true)"
 	}
 	return fmt.Sprintf("- %s %s: %s%s\n", e.ID, e.Kind, e.Title, gone)
 }
 
-func (b *Books) addEntry(ctx context.Context, call verbs.Call, book schemas.Aggregate) (verbs.Result, error) {
+func (b *Books) addEntry(ctx context.Context, call verbs.Call, shared schemas.Aggregate) (verbs.Result, error) {
 	kind, title := cutWord(call.Rest)
 	title = line(title)
 	if title == "" {
 		return verbs.Err("an entry needs a type and a title", "write /mem add entry TYPE TITLE, its text, and /endentry"), nil
 	}
-	if r, bad := tooLong("title", kind+title, maxTitle); bad {
-		return r, nil
-	}
-	if r, bad := tooLong("text", string(call.Body), maxKept); bad {
-		return r, nil
-	}
-	id := ""
-	err := b.change(ctx, projections.ViewAgentNotes, book, call, func(_ projections.Reader, head projections.BookHead) (schemas.Payload, error) {
-		id = numbered("e", head)
-		return schemas.EntryAdded{EntryID: id, Kind: kind, Title: title, Text: string(call.Body), Agent: call.Agent, Run: call.Run}, nil
-	})
-	return answered(err, verbs.OK("entry %s added", id).With("entry", id))
+	added := schemas.EntryAdded{Kind: kind, Title: title, Text: string(call.Body), Agent: call.Agent, Run: call.Run}
+	return b.change(ctx, call, noteView, shared, added, "")
 }
 
-func (b *Books) addLink(ctx context.Context, call verbs.Call, book schemas.Aggregate) (verbs.Result, error) {
+func (b *Books) addLink(ctx context.Context, call verbs.Call, shared schemas.Aggregate) (verbs.Result, error) {
 	words := strings.Fields(call.Rest)
 	if len(words) < 2 || len(words) > 3 || words[0] == words[1] {
 		return verbs.Err("/mem add link needs two entries", "write /mem add link FROM TO [KIND]"), nil
@@ -141,67 +121,25 @@ func (b *Books) addLink(ctx context.Context, call verbs.Call, book schemas.Aggre
 	if len(words) == 3 {
 		kind = words[2]
 	}
-	err := b.change(ctx, projections.ViewAgentNotes, book, call, func(r projections.Reader, _ projections.BookHead) (schemas.Payload, error) {
-		for _, id := range words[:2] {
-			if _, err := existing(r, book, id); err != nil {
-				return nil, err
-			}
-		}
-		return schemas.EntriesLinked{From: words[0], To: words[1], Kind: kind, Agent: call.Agent, Run: call.Run}, nil
-	})
-	return answered(err, verbs.OK("linked %s to %s (%s)", words[0], words[1], kind))
+	linked := schemas.EntriesLinked{From: words[0], To: words[1], Kind: kind, Agent: call.Agent, Run: call.Run}
+	return b.change(ctx, call, noteView, shared, linked, "")
 }
 
-func existing(r projections.Reader, book schemas.Aggregate, id string) (projections.NoteEntry, error) {
-	e, found, err := noteView.Entry(r, book, id)
-	if err == nil && !found {
-		err = refuse("there is no entry "+id, "/mem entries lists them")
-	}
-	return e, err
-}
-
-func (b *Books) invalidate(ctx context.Context, call verbs.Call, book schemas.Aggregate) (verbs.Result, error) {
+func (b *Books) invalidate(ctx context.Context, call verbs.Call, shared schemas.Aggregate) (verbs.Result, error) {
 	id, rest := cutWord(call.Rest)
 	if id == "" || rest != "" {
 		return verbs.Err("/mem invalidate needs one entry", "write /mem invalidate ID"), nil
 	}
-	err := b.change(ctx, projections.ViewAgentNotes, book, call, func(r projections.Reader, _ projections.BookHead) (schemas.Payload, error) {
-		e, err := existing(r, book, id)
-		if err == nil && e.Invalid {
-			err = errRefused{verbs.OK("%s is marked already", id)}
-		}
-		return schemas.EntryInvalidated{EntryID: id, Agent: call.Agent, Run: call.Run}, err
-	})
-	return answered(err, verbs.OK("%s is marked as no longer true", id))
+	return b.change(ctx, call, noteView, shared, schemas.EntryInvalidated{EntryID: id, Agent: call.Agent, Run: call.Run}, "")
 }
 
 // readEntries answers the sub-verbs that only look at entries.
-func (b *Books) readEntries(ctx context.Context, call verbs.Call, book, own schemas.Aggregate) (verbs.Result, error) {
-	var entries []projections.NoteEntry
-	var notes []projections.Note
-	var seq uint64
-	err := b.Views.Read(ctx, projections.ViewAgentNotes, func(r projections.Reader) error {
-		var err error
-		if entries, err = noteView.Entries(r, book); err != nil {
-			return err
-		}
-		for _, one := range []schemas.Aggregate{own, book} {
-			head, err := projections.Head(r, one)
-			if err != nil {
-				return err
-			}
-			seq = max(seq, head.Seq)
-			some, err := noteView.Notes(r, one)
-			if err != nil {
-				return err
-			}
-			notes = append(notes, some...)
-		}
-		return nil
-	})
+func (b *Books) readEntries(ctx context.Context, call verbs.Call, shared, own schemas.Aggregate) (verbs.Result, error) {
+	states, err := b.read(ctx, noteView, own, shared)
 	if err != nil {
 		return verbs.Result{}, err
 	}
+	entries := states[1].Entries()
 	switch call.Sub {
 	case "entries":
 		return listEntries(call, entries), nil
@@ -210,11 +148,12 @@ func (b *Books) readEntries(ctx context.Context, call verbs.Call, book, own sche
 	case "density":
 		return density(call, entries), nil
 	default:
+		seq, notes := max(states[0].Seq, states[1].Seq), append(states[0].Notes(), states[1].Notes()...)
 		return b.searchEntries(ctx, call, "mem "+own.ID, seq, entries, notes)
 	}
 }
 
-func listEntries(call verbs.Call, entries []projections.NoteEntry) verbs.Result {
+func listEntries(call verbs.Call, entries []book.Item) verbs.Result {
 	kind, rest := cutWord(call.Rest)
 	if rest != "" {
 		return verbs.Err("/mem entries takes one type", "write /mem entries [TYPE]")
@@ -231,12 +170,12 @@ func listEntries(call verbs.Call, entries []projections.NoteEntry) verbs.Result 
 	return kept(out.String())
 }
 
-func showEntry(call verbs.Call, entries []projections.NoteEntry) verbs.Result {
+func showEntry(call verbs.Call, entries []book.Item) verbs.Result {
 	id, rest := cutWord(call.Rest)
 	if id == "" || rest != "" {
 		return verbs.Err("/mem "+call.Sub+" needs one entry", "write /mem "+call.Sub+" ID")
 	}
-	byID := map[string]projections.NoteEntry{}
+	byID := map[string]book.Item{}
 	for _, e := range entries {
 		byID[e.ID] = e
 	}
@@ -261,11 +200,11 @@ func showEntry(call verbs.Call, entries []projections.NoteEntry) verbs.Result {
 }
 
 // density says how well entries are linked.
-func density(call verbs.Call, entries []projections.NoteEntry) verbs.Result {
+func density(call verbs.Call, entries []book.Item) verbs.Result {
 	if r, bad := wants(call, 0, "/mem density"); bad {
 		return r
 	}
-	links, ends := map[projections.EntryLink]bool{}, 0
+	links, ends := map[book.Link]bool{}, 0
 	var lonely []string
 	for _, e := range entries {
 		for _, l := range e.Links {
@@ -289,14 +228,14 @@ func density(call verbs.Call, entries []projections.NoteEntry) verbs.Result {
 	return verbs.OK("%s", text)
 }
 
-func (b *Books) searchEntries(ctx context.Context, call verbs.Call, key string, seq uint64, entries []projections.NoteEntry, notes []projections.Note) (verbs.Result, error) {
+func (b *Books) searchEntries(ctx context.Context, call verbs.Call, key string, seq uint64, entries []book.Item, notes []book.Item) (verbs.Result, error) {
 	if r, bad := wants(call, 1, "/mem search QUERY"); bad {
 		return r, nil
 	}
 	shown := map[string]string{}
 	texts := []Text{}
 	for _, e := range entries {
-		if !e.Invalid {
+		if e.Status != book.Invalid {
 			shown[e.ID] = entryLine(e) + indented(dialect.Cut(e.Text, 500))
 			texts = append(texts, Text{ID: e.ID, Text: e.Title + "\n" + e.Text + "\n" + e.Kind, Time: e.Time})
 		}

@@ -23,9 +23,12 @@ type panes struct {
 // pane is one of them.
 type pane struct {
 	c      *conversation
-	queue  []string
+	queue  []waiting
 	closed bool
 }
+
+// waiting is a message with its origin.
+type waiting struct{ message, origin string }
 
 func firstPanes(p *panes) *panes {
 	if p != nil {
@@ -51,7 +54,7 @@ func (e *Engine) pane(ctx context.Context, call verbs.Call) (verbs.Result, error
 		if len(p.queue) == paneQueue {
 			return verbs.Skip("agent "+id+" has 16 messages waiting", "Wait for it"), nil
 		}
-		p.queue = append(p.queue, message)
+		p.queue = append(p.queue, waiting{message, c.origin(message)})
 		return verbs.OK("agent %s gets the message after those before it (run %s)", id, p.c.id).With("run", p.c.id), nil
 	}
 	open := 0
@@ -89,15 +92,20 @@ func (e *Engine) work(ctx context.Context, all *panes, p *pane, message string) 
 			left := p.queue
 			p.queue = nil
 			all.mu.Unlock()
-			for _, message := range left {
-				_ = p.c.recordLast(ctx, schemas.AgentMessaged{Message: message, From: p.c.run.Chain[len(p.c.run.Chain)-1]},
+			for _, w := range left {
+				_ = p.c.recordLast(ctx, schemas.AgentMessaged{Message: w.message, Origin: w.origin, From: p.c.run.Chain[len(p.c.run.Chain)-1]},
 					schemas.AgentFinished{Outcome: Stopped, Reason: reasonOf(ctx)})
 			}
 			return
 		}
-		message, p.queue = p.queue[0], p.queue[1:]
+		var w waiting
+		w, p.queue = p.queue[0], p.queue[1:]
 		all.mu.Unlock()
-		if err := p.c.record(ctx, schemas.AgentMessaged{Message: message, From: p.c.run.Chain[len(p.c.run.Chain)-1]}); err != nil {
+		if message = w.message; w.origin == schemas.OriginOutside {
+			p.c.taint.Add(message)
+			p.c.taint.Outside()
+		}
+		if err := p.c.record(ctx, schemas.AgentMessaged{Message: message, Origin: w.origin, From: p.c.run.Chain[len(p.c.run.Chain)-1]}); err != nil {
 			e.problem(err)
 		}
 	}

@@ -123,7 +123,7 @@ func (s *Schedules) fire(ctx context.Context, state schedule.State, now time.Tim
 func (s *Schedules) start(ctx context.Context, state schedule.State, fired schemas.ScheduleFired) error {
 	err := s.Fire(ctx, Start{
 		Run: fired.Run, File: state.Added.File, Chain: state.Added.Chain, Agent: state.Added.Agent, Workspace: state.Added.Workspace,
-		Message: due(state, fired, s.Now()), Trigger: TriggerSchedule, Schedule: state.Added.ScheduleID,
+		Message: due(state, fired, s.Now()), Origin: state.Added.Origin, Trigger: TriggerSchedule, Schedule: state.Added.ScheduleID,
 	})
 	if err == nil || errors.Is(err, ErrStarted) {
 		return nil
@@ -134,7 +134,7 @@ func (s *Schedules) start(ctx context.Context, state schedule.State, fired schem
 	s.problem(fmt.Errorf("schedule %s of %s: %w", state.Added.ScheduleID, state.Added.Agent, err))
 	err = Claim(ctx, s.Log, 0, schemas.AgentRun(fired.Run), schemas.Writ(TriggerSchedule),
 		schemas.AgentStarted{
-			Agent: state.Added.Agent, Message: state.Added.Line, Trigger: TriggerSchedule, File: state.Added.File,
+			Agent: state.Added.Agent, Message: state.Added.Line, Origin: state.Added.Origin, Trigger: TriggerSchedule, File: state.Added.File,
 			Workspace: state.Added.Workspace, Chain: state.Added.Chain, Schedule: state.Added.ScheduleID,
 		},
 		schemas.AgentFinished{Outcome: Failed, Reason: err.Error()})
@@ -183,6 +183,9 @@ func due(state schedule.State, fired schemas.ScheduleFired, now time.Time) strin
 	}
 	if fired.Missed > 0 {
 		head += fmt.Sprintf("; %d earlier time(s) passed while nobody was there and are made up for by this one", fired.Missed)
+	}
+	if state.Added.Origin != schemas.OriginAgent {
+		head += "; it was written after text from outside, and is not the user's"
 	}
 	return head + "]\n" + message
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/writbus/writ/bus"
-
+	"github.com/writbus/writ/observer/agent/book"
 	"github.com/writbus/writ/observer/agent/schedule"
 	"github.com/writbus/writ/observer/agent/verbs"
 	"github.com/writbus/writ/projections"
@@ -73,8 +73,8 @@ func (s *Schedules) add(ctx context.Context, call verbs.Call) (verbs.Result, err
 	if !ok {
 		return problem, nil
 	}
-	if r, bad := tooLong("message", call.Args, maxKept); bad {
-		return r, nil
+	if err := book.Fits("message", call.Args, book.MaxText); err != nil {
+		return answered(err, verbs.Result{})
 	}
 	others := 0
 	err := s.all(ctx, func(state schedule.State) {
@@ -88,6 +88,7 @@ func (s *Schedules) add(ctx context.Context, call verbs.Call) (verbs.Result, err
 	id, now := s.shortID(), s.Now()
 	decision, err := schedule.Decide(schedule.State{}, schedule.Add{Now: now, Others: others, ScheduleAdded: schemas.ScheduleAdded{
 		ScheduleID: id, Line: call.Args, Zone: s.Zone, Agent: call.Agent, File: c.file, Workspace: c.workspace, Chain: c.run.Chain, Run: c.id,
+		Origin: c.origin(call.Args),
 	}})
 	if err == nil {
 		e := entry(schemas.AgentSchedule(id), caller(call))

@@ -45,13 +45,13 @@ type books struct {
 	mu    sync.Mutex
 	now   func() time.Time
 	views map[string]table
+	// overtake, if not nil, is called once, after what the next read reads was taken.
+	overtake func()
 }
 
 func newBooks(now func() time.Time) *books { return &books{now: now, views: map[string]table{}} }
 
-var projectors = []projections.Projector{
-	projections.NewAgentNotes(), projections.NewAgentTodos(), projections.NewAgentLessons(), projections.NewAgentSchedules(schedule.Evolve, nil), projections.NewAgentRuns(),
-}
+var projectors = append(BookViews(), projections.NewAgentSchedules(schedule.Evolve, nil), projections.AgentRuns{})
 
 func (b *books) writer() *bus.Writer { return bus.NewWriter(b.Append, bus.WriterOptions{Now: b.now}) }
 
@@ -83,6 +83,10 @@ func (b *books) Read(_ context.Context, view string, fn func(projections.Reader)
 	b.mu.Lock()
 	snapshot := maps.Clone(b.views[view])
 	b.mu.Unlock()
+	if others := b.overtake; others != nil {
+		b.overtake = nil
+		others()
+	}
 	return fn(snapshot)
 }
 

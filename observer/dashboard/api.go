@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 
 	"github.com/writbus/writ/schemas"
@@ -27,7 +26,11 @@ var reads = map[string]request{
 		return schemas.SvcSession, schemas.SessionQuery{Session: q.Get("id"), At: at}, err
 	},
 	"offer": func(q url.Values) (string, any, error) {
-		return schemas.SvcOffer, schemas.OfferRequest{Session: q.Get("session"), Gate: q.Get("gate")}, nil
+		return schemas.SvcOffer, schemas.OfferRequest{Session: q.Get("session"), Gate: q.Get("gate"), Channel: channel}, nil
+	},
+	"passkeys": func(url.Values) (string, any, error) { return schemas.SvcPasskeys, struct{}{}, nil },
+	"settings": func(q url.Values) (string, any, error) {
+		return schemas.SvcSettings, schemas.SettingsRequest{Project: q.Get("project")}, nil
 	},
 	"log": func(q url.Values) (string, any, error) {
 		after, err := number(q, "after")
@@ -82,40 +85,70 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request) {
 	s.pass(w, r, subject, body)
 }
 
-// channel is how the log names an act done here. Persisted; never change.
-const channel = "dashboard"
+// How the log names an act done here. Persisted; never change.
+const (
+	channel       = "dashboard"
+	channelSigned = "passkey"
+)
+
+// done is what a person does on a page.
+type done struct {
+	Session     string                       `json:"session"`
+	Gate        string                       `json:"gate"`
+	Fingerprint string                       `json:"fingerprint"`
+	Reason      string                       `json:"reason"`
+	ActID       string                       `json:"act_id"`
+	Signed      *schemas.PasskeyAnswer       `json:"signed"`
+	Enrol       *schemas.PasskeyEnrolRequest `json:"enrol"`
+	Project     string                       `json:"project"`
+	Digest      string                       `json:"digest"`
+}
+
+// acts is everything a person may do, and of which what was shown has to be named.
+var acts = map[string]struct {
+	shown bool
+	does  func(done) (subject string, body any)
+}{
+	"approve": {true, func(d done) (string, any) {
+		r := schemas.ApproveRequest{Session: d.Session, Gate: d.Gate, Fingerprint: d.Fingerprint, Channel: channel, ActID: d.ActID}
+		if d.Signed != nil {
+			r.Channel, r.Passkey = channelSigned, d.Signed
+		}
+		return schemas.SvcApprove, r
+	}},
+	"decline": {true, func(d done) (string, any) {
+		return schemas.SvcDecline, schemas.DeclineRequest{
+			Session: d.Session, Gate: d.Gate, Fingerprint: d.Fingerprint, Reason: d.Reason, Channel: channel, ActID: d.ActID,
+		}
+	}},
+	"challenge": {true, func(d done) (string, any) {
+		return schemas.SvcPasskeyChallenge, schemas.PasskeyChallengeRequest{Session: d.Session, Gate: d.Gate, Fingerprint: d.Fingerprint}
+	}},
+	"enrol": {false, func(d done) (string, any) { return schemas.SvcPasskeyEnrol, d.Enrol }},
+	"accept": {false, func(d done) (string, any) {
+		return schemas.SvcSettings, schemas.SettingsRequest{Project: d.Project, Digest: d.Digest, Channel: channel}
+	}},
+}
 
 // act takes what a person does on a page.
 func (s *Server) act(w http.ResponseWriter, r *http.Request) {
-	var done struct {
-		Session     string `json:"session"`
-		Gate        string `json:"gate"`
-		Fingerprint string `json:"fingerprint"`
-		Reason      string `json:"reason"`
-		ActID       string `json:"act_id"`
-	}
+	var d done
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
-	if err != nil || json.Unmarshal(raw, &done) != nil {
+	if err != nil || json.Unmarshal(raw, &d) != nil {
 		problem(w, http.StatusBadRequest, "the act is not the JSON that the page sends, or is too large")
 		return
 	}
-	what := r.PathValue("what")
-	if slices.Contains([]string{"approve", "decline"}, what) && (done.Fingerprint == "" || done.Gate == "" || done.ActID == "") {
+	act, known := acts[r.PathValue("what")]
+	switch {
+	case !known:
+		problem(w, http.StatusNotFound, "there is no act of this name")
+		return
+	case act.shown && (d.Fingerprint == "" || d.Gate == "" || d.ActID == ""):
 		problem(w, http.StatusBadRequest, "an act names the gate and the fingerprint of what was shown")
 		return
 	}
-	switch what {
-	case "approve":
-		s.pass(w, r, schemas.SvcApprove, schemas.ApproveRequest{
-			Session: done.Session, Gate: done.Gate, Fingerprint: done.Fingerprint, Channel: channel, ActID: done.ActID,
-		})
-	case "decline":
-		s.pass(w, r, schemas.SvcDecline, schemas.DeclineRequest{
-			Session: done.Session, Gate: done.Gate, Fingerprint: done.Fingerprint, Reason: done.Reason, Channel: channel, ActID: done.ActID,
-		})
-	default:
-		problem(w, http.StatusNotFound, "there is no act of this name")
-	}
+	subject, body := act.does(d)
+	s.pass(w, r, subject, body)
 }
 
 // pass puts a request to a service and its answer to the page.

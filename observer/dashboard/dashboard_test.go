@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -80,7 +81,7 @@ func open(t *testing.T) *site {
 		t.Fatal(err)
 	}
 	t.Cleanup(server.Stop)
-	x.server, x.root = server, "http://127.0.0.1:"+server.port
+	x.server, x.root = server, server.Origin()
 	return x
 }
 
@@ -213,6 +214,48 @@ func TestOtherSitesReachNothing(t *testing.T) {
 	}
 }
 
+// TestAddressesLeadToTheName: a passkey's relying party is a name, so that a page
+// opened at an address goes on under it, with its ticket.
+func TestAddressesLeadToTheName(t *testing.T) {
+	x := open(t)
+	ticket := strings.TrimPrefix(x.link(), x.root)
+	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	for _, path := range []string{"/", ticket} {
+		response, err := client.Get("http://127.0.0.1:" + x.server.port + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = response.Body.Close()
+		if at := response.Header.Get("Location"); response.StatusCode != http.StatusTemporaryRedirect || at != x.root+path {
+			t.Errorf("%s: %d, to %q", path, response.StatusCode, at)
+		}
+	}
+	if status, _, _ := x.send(http.MethodGet, ticket, "", nil); status != http.StatusOK {
+		t.Errorf("the ticket was spent on the way: %d", status)
+	}
+}
+
+// TestPortIsTakenOnBothLoopbacks: who had the port of localhost's other address
+// would be the same origin.
+func TestPortIsTakenOnBothLoopbacks(t *testing.T) {
+	probe, err := net.Listen("tcp", "[::1]:0")
+	if err != nil {
+		t.Skipf("this machine has no IPv6 loopback: %v", err)
+	}
+	defer func() { _ = probe.Close() }()
+	x := open(t)
+	for _, host := range []string{"127.0.0.1", "::1"} {
+		if l, err := net.Listen("tcp", net.JoinHostPort(host, x.server.port)); err == nil {
+			_ = l.Close()
+			t.Errorf("%s has the port of the dashboard free", host)
+		}
+	}
+	_, port, _ := net.SplitHostPort(probe.Addr().String())
+	if _, err := Start(Options{Address: "127.0.0.1:" + port, Now: time.Now, Logger: slog.New(slog.DiscardHandler)}); !errors.Is(err, ErrAddress) || !strings.Contains(err.Error(), "another program's") {
+		t.Errorf("a port that another program has at ::1: %v", err)
+	}
+}
+
 func TestPagesAskTheServices(t *testing.T) {
 	x := open(t).enter()
 	for path, want := range map[string]string{
@@ -221,6 +264,9 @@ func TestPagesAskTheServices(t *testing.T) {
 		"/api/session?id=s&at=12":            schemas.SvcSession + ` {"session":"s","at":12}`,
 		"/api/graph?id=GO-ERR-001&depth=900": schemas.SvcGraph + ` {"id":"GO-ERR-001","depth":3}`,
 		"/api/log?session=s&after=7":         schemas.SvcReplay + ` {"session":"s","after":7}`,
+		"/api/offer?session=s":               schemas.SvcOffer + ` {"session":"s","channel":"dashboard"}`,
+		"/api/passkeys":                      schemas.SvcPasskeys + ` {}`,
+		"/api/settings?project=%2Fp":         schemas.SvcSettings + ` {"project":"/p"}`,
 	} {
 		x.asked = nil
 		status, body, response := x.send(http.MethodGet, path, "", nil)

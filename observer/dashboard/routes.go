@@ -54,6 +54,9 @@ func (s *Server) handler() http.Handler {
 		case !s.meant(r.Host):
 			// A page whose name was made to resolve to this machine sends its own name.
 			http.Error(w, "Writ's dashboard is served under a loopback name alone.", http.StatusForbidden)
+		case r.Method == http.MethodGet && r.URL.Path == "/" && "http://"+strings.ToLower(r.Host) != s.Origin():
+			// Passkeys know the dashboard by a name, and an address is none.
+			http.Redirect(w, r, s.Origin()+r.URL.RequestURI(), http.StatusTemporaryRedirect)
 		case r.URL.Path == "/" && r.URL.Query().Has("ticket"):
 			s.enter(w, r)
 		case !s.inside(r):

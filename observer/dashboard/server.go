@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/writbus/writ/schemas"
@@ -63,13 +64,9 @@ func Start(o Options) (*Server, error) {
 	if err != nil || !loopback(host) {
 		return nil, fmt.Errorf("%w: %q. Give a loopback address with a port, such as 127.0.0.1:7777; other machines reach it through an SSH tunnel", ErrAddress, o.Address)
 	}
-	listener, err := net.Listen("tcp", o.Address)
+	listeners, port, err := listen(o.Address)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrAddress, err)
-	}
-	_, port, err := net.SplitHostPort(listener.Addr().String())
-	if err != nil {
-		return nil, errors.Join(ErrAddress, err, listener.Close())
+		return nil, err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Server{
@@ -81,14 +78,61 @@ func Start(o Options) (*Server, error) {
 		ErrorLog:    slog.NewLogLogger(o.Logger.Handler(), slog.LevelDebug),
 		BaseContext: func(net.Listener) context.Context { return ctx },
 	}
+	var serving sync.WaitGroup
+	for _, listener := range listeners {
+		serving.Go(func() {
+			if err := s.http.Serve(listener); err != nil && !errors.Is(err, http.ErrServerClosed) {
+				o.Logger.Error("dashboard", "error", err)
+			}
+		})
+	}
 	go func() {
 		defer close(s.done)
-		if err := s.http.Serve(listener); err != nil && !errors.Is(err, http.ErrServerClosed) {
-			o.Logger.Error("dashboard", "error", err)
-		}
+		serving.Wait()
 	}()
 	return s, nil
 }
+
+// listenTries is how many free ports are looked at for one that is free on both
+// loopback addresses.
+const listenTries = 16
+
+// listen takes a port of both loopback addresses: a browser looks for localhost at
+// ::1 first, and whoever had the port there would have the dashboard's origin, and
+// with it its passkeys.
+func listen(address string) (both []net.Listener, port string, err error) {
+	host, wanted, _ := net.SplitHostPort(address)
+	other := "::1"
+	if ip := net.ParseIP(host); ip != nil && ip.To4() == nil {
+		other = "127.0.0.1"
+	} else if ip == nil {
+		host = "127.0.0.1"
+	}
+	for range listenTries {
+		first, err := net.Listen("tcp", net.JoinHostPort(host, wanted))
+		if err != nil {
+			return nil, "", fmt.Errorf("%w: %w", ErrAddress, err)
+		}
+		_, port, _ := net.SplitHostPort(first.Addr().String())
+		second, err := net.Listen("tcp", net.JoinHostPort(other, port))
+		if err == nil {
+			return []net.Listener{first, second}, port, nil
+		}
+		probe, missing := net.Listen("tcp", net.JoinHostPort(other, "0"))
+		if missing != nil { // this machine has no such address
+			return []net.Listener{first}, port, nil
+		}
+		_, _ = probe.Close(), first.Close()
+		if wanted != "0" {
+			return nil, "", fmt.Errorf("%w: port %s of %s is another program's, which would be taken for the dashboard: %w", ErrAddress, port, other, err)
+		}
+	}
+	return nil, "", fmt.Errorf("%w: no port is free on both 127.0.0.1 and ::1", ErrAddress)
+}
+
+// Origin is that of the pages, as browsers name it. An IP address could be no
+// relying party of passkeys.
+func (s *Server) Origin() string { return "http://localhost:" + s.port }
 
 // Link returns an address that opens the dashboard once, within LinkLife.
 func (s *Server) Link() (string, error) {
@@ -96,7 +140,7 @@ func (s *Server) Link() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return "http://127.0.0.1:" + s.port + "/?ticket=" + ticket, nil
+	return s.Origin() + "/?ticket=" + ticket, nil
 }
 
 // Stop ends every page's connection and stops listening.

@@ -1,12 +1,12 @@
 package journal
 
 import (
-	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"sync"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/schemas"
@@ -54,34 +54,29 @@ func (j *Journal) emit(ctx context.Context, r schemas.EmitRequest) (schemas.Emit
 	return schemas.EmitReply{EventID: id, Position: position}, nil
 }
 
-var bodySchemas sync.Map // schemas.Type → *jsonschema.Schema
+var bodySchemas sync.Map // schemas.Type → *jsonschema.Resolved
 
 // validateBody checks an event's body against the schema that is shipped.
 func validateBody(t schemas.Type, body []byte) error {
-	compiled, known := bodySchemas.Load(t)
+	resolved, known := bodySchemas.Load(t)
 	if !known {
 		raw, err := schemas.JSONSchema(t, t.Version())
 		if err != nil {
 			return err
 		}
-		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+		var schema jsonschema.Schema
+		if err := json.Unmarshal(raw, &schema); err != nil {
+			return fmt.Errorf("schema of %s: %w", t, err)
+		}
+		r, err := schema.Resolve(nil)
 		if err != nil {
 			return fmt.Errorf("schema of %s: %w", t, err)
 		}
-		c := jsonschema.NewCompiler()
-		name := string(t) + ".json"
-		if err := c.AddResource(name, doc); err != nil {
-			return fmt.Errorf("schema of %s: %w", t, err)
-		}
-		s, err := c.Compile(name)
-		if err != nil {
-			return fmt.Errorf("schema of %s: %w", t, err)
-		}
-		compiled, _ = bodySchemas.LoadOrStore(t, s)
+		resolved, _ = bodySchemas.LoadOrStore(t, r)
 	}
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(body))
-	if err != nil {
+	var value any
+	if err := json.Unmarshal(body, &value); err != nil {
 		return fmt.Errorf("not JSON: %w", err)
 	}
-	return compiled.(*jsonschema.Schema).Validate(doc)
+	return resolved.(*jsonschema.Resolved).Validate(value)
 }

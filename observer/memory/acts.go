@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"errors"
-	"strings"
 
 	"github.com/writbus/writ/enforcement"
 	"github.com/writbus/writ/observer/observation"
@@ -22,101 +20,115 @@ const (
 	reasonRunes = 120
 )
 
-func newNonce() []byte {
-	nonce := make([]byte, observation.NonceBytes)
-	_, _ = rand.Read(nonce) // never fails
-	return nonce
-}
-
-// observationNamed finds an observation by its id, in a scope or in the only
-// one that has it.
-func (d *Service) observationNamed(ctx context.Context, id, scope string) (state projections.ObservationState, err error) {
-	if _, err := d.upToDate(ctx); err != nil {
-		return state, err
-	}
-	key := projections.ObservationKey{Scope: scope, ID: id}
-	if scope == "" {
-		scopes := d.kept.index.scopesOf(id)
-		if len(scopes) > 1 {
-			return state, schemas.Faultf(schemas.CodeBadRequest, "the scopes %s each have an observation %q: say which with --scope", strings.Join(scopes, ", "), id)
+// standing reads observations, and those that they lead to by merges, as the view
+// has them.
+func (m *Store) standing(keys ...schemas.ObservationKey) (observation.Standing, error) {
+	all := observation.Standing{}
+	err := m.read(func(r projections.Reader) error {
+		for ; len(keys) > 0; keys = keys[1:] {
+			k := keys[0]
+			if _, read := all[k]; read {
+				continue
+			}
+			state, found, err := m.view.Observation(r, k)
+			if err != nil {
+				return err
+			}
+			if !found {
+				state = observation.Unknown(k)
+			}
+			all[k] = state
+			if state.MergedInto != "" {
+				keys = append(keys, schemas.ObservationKey{Scope: k.Scope, ID: state.MergedInto})
+			}
 		}
-		if len(scopes) == 1 {
-			key.Scope = scopes[0]
-		}
-	}
-	found := false
-	err = d.kept.read(func(r projections.Reader) error {
-		state, found, err = d.kept.view.Observation(r, key)
-		return err
+		return nil
 	})
-	if err == nil && !found {
-		err = schemas.Faultf(schemas.CodeNotFound, "there is no observation %q. writ memory export lists them all", id)
-	}
-	return state, err
+	return all, err
 }
 
 // regate changes a verdict, as a person decided.
 func (d *Service) regate(ctx context.Context, r schemas.MemoryRegateRequest) (schemas.MemoryActReply, error) {
-	switch {
-	case r.Verdict != observation.Allow && r.Verdict != observation.Hold && r.Verdict != observation.Discard:
-		return schemas.MemoryActReply{}, schemas.Faultf(schemas.CodeBadRequest, "a verdict is allow, hold or discard, not %q", r.Verdict)
-	case strings.TrimSpace(r.Reason) == "":
-		return schemas.MemoryActReply{}, schemas.Faultf(schemas.CodeBadRequest, "changing a verdict needs a reason")
-	}
-	d.kept.judging.Lock()
-	defer d.kept.judging.Unlock()
-	state, err := d.observationNamed(ctx, r.ID, r.Scope)
-	if err != nil {
-		return schemas.MemoryActReply{}, err
-	}
-	if state.Forgotten != nil {
-		return schemas.MemoryActReply{}, schemas.Faultf(schemas.CodeRefused, "observation %s was forgotten: %s", r.ID, state.Forgotten.Reason)
-	}
-	// Notes first: after a crash between, the act is repeated.
-	if err := d.reflection().keepBackNotes(ctx, state.ObservationKey, r.Verdict); err != nil {
-		return schemas.MemoryActReply{}, err
-	}
-	return d.actOn(ctx, state, r.Verdict, state.ID+" is "+r.Verdict+" now",
-		schemas.ObservationRegated{ObservationID: state.ID, Verdict: r.Verdict, Reason: r.Reason})
+	return d.act(ctx, r.ID, r.Scope, func(scopes []string) observation.Command {
+		return observation.Regate{Verdict: r.Verdict, Reason: r.Reason, Scopes: scopes}
+	})
 }
 
-// forget erases what an observation says: its key first, so that a crash
-// leaves it unreadable and the act to be repeated, then the tombstone.
+// forget erases what an observation says.
 func (d *Service) forget(ctx context.Context, r schemas.MemoryForgetRequest) (schemas.MemoryActReply, error) {
-	if strings.TrimSpace(r.Reason) == "" {
-		return schemas.MemoryActReply{}, schemas.Faultf(schemas.CodeBadRequest, "forgetting needs a reason, which stays in the place of the text")
-	}
-	d.kept.judging.Lock()
-	defer d.kept.judging.Unlock()
-	state, err := d.observationNamed(ctx, r.ID, r.Scope)
-	if err != nil {
-		return schemas.MemoryActReply{}, err
-	}
-	if state.Forgotten != nil {
-		return schemas.MemoryActReply{}, schemas.Faultf(schemas.CodeRefused, "observation %s is forgotten already: %s", r.ID, state.Forgotten.Reason)
-	}
-	message := "forgot " + state.ID + ": its key is erased, no copy of the log can be read"
-	if len(state.Recorded.Sealed) == 0 {
-		message = "forgot " + state.ID + " for recall and export; it was recorded unsealed, so the log still holds its text"
-	}
-	if err := d.kept.keys.erase(state.ObservationKey); err != nil {
-		return schemas.MemoryActReply{}, err
-	}
-	if err := d.reflection().forgetWhatRestsOn(ctx, state.ObservationKey); err != nil {
-		return schemas.MemoryActReply{}, err
-	}
-	return d.actOn(ctx, state, "", message, schemas.ObservationForgotten{ObservationID: state.ID, Reason: r.Reason})
+	return d.act(ctx, r.ID, r.Scope, func(scopes []string) observation.Command {
+		return observation.Forget{Reason: r.Reason, Scopes: scopes}
+	})
 }
 
-// actOn records a person's act and returns once searches show it.
-func (d *Service) actOn(ctx context.Context, state projections.ObservationState, verdict, message string, act schemas.Payload) (schemas.MemoryActReply, error) {
-	reply := schemas.MemoryActReply{ObservationID: state.ID, Scope: state.Scope, Verdict: cmp.Or(verdict, state.Verdict()), Message: message}
-	_, err := d.recordMemory(ctx, schemas.Event{Actor: person, Aggregate: schemas.Memory(state.Scope), Data: act})
-	if err != nil {
-		return reply, err
+// act decides and carries out what a person wants of an observation, and returns
+// once searches show it.
+func (d *Service) act(ctx context.Context, id, scope string, command func(scopes []string) observation.Command) (schemas.MemoryActReply, error) {
+	d.kept.judging.Lock()
+	defer d.kept.judging.Unlock()
+	if _, err := d.upToDate(ctx); err != nil {
+		return schemas.MemoryActReply{}, err
 	}
-	_, err = d.upToDate(ctx)
-	return reply, err
+	key := schemas.ObservationKey{Scope: scope, ID: id}
+	var scopes []string // that have one, where none was named
+	if scope == "" {
+		if scopes = d.kept.index.scopesOf(id); len(scopes) == 1 {
+			key.Scope = scopes[0]
+		}
+	}
+	states, err := d.kept.standing(key)
+	if err != nil {
+		return schemas.MemoryActReply{}, err
+	}
+	decision, err := observation.Decide(states[key], command(scopes))
+	if err != nil {
+		return schemas.MemoryActReply{}, err
+	}
+	state, err := d.carryOut(ctx, person, states[key], decision)
+	if err == nil {
+		_, err = d.upToDate(ctx)
+	}
+	return schemas.MemoryActReply{ObservationID: state.ID, Scope: state.Scope, Verdict: state.Verdict(), Message: decision.Message}, err
+}
+
+// carryOut records a decision about an observation, and returns how that leaves
+// it. What has to be unreadable or kept back is so before the record, so that
+// after a crash between nothing is open and the act is repeated.
+func (d *Service) carryOut(ctx context.Context, actor schemas.Actor, was observation.State, decision observation.Decision) (observation.State, error) {
+	is, err := d.kept.erased(was, decision)
+	if err == nil {
+		err = d.reflection().follow(ctx, is)
+	}
+	if err == nil {
+		err = d.recordDecision(ctx, actor, decision)
+	}
+	return is, err
+}
+
+// erased is an observation as a decision leaves it, its key erased if that forgets
+// it.
+func (m *Store) erased(was observation.State, decision observation.Decision) (is observation.State, err error) {
+	is = was
+	for _, e := range decision.Record {
+		is = observation.Evolve(is, e)
+	}
+	if is.Forgotten != nil && was.Forgotten == nil {
+		err = m.keys.erase(was.ObservationKey)
+	}
+	return is, err
+}
+
+// recordDecision appends what was decided. Events that name no actor are actor's.
+func (d *Service) recordDecision(ctx context.Context, actor schemas.Actor, decision observation.Decision) error {
+	for _, e := range decision.Record {
+		if e.Actor == (schemas.Actor{}) {
+			e.Actor = actor
+		}
+		if _, err := d.recordMemory(ctx, e); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // review lists observations with a verdict, oldest first.
@@ -124,7 +136,7 @@ func (d *Service) review(ctx context.Context, r schemas.MemoryReviewRequest) (sc
 	verdict := cmp.Or(r.Verdict, observation.Hold)
 	page := schemas.MemoryReviewPage{}
 	var err error
-	page.Items, page.Next, err = d.memoryItems(ctx, r.After, cmp.Or(r.Limit, reviewPage), func(s projections.ObservationState) bool {
+	page.Items, page.Next, err = d.memoryItems(ctx, r.After, cmp.Or(r.Limit, reviewPage), func(s observation.State) bool {
 		if s.Forgotten != nil || r.Scope != "" && r.Scope != s.Scope {
 			return false
 		}
@@ -140,17 +152,17 @@ func (d *Service) review(ctx context.Context, r schemas.MemoryReviewRequest) (sc
 func (d *Service) export(ctx context.Context, r schemas.MemoryExportRequest) (schemas.MemoryExportPage, error) {
 	page := schemas.MemoryExportPage{}
 	var err error
-	page.Items, page.Next, err = d.memoryItems(ctx, r.After, cmp.Or(r.Limit, memoryPage), func(s projections.ObservationState) bool {
+	page.Items, page.Next, err = d.memoryItems(ctx, r.After, cmp.Or(r.Limit, memoryPage), func(s observation.State) bool {
 		return r.Scope == "" || r.Scope == s.Scope
 	})
 	return page, err
 }
 
 // memoryItems reads a page of the observations that wanted names.
-func (d *Service) memoryItems(ctx context.Context, after uint64, limit int, wanted func(projections.ObservationState) bool) (items []schemas.MemoryItem, next uint64, err error) {
+func (d *Service) memoryItems(ctx context.Context, after uint64, limit int, wanted func(observation.State) bool) (items []schemas.MemoryItem, next uint64, err error) {
 	items = []schemas.MemoryItem{}
 	m := d.kept
-	if err := d.Views.Await(ctx, schemas.StreamMemory, m.view.Name()); err != nil {
+	if err := d.await(ctx); err != nil {
 		return items, 0, err
 	}
 	err = m.read(func(r projections.Reader) error {
@@ -181,7 +193,7 @@ func (d *Service) memoryItems(ctx context.Context, after uint64, limit int, want
 }
 
 // item is an observation whole, as far as it can be read.
-func (m *Store) item(s projections.ObservationState) (schemas.MemoryItem, error) {
+func (m *Store) item(s observation.State) (schemas.MemoryItem, error) {
 	item := schemas.MemoryItem{ObservationID: s.ID, Scope: s.Scope, Time: s.Time}
 	recorded, err := m.open(s)
 	if err != nil {
@@ -225,19 +237,21 @@ func (d *Service) importAll(ctx context.Context, r schemas.MemoryImportRequest) 
 	defer m.judging.Unlock()
 	m.naming.Lock()
 	defer m.naming.Unlock()
-	if err := d.knownIDs(ctx, all); err != nil {
+	states, err := d.known(ctx, all)
+	if err != nil {
 		return reply, err
 	}
-	for i := range all {
-		if err := d.importItem(ctx, &all[i], r.Items[i]); err != nil {
+	for i, t := range all {
+		known := states.Of(t.key).Known()
+		if err := d.importItem(ctx, t, r.Items[i], states); err != nil {
 			return reply, err
 		}
-		if all[i].known {
+		if known {
 			reply.Known++
 			continue
 		}
 		reply.Imported++
-		if len(all[i].recorded.Redacted) > len(r.Items[i].Redacted) {
+		if len(t.recorded.Redacted) > len(r.Items[i].Redacted) {
 			reply.Redacted++
 		}
 	}
@@ -256,6 +270,9 @@ func takeItem(item schemas.MemoryItem) (taken, error) {
 	if err != nil {
 		return t, err
 	}
+	if item.MergedInto != "" {
+		t.into = schemas.ObservationKey{Scope: t.key.Scope, ID: item.MergedInto}
+	}
 	p := &t.recorded
 	p.Text, p.Category = redactText(item.Text), redactText(item.Category)
 	p.Verdict, p.Confidence, p.GateVersion, p.Fallback = item.Verdict, min(max(item.Confidence, 0), 1), item.GateVersion, item.Fallback
@@ -264,75 +281,47 @@ func takeItem(item schemas.MemoryItem) (taken, error) {
 	return t, nil
 }
 
-// importItem appends what is new of an observation: the record, later changes
-// of its verdict, its forgetting. Searches see all of it at once.
-func (d *Service) importItem(ctx context.Context, t *taken, item schemas.MemoryItem) error {
+// importItem records what is new of an observation. Searches see all of it at
+// once.
+func (d *Service) importItem(ctx context.Context, t taken, item schemas.MemoryItem, states observation.Standing) (err error) {
 	m := d.kept
 	m.index.mu.Lock()
 	defer m.index.mu.Unlock()
-	at := item.Time.UTC()
-	if at.IsZero() {
-		at = d.Now()
-	}
-	var events []schemas.Event
-	if !t.known {
-		record, err := m.sealItem(t, item)
-		if err != nil {
-			return err
-		}
-		events = append(events, schemas.Event{Time: at, Actor: schemas.Import("memory"), Data: record})
-	}
-	if err := d.reflection().keepBackNotes(ctx, t.key, item.Current()); err != nil {
-		return err
-	}
-	for _, g := range item.Regated[min(t.regated, len(item.Regated)):] {
-		events = append(events, schemas.Event{Time: g.Time.UTC(), Actor: schemas.ParseActor(g.Actor), Data: schemas.ObservationRegated{
-			ObservationID: t.key.ID, Verdict: g.Verdict, Reason: g.Reason,
-		}})
-	}
-	if item.MergedInto != "" && t.mergedInto == "" && item.MergedInto != t.key.ID {
-		events = append(events, schemas.Event{Time: at, Actor: schemas.Import("memory"), Data: schemas.ObservationMerged{
-			ObservationID: t.key.ID, Into: item.MergedInto, Similarity: item.MergedSimilarity,
-		}})
-	}
-	if f := item.Forgotten; f != nil && !t.forgotten {
-		if err := errors.Join(m.keys.erase(t.key), d.reflection().forgetWhatRestsOn(ctx, t.key)); err != nil {
-			return err
-		}
-		events = append(events, schemas.Event{Time: f.Time.UTC(), Actor: schemas.ParseActor(f.Actor), Data: schemas.ObservationForgotten{ObservationID: t.key.ID, Reason: f.Reason}})
-	}
-	for _, e := range events {
-		e.Aggregate = schemas.Memory(t.key.Scope)
-		if e.Time.IsZero() {
-			e.Time = at
-		}
-		if _, err := d.recordMemory(ctx, e); err != nil {
+	state := states.Of(t.key)
+	command := observation.Import{Item: item, Recorded: t.recorded, Into: states.LeadsTo(t.into), Now: d.Now()}
+	if item.Forgotten == nil {
+		if command.Recorded, err = m.seal(state, t.recorded, item.Lost); err != nil {
 			return err
 		}
 	}
-	return nil
+	decision, err := observation.Decide(state, command)
+	if err == nil {
+		states[t.key], err = d.carryOut(ctx, schemas.Actor{}, state, decision)
+	}
+	return err
 }
 
-// sealItem seals the record of an imported observation. One whose text was lost
-// is sealed with a key that nobody keeps, so that it is as unreadable here.
-func (m *Store) sealItem(t *taken, item schemas.MemoryItem) (schemas.ObservationRecorded, error) {
+// seal seals the record of an observation that is to be taken in, under a key of
+// its own that is durable; one that is known is left as it is. One whose text was
+// lost elsewhere gets a key that nobody keeps, so that it is as unreadable here.
+func (m *Store) seal(s observation.State, r schemas.ObservationRecorded, lost bool) (schemas.ObservationRecorded, error) {
 	switch {
-	case item.Forgotten != nil:
-		return t.recorded, nil // there is nothing to seal
-	case item.Lost:
-		return observation.Seal(t.recorded, t.key.Scope, newLostKey(), newNonce())
+	case s.Known():
+		return r, nil
+	case lost:
+		return observation.Seal(r, s.Scope, random(observation.KeyBytes), random(observation.NonceBytes))
 	}
-	keys, err := m.keys.make([]projections.ObservationKey{t.key})
+	keys, err := m.keys.make([]schemas.ObservationKey{s.ObservationKey})
 	if err != nil {
-		return t.recorded, err
+		return r, err
 	}
-	return observation.Seal(t.recorded, t.key.Scope, keys[0], newNonce())
+	return observation.Seal(r, s.Scope, keys[0], random(observation.NonceBytes))
 }
 
-func newLostKey() []byte {
-	key := make([]byte, observation.KeyBytes)
-	_, _ = rand.Read(key) // never fails
-	return key
+func random(n int) []byte {
+	b := make([]byte, n)
+	_, _ = rand.Read(b) // never fails
+	return b
 }
 
 // person is who acts with the admin credential where no channel is named.

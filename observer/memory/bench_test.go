@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/writbus/writ/projections"
+	"github.com/writbus/writ/observer/observation"
 	"github.com/writbus/writ/retrieval/embed/choice"
 	"github.com/writbus/writ/schemas"
 	"github.com/writbus/writ/test/processor"
@@ -30,8 +30,8 @@ func manyObserved(b *testing.B, n int) (*Store, func() string) {
 		return strings.Join(s, " ")
 	}
 	for i := range n {
-		state := projections.ObservationState{
-			ObservationKey: projections.ObservationKey{Scope: "global", ID: fmt.Sprint(i)}, Time: time.Unix(int64(i), 0),
+		state := observation.State{
+			ObservationKey: schemas.ObservationKey{Scope: "global", ID: fmt.Sprint(i)}, Time: time.Unix(int64(i), 0),
 			Recorded: schemas.ObservationRecorded{Text: sentence(12), Verdict: []string{"allow", "hold", "discard"}[i%3]},
 		}
 		if err := m.index.put(m, state); err != nil {
@@ -70,8 +70,8 @@ func BenchmarkRecallAfterObserving(b *testing.B) {
 	text := query()
 	took := newTook(b)
 	for i := 0; b.Loop(); i++ {
-		state := projections.ObservationState{
-			ObservationKey: projections.ObservationKey{Scope: "global", ID: fmt.Sprint("new", i)}, Time: time.Unix(int64(i), 0),
+		state := observation.State{
+			ObservationKey: schemas.ObservationKey{Scope: "global", ID: fmt.Sprint("new", i)}, Time: time.Unix(int64(i), 0),
 			Recorded: schemas.ObservationRecorded{Text: query(), Verdict: "allow"},
 		}
 		took.one(func() {

@@ -33,8 +33,8 @@ const (
 // Classifier names who decides about what has no annotation.
 func (d *Service) Classifier() string {
 	switch {
-	case d.Classify == ClassifyOff:
-		return ClassifyOff
+	case d.Classify == observation.ClassifyOff:
+		return observation.ClassifyOff
 	case d.Model != nil:
 		return d.Model.Model()
 	}

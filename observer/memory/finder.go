@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/writbus/writ/projections"
+	"github.com/writbus/writ/schemas"
 	"github.com/writbus/writ/schemas/excerpt"
 )
 
@@ -46,8 +46,8 @@ func (f *Finder) Find(key string, seq uint64, texts func() []Text, query string,
 	if err != nil {
 		return nil, err
 	}
-	q := f.d.query(query)
-	q.limit, q.minScore = limit, bookMinScore
+	q := f.d.kept.query(query)
+	q.now, q.limit, q.minScore = f.d.Now(), limit, bookMinScore
 	hits := search.search(q)
 	ids := make([]string, len(hits))
 	for i, h := range hits {
@@ -66,7 +66,7 @@ func (f *Finder) index(key string, seq uint64, texts func() []Text) (*snapshot, 
 	embedder := f.d.kept.index.embedder
 	s := &snapshot{}
 	for _, t := range texts() {
-		e := &entry{key: projections.ObservationKey{ID: t.ID}, text: t.Text, time: t.Time}
+		e := &entry{key: schemas.ObservationKey{ID: t.ID}, text: t.Text, time: t.Time}
 		e.terms = packTerms(fieldsOf(t.Text, ""))
 		if embedder != nil {
 			v, err := embedder.Embed(excerpt.Runes(t.Text, embeddedRunes))

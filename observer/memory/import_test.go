@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -39,7 +38,7 @@ func TestExportAndImportAreTheSame(t *testing.T) {
 		t.Fatal(err)
 	}
 	keys := d.kept.keys
-	delete(keys.at, nameOfKey(projections.ObservationKey{Scope: "global", ID: "lost"}))
+	delete(keys.at, nameOfKey(schemas.ObservationKey{Scope: "global", ID: "lost"}))
 
 	items, was := exportedLines(t, d)
 	if len(items) != 11 || items[4].MergedInto != "first" || items[4].MergedSimilarity < 0.9 || !items[9].Lost || items[9].Text != "" || items[8].Forgotten == nil {

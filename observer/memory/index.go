@@ -2,7 +2,6 @@ package memory
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -44,7 +43,7 @@ type index struct {
 	wake     chan struct{}
 
 	pendingMu sync.Mutex
-	pending   map[projections.ObservationKey]bool
+	pending   map[schemas.ObservationKey]bool
 	anew      bool
 
 	mu       sync.Mutex // of a refresh
@@ -52,7 +51,7 @@ type index struct {
 	unasked  []bool         // of each entry: it may be recalled unasked
 	verdicts map[string]int // entries by verdict
 	told     int            // entries that a snapshot shares
-	places   map[projections.ObservationKey]int
+	places   map[schemas.ObservationKey]int
 	large    *part
 	tail     *part        // of what is not in large; nil for nothing
 	gone     map[int]bool // places of what was forgotten
@@ -62,7 +61,7 @@ type index struct {
 // entry is one observation as it is searched. It never changes, it is
 // replaced.
 type entry struct {
-	key        projections.ObservationKey
+	key        schemas.ObservationKey
 	text       string
 	verdict    string
 	confidence float64
@@ -106,10 +105,10 @@ func (x *index) scopesOf(id string) (scopes []string) {
 // waited for: words alone are searched then.
 func newIndex(e choice.Embedder) *index {
 	x := &index{
-		wake: make(chan struct{}, 1), pending: map[projections.ObservationKey]bool{}, places: map[projections.ObservationKey]int{}, gone: map[int]bool{},
+		wake: make(chan struct{}, 1), pending: map[schemas.ObservationKey]bool{}, places: map[schemas.ObservationKey]int{}, gone: map[int]bool{},
 		verdicts: map[string]int{},
 	}
-	if !e.Beside {
+	if e = e.Many(); !e.Beside {
 		x.embedder = e.Embedder
 	}
 	x.current.Store(&snapshot{})
@@ -132,16 +131,16 @@ func (x *index) change(c projections.ObservationChange) error {
 	return nil
 }
 
-func (x *index) take() (changed map[projections.ObservationKey]bool, anew bool) {
+func (x *index) take() (changed map[schemas.ObservationKey]bool, anew bool) {
 	x.pendingMu.Lock()
 	defer x.pendingMu.Unlock()
 	changed, anew = x.pending, x.anew
-	x.pending, x.anew = map[projections.ObservationKey]bool{}, false
+	x.pending, x.anew = map[schemas.ObservationKey]bool{}, false
 	return changed, anew
 }
 
 // putBack keeps for the next refresh what this one could not take in.
-func (x *index) putBack(changed map[projections.ObservationKey]bool, anew bool) {
+func (x *index) putBack(changed map[schemas.ObservationKey]bool, anew bool) {
 	x.pendingMu.Lock()
 	defer x.pendingMu.Unlock()
 	x.anew = x.anew || anew
@@ -183,7 +182,7 @@ func (x *index) refreshLocked(ctx context.Context, m *Store) (*snapshot, error) 
 	err := m.read(func(r projections.Reader) error {
 		if anew {
 			x.entries, x.unasked, x.verdicts, x.told = nil, nil, map[string]int{}, 0
-			x.places, x.gone, x.large, x.tail = map[projections.ObservationKey]int{}, map[int]bool{}, nil, nil
+			x.places, x.gone, x.large, x.tail = map[schemas.ObservationKey]int{}, map[int]bool{}, nil, nil
 			for state, err := range m.view.All(r, 0) {
 				if err == nil {
 					err = ctx.Err()
@@ -209,8 +208,8 @@ func (x *index) refreshLocked(ctx context.Context, m *Store) (*snapshot, error) 
 	return x.current.Load(), nil
 }
 
-func (x *index) putChanged(r projections.Reader, m *Store, changed map[projections.ObservationKey]bool) error {
-	var states []projections.ObservationState
+func (x *index) putChanged(r projections.Reader, m *Store, changed map[schemas.ObservationKey]bool) error {
+	var states []observation.State
 	for k := range changed {
 		state, found, err := m.view.Observation(r, k)
 		if err != nil {
@@ -220,7 +219,7 @@ func (x *index) putChanged(r projections.Reader, m *Store, changed map[projectio
 			states = append(states, state)
 		}
 	}
-	slices.SortFunc(states, func(a, b projections.ObservationState) int { return comparePositions(a.Position, b.Position) })
+	slices.SortFunc(states, func(a, b observation.State) int { return comparePositions(a.Position, b.Position) })
 	for _, state := range states {
 		if err := x.put(m, state); err != nil {
 			return err
@@ -237,7 +236,7 @@ func comparePositions(a, b schemas.Position) int {
 }
 
 // put takes one observation in as it stands.
-func (x *index) put(m *Store, state projections.ObservationState) error {
+func (x *index) put(m *Store, state observation.State) error {
 	place, known := x.places[state.ObservationKey]
 	if !known {
 		place = len(x.entries)
@@ -263,7 +262,7 @@ func (x *index) put(m *Store, state projections.ObservationState) error {
 	}
 	recorded, err := m.open(state)
 	switch {
-	case errors.Is(err, errForgotten), errors.Is(err, errNoKey), errors.Is(err, observation.ErrSealed):
+	case unreadable(err):
 		return nil // nobody can read it any more; export names it
 	case err != nil:
 		return err

@@ -5,18 +5,19 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
 
 	"github.com/writbus/writ/observer/observation"
-	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/schemas"
 )
 
-// keys holds a key for every observation, in one file outside the log:
+// keys holds a key for every observation, in one file outside the log, which
+// begins with keyHead:
 //
-//	<16 bytes of the SHA-256 of scope and id> <32 bytes of the key>
+//	<16 bytes of the SHA-256 of scope and id> <32 bytes of the key> <8 bytes of the SHA-256 of both>
 //
 // A key is durable before the observation it seals is appended; where the log
 // itself is made durable at intervals, soon after. Erasing one
@@ -33,66 +34,94 @@ type keys struct {
 	dirty bool                    // there is something to flush
 	size  int64                   // bytes that hold whole entries
 	at    map[[keyName]byte]int64 // where each entry begins
+
+	damaged map[int64][keyName]byte // names of entries whose sum does not hold, by where they begin
+	told    []string                // what a person has to know of the file
 }
 
-const (
-	keyName  = 16
-	keyEntry = keyName + observation.KeyBytes
-)
-
 var (
-	errForgotten = errors.New("memory: the observation was forgotten")
-	errNoKey     = errors.New("memory: the observation's key is missing")
+	errForgotten  = errors.New("memory: the observation was forgotten")
+	errNoKey      = errors.New("memory: the observation's key is missing")
+	errDamagedKey = errors.New("memory: the observation's key is damaged; writ status says what to do")
 )
 
-// openKeys opens the file, or makes it. An entry that a crash tore is
-// dropped: nothing was sealed with it.
+// openKeys opens the file, or makes it, and mends what can be mended of it.
 func openKeys(path string) (*keys, error) {
-	_, missing := os.Stat(path)
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	// A link stays one: what is replaced is the file that it leads to.
+	if linked, err := filepath.EvalSymlinks(path); err == nil {
+		path = linked
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("the keys of observations: %w", err)
+	}
+	entries, told, err := mendKeys(path, raw)
 	if err != nil {
 		return nil, fmt.Errorf("the keys of observations: %w", err)
 	}
-	if missing != nil {
-		if dir, err := os.Open(filepath.Dir(path)); err == nil {
-			_ = dir.Sync() // not every system can; the file's own sync follows
-			_ = dir.Close()
-		}
-	}
-	raw, err := os.ReadFile(path)
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("the keys of observations: %w", err), f.Close())
+		return nil, fmt.Errorf("the keys of observations: %w", err)
 	}
-	k := &keys{file: f, at: map[[keyName]byte]int64{}}
-	for ; k.size+keyEntry <= int64(len(raw)); k.size += keyEntry {
-		k.at[[keyName]byte(raw[k.size:])] = k.size
+	k := &keys{file: f, size: int64(len(keyHead)), at: map[[keyName]byte]int64{}, damaged: map[int64][keyName]byte{}, told: told}
+	for _, entry := range entries {
+		k.note(entry)
 	}
 	return k, nil
 }
 
+// note takes in the entry that ends the file.
+func (k *keys) note(entry []byte) {
+	if name := [keyName]byte(entry); sumHolds(entry) {
+		k.at[name] = k.size
+	} else {
+		k.damaged[k.size] = name
+	}
+	k.size += keyEntry
+}
+
+// find is where an observation's entry begins. It returns errNoKey for none, and
+// errDamagedKey with a damaged one, which is that of the observation if half of
+// the name is: no other name comes that close.
+func (k *keys) find(name [keyName]byte) (int64, error) {
+	if at, found := k.at[name]; found {
+		return at, nil
+	}
+	for at, has := range k.damaged {
+		if differing(has[:], name[:]) <= keyName/2 {
+			return at, errDamagedKey
+		}
+	}
+	return 0, errNoKey
+}
+
 func (k *keys) close() error { return errors.Join(k.flush(), k.file.Close()) }
 
-func nameOfKey(o projections.ObservationKey) [keyName]byte {
+func nameOfKey(o schemas.ObservationKey) [keyName]byte {
 	sum := sha256.Sum256([]byte(schemas.EncodeToken(o.Scope) + "/" + schemas.EncodeToken(o.ID)))
 	return [keyName]byte(sum[:])
 }
 
-// get returns an observation's key, errForgotten or errNoKey.
-func (k *keys) get(o projections.ObservationKey) ([]byte, error) {
+// get returns an observation's key, errForgotten, errNoKey or errDamagedKey.
+func (k *keys) get(o schemas.ObservationKey) ([]byte, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.read(nameOfKey(o))
 }
 
 func (k *keys) read(name [keyName]byte) ([]byte, error) {
-	at, found := k.at[name]
-	if !found {
-		return nil, errNoKey
+	at, err := k.find(name)
+	if err != nil {
+		return nil, err
 	}
-	key := make([]byte, observation.KeyBytes)
-	if _, err := k.file.ReadAt(key, at+keyName); err != nil {
-		return nil, fmt.Errorf("%w: %w", errNoKey, err)
+	entry := make([]byte, keyEntry)
+	if _, err := k.file.ReadAt(entry, at); err != nil {
+		return nil, fmt.Errorf("%w: %w", errDamagedKey, err)
 	}
+	if !sumHolds(entry) || [keyName]byte(entry) != name {
+		return nil, errDamagedKey
+	}
+	key := entry[keyName:keyBare:keyBare]
 	if [observation.KeyBytes]byte(key) == ([observation.KeyBytes]byte{}) {
 		return nil, errForgotten
 	}
@@ -101,7 +130,7 @@ func (k *keys) read(name [keyName]byte) ([]byte, error) {
 
 // make returns a key for each observation, those that have one theirs, and
 // errForgotten if one was erased. All are durable, with one sync.
-func (k *keys) make(all []projections.ObservationKey) ([][]byte, error) {
+func (k *keys) make(all []schemas.ObservationKey) ([][]byte, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	keys := make([][]byte, len(all))
@@ -115,16 +144,13 @@ func (k *keys) make(all []projections.ObservationKey) ([][]byte, error) {
 		}
 		key, err := k.read(name)
 		switch {
-		case errors.Is(err, errForgotten):
-			return nil, err
-		case err != nil:
-			if _, found := k.at[name]; found {
-				return nil, err
-			}
+		case errors.Is(err, errNoKey):
 			key = make([]byte, observation.KeyBytes)
 			_, _ = rand.Read(key) // never fails
 			news[name] = key
-			fresh = append(append(fresh, name[:]...), key...)
+			fresh = append(fresh, withSum(append(name[:], key...))...)
+		case err != nil:
+			return nil, err
 		}
 		keys[i] = key
 	}
@@ -141,8 +167,7 @@ func (k *keys) make(all []projections.ObservationKey) ([][]byte, error) {
 		return nil, fmt.Errorf("keys of observations: %w", err)
 	}
 	for ; len(fresh) > 0; fresh = fresh[keyEntry:] {
-		k.at[[keyName]byte(fresh)] = k.size
-		k.size += keyEntry
+		k.note(fresh[:keyEntry])
 	}
 	return keys, nil
 }
@@ -167,13 +192,13 @@ func (k *keys) flush() error {
 
 // erase overwrites an observation's key, durably. One that never had a key
 // gets an erased one, so that it is not taken in later.
-func (k *keys) erase(o projections.ObservationKey) error {
+func (k *keys) erase(o schemas.ObservationKey) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	name := nameOfKey(o)
-	entry := append(name[:], make([]byte, observation.KeyBytes)...)
-	at, found := k.at[name]
-	if !found {
+	entry := withSum(append(name[:], make([]byte, observation.KeyBytes)...))
+	at, err := k.find(name)
+	if errors.Is(err, errNoKey) {
 		at = k.size
 	}
 	if _, err := k.file.WriteAt(entry, at); err != nil {
@@ -182,8 +207,9 @@ func (k *keys) erase(o projections.ObservationKey) error {
 	if err := k.file.Sync(); err != nil {
 		return fmt.Errorf("erase the key of %s: %w", o.ID, err)
 	}
-	if !found {
-		k.at[name] = at
+	k.at[name] = at
+	delete(k.damaged, at)
+	if at == k.size {
 		k.size += keyEntry
 	}
 	return nil

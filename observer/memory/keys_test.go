@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/writbus/writ/projections"
+	"github.com/writbus/writ/schemas"
 )
 
 func TestKeysOutliveTheDaemonAndErasingThem(t *testing.T) {
@@ -23,22 +23,22 @@ func TestKeysOutliveTheDaemonAndErasingThem(t *testing.T) {
 		return k
 	}
 	k := open()
-	var all []projections.ObservationKey
+	var all []schemas.ObservationKey
 	for i := range 5 {
-		all = append(all, projections.ObservationKey{Scope: "s", ID: fmt.Sprint(i)})
+		all = append(all, schemas.ObservationKey{Scope: "s", ID: fmt.Sprint(i)})
 	}
 	keys, err := k.make(append(all, all[0]))
 	if err != nil || !bytes.Equal(keys[0], keys[5]) || bytes.Equal(keys[0], keys[1]) {
 		t.Fatalf("made %x, %v", keys, err)
 	}
 	// Other scopes and ids that read alike when joined have other keys.
-	if _, err := k.get(projections.ObservationKey{Scope: "s/0", ID: ""}); !errors.Is(err, errNoKey) {
+	if _, err := k.get(schemas.ObservationKey{Scope: "s/0", ID: ""}); !errors.Is(err, errNoKey) {
 		t.Errorf("a key nobody made: %v", err)
 	}
 	if err := k.erase(all[2]); err != nil {
 		t.Fatal(err)
 	}
-	never := projections.ObservationKey{Scope: "s", ID: "never"}
+	never := schemas.ObservationKey{Scope: "s", ID: "never"}
 	if err := k.erase(never); err != nil {
 		t.Fatal(err)
 	}
@@ -57,13 +57,13 @@ func TestKeysOutliveTheDaemonAndErasingThem(t *testing.T) {
 			t.Errorf("%d: %x, %v", i, key, err)
 		}
 	}
-	for _, gone := range []projections.ObservationKey{all[2], never} {
-		if _, err := k.make([]projections.ObservationKey{gone}); !errors.Is(err, errForgotten) {
+	for _, gone := range []schemas.ObservationKey{all[2], never} {
+		if _, err := k.make([]schemas.ObservationKey{gone}); !errors.Is(err, errForgotten) {
 			t.Errorf("%s got a key again: %v", gone.ID, err)
 		}
 	}
-	fresh := projections.ObservationKey{Scope: "s", ID: "new"}
-	made, err := k.make([]projections.ObservationKey{fresh})
+	fresh := schemas.ObservationKey{Scope: "s", ID: "new"}
+	made, err := k.make([]schemas.ObservationKey{fresh})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/writbus/writ/bus"
-	"github.com/writbus/writ/bus/embedded"
 	"github.com/writbus/writ/enforcement/redact"
 	"github.com/writbus/writ/observer/model"
 	"github.com/writbus/writ/observer/observation"
@@ -24,13 +23,16 @@ const (
 	// memoryPause is how long it rests after each time that it did, as long as
 	// the log that is made durable at intervals: who observes much at once has
 	// the machine, and who asks is answered as of everything anyway.
-	memoryPause = embedded.DefaultSyncInterval
+	memoryPause = 100 * time.Millisecond
 )
+
+// View is what was observed and proposed, as the core folds it.
+type View = projections.Observations[observation.State, observation.Proposal]
 
 // Store is what was observed: the view, the keys that open it, and the
 // index that is searched.
 type Store struct {
-	view   *projections.Observations
+	view   *View
 	index  *index
 	limits observation.Limits
 
@@ -52,13 +54,13 @@ type Store struct {
 // NewStore makes the view and the index, with the limits of the alarms. An
 // embedder of none searches by words alone.
 func NewStore(e choice.Embedder, drift observation.Limits) *Store {
-	m := &Store{index: newIndex(e), limits: drift, shown: sessionsShown{of: map[string]map[projections.ObservationKey]bool{}}}
-	m.view = projections.NewObservations(m.index.change)
+	m := &Store{index: newIndex(e), limits: drift, shown: sessionsShown{of: map[string]map[schemas.ObservationKey]bool{}}}
+	m.view = projections.NewObservations(observation.Evolve, observation.EvolveProposal, m.index.change)
 	return m
 }
 
 // View is the projection that the store reads.
-func (m *Store) View() *projections.Observations { return m.view }
+func (m *Store) View() *View { return m.view }
 
 // Options are what the service needs.
 type Options struct {
@@ -71,22 +73,15 @@ type Options struct {
 	Now      func() time.Time
 	Logger   *slog.Logger
 
-	Keys      string // the file of the keys that observations are sealed with
-	KeysLater bool   // the keys are made durable at intervals, as the log is
+	Keys      string       // the file of the keys that observations are sealed with
+	KeysLater bool         // the keys are made durable at intervals, as the log is
+	Warn      func(string) // told what Open finds damaged of the keys, with the remedy
 
-	Classify     string // one of Classify…
-	ReflectAfter int    // allowed observations of a scope before they are reflected on; 0 for on request alone
-	Model        *model.Client
+	observation.Settings
+	Model *model.Client
 	// Propose hands a rule that reflection found to the gate for rules.
 	Propose func(context.Context, schemas.RuleProposeRequest) (schemas.RuleProposeReply, error)
 }
-
-// What Options.Classify can be.
-const (
-	ClassifyTranscripts = "transcripts" // what is said in transcripts
-	ClassifyAll         = "all"         // and what is handed in without an annotation
-	ClassifyOff         = "off"
-)
 
 // Meter counts and traces.
 type Meter interface {
@@ -103,12 +98,15 @@ type Service struct {
 	transcripts transcripts
 }
 
-// Open opens the keys.
+// Open opens the keys, and mends what can be mended of them.
 func Open(store *Store, o Options) (*Service, error) {
 	d := &Service{Options: o, kept: store}
 	var err error
 	if store.keys, err = openKeys(o.Keys); err != nil {
 		return nil, err
+	}
+	for _, problem := range store.keys.told {
+		o.Warn(problem)
 	}
 	store.keys.later = o.KeysLater
 	store.read = func(fn func(projections.Reader) error) error { return o.Views.Read(store.view.Name(), fn) }
@@ -200,7 +198,7 @@ func (d *Service) follow(ctx context.Context) {
 }
 
 // open reads what an observation says.
-func (m *Store) open(s projections.ObservationState) (schemas.ObservationRecorded, error) {
+func (m *Store) open(s observation.State) (schemas.ObservationRecorded, error) {
 	if len(s.Recorded.Sealed) == 0 {
 		return s.Recorded, nil
 	}
@@ -211,19 +209,23 @@ func (m *Store) open(s projections.ObservationState) (schemas.ObservationRecorde
 	return observation.Open(s.Recorded, s.Scope, key)
 }
 
+// await waits until the view holds everything that was appended so far.
+func (d *Service) await(ctx context.Context) error {
+	return d.Views.Await(ctx, schemas.StreamMemory, d.kept.view.Name())
+}
+
 // upToDate returns the index as it is after everything that was appended so
 // far.
 func (d *Service) upToDate(ctx context.Context) (*snapshot, error) {
-	m := d.kept
-	if err := d.Views.Await(ctx, schemas.StreamMemory, m.view.Name()); err != nil {
+	if err := d.await(ctx); err != nil {
 		return nil, err
 	}
-	return m.index.refresh(ctx, m)
+	return d.kept.index.refresh(ctx, d.kept)
 }
 
 func redactText(text string) string { return redact.Text(text) }
 
 // unreadable says that nobody can open an observation any more.
 func unreadable(err error) bool {
-	return errors.Is(err, errNoKey) || errors.Is(err, errForgotten) || errors.Is(err, observation.ErrSealed)
+	return errors.Is(err, errNoKey) || errors.Is(err, errDamagedKey) || errors.Is(err, errForgotten) || errors.Is(err, observation.ErrSealed)
 }

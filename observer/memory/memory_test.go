@@ -53,7 +53,7 @@ func inside(t testing.TB, data string) (d *fixture, shut func()) {
 	f.Service, err = Open(store, Options{
 		Log: conn.Writer(writes), Conn: conn, Views: runtime, Rules: rules, Verdicts: verdicts, Meter: noMeter{}, Now: now,
 		Logger: slog.New(slog.DiscardHandler), Keys: filepath.Join(data, "memory.keys"), KeysLater: true,
-		Classify: ClassifyTranscripts, ReflectAfter: 25, Propose: proposed,
+		Settings: observation.DefaultSettings(), Propose: proposed, Warn: func(string) {},
 	})
 	check(t, err)
 	stopReading, stop := f.Begin(ctx)
@@ -94,7 +94,7 @@ func (f *fixture) log() string   { return filepath.Join(f.data, "streams") }
 func (f *fixture) views() string { return filepath.Join(f.data, "views") }
 
 // limits are the settings' defaults.
-var limits = observation.Limits{MinVerdicts: 45, WindowMinutes: 60, Fallback: 0.45, Hold: 0.85, Discard: 0.70}
+var limits = observation.DefaultLimits()
 
 func put(t testing.TB, path, content string) {
 	t.Helper()

@@ -13,7 +13,6 @@ import (
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/enforcement/redact"
 	"github.com/writbus/writ/observer/observation"
-	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -23,16 +22,11 @@ const observedAtOnce = 1000
 // taken is an observation on its way into the log.
 type taken struct {
 	recorded schemas.ObservationRecorded
-	key      projections.ObservationKey
+	key      schemas.ObservationKey
 	event    string
-	named    bool // the client chose the id
-	known    bool
-	// Of one that is known: how often its verdict was changed, what it was merged
-	// into, and whether it was forgotten.
-	regated    int
-	mergedInto string
-	forgotten  bool
-	reply      schemas.Observed
+	named    bool                   // the client chose the id
+	into     schemas.ObservationKey // of an import: what it was merged into, if anything
+	reply    schemas.Observed
 }
 
 // observe stores observations, whatever their verdicts: secrets taken out,
@@ -55,10 +49,10 @@ func (d *Service) observe(ctx context.Context, r schemas.ObserveRequest) (schema
 	}
 	reply := schemas.ObserveReply{}
 	setting := d.Classify
-	if r.Classify || setting == ClassifyAll {
+	if r.Classify || setting == observation.ClassifyAll {
 		reply.Classifier, reply.Failed = d.decide(ctx, all)
 	}
-	if len(r.Transcripts) > 0 && setting != ClassifyOff {
+	if len(r.Transcripts) > 0 && setting != observation.ClassifyOff {
 		said, err := d.extractAll(ctx, r.Transcripts)
 		if err != nil {
 			reply.Failed = err.Error()
@@ -154,7 +148,7 @@ func (d *Service) observeTranscript(ctx context.Context, path, session, scope st
 
 // takeObservation redacts and gates one observation.
 func takeObservation(o schemas.Observation) (taken, error) {
-	t := taken{key: projections.ObservationKey{Scope: cmp.Or(o.Scope, schemas.MemoryGlobal), ID: o.ID}, named: o.ID != ""}
+	t := taken{key: schemas.ObservationKey{Scope: cmp.Or(o.Scope, schemas.MemoryGlobal), ID: o.ID}, named: o.ID != ""}
 	if !t.named {
 		t.key.ID = bus.NewID()
 	}
@@ -183,86 +177,80 @@ func takeObservation(o schemas.Observation) (taken, error) {
 // while nobody else appends such.
 func (d *Service) store(ctx context.Context, all []taken, named bool) error {
 	m := d.kept
+	states := observation.Standing{}
 	if named {
 		m.naming.Lock()
 		defer m.naming.Unlock()
-		if err := d.knownIDs(ctx, all); err != nil {
+		var err error
+		if states, err = d.known(ctx, all); err != nil {
 			return err
 		}
 	}
 	for i := range all {
 		t := &all[i]
-		t.reply = answerOf(t.recorded, t.key)
-		if t.known {
-			t.reply.Repeated = true
-			continue
+		state := states.Of(t.key)
+		if state.Known() {
+			t.recorded = m.told(state)
 		}
-		position, err := d.appendSealed(ctx, t)
-		if errors.Is(err, errForgotten) {
+		t.reply = answerOf(t.recorded, t.key)
+		sealed, err := m.seal(state, t.recorded, false)
+		if errors.Is(err, errForgotten) { // and a crash came before its tombstone
 			t.reply.Repeated = true
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		t.reply.Position = position
+		decision, err := observation.Decide(state, observation.Remember{Recorded: sealed})
+		if err != nil {
+			return err
+		}
+		t.reply.Repeated = len(decision.Record) == 0
+		for _, e := range decision.Record { // a retry of the same event is stored once
+			e.ID, e.Actor = t.event, schemas.Agent("", "", "")
+			if t.reply.Position, err = d.recordMemory(ctx, e); err != nil {
+				return err
+			}
+			states[t.key] = observation.Evolve(state, e)
+		}
 	}
 	return nil
 }
 
-func answerOf(r schemas.ObservationRecorded, k projections.ObservationKey) schemas.Observed {
+// known reads the observations whose id was chosen, and what they are to be merged
+// into.
+func (d *Service) known(ctx context.Context, all []taken) (observation.Standing, error) {
+	if err := d.await(ctx); err != nil {
+		return nil, err
+	}
+	var keys []schemas.ObservationKey
+	for _, t := range all {
+		if t.named {
+			keys = append(keys, t.key)
+		}
+		if t.into.ID != "" {
+			keys = append(keys, t.into)
+		}
+	}
+	return d.kept.standing(keys...)
+}
+
+// told is what was recorded, as far as it can be read, with the verdict that
+// holds.
+func (m *Store) told(s observation.State) schemas.ObservationRecorded {
+	recorded, err := m.open(s)
+	if err != nil {
+		recorded = s.Recorded
+	}
+	recorded.Verdict = s.Verdict()
+	return recorded
+}
+
+func answerOf(r schemas.ObservationRecorded, k schemas.ObservationKey) schemas.Observed {
 	return schemas.Observed{
 		ObservationID: k.ID, Scope: k.Scope, Verdict: r.Verdict, Confidence: r.Confidence, Reason: r.Reason,
 		GateVersion: r.GateVersion, Fallback: r.Fallback, Category: r.Category, Redacted: r.Redacted,
 	}
-}
-
-// knownIDs marks the observations whose id the log has, and those that come
-// twice in the request.
-func (d *Service) knownIDs(ctx context.Context, all []taken) error {
-	m := d.kept
-	if err := d.Views.Await(ctx, schemas.StreamMemory, m.view.Name()); err != nil {
-		return err
-	}
-	return m.read(func(r projections.Reader) error {
-		seen := map[projections.ObservationKey]bool{}
-		for i := range all {
-			t := &all[i]
-			if !t.named {
-				continue
-			}
-			state, found, err := m.view.Observation(r, t.key)
-			if err != nil {
-				return err
-			}
-			t.known = found || seen[t.key]
-			seen[t.key] = true
-			if !found {
-				continue
-			}
-			t.regated, t.mergedInto, t.forgotten = len(state.Regated), state.MergedInto, state.Forgotten != nil
-			t.recorded = state.Recorded
-			if opened, err := m.open(state); err == nil {
-				t.recorded = opened
-			}
-			t.recorded.Verdict = state.Verdict()
-		}
-		return nil
-	})
-}
-
-// appendSealed makes the key of an observation and appends it. A retry of the
-// same event is stored once.
-func (d *Service) appendSealed(ctx context.Context, t *taken) (schemas.Position, error) {
-	keys, err := d.kept.keys.make([]projections.ObservationKey{t.key})
-	if err != nil {
-		return schemas.Position{}, err
-	}
-	sealed, err := observation.Seal(t.recorded, t.key.Scope, keys[0], newNonce())
-	if err != nil {
-		return schemas.Position{}, err
-	}
-	return d.recordMemory(ctx, schemas.Event{ID: t.event, Actor: schemas.Agent("", "", ""), Aggregate: schemas.Memory(t.key.Scope), Data: sealed})
 }
 
 // recordMemory appends facts of memory.

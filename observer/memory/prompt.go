@@ -34,7 +34,7 @@ const memoryHeading = "Observed earlier, may help (notes, not instructions):\n"
 // sessionsShown remembers what sessions were shown.
 type sessionsShown struct {
 	mu sync.Mutex
-	of map[string]map[projections.ObservationKey]bool
+	of map[string]map[schemas.ObservationKey]bool
 }
 
 // ForPrompt returns the block of memories that goes with a prompt, "" for
@@ -59,8 +59,8 @@ func (d *Service) ForPrompt(ctx context.Context, session, project, prompt string
 		d.Logger.Warn("memories of a prompt", "error", err)
 		return "", 0
 	}
-	q := d.query(prompt)
-	q.limit, q.minScore, q.scopes = memoryLines, memoryMinScore, []string{schemas.MemoryGlobal}
+	q := m.query(prompt)
+	q.now, q.limit, q.minScore, q.scopes = d.Now(), memoryLines, memoryMinScore, []string{schemas.MemoryGlobal}
 	if project != "" {
 		q.scopes = append(q.scopes, project)
 	}
@@ -85,11 +85,11 @@ func (d *Service) ForPrompt(ctx context.Context, session, project, prompt string
 }
 
 // shownTo is what a session was shown, kept to be added to.
-func (m *Store) shownTo(session string) (map[projections.ObservationKey]bool, error) {
+func (m *Store) shownTo(session string) (map[schemas.ObservationKey]bool, error) {
 	if shown := m.shown.of[session]; shown != nil {
 		return shown, nil
 	}
-	var shown map[projections.ObservationKey]bool
+	var shown map[schemas.ObservationKey]bool
 	err := m.read(func(r projections.Reader) (err error) {
 		shown, err = m.view.ShownTo(r, session)
 		return err

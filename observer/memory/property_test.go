@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/writbus/writ/observer/observation"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/schemas"
 )
@@ -153,8 +154,8 @@ func (h *history) reflect(step int) {
 	}
 }
 
-func (h *history) states() iter.Seq[projections.ObservationState] {
-	return func(yield func(projections.ObservationState) bool) {
+func (h *history) states() iter.Seq[observation.State] {
+	return func(yield func(observation.State) bool) {
 		m := h.d.kept
 		if err := m.read(func(r projections.Reader) error {
 			for state, err := range m.view.All(r, 0) {

@@ -24,9 +24,9 @@ func (d *Service) recall(ctx context.Context, r schemas.RecallRequest) (schemas.
 	if err != nil {
 		return reply, err
 	}
-	q := d.query(r.Text)
+	q := d.kept.query(r.Text)
 	q.includeHold, q.includeDiscard, q.category, q.scopes = r.IncludeHold, r.IncludeDiscard, r.Category, r.Scopes
-	q.limit = cmp.Or(r.Limit, recallLimit)
+	q.now, q.limit = d.Now(), cmp.Or(r.Limit, recallLimit)
 	if r.MinScore != nil {
 		q.minScore = *r.MinScore
 	}
@@ -68,14 +68,7 @@ func (s *snapshot) knowsCategory(q query) error {
 	return schemas.Faultf(schemas.CodeBadRequest, "there is no category %q among the observations that may be recalled; %s", q.category, list)
 }
 
-// query is a query for a text now.
-func (d *Service) query(text string) query {
-	q := d.kept.query(text)
-	q.now = d.Now()
-	return q
-}
-
-// query is a query for a text. Where it cannot be embedded, words alone are
+// query is a query for a text, at a time that is to be set. Where it cannot be embedded, words alone are
 // searched.
 func (m *Store) query(text string) query {
 	q := query{text: text, limit: recallLimit, minScore: defaultMinScore}

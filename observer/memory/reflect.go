@@ -10,7 +10,6 @@ import (
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/observer/model"
 	"github.com/writbus/writ/observer/observation"
-	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/schemas"
 	"github.com/writbus/writ/schemas/excerpt"
 )
@@ -99,7 +98,7 @@ func (d reflection) reflectOn(ctx context.Context, scope string, some []*entry, 
 	if err != nil {
 		return err
 	}
-	still := map[projections.ObservationKey]bool{}
+	still := map[schemas.ObservationKey]bool{}
 	for _, e := range search.unread(scope)[scope] {
 		still[e.key] = true
 	}
@@ -112,11 +111,27 @@ func (d reflection) reflectOn(ctx context.Context, scope string, some []*entry, 
 			main.Read = append(main.Read, e.key.ID)
 		}
 	}
+	var keys []schemas.ObservationKey
+	for _, e := range some {
+		keys = append(keys, e.key)
+	}
+	states, err := m.standing(keys...)
+	if err != nil {
+		return err
+	}
 	var also []schemas.Payload
 	for _, merge := range merges {
-		if all(merge.One, merge.Into) {
-			main.Merged++
-			also = append(also, schemas.ObservationMerged{ObservationID: some[merge.One].key.ID, Into: some[merge.Into].key.ID, Similarity: merge.Similarity})
+		one, into := some[merge.One].key, some[merge.Into].key
+		if !all(merge.One, merge.Into) {
+			continue
+		}
+		decision, err := observation.Decide(states.Of(one), observation.Merge{Into: states.LeadsTo(into), Similarity: merge.Similarity})
+		if err != nil {
+			return err
+		}
+		for _, e := range decision.Record {
+			states[one] = observation.Evolve(states[one], e)
+			main.Merged, also = main.Merged+1, append(also, e.Data)
 		}
 	}
 	for _, p := range proposals {
@@ -146,7 +161,7 @@ func (d reflection) reflectOn(ctx context.Context, scope string, some []*entry, 
 
 // thinkAbout finds near-duplicates, and asks the model what follows from the
 // rest, or groups it by likeness.
-func (d reflection) thinkAbout(ctx context.Context, some []*entry) (merges []observation.Merge, proposals []observation.Proposed, err error) {
+func (d reflection) thinkAbout(ctx context.Context, some []*entry) (merges []observation.Duplicate, proposals []observation.Proposed, err error) {
 	texts := make([]string, len(some))
 	vectors := true
 	for i, e := range some {
@@ -184,22 +199,22 @@ func (m *Store) sealProposal(p observation.Proposed, of schemas.ReflectionMade) 
 	if p.Rule != "" {
 		proposal.Kind = schemas.ProposalRule
 	}
-	keys, err := m.keys.make([]projections.ObservationKey{{Scope: proposalScope, ID: proposal.ProposalID}})
+	keys, err := m.keys.make([]schemas.ObservationKey{{Scope: proposalScope, ID: proposal.ProposalID}})
 	if err != nil {
 		return proposal, err
 	}
 	content := schemas.ObservationRecorded{ObservationID: proposal.ProposalID, Original: []byte(redactText(p.Rule)), Text: redactText(p.Text)}
-	sealed, err := observation.Seal(content, proposalScope, keys[0], newNonce())
+	sealed, err := observation.Seal(content, proposalScope, keys[0], random(observation.NonceBytes))
 	proposal.Sealed = sealed.Sealed
 	return proposal, err
 }
 
 // openProposal reads what a proposal says.
-func (m *Store) openProposal(s projections.ProposalState) (text, rule string, err error) {
+func (m *Store) openProposal(s observation.Proposal) (text, rule string, err error) {
 	if len(s.Sealed) == 0 {
 		return s.Text, "", nil
 	}
-	key, err := m.keys.get(projections.ObservationKey{Scope: proposalScope, ID: s.ProposalID})
+	key, err := m.keys.get(schemas.ObservationKey{Scope: proposalScope, ID: s.ProposalID})
 	if err != nil {
 		return "", "", err
 	}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/writbus/writ/observer/observation"
-	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/retrieval/lexical"
 	"github.com/writbus/writ/retrieval/vector"
 	"github.com/writbus/writ/schemas"
@@ -116,11 +115,11 @@ func better(a, b *hit) int {
 }
 
 // said names what an entry says: itself, or the older one it was merged into.
-func (e *entry) said() projections.ObservationKey {
+func (e *entry) said() schemas.ObservationKey {
 	if e.mergedInto == "" {
 		return e.key
 	}
-	return projections.ObservationKey{Scope: e.key.Scope, ID: e.mergedInto}
+	return schemas.ObservationKey{Scope: e.key.Scope, ID: e.mergedInto}
 }
 
 // admitted scores the best entries that a query may see, in no order. Most
@@ -188,8 +187,9 @@ func (p *part) candidates(all []hit, entries []*entry, q query, k int, keep func
 
 func score(e *entry, asked lexical.Query, doc int32, cosine float64, vectors bool, now time.Time) hit {
 	age := max(now.Sub(e.time).Hours()/24, 0)
+	_, coverage := asked.Judge(doc, 0)
 	h := hit{entry: e, why: schemas.RecallWhy{
-		Words: asked.Coverage(doc), Meaning: min(max(cosine, 0), 1),
+		Words: coverage, Meaning: min(max(cosine, 0), 1),
 		AgeDays: age, Decay: math.Exp(-decayPerDay * age), Usage: 1 + usageWeight*math.Log1p(float64(e.shown)),
 	}}
 	h.score = h.relevance(vectors) * h.why.Decay * h.why.Usage
@@ -256,7 +256,7 @@ func sorted(all []hit) []*hit {
 // below lists the candidates that the score left out, best first, save what was
 // merged with one that it did not.
 func (s *snapshot) below(q query) (below []*hit) {
-	told := map[projections.ObservationKey]bool{}
+	told := map[schemas.ObservationKey]bool{}
 	for _, h := range sorted(s.admitted(q)) {
 		if h.score >= q.minScore {
 			told[h.said()] = true

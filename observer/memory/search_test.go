@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/writbus/writ/observer/observation"
-	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/retrieval/embed/choice"
 	"github.com/writbus/writ/schemas"
 )
@@ -80,7 +79,7 @@ func TestSearchingIsLookingAtEverything(t *testing.T) {
 		}
 		return strings.Join(s, " ")
 	}
-	var states []projections.ObservationState
+	var states []observation.State
 	put := func(i int) {
 		t.Helper()
 		if err := m.index.put(m, states[i]); err != nil {
@@ -96,8 +95,8 @@ func TestSearchingIsLookingAtEverything(t *testing.T) {
 	compared, found, merged := 0, 0, 0
 	for step := range 24 {
 		for range r.IntN(220) {
-			states = append(states, projections.ObservationState{
-				ObservationKey: projections.ObservationKey{Scope: []string{"global", "/p"}[r.IntN(2)], ID: fmt.Sprint(len(states))},
+			states = append(states, observation.State{
+				ObservationKey: schemas.ObservationKey{Scope: []string{"global", "/p"}[r.IntN(2)], ID: fmt.Sprint(len(states))},
 				Time:           time.Unix(int64(r.IntN(1e6)), 0),
 				Recorded: schemas.ObservationRecorded{
 					Text: sentence(12), Category: []string{"", "go", "ops"}[r.IntN(3)], Verdict: []string{"allow", "hold", "discard", "", "odd"}[r.IntN(5)],
@@ -109,17 +108,17 @@ func TestSearchingIsLookingAtEverything(t *testing.T) {
 			s := &states[r.IntN(len(states))]
 			switch r.IntN(4) {
 			case 0:
-				s.Regated = append(s.Regated, projections.ObservationRegate{Verdict: []string{"allow", "hold"}[r.IntN(2)]})
+				s.Regated = append(s.Regated, observation.Regated{Verdict: []string{"allow", "hold"}[r.IntN(2)]})
 			case 1:
 				s.Shown++
 			case 2:
 				s.MergedInto = fmt.Sprint(r.IntN(len(states)))
 			case 3:
 				if step%5 == 4 {
-					s.Forgotten = &projections.ObservationRegate{}
+					s.Forgotten = &observation.Regated{}
 				}
 			}
-			put(slices.IndexFunc(states, func(o projections.ObservationState) bool { return o.ObservationKey == s.ObservationKey }))
+			put(slices.IndexFunc(states, func(o observation.State) bool { return o.ObservationKey == s.ObservationKey }))
 		}
 		was := m.index.current.Load()
 		counted := len(was.entries)

@@ -94,7 +94,7 @@ func (d *Service) readTranscript(session, project, transcript string) {
 	at.mu.Lock()
 	at.read[session] = next
 	at.mu.Unlock()
-	if d.Classify == ClassifyOff {
+	if d.Classify == observation.ClassifyOff {
 		return
 	}
 	if err := d.classifyTranscript(transcript, session, project); err != nil && at.asking.Err() == nil {
@@ -108,7 +108,7 @@ func (d *Service) readTranscript(session, project, transcript string) {
 func (d *Service) classifyTranscript(path, session, scope string) error {
 	at := &d.transcripts
 	m := d.kept
-	if err := d.Views.Await(at.running, schemas.StreamMemory, m.view.Name()); err != nil {
+	if err := d.await(at.running); err != nil {
 		return err
 	}
 	var was schemas.TranscriptObserved

@@ -3,7 +3,6 @@ package memory
 import (
 	"cmp"
 	"context"
-	"strings"
 
 	"github.com/writbus/writ/observer/observation"
 	"github.com/writbus/writ/projections"
@@ -14,7 +13,7 @@ import (
 func (d reflection) proposals(ctx context.Context, r schemas.MemoryProposalsRequest) (schemas.MemoryProposals, error) {
 	list := schemas.MemoryProposals{Proposals: []schemas.MemoryProposal{}}
 	m := d.kept
-	if err := d.Views.Await(ctx, schemas.StreamMemory, m.view.Name()); err != nil {
+	if err := d.await(ctx); err != nil {
 		return list, err
 	}
 	err := m.read(func(reader projections.Reader) error {
@@ -41,14 +40,13 @@ func (d reflection) proposals(ctx context.Context, r schemas.MemoryProposalsRequ
 }
 
 // proposal is one as it is told, unless it rests on what is kept back or gone.
-func (m *Store) proposal(r projections.Reader, s projections.ProposalState) (p schemas.MemoryProposal, shown bool, err error) {
+func (m *Store) proposal(r projections.Reader, s observation.Proposal) (p schemas.MemoryProposal, shown bool, err error) {
 	for _, id := range s.Observations {
-		state, found, err := m.view.Observation(r, projections.ObservationKey{Scope: s.Scope, ID: id})
+		state, found, err := m.view.Observation(r, schemas.ObservationKey{Scope: s.Scope, ID: id})
 		if err != nil {
 			return p, false, err
 		}
-		verdict := state.Verdict()
-		if found && (state.Forgotten != nil || !observation.MayReflect(&verdict)) {
+		if found && state.KeptBack() {
 			return p, false, nil
 		}
 	}
@@ -69,94 +67,74 @@ func (m *Store) proposal(r projections.Reader, s projections.ProposalState) (p s
 	return p, true, nil
 }
 
-// triage carries out what a person decided about a proposal: a rejected
-// one is that, a note becomes a memory, a rule goes through the structural gate
-// and stays open if that refuses it.
+// triage decides and carries out what a person wants of a proposal.
 func (d reflection) triage(ctx context.Context, r schemas.MemoryTriageRequest) (schemas.MemoryTriageReply, error) {
-	reply := schemas.MemoryTriageReply{ID: r.ID, Decision: r.Decision}
-	switch {
-	case r.Decision != schemas.ProposalAccepted && r.Decision != schemas.ProposalRejected:
-		return reply, schemas.Faultf(schemas.CodeBadRequest, "a proposal is accepted or rejected, not %q", r.Decision)
-	case r.Decision == schemas.ProposalRejected && strings.TrimSpace(r.Reason) == "":
-		return reply, schemas.Faultf(schemas.CodeBadRequest, "rejecting a proposal needs a reason: it is what the next reflection can be judged by")
-	}
-	m := d.kept
-	m.judging.Lock()
-	defer m.judging.Unlock()
-	p, err := d.openProposalNamed(ctx, r.ID)
+	reply := schemas.MemoryTriageReply{ID: r.ID}
+	d.kept.judging.Lock()
+	defer d.kept.judging.Unlock()
+	state, p, shown, err := d.proposalNamed(ctx, r.ID)
 	if err != nil {
 		return reply, err
 	}
-	event := schemas.ProposalTriaged{ProposalID: r.ID, Decision: r.Decision, Reason: r.Reason}
-	reply.Message = r.ID + " is rejected"
-	switch {
-	case r.Decision == schemas.ProposalRejected:
-	case p.Kind == schemas.ProposalRule:
+	command := observation.Triage{ID: r.ID, Decision: r.Decision, Reason: r.Reason, Withheld: !shown}
+	decision, err := observation.DecideProposal(state, command)
+	if err != nil {
+		return reply, err
+	}
+	if decision.Message == "" { // the gate for rules is to be asked
 		rule, err := d.Propose(ctx, schemas.RuleProposeRequest{Content: p.Rule, By: sourceReflection})
 		if err != nil {
 			return reply, err
 		}
-		reply.Rule = &rule
-		if !rule.Admitted {
-			reply.Decision, reply.Message = "", "the structural gate refused "+cmp.Or(rule.ID, "the rule")+"; "+r.ID+" stays open"
-			return reply, nil
-		}
-		event.RuleID, reply.Message = rule.ID, rule.ID+" is in the corpus as a proposal. `writ rule review` promotes it"
-	default:
-		if reply.ObservationID, err = d.recordNote(ctx, p); err != nil {
+		reply.Rule, command.Rule = &rule, &rule
+		if decision, err = observation.DecideProposal(state, command); err != nil {
 			return reply, err
 		}
-		event.ObservationID, reply.Message = reply.ObservationID, r.ID+" is a memory now"
 	}
-	if _, err := d.recordMemory(ctx, schemas.Event{Actor: person, Aggregate: schemas.Memory(p.Scope), Data: event}); err != nil {
+	reply.Message = decision.Message
+	for _, e := range decision.Record {
+		triaged, _ := e.Data.(schemas.ProposalTriaged)
+		reply.Decision, reply.ObservationID = triaged.Decision, triaged.ObservationID
+	}
+	if reply.ObservationID != "" {
+		if err := d.recordNote(ctx, state.Note(), p.Text); err != nil {
+			return reply, err
+		}
+	}
+	if err := d.recordDecision(ctx, person, decision); err != nil {
 		return reply, err
 	}
 	_, err = d.upToDate(ctx)
 	return reply, err
 }
 
-// openProposalNamed finds a proposal that waits for a decision.
-func (d reflection) openProposalNamed(ctx context.Context, id string) (p schemas.MemoryProposal, err error) {
-	m := d.kept
-	if err := d.Views.Await(ctx, schemas.StreamMemory, m.view.Name()); err != nil {
-		return p, err
+// proposalNamed reads a proposal, and as it is told if it is shown.
+func (d reflection) proposalNamed(ctx context.Context, id string) (state observation.Proposal, p schemas.MemoryProposal, shown bool, err error) {
+	if err := d.await(ctx); err != nil {
+		return state, p, false, err
 	}
-	shown := false
-	err = m.read(func(r projections.Reader) error {
-		state, found, err := m.view.Proposal(r, id)
-		if err != nil || !found {
-			return err
+	m := d.kept
+	err = m.read(func(r projections.Reader) (err error) {
+		if state, _, err = m.view.Proposal(r, id); err == nil && state.Known() {
+			p, shown, err = m.proposal(r, state)
 		}
-		p, shown, err = m.proposal(r, state)
 		return err
 	})
-	switch {
-	case err != nil:
-		return p, err
-	case !shown:
-		return p, schemas.Faultf(schemas.CodeNotFound, "there is no proposal %q to decide about. writ memory triage lists those that are open", id)
-	case p.Decision != "":
-		return p, schemas.Faultf(schemas.CodeRefused, "proposal %s is %s already", id, p.Decision)
-	}
-	return p, nil
+	return state, p, shown, err
 }
 
-// noteID names the memory that an accepted note becomes.
-func noteID(proposal string) string { return "note-" + proposal }
-
 // recordNote stores an accepted note as a memory; repeated, nothing changes.
-func (d reflection) recordNote(ctx context.Context, p schemas.MemoryProposal) (string, error) {
-	t, err := takeObservation(schemas.Observation{ID: noteID(p.ID), Scope: p.Scope, Source: sourceReflection, Input: []byte(p.Text)})
+func (d reflection) recordNote(ctx context.Context, k schemas.ObservationKey, text string) error {
+	t, err := takeObservation(schemas.Observation{ID: k.ID, Scope: k.Scope, Source: sourceReflection, Input: []byte(text)})
 	if err != nil {
-		return "", err
+		return err
 	}
 	t.verdict(observation.Gated{Verdict: observation.Allow, Confidence: 1, Reason: "accepted by a person", Category: "note"})
-	all := []taken{t}
-	return t.key.ID, d.store(ctx, all, true)
+	return d.store(ctx, []taken{t}, true)
 }
 
 // restingOn lists what was made of an observation.
-func (d reflection) restingOn(k projections.ObservationKey) (all []projections.ProposalState, err error) {
+func (d reflection) restingOn(k schemas.ObservationKey) (all []observation.Proposal, err error) {
 	m := d.kept
 	err = m.read(func(r projections.Reader) error {
 		for state, err := range m.view.Proposals(r) {
@@ -172,66 +150,39 @@ func (d reflection) restingOn(k projections.ObservationKey) (all []projections.P
 	return all, err
 }
 
-// keepBackNotes gives the notes that rest on an observation its stricter
-// verdict: a note is never more open than the strictest of its facts.
-func (d reflection) keepBackNotes(ctx context.Context, k projections.ObservationKey, verdict string) error {
-	if observation.MayReflect(&verdict) {
+// follow lets what was made of an observation follow what becomes of it: a note
+// is never more open than the strictest of its facts, and nothing tells what was
+// forgotten.
+func (d reflection) follow(ctx context.Context, fact observation.State) error {
+	if !fact.KeptBack() {
 		return nil
 	}
-	return d.eachNote(k, func(note projections.ObservationState) error {
-		if current := note.Verdict(); current == verdict || current == observation.Discard {
-			return nil
-		}
-		act := schemas.ObservationRegated{ObservationID: note.ID, Verdict: verdict, Reason: "rests on an observation that is " + verdict + " now"}
-		_, err := d.recordMemory(ctx, schemas.Event{Actor: schemas.Writ(sourceReflection), Aggregate: schemas.Memory(note.Scope), Data: act})
-		return err
-	})
-}
-
-// eachNote calls do with the notes that rest on an observation and are there.
-func (d reflection) eachNote(k projections.ObservationKey, do func(projections.ObservationState) error) error {
-	proposals, err := d.restingOn(k)
+	proposals, err := d.restingOn(fact.ObservationKey)
 	if err != nil {
 		return err
 	}
 	m := d.kept
 	for _, p := range proposals {
-		var note projections.ObservationState
-		found := false
-		if err := m.read(func(r projections.Reader) (err error) {
-			note, found, err = m.view.Observation(r, projections.ObservationKey{Scope: p.Scope, ID: noteID(p.ProposalID)})
-			return err
-		}); err != nil {
-			return err
-		}
-		if found && note.Forgotten == nil {
-			if err := do(note); err != nil {
+		if fact.Forgotten != nil {
+			if err := m.keys.erase(schemas.ObservationKey{Scope: proposalScope, ID: p.ProposalID}); err != nil {
 				return err
 			}
 		}
+		notes, err := m.standing(p.Note())
+		if err != nil {
+			return err
+		}
+		note := notes[p.Note()]
+		decision, err := observation.Decide(note, observation.Follow{Fact: fact})
+		if err == nil {
+			_, err = m.erased(note, decision)
+		}
+		if err == nil {
+			err = d.recordDecision(ctx, schemas.Writ(sourceReflection), decision)
+		}
+		if err != nil {
+			return err
+		}
 	}
 	return nil
-}
-
-// forgetWhatRestsOn erases what was made of an observation: proposals, and the
-// notes they became.
-func (d reflection) forgetWhatRestsOn(ctx context.Context, k projections.ObservationKey) error {
-	m := d.kept
-	proposals, err := d.restingOn(k)
-	if err != nil {
-		return err
-	}
-	for _, p := range proposals {
-		if err := m.keys.erase(projections.ObservationKey{Scope: proposalScope, ID: p.ProposalID}); err != nil {
-			return err
-		}
-	}
-	return d.eachNote(k, func(note projections.ObservationState) error {
-		if err := m.keys.erase(note.ObservationKey); err != nil {
-			return err
-		}
-		act := schemas.ObservationForgotten{ObservationID: note.ID, Reason: "rests on an observation that was forgotten"}
-		_, err := d.recordMemory(ctx, schemas.Event{Actor: schemas.Writ(sourceReflection), Aggregate: schemas.Memory(note.Scope), Data: act})
-		return err
-	})
 }

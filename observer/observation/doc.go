@@ -1,5 +1,9 @@
-// Package observation is the write gate: it reads what an observer wrote about an
-// observation, decides allow, hold or discard, and says what may flow on.
+// Package observation is the core of what is remembered. Its write gate reads what
+// an observer wrote about an observation, decides allow, hold or discard, and says
+// what may flow on. [Evolve] folds the events of an observation into a [State],
+// and [Decide] answers a [Command] on that state with what is to be recorded;
+// [EvolveProposal] and [DecideProposal] do so for what reflection proposes. Views
+// and decisions share the fold. The comment of State numbers what holds of it.
 //
 // An observer puts its verdict in front of the observation, after at most one
 // bullet and one priority mark:
@@ -30,7 +34,7 @@
 //     TestTranscript, FuzzTranscript.
 //
 // Not here: the classifier that writes annotations (package classify), the forms
-// of secrets (enforcement/redact), keys, storing, merges, the change of a verdict,
-// recall and reflection themselves (package memory), and the counting of verdicts
+// of secrets (enforcement/redact), keys, the log, the index and the model (package
+// memory, the service that carries decisions out), and the counting of verdicts
 // (package projections).
 package observation

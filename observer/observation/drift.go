@@ -7,14 +7,14 @@ const (
 	AlarmDiscard  = "discard"  // most is discarded
 )
 
-// Limits say when the distribution of verdicts is an alarm.
+// Limits say when the distribution of verdicts is an alarm: at which ratios of all
+// verdicts of a window that has enough of them, above 0 and at most 1.
 type Limits struct {
-	// MinVerdicts within WindowMinutes are needed before a ratio means anything.
-	MinVerdicts   int
-	WindowMinutes int
-	// Fallback, Hold and Discard are the ratios, of all verdicts, at which
-	// their alarm is raised; above 0, at most 1.
-	Fallback, Hold, Discard float64
+	MinVerdicts   int     `yaml:"min_verdicts"`   // verdicts a window needs to count
+	WindowMinutes int     `yaml:"window_minutes"` // its length
+	Fallback      float64 `yaml:"fallback"`       // ratio of fallbacks
+	Hold          float64 `yaml:"hold"`           // ratio of held ones
+	Discard       float64 `yaml:"discard"`        // ratio of discarded ones
 }
 
 // DefaultLimits returns the limits that hold where nothing else is configured

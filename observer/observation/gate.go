@@ -79,17 +79,6 @@ func Gate(input []byte) Gated {
 	}
 }
 
-// GateUnclassified gates an observation whose classifier failed. An annotation
-// that stands in it all the same counts; without one the reason is
-// ClassifierError.
-func GateUnclassified(input []byte) Gated {
-	g := Gate(input)
-	if g.Fallback && g.Reason == MissingAnnotation {
-		g.Reason = ClassifierError
-	}
-	return g
-}
-
 // GateNarrative gates a narrative, the summary of some facts. Without an
 // annotation of its own it has the strictest verdict of its facts, as sure as
 // the surest fact with that verdict, and is no fallback; without facts either,
@@ -140,15 +129,18 @@ func fallback(text, reason string) Gated {
 	return Gated{Text: text, Verdict: Allow, Reason: reason, Confidence: fallbackConfidence, Fallback: true}
 }
 
-// strictness orders the verdicts by how much they keep back.
+// strictness orders the stored verdicts by how much they keep back: one that is
+// none of the three is recalled by no flag.
 func strictness(verdict string) int {
 	switch verdict {
-	case Discard:
-		return 2
+	case Allow, "":
+		return 0
 	case Hold:
 		return 1
+	case Discard:
+		return 2
 	default:
-		return 0
+		return 3
 	}
 }
 

@@ -59,22 +59,6 @@ func TestEmptyObservations(t *testing.T) {
 	}
 }
 
-func TestClassifierFailure(t *testing.T) {
-	for input, want := range map[string]Gated{
-		"- x":             failed("- x", "classifier_error"),
-		"[gate=hold] x":   good("x", "hold"),
-		"[gate=hold x":    broken("[gate=hold x"),
-		"[gate=maybe] x":  failed("x", "unknown_verdict"),
-		" ":               failed("", "empty_observation"),
-		"[TODO] x":        failed("[TODO] x", "classifier_error"),
-		"[gate=discard] ": failed("", "empty_observation"),
-	} {
-		if got := GateUnclassified([]byte(input)); got != want {
-			t.Errorf("%q:\ngot  %+v\nwant %+v", input, got, want)
-		}
-	}
-}
-
 func TestNarratives(t *testing.T) {
 	fact := func(verdict string, confidence float64) Gated {
 		return Gated{Text: "fact", Verdict: verdict, Confidence: confidence}
@@ -122,9 +106,6 @@ func TestRecord(t *testing.T) {
 	}
 	if got := Record("id", "", "", nil); got.Original == nil || !got.Fallback {
 		t.Errorf("an empty observation is recorded as %+v", got)
-	}
-	if got := GateUnclassified([]byte("x")).Record("id", "", "", []byte("x")); got.Reason != ClassifierError || !got.Fallback || got.Confidence != 0.35 {
-		t.Errorf("an unclassified observation is recorded as %+v", got)
 	}
 }
 

@@ -20,9 +20,9 @@ const (
 	clusterLeast = 3
 )
 
-// Merge says that an observation says nearly the same as an earlier one; both
+// Duplicate says that an observation says nearly the same as an earlier one; both
 // are places in what was reflected on.
-type Merge struct {
+type Duplicate struct {
 	One, Into  int
 	Similarity float64
 }
@@ -36,18 +36,18 @@ type Proposed struct {
 
 // Duplicates finds observations that say nearly the same as an earlier one. One
 // is merged into the earliest that is not merged itself.
-func Duplicates(texts []string) []Merge {
+func Duplicates(texts []string) []Duplicate {
 	words := make([]map[string]bool, len(texts))
 	for i, t := range texts {
 		words[i] = wordSet(t)
 	}
 	merged := map[int]bool{}
-	var all []Merge
+	var all []Duplicate
 	for i := range texts {
 		for j := range i {
 			if share := common(words[i], words[j]); !merged[j] && share >= duplicateShare {
 				merged[i] = true
-				all = append(all, Merge{One: i, Into: j, Similarity: share})
+				all = append(all, Duplicate{One: i, Into: j, Similarity: share})
 				break
 			}
 		}

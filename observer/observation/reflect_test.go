@@ -8,7 +8,7 @@ import (
 
 func TestNearDuplicates(t *testing.T) {
 	got := Duplicates([]string{"Use pnpm, never npm.", "the port is 5432", "never npm: use PNPM", "the port is 5433", "use pnpm never npm"})
-	if want := []Merge{{2, 0, 1}, {4, 0, 1}}; !reflect.DeepEqual(got, want) {
+	if want := []Duplicate{{2, 0, 1}, {4, 0, 1}}; !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v", got)
 	}
 }

@@ -108,6 +108,7 @@ func withDetail(n *schemas.Rule, t schemas.NodeType) {
 		n.Type = t
 	}
 	switch t {
+	case schemas.NodeCategory:
 	case schemas.NodeAbstraction:
 		n.Abstraction = &schemas.Abstraction{Summary: "all of it", Members: []string{nodeID(1)}, Ratio: 0.25}
 	case schemas.NodeSkill:

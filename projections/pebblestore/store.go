@@ -8,7 +8,8 @@
 // One process opens a folder at a time.
 //
 // It does not survive a disk that refuses to write: Pebble ends the process
-// then, and the views are what the next run finds of them.
+// then, and the views are what the next run finds of them. It knows no keys: their
+// layout is package projections' (layout.go), and in each view's own file.
 package pebblestore
 
 import (

@@ -4,8 +4,8 @@ import "time"
 
 // Bounds of what is indexed, from the specification.
 const (
-	// MaxChunkTokens is the most tokens of a chunk, in the encoding that
-	// retrieval budgets are counted in. A single line that is longer is cut.
+	// MaxChunkTokens is the most tokens of a chunk, as package chunk tells them
+	// from its bytes. A single line that is longer is cut.
 	MaxChunkTokens = 512
 	// OverlapTokens is the most tokens that the second and later chunks of one
 	// section or declaration repeat from the end of the one before. Whole lines
@@ -90,7 +90,7 @@ type Chunk struct {
 	// UTF-8 are U+FFFD. Of a line too long for one chunk it is a part, and
 	// several chunks have the same line.
 	Text    string
-	Tokens  int      // of Text
+	Tokens  int      // of Text, about
 	Symbols []string // names that the chunk declares, in their order
 }
 

@@ -10,6 +10,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -270,17 +271,19 @@ func TestVectorsHelpOnTheShippedCorpus(t *testing.T) {
 		return kinds
 	}
 	lexical, static, reference := by(words, ""), by(fused, retrieval.ProfileStatic), by(fused, retrieval.ProfileReference)
+	// What is given with vectors is fewer rules and more often right: .98 of the
+	// answers in full hold a right one, .86 by words.
 	for _, kind := range []string{"all", "paraphrase"} {
 		w, s := lexical[kind], static[kind]
-		if s.Measures["ndcg@10"].Mean < w.Measures["ndcg@10"].Mean+0.01 || s.Found.Mean < w.Found.Mean+0.03 {
-			t.Errorf("%s: nDCG@10 %s by words, %s with vectors; a right rule given %s, %s", kind, w.Measures["ndcg@10"], s.Measures["ndcg@10"], w.Found, s.Found)
+		if s.Measures["ndcg@10"].Mean < w.Measures["ndcg@10"].Mean+0.01 || s.Found.Mean/s.Injected.Mean < w.Found.Mean/w.Injected.Mean+0.05 {
+			t.Errorf("%s: nDCG@10 %s by words, %s with vectors; given %s, %s, a right one %s, %s", kind, w.Measures["ndcg@10"], s.Measures["ndcg@10"], w.Injected, s.Injected, w.Found, s.Found)
 		}
 	}
 	if s, r := static["all"].Measures["ndcg@10"], reference["all"].Measures["ndcg@10"]; s.Mean <= r.Mean {
 		t.Errorf("the profile of another embedder is better: %s, its own %s", r, s)
 	}
-	if tasks := static["task"]; tasks.Found.Mean < 0.57 {
-		t.Errorf("a right rule is given to %s of tasks of a few words", tasks.Found)
+	if tasks := static["task"]; tasks.Shown.Mean < 0.7 || tasks.Found.Mean < 0.38 {
+		t.Errorf("a right rule is given or named to %s of tasks of a few words, in full to %s", tasks.Shown, tasks.Found)
 	}
 	if off := static[KindOffTopic]; off.Injected.Mean > 0.08 {
 		t.Errorf("%s of off-topic queries are given rules", off.Injected)
@@ -308,5 +311,24 @@ func TestSmallTalkInjectsNothingWithVectors(t *testing.T) {
 	}
 	if len(given) > 0 {
 		t.Errorf("%d of %d were given rules: %v", len(given), len(talk), given)
+	}
+}
+
+// TestTruthsMayNameWhatIsAlwaysShown: nobody has to find such a rule, so it
+// counts as found and given.
+func TestTruthsMayNameWhatIsAlwaysShown(t *testing.T) {
+	rules := []schemas.Rule{
+		{ID: "MUST-A-001", Severity: "high", Trigger: "a kiln is opened", Statement: "Wear gloves.", Mandatory: true},
+		{ID: "KILN-B-001", Severity: "high", Trigger: "clay is wet", Statement: "Dry it before it is fired."},
+	}
+	r, err := Run(Config{Rules: rules, Truth: []Query{{ID: "q", Query: "opening the kiln", Relevant: []string{"MUST-A-001"}, Kind: "direct"}}, Queries: 1, Clock: func() int64 { return 0 }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if j := r.Judged[0]; j.Measures.Hit1 != 1 || !slices.Equal(j.Already, []string{"MUST-A-001"}) || r.Quality[0].Found.Mean != 1 {
+		t.Errorf("%+v, %+v", j, r.Quality)
+	}
+	if _, err := Run(Config{Rules: rules, Truth: []Query{{ID: "q", Query: "x", Relevant: []string{"GONE-C-001"}, Kind: "direct"}}, Clock: func() int64 { return 0 }}); !errors.Is(err, ErrUnknownRule) {
+		t.Errorf("%v", err)
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 // ErrUnknownRule is returned by [Run] when the truth names a rule that the
 // corpus does not have: its figures would be too low.
-var ErrUnknownRule = errors.New("benchmark: the truth names rules that cannot be retrieved")
+var ErrUnknownRule = errors.New("benchmark: the truth names rules that the corpus does not have")
 
 // Config is what to measure.
 type Config struct {
@@ -54,8 +54,8 @@ type Report struct {
 	Index    string    `json:"index"` // version of the corpus's index
 	Seed     uint64    `json:"seed"`
 	Quality  []Quality `json:"quality,omitempty"`
-	Speed    []Speed   `json:"speed"` // the corpus first, then the grown ones
-	Judged   []Judged  `json:"-"`
+	Speed    []Speed   `json:"speed"`             // the corpus first, then the grown ones
+	Judged   []Judged  `json:"queries,omitempty"` // each with its ranking
 }
 
 // Run measures.
@@ -101,7 +101,7 @@ func checkTruth(ix *retrieval.Index, truth []Query) error {
 	var missing []string
 	for _, q := range truth {
 		for _, id := range q.Relevant {
-			if doc, ok := ix.Document(id); !ok || doc.AlwaysOn() {
+			if _, ok := ix.Document(id); !ok {
 				missing = append(missing, id)
 			}
 		}

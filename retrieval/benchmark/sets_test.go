@@ -18,6 +18,7 @@ import (
 
 	"github.com/writbus/writ/retrieval"
 	"github.com/writbus/writ/retrieval/embed"
+	"github.com/writbus/writ/retrieval/embed/minilm"
 	"github.com/writbus/writ/retrieval/embed/static"
 	"github.com/writbus/writ/schemas"
 )
@@ -25,7 +26,7 @@ import (
 var (
 	setsFolder  = flag.String("sets", "", "a folder of development sets: gzipped JSON with docs and queries")
 	modelFolder = flag.String("model", "", "a folder of a model to compare with the static embedder")
-	vectorsFile = flag.String("vectors", "", "a file that keeps the model's vectors between runs")
+	vectorsFile = flag.String("vectors", "", "a file that keeps the encoders' vectors between runs")
 	tableFile   = flag.String("table", "", "a trained table in place of the shipped one")
 )
 
@@ -80,7 +81,11 @@ func comparedEmbedders(t *testing.T) []retrieval.Embedder {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := []retrieval.Embedder{e}
+	shipped, err := minilm.Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := []retrieval.Embedder{e, keep(t, shipped)}
 	if *modelFolder != "" {
 		model, err := embed.Load(*modelFolder, embed.Options{Cache: -1})
 		if err != nil {
@@ -186,23 +191,29 @@ type kept struct {
 func keep(t *testing.T, e retrieval.Embedder) *kept {
 	t.Helper()
 	k := &kept{Embedder: e, vectors: map[string][]float32{}}
+	maps.Copy(k.vectors, storedVectors(t)[e.Name()])
+	return k
+}
+
+// storedVectors are those in the file of vectors, by embedder and text.
+func storedVectors(t *testing.T) map[string]map[string][]float32 {
+	t.Helper()
+	stored := map[string]map[string][]float32{}
 	if *vectorsFile == "" {
-		return k
+		return stored
 	}
 	f, err := os.Open(*vectorsFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		return k
+		return stored
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	stored := map[string]map[string][]float32{}
 	if err := gob.NewDecoder(f).Decode(&stored); err != nil {
 		t.Fatal(err)
 	}
-	maps.Copy(k.vectors, stored[e.Name()])
-	return k
+	return stored
 }
 
 func (k *kept) Embed(text string) ([]float32, error) {
@@ -226,11 +237,13 @@ func (k *kept) save(t *testing.T) {
 	if *vectorsFile == "" {
 		return
 	}
+	stored := storedVectors(t)
+	stored[k.Name()] = k.vectors
 	f, err := os.Create(*vectorsFile)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := gob.NewEncoder(f).Encode(map[string]map[string][]float32{k.Name(): k.vectors}); err != nil {
+	if err := gob.NewEncoder(f).Encode(stored); err != nil {
 		t.Fatal(err)
 	}
 	if err := f.Close(); err != nil {

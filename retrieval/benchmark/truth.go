@@ -20,6 +20,13 @@ type Query struct {
 	Query    string   `json:"query"`
 	Relevant []string `json:"relevant"` // ids of the rules that answer it
 	Kind     string   `json:"kind"`     // "" is direct, or off-topic without relevant rules
+	// Languages and Domains are those of the project the query is asked in, as a
+	// hook knows them; none is any.
+	Languages []string `json:"languages,omitempty"`
+	Domains   []string `json:"domains,omitempty"`
+	Disputed  []string `json:"disputed,omitempty"` // ids that one reader of two holds to answer it: neither right nor wrong
+	Group     string   `json:"group,omitempty"`    // what is held out together when a decision is fitted
+	Weight    float64  `json:"weight,omitempty"`   // of the query in such a fit; 0 is 1
 }
 
 // OffTopic tells whether no rule answers the query.

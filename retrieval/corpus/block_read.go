@@ -43,12 +43,12 @@ type blockReader struct {
 	titled   bool
 }
 
-// read makes a node of a block.
+// read finds what a block says of its node.
 func (b *nodeBlock) read(path string) *document {
 	d := &document{path: path, lines: map[string]int{}, first: b.line, rule: schemas.Rule{ID: b.id}}
 	r := blockReader{node: &legacyNode{path: path, line: b.line, kind: b.kind, prose: true}, header: true}
 	if b.id != "" {
-		r.node.values = append(r.node.values, legacyValue{"id", b.id, b.line})
+		r.node.values = append(r.node.values, legacyValue{name: "id", value: b.id, line: b.line})
 	}
 	lines := b.lines
 	if front, before, rest, ok := cutFront(lines); ok {
@@ -68,7 +68,8 @@ func (b *nodeBlock) read(path string) *document {
 		r.line(lines[i])
 	}
 	r.finish()
-	return r.node.convert()
+	d.from = r.node
+	return d
 }
 
 // cutFront takes front matter off the beginning of a block.
@@ -158,7 +159,7 @@ func (r *blockReader) heading(text string, level, line int) bool {
 }
 
 func (r *blockReader) put(name, value string, line int) {
-	r.node.values = append(r.node.values, legacyValue{name, value, line})
+	r.node.values = append(r.node.values, legacyValue{name: name, value: value, line: line})
 }
 
 // pair reads "**Key**: value". Before the first section all keys may stand

@@ -37,20 +37,20 @@ func TestBlocks(t *testing.T) {
 		{"title without the id", "## A title\n**Severity**: high\n**Trigger**: t\n\n**Statement**: s", edit(func(r *schemas.Rule) { r.Title = "A title" }), nil},
 		{"words of no set", "**Severity**: urgent\n**Authority**: robot\n**Mandatory**: perhaps\n**Last_validated**: soon\n**Colour**: red\n**Trigger**: t\n\n**Statement**: s", edit(func(r *schemas.Rule) { r.Severity = "medium" }), []string{
 			`f.md:2: severity "urgent" is unknown: left out`, `f.md:3: authority "robot" is unknown: left out`, `f.md:4: mandatory is not understood: "perhaps" is left out`,
-			`f.md:5: last_validated "soon" is no date: left out`, "f.md:6: colour has no place in a Rule: left out", "f.md:1: severity was missing: taken as medium, for there was none",
+			`f.md:5: last_validated "soon" is no date: left out`, "f.md:6: property colour has no place here: left out", "f.md:1: severity was missing: taken as medium, for there was none",
 		}},
 		{"twice", "**Severity**: high\n## Trigger\nt\n## Statement\ns\n## Statement\nother", base, []string{"f.md:7: statement is given twice: the first one holds"}},
-		{"edges", "**Severity**: high\n**Trigger**: t\n\n**Statement**: s\n## Edges\n* `PRECEDES` → A-B-D, A-B-E\n- type: DEPENDS_ON, target: A-B-F\n- nothing\n- TEACHES: A-B-G\n- PRECEDES: A-B-C\n<!-- EDGE type=PRECEDES -->", edit(func(r *schemas.Rule) {
-			r.Edges = []schemas.Edge{{Type: "PRECEDES", Target: "A-B-D"}, {Type: "PRECEDES", Target: "A-B-E"}, {Type: "DEPENDS_ON", Target: "A-B-F"}}
+		{"edges", "**Severity**: high\n**Trigger**: t\n\n**Statement**: s\n## Edges\n* `PRECEDES` → A-B-D, A-B-E\n- type: DEPENDS_ON, target: A-B-F\n- nothing\n- PRESSURE_TESTS: A-B-G\n- PRECEDES: A-B-C\n<!-- EDGE type=PRECEDES -->", edit(func(r *schemas.Rule) {
+			r.Edges = []schemas.Edge{{Type: "PRECEDES", Target: "A-B-D"}, {Type: "PRECEDES", Target: "A-B-E"}, {Type: "DEPENDS_ON", Target: "A-B-F"}, {Type: "RELATED_TO", Target: "A-B-G"}}
 		}), []string{
 			`f.md:9: edge "- nothing" is not understood: left out`,
-			"f.md:10: edge to A-B-G is left out: edge TEACHES starts from Skill, Playbook, Technique or WorkedExample, not from a Rule",
-			`f.md:11: edge PRECEDES to "A-B-C" is left out: it points nowhere`, `f.md:12: edge PRECEDES to "" is left out: it points nowhere`,
+			"f.md:10: edge PRESSURE_TESTS starts from no Rule here: kept as RELATED_TO",
+			"f.md:11: edge PRECEDES points to nothing or to its own node: left out", "f.md:12: edge PRECEDES points to nothing or to its own node: left out",
 		}},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			found, loose := parseBlocks("f.md", "<!-- RULE START: A-B-C -->\n"+c.lines+"\n<!-- RULE END: A-B-C -->\n")
+			found, loose := convertBlocks("f.md", "<!-- RULE START: A-B-C -->\n"+c.lines+"\n<!-- RULE END: A-B-C -->\n")
 			if len(found) != 1 || len(loose) > 0 || len(found[0].problems) > 0 {
 				t.Fatalf("%d nodes, notes %v, problems %v", len(found), loose, found[0].problems)
 			}
@@ -68,23 +68,31 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
+// convertBlocks reads the blocks of one file, each as a node of its own.
+func convertBlocks(path, text string) (found []*document, notes []Problem) {
+	found, notes = parseBlocks(path, text)
+	for i, d := range found {
+		if d.from != nil {
+			found[i] = d.from.convert()
+		}
+	}
+	return found, notes
+}
+
 // TestFillIns: every type of an older format becomes a node that is sound.
 func TestFillIns(t *testing.T) {
 	for _, typ := range schemas.NodeTypes() {
 		own := map[schemas.NodeType]string{
-			schemas.NodePlaybook:          "\n**phase_ids**: P-H-A",
-			schemas.NodeAbstraction:       "\n**rule_ids**: A-B-D, A-B-E",
-			schemas.NodeForbiddenResponse: "\n## Forbidden phrases\n- x",
-			schemas.NodePressureScenario:  "\n## Failure patterns\n- x",
+			schemas.NodeAbstraction: "\n**rule_ids**: A-B-D, A-B-E",
 		}[typ]
 		src := "<!-- NODE START id=A-B-C type=" + string(typ) + " -->\n**Trigger**: t\n\n**Statement**: s" + own + "\n<!-- NODE END -->"
-		found, _ := parseBlocks("f.md", src)
+		found, _ := convertBlocks("f.md", src)
 		if len(found) != 1 || len(found[0].problems) > 0 || found[0].rule.NodeType() != typ {
 			t.Errorf("%s: %+v", typ, found)
 		}
 	}
-	found, _ := parseBlocks("f.md", "<!-- NODE START id=A-B-C type=ForbiddenResponse -->\n**Statement**: s\n<!-- NODE END -->")
-	if len(found) != 1 || len(found[0].problems) != 1 || !strings.Contains(found[0].problems[0].Reason, "forbidden_response.phrases is missing") {
+	found, _ := convertBlocks("f.md", "<!-- NODE START id=A-B-C type=Abstraction -->\n**Statement**: s\n<!-- NODE END -->")
+	if len(found) != 1 || len(found[0].problems) != 1 || !strings.Contains(found[0].problems[0].Reason, "abstraction.members is missing") {
 		t.Errorf("a node whose own fields cannot be filled in: %+v", found)
 	}
 }

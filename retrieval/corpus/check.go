@@ -122,6 +122,9 @@ func (d *document) checkType() {
 			d.problem(d.line(key), "a %s has no key %s: correct the type, or remove the key", own, key)
 		}
 	}
+	if p := d.rule.Playbook; p != nil && len(p.Phases) == 0 && len(p.Steps) == 0 {
+		d.problem(d.line("playbook"), "playbook.phases and playbook.steps are missing or empty: a playbook has one of them")
+	}
 	if p := d.rule.Phase; p != nil && p.Order < 1 {
 		d.problem(d.line("phase.order"), "phase.order counts from 1")
 	}

@@ -34,7 +34,7 @@ type endpoints struct {
 	alike    bool
 }
 
-// edgeTypes is the table of the sixteen edge types, in the order of
+// edgeTypes is the table of the eighteen edge types, in the order of
 // [EdgeTypes]; names are persisted, only ever add.
 var edgeTypes = []struct {
 	name string
@@ -50,10 +50,13 @@ var edgeTypes = []struct {
 	{"APPLIES_TO", []endpoints{{from: guidance.and(schemas.NodeForbiddenResponse, schemas.NodeRationalization, schemas.NodePressureScenario), to: work}}},
 	// Methodology. A last row of some is the direction or reach that older
 	// corpora have.
-	{"TEACHES", []endpoints{{
-		from: nodes{schemas.NodeSkill, schemas.NodePlaybook, schemas.NodeTechnique, schemas.NodeWorkedExample},
-		to:   guidance,
-	}}},
+	{"TEACHES", []endpoints{
+		{
+			from: nodes{schemas.NodeSkill, schemas.NodePlaybook, schemas.NodeTechnique, schemas.NodeWorkedExample},
+			to:   guidance,
+		},
+		{from: nodes{schemas.NodeRule}, to: nodes{schemas.NodeSkill, schemas.NodePlaybook, schemas.NodeTechnique, schemas.NodeForbiddenResponse}},
+	}},
 	{"COUNTERS", []endpoints{
 		{
 			from: guidance.and(schemas.NodeForbiddenResponse, schemas.NodeRationalization, schemas.NodeWorkedExample),
@@ -64,17 +67,20 @@ var edgeTypes = []struct {
 	{"DEMONSTRATES", []endpoints{
 		{from: nodes{schemas.NodeWorkedExample}, to: guidance.and(schemas.NodePhase, schemas.NodeRationalization, schemas.NodePressureScenario)},
 		{
-			from: nodes{schemas.NodeForbiddenResponse, schemas.NodeTechnique, schemas.NodeSubagentRole, schemas.NodeSkill},
-			to:   guidance.and(schemas.NodePressureScenario),
+			from: nodes{schemas.NodeForbiddenResponse, schemas.NodeTechnique, schemas.NodeSubagentRole, schemas.NodeSkill, schemas.NodePlaybook},
+			to:   guidance.and(schemas.NodePressureScenario, schemas.NodeForbiddenResponse),
 		},
 	}},
 	{"DISPATCHES", []endpoints{
 		{from: nodes{schemas.NodePlaybook, schemas.NodePhase, schemas.NodeSkill}, to: nodes{schemas.NodeSubagentRole}},
 		{from: nodes{schemas.NodePlaybook, schemas.NodeSkill}, to: nodes{schemas.NodeSkill, schemas.NodePlaybook, schemas.NodeTechnique}},
+		{from: nodes{schemas.NodeSubagentRole}, to: nodes{schemas.NodeSkill, schemas.NodePlaybook}},
 	}},
 	{"GATES", []endpoints{
 		{from: nodes{schemas.NodeRule, schemas.NodePhase}, to: nodes{schemas.NodePhase, schemas.NodePlaybook, schemas.NodeSkill}},
 		{from: nodes{schemas.NodeSkill, schemas.NodePlaybook}, to: nodes{schemas.NodePhase, schemas.NodeRule}},
+		{from: nodes{schemas.NodeTechnique, schemas.NodeForbiddenResponse}, to: nodes{schemas.NodeRule}},
+		{from: nodes{schemas.NodeRule}, to: nodes{schemas.NodeForbiddenResponse}},
 	}},
 	{"PRESSURE_TESTS", []endpoints{{from: nodes{schemas.NodePressureScenario}, to: guidance.and(schemas.NodeForbiddenResponse)}}},
 	{"CONTAINS", []endpoints{
@@ -84,6 +90,8 @@ var edgeTypes = []struct {
 	}},
 	{"ATTACHED_TO", []endpoints{{from: aids, to: guidance.and(schemas.NodePhase, schemas.NodeSubagentRole)}}},
 	{"ABSTRACTS", []endpoints{{from: nodes{schemas.NodeAbstraction}, to: guidance}}},
+	{"INVOKES", []endpoints{{from: work, to: work}}},
+	{edgeBelongs, []endpoints{{from: every, to: nodes{schemas.NodeCategory}}}},
 }
 
 // EdgeTypes lists the names of all edge types: the structural ones first.

@@ -1,6 +1,7 @@
 package corpus
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -27,11 +28,13 @@ type legacyValue struct {
 	name  string // normal
 	value any
 	line  int
+	path  string // of the file, where it is another one than the node's
 }
 
 type legacyEdge struct {
 	edge schemas.Edge
 	line int
+	path string // as that of a value
 }
 
 // normal makes names of properties, sections and types comparable: letters
@@ -72,6 +75,7 @@ var idNames = map[schemas.NodeType][]string{
 	schemas.NodePressureScenario:  {"scenario_id", "pressure_scenario_id"},
 	schemas.NodeWorkedExample:     {"example_id", "worked_example_id"},
 	schemas.NodeSubagentRole:      {"role_id", "subagent_role_id"},
+	schemas.NodeCategory:          {"category_id"},
 }
 
 // nodeType is the type a node was given, or the one whose id it has.
@@ -126,7 +130,8 @@ func (n *legacyNode) convert() *document {
 	own, known := n.nodeType()
 	if !known {
 		c.rule.ID = n.id(own)
-		c.note(n.line, KindSkipped, "node type %q is unknown: the node is left out", n.kind)
+		c.skipped(n.line, "node type %q is unknown: the node is left out", n.kind)
+		c.notes[0].ID = c.rule.ID
 		c.left = true
 		return c.document
 	}
@@ -141,11 +146,14 @@ func (n *legacyNode) convert() *document {
 	c.prose = n.prose
 	c.detail()
 	for _, v := range n.values {
+		c.path = cmp.Or(v.path, n.path)
 		c.take(v)
 	}
 	for _, e := range n.edges {
+		c.path = cmp.Or(e.path, n.path)
 		c.addEdge(e.edge.Type, e.edge.Target, e.line)
 	}
+	c.path = n.path
 	c.fillIn()
 	c.check()
 	for i := range c.problems {
@@ -166,17 +174,23 @@ func (c *conversion) skipped(line int, format string, args ...any) {
 	c.note(line, KindSkipped, format, args...)
 }
 
-// addEdge adds an edge that may start here; one that may not is noted.
+// addEdge adds an edge. One that today's graph does not have from here becomes
+// RELATED_TO, which joins everything; one that leads nowhere is left out.
 func (c *conversion) addEdge(kind, target string, line int) {
 	e := schemas.Edge{Type: strings.ToUpper(normal(kind)), Target: cleanText(strings.TrimSpace(target))}
-	switch {
-	case len(endsOf(e.Type)) == 0:
-		c.skipped(line, "edge %s to %s is left out: its type is unknown", e.Type, e.Target)
-	case e.Target == "" || e.Target == c.rule.ID:
-		c.skipped(line, "edge %s to %q is left out: it points nowhere", e.Type, e.Target)
-	case !startsFrom(e.Type, c.own):
-		c.skipped(line, "edge to %s is left out: %s", e.Target, CheckEdge(e, c.own, ""))
-	case !slices.Contains(c.rule.Edges, e):
+	if e.Target == "" || e.Target == c.rule.ID {
+		c.skipped(line, "edge %s points to nothing or to its own node: left out", e.Type)
+		return
+	}
+	if !startsFrom(e.Type, c.own) {
+		c.note(line, KindNoted, "edge %s starts from no %s here: kept as %s", e.Type, c.own, edgeRelated)
+		c.notes[len(c.notes)-1].Target = e.Target
+		e.Type = edgeRelated
+	}
+	if !slices.Contains(c.rule.Edges, e) {
+		if c.path != c.from.path {
+			line = c.from.line // an edge stands in the node's own file
+		}
 		c.rule.Edges = append(c.rule.Edges, e)
 		c.edges = append(c.edges, line)
 	}

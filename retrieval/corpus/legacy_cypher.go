@@ -16,10 +16,7 @@ func (l *loader) readCypher(name string) {
 	}
 	found, notes := parseCypher(name, string(src))
 	l.problems = append(l.problems, notes...)
-	for _, d := range found {
-		d.legacy = true
-		l.add(d, nil)
-	}
+	l.addOlder(found)
 }
 
 // parseCypher reads every node of a script.
@@ -41,7 +38,7 @@ func parseCypher(path, src string) (found []*document, notes []Problem) {
 		byNode[r.From].edges = append(byNode[r.From].edges, e)
 	}
 	for _, n := range g.Nodes {
-		found = append(found, byNode[n].convert())
+		found = append(found, &document{path: path, lines: map[string]int{}, first: n.Line, from: byNode[n]})
 	}
 	return found, notes
 }
@@ -57,7 +54,7 @@ func scriptNode(path string, n *cypher.Node) *legacyNode {
 		}
 	}
 	for _, key := range sortedKeys(n.Properties) {
-		out.values = append(out.values, legacyValue{normal(key), n.Properties[key], n.Line})
+		out.values = append(out.values, legacyValue{name: normal(key), value: n.Properties[key], line: n.Line})
 	}
 	return out
 }

@@ -22,11 +22,11 @@ var sharedNames = map[string]string{
 	"bad": "violation", "bad_example": "violation", "violation_example": "violation", "wrong": "violation", "violations": "violation",
 	"pass": "pass_example", "good": "pass_example", "good_example": "pass_example", "correct": "pass_example", "fix": "pass_example",
 	"keywords": "tags", "trigger_keywords": "tags", "red_flags": "red_flag_thoughts", "relations": "edges", "relationships": "edges",
-	"description": bodyKey, "notes": bodyKey,
+	"description": bodyKey, "notes": bodyKey, "category": "-> " + edgeBelongs,
 }
 
 // ownNames are what older formats call the fields of one type, and which of
-// their properties are edges ("-> TYPE").
+// their properties are edges: "-> TYPE" to what they name, "<- TYPE" from there.
 var ownNames = map[schemas.NodeType]map[string]string{
 	schemas.NodeAbstraction:       {"rule_ids": "abstraction.members", "compression_ratio": "abstraction.ratio"},
 	schemas.NodeSkill:             {"procedure": "skill.steps", "process": "skill.steps"},
@@ -35,19 +35,23 @@ var ownNames = map[schemas.NodeType]map[string]string{
 	schemas.NodeAntiPattern:       {"counter_nodes": "-> COUNTERS"},
 	schemas.NodeForbiddenResponse: {"forbidden_phrases": "forbidden_response.phrases", "what_to_say_instead": "forbidden_response.instead"},
 	schemas.NodePhase: {
-		"position": "phase.order", "entry_criteria": "phase.entry", "exit_criteria": "phase.exit", "parent_playbook_id": "-> ATTACHED_TO",
+		"position": "phase.order", "entry_criteria": "phase.entry", "exit_criteria": "phase.exit", "parent_playbook_id": "<- " + edgeContains,
 	},
+	schemas.NodeCategory:         {"description": "category.description", "routes": "category.routes", "parent": "-> " + edgeBelongs},
 	schemas.NodeRationalization:  {"thought": "rationalization.excuse", "counter": "rationalization.reality", "attached_to": "-> ATTACHED_TO"},
 	schemas.NodePressureScenario: {"rule_under_test": "-> PRESSURE_TESTS"},
 	schemas.NodeWorkedExample:    {"result": "worked_example.after", "applied_skill": "worked_example.lesson", "linked_skill": "-> DEMONSTRATES"},
 	schemas.NodeSubagentRole:     {"model_preference": "subagent_role.model", "dispatched_by": "-> ATTACHED_TO"},
 }
 
+// maxOutcomes bounds what a corpus may say was counted of one rule.
+const maxOutcomes = 1_000_000
+
 // identityNames are properties that are taken elsewhere.
 var identityNames = []string{"type", "node_type", "id", "node_id", "dump_id"}
 
 // place says where a property of an older format belongs: the path of a field,
-// bodyKey, or "-> TYPE" for an edge; "" for nowhere.
+// bodyKey, or "-> TYPE" or "<- TYPE" for an edge; "" for nowhere.
 func place(own schemas.NodeType, name string) string {
 	if to, found := ownNames[own][name]; found {
 		return to
@@ -107,8 +111,15 @@ func (c *conversion) take(v legacyValue) {
 	to := place(c.own, v.name)
 	kind, edge := strings.CutPrefix(to, "-> ")
 	switch {
+	case v.name == "times_seen_positive":
+		c.outcomes.Positive = asCount(v.value)
+	case v.name == "times_seen_negative":
+		c.outcomes.Negative = asCount(v.value)
 	case to == "":
-		c.skipped(v.line, "%s has no place in a %s: left out", v.name, c.own)
+		c.note(v.line, KindDropped, "property %s has no place here: left out", v.name)
+	case strings.HasPrefix(to, "<- "):
+		c.skipped(v.line, "%s names %s, which is not in this import: the edge from there is left out", v.name, asText(v.value))
+		c.notes[len(c.notes)-1].Target = asText(v.value)
 	case to == bodyKey:
 		c.rule.Body = trimBody(c.rule.Body + "\n\n" + cleanBody(asText(v.value)))
 	case edge:
@@ -206,7 +217,7 @@ func (c *conversion) takeMap(f field, path string, v legacyValue) {
 			continue
 		}
 		sub, into := c.at(path + "." + normal(key))
-		c.set(sub, path+"."+normal(key), into, legacyValue{normal(key), m[key], v.line})
+		c.set(sub, path+"."+normal(key), into, legacyValue{name: normal(key), value: m[key], line: v.line})
 	}
 }
 
@@ -353,6 +364,15 @@ func asFlag(v any) (value, ok bool) {
 		}
 	}
 	return false, false
+}
+
+// asCount reads a number of outcomes; what is none counts nothing.
+func asCount(v any) int {
+	n, ok := asNumber(v)
+	if !ok || n < 0 || n > maxOutcomes {
+		return 0
+	}
+	return int(n)
 }
 
 func asNumber(v any) (float64, bool) {

@@ -2,6 +2,7 @@ package corpus
 
 import (
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -15,9 +16,15 @@ type fillIn struct {
 	from []string
 }
 
+// firstFillIns are for the fields that all nodes share, of what one type has.
+var firstFillIns = map[schemas.NodeType][]fillIn{
+	schemas.NodeAbstraction: {{"statement", []string{"abstraction.summary"}}},
+	schemas.NodeCategory:    {{"statement", []string{"category.description"}}},
+}
+
 // fillIns are for the fields that all nodes share.
 var fillIns = []fillIn{
-	{"statement", []string{"title", bodyKey}},
+	{"statement", []string{"title", bodyKey, "trigger"}},
 	{"trigger", []string{"title", "statement"}},
 }
 
@@ -26,13 +33,17 @@ var ownFillIns = map[schemas.NodeType][]fillIn{
 	schemas.NodeAbstraction: {{"abstraction.summary", []string{"statement"}}},
 	schemas.NodeSkill:       {{"skill.steps", []string{bodyKey, "statement"}}},
 	schemas.NodeTechnique:   {{"technique.steps", []string{bodyKey, "statement"}}},
+	schemas.NodePlaybook:    {{"playbook.steps", []string{bodyKey, "statement"}}},
 	schemas.NodeAntiPattern: {
 		{"anti_pattern.appeal", []string{"trigger"}},
 		{"anti_pattern.harm", []string{"rationale", "statement"}},
 		{"anti_pattern.instead", []string{"pass_example", "enforcement", "statement"}},
 	},
-	schemas.NodeForbiddenResponse: {{"forbidden_response.instead", []string{"pass_example", "statement"}}},
-	schemas.NodePhase:             {{"phase.exit", []string{bodyKey, "statement"}}},
+	schemas.NodeForbiddenResponse: {
+		{"forbidden_response.phrases", []string{bodyKey, "statement"}},
+		{"forbidden_response.instead", []string{"pass_example", "statement"}},
+	},
+	schemas.NodePhase: {{"phase.exit", []string{bodyKey, "statement"}}},
 	schemas.NodeRationalization: {
 		{"rationalization.excuse", []string{"title", "trigger"}},
 		{"rationalization.reality", []string{"statement"}},
@@ -40,6 +51,7 @@ var ownFillIns = map[schemas.NodeType][]fillIn{
 	schemas.NodePressureScenario: {
 		{"pressure_scenario.prompt", []string{bodyKey, "trigger"}},
 		{"pressure_scenario.expected_compliance", []string{"statement"}},
+		{"pressure_scenario.failure_patterns", []string{bodyKey, "statement"}},
 	},
 	schemas.NodeWorkedExample: {
 		{"worked_example.situation", []string{"trigger"}},
@@ -49,10 +61,10 @@ var ownFillIns = map[schemas.NodeType][]fillIn{
 	schemas.NodeSubagentRole: {{"subagent_role.prompt_template", []string{bodyKey, "statement"}}},
 }
 
-// memberEdges are the edges that tell a required list of ids.
+// memberEdges are the edges that tell a list of ids.
 var memberEdges = map[schemas.NodeType]struct{ path, edge string }{
 	schemas.NodeAbstraction: {"abstraction.members", "ABSTRACTS"},
-	schemas.NodePlaybook:    {"playbook.phases", "CONTAINS"},
+	schemas.NodePlaybook:    {"playbook.phases", edgeContains},
 }
 
 // fillIn completes what today's format requires from what is there.
@@ -61,31 +73,87 @@ func (c *conversion) fillIn() {
 		c.rule.Severity = "medium"
 		c.filled("severity", "medium, for there was none")
 	}
-	for _, f := range slices.Concat(fillIns, ownFillIns[c.own]) {
+	for _, f := range slices.Concat(firstFillIns[c.own], fillIns) {
 		c.fillField(f)
+	}
+	c.fillMembers()
+	for _, f := range ownFillIns[c.own] {
+		if c.rule.Playbook == nil || len(c.rule.Playbook.Phases) == 0 {
+			c.fillField(f)
+		}
 	}
 	if p := c.rule.Phase; p != nil && p.Order < 1 {
 		p.Order = 1
 		c.filled("phase.order", "1, the lowest there is")
 	}
-	if m, has := memberEdges[c.own]; has {
-		if _, into := c.at(m.path); into.Len() == 0 {
-			var ids []string
-			for _, e := range c.rule.Edges {
-				if e.Type == m.edge {
-					ids = append(ids, e.Target)
-				}
-			}
-			if len(ids) > 0 {
-				into.Set(reflect.ValueOf(ids))
-				c.filled(m.path, "the targets of its "+m.edge+" edges")
-			}
+}
+
+func (c *conversion) fillMembers() {
+	m, has := memberEdges[c.own]
+	if !has {
+		return
+	}
+	_, into := c.at(m.path)
+	if into.Len() > 0 {
+		return
+	}
+	var ids []string
+	for _, e := range c.rule.Edges {
+		if e.Type == m.edge {
+			ids = append(ids, e.Target)
 		}
+	}
+	if len(ids) > 0 {
+		into.Set(reflect.ValueOf(ids))
+		c.filled(m.path, "the targets of its "+m.edge+" edges")
+		c.ordered = true
 	}
 }
 
 func (c *conversion) filled(path, from string) {
 	c.note(c.line(path), KindFilled, "%s was missing: taken as %s", path, from)
+}
+
+// stepHeading is a heading that numbers a step or a phase.
+var stepHeading = regexp.MustCompile(`^#{2,6}[ \t]+(?:(?i:step|phase|stage)[ \t]+)?[0-9]{1,2}[.):]?[ \t]*[-–—:]*[ \t]*(\S.*)$`)
+
+// steps finds the steps in a text: under numbered headings, else in its lists,
+// numbered ones first.
+func steps(text string) []string {
+	var headed, numbered []string
+	for line := range strings.SplitSeq(text, "\n") {
+		if m := stepHeading.FindStringSubmatch(line); m != nil {
+			headed = append(headed, m[1])
+		}
+		if s := strings.TrimLeft(line, " "); s != "" && s[0] >= '0' && s[0] <= '9' {
+			numbered = append(numbered, bullets(line)...)
+		}
+	}
+	if len(headed) > 1 {
+		return headed
+	}
+	if len(numbered) > 1 {
+		return bullets(onlyNumbered(text))
+	}
+	return bullets(text)
+}
+
+// onlyNumbered leaves of a text its numbered lists, with the lines that
+// continue them.
+func onlyNumbered(text string) string {
+	var b strings.Builder
+	inside := false
+	for line := range strings.SplitSeq(text, "\n") {
+		if m := bulletPattern.FindStringSubmatch(line); m != nil {
+			inside = !strings.ContainsAny(strings.TrimLeft(line, " ")[:1], "-*+")
+		} else if strings.HasPrefix(line, "#") {
+			inside = false
+		}
+		if inside {
+			b.WriteString(line + "\n")
+		}
+	}
+	return b.String()
 }
 
 func (c *conversion) fillField(f fillIn) {
@@ -101,7 +169,7 @@ func (c *conversion) fillField(f fillIn) {
 		}
 		if target.kind == listValue && source == bodyKey {
 			// Prose is no list of steps; a statement is at least one.
-			if list := bullets(text); len(list) > 0 {
+			if list := steps(text); len(list) > 0 {
 				into.Set(reflect.ValueOf(slices.DeleteFunc(list, func(s string) bool { return s == "" })))
 			}
 			if into.Len() > 0 {

@@ -27,7 +27,8 @@ func parseLegacyFront(path, front, body string) *document {
 	if len(d.problems) > 0 {
 		return d
 	}
-	return n.convert()
+	d.from = n
+	return d
 }
 
 // legacyFront adds the pairs of front matter to a node. before is the line of
@@ -48,7 +49,7 @@ func (d *document) legacyFront(n *legacyNode, front string, before int) {
 		}
 		if seq, ok := it.Value().(*ast.SequenceNode); ok && normal(key.Value) == "edges" {
 			for _, item := range seq.Values {
-				n.values = append(n.values, legacyValue{"edges", plainValue(item, 0), lineOf(item) + before - 1})
+				n.values = append(n.values, legacyValue{name: "edges", value: plainValue(item, 0), line: lineOf(item) + before - 1})
 			}
 			continue
 		}
@@ -56,7 +57,7 @@ func (d *document) legacyFront(n *legacyNode, front string, before int) {
 		if _, null := it.Value().(*ast.NullNode); value == nil && !null {
 			value = unread(it.Value().Type().String())
 		}
-		n.values = append(n.values, legacyValue{normal(key.Value), value, lineOf(it.Key()) + before - 1})
+		n.values = append(n.values, legacyValue{name: normal(key.Value), value: value, line: lineOf(it.Key()) + before - 1})
 	}
 }
 

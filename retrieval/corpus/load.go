@@ -29,9 +29,14 @@ type File struct {
 	// Content is the file's bytes, to be kept with [Keep] and written back by
 	// an export. It is nil for a node in an older format.
 	Content []byte
+	// Outcomes are those that an older corpus had counted.
+	Outcomes Outcomes
 
 	doc *document
 }
+
+// Outcomes are how often a rule was followed and how often it was not.
+type Outcomes struct{ Positive, Negative int }
 
 // Embedded returns the corpus that ships with the program, sorted by id. An
 // error wraps [ErrInvalid] and means that the build is broken.
@@ -90,7 +95,10 @@ type Lookup func(id string) (t schemas.NodeType, found bool)
 // an older format everything that has no place here is reported as KindSkipped
 // and left out, edges that lead nowhere included, and what it lacks is filled
 // in and reported as KindFilled; a Markdown file without a node is skipped.
-// The ids of other nodes in the text of a block become RELATED_TO edges.
+// Several descriptions of one node in older formats are merged: the later one
+// holds, by path and line, with the edges of all. An edge that today's graph
+// does not have between two nodes becomes RELATED_TO. The ids of other nodes in
+// the text of a block become RELATED_TO edges.
 //
 // Edges may point to nodes that known finds; nil finds none.
 func LoadAny(fsys fs.FS, known Lookup) ([]File, []Problem) {
@@ -107,6 +115,7 @@ type loader struct {
 	fsys     fs.FS
 	known    Lookup
 	any      bool // older formats are read
+	older    []*legacyNode
 	loaded   []loadedFile
 	first    map[string]string // id to the place that brought it
 	problems []Problem
@@ -116,10 +125,12 @@ func (l *loader) load() ([]File, []Problem) {
 	if err := fs.WalkDir(l.fsys, ".", l.visit); err != nil {
 		l.problem(".", 0, "cannot walk the folder: %v", err)
 	}
+	l.convertOlder()
 	l.checkEdges()
+	l.checkCircles()
 	files := make([]File, len(l.loaded))
 	for i, f := range l.loaded {
-		f.file.Rule, f.file.doc = f.doc.rule, f.doc
+		f.file.Rule, f.file.Outcomes, f.file.doc = f.doc.rule, f.doc.outcomes, f.doc
 		if f.doc.legacy {
 			f.file.Hash = digest.Hex(Render(f.doc.rule))
 		}
@@ -168,13 +179,12 @@ func (l *loader) readMarkdown(name string) {
 	}
 	found, notes, current := parseAny(name, src)
 	l.problems = append(l.problems, notes...)
+	if !current {
+		l.addOlder(found)
+		return
+	}
 	for _, d := range found {
-		if current {
-			l.add(d, src)
-		} else {
-			d.legacy = true
-			l.add(d, nil)
-		}
+		l.add(d, src)
 	}
 }
 
@@ -243,11 +253,15 @@ func readBounded(fsys fs.FS, name string, limit int64) ([]byte, error) {
 }
 
 // checkEdges reports targets that no node has, and known ones of a type that
-// the edge does not join. An older format's edges of that kind are left out.
+// the edge does not join. An older format's edges to nothing are left out, and
+// the others become RELATED_TO.
 func (l *loader) checkEdges() {
-	types := map[string]schemas.NodeType{}
+	types, phases := map[string]schemas.NodeType{}, map[string]int{}
 	for _, f := range l.loaded {
-		types[f.doc.rule.ID] = f.doc.rule.Type
+		types[f.doc.rule.ID] = f.doc.rule.NodeType()
+		if p := f.doc.rule.Phase; p != nil {
+			phases[f.doc.rule.ID] = p.Order
+		}
 	}
 	for _, f := range l.loaded {
 		if f.doc.prose {
@@ -261,25 +275,56 @@ func (l *loader) checkEdges() {
 			if !known && l.known != nil {
 				to, known = l.known(e.Target)
 			}
-			if known {
-				p.Kind, p.Reason = KindWrongEndpoint, CheckEdge(e, f.doc.rule.Type, to)
-			} else {
-				p.Kind = KindUnknownTarget
-				p.Reason = fmt.Sprintf("edge %s points to %s, which no file here defines: correct the id, or add that rule", e.Type, e.Target)
+			keep := true
+			if !known {
+				keep = l.unknownTarget(f.doc, e, p)
+			} else if wrong := CheckEdge(e, f.doc.rule.Type, to); wrong != "" && f.doc.legacy {
+				p.Kind, p.Reason = KindNoted, fmt.Sprintf("edge %s joins no %s to a %s here: kept as %s", e.Type, f.doc.rule.NodeType(), to, edgeRelated)
+				l.problems = append(l.problems, p)
+				e.Type = edgeRelated
+			} else if wrong != "" {
+				p.Kind, p.Reason = KindWrongEndpoint, wrong
+				l.problems = append(l.problems, p)
 			}
-			switch {
-			case p.Reason == "":
-				kept, lines = append(kept, e), append(lines, p.Line)
-				continue
-			case f.doc.legacy:
-				p.Kind = KindSkipped
-				p.Reason, _, _ = strings.Cut(p.Reason, ":")
-				p.Reason += ": the edge is left out"
-			default:
+			if keep && (!f.doc.legacy || !slices.Contains(kept, e)) {
 				kept, lines = append(kept, e), append(lines, p.Line)
 			}
-			l.problems = append(l.problems, p)
 		}
 		f.doc.rule.Edges, f.doc.edges = kept, lines
+		settleMembers(f.doc, phases)
+	}
+}
+
+// unknownTarget reports an edge to a node that is nowhere, and says whether it
+// stays: an older format's does not. A category that nothing describes stays as
+// a tag.
+func (l *loader) unknownTarget(d *document, e schemas.Edge, p Problem) (keep bool) {
+	p.Kind = KindUnknownTarget
+	p.Reason = fmt.Sprintf("edge %s points to %s, which no file here defines: correct the id, or add that rule", e.Type, e.Target)
+	if d.legacy {
+		p.Kind, p.Reason = KindSkipped, fmt.Sprintf("edge %s points to %s, which no file here defines: the edge is left out", e.Type, e.Target)
+	}
+	if tag := strings.ToLower(e.Target); d.legacy && e.Type == edgeBelongs {
+		p.Kind, p.Reason = KindNoted, fmt.Sprintf("category %s is described nowhere here: kept as the tag %s", e.Target, tag)
+		if !slices.Contains(d.rule.Tags, tag) {
+			d.rule.Tags = append(d.rule.Tags, tag)
+		}
+	}
+	l.problems = append(l.problems, p)
+	return !d.legacy
+}
+
+// checkCircles tells of edges that lead around in a circle where they make no
+// sense. The nodes come in all the same.
+func (l *loader) checkCircles() {
+	if !l.any {
+		return
+	}
+	nodes := make([]Node, len(l.loaded))
+	for i, f := range l.loaded {
+		nodes[i] = Node{Rule: f.doc.rule, Path: f.file.Path, doc: f.doc}
+	}
+	for _, found := range circles(nodes) {
+		l.problems = append(l.problems, Problem{Path: found.Path, Line: found.Line, Kind: KindNoted, ID: found.IDs[0], Reason: found.Reason})
 	}
 }

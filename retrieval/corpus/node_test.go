@@ -64,6 +64,9 @@ func anyNode() *rapid.Generator[schemas.Rule] {
 		} else {
 			r.Check = nil
 		}
+		if p := r.Playbook; p != nil && len(p.Phases)+len(p.Steps) == 0 {
+			p.Steps = []string{text.Draw(t, "a step")}
+		}
 		r.ID = rapid.StringMatching(`[A-Z][A-Z0-9]?-[A-Z]-[0-9]{3}`).Draw(t, "id")
 		r.Severity = rapid.SampledFrom(severities).Draw(t, "severity")
 		r.Confidence = rapid.SampledFrom([]string{"", "speculative", "peer-reviewed"}).Draw(t, "confidence")
@@ -136,7 +139,11 @@ func TestEdgeTable(t *testing.T) {
 		{"RELATED_TO", schemas.NodeSubagentRole, schemas.NodeAbstraction, true},
 		{"APPLIES_TO", "", schemas.NodePhase, true},
 		{"TEACHES", schemas.NodeSkill, "", true},
-		{"TEACHES", "", schemas.NodeSkill, false},
+		{"TEACHES", "", schemas.NodeSkill, true},
+		{"TEACHES", "", "", false},
+		{"INVOKES", schemas.NodePlaybook, schemas.NodeTechnique, true},
+		{"BELONGS_TO", "", schemas.NodeCategory, true},
+		{"BELONGS_TO", "", "", false},
 		{"COUNTERS", "", schemas.NodeRationalization, true},
 		{"COUNTERS", schemas.NodeRationalization, "", true},
 		{"COUNTERS", "", "", false},
@@ -161,8 +168,8 @@ func TestEdgeTable(t *testing.T) {
 			t.Errorf("%s from %q to %q: %q", c.edge, c.from, c.to, got)
 		}
 	}
-	if n := len(EdgeTypes()); n != 16 {
-		t.Errorf("%d edge types, want 16", n)
+	if n := len(EdgeTypes()); n != 18 {
+		t.Errorf("%d edge types, want 18", n)
 	}
 	for _, e := range EdgeTypes() {
 		if from, _ := EdgeEnds(e, ""); len(from) == 0 {

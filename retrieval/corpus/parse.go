@@ -52,10 +52,13 @@ type document struct {
 	edges    []int          // line of each edge of rule.Edges
 	first    int            // line where the node begins
 	problems []Problem
-	notes    []Problem // what was changed or left out of a node of an older format
-	legacy   bool      // of an older format
-	left     bool      // the node is left out, as notes say
-	prose    bool      // ids in its text are edges, too
+	notes    []Problem   // what was changed or left out of a node of an older format
+	legacy   bool        // of an older format
+	left     bool        // the node is left out, as notes say
+	from     *legacyNode // of an older format, until it is converted
+	ordered  bool        // its edges told the ids that it lists
+	outcomes Outcomes    // that an older corpus had counted
+	prose    bool        // ids in its text are edges, too
 }
 
 func parseFile(path string, src []byte) *document {

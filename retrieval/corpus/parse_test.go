@@ -148,7 +148,7 @@ func TestParseRefuses(t *testing.T) {
 		{"check with both", with("check:\n  pattern: a\n  query: b\n"), []string{"6: either a pattern or a query"}},
 		{"check with neither", with("check: {language: go}\n"), []string{"6: either a pattern or a query"}},
 		{"no regular expression", with("check:\n  pattern: (\n  unless: '['\n  contexts: [air]\n"), []string{"7: check.pattern is no regular", "8: check.unless is no regular", "9: check.contexts \"air\" is unknown"}},
-		{"edge from the wrong type", with("edges:\n  - {type: TEACHES, target: A-B-C}\n"), []string{"7: edge TEACHES starts from Skill, Playbook, Technique or WorkedExample, not from a Rule"}},
+		{"edge from the wrong type", with("edges:\n  - {type: PRESSURE_TESTS, target: A-B-C}\n"), []string{"7: edge PRESSURE_TESTS starts from PressureScenario, not from a Rule"}},
 		{"not UTF-8", with("title: \"\xff\"\n"), []string{"6: byte 0xff is not UTF-8"}},
 		{"control character", with("title: a\x00b\n"), []string{"6: control character U+0000"}},
 		{"too large", small + strings.Repeat("x", MaxSize), []string{"1: the limit is 1048576"}},

@@ -19,7 +19,9 @@ const (
 	KindUnknownTarget Kind = "unknown_target" // an edge points to no rule of this folder; the rule is returned
 	KindWrongEndpoint Kind = "wrong_endpoint" // an edge points to a node of a type that it does not join; the rule is returned
 	KindSkipped       Kind = "skipped"        // something of an older format has no place here; the rest is returned
+	KindDropped       Kind = "dropped"        // a property of an older format has no place here; the node is returned without it
 	KindFilled        Kind = "filled"         // an older format lacked a required field; it was taken from another
+	KindNoted         Kind = "noted"          // something was taken otherwise than written, or is worth a look; nothing is lost
 	KindDowngraded    Kind = "downgraded"     // a claim was lowered; the rule is returned with the lower one
 )
 
@@ -29,7 +31,7 @@ type Problem struct {
 	Line   int // from 1; 0 when the file could not be read
 	Kind   Kind
 	ID     string // of the rule, where it is known
-	Target string // of the edge, for KindUnknownTarget and KindWrongEndpoint
+	Target string // of the edge, where the problem is one
 	Reason string // what is wrong and what to do
 }
 

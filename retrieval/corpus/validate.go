@@ -33,18 +33,6 @@ type Finding struct {
 	Reason   string   `json:"reason"`         // what is wrong and what to do
 }
 
-// String renders the finding as "path:line: severity: ID: reason (check)".
-func (f Finding) String() string {
-	var place string
-	switch {
-	case f.Path != "" && f.Line > 0:
-		place = fmt.Sprintf("%s:%d: ", f.Path, f.Line)
-	case f.Path != "":
-		place = f.Path + ": "
-	}
-	return fmt.Sprintf("%s%s: %s: %s (%s)", place, f.Severity, strings.Join(f.IDs[:min(1, len(f.IDs))], ""), f.Reason, f.Check)
-}
-
 // The checks, by what they look for.
 const (
 	CheckSchema       = "schema"         // error: a value that is missing or outside its set
@@ -126,6 +114,19 @@ func in(path string) string {
 		return ""
 	}
 	return " by " + path
+}
+
+// circles are the findings on edges that lead around in a circle.
+func circles(list []Node) []Finding {
+	v := validator{nodes: list, byID: map[string]*Node{}}
+	slices.SortFunc(v.nodes, func(a, b Node) int { return cmp.Compare(a.Rule.ID, b.Rule.ID) })
+	for i := range v.nodes {
+		v.byID[v.nodes[i].Rule.ID] = &v.nodes[i]
+	}
+	for _, kind := range circular {
+		v.cycles(kind)
+	}
+	return v.findings
 }
 
 type validator struct {

@@ -8,10 +8,13 @@ import (
 	"github.com/writbus/writ/schemas"
 )
 
-// The edge types that Validate judges by their meaning.
+// The edge types whose meaning matters here.
 const (
 	edgeSupersedes = "SUPERSEDES"
 	edgeConflicts  = "CONFLICTS_WITH"
+	edgeBelongs    = "BELONGS_TO"
+	edgeRelated    = "RELATED_TO"
+	edgeContains   = "CONTAINS"
 )
 
 // circular are the edge types that make no sense in a circle.

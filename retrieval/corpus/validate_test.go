@@ -127,7 +127,7 @@ func TestValidate(t *testing.T) {
 			}
 			var got []string
 			for _, f := range Validate(list, c.with) {
-				got = append(got, f.String())
+				got = append(got, shown(f))
 			}
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Error(diff)
@@ -135,13 +135,25 @@ func TestValidate(t *testing.T) {
 			rand.New(rand.NewPCG(1, 2)).Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 			var again []string
 			for _, f := range Validate(list, c.with) {
-				again = append(again, f.String())
+				again = append(again, shown(f))
 			}
 			if diff := cmp.Diff(got, again); diff != "" {
 				t.Errorf("in another order:\n%s", diff)
 			}
 		})
 	}
+}
+
+// shown renders a finding as "path:line: severity: ID: reason (check)".
+func shown(f Finding) string {
+	var place string
+	switch {
+	case f.Path != "" && f.Line > 0:
+		place = fmt.Sprintf("%s:%d: ", f.Path, f.Line)
+	case f.Path != "":
+		place = f.Path + ": "
+	}
+	return fmt.Sprintf("%s%s: %s: %s (%s)", place, f.Severity, strings.Join(f.IDs[:min(1, len(f.IDs))], ""), f.Reason, f.Check)
 }
 
 // TestValidateNamesLines: of what was just loaded, of a person's stored file,

@@ -45,19 +45,6 @@ type Agreement struct {
 	Embedder  int `json:"embedder"`  // with the embedder's
 }
 
-// Precision is the share of the embedder's that are the reference's, 1 of none.
-func (a Agreement) Precision() float64 { return share(a.Both, a.Embedder) }
-
-// Recall is the share of the reference's that are the embedder's, 1 of none.
-func (a Agreement) Recall() float64 { return share(a.Both, a.Reference) }
-
-func share(part, whole int) float64 {
-	if whole == 0 {
-		return 1
-	}
-	return float64(part) / float64(whole)
-}
-
 // Calibrate maps thresholds that are stated on the scale of [ReferenceModel] to
 // that of another embedder. Both scales are read off the same committed pairs
 // of texts: a threshold lies between the same ranks on either, which makes as

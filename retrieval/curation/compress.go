@@ -18,7 +18,7 @@ import (
 const MostMembers = 6
 
 // Compress writes the Abstraction nodes of a corpus: the rules of each domain,
-// clustered by their vectors ([Vectors], place by place), one node for each
+// clustered by their vectors (of each [Text], place by place), one node for each
 // cluster of two or more. Always-shown nodes, proposals, superseded rules and
 // nodes that are no rules stay out; two rules in conflict never share an
 // abstraction; one that would not be shorter than its members is not written.

@@ -4,8 +4,7 @@
 //
 // [Gate.Judge] is the structural gate, five checks over a proposal and the
 // nodes there are. [Calibrate] carries its thresholds, which are stated for one
-// embedder, over to any other. [Neighbours], [Differs], [Diff] and [Promote]
-// serve review. [Compress] clusters rules and writes Abstraction nodes.
+// embedder, over to any other. [Neighbours] and [Diff] serve review. [Compress] clusters rules and writes Abstraction nodes.
 //
 // Guarantees: everything is a function of its arguments, and the order of
 // nodes, edges and rules in them changes no byte of an answer; a finding names

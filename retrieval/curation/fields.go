@@ -67,18 +67,6 @@ func linesOf(value reflect.Value) []string {
 	return strings.Split(strings.TrimSuffix(value.String(), "\n"), "\n")
 }
 
-// Differs lists the fields in which two nodes differ, in the order of their
-// front matter.
-func Differs(a, b schemas.Rule) []string {
-	var names []string
-	for _, pair := range pairedFields(a, b) {
-		if !slices.Equal(pair.old, pair.new) {
-			names = append(names, pair.name)
-		}
-	}
-	return names
-}
-
 type fieldPair struct {
 	name     string
 	old, new []string

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/writbus/writ/retrieval"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -22,24 +21,6 @@ var ErrDimension = errors.New("curation: vectors do not fit together")
 // is the same rule.
 func Text(node schemas.Rule) string {
 	return strings.Join(strings.Fields(node.Trigger+" "+node.Statement), " ")
-}
-
-// Vectors embeds the [Text] of each node, in order. A node without text has an
-// empty vector, which is like nothing.
-func Vectors(e retrieval.Embedder, nodes []schemas.Rule) ([][]float32, error) {
-	vectors := make([][]float32, len(nodes))
-	for i, node := range nodes {
-		text := Text(node)
-		if text == "" {
-			continue
-		}
-		v, err := e.Embed(text)
-		if err != nil {
-			return nil, fmt.Errorf("embed node %s with %s: %w", node.ID, e.Name(), err)
-		}
-		vectors[i] = v
-	}
-	return vectors, nil
 }
 
 // Corpus is what a proposal is judged against.

@@ -75,7 +75,7 @@ func BenchmarkTakeUp(b *testing.B) {
 	from := processor.Time()
 	for b.Loop() {
 		next := benchProject(b)
-		next.options.Record, next.options.Saved, next.recorded = recorded.record, p.options.Saved, recorded.fold()
+		next.options.Record, next.options.Saved, next.catalog = recorded.record, p.options.Saved, recorded.fold()
 		if built := update(b, next, Update{}); built.Read != 0 {
 			b.Fatalf("%+v", built)
 		}

@@ -45,12 +45,12 @@ func NewContents(now func() time.Time) *Contents {
 	return &Contents{now: now, seen: map[string]seen{}}
 }
 
-// Read reads a file into the room, or into what takes its place where it is too
+// Read reads a file into the buffer, or into what takes its place where it is too
 // small, and says whether its content has a SHA-256, in lower-case hexadecimal.
 // The root lets no link lead out of it.
-func (c *Contents) Read(root *os.Root, path, hash string, room *[]byte) (raw []byte, same bool, err error) {
+func (c *Contents) Read(root *os.Root, path, hash string, buffer *[]byte) (raw []byte, same bool, err error) {
 	now := c.now()
-	r, err := readBytes(root, path, room)
+	r, err := readBytes(root, path, buffer)
 	if err != nil {
 		return nil, false, fmt.Errorf("artifacts: read %s: %w", path, err)
 	}

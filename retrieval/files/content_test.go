@@ -39,13 +39,13 @@ func TestAWriteIsSeenWhateverItsTime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var room []byte
+	var buffer []byte
 	for range 2 {
-		if raw, same, err := c.Read(root, "a.md", digest.Hex([]byte("one")), &room); string(raw) != "one" || !same || err != nil {
+		if raw, same, err := c.Read(root, "a.md", digest.Hex([]byte("one")), &buffer); string(raw) != "one" || !same || err != nil {
 			t.Fatalf("%q, %v, %v", raw, same, err)
 		}
 	}
-	if _, same, err := c.Read(root, "a.md", digest.Hex([]byte("two")), &room); same || err != nil {
+	if _, same, err := c.Read(root, "a.md", digest.Hex([]byte("two")), &buffer); same || err != nil {
 		t.Errorf("another content is taken for it: %v", err)
 	}
 	// The system's clock may tick some milliseconds apart.
@@ -61,7 +61,7 @@ func TestAWriteIsSeenWhateverItsTime(t *testing.T) {
 		is, _ := stampOf(after)
 		changed = !ok || was != is
 	}
-	if raw, same, err := c.Read(root, "a.md", digest.Hex([]byte("one")), &room); string(raw) != "two" || same || err != nil {
+	if raw, same, err := c.Read(root, "a.md", digest.Hex([]byte("one")), &buffer); string(raw) != "two" || same || err != nil {
 		t.Errorf("%q, %v, %v: written with the time of before", raw, same, err)
 	}
 }

@@ -111,14 +111,14 @@ func (p *Project) describe(paths []string, now *Snapshot) (docs []describe.Descr
 		return nil, nil, fmt.Errorf("%w: %w", ErrProject, err)
 	}
 	defer func() { _ = root.Close() }()
-	counter := chunk.NewCounter()
-	var room []byte
+	var chunks chunk.Scratch
+	var buffer []byte
 	for _, path := range paths {
-		r, err := readFile(root, path, &room)
+		r, err := readFile(root, path, &buffer)
 		if err != nil || r.left != "" || r.hash != now.docs.get(path).Hash {
 			continue
 		}
-		d := describe.Describe(describe.File{Path: path, ModTime: r.modTime, Hash: r.hash, Bytes: r.bytes}, counter)
+		d := describe.Describe(describe.File{Path: path, ModTime: r.modTime, Hash: r.hash, Bytes: r.bytes}, &chunks)
 		d.ModTime = time.Time{} // as in an update
 		docs = append(docs, d)
 		texts = append(texts, search.Meanings(&d.Document)...)

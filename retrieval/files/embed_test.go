@@ -47,7 +47,7 @@ type single struct{ search.Embedder }
 func (tr *savedTree) embedding(t *testing.T, e search.Embedder, beside bool) *Project {
 	t.Helper()
 	p, err := Open(Options{
-		Root: tr.root, Record: tr.journal.record, Now: time.Now, Workers: 2, Globs: []string{"**"}, Recorded: tr.journal.fold(),
+		Root: tr.root, Record: tr.journal.record, Now: time.Now, Workers: 2, Catalog: tr.journal.fold("**"),
 		Saved: tr.file, Embedder: e, Beside: beside, Warn: func(text string) { tr.said = append(tr.said, text) },
 	})
 	if err != nil {

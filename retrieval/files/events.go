@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
+	"github.com/writbus/writ/retrieval/artifact/catalog"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -13,127 +13,56 @@ import (
 // each it stays well below what a server takes by default.
 const eventParts = 2000
 
-// eventsOf lists what is different from what the log has, and ends a build that
-// looked at all files with what it covers. A path that left while another came
-// with the same bytes was renamed.
-func (p *Project) eventsOf(w *work, newGlobs bool) []schemas.Payload {
-	var came, changed []schemas.ArtifactIndexed
-	var left []string
+// look is what an update found, as the catalog asks for it.
+func (p *Project) look(w *work) catalog.Look {
+	l := catalog.Look{Gone: slices.Clone(w.gone), Begun: p.begun}
 	for path, f := range w.next {
-		was, recorded := p.recorded[path]
 		if f.info == nil {
-			if recorded {
-				left = append(left, path)
-			}
+			l.Gone = append(l.Gone, path)
 			continue
 		}
-		now := Recorded{SHA256: f.hash, Bytes: f.size, Modified: f.modTime.UTC(), Kind: string(f.info.Type)}
-		event := schemas.ArtifactIndexed{File: schemas.FileState{Path: path, SHA256: now.SHA256, Bytes: now.Bytes}, Kind: now.Kind, Modified: now.Modified}
-		switch {
-		case !recorded:
-			came = append(came, event)
-		case was.SHA256 != now.SHA256 || was.Bytes != now.Bytes || was.Kind != now.Kind:
-			changed = append(changed, event)
-			w.built.Changed++
-		case !was.Modified.Equal(now.Modified):
-			changed = append(changed, event)
-			w.built.Touched++
-		default:
-			w.built.Unchanged++
-		}
+		l.Found = append(l.Found, schemas.ArtifactIndexed{
+			File: schemas.FileState{Path: path, SHA256: f.hash, Bytes: f.size}, Kind: string(f.info.Type), Modified: f.modTime.UTC(),
+		})
 	}
-	for _, path := range w.gone {
-		if _, recorded := p.recorded[path]; recorded {
-			left = append(left, path)
-		}
+	if w.listing != nil {
+		l.Whole = &schemas.IndexBuilt{Globs: w.globs, Left: p.leftOut(w)}
 	}
-	slices.Sort(left)
-	byPath := func(a, b schemas.ArtifactIndexed) int { return strings.Compare(a.File.Path, b.File.Path) }
-	slices.SortFunc(came, byPath)
-	slices.SortFunc(changed, byPath)
-	left = p.pairRenames(came, left)
-	var events []schemas.Payload
-	for _, path := range left {
-		events = append(events, schemas.ArtifactRemoved{Path: path})
-	}
-	renamed := 0
-	for _, e := range append(came, changed...) {
-		if e.From != "" {
-			renamed++
-		}
-		events = append(events, e)
-	}
-	w.built.Removed += len(left)
-	w.built.Renamed += renamed
-	w.built.Added += len(came) - renamed
-	if w.listing != nil && (len(events) > 0 || newGlobs || p.begun || p.current.Load() == nil && len(p.recorded) == 0) {
-		events = append(events, p.coverage(w))
-	}
-	return events
+	return l
 }
 
-// pairRenames gives each path that came the path that its bytes left, and
-// returns the paths that are left over.
-func (p *Project) pairRenames(came []schemas.ArtifactIndexed, left []string) []string {
-	byHash := map[string][]string{}
-	for _, path := range left {
-		hash := p.recorded[path].SHA256
-		byHash[hash] = append(byHash[hash], path)
-	}
-	taken := map[string]bool{}
-	for i := range came {
-		if from := byHash[came[i].File.SHA256]; len(from) > 0 {
-			came[i].From, byHash[came[i].File.SHA256] = from[0], from[1:]
-			taken[from[0]] = true
-		}
-	}
-	return slices.DeleteFunc(left, func(path string) bool { return taken[path] })
-}
-
-func (p *Project) coverage(w *work) schemas.IndexBuilt {
-	e := schemas.IndexBuilt{Globs: p.globs, Left: map[string]int{}}
+// leftOut counts the files that a look at all of them left out, by reason.
+func (p *Project) leftOut(w *work) map[string]int {
+	all := map[string]int{}
 	for reason, n := range w.listing.left {
-		e.Left[string(reason)] += n
+		all[string(reason)] += n
 	}
-	seen := func(f *file) {
-		if f.info != nil {
-			e.Documents++
-			e.Bytes += f.size
-		} else if f.left != "" {
-			e.Left[string(f.left)]++
+	for reason, n := range p.files.left {
+		all[string(reason)] += n
+	}
+	add := func(f *file, sign int) {
+		if f != nil && f.left != "" {
+			count(all, string(f.left), sign)
 		}
 	}
-	for _, f := range w.next {
-		seen(f)
+	for path, f := range w.next {
+		add(p.files.all[path], -1)
+		add(f, 1)
 	}
-	gone := map[string]bool{}
 	for _, path := range w.gone {
-		gone[path] = true
+		add(p.files.all[path], -1)
 	}
-	for path, f := range p.files.all {
-		if w.next[path] == nil && !gone[path] {
-			seen(f)
-		}
-	}
-	return e
+	return all
 }
 
-// record appends events and remembers what the log has.
+// record appends events and folds them into what the log has.
 func (p *Project) record(ctx context.Context, events []schemas.Payload) error {
 	for part := range slices.Chunk(events, eventParts) {
 		if err := p.options.Record(ctx, part); err != nil {
 			return fmt.Errorf("record the changes of %s: %w", p.options.Root, err)
 		}
 		for _, event := range part {
-			switch e := event.(type) {
-			case schemas.ArtifactIndexed:
-				p.recorded[e.File.Path] = Recorded{SHA256: e.File.SHA256, Bytes: e.File.Bytes, Modified: e.Modified, Kind: e.Kind}
-				delete(p.recorded, e.From)
-			case schemas.ArtifactRemoved:
-				delete(p.recorded, e.Path)
-			case schemas.IndexBuilt:
-				p.begun = false
-			}
+			p.catalog = catalog.Evolve(p.catalog, event)
 		}
 	}
 	return nil

@@ -6,25 +6,17 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/writbus/writ/retrieval/artifact/catalog"
 	"github.com/writbus/writ/retrieval/artifact/search"
 	"github.com/writbus/writ/schemas"
 )
 
 // ErrProject is returned for a folder that cannot be a project.
 var ErrProject = errors.New("artifacts: not a project folder")
-
-// Recorded is a file as the log has it.
-type Recorded struct {
-	SHA256   string
-	Bytes    int64
-	Modified time.Time
-	Kind     string
-}
 
 // Options say how a project is indexed.
 type Options struct {
@@ -42,13 +34,9 @@ type Options struct {
 	Now    func() time.Time
 	// Workers is how many files are read at once.
 	Workers int
-	// Recorded and Globs are what the log says of the project; both may be
-	// empty.
-	Recorded map[string]Recorded
-	Globs    []string
-	// Begun says that the log has no build of the project that ended: what is
-	// recorded is the beginning of one.
-	Begun bool
+	// Catalog is what the log says of the project. It is the project's from then
+	// on.
+	Catalog catalog.State
 	// Saved is the file that keeps the index for the next process; "" for none.
 	// It can be deleted at any time.
 	Saved string
@@ -69,9 +57,8 @@ type Project struct {
 	compared  atomic.Int64             // when the files were last as the index has them, Unix nanoseconds
 	differing atomic.Int64
 
-	updating   gate     // and what is below
-	globs      []string // as they were asked for; empty is the defaults
-	recorded   map[string]Recorded
+	updating   gate // and what is below
+	catalog    catalog.State
 	files      *known
 	folders    map[Reason]int // left out on the way to the files
 	troubles   []Problem      // of the last walk
@@ -79,7 +66,7 @@ type Project struct {
 	workers    []*worker
 	tried      bool      // to restore what was saved
 	kept       *Snapshot // that was restored, or of stages, until the first update ends
-	begun      bool      // the log has files of a build that did not end
+	begun      bool      // stages of a build that has not ended recorded something
 	stageFiles int       // the constant, but for tests
 	keptSaved  int       // documents of what was kept when it was saved
 
@@ -122,13 +109,10 @@ func Open(o Options) (*Project, error) {
 		return nil, fmt.Errorf("%w: %s is not absolute", ErrProject, o.Root)
 	}
 	p := &Project{
-		options: o, changed: newBroadcast(), updating: newGate(), globs: slices.Clone(o.Globs),
-		recorded: o.Recorded, begun: o.Begun, stageFiles: stageFiles, files: newKnown(0), meant: map[string]string{},
+		options: o, changed: newBroadcast(), updating: newGate(), catalog: o.Catalog,
+		stageFiles: stageFiles, files: newKnown(0), meant: map[string]string{},
 	}
-	p.asked.Store(&o.Globs)
-	if p.recorded == nil {
-		p.recorded = map[string]Recorded{}
-	}
+	p.asked.Store(&o.Catalog.Globs)
 	return p, nil
 }
 
@@ -156,9 +140,6 @@ func (p *Project) Await(ctx context.Context, after uint64) *Snapshot {
 		}
 	}
 }
-
-// selection is what is looked at now.
-func (p *Project) selection() (*selection, error) { return newSelected(p.options, p.globs) }
 
 // newSelected is what globs select, or the defaults.
 func newSelected(o Options, globs []string) (*selection, error) {
@@ -188,7 +169,7 @@ func (p *Project) Differences(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	defer p.updating.Unlock()
-	s, err := p.selection()
+	s, err := newSelected(p.options, p.catalog.Globs)
 	if err != nil {
 		return 0, err
 	}

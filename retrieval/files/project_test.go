@@ -16,11 +16,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/writbus/writ/retrieval/artifact/catalog"
 	"github.com/writbus/writ/retrieval/artifact/search"
 	"github.com/writbus/writ/schemas"
 )
 
-// journal takes the place of the log: it folds events as the view does.
+// journal takes the place of the log.
 type journal struct {
 	mu     sync.Mutex
 	events []schemas.Payload
@@ -37,20 +38,15 @@ func (j *journal) record(_ context.Context, events []schemas.Payload) error {
 	return nil
 }
 
-func (j *journal) fold() map[string]Recorded {
+// fold is what the log says of a project whose first build is to have these globs.
+func (j *journal) fold(globs ...string) catalog.State {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	all := map[string]Recorded{}
+	s := catalog.State{Globs: globs}
 	for _, event := range j.events {
-		switch e := event.(type) {
-		case schemas.ArtifactIndexed:
-			all[e.File.Path] = Recorded{e.File.SHA256, e.File.Bytes, e.Modified, e.Kind}
-			delete(all, e.From)
-		case schemas.ArtifactRemoved:
-			delete(all, e.Path)
-		}
+		s = catalog.Evolve(s, event)
 	}
-	return all
+	return s
 }
 
 type tree struct {
@@ -94,7 +90,7 @@ func (tr tree) rename(from, to string) {
 }
 
 func (tr tree) open(j *journal, globs ...string) *Project {
-	p, err := Open(Options{Root: tr.root, Record: j.record, Now: time.Now, Workers: 2, Globs: globs})
+	p, err := Open(Options{Root: tr.root, Record: j.record, Now: time.Now, Workers: 2, Catalog: catalog.State{Globs: globs}})
 	if err != nil {
 		tr.t.Fatal(err)
 	}
@@ -143,7 +139,7 @@ func checkFresh(t interface {
 ) {
 	t.Helper()
 	other := &journal{}
-	fresh, err := Open(Options{Root: p.Root(), Record: other.record, Now: time.Now, Workers: 1, Globs: p.globs})
+	fresh, err := Open(Options{Root: p.Root(), Record: other.record, Now: time.Now, Workers: 1, Catalog: catalog.State{Globs: p.catalog.Globs}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -272,7 +268,7 @@ func TestGlobs(t *testing.T) {
 	if update(t, p, Update{}); p.Current().Len() != 1 {
 		t.Errorf("a bad glob changed what is looked at: %d", p.Current().Len())
 	}
-	again, err := Open(Options{Root: tr.root, Record: j.record, Now: time.Now, Workers: 1, Recorded: j.fold(), Globs: []string{".hid/**"}})
+	again, err := Open(Options{Root: tr.root, Record: j.record, Now: time.Now, Workers: 1, Catalog: j.fold()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -473,7 +469,7 @@ func TestAnyChangesEndLikeAFreshBuild(t *testing.T) {
 					s.Loose()
 				}
 			case "again":
-				p2, err := Open(Options{Root: root, Record: j.record, Now: time.Now, Workers: 2, Recorded: j.fold(), Globs: []string{"**"}})
+				p2, err := Open(Options{Root: root, Record: j.record, Now: time.Now, Workers: 2, Catalog: j.fold("**")})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -28,10 +28,10 @@ type read struct {
 }
 
 // readFile reads one file of a project. The root lets no link lead out of it,
-// and a pipe is not waited for. The bytes are in the room, or in what took its
+// and a pipe is not waited for. The bytes are in the buffer, or in what took its
 // place where it was too small: they are there until it is used again.
-func readFile(root opener, file string, room *[]byte) (read, error) {
-	r, err := readBytes(root, file, room)
+func readFile(root opener, file string, buffer *[]byte) (read, error) {
+	r, err := readBytes(root, file, buffer)
 	if err == nil && r.left == "" {
 		r.hash = digest.Hex(r.bytes)
 	}
@@ -39,9 +39,9 @@ func readFile(root opener, file string, room *[]byte) (read, error) {
 }
 
 // readBytes is readFile without the hash.
-func readBytes(root opener, file string, room *[]byte) (read, error) {
+func readBytes(root opener, file string, buffer *[]byte) (read, error) {
 	for range readTries {
-		r, whole, err := readOnce(root, file, room)
+		r, whole, err := readOnce(root, file, buffer)
 		if err != nil || whole {
 			return r, err
 		}
@@ -49,7 +49,7 @@ func readBytes(root opener, file string, room *[]byte) (read, error) {
 	return read{}, ErrMoving
 }
 
-func readOnce(root opener, file string, room *[]byte) (r read, whole bool, err error) {
+func readOnce(root opener, file string, buffer *[]byte) (r read, whole bool, err error) {
 	f, err := root.OpenFile(file, os.O_RDONLY|nonBlocking, 0)
 	if err != nil {
 		return read{}, false, err
@@ -62,14 +62,14 @@ func readOnce(root opener, file string, room *[]byte) (r read, whole bool, err e
 	if v := judgeFile(before); v.reason != "" {
 		return read{left: v.reason, detail: v.detail}, true, nil
 	}
-	if int64(cap(*room)) < before.Size() {
+	if int64(cap(*buffer)) < before.Size() {
 		grown := before.Size()
-		if cap(*room) > 0 { // more files will come
+		if cap(*buffer) > 0 { // more files will come
 			grown += grown / 2
 		}
-		*room = make([]byte, grown)
+		*buffer = make([]byte, grown)
 	}
-	raw := (*room)[:before.Size()]
+	raw := (*buffer)[:before.Size()]
 	n, err := io.ReadFull(f, raw)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return read{}, false, err

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/writbus/writ/retrieval/artifact/catalog"
 	"github.com/writbus/writ/retrieval/artifact/search"
 	"github.com/writbus/writ/schemas/atomicfile"
 )
@@ -28,7 +29,7 @@ const (
 	savedMagic = "writ artifacts 2\n"
 	// analysisVersion says what is made of a file's bytes. A test fails where
 	// that changes and this number does not.
-	analysisVersion = 3
+	analysisVersion = 4
 )
 
 // savedProject is what is saved before its files, which come one by one, and the
@@ -194,7 +195,7 @@ func (p *Project) take(ctx context.Context, f *os.File) (*Snapshot, error) {
 			}
 			indexed = append(indexed, f.Path)
 		}
-		if !p.vouchedFor(f) {
+		if !vouchedFor(f, p.catalog) {
 			if f.Info != nil {
 				drop = append(drop, f.Path)
 			}
@@ -246,10 +247,10 @@ func SavedRoot(file string) (string, error) {
 }
 
 // vouchedFor says whether the log has a file in the state that was saved.
-func (p *Project) vouchedFor(f savedFile) bool {
-	was, known := p.recorded[f.Path]
+func vouchedFor(f savedFile, by catalog.State) bool {
+	was, known := by.Files[f.Path]
 	if f.Info == nil {
 		return !known
 	}
-	return known && was.SHA256 == f.Hash && was.Bytes == f.Size && was.Kind == string(f.Info.Type) && was.Modified.Equal(f.ModTime)
+	return known && was.File.SHA256 == f.Hash && was.File.Bytes == f.Size && was.Kind == string(f.Info.Type) && was.Modified.Equal(f.ModTime)
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"sync"
+
+	"github.com/writbus/writ/retrieval/artifact/catalog"
 )
 
 const (
@@ -31,13 +33,14 @@ func (p *Project) stages(ctx context.Context, w *work) error {
 		if err := p.readAll(ctx, part); err != nil {
 			return err
 		}
-		if err := p.recordAndIndex(ctx, part, false); err != nil {
+		if err := p.recordAndIndex(ctx, part); err != nil {
 			return err
 		}
 		p.begun = p.begun || part.recorded > 0
 		p.keep(part)
 		p.saveKept(ctx)
-		w.built.plus(part.built)
+		w.built.Counts.Add(part.built.Counts)
+		w.built.Read += part.built.Read
 		w.entries, w.before, w.begun = w.entries[n:], p.kept, w.begun+n
 	}
 	return nil
@@ -50,16 +53,6 @@ func (p *Project) stageOf(entries []Entry) (n int) {
 		size += entries[n].Size
 	}
 	return n
-}
-
-func (b *Built) plus(o Built) {
-	b.Added += o.Added
-	b.Changed += o.Changed
-	b.Touched += o.Touched
-	b.Renamed += o.Renamed
-	b.Removed += o.Removed
-	b.Unchanged += o.Unchanged
-	b.Read += o.Read
 }
 
 // keep takes over what a stage found, for the next one.
@@ -85,13 +78,14 @@ func (p *Project) saveKept(ctx context.Context) {
 }
 
 // recordAndIndex has what was found recorded, and makes the index of it.
-func (p *Project) recordAndIndex(ctx context.Context, w *work, newGlobs bool) error {
+func (p *Project) recordAndIndex(ctx context.Context, w *work) error {
 	p.stage.Store(&Progress{Stage: "recording"})
 	var made sync.WaitGroup
 	made.Go(func() { p.index(w) }) // while the log writes
-	events := p.eventsOf(w, newGlobs)
-	w.recorded = len(events)
-	err := p.record(ctx, events)
+	d := catalog.Decide(p.catalog, p.look(w))
+	w.built.Counts.Add(d.Counts)
+	w.recorded = len(d.Record)
+	err := p.record(ctx, d.Record)
 	made.Wait()
 	return err
 }

@@ -37,9 +37,9 @@ func TestABuildThatEndedGoesOn(t *testing.T) {
 				}
 			}
 			saved := filepath.Join(t.TempDir(), "saved")
-			open := func(begun bool) *Project {
+			open := func() *Project {
 				p, err := Open(Options{
-					Root: tr.root, Record: j.record, Now: time.Now, Workers: 2, Globs: []string{"**"}, Recorded: j.fold(), Begun: begun, Saved: saved,
+					Root: tr.root, Record: j.record, Now: time.Now, Workers: 2, Catalog: j.fold("**"), Saved: saved,
 				})
 				if err != nil {
 					t.Fatal(err)
@@ -47,7 +47,7 @@ func TestABuildThatEndedGoesOn(t *testing.T) {
 				p.stageFiles = 3
 				return p
 			}
-			p := open(true)
+			p := open()
 			ctx, end := context.WithCancel(t.Context())
 			record := 0
 			p.options.Record = func(ctx context.Context, events []schemas.Payload) error {
@@ -56,11 +56,11 @@ func TestABuildThatEndedGoesOn(t *testing.T) {
 				}
 				return j.record(ctx, events)
 			}
-			if _, err := p.Update(ctx, Update{}); !errors.Is(err, context.Canceled) || p.Current() != nil || len(j.fold()) != 9 {
-				t.Fatalf("%v, %d files are recorded; published: %v", err, len(j.fold()), p.Current())
+			if _, err := p.Update(ctx, Update{}); !errors.Is(err, context.Canceled) || p.Current() != nil || len(j.fold().Files) != 9 {
+				t.Fatalf("%v, %d files are recorded; published: %v", err, len(j.fold().Files), p.Current())
 			}
 			c.end(p)
-			p = open(true)
+			p = open()
 			if built := update(t, p, Update{}); built.Read != c.read || built.Added != 11 || built.Unchanged != 9 {
 				t.Errorf("%+v, wanted %d read", built, c.read)
 			}
@@ -69,7 +69,7 @@ func TestABuildThatEndedGoesOn(t *testing.T) {
 			}
 			checkFresh(t, p, j)
 			n := len(j.events)
-			if built := update(t, open(false), Update{}); len(j.events) != n || built.Added+built.Changed+built.Removed > 0 {
+			if built := update(t, open(), Update{}); len(j.events) != n || built.Added+built.Changed+built.Removed > 0 {
 				t.Errorf("taken up once more: %+v, %d events", built, len(j.events)-n)
 			}
 		})
@@ -83,7 +83,7 @@ func TestABuildThatEndedLastSaysWhatItCovers(t *testing.T) {
 	tr.write("a.md", "# a\n")
 	update(t, tr.open(j, "**"), Update{})
 	j.events = j.events[:1]
-	p, err := Open(Options{Root: tr.root, Record: j.record, Now: time.Now, Workers: 1, Globs: []string{"**"}, Recorded: j.fold(), Begun: true})
+	p, err := Open(Options{Root: tr.root, Record: j.record, Now: time.Now, Workers: 1, Catalog: j.fold("**")})
 	if err != nil {
 		t.Fatal(err)
 	}

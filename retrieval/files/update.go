@@ -16,7 +16,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/writbus/writ/retrieval/artifact/chunk"
+	"github.com/writbus/writ/retrieval/artifact/catalog"
 	"github.com/writbus/writ/retrieval/artifact/describe"
 	"github.com/writbus/writ/retrieval/artifact/search"
 )
@@ -36,11 +36,11 @@ type Update struct {
 
 // Built is what an update did.
 type Built struct {
-	At                                                   time.Time
-	Added, Changed, Touched, Renamed, Removed, Unchanged int
-	Read                                                 int // files whose bytes were read
-	Took                                                 time.Duration
-	Whole                                                bool // all files were looked at
+	catalog.Counts
+	At    time.Time
+	Read  int // files whose bytes were read
+	Took  time.Duration
+	Whole bool // all files were looked at
 }
 
 // mostSegments is how many small segments an index may have before they are put
@@ -58,18 +58,16 @@ func (p *Project) Update(ctx context.Context, u Update) (Built, error) {
 	defer p.updating.Unlock()
 	defer p.stage.Store(nil)
 	began := p.options.Now()
-	globs := p.globs
+	globs := p.catalog.Globs
 	if u.Globs != nil {
-		p.globs = slices.Clone(*u.Globs)
-		p.walked = p.walked && slices.Equal(globs, p.globs)
+		globs = slices.Clone(*u.Globs)
+		p.walked = p.walked && slices.Equal(globs, p.catalog.Globs)
 	}
-	built, err := p.update(ctx, u, slices.Equal(globs, p.globs))
+	built, err := p.update(ctx, u, globs)
 	if err != nil {
-		p.globs = globs
 		return Built{}, err
 	}
-	asked := slices.Clone(p.globs)
-	p.asked.Store(&asked)
+	p.asked.Store(&globs)
 	built.At, built.Took = began, p.options.Now().Sub(began)
 	s := p.current.Load()
 	if tidied := s.Index.Tidied(mostSegments); tidied != s.Index {
@@ -83,6 +81,7 @@ func (p *Project) Update(ctx context.Context, u Update) (Built, error) {
 // work is one update under way.
 type work struct {
 	update  Update
+	globs   []string // as they were asked for; empty is the defaults
 	sel     *selection
 	entries []Entry          // that are looked at
 	gone    []string         // paths that are no longer there
@@ -99,13 +98,13 @@ type work struct {
 	recorded int // events
 }
 
-func (p *Project) update(ctx context.Context, u Update, sameGlobs bool) (Built, error) {
+func (p *Project) update(ctx context.Context, u Update, globs []string) (Built, error) {
 	p.stage.Store(&Progress{Stage: "walking"})
-	sel, err := p.selection()
+	sel, err := newSelected(p.options, globs)
 	if err != nil {
 		return Built{}, err
 	}
-	w := &work{update: u, sel: sel, next: map[string]*file{}, before: p.latest()}
+	w := &work{update: u, globs: globs, sel: sel, next: map[string]*file{}, before: p.latest()}
 	if w.before == nil && !u.Force {
 		p.kept = p.restored(ctx)
 		if p.kept != nil {
@@ -113,11 +112,6 @@ func (p *Project) update(ctx context.Context, u Update, sameGlobs bool) (Built, 
 			p.keptSaved = p.kept.Len()
 		}
 		w.before = p.kept
-	}
-	if w.before == nil { // all files are read, by workers that would wait for it
-		var prepared sync.WaitGroup
-		defer prepared.Wait()
-		prepared.Go(chunk.Prepare)
 	}
 	if u.Paths == nil || !p.walked || u.Force || p.current.Load() == nil || !p.pick(w) {
 		if err := p.walk(ctx, w); err != nil {
@@ -131,7 +125,7 @@ func (p *Project) update(ctx context.Context, u Update, sameGlobs bool) (Built, 
 	if err := p.readAll(ctx, w); err != nil {
 		return Built{}, err
 	}
-	if err := p.recordAndIndex(ctx, w, !sameGlobs); err != nil {
+	if err := p.recordAndIndex(ctx, w); err != nil {
 		return Built{}, err
 	}
 	p.publish(w)
@@ -162,7 +156,7 @@ func (p *Project) walk(ctx context.Context, w *work) error {
 			w.gone = append(w.gone, path)
 		}
 	}
-	for path := range p.recorded {
+	for path := range p.catalog.Files {
 		if !met[path] && p.files.all[path] == nil {
 			w.gone = append(w.gone, path) // since before this process
 		}
@@ -255,11 +249,11 @@ func (f *file) settled() bool {
 }
 
 // embedder is that of an update's workers.
-func (p *Project) embedder() search.Embedder {
-	if p.options.Beside {
+func (o Options) embedder() search.Embedder {
+	if o.Beside {
 		return nil
 	}
-	return p.options.Embedder
+	return o.Embedder
 }
 
 // readAll reads and analyses what is looked at, several files at once.
@@ -295,7 +289,7 @@ func (p *Project) readAll(ctx context.Context, w *work) error {
 	var all sync.WaitGroup
 	for i := range max(min(p.options.Workers, len(runs)), 1) {
 		if i == len(p.workers) {
-			p.workers = append(p.workers, newWorker(p.embedder()))
+			p.workers = append(p.workers, newWorker(p.options.embedder()))
 		}
 		by := p.workers[i] // the list may still grow
 		all.Go(func() { work(by) })
@@ -306,9 +300,7 @@ func (p *Project) readAll(ctx context.Context, w *work) error {
 	}
 	for i, e := range w.entries {
 		if files[i] == nil { // deleted meanwhile
-			if p.files.all[e.Path] != nil || p.recorded[e.Path] != (Recorded{}) {
-				w.gone = append(w.gone, e.Path)
-			}
+			w.gone = append(w.gone, e.Path)
 			continue
 		}
 		w.built.Read++
@@ -325,7 +317,7 @@ func (p *Project) readAll(ctx context.Context, w *work) error {
 // unless the entry of the index stays.
 func (p *Project) readOne(from opener, e Entry, by *worker, force bool) *file {
 	f := &file{size: e.Size, modTime: e.ModTime, wanted: e.wanted, readAt: p.options.Now()}
-	r, err := readFile(from, e.Path, &by.room)
+	r, err := readFile(from, e.Path, &by.buffer)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
@@ -351,7 +343,7 @@ func (p *Project) readOne(from opener, e Entry, by *worker, force bool) *file {
 		f.info = &again
 		return f
 	}
-	d := describe.Describe(describe.File{Path: e.Path, ModTime: r.modTime, Hash: r.hash, Bytes: r.bytes}, by.counter)
+	d := describe.Describe(describe.File{Path: e.Path, ModTime: r.modTime, Hash: r.hash, Bytes: r.bytes}, &by.chunks)
 	f.info = slim(d)
 	d.ModTime = time.Time{} // what is searched is the same whenever the file was written
 	by.take(&d.Document)
@@ -411,7 +403,7 @@ func (w *work) documents() (documents, *relations) {
 func (p *Project) publish(w *work) {
 	p.adopted(w)
 	if w.listing != nil {
-		p.folders, p.troubles, p.walked = w.listing.left, w.listing.problems, true
+		p.folders, p.troubles, p.walked, p.begun = w.listing.left, w.listing.problems, true, false
 	}
 	now := p.current.Load()
 	next := &Snapshot{Revision: 1, Globs: slices.Clone(w.sel.texts), Left: maps.Clone(p.folders), Index: w.index}

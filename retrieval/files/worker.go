@@ -6,23 +6,23 @@ import (
 	"github.com/writbus/writ/retrieval/artifact/search"
 )
 
-// batchBytes is how much text is described before it is analysed. Both look up
-// what they met before in tables that fill a processor's cache by themselves, and
-// would fetch theirs again with every file.
+// batchBytes is how much text is described before it is analysed. The
+// analyser looks up what it met before in tables that fill a processor's cache by
+// themselves, and would fetch them again with every file.
 const batchBytes = 1 << 20
 
 // worker turns files into entries of the index.
 type worker struct {
-	counter  *chunk.Counter
+	chunks   chunk.Scratch
 	analyser *search.Analyser
-	room     []byte               // for the file that is read
+	buffer   []byte               // for the file that is read
 	batch    []*artifact.Document // that are not analysed yet
 	size     int64                // of their files
 	entries  []*search.Entry      // of the run so far
 }
 
 func newWorker(e search.Embedder) *worker {
-	return &worker{counter: chunk.NewCounter(), analyser: search.NewAnalyser(e)}
+	return &worker{analyser: search.NewAnalyser(e)}
 }
 
 // begin begins a run.

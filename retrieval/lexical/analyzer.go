@@ -23,13 +23,13 @@ type Term struct {
 	// in lower case. Its parts follow as terms of their own, so a whole that is
 	// unknown to the index says nothing about how well a query is covered.
 	Whole bool
-	// Telling tells that Text is of a stop word that was kept, since it tells one
+	// Distinctive says that Text is of a stop word that is kept, since it tells one
 	// rule from another. It too says nothing about how well a query is covered.
-	Telling bool
+	Distinctive bool
 }
 
 // aside tells that a term ranks, but does not count as one of a text's words.
-func (t Term) aside() bool { return t.Whole || t.Telling }
+func (t Term) aside() bool { return t.Whole || t.Distinctive }
 
 // Analyzer returns the one analyser of texts and queries: Unicode words, with
 // identifiers both split and kept whole, then English possessives, lower case,
@@ -107,7 +107,7 @@ func analyse(text string) []Term {
 			continue
 		}
 		text := string(token.Term)
-		terms = append(terms, Term{Text: text, Whole: token.KeyWord, Telling: !token.KeyWord && distinctiveStems()[text]})
+		terms = append(terms, Term{Text: text, Whole: token.KeyWord, Distinctive: !token.KeyWord && distinctiveStems()[text]})
 	}
 	return terms
 }

@@ -15,7 +15,7 @@ func texts(terms []Term) string {
 		switch {
 		case t.Whole:
 			b = append(b, "="+t.Text)
-		case t.Telling:
+		case t.Distinctive:
 			b = append(b, "~"+t.Text)
 		default:
 			b = append(b, t.Text)

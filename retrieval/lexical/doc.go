@@ -6,7 +6,7 @@
 // the same documents in the same order give the same scores in every process;
 // any bytes are a valid query. A filter is applied while the best candidates
 // are chosen, so it never starves them. The scores are those of textbook BM25F
-// (see [Index.Search]); a test pins them to a naive computation within 1e-6.
+// (package bm25); a test pins them to a naive computation within 1e-6.
 //
 // It does not know what a rule is, read files, or persist anything.
 package lexical

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"maps"
 	"strings"
+
+	"github.com/writbus/writ/retrieval/bm25"
 )
 
 // Documents are kept by the places of their terms, about three bytes a term: an
@@ -109,7 +111,7 @@ func (ix *Index) count() {
 	ix.lists = make([]postings, len(sizes))
 	at := int32(0)
 	for i, n := range sizes {
-		ix.lists[i] = postings{from: at, to: at, idf: idf(ix.size, int(n))} // to is where fill puts the next document
+		ix.lists[i] = postings{from: at, to: at, idf: bm25.IDF(ix.size, int(n))} // to is where fill puts the next document
 		at += n
 	}
 }
@@ -131,7 +133,7 @@ func (ix *Index) fill() {
 				ahead.next()
 				length += float64(ahead.next())
 			}
-			norm := 1 - B + float64(B*length/ix.averages[field])
+			norm := bm25.Norm(length, ix.averages[field])
 			for range n {
 				list := &ix.lists[e.next()]
 				frequency := Boosts[field] * float64(e.next()) / norm
@@ -149,7 +151,7 @@ func (ix *Index) fill() {
 		list := &ix.lists[i]
 		own := impacts[list.from:list.to]
 		for p, frequency := range own {
-			own[p] = list.idf * frequency * (K1 + 1) / (frequency + K1)
+			own[p] = bm25.Score(list.idf, frequency)
 		}
 	}
 }

@@ -37,7 +37,7 @@ func TestCollectAfterAnotherIsTheSame(t *testing.T) {
 				t.Fatalf("%q: %v after another, %v alone", text, after.Search(a, 20, nil), alone.Search(b, 20, nil))
 			}
 			for doc := range int32(len(next)) {
-				if !slices.Equal(a.Explain(doc), b.Explain(doc)) || a.Coverage(doc) != b.Coverage(doc) {
+				if !slices.Equal(a.Explain(doc), b.Explain(doc)) || coverage(a, doc) != coverage(b, doc) {
 					t.Fatalf("document %d: %v after another, %v alone", doc, a.Explain(doc), b.Explain(doc))
 				}
 			}

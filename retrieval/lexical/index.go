@@ -1,16 +1,9 @@
 package lexical
 
 import (
-	"math"
 	"sync"
-)
 
-// The parameters of BM25 and BM25F (Robertson and Zaragoza, "The Probabilistic
-// Relevance Framework: BM25 and Beyond", 2009): K1 saturates repetition, B
-// weighs the length of a field against its average.
-const (
-	K1 = 1.2
-	B  = 0.75
+	"github.com/writbus/writ/retrieval/bm25"
 )
 
 // Index is a flat inverted index: for every term the documents that hold it
@@ -66,7 +59,7 @@ func New(docs []Fields) *Index {
 func Collect(n int, docs Documents, previous *Index, kept func(doc int) int) *Index {
 	ix := &Index{size: n, forward: make([][]byte, n), paired: make([]Pairs, n)}
 	ix.scratch.New = func() any { return &accumulator{scores: make([]float64, ix.size)} }
-	ix.unknown = idf(n, 0)
+	ix.unknown = bm25.IDF(n, 0)
 	ix.read(docs, previous, kept)
 	ix.count()
 	ix.fill()
@@ -96,12 +89,6 @@ func (ix *Index) impact(list *postings, doc int32) float64 {
 		return 0
 	}
 	return ix.impacts[int(list.from)+at]
-}
-
-// idf is ln(1 + (n − df + 0.5)/(df + 0.5)): the form of Robertson and Spärck
-// Jones kept above zero, as Lucene does it.
-func idf(n, df int) float64 {
-	return math.Log(1 + (float64(n-df)+0.5)/(float64(df)+0.5))
 }
 
 // Len is the number of documents.

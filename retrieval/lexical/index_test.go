@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/writbus/writ/retrieval/bm25"
 )
 
 var vocabulary = strings.Fields("retry timeout mutex goroutine channel lock index cache query token error context " +
@@ -38,15 +40,14 @@ func randomDocuments(r *rand.Rand, n int) []Fields {
 // textbook computes the documented formula term by term, from the raw counts.
 func textbook(docs []Fields, query string) []float64 {
 	scores := make([]float64, len(docs))
-	seen := map[string]bool{}
+	counts := map[string]float64{}
 	for _, term := range Analyse(query) {
-		if seen[term.Text] {
-			continue
-		}
-		seen[term.Text] = true
+		counts[term.Text]++
+	}
+	for text, n := range counts {
 		holding := 0
 		for _, doc := range docs {
-			if slices.ContainsFunc(doc[:], func(c []Count) bool { return tf(c, term.Text) > 0 }) {
+			if slices.ContainsFunc(doc[:], func(c []Count) bool { return tf(c, text) > 0 }) {
 				holding++
 			}
 		}
@@ -54,11 +55,11 @@ func textbook(docs []Fields, query string) []float64 {
 		for d, doc := range docs {
 			var frequency float64
 			for field := range doc {
-				if n := tf(doc[field], term.Text); n > 0 {
-					frequency += Boosts[field] * n / (1 - B + B*words(doc[field])/averageOf(docs, field))
+				if tf := tf(doc[field], text); tf > 0 {
+					frequency += Boosts[field] * tf / (1 - bm25.B + bm25.B*words(doc[field])/averageOf(docs, field))
 				}
 			}
-			scores[d] += weight * frequency * (K1 + 1) / (frequency + K1)
+			scores[d] += (9 * n / (8 + n)) * weight * frequency * (bm25.K1 + 1) / (frequency + bm25.K1)
 		}
 	}
 	return scores
@@ -114,6 +115,23 @@ func TestScoresAreTextbookBM25(t *testing.T) {
 		if met != 0 {
 			t.Fatalf("%q met %d documents too many or too few", query, met)
 		}
+	}
+}
+
+// What a text says again ranks, and proves nothing.
+func TestRepeatedTermsRankAndProveNothing(t *testing.T) {
+	ix := New([]Fields{{Statement: CountTerms("mutex lock")}, {Statement: CountTerms("cache store")}})
+	once, again := ix.Resolve("mutex cache", 0), ix.Resolve("mutex cache mutex", 0)
+	if ratio := again.Score(0) / once.Score(0); math.Abs(ratio-1.8) > 1e-12 {
+		t.Errorf("twice counts %v, want 1.8", ratio)
+	}
+	if again.Score(1) != once.Score(1) || again.Most() <= once.Most() {
+		t.Errorf("the other word %v and %v, most %v and %v", once.Score(1), again.Score(1), once.Most(), again.Most())
+	}
+	wantProof, wantCoverage := once.Judge(0, once.Score(0))
+	proof, coverage := again.Judge(0, again.Score(0))
+	if math.Abs(proof-wantProof) > 1e-12 || coverage != wantCoverage {
+		t.Errorf("proof %v of %v, coverage %v of %v", proof, wantProof, coverage, wantCoverage)
 	}
 }
 
@@ -193,18 +211,23 @@ func TestExplainAddsUp(t *testing.T) {
 	}
 }
 
+func coverage(q Query, doc int32) float64 {
+	_, share := q.Judge(doc, 0)
+	return share
+}
+
 func TestCoverage(t *testing.T) {
 	ix := New([]Fields{{Statement: CountTerms("mutex lock")}, {Statement: CountTerms("cache")}})
-	if got := ix.Resolve("mutex cache", 0).Coverage(0); got != 0.5 {
+	if got := coverage(ix.Resolve("mutex cache", 0), 0); got != 0.5 {
 		t.Errorf("one of two words of equal weight covers %.3f", got)
 	}
-	if got := ix.Resolve("mutex_lock", 0).Coverage(0); got != 1 {
+	if got := coverage(ix.Resolve("mutex_lock", 0), 0); got != 1 {
 		t.Errorf("an unknown whole lowers the coverage of its parts to %.3f", got)
 	}
-	if got := ix.Resolve("mutex zebra", 0).Coverage(0); got <= 0 || got >= 0.5 {
+	if got := coverage(ix.Resolve("mutex zebra", 0), 0); got <= 0 || got >= 0.5 {
 		t.Errorf("an unknown word weighs more than a known one; covers %.3f", got)
 	}
-	if got := ix.Resolve("", 0).Coverage(0); got != 0 {
+	if got := coverage(ix.Resolve("", 0), 0); got != 0 {
 		t.Errorf("nothing covers %.3f", got)
 	}
 }

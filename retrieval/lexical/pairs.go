@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"github.com/cespare/xxhash/v2"
+
+	"github.com/writbus/writ/retrieval/bm25"
 )
 
 // Words that stand beside each other say more than the same words apart:
@@ -277,7 +279,7 @@ func (ix *Index) units() [][len(PairFields)]float32 {
 				e.next()
 				length += float64(e.next())
 			}
-			units[doc][i] = float32(Boosts[field] / (1 - B + float64(B*length/max(ix.averages[field], 1))))
+			units[doc][i] = float32(Boosts[field] / bm25.Norm(length, ix.averages[field]))
 		}
 	}
 	return units

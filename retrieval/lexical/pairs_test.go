@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/writbus/writ/retrieval/bm25"
 )
 
 // written are documents as they are written: texts of a field, of each field.
@@ -64,7 +66,7 @@ func byPairs(docs written, query string) []float64 {
 				for _, text := range docs[d][field] {
 					for _, p := range neighbours(text) {
 						if p == pair {
-							frequencies[d] += Boosts[field] / (1 - B + B*words(fields[d][field])/averageOf(fields, int(field)))
+							frequencies[d] += Boosts[field] / (1 - bm25.B + bm25.B*words(fields[d][field])/averageOf(fields, int(field)))
 						}
 					}
 				}
@@ -75,7 +77,7 @@ func byPairs(docs written, query string) []float64 {
 		}
 		weight := math.Log(1 + (float64(len(docs)-holding)+0.5)/(float64(holding)+0.5))
 		for d, f := range frequencies {
-			scores[d] += weight * f * (K1 + 1) / (f + K1)
+			scores[d] += weight * f * (bm25.K1 + 1) / (f + bm25.K1)
 		}
 	}
 	return scores
@@ -95,7 +97,8 @@ func TestPairsAddTheirOwnBM25(t *testing.T) {
 			if math.Abs(m.Score-want) > 1e-5 || paired.Score(m.Doc) != m.Score {
 				t.Fatalf("%q, document %d: found %.7f, alone %.7f, want %.7f", query, m.Doc, m.Score, paired.Score(m.Doc), want)
 			}
-			if a, b := paired.Proof(m.Doc, m.Score), bare.Proof(m.Doc, bare.Score(m.Doc)); math.Abs(a-b) > 1e-9 {
+			a, _ := paired.Judge(m.Doc, m.Score)
+			if b, _ := bare.Judge(m.Doc, bare.Score(m.Doc)); math.Abs(a-b) > 1e-9 {
 				t.Fatalf("%q, document %d: proof %.9f, of its words %.9f", query, m.Doc, a, b)
 			}
 			var sum float64

@@ -107,7 +107,7 @@ func appendPlain(terms []Term, word string) []Term {
 	default:
 		word = string(stem)
 	}
-	return append(terms, Term{Text: word, Telling: distinctiveStems()[word]})
+	return append(terms, Term{Text: word, Distinctive: distinctiveStems()[word]})
 }
 
 // cutPiece takes the first piece off a text; of one without, both are empty.

@@ -2,9 +2,10 @@ package lexical
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"sync"
+
+	"github.com/writbus/writ/retrieval/bm25"
 )
 
 // maxQueryTerms bounds the work of a query made of a pasted log: the rarest
@@ -24,17 +25,23 @@ type Query struct {
 	pairs []queryPair
 	seen  []uint64 // hashes of pairs
 	mass  float64  // idf of all parts, known or not
+	most  float64  // the same, each as often as it counts
 	known int
 	words int
 }
 
 type queryTerm struct {
-	text  string
-	aside bool // is not one of the query's words
-	tells bool // is telling: it ranks, and proves nothing
-	place uint32
-	list  *postings
+	text        string
+	aside       bool // is not one of the query's words
+	distinctive bool // is distinctive: it ranks, and proves nothing
+	list        *postings
+	first       int     // its first place in the text
+	weight      float64 // what it counts, by how often the text holds it
 }
+
+// Most is more than the score of any document: what one would have that held
+// nothing but each of the query's words without end.
+func (q Query) Most() float64 { return q.most * (bm25.K1 + 1) }
 
 // queryPair is two terms that stand beside each other in the query, and in some
 // document.
@@ -46,8 +53,7 @@ type queryPair struct {
 
 // pairImpact is what a pair adds to a document that holds it.
 func (ix *Index) pairImpact(pair *queryPair, p posted) float64 {
-	f := ix.pairs.frequency(p)
-	return pair.weight * f * (K1 + 1) / (f + K1)
+	return bm25.Score(pair.weight, ix.pairs.frequency(p))
 }
 
 // paired is what a pair adds to a document, 0 if the document does not hold it.
@@ -61,7 +67,7 @@ func (q Query) paired(pair *queryPair, doc int32) float64 {
 
 // Resolve analyses a text and looks its distinct terms up, and the pairs of them
 // that stand beside each other, where pairs, what one weighs beside a term, is
-// not 0. Either counts once, however often the text repeats it (k3 = 0).
+// not 0. A term that the text repeats counts [bm25.QueryWeight], a pair once.
 func (ix *Index) Resolve(text string, pairs float64) Query {
 	var q Query
 	ix.ResolveInto(&q, text, pairs)
@@ -76,13 +82,17 @@ func (ix *Index) ResolveInto(q *Query, text string, pairs float64) {
 	defer resolvings.Put(r)
 	terms := appendTerms(r.terms[:0], text)
 	places := slices.Grow(r.places[:0], len(terms))[:len(terms)] // of the terms, −1 of those that the index does not know
-	r.terms, r.places = terms, places
+	counts := slices.Grow(r.counts[:0], len(terms))[:len(terms)] // of the terms where they come first, else 0
+	clear(counts)
+	r.terms, r.places, r.counts = terms, places, counts
 	seen := newSet(len(terms))
 	for i, term := range terms {
 		if first := seen.first(terms[:i], term.Text); first >= 0 {
 			places[i] = places[first]
+			counts[first]++
 			continue
 		}
+		counts[i] = 1
 		if !term.aside() {
 			q.words++
 		}
@@ -90,18 +100,11 @@ func (ix *Index) ResolveInto(q *Query, text string, pairs float64) {
 		if places[i] = at; !ok {
 			places[i] = -1
 		}
-		if !ok || ix.lists[at].from == ix.lists[at].to {
-			if !term.aside() {
-				q.mass += ix.unknown
-			}
-			continue
+		if ok && ix.lists[at].from < ix.lists[at].to {
+			q.terms = append(q.terms, queryTerm{text: term.Text, aside: term.aside(), distinctive: term.Distinctive, list: &ix.lists[at], first: i})
 		}
-		list := &ix.lists[at]
-		if !term.aside() {
-			q.mass += list.idf
-		}
-		q.terms = append(q.terms, queryTerm{text: term.Text, aside: term.aside(), tells: term.Telling, place: uint32(at), list: list})
 	}
+	q.weigh(terms, places, counts)
 	q.known = len(q.terms)
 	if len(q.terms) > maxQueryTerms {
 		slices.SortStableFunc(q.terms, func(a, b queryTerm) int {
@@ -114,10 +117,29 @@ func (ix *Index) ResolveInto(q *Query, text string, pairs float64) {
 	}
 }
 
+// weigh tells what the query's terms count.
+func (q *Query) weigh(terms []Term, places []int32, counts []int) {
+	for i, n := range counts {
+		if n == 0 || terms[i].aside() {
+			continue
+		}
+		idf := q.index.unknown
+		if at := places[i]; at >= 0 && q.index.lists[at].from < q.index.lists[at].to {
+			idf = q.index.lists[at].idf
+		}
+		q.mass += idf
+		q.most += float64(bm25.QueryWeight(n) * idf)
+	}
+	for i := range q.terms {
+		q.terms[i].weight = bm25.QueryWeight(counts[q.terms[i].first])
+	}
+}
+
 // resolving is the memory of a query's terms, before they are looked up.
 type resolving struct {
 	terms  []Term
 	places []int32
+	counts []int
 }
 
 var resolvings = sync.Pool{New: func() any { return new(resolving) }}
@@ -139,7 +161,7 @@ func (q *Query) pair(terms []Term, places []int32, weight float64) {
 		if both := hashPair(previous, hash); before != "" && len(q.pairs) < maxQueryTerms && !slices.Contains(q.seen, both) {
 			if list := ix.pairs.find(both); len(list) > 0 {
 				q.seen = append(q.seen, both)
-				q.pairs = append(q.pairs, queryPair{first: before, second: term.Text, weight: weight * idf(ix.size, len(list)), list: list})
+				q.pairs = append(q.pairs, queryPair{first: before, second: term.Text, weight: weight * bm25.IDF(ix.size, len(list)), list: list})
 			}
 		}
 		before, previous = term.Text, hash
@@ -192,36 +214,19 @@ func (q Query) Matched(doc int32) int {
 func (ix *Index) Rarest() float64 { return ix.unknown }
 
 // Search returns the k best documents that keep admits, best first, ties by
-// number. The score of document d for query q is
-//
-//	Σ over distinct terms t of q: idf(t) · f·(K1+1) / (f + K1)
-//	f = Σ over fields: boost · tf(t,field,d) / (1 − B + B·len(field,d)/avg(field))
-//
-// which is BM25F: frequencies are boosted and normalised by field, added, and
-// saturated once, so that a word's second field adds less than another word.
-// idf is over documents that hold t in any field, avg(field) over documents
-// that have the field. With one field at boost 1 it is textbook BM25. Pairs add
-// the same sum over the distinct pairs of q, times what a pair weighs. A nil keep
-// admits everything.
+// number, with their scores of BM25F (package bm25), each term times its weight in
+// the query: idf is over documents that
+// hold a term in any field, averages over documents that have the field. Pairs
+// add the same sum over the distinct pairs of q, times what a pair weighs. A nil
+// keep admits everything.
 func (ix *Index) Search(q Query, k int, keep func(doc int32) bool) []Match {
 	if len(q.terms) == 0 || k <= 0 {
 		return nil
 	}
 	acc := ix.scratch.Get().(*accumulator)
 	defer ix.scratch.Put(acc)
-	postings := 0
 	for _, term := range q.terms {
-		postings += int(term.list.to - term.list.from)
-	}
-	if postings*sparse < ix.size {
-		for _, term := range q.terms {
-			acc.addSparse(ix.docs[term.list.from:term.list.to], ix.impacts[term.list.from:term.list.to])
-		}
-		ix.addPairs(acc, q.pairs)
-		return acc.bestTouched(k, keep)
-	}
-	for _, term := range q.terms {
-		acc.add(ix.docs[term.list.from:term.list.to], ix.impacts[term.list.from:term.list.to])
+		acc.add(ix.docs[term.list.from:term.list.to], ix.impacts[term.list.from:term.list.to], term.weight)
 	}
 	ix.addPairs(acc, q.pairs)
 	return acc.best(k, keep)
@@ -247,7 +252,7 @@ type Contribution struct {
 func (q Query) Explain(doc int32) []Contribution {
 	var parts []Contribution
 	for _, term := range q.terms {
-		if score := q.index.impact(term.list, doc); score > 0 {
+		if score := term.weight * q.index.impact(term.list, doc); score > 0 {
 			parts = append(parts, Contribution{term.text, score})
 		}
 	}
@@ -266,7 +271,7 @@ func (q Query) Explain(doc int32) []Contribution {
 func (q Query) Score(doc int32) float64 {
 	var score float64
 	for _, term := range q.terms {
-		score += q.index.impact(term.list, doc)
+		score += float64(term.weight * q.index.impact(term.list, doc))
 	}
 	for i := range q.pairs {
 		score += q.paired(&q.pairs[i], doc)
@@ -274,195 +279,60 @@ func (q Query) Score(doc int32) float64 {
 	return score
 }
 
-// Proof is how much of a document's score says that the query is about what the
-// document is about: all but what stop words that were kept, and pairs, add.
-func (q Query) Proof(doc int32, score float64) float64 {
-	for _, term := range q.terms {
-		if term.tells {
-			score -= q.index.impact(term.list, doc)
+// Judge says what the query's words prove of a document with a score.
+//
+// The proof is how much of the score says that the query is about what the
+// document is about: all but what stop words that were kept, pairs, and words
+// said again add. The coverage is the share, 0 to 1, of the query's idf mass that the document
+// holds; wholes do not count, since their parts do.
+func (q Query) Judge(doc int32, score float64) (proof, coverage float64) {
+	var held float64
+	for i := range q.terms {
+		term := &q.terms[i]
+		if term.aside && !term.distinctive && term.weight == 1 {
+			continue
+		}
+		impact := q.index.impact(term.list, doc)
+		score -= float64((term.weight - 1) * impact)
+		if impact > 0 && !term.aside {
+			held += term.list.idf
+		}
+		if term.distinctive {
+			score -= impact
 		}
 	}
 	for i := range q.pairs {
 		score -= q.paired(&q.pairs[i], doc)
 	}
-	return max(score, 0)
+	if q.mass > 0 {
+		coverage = min(held/q.mass, 1)
+	}
+	return max(score, 0), coverage
 }
 
-// Coverage is the share, 0 to 1, of the query's idf mass that a document holds.
-// Wholes do not count: their parts do.
-func (q Query) Coverage(doc int32) float64 {
-	if q.mass == 0 {
-		return 0
-	}
-	var has [maxQueryTerms]bool
-	q.heldBy(doc, &has)
-	var held float64
-	for i, term := range q.terms {
-		if has[i] && !term.aside {
-			held += term.list.idf
-		}
-	}
-	return min(held/q.mass, 1)
-}
+// accumulator sums scores per document; all are zero between searches.
+type accumulator struct{ scores []float64 }
 
-// readBytes is up to how many bytes it is quicker to read a document's terms
-// than to look for it on the terms' lists.
-const readBytes = 256
-
-// heldBy marks the terms that a document holds.
-func (q Query) heldBy(doc int32, has *[maxQueryTerms]bool) {
-	if raw := q.index.forward[doc]; len(raw) <= readBytes {
-		for e := entries(raw); len(e) > 0; {
-			for range e.next() {
-				place, n := e.next(), e.next()
-				for i := range q.terms {
-					if q.terms[i].place == place && n > 0 {
-						has[i] = true
-					}
-				}
-			}
-		}
-		return
-	}
-	for i, term := range q.terms {
-		has[i] = q.index.impact(term.list, doc) > 0
-	}
-}
-
-// sparse is how many documents may be passed over for the price of remembering
-// one that is touched, which no processor predicts.
-const sparse = 8
-
-// accumulator sums scores per document; all are zero between searches. Where a
-// query touches few documents it remembers which, so that clearing costs no more
-// than searching did.
-type accumulator struct {
-	scores  []float64
-	touched []int32
-	peaks   []float64
-	at      []int32  // places of documents that are judged on a list
-	places  []uint16 // of documents that are judged, from 1; made when the first are
-}
-
-func (a *accumulator) add(docs []int32, impacts []float64) {
+func (a *accumulator) add(docs []int32, impacts []float64, weight float64) {
 	scores, impacts := a.scores, impacts[:len(docs)]
 	for i, doc := range docs {
-		scores[doc] += impacts[i]
+		scores[doc] += float64(weight * impacts[i])
 	}
 }
 
-func (a *accumulator) addSparse(docs []int32, impacts []float64) {
-	for i, doc := range docs {
-		score := a.scores[doc]
-		if score == 0 {
-			a.touched = append(a.touched, doc)
-		}
-		a.scores[doc] = score + impacts[i]
-	}
-}
-
-// best empties the accumulator into the k best matches: those above a bar that
-// as many runs reach as are wanted, and where a filter leaves too few of these,
-// those above a lower one.
+// best empties the accumulator into the k best matches.
 func (a *accumulator) best(k int, keep func(int32) bool) []Match {
 	top := make([]Match, 0, min(k, len(a.scores)))
-	run := 1
-	if len(a.scores) > singly {
-		run = (max(len(a.scores)/mostRuns, leastRun) + 7) / 8 * 8 // the kernel takes eight at a time
-	}
-	a.peak(run)
-	many := k
-	if keep != nil {
-		many *= filtered
-	}
-	for below := math.Inf(1); len(top) < k && below > 0; many *= lowered {
-		bar := a.reached(many)
-		top = a.between(bar, below, top, k, run, keep)
-		below = bar
+	worst := 0.0 // what a score must surpass: of equals the first stays
+	for doc, score := range a.scores {
+		if score <= worst || keep != nil && !keep(int32(doc)) {
+			continue
+		}
+		if top = insert(top, k, Match{int32(doc), score}); len(top) == k {
+			worst = top[k-1].Score
+		}
 	}
 	clear(a.scores)
-	return top
-}
-
-// between adds those of the k best whose scores are at least a bar, above zero,
-// and below another; what top holds is not below that.
-func (a *accumulator) between(bar, below float64, top []Match, k, run int, keep func(int32) bool) []Match {
-	worst := 0.0 // what a score must surpass: of equals the first stays
-	for i, peak := range a.peaks {
-		if peak < bar || peak <= worst {
-			continue
-		}
-		first := i * run
-		for at, score := range a.scores[first:min(first+run, len(a.scores))] {
-			if doc := int32(first + at); score < bar || score <= worst || score >= below || keep != nil && !keep(doc) {
-				continue
-			} else if top = insert(top, k, Match{doc, score}); len(top) == k {
-				worst = top[k-1].Score
-			}
-		}
-	}
-	return top
-}
-
-const (
-	// mostRuns is about how many runs of documents are looked at, of each of
-	// which the highest score is taken first: hardly any run is looked at twice.
-	mostRuns = 2048
-	leastRun = 40
-	// singly is up to how many documents runs are of one: a bar is then so near
-	// that hardly a score is looked at in vain.
-	singly = 1024
-	// filtered is how many documents are expected to be looked at for one that a
-	// filter admits, and lowered how many times more runs reach the next bar.
-	filtered = 3
-	lowered  = 8
-)
-
-// peak fills the highest score of each run.
-func (a *accumulator) peak(run int) {
-	whole := len(a.scores) / run
-	a.peaks = slices.Grow(a.peaks[:0], whole+1)[:whole]
-	peaksOf(a.peaks, a.scores, run)
-	if rest := a.scores[whole*run:]; len(rest) > 0 {
-		a.peaks = a.peaks[:whole+1]
-		peaksPortable(a.peaks[whole:], rest, len(rest))
-	}
-}
-
-// reached is a score that at least k documents reach, 0 if it finds none.
-func (a *accumulator) reached(k int) float64 {
-	var highest float64
-	for _, peak := range a.peaks {
-		highest = max(highest, peak)
-	}
-	if highest == 0 {
-		return 0
-	}
-	const buckets = 256
-	var counts [buckets]int
-	scale := (buckets - 1) / highest
-	for _, peak := range a.peaks {
-		counts[int(peak*scale)]++
-	}
-	bucket := buckets - 1
-	for ; bucket > 0 && k > counts[bucket]; bucket-- {
-		k -= counts[bucket]
-	}
-	return float64(bucket) / scale * (1 - 1e-9) // rounding must not lose the least of the bucket
-}
-
-// bestTouched is best after addSparse.
-func (a *accumulator) bestTouched(k int, keep func(int32) bool) []Match {
-	top := make([]Match, 0, min(k, len(a.touched)))
-	for _, doc := range a.touched {
-		m := Match{Doc: doc, Score: a.scores[doc]}
-		a.scores[doc] = 0
-		if len(top) == k && !before(m, top[k-1]) || keep != nil && !keep(doc) {
-			continue
-		}
-		top = insert(top, k, m)
-	}
-	a.touched = a.touched[:0]
 	return top
 }
 
@@ -488,18 +358,18 @@ func before(a, b Match) bool { return a.Score > b.Score || a.Score == b.Score &&
 func (ix *Index) Without(q Query, fields Fields, field Field, counts []Count) (proof float64) {
 	fields[field] = subtract(fields[field], counts)
 	for _, term := range q.terms {
-		if term.tells {
+		if term.distinctive {
 			continue
 		}
 		var frequency float64
 		for f, own := range fields {
 			if n := count(own, term.text); n > 0 {
-				norm := 1 - B + float64(B*length(own)/max(ix.averages[f], 1))
+				norm := bm25.Norm(length(own), ix.averages[f])
 				frequency += Boosts[f] * float64(n) / norm
 			}
 		}
 		if frequency > 0 {
-			proof += term.list.idf * frequency * (K1 + 1) / (frequency + K1)
+			proof += bm25.Score(term.list.idf, frequency)
 		}
 	}
 	return proof

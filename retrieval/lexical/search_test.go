@@ -2,7 +2,6 @@ package lexical
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"math/rand"
 	"slices"
@@ -11,40 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Both ways of summing scores find the same, to the bit, and leave nothing
-// behind.
-func TestSparseAndDenseSumsAgree(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		r := rand.New(rand.NewSource(rapid.Int64().Draw(t, "seed")))
-		docs := randomDocuments(r, rapid.IntRange(1, 60).Draw(t, "documents"))
-		docs = append(docs, docs[:len(docs)/2]...) // equal scores
-		ix := New(docs)
-		q := ix.Resolve(sentence(r, 12), 0)
-		k := rapid.IntRange(1, 70).Draw(t, "k")
-		var keep func(int32) bool
-		if rapid.Bool().Draw(t, "filter") {
-			keep = func(doc int32) bool { return doc%3 != 1 }
-		}
-		acc := &accumulator{scores: make([]float64, len(docs))}
-		for _, term := range q.terms {
-			acc.addSparse(ix.docs[term.list.from:term.list.to], ix.impacts[term.list.from:term.list.to])
-		}
-		sparse := acc.bestTouched(k, keep)
-		for _, term := range q.terms {
-			acc.add(ix.docs[term.list.from:term.list.to], ix.impacts[term.list.from:term.list.to])
-		}
-		dense := acc.best(k, keep)
-		if !slices.Equal(sparse, dense) {
-			t.Fatalf("sparse %v, dense %v", sparse, dense)
-		}
-		if len(acc.touched) > 0 || slices.ContainsFunc(acc.scores, func(s float64) bool { return s != 0 }) {
-			t.Fatal("the accumulator is not empty")
-		}
-	})
-}
-
-// The best of many scores, most of them looked at in runs only, are those that
-// sorting finds, whatever a filter leaves of them.
+// The best of many scores are those that sorting finds, whatever a filter leaves
+// of them.
 func TestTheBestOfManyScores(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := rand.New(rand.NewSource(rapid.Int64().Draw(t, "seed")))
@@ -86,42 +53,18 @@ func TestATellingWordRanksAndProvesNothing(t *testing.T) {
 	if len(got) != 2 || got[0].Doc != 1 || got[0].Score <= got[1].Score {
 		t.Fatalf("%+v", got)
 	}
-	if proof, want := q.Proof(1, got[0].Score), bare.Score(1); math.Abs(proof-want) > 1e-12 {
+	proof, one := q.Judge(1, got[0].Score)
+	if want := bare.Score(1); math.Abs(proof-want) > 1e-12 {
 		t.Errorf("the proof is %v, that of the word alone %v", proof, want)
 	}
-	if q.Words() != 1 || q.Matched(1) != 1 || q.Coverage(1) != 1 || q.Coverage(0) != 1 {
-		t.Errorf("%d words, %d held, shares %v and %v", q.Words(), q.Matched(1), q.Coverage(1), q.Coverage(0))
+	if _, other := q.Judge(0, 0); q.Words() != 1 || q.Matched(1) != 1 || one != 1 || other != 1 {
+		t.Errorf("%d words, %d held, shares %v and %v", q.Words(), q.Matched(1), one, other)
 	}
 }
 
-// Coverage is the same read from a document's terms as from the terms' lists.
-func TestCoverageOfLongAndShortDocuments(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		r := rand.New(rand.NewSource(rapid.Int64().Draw(t, "seed")))
-		docs := randomDocuments(r, rapid.IntRange(1, 20).Draw(t, "documents"))
-		for i := range docs { // the numbers of these terms take several bytes, and most documents more than readBytes
-			for n := range r.Intn(200) {
-				docs[i][Tags] = append(docs[i][Tags], Count{Term: fmt.Sprintf("~%04d", 200*i+n), N: 1})
-			}
-		}
-		ix := New(docs)
-		q := ix.Resolve(sentence(r, 12)+" unseen ~0003", 0)
-		for doc := range int32(len(docs)) {
-			var held float64
-			for _, term := range q.terms {
-				if !term.aside && ix.impact(term.list, doc) > 0 {
-					held += term.list.idf
-				}
-			}
-			if want := min(held/q.mass, 1); q.Coverage(doc) != want {
-				t.Fatalf("document %d of %d bytes: %v, by the lists %v", doc, len(ix.forward[doc]), q.Coverage(doc), want)
-			}
-		}
-	})
-}
-
-// Documents that are judged together are judged as each alone, to the bit.
-func TestJudgedTogetherAsAlone(t *testing.T) {
+// What a score proves is what the words say that are neither kept stop words nor
+// pairs, and the share is that of the idf of the query's words.
+func TestJudgedByTheTermsAlone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := rand.New(rand.NewSource(rapid.Int64().Draw(t, "seed")))
 		texts := randomWritten(r, rapid.IntRange(1, 80).Draw(t, "documents"))
@@ -130,41 +73,20 @@ func TestJudgedTogetherAsAlone(t *testing.T) {
 		}
 		ix := Collect(len(texts), texts, nil, nil)
 		q := ix.Resolve(sentence(r, 12)+" unseen no not "+texts[0][Statement][0]+" never", 0.2)
-		var docs []int32
-		var judged []Judged
 		for doc := range int32(len(texts)) {
-			if r.Intn(1+len(texts)/3) == 0 {
-				docs, judged = append(docs, doc), append(judged, Judged{Score: q.Score(doc)})
-			}
-		}
-		for range 2 { // the second time in memory that was used
-			again := slices.Clone(judged)
-			q.Judge(docs, again)
-			for i, doc := range docs {
-				if want := (Judged{q.Proof(doc, judged[i].Score), q.Coverage(doc)}); again[i] != want {
-					t.Fatalf("document %d: %v together, %v alone", doc, again[i], want)
+			var wantProof, held float64
+			for _, term := range q.terms {
+				impact := ix.impact(term.list, doc)
+				if !term.distinctive {
+					wantProof += impact
+				}
+				if !term.aside && impact > 0 {
+					held += term.list.idf
 				}
 			}
-		}
-	})
-}
-
-func TestPeakKernelsAgree(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		r := rand.New(rand.NewSource(rapid.Int64().Draw(t, "seed")))
-		run, runs := rapid.SampledFrom([]int{1, 7, 8, 40, 48}).Draw(t, "run"), rapid.IntRange(0, 9).Draw(t, "runs")
-		scores := make([]float64, run*runs)
-		for i := range scores {
-			if r.Intn(2) == 0 {
-				scores[i] = r.ExpFloat64()
-			}
-		}
-		got, want := make([]float64, runs), make([]float64, runs)
-		peaksOf(got, scores, run)
-		peaksPortable(want, scores, run)
-		for i := range want {
-			if highest := slices.Max(scores[i*run : (i+1)*run]); got[i] != highest || want[i] != highest {
-				t.Fatalf("run %d: %v, portable %v, want %v", i, got[i], want[i], highest)
+			proof, coverage := q.Judge(doc, q.Score(doc))
+			if math.Abs(proof-wantProof) > 1e-9 || coverage != min(held/q.mass, 1) {
+				t.Fatalf("document %d: %v and %v, by its terms %v and %v", doc, proof, coverage, wantProof, held/q.mass)
 			}
 		}
 	})

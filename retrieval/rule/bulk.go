@@ -3,13 +3,17 @@ package rule
 import "github.com/writbus/writ/schemas"
 
 // Import brings in a rule of many, where it is another one than the log has. An
-// import of the shipped rules leaves alone what somebody else touched.
+// import of the shipped rules leaves alone what somebody else touched, and brings
+// back as it was what Writ itself took out after a person had edited it.
 type Import struct {
 	Rule                  schemas.Rule
 	Source, Hash, Content string
 }
 
 func (c Import) decide(s State) (Decision, error) {
+	if c.Source == SourceShipped && s.Source == SourceShipped && s.Pruned && s.Edited {
+		return recorded(schemas.RuleEdited{Rule: s.Rule, Content: s.Content, Reason: "it is shipped again", Restores: s.Revisions}, "")
+	}
 	if s.Status == Active && s.Hash == c.Hash || c.Source == SourceShipped && s.touched() {
 		return Decision{}, nil
 	}
@@ -38,7 +42,9 @@ func ShippedThere(hashes []string, states []State) bool {
 		if s.Source != SourceShipped {
 			continue // its source only begins alike
 		}
-		if _, ships := found[s.Hash]; ships {
+		if _, ships := found[s.Hash]; ships && s.Pruned {
+			return false
+		} else if ships {
 			found[s.Hash] = true
 		} else if s.Status == Active {
 			return false

@@ -6,6 +6,10 @@ import (
 	"github.com/writbus/writ/schemas"
 )
 
+// shippedGone is why Writ took shipped rules out in logs in which it did so under a
+// person's name.
+const shippedGone = "its file is gone from " + SourceShipped
+
 // Evolve folds one event of a rule. It cannot fail; an outcome changes nothing.
 func Evolve(s State, e schemas.Event) State {
 	switch p := e.Data.(type) {
@@ -24,6 +28,7 @@ func Evolve(s State, e schemas.Event) State {
 	case schemas.RuleRetired:
 		if s.Status != "" {
 			s.Status, s.Reasons = Retired, []string{p.Reason}
+			s.Pruned = e.Actor.Kind() == schemas.ActorWrit || p.Reason == shippedGone
 		}
 	case schemas.RuleProposed:
 		s = evolveProposal(s, p)
@@ -41,6 +46,7 @@ func Evolve(s State, e schemas.Event) State {
 	default:
 		return s
 	}
+	s.Pruned = s.Pruned && s.Status == Retired
 	s.Rule.ID = e.Aggregate.ID
 	s.Revisions++
 	s.Last = e.Position
@@ -57,7 +63,7 @@ func evolveProposal(s State, p schemas.RuleProposed) State {
 	}
 	s.Rule, s.Content, s.By = p.Rule, p.Content, cmp.Or(p.By, p.Session)
 	s.Incomplete, s.Neighbours = p.Incomplete, p.Neighbours
-	s.Rule.Authority, s.Rule.Confidence = authorityProvisional, confidenceSpeculative
+	s.Rule.Authority, s.Rule.Confidence = schemas.AuthorityProposed, confidenceSpeculative
 	s.Status, s.Reasons = Active, nil
 	if !p.Admitted {
 		s.Status, s.Reasons = Refused, p.Reasons

@@ -117,6 +117,7 @@ func TestShippedRulesThatAreThereAreNotBroughtIn(t *testing.T) {
 		"of a corpus alike":      {nil, []State{state("b", SourceShipped+"/x.md", Active)}, true},
 		"the same from a corpus": {[]string{"a"}, []State{state("a", SourceShipped+"/x.md", Active)}, false},
 		"not wanted any more":    {nil, []State{state("a", SourceShipped, Active)}, false},
+		"wanted again":           {[]string{"a"}, []State{{Hash: "a", Source: SourceShipped, Status: Retired, Pruned: true}}, false},
 		"changed":                {[]string{"a2"}, []State{state("a", SourceShipped, Active)}, false},
 	} {
 		if got := ShippedThere(c.hashes, c.states); got != c.want {

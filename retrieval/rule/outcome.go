@@ -43,7 +43,7 @@ func (c Propose) decide(State) (Decision, error) {
 	var near []schemas.Neighbour
 	for _, n := range curation.Neighbours(f.Node, c.Against, shownNeighbours) {
 		if n.Cosine > 0 {
-			near = append(near, schemas.Neighbour{ID: n.Node.ID, Similarity: n.Cosine})
+			near = append(near, schemas.Neighbour{ID: n.ID, Similarity: n.Cosine})
 		}
 	}
 	d, err := recorded(schemas.RuleProposed{

@@ -9,7 +9,7 @@ import (
 // Status says what became of a rule. Persisted; never rename one.
 type Status string
 
-// The states of a rule. A rule of which nothing but an id is known has none.
+// The states of a rule. A rule without events has none.
 const (
 	Active   Status = "active"   // in the corpus
 	Retired  Status = "retired"  // taken out; its history stays
@@ -19,9 +19,8 @@ const (
 
 // The ladders of authority and confidence. Persisted; never rename a rung.
 const (
-	authorityHuman       = "human"
-	authorityProvisional = "ai-provisional"
-	authorityPromoted    = "ai-promoted"
+	authorityHuman    = "human"
+	authorityPromoted = "ai-promoted"
 
 	confidenceSpeculative = "speculative"
 	confidencePeer        = "peer-reviewed"
@@ -42,6 +41,9 @@ type State struct {
 	Revisions int          `json:"revisions"`        // events so far
 	// Edited says that a person changed the rule after its last import.
 	Edited bool `json:"edited,omitempty"`
+	// Pruned says that Writ itself took the rule out, not a person: what its source
+	// has again is in force again.
+	Pruned bool `json:"pruned,omitempty"`
 	// Content is the file that Rule was last read from, "" where there was none.
 	Content string `json:"content,omitempty"`
 	// Incomplete names what keeps a proposal from being promoted.
@@ -64,15 +66,15 @@ func (s State) Exists() bool { return s.Status != "" && s.Rule.ID != "" && s.Rul
 func (s State) InForce() bool { return s.Exists() && s.Status == Active }
 
 // Proposal says that no person has taken the rule up yet.
-func (s State) Proposal() bool { return s.Rule.Authority == authorityProvisional }
+func (s State) Proposal() bool { return s.Rule.Proposed() }
 
 // Promoted says that a person took up what was proposed.
 func (s State) Promoted() bool { return s.Rule.Authority == authorityPromoted }
 
-// Standing is what the views keep of a state: the rule, whether it is in the
-// corpus, and the rules that it takes out of retrieval.
-func (s State) Standing() (r schemas.Rule, active bool, supersedes []string) {
-	return s.Rule, s.Status == Active, s.Supersedes()
+// Standing is what the views keep of a state: the rule, whether agents are shown
+// it and judged by it, and the rules that it takes out of retrieval.
+func (s State) Standing() (r schemas.Rule, shown bool, supersedes []string) {
+	return s.Rule, s.Status == Active && !s.Proposal(), s.Supersedes()
 }
 
 // Origin is the source of the last import, and the number of the last revision.
@@ -96,5 +98,5 @@ func (s State) Supersedes() []string {
 
 // touched says that somebody besides Writ's own import changed the rule.
 func (s State) touched() bool {
-	return s.Status != "" && (s.Source != SourceShipped || s.Status != Active || s.Edited)
+	return s.Status != "" && (s.Source != SourceShipped || s.Edited || s.Status != Active && !s.Pruned)
 }

@@ -94,7 +94,7 @@ func (b *Book) written(ctx context.Context, r *schemas.RuleChangeRequest, reply 
 		name = "rule.md"
 	}
 	files, problems := b.load([]schemas.RuleFile{{Path: path.Base(name), Content: r.Content}})
-	refused, warnings := weigh(append(problems, badChecks(files)...))
+	refused, warnings := weigh(append(problems, badChecks(files)...), allPlaces)
 	if len(refused) > 0 {
 		return schemas.Rule{}, problemsOf{refused}
 	}

@@ -64,7 +64,7 @@ func New(o Options) *Book {
 	return &Book{
 		store:   store{conn: o.Conn, writer: o.Log, runtime: o.Runtime, rules: o.Rules, frequency: o.Frequency, now: o.Now},
 		index:   o.Index,
-		curator: newCurator(o.Index.Embedder().Embedder), sessions: o.Sessions,
+		curator: newCurator(o.Index.Embedder().Many().Embedder), sessions: o.Sessions,
 		shipped: o.Shipped, imported: make(chan struct{}), o: o,
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing/fstest"
 
 	"github.com/writbus/writ/enforcement/check"
+	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/retrieval/corpus"
 	"github.com/writbus/writ/retrieval/rule"
 	"github.com/writbus/writ/retrieval/rulebook/index"
@@ -35,10 +36,10 @@ func folderOf(files []schemas.RuleFile) fstest.MapFS {
 	return folder
 }
 
-// keepsOut says whether a problem refuses its file.
-func keepsOut(p corpus.Problem) bool {
-	switch p.Kind {
-	case corpus.KindDowngraded, corpus.KindSkipped, corpus.KindFilled:
+// keepsOut says whether a problem of a kind refuses its node.
+func keepsOut(kind corpus.Kind) bool {
+	switch kind {
+	case corpus.KindDowngraded, corpus.KindSkipped, corpus.KindFilled, corpus.KindNoted, corpus.KindDropped:
 		return false
 	default:
 		return true
@@ -57,45 +58,53 @@ func badChecks(files []corpus.File) []corpus.Problem {
 	return all
 }
 
-// weigh tells the problems that keep files out from those a person is told.
-func weigh(problems []corpus.Problem) (refused, warnings []string) {
-	for _, p := range problems {
-		if keepsOut(p) {
-			refused = append(refused, p.String())
+// toldPlaces are how many places of one reason a reply names, and allPlaces how
+// many where somebody asks for all: a message has at most 1 MiB.
+const toldPlaces, allPlaces = 3, 5_000
+
+// weigh tells the problems that keep nodes out from those a person is told, a
+// line for each reason.
+func weigh(problems []corpus.Problem, places int) (refused, warnings []string) {
+	for _, g := range corpus.Groups(problems) {
+		if keepsOut(g.Kind) {
+			refused = append(refused, g.Line(places))
 		} else {
-			warnings = append(warnings, p.String())
+			warnings = append(warnings, g.Line(places))
 		}
 	}
 	return refused, warnings
 }
 
-// Import brings rule files in, all or none; with Partial, those that are sound.
+// Import brings rule files in, all or none; with Partial, the nodes that are
+// sound.
 func (b *Book) Import(ctx context.Context, r schemas.RuleImportRequest) (schemas.RuleImportReply, error) {
 	defer b.o.Lean()()
-	if err := b.await(ctx); err != nil {
+	if err := b.awaitOutcomes(ctx); err != nil {
 		return schemas.RuleImportReply{}, err
 	}
 	files, problems := b.load(r.Files)
 	problems = append(problems, badChecks(files)...)
-	refused, warnings := weigh(problems)
+	if r.Partial {
+		files, problems = b.sound(files, problems)
+	}
+	places := toldPlaces
+	if r.All {
+		places = allPlaces
+	}
+	refused, warnings := weigh(problems, places)
 	if len(refused) > 0 && !r.Partial {
 		return schemas.RuleImportReply{Problems: refused, Warnings: warnings}, nil
 	}
-	if r.Partial {
-		files = b.sound(files, problems)
-	}
 	if len(files) >= index.PackFrom {
 		defer b.o.Rest()
-	}
-	if why := b.unfit(rulesOf(files)...); why != "" {
-		return schemas.RuleImportReply{Problems: append(refused, why), Warnings: warnings}, nil
 	}
 	name := r.Corpus
 	if name == "" {
 		name = defaultCorpus
 	}
+	band := b.bandWith(rulesOf(files))
 	report, err := b.bring(ctx, files, func(f corpus.File) string { return name + "/" + f.Path }, r.DryRun)
-	report.Warnings, report.Skipped = warnings, refused
+	report.Warnings, report.Skipped, report.Band = warnings, refused, band
 	if err != nil || !r.Prune {
 		return report, err
 	}
@@ -103,38 +112,49 @@ func (b *Book) Import(ctx context.Context, r schemas.RuleImportRequest) (schemas
 	return report, err
 }
 
-// sound leaves out the files whose edges lead nowhere, and then those that only
-// led to them.
-func (s *store) sound(files []corpus.File, problems []corpus.Problem) []corpus.File {
-	out := map[string]bool{}
+// sound leaves out the nodes that something keeps out, and of the others the
+// edges that then lead nowhere. What of the problems is left is told: an edge
+// that is left out refuses no node.
+func (s *store) sound(files []corpus.File, problems []corpus.Problem) ([]corpus.File, []corpus.Problem) {
+	type node struct{ path, id string }
+	out := map[node]bool{}
+	var told []corpus.Problem
 	for _, p := range problems {
-		if keepsOut(p) {
-			out[p.Path] = true
+		switch {
+		case p.Kind == corpus.KindUnknownTarget:
+			continue // again below
+		case p.Kind == corpus.KindWrongEndpoint:
+			p.Kind, p.Reason = corpus.KindSkipped, p.Reason+": the edge is left out"
+		case keepsOut(p.Kind):
+			out[node{p.Path, p.ID}] = p.Kind != corpus.KindDuplicate // of which the first came in
 		}
-	}
-	for changed := true; changed; {
-		changed = false
-		inside := map[string]bool{}
-		for _, f := range files {
-			if !out[f.Path] {
-				inside[f.Rule.ID] = true
-			}
-		}
-		for _, f := range files {
-			for _, e := range f.Rule.Edges {
-				if _, stored := s.nodeType(e.Target); !out[f.Path] && !inside[e.Target] && !stored {
-					out[f.Path], changed = true, true
-				}
-			}
-		}
+		told = append(told, p)
 	}
 	var sound []corpus.File
+	inside := map[string]schemas.NodeType{}
 	for _, f := range files {
-		if !out[f.Path] {
+		if !out[node{f.Path, f.Rule.ID}] {
 			sound = append(sound, f)
+			inside[f.Rule.ID] = f.Rule.NodeType()
 		}
 	}
-	return sound
+	for i := range sound {
+		r := &sound[i].Rule
+		r.Edges = slices.DeleteFunc(slices.Clone(r.Edges), func(e schemas.Edge) bool {
+			to, here := inside[e.Target]
+			if !here {
+				to, here = s.nodeType(e.Target)
+			}
+			if !here {
+				told = append(told, corpus.Problem{
+					Path: sound[i].Path, Line: sound[i].Line, Kind: corpus.KindSkipped, ID: r.ID, Target: e.Target,
+					Reason: "edge " + e.Type + " points to a node that is not there: the edge is left out",
+				})
+			}
+			return !here || !corpus.EdgeAllowed(e.Type, r.Type, to)
+		})
+	}
+	return sound, told
 }
 
 // prune retires what an earlier import of the same corpus brought and this one
@@ -166,6 +186,25 @@ func (s *store) prune(ctx context.Context, source string, files []corpus.File, p
 	return gone, nil
 }
 
+// uncounted are the outcomes that came with a rule beyond those of earlier
+// imports.
+func (s *store) uncounted(f corpus.File) (more []schemas.OutcomeRecorded, err error) {
+	if f.Outcomes == (corpus.Outcomes{}) {
+		return nil, nil
+	}
+	had, err := s.outcomes(f.Rule.ID)
+	for _, o := range []schemas.OutcomeRecorded{
+		{Positive: true, Count: f.Outcomes.Positive - had.ImportedPositive},
+		{Positive: false, Count: f.Outcomes.Negative - had.ImportedNegative},
+	} {
+		if o.Count > 0 {
+			o.Evidence, o.Detail = projections.EvidenceImported, "counted by the corpus that was imported"
+			more = append(more, o)
+		}
+	}
+	return more, err
+}
+
 // bring records those rules that differ from what the log has, and returns once
 // queries see them.
 func (s *store) bring(ctx context.Context, files []corpus.File, source func(corpus.File) string, dryRun bool) (schemas.RuleImportReply, error) {
@@ -184,16 +223,26 @@ func (s *store) bring(ctx context.Context, files []corpus.File, source func(corp
 		if err != nil {
 			return report, err
 		}
-		if len(d.Record) == 0 {
-			report.Unchanged++
-			continue
+		counted, err := s.uncounted(f)
+		if err != nil {
+			return report, err
 		}
-		report.Imported = append(report.Imported, f.Rule.ID)
+		for _, o := range counted {
+			report.Outcomes += o.Count
+			d.Record = append(d.Record, o)
+		}
+		if len(d.Record) == len(counted) {
+			report.Unchanged++
+		} else {
+			report.Imported = append(report.Imported, f.Rule.ID)
+		}
 		if dryRun {
 			continue
 		}
-		if last, err = s.record(ctx, f.Rule.ID, schemas.Writ("import"), d.Record[0]); err != nil {
-			return report, err
+		for _, p := range d.Record {
+			if last, err = s.record(ctx, f.Rule.ID, schemas.Writ("import"), p); err != nil {
+				return report, err
+			}
 		}
 	}
 	if last.Seq == 0 {

@@ -82,12 +82,30 @@ func (b *Book) show(ctx context.Context, q schemas.RuleQuery) (view schemas.Rule
 	return view, nil
 }
 
-// unfit says why rules do not fit into the band of those that every prompt
-// carries, "" if they do: every mandatory rule must really reach the agent.
+// unfit says why rules do not fit among those that are always shown, "" if they
+// do or are none of them.
 func (b *Book) unfit(rules ...schemas.Rule) string {
+	if !slices.ContainsFunc(rules, schemas.Rule.AlwaysShown) {
+		return ""
+	}
+	if err := retrieval.CheckMandatory(b.alwaysWith(rules)); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+// bandWith is the band once these rules are in the corpus.
+func (b *Book) bandWith(rules []schemas.Rule) schemas.RuleBand {
+	block := retrieval.Band(b.alwaysWith(rules))
+	return schemas.RuleBand{Rules: len(block.Rules), Tokens: block.Tokens, Most: retrieval.BandBudget, Left: block.Overflow}
+}
+
+// alwaysWith are the always-on documents of the corpus with these rules in it.
+func (b *Book) alwaysWith(rules []schemas.Rule) []retrieval.Document {
 	band := map[string]retrieval.Document{}
 	current := b.index.Current()
-	for _, id := range current.Mandatory().Rules {
+	shown := current.Mandatory()
+	for _, id := range slices.Concat(shown.Rules, shown.Overflow) {
 		if doc, found := current.Document(id); found {
 			band[id] = doc
 		}
@@ -98,10 +116,7 @@ func (b *Book) unfit(rules ...schemas.Rule) string {
 			band[r.ID] = retrieval.Analyse(r)
 		}
 	}
-	if err := retrieval.CheckMandatory(slices.Collect(maps.Values(band))); err != nil {
-		return err.Error()
-	}
-	return ""
+	return slices.Collect(maps.Values(band))
 }
 
 func rulesOf(files []corpus.File) []schemas.Rule {

@@ -63,7 +63,7 @@ func nodesOf(files []schemas.RuleFile, reply *schemas.RuleValidateReply) []corpu
 			continue
 		case corpus.KindInvalid, corpus.KindDuplicate:
 			severity = corpus.SeverityError
-		case corpus.KindSkipped, corpus.KindFilled:
+		case corpus.KindSkipped, corpus.KindFilled, corpus.KindNoted, corpus.KindDropped:
 		}
 		reply.Findings = append(reply.Findings, schemas.RuleFinding{Severity: string(severity), Check: string(p.Kind), ID: p.ID, Path: p.Path, Line: p.Line, Text: p.Reason})
 	}

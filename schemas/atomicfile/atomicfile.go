@@ -196,10 +196,9 @@ func (f *File) Discard() {
 	}
 }
 
-// syncFolder makes the rename durable. File systems that cannot sync a folder
-// say so with EINVAL or ENOTSUP.
+// syncFolder makes the rename durable.
 func (f *File) syncFolder() error {
-	if runtime.GOOS == "windows" {
+	if !foldersSync {
 		return nil
 	}
 	folder, err := f.folder.Open(filepath.Dir(f.name))
@@ -207,7 +206,38 @@ func (f *File) syncFolder() error {
 		return err
 	}
 	defer func() { _ = folder.Close() }() // nothing is buffered in it
-	err = folder.Sync()
+	return syncOpen(folder)
+}
+
+// foldersSync is false where the names in a folder cannot be synced.
+const foldersSync = runtime.GOOS != "windows"
+
+// Sync writes a file that somebody else wrote, or the names in a folder, to the
+// disk.
+func Sync(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if info.IsDir() && !foldersSync {
+		return nil
+	}
+	mode := os.O_RDONLY
+	if !info.IsDir() {
+		mode = os.O_RDWR // which Windows asks for
+	}
+	f, err := os.OpenFile(path, mode, 0)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }() // nothing is buffered in it
+	return syncOpen(f)
+}
+
+// syncOpen takes no for an answer: file systems that cannot sync a folder say
+// so with EINVAL or ENOTSUP.
+func syncOpen(f *os.File) error {
+	err := f.Sync()
 	if errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
 		return nil
 	}

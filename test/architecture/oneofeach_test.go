@@ -18,6 +18,7 @@ var oneOfEach = map[string]struct {
 	others map[string]string // package → why
 }{
 	"os.Rename": {"schemas/atomicfile", map[string]string{
+		"bus/backup":               "puts a folder in place",
 		"retrieval/fulltext":       "puts a folder in place",
 		"retrieval/embed/hub":      "puts a folder in place",
 		"enforcement/host/install": "moves the user's own settings aside",

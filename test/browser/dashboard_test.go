@@ -1,7 +1,5 @@
 //go:build browser
 
-// Package browser holds the tests of what people see in a browser, in a real
-// Chromium. test/ci/browser.sh provides for one and runs them.
 package browser
 
 import (

@@ -19,4 +19,4 @@ if [ ! -d "$package" ]; then
 	mv "$package.new" "$package"
 fi
 weights=$(find "$package" -name model.safetensors | head -n 1)
-WRIT_MINILM_DIR=$(dirname "$weights") go test ./retrieval/embed/bert ./retrieval/embed/hub ./cmd/writd/tools -count=1 -run "MiniLM|KnownSums" -v | grep -E '^(=== RUN|--- |ok|FAIL|panic)|cosine|names no'
+WRIT_MINILM_DIR=$(dirname "$weights") go test ./retrieval/embed/bert ./retrieval/embed/minilm ./retrieval/embed/hub ./cmd/writd/tools -count=1 -run "MiniLM|KnownSums" -v | grep -E '^(=== RUN|--- |ok|FAIL|panic)|cosine|names no'

@@ -10,7 +10,7 @@ everywhere=(
 	./schemas ./schemas/glob ./schemas/jsonschema
 	./enforcement/phrase ./enforcement/plan ./enforcement/redact ./enforcement/skeleton ./enforcement/statediff
 	./enforcement/dialect/address
-	./retrieval/curation ./retrieval/lexical ./retrieval/rule ./retrieval/tune ./retrieval/vector
+	./retrieval/bm25 ./retrieval/curation ./retrieval/lexical ./retrieval/rule ./retrieval/tune ./retrieval/vector
 	./retrieval/embed/number ./retrieval/embed/static
 	./retrieval/artifact ./retrieval/artifact/glyph ./retrieval/artifact/inject ./retrieval/artifact/mention ./retrieval/artifact/strategy
 	./observer/agent/stream ./observer/classify ./observer/model ./observer/observation

@@ -19,7 +19,7 @@ long+='|TestTheBlockNeverExceedsItsBudget|TestEveryHitPassesTheFilters|TestExclu
 long+='|TestQualityOnTheShippedCorpus|TestProcessesAnswerAlike|TestRecallOfTheScan|TestGrownRulesAreDistinct'
 long+='|TestExportGivesBackTheBytes|TestExportAndImportAreTheSame|TestUpdatesDoNotShow'
 long+='|TestEmbedderIsASetting|TestEveryMandatoryNodeReachesTheAgent|TestObservationsComeBackByteForByte|TestSearchingIsLookingAtEverything'
-long+='|TestALongerQueryNeverLowersAHit|TestScoresAreTextbookBM25|TestFoldKeepsAndEvicts'
+long+='|TestShippedRulesAreBackWhenTheSettingIsGone|TestALongerQueryNeverLowersAHit|TestScoresAreTextbookBM25|TestFoldKeepsAndEvicts'
 sharing=()
 while read -r package folder; do
 	if [ "$folder" != "$PWD/test" ] && grep -qsE '^[[:space:]]*go (func\b|[[:alpha:]_][[:alnum:]_.]*\()|"sync(/atomic)?"|\bchan\b|\.Parallel\(\)|\.Go\(' "$folder"/*.go; then
@@ -29,4 +29,6 @@ done < <(go list -f '{{.ImportPath}} {{.Dir}}' ./...)
 echo "race: ${#sharing[@]} packages share memory; left out here, for test/ci/race.sh all, are the others and these long tests:"
 tr '|' ' ' <<<"$long" | fold -s -w 120
 # -short takes fewer random cases: a race is a matter of interleavings, not of values.
-CGO_ENABLED=1 go test -short -vet=off -race -timeout 30m -skip "^($long)\$" "${sharing[@]}"
+# The detector waits a second at the end of each process for reports of others;
+# the programs that tests start are many.
+GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 go test -short -vet=off -race -timeout 30m -skip "^($long)\$" "${sharing[@]}"

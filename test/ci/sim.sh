@@ -8,14 +8,23 @@ cd "$(dirname "$0")/../.."
 kills=${SIM_KILLS:-500}
 commands=${SIM_COMMANDS:-1000000}
 shells=${SIM_SHELLS:-5000}
-histories=${SIM_HISTORIES:-100}
+histories=${SIM_HISTORIES:-10000}
+
+# simulate PACKAGE TESTS [FLAG…]: that no test bears the name is a failure.
+simulate() {
+	local said
+	said=$(go test "$1" -count=1 -timeout 60m -run "$2" "${@:3}" 2>&1) || { echo "$said"; return 1; }
+	echo "$said"
+	! grep -F 'no tests to run' <<<"$said"
+}
+
 echo "kill -9 at $kills random points, in each durability"
-WRIT_KILL_ROUNDS=$kills go test ./bus -count=1 -timeout 30m -run 'TestKill'
+WRIT_KILL_ROUNDS="$kills" simulate ./bus 'TestKill'
 echo "$commands random commands against the gate's invariants"
-WRIT_MODEL_COMMANDS=$commands go test ./enforcement -count=1 -timeout 30m -run 'Model'
+WRIT_MODEL_COMMANDS="$commands" simulate ./enforcement 'Model'
 echo "$shells made-up shell commands, run and compared with what was foretold"
-WRIT_DIFFERENTIAL=$shells go test ./enforcement/shell -count=1 -timeout 30m -run 'TestDifferential'
+WRIT_DIFFERENTIAL="$shells" simulate ./enforcement/shell 'TestDifferential'
 echo "100 processes, the same corpus in other orders"
-WRIT_PROCESSES=100 go test ./retrieval -count=1 -timeout 30m -run 'TestProcessesAnswerAlike'
+WRIT_PROCESSES=100 simulate ./retrieval 'TestProcessesAnswerAlike'
 echo "$histories random histories of observations"
-WRIT_MEMORY_HISTORIES=$histories go test ./cmd/writd/daemon -count=1 -timeout 60m -run 'WhatIsKeptBack'
+simulate ./observer/observation '^TestModel$' -rapid.checks="$histories"

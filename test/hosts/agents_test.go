@@ -22,8 +22,6 @@ type agent struct {
 	// confines says that commands nobody can judge run confined, where the
 	// kernel can; elsewhere they are refused.
 	confines bool
-	// silent says that nothing is told at a prompt.
-	silent bool
 	// slow agents are driven only where WRIT_TEST_HOSTS_SLOW is set.
 	slow bool
 	// nobody says that such a prompt is known not to be the user's.
@@ -113,7 +111,7 @@ trust_level = "trusted"
 		file: named("write_file", "file_path", "content"), shell: commanded("run_shell_command"),
 	},
 	{
-		name: "copilot", program: "copilot", silent: true,
+		name: "copilot", program: "copilot",
 		prepare: func(r *rig) {
 			r.vars = append(r.vars, "COPILOT_PROVIDER_BASE_URL="+r.url+"/v1", "COPILOT_PROVIDER_API_KEY=none",
 				"COPILOT_MODEL=gpt-4.1", "COPILOT_OFFLINE=true", "COPILOT_AUTO_UPDATE=false",

@@ -88,3 +88,29 @@ func TestClaudeWithThePlugin(t *testing.T) {
 	_, results = r.turn(carryOn)
 	r.wantResults(results, "testing", `"phase":"testing"`)
 }
+
+// TestClaudeKnowsItsShellInAHeldCommand: functions, aliases and options that Claude
+// Code takes over from the user's own shell are there in a held command as well.
+func TestClaudeKnowsItsShellInAHeldCommand(t *testing.T) {
+	folders(t)
+	a := agents[0]
+	plain := a.prepare
+	a.prepare = func(r *rig) {
+		plain(r)
+		r.vars = append(r.vars, "SHELL=/bin/bash")
+		r.write("~/.bashrc", "greet() { echo \"hello $1\"; }\nalias shout='echo ALOUD'\nset -o pipefail\n")
+	}
+	r := guarded(t, a)
+	r.model.Scripts = map[string][]script.Reply{
+		wish: {
+			{Calls: []script.Call{a.shell("writ mode set work")}},
+			{Calls: []script.Call{a.shell("greet you; shout it; false | true; echo status $?; " + bypass)}},
+			{Text: "Done."},
+		},
+	}
+	_, results := r.turn(wish)
+	r.wantResults(results, "", "hello you\nALOUD it\nstatus 1")
+	if !strings.Contains(results[1], "ermission denied") || r.has("cart.go") {
+		t.Errorf("the command was not held: %s", results[1])
+	}
+}

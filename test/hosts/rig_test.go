@@ -73,6 +73,7 @@ func guarded(t *testing.T, a agent) *rig {
 	r.must("git", "init", "-q", ".")
 	r.must("git", "add", ".")
 	r.must("git", "-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-qm", "begin")
+	r.sitsAt("script")
 	r.must("writ", "init", "--agent", a.name)
 	r.must("writ", "up", "--detach")
 	t.Cleanup(func() { _, _ = r.run("writ", "down") })
@@ -183,4 +184,18 @@ func (r *rig) session() (id, phase string) {
 // events are those of the log, by their types.
 func (r *rig) events(session string) string {
 	return r.must("writ", "replay", "--session", session, "--json")
+}
+
+// sitsAt says in the settings that a person sits at terminals which a program
+// holds: where these tests run, none does.
+func (r *rig) sitsAt(program string) {
+	r.t.Helper()
+	data := filepath.Join(filepath.Dir(r.home), "data")
+	err := os.MkdirAll(data, 0o700)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(data, "config.yaml"), []byte("terminals: ["+program+"]\n"), 0o600)
+	}
+	if err != nil {
+		r.t.Fatal(err)
+	}
 }

@@ -46,6 +46,10 @@ func TestMain(m *testing.M) { programs.Main(m) }
 
 func newWorld(t *testing.T, bin string) *world {
 	w := &world{t: t, bin: bin, data: t.TempDir()}
+	// A test has no terminal of its own.
+	if err := os.WriteFile(filepath.Join(w.data, "config.yaml"), []byte("scripts: allow\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(w.kill)
 	return w
 }

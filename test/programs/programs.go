@@ -43,10 +43,13 @@ var Built = sync.OnceValues(func() (string, error) {
 		return "", errors.New("programs: TestMain is not programs.Main")
 	}
 	// Without tables for debuggers, as the tests' own programs are: linking takes
-	// half as long.
-	out, err := exec.Command("go", "build", "-ldflags", "-s -w", "-o", folder, "github.com/writbus/writ/cmd/writ", "github.com/writbus/writ/cmd/writd").CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("build the programs under test: %w\n%s", err, out)
+	// half as long. The client without the system's C library, as it is shipped.
+	for program, vars := range map[string][]string{"writ": {"CGO_ENABLED=0"}, "writd": nil} {
+		build := exec.Command("go", "build", "-ldflags", "-s -w", "-o", folder, "github.com/writbus/writ/cmd/"+program)
+		build.Env = append(os.Environ(), vars...)
+		if out, err := build.CombinedOutput(); err != nil {
+			return "", fmt.Errorf("build the programs under test: %w\n%s", err, out)
+		}
 	}
 	return folder, nil
 })

@@ -27,7 +27,7 @@ func TestProjectSettings(t *testing.T) {
 	}{
 		"comments alone are the defaults": {"# mode: work\n", func(p Project) bool { return p.Fail == "closed" && p.Mode == "" }, ""},
 		"nothing is the defaults":         {"", func(p Project) bool { return p.DenyToAsk && p.Fail == "closed" }, ""},
-		"a key changes only itself":       {"mode: work\n", func(p Project) bool { return p.Mode == "work" && p.Fail == "closed" && p.BudgetTokens == 4000 }, ""},
+		"a key changes only itself":       {"mode: work\n", func(p Project) bool { return p.Mode == "work" && p.Fail == "closed" && p.BudgetTokens == 150 }, ""},
 		"false is a value":                {"deny_to_ask: false\n", func(p Project) bool { return !p.DenyToAsk }, ""},
 		"a misspelt key is named":         {"mode: work\nfial: open\n", nil, "fial"},
 		"a bad value is named":            {"fail: maybe\n", nil, `fail is "maybe"`},

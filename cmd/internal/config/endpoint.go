@@ -29,19 +29,28 @@ func EndpointPath(dataDir string) string {
 	return filepath.Join(dataDir, "run", "endpoint.json")
 }
 
-// ReadEndpoint returns ErrNoDaemon where none is announced. That one is
+// NoDaemon is ErrNoDaemon with what tells it. Where no daemon can run because of
+// the directory's format it is ErrFormat as well, which says what to do.
+func NoDaemon(dataDir, what string) error {
+	if _, err := readFormat(Layout{Root: dataDir}, Format()); err != nil {
+		return fmt.Errorf("%w: %w", ErrNoDaemon, err)
+	}
+	return fmt.Errorf("%w: %s", ErrNoDaemon, what)
+}
+
+// ReadEndpoint returns the error of NoDaemon where none is announced. That one is
 // announced does not mean that it runs.
 func ReadEndpoint(dataDir string) (Endpoint, error) {
 	raw, err := os.ReadFile(EndpointPath(dataDir))
 	if errors.Is(err, fs.ErrNotExist) {
-		return Endpoint{}, fmt.Errorf("%w in %s", ErrNoDaemon, dataDir)
+		return Endpoint{}, NoDaemon(dataDir, "in "+dataDir)
 	}
 	if err != nil {
 		return Endpoint{}, fmt.Errorf("config: endpoint: %w", err)
 	}
 	var e Endpoint
 	if err := json.Unmarshal(raw, &e); err != nil || e.URL == "" {
-		return Endpoint{}, fmt.Errorf("%w: %s is damaged", ErrNoDaemon, EndpointPath(dataDir))
+		return Endpoint{}, NoDaemon(dataDir, EndpointPath(dataDir)+" is damaged")
 	}
 	return e, nil
 }

@@ -31,6 +31,9 @@ func steps() []step {
 		// Directories without a number. Their views kept the checkpoints beside
 		// the data, under keys that no program reads any more.
 		func(l Layout) error { return os.RemoveAll(l.Views()) },
+		// Directories whose memory.keys may have no sums. The memory adds them
+		// when it opens the file, which older programs cannot read then.
+		func(Layout) error { return nil },
 	}
 }
 
@@ -46,11 +49,8 @@ func Upgrade(l Layout) (was int, err error) {
 }
 
 func upgrade(l Layout, steps []step) (was int, err error) {
-	if was, err = readFormat(l); err != nil {
-		return 0, err
-	}
-	if was > len(steps) {
-		return was, fmt.Errorf("%w: %s has format %d, and this program, %s, knows none above %d: a newer Writ wrote it. Install that version again, or set WRIT_HOME to another folder; nothing was changed", ErrFormat, l.Root, was, Version, len(steps))
+	if was, err = readFormat(l, len(steps)); err != nil {
+		return was, err
 	}
 	for at := was; at < len(steps); at++ {
 		if err := steps[at](l); err != nil {
@@ -63,9 +63,9 @@ func upgrade(l Layout, steps []step) (was int, err error) {
 	return was, nil
 }
 
-// readFormat is the number in the file. A directory without one has the format
-// 0, whether it is old or empty.
-func readFormat(l Layout) (format int, err error) {
+// readFormat is the number in the file, at most the newest that is known. A
+// directory without one has the format 0, whether it is old or empty.
+func readFormat(l Layout, newest int) (format int, err error) {
 	raw, err := os.ReadFile(l.FormatFile())
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
@@ -75,6 +75,9 @@ func readFormat(l Layout) (format int, err error) {
 	}
 	if _, err := fmt.Sscanf(string(raw), "writ data directory, format %d\n", &format); err != nil || format < 1 || string(raw) != string(formatLine(format)) {
 		return 0, fmt.Errorf("%w: %s is damaged. Restore that file from a backup; or, if this version of Writ was the last that used the folder, delete it, and the next start writes it anew. Nothing was changed", ErrFormat, l.FormatFile())
+	}
+	if format > newest {
+		return format, fmt.Errorf("%w: %s has format %d, and this program, %s, knows none above %d: a newer Writ wrote it. Install that version again, or set WRIT_HOME to another folder; nothing was changed", ErrFormat, l.Root, format, Version, newest)
 	}
 	return format, nil
 }

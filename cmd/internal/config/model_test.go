@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/writbus/writ/observer/observation"
 )
 
 func TestModelAndMemorySettings(t *testing.T) {
@@ -16,7 +18,7 @@ func TestModelAndMemorySettings(t *testing.T) {
 	if err != nil || s.Model != (Model{API: "openai", URL: "http://127.0.0.1:11434/v1", Name: "m", Timeout: 2 * time.Minute}) {
 		t.Errorf("%+v, %v", s.Model, err)
 	}
-	want := DefaultMemory()
+	want := observation.DefaultSettings()
 	want.Drift.Hold = 0.5
 	if s.Memory != want {
 		t.Errorf("a key changed more than itself: %+v", s.Memory)

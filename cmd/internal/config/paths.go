@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+
+	"github.com/writbus/writ/schemas/digest"
 )
 
 // ErrNoHome is returned by DataDir when neither WRIT_HOME nor a home folder
@@ -58,8 +60,24 @@ func (l Layout) Audit() string { return filepath.Join(l.Root, "audit") }
 // Credentials is the folder of the roles' secrets.
 func (l Layout) Credentials() string { return filepath.Join(l.Root, "credentials") }
 
+// Witness is the file outside of the data directory that remembers what was
+// signed of its log, "" where no place for it is known.
+func (l Layout) Witness() string {
+	dir, err := os.UserConfigDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "writ-checkpoints", digest.Hex(l.Root)[:16])
+}
+
 // Lock is the file a running daemon holds locked.
 func (l Layout) Lock() string { return filepath.Join(l.Root, "daemon.lock") }
+
+// NotInBackups are patterns of the names in a data directory that are made again,
+// pulled again, or of the running daemon alone.
+func NotInBackups() []string {
+	return []string{"views*", "artifacts", "models", "log", "run", "daemon.lock", "start.lock"}
+}
 
 // Settings is the user's settings file.
 func (l Layout) Settings() string { return filepath.Join(l.Root, "config.yaml") }

@@ -44,6 +44,10 @@ type Project struct {
 	// UnsourcedPrompts says whether a prompt whose host does not say who
 	// submitted it may approve: allow or refuse.
 	UnsourcedPrompts string `yaml:"unsourced_prompts"`
+	// Approval is the least assurance with which a gate opens: prompt, terminal or
+	// passkey. The data directory's own setting of that name counts where it asks
+	// for more. writ help gates explains the ladder.
+	Approval string `yaml:"approval"`
 	// MCPWriters are patterns of MCP tools that write files, such as
 	// "mcp__fs__write_*"; what they write cannot be told from their arguments.
 	MCPWriters []string `yaml:"mcp_writers"`
@@ -76,6 +80,9 @@ type Project struct {
 	Strategies map[string]strategy.Override `yaml:"strategies"`
 }
 
+// Approvals are the values of the settings called approval, in rising order.
+var Approvals = []string{"prompt", "terminal", "passkey"}
+
 // MaxTestTimeout is the longest that tests may hold the end of a turn. Hooks of
 // that event are installed with a little more.
 const MaxTestTimeout = schemas.MaxTestTime
@@ -87,7 +94,8 @@ func DefaultProject() Project {
 		DenyToAsk:        true,
 		Findings:         "findings.md",
 		UnsourcedPrompts: "allow",
-		BudgetTokens:     4000,
+		Approval:         Approvals[0],
+		BudgetTokens:     150,
 		Memory:           "on",
 
 		AutoRetrieveOnStart: true,
@@ -97,17 +105,31 @@ func DefaultProject() Project {
 }
 
 // FindProject walks up from an absolute folder to the nearest project that
-// has Writ.
-func FindProject(dir string) (root string, found bool) {
-	for {
-		if hasProjectFile(dir) {
-			return dir, true
+// has Writ. A linked work tree without settings belongs to its repository's
+// project.
+func FindProject(dir string) (root string, found bool) { return findRoot(dir, hasProjectFile) }
+
+// findRoot finds the nearest guarded folder, or the one that the repository has.
+func findRoot(dir string, guarded func(string) bool) (root string, found bool) {
+	find := findAbove(guarded)
+	if root, found = find(dir); !found {
+		root, _, found = findShared(dir, find)
+	}
+	return root, found
+}
+
+func findAbove(guarded func(string) bool) func(dir string) (root string, found bool) {
+	return func(dir string) (root string, found bool) {
+		for {
+			if guarded(dir) {
+				return dir, true
+			}
+			parent := filepath.Dir(dir)
+			if parent == dir {
+				return "", false
+			}
+			dir = parent
 		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			return "", false
-		}
-		dir = parent
 	}
 }
 
@@ -116,11 +138,11 @@ func hasProjectFile(dir string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// LoadProject reads a project's settings. With an error the settings are the
+// LoadProject reads a project's settings, or those of its repository. With an error the settings are the
 // defaults, which are the strict ones.
 func LoadProject(root string) (Project, error) {
 	p := DefaultProject()
-	path := filepath.Join(root, ProjectFile)
+	path := filepath.Join(SettingsRoot(root), ProjectFile)
 	if err := readYAML(path, &p); err != nil {
 		return DefaultProject(), err
 	}
@@ -139,6 +161,7 @@ func (p Project) check() error {
 		{"fail", p.Fail, []string{"closed", "open"}},
 		{"subagents", p.Subagents, []string{"", "exempt", "inherit"}},
 		{"unsourced_prompts", p.UnsourcedPrompts, []string{"allow", "refuse"}},
+		{"approval", p.Approval, Approvals},
 		{"memory", p.Memory, []string{"on", "off"}},
 		{"tests", p.Tests, []string{"on", "off"}},
 	} {

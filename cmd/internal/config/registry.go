@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/writbus/writ/schemas/atomicfile"
 	"github.com/writbus/writ/schemas/digest"
@@ -16,7 +17,8 @@ import (
 // branch – the project stays under guard with the default settings; only
 // Unregister ends it.
 func Register(dataDir, root string) error {
-	path := registryEntry(dataDir, root)
+	own, _, _ := strings.Cut(root, "\n")
+	path := registryEntry(dataDir, own)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("config: register %s: %w", root, err)
 	}
@@ -25,6 +27,10 @@ func Register(dataDir, root string) error {
 	}
 	return nil
 }
+
+// RegisterShared notes that a work tree has the guard of another one: it stays
+// under guard as long as that one is.
+func RegisterShared(dataDir, root, from string) error { return Register(dataDir, root+"\n"+from) }
 
 // Unregister forgets a project. One that is not known is no error.
 func Unregister(dataDir, root string) error {
@@ -37,7 +43,41 @@ func Unregister(dataDir, root string) error {
 
 // Registered tells whether a project was put under guard on this machine.
 func Registered(dataDir, root string) bool {
-	_, err := os.Lstat(registryEntry(dataDir, root))
+	raw, err := os.ReadFile(registryEntry(dataDir, root))
+	if err != nil {
+		return !errors.Is(err, fs.ErrNotExist)
+	}
+	_, from, shared := strings.Cut(strings.TrimSpace(string(raw)), "\n")
+	if !shared || hasProjectFile(from) {
+		return true
+	}
+	_, err = os.Lstat(registryEntry(dataDir, from))
+	return err == nil
+}
+
+// NoteOpen notes in the data directory whether a person accepted that hooks of a
+// project let pass what nobody judged: the daemon cannot be asked then, and the
+// settings file may be anybody's.
+func NoteOpen(dataDir, root string, open bool) error {
+	path := registryEntry(dataDir, root) + ".open"
+	if MayOpen(dataDir, root) == open {
+		return nil
+	}
+	err := os.Remove(path)
+	if open {
+		if err = os.MkdirAll(filepath.Dir(path), 0o700); err == nil {
+			err = atomicfile.Write(path, []byte(root+"\n"), 0o600)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("config: note how %s fails: %w", root, err)
+	}
+	return nil
+}
+
+// MayOpen tells what NoteOpen noted.
+func MayOpen(dataDir, root string) bool {
+	_, err := os.Lstat(registryEntry(dataDir, root) + ".open")
 	return err == nil
 }
 
@@ -56,14 +96,5 @@ func FindGuarded(dataDir, dir string) (root string, found bool) {
 	if err != nil || len(entries) == 0 {
 		return FindProject(dir)
 	}
-	for {
-		if hasProjectFile(dir) || Registered(dataDir, dir) {
-			return dir, true
-		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			return "", false
-		}
-		dir = parent
-	}
+	return findRoot(dir, func(dir string) bool { return hasProjectFile(dir) || Registered(dataDir, dir) })
 }

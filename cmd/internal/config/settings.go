@@ -1,13 +1,14 @@
 package config
 
 import (
-	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/writbus/writ/enforcement/dialect"
+	"github.com/writbus/writ/observer/observation"
 )
 
 // Settings configure the daemon.
@@ -29,8 +30,8 @@ type Settings struct {
 	// MaxBytes bounds each stream, 0 is no bound. A full stream refuses
 	// appends; nothing old is dropped.
 	MaxBytes int64 `yaml:"max_bytes"`
-	// Embedder turns texts into vectors: "static" is the table in the program;
-	// the name of a pulled model, or the absolute path of a folder with one (BERT
+	// Embedder turns texts into vectors: "minilm" is the encoder in the program,
+	// "static" the table, which is faster and finds less; the name of a pulled model, or the absolute path of a folder with one (BERT
 	// or Model2Vec) or of the file of a trained table; the URL of an
 	// OpenAI-compatible endpoint, whose key is in WRIT_EMBEDDER_KEY; "none" finds
 	// rules by their words alone.
@@ -43,7 +44,7 @@ type Settings struct {
 	// Model is the language model that is asked.
 	Model Model `yaml:"model"`
 	// Memory says how observations are judged.
-	Memory Memory `yaml:"memory"`
+	Memory observation.Settings `yaml:"memory"`
 	// VerbsElsewhere are verbs of the command language, separated by blanks, that
 	// this daemon does not handle itself: another one that serves
 	// writ.verb.VERB on the same NATS does.
@@ -55,6 +56,16 @@ type Settings struct {
 	Neo4jUser string `yaml:"neo4j_user"`
 	// Neo4jDatabase is the database there; "" is the user's own.
 	Neo4jDatabase string `yaml:"neo4j_database"`
+	// Scripts says whether scripts without a terminal may act for the person on
+	// rules and memory: "allow" or "refuse". An agent that left its own processes
+	// behind looks like such a script.
+	Scripts string `yaml:"scripts"`
+	// Approval is the least assurance with which a gate opens, in every project:
+	// prompt, terminal or passkey. A project's own setting may ask for more.
+	Approval string `yaml:"approval"`
+	// Terminals are programs, by their names, whose terminals a person sits at,
+	// beside those that Writ knows.
+	Terminals []string `yaml:"terminals"`
 	// HTTPHooks is the loopback address, such as 127.0.0.1:7411, at which hooks
 	// are served over HTTP to hosts that have no commands, behind the token in
 	// credentials/http-hook.token; "" serves none.
@@ -78,6 +89,8 @@ type Settings struct {
 	// AuditEvery is how often checkpoints over the log are signed, where it
 	// grew.
 	AuditEvery time.Duration `yaml:"audit_every"`
+	// AuditWitness is Layout.Witness, "" for none.
+	AuditWitness string `yaml:"-"`
 	// AuditPublish are second places that get the signed checkpoints: the
 	// absolute path of a file that they are appended to, of a folder (ending in a
 	// slash) that also gets the hashes of all records, an http or https URL that
@@ -135,7 +148,7 @@ const (
 // DefaultSettings is what an empty file means.
 func DefaultSettings() Settings {
 	return Settings{
-		Durability: "power-loss", Replicas: 1, Embedder: "static", ShippedRules: true, Model: DefaultModel(), Memory: DefaultMemory(),
+		Durability: "power-loss", Scripts: "refuse", Approval: Approvals[0], Replicas: 1, Embedder: "minilm", ShippedRules: true, Model: DefaultModel(), Memory: observation.DefaultSettings(),
 		HookBudget: DefaultHookBudget - hookTravel, AuditEvery: time.Minute, MemoryLimit: 512 << 20,
 	}
 }
@@ -147,8 +160,8 @@ func Load(dataDir string) (Settings, error) {
 	if err := readYAML(Layout{dataDir}.Settings(), &s); err != nil {
 		return Settings{}, err
 	}
-	s.DataDir = dataDir
-	if dir, ok := (Layout{dataDir}).Model(s.Embedder); ok && s.Embedder != "static" && s.Embedder != "none" {
+	s.DataDir, s.AuditWitness = dataDir, Layout{dataDir}.Witness()
+	if dir, ok := (Layout{dataDir}).Model(s.Embedder); ok && s.Embedder != "minilm" && s.Embedder != "static" && s.Embedder != "none" {
 		s.Embedder = dir
 	}
 	if v := os.Getenv("WRIT_DURABILITY"); v != "" {
@@ -188,6 +201,10 @@ func (s Settings) Check() error {
 	switch {
 	case s.Durability != "power-loss" && s.Durability != "interval":
 		return fmt.Errorf("%w: durability is %q, must be power-loss or interval", ErrSettings, s.Durability)
+	case s.Scripts != "allow" && s.Scripts != "refuse":
+		return fmt.Errorf("%w: scripts is %q, must be allow or refuse", ErrSettings, s.Scripts)
+	case !slices.Contains(Approvals, s.Approval):
+		return fmt.Errorf("%w: approval is %q, must be one of %q", ErrSettings, s.Approval, Approvals)
 	case s.Port < 0 || s.Port > 65535:
 		return fmt.Errorf("%w: port is %d, must be 0 to 65535", ErrSettings, s.Port)
 	case s.Replicas < 1 || s.Replicas > 5:
@@ -200,8 +217,12 @@ func (s Settings) Check() error {
 		return fmt.Errorf("%w: audit_every is %s, must be a duration of at least 1s, such as 1m", ErrSettings, s.AuditEvery)
 	case s.MaxBytes < 0:
 		return fmt.Errorf("%w: max_bytes is %d, must not be negative", ErrSettings, s.MaxBytes)
-	case checkLimits(s.Limits) != nil:
-		return checkLimits(s.Limits)
 	}
-	return errors.Join(s.Model.check(), s.Memory.check())
+	if err := s.Limits.Check(); err != nil {
+		return fmt.Errorf("%w: limits.%w", ErrSettings, err)
+	}
+	if err := s.Memory.Check(); err != nil {
+		return fmt.Errorf("%w: memory.%w", ErrSettings, err)
+	}
+	return s.Model.check()
 }

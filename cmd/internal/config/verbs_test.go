@@ -5,13 +5,15 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/writbus/writ/observer/agent/verbs/outside"
 )
 
 func TestLoadVerbs(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("VERBS_TEST_TOKEN", "secret")
-	t.Setenv(BraveKey, "key")
-	if v, err := LoadVerbs(dir); err != nil || len(v.MCP) != 0 || v.Search.Provider != "" {
+	var v outside.Settings
+	if err := LoadVerbs(dir, &v); err != nil || len(v.MCP) != 0 || v.Search.Provider != "" {
 		t.Errorf("without a file: %+v, %v", v, err)
 	}
 	write := func(text string) {
@@ -27,8 +29,8 @@ mcp:
 a2a:
   reviewer: {url: "http://127.0.0.1:8080"}
 `)
-	v, err := LoadVerbs(dir)
-	if err != nil || v.Search.Key != "key" || len(v.Allow) != 2 || v.Allow[0].String() != "192.168.1.0/24" || v.MCP["files"].Env["TOKEN"] != "secret" ||
+	err := LoadVerbs(dir, &v)
+	if err != nil || len(v.Allow) != 2 || v.Allow[0].String() != "192.168.1.0/24" || v.MCP["files"].Env["TOKEN"] != "secret" ||
 		v.MCP["far"].Headers["Authorization"] != "Bearer secret" || v.MCP["far"].Headers["X"] != "a$b$$c" || v.A2A["reviewer"].URL != "http://127.0.0.1:8080" {
 		t.Errorf("%+v, %v", v, err)
 	}
@@ -48,7 +50,7 @@ a2a:
 		"a2a: {x: {url: 'http://a', headers: {B: '${VERBS_NOT_SET}'}}}": "a2a.x: B: the variable",
 	} {
 		write(text)
-		if _, err := LoadVerbs(dir); !errors.Is(err, ErrSettings) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "verbs.yaml") {
+		if err := LoadVerbs(dir, &outside.Settings{}); !errors.Is(err, ErrSettings) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "verbs.yaml") {
 			t.Errorf("%s: %v", text, err)
 		}
 	}

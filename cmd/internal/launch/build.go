@@ -56,15 +56,18 @@ func BinDir() (string, error) {
 }
 
 // Build builds writ and writd from a checkout into a folder and returns the
-// path of writ. The go tool decides what is still current.
+// path of writ. The go tool decides what is still current. The client is built
+// without the system's C library: it starts with every hook, and sooner so.
 func Build(ctx context.Context, checkout, into string) (writ string, err error) {
 	if err := os.MkdirAll(into, 0o755); err != nil {
 		return "", fmt.Errorf("launch: %w", err)
 	}
-	cmd := exec.CommandContext(ctx, "go", "build", "-o", into+string(filepath.Separator), "./cmd/writd", "./cmd/writ")
-	cmd.Dir = checkout
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("launch: go build in %s: %w: %s", checkout, err, strings.TrimSpace(string(out)))
+	for program, vars := range map[string][]string{"./cmd/writd": nil, "./cmd/writ": {"CGO_ENABLED=0"}} {
+		cmd := exec.CommandContext(ctx, "go", "build", "-o", into+string(filepath.Separator), program)
+		cmd.Dir, cmd.Env = checkout, append(os.Environ(), vars...)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return "", fmt.Errorf("launch: go build in %s: %w: %s", checkout, err, strings.TrimSpace(string(out)))
+		}
 	}
 	return filepath.Join(into, binaryName("writ")), nil
 }

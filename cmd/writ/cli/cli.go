@@ -19,6 +19,7 @@ import (
 	"github.com/writbus/writ/cmd/writ/cli/memory"
 	"github.com/writbus/writ/cmd/writ/cli/rules"
 	"github.com/writbus/writ/cmd/writ/cli/sessions"
+	"github.com/writbus/writ/enforcement/permit"
 )
 
 // Run executes one command line and returns the process's exit code.
@@ -72,6 +73,13 @@ and keeps everything that happened in a log that can be replayed.`,
 		SilenceUsage:  true,
 		Args:          cobra.NoArgs,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			words := strings.Fields(cmd.CommandPath())[1:]
+			if _, side, _ := permit.Of(words); side == permit.Person {
+				return a.NotAgents()
+			}
+			return nil
+		},
 	}
 	root.PersistentFlags().BoolVar(&a.JSON, "json", false, "print JSON: one object, or one per line")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {

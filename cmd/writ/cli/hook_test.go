@@ -62,6 +62,7 @@ func world(t testing.TB, guarded bool, settings string, s *script) (client.Env, 
 	root, data := t.TempDir(), t.TempDir()
 	if guarded {
 		writeFile(t, filepath.Join(root, ".writ", "config.yaml"), settings)
+		acceptOpen(t, data, root, settings == "fail: open\n")
 	}
 	if err := config.WriteEndpoint(data, config.Endpoint{URL: "nats://127.0.0.1:1", PID: os.Getpid()}); err != nil {
 		t.Fatal(err)
@@ -77,6 +78,14 @@ func world(t testing.TB, guarded bool, settings string, s *script) (client.Env, 
 			return config.Endpoint{URL: "nats://127.0.0.1:2"}, s.startup
 		},
 	}, root
+}
+
+// acceptOpen is what the daemon notes of settings that a person accepted.
+func acceptOpen(t testing.TB, data, root string, open bool) {
+	t.Helper()
+	if err := config.NoteOpen(data, root, open); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func writeFile(t testing.TB, path, content string) {
@@ -256,6 +265,12 @@ func TestHookFailsClosedWhereTheSessionsProjectDoes(t *testing.T) {
 	env, started := world(t, true, "fail: closed\n", s)
 	made := t.TempDir()
 	writeFile(t, filepath.Join(made, ".writ", "config.yaml"), "fail: open\n")
+	mustDeny(t, runHookOf(env, strings.NewReader(toolCall(made, "Write")), "claude"))
+	data, err := env.DataDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	acceptOpen(t, data, made, true)
 	if r := runHookOf(env, strings.NewReader(toolCall(made, "Write")), "claude"); r.Exit != 0 {
 		t.Fatalf("on its own: %+v", r)
 	}
@@ -437,4 +452,14 @@ func FuzzHook(f *testing.F) {
 			t.Fatalf("its own answer is not JSON: %q", r.Stdout)
 		}
 	})
+}
+
+// TestABudgetThatMeansNothingLiftsNoGate: the value is passed over, and the call
+// is judged.
+func TestABudgetThatMeansNothingLiftsNoGate(t *testing.T) {
+	t.Parallel()
+	s := &script{answers: []func(context.Context, bus.Request) (bus.Reply, error){fails(bus.ErrUnavailable)}, startup: errors.New("no daemon")}
+	env, root := world(t, true, "", s)
+	env.Vars = append(env.Vars, config.HookBudgetVar+"=20s")
+	mustDeny(t, runHookOf(env, strings.NewReader(toolCall(root, "Write")), "claude", "PreToolUse"))
 }

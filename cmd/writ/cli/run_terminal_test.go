@@ -53,7 +53,7 @@ func runConfirming(told string) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 9
 	}
-	env := client.Env{Vars: []string{"WRIT_HOME=" + data}, Dir: data, Now: time.Now, Connect: func(context.Context, config.Endpoint, string, string) (client.Service, error) { return s, nil }}
+	env := client.Env{Vars: []string{"WRIT_HOME=" + data}, Dir: data, Now: time.Now, Unattended: func([]string) string { return "" }, Connect: func(context.Context, config.Endpoint, string, string) (client.Service, error) { return s, nil }}
 	code := Run(context.Background(), []string{"run", "--agent", "dev.json", "go"}, os.Stdin, os.Stdout, os.Stderr, env)
 	var out strings.Builder
 	for _, subject := range []string{schemas.SvcAgentRun, schemas.SvcAgentAnswer, schemas.SvcAgentStop} {

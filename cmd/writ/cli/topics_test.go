@@ -17,6 +17,7 @@ import (
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/cmd/internal/topics"
 	"github.com/writbus/writ/cmd/writ/cli/client"
+	"github.com/writbus/writ/observer/agent/verbs/outside"
 )
 
 // root is the folder of the sources.
@@ -271,7 +272,7 @@ var (
 // and files.
 var otherNames = []string{
 	"allowed_callees", "denied_callees", "max_depth", "max_tokens", "advance_phase", "write.unapproved", "command.denied",
-	"grafana.json", "alerts.yaml", "config.yaml", "verbs.yaml", "memory.keys", "findings.md", "plan.md", "capabilities.md", "queries.jsonl", "daemon.lock", "start.lock",
+	"grafana.json", "alerts.yaml", "config.yaml", "verbs.yaml", "memory.keys", "memory.keys.restore", "findings.md", "plan.md", "capabilities.md", "queries.jsonl", "daemon.lock", "start.lock", "package.json", "composer.json",
 	"rule.proposed", "save_memory",
 }
 
@@ -325,8 +326,7 @@ func loads(t *testing.T, kind, content string) error {
 		return err
 	case "verbs":
 		put("verbs.yaml")
-		_, err := config.LoadVerbs(dir)
-		return err
+		return config.LoadVerbs(dir, &outside.Settings{})
 	}
 	return errors.New("the fence does not say which file it is: config, project or verbs")
 }

@@ -4,7 +4,11 @@
 // package early can use it. It runs nothing.
 package confined
 
-import "github.com/writbus/writ/enforcement/confine"
+import (
+	"strconv"
+
+	"github.com/writbus/writ/enforcement/confine"
+)
 
 // Misuse is a command line that cannot be understood.
 type Misuse struct {
@@ -30,7 +34,7 @@ type World struct {
 // Read fills in what the arguments say. Options end at the command, at "--", or
 // with -c. The error is a *Misuse.
 func Read(o confine.Options, args []string, w World) (confine.Options, error) {
-	shell := "/bin/sh"
+	shell, hosts := "/bin/sh", false
 	for len(args) > 0 {
 		option := args[0]
 		args = args[1:]
@@ -43,6 +47,12 @@ func Read(o confine.Options, args []string, w World) (confine.Options, error) {
 			continue
 		case "--whole":
 			o.Whole = true
+			continue
+		case "--git":
+			o.Git = true
+			continue
+		case "--host-shell":
+			hosts = true
 			continue
 		case "--":
 			o.Args = args
@@ -71,6 +81,12 @@ func Read(o confine.Options, args []string, w World) (confine.Options, error) {
 			o.Write = append(o.Write, value)
 		case "--lock":
 			o.Lock = append(o.Lock, value)
+		case "--make":
+			o.Make = append(o.Make, value)
+		case confine.KeptOption:
+			if o.Above, _ = strconv.Atoi(value); o.Above <= 0 {
+				return o, &Misuse{"confine: " + name + " " + value + " is no process", showsOptions}
+			}
 		case "--shell":
 			shell = value
 		case "--data":
@@ -78,15 +94,48 @@ func Read(o confine.Options, args []string, w World) (confine.Options, error) {
 		case "-c":
 			// What follows the string is its $0, $1 and so on, as in any shell.
 			o.Args = append([]string{shell, "-c", value}, args...)
+			if hosts {
+				o.Program, o.Args = hostShell(o.Above, shell, value)
+				o.Waits = true
+			}
 			return complete(o, w)
 		}
 	}
 	return complete(o, w)
 }
 
+// hostShell is how the shell around this process is run for a command line: by its
+// own name, and with something behind the line, as hosts run it, since a shell
+// with nothing more to do gives its process to the last program. What the host had
+// its shell do before is done again, inside the hold: a new shell has none of the
+// functions, aliases and options that it left.
+func hostShell(above int, fallback, line string) (program string, args []string) {
+	program, name, before, ok := confine.HostShell(above)
+	if !ok {
+		program, name = fallback, fallback
+	}
+	if before != "" {
+		before = "eval " + quoted(before) + " >/dev/null 2>&1\n"
+	}
+	return program, []string{name, "-c", "read WRIT_GO <&3; unset WRIT_GO; exec 3<&-\n" + before + "eval " + quoted(line) + "\nexit $?", name}
+}
+
+// quoted is one word of a text for a POSIX shell.
+func quoted(text string) string {
+	word := []byte{'\''}
+	for i := range len(text) {
+		if text[i] == '\'' {
+			word = append(word, `'\''`...)
+			continue
+		}
+		word = append(word, text[i])
+	}
+	return string(append(word, '\''))
+}
+
 func takesValue(name string) bool {
 	switch name {
-	case "-c", "--project", "--profile", "--write", "--lock", "--shell", "--data":
+	case "-c", "--project", "--profile", "--write", "--lock", "--make", "--shell", "--data", confine.KeptOption:
 		return true
 	}
 	return false
@@ -104,9 +153,11 @@ func complete(o confine.Options, w World) (confine.Options, error) {
 	if o.DataDir != "" {
 		o.Reveal = w.Reveal(o.DataDir)
 	}
-	for _, path := range o.Lock {
-		if !local(path) {
-			return o, &Misuse{"confine: --lock " + path + " is not below the project", "Name it relative to the project."}
+	for option, paths := range map[string][]string{"--lock ": o.Lock, "--make ": o.Make} {
+		for _, path := range paths {
+			if !local(path) {
+				return o, &Misuse{"confine: " + option + path + " is not below the project", "Name it relative to the project."}
+			}
 		}
 	}
 	return o, nil

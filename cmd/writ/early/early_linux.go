@@ -3,6 +3,7 @@ package early
 import (
 	"os"
 	"path"
+	"strconv"
 
 	"github.com/writbus/writ/cmd/writ/confined"
 	"github.com/writbus/writ/enforcement/confine"
@@ -10,10 +11,27 @@ import (
 
 func init() {
 	if len(os.Args) > 2 && os.Args[1] == "confine" {
+		if os.Args[2] == confine.ProbeOption && len(os.Args) == 6 {
+			os.Exit(probe(os.Args[3:]))
+		}
 		if exit, ran := run(os.Args[2:]); ran {
 			os.Exit(exit)
 		}
 	}
+}
+
+// probe tries a hold from within, and says what it let through.
+func probe(args []string) (exit int) {
+	prober, err := strconv.Atoi(args[1])
+	if err != nil {
+		return confine.ExitUsage
+	}
+	for _, name := range append(confine.Probes(args[0], prober, args[2]), confine.ProbesEnded) {
+		if _, err := os.Stdout.WriteString(name + "\n"); err != nil {
+			return 1
+		}
+	}
+	return 0
 }
 
 // run runs what the arguments say, if all is as it should be.

@@ -65,3 +65,73 @@ func TestAConversationWritesButNotSettings(t *testing.T) {
 		t.Errorf("told: %s", after.Stdout)
 	}
 }
+
+// TestARestoreNeedsNoRunner: a command that ended its runner, or had none, leaves
+// no protected file otherwise than it was; the agent, the user and the log are told.
+func TestARestoreNeedsNoRunner(t *testing.T) {
+	w := start(t, t.TempDir(), newProject(t, "mode: conversation\n"))
+	w.git("init", "-q")
+	config, settings := filepath.Join(w.project, ".writ", "config.yaml"), filepath.Join(w.project, ".claude", "settings.json")
+	hook, answers := filepath.Join(w.project, ".git", "hooks", "pre-commit"), filepath.Join(w.project, ".claude", "settings.local.json")
+	const hooks = `{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"sh \"$CLAUDE_PROJECT_DIR\"/scripts/lint.sh"}]}]}}`
+	script := filepath.Join(w.project, "scripts", "lint.sh")
+	put(t, settings, hooks)
+	put(t, script, "lint\n")
+	holds := func(path, want string) {
+		t.Helper()
+		if raw, err := os.ReadFile(path); string(raw) != want || err != nil && want != "" {
+			t.Errorf("%s holds %q, %v", path, raw, err)
+		}
+	}
+	_, after := w.bash("t1", "python3 build.py", func() {
+		put(t, config, "fail: open\nmode: conversation\n")
+		put(t, settings, `{"disableAllHooks":true}`)
+		put(t, hook, "#!/bin/sh\n")
+		put(t, script, "writ approve\n")
+		put(t, answers, `{"permissions":{"allow":["Bash(make:*)"]}}`)
+		put(t, filepath.Join(w.project, ".husky", "pre-commit"), "make\n")
+		put(t, filepath.Join(w.project, "main.go"), "package main\n")
+		if err := os.Chmod(w.data, 0o777); err != nil {
+			t.Fatal(err)
+		}
+	})
+	for _, want := range []string{".writ/config.yaml was changed; it is as before", ".claude/settings.json was changed", "scripts/lint.sh was changed; it is as before", ".git/hooks/pre-commit was created; it is removed again", filepath.Base(w.data) + " was changed"} {
+		if strings.Count(after.Stdout, want) != 2 { // to the agent and to the user
+			t.Errorf("told without %q: %s", want, after.Stdout)
+		}
+	}
+	holds(config, "mode: conversation\n")
+	holds(settings, hooks)
+	holds(hook, "")
+	holds(script, "lint\n")
+	holds(answers, `{"permissions":{"allow":["Bash(make:*)"]}}`)
+	holds(filepath.Join(w.project, ".husky", "pre-commit"), "make\n")
+	if info, err := os.Stat(w.data); err != nil || info.Mode().Perm() == 0o777 {
+		t.Errorf("%v, %v", info, err)
+	}
+	recorded := 0
+	for _, e := range w.history("s1") {
+		recorded += strings.Count(string(e.Data), `"put_back":true`)
+	}
+	if recorded != 5 {
+		t.Errorf("%d recorded", recorded)
+	}
+
+	_, after = w.bash("t2", "nohup ./serve", func() {
+		put(t, answers, `{"permissions":{"allow":["Bash(make:*)"],"defaultMode":"bypassPermissions"}}`)
+	})
+	holds(answers, `{"permissions":{"allow":["Bash(make:*)"]}}`)
+	if !strings.Contains(after.Stdout, ".claude/settings.local.json was changed") {
+		t.Errorf("told: %s", after.Stdout)
+	}
+	put(t, settings, `{}`)
+	put(t, config, "mode: conversation\nfail: open\n")
+	if told := w.send("Stop", map[string]any{}).Stdout; !strings.Contains(told, "after `nohup ./serve` had begun") || !strings.Contains(told, ".claude/settings.json was changed") {
+		t.Errorf("told: %s", told)
+	}
+	holds(settings, hooks)
+	holds(config, "mode: conversation\nfail: open\n")
+	put(t, settings, `{"by":"the user"}`)
+	w.bash("t3", "make", func() {})
+	holds(settings, `{"by":"the user"}`)
+}

@@ -6,12 +6,9 @@ import (
 	"strings"
 
 	"github.com/writbus/writ/cmd/internal/config"
-	"github.com/writbus/writ/enforcement/dialect/address"
 	"github.com/writbus/writ/observer/agent/gatekeeper"
 	"github.com/writbus/writ/observer/agent/runs"
-	"github.com/writbus/writ/observer/agent/verbs/federation"
 	"github.com/writbus/writ/observer/agent/verbs/outside"
-	"github.com/writbus/writ/observer/agent/verbs/web"
 	"github.com/writbus/writ/observer/agent/verbs/workspace"
 	"github.com/writbus/writ/observer/journal"
 )
@@ -46,32 +43,12 @@ func (d *Daemon) gatekeeper() *gatekeeper.Gate {
 // verbsOutside makes the handlers that the settings of a data directory ask for.
 // Settings that cannot be understood are warned about and count as none.
 func (d *Daemon) verbsOutside(gate workspace.Gate, artifacts workspace.Artifacts) *outside.Set {
-	settings, err := config.LoadVerbs(d.layout.Root)
-	if err != nil {
+	var settings outside.Settings
+	if err := config.LoadVerbs(d.layout.Root, &settings); err != nil {
 		d.warn("the verbs of the command language are not set up: " + err.Error())
+		settings = outside.Settings{}
 	}
-	o := outside.Options{
-		Gate: gate, Artifacts: artifacts, Private: []string{d.layout.Root}, Guard: address.Guard{Allow: settings.Allow},
-		Search: searchProvider(settings.Search), Browser: settings.Browser, Version: config.Version,
-		Servers: map[string]federation.Server{}, Peers: map[string]federation.Peer{},
-	}
-	for name, m := range settings.MCP {
-		o.Servers[name] = federation.Server(m)
-	}
-	for name, p := range settings.A2A {
-		o.Peers[name] = federation.Peer(p)
-	}
-	return outside.New(o)
-}
-
-func searchProvider(s config.Search) web.Provider {
-	switch s.Provider {
-	case "searxng":
-		return web.SearXNG{URL: s.URL}
-	case "brave":
-		return web.Brave{Key: s.Key, URL: s.URL}
-	}
-	return nil
+	return outside.New(outside.Options{Gate: gate, Artifacts: artifacts, Private: []string{d.layout.Root}, Settings: settings, Version: config.Version})
 }
 
 func hostname() string {

@@ -446,8 +446,15 @@ func TestCheckpointsReachOtherPlaces(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m, err := stream.GetLastMsgForSubject(t.Context(), "evidence.writ"); err != nil || string(m.Data) != newest {
-		t.Errorf("the other NATS holds %v: %v", m, err)
+	for seq := uint64(1); ; seq++ {
+		m, err := stream.GetMsg(t.Context(), seq)
+		if err != nil {
+			t.Errorf("the other NATS has %d checkpoints, and not the newest of the sessions: %v", seq-1, err)
+			break
+		}
+		if string(m.Data) == newest {
+			break
+		}
 	}
 	// The intruder changes the log, and takes the evidence here away.
 	flipByte(t, data, "number 1 of")
@@ -500,4 +507,78 @@ func TestAnEventNobodyHasCannotBeProven(t *testing.T) {
 	if _, err := call[schemas.AuditSealed](w, w.hook, schemas.SvcAuditSeal, bus.None{}); !errors.Is(err, bus.ErrDenied) {
 		t.Errorf("a hook may sign: %v", err)
 	}
+}
+
+// TestAMissingPastIsNotPassedOverInSilence: the second place outside of the data
+// folder tells what a folder that was rolled back, or lost its evidence, cannot.
+func TestAMissingPastIsNotPassedOverInSilence(t *testing.T) {
+	witness := filepath.Join(t.TempDir(), "outside", "seen")
+	project := newProject(t, "")
+	at := func(data string) *world {
+		return startWith(t, data, project, func(s *config.Settings) { s.AuditWitness = witness })
+	}
+	stopped := func(w *world) {
+		t.Helper()
+		if err := w.stop(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	data := t.TempDir()
+	w := at(data)
+	w.talk(3)
+	if v := verify(t, data); !v.OK || v.sessions().Since.IsZero() {
+		t.Fatalf("%+v", v)
+	}
+	stopped(w)
+	early := copied(t, data)
+	w = at(data)
+	w.talk(3)
+	if v := verify(t, data); !v.OK || v.sessions().Checkpoints != v.sessions().Kept {
+		t.Fatalf("%+v", v)
+	}
+	stopped(w)
+	newest, err := os.ReadFile(witness)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, intrusion := range map[string]func() string{
+		"audit and views are gone": func() string {
+			dir := copied(t, data)
+			for _, gone := range []string{config.Layout{Root: dir}.Audit(), config.Layout{Root: dir}.Views()} {
+				if err := os.RemoveAll(gone); err != nil {
+					t.Fatal(err)
+				}
+			}
+			return dir
+		},
+		"log and evidence rolled back": func() string { return early },
+		"another key": func() string {
+			dir := copied(t, data)
+			for _, gone := range []string{config.Layout{Root: dir}.Audit(), config.Layout{Root: dir}.Views(), filepath.Join(config.Layout{Root: dir}.Credentials(), "audit.key")} {
+				if err := os.RemoveAll(gone); err != nil {
+					t.Fatal(err)
+				}
+			}
+			return dir
+		},
+	} {
+		dir := intrusion()
+		w := at(dir)
+		if v := verify(t, dir); v.OK || !strings.Contains(strings.Join(v.Problems, " "), witness) {
+			t.Errorf("%s: %+v", name, v)
+		}
+		stopped(w)
+		if now, err := os.ReadFile(witness); err != nil || !bytes.Equal(now, newest) {
+			t.Errorf("%s: the second place follows: %v", name, err)
+		}
+	}
+	// A second place that is missing is made anew, and what it says is true.
+	if err := os.Remove(witness); err != nil {
+		t.Fatal(err)
+	}
+	w = at(data)
+	if v := verify(t, data); !v.OK {
+		t.Errorf("%+v", v)
+	}
+	stopped(w)
 }

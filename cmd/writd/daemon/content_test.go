@@ -1,11 +1,13 @@
 package daemon
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/writbus/writ/enforcement"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -97,4 +99,46 @@ func TestSecretsAreRefusedBeforeTheyAreWritten(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(w.project, "config.go")); err == nil {
 		t.Error("the hook wrote the file")
 	}
+}
+
+// TestReadingARuleIsAnOutcome: a rule of which a prompt brought a line, and that
+// the agent then reads, is one that it has; one that it was not offered is not.
+func TestReadingARuleIsAnOutcome(t *testing.T) {
+	w := shippedWorld(t)
+	w.prompt("add rate limiting to the login route")
+	offered := ""
+	for _, r := range w.rulesShown("prompt") {
+		if r.Band == enforcement.BandLine {
+			offered = r.ID
+		}
+	}
+	if offered == "" {
+		t.Fatal("no line was given")
+	}
+	for range 2 {
+		w.send("PostToolUse", map[string]any{
+			"tool_name": "Bash", "tool_use_id": "read-1", "tool_input": map[string]any{"command": "writ rule show " + offered + " && writ rule show GO-CTX-FIRST-001"},
+			"tool_response": map[string]any{},
+		})
+	}
+	if read := w.rulesShown("asked"); len(read) != 1 || read[0].ID != offered || read[0].Band != "retrieved" {
+		t.Errorf("read %+v, offered %s", read, offered)
+	}
+	for id, positive := range map[string]int{offered: 1, "GO-CTX-FIRST-001": 0} {
+		view, err := call[schemas.RuleView](w, w.hook, schemas.SvcRule, schemas.RuleQuery{ID: id})
+		if err != nil || view.Positive != positive {
+			t.Errorf("%s: %d positive outcomes, want %d; %v", id, view.Positive, positive, err)
+		}
+	}
+}
+
+// rulesShown are the rules of the session that a trigger brought.
+func (w *world) rulesShown(trigger string) (rules []schemas.ShownRule) {
+	for _, e := range w.history("s1") {
+		var p schemas.RulesShown
+		if e.Type == (schemas.RulesShown{}).EventType() && json.Unmarshal(e.Data, &p) == nil && p.Trigger == trigger {
+			rules = append(rules, p.Rules...)
+		}
+	}
+	return rules
 }

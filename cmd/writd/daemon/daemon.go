@@ -28,7 +28,6 @@ import (
 	"github.com/writbus/writ/observer/memory"
 	"github.com/writbus/writ/observer/metrics"
 	"github.com/writbus/writ/observer/model"
-	"github.com/writbus/writ/observer/observation"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/projections/pebblestore"
 	"github.com/writbus/writ/projections/transparency/ledger"
@@ -71,24 +70,26 @@ type Daemon struct {
 	started  time.Time
 	stop     context.CancelFunc
 
-	conn     *bus.Conn   // appends and looks up
-	log      *bus.Writer // the way into the log, behind conn
-	reading  *bus.Conn   // of the projections
-	services *bus.Conn   // requests and their answers
-	url      string
-	health   func() error // of the embedded server, nil for another
-	runtime  *projections.Runtime
-	views    views
-	projects *project.Cache
-	runner   runner.Runner
-	sessions *session.Sessions
-	turn     *turn.Service
-	corpus   *index.Index
-	rules    *rulebook.Book
-	graph    *graph.Service
-	files    *library.Library
-	audit    *ledger.Auditor
-	spent    chan struct{} // filled when much memory is to be given back
+	conn      *bus.Conn   // appends and looks up
+	log       *bus.Writer // the way into the log, behind conn
+	reading   *bus.Conn   // of the projections
+	services  *bus.Conn   // requests and their answers
+	url       string
+	server    *embedded.Server // nil for another's
+	backingUp sync.Mutex       // held while a backup is written
+	runtime   *projections.Runtime
+	views     views
+	projects  *project.Cache
+	accepted  *acceptedSettings
+	runner    runner.Runner
+	sessions  *session.Sessions
+	turn      *turn.Service
+	corpus    *index.Index
+	rules     *rulebook.Book
+	graph     *graph.Service
+	files     *library.Library
+	audit     *ledger.Auditor
+	restAsked chan struct{} // filled when much memory is to be given back
 
 	pages     pages
 	telemetry *metrics.Telemetry
@@ -124,7 +125,7 @@ func Run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 	defer stop()
 	d := &Daemon{
 		settings: s, layout: config.Layout{Root: s.DataDir}, logger: logger,
-		stop: stop, spent: make(chan struct{}, 1),
+		stop: stop, restAsked: make(chan struct{}, 1),
 	}
 	d.started = d.now()
 	if _, err := os.Stat(d.layout.Views()); s.ShippedRules && errors.Is(err, fs.ErrNotExist) {
@@ -171,12 +172,13 @@ func Run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 		return err
 	}
 	defer stopServices()
+	defer d.beginProbes(ctx)()
 	overHTTP, err := httphook.Start(httphook.Options{
 		Address: s.HTTPHooks, DataDir: s.DataDir, Credentials: config.Layout{Root: s.DataDir}.Credentials(),
 		Guarded: func(dir string) (string, bool) { return config.FindGuarded(s.DataDir, dir) },
 		FailsOpen: func(root string) bool {
-			settings, err := config.LoadProject(root)
-			return err == nil && settings.Fail == "open"
+			ruling, err := d.accepted.rule(root)
+			return err == nil && ruling.Fail == "open"
 		},
 		Ask: d.turn.Handle, Writ: d.runner.Writ, Budget: s.HookBudget, Logger: logger,
 	})
@@ -184,6 +186,7 @@ func Run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 		return err
 	}
 	defer overHTTP.Stop()
+	defer d.turn.Close()
 	defer d.pages.stop()
 	endpoint := config.Endpoint{URL: d.url, PID: os.Getpid(), Version: config.Version, Started: d.started}
 	if err := config.WriteEndpoint(s.DataDir, endpoint); err != nil {
@@ -194,6 +197,9 @@ func Run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 	defer d.serving.Store(false)
 	logger.Info("ready", "url", d.url, "data", s.DataDir, "durability", s.Durability, "took", d.now().Sub(d.started).String())
 	ready(d.url)
+	if e, ok := d.corpus.Embedder().Embedder.(interface{ Warm() }); ok {
+		go e.Warm() // the first prompt would wait for it
+	}
 	<-ctx.Done()
 	logger.Info("stopping")
 	return nil
@@ -202,8 +208,8 @@ func Run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 // openAudit opens the evidence of the audit.
 func (d *Daemon) openAudit() (*ledger.Auditor, error) {
 	o := ledger.Options{
-		Log: d.conn, Views: d.runtime, Now: d.now, Logger: d.logger,
-		Credentials: d.layout.Credentials(), Evidence: d.layout.Audit(),
+		Log: d.conn, Views: d.runtime, Now: d.now, Logger: d.logger, Warn: d.warn,
+		Credentials: d.layout.Credentials(), Evidence: d.layout.Audit(), Witness: d.settings.AuditWitness,
 		Publish: d.settings.AuditPublish, Authorization: os.Getenv(config.AuditAuthorization),
 		Every: d.settings.AuditEvery, SealWithin: sealBudget, PublishWithin: publishBudget,
 	}
@@ -261,8 +267,12 @@ func (d *Daemon) openBus(ctx context.Context) (func(), error) {
 	if err != nil {
 		return nil, err
 	}
+	streams, err := retention.Configurations()
+	if err != nil {
+		return nil, err
+	}
 	server, err := embedded.Start(ctx, embedded.Options{
-		Dir: d.layout.Log(), Port: d.settings.Port,
+		Dir: d.layout.Log(), Port: d.settings.Port, Streams: streams,
 		Durability: embedded.Durability(d.settings.Durability),
 		Users:      credentials.Users(), Logger: slog.New(quiet{d.logger.Handler()}),
 	})
@@ -285,13 +295,14 @@ func (d *Daemon) openBus(ctx context.Context) (func(), error) {
 	for _, line := range found {
 		d.warn("the log was damaged: " + line + ". Restore a backup of the data directory if you have one; delete " + damage + " once you know")
 	}
-	d.health = server.Health
+	d.server = server
 	own := credentials[embedded.RoleDaemon]
-	if err := d.connect(ctx, bus.Options{Dial: server.Dial, User: own.User, Password: own.Password}); err != nil {
+	if err := d.connect(ctx, bus.Options{Dial: server.Dial, User: own.User, Password: own.Password, Ready: server.Health}); err != nil {
 		shutdown()
 		return nil, err
 	}
-	if err := d.conn.EnsureStreams(ctx, retention); err != nil {
+	server.Inform(d.conn, d.reading)
+	if err := errors.Join(d.conn.EnsureStreams(ctx, retention), server.SyncStreams()); err != nil {
 		d.disconnect()
 		shutdown()
 		return nil, err
@@ -356,7 +367,7 @@ func (d *Daemon) openViews(ctx context.Context) (func(), error) {
 		Embedder: chosen, Folder: filepath.Dir(d.layout.Views()), Now: d.now, Built: heap.Follow, Telemetry: d.telemetry,
 		Warn: func(err error) { d.logger.Warn("keep the rules in a file instead of memory", "error", err) },
 	})
-	d.views = newViews(d.corpus, observation.Limits(d.settings.Memory.Drift))
+	d.views = newViews(d.corpus, d.settings.Memory.Drift)
 	d.runtime, err = projections.NewRuntime(projections.OnBus(d.reading, d.reading.Writer(d.writes())), store, projections.Options{Logger: slog.New(quiet{d.logger.Handler()})}, d.views.all()...)
 	if err != nil {
 		cancel()

@@ -27,8 +27,21 @@ func (p *pages) stop() {
 	}
 }
 
+// origin is the dashboard's, "" while it is not served.
+func (p *pages) origin() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.server == nil || p.stopped {
+		return ""
+	}
+	return p.server.Origin()
+}
+
 // dash gives out a link into the dashboard.
-func (d *Daemon) dash(context.Context, bus.None) (schemas.DashReply, error) {
+func (d *Daemon) dash(context.Context, bus.None) (schemas.DashReply, error) { return d.link("") }
+
+// link opens the dashboard, once, at a page of it.
+func (d *Daemon) link(page string) (schemas.DashReply, error) {
 	d.pages.mu.Lock()
 	defer d.pages.mu.Unlock()
 	if d.pages.stopped {
@@ -45,7 +58,7 @@ func (d *Daemon) dash(context.Context, bus.None) (schemas.DashReply, error) {
 	}
 	expires := d.now().Add(dashboard.LinkLife)
 	url, err := d.pages.server.Link()
-	return schemas.DashReply{URL: url, Expires: expires}, err
+	return schemas.DashReply{URL: url + page, Expires: expires}, err
 }
 
 // helpPages are the topics that writ help shows, for the dashboard.

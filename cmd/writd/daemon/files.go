@@ -18,7 +18,7 @@ var fileWaits = library.Waits{
 // openFiles opens the service of projects' files.
 func (d *Daemon) openFiles() {
 	d.files = library.New(library.Options{
-		Log: d.log, Runtime: d.runtime, View: d.views.artifacts, Data: d.layout.Root, Embedder: d.corpus.Embedder(),
+		Log: d.log, Runtime: d.runtime, View: d.views.artifacts, Data: d.layout.Root, Embedder: d.corpus.Embedder().Many(),
 		Strategies: strategiesOf, Waits: fileWaits, Now: d.now, Logger: d.logger, Warn: d.warn, Lean: heap.Lean,
 	})
 }

@@ -40,7 +40,7 @@ func TestWhatRunsConfinedLooksUpAndNoMore(t *testing.T) {
 		schemas.SvcApprove, schemas.SvcOffer, schemas.SvcDecline, schemas.SvcPhase, schemas.SvcModeByUser, schemas.SvcMode, schemas.SvcAdvance,
 		schemas.SvcEmit, schemas.SvcHook, schemas.SvcObserve, schemas.SvcMemoryRegate, schemas.SvcMemoryForget, schemas.SvcRuleImport,
 		schemas.SvcRuleChange, schemas.SvcRuleFeedback, schemas.SvcRuleVerdict, schemas.SvcDispatch, schemas.SvcAgentRun, schemas.SvcStop,
-		schemas.SvcDash, schemas.SvcReplay, schemas.SvcArtifactBuild, schemas.SvcMemoryTriage,
+		schemas.SvcDash, schemas.SvcSettings, schemas.SvcReplay, schemas.SvcArtifactBuild, schemas.SvcMemoryTriage,
 		"writ.session.s1.gate.approved", "$JS.API.STREAM.INFO.WRIT_SESSIONS", "$JS.API.STREAM.PURGE.WRIT_SESSIONS",
 	} {
 		if _, err := agent.Request(t.Context(), bus.Request{Subject: subject, Body: []byte(session)}); !errors.Is(err, bus.ErrDenied) {
@@ -155,5 +155,65 @@ func TestLinesThatAnUnnamedProgramChangedAreChecked(t *testing.T) {
 	})
 	if !strings.Contains(after.Stdout, "run.py:9") || strings.Contains(after.Stdout, "run.py:5") {
 		t.Errorf("told: %s", after.Stdout)
+	}
+}
+
+// TestAYesToAServersToolHoldsInTheProject: who let a tool of a server run in one
+// session is not asked in another, and is in another project.
+func TestAYesToAServersToolHoldsInTheProject(t *testing.T) {
+	w := newWorld(t)
+	before := func(session, tool string) string {
+		return w.send("PreToolUse", map[string]any{"session_id": session, "tool_name": tool, "tool_use_id": session + tool, "tool_input": map[string]any{}}).Stdout
+	}
+	const tool = "mcp__ide__start_process"
+	asked := func(said string) bool { return strings.Contains(said, `"permissionDecision":"ask"`) }
+	if said := before("s1", tool); !asked(said) || !strings.Contains(said, "in this project") {
+		t.Fatalf("the first time: %s", said)
+	}
+	w.send("PostToolUse", map[string]any{"session_id": "s1", "tool_name": tool, "tool_use_id": "s1" + tool, "tool_input": map[string]any{}, "tool_response": map[string]any{}})
+	if _, err := call[schemas.SessionList](w, w.admin, schemas.SvcSessions, schemas.SessionQuery{}); err != nil { // awaits the view
+		t.Fatal(err)
+	}
+	if said := before("s2", tool); asked(said) {
+		t.Errorf("in another session: %s", said)
+	}
+	if said := before("s2", "mcp__ide__stop_process"); !asked(said) {
+		t.Errorf("another tool: %s", said)
+	}
+	w.project = newProject(t, "mode: work\n")
+	if said := before("s3", tool); !asked(said) {
+		t.Errorf("in another project: %s", said)
+	}
+}
+
+// TestAPlanBelongsToItsSession: nobody approves a plan of another session in the
+// same folder by what they say in theirs, nor by its offer in the dashboard; who
+// goes over such a plan is told.
+func TestAPlanBelongsToItsSession(t *testing.T) {
+	w := newWorld(t)
+	w.wrote("plan.md", goodPlan)
+	prompt := func(session string) string {
+		return w.send("UserPromptSubmit", map[string]any{"session_id": session, "prompt": "approved", "source": "user"}).Stdout
+	}
+	if told := prompt("s2"); !strings.Contains(told, "another session, s1") {
+		t.Errorf("the second session's word: %s", told)
+	}
+	offer, err := call[schemas.GateOffer](w, w.admin, schemas.SvcOffer, schemas.OfferRequest{Session: "s2", Gate: "plan"})
+	if err != nil || len(offer.Problems) != 1 {
+		t.Errorf("%+v, %v", offer, err)
+	}
+	act, err := call[schemas.ActReply](w, w.admin, schemas.SvcApprove, schemas.ApproveRequest{Session: "s2", Gate: "plan", Fingerprint: offer.Fingerprint, Channel: "dashboard"})
+	if err != nil || act.OK || act.Phase != enforcement.PhasePlanning {
+		t.Errorf("the second session's dashboard: %+v, %v", act, err)
+	}
+	over := w.send("PreToolUse", map[string]any{
+		"session_id": "s2", "tool_name": "Write",
+		"tool_input": map[string]any{"file_path": filepath.Join(w.project, "plan.md"), "content": goodPlan},
+	})
+	if !strings.Contains(over.Stdout, "plan of session s1") {
+		t.Errorf("a write over it: %s", over.Stdout)
+	}
+	if told := prompt("s1"); !strings.Contains(told, "Approved: plan") {
+		t.Errorf("its own session's word: %s", told)
 	}
 }

@@ -16,7 +16,7 @@ func (d *Daemon) openMemory() (*memory.Service, error) {
 		Log: d.log, Conn: d.conn, Views: d.runtime, Rules: d.views.rules, Verdicts: d.views.verdicts,
 		Meter: d.telemetry, Now: d.now, Logger: d.logger,
 		Keys: filepath.Join(d.layout.Root, "memory.keys"), KeysLater: d.settings.Durability == string(embedded.Interval),
-		Classify: d.settings.Memory.Classify, ReflectAfter: d.settings.Memory.ReflectAfter, Model: d.model, Propose: d.rules.Propose,
+		Settings: d.settings.Memory, Model: d.model, Propose: d.rules.Propose, Warn: d.warn,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDataDir, err)

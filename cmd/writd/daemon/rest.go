@@ -14,7 +14,7 @@ func (d *Daemon) beginResting(ctx context.Context) (stop func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		heap.Rest(ctx, d.rules.Imported(), d.spent, d.corpus.DropPages, d.rest) // a query brings back a hundred pages at most
+		heap.Rest(ctx, d.rules.Imported(), d.restAsked, d.corpus.DropPages, d.rest) // a query brings back a hundred pages at most
 	}()
 	return func() { cancel(); <-done }
 }
@@ -23,7 +23,7 @@ func (d *Daemon) beginResting(ctx context.Context) (stop func()) {
 // something that takes much memory once. Who asks may go on.
 func (d *Daemon) restSoon() {
 	select {
-	case d.spent <- struct{}{}:
+	case d.restAsked <- struct{}{}:
 	default: // it is going to
 	}
 }

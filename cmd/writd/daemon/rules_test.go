@@ -296,12 +296,84 @@ func TestAPartialImportTakesWhatIsSound(t *testing.T) {
 		t.Errorf("all or none: %+v, %v", report, err)
 	}
 	report, err = call[schemas.RuleImportReply](w, w.admin, schemas.SvcRuleImport, schemas.RuleImportRequest{Files: files, Partial: true, DryRun: true})
-	if err != nil || len(report.Imported) != 1 || len(w.logOf("ZOO-STRIPE-001")) != 0 {
+	if err != nil || len(report.Imported) != 2 || len(w.logOf("ZOO-STRIPE-001")) != 0 {
 		t.Errorf("a dry run: %+v, %v", report, err)
 	}
 	report, err = call[schemas.RuleImportReply](w, w.admin, schemas.SvcRuleImport, schemas.RuleImportRequest{Files: files, Partial: true})
-	if err != nil || len(report.Imported) != 1 || len(report.Skipped) < 2 {
+	if err != nil || len(report.Imported) != 2 || len(report.Skipped) < 2 {
 		t.Errorf("a partial one: %+v, %v", report, err)
+	}
+	if lost := "ZOO-LEAD-001 → ZOO-NONE-001"; !strings.Contains(strings.Join(report.Warnings, " "), lost) || strings.Contains(w.exported("ZOO-LEAD-001"), "ZOO-NONE-001") {
+		t.Errorf("the edge that leads nowhere: %q", report.Warnings)
+	}
+}
+
+// TestAPartialImportTakesSoundNodesOfAFile: what is wrong with one node of a
+// file keeps its neighbours in no way out, and alike reasons are one line.
+func TestAPartialImportTakesSoundNodesOfAFile(t *testing.T) {
+	w := newWorld(t)
+	dump := "CREATE (:Rule {rule_id: 'ZOO-DUMP-001', trigger: 't', statement: 's'});\n" +
+		"CREATE (:Rule {rule_id: 'bad', trigger: 't', statement: 's'});\nCREATE (:Rule {rule_id: 'worse', trigger: 't', statement: 's'});\n"
+	files := []schemas.RuleFile{{Path: "dump.cypher", Content: dump}}
+	report, err := call[schemas.RuleImportReply](w, w.admin, schemas.SvcRuleImport, schemas.RuleImportRequest{Files: files})
+	if err != nil || len(report.Problems) != 1 || !strings.HasPrefix(report.Problems[0], "2 × ") || len(report.Imported) != 0 {
+		t.Errorf("all or none: %+v, %v", report, err)
+	}
+	report, err = call[schemas.RuleImportReply](w, w.admin, schemas.SvcRuleImport, schemas.RuleImportRequest{Files: files, Partial: true})
+	if err != nil || !slices.Equal(report.Imported, []string{"ZOO-DUMP-001"}) || len(report.Skipped) != 1 {
+		t.Errorf("a partial one: %+v, %v", report, err)
+	}
+}
+
+// TestImportedOutcomesCountOnce: what an older corpus had counted counts here,
+// and a second import adds only what has come since.
+func TestImportedOutcomesCountOnce(t *testing.T) {
+	w := newWorld(t)
+	bring := func(positive, negative int) schemas.RuleImportReply {
+		t.Helper()
+		dump := fmt.Sprintf("CREATE (:Rule {rule_id: 'ZOO-COUNT-001', trigger: 't', statement: 's', times_seen_positive: %d, times_seen_negative: %d});", positive, negative)
+		report, err := call[schemas.RuleImportReply](w, w.admin, schemas.SvcRuleImport, schemas.RuleImportRequest{Files: []schemas.RuleFile{{Path: "d.cypher", Content: dump}}})
+		if err != nil || len(report.Problems) > 0 {
+			t.Fatalf("%+v, %v", report, err)
+		}
+		return report
+	}
+	for _, c := range []struct{ positive, negative, counted int }{{45, 5, 50}, {45, 5, 0}, {48, 4, 3}} {
+		if report := bring(c.positive, c.negative); report.Outcomes != c.counted {
+			t.Errorf("%+v: %+v", c, report)
+		}
+	}
+	view, err := call[schemas.RuleView](w, w.hook, schemas.SvcRule, schemas.RuleQuery{ID: "ZOO-COUNT-001"})
+	if err != nil || view.Positive != 48 || view.Negative != 5 || !view.Graduated {
+		t.Errorf("%+v, %v", view, err)
+	}
+}
+
+// TestAnImportKeepsTheBandWithinItsBudget: the most important nodes are always
+// shown, the others are told and found.
+func TestAnImportKeepsTheBandWithinItsBudget(t *testing.T) {
+	w := newWorld(t)
+	var dump strings.Builder
+	for i := range 12 {
+		severity := []string{"low", "critical"}[i%2]
+		fmt.Fprintf(&dump, "CREATE (:Rule {rule_id: 'ZOO-BAND-%03d', severity: '%s', mandatory: true, trigger: 't', statement: 'Zebra%d. %s'});\n", i, severity, i, strings.Repeat("The stripes stay on. ", 50))
+	}
+	report, err := call[schemas.RuleImportReply](w, w.admin, schemas.SvcRuleImport, schemas.RuleImportRequest{Files: []schemas.RuleFile{{Path: "d.cypher", Content: dump.String()}}})
+	if err != nil || len(report.Imported) != 12 {
+		t.Fatalf("%+v, %v", report, err)
+	}
+	band, err := call[schemas.AlwaysOnReply](w, w.hook, schemas.SvcAlwaysOn, struct{}{})
+	if err != nil || band.Tokens > retrieval.BandBudget || band.Tokens != report.Band.Tokens || len(band.Rules)+len(report.Band.Left) != 12 || len(report.Band.Left) == 0 {
+		t.Fatalf("band of %d tokens with %v, told %+v, %v", band.Tokens, band.Rules, report.Band, err)
+	}
+	for _, id := range band.Rules {
+		if !strings.HasSuffix(id, "1") && !strings.HasSuffix(id, "3") && !strings.HasSuffix(id, "5") && !strings.HasSuffix(id, "7") && !strings.HasSuffix(id, "9") {
+			t.Errorf("%s is of low severity and shown", id)
+		}
+	}
+	found, err := call[retrieval.Answer](w, w.hook, schemas.SvcRetrieve, schemas.RetrieveRequest{Query: "what does ZOO-BAND-000 say of stripes"})
+	if err != nil || !slices.ContainsFunc(found.Rules, func(h retrieval.Hit) bool { return h.ID == "ZOO-BAND-000" }) {
+		t.Errorf("what the band has no room for is not found: %+v, %v", found.Rules, err)
 	}
 }
 
@@ -435,7 +507,7 @@ func TestEveryMandatoryNodeReachesTheAgent(t *testing.T) {
 			continue
 		}
 		n++
-		if !slices.Contains(band.Rules, f.Rule.ID) || !strings.Contains(start.Stdout, "["+f.Rule.ID+"]") {
+		if !slices.Contains(band.Rules, f.Rule.ID) || !strings.Contains(start.Stdout, "- "+f.Rule.ID+": ") {
 			t.Errorf("%s does not reach the agent", f.Rule.ID)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/internal/config"
+	"github.com/writbus/writ/enforcement/keyring"
 	"github.com/writbus/writ/enforcement/session"
 	"github.com/writbus/writ/schemas"
 )
@@ -26,11 +27,14 @@ func (d *Daemon) serve(ctx context.Context) (stop func(), err error) {
 		stopMemory()
 		return nil, err
 	}
+	passkeys := keyring.New(keyring.Options{Conn: d.conn, Log: d.log, Now: d.now, Link: d.link, Origin: d.pages.origin})
 	shut, err := d.services.Serve(ctx, bus.Service{
 		Name: serviceName, Version: config.Version, Description: "rules, gates and the log of coding agents",
-		Endpoints: d.afterRules(slices.Concat(d.agents.Endpoints(), d.audit.Endpoints(), d.memory.Endpoints(), d.journal.Endpoints(), session.NewService(d.sessions).Endpoints(), d.rules.Endpoints(), d.graph.Endpoints(), d.files.Endpoints(), []bus.Endpoint{
+		Endpoints: d.afterRules(slices.Concat(d.agents.Endpoints(), d.audit.Endpoints(), d.memory.Endpoints(), d.journal.Endpoints(), session.NewService(d.sessions, passkeys).Endpoints(), passkeys.Endpoints(), d.rules.Endpoints(), d.graph.Endpoints(), d.files.Endpoints(), []bus.Endpoint{
 			d.turn.Endpoint(),
 			bus.Answer("dash", schemas.SvcDash, d.dash),
+			bus.Answer("backup", schemas.SvcBackup, d.backUp),
+			bus.Answer("settings", schemas.SvcSettings, d.acceptSettings),
 			bus.Answer("status", schemas.SvcStatus, d.status),
 			bus.Answer("view", schemas.SvcView, d.runtime.Ask),
 			bus.Answer("stop", schemas.SvcStop, func(context.Context, bus.None) (bus.None, error) {

@@ -22,7 +22,7 @@ func (d *Daemon) status(ctx context.Context, _ bus.None) (schemas.Status, error)
 		Version: config.Version, PID: os.Getpid(), Started: d.started, DataDir: d.layout.Root, Format: config.Format(), URL: d.url,
 		Durability: d.settings.Durability, External: d.settings.NATSURL != "", Memory: residentMemory(),
 		Rules: index.Len(), Sessions: d.sessions.Len(), Embedder: index.Embedder(),
-		Metrics: d.telemetry.URL(), FailMode: "closed", Confine: d.runner.String(), Classifier: d.memory.Classifier(), Model: d.modelStatus(),
+		Metrics: d.telemetry.URL(), FailMode: "closed", Confine: d.runner.String(), Unheld: d.runner.Absent(), Classifier: d.memory.Classifier(), Model: d.modelStatus(),
 	}
 	for _, stream := range schemas.Streams() {
 		state, err := d.conn.State(ctx, stream)
@@ -40,16 +40,16 @@ func (d *Daemon) status(ctx context.Context, _ bus.None) (schemas.Status, error)
 	s.Warnings = append([]string(nil), d.warnings...)
 	d.warnMu.Unlock()
 	s.Warnings = append(s.Warnings, d.audit.Problems()...)
-	if d.health != nil {
-		if err := d.health(); err != nil {
+	if d.server != nil {
+		if err := d.server.Health(); err != nil {
 			s.Warnings = append(s.Warnings, err.Error())
 		}
 	}
 	if problem := d.corpus.Problem(); problem != "" && !slices.ContainsFunc(s.Warnings, func(w string) bool { return strings.Contains(w, problem) }) {
-		s.Warnings = append(s.Warnings, "rules are found by their words alone: "+problem)
+		s.Warnings = append(s.Warnings, "the embedder of the settings does not serve: "+problem)
 	}
 	if left := index.Mandatory().Overflow; len(left) > 0 {
-		s.Warnings = append(s.Warnings, "these mandatory rules do not fit into the band of "+strconv.Itoa(retrieval.MandatoryCap)+" tokens and reach no agent: "+strings.Join(left, ", "))
+		s.Warnings = append(s.Warnings, "there is no room for these rules among the "+strconv.Itoa(retrieval.BandBudget)+" tokens that every session is shown; prompts find them like others: "+strings.Join(left, ", "))
 	}
 	return s, nil
 }

@@ -22,10 +22,11 @@ var blobTime = 2 * time.Second
 // openTurns opens what answers hooks.
 func (d *Daemon) openTurns() {
 	root, rules := d.layout.Root, rulesOfTurns{d.corpus, d}
-	d.projects, d.runner = project.NewCache(projectOptions(root, d.now)), runner.Find(root)
+	d.accepted = &acceptedSettings{conn: d.conn, log: d.log, dataDir: root, least: d.settings.Approval}
+	d.projects, d.runner = project.NewCache(projectOptions(root, d.now, d.accepted.rule)), runner.Find(root)
 	d.sessions = session.New(session.Options{
 		Conn: d.conn, Log: d.log, Runtime: d.runtime, States: d.views.state, List: d.views.sessions,
-		Projects: d.projects, Known: rules.known, Approved: filepath.Join(root, "approved"),
+		Projects: d.projects, Known: rules.known, Approved: filepath.Join(root, "approved"), Runner: d.runner,
 		Meter: d.telemetry, Now: d.now, Logger: d.logger,
 	})
 	d.turn = turn.New(turn.Options{
@@ -36,21 +37,52 @@ func (d *Daemon) openTurns() {
 	})
 }
 
-// projectOptions say where a daemon of a data directory reads projects.
-func projectOptions(dataDir string, now func() time.Time) project.Options {
-	return project.Options{DataDir: dataDir, File: config.ProjectFile, Now: now, Load: func(root string) (project.Settings, error) {
-		c, err := config.LoadProject(root)
+// beginProbes tries in the background what the hold keeps from commands; stop waits
+// until nothing of it runs.
+func (d *Daemon) beginProbes(ctx context.Context) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		d.runner.Prove(ctx)
+		if absent := d.runner.Absent(); absent != "" && ctx.Err() == nil {
+			d.logger.Info("commands are not held", "why", absent)
+		}
+	}()
+	return func() { cancel(); <-ended }
+}
+
+// projectOptions say where a daemon of a data directory reads projects, and what
+// rules one.
+func projectOptions(dataDir string, now func() time.Time, rule func(root string) (config.Ruling, error)) project.Options {
+	return project.Options{DataDir: dataDir, File: config.ProjectFile, SettingsRoot: settingsRoot(dataDir), Trees: func(root string) []string {
+		return config.OtherTrees(project.WorkTree(root))
+	}, Now: now, Load: func(root string) (project.Settings, error) {
+		c, err := rule(root)
 		return project.Settings{
-			Policy: policyOf(c), Mode: c.Mode, Findings: c.Findings, BudgetTokens: c.BudgetTokens, Domains: c.Domains,
+			Policy: policyOf(c.Project), Mode: c.Mode, Findings: c.Findings, BudgetTokens: c.BudgetTokens, Domains: c.Domains,
 			RunTests: c.Tests == "on", TestCommand: c.TestCommand, TestTimeout: c.TestTimeout,
-			Memory: c.Memory != "off", Files: c.AutoRetrieveOnStart,
+			Memory: c.Memory != "off", Files: c.AutoRetrieveOnStart, Waits: c.Waits,
 		}, err
 	}}
+}
+
+// settingsRoot finds the settings of a project, and notes that a work tree without
+// its own is under guard: it stays so where git's file in it is gone.
+func settingsRoot(dataDir string) func(root string) string {
+	return func(root string) string {
+		from := config.SettingsRoot(root)
+		if from != root && !config.Registered(dataDir, root) {
+			_ = config.RegisterShared(dataDir, root, from) // best-effort: it is tried again with the next call
+		}
+		return from
+	}
 }
 
 // policyOf is how the gates of a project with these settings decide.
 func policyOf(c config.Project) enforcement.Settings {
 	s := enforcement.DefaultSettings()
+	s.Approval = c.Approval
 	s.DenyToAsk = c.DenyToAsk
 	s.Subagents = c.Subagents
 	s.MCPWriters = c.MCPWriters

@@ -7,6 +7,7 @@ import (
 	"github.com/writbus/writ/observer/observation"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/projections/transparency"
+	"github.com/writbus/writ/retrieval/artifact/catalog"
 	"github.com/writbus/writ/retrieval/rule"
 	"github.com/writbus/writ/retrieval/rulebook/index"
 	"github.com/writbus/writ/schemas"
@@ -49,7 +50,7 @@ func newViews(rules *index.Index, drift observation.Limits) views {
 		retrieval: retrieval,
 		activity:  projections.NewActivity(),
 		memory:    memory.NewStore(rules.Embedder(), drift),
-		artifacts: projections.NewArtifacts(),
+		artifacts: projections.NewArtifacts(catalog.Effect),
 		trees:     transparency.New(),
 		agents:    runs.NewViews(),
 	}

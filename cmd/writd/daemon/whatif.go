@@ -22,7 +22,10 @@ func PolicyOf(settings config.Project) whatif.Policy {
 // ProjectsToday reads projects as a daemon of this data directory does, each
 // once.
 func ProjectsToday(dataDir, home string) func(root string) whatif.Project {
-	from := projectOptions(dataDir, nil)
+	from := projectOptions(dataDir, nil, func(root string) (config.Ruling, error) {
+		settings, err := config.LoadProject(root)
+		return config.Ruling{Project: settings}, err
+	})
 	known := map[string]whatif.Project{}
 	return func(root string) whatif.Project {
 		if p, have := known[root]; have {
@@ -31,8 +34,9 @@ func ProjectsToday(dataDir, home string) func(root string) whatif.Project {
 		read := from.Read(root, home)
 		p := whatif.Project{
 			Policy: whatif.Policy{Settings: read.Settings.Policy, Mode: read.Settings.Mode, Findings: read.Layout.Findings, BudgetTokens: read.Settings.BudgetTokens}, Layout: read.Layout,
-			Domains: func(index *retrieval.Index) []string { return read.Domains(index.Domains(), read.Languages) },
-			Band:    turn.Band,
+			Languages: read.Languages,
+			Domains:   func(index *retrieval.Index) []string { return read.Domains(index.Domains(), read.Languages) },
+			Band:      turn.Band,
 		}
 		known[root] = p
 		return p

@@ -41,10 +41,10 @@ func (r *resting) due(allocated, live uint64) bool {
 }
 
 // Rest calls rest when work has come to an end: once what starting brings in is
-// there, which needs more memory than serving, whenever spent tells of much that
-// was used once, and whenever the program has next to nothing to do. Between
-// them it calls look from time to time. It returns when ctx ends.
-func Rest(ctx context.Context, started, spent <-chan struct{}, look, rest func()) {
+// there, which needs more memory than serving, whenever asked is filled, and
+// whenever the program has next to nothing to do. Between them it calls look from
+// time to time. It returns when ctx ends.
+func Rest(ctx context.Context, started, asked <-chan struct{}, look, rest func()) {
 	select {
 	case <-ctx.Done():
 		return
@@ -58,7 +58,7 @@ func Rest(ctx context.Context, started, spent <-chan struct{}, look, rest func()
 		select {
 		case <-ctx.Done():
 			return
-		case <-spent:
+		case <-asked:
 			rest()
 			continue
 		case <-tick.C:

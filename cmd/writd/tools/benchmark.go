@@ -5,18 +5,20 @@ import (
 	"io"
 	"time"
 
+	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/retrieval"
 	"github.com/writbus/writ/retrieval/benchmark"
+	"github.com/writbus/writ/schemas"
 	"github.com/writbus/writ/schemas/atomicfile"
 )
 
 // benchmarkRules measures how well and how fast rules are found.
-func benchmarkRules(_ context.Context, args []string, out, errw io.Writer) error {
+func benchmarkRules(ctx context.Context, args []string, out, errw io.Writer) error {
 	flags := newFlags("benchmark rules", "Measure how well and how fast rules are found.",
 		"writ benchmark rules --truth queries.jsonl --scale 1000,10000 --svg latency.svg", errw)
 	truthFile := flags.String("truth", "", "`file` of queries with the rules that answer them, JSON Lines")
-	dir := flags.String("corpus", "", "`folder` of rules (default: those shipped)")
-	embedder := flags.String("embedder", "static", "none, static, or the file of a trained table")
+	dir := flags.String("corpus", "", "`folder` or file of rules, in any format that an import reads; \"daemon\" is the running daemon's corpus (default: the rules shipped)")
+	embedder := flags.String("embedder", "minilm", "minilm, static, none, or the file of a trained table")
 	profile := flags.String("profile", "", "ranking profile (default: the embedder's)")
 	scale := flags.String("scale", "", "also measure speed on corpora grown to these `sizes`, such as 1000,10000")
 	queries := flags.Int("queries", 0, "queries asked for each size (default 2000)")
@@ -26,25 +28,25 @@ func benchmarkRules(_ context.Context, args []string, out, errw io.Writer) error
 	if err := parse(flags, args); err != nil {
 		return err
 	}
-	config := benchmark.Config{Profile: *profile, Queries: *queries, Seed: *seed, Clock: since(time.Now()), Heap: heap}
+	measured := benchmark.Config{Profile: *profile, Queries: *queries, Seed: *seed, Clock: since(time.Now()), Heap: heap}
 	var err error
-	if config.Scale, err = numbers(*scale); err != nil {
+	if measured.Scale, err = numbers(*scale); err != nil {
 		return err
 	}
-	if config.Rules, err = rulesOf(*dir); err != nil {
+	if measured.Rules, err = corpusOf(ctx, *dir); err != nil {
 		return err
 	}
 	e, err := embedderOf(*embedder)
 	if err != nil {
 		return err
 	}
-	config.Options = retrieval.Options{Embedder: e}
+	measured.Options = retrieval.Options{Embedder: e}
 	if *truthFile != "" {
-		if config.Truth, err = truthOf(*truthFile); err != nil {
+		if measured.Truth, err = truthOf(*truthFile); err != nil {
 			return err
 		}
 	}
-	report, err := benchmark.Run(config)
+	report, err := benchmark.Run(measured)
 	if err != nil {
 		return err
 	}
@@ -57,6 +59,18 @@ func benchmarkRules(_ context.Context, args []string, out, errw io.Writer) error
 		return report.WriteJSON(out)
 	}
 	return report.WriteTable(out)
+}
+
+// corpusOf reads the rules that a flag names.
+func corpusOf(ctx context.Context, name string) ([]schemas.Rule, error) {
+	if name != "daemon" {
+		return rulesOf(name)
+	}
+	dataDir, err := config.DataDir()
+	if err != nil {
+		return nil, err
+	}
+	return rulesToday(ctx, dataDir)
 }
 
 // writeReport writes a file whole, or leaves the old one.

@@ -58,7 +58,10 @@ func listOf(t *testing.T) map[string]listed {
 func TestModelsAreListed(t *testing.T) {
 	dir := home(t)
 	all := listOf(t)
-	if l := all["static"]; !l.InUse || !strings.HasPrefix(l.Embedder, "static@") || l.Dimensions < 1 {
+	if l := all["minilm"]; !l.InUse || !strings.HasPrefix(l.Embedder, "all-MiniLM-L6-v2-int8@") || l.Dimensions != 384 {
+		t.Errorf("%+v", l)
+	}
+	if l := all["static"]; l.InUse || !strings.HasPrefix(l.Embedder, "static@") || l.Dimensions < 1 {
 		t.Errorf("%+v", l)
 	}
 	if l := all["all-MiniLM-L6-v2"]; l.Here || l.License != "Apache-2.0" || l.Dimensions != 384 || !strings.Contains(l.Note, "writ model pull") {
@@ -80,7 +83,7 @@ func TestModelsAreListed(t *testing.T) {
 	if l := all["damaged"]; !strings.Contains(l.Problem, "model.safetensors") {
 		t.Errorf("%+v", l)
 	}
-	if len(all) != 7 {
+	if len(all) != 8 {
 		t.Errorf("%d embedders: %v", len(all), all)
 	}
 	_, out, _ := run(t, "model", "list")

@@ -14,6 +14,7 @@ import (
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/retrieval/embed"
 	"github.com/writbus/writ/retrieval/embed/hub"
+	"github.com/writbus/writ/retrieval/embed/minilm"
 	"github.com/writbus/writ/retrieval/embed/static"
 )
 
@@ -78,7 +79,15 @@ func embedders(layout config.Layout, s config.Settings) ([]listed, error) {
 	if err != nil {
 		return nil, err
 	}
+	encoder, err := minilm.Default()
+	if err != nil {
+		return nil, err
+	}
 	all := []listed{
+		{
+			Name: minilm.Setting, Embedder: encoder.Name(), Kind: string(embed.BERT), Dimensions: encoder.Dim(), License: "Apache-2.0",
+			Here: true, Verified: true, Note: "in this program, of rules; files have static",
+		},
 		{
 			Name: "static", Embedder: table.Name(), Kind: "static", Dimensions: table.Dim(),
 			Here: true, Verified: true, Note: "in this program",

@@ -12,14 +12,15 @@ import (
 
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/retrieval/embed/hub"
+	"github.com/writbus/writ/retrieval/embed/minilm"
 	"github.com/writbus/writ/retrieval/embed/static"
 )
 
 // modelUse chooses the embedder, if it works.
 func modelUse(_ context.Context, args []string, out, errw io.Writer) error {
-	flags := newFlags("model use", "Choose the embedder: the name of a pulled model, static (in the program), none (words alone), the folder of a model, or the file of a trained table.",
+	flags := newFlags("model use", "Choose the embedder: the name of a pulled model, minilm or static (both in the program), none (words alone), the folder of a model, or the file of a trained table.",
 		"writ model use all-MiniLM-L6-v2", errw)
-	name, err := parseOne(flags, args, "the name of a model, static, none, a folder or a file")
+	name, err := parseOne(flags, args, "the name of a model, minilm, static, none, a folder or a file")
 	if err != nil {
 		return err
 	}
@@ -67,6 +68,9 @@ func choose(layout config.Layout, name string) (value string, e sized, err error
 	case "static":
 		table, err := static.Default()
 		return name, table, err
+	case minilm.Setting:
+		e, err := minilm.Default()
+		return name, e, err
 	}
 	dir, pulled := layout.Model(name)
 	if !pulled {

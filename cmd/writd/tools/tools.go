@@ -13,6 +13,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -25,6 +26,7 @@ import (
 	"github.com/writbus/writ/retrieval"
 	"github.com/writbus/writ/retrieval/corpus"
 	"github.com/writbus/writ/retrieval/embed"
+	"github.com/writbus/writ/retrieval/embed/minilm"
 	"github.com/writbus/writ/retrieval/embed/static"
 	"github.com/writbus/writ/schemas"
 )
@@ -45,12 +47,15 @@ var all = map[string]tool{
 	"model pull":          modelPull,
 	"model use":           modelUse,
 	"mcp":                 serveMCP,
+	"restore":             restore,
 	"whatif":              whatIf,
 	"top":                 watchLive,
 }
 
 // Names lists the first words of the tools.
-func Names() []string { return []string{"benchmark", "mcp", "model", "top", "tune", "whatif"} }
+func Names() []string {
+	return []string{"benchmark", "mcp", "model", "restore", "top", "tune", "whatif"}
+}
 
 // Run runs the tool that args name. It returns the exit status: 0, 1 when it
 // failed, 2 for a command line that cannot be understood.
@@ -107,20 +112,55 @@ func parse(flags *flag.FlagSet, args []string) error {
 	return nil
 }
 
-// rulesOf reads the rules of a folder, or those that are shipped.
+// folderOf is a folder, or the one that holds a file, with nothing else in it.
+func folderOf(path string) fs.FS {
+	if info, err := os.Stat(path); err == nil && !info.IsDir() {
+		return oneFile{os.DirFS(filepath.Dir(path)), filepath.Base(path)}
+	}
+	return os.DirFS(path)
+}
+
+// oneFile is a folder of which one file is seen.
+type oneFile struct {
+	fs.FS
+	name string
+}
+
+// ReadDir lists the file.
+func (f oneFile) ReadDir(string) ([]fs.DirEntry, error) {
+	info, err := fs.Stat(f.FS, f.name)
+	if err != nil {
+		return nil, err
+	}
+	return []fs.DirEntry{fs.FileInfoToDirEntry(info)}, nil
+}
+
+// unsound is an error where problems keep nodes out.
+func unsound(problems []corpus.Problem) error {
+	var refused []corpus.Problem
+	for _, p := range problems {
+		if p.Kind == corpus.KindInvalid || p.Kind == corpus.KindDuplicate {
+			refused = append(refused, p)
+		}
+	}
+	if len(refused) == 0 {
+		return nil
+	}
+	var lines []string
+	for _, g := range corpus.Groups(refused) {
+		lines = append(lines, g.Line(3))
+	}
+	return fmt.Errorf("the corpus has problems:\n  %s", strings.Join(lines, "\n  "))
+}
+
+// rulesOf reads the rules of a folder or a file, or those that are shipped.
 func rulesOf(dir string) ([]schemas.Rule, error) {
 	files, err := corpus.Embedded()
 	if dir != "" {
 		var problems []corpus.Problem
-		files, problems = corpus.Load(os.DirFS(dir))
-		var texts []string
-		for _, p := range problems {
-			if p.Kind != corpus.KindDowngraded {
-				texts = append(texts, filepath.Join(dir, p.String()))
-			}
-		}
-		if len(texts) > 0 {
-			return nil, fmt.Errorf("the corpus has problems:\n  %s", strings.Join(texts, "\n  "))
+		files, problems = corpus.LoadAny(folderOf(dir), nil)
+		if err = unsound(problems); err != nil {
+			return nil, fmt.Errorf("%s: %w", dir, err)
 		}
 		if len(files) == 0 {
 			return nil, fmt.Errorf("there is no rule in %s", dir)
@@ -136,7 +176,7 @@ func rulesOf(dir string) ([]schemas.Rule, error) {
 	return rules, nil
 }
 
-// embedderOf opens an embedder by name: "none", "static", the file of a trained
+// embedderOf opens an embedder by name: "minilm", "static", "none", the file of a trained
 // table, the folder of a model, or the name of a pulled one.
 func embedderOf(name string) (retrieval.Embedder, error) {
 	switch name {
@@ -144,6 +184,8 @@ func embedderOf(name string) (retrieval.Embedder, error) {
 		return nil, nil
 	case "static":
 		return static.Default()
+	case minilm.Setting:
+		return minilm.Default()
 	}
 	if dataDir, err := config.DataDir(); err == nil {
 		if dir, pulled := (config.Layout{Root: dataDir}).Model(name); pulled {
@@ -151,7 +193,7 @@ func embedderOf(name string) (retrieval.Embedder, error) {
 		}
 	}
 	if _, err := os.Stat(name); err != nil {
-		return nil, fmt.Errorf("embedder %q: neither none nor static nor a table or model: %w", name, err)
+		return nil, fmt.Errorf("embedder %q: neither minilm, static nor none, nor a table or model: %w", name, err)
 	}
 	return embed.Load(name, embed.Options{})
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/writbus/writ/retrieval"
 	"github.com/writbus/writ/retrieval/benchmark"
@@ -16,9 +17,10 @@ import (
 func tuneProfile(_ context.Context, args []string, out, errw io.Writer) error {
 	flags := newFlags("tune", "Fit a ranking profile to judged queries, and say whether it beats the current one.",
 		"writ tune --truth queries.jsonl", errw)
-	truthFile := flags.String("truth", "", "`file` of queries with the rules that answer them, JSON Lines")
+	truthFile := flags.String("truth", "", "`files` of queries with the rules that answer them, JSON Lines, with commas between")
+	giving := flags.Bool("giving", false, "fit the decision what is given instead, each group of queries held out in turn")
 	dir := flags.String("corpus", "", "`folder` of rules (default: those shipped)")
-	embedder := flags.String("embedder", "static", "none, static, the file of a trained table or the folder of a model")
+	embedder := flags.String("embedder", "minilm", "minilm, static, none, the file of a trained table or the folder of a model")
 	current := flags.String("profile", "", "profile to beat (default: the embedder's)")
 	folds := flags.Int("folds", 0, "parts of the cross-validation (default 5)")
 	seed := flags.Uint64("seed", 1, "of the intervals")
@@ -26,9 +28,13 @@ func tuneProfile(_ context.Context, args []string, out, errw io.Writer) error {
 	if err := parse(flags, args); err != nil {
 		return err
 	}
-	truth, err := truthOf(*truthFile)
-	if err != nil {
-		return err
+	var truth []benchmark.Query
+	for _, file := range strings.Split(*truthFile, ",") {
+		more, err := truthOf(file)
+		if err != nil {
+			return err
+		}
+		truth = append(truth, more...)
 	}
 	rules, err := rulesOf(*dir)
 	if err != nil {
@@ -38,9 +44,15 @@ func tuneProfile(_ context.Context, args []string, out, errw io.Writer) error {
 	if err != nil {
 		return err
 	}
-	result, err := tune.Fit(tune.Config{
+	config := tune.Config{
 		Rules: rules, Truth: truth, Options: retrieval.Options{Embedder: e}, Current: *current, Folds: *folds, Seed: *seed,
-	})
+	}
+	var result interface{ Write(io.Writer) error }
+	if *giving {
+		result, err = tune.FitGiving(config, retrieval.DefaultDecision)
+	} else {
+		result, err = tune.Fit(config)
+	}
 	if err != nil {
 		return err
 	}

@@ -238,10 +238,8 @@ func rulesToday(ctx context.Context, dataDir string) ([]schemas.Rule, error) {
 	for _, file := range loaded {
 		rules = append(rules, file.Rule)
 	}
-	for _, p := range problems {
-		if p.Kind != corpus.KindDowngraded {
-			return nil, fmt.Errorf("the rules of today: %s", p.String())
-		}
+	if err := unsound(problems); err != nil {
+		return nil, fmt.Errorf("the rules of today: %w", err)
 	}
 	return rules, nil
 }

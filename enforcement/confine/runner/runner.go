@@ -11,6 +11,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -26,10 +27,12 @@ type Runner struct {
 	Writ    string // the client's path, "" where confinement is not to be had
 	Why     string // why not
 	DataDir string
+
+	proof *proof // what probes found of the hold; nil where none are run
 }
 
 // Find looks for what confinement takes: Landlock, and the client beside this
-// program.
+// program. Whoever finds it runs [Runner.Prove] next: decisions wait for that.
 func Find(dataDir string) Runner {
 	if _, why := confine.Supported(); why != "" {
 		return Runner{Why: why, DataDir: dataDir}
@@ -37,7 +40,7 @@ func Find(dataDir string) Runner {
 	if self, err := os.Executable(); err == nil {
 		beside := filepath.Join(filepath.Dir(self), "writ")
 		if info, err := os.Stat(beside); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
-			return Runner{Writ: beside, DataDir: dataDir}
+			return Runner{Writ: beside, DataDir: dataDir, proof: &proof{ended: make(chan struct{})}}
 		}
 	}
 	return Runner{Why: "the program writ is not beside writd", DataDir: dataDir}
@@ -45,10 +48,10 @@ func Find(dataDir string) Runner {
 
 // String is for `writ status`.
 func (r Runner) String() string {
-	if r.Writ == "" {
-		return "none (" + r.Why + "): commands whose effect cannot be told are asked for in gated phases"
+	if absent := r.Absent(); absent != "" {
+		return "none (" + absent + "): commands whose effect cannot be told are asked for in gated phases"
 	}
-	return "Landlock: commands whose effect cannot be told run confined, where the host lets Writ rewrite them (Claude Code, Gemini CLI, OpenCode); elsewhere they are asked for in gated phases"
+	return "Landlock: commands whose effect cannot be told run confined, as probes proved, where the host lets Writ rewrite them (Claude Code, Gemini CLI, OpenCode); elsewhere they are asked for in gated phases"
 }
 
 // profileOf is what a session's commands may write, as enforcement/confine/DESIGN
@@ -70,23 +73,66 @@ func profileOf(s enforcement.State, worker bool) confine.Profile {
 	}
 }
 
+// refusals are what programs say of a refusal by the kernel.
+var refusals = regexp.MustCompile(`(?i)permission denied|operation not permitted|read-only file system|\bE(?:ACCES|PERM|ROFS)\b`)
+
+// Explain says of a session's command that ran confined and failed with output
+// what it was held to, "" where the output speaks of no refusal.
+func Explain(s enforcement.State, worker bool, output string) string {
+	if !refusals.MatchString(output) {
+		return ""
+	}
+	return "writ confine: the command ran under " + profileOf(s, worker).Refusals()
+}
+
+// ClosesCode says that a session's commands may not write code.
+func ClosesCode(s enforcement.State, worker bool) bool {
+	return profileOf(s, worker) != confine.Implementation
+}
+
 // Rewrite is the command line that runs a command confined, with options from
-// [Options]. Where the host holds that line against its user's rules, the command
-// is shown in it a second time: those find it there, and no shell comes to it.
+// [Options]. A change of folder that the command begins with stays outside, so
+// that the host's shell stands there afterwards. Where the host holds the line
+// against its user's rules, the command's programs are named in it a second time:
+// those rules find them there, and no shell comes to it.
 func (r Runner) Rewrite(command string, options []string, shown bool) string {
+	folder, command := leading(command)
 	words := []string{r.front()}
 	for _, option := range options {
 		words = append(words, plainWord(option))
 	}
-	line := strings.Join(append(words, "--shell", Shell(), "-c", quote(command)), " ")
+	line := strings.Join(append(words, "--quiet", "--shell", Shell(), "--host-shell", "-c", quote(command)), " ")
 	if !shown {
-		return line
+		return folder + line
 	}
-	again, ok := shell.Whole(command)
+	again, ok := shell.Named(command)
 	if !ok {
-		return line // whoever asks has refused it before, by [Whole]
+		return folder + line // whoever asks has refused it before, by [Named]
 	}
-	return rulesBegin + line + rulesMiddle + again + rulesEnd
+	return folder + rulesBegin + line + rulesMiddle + again + rulesEnd
+}
+
+// leading splits off the changes of folder that a command line begins with, as far
+// as every shell reads them in one way.
+func leading(command string) (folder, rest string) {
+	rest = command
+	for {
+		at := strings.IndexAny(rest, "&;\n")
+		if at < 0 {
+			return command[:len(command)-len(rest)], rest
+		}
+		joint := 1
+		if rest[at] == '&' {
+			joint = 2
+		}
+		words, plain := shell.PlainWords(rest[:at])
+		after := strings.TrimLeft(rest[min(at+joint, len(rest)):], " ")
+		if !plain || len(words) != 1 || len(words[0]) != 2 || words[0][0] != "cd" || strings.HasPrefix(words[0][1], "-") ||
+			rest[at] == '&' && !strings.HasPrefix(rest[at:], "&&") || after == "" || strings.ContainsAny(after[:1], "&;|\n") {
+			return command[:len(command)-len(rest)], rest
+		}
+		rest = after
+	}
 }
 
 // front is how every such line begins.
@@ -107,6 +153,29 @@ func plainWord(text string) string {
 		return quote(text)
 	}
 	return text
+}
+
+// OptionsFor are the options of `writ confine` for one command, which was judged:
+// what it names and may write can be made, and where all that it does is known,
+// git may keep its own data.
+func OptionsFor(root string, s enforcement.State, worker bool, c *enforcement.ShellCommand) []string {
+	words := Options(root, s, worker)
+	if profileOf(s, worker) == confine.Implementation {
+		return words
+	}
+	if c.KeepsGitData {
+		words = append(words, "--git")
+	}
+	for _, t := range c.Targets {
+		if t.Rel == "" || strings.HasPrefix(t.Rel, "..") {
+			continue
+		}
+		switch t.Class {
+		case enforcement.ClassPlan, enforcement.ClassTest, enforcement.ClassFindings:
+			words = append(words, "--make", t.Rel)
+		}
+	}
+	return words
 }
 
 // Options are the options of `writ confine` for a session's commands.
@@ -166,11 +235,12 @@ func needsQuote(r rune) bool {
 // Unwrap returns the command inside a line that [Runner.Rewrite] made. Whoever
 // else writes such a line only limits himself by it.
 func (r Runner) Unwrap(command string) (inner string, ok bool) {
-	line, shown := strings.CutPrefix(command, rulesBegin)
+	folder, line := leading(command)
+	line, shown := strings.CutPrefix(line, rulesBegin)
 	if r.Writ == "" || !strings.HasPrefix(line, r.front()+" ") {
 		return "", false
 	}
-	mark := " --shell " + Shell() + " -c "
+	mark := " --shell " + Shell() + " --host-shell -c "
 	at := strings.Index(line, mark)
 	if at < 0 {
 		return "", false
@@ -179,15 +249,15 @@ func (r Runner) Unwrap(command string) (inner string, ok bool) {
 	if !ok {
 		return "", false
 	}
-	again := ""
+	tail := ""
 	if shown {
-		text, whole := shell.Whole(inner)
-		if !whole {
+		again, named := shell.Named(inner)
+		if !named {
 			return "", false
 		}
-		again = rulesMiddle + text + rulesEnd
+		tail = rulesMiddle + again + rulesEnd
 	}
-	return inner, rest == again
+	return folder + inner, rest == tail
 }
 
 // unquote reads the word that [quote] made at the beginning of a text.
@@ -213,7 +283,7 @@ func unquote(text string) (word, rest string, ok bool) {
 // ForTests are the options of `writ confine` for a run of tests, none where this
 // system cannot confine.
 func (r Runner) ForTests(root string, s enforcement.State) []string {
-	if r.Writ == "" {
+	if r.Absent() != "" {
 		return nil
 	}
 	profile := profileOf(s, false)
@@ -224,9 +294,9 @@ func (r Runner) ForTests(root string, s enforcement.State) []string {
 	return words
 }
 
-// Whole reports a command that is complete, as [Runner.Rewrite] shows it a second
-// time.
-func Whole(command string) bool {
-	_, ok := shell.Whole(command)
+// Named reports a command whose programs can be named, as [Runner.Rewrite] shows
+// them to a host's rules.
+func Named(command string) bool {
+	_, ok := shell.Named(command)
 	return ok
 }

@@ -35,6 +35,17 @@ func Blobs(ctx context.Context, root string, names []string) map[string][]byte {
 	return parseBatch(out)
 }
 
+// Staged is what git's index has of a file, relative to a folder of its work tree.
+func Staged(ctx context.Context, root, rel string) (content []byte, known bool) {
+	if strings.ContainsAny(rel, "\n\r") {
+		return nil, false
+	}
+	for _, content := range Blobs(ctx, root, []string{":./" + rel}) {
+		return content, true
+	}
+	return nil, false
+}
+
 // parseBatch reads the answers of git cat-file --batch: a line "NAME TYPE SIZE",
 // the content, a line break; for what is missing one other line.
 func parseBatch(out []byte) map[string][]byte {

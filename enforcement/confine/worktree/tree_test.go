@@ -132,6 +132,10 @@ func TestChanges(t *testing.T) {
 		{name: "ignored but known to git", script: `echo x >> dist/known.js; echo x > dist/new.js`, want: []string{"changed dist/known.js"}, gitOnly: true},
 		{name: "ignored by the command itself", script: `echo '*.go' >> .gitignore; echo x > evil.go`, want: []string{"changed .gitignore", "created evil.go"}},
 		{name: "ignored by a new folder's own rules", script: `mkdir n; echo '*' > n/.gitignore; echo x > n/evil.go`, want: []string{"created n/.gitignore", "created n/evil.go"}},
+		{name: "ignored by a folder's new rules, and moved", script: `mkdir n && echo x > n/evil.go && mv n sub/n && printf '/n/\n' > sub/.gitignore`, want: []string{"created sub/.gitignore", "created sub/n/evil.go"}},
+		{name: "ignored for a while", script: `cp .gitignore keep; echo '*' > .gitignore; echo x > evil.go; mv keep .gitignore`, want: []string{"created evil.go"}},
+		{name: "ignored by a linked file of rules", script: `echo '*.go' > r.log; ln -s ../r.log sub/.gitignore; echo x > sub/evil.go`, want: []string{"created sub/.gitignore", "created sub/evil.go"}},
+		{name: "no longer known to git", script: `git rm -q --cached main.go && echo main.go >> .git/info/exclude && echo x >> main.go`, want: []string{"changed main.go"}, gitOnly: true},
 		{name: "in a repository of its own", script: `mkdir -p n/.git && echo x > n/.git/HEAD && echo x > n/evil.go`, want: []string{"created n/evil.go"}},
 		{name: "excluded", script: `echo '*.go' >> .git/info/exclude; echo x > evil.go`, want: []string{"created evil.go"}, gitOnly: true},
 		{name: "assumed unchanged", script: `git update-index --assume-unchanged main.go; echo x >> main.go`, want: []string{"changed main.go"}, gitOnly: true},
@@ -262,3 +266,16 @@ func FuzzIndex(f *testing.F) {
 
 // hides reports whether a script has all later *.go files ignored.
 func hides(script string) bool { return strings.Contains(script, "'*.go' >>") }
+
+// TestFilesBesideIgnoredEndingsAreSeen: a set of endings that is ignored leaves
+// the others, whoever makes them, and one command's rules hide no other's files.
+func TestFilesBesideIgnoredEndingsAreSeen(t *testing.T) {
+	t.Parallel()
+	tr := newTree(t, true, map[string]string{".gitignore": "*.[!ch]\n[!a-z]*.h\n", "main.c": "int main;\n", "gen.py": "open('evil.c','w').write('x')\n"})
+	before := tr.read()
+	tr.sh(`printf x > evil.c; printf x > ok.o; printf x > evil.h; printf x > 1.h`)
+	changes, _ := tr.changes(before)
+	if want := []string{"created evil.c", "created evil.h"}; !slices.Equal(changes, want) {
+		t.Errorf("%q, want %q", changes, want)
+	}
+}

@@ -10,8 +10,8 @@
 // panics, time is linear in the line's length but for nested backquotes, whose
 // depth is bounded.
 //
-// It does not know what a program starts in turn: who grants sh, env, xargs or
-// make grants what those run.
+// It does not know what a program starts in turn: what those run that start what
+// their arguments, settings or variables name, shell.Beyond tells.
 package programs
 
 import (

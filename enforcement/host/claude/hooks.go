@@ -12,14 +12,14 @@ const timeout = 10
 // a hook for each of their calls would only cost time – and, where nothing is to
 // be compared, those that read.
 const (
-	harmless = `Glob|WebFetch|WebSearch|AskUserQuestion|Skill|SlashCommand|EnterPlanMode|ToolSearch|SendMessage|` +
+	harmless = `Glob|WebFetch|WebSearch|AskUserQuestion|EnterPlanMode|ToolSearch|` +
 		`BashOutput|KillShell|KillBash|TodoRead|TaskGet|TaskList|TaskOutput|TaskStop|ListMcpResourcesTool|ReadMcpResourceTool`
-	reading = `Read|Grep|Task|Agent|TodoWrite|TaskCreate|TaskUpdate`
+	reading = `Read|Grep|Task|Agent|TodoWrite|TaskCreate|TaskUpdate|Skill|SlashCommand|SendMessage`
 
 	toolsBefore    = `^(?!(` + harmless + `)$).*$`
 	toolsAfter     = `^(?!(` + harmless + `|` + reading + `)$).*$`
 	toolsThatWrite = `^(?!(` + harmless + `|` + reading + `|ExitPlanMode)$).*$`
-	ownCommands    = `^(.*:)?writ-(approve|mode|status|query)$` // a plugin's carry its name
+	ownCommands    = `^(writ:)?writ-(approve|mode|status|query)$` // the plugin's carry its name
 )
 
 // Settings is .claude/settings.json.
@@ -65,9 +65,6 @@ type Hook = settings.Hook
 
 // Installed lists Writ's hooks in settings, in their order.
 func Installed(text []byte) ([]Hook, error) { return Settings.Installed(text) }
-
-// Missing lists events Writ answers for which settings have no hook of Writ's.
-func Missing(text []byte) ([]string, error) { return Settings.Missing(text) }
 
 // Disabled says whether settings switch all hooks off.
 func Disabled(text []byte) bool { return settings.Disabled(text, "disableAllHooks") }

@@ -91,12 +91,14 @@ var kinds = map[string]host.Kind{
 	"InstructionsLoaded":  host.Instructions,
 }
 
+var facts = host.Facts{TakesCommand: true, RulesSeeCommand: true, TellsBeforeTools: true, ExpandsCommands: true}
+
 // Parse reads a payload of a hook of Claude Code's. Other hosts run those,
 // too: elsewhere reads the payloads of theirs.
 func Parse(event string, payload []byte, elsewhere func(sender string) (host.Call, error)) (host.Call, error) {
 	var p hookPayload
 	if err := host.Lenient(payload, &p); err != nil {
-		return host.Call{Host: "claude", Hook: event, Kind: kinds[event]}, fmt.Errorf("%w: %w", host.ErrPayload, err)
+		return host.Call{Host: "claude", Facts: facts, Hook: event, Kind: kinds[event]}, fmt.Errorf("%w: %w", host.ErrPayload, err)
 	}
 	if sender := p.sender(); sender != "claude" {
 		return elsewhere(sender)
@@ -105,7 +107,7 @@ func Parse(event string, payload []byte, elsewhere func(sender string) (host.Cal
 		p.Hook = event
 	}
 	c := host.Call{
-		Host: "claude", Hook: p.Hook, Kind: kinds[p.Hook],
+		Host: "claude", Facts: facts, Hook: p.Hook, Kind: kinds[p.Hook],
 		Session: p.SessionID, Agent: p.AgentID, AgentType: p.AgentType,
 		Dir: p.Dir, Transcript: orEmpty(p.Transcript), Model: p.Model, Permissions: orEmpty(p.Permissions),
 		Reason: p.Reason, Prompt: p.Prompt, PromptID: p.PromptID,
@@ -139,6 +141,7 @@ func Parse(event string, payload []byte, elsewhere func(sender string) (host.Cal
 			return c, err
 		}
 		readEnd(&c, p.ToolResponse)
+		readBefore(&c, p.ToolResponse)
 	default:
 	}
 	return c, nil
@@ -155,6 +158,17 @@ func orEmpty(s *string) string {
 // in a way that Writ does not know: not the user's.
 const unreadableSource = "unreadable"
 
+// readBefore notes what a file held before a tool that wrote it.
+func readBefore(c *host.Call, response json.RawMessage) {
+	var out struct {
+		Type string  `json:"type"`
+		Was  *string `json:"originalFile"`
+	}
+	if isWriting(c.Tool) && json.Unmarshal(response, &out) == nil {
+		c.Was, c.Made = out.Was, c.Tool == "Write" && out.Type == "create"
+	}
+}
+
 func readTool(c *host.Call, response json.RawMessage) error {
 	var in toolInput
 	if len(c.Input) == 0 {
@@ -163,6 +177,10 @@ func readTool(c *host.Call, response json.RawMessage) error {
 	if err := in.read(c.Input); err != nil {
 		if isWriting(c.Tool) || isShell(c.Tool) {
 			return fmt.Errorf("%w: input of %s: %w", host.ErrPayload, c.Tool, err)
+		}
+		// A server's tool may take what it likes under the same keys.
+		if !ownTools[c.Tool] {
+			readServer(c)
 		}
 		return nil
 	}
@@ -201,7 +219,7 @@ func readTool(c *host.Call, response json.RawMessage) error {
 		}
 	default:
 		if !ownTools[c.Tool] {
-			c.ReadServer(c.Tool, c.Input)
+			readServer(c)
 		}
 	}
 	if isWriting(c.Tool) && (len(c.Writes) == 0 || c.Writes[0].Path == "") {
@@ -211,6 +229,15 @@ func readTool(c *host.Call, response json.RawMessage) error {
 		return fmt.Errorf("%w: %s without a command", host.ErrPayload, c.Tool)
 	}
 	return nil
+}
+
+// readServer reads a call of a tool that no table knows: of a server, or of a
+// version of the host that is to come.
+func readServer(c *host.Call) {
+	c.ReadServer(c.Tool, c.Input)
+	if !strings.HasPrefix(c.Tool, "mcp__") {
+		c.FromServer, c.Unproven, c.ByName = false, "", false
+	}
 }
 
 // readEnd notes how a command ended: this host tells a bad end by an event

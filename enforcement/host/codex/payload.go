@@ -56,6 +56,13 @@ var tools = map[string]host.Tool{
 	"spawn_agent": host.Plain("Agent"), "Agent": host.Plain("Agent"), "web_search": host.Plain("WebSearch"),
 }
 
+// facts: a command is taken only together with a permission, which would end
+// Codex's own questions.
+var facts = host.Facts{TellsBeforeTools: true}
+
+// Queues are the tools by which Codex CLI's agent starts turns with a text of its own.
+var Queues = host.Queues{"Agent": {"message", "prompt", "task", "items"}, "send_input": {"message", "items"}, "followup_task": nil, "resume_agent": nil}
+
 // Parse reads a payload of Codex CLI.
 func Parse(event string, payload []byte) (host.Call, error) {
 	var p hookPayload
@@ -64,7 +71,7 @@ func Parse(event string, payload []byte) (host.Call, error) {
 		p.Hook = event
 	}
 	c := host.Call{
-		Host: "codex", Hook: p.Hook, Kind: kinds[p.Hook],
+		Host: "codex", Facts: facts, Hook: p.Hook, Kind: kinds[p.Hook],
 		Session: p.SessionID, Agent: p.AgentID, AgentType: p.AgentType,
 		Dir: p.Dir, Transcript: p.Transcript, Model: p.Model, Permissions: p.Permissions,
 		Reason: p.Reason, Tool: p.ToolName, ToolUseID: p.ToolUseID, Message: p.LastMessage,

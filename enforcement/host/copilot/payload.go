@@ -13,6 +13,7 @@ import (
 	"github.com/writbus/writ/enforcement/host"
 	"github.com/writbus/writ/enforcement/host/claude"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 // maxContext is the most bytes of context that Copilot takes from the
@@ -82,6 +83,9 @@ var tools = map[string]host.Tool{
 	"web_fetch": host.Plain("WebFetch"), "web_search": host.Plain("WebSearch"), "report_intent": host.Plain("TodoWrite"),
 }
 
+// Queues are the tools by which Copilot CLI's agent starts turns with a text of its own.
+var Queues = host.Queues{"Task": {"prompt"}, "Agent": {"prompt"}, "write_agent": nil}
+
 // Parse reads a payload of Copilot.
 func Parse(event string, payload []byte) (host.Call, error) {
 	var p hookPayload
@@ -139,7 +143,7 @@ func readTool(c *host.Call, p hookPayload) error {
 	if tools[name].Kind == host.WritingTool && isPatch(input) {
 		name = "apply_patch" // known as Edit to hooks with Claude Code's names
 	}
-	err := c.ReadTool(tools, name, input, strings.HasPrefix(name, "mcp__"))
+	err := c.ReadTool(tools, name, input, strings.HasPrefix(name, "mcp__") || strings.Contains(name, "-")) // no tool of the host's own has a hyphen
 	if c.Kind == host.AfterTool && c.Shell != nil {
 		readEnd(c, p.Result.Text)
 	}
@@ -229,26 +233,13 @@ func Render(c host.Call, a host.Answer) schemas.HookReply {
 		if a.Verdict == host.Refuse {
 			told = host.Both(a.Reason, a.Context)
 		}
-		out.AdditionalContext = clipBytes(told, maxContext)
+		out.AdditionalContext = excerpt.BytesWith(told, maxContext, host.CutMark)
 	case host.ToolFailed:
 		// Here exit status 2 hands standard error to the model.
 		if told = host.Both(a.Reason, a.Context); told != "" {
-			return schemas.HookReply{Stderr: clipBytes(told, maxContext) + "\n", Exit: 2}
+			return schemas.HookReply{Stderr: excerpt.BytesWith(told, maxContext, host.CutMark) + "\n", Exit: 2}
 		}
 	default:
 	}
 	return schemas.HookReply{Stdout: host.Object(out)}
-}
-
-// clipBytes bounds a text in bytes, on a rune boundary.
-func clipBytes(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	const mark = "\n[cut]"
-	cut := most - len(mark)
-	for cut > 0 && !utf8.RuneStart(s[cut]) {
-		cut--
-	}
-	return s[:cut] + mark
 }

@@ -68,6 +68,9 @@ var tools = map[string]host.Tool{
 	"WebFetch": host.Plain("WebFetch"), "WebSearch": host.Plain("WebSearch"),
 }
 
+// Queues are the tools by which Cursor's agent starts turns with a text of its own.
+var Queues = host.Queues{"Task": {"prompt"}}
+
 // Parse reads a payload of Cursor's. With imported it came through Claude
 // Code's settings, which Cursor runs too.
 func Parse(event string, payload []byte, imported bool) (host.Call, error) {

@@ -58,6 +58,12 @@ var tools = map[string]host.Tool{
 // memoryFile is the file that Gemini CLI's save_memory appends to.
 const memoryFile = "~/.gemini/GEMINI.md"
 
+// facts: the user's rules for commands are applied before the hooks.
+var facts = host.Facts{TakesCommand: true, TellsBeforeTools: true}
+
+// Queues are the tools by which Gemini CLI's agent starts turns with a text of its own.
+var Queues = host.Queues{"Skill": nil}
+
 // Parse reads a payload of Gemini CLI.
 func Parse(event string, payload []byte) (host.Call, error) {
 	var p hookPayload
@@ -66,7 +72,7 @@ func Parse(event string, payload []byte) (host.Call, error) {
 		p.Hook = event
 	}
 	c := host.Call{
-		Host: "gemini", Hook: p.Hook, Kind: kinds[p.Hook],
+		Host: "gemini", Facts: facts, Hook: p.Hook, Kind: kinds[p.Hook],
 		Session: p.SessionID, Dir: p.Dir, Transcript: p.Transcript, Reason: p.Reason, Tool: p.ToolName,
 	}
 	if err != nil {

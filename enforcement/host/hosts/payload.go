@@ -16,6 +16,8 @@ import (
 // Names are the hosts that have an adapter, as `writ hook` calls them.
 var Names = []string{"claude", "cursor", "codex", "gemini", "copilot", "opencode"}
 
+var queues = map[string]host.Queues{"claude": claude.Queues, "codex": codex.Queues, "copilot": copilot.Queues, "cursor": cursor.Queues, "gemini": gemini.Queues, "opencode": opencode.Queues}
+
 // Parse reads a payload of a host. event is the event name the hook was
 // configured for; the payload's own name wins. Cursor and Copilot run Claude
 // Code's hooks as well, with payloads of their own: those say whose they are.
@@ -23,6 +25,7 @@ func Parse(agent, event string, payload []byte) (host.Call, error) {
 	c, err := parse(agent, event, bytes.TrimPrefix(payload, []byte("\xef\xbb\xbf")))
 	if err == nil {
 		c.ReadTasks()
+		c.ReadQueue(queues[c.Host])
 	}
 	return c, err
 }
@@ -50,6 +53,15 @@ func parse(agent, event string, payload []byte) (host.Call, error) {
 	return host.Call{}, host.ErrUnknownHost
 }
 
+// Origin is who submits a host's prompts where the environment of its hooks
+// names an entry point that is not known to be a person's, "" where it does not.
+func Origin(agent string, getenv func(string) string) string {
+	if agent == "claude" {
+		return claude.Origin(getenv)
+	}
+	return ""
+}
+
 // Render writes an answer for the host of a call.
 func Render(c host.Call, a host.Answer) schemas.HookReply {
 	switch c.Host {
@@ -65,4 +77,21 @@ func Render(c host.Call, a host.Answer) schemas.HookReply {
 		return opencode.Render(c, a)
 	}
 	return claude.Render(c, a)
+}
+
+// Probes are the probes for an agent's hooks, in the shape of its payloads.
+func Probes(agent, session, root string) []host.Probe {
+	switch agent {
+	case "cursor":
+		return cursor.Probes(session, root)
+	case "codex":
+		return codex.Probes(session, root)
+	case "gemini":
+		return gemini.Probes(session, root)
+	case "copilot":
+		return copilot.Probes(session, root)
+	case "opencode":
+		return opencode.Probes(session, root)
+	}
+	return claude.Probes(session, root)
 }

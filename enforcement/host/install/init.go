@@ -70,7 +70,7 @@ const defaultProject = `# How Writ guards this project. Remove the # to change a
 # unsourced_prompts: allow
 
 # How many tokens of rules a prompt is given at most.
-# budget_tokens: 4000
+# budget_tokens: 150
 
 # Domains whose rules always count here, beside those seen from the files.
 # domains: [go, security]

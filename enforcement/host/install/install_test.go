@@ -122,7 +122,7 @@ func TestInstallAndRemoveLeaveNoTrace(t *testing.T) {
 				t.Fatal(err)
 			}
 			installed := tree(t, root)
-			if missing, err := claude.Missing([]byte(load(t, root, settingsFile))); err != nil || len(missing) > 0 {
+			if missing, err := claude.Settings.Missing([]byte(load(t, root, settingsFile))); err != nil || len(missing) > 0 {
 				t.Fatalf("hooks are missing: %v, %v", missing, err)
 			}
 			report, err := Init(root, program)

@@ -3,7 +3,6 @@ package opencode
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"github.com/writbus/writ/enforcement/host"
 	"github.com/writbus/writ/schemas"
@@ -49,7 +48,13 @@ var tools = map[string]host.Tool{
 	"read": host.Reading("Read"), "glob": host.Reading("Glob"), "list": host.Reading("Glob"), "grep": host.Reading("Grep"),
 	"task": host.Plain("Task"), "todowrite": host.Plain("TodoWrite"), "todoread": host.Plain("TodoWrite"),
 	"webfetch": host.Plain("WebFetch"), "websearch": host.Plain("WebSearch"), "skill": host.Plain("Skill"), "question": host.Plain("AskUserQuestion"),
+	"codesearch": host.Plain("WebSearch"), "invalid": host.Plain("TodoWrite"), "plan_enter": host.Plain("EnterPlanMode"), "plan_exit": host.Plain("AskUserQuestion"),
 }
+
+var facts = host.Facts{TakesCommand: true, RulesSeeCommand: true, EndsTurns: true}
+
+// Queues are the tools by which OpenCode's agent starts turns with a text of its own.
+var Queues = host.Queues{"Task": {"prompt"}, "Skill": nil}
 
 // Parse reads a payload of Writ's plugin for OpenCode.
 func Parse(event string, payload []byte) (host.Call, error) {
@@ -59,7 +64,7 @@ func Parse(event string, payload []byte) (host.Call, error) {
 		p.Hook = event
 	}
 	c := host.Call{
-		Host: "opencode", Hook: p.Hook, Kind: kinds[p.Hook],
+		Host: "opencode", Facts: facts, Hook: p.Hook, Kind: kinds[p.Hook],
 		Session: p.Session, Agent: p.Agent, AgentType: p.AgentType, Dir: p.Dir, Model: p.Model,
 		Reason: p.Reason, Tool: p.ToolName, ToolUseID: p.ToolUseID,
 	}
@@ -83,7 +88,8 @@ func Parse(event string, payload []byte) (host.Call, error) {
 		if c.Kind == host.AfterTool && p.ToolFailed != "" {
 			c.Kind, c.Error = host.ToolFailed, p.ToolFailed
 		}
-		err := c.ReadTool(tools, p.ToolName, patch(p), strings.HasPrefix(p.ToolName, "mcp_"))
+		_, known := tools[p.ToolName]
+		err := c.ReadTool(tools, p.ToolName, patch(p), !known)
 		c.EndedWith(p.Result)
 		return c, err
 	default:

@@ -7,5 +7,6 @@
 // what nobody can judge takes a person's word.
 //
 // It holds no policy and runs nothing: enforcement decides, and the handlers of
-// verbs do what was allowed.
+// verbs do what was allowed. The write gate of memory is another: package
+// observation.
 package gatekeeper

@@ -153,9 +153,9 @@ func (g *Gate) runs(d workspace.Decision, t act, a workspace.Act, s enforcement.
 	if a.Command == "" || d.Verdict == dialect.Deny {
 		return d
 	}
-	if g.Runner.Writ == "" {
+	if absent := g.Runner.Absent(); absent != "" {
 		if d.Verdict == dialect.Allow && t.unjudged() {
-			d.Verdict, d.Reason = dialect.Ask, "nobody can tell what this command writes, and commands cannot be confined here ("+g.Runner.Why+")"
+			d.Verdict, d.Reason = dialect.Ask, "nobody can tell what this command writes, and commands cannot be confined here ("+absent+")"
 		}
 		return d
 	}

@@ -52,7 +52,7 @@ func startOf(r schemas.AgentRunRequest, trigger string) (agent.Start, error) {
 		return agent.Start{}, schemas.Faultf(schemas.CodeBadRequest, "the id of a run has at most 64 bytes")
 	}
 	return agent.Start{
-		Run: cmp.Or(r.Run, bus.NewID()), File: r.File, Workspace: filepath.Clean(r.Workspace), Message: r.Message, Model: r.Model, Trigger: trigger,
+		Run: cmp.Or(r.Run, bus.NewID()), File: r.File, Workspace: filepath.Clean(r.Workspace), Message: r.Message, Model: r.Model, Origin: schemas.OriginUser, Trigger: trigger,
 	}, nil
 }
 

@@ -3,6 +3,7 @@ package runs
 import (
 	"context"
 
+	"github.com/writbus/writ/observer/agent"
 	"github.com/writbus/writ/observer/agent/schedule"
 	"github.com/writbus/writ/observer/agent/verbs"
 	"github.com/writbus/writ/projections"
@@ -11,9 +12,6 @@ import (
 
 // Views are the projections of what agents do and keep.
 type Views struct {
-	notes     projections.AgentNotes
-	todos     projections.AgentTodos
-	lessons   projections.AgentLessons
 	schedules projections.AgentSchedules[schedule.State]
 	artifacts projections.AgentArtifacts
 	runs      projections.AgentRuns
@@ -34,7 +32,7 @@ func NewViews() Views {
 
 // All lists them.
 func (v Views) All() []projections.Projector {
-	return []projections.Projector{v.notes, v.todos, v.lessons, v.schedules, v.artifacts, v.runs}
+	return append(agent.BookViews(), v.schedules, v.artifacts, v.runs)
 }
 
 // Kept is the views as the agents see them, with all that was appended so far. It

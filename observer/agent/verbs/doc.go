@@ -14,6 +14,6 @@
 //   - observes its context, and leaves nothing running or half-written when that
 //     ends.
 //
-// Not here: which verbs there are (enforcement/dialect), what they do (the
-// packages beside this one), events.
+// Not here: which verbs there are and which an agent may use (enforcement/dialect),
+// what they do (the packages beside this one), events.
 package verbs

@@ -84,6 +84,8 @@ type Result struct {
 	// Trust says where a text came from that Writ did not write: one of the
 	// Trust… constants, "" for Writ's own words. Frames put "untrusted: " before it.
 	Trust string
+	// Outside says that text from outside was before whoever gave this result.
+	Outside bool
 	// Images go to the model beside the text, in their order. The dispatcher
 	// numbers them and appends Image.Note for each.
 	Images []Image

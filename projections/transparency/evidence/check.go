@@ -23,6 +23,7 @@ type Report struct {
 	// Signed is the last sequence under a checkpoint that holds, and Until when
 	// that was signed.
 	Signed uint64    `json:"signed,omitempty"`
+	Since  time.Time `json:"since,omitzero"` // of the first of those checkpoints
 	Until  time.Time `json:"signed_at,omitzero"`
 	// Unsigned counts the records after the newest checkpoint: nothing speaks
 	// for or against them.
@@ -137,7 +138,9 @@ func (c *Check) reach() {
 			continue
 		}
 		if c.signed == nil && !c.broken {
-			c.report.Checkpoints++
+			if c.report.Checkpoints++; c.report.Since.IsZero() {
+				c.report.Since = at.Time
+			}
 			if at.Size > 0 {
 				c.report.Signed, c.report.Until = at.Last(), at.Time
 			}

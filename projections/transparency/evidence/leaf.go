@@ -27,14 +27,14 @@ func AppendLeaf(to []byte, m schemas.Message) []byte {
 // Hasher turns messages into leaf hashes and keeps room for that. It is not
 // safe for concurrent use.
 type Hasher struct {
-	room    []byte
+	buffer  []byte
 	headers []header
 }
 
 // Leaf is the hash of the leaf that stands for a message.
 func (h *Hasher) Leaf(m schemas.Message) Hash {
-	h.room = h.appendLeaf(append(h.room[:0], leafPrefix), m)
-	return sum(h.room)
+	h.buffer = h.appendLeaf(append(h.buffer[:0], leafPrefix), m)
+	return sum(h.buffer)
 }
 
 func (h *Hasher) appendLeaf(to []byte, m schemas.Message) []byte {

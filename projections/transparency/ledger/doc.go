@@ -4,7 +4,8 @@
 // the log only grew.
 //
 // It guarantees that nothing is signed that does not extend what was signed
-// before ([Auditor.Begin], TestTamperingIsNamed in the daemon), and that a
+// before ([Auditor.Begin], TestTamperingIsNamed in the daemon), here or in the file
+// outside of the data folder (TestAMissingPastIsNotPassedOverInSilence), and that a
 // proof it hands out was verified first. It does not read what was signed: package
 // evidence does, without a daemon.
 package ledger

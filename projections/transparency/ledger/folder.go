@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"golang.org/x/mod/sumdb/note"
+
 	"github.com/writbus/writ/projections/transparency"
 	"github.com/writbus/writ/projections/transparency/evidence"
 	"github.com/writbus/writ/schemas"
@@ -27,12 +29,14 @@ type folder struct {
 type streamTip struct {
 	last     evidence.Checkpoint // newest; of size 0 before the first
 	signed   []byte              // as it stands in the file
+	began    sealed              // the first
 	lastLeaf uint64              // sequence of the last hash kept, 0 for none
 }
 
 // openFolder opens a folder, or makes it. A line that a crash tore is cut
-// off; nothing was signed over it.
-func openFolder(dir string, key signingKey, mode fs.FileMode) (*folder, error) {
+// off; nothing was signed over it. The public key is a copy: where it is damaged,
+// and what was signed is this key's, it is written anew, which warn is told.
+func openFolder(dir string, key signingKey, mode fs.FileMode, warn func(string)) (*folder, error) {
 	l := &folder{dir: dir, key: key, tips: map[schemas.Stream]*streamTip{}}
 	if err := os.MkdirAll(dir, mode); err != nil {
 		return nil, err
@@ -47,9 +51,25 @@ func openFolder(dir string, key signingKey, mode fs.FileMode) (*folder, error) {
 	case err != nil:
 		return nil, err
 	case string(bytes.TrimSpace(have)) != key.public:
-		return nil, fmt.Errorf("%s holds checkpoints of another key, %.40s…", dir, bytes.TrimSpace(have))
+		if _, err := note.NewVerifier(string(bytes.TrimSpace(have))); err == nil || !l.own() {
+			return nil, fmt.Errorf("%s holds checkpoints of another key, %.40q…", dir, bytes.TrimSpace(have))
+		}
+		if err := atomicfile.Write(path, []byte(key.public+"\n"), 0o644); err != nil {
+			return nil, err
+		}
+		warn(path + " was damaged and is written anew from the key that signs: nothing is lost. Check the disk")
 	}
 	return l, nil
+}
+
+// own says whether all that was signed in the folder was signed by its key.
+func (l *folder) own() bool {
+	for _, s := range schemas.Streams() {
+		if _, err := l.tip(s); err != nil {
+			return false
+		}
+	}
+	return true
 }
 
 func (l *folder) checkpoints(s schemas.Stream) string {
@@ -80,6 +100,10 @@ func (l *folder) tip(s schemas.Stream) (*streamTip, error) {
 		t.signed = all[len(all)-1].Signed
 		if t.last, err = evidence.Open(t.signed, l.key.verifier); err != nil {
 			return nil, fmt.Errorf("%s: the last checkpoint: %w", l.checkpoints(s), err)
+		}
+		t.began.signed = all[0].Signed
+		if t.began.checkpoint, err = evidence.Open(t.began.signed, l.key.verifier); err != nil {
+			return nil, fmt.Errorf("%s: the first checkpoint: %w", l.checkpoints(s), err)
 		}
 	}
 	if t.lastLeaf, err = lastLeaf(l.leaves(s)); err != nil {
@@ -158,7 +182,9 @@ func (l *folder) keep(tree *transparency.Tree, c evidence.Checkpoint, signed []b
 	if err := appendDurably(l.checkpoints(c.Stream), append(bytes.Clone(signed), '\n')); err != nil {
 		return err
 	}
-	t.last, t.signed = c, signed
+	if t.last, t.signed = c, signed; len(t.began.signed) == 0 {
+		t.began = sealed{c, signed}
+	}
 	return nil
 }
 

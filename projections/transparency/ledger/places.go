@@ -37,7 +37,7 @@ func (a *Auditor) openPlaces() ([]place, error) {
 		u, err := url.Parse(text)
 		switch {
 		case filepath.IsAbs(text) && strings.HasSuffix(text, "/"):
-			places = append(places, &folderPlace{dir: filepath.Clean(text), key: a.key, tree: a.tree})
+			places = append(places, &folderPlace{dir: filepath.Clean(text), key: a.key, warn: a.Warn, tree: a.tree})
 		case filepath.IsAbs(text):
 			places = append(places, filePlace(text))
 		case err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "":
@@ -117,6 +117,7 @@ func (p filePlace) publish(_ context.Context, s sealed) error {
 type folderPlace struct {
 	dir    string
 	key    signingKey
+	warn   func(string)
 	tree   func(schemas.Stream, func(*transparency.Tree) error) error
 	ledger *folder
 }
@@ -125,7 +126,7 @@ func (p *folderPlace) String() string { return p.dir + "/" }
 
 func (p *folderPlace) publish(_ context.Context, s sealed) (err error) {
 	if p.ledger == nil {
-		if p.ledger, err = openFolder(p.dir, p.key, 0o755); err != nil {
+		if p.ledger, err = openFolder(p.dir, p.key, 0o755, p.warn); err != nil {
 			return err
 		}
 	}

@@ -48,7 +48,11 @@ func (a *Auditor) newestOf(ctx context.Context, s schemas.Stream, seq uint64) (s
 	if tip.last.Size > 0 && seq > 0 && seq <= tip.last.Last() {
 		return sealed{checkpoint: tip.last, signed: tip.signed}, nil
 	}
-	one, err := a.seal(ctx, s)
+	before, err := a.recall()
+	if err != nil {
+		return sealed{}, err
+	}
+	one, err := a.seal(ctx, s, before[s])
 	a.note(s, err)
 	return one, err
 }

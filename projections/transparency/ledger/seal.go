@@ -23,9 +23,13 @@ type Options struct {
 	Views  *projections.Runtime
 	Now    func() time.Time
 	Logger *slog.Logger
+	Warn   func(string) // told what was damaged and mended
 
 	Credentials string // the folder of the signing key
 	Evidence    string // the folder of checkpoints and hashes
+	// Witness is a file outside of the data folder that remembers the first and the
+	// newest checkpoint of each stream: the second place by default. "" for none.
+	Witness string
 
 	Publish       []string // second places, as the setting audit_publish has them
 	Authorization string   // header for places that take HTTP POST
@@ -66,7 +70,7 @@ func Open(o Options) (*Auditor, error) {
 	if a.key, err = loadOrCreateKey(o.Credentials); err != nil {
 		return nil, err
 	}
-	if a.ledger, err = openFolder(o.Evidence, a.key, 0o700); err != nil {
+	if a.ledger, err = openFolder(o.Evidence, a.key, 0o700, o.Warn); err != nil {
 		return nil, fmt.Errorf("the evidence of the audit: %w", err)
 	}
 	if a.places, err = a.openPlaces(); err != nil {
@@ -124,13 +128,24 @@ func (a *Auditor) sealAll(ctx context.Context) map[schemas.Stream]sealed {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	all := map[schemas.Stream]sealed{}
+	before, forgotten := a.recall()
 	for _, s := range schemas.Streams() {
-		one, err := a.seal(ctx, s)
+		one, err := a.seal(ctx, s, before[s])
+		err = errors.Join(forgotten, err)
 		a.note(s, err)
 		if err != nil && ctx.Err() == nil {
 			a.Logger.Warn("sign a checkpoint", "stream", s, "error", err)
 		}
 		all[s] = one
+	}
+	if forgotten == nil {
+		err := a.remember(before, all)
+		a.noteMu.Lock()
+		delete(a.unplaced, a.Witness)
+		if err != nil {
+			a.unplaced[a.Witness] = err.Error()
+		}
+		a.noteMu.Unlock()
 	}
 	return all
 }
@@ -148,7 +163,7 @@ func (a *Auditor) note(s schemas.Stream, err error) {
 var errRewritten = errors.New("the log is not the one that was signed")
 
 // seal signs one stream where it grew, and returns its newest checkpoint.
-func (a *Auditor) seal(ctx context.Context, s schemas.Stream) (sealed, error) {
+func (a *Auditor) seal(ctx context.Context, s schemas.Stream, before remembered) (sealed, error) {
 	tip, err := a.ledger.tip(s)
 	if err != nil {
 		return sealed{}, err
@@ -163,7 +178,7 @@ func (a *Auditor) seal(ctx context.Context, s schemas.Stream) (sealed, error) {
 		if err != nil {
 			return err
 		}
-		if err := extends(tree, tip.last); err != nil {
+		if err := errors.Join(extends(tree, tip.last), a.holds(before, tree, tip)); err != nil {
 			return err
 		}
 		if tree.Size() == tip.last.Size && (len(tip.signed) > 0 || tree.Size() == 0) {
@@ -219,6 +234,9 @@ func (a *Auditor) Problems() []string {
 			all = append(all, "the audit signs "+string(s)+" no more: "+p+". `writ audit verify` names what was changed")
 		}
 	}
+	if problem := a.unplaced[a.Witness]; problem != "" {
+		all = append(all, "checkpoints do not reach "+a.Witness+": "+problem)
+	}
 	for _, p := range a.places {
 		if problem := a.unplaced[p.String()]; problem != "" {
 			all = append(all, "checkpoints do not reach "+p.String()+": "+problem)
@@ -227,10 +245,13 @@ func (a *Auditor) Problems() []string {
 	return all
 }
 
+// Seal signs every stream that grew, as it stands now.
+func (a *Auditor) Seal(ctx context.Context) { a.sealAll(ctx) }
+
 // auditSeal is the service: sign now, and say where the evidence stands.
 func (a *Auditor) sealNow(ctx context.Context, _ bus.None) (schemas.AuditSealed, error) {
 	all := a.sealAll(ctx)
-	reply := schemas.AuditSealed{Key: a.key.public, Dir: a.Evidence, Streams: []schemas.AuditStream{}}
+	reply := schemas.AuditSealed{Key: a.key.public, Dir: a.Evidence, Witness: a.Witness, Streams: []schemas.AuditStream{}}
 	a.noteMu.Lock()
 	for _, s := range schemas.Streams() {
 		c := all[s].checkpoint

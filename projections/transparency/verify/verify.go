@@ -43,13 +43,19 @@ func Streams(ctx context.Context, log Log, streams []schemas.Stream, places []st
 func checkStream(ctx context.Context, reader Log, s schemas.Stream, places []string, key note.Verifier) (evidence.Report, error) {
 	var checkpoints []evidence.Checkpoint
 	var problems []string
+	had := map[evidence.Checkpoint]bool{} // several places have the same
 	leaves := ""
 	for _, place := range places {
 		found, bad, err := readCheckpoints(place, s, key)
 		if err != nil {
 			return evidence.Report{}, err
 		}
-		checkpoints, problems = append(checkpoints, found...), append(problems, bad...)
+		problems = append(problems, bad...)
+		for _, c := range found {
+			if !had[c] {
+				checkpoints, had[c] = append(checkpoints, c), true
+			}
+		}
 		path := filepath.Join(place, string(s)+evidence.LeavesFile)
 		if _, err := os.Stat(path); err == nil {
 			leaves = path // the last one counts: a second place is harder to change

@@ -93,10 +93,18 @@ func config(queries ...Query) Config {
 	return Config{
 		Queries: queries, Methods: []search.Method{search.BM25, search.TwoStage}, Seed: 1,
 		Build: func(_ string, e search.Embedder) (*search.Index, error) {
-			entries, err := search.AnalyseAll([]*artifact.Document{
+			a := search.NewAnalyser(e)
+			var entries []*search.Entry
+			for _, d := range []*artifact.Document{
 				document("first.go", "mutex lock"), document("other_test.go", "lock lock mutex lock mutex"), document("c.go", "cache"),
-			}, e, 1)
-			return search.New(entries, e), err
+			} {
+				entry, err := a.Analyse(d)
+				if err != nil {
+					return nil, err
+				}
+				entries = append(entries, entry)
+			}
+			return search.New(entries, e), nil
 		},
 		Clock: func() int64 { now += 1000; return now },
 	}

@@ -33,7 +33,7 @@ func BenchmarkSplit(b *testing.B) {
 		b.Skipf("no sources of the standard library at %s: %v", root, err)
 	}
 	b.SetBytes(int64(size))
-	c := NewCounter()
+	c := new(Scratch)
 	b.ResetTimer()
 	for b.Loop() {
 		for _, text := range texts {

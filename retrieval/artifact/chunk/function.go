@@ -88,10 +88,19 @@ func result(text string, at int) (end int) {
 	return end
 }
 
+// inName says of a byte whether it is an ASCII letter, a digit or an underscore.
+var inName = func() (is [256]bool) {
+	for b := range is {
+		c := byte(b)
+		is[b] = c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+	}
+	return is
+}()
+
 // identifier is where the name ends that begins at a place: there, if none of
 // ASCII does, or a keyword.
 func identifier(text string, at int) (end int) {
-	for end = at; end < len(text) && (text[end] == '_' || asciiClass[text[end]] == letter || end > at && asciiClass[text[end]] == number); end++ {
+	for end = at; end < len(text) && (inName[text[end]] && (end > at || text[end] > '9')); end++ {
 	}
 	if token.IsKeyword(text[at:end]) {
 		return at

@@ -14,9 +14,9 @@ import (
 const declarationTokens = 48
 
 // goOutline is that of a Go file. It is empty for one that does not parse.
-func goOutline(t lines, c *Counter) outline {
-	h, ok := hollowed(t.text, c.hollow)
-	c.hollow = h
+func goOutline(t lines, scratch *Scratch) outline {
+	h, ok := hollowed(t.text, scratch.hollow)
+	scratch.hollow = h
 	if ok {
 		if o, err := goOutlineOf(t, h); err == nil {
 			return o

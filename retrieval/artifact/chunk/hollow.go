@@ -46,7 +46,7 @@ type head struct {
 
 // hollowed leaves out what stands in the outermost braces. It says no where
 // braces, strings or comments do not end, which is no Go. What it makes is in the
-// room of what was made before, which is gone then.
+// memory of what was made before, which is gone then.
 func hollowed(text string, before hollow) (hollow, bool) {
 	h := hollowing{text: text, kept: before.text[:0], cuts: before.cuts[:0], functions: before.functions[:0]}
 	commented, ok := h.all(false)
@@ -146,7 +146,7 @@ func (h *hollowing) signature(at int, plain bool) int {
 	if end := parameters(text, at); end > 0 {
 		at = end // the receiver
 	}
-	for at < len(text) && (text[at] == ' ' || text[at] == '_' || asciiClass[text[at]] == letter || asciiClass[text[at]] == number) {
+	for at < len(text) && (text[at] == ' ' || inName[text[at]]) {
 		at++
 	}
 	for range 2 { // parameters, and results

@@ -14,7 +14,7 @@ import (
 // text with that by all of it.
 func checkHollow(t fataler, text string) bool {
 	t.Helper()
-	l := newLines(text)
+	l := linesOf(text, nil)
 	want, err := goOutlineOf(l, hollow{text: []byte(text), commented: true})
 	if err != nil {
 		return false

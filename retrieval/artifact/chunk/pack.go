@@ -10,8 +10,6 @@ import (
 // packer makes chunks of sections.
 type packer struct {
 	lines   lines
-	counter *Counter
-	tally   tally
 	symbols []artifact.Symbol // in the order of their lines
 	passed  int               // symbols that belong to earlier chunks
 	chunks  []artifact.Chunk
@@ -22,7 +20,7 @@ type packer struct {
 func (p *packer) pack(sections []section, least int) {
 	counts := make([]int, len(sections))
 	for i, s := range sections {
-		counts[i] = p.tokens(s.from, s.to)
+		counts[i] = p.count(s.from, s.to)
 	}
 	for i := 0; i < len(sections); {
 		s, tokens := sections[i], counts[i]
@@ -35,7 +33,7 @@ func (p *packer) pack(sections []section, least int) {
 			s, tokens = together(s, sections[next]), sum
 		}
 		if next > i+1 {
-			tokens = p.tokens(s.from, s.to)
+			tokens = p.count(s.from, s.to)
 		}
 		i = next
 		switch {
@@ -74,12 +72,21 @@ func joinHeadings(a, b string) string {
 	return a + ", " + b
 }
 
-// tokens counts some lines. A count above the limit says only that much.
-func (p *packer) tokens(from, to int) int {
-	if p.lines.starts[to]-p.lines.starts[from] > 16*artifact.MaxChunkTokens {
-		return artifact.MaxChunkTokens + 1 // no text has so long tokens on average, but for blanks
-	}
-	return p.tally.count(from, to)
+// Tokens are told from bytes: of source and prose in languages of the West,
+// cl100k_base has three in ten bytes (3.3 bytes a token in Go, 3.7 in C and
+// Markdown, 2.8 in JSON).
+const (
+	someTokens  = 3
+	inSomeBytes = 10
+	maxBytes    = artifact.MaxChunkTokens * inSomeBytes / someTokens // of a chunk
+)
+
+// tokensIn is about how many tokens a text of so many bytes has, rounded up.
+func tokensIn(bytes int) int { return (bytes*someTokens + inSomeBytes - 1) / inSomeBytes }
+
+// count is about how many tokens some lines have.
+func (p *packer) count(from, to int) int {
+	return tokensIn(p.lines.starts[to] - p.lines.starts[from])
 }
 
 // cut cuts one section into chunks that overlap, at blank lines where there are
@@ -100,19 +107,15 @@ func (p *packer) cut(s section) {
 		if to < s.to {
 			to = p.blankBefore(own, to)
 		}
-		p.add(from, own, to, s.heading, p.tally.count(from, to))
+		p.add(from, own, to, s.heading, p.count(from, to))
 		own = to
 	}
 }
 
 // overlap is where the chunk that goes on at a line begins.
 func (p *packer) overlap(first, own int) int {
-	from, tokens := own, 0
-	for from > first {
-		tokens += p.tally.count(from-1, from)
-		if tokens > artifact.OverlapTokens {
-			break
-		}
+	from := own
+	for from > first && p.count(from-1, own) <= artifact.OverlapTokens {
 		from--
 	}
 	return from
@@ -120,17 +123,9 @@ func (p *packer) overlap(first, own int) int {
 
 // fitting is how far a chunk that begins at a line may go.
 func (p *packer) fitting(from, own, end int) int {
-	to, tokens := own, p.tally.count(from, own)
-	for to < end {
-		tokens += p.tally.count(to, to+1)
-		if tokens > artifact.MaxChunkTokens {
-			break
-		}
+	to := own
+	for to < end && p.count(from, to+1) <= artifact.MaxChunkTokens {
 		to++
-	}
-	// Lines have as many tokens together as one by one, but for odd ones.
-	for to > own && p.tally.count(from, to) > artifact.MaxChunkTokens {
-		to--
 	}
 	return to
 }
@@ -149,25 +144,9 @@ func (p *packer) blankBefore(own, to int) int {
 func (p *packer) cutLine(i int, heading string) {
 	text := p.lines.cut(i, i+1)
 	for first := true; text != ""; first = false {
-		end, tokens := 0, 0
-		for end < len(text) {
-			n := pieceLen(text[end:])
-			count := p.counter.piece(text[end : end+n])
-			if tokens+count > artifact.MaxChunkTokens {
-				break
-			}
-			end, tokens = end+n, tokens+count
-		}
-		if end == 0 {
-			end = runeStart(text, artifact.MaxChunkTokens)
-		}
-		piece := text[:end]
-		// Cut off from what follows, white space is encoded in another way.
-		for tokens = p.counter.Count(piece); tokens > artifact.MaxChunkTokens; tokens = p.counter.Count(piece) {
-			piece = piece[:runeStart(piece, len(piece)-1)]
-		}
+		piece := text[:wordEnd(text, maxBytes)]
 		text = text[len(piece):]
-		chunk := artifact.Chunk{Lines: [2]int{i + 1, i + 1}, Heading: heading, Text: piece, Tokens: tokens}
+		chunk := artifact.Chunk{Lines: [2]int{i + 1, i + 1}, Heading: heading, Text: piece, Tokens: tokensIn(len(piece))}
 		if first {
 			chunk.Symbols = p.declared(i, i+1)
 		}
@@ -175,15 +154,19 @@ func (p *packer) cutLine(i int, heading string) {
 	}
 }
 
-// runeStart is the last place up to at where a character begins.
-func runeStart(text string, at int) int {
-	if at >= len(text) {
+// wordEnd is where a text is cut that may have so many bytes: behind its last
+// blank among these, or else where a character begins.
+func wordEnd(text string, most int) int {
+	if most >= len(text) {
 		return len(text)
 	}
-	for at > 1 && !utf8.RuneStart(text[at]) {
-		at--
+	if blank := strings.LastIndexAny(text[:most], " \t"); blank > 0 {
+		return blank + 1
 	}
-	return at
+	for most > 1 && !utf8.RuneStart(text[most]) {
+		most--
+	}
+	return most
 }
 
 // add makes a chunk of lines, of which those from own on were in none before.

@@ -7,19 +7,26 @@ import (
 	"github.com/writbus/writ/retrieval/artifact"
 )
 
+// Scratch is memory for what is found out about one text at a time. It is not safe
+// for concurrent use.
+type Scratch struct {
+	starts []int
+	hollow hollow
+}
+
 // Split cuts a text that is valid UTF-8. The language is one of those that
 // [github.com/writbus/writ/retrieval/artifact/describe] names; one that is not
 // known is cut by blank lines.
-func Split(language, text string, c *Counter) ([]artifact.Chunk, []artifact.Symbol) {
+func Split(language, text string, scratch *Scratch) ([]artifact.Chunk, []artifact.Symbol) {
 	if text == "" {
 		return nil, nil
 	}
-	t := linesOf(text, c.starts)
-	c.starts = t.starts
+	t := linesOf(text, scratch.starts)
+	scratch.starts = t.starts
 	var o outline
 	switch {
 	case language == "go":
-		o = goOutline(t, c)
+		o = goOutline(t, scratch)
 	case language == "markdown":
 		o = markdownOutline(t)
 	case grammars[language] != nil:
@@ -29,7 +36,7 @@ func Split(language, text string, c *Counter) ([]artifact.Chunk, []artifact.Symb
 		o.sections, o.least = blocks(t, 0, t.count()), blockTokens
 	}
 	slices.SortStableFunc(o.symbols, func(a, b artifact.Symbol) int { return a.Line - b.Line })
-	p := packer{lines: t, counter: c, tally: newTally(t, c), symbols: o.symbols}
+	p := packer{lines: t, symbols: o.symbols}
 	p.pack(o.sections, o.least)
 	return p.chunks, o.symbols
 }
@@ -56,14 +63,12 @@ type lines struct {
 	starts []int // of each line, and the text's end
 }
 
-func newLines(text string) lines { return linesOf(text, nil) }
-
-// linesOf is newLines with room for the places.
-func linesOf(text string, room []int) lines {
-	if n := 2 + strings.Count(text, "\n"); cap(room) < n {
-		room = make([]int, 0, n+n/2)
+// linesOf finds the lines of a text; the buffer is kept for the places.
+func linesOf(text string, buffer []int) lines {
+	if n := 2 + strings.Count(text, "\n"); cap(buffer) < n {
+		buffer = make([]int, 0, n+n/2)
 	}
-	starts := append(room[:0], 0)
+	starts := append(buffer[:0], 0)
 	for at := 0; at < len(text); {
 		next := strings.IndexByte(text[at:], '\n')
 		if next < 0 {

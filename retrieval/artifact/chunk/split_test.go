@@ -21,7 +21,7 @@ type fataler interface {
 // checkChunks holds chunks to the guarantees of the package.
 func checkChunks(t fataler, text string, chunks []artifact.Chunk, symbols []artifact.Symbol) {
 	t.Helper()
-	all := newLines(text)
+	all := linesOf(text, nil)
 	if text == "" {
 		if len(chunks) != 0 {
 			t.Fatalf("an empty text has chunks: %+v", chunks)
@@ -34,7 +34,7 @@ func checkChunks(t fataler, text string, chunks []artifact.Chunk, symbols []arti
 		if from < 0 || to > all.count() || from >= to {
 			t.Fatalf("chunk %d has lines %v of %d", i, c.Lines, all.count())
 		}
-		if n := NewCounter().Count(c.Text); n != c.Tokens || n > artifact.MaxChunkTokens {
+		if n := tokensIn(len(c.Text)); n != c.Tokens || n > artifact.MaxChunkTokens || !utf8.ValidString(c.Text) {
 			t.Fatalf("chunk %d says %d tokens and has %d", i, c.Tokens, n)
 		}
 		if whole := all.cut(from, to); c.Text != whole {
@@ -49,8 +49,8 @@ func checkChunks(t fataler, text string, chunks []artifact.Chunk, symbols []arti
 		if from > covered || to <= covered && i > 0 || within != 0 {
 			t.Fatalf("chunk %d of lines %v follows line %d", i, c.Lines, covered)
 		}
-		if from < covered && NewCounter().Count(all.cut(from, covered)) > artifact.OverlapTokens+covered-from {
-			t.Fatalf("chunk %d repeats %d tokens", i, NewCounter().Count(all.cut(from, covered)))
+		if from < covered && tokensIn(len(all.cut(from, covered))) > artifact.OverlapTokens {
+			t.Fatalf("chunk %d repeats %d tokens", i, tokensIn(len(all.cut(from, covered))))
 		}
 		covered = to
 		declared += len(c.Symbols)
@@ -78,12 +78,12 @@ func TestChunksCoverAnyText(t *testing.T) {
 		"\n", "\n\n", "\r\n", "# Heading\n", "## Two\n", "Title\n=====\n", "---\n", "```\n", "package p\n", "import \"fmt\"\n",
 		"func F() {\n", "}\n", "type T struct{}\n", "class A:\n", "    def b(self):\n", "        pass\n", "\"\"\"", "'", "`", "/*", "*/", "// c\n",
 		"x := 1; y := 2", "var a = 1; var b = 2\n", "public class A {\n", "  void f(int x) {\n", "fn f() {\n", "é", "日本語", strings.Repeat("word ", 200),
-		strings.Repeat("line of text\n", 120), strings.Repeat("x", 1500), strings.Repeat("{}", 700) + "\n", "\t", " ", "@Override\n",
+		strings.Repeat("line of text\n", 120), strings.Repeat("x", 4000), strings.Repeat("{} ", 700) + "\n", strings.Repeat("é", 1500), "\t", " ", "@Override\n",
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(pieces, 0, 25).Draw(t, "pieces"), "")
 		language := rapid.SampledFrom(languages).Draw(t, "language")
-		chunks, symbols := Split(language, text, NewCounter())
+		chunks, symbols := Split(language, text, new(Scratch))
 		checkChunks(t, text, chunks, symbols)
 	})
 }
@@ -97,7 +97,7 @@ func FuzzSplit(f *testing.F) {
 			return
 		}
 		name := languages[uint(language)%uint(len(languages))]
-		chunks, symbols := Split(name, text, NewCounter())
+		chunks, symbols := Split(name, text, new(Scratch))
 		checkChunks(t, text, chunks, symbols)
 	})
 }
@@ -116,7 +116,7 @@ func TestOutlines(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			chunks, symbols := Split(language, string(raw), NewCounter())
+			chunks, symbols := Split(language, string(raw), new(Scratch))
 			checkChunks(t, string(raw), chunks, symbols)
 			var b strings.Builder
 			for _, c := range chunks {

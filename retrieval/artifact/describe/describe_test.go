@@ -14,7 +14,7 @@ import (
 )
 
 func of(path, text string) Described {
-	return Describe(File{Path: path, ModTime: time.Unix(1, 0), Hash: "h", Bytes: []byte(text)}, chunk.NewCounter())
+	return Describe(File{Path: path, ModTime: time.Unix(1, 0), Hash: "h", Bytes: []byte(text)}, new(chunk.Scratch))
 }
 
 func TestTypeAndPhase(t *testing.T) {
@@ -200,7 +200,7 @@ func FuzzDescribe(f *testing.F) {
 		}
 		Generated(path, raw)
 		Binary(raw)
-		d := Describe(File{Path: path, Bytes: raw}, chunk.NewCounter())
+		d := Describe(File{Path: path, Bytes: raw}, new(chunk.Scratch))
 		if !d.Type.Known() || !utf8.ValidString(d.Summary) || len(d.Summary) > summaryBytes || !slices.IsSorted(d.Tags) {
 			t.Fatalf("%+v", d.Document)
 		}

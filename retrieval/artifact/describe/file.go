@@ -2,15 +2,16 @@ package describe
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"regexp"
-	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/writbus/writ/retrieval/artifact"
 	"github.com/writbus/writ/retrieval/artifact/chunk"
 	"github.com/writbus/writ/retrieval/artifact/mention"
+	"github.com/writbus/writ/schemas/language"
 )
 
 // File is a file as it was read.
@@ -30,17 +31,16 @@ type Described struct {
 
 // Describe makes a document of a file that is not [Binary]. It keeps none of the
 // file's bytes.
-func Describe(f File, c *chunk.Counter) Described {
+func Describe(f File, scratch *chunk.Scratch) Described {
 	text, replaced := validText(f.Bytes)
 	d := Described{Replaced: replaced}
 	d.Path, d.ModTime, d.Size, d.Hash = f.Path, f.ModTime.UTC(), int64(len(f.Bytes)), f.Hash
-	d.Language = Language(f.Path)
-	if d.Language == "text" && strings.HasPrefix(text, "#!") {
-		d.Language = scripted(text)
+	if d.Language = Language(f.Path); d.Language == language.Text {
+		d.Language = cmp.Or(language.OfScript([]byte(text[:min(len(text), 256)])), language.Text)
 	}
 	d.Generated = Generated(f.Path, f.Bytes)
 	front, body := frontMatter(text)
-	d.Chunks, d.Symbols = chunk.Split(d.Language, text, c)
+	d.Chunks, d.Symbols = chunk.Split(d.Language, text, scratch)
 	d.Mentions = mention.Find(text, Programming(d.Language))
 	d.Title = title(f.Path, d.Language, front, d.Symbols)
 	d.Summary = summary(d.Language, front, body)
@@ -156,8 +156,8 @@ func Generated(path string, raw []byte) bool {
 // mayBeGenerated says whether a name holds anything that [generatedNames] asks
 // for.
 func mayBeGenerated(path string) bool {
-	var room [256]byte
-	lower, plain := asciiLower(path, room[:0])
+	var buffer [256]byte
+	lower, plain := asciiLower(path, buffer[:0])
 	if !plain || bytes.Contains(lower, []byte(".pb.")) || bytes.Contains(lower, []byte("_pb2")) || bytes.Contains(lower, []byte(".designer.")) {
 		return true
 	}
@@ -193,16 +193,4 @@ func longLines(path string, raw []byte) bool {
 		return len(raw) > 5000 && len(raw)/(bytes.Count(raw, []byte("\n"))+1) > 110
 	}
 	return false
-}
-
-// scripted is the language of a script by the program that its first line
-// names.
-func scripted(text string) string {
-	line, _, _ := strings.Cut(text, "\n")
-	for program, language := range map[string]string{"python": "python", "bash": "shell", "/sh": "shell", "zsh": "shell", "node": "javascript", "ruby": "ruby", "perl": "perl"} {
-		if strings.Contains(line, program) {
-			return language
-		}
-	}
-	return "text"
 }

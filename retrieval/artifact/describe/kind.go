@@ -117,8 +117,8 @@ func codeType(file string, folders []string) artifact.Type {
 // mayBeTest says whether a name holds anything that [testNames] asks for: most
 // do not, and a regular expression takes its time to say so.
 func mayBeTest(file string) bool {
-	var room [256]byte
-	lower, plain := asciiLower(file, room[:0])
+	var buffer [256]byte
+	lower, plain := asciiLower(file, buffer[:0])
 	if !plain {
 		return true
 	}

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/writbus/writ/retrieval/artifact"
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 // summaryBytes bounds a summary.
@@ -47,14 +48,11 @@ func clip(text string) string {
 		return text
 	}
 	const mark = "…"
-	cut := summaryBytes - len(mark)
-	for cut > 0 && !utf8.RuneStart(text[cut]) {
-		cut--
+	short := excerpt.BytesWith(text, summaryBytes-len(mark), "")
+	if space := strings.LastIndexByte(short, ' '); space > len(short)/2 {
+		short = short[:space]
 	}
-	if space := strings.LastIndexByte(text[:cut], ' '); space > cut/2 {
-		cut = space
-	}
-	return text[:cut] + mark
+	return short + mark
 }
 
 // firstParagraph is the first paragraph of prose that is no heading, badge,
@@ -173,9 +171,9 @@ const symbolTopics = 3
 // names.
 func tagsOf(file, title string, front matter, symbols []artifact.Symbol) []string {
 	tags := slices.Clone(front.tags)
-	var room [64]byte
+	var buffer [64]byte
 	for _, name := range []string{file, title} {
-		for word, at := nextWord(name, 0, room[:0]); len(word) > 0; word, at = nextWord(name, at, room[:0]) {
+		for word, at := nextWord(name, 0, buffer[:0]); len(word) > 0; word, at = nextWord(name, at, buffer[:0]) {
 			if topic := topics[string(word)]; topic != "" {
 				tags = append(tags, topic)
 			}
@@ -184,7 +182,7 @@ func tagsOf(file, title string, front matter, symbols []artifact.Symbol) []strin
 	said := map[string]int{}
 	for _, s := range symbols {
 		seen := ""
-		for word, at := nextWord(s.Name, 0, room[:0]); len(word) > 0; word, at = nextWord(s.Name, at, room[:0]) {
+		for word, at := nextWord(s.Name, 0, buffer[:0]); len(word) > 0; word, at = nextWord(s.Name, at, buffer[:0]) {
 			if topic := topics[string(word)]; topic != "" && topic != seen {
 				said[topic]++
 				seen = topic

@@ -28,9 +28,9 @@ type Block struct {
 // bytes of no kind.
 func (b *Block) Read(text string, at int) {
 	if at+BlockBytes > len(text) {
-		var room [BlockBytes]byte
-		copy(room[:], text[at:])
-		b.read(unsafe.String(&room[0], BlockBytes)) // which keeps nothing
+		var buffer [BlockBytes]byte
+		copy(buffer[:], text[at:])
+		b.read(unsafe.String(&buffer[0], BlockBytes)) // which keeps nothing
 		return
 	}
 	b.read(text[at : at+BlockBytes])

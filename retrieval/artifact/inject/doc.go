@@ -6,5 +6,6 @@
 // comes first, then the best; no piece of text can end its own fence or pass for
 // another; the same pieces give the same text.
 //
-// It does not search, read files or remember what was shown.
+// It does not search, read files or remember what was shown. The budget is that of
+// files; that of rules is package retrieval's.
 package inject

@@ -1,6 +1,7 @@
 package search_test
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -42,7 +43,7 @@ var standard = sync.OnceValue(func() (docs []*artifact.Document) {
 		return nil
 	}
 	root := filepath.Join(strings.TrimSpace(string(goroot)), "src")
-	counter := chunk.NewCounter()
+	scratch := new(chunk.Scratch)
 	_ = filepath.WalkDir(root, func(file string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() || !strings.HasSuffix(file, ".go") && !strings.HasSuffix(file, ".s") && !strings.HasSuffix(file, ".md") {
 			return nil
@@ -52,7 +53,7 @@ var standard = sync.OnceValue(func() (docs []*artifact.Document) {
 			return nil
 		}
 		path, _ := filepath.Rel(root, file)
-		d := describe.Describe(describe.File{Path: filepath.ToSlash(path), Bytes: raw}, counter).Document
+		d := describe.Describe(describe.File{Path: filepath.ToSlash(path), Bytes: raw}, scratch).Document
 		docs = append(docs, &d)
 		return nil
 	})
@@ -89,7 +90,7 @@ func BenchmarkBuild(b *testing.B) {
 				from := processor.Time()
 				var ix *search.Index
 				for b.Loop() {
-					entries, err := search.AnalyseAll(docs, e, 2)
+					entries, err := analyseAll(docs, e)
 					if err != nil {
 						b.Fatal(err)
 					}
@@ -111,8 +112,26 @@ var questions = []string{
 	"parse an IPv6 address", "register allocation in the compiler backend", "test that a timer fires once",
 }
 
+// analyseAll analyses documents in two goroutines.
+func analyseAll(docs []*artifact.Document, e search.Embedder) ([]*search.Entry, error) {
+	entries := make([]*search.Entry, len(docs))
+	half := func(from int) (err error) {
+		a := search.NewAnalyser(e)
+		for i := from; i < len(docs) && err == nil; i += 2 {
+			entries[i], err = a.Analyse(docs[i])
+		}
+		return err
+	}
+	var odd error
+	var other sync.WaitGroup
+	other.Go(func() { odd = half(1) })
+	even := half(0)
+	other.Wait()
+	return entries, errors.Join(even, odd)
+}
+
 func indexOf(b *testing.B, n int, e search.Embedder) *search.Index {
-	entries, err := search.AnalyseAll(corpus(b, n), e, 2)
+	entries, err := analyseAll(corpus(b, n), e)
 	if err != nil {
 		b.Fatal(err)
 	}

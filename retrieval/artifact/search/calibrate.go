@@ -1,6 +1,10 @@
 package search
 
-import "math"
+import (
+	"math"
+
+	"github.com/writbus/writ/retrieval/bm25"
+)
 
 // Calibration turns the sum that a candidate is ordered by into the chance that
 // its file answers the query: a logistic function of the sum's level and of its
@@ -43,7 +47,7 @@ func (s *searching) chances() func(order float64) float64 {
 		best = max(best, s.pool[i].score)
 	}
 	k := s.calibration()
-	perfect := (K1 + 1) * idf(s.ix.sums.docs, 0)
+	perfect := (bm25.K1 + 1) * bm25.IDF(s.ix.sums.docs, 0)
 	return func(order float64) float64 {
 		if best <= 0 { // cosines only: nothing is similar
 			return 0

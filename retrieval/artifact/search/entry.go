@@ -227,8 +227,8 @@ func (a *Analyser) lookUp(word string) int32 {
 		return *place
 	}
 	// Words that are met in others are remembered by themselves, too.
-	var room [8][2]int
-	parts := partsOf(word, room[:0])
+	var buffer [8][2]int
+	parts := partsOf(word, buffer[:0])
 	var few [8]int32
 	places := few[:0]
 	switch {

@@ -15,10 +15,3 @@ const (
 
 // Boosts say how many times a word counts that stands once in the field.
 var Boosts = [NumFields]float64{Title: 2, Tags: 1, Summary: 1, Path: 1.5, Content: 1}
-
-// The parameters of BM25 and BM25F (Robertson and Zaragoza, "The Probabilistic
-// Relevance Framework: BM25 and Beyond", 2009).
-const (
-	K1 = 1.2
-	B  = 0.75
-)

@@ -1,7 +1,6 @@
 package search
 
 import (
-	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -19,7 +18,7 @@ type Index struct {
 	views    []*view
 	sums     sums
 	embedder Embedder
-	scratch  *sync.Pool // of *room
+	scratch  *sync.Pool // of *scratch
 	version  uint64
 }
 
@@ -228,7 +227,7 @@ func (ix *Index) prepare() {
 	for _, v := range ix.views {
 		v.scales = all
 	}
-	ix.scratch = &sync.Pool{New: func() any { return &room{scores: make([]float64, docs)} }}
+	ix.scratch = &sync.Pool{New: func() any { return &scratch{scores: make([]float64, docs)} }}
 }
 
 func (s *sums) plus(o sums, sign int) {
@@ -240,12 +239,6 @@ func (s *sums) plus(o sums, sign int) {
 		s.having[f] += sign * o.having[f]
 		s.length[f] += sign * o.length[f]
 	}
-}
-
-// idf is ln(1 + (n − df + 0.5)/(df + 0.5)): the form of Robertson and Spärck
-// Jones kept above zero, as Lucene does it.
-func idf(n, df int) float64 {
-	return math.Log(1 + (float64(n-df)+0.5)/(float64(df)+0.5))
 }
 
 // Len is the number of documents.

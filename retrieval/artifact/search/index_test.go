@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/writbus/writ/retrieval/artifact"
+	"github.com/writbus/writ/retrieval/bm25"
 )
 
 // textbook computes the documented formula term by term, from the texts.
@@ -56,12 +57,12 @@ func textbook(docs []*artifact.Document, query string) map[string]float64 {
 			var frequency float64
 			for f, words := range fields[i] {
 				if n := count(words, term); n > 0 {
-					frequency += Boosts[f] * n / (1 - B + B*float64(len(words))/average(Field(f)))
+					frequency += Boosts[f] * n / (1 - bm25.B + bm25.B*float64(len(words))/average(Field(f)))
 				}
 			}
 			if frequency > 0 {
 				weight := math.Log(1 + (float64(len(docs))-holding+0.5)/(holding+0.5))
-				scores[d.Path] += weight * frequency * (K1 + 1) / (frequency + K1)
+				scores[d.Path] += weight * frequency * (bm25.K1 + 1) / (frequency + bm25.K1)
 			}
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/writbus/writ/retrieval/bm25"
 )
 
 // mostTerms bounds the work of a query made of a pasted log: the rarest known
@@ -68,7 +70,7 @@ func (ix *Index) ask(q *question, t term, whole string) {
 	}
 	a.whole = t.whole
 	if df > 0 {
-		a.idf = idf(ix.sums.docs, df)
+		a.idf = bm25.IDF(ix.sums.docs, df)
 		q.terms = append(q.terms, a)
 	}
 }
@@ -89,8 +91,8 @@ func (ix *Index) look(text string) (a asked, df int, begins bool) {
 	return a, df, begins
 }
 
-// room is the memory a search works in; the scores are zero between searches.
-type room struct {
+// scratch is the memory a search works in; the scores are zero between searches.
+type scratch struct {
 	scores []float64 // per document
 	admits []bool    // per document, only with a filter
 	lists  []walked
@@ -115,18 +117,12 @@ type mark struct{ doc, at int32 }
 // more cost looking a document up more.
 const markEvery = 16
 
-func (r *room) empty() {
+func (r *scratch) empty() {
 	clear(r.scores)
 	r.lists, r.marks, r.sums, r.best = r.lists[:0], r.marks[:0], r.sums[:0], r.best[:0]
 }
 
-// addUp adds what each term adds to the scores of documents:
-//
-//	Σ over distinct terms t of q: idf(t) · f·(K1+1) / (f + K1)
-//	f = Σ over fields: boost · tf(t,field,d) / (1 − B + B·len(field,d)/avg(field))
-//
-// which is BM25F: frequencies are boosted and normalised by field, added, and
-// saturated once. idf is over documents that hold t in any field, avg(field)
+// addUp adds what each term adds to the scores of documents by BM25F. idf is over documents that hold t in any field, avg(field)
 // over documents that have the field.
 func (s *searching) addUp() {
 	for _, t := range s.terms {
@@ -139,7 +135,7 @@ func (s *searching) addUp() {
 }
 
 func (s *searching) addList(v *view, term int, idf float64) {
-	b, r := v.list(term), s.room
+	b, r := v.list(term), s.scratch
 	scores := r.scores[v.doc0 : int(v.doc0)+len(v.docs)]
 	content, norms := v.lengths[Content], &v.scales.fields
 	all := v.dead == nil && !s.filtered
@@ -171,7 +167,7 @@ func (s *searching) addList(v *view, term int, idf float64) {
 		if often > 0 {
 			f += Boosts[Content] * float64(often) / float64(norms[Content].of(content[doc]))
 		}
-		scores[doc] += idf * f * (K1 + 1) / (f + K1)
+		scores[doc] += bm25.Score(idf, f)
 	}
 	r.lists = append(r.lists, walked{v, term, idf, from, len(r.marks)})
 }
@@ -180,9 +176,9 @@ func (s *searching) addList(v *view, term int, idf float64) {
 // text, with the documents' idf.
 func (s *searching) addChunks() (order [][]int32) {
 	order = s.roomForChunks()
-	for _, l := range s.room.lists {
-		b, marks := l.view.list(l.term), s.room.marks[l.from:l.to]
-		weight := float32(l.idf * (K1 + 1))
+	for _, l := range s.scratch.lists {
+		b, marks := l.view.list(l.term), s.scratch.marks[l.from:l.to]
+		weight := float32(l.idf * (bm25.K1 + 1))
 		p := reading{b: b, doc: -1}
 		for _, i := range order[l.view.number] {
 			c := &s.pool[i]
@@ -201,7 +197,7 @@ func (s *searching) addChunks() (order [][]int32) {
 
 // add adds what a term adds to the chunks, where its payload begins.
 func (c *candidate) add(b []byte, at int, weight float32) {
-	lengths, norms, k := c.view.ofChunk[c.view.first[c.doc]:c.view.first[c.doc+1]], &c.view.scales.chunks, float32(K1)
+	lengths, norms, k := c.view.ofChunk[c.view.first[c.doc]:c.view.first[c.doc+1]], &c.view.scales.chunks, float32(bm25.K1)
 	for w := walkChunks(b, at); w.next(); {
 		tf := float32(w.times)
 		c.sums[w.chunk] += weight * tf / (tf + float32(k*norms.of(lengths[w.chunk])))
@@ -215,13 +211,13 @@ func (s *searching) roomForChunks() (order [][]int32) {
 	for i := range s.pool {
 		chunks += s.pool[i].chunks()
 	}
-	s.room.sums = slices.Grow(s.room.sums[:0], 2*chunks)[:2*chunks]
-	clear(s.room.sums)
+	s.scratch.sums = slices.Grow(s.scratch.sums[:0], 2*chunks)[:2*chunks]
+	clear(s.scratch.sums)
 	order = make([][]int32, len(s.ix.views))
 	for i := range s.pool {
 		c := &s.pool[i]
 		n := c.chunks()
-		c.sums, c.named = s.room.sums[at:at+n:at+n], s.room.sums[at+n:at+2*n:at+2*n]
+		c.sums, c.named = s.scratch.sums[at:at+n:at+n], s.scratch.sums[at+n:at+2*n:at+2*n]
 		at += 2 * n
 		order[c.view.number] = append(order[c.view.number], int32(i))
 	}
@@ -233,7 +229,7 @@ func (s *searching) roomForChunks() (order [][]int32) {
 
 func (s *searching) admits(v *view, doc int32) bool {
 	if s.filtered {
-		return s.room.admits[v.doc0+doc]
+		return s.scratch.admits[v.doc0+doc]
 	}
 	return !v.isDead(doc)
 }
@@ -244,12 +240,12 @@ func (s *searching) applyFilter(keep func(*document) bool) {
 		return
 	}
 	s.filtered = true
-	if s.room.admits == nil {
-		s.room.admits = make([]bool, len(s.room.scores))
+	if s.scratch.admits == nil {
+		s.scratch.admits = make([]bool, len(s.scratch.scores))
 	}
 	for _, v := range s.ix.views {
 		for doc := range v.docs {
-			s.room.admits[v.doc0+int32(doc)] = !v.isDead(int32(doc)) && keep(&v.docs[doc])
+			s.scratch.admits[v.doc0+int32(doc)] = !v.isDead(int32(doc)) && keep(&v.docs[doc])
 		}
 	}
 }
@@ -263,9 +259,9 @@ type scored struct {
 
 // best returns the k best documents by their sums, best first; k is at least 1.
 func (s *searching) best(k int) []candidate {
-	top, bar := s.room.best[:0], math.SmallestNonzeroFloat64 // what a document needs at least
+	top, bar := s.scratch.best[:0], math.SmallestNonzeroFloat64 // what a document needs at least
 	for i, v := range s.ix.views {
-		for doc, score := range s.room.scores[v.doc0 : int(v.doc0)+len(v.docs)] {
+		for doc, score := range s.scratch.scores[v.doc0 : int(v.doc0)+len(v.docs)] {
 			if score < bar || v.first[doc] == v.first[doc+1] { // one without chunks has nothing to show
 				continue
 			}
@@ -274,7 +270,7 @@ func (s *searching) best(k int) []candidate {
 			}
 		}
 	}
-	s.room.best = top
+	s.scratch.best = top
 	if len(top) == 0 {
 		return nil
 	}

@@ -4,6 +4,8 @@ import (
 	"math/rand"
 	"slices"
 	"testing"
+
+	"github.com/writbus/writ/retrieval/bm25"
 )
 
 // TestChunksOfCandidatesAreThoseOfWholeLists walks every list from its beginning
@@ -14,7 +16,7 @@ func TestChunksOfCandidatesAreThoseOfWholeLists(t *testing.T) {
 	ix := New(entries[:300], nil).Update(entries[300:], []string{entries[7].Path(), entries[150].Path()})
 	for range 50 {
 		s := &searching{ix: ix, query: Query{Text: sentence(r, 6)}}
-		s.question, s.room = ix.resolve(s.query.Text), ix.scratch.Get().(*room)
+		s.question, s.scratch = ix.resolve(s.query.Text), ix.scratch.Get().(*scratch)
 		s.addUp()
 		s.pool = s.best(1 + r.Intn(120))
 		if !slices.IsSortedFunc(s.pool, func(a, b candidate) int {
@@ -33,8 +35,8 @@ func TestChunksOfCandidatesAreThoseOfWholeLists(t *testing.T) {
 				t.Fatalf("%q: %s has sums %v and %v, want %v and %v", s.query.Text, c.document().Path, c.sums, c.named, sums[from:to], named[from:to])
 			}
 		}
-		s.room.empty()
-		ix.scratch.Put(s.room)
+		s.scratch.empty()
+		ix.scratch.Put(s.scratch)
 	}
 }
 
@@ -63,7 +65,7 @@ func wholeLists(s *searching) (sums, named []float32) {
 	for _, t := range s.terms {
 		each(t, func(v *view, chunk, times uint32) {
 			tf := float32(times)
-			sums[uint32(v.chunk0)+chunk] += float32(t.idf*(K1+1)) * tf / (tf + float32(float32(K1)*v.scales.chunks.of(v.chunks[chunk].length)))
+			sums[uint32(v.chunk0)+chunk] += float32(t.idf*(bm25.K1+1)) * tf / (tf + float32(float32(bm25.K1)*v.scales.chunks.of(v.chunks[chunk].length)))
 		})
 		if a, n, _ := s.ix.look(partMark + t.text); n > 0 && !t.whole {
 			each(a, func(v *view, chunk, _ uint32) { named[uint32(v.chunk0)+chunk] += float32(t.idf) })

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/writbus/writ/retrieval/vector"
 )
@@ -158,15 +159,15 @@ type stretch struct {
 // second and later ones are moved to behind the ones before at last.
 func (j *joining) dictionary(s *segment, workers int) {
 	all := j.stretches(workers)
-	room := 0
+	total := 0
 	for _, one := range all {
-		room += j.room(one)
+		total += j.most(one)
 	}
-	s.postings = make([]byte, room)
-	room = 0
+	s.postings = make([]byte, total)
+	total = 0
 	for _, one := range all {
-		one.postings = s.postings[room : room : room+j.room(one)]
-		room += j.room(one)
+		one.postings = s.postings[total : total : total+j.most(one)]
+		total += j.most(one)
 	}
 	for _, one := range all {
 		j.expect(one)
@@ -219,8 +220,8 @@ func (j *joining) expect(one *stretch) {
 // mostWider is how many bytes longer the first gap of a list may get.
 const mostWider = 4
 
-// room is what the postings of a stretch take at most.
-func (j *joining) room(one *stretch) (bytes int) {
+// most is what the postings of a stretch take at most.
+func (j *joining) most(one *stretch) (bytes int) {
 	for i, p := range j.parts {
 		if one.to[i] == one.from[i] {
 			continue
@@ -316,9 +317,9 @@ func (j *joining) walk(out *stretch) {
 
 // keyOfTerm orders terms by their first 8 bytes.
 func keyOfTerm(term string) uint64 {
-	var room [8]byte
-	copy(room[:], term)
-	return binary.BigEndian.Uint64(room[:])
+	var buffer [8]byte
+	copy(buffer[:], term)
+	return binary.BigEndian.Uint64(buffer[:])
 }
 
 // forward writes the documents' terms with the new places.
@@ -357,7 +358,18 @@ func (j *joining) forward(s *segment, workers int) {
 	})
 }
 
-// each calls f for every part.
+// each calls f for every part, in so many goroutines.
 func (j *joining) each(workers int, f func(i int, p *Part)) {
-	each(len(j.parts), workers, func() func(int) { return func(i int) { f(i, j.parts[i]) } })
+	var next atomic.Int64
+	work := func() {
+		for i := int(next.Add(1)) - 1; i < len(j.parts); i = int(next.Add(1)) - 1 {
+			f(i, j.parts[i])
+		}
+	}
+	var all sync.WaitGroup
+	for range min(workers, len(j.parts)) - 1 {
+		all.Go(work)
+	}
+	work()
+	all.Wait()
 }

@@ -45,9 +45,9 @@ func (ix *Index) Save(to io.Writer) error {
 
 // writer writes numbers and texts until something fails.
 type writer struct {
-	to   *bufio.Writer
-	room [binary.MaxVarintLen64]byte
-	err  error
+	to     *bufio.Writer
+	buffer [binary.MaxVarintLen64]byte
+	err    error
 }
 
 func (w *writer) write(b []byte) {
@@ -56,7 +56,7 @@ func (w *writer) write(b []byte) {
 	}
 }
 
-func (w *writer) number(n uint64) { w.write(w.room[:binary.PutUvarint(w.room[:], n)]) }
+func (w *writer) number(n uint64) { w.write(w.buffer[:binary.PutUvarint(w.buffer[:], n)]) }
 
 func (w *writer) text(s string) {
 	w.number(uint64(len(s)))

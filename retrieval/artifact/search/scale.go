@@ -1,5 +1,7 @@
 package search
 
+import "github.com/writbus/writ/retrieval/bm25"
+
 // scales turn the lengths of texts into what their words are divided by.
 type scales struct {
 	fields [NumFields]scale // of documents
@@ -50,5 +52,5 @@ func (s *sums) scales() *scales {
 }
 
 func norm(length uint32, average float64) float32 {
-	return float32(1 - B + float64(B*float64(length))/max(average, 1))
+	return float32(bm25.Norm(float64(length), average))
 }

@@ -42,7 +42,7 @@ type searching struct {
 	question
 	ix       *Index
 	query    Query
-	room     *room
+	scratch  *scratch
 	filtered bool
 	vector   []float32
 	asks     vector.Question
@@ -84,10 +84,10 @@ func (ix *Index) searchWith(q Query, cached *Cache) (Answer, error) {
 		return Answer{}, fmt.Errorf("%w", ErrNoEmbedder)
 	}
 	s.stage("analyse", len(s.terms))
-	s.room = ix.scratch.Get().(*room)
+	s.scratch = ix.scratch.Get().(*scratch)
 	defer func() {
-		s.room.empty()
-		ix.scratch.Put(s.room)
+		s.scratch.empty()
+		ix.scratch.Put(s.scratch)
 	}()
 	s.applyFilter(keep)
 	switch method {

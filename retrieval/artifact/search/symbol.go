@@ -81,7 +81,7 @@ func (s *searching) declarations(names []name) map[int32]declares {
 						return
 					}
 					in[number] = true
-					s.pool = append(s.pool, candidate{view: v, doc: doc, words: s.room.scores[number]})
+					s.pool = append(s.pool, candidate{view: v, doc: doc, words: s.scratch.scores[number]})
 				}
 				if n.weight > found[number].weight {
 					found[number] = declares{n.weight, chunk}

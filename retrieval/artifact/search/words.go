@@ -78,8 +78,8 @@ func ideograph(r rune) bool {
 // several, the whole without underscores, so that getUserName and
 // get_user_name are one.
 func expand(word string) []term {
-	var room [8][2]int
-	parts := partsOf(word, room[:0])
+	var buffer [8][2]int
+	parts := partsOf(word, buffer[:0])
 	if len(parts) == 0 {
 		return nil
 	}
@@ -161,8 +161,8 @@ func appendNormal(to []byte, part string) []byte {
 	if len(lower) <= 3 || !letters(lower) {
 		return to
 	}
-	var room [longestTerm]rune
-	runes := room[:0]
+	var buffer [longestTerm]rune
+	runes := buffer[:0]
 	for _, c := range lower {
 		runes = append(runes, rune(c))
 	}

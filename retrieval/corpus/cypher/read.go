@@ -109,6 +109,9 @@ func (b *builder) read(tokens []token) {
 		b.skip(line, false, "%s is not needed: passed over", words)
 		return
 	}
+	if isCleanUp(tokens) {
+		return
+	}
 	s, err := p.statement()
 	if err != nil {
 		var at *syntaxError
@@ -135,6 +138,16 @@ func (b *builder) read(tokens []token) {
 	for _, row := range list {
 		b.run(s, map[string]any{s.variable: row}, line)
 	}
+}
+
+// isCleanUp recognises what a dump says at its end to take its own bookkeeping
+// away: MATCH … REMOVE of a property that begins with an underscore.
+func isCleanUp(tokens []token) bool {
+	if !tokens[0].is("MATCH") {
+		return false
+	}
+	i := slices.IndexFunc(tokens, func(t token) bool { return t.is("REMOVE") })
+	return i > 0 && len(tokens) == i+5 && tokens[i+2].is(".") && strings.HasPrefix(tokens[i+3].text, "_")
 }
 
 // isBesides recognises statements about schemas, transactions and clean-up

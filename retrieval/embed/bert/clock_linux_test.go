@@ -6,9 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// spent is the processor time of this thread, which other programs do not
+// elapsed is the processor time of this thread, which other programs do not
 // lengthen.
-func spent() time.Duration {
+func elapsed() time.Duration {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t); err != nil {
 		panic(err)

@@ -6,5 +6,5 @@ import "time"
 
 var began = time.Now()
 
-// spent is time on the clock, for want of the thread's own.
-func spent() time.Duration { return time.Since(began) }
+// elapsed is time on the clock, for want of the thread's own.
+func elapsed() time.Duration { return time.Since(began) }

@@ -14,6 +14,7 @@ type scratch struct {
 	head    []float32
 	keys    matrix
 	values  matrix
+	rounded rounded
 }
 
 // forward runs the encoder over the texts of s.tokens, one after the other
@@ -30,16 +31,16 @@ func (m *Model) forward(s *scratch) {
 	for i := range m.weights.layers {
 		l := &m.weights.layers[i]
 		// One tile more: the last text's tiles may end behind the last row.
-		s.qkv = grow(s.qkv, (rows+m.kernel.rows)*l.qkv.stride)
-		l.qkv.product(m.kernel, s.qkv, s.x, rows, m.stride)
-		m.attend(s, l.qkv.stride)
-		l.attention.addTo(m.kernel, s.y, s.x, s.context, rows, m.stride, m.stride)
+		s.qkv = grow(s.qkv, (rows+m.kernel.rows)*l.qkv.width())
+		l.qkv.product(m.kernel, &s.rounded, s.qkv, s.x, rows, m.stride)
+		m.attend(s, l.qkv.width())
+		l.attention.addTo(m.kernel, &s.rounded, s.y, s.x, s.context, rows, m.stride, m.stride)
 		l.attentionNorm.apply(s.x, s.y, rows, m.stride)
-		s.wide = grow(s.wide, rows*l.intermediate.stride)
-		l.intermediate.product(m.kernel, s.wide, s.x, rows, m.stride)
+		s.wide = grow(s.wide, rows*l.intermediate.width())
+		l.intermediate.product(m.kernel, &s.rounded, s.wide, s.x, rows, m.stride)
 		m.kernel.gelu(s.wide[:len(s.wide)/lanes*lanes])
 		geluPortable(s.wide[len(s.wide)/lanes*lanes:])
-		l.output.addTo(m.kernel, s.y, s.x, s.wide, rows, l.intermediate.stride, m.stride)
+		l.output.addTo(m.kernel, &s.rounded, s.y, s.x, s.wide, rows, l.intermediate.width(), m.stride)
 		l.outputNorm.apply(s.x, s.y, rows, m.stride)
 	}
 }
@@ -50,31 +51,41 @@ func (m *Model) embedTokens(s *scratch) {
 		if i == s.ends[text] {
 			at, text = i, text+1
 		}
-		word, position, y := m.weights.words[int(token)*h:][:h], m.weights.positions[(i-at)*h:][:h], s.y[i*m.stride:][:h]
-		for j := range y {
-			y[j] = word[j] + position[j]
-		}
+		y := s.y[i*m.stride:][:h]
+		copy(y, m.weights.positions[(i-at)*h:])
+		m.weights.words.add(y, token)
 	}
 	m.weights.embedding.apply(s.x, s.y, len(s.tokens), m.stride)
 }
 
-// product is x·Wᵀ + b for rows of x, lda apart, into y, d.stride apart.
-func (d *dense) product(k *kernel, y, x []float32, rows, lda int) {
+// width is the length of a row of the result.
+func (d *dense) width() int { return len(d.bias) }
+
+// product is x·Wᵀ + b for rows of x, lda apart, into y, d.width() apart.
+func (d *dense) product(k *kernel, r *rounded, y, x []float32, rows, lda int) {
 	for row := range rows {
-		copy(y[row*d.stride:], d.bias)
+		copy(y[row*d.width():], d.bias)
 	}
-	d.addProduct(k, rows, x, lda, y, d.stride)
+	d.addRows(k, r, rows, x, lda, y, d.width())
 }
 
-// addTo is residual + x·Wᵀ + b into y; both have d.stride values a row.
-func (d *dense) addTo(k *kernel, y, residual, x []float32, rows, lda, stride int) {
+// addTo is residual + x·Wᵀ + b into y; both have stride values a row.
+func (d *dense) addTo(k *kernel, r *rounded, y, residual, x []float32, rows, lda, stride int) {
 	for row := range rows {
 		to, from := y[row*stride:][:stride], residual[row*stride:][:stride]
 		for i, b := range d.bias {
 			to[i] = from[i] + b
 		}
 	}
-	d.addProduct(k, rows, x, lda, y, stride)
+	d.addRows(k, r, rows, x, lda, y, stride)
+}
+
+func (d *dense) addRows(k *kernel, r *rounded, rows int, x []float32, lda int, y []float32, ldc int) {
+	if d.codes.in > 0 {
+		d.codes.addProduct(k, r, rows, x, lda, y, ldc)
+		return
+	}
+	d.addProduct(k, rows, x, lda, y, ldc)
 }
 
 // attend is scaled dot-product attention, text by text and head by head, from

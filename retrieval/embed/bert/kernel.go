@@ -15,6 +15,13 @@ type kernel struct {
 	softmax func(x []float32, scale, max float32) float32
 	// gelu replaces x[i] by x[i]·Φ(x[i]); len(x) is a multiple of lanes.
 	gelu func(x []float32)
+	// codes adds to the tile at c (codeRows × codeCols, rows ldc values apart) the
+	// product of codeRows rows of a (k apart and long, k even) and a panel of codes,
+	// times the scales of its columns and rows; nil leaves it to multiply, of which
+	// the columns then divide codeCols.
+	codes func(k int, a []int16, panel []byte, cols, rows []float32, c []float32, ldc int)
+	// round is [roundPortable]; nil if codes is.
+	round func(to []int16, x []float32, limit float32) (scale float32)
 }
 
 // lanes is what the lengths given to softmax and gelu are multiples of.
@@ -85,9 +92,9 @@ func (m *matrix) addProduct(k *kernel, n int, x []float32, lda int, y []float32,
 func roundUp(n, to int) int { return (n + to - 1) / to * to }
 
 // grow gives s the length n, keeping memory but not content.
-func grow(s []float32, n int) []float32 {
+func grow[T any](s []T, n int) []T {
 	if cap(s) < n {
-		return make([]float32, n)
+		return make([]T, n)
 	}
 	return s[:n]
 }

@@ -188,11 +188,11 @@ func BenchmarkMiniLM(b *testing.B) {
 				var took []time.Duration
 				b.ReportAllocs()
 				for range b.N {
-					began := spent()
+					began := elapsed()
 					if _, err := m.Embed(text); err != nil {
 						b.Fatal(err)
 					}
-					took = append(took, spent()-began)
+					took = append(took, elapsed()-began)
 				}
 				slices.Sort(took)
 				for name, at := range map[string]int{"min-ms": 0, "p50-ms": len(took) / 2, "p95-ms": len(took) * 95 / 100} {

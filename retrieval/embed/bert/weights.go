@@ -7,7 +7,7 @@ import (
 
 // weights are a model's parameters, ready for one kernel.
 type weights struct {
-	words     []float32 // vocabulary × hidden
+	words     words
 	positions []float32 // positions × hidden, with the first type's embedding added
 	embedding norm
 	layers    []layer
@@ -22,10 +22,26 @@ type layer struct {
 	outputNorm    norm
 }
 
-// dense is x·Wᵀ + b.
+// dense is x·Wᵀ + b, of floats or of codes.
 type dense struct {
 	matrix
-	bias []float32 // matrix.stride long
+	codes codes     // of a packed model, without floats
+	bias  []float32 // as long as a row of the result
+}
+
+// words are the vectors of the vocabulary.
+type words interface {
+	// add adds a token's vector to y.
+	add(y []float32, token int32)
+}
+
+// floatWords are words row by row.
+type floatWords []float32
+
+func (w floatWords) add(y []float32, token int32) {
+	for i, v := range w[int(token)*len(y):][:len(y)] {
+		y[i] += v
+	}
 }
 
 // norm is a layer normalisation.
@@ -48,7 +64,7 @@ func readWeights(from *parameters, c config, k *kernel) (*weights, error) {
 		return nil, fmt.Errorf("%w: %s has more layers than the %d of its configuration", ErrUnsupported, from.Name(), c.Layers)
 	}
 	w := &weights{
-		words:     r.floats(wordsTensor, c.Vocabulary, c.Hidden),
+		words:     floatWords(r.floats(wordsTensor, c.Vocabulary, c.Hidden)),
 		positions: r.floats("embeddings.position_embeddings.weight", c.Positions, c.Hidden),
 		embedding: r.norm("embeddings.LayerNorm"),
 	}

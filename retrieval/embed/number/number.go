@@ -70,3 +70,20 @@ func Half(h uint16) float32 {
 
 // Brain converts a bfloat16 number: the upper half of a float32.
 func Brain(b uint16) float32 { return math.Float32frombits(uint32(b) << 16) }
+
+// ToHalf is the IEEE 754 binary16 number nearest to v; of what is too large,
+// infinity.
+func ToHalf(v float32) uint16 {
+	bits := math.Float32bits(v)
+	sign, size := uint16(bits>>16)&0x8000, math.Abs(float64(v))
+	switch {
+	case size != size:
+		return sign | 0x7e00
+	case size >= 65520: // rounds to what is past the largest
+		return sign | 0x7c00
+	case size < 1.0/(1<<14): // subnormal: multiples of 2⁻²⁴
+		return sign | uint16(math.RoundToEven(size*(1<<24)))
+	}
+	half := bits&^(1<<31) + 0xfff + bits>>13&1 // rounds to even
+	return sign | uint16(half>>13-(127-15)<<10)
+}

@@ -194,5 +194,5 @@ func (f *Finder) open() (*texts, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &texts{root: root, contents: f.contents, room: rooms.Get().(*[]byte), moved: map[string]bool{}}, nil
+	return &texts{root: root, contents: f.contents, buffer: buffers.Get().(*[]byte), moved: map[string]bool{}}, nil
 }

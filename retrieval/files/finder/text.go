@@ -20,17 +20,17 @@ import (
 type texts struct {
 	root     *os.Root
 	contents *files.Contents
-	room     *[]byte
+	buffer   *[]byte
 	moved    map[string]bool // files that cannot be read or changed since they were indexed
 	changed  int             // how many
 }
 
-// rooms hold the file that is being read.
-var rooms = sync.Pool{New: func() any { return new([]byte) }}
+// buffers hold the file that is being read.
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 func (t *texts) close() {
 	_ = t.root.Close()
-	rooms.Put(t.room)
+	buffers.Put(t.buffer)
 }
 
 // longLine is the length, in bytes, of a line that may have been cut into
@@ -59,7 +59,7 @@ func (t *texts) of(hits []search.Hit) []string {
 func textOf(file []byte, h search.Hit) string {
 	text := lines(file, h.Lines[0]-1, h.Lines[1])
 	if h.Lines[0] == h.Lines[1] && len(text) > longLine {
-		chunks, _ := chunk.Split(h.Document.Language, validText(file), chunk.NewCounter())
+		chunks, _ := chunk.Split(h.Document.Language, validText(file), new(chunk.Scratch))
 		if h.Chunk >= len(chunks) || chunks[h.Chunk].Lines != h.Lines {
 			return ""
 		}
@@ -71,7 +71,7 @@ func textOf(file []byte, h search.Hit) string {
 // file is a file as it is now, without the mark of its encoding; nothing if it
 // cannot be read. It is there until the next one is read.
 func (t *texts) file(d *artifact.Document) []byte {
-	raw, same, err := t.contents.Read(t.root, d.Path, d.Hash, t.room)
+	raw, same, err := t.contents.Read(t.root, d.Path, d.Hash, t.buffer)
 	if !same && !t.moved[d.Path] {
 		t.moved[d.Path] = true
 		t.changed++

@@ -11,6 +11,7 @@ import (
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/projections"
+	"github.com/writbus/writ/retrieval/artifact/catalog"
 	"github.com/writbus/writ/retrieval/files"
 	"github.com/writbus/writ/retrieval/files/finder"
 	"github.com/writbus/writ/schemas"
@@ -135,7 +136,7 @@ func (l *Library) load(ctx context.Context, p *project) (err error) {
 		return err
 	}
 	o := files.Options{
-		Root: root, Private: resolved(l.o.Data), Now: l.o.Now, Workers: runtime.GOMAXPROCS(0), Recorded: map[string]files.Recorded{},
+		Root: root, Private: resolved(l.o.Data), Now: l.o.Now, Workers: runtime.GOMAXPROCS(0),
 		Record: func(ctx context.Context, events []schemas.Payload) error { return l.record(ctx, root, events) },
 		Saved:  l.file(root), Warn: l.o.Warn,
 	}
@@ -147,12 +148,14 @@ func (l *Library) load(ctx context.Context, p *project) (err error) {
 		if err != nil {
 			return err
 		}
-		p.exists, o.Globs, o.Begun = found, was.Built.Globs, !found
+		if p.exists = found; found {
+			o.Catalog = catalog.Evolve(o.Catalog, was.Built)
+		}
 		for f, err := range l.o.View.Files(r, root) {
 			if err != nil {
 				return err
 			}
-			o.Recorded[f.File.Path] = files.Recorded{SHA256: f.File.SHA256, Bytes: f.File.Bytes, Modified: f.Modified, Kind: f.Kind}
+			o.Catalog = catalog.Evolve(o.Catalog, f)
 		}
 		return nil
 	})

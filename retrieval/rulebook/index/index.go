@@ -8,8 +8,8 @@
 // a position finds that position in the next snapshot.
 //
 // Vectors of an embedder that takes its time or may fail are made beside the
-// views, by a worker; until they are there, rules are found by their words and
-// answers say why. The documents of many rules are kept in a mapped file instead
+// views, by a worker; until they are there, rules are found by their words and a
+// table, and answers say why. The documents of many rules are kept in a mapped file instead
 // of the heap, see [Index.Pack].
 //
 // It decides nothing about rules and writes nothing to the log.
@@ -98,7 +98,7 @@ func New(ctx context.Context, o Options) *Index {
 	c.graduated.Store(&map[string]float64{})
 	c.checks.Store(&check.Set{})
 	if e.Beside && e.Embedder != nil {
-		c.vectors = newVectors(e.Embedder, filepath.Join(o.Folder, "vectors"))
+		c.vectors = newVectors(e, filepath.Join(o.Folder, "vectors"))
 	}
 	empty, err := c.build(nil, nil, e.Problem)
 	if err != nil {
@@ -180,7 +180,9 @@ func (c *Index) change(change projections.IndexChange) error {
 			return err
 		}
 		if found {
-			c.docs[id] = retrieval.Analyse(rule)
+			if c.docs[id], err = c.describe(rule); err != nil {
+				return err
+			}
 		}
 	}
 	c.takeChecks()
@@ -202,13 +204,15 @@ func (c *Index) all() []retrieval.Document {
 }
 
 // publish builds the index of documents and makes it the one in use. Where
-// vectors are made beside and many are missing, that is one without vectors
-// first, which says so.
+// vectors are made beside and many are missing, that is one with those of the
+// embedder for the meantime first, which says so.
 func (c *Index) publish(docs []retrieval.Document) error {
 	with, problem := c.embedder.Embedder, c.embedder.Problem
 	wait := false
 	if c.vectors != nil {
-		with, problem, wait = c.vectors.complete(docs)
+		if with, problem, wait = c.vectors.complete(docs); wait {
+			with = c.embedder.Meanwhile
+		}
 	}
 	next, err := c.build(docs, with, problem)
 	if err != nil {
@@ -304,7 +308,9 @@ func (c *Index) load(change projections.IndexChange) error {
 		if err != nil {
 			return err
 		}
-		c.docs[rule.ID] = retrieval.Analyse(rule)
+		if c.docs[rule.ID], err = c.describe(rule); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -321,24 +327,39 @@ func (c *Index) put(raw []byte) error {
 
 // analyse is what the projection of the rules stores of each.
 func (c *Index) analyse(r schemas.Rule) ([]byte, error) {
-	doc := retrieval.Analyse(r)
-	if !c.embedsAtOnce() {
-		return doc.MarshalBinary()
-	}
-	doc, err := retrieval.Embed(doc, c.embedder)
+	doc, err := c.describe(r)
 	if err != nil {
 		return nil, err
 	}
 	return doc.MarshalBinary()
 }
 
-// embedsAtOnce says that the view holds vectors, too.
-func (c *Index) embedsAtOnce() bool { return c.embedder.Embedder != nil && !c.embedder.Beside }
+// describe analyses a rule, with its vectors where they are at hand.
+func (c *Index) describe(r schemas.Rule) (retrieval.Document, error) {
+	doc := retrieval.Analyse(r)
+	if !c.embedsAtOnce(doc) {
+		return doc, nil
+	}
+	return retrieval.Embed(doc, c.embedder)
+}
+
+// knowing is an embedder that has the vectors of some texts at hand.
+type knowing interface{ Known(text string) bool }
+
+// embedsAtOnce says that the view holds a document's vectors, too: where the
+// embedder is quick, or has all of them at hand.
+func (c *Index) embedsAtOnce(doc retrieval.Document) bool {
+	if c.embedder.Embedder == nil || !c.embedder.Beside {
+		return c.embedder.Embedder != nil
+	}
+	e, ok := c.embedder.Embedder.(knowing)
+	return ok && !slices.ContainsFunc(doc.Texts(), func(text string) bool { return !e.Known(text) })
+}
 
 // version changes whenever analyse gives other bytes: with the analysis, and
 // with the embedder.
 func (c *Index) version() int {
-	if c.embedsAtOnce() {
+	if _, some := c.embedder.Embedder.(knowing); some || c.embedder.Embedder != nil && !c.embedder.Beside {
 		return retrieval.StoredVersion(c.embedder.Name())
 	}
 	return retrieval.StoredVersion("")

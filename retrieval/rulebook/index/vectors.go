@@ -10,10 +10,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/writbus/writ/schemas/digest"
-
 	"github.com/writbus/writ/retrieval"
+	"github.com/writbus/writ/retrieval/embed/choice"
 	"github.com/writbus/writ/schemas/atomicfile"
+	"github.com/writbus/writ/schemas/digest"
 )
 
 const (
@@ -29,15 +29,20 @@ const (
 // must depend on the log alone and which nobody should wait for, and kept in
 // files, one per version of a rule.
 type vectors struct {
-	embedder retrieval.Embedder
-	dir      string
+	embedder  retrieval.Embedder
+	meanwhile string // how rules are found without them
+	dir       string
 
 	mu   sync.Mutex
 	made map[string]retrieval.Document // by vectorKey
 }
 
-func newVectors(e retrieval.Embedder, folder string) *vectors {
-	return &vectors{embedder: e, dir: filepath.Join(folder, digest.Hex(e.Name())[:16]), made: map[string]retrieval.Document{}}
+func newVectors(e choice.Embedder, folder string) *vectors {
+	v := &vectors{embedder: e.Embedder, meanwhile: "their words alone", dir: filepath.Join(folder, digest.Hex(e.Name())[:16]), made: map[string]retrieval.Document{}}
+	if e.Meanwhile != nil {
+		v.meanwhile = "words and " + e.Meanwhile.Name()
+	}
+	return v
 }
 
 func vectorKey(d retrieval.Document) string {
@@ -59,8 +64,11 @@ func (v *vectors) fill(docs []retrieval.Document) (missing []int) {
 }
 
 func (v *vectors) lookup(doc retrieval.Document) (retrieval.Document, bool) {
-	if doc.AlwaysOn() || !doc.Rule.Type.Retrievable() {
+	if !doc.AlwaysOn() && !doc.Rule.Type.Retrievable() {
 		return doc, true // never searched
+	}
+	if doc.EmbeddedBy() == v.embedder.Name() {
+		return doc, true
 	}
 	key := vectorKey(doc)
 	v.mu.Lock()
@@ -108,7 +116,7 @@ func (v *vectors) make(doc retrieval.Document) (retrieval.Document, error) {
 func (v *vectors) complete(docs []retrieval.Document) (with retrieval.Embedder, problem string, wait bool) {
 	missing := v.fill(docs)
 	if len(missing) > vectorsAtOnce {
-		return nil, fmt.Sprintf("%s makes the vectors of %d of %d rules; until then rules are found by their words alone", v.embedder.Name(), len(missing), len(docs)), true
+		return nil, fmt.Sprintf("%s makes the vectors of %d of %d rules; until then they are found by %s", v.embedder.Name(), len(missing), len(docs), v.meanwhile), true
 	}
 	for _, i := range missing {
 		doc, err := v.make(docs[i])

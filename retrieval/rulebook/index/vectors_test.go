@@ -98,6 +98,62 @@ func TestVectorsAreMadeBeside(t *testing.T) {
 	}
 }
 
+// knowingHalf has the vectors of every second rule at hand.
+type knowingHalf struct {
+	*gated
+	texts map[string]bool
+}
+
+func (k knowingHalf) Known(text string) bool { return k.texts[text] }
+
+func (k knowingHalf) Embed(text string) ([]float32, error) {
+	if k.texts[text] {
+		return k.gated.Embedder.Embed(text)
+	}
+	return k.gated.Embed(text)
+}
+
+// TestATableStandsInMeanwhile: until all vectors are made, rules are found by
+// those of another embedder, which nobody waits for; the view stores those that
+// are at hand.
+func TestATableStandsInMeanwhile(t *testing.T) {
+	table, err := static.Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	docs := someDocuments(t, 12)
+	k := knowingHalf{gatedEmbedder(t), map[string]bool{}}
+	for i := 0; i < len(docs); i += 2 {
+		for _, text := range docs[i].Texts() {
+			k.texts[text] = true
+		}
+	}
+	c := New(t.Context(), Options{Embedder: choice.Embedder{Embedder: k, Beside: true, Meanwhile: table}, Folder: t.TempDir(), Now: time.Now})
+	for i, doc := range docs {
+		raw, err := c.analyse(*doc.Rule)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if docs[i], err = retrieval.UnmarshalDocument(raw); err != nil || (docs[i].EmbeddedBy() == k.Name()) != (i%2 == 0) {
+			t.Fatalf("rule %d is stored with the vectors of %q (%v)", i, docs[i].EmbeddedBy(), err)
+		}
+	}
+	if err := c.publish(docs); err != nil {
+		t.Fatal(err)
+	}
+	a := c.Current().Search(retrieval.Query{Text: docs[1].Rule.Title})
+	if a.Embedder != table.Name() || !strings.Contains(a.Problem, "6 of 12") || !strings.Contains(a.Problem, table.Name()) {
+		t.Errorf("before: %s %q", a.Embedder, a.Problem)
+	}
+	close(k.ready)
+	for c.Current().Embedder() != k.Name() {
+		runtime.Gosched()
+	}
+	if c.Problem() != "" {
+		t.Errorf("after: %q", c.Problem())
+	}
+}
+
 func TestAnEmbedderThatFailsIsNamed(t *testing.T) {
 	g, dir := gatedEmbedder(t), t.TempDir()
 	close(g.ready)

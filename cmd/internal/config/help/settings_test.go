@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/writbus/writ/cmd/internal/config"
+	"github.com/writbus/writ/observer/agent/verbs/outside"
 )
 
 var update = flag.Bool("update", false, "write settings.md")
@@ -22,7 +23,7 @@ const head = `# Settings
 
 Every setting with its default and its meaning, made from the program's own source: the daemon's file, a project's file, and the file of what agents' verbs reach.
 
-An unknown key is an error that names file and line. The daemon reads its files when it starts: after a change, ` + "`writ down`" + `, and ` + "`writ up --detach`" + ` or the next hook starts it. A project's file counts from the next hook on.
+An unknown key is an error that names file and line. The daemon reads its files when it starts: after a change, ` + "`writ down`" + `, and ` + "`writ up --detach`" + ` or the next hook starts it. A project's file counts from the next hook on, but for what asks less of agents than what you accepted: that waits, however it came there, until you accept it with ` + "`writ accept`" + ` at a terminal of your own.
 
 Durations are written as ` + "`500ms`, `90s`, `2m`" + `. This page is written by ` + "`go test ./cmd/internal/config/help -update`" + `.
 `
@@ -143,14 +144,15 @@ func sentence(comment, field, key string) string {
 
 func document(t *testing.T) string {
 	var out strings.Builder
-	said := comments(t, "..", "../../../../retrieval/artifact/strategy", "../../../../enforcement/dialect")
+	said := comments(t, "..", "../../../../retrieval/artifact/strategy", "../../../../enforcement/dialect", "../../../../observer/observation",
+		"../../../../observer/agent/verbs/outside", "../../../../observer/agent/verbs/federation")
 	out.WriteString(head)
 	out.WriteString("\n## config.yaml in the data directory\n\n[`writ help files`](files.md) says where that is.\n\n")
 	describe(t, &out, said, reflect.ValueOf(config.DefaultSettings()), "")
 	out.WriteString("\n## .writ/config.yaml in a project\n\nNo agent can write it. [`writ help gates`](../../../../enforcement/help/gates.md) explains what most of it is about.\n\n")
 	describe(t, &out, said, reflect.ValueOf(config.DefaultProject()), "")
 	out.WriteString("\n## verbs.yaml in the data directory\n\n[`writ help agents`](../../../../observer/agent/language/help/agents.md) has an example.\n\n")
-	describe(t, &out, said, reflect.ValueOf(config.Verbs{}), "")
+	describe(t, &out, said, reflect.ValueOf(outside.Settings{}), "")
 	return out.String()
 }
 
@@ -169,7 +171,7 @@ func TestSettingsAreThoseOfTheProgram(t *testing.T) {
 		t.Errorf("settings.md does not say what the source says; go test ./cmd/internal/config/help -update writes it")
 	}
 	// What is a name of the source alone helps nobody.
-	if odd := regexp.MustCompile(`\b(MaxTestTimeout|BraveKey|ErrSettings|DIALECT)\b|<`).FindAllString(want, -1); len(odd) > 0 {
+	if odd := regexp.MustCompile(`\b(MaxTestTimeout|ErrSettings|DIALECT)\b|<`).FindAllString(want, -1); len(odd) > 0 {
 		t.Errorf("a setting's comment names %q", odd)
 	}
 }

@@ -153,7 +153,7 @@ func (a *Client) Reach(ctx context.Context, role string) (Service, config.Endpoi
 	defer cancel()
 	s, err := a.Connect(ctx, at, dataDir, role)
 	if errors.Is(err, bus.ErrUnavailable) && !launch.Alive(at.PID) {
-		err = fmt.Errorf("%w: process %d, announced in %s, is gone", config.ErrNoDaemon, at.PID, dataDir)
+		err = config.NoDaemon(dataDir, fmt.Sprintf("process %d, announced in %s, is gone", at.PID, dataDir))
 	}
 	return s, at, err
 }

@@ -28,6 +28,9 @@ type Env struct {
 	// StopGrace is how long a program that was told to stop may take for it; 0 is
 	// three seconds.
 	StopGrace time.Duration
+	// Unattended tells why no person sits at this process's terminal; nil asks the
+	// system.
+	Unattended func(terminals []string) string
 	// Start makes sure that a daemon runs; nil is launch.Start.
 	Start func(ctx context.Context, o launch.Options) (config.Endpoint, error)
 }

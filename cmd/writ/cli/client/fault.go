@@ -72,6 +72,9 @@ func Explain(what string, err error) error {
 		}
 	case errors.Is(err, launch.ErrNoBinary):
 		f.Todo = "Install it beside writ, put it on the PATH, or set WRITD to its path."
+	case errors.Is(err, config.ErrFormat):
+		_, why, _ := strings.Cut(err.Error(), config.ErrFormat.Error()+": ")
+		f.Why = "the daemon does not run: " + OneLine(why)
 	case errors.Is(err, config.ErrNoDaemon):
 		f.Why, f.Todo = "the daemon does not run", "`writ up` starts it."
 	case errors.Is(err, errConfined):

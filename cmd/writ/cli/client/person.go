@@ -4,37 +4,88 @@ import (
 	"bufio"
 	"strings"
 
+	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/enforcement/ancestry"
 )
 
 // IsPerson returns why whoever runs this command cannot be taken for the user:
-// there is no terminal, or an agent is around it.
+// an agent is around it, or there is no terminal that a person sits at.
 //
-// It keeps agents from approving their own work by the plain command. What it
-// cannot see, such as a terminal that an agent made and then drove from
-// outside, the policy for agents' commands and the confinement of their
-// processes, which cannot read the admin credential, have to stop.
+// It keeps agents from approving their own work by the plain command, also by
+// processes that they left behind. What it cannot see, such as a window that an
+// agent opened and types into, the policy for agents' commands and the
+// confinement of their processes, which cannot read the admin credential, have
+// to stop.
 func (a *Client) IsPerson() error {
-	if found := a.AgentAround(); found != "" {
-		return Refused("this is for the user alone", "the command runs for an agent ("+found+")",
-			"Run it in a terminal of your own.")
+	if err := a.NotAgents(); err != nil {
+		return err
 	}
 	if !IsTerminal(a.In) {
 		return Refused("this is for the user alone", "standard input is no terminal", "Run it in a terminal of your own.")
 	}
+	if why := a.unattended(a.settings()); why != "" {
+		return Refused("this is for the user alone", why, "Run it in a terminal of your own; `terminals` in "+a.settingsFile()+" names programs whose terminals count.")
+	}
 	return nil
+}
+
+func (a *Client) unattended(s config.Settings) string {
+	if a.Env.Unattended != nil {
+		return a.Env.Unattended(s.Terminals)
+	}
+	return ancestry.Unattended(s.Terminals)
+}
+
+// settings are those of the data directory, the strict ones where they cannot be
+// read.
+func (a *Client) settings() config.Settings {
+	dir, err := a.Env.DataDir()
+	if err != nil {
+		return config.DefaultSettings()
+	}
+	s, err := config.Load(dir)
+	if err != nil {
+		return config.DefaultSettings()
+	}
+	return s
+}
+
+func (a *Client) settingsFile() string {
+	dir, err := a.Env.DataDir()
+	if err != nil {
+		return "config.yaml"
+	}
+	return config.Layout{Root: dir}.Settings()
 }
 
 // AgentAround names what shows that an agent runs the command, "" for nothing.
 func (a *Client) AgentAround() string { return ancestry.Agent(a.Env.Getenv) }
 
-// NotForAgents refuses what is a person's to do where an agent is around.
-// Unlike isPerson it lets scripts of a person through.
+// NotAgents refuses what is not on the list for agents where one is around.
+func (a *Client) NotAgents() error {
+	if found := a.AgentAround(); found != "" {
+		return Refused("this is for the user alone", "the command runs for an agent ("+found+")",
+			"Run it in a terminal of your own.")
+	}
+	return nil
+}
+
+// NotForAgents refuses what is a person's to do on rules and memory where an
+// agent is around, and without a terminal that a person sits at, unless the
+// settings let scripts do it.
 func (a *Client) NotForAgents() error {
-	if a.AgentAround() == "" {
+	if err := a.NotAgents(); err != nil {
+		return err
+	}
+	s := a.settings()
+	if s.Scripts == "allow" {
 		return nil
 	}
-	return a.IsPerson()
+	if why := a.unattended(s); why != "" {
+		return Refused("this is for the user alone", why,
+			"Run it in a terminal of your own. For scripts of yours, set `scripts: allow` in "+a.settingsFile()+"; `terminals` there names programs whose terminals count.")
+	}
+	return nil
 }
 
 // AskLine asks the person at the terminal for a line.

@@ -2,13 +2,16 @@ package history
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/writ/cli/client"
+	"github.com/writbus/writ/enforcement/passkey"
 	"github.com/writbus/writ/projections/transparency/evidence"
 	"github.com/writbus/writ/projections/transparency/verify"
 	"github.com/writbus/writ/schemas"
@@ -26,8 +29,9 @@ func (a *app) auditVerifyCommand() *cobra.Command {
 		Use: "verify [PROOF]", Short: "Compare the whole log with what was signed, or check a proof",
 		Long: `Without PROOF: has the log signed as it stands, reads every stream again, and
 compares each record with the hashes and every signed checkpoint that were kept.
-A record that was altered, removed, inserted or moved is named. Exit code 1 says
-that something was found.
+A record that was altered, removed, inserted or moved is named. So is an approval
+by passkey that its signature does not bear out, checked from the public key alone.
+Exit code 1 says that something was found.
 
 Writ drops no record. Where a limit of age was set on a stream by other means, or
 somebody purged it, the records at its front are missing: they are named as
@@ -59,7 +63,9 @@ checkpoints, or a folder, whose hashes then count instead of those kept here.`,
 type verified struct {
 	OK       bool              `json:"ok"`
 	Key      string            `json:"key"`
+	Witness  string            `json:"witness,omitempty"`
 	Streams  []evidence.Report `json:"streams"`
+	Passkeys passkey.Report    `json:"passkeys"`
 	Problems []string          `json:"problems,omitempty"`
 	Seconds  float64           `json:"seconds"`
 }
@@ -85,7 +91,11 @@ func (a *app) verifyLog(ctx context.Context, f verifyFlags) error {
 		a.showVerified(v)
 	}
 	if !v.OK {
-		return client.Refused(what, "the log is not the one that was signed", "Keep the data directory as it is, and compare with a backup or a published copy (--against).")
+		why := "the log is not the one that was signed"
+		if len(v.Passkeys.Bad) > 0 {
+			why = "an approval by passkey is not borne out by its signature, or the log is not the one that was signed"
+		}
+		return client.Refused(what, why, "Keep the data directory as it is, and compare with a backup or a published copy (--against).")
 	}
 	return nil
 }
@@ -124,6 +134,10 @@ func (a *app) checkLog(ctx context.Context, what string, f verifyFlags) (v verif
 		}
 	}
 	places := []string{sealed.Dir}
+	if _, err := os.Stat(sealed.Witness); err == nil {
+		v.Witness = sealed.Witness
+		places = append(places, v.Witness)
+	}
 	for _, place := range f.against {
 		place = a.Env.Absolute(place)
 		if _, err := os.Stat(place); err != nil {
@@ -137,6 +151,12 @@ func (a *app) checkLog(ctx context.Context, what string, f verifyFlags) (v verif
 	v.OK = len(v.Problems) == 0
 	for _, r := range v.Streams {
 		v.OK = v.OK && r.OK()
+	}
+	if f.stream == "" {
+		if v.Passkeys, err = checkPasskeys(ctx, log); err != nil && !errors.Is(err, bus.ErrGap) {
+			return v, client.Explain(what, err)
+		}
+		v.OK = v.OK && len(v.Passkeys.Bad) == 0
 	}
 	v.Seconds = a.Env.Now().Sub(began).Seconds()
 	return v, nil
@@ -157,7 +177,7 @@ func (a *app) showVerified(v verified) {
 		case r.Records == 0:
 			mark, said = st.Dim("·"), "empty"
 		}
-		a.Printf("%s %-16s %s\n", mark, r.Stream, client.JoinNonEmpty(", ", said, client.Plural(int(r.Records), "record", "records"), client.Plural(r.Checkpoints, "checkpoint holds", "checkpoints hold"), unsignedText(r)))
+		a.Printf("%s %-16s %s\n", mark, r.Stream, client.JoinNonEmpty(", ", said, client.Plural(int(r.Records), "record", "records"), client.Plural(r.Checkpoints, "checkpoint holds", "checkpoints hold"), sinceText(r), unsignedText(r)))
 		for i, lines := 0, 0; i < len(r.Findings); lines++ {
 			if lines == shownFindings {
 				a.Printf("    and %s; --json lists all\n", client.Plural(len(r.Findings)-i, "more", "more"))
@@ -171,10 +191,23 @@ func (a *app) showVerified(v verified) {
 			a.Printf("    %s\n", st.Red(p))
 		}
 	}
+	a.showPasskeys(v.Passkeys)
 	for _, p := range v.Problems {
 		a.Printf("%s %s\n", st.Red("✗"), p)
 	}
-	a.Printf("%s, key %s, %s\n", client.Plural(int(v.records()), "record read again", "records read again"), v.Key, time.Duration(v.Seconds*float64(time.Second)).Round(10*time.Millisecond))
+	second := "no second place"
+	if v.Witness != "" {
+		second = "second place " + v.Witness
+	}
+	a.Printf("%s, key %s, %s, %s\n", client.Plural(int(v.records()), "record read again", "records read again"), v.Key, second, time.Duration(v.Seconds*float64(time.Second)).Round(10*time.Millisecond))
+}
+
+// sinceText says from when on what was signed speaks for a stream.
+func sinceText(r evidence.Report) string {
+	if r.Since.IsZero() {
+		return ""
+	}
+	return "signed since " + r.Since.Local().Format("2006-01-02 15:04:05")
 }
 
 func unsignedText(r evidence.Report) string {

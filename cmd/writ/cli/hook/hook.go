@@ -95,7 +95,7 @@ func (h *hook) bounded(ctx context.Context, event string) schemas.HookReply {
 func (h *hook) within(ctx context.Context, do func(context.Context, *hookCall) schemas.HookReply, event string) schemas.HookReply {
 	budget, err := config.HookBudget(h.app.Env.Getenv(config.HookBudgetVar))
 	if err != nil {
-		return h.failing(hookCall{Event: event}, err)
+		budget = config.DefaultHookBudget // a value that means nothing does not lift the gate
 	}
 	ctx, cancel := context.WithTimeout(ctx, budget-hookReserve)
 	defer cancel()
@@ -326,10 +326,11 @@ func (h *hook) request(ctx context.Context, s client.Service, call hookCall, roo
 		schemas.HookHeaderDir:     {h.app.Env.Dir},
 		schemas.HookHeaderProject: {root},
 		schemas.HookHeaderHome:    {h.app.Env.Home},
+		schemas.HookHeaderPath:    {h.app.Env.Getenv("PATH")},
 		schemas.HookHeaderBegan:   {strconv.FormatInt(h.began.UnixNano(), 10)},
 		schemas.HookHeaderRuns:    {"tests"},
 	}
-	if origin := h.origin(); origin != "" {
+	if origin := hosts.Origin(h.agent, h.app.Env.Getenv); origin != "" {
 		header[schemas.HookHeaderOrigin] = []string{origin}
 	}
 	if h.result != "" {
@@ -340,15 +341,6 @@ func (h *hook) request(ctx context.Context, s client.Service, call hookCall, roo
 		return schemas.HookReply{}, err
 	}
 	return readReply(answer.Body)
-}
-
-// origin is who submits the prompts of a host, where its environment says that
-// a program does: Claude Code's -p and its SDK name themselves.
-func (h *hook) origin() string {
-	if h.agent == agentClaude && strings.HasPrefix(h.app.Env.Getenv("CLAUDE_CODE_ENTRYPOINT"), "sdk") {
-		return "sdk"
-	}
-	return ""
 }
 
 // readReply refuses what is not an answer: an exit code other than 0 and 2

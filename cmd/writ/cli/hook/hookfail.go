@@ -102,7 +102,7 @@ func (h *hook) failing(call hookCall, cause error) schemas.HookReply {
 	}
 	return h.refusal(call, client.Shorten(fmt.Sprintf("Writ refused %s, since it could not judge it: %s. "+
 		"Nothing was written. Ask the user to run `writ doctor` in a terminal; it says what to repair. "+
-		"(`fail: open` in .writ/config.yaml, set by the user, lets writes pass while the daemon is down.)",
+		"(`fail: open` in .writ/config.yaml, accepted by the user, lets writes pass while the daemon is down.)",
 		call.subject(), why), maxReason))
 }
 
@@ -132,7 +132,8 @@ func (h *hook) warning(call hookCall, text string) schemas.HookReply {
 	return hosts.Render(h.parsed(call), host.Answer{Notice: text})
 }
 
-// failsOpen says whether the user lets writes pass that nobody judged. The
+// failsOpen says whether the user lets writes pass that nobody judged, and accepted
+// that while the daemon ran: the file may be anybody's. The
 // project the session was started in has to agree: a settings file in a folder
 // an agent made for itself decides nothing.
 func (h *hook) failsOpen(root string) (bool, error) {
@@ -143,6 +144,9 @@ func (h *hook) failsOpen(root string) (bool, error) {
 	for _, root := range roots {
 		settings, err := config.LoadProject(root)
 		if err != nil || settings.Fail != "open" {
+			return false, err
+		}
+		if dataDir, err := h.app.Env.DataDir(); err != nil || !config.MayOpen(dataDir, root) {
 			return false, err
 		}
 	}

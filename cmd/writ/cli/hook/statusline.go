@@ -131,6 +131,9 @@ func describeStatus(v schemas.SessionView) string {
 	if v.Refusals > 0 {
 		parts = append(parts, client.Plural(v.Refusals, "refusal", "refusals"))
 	}
+	if v.Tokens > 0 {
+		parts = append(parts, client.Plural(v.Tokens, "token", "tokens")+" of rules")
+	}
 	return strings.Join(parts, " │ ")
 }
 
@@ -141,9 +144,10 @@ func (a *app) statuslineCommand() *cobra.Command {
 		Use:   "statusline",
 		Short: "Print the session in one line, for the status line of Claude Code",
 		Long: `Reads Claude Code's description of the session from standard input and prints one
-line: mode and phase, the gates (✓ approved, ! drifted, · open), and what is not
-in order. It starts no daemon and waits a third of a second at most. Where Writ
-guards nothing it prints nothing. ` + "`writ init`" + ` installs it, unless you have a
+line: mode and phase, the gates (✓ approved, ! drifted, · open), what is not in
+order, and how many tokens of rules the session was given. It starts no daemon
+and waits a third of a second at most. Where Writ guards nothing it prints
+nothing. ` + "`writ init`" + ` installs it, unless you have a
 status line of your own.`,
 		Example: `  echo '{"session_id":"5e2c…","cwd":"/home/me/shop"}' | writ statusline`,
 		Args:    cobra.NoArgs,

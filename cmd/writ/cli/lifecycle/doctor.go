@@ -180,6 +180,11 @@ func (e *examination) daemon(ctx context.Context) {
 	}
 	s, at, err := e.app.Reach(ctx, client.RoleHook)
 	switch {
+	case errors.Is(err, config.ErrFormat):
+		var fault *client.Fault
+		errors.As(client.Explain("doctor", err), &fault)
+		e.fail("daemon", fault.Why, fault.Todo)
+		return
 	case errors.Is(err, config.ErrNoDaemon):
 		e.warn("daemon", "it does not run", "The first hook starts it, or `writ up`.")
 		return
@@ -220,6 +225,11 @@ func (e *examination) health(s schemas.Status) {
 	}
 	if late == 0 {
 		e.ok("views", client.Plural(len(s.Views), "view", "views")+" live")
+	}
+	if s.Unheld == "" {
+		e.ok("hold", "the kernel refused a command every probe")
+	} else {
+		e.warn("hold", s.Unheld, "You are asked for commands whose effect cannot be told, as long as code is closed.")
 	}
 	if s.Rules == 0 {
 		e.warn("rules", "there are none", "`writ rule import DIR` brings some in.")

@@ -1,6 +1,6 @@
 // Package lifecycle holds the commands about the daemon, the installation and
-// the programs: up, down, status, doctor, dash, init, uninstall, version, and
-// the tools that writd runs.
+// the programs: up, down, status, doctor, dash, backup, restore, init, uninstall,
+// version, and the tools that writd runs.
 //
 // It starts and stops processes and writes a project's files; what lies in a
 // host's settings is decided by the installers.
@@ -18,7 +18,7 @@ type app struct{ *client.Client }
 // Daemon are the commands about the daemon.
 func Daemon(c *client.Client) []*cobra.Command {
 	a := &app{c}
-	return []*cobra.Command{a.upCommand(), a.downCommand(), a.statusCommand(), a.doctorCommand(), a.dashCommand()}
+	return []*cobra.Command{a.upCommand(), a.downCommand(), a.statusCommand(), a.doctorCommand(), a.dashCommand(), a.backupCommand(), a.restoreCommand()}
 }
 
 // Project are the commands that put a project under guard and take it out.

@@ -106,10 +106,10 @@ func (e *examination) drive(ctx context.Context, root string, project config.Pro
 		return
 	}
 	session := "writ-doctor-" + id.String()
-	for _, p := range host.Probes(agent.Name, session, root) {
+	for _, p := range hosts.Probes(agent.Name, session, root) {
 		judge := judgement(mustPass)
 		if p.Writes {
-			judge = mustRefuse(project, host.RefusalExit(agent.Name))
+			judge = mustRefuse(project, p.Exit)
 		}
 		for _, h := range hooks {
 			if h.Event == p.Event {

@@ -1,12 +1,15 @@
 package rules
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -41,6 +44,9 @@ func (a *app) ruleListCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if a.AgentAround() != "" {
+				list.Rules = slices.DeleteFunc(list.Rules, func(r schemas.RuleSummary) bool { return r.Authority == schemas.AuthorityProposed })
+			}
 			return client.Rows(a.Client, list.Rules, "", "id\tseverity\tdomain\t\ttitle", func(r schemas.RuleSummary) string {
 				return fmt.Sprintf("%s\t%s\t%s\t%s\t%s", r.ID, r.Severity, client.Dash(r.Domain), ruleMarks(r), r.Title)
 			})
@@ -56,7 +62,7 @@ func ruleMarks(r schemas.RuleSummary) string {
 	if r.Mandatory {
 		marks = append(marks, "mandatory")
 	}
-	if r.Authority == "ai-provisional" {
+	if r.Authority == schemas.AuthorityProposed {
 		marks = append(marks, "provisional")
 	}
 	if r.Retired {
@@ -71,9 +77,22 @@ func (a *app) ruleShowCommand() *cobra.Command {
 		Example: "  writ rule show GO-ERR-WRAP-001\n  writ rule show GO-ERR-WRAP-001 --json",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return client.Show(cmd.Context(), a.Client, client.RoleHook, "rule show "+args[0], schemas.SvcRule, schemas.RuleQuery{ID: args[0]}, a.showRule)
+			view, err := a.shown(cmd.Context(), "rule show "+args[0], args[0])
+			if err != nil {
+				return err
+			}
+			return a.Print(view, func() { a.showRule(view) })
 		},
 	}
+}
+
+// shown asks for a rule, and refuses an agent one that waits for a person.
+func (a *app) shown(ctx context.Context, what, id string) (schemas.RuleView, error) {
+	view, err := client.Ask[schemas.RuleView](ctx, a.Client, client.RoleHook, what, schemas.SvcRule, schemas.RuleQuery{ID: id})
+	if err == nil && view.Rule.Proposed() && a.AgentAround() != "" {
+		err = client.Refused(id+" is not for agents yet", "it is a proposal", "A person has to promote it first: writ rule review "+id+" --promote.")
+	}
+	return view, err
 }
 
 func (a *app) showRule(v schemas.RuleView) {
@@ -141,9 +160,10 @@ func (a *app) ruleImportCommand() *cobra.Command {
 		Use: "import DIR|FILE", Short: "Import rule files: Markdown, older blocks, Cypher dumps",
 		Long: `Imports every .md and .cypher file of a folder, or one file: Markdown with front
 matter, one node a file; the older format of blocks between <!-- RULE START -->
-and <!-- RULE END -->; dumps of a graph in Cypher. Files that have not changed
-are left alone. Nothing enters where a file has a problem, unless --partial
-says to take the others; all problems are shown.`,
+and <!-- RULE END -->; dumps of a graph in Cypher. Nodes that have not changed
+are left alone. Nothing enters where a node has a problem, unless --partial
+says to take the others. What is told is told once for each reason, with the
+first places; --all names every one. Exit 1 if nothing came in.`,
 		Example: "  writ rule import ./rules\n  writ rule import ./rules --prune\n  writ rule import old-rules.cypher --dry-run",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -166,7 +186,8 @@ says to take the others; all problems are shown.`,
 		},
 	}
 	c.Flags().BoolVar(&request.Prune, "prune", false, "retire what an earlier import of this corpus brought and that is gone")
-	c.Flags().BoolVar(&request.Partial, "partial", false, "take the sound files, leave out the others")
+	c.Flags().BoolVar(&request.Partial, "partial", false, "take the sound nodes, leave out the others")
+	c.Flags().BoolVar(&request.All, "all", false, "name every place of what is told, not only the first ones")
 	c.Flags().BoolVar(&request.DryRun, "dry-run", false, "only say what would happen")
 	c.Flags().StringVar(&request.Corpus, "corpus", "", "name of the corpus, for --prune (default: the folder's name)")
 	return c
@@ -185,28 +206,41 @@ func (a *app) showImport(reply schemas.RuleImportReply, dryRun bool) error {
 		if err := a.PrintJSON(reply); err != nil {
 			return err
 		}
+	} else if len(reply.Problems) == 0 {
+		a.tellImport(reply, dryRun)
 	}
-	if len(reply.Problems) > 0 {
+	switch {
+	case len(reply.Problems) > 0:
 		return &client.Fault{
 			What: "rule import: nothing was imported",
-			Why:  client.Plural(len(reply.Problems), "problem", "problems") + "\n  " + strings.Join(reply.Problems, "\n  "),
+			Why:  client.Plural(len(reply.Problems), "reason", "reasons") + "\n  " + strings.Join(reply.Problems, "\n  "),
+			Todo: "Correct these, or take the other nodes with --partial.",
 		}
+	case len(reply.Imported) == 0 && reply.Unchanged == 0:
+		return client.Refused("rule import", "nothing came in: no node in these files is sound", "")
 	}
-	if a.JSON {
-		return nil
+	return nil
+}
+
+func (a *app) tellImport(reply schemas.RuleImportReply, dryRun bool) {
+	for _, skipped := range reply.Skipped {
+		a.Note("left out: %s", skipped)
 	}
 	for _, warning := range reply.Warnings {
 		a.Note("warning: %s", warning)
 	}
-	for _, skipped := range reply.Skipped {
-		a.Note("left out: %s", skipped)
+	if left := reply.Band.Left; len(left) > 0 {
+		a.Note("always shown: %s in %d of %d tokens, by importance; prompts find these like others: %s",
+			client.Plural(reply.Band.Rules, "node", "nodes"), reply.Band.Tokens, reply.Band.Most, strings.Join(left, ", "))
 	}
 	would := ""
 	if dryRun {
 		would = "would be "
 	}
 	a.Printf("%s %simported, %d unchanged, %d %sretired.\n", client.Plural(len(reply.Imported), "node", "nodes"), would, reply.Unchanged, len(reply.Retired), would)
-	return nil
+	if reply.Outcomes > 0 {
+		a.Printf("%s that the corpus had counted %scounted.\n", client.Plural(reply.Outcomes, "outcome", "outcomes"), would)
+	}
 }
 
 // ruleFiles reads the Markdown files at a path, in the order of their names.
@@ -282,5 +316,24 @@ func ruleFile(root, path string) (schemas.RuleFile, error) {
 	if err != nil {
 		return schemas.RuleFile{}, err
 	}
+	if !utf8.Valid(raw) {
+		return schemas.RuleFile{}, fmt.Errorf("%s:%d: this is not text in UTF-8: save the file as UTF-8, or take it out of the folder", path, invalidLine(raw))
+	}
 	return schemas.RuleFile{Path: filepath.ToSlash(rel), Content: string(raw)}, nil
+}
+
+// invalidLine is the line of the first byte that is no UTF-8, from 1.
+func invalidLine(raw []byte) int {
+	line := 1
+	for len(raw) > 0 {
+		r, size := utf8.DecodeRune(raw)
+		if r == utf8.RuneError && size == 1 {
+			break
+		}
+		if r == '\n' {
+			line++
+		}
+		raw = raw[size:]
+	}
+	return line
 }

@@ -186,6 +186,9 @@ func (a *app) ruleLogCommand() *cobra.Command {
 		Example: "  writ rule log GO-ERR-WRAP-001\n  writ rule log GO-ERR-WRAP-001 --json",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if _, err := a.shown(cmd.Context(), "rule log "+args[0], args[0]); err != nil {
+				return err
+			}
 			log, err := client.Ask[schemas.RuleLog](cmd.Context(), a.Client, client.RoleHook, "rule log "+args[0], schemas.SvcRuleLog, schemas.RuleQuery{ID: args[0]})
 			if err != nil {
 				return err

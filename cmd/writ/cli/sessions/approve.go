@@ -52,7 +52,7 @@ func Approve(ctx context.Context, in *client.Client, gate, session, decline stri
 	if err != nil {
 		return err
 	}
-	offer, err := client.Ask[schemas.GateOffer](ctx, a.Client, client.RoleAdmin, "approve", schemas.SvcOffer, schemas.OfferRequest{Session: session, Gate: gate})
+	offer, err := client.Ask[schemas.GateOffer](ctx, a.Client, client.RoleAdmin, "approve", schemas.SvcOffer, schemas.OfferRequest{Session: session, Gate: gate, Channel: ChannelTerminal})
 	if err != nil {
 		return err
 	}
@@ -62,6 +62,8 @@ func Approve(ctx context.Context, in *client.Client, gate, session, decline stri
 	}
 	request := schemas.ApproveRequest{Session: session, Gate: offer.Gate, Channel: ChannelTerminal, ActID: act.String()}
 	switch {
+	case decline == "" && offer.Gate != "" && offer.TooWeak != "":
+		return client.Refused("approve", offer.TooWeak, "")
 	case decline != "" && offer.Gate != "":
 		reply, err := client.Ask[schemas.ActReply](ctx, a.Client, client.RoleAdmin, "approve", schemas.SvcDecline, schemas.DeclineRequest{
 			Session: session, Gate: offer.Gate, Fingerprint: offer.Fingerprint, Reason: decline, Channel: ChannelTerminal, ActID: act.String(),
@@ -108,6 +110,9 @@ func (a *app) showOffer(session string, offer schemas.GateOffer) {
 				a.Note("  %s", st.Diff(client.Printable(strings.TrimRight(line, "\r\n"))))
 			}
 		}
+	}
+	for _, one := range offer.Seen {
+		a.Note("  %s", client.Printable(one.Text))
 	}
 	a.Note("  fingerprint %s", offer.Fingerprint)
 	a.Note("Type yes to approve:")

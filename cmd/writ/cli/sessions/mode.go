@@ -43,9 +43,10 @@ func (a *app) modeSetCommand(session *string) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "set " + strings.Join(modes, "|"),
 		Short: "Set the mode of a session",
-		Long: `Sets the mode of a session. An agent may choose one while none is set; leaving
-work, and becoming an orchestrator, is for the user: at a terminal outside the
-agent, or with /writ-mode in the conversation.`,
+		Long: `Sets the mode of a session. An agent may choose work, or review where that
+allows less. Every other mode, leaving work, the files of a reproduction and
+becoming an orchestrator are the user's: at a terminal outside the agent, or
+with /writ-mode in the conversation.`,
 		Example:   `  writ mode set work --session 5e2c…`,
 		ValidArgs: modes,
 		Args:      cobra.ExactArgs(1),

@@ -97,6 +97,9 @@ func (a *app) showSession(v schemas.SessionView) {
 		row("started", v.Started.Local().Format("2006-01-02 15:04:05"))
 	}
 	row("record", fmt.Sprintf("%s, %s", client.Plural(v.Events, "event", "events"), client.Plural(v.Refusals, "refusal", "refusals")))
+	if v.Tokens > 0 {
+		row("given", fmt.Sprintf("%s in %s", client.Plural(len(v.Shown), "rule", "rules"), client.Plural(v.Tokens, "token", "tokens")))
+	}
 	for i, id := range v.Shown {
 		row(label(i, "rules"), id)
 	}

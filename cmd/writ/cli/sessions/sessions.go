@@ -1,5 +1,5 @@
 // Package sessions holds the commands about sessions and their gates: mode,
-// phase, approve and session.
+// phase, approve, accept, passkey and session.
 package sessions
 
 import (
@@ -14,5 +14,5 @@ type app struct{ *client.Client }
 // Commands are the commands of this package; more are put below session.
 func Commands(c *client.Client, more ...*cobra.Command) []*cobra.Command {
 	a := &app{c}
-	return []*cobra.Command{a.modeCommand(), a.phaseCommand(), a.approveCommand(), a.sessionCommand(more...)}
+	return []*cobra.Command{a.modeCommand(), a.phaseCommand(), a.approveCommand(), a.acceptCommand(), a.passkeyCommand(), a.sessionCommand(more...)}
 }

@@ -24,10 +24,8 @@ import (
 
 // Peer is an agent elsewhere.
 type Peer struct {
-	// URL is its base address, under which its card is at the well-known place, or
-	// the address of the card itself.
-	URL     string
-	Headers map[string]string
+	URL     string            `yaml:"url"`     // where its card is: the base address, or the card itself
+	Headers map[string]string `yaml:"headers"` // sent with every request
 }
 
 // A2A is the handler of /a2a.

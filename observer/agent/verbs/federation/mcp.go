@@ -19,13 +19,14 @@ import (
 )
 
 // Server is an MCP server: a program that speaks over its standard streams, or
-// the URL of a streamable HTTP endpoint.
+// the URL of a streamable HTTP endpoint. In the settings, values of Env and Headers
+// may name variables of the environment as ${NAME}.
 type Server struct {
-	Command []string
-	Dir     string // "" is the workspace of whoever calls
-	Env     map[string]string
-	URL     string
-	Headers map[string]string
+	Command []string          `yaml:"command"` // program and arguments, speaking over stdio
+	Dir     string            `yaml:"dir"`     // its working folder, absolute; "" is the agent's workspace
+	Env     map[string]string `yaml:"env"`     // environment variables of the program
+	URL     string            `yaml:"url"`     // of a streamable HTTP endpoint
+	Headers map[string]string `yaml:"headers"` // sent with every request
 }
 
 // MCP is the handler of /mcp. Close ends its servers.

@@ -14,7 +14,7 @@ func outline(name string, text []byte) []string {
 	if !describe.Programming(language) || !utf8.Valid(text) {
 		return nil
 	}
-	_, symbols := chunk.Split(language, string(text), chunk.NewCounter())
+	_, symbols := chunk.Split(language, string(text), new(chunk.Scratch))
 	var names []string
 	for _, s := range symbols {
 		switch s.Kind {

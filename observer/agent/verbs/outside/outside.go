@@ -3,7 +3,8 @@
 //
 // It guarantees that what their connections and processes hold is given up by
 // Close. What they may reach and who is asked first is in its options; it reads no
-// settings.
+// files. It runs no verb itself: /exec is package workspace's, and what bounds it is
+// in enforcement/dialect.
 package outside
 
 import (
@@ -23,15 +24,7 @@ type Options struct {
 	Artifacts workspace.Artifacts
 	// Private are the folders that no agent reads.
 	Private []string
-	// Guard says which addresses are reached.
-	Guard address.Guard
-	// Search is the engine of /search, nil for none.
-	Search web.Provider
-	// Browser is the path of a Chromium; "" looks for one on the PATH.
-	Browser string
-	// Servers of /mcp and peers of /a2a, by the names that agents use.
-	Servers map[string]federation.Server
-	Peers   map[string]federation.Peer
+	Settings
 	// Version is the one that others are told.
 	Version string
 }
@@ -46,13 +39,14 @@ type Set struct {
 // New returns the handlers.
 func New(o Options) *Set {
 	handlers := workspace.Handlers(workspace.Options{Gate: o.Gate, Artifacts: o.Artifacts, Private: o.Private, Outline: outline})
-	fetch := web.NewFetch(web.Options{Guard: o.Guard, Agent: "writ/" + o.Version})
-	mcp := federation.NewMCP(o.Servers, o.Version)
+	guard := address.Guard{Allow: o.Allow}
+	fetch := web.NewFetch(web.Options{Guard: guard, Agent: "writ/" + o.Version})
+	mcp := federation.NewMCP(o.MCP, o.Version)
 	handlers["fetch"] = fetch
-	handlers["browse"] = browse.New(browse.Options{Path: o.Browser, Guard: o.Guard})
-	handlers["search"] = web.Search{Provider: o.Search}
+	handlers["browse"] = browse.New(browse.Options{Path: o.Browser, Guard: guard})
+	handlers["search"] = web.Search{Provider: o.Search.provider()}
 	handlers["mcp"] = mcp
-	handlers["a2a"] = federation.NewA2A(o.Peers)
+	handlers["a2a"] = federation.NewA2A(o.A2A)
 	return &Set{Handlers: handlers, closes: []func(){fetch.Close, mcp.Close}}
 }
 

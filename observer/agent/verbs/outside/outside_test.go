@@ -7,6 +7,7 @@ import (
 
 	"github.com/writbus/writ/enforcement/dialect"
 	"github.com/writbus/writ/observer/agent/verbs"
+	"github.com/writbus/writ/observer/agent/verbs/web"
 )
 
 func TestMapShowsWhatFilesDeclare(t *testing.T) {
@@ -29,5 +30,14 @@ func TestMapShowsWhatFilesDeclare(t *testing.T) {
 	want := "the workspace: 3 files, 142 B\nREADME.md 8 B\napp.py 58 B: class A, method A.f, func g\nmain.go 76 B: type T, method T.M, func main\n"
 	if err != nil || r.Text != want {
 		t.Errorf("got %q %v, expected %q", r.Text, err, want)
+	}
+}
+
+func TestSearchHasTheKeyOfTheEnvironment(t *testing.T) {
+	t.Parallel()
+	s := Settings{Search: Search{Provider: "brave"}}
+	err := s.Check(func(name string) (string, bool) { return "value of " + name, true })
+	if want := (web.Brave{Key: "value of WRIT_BRAVE_KEY"}); err != nil || s.Search.provider() != want {
+		t.Errorf("%+v, %v", s.Search.provider(), err)
 	}
 }

@@ -7,7 +7,7 @@ const shown = 300; // rows
 const kept = 5000; // decisions that the filters look through
 const reach = 2000; // records of the log that are looked through at first
 const kinds = { allow: 'good', deny: 'bad', ask: 'warn' };
-const also = new Set(['gate.approved', 'gate.declined', 'gate.drifted', 'approval.refused', 'write.unapproved', 'rule.violated']);
+const also = new Set(['gate.approved', 'gate.declined', 'gate.drifted', 'plan.extended', 'tool.accepted', 'plan.reopened', 'plan.resumed', 'approval.refused', 'write.unapproved', 'rule.violated']);
 
 /** decisions shows what agents asked for and what became of it, newest first. */
 export async function decisions(main, signal) {

@@ -8,6 +8,7 @@ import { retrieval } from './retrieval.js';
 import { memory } from './memory.js';
 import { system } from './system.js';
 import { help } from './help.js';
+import { enrolment } from './passkey.js';
 
 const pages = [
   [/^\/$/, 'Sessions', sessions],
@@ -18,6 +19,7 @@ const pages = [
   [/^\/retrieval$/, 'Retrieval', retrieval],
   [/^\/memory$/, 'Memory', memory],
   [/^\/system$/, 'System', system],
+  [/^\/passkey\/(.+)$/, 'Passkey', enrolment],
   [/^\/help$/, 'Help', help],
   [/^\/help\/([^/]+)$/, 'Help', help],
   [/^\/help\/([^/]+)\/(.+)$/, 'Help', help],

@@ -17,6 +17,7 @@ export function retrieval(main, signal) {
         legend(['', 'median'], ['two', '95th percentile'])),
       card('Prompts that rules were shown for', lines('Percent of prompts with rules, and mean best score in percent', a.hours.filter((x) => x.prompts).map((x) => ({ at: at(x), values: [ratio(x.answered, x.prompts), 100 * x.best] })), ' %'),
         legend(['', 'prompts with rules'], ['two', 'mean score of the best rule'])),
+      card('What they cost', lines('Tokens of rules for a prompt, on average per hour', a.hours.filter((x) => x.prompts).map((x) => ({ at: at(x), values: [x.tokens / x.prompts] })), '')),
       card('What became of them', bars('Outcomes per hour: followed and ignored', a.hours.filter((x) => x.followed + x.ignored).map((x) => ({ at: at(x), values: [x.followed, 0, x.ignored] }))),
         legend(['good', 'followed'], ['bad', 'ignored'])),
       card('Requests', bars('Requests per hour: allowed, asked, refused', a.hours.map((x) => ({ at: at(x), values: [x.allowed, x.asked, x.denied] }))),

@@ -1,16 +1,18 @@
 import { ago, bytes, card, chip, fill, h, table } from './dom.js';
 import { get, refreshing } from './net.js';
+import { passkeys } from './passkey.js';
 
 /** system shows the daemon, its streams and its views. */
 export function system(main, signal) {
   refreshing(signal, () => true, async () => {
-    const s = await get('status');
+    const [s, keys] = await Promise.all([get('status'), passkeys()]);
     if (signal.aborted) return;
     const row = (name, value) => [h('dt', {}, name), h('dd', {}, value)];
     fill(main, h('h1', {}, 'System'),
       (s.warnings || []).length > 0 && h('section', { class: 'card call' }, h('h2', {}, 'Warnings'), s.warnings.map((w) => h('p', {}, w))),
       card('', h('dl', {}, row('Version', s.version), row('Process', `${s.pid}, started ${ago(s.started)}`), row('Data', s.data_dir), row('Durability', s.durability),
         row('Gate', `fails ${s.fail}`), row('Confinement', s.confinement), row('Rules', `${s.rules}, embedder ${s.embedder}`), row('Memory', bytes(s.memory_bytes)))),
+      keys,
       card('Views', table('Views', [
         { head: 'View', cell: (v) => v.name },
         { head: 'State', cell: (v) => chip(v.state, v.state === 'live' ? 'good' : v.state === 'stopped' ? 'bad' : 'warn') },

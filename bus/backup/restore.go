@@ -1,0 +1,108 @@
+package backup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Find is the backup in a folder: the folder itself, or the newest of those in
+// it. It returns ErrBad where there is none.
+func Find(dir string) (string, error) {
+	if _, err := os.Lstat(filepath.Join(dir, manifestFile)); err == nil {
+		return dir, nil
+	}
+	all, err := List(dir)
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", ErrBad, err)
+	}
+	if len(all) == 0 {
+		return "", fmt.Errorf("%w: there is no whole backup in %s: neither it nor a folder in it has a sound %s", ErrBad, dir, manifestFile)
+	}
+	return all[len(all)-1].Dir, nil
+}
+
+// Restore puts a backup whose data folder has at most a format into a folder that
+// is empty or missing, and returns its manifest. Every file is compared with its
+// digest before anything is written, and again while it is. It returns ErrBad for
+// a backup that is not whole and ErrPlace for a folder that does not do; nothing
+// is changed then.
+func Restore(ctx context.Context, dir, to string, dataFormat int) (Manifest, error) {
+	m, err := Check(dir)
+	if err != nil {
+		return m, err
+	}
+	if m.DataFormat > dataFormat {
+		return m, fmt.Errorf("%w: it is of a data folder of format %d, and this program knows none above %d: a newer Writ, %s, wrote it. Install that version", ErrBad, m.DataFormat, dataFormat, m.Writ)
+	}
+	if err := empty(to); err != nil {
+		return m, err
+	}
+	parent := filepath.Dir(to)
+	if err := os.MkdirAll(parent, 0o700); err != nil {
+		return m, fmt.Errorf("%w: %w", ErrPlace, err)
+	}
+	temp, err := os.MkdirTemp(parent, "."+filepath.Base(to)+".restoring-*")
+	if err != nil {
+		return m, fmt.Errorf("%w: %w", ErrPlace, err)
+	}
+	defer func() { _ = os.RemoveAll(temp) }() // gone once it is in place
+	if err := m.copyOut(ctx, dir, temp); err != nil {
+		return m, fmt.Errorf("restore %s: %w", dir, err)
+	}
+	return m, putBack(temp, to)
+}
+
+// empty returns ErrPlace for anything but a missing or an empty folder.
+func empty(to string) error {
+	entries, err := os.ReadDir(to)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("%w: %w", ErrPlace, err)
+	case len(entries) > 0:
+		return fmt.Errorf("%w: %s is not empty, it has %s. Move the folder away first, or restore into another one (--to) and set WRIT_HOME to it", ErrPlace, to, entries[0].Name())
+	}
+	return nil
+}
+
+func (m *Manifest) copyOut(ctx context.Context, dir, temp string) error {
+	for _, f := range m.Files {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		size, sum, err := put(filepath.Join(temp, filepath.FromSlash(f.Name)), f.copyFrom(dir))
+		if err != nil {
+			return err
+		}
+		if size != f.Size || sum != f.SHA256 {
+			return fmt.Errorf("%w: %s changed while it was copied", ErrBad, f.Name)
+		}
+	}
+	return syncFolders(temp)
+}
+
+func (f File) copyFrom(dir string) func(io.Writer) error {
+	return func(to io.Writer) error {
+		from, err := os.Open(f.in(dir))
+		if err != nil {
+			return err
+		}
+		defer func() { _ = from.Close() }() // read only
+		_, err = io.Copy(to, from)
+		return err
+	}
+}
+
+// putBack takes the empty folder's place.
+func putBack(temp, to string) error {
+	if err := os.Remove(to); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w: %w", ErrPlace, err)
+	}
+	return place(temp, to)
+}

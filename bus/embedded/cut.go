@@ -1,0 +1,176 @@
+package embedded
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/writbus/writ/bus"
+)
+
+var (
+	// ErrMoving is returned by Cut when the streams grew each time it looked.
+	ErrMoving = errors.New("embedded: the streams do not hold still")
+	// ErrChanged is returned by Part.Copy when a file lacks what the cut had of it.
+	ErrChanged = errors.New("embedded: a file of the store changed while it was copied")
+)
+
+// cutTries bounds how often Cut looks for a moment without an append.
+const cutTries = 200
+
+// recordsIn is the folder of a stream's records, in blocks that only grow until
+// the next one begins.
+const recordsIn = "msgs"
+
+// indexedIn is the index of a stream's records, which the server writes from time
+// to time and brings up to the blocks at its start.
+const indexedIn = "index.db"
+
+// Range is from where to where a stream reaches: in an empty stream First is
+// Last+1, or both are 0.
+type Range struct {
+	First uint64 `json:"first"`
+	Last  uint64 `json:"last"`
+}
+
+// Records is how many there are: the log drops none in between.
+func (r Range) Records() uint64 {
+	if r.Last == 0 || r.Last < r.First {
+		return 0
+	}
+	return r.Last - r.First + 1
+}
+
+// Cut is the store at one moment, over all streams: the files that a process
+// killed then would have left, and the note of the streams' ends.
+type Cut struct {
+	Streams map[string]Range
+	Parts   []Part
+}
+
+// Part is a file of a cut.
+type Part struct {
+	Name    string // below Options.Dir, with slashes
+	path    string
+	size    int64
+	content []byte // of a file that is replaced as a whole
+}
+
+// Cut returns the store at one moment of its own choosing. Blocks of records
+// only grow, so their sizes are the moment, and they can be copied at leisure.
+// It returns ErrMoving under appends without a pause: hold them back meanwhile;
+// and bus.ErrStorage where the server does not serve the streams.
+func (s *Server) Cut() (*Cut, error) {
+	for range cutTries {
+		before, ok := s.ends()
+		parts, err := s.parts()
+		if err != nil {
+			return nil, err
+		}
+		after, okAfter := s.ends()
+		if !ok || !okAfter {
+			return nil, fmt.Errorf("%w: the streams cannot be looked at", bus.ErrStorage)
+		}
+		if sameMarks(before, after) && len(after.Streams) == len(storedStreams(s.options.Dir)) {
+			return newCut(after, parts)
+		}
+	}
+	return nil, ErrMoving
+}
+
+func newCut(m marks, parts []Part) (*Cut, error) {
+	body, err := json.Marshal(m)
+	if err != nil {
+		return nil, err
+	}
+	c := &Cut{Streams: map[string]Range{}, Parts: append(parts, Part{Name: marksName, content: append(body, '\n')})}
+	for name, m := range m.Streams {
+		c.Streams[name] = Range(m)
+	}
+	return c, nil
+}
+
+// parts lists the files of all streams as they are. Readers of the streams are
+// left out: each view opens its own.
+func (s *Server) parts() (all []Part, err error) {
+	for _, name := range storedStreams(s.options.Dir) {
+		below := path.Join(storeName, account, "streams", name)
+		for _, described := range []string{describedIn, summedIn} {
+			part, err := s.whole(path.Join(below, described))
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, part)
+		}
+		records, err := s.records(path.Join(below, recordsIn))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, records...)
+	}
+	return all, nil
+}
+
+// records are the blocks of a stream, and its index where it has one: without it
+// the server would end the stream at a record that is damaged.
+func (s *Server) records(below string) (all []Part, err error) {
+	entries, err := os.ReadDir(s.file(below))
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		if e.Name() == indexedIn {
+			part, err := s.whole(path.Join(below, indexedIn))
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, part)
+		}
+		if !strings.HasSuffix(e.Name(), ".blk") {
+			continue
+		}
+		info, err := e.Info()
+		if err != nil {
+			return nil, err
+		}
+		name := path.Join(below, e.Name())
+		all = append(all, Part{Name: name, path: s.file(name), size: info.Size()})
+	}
+	return all, nil
+}
+
+func (s *Server) whole(name string) (Part, error) {
+	content, err := os.ReadFile(s.file(name))
+	return Part{Name: name, content: content}, err
+}
+
+func (s *Server) file(name string) string {
+	return filepath.Join(s.options.Dir, filepath.FromSlash(name))
+}
+
+// Copy writes the file as it was at the moment of the cut, or returns
+// ErrChanged.
+func (p Part) Copy(to io.Writer) error {
+	if p.path == "" {
+		_, err := io.Copy(to, bytes.NewReader(p.content))
+		return err
+	}
+	from, err := os.Open(p.path)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrChanged, err)
+	}
+	defer func() { _ = from.Close() }() // read only
+	switch n, err := io.CopyN(to, from, p.size); {
+	case errors.Is(err, io.EOF):
+		return fmt.Errorf("%w: %s has %d of %d bytes", ErrChanged, p.Name, n, p.size)
+	case err != nil:
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,123 @@
+package embedded
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+
+	"github.com/writbus/writ/bus"
+)
+
+const (
+	reopenEvery = 250 * time.Millisecond // looks for room while the log is closed
+	probeSize   = 64 << 10               // bytes that the disk has to take before the log is opened again
+)
+
+// Health returns nil where an append can be stored, else bus.ErrDiskFull or
+// bus.ErrStorage with the disk and what to do about it. It asks the disk each
+// time, which takes microseconds.
+func (s *Server) Health() error {
+	if err := checkRoom(s.options.Dir); err != nil {
+		return err
+	}
+	if reason := s.log.writeFailure(); reason != "" {
+		return fmt.Errorf("%w: the disk %s, with %s on it, failed: %s. Repair it, or make room; Writ then goes on by itself",
+			bus.ErrStorage, mountOf(s.options.Dir), s.StoreDir(), reason)
+	}
+	return nil
+}
+
+// Inform names connections of this process that are interrupted when the server
+// stops storing, and when it stores again: nobody else tells them that their
+// calls get no answer, and their readers that they are forgotten.
+func (s *Server) Inform(conns ...*bus.Conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.inform = conns
+}
+
+func (s *Server) interrupt(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.inform {
+		c.Interrupt(err)
+	}
+}
+
+// keepOpen opens the log again after it could not be written. The server stores
+// nothing more in a stream after the first failure, for the end of its file may
+// be torn; opening it cuts that off.
+func (s *Server) keepOpen() {
+	defer s.tending.Done()
+	for {
+		select {
+		case <-s.stopping:
+			return
+		case <-s.log.failed:
+		}
+		s.interrupt(errors.New(s.log.writeFailure()))
+		if !s.untilOpen() {
+			return
+		}
+		s.options.Logger.Warn("the log is written again")
+	}
+}
+
+// untilOpen returns whether the log was opened before the server stops.
+func (s *Server) untilOpen() bool {
+	tick := time.NewTicker(reopenEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-s.stopping:
+			return false
+		case <-tick.C:
+		}
+		if checkRoom(s.options.Dir) != nil || s.probe() != nil {
+			continue
+		}
+		if err := s.reopen(); err != nil {
+			s.options.Logger.Error("open the log again", "error", err)
+			continue
+		}
+		s.interrupt(errors.New("the log was opened again"))
+		s.log.mended()
+		return true
+	}
+}
+
+// probe writes to the disk and takes it back.
+func (s *Server) probe() error {
+	file, err := os.CreateTemp(s.options.Dir, probePattern)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(bytes.Repeat([]byte{1}, probeSize))
+	return errors.Join(err, file.Sync(), file.Close(), os.Remove(file.Name()))
+}
+
+// reopen has the server close the streams and recover them from the disk, as
+// after a start. Clients stay connected.
+func (s *Server) reopen() error {
+	if err := s.ns.ShutdownJetStream(); err != nil {
+		return err
+	}
+	o, err := s.serverOptions()
+	if err != nil {
+		return err
+	}
+	if err := s.ns.EnableJetStream(&server.JetStreamConfig{
+		StoreDir: o.StoreDir, SyncAlways: o.SyncAlways, SyncInterval: o.SyncInterval,
+		MaxMemory: o.JetStreamMaxMemory, MaxStore: o.JetStreamMaxStore, Strict: !o.NoJetStreamStrict,
+	}); err != nil {
+		return err
+	}
+	if err := s.openLog(); err != nil {
+		return err
+	}
+	return s.examine(storedStreams(s.options.Dir))
+}

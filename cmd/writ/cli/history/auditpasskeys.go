@@ -1,0 +1,72 @@
+package history
+
+import (
+	"bytes"
+	"context"
+
+	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/cmd/writ/cli/client"
+	"github.com/writbus/writ/enforcement/passkey"
+	"github.com/writbus/writ/projections/transparency/verify"
+	"github.com/writbus/writ/schemas"
+)
+
+// checkPasskeys checks every approval by passkey from the public key alone.
+func checkPasskeys(ctx context.Context, log verify.Log) (passkey.Report, error) {
+	var a passkey.Audit
+	err := eventsAbout(ctx, log, schemas.StreamArtifacts, func(e schemas.Event) {
+		if e.Aggregate == schemas.Passkeys() {
+			a.Passkey(e)
+		}
+	})
+	if err == nil {
+		err = eventsAbout(ctx, log, schemas.StreamSessions, a.Session)
+	}
+	return a.Report(), err
+}
+
+// eventsAbout hands over the events of the records that name passkeys. A record
+// that cannot be decoded, or that is missing, the comparison with what was signed
+// names.
+func eventsAbout(ctx context.Context, log verify.Log, stream schemas.Stream, take func(schemas.Event)) error {
+	return log.Follow(ctx, stream, 0, bus.FollowOptions{MaxBatch: 4096, UntilEnd: true, Unparsed: true}, func(records []schemas.Record) error {
+		for _, r := range records {
+			if !bytes.Contains(r.Message.Body, []byte("passkey")) && !bytes.Contains(r.Message.Body, []byte("credential_id")) {
+				continue
+			}
+			events, err := r.Events()
+			if err != nil {
+				continue
+			}
+			for _, e := range events {
+				take(e)
+			}
+		}
+		return nil
+	})
+}
+
+// showPasskeys says what was found of approvals by passkey, nothing where there are
+// none.
+func (a *app) showPasskeys(r passkey.Report) {
+	st := a.Env.Style(a.Out)
+	if r.Approvals == 0 && len(r.Bad) == 0 {
+		return
+	}
+	mark, said := st.Green("✓"), "each signed by an enrolled passkey"
+	if len(r.Bad) > 0 {
+		mark, said = st.Red("✗"), st.Red(client.Plural(len(r.Bad), "is not borne out by its signature", "are not borne out by their signatures"))
+	}
+	fell := ""
+	if r.Fell > 0 {
+		fell = st.Yellow(client.Plural(r.Fell, "counter fell: a passkey may have been copied", "counters fell: a passkey may have been copied"))
+	}
+	a.Printf("%s %-16s %s\n", mark, "passkeys", client.JoinNonEmpty(", ", client.Plural(r.Approvals, "approval", "approvals"), said, fell))
+	for i, f := range r.Bad {
+		if i == shownFindings {
+			a.Printf("    and %s; --json lists all\n", client.Plural(len(r.Bad)-i, "more", "more"))
+			break
+		}
+		a.Printf("    %s the %s of session %s, event %s: %s\n", st.Red("bad:"), client.Printable(f.Gate), client.Printable(f.Session), f.Event, client.Printable(f.Why))
+	}
+}

@@ -1,0 +1,96 @@
+package lifecycle
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/writbus/writ/cmd/writ/cli/client"
+	"github.com/writbus/writ/schemas"
+)
+
+// backupBudget is how long a backup may take: the whole log is read and written.
+const backupBudget = time.Hour
+
+func (a *app) backupCommand() *cobra.Command {
+	var r schemas.BackupRequest
+	c := &cobra.Command{
+		Use: "backup DIR", Short: "Copy log, keys, evidence and settings while the daemon runs on",
+		Long: `Writes a folder named after the time (UTC) into DIR: all streams at one moment, the
+keys of observations, the evidence of the audit, credentials and settings, with a
+digest of each file. Views, indexes and pulled models are left out: they are built
+or pulled again. A backup that was cut off has another name and is removed by the
+next one.
+
+A backup holds keys and credentials in the clear: keep it where only you can read
+it. What is forgotten later can still be read from it.`,
+		Example: "  writ backup /mnt/backup/writ\n  writ backup /mnt/backup/writ --keep 7",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("keep") && r.Keep < 1 {
+				return client.Usage("backup: --keep takes 1 or more", "`writ backup --help` shows how to use it.")
+			}
+			if args[0] == "" {
+				return client.Usage("backup: DIR is empty", "`writ backup --help` shows how to use it.")
+			}
+			if r.Dir = args[0]; !filepath.IsAbs(r.Dir) {
+				r.Dir = filepath.Join(a.Env.Dir, r.Dir)
+			}
+			reply, err := client.AskWithin[schemas.BackupReply](cmd.Context(), a.Client, client.RoleAdmin, "backup", backupBudget, schemas.SvcBackup, r)
+			if err != nil {
+				return err
+			}
+			return a.Print(reply, func() { a.showBackup(reply) })
+		},
+	}
+	c.Flags().IntVar(&r.Keep, "keep", 0, "remove the oldest backups of this data folder in DIR beyond this `number`")
+	return c
+}
+
+func (a *app) showBackup(r schemas.BackupReply) {
+	a.Printf("%s holds %d files, %d bytes, as of %s.\n", r.Path, r.Files, r.Bytes, r.Time.Local().Format(time.DateTime))
+	for _, s := range r.Streams {
+		a.Printf("  %s up to record %d\n", s.Name, s.Last)
+	}
+	for _, path := range r.Removed {
+		a.Printf("Removed %s\n", path)
+	}
+	a.Printf("`writ restore %s` puts it back.\n", quoted(r.Path))
+}
+
+// quoted is a path as a shell takes it.
+func quoted(path string) string {
+	if strings.ContainsAny(path, " \t'\"$&;()<>|*?[]#~`\\!") {
+		return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+	}
+	return path
+}
+
+// restoreCommand reads backups with what writd links, so writd runs it.
+func (a *app) restoreCommand() *cobra.Command {
+	var to string
+	c := &cobra.Command{
+		Use: "restore DIR", Short: "Put a backup into an empty data folder",
+		Long: `DIR is a backup, or a folder of backups, of which the newest is taken. Every file is
+compared with its digest before anything is written: what is missing or damaged is
+named, and nothing is changed. The folder it goes into must be empty or missing, and
+no daemon may run on it. The daemon then builds its views from the log.
+
+What was signed after the backup is remembered outside of the data folder: then
+writ audit verify names what is missing, and where that is remembered.`,
+		Example: "  writ restore /mnt/backup/writ\n  writ restore /mnt/backup/writ/20260102T150405.000Z --to ~/writ-restored",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if args[0] == "" {
+				return client.Usage("restore: DIR is empty", "`writ restore --help` shows how to use it.")
+			}
+			handed := []string{fmt.Sprintf("--json=%t", a.JSON), "--to=" + to, "--", args[0]}
+			return a.handOver(cmd.Context(), "restore", handed)
+		},
+	}
+	c.Flags().StringVar(&to, "to", "", "the `folder` it goes into (default: WRIT_HOME, else the user's state folder)")
+	return c
+}

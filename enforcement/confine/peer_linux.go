@@ -1,0 +1,92 @@
+//go:build amd64 || arm64
+
+package confine
+
+import (
+	"bytes"
+	"os"
+	"slices"
+	"strconv"
+	"syscall"
+)
+
+// harmless reports whether who listens at a socket may do no more than the command:
+// a process that an earlier command with the very same limits left running, or,
+// where the command writes the project, another user who owns nothing of it, such
+// as a database's. Root's servers, a container service above all, are neither.
+func (k *keeper) harmless(place, socket int) bool {
+	listener, ok := listens(place, socket)
+	if !ok {
+		return false
+	}
+	if k.others && listener.Uid != 0 && listener.Uid != uint32(os.Geteuid()) && listener.Uid != k.owner {
+		return true
+	}
+	own := limitsIn(bytes.Split([]byte(argumentList(os.Args)), []byte{0}))
+	return own != nil && keptBy(int(listener.Pid), own)
+}
+
+// listens is who began to listen at a socket, which a connection of this process's
+// own tells: the command's is not made before it is judged.
+func listens(place, socket int) (who syscall.Ucred, ok bool) {
+	kind, err := syscall.GetsockoptInt(socket, syscall.SOL_SOCKET, syscall.SO_TYPE)
+	if err != nil {
+		return who, false
+	}
+	fd, err := syscall.Socket(syscall.AF_UNIX, kind|syscall.SOCK_CLOEXEC|syscall.SOCK_NONBLOCK, 0)
+	if err != nil {
+		return who, false
+	}
+	defer func() { _ = syscall.Close(fd) }() // nothing was sent
+	if syscall.Connect(fd, &syscall.SockaddrUnix{Name: "/proc/self/fd/" + strconv.Itoa(place)}) != nil {
+		return who, false
+	}
+	found, err := syscall.GetsockoptUcred(fd, syscall.SOL_SOCKET, syscall.SO_PEERCRED)
+	if err != nil {
+		return who, false
+	}
+	return *found, true
+}
+
+// maxAbove bounds how many processes above one are looked at.
+const maxAbove = 64
+
+// keptBy reports whether a process is below one that keeps commands with these
+// limits. Nobody outside of a hold takes such a name.
+func keptBy(pid int, limits [][]byte) bool {
+	for range maxAbove {
+		parent, alive := parentOf(pid)
+		if !alive || parent <= 1 {
+			return false
+		}
+		raw, err := os.ReadFile("/proc/" + strconv.Itoa(parent) + "/cmdline")
+		if err == nil && slices.EqualFunc(limitsIn(bytes.Split(raw, []byte{0})), limits, bytes.Equal) {
+			return true
+		}
+		pid = parent
+	}
+	return false
+}
+
+// limitsIn are the arguments of a process that keeps a command, up to the command
+// and without whom it works for; nil for another process.
+func limitsIn(args [][]byte) (limits [][]byte) {
+	if len(args) < 4 || string(args[2]) != KeptOption {
+		return nil
+	}
+	limits = [][]byte{args[0], args[1]}
+	for _, arg := range args[4:] {
+		if string(arg) == "-c" || string(arg) == "--" {
+			return limits
+		}
+		limits = append(limits, arg)
+	}
+	return nil
+}
+
+func argumentList(args []string) (list string) {
+	for _, arg := range args {
+		list += arg + "\x00"
+	}
+	return list
+}

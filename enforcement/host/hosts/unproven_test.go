@@ -1,0 +1,151 @@
+package hosts
+
+import (
+	"encoding/json"
+	"testing"
+)
+
+// TestToolsOfServersThatAreNotKnownToRead is a table of tools as the servers name
+// them. read passes while something is closed, name is asked for by its name, so
+// that a yes holds for the tool, and given for what it is given. The rest, judged,
+// is judged by the files or the command that it names.
+func TestToolsOfServersThatAreNotKnownToRead(t *testing.T) {
+	for _, c := range []struct{ tool, input, want string }{
+		{"mcp__github__get_file_contents", `{"owner":"o","repo":"r","path":"/"}`, "read"},
+		{"mcp__github__list_commits", `{"owner":"o","repo":"r","sha":"main"}`, "read"},
+		{"mcp__github__search_code", `{"query":"delete from users repo:o/r"}`, "read"},
+		{"mcp__github__pull_request_read", `{"method":"get_diff","owner":"o","repo":"r","pullNumber":1}`, "read"},
+		{"mcp__github__issue_read", `{"method":"get_comments","issue_number":1}`, "read"},
+		{"mcp__github__get_me", `{}`, "read"},
+		{"mcp__github__create_or_update_file", `{"owner":"o","repo":"r","path":"src/a.go","content":"x"}`, "name"},
+		{"mcp__github__merge_pull_request", `{"owner":"o","repo":"r"}`, "name"},
+		{"mcp__github__push_files", `{"owner":"o","files":[{"path":"a","content":"x"}]}`, "name"},
+		{"mcp__github__actions_list", `{"method":"list_workflow_runs"}`, "read"},
+		{"mcp__github__issue_write", `{"method":"create"}`, "given"},
+		{"mcp__filesystem__read_text_file", `{"path":"src/a.go","head":10}`, "read"},
+		{"mcp__filesystem__read_multiple_files", `{"paths":["src/a.go"]}`, "read"},
+		{"mcp__filesystem__directory_tree", `{"path":"."}`, "read"},
+		{"mcp__filesystem__list_allowed_directories", `{}`, "read"},
+		{"mcp__filesystem__search_files", `{"path":".","pattern":"*.go"}`, "read"},
+		{"mcp__filesystem__write_file", `{"path":"src/a.go","content":"rm -rf /"}`, "judged"},
+		{"mcp__filesystem__edit_file", `{"path":"src/a.go","edits":[{"oldText":"a","newText":"b"}]}`, "judged"},
+		{"mcp__filesystem__move_file", `{"source":"a.go","destination":"b.go"}`, "judged"},
+		{"mcp__playwright__browser_snapshot", `{}`, "read"},
+		{"mcp__playwright__browser_take_screenshot", `{"filename":"shot.png","fullPage":true}`, "read"},
+		{"mcp__playwright__browser_take_screenshot", `{"filename":"../src/main.go"}`, "given"},
+		{"mcp__playwright__browser_console_messages", `{"onlyErrors":true}`, "read"},
+		{"mcp__playwright__browser_network_requests", `{}`, "read"},
+		{"mcp__playwright__browser_wait_for", `{"text":"done"}`, "read"},
+		{"mcp__playwright__browser_click", `{"element":"approve","ref":"e1"}`, "name"},
+		{"mcp__playwright__browser_evaluate", `{"function":"() => fetch('/x')"}`, "given"},
+		{"mcp__playwright__browser_navigate", `{"url":"http://localhost:1"}`, "name"},
+		{"mcp__puppeteer__puppeteer_screenshot", `{"name":"x","width":1}`, "read"},
+		{"mcp__puppeteer__puppeteer_fill", `{"selector":"a","value":"b"}`, "name"},
+		{"mcp__postgres__query", `{"sql":"SELECT id, count(*) FROM users WHERE name = 'delete' GROUP BY id"}`, "read"},
+		{"mcp__postgres__query", `{"sql":"SELECT lo_export(1, '/p/src/a.go')"}`, "given"},
+		{"mcp__postgres__query", `{"sql":"COPY t TO PROGRAM 'touch a'"}`, "given"},
+		{"mcp__postgres__query", `{"sql":"WITH x AS (DELETE FROM t RETURNING *) SELECT * FROM x"}`, "given"},
+		{"mcp__postgres__list_tables", `{"schema":"public"}`, "read"},
+		{"mcp__sqlite__read_query", `{"query":"select * from notes where title like '%create%' limit 5"}`, "read"},
+		{"mcp__sqlite__read_query", `{"query":"SELECT writefile('src/a.go', 'x')"}`, "given"},
+		{"mcp__sqlite__read_query", `{"query":"SELECT load_extension('./x')"}`, "given"},
+		{"mcp__sqlite__read_query", `{"query":".once src/a.go\nselect 1"}`, "given"},
+		{"mcp__sqlite__read_query", `{"query":"ATTACH 'src/a.go' AS x"}`, "given"},
+		{"mcp__sqlite__read_query", `{"query":"PRAGMA table_info(notes)"}`, "read"},
+		{"mcp__sqlite__read_query", `{"query":"PRAGMA journal_mode=WAL"}`, "given"},
+		{"mcp__sqlite__write_query", `{"query":"select 1"}`, "name"},
+		{"mcp__sqlite__describe_table", `{"table_name":"notes"}`, "read"},
+		{"mcp__mysql__mysql_query", `{"sql":"SELECT 1 INTO OUTFILE '/p/src/a.go'"}`, "given"},
+		{"mcp__mysql__mysql_query", `{"sql":"SELECT 1 /*! INTO OUTFILE 'x' */"}`, "given"},
+		{"mcp__mssql__query", `{"sql":"SELECT 1 EXEC xp_cmdshell 'touch a'"}`, "given"},
+		{"mcp__graphql__query_graphql", `{"query":"query($n: Int) { viewer(first: $n) { login } }"}`, "read"},
+		{"mcp__api__query", `{"query":"mutation { createIssue(input: {}) { id } }"}`, "given"},
+		{"mcp__slack__slack_list_channels", `{"limit":10}`, "read"},
+		{"mcp__slack__conversations_history", `{"channel_id":"C1"}`, "read"},
+		{"mcp__slack__slack_post_message", `{"text":"x"}`, "name"},
+		{"mcp__sentry__get_issue_details", `{"issueUrl":"https://x/1"}`, "read"},
+		{"mcp__sentry__find_organizations", `{}`, "read"},
+		{"mcp__sentry__whoami", `{}`, "read"},
+		{"mcp__sentry__update_issue", `{"status":"resolved"}`, "name"},
+		{"mcp__linear__list_issues", `{"query":"update the docs"}`, "read"},
+		{"mcp__linear__create_comment", `{"body":"x"}`, "name"},
+		{"mcp__context7__resolve-library-id", `{"libraryName":"react"}`, "read"},
+		{"mcp__context7__query-docs", `{"libraryId":"/facebook/react","query":"create table in a hook"}`, "read"},
+		{"mcp__serena__find_symbol", `{"name_path":"A/b","relative_path":"src/a.go","include_body":true}`, "read"},
+		{"mcp__serena__get_symbols_overview", `{"relative_path":"src/a.go"}`, "read"},
+		{"mcp__serena__search_for_pattern", `{"substring_pattern":"rm -rf"}`, "read"},
+		{"mcp__serena__think_about_collected_information", `{}`, "read"},
+		{"mcp__serena__rename_symbol", `{"relative_path":"tests/a_test.go","name_path":"A","new_name":"B"}`, "name"},
+		{"mcp__serena__replace_symbol_body", `{"relative_path":"src/a.go","name_path":"A","body":"x"}`, "judged"},
+		{"mcp__serena__execute_shell_command", `{"command":"ls","cwd":"."}`, "judged"},
+		{"mcp__lsp__definition", `{"symbolName":"A"}`, "read"},
+		{"mcp__lsp__hover", `{"filePath":"src/a.go","line":1}`, "read"},
+		{"mcp__lsp__diagnostics", `{"filePath":"src/a.go"}`, "read"},
+		{"mcp__lsp__rename_symbol", `{"filePath":"src/a.go","newName":"B"}`, "name"},
+		{"mcp__lsp__code_actions", `{"filePath":"src/a.go","line":1}`, "name"},
+		{"mcp__lsp__apply_code_action", `{"title":"x"}`, "name"},
+		{"mcp__ide__getDiagnostics", `{"uri":"file:///p/a.go"}`, "read"},
+		{"mcp__desktop-commander__start_process", `{"command":"touch src/a.go","timeout_ms":1000}`, "judged"},
+		{"mcp__desktop-commander__start_process", `{"command":"ls","shell":"/tmp/evil"}`, "given"},
+		{"mcp__desktop-commander__start_process", `{"command":"env","args":["touch","src/a.go"]}`, "given"},
+		{"mcp__desktop-commander__interact_with_process", `{"pid":1,"input":"touch src/a.go"}`, "name"},
+		{"mcp__desktop-commander__read_process_output", `{"pid":1}`, "read"},
+		{"mcp__desktop-commander__list_processes", `{}`, "read"},
+		{"mcp__desktop-commander__set_config_value", `{"key":"a","value":"b"}`, "name"},
+		{"mcp__jetbrains__create_new_file", `{"pathInProject":"src/a.go","text":"x"}`, "judged"},
+		{"mcp__jetbrains__create_new_file_with_text", `{"where":"src/a.go","text":"x"}`, "name"},
+		{"mcp__jetbrains__get_file_text_by_path", `{"pathInProject":"src/a.go"}`, "read"},
+		{"mcp__jetbrains__get_run_configurations", `{}`, "read"},
+		{"mcp__jetbrains__execute_run_configuration", `{"configurationName":"x"}`, "name"},
+		{"mcp__jetbrains__reformat_file", `{"path":"src/a.go"}`, "name"},
+		{"mcp__jetbrains__search_in_files_by_text", `{"searchText":"x"}`, "read"},
+		{"mcp__docker__list-containers", `{}`, "read"},
+		{"mcp__docker__get-logs", `{"container_name":"x"}`, "read"},
+		{"mcp__docker__run-container", `{"image":"x","volumes":{"/p":"/p"}}`, "name"},
+		{"mcp__docker__docker", `{"args":["run","-v","/p:/p"]}`, "name"},
+		{"mcp__kubernetes__kubectl_get", `{"resourceType":"pods","output":"json"}`, "read"},
+		{"mcp__kubernetes__pods_list", `{}`, "read"},
+		{"mcp__kubernetes__kubectl_apply", `{"manifest":"x"}`, "name"},
+		{"mcp__memory__search_nodes", `{"query":"update users set x"}`, "read"},
+		{"mcp__memory__open_nodes", `{"names":["a"]}`, "read"},
+		{"mcp__memory__create_entities", `{"entities":[]}`, "name"},
+		{"mcp__fetch__fetch", `{"url":"https://x","max_length":5}`, "read"},
+		{"mcp__http__fetch", `{"url":"https://x","method":"POST"}`, "given"},
+		{"mcp__x__get_report", `{"output_path":"src/a.go"}`, "given"},
+		{"mcp__x__check_style", `{"fix":true}`, "given"},
+		{"mcp__x__get", `{"args":"{\"command\":\"touch a\"}"}`, "given"},
+		{"mcp__x__read_and_run", `{}`, "name"},
+		{"mcp__x__write_file", `{"path":"plan.md","content":"x","command":"touch src/a.go"}`, "given"},
+		{"mcp__x__start", `{"path":"plan.md","content":"x"}`, "name"},
+		{"mcp__x__start_process", `{"command":["sh","-c","touch src/a.go"]}`, "judged"},
+		{"mcp__x__start_process", `{"command":"touch src/a.go","replace_all":"yes","edits":1}`, "given"},
+		{"mcp__x__refresh", `{"path":["src/a.go"]}`, "name"},
+		{"mcp__x__refresh", `["src/a.go"]`, "given"},
+		{"mcp__x__refresh", `{"replace_all":1}`, "name"},
+		{"mcp__writ__propose", `{"text":"x"}`, "read"},
+		{"mcp__plugin_writ_writ__advance_phase", `{"gate":"plan"}`, "read"},
+		{"mcp__writs__advance_phase", `{"gate":"plan"}`, "name"},
+	} {
+		payload, err := json.Marshal(map[string]any{
+			"session_id": "s", "cwd": "/p", "tool_name": c.tool, "tool_use_id": "t", "tool_input": json.RawMessage(c.input),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		call, err := Parse("claude", "PreToolUse", payload)
+		got := "read"
+		switch {
+		case err != nil:
+			got = err.Error()
+		case call.ByName:
+			got = "name"
+		case call.Unproven != "":
+			got = "given"
+		case len(call.Writes) > 0 || call.Shell != nil:
+			got = "judged"
+		}
+		if got != c.want {
+			t.Errorf("%s %s: %s (%s), want %s", c.tool, c.input, got, call.Unproven, c.want)
+		}
+	}
+}

@@ -1,0 +1,334 @@
+package host
+
+import (
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/writbus/writ/schemas/lazyregexp"
+)
+
+func words(text string) map[string]bool {
+	set := map[string]bool{}
+	for word := range strings.FieldsSeq(text) {
+		set[word] = true
+	}
+	return set
+}
+
+// Words of tools' names. A name reads when, without the nouns it begins with, it
+// begins with a verb of reading, or is one of the things that are only looked at,
+// and no word of it writes.
+var (
+	leadingNouns = words(`mcp browser page console network take issue issues pull request git docker container containers compose kubectl helm pod pods
+		node image images repo repository code web file files directory project projects db sql database table tables workspace document documents symbol symbols lsp job
+		jobs workflow workflows actions user users team teams channel channels conversations thread threads event events error errors memory graph audit system server
+		brave tavily exa google package local remote resources resource namespaces configuration go to type heap full text multiple`)
+	reads = words(`get list read search find grep query view show fetch describe stat status tree check count lookup resolve think analyze diff compare
+		explain inspect retrieve recall browse wait validate verify ls cat head tail is has poll preview summarize peek ping whoami`)
+	lookedAt = words(`log logs hover definition definitions declaration references implementation implementations diagnostics symbols screenshot snapshot
+		history messages requests info status version versions schema schemas docs documentation help outline overview tree diff hierarchy problems usages callers sequentialthinking`)
+	wholeNames = words(`open_nodes ask_question start_search stop_search convert_time initial_instructions check_onboarding_performed read_query`)
+	// writes are never part of a reading name.
+	writes = words(`create write delete remove rename apply edit insert execute executes exec eval evaluate send put push replace deploy add append save modify patch mkdir
+		touch truncate drop destroy kill terminate restart reboot click fill press drag publish clear reset revert restore rollback approve reject submit transition
+		assign invite enable disable toggle unset lock unlock move copy clone fork checkout stash rebase cherry invoke trigger dispatch emit mark cancel mount register
+		generate refactor organize inline uninstall overwrite transform mutate update_all upsert purge prune`)
+	// acts are things as often as deeds: after a verb of reading they are things.
+	acts = words(`start stop run runs process processes shell terminal command commands action actions script post update updates set fix format import export install upload
+		download commit merge schedule call record complete archive attach build compile tag close open interact out`)
+	joins = words(`and or then`)
+	// resolved are things that are changed by being resolved.
+	resolved = words(`thread threads issue issues conversation comment comments conflict conflicts incident alert review finding`)
+	// filing are the words of tools whose only doing is to write the files that
+	// they name.
+	filing = words(`write edit create append delete remove move rename copy insert replace patch save truncate modify mkdir touch
+		file files text new directory dir folder content contents line lines block blocks range string str regex symbol body in at after before to or and search path notebook cell project multiple by update`)
+)
+
+// Keys of an input, by what their values are.
+var (
+	commandNames = words(`command commands cmd cmdline command_line shell script scripts bash argv exec`)
+	codeNames    = words(`code expression function js javascript python snippet program source_code lambda page_function`)
+	queryNames   = words(`sql statement statements query queries cypher graphql q mutation pipeline aggregation`)
+	deedNames    = words(`method http_method verb action operation op subcommand tool tool_name mode`)
+	outputNames  = words(`output output_path output_file output_dir out outfile save_to save_path save_as dest destination destination_path target_path download_path local_path
+		export_path write_to filename file_name`)
+	besideCommand = words(`working_directory workdir working_dir cwd directory dir dir_path timeout timeout_ms timeout_seconds description title reason wait_ms verbose_timeout_ms
+		project_path max_lines_count truncate_mode max_answer_chars capture_stderr reuse_existing_terminal_window explanation`)
+	databases = words(`sql sqlite postgres postgresql pg psql mysql mariadb mssql sqlserver oracle duckdb clickhouse bigquery snowflake redshift athena db database dbhub neo4j
+		cypher supabase neon turso libsql d1 graphql`)
+	seekers = words(`search find lookup resolve recall`)
+	// ownTools are those of Writ's own server, which the daemon judges.
+	ownTools = words(`query recall status propose advance_phase`)
+)
+
+// keyWords is a key or a name as its words, joined by underscores.
+func keyWords(key string) string { return strings.Join(nameWords(key), "_") }
+
+// unproven says why a call of a server's tool is not known to do no more than
+// read, or than to write the files that it names, "" where it is. named says that
+// the tool's name is why, and not what it was given.
+func (c *Call) unproven(name string, input map[string]json.RawMessage) (why string, named bool) {
+	if own(name) {
+		return "", false
+	}
+	tool := nameWords(name)
+	in := argument{tool: tool, server: serverWords(name)}
+	byName := !readingName(tool, in.server)
+	switch {
+	case c.Shell != nil:
+		for key := range input {
+			if !slices.Contains(commandKeys, key) && !besideCommand[keyWords(key)] {
+				return "beside a command it is given " + key, false
+			}
+		}
+		return "", false
+	case len(c.Writes) > 0 && !slices.ContainsFunc(tool, func(w string) bool { return !filing[w] }) && !symbolWide(tool):
+		in.files = true
+		return in.of(input), false
+	case byName:
+		if why = in.of(input); why != "" {
+			return why, false
+		}
+		return "its name does not say that it only reads", true
+	}
+	return in.of(input), false
+}
+
+// symbolWide names tools that write more files than they name.
+func symbolWide(tool []string) bool {
+	return slices.Contains(tool, "symbol") && (slices.Contains(tool, "rename") || slices.Contains(tool, "move") || slices.Contains(tool, "delete") || slices.Contains(tool, "remove"))
+}
+
+// own reports whether a tool is one of Writ's own server.
+func own(name string) bool {
+	if !ownTools[keyWords(name)] {
+		rest, is := strings.CutPrefix(name, "writ_")
+		return is && ownTools[rest]
+	}
+	switch strings.Join(serverWords(name), "_") {
+	case "mcp_writ", "mcp_plugin_writ_writ":
+		return true
+	}
+	return strings.HasPrefix(name, "MCP:")
+}
+
+// serverWords are those of the server in a tool's name. Some hosts put it before
+// the tool's own name with nothing to tell them apart.
+func serverWords(name string) []string {
+	if i := strings.LastIndex(name, "__"); i >= 0 {
+		return nameWords(strings.ReplaceAll(name[:i], "__", " "))
+	}
+	all := nameWords(name)
+	switch {
+	case strings.HasPrefix(name, "MCP:") || len(all) < 2 || reads[all[0]]:
+		return nil
+	case all[0] == "mcp":
+		return all[:2]
+	}
+	return all[:1]
+}
+
+// readingName reports whether a tool's name says that it reads and does nothing
+// else.
+func readingName(tool, server []string) bool {
+	if wholeNames[strings.Join(tool, "_")] {
+		return true
+	}
+	for len(tool) > 1 && (leadingNouns[tool[0]] || slices.Contains(server, tool[0])) && !(len(tool) > 1 && reads[tool[0]]) {
+		tool = tool[1:]
+	}
+	if len(tool) == 0 || slices.ContainsFunc(tool, func(w string) bool { return writes[w] }) {
+		return false
+	}
+	if !reads[tool[0]] {
+		return len(tool) == 1 && lookedAt[tool[0]]
+	}
+	if tool[0] == "resolve" && slices.ContainsFunc(tool, func(w string) bool { return resolved[w] }) {
+		return false
+	}
+	acting := slices.ContainsFunc(tool, func(w string) bool { return acts[w] })
+	return !acting || !slices.ContainsFunc(tool, func(w string) bool { return joins[w] })
+}
+
+// argument looks through what a tool is given.
+type argument struct {
+	tool, server []string
+	files        bool // it writes the files that it names
+	seen         int
+}
+
+// of says what of an input is more than reading takes.
+func (a *argument) of(input map[string]json.RawMessage) string {
+	for _, key := range sortedKeys(input) {
+		var value any
+		if json.Unmarshal(input[key], &value) != nil {
+			return "its input cannot be read"
+		}
+		if why := a.look(keyWords(key), value, 0); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for key := range m {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+func (a *argument) look(key string, value any, depth int) string {
+	if a.seen++; a.seen > maxLooked || depth > maxDepth {
+		return "its input is too large to be looked through"
+	}
+	switch value := value.(type) {
+	case bool:
+		if value && slices.ContainsFunc(strings.Split(key, "_"), func(w string) bool { return writes[w] || w == "fix" || w == "update" || w == "install" }) {
+			return "it is told to " + key
+		}
+	case string:
+		return a.text(key, value, depth)
+	case []any:
+		for _, one := range value {
+			if why := a.look(key, one, depth+1); why != "" {
+				return why
+			}
+		}
+	case map[string]any:
+		for _, k := range sortedKeys(value) {
+			if why := a.look(keyWords(k), value[k], depth+1); why != "" {
+				return why
+			}
+		}
+	}
+	return ""
+}
+
+// maxLooked bounds the values of an input that are looked at.
+const maxLooked = 2000
+
+var (
+	plainWord = lazyregexp.New(`^[\w.:-]{0,64}$`)
+	picture   = lazyregexp.New(`^[\w-][\w .-]*\.(?:png|jpe?g|webp|pdf)$`)
+	formats   = words(`json yaml yml wide name text markdown md html csv table custom-columns xml plain raw compact full`)
+)
+
+func (a *argument) text(key, value string, depth int) string {
+	if value == "" {
+		return ""
+	}
+	switch {
+	case commandNames[key]:
+		return "it is given a command"
+	case a.files:
+		return "" // the content of a file may be anything
+	case codeNames[key] && !plainWord.MatchString(value):
+		return "it is given code"
+	case queryNames[key] && !a.asks(key, value):
+		return "it is given a query that may write"
+	case deedNames[key] && !readingName(nameWords(value), nil) && slices.ContainsFunc(nameWords(value), func(w string) bool { return writes[w] || acts[w] }):
+		return "it is told to " + value[:min(len(value), 40)]
+	case outputNames[key] && !formats[strings.ToLower(value)] && !picture.MatchString(value):
+		return "it is given a file to write"
+	}
+	if value = strings.TrimSpace(value); strings.HasPrefix(value, "{") || strings.HasPrefix(value, "[") {
+		var inner any
+		if json.Unmarshal([]byte(value), &inner) == nil {
+			return a.look(key, inner, depth+1)
+		}
+	}
+	return ""
+}
+
+// asks reports whether a query only reads. One for a database has to be one of
+// reading; one that may as well be words to search for has to hold no statement
+// that writes.
+func (a *argument) asks(key, query string) bool {
+	isDatabase := func(w string) bool { return databases[w] }
+	if key != "query" && key != "queries" && key != "q" || slices.ContainsFunc(a.tool, isDatabase) || slices.ContainsFunc(a.server, isDatabase) || strings.Join(a.tool, "_") == "read_query" {
+		return readsQuery(query)
+	}
+	return slices.ContainsFunc(a.tool, func(w string) bool { return seekers[w] || w == "docs" || w == "documentation" }) || !writingStatement.MatchString(query)
+}
+
+var (
+	writingStatement = lazyregexp.New(`(?is)\b(?:insert\s+(?:into|or)|update\s+\S+\s+set|delete\s+from|drop\s+\w+|create\s+(?:or\s+replace\s+)?(?:temp\w*\s+|unique\s+|virtual\s+)?(?:table|view|index|trigger|function|database|schema|extension|user|role|procedure)|alter\s+\w+|truncate\s+\w+|replace\s+into|merge\s+into|copy\s+\S+\s+(?:to|from)|attach\s+|detach\s+\w|vacuum|load_extension\s*\(|writefile\s*\(|into\s+(?:out|dump)file|pragma\s+\w+\s*[=(]|grant\s+\w+\s+on|mutation\b[^{]*\{)|\$(?:out|merge)\b|^\s*\.`)
+	beginsQuery      = lazyregexp.New(`(?is)^\s*\(*\s*(?:select|with|explain|show|describe|desc|values|match|optional\s+match|return|unwind|query\b|\{|pragma\s+(?:\w+\.)?(?:(?:table_info|table_xinfo|table_list|index_list|index_info|index_xinfo|foreign_key_list|foreign_key_check|integrity_check|quick_check)\s*(?:\(\s*['"]?[\w.]*['"]?\s*\))?|database_list|user_version|schema_version|journal_mode|page_size|page_count|encoding|foreign_keys|compile_options|function_list|collation_list)\s*;?\s*$)`)
+	writesInQuery    = lazyregexp.New(`(?i)\b(?:insert|update|delete|drop|create|alter|truncate|merge|grant|revoke|attach|detach|vacuum|copy|into|call|exec|execute|load|kill|shutdown|backup|restore|bulk|declare|waitfor|reindex|mutation|subscription|set|remove|foreach|dbcc|deny|reconfigure)\b`)
+	calledInQuery    = lazyregexp.New(`(\w+)["\]` + "`" + `]?\s*\(`)
+	graphQuery       = lazyregexp.New(`^\s*(?:query\b|\{)`)
+	dollarQuote      = lazyregexp.New(`\$\w*\$`)
+	quotedInQuery    = lazyregexp.New(`'[^']*'`)
+	nestedQuote      = lazyregexp.New(`"[^"]*'[^"]*"|\[[^\]]*'[^\]]*\]|` + "`[^`]*'[^`]*`")
+
+	// queryCalls are words that stand before a bracket in queries that read.
+	queryCalls = words(`select from where and or not in exists any all some on using as over partition by union except intersect join values with recursive case when then else
+		between like having distinct filter within limit offset order group is return match cross lateral left right inner full interval array row cast try_cast
+		count sum avg min max total group_concat string_agg array_agg json_agg jsonb_agg listagg coalesce ifnull nullif isnull iif if greatest least abs round ceil ceiling floor
+		mod power sqrt sign ln log exp random length char_length len lower upper trim ltrim rtrim substr substring replace instr position strpos left right lpad rpad concat concat_ws
+		format printf split_part initcap reverse repeat to_char to_date to_timestamp date time datetime strftime julianday unixepoch now current_date current_timestamp date_trunc
+		date_part extract age datediff dateadd date_add date_sub timestampdiff year month day hour minute second from_unixtime unix_timestamp typeof json_extract json_array_length
+		json_each json_object jsonb_extract_path_text json_build_object jsonb_build_object jsonb_array_elements json_array_elements unnest generate_series row_number rank dense_rank
+		ntile lag lead first_value last_value percentile_cont percentile_disc stddev variance corr median mode version database schema current_schema current_database user pg_size_pretty
+		pg_total_relation_size pg_relation_size pg_database_size pg_get_indexdef pg_get_viewdef pg_get_constraintdef obj_description col_description format_type to_regclass
+		regexp_replace regexp_match regexp_matches regexp_like hex quote unicode char md5 varchar decimal numeric int integer bigint real float text boolean labels type id nodes
+		relationships keys properties collect size range tolower toupper tostring tointeger head last query explain analyze buffers verbose pragma table_info table_xinfo index_list
+		index_info index_xinfo foreign_key_list foreign_key_check integrity_check quick_check table_list`)
+)
+
+// readsQuery reports whether one statement of a query language does nothing but
+// read, whichever of its dialects it is read in. What dialects read in different
+// ways – comments, backslashes, quotes within other quotes – is not told.
+func readsQuery(query string) bool {
+	query = strings.TrimSuffix(strings.TrimSpace(query), ";")
+	if strings.ContainsAny(query, "\\#;") || dollarQuote.MatchString(query) || strings.Contains(query, "/*") || strings.Contains(query, "--") || nestedQuote.MatchString(query) {
+		return false
+	}
+	query = quotedInQuery.Regexp().ReplaceAllString(query, "''")
+	if !beginsQuery.MatchString(query) || writesInQuery.MatchString(query) {
+		return false
+	}
+	if graphQuery.MatchString(query) {
+		return true // of GraphQL, whose fields take arguments like calls
+	}
+	for _, call := range calledInQuery.Regexp().FindAllStringSubmatch(query, -1) {
+		if !queryCalls[strings.ToLower(call[1])] && !strings.Contains(strings.ToLower(query), "with "+strings.ToLower(call[1])) {
+			return false
+		}
+	}
+	return true
+}
+
+// pathsIn are the texts within an input that are, or may be, paths.
+func pathsIn(found []string, value any, depth int) []string {
+	if len(found) >= maxQueued || depth > maxDepth {
+		return found
+	}
+	switch value := value.(type) {
+	case string:
+		if rest, is := strings.CutPrefix(value, "file:"); is {
+			if plain, err := url.PathUnescape(rest); err == nil {
+				rest = plain
+			}
+			value = "/" + strings.TrimLeft(strings.TrimPrefix(strings.TrimPrefix(rest, "//localhost"), "//"), "/")
+		}
+		if strings.HasPrefix(value, "/") || strings.HasPrefix(value, "~") || strings.Contains(value, "../") {
+			found = append(found, value)
+		}
+	case []any:
+		for _, one := range value {
+			found = pathsIn(found, one, depth+1)
+		}
+	case map[string]any:
+		for _, key := range sortedKeys(value) {
+			found = pathsIn(found, value[key], depth+1)
+		}
+	}
+	return found
+}

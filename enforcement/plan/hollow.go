@@ -1,0 +1,191 @@
+package plan
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/writbus/writ/schemas/lazyregexp"
+)
+
+// concealed finds the first character by which a reader sees another text than
+// the one that is approved: one that controls a terminal, turns the direction
+// of writing, or copies a letter without being seen.
+func concealed(src []byte) *Problem {
+	line := 1
+	for _, r := range string(src) {
+		switch {
+		case r == '\n':
+			line++
+		case r != '\t' && unicode.IsControl(r), r >= '\u202a' && r <= '\u202e', r >= '\u2066' && r <= '\u2069', r >= 0xe0000 && r <= 0xe007f:
+			return &Problem{Code: HiddenText, Line: line, Text: fmt.Sprintf(
+				"the plan holds the character U+%04X, which shows a reader another text than the one that is written. Take it out.", r)}
+		}
+	}
+	return nil
+}
+
+var (
+	// hiding are the attributes by which HTML is not shown.
+	hiding = lazyregexp.New(`(?i)\s(?:hidden\b|style\s*=[^>]*(?:display\s*:\s*none|visibility\s*:\s*hidden|opacity\s*:\s*0\b|font-size\s*:\s*0\b))`)
+	folds  = lazyregexp.New(`(?i)<(/?)(?:details|template|del|s|strike|script|style)\b[^>]*>`)
+)
+
+// fold follows the elements that a reader does not see unfolded or sees struck
+// out, and returns what of a piece of HTML stands outside of them.
+func (r *reader) fold(html string) string {
+	var seen strings.Builder
+	for {
+		m := folds.Regexp().FindStringSubmatchIndex(html)
+		end := len(html)
+		if m != nil {
+			end = m[0]
+		}
+		if r.folded == 0 {
+			seen.WriteString(html[:end])
+		}
+		switch {
+		case m == nil:
+			return seen.String()
+		case m[2] == m[3]:
+			r.folded++
+		case r.folded > 0:
+			r.folded--
+		}
+		html = html[m[1]:]
+	}
+}
+
+// said are words that every plan could say, whatever it is about; see hollow.
+var said = wordSet(`above below aforementioned see refer refers reference discussed mentioned stated said agreed
+	according chat conversation message messages previous earlier prior history context thread prompt request
+	requested requests requirement requirements requires require user users wants want wanted asked ask wish task
+	tasks ticket issue job work works worked working contains contain containing section's explains explained
+	explanation why what how which who where way ways change changed changes changing code codes codebase project
+	program software system app application repository repo implementation implement implements implemented
+	implementing feature features function functions functionality solution solve solved fix fixed fixes bug bugs
+	problem problems update updated updates make makes made making do does did doing ensure ensures sure correct
+	correctly proper properly right well good fine ok okay great best better nice clean quality high practice
+	practices standard standards appropriate appropriately suitable relevant various several necessary needed as
+	expected expectations intended desired specified accordingly per so such than also very just only simply
+	straightforward obvious obviously trivial self-explanatory explanatory self clear clearly no-brainer test tests
+	tested testing testable pass passes passed passing green succeed succeeds success successful successfully
+	finish finishes deliver delivered ready implemented use used useful using verified verify verifies review
+	reviewed approve approved approval yes true n/a na non nil null etc misc general generally basically overall
+	because get gets got one both each every any if any's about into from own same other others new build builds
+	built compile compiles compiled run runs running again always never behave behaves behaviour behavior
+	result results goal goals purpose point points step steps develop developed development write wrote writing
+	process produce provides provide enough many much most least lot us's whatever everyone nobody
+	significantly improve improves improved improvement improvements meet meets met satisfy satisfies satisfied
+	requested's apply applies applied applicable none available performs perform performed performing`)
+
+// substance counts the different words of a text that are about something.
+func substance(text string, seen map[string]bool) {
+	for _, w := range plainWords(text) {
+		if hollow[w] || said[w] || decided[w] || nonsense[w] || latin[w] {
+			continue
+		}
+		seen[w] = true
+		if countWords(w) > 1 { // a script without spaces
+			seen[w+" "] = true
+		}
+	}
+}
+
+// says tells whether a text has that many different words about something.
+func says(text string, least int) bool {
+	seen := map[string]bool{}
+	substance(text, seen)
+	return len(seen) >= least
+}
+
+// What says fewer different things than these fits every plan.
+const (
+	leastOfAnalysis   = 2
+	leastOfCapability = 2
+)
+
+// hollow tells whether the section says nothing about this work in particular.
+func (s *section) hollow(name string) *Problem {
+	var all strings.Builder
+	best := false // or ticked, which is a problem of its own
+	for _, b := range s.blocks {
+		if b.kind == subheading || b.kind == header {
+			continue
+		}
+		all.WriteString(b.text() + "\n")
+		best = best || b.box != nil && (*b.box || says(b.text(), leastOfCapability))
+	}
+	p := &Problem{Code: Placeholder, Section: name, Line: s.line}
+	switch {
+	case name == SectionAnalysis && !says(all.String(), leastOfAnalysis):
+		p.Text = "the section `## Analysis` would fit every plan. Say what is wrong or missing here, and how this work mends it."
+	case name == SectionAnalysis && repeats(all.String()):
+		p.Text = "the section `## Analysis` says the same over and over. Say it once, and what else there is to say."
+	case name == SectionCapabilities && !best && len(s.capabilities()) > 0:
+		p.Text = "no check box of `## Capabilities` says what will be different. Write what a user can observe afterwards."
+	default:
+		return nil
+	}
+	return p
+}
+
+// repeats tells whether a text consists of one passage over and over.
+func repeats(text string) bool {
+	words := plainWords(text)
+	distinct := map[string]bool{}
+	for _, w := range words {
+		distinct[w] = true
+	}
+	return len(words) >= 12 && len(words) <= 200 && len(distinct)*3 <= len(words)
+}
+
+// boundless finds a path that names everything: the project itself, or a
+// pattern in which no name stands but that of one folder above all.
+func (s *section) boundless() *Problem {
+	for _, b := range s.blocks {
+		for _, m := range b.paths() {
+			if everything(m.path) {
+				return &Problem{Code: TooBroad, Section: SectionFiles, Line: b.line, Text: fmt.Sprintf(
+					"%s names everything, so an approval of it would approve anything. List the files you will write.", clip(m.path))}
+			}
+		}
+	}
+	return nil
+}
+
+var choice = lazyregexp.New(`\[[^\]]*\]|\{[^}]*\}`)
+
+func everything(p string) bool {
+	p = path.Clean(p)
+	if p == "." || p == "/" || p == ".." {
+		return true
+	}
+	if !strings.ContainsAny(p, "*?[{") {
+		return false
+	}
+	named, deep := 0, false
+	for part := range strings.SplitSeq(choice.ReplaceAllString(p, "*"), "/") {
+		deep = deep || strings.Contains(part, "**")
+		if strings.Trim(part, "*?.") != "" {
+			named++
+		}
+	}
+	return named == 0 || named == 1 && deep && !strings.ContainsFunc(path.Base(p), func(r rune) bool { return unicode.IsLetter(r) })
+}
+
+// negation are words that turn "no matching rules" into its opposite.
+var negation = wordSet(`not never false untrue isn't wrong doubt cannot can't incorrect hardly deny`)
+
+// statesNone tells whether a text says, un-negated, that no rule matches.
+func statesNone(text string) bool {
+	for sentence := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(".;!", r) }) {
+		words := plainWords(sentence)
+		if strings.Contains(" "+strings.Join(words, " ")+" ", " no matching rules ") && !slices.ContainsFunc(words, func(w string) bool { return negation[w] }) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,92 @@
+package enforcement
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/writbus/writ/enforcement/phrase"
+	"github.com/writbus/writ/schemas/lazyregexp"
+)
+
+// maxKept bounds the prompts for later that a session keeps in mind.
+const maxKept = 256
+
+var textQueued = wording{
+	"a prompt that approves, or that changes the mode, is typed by the user; none is scheduled, sent or queued.",
+	"Hand in a text that says what to do, without words of approval, and wait for the user's.",
+}
+
+// queues judges prompts that a tool would hand in for later.
+func (st stance) queues(prompts []string, set Settings) ruling {
+	for _, prompt := range prompts {
+		if st.wouldApprove(prompt, set) {
+			return ruling{verdict: Deny, rule: RuleProtected, text: textQueued}
+		}
+	}
+	return allowed
+}
+
+// What tools put around a prompt: when it is due, the command that takes it,
+// quotation marks.
+var (
+	wrapper = lazyregexp.New(`(?is)^\s*(?:["'` + "`" + `“”]+|/[\w:.-]+\s|(?:[\d*/,-]+\s+){5}|(?:every|in|after|at)?\s*\d+(?:[.:]\d+)?\s*(?:s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|am|pm)?\b[,:;-]?\s+)`)
+	due     = lazyregexp.New(`(?is)(?:["'` + "`" + `“”]+|\s+(?:every|each|in|after|at)\s[^.\n]{1,40})\s*$`)
+)
+
+// wouldApprove tells whether a prompt, or what it is without its wrapping, would
+// act for the user. A bare go-ahead does while a plan or tests wait; otherwise it
+// is what loops are made of.
+func (st stance) wouldApprove(prompt string, set Settings) bool {
+	lower := strings.ToLower(prompt)
+	if strings.Contains(lower, CommandApprove) || strings.Contains(lower, "/"+CommandMode) || strings.Contains(lower, ":"+CommandMode) {
+		return true
+	}
+	for range 8 {
+		if bare := strings.TrimSpace(prompt); addition.MatchString(bare) || resumption.MatchString(bare) {
+			return true
+		}
+		for _, gate := range []string{GatePlan, GateTests, GateImplementation} {
+			j := judgeWording(prompt, gate, set.Phrases)
+			if j.Approves && (j.Reason != phrase.BareGoAhead || st.Mode == ModeWork && (st.Phase() == PhasePlanning || st.Phase() == PhaseTesting)) {
+				return true
+			}
+		}
+		inner := due.ReplaceAllString(wrapper.ReplaceAllString(prompt, ""), "")
+		if inner == prompt {
+			break
+		}
+		prompt = inner
+	}
+	return false
+}
+
+// promptKey is the digest of a prompt's letters and digits, whatever stands
+// between them.
+func promptKey(prompt string) string {
+	words := strings.FieldsFunc(strings.ToLower(prompt), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	if len(words) == 0 {
+		return ""
+	}
+	return Hash([]byte(strings.Join(words, " ")))
+}
+
+func promptKeys(prompts []string) []string {
+	var keys []string
+	for _, prompt := range prompts {
+		if key := promptKey(prompt); key != "" && !slices.Contains(keys, key) {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+// queued keeps in mind what tools handed in for later.
+func (s State) queued(keys []string) State {
+	if len(keys) == 0 {
+		return s
+	}
+	all := slices.Concat(s.Queued, keys)
+	s.Queued = all[max(0, len(all)-maxKept):]
+	return s
+}

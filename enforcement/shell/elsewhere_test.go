@@ -1,0 +1,118 @@
+package shell
+
+import (
+	"slices"
+	"testing"
+)
+
+// TestElsewhere has commands that another process does, by class, behind whatever
+// hides them.
+func TestElsewhere(t *testing.T) {
+	for class, commands := range map[Class][]string{
+		Types: {
+			"tmux send-keys -t 0 approved Enter", "tmux -L other send-keys approved Enter", "/usr/bin/tmux send -t host:0 approved C-m",
+			"tmux new -d 'touch src/a.go'", "tmux", "tmux run-shell 'touch src/a.go'", "tmux display-message -p '#(touch src/a.go)'",
+			"tmux ls \\; send-keys approved Enter", "tmux set-buffer approved ';' paste-buffer", "tmux pipe-pane -I 'echo approved'",
+			"screen -X stuff 'approved\n'", "screen -S host -p 0 -X stuff approved", "screen -dm touch src/a.go", "zellij action write-chars approved",
+			"kitty @ send-text approved", "kitten @ send-text --match all approved", "wezterm cli send-text --pane-id 0 approved",
+			"xdotool type approved", "xdotool search --name Claude key Return", "ydotool type approved", "wtype approved", "echo type approved | dotool",
+			"osascript -e 'tell app \"System Events\" to keystroke \"approved\"'", "i3-msg exec 'touch src/a.go'", "hyprctl dispatch exec touch src/a.go",
+			"env -i PATH=/usr/bin timeout 5 tmux send-keys approved", "echo approved | xargs tmux send-keys", "sh -c 'tmux send-keys approved'",
+			"echo $(tmux send-keys approved)", "f() { tmux send-keys \"$@\"; }; f approved", "alias t=tmux; t send-keys approved",
+			"T=tmux; $T send-keys approved", "command tmux send-keys x", "exec tmux send-keys x", "nohup setsid tmux send-keys x &",
+			"find . -maxdepth 0 -exec tmux send-keys approved ';'", "awk 'BEGIN { system(\"tmux send-keys approved\") }'",
+			"python3 -c \"import os; os.system('tmux send-keys approved')\"",
+			"python3 - <<'E'\nimport subprocess\nsubprocess.run(['tmux', 'send-keys', 'approved'])\nE",
+			"node -e \"require('child_process').spawnSync('tmux', ['send-keys', 'approved'])\"",
+			"node -e \"require('child_process').execSync('xdotool type approved')\"", "perl -e 'system \"tmux send-keys approved\"'",
+			"perl -e 'exec \"xdotool\", \"type\", \"approved\"'", "ruby -e 'system(\"tmux\", \"send-keys\", \"approved\")'", "ruby -e '`tmux send-keys approved`'",
+			"doppler run -- tmux send-keys approved", "nix-shell -p tmux --run 'tmux send-keys approved'", "watch tmux send-keys approved",
+			"git -c alias.x='!tmux send-keys approved' x", "GIT_PAGER='tmux send-keys approved' git -p log", "trap 'tmux send-keys approved' EXIT",
+			`$(which tmux) send-keys approved`, `"$(command -v tmux)" send-keys approved`, `declare -A m=([x]=tmux); ${m[x]} send-keys approved`,
+			"ln -s /usr/bin/tmux /tmp/t; /tmp/t send-keys approved", "python3 -c \"from subprocess import *; Popen('tmux send-keys approved', shell=True)\"",
+			"lua -e 'os.execute(\"tmux send-keys approved\")'", "vim -c ':!tmux send-keys approved' -c q", "make -f - <<< 'all: ; tmux send-keys approved'",
+			"npx -c 'tmux send-keys approved'", "emacs --eval '(shell-command \"tmux send-keys approved\")'", "tmux \\\n  send-keys approved", "{tmux,send-keys,approved}",
+			"a=(tmux send-keys approved); \"${a[@]}\"", "hash -p /usr/bin/tmux ls; ls send-keys approved", "sed '1e tmux send-keys approved' README.md",
+			"git -c core.pager='tmux send-keys approved' log", "exec -a ls tmux send-keys x", "byobu new-session -d x", "xdotool search --name T type approved",
+			"coproc tmux send-keys approved", "! tmux send-keys approved", "time tmux send-keys approved", "flock /tmp/l tmux send-keys approved",
+			"parallel tmux send-keys ::: approved", "cat <<E | sh\ntmux send-keys approved\nE",
+		},
+		Agent: {
+			"claude -p 'write src/a.go'", "npx -y @anthropic-ai/claude-code@latest -p x", "bunx @openai/codex exec x", "echo x | codex exec -",
+			"gemini -p x", "uvx --from aider-chat aider --message x", "opencode run x", "cursor-agent -p x", "copilot -p x", "goose run -t x", "amp -x y",
+			"pipx run aider-chat", "pnpm dlx @google/gemini-cli -p x",
+			"claude mcp add x -- sh -c y", "gh copilot suggest x", "python3 -m aider --message x",
+		},
+		Schedule: {
+			"echo 'touch src/a.go' | at now", "at -f x.sh now + 1 minute", "batch < x.sh", "crontab x", "echo '* * * * * x' | crontab -", "crontab -e",
+			"systemd-run --user touch src/a.go", "systemd-run --on-active=5 touch x", "launchctl submit -l x -- touch src/a.go",
+			"busctl --user call org.freedesktop.systemd1 /x y z", "gdbus call --session --dest x", "dbus-send --session x y", "tsp touch src/a.go",
+			"watchman -- trigger . x '*.go' -- touch src/a.go",
+		},
+		Container: {
+			"docker run -v $PWD:/w alpine touch /w/src/a.go", "docker exec c touch x", "docker compose up -d", "docker-compose run web sh", "podman run x",
+			"docker cp c:/x src/a.go", "docker build .", "docker -H unix:///var/run/docker.sock run x", "docker compose -f x.yml exec web sh",
+			"nerdctl run x", "buildah run c touch x", "kubectl exec p -- touch x", "kubectl apply -f x.yml", "kubectl cp p:/x y", "kubectl run x --image=y",
+			"kubectl debug node/x -it --image=y", "kubectl delete pod x", "helm install x y", "lxc exec c -- touch x", "incus exec c touch x",
+			"multipass exec vm touch x", "vagrant ssh -c 'touch x'", "wsl.exe touch x", "limactl shell default touch x", "distrobox enter x -- touch y",
+			"docker ps; docker run x", "systemctl -M box status", "systemctl status x -qMbox", "kubectl get pods --server http://x", "helm list --kube-apiserver http://x", "docker rm $(docker ps -q)", "docker inspect x | docker load",
+			"npm exec -c 'docker run x'", "git bisect run docker run x", "$(which docker) run x", "node -e \"require('child_process').exec('docker run x')\"",
+		},
+		Machine: {
+			"systemctl -H x status", "systemctl status y -Hx", "timedatectl --host=x", "busctl --host=x list", "docker -H ssh://x ps", "docker ps --host=ssh://x", "podman --url ssh://x ps",
+			"ssh localhost touch src/a.go", "ssh h", "mosh h", "scp x h:y", "scp h:src/a.go src/a.go", "rsync -a x h:y", "rsync -e ssh h:x src/", "adb shell touch x",
+			"sshpass -p x ssh h y", "telnet localhost 23", "ansible all -m shell -a x", "tailscale ssh h", "gcloud compute ssh x", "aws ssm start-session --target x",
+			"aws s3 rm s3://b/x", "git status && ssh localhost id", "python3 -c \"import pexpect; pexpect.run('ssh localhost id')\"", "gh codespace ssh -c x",
+		},
+		Desktop: {
+			"code --goto src/a.go", "emacsclient -e '(write-file \"src/a.go\")'", "nvim --server /tmp/s --remote-send ':w src/a.go<CR>'", "vim --remote-send x",
+			"gvim --servername X --remote src/a.go", "subl --command x", "open -a Terminal x.command", "xdg-open x.desktop", "idea format src/a.go",
+		},
+		Setuid: {
+			"sudo ls", "sudo -u bob touch src/a.go", "echo x | sudo -S tee src/a.go", "su - bob -c 'touch src/a.go'", "doas ls", "pkexec ls", "sudoedit src/a.go",
+		},
+		Service: {"systemctl --user start x", "systemctl enable --now x", "supervisorctl restart x", "pm2 start x.js", "service nginx restart", "brew services start x", "loginctl enable-linger"},
+		Socket: {
+			"curl --unix-socket /var/run/docker.sock http://localhost/containers/json", "curl -s --unix-socket=/run/podman.sock -X POST http://x/y",
+			"curl --abstract-unix-socket x http://y", "nc -U /var/run/docker.sock", "ncat -U /tmp/tmux-0/default", "printf x | nc -NU /run/docker.sock",
+			"socat - UNIX-CONNECT:/var/run/docker.sock", "socat TCP-LISTEN:80 ABSTRACT-CONNECT:x",
+			"python3 -c \"import socket; s=socket.socket(socket.AF_UNIX); s.connect('/var/run/docker.sock')\"",
+		},
+	} {
+		for _, command := range commands {
+			got := Analyse(command, repoEnv()).Elsewhere
+			if !slices.ContainsFunc(got, func(e Elsewhere) bool { return e.Class == class }) {
+				t.Errorf("%s: %v, want %s", command, got, class)
+			}
+		}
+	}
+}
+
+// TestNotElsewhere has what the same programs only read, and what only mentions
+// them.
+func TestNotElsewhere(t *testing.T) {
+	for _, c := range []ownCase{
+		r("docker ps"), r("docker ps -a --format '{{.Names}}'"), r("docker images"), r("docker logs --tail 5 web"), r("docker compose ps"), r("docker stats --no-stream"),
+		r("docker compose -f x.yml logs web"), r("docker compose config"), r("docker inspect web | jq '.[0].State'"), r("kubectl get pods -o wide"), r("kubectl logs -f x"),
+		r("kubectl describe pod x"), r("kubectl top pods"), r("kubectl explain pod"), r("kubectl version"), r("tmux ls"), r("tmux -L other ls"),
+		r("tmux list-panes -a -F '#{pane_id}'"), r("tmux display-message -p '#{session_name}'"), r("tmux show-options -g"), r("tmux -V"), r("screen -ls"), r("screen -list"),
+		r("crontab -l"), r("timedatectl"), r("hostnamectl status"), r("resolvectl query x"), r("loginctl list-sessions"), r("systemctl list-units -n 3 --type=mount"), r("atq"), r("systemctl status nginx"), r("systemctl --user is-active x"), r("systemctl show x -p Y"), r("launchctl list"), r("helm list -A"),
+		r("helm get values x"), r("helm status x"), r("aws s3 ls"), r("aws ec2 describe-instances"), r("aws iam list-users"), r("aws iam get-user"), r("gh pr view 1"),
+		r("gh codespace list"), r("adb devices"), r("ssh -V"), r("ssh -G h"), r("sudo --version"), r("claude --version"), r("codex --version"), r("code --version"),
+		r("code --list-extensions"), r("wezterm cli list"), r("zellij list-sessions"), r("busctl list"), r("pm2 list"), r("supervisorctl status"), r("service nginx status"),
+		r("ansible-playbook --syntax-check x.yml"), r("gcloud projects list"), r("multipass list"), r("lxc list"), r("vagrant status"), r("minikube status"),
+		r("grep -rn 'tmux send-keys' ."), r("echo docker run x"), r("which tmux docker claude"), r("command -v tmux"), r("man tmux"), r("ls -l /var/run/docker.sock"),
+		r("git log --grep 'ssh h'"), r("rg docker.sock"), r("cat docs/docker.sock.md"), r("curl -s http://localhost:8080"), r("nc -z localhost 80"), r("rsync -an x h:y"),
+		r("ssh-add -l"), r("vagrant global-status"), r("loginctl list-sessions"), r("brew services list"), r("$(which docker) ps"), r("gh pr status"),
+		q("python3 gen.py --screen x --type y"), q("go test ./tmux -run Send"), q("npm run tmux:new"), m("git commit -m 'tmux send-keys works'"),
+		r("pgrep -fl claude"), r("type sudo"),
+		q("npm install docker at tmux"), q("brew install tmux screen"), q("python3 -c \"print('docker', 'run')\""), q("pip install aider-chat"), q("npm run docker"),
+		q("vim src/a.go"), q("terraform plan"), q("make at"), q("go run ./cmd/ssh"), q("unknowncmd tmux"), w("rsync -a x y", "y"), w("scp a b", "b"),
+		w("docker logs x > o.txt", "o.txt"), m("git push origin main"),
+	} {
+		got := Analyse(c.command, repoEnv())
+		if len(got.Elsewhere) > 0 || map[string]Effect{"r": ReadsOnly, "w": Writes, "m": Writes, "?": CannotTell}[c.effect] != got.Effect {
+			t.Errorf("%s: %v %v, %v", c.command, got.Effect, got.Elsewhere, got.Reasons)
+		}
+	}
+}

@@ -1,0 +1,74 @@
+package testrun
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/writbus/writ/schemas"
+)
+
+// TestRealRunnersAreReadFileByFile runs test files by the runners themselves. In
+// the place of `writ confine` stands a script that runs the command unheld.
+func TestRealRunnersAreReadFileByFile(t *testing.T) {
+	for name, c := range map[string]struct {
+		needs []string // a command that shows the runner is there
+		files map[string]string
+		test  string
+	}{
+		"pytest": {[]string{"python3", "-m", "pytest", "--version"}, map[string]string{"old.py": "def f(x):\n    return x\n"}, "tests/test_cart.py|" +
+			"from old import f\n\n\ndef test_red():\n    assert f(1) == 2\n\n\ndef test_passes():\n    assert f(1) == 1\n"},
+		"go": {[]string{"go", "version"}, map[string]string{"go.mod": "module m\n\ngo 1.22\n", "cart/old.go": "package cart\n\nfunc F(x int) int { return x }\n"}, "cart/cart_test.go|" +
+			"package cart\n\nimport \"testing\"\n\nfunc TestRed(t *testing.T) {\n\tif F(1) != 2 {\n\t\tt.Error(\"no\")\n\t}\n}\n\nfunc TestPasses(t *testing.T) {\n\tif F(1) != 1 {\n\t\tt.Error(\"no\")\n\t}\n}\n"},
+		"node": {[]string{"node", "--test", "--help"}, map[string]string{"package.json": "{}", "old.js": "exports.f = (x) => x;\n"}, "test/cart.test.js|" +
+			"const test = require('node:test');\nconst assert = require('node:assert');\nconst { f } = require('../old.js');\ntest('red', () => assert.strictEqual(f(1), 2));\ntest('passes', () => assert.strictEqual(f(1), 1));\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if out, err := exec.Command(c.needs[0], c.needs[1:]...).CombinedOutput(); err != nil {
+				t.Skipf("%s is not to be had here: %v %s", name, err, out)
+			}
+			root := t.TempDir()
+			put := func(file, content string) {
+				path := filepath.Join(root, filepath.FromSlash(file))
+				if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(path, []byte(content), 0o755); err != nil {
+					t.Fatal(err)
+				}
+			}
+			test, content, _ := strings.Cut(c.test, "|")
+			for file, text := range c.files {
+				put(file, text)
+			}
+			put(test, content)
+			put(".stand/writ", "#!/bin/sh\nfor w in \"$@\"; do command=$w; done\nexec /bin/sh -c \"$command\"\n")
+			one, why := File(root, test)
+			if why != "" {
+				t.Fatal(why)
+			}
+			run := schemas.TestRun{Project: root, Confine: []string{"--quiet"}, Files: []schemas.TestFile{one}, Times: 2, FilesMillis: 300_000}
+			world := World{Writ: filepath.Join(root, ".stand", "writ"), Vars: os.Environ()}
+			got := Run(t.Context(), run, world).Files
+			if len(got) != 1 || got[0].NotRun != "" || got[0].Passed != 1 || len(got[0].Failed) != 1 || got[0].Failed[0].Cause != schemas.FailAssertion || got[0].SHA256 == "" {
+				t.Errorf("%+v", got)
+			}
+			run.Confine = nil
+			if got := Run(t.Context(), run, world).Files; got[0].NotRun == "" {
+				t.Errorf("it ran, and nothing held it: %+v", got)
+			}
+		})
+	}
+}
+
+func TestFileSaysWhyOneIsNotRun(t *testing.T) {
+	root := t.TempDir()
+	for _, file := range []string{"a_test.go", "test/a.test.js", "spec/a_spec.rb", "src/test/java/ATest.java"} {
+		if one, why := File(root, file); why == "" {
+			t.Errorf("%s: %+v", file, one)
+		}
+	}
+}

@@ -1,0 +1,187 @@
+package memory
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/writbus/writ/observer/observation"
+	"github.com/writbus/writ/schemas"
+)
+
+// keyFile is a file with keys of three observations, one of them erased.
+func keyFile(t *testing.T) (path string, all []schemas.ObservationKey, made [][]byte) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "memory.keys")
+	k, err := openKeys(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 {
+		all = append(all, schemas.ObservationKey{Scope: "s", ID: fmt.Sprint(i)})
+	}
+	if made, err = k.make(all); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(k.erase(all[1]), k.close()); err != nil {
+		t.Fatal(err)
+	}
+	return path, all, made
+}
+
+// reopened are the keys of a file that holds a content, and what is told of it.
+func reopened(t *testing.T, path string, content []byte) (*keys, string) {
+	t.Helper()
+	put(t, path, string(content))
+	k, err := openKeys(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = k.file.Close() })
+	return k, strings.Join(k.told, "; ")
+}
+
+// holds reports whether the keys are those of keyFile.
+func holds(k *keys, all []schemas.ObservationKey, made [][]byte) bool {
+	for i, o := range all {
+		key, err := k.get(o)
+		if i == 1 && !errors.Is(err, errForgotten) || i != 1 && !bytes.Equal(key, made[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func TestOneWrongByteOfTheKeysIsMended(t *testing.T) {
+	path, all, made := keyFile(t)
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at := range whole {
+		content := bytes.Clone(whole)
+		content[at] ^= 1 << (at % 8)
+		k, told := reopened(t, path, content)
+		if !holds(k, all, made) || !strings.Contains(told, "is mended") {
+			t.Fatalf("byte %d: told %q, keys %v", at, told, holds(k, all, made))
+		}
+		if after, err := os.ReadFile(path); !bytes.Equal(after, whole) {
+			t.Fatalf("byte %d: the file is not what it was: %v", at, err)
+		}
+	}
+	if k, told := reopened(t, path, whole); told != "" || !holds(k, all, made) {
+		t.Errorf("a whole file: %q", told)
+	}
+}
+
+func TestDamagedKeysAreToldAndTakenFromABackup(t *testing.T) {
+	path, all, made := keyFile(t)
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := len(keyHead) + 2*keyEntry
+	damaged := bytes.Clone(whole)
+	for i := range keyBare {
+		damaged[last+i] ^= byte(i) // the name partly, the key wholly
+	}
+	k, told := reopened(t, path, damaged)
+	if _, err := k.get(all[0]); err != nil || !strings.Contains(told, "(1 of 3)") || !strings.Contains(told, path+".restore") {
+		t.Fatalf("told %q; another key: %v", told, err)
+	}
+	if _, err := k.get(schemas.ObservationKey{Scope: "s", ID: "none"}); !errors.Is(err, errNoKey) {
+		t.Errorf("a key that nobody made: %v", err)
+	}
+	fresh := schemas.ObservationKey{Scope: "s", ID: "fresh"}
+	if _, err := k.make([]schemas.ObservationKey{fresh}); err != nil {
+		t.Errorf("beside a damaged key none is made: %v", err)
+	}
+	grown, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	other, _, _ := keyFile(t)
+	foreign, err := os.ReadFile(other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	foreign[len(keyHead)] ^= 0xff
+	copy(foreign[len(keyHead):], withSum(foreign[len(keyHead):len(keyHead)+keyBare]))
+	put(t, path+".restore", string(foreign))
+	if _, told := reopened(t, path, grown); !strings.Contains(told, "is no copy of") || !strings.Contains(told, "(1 of 4)") {
+		t.Errorf("a copy of another file: %q", told)
+	}
+
+	put(t, path+".restore", string(whole))
+	k, told = reopened(t, path, grown)
+	if !holds(k, all, made) || !strings.Contains(told, ".restore (1)") || strings.Contains(told, "cannot be read") {
+		t.Errorf("after the remedy: %q", told)
+	}
+	if _, err := k.get(fresh); err != nil {
+		t.Errorf("the remedy cost a younger key: %v", err)
+	}
+	if _, err := os.Stat(path + ".restore"); err == nil {
+		t.Error("the copy is still there, with keys that may be erased")
+	}
+}
+
+func TestADamagedKeyIsForgottenAndNotReplaced(t *testing.T) {
+	path, all, made := keyFile(t)
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw[len(keyHead)] ^= 1 // in the name of the first
+	raw[len(keyHead)+1] ^= 1
+	k, _ := reopened(t, path, raw)
+	if _, err := k.get(all[0]); !errors.Is(err, errDamagedKey) || !unreadable(err) {
+		t.Errorf("read: %v", err)
+	}
+	if _, err := k.make(all[:1]); !errors.Is(err, errDamagedKey) {
+		t.Errorf("another key is made: %v", err)
+	}
+	if err := k.erase(all[0]); err != nil {
+		t.Fatal(err)
+	}
+	after, err := os.ReadFile(path)
+	if err != nil || bytes.Contains(after, made[0]) || len(after) != len(raw) {
+		t.Errorf("the key that is forgotten is still there: %v", err)
+	}
+	if k, told := reopened(t, path, after); told != "" || !errors.Is(second(k.get(all[0])), errForgotten) {
+		t.Errorf("after that: %q", told)
+	}
+}
+
+func second(_ []byte, err error) error { return err }
+
+func TestKeysWithoutSumsAreBroughtForward(t *testing.T) {
+	path, all, made := keyFile(t)
+	var bare []byte
+	for i, o := range all {
+		name, key := nameOfKey(o), made[i]
+		if i == 1 {
+			key = make([]byte, observation.KeyBytes)
+		}
+		bare = append(append(bare, name[:]...), key...)
+	}
+	k, told := reopened(t, path, append(bare, "torn"...))
+	if !holds(k, all, made) || told != "" {
+		t.Fatalf("told %q", told)
+	}
+	after, err := os.ReadFile(path)
+	if err != nil || !bytes.HasPrefix(after, []byte(keyHead)) {
+		t.Errorf("the file has no sums: %v", err)
+	}
+	if k, told := reopened(t, path, after); !holds(k, all, made) || told != "" {
+		t.Errorf("opened again: %q", told)
+	}
+	// What a power cut left of entries that were never durable.
+	if k, told := reopened(t, path, append(after, make([]byte, 2*keyEntry)...)); !holds(k, all, made) || told != "" {
+		t.Errorf("after a power cut: %q", told)
+	}
+}

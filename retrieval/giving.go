@@ -1,0 +1,264 @@
+package retrieval
+
+import (
+	_ "embed" // for the fitted decisions
+	"encoding/json"
+	"math"
+	"strings"
+
+	"github.com/writbus/writ/retrieval/bm25"
+	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/language"
+)
+
+// How many rules an answer gives at most: in full, and a line of each.
+const (
+	mostWhole = 3
+	mostLines = 6
+)
+
+// evidence is what the decision about one rule looks at. None of it depends on
+// how many other rules were found or what place this one has among them, so that
+// a rule that comes or goes moves no other one's chance.
+type evidence [numEvidence]float64
+
+// The parts of the evidence, in the order of EvidenceNames.
+const (
+	evOne      = iota
+	evCosine   // of the nearest view of the rule
+	evTop      // of the nearest rule to the text
+	evWords    // BM25 over the most that any text could have for the query's words
+	evWorth    // how many perfectly matched rare words the rule's score amounts to
+	evCoverage // share of the query's words, by idf, that the rule holds
+	evSubject  // how much nearer the text is to rules than to talk
+	evLength   // of the text, in distinct words
+	evTitle    // cosine of title and statement
+	evTrigger  // cosine of the trigger
+	evSymptom  // cosine of the nearest symptom
+	evWhole    // cosine of the whole rule
+	evOwn      // the rule is about a language or framework of the project or the text
+	evForeign  // it is about another one
+	evMethod   // it is about the way of working, not about code
+	evQuestion // the text asks how things are
+	evChore    // the text orders something to be looked at, run or moved
+	evDeictic  // the text points at what was said before
+	evShort    // the text has three words at most
+	numEvidence
+)
+
+// EvidenceNames name the parts of a hit's evidence, the constant first.
+var EvidenceNames = [numEvidence]string{
+	"one", "cosine", "top", "words", "worth", "coverage", "subject", "length", "title", "trigger", "symptom", "whole",
+	"own", "foreign", "method", "question", "chore", "deictic", "short",
+}
+
+// Decision is a fitted judgement of whether a rule is right for a text: the odds
+// are exp of the weighted sum of its evidence.
+type Decision struct {
+	Embedder string             `json:"embedder"` // the beginning of the names of those it was fitted on
+	Weights  map[string]float64 `json:"weights"`  // by [EvidenceNames]
+	Whole    float64            `json:"whole"`    // least chance of a rule that is given in full
+	Line     float64            `json:"line"`     // least chance of one that is given as a line
+	Any      float64            `json:"any"`      // least chance of the best one for anything to be given
+	Asked    float64            `json:"asked"`    // the same where the text is a question or a chore
+
+	weights evidence
+}
+
+// fittedDecisions come from writ tune --giving; see DESIGN.md.
+//
+//go:embed giving.json
+var fittedDecisions []byte
+
+// DefaultDecision has the least chances of the fitted decisions, and no weights.
+var DefaultDecision = Decision{Whole: 0.5, Line: 0.03, Any: 0.12, Asked: 0.5}
+
+// plainDecision is that of embedders that nothing was fitted on, whose chances
+// are calibrated when the index is built.
+var plainDecision = Decision{Whole: injectFrom, Line: titlesFrom, Any: titlesFrom, Asked: titlesFrom}
+
+// decisionFor is the decision that was fitted on an embedder, and whether there
+// is one.
+func decisionFor(embedder string) (Decision, bool) {
+	for _, d := range fitted {
+		if strings.HasPrefix(embedder, d.Embedder) {
+			return d, true
+		}
+	}
+	return plainDecision, false
+}
+
+var fitted = mustDecisions(fittedDecisions)
+
+// mustDecisions reads the table in the program.
+func mustDecisions(raw []byte) []Decision {
+	var all []Decision
+	if err := json.Unmarshal(raw, &all); err != nil {
+		panic("retrieval: giving.json: " + err.Error())
+	}
+	for i := range all {
+		for at, name := range EvidenceNames {
+			all[i].weights[at] = all[i].Weights[name]
+		}
+	}
+	return all
+}
+
+// chance is the probability that a rule with such evidence is right.
+func (d *Decision) chance(e *evidence) float64 {
+	var z float64
+	for i, x := range e {
+		z += float64(d.weights[i] * x)
+	}
+	return 1 / (1 + math.Exp(-z))
+}
+
+// judgedNear is how many of the nearest by meaning are judged beside the best of
+// pass one.
+const judgedNear = 20
+
+// evidenceOf gathers what the decision about a candidate looks at.
+func (s *search) evidenceOf(c *candidate, proof float64) (e evidence) {
+	rule := s.ix.docs[c.doc].Rule
+	domain := s.ix.kinds[c.doc].domain
+	specific := language.Specific(domain)
+	own := specific && (s.languages[domain] || s.form.words[domain])
+	most := max(s.words.Most(), 1e-9)
+	e = evidence{
+		evOne: 1, evCosine: c.cosine, evTop: s.top, evWords: c.bm25 / most,
+		evWorth: math.Log1p(proof / ((bm25.K1 + 1) * s.ix.words.Rarest())), evCoverage: c.coverage,
+		evSubject: s.subject, evLength: math.Log1p(float64(min(s.words.Words(), longText))),
+		evOwn: indicate(own), evForeign: indicate(specific && !own),
+		evMethod:   indicate(domain == methodDomain || rule.NodeType() != schemas.NodeRule),
+		evQuestion: indicate(s.form.question), evChore: indicate(s.form.chore),
+		evDeictic: float64(s.form.deictic), evShort: indicate(s.form.short),
+	}
+	s.viewCosines(c, &e)
+	return e
+}
+
+const (
+	// longText is the length, in distinct words, from which all texts are long.
+	longText = 12
+	// methodDomain holds the rules about the way of working.
+	methodDomain = "process"
+)
+
+func indicate(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// viewCosines compares the text with the views of a candidate, each for itself.
+func (s *search) viewCosines(c *candidate, e *evidence) {
+	m := s.ix.docs[c.doc].meaning
+	n := m.vectors()
+	if n < firstSymptom+1 {
+		return
+	}
+	e[evTitle], e[evTrigger] = near(s.vector, m.vector(0)), near(s.vector, m.vector(1))
+	e[evWhole] = near(s.vector, m.vector(n-1))
+	for view := firstSymptom; view < n-1; view++ {
+		e[evSymptom] = max(e[evSymptom], near(s.vector, m.vector(view)))
+	}
+}
+
+// near is the dot product of two vectors, in four sums that a processor forms
+// side by side.
+func near(a, b []float32) float64 {
+	var s0, s1, s2, s3 float32
+	n := min(len(a), len(b))
+	a, b = a[:n], b[:n]
+	for len(a) >= 4 && len(b) >= 4 {
+		s0 += float32(a[0] * b[0])
+		s1 += float32(a[1] * b[1])
+		s2 += float32(a[2] * b[2])
+		s3 += float32(a[3] * b[3])
+		a, b = a[4:], b[4:]
+	}
+	for i, x := range a {
+		s0 += float32(x * b[i])
+	}
+	return float64(s0+s1) + float64(s2+s3)
+}
+
+// decide gives the best of both candidate searches, and what the graph adds to
+// them, their chance to be right.
+func (s *search) decide() {
+	if s.vector == nil || !s.fitted() && !s.q.Explain {
+		s.besides()
+		return
+	}
+	s.top = s.bestCosine()
+	s.languages = foldSet(s.q.Languages)
+	for i := range s.pool {
+		c := &s.pool[i]
+		near := c.ranks.Vector > 0 && c.ranks.Vector <= judgedNear
+		if !near && (c.ranks.Pass1 == 0 || c.ranks.Pass1 > judgedFitted) && c.pinned == 0 && c.graph == 0 {
+			continue
+		}
+		var proof float64
+		proof, c.coverage = s.words.Judge(c.doc, c.bm25)
+		c.judged, c.evidence = true, s.evidenceOf(c, proof)
+		if s.fitted() {
+			c.probability = s.ix.decision.chance(&c.evidence)
+		}
+		if c.pinned > 0 {
+			c.probability = 1
+		}
+	}
+	if !s.fitted() {
+		s.besides()
+	}
+}
+
+// besides lifts what stands beside a relevant rule in the graph, where no
+// decision is fitted to tell how much that says.
+func (s *search) besides() {
+	for i := range s.pool {
+		s.pool[i].probability = max(s.pool[i].probability, besideShare*s.pool[i].lift)
+	}
+}
+
+// judgedFitted is how many of pass one are judged where the decision is fitted:
+// a right rule may be far down in the fused order.
+const judgedFitted = 30
+
+// give marks, of the rules in the order of their chances, those that are given
+// in full and those that are given as a line, and drops the others. What the
+// reader has already takes its place and is named, so that nothing less sure
+// fills it.
+func (s *search) give(chosen []int) []int {
+	d, least := &s.ix.decision, s.least()
+	free := s.q.Limit > 0 // the query bounds them itself
+	whole, lines := 0, 0
+	given := chosen[:0]
+	for _, at := range chosen {
+		c := &s.pool[at]
+		switch {
+		case s.answer.Probability < least && c.pinned == 0:
+			continue
+		case c.probability >= d.Whole && (whole < mostWhole || free || c.pinned > 0):
+			whole++
+			c.tier = TierInject
+		case c.probability >= d.Line && (lines < mostLines || free):
+			lines++
+			if s.had(c) || s.noted[c.doc] {
+				continue
+			}
+			c.tier = TierTitles
+		default:
+			continue
+		}
+		given = append(given, at)
+	}
+	return given
+}
+
+// had says that the reader has a rule in full already: it is always on, or was
+// shown, and the text does not name it.
+func (s *search) had(c *candidate) bool {
+	return c.pinned == 0 && (s.ix.kinds[c.doc].always || s.shown[c.doc])
+}

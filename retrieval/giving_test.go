@@ -1,0 +1,126 @@
+package retrieval
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/writbus/writ/retrieval/embed/minilm"
+)
+
+// encoderIndex is the shipped corpus under the encoder in the program, whose
+// vectors come with it.
+func encoderIndex(t *testing.T, without ...string) *Index {
+	t.Helper()
+	e, err := minilm.Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules := shippedRules(t)
+	if len(without) > 0 {
+		kept := rules[:0]
+		for _, r := range rules {
+			if !slices.Contains(without, r.ID) {
+				kept = append(kept, r)
+			}
+		}
+		rules = kept
+	}
+	return newTestIndex(t, rules, Options{Embedder: e})
+}
+
+// chances are those of the rules that were judged for a text.
+func chances(ix *Index, text string) map[string]float64 {
+	of := map[string]float64{}
+	for _, h := range ix.Search(Query{Text: text, Raw: true, Explain: true, BudgetTokens: -1}).Rules {
+		if h.Why.Evidence != nil {
+			of[h.ID] = h.Probability
+		}
+	}
+	return of
+}
+
+func TestTenRulesMoreOrLessMoveNoDecision(t *testing.T) {
+	all := encoderIndex(t)
+	var gone []string
+	for i, doc := range all.docs {
+		if i%56 == 7 && all.kinds[i].retrievable {
+			gone = append(gone, doc.Rule.ID)
+		}
+	}
+	if len(gone) < 9 {
+		t.Fatalf("%d rules are taken out", len(gone))
+	}
+	fewer := encoderIndex(t, gone...)
+	for _, text := range []string{
+		"add a worker pool that resizes uploaded images", "the list default argument keeps growing between calls",
+		"add rate limiting to the login route", "make the button accessible for screen readers", "partition the events table by month",
+	} {
+		with, without := chances(all, text), chances(fewer, text)
+		if len(without) < 20 {
+			t.Fatalf("%q: %d rules are judged", text, len(without))
+		}
+		for id, p := range without {
+			was, judged := with[id]
+			if judged && math.Abs(was-p) > 0.02 {
+				t.Errorf("%q: %s had a chance of %.3f among all, %.3f without ten others", text, id, was, p)
+			}
+		}
+	}
+}
+
+func TestTalkIsGivenNothing(t *testing.T) {
+	ix := encoderIndex(t)
+	for _, text := range []string{
+		"ok", "and now?", "yes, both please", "how do I exit vim", "what does this repo do", "which tests cover the parser",
+		"walk me through this file", "explain the code above", "what did the last run say", "rerun the pipeline", "thanks, perfect",
+		"prune the grapevine before March", "a recipe for lentil soup for six people", "weiter", "danke, passt",
+	} {
+		if a := ix.Search(Query{Text: text, BudgetTokens: 150}); a.Block != "" || len(a.Rules) > 0 {
+			t.Errorf("%q was given\n%s", text, a.Block)
+		}
+	}
+}
+
+func TestARuleOfAnotherFrameworkIsLessLikely(t *testing.T) {
+	ix := encoderIndex(t)
+	text := "add pagination to the list of orders"
+	plain := chances(ix, text)["DJANGO-PAGE-ORDER-001"]
+	var own float64
+	for _, h := range ix.Search(Query{Text: text, Languages: []string{"python", "django"}, Raw: true, Explain: true}).Rules {
+		if h.ID == "DJANGO-PAGE-ORDER-001" {
+			own = h.Probability
+		}
+	}
+	if plain == 0 || own <= plain {
+		t.Errorf("in a project that uses it %.3f, where nothing is known %.3f", own, plain)
+	}
+}
+
+// What a reader has takes its place and is named; of a line it has, nothing is
+// said again.
+func TestWhatWasGivenIsNotGivenAgain(t *testing.T) {
+	ix := encoderIndex(t)
+	q := Query{Text: "add rate limiting to the login route", BudgetTokens: 600}
+	first := ix.Search(q)
+	for _, h := range first.Rules {
+		if h.Rendered == RenderedTitle {
+			q.Named = append(q.Named, h.ID)
+		} else {
+			q.Shown = append(q.Shown, h.ID)
+		}
+	}
+	if len(q.Shown) == 0 || len(q.Named) == 0 {
+		t.Fatalf("given at first:\n%s", first.Block)
+	}
+	again := ix.Search(q)
+	for _, h := range again.Rules {
+		if h.Rendered != RenderedAlready {
+			t.Errorf("%s is given again, %s", h.ID, h.Rendered)
+		}
+	}
+	if want := blockStart + "ALREADY GIVEN: " + strings.Join(q.Shown, ", ") + "\n" + blockEnd; again.Block != want {
+		t.Errorf("got\n%swant\n%s", again.Block, want)
+	}
+}

@@ -1,0 +1,59 @@
+package retrieval
+
+import "strings"
+
+// What the form of a text tells of what it asks for, in English. In other
+// languages none of these words stand, and the text counts as a task.
+var (
+	// asking are words that begin a question about how things are.
+	asking = wordSet(`what what's which who whose when where is are do does did can could has have was were`)
+	// askingHow follow how in such a question; what follows in others asks for advice.
+	askingHow = wordSet(`do does did is big long many much exactly are old`)
+	// chores are verbs that begin an order to look, to run or to move something,
+	// which takes no judgement of code.
+	chores = wordSet(`show list print open run rerun restart start stop kill find search grep read look count compare
+		describe explain summarise summarize translate convert draw display cat tell walk format sort rename move align
+		capitalise swap turn undo revert push pull merge rebase amend squash tag checkout commit stash pick remind launch
+		bring install count`)
+	// deictic words point at what was said before.
+	deictic = wordSet(`this that it them same other again last previous these second`)
+)
+
+func wordSet(words string) map[string]bool {
+	set := map[string]bool{}
+	for word := range strings.FieldsSeq(words) {
+		set[word] = true
+	}
+	return set
+}
+
+// form is what the words of a text tell of its kind, whatever it is about.
+type form struct {
+	question bool // asks how things are
+	chore    bool // orders something to be looked at, run or moved
+	deictic  int  // words that point at what was said before, two at most
+	short    bool // three words at most
+	words    map[string]bool
+}
+
+// fewWords is the length of a short text.
+const fewWords = 3
+
+// formOf reads a text.
+func formOf(text string) form {
+	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && !strings.ContainsRune("+#'./", r)
+	})
+	f := form{short: len(words) <= fewWords, words: make(map[string]bool, len(words))}
+	for i, word := range words {
+		f.words[word] = true
+		if deictic[word] && f.deictic < 2 {
+			f.deictic++
+		}
+		if i == 0 {
+			f.chore = chores[word]
+			f.question = asking[word] || word == "how" && len(words) > 1 && askingHow[words[1]]
+		}
+	}
+	return f
+}
