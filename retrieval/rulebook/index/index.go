@@ -82,17 +82,21 @@ type Index struct {
 	// Of an embedder whose vectors are made beside; nil otherwise.
 	vectors *vectors
 	running context.Context //nolint:containedctx // the life of the worker is the index's
+	stop    context.CancelFunc
+	worker  sync.WaitGroup
 	swap    sync.Mutex
 	latest  []retrieval.Document // to be embedded, guarded by swap
 	working bool                 // guarded by swap
 	problem atomic.Pointer[string]
 }
 
-// New returns an index without rules. It works until ctx ends.
+// New returns an index without rules. It makes vectors until ctx ends or it is
+// closed.
 func New(ctx context.Context, o Options) *Index {
 	e := o.Embedder
+	running, stop := context.WithCancel(ctx)
 	c := &Index{
-		options: o, running: ctx, packed: packed{path: filepath.Join(o.Folder, "documents")},
+		options: o, running: running, stop: stop, packed: packed{path: filepath.Join(o.Folder, "documents")},
 		docs: map[string]retrieval.Document{}, embedder: e, text: newFullText(o.Folder),
 	}
 	c.graduated.Store(&map[string]float64{})
@@ -149,8 +153,13 @@ func (c *Index) FullText(ctx context.Context, r fulltext.Request) (fulltext.Resu
 	return c.text.search(ctx, r)
 }
 
-// Close releases the full-text index. Nothing may change or search any more.
-func (c *Index) Close() error { return c.text.shut() }
+// Close ends the making of vectors, so that nothing is written to the folder any
+// more, and releases the full-text index. Nothing may change or search any more.
+func (c *Index) Close() error {
+	c.stop()
+	c.worker.Wait()
+	return c.text.shut()
+}
 
 // change takes over what the projection of the rules tells.
 func (c *Index) change(change projections.IndexChange) error {
@@ -228,7 +237,9 @@ func (c *Index) publish(docs []retrieval.Document) error {
 	c.latest = docs
 	if wait && !c.working {
 		c.working = true
-		go c.vectors.work(c.running, c.toEmbed, c.embedded, func(err error) { text := err.Error(); c.problem.Store(&text) })
+		c.worker.Go(func() {
+			c.vectors.work(c.running, c.toEmbed, c.embedded, func(err error) { text := err.Error(); c.problem.Store(&text) })
+		})
 	}
 	return nil
 }

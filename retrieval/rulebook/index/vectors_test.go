@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/writbus/writ/retrieval"
@@ -96,6 +97,35 @@ func TestVectorsAreMadeBeside(t *testing.T) {
 	if c.Current().Embedder() != "gated@1" || g.asked.Load() == before {
 		t.Errorf("new rules: %s", c.Current().Embedder())
 	}
+}
+
+// TestCloseWaitsForTheWorker: what makes vectors writes nothing to the folder
+// once Close has returned.
+func TestCloseWaitsForTheWorker(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := gatedEmbedder(t)
+		c := New(t.Context(), Options{Embedder: choice.Embedder{Embedder: g, Beside: true}, Folder: t.TempDir(), Now: time.Now})
+		if err := c.publish(someDocuments(t, 12)); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait() // the worker waits in the embedder
+		closed := false
+		go func() {
+			if err := c.Close(); err != nil {
+				t.Error(err)
+			}
+			closed = true
+		}()
+		synctest.Wait()
+		if closed {
+			t.Error("closed while the worker was embedding")
+		}
+		close(g.ready)
+		synctest.Wait()
+		if !closed {
+			t.Error("not closed although the worker has nothing to wait for")
+		}
+	})
 }
 
 // knowingHalf has the vectors of every second rule at hand.
