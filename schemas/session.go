@@ -194,6 +194,10 @@ func (p GateApproved) Check() error {
 	return require("gate", p.Gate, "fingerprint", p.Fingerprint, "channel", p.Channel, "act_id", p.ActID)
 }
 
+// Assurances are the words for how sure it is that a person acted, in rising order
+// (persisted; never change).
+func Assurances() []string { return []string{"prompt", "command", "dashboard", "terminal", "passkey"} }
+
 // FileChange says how a file left its approved state.
 type FileChange struct {
 	Path string `json:"path"`

@@ -50,7 +50,7 @@ func Commands() map[string]Side {
 }
 
 var sides, groups = table(`
-agent: agent, agent list, agent show, agent validate
+agent: agent, agent list, agent show, agent validate, attest verify
 agent: audit key, audit prove, audit verify
 agent: check, completion, context, diff, doctor, graph, graph show, help
 agent: index, index build, index deps, index status, lint-stream
@@ -61,7 +61,7 @@ agent: status, statusline, version, whatif
 
 host: confine, hook, mcp
 
-person: accept, agent stop, approve, audit, audit checkpoint, audit export, backup, benchmark, dash, dispatch, down, emit
+person: accept, agent stop, approve, attest, audit, audit checkpoint, audit export, backup, benchmark, dash, dispatch, down, emit
 person: graph pull, graph push, init
 person: memory export, memory forget, memory import, memory reflect, memory review, memory triage, model
 person: passkey, passkey add, passkey list, passkey remove

@@ -84,6 +84,7 @@ func (a *Auditor) Endpoints() []bus.Endpoint {
 	return []bus.Endpoint{
 		bus.Answer("audit_seal", schemas.SvcAuditSeal, a.sealNow),
 		bus.Answer("audit_prove", schemas.SvcAuditProve, a.prove),
+		bus.Answer("audit_attest", schemas.SvcAuditAttest, a.attest),
 	}
 }
 

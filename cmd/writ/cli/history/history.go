@@ -1,5 +1,5 @@
 // Package history holds the commands about the log and its views: emit, replay,
-// watch, diff, audit and view.
+// watch, diff, audit, attest and view.
 package history
 
 import (
@@ -14,7 +14,7 @@ type app struct{ *client.Client }
 // Commands are the commands of this package.
 func Commands(c *client.Client) []*cobra.Command {
 	a := &app{c}
-	return []*cobra.Command{a.emitCommand(), a.replayCommand(), a.watchCommand(), a.diffCommand(), a.auditCommand(), a.viewCommand()}
+	return []*cobra.Command{a.emitCommand(), a.replayCommand(), a.watchCommand(), a.diffCommand(), a.auditCommand(), attests{a}.command(), a.viewCommand()}
 }
 
 // SessionReplay is the replay of one session.
