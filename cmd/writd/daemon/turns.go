@@ -88,6 +88,7 @@ func policyOf(c config.Project) enforcement.Settings {
 	s.MCPWriters = c.MCPWriters
 	s.AllowUnsourcedPrompts = c.UnsourcedPrompts == "allow"
 	s.AdvanceOnGreen = c.AdvanceOnGreen
+	s.SmallLines = c.SmallLines
 	s.RequireWork = c.RequireWork
 	s.Phrases = phrase.Phrases{Approve: c.ApprovalPhrases}
 	return s
