@@ -19,7 +19,6 @@ const (
 	viewState     = "session-state"
 	viewSessions  = "sessions"
 	viewRules     = "rules"
-	viewFrequency = "frequency"
 	viewRetrieval = "retrieval"
 	viewActivity  = "activity"
 )
