@@ -30,6 +30,9 @@ type Update struct {
 	Force bool
 	// Paths, if not nil, are all that may have changed.
 	Paths []string
+	// Some says that more than Paths may have changed: how old the index may be
+	// does not follow.
+	Some bool
 
 	enter func(dir string) // see selection.list
 }
@@ -214,7 +217,7 @@ func (s *selection) find(file string) (e Entry, found, plain bool) {
 			in = s.with(in, at, v)
 			continue
 		}
-		if i < len(parts)-1 || judgeFile(info).reason != "" {
+		if i < len(parts)-1 || s.judgeKind(file, info, v.wanted).reason != "" {
 			return e, false, true
 		}
 		e = Entry{Path: file, Size: info.Size(), ModTime: info.ModTime(), wanted: v.wanted}
@@ -422,7 +425,9 @@ func (p *Project) publish(w *work) {
 	if w.before != nil {
 		next.Revision = max(w.before.Revision, 1)
 	}
-	p.saw(true)
+	if w.listing != nil || !w.update.Some {
+		p.saw(true)
+	}
 	if now != nil {
 		if next.relations == now.relations && next.like(now) {
 			return

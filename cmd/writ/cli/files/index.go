@@ -21,8 +21,7 @@ import (
 const (
 	// indexPoll is how often the progress of a build is asked for.
 	indexPoll = 250 * time.Millisecond
-	// watchPoll is how long one question waits for a change. The daemon goes on
-	// watching for longer.
+	// watchPoll is how long one question waits for a change.
 	watchPoll = 5 * time.Second
 )
 
@@ -45,14 +44,15 @@ func (a *app) indexBuildCommand() *cobra.Command {
 		Use:   "build [PATH...]",
 		Short: "Bring the index up to the files",
 		Long: `Indexes the files of the project: those of the paths, which may be globs ("**" is
-any folders, "{a,b}" either), else of those given before, else its Markdown
-wherever it lies, its sources and tests. What .gitignore and .writignore name is
-left out, and so are version control, vendored and generated files, binaries and
-files over 1 MiB. Files that did not change are not read again.
+any folders, "{a,b}" either), else of those given before, else all that are text,
+wherever they lie. What .gitignore and .writignore name is left out, and so are
+version control, vendored and generated files, binaries, hidden files but for the
+settings of builds and tools, keys and passwords by their names, data over 64 KiB
+and files over 1 MiB. Files that did not change are not read again.
 
---watch stays and keeps the index up to the files until it is interrupted.
---explain says of one path why it is in the index, or why not, and builds
-nothing.`,
+From then on the index follows the files by itself. --watch stays and shows each
+change until it is interrupted. --explain says of one path why it is in the
+index, or why not, and builds nothing.`,
 		Example: `  writ index build
   writ index build 'docs/**/*.md' src
   writ index build --watch
@@ -65,7 +65,7 @@ nothing.`,
 		},
 	}
 	f := c.Flags()
-	f.BoolVar(&flags.watch, "watch", false, "keep the index up to the files until interrupted")
+	f.BoolVar(&flags.watch, "watch", false, "stay and show each change until interrupted")
 	f.BoolVar(&flags.force, "force", false, "read every file again")
 	f.BoolVar(&flags.defaults, "defaults", false, "forget the paths that were given before")
 	f.StringVar(&flags.explain, "explain", "", "say why this path is in the index or is not")
