@@ -14,18 +14,19 @@ func (a *app) contextCommand() *cobra.Command {
 	var request schemas.ArtifactContextRequest
 	var task string
 	c := &cobra.Command{
-		Use:   "context --agent NAME --task TEXT",
+		Use:   "context TEXT",
 		Short: "Print what an agent should read of a project for a task",
 		Long: `Prints whole pieces of the project's files, never more than a budget of tokens:
 first what the task mentions (@path, @path:LINE, @path#section), then the best
 of what a search with the agent's strategy finds.`,
-		Example: `  writ context --agent test-engineer --task "cover the retry policy, see @docs/retries.md"
-  writ context --task "add a flag to the CLI" --max-context-tokens 8000 > context.md
-  writ context --agent api-designer --task "version the API" --format json`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		Example: `  writ context "cover the retry policy, see @docs/retries.md"
+  writ context --agent test-engineer --max-context-tokens 8000 "add a flag"
+  writ context --agent api-designer "version the API" --format json`,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			task = client.JoinNonEmpty(" ", append([]string{task}, args...)...)
 			if strings.TrimSpace(task) == "" {
-				return client.Usage("context: --task is missing", "Say what the agent is to do.")
+				return client.Usage("context: the task is missing", "Say what the agent is to do: writ context TEXT.")
 			}
 			if cmd.Flags().Changed("max-context-tokens") && request.MaxContextTokens < 1 {
 				return client.Usage("context: --max-context-tokens must be at least 1", "")
@@ -43,7 +44,7 @@ of what a search with the agent's strategy finds.`,
 	}
 	flags.add(a, c)
 	f := c.Flags()
-	f.StringVar(&task, "task", "", "what the agent is to do")
+	f.StringVar(&task, "task", "", "what the agent is to do; the same as TEXT")
 	f.IntVar(&request.MaxContextTokens, "max-context-tokens", 50000, "tokens the text may take")
 	f.StringVar(&request.Format, "format", "markdown", "markdown or json")
 	f.StringVar(&request.Session, "session", "", "leave out what this session was shown, and remember the rest as shown")

@@ -58,11 +58,11 @@ func (a *app) showStatus(s schemas.Status) {
 		row("memory", client.Size(s.Memory))
 	}
 	a.Printf("\n")
-	_ = client.Table(a.Out, "  stream\tmessages\tlast\tsize", s.Streams, func(stream schemas.StreamStatus) string {
+	_ = client.Table(a.Client, "  stream\tmessages\tlast\tsize", s.Streams, func(stream schemas.StreamStatus) string {
 		return fmt.Sprintf("  %s\t%s\t%d\t%s", stream.Name, client.Thousands(stream.Messages), stream.Last, client.Size(stream.Bytes))
 	})
 	a.Printf("\n")
-	_ = client.Table(a.Out, "  view\tstate\tbehind", s.Views, func(v schemas.ViewStatus) string {
+	_ = client.Table(a.Client, "  view\tstate\tbehind", s.Views, func(v schemas.ViewStatus) string {
 		return fmt.Sprintf("  %s\t%s\t%d%s", v.Name, v.State, v.Lag, viewRemark(v))
 	})
 	for _, w := range s.Warnings {

@@ -15,6 +15,9 @@ import (
 // ChannelTerminal names how a gate was approved here. Persisted; never change.
 const ChannelTerminal = "terminal"
 
+// gates are what may be approved.
+var gates = []string{"plan", "tests", "implementation"}
+
 func (a *app) approveCommand() *cobra.Command {
 	var session, decline string
 	c := &cobra.Command{
@@ -30,7 +33,7 @@ request.`,
 		Example: `  writ approve
   writ approve tests --session 5e2c…
   writ approve --decline "say how errors are told apart"`,
-		ValidArgs: []string{"plan", "tests", "implementation"},
+		ValidArgs: gates,
 		Args:      cobra.MatchAll(cobra.MaximumNArgs(1), cobra.OnlyValidArgs),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := a.IsPerson(); err != nil {
@@ -39,6 +42,7 @@ request.`,
 			return Approve(cmd.Context(), a.Client, client.First(args), session, decline)
 		},
 	}
+	c.AddCommand(client.Named("settings", a.acceptCommand()), a.passkeyCommand())
 	c.Flags().StringVar(&session, "session", "", "the session (default: this project's latest)")
 	c.Flags().StringVar(&decline, "decline", "", "do not approve: tell the agent what to change")
 	return c

@@ -11,9 +11,9 @@ import (
 )
 
 func (a *app) sessionCommand(more ...*cobra.Command) *cobra.Command {
-	return client.Group("session", "List, show, audit or replay sessions",
-		"  writ session list\n  writ session show 5e2c…\n  writ session replay 5e2c…",
-		append(more, a.sessionListCommand(), a.sessionShowCommand(), a.sessionAuditCommand())...)
+	return client.Group("session", "List, show and sum up sessions, and send their work back",
+		"  writ session list\n  writ session show 5e2c…\n  writ session phase invalidate plan --reason \"the API changed\"",
+		append(more, a.sessionListCommand(), a.sessionShowCommand(), a.sessionAuditCommand(), a.phaseCommand())...)
 }
 
 func (a *app) sessionListCommand() *cobra.Command {
