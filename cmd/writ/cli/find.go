@@ -151,8 +151,8 @@ func (a *app) askedPlaces(cmd *cobra.Command, in []string) (asked []finding, unk
 // handFlags gives a command the flags that were given to another one; lacks is
 // the first that it does not have.
 func handFlags(from, to *cobra.Command) (lacks string) {
-	from.LocalNonPersistentFlags().Visit(func(f *pflag.Flag) {
-		if f.Name == "in" || lacks != "" {
+	from.Flags().Visit(func(f *pflag.Flag) {
+		if f.Name == "in" || f.Name == "json" || lacks != "" {
 			return
 		}
 		value := f.Value.String()

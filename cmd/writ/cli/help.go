@@ -82,7 +82,12 @@ func (a *app) showTopic(t topics.Topic) error {
 	if a.JSON {
 		return a.PrintJSON(topicReply{t.Name, t.Group, t.Title, t.Summary, t.Text})
 	}
-	return markdown.Render(a.Out, t.Text, markdown.Options{Width: a.pageWidth(), Colour: a.Env.Style(a.Out).On})
+	var page bytes.Buffer
+	if err := markdown.Render(&page, t.Text, markdown.Options{Width: a.pageWidth(), Colour: a.Env.Style(a.Out).On}); err != nil {
+		return err
+	}
+	_, err := io.WriteString(a.Out, client.Fold(page.String(), a.Env.Width(a.Out)))
+	return err
 }
 
 // pageWidth is that of the terminal, within what can be read.

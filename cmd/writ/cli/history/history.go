@@ -30,5 +30,5 @@ func Old(c *client.Client) []*cobra.Command {
 
 // OldSessionReplay is the name that a session's log had below session.
 func OldSessionReplay(c *client.Client) *cobra.Command {
-	return client.Old((&app{c}).sessionReplayCommand(), "log --session")
+	return client.Old((&app{c}).sessionReplayCommand(), "log --session S")
 }

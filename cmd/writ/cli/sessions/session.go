@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -21,24 +22,25 @@ func (a *app) sessionListCommand() *cobra.Command {
 	var here bool
 	c := &cobra.Command{
 		Use: "list", Short: "List sessions, newest first",
-		Example: "  writ session list --here\n  writ session list --json | jq -r .session",
+		Example: "  writ session list --project .\n  writ session list --json | jq -r .session",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if query.Project != "" {
-				query.Project = a.Env.Absolute(query.Project)
-			}
 			if here {
-				root, found := config.FindProject(a.Env.Dir)
-				if !found {
-					return client.Refused("session list --here", "no project that uses Writ is at or above "+a.Env.Dir, "`writ init` installs it.")
+				query.Project = a.Env.Dir
+			}
+			if query.Project != "" {
+				root, found := config.FindProject(a.Env.Absolute(query.Project))
+				if !found && here {
+					return client.Refused("session list", "no project that uses Writ is at or above "+a.Env.Dir, "`writ init` installs it.")
 				}
-				query.Project = root
+				query.Project = cmp.Or(root, a.Env.Absolute(query.Project))
 			}
 			return client.AskThen(cmd.Context(), a.Client, client.RoleHook, "session list", schemas.SvcSessions, query, func(list schemas.SessionList) error { return a.showSessions(list.Sessions) })
 		},
 	}
 	c.Flags().BoolVar(&here, "here", false, "only those of the project around this folder")
-	c.Flags().StringVar(&query.Project, "project", "", "only those of the project with this root")
+	c.Flags().Lookup("here").Hidden = true // --project . says the same
+	c.Flags().StringVar(&query.Project, "project", "", "only those of the project at or above this folder")
 	c.Flags().IntVar(&query.Limit, "limit", 50, "most sessions to list")
 	return c
 }
