@@ -48,7 +48,7 @@ func (a *app) showStatus(s schemas.Status) {
 	row("data", where)
 	row("log", fmt.Sprintf("%s events, %s, durability %s", client.Thousands(events), client.Size(bytes), s.Durability))
 	row("rules", fmt.Sprintf("%s, embedder %s", client.Thousands(uint64(s.Rules)), s.Embedder))
-	row("sessions", client.Plural(s.Sessions, "live session", "live sessions"))
+	row("sessions", fmt.Sprintf("%d live, %d idle, %d ended; %d wait for you", s.Counts.Live, s.Counts.Idle, s.Counts.Ended, s.Counts.Waiting))
 	if s.Metrics != "" {
 		row("metrics", s.Metrics)
 	}
