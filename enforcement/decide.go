@@ -61,6 +61,9 @@ type Decision struct {
 	Rule    string // ENF-… id, of a refusal or a question
 	Gate    string // the gate behind it: mode, review, plan, tests, implementation, or ""
 	Reason  string // at most MaxReason characters: what, which path, why, the next step, how the user approves
+	// Demanded says of an allowed tool that the gates asked for exactly this, so
+	// that the host need not ask its user.
+	Demanded bool
 	// Record is to be appended as one message, the first being the main event.
 	// Empty: there is nothing to record.
 	Record  []schemas.Payload

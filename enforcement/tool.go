@@ -20,7 +20,7 @@ func (c RequestTool) decide(s State) Decision {
 	if r.verdict == Deny && !r.firm && c.Settings.DenyToAsk && c.Settings.becomesQuestion(r.rule) && s.streak(r.rule) >= 1 {
 		r.verdict, asked = Ask, true
 	}
-	d := Decision{Verdict: r.verdict}
+	d := Decision{Verdict: r.verdict, Demanded: r.verdict == Allow && c.demanded(st)}
 	if r.verdict != Allow {
 		d.Rule, d.Gate = r.rule, r.gate
 		d.Reason = c.reason(st, r, target, asked)

@@ -215,7 +215,7 @@ func TestWritsOwnCommands(t *testing.T) {
 	allow := []string{
 		"writ status", "writ query 'timeouts in http clients'", "writ recall x", "writ search x", "writ context", "writ rule show GO-A-1",
 		"writ rule propose --file /tmp/r.json", "writ mode set work", "writ mode", "writ --help", "writ status && writ query x",
-		"writ --json status", "writ rule --json show GO-A-1", "writ rule search retire", "writ rule retire --help", "writ memory report", "writ help gates", "writ mode --session s",
+		"writ --json status", "writ rule --json show GO-A-1", "writ rule search retire", "writ rule retire --help", "writ memory report", "writ help gates", "writ mode --session s", "writ find x", "writ find --in files x", "writ memory add x", "writ rule graph show X",
 	}
 	deny := []string{
 		"writ approve", "writ phase invalidate plan --reason x", "writ phase reopen", "writ hook claude PreToolUse", "writ emit gate.approved", "writ rule review GO-A-1",
@@ -225,6 +225,7 @@ func TestWritsOwnCommands(t *testing.T) {
 		"writ graph pull", "writ tune q.jsonl", "writ model", "writ run x", "writ dispatch x", "writ schedule resume x", "writ audit checkpoint", "writ up", "writ view rebuild rules", "writ backup /tmp/x", "writ restore /tmp/x", "writ --json backup /tmp/x --keep 1",
 		"writ --json rule retire X", "writ rule --json retire X", "writ rule --x=y retire X", "writ frobnicate", "writ rule frobnicate", "writ config set x", "writ accept", "writ mode frobnicate",
 		"env -i PATH=$PATH setsid -f writ rule retire X", "nohup writ rule retire X &", "writ rule retire X --reason --help", "printf 'writ rule retire X' | sh", "writ mode set $MODE",
+		"writ log", "writ log --since 1h", "writ log emit gate.approved", "writ log view rebuild rules", "writ agent run x", "writ agent schedule resume x", "writ rule graph pull", "writ approve settings", "writ approve passkey add x", "writ backup restore d", "writ session phase reopen", "writ model tune x", "writ agent schedule frobnicate",
 	}
 	for _, mode := range []string{"", ModeConversation, ModeWork} {
 		x := newSession(t, mode)

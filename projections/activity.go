@@ -27,6 +27,8 @@ type Hour struct {
 	Answered uint64  `json:"answered"`
 	Shown    uint64  `json:"shown"`
 	Tokens   uint64  `json:"tokens"`
+	Memory   uint64  `json:"memory,omitempty"` // tokens of observations that were given
+	Files    uint64  `json:"files,omitempty"`  // tokens of files that were given
 	Best     float64 `json:"best"`
 	Allowed  uint64  `json:"allowed"`
 	Asked    uint64  `json:"asked"`
@@ -53,13 +55,14 @@ func NewActivity() Activity { return Activity{} }
 func (Activity) Name() string { return "activity" }
 
 // Version implements Projector.
-func (Activity) Version() int { return 1 }
+func (Activity) Version() int { return 2 }
 
 // Types implements Projector.
 func (Activity) Types() []schemas.Type {
 	return []schemas.Type{
 		schemas.PromptSubmitted{}.EventType(), schemas.RulesShown{}.EventType(), schemas.ToolDecided{}.EventType(),
 		schemas.RuleViolated{}.EventType(), schemas.OutcomeRecorded{}.EventType(),
+		schemas.MemoryShown{}.EventType(), schemas.ArtifactShown{}.EventType(),
 	}
 }
 
@@ -70,6 +73,10 @@ func (Activity) Apply(v View, e schemas.Event) error {
 		return inHour(v, e, func(h *Hour) { h.Prompts++ })
 	case schemas.RulesShown:
 		return shown(v, e, p)
+	case schemas.MemoryShown:
+		return inHour(v, e, func(h *Hour) { h.Memory += uint64(max(p.Tokens, 0)) })
+	case schemas.ArtifactShown:
+		return inHour(v, e, func(h *Hour) { h.Files += uint64(max(p.Tokens, 0)) })
 	case schemas.ToolDecided:
 		return decided(v, e, p)
 	case schemas.RuleViolated:

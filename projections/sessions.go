@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"strings"
 	"time"
 
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 // Sessions lists sessions, the one with the latest event first, without
@@ -16,10 +18,14 @@ import (
 //
 //	o/<8 bytes>  SessionSummary, under the complement of its last sequence
 //	s/<id>       those eight bytes
+//	g/<id>       schemas.TokensGiven beside those of rules: another stream's
 //	t/<project>/<tool>  a tool of a server that the user let run there
-type Sessions struct{}
+type Sessions struct {
+	// Wishes tells whether a prompt wishes for something, nil that none does.
+	Wishes func(prompt string) bool
+}
 
-// NewSessions returns the view.
+// NewSessions returns the view without a judge of wishes.
 func NewSessions() Sessions { return Sessions{} }
 
 // SessionSummary is a session in a list.
@@ -41,19 +47,51 @@ type SessionSummary struct {
 	Events  int `json:"events"`
 	Prompts int `json:"prompts"`
 	Denied  int `json:"denied"` // tool requests refused
+
+	// Title is the first prompt that wished for something, else the first; Wish
+	// is the latest that did. Both are one line.
+	Title  string `json:"title,omitempty"`
+	Wish   string `json:"wish,omitempty"`
+	Wished bool   `json:"wished,omitempty"` // the title is a wish
+	// Tokens are those of the rules that were given, all and since the last
+	// prompt.
+	Tokens int `json:"tokens,omitempty"`
+	Since  int `json:"since,omitempty"`
 }
+
+// Standing is where a session stands now: schemas.StandsLive, StandsIdle or StandsEnded.
+func (s SessionSummary) Standing(now time.Time) string {
+	switch {
+	case s.Ended:
+		return schemas.StandsEnded
+	case now.Sub(s.Last) > schemas.SessionLiveFor:
+		return schemas.StandsIdle
+	}
+	return schemas.StandsLive
+}
+
+// maxTitle bounds a title, in characters.
+const maxTitle = 160
 
 // Name implements Projector.
 func (Sessions) Name() string { return "sessions" }
 
 // Version implements Projector.
-func (Sessions) Version() int { return 2 }
+func (Sessions) Version() int { return 3 }
 
 // Types implements Projector.
-func (Sessions) Types() []schemas.Type { return schemas.TypesOf(schemas.KindSession) }
+func (Sessions) Types() []schemas.Type {
+	return append(schemas.TypesOf(schemas.KindSession), schemas.MemoryShown{}.EventType(), schemas.ArtifactShown{}.EventType())
+}
 
 // Apply implements Projector.
-func (Sessions) Apply(v View, e schemas.Event) error {
+func (w Sessions) Apply(v View, e schemas.Event) error {
+	switch p := e.Data.(type) {
+	case schemas.MemoryShown:
+		return given(v, p.Session, func(g *schemas.TokensGiven) { g.Memory += max(p.Tokens, 0) })
+	case schemas.ArtifactShown:
+		return given(v, p.Session, func(g *schemas.TokensGiven) { g.Files += max(p.Tokens, 0) })
+	}
 	key := idKey('s', e.Aggregate.ID)
 	summary, at, found, err := sessionSummary(v, key)
 	if err != nil {
@@ -65,7 +103,7 @@ func (Sessions) Apply(v View, e schemas.Event) error {
 		}
 	}
 	summary.ID = e.Aggregate.ID
-	summary = summarise(summary, e)
+	summary = w.Summarise(summary, e)
 	if p, ok := e.Data.(schemas.ToolAccepted); ok && summary.Project != "" {
 		if err := v.Set(acceptedKey(summary.Project, p.Tool), nil); err != nil {
 			return err
@@ -95,7 +133,45 @@ var errDangling = errors.New("projections: view contradicts itself")
 
 func latestFirst(seq uint64) []byte { return ordinal([]byte("o/"), ^seq) }
 
-func summarise(s SessionSummary, e schemas.Event) SessionSummary {
+// given adds to what a session was given beside rules.
+func given(v View, session string, add func(*schemas.TokensGiven)) error {
+	key := idKey('g', session)
+	g, _, err := getDocument[schemas.TokensGiven](v, key)
+	if err != nil {
+		return err
+	}
+	add(&g)
+	return setDocument(v, key, g)
+}
+
+// Given are the tokens of all that a session was given.
+func (Sessions) Given(r Reader, s SessionSummary) (schemas.TokensGiven, error) {
+	g, _, err := getDocument[schemas.TokensGiven](r, idKey('g', s.ID))
+	g.Rules = s.Tokens
+	return g, err
+}
+
+// prompted takes a prompt into the summary. Commands and what hosts put in are no
+// titles.
+func (w Sessions) prompted(s SessionSummary, p schemas.PromptSubmitted) SessionSummary {
+	s.Prompts++
+	s.Since = 0
+	text := excerpt.Runes(excerpt.Line(p.Prompt), maxTitle)
+	if text == "" || p.Command != "" || strings.ContainsAny(text[:1], "/[<") {
+		return s
+	}
+	wishes := w.Wishes != nil && w.Wishes(p.Prompt)
+	if wishes {
+		s.Wish = text
+	}
+	if s.Title == "" || wishes && !s.Wished {
+		s.Title, s.Wished = text, wishes
+	}
+	return s
+}
+
+// Summarise takes an event of a session into its summary.
+func (w Sessions) Summarise(s SessionSummary, e schemas.Event) SessionSummary {
 	if s.Events == 0 {
 		s.Started = e.Time
 	}
@@ -109,7 +185,10 @@ func summarise(s SessionSummary, e schemas.Event) SessionSummary {
 	case schemas.SessionEnded:
 		s.Ended = true
 	case schemas.PromptSubmitted:
-		s.Prompts++
+		s = w.prompted(s, p)
+	case schemas.RulesShown:
+		s.Tokens += max(p.Tokens, 0)
+		s.Since += max(p.Tokens, 0)
 	case schemas.ToolDecided:
 		if p.Verdict == "deny" {
 			s.Denied++

@@ -13,6 +13,7 @@ const (
 	SvcRetrieve   = "writ.svc.retrieve"           // RetrieveRequest → the retrieval answer
 	SvcAlwaysOn   = "writ.svc.retrieve.always_on" // {} → AlwaysOnReply
 	SvcSessions   = "writ.svc.session.list"       // SessionQuery → SessionList
+	SvcWaits      = "writ.svc.session.waits"      // nothing → Waits
 	SvcSession    = "writ.svc.session.show"       // SessionQuery → SessionView
 	SvcMode       = "writ.svc.session.mode"       // ModeRequest → ActReply
 	SvcModeByUser = "writ.svc.mode"               // ModeRequest → ActReply; admin: the user's own act, as leaving work mode needs
@@ -108,11 +109,76 @@ type SessionSummary struct {
 	Ended    bool      `json:"ended,omitempty"`
 	Refusals int       `json:"refusals,omitempty"`
 	Events   int       `json:"events"`
+	// Title is the first prompt that wished for something, else the first, in a
+	// line; Wish is the latest that did, where it is another.
+	Title string `json:"title,omitempty"`
+	Wish  string `json:"wish,omitempty"`
+	// Standing is where the session stands: StandsLive, StandsIdle or
+	// StandsEnded.
+	Standing string `json:"standing,omitempty"`
+	Prompts  int    `json:"prompts,omitempty"`
+	// Given counts the tokens that the session was given: all of them, and those
+	// since its last prompt.
+	Given      TokensGiven `json:"given,omitzero"`
+	GivenSince int         `json:"given_since_prompt,omitempty"`
 }
 
-// SessionList is newest first.
+// TokensGiven are the tokens of what agents were given, by kind.
+type TokensGiven struct {
+	Rules  int `json:"rules,omitempty"`
+	Memory int `json:"memory,omitempty"`
+	Files  int `json:"files,omitempty"`
+}
+
+// All is their sum.
+func (g TokensGiven) All() int { return g.Rules + g.Memory + g.Files }
+
+// Where sessions stand, the same wherever they are counted. Sub-agents' sessions
+// stand as others do, and are not counted: their parents' are. What waits is a
+// part of what is live.
+const (
+	StandsLive  = "live"  // not ended, and something happened in it within SessionLiveFor
+	StandsIdle  = "idle"  // not ended, and silent for longer: its host may have crashed, or comes back
+	StandsEnded = "ended" // its host said so
+)
+
+// SessionLiveFor is how long a session counts as live after its last event.
+const SessionLiveFor = 12 * time.Hour
+
+// SessionCounts are how many sessions stand where, sub-agents' left out.
+type SessionCounts struct {
+	Waiting int `json:"waiting"` // of the live ones: a plan or tests wait for the user
+	Live    int `json:"live"`
+	Idle    int `json:"idle"`
+	Ended   int `json:"ended"`
+}
+
+// SessionList is newest first. Counts are of all sessions, whatever was asked for.
 type SessionList struct {
 	Sessions []SessionSummary `json:"sessions"`
+	Counts   SessionCounts    `json:"counts"`
+}
+
+// Waits is what waits for the user, longest first.
+type Waits struct {
+	Items  []Waiting     `json:"items"`
+	Counts SessionCounts `json:"counts"`
+}
+
+// Waiting is a plan or tests that wait for the user's approval.
+type Waiting struct {
+	Session     string    `json:"session"`
+	Gate        string    `json:"gate"`
+	Project     string    `json:"project,omitempty"`
+	Host        string    `json:"host,omitempty"`
+	Wish        string    `json:"wish,omitempty"` // what the user asked for, in a line
+	Plan        string    `json:"plan,omitempty"` // the plan's title
+	Files       []string  `json:"files"`          // that would be approved
+	Tests       int       `json:"tests,omitempty"`
+	Red         int       `json:"red,omitempty"` // test files that were seen red
+	Changed     bool      `json:"changed,omitempty"`
+	Fingerprint string    `json:"fingerprint"`
+	Since       time.Time `json:"since,omitzero"` // of the session's last event
 }
 
 // SessionGate is a gate as a person sees it.
@@ -365,7 +431,8 @@ type Status struct {
 	Streams    []StreamStatus `json:"streams"`
 	Views      []ViewStatus   `json:"views"`
 	Rules      int            `json:"rules"`
-	Sessions   int            `json:"live_sessions"`
+	Sessions   int            `json:"live_sessions"` // as of SessionCounts
+	Counts     SessionCounts  `json:"sessions"`
 	Embedder   string         `json:"embedder"`
 	FailMode   string         `json:"fail"`              // closed or open
 	Metrics    string         `json:"metrics,omitempty"` // URL for Prometheus

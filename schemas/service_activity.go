@@ -27,6 +27,8 @@ type ActivityHour struct {
 	Answered uint64    `json:"answered"` // prompts that rules were shown for
 	Shown    uint64    `json:"shown"`    // rules shown
 	Tokens   uint64    `json:"tokens"`   // of their blocks
+	Memory   uint64    `json:"memory"`   // tokens of observations that were given
+	Files    uint64    `json:"files"`    // tokens of files that were given
 	Best     float64   `json:"best"`     // mean of the best scores, 0 to 1
 	Allowed  uint64    `json:"allowed"`
 	Asked    uint64    `json:"asked"`

@@ -23,9 +23,30 @@ type GateOffer struct {
 	Declined    string      `json:"declined,omitempty"` // what the user wanted changed before
 	Files       []OfferFile `json:"files"`
 	Seen        []SeenFile  `json:"seen,omitempty"` // what running the tests showed
+	// Wish is what the user asked for, in a line; Title the plan's, Plan its text
+	// where the plan is what waits, and Covers the files that it lets be written.
+	Wish   string   `json:"wish,omitempty"`
+	Title  string   `json:"title,omitempty"`
+	Plan   string   `json:"plan,omitempty"`
+	Covers []string `json:"covers,omitempty"`
+	// Asserts are the tests of each file with what they assert.
+	Asserts []OfferTests `json:"asserts,omitempty"`
 	// TooWeak is why an approval by the channel of the request would not count, ""
 	// where it would.
 	TooWeak string `json:"too_weak,omitempty"`
+}
+
+// OfferTests are the tests of a file of an offer.
+type OfferTests struct {
+	Path  string      `json:"path"`
+	Tests []OfferTest `json:"tests"`
+}
+
+// OfferTest is a test and what it asserts, line by line as the file has it.
+type OfferTest struct {
+	Name    string   `json:"name,omitempty"`
+	Line    int      `json:"line"`
+	Asserts []string `json:"asserts,omitempty"`
 }
 
 // SeenFile is what running a test file of an offer showed.

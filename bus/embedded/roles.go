@@ -59,7 +59,7 @@ var agentSubjects = []string{
 var readSubjects = append([]string{
 	"$JS.API.INFO", "$JS.API.STREAM.INFO.*", "$JS.API.STREAM.NAMES", "$JS.API.STREAM.MSG.GET.*", "$JS.API.DIRECT.GET.>",
 	"$JS.API.CONSUMER.CREATE.>", "$JS.API.CONSUMER.INFO.*.*", "$JS.API.CONSUMER.DELETE.*.*",
-	statusSubject, "writ.svc.replay", "writ.svc.session.list", "writ.svc.session.show",
+	statusSubject, "writ.svc.replay", "writ.svc.session.list", "writ.svc.session.show", "writ.svc.session.waits",
 	"writ.svc.rule.list", "writ.svc.rule.show", "writ.svc.rule.search", "writ.svc.rule.log", "writ.svc.rule.review", "writ.svc.rule.stats", "writ.svc.activity",
 }, manyAnswers...)
 

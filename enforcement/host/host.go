@@ -157,6 +157,9 @@ type Answer struct {
 	Reason  string // of a refusal or question
 	Context string // for the model
 	Notice  string // for the user
+	// Vouched says of a tool that passes that Writ asked for it, so that the host
+	// need not ask its user; what the user's own settings deny or ask about stays.
+	Vouched bool
 	// Command runs instead of the shell command that was asked for, "" for none.
 	// Only hosts whose Facts say so know it.
 	Command string

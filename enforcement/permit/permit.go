@@ -23,18 +23,19 @@ func Of(words []string) (command string, side Side, known bool) {
 	if len(words) == 0 {
 		return "", Agent, true
 	}
-	first := words[0]
-	if len(words) > 1 {
-		both := first + " " + words[1]
-		if side, found := sides[both]; found {
-			return both, side, true
+	command = words[0]
+	for _, next := range words[1:] {
+		longer := command + " " + next
+		if _, found := sides[longer]; !found {
+			if groups[command] {
+				return longer, Person, false
+			}
+			break
 		}
-		if groups[first] {
-			return both, Person, false
-		}
+		command = longer
 	}
-	side, found := sides[first]
-	return first, side, found
+	side, known = sides[command]
+	return command, side, known
 }
 
 // Group says whether a command's next word names another one.
@@ -50,24 +51,26 @@ func Commands() map[string]Side {
 }
 
 var sides, groups = table(`
-agent: agent, agent list, agent show, agent validate, attest verify
+agent: agent, agent lint, agent list, agent schedule, agent schedule list, agent show, agent validate, attest verify
 agent: audit key, audit prove, audit verify
-agent: check, completion, context, diff, doctor, graph, graph show, help
-agent: index, index build, index deps, index status, lint-stream
-agent: memory, memory health, memory report, mode, mode set, observe, query, recall
-agent: rule, rule list, rule log, rule propose, rule search, rule show, rule stats, rule validate
+agent: check, completion, context, diff, doctor, find, graph, graph show, help
+agent: index, index build, index deps, index status, lint-stream, log whatif
+agent: memory, memory add, memory health, memory report, mode, mode set, observe, query, recall
+agent: rule, rule graph, rule graph show, rule list, rule log, rule propose, rule search, rule show, rule stats, rule validate
 agent: schedule, schedule list, search, session, session audit, session list, session show
 agent: status, statusline, version, whatif
 
 host: confine, hook, mcp
 
-person: accept, agent stop, approve, attest, audit, audit checkpoint, audit export, backup, benchmark, dash, dispatch, down, emit
-person: graph pull, graph push, init
-person: memory export, memory forget, memory import, memory reflect, memory review, memory triage, model
+person: accept, agent dispatch, agent run, agent schedule cancel, agent schedule pause, agent schedule resume, agent stop
+person: approve, approve passkey, approve passkey add, approve passkey list, approve passkey remove, approve settings, attest
+person: audit, audit checkpoint, audit export, backup, backup restore, benchmark, dash, dispatch, down, emit
+person: graph pull, graph push, init, log, log emit, log view, log view rebuild, log view verify
+person: memory export, memory forget, memory import, memory reflect, memory review, memory triage, model, model benchmark, model tune
 person: passkey, passkey add, passkey list, passkey remove
 person: phase, phase invalidate, phase reopen, phase show
-person: replay, restore, rule add, rule compress, rule edit, rule export, rule feedback, rule import, rule retire, rule revert, rule review, run
-person: schedule cancel, schedule pause, schedule resume, session replay
+person: repair, replay, restore, rule add, rule compress, rule edit, rule export, rule feedback, rule graph pull, rule graph push, rule import, rule retire, rule revert, rule review, run
+person: schedule cancel, schedule pause, schedule resume, session phase, session phase invalidate, session phase reopen, session phase show, session replay
 person: top, tune, uninstall, up, upgrade, view, view rebuild, view verify, watch
 `)
 
@@ -81,8 +84,8 @@ func table(text string) (sides map[string]Side, groups map[string]bool) {
 		}
 		for name := range strings.SplitSeq(names, ", ") {
 			sides[name] = named[side]
-			if group, _, below := strings.Cut(name, " "); below {
-				groups[group] = true
+			if end := strings.LastIndexByte(name, ' '); end > 0 {
+				groups[name[:end]] = true
 			}
 		}
 	}

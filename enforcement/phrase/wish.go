@@ -84,3 +84,6 @@ func sentenceAsks(s string) Asked {
 	}
 	return Change
 }
+
+// Wishes tells whether a prompt asks for something to be built or changed.
+func Wishes(prompt string) bool { return Wish(prompt) != Nothing }

@@ -146,6 +146,11 @@ func (v *Service) offer(ctx context.Context, r schemas.OfferRequest) (schemas.Ga
 	if r.Channel != "" {
 		reply.TooWeak = enforcement.TooWeak(r.Channel, p.Settings.Policy.Approval)
 	}
+	reply.Wish, err = v.wish(ctx, r.Session)
+	if err != nil {
+		return reply, err
+	}
+	show(&reply, ws)
 	reply.Fingerprint, reply.Problems, reply.Declined = o.Fingerprint, o.Problems, state.Work.Declined[gate]
 	for _, one := range o.Seen {
 		reply.Seen = append(reply.Seen, schemas.SeenFile(one))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"strings"
+	"time"
 
 	"github.com/writbus/writ/enforcement"
 	"github.com/writbus/writ/projections"
@@ -25,35 +26,69 @@ func (v *Service) sessionList(ctx context.Context, q schemas.SessionQuery) (sche
 	if err := v.sessions.Runtime.Await(ctx, schemas.StreamSessions, v.sessions.List.Name()); err != nil {
 		return list, err
 	}
-	err := v.sessions.Runtime.Read(v.sessions.List.Name(), func(reader projections.Reader) error {
+	err := v.each(func(reader projections.Reader, s projections.SessionSummary) error {
+		if len(list.Sessions) == q.Limit || q.Project != "" && q.Project != s.Project {
+			return nil
+		}
+		state, _, err := v.sessions.State(ctx, s.ID)
+		if err != nil {
+			return err
+		}
+		one := v.summary(s, state)
+		one.Given, err = v.sessions.List.Given(reader, s)
+		list.Sessions = append(list.Sessions, one)
+		return err
+	})
+	if err != nil {
+		return list, err
+	}
+	list.Counts, err = v.Counts(ctx)
+	return list, err
+}
+
+// each hands over the sessions of the list's view, the one with the latest event
+// first. Those by which writ doctor probes are nobody's.
+func (v *Service) each(fn func(projections.Reader, projections.SessionSummary) error) error {
+	return v.sessions.Runtime.Read(v.sessions.List.Name(), func(reader projections.Reader) error {
 		for s, err := range v.sessions.List.List(reader) {
+			if err == nil && !strings.HasPrefix(s.ID, doctorSession) {
+				err = fn(reader, s)
+			}
 			if err != nil {
 				return err
-			}
-			if strings.HasPrefix(s.ID, doctorSession) || q.Project != "" && q.Project != s.Project {
-				continue
-			}
-			state, _, err := v.sessions.State(ctx, s.ID)
-			if err != nil {
-				return err
-			}
-			list.Sessions = append(list.Sessions, summary(s, state))
-			if len(list.Sessions) == q.Limit {
-				break
 			}
 		}
 		return nil
 	})
-	return list, err
+}
+
+// count adds a session to where it stands. Sub-agents are their parents' affair.
+func count(c *schemas.SessionCounts, s projections.SessionSummary, now time.Time) {
+	if s.Parent != "" {
+		return
+	}
+	switch s.Standing(now) {
+	case schemas.StandsLive:
+		c.Live++
+	case schemas.StandsIdle:
+		c.Idle++
+	case schemas.StandsEnded:
+		c.Ended++
+	}
 }
 
 // summary joins what the list's view counted with the state that decides.
-func summary(s projections.SessionSummary, state enforcement.State) schemas.SessionSummary {
-	return schemas.SessionSummary{
+func (v *Service) summary(s projections.SessionSummary, state enforcement.State) schemas.SessionSummary {
+	one := schemas.SessionSummary{
 		Session: s.ID, Host: state.Host, Project: state.Project, Parent: state.Parent,
 		Mode: state.Mode, Phase: state.Phase(), Started: s.Started, LastSeen: s.Last, Ended: state.Ended,
 		Refusals: state.Refusals, Events: s.Events,
+		Title: s.Title, Standing: s.Standing(v.sessions.Now()), Prompts: s.Prompts, GivenSince: s.Since,
 	}
+	if s.Wish != s.Title {
+		one.Wish = s.Wish
+	}
+	return one
 }
 
 func (v *Service) sessionShow(ctx context.Context, q schemas.SessionQuery) (schemas.SessionView, error) {
@@ -68,17 +103,25 @@ func (v *Service) sessionShow(ctx context.Context, q schemas.SessionQuery) (sche
 	if err != nil {
 		return schemas.SessionView{}, err
 	}
-	return viewOf(counted, state, state.Drifted(v.sessions.Watched(v.projectOf(state), state)))
+	view, err := v.viewOf(counted, state, state.Drifted(v.sessions.Watched(v.projectOf(state), state)))
+	if err != nil {
+		return view, err
+	}
+	err = v.sessions.Runtime.Read(v.sessions.List.Name(), func(reader projections.Reader) error {
+		view.Given, err = v.sessions.List.Given(reader, counted)
+		return err
+	})
+	return view, err
 }
 
 // viewOf shows a state. Drift is what is known of the approved files, by gate.
-func viewOf(counted projections.SessionSummary, state enforcement.State, drift map[string][]schemas.FileChange) (schemas.SessionView, error) {
+func (v *Service) viewOf(counted projections.SessionSummary, state enforcement.State, drift map[string][]schemas.FileChange) (schemas.SessionView, error) {
 	raw, err := json.Marshal(state)
 	if err != nil {
 		return schemas.SessionView{}, err
 	}
 	view := schemas.SessionView{
-		SessionSummary: summary(counted, state), Dir: state.Dir, Model: state.Model, Gates: []schemas.SessionGate{},
+		SessionSummary: v.summary(counted, state), Dir: state.Dir, Model: state.Model, Gates: []schemas.SessionGate{},
 		Shown: state.Shown, Tokens: state.Spent, Written: state.Written, Next: state.Guidance(), State: raw,
 		Pending: len(state.Violations), Untested: state.PendingTests, Failing: state.Failing, Audit: audit(state),
 	}

@@ -34,6 +34,7 @@ func NewService(s *Sessions, p Passkeys) *Service { return &Service{s, p} }
 func (v *Service) Endpoints() []bus.Endpoint {
 	return []bus.Endpoint{
 		bus.Answer("session_list", schemas.SvcSessions, v.sessionList),
+		bus.Answer("session_waits", schemas.SvcWaits, v.waits),
 		bus.Answer("session_show", schemas.SvcSession, v.sessionShow),
 		bus.Answer("session_mode", schemas.SvcMode, v.modeByAgent),
 		bus.Answer("session_advance", schemas.SvcAdvance, v.advance),

@@ -282,10 +282,3 @@ func (s *Sessions) evict() {
 		}
 	}
 }
-
-// Len is the number of sessions in memory.
-func (s *Sessions) Len() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.order.Len()
-}

@@ -31,7 +31,8 @@ func (v *Service) sessionThen(ctx context.Context, q schemas.SessionQuery) (sche
 	for name, g := range then.state.Work.Gates {
 		drift[name] = g.Drift
 	}
-	view, err := viewOf(then.counted, then.state, drift)
+	view, err := v.viewOf(then.counted, then.state, drift)
+	view.Given.Rules = then.counted.Tokens
 	view.Seq, view.AsOf = then.seq, then.counted.Last
 	return view, err
 }
@@ -61,7 +62,8 @@ func (v *Service) foldUntil(ctx context.Context, id string, last uint64, belongs
 			}
 		}
 		for _, e := range events {
-			m.add(e)
+			m.state, m.seq = enforcement.Evolve(m.state, e), e.Position.Seq
+			m.counted = v.sessions.List.Summarise(m.counted, e)
 		}
 		return nil
 	})
@@ -69,16 +71,6 @@ func (v *Service) foldUntil(ctx context.Context, id string, last uint64, belongs
 		err = nil
 	}
 	return m, err
-}
-
-func (m *moment) add(e schemas.Event) {
-	m.state = enforcement.Evolve(m.state, e)
-	m.seq = e.Position.Seq
-	m.counted.Events++
-	if m.counted.Started.IsZero() {
-		m.counted.Started = e.Time
-	}
-	m.counted.Last = e.Time
 }
 
 // eachRecord hands over the events of each record of a session. What cannot be

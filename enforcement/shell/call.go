@@ -269,7 +269,7 @@ func (a *analysis) writCall(args []arg) {
 			continue
 		}
 		switch s {
-		case "status", "query", "recall", "search", "context", "rule", "session", "memory", "index", "mode", "observe", "check", "statusline", "version", "help", "doctor":
+		case "status", "find", "query", "recall", "search", "context", "rule", "session", "memory", "index", "mode", "observe", "check", "statusline", "version", "help", "doctor":
 			return
 		}
 		break

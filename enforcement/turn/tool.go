@@ -78,7 +78,7 @@ func (v *Service) onBeforeTool(ctx context.Context, t turn) (host.Answer, error)
 		shared = v.sharesPlan(ctx, t, state)
 	}
 	return host.Answer{
-		Verdict: Verdict(decision.Verdict), Reason: decision.Reason,
+		Verdict: Verdict(decision.Verdict), Reason: decision.Reason, Vouched: t.vouched(decision),
 		Context: join(earlier.Context, decision.Context, shared, about.block), Notice: join(earlier.Notice, decision.Notice, shared), Command: confinedAs,
 	}, nil
 }
@@ -245,8 +245,19 @@ func (v *Service) actor(ctx context.Context, t turn) (session string, parent *en
 	return child, &state, schemas.Session(child).Check()
 }
 
+// vouched says that the host need not ask about what was decided: the gates asked
+// for it, by a tool of the host's own, and the host is not in a mode in which its
+// user wants nothing written.
+func (t turn) vouched(d enforcement.Decision) bool {
+	return d.Demanded && !t.FromServer && t.Permissions != readOnlyMode
+}
+
+// readOnlyMode is the hosts' name for planning without writing.
+const readOnlyMode = "plan"
+
 // onPermission keeps the host's own question in line with the gate: what the
-// gate refuses is refused there too. It was recorded when it was decided.
+// gate refuses is refused there too, and what it asked for is allowed. It was
+// recorded when it was decided.
 func (v *Service) onPermission(ctx context.Context, t turn) (host.Answer, error) {
 	if t.gateless() {
 		return host.Answer{}, nil
@@ -262,6 +273,9 @@ func (v *Service) onPermission(ctx context.Context, t turn) (host.Answer, error)
 	request := v.request(ctx, t, state, parent)
 	request.Settings.DenyToAsk = false
 	decision, err := enforcement.Decide(state, request)
+	if err == nil && decision.Verdict == enforcement.Allow {
+		return host.Answer{Vouched: t.vouched(decision)}, nil
+	}
 	if err != nil || decision.Verdict != enforcement.Deny || state.Streak.Count > 1 && t.project.Settings.Policy.DenyToAsk {
 		return host.Answer{}, err
 	}

@@ -47,7 +47,7 @@ func (j *Journal) activity(ctx context.Context, r schemas.ActivityRequest) (sche
 
 func hourOf(h projections.Hour) schemas.ActivityHour {
 	out := schemas.ActivityHour{
-		Start: h.Start, Prompts: h.Prompts, Answered: h.Answered, Shown: h.Shown, Tokens: h.Tokens,
+		Start: h.Start, Prompts: h.Prompts, Answered: h.Answered, Shown: h.Shown, Tokens: h.Tokens, Memory: h.Memory, Files: h.Files,
 		Allowed: h.Allowed, Asked: h.Asked, Denied: h.Denied, Followed: h.Followed, Ignored: h.Ignored,
 	}
 	if h.Answered > 0 {

@@ -156,3 +156,18 @@ func TestDataDir(t *testing.T) {
 		t.Errorf("%q, %v", dir, err)
 	}
 }
+
+func TestAMisspeltSettingIsNamedWithWhatIsMeant(t *testing.T) {
+	for text, want := range map[string]string{
+		"fial: open\n":    "Did you mean fail?",
+		"approvl: read\n": "Did you mean approval",
+	} {
+		path := filepath.Join(t.TempDir(), "config.yaml")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ReadPolicy(path); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}

@@ -7,7 +7,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -15,6 +17,8 @@ import (
 
 	"github.com/writbus/writ/retrieval/artifact/strategy"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/lazyregexp"
+	"github.com/writbus/writ/schemas/spelling"
 )
 
 // ProjectFile is the file, relative to a project's root, whose presence means
@@ -210,6 +214,42 @@ func readYAML(path string, into any) error {
 	return decodeYAML(path, raw, into)
 }
 
+// unknownField begins what the decoder says of a key that no field has.
+var unknownField = lazyregexp.New(`unknown field "([^"]+)"`)
+
+// misspelt says which settings an unknown one may be, "" for other errors.
+func misspelt(err error, into any) string {
+	m := unknownField.FindStringSubmatch(err.Error())
+	if m == nil {
+		return ""
+	}
+	near := spelling.Near(m[1], keys(reflect.TypeOf(into)), 3)
+	if len(near) == 0 {
+		return ""
+	}
+	return "\nDid you mean " + strings.Join(near, " or ") + "?"
+}
+
+// keys are the names that a type has in YAML, those of nested ones too.
+func keys(t reflect.Type) (names []string) {
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Map {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct {
+		return nil
+	}
+	for i := range t.NumField() {
+		field := t.Field(i)
+		if name, _, _ := strings.Cut(field.Tag.Get("yaml"), ","); name != "" && name != "-" {
+			names = append(names, name)
+		}
+		if field.Type != t {
+			names = append(names, keys(field.Type)...)
+		}
+	}
+	return names
+}
+
 // decodeYAML fills into from a file's content, strictly.
 func decodeYAML(path string, raw []byte, into any) error {
 	// A file of comments alone is a null document, which would set every
@@ -219,7 +259,7 @@ func decodeYAML(path string, raw []byte, into any) error {
 		return nil
 	}
 	if err := yaml.NewDecoder(bytes.NewReader(raw), yaml.Strict()).Decode(into); err != nil {
-		return fmt.Errorf("%w: %s: %s", ErrSettings, path, yaml.FormatError(err, false, true))
+		return fmt.Errorf("%w: %s: %s%s", ErrSettings, path, yaml.FormatError(err, false, true), misspelt(err, into))
 	}
 	return nil
 }

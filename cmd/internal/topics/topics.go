@@ -3,17 +3,19 @@
 //
 // Every topic is one Markdown file of a package named help, embedded there and
 // read when somebody asks for it. Its name is the file's, its title the first
-// heading and its summary the first paragraph. No topic has the name of a
-// command (tested in cmd/writ/cli).
+// heading and its summary the first paragraph. A topic
+// that has the name of a command is about it (tested in cmd/writ/cli).
 //
 // It renders nothing: the terminal and the page have renderers of their own.
 package topics
 
 import (
 	"embed"
+	"slices"
 	"strings"
 
 	"github.com/writbus/writ/schemas/excerpt"
+	"github.com/writbus/writ/schemas/spelling"
 
 	bus "github.com/writbus/writ/bus/help"
 	config "github.com/writbus/writ/cmd/internal/config/help"
@@ -57,31 +59,31 @@ func groups() []struct {
 			{"troubleshooting", client.Files, "doctor status"},
 		}},
 		{"The guard", []entry{
-			{"gates", enforcement.Files, "mode phase approve session hook statusline"},
+			{"gates", enforcement.Files, "approve session mode phase hook statusline"},
 			{"shell-commands", enforcement.Files, "confine"},
 			{"hosts", hosts.Files, "init hook"},
 		}},
 		{"Rules and files", []entry{
-			{"rules", retrieval.Files, "query benchmark tune model check"},
+			{"rules", retrieval.Files, "find rule query benchmark tune model check"},
 			{"corpus", retrieval.Files, "rule graph"},
-			{"project-files", retrieval.Files, "index search context"},
+			{"project-files", retrieval.Files, "find index search context"},
 		}},
 		{"Memory and agents", []entry{
-			{"observations", observer.Files, "memory observe recall"},
-			{"agents", language.Files, "run agent dispatch schedule lint-stream mcp"},
-			{"verbs", language.Files, "run dispatch lint-stream"},
+			{"observations", observer.Files, "find memory observe recall"},
+			{"agents", language.Files, "agent run dispatch schedule lint-stream mcp"},
+			{"verbs", language.Files, "agent run dispatch lint-stream"},
 		}},
 		{"The log", []entry{
-			{"log", bus.Files, "emit replay watch"},
-			{"bus", bus.Files, "emit"},
-			{"history", projections.Files, "session replay diff whatif"},
-			{"evidence", projections.Files, "audit"},
-			{"watching", observer.Files, "dash top watch status"},
+			{"log", bus.Files, "log emit replay watch"},
+			{"bus", bus.Files, "log emit"},
+			{"history", projections.Files, "log session replay diff whatif"},
+			{"evidence", projections.Files, "audit attest"},
+			{"watching", observer.Files, "top dash log watch status"},
 		}},
 		{"Setting up", []entry{
 			{"settings", config.Files, "init"},
 			{"environment", config.Files, ""},
-			{"files", config.Files, "up uninstall"},
+			{"files", config.Files, "up uninstall backup"},
 		}},
 	}
 }
@@ -142,61 +144,17 @@ func About(command string) []Topic {
 // then topics that mention the word, at most five together.
 func Near(word string, commands []string) []string {
 	word = strings.ToLower(word)
-	var near []string
-	add := func(name string) {
-		for _, n := range near {
-			if n == name {
-				return
-			}
-		}
-		if len(near) < maxNear {
-			near = append(near, name)
-		}
-	}
 	all := All()
 	for _, t := range all {
 		commands = append(commands[:len(commands):len(commands)], t.Name)
 	}
-	for edits := 1; edits <= 1+len(word)/4; edits++ {
-		for _, name := range commands {
-			if distance(word, name) <= edits {
-				add(name)
-			}
-		}
-	}
-	for _, name := range commands {
-		if len(word) > 2 && (strings.HasPrefix(name, word) || strings.HasPrefix(word, name)) {
-			add(name)
-		}
-	}
+	near := spelling.Near(word, commands, maxNear)
 	for _, t := range all {
-		if len(word) > 2 && strings.Contains(strings.ToLower(t.Text), word) {
-			add(t.Name)
+		if len(near) < maxNear && len(word) > 2 && strings.Contains(strings.ToLower(t.Text), word) && !slices.Contains(near, t.Name) {
+			near = append(near, t.Name)
 		}
 	}
 	return near
 }
 
 const maxNear = 5
-
-// distance counts the insertions, deletions and replacements between two words
-// (Levenshtein).
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		before := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := before
-			if a[i] != b[j] {
-				cost++
-			}
-			before = row[j+1]
-			row[j+1] = min(cost, row[j]+1, before+1)
-		}
-	}
-	return row[len(b)]
-}

@@ -2,12 +2,14 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/writbus/writ/cmd/writ/cli/agents"
 	"github.com/writbus/writ/cmd/writ/cli/client"
@@ -20,6 +22,7 @@ import (
 	"github.com/writbus/writ/cmd/writ/cli/rules"
 	"github.com/writbus/writ/cmd/writ/cli/sessions"
 	"github.com/writbus/writ/enforcement/permit"
+	"github.com/writbus/writ/schemas/spelling"
 )
 
 // Run executes one command line and returns the process's exit code.
@@ -48,15 +51,13 @@ func helpAsked(args []string) bool {
 // app is one run of the client.
 type app struct{ *client.Client }
 
-// Groups of the help text.
+// Groups of the help text: what one wants to do.
 const (
-	groupDaemon  = "daemon"
-	groupProject = "project"
-	groupSession = "session"
-	groupMemory  = "memory"
-	groupAgent   = "agent"
-	groupLog     = "log"
-	groupOther   = "other"
+	groupDecide = "decide"
+	groupFind   = "find"
+	groupTeach  = "teach"
+	groupProve  = "prove"
+	groupSetUp  = "setup"
 )
 
 func (a *app) tree() *cobra.Command {
@@ -68,7 +69,9 @@ rules that matter, refuses writes until the user has approved a plan and tests,
 and keeps everything that happened in a log that can be replayed.`,
 		Example: `  writ up                 start the daemon and see what it does
   writ init               guard the project in this folder
-  writ query "retry a payment request"`,
+  writ top                see what waits, and approve it
+  writ find "retry a payment request"`,
+		Version:       lifecycle.Version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          cobra.NoArgs,
@@ -81,19 +84,15 @@ and keeps everything that happened in a log that can be replayed.`,
 			return nil
 		},
 	}
+	root.SetVersionTemplate("writ {{.Version}}\n")
 	root.PersistentFlags().BoolVar(&a.JSON, "json", false, "print JSON: one object, or one per line")
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		text, _, _ := strings.Cut(client.OneLine(err.Error()), ": strconv.")
-		return client.Usage(cmd.CommandPath()+": "+text, "`"+cmd.CommandPath()+" --help` shows the flags.")
-	})
+	root.SetFlagErrorFunc(flagError)
 	root.AddGroup(
-		&cobra.Group{ID: groupDaemon, Title: "The daemon:"},
-		&cobra.Group{ID: groupProject, Title: "A project:"},
-		&cobra.Group{ID: groupSession, Title: "Rules and sessions:"},
-		&cobra.Group{ID: groupMemory, Title: "Memory:"},
-		&cobra.Group{ID: groupAgent, Title: "The command language:"},
-		&cobra.Group{ID: groupLog, Title: "The log:"},
-		&cobra.Group{ID: groupOther, Title: "Other:"},
+		&cobra.Group{ID: groupDecide, Title: "See what goes on, and decide:"},
+		&cobra.Group{ID: groupFind, Title: "Find and read:"},
+		&cobra.Group{ID: groupTeach, Title: "Teach, and let agents work:"},
+		&cobra.Group{ID: groupProve, Title: "Look back, and prove:"},
+		&cobra.Group{ID: groupSetUp, Title: "Set up:"},
 	)
 	add := func(group string, commands ...*cobra.Command) {
 		for _, c := range commands {
@@ -102,19 +101,47 @@ and keeps everything that happened in a log that can be replayed.`,
 		}
 	}
 	c := a.Client
-	add(groupDaemon, lifecycle.Daemon(c)...)
-	add(groupProject, slices.Concat(lifecycle.Project(c), hook.Commands(c), files.Commands(c))...)
-	add(groupSession, slices.Concat(rules.Commands(c), []*cobra.Command{graph.Command(c)}, sessions.Commands(c, history.SessionReplay(c)))...)
-	add(groupMemory, memory.Commands(c)...)
-	add(groupAgent, agents.Commands(c)...)
-	add(groupLog, history.Commands(c)...)
-	add(groupOther, append(lifecycle.Tools(c), hook.Confine(c))...)
+	add(groupDecide, slices.Concat(lifecycle.Watch(c), sessions.Commands(c, history.OldSessionReplay(c)))...)
+	add(groupFind, append(files.Commands(c), a.findCommand())...)
+	add(groupTeach, slices.Concat(rules.Commands(c, graph.Command(c)), []*cobra.Command{memory.Command(c), agents.Command(c)})...)
+	add(groupProve, history.Commands(c, lifecycle.WhatIf(c))...)
+	add(groupSetUp, lifecycle.SetUp(c)...)
+	root.AddCommand(a.hidden()...)
 	root.SetHelpCommand(a.helpCommand())
-	root.SetHelpCommandGroupID(groupOther)
-	a.seeTopics(root)
-	root.SetCompletionCommandGroupID(groupOther)
+	root.SetHelpCommandGroupID(groupFind)
+	root.CompletionOptions.HiddenDefaultCmd = true
+	a.showHelp(root)
 	requireKnownArguments(root)
 	return root
+}
+
+// hidden are the commands that other programs run, and older names of others.
+func (a *app) hidden() []*cobra.Command {
+	c := a.Client
+	run := slices.Concat(hook.Commands(c), lifecycle.Hosts(c))
+	for _, one := range run {
+		one.Hidden = true
+	}
+	return slices.Concat(run, []*cobra.Command{rules.Old(c), files.Old(c), graph.Old(c)},
+		memory.Old(c), sessions.Old(c), history.Old(c), agents.Old(c), lifecycle.Old(c))
+}
+
+// flagError says which flag is wrong, and which may be meant.
+func flagError(cmd *cobra.Command, err error) error {
+	text, _, _ := strings.Cut(client.OneLine(err.Error()), ": strconv.")
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) {
+		var names []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+		text = "there is no flag --" + unknown.GetSpecifiedName()
+		if unknown.GetSpecifiedShortnames() != "" {
+			text = "there is no flag -" + unknown.GetSpecifiedName()
+		}
+		if near := spelling.Near(unknown.GetSpecifiedName(), names, 2); len(near) > 0 {
+			text += ", perhaps --" + strings.Join(near, " or --") + " is meant"
+		}
+	}
+	return client.Usage(cmd.CommandPath()+": "+text, "`"+cmd.CommandPath()+" --help` shows the flags.")
 }
 
 // requireKnownArguments makes every argument error one of usage, with the
@@ -138,18 +165,15 @@ func requireKnownArguments(c *cobra.Command) {
 // whyNot says what is wrong with a command's arguments, and what may have been
 // meant.
 func whyNot(cmd *cobra.Command, args []string, err error) string {
+	names := slices.Concat(cmd.ValidArgs, commandNames(cmd))
 	switch {
-	case cmd.HasSubCommands() && len(args) > 0:
-		text := fmt.Sprintf("there is no command %q", args[0])
-		if cmd.SuggestionsMinimumDistance <= 0 {
-			cmd.SuggestionsMinimumDistance = 2
-		}
-		if like := cmd.SuggestionsFor(args[0]); len(like) > 0 {
-			text += ", perhaps " + strings.Join(like, " or ") + " is meant"
-		}
-		return text
 	case len(cmd.ValidArgs) > 0 && len(args) > 0 && strings.HasPrefix(err.Error(), "invalid argument"):
-		return fmt.Sprintf("%q is none of %s", args[0], strings.Join(cmd.ValidArgs, ", "))
+		return fmt.Sprintf("%q is none of %s%s", args[0], strings.Join(names, ", "), spelling.Meant(args[0], names))
+	case cmd.HasSubCommands() && len(args) > 0:
+		if meant := spelling.Meant(args[0], names); meant != "" {
+			return fmt.Sprintf("there is no command %q%s", args[0], meant)
+		}
+		return fmt.Sprintf("there is no command %q%s", args[0], spelling.Meant(args[0], oldNames(cmd)))
 	}
 	return client.OneLine(err.Error())
 }

@@ -1,15 +1,17 @@
 package cli
 
 import (
-	"os"
+	"bytes"
+	"fmt"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/writbus/writ/cmd/internal/topics"
 	"github.com/writbus/writ/cmd/writ/cli/client"
 	"github.com/writbus/writ/cmd/writ/cli/markdown"
+	"github.com/writbus/writ/schemas/spelling"
 )
 
 const (
@@ -56,16 +58,21 @@ func (a *app) help(root *cobra.Command, args []string) error {
 	if len(args) == 1 && args[0] == topicsTopic {
 		return a.listTopics()
 	}
+	// What is a topic and a command is the topic: --help shows the command's help.
+	if t, ok := topics.Find(strings.Join(args, "-")); ok {
+		return a.showTopic(t)
+	}
 	if found, rest, err := root.Find(args); err == nil && len(rest) == 0 && found != root {
 		found.InitDefaultHelpFlag()
 		return found.Help()
 	}
-	if t, ok := topics.Find(strings.Join(args, "-")); ok {
-		return a.showTopic(t)
-	}
 	name := strings.Join(args, " ")
 	todo := "`writ help topics` lists the topics, `writ help` the commands."
-	if near := topics.Near(name, commandNames(root)); len(near) > 0 {
+	near := topics.Near(name, commandNames(root))
+	if len(near) == 0 {
+		near = spelling.Near(name, oldNames(root), 2)
+	}
+	if len(near) > 0 {
 		todo = "Did you mean: " + strings.Join(near, ", ") + "? " + todo
 	}
 	return client.Usage("help: there is no command and no topic named \""+name+"\"", todo)
@@ -75,15 +82,18 @@ func (a *app) showTopic(t topics.Topic) error {
 	if a.JSON {
 		return a.PrintJSON(topicReply{t.Name, t.Group, t.Title, t.Summary, t.Text})
 	}
-	return markdown.Render(a.Out, t.Text, markdown.Options{Width: a.pageWidth(), Colour: a.Env.Style(a.Out).On})
+	var page bytes.Buffer
+	if err := markdown.Render(&page, t.Text, markdown.Options{Width: a.pageWidth(), Colour: a.Env.Style(a.Out).On}); err != nil {
+		return err
+	}
+	_, err := io.WriteString(a.Out, client.Fold(page.String(), a.Env.Width(a.Out)))
+	return err
 }
 
 // pageWidth is that of the terminal, within what can be read.
 func (a *app) pageWidth() int {
-	if file, ok := a.Out.(*os.File); ok {
-		if columns, _, err := term.GetSize(int(file.Fd())); err == nil && columns > 0 {
-			return min(columns, widestPage)
-		}
+	if columns := a.Env.Width(a.Out); columns > 0 {
+		return min(columns, widestPage)
 	}
 	return plainWidth
 }
@@ -102,34 +112,66 @@ func (a *app) listTopics() error {
 			group = t.Group
 			a.Printf("\n%s:\n", group)
 		}
-		a.Printf("  %s%s\n", s.Cyan(t.Name), strings.Repeat(" ", max(1, 17-len(t.Name)))+client.Shorten(t.Title, a.pageWidth()-20))
+		a.Printf("  %s%s\n", s.Cyan(t.Name), strings.Repeat(" ", max(2, 17-len(t.Name)))+t.Title)
 	}
 	return nil
 }
 
-// seeTopics adds to a command's help which topics are about it.
-func (a *app) seeTopics(root *cobra.Command) {
+// showHelp shows a command's help in the width of the page, and which topics are
+// about it.
+func (a *app) showHelp(root *cobra.Command) {
 	show := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		var page bytes.Buffer
+		out, long := cmd.OutOrStdout(), cmd.Long
+		if long == "" {
+			cmd.Long = cmd.Short
+		}
+		cmd.Long = client.Reflow(cmd.Long)
+		cmd.SetOut(&page)
 		show(cmd, args)
-		top := cmd
-		for top.HasParent() && top.Parent() != root {
-			top = top.Parent()
+		cmd.SetOut(out)
+		cmd.Long = long
+		if now := client.Now(cmd); now != "" {
+			fmt.Fprintf(&page, "\nThis is an older name of `writ %s`.\n", now)
 		}
-		var names []string
-		for _, t := range topics.About(top.Name()) {
-			names = append(names, "writ help "+t.Name)
+		if names := topicsAbout(root, cmd); len(names) > 0 {
+			fmt.Fprintf(&page, "\nMore to read: %s\n", strings.Join(names, ", "))
 		}
-		if len(names) > 0 && top.HasParent() {
-			cmd.Printf("\nMore to read: %s\n", strings.Join(names, ", "))
-		}
+		_, _ = io.WriteString(out, client.Fold(page.String(), a.pageWidth()))
 	})
+}
+
+// topicsAbout are the calls that show what to read about a command.
+func topicsAbout(root, cmd *cobra.Command) (names []string) {
+	top := cmd
+	for top.HasParent() && top.Parent() != root {
+		top = top.Parent()
+	}
+	if !top.HasParent() {
+		return nil
+	}
+	for _, t := range topics.About(top.Name()) {
+		names = append(names, "writ help "+t.Name)
+	}
+	return names
 }
 
 func commandNames(root *cobra.Command) []string {
 	var names []string
 	for _, c := range root.Commands() {
 		if !c.Hidden {
+			names = append(names, c.Name())
+		}
+	}
+	return names
+}
+
+// oldNames are those that commands had before.
+func oldNames(root *cobra.Command) []string {
+	var names []string
+	for _, c := range root.Commands() {
+		if c.Hidden {
 			names = append(names, c.Name())
 		}
 	}

@@ -17,11 +17,11 @@ func TestHelpShowsTopicsAndCommands(t *testing.T) {
 		err  string
 		code int
 	}{
-		{[]string{"help"}, []string{"The daemon:", "Topics to read", "getting-started"}, "", client.ExitOK},
+		{[]string{"help"}, []string{"Set up:", "Topics to read", "getting-started"}, "", client.ExitOK},
 		{[]string{"help", "topics"}, []string{"To begin:", "  gates", "troubleshooting"}, "", client.ExitOK},
 		{[]string{"help", "gates"}, []string{"Modes, phases and approvals", "ENF-GATE-DRIFT"}, "", client.ExitOK},
 		{[]string{"help", "Getting", "Started"}, []string{"Getting started"}, "", client.ExitOK},
-		{[]string{"help", "memory"}, []string{"Look after what was observed", "More to read: writ help observations"}, "", client.ExitOK},
+		{[]string{"help", "memory"}, []string{"Record what was observed, and look after it", "More to read: writ help observations"}, "", client.ExitOK},
 		{[]string{"help", "rule", "import"}, []string{"--prune", "writ help corpus"}, "", client.ExitOK},
 		{[]string{"help", "help"}, []string{"writ help topics"}, "", client.ExitOK},
 		{[]string{"mode", "set", "--help"}, []string{"--orchestrator", "More to read: writ help gates"}, "", client.ExitOK},

@@ -84,6 +84,7 @@ type Daemon struct {
 	accepted  *acceptedSettings
 	runner    runner.Runner
 	sessions  *session.Sessions
+	gates     *session.Service
 	turn      *turn.Service
 	corpus    *index.Index
 	rules     *rulebook.Book

@@ -21,8 +21,12 @@ func (d *Daemon) status(ctx context.Context, _ bus.None) (schemas.Status, error)
 	s := schemas.Status{
 		Version: config.Version, PID: os.Getpid(), Started: d.started, DataDir: d.layout.Root, Format: config.Format(), URL: d.url,
 		Durability: d.settings.Durability, External: d.settings.NATSURL != "", Memory: residentMemory(),
-		Rules: index.Len(), Sessions: d.sessions.Len(), Embedder: index.Embedder(),
+		Rules: index.Len(), Embedder: index.Embedder(),
 		Metrics: d.telemetry.URL(), FailMode: "closed", Confine: d.runner.String(), Unheld: d.runner.Absent(), Classifier: d.memory.Classifier(), Model: d.modelStatus(),
+	}
+	// A view that is being built counts nothing yet: health is told all the same.
+	if counts, err := d.gates.Counts(ctx); err == nil {
+		s.Counts, s.Sessions = counts, counts.Live
 	}
 	for _, stream := range schemas.Streams() {
 		state, err := d.conn.State(ctx, stream)

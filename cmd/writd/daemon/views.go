@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"github.com/writbus/writ/enforcement"
+	"github.com/writbus/writ/enforcement/phrase"
 	"github.com/writbus/writ/observer/agent/runs"
 	"github.com/writbus/writ/observer/memory"
 	"github.com/writbus/writ/observer/observation"
@@ -42,7 +43,7 @@ func newViews(rules *index.Index, drift observation.Limits, lost transparency.Lo
 	retrieval, frequency := rules.Feeds()
 	return views{
 		state:     projections.NewFold(viewState, enforcement.StateVersion, schemas.TypesOf(schemas.KindSession), enforcement.Evolve),
-		sessions:  projections.NewSessions(),
+		sessions:  projections.Sessions{Wishes: phrase.Wishes},
 		rules:     projections.NewRules(rule.Evolve),
 		frequency: frequency,
 		verdicts:  projections.NewVerdicts(),

@@ -354,6 +354,10 @@ func Render(c host.Call, a host.Answer) schemas.HookReply {
 		reply.Stderr, reply.Exit = a.Reason+"\n", 2
 	case a.Verdict == host.AskUser && c.Kind == host.BeforeTool:
 		specific.PermissionDecision, specific.PermissionDecisionReason = "ask", host.Clip(a.Reason)
+	case a.Vouched && a.Verdict == host.Pass && c.Kind == host.BeforeTool:
+		// Before the user's own rules, of which those that deny or ask still hold. The
+		// host's question itself is not answered: such a rule may have raised it.
+		specific.PermissionDecision, specific.PermissionDecisionReason = "allow", "Writ asked for this."
 	case a.Verdict == host.Refuse && blocks(c.Kind):
 		out.Decision, out.Reason = "block", host.Clip(a.Reason)
 	}

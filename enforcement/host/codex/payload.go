@@ -135,6 +135,8 @@ func Render(c host.Call, a host.Answer) schemas.HookReply {
 	case host.Permission:
 		if a.Verdict == host.Refuse {
 			specific.Decision = &claude.Behavior{Behavior: "deny", Message: reason}
+		} else if a.Vouched {
+			specific.Decision = &claude.Behavior{Behavior: "allow"}
 		}
 	case host.SessionStart, host.Prompt, host.AfterTool, host.ToolFailed, host.SubagentStart:
 		specific.AdditionalContext = host.Clip(a.Context)

@@ -205,10 +205,13 @@ func Render(c host.Call, a host.Answer) schemas.HookReply {
 	told := a.Context
 	switch c.Kind {
 	case host.BeforeTool:
-		if a.Verdict == host.Pass {
+		if a.Verdict == host.Pass && !a.Vouched {
 			break
 		}
 		out.PermissionDecision, out.PermissionDecisionReason = "deny", host.Clip(a.Reason)
+		if a.Verdict == host.Pass {
+			out.PermissionDecision, out.PermissionDecisionReason = "allow", "Writ asked for this."
+		}
 		if a.Verdict == host.AskUser {
 			out.PermissionDecision = "ask"
 		}

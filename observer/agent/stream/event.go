@@ -3,6 +3,8 @@ package stream
 import (
 	"fmt"
 	"strings"
+
+	"github.com/writbus/writ/schemas/spelling"
 )
 
 // Sink takes what a Scanner finds, in stream order.
@@ -110,34 +112,9 @@ func (t *Table) suggest(name string) string {
 	name = strings.ToLower(name)
 	best, least := "", 3
 	for _, verb := range t.names {
-		if d := distance(name, verb, least); d < least && 2*d < len(name)+1 {
+		if d := spelling.Distance(name, verb); d < least && 2*d < len(name)+1 {
 			best, least = verb, d
 		}
 	}
 	return best
-}
-
-// distance is the Levenshtein distance of two short names, or limit where it is
-// certain to reach that.
-func distance(a, b string, limit int) int {
-	if len(a)-len(b) >= limit || len(b)-len(a) >= limit {
-		return limit
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -10,9 +10,10 @@ import (
 )
 
 func (a *app) agentCommand() *cobra.Command {
-	return client.Group("agent", "Check constitutions, list and show the runs of agents",
-		"  writ agent validate agents/*.json\n  writ agent list\n  writ agent show 0190c2…",
-		a.agentValidateCommand(), a.agentListCommand(), a.agentShowCommand(), a.agentStopCommand())
+	return client.Group("agent", "Ask an agent to work, show its runs, schedules and constitutions",
+		"  writ agent run --agent reviewer.json \"look at the diff\"\n  writ agent list\n  writ agent show 0190c2…\n  writ agent schedule list",
+		a.runCommand(), a.agentListCommand(), a.agentShowCommand(), a.agentStopCommand(), a.scheduleCommand(),
+		a.agentValidateCommand(), a.dispatchCommand(), client.Named("lint", a.lintStreamCommand()))
 }
 
 // maxConstitution bounds the file of a constitution.

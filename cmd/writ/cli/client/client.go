@@ -12,7 +12,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/spf13/cobra"
+	"github.com/writbus/writ/schemas/lazyregexp"
 )
 
 // Client is one run of the client.
@@ -41,7 +41,7 @@ func (a *Client) Fail(err error) int {
 	}
 	text := err.Error()
 	if text != "" {
-		fmt.Fprintln(a.Err, "writ: "+text)
+		a.Note("writ: %s", ownName.ReplaceAllString(text, ""))
 	}
 	var known *Fault
 	if errors.As(err, &known) {
@@ -53,15 +53,8 @@ func (a *Client) Fail(err error) int {
 	return ExitFailed
 }
 
-// Group is a command that only holds others.
-func Group(use, short, example string, children ...*cobra.Command) *cobra.Command {
-	c := &cobra.Command{
-		Use: use, Short: short, Example: example, Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	c.AddCommand(children...)
-	return c
-}
+// ownName is this program's name before a message that begins with it already.
+var ownName = lazyregexp.New(`^(writ:? )+`)
 
 // PrintJSON prints one object on one line.
 func (a *Client) PrintJSON(value any) error {
@@ -70,11 +63,15 @@ func (a *Client) PrintJSON(value any) error {
 	return encoder.Encode(value)
 }
 
-// Printf prints a part of the result.
-func (a *Client) Printf(format string, args ...any) { fmt.Fprintf(a.Out, format, args...) }
+// Printf prints a part of the result, in lines that fit where a person looks.
+func (a *Client) Printf(format string, args ...any) {
+	fmt.Fprint(a.Out, Fold(fmt.Sprintf(format, args...), a.Env.Width(a.Out)))
+}
 
 // Note is for people, beside the output a program may read.
-func (a *Client) Note(format string, args ...any) { fmt.Fprintf(a.Err, format+"\n", args...) }
+func (a *Client) Note(format string, args ...any) {
+	fmt.Fprintln(a.Err, Fold(fmt.Sprintf(format, args...), a.Env.Width(a.Err)))
+}
 
 // SessionOr is the session a command acts on: the flag, else the one whose agent
 // runs the command.

@@ -195,7 +195,7 @@ func (a *Client) ask(ctx context.Context, role, what string, budget time.Duratio
 		return Explain(what, err)
 	}
 	defer s.Close()
-	return Explain(what, call(ctx, s, budget, subject, request, reply))
+	return Explain(what, meant(ctx, s, subject, request, call(ctx, s, budget, subject, request, reply)))
 }
 
 // Call makes one request on an open connection.

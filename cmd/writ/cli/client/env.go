@@ -21,6 +21,9 @@ type Env struct {
 	Home string
 	// Executable is the path of this program, absolute.
 	Executable string
+	// Columns is how many columns lines may have; 0 asks the terminal, and leaves
+	// them whole where none is.
+	Columns int
 	// Now is the clock, for what is shown to people.
 	Now func() time.Time
 	// Connect reaches the daemon at an endpoint in a role; nil is the bus.

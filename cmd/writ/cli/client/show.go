@@ -2,9 +2,6 @@ package client
 
 import (
 	"context"
-	"fmt"
-	"io"
-	"text/tabwriter"
 )
 
 // Show asks in a role and prints the answer: as JSON where --json says so, else
@@ -46,17 +43,7 @@ func Each[T any](a *Client, all []T, none string, show func() error) error {
 
 // Rows prints values as Each does, as a table.
 func Rows[T any](a *Client, all []T, none, header string, row func(T) string) error {
-	return Each(a, all, none, func() error { return Table(a.Out, header, all, row) })
-}
-
-// Table prints rows under a header, whose cells are separated by tabs.
-func Table[T any](w io.Writer, header string, rows []T, row func(T) string) error {
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, header)
-	for _, one := range rows {
-		fmt.Fprintln(table, row(one))
-	}
-	return table.Flush()
+	return Each(a, all, none, func() error { return Table(a, header, all, row) })
 }
 
 // AskThen asks in a role, and goes on with the answer.

@@ -14,5 +14,11 @@ type app struct{ *client.Client }
 // Commands are the commands of this package.
 func Commands(c *client.Client) []*cobra.Command {
 	a := &app{c}
-	return []*cobra.Command{a.indexCommand(), a.searchCommand(), a.contextCommand()}
+	return []*cobra.Command{a.indexCommand(), a.contextCommand()}
 }
+
+// Find finds files of a project.
+func Find(c *client.Client) *cobra.Command { return (&app{c}).searchCommand() }
+
+// Old is the name that finding files had before.
+func Old(c *client.Client) *cobra.Command { return client.Old(Find(c), "find --in files") }

@@ -24,7 +24,8 @@ func (s *searchFlags) add(a *app, c *cobra.Command) {
 	f.StringVar(&r.Agent, "agent", "", "search as its strategy says: types, tags, phases, how many, how sure")
 	f.StringVar(&r.Method, "method", "", "bm25, semantic or two-stage (default two-stage)")
 	f.IntVar(&r.Stage1TopK, "stage1-topk", 100, "candidates of the first stage")
-	f.IntVar(&r.Stage2TopK, "stage2-topk", 10, "hits to show; given, it wins over the strategy's")
+	f.IntVar(&r.Stage2TopK, "limit", 10, "hits to show; given, it wins over the strategy's")
+	f.IntVar(&r.Stage2TopK, "stage2-topk", 10, "the same as --limit")
 	f.StringSliceVar(&r.Types, "type", nil, "only requirement, architecture, test, code, documentation or research")
 	f.StringSliceVar(&r.Tags, "tag", nil, "only files with one of these tags")
 	f.StringSliceVar(&r.Phases, "phase", nil, "only files of these phases, and of none")
@@ -37,10 +38,11 @@ func (s *searchFlags) filled(a *app, what, text string, c *cobra.Command) (schem
 	f, r := c.Flags(), s.request
 	r.Query = text
 	r.Project = a.indexedProject(s.project)
-	if f.Changed("stage1-topk") && r.Stage1TopK < 1 || f.Changed("stage2-topk") && r.Stage2TopK < 1 {
-		return r, client.Usage(what+": --stage1-topk and --stage2-topk must be at least 1", "")
+	given := f.Changed("limit") || f.Changed("stage2-topk")
+	if f.Changed("stage1-topk") && r.Stage1TopK < 1 || given && r.Stage2TopK < 1 {
+		return r, client.Usage(what+": --limit, --stage1-topk and --stage2-topk must be at least 1", "")
 	}
-	if !f.Changed("stage2-topk") {
+	if !given {
 		r.Stage2TopK = 0 // the strategy's
 	}
 	if f.Changed("min-score") {

@@ -13,3 +13,6 @@ type app struct{ *client.Client }
 
 // Command is the command graph.
 func Command(c *client.Client) *cobra.Command { return (&app{c}).graphCommand() }
+
+// Old is the name that it had before.
+func Old(c *client.Client) *cobra.Command { return client.Old(Command(c), "rule graph") }

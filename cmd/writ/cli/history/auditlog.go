@@ -89,7 +89,7 @@ func (a *app) showSealed(sealed schemas.AuditSealed, signed bool) error {
 			}
 		}
 	default:
-		_ = client.Table(a.Out, "stream\trecords\troot", sealed.Streams, func(s schemas.AuditStream) string {
+		_ = client.Table(a.Client, "stream\trecords\troot", sealed.Streams, func(s schemas.AuditStream) string {
 			return fmt.Sprintf("%s\t%s\t%s", s.Stream, client.Thousands(uint64(s.Records)), client.Shorten(s.Root, 20))
 		})
 		a.Printf("kept in %s\n", sealed.Dir)

@@ -1,5 +1,5 @@
-// Package history holds the commands about the log and its views: emit, replay,
-// watch, diff, audit, attest and view.
+// Package history holds the commands about the log and its views: log, audit and
+// attest.
 package history
 
 import (
@@ -11,11 +11,25 @@ import (
 // app is one run of the client, in which these commands act.
 type app struct{ *client.Client }
 
-// Commands are the commands of this package.
-func Commands(c *client.Client) []*cobra.Command {
+// Commands are the commands of this package; more are put below log.
+func Commands(c *client.Client, more ...*cobra.Command) []*cobra.Command {
 	a := &app{c}
-	return []*cobra.Command{a.emitCommand(), a.replayCommand(), a.watchCommand(), a.diffCommand(), a.auditCommand(), attests{a}.command(), a.viewCommand()}
+	return []*cobra.Command{a.logCommand(more...), a.auditCommand(), attests{a}.command()}
 }
 
-// SessionReplay is the replay of one session.
-func SessionReplay(c *client.Client) *cobra.Command { return (&app{c}).sessionReplayCommand() }
+// Find finds events by their text.
+func Find(c *client.Client) *cobra.Command { return (&app{c}).findCommand() }
+
+// Old are the names that these commands had before.
+func Old(c *client.Client) []*cobra.Command {
+	a := &app{c}
+	return []*cobra.Command{
+		client.Old(a.replayCommand(), "log"), client.Old(a.watchCommand(), "log --follow"), client.Old(a.diffCommand(), "log --diff"),
+		client.Old(a.emitCommand(), "log emit"), client.Old(a.viewCommand(), "log view"),
+	}
+}
+
+// OldSessionReplay is the name that a session's log had below session.
+func OldSessionReplay(c *client.Client) *cobra.Command {
+	return client.Old((&app{c}).sessionReplayCommand(), "log --session S")
+}

@@ -23,9 +23,10 @@ import (
 // replayFlags say which part of the log is shown.
 type replayFlags struct {
 	session, run, stream, eventType, since, until string
-	rule                                          string // only what names this rule
+	rule, text                                    string // only what names this rule, or says this in lower case
 	data                                          bool
 	limit                                         int
+	latest                                        bool          // the limit keeps the last ones, not the first
 	speed                                         float64       // times as fast as it happened; 0 is at once
 	maxPause                                      time.Duration // of a replay at a speed
 }
@@ -56,22 +57,28 @@ happened for long it waits --max-pause and goes on.`,
 	}
 	flags := c.Flags()
 	f.rangeFlags(flags)
+	f.onlyFlags(flags)
+	flags.StringVar(&f.run, "run", "", "this run of an agent, as a conversation")
+	flags.IntVar(&f.limit, "limit", 0, "stop after this many events")
+	return c
+}
+
+// onlyFlags say which events of a stretch are shown, and how.
+func (f *replayFlags) onlyFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&f.stream, "stream", "", "only this stream, such as WRIT_SESSIONS or sessions")
 	flags.StringVar(&f.session, "session", "", "only this session")
-	flags.StringVar(&f.run, "run", "", "this run of an agent, as a conversation")
 	flags.StringVar(&f.eventType, "type", "", "only events of this type")
 	flags.StringVar(&f.rule, "rule", "", "only events that name this rule")
-	flags.IntVar(&f.limit, "limit", 0, "stop after this many events")
 	flags.BoolVar(&f.data, "data", false, "show each event's data")
-	return c
 }
 
 // rangeFlags say which stretch is shown, and how fast.
 func (f *replayFlags) rangeFlags(flags *pflag.FlagSet) {
-	flags.StringVar(&f.since, "from", "", "from this time or record on")
-	flags.StringVar(&f.until, "to", "", "before this time, or up to this record")
-	flags.StringVar(&f.since, "since", "", "the same as --from")
-	flags.StringVar(&f.until, "until", "", "the same as --to")
+	flags.StringVar(&f.since, "since", "", "from this time or record on")
+	flags.StringVar(&f.until, "until", "", "before this time, or up to this record")
+	flags.StringVar(&f.since, "from", "", "the same as --since")
+	flags.StringVar(&f.until, "to", "", "the same as --until")
+	flags.Lookup("from").Hidden, flags.Lookup("to").Hidden = true, true
 	flags.Float64Var(&f.speed, "speed", 0, "show it this many times as fast as it happened (0: at once)")
 	flags.DurationVar(&f.maxPause, "max-pause", 5*time.Second, "longest wait between two events of --speed")
 }
@@ -117,13 +124,21 @@ func (a *app) replay(ctx context.Context, what string, f replayFlags) error {
 		return client.Explain(what, err)
 	}
 	defer s.Close()
+	ends, err := ends(ctx, s, f, base)
+	if err != nil {
+		return client.Explain(what, err)
+	}
 	var cursors []*cursor
 	for _, stream := range streams {
 		c := &cursor{service: s, request: base}
+		if end := ends[stream]; end > uint64(f.limit) {
+			c.request.After = end - uint64(f.limit)
+		}
 		c.request.Stream = stream
 		cursors = append(cursors, c)
 	}
 	shown, pace := 0, pacer{speed: f.speed, longest: f.maxPause}
+	var kept []schemas.ReplayEvent // the latest, where only they are shown
 	for {
 		e, more, err := earliest(ctx, cursors)
 		if err != nil {
@@ -132,7 +147,13 @@ func (a *app) replay(ctx context.Context, what string, f replayFlags) error {
 		if !more || (f.limit > 0 && shown == f.limit) || last > 0 && e.Position.Seq > last {
 			break
 		}
-		if !namesRule(e, f.rule) {
+		if !namesRule(e, f.rule) || f.text != "" && !bytes.Contains(bytes.ToLower(e.Data), []byte(f.text)) {
+			continue
+		}
+		if f.latest && f.limit > 0 {
+			if kept = append(kept, e); len(kept) > 2*f.limit {
+				kept = append(kept[:0], kept[len(kept)-f.limit:]...)
+			}
 			continue
 		}
 		if err := pace.wait(ctx, e.Time); err != nil {
@@ -143,10 +164,28 @@ func (a *app) replay(ctx context.Context, what string, f replayFlags) error {
 			return err
 		}
 	}
-	if shown == 0 && f.session != "" && f.eventType == "" {
+	for _, e := range kept[max(len(kept)-f.limit, 0):] {
+		shown++
+		if err := a.showEvent(e, f.data); err != nil {
+			return err
+		}
+	}
+	switch {
+	case shown == 0 && f.text != "" && !a.JSON:
+		a.Printf("No event says that.\n")
+	case shown == 0 && f.session != "" && f.eventType == "" && f.text == "" && f.rule == "":
 		return client.Refused(what, "the log has no events of session "+f.session, "`writ session list` shows the sessions.")
 	}
 	return nil
+}
+
+// ends are the last sequences of the streams, where the latest records are all
+// that is looked at.
+func ends(ctx context.Context, s client.Service, f replayFlags, base schemas.ReplayRequest) (map[schemas.Stream]uint64, error) {
+	if !f.latest || f.limit <= 0 || f.text != "" || f.rule != "" || base != (schemas.ReplayRequest{}) {
+		return nil, nil
+	}
+	return lastRecords(ctx, s)
 }
 
 func streamsOf(what string, f replayFlags) ([]schemas.Stream, error) {

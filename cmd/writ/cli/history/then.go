@@ -27,24 +27,28 @@ it is the session as it stands now.`,
   writ diff --between 2026-11-21T09:00:00Z 2026-11-21T10:00:00Z --json`,
 		Args: cobra.MaximumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			const what = "diff"
 			if between == "" {
 				return client.Usage("diff: it needs --between A [B]", "`writ diff --help` shows how to use it.")
 			}
 			session, until := a.diffArguments(args)
-			from, err := a.ThenOf(what, between)
-			if err != nil {
-				return err
-			}
-			to, err := a.ThenOf(what, until)
-			if err != nil {
-				return err
-			}
-			return a.diff(cmd.Context(), session, from, to)
+			return a.diffBetween(cmd.Context(), session, between, until)
 		},
 	}
 	c.Flags().StringVar(&between, "between", "", "the first `moment`; the second follows it")
 	return c
+}
+
+// diffBetween shows what changed in a session from one moment to another.
+func (a *app) diffBetween(ctx context.Context, session, since, until string) error {
+	from, err := a.ThenOf("diff", since)
+	if err != nil {
+		return err
+	}
+	to, err := a.ThenOf("diff", until)
+	if err != nil {
+		return err
+	}
+	return a.diff(ctx, session, from, to)
 }
 
 // diffArguments tells the session from the second moment: one argument alone is

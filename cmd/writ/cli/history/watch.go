@@ -56,13 +56,9 @@ func (a *app) watch(ctx context.Context, f replayFlags) error {
 		return client.Explain("watch", err)
 	}
 	defer s.Close()
-	status, err := client.Call[schemas.Status](ctx, s, schemas.SvcStatus, struct{}{})
+	from, err := lastRecords(ctx, s)
 	if err != nil {
 		return client.Explain("watch", err)
-	}
-	from := map[schemas.Stream]uint64{}
-	for _, stream := range status.Streams {
-		from[stream.Name] = stream.Last
 	}
 	reader, ok := s.(follower)
 	if !ok {
@@ -72,6 +68,16 @@ func (a *app) watch(ctx context.Context, f replayFlags) error {
 		a.Note("Watching; Ctrl-C ends.")
 	}
 	return a.followAll(ctx, reader, streams, from, f)
+}
+
+// lastRecords are the sequences of the streams' last records.
+func lastRecords(ctx context.Context, s client.Service) (map[schemas.Stream]uint64, error) {
+	status, err := client.Call[schemas.Status](ctx, s, schemas.SvcStatus, struct{}{})
+	last := map[schemas.Stream]uint64{}
+	for _, stream := range status.Streams {
+		last[stream.Name] = stream.Last
+	}
+	return last, err
 }
 
 // followAll prints the records of several streams as they come, one at a time.

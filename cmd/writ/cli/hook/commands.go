@@ -16,14 +16,11 @@ import (
 // app is one run of the client, in which these commands act.
 type app struct{ *client.Client }
 
-// Commands are the commands about hooks that a project shows, for their help.
+// Commands are the commands of this package, for their help.
 func Commands(c *client.Client) []*cobra.Command {
 	a := &app{c}
-	return []*cobra.Command{a.hookCommand(), a.statuslineCommand()}
+	return []*cobra.Command{a.hookCommand(), a.statuslineCommand(), a.confineCommand()}
 }
-
-// Confine is the command that confines another one, for its help.
-func Confine(c *client.Client) *cobra.Command { return (&app{c}).confineCommand() }
 
 // Runs are the commands that run before any command tree is built, by name.
 var Runs = map[string]func(ctx context.Context, c *client.Client, args []string) int{

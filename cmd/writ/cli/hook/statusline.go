@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -48,7 +49,8 @@ func (a *app) runStatusline(ctx context.Context) int {
 		if root, found := a.FindProject(string(dir)); found {
 			ctx, cancel := context.WithTimeout(ctx, statusBudget)
 			defer cancel()
-			a.Printf("%s\n", a.statusLine(ctx, root, a.SessionOr(string(in.Session))))
+			// Not folded: a host draws what it is given, and cuts it itself.
+			_, _ = fmt.Fprintln(a.Out, a.statusLine(ctx, root, a.SessionOr(string(in.Session))))
 			return client.ExitOK
 		}
 	}

@@ -46,6 +46,7 @@ it. What is forgotten later can still be read from it.`,
 			return a.Print(reply, func() { a.showBackup(reply) })
 		},
 	}
+	c.AddCommand(a.restoreCommand())
 	c.Flags().IntVar(&r.Keep, "keep", 0, "remove the oldest backups of this data folder in DIR beyond this `number`")
 	return c
 }

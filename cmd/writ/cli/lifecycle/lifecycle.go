@@ -15,20 +15,29 @@ import (
 // app is one run of the client, in which these commands act.
 type app struct{ *client.Client }
 
-// Daemon are the commands about the daemon.
-func Daemon(c *client.Client) []*cobra.Command {
+// SetUp are the commands that install, start and stop, and what they need.
+func SetUp(c *client.Client) []*cobra.Command {
 	a := &app{c}
-	return []*cobra.Command{a.upCommand(), a.downCommand(), a.statusCommand(), a.doctorCommand(), a.dashCommand(), a.backupCommand(), a.restoreCommand(), a.repairCommand()}
+	return []*cobra.Command{a.initCommand(), a.doctorCommand(), a.upCommand(), a.downCommand(), a.uninstallCommand(), a.backupCommand(), a.repairCommand(), a.modelCommand(), a.upgradeCommand(), a.versionCommand()}
 }
 
-// Project are the commands that put a project under guard and take it out.
-func Project(c *client.Client) []*cobra.Command {
+// Watch are the commands that show what goes on.
+func Watch(c *client.Client) []*cobra.Command {
 	a := &app{c}
-	return []*cobra.Command{a.initCommand(), a.uninstallCommand()}
+	return []*cobra.Command{a.topCommand(), a.dashCommand(), a.statusCommand()}
 }
 
-// Tools are the programs that writd runs, this one's version and its successor.
-func Tools(c *client.Client) []*cobra.Command {
+// WhatIf runs the log under other settings.
+func WhatIf(c *client.Client) *cobra.Command { return (&app{c}).whatIfCommand() }
+
+// Hosts are the commands that hosts run.
+func Hosts(c *client.Client) []*cobra.Command { return []*cobra.Command{(&app{c}).mcpCommand()} }
+
+// Old are the names that these commands had before.
+func Old(c *client.Client) []*cobra.Command {
 	a := &app{c}
-	return append(a.toolCommands(), a.versionCommand(), a.upgradeCommand())
+	return []*cobra.Command{
+		client.Old(a.restoreCommand(), "backup restore"), client.Old(a.benchmarkCommand(), "model benchmark"),
+		client.Old(a.tuneCommand(), "model tune"), client.Old(a.whatIfCommand(), "log whatif"),
+	}
 }

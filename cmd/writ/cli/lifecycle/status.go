@@ -52,7 +52,7 @@ func (a *app) showStatus(s schemas.Status) {
 		row("read again", scrubText(s.Scrub, a.Env.Now()))
 	}
 	row("rules", fmt.Sprintf("%s, embedder %s", client.Thousands(uint64(s.Rules)), s.Embedder))
-	row("sessions", client.Plural(s.Sessions, "live session", "live sessions"))
+	row("sessions", fmt.Sprintf("%d live, %d idle, %d ended; %d wait for you", s.Counts.Live, s.Counts.Idle, s.Counts.Ended, s.Counts.Waiting))
 	if s.Metrics != "" {
 		row("metrics", s.Metrics)
 	}
@@ -62,11 +62,11 @@ func (a *app) showStatus(s schemas.Status) {
 		row("memory", client.Size(s.Memory))
 	}
 	a.Printf("\n")
-	_ = client.Table(a.Out, "  stream\tmessages\tlast\tsize", s.Streams, func(stream schemas.StreamStatus) string {
+	_ = client.Table(a.Client, "  stream\tmessages\tlast\tsize", s.Streams, func(stream schemas.StreamStatus) string {
 		return fmt.Sprintf("  %s\t%s\t%d\t%s", stream.Name, client.Thousands(stream.Messages), stream.Last, client.Size(stream.Bytes))
 	})
 	a.Printf("\n")
-	_ = client.Table(a.Out, "  view\tstate\tbehind", s.Views, func(v schemas.ViewStatus) string {
+	_ = client.Table(a.Client, "  view\tstate\tbehind", s.Views, func(v schemas.ViewStatus) string {
 		return fmt.Sprintf("  %s\t%s\t%d%s", v.Name, v.State, v.Lag, viewRemark(v))
 	})
 	for _, w := range s.Warnings {

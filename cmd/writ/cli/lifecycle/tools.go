@@ -16,18 +16,22 @@ import (
 	"github.com/writbus/writ/cmd/writ/cli/client"
 )
 
-// toolCommands are the programs that need what only the daemon's binary links:
-// writ hands them over to writd, arguments, streams and exit status.
-func (a *app) toolCommands() []*cobra.Command {
-	return []*cobra.Command{
-		a.toolCommand("benchmark", "Measure how well rules are found and observations judged", "  writ benchmark rules --truth queries.jsonl --scale 1000,10000\n  writ benchmark memory --data turns.jsonl"),
-		a.toolCommand("tune", "Fit a ranking profile to judged queries", "  writ tune --truth queries.jsonl"),
-		a.toolCommand("model", "List, pull or choose embedders",
-			"  writ model list\n  writ model pull all-MiniLM-L6-v2\n  writ model use all-MiniLM-L6-v2"),
-		a.whatIfCommand(),
-		a.topCommand(),
-		a.mcpCommand(),
-	}
+// modelCommand is what finds by meaning, and how well it does. Below it are the
+// programs that need what only the daemon's binary links: writ hands them over to
+// writd, arguments, streams and exit status.
+func (a *app) modelCommand() *cobra.Command {
+	c := a.toolCommand("model", "List, pull or choose embedders, tune and measure",
+		"  writ model list\n  writ model pull all-MiniLM-L6-v2\n  writ model use all-MiniLM-L6-v2\n  writ model tune --truth queries.jsonl\n  writ model benchmark rules --truth queries.jsonl")
+	c.AddCommand(a.benchmarkCommand(), a.tuneCommand())
+	return c
+}
+
+func (a *app) benchmarkCommand() *cobra.Command {
+	return a.toolCommand("benchmark", "Measure how well rules are found and observations judged", "  writ benchmark rules --truth queries.jsonl --scale 1000,10000\n  writ benchmark memory --data turns.jsonl")
+}
+
+func (a *app) tuneCommand() *cobra.Command {
+	return a.toolCommand("tune", "Fit a ranking profile to judged queries", "  writ tune --truth queries.jsonl")
 }
 
 // topCommand needs no flags, and a terminal.

@@ -16,7 +16,11 @@ func (p *printer) table(lines []string, i int) int {
 			rows = append(rows, cells)
 		}
 	}
-	widths := p.widths(rows)
+	widths, fits := p.widths(rows)
+	if !fits {
+		p.blocks(rows)
+		return end
+	}
 	apart := false // rows of several lines are told apart by a blank one
 	for _, row := range rows {
 		for i, cell := range row {
@@ -61,9 +65,10 @@ func ruled(cells []string) bool {
 }
 
 // widths gives each column what its longest cell needs, and takes from the
-// widest, down to its longest word, until the page holds them all.
-func (p *printer) widths(rows [][]string) []int {
-	var widths, least []int
+// widest, down to its longest word, until the page holds them all; fits is false
+// where it does not.
+func (p *printer) widths(rows [][]string) (widths []int, fits bool) {
+	var least []int
 	for _, row := range rows {
 		for i, cell := range row {
 			if i == len(widths) {
@@ -87,11 +92,35 @@ func (p *printer) widths(rows [][]string) []int {
 			}
 		}
 		if widest < 0 {
-			break // its words are wider than the page
+			return widths, false // its words are wider than the page
 		}
 		widths[widest]--
 	}
-	return widths
+	return widths, true
+}
+
+// blocks prints each row below its first cell, with the head's words before the
+// others.
+func (p *printer) blocks(rows [][]string) {
+	for n, row := range rows {
+		if n == 0 {
+			continue
+		}
+		for i, cell := range row {
+			lines := p.wrap(cell, p.options.Width-2*columnGap)
+			if i == 0 {
+				p.out.WriteString(p.paint("1", p.shown(cell)) + "\n")
+				continue
+			}
+			if i < len(rows[0]) && rows[0][i] != "" {
+				p.out.WriteString(strings.Repeat(" ", columnGap) + p.paint("2", p.shown(rows[0][i])) + "\n")
+			}
+			for _, line := range lines {
+				p.out.WriteString(strings.TrimRight(strings.Repeat(" ", 2*columnGap)+line, " ") + "\n")
+			}
+		}
+	}
+	p.out.WriteByte('\n')
 }
 
 // rule parts the head from the rows.

@@ -1,5 +1,5 @@
-// Package memory holds the commands about observations: observe, recall and
-// memory.
+// Package memory holds the commands about observations: memory, and finding
+// them.
 package memory
 
 import (
@@ -11,8 +11,13 @@ import (
 // app is one run of the client, in which these commands act.
 type app struct{ *client.Client }
 
-// Commands are the commands of this package.
-func Commands(c *client.Client) []*cobra.Command {
-	a := &app{c}
-	return []*cobra.Command{a.observeCommand(), a.recallCommand(), a.memoryCommand()}
+// Command is the command memory.
+func Command(c *client.Client) *cobra.Command { return (&app{c}).memoryCommand() }
+
+// Find finds what was observed.
+func Find(c *client.Client) *cobra.Command { return (&app{c}).recallCommand() }
+
+// Old are the names that these commands had before.
+func Old(c *client.Client) []*cobra.Command {
+	return []*cobra.Command{client.Old((&app{c}).observeCommand(), "memory add"), client.Old(Find(c), "find --in memory")}
 }

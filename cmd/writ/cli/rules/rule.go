@@ -25,9 +25,9 @@ const maxRuleFile = 256 << 10
 const maxDumpFile = 24 << 20
 
 func (a *app) ruleCommand() *cobra.Command {
-	return client.Group("rule", "Show, search, change, import and review rules",
+	return client.Group("rule", "Show, change, import and review rules; their graph",
 		"  writ rule list --domain go\n  writ rule show GO-ERR-WRAP-001\n  writ rule import ./rules",
-		a.ruleListCommand(), a.ruleShowCommand(), a.ruleSearchCommand(),
+		a.ruleListCommand(), a.ruleShowCommand(), client.Old(a.ruleSearchCommand(), "find --in rules --kind words"),
 		a.ruleAddCommand(), a.ruleEditCommand(), a.ruleRetireCommand(), a.ruleRevertCommand(), a.ruleLogCommand(),
 		a.ruleImportCommand(), a.ruleExportCommand(), a.ruleValidateCommand(), a.ruleCompressCommand(),
 		a.ruleProposeCommand(), a.ruleReviewCommand(), a.ruleFeedbackCommand(), a.ruleStatsCommand())

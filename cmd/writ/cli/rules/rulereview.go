@@ -306,7 +306,7 @@ func (a *app) showStats(list schemas.RuleStatsList, all bool) error {
 		shown = list.Rules
 	}
 	if len(shown) > 0 {
-		if err := client.Table(a.Out, "id\tfollowed\tnot\tbeyond\tweight\t", shown, ruleOutcomes); err != nil {
+		if err := client.Table(a.Client, "id\tfollowed\tnot\tbeyond\tweight\t", shown, ruleOutcomes); err != nil {
 			return err
 		}
 	}

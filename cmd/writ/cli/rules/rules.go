@@ -1,4 +1,4 @@
-// Package rules holds the commands about rules: query, rule and check.
+// Package rules holds the commands about rules: rule, check, and finding rules.
 package rules
 
 import (
@@ -10,8 +10,18 @@ import (
 // app is one run of the client, in which these commands act.
 type app struct{ *client.Client }
 
-// Commands are the commands of this package.
-func Commands(c *client.Client) []*cobra.Command {
-	a := &app{c}
-	return []*cobra.Command{a.queryCommand(), a.ruleCommand(), (&checks{c}).checkCommand()}
+// Commands are the commands of this package; more are put below rule.
+func Commands(c *client.Client, more ...*cobra.Command) []*cobra.Command {
+	rule := (&app{c}).ruleCommand()
+	rule.AddCommand(more...)
+	return []*cobra.Command{rule, (&checks{c}).checkCommand()}
 }
+
+// Find finds the rules that matter for a text.
+func Find(c *client.Client) *cobra.Command { return (&app{c}).queryCommand() }
+
+// FindWords finds rules by their words.
+func FindWords(c *client.Client) *cobra.Command { return (&app{c}).ruleSearchCommand() }
+
+// Old is the name that finding rules had before.
+func Old(c *client.Client) *cobra.Command { return client.Old(Find(c), "find --in rules") }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/writbus/writ/cmd/writ/cli/client"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/spelling"
 )
 
 var modes = []string{"conversation", "debug", "small", "review", "work"}
@@ -54,7 +55,7 @@ with /writ-mode in the conversation.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			request.Session, request.Mode = *session, args[0]
 			if !slices.Contains(modes, request.Mode) {
-				return client.Usage(fmt.Sprintf("mode set: there is no mode %q", request.Mode), "The modes are "+strings.Join(modes, ", ")+".")
+				return client.Usage(fmt.Sprintf("mode set: there is no mode %q%s", request.Mode, spelling.Meant(request.Mode, modes)), "The modes are "+strings.Join(modes, ", ")+".")
 			}
 			for i, path := range request.Repro {
 				request.Repro[i] = a.Env.Absolute(path)

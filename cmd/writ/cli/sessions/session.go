@@ -1,7 +1,11 @@
 package sessions
 
 import (
+	"cmp"
 	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -11,9 +15,9 @@ import (
 )
 
 func (a *app) sessionCommand(more ...*cobra.Command) *cobra.Command {
-	return client.Group("session", "List, show, audit or replay sessions",
-		"  writ session list\n  writ session show 5e2c…\n  writ session replay 5e2c…",
-		append(more, a.sessionListCommand(), a.sessionShowCommand(), a.sessionAuditCommand())...)
+	return client.Group("session", "List, show and sum up sessions, and send their work back",
+		"  writ session list\n  writ session show 5e2c…\n  writ session phase invalidate plan --reason \"the API changed\"",
+		append(more, a.sessionListCommand(), a.sessionShowCommand(), a.sessionAuditCommand(), a.phaseCommand())...)
 }
 
 func (a *app) sessionListCommand() *cobra.Command {
@@ -21,40 +25,88 @@ func (a *app) sessionListCommand() *cobra.Command {
 	var here bool
 	c := &cobra.Command{
 		Use: "list", Short: "List sessions, newest first",
-		Example: "  writ session list --here\n  writ session list --json | jq -r .session",
+		Example: "  writ session list --project .\n  writ session list --json | jq -r .session",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if query.Project != "" {
-				query.Project = a.Env.Absolute(query.Project)
-			}
 			if here {
-				root, found := config.FindProject(a.Env.Dir)
-				if !found {
-					return client.Refused("session list --here", "no project that uses Writ is at or above "+a.Env.Dir, "`writ init` installs it.")
-				}
-				query.Project = root
+				query.Project = a.Env.Dir
 			}
-			return client.AskThen(cmd.Context(), a.Client, client.RoleHook, "session list", schemas.SvcSessions, query, func(list schemas.SessionList) error { return a.showSessions(list.Sessions) })
+			if query.Project != "" {
+				root, found := config.FindProject(a.Env.Absolute(query.Project))
+				if !found && here {
+					return client.Refused("session list", "no project that uses Writ is at or above "+a.Env.Dir, "`writ init` installs it.")
+				}
+				query.Project = cmp.Or(root, a.Env.Absolute(query.Project))
+			}
+			return client.AskThen(cmd.Context(), a.Client, client.RoleHook, "session list", schemas.SvcSessions, query, func(list schemas.SessionList) error {
+				if err := a.showSessions(list.Sessions); err != nil || a.JSON {
+					return err
+				}
+				a.Printf("%s\n", a.Env.Style(a.Out).Dim(standing(list.Counts)))
+				return nil
+			})
 		},
 	}
 	c.Flags().BoolVar(&here, "here", false, "only those of the project around this folder")
-	c.Flags().StringVar(&query.Project, "project", "", "only those of the project with this root")
+	c.Flags().Lookup("here").Hidden = true // --project . says the same
+	c.Flags().StringVar(&query.Project, "project", "", "only those of the project at or above this folder")
 	c.Flags().IntVar(&query.Limit, "limit", 50, "most sessions to list")
 	return c
 }
 
 func (a *app) showSessions(sessions []schemas.SessionSummary) error {
 	const none = "No session yet. One begins when an agent starts in a project that uses Writ."
-	return client.Rows(a.Client, sessions, none, "session\tlast seen\tmode\tphase\trefused\tevents\tproject", func(s schemas.SessionSummary) string {
-		seen := client.Age(a.Env.Now().Sub(s.LastSeen)) + " ago"
-		if s.LastSeen.IsZero() {
-			seen = "-"
+	short := shortIDs(sessions)
+	return client.Rows(a.Client, sessions, none, "session\tseen\tstands\tproject\twish", func(s schemas.SessionSummary) string {
+		seen := "-"
+		if !s.LastSeen.IsZero() {
+			seen = client.Age(a.Env.Now().Sub(s.LastSeen))
 		}
-		if s.Ended {
-			seen += ", ended"
+		stands := s.Standing
+		if s.Mode != "" && !s.Ended {
+			stands = client.JoinNonEmpty(" ", s.Standing, s.Mode)
+			if s.Mode == "work" {
+				stands = client.JoinNonEmpty(" ", s.Standing, s.Phase)
+			}
 		}
-		return fmt.Sprintf("%s\t%s\t%s\t%s\t%d\t%d\t%s", s.Session, seen, client.Dash(s.Mode), client.Dash(s.Phase), s.Refusals, s.Events, client.Dash(s.Project))
+		project := "-"
+		if s.Project != "" {
+			project = client.Shorten(filepath.Base(s.Project), 24)
+		}
+		return fmt.Sprintf("%s\t%s\t%s\t%s\t%s", short[s.Session], seen, client.Dash(stands), project, client.Dash(client.Printable(client.JoinNonEmpty(": ", parentOf(s), s.Title))))
 	})
+}
+
+func parentOf(s schemas.SessionSummary) string {
+	if s.Parent == "" {
+		return ""
+	}
+	return "sub-agent"
+}
+
+// shortIDs are beginnings of ids by which commands take the sessions of a list:
+// as long as it needs to tell them apart.
+func shortIDs(sessions []schemas.SessionSummary) map[string]string {
+	short := map[string]string{}
+	for _, s := range sessions {
+		n := min(len(s.Session), 8)
+		for slices.ContainsFunc(sessions, func(o schemas.SessionSummary) bool {
+			return o.Session != s.Session && strings.HasPrefix(o.Session, s.Session[:n])
+		}) && n < len(s.Session) {
+			n++
+		}
+		short[s.Session] = s.Session[:n]
+	}
+	return short
+}
+
+// standing says how many sessions stand where.
+func standing(c schemas.SessionCounts) string {
+	text := fmt.Sprintf("%d live, %d idle, %d ended", c.Live, c.Idle, c.Ended)
+	if c.Waiting > 0 {
+		text += fmt.Sprintf("; %d wait for you", c.Waiting)
+	}
+	return text
 }
 
 func (a *app) sessionShowCommand() *cobra.Command {
@@ -84,12 +136,16 @@ drift is what had been noticed by then.`,
 
 func (a *app) showSession(v schemas.SessionView) {
 	st := a.Env.Style(a.Out)
+	if v.Title != "" {
+		a.Printf("%s\n", st.Bold(client.Printable(v.Title)))
+	}
 	a.showGates(v)
 	row := func(name, value string) {
 		if value != "" {
 			a.Printf("  %s %s\n", st.Dim(fmt.Sprintf("%-9s", name)), value)
 		}
 	}
+	row("wish", client.Printable(v.Wish))
 	row("project", v.Project)
 	row("agent", client.JoinNonEmpty(", ", v.Host, v.Model))
 	row("parent", v.Parent)
@@ -97,15 +153,45 @@ func (a *app) showSession(v schemas.SessionView) {
 		row("started", v.Started.Local().Format("2006-01-02 15:04:05"))
 	}
 	row("record", fmt.Sprintf("%s, %s", client.Plural(v.Events, "event", "events"), client.Plural(v.Refusals, "refusal", "refusals")))
-	if v.Tokens > 0 {
-		row("given", fmt.Sprintf("%s in %s", client.Plural(len(v.Shown), "rule", "rules"), client.Plural(v.Tokens, "token", "tokens")))
-	}
+	row("given", given(v))
+	row("became", outcomes(v))
 	for i, id := range v.Shown {
 		row(label(i, "rules"), id)
 	}
 	for i, path := range v.Written {
 		row(label(i, "written"), path)
 	}
+}
+
+// given says how many tokens a session was given, of what, and how many for its
+// last prompt.
+func given(v schemas.SessionView) string {
+	if v.Given.All() == 0 {
+		return ""
+	}
+	var parts []string
+	for _, kind := range []struct {
+		name   string
+		tokens int
+	}{{"rules", v.Given.Rules}, {"memory", v.Given.Memory}, {"files", v.Given.Files}} {
+		if kind.tokens > 0 {
+			parts = append(parts, kind.name+" "+client.Thousands(uint64(kind.tokens)))
+		}
+	}
+	text := client.Plural(v.Given.All(), "token", "tokens") + " (" + strings.Join(parts, ", ") + ")"
+	if v.Prompts > 0 {
+		text += fmt.Sprintf(", %s since the last of %s", client.Thousands(uint64(v.GivenSince)), client.Plural(v.Prompts, "prompt", "prompts"))
+	}
+	return text
+}
+
+// outcomes says what became of the rules that were given, as far as checks tell.
+func outcomes(v schemas.SessionView) string {
+	if v.Audit == nil || len(v.Audit.Shown) == 0 {
+		return ""
+	}
+	known := len(v.Audit.Followed) + len(v.Audit.Broken)
+	return fmt.Sprintf("%s given: %d followed, %d not, %d that no check judged", client.Plural(len(v.Audit.Shown), "rule", "rules"), len(v.Audit.Followed), len(v.Audit.Broken), max(len(v.Audit.Shown)-known, 0))
 }
 
 func label(i int, name string) string {
