@@ -17,9 +17,9 @@ import (
 	"github.com/writbus/writ/schemas"
 )
 
-// sealReach is how many records a tree takes in while a seal can be waited for: it
-// reads a hundred thousand within a second or two.
-const sealReach = 100_000
+// sealReach is how far a tree may be behind and still be waited for: one batch,
+// which it takes in within a tenth of a second.
+const sealReach = 10_000
 
 // Options are what an auditor needs.
 type Options struct {
