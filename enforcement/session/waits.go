@@ -5,7 +5,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/enforcement"
@@ -84,7 +83,7 @@ func (v *Service) waiting(ctx context.Context, s projections.SessionSummary) (on
 		return one, false, nil
 	}
 	one = schemas.Waiting{
-		Session: s.ID, Gate: gate, Project: state.Project, Host: state.Host, Wish: cmp.Or(s.Wish, s.Title), Plan: planTitle(ws.Plan),
+		Session: s.ID, Gate: gate, Project: state.Project, Host: state.Host, Wish: cmp.Or(s.Wish, s.Title), Plan: plan.Title(ws.Plan),
 		Changed: state.Approved(gate), Fingerprint: o.Fingerprint, Since: s.Last, Files: []string{},
 	}
 	for _, f := range o.Files {
@@ -108,7 +107,7 @@ func (v *Service) wish(ctx context.Context, id string) (string, error) {
 // show adds to an offer what a person should see before answering: the plan with
 // what it covers, and what the tests assert.
 func show(offer *schemas.GateOffer, ws enforcement.Workspace) {
-	offer.Title = planTitle(ws.Plan)
+	offer.Title = plan.Title(ws.Plan)
 	if ws.Plan != nil {
 		p, _ := plan.Parse(ws.Plan)
 		offer.Covers = p.Files
@@ -137,19 +136,4 @@ func asserted(path string, content []byte) (out []schemas.OfferTest) {
 		out = append(out, one)
 	}
 	return out
-}
-
-// planTitle is what a plan's first heading of the first level says.
-func planTitle(text []byte) string {
-	for line := range strings.Lines(string(text)) {
-		title, found := strings.CutPrefix(strings.TrimSpace(line), "# ")
-		if !found {
-			continue
-		}
-		if _, rest, found := strings.Cut(title, ":"); found && strings.HasPrefix(strings.ToLower(title), "plan") {
-			title = rest
-		}
-		return excerpt.Runes(excerpt.Line(title), maxAssert)
-	}
-	return ""
 }

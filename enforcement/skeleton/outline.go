@@ -1,10 +1,13 @@
 package skeleton
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Test is a test of a file and what it asserts.
 type Test struct {
-	Name string // as the language writes it, "" where the file's language is not read
+	Name string // as the language writes it, or what its first line says in quotes; "" for neither
 	Line int    // 1-based
 	// Asserts are the lines of its assertions, also of those in helpers that it
 	// calls, in order; the ones that can fail where it has any.
@@ -28,8 +31,11 @@ func Outline(path string, content []byte) []Test {
 			best = max(best, a.strength)
 		}
 		one := Test{Name: t.name, Line: t.line}
+		if one.Name == "" && t.line > 0 && t.line <= len(lines) {
+			one.Name = quoted(lines[t.line-1])
+		}
 		seen := map[int]bool{}
-		for _, a := range t.found {
+		for _, a := range slices.SortedStableFunc(slices.Values(t.found), func(a, b assertion) int { return a.line - b.line }) {
 			if a.strength < best || seen[a.line] || a.line < 1 || a.line > len(lines) {
 				continue
 			}
@@ -39,4 +45,17 @@ func Outline(path string, content []byte) []Test {
 		out = append(out, one)
 	}
 	return out
+}
+
+// quoted is the first text in quotes of a line, "" for none.
+func quoted(line string) string {
+	begin := strings.IndexAny(line, "\"'`")
+	if begin < 0 {
+		return ""
+	}
+	text, _, closed := strings.Cut(line[begin+1:], line[begin:begin+1])
+	if !closed {
+		return ""
+	}
+	return text
 }

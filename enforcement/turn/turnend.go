@@ -170,7 +170,7 @@ func (v *Service) onStop(ctx context.Context, t turn) (host.Answer, error) {
 	if err != nil {
 		return host.Answer{}, err
 	}
-	decision, _, err := v.Sessions.Act(ctx, t.Session, t.agent(), t.PromptID, func(s enforcement.State) (enforcement.Decision, error) {
+	decision, state, err := v.Sessions.Act(ctx, t.Session, t.agent(), t.PromptID, func(s enforcement.State) (enforcement.Decision, error) {
 		return enforcement.Decide(s, enforcement.EndTurn{
 			Again: t.Again, Agent: t.Agent, Message: t.Message, Gone: v.contents.gone(t, s), Ran: t.ran, Seen: t.seen,
 			Workspace: v.planned(ctx, t, s), Settings: t.project.Settings.Policy,
@@ -189,6 +189,8 @@ func (v *Service) onStop(ctx context.Context, t turn) (host.Answer, error) {
 	answer := host.Answer{Notice: join(behind.Notice, decision.Notice)}
 	if decision.Verdict == enforcement.Deny {
 		answer.Verdict, answer.Reason = host.Refuse, join(decision.Reason, decision.Context)
+	} else if t.Agent == "" && state.Mode == enforcement.ModeWork {
+		answer.Notice = join(answer.Notice, state.Calls(v.Sessions.Approvable(ctx, t.project, t.Session, state), t.project.Settings.Policy))
 	}
 	return answer, nil
 }

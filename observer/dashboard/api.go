@@ -25,6 +25,7 @@ var reads = map[string]request{
 		at, err := number(q, "at")
 		return schemas.SvcSession, schemas.SessionQuery{Session: q.Get("id"), At: at}, err
 	},
+	"waits": func(url.Values) (string, any, error) { return schemas.SvcWaits, struct{}{}, nil },
 	"offer": func(q url.Values) (string, any, error) {
 		return schemas.SvcOffer, schemas.OfferRequest{Session: q.Get("session"), Gate: q.Get("gate"), Channel: channel}, nil
 	},
@@ -82,7 +83,40 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request) {
 		problem(w, http.StatusBadRequest, err.Error())
 		return
 	}
+	if subject == schemas.SvcOffer {
+		s.offer(w, r, body)
+		return
+	}
 	s.pass(w, r, subject, body)
+}
+
+// offer answers with what waits, and with its plan as elements, so that the page
+// shows it as it is meant to be read.
+func (s *Server) offer(w http.ResponseWriter, r *http.Request, body any) {
+	raw, err := json.Marshal(body)
+	if err != nil {
+		problem(w, http.StatusInternalServerError, err.Error())
+		return
+	}
+	reply, err := s.options.Ask(r.Context(), schemas.SvcOffer, raw)
+	if err != nil {
+		problem(w, statusOf(err), err.Error())
+		return
+	}
+	var shown map[string]json.RawMessage
+	var offer schemas.GateOffer
+	if json.Unmarshal(reply, &shown) != nil || json.Unmarshal(reply, &offer) != nil || offer.Plan == "" {
+		answer(w, http.StatusOK, reply)
+		return
+	}
+	if shown["plan_body"], err = json.Marshal(elements(offer.Plan, nil)); err == nil {
+		reply, err = json.Marshal(shown)
+	}
+	if err != nil {
+		problem(w, http.StatusInternalServerError, err.Error())
+		return
+	}
+	answer(w, http.StatusOK, reply)
 }
 
 // How the log names an act done here. Persisted; never change.

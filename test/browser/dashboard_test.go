@@ -266,7 +266,7 @@ func TestDashboard(t *testing.T) {
 		other.shows("has been used")
 	})
 
-	p.do(chromedp.Click(`//a[text()="Look at it"]`), chromedp.WaitVisible(chromedp.CSS(".card.call pre.diff")))
+	p.do(chromedp.Click(`//a[text()="Look at it"]`), chromedp.WaitVisible(chromedp.CSS(".card.call .plan")))
 	p.shows("An unknown address yields ErrNotFound")
 	p.shows("Timeline")
 	p.picture("session")

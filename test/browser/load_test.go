@@ -256,7 +256,7 @@ func TestAccessibility(t *testing.T) {
 		}
 	}
 	pages := []struct{ hash, says string }{
-		{"#/", "open sessions"},
+		{"#/", "live sessions"},
 		{"#/session/" + session, "waits for your approval"},
 		{"#/decisions", "the newest is"},
 		{"#/rules", "TEST-SLEEP-SYNC-001"},

@@ -23,7 +23,11 @@ func (a *app) showOffer(offer schemas.GateOffer) error {
 	if title != "" {
 		title = ": " + title
 	}
-	a.Note("%s", st.Bold("The "+offer.Gate+" waits"+title))
+	waits := " waits"
+	if offer.Gate == "tests" {
+		waits = " wait"
+	}
+	a.Note("%s", st.Bold("The "+offer.Gate+waits+title))
 	a.row("asked for", client.Printable(offer.Wish))
 	a.row("session", offer.Session)
 	if offer.Declined != "" {

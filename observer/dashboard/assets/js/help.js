@@ -64,7 +64,8 @@ function article(page) {
 
 const words = (e) => (typeof e === 'string' ? e : (e.c || []).map(words).join(''));
 
-function build(e, topic) {
+/** build makes an element of what the server describes. */
+export function build(e, topic) {
   if (typeof e === 'string') return e;
   if (!tags.has(e.t)) return words(e);
   const children = (e.c || []).map((c) => build(c, topic));

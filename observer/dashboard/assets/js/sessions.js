@@ -1,60 +1,90 @@
 import { ago, card, chip, fill, h, last, short, table } from './dom.js';
 import { tidy } from './charts.js';
 import { get, refreshing } from './net.js';
+import { waiting } from './review.js';
 
-const asked = 20; // sessions that are asked what waits in them
+const listed = 100; // sessions that are shown
 
-/** sessions shows who works, where they stand and what waits for the user. */
+/** sessions shows what waits for the user, who works, and where they stand. */
 export function sessions(main, signal) {
   const top = h('div');
-  const waiting = h('div');
+  const queue = h('div', { 'aria-label': 'What waits for you', role: 'region' });
   const list = h('div');
+  const open = new Map(); // the reviews that are open, by what they show
   refreshing(signal, (e) => e.position.stream === 'WRIT_SESSIONS', async () => {
-    const [all, activity, status] = await Promise.all([get('sessions', { limit: 100 }), get('activity'), get('status')]);
-    const offers = await Promise.all(all.sessions.filter((one) => one.mode === 'work' && !one.ended && !one.parent).slice(0, asked)
-      .map((one) => get('offer', { session: one.session }).catch(() => null)));
+    const [all, activity, status, waits, keys] = await Promise.all([get('sessions', { limit: listed }), get('activity', { hours: 168 }), get('status'), get('waits'), get('passkeys')]);
     if (signal.aborted) return;
-    if (!main.contains(list)) fill(main, h('h1', {}, 'Sessions'), top, waiting, list);
-    const ready = offers.filter((o) => o && o.gate && o.gate !== 'implementation' && o.files.length && !(o.problems || []).length);
-    fill(top, tiles(all.sessions, activity, status, ready.length));
-    fill(waiting, ready.map((o) => callFor(o, all.sessions)));
+    if (!main.contains(list)) fill(main, h('h1', {}, 'Sessions'), top, queue, list);
+    fill(top, tiles(activity, status, waits.counts));
+    const known = new Map(waits.items.map((one) => [print(one), one]));
+    for (const key of open.keys()) if (!known.has(key)) open.delete(key);
+    // What the person reads or types into stays while it is the same offer.
+    if (queue.dataset.shown !== [...known.keys()].join()) {
+      fill(queue, [...known].map(([key, one]) => callFor(one, key, open, keys.passkeys.length)));
+      queue.dataset.shown = [...known.keys()].join();
+    }
     fill(list, card('', table('Sessions', columns, all.sessions, 'No agent has worked under guard yet. `writ init` in a project puts it under guard.')));
   });
 }
 
-function tiles(all, activity, status, waits) {
-  const sum = (name) => activity.hours.reduce((n, hour) => n + hour[name], 0);
+const print = (one) => `${one.session} ${one.gate} ${one.fingerprint}`;
+
+function tiles(activity, status, counts) {
+  const since = (hours) => activity.hours.filter((hour) => Date.now() - new Date(hour.start) < hours * 3600e3);
+  const sum = (hours, ...names) => since(hours).reduce((n, hour) => n + names.reduce((m, name) => m + (hour[name] || 0), 0), 0);
   const recent = activity.retrieval.slice(-60);
   const slowest = recent.length ? Math.max(...recent.map((m) => m.p95_ms)) : 0;
   const behind = status.views.reduce((n, v) => n + v.lag, 0);
   return h('div', { class: 'tiles' }, [
-    [waits, 'wait for you'],
-    [all.filter((one) => !one.ended).length, 'open sessions'],
-    [sum('allowed'), 'allowed, 24 h'],
-    [sum('denied') + sum('asked'), 'refused or asked, 24 h'],
+    [counts.waiting, counts.waiting === 1 ? 'waits for you' : 'wait for you'],
+    [counts.live, `live sessions; ${counts.idle} idle, ${counts.ended} ended`],
+    [sum(24, 'allowed'), 'allowed, 24 h'],
+    [sum(24, 'denied', 'asked'), 'refused or asked, 24 h'],
+    [sum(168, 'tokens', 'memory', 'files').toLocaleString(), `tokens given, 7 days; rules followed ${sum(168, 'followed')}, not ${sum(168, 'ignored')}`],
     [recent.length ? `${tidy(slowest)} ms` : '–', 'slowest p95 of retrieval, last hour'],
     [behind, 'events the views are behind'],
   ].map(([n, text]) => h('div', { class: 'tile' }, h('b', {}, n), h('span', {}, text))));
 }
 
-function callFor(offer, all) {
-  const one = all.find((x) => x.session === offer.session) || {};
-  return h('section', { class: 'card call row' },
-    h('div', {}, h('strong', {}, `The ${offer.gate} of ${last(one.project) || offer.session} waits for your approval. `),
-      h('span', { class: 'soft' }, `${offer.files.map((f) => f.path).join(', ')} · ${ago(one.last_seen)}`)),
-    h('a', { href: link(offer.session) }, 'Look at it'));
+/** callFor is one entry of the queue, with its review in place. */
+function callFor(one, key, open, keys) {
+  const review = open.get(key) || h('div');
+  const show = h('button', { type: 'button', 'aria-expanded': String(open.has(key)), 'aria-label': `Review the ${one.gate} of ${one.wish || one.session} here` }, open.has(key) ? 'Close' : 'Review here');
+  show.addEventListener('click', async () => {
+    const opening = !open.has(key);
+    show.setAttribute('aria-expanded', String(opening));
+    show.textContent = opening ? 'Close' : 'Review here';
+    if (!opening) {
+      open.delete(key);
+      fill(review);
+      return;
+    }
+    open.set(key, review);
+    const offer = await get('offer', { session: one.session, gate: one.gate }).catch((error) => ({ error: error.message }));
+    fill(review, offer.error ? h('p', {}, offer.error) : waiting(offer, keys) || h('p', {}, 'It waits no more.'));
+  });
+  const facts = [one.files.join(', '), one.tests > 0 && `${one.red || 0} of ${one.tests} test files seen red`, one.changed && 'changed since you approved it'];
+  return h('section', { class: 'card call', 'aria-label': `The ${one.gate} of ${one.wish || one.session}` },
+    h('div', { class: 'row' },
+      h('div', { class: 'grow' },
+        h('h2', {}, one.wish || one.session),
+        h('p', {}, `The ${one.gate} of `, h('strong', { title: one.project }, last(one.project) || one.session), one.gate === 'tests' ? ' wait for your approval' : ' waits for your approval', one.plan && `: ${one.plan}`),
+        h('p', { class: 'soft small' }, `${facts.filter(Boolean).join(' · ')} · ${one.host || 'an agent'} · ${ago(one.since)} · `, h('span', { class: 'mono' }, short(one.session, 14)))),
+      show, h('a', { href: link(one.session) }, 'Look at it')),
+    review);
 }
 
 export const link = (id) => `#/session/${encodeURIComponent(id)}`;
 
 const columns = [
-  { head: 'Session', cell: (x) => h('a', { href: link(x.session), class: 'mono', title: x.session }, short(x.session, 22)) },
+  { head: 'Session', cell: (x) => [h('a', { href: link(x.session), title: x.session }, x.title ? short(x.title, 70) : short(x.session, 22)), h('div', { class: 'mono small soft' }, short(x.session, 14))] },
   { head: 'Project', cell: (x) => h('span', { title: x.project }, last(x.project)) },
   { head: 'Agent', cell: (x) => [x.host, x.parent ? chip('sub-agent') : ''] },
   { head: 'Mode', cell: (x) => place(x) },
   { head: 'Refused', number: true, cell: (x) => x.refusals || 0 },
+  { head: 'Given', number: true, cell: (x) => { const g = x.given || {}; const n = (g.rules || 0) + (g.memory || 0) + (g.files || 0); return h('span', { title: 'tokens' }, n.toLocaleString()); } },
   { head: 'Events', number: true, cell: (x) => x.events },
-  { head: 'Seen', cell: (x) => (x.ended ? h('span', { class: 'soft' }, `ended ${ago(x.last_seen)}`) : ago(x.last_seen)) },
+  { head: 'Seen', cell: (x) => [h('span', { class: x.standing === 'live' ? null : 'soft' }, x.ended ? `ended ${ago(x.last_seen)}` : ago(x.last_seen)), x.standing === 'idle' ? [' ', chip('idle')] : ''] },
 ];
 
 export function place(x) {

@@ -1,0 +1,73 @@
+package enforcement
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/writbus/writ/enforcement/plan"
+	"github.com/writbus/writ/enforcement/skeleton"
+	"github.com/writbus/writ/schemas/excerpt"
+)
+
+// maxNamed bounds the files that a line names.
+const maxNamed = 6
+
+// Calls says in a few lines what waits for the user, where a plan or tests can be
+// approved as they are: what it is about, what it covers, what running showed, and
+// how to answer. "" where nothing waits.
+func (s State) Calls(w Workspace, set Settings) string {
+	gate := s.Waiting(w)
+	if s.Parent != "" || gate != GatePlan && gate != GateTests {
+		return ""
+	}
+	o := s.Offer(gate, w)
+	if o.Empty || len(o.Problems) > 0 {
+		return ""
+	}
+	title := plan.Title(w.Plan)
+	if title != "" {
+		title = ": " + title
+	}
+	again := ""
+	if s.Approved(gate) {
+		again = ", changed since you approved it"
+	}
+	lines := []string{"writ: the plan waits for you" + title + again}
+	how := wordsForPlan
+	if gate == GatePlan {
+		lines = append(lines, "It lets be written: "+listed(append(slices.Clone(o.planned), o.gone...)))
+	} else {
+		lines[0], how = "writ: the tests wait for you"+title+again, wordsForTests
+		for _, f := range o.Files {
+			if tests := skeleton.Outline(f.Path, w.Tests[f.Path]); len(tests) > 0 {
+				lines = append(lines, fmt.Sprintf("%s: %s", f.Path, asserts(tests)))
+			}
+		}
+		for _, one := range o.Seen {
+			lines = append(lines, one.Text)
+		}
+	}
+	return strings.Join(lines, "\n- ") + "\nApprove it " + set.approvable(how) + "; `writ approve` shows it whole."
+}
+
+// listed lists the first of some names.
+func listed(names []string) string {
+	if more := len(names) - maxNamed; more > 0 {
+		return strings.Join(names[:maxNamed], ", ") + fmt.Sprintf(" and %d more", more)
+	}
+	return strings.Join(names, ", ")
+}
+
+// asserts names the first tests of a file with what they assert first.
+func asserts(tests []skeleton.Test) string {
+	var parts []string
+	for _, t := range tests {
+		one := t.Name
+		if len(t.Asserts) > 0 {
+			one = strings.TrimSpace(one + " (" + excerpt.Runes(t.Asserts[0], 80) + ")")
+		}
+		parts = append(parts, one)
+	}
+	return listed(parts)
+}

@@ -1,0 +1,26 @@
+package plan
+
+import (
+	"strings"
+
+	"github.com/writbus/writ/schemas/excerpt"
+)
+
+// maxTitle bounds a title, in characters.
+const maxTitle = 160
+
+// Title is what a plan's first heading of the first level says, in a line; "" where
+// it has none.
+func Title(src []byte) string {
+	for line := range strings.Lines(string(src)) {
+		title, found := strings.CutPrefix(strings.TrimSpace(line), "# ")
+		if !found {
+			continue
+		}
+		if _, rest, found := strings.Cut(title, ":"); found && strings.HasPrefix(strings.ToLower(title), "plan") {
+			title = rest
+		}
+		return excerpt.Runes(excerpt.Line(title), maxTitle)
+	}
+	return ""
+}
