@@ -36,6 +36,7 @@ import (
 	"github.com/writbus/writ/retrieval/rulebook"
 	"github.com/writbus/writ/retrieval/rulebook/graph"
 	"github.com/writbus/writ/retrieval/rulebook/index"
+	"github.com/writbus/writ/schemas"
 	"github.com/writbus/writ/schemas/filelock"
 )
 
@@ -167,6 +168,9 @@ func Run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 	if d.audit, err = d.openAudit(); err != nil {
 		return err
 	}
+	if err := d.audit.Acknowledge(ctx, d.layout.Restored(), d.log); err != nil {
+		return err
+	}
 	defer d.audit.Begin(ctx)()
 	defer d.beginResting(ctx)()
 	stopServices, err := d.serve(ctx)
@@ -296,7 +300,7 @@ func (d *Daemon) openBus(ctx context.Context) (func(), error) {
 	server, err := embedded.Start(ctx, embedded.Options{
 		Dir: d.layout.Log(), Port: d.settings.Port, Streams: streams,
 		Durability: embedded.Durability(d.settings.Durability),
-		Users:      credentials.Users(), Logger: slog.New(quiet{d.logger.Handler()}), Found: d.tellDamage,
+		Users:      credentials.Users(), Logger: slog.New(quiet{d.logger.Handler()}), Found: d.damage().found,
 	})
 	if err != nil {
 		return nil, err
@@ -308,18 +312,18 @@ func (d *Daemon) openBus(ctx context.Context) (func(), error) {
 			d.logger.Error("stop the log", "error", err)
 		}
 	}
-	if err := d.tellFindings(server.Findings()); err != nil {
+	if err := d.damage().tellAll(server.Findings()); err != nil {
 		shutdown()
 		return nil, err
 	}
 	d.server = server
 	own := credentials[embedded.RoleDaemon]
-	if err := d.connect(ctx, bus.Options{Dial: server.Dial, User: own.User, Password: own.Password, Ready: server.Health, OnGap: d.metGap}); err != nil {
+	if err := d.connect(ctx, bus.Options{Dial: server.Dial, User: own.User, Password: own.Password, Ready: server.Health, OnGap: func(schemas.Stream) { server.Look() }}); err != nil {
 		shutdown()
 		return nil, err
 	}
 	server.Inform(d.conn, d.reading)
-	if err := errors.Join(d.conn.EnsureStreams(ctx, retention), server.SyncStreams(), d.recordLost(ctx)); err != nil {
+	if err := errors.Join(d.conn.EnsureStreams(ctx, retention), server.SyncStreams(), recordLost(ctx, d)); err != nil {
 		d.disconnect()
 		shutdown()
 		return nil, err
@@ -384,7 +388,7 @@ func (d *Daemon) openViews(ctx context.Context) (func(), error) {
 		Embedder: chosen, Folder: filepath.Dir(d.layout.Views()), Now: d.now, Built: heap.Follow, Telemetry: d.telemetry,
 		Warn: func(err error) { d.logger.Warn("keep the rules in a file instead of memory", "error", err) },
 	})
-	d.views = newViews(d.corpus, d.settings.Memory.Drift, d.lost)
+	d.views = newViews(d.corpus, d.settings.Memory.Drift, lostOn(d.reading))
 	d.runtime, err = projections.NewRuntime(projections.OnBus(d.reading, d.reading.Writer(d.writes())), store, projections.Options{Logger: slog.New(quiet{d.logger.Handler()})}, d.views.all()...)
 	if err != nil {
 		cancel()
