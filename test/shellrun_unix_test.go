@@ -41,9 +41,8 @@ var disputed = map[string]string{}
 
 // open are cases that fail, with what they would take.
 var open = map[string]string{
-	"read-0c9a":   "it lists what the host left open, which a held command does not have",
-	"read-6f12":   "strace sorts system calls by the time that each took, and notified ones take longer",
-	"interp-470c": "Landlock knows no right to change a file's mode; it takes a notification of each chmod(2) to a process outside",
+	"read-0c9a": "it lists what the host left open, which a held command does not have",
+	"read-6f12": "strace sorts system calls by the time that each took, and notified ones take longer",
 }
 
 // TestConformanceShell_run puts each command to the real hook in planning and

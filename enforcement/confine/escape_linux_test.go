@@ -70,6 +70,20 @@ for pid in os.listdir('/proc/%s/task' % sys.argv[1]):
     except OSError: pass
 " $PPID`},
 	{name: "end the confining process", profile: ReadOnly, unproven: true, script: `kill -9 $PPID && touch $T/pwned; for t in /proc/$PPID/task/*; do kill -9 ${t##*/} && touch $T/pwned; done`},
+	{name: "limits of a process outside", profile: Implementation, needs: "prlimit", root: true, script: `prlimit --pid $PPID --core=0:0 && touch $T/pwned`},
+	{name: "limits of the confining process", profile: Implementation, needs: "prlimit", unproven: true, script: `prlimit --pid $PPID --core=0:0 && touch $T/pwned`},
+	{name: "mode", profile: ReadOnly, script: `chmod 600 $P/src/main.go && touch $T/pwned`},
+	{name: "mode through a link and a descriptor", profile: ReadOnly, needs: "python3", script: `ln -s $P/src/main.go $T/l; python3 -c "
+import ctypes, os
+libc, name = ctypes.CDLL(None), os.environ['T'] + '/l'
+file = os.open(name, os.O_RDONLY)
+for change in (lambda: os.chmod(name, 0o600), lambda: os.fchmod(file, 0o600), lambda: os.chmod('/proc/self/fd/%d' % file, 0o600),
+    lambda: os.chmod('main.go', 0o600, dir_fd=os.open(os.environ['P'] + '/src', 0)), lambda: os.chown(name, -1, os.getgid()),
+    lambda: os.lchown(os.environ['P'] + '/src', -1, os.getgid()), lambda: os.fchown(file, -1, os.getgid())):
+    try: change()
+    except OSError: continue
+    open(os.environ['T'] + '/pwned', 'w')
+"`},
 	{name: "wider confinement inside", profile: ReadOnly, unproven: true, script: `$SELF ` + helperArg + ` '{"Profile":"implementation","Project":"'$P'","Args":["/bin/sh","-c","echo pwned > $P/src/main.go; cat $D/credentials/admin.json"]}'`},
 	{name: "hook of git", profile: Implementation, script: `echo pwned > $P/.git/hooks/pre-commit`},
 	{name: "another hook of git", profile: Implementation, script: `rm $P/.git/hooks/pre-commit; printf pwned > $T/x; mv $T/x $P/.git/hooks/pre-commit`},

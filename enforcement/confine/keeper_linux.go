@@ -17,89 +17,30 @@ import (
 // container service, a language server – and Landlock knows no right for it before
 // version 9. So each connect(2) of the command is notified to this process, which
 // makes it on the command's own descriptor, or refuses it. It is never let go on
-// by itself: its address lies in memory that the command may change meanwhile.
+// by itself: its address lies in memory that the command may change meanwhile. Nor
+// does Landlock know a right to change a file's mode or owner; where the project is
+// closed those calls come here as well (modes_linux.go).
 
 // keeperArch are the numbers of this architecture, as linux/audit.h and the table
 // of system calls have them; a test compares those that a library knows.
-var keeperArch = map[string]struct{ audit, seccomp, statx uintptr }{
-	"amd64": {0xc000003e, 317, 332},
-	"arm64": {0xc00000b7, 277, 291},
+// Those that take a path alone are not on every one.
+var keeperArch = map[string]struct{ audit, seccomp, statx, prlimit, chmod, chown, lchown uintptr }{
+	"amd64": {0xc000003e, 317, 332, 302, 90, 92, 94},
+	"arm64": {0xc00000b7, 277, 291, 261, 0, 0, 0},
 }[runtime.GOARCH]
 
 const (
-	sysIOUringSetup = 425
-	sysPidfdOpen    = 434
-	sysPidfdGetfd   = 438
-
-	seccompSetFilter   = 1
-	seccompNewListener = 1 << 3
-	seccompAllow       = 0x7fff0000
-	seccompNotify      = 0x7fc00000
-	seccompErrno       = 0x00050000
+	sysPidfdOpen  = 434
+	sysPidfdGetfd = 438
 
 	notifReceive = 0xc0502100
 	notifSend    = 0xc0182101
 	notifValid   = 0x40082102
+	notifGoOn    = 1 // SECCOMP_USER_NOTIF_FLAG_CONTINUE
 
-	ioctlSTI   = 0x5412 // TIOCSTI types into a terminal
-	ioctlLinux = 0x541c // TIOCLINUX pastes into the console
-
-	statxBirth   = 0x800
-	atEmptyPath  = 0x1000
-	foreignCalls = 0x40000000 // x32's begin here
+	statxBirth  = 0x800
+	atEmptyPath = 0x1000
 )
-
-// instruction is struct sock_filter.
-type instruction struct {
-	code   uint16
-	yes    uint8
-	no     uint8
-	number uint32
-}
-
-// filter refuses what no command needs and reaches around the hold: typing into
-// a terminal, foreign system calls, io_uring, and datagram sockets with a path,
-// which send without connecting. With keep, connections are notified.
-func filter(keep bool) []instruction {
-	const (
-		load, equal, atLeast, and, give = 0x20, 0x15, 0x35, 0x54, 0x06
-
-		nr, arch, first, second = 0, 4, 16, 24
-		// Where the parts begin, in the list below.
-		ioctl, socket, allow, noCall, notPermitted, noAccess, notify = 10, 14, 19, 20, 21, 22, 23
-	)
-	to := func(at, target int) uint8 { return uint8(target - at - 1) }
-	connect := notify
-	if !keep {
-		connect = allow
-	}
-	return []instruction{
-		{load, 0, 0, arch},
-		{equal, 0, to(1, noCall), uint32(keeperArch.audit)},
-		{load, 0, 0, nr},
-		{atLeast, to(3, noCall), 0, foreignCalls},
-		{equal, to(4, connect), 0, syscall.SYS_CONNECT},
-		{equal, to(5, notPermitted), 0, sysIOUringSetup},
-		{equal, to(6, ioctl), 0, syscall.SYS_IOCTL},
-		{equal, to(7, socket), 0, syscall.SYS_SOCKET},
-		{equal, to(8, socket), 0, syscall.SYS_SOCKETPAIR},
-		{give, 0, 0, seccompAllow},
-		{load, 0, 0, second},
-		{equal, to(11, notPermitted), 0, ioctlSTI},
-		{equal, to(12, notPermitted), 0, ioctlLinux},
-		{give, 0, 0, seccompAllow},
-		{load, 0, 0, first},
-		{equal, 0, to(15, allow), syscall.AF_UNIX},
-		{load, 0, 0, second},
-		{and, 0, 0, 0xf},
-		{equal, to(18, noAccess), 0, syscall.SOCK_DGRAM},
-		{give, 0, 0, seccompAllow},
-		{give, 0, 0, seccompErrno | uint32(syscall.ENOSYS)},
-		{give, 0, 0, seccompErrno | uint32(syscall.EPERM)},
-		{give, 0, 0, seccompErrno | uint32(syscall.EACCES)},
-		{give, 0, 0, seccompNotify},
-	}
-}
 
 // keeper serves the notifications of one command.
 type keeper struct {
@@ -107,6 +48,7 @@ type keeper struct {
 	since    int64 // sockets made since then are the command's own; nanoseconds
 	allowed  []syscall.Stat_t
 	refused  chan string
+	limits   limits // whose files' modes may be changed
 	others   bool   // servers of other users, but root and the project's owner, are reached
 	owner    uint32 // of the project
 }
@@ -114,16 +56,16 @@ type keeper struct {
 // keep lays the filter on the calling thread, which must be bound by
 // no_new_privs, and serves its notifications. Inside another hold that one's
 // keeper goes on serving.
-func keep(o Options, began int64) *keeper {
-	k := &keeper{since: began, refused: make(chan string, 1)}
+func keep(o Options, l limits, began int64) *keeper {
+	k := &keeper{since: began, limits: l, refused: make(chan string, 1)}
 	if o.Profile == Implementation {
 		var stat syscall.Stat_t
 		k.others = syscall.Stat(o.Project, &stat) == nil
 		k.owner = stat.Uid
 	}
-	listener, ok := install(filter(true), true)
+	listener, ok := install(filter(true, o.Profile != Implementation), true)
 	if !ok {
-		_, _ = install(filter(false), false)
+		_, _ = install(filter(false, false), false)
 		return k
 	}
 	k.listener = listener
@@ -221,7 +163,20 @@ func (k *keeper) deserted() bool {
 }
 
 func (k *keeper) answer(n *notification) {
-	a := answer{id: n.id, errno: -int32(k.connect(n))}
+	a := answer{id: n.id}
+	switch {
+	case uintptr(n.nr) == syscall.SYS_CONNECT:
+		a.errno = -int32(k.connect(n))
+	case uintptr(n.nr) == keeperArch.prlimit:
+		// The number of the process is a value, and its own limits are its own.
+		if group, ok := groupOf("/proc/" + strconv.Itoa(int(n.pid))); ok && group == int(int32(n.args[0])) {
+			a.flags = notifGoOn
+		} else {
+			a.errno = -int32(syscall.EPERM)
+		}
+	default:
+		a.errno = -int32(k.change(n))
+	}
 	_, _, _ = syscall.Syscall(syscall.SYS_IOCTL, k.listener, notifSend, uintptr(unsafe.Pointer(&a))) // whoever asked may be gone
 }
 
@@ -232,7 +187,7 @@ func (k *keeper) connect(n *notification) syscall.Errno {
 	if errno != 0 {
 		return errno
 	}
-	fd, errno := k.descriptor(n, thread)
+	fd, errno := k.descriptor(int(int32(n.args[0])), thread)
 	if errno != 0 {
 		return errno
 	}
@@ -262,6 +217,15 @@ func (k *keeper) address(n *notification, thread string) ([]byte, syscall.Errno)
 	if size < 0 || size > 128 {
 		return nil, syscall.EINVAL
 	}
+	address, errno := k.memory(n, thread, n.args[1], size)
+	if errno == 0 && len(address) != size {
+		return nil, syscall.EFAULT
+	}
+	return address, errno
+}
+
+// memory copies what lies at a place of the command's memory, up to so many bytes.
+func (k *keeper) memory(n *notification, thread string, at uint64, most int) ([]byte, syscall.Errno) {
 	memory, err := syscall.Open(thread+"/mem", syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, syscall.EACCES
@@ -271,15 +235,16 @@ func (k *keeper) address(n *notification, thread string) ([]byte, syscall.Errno)
 	if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, k.listener, notifValid, uintptr(unsafe.Pointer(&n.id))); errno != 0 {
 		return nil, syscall.EINTR
 	}
-	address := make([]byte, size)
-	if read, err := syscall.Pread(memory, address, int64(n.args[1])); err != nil || read != size {
+	copied := make([]byte, most)
+	read, err := syscall.Pread(memory, copied, int64(at))
+	if err != nil || read < 0 {
 		return nil, syscall.EFAULT
 	}
-	return address, 0
+	return copied[:read], 0
 }
 
-// descriptor takes a copy of the command's socket.
-func (k *keeper) descriptor(n *notification, thread string) (fd int, _ syscall.Errno) {
+// descriptor takes a copy of one of the command's.
+func (k *keeper) descriptor(of int, thread string) (fd int, _ syscall.Errno) {
 	group, ok := groupOf(thread)
 	if !ok {
 		return 0, syscall.EACCES
@@ -289,7 +254,7 @@ func (k *keeper) descriptor(n *notification, thread string) (fd int, _ syscall.E
 		return 0, syscall.EACCES
 	}
 	defer func() { _ = syscall.Close(int(pidfd)) }() // only a handle
-	got, _, errno := syscall.Syscall(sysPidfdGetfd, pidfd, uintptr(n.args[0]), 0)
+	got, _, errno := syscall.Syscall(sysPidfdGetfd, pidfd, uintptr(of), 0)
 	if errno == 0 {
 		return int(got), 0
 	}

@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"syscall"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 // TestAKeeperIsDesertedOnceNobodyIsLeft: a keeper ends once the last of what it
@@ -20,7 +22,7 @@ func TestAKeeperIsDesertedOnceNobodyIsLeft(t *testing.T) {
 		onThreadThatEnds(func() {
 			fd, ok := uintptr(0), prctl(prSetNoNewPrivs, 1) == nil
 			if ok {
-				fd, ok = install(filter(true), true)
+				fd, ok = install(filter(true, true), true)
 			}
 			if !ok {
 				fd = 0
@@ -42,5 +44,18 @@ func TestAKeeperIsDesertedOnceNobodyIsLeft(t *testing.T) {
 	<-ended
 	for !k.deserted() { // the thread ends a moment after what it ran
 		runtime.Gosched()
+	}
+}
+
+// TestNumbersOfTheFilterAreLinuxs: another call would be refused, and this one not.
+func TestNumbersOfTheFilterAreLinuxs(t *testing.T) {
+	for name, pair := range map[string][2]uintptr{
+		"seccomp": {keeperArch.seccomp, unix.SYS_SECCOMP}, "statx": {keeperArch.statx, unix.SYS_STATX}, "prlimit": {keeperArch.prlimit, unix.SYS_PRLIMIT64},
+		"io_uring": {sysIOUringSetup, unix.SYS_IO_URING_SETUP}, "pidfd": {sysPidfdOpen, unix.SYS_PIDFD_OPEN}, "descriptor": {sysPidfdGetfd, unix.SYS_PIDFD_GETFD},
+		"fchmodat2": {sysFchmodat2, unix.SYS_FCHMODAT2},
+	} {
+		if pair[0] != pair[1] {
+			t.Errorf("%s: %d, want %d", name, pair[0], pair[1])
+		}
 	}
 }

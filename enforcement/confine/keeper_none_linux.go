@@ -2,9 +2,9 @@
 
 package confine
 
-// keeper is not to be had on this architecture: sockets with a path are reached.
+// keeper is not to be had on this architecture: sockets with a path are reached, and modes changed.
 type keeper struct{}
 
-func keep(Options, int64) *keeper { return &keeper{} }
+func keep(Options, limits, int64) *keeper { return &keeper{} }
 
 func (*keeper) told() string { return "" }

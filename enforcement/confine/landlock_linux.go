@@ -169,12 +169,12 @@ func (r *ruleset) allowOpen(fd int) error {
 	return nil
 }
 
-// reaching are the capabilities that lead around path rules or into other
-// processes: of root alone, and of no use to builds and tests.
+// reaching are the capabilities that lead around path rules, into other
+// processes or to the clock that events are dated by: of root alone, and of no use to builds and tests.
 var reaching = []uintptr{
 	capSysAdmin, capSysPtrace, capSysRawio, capSysModule, capSysBoot,
 	capDacReadSearch, capMacAdmin, capMacOverride, capMknod, capSyslog,
-	capPerfmon, capBpf, capCheckpointRestore,
+	capPerfmon, capBpf, capCheckpointRestore, capLinuxImmutable, capSysPacct, capSysTime,
 }
 
 // apply confines the calling thread, and what it starts, for good.

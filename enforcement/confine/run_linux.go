@@ -188,7 +188,7 @@ func (c *command) run(o Options, abi int, program string) error {
 		if err := rules.apply(); err != nil {
 			return err
 		}
-		c.keeper = keep(o, began)
+		c.keeper = keep(o, c.limits, began)
 	}
 	files := []uintptr{0, 1, 2}
 	args := o.Args

@@ -42,11 +42,14 @@ const (
 	prSetNoNewPrivs     = 38
 
 	capDacReadSearch     = 2
+	capLinuxImmutable    = 9
 	capSysModule         = 16
 	capSysRawio          = 17
 	capSysPtrace         = 19
+	capSysPacct          = 20
 	capSysAdmin          = 21
 	capSysBoot           = 22
+	capSysTime           = 25
 	capMknod             = 27
 	capMacOverride       = 32
 	capMacAdmin          = 33

@@ -1,0 +1,88 @@
+//go:build amd64 || arm64
+
+package confine
+
+import "syscall"
+
+const (
+	sysIOUringSetup = 425
+	sysFchmodat2    = 452
+
+	seccompSetFilter   = 1
+	seccompNewListener = 1 << 3
+	seccompAllow       = 0x7fff0000
+	seccompNotify      = 0x7fc00000
+	seccompErrno       = 0x00050000
+
+	ioctlSTI   = 0x5412 // TIOCSTI types into a terminal
+	ioctlLinux = 0x541c // TIOCLINUX pastes into the console
+
+	foreignCalls = 0x40000000 // x32's begin here
+)
+
+// instruction is struct sock_filter.
+type instruction struct {
+	code   uint16
+	yes    uint8
+	no     uint8
+	number uint32
+}
+
+// The instructions that a filter is made of, and where in struct seccomp_data they
+// find the number of a call, the architecture and the arguments.
+const (
+	load, equal, atLeast, and, give = 0x20, 0x15, 0x35, 0x54, 0x06
+
+	callAt, archAt, firstAt, secondAt, thirdAt, high = 0, 4, 16, 24, 32, 4
+)
+
+// filter refuses what no command needs and reaches around the hold: typing into
+// a terminal, foreign system calls, io_uring, datagram sockets with a path,
+// which send without connecting, and limits of other processes, which end one or
+// keep it from starting others. With keep, connections are notified, and with modes
+// what changes the mode or owner of a file.
+func filter(keep, modes bool) []instruction {
+	refuse := func(errno syscall.Errno) instruction {
+		return instruction{give, 0, 0, seccompErrno | uint32(errno)}
+	}
+	allow, notify := instruction{give, 0, 0, seccompAllow}, instruction{give, 0, 0, seccompNotify}
+	program := []instruction{
+		{load, 0, 0, archAt},
+		{equal, 1, 0, uint32(keeperArch.audit)},
+		refuse(syscall.ENOSYS),
+		{load, 0, 0, callAt},
+		{atLeast, 0, 1, foreignCalls},
+		refuse(syscall.ENOSYS),
+	}
+	// A part ends by itself, so the next one finds the number of the call.
+	on := func(call uintptr, part ...instruction) {
+		program = append(append(program, instruction{equal, 0, uint8(len(part)), uint32(call)}), part...)
+	}
+	others := refuse(syscall.EPERM)
+	if keep {
+		on(syscall.SYS_CONNECT, notify)
+		others = notify
+	}
+	on(sysIOUringSetup, refuse(syscall.EPERM))
+	on(syscall.SYS_IOCTL,
+		instruction{load, 0, 0, secondAt},
+		instruction{equal, 1, 0, ioctlSTI}, instruction{equal, 0, 1, ioctlLinux}, refuse(syscall.EPERM), allow)
+	for _, call := range []uintptr{syscall.SYS_SOCKET, syscall.SYS_SOCKETPAIR} {
+		on(call,
+			instruction{load, 0, 0, firstAt}, instruction{equal, 1, 0, syscall.AF_UNIX}, allow,
+			instruction{load, 0, 0, secondAt}, instruction{and, 0, 0, 0xf}, instruction{equal, 0, 1, syscall.SOCK_DGRAM}, refuse(syscall.EACCES), allow)
+	}
+	// A process that is not named is the caller, and without new limits they are read.
+	on(keeperArch.prlimit,
+		instruction{load, 0, 0, firstAt}, instruction{equal, 0, 1, 0}, allow,
+		instruction{load, 0, 0, thirdAt}, instruction{equal, 0, 3, 0},
+		instruction{load, 0, 0, thirdAt + high}, instruction{equal, 0, 1, 0}, allow, others)
+	if keep && modes {
+		for _, call := range changing {
+			if call.number != 0 {
+				on(call.number, notify)
+			}
+		}
+	}
+	return append(program, allow)
+}
