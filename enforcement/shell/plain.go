@@ -160,7 +160,7 @@ func (p *plainReader) word() (word string, quoted, ok bool) {
 			quoted = true
 			b.WriteString(text)
 			p.rest = rest
-		case plainLetter(c) && !(b.Len() == 0 && !quoted && c == '='):
+		case plainLetter(c) && (b.Len() > 0 || c != '='): // zsh looks behind empty quotes for the sign of a program's path
 			b.WriteByte(c)
 			p.rest = p.rest[1:]
 		default:

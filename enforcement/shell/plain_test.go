@@ -21,7 +21,7 @@ func TestPlainLinesAreAFewSimpleForms(t *testing.T) {
 	for _, line := range []string{
 		"", " ", ";", "ls &", "ls & ls", "ls |& cat", "ls ;; ls", "ls | ", "ls &&", "| ls", "ls > x", "ls 2>&1", "cat <<E\nx\nE", "ls\nls", "ls\\\nls", "ls\tx", "ls\r",
 		"x=1 ls", "x=1", "ls $x", `ls "$x"`, "ls `x`", "ls *", "ls ~", "ls {a,b}", "ls a\\ b", `ls "a\b"`, `ls "!x"`, "ls 'a", `ls "a`, "'ls' x", `"ls"`,
-		"if ls", "time ls", "! ls", "- ls", "exec ls", "command ls", "touch x", "rm x", "python3 x", "evilbin/ls", "./ls", "=ls", "%1", "ls =ls", "git", "git push", "git stash",
+		"if ls", "time ls", "! ls", "- ls", "exec ls", "command ls", "touch x", "rm x", "python3 x", "evilbin/ls", "./ls", "=ls", "%1", "ls =ls", `ls ""=ls`, "ls ''=ls", "git", "git push", "git stash",
 		"(ls)", "{ ls", "[ x ]", "[[ x ]]", "ls #x", "ls ^x", "ls a^b", "ls é", "ls 'é'", "ls 'a\nb'", "printf -v PATH x", "alias", "awk 1", "sed p", "sort --compress-program=x a", "sort --co=x a", "env ls", "xargs ls",
 		"docker", "docker run x", "docker exec c ls", "./docker ps", "gh pr create", "gh", "kubectl exec p", "tmux", "tmux send-keys x", "crontab x", "crontab",
 		strings.Repeat("a", maxPlainLine) + " b",
