@@ -127,6 +127,7 @@ func (t *text) readLine(line string, number int, cited bool) {
 	b := sentenceBuilder{text: t, line: number, bullet: cut != line, cited: cited}
 	cut = headMark.ReplaceAllString(cut, "")
 	for _, field := range strings.Fields(cut) {
+		t.doubtful = t.doubtful || t.thumbs && strings.Trim(field, "?") == ""
 		b.field(field)
 	}
 	b.endSentence(0)
@@ -198,6 +199,7 @@ func (b *sentenceBuilder) emoji(f string) string {
 			b.text.doubtful = true
 		case strings.ContainsRune(assentSigns, r):
 			b.text.thumbs = true
+			b.text.doubtful = b.text.doubtful || strings.HasSuffix(f, "?") // 👍?
 		case r < 0x2000 || !unicode.In(r, unicode.So, unicode.Sk, unicode.Co):
 			sb.WriteRune(r)
 			continue

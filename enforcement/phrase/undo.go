@@ -145,7 +145,7 @@ func (p place) conditions(text string) bool {
 		return false
 	case startVerbs[first] || strings.HasPrefix(text, " you can ") || strings.HasPrefix(text, " you may "):
 		return anyOf(words[1:], conditionWords) && !untilDone.MatchString(text)
-	case p.changesGate(text):
+	case p.changesGate(text), p.same && p.c.words[0] == "just" && changeVerbs[first] && !laterWork.MatchString(text):
 		return true
 	}
 	return false
@@ -255,7 +255,7 @@ var (
 	exception     = lazyregexp.New(` (?:except|excepting|apart from|aside from|other than|excluding|minus|save for|with the exception|all but|not including|barring|with one|with some|with a few|with these|with the following|with changes|the rest is not|the others are not|the other is not) `)
 	beforeStart   = lazyregexp.New(` before (?:(?:you|we) (?:start|begin|continue|proceed|go|implement|do|move|write|code|touch|can)|starting|beginning|implementing|proceeding|continuing|coding|writing|doing|moving|going|anything|that|then|i do|the implementation) `)
 	always        = lazyregexp.New(` (?:unless|provided|providing|assuming|as long as|so long as|on condition|on the condition|subject to|contingent|conditional|conditionally|pending) `)
-	hedge         = lazyregexp.New(` (?:in principle|in theory|so far|for now|for the moment|for the time being|at first glance|at first sight|mostly|partly|partially|almost|nearly|half|tentatively|provisionally|preliminarily|preliminary|more or less|kind of|sort of|kinda|sorta|for the most part|maybe|perhaps|probably|possibly|presumably|i guess|i suppose|not sure|unsure|ish) `)
+	hedge         = lazyregexp.New(` (?:in principle|in theory|so far|for now|for the moment|for the time being|at first glance|at first sight|mostly|partly|partially|almost|nearly|half|tentatively|provisionally|preliminarily|preliminary|more or less|kind of|sort of|kinda|sorta|for the most part|maybe|perhaps|probably|possibly|presumably|i guess|i suppose|not sure|unsure|ish|(?:for the )?sake of (?:the )?argument) `)
 	provisional   = lazyregexp.New(` (?:tentatively|provisional|provisionally|in principle|preliminary) `)
 	harmless      = lazyregexp.New(` (?:no rush|no hurry|take your time|have fun|good luck|no need to hurry|when (?:you are|it is|everything is|all is) (?:done|finished|ready|through|complete)|when (?:done|finished|ready|you finish|you get there|you can|you have time)|once (?:you are|it is|everything is|all is) (?:done|finished|ready|through)|once (?:done|finished)|after that|if (?:you have|there are) (?:any )?(?:questions?|problems?|doubts?)|if (?:something|anything|one) (?:is|comes|seems|breaks|fails|goes|turns)|if (?:you are )?(?:in doubt|stuck|unsure)|if (?:you get stuck|needed|necessary|anything comes up|something comes up|possible|you need (?:anything|me|help|something)|you like|you want|in doubt)|as soon as possible|when in doubt|whenever you are ready|when you are ready|as you wish) `)
 	untilDone     = lazyregexp.New(` (?:until (?:you are done|it is done|all|everything|the tests|done|finished|they|it)|when you are ready|whenever you are ready|when ready|if you like|after that|once ready|after lunch|when you can) `)

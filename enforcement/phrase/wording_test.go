@@ -370,6 +370,7 @@ func TestWordings(t *testing.T) {
 		"approved\napproved?":               Plan,
 		"approved. Is it?":                  Plan,
 		"approved -> no":                    Plan, "approved, per the bot": Plan, "Claude approved": Plan, "approved: see log": Plan, "{approved}": Plan, "~~approved~~": Plan, "approved :thumbsdown:": Plan,
+		"👍?": Plan, "👍 ?": Plan, "✅?": Plan, "for the sake of argument, approved": Plan, "lgtm, just rename x to y": Plan, "approved, just drop the cache": Plan,
 		"approved: disabled": Plan, "not: approved": Plan, "approved by Claude": Plan, "approved iff CI is green": Plan,
 	}
 	for p, g := range no {
