@@ -100,7 +100,7 @@ func (a annotated) read(src []byte) []test {
 		u.test = anyMark(marks, a.marks) || junit3 && prefixed(name, "test")
 		u.skipped = classSkip || anyMark(marks, a.skips)
 		for _, m := range marks {
-			u.expects = u.expects || m.has("expected") || m.name == "ExpectedException"
+			u.expects = u.expects || m.has("expected") || m.has("ExpectedResult") || m.name == "ExpectedException"
 			u.skipped = u.skipped || m.has("Skip") || m.has("enabled") && m.has("false")
 		}
 		units = append(units, u)
@@ -317,7 +317,7 @@ func javaAssertions(s *scope, t []lexeme) []assertion {
 				args = args[1:] // JUnit 4: the message comes first
 			}
 			add(c, s.check(args[:min(2, len(args))]...))
-		case c.name == "verify" && len(c.args) > 0:
+		case c.name == "verify" && len(c.args) > 0 && (c.close+1 >= len(t) || t[c.close+1].text != "{"):
 			add(c, s.check(c.args[0]))
 		case method && (c.name == "should" || c.name == "shouldHaveNoInteractions") && len(c.args) == 0 && c.first == "then":
 			add(c, s.check(subject(t, c.at-1)))
@@ -329,7 +329,21 @@ func javaAssertions(s *scope, t []lexeme) []assertion {
 	}
 	for i, tok := range t {
 		switch {
-		case tok.kind != word || i == 0:
+		case tok.kind != word:
+		case blockAssertions[tok.text]: // Kotlin: assertFailsWith<E> { … }
+			open := behindType(t, i)
+			if tok.text[0] != 'a' && open < len(t) && t[open].text == "(" {
+				open = closing(t, open) + 1
+			}
+			if open < len(t) && t[open].text == "{" {
+				block := t[open+1 : max(open+1, closing(t, open))]
+				if strings.Contains(strings.ToLower(tok.text), "verify") {
+					block = trimLines(block)
+					block = block[:min(1, len(block))] // the mock
+				}
+				out = append(out, assertion{tok.line, s.check(block)})
+			}
+		case i == 0:
 		case tok.text == "throw":
 			out = append(out, assertion{tok.line, s.guarded(t, i)})
 		case tok.text == "assert" && (t[i-1].text == ";" || t[i-1].text == "{" || t[i-1].text == "}"):
@@ -339,6 +353,19 @@ func javaAssertions(s *scope, t []lexeme) []assertion {
 		}
 	}
 	return out
+}
+
+// blockAssertions are those of Kotlin that are given a block and no brackets.
+var blockAssertions = names("assertFailsWith assertFails assertThrows shouldThrow shouldThrowExactly shouldThrowAny verify coVerify verifyOrder verifySequence")
+
+// behindType is the index behind the name at i and the type it is given.
+func behindType(t []lexeme, i int) int {
+	if i+1 < len(t) && t[i+1].text == "<" {
+		if end := generic(t, i+1); end > 0 {
+			return end + 1
+		}
+	}
+	return i + 1
 }
 
 // matcherArgs are what a matcher is about: is(3), equalTo(x).
@@ -405,6 +432,7 @@ func csharpAssertions(s *scope, t []lexeme) []assertion {
 
 func csharpAssert(s *scope, t []lexeme, c call, add func(call, strength)) {
 	switch {
+	case strings.HasSuffix(c.name, "Async") && c.at >= 2 && starts(t, c.at-2) && c.close+1 < len(t) && t[c.close+1].text == ";": // nobody waits for it
 	case c.name == "Fail" || c.name == "Inconclusive" || c.name == "Ignore":
 		if c.name == "Fail" {
 			add(c, s.guarded(t, c.at))

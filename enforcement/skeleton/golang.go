@@ -281,8 +281,13 @@ func (f *goFile) judge(d *ast.FuncDecl) (test, bool) {
 		cur := queue[0]
 		s := f.base.child()
 		s.learn(f.tokens(cur.Body))
-		v := &goVisitor{f: f, s: s, failers: f.failers(cur)}
+		v := &goVisitor{f: f, s: s, failers: f.failers(cur), waits: waits(f.tokens(cur.Body))}
 		v.block(cur.Body.List, meaningful, false)
+		if closed(f.grammar, f.tokens(cur.Body), v.failers) {
+			for i := range v.found {
+				v.found[i].strength = min(v.found[i].strength, constant)
+			}
+		}
 		t.found = append(t.found, v.found...)
 		ast.Inspect(cur.Body, func(n ast.Node) bool {
 			name := ""

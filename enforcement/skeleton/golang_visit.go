@@ -12,6 +12,7 @@ type goVisitor struct {
 	s       *scope
 	failers map[string]bool
 	found   []assertion
+	waits   bool // for what it starts beside itself
 }
 
 // block walks statements. worth is that of a failure here; guarded tells
@@ -29,6 +30,25 @@ func (v *goVisitor) block(list []ast.Stmt, worth strength, guarded bool) {
 			worth, guarded = combine(worth, guarded, w), true
 		}
 	}
+}
+
+// waits tells whether a function waits for anything: by name, or at a channel.
+func waits(t []lexeme) bool {
+	for i, tok := range t {
+		switch tok.text {
+		case "<-", "select", "Wait", "Sleep", "Cleanup", "After", "Eventually":
+			return true
+		case "-":
+			if i > 0 && t[i-1].text == "<" {
+				return true
+			}
+		case "range":
+			if i > 0 && t[i-1].text != "=" && t[i-1].text != ":=" {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // leavesBlock tells whether nothing behind a statement runs.
@@ -191,6 +211,10 @@ func (v *goVisitor) stmt(st ast.Stmt, worth strength, guarded bool) {
 		v.cases(st.Body, meaningful)
 	case *ast.LabeledStmt:
 		v.stmt(st.Stmt, worth, guarded)
+	case *ast.GoStmt:
+		if v.waits {
+			v.simple(st, worth, guarded)
+		}
 	default:
 		v.simple(st, worth, guarded)
 	}
@@ -399,7 +423,7 @@ func (f *goFile) ginkgo() []test {
 		}
 		s := f.base.child()
 		s.learn(f.tokens(lit.Body))
-		v := &goVisitor{f: f, s: s, failers: map[string]bool{}}
+		v := &goVisitor{f: f, s: s, failers: map[string]bool{}, waits: true}
 		v.block(lit.Body.List, meaningful, false)
 		out = append(out, test{name, f.line(c), v.found})
 		return false

@@ -36,9 +36,24 @@ func readJavaScript(src []byte) []test {
 			s.set(mock, name, true)
 			s.set(handed, name, true)
 		}
-		return jsAssertions(s, body, names)
+		s.spies(body)
+		return jsAssertions(s, later(body).of(body), names)
 	}}
 	return sc.tests(units, shared)
+}
+
+// spies marks the variables that hold a spy on something that is not the test's.
+func (s *scope) spies(t []lexeme) {
+	for i := 0; i+1 < len(t); i++ {
+		if t[i].kind != word || t[i+1].text != "=" {
+			continue
+		}
+		for _, v := range value(t, i+2) {
+			if v.text == "spyOn" {
+				s.set(handed, t[i].text, true)
+			}
+		}
+	}
 }
 
 // jsTypes turns the optional mark of a type or a non-null mark into nothing

@@ -1,5 +1,7 @@
 package skeleton
 
+import "slices"
+
 // jsFiller are the words of a chain that check nothing.
 var jsFiller = names("not to be been is that which and has have with at of same but does still also deep nested own ordered any all resolves rejects a an soft poll")
 
@@ -124,7 +126,13 @@ func jsExpect(s *scope, t []lexeme, c call) (strength, bool) {
 	if prefixed(matcher, "toBe", "toEqual", "toHave", "toThrow", "toMatch", "toContain", "toStrict") && !called(t, c.close, matcher) {
 		return 0, false
 	}
+	if (contains(members, "resolves") || contains(members, "rejects")) && dropped(t, c.at) {
+		return 0, false // nobody waits for it
+	}
 	subject := withoutThrows(c.args[0])
+	if len(args) == 0 && len(subject) > 0 && subject[0].text == "typeof" {
+		return constant, true
+	}
 	if len(args) == 0 {
 		return s.condition(subject), true
 	}
@@ -132,6 +140,56 @@ func jsExpect(s *scope, t []lexeme, c call) (strength, bool) {
 		return s.check(subject), true
 	}
 	return s.check(subject, args[0]), true
+}
+
+func contains(members []string, name string) bool { return slices.Contains(members, name) }
+
+// dropped tells whether the value of the expression at i is nobody's: a statement of
+// its own, in a block.
+func dropped(t []lexeme, i int) bool {
+	return i > 0 && starts(t, i) && t[i-1].text != "=>"
+}
+
+// later is what a test starts and does not wait for: a callback of a timer, or what
+// follows a promise.
+func later(t []lexeme) cut {
+	c := make(cut, len(t))
+	for i := 1; i+1 < len(t); i++ {
+		if t[i].kind != word || t[i+1].text != "(" {
+			continue
+		}
+		end := closing(t, i+1)
+		switch t[i].text {
+		case "setTimeout", "setImmediate", "setInterval":
+			if !dropped(t, i) {
+				continue
+			}
+		case "then", "finally":
+			if t[i-1].text != "." {
+				continue
+			}
+			if from := i - 1 - len(subject(t, i-1)); from < 0 || !dropped(t, from) || t[from].text == "cy" {
+				continue
+			}
+		default:
+			continue
+		}
+		if !signals(t[i+2 : max(i+2, end)]) {
+			c.drop(i+2, end)
+		}
+	}
+	return c
+}
+
+// signals tells whether a callback says that it ran.
+func signals(t []lexeme) bool {
+	for i := 0; i < len(t); i++ {
+		switch t[i].text {
+		case "done", "end", "resolve", "reject", "cb", "callback", "next", "doesNotReject":
+			return true
+		}
+	}
+	return false
 }
 
 func called(t []lexeme, i int, name string) bool {

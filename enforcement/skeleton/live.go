@@ -62,7 +62,7 @@ func always(cond []lexeme) (value, constant bool) {
 				return true, true
 			}
 		}
-		return false, false
+		return true, len(parts) == 2 && complement(parts[0], parts[1])
 	}
 	if parts := splitAt(cond, conjunction); len(parts) > 1 {
 		for _, p := range parts {
@@ -70,7 +70,7 @@ func always(cond []lexeme) (value, constant bool) {
 				return false, true
 			}
 		}
-		return false, false
+		return false, len(parts) == 2 && complement(parts[0], parts[1])
 	}
 	if len(cond) > 1 && (cond[0].text == "!" || cond[0].text == "not") {
 		v, ok := always(cond[1:])
@@ -80,7 +80,7 @@ func always(cond []lexeme) (value, constant bool) {
 		switch cond[0].text {
 		case "false", "False", "FALSE", "0", "null", "None", "nil", "undefined", `""`, "''":
 			return false, true
-		case "true", "True", "TRUE", "1":
+		case "true", "True", "TRUE", "1", "__debug__":
 			return true, true
 		}
 	}
@@ -153,7 +153,7 @@ func (s *scope) live(t []lexeme) []lexeme {
 			continue
 		}
 		tok := t[i]
-		member := i > 0 && s.g.access[t[i-1].text]
+		member := i > 0 && s.g.access[t[i-1].text] && tok.text != "catch_unwind"
 		switch {
 		case tok.kind == punct && tok.text == "[" && i+4 < len(t) && t[i+1].text == "]" && s.g.access[t[i+2].text] && t[i+4].text == "(" &&
 			(i == 0 || t[i-1].kind == punct && t[i-1].text != ")" && t[i-1].text != "]"):
@@ -176,6 +176,8 @@ func (s *scope) live(t []lexeme) []lexeme {
 			if end := closing(t, i+1); swallows(t, end+1) {
 				c.drop(i+1, end+1)
 			}
+		case (tok.text == "catch_unwind" || tok.text == "runCatching") && i+1 < len(t) && unheeded(t, i):
+			c.drop(i, closing(t, i+1)+1)
 		case starts(t, i) && leaves(t, i):
 			end := statementEnd(t, i)
 			from := end
@@ -191,6 +193,22 @@ func (s *scope) live(t []lexeme) []lexeme {
 		}
 	}
 	return c.of(t)
+}
+
+// unheeded tells whether the result of a call that catches failures goes to nobody.
+func unheeded(t []lexeme, i int) bool {
+	if t[i+1].text != "(" && t[i+1].text != "{" {
+		return false
+	}
+	end := closing(t, i+1)
+	if end+1 < len(t) && (t[end+1].text == "." || t[end+1].text == "?.") {
+		return false
+	}
+	from := i
+	for from >= 2 && t[from-1].text == "::" {
+		from -= 2
+	}
+	return starts(t, from) || from >= 2 && t[from-1].text == "=" && t[from-2].text == "_"
 }
 
 // condemn drops the block of a condition that never holds, and what follows a

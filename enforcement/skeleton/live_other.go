@@ -7,7 +7,7 @@ import "strings"
 func otherLive(t []lexeme) []lexeme {
 	var begins []int
 	for i, tok := range t {
-		if tok.kind == word && i+1 < len(t) && begun[tok.text] && (i == 0 || t[i-1].text != ".") {
+		if tok.kind == word && i+1 < len(t) && (begun[tok.text] || tok.text == "ignore" && t[i+1].text == "(") && (i == 0 || t[i-1].text != ".") {
 			begins = append(begins, i)
 		}
 	}
@@ -36,6 +36,9 @@ var begun = names("test it testcase TEST TEST_F TEST_P TEST_CASE SECTION specify
 // otherSkipped reads the marks of Swift Testing, ExUnit, googletest, Catch2,
 // Dart and their like: before the test at i, and in its head.
 func otherSkipped(t []lexeme, from, i, end int) bool {
+	if t[i].text == "ignore" {
+		return true
+	}
 	for j := i - 1; j > max(from, i-8); j-- {
 		if t[j].text == "}" || t[j].text == "end" || t[j].text == "do" {
 			break

@@ -91,6 +91,10 @@ func pyLive(lines []pyLine, decorated bool) []pyLine {
 			dead.drop(k+1, end)
 		case head[0].text == "def" && len(head) > 1 && uses[head[1].text] == 1 && l.indent == lines[0].indent && (k == 0 || lines[k-1].tokens[0].text != "@"):
 			dead.drop(k, end)
+		case head[0].text == "def" && len(head) > 1 && uses[head[1].text] == 2 && pyThreaded(lines, head[1].text):
+			dead.drop(k, end)
+		case head[0].text == "finally" && pyReturns(lines[k:end]):
+			return nil
 		case len(head) > 3 && head[1].text == "=" && head[2].text == "lambda" && uses[head[0].text] == 1:
 			dead.drop(k, end)
 		case head[0].text == "yield" && !decorated && l.indent == lines[0].indent:
@@ -134,6 +138,31 @@ func pyRest(lines []pyLine, k int) int {
 		end++
 	}
 	return end
+}
+
+// pyThreaded tells whether a function is run by a thread, whose failures fail no
+// test.
+func pyThreaded(lines []pyLine, name string) bool {
+	for _, l := range lines {
+		for i := 0; i+2 < len(l.tokens); i++ {
+			if l.tokens[i].text == "target" && l.tokens[i+1].text == "=" && l.tokens[i+2].text == name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// pyReturns tells whether a finally returns, which drops what was raised.
+func pyReturns(block []pyLine) bool {
+	for _, l := range block {
+		for i, t := range l.tokens {
+			if t.text == "return" && t.kind == word && (i == 0 || l.tokens[i-1].text == ":") {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func pyLeaves(t []lexeme) bool {

@@ -31,6 +31,12 @@ func rubyLive(s *scope, t []lexeme) []lexeme {
 				}
 				c.drop(from, i)
 			}
+		case tok.text == "rescue" && !first && !fails(statement(t, i+1)):
+			from := i
+			for from > 0 && t[from-1].kind != newline && t[from-1].text != ";" {
+				from--
+			}
+			c.drop(from, i)
 		case tok.text == "begin" && opens:
 			for j := i + 1; j < min(end, i+longest); j++ {
 				if t[j].text == "rescue" && t[j].kind == word && t[j-1].kind == newline {

@@ -103,11 +103,30 @@ func readPython(src []byte) []test {
 			}
 			classes[len(classes)-1].skipped = true
 		default:
+			if u, ok := pyLambda(l.tokens); ok && len(classes) == 0 {
+				units = append(units, u)
+			}
 			shared = append(append(shared, l.tokens...), lexeme{kind: newline, text: "\n", line: l.tokens[0].line})
 		}
 		decorators = nil
 	}
 	return scanner{g: pythonGrammar, assertions: pyAssertions}.tests(units, shared)
+}
+
+// pyLambda reads name = lambda …: value as a function.
+func pyLambda(t []lexeme) (u unit, ok bool) {
+	if len(t) < 5 || t[1].text != "=" || t[2].text != "lambda" {
+		return u, false
+	}
+	u = unit{name: t[0].text, line: t[0].line, takes: map[string]bool{}}
+	for i := 3; i < len(t); i++ {
+		if t[i].text == ":" {
+			u.body = append([]lexeme{{kind: word, text: "return", line: t[0].line}}, t[i+1:]...)
+			return u, true
+		}
+		u.takes[t[i].text] = true
+	}
+	return u, false
 }
 
 func pyTestClass(head []lexeme) bool {
@@ -135,6 +154,7 @@ func pyUnit(head []lexeme, decorators []pyLine, classes []pyClass) unit {
 	u := unit{name: head[1].text, line: head[1].line, test: prefixed(head[1].text, "test"), skipped: pySkipped(decorators)}
 	patched := false
 	for _, d := range decorators {
+		u.marks = append(u.marks, d.tokens...)
 		for _, t := range d.tokens {
 			patched = patched || t.text == "patch"
 			if t.text == "fixture" {
@@ -283,6 +303,8 @@ func pyBlock(t []lexeme, i int) []lexeme {
 			if t[j+1].text == "raise" || t[j+1].text == "pass" {
 				return nil
 			}
+		case t[j+1].column == indent && t[j+1].text == "raise":
+			return nil // it raises by itself
 		case t[j+1].column < indent:
 			return t[min(from, j):j]
 		}

@@ -7,6 +7,7 @@ type unit struct {
 	body    []lexeme
 	live    []lexeme        // what of the body can run and fail; nil for the language to find out
 	params  []string        // that are mocks (patched in)
+	marks   []lexeme        // what stands before it that may replace functions
 	takes   map[string]bool // of a function outside of classes: its parameters
 	test    bool
 	skipped bool
@@ -64,7 +65,8 @@ func (sc scanner) tests(units []unit, shared []lexeme) []test {
 			s.set(handed, p, true)
 		}
 		s.learn(u.body)
-		live := sc.liveOf(s, u)
+		s.set(mock, programmedAnswer, true)
+		live := withoutProgrammed(sc.g, sc.liveOf(s, u), u.marks)
 		found := sc.assertions(s, live)
 		seen := map[int]bool{}
 		for queue := sc.called(live, helpers); len(queue) > 0; queue = queue[1:] {
@@ -78,6 +80,13 @@ func (sc scanner) tests(units []unit, shared []lexeme) []test {
 				}
 				queue = append(queue, calls[i]...)
 				found = append(found, helped[i]...)
+			}
+		}
+		if closed(sc.g, live, nil) {
+			for i := range found {
+				if found[i].strength == meaningful {
+					found[i].strength = constant
+				}
 			}
 		}
 		if u.expects && s.makeup(withoutThrows(live)).dynamic {

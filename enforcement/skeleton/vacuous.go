@@ -99,7 +99,7 @@ func (s *scope) constantAt(name string, line int) bool {
 func (s *scope) same(a, b []lexeme) bool {
 	a, b = trimLines(a), trimLines(b)
 	if same(a, b) {
-		return true
+		return !s.constructs(a)
 	}
 	if len(a) == 0 || len(b) == 0 || s.differs[a[0].line] || s.differs[b[0].line] {
 		return false
@@ -119,6 +119,19 @@ func (s *scope) same(a, b []lexeme) bool {
 		return adef.until(bdef.line)
 	}
 	return bdef.until(adef.line)
+}
+
+// constructs tells whether a value is an object that is made here: two such are equal
+// only where their type says so.
+func (s *scope) constructs(v []lexeme) bool {
+	if len(v) < 3 || s.g.inverted {
+		return false
+	}
+	last := len(v) - 1
+	if v[0].text == "new" {
+		return true
+	}
+	return v[0].kind == word && v[0].text[0] >= 'A' && v[0].text[0] <= 'Z' && v[1].text == "(" && closing(v, 1) == last
 }
 
 // until tells whether nothing is called between the assignment and a line.
@@ -174,6 +187,8 @@ func (s *scope) vacuous(a, b []lexeme, op string) bool {
 		return right != "any" && right != "object" || op != ""
 	case op == ">=" || op == "" && s.atLeast[line]:
 		return lengths.MatchString(left) && right == "0"
+	case op == "<" && s.g.inverted:
+		return lengths.MatchString(left) && right == "0"
 	case op == "<=":
 		return lengths.MatchString(right) && left == "0"
 	case op == ">":
@@ -199,6 +214,9 @@ func positive(t []lexeme) (text string, negated bool) {
 			negated = !negated
 			out.WriteString(map[string]string{"!=": "==", "!==": "===", "<": ">=", "<=": ">"}[tok.text])
 		case "(", ")":
+		case "is_err", "is_none", "isEmpty", "isFailure":
+			negated = !negated
+			out.WriteString(map[string]string{"is_err": "is_ok", "is_none": "is_some", "isEmpty": "isPresent", "isFailure": "isSuccess"}[tok.text])
 		default:
 			out.WriteString(tok.text)
 		}

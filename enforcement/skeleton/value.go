@@ -227,7 +227,7 @@ func (s *scope) condition(t []lexeme) strength {
 		}
 		return s.condition(inner)
 	}
-	if len(t) == 0 {
+	if len(t) == 0 || joined(t) == "newObject()" || joined(t) == "newobject()" || s.allOfNothing(t) {
 		return constant
 	}
 	if parts := splitAt(t, disjunction); len(parts) > 1 {
@@ -249,8 +249,12 @@ func (s *scope) condition(t []lexeme) strength {
 	}
 	if parts := splitAt(t, comparisons); len(parts) == 2 {
 		left, right := parts[0], parts[1]
-		if s.vacuous(left, right, t[len(left)].text) {
+		op := t[len(left)].text
+		if s.vacuous(left, right, op) {
 			return constant
+		}
+		if unequal := op == "!=" || op == "!=="; (unequal && !s.g.inverted || op == "==" && s.g.inverted) && same(trimLines(left), trimLines(right)) && strings.Contains(joined(left), "(") {
+			return s.check(left) // two calls that are to differ
 		}
 		if len(left) > 0 && left[len(left)-1].text == "not" {
 			left = left[:len(left)-1]

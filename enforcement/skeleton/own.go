@@ -1,0 +1,139 @@
+package skeleton
+
+import (
+	"slices"
+	"strings"
+)
+
+// closed tells whether a test names nothing but what it made itself, so that it
+// computes from literals alone and says nothing about the code under test. handles are
+// names by which it fails.
+func closed(g *grammar, body []lexeme, handles map[string]bool) bool {
+	bound := map[string]bool{}
+	for i, t := range body {
+		if t.kind == interp {
+			return false
+		}
+		if t.kind != punct || t.text != "=" && t.text != ":=" || i == 0 || body[i-1].kind != word || i > 1 && g.access[body[i-2].text] {
+			continue
+		}
+		bound[body[i-1].text] = true
+		for j := i - 2; j > 0 && body[j].text == "," && body[j-1].kind == word; j -= 2 {
+			bound[body[j-1].text] = true
+		}
+	}
+	for i := 0; i+2 < len(body); i++ { // for x in …
+		if body[i].text == "for" && body[i+1].kind == word && (body[i+2].text == "in" || body[i+2].text == "of") {
+			bound[body[i+1].text] = true
+		}
+		if body[i].text == "for" && i+4 < len(body) && body[i+3].kind == word && (body[i+4].text == "of" || body[i+4].text == "in") {
+			bound[body[i+3].text] = true
+		}
+	}
+	asserts := len(handles) > 0
+	for i, t := range body {
+		if t.kind != word || i > 0 && g.access[body[i-1].text] {
+			continue
+		}
+		checks := prefixed(t.text, "assert", "expect", "Assert", "should", "refute")
+		asserts = asserts || checks
+		if g.receiver[t.text] || t.text == "import" || t.text == "from" {
+			return false
+		}
+		if !g.keywords[t.text] && !g.literals[t.text] && !g.builtins[t.text] && !bound[t.text] && !handles[t.text] && (!checks || g.inverted) {
+			return false
+		}
+	}
+	return asserts && len(bound) > 0
+}
+
+// allOfNothing reads Python's all(… for x in []), which holds.
+func (s *scope) allOfNothing(t []lexeme) bool {
+	if len(t) < 5 || t[0].text != "all" || t[1].text != "(" || closing(t, 1) != len(t)-1 {
+		return false
+	}
+	for i := len(t) - 2; i > 1; i-- {
+		if t[i].text == "in" {
+			return s.nothing(t[i+1 : len(t)-1])
+		}
+	}
+	return false
+}
+
+// programmedAnswer stands for what a function that the test replaced returns. No
+// language takes it for a name.
+const programmedAnswer = "@programmed"
+
+// member is a function of something, by the text before it and its name.
+type member struct{ of, name string }
+
+// programmed lists the functions that a test replaces by its own: what they return
+// then is the test's word, not that of the code.
+func programmed(t []lexeme) map[member]bool {
+	var out map[member]bool
+	add := func(of, name string) {
+		if out == nil {
+			out = map[member]bool{}
+		}
+		if of != "" && name != "" {
+			out[member{of, name}] = true
+		}
+	}
+	for i := 0; i+1 < len(t); i++ {
+		if t[i].kind != word || t[i+1].text != "(" {
+			continue
+		}
+		end := closing(t, i+1)
+		args := arguments(t[i+2 : max(i+2, end)])
+		switch {
+		case len(args) == 0:
+		case len(args) > 1 && len(args[1]) == 1 && args[1][0].kind == str &&
+			(t[i].text == "setattr" && len(args) > 2 || t[i].text == "object" && before(t, i-2) == "patch" || t[i].text == "spyOn" && answers(t, end)):
+			add(joined(args[0]), strings.Trim(args[1][0].text, `"'`))
+		case t[i].text == "patch" && len(args[0]) == 1 && args[0][0].kind == str:
+			path := strings.Split(strings.Trim(args[0][0].text, `"'`), ".")
+			if len(path) > 1 {
+				add(path[len(path)-2], path[len(path)-1])
+			}
+		case t[i].text == "allow" && end+4 < len(t) && t[end+1].text == "." && t[end+2].text == "to" && t[end+3].text == "receive":
+			for j := end + 4; j < min(len(t), end+6); j++ {
+				if name, ok := strings.CutPrefix(t[j].text, ":"); ok {
+					add(joined(args[0]), name)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// answers tells whether a spy is given something to return.
+func answers(t []lexeme, i int) bool {
+	return i+2 < len(t) && t[i+1].text == "." && prefixed(t[i+2].text, "mock")
+}
+
+// withoutProgrammed puts a mock in the place of each call of a function that the
+// test replaced.
+func withoutProgrammed(g *grammar, t, marks []lexeme) []lexeme {
+	replaced := programmed(link(append(slices.Clone(marks), t...)))
+	if len(replaced) == 0 {
+		return t
+	}
+	var out []lexeme
+	for i := 0; i < len(t); i++ {
+		if t[i].kind == word && i+2 < len(t) && g.access[t[i+1].text] && t[i+2].kind == word && replaced[member{t[i].text, t[i+2].text}] &&
+			(i == 0 || !g.access[t[i-1].text]) {
+			end := i + 2
+			if end+1 < len(t) && t[end+1].text == "(" {
+				end = closing(t, end+1)
+			} else if g != rubyGrammar {
+				out = append(out, t[i])
+				continue
+			}
+			out = append(out, lexeme{kind: word, text: programmedAnswer, line: t[i].line, column: t[i].column})
+			i = end
+			continue
+		}
+		out = append(out, t[i])
+	}
+	return link(out)
+}
