@@ -157,7 +157,7 @@ func (p promises) promised(f schemas.TestFailure) bool {
 }
 
 var (
-	sourceSuffix = lazyregexp.New(`\.(?:py|[cm]?[jt]sx?|go|rs|java|kt|vue|svelte|json)$`)
+	sourceSuffix = lazyregexp.New(`\.(?:py|[cm]?[jt]sx?|go|rs|java|kt|vue|svelte|json|rb|php)$`)
 	nameBreak    = lazyregexp.New(`[./\\]|::`)
 )
 

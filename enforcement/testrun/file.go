@@ -48,6 +48,8 @@ var fileRunners = []fileRunner{
 	{"|.js|.jsx|.ts|.tsx|.mjs|.cjs|.mts|.cts|", []string{"package.json"}, true, scriptFile},
 	{"|.rs|", []string{"Cargo.toml"}, false, cargoFile},
 	{"|.java|.kt|", []string{"pom.xml"}, false, mavenFile},
+	{"|.rb|", []string{"Gemfile", "Rakefile", ".rspec"}, true, rubyFile},
+	{"|.php|", []string{"phpunit.xml", "phpunit.xml.dist", "composer.json"}, true, phpFile},
 }
 
 func pytestFile(dir, file string) (tool, command, why string) {
@@ -56,7 +58,7 @@ func pytestFile(dir, file string) (tool, command, why string) {
 		return "", "", "the tests of Django run all together"
 	}
 	base = strings.TrimSuffix(base, " -q")
-	return outcome.Pytest, `r=$(mktemp) && { env -u PYTHONPYCACHEPREFIX PYTHONDONTWRITEBYTECODE=1 ` + base + ` -q -p no:cacheprovider --tb=short --junitxml="$r" ` + quoted("./"+file) + ` >&2; cat "$r"; rm -f "$r"; }`, ""
+	return outcome.Pytest, reported(`env -u PYTHONPYCACHEPREFIX PYTHONDONTWRITEBYTECODE=1 ` + base + ` -q -p no:cacheprovider --tb=short --junitxml="$r" ` + quoted("./"+file)), ""
 }
 
 var goTest = lazyregexp.New(`(?m)^func ((?:Test|Fuzz|Example)\w*)\(`)
@@ -128,4 +130,37 @@ func mavenFile(dir, file string) (tool, command, why string) {
 	name := strings.TrimSuffix(path.Base(file), path.Ext(file))
 	reports := "target/surefire-reports/TEST-*" + name + ".xml"
 	return outcome.Maven, "rm -f " + reports + "; " + program + " -q -B -Dsurefire.failIfNoSpecifiedTests=false -DfailIfNoTests=false -Dtest=" + quoted(name) + " test; echo '" + outcome.Reports + "'; cat " + reports, ""
+}
+
+// rubyFile runs a specification by RSpec, and another test by Minitest.
+func rubyFile(dir, file string) (tool, command, why string) {
+	bundle := ""
+	if exists(dir, "Gemfile") {
+		bundle = "bundle exec "
+	}
+	name := quoted("./" + file)
+	switch {
+	case strings.HasSuffix(file, "_spec.rb"):
+		return outcome.RSpec, reported(bundle + `rspec --no-color --format json --out "$r" ` + name), ""
+	case exists(dir, "bin/rails"):
+		return outcome.Minitest, "bin/rails test -v " + name, ""
+	}
+	return outcome.Minitest, bundle + "ruby -Ilib -Itest " + name + " -v", ""
+}
+
+func phpFile(dir, file string) (tool, command, why string) {
+	program := "phpunit"
+	for _, at := range []string{"vendor/bin/pest", "vendor/bin/phpunit"} {
+		if exists(dir, at) {
+			program = at
+			break
+		}
+	}
+	return outcome.PHPUnit, reported(program + ` --do-not-cache-result --log-junit "$r" ` + quoted("./"+file)), ""
+}
+
+// reported has a command write its report to a file of its own, "$r", and prints
+// that alone.
+func reported(command string) string {
+	return `r=$(mktemp) && { ` + command + ` >&2; cat "$r"; rm -f "$r"; }`
 }

@@ -24,6 +24,12 @@ func TestRealRunnersAreReadFileByFile(t *testing.T) {
 			"package cart\n\nimport \"testing\"\n\nfunc TestRed(t *testing.T) {\n\tif F(1) != 2 {\n\t\tt.Error(\"no\")\n\t}\n}\n\nfunc TestPasses(t *testing.T) {\n\tif F(1) != 1 {\n\t\tt.Error(\"no\")\n\t}\n}\n"},
 		"node": {[]string{"node", "--test", "--help"}, map[string]string{"package.json": "{}", "old.js": "exports.f = (x) => x;\n"}, "test/cart.test.js|" +
 			"const test = require('node:test');\nconst assert = require('node:assert');\nconst { f } = require('../old.js');\ntest('red', () => assert.strictEqual(f(1), 2));\ntest('passes', () => assert.strictEqual(f(1), 1));\n"},
+		"rspec": {[]string{"rspec", "--version"}, map[string]string{"lib/old.rb": "module Old\n  def self.f(x) = x\nend\n"}, "spec/cart_spec.rb|" +
+			"require 'old'\nRSpec.describe Old do\n  it('red') { expect(Old.f(1)).to eq(2) }\n  it('passes') { expect(Old.f(1)).to eq(1) }\nend\n"},
+		"minitest": {[]string{"ruby", "-e", "require 'minitest'"}, map[string]string{"lib/old.rb": "module Old\n  def self.f(x) = x\nend\n"}, "test/cart_test.rb|" +
+			"require 'minitest/autorun'\nrequire 'old'\nclass CartTest < Minitest::Test\n  def test_red = assert_equal(2, Old.f(1))\n  def test_passes = assert_equal(1, Old.f(1))\nend\n"},
+		"phpunit": {[]string{"phpunit", "--version"}, map[string]string{"old.php": "<?php function f($x) { return $x; }\n"}, "tests/CartTest.php|" +
+			"<?php\nrequire_once __DIR__ . '/../old.php';\nfinal class CartTest extends PHPUnit\\Framework\\TestCase {\n  public function testRed(): void { $this->assertSame(2, f(1)); }\n  public function testPasses(): void { $this->assertSame(1, f(1)); }\n}\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -66,7 +72,7 @@ func TestRealRunnersAreReadFileByFile(t *testing.T) {
 
 func TestFileSaysWhyOneIsNotRun(t *testing.T) {
 	root := t.TempDir()
-	for _, file := range []string{"a_test.go", "test/a.test.js", "spec/a_spec.rb", "src/test/java/ATest.java"} {
+	for _, file := range []string{"a_test.go", "test/a.test.js", "test/a_test.exs", "src/test/java/ATest.java"} {
 		if one, why := File(root, file); why == "" {
 			t.Errorf("%s: %+v", file, one)
 		}

@@ -23,6 +23,10 @@ const (
 	Jest   = "jest" // and Vitest, which prints the same
 	Cargo  = "cargo"
 	Maven  = "maven"
+
+	RSpec    = "rspec"
+	Minitest = "minitest"
+	PHPUnit  = "phpunit" // and Pest, which reports the same
 )
 
 const (
@@ -61,6 +65,7 @@ func Read(tool, file, stdout, stderr string) (r Run, why string) {
 
 var readers = map[string]func(r *Run, file, stdout, stderr string){
 	Pytest: readPytest, Go: readGo, Node: readNode, Jest: readJest, Cargo: readCargo, Maven: readMaven,
+	RSpec: readRSpec, Minitest: readMinitest, PHPUnit: readPHPUnit,
 }
 
 // Merge tells what several runs of one file show together. A test that ended

@@ -24,7 +24,7 @@ func what(f schemas.TestFailure) string {
 }
 
 // TestReadTellsWhyTestsFailed reads what real runners printed: pytest 9.2, Go 1.26,
-// Node 20, cargo 1.95, Surefire 3.2 with JUnit 5; Jest's is in the form that its
+// Node 20, cargo 1.95, Surefire 3.2 with JUnit 5, RSpec 3.12, Minitest 5.15, PHPUnit 9.6; Jest's is in the form that its
 // documentation gives.
 func TestReadTellsWhyTestsFailed(t *testing.T) {
 	for _, c := range []struct {
@@ -60,13 +60,33 @@ func TestReadTellsWhyTestsFailed(t *testing.T) {
 		{Maven, "src/test/java/shop/RunTest.java", "maven-missing.txt", 0, 0, map[string]string{"": "whole missing shop.tax#; whole missing #total; whole missing #have; whole missing #Cart"}, ""},
 		{Jest, "test/a.test.ts", "jest-a.json", 1, 1, map[string]string{"adds": "assertion", "calls": "missing #total", "typo": "fault", "imports": "missing ./cart#"}, ""},
 		{Jest, "test/b.test.ts", "jest-b.json", 0, 0, map[string]string{"": "whole missing ../src/cart#"}, ""},
+		{RSpec, "spec/a_spec.rb", "rspec-a.json", 1, 1, map[string]string{
+			"A red": "assertion", "A missing method": "missing #g", "A missing const": "missing #B", "A typo": "missing main#expcet",
+		}, ""},
+		{RSpec, "spec/b_spec.rb", "rspec-b.json", 0, 0, map[string]string{"": "whole missing b#"}, ""},
+		{RSpec, "spec/c_spec.rb", "rspec-c.json", 0, 0, map[string]string{"": "whole missing #Missing"}, ""},
+		{RSpec, "spec/d_spec.rb", "rspec-d.json", 0, 0, map[string]string{"": "whole fault"}, ""},
+		{Minitest, "test/a_test.rb", "minitest-a.txt", 1, 1, map[string]string{
+			"ATest#test_red": "assertion", "ATest#test_missing": "missing #g", "ATest#test_const": "missing #B",
+		}, ""},
+		{Minitest, "test/b_test.rb", "minitest-b.err", 0, 0, map[string]string{"": "whole missing b#"}, ""},
+		{Minitest, "test/d_test.rb", "minitest-d.err", 0, 0, map[string]string{"": "whole fault"}, ""},
+		{PHPUnit, "tests/ATest.php", "phpunit-a.xml", 2, 1, map[string]string{
+			"testRed": "assertion", "testMissing": "missing #g", "testClass": "missing Cart#Cart", "testMethod": "missing ArrayObject#total", "testData with data set #1": "assertion",
+		}, ""},
+		{PHPUnit, "tests/BTest.php", "phpunit-b.err", 0, 0, map[string]string{"": "whole missing /p/tests/../b.php#"}, ""},
+		{PHPUnit, "tests/CTest.php", "phpunit-c.err", 0, 0, map[string]string{"": "whole fault"}, ""},
 	} {
 		t.Run(c.output, func(t *testing.T) {
 			raw, err := os.ReadFile(filepath.Join("testdata", c.output))
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, why := Read(c.tool, c.file, string(raw), "")
+			said := ""
+			if filepath.Ext(c.output) == ".err" {
+				said = string(raw)
+			}
+			r, why := Read(c.tool, c.file, string(raw), said)
 			if len(r.Passed) != c.passed || len(r.Skipped) != c.skipped || why != c.why {
 				t.Errorf("passed %q, skipped %q, %q", r.Passed, r.Skipped, why)
 			}
