@@ -72,6 +72,9 @@ func Evolve(s State, e schemas.Event) State {
 		return resumed(s, p)
 	case schemas.TurnEnded:
 		s.Work.Rested = !p.Blocked && p.Agent == "" && s.building()
+		if p.Agent == "" {
+			s.Stops, s.Work.InTurn = true, false
+		}
 	case schemas.ApprovalRefused:
 		return s.used(p.ActID, "refused")
 	case schemas.SubagentStarted:
@@ -179,7 +182,7 @@ func (s State) decided(p schemas.ToolDecided) State {
 	}
 	s = s.queued(p.Queued)
 	if writes {
-		s.Work.Rested = false
+		s.Work.Rested, s.Work.InTurn = false, true
 		w := pendingOf(p)
 		if s.Work.asksBeyond(p) {
 			w.Beyond = s.Work.Asked

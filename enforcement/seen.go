@@ -316,8 +316,12 @@ func (o *Offer) shows(s State, name string, w Workspace) {
 		if runs {
 			o.Seen = append(o.Seen, SeenTests{name, "", name + ": not run yet as it stands"})
 		}
-		if _, ran := s.Work.Seen[name]; ran && runs && s.Work.Phase == PhaseTesting {
+		switch _, ran := s.Work.Seen[name]; {
+		case !runs || s.Work.Phase != PhaseTesting:
+		case ran:
 			o.Problems = append(o.Problems, name+" changed, or what serves it did, since it ran; it runs again at the end of the agent's turn")
+		case s.Stops && s.Work.InTurn && len(s.Work.Written) == 0: // a host that tells of no end runs nothing
+			o.Problems = append(o.Problems, name+" has not run yet; it runs as the agent ends its turn")
 		}
 		return
 	}

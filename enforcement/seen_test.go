@@ -124,6 +124,31 @@ func TestTestsAreApprovedOnceTheyWereSeenRed(t *testing.T) {
 	}
 }
 
+// TestTestsAreNotApprovedBeforeTheTurnEndsInWhichTheyWereWritten: that is when they
+// run. A host that never says so, or where no run came of it, is not waited for.
+func TestTestsAreNotApprovedBeforeTheTurnEndsInWhichTheyWereWritten(t *testing.T) {
+	for name, c := range map[string]struct {
+		before, after int // turns that end before and after the write
+		refused       bool
+	}{
+		"a host that tells of no end": {0, 0, false}, "within the turn": {1, 0, true}, "after it, without a run": {1, 1, false},
+	} {
+		x := reach(t, PhaseTesting)
+		end := func(times int) {
+			for range times {
+				x.do(EndTurn{Workspace: x.workspace(), Settings: DefaultSettings()})
+			}
+		}
+		end(c.before)
+		x.write(testFile, goodTest)
+		end(c.after)
+		d := x.approves(GateTests)
+		if got := strings.Contains(strings.Join(d.Problems, ";"), "has not run yet"); got != c.refused || x.state.Approved(GateTests) == c.refused {
+			t.Errorf("%s: %q", name, d.Problems)
+		}
+	}
+}
+
 func TestWhatWasSeenIsOfTheContentThatRan(t *testing.T) {
 	x := reach(t, PhaseTesting)
 	x.write(testFile, goodTest)

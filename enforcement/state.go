@@ -135,6 +135,7 @@ type State struct {
 	// Unreviewed are the files changed since somebody compared the work with the
 	// plan, sorted.
 	Unreviewed  []string `json:"unreviewed,omitempty"`
+	Stops       bool     `json:"stops,omitempty"` // the host has told of a turn's end
 	Compactions int      `json:"compactions,omitempty"`
 	Compacting  bool     `json:"compacting,omitempty"` // between PreCompact and PostCompact
 }
@@ -158,6 +159,8 @@ type Work struct {
 	// approved, sorted, and Rested says that the agent ended its turn since.
 	Written []string `json:"written,omitempty"`
 	Rested  bool     `json:"rested,omitempty"`
+	// InTurn says that something was written since the agent last ended its turn.
+	InTurn bool `json:"in_turn,omitempty"`
 	// Seen is what running the test files showed, by relative path.
 	Seen map[string]Seen `json:"seen,omitempty"`
 	// Aside is the work of the plan before, put aside for a new wish.

@@ -57,8 +57,8 @@ const (
 // pulled.
 const settingsFile = ".writ/config.yaml"
 
-// hold remembers the protected files before a command.
-func (g *guards) hold(t turn, closed bool) {
+// hold remembers the protected files before a command, and more of the project's.
+func (g *guards) hold(t turn, closed bool, more []string) {
 	if t.ToolUseID == "" {
 		return
 	}
@@ -70,7 +70,7 @@ func (g *guards) hold(t turn, closed bool) {
 		}
 	}
 	next := &guard{now: g.now, key: t.contentKey(""), session: t.Session, root: t.project.Root, command: *t.Shell, closed: closed}
-	next.files = g.recent[next.root].Anew(next.root, append(t.hookScripts(), confine.RunByTools...), t.project.Layout.DataDir)
+	next.files = g.recent[next.root].Anew(next.root, slices.Concat(t.hookScripts(), confine.RunByTools, more), t.project.Layout.DataDir)
 	next.until = g.now().Add(heldFor)
 	next.watchOn(runsFor)
 	g.drop(func(other *guard) bool { return other.key == next.key })

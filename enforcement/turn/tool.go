@@ -14,6 +14,7 @@ import (
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/enforcement"
 	"github.com/writbus/writ/enforcement/confine/runner"
+	"github.com/writbus/writ/enforcement/confine/worktree"
 	"github.com/writbus/writ/enforcement/host"
 	"github.com/writbus/writ/enforcement/project"
 	"github.com/writbus/writ/schemas"
@@ -59,11 +60,14 @@ func (v *Service) onBeforeTool(ctx context.Context, t turn) (host.Answer, error)
 			return host.Answer{}, err
 		}
 	}
-	if guarded && decision.Verdict != enforcement.Deny {
-		v.afterwards.guards.hold(t, closed)
-	}
-	if unjudged && decision.Verdict != enforcement.Deny {
-		v.afterwards.before.keep(t)
+	if decision.Verdict != enforcement.Deny {
+		var tree *worktree.Tree
+		if unjudged {
+			tree = v.afterwards.before.keep(t)
+		}
+		if guarded {
+			v.afterwards.guards.hold(t, closed, t.nestedSettings(tree))
+		}
 	}
 	if t.Shell != nil && decision.Verdict != enforcement.Deny {
 		v.contents.keepBefore(t, t.touched(nil))
@@ -305,7 +309,7 @@ func (v *Service) onAfterTool(ctx context.Context, t turn) (host.Answer, error) 
 		return host.Answer{}, err
 	}
 	t.restored = v.afterwards.guards.ended(t)
-	changes, was := v.afterwards.changes(t)
+	changes, was := v.afterwards.changes(&t)
 	t.was = was
 	wrote := []string{}
 	for _, target := range t.touched(changes) {

@@ -37,13 +37,13 @@ type trees struct {
 
 // keep remembers a work tree. One that cannot be read is not compared later;
 // the gates hold all the same.
-func (k *trees) keep(t turn) {
+func (k *trees) keep(t turn) *worktree.Tree {
 	if t.ToolUseID == "" {
-		return
+		return nil
 	}
 	tree, err := worktree.ReadTree(worktree.TreeOptions{Root: t.project.Root, Keep: []string{"plan.md", "capabilities.md"}})
 	if err != nil {
-		return
+		return nil
 	}
 	key := t.contentKey("")
 	k.mu.Lock()
@@ -59,6 +59,7 @@ func (k *trees) keep(t turn) {
 		delete(k.byKey, k.order[0])
 		k.order = k.order[1:]
 	}
+	return tree
 }
 
 func (k *trees) take(t turn) *worktree.Tree {
@@ -83,8 +84,8 @@ const answersFile = ".claude/settings.local.json"
 
 // changes compares the work tree with what it was before a command. It also
 // returns git's names of the contents that changed files had, where git has them.
-func (a *afterwards) changes(t turn) (changes []enforcement.TreeChange, was map[string]string) {
-	tree := a.before.take(t)
+func (a *afterwards) changes(t *turn) (changes []enforcement.TreeChange, was map[string]string) {
+	tree := a.before.take(*t)
 	if tree == nil {
 		return nil, nil
 	}
@@ -98,10 +99,16 @@ func (a *afterwards) changes(t turn) (changes []enforcement.TreeChange, was map[
 			was[change.Path] = name
 		}
 	}
-	if t.leavesRunning() {
-		a.left.keep(t, next)
+	kept := t.withoutNested(found)
+	if len(kept) < len(found) {
+		if _, again, err := tree.Changes(); err == nil {
+			next = again
+		}
 	}
-	return t.classified(found), was
+	if t.leavesRunning() {
+		a.left.keep(*t, next)
+	}
+	return t.classified(kept), was
 }
 
 func (t turn) classified(found []worktree.Change) []enforcement.TreeChange {

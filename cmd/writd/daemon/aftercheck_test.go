@@ -135,3 +135,33 @@ func TestARestoreNeedsNoRunner(t *testing.T) {
 	w.bash("t3", "make", func() {})
 	holds(settings, `{"by":"the user"}`)
 }
+
+// TestSettingsBelowTheRootArePutBack: whoever starts in a folder of the project is
+// ruled by what lies there.
+func TestSettingsBelowTheRootArePutBack(t *testing.T) {
+	w := start(t, t.TempDir(), newProject(t, "mode: conversation\n"))
+	w.git("init", "-q")
+	at := func(parts ...string) string {
+		return filepath.Join(append([]string{w.project, "sub", "app"}, parts...)...)
+	}
+	put(t, at(".claude", "settings.json"), "{}\n")
+	put(t, at("main.go"), "package app\n")
+	_, after := w.bash("t1", "python3 build.py", func() {
+		put(t, at(".claude", "settings.json"), `{"disableAllHooks":true}`)
+		put(t, at(".claude", "hooks", "stop.sh"), "writ approve\n")
+		put(t, at(".writ", "config.yaml"), "mode: conversation\nfail: open\n")
+		put(t, at("main.go"), "package app // changed\n")
+	})
+	for path, want := range map[string]string{
+		at(".claude", "settings.json"): "{}\n", at(".claude", "hooks", "stop.sh"): "", at(".writ", "config.yaml"): "", at("main.go"): "package app // changed\n",
+	} {
+		if raw, err := os.ReadFile(path); string(raw) != want || err != nil && want != "" {
+			t.Errorf("%s holds %q, %v", path, raw, err)
+		}
+	}
+	for _, want := range []string{"sub/app/.claude/settings.json was changed; it is as before", "sub/app/.writ/config.yaml was created; it is removed again"} {
+		if !strings.Contains(after.Stdout, want) {
+			t.Errorf("told without %q: %s", want, after.Stdout)
+		}
+	}
+}

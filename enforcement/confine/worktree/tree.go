@@ -156,6 +156,22 @@ func (t *Tree) read(earlier *Tree) error {
 // Size is the number of files looked at.
 func (t *Tree) Size() int { return t.size }
 
+// Below lists the files that lie in folders whose path holds a text; sorted.
+func (t *Tree) Below(text string) (files []string) {
+	for dir, f := range t.folders {
+		if !strings.Contains("/"+dir, text) {
+			continue
+		}
+		for i, name := range f.names {
+			if !f.stamps[i].mode.IsDir() {
+				files = append(files, below(dir, name))
+			}
+		}
+	}
+	slices.Sort(files)
+	return files
+}
+
 // Changes compares the work tree as it is now, by path, and returns it for the
 // next comparison. What is ignored is decided as it was: a command cannot hide
 // a file by ignoring it.
