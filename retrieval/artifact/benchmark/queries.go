@@ -23,10 +23,16 @@ type Query struct {
 	// list of paths, all of grade 1, or an object from path to grade.
 	Relevant Grades `json:"relevant"`
 	// Project is whose files are asked for: "" the project at hand, else a Go
-	// module and its version, "path@version", or the standard library,
-	// "std@go1.26.8".
+	// module and its version, "path@version", the standard library, "std@go1.26.8",
+	// or a folder among the sources, "crates/smoltcp@0.11.0".
 	Project string `json:"project,omitempty"`
+	// Kind is what the query is like, such as "symbol"; "nothing" means that the
+	// project does not answer it, and no path is relevant.
+	Kind string `json:"kind,omitempty"`
 }
+
+// KindNothing is the kind of queries that nothing answers.
+const KindNothing = "nothing"
 
 // Grades say how relevant paths are, above 0.
 type Grades map[string]float64
@@ -64,7 +70,12 @@ func ReadQueries(r io.Reader) ([]Query, error) {
 }
 
 func (q *Query) check() error {
-	if len(q.Relevant) == 0 {
+	switch nothing := q.Kind == KindNothing; {
+	case nothing && len(q.Relevant) > 0:
+		return fmt.Errorf("%s: paths are relevant, but its kind is %s", q.ID, KindNothing)
+	case nothing:
+		return nil
+	case len(q.Relevant) == 0:
 		return fmt.Errorf("%s: no path is relevant", q.ID)
 	}
 	for path, grade := range q.Relevant {

@@ -132,8 +132,8 @@ func (q Query) key() string {
 	if q.Weights != nil {
 		w = *q.Weights
 	}
-	return fmt.Sprintf("%q %s %q %q %q %q %d %d %d %g %t %v", q.Text, q.Method, q.Filter.Types, q.Filter.Tags, q.Filter.Phases, q.Filter.Paths,
-		q.Pool, q.Limit, q.PerFile, q.MinScore, q.Explain, w)
+	return fmt.Sprintf("%q %s %q %q %t %q %q %d %d %d %g %g %t %v", q.Text, q.Method, q.Filter.Types, q.Filter.Tags, q.Filter.Untagged, q.Filter.Phases, q.Filter.Paths,
+		q.Pool, q.Limit, q.PerFile, q.MinScore, q.MinShare, q.Explain, w)
 }
 
 // recent remembers the values used last, each for a while.

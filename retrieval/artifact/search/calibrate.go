@@ -18,14 +18,15 @@ type Calibration struct {
 	Share, Square float64 // of the sum's share of the best, and of its square
 }
 
-// Fitted on the best ten of each query of the tuning half, by ridge regression;
-// DESIGN.md says how well they hold on the other half. Words and cosines alone
-// tell less, and so never give a chance as high as all signals together.
+// Fitted on the best ten of each judged query of 31 projects and of the tuning
+// half of older ones, by ridge regression; DESIGN.md says how well they hold where
+// they were not fitted. Words and cosines alone tell less, and so never give a
+// chance as high as all signals together.
 var (
-	withMeaning = Calibration{Bias: -7.5, Level: 1.7, Share: 2.53, Square: 3.96}  // two-stage
-	withWords   = Calibration{Bias: -6.29, Level: 1.75, Share: 1.5, Square: 3.77} // two-stage, without vectors
-	ofWords     = Calibration{Bias: -5.44, Level: 1.86, Share: 0.58, Square: 3.21}
-	ofMeaning   = Calibration{Bias: -7.1, Level: 0.32, Share: 2.01, Square: 4.41}
+	withMeaning = Calibration{Bias: -7.58, Level: 1.97, Share: 2.23, Square: 3.33} // two-stage
+	withWords   = Calibration{Bias: -6.86, Level: 2.64, Share: 1.75, Square: 2.97} // two-stage, without vectors
+	ofWords     = Calibration{Bias: -5.57, Level: 2.57, Share: 0.83, Square: 2.42}
+	ofMeaning   = Calibration{Bias: -7.1, Level: 0.32, Share: 2.01, Square: 4.41} // of the older ones alone
 )
 
 func (s *searching) calibration() Calibration {
@@ -59,4 +60,50 @@ func (s *searching) chances() func(order float64) float64 {
 		}
 		return 1 / (1 + math.Exp(-(k.Bias + float64(k.Level*level) + float64(k.Share*share) + float64(k.Square*share*share))))
 	}
+}
+
+// LeastSure is the chance that anything answers below which a strategy gives
+// nothing.
+const LeastSure = 0.2
+
+// sureness tells from the best candidate how likely it is that anything of the
+// index answers: a logistic function, fitted on queries that a project answers
+// and on those of other projects. A longer query of which no file holds more is
+// less likely to be answered, so it is no part of a hit's score.
+type sureness struct {
+	bias    float64
+	level   float64 // of ln(1 + how many perfectly matched rare words the best sum amounts to)
+	covered float64 // of the share of the query's words, by idf, that the best file holds
+	cosine  float64 // of the nearest chunk's in the pool
+}
+
+var (
+	sureWithMeaning = sureness{bias: -7.32, level: 2.15, covered: 3.27, cosine: 6.99}
+	sureWithWords   = sureness{bias: -5.32, level: 3.5, covered: 4.29}
+)
+
+// sure is the chance that anything of the index answers.
+func (s *searching) sure() float64 {
+	if len(s.pool) == 0 {
+		return 0
+	}
+	if s.query.Method == Semantic {
+		return s.chances()(s.pool[0].score)
+	}
+	best, cosine := &s.pool[0], -1.0
+	for i := range s.pool {
+		cosine = max(cosine, s.pool[i].cosine)
+	}
+	k, x := sureWithWords, 0.0
+	if cosine > -1 {
+		k = sureWithMeaning
+		x = k.cosine * cosine
+	}
+	covered := 1.0 // of a name that is no word, such as one letter, nothing is missing
+	if s.asked > 0 {
+		covered = best.covered / s.asked
+	}
+	perfect := (bm25.K1 + 1) * bm25.IDF(s.ix.sums.docs, 0)
+	x += k.bias + float64(k.level*math.Log1p(best.score/perfect)) + float64(k.covered*covered)
+	return 1 / (1 + math.Exp(-x))
 }

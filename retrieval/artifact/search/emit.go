@@ -42,11 +42,19 @@ func (s *searching) emit() {
 		return a.nth - b.nth
 	})
 	chance := s.chances()
+	s.answer.Sure = s.sure()
+	if s.query.MinShare > 0 && s.answer.Sure < LeastSure {
+		return
+	}
+	least := 0.0
+	if len(all) > 0 {
+		least = s.query.MinShare * all[0].order
+	}
 	for _, p := range all {
 		if len(s.answer.Hits) == s.query.Limit {
 			break
 		}
-		if score := chance(p.order); score >= s.query.MinScore {
+		if score := chance(p.order); score >= s.query.MinScore && p.c.score >= least {
 			s.answer.Hits = append(s.answer.Hits, s.hit(p, score))
 		}
 	}

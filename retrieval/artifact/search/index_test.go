@@ -1,6 +1,7 @@
 package search
 
 import (
+	"fmt"
 	"maps"
 	"math"
 	"math/rand"
@@ -272,6 +273,78 @@ func TestIdentifiersMatchTheirPartsAndOneAnother(t *testing.T) {
 	} {
 		if got := strings.Join(paths(found(t, ix, Query{Text: query, Method: BM25})), " "); got != want {
 			t.Errorf("%q found %q, want %q", query, got, want)
+		}
+	}
+}
+
+// What a query asks for by its name is first, however often others speak of it.
+func TestAnIdentifierIsFirst(t *testing.T) {
+	of := func(path, text string, symbols ...string) *artifact.Document {
+		d := file(path, text)
+		d.Chunks[0].Symbols = symbols
+		return d
+	}
+	docs := []*artifact.Document{
+		of("store/buffers.go", "type RingBuffer struct", "RingBuffer"),
+		of("smtp-connection/index.js", "module.exports = make()"),
+		of("src/t.go", "type T struct", "T"),
+		of("src/save.el", "(defun save-all ())", "save-all"),
+	}
+	for i := range 9 {
+		docs = append(docs, file(fmt.Sprintf("ring/buffer_%d.go", i), "the ring buffer RingBuffer RingBuffer of a ring buffer, saves all, save-all smtp connection SMTPConnection"))
+	}
+	ix := New(analysed(t, letterVectors{}, docs...), letterVectors{})
+	for query, want := range map[string]string{
+		"RingBuffer":                        "store/buffers.go",
+		"ring_buffer":                       "store/buffers.go",
+		"why is RingBuffer so slow to grow": "store/buffers.go",
+		"SMTPConnection":                    "smtp-connection/index.js",
+		"T":                                 "src/t.go",
+		"save-all":                          "src/save.el",
+	} {
+		if got := paths(found(t, ix, Query{Text: query, PerFile: 1})); len(got) == 0 || got[0] != want {
+			t.Errorf("%q found %v, want %s first", query, got, want)
+		}
+	}
+}
+
+// A share is of the best file's sum; where nothing answers there is nothing.
+func TestAShareIsOfTheBest(t *testing.T) {
+	docs := []*artifact.Document{file("retry.go", "retry the payment after a timeout"), file("pay.go", "a payment"), file("other.go", "timeout of a mutex")}
+	for i := range 20 {
+		docs = append(docs, file(fmt.Sprintf("x%d.go", i), "token error context"))
+	}
+	ix := New(analysed(t, nil, docs...), nil)
+	all := found(t, ix, Query{Text: "retry payment timeout", Explain: true, PerFile: 1})
+	if len(all.Hits) != 3 || all.Sure < LeastSure {
+		t.Fatalf("%v, sure %.2f", paths(all), all.Sure)
+	}
+	for _, share := range []float64{0.01, 0.3, 0.9, 1} {
+		want := 0
+		for _, h := range all.Hits {
+			if h.Why["order"] >= share*all.Hits[0].Why["order"] {
+				want++
+			}
+		}
+		if got := found(t, ix, Query{Text: "retry payment timeout", MinShare: share, PerFile: 1}); len(got.Hits) != want {
+			t.Errorf("share %v: %v, want %d", share, paths(got), want)
+		}
+	}
+	nothing := Query{Text: "kubernetes ingress annotations for the error page of nginx certificates", MinShare: 0.01}
+	if a := found(t, ix, nothing); len(a.Hits) != 0 {
+		t.Errorf("found %v, sure %.2f", paths(a), a.Sure)
+	}
+}
+
+// A document without tags passes where the filter says so.
+func TestUntaggedDocumentsPassWhereTheyMay(t *testing.T) {
+	tagged, other := file("a.go", "retry"), file("b.go", "retry")
+	tagged.Tags, other.Tags = []string{"security"}, []string{"billing"}
+	ix := New(analysed(t, nil, tagged, other, file("c.go", "retry")), nil)
+	for untagged, want := range map[bool]string{false: "a.go", true: "a.go c.go"} {
+		got := paths(found(t, ix, Query{Text: "retry", Filter: Filter{Tags: []string{"security"}, Untagged: untagged}}))
+		if strings.Join(got, " ") != want {
+			t.Errorf("untagged %v: %v", untagged, got)
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // kind says what a file is that a query seldom asks for unless it says so.
-type kind uint8
+type kind uint16
 
 const (
 	kindTest kind = 1 << iota
@@ -17,14 +17,17 @@ const (
 	kindGenerated
 	kindCompat
 	kindChanges
+	kindDocs    // prose beside the code
+	kindSurface // declares what others implement
 )
 
 // Words, stemmed as [Words] does, that ask for a kind of file; and the parts of
 // a path that show it.
 var kindWords = map[string]kind{
 	"test": kindTest, "fuzz": kindTest, "benchmark": kindTest, "bench": kindTest, "mock": kindTest, "fixtur": kindTest, "spec": kindTest,
-	"exampl": kindExample, "demo": kindExample, "sampl": kindExample, "tutori": kindExample,
+	"exampl": kindExample, "demo": kindExample, "sampl": kindExample,
 	"gener": kindGenerated,
+	"doc":   kindDocs, "document": kindDocs, "readm": kindDocs, "guid": kindDocs, "manual": kindDocs, "overview": kindDocs, "architectur": kindDocs | kindSurface, "markdown": kindDocs, "faq": kindDocs, "licens": kindDocs, "interfac": kindSurface, "type": kindSurface, "header": kindSurface,
 	"chang": kindChanges, "changelog": kindChanges, "releas": kindChanges, "histori": kindChanges, "version": kindChanges, "new": kindChanges,
 	"compat": kindCompat, "legaci": kindCompat, "deprec": kindCompat, "old": kindCompat, "vendor": kindCompat, "backward": kindCompat,
 }
@@ -33,11 +36,23 @@ var pathKinds = map[string]kind{
 	"test": kindTest, "tests": kindTest, "testdata": kindTest, "fixtures": kindTest, "mocks": kindTest, "mock": kindTest,
 	"spec": kindTest, "__tests__": kindTest, "e2e": kindTest, "fake": kindTest, "fakes": kindTest, "benchmark": kindTest, "benchmarks": kindTest, "_benchmark": kindTest, "bench": kindTest,
 	"examples": kindExample, "example": kindExample, "_examples": kindExample, "samples": kindExample, "demo": kindExample, "demos": kindExample,
-	"generated": kindGenerated, "gen": kindGenerated,
+	"generated": kindGenerated, "gen": kindGenerated, "dist": kindGenerated, "min": kindGenerated, "bundle": kindGenerated, "autoloads": kindGenerated,
 	"changelog": kindChanges, "changes": kindChanges, "history": kindChanges, "news": kindChanges,
 	"compat": kindCompat, "legacy": kindCompat, "deprecated": kindCompat, "vendor": kindCompat, "third_party": kindCompat,
 	"_legacy": kindCompat, "old": kindCompat, "obsolete": kindCompat, "v1compat": kindCompat,
 }
+
+// Files that are prose, and files that tell what others do.
+var (
+	proseEndings = map[string]bool{
+		".html": true, ".htm": true, ".txt": true, ".po": true, ".pod": true, ".rst": true, ".adoc": true, ".1": true, ".5": true, ".7": true, ".8": true,
+	}
+	surfaceEndings = map[string]bool{".h": true, ".hh": true, ".hpp": true, ".pyi": true}
+	surfaceNames   = map[string]bool{"__init__.py": true, "package-info.java": true, "mod.rs": true}
+)
+
+// folderNames are the names of files that are what their folder is called.
+var folderNames = map[string]bool{"index": true, "mod": true, "init": true, "__init__": true}
 
 // kindsOf is what a document is, by its path, type and content.
 func kindsOf(d *artifact.Document) (k kind) {
@@ -48,6 +63,12 @@ func kindsOf(d *artifact.Document) (k kind) {
 		k |= kindGenerated
 	}
 	dir, name := path.Split(strings.ToLower(d.Path))
+	switch {
+	case d.Type == artifact.Documentation, proseEndings[path.Ext(name)]:
+		k |= kindDocs
+	case surfaceEndings[path.Ext(name)], surfaceNames[name], strings.HasSuffix(name, ".d.ts"):
+		k |= kindSurface
+	}
 	for part := range strings.SplitSeq(strings.Trim(dir, "/"), "/") {
 		k |= pathKinds[part]
 	}
@@ -76,7 +97,11 @@ func describe(d *artifact.Document) document {
 	out.Type = artifact.Type(strings.Clone(string(d.Type)))
 	out.Tags, out.References = cloned(d.Tags), cloned(d.References)
 	dir, name := path.Split(d.Path)
-	out.stem = joined(Words(strings.TrimSuffix(name, path.Ext(name))))
+	stem := strings.TrimSuffix(name, path.Ext(name))
+	if folder := path.Base(dir); folderNames[stem] && folder != "." && folder != "/" {
+		stem = folder // it is what the folder is
+	}
+	out.stem = joined(Words(stem))
 	out.dirs = joined(Words(dir))
 	return out
 }

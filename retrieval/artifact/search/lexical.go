@@ -15,10 +15,17 @@ const mostTerms = 64
 
 // question is a query's text, resolved against an index.
 type question struct {
-	terms []asked
-	words []string // as they are written, in lower case and without underscores; stop words left out
-	plain []string // their terms
-	seen  map[string]bool
+	terms   []asked
+	written []string // the words as they are written; stop words left out
+	joined  []bool   // whether no blank parts a word from the one before
+	words   []string // the same in lower case and without underscores
+	plain   []string // their terms
+	seen    map[string]bool
+	asked   float64 // idf of all words, those that the index does not hold included
+	// alike are, by the name of a file as documents keep it, the idf of the word that
+	// is all of it; identifiers those that the query asks for by name.
+	alike       map[string]float64
+	identifiers map[string]bool
 }
 
 // asked is a term of a query that the index holds.
@@ -32,11 +39,16 @@ type asked struct {
 // resolve analyses a text. A term counts once, however often the text repeats
 // it (k3 = 0).
 func (ix *Index) resolve(text string) question {
-	q := question{seen: map[string]bool{}}
+	q := question{seen: map[string]bool{}, identifiers: map[string]bool{}, alike: map[string]float64{}}
+	before := 0
 	for word, at := nextWord(text, 0); word != ""; word, at = nextWord(text, at) {
 		terms := expand(word)
-		if len(terms) > 0 {
+		joined := before > 0 && !strings.ContainsAny(text[before:at-len(word)], " \t\r\n,;()")
+		if len(terms) > 0 || joined || word == strings.TrimSpace(text) { // a name may be one letter
 			q.words = append(q.words, wholeOf(word))
+			q.written = append(q.written, word)
+			q.joined = append(q.joined, joined)
+			before = at
 		}
 		for _, t := range terms {
 			if !t.whole {
@@ -53,6 +65,7 @@ func (ix *Index) resolve(text string) question {
 		})
 		q.terms = q.terms[:mostTerms]
 	}
+	q.nameFiles()
 	return q
 }
 
@@ -69,6 +82,9 @@ func (ix *Index) ask(q *question, t term, whole string) {
 		a, df = b, n
 	}
 	a.whole = t.whole
+	if !t.whole {
+		q.asked += bm25.IDF(ix.sums.docs, df)
+	}
 	if df > 0 {
 		a.idf = bm25.IDF(ix.sums.docs, df)
 		q.terms = append(q.terms, a)
@@ -107,6 +123,7 @@ type walked struct {
 	view     *view
 	term     int
 	idf      float64
+	cover    float64 // idf of a word, 0 of an identifier in one piece, whose parts count
 	from, to int
 }
 
@@ -128,14 +145,17 @@ func (s *searching) addUp() {
 	for _, t := range s.terms {
 		for i, v := range s.ix.views {
 			if t.place[i] >= 0 {
-				s.addList(v, int(t.place[i]), t.idf)
+				s.addList(v, int(t.place[i]), &t)
 			}
 		}
 	}
 }
 
-func (s *searching) addList(v *view, term int, idf float64) {
-	b, r := v.list(term), s.scratch
+func (s *searching) addList(v *view, term int, t *asked) {
+	b, r, idf, cover := v.list(term), s.scratch, t.idf, t.idf
+	if t.whole {
+		cover = 0
+	}
 	scores := r.scores[v.doc0 : int(v.doc0)+len(v.docs)]
 	content, norms := v.lengths[Content], &v.scales.fields
 	all := v.dead == nil && !s.filtered
@@ -169,7 +189,7 @@ func (s *searching) addList(v *view, term int, idf float64) {
 		}
 		scores[doc] += bm25.Score(idf, f)
 	}
-	r.lists = append(r.lists, walked{v, term, idf, from, len(r.marks)})
+	r.lists = append(r.lists, walked{v, term, idf, cover, from, len(r.marks)})
 }
 
 // addChunks adds what each term adds to the candidates' chunks: BM25 of their
@@ -188,6 +208,7 @@ func (s *searching) addChunks() (order [][]int32) {
 				}
 			}
 			if p.to(c.doc) {
+				c.covered += l.cover
 				c.add(b, p.payload, weight)
 			}
 		}

@@ -56,10 +56,12 @@ func UnknownMethod(name string) error {
 // Filter says which documents may be found. Every part that is set must admit a
 // document; the zero filter admits all.
 type Filter struct {
-	Types  []artifact.Type // any of them
-	Tags   []string        // any of them, in any letter case
-	Phases []string        // any of them; a document without a phase passes
-	Paths  []string        // any of these patterns, see [glob.Glob]
+	Types []artifact.Type // any of them
+	Tags  []string        // any of them, in any letter case
+	// Untagged lets documents without any tag pass the test of tags.
+	Untagged bool
+	Phases   []string // any of them; a document without a phase passes
+	Paths    []string // any of these patterns, see [glob.Glob]
 }
 
 func (f Filter) empty() bool {
@@ -78,6 +80,10 @@ type Query struct {
 	PerFile int
 	// MinScore leaves out hits whose score is less.
 	MinScore float64
+	// MinShare leaves out files whose sum is less than this share of the best
+	// one's, and everything where the answer's Sure is below [LeastSure]; 0 leaves
+	// out nothing.
+	MinShare float64
 	Explain  bool
 	Weights  *Weights // nil is DefaultWeights
 	// Clock returns nanoseconds, for the latencies of the stages; nil measures
@@ -98,6 +104,7 @@ type Answer struct {
 	Embedder string // of the vectors that took part, "" for none
 	Problem  string // why vectors took no part that should have; "" for none
 	Hits     []Hit
+	Sure     float64 // the chance that anything of the index answers; see calibrate.go
 	Stages   []Stage
 }
 
@@ -139,7 +146,7 @@ func (f Filter) compile() (func(d *document) bool, error) {
 		switch {
 		case len(f.Types) > 0 && !slices.Contains(f.Types, d.Type):
 			return false
-		case len(f.Tags) > 0 && !slices.ContainsFunc(d.Tags, func(t string) bool { return has(f.Tags, t) }):
+		case len(f.Tags) > 0 && !(f.Untagged && len(d.Tags) == 0) && !slices.ContainsFunc(d.Tags, func(t string) bool { return has(f.Tags, t) }):
 			return false
 		case len(f.Phases) > 0 && d.Phase != "" && !has(f.Phases, d.Phase):
 			return false

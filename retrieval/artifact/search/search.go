@@ -19,9 +19,12 @@ type candidate struct {
 	stem, dirs  float64
 	symbol      float64
 	symbolChunk int32 // −1 for none
+	exact       bool  // declares, or is named like, an identifier of the query
+	plain       float64
 	names       float64
 	namesChunk  int32
 	penalty     float64
+	covered     float64 // idf of the query's words that it holds
 	cosine      float64 // of the nearest chunk, −1 without vectors
 	meaning     float64 // with a share of the next two
 	meaningRank int     // from 1; 0 without vectors

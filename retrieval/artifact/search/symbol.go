@@ -1,11 +1,17 @@
 package search
 
-import "strings"
+import (
+	"slices"
+	"strings"
+
+	"github.com/writbus/writ/retrieval/bm25"
+)
 
 // name is a declared name that a query looks like.
 type name struct {
 	asked
 	weight  float64 // idf of its words
+	exact   bool    // the query asks for it by name, and few declare it
 	holding int
 }
 
@@ -33,7 +39,10 @@ func (s *searching) names() []name {
 			if holding == 0 {
 				continue
 			}
-			found = append(found, name{asked: a, holding: holding, weight: s.weightOf(s.words[i : j+1])})
+			found = append(found, name{asked: a, holding: holding, weight: s.weightOf(s.words[i : j+1]), exact: holding <= mostDefining && s.named(i, j)})
+			if n := &found[len(found)-1]; n.weight == 0 { // of one letter, or of stop words
+				n.weight = bm25.IDF(s.ix.sums.docs, holding)
+			}
 		}
 	}
 	return found
@@ -41,7 +50,7 @@ func (s *searching) names() []name {
 
 // weightOf is the idf of words together: of the rarest forms that the index
 // holds of them.
-func (s *searching) weightOf(words []string) (sum float64) {
+func (s *question) weightOf(words []string) (sum float64) {
 	for _, w := range words {
 		best := 0.0
 		for _, t := range s.terms {
@@ -55,10 +64,12 @@ func (s *searching) weightOf(words []string) (sum float64) {
 }
 
 // declares is what a document declares of the names that a query looks like: the
-// heaviest one, and the first chunk that declares it.
+// heaviest one, before all one that it asks for by name, and the first chunk that
+// declares it.
 type declares struct {
 	weight float64
 	chunk  int32
+	exact  bool
 }
 
 // declarations looks the names up, once for all documents, and adds those that
@@ -83,8 +94,8 @@ func (s *searching) declarations(names []name) map[int32]declares {
 					in[number] = true
 					s.pool = append(s.pool, candidate{view: v, doc: doc, words: s.scratch.scores[number]})
 				}
-				if n.weight > found[number].weight {
-					found[number] = declares{n.weight, chunk}
+				if d := found[number]; n.exact && !d.exact || n.exact == d.exact && n.weight > d.weight {
+					found[number] = declares{n.weight, chunk, n.exact}
 				}
 			})
 		}
@@ -148,4 +159,33 @@ func (c *candidate) bestNames() (best float64, chunk int32) {
 		}
 	}
 	return best, chunk
+}
+
+// nameFiles takes down how documents would keep the names of files that are
+// called what the query's words are.
+func (q *question) nameFiles() {
+	for i, word := range q.written {
+		stem := joined(Words(word))
+		q.alike[stem] = q.weightOf(q.words[i : i+1])
+		if q.named(i, i) {
+			q.identifiers[stem] = true
+		}
+	}
+}
+
+// named says whether the words from one place to another are a name rather than
+// prose: one that is written as an identifier, or several without a blank, as in
+// os.path.join, Store::open and save-buffer.
+func (q *question) named(from, to int) bool {
+	if from == to {
+		return identifier(q.written[from]) || len(q.terms) == 0
+	}
+	return !slices.Contains(q.joined[from+1:to+1], false)
+}
+
+// identifier says whether a word is written as only identifiers are: with humps,
+// underscores or digits.
+func identifier(word string) bool {
+	var buffer [8][2]int
+	return len(partsOf(word, buffer[:0])) > 1 || strings.ContainsAny(word, "_0123456789")
 }
