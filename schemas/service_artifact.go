@@ -27,7 +27,8 @@ type ArtifactSearchRequest struct {
 	Tags   []string `json:"tags,omitempty"`   // any of them
 	Phases []string `json:"phases,omitempty"` // any of them; an artifact without a phase passes
 	Path   string   `json:"path,omitempty"`   // a glob, see ArtifactBuildRequest
-	// MinScore is from 0 to 1; nil is the strategy's, else 0.
+	// MinScore is the least score of a hit, 0 to 1. Nil is what the strategy says,
+	// which is a share of the best hit's sum; without a strategy it is 0.
 	MinScore *float64 `json:"min_score,omitempty"`
 	Explain  bool     `json:"explain,omitempty"`
 }
@@ -60,6 +61,8 @@ type ArtifactFound struct {
 	Metadata ArtifactMetadata `json:"metadata"`
 	// Why is the explanation of the score, part by part.
 	Why map[string]float64 `json:"why,omitempty"`
+	// Brief says that a context names the piece and has no room for its text.
+	Brief bool `json:"brief,omitempty"`
 }
 
 // ArtifactMetadata says what is known of a file.
@@ -117,6 +120,8 @@ type ArtifactContextReply struct {
 	Tokens  int    `json:"tokens"` // of Context
 	// Dropped counts hits that had no room.
 	Dropped int `json:"dropped,omitempty"`
+	// Known counts hits that were left out because the session was shown them.
+	Known int `json:"known,omitempty"`
 	// Unresolved lists mentions of the task that name no file of the index.
 	Unresolved []ArtifactMention `json:"unresolved,omitempty"`
 }

@@ -3,17 +3,21 @@ package tools
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/writbus/writ/retrieval/artifact/benchmark"
 	"github.com/writbus/writ/retrieval/artifact/search"
+	"github.com/writbus/writ/retrieval/artifact/strategy"
 	"github.com/writbus/writ/retrieval/files"
+	"github.com/writbus/writ/retrieval/files/finder"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -22,10 +26,13 @@ import (
 func benchmarkRetrieval(ctx context.Context, args []string, out, errw io.Writer) error {
 	flags := newFlags("benchmark retrieval", "Measure how well and how fast the files of projects are found.",
 		"writ benchmark retrieval --methods bm25,semantic,two-stage --queries queries.jsonl", errw)
-	queries := flags.String("queries", "", "`file` of queries with the paths that answer them, JSON Lines: {\"id\",\"query\",\"relevant\":[\"path\"…]}, and \"project\":\"module@version\" for files of the Go module cache")
+	queries := flags.String("queries", "", "`file` of queries with the paths that answer them, JSON Lines: {\"id\",\"query\",\"relevant\":[\"path\"…]}, and \"project\":\"module@version\" for files of the Go module cache, or a folder in --sources; \"kind\":\"nothing\" without relevant paths for what nothing answers")
+	sources := flags.String("sources", "", "`folder` of other projects that queries name")
 	methods := flags.String("methods", "bm25,semantic,two-stage", "what to compare; differences are from the first")
 	project := flags.String("project", ".", "`folder` of the queries that name no project")
-	paths := flags.String("paths", "**", "`globs` of the files to index, parted by commas; \"\" is what writ index build looks at by itself")
+	paths := flags.String("paths", "", "`globs` of the files to index, parted by commas; \"\" is what writ index build looks at by itself, \"**\" all there is")
+	agent := flags.String("agent", strategy.Default, "whose strategy the contexts are made with")
+	budget := flags.Int("context-tokens", 1500, "tokens that a context may take; 0 measures none")
 	embedder := flags.String("embedder", "static", "static, minilm, none, the file of a trained table or a model")
 	rounds := flags.Int("rounds", 5, "how often each query is asked for the latencies")
 	seed := flags.Uint64("seed", 1, "of the intervals")
@@ -47,8 +54,14 @@ func benchmarkRetrieval(ctx context.Context, args []string, out, errw io.Writer)
 	}
 	if e != nil {
 		c.Embedder = e
+	} else if !given(flags, "methods") {
+		c.Methods = slices.DeleteFunc(c.Methods, func(m search.Method) bool { return m == search.Semantic })
 	}
-	places := &modules{ctx: ctx, project: *project}
+	if *budget < 0 {
+		return fmt.Errorf("%w: --context-tokens is %d, must not be negative", errUsage, *budget)
+	}
+	places := &modules{ctx: ctx, project: *project, sources: *sources}
+	var built *files.Project
 	c.Build = func(name string, e search.Embedder) (*search.Index, error) {
 		root, err := places.folder(name)
 		if err != nil {
@@ -57,7 +70,14 @@ func benchmarkRetrieval(ctx context.Context, args []string, out, errw io.Writer)
 		if _, err := fmt.Fprintf(errw, "indexing %s\n", root); err != nil {
 			return nil, err
 		}
-		return indexOf(ctx, root, globsOf(*paths), e)
+		if built, err = indexed(ctx, root, globsOf(*paths), e); err != nil {
+			return nil, err
+		}
+		return built.Current().Index, nil
+	}
+	if *budget > 0 {
+		c.Agent, c.Budget = *agent, *budget
+		c.Context = func(_, task string) (benchmark.Given, error) { return givenFor(built, task, *agent, *budget) }
 	}
 	report, err := benchmark.Run(c)
 	if err != nil {
@@ -103,8 +123,28 @@ func globsOf(list string) []string {
 	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })
 }
 
-// indexOf indexes a folder as the daemon does, with nothing recorded.
-func indexOf(ctx context.Context, root string, globs []string, e search.Embedder) (*search.Index, error) {
+// given says whether a flag was.
+func given(flags *flag.FlagSet, name string) (found bool) {
+	flags.Visit(func(f *flag.Flag) { found = found || f.Name == name })
+	return found
+}
+
+// givenFor is what an agent is given of a project.
+func givenFor(p *files.Project, task, agent string, budget int) (benchmark.Given, error) {
+	reply, err := finder.New(p, time.Now).Context(schemas.ArtifactContextRequest{
+		ArtifactSearchRequest: schemas.ArtifactSearchRequest{Query: task, Agent: agent}, MaxContextTokens: budget,
+	}, strategy.BuiltIn(), nil)
+	g := benchmark.Given{Tokens: reply.Tokens}
+	for _, a := range reply.Artifacts {
+		if !slices.Contains(g.Paths, a.Path) {
+			g.Paths = append(g.Paths, a.Path)
+		}
+	}
+	return g, err
+}
+
+// indexed indexes a folder as the daemon does, with nothing recorded.
+func indexed(ctx context.Context, root string, globs []string, e search.Embedder) (*files.Project, error) {
 	p, err := files.Open(files.Options{
 		Root: root, Embedder: e, Now: time.Now, Workers: runtime.GOMAXPROCS(0),
 		Record: func(context.Context, []schemas.Payload) error { return nil },
@@ -115,7 +155,7 @@ func indexOf(ctx context.Context, root string, globs []string, e search.Embedder
 	if _, err := p.Update(ctx, files.Update{Globs: &globs}); err != nil {
 		return nil, err
 	}
-	return p.Current().Index, nil
+	return p, nil
 }
 
 // resident is the memory that the process has, bytes; 0 where that is not known.
@@ -134,7 +174,7 @@ func resident() int64 {
 // modules finds the folders of projects.
 type modules struct {
 	ctx                  context.Context
-	project              string
+	project, sources     string
 	cache, root, version string // of the Go toolchain
 	asked                bool
 	failed               error // of asking
@@ -144,6 +184,11 @@ type modules struct {
 func (m *modules) folder(name string) (string, error) {
 	if name == "" {
 		return filepath.Abs(m.project)
+	}
+	if m.sources != "" {
+		if dir := filepath.Join(m.sources, filepath.FromSlash(name)); filepath.IsLocal(filepath.FromSlash(name)) && isFolder(dir) {
+			return filepath.EvalSymlinks(dir)
+		}
 	}
 	if err := m.toolchain(); err != nil {
 		return "", err
@@ -159,8 +204,13 @@ func (m *modules) folder(name string) (string, error) {
 		return filepath.Join(m.root, "src"), nil
 	}
 	dir := filepath.Join(m.cache, filepath.FromSlash(escaped(module)+"@"+escaped(version)))
-	if _, err := os.Stat(dir); err != nil {
-		return "", fmt.Errorf("%s is not in the module cache: run `go mod download %s`", name, name)
+	if !isFolder(dir) {
+		return "", fmt.Errorf("%s is not in the module cache: run `go mod download %s`, or name its sources' folder with --sources", name, name)
 	}
 	return dir, nil
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }

@@ -34,6 +34,13 @@ func (r Report) WriteTable(w io.Writer) error {
 	for _, d := range r.Differences {
 		fmt.Fprintf(t, "%s − %s\t%s\n", d.Method, d.Over, row(d.Measures))
 	}
+	if c := r.Context; c != nil {
+		fmt.Fprintf(t, "\nCONTEXT\tTOKENS\tQUERIES\tRIGHT FILE\tANYTHING\tFILES\tTOKENS USED\n")
+		fmt.Fprintf(t, "%s\t%d\t%d\t%s\t%s\t%.1f\t%.0f\n", c.Agent, c.Budget, c.Queries, c.Right, c.Given, c.Files, c.Tokens)
+		if c.Nothing != nil {
+			fmt.Fprintf(t, "nothing answers\t\t%d\t\t%s\n", c.Nothing.Queries, c.Nothing.Given)
+		}
+	}
 	fmt.Fprintf(t, "\nLATENCY\tSTAGE\tP50 µs\tP95 µs\tP99 µs\n")
 	for _, m := range r.Methods {
 		for _, l := range m.Latency {

@@ -16,6 +16,11 @@ type Config struct {
 	// nil.
 	Build    func(project string, e search.Embedder) (*search.Index, error)
 	Embedder search.Embedder // nil: words alone
+	// Context gives what an agent is given of a project, which was built last, for a
+	// task; nil measures no contexts. Agent and Budget say what it does.
+	Context  func(project, task string) (Given, error)
+	Agent    string
+	Budget   int
 	Weights  *search.Weights // nil: the shipped ones
 	Rounds   int             // how often each query is asked for the latencies; 0 is 5
 	Seed     uint64
@@ -32,6 +37,7 @@ type Report struct {
 	Methods  []Quality `json:"methods"`
 	// Differences are those of each method from the first, paired by query.
 	Differences []Difference `json:"differences,omitempty"`
+	Context     *Context     `json:"context,omitempty"`
 	Projects    []Project    `json:"projects"`
 	// Missing lists relevant paths that are not indexed; they count as misses.
 	Missing []Missing `json:"missing,omitempty"`
@@ -99,6 +105,7 @@ type run struct {
 	values   [][]Measures           // by method, by query
 	took     []map[string][]float64 // by method, by stage, microseconds
 	clusters []string               // ids of the queries, in the order of values
+	giving   giving
 }
 
 // Run measures.
@@ -122,6 +129,7 @@ func Run(c Config) (Report, error) {
 		}
 	}
 	r.sum()
+	r.report.Context = r.giving.sum(c)
 	if c.Resident != nil {
 		r.report.Resident = c.Resident()
 	}
@@ -169,13 +177,19 @@ func (r *run) project(name string) error {
 		if q.Project != name {
 			continue
 		}
+		if err := r.give(q); err != nil {
+			return err
+		}
+		if q.Kind == KindNothing {
+			continue
+		}
 		p.Queries++
 		if err := r.query(ix, q, p.NDCG10); err != nil {
 			return err
 		}
 	}
 	for i := range p.NDCG10 {
-		p.NDCG10[i] /= float64(p.Queries)
+		p.NDCG10[i] /= float64(max(p.Queries, 1))
 	}
 	r.report.Projects = append(r.report.Projects, p)
 	return nil

@@ -54,6 +54,9 @@ type Piece struct {
 	LastModified string   `json:"last_modified,omitempty"` // a date, as it is to be shown
 	References   []string `json:"references,omitempty"`    // paths that the file mentions
 	Content      string   `json:"content"`
+	// Summary and Symbols say what a piece is whose text has no room.
+	Summary string   `json:"summary,omitempty"`
+	Symbols []string `json:"symbols,omitempty"`
 }
 
 // Request is what to render.
@@ -73,13 +76,15 @@ type Context struct {
 	Text    string
 	Tokens  int   // of Text
 	Used    []int // places in the request's pieces of those in the text, in its order
+	Brief   []int // of these the ones that are named without their text
 	Dropped int   // pieces that had no room
 	// References are "@path" of each file in the text, once, in its order.
 	References []string
 }
 
-// Render writes what fits. A piece that does not fit is left out, and smaller
-// ones after it may still be there. With no piece the text is empty.
+// Render writes what fits: of each file at least where its best piece is and what
+// it declares, then the texts, best first. An agent that knows of five files in
+// the room of two can read the third. With no piece the text is empty.
 func Render(r Request) Context {
 	if r.Budget <= 0 {
 		r.Budget = DefaultBudget
@@ -96,14 +101,15 @@ func Render(r Request) Context {
 }
 
 // order is that of the pieces: mentioned ones as they are given, then by score,
-// ties by path and line; of pieces that are the same lines the first counts.
+// ties by path and line; of pieces that are the same lines, or the same text, the
+// first counts.
 func (r Request) order() []int {
 	type place struct {
 		path  string
 		lines [2]int
 	}
 	var order []int
-	seen := map[place]bool{}
+	seen, texts := map[place]bool{}, map[string]bool{}
 	for _, mentioned := range []bool{true, false} {
 		start := len(order)
 		for i, p := range r.Pieces {
@@ -120,45 +126,89 @@ func (r Request) order() []int {
 			})
 		}
 	}
-	return order
+	return slices.DeleteFunc(order, func(i int) bool {
+		p := r.Pieces[i]
+		text := strings.TrimSpace(p.Content)
+		copied := texts[text] && text != "" && !p.Mentioned
+		texts[text] = true
+		return copied
+	})
 }
 
-// fill takes pieces in their order as long as they fit, by what each costs alone,
-// and then counts the text: should it be over all the same, the last piece goes.
-func (r Request) fill(order []int, write func(used []int) string) Context {
-	var used []int
-	sum := r.Count(write(nil))
+// written is a piece of the text, whole or only named.
+type written struct {
+	piece int
+	brief bool
+}
+
+// fill takes what fits by what each piece costs alone: mentioned pieces whole, the
+// first piece of each file at least by name, then texts in their order. Then it
+// counts the text: should it be over all the same, the last piece goes.
+func (r Request) fill(order []int, write func(pieces []written) string) Context {
+	left := r.Budget - r.Count(write(nil))
+	whole, brief := map[int]bool{}, map[int]int{} // of a brief one what it costs
+	named := map[string]bool{}
+	name := func(i int) {
+		if cost := r.Count(r.alone(written{i, true})); cost <= left && !named[r.Pieces[i].Path] {
+			named[r.Pieces[i].Path], brief[i] = true, cost
+			left -= cost
+		}
+	}
+	for _, mentioned := range []bool{true, false} {
+		for _, i := range order {
+			if r.Pieces[i].Mentioned == mentioned {
+				name(i)
+			}
+		}
+		for _, i := range order {
+			if cost := r.Count(r.alone(written{i, false})) - brief[i]; r.Pieces[i].Mentioned == mentioned && cost <= left {
+				whole[i] = true
+				left -= cost
+			}
+		}
+	}
+	var used []written
 	for _, i := range order {
-		cost := r.Count(r.alone(i))
-		if sum+cost <= r.Budget {
-			used = append(used, i)
-			sum += cost
+		if brief[i] > 0 || whole[i] {
+			used = append(used, written{i, !whole[i]})
 		}
 	}
 	for len(used) > 0 {
 		text := write(used)
 		if n := r.Count(text); n <= r.Budget {
-			return Context{Text: text, Tokens: n, Used: used, References: r.references(used)}
+			return r.context(text, n, used)
 		}
 		used = used[:len(used)-1]
 	}
 	return Context{}
 }
 
-// alone is what a piece adds to the text, its reference included.
-func (r Request) alone(i int) string {
-	if r.Format == JSON {
-		raw, _ := encode([]Piece{r.Pieces[i]})
-		return "," + string(raw) + `,"@` + r.Pieces[i].Path + `"`
+func (r Request) context(text string, tokens int, used []written) Context {
+	c := Context{Text: text, Tokens: tokens, References: r.references(used)}
+	for _, w := range used {
+		c.Used = append(c.Used, w.piece)
+		if w.brief {
+			c.Brief = append(c.Brief, w.piece)
+		}
 	}
-	return r.Pieces[i].markdown() + "@" + r.Pieces[i].Path + " "
+	return c
+}
+
+// alone is what a piece adds to the text, its reference included.
+func (r Request) alone(w written) string {
+	p := r.Pieces[w.piece]
+	if r.Format == JSON {
+		raw, _ := encode([]jsonPiece{p.json(w.brief)})
+		return "," + string(raw) + `,"@` + p.Path + `"`
+	}
+	return p.markdown(w.brief) + "@" + p.Path + " "
 }
 
 // references are the files in their order.
-func (r Request) references(used []int) []string {
+func (r Request) references(used []written) []string {
 	var out []string
-	for _, i := range used {
-		if ref := Reference(r.Pieces[i].Path); !slices.Contains(out, ref) {
+	for _, w := range used {
+		if ref := Reference(r.Pieces[w.piece].Path); !slices.Contains(out, ref) {
 			out = append(out, ref)
 		}
 	}
@@ -188,21 +238,37 @@ func encode(value any) ([]byte, error) {
 	return []byte(strings.TrimSuffix(b.String(), "\n")), err
 }
 
+// jsonPiece is a piece as it is written.
+type jsonPiece struct {
+	Piece
+	Brief bool `json:"brief,omitempty"` // its text had no room
+}
+
+// json is the piece: whole, or without its text and with what says what it is.
+func (p Piece) json(brief bool) jsonPiece {
+	if brief {
+		p.Content = ""
+	} else {
+		p.Summary, p.Symbols = "", nil
+	}
+	return jsonPiece{p, brief}
+}
+
 // asJSON is one object.
-func (r Request) asJSON(used []int) string {
-	pieces := make([]Piece, len(used))
-	for n, i := range used {
-		pieces[n] = r.Pieces[i]
+func (r Request) asJSON(used []written) string {
+	pieces := make([]jsonPiece, len(used))
+	for n, w := range used {
+		pieces[n] = r.Pieces[w.piece].json(w.brief)
 	}
 	references := r.references(used)
 	if references == nil {
 		references = []string{}
 	}
 	raw, err := encode(struct {
-		Task       string   `json:"task"`
-		Agent      string   `json:"agent_type,omitempty"`
-		Artifacts  []Piece  `json:"artifacts"`
-		References []string `json:"references"`
+		Task       string      `json:"task"`
+		Agent      string      `json:"agent_type,omitempty"`
+		Artifacts  []jsonPiece `json:"artifacts"`
+		References []string    `json:"references"`
 	}{r.Task, r.Agent, pieces, references})
 	if err != nil { // strings and numbers always encode, but for a score that is no number
 		return ""

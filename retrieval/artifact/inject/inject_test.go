@@ -57,7 +57,8 @@ func TestJSONIsOneObject(t *testing.T) {
 	}
 }
 
-// A text never exceeds its budget, and holds each of its pieces whole.
+// A text never exceeds its budget, and holds the text of each of its pieces whole or
+// not at all.
 func TestTheBudgetHoldsAndPiecesAreWhole(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		r := rand.New(rand.NewSource(rapid.Int64().Draw(rt, "seed")))
@@ -81,7 +82,7 @@ func TestTheBudgetHoldsAndPiecesAreWhole(t *testing.T) {
 				rt.Fatalf("%s: %d used, %d dropped of %d", f, len(c.Used), c.Dropped, len(pieces))
 			}
 			for n, i := range c.Used {
-				if f == Markdown && !strings.Contains(c.Text, pieces[i].markdown()) {
+				if f == Markdown && !strings.Contains(c.Text, pieces[i].markdown(slices.Contains(c.Brief, i))) {
 					rt.Fatalf("%s is not whole:\n%s", pieces[i].Path, c.Text)
 				}
 				if n > 0 {
@@ -93,6 +94,40 @@ func TestTheBudgetHoldsAndPiecesAreWhole(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Where the texts do not fit, an agent hears of every file, and reads the best ones.
+func TestEachFileIsNamedBeforeTextsFillTheBudget(t *testing.T) {
+	var pieces []Piece
+	for i := range 6 {
+		p := piece(fmt.Sprintf("pay/file%d.go", i), 0.9-float64(i)/10, strings.Repeat("\tretry(payment)\n", 40)+fmt.Sprintf("func Pay%d(at time.Time) error {\n", i))
+		p.Symbols, p.Heading, p.Summary = []string{fmt.Sprintf("Pay%d", i)}, fmt.Sprintf("Pay%d", i), "Package pay asks the bank."
+		pieces = append(pieces, p)
+	}
+	second := piece("pay/file0.go", 0.89, strings.Repeat("\tagain()\n", 40))
+	second.Lines = [2]int{100, 140}
+	pieces = append(pieces, second)
+	for _, f := range []Format{Markdown, JSON} {
+		c := Render(Request{Pieces: pieces, Budget: 900, Format: f, Count: retrieval.CountTokens})
+		if len(c.References) != 6 || len(c.Brief) == 0 || len(c.Brief) == len(c.Used) || slices.Contains(c.Brief, 0) || c.Tokens > 900 {
+			t.Errorf("%s: %v, brief %v, %d tokens\n%s", f, c.Used, c.Brief, c.Tokens, c.Text)
+		}
+		for _, want := range []string{"func Pay5(at time.Time) error {", "Package pay asks the bank."} {
+			if f == Markdown && !strings.Contains(c.Text, want) {
+				t.Errorf("%q is missing:\n%s", want, c.Text)
+			}
+		}
+	}
+}
+
+// The same text is given once, whichever file it is in.
+func TestCopiesAreGivenOnce(t *testing.T) {
+	c := Render(Request{Count: retrieval.CountTokens, Pieces: []Piece{
+		piece("a/retry.go", 0.9, "func retry() {}\n"), piece("b/retry.go", 0.8, "func retry() {}\n\n"), piece("c/retry.go", 0.7, "func other() {}\n"),
+	}})
+	if !slices.Equal(c.References, []string{"@a/retry.go", "@c/retry.go"}) {
+		t.Errorf("%v", c.References)
+	}
 }
 
 // Of a text that tries to end its fence nothing stands outside of it.

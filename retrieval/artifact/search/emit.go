@@ -3,6 +3,8 @@ package search
 import (
 	"slices"
 	"strings"
+
+	"github.com/writbus/writ/retrieval/artifact"
 )
 
 // picked is a chunk on its way to a hit.
@@ -46,17 +48,33 @@ func (s *searching) emit() {
 	if s.query.MinShare > 0 && s.answer.Sure < LeastSure {
 		return
 	}
-	least := 0.0
-	if len(all) > 0 {
-		least = s.query.MinShare * all[0].order
-	}
+	enough := s.enough()
 	for _, p := range all {
 		if len(s.answer.Hits) == s.query.Limit {
 			break
 		}
-		if score := chance(p.order); score >= s.query.MinScore && p.c.score >= least {
+		if score := chance(p.order); score >= s.query.MinScore && enough(p.c) {
 			s.answer.Hits = append(s.answer.Hits, s.hit(p, score))
 		}
+	}
+}
+
+// enough tells which candidates have enough of the best one's sum. Of each type
+// that the filter names the best file needs half as much, and what kind of file it
+// is takes nothing away: who asks for code and tests wants one of either.
+func (s *searching) enough() func(*candidate) bool {
+	best, firsts := 0.0, map[artifact.Type]*candidate{}
+	for i := range s.pool {
+		c := &s.pool[i]
+		best = max(best, c.score)
+		t := c.document().Type
+		if first := firsts[t]; slices.Contains(s.query.Filter.Types, t) && (first == nil || before(c, first)) {
+			firsts[t] = c
+		}
+	}
+	least := s.query.MinShare * best
+	return func(c *candidate) bool {
+		return c.score >= least || firsts[c.document().Type] == c && c.score/c.penalty >= least/2
 	}
 }
 

@@ -81,7 +81,8 @@ type Query struct {
 	// MinScore leaves out hits whose score is less.
 	MinScore float64
 	// MinShare leaves out files whose sum is less than this share of the best
-	// one's, and everything where the answer's Sure is below [LeastSure]; 0 leaves
+	// one's, and everything where the answer's Sure is below [LeastSure]; of the
+	// best file of each type that the filter names half of it is enough. 0 leaves
 	// out nothing.
 	MinShare float64
 	Explain  bool

@@ -20,7 +20,7 @@ var ErrSaved = errors.New("search: not a saved index")
 
 // savedFormat is the first byte of a saved index. Whoever changes what is
 // written, or what an analyser makes of a document, counts it up.
-const savedFormat = 3
+const savedFormat = 4
 
 // Save writes the index, segment by segment as it is searched. An index in one
 // segment of the same documents gives the same bytes.

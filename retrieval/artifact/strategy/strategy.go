@@ -28,21 +28,24 @@ var ErrStrategy = errors.New("strategy: not a strategy")
 
 // Strategy is what an agent is given. Empty lists admit everything.
 type Strategy struct {
-	Types    []artifact.Type // any of them
-	Tags     []string        // any of them
-	Phases   []string        // any of them; a file without a phase passes
-	TopK     int             // at most so many hits
-	MinScore float64         // 0 to 1
+	Types  []artifact.Type // any of them
+	Tags   []string        // any of them; a file without tags passes
+	Phases []string        // any of them; a file without a phase passes
+	TopK   int             // at most so many hits
+	// MinScore is a share, 0 to 1: a file is given whose sum is at least so much of
+	// the best one's. Cosines, which such numbers once were, say how near a file is
+	// and not how good; what is enough depends on what there is.
+	MinScore float64
 }
 
 // Override is what a project configures of a strategy. What is nil stays as it
 // is in the built-in one of the same name, or in the default one.
 type Override struct {
 	Types    *[]string `yaml:"types" json:"types"`         // only files of these types
-	Tags     *[]string `yaml:"tags" json:"tags"`           // only files with one of these tags
+	Tags     *[]string `yaml:"tags" json:"tags"`           // only files with one of these tags, and with none
 	Phases   *[]string `yaml:"phases" json:"phases"`       // only files of these phases, and of none
 	TopK     *int      `yaml:"top_k" json:"top_k"`         // how many files at most
-	MinScore *float64  `yaml:"min_score" json:"min_score"` // leave out what scores less, 0 to 1
+	MinScore *float64  `yaml:"min_score" json:"min_score"` // leave out what is less than this share of the best, 0 to 1
 }
 
 // Set holds the strategies of a project by canonical name.

@@ -45,6 +45,7 @@ func (f *Finder) Context(r schemas.ArtifactContextRequest, strategies strategy.S
 		for i, a := range all {
 			if shown(Shown(a, snapshot)) {
 				mentioned -= boolInt(i < len(asked))
+				reply.Known++
 				continue
 			}
 			kept = append(kept, a)
@@ -67,6 +68,9 @@ func tell(reply *schemas.ArtifactContextReply, rendered inject.Context, all []sc
 	}
 	reply.Confidence = schemas.ArtifactConfidence{PerArtifact: []float64{}}
 	for _, i := range rendered.Used {
+		if all[i].Brief = slices.Contains(rendered.Brief, i); all[i].Brief {
+			all[i].Content = ""
+		}
 		reply.Artifacts = append(reply.Artifacts, all[i])
 		reply.Confidence.PerArtifact = append(reply.Confidence.PerArtifact, all[i].Score)
 		reply.Confidence.Overall = max(reply.Confidence.Overall, all[i].Score)
@@ -96,7 +100,7 @@ func pieces(all []schemas.ArtifactFound, mentioned int) []inject.Piece {
 		out[i] = inject.Piece{
 			Path: a.Path, Lines: a.Lines, Type: a.Type, Score: a.Score, Mentioned: i < mentioned, Title: a.Metadata.Title, Heading: a.Metadata.Heading,
 			Tags: a.Metadata.Tags, Phase: a.Metadata.Phase, Language: a.Metadata.Language, LastModified: a.Metadata.LastModified.UTC().Format(time.DateOnly),
-			References: a.Metadata.References, Content: a.Content,
+			References: a.Metadata.References, Content: a.Content, Summary: a.Metadata.Summary, Symbols: a.Metadata.Symbols,
 		}
 	}
 	return out

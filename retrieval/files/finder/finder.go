@@ -121,11 +121,11 @@ func query(r schemas.ArtifactSearchRequest, strategies strategy.Set) (search.Que
 	}
 	q.Method = method
 	q.Limit = cmp.Or(r.Stage2TopK, own.TopK)
-	q.MinScore = own.MinScore
+	q.MinShare = own.MinScore
 	if r.MinScore != nil {
-		q.MinScore = *r.MinScore
+		q.MinScore, q.MinShare = *r.MinScore, 0
 	}
-	q.Filter = search.Filter{Types: own.Types, Tags: own.Tags, Phases: own.Phases}
+	q.Filter = search.Filter{Types: own.Types, Tags: own.Tags, Untagged: true, Phases: own.Phases}
 	if len(r.Types) > 0 {
 		q.Filter.Types = nil
 		for _, name := range r.Types {
@@ -137,7 +137,7 @@ func query(r schemas.ArtifactSearchRequest, strategies strategy.Set) (search.Que
 		}
 	}
 	if len(r.Tags) > 0 {
-		q.Filter.Tags = r.Tags
+		q.Filter.Tags, q.Filter.Untagged = r.Tags, false
 	}
 	if len(r.Phases) > 0 {
 		q.Filter.Phases = r.Phases

@@ -41,7 +41,7 @@ func project(t *testing.T, texts map[string]string) (*Finder, string) {
 	if _, err := f.Search(schemas.ArtifactSearchRequest{Query: "x"}, strategy.BuiltIn()); !errors.Is(err, ErrNoIndex) {
 		t.Errorf("before the first build: %v", err)
 	}
-	if _, err := p.Update(t.Context(), files.Update{Globs: &[]string{"**"}}); err != nil {
+	if _, err := p.Update(t.Context(), files.Update{Globs: &[]string{"**", ".aiwg/**"}}); err != nil {
 		t.Fatal(err)
 	}
 	return f, root
@@ -113,9 +113,14 @@ func TestWhatARequestNamesWinsOverTheStrategy(t *testing.T) {
 	f, _ := project(t, shop)
 	zero := 0.0
 	base := schemas.ArtifactSearchRequest{Query: "retry payment", Agent: "Security-Auditor", MinScore: &zero}
-	if reply := ask(t, f, base); len(reply.Artifacts) != 0 || reply.AgentType != "security_auditor" {
-		t.Errorf("no code is tagged: %v", paths(reply.Artifacts))
+	if reply := ask(t, f, base); !slices.Contains(paths(reply.Artifacts), "payment/retry.go") || reply.AgentType != "security_auditor" {
+		t.Errorf("code without tags passes: %v", paths(reply.Artifacts))
 	}
+	base.Tags = []string{"security"}
+	if reply := ask(t, f, base); len(reply.Artifacts) != 0 {
+		t.Errorf("no code is tagged, and tags were asked for: %v", paths(reply.Artifacts))
+	}
+	base.Tags = nil
 	base.Types = []string{"Documentation"}
 	if reply := ask(t, f, base); !slices.Equal(paths(reply.Artifacts)[:1], []string{"docs/payments.md"}) {
 		t.Errorf("the tagged document: %v", paths(reply.Artifacts))
@@ -173,6 +178,69 @@ func TestContextBeginsWithWhatTheTaskMentions(t *testing.T) {
 	request.Format = "xml"
 	if _, err := f.Context(request, strategy.BuiltIn(), nil); !errors.Is(err, ErrRequest) {
 		t.Errorf("an unknown format: %v", err)
+	}
+}
+
+// login is a project as one would be found in practice: each kind of file about
+// authentication, and others.
+var login = map[string]string{
+	".aiwg/requirements/UC-001-user-authentication.md": "# UC-001: User authentication\n\nA user signs in with e-mail and password. After five failures the account is locked.\n\n## Acceptance\n\nA session ends after 30 minutes.\n",
+	".aiwg/requirements/UC-002-checkout.md":            "# UC-002: Checkout\n\nA customer pays for what is in the cart.\n",
+	".aiwg/requirements/UC-003-invoices.md":            "# UC-003: Invoices\n\nA user downloads invoices of earlier orders.\n",
+	".aiwg/architecture/authentication.md":             "---\ntags: [security, authentication]\n---\n# Authentication service\n\nTokens are signed and carry the user's id. The gateway verifies them.\n",
+	".aiwg/architecture/payments.md":                   "---\ntags: [billing]\n---\n# Payments\n\nThe bank is asked through a queue.\n",
+	"docs/signing-in.md":                               "# Signing in\n\nHow user authentication works for clients: ask for a token, send it with each request.\n",
+	"docs/deploying.md":                                "# Deploying\n\nImages are built by the pipeline.\n",
+	"src/auth/authenticate.ts":                         "// Checks who a user is.\nexport function authenticateUser(email: string, password: string): Token {\n  return sign(findUser(email), verify(password));\n}\n",
+	"src/cart/cart.ts":                                 "export class Cart {\n  add(item: Item) { this.items.push(item); }\n}\n",
+	"src/orders/invoice.ts":                            "export function renderInvoice(order: Order) { return template(order); }\n",
+	"test/auth/authenticate.test.ts":                   "import { authenticateUser } from '../../src/auth/authenticate';\n\ntest('user authentication locks after five failures', () => {\n  expect(() => authenticateUser('a', 'b')).toThrow();\n});\n",
+	"test/cart/cart.test.ts":                           "import { Cart } from '../../src/cart/cart';\n\ntest('adds', () => { new Cart().add(1); });\n",
+}
+
+func TestEachStrategyFindsItsFiles(t *testing.T) {
+	const (
+		requirement, architecture = ".aiwg/requirements/UC-001-user-authentication.md", ".aiwg/architecture/authentication.md"
+		code, test, documentation = "src/auth/authenticate.ts", "test/auth/authenticate.test.ts", "docs/signing-in.md"
+	)
+	f, _ := project(t, login)
+	for agent, want := range map[string][]string{
+		"test-engineer":    {requirement, architecture, code},
+		"security-auditor": {architecture, code},
+		"api-designer":     {requirement, architecture},
+		"integrator":       {architecture, test, documentation},
+		"default":          {requirement, architecture, code, test},
+	} {
+		reply, err := f.Context(schemas.ArtifactContextRequest{
+			ArtifactSearchRequest: schemas.ArtifactSearchRequest{Query: "user authentication", Agent: agent}, MaxContextTokens: 1500,
+		}, strategy.BuiltIn(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := paths(reply.Artifacts)
+		for _, path := range want {
+			if !slices.Contains(got, path) {
+				t.Errorf("%s: %s is missing among %v", agent, path, got)
+			}
+		}
+		for _, path := range got {
+			if !strings.Contains(login[path], "uthentica") {
+				t.Errorf("%s: %s says nothing of it", agent, path)
+			}
+		}
+		if nothing := ask(t, f, schemas.ArtifactSearchRequest{Query: "kubernetes ingress annotations", Agent: agent}); len(nothing.Artifacts) != 0 {
+			t.Errorf("%s: nothing answers, and %v are given", agent, paths(nothing.Artifacts))
+		}
+	}
+}
+
+// What a session was shown is not said to be missing.
+func TestWhatWasShownIsKnown(t *testing.T) {
+	f, _ := project(t, login)
+	reply, err := f.Context(schemas.ArtifactContextRequest{ArtifactSearchRequest: schemas.ArtifactSearchRequest{Query: "user authentication", Agent: "default"}},
+		strategy.BuiltIn(), func(schemas.ArtifactHit) bool { return true })
+	if err != nil || len(reply.Artifacts) != 0 || reply.Known == 0 {
+		t.Errorf("%v, %d known, %v", err, reply.Known, paths(reply.Artifacts))
 	}
 }
 

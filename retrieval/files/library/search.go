@@ -71,7 +71,12 @@ func (l *Library) contextFor(ctx context.Context, p *project, r schemas.Artifact
 	shown := schemas.ArtifactShown{Session: r.Session, Trigger: trigger, Tokens: reply.Tokens}
 	snapshot := p.Current()
 	for _, found := range reply.Artifacts {
-		shown.Shown = append(shown.Shown, finder.Shown(found, snapshot))
+		if !found.Brief {
+			shown.Shown = append(shown.Shown, finder.Shown(found, snapshot))
+		}
+	}
+	if len(shown.Shown) == 0 {
+		return reply, nil
 	}
 	return reply, l.record(ctx, p.id, []schemas.Payload{shown})
 }
