@@ -30,6 +30,35 @@ func TestBenchmarkRetrieval(t *testing.T) {
 	}
 }
 
+// What agents are given is measured as they are given it, of projects in a folder of
+// sources as well, and with no embedder the methods are those that need none.
+func TestContextsAreMeasured(t *testing.T) {
+	sources := t.TempDir()
+	shop := filepath.Join(sources, "shops", "shop@1.0")
+	put(t, filepath.Join(shop, "src", "retry.go"), "package a\n\n// retryPayment asks the bank again after a timeout.\nfunc retryPayment() {}\n")
+	put(t, filepath.Join(shop, "src", "cart.go"), "package a\n\n// addToCart puts an item into the cart.\nfunc addToCart() {}\n")
+	put(t, filepath.Join(shop, "node_modules", "x", "retry.js"), "retry payment\n")
+	queries := filepath.Join(t.TempDir(), "queries.jsonl")
+	put(t, queries, `{"id":"q1","query":"retry a payment","relevant":["src/retry.go"],"project":"shops/shop@1.0","kind":"task"}
+{"id":"q2","query":"kubernetes ingress annotations","relevant":[],"project":"shops/shop@1.0","kind":"nothing"}
+`)
+	code, out, errs := run(t, "benchmark", "retrieval", "--sources", sources, "--queries", queries, "--rounds", "1", "--embedder", "none", "--json")
+	var report benchmark.Report
+	if err := json.Unmarshal([]byte(out), &report); err != nil || code != 0 {
+		t.Fatalf("%d, %v\n%s\n%s", code, err, out, errs)
+	}
+	c := report.Context
+	if c == nil || c.Right.Mean != 1 || c.Queries != 1 || c.Nothing == nil || c.Nothing.Given.Mean != 0 || c.Files < 1 || c.Tokens > 1500 {
+		t.Errorf("context: %s", out)
+	}
+	if len(report.Methods) != 2 || report.Projects[0].Documents != 2 || report.Projects[0].Queries != 1 {
+		t.Errorf("report: %s", out)
+	}
+	if code, out, errs = run(t, "benchmark", "retrieval", "--sources", sources, "--queries", queries, "--rounds", "1", "--embedder", "none"); code != 0 || !strings.Contains(out, "RIGHT FILE") {
+		t.Errorf("%d\n%s\n%s", code, out, errs)
+	}
+}
+
 func TestWhatRetrievalBenchmarksRefuse(t *testing.T) {
 	dir := t.TempDir()
 	bad, other := filepath.Join(dir, "bad.jsonl"), filepath.Join(dir, "other.jsonl")

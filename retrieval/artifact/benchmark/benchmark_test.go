@@ -28,16 +28,17 @@ func TestReadQueries(t *testing.T) {
 func TestABadLineNamesItsNumber(t *testing.T) {
 	good := `{"id":"a","query":"q","relevant":["x"]}` + "\n"
 	for line, want := range map[string]string{
-		`{"id":"b","query":"q"`:                            "line 2: the JSON object does not end on its line",
-		`{"id":"b","query":"q","relevant":["x"]} {}`:       "line 2: more than one value",
-		`{"id":"b","query":"q","relevant":[]}`:             "line 2: b: no path is relevant",
-		`{"id":"b","query":" ","relevant":["x"]}`:          "line 2: b: the query is blank",
-		`{"query":"q","relevant":["x"]}`:                   "line 2: the id is missing",
-		`{"id":"a","query":"q","relevant":["x"]}`:          `line 2: id "a" is that of line 1`,
-		`{"id":"b","query":"q","relevant":{"x":0}}`:        "line 2: b: the grade of x is 0, not above 0",
-		`{"id":"b","query":"q","relevant":[""]}`:           "line 2: b: a relevant path is blank",
-		`{"id":"b","query":"q","relevant":"x"}`:            "line 2: relevant is neither a list of paths nor an object",
-		`{"id":"b","query":"q","relevant":["x"],"rel":[]}`: `line 2: json: unknown field "rel"`,
+		`{"id":"b","query":"q"`:                                    "line 2: the JSON object does not end on its line",
+		`{"id":"b","query":"q","relevant":["x"]} {}`:               "line 2: more than one value",
+		`{"id":"b","query":"q","relevant":[]}`:                     "line 2: b: no path is relevant",
+		`{"id":"b","query":" ","relevant":["x"]}`:                  "line 2: b: the query is blank",
+		`{"query":"q","relevant":["x"]}`:                           "line 2: the id is missing",
+		`{"id":"a","query":"q","relevant":["x"]}`:                  `line 2: id "a" is that of line 1`,
+		`{"id":"b","query":"q","relevant":["x"],"kind":"nothing"}`: "line 2: b: paths are relevant, but its kind is nothing",
+		`{"id":"b","query":"q","relevant":{"x":0}}`:                "line 2: b: the grade of x is 0, not above 0",
+		`{"id":"b","query":"q","relevant":[""]}`:                   "line 2: b: a relevant path is blank",
+		`{"id":"b","query":"q","relevant":"x"}`:                    "line 2: relevant is neither a list of paths nor an object",
+		`{"id":"b","query":"q","relevant":["x"],"rel":[]}`:         `line 2: json: unknown field "rel"`,
 		`nonsense`: "line 2: invalid character",
 	} {
 		_, err := ReadQueries(strings.NewReader(good + line + "\n"))

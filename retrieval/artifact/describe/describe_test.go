@@ -44,6 +44,10 @@ func TestTypeAndPhase(t *testing.T) {
 		{"requirements.txt", "flask", "", artifact.Documentation},
 		{"architecture/x.go", "package x", "", artifact.Code},
 		{"data.json", "{}", "", artifact.Code},
+		{"lisp/blame.unknownlanguage", "(defun blame ())", "", artifact.Code},
+		{"test/blame.unknownlanguage", "(blame)", "", artifact.Test},
+		{"NOTES", "To be done.", "", artifact.Documentation},
+		{"man/tool.8", ".TH tool", "", artifact.Documentation},
 	}
 	for _, test := range tests {
 		d := of(test.path, test.text)

@@ -71,7 +71,7 @@ func typeOf(file, language string, front matter, title, body string) artifact.Ty
 		return kind
 	}
 	folders := strings.Split(strings.ToLower(path.Dir(file)), "/")
-	if !prose[language] {
+	if !prosaic(file, language, body) {
 		return codeType(file, folders)
 	}
 	for i := len(folders) - 1; i >= 0; i-- {
@@ -100,6 +100,21 @@ func typeOf(file, language string, front matter, title, body string) artifact.Ty
 		return artifact.Requirement
 	}
 	return artifact.Documentation
+}
+
+// proseEndings are the endings of texts in no language that is known. Others are
+// more likely those of a language that is not known than prose.
+var proseEndings = map[string]bool{
+	"": true, ".txt": true, ".text": true, ".me": true, ".org": true, ".tex": true, ".log": true, ".man": true,
+	".1": true, ".2": true, ".3": true, ".4": true, ".5": true, ".6": true, ".7": true, ".8": true,
+}
+
+// prosaic says whether people read a file rather than machines.
+func prosaic(file, language, body string) bool {
+	if language != text {
+		return prose[language]
+	}
+	return proseEndings[strings.ToLower(path.Ext(file))] && !strings.HasPrefix(body, "#!")
 }
 
 func codeType(file string, folders []string) artifact.Type {

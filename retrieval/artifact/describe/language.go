@@ -8,7 +8,10 @@ import (
 
 // Language names the language of a file by its path: "text" where none is
 // known.
-func Language(file string) string { return cmp.Or(language.Of(file), language.Text) }
+func Language(file string) string { return cmp.Or(language.Of(file), text) }
+
+// text is the language of files in none that is known.
+const text = language.Text
 
 // prose are the languages that people read rather than machines.
 var prose = map[string]bool{"markdown": true, "text": true, "restructuredtext": true, "asciidoc": true}

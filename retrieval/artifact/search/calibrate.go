@@ -64,7 +64,7 @@ func (s *searching) chances() func(order float64) float64 {
 
 // LeastSure is the chance that anything answers below which a strategy gives
 // nothing.
-const LeastSure = 0.2
+const LeastSure = 0.15
 
 // sureness tells from the best candidate how likely it is that anything of the
 // index answers: a logistic function, fitted on queries that a project answers

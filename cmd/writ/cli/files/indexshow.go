@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/cmd/writ/cli/client"
 	"github.com/writbus/writ/schemas"
 )
@@ -161,6 +162,11 @@ func (a *app) showIndex(s schemas.ArtifactStatus) {
 	}
 	if s.EmbedderProblem != "" {
 		a.Printf("%s %s\n", st.Yellow("embedder:"), client.OneLine(s.EmbedderProblem))
+	}
+	if settings, err := config.LoadProject(s.Project); err == nil {
+		for _, note := range settings.RetrievalNotes() {
+			a.Printf("%s %s\n", st.Yellow("settings:"), client.OneLine(note))
+		}
 	}
 	switch {
 	case s.Index.Stale:
