@@ -68,7 +68,7 @@ person: passkey, passkey add, passkey list, passkey remove
 person: phase, phase invalidate, phase reopen, phase show
 person: replay, restore, rule add, rule compress, rule edit, rule export, rule feedback, rule import, rule retire, rule revert, rule review, run
 person: schedule cancel, schedule pause, schedule resume, session replay
-person: top, tune, uninstall, up, view, view rebuild, view verify, watch
+person: top, tune, uninstall, up, upgrade, view, view rebuild, view verify, watch
 `)
 
 func table(text string) (sides map[string]Side, groups map[string]bool) {

@@ -133,13 +133,16 @@ func pause(ctx context.Context) error {
 	}
 }
 
-// Find returns the path of writd: beside the executable, else $WRITD, else on
-// the PATH.
+// Find returns the path of writd: beside the executable or what it is a link to,
+// else $WRITD, else on the PATH. ErrNoBinary comes with the command that installs
+// it.
 func Find(executable string, vars []string) (string, error) {
 	name := binaryName("writd")
 	if executable != "" {
-		if path := filepath.Join(filepath.Dir(executable), name); isProgram(path) {
-			return path, nil
+		for _, self := range []string{executable, resolved(executable)} {
+			if path := filepath.Join(filepath.Dir(self), name); isProgram(path) {
+				return path, nil
+			}
 		}
 	}
 	if path := lookup(vars, "WRITD"); path != "" {
@@ -153,7 +156,14 @@ func Find(executable string, vars []string) (string, error) {
 			return path, nil
 		}
 	}
-	return "", ErrNoBinary
+	return "", fmt.Errorf("%w; `%s` installs it", ErrNoBinary, Installed(executable, homeOf(vars), vars).Remedy())
+}
+
+func homeOf(vars []string) string {
+	if home := lookup(vars, "HOME"); home != "" {
+		return home
+	}
+	return lookup(vars, "USERPROFILE")
 }
 
 func lookup(vars []string, name string) string {

@@ -27,7 +27,11 @@ var Settings = settings.Host{
 	Agent: "claude", Nested: true, TimeoutKey: "timeout",
 	Line: settings.Line{Key: "statusLine", Subcommand: "statusline"},
 	Handler: func(event, program string) any {
-		h := handler{"command", program, []string{"hook", "claude", event}, timeout}
+		// Without arguments of its own a command is for a shell.
+		h := handler{Type: "command", Command: program, Args: []string{"hook", "claude", event}, Timeout: timeout}
+		if settings.IsAtHome(program) {
+			h.Command, h.Args = settings.CommandLine(program, "claude", event), nil
+		}
 		if event == "Stop" {
 			h.Timeout = float64(settings.EndOfTurn)
 		}
@@ -56,7 +60,7 @@ var Settings = settings.Host{
 type handler struct {
 	Type    string   `json:"type"`
 	Command string   `json:"command"`
-	Args    []string `json:"args"`
+	Args    []string `json:"args,omitempty"`
 	Timeout float64  `json:"timeout"`
 }
 
@@ -72,7 +76,7 @@ func Disabled(text []byte) bool { return settings.Disabled(text, "disableAllHook
 // Agent is Writ's installation for Claude Code.
 var Agent = settings.Agent{
 	Name: "claude", Title: "Claude Code", Settings: ".claude/settings.json", Host: Settings, Off: "disableAllHooks",
-	Files: files, Traces: []string{".claude", "CLAUDE.md"},
+	Files: files, Traces: []string{".claude", "CLAUDE.md"}, Programs: []string{"claude"},
 }
 
 func files(program string) []settings.File {

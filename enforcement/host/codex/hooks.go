@@ -50,5 +50,5 @@ var Settings = settings.Host{
 var Agent = settings.Agent{
 	Name: "codex", Title: "Codex CLI", Settings: ".codex/hooks.json", Host: Settings,
 	Note:   "Codex CLI runs a project's hooks only once you trust the project, and each hook: type /hooks in Codex. Until then it guards nothing.",
-	Traces: []string{".codex"},
+	Traces: []string{".codex"}, Programs: []string{"codex"},
 }

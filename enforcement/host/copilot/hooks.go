@@ -28,7 +28,7 @@ var Settings = settings.Host{
 	Handler: func(event, program string) any {
 		h := handler{
 			"command", settings.CommandLine(program, "copilot", event),
-			"& '" + strings.ReplaceAll(program, "'", "''") + "' hook copilot " + event, ".", timeout,
+			"& " + quoted(program) + " hook copilot " + event, ".", timeout,
 		}
 		if event == "agentStop" {
 			h.Timeout = float64(settings.EndOfTurn)
@@ -50,9 +50,18 @@ var Settings = settings.Host{
 	},
 }
 
+// quoted is a program's path as a word of PowerShell, which has a variable HOME
+// of its own, on every system.
+func quoted(program string) string {
+	if settings.IsAtHome(program) {
+		return settings.Quote(program)
+	}
+	return "'" + strings.ReplaceAll(program, "'", "''") + "'"
+}
+
 // Agent is Writ's installation for Copilot CLI.
 var Agent = settings.Agent{
 	Name: "copilot", Title: "Copilot CLI", Settings: ".github/hooks/writ.json", Host: Settings, Off: "disableAllHooks",
 	Note:   "Copilot CLI runs a project's hooks only in a folder you trust; without a dialog that takes --trust-folder. Elsewhere it guards nothing.",
-	Traces: []string{".github/hooks", ".github/copilot", ".github/copilot-instructions.md"},
+	Traces: []string{".github/hooks", ".github/copilot", ".github/copilot-instructions.md"}, Programs: []string{"copilot"},
 }

@@ -59,7 +59,7 @@ var Settings = settings.Host{
 var Agent = settings.Agent{
 	Name: "cursor", Title: "Cursor", Settings: ".cursor/hooks.json", Host: Settings, Files: commands,
 	Note:   "Cursor runs a project's hooks once its folder is trusted.",
-	Traces: []string{".cursor", ".cursorrules"},
+	Traces: []string{".cursor", ".cursorrules"}, Programs: []string{"cursor", "cursor-agent"},
 }
 
 // commands have no front matter; what the user typed after the name comes after

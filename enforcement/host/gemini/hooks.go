@@ -46,7 +46,7 @@ var Settings = settings.Host{
 var Agent = settings.Agent{
 	Name: "gemini", Title: "Gemini CLI", Settings: ".gemini/settings.json", Host: Settings, Files: commands,
 	Note:   "Gemini CLI runs a project's hooks only in a folder it trusts, and none with --skip-trust: there it guards nothing.",
-	Traces: []string{".gemini", "GEMINI.md"},
+	Traces: []string{".gemini", "GEMINI.md"}, Programs: []string{"gemini"},
 }
 
 func commands(program string) []settings.File {

@@ -3,27 +3,34 @@ package install
 import (
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/writbus/writ/enforcement/host/hosts"
 	"github.com/writbus/writ/enforcement/host/settings"
 )
 
-// Detect finds the agents a project shows traces of; without any it is Claude
-// Code.
-func Detect(root string) []settings.Agent {
-	var found []settings.Agent
+// Detect finds the agents a project shows traces of, else those whose program is
+// installed, else Claude Code. Others are those that are installed besides.
+func Detect(root string, installed func(program string) bool) (found, others []settings.Agent) {
+	var here []settings.Agent
 	for _, a := range hosts.Agents {
-		for _, trace := range a.Traces {
-			if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(trace))); err == nil {
-				found = append(found, a)
-				break
-			}
+		switch {
+		case slices.ContainsFunc(a.Traces, func(trace string) bool {
+			_, err := os.Stat(filepath.Join(root, filepath.FromSlash(trace)))
+			return err == nil
+		}):
+			found = append(found, a)
+		case slices.ContainsFunc(a.Programs, installed):
+			here = append(here, a)
 		}
 	}
-	if len(found) == 0 {
-		found = hosts.Agents[:1:1]
+	switch {
+	case len(found) > 0:
+		return found, here
+	case len(here) > 0:
+		return here, nil
 	}
-	return found
+	return hosts.Agents[:1:1], nil
 }
 
 // Hooks lists the hooks of Writ's that a project has for an agent, and the file

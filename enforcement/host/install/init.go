@@ -21,6 +21,31 @@ type Report struct {
 	Kept     []string `json:"kept,omitempty"` // with the reason
 	Warnings []string `json:"warnings,omitempty"`
 	Notes    []string `json:"notes,omitempty"` // what the user still has to do
+	Changes  []Change `json:"changes,omitempty"`
+}
+
+// Change is what became of a file that was written, in lines.
+type Change struct {
+	Path    string `json:"path"`
+	New     bool   `json:"new,omitempty"`
+	Added   int    `json:"added,omitempty"`
+	Removed int    `json:"removed,omitempty"`
+}
+
+func changeOf(rel string, was, is []byte, existed bool) Change {
+	c := Change{Path: rel, New: !existed}
+	balance := map[string]int{}
+	for line := range strings.Lines(string(is)) {
+		balance[line]++
+	}
+	for line := range strings.Lines(string(was)) {
+		balance[line]--
+	}
+	for _, n := range balance {
+		c.Added += max(n, 0)
+		c.Removed += max(-n, 0)
+	}
+	return c
 }
 
 // defaultProject is .writ/config.yaml as it is first written. Every line shows
@@ -83,8 +108,8 @@ const defaultProject = `# How Writ guards this project. Remove the # to change a
 const ignored = "install/\n"
 
 // Init installs Writ in a project for some agents, Claude Code where none is
-// given. The hooks will run the given program, an absolute path. What stands in
-// the way is a *Problem, and nothing is changed.
+// given. The hooks will run the given program: an absolute path, or
+// settings.AtHome. What stands in the way is a *Problem, and nothing is changed.
 func Init(root, program string, agents ...settings.Agent) (Report, error) {
 	if len(agents) == 0 {
 		agents = hosts.Agents[:1]
@@ -151,13 +176,18 @@ func (p *plan) want(rel string, content []byte, among map[string]string) error {
 	if exists && bytes.Equal(is, content) {
 		return nil
 	}
-	p.write(rel, content)
+	p.write(rel, is, content, exists)
 	return nil
 }
 
-func (p *plan) write(rel string, content []byte) {
+func (p *plan) write(rel string, is, content []byte, exists bool) {
 	p.changes = append(p.changes, change{p.path(rel), content, 0o644})
-	p.report.Written = append(p.report.Written, rel)
+	p.wrote(changeOf(rel, is, content, exists))
+}
+
+func (p *plan) wrote(c Change) {
+	p.report.Written = append(p.report.Written, c.Path)
+	p.report.Changes = append(p.report.Changes, c)
 }
 
 // project plans the project's settings. Those of the user's own stay.
@@ -176,7 +206,7 @@ func (p *plan) project() error {
 			return err
 		}
 		if p.parked {
-			p.write(projectFile, content)
+			p.write(projectFile, nil, content, false)
 			break
 		}
 		if err := p.want(projectFile, []byte(defaultProject), p.shared); err != nil {
@@ -191,7 +221,7 @@ func (p *plan) project() error {
 		return nil
 	}
 	if exists && string(ignore) != ignored {
-		p.write(ignoreFile, append(ensureNewline(ignore), ignored...))
+		p.write(ignoreFile, ignore, append(ensureNewline(ignore), ignored...), true)
 		return nil
 	}
 	return p.want(ignoreFile, []byte(ignored), p.shared)
@@ -264,7 +294,7 @@ func (p *agentPlan) settings() error {
 		return nil
 	}
 	p.last = append(p.last, change{p.path(p.Settings), merged, 0o644})
-	p.report.Written = append(p.report.Written, p.Settings)
+	p.wrote(changeOf(p.Settings, is, merged, exists))
 	p.note()
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/writbus/writ/enforcement/host/claude"
 	"github.com/writbus/writ/enforcement/host/hosts"
+	"github.com/writbus/writ/enforcement/host/settings"
 )
 
 const (
@@ -374,16 +375,86 @@ func TestAllAgentsLeaveNoTrace(t *testing.T) {
 
 func TestAgentsAreDetected(t *testing.T) {
 	root := t.TempDir()
-	if found := Detect(root); len(found) != 1 || found[0].Name != "claude" {
-		t.Errorf("a bare project: %v", found)
+	has := func(programs ...string) func(string) bool {
+		return func(program string) bool { return slices.Contains(programs, program) }
 	}
+	check := func(what string, installed func(string) bool, want, wantOthers string) {
+		t.Helper()
+		found, others := Detect(root, installed)
+		if got := names(found); got != want || names(others) != wantOthers {
+			t.Errorf("%s: %s, others %s", what, got, names(others))
+		}
+	}
+	check("a bare project", has(), "claude", "")
+	check("a bare project, others are installed", has("codex", "cursor-agent"), "cursor codex", "")
 	write(t, root, ".cursor/rules/a.mdc", "x")
 	write(t, root, "opencode.json", "{}")
-	if found := Detect(root); len(found) != 2 || found[0].Name != "cursor" || found[1].Name != "opencode" {
-		t.Errorf("found %v", found)
-	}
+	check("traces", has(), "cursor opencode", "")
+	check("traces, and one is installed besides", has("claude", "cursor"), "cursor opencode", "claude")
 	if _, unknown := hosts.Named("codex", "emacs"); unknown != "emacs" {
 		t.Errorf("unknown %q", unknown)
+	}
+}
+
+func names(agents []settings.Agent) string {
+	var all []string
+	for _, a := range agents {
+		all = append(all, a.Name)
+	}
+	return strings.Join(all, " ")
+}
+
+// What a project is given can be committed: it says the same on every machine,
+// takes the place of a path that does not, and goes without a trace.
+func TestWhatIsWrittenNamesNoMachine(t *testing.T) {
+	root := t.TempDir()
+	write(t, root, settingsFile, "{\n  \"model\": \"opus\"\n}\n")
+	before := tree(t, root)
+	for _, program := range []string{"/home/dev/bin/writ", settings.AtHome, settings.AtHome} {
+		if _, err := Init(root, program, hosts.Agents...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for path, content := range tree(t, root) {
+		if strings.Contains(content, "/home/dev") {
+			t.Errorf("%s names a path of one machine:\n%s", path, content)
+		}
+	}
+	for _, a := range hosts.Agents {
+		hooks, path, err := Hooks(root, a)
+		if err != nil || len(hooks) == 0 {
+			t.Fatalf("%s: %v in %s, %v", a.Name, hooks, path, err)
+		}
+		for _, h := range hooks {
+			if len(h.Args) > 0 || !strings.Contains(h.Command, `"$HOME/.local/share/writ/writ" hook `+a.Name+" ") {
+				t.Errorf("%s runs %q %q", a.Name, h.Command, h.Args)
+			}
+		}
+	}
+	report, err := Init(root, settings.AtHome, hosts.Agents...)
+	if err != nil || len(report.Written) > 0 {
+		t.Fatalf("again: %+v, %v", report, err)
+	}
+	if _, err := Uninstall(root); err != nil {
+		t.Fatal(err)
+	}
+	sameTree(t, "removal", before, tree(t, root))
+}
+
+func TestTheReportCountsLines(t *testing.T) {
+	root := t.TempDir()
+	write(t, root, settingsFile, "{\n  \"hooks\": {}\n}\n")
+	report, err := Init(root, program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := slices.IndexFunc(report.Changes, func(c Change) bool { return c.Path == settingsFile })
+	if c := report.Changes[at]; c.New || c.Added < 50 || c.Removed != 1 {
+		t.Errorf("settings: %+v", c)
+	}
+	at = slices.IndexFunc(report.Changes, func(c Change) bool { return c.Path == projectFile })
+	if c := report.Changes[at]; !c.New || c.Added != strings.Count(defaultProject, "\n") || c.Removed != 0 {
+		t.Errorf("the project's: %+v", c)
 	}
 }
 

@@ -35,7 +35,7 @@ func Plugin(program string) []byte {
 func Own(text []byte) bool { return bytes.HasPrefix(text, []byte(ownMark)) }
 
 var programLine = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?m)^const program = (".*")$`)
+	return regexp.MustCompile(`(?m)^const program = (".*")(?:\.replace\(/.*/, \(\) => homedir\(\)\))?$`)
 })
 
 // Program is the program that a plugin runs, "" where none is found.
@@ -55,7 +55,7 @@ func Program(text []byte) string {
 var Agent = settings.Agent{
 	Name: "opencode", Title: "OpenCode", Plugin: ".opencode/plugins/writ.js", Plugged: plugged, Files: files,
 	Note:   "OpenCode loads its plugins when it starts: start it anew.",
-	Traces: []string{".opencode", "opencode.json", "opencode.jsonc"},
+	Traces: []string{".opencode", "opencode.json", "opencode.jsonc"}, Programs: []string{"opencode"},
 }
 
 // plugged is the call of the plugin that stands for its hooks.
@@ -64,7 +64,11 @@ func plugged(text []byte) []settings.Hook {
 	if !Own(text) || program == "" {
 		return nil
 	}
-	return []settings.Hook{{Event: "tool.execute.before", Command: program, Args: []string{"hook", "opencode", "tool.execute.before"}}}
+	const event = "tool.execute.before"
+	if settings.IsAtHome(program) {
+		return []settings.Hook{{Event: event, Command: settings.CommandLine(program, "opencode", event)}}
+	}
+	return []settings.Hook{{Event: event, Command: program, Args: []string{"hook", "opencode", event}}}
 }
 
 func files(program string) []settings.File {

@@ -4,8 +4,9 @@
 // hands the call to Writ as JSON and does what Writ answers. A tool whose call
 // Writ cannot judge does not run.
 import { spawn } from "node:child_process"
+import { homedir } from "node:os"
 
-const program = "PROGRAM"
+const program = "PROGRAM".replace(/^\$HOME(?=\/)/, () => homedir())
 const patience = 10000 // milliseconds; Writ answers within two seconds
 
 export const Writ = async ({ client, directory }) => {

@@ -21,6 +21,8 @@ type Agent struct {
 	// Traces are files and folders by which a project shows that it uses the
 	// agent.
 	Traces []string
+	// Programs are the names by which the agent is started.
+	Programs []string
 }
 
 // File is a file that is Writ's as a whole.

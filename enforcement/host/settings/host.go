@@ -122,14 +122,41 @@ func (h Host) asWanted(is json.RawMessage, event, program string) bool {
 	return true
 }
 
+// AtHome is the program that hooks in a file that may be committed name: the same
+// words for everybody, which every host's shell resolves to a link in the home
+// folder of whoever runs it. PATH is not asked: a folder of the project on it,
+// such as a virtual environment's, would let an agent put another writ there.
+const AtHome = homeVar + LinkAtHome
+
+// LinkAtHome is where the link lies below a home folder.
+const LinkAtHome = ".local/share/writ/writ"
+
+const homeVar = "$HOME/"
+
+// IsAtHome says whether a program is named by the shell's variable, so that only
+// a shell can run it.
+func IsAtHome(program string) bool { return strings.HasPrefix(program, homeVar) }
+
+// missing is what the first hook of a session says where the program is not
+// there, which is the only one whose words a user looks for. The line means the
+// same in sh, bash, zsh and fish.
+const missing = "Writ guards this project and is not installed here: https://github.com/writbus/writ says how, and then: writ init"
+
 // CommandLine is the shell's line that runs a hook. It stays the same from
 // version to version: some hosts trust a hook by its exact text.
 func CommandLine(program, agent, event string) string {
-	return Quote(program) + " hook " + agent + " " + event
+	line := Quote(program) + " hook " + agent + " " + event
+	if IsAtHome(program) && strings.EqualFold(event, "SessionStart") {
+		return "test -x " + Quote(program) + " || echo '" + missing + "' >&2; " + line
+	}
+	return line
 }
 
-// Quote writes a program's path as a shell's word.
+// Quote writes a program's path as a shell's word; one at home stays a variable.
 func Quote(program string) string {
+	if IsAtHome(program) {
+		return `"` + program + `"`
+	}
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+:@%", r) || r > 127
 	}

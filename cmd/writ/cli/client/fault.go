@@ -71,7 +71,7 @@ func Explain(what string, err error) error {
 			f.Todo = "`writ doctor` checks the installation; the daemon's log says more."
 		}
 	case errors.Is(err, launch.ErrNoBinary):
-		f.Todo = "Install it beside writ, put it on the PATH, or set WRITD to its path."
+		f.Todo = "Or set WRITD to its path."
 	case errors.Is(err, config.ErrFormat):
 		_, why, _ := strings.Cut(err.Error(), config.ErrFormat.Error()+": ")
 		f.Why = "the daemon does not run: " + OneLine(why)

@@ -22,8 +22,9 @@ import (
 // longer ones.
 const maxReason = 600
 
-// maxCause bounds the part of it that comes from a lower layer.
-const maxCause = 200
+// maxCause bounds the part of it that comes from a lower layer: that writd is
+// missing comes with the line that installs it.
+const maxCause = 270
 
 // EventPreToolUse is Claude Code's event before a tool runs.
 const EventPreToolUse = "PreToolUse"

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -35,6 +36,7 @@ type finding struct {
 type examination struct {
 	app      *app
 	dataDir  string
+	quiet    bool // shows nothing by itself
 	findings []finding
 }
 
@@ -50,6 +52,13 @@ func (e *examination) fail(check, detail, todo string) {
 
 func (e *examination) add(f finding) {
 	e.findings = append(e.findings, f)
+	if e.quiet {
+		return
+	}
+	e.show(f)
+}
+
+func (e *examination) show(f finding) {
 	if e.app.JSON {
 		_ = e.app.PrintJSON(f)
 		return
@@ -81,14 +90,41 @@ session of its own and looks at their answers: a write must be refused.`,
 			e.data()
 			e.daemon(cmd.Context())
 			e.project(cmd.Context(), dir)
-			for _, f := range e.findings {
-				if f.Result == checkFail {
-					return &client.Fault{What: "doctor", Why: "something needs repair", Todo: "See the lines marked fail."}
-				}
-			}
-			return nil
+			return e.verdict()
 		},
 	}
+}
+
+func (e *examination) verdict() error {
+	for _, f := range e.findings {
+		if f.Result == checkFail {
+			return &client.Fault{What: "doctor", Why: "something needs repair", Todo: "See the lines marked fail."}
+		}
+	}
+	return nil
+}
+
+// checkBriefly drives a project's hooks, which starts the daemon, then looks at
+// the rest, and shows a line for what is well and each finding that is not.
+func (a *app) checkBriefly(ctx context.Context, root string) error {
+	e := &examination{app: a, quiet: true}
+	e.project(ctx, root)
+	e.data()
+	e.daemon(ctx)
+	well, refusals := 0, 0
+	for _, f := range e.findings {
+		if f.Result != checkOK {
+			e.show(f)
+			continue
+		}
+		well++
+		if strings.Contains(f.Detail, "refused, as it must be") {
+			refusals++
+		}
+	}
+	st := a.Env.Style(a.Out)
+	a.Printf("%s %s, and %s refused a made-up write.\n", st.Bold("Checked:"), client.Plural(well, "thing is well", "things are well"), client.Plural(refusals, "hook", "hooks"))
+	return e.verdict()
 }
 
 // minFree is how much space the log should have left, in bytes: at a kilobyte
@@ -174,7 +210,8 @@ func (e *examination) daemon(ctx context.Context) {
 	case err != nil && launch.Temporary(e.app.Env.Executable):
 		e.warn("writd", "`go run` made this program without it", "`go run ./cmd/writ up` builds both.")
 	case err != nil:
-		e.fail("writd", "it is neither beside writ nor on the PATH", "Install it beside "+e.app.Env.Executable+", or set WRITD to its path.")
+		remedy := launch.Installed(e.app.Env.Executable, e.app.Env.Home, e.app.Env.Vars).Remedy()
+		e.fail("writd", "it is neither beside writ nor on the PATH", "`"+remedy+"` puts it beside "+e.app.Env.Executable+"; or set WRITD to its path.")
 	default:
 		e.ok("writd", path)
 	}

@@ -3,9 +3,11 @@ package lifecycle
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -22,14 +24,21 @@ import (
 func (a *app) initCommand() *cobra.Command {
 	var names []string
 	var plugin string
+	var check bool
 	c := &cobra.Command{
 		Use:   "init [DIR]",
 		Short: "Guard a project: install hooks, slash commands and settings",
 		Long: `Installs Writ in the project in DIR, or in this folder: hooks beside your own in
-the settings of each agent, slash commands for Claude Code, and .writ/config.yaml.
-Without --agent these are the agents the project shows traces of, and Claude Code
-where there are none. Running it again changes nothing; "writ uninstall" takes
-everything out again.`,
+the settings of each agent, slash commands, and .writ/config.yaml. Without --agent
+these are the agents the project shows traces of, else those installed on this
+machine, else Claude Code. It says what it changed in each file, and at a terminal
+has the hooks refuse a made-up write at the end, as "writ doctor" does at length.
+Running it again changes nothing; "writ uninstall" takes everything out again.
+
+What it writes can be committed: hooks name a link in the home folder of whoever
+runs them, ~/.local/share/writ/writ, which this command and install.sh set. They do
+not ask the PATH, on which a folder of the project may lie. On Windows they name the
+program's own path.`,
 		Example: `  writ init
   writ init ~/src/shop
   writ init --agent claude --agent codex`,
@@ -46,13 +55,21 @@ everything out again.`,
 			if err != nil {
 				return err
 			}
+			var others []settings.Agent
 			if len(agents) == 0 {
-				agents = install.Detect(root)
+				agents, others = install.Detect(root, a.isInstalled)
 			}
-			return a.install(cmd.Context(), root, agents)
+			if !cmd.Flags().Changed("check") {
+				check = !a.JSON && client.IsTerminal(a.Out)
+			}
+			if err := a.install(cmd.Context(), root, agents, others); err != nil || !check {
+				return err
+			}
+			return a.checkBriefly(cmd.Context(), root)
 		},
 	}
 	c.Flags().StringSliceVar(&names, "agent", nil, "guard against this agent; may be repeated: "+hook.AgentNames())
+	c.Flags().BoolVar(&check, "check", false, "have the hooks refuse a made-up write afterwards (at a terminal)")
 	c.Flags().StringVar(&plugin, "plugin", "", "write Writ as a plugin of Claude Code to this folder, and guard no project")
 	_ = c.RegisterFlagCompletionFunc("agent", cobra.FixedCompletions(hosts.Names, cobra.ShellCompDirectiveNoFileComp))
 	return c
@@ -85,17 +102,37 @@ func sameDir(a, b string) bool {
 	return err1 == nil && err2 == nil && os.SameFile(one, two)
 }
 
-func (a *app) install(ctx context.Context, root string, agents []settings.Agent) error {
+// isInstalled says whether a program is on the PATH.
+func (a *app) isInstalled(program string) bool {
+	for _, dir := range filepath.SplitList(a.Env.Getenv("PATH")) {
+		if found, err := exec.LookPath(filepath.Join(dir, program)); err == nil && filepath.IsAbs(found) {
+			return true
+		}
+	}
+	return false
+}
+
+func (a *app) install(ctx context.Context, root string, agents, others []settings.Agent) error {
 	program, err := a.stableProgram(ctx)
 	if err != nil {
 		return client.Explain("init", err)
 	}
 	agents, kept := a.sparingLines(root, agents)
-	report, err := install.Init(root, program, agents...)
+	named, moved, err := a.linked(program)
+	if err != nil {
+		return client.Refused("init", err.Error(), "Move it away and run this again; nothing was changed.")
+	}
+	report, err := install.Init(root, named, agents...)
 	if err != nil {
 		return installFault(err)
 	}
 	report.Notes = append(report.Notes, kept...)
+	if moved != "" {
+		report.Notes = append(report.Notes, "hooks of all projects run "+program+" from now on, in place of "+moved)
+	}
+	for _, other := range others {
+		report.Notes = append(report.Notes, other.Title+" is installed as well: `writ init --agent "+other.Name+"` guards against it, too")
+	}
 	if err := a.register(root); err != nil {
 		return client.Explain("init", err)
 	}
@@ -103,25 +140,54 @@ func (a *app) install(ctx context.Context, root string, agents []settings.Agent)
 	if nested {
 		report.Warnings = append(report.Warnings, outer+" uses Writ as well; inside "+root+" its own settings hold")
 	}
-	return a.Print(report, func() {
-		st := a.Env.Style(a.Out)
-		if len(report.Written) == 0 {
-			a.Printf("%s is guarded already; nothing had to change.\n", root)
-		} else {
-			a.Printf("%s %s\n", st.Bold("Writ guards "+root+"."), st.Dim("It wrote:"))
-			for _, path := range report.Written {
-				a.Printf("  %s\n", path)
-			}
-			a.Printf("\nStart %s there.%s\n"+
-				"`writ doctor` checks that the hooks answer, `writ uninstall` takes them out again.\n", titles(agents), liveAtOnce(agents))
+	return a.Print(report, func() { a.showInstalled(root, agents, report) })
+}
+
+func (a *app) showInstalled(root string, agents []settings.Agent, report install.Report) {
+	st := a.Env.Style(a.Out)
+	if len(report.Written) == 0 {
+		a.Printf("%s is guarded already; nothing had to change.\n", root)
+	} else {
+		a.Printf("%s %s\n", st.Bold("Writ guards "+root+"."), st.Dim("It changed:"))
+		for _, c := range report.Changes {
+			a.Printf("  %s\n", changeLine(c, st))
 		}
-		for _, note := range report.Notes {
-			a.Printf("%s %s\n", st.Bold("note:"), note)
-		}
-		for _, w := range report.Warnings {
-			a.Printf("%s %s\n", st.Yellow("warning:"), w)
-		}
-	})
+		a.Printf("\nStart %s there.%s\n"+
+			"`writ doctor` checks that the hooks answer, `writ uninstall` takes them out again.\n", titles(agents), liveAtOnce(agents))
+	}
+	for _, note := range report.Notes {
+		a.Printf("%s %s\n", st.Bold("note:"), note)
+	}
+	for _, w := range report.Warnings {
+		a.Printf("%s %s\n", st.Yellow("warning:"), w)
+	}
+}
+
+// changeLine is a change as a comparison's summary has it: a new file, or lines
+// that came and went.
+func changeLine(c install.Change, st client.Style) string {
+	if c.New {
+		return st.Green("+ "+c.Path) + st.Dim("  new, "+client.Plural(c.Added, "line", "lines"))
+	}
+	text := fmt.Sprintf("  +%d", c.Added)
+	if c.Removed > 0 {
+		text += fmt.Sprintf(" -%d", c.Removed)
+	}
+	return st.Yellow("~ "+c.Path) + st.Dim(text+" lines")
+}
+
+// linked is the program as hooks name it, and what its link led to before. Where
+// there is no home folder, and on Windows, where a link takes a privilege, it is
+// the path itself.
+func (a *app) linked(program string) (named, moved string, err error) {
+	if runtime.GOOS == "windows" || a.Env.Home == "" {
+		return program, "", nil
+	}
+	moved, err = launch.Link(filepath.Join(a.Env.Home, filepath.FromSlash(settings.LinkAtHome)), program)
+	if sameDir(moved, program) {
+		moved = ""
+	}
+	return settings.AtHome, moved, err
 }
 
 // sparingLines leaves out the status line of an agent whose user has one: a

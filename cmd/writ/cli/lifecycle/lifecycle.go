@@ -1,6 +1,6 @@
 // Package lifecycle holds the commands about the daemon, the installation and
 // the programs: up, down, status, doctor, dash, backup, restore, init, uninstall,
-// version, and the tools that writd runs.
+// version, upgrade, and the tools that writd runs.
 //
 // It starts and stops processes and writes a project's files; what lies in a
 // host's settings is decided by the installers.
@@ -27,8 +27,8 @@ func Project(c *client.Client) []*cobra.Command {
 	return []*cobra.Command{a.initCommand(), a.uninstallCommand()}
 }
 
-// Tools are the programs that writd runs, and this one's version.
+// Tools are the programs that writd runs, this one's version and its successor.
 func Tools(c *client.Client) []*cobra.Command {
 	a := &app{c}
-	return append(a.toolCommands(), a.versionCommand())
+	return append(a.toolCommands(), a.versionCommand(), a.upgradeCommand())
 }

@@ -93,10 +93,19 @@ func (e *examination) hooks(ctx context.Context, root string, project config.Pro
 		e.fail("hooks", agent.Title+": missing for "+strings.Join(missing, ", "), again+" adds them.")
 	case len(outdated) > 0:
 		e.warn("hooks", agent.Title+": called for other tools than this version judges, at "+strings.Join(outdated, ", "), again+" brings them up to date.")
+	case namesThisMachine(hooks):
+		e.warn("hooks", agent.Title+": those in "+path+" name a path of this machine, so the file cannot be committed", again+" has them name a link in the home folder.")
 	default:
 		e.ok("hooks", agent.Title+": "+client.Plural(len(hooks), "hook", "hooks")+" in "+path)
 	}
 	e.drive(ctx, root, project, agent, hooks)
+}
+
+// namesThisMachine says whether hooks run writ by a path that holds here alone.
+func namesThisMachine(hooks []settings.Hook) bool {
+	return runtime.GOOS != "windows" && slices.ContainsFunc(hooks, func(h settings.Hook) bool {
+		return !strings.Contains(h.Command, settings.AtHome) && strings.ContainsRune(h.Command, '/')
+	})
 }
 
 // drive runs the configured command lines with made-up payloads.

@@ -1,0 +1,14 @@
+# Both programs and nothing else, for a dev container
+#
+#   COPY --from=ghcr.io/writbus/writ /usr/local/bin/ /usr/local/bin/
+#
+# or to run the daemon beside others. The release tool lays the programs of each
+# platform ready; test/ci/release.sh runs them in an empty root as this user.
+FROM gcr.io/distroless/static-debian12:nonroot
+ARG TARGETPLATFORM
+COPY $TARGETPLATFORM/writ $TARGETPLATFORM/writd /usr/local/bin/
+# The log, its keys and its views: without a volume they end with the container.
+ENV WRIT_HOME=/home/nonroot/writ
+VOLUME ["/home/nonroot/writ"]
+ENTRYPOINT ["/usr/local/bin/writ"]
+CMD ["--help"]
