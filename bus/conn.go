@@ -233,6 +233,15 @@ func InboxPrefix(user string) string {
 	return nats.InboxPrefix + schemas.EncodeToken(user)
 }
 
+// DeliveryPrefix is where a push consumer of a user's delivers: an inbox is of the
+// clients' account, and records come from the log's. "*" is every user.
+func DeliveryPrefix(user string) string {
+	if user != "*" {
+		user = schemas.EncodeToken(user)
+	}
+	return "writ.deliver." + user
+}
+
 func connectError(o Options, err error) error {
 	translated := translate(err)
 	switch {

@@ -323,3 +323,42 @@ func TestAnswersStayWithTheClient(t *testing.T) {
 		t.Fatalf("listening to every inbox: %v", raw.LastError())
 	}
 }
+
+// TestPushConsumers: a reader may have records pushed to its own subject, nobody
+// else hears them, and none can be had delivered into a stream.
+func TestPushConsumers(t *testing.T) {
+	h := newHost(t, embedded.Options{})
+	c := daemon(t, h)
+	_, err := c.Append(t.Context(), bustest.Event("s", "1", "p"), nil, bus.Any())
+	must(t, err)
+	raw := dialRaw(t, h, embedded.RoleDashboard)
+	sub, err := raw.SubscribeSync("writ.deliver.dashboard.mine")
+	must(t, err)
+	create := func(stream schemas.Stream, name, deliver string) {
+		t.Helper()
+		body := `{"stream_name":"` + string(stream) + `","config":{"name":"` + name + `","deliver_subject":"` + deliver + `","deliver_policy":"all","ack_policy":"none","replay_policy":"instant","max_deliver":-1,"mem_storage":true,"num_replicas":1,"inactive_threshold":60000000000}}`
+		_, err := raw.Request("$JS.API.CONSUMER.CREATE."+string(stream)+"."+name, []byte(body), patient)
+		must(t, err)
+	}
+	create(schemas.StreamSessions, "mine", "writ.deliver.dashboard.mine")
+	m, err := sub.NextMsg(patient)
+	must(t, err)
+	if m.Header.Get(schemas.HeaderType) != "prompt.submitted" {
+		t.Errorf("it got %v", m.Header)
+	}
+	create(schemas.StreamSessions, "others", "writ.rule.R-1.rule.promoted")
+	// What is delivered behind it shows that the server has dealt with it.
+	create(schemas.StreamSessions, "again", "writ.deliver.dashboard.mine")
+	_, err = sub.NextMsg(patient)
+	must(t, err)
+	if n, err := countAll(t, c, schemas.StreamRules); n != 0 || err != nil {
+		t.Errorf("%d records were delivered into a stream, %v", n, err)
+	}
+	other := dialRaw(t, h, embedded.RoleAgent)
+	heard, err := other.SubscribeSync("writ.deliver.dashboard.mine")
+	must(t, err)
+	must(t, other.Flush())
+	if _, err := heard.NextMsg(time.Millisecond); err == nil || !errors.Is(other.LastError(), nats.ErrPermissionViolation) {
+		t.Errorf("another heard it: %v, %v", err, other.LastError())
+	}
+}

@@ -72,7 +72,7 @@ const (
 )
 
 // permissions returns nil for a role without limits. Every other one hears
-// only its own inbox.
+// only its own inbox, and readers besides what they have pushed to them.
 func (r Role) permissions(user string) (*server.Permissions, error) {
 	var publish []string
 	switch r {
@@ -89,9 +89,13 @@ func (r Role) permissions(user string) (*server.Permissions, error) {
 	default:
 		return nil, fmt.Errorf("%w: user %q has unknown role %q", ErrStart, user, r)
 	}
+	hears := []string{bus.InboxPrefix(user) + ".>"}
+	if r == RoleDashboard || r == RoleAdmin {
+		hears = append(hears, bus.DeliveryPrefix(user)+".>")
+	}
 	return &server.Permissions{
 		Publish:   &server.SubjectPermission{Allow: publish},
-		Subscribe: &server.SubjectPermission{Allow: []string{bus.InboxPrefix(user) + ".>"}},
+		Subscribe: &server.SubjectPermission{Allow: hears},
 	}, nil
 }
 
@@ -123,6 +127,15 @@ func joinAccounts(ns *server.Server) error {
 		if err := clients.AddServiceImport(log, subject, subject); err != nil {
 			return fmt.Errorf("sharing %s: %w", subject, err)
 		}
+	}
+	// What a reader has pushed to it crosses the accounts by subjects of its own,
+	// which no stream takes.
+	deliveries := bus.DeliveryPrefix("*") + ".>"
+	if err := log.AddStreamExport(deliveries, []*server.Account{clients}); err != nil {
+		return fmt.Errorf("sharing %s: %w", deliveries, err)
+	}
+	if err := clients.AddStreamImport(log, deliveries, ""); err != nil {
+		return fmt.Errorf("sharing %s: %w", deliveries, err)
 	}
 	return nil
 }

@@ -104,13 +104,17 @@ func (e *examination) verdict() error {
 	return nil
 }
 
-// checkBriefly drives a project's hooks, which starts the daemon, then looks at
-// the rest, and shows a line for what is well and each finding that is not.
+// checkBriefly looks at what doctor looks at, and shows a line for what is well and
+// each finding that is not. It starts the daemon first: with an empty data folder
+// that takes longer than a hook may wait.
 func (a *app) checkBriefly(ctx context.Context, root string) error {
 	e := &examination{app: a, quiet: true}
-	e.project(ctx, root)
+	if s, err := a.Open(ctx, client.RoleHook); err == nil {
+		s.Close()
+	}
 	e.data()
 	e.daemon(ctx)
+	e.project(ctx, root)
 	well, refusals := 0, 0
 	for _, f := range e.findings {
 		if f.Result != checkOK {

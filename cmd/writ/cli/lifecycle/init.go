@@ -114,6 +114,9 @@ func (a *app) isInstalled(program string) bool {
 
 func (a *app) install(ctx context.Context, root string, agents, others []settings.Agent) error {
 	program, err := a.stableProgram(ctx)
+	if err == nil {
+		_, err = launch.Find(program, a.Env.Vars) // without it hooks could only refuse
+	}
 	if err != nil {
 		return client.Explain("init", err)
 	}
