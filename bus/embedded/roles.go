@@ -3,6 +3,7 @@ package embedded
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/nats-io/nats-server/v2/server"
 
@@ -70,6 +71,32 @@ const (
 	servicesSubject = "writ.svc.>"
 	statusSubject   = "writ.svc.status"
 )
+
+// MayAsk says whether a role may ask a subject.
+func (r Role) MayAsk(subject string) bool {
+	permissions, err := r.permissions("x")
+	if err != nil {
+		return false
+	}
+	if permissions == nil {
+		return true
+	}
+	return slices.ContainsFunc(permissions.Publish.Allow, func(pattern string) bool { return covers(pattern, subject) })
+}
+
+// covers says whether a pattern of subjects takes one.
+func covers(pattern, subject string) bool {
+	want, is := strings.Split(pattern, "."), strings.Split(subject, ".")
+	for i, token := range want {
+		switch {
+		case token == ">":
+			return len(is) > i
+		case i >= len(is) || token != "*" && token != is[i]:
+			return false
+		}
+	}
+	return len(want) == len(is)
+}
 
 // permissions returns nil for a role without limits. Every other one hears
 // only its own inbox, and readers besides what they have pushed to them.

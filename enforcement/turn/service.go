@@ -3,6 +3,7 @@ package turn
 import (
 	"context"
 	"log/slog"
+	"reflect"
 	"time"
 
 	"github.com/writbus/writ/bus"
@@ -113,7 +114,10 @@ func (v *Service) Close() { v.afterwards.guards.close() }
 
 // Endpoint is what answers the processes of hooks.
 func (v *Service) Endpoint() bus.Endpoint {
-	return bus.Endpoint{Name: "hook", Subject: schemas.SvcHook, Handle: v.Handle}
+	return bus.Endpoint{Name: "hook", Subject: schemas.SvcHook, Handle: v.Handle, Metadata: map[string]string{
+		bus.MetadataRequest: `{"description":"the host's payload, as it came; what it does not say stands in headers that begin with writ-"}`,
+		bus.MetadataReply:   string(schemas.ReplySchema(reflect.TypeFor[schemas.HookReply]())),
+	}}
 }
 
 // Take answers a call of an agent that Writ itself runs, as a hook would report

@@ -73,6 +73,7 @@ func groups() []struct {
 		}},
 		{"The log", []entry{
 			{"log", bus.Files, "emit replay watch"},
+			{"bus", bus.Files, "emit"},
 			{"history", projections.Files, "session replay diff whatif"},
 			{"evidence", projections.Files, "audit"},
 			{"watching", observer.Files, "dash top watch status"},
