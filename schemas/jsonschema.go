@@ -2,8 +2,11 @@ package schemas
 
 import (
 	"embed"
+	"encoding"
+	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 )
@@ -82,4 +85,140 @@ func schemaOfStruct(t reflect.Type) map[string]any {
 		s["required"] = required
 	}
 	return s
+}
+
+// RequestSchema is the JSON Schema (draft 2020-12) of what a service takes. A
+// field that is left out has its zero value; one that it does not name is
+// refused.
+func RequestSchema(t reflect.Type) json.RawMessage { return wire{strict: true}.document(t) }
+
+// ReplySchema is the JSON Schema of what a service answers. Later versions may
+// answer with more fields: a reader skips those that it does not know.
+func ReplySchema(t reflect.Type) json.RawMessage { return wire{}.document(t) }
+
+// RequestFields are the names of the fields that a service takes, sorted.
+func RequestFields(t reflect.Type) []string {
+	var names []string
+	for f := range wireFields(t) {
+		names = append(names, f.name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// wire makes schemas of what encoding/json reads and writes. Unlike those of
+// events, which are frozen, they are of this build alone.
+type wire struct {
+	strict bool
+	within []reflect.Type // structs that are being described, to end at one that holds itself
+}
+
+func (w wire) document(t reflect.Type) json.RawMessage {
+	raw, err := json.Marshal(w.of(t))
+	if err != nil {
+		panic("schemas: a schema does not marshal: " + err.Error())
+	}
+	return raw
+}
+
+var (
+	jsonMarshaler   = reflect.TypeFor[json.Marshaler]()
+	jsonUnmarshaler = reflect.TypeFor[json.Unmarshaler]()
+	textMarshaler   = reflect.TypeFor[encoding.TextMarshaler]()
+)
+
+func (w wire) of(t reflect.Type) map[string]any {
+	switch {
+	case t == reflect.TypeFor[time.Time]():
+		return map[string]any{"type": "string", "format": "date-time"}
+	case t == reflect.TypeFor[[]byte]():
+		return map[string]any{"type": []string{"string", "null"}, "contentEncoding": "base64"}
+	case t.Kind() != reflect.Pointer && (t.Implements(jsonMarshaler) || reflect.PointerTo(t).Implements(jsonUnmarshaler)):
+		return map[string]any{} // says itself what it looks like
+	case t.Kind() != reflect.Pointer && t.Implements(textMarshaler):
+		return map[string]any{"type": "string"}
+	}
+	switch t.Kind() {
+	case reflect.String:
+		return map[string]any{"type": "string"}
+	case reflect.Bool:
+		return map[string]any{"type": "boolean"}
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return map[string]any{"type": "integer"}
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return map[string]any{"type": "integer", "minimum": 0}
+	case reflect.Float32, reflect.Float64:
+		return map[string]any{"type": "number"}
+	case reflect.Slice, reflect.Array:
+		return map[string]any{"type": []string{"array", "null"}, "items": w.of(t.Elem())}
+	case reflect.Map:
+		return map[string]any{"type": []string{"object", "null"}, "additionalProperties": w.of(t.Elem())}
+	case reflect.Pointer:
+		return map[string]any{"anyOf": []any{w.of(t.Elem()), map[string]any{"type": "null"}}}
+	case reflect.Struct:
+		return w.ofStruct(t)
+	default:
+		return map[string]any{}
+	}
+}
+
+func (w wire) ofStruct(t reflect.Type) map[string]any {
+	if slices.Contains(w.within, t) {
+		return map[string]any{"type": "object"}
+	}
+	w.within = append(slices.Clip(w.within), t)
+	properties, required := map[string]any{}, []string{}
+	for f := range wireFields(t) {
+		properties[f.name] = w.of(f.typ)
+		if !w.strict && !f.optional {
+			required = append(required, f.name)
+		}
+	}
+	s := map[string]any{"type": "object", "properties": properties}
+	if w.strict {
+		s["additionalProperties"] = false
+	}
+	if len(required) > 0 {
+		s["required"] = required
+	}
+	return s
+}
+
+type wireField struct {
+	name     string
+	typ      reflect.Type
+	optional bool
+}
+
+// wireFields yields the fields of a struct as encoding/json names them: those of
+// an embedded struct without a name of its own are the outer one's.
+func wireFields(t reflect.Type) func(yield func(wireField) bool) {
+	return func(yield func(wireField) bool) { eachWireField(t, yield) }
+}
+
+func eachWireField(t reflect.Type, yield func(wireField) bool) bool {
+	if t.Kind() != reflect.Struct {
+		return true
+	}
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if f.Anonymous && name == "" && f.Type.Kind() == reflect.Struct {
+			if !eachWireField(f.Type, yield) {
+				return false
+			}
+			continue
+		}
+		if name == "-" && options == "" || !f.IsExported() {
+			continue
+		}
+		if name == "" {
+			name = f.Name
+		}
+		optional := strings.Contains(options, "omitempty") || strings.Contains(options, "omitzero")
+		if !yield(wireField{name, f.Type, optional}) {
+			return false
+		}
+	}
+	return true
 }

@@ -22,6 +22,7 @@ var oneOfEach = map[string]struct {
 		"retrieval/fulltext":       "puts a folder in place",
 		"retrieval/embed/hub":      "puts a folder in place",
 		"enforcement/host/install": "moves the user's own settings aside",
+		"cmd/internal/launch":      "puts a link in place",
 	}},
 	"os.CreateTemp": {"schemas/atomicfile", map[string]string{
 		"bus/embedded":           "probes whether a folder can be written to",

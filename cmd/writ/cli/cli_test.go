@@ -448,13 +448,22 @@ func TestLongWorkIsWaitedFor(t *testing.T) {
 func TestInitRefusesWhatIsNoProject(t *testing.T) {
 	home := t.TempDir()
 	s := &services{}
-	env := client.Env{Home: home, Executable: filepath.Join(t.TempDir(), "writ")}
+	writd, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := client.Env{Home: home, Executable: filepath.Join(t.TempDir(), "writ"), Vars: []string{"WRITD=" + writd}}
 	for arg, says := range map[string]string{home: "home folder", filepath.Join(home, "none"): "no such", string(filepath.Separator): "root of the file system"} {
 		if r := s.runIn(t, env, "", "init", arg); r.code != 1 || !strings.Contains(r.err, says) {
 			t.Errorf("init %s: %+v", arg, r)
 		}
 	}
 	root := t.TempDir()
+	without := env
+	without.Vars = nil
+	if r := s.runIn(t, without, "", "init", root); r.code != 1 || !strings.Contains(r.err, "go install github.com/writbus/writ/cmd/writd@") {
+		t.Errorf("without a daemon to start: %+v", r)
+	}
 	if r := s.runIn(t, env, "", "init", root, "--json"); r.code != 0 || !strings.Contains(r.out, ".claude/settings.json") {
 		t.Errorf("%+v", r)
 	}

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -57,7 +58,7 @@ program's own path.`,
 			}
 			var others []settings.Agent
 			if len(agents) == 0 {
-				agents, others = install.Detect(root, a.isInstalled)
+				agents, others = install.Detect(root, isInstalled(a.Env))
 			}
 			if !cmd.Flags().Changed("check") {
 				check = !a.JSON && client.IsTerminal(a.Out)
@@ -102,14 +103,14 @@ func sameDir(a, b string) bool {
 	return err1 == nil && err2 == nil && os.SameFile(one, two)
 }
 
-// isInstalled says whether a program is on the PATH.
-func (a *app) isInstalled(program string) bool {
-	for _, dir := range filepath.SplitList(a.Env.Getenv("PATH")) {
-		if found, err := exec.LookPath(filepath.Join(dir, program)); err == nil && filepath.IsAbs(found) {
-			return true
-		}
+// isInstalled tells which programs are on the PATH.
+func isInstalled(env client.Env) func(program string) bool {
+	return func(program string) bool {
+		return slices.ContainsFunc(filepath.SplitList(env.Getenv("PATH")), func(dir string) bool {
+			found, err := exec.LookPath(filepath.Join(dir, program))
+			return err == nil && filepath.IsAbs(found)
+		})
 	}
-	return false
 }
 
 func (a *app) install(ctx context.Context, root string, agents, others []settings.Agent) error {
@@ -121,7 +122,7 @@ func (a *app) install(ctx context.Context, root string, agents, others []setting
 		return client.Explain("init", err)
 	}
 	agents, kept := a.sparingLines(root, agents)
-	named, moved, err := a.linked(program)
+	named, moved, err := linked(a.Env.Home, program)
 	if err != nil {
 		return client.Refused("init", err.Error(), "Move it away and run this again; nothing was changed.")
 	}
@@ -182,11 +183,11 @@ func changeLine(c install.Change, st client.Style) string {
 // linked is the program as hooks name it, and what its link led to before. Where
 // there is no home folder, and on Windows, where a link takes a privilege, it is
 // the path itself.
-func (a *app) linked(program string) (named, moved string, err error) {
-	if runtime.GOOS == "windows" || a.Env.Home == "" {
+func linked(home, program string) (named, moved string, err error) {
+	if runtime.GOOS == "windows" || home == "" {
 		return program, "", nil
 	}
-	moved, err = launch.Link(filepath.Join(a.Env.Home, filepath.FromSlash(settings.LinkAtHome)), program)
+	moved, err = launch.Link(filepath.Join(home, filepath.FromSlash(settings.LinkAtHome)), program)
 	if sameDir(moved, program) {
 		moved = ""
 	}

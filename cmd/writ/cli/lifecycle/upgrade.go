@@ -53,7 +53,7 @@ func (a *app) upgrade(ctx context.Context, version, from string, dry bool) error
 		if from == "" {
 			from = at.From
 		}
-		if err := a.runInstaller(ctx, at.Dir, version, from); err != nil {
+		if err := runInstaller(ctx, a.Client, at.Dir, version, from); err != nil {
 			return err
 		}
 		reply.Ran = true
@@ -93,7 +93,7 @@ func upgradeLine(at launch.Installation, version string) string {
 
 // runInstaller runs the script that this build carries, which reports by
 // itself.
-func (a *app) runInstaller(ctx context.Context, dir, version, from string) error {
+func runInstaller(ctx context.Context, a *client.Client, dir, version, from string) error {
 	args := []string{"-s", "--", "--dir", dir}
 	if version != "" {
 		args = append(args, "--version", version)
