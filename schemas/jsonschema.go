@@ -99,7 +99,7 @@ func ReplySchema(t reflect.Type) json.RawMessage { return wire{}.document(t) }
 // RequestFields are the names of the fields that a service takes, sorted.
 func RequestFields(t reflect.Type) []string {
 	var names []string
-	for f := range wireFields(t) {
+	for _, f := range wireFields(t) {
 		names = append(names, f.name)
 	}
 	slices.Sort(names)
@@ -168,7 +168,7 @@ func (w wire) ofStruct(t reflect.Type) map[string]any {
 	}
 	w.within = append(slices.Clip(w.within), t)
 	properties, required := map[string]any{}, []string{}
-	for f := range wireFields(t) {
+	for _, f := range wireFields(t) {
 		properties[f.name] = w.of(f.typ)
 		if !w.strict && !f.optional {
 			required = append(required, f.name)
@@ -190,35 +190,32 @@ type wireField struct {
 	optional bool
 }
 
-// wireFields yields the fields of a struct as encoding/json names them: those of
-// an embedded struct without a name of its own are the outer one's.
-func wireFields(t reflect.Type) func(yield func(wireField) bool) {
-	return func(yield func(wireField) bool) { eachWireField(t, yield) }
-}
-
-func eachWireField(t reflect.Type, yield func(wireField) bool) bool {
+// wireFields are the fields of a struct as encoding/json names them: those of an
+// embedded struct without a name of its own are the outer one's, unless that has
+// one of the same name.
+func wireFields(t reflect.Type) []wireField {
 	if t.Kind() != reflect.Struct {
-		return true
+		return nil
 	}
+	var fields, deeper []wireField
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if f.Anonymous && name == "" && f.Type.Kind() == reflect.Struct {
-			if !eachWireField(f.Type, yield) {
-				return false
-			}
+		switch {
+		case f.Anonymous && name == "" && f.Type.Kind() == reflect.Struct:
+			deeper = append(deeper, wireFields(f.Type)...)
 			continue
-		}
-		if name == "-" && options == "" || !f.IsExported() {
+		case name == "-" && options == "" || !f.IsExported():
 			continue
-		}
-		if name == "" {
+		case name == "":
 			name = f.Name
 		}
-		optional := strings.Contains(options, "omitempty") || strings.Contains(options, "omitzero")
-		if !yield(wireField{name, f.Type, optional}) {
-			return false
+		fields = append(fields, wireField{name, f.Type, strings.Contains(options, "omitempty") || strings.Contains(options, "omitzero")})
+	}
+	for _, f := range deeper {
+		if !slices.ContainsFunc(fields, func(have wireField) bool { return have.name == f.name }) {
+			fields = append(fields, f)
 		}
 	}
-	return true
+	return fields
 }

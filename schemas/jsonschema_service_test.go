@@ -85,6 +85,17 @@ func TestSchemasEndAtWhatHoldsItself(t *testing.T) {
 	if got := RequestFields(reflect.TypeFor[tree]()); strings.Join(got, " ") != "children name" {
 		t.Error(got)
 	}
+	type inner struct {
+		ID   string `json:"id"`
+		Name string `json:"name"`
+	}
+	type outer struct {
+		ID int `json:"id"`
+		inner
+	}
+	if got := string(ReplySchema(reflect.TypeFor[outer]())); got != `{"properties":{"id":{"type":"integer"},"name":{"type":"string"}},"required":["id","name"],"type":"object"}` {
+		t.Error("a field that hides another:", got)
+	}
 	if got := RequestFields(reflect.TypeFor[SessionView]()); !strings.Contains(strings.Join(got, " "), "session") {
 		t.Error("fields of an embedded struct are missing:", got)
 	}

@@ -6,6 +6,7 @@
 #   test/ci/release.sh              for this system alone
 #   test/ci/release.sh --all        for every system
 #   test/ci/release.sh --twice      for this system, twice: they must be equal
+#   test/ci/release.sh --from DIR   with archives that were built elsewhere
 # A release itself is made from a tag, by .github/workflows/release.yml.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -37,30 +38,35 @@ build() { # build CONFIG TO
 	mv dist "$2"
 }
 
-if ! tool cyclonedx-gomod github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod $CYCLONEDX ||
-	! tool goreleaser github.com/goreleaser/goreleaser/v2 $GORELEASER; then
-	echo "release: skipped, goreleaser $GORELEASER or cyclonedx-gomod $CYCLONEDX cannot be built here"
-	exit 0
-fi
 work=$(mktemp -d "${TMPDIR:-/tmp}/writ-release.XXXXXX")
-trap '"$work/home/.local/bin/writ" down >/dev/null 2>&1 || true; rm -rf "$work"' EXIT
-goreleaser check
+newcomer() { env -i HOME="$work/home" PATH="$work/home/.local/bin:/usr/bin:/bin" TMPDIR="$work" "$@"; }
+trap 'newcomer writ down >/dev/null 2>&1 || true; rm -rf "$work"' EXIT
+if [ "${1:-}" = --from ]; then
+	cp -R "$2" "$work/dist"
+else
+	if ! tool cyclonedx-gomod github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod $CYCLONEDX ||
+		! tool goreleaser github.com/goreleaser/goreleaser/v2 $GORELEASER; then
+		echo "release: skipped, goreleaser $GORELEASER or cyclonedx-gomod $CYCLONEDX cannot be built here"
+		exit 0
+	fi
+	goreleaser check
 
-# One system is the release's own configuration with fewer targets.
-config=.goreleaser.yaml
-if [ "${1:-}" != --all ]; then
-	config=$work/one.yaml
-	sed -E "s/^    goos: .*/    goos: [$(go env GOOS)]/; s/^    goarch: .*/    goarch: [$(go env GOARCH)]/" .goreleaser.yaml >"$config"
+	# One system is the release's own configuration with fewer targets.
+	config=.goreleaser.yaml
+	if [ "${1:-}" != --all ]; then
+		config=$work/one.yaml
+		sed -E "s/^    goos: .*/    goos: [$(go env GOOS)]/; s/^    goarch: .*/    goarch: [$(go env GOARCH)]/" .goreleaser.yaml >"$config"
+	fi
+	build "$config" "$work/dist"
+	if [ "${1:-}" = --twice ]; then
+		build "$config" "$work/again"
+		diff "$work/dist/checksums.txt" "$work/again/checksums.txt"
+		echo "release: a second build is the same, byte by byte"
+	fi
+	for target in $(targets "${1:-}"); do
+		ls "$work/dist"/writ_*_"$target".* "$work/dist"/writ_*_"$target".cdx.json "$work/dist"/writd_*_"$target".cdx.json
+	done
 fi
-build "$config" "$work/dist"
-if [ "${1:-}" = --twice ]; then
-	build "$config" "$work/again"
-	diff "$work/dist/checksums.txt" "$work/again/checksums.txt"
-	echo "release: a second build is the same, byte by byte"
-fi
-for target in $(targets "${1:-}"); do
-	ls "$work/dist"/writ_*_"$target".* "$work/dist"/writ_*_"$target".cdx.json "$work/dist"/writd_*_"$target".cdx.json
-done
 
 # From here on as somebody who has nothing: no Go, no clone, no settings.
 mkdir "$work/home" "$work/project"
@@ -70,7 +76,6 @@ printf '{\n  "model": "opus"\n}\n' >"$work/settings"
 mkdir "$work/project/.claude"
 cp "$work/settings" "$work/project/.claude/settings.json"
 began=$(date +%s)
-newcomer() { env -i HOME="$work/home" PATH="$work/home/.local/bin:/usr/bin:/bin" TMPDIR="$work" "$@"; }
 newcomer sh "$work/install.sh" --from "$work/dist"
 cd "$work/project"
 newcomer git init -q .
