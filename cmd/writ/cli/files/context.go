@@ -78,7 +78,7 @@ func (a *app) showContext(reply schemas.ArtifactContextReply) {
 		}
 	}
 	if brief > 0 {
-		a.Note("%s without their text; --max-context-tokens gives more.", client.Plural(brief, "piece is named", "pieces are named"))
+		a.Note("%s without text; --max-context-tokens gives more.", client.Plural(brief, "piece is named", "pieces are named"))
 	}
 	if reply.Dropped > 0 {
 		a.Note("%s %s had no room; --max-context-tokens gives more.", st.Yellow("warning:"), client.Plural(reply.Dropped, "piece", "pieces"))
