@@ -64,13 +64,18 @@ func (d desk) unreachable(err error) error {
 	return fmt.Errorf("writ's daemon cannot be reached: %w. %s", err, next)
 }
 
+// told is what a service says against a request.
+type told struct{ text, code string }
+
+func (t told) Error() string { return t.text }
+
 func (d desk) explained(err error) error {
 	var refused *bus.ServiceError
 	switch {
 	case errors.As(err, &refused) && refused.Code == schemas.CodeNotReady:
 		return fmt.Errorf("%s. Try again in a moment", refused.Text)
 	case errors.As(err, &refused):
-		return errors.New(refused.Text)
+		return told{refused.Text, refused.Code}
 	case errors.Is(err, bus.ErrTooLarge):
 		return fmt.Errorf("the request is larger than the daemon takes: %w. Send less", err)
 	case errors.Is(err, bus.ErrUnavailable), errors.Is(err, bus.ErrClosed):

@@ -21,7 +21,7 @@ import (
 // offered are the only services that tools may ask.
 var offered = []string{
 	schemas.SvcRetrieve, schemas.SvcRecall, schemas.SvcSessions, schemas.SvcSession,
-	schemas.SvcAdvance, schemas.SvcRulePropose, schemas.SvcStatus,
+	schemas.SvcAdvance, schemas.SvcRulePropose, schemas.SvcStatus, schemas.SvcAlwaysOn, schemas.SvcRule,
 }
 
 // daemon answers from a table, by subject: a string is the reply, an error the

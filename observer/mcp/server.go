@@ -49,7 +49,7 @@ Use "query" before you plan or write, with what you are about to do. Use "status
 what may be written now and what comes next. "advance_phase" goes on only after the user
 has approved; you cannot approve for them.`
 
-// NewServer makes the server with its tools.
+// NewServer makes the server with its tools, resources and prompts.
 func NewServer(o Options) *sdk.Server {
 	s := sdk.NewServer(&sdk.Implementation{Name: "writ", Title: "Writ", Version: o.Version},
 		&sdk.ServerOptions{Instructions: instructions, Capabilities: &sdk.ServerCapabilities{}})
@@ -76,6 +76,8 @@ func NewServer(o Options) *sdk.Server {
 		Name: "advance_phase", Title: "Go on to the next phase", Annotations: changes,
 		Description: "Goes on after the user approved a gate. It cannot approve: without the user's approval it is refused, and the refusal is recorded. Show what waits and stop instead.",
 	}, d.advance)
+	d.addResources(s)
+	d.addPrompts(s)
 	return s
 }
 

@@ -74,8 +74,9 @@ searches weigh rules by what use has taught of them up to today.`
 func (a *app) mcpCommand() *cobra.Command {
 	c := a.toolCommand("mcp", "Serve an agent's host over the Model Context Protocol", "  writ mcp < requests.jsonl")
 	c.Long = `Serves the tools query, recall, status, propose and advance_phase over standard
-input and output, to a host that starts it. It starts the daemon where it does
-not run.
+input and output, to a host that starts it; as resources the rules that always
+hold, each rule by its id and where the session stands; as prompts a task with its
+rules, and the next step. It starts the daemon where it does not run.
 
 Nothing here can approve, set a mode or administer: advance_phase goes on after
 the user has approved, and is refused and recorded before.
