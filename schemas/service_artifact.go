@@ -132,16 +132,13 @@ type ArtifactBuildRequest struct {
 	Defaults bool `json:"defaults,omitempty"`
 	// Force reads every file again.
 	Force bool `json:"force,omitempty"`
-	// Watch keeps the index up to the files from now on, for as long as this is
-	// asked for again, here or with the status, within WatchLease.
+	// Watch says that whoever asks stays to hear of changes. An index is kept up
+	// to its files whether somebody does or not.
 	Watch bool `json:"watch,omitempty"`
 	// Wait bounds how long the answer waits for the build, nanoseconds; 0 does
 	// not wait. A build goes on without anybody waiting.
 	Wait time.Duration `json:"wait,omitempty"`
 }
-
-// WatchLease is how long a project is watched after it was last asked for.
-const WatchLease = 30 * time.Second
 
 // ArtifactStatusRequest asks how a project's index stands.
 type ArtifactStatusRequest struct {
@@ -150,7 +147,7 @@ type ArtifactStatusRequest struct {
 	// most.
 	After uint64        `json:"after,omitempty"`
 	Wait  time.Duration `json:"wait,omitempty"`
-	// Watch goes on watching, see ArtifactBuildRequest.
+	// Watch has the files looked at where the system does not tell of changes.
 	Watch bool `json:"watch,omitempty"`
 	// Check compares the index with the files first.
 	Check bool `json:"check,omitempty"`
@@ -166,7 +163,10 @@ type ArtifactStatus struct {
 	State    string            `json:"state"`
 	Error    string            `json:"error,omitempty"` // of the last build
 	Progress *ArtifactProgress `json:"progress,omitempty"`
-	Watching bool              `json:"watching"`
+	// Watching says that the system tells of changes to the files. Where it does
+	// not, they are looked at before each search, and Unwatched says why.
+	Watching  bool   `json:"watching"`
+	Unwatched string `json:"unwatched,omitempty"`
 
 	Globs     []string       `json:"globs"` // in use
 	Documents int            `json:"documents"`

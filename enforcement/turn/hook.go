@@ -280,6 +280,7 @@ func (t turn) started(source string) schemas.SessionStarted {
 }
 
 func (v *Service) onSessionStart(ctx context.Context, t turn) (host.Answer, error) {
+	v.Files.Began(t.project.Root)
 	band := v.Rules.Current().Mandatory()
 	var again, text string
 	decision, state, err := v.Sessions.Act(ctx, t.Session, t.agent(), t.PromptID, func(s enforcement.State) (enforcement.Decision, error) {

@@ -293,7 +293,9 @@ func (v *Service) onAfterTool(ctx context.Context, t turn) (host.Answer, error) 
 	t.restored = v.afterwards.guards.ended(t)
 	changes, was := v.afterwards.changes(t)
 	t.was = was
+	wrote := []string{}
 	for _, target := range t.touched(changes) {
+		wrote = append(wrote, target.Path)
 		name := target.Rel
 		if name == "" {
 			name = target.Path
@@ -304,6 +306,7 @@ func (v *Service) onAfterTool(ctx context.Context, t turn) (host.Answer, error) 
 			finished.Tests = append(finished.Tests, name)
 		}
 	}
+	v.Files.Wrote(wrote)
 	v.afterwards.left.wrote(t.Session, pathsOf(finished.Files))
 	command, certain := t.ended()
 	decision, _, err := v.Sessions.Act(ctx, session, t.agent(), t.PromptID, func(s enforcement.State) (enforcement.Decision, error) {

@@ -40,6 +40,9 @@ type Options struct {
 	// Saved is the file that keeps the index for the next process; "" for none.
 	// It can be deleted at any time.
 	Saved string
+	// Watches bounds the folders that are watched, of all projects that share it;
+	// nil bounds nothing.
+	Watches *Watches
 	// Warn is told of a saved index that cannot be used; nil tells nobody.
 	Warn func(string)
 }

@@ -57,6 +57,12 @@ type Lead struct {
 	Meant   []string
 }
 
+// Bytes is about the memory that the snapshot takes.
+func (s *Snapshot) Bytes() int64 { return int64(s.Index.Bytes()) + int64(s.Len())*bytesOfDocument }
+
+// bytesOfDocument is about what is remembered of a file beside what is searched.
+const bytesOfDocument = 1 << 10
+
 // Len is the number of documents.
 func (s *Snapshot) Len() int { return s.docs.tally.Documents }
 

@@ -30,6 +30,9 @@ type Update struct {
 	Force bool
 	// Paths, if not nil, are all that may have changed.
 	Paths []string
+	// Some says that more than Paths may have changed: how old the index may be
+	// does not follow.
+	Some bool
 
 	enter func(dir string) // see selection.list
 }
@@ -422,7 +425,9 @@ func (p *Project) publish(w *work) {
 	if w.before != nil {
 		next.Revision = max(w.before.Revision, 1)
 	}
-	p.saw(true)
+	if w.listing != nil || !w.update.Some {
+		p.saw(true)
+	}
 	if now != nil {
 		if next.relations == now.relations && next.like(now) {
 			return

@@ -18,28 +18,35 @@ const (
 	patience = 200 * time.Millisecond
 	// manyPaths is from where all files are looked at, which is then faster.
 	manyPaths = 500
-	// polling is how often the files are looked at where the platform does not
-	// tell of their changes.
-	polling = 5 * time.Second
 	// retryAfter is how long an update that failed is put off.
 	retryAfter = time.Second
 )
 
-// Watch keeps the index up to the files until the context ends. It begins with
-// an update. report, if not nil, hears of each update, or of what kept one from
-// ending well; the next change tries again.
+// ErrUnwatched is returned where the system does not tell of changes to a
+// project's files; its text says why. Whoever searches has to look first.
+var ErrUnwatched = errors.New("artifacts: the files cannot be watched")
+
+// Watch keeps the index up to the files until the context ends, or returns
+// [ErrUnwatched]. It begins with an update. report, if not nil, hears of each
+// update, or of what kept one from ending well; the next change tries again.
 func (p *Project) Watch(ctx context.Context, report func(Built, error)) error {
-	w := &watch{project: p, report: report, dirty: map[string]bool{}, all: true}
+	if far := remote(p.Root()); far != "" {
+		return fmt.Errorf("%w: %s is %s, which tells nothing of what other machines write", ErrUnwatched, p.Root(), far)
+	}
+	watcher, err := fsnotify.NewBufferedWatcher(1 << 14)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrUnwatched, err)
+	}
+	defer func() { _ = watcher.Close() }()
+	return newWatch(p, watcher, report).run(ctx)
+}
+
+func newWatch(p *Project, watcher *fsnotify.Watcher, report func(Built, error)) *watch {
+	w := &watch{project: p, watcher: watcher, report: report, dirty: map[string]bool{}, all: true, folders: map[string]bool{}}
 	if w.report == nil {
 		w.report = func(Built, error) {}
 	}
-	var err error
-	if w.watcher, err = fsnotify.NewBufferedWatcher(1 << 14); err != nil {
-		w.report(Built{}, fmt.Errorf("artifacts: the platform does not tell of changes: %w: looking every %s", err, polling))
-		return w.poll(ctx)
-	}
-	defer func() { _ = w.watcher.Close() }()
-	return w.run(ctx)
+	return w
 }
 
 // watch is a running Watch.
@@ -50,15 +57,16 @@ type watch struct {
 
 	dirty   map[string]bool // paths that may have changed
 	all     bool            // anything may have
+	folders map[string]bool // that are watched, absolute
+	entered map[string]bool // by the update that runs
 	refused error           // a folder that cannot be watched
 }
 
 func (w *watch) run(ctx context.Context) error {
+	defer func() { w.project.options.Watches.give(len(w.folders)) }()
 	wait := time.NewTimer(0)
 	defer wait.Stop()
 	var since time.Time // when the first change came that no update has
-	look := time.NewTicker(polling)
-	defer look.Stop()
 	for {
 		select {
 		case <-ctx.Done():
@@ -79,14 +87,13 @@ func (w *watch) run(ctx context.Context) error {
 			if !errors.Is(err, fsnotify.ErrEventOverflow) {
 				w.report(Built{}, fmt.Errorf("artifacts: watch %s: %w", w.project.Root(), err))
 			}
-		case <-look.C:
-			if w.refused == nil {
-				continue
-			}
-			w.all = true
 		case <-wait.C:
 			since = time.Time{}
-			if !w.update(ctx) {
+			done := w.update(ctx)
+			if w.refused != nil {
+				return w.refused
+			}
+			if !done {
 				since = w.project.options.Now()
 				wait.Reset(retryAfter)
 			}
@@ -127,7 +134,7 @@ func (w *watch) update(ctx context.Context) bool {
 			u.Paths = append(u.Paths, path)
 		}
 	}
-	w.refused = nil
+	w.entered = map[string]bool{}
 	built, err := w.project.Update(ctx, u)
 	switch {
 	case ctx.Err() != nil:
@@ -139,31 +146,38 @@ func (w *watch) update(ctx context.Context) bool {
 	}
 	clear(w.dirty)
 	w.all = false
-	w.report(built, w.refused)
+	if built.Whole {
+		w.forget()
+	}
+	w.report(built, nil)
 	return true
 }
 
 // enter watches a folder before it is read, so that nothing that comes into it
 // later is missed.
 func (w *watch) enter(dir string) {
-	err := w.watcher.Add(dir)
-	if err == nil || errors.Is(err, fs.ErrNotExist) || w.refused != nil {
+	w.entered[dir] = true
+	if w.refused != nil {
 		return
 	}
-	w.refused = fmt.Errorf("artifacts: %s cannot be watched: %w: looking every %s instead", dir, err, polling)
+	if !w.folders[dir] && !w.project.options.Watches.take() {
+		w.refused = fmt.Errorf("%w: more folders than may be watched, which is a part of what the system lets one user watch", ErrUnwatched)
+		return
+	}
+	w.folders[dir] = true
+	if err := w.watcher.Add(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		w.refused = fmt.Errorf("%w: %s: %w", ErrUnwatched, dir, err)
+	}
 }
 
-// poll looks at all files every so often.
-func (w *watch) poll(ctx context.Context) error {
-	tick := time.NewTicker(polling)
-	defer tick.Stop()
-	for {
-		w.update(ctx)
-		w.all = true
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
+// forget no longer watches the folders that the last walk did not enter: they
+// are gone, or left out.
+func (w *watch) forget() {
+	for dir := range w.folders {
+		if !w.entered[dir] {
+			_ = w.watcher.Remove(dir) // of a folder that is gone nothing is watched
+			delete(w.folders, dir)
+			w.project.options.Watches.give(1)
 		}
 	}
 }

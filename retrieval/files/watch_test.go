@@ -2,6 +2,7 @@ package files
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -193,7 +194,7 @@ func TestWatchLooksEverywhereWhenTheQueueRanOver(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = (&watch{project: p, watcher: watcher, report: func(Built, error) {}, dirty: map[string]bool{}, all: true}).run(ctx)
+		_ = newWatch(p, watcher, nil).run(ctx)
 	}()
 	s := p.Await(ctx, 0)
 	tr.write("b.md", "# b\n")
@@ -203,4 +204,54 @@ func TestWatchLooksEverywhereWhenTheQueueRanOver(t *testing.T) {
 	}
 	cancel()
 	<-done
+}
+
+// TestWatchEndsWhereFoldersAreTooMany: the index is up to the files then, what
+// was taken is given back, and whoever searches is told to look.
+func TestWatchEndsWhereFoldersAreTooMany(t *testing.T) {
+	t.Parallel()
+	tr := newTree(t)
+	tr.write("a/a.md", "# a\n")
+	tr.write("b/b.md", "# b\n")
+	p := tr.open(&journal{})
+	p.options.Watches = NewWatches(2)
+	if err := p.Watch(t.Context(), nil); !errors.Is(err, ErrUnwatched) {
+		t.Errorf("%v", err)
+	}
+	if p.Current() == nil || p.Current().Len() != 2 || p.options.Watches.left != 2 {
+		t.Errorf("%d documents, %d of 2 places are free", p.Current().Len(), p.options.Watches.left)
+	}
+}
+
+// TestWatchGivesFoldersBack: those that are gone take no place.
+func TestWatchGivesFoldersBack(t *testing.T) {
+	t.Parallel()
+	tr := newTree(t)
+	tr.write("a/b/c.md", "# c\n")
+	w := watchTree(t, tr)
+	watches := NewWatches(10)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	p := tr.open(&journal{})
+	p.options.Watches = watches
+	done := make(chan struct{})
+	go func() { defer close(done); _ = p.Watch(ctx, nil) }()
+	s := p.Await(ctx, 0)
+	w.remove("a")
+	for s.Len() > 1 {
+		s = p.Await(ctx, s.Revision)
+	}
+	w.write("d/e.md", "# e\n")
+	for ; s.Len() < 2; s = p.Await(ctx, s.Revision) {
+	}
+	watches.mu.Lock()
+	left := watches.left
+	watches.mu.Unlock()
+	if left < 10-2 {
+		t.Errorf("%d of 10 places are free with two folders", left)
+	}
+	cancel()
+	if <-done; watches.left != 10 {
+		t.Errorf("%d of 10 places are free at the end", watches.left)
+	}
 }

@@ -75,12 +75,9 @@ func TestProjectsAreKeptApart(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	put(t, filepath.Join(one, "docs/new.md"), "# Gnomes\n")
-	status, err := call[schemas.ArtifactStatus](w, w.hook, schemas.SvcArtifactStatus, schemas.ArtifactStatusRequest{Project: one, Check: true})
-	if err != nil || !status.Index.Stale || status.Index.Changed != 1 {
-		t.Errorf("%+v %v", status.Index, err)
-	}
-	if r := w.search(one, "retried after a timeout"); !r.Index.Stale || r.Index.Changed != 1 {
-		t.Errorf("a new file, and the answer is not stale: %+v", r.Index)
+	w.await(one, 2)
+	if r := w.search(one, "gnomes"); !slices.Equal(foundPaths(r), []string{"docs/new.md"}) || r.Index.Stale {
+		t.Errorf("a new file: %+v", r)
 	}
 	if err := w.stop(); err != nil {
 		t.Fatal(err)
@@ -89,31 +86,48 @@ func TestProjectsAreKeptApart(t *testing.T) {
 	if r := w.search(other, "printer paper jam"); len(r.Artifacts) != 1 {
 		t.Errorf("after a restart: %+v", r)
 	}
-	status = w.build(schemas.ArtifactBuildRequest{Project: one})
+	status := w.build(schemas.ArtifactBuildRequest{Project: one})
 	if status.Documents != 2 || status.Last.Added > 1 {
 		t.Errorf("after a restart: %+v %+v", status, status.Last)
 	}
 }
 
-func TestWatchingThroughTheService(t *testing.T) {
-	w := newWorld(t)
-	put(t, filepath.Join(w.project, "docs/a.md"), "# Alpha\n")
-	status := w.build(schemas.ArtifactBuildRequest{Project: w.project, Watch: true})
-	if !status.Watching {
-		t.Fatalf("%+v", status)
-	}
-	put(t, filepath.Join(w.project, "docs/b.md"), "# Gnomes in the garden\n")
-	deadline := time.Now().Add(5 * time.Minute)
-	for status.Documents < 2 && time.Now().Before(deadline) {
+// await waits until the index of a project has so many documents.
+func (w *world) await(project string, documents int) {
+	w.t.Helper()
+	var status schemas.ArtifactStatus
+	for deadline := time.Now().Add(5 * time.Minute); status.Documents != documents; {
 		var err error
-		status, err = call[schemas.ArtifactStatus](w, w.hook, schemas.SvcArtifactStatus, schemas.ArtifactStatusRequest{Project: w.project, After: status.Revision, Wait: 5 * time.Second, Watch: true})
-		if err != nil {
-			t.Fatal(err)
+		status, err = call[schemas.ArtifactStatus](w, w.hook, schemas.SvcArtifactStatus, schemas.ArtifactStatusRequest{Project: project, After: status.Revision, Wait: 5 * time.Second})
+		if err != nil || time.Now().After(deadline) {
+			w.t.Fatalf("%+v %v", status, err)
 		}
 	}
-	if r := w.search(w.project, "gnomes in the garden"); !slices.Contains(foundPaths(r), "docs/b.md") || r.Index.Stale || r.Index.AgeSeconds != 0 {
+}
+
+// TestAnIndexFollowsItsFilesByItself: nobody asks for that, neither after a build
+// nor when a session begins under another daemon.
+func TestAnIndexFollowsItsFilesByItself(t *testing.T) {
+	data, project := t.TempDir(), newProject(t, "mode: conversation\n")
+	w := start(t, data, project)
+	put(t, filepath.Join(project, "docs/a.md"), "# Alpha\n")
+	w.build(schemas.ArtifactBuildRequest{Project: project})
+	put(t, filepath.Join(project, "docs/b.md"), "# Gnomes in the garden\n")
+	w.await(project, 2)
+	if r := w.search(project, "gnomes in the garden"); !slices.Contains(foundPaths(r), "docs/b.md") || r.Index.Stale || r.Index.AgeSeconds != 0 {
 		t.Errorf("%+v", r)
 	}
+	w.wrote("docs/c.md", "# Dwarves in the cellar\n")
+	if r := w.search(project, "dwarves in the cellar"); !slices.Contains(foundPaths(r), "docs/c.md") {
+		t.Errorf("an agent wrote it: %+v", r)
+	}
+	if err := w.stop(); err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(project, "docs/d.md"), "# Trolls under the bridge\n")
+	w = start(t, data, project)
+	w.send("SessionStart", map[string]any{"source": "startup"})
+	w.await(project, 4)
 }
 
 func TestArtifactRequestsThatCannotBe(t *testing.T) {

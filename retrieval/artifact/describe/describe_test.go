@@ -116,7 +116,8 @@ func TestGenerated(t *testing.T) {
 
 func TestBinary(t *testing.T) {
 	for text, want := range map[string]bool{
-		"": false, "text\n": false, "a\x00b": true, "\xff\xfe\xfd\xfc": true, "caf\xe9 au lait": false, "\x1b[1mbold\x1b[0m": false,
+		"": false, "text\n": false, "a\x00b": true, "\x80\xfe\xfd\xfc": true, "\xff\xfea\x00\n\x00": false, "\xfe\xff\x00a": false,
+		"\xff\xfe\x00\x00a\x00\x00\x00": true, "caf\xe9 au lait": false, "\x1b[1mbold\x1b[0m": false,
 		strings.Repeat("a", 9000) + "\x00": false, "日本語": false,
 	} {
 		if got := Binary([]byte(text)); got != want {

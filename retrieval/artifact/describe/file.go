@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"regexp"
 	"time"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/writbus/writ/retrieval/artifact"
@@ -32,9 +33,11 @@ type Described struct {
 // Describe makes a document of a file that is not [Binary]. It keeps none of the
 // file's bytes.
 func Describe(f File, scratch *chunk.Scratch) Described {
+	size := int64(len(f.Bytes))
+	f.Bytes = UTF8(f.Bytes)
 	text, replaced := validText(f.Bytes)
 	d := Described{Replaced: replaced}
-	d.Path, d.ModTime, d.Size, d.Hash = f.Path, f.ModTime.UTC(), int64(len(f.Bytes)), f.Hash
+	d.Path, d.ModTime, d.Size, d.Hash = f.Path, f.ModTime.UTC(), size, f.Hash
 	if d.Language = Language(f.Path); d.Language == language.Text {
 		d.Language = cmp.Or(language.OfScript([]byte(text[:min(len(text), 256)])), language.Text)
 	}
@@ -53,7 +56,6 @@ func Describe(f File, scratch *chunk.Scratch) Described {
 // validText is the text of a file's bytes, and how many of them had to be
 // replaced.
 func validText(raw []byte) (text string, replaced int) {
-	raw = bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf")) // a mark of the encoding
 	if utf8.Valid(raw) {
 		return string(raw), 0
 	}
@@ -69,12 +71,38 @@ func validText(raw []byte) (text string, replaced int) {
 	return string(out), replaced
 }
 
+// UTF8 is a file's text as UTF-8, without the mark of its encoding that it begins
+// with. Only texts with such a mark are known to be UTF-16; all others are what
+// they are.
+func UTF8(raw []byte) []byte {
+	switch {
+	case bytes.HasPrefix(raw, []byte("\xef\xbb\xbf")):
+		return raw[3:]
+	case bytes.HasPrefix(raw, []byte("\xff\xfe")):
+		return fromUTF16(raw[2:], binary.LittleEndian)
+	case bytes.HasPrefix(raw, []byte("\xfe\xff")):
+		return fromUTF16(raw[2:], binary.BigEndian)
+	}
+	return raw
+}
+
+func fromUTF16(raw []byte, order binary.ByteOrder) []byte {
+	units := make([]uint16, 0, len(raw)/2)
+	for ; len(raw) >= 2; raw = raw[2:] {
+		units = append(units, order.Uint16(raw))
+	}
+	return []byte(string(utf16.Decode(units)))
+}
+
 // sniffed is how much of a file tells what it is, as git does it.
 const sniffed = 8000
 
 // Binary says whether a file is no text: there is a zero byte among its first
 // 8,000, or a third of them are no text.
 func Binary(raw []byte) bool {
+	if len(raw) >= 2 && (raw[0] == 0xff && raw[1] == 0xfe || raw[0] == 0xfe && raw[1] == 0xff) {
+		raw = UTF8(raw[:min(len(raw), 2*sniffed)&^1])
+	}
 	head := raw[:min(len(raw), sniffed)]
 	if bytes.IndexByte(head, 0) >= 0 {
 		return true
@@ -122,6 +150,7 @@ const generatedLines = 20
 // Generated says whether a program wrote a file: lock files, bundles, and what
 // bears the mark of a generator in its first lines.
 func Generated(path string, raw []byte) bool {
+	raw = UTF8(raw)
 	if mayBeGenerated(path) && generatedNames.MatchString(path) {
 		return true
 	}

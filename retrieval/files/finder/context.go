@@ -126,15 +126,15 @@ func (f *Finder) mentioned(task string, snapshot *files.Snapshot) (asked []schem
 		if len(hits) == 0 {
 			unresolved = append(unresolved, schemas.ArtifactMention{Mention: m.Text, Section: m.Section, AtLine: m.At, Meant: meant, Resolved: meant[0]})
 		}
-		for i, text := range texts.of(hits) {
-			h := hits[i]
+		for _, p := range texts.of(hits) {
+			h, text := p.hit, p.text
 			if text == "" || slices.ContainsFunc(asked, func(a schemas.ArtifactFound) bool { return a.Path == h.Document.Path && a.Lines == h.Lines }) {
 				continue
 			}
 			asked = append(asked, artifactOf(h, text, snapshot))
 		}
 	}
-	return asked, texts.changed, unresolved
+	return asked, len(texts.moved), unresolved
 }
 
 // named are the chunks of a file that a mention means: all, those that hold its

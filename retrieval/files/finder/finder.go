@@ -32,6 +32,10 @@ type Finder struct {
 	contents *files.Contents
 	now      func() time.Time
 	began    time.Time
+
+	// Refresh, if not nil, has the index brought up to paths that were found to
+	// differ from it, and says whether it was. It is set before the first search.
+	Refresh func(paths []string) bool
 }
 
 // New returns the finder of a project.
@@ -50,8 +54,19 @@ func (f *Finder) Search(r schemas.ArtifactSearchRequest, strategies strategy.Set
 	return reply, err
 }
 
-// search is Search, and the snapshot that it searched.
+// search is Search, and the snapshot that it searched. Where files turn out to
+// differ from the index, that is brought up to them and searched once more.
 func (f *Finder) search(r schemas.ArtifactSearchRequest, strategies strategy.Set) (schemas.ArtifactSearchReply, *files.Snapshot, error) {
+	reply, snapshot, moved, err := f.searchOnce(r, strategies)
+	if err != nil || len(moved) == 0 || f.Refresh == nil || !f.Refresh(moved) {
+		return reply, snapshot, err
+	}
+	reply, snapshot, _, err = f.searchOnce(r, strategies)
+	return reply, snapshot, err
+}
+
+// searchOnce is search, and the files that differ from the index.
+func (f *Finder) searchOnce(r schemas.ArtifactSearchRequest, strategies strategy.Set) (schemas.ArtifactSearchReply, *files.Snapshot, []string, error) {
 	began := f.clock()
 	reply := schemas.ArtifactSearchReply{
 		Query: r.Query, Artifacts: []schemas.ArtifactFound{}, References: []string{}, Stages: []schemas.ArtifactStage{},
@@ -59,16 +74,16 @@ func (f *Finder) search(r schemas.ArtifactSearchRequest, strategies strategy.Set
 	}
 	snapshot := f.project.Current()
 	if snapshot == nil {
-		return reply, nil, ErrNoIndex
+		return reply, nil, nil, ErrNoIndex
 	}
 	q, err := query(r, strategies)
 	if err != nil {
-		return reply, nil, err
+		return reply, nil, nil, err
 	}
 	q.Clock = f.clock
 	found, err := f.cache.Search(snapshot.Index, q)
 	if err != nil {
-		return reply, nil, understood(err)
+		return reply, nil, nil, understood(err)
 	}
 	reply.Problem = found.Problem
 	reply.Method, reply.Embedder, reply.Phase = string(found.Method), found.Embedder, strings.Join(q.Filter.Phases, ",")
@@ -79,11 +94,11 @@ func (f *Finder) search(r schemas.ArtifactSearchRequest, strategies strategy.Set
 		reply.Stages = append(reply.Stages, schemas.ArtifactStage{Name: s.Name, Candidates: s.Candidates, LatencyMs: millis(s.Nanos)})
 	}
 	reading := f.clock()
-	changed := f.read(&reply, found.Hits, snapshot)
+	moved := f.read(&reply, found.Hits, snapshot)
 	reply.Stages = append(reply.Stages, schemas.ArtifactStage{Name: "read", Candidates: len(reply.Artifacts), LatencyMs: millis(f.clock() - reading)})
-	reply.Index = f.age(changed)
+	reply.Index = f.age(len(moved))
 	reply.LatencyMs = millis(f.clock() - began)
-	return reply, snapshot, nil
+	return reply, snapshot, moved, nil
 }
 
 func millis(nanos int64) float64 { return float64(nanos) / 1e6 }
@@ -164,28 +179,31 @@ func (f *Finder) age(changed int) schemas.ArtifactIndexAge {
 	return schemas.ArtifactIndexAge{AgeSeconds: age.Seconds(), Stale: changed > 0, Changed: changed}
 }
 
-// read fills the reply with the hits and their text. It returns how many files
-// changed since they were indexed; hits whose file is gone, or has no such lines
-// any more, are left out.
-func (f *Finder) read(reply *schemas.ArtifactSearchReply, hits []search.Hit, snapshot *files.Snapshot) (changed int) {
+// read fills the reply with the hits and their text, and returns the files that
+// differ from the index. A piece of one of these is cut anew from what the file
+// holds; what is not in it any more is left out.
+func (f *Finder) read(reply *schemas.ArtifactSearchReply, hits []search.Hit, snapshot *files.Snapshot) (moved []string) {
 	texts, err := f.open()
 	if err != nil {
-		return len(hits)
+		for _, h := range hits {
+			moved = append(moved, h.Document.Path)
+		}
+		return moved
 	}
 	defer texts.close()
-	for i, text := range texts.of(hits) {
-		h := hits[i]
-		if text == "" {
+	for _, p := range texts.of(hits) {
+		h := p.hit
+		if p.text == "" {
 			continue
 		}
-		reply.Artifacts = append(reply.Artifacts, artifactOf(h, text, snapshot))
+		reply.Artifacts = append(reply.Artifacts, artifactOf(h, p.text, snapshot))
 		reply.Confidence.PerArtifact = append(reply.Confidence.PerArtifact, round(h.Score))
 		if ref := reference(h.Document.Path); !slices.Contains(reply.References, ref) {
 			reply.References = append(reply.References, ref)
 		}
 		reply.Confidence.Overall = max(reply.Confidence.Overall, round(h.Score))
 	}
-	return texts.changed
+	return texts.moved
 }
 
 // open gives access to the project's files as they are now.
@@ -194,5 +212,5 @@ func (f *Finder) open() (*texts, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &texts{root: root, contents: f.contents, buffer: buffers.Get().(*[]byte), moved: map[string]bool{}}, nil
+	return &texts{root: root, contents: f.contents, buffer: buffers.Get().(*[]byte)}, nil
 }

@@ -181,3 +181,42 @@ func TestValidText(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// TestAPieceIsNoOlderThanItsFile: after a file changed, as when a branch is
+// switched, each piece has the lines, the heading and the text that its file has
+// now, or is left out.
+func TestAPieceIsNoOlderThanItsFile(t *testing.T) {
+	filler := strings.Repeat("Much is said of other matters here, line by line.\n", 30)
+	before := "# Payments\n\n" + filler + "\n## Retries\n\nA payment is asked for again after a timeout, at most three times.\n" + filler + "\n## Refunds\n\nMoney that is paid back.\n" + filler
+	after := "# Payments\n\n" + filler + "\n## History\n\nOnce there were stamps.\n" + filler + "\n## Retries\n\nA payment is asked for again after a timeout, at most nine times.\n" + filler
+	request := schemas.ArtifactSearchRequest{Query: "payment asked again after a timeout; refunds, money paid back"}
+	for name, refresh := range map[string]bool{"cut anew": false, "indexed anew": true} {
+		f, root := project(t, map[string]string{"docs/payments.md": before})
+		if refresh {
+			f.Refresh = func(paths []string) bool {
+				_, err := f.project.Update(t.Context(), files.Update{Paths: paths, Some: true})
+				return err == nil
+			}
+		}
+		if got := ask(t, f, request); len(got.Artifacts) < 2 {
+			t.Fatalf("%+v", got.Artifacts)
+		}
+		write(t, root, "docs/payments.md", after)
+		reply, lines, retries := ask(t, f, request), strings.SplitAfter(after, "\n"), false
+		for _, a := range reply.Artifacts {
+			if want := strings.Join(lines[a.Lines[0]-1:a.Lines[1]], ""); a.Content != want {
+				t.Errorf("%s: lines %v are %q, the file has %q", name, a.Lines, a.Content, want)
+			}
+			if part := a.Metadata.Heading[strings.LastIndex(a.Metadata.Heading, "> ")+1:]; !strings.Contains(a.Content, part) {
+				t.Errorf("%s: %q is the heading of %q", name, a.Metadata.Heading, a.Content)
+			}
+			retries = retries || strings.Contains(a.Content, "nine times")
+		}
+		if !retries {
+			t.Errorf("%s: what the file says now is not among %+v", name, reply.Artifacts)
+		}
+		if reply.Index.Stale == refresh {
+			t.Errorf("%s: %+v", name, reply.Index)
+		}
+	}
+}

@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"math"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
 
 	"github.com/writbus/writ/retrieval/artifact"
 	"github.com/writbus/writ/retrieval/artifact/chunk"
+	"github.com/writbus/writ/retrieval/artifact/describe"
 	"github.com/writbus/writ/retrieval/artifact/inject"
 	"github.com/writbus/writ/retrieval/artifact/search"
 	"github.com/writbus/writ/retrieval/files"
@@ -21,8 +23,14 @@ type texts struct {
 	root     *os.Root
 	contents *files.Contents
 	buffer   *[]byte
-	moved    map[string]bool // files that cannot be read or changed since they were indexed
-	changed  int             // how many
+	moved    []string // files that cannot be read or changed since they were indexed
+}
+
+// piece is a hit as its file has it now, and its text; "" for what is not there
+// any more.
+type piece struct {
+	hit  search.Hit
+	text string
 }
 
 // buffers hold the file that is being read.
@@ -37,22 +45,57 @@ func (t *texts) close() {
 // several chunks.
 const longLine = 1024
 
-// of are the texts of hits, "" for what is not there any more. Each file is read
-// once.
-func (t *texts) of(hits []search.Hit) []string {
-	out, done := make([]string, len(hits)), make([]bool, len(hits))
+// of are hits as they are now. Each file is read once.
+func (t *texts) of(hits []search.Hit) []piece {
+	out, done := make([]piece, len(hits)), make([]bool, len(hits))
 	for i, h := range hits {
 		if done[i] {
 			continue
 		}
-		file := t.file(h.Document)
+		file, same := t.file(h.Document)
 		for j := i; j < len(hits); j++ {
-			if !done[j] && hits[j].Document.Path == h.Document.Path {
-				out[j], done[j] = textOf(file, hits[j]), true
+			if done[j] || hits[j].Document.Path != h.Document.Path {
+				continue
+			}
+			if done[j] = true; same {
+				out[j] = piece{hits[j], textOf(file, hits[j])}
+			} else if p := cutAnew(file, hits[j]); !slices.ContainsFunc(out, p.is) {
+				out[j] = p
 			}
 		}
 	}
 	return out
+}
+
+// is says whether two pieces are the same.
+func (p piece) is(o piece) bool {
+	return p.text != "" && o.text != "" && p.hit.Document.Path == o.hit.Document.Path && p.hit.Lines == o.hit.Lines
+}
+
+// cutAnew is a hit in a file that changed since it was indexed: the piece of
+// the file, as it is now, that has the hit's heading or declares a name of its;
+// nothing where there is none. Among several the nearest is taken.
+func cutAnew(file []byte, h search.Hit) piece {
+	if len(file) == 0 {
+		return piece{}
+	}
+	chunks, _ := chunk.Split(h.Document.Language, validText(file), new(chunk.Scratch))
+	best, far := -1, 0
+	for i, c := range chunks {
+		alike := h.Heading != "" && c.Heading == h.Heading || slices.ContainsFunc(c.Symbols, func(name string) bool { return slices.Contains(h.Symbols, name) })
+		if h.Heading == "" && len(h.Symbols) == 0 { // text that nothing names
+			alike = c.Heading == "" && len(c.Symbols) == 0
+		}
+		if d := max(c.Lines[0]-h.Lines[0], h.Lines[0]-c.Lines[0]); alike && (best < 0 || d < far) {
+			best, far = i, d
+		}
+	}
+	if best < 0 {
+		return piece{}
+	}
+	c := chunks[best]
+	h.Chunk, h.Lines, h.Heading, h.Symbols, h.Tokens = best, c.Lines, c.Heading, c.Symbols, c.Tokens
+	return piece{h, strings.Clone(c.Text)}
 }
 
 // textOf is the text of a hit in its file.
@@ -68,18 +111,18 @@ func textOf(file []byte, h search.Hit) string {
 	return validText(text)
 }
 
-// file is a file as it is now, without the mark of its encoding; nothing if it
-// cannot be read. It is there until the next one is read.
-func (t *texts) file(d *artifact.Document) []byte {
+// file is a file as it is now, as UTF-8 without the mark of its encoding, and
+// whether it is as it was indexed; nothing if it cannot be read. It is there
+// until the next one is read.
+func (t *texts) file(d *artifact.Document) (text []byte, same bool) {
 	raw, same, err := t.contents.Read(t.root, d.Path, d.Hash, t.buffer)
-	if !same && !t.moved[d.Path] {
-		t.moved[d.Path] = true
-		t.changed++
+	if !same && !slices.Contains(t.moved, d.Path) {
+		t.moved = append(t.moved, d.Path)
 	}
 	if err != nil {
-		return nil
+		return nil, false
 	}
-	return bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf"))
+	return describe.UTF8(raw), same
 }
 
 // countedAtOnce is how many bytes are searched for line ends together.

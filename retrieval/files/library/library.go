@@ -14,6 +14,7 @@ import (
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/retrieval/artifact/strategy"
 	"github.com/writbus/writ/retrieval/embed/choice"
+	"github.com/writbus/writ/retrieval/files"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -31,6 +32,9 @@ type Options struct {
 	Waits      Waits
 	Now        func() time.Time
 	Logger     *slog.Logger
+	// Memory bounds what the indexes of all projects take together, bytes; 0 is
+	// mostMemory. One project may take more.
+	Memory int64
 	// Warn remembers what the user has to be told.
 	Warn func(string)
 	// Lean lets less garbage gather until it is undone.
@@ -44,7 +48,7 @@ type Waits struct {
 	Open time.Duration
 	// Load is how long a search waits for an index that is being loaded.
 	Load time.Duration
-	// Compare is how long a search waits to hear whether its index is up to date.
+	// Compare is how long a search waits until its index is up to its files.
 	Compare time.Duration
 	// Answer bounds how long a request waits that asks to wait.
 	Answer time.Duration
@@ -56,21 +60,26 @@ type Waits struct {
 // Library is the service of projects' files. It is safe for concurrent use.
 type Library struct {
 	o       Options
+	watches *files.Watches
 	running context.Context // ends with the services
 	saving  context.Context // ends a while later
 	wait    sync.WaitGroup
 
 	mu       sync.Mutex
-	projects map[string]*project // that somebody asked for
-	loading  map[string]bool     // projects that are being taken up for a prompt
-	served   map[string]bool     // sessions that have their block
+	projects map[string]*project      // that somebody asked for
+	leaving  map[string]chan struct{} // by the project; closed once it is saved
+	loading  map[string]bool          // projects that are being taken up for a prompt
+	served   map[string]bool          // sessions that have their block
 
 	showing sync.Mutex // while it is found out what a session was shown
 }
 
 // New returns the service; it answers once it has begun.
 func New(o Options) *Library {
-	return &Library{o: o, projects: map[string]*project{}, loading: map[string]bool{}, served: map[string]bool{}}
+	if o.Memory == 0 {
+		o.Memory = mostMemory
+	}
+	return &Library{o: o, watches: files.NewWatches(0), leaving: map[string]chan struct{}{}, projects: map[string]*project{}, loading: map[string]bool{}, served: map[string]bool{}}
 }
 
 // Endpoints are the requests that the service answers.

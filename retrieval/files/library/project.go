@@ -37,8 +37,8 @@ type project struct {
 	building  chan struct{} // closed when the update that runs ends; nil while none does
 	last      *files.Built
 	failed    error // of the last update
-	lease     time.Time
-	watching  context.CancelFunc // nil while nothing watches
+	fresh     freshness
+	left      bool // it is no longer one of the library's
 	meaning   embedding
 }
 
@@ -74,17 +74,20 @@ func (l *Library) beginOpening(folder string) (*project, error) {
 	defer l.mu.Unlock()
 	now := l.o.Now()
 	for id, p := range l.projects {
-		if id != root && p.idle(now) {
-			delete(l.projects, id)
-			l.wait.Go(func() { l.save(p) })
+		if id != root && p.idle(now, idleAfter) {
+			l.letGo(p)
 		}
 	}
 	p := l.projects[root]
 	if p == nil {
 		p = &project{id: root, opened: make(chan struct{})}
 		l.projects[root] = p
+		before := l.leaving[root]
 		l.wait.Go(func() {
 			defer close(p.opened)
+			if before != nil {
+				<-before // what it saves is read
+			}
 			if p.closed = l.load(l.running, p); p.closed != nil {
 				l.mu.Lock()
 				defer l.mu.Unlock()
@@ -120,13 +123,21 @@ func (p *project) isAway() bool {
 	return p.exists && p.Current() == nil
 }
 
-func (p *project) idle(now time.Time) bool {
+// idle says whether nobody asked for a project for so long, and nothing is done
+// for it but to watch its files.
+func (p *project) idle(now time.Time, after time.Duration) bool {
 	if !p.isOpen() {
 		return false
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.building == nil && p.watching == nil && !p.meaning.running && now.Sub(p.used) > idleAfter
+	return p.building == nil && p.fresh.telling == nil && p.fresh.looking == nil && !p.meaning.running && now.Sub(p.used) > after
+}
+
+func (p *project) lastUsed() time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.used
 }
 
 // load reads what the log says of a project.
@@ -138,7 +149,7 @@ func (l *Library) load(ctx context.Context, p *project) (err error) {
 	o := files.Options{
 		Root: root, Private: resolved(l.o.Data), Now: l.o.Now, Workers: runtime.GOMAXPROCS(0),
 		Record: func(ctx context.Context, events []schemas.Payload) error { return l.record(ctx, root, events) },
-		Saved:  l.file(root), Warn: l.o.Warn,
+		Saved:  l.file(root), Warn: l.o.Warn, Watches: l.watches,
 	}
 	if e := l.o.Embedder; e.Embedder != nil {
 		o.Embedder, o.Beside = e.Embedder, e.Beside
@@ -166,6 +177,7 @@ func (l *Library) load(ctx context.Context, p *project) (err error) {
 		return schemas.Faultf(schemas.CodeNotFound, "%s", plainly(err))
 	}
 	p.finder = finder.New(p.Project, l.o.Now)
+	p.finder.Refresh = func(paths []string) bool { return within(l.running, l.o.Waits.Compare, l.tell(p, paths)) }
 	return nil
 }
 

@@ -27,8 +27,8 @@ const (
 
 // ForPrompt returns the block of the project's files that goes with the first
 // prompt of a session for which there is something to read, "" for none. It is
-// recorded as shown. Nothing here keeps a prompt waiting: an index that
-// is not in memory is loaded for the next one, and a failure means no block.
+// recorded as shown. Nothing here keeps a prompt waiting for longer than a look at
+// the files may: an index that is not in memory is loaded for the next one, and a failure means no block.
 func (l *Library) ForPrompt(ctx context.Context, session, agentType, project, prompt string, room int) string {
 	budget := min(promptContext, int(float64(room)/charsPerToken))
 	if session == "" || strings.TrimSpace(prompt) == "" || budget < leastContext {
@@ -38,6 +38,7 @@ func (l *Library) ForPrompt(ctx context.Context, session, agentType, project, pr
 	if p == nil || l.hasBlock(session) {
 		return ""
 	}
+	l.settle(ctx, p)
 	strategies, err := l.o.Strategies(p.id)
 	if err != nil {
 		l.o.Logger.Warn("files for a prompt", "error", err)

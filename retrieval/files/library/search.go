@@ -44,7 +44,7 @@ func (l *Library) searchable(ctx context.Context, folder string) (*project, stra
 	if err != nil {
 		return nil, nil, err
 	}
-	l.compare(ctx, p)
+	l.settle(ctx, p)
 	return p, strategies, nil
 }
 
@@ -92,42 +92,20 @@ func (p *project) fresher(age schemas.ArtifactIndexAge) schemas.ArtifactIndexAge
 	return age
 }
 
-// compareEvery is how often searches have the files compared with the index, at
-// the least, where nothing watches them.
-const compareEvery = 2 * time.Second
+// lookEvery is how often searches have the files looked at, at the least, where
+// nothing watches them.
+const lookEvery = 500 * time.Millisecond
 
-// compare has the files compared with an index that nothing watches: at the least
-// every compareEvery, and as often as that takes a twentieth of the time. It waits
-// a little for the outcome.
-func (l *Library) compare(ctx context.Context, p *project) {
-	now := l.o.Now()
-	if !p.due(now) {
-		return
-	}
-	done := make(chan struct{})
-	l.wait.Go(func() {
-		defer close(done)
-		_, _ = p.Differences(l.running) // a folder that is gone shows in what is read
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.comparing = l.o.Now().Sub(now)
-	})
-	within(ctx, l.o.Waits.Compare, done)
-}
-
-// due says whether the files should be compared now, and takes that down.
+// due says whether the files should be looked at before a search: nothing watches
+// them, and it takes a twentieth of the time at most, or lookEvery has passed.
 func (p *project) due(now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	every := compareEvery
+	every := lookEvery
 	if p.comparing > 0 {
 		every = min(every, 20*p.comparing)
 	}
-	if p.watching != nil || p.building != nil || now.Sub(p.checked) <= every {
-		return false
-	}
-	p.checked = now
-	return true
+	return p.fresh.watching == nil && p.building == nil && now.Sub(p.checked) > every
 }
 
 // asked gives an error of a search the code a client can act on.

@@ -29,22 +29,12 @@ func (l *Library) build(ctx context.Context, r schemas.ArtifactBuildRequest) (sc
 		// The update counts as one that runs from here on: who asks for the state
 		// once the project is open must not find it idle.
 		l.begin(p, u)
-		if r.Watch {
-			l.wait.Go(func() {
-				if <-p.opened; p.closed == nil {
-					l.watch(p, u.Globs != nil)
-				}
-			})
-		}
 		return opening(p), nil
 	}
 	if err != nil {
 		return schemas.ArtifactStatus{}, err
 	}
 	done := l.begin(p, u)
-	if r.Watch {
-		l.watch(p, u.Globs != nil)
-	}
 	if r.Wait > 0 {
 		within(ctx, min(r.Wait, l.o.Waits.Answer), done)
 	}
@@ -71,8 +61,8 @@ func (l *Library) status(ctx context.Context, r schemas.ArtifactStatusRequest) (
 	if p.isAway() {
 		l.begin(p, files.Update{})
 	}
-	if r.Watch {
-		l.watch(p, false)
+	if r.Watch && p.Current() != nil {
+		l.settle(ctx, p)
 	}
 	if r.Wait > 0 {
 		waiting, cancel := context.WithTimeout(ctx, min(r.Wait, l.o.Waits.Answer))
@@ -103,7 +93,7 @@ func (l *Library) state(p *project) schemas.ArtifactStatus {
 func (p *project) status() schemas.ArtifactStatus {
 	p.mu.Lock()
 	s := schemas.ArtifactStatus{
-		Project: p.id, Exists: p.exists, State: "ready", Watching: p.watching != nil,
+		Project: p.id, Exists: p.exists, State: "ready", Watching: p.fresh.watching != nil, Unwatched: p.fresh.unwatched,
 		Types: map[string]int{}, Languages: map[string]int{}, Left: map[string]int{}, Globs: []string{},
 	}
 	building, current := p.building != nil || p.Progress() != nil, p.Current()
@@ -159,7 +149,7 @@ func (p *project) age() schemas.ArtifactIndexAge {
 	age, differing := p.Age()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.watching != nil && p.failed == nil {
+	if p.fresh.watching != nil && p.failed == nil {
 		age = 0
 	}
 	return schemas.ArtifactIndexAge{AgeSeconds: age.Seconds(), Stale: differing > 0 || p.failed != nil, Changed: differing}

@@ -1,13 +1,9 @@
 package library
 
 import (
-	"cmp"
-	"context"
-	"errors"
 	"runtime/debug"
 
 	"github.com/writbus/writ/retrieval/files"
-	"github.com/writbus/writ/schemas"
 )
 
 // manyRead is from how many files on an update is kept for the next process at
@@ -37,6 +33,10 @@ func (l *Library) begin(p *project, u files.Update) <-chan struct{} {
 			built, err = l.update(p, u)
 			p.ended(built, err)
 			l.embed(p)
+			if err == nil {
+				l.watch(p, u.Globs != nil)
+				l.trim(p)
+			}
 		}
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -69,49 +69,5 @@ func (p *project) ended(built files.Built, err error) {
 	defer p.mu.Unlock()
 	if p.failed = err; err == nil {
 		p.exists, p.last = true, &built
-	}
-}
-
-// watch keeps a project's index up to its files until the lease ends.
-func (l *Library) watch(p *project, anew bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.lease = l.o.Now().Add(schemas.WatchLease)
-	if p.watching != nil && !anew {
-		return
-	}
-	if p.watching != nil {
-		p.watching()
-	}
-	ctx, cancel := context.WithCancel(l.running)
-	p.watching = cancel
-	var said string
-	l.wait.Go(func() { l.keepLease(ctx, p) })
-	l.wait.Go(func() {
-		_ = p.Watch(ctx, func(built files.Built, err error) {
-			if built.At.IsZero() {
-				p.ended(built, cmp.Or(err, errors.New("the update ended early")))
-			} else {
-				p.ended(built, nil)
-				l.embed(p)
-			}
-			if err != nil && err.Error() != said {
-				said = err.Error()
-				l.o.Warn(said)
-			}
-		})
-	})
-}
-
-// keepLease stops watching when nobody asked for it again in time.
-func (l *Library) keepLease(ctx context.Context, p *project) {
-	for left := schemas.WatchLease; ctx.Err() == nil; {
-		within(ctx, left, nil)
-		p.mu.Lock()
-		if left = p.lease.Sub(l.o.Now()); left <= 0 && ctx.Err() == nil {
-			p.watching()
-			p.watching = nil
-		}
-		p.mu.Unlock()
 	}
 }

@@ -21,8 +21,7 @@ import (
 const (
 	// indexPoll is how often the progress of a build is asked for.
 	indexPoll = 250 * time.Millisecond
-	// watchPoll is how long one question waits for a change. The daemon goes on
-	// watching for longer.
+	// watchPoll is how long one question waits for a change.
 	watchPoll = 5 * time.Second
 )
 
@@ -50,9 +49,9 @@ wherever it lies, its sources and tests. What .gitignore and .writignore name is
 left out, and so are version control, vendored and generated files, binaries and
 files over 1 MiB. Files that did not change are not read again.
 
---watch stays and keeps the index up to the files until it is interrupted.
---explain says of one path why it is in the index, or why not, and builds
-nothing.`,
+From then on the index follows the files by itself. --watch stays and shows each
+change until it is interrupted. --explain says of one path why it is in the
+index, or why not, and builds nothing.`,
 		Example: `  writ index build
   writ index build 'docs/**/*.md' src
   writ index build --watch
@@ -65,7 +64,7 @@ nothing.`,
 		},
 	}
 	f := c.Flags()
-	f.BoolVar(&flags.watch, "watch", false, "keep the index up to the files until interrupted")
+	f.BoolVar(&flags.watch, "watch", false, "stay and show each change until interrupted")
 	f.BoolVar(&flags.force, "force", false, "read every file again")
 	f.BoolVar(&flags.defaults, "defaults", false, "forget the paths that were given before")
 	f.StringVar(&flags.explain, "explain", "", "say why this path is in the index or is not")

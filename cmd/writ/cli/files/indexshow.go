@@ -116,6 +116,9 @@ func (a *app) showIndex(s schemas.ArtifactStatus) {
 		return
 	}
 	a.Printf("%s  %s%s\n", st.Bold(s.Project), s.State, map[bool]string{true: ", watched"}[s.Watching])
+	if s.Unwatched != "" {
+		a.Printf("%s %s; the files are looked at before each search\n", st.Yellow("not watched:"), client.OneLine(s.Unwatched))
+	}
 	if s.Error != "" {
 		a.Printf("%s %s\n", st.Red("failed:"), s.Error)
 	}
