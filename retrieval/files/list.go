@@ -66,9 +66,7 @@ func (s *selection) walk(ctx context.Context, in folder, l *listing, enter func(
 	for _, e := range entries {
 		v := s.judge(in, e.Name(), e.IsDir())
 		if v.reason != "" {
-			if v.reason != Unselected {
-				l.leave(v.reason)
-			}
+			l.leave(v.reason)
 			if v.reason == BadName {
 				l.problems = append(l.problems, Problem{Path: path.Join(in.path, e.Name()), Why: v.detail})
 			}
@@ -86,7 +84,7 @@ func (s *selection) walk(ctx context.Context, in folder, l *listing, enter func(
 			l.unreadable(file, err)
 			continue
 		}
-		if found := judgeFile(info); found.reason != "" {
+		if found := s.judgeKind(file, info, v.wanted); found.reason != "" {
 			l.leave(found.reason)
 			continue
 		}
@@ -139,7 +137,7 @@ func (s *selection) explain(file string) Explanation {
 		}
 		isFolder := info.IsDir()
 		last = s.judge(in, name, isFolder)
-		if found := judgeFile(info); !isFolder && (last.reason == "" || i < len(parts)-1) {
+		if found := s.judgeKind(at, info, last.wanted); !isFolder && (last.reason == "" || i < len(parts)-1) {
 			last.reason, last.detail = found.reason, found.detail
 		}
 		if last.reason != "" {

@@ -146,13 +146,15 @@ func (p *Project) Await(ctx context.Context, after uint64) *Snapshot {
 
 // newSelected is what globs select, or the defaults.
 func newSelected(o Options, globs []string) (*selection, error) {
-	if len(globs) == 0 {
-		var err error
-		if globs, err = DefaultGlobs(o.Root); err != nil {
-			return nil, err
-		}
+	usual := len(globs) == 0
+	if usual {
+		globs = usualGlobs
 	}
-	return newSelection(o.Root, globs, o.Private)
+	s, err := newSelection(o.Root, globs, o.Private)
+	if err == nil {
+		s.usual = usual
+	}
+	return s, err
 }
 
 // Explain says why a path, relative to the project, is in the index or not.

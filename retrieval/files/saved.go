@@ -29,7 +29,7 @@ const (
 	savedMagic = "writ artifacts 2\n"
 	// analysisVersion says what is made of a file's bytes. A test fails where
 	// that changes and this number does not.
-	analysisVersion = 4
+	analysisVersion = 5
 )
 
 // savedProject is what is saved before its files, which come one by one, and the

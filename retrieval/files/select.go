@@ -31,6 +31,8 @@ const (
 	Generated    Reason = "generated"  // a program wrote it
 	Binary       Reason = "binary"     // no text
 	TooLarge     Reason = "too-large"  // above artifact.MaxFileBytes
+	Data         Reason = "data"       // more data than people write, and no glob asks for it
+	Secret       Reason = "secret"     // named as keys and passwords are
 	Link         Reason = "link"       // a symbolic link: what it leads to is found by itself
 	Special      Reason = "special"    // a pipe, a socket, a device
 	BadName      Reason = "bad-name"   // a line end or another control character, or not UTF-8
@@ -59,6 +61,7 @@ type selection struct {
 	root  string
 	texts []string // of the globs
 	globs []glob.Glob
+	usual bool // the globs are the defaults
 	// private is a folder of nobody's business, from the project; "" for none.
 	private string
 	above   gitignore.Files // ignore files of the repository's folders above the project
@@ -260,62 +263,16 @@ func judgeFile(info fs.FileInfo) verdict {
 	return verdict{}
 }
 
-// languageRoots are the files whose presence in a project's folder tells its
-// languages, and the globs of their sources.
-var languageRoots = []struct{ marks, globs string }{
-	{"go.mod *.go", "**/*.go"},
-	{"package.json tsconfig.json deno.json", "**/*.{js,jsx,mjs,cjs,ts,tsx,mts,cts,vue,svelte}"},
-	{"pyproject.toml setup.py setup.cfg requirements.txt *.py", "**/*.py"},
-	{"Cargo.toml", "**/*.rs"},
-	{"pom.xml build.gradle build.gradle.kts build.sbt", "**/*.{java,kt,kts,scala}"},
-	{"*.csproj *.sln", "**/*.cs"},
-	{"CMakeLists.txt configure configure.ac meson.build *.c *.cc *.cpp", "**/*.{c,h,cc,cpp,cxx,hpp,hh}"},
-	{"Gemfile *.gemspec", "**/*.rb"},
-	{"composer.json", "**/*.php"},
-	{"Package.swift", "**/*.swift"},
-	{"mix.exs", "**/*.{ex,exs}"},
-	{"buf.yaml", "**/*.proto"},
-}
-
-// markdown is looked at wherever it lies: what a project says of itself is as
-// often beside its sources as in a folder for documents.
-const markdown = "**/*.{md,mdx,markdown}"
-
-// DefaultGlobs are the files of a project that are looked at where nobody said
-// which: its Markdown, sources and tests, by the languages that its folder
-// shows. A project that shows none is looked at whole.
-func DefaultGlobs(root string) ([]string, error) {
-	entries, err := os.ReadDir(root)
-	if err != nil {
-		return nil, fmt.Errorf("artifacts: %w", err)
+// judgeKind says what a file's kind, name and size say. What a .writignore asks
+// for is no secret, and data that a glob asks for is not too much.
+func (s *selection) judgeKind(file string, info fs.FileInfo, wanted bool) verdict {
+	v := judgeFile(info)
+	switch {
+	case v.reason != "" || wanted:
+	case secret(file):
+		return verdict{reason: Secret, detail: "it is named as keys and passwords are; !" + file + " in .writignore takes it in"}
+	case s.usual && info.Size() > mostOf(file):
+		return verdict{reason: Data, detail: fmt.Sprintf("it has %d bytes of data, at most %d are indexed where no path of `writ index build` asks for them", info.Size(), mostOf(file))}
 	}
-	globs := []string{markdown}
-	whole := true
-	for _, language := range languageRoots {
-		if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return marks(language.marks, e) }) {
-			globs, whole = append(globs, language.globs), false
-		}
-	}
-	for _, e := range entries {
-		switch name := e.Name(); {
-		case !e.IsDir():
-		case name == "src" || name == "test" || name == "tests":
-			globs, whole = append(globs, name+"/**"), false
-		case name == ".aiwg":
-			globs = append(globs, ".aiwg/{requirements,architecture,research}/**/*.md")
-		}
-	}
-	if whole {
-		globs = append(globs, "**")
-	}
-	return globs, nil
-}
-
-func marks(patterns string, e fs.DirEntry) bool {
-	for pattern := range strings.FieldsSeq(patterns) {
-		if fits, _ := path.Match(pattern, e.Name()); fits && !e.IsDir() {
-			return true
-		}
-	}
-	return false
+	return v
 }

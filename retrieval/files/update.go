@@ -217,7 +217,7 @@ func (s *selection) find(file string) (e Entry, found, plain bool) {
 			in = s.with(in, at, v)
 			continue
 		}
-		if i < len(parts)-1 || judgeFile(info).reason != "" {
+		if i < len(parts)-1 || s.judgeKind(file, info, v.wanted).reason != "" {
 			return e, false, true
 		}
 		e = Entry{Path: file, Size: info.Size(), ModTime: info.ModTime(), wanted: v.wanted}

@@ -16,5 +16,8 @@ var prose = map[string]bool{"markdown": true, "text": true, "restructuredtext": 
 // data are the languages of files that hold data or settings.
 var data = map[string]bool{"json": true, "yaml": true, "toml": true, "xml": true, "csv": true, "ini": true, "html": true, "gomod": true}
 
+// Data says whether a language is one that data or settings are kept in.
+func Data(language string) bool { return data[language] }
+
 // Programming says whether a language is one that programs are written in.
 func Programming(language string) bool { return !prose[language] && !data[language] }

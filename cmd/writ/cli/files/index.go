@@ -44,10 +44,11 @@ func (a *app) indexBuildCommand() *cobra.Command {
 		Use:   "build [PATH...]",
 		Short: "Bring the index up to the files",
 		Long: `Indexes the files of the project: those of the paths, which may be globs ("**" is
-any folders, "{a,b}" either), else of those given before, else its Markdown
-wherever it lies, its sources and tests. What .gitignore and .writignore name is
-left out, and so are version control, vendored and generated files, binaries and
-files over 1 MiB. Files that did not change are not read again.
+any folders, "{a,b}" either), else of those given before, else all that are text,
+wherever they lie. What .gitignore and .writignore name is left out, and so are
+version control, vendored and generated files, binaries, hidden files but for the
+settings of builds and tools, keys and passwords by their names, data over 64 KiB
+and files over 1 MiB. Files that did not change are not read again.
 
 From then on the index follows the files by itself. --watch stays and shows each
 change until it is interrupted. --explain says of one path why it is in the

@@ -64,11 +64,16 @@ func (a *app) showBuilt(s schemas.ArtifactStatus) error {
 	})
 }
 
+// leftWhy says more of a reason for which files are left out than its name does.
+var leftWhy = map[string]string{
+	"too-large": " (over 1 MiB)", "data": " (settings over 64 KiB, text over 256 KiB)", "unselected": " (by the paths of the index)", "hidden": " (by a dot)",
+}
+
 func (a *app) showLeft(s schemas.ArtifactStatus) {
 	st := a.Env.Style(a.Out)
 	var left []string
 	for _, reason := range byCount(s.Left) {
-		left = append(left, fmt.Sprintf("%d %s", s.Left[reason], reason))
+		left = append(left, fmt.Sprintf("%d %s%s", s.Left[reason], reason, leftWhy[reason]))
 	}
 	if len(left) > 0 {
 		a.Printf("%s\n", st.Dim("left out: "+strings.Join(left, ", ")+" (writ index build --explain PATH says why)"))
