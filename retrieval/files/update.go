@@ -52,7 +52,7 @@ const mostSegments = 6
 
 // manyRead is from how many files on an update's workers are not kept for the
 // next one.
-const manyRead = 512
+const manyRead = 32
 
 // Update brings the index up to the files: it walks, reads what changed, has
 // that recorded and publishes a snapshot. An error leaves the index as it was.

@@ -2,6 +2,7 @@ package chunk
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/writbus/writ/retrieval/artifact"
@@ -12,19 +13,40 @@ import (
 // keep in every language.
 type grammar struct {
 	comments comments
-	// declarations are tried in their order; the first group is the name.
+	// declarations are tried in their order; the first group that is not empty is
+	// the name.
 	declarations []declaration
+	// hints are what lines in the body of a function hold that may declare
+	// something: others are passed over. None passes over all bodies.
+	hints []string
+	// also finds a second name in a line that declares one; nil finds none.
+	also func() *regexp.Regexp
+	// clauses says that a function may be declared in parts, one after another,
+	// that are one declaration.
+	clauses bool
 }
 
 type declaration struct {
 	line func() *regexp.Regexp
 	kind string
+	// needs are parts of which a line that declares has one: who has none is not
+	// held against the pattern, which takes its time. Nil needs nothing.
+	needs []string
 	// container has declarations of its own, such as a class.
 	container bool
-	// member is found within a container only, top outside alone.
-	member, top bool
+	// member is found within a container only, top outside alone; inner also in
+	// the body of a function.
+	member, top, inner bool
+	// starts says that the pattern ends with [rest].
+	starts bool
+	// own is a member with its container's name: a constructor.
+	own bool
+	// behind is what the line before has to look like, nil for anything: a result
+	// on a line of its own.
+	behind func() *regexp.Regexp
 	// loose looks like a call too: what begins with a word such as return, or
-	// names one, is none.
+	// names one, is none, nor is what stands further to the right than the
+	// members of its container.
 	loose bool
 }
 
@@ -34,6 +56,7 @@ type comments struct {
 	block  [][2]string // begin and end, over lines
 	quotes string      // delimiters of strings that end with their line
 	long   []string    // delimiters of strings over lines
+	multi  string      // delimiters of strings that may have lines, with escapes
 }
 
 // found is a declaration in a text.
@@ -42,6 +65,8 @@ type found struct {
 	name   string
 	line   int
 	indent int
+	second bool // another name of what the line before it in the list declares
+	inside int  // the indentation of the first line in it; 0 before that
 }
 
 // outline cuts at declarations. Those within a container are its parts.
@@ -58,6 +83,7 @@ func (g *grammar) outline(t lines) outline {
 		}
 		o.symbols = append(o.symbols, artifact.Symbol{Name: f.name, Kind: kind, Line: f.line + 1})
 	}
+	all = slices.DeleteFunc(all, func(f found) bool { return f.second })
 	o.sections = g.sections(t, all, 0, t.count(), "")
 	return o
 }
@@ -114,58 +140,105 @@ func (g *grammar) leads(line string) bool {
 	return line == "*" || strings.HasPrefix(line, "[") && strings.HasSuffix(line, "]")
 }
 
-// find lists the declarations that are not within a function.
+// find lists the declarations.
 func (g *grammar) find(t lines) (all []found) {
 	code := lines{mask(t.text, g.comments), t.starts}
 	var open []found // what the line is within
+	before := ""
 	for i := range code.count() {
 		line := code.line(i)
-		trimmed := strings.TrimLeft(line, " \t")
+		trimmed := strings.Trim(line, " \t\f")
 		if trimmed == "" {
 			continue
 		}
-		indent := indentOf(line)
-		for len(open) > 0 && !aside(trimmed) && indent <= open[len(open)-1].indent {
+		indent, apart := indentOf(line), aside(trimmed)
+		for len(open) > 0 && !apart && indent <= open[len(open)-1].indent {
 			open = open[:len(open)-1]
 		}
-		within := len(open) > 0
-		if within && !open[len(open)-1].container {
-			continue
+		if n := len(open); n > 0 && open[n-1].inside == 0 && !apart {
+			open[n-1].inside = indent
 		}
-		f, is := g.match(trimmed, within)
+		f, is := g.match(trimmed, before, indent, open)
+		before = trimmed
 		if !is {
 			continue
 		}
 		f.line, f.indent = i, indent
-		f.member = within && open[len(open)-1].kind != "module"
-		if within && open[len(open)-1].kind != "module" {
-			f.name = open[len(open)-1].name + "." + f.name
+		if trimmed[0] == '#' { // a directive stands in nothing, and nothing in it
+			all = append(all, f)
+			continue
 		}
-		all = append(all, f)
+		if n := len(open); n > 0 && open[n-1].kind != "module" && open[n-1].container {
+			f.member = true // what stands in a function is known by its own name
+			f.name = open[n-1].name + "." + f.name
+		}
+		if n := len(all); !g.clauses || n == 0 || all[n-1].name != f.name || all[n-1].indent != indent {
+			all = append(all, f)
+		}
 		open = append(open, f)
+		if g.also == nil {
+			continue
+		}
+		if m := g.also().FindStringSubmatch(trimmed); m != nil && m[1] != f.name[strings.LastIndexByte(f.name, '.')+1:] {
+			second := f
+			second.name, second.second = m[1], true
+			all = append(all, second)
+		}
 	}
 	return all
 }
 
-func (g *grammar) match(line string, within bool) (found, bool) {
+// match says what a line declares that is within others, the innermost last.
+func (g *grammar) match(line, before string, indent int, open []found) (found, bool) {
+	var in found
+	within := len(open) > 0
+	if within {
+		in = open[len(open)-1]
+	}
+	body := within && !in.container
+	if body && !containsAny(line, g.hints) {
+		return found{}, false
+	}
+	mayStart := strings.IndexByte(line, '(') >= 0 && (line[len(line)-1] != ';' || strings.IndexByte(line, '{') >= 0)
 	for _, d := range g.declarations {
-		if d.member && !within || d.top && within {
+		if body && !d.inner || d.member && (!within || !in.container) || d.top && within {
+			continue
+		}
+		if d.loose && within && !body && indent > in.inside {
+			continue
+		}
+		if d.needs != nil && !containsAny(line, d.needs) || d.starts && !mayStart || d.behind != nil && (before == "" || before[len(before)-1] == ';' || before[len(before)-1] == '}') {
 			continue
 		}
 		m := d.line().FindStringSubmatch(line)
-		if m == nil {
+		if m == nil || d.behind != nil && !d.behind().MatchString(before) {
 			continue
 		}
-		if d.loose && (controls[m[1]] || controls[wordOf(line)]) {
+		name := m[slices.IndexFunc(m[1:], func(part string) bool { return part != "" })+1]
+		if d.loose && (controls[name] || controls[wordOf(line)]) {
 			continue
 		}
-		return found{declaration: d, name: m[1]}, true
+		if d.own && strings.TrimPrefix(name, "~") != in.name[strings.LastIndexAny(in.name, ".:")+1:] {
+			continue
+		}
+		return found{declaration: d, name: name}, true
 	}
 	return found{}, false
 }
 
+func containsAny(line string, parts []string) bool {
+	for _, part := range parts {
+		if strings.Contains(line, part) {
+			return true
+		}
+	}
+	return false
+}
+
 func wordOf(line string) string {
-	end := strings.IndexFunc(line, func(r rune) bool { return r < 'a' || r > 'z' })
+	end := strings.IndexFunc(line, func(r rune) bool {
+		return (r < 'a' || r > 'z') && r != '_' && (r < 'A' || r > 'Z') && (r < '0' || r > '9')
+	})
 	if end < 0 {
 		return line
 	}
@@ -189,7 +262,8 @@ var controls = map[string]bool{
 	"if": true, "else": true, "for": true, "while": true, "switch": true, "case": true, "return": true, "catch": true,
 	"new": true, "throw": true, "do": true, "try": true, "sizeof": true, "await": true, "typeof": true, "elif": true,
 	"using": true, "lock": true, "when": true, "super": true, "this": true, "yield": true, "assert": true, "defined": true,
-	"foreach": true, "synchronized": true, "with": true, "delete": true, "goto": true,
+	"foreach": true, "synchronized": true, "with": true, "delete": true, "goto": true, "function": true, "elsif": true, "unless": true,
+	"until": true, "fixed": true, "checked": true, "and": true, "or": true, "not": true, "is": true, "in": true,
 }
 
 // tabWidth is how far a tab counts in comparing indentation.

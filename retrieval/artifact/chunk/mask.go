@@ -8,7 +8,12 @@ import "strings"
 // mistake does not go far.
 func mask(text string, c comments) string {
 	out := []byte(text)
+	begins := c.begins()
 	for at := 0; at < len(text); {
+		if !begins[text[at]] {
+			at++
+			continue
+		}
 		n := c.skip(text[at:])
 		if n == 0 {
 			at++
@@ -22,6 +27,24 @@ func mask(text string, c comments) string {
 		at += n
 	}
 	return string(out)
+}
+
+// begins says of each byte whether a comment or a string may begin with it.
+func (c comments) begins() (is [256]bool) {
+	for _, b := range c.block {
+		is[b[0][0]] = true
+	}
+	for _, marks := range [][]string{c.line, c.long} {
+		for _, mark := range marks {
+			is[mark[0]] = true
+		}
+	}
+	for _, quotes := range []string{c.quotes, c.multi} {
+		for i := range len(quotes) {
+			is[quotes[i]] = true
+		}
+	}
+	return is
 }
 
 // skip is the length of the comment or string that a text begins with, 0 for
@@ -42,10 +65,27 @@ func (c comments) skip(s string) int {
 			return through(s, len(quote), quote)
 		}
 	}
+	if strings.IndexByte(c.multi, s[0]) >= 0 {
+		return quotedOverLines(s)
+	}
 	if strings.IndexByte(c.quotes, s[0]) >= 0 {
 		return quoted(s)
 	}
 	return 0
+}
+
+// quotedOverLines is the length of a string that may have lines, all where it has
+// no end.
+func quotedOverLines(s string) int {
+	for i := 1; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case s[0]:
+			return i + 1
+		}
+	}
+	return len(s)
 }
 
 // through is the length up to and including the end mark, or all.
