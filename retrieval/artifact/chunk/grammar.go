@@ -44,6 +44,8 @@ type declaration struct {
 	// behind is what the line before has to look like, nil for anything: a result
 	// on a line of its own.
 	behind func() *regexp.Regexp
+	// mark is a name alone: what it stands in is cut as if it were not there.
+	mark bool
 	// loose looks like a call too: what begins with a word such as return, or
 	// names one, is none, nor is what stands further to the right than the
 	// members of its container.
@@ -65,7 +67,7 @@ type found struct {
 	name   string
 	line   int
 	indent int
-	second bool // another name of what the line before it in the list declares
+	second bool // another name in a line that declares one
 	inside int  // the indentation of the first line in it; 0 before that
 }
 
@@ -83,8 +85,9 @@ func (g *grammar) outline(t lines) outline {
 		}
 		o.symbols = append(o.symbols, artifact.Symbol{Name: f.name, Kind: kind, Line: f.line + 1})
 	}
-	all = slices.DeleteFunc(all, func(f found) bool { return f.second })
-	o.sections = g.sections(t, all, 0, t.count(), "")
+	if all = slices.DeleteFunc(all, func(f found) bool { return f.mark || f.second }); len(all) > 0 {
+		o.sections = g.sections(t, all, 0, t.count(), "")
+	}
 	return o
 }
 
@@ -140,11 +143,15 @@ func (g *grammar) leads(line string) bool {
 	return line == "*" || strings.HasPrefix(line, "[") && strings.HasSuffix(line, "]")
 }
 
+// mostMarks bounds the names of a file that are marks: a header with thousands of
+// constants is a table, whose words are found as those of any text.
+const mostMarks = 100
+
 // find lists the declarations.
 func (g *grammar) find(t lines) (all []found) {
 	code := lines{mask(t.text, g.comments), t.starts}
 	var open []found // what the line is within
-	before := ""
+	before, marked := "", 0
 	for i := range code.count() {
 		line := code.line(i)
 		trimmed := strings.Trim(line, " \t\f")
@@ -164,6 +171,11 @@ func (g *grammar) find(t lines) (all []found) {
 			continue
 		}
 		f.line, f.indent = i, indent
+		if f.mark {
+			if marked++; marked > mostMarks {
+				continue
+			}
+		}
 		if trimmed[0] == '#' { // a directive stands in nothing, and nothing in it
 			all = append(all, f)
 			continue

@@ -36,7 +36,7 @@ const (
 var typed = declaration{line: re(`^` + modifiers + `(?:<[^>]+>\s*)?[A-Za-z_][\w.:<>,\[\]?*& ]*[\s*&>\]]\s*([A-Za-z_~][\w:~]*)\s*` + rest), starts: true, kind: "func", loose: true}
 
 // stated is a member that has no body.
-var stated = declaration{line: re(`^` + modifiers + `(?:<[^>]+>\s*)?[A-Za-z_][\w.:<>,\[\]?*&@ ]*[\s*&>\]]\s*([A-Za-z_]\w*)\s*(?:<[^()]*>\s*)?` + balanced + `[^{}()=]*;`), needs: []string{"("}, kind: "func", member: true, loose: true}
+var stated = declaration{line: re(`^` + modifiers + `(?:<[^>]+>\s*)?[A-Za-z_][\w.:<>,\[\]?*&@ ]*[\s*&>\]]\s*([A-Za-z_]\w*)\s*(?:<[^()]*>\s*)?` + balanced + `[^{}()=]*;`), needs: []string{"("}, kind: "func", member: true, loose: true, mark: true}
 
 // constructor has a name and parameters alone, and is a member.
 var constructor = declaration{line: re(`^` + modifiers + `(~?\w+)\s*` + rest), starts: true, kind: "func", member: true, own: true}
@@ -49,7 +49,7 @@ var grammars = map[string]*grammar{
 	"python": {comments: hashes, hints: []string{"def ", "class "}, declarations: []declaration{
 		{line: re(`^class\s+(\w+)`), kind: "class", container: true, inner: true},
 		{line: re(`^(?:async\s+)?def\s+(\w+)`), kind: "func", inner: true},
-		{line: re(`^([A-Z][A-Z0-9_]+)\s*(?::[^=]+)?=[^=]`), kind: "const", top: true},
+		{line: re(`^([A-Z][A-Z0-9_]+)\s*(?::[^=]+)?=(?:[^=]|$)`), kind: "const", top: true},
 	}},
 	"javascript": ecma,
 	"typescript": ecma,
@@ -97,7 +97,7 @@ var grammars = map[string]*grammar{
 	"zig": {comments: comments{line: []string{"//", `\\`}, quotes: `"'`}, hints: []string{"fn ", "= "}, declarations: []declaration{
 		{line: re(`^(?:pub\s+)?(?:const|var)\s+(\w+)\s*(?::[^=]*)?=\s*(?:extern\s+|packed\s+)?(?:struct|enum|union|opaque)\b`), kind: "type", container: true, inner: true},
 		{line: re(`^(?:pub\s+|export\s+|inline\s+|noinline\s+|extern\s+(?:"[^"]*"\s*|\s+)?)*fn\s+(?:(\w+)|@"([^"]+)")`), kind: "func", inner: true},
-		{line: re(`^(?:pub\s+)?(?:const|var|threadlocal\s+var)\s+(\w+)\s*(?::[^=]*)?=\s*(?:[^@\s]|@[^i])`), kind: "const", top: true},
+		{line: re(`^(?:pub\s+)?(?:const|var|threadlocal\s+var)\s+(\w+)\s*(?::[^=]*)?=\s*(?:[^@\s]|@[^i]|$)`), kind: "const", top: true},
 		{line: re(`^pub\s+const\s+(\w+)\s*(?::[^=]*)?=`), kind: "const"},
 	}},
 	"swift": {comments: triples, hints: []string{"func ", "class ", "struct ", "enum "}, declarations: []declaration{
@@ -129,7 +129,7 @@ var grammars = map[string]*grammar{
 		{line: re(`^` + modifiers + `interface\s+(\w+)`), kind: "interface", container: true},
 		{line: re(`^` + modifiers + `(?:class|trait|enum)\s+(\w+)`), needs: []string{"class", "trait", "enum"}, kind: "class", container: true, inner: true},
 		{line: re(`^` + modifiers + `function\s+&?\s*(\w+)`), needs: []string{"function"}, kind: "func", inner: true},
-		{line: re(`^` + modifiers + `const\s+(?:\w+\s+)?(\w+)\s*=`), needs: []string{"const"}, kind: "const"},
+		{line: re(`^` + modifiers + `const\s+(?:\w+\s+)?(\w+)\s*=`), needs: []string{"const"}, kind: "const", mark: true},
 	}},
 	"ruby": {comments: comments{line: []string{"#"}, block: [][2]string{{"\n=begin", "\n=end"}}, quotes: `"'`}, hints: []string{"def ", "class ", "module "}, declarations: []declaration{
 		{line: re(`^module\s+([\w:]+)`), kind: "module", container: true, inner: true},
@@ -166,13 +166,14 @@ const (
 const cName = `((?:\w+(?:<[^<>()]*>)?::)*(?:operator\s*(?:\(\)|\[\]|[^\s\w(]+|\w+)|~?[A-Za-z_]\w*))`
 
 var cFamily = []declaration{
-	{line: re(`^#\s*define\s+(\w+)`), needs: []string{"#"}, kind: "macro", inner: true},
+	{line: re(`^#\s*define\s+(\w+)\(.*\\$`), needs: []string{"#"}, kind: "macro", top: true},
+	{line: re(`^#\s*define\s+(\w+)`), needs: []string{"#"}, kind: "macro", inner: true, mark: true},
 	{line: re(`^(?:typedef\s+)?(?:template\s*<.*>\s*)?(?:class|struct|union|enum(?:\s+class|\s+struct)?)\s+(?:alignas\s*\([^)]*\)\s*|__attribute__\s*\(\(.*?\)\)\s*|\[\[.*?\]\]\s*|[A-Z][A-Z0-9_]*(?:\([^)]*\))?\s+)*(\w+(?:::\w+)*)\s*(?:<[^;()]*>)?\s*(?:final\s*)?(?::(?:[^:;(){][^;{]*(?:\{.*)?)?|\{.*)?$`), needs: []string{"struct", "class", "union", "enum"}, kind: "type", container: true, inner: true},
-	{line: re(`^typedef\b[^;()]*?\(\s*(?:\w+\s+|\w+::)?\*\s*(\w+)\s*\)`), needs: []string{"typedef"}, kind: "type"},
-	{line: re(`^typedef\s[^;{}()]*?\b(\w+)\s*(?:\[[^\]]*\])?\s*;`), needs: []string{"typedef"}, kind: "type"},
-	{line: re(`^(?:template\s*<.*>\s*)?using\s+(\w+)\s*=`), needs: []string{"using"}, kind: "type", inner: true},
+	{line: re(`^typedef\b[^;()]*?\(\s*(?:\w+\s+|\w+::)?\*\s*(\w+)\s*\)`), needs: []string{"typedef"}, kind: "type", mark: true},
+	{line: re(`^typedef\s[^;{}()]*?\b(\w+)\s*(?:\[[^\]]*\])?\s*;`), needs: []string{"typedef"}, kind: "type", mark: true},
+	{line: re(`^(?:template\s*<.*>\s*)?using\s+(\w+)\s*=`), needs: []string{"using"}, kind: "type", inner: true, mark: true},
 	{line: re(`^(?:TYPED_)?TEST(?:_[FP]|_CASE)?\s*\(\s*(?:\w+\s*,\s*)?(\w+)`), needs: []string{"TEST"}, kind: "func", top: true},
-	{line: re(`^\}\s*(?:[A-Z_]+\s+)?(\w+)\s*;`), needs: []string{"}"}, kind: "type", top: true},
+	{line: re(`^\}\s*(?:[A-Z_]+\s+)?(\w+)\s*;`), needs: []string{"}"}, kind: "type", top: true, mark: true},
 	constructor,
 	{line: re(`^` + modifiers + `(?:template\s*<.*?>\s*)?` + modifiers + `[A-Za-z_][\w.:<>,\[\]?*& ]*[\s*&>\]]\s*` + cName + `\s*` + rest), starts: true, kind: "func", loose: true},
 	{line: re(`^` + modifiers + `(?:template\s*<.*?>\s*)?((?:\w+(?:<[^<>()]*>)?::)+~?\w+)\s*` + rest), starts: true, needs: []string{"::"}, kind: "func", loose: true},
@@ -196,8 +197,8 @@ var ecma = &grammar{comments: scripts, also: named, hints: []string{"function", 
 	{line: re(`^([\w$]+)\s*:\s*(?:async\s*)?(?:function\b|` + balanced + `\s*=>|[\w$]+\s*=>)`), needs: []string{"function", "=>"}, kind: "func", inner: true},
 	{line: re(`^` + modifiers + `(?:get\s+|set\s+|\*\s*)?([\w$#]+)\s*\??(?:<[^()]*>)?\s*` + balanced + `\s*(?::[^;=]*)?\{.*$`), needs: []string{"{"}, kind: "func", loose: true, inner: true},
 	{line: re(`^` + modifiers + `(?:get\s+|set\s+|\*\s*)?([\w$#]+)\s*\??(?:<[^()]*>)?\s*\([^;()=]*$`), needs: []string{"("}, kind: "func", member: true, loose: true},
-	{line: re(`^` + modifiers + `(?:get\s+|set\s+)?([\w$#]+)\s*\??(?:<.*>)?\s*` + balanced + `\s*:[^{]*[;,]?$`), needs: []string{"("}, kind: "func", member: true, loose: true},
-	{line: re(`^` + modifiers + `(?:get\s+|set\s+)?([\w$#]+)\s*\??(?:<.*>)?\s*` + balanced + `\s*;$`), needs: []string{"("}, kind: "func", member: true, loose: true},
+	{line: re(`^` + modifiers + `(?:get\s+|set\s+)?([\w$#]+)\s*\??(?:<.*>)?\s*` + balanced + `\s*:[^{]*[;,]?$`), needs: []string{"("}, kind: "func", member: true, loose: true, mark: true},
+	{line: re(`^` + modifiers + `(?:get\s+|set\s+)?([\w$#]+)\s*\??(?:<.*>)?\s*` + balanced + `\s*;$`), needs: []string{"("}, kind: "func", member: true, loose: true, mark: true},
 	{line: re(`^` + modifiers + `([\w$#]+)\s*(?::[^=]*)?=\s*(?:async\s*)?` + balanced + `\s*(?::[^=]*)?=>`), needs: []string{"("}, kind: "func", member: true},
 	{line: named, needs: []string{"function"}, kind: "func", inner: true},
 }}

@@ -7,8 +7,9 @@ import "strings"
 // regular expression) a quote ends with its line at the latest, so that a
 // mistake does not go far.
 func mask(text string, c comments) string {
-	out := []byte(text)
-	begins := c.begins()
+	var out strings.Builder
+	out.Grow(len(text))
+	begins, kept := c.begins(), 0
 	for at := 0; at < len(text); {
 		if !begins[text[at]] {
 			at++
@@ -19,14 +20,19 @@ func mask(text string, c comments) string {
 			at++
 			continue
 		}
+		out.WriteString(text[kept:at])
 		for i := at; i < at+n; i++ {
-			if out[i] != '\n' && out[i] != '\r' {
-				out[i] = ' '
+			if text[i] == '\n' || text[i] == '\r' {
+				out.WriteByte(text[i])
+			} else {
+				out.WriteByte(' ')
 			}
 		}
 		at += n
+		kept = at
 	}
-	return string(out)
+	out.WriteString(text[kept:])
+	return out.String()
 }
 
 // begins says of each byte whether a comment or a string may begin with it.
