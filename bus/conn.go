@@ -45,6 +45,9 @@ type Options struct {
 	// Ready is asked before each append: its error is returned, and nothing is
 	// sent. nil is always ready. It must not block.
 	Ready func() error
+	// OnGap is told of a stream in which a reader met records that are missing, and
+	// that nobody gave up; nil for nobody. It must not block.
+	OnGap func(schemas.Stream)
 	// OnAsyncError receives what no call can return: a slow consumer, a lost
 	// connection, a handler's panic. nil drops it. It must not block.
 	OnAsyncError func(error)
@@ -64,6 +67,8 @@ type Conn struct {
 	// noDirect is set once the server has shown that its streams refuse direct
 	// reads, as replicated ones do here; reads then go to the stream's leader.
 	noDirect atomic.Bool
+
+	lost lostRecords
 
 	mu          sync.Mutex
 	reconnected chan struct{} // closed and replaced at every reconnect

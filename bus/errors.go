@@ -42,7 +42,8 @@ var (
 	// from it must be rebuilt.
 	ErrBeyondEnd = errors.New("bus: position is beyond the end of the log")
 	// ErrGap is returned by Follow when records between two others are
-	// missing, though the stream never deletes: the log is damaged.
+	// missing, though the stream never deletes and nobody gave them up: the log
+	// is damaged.
 	ErrGap = errors.New("bus: records are missing from the log")
 	// ErrClosed is returned for a call on a connection that was closed.
 	ErrClosed = errors.New("bus: connection is closed")

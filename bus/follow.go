@@ -45,7 +45,7 @@ type FollowOptions struct {
 }
 
 // Follow hands over every record of a stream after a sequence, in order and
-// without a gap: first what is there, in full batches, then what comes, as it
+// without a gap but for records that were given up ([Conn.Lost]): first what is there, in full batches, then what comes, as it
 // comes. Batches and their records belong to fn. The next batch is handed over
 // when fn has returned; meanwhile the server waits.
 //
@@ -335,8 +335,8 @@ func (f *follower) verify(ctx context.Context, at place, cursor uint64, expect *
 	return nil
 }
 
-// explain allows a jump over records that retention dropped. The streams have
-// no other way to lose one.
+// explain allows a jump over records that retention dropped, or that were damaged
+// and given up. The streams have no other way to lose one.
 func (f *follower) explain(ctx context.Context, cursor, seq uint64) error {
 	state, err := f.conn.State(ctx, f.stream)
 	if err != nil {
@@ -345,7 +345,15 @@ func (f *follower) explain(ctx context.Context, cursor, seq uint64) error {
 	if state.First >= seq {
 		return nil
 	}
-	return fmt.Errorf("%w: %d to %d of %s", ErrGap, max(cursor+1, state.First), seq-1, f.stream)
+	from := max(cursor+1, state.First)
+	lost, err := f.conn.Lost(ctx, f.stream)
+	if err == nil && GivenUp(lost, from, seq-1) {
+		return nil
+	}
+	if f.conn.options.OnGap != nil {
+		f.conn.options.OnGap(f.stream)
+	}
+	return fmt.Errorf("%w: %d to %d of %s", ErrGap, from, seq-1, f.stream)
 }
 
 // intake passes messages from the subscription to the follower. It holds few:

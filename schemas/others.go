@@ -1,5 +1,7 @@
 package schemas
 
+import "fmt"
+
 func registerOthers(add func(Type, definition)) {
 	add(define[ObservationRecorded](KindMemory, unchanged))
 	add(define[ObservationRegated](KindMemory))
@@ -8,6 +10,7 @@ func registerOthers(add func(Type, definition)) {
 	registerArtifact(add)
 	registerAgent(add)
 	add(define[MessageQuarantined](KindQuarantine))
+	add(define[RecordsLost](KindQuarantine))
 }
 
 // ObservationRecorded is one observation with its verdict. Every observation
@@ -71,4 +74,37 @@ func (MessageQuarantined) EventType() Type { return "message.quarantined" }
 // Check requires stream and reason.
 func (p MessageQuarantined) Check() error {
 	return require("stream", string(p.Stream), "reason", p.Reason)
+}
+
+// LostRecords is the aggregate of all [RecordsLost].
+func LostRecords() Aggregate { return Aggregate{Kind: KindQuarantine, ID: "lost-records"} }
+
+// RecordsLost says that records of a stream cannot be read any more and were given
+// up by a person, so that whoever reads the stream goes on behind them.
+type RecordsLost struct {
+	Stream Stream `json:"stream"`
+	First  uint64 `json:"first"`
+	Last   uint64 `json:"last"`
+	Path   string `json:"path,omitempty"` // the damaged file as it was, below the folder of the streams
+	// Leaves are what stands for the records in the stream's Merkle tree, in their
+	// order: as they were signed, or, of records that nobody signed, of nothing.
+	Leaves []LostLeaf `json:"leaves"`
+}
+
+// LostLeaf is a lost record's leaf.
+type LostLeaf struct {
+	SHA256 []byte `json:"sha256"`
+	ID     string `json:"id,omitempty"`     // of the record's main event
+	Signed bool   `json:"signed,omitempty"` // the leaf was under a checkpoint
+}
+
+// EventType names the event "records.lost".
+func (RecordsLost) EventType() Type { return "records.lost" }
+
+// Check requires the stream and a leaf for each record.
+func (p RecordsLost) Check() error {
+	if p.First == 0 || p.Last < p.First || uint64(len(p.Leaves)) != p.Last-p.First+1 {
+		return fmt.Errorf("%w: records %d to %d with %d leaves", ErrInvalid, p.First, p.Last, len(p.Leaves))
+	}
+	return require("stream", string(p.Stream))
 }

@@ -372,10 +372,19 @@ type Status struct {
 	Confine    string         `json:"confinement"`       // what bounds commands that nobody can judge
 	Unheld     string         `json:"unheld,omitempty"`  // why the kernel holds no command, "" where it does
 	Warnings   []string       `json:"warnings,omitempty"`
+	Scrub      *ScrubStatus   `json:"scrub,omitempty"` // nil where the log is somebody else's
 	// Classifier decides about observations without an annotation: embedded, the
 	// name of the model, or off.
 	Classifier string       `json:"classifier"`
 	Model      *ModelStatus `json:"model,omitempty"` // nil if none is configured
+}
+
+// ScrubStatus says how far the log is read in the background to find damage.
+type ScrubStatus struct {
+	Stream  Stream    `json:"stream,omitempty"` // being read; "" between two passes
+	Block   int       `json:"block,omitempty"`  // its last file that was read
+	Ended   time.Time `json:"ended,omitzero"`   // the last whole pass
+	Damaged uint64    `json:"damaged"`          // records that cannot be read
 }
 
 // ModelStatus says how the language model's endpoint fares.
@@ -423,6 +432,22 @@ type BackupReply struct {
 	Bytes   int64          `json:"bytes"`
 	Streams []StreamStatus `json:"streams"`
 	Removed []string       `json:"removed,omitempty"` // older ones
+}
+
+// RepairReply says what was damaged in a log, and what was done about it.
+type RepairReply struct {
+	DataDir string         `json:"data_dir"`
+	Parts   []RepairedPart `json:"parts"`
+	Lost    uint64         `json:"lost"` // records
+}
+
+// RepairedPart are records that could not be read.
+type RepairedPart struct {
+	Stream Stream `json:"stream"`
+	First  uint64 `json:"first"`
+	Last   uint64 `json:"last"`
+	How    string `json:"how"`            // mended, restored, lost; removed: no record stood there
+	Kept   string `json:"kept,omitempty"` // the damaged file as it was
 }
 
 // RestoreReply is the data folder that was restored.

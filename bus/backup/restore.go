@@ -26,6 +26,9 @@ func Find(dir string) (string, error) {
 	return all[len(all)-1].Dir, nil
 }
 
+// Content is the copied data folder within a backup.
+func Content(dir string) string { return filepath.Join(dir, contentDir) }
+
 // Restore puts a backup whose data folder has at most a format into a folder that
 // is empty or missing, and returns its manifest. Every file is compared with its
 // digest before anything is written, and again while it is. It returns ErrBad for

@@ -203,7 +203,7 @@ func (s *Server) examine(stored []string) error {
 }
 
 func (s *Server) compare(name string, had mark, has stream) {
-	if had.Last > 0 && has.LastSeq >= had.Last && has.FirstSeq > max(had.First, 1) && !has.forgets {
+	if had.Last > 0 && has.LastSeq >= had.Last && has.FirstSeq > max(had.First, 1) && !has.forgets && !s.gone(name, max(had.First, 1), has.FirstSeq-1) {
 		lost := has.FirstSeq - max(had.First, 1)
 		s.find(Finding{
 			Stream: name, Had: had.Last, Has: has.LastSeq, Lost: lost,
@@ -219,25 +219,48 @@ func (s *Server) compare(name string, had mark, has stream) {
 	})
 }
 
+// gone says whether some records are known to be lost.
+func (s *Server) gone(name string, first, last uint64) bool {
+	return s.known(name, first, last) == last-first+1
+}
+
+// known counts the records of a range that a repair gave up, or that this start
+// told of.
+func (s *Server) known(name string, first, last uint64) (n uint64) {
+	for _, h := range s.holes {
+		if from, to := max(h.First, first), min(h.Last, last); h.Stream == name && from <= to {
+			n += to - from + 1
+		}
+	}
+	return n
+}
+
 // count relies on the streams never deleting: between first and last every
 // sequence has its record.
 func (s *Server) count(name string, has stream) {
-	if has.Msgs == 0 || has.LastSeq-has.FirstSeq+1 == has.Msgs {
+	if has.Msgs == 0 {
 		return
 	}
 	lost := has.LastSeq - has.FirstSeq + 1 - has.Msgs
+	if lost <= s.known(name, has.FirstSeq, has.LastSeq) {
+		return
+	}
 	s.find(Finding{
 		Stream: name, Has: has.LastSeq, Lost: lost,
-		Err: fmt.Errorf("%w: %s from %d to %d has %d records, %d are missing (%s)",
+		Err: fmt.Errorf("%w: %s from %d to %d has %d records, %d are missing (%s). Run `writ down` and `writ repair --from BACKUP`, or `writ repair` without a backup, which records what is lost",
 			ErrLogDamaged, name, has.FirstSeq, has.LastSeq, has.Msgs, lost, s.log.about(name)),
 	})
 }
 
 func (s *Server) find(f Finding) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.findings = append(s.findings, f)
+	running := s.running
+	s.mu.Unlock()
 	s.options.Logger.Error("the store is not what it was", "stream", f.Stream, "error", f.Err)
+	if running && s.options.Found != nil {
+		s.options.Found(f)
+	}
 }
 
 func sortedKeys[V any](m map[string]V) []string {

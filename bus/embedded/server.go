@@ -80,6 +80,9 @@ type Options struct {
 	Users   []User
 	TLS     *tls.Config // required beyond loopback
 	Logger  *slog.Logger
+	// Found is told what is found wrong with the store while the server runs; nil
+	// for nobody.
+	Found func(Finding)
 	// MarkInterval is how often the streams' ends are noted beside the store;
 	// 0 is DefaultMarkInterval.
 	MarkInterval time.Duration
@@ -93,11 +96,16 @@ type Server struct {
 	log      *logger
 	findings []Finding
 
-	mu     sync.Mutex
-	inform []*bus.Conn // see Inform
+	mu       sync.Mutex
+	inform   []*bus.Conn // see Inform
+	scrubbed Scrub
+	running  bool // findings are told by Options.Found
 
+	holes []Hole // known to be lost when the server started
+
+	look     chan struct{} // filled when the log is to be read in the background
 	stopping chan struct{}
-	tending  sync.WaitGroup // keepMarks and keepOpen
+	tending  sync.WaitGroup // keepMarks, keepOpen and keepScrubbing
 	stopOnce sync.Once
 	stopped  chan struct{}
 }
@@ -115,15 +123,17 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	}
 	s := &Server{
 		options: o, lock: lock, log: newLogger(o.Logger),
-		stopping: make(chan struct{}), stopped: make(chan struct{}),
+		stopping: make(chan struct{}), stopped: make(chan struct{}), look: make(chan struct{}, 1),
 	}
 	if err := s.start(ctx); err != nil {
 		lock.Release()
 		return nil, err
 	}
-	s.tending.Add(2)
+	s.running = true
+	s.tending.Add(3)
 	go s.keepMarks()
 	go s.keepOpen()
+	go s.keepScrubbing()
 	return s, nil
 }
 
@@ -178,7 +188,7 @@ func (s *Server) start(ctx context.Context) error {
 		s.options.MaxStore = storeLimit
 	}
 	before := storedStreams(s.options.Dir)
-	if err := s.mendDescriptions(before); err != nil {
+	if err := errors.Join(s.mendDescriptions(before), s.protect(before)); err != nil {
 		return err
 	}
 	ns, err := server.NewServer(options)

@@ -32,10 +32,15 @@ var (
 	ErrCorrupt = errors.New("transparency: the view is damaged")
 )
 
+// Lost says what the log has of records of a stream that were damaged and given
+// up, in the order of their sequences.
+type Lost func(schemas.Stream) ([]schemas.RecordsLost, error)
+
 // Projector writes the trees. It is fed by one goroutine.
 type Projector struct {
 	hasher evidence.Hasher
 	edges  map[schemas.Stream]*edge
+	lost   Lost
 }
 
 // edge is the growing end of one stream's tree: its last tile of each level,
@@ -46,10 +51,13 @@ type edge struct {
 	tiles [][]byte // hashes of the last tile of each level
 	ids   []byte   // of the leaves in the last tile of level 0
 	dirty bool
+	// lost stands for records that the log lost, by sequence.
+	lost map[uint64]schemas.LostLeaf
 }
 
-// New returns the projector.
-func New() *Projector { return &Projector{edges: map[schemas.Stream]*edge{}} }
+// New returns the projector. What stands for a lost record is in the log, in
+// another stream than the record was; nil where none is.
+func New(lost Lost) *Projector { return &Projector{edges: map[schemas.Stream]*edge{}, lost: lost} }
 
 // Name implements projections.Projector.
 func (*Projector) Name() string { return Name }
@@ -76,18 +84,32 @@ func (p *Projector) ApplyRecord(v projections.View, r schemas.Record) error {
 		return err
 	}
 	if e.size == 0 {
-		e.first = r.Seq
+		for e.first = r.Seq; e.isLost(e.first - 1); e.first-- {
+		}
+	}
+	for r.Seq > e.first+e.size && e.isLost(e.first+e.size) {
+		if err := e.addLost(v, r.Stream); err != nil {
+			return err
+		}
 	}
 	if r.Seq != e.first+e.size {
 		return fmt.Errorf("%w: %s %d came after %d", ErrNotNext, r.Stream, r.Seq, e.first+e.size-1)
 	}
-	e.ids = appendID(e.ids, r.ID())
-	return e.add(v, r.Stream, p.hasher.Leaf(r.Message))
+	return e.add(v, r.Stream, r.ID(), p.hasher.Leaf(r.Message))
+}
+
+func (e *edge) isLost(seq uint64) bool { return len(e.lost[seq].SHA256) == len(evidence.Hash{}) }
+
+// addLost appends what stands for the record after the last one, which is lost.
+func (e *edge) addLost(v projections.View, s schemas.Stream) error {
+	leaf := e.lost[e.first+e.size]
+	return e.add(v, s, leaf.ID, evidence.Hash(leaf.SHA256))
 }
 
 // add appends a leaf, and closes the tiles that it fills.
-func (e *edge) add(v projections.View, s schemas.Stream, hash evidence.Hash) error {
+func (e *edge) add(v projections.View, s schemas.Stream, id string, hash evidence.Hash) error {
 	e.dirty = true
+	e.ids = appendID(e.ids, id)
 	at := e.size
 	e.size++
 	for level := 0; ; level++ {
@@ -128,9 +150,15 @@ func tileRoot(tile []byte) evidence.Hash {
 	return nodes[0]
 }
 
-// Flush implements projections.Batcher: it writes the tiles that are not full.
+// Flush implements projections.Batcher: it writes the tiles that are not full. No
+// record comes after those that a stream lost at its end.
 func (p *Projector) Flush(v projections.View) error {
 	for s, e := range p.edges {
+		for e.size > 0 && e.isLost(e.first+e.size) {
+			if err := e.addLost(v, s); err != nil {
+				return err
+			}
+		}
 		if !e.dirty {
 			continue
 		}
@@ -185,8 +213,24 @@ func (p *Projector) edge(v projections.View, s schemas.Stream) (*edge, error) {
 		}
 		e.ids = append([]byte(nil), ids...)
 	}
+	e.lost, err = p.lostOf(s)
 	p.edges[s] = e
-	return e, nil
+	return e, err
+}
+
+// lostOf is what stands for a stream's lost records, by sequence.
+func (p *Projector) lostOf(s schemas.Stream) (map[uint64]schemas.LostLeaf, error) {
+	if p.lost == nil {
+		return nil, nil
+	}
+	all, err := p.lost(s)
+	leaves := map[uint64]schemas.LostLeaf{}
+	for _, l := range all {
+		for i, leaf := range l.Leaves {
+			leaves[l.First+uint64(i)] = leaf //nolint:gosec // an index
+		}
+	}
+	return leaves, err
 }
 
 // getter is a view or a reader of one.

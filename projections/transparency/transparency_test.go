@@ -66,7 +66,7 @@ func feed(t interface {
 }, view memoryView, records []schemas.Record, sizes ...int,
 ) {
 	t.Helper()
-	p := New()
+	p := New(nil)
 	for i := 0; len(records) > 0; i++ {
 		n := min(max(sizes[i%len(sizes)], 1), len(records))
 		if i%3 == 1 {
@@ -193,7 +193,7 @@ func TestStreamsHaveTreesOfTheirOwn(t *testing.T) {
 }
 
 func TestAGapStopsTheTree(t *testing.T) {
-	p, view := New(), memoryView{}
+	p, view := New(nil), memoryView{}
 	if err := p.ApplyRecord(view, recordAt(schemas.StreamSessions, 5, "a", "")); err != nil {
 		t.Fatal(err)
 	}
@@ -251,7 +251,7 @@ func FuzzIDs(f *testing.F) {
 }
 
 func BenchmarkApply(b *testing.B) {
-	p, view := New(), memoryView{}
+	p, view := New(nil), memoryView{}
 	record := recordAt(schemas.StreamSessions, 0, uuidAt(1, 1), strings.Repeat("x", 500))
 	for b.Loop() {
 		record.Seq++

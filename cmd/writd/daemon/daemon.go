@@ -295,7 +295,7 @@ func (d *Daemon) openBus(ctx context.Context) (func(), error) {
 	server, err := embedded.Start(ctx, embedded.Options{
 		Dir: d.layout.Log(), Port: d.settings.Port, Streams: streams,
 		Durability: embedded.Durability(d.settings.Durability),
-		Users:      credentials.Users(), Logger: slog.New(quiet{d.logger.Handler()}),
+		Users:      credentials.Users(), Logger: slog.New(quiet{d.logger.Handler()}), Found: d.tellDamage,
 	})
 	if err != nil {
 		return nil, err
@@ -307,23 +307,18 @@ func (d *Daemon) openBus(ctx context.Context) (func(), error) {
 			d.logger.Error("stop the log", "error", err)
 		}
 	}
-	damage := filepath.Join(d.layout.Root, "damage.txt")
-	found, err := embedded.KeepFindings(damage, server.Findings(), d.now())
-	if err != nil {
+	if err := d.tellFindings(server.Findings()); err != nil {
 		shutdown()
 		return nil, err
 	}
-	for _, line := range found {
-		d.warn("the log was damaged: " + line + ". Restore a backup of the data directory if you have one; delete " + damage + " once you know")
-	}
 	d.server = server
 	own := credentials[embedded.RoleDaemon]
-	if err := d.connect(ctx, bus.Options{Dial: server.Dial, User: own.User, Password: own.Password, Ready: server.Health}); err != nil {
+	if err := d.connect(ctx, bus.Options{Dial: server.Dial, User: own.User, Password: own.Password, Ready: server.Health, OnGap: d.metGap}); err != nil {
 		shutdown()
 		return nil, err
 	}
 	server.Inform(d.conn, d.reading)
-	if err := errors.Join(d.conn.EnsureStreams(ctx, retention), server.SyncStreams()); err != nil {
+	if err := errors.Join(d.conn.EnsureStreams(ctx, retention), server.SyncStreams(), d.recordLost(ctx)); err != nil {
 		d.disconnect()
 		shutdown()
 		return nil, err
@@ -388,7 +383,7 @@ func (d *Daemon) openViews(ctx context.Context) (func(), error) {
 		Embedder: chosen, Folder: filepath.Dir(d.layout.Views()), Now: d.now, Built: heap.Follow, Telemetry: d.telemetry,
 		Warn: func(err error) { d.logger.Warn("keep the rules in a file instead of memory", "error", err) },
 	})
-	d.views = newViews(d.corpus, d.settings.Memory.Drift)
+	d.views = newViews(d.corpus, d.settings.Memory.Drift, d.lost)
 	d.runtime, err = projections.NewRuntime(projections.OnBus(d.reading, d.reading.Writer(d.writes())), store, projections.Options{Logger: slog.New(quiet{d.logger.Handler()})}, d.views.all()...)
 	if err != nil {
 		cancel()

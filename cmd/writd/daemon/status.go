@@ -41,6 +41,8 @@ func (d *Daemon) status(ctx context.Context, _ bus.None) (schemas.Status, error)
 	d.warnMu.Unlock()
 	s.Warnings = append(s.Warnings, d.audit.Problems()...)
 	if d.server != nil {
+		at := d.server.Scrubbed()
+		s.Scrub = &schemas.ScrubStatus{Stream: schemas.Stream(at.Stream), Block: at.Block, Ended: at.Ended, Damaged: at.Damaged}
 		if err := d.server.Health(); err != nil {
 			s.Warnings = append(s.Warnings, err.Error())
 		}

@@ -38,7 +38,7 @@ type views struct {
 	agents    runs.Views
 }
 
-func newViews(rules *index.Index, drift observation.Limits) views {
+func newViews(rules *index.Index, drift observation.Limits, lost transparency.Lost) views {
 	retrieval, frequency := rules.Feeds()
 	return views{
 		state:     projections.NewFold(viewState, enforcement.StateVersion, schemas.TypesOf(schemas.KindSession), enforcement.Evolve),
@@ -50,7 +50,7 @@ func newViews(rules *index.Index, drift observation.Limits) views {
 		activity:  projections.NewActivity(),
 		memory:    memory.NewStore(rules.Embedder(), drift),
 		artifacts: projections.NewArtifacts(catalog.Effect),
-		trees:     transparency.New(),
+		trees:     transparency.New(lost),
 		agents:    runs.NewViews(),
 	}
 }

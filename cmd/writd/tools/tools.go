@@ -47,6 +47,7 @@ var all = map[string]tool{
 	"model pull":          modelPull,
 	"model use":           modelUse,
 	"mcp":                 serveMCP,
+	"repair":              repair,
 	"restore":             restore,
 	"whatif":              whatIf,
 	"top":                 watchLive,
@@ -54,7 +55,7 @@ var all = map[string]tool{
 
 // Names lists the first words of the tools.
 func Names() []string {
-	return []string{"benchmark", "mcp", "model", "restore", "top", "tune", "whatif"}
+	return []string{"benchmark", "mcp", "model", "repair", "restore", "top", "tune", "whatif"}
 }
 
 // Run runs the tool that args name. It returns the exit status: 0, 1 when it

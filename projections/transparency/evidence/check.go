@@ -29,6 +29,10 @@ type Report struct {
 	// for or against them.
 	Unsigned uint64    `json:"unsigned,omitempty"`
 	Findings []Finding `json:"findings,omitempty"`
+	// Lost are the records that were damaged and given up, as the log itself says:
+	// they are told each time, and are no change where what stands for them is what
+	// was signed.
+	Lost []Finding `json:"lost,omitempty"`
 	// Problems are what is wrong with the evidence, or with more records than
 	// one where it cannot tell which.
 	Problems []string `json:"problems,omitempty"`
@@ -68,28 +72,41 @@ func NewCheck(s schemas.Stream, checkpoints []Checkpoint, kept *LeafReader) *Che
 // Record takes the next record of the log with its leaf hash, in order.
 // Sequences may be missing.
 func (c *Check) Record(r schemas.Record, hash Hash) {
-	if !c.began {
-		c.began, c.report.First = true, r.Seq
-		if n := len(c.checkpoints); n > 0 && c.checkpoints[n-1].Size > 0 && c.checkpoints[n-1].First < r.Seq && !c.listed {
-			c.problem("records %d to %d are missing", c.checkpoints[n-1].First, r.Seq-1)
-		}
-	} else if r.Seq != c.report.Last+1 && !c.listed {
-		c.problem("records %d to %d are missing", c.report.Last+1, r.Seq-1)
-	}
 	c.report.Records++
-	c.report.Last = r.Seq
+	c.leaf(Leaf{Seq: r.Seq, Hash: hash}, r.ID)
+}
+
+// Lose takes what stands for the next record, which the log lost and says so.
+func (c *Check) Lose(l Leaf) {
+	c.report.Lost = append(c.report.Lost, Finding{Change: Lost, Seq: l.Seq, ID: l.ID})
+	c.leaf(l, func() string { return l.ID })
+}
+
+// leaf takes the next leaf. Its id costs something, and is asked for where it is
+// needed.
+func (c *Check) leaf(l Leaf, id func() string) {
+	if !c.began {
+		c.began, c.report.First = true, l.Seq
+		if n := len(c.checkpoints); n > 0 && c.checkpoints[n-1].Size > 0 && c.checkpoints[n-1].First < l.Seq && !c.listed {
+			c.problem("records %d to %d are missing", c.checkpoints[n-1].First, l.Seq-1)
+		}
+	} else if l.Seq != c.report.Last+1 && !c.listed {
+		c.problem("records %d to %d are missing", c.report.Last+1, l.Seq-1)
+	}
+	c.report.Last = l.Seq
 	if c.signed == nil {
 		kept, more := c.pull()
-		if more && (kept.Seq != r.Seq || kept.Hash != hash) {
+		if more && (kept.Seq != l.Seq || kept.Hash != l.Hash) {
 			c.signed = c.log.Clone()
 			c.differ(kept)
 		}
 	}
 	if c.signed != nil {
-		c.are = append(c.are, Leaf{Seq: r.Seq, Hash: hash, ID: r.ID()})
+		l.ID = id()
+		c.are = append(c.are, l)
 		return
 	}
-	c.log.Add(hash)
+	c.log.Add(l.Hash)
 	c.reach()
 }
 

@@ -5,12 +5,13 @@ import "slices"
 // Change is what was done to a record.
 type Change string
 
-// What Compare names.
+// What a check names; Lost is none of Compare's.
 const (
 	Altered  Change = "altered"  // the record is another one, under the same id
 	Removed  Change = "removed"  // the record is gone
 	Inserted Change = "inserted" // a record that was never signed
 	Moved    Change = "moved"    // the record stands at another sequence than signed
+	Lost     Change = "lost"     // the record was damaged and given up, as the log says
 )
 
 // Finding names one record that is not as it was signed.

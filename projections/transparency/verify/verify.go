@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -25,6 +26,7 @@ import (
 type Log interface {
 	Follow(ctx context.Context, s schemas.Stream, after uint64, o bus.FollowOptions, fn func([]schemas.Record) error) error
 	Next(ctx context.Context, s schemas.Stream, after uint64) (schemas.Record, error)
+	Lost(ctx context.Context, s schemas.Stream) ([]schemas.RecordsLost, error)
 }
 
 // Streams compares streams, several at a time, with what is kept of them in the
@@ -61,15 +63,19 @@ func checkStream(ctx context.Context, reader Log, s schemas.Stream, places []str
 			leaves = path // the last one counts: a second place is harder to change
 		}
 	}
-	report, err := compare(s, checkpoints, leaves, func(record func(schemas.Record, evidence.Hash)) error {
-		return readAll(ctx, reader, s, record)
+	lost, err := reader.Lost(ctx, s)
+	if err != nil {
+		return evidence.Report{}, err
+	}
+	report, err := compare(s, checkpoints, leaves, func(check *evidence.Check) error {
+		return readAll(ctx, reader, s, &reading{check: check, lost: leavesOf(lost)})
 	})
 	report.Problems = append(problems, report.Problems...)
 	return report, err
 }
 
 // compare holds the records that read hands over against what was kept of them.
-func compare(s schemas.Stream, checkpoints []evidence.Checkpoint, leaves string, read func(func(schemas.Record, evidence.Hash)) error) (evidence.Report, error) {
+func compare(s schemas.Stream, checkpoints []evidence.Checkpoint, leaves string, read func(*evidence.Check) error) (evidence.Report, error) {
 	var kept *evidence.LeafReader
 	if leaves != "" {
 		file, err := os.Open(leaves)
@@ -80,15 +86,54 @@ func compare(s schemas.Stream, checkpoints []evidence.Checkpoint, leaves string,
 		kept = evidence.NewLeafReader(file)
 	}
 	check := evidence.NewCheck(s, checkpoints, kept)
-	if err := read(check.Record); err != nil {
+	if err := read(check); err != nil {
 		return evidence.Report{}, err
 	}
 	return check.Finish(), nil
 }
 
+// reading hands a stream over to a check, with what stands for lost records in
+// their places.
+type reading struct {
+	check *evidence.Check
+	lost  []evidence.Leaf // by sequence; those not handed over yet
+}
+
+// leavesOf are what stands for lost records, by sequence, each once.
+func leavesOf(lost []schemas.RecordsLost) (all []evidence.Leaf) {
+	for _, p := range lost {
+		for i, leaf := range p.Leaves {
+			seq := p.First + uint64(i)
+			if len(leaf.SHA256) != len(evidence.Hash{}) || len(all) > 0 && all[len(all)-1].Seq >= seq {
+				continue
+			}
+			all = append(all, evidence.Leaf{Seq: seq, Hash: evidence.Hash(leaf.SHA256), ID: leaf.ID})
+		}
+	}
+	return all
+}
+
+func (r *reading) record(one schemas.Record, hash evidence.Hash) {
+	r.before(one.Seq)
+	r.check.Record(one, hash)
+}
+
+// before hands over what is lost before a sequence. A record that is there after
+// all is not lost.
+func (r *reading) before(seq uint64) {
+	for len(r.lost) > 0 && r.lost[0].Seq < seq {
+		r.check.Lose(r.lost[0])
+		r.lost = r.lost[1:]
+	}
+	if len(r.lost) > 0 && r.lost[0].Seq == seq {
+		r.lost = r.lost[1:]
+	}
+}
+
 // readAll hands over every record that a stream has with its hash, across gaps.
-func readAll(ctx context.Context, reader Log, s schemas.Stream, record func(schemas.Record, evidence.Hash)) error {
-	work, after := newHashing(), uint64(0)
+func readAll(ctx context.Context, reader Log, s schemas.Stream, to *reading) error {
+	defer to.before(math.MaxUint64)
+	work, after, record := newHashing(), uint64(0), to.record
 	for {
 		err := reader.Follow(ctx, s, after, bus.FollowOptions{MaxBatch: 4096, UntilEnd: true, Unparsed: true}, func(records []schemas.Record) error {
 			for i, hash := range work.hash(records) {

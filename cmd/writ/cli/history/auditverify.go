@@ -33,6 +33,9 @@ A record that was altered, removed, inserted or moved is named. So is an approva
 by passkey that its signature does not bear out, checked from the public key alone.
 Exit code 1 says that something was found.
 
+Records that were damaged and given up by writ repair are named each time. They are
+no change: what was signed of them stays in the tree.
+
 Writ drops no record. Where a limit of age was set on a stream by other means, or
 somebody purged it, the records at its front are missing: they are named as
 removed, by their kept ids, since nothing tells the one from the other.
@@ -186,6 +189,9 @@ func (a *app) showVerified(v verified) {
 			n := removedTogether(r.Findings[i:])
 			a.Printf("    %s\n", findingsText(st, r.Findings[i:i+n]))
 			i += n
+		}
+		if n := len(r.Lost); n > 0 {
+			a.Printf("    %s\n", st.Yellow(fmt.Sprintf("%s from %d to %d: damaged, and given up by writ repair, as the log says", client.Plural(n, "record lost", "records lost"), r.Lost[0].Seq, r.Lost[n-1].Seq)))
 		}
 		for _, p := range r.Problems {
 			a.Printf("    %s\n", st.Red(p))

@@ -94,3 +94,28 @@ writ audit verify names what is missing, and where that is remembered.`,
 	c.Flags().StringVar(&to, "to", "", "the `folder` it goes into (default: WRIT_HOME, else the user's state folder)")
 	return c
 }
+
+// repairCommand changes the files of the log, so writd runs it.
+func (a *app) repairCommand() *cobra.Command {
+	var from string
+	c := &cobra.Command{
+		Use: "repair", Short: "Put right what is damaged in the log, while no daemon runs",
+		Long: `Reads every record of the log and puts right those that are damaged: one wrong byte
+from the record's own checksum, any other from a backup (--from). What neither has is
+lost: the records behind it stay where they are, and the next start records the loss
+as an event, which every reader goes on behind and writ audit verify names from then
+on. Damaged files are kept as they were in the folder streams/damaged.
+
+No daemon may run: writ down stops it. Until it runs again, hooks refuse.`,
+		Example: "  writ repair --from /mnt/backup/writ\n  writ repair",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if from != "" {
+				from = a.Env.Absolute(from)
+			}
+			return a.handOver(cmd.Context(), "repair", []string{fmt.Sprintf("--json=%t", a.JSON), "--from=" + from})
+		},
+	}
+	c.Flags().StringVar(&from, "from", "", "take what is damaged from a backup, or from the newest in a `folder` of backups")
+	return c
+}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -218,6 +219,9 @@ func (e *examination) health(s schemas.Status) {
 		case v.State == "stopped":
 			late++
 			e.fail("view "+v.Name, "stopped: "+client.OneLine(v.Error), "Keep the daemon's log and report it; the log itself is unharmed, and the view is rebuilt after a fix.")
+		case v.Error != "":
+			late++
+			e.fail("view "+v.Name, fmt.Sprintf("%s, %s events behind, and cannot go on: %s", v.State, client.Thousands(v.Lag), client.OneLine(v.Error)), standsStill(v.Error))
 		case v.State != "live" || v.Lag > 1000:
 			late++
 			e.warn("view "+v.Name, fmt.Sprintf("%s, %s events behind", v.State, client.Thousands(v.Lag)), "It catches up by itself; look again in a moment.")
@@ -236,7 +240,22 @@ func (e *examination) health(s schemas.Status) {
 	} else {
 		e.ok("rules", client.Thousands(uint64(s.Rules))+", embedder "+s.Embedder)
 	}
+	if s.Scrub != nil && s.Scrub.Damaged > 0 {
+		e.fail("log", scrubText(s.Scrub, time.Now()), repairTodo)
+	} else if s.Scrub != nil {
+		e.ok("log", "read again: "+scrubText(s.Scrub, time.Now()))
+	}
 	for _, w := range s.Warnings {
 		e.warn("daemon", w, "")
 	}
+}
+
+const repairTodo = "`writ down`, then `writ repair --from BACKUP`; without a backup `writ repair` records what is lost."
+
+// standsStill says what to do for a view that cannot go on.
+func standsStill(why string) string {
+	if strings.Contains(why, bus.ErrGap.Error()) {
+		return repairTodo
+	}
+	return "The daemon's log says more; it is tried again all the time."
 }

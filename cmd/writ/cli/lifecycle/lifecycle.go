@@ -18,7 +18,7 @@ type app struct{ *client.Client }
 // Daemon are the commands about the daemon.
 func Daemon(c *client.Client) []*cobra.Command {
 	a := &app{c}
-	return []*cobra.Command{a.upCommand(), a.downCommand(), a.statusCommand(), a.doctorCommand(), a.dashCommand(), a.backupCommand(), a.restoreCommand()}
+	return []*cobra.Command{a.upCommand(), a.downCommand(), a.statusCommand(), a.doctorCommand(), a.dashCommand(), a.backupCommand(), a.restoreCommand(), a.repairCommand()}
 }
 
 // Project are the commands that put a project under guard and take it out.

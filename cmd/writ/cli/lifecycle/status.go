@@ -3,6 +3,7 @@ package lifecycle
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -47,6 +48,9 @@ func (a *app) showStatus(s schemas.Status) {
 	row := func(name, value string) { a.Printf("  %s %s\n", st.Dim(fmt.Sprintf("%-12s", name)), value) }
 	row("data", where)
 	row("log", fmt.Sprintf("%s events, %s, durability %s", client.Thousands(events), client.Size(bytes), s.Durability))
+	if s.Scrub != nil {
+		row("read again", scrubText(s.Scrub, a.Env.Now()))
+	}
 	row("rules", fmt.Sprintf("%s, embedder %s", client.Thousands(uint64(s.Rules)), s.Embedder))
 	row("sessions", client.Plural(s.Sessions, "live session", "live sessions"))
 	if s.Metrics != "" {
@@ -68,6 +72,21 @@ func (a *app) showStatus(s schemas.Status) {
 	for _, w := range s.Warnings {
 		a.Printf("%s %s\n", st.Yellow("warning:"), w)
 	}
+}
+
+// scrubText says how far the log was read to find damage.
+func scrubText(s *schemas.ScrubStatus, now time.Time) string {
+	text := "not yet as a whole"
+	if !s.Ended.IsZero() {
+		text = "all of it, " + client.Age(now.Sub(s.Ended)) + " ago"
+	}
+	if s.Stream != "" {
+		text += fmt.Sprintf("; reading %s, file %d", s.Stream, s.Block)
+	}
+	if s.Damaged > 0 {
+		text += "; " + client.Plural(int(s.Damaged), "record", "records") + " cannot be read" //nolint:gosec // a count
+	}
+	return text
 }
 
 // observing says who judges what has no annotation, and how the model fares.

@@ -1,0 +1,182 @@
+package embedded
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/minio/highwayhash"
+
+	"github.com/writbus/writ/bus/blocks"
+	"github.com/writbus/writ/schemas/atomicfile"
+)
+
+// Files beside the store. Persisted; never change.
+const (
+	keptDir   = "damaged"   // damaged files as they were found
+	holesName = "lost.json" // what repairs gave up
+)
+
+// ErrMended is a finding's error: one byte of a record was wrong, and is right
+// again.
+var ErrMended = errors.New("embedded: a damaged record was put right")
+
+// Hole is a part of a stream that a repair gave up.
+type Hole struct {
+	Stream string `json:"stream"`
+	First  uint64 `json:"first"`
+	Last   uint64 `json:"last"`
+	Kept   string `json:"kept,omitempty"` // the damaged file as it was, below Options.Dir
+}
+
+// Holes are what repairs of a store gave up.
+func Holes(dir string) (all []Hole, err error) {
+	raw, err := os.ReadFile(filepath.Join(dir, holesName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(raw, &all)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("embedded: what repairs gave up: %w. Run `writ repair`, which writes it anew", err)
+	}
+	return all, nil
+}
+
+func within(holes []Hole, d blocks.Damage) bool {
+	return slices.ContainsFunc(holes, func(h Hole) bool { return h.Stream == d.Stream && h.First <= d.First && h.Last >= d.Last })
+}
+
+// Repair puts right what is damaged in a store that no server has open: from the
+// records' checksums, else from the store of a backup, "" for none. What neither
+// has is given up, and noted for Holes. It returns ErrLocked where a server runs.
+func Repair(dir, backup string) (all []blocks.Outcome, err error) {
+	lock, err := lockStore(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer lock.release()
+	noted, err := readMarks(dir)
+	if err != nil {
+		noted = marks{}
+	}
+	holes, err := Holes(dir)
+	if err != nil {
+		holes = nil // every mark in the files tells of one
+	}
+	for _, name := range storedStreams(dir) {
+		o := repairOf(dir, name, noted)
+		if backup != "" {
+			o.From = filepath.Join(streamsDir(backup), name)
+		}
+		o.Leave = func(d blocks.Damage) bool { return d.Records() > 0 && within(holes, d) }
+		some, err := blocks.Repair(o)
+		all = append(all, some...)
+		if err != nil {
+			return all, err
+		}
+		for _, out := range some {
+			if out.How == blocks.Lost {
+				holes = append(holes, Hole{Stream: name, First: out.First, Last: out.Last, Kept: below(dir, out.Kept)})
+			}
+		}
+	}
+	body, err := json.MarshalIndent(holes, "", " ")
+	if err != nil || len(holes) == 0 {
+		return all, err
+	}
+	return all, atomicfile.Write(filepath.Join(dir, holesName), append(body, '\n'), 0o600)
+}
+
+func below(dir, path string) string {
+	if rel, err := filepath.Rel(dir, path); err == nil && path != "" {
+		return filepath.ToSlash(rel)
+	}
+	return ""
+}
+
+func repairOf(dir, stream string, noted marks) blocks.Options {
+	m := noted.Streams[stream]
+	return blocks.Options{
+		Dir: filepath.Join(streamsDir(dir), stream), Stream: stream, Known: blocks.Range{First: m.First, Last: m.Last}, Keep: filepath.Join(dir, keptDir),
+	}
+}
+
+// protect marks damaged records as erased before the server opens a stream whose
+// index does not hold: it would end each file at its first damaged record, and
+// with that take the sound ones behind it. A torn end that nothing acknowledged is
+// left to the server, and so is what a power cut may take of an end that is not
+// synced.
+func (s *Server) protect(stored []string) error {
+	noted, err := readMarks(s.options.Dir)
+	if err != nil {
+		noted = marks{} // examine tells of it
+	}
+	if s.holes, err = Holes(s.options.Dir); err != nil {
+		s.find(Finding{Err: err})
+	}
+	for _, name := range stored {
+		o := repairOf(s.options.Dir, name, noted)
+		if indexHolds(o.Dir, name) {
+			continue
+		}
+		o.Leave = func(d blocks.Damage) bool {
+			return d.Erased || d.From == d.To || d.AtEnd && s.options.Durability != PowerLoss
+		}
+		done, err := blocks.Repair(o)
+		if err != nil {
+			return fmt.Errorf("%w: %w", ErrStart, err)
+		}
+		for _, out := range done {
+			s.find(found(out))
+			if out.How == blocks.Lost {
+				s.holes = append(s.holes, Hole{Stream: name, First: out.First, Last: out.Last})
+			}
+		}
+	}
+	return nil
+}
+
+func found(out blocks.Outcome) Finding {
+	f := Finding{Stream: out.Stream, Lost: out.Records()}
+	switch {
+	case out.How == blocks.Mended:
+		f.Lost, f.Err = 0, fmt.Errorf("%w: %s: one byte was wrong; nothing is lost, and the file as it was is kept in %s. Check the disk", ErrMended, out.Damage, out.Kept)
+	default:
+		f.Err = damaged(out.Damage)
+	}
+	return f
+}
+
+// damaged is the error of records that cannot be read, with the remedy.
+func damaged(d blocks.Damage) error {
+	return fmt.Errorf("%w: %s cannot be read. Run `writ down` and `writ repair --from BACKUP`, or `writ repair` without a backup, which records what is lost; until then what has to read over it stands still", ErrLogDamaged, d)
+}
+
+// indexHolds says whether the server will trust the index of a stream's records,
+// which spares it reading them.
+func indexHolds(dir, stream string) bool {
+	raw, err := os.ReadFile(filepath.Join(dir, recordsIn, indexedIn))
+	if err != nil || len(raw) < 4*highwayhash.Size64 {
+		return false
+	}
+	content, sum := raw[:len(raw)-highwayhash.Size64], raw[len(raw)-highwayhash.Size64:]
+	key := sha256.Sum256([]byte(stream))
+	h, err := highwayhash.New64(key[:])
+	if err != nil {
+		return false
+	}
+	_, _ = h.Write(content) // a hash takes every write
+	if !bytes.Equal(h.Sum(nil), sum) {
+		return false
+	}
+	last, whole := blocks.LastSum(dir)
+	return whole && bytes.HasSuffix(content, last)
+}
