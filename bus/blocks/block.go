@@ -58,17 +58,11 @@ func (b *block) at(i int) (r record, sound bool) {
 	if size < leastRecord || size > mostRecord || i+size > len(b.body) {
 		return r, false
 	}
+	sum, fits := b.sumOf(b.body[i : i+size])
+	if !fits || !bytes.Equal(sum, b.body[i+size-sumSize:i+size]) {
+		return r, false
+	}
 	data := b.body[i+headSize : i+size-sumSize]
-	rest := subject
-	if length&hasHeaders != 0 {
-		rest += 4
-	}
-	if rest > len(data) {
-		return r, false
-	}
-	if !bytes.Equal(b.sumOf(head, data[:subject], data[rest:]), b.body[i+size-sumSize:i+size]) {
-		return r, false
-	}
 	seq := binary.LittleEndian.Uint64(head[4:])
 	r = record{
 		at: i, size: size, seq: seq &^ (isErased | isDeletion), time: int64(binary.LittleEndian.Uint64(head[12:])), //nolint:gosec // as the server has it
@@ -88,12 +82,22 @@ func headersEnd(data []byte) bool {
 	return n <= uint64(len(data)) && bytes.HasPrefix(data, []byte("NATS/1.0")) && bytes.Index(data, []byte("\r\n\r\n"))+4 == int(n) //nolint:gosec // within data
 }
 
-func (b *block) sumOf(head, subject, rest []byte) []byte {
+// sumOf is the checksum of a record of some length, and whether its parts fit into
+// that.
+func (b *block) sumOf(raw []byte) (sum []byte, fits bool) {
+	subject := int(binary.LittleEndian.Uint16(raw[20:]))
+	data, rest := raw[headSize:len(raw)-sumSize], subject
+	if binary.LittleEndian.Uint32(raw)&hasHeaders != 0 {
+		rest += 4
+	}
+	if rest > len(data) {
+		return nil, false
+	}
 	b.sum.Reset()
-	for _, part := range [...][]byte{head[4:20], subject, rest} {
+	for _, part := range [...][]byte{raw[4:20], data[:subject], data[rest:]} {
 		_, _ = b.sum.Write(part) // a hash takes every write
 	}
-	return b.sum.Sum(nil)
+	return b.sum.Sum(nil), true
 }
 
 // next is where the first sound record behind a damaged one begins, or the end.
@@ -120,22 +124,18 @@ func (b *block) next(damaged int, after uint64) int {
 
 // erasure is the server's mark that a record was erased.
 func (b *block) erasure(seq uint64, time int64) []byte {
-	mark := make([]byte, headSize, leastRecord)
+	mark := make([]byte, leastRecord)
 	binary.LittleEndian.PutUint32(mark, leastRecord)
 	binary.LittleEndian.PutUint64(mark[4:], seq|isErased)
 	binary.LittleEndian.PutUint64(mark[12:], uint64(time)) //nolint:gosec // as the server has it
-	return append(mark, b.sumOf(mark, nil, nil)...)
+	return b.adopt(mark)
 }
 
-// adopt returns a sound record of another block with the checksum that it has in
-// this one.
+// adopt returns a record with the checksum that it has in this block.
 func (b *block) adopt(raw []byte) []byte {
 	own := bytes.Clone(raw)
-	subject := int(binary.LittleEndian.Uint16(own[20:]))
-	data, rest := own[headSize:len(own)-sumSize], subject
-	if binary.LittleEndian.Uint32(own)&hasHeaders != 0 {
-		rest += 4
+	if sum, fits := b.sumOf(own); fits {
+		copy(own[len(own)-sumSize:], sum)
 	}
-	copy(own[len(own)-sumSize:], b.sumOf(own, data[:subject], data[rest:]))
 	return own
 }

@@ -82,7 +82,10 @@ func (m *mending) headers() bool {
 // checksum finds one wrong byte in the checksum itself: the seven others hold.
 func (m *mending) checksum() bool {
 	stored := len(m.body) - sumSize
-	right := m.adopt(m.body)[stored:]
+	right, fits := m.sumOf(m.body)
+	if !fits {
+		return false
+	}
 	differ := 0
 	for i, c := range right {
 		if c != m.body[stored+i] {
