@@ -100,7 +100,6 @@ func (v *runner) adopt(ctx context.Context) (gen *generation, building bool, err
 	}
 	v.gen, v.recalls, v.unannounced = gen, nil, nil
 	v.update(func() {
-		v.trouble = nil
 		clear(v.positions)
 		clear(v.skipped)
 		for s, c := range gen.checkpoints {
@@ -132,6 +131,7 @@ func (v *runner) followAll(ctx context.Context) error {
 		all.Go(func() {
 			defer cancel()
 			if errs[i] = v.catchUp(ctx, s, false); errs[i] == nil {
+				v.update(func() { v.trouble = nil })
 				errs[i] = v.follow(ctx, s, false)
 			}
 		})

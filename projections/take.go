@@ -89,7 +89,10 @@ func (v *runner) applyBatch(ctx context.Context, s schemas.Stream, records []sch
 			return err
 		}
 	}
-	v.update(func() { v.positions[s], v.skipped[s] = max(v.positions[s], at.Seq), at.Quarantined })
+	v.update(func() {
+		v.trouble = nil
+		v.positions[s], v.skipped[s] = max(v.positions[s], at.Seq), at.Quarantined
+	})
 	return nil
 }
 

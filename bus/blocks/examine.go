@@ -244,3 +244,15 @@ func LastSum(dir string) (sum []byte, whole bool) {
 	_, err = io.ReadFull(last, sum)
 	return sum, err == nil
 }
+
+// Size is how many bytes of records a stream's folder holds, 0 where it cannot be
+// read.
+func Size(dir string) (n int64) {
+	all, _ := files(dir, 0)
+	for _, one := range all {
+		if info, err := os.Stat(one.path); err == nil {
+			n += info.Size()
+		}
+	}
+	return n
+}

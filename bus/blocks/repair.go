@@ -2,16 +2,16 @@ package blocks
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/writbus/writ/schemas/atomicfile"
+	"github.com/writbus/writ/schemas/digest"
 )
 
 // How a damaged place was dealt with.
@@ -119,20 +119,53 @@ func dropIndex(dir string) error {
 	return nil
 }
 
-// keep copies a file aside, under a name that its content gives it.
 func (o Options) keep(b *block) (string, error) {
 	if len(b.body) == 0 {
 		return "", nil
 	}
-	sum := sha256.Sum256(b.body)
-	path := filepath.Join(o.Keep, fmt.Sprintf("%s-%d-%s.blk", o.Stream, b.index, hex.EncodeToString(sum[:8])))
+	return keep(o.Keep, fmt.Sprintf("%s-%d", o.Stream, b.index), b.body)
+}
+
+// keep copies a file aside, under a name that its content gives it.
+func keep(dir, name string, body []byte) (string, error) {
+	path := filepath.Join(dir, name+"-"+digest.Hex(body)[:16]+".blk")
 	if _, err := os.Stat(path); err == nil {
 		return path, nil
 	}
-	if err := os.MkdirAll(o.Keep, 0o700); err != nil {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
-	return path, atomicfile.Write(path, b.body, 0o600)
+	return path, atomicfile.Write(path, body, 0o600)
+}
+
+// Keep copies a file of records aside and returns where it is.
+func Keep(dir, path string) (kept string, err error) {
+	body, err := os.ReadFile(path)
+	if err != nil {
+		return "", err
+	}
+	stream := filepath.Base(filepath.Dir(filepath.Dir(path)))
+	return keep(dir, stream+"-"+strings.TrimSuffix(filepath.Base(path), ".blk"), body)
+}
+
+// PutBack makes a file that was cut off what it was, unless something was written
+// behind the cut.
+func PutBack(path, kept string) error {
+	was, err := os.ReadFile(kept)
+	if err != nil {
+		return err
+	}
+	now, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if len(now) >= len(was) || !bytes.HasPrefix(was, now) {
+		return nil
+	}
+	if err := atomicfile.WriteWith(path, was, atomicfile.Options{Mode: 0o640, Keep: true}); err != nil {
+		return err
+	}
+	return dropIndex(filepath.Dir(filepath.Dir(path)))
 }
 
 // replace returns what stands in a damage's place from now on.

@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 
 	"github.com/writbus/writ/schemas/atomicfile"
+	"github.com/writbus/writ/schemas/digest"
 )
 
 var (
@@ -203,7 +204,7 @@ func (s *Server) examine(stored []string) error {
 }
 
 func (s *Server) compare(name string, had mark, has stream) {
-	if had.Last > 0 && has.LastSeq >= had.Last && has.FirstSeq > max(had.First, 1) && !has.forgets && !s.gone(name, max(had.First, 1), has.FirstSeq-1) {
+	if had.Last > 0 && has.LastSeq >= had.Last && has.FirstSeq > max(had.First, 1) && !has.forgets && known(s.holes, name, max(had.First, 1), has.FirstSeq-1) < has.FirstSeq-max(had.First, 1) {
 		lost := has.FirstSeq - max(had.First, 1)
 		s.find(Finding{
 			Stream: name, Had: had.Last, Has: has.LastSeq, Lost: lost,
@@ -219,15 +220,10 @@ func (s *Server) compare(name string, had mark, has stream) {
 	})
 }
 
-// gone says whether some records are known to be lost.
-func (s *Server) gone(name string, first, last uint64) bool {
-	return s.known(name, first, last) == last-first+1
-}
-
 // known counts the records of a range that a repair gave up, or that this start
 // told of.
-func (s *Server) known(name string, first, last uint64) (n uint64) {
-	for _, h := range s.holes {
+func known(holes []Hole, name string, first, last uint64) (n uint64) {
+	for _, h := range holes {
 		if from, to := max(h.First, first), min(h.Last, last); h.Stream == name && from <= to {
 			n += to - from + 1
 		}
@@ -242,7 +238,7 @@ func (s *Server) count(name string, has stream) {
 		return
 	}
 	lost := has.LastSeq - has.FirstSeq + 1 - has.Msgs
-	if lost <= s.known(name, has.FirstSeq, has.LastSeq) {
+	if lost <= known(s.holes, name, has.FirstSeq, has.LastSeq) {
 		return
 	}
 	s.find(Finding{
@@ -305,4 +301,24 @@ func appendFindings(file string, found []Finding, now time.Time) error {
 		}
 	}
 	return errors.Join(err, f.Sync(), f.Close())
+}
+
+// SettleFindings moves what was told of a store to the damaged files that a repair
+// kept: it is dealt with.
+func SettleFindings(file, dir string) error {
+	told, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	kept := filepath.Join(dir, keptDir, "damage-"+digest.Hex(told)[:16]+".txt")
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(kept), 0o700)
+	}
+	if err == nil {
+		err = os.Rename(file, kept)
+	}
+	if err != nil {
+		return fmt.Errorf("embedded: put the note of damage away: %w", err)
+	}
+	return nil
 }

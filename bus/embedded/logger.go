@@ -19,6 +19,9 @@ type logger struct {
 	failure  string   // first failure to write the store
 	started  bool
 	failed   chan struct{} // holds one while failure is not dealt with
+	// beforeCut is called with the file that the server is about to end at a
+	// damaged record, before it does.
+	beforeCut func(file string)
 }
 
 // knownWarnings are about what this package does on purpose. The passwords are
@@ -28,7 +31,7 @@ type logger struct {
 var knownWarnings = []string{"Plaintext passwords detected", "Maximum payloads over"}
 
 func newLogger(to *slog.Logger) *logger {
-	return &logger{to: to.With("component", "nats-server"), failed: make(chan struct{}, 1)}
+	return &logger{to: to.With("component", "nats-server"), failed: make(chan struct{}, 1), beforeCut: func(string) {}}
 }
 
 func (l *logger) Noticef(format string, v ...any) { l.to.Info(fmt.Sprintf(format, v...)) }
@@ -45,17 +48,36 @@ func (l *logger) Warnf(format string, v ...any) {
 	}
 	l.to.Warn(text)
 	l.remember(text)
+	if file, cuts := aboutToCut(text); cuts {
+		l.beforeCut(file)
+		l.stopped("a record in " + file + " is damaged")
+	}
+}
+
+// aboutToCut says which file the server ends at a damaged record after it wrote
+// this to its log.
+func aboutToCut(text string) (file string, cuts bool) {
+	_, rest, found := strings.Cut(text, "indexCacheBuf corrupt record state in ")
+	file, _, named := strings.Cut(rest, ": ")
+	return file, found && named
+}
+
+// stopped keeps the first reason why the server stores no more.
+func (l *logger) stopped(reason string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.failure == "" {
+		l.failure = strings.TrimSpace(reason)
+		l.failed <- struct{}{}
+	}
 }
 
 func (l *logger) Errorf(format string, v ...any) {
 	text := fmt.Sprintf(format, v...)
 	l.to.Error(text)
 	l.remember(text)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.failure == "" && stopsStoring(text) {
-		l.failure = strings.TrimSpace(text)
-		l.failed <- struct{}{}
+	if stopsStoring(text) {
+		l.stopped(text)
 	}
 }
 

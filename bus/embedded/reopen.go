@@ -106,6 +106,9 @@ func (s *Server) reopen() error {
 	if err := s.ns.ShutdownJetStream(); err != nil {
 		return err
 	}
+	if err := errors.Join(s.uncut(), s.protect(storedStreams(s.options.Dir))); err != nil {
+		return err
+	}
 	o, err := s.serverOptions()
 	if err != nil {
 		return err

@@ -88,6 +88,7 @@ func Repair(dir, backup string) (all []blocks.Outcome, err error) {
 			}
 		}
 	}
+	_ = os.Remove(filepath.Join(dir, scrubName)) // the reading in the background begins anew
 	body, err := json.MarshalIndent(holes, "", " ")
 	if err != nil || len(holes) == 0 {
 		return all, err
@@ -109,11 +110,15 @@ func repairOf(dir, stream string, noted marks) blocks.Options {
 	}
 }
 
-// protect marks damaged records as erased before the server opens a stream whose
-// index does not hold: it would end each file at its first damaged record, and
-// with that take the sound ones behind it. A torn end that nothing acknowledged is
-// left to the server, and so is what a power cut may take of an end that is not
-// synced.
+// protectBytes is the size of a stream up to which every start reads it: a second
+// or two. Of a larger one only what the server reads itself is read before it.
+const protectBytes = 1 << 30
+
+// protect mends damaged records, or marks them as erased, before the server opens
+// their stream: it would end each file at its first damaged record, and with that
+// take the sound ones behind it – at the start where its index does not hold, else
+// when somebody reads. A torn end that nothing acknowledged is left to the server,
+// and so is what a power cut may take of an end that is not synced.
 func (s *Server) protect(stored []string) error {
 	noted, err := readMarks(s.options.Dir)
 	if err != nil {
@@ -124,7 +129,7 @@ func (s *Server) protect(stored []string) error {
 	}
 	for _, name := range stored {
 		o := repairOf(s.options.Dir, name, noted)
-		if indexHolds(o.Dir, name) {
+		if blocks.Size(o.Dir) > protectBytes && indexHolds(o.Dir, name) {
 			continue
 		}
 		o.Leave = func(d blocks.Damage) bool {
@@ -140,6 +145,33 @@ func (s *Server) protect(stored []string) error {
 				s.holes = append(s.holes, Hole{Stream: name, First: out.First, Last: out.Last})
 			}
 		}
+	}
+	return nil
+}
+
+// beforeCut copies a file aside that the server is about to end at a damaged
+// record. The server holds its lock meanwhile.
+func (s *Server) beforeCut(file string) {
+	kept, err := blocks.Keep(filepath.Join(s.options.Dir, keptDir), file)
+	if err != nil {
+		s.options.Logger.Error("copy a damaged file of the log", "file", file, "error", err)
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ended[file] = kept
+}
+
+// uncut puts back the files that the server ended, where nothing was added since,
+// while it has none open.
+func (s *Server) uncut() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for file, kept := range s.ended {
+		if err := blocks.PutBack(file, kept); err != nil {
+			return err
+		}
+		delete(s.ended, file)
 	}
 	return nil
 }

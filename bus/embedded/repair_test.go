@@ -154,6 +154,9 @@ func TestGapIsToldAtOnce(t *testing.T) {
 	server, err := embedded.Start(t.Context(), s.options)
 	must(t, err)
 	t.Cleanup(func() { _ = server.Shutdown(context.Background()) })
+	for _, f := range server.Findings() {
+		told <- f // found at the start already
+	}
 	o := s.as(embedded.RoleDaemon, server)
 	o.OnGap = func(schemas.Stream) { server.Look() }
 	c, err := bus.Connect(t.Context(), o)
@@ -179,8 +182,8 @@ func TestOneWrongByteIsMendedWhileServing(t *testing.T) {
 	must(t, err)
 	bad := bytes.Clone(sound)
 	bad[30_000] ^= 0x42
-	must(t, os.WriteFile(file, bad, 0o600))
 	server, c := s.start()
+	must(t, os.WriteFile(file, bad, 0o600))
 	server.Look()
 	if f := <-told; !errors.Is(f.Err, embedded.ErrMended) {
 		t.Fatalf("told %+v", f)

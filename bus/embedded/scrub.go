@@ -2,9 +2,11 @@ package embedded
 
 import (
 	"encoding/json"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/writbus/writ/bus/blocks"
@@ -28,27 +30,43 @@ type Scrub struct {
 	Damaged uint64    `json:"damaged"`          // records that this pass, or the last, could not read
 }
 
+// scrubber reads the records of a store in the background.
+type scrubber struct {
+	dir      string // of the store
+	logger   *slog.Logger
+	stopping <-chan struct{}
+	find     func(Finding) // told what is damaged or mended, each once
+	look     chan struct{} // filled when a pass is to begin
+
+	told map[string]bool
+
+	mu sync.Mutex
+	at Scrub
+}
+
+func newScrubber(dir string, logger *slog.Logger, stopping <-chan struct{}, find func(Finding)) *scrubber {
+	return &scrubber{dir: dir, logger: logger, stopping: stopping, find: find, look: make(chan struct{}, 1), told: map[string]bool{}}
+}
+
 // Scrubbed is where the reading in the background stands.
 func (s *Server) Scrubbed() Scrub {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.scrubbed
+	s.scrubber.mu.Lock()
+	defer s.scrubber.mu.Unlock()
+	return s.scrubber.at
 }
 
 // Look has the records read in the background from the beginning: somebody met
 // one that is missing.
 func (s *Server) Look() {
 	select {
-	case s.look <- struct{}{}:
+	case s.scrubber.look <- struct{}{}:
 	default:
 	}
 }
 
-// keepScrubbing reads all records again and again, and goes on where an earlier
-// run was.
-func (s *Server) keepScrubbing() {
-	defer s.tending.Done()
-	at := s.readScrub()
+// run reads all records again and again, and goes on where an earlier run was.
+func (s *scrubber) run() {
+	at := s.read()
 	wait := time.Duration(0)
 	if at.Stream == "" && !at.Ended.IsZero() {
 		wait = max(0, time.Until(at.Ended.Add(scrubPause)))
@@ -63,23 +81,23 @@ func (s *Server) keepScrubbing() {
 		case <-s.look:
 			timer.Stop()
 		}
-		if !s.scrub(at) {
+		if !s.pass(at) {
 			return
 		}
-		at, wait = s.Scrubbed(), scrubEvery
+		at, wait = s.at, scrubEvery
 	}
 }
 
-// scrub makes one pass, and says whether it came to its end.
-func (s *Server) scrub(at Scrub) bool {
-	names := storedStreams(s.options.Dir)
+// pass reads every stream, and says whether it came to the end.
+func (s *scrubber) pass(at Scrub) bool {
+	names := storedStreams(s.dir)
 	slices.Sort(names)
 	if at.Stream == "" || !slices.Contains(names, at.Stream) {
 		at = Scrub{Ended: at.Ended}
 	}
-	holes, err := Holes(s.options.Dir)
+	holes, err := Holes(s.dir)
 	if err != nil {
-		s.options.Logger.Warn("read what repairs gave up", "error", err)
+		s.logger.Warn("read what repairs gave up", "error", err)
 	}
 	for _, name := range names {
 		if name < at.Stream {
@@ -88,17 +106,17 @@ func (s *Server) scrub(at Scrub) bool {
 		if name != at.Stream {
 			at.Stream, at.Block, at.Seq = name, 0, 0
 		}
-		if !s.scrubStream(&at, holes) {
+		if !s.stream(&at, holes) {
 			return false
 		}
 	}
-	s.noteScrub(Scrub{Ended: time.Now().UTC(), Damaged: at.Damaged})
+	s.note(Scrub{Ended: time.Now().UTC(), Damaged: at.Damaged})
 	return true
 }
 
-// scrubStream reads the blocks of a stream at a limited rate.
-func (s *Server) scrubStream(at *Scrub, holes []Hole) bool {
-	dir := filepath.Join(streamsDir(s.options.Dir), at.Stream)
+// stream reads the blocks of a stream at a limited rate.
+func (s *scrubber) stream(at *Scrub, holes []Hole) bool {
+	dir := filepath.Join(streamsDir(s.dir), at.Stream)
 	walk := blocks.NewWalk(dir, at.Stream, blocks.Range{})
 	walk.Resume(at.Block, at.Seq)
 	told := 0
@@ -110,7 +128,7 @@ func (s *Server) scrubStream(at *Scrub, holes []Hole) bool {
 		}
 		size, more, err := walk.Step()
 		if err != nil {
-			s.options.Logger.Warn("read the log in the background", "stream", at.Stream, "error", err)
+			s.logger.Warn("read the log in the background", "stream", at.Stream, "error", err)
 			return true
 		}
 		all := walk.Found()
@@ -125,7 +143,7 @@ func (s *Server) scrubStream(at *Scrub, holes []Hole) bool {
 		if !more {
 			return true
 		}
-		s.noteScrub(*at)
+		s.note(*at)
 		if !s.idle(time.Duration(size) * time.Second / scrubRate) {
 			return false
 		}
@@ -133,7 +151,7 @@ func (s *Server) scrubStream(at *Scrub, holes []Hole) bool {
 }
 
 // idle waits, and says whether the server still runs then.
-func (s *Server) idle(d time.Duration) bool {
+func (s *scrubber) idle(d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -146,45 +164,43 @@ func (s *Server) idle(d time.Duration) bool {
 
 // tell mends a damage or makes it a finding, once, and returns how many records
 // cannot be read.
-func (s *Server) tell(dir string, d blocks.Damage, holes []Hole) uint64 {
+func (s *scrubber) tell(dir string, d blocks.Damage, holes []Hole) uint64 {
 	if d.Records() == 0 || within(holes, d) {
 		return 0
 	}
-	kept := filepath.Join(s.options.Dir, keptDir)
+	kept := filepath.Join(s.dir, keptDir)
 	done, err := blocks.MendInPlace(dir, kept, d)
 	if err != nil {
-		s.options.Logger.Warn("put a damaged record right", "record", d.String(), "error", err)
+		s.logger.Warn("put a damaged record right", "record", d.String(), "error", err)
 	}
 	f := Finding{Stream: d.Stream, Lost: d.Records(), Err: damaged(d)}
 	if done {
 		f = found(blocks.Outcome{Damage: d, How: blocks.Mended, Kept: kept})
 	}
-	s.mu.Lock()
-	known := slices.ContainsFunc(s.findings, func(have Finding) bool { return have.String() == f.String() })
-	s.mu.Unlock()
-	if !known {
+	if !s.told[f.String()] {
+		s.told[f.String()] = true
 		s.find(f)
 	}
 	return f.Lost
 }
 
-func (s *Server) readScrub() (at Scrub) {
-	if raw, err := os.ReadFile(filepath.Join(s.options.Dir, scrubName)); err == nil && json.Unmarshal(raw, &at) != nil {
+func (s *scrubber) read() (at Scrub) {
+	if raw, err := os.ReadFile(filepath.Join(s.dir, scrubName)); err == nil && json.Unmarshal(raw, &at) != nil {
 		at = Scrub{} // damaged: the pass begins anew
 	}
-	s.noteScrub(at)
+	s.note(at)
 	return at
 }
 
-func (s *Server) noteScrub(at Scrub) {
+func (s *scrubber) note(at Scrub) {
 	s.mu.Lock()
-	s.scrubbed = at
+	s.at = at
 	s.mu.Unlock()
 	body, err := json.Marshal(at)
 	if err == nil {
-		err = atomicfile.WriteWith(filepath.Join(s.options.Dir, scrubName), append(body, '\n'), atomicfile.Options{Mode: 0o600, Volatile: true})
+		err = atomicfile.WriteWith(filepath.Join(s.dir, scrubName), append(body, '\n'), atomicfile.Options{Mode: 0o600, Volatile: true})
 	}
 	if err != nil {
-		s.options.Logger.Warn("note how far the log was read in the background", "error", err)
+		s.logger.Warn("note how far the log was read in the background", "error", err)
 	}
 }

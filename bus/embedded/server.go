@@ -96,16 +96,18 @@ type Server struct {
 	log      *logger
 	findings []Finding
 
-	mu       sync.Mutex
-	inform   []*bus.Conn // see Inform
-	scrubbed Scrub
-	running  bool // findings are told by Options.Found
+	mu      sync.Mutex
+	inform  []*bus.Conn // see Inform
+	running bool        // findings are told by Options.Found
+	// ended are files that the server ended at a damaged record, and copies of them
+	// as they were.
+	ended map[string]string
 
-	holes []Hole // known to be lost when the server started
+	holes    []Hole // known to be lost when the server started
+	scrubber *scrubber
 
-	look     chan struct{} // filled when the log is to be read in the background
 	stopping chan struct{}
-	tending  sync.WaitGroup // keepMarks, keepOpen and keepScrubbing
+	tending  sync.WaitGroup // keepMarks, keepOpen and the scrubber
 	stopOnce sync.Once
 	stopped  chan struct{}
 }
@@ -123,17 +125,19 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	}
 	s := &Server{
 		options: o, lock: lock, log: newLogger(o.Logger),
-		stopping: make(chan struct{}), stopped: make(chan struct{}), look: make(chan struct{}, 1),
+		stopping: make(chan struct{}), stopped: make(chan struct{}), ended: map[string]string{},
 	}
+	s.log.beforeCut = s.beforeCut
+	s.scrubber = newScrubber(o.Dir, o.Logger, s.stopping, s.find)
 	if err := s.start(ctx); err != nil {
 		lock.Release()
 		return nil, err
 	}
 	s.running = true
-	s.tending.Add(3)
+	s.tending.Add(2)
 	go s.keepMarks()
 	go s.keepOpen()
-	go s.keepScrubbing()
+	s.tending.Go(s.scrubber.run)
 	return s, nil
 }
 

@@ -50,6 +50,9 @@ type Layout struct{ Root string }
 // Log is the folder of the streams.
 func (l Layout) Log() string { return filepath.Join(l.Root, "streams") }
 
+// Damage is the file that says what was found wrong with the log.
+func (l Layout) Damage() string { return filepath.Join(l.Root, "damage.txt") }
+
 // Views is the folder of the projections, which can be deleted at any time.
 func (l Layout) Views() string { return filepath.Join(l.Root, "views") }
 

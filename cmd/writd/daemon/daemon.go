@@ -36,6 +36,7 @@ import (
 	"github.com/writbus/writ/retrieval/rulebook"
 	"github.com/writbus/writ/retrieval/rulebook/graph"
 	"github.com/writbus/writ/retrieval/rulebook/index"
+	"github.com/writbus/writ/schemas"
 	"github.com/writbus/writ/schemas/filelock"
 )
 
@@ -295,7 +296,7 @@ func (d *Daemon) openBus(ctx context.Context) (func(), error) {
 	server, err := embedded.Start(ctx, embedded.Options{
 		Dir: d.layout.Log(), Port: d.settings.Port, Streams: streams,
 		Durability: embedded.Durability(d.settings.Durability),
-		Users:      credentials.Users(), Logger: slog.New(quiet{d.logger.Handler()}), Found: d.tellDamage,
+		Users:      credentials.Users(), Logger: slog.New(quiet{d.logger.Handler()}), Found: d.damage().found,
 	})
 	if err != nil {
 		return nil, err
@@ -307,18 +308,18 @@ func (d *Daemon) openBus(ctx context.Context) (func(), error) {
 			d.logger.Error("stop the log", "error", err)
 		}
 	}
-	if err := d.tellFindings(server.Findings()); err != nil {
+	if err := d.damage().tellAll(server.Findings()); err != nil {
 		shutdown()
 		return nil, err
 	}
 	d.server = server
 	own := credentials[embedded.RoleDaemon]
-	if err := d.connect(ctx, bus.Options{Dial: server.Dial, User: own.User, Password: own.Password, Ready: server.Health, OnGap: d.metGap}); err != nil {
+	if err := d.connect(ctx, bus.Options{Dial: server.Dial, User: own.User, Password: own.Password, Ready: server.Health, OnGap: func(schemas.Stream) { server.Look() }}); err != nil {
 		shutdown()
 		return nil, err
 	}
 	server.Inform(d.conn, d.reading)
-	if err := errors.Join(d.conn.EnsureStreams(ctx, retention), server.SyncStreams(), d.recordLost(ctx)); err != nil {
+	if err := errors.Join(d.conn.EnsureStreams(ctx, retention), server.SyncStreams(), recordLost(ctx, d)); err != nil {
 		d.disconnect()
 		shutdown()
 		return nil, err
@@ -383,7 +384,7 @@ func (d *Daemon) openViews(ctx context.Context) (func(), error) {
 		Embedder: chosen, Folder: filepath.Dir(d.layout.Views()), Now: d.now, Built: heap.Follow, Telemetry: d.telemetry,
 		Warn: func(err error) { d.logger.Warn("keep the rules in a file instead of memory", "error", err) },
 	})
-	d.views = newViews(d.corpus, d.settings.Memory.Drift, d.lost)
+	d.views = newViews(d.corpus, d.settings.Memory.Drift, lostOn(d.reading))
 	d.runtime, err = projections.NewRuntime(projections.OnBus(d.reading, d.reading.Writer(d.writes())), store, projections.Options{Logger: slog.New(quiet{d.logger.Handler()})}, d.views.all()...)
 	if err != nil {
 		cancel()

@@ -2,41 +2,51 @@ package daemon
 
 import (
 	"context"
-	"path/filepath"
+	"log/slog"
+	"time"
 
+	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/bus/embedded"
+	"github.com/writbus/writ/projections/transparency"
 	"github.com/writbus/writ/projections/transparency/ledger"
 	"github.com/writbus/writ/schemas"
 )
 
-// tellFindings warns of what was ever found wrong with the log.
-func (d *Daemon) tellFindings(found []embedded.Finding) error {
-	lines, err := embedded.KeepFindings(d.damageFile(), found, d.now())
+// damage tells of what was found wrong with the log, and remembers it in a file.
+type damage struct {
+	file   string
+	now    func() time.Time
+	warn   func(string)
+	logger *slog.Logger
+}
+
+func (d *Daemon) damage() damage {
+	return damage{d.layout.Damage(), d.now, d.warn, d.logger}
+}
+
+// tellAll warns of what was ever found.
+func (d damage) tellAll(found []embedded.Finding) error {
+	lines, err := embedded.KeepFindings(d.file, found, d.now())
 	for _, line := range lines {
-		d.warn(d.damageText(line))
+		d.tell(line)
 	}
 	return err
 }
 
-// tellDamage warns of what is found while the daemon runs.
-func (d *Daemon) tellDamage(f embedded.Finding) {
-	if _, err := embedded.KeepFindings(d.damageFile(), []embedded.Finding{f}, d.now()); err != nil {
+// found warns of what is found while the daemon runs.
+func (d damage) found(f embedded.Finding) {
+	if _, err := embedded.KeepFindings(d.file, []embedded.Finding{f}, d.now()); err != nil {
 		d.logger.Error("note damage of the log", "error", err)
 	}
-	d.warn(d.damageText(f.String()))
+	d.tell(f.String())
 }
 
-func (d *Daemon) damageFile() string { return filepath.Join(d.layout.Root, "damage.txt") }
-
-func (d *Daemon) damageText(line string) string {
-	return "the log was damaged: " + line + ". Delete " + d.damageFile() + " once you know"
+func (d damage) tell(line string) {
+	d.warn("the log was damaged: " + line + ". Delete " + d.file + " once you know")
 }
-
-// metGap has the log read for what a reader could not.
-func (d *Daemon) metGap(schemas.Stream) { d.server.Look() }
 
 // recordLost records in the log what a repair gave up of it.
-func (d *Daemon) recordLost(ctx context.Context) error {
+func recordLost(ctx context.Context, d *Daemon) error {
 	holes, err := embedded.Holes(d.layout.Log())
 	if err != nil {
 		d.warn(err.Error())
@@ -51,9 +61,11 @@ func (d *Daemon) recordLost(ctx context.Context) error {
 	return nil
 }
 
-// lost is what the log says of records of a stream that were given up.
-func (d *Daemon) lost(s schemas.Stream) ([]schemas.RecordsLost, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), logPatience)
-	defer cancel()
-	return d.reading.Lost(ctx, s)
+// lostOn asks the log for what was given up of a stream.
+func lostOn(conn *bus.Conn) transparency.Lost {
+	return func(s schemas.Stream) ([]schemas.RecordsLost, error) {
+		ctx, cancel := context.WithTimeout(context.Background(), logPatience)
+		defer cancel()
+		return conn.Lost(ctx, s)
+	}
 }

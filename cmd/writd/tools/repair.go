@@ -47,6 +47,9 @@ func repair(_ context.Context, args []string, out, errw io.Writer) error {
 		reply.Parts = append(reply.Parts, schemas.RepairedPart{Stream: schemas.Stream(o.Stream), First: o.First, Last: o.Last, How: string(o.How), Kept: o.Kept})
 		reply.Lost += map[bool]uint64{true: o.Records()}[o.How == blocks.Lost]
 	}
+	if err := embedded.SettleFindings(layout.Damage(), layout.Log()); err != nil {
+		return err
+	}
 	if reply.Lost > 0 { // what they made of the lost records is not what the log makes
 		if err := os.RemoveAll(layout.Views()); err != nil {
 			return err
