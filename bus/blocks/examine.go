@@ -40,14 +40,13 @@ func (d Damage) Records() uint64 {
 }
 
 func (d Damage) String() string {
-	what := fmt.Sprintf("records %d to %d of %s", d.First, d.Last, d.Stream)
 	switch d.Records() {
 	case 0:
-		what = fmt.Sprintf("%d bytes of %s that are no record", d.To-d.From, d.Stream)
+		return fmt.Sprintf("%d bytes of %s that are no record", d.To-d.From, d.Stream)
 	case 1:
-		what = fmt.Sprintf("record %d of %s", d.First, d.Stream)
+		return fmt.Sprintf("record %d of %s", d.First, d.Stream)
 	}
-	return fmt.Sprintf("%s (bytes %d to %d of %d.blk)", what, d.From, d.To, d.Block)
+	return fmt.Sprintf("records %d to %d of %s", d.First, d.Last, d.Stream)
 }
 
 // Examine reads all records of a stream, whose folder is dir, and returns what is

@@ -248,8 +248,13 @@ func (s *Server) count(name string, has stream) {
 	})
 }
 
+// find notes what is wrong, once.
 func (s *Server) find(f Finding) {
 	s.mu.Lock()
+	if slices.ContainsFunc(s.findings, func(have Finding) bool { return have.String() == f.String() }) {
+		s.mu.Unlock()
+		return
+	}
 	s.findings = append(s.findings, f)
 	running := s.running
 	s.mu.Unlock()

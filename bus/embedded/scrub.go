@@ -35,17 +35,15 @@ type scrubber struct {
 	dir      string // of the store
 	logger   *slog.Logger
 	stopping <-chan struct{}
-	find     func(Finding) // told what is damaged or mended, each once
+	find     func(Finding) // told what is damaged or mended
 	look     chan struct{} // filled when a pass is to begin
-
-	told map[string]bool
 
 	mu sync.Mutex
 	at Scrub
 }
 
 func newScrubber(dir string, logger *slog.Logger, stopping <-chan struct{}, find func(Finding)) *scrubber {
-	return &scrubber{dir: dir, logger: logger, stopping: stopping, find: find, look: make(chan struct{}, 1), told: map[string]bool{}}
+	return &scrubber{dir: dir, logger: logger, stopping: stopping, find: find, look: make(chan struct{}, 1)}
 }
 
 // Scrubbed is where the reading in the background stands.
@@ -162,7 +160,7 @@ func (s *scrubber) idle(d time.Duration) bool {
 	}
 }
 
-// tell mends a damage or makes it a finding, once, and returns how many records
+// tell mends a damage or makes it a finding, and returns how many records
 // cannot be read.
 func (s *scrubber) tell(dir string, d blocks.Damage, holes []Hole) uint64 {
 	if d.Records() == 0 || within(holes, d) {
@@ -177,10 +175,7 @@ func (s *scrubber) tell(dir string, d blocks.Damage, holes []Hole) uint64 {
 	if done {
 		f = found(blocks.Outcome{Damage: d, How: blocks.Mended, Kept: kept})
 	}
-	if !s.told[f.String()] {
-		s.told[f.String()] = true
-		s.find(f)
-	}
+	s.find(f)
 	return f.Lost
 }
 
