@@ -56,3 +56,22 @@ func GivenUp(lost []schemas.RecordsLost, first, last uint64) bool {
 	}
 	return first > last
 }
+
+// Restores returns what the log itself says of backups that it was restored from.
+func (c *Conn) Restores(ctx context.Context) (all []schemas.LogRestored, err error) {
+	for record, err := range c.Tail(ctx, schemas.RestoredLog(), 0) {
+		if err != nil {
+			return nil, fmt.Errorf("restores of the log: %w", err)
+		}
+		events, err := record.Events()
+		if err != nil {
+			continue // the views tell of what nobody understands
+		}
+		for _, e := range events {
+			if p, is := e.Data.(schemas.LogRestored); is {
+				all = append(all, p)
+			}
+		}
+	}
+	return all, nil
+}

@@ -1,6 +1,9 @@
 package schemas
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 func registerOthers(add func(Type, definition)) {
 	add(define[ObservationRecorded](KindMemory, unchanged))
@@ -11,6 +14,7 @@ func registerOthers(add func(Type, definition)) {
 	registerAgent(add)
 	add(define[MessageQuarantined](KindQuarantine))
 	add(define[RecordsLost](KindQuarantine))
+	add(define[LogRestored](KindQuarantine))
 }
 
 // ObservationRecorded is one observation with its verdict. Every observation
@@ -107,4 +111,39 @@ func (p RecordsLost) Check() error {
 		return fmt.Errorf("%w: records %d to %d with %d leaves", ErrInvalid, p.First, p.Last, len(p.Leaves))
 	}
 	return require("stream", string(p.Stream))
+}
+
+// RestoredLog is the aggregate of all [LogRestored].
+func RestoredLog() Aggregate { return Aggregate{Kind: KindQuarantine, ID: "restored-log"} }
+
+// LogRestored says that the data folder is a backup that a person put back, and
+// what had been signed of the log beyond it.
+type LogRestored struct {
+	Manifest string          `json:"manifest"`    // digest of the backup's manifest
+	Backup   time.Time       `json:"backup_time"` // the moment that it is of
+	Restored time.Time       `json:"restored"`
+	Streams  []StreamRestore `json:"streams,omitempty"` // of which more had been signed
+	Path     string          `json:"path,omitempty"`    // where the checkpoints beyond it are kept
+}
+
+// StreamRestore is how far a stream had been signed before a restore, and how far
+// it was signed in the backup.
+type StreamRestore struct {
+	Stream Stream `json:"stream"`
+	Had    uint64 `json:"had"`
+	Has    uint64 `json:"has"`
+}
+
+// EventType names the event "log.restored".
+func (LogRestored) EventType() Type { return "log.restored" }
+
+// Check requires the manifest's digest.
+func (p LogRestored) Check() error { return require("manifest", p.Manifest) }
+
+// Gone is how many records had been signed that the backup lacks.
+func (p LogRestored) Gone() (n uint64) {
+	for _, s := range p.Streams {
+		n += s.Had - s.Has
+	}
+	return n
 }

@@ -149,6 +149,12 @@ func Read(dir string) (m Manifest, err error) {
 	return m, nil
 }
 
+// Digest is the digest of a backup's manifest, which stands for the backup.
+func Digest(dir string) (string, error) {
+	body, err := os.ReadFile(filepath.Join(dir, manifestFile))
+	return digest.Hex(body), err
+}
+
 // Check compares every file of a backup with its digest. The ErrBad it returns
 // names what is missing or damaged.
 func Check(dir string) (Manifest, error) {

@@ -88,7 +88,9 @@ func Repair(dir, backup string) (all []blocks.Outcome, err error) {
 			}
 		}
 	}
-	_ = os.Remove(filepath.Join(dir, scrubName)) // the reading in the background begins anew
+	if len(all) > 0 {
+		_ = os.Remove(filepath.Join(dir, scrubName)) // the reading in the background begins anew
+	}
 	body, err := json.MarshalIndent(holes, "", " ")
 	if err != nil || len(holes) == 0 {
 		return all, err

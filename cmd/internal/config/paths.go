@@ -53,6 +53,10 @@ func (l Layout) Log() string { return filepath.Join(l.Root, "streams") }
 // Damage is the file that says what was found wrong with the log.
 func (l Layout) Damage() string { return filepath.Join(l.Root, "damage.txt") }
 
+// Restored is the file that says what backup the directory was restored from, until
+// the next start has recorded it.
+func (l Layout) Restored() string { return filepath.Join(l.Root, "restored.json") }
+
 // Views is the folder of the projections, which can be deleted at any time.
 func (l Layout) Views() string { return filepath.Join(l.Root, "views") }
 
@@ -79,7 +83,7 @@ func (l Layout) Lock() string { return filepath.Join(l.Root, "daemon.lock") }
 // NotInBackups are patterns of the names in a data directory that are made again,
 // pulled again, or of the running daemon alone.
 func NotInBackups() []string {
-	return []string{"views*", "artifacts", "models", "log", "run", "daemon.lock", "start.lock"}
+	return []string{"views*", "artifacts", "models", "log", "run", "daemon.lock", "start.lock", "restored.json"}
 }
 
 // Settings is the user's settings file.

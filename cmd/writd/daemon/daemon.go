@@ -167,6 +167,9 @@ func Run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 	if d.audit, err = d.openAudit(); err != nil {
 		return err
 	}
+	if err := d.audit.Acknowledge(ctx, d.layout.Restored(), d.log); err != nil {
+		return err
+	}
 	defer d.audit.Begin(ctx)()
 	defer d.beginResting(ctx)()
 	stopServices, err := d.serve(ctx)

@@ -10,6 +10,8 @@ import (
 
 	"github.com/writbus/writ/bus/backup"
 	"github.com/writbus/writ/cmd/internal/config"
+	"github.com/writbus/writ/cmd/internal/launch"
+	"github.com/writbus/writ/projections/transparency/ledger"
 	"github.com/writbus/writ/schemas"
 	"github.com/writbus/writ/schemas/filelock"
 )
@@ -34,12 +36,19 @@ func restore(ctx context.Context, args []string, out, errw io.Writer) error {
 	if err != nil {
 		return err
 	}
+	sum, err := backup.Digest(dir)
+	if err == nil {
+		err = ledger.NoteRestore(config.Layout{Root: dataDir}.Restored(), schemas.LogRestored{Manifest: sum, Backup: m.Time, Restored: time.Now().UTC()})
+	}
+	if err != nil {
+		return fmt.Errorf("%s is restored, and what it was restored from could not be noted: %w", dataDir, err)
+	}
 	reply := schemas.RestoreReply{Backup: dir, Time: m.Time, DataDir: dataDir, Files: len(m.Files), Bytes: m.Bytes(), Streams: m.Reached()}
 	if *asJSON {
 		return json.NewEncoder(out).Encode(reply)
 	}
 	_, err = fmt.Fprintf(out, "%s is what it was at %s: %d files, %d bytes from %s.\n`WRIT_HOME=%s writ up` starts on it, and `writ audit verify` compares it with what was signed.\n"+
-		"What was signed after that moment is remembered beside your settings, in writ-checkpoints: the audit says that it is missing and signs nothing more until you move that away (writ help files).\n",
+		"What was signed after that moment is remembered beside your settings, in writ-checkpoints: the next start records the restore and how much is gone, and the audit names it from then on.\n",
 		dataDir, m.Time.Local().Format(time.DateTime), reply.Files, reply.Bytes, dir, dataDir)
 	return err
 }

@@ -70,7 +70,9 @@ type verified struct {
 	Streams  []evidence.Report `json:"streams"`
 	Passkeys passkey.Report    `json:"passkeys"`
 	Problems []string          `json:"problems,omitempty"`
-	Seconds  float64           `json:"seconds"`
+	// Restored are the backups that the log was restored from, as it says itself.
+	Restored []schemas.LogRestored `json:"restored,omitempty"`
+	Seconds  float64               `json:"seconds"`
 }
 
 func (v verified) records() (n uint64) {
@@ -114,7 +116,10 @@ func (a *app) checkLog(ctx context.Context, what string, f verifyFlags) (v verif
 		return v, client.Explain(what, err)
 	}
 	defer s.Close()
-	log, able := s.(verify.Log)
+	log, able := s.(interface {
+		verify.Log
+		Restores(context.Context) ([]schemas.LogRestored, error)
+	})
 	if !able {
 		return v, client.Refused(what, "this connection cannot read the log", "")
 	}
@@ -149,6 +154,9 @@ func (a *app) checkLog(ctx context.Context, what string, f verifyFlags) (v verif
 		places = append(places, place)
 	}
 	if v.Streams, err = verify.Streams(ctx, log, streams, places, key); err != nil {
+		return v, client.Explain(what, err)
+	}
+	if v.Restored, err = log.Restores(ctx); err != nil {
 		return v, client.Explain(what, err)
 	}
 	v.OK = len(v.Problems) == 0
@@ -196,6 +204,13 @@ func (a *app) showVerified(v verified) {
 		for _, p := range r.Problems {
 			a.Printf("    %s\n", st.Red(p))
 		}
+	}
+	for _, r := range v.Restored {
+		text := fmt.Sprintf("restored on %s from the backup of %s; %s", r.Restored.Local().Format(time.DateTime), r.Backup.Local().Format(time.DateTime), client.Plural(int(r.Gone()), "record signed beyond it is gone", "records signed beyond it are gone")) //nolint:gosec // a count
+		if r.Path != "" {
+			text += ": their checkpoints are in " + r.Path
+		}
+		a.Printf("%s %s\n", st.Yellow("·"), text)
 	}
 	a.showPasskeys(v.Passkeys)
 	for _, p := range v.Problems {

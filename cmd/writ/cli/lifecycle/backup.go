@@ -79,8 +79,10 @@ compared with its digest before anything is written: what is missing or damaged 
 named, and nothing is changed. The folder it goes into must be empty or missing, and
 no daemon may run on it. The daemon then builds its views from the log.
 
-What was signed after the backup is remembered outside of the data folder: then
-writ audit verify names what is missing, and where that is remembered.`,
+What was signed after the backup is remembered outside of the data folder. The next
+start records the restore as an event, with how much is gone, and goes on signing;
+writ audit verify names it from then on. A folder that went back in another way is
+refused.`,
 		Example: "  writ restore /mnt/backup/writ\n  writ restore /mnt/backup/writ/20260102T150405.000Z --to ~/writ-restored",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
