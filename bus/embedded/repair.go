@@ -62,7 +62,7 @@ func Repair(dir, backup string) (all []blocks.Outcome, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer lock.release()
+	defer lock.Release()
 	noted, err := readMarks(dir)
 	if err != nil {
 		noted = marks{}

@@ -13,9 +13,9 @@ import (
 	"github.com/writbus/writ/bus/blocks"
 	"github.com/writbus/writ/bus/embedded"
 	"github.com/writbus/writ/cmd/internal/config"
-	"github.com/writbus/writ/cmd/internal/launch"
 	"github.com/writbus/writ/projections/transparency/evidence"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/filelock"
 )
 
 // repair puts right what is damaged in the log of a data folder without a daemon.
@@ -31,7 +31,7 @@ func repair(_ context.Context, args []string, out, errw io.Writer) error {
 		return err
 	}
 	layout := config.Layout{Root: dataDir}
-	if launch.LockHeld(layout.Lock()) {
+	if filelock.Held(layout.Lock()) {
 		return fmt.Errorf("a daemon runs on %s. Stop it first: writ down", dataDir)
 	}
 	store, err := backedUp(layout, *from)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/writbus/writ/bus/backup"
 	"github.com/writbus/writ/cmd/internal/config"
-	"github.com/writbus/writ/cmd/internal/launch"
 	"github.com/writbus/writ/projections/transparency/ledger"
 	"github.com/writbus/writ/schemas"
 	"github.com/writbus/writ/schemas/filelock"
