@@ -320,7 +320,10 @@ func SettleFindings(file, dir string) error {
 		err = os.MkdirAll(filepath.Dir(kept), 0o700)
 	}
 	if err == nil {
-		err = os.Rename(file, kept)
+		err = atomicfile.Write(kept, told, 0o600)
+	}
+	if err == nil {
+		err = os.Remove(file)
 	}
 	if err != nil {
 		return fmt.Errorf("embedded: put the note of damage away: %w", err)
