@@ -285,9 +285,6 @@ func (c *Conn) Drain(ctx context.Context) error {
 	}
 }
 
-// Connected says whether the server is reachable at this moment.
-func (c *Conn) Connected() bool { return c.nc.IsConnected() }
-
 // MaxPayload is the server's limit for one message, in bytes.
 func (c *Conn) MaxPayload() int64 { return c.nc.MaxPayload() }
 

@@ -20,7 +20,7 @@ const (
 )
 
 // Ladder are the assurances in rising order.
-var Ladder = []string{AssurancePrompt, AssuranceCommand, AssuranceDashboard, AssuranceTerminal, AssurancePasskey}
+var Ladder = schemas.Assurances()
 
 // assurances tell what a channel is worth.
 var assurances = map[string]string{

@@ -38,6 +38,8 @@ type Settings struct {
 	// AdvanceOnGreen ends the implementation when Writ ran the tests, they passed
 	// and every planned file exists.
 	AdvanceOnGreen bool
+	// SmallLines is how many lines of code one prompt may change in small mode.
+	SmallLines int
 	// RequireWork lets an agent declare work mode only.
 	RequireWork bool
 	// Phrases are approval wordings of the project's language.
@@ -52,7 +54,7 @@ const (
 
 // DefaultSettings are those of a project that configures nothing.
 func DefaultSettings() Settings {
-	return Settings{AllowUnsourcedPrompts: true}
+	return Settings{AllowUnsourcedPrompts: true, SmallLines: DefaultSmallLines}
 }
 
 // Workspace is what stands in the project while a command is decided. The
@@ -128,6 +130,7 @@ type RequestTool struct {
 	Tool       string
 	ToolUseID  string
 	Targets    []schemas.Target // files it would write
+	Edits      map[string]Edit  // what it would change of them, by path; only in small mode
 	Private    []string         // paths of Writ's own data (Layout.InData) it would read
 	Secrets    []Secret         // credentials that it would leave in files
 	Completes  []string         // items of a list of tasks that it would call done

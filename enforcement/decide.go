@@ -39,6 +39,7 @@ func (v Verdict) String() string {
 const (
 	RuleMode      = "ENF-GATE-MODE"   // the mode does not allow it, or none was chosen
 	RuleReview    = "ENF-GATE-REVIEW" // review does not change the project
+	RuleSmall     = "ENF-GATE-SMALL"  // small mode shows each change of code, and takes small ones
 	RulePlan      = "ENF-GATE-PLAN"   // the plan is not approved
 	RuleTests     = "ENF-GATE-TEST"   // the tests are not approved
 	RuleLock      = "ENF-GATE-LOCK"   // the approved plan.md stays as it is

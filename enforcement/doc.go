@@ -16,6 +16,15 @@
 //   - a gate that was invalidated, or whose files were changed from outside,
 //     refuses until it is approved again or its files are restored.
 //
+// In state.go is what a session is, in evolve.go what events make of it. Commands
+// are decided on in tool.go (with judge.go: may this be written, and did an
+// approved file drift), shellcommand.go, mode.go and phase.go, prompt.go and
+// wish.go, approve.go (with assurance.go: how sure is it that a person consented),
+// decline.go, endturn.go (with claim.go and evidence.go: what is said to be done,
+// and what ran), aftercheck.go and content.go (what a command or a change left
+// behind), compact.go, role.go and lifecycle.go. What agents and people read is
+// written in text.go.
+//
 // It does not read files, run commands, confine processes or speak any host's
 // protocol, and it does not see what a command that it cannot judge does while
 // it runs: that is for confinement and for the comparison afterwards.

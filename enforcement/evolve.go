@@ -114,7 +114,7 @@ func (s State) prompted(p schemas.PromptSubmitted) State {
 	text, command := strings.TrimSpace(p.Prompt), p.Command != ""
 	repeated := s.repeats(p.PromptID, text, command)
 	if !repeated {
-		s.ApprovedNow = ""
+		s.ApprovedNow, s.Small = "", nil
 	}
 	s.LastPrompt = Prompt{ID: p.PromptID}
 	if (!repeated || command) && strings.HasPrefix(text, "/") && len(text) <= maxSlashText {
@@ -228,7 +228,7 @@ func pendingOf(p schemas.ToolDecided) PendingWrite {
 		if path == "" {
 			path = t.Path
 		}
-		w.Targets = append(w.Targets, PendingTarget{Path: path, Result: t.Result})
+		w.Targets = append(w.Targets, PendingTarget{Path: path, Result: t.Result, Lines: t.Lines})
 	}
 	return w
 }
@@ -236,6 +236,9 @@ func pendingOf(p schemas.ToolDecided) PendingWrite {
 func (s State) finished(p schemas.ToolFinished) State {
 	var w PendingWrite
 	s, w = s.take(p)
+	if !p.Failed && s.Mode == ModeSmall {
+		s.Small = s.Small.grown(w)
+	}
 	for _, f := range p.Files {
 		if !p.Failed || w.Open {
 			s.Written = insert(s.Written, f.Path)
@@ -339,7 +342,7 @@ func (s State) modeChanged(p schemas.ModeChanged) State {
 		parked := s.Work
 		s.Parked, s.Work = &parked, Work{}
 	}
-	s.Mode, s.Orchestrator, s.Repro = p.To, p.Orchestrator, p.Repro
+	s.Mode, s.Orchestrator, s.Repro, s.Small = p.To, p.Orchestrator, p.Repro, nil
 	s.Streak, s.ApprovedNow = Streak{}, ""
 	return s.forgetShown()
 }

@@ -15,6 +15,8 @@ type stance struct {
 	exempt bool
 	drift  map[string][]schemas.FileChange // by gate
 	ws     Workspace
+	edits  map[string]Edit // of the tool, in small mode, by path
+	most   int             // lines of code that small mode takes
 }
 
 // stanceOf finds the session whose mode and phase bind the actor. A sub-agent
@@ -32,7 +34,7 @@ func stanceOf(s State, a Actor, w Workspace, set Settings) stance {
 		}
 		st.exempt = rule == SubagentsExempt || st.Orchestrator && rule != SubagentsInherit
 	}
-	st.drift = st.Drifted(w)
+	st.drift, st.most = st.Drifted(w), set.SmallLines
 	return st
 }
 
@@ -70,6 +72,8 @@ func (st stance) write(t schemas.Target) ruling {
 		return allowed
 	case ModeDebug:
 		return st.debug(t)
+	case ModeSmall:
+		return st.small(t)
 	case ModeReview:
 		if t.Class == ClassFindings {
 			return allowed

@@ -12,14 +12,15 @@ import (
 
 // strictness orders the modes by how much they refuse. An agent may declare a
 // stricter one; a laxer one is the user's act, as leaving work always is. While
-// none is set, less may be written than in a conversation or in debug.
-var strictness = map[string]int{ModeConversation: 1, ModeDebug: 2, "": 3, ModeReview: 4, ModeWork: 5}
+// none is set, less may be written than in a conversation, in debug or in small
+// mode.
+var strictness = map[string]int{ModeConversation: 1, ModeDebug: 2, ModeSmall: 3, "": 4, ModeReview: 5, ModeWork: 6}
 
 func knownMode(mode string) bool { return mode != "" && strictness[mode] > 0 }
 
 func (c SetMode) decide(s State) Decision {
 	if !knownMode(c.Mode) {
-		return Decision{Rule: RuleMode, Gate: "mode", Reason: fmt.Sprintf("there is no mode %q; the modes are work, debug, review and conversation.", excerpt.Runes(c.Mode, 40))}
+		return Decision{Rule: RuleMode, Gate: "mode", Reason: fmt.Sprintf("there is no mode %q; the modes are work, small, debug, review and conversation.", excerpt.Runes(c.Mode, 40))}
 	}
 	if refusal := c.refusal(s); refusal != "" && !c.ByUser {
 		return Decision{
@@ -65,10 +66,12 @@ func (s State) Guidance() string {
 		return "Mode: conversation. Questions and small edits; to build something, `writ mode set work`."
 	case ModeDebug:
 		return "Mode: debug. Tests and scratch files may be written; other project files are asked for unless they belong to the declared reproduction."
+	case ModeSmall:
+		return s.Small.guidance()
 	case ModeReview:
 		return "Mode: review. Nothing in the project is changed but the findings file."
 	case ModeWork:
 		return fmt.Sprintf("Mode: work. Phase: %s. %s%s", s.Work.Phase, mayWrite(s.Work.Phase), s.wishes())
 	}
-	return "No mode is chosen: only plan.md and capabilities.md may be written. To build something, `writ mode set work`; every laxer mode is the user's to type: `/writ-mode conversation`, or debug."
+	return "No mode is chosen: only plan.md and capabilities.md may be written. To build something, `writ mode set work`; every laxer mode is the user's to type: `/writ-mode small` for a small change, `/writ-mode conversation`, or debug."
 }

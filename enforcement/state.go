@@ -9,13 +9,14 @@ import (
 
 // StateVersion is the version of State's encoding and of the fold. A stored
 // state of another version is folded again from the log.
-const StateVersion = 9
+const StateVersion = 10
 
 // Modes (persisted; never change). The empty mode is "not chosen yet".
 const (
 	ModeConversation = "conversation"
 	ModeDebug        = "debug"
 	ModeReview       = "review"
+	ModeSmall        = "small"
 	ModeWork         = "work"
 )
 
@@ -53,7 +54,8 @@ const (
 //  7. Before is empty unless Resuming.
 //  8. Roles are those of Agents.
 //  9. Pending has at most maxPending writes (TestPendingIsBounded).
-//  10. Every list of names is sorted and has no name twice; Violations are sorted
+//  10. Small is empty outside of small mode (TestSmallCountsWhatWasWritten).
+//  11. Every list of names is sorted and has no name twice; Violations are sorted
 //     by path and line.
 //
 // and after the events of decisions, in their order (TestModel), besides:
@@ -75,7 +77,8 @@ type State struct {
 	Mode         string   `json:"mode,omitempty"`
 	Orchestrator bool     `json:"orchestrator,omitempty"`
 	Repro        []string `json:"repro,omitempty"` // files of the debug reproduction, as declared
-	Work         Work     `json:"work,omitzero"`   // of work mode
+	Small        Small    `json:"small,omitempty"`
+	Work         Work     `json:"work,omitzero"` // of work mode
 	Parked       *Work    `json:"parked,omitempty"`
 
 	Shown  []string `json:"shown,omitempty"`  // rules shown to this session, sorted
@@ -189,6 +192,7 @@ type PendingWrite struct {
 type PendingTarget struct {
 	Path   string `json:"path"`             // relative, or absolute outside the project
 	Result string `json:"result,omitempty"` // SHA-256 it would leave, "" where unknown
+	Lines  int    `json:"lines,omitempty"`  // it would change, in small mode
 }
 
 // Streak counts refusals by the same rule in a row.

@@ -35,7 +35,7 @@ var (
 	}
 	textUnset = wording{
 		"no mode is chosen, so only plan.md and capabilities.md may be written.",
-		"Begin with `writ mode set work`: plan, tests, approvals, then code. For work without them the user types `/writ-mode debug` or `/writ-mode conversation`; no agent does.",
+		"Begin with `writ mode set work`: plan, tests, approvals, then code. For work without them the user types `/writ-mode small`, `/writ-mode debug` or `/writ-mode conversation`; no agent does.",
 	}
 	textReview = wording{
 		"review mode evaluates and does not change the project.",

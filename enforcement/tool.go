@@ -14,6 +14,7 @@ import (
 
 func (c RequestTool) decide(s State) Decision {
 	st := stanceOf(s, c.Actor, c.Workspace, c.Settings)
+	st.edits = c.Edits
 	r, target := c.judge(st)
 	asked := false
 	if r.verdict == Deny && !r.firm && c.Settings.DenyToAsk && c.Settings.becomesQuestion(r.rule) && s.streak(r.rule) >= 1 {

@@ -17,6 +17,11 @@
 //     cannot be decoded goes to the quarantine, once, and the view goes on.
 //   - All events of one record become visible together.
 //
+// Where things are: projector.go what a view is, runner.go and take.go its life
+// and its batches, generation.go builds beside the view in use, rebuild.go those
+// that somebody asks for, quarantine.go what does not decode, status.go lag and
+// troubles. The rest are the views.
+//
 // It does not: read the clock or draw random numbers for a view; order events
 // of different streams (a projector that reads several must not depend on
 // their interleaving); know the bus or the database, both of which it takes as

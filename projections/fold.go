@@ -2,7 +2,6 @@ package projections
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"iter"
 
@@ -147,31 +146,6 @@ func (f *Fold[S]) All(r Reader) iter.Seq2[Folded[S], error] {
 			}
 		}
 	}
-}
-
-// ErrNotFaithful is returned by CheckFaithful.
-var ErrNotFaithful = errors.New("projections: state does not survive JSON")
-
-// CheckFaithful is for the tests of a state: it returns ErrNotFaithful if
-// encoding, decoding and encoding again gives other bytes, as a field without
-// JSON or a value that decodes into something else would.
-func CheckFaithful[S any](state S) error {
-	once, err := json.Marshal(state)
-	if err != nil {
-		return fmt.Errorf("%w: %w", ErrNotFaithful, err)
-	}
-	var back S
-	if err := json.Unmarshal(once, &back); err != nil {
-		return fmt.Errorf("%w: %w", ErrNotFaithful, err)
-	}
-	twice, err := json.Marshal(back)
-	if err != nil {
-		return fmt.Errorf("%w: %w", ErrNotFaithful, err)
-	}
-	if string(once) != string(twice) {
-		return fmt.Errorf("%w: %s became %s", ErrNotFaithful, once, twice)
-	}
-	return nil
 }
 
 func foldKey(a schemas.Aggregate) []byte { return idKey('f', string(a.Kind), a.ID) }

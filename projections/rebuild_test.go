@@ -3,6 +3,7 @@ package projections_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 
@@ -309,4 +310,37 @@ func TestRedeliveredRecordsCountOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.want("all", 6)
+}
+
+// TestAStopEndsWithinABatch: whoever asks the daemon to stop does not wait for the
+// rest of ten thousand records, which the next start reads again.
+func TestAStopEndsWithinABatch(t *testing.T) {
+	const many, last = 3000, 100
+	for _, before := range []int{0, 1} { // of a first build, and of a view in use
+		t.Run(fmt.Sprint(before), func(t *testing.T) {
+			l, s := newMemoryLog(), openStore(t, vfs.NewMem())
+			defer s.Close()
+			seen, reached, goOn := 0, make(chan struct{}), make(chan struct{})
+			r := start(t, l, s, projections.Options{Linger: -1}, tally{apply: func(schemas.Event) error {
+				if seen++; seen == last {
+					close(reached)
+					<-goOn
+				}
+				return nil
+			}})
+			prompts(l, before)
+			r.caughtUp()
+			prompts(l, many)
+			<-reached
+			r.cancel()
+			close(goOn)
+			<-r.done
+			if seen != last {
+				t.Errorf("%d events were applied after the stop", seen-last)
+			}
+			r = start(t, l, s, projections.Options{}, tally{})
+			r.caughtUp()
+			r.want("all", uint64(before+many))
+		})
+	}
 }

@@ -41,6 +41,9 @@ func (v *runner) take(ctx context.Context, s schemas.Stream, records []schemas.R
 	v.apply.Lock()
 	defer v.apply.Unlock()
 	for len(records) > 0 {
+		if ctx.Err() != nil {
+			return ctx.Err() // what is not committed is read again at the next start
+		}
 		some := len(records)
 		if v.isServing() {
 			some = min(some, liveRecords)
@@ -144,7 +147,8 @@ func (v *runner) isServing() bool {
 }
 
 // stage applies the records to the batch and returns the checkpoint behind
-// them. A panic of the projector is its failure.
+// them. A panic of the projector is its failure. It returns the error of ctx once
+// that has ended: whoever stops does not wait for ten thousand records.
 func (v *runner) stage(ctx context.Context, gen *generation, s schemas.Stream, records []schemas.Record) (at checkpoint, err error) {
 	var now schemas.Event
 	fail := func(cause error) error { return &failure{view: v.p.Name(), event: failedEvent(now), err: cause} }
@@ -164,12 +168,18 @@ func (v *runner) stage(ctx context.Context, gen *generation, s schemas.Stream, r
 	v.recalls = nil
 	if raw, whole := v.p.(RecordApplier); whole {
 		for _, r := range records {
+			if ctx.Err() != nil {
+				return at, ctx.Err()
+			}
 			if err := raw.ApplyRecord(gen.batch, r); err != nil {
 				return at, &failure{view: v.p.Name(), event: failedRecord(r), err: err}
 			}
 		}
 	} else {
 		for d := range v.in.decoded(records) {
+			if ctx.Err() != nil {
+				return at, ctx.Err()
+			}
 			if d.err != nil {
 				if err := v.q.keep(ctx, d.record, d.err); err != nil {
 					return at, err

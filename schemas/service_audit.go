@@ -7,6 +7,9 @@ import "encoding/json"
 const (
 	SvcAuditSeal  = "writ.svc.audit.seal"  // {} → AuditSealed
 	SvcAuditProve = "writ.svc.audit.prove" // AuditProveRequest → AuditProof
+	// SvcAuditAttest makes a signed statement on what the log says of a commit's
+	// files.
+	SvcAuditAttest = "writ.svc.audit.attest" // AttestRequest → Attested
 )
 
 // AuditSealed says where the tamper evidence stands, with everything that was
@@ -50,4 +53,30 @@ type AuditProveRequest struct {
 // AuditProof is a proof, as it is kept in a file.
 type AuditProof struct {
 	Proof json.RawMessage `json:"proof"`
+}
+
+// AttestRequest names a commit and what it changed, as git says it: whoever
+// verifies the statement asks git again, so that nothing rests on this.
+type AttestRequest struct {
+	// Roots are the absolute folders of the repository's work trees.
+	Roots   []string       `json:"roots"`
+	Commit  string         `json:"commit"`  // full id
+	Tree    string         `json:"tree"`    // full id
+	Parents []string       `json:"parents"` // ids that the difference is against
+	Changes []AttestChange `json:"changes"` // by path
+}
+
+// AttestChange is a file that is not the same in a commit and in a parent.
+type AttestChange struct {
+	Path   string `json:"path"`             // from the repository's root, slashes
+	Mode   string `json:"mode,omitempty"`   // git's, "" for a file that is gone
+	SHA256 string `json:"sha256,omitempty"` // of its content, hex; "" for a file that is gone
+	// Parents are the SHA-256 of its content in each parent, "" where it was not.
+	Parents []string `json:"parents"`
+}
+
+// Attested is a statement, signed.
+type Attested struct {
+	Envelope json.RawMessage `json:"envelope"` // DSSE, of an in-toto statement
+	Key      string          `json:"key"`      // public, whose signature it bears
 }

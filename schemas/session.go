@@ -95,6 +95,7 @@ type Target struct {
 	Rel    string `json:"rel,omitempty"`    // relative to the project root with slashes, "" outside it
 	Class  string `json:"class"`            // protected, plan, findings, test, scratch, outside, code
 	Result string `json:"result,omitempty"` // SHA-256 of the content the tool would leave, hex; "" where unknown
+	Lines  int    `json:"lines,omitempty"`  // that it would change, in small mode
 }
 
 // ToolDecided records a tool request of an agent together with the verdict, so
@@ -193,6 +194,10 @@ func (GateApproved) EventType() Type { return "gate.approved" }
 func (p GateApproved) Check() error {
 	return require("gate", p.Gate, "fingerprint", p.Fingerprint, "channel", p.Channel, "act_id", p.ActID)
 }
+
+// Assurances are the words for how sure it is that a person acted, in rising order
+// (persisted; never change).
+func Assurances() []string { return []string{"prompt", "command", "dashboard", "terminal", "passkey"} }
 
 // FileChange says how a file left its approved state.
 type FileChange struct {

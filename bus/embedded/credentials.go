@@ -11,6 +11,7 @@ import (
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/schemas/atomicfile"
+	"github.com/writbus/writ/schemas/filelock"
 )
 
 // secretBytes is the length of a password before encoding.
@@ -41,11 +42,11 @@ func LoadOrCreateCredentials(dir string) (Credentials, error) {
 	if err := os.Chmod(dir, 0o700); err != nil { //nolint:gosec // a folder needs its x bit
 		return nil, fmt.Errorf("%w: credentials: %w", ErrDir, err)
 	}
-	lock, err := lockFile(filepath.Join(dir, ".lock"), true)
+	lock, err := filelock.Wait(filepath.Join(dir, ".lock"))
 	if err != nil {
 		return nil, fmt.Errorf("%w: credentials: %w", ErrDir, err)
 	}
-	defer lock.release()
+	defer lock.Release()
 	all := Credentials{}
 	for _, role := range Roles() {
 		one, err := bus.LoadCredential(dir, string(role))

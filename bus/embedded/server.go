@@ -16,6 +16,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 
 	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/schemas/filelock"
 )
 
 var (
@@ -88,7 +89,7 @@ type Options struct {
 type Server struct {
 	ns       *server.Server
 	options  Options
-	lock     *fileLock
+	lock     *filelock.Lock
 	log      *logger
 	findings []Finding
 
@@ -117,7 +118,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 		stopping: make(chan struct{}), stopped: make(chan struct{}),
 	}
 	if err := s.start(ctx); err != nil {
-		lock.release()
+		lock.Release()
 		return nil, err
 	}
 	s.tending.Add(2)
@@ -330,7 +331,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 			s.mark()
 			s.ns.Shutdown()
 			s.ns.WaitForShutdown()
-			s.lock.release()
+			s.lock.Release()
 		}()
 	})
 	select {

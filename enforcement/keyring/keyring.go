@@ -55,8 +55,7 @@ type Keyring struct {
 	Options
 
 	mu         sync.Mutex
-	state      passkey.State
-	seq        uint64
+	state      bus.Kept[passkey.State]
 	codes      map[string]waiting // what a link enrols, by its code
 	challenges map[string]waiting // what was asked to be signed, by its nonce
 }
@@ -71,7 +70,10 @@ type waiting struct {
 
 // New returns the keyring of a log.
 func New(o Options) *Keyring {
-	return &Keyring{Options: o, codes: map[string]waiting{}, challenges: map[string]waiting{}}
+	return &Keyring{
+		Options: o, codes: map[string]waiting{}, challenges: map[string]waiting{},
+		state: bus.Kept[passkey.State]{Conn: o.Conn, Log: o.Log, Aggregate: schemas.Passkeys(), Evolve: passkey.Evolve},
+	}
 }
 
 // Endpoints are what it answers.
@@ -85,31 +87,9 @@ func (k *Keyring) Endpoints() []bus.Endpoint {
 	}
 }
 
-// refresh reads what the log has beyond what is known. The caller holds the lock.
-func (k *Keyring) refresh(ctx context.Context) (passkey.State, uint64, error) {
-	for record, err := range k.Conn.Tail(ctx, schemas.Passkeys(), k.seq) {
-		if err != nil {
-			return k.state, k.seq, err
-		}
-		k.seq = record.Seq
-		events, err := record.Events()
-		if err != nil {
-			continue // the projection keeps it in the quarantine
-		}
-		for _, e := range events {
-			k.state = passkey.Evolve(k.state, e)
-		}
-	}
-	return k.state, k.seq, nil
-}
-
 // record decides on the passkeys and appends. The caller holds the lock.
-func (k *Keyring) record(ctx context.Context, channel string, decide func(passkey.State) ([]schemas.Payload, error)) error {
-	_, _, err := bus.Decide(ctx, k.Log, k.refresh, nil, decide, bus.Change{Event: schemas.Event{Aggregate: schemas.Passkeys(), Actor: enforcement.Person(channel)}})
-	if err == nil {
-		_, _, err = k.refresh(ctx)
-	}
-	return err
+func (k *Keyring) record(ctx context.Context, channel string, decide func(passkey.State) ([]schemas.Payload, error)) (passkey.State, error) {
+	return k.state.Decide(ctx, enforcement.Person(channel), decide)
 }
 
 // fault is how a refusal reaches who asked.
@@ -166,7 +146,7 @@ func (k *Keyring) origin() (string, error) {
 func (k *Keyring) list(ctx context.Context, _ bus.None) (schemas.PasskeyList, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	state, _, err := k.refresh(ctx)
+	state, _, err := k.state.Refresh(ctx)
 	reply := schemas.PasskeyList{Passkeys: []schemas.Passkey{}}
 	for _, key := range state.Keys() {
 		reply.Passkeys = append(reply.Passkeys, shown(key))
@@ -221,18 +201,19 @@ func (k *Keyring) enrol(ctx context.Context, r schemas.PasskeyEnrolRequest) (sch
 	if err != nil {
 		return schemas.PasskeyEnrolReply{}, fault(err)
 	}
-	if err := k.record(ctx, enforcement.ChannelTerminal, func(s passkey.State) ([]schemas.Payload, error) { return s.Enrol(made) }); err != nil {
+	state, err := k.record(ctx, enforcement.ChannelTerminal, func(s passkey.State) ([]schemas.Payload, error) { return s.Enrol(made) })
+	if err != nil {
 		return schemas.PasskeyEnrolReply{}, fault(err)
 	}
 	delete(k.codes, r.Code)
-	key, err := k.state.Find(made.CredentialID)
+	key, err := state.Find(made.CredentialID)
 	reply := shown(key)
 	return schemas.PasskeyEnrolReply{Passkey: &reply}, err
 }
 
 // begin gives out a challenge. The caller holds the lock.
 func (k *Keyring) begin(ctx context.Context, preimage func(nonce string) string) (schemas.PasskeyChallenge, error) {
-	state, _, err := k.refresh(ctx)
+	state, _, err := k.state.Refresh(ctx)
 	if err != nil {
 		return schemas.PasskeyChallenge{}, err
 	}
@@ -263,7 +244,7 @@ func (k *Keyring) remove(ctx context.Context, r schemas.PasskeyRemoveRequest) (s
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	var removed passkey.Key
-	err := k.record(ctx, enforcement.ChannelTerminal, func(s passkey.State) ([]schemas.Payload, error) {
+	_, err := k.record(ctx, enforcement.ChannelTerminal, func(s passkey.State) ([]schemas.Payload, error) {
 		var err error
 		removed, err = s.Find(r.Passkey)
 		return []schemas.Payload{schemas.PasskeyRemoved{CredentialID: removed.CredentialID}}, err
@@ -288,7 +269,7 @@ func (k *Keyring) Redeem(ctx context.Context, session, gate, fingerprint string,
 	w, err := k.spend(a.Nonce)
 	if err == nil {
 		u.Preimage = w.preimage
-		err = k.record(ctx, enforcement.ChannelPasskey, func(s passkey.State) ([]schemas.Payload, error) {
+		_, err = k.record(ctx, enforcement.ChannelPasskey, func(s passkey.State) ([]schemas.Payload, error) {
 			var err error
 			u, err = s.Use(u)
 			return []schemas.Payload{u}, err

@@ -108,6 +108,33 @@ func (c *contents) secrets(t turn, targets []schemas.Target) []enforcement.Secre
 	return all
 }
 
+// edits compares what a call would change of its targets, where that can be told,
+// and notes the lines there.
+func (t turn) edits(targets []schemas.Target) map[string]enforcement.Edit {
+	edits := map[string]enforcement.Edit{}
+	for i, w := range t.Writes {
+		before, err := project.ReadFile(targets[i].Path)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		after, known := contentAfter(w, before, err == nil)
+		if !known {
+			continue
+		}
+		lines := max(countLines(check.Changed(before, after)), countLines(check.Changed(after, before)))
+		edits[targets[i].Path] = enforcement.NewEdit(targets[i].Rel, before, after, lines)
+		targets[i].Lines = lines
+	}
+	return edits
+}
+
+func countLines(ranges []check.Range) (n int) {
+	for _, r := range ranges {
+		n += r.Last - r.First + 1
+	}
+	return n
+}
+
 // contentAfter is what a write would leave, if that can be told.
 func contentAfter(w host.Write, before []byte, exists bool) ([]byte, bool) {
 	switch {

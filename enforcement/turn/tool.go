@@ -162,6 +162,10 @@ func (v *Service) request(ctx context.Context, t turn, s enforcement.State, pare
 		watching = *parent
 	}
 	targets := targets(t)
+	var edits map[string]enforcement.Edit
+	if s.Mode == enforcement.ModeSmall && parent == nil {
+		edits = t.edits(targets)
+	}
 	judged := targets
 	for i, w := range t.Writes {
 		for _, also := range t.project.Readings(w.Path, t.Dir, targets[i]) {
@@ -170,7 +174,7 @@ func (v *Service) request(ctx context.Context, t turn, s enforcement.State, pare
 		}
 	}
 	request := enforcement.RequestTool{
-		Tool: t.Tool, ToolUseID: t.ToolUseID, Targets: judged,
+		Tool: t.Tool, ToolUseID: t.ToolUseID, Targets: judged, Edits: edits,
 		Actor:     enforcement.Actor{Agent: t.Agent, Parent: parent},
 		Workspace: v.Sessions.Workspace(ctx, t.project, watchingID, watching), Settings: t.project.Settings.Policy,
 		Private: t.private(), Secrets: v.contents.secrets(t, targets), Code: t.Code, Unproven: t.unproven(), ByName: t.ByName, Queues: t.Queues, Digest: enforcement.Hash(t.Input), Bytes: len(t.Input),

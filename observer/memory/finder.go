@@ -77,7 +77,7 @@ func (f *Finder) index(key string, seq uint64, texts func() []Text) (*snapshot, 
 		}
 		s.entries, s.unasked = append(s.entries, e), append(s.unasked, true)
 	}
-	all, err := newPart(s.entries, 0, len(s.entries), 0, nil)
+	all, err := newPart(s.entries, 0, len(s.entries), 0, nil, &f.d.kept.index.stopped)
 	if err != nil {
 		return nil, err
 	}

@@ -41,6 +41,7 @@ type index struct {
 	current  atomic.Pointer[snapshot]
 	embedder retrieval.Embedder // nil: words alone
 	wake     chan struct{}
+	stopped  atomic.Bool // no part is finished any more
 
 	pendingMu sync.Mutex
 	pending   map[schemas.ObservationKey]bool
@@ -306,7 +307,7 @@ func (x *index) publish() (err error) {
 	if x.large == nil || x.erased || n-x.large.to > tailWorst*tailMost(n) {
 		// The words anew: an index that is built after another keeps those of
 		// what was forgotten.
-		if x.large, err = newPart(x.entries, 0, n, 0, x.large.meaning()); err != nil {
+		if x.large, err = newPart(x.entries, 0, n, 0, x.large.meaning(), &x.stopped); err != nil {
 			return err
 		}
 		x.tail, x.erased = nil, false
@@ -322,7 +323,7 @@ func (x *index) publishTail() (err error) {
 	}
 	if n > x.large.to {
 		if x.tail == nil || x.tail.to < n {
-			if x.tail, err = newPart(x.entries, x.large.to, n, tailOverlap, x.tail); err != nil {
+			if x.tail, err = newPart(x.entries, x.large.to, n, tailOverlap, x.tail, &x.stopped); err != nil {
 				return err
 			}
 		}
@@ -342,7 +343,7 @@ func (x *index) merge() error {
 	if n := len(entries); was == nil || n-was.to <= tailMost(n) {
 		return nil
 	}
-	large, err := newPart(entries, 0, len(entries), 0, was)
+	large, err := newPart(entries, 0, len(entries), 0, was, &x.stopped)
 	if err != nil {
 		return err
 	}

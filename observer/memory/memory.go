@@ -133,6 +133,7 @@ func (d *Service) Begin(ctx context.Context) (stopReading, stop func()) {
 	}
 	return stopReading, func() {
 		cancel()
+		d.kept.index.stopped.Store(true)
 		<-done
 		d.kept.beside.Wait()
 		if err := d.kept.keys.close(); err != nil {

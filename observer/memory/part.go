@@ -2,6 +2,8 @@ package memory
 
 import (
 	"encoding/binary"
+	"errors"
+	"sync/atomic"
 
 	"github.com/writbus/writ/retrieval/lexical"
 	"github.com/writbus/writ/retrieval/vector"
@@ -16,10 +18,15 @@ type part struct {
 	meanings *vector.Index // nil without vectors
 }
 
+// errStopped is returned for a part that was not finished when the service
+// stopped.
+var errStopped = errors.New("memory: stopped while the index was made")
+
 // newPart indexes the entries of some places, and the words of so many
 // before them for the statistics. What previous, or nil, has of the same entries
-// is taken over; it makes no difference but of time.
-func newPart(entries []*entry, from, to, overlap int, previous *part) (*part, error) {
+// is taken over; it makes no difference but of time. Once stopped is set it
+// returns errStopped: a million entries take longer than a stop may.
+func newPart(entries []*entry, from, to, overlap int, previous *part, stopped *atomic.Bool) (*part, error) {
 	p := &part{from: max(from-overlap, 0), to: to, own: from}
 	p.held = make([]bool, to-p.from)
 	if previous == nil || previous.from != p.from {
@@ -42,12 +49,15 @@ func newPart(entries []*entry, from, to, overlap int, previous *part) (*part, er
 		}
 	}
 	p.words = lexical.Collect(len(p.held), lexical.Unpaired(func(i int, into *lexical.Fields) {
-		if e := entries[p.from+i]; e != nil {
+		if e := entries[p.from+i]; e != nil && !stopped.Load() {
 			e.terms.unpack(into)
 		} else {
 			clear(into[:])
 		}
 	}), previous.words, was)
+	if stopped.Load() {
+		return nil, errStopped
+	}
 	if len(views) == 0 {
 		return p, nil
 	}

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -205,4 +206,45 @@ func FuzzPackedTerms(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestAStopDoesNotWaitForTheIndex: a part that is being made when the service
+// stops is given up, and what is searched stays as it is.
+func TestAStopDoesNotWaitForTheIndex(t *testing.T) {
+	t.Parallel()
+	m := NewStore(choice.Open(choice.Settings{Name: "static"}), limits)
+	put := func(from, to int) {
+		t.Helper()
+		for i := from; i < to; i++ {
+			state := observation.State{
+				ObservationKey: schemas.ObservationKey{Scope: "global", ID: fmt.Sprint(i)},
+				Recorded:       schemas.ObservationRecorded{Text: fmt.Sprintf("the nightly build number %d is flaky", i), Verdict: "allow"},
+			}
+			if err := m.index.put(m, state); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	put(0, 10)
+	m.index.stopped.Store(true)
+	if err := m.index.publish(); !errors.Is(err, errStopped) || len(m.index.current.Load().parts) > 0 {
+		t.Fatalf("a first part: %v", err)
+	}
+	m.index.stopped.Store(false)
+	if err := m.index.publish(); err != nil {
+		t.Fatal(err)
+	}
+	put(10, 10+2*tailLeast)
+	if err := m.index.publish(); err != nil {
+		t.Fatal(err)
+	}
+	was := m.index.current.Load()
+	m.index.stopped.Store(true)
+	if err := m.index.merge(); !errors.Is(err, errStopped) || m.index.current.Load() != was {
+		t.Fatalf("a merge: %v", err)
+	}
+	put(10+2*tailLeast, 20+2*tailLeast)
+	if err := m.index.publish(); !errors.Is(err, errStopped) || m.index.current.Load() != was {
+		t.Fatalf("what is beside: %v", err)
+	}
 }

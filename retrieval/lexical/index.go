@@ -93,6 +93,3 @@ func (ix *Index) impact(list *postings, doc int32) float64 {
 
 // Len is the number of documents.
 func (ix *Index) Len() int { return ix.size }
-
-// Postings is the number of term and document pairs.
-func (ix *Index) Postings() int { return ix.postings }

@@ -139,13 +139,21 @@ func TestEachTechnologyHasOneRoom(t *testing.T) {
 	}
 }
 
-func TestSchemasNeedTheStandardLibraryAndAReaderOfJSON(t *testing.T) {
+// schemasNeed names what the ground imports beside the standard library: a reader
+// of JSON, and the calls by which systems lock files.
+var schemasNeed = map[string][]string{
+	"github.com/go-json-experiment/json/v1": {"schemas"},
+	"golang.org/x/sys/unix":                 {"schemas/filelock"},
+	"golang.org/x/sys/windows":              {"schemas/filelock"},
+}
+
+func TestSchemasNeedTheStandardLibraryAndLittleElse(t *testing.T) {
 	for pkg, imports := range sources(t) {
 		if !within(pkg, "schemas") || strings.HasSuffix(pkg, "[test]") {
 			continue
 		}
 		for _, imported := range imports {
-			if strings.Contains(strings.Split(imported, "/")[0], ".") && !strings.HasPrefix(imported, module) && imported != "github.com/go-json-experiment/json/v1" {
+			if strings.Contains(strings.Split(imported, "/")[0], ".") && !strings.HasPrefix(imported, module) && !slices.ContainsFunc(schemasNeed[imported], func(folder string) bool { return within(pkg, folder) }) {
 				t.Errorf("%s imports %s", pkg, imported)
 			}
 		}
@@ -175,6 +183,7 @@ func TestCoresStayPure(t *testing.T) {
 // exempt names packages on the floors of the pure that import what is impure, and why.
 var exempt = map[string]string{
 	"schemas/atomicfile":  "it writes small files",
+	"schemas/filelock":    "it locks files",
 	"observer/classify":   "its generators of random numbers are seeded with data",
 	"retrieval/benchmark": "its generators of random numbers are seeded with data",
 	"schemas/lazyregexp":  "it asks whether it is within a test",

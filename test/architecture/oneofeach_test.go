@@ -27,6 +27,8 @@ var oneOfEach = map[string]struct {
 		"bus/embedded":           "probes whether a folder can be written to",
 		"cmd/writ/cli/lifecycle": "probes whether a folder can be written to",
 	}},
+	"unix.Flock":         {"schemas/filelock", nil},
+	"windows.LockFileEx": {"schemas/filelock", nil},
 }
 
 // ownNames are names of functions that a leaf has for all.

@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 everywhere=(
-	./schemas ./schemas/glob ./schemas/jsonschema
+	./schemas ./schemas/filelock ./schemas/glob ./schemas/jsonschema
 	./enforcement/phrase ./enforcement/plan ./enforcement/redact ./enforcement/skeleton ./enforcement/statediff
 	./enforcement/dialect/address
 	./retrieval/bm25 ./retrieval/curation ./retrieval/lexical ./retrieval/rule ./retrieval/tune ./retrieval/vector

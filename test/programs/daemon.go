@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/writbus/writ/schemas/filelock"
 )
 
 // Daemon is a running daemon as its data directory announces it.
@@ -34,7 +36,7 @@ func (d Daemon) Kill(data string) error {
 	if err := process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err
 	}
-	for held(filepath.Join(data, "daemon.lock")) || held(filepath.Join(data, "streams", "store.lock")) {
+	for filelock.Held(filepath.Join(data, "daemon.lock")) || filelock.Held(filepath.Join(data, "streams", "store.lock")) {
 		time.Sleep(time.Millisecond)
 	}
 	return nil

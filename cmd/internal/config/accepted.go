@@ -182,6 +182,7 @@ var tightens = map[string]func(was, is Project) bool{
 	"tests":            func(_, is Project) bool { return is.Tests == "on" },
 	"test_timeout":     func(was, is Project) bool { return is.TestTimeout > was.TestTimeout },
 	"advance_on_green": func(_, is Project) bool { return !is.AdvanceOnGreen },
+	"small_lines":      func(was, is Project) bool { return is.SmallLines < was.SmallLines },
 	"require_work":     func(_, is Project) bool { return is.RequireWork },
 	"approval_phrases": func(was, is Project) bool { return contains(was.ApprovalPhrases, is.ApprovalPhrases) },
 	// These change what an agent is told, and open nothing.

@@ -33,7 +33,7 @@ var ErrSettings = errors.New("config: bad settings")
 // the strictest defaults together with the error.
 type Project struct {
 	// Mode is what sessions start in: "" (to be declared), conversation,
-	// debug, review or work.
+	// debug, small, review or work.
 	Mode string `yaml:"mode"`
 	// Fail says what a hook does when the daemon cannot be reached: closed
 	// (refuse writes) or open.
@@ -71,6 +71,8 @@ type Project struct {
 	AdvanceOnGreen bool `yaml:"advance_on_green"`
 	// RequireWork lets agents declare no other mode than work.
 	RequireWork bool `yaml:"require_work"`
+	// SmallLines is how many lines of code one prompt may change in small mode.
+	SmallLines int `yaml:"small_lines"`
 	// ApprovalPhrases are wordings of approval in the users' own language; each
 	// counts where it is a sentence of its own.
 	ApprovalPhrases []string `yaml:"approval_phrases"`
@@ -104,6 +106,7 @@ func DefaultProject() Project {
 
 		AutoRetrieveOnStart: true,
 		Tests:               "on",
+		SmallLines:          40,
 		TestTimeout:         time.Minute,
 	}
 }
@@ -161,7 +164,7 @@ func (p Project) check() error {
 		key, value string
 		allowed    []string
 	}{
-		{"mode", p.Mode, []string{"", "conversation", "debug", "review", "work"}},
+		{"mode", p.Mode, []string{"", "conversation", "debug", "small", "review", "work"}},
 		{"fail", p.Fail, []string{"closed", "open"}},
 		{"subagents", p.Subagents, []string{"", "exempt", "inherit"}},
 		{"unsourced_prompts", p.UnsourcedPrompts, []string{"allow", "refuse"}},
@@ -175,6 +178,9 @@ func (p Project) check() error {
 	}
 	if p.TestTimeout <= 0 || p.TestTimeout > MaxTestTimeout {
 		return fmt.Errorf("test_timeout is %s, must be above 0 and at most %s", p.TestTimeout, MaxTestTimeout)
+	}
+	if p.SmallLines < 1 {
+		return fmt.Errorf("small_lines is %d, must be at least 1", p.SmallLines)
 	}
 	if p.BudgetTokens < 0 {
 		return fmt.Errorf("budget_tokens is %d, must not be negative", p.BudgetTokens)

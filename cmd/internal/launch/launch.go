@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/writbus/writ/cmd/internal/config"
+	"github.com/writbus/writ/schemas/filelock"
 )
 
 var (
@@ -60,12 +61,12 @@ func Start(ctx context.Context, o Options) (config.Endpoint, error) {
 		return config.Endpoint{}, fmt.Errorf("launch: data folder: %w", err)
 	}
 	for {
-		unlock, err := tryLock(filepath.Join(o.DataDir, "start.lock"))
+		lock, err := filelock.Take(filepath.Join(o.DataDir, "start.lock"))
 		if err == nil {
-			defer unlock()
+			defer lock.Release()
 			return startLocked(ctx, o)
 		}
-		if !errors.Is(err, errLocked) {
+		if !errors.Is(err, filelock.ErrHeld) {
 			return config.Endpoint{}, fmt.Errorf("launch: %w", err)
 		}
 		if err := pause(ctx); err != nil {
@@ -223,7 +224,7 @@ func (d *daemon) await(ctx context.Context, o Options) (config.Endpoint, error) 
 		case err := <-d.ended:
 			// Another daemon, still recovering its log, may hold the data: it
 			// is the one to wait for.
-			if !LockHeld(config.Layout{Root: o.DataDir}.Lock()) {
+			if !filelock.Held(config.Layout{Root: o.DataDir}.Lock()) {
 				return config.Endpoint{}, d.death(err)
 			}
 			d.ended = nil

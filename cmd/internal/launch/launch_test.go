@@ -263,29 +263,6 @@ func TestTemporary(t *testing.T) {
 	}
 }
 
-func TestTheStartLockIsExclusive(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "lock")
-	unlock, err := tryLock(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := tryLock(path); !errors.Is(err, errLocked) {
-		t.Errorf("a second holder: %v", err)
-	}
-	if !LockHeld(path) {
-		t.Error("it does not count as held")
-	}
-	unlock()
-	if LockHeld(path) {
-		t.Error("it still counts as held")
-	}
-	again, err := tryLock(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	again()
-}
-
 func TestAlive(t *testing.T) {
 	if !Alive(os.Getpid()) {
 		t.Error("this process is not alive")

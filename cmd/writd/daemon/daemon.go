@@ -36,6 +36,7 @@ import (
 	"github.com/writbus/writ/retrieval/rulebook"
 	"github.com/writbus/writ/retrieval/rulebook/graph"
 	"github.com/writbus/writ/retrieval/rulebook/index"
+	"github.com/writbus/writ/schemas/filelock"
 )
 
 var (
@@ -248,6 +249,26 @@ func (d *Daemon) takeDataDir() (release func(), err error) {
 		d.warn(fmt.Sprintf("the data directory %s lies in the work tree %s: the log would be committed and the agent could reach it; set WRIT_HOME to another folder", d.layout.Root, tree))
 	}
 	return release, nil
+}
+
+// mostLook is longer than a look at a lock takes.
+const mostLook = 50 * time.Millisecond
+
+// lock takes the data directory for this process, or returns ErrRunning. Who looks
+// whether it is held holds it too, for a moment.
+func lock(path string) (release func(), err error) {
+	for wait := time.Millisecond; ; wait *= 2 {
+		held, err := filelock.Take(path)
+		switch {
+		case err == nil:
+			return held.Release, nil
+		case !errors.Is(err, filelock.ErrHeld):
+			return nil, err
+		case wait > mostLook:
+			return nil, ErrRunning
+		}
+		time.Sleep(wait)
+	}
 }
 
 // openBus starts the embedded server, or connects to the configured one, and

@@ -21,32 +21,11 @@ const acceptTime = 5 * time.Second
 // acceptedSettings are the settings that take effect: by a person's act, not by
 // being there. The log is the state.
 type acceptedSettings struct {
-	conn    *bus.Conn
-	log     *bus.Writer
 	dataDir string
 	least   string // the person's own approval, which no project's file is below
 
 	mu    sync.Mutex
-	state config.Accepted
-	seq   uint64
-}
-
-// refresh reads what the log has beyond what is known.
-func (a *acceptedSettings) refresh(ctx context.Context) (config.Accepted, uint64, error) {
-	for record, err := range a.conn.Tail(ctx, schemas.AcceptedSettings(), a.seq) {
-		if err != nil {
-			return a.state, a.seq, err
-		}
-		a.seq = record.Seq
-		events, err := record.Events()
-		if err != nil {
-			continue // the projection keeps it in the quarantine
-		}
-		for _, e := range events {
-			a.state = config.EvolveAccepted(a.state, e)
-		}
-	}
-	return a.state, a.seq, nil
+	state bus.Kept[config.Accepted]
 }
 
 // rule says what rules a project. What stands where nothing was ever accepted is
@@ -57,11 +36,12 @@ func (a *acceptedSettings) rule(root string) (ruling config.Ruling, err error) {
 	defer cancel()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if _, _, err := a.refresh(ctx); err != nil {
+	accepted, _, err := a.state.Refresh(ctx)
+	if err != nil {
 		return config.Ruling{Project: config.DefaultProject()}, fmt.Errorf("which settings were accepted cannot be read: %w", err)
 	}
 	file, fault := config.LoadProject(root)
-	ruling = a.state.Rule(root, file, fault)
+	ruling = accepted.Rule(root, file, fault)
 	if ruling.First {
 		ruling.Entry.First = true
 		if err := a.record(ctx, schemas.Writ("settings"), ruling.Entry); err != nil {
@@ -73,12 +53,7 @@ func (a *acceptedSettings) rule(root string) (ruling config.Ruling, err error) {
 
 // record appends an acceptance. The caller holds the lock.
 func (a *acceptedSettings) record(ctx context.Context, actor schemas.Actor, entry schemas.SettingsAccepted) error {
-	_, _, err := bus.Decide(ctx, a.log, a.refresh, nil, func(config.Accepted) ([]schemas.Payload, error) {
-		return []schemas.Payload{entry}, nil
-	}, bus.Change{Event: schemas.Event{Aggregate: schemas.AcceptedSettings(), Actor: actor}})
-	if err == nil {
-		_, _, err = a.refresh(ctx)
-	}
+	_, err := a.state.Decide(ctx, actor, func(config.Accepted) ([]schemas.Payload, error) { return []schemas.Payload{entry}, nil })
 	return err
 }
 

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/enforcement"
 	"github.com/writbus/writ/enforcement/confine/runner"
@@ -22,7 +23,9 @@ var blobTime = 2 * time.Second
 // openTurns opens what answers hooks.
 func (d *Daemon) openTurns() {
 	root, rules := d.layout.Root, rulesOfTurns{d.corpus, d}
-	d.accepted = &acceptedSettings{conn: d.conn, log: d.log, dataDir: root, least: d.settings.Approval}
+	d.accepted = &acceptedSettings{dataDir: root, least: d.settings.Approval, state: bus.Kept[config.Accepted]{
+		Conn: d.conn, Log: d.log, Aggregate: schemas.AcceptedSettings(), Evolve: config.EvolveAccepted,
+	}}
 	d.projects, d.runner = project.NewCache(projectOptions(root, d.now, d.accepted.rule)), runner.Find(root)
 	d.sessions = session.New(session.Options{
 		Conn: d.conn, Log: d.log, Runtime: d.runtime, States: d.views.state, List: d.views.sessions,
@@ -88,6 +91,7 @@ func policyOf(c config.Project) enforcement.Settings {
 	s.MCPWriters = c.MCPWriters
 	s.AllowUnsourcedPrompts = c.UnsourcedPrompts == "allow"
 	s.AdvanceOnGreen = c.AdvanceOnGreen
+	s.SmallLines = c.SmallLines
 	s.RequireWork = c.RequireWork
 	s.Phrases = phrase.Phrases{Approve: c.ApprovalPhrases}
 	return s

@@ -20,7 +20,6 @@ const (
 	viewState     = "session-state"
 	viewSessions  = "sessions"
 	viewRules     = "rules"
-	viewFrequency = "frequency"
 	viewRetrieval = "retrieval"
 	viewActivity  = "activity"
 )

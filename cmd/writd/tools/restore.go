@@ -10,8 +10,8 @@ import (
 
 	"github.com/writbus/writ/bus/backup"
 	"github.com/writbus/writ/cmd/internal/config"
-	"github.com/writbus/writ/cmd/internal/launch"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/filelock"
 )
 
 // restore puts a backup into an empty data folder.
@@ -56,7 +56,7 @@ func target(to string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if launch.LockHeld(config.Layout{Root: to}.Lock()) {
+	if filelock.Held(config.Layout{Root: to}.Lock()) {
 		return "", fmt.Errorf("a daemon runs on %s. Stop it (writ down) and move the folder away, or restore into another one with --to", to)
 	}
 	return to, nil

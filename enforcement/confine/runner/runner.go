@@ -64,7 +64,7 @@ func profileOf(s enforcement.State, worker bool) confine.Profile {
 		return confine.Implementation
 	case s.Mode == enforcement.ModeWork && s.Phase() == enforcement.PhaseImplementation:
 		return confine.Implementation
-	case s.Mode == enforcement.ModeWork && s.Phase() == enforcement.PhaseTesting:
+	case s.Mode == enforcement.ModeWork && s.Phase() == enforcement.PhaseTesting, s.Mode == enforcement.ModeSmall:
 		return confine.Tests
 	case s.Mode == enforcement.ModeWork:
 		return confine.ReadOnly

@@ -29,7 +29,7 @@ The user typed /writ-approve $ARGUMENTS. Writ received it from the host and has
 judged it already; its answer accompanies this message. Go on when it says that
 the gate is open; otherwise tell the user what it asks for.
 `),
-		command("writ-mode", "Set Writ's mode: conversation, debug, review or work", "[conversation|debug|review|work]", true, `
+		command("writ-mode", "Set Writ's mode: conversation, debug, small, review or work", "[conversation|debug|small|review|work]", true, `
 The user typed /writ-mode $ARGUMENTS. Writ received it from the host. Run
 `+"`PROGRAM mode`"+` in the shell and tell the user in one line which mode and phase this
 session is in now, and what it may write.

@@ -28,7 +28,7 @@ type Report struct {
 const defaultProject = `# How Writ guards this project. Remove the # to change a default.
 # Agents cannot write this file.
 
-# The mode sessions start in: conversation, debug, review or work. Without it an
+# The mode sessions start in: conversation, debug, small, review or work. Without it an
 # agent has to choose one before it can write.
 # mode: work
 
@@ -58,6 +58,9 @@ const defaultProject = `# How Writ guards this project. Remove the # to change a
 
 # Whether tests that pass then end the implementation without your approval.
 # advance_on_green: false
+
+# How many lines of code one prompt may change in small mode.
+# small_lines: 40
 
 # Whether work is the only mode that an agent may declare.
 # require_work: false

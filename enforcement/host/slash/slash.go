@@ -29,7 +29,7 @@ type Command struct {
 // commands have ARGUMENTS for what follows the name, and PROGRAM for writ.
 var commands = []Command{
 	{"writ-approve", "Approve the plan or the tests that wait in Writ", "/writ-approve ARGUMENTS", true},
-	{"writ-mode", "Set Writ's mode: conversation, debug, review or work", "/writ-mode ARGUMENTS", true},
+	{"writ-mode", "Set Writ's mode: conversation, debug, small, review or work", "/writ-mode ARGUMENTS", true},
 	{"writ-status", "Show what Writ guards in this session and what comes next", "Run `PROGRAM session show` in the shell and tell me in a few lines: mode and phase, which gates are open, and what comes next.", false},
 	{"writ-query", "Find the rules that matter for a text", "Run `PROGRAM query --block \"ARGUMENTS\"` in the shell and tell me which rules it found, with their ids, and how they bear on the work at hand.", false},
 }

@@ -17,6 +17,10 @@ import (
 	"github.com/writbus/writ/schemas"
 )
 
+// sealReach is how many records a tree takes in while a seal can be waited for: it
+// reads a hundred thousand within a second or two.
+const sealReach = 100_000
+
 // Options are what an auditor needs.
 type Options struct {
 	Log    *bus.Conn
@@ -84,6 +88,7 @@ func (a *Auditor) Endpoints() []bus.Endpoint {
 	return []bus.Endpoint{
 		bus.Answer("audit_seal", schemas.SvcAuditSeal, a.sealNow),
 		bus.Answer("audit_prove", schemas.SvcAuditProve, a.prove),
+		bus.Answer("audit_attest", schemas.SvcAuditAttest, a.attest),
 	}
 }
 
@@ -169,7 +174,7 @@ func (a *Auditor) seal(ctx context.Context, s schemas.Stream, before remembered)
 		return sealed{}, err
 	}
 	kept := sealed{checkpoint: tip.last, signed: tip.signed}
-	if state, err := a.Log.State(ctx, s); err == nil && ctx.Err() == nil {
+	if state, err := a.Log.State(ctx, s); err == nil && ctx.Err() == nil && a.near(s, state.Last) {
 		// What cannot be waited for is signed the next time.
 		_ = a.Views.WaitFor(ctx, transparency.Name, schemas.Position{Stream: s, Seq: state.Last})
 	}
@@ -202,6 +207,13 @@ func (a *Auditor) seal(ctx context.Context, s schemas.Stream, before remembered)
 		return nil
 	})
 	return kept, err
+}
+
+// near says that a tree will soon have a record: one that is being built anew, or
+// is far behind a log that was written in bulk, is not waited for. Who stops the
+// daemon would wait in vain.
+func (a *Auditor) near(s schemas.Stream, seq uint64) bool {
+	return seq <= a.Views.Position(transparency.Name, s)+sealReach
 }
 
 // extends returns errRewritten for a tree that does not begin with what was

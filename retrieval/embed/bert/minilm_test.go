@@ -163,7 +163,7 @@ func TestMiniLMBatches(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%d texts in %v with %s", len(texts), time.Since(began).Round(time.Millisecond), m.Kernel())
+	t.Logf("%d texts in %v with %s", len(texts), time.Since(began).Round(time.Millisecond), m.kernel.name)
 	for i, text := range texts {
 		if alone, err := m.Embed(text); err != nil || !slices.Equal(alone, batch[i]) {
 			t.Errorf("%.60q differs in a batch (%v)", text, err)

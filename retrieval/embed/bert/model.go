@@ -102,9 +102,6 @@ func (m *Model) Dim() int { return m.config.Hidden }
 // MaxTokens is how many tokens of a text count, its two marks included.
 func (m *Model) MaxTokens() int { return m.limit }
 
-// Kernel names the instructions in use: "avx512", "avx2" or "portable".
-func (m *Model) Kernel() string { return m.kernel.name }
-
 // Embed returns the unit vector of a text, of which the first [Model.MaxTokens]
 // count.
 func (m *Model) Embed(text string) ([]float32, error) {

@@ -91,11 +91,11 @@ func near(t *testing.T, m *Model, text string, want []float32) {
 	t.Helper()
 	got, err := m.Embed(text)
 	if err != nil || len(got) != len(want) {
-		t.Fatalf("%s: %q: %v, %v", m.Kernel(), text, got, err)
+		t.Fatalf("%s: %q: %v, %v", m.kernel.name, text, got, err)
 	}
 	for i := range got {
 		if math.Abs(float64(got[i]-want[i])) > 2e-5 {
-			t.Fatalf("%s: %.60q:\n got %v\nwant %v", m.Kernel(), text, got, want)
+			t.Fatalf("%s: %.60q:\n got %v\nwant %v", m.kernel.name, text, got, want)
 		}
 	}
 }
@@ -144,7 +144,7 @@ func TestCompanyChangesNothing(t *testing.T) {
 
 func TestBatchesEnd(t *testing.T) {
 	m, err := Load(tiny, Options{Portable: true})
-	if err != nil || m.Kernel() != "portable" {
+	if err != nil || m.kernel.name != "portable" {
 		t.Fatal(err)
 	}
 	if out, err := m.EmbedBatch(context.Background(), nil); err != nil || len(out) != 0 {
@@ -323,7 +323,7 @@ func FuzzEmbed(f *testing.F) {
 				t.Fatal(err)
 			}
 			if c := cosine(both[1], both[1]); math.Abs(c-1) > 1e-6 {
-				t.Fatalf("%s: %q has no direction", m.Kernel(), b)
+				t.Fatalf("%s: %q has no direction", m.kernel.name, b)
 			}
 			near(t, models[0], b, both[1])
 		}

@@ -18,6 +18,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/writbus/writ/schemas/filelock"
 )
 
 // contents are the files of a small model.
@@ -361,14 +363,14 @@ func TestInterrupted(t *testing.T) {
 
 func TestOnePullAtATime(t *testing.T) {
 	dir := t.TempDir()
-	release, err := lock(filepath.Join(dir, ".small.lock"))
+	lock, err := filelock.Take(filepath.Join(dir, ".small.lock"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := Pull(t.Context(), small(), Options{Dir: dir}); !errors.Is(err, ErrBusy) {
 		t.Error(err)
 	}
-	release()
+	lock.Release()
 	url, _ := server(t, nil)
 	if _, _, err := Pull(t.Context(), small(), Options{Dir: dir, From: url}); err != nil {
 		t.Error(err)

@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/writbus/writ/schemas/filelock"
 )
 
 // DefaultSilence is how long a server may say nothing.
@@ -61,11 +63,14 @@ func Pull(ctx context.Context, m Model, opt Options) (path string, already bool,
 	if err := os.MkdirAll(opt.Dir, 0o700); err != nil {
 		return "", false, fmt.Errorf("hub: %w", err)
 	}
-	release, err := lock(filepath.Join(opt.Dir, "."+m.Name+".lock"))
+	lock, err := filelock.Take(filepath.Join(opt.Dir, "."+m.Name+".lock"))
+	if errors.Is(err, filelock.ErrHeld) {
+		err = ErrBusy
+	}
 	if err != nil {
 		return "", false, fmt.Errorf("%s: %w", m.Name, err)
 	}
-	defer release()
+	defer lock.Release()
 	p := &puller{model: m, opt: opt, from: from, parts: filepath.Join(opt.Dir, "."+m.Name+".part")}
 	if err := p.gather(ctx); err != nil {
 		return "", false, p.explain(err)

@@ -12,6 +12,7 @@ import (
 	"github.com/writbus/writ/cmd/internal/launch"
 	"github.com/writbus/writ/cmd/writ/cli/client"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/filelock"
 )
 
 // stopBudget bounds waiting for a daemon to finish what it has begun.
@@ -87,5 +88,5 @@ func (a *app) stillThere(dataDir string, at config.Endpoint) bool {
 	if err == nil && now.PID == at.PID {
 		return launch.Alive(at.PID)
 	}
-	return launch.LockHeld(config.Layout{Root: dataDir}.Lock()) && launch.Alive(at.PID)
+	return filelock.Held(config.Layout{Root: dataDir}.Lock()) && launch.Alive(at.PID)
 }

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -124,7 +125,7 @@ type judgement func(reply schemas.HookReply) (detail string, err error)
 
 func mustRefuse(project config.Project, exit int) judgement {
 	return func(reply schemas.HookReply) (string, error) {
-		if project.Mode == "conversation" || project.Mode == "debug" {
+		if slices.Contains([]string{"conversation", "debug", "small"}, project.Mode) {
 			return "answered (mode " + project.Mode + " does not refuse it)", nil
 		}
 		reason, denied := host.Refusal(reply)

@@ -13,7 +13,7 @@ import (
 	"github.com/writbus/writ/schemas/spelling"
 )
 
-var modes = []string{"conversation", "debug", "review", "work"}
+var modes = []string{"conversation", "debug", "small", "review", "work"}
 
 func (a *app) modeCommand() *cobra.Command {
 	var session string
@@ -24,6 +24,7 @@ func (a *app) modeCommand() *cobra.Command {
 
   conversation   anything; for questions and brainstorming
   debug          tests and scratch; other files are asked for
+  small          tests; a few lines of code, each edit asked for
   review         the findings file only
   work           by phase: plan, tests, implementation, each approved by the user`,
 		Example: `  writ mode

@@ -1,6 +1,6 @@
 //go:build unix
 
-package embedded
+package filelock
 
 import (
 	"errors"
@@ -9,8 +9,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func flock(file *os.File, wait bool) error {
-	how := unix.LOCK_EX
+func lock(file *os.File, alone, wait bool) error {
+	how := unix.LOCK_SH
+	if alone {
+		how = unix.LOCK_EX
+	}
 	if !wait {
 		how |= unix.LOCK_NB
 	}
@@ -19,7 +22,7 @@ func flock(file *os.File, wait bool) error {
 		switch {
 		case errors.Is(err, unix.EINTR):
 		case errors.Is(err, unix.EWOULDBLOCK):
-			return errHeld
+			return ErrHeld
 		default:
 			return err
 		}

@@ -1,4 +1,4 @@
-package embedded
+package filelock
 
 import (
 	"errors"
@@ -7,17 +7,20 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-func flock(file *os.File, wait bool) error {
-	flags := uint32(windows.LOCKFILE_EXCLUSIVE_LOCK)
+func lock(file *os.File, alone, wait bool) error {
+	var flags uint32
+	if alone {
+		flags |= windows.LOCKFILE_EXCLUSIVE_LOCK
+	}
 	if !wait {
 		flags |= windows.LOCKFILE_FAIL_IMMEDIATELY
 	}
 	err := windows.LockFileEx(windows.Handle(file.Fd()), flags, 0, 1, 0, new(windows.Overlapped))
 	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) {
-		return errHeld
+		return ErrHeld
 	}
 	return err
 }
 
-// unlock has nothing to do: handles of files are not inherited.
+// unlock leaves the lock to the closing of the file, whose handle is not inherited.
 func unlock(*os.File) {}

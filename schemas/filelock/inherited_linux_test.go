@@ -1,4 +1,4 @@
-package launch
+package filelock
 
 import (
 	"os"
@@ -11,9 +11,9 @@ import (
 
 // A program that is being started while the lock is let go inherits its file
 // for a moment; that must not keep the lock.
-func TestTheStartLockEndsWhereItsFileIsInherited(t *testing.T) {
+func TestReleaseEndsWhereTheFileIsInherited(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
-	unlock, err := tryLock(path)
+	held, err := Take(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,10 +39,10 @@ func TestTheStartLockEndsWhereItsFileIsInherited(t *testing.T) {
 		t.Fatal("the lock has no open file")
 	}
 	defer func() { _ = unix.Close(twin) }()
-	unlock()
-	again, err := tryLock(path)
+	held.Release()
+	again, err := Take(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	again()
+	again.Release()
 }

@@ -1,0 +1,106 @@
+package enforcement
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/writbus/writ/schemas"
+)
+
+// edit asks to change a file of which lines differ, and does it where the user
+// says yes.
+func (x *session) edit(name, before, after string, lines int, yes bool) Decision {
+	x.t.Helper()
+	req := x.requestOf(name, after)
+	req.Targets[0].Lines = lines
+	req.Edits = map[string]Edit{req.Targets[0].Path: NewEdit(name, []byte(before), []byte(after), lines)}
+	d := x.do(req)
+	if d.Verdict == Ask && yes || d.Verdict == Allow {
+		x.do(FinishTool{ToolFinished: schemas.ToolFinished{Tool: req.Tool, ToolUseID: req.ToolUseID, Files: []schemas.FileState{fileState(name, []byte(after))}}})
+	}
+	return d
+}
+
+func small(t testing.TB) *session {
+	x := newSession(t, "")
+	x.prompt("/writ-mode small")
+	x.prompt("mend the rounding of totals")
+	if x.state.Mode != ModeSmall {
+		t.Fatalf("mode %q", x.state.Mode)
+	}
+	return x
+}
+
+func TestSmallIsTheUsersToChoose(t *testing.T) {
+	for _, from := range []string{"", ModeReview, ModeWork} {
+		if x := newSession(t, from); x.do(SetMode{Mode: ModeSmall}).Verdict != Deny {
+			t.Errorf("from %q an agent chose it", from)
+		}
+	}
+	if x := small(t); x.do(SetMode{Mode: ModeWork}).Verdict != Allow {
+		t.Errorf("an agent cannot go on in work mode: %s", x.last.Reason)
+	}
+}
+
+// TestSmallShowsEachEdit: tests are free, each edit of code is asked for, and what
+// the user does not see, or what is not small, is refused.
+func TestSmallShowsEachEdit(t *testing.T) {
+	const was = "def total(xs):\n    return sum(xs)\n"
+	for name, c := range map[string]struct {
+		file, after string
+		lines       int
+		want        Verdict
+		why         string
+	}{
+		"a line":                    {"src/cart.py", "def total(xs):\n    return round(sum(xs), 2)\n", 1, Ask, "1 line here, 1 of 40"},
+		"a private name":            {"src/cart.py", was + "def _cents(x):\n    return x\n", 2, Ask, ""},
+		"a public name":             {"src/cart.py", was + "def cents(x):\n    return x\n", 2, Deny, "cents"},
+		"too much":                  {"src/cart.py", was + strings.Repeat("    # more\n", 41), 41, Deny, "41 lines"},
+		"a dependency":              {"requirements-dev.txt", "evil==1\n", 1, Deny, "depends"},
+		"a lock file":               {"web/package-lock.json", "{}", 1, Deny, "depends"},
+		"a test":                    {"tests/test_cart.py", strings.Repeat("assert 1 == 1\n", 90), 90, Allow, ""},
+		"a plan":                    {PlanFile, "# Plan\n", 1, Allow, ""},
+		"what no agent writes":      {".writ/config.yaml", "mode: work\n", 1, Deny, "ENF-PROTECTED"},
+		"a method of a public type": {"src/cart.go", "func (c Cart) Total() int { return 0 }\n", 1, Deny, "Total"},
+		"an export":                 {"src/cart.ts", "export const cents = 1\n", 1, Deny, "cents"},
+		"no export":                 {"src/cart.ts", "const cents = 1\n", 1, Ask, ""},
+	} {
+		x := small(t)
+		before := was
+		if c.file != "src/cart.py" {
+			before = ""
+		}
+		if d := x.edit(c.file, before, c.after, c.lines, true); d.Verdict != c.want || !strings.Contains(d.Reason, c.why) {
+			t.Errorf("%s: %s, want %s: %s", name, d.Verdict, c.want, d.Reason)
+		}
+	}
+	x := small(t)
+	if d := x.do(RequestTool{Tool: "Bash", ToolUseID: "b", Shell: Inspect(caseLayout, "/p", "sed -i s/a/b/ src/cart.py", nil, nil), Workspace: x.workspace(), Settings: DefaultSettings()}); d.Verdict != Deny || d.Rule != RuleSmall {
+		t.Errorf("a command wrote code: %s %s", d.Verdict, d.Reason)
+	}
+}
+
+// TestSmallCountsWhatWasWritten: what the user let through counts until their next
+// prompt, what they refused does not, and the count goes with the mode.
+func TestSmallCountsWhatWasWritten(t *testing.T) {
+	x := small(t)
+	x.edit("src/cart.py", "", "a\n", 25, false)
+	x.edit("src/cart.py", "", "a\n", 25, true)
+	if d := x.edit("src/other.py", "", "b\n", 15, true); d.Verdict != Ask || !strings.Contains(d.Reason, "40 of 40") {
+		t.Errorf("25 and 15: %s %s", d.Verdict, d.Reason)
+	}
+	if d := x.edit("src/cart.py", "a\n", "c\n", 1, true); d.Verdict != Deny || !strings.Contains(d.Reason, "writ mode set work") {
+		t.Errorf("41: %s %s", d.Verdict, d.Reason)
+	}
+	if !strings.Contains(x.state.Guidance(), "40 lines") {
+		t.Errorf("the guidance does not say it: %s", x.state.Guidance())
+	}
+	x.prompt("and now the label above it")
+	if d := x.edit("src/cart.py", "a\n", "c\n", 1, true); d.Verdict != Ask {
+		t.Errorf("after another prompt: %s %s", d.Verdict, d.Reason)
+	}
+	x.prompt("/writ-mode work")
+	if len(x.state.Small) > 0 {
+		t.Errorf("in work mode: %v", x.state.Small)
+	}
+}

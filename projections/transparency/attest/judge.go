@@ -1,0 +1,140 @@
+package attest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/writbus/writ/schemas"
+)
+
+// Policy is what is asked of each changed file.
+type Policy struct {
+	// Rungs are the assurances that an approval may have; empty for any.
+	Rungs []string
+	// Recorded takes writes outside of work mode, too, which nobody approved.
+	Recorded bool
+	// Tests asks that the tests of each writing session passed afterwards.
+	Tests bool
+	// Except tells the files of which nothing is asked.
+	Except func(path string) bool
+}
+
+// Finding is what became of one changed file.
+type Finding struct {
+	Path string `json:"path"`
+	OK   bool   `json:"ok"`
+	Why  string `json:"why"`
+	// Log and Session say whose write it is.
+	Log     string `json:"log,omitempty"`
+	Session string `json:"session,omitempty"`
+}
+
+// Judge holds what git says was changed against statements whose signatures were
+// checked. A file is in order when one statement has it, at this path and with this
+// content, as an allowed write left it, and the policy asks no more.
+func Judge(changes []schemas.AttestChange, statements []Statement, p Policy) []Finding {
+	all := make([]Finding, 0, len(changes))
+	for _, c := range changes {
+		all = append(all, judge(c, statements, p))
+	}
+	return all
+}
+
+func judge(c schemas.AttestChange, statements []Statement, p Policy) Finding {
+	f := Finding{Path: c.Path}
+	switch {
+	case p.Except != nil && p.Except(c.Path):
+		f.OK, f.Why = true, "excepted"
+		return f
+	case AsInParent(c):
+		f.OK, f.Why = true, "as in a parent"
+		return f
+	case c.Mode != "" && !plainFile(c.Mode):
+		f.Why = "a link or another repository, which no statement covers"
+		return f
+	}
+	f.Why = "no statement has it with this content"
+	for _, s := range statements {
+		for _, known := range s.Predicate.Paths {
+			if known.SHA256 != c.SHA256 {
+				continue
+			}
+			if known.Path != c.Path {
+				if c.SHA256 != "" && known.State == Written {
+					f.Why = fmt.Sprintf("this content was written as %s, not here", known.Path)
+				}
+				continue
+			}
+			why, ok := known.inOrder(s.Predicate, p)
+			f.Why = why
+			if known.Write != nil {
+				f.Log, f.Session = s.Predicate.Log, known.Write.Session
+			}
+			if ok {
+				f.OK = true
+				return f
+			}
+		}
+	}
+	return f
+}
+
+// inOrder says whether a policy is content with a path of a statement, and why.
+func (k Path) inOrder(s Predicate, p Policy) (string, bool) {
+	switch {
+	case k.State == Changed:
+		return "changed since it was written, by an unknown writer", false
+	case k.State == Unapproved:
+		return "written although the gate would have refused it: " + k.Rule, false
+	case k.State != Written || k.Write == nil:
+		return "the log has no write of it", false
+	}
+	w := *k.Write
+	if p.Tests && !passed(s, w.Session) {
+		return "no tests passed after it was written", false
+	}
+	if !gated(w.Class) {
+		return "written as " + w.Class, true
+	}
+	if w.Mode != "work" {
+		return fmt.Sprintf("written in mode %s, without approvals", strings.TrimSpace(w.Mode+" ")), p.Recorded
+	}
+	need := []string{"plan", "tests"}
+	if w.Class == "test" {
+		need = need[:1]
+	}
+	var said []string
+	for _, gate := range need {
+		a, found := approvalOf(s, w, gate)
+		if !found {
+			return fmt.Sprintf("the %s gate had no approval", gate), false
+		}
+		if len(p.Rungs) > 0 && !slices.Contains(p.Rungs, a.Assurance) {
+			return fmt.Sprintf("the %s was approved by %s alone", gate, a.Channel), false
+		}
+		said = append(said, fmt.Sprintf("%s approved by %s %s", gate, a.Channel, a.Time.UTC().Format("2006-01-02 15:04")))
+	}
+	return strings.Join(said, ", "), true
+}
+
+// gated tells the classes of files that approvals are asked for. A file that no
+// path was judged of is one.
+func gated(class string) bool {
+	return !slices.Contains([]string{"plan", "findings", "scratch"}, class)
+}
+
+// approvalOf is the last approval of a gate under a write, which an index out of
+// bounds of a statement must not break.
+func approvalOf(s Predicate, w Write, gate string) (a Approval, found bool) {
+	for _, at := range w.Approvals {
+		if at >= 0 && at < len(s.Approvals) && s.Approvals[at].Gate == gate {
+			a, found = s.Approvals[at], true
+		}
+	}
+	return a, found
+}
+
+func passed(s Predicate, session string) bool {
+	return slices.ContainsFunc(s.Tests, func(t Tests) bool { return t.Session == session && t.Outcome == schemas.OutcomePassed })
+}

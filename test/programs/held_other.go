@@ -1,6 +1,0 @@
-//go:build !unix
-
-package programs
-
-// held cannot be told here.
-func held(string) bool { return false }
