@@ -7,17 +7,17 @@ import (
 
 func TestWhatWaitsIsCalled(t *testing.T) {
 	x := newSession(t, ModeWork)
-	if got := x.state.Calls(x.workspace(), DefaultSettings()); got != "" {
+	if got := Calls(x.state, x.workspace(), DefaultSettings()); got != "" {
 		t.Errorf("nothing was written: %q", got)
 	}
 	x.write(PlanFile, badPlan)
-	if got := x.state.Calls(x.workspace(), DefaultSettings()); got != "" {
+	if got := Calls(x.state, x.workspace(), DefaultSettings()); got != "" {
 		t.Errorf("a plan that cannot be approved calls nobody: %q", got)
 	}
 	x.write(PlanFile, goodPlan)
 	says := func(wanted ...string) {
 		t.Helper()
-		got := x.state.Calls(x.workspace(), DefaultSettings())
+		got := Calls(x.state, x.workspace(), DefaultSettings())
 		for _, want := range wanted {
 			if !strings.Contains(got, want) {
 				t.Errorf("%q is not in %q", want, got)
@@ -30,11 +30,11 @@ func TestWhatWaitsIsCalled(t *testing.T) {
 	says("the tests wait for you: Carts", "tests/test_cart.py: test_total (assert total([1, 2]) == 3)", "/writ-approve tests")
 	strict := DefaultSettings()
 	strict.Approval = AssurancePasskey
-	if got := x.state.Calls(x.workspace(), strict); strings.Contains(got, "answering") || !strings.Contains(got, "passkey") {
+	if got := Calls(x.state, x.workspace(), strict); strings.Contains(got, "answering") || !strings.Contains(got, "passkey") {
 		t.Errorf("words open nothing here: %q", got)
 	}
 	x.prompt("/writ-approve tests")
-	if got := x.state.Calls(x.workspace(), DefaultSettings()); got != "" {
+	if got := Calls(x.state, x.workspace(), DefaultSettings()); got != "" {
 		t.Errorf("the implementation goes on, and calls nobody: %q", got)
 	}
 }

@@ -51,8 +51,8 @@ func Commands() map[string]Side {
 }
 
 var sides, groups = table(`
-agent: agent, agent lint, agent list, agent schedule, agent schedule list, agent show, agent validate, attest verify
-agent: audit key, audit prove, audit verify
+agent: agent, agent lint, agent list, agent schedule, agent schedule list, agent show, agent validate
+agent: attest verify, audit attest verify, audit key, audit prove, audit verify
 agent: check, completion, context, diff, doctor, find, graph, graph show, help
 agent: index, index build, index deps, index status, lint-stream, log whatif
 agent: memory, memory add, memory health, memory report, mode, mode set, observe, query, recall
@@ -63,8 +63,8 @@ agent: status, statusline, version, whatif
 host: confine, hook, mcp
 
 person: accept, agent dispatch, agent run, agent schedule cancel, agent schedule pause, agent schedule resume, agent stop
-person: approve, approve passkey, approve passkey add, approve passkey list, approve passkey remove, approve settings, attest
-person: audit, audit checkpoint, audit export, backup, backup restore, benchmark, dash, dispatch, down, emit
+person: approve, approve passkey, approve passkey add, approve passkey list, approve passkey remove, approve settings
+person: attest, audit, audit attest, audit checkpoint, audit export, backup, backup restore, benchmark, dash, dispatch, down, emit
 person: graph pull, graph push, init, log, log emit, log view, log view rebuild, log view verify
 person: memory export, memory forget, memory import, memory reflect, memory review, memory triage, model, model benchmark, model tune
 person: passkey, passkey add, passkey list, passkey remove

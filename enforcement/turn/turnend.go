@@ -190,7 +190,7 @@ func (v *Service) onStop(ctx context.Context, t turn) (host.Answer, error) {
 	if decision.Verdict == enforcement.Deny {
 		answer.Verdict, answer.Reason = host.Refuse, join(decision.Reason, decision.Context)
 	} else if t.Agent == "" && state.Mode == enforcement.ModeWork {
-		answer.Notice = join(answer.Notice, state.Calls(v.Sessions.Approvable(ctx, t.project, t.Session, state), t.project.Settings.Policy))
+		answer.Notice = join(answer.Notice, enforcement.Calls(state, v.Sessions.Approvable(ctx, t.project, t.Session, state), t.project.Settings.Policy))
 	}
 	return answer, nil
 }

@@ -16,6 +16,7 @@ type Snapshot struct {
 	Status   schemas.Status           `json:"status"`
 	Sessions []schemas.SessionSummary `json:"sessions"`
 	Activity schemas.Activity         `json:"activity"`
+	Waits    schemas.Waits            `json:"waits"`
 }
 
 // Line is one event as it is listed.

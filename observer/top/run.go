@@ -129,6 +129,7 @@ func ask(ctx context.Context, d Daemon, now func() time.Time) (s Snapshot, err e
 	}{
 		{schemas.SvcStatus, struct{}{}, &s.Status},
 		{schemas.SvcSessions, schemas.SessionQuery{Limit: listedSessions}, &list},
+		{schemas.SvcWaits, struct{}{}, &s.Waits},
 		{schemas.SvcActivity, schemas.ActivityRequest{Hours: 1}, &s.Activity},
 	} {
 		body, err := json.Marshal(q.request)

@@ -32,12 +32,17 @@ func (f *fake) Request(_ context.Context, r bus.Request) (bus.Reply, error) {
 	answers := map[string]any{
 		schemas.SvcStatus: schemas.Status{
 			Version: "0.1", Started: noon.Add(-2 * time.Hour), Memory: 132 << 20, Durability: "power-loss", Warnings: []string{"a \x1b[31mwarning"},
+			Counts:  schemas.SessionCounts{Live: 1, Idle: 3, Waiting: 2},
 			Streams: []schemas.StreamStatus{{Name: schemas.StreamSessions, Last: 3, Messages: 1234}},
 			Views:   []schemas.ViewStatus{{Name: "sessions", State: "live"}, {Name: "rules", State: "live", Lag: 12}},
 		},
 		schemas.SvcSessions: schemas.SessionList{Sessions: []schemas.SessionSummary{
-			{Session: "s-one", Host: "claude", Project: "/home/u/shop", Mode: "work", Phase: "planning", LastSeen: noon.Add(-5 * time.Second), Refusals: 2, Events: 9},
-			{Session: "s-two", Mode: "debug", Ended: true},
+			{Session: "s-one", Host: "claude", Project: "/home/u/shop", Mode: "work", Phase: "planning", LastSeen: noon.Add(-5 * time.Second), Refusals: 2, Events: 9, Standing: schemas.StandsLive, Title: "Add a Stop"},
+			{Session: "s-two", Mode: "debug", Ended: true, Standing: schemas.StandsEnded},
+		}},
+		schemas.SvcWaits: schemas.Waits{Items: []schemas.Waiting{
+			{Session: "s-one", Gate: "plan", Project: "/home/u/shop", Wish: "Add a Stop", Plan: "Carts can be stopped", Since: noon.Add(-3 * time.Minute)},
+			{Session: "s-three", Gate: "tests", Project: "/home/u/till", Wish: "Add a\x1b[2J Stop", Since: noon.Add(-9 * time.Minute)},
 		}},
 		schemas.SvcActivity: schemas.Activity{Retrieval: []schemas.RetrievalMinute{{P50: 0.2, P95: 0.5}}},
 	}
@@ -104,8 +109,8 @@ func TestTheFrameSaysWhatMatters(t *testing.T) {
 	m := modelOf(t, newFake(t), 120, 30)
 	frame := ansi.Strip(m.frame())
 	for _, want := range []string{
-		"Writ 0.1", "up 2h00m", "132 MB", "1 of 2 sessions live", "2 decisions in 30 min", "1 not allowed", "p95 ≤ 0.5 ms",
-		"log 1,234 records", "rules 12 behind", "! a ·[31mwarning", "s-one", "work", "planning", "claude", "shop", "5s ago", "ended",
+		"Writ 0.1", "up 2h00m", "132 MB", "1 sessions live, 3 idle", "● plan of shop Add a Stop (Carts can be stopped) · 3m · writ approve --session s-one", "● tests of till Add a·[2J Stop · 9m · writ approve --session s-three", "2 decisions in 30 min", "1 not allowed", "p95 ≤ 0.5 ms",
+		"log 1,234 records", "rules 12 behind", "! a ·[31mwarning", "s-one", "work", "planning", "shop", "5s ago", "ended",
 		"✗", "ENF-GATE-PLAN Write store/users.go", "✓", "Write notes.md", "q quit",
 	} {
 		if !strings.Contains(frame, want) {

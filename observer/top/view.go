@@ -94,13 +94,7 @@ func column(text string, width int) string {
 
 func (m model) head() []string {
 	s := m.snapshot.Status
-	live := 0
-	for _, one := range m.snapshot.Sessions {
-		if !one.Ended {
-			live++
-		}
-	}
-	first := []string{bold.Render("Writ " + clean(s.Version)), "up " + short(m.snapshot.At.Sub(s.Started)), megabytes(s.Memory), clean(s.Durability), fmt.Sprintf("%d of %d sessions live", live, len(m.snapshot.Sessions))}
+	first := []string{bold.Render("Writ " + clean(s.Version)), "up " + short(m.snapshot.At.Sub(s.Started)), megabytes(s.Memory), clean(s.Durability), fmt.Sprintf("%d sessions live, %d idle", s.Counts.Live, s.Counts.Idle)}
 	if m.trouble != "" {
 		first = append(first, bad.Render("no answer: "+clean(m.trouble)))
 	}
@@ -111,8 +105,39 @@ func (m model) head() []string {
 			break
 		}
 	}
-	return append(lines, "")
+	return append(append(lines, m.waiting()...), "")
 }
+
+// maxWaits bounds the entries of the queue that are listed.
+const maxWaits = 5
+
+// waiting is the queue of what waits for the user, each with the command that shows
+// and approves it.
+func (m model) waiting() (lines []string) {
+	items := m.snapshot.Waits.Items
+	for _, w := range items[:min(len(items), maxWaits)] {
+		about := w.Wish
+		if w.Plan != "" {
+			about += " (" + w.Plan + ")"
+		}
+		lines = append(lines, warn.Render("● "+clean(w.Gate)+" of "+clean(base(w.Project)))+" "+clean(about)+dim.Render(" · "+short(m.snapshot.At.Sub(w.Since))+" · writ approve --session "+clean(shortID(w.Session))))
+	}
+	if more := len(items) - maxWaits; more > 0 {
+		lines = append(lines, warn.Render(fmt.Sprintf("● and %d more wait for you", more)))
+	}
+	return lines
+}
+
+// base is the last part of a path, "" for none.
+func base(path string) string {
+	if path == "" {
+		return ""
+	}
+	return filepath.Base(path)
+}
+
+// shortID is the beginning of an id by which commands take a session.
+func shortID(id string) string { return id[:min(len(id), 13)] }
 
 func joinLine(parts []string) string {
 	var kept []string
@@ -201,7 +226,7 @@ func (m model) sessions(room int) []string {
 	wide := m.width >= 100
 	title := column("SESSION", 14) + " " + column("MODE", 12) + " " + column("PHASE", 14) + " REFUSED  EVENTS  SEEN      "
 	if wide {
-		title += column("AGENT", 10) + " PROJECT"
+		title += column("PROJECT", 14) + " WISH"
 	}
 	lines := []string{dim.Render(title)}
 	if len(all) == 0 {
@@ -221,13 +246,13 @@ func (m model) sessionLine(s schemas.SessionSummary, selected, wide bool) string
 		mark = "▸ "
 	}
 	seen := short(m.snapshot.At.Sub(s.LastSeen)) + " ago"
-	if s.Ended {
-		seen = "ended"
+	if s.Standing != "" && s.Standing != schemas.StandsLive {
+		seen = s.Standing
 	}
 	line := mark + column(s.Session, 12) + " " + column(dash(s.Mode), 12) + " " + column(dash(s.Phase), 14) +
 		fmt.Sprintf(" %7d %7d  %s", s.Refusals, s.Events, column(seen, 9))
 	if wide {
-		line += " " + column(dash(s.Host), 10) + " " + clean(filepath.Base(s.Project))
+		line += " " + column(dash(base(s.Project)), 14) + " " + clean(s.Title)
 	}
 	switch {
 	case selected:

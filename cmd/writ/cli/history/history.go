@@ -1,5 +1,4 @@
-// Package history holds the commands about the log and its views: log, audit and
-// attest.
+// Package history holds the commands about the log and its views: log and audit.
 package history
 
 import (
@@ -14,7 +13,9 @@ type app struct{ *client.Client }
 // Commands are the commands of this package; more are put below log.
 func Commands(c *client.Client, more ...*cobra.Command) []*cobra.Command {
 	a := &app{c}
-	return []*cobra.Command{a.logCommand(more...), a.auditCommand(), attests{a}.command()}
+	audit := a.auditCommand()
+	audit.AddCommand(attests{a}.command())
+	return []*cobra.Command{a.logCommand(more...), audit}
 }
 
 // Find finds events by their text.
@@ -25,7 +26,7 @@ func Old(c *client.Client) []*cobra.Command {
 	a := &app{c}
 	return []*cobra.Command{
 		client.Old(a.replayCommand(), "log"), client.Old(a.watchCommand(), "log --follow"), client.Old(a.diffCommand(), "log --diff"),
-		client.Old(a.emitCommand(), "log emit"), client.Old(a.viewCommand(), "log view"),
+		client.Old(a.emitCommand(), "log emit"), client.Old(a.viewCommand(), "log view"), client.Old(attests{a}.command(), "audit attest"),
 	}
 }
 

@@ -133,8 +133,12 @@ func describeStatus(v schemas.SessionView) string {
 	if v.Refusals > 0 {
 		parts = append(parts, client.Plural(v.Refusals, "refusal", "refusals"))
 	}
-	if v.Tokens > 0 {
-		parts = append(parts, client.Plural(v.Tokens, "token", "tokens")+" of rules")
+	if all := max(v.Given.All(), v.Tokens); all > 0 {
+		given := client.Plural(all, "token", "tokens") + " given"
+		if v.GivenSince > 0 && v.GivenSince < all {
+			given += fmt.Sprintf(", %s by this prompt", client.Thousands(uint64(v.GivenSince)))
+		}
+		parts = append(parts, given)
 	}
 	return strings.Join(parts, " │ ")
 }

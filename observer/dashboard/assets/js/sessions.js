@@ -36,7 +36,7 @@ function tiles(activity, status, counts) {
   const slowest = recent.length ? Math.max(...recent.map((m) => m.p95_ms)) : 0;
   const behind = status.views.reduce((n, v) => n + v.lag, 0);
   return h('div', { class: 'tiles' }, [
-    [counts.waiting, counts.waiting === 1 ? 'waits for you' : 'wait for you'],
+    [counts.waiting, 'wait for you'],
     [counts.live, `live sessions; ${counts.idle} idle, ${counts.ended} ended`],
     [sum(24, 'allowed'), 'allowed, 24 h'],
     [sum(24, 'denied', 'asked'), 'refused or asked, 24 h'],
