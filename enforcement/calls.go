@@ -13,9 +13,9 @@ import (
 // maxNamed bounds the files that a line names.
 const maxNamed = 6
 
-// Calls says in a few lines what waits for the user, where a plan or tests can be
-// approved as they are: what it is about, what it covers, what running showed, and
-// how to answer. "" where nothing waits.
+// Calls says in a few lines what of a session waits for the user, where a plan or
+// tests can be approved as they are: what it is about, what it covers, what running
+// showed, and how to answer. "" where nothing waits.
 func Calls(s State, w Workspace, set Settings) string {
 	gate := s.Waiting(w)
 	if s.Parent != "" || gate != GatePlan && gate != GateTests {

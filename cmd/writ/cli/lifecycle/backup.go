@@ -91,7 +91,7 @@ refused.`,
 				return client.Usage("restore: DIR is empty", "`writ restore --help` shows how to use it.")
 			}
 			handed := []string{fmt.Sprintf("--json=%t", a.JSON), "--to=" + to, "--", args[0]}
-			return a.handOver(cmd.Context(), "restore", handed)
+			return tools{a}.handOver(cmd.Context(), "restore", handed)
 		},
 	}
 	c.Flags().StringVar(&to, "to", "", "the `folder` it goes into (default: WRIT_HOME, else the user's state folder)")
@@ -116,7 +116,7 @@ No daemon may run: writ down stops it. Until it runs again, hooks refuse.`,
 			if from != "" {
 				from = a.Env.Absolute(from)
 			}
-			return a.handOver(cmd.Context(), "repair", []string{fmt.Sprintf("--json=%t", a.JSON), "--from=" + from})
+			return tools{a}.handOver(cmd.Context(), "repair", []string{fmt.Sprintf("--json=%t", a.JSON), "--from=" + from})
 		},
 	}
 	c.Flags().StringVar(&from, "from", "", "take what is damaged from a backup, or from the newest in a `folder` of backups")

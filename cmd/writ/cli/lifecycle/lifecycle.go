@@ -18,26 +18,26 @@ type app struct{ *client.Client }
 // SetUp are the commands that install, start and stop, and what they need.
 func SetUp(c *client.Client) []*cobra.Command {
 	a := &app{c}
-	return []*cobra.Command{a.initCommand(), a.doctorCommand(), a.upCommand(), a.downCommand(), a.uninstallCommand(), a.backupCommand(), a.repairCommand(), a.modelCommand(), a.upgradeCommand(), a.versionCommand()}
+	return []*cobra.Command{a.initCommand(), a.doctorCommand(), a.upCommand(), a.downCommand(), a.uninstallCommand(), a.backupCommand(), a.repairCommand(), tools{a}.modelCommand(), a.upgradeCommand(), a.versionCommand()}
 }
 
 // Watch are the commands that show what goes on.
 func Watch(c *client.Client) []*cobra.Command {
 	a := &app{c}
-	return []*cobra.Command{a.topCommand(), a.dashCommand(), a.statusCommand()}
+	return []*cobra.Command{tools{a}.topCommand(), a.dashCommand(), a.statusCommand()}
 }
 
 // WhatIf runs the log under other settings.
-func WhatIf(c *client.Client) *cobra.Command { return (&app{c}).whatIfCommand() }
+func WhatIf(c *client.Client) *cobra.Command { return tools{&app{c}}.whatIfCommand() }
 
 // Hosts are the commands that hosts run.
-func Hosts(c *client.Client) []*cobra.Command { return []*cobra.Command{(&app{c}).mcpCommand()} }
+func Hosts(c *client.Client) []*cobra.Command { return []*cobra.Command{tools{&app{c}}.mcpCommand()} }
 
 // Old are the names that these commands had before.
 func Old(c *client.Client) []*cobra.Command {
 	a := &app{c}
 	return []*cobra.Command{
-		client.Old(a.restoreCommand(), "backup restore"), client.Old(a.benchmarkCommand(), "model benchmark"),
-		client.Old(a.tuneCommand(), "model tune"), client.Old(a.whatIfCommand(), "log whatif"),
+		client.Old(a.restoreCommand(), "backup restore"), client.Old(tools{a}.benchmarkCommand(), "model benchmark"),
+		client.Old(tools{a}.tuneCommand(), "model tune"), client.Old(tools{a}.whatIfCommand(), "log whatif"),
 	}
 }

@@ -19,23 +19,26 @@ import (
 // modelCommand is what finds by meaning, and how well it does. Below it are the
 // programs that need what only the daemon's binary links: writ hands them over to
 // writd, arguments, streams and exit status.
-func (a *app) modelCommand() *cobra.Command {
+// tools are the commands that writd runs.
+type tools struct{ *app }
+
+func (a tools) modelCommand() *cobra.Command {
 	c := a.toolCommand("model", "List, pull or choose embedders, tune and measure",
 		"  writ model list\n  writ model pull all-MiniLM-L6-v2\n  writ model use all-MiniLM-L6-v2\n  writ model tune --truth queries.jsonl\n  writ model benchmark rules --truth queries.jsonl")
 	c.AddCommand(a.benchmarkCommand(), a.tuneCommand())
 	return c
 }
 
-func (a *app) benchmarkCommand() *cobra.Command {
+func (a tools) benchmarkCommand() *cobra.Command {
 	return a.toolCommand("benchmark", "Measure how well rules are found and observations judged", "  writ benchmark rules --truth queries.jsonl --scale 1000,10000\n  writ benchmark memory --data turns.jsonl")
 }
 
-func (a *app) tuneCommand() *cobra.Command {
+func (a tools) tuneCommand() *cobra.Command {
 	return a.toolCommand("tune", "Fit a ranking profile to judged queries", "  writ tune --truth queries.jsonl")
 }
 
 // topCommand needs no flags, and a terminal.
-func (a *app) topCommand() *cobra.Command {
+func (a tools) topCommand() *cobra.Command {
 	c := a.toolCommand("top", "Watch sessions, decisions, lag and latency, live", "  writ top\n  writ top --once\n  writ top --json | jq .sessions")
 	c.Long = `Shows sessions with mode, phase and refusals, what agents ask for and what is
 answered, how far views are behind the log, and how long searches take. Where
@@ -54,7 +57,7 @@ show now and ends.`
 }
 
 // whatIfCommand links retrieval, so writd runs it.
-func (a *app) whatIfCommand() *cobra.Command {
+func (a tools) whatIfCommand() *cobra.Command {
 	c := a.toolCommand("whatif", "Run the log once more under other settings, and say what would have changed",
 		"  writ whatif --policy strict.yaml --since 24h\n  writ whatif --corpus ./rules --svg rules.svg\n  writ whatif --weights tuned.json --json")
 	c.Long = `Runs recorded decisions under another policy (--policy FILE, a project's settings as
@@ -71,7 +74,7 @@ searches weigh rules by what use has taught of them up to today.`
 }
 
 // mcpCommand is started by hosts, with nothing after its name.
-func (a *app) mcpCommand() *cobra.Command {
+func (a tools) mcpCommand() *cobra.Command {
 	c := a.toolCommand("mcp", "Serve an agent's host over the Model Context Protocol", "  writ mcp < requests.jsonl")
 	c.Long = `Serves the tools query, recall, status, propose and advance_phase over standard
 input and output, to a host that starts it; as resources the rules that always
@@ -105,7 +108,7 @@ func asksForHelp(args []string) bool {
 	return len(args) == 1 && (args[0] == "--help" || args[0] == "-h" || args[0] == "help")
 }
 
-func (a *app) toolCommand(name, short, example string) *cobra.Command {
+func (a tools) toolCommand(name, short, example string) *cobra.Command {
 	return &cobra.Command{
 		Use: name, Short: short, Example: example, DisableFlagParsing: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -118,7 +121,7 @@ func (a *app) toolCommand(name, short, example string) *cobra.Command {
 }
 
 // handOver runs a tool of writd in this program's place.
-func (a *app) handOver(ctx context.Context, name string, args []string) error {
+func (a tools) handOver(ctx context.Context, name string, args []string) error {
 	c, err := a.WithDaemon(ctx)
 	if err != nil {
 		return client.Explain(name, err)
