@@ -96,7 +96,9 @@ func (p *project) status() schemas.ArtifactStatus {
 		Project: p.id, Exists: p.exists, State: "ready", Watching: p.fresh.watching != nil, Unwatched: p.fresh.unwatched,
 		Types: map[string]int{}, Languages: map[string]int{}, Left: map[string]int{}, Globs: []string{},
 	}
-	building, current := p.building != nil || p.Progress() != nil, p.Current()
+	current := p.Current()
+	// What a watch or a look does for an index that is there is no build.
+	building := p.building != nil || p.Progress() != nil && current == nil
 	switch {
 	case building && p.exists && current == nil:
 		s.State = "loading"
