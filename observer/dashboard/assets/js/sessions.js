@@ -14,7 +14,7 @@ export function sessions(main, signal) {
   refreshing(signal, (e) => e.position.stream === 'WRIT_SESSIONS', async () => {
     const [all, activity, status, waits, keys] = await Promise.all([get('sessions', { limit: listed }), get('activity', { hours: 168 }), get('status'), get('waits'), get('passkeys')]);
     if (signal.aborted) return;
-    if (!main.contains(list)) fill(main, h('h1', {}, 'Sessions'), top, queue, list);
+    if (!main.contains(list)) fill(main, h('h1', {}, 'Sessions'), queue, top, list);
     fill(top, tiles(activity, status, waits.counts));
     const known = new Map(waits.items.map((one) => [print(one), one]));
     for (const key of open.keys()) if (!known.has(key)) open.delete(key);
