@@ -162,6 +162,11 @@ func TestScriptRefuses(t *testing.T) {
 		edit(dir)
 		return dir
 	}
+	remove := func(path string) {
+		if err := os.Remove(path); err != nil {
+			t.Error(err)
+		}
+	}
 	sums := func(dir string) string { return filepath.Join(dir, "checksums.txt") }
 	archive := func(dir string) string { return filepath.Join(dir, archiveName("9.9.1")) }
 	for name, c := range map[string]struct {
@@ -169,8 +174,8 @@ func TestScriptRefuses(t *testing.T) {
 		says string
 	}{
 		"a changed archive":  {[]string{"--from", edited(func(dir string) { putFile(t, archive(dir), contents(t, archive(dir))+"x") })}, "does not match checksums.txt"},
-		"no archive":         {[]string{"--from", edited(func(dir string) { os.Remove(archive(dir)) })}, "there is no " + archiveName("9.9.1")},
-		"no checksums":       {[]string{"--from", edited(func(dir string) { os.Remove(sums(dir)) })}, "there is no checksums.txt"},
+		"no archive":         {[]string{"--from", edited(func(dir string) { remove(archive(dir)) })}, "there is no " + archiveName("9.9.1")},
+		"no checksums":       {[]string{"--from", edited(func(dir string) { remove(sums(dir)) })}, "there is no checksums.txt"},
 		"empty checksums":    {[]string{"--from", edited(func(dir string) { putFile(t, sums(dir), "") })}, "has no archive for " + runtime.GOOS},
 		"two archives":       {[]string{"--from", edited(func(dir string) { putFile(t, sums(dir), contents(t, sums(dir))+"00 "+archiveName("9.9.2")+"\n") })}, "several archives"},
 		"a name with a path": {[]string{"--from", edited(func(dir string) { putFile(t, sums(dir), "00  writ_/../../"+archiveName("9.9.1")+"\n") })}, "has no archive"},
