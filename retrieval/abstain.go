@@ -109,6 +109,9 @@ var byWords = struct{ worth, share curve }{
 func (s *search) tiers() {
 	for i := range s.pool {
 		c := &s.pool[i]
+		if s.elsewhere(c) {
+			c.probability = 0
+		}
 		s.answer.Probability = max(s.answer.Probability, c.probability)
 		c.tier = s.ix.decision.tier(c.probability)
 	}
@@ -119,7 +122,7 @@ func (s *search) tiers() {
 
 // least is the chance that the best rule must have for anything to be given.
 func (s *search) least() float64 {
-	if s.form.question || s.form.chore {
+	if s.vector != nil && s.ix.decision.task(s.vector) < 0 {
 		return s.ix.decision.Asked
 	}
 	return s.ix.decision.Any

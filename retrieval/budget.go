@@ -177,8 +177,7 @@ func (d *Document) piece(s segment) piece {
 	return piece{rule: d.Rule, segment: s, tokens: int(d.wording().tokens[s])}
 }
 
-// titles adds the lines of the middle tier that fit, with WHEN where there is
-// room left.
+// titles adds the lines of the middle tier that fit.
 func (s *search) titles(chosen []int, room int) int {
 	first := len(s.parts)
 	for i, at := range chosen {
@@ -193,8 +192,8 @@ func (s *search) titles(chosen []int, room int) int {
 		if need <= room {
 			room -= need
 			start := len(s.pieces)
-			s.pieces = append(s.pieces, line, s.ix.docs[s.pool[at].doc].piece(segWhen))
-			s.parts = append(s.parts, part{hit: i, must: s.pieces[start : start+1], optional: s.pieces[start+1:]})
+			s.pieces = append(s.pieces, line)
+			s.parts = append(s.parts, part{hit: i, must: s.pieces[start : start+1]})
 		}
 	}
 	return room

@@ -43,13 +43,15 @@ const (
 	evChore    // the text orders something to be looked at, run or moved
 	evDeictic  // the text points at what was said before
 	evShort    // the text has three words at most
+	evNamed    // the text names the rule's language, framework or technology
+	evTask     // how much the text reads like a task rather than like talk
 	numEvidence
 )
 
 // EvidenceNames name the parts of a hit's evidence, the constant first.
 var EvidenceNames = [numEvidence]string{
 	"one", "cosine", "top", "words", "worth", "coverage", "subject", "length", "title", "trigger", "symptom", "whole",
-	"own", "foreign", "method", "question", "chore", "deictic", "short",
+	"own", "foreign", "method", "question", "chore", "deictic", "short", "named", "task",
 }
 
 // Decision is a fitted judgement of whether a rule is right for a text: the odds
@@ -60,7 +62,10 @@ type Decision struct {
 	Whole    float64            `json:"whole"`    // least chance of a rule that is given in full
 	Line     float64            `json:"line"`     // least chance of one that is given as a line
 	Any      float64            `json:"any"`      // least chance of the best one for anything to be given
-	Asked    float64            `json:"asked"`    // the same where the text is a question or a chore
+	Asked    float64            `json:"asked"`    // the same where the text reads like talk rather than like a task
+	// Task is the constant, then a weight for each dimension of a text's vector, of
+	// the line that tells tasks, above 0, from talk.
+	Task []float64 `json:"task,omitempty"`
 
 	weights evidence
 }
@@ -71,7 +76,7 @@ type Decision struct {
 var fittedDecisions []byte
 
 // DefaultDecision has the least chances of the fitted decisions, and no weights.
-var DefaultDecision = Decision{Whole: 0.5, Line: 0.03, Any: 0.12, Asked: 0.5}
+var DefaultDecision = Decision{Whole: 0.5, Line: 0.04, Any: 0.06, Asked: 0.5}
 
 // plainDecision is that of embedders that nothing was fitted on, whose chances
 // are calibrated when the index is built.
@@ -121,8 +126,10 @@ const judgedNear = 20
 func (s *search) evidenceOf(c *candidate, proof float64) (e evidence) {
 	rule := s.ix.docs[c.doc].Rule
 	domain := s.ix.kinds[c.doc].domain
+	subject := s.ix.kinds[c.doc].subject
 	specific := language.Specific(domain)
-	own := specific && (s.languages[domain] || s.form.words[domain])
+	named := specific && s.named[domain] || subject != "" && s.names(subject)
+	own := named || specific && s.languages[domain] || subject != "" && s.subjects[subject]
 	most := max(s.words.Most(), 1e-9)
 	e = evidence{
 		evOne: 1, evCosine: c.cosine, evTop: s.top, evWords: c.bm25 / most,
@@ -132,12 +139,47 @@ func (s *search) evidenceOf(c *candidate, proof float64) (e evidence) {
 		evMethod:   indicate(domain == methodDomain || rule.NodeType() != schemas.NodeRule),
 		evQuestion: indicate(s.form.question), evChore: indicate(s.form.chore),
 		evDeictic: float64(s.form.deictic), evShort: indicate(s.form.short),
+		evNamed: indicate(named), evTask: s.ix.decision.task(s.vector),
 	}
 	s.viewCosines(c, &e)
 	return e
 }
 
+// task is how far a text lies on the side of tasks, within bounds.
+func (d *Decision) task(v []float32) float64 {
+	if len(d.Task) != len(v)+1 {
+		return 0
+	}
+	sum := d.Task[0]
+	for i, x := range v {
+		sum += float64(d.Task[i+1] * float64(x))
+	}
+	return min(max(sum, -taskBound), taskBound)
+}
+
+// elsewhere says that a rule is about a technology that the project has not and
+// the text does not name.
+func (s *search) elsewhere(c *candidate) bool {
+	subject := s.ix.kinds[c.doc].subject
+	return s.q.Project && subject != "" && c.pinned == 0 && !s.subjects[subject] && !s.names(subject)
+}
+
+// names says whether the text names a technology, found out once.
+func (s *search) names(subject string) bool {
+	named, known := s.spoken[subject]
+	if !known {
+		named = language.NamesSubject(subject, s.form.words, s.form.plain)
+		if s.spoken == nil {
+			s.spoken = map[string]bool{}
+		}
+		s.spoken[subject] = named
+	}
+	return named
+}
+
 const (
+	// taskBound is as much a task, or as little, as a text can be.
+	taskBound = 1.5
 	// longText is the length, in distinct words, from which all texts are long.
 	longText = 12
 	// methodDomain holds the rules about the way of working.
@@ -187,16 +229,20 @@ func near(a, b []float32) float64 {
 // decide gives the best of both candidate searches, and what the graph adds to
 // them, their chance to be right.
 func (s *search) decide() {
+	s.subjects = foldSet(s.q.Subjects)
 	if s.vector == nil || !s.fitted() && !s.q.Explain {
 		s.besides()
 		return
 	}
 	s.top = s.bestCosine()
-	s.languages = foldSet(s.q.Languages)
+	s.languages, s.named = foldSet(s.q.Languages), language.Named(s.form.words)
 	for i := range s.pool {
 		c := &s.pool[i]
 		near := c.ranks.Vector > 0 && c.ranks.Vector <= judgedNear
 		if !near && (c.ranks.Pass1 == 0 || c.ranks.Pass1 > judgedFitted) && c.pinned == 0 && c.graph == 0 {
+			continue
+		}
+		if s.elsewhere(c) {
 			continue
 		}
 		var proof float64

@@ -34,6 +34,7 @@ type form struct {
 	deictic  int  // words that point at what was said before, two at most
 	short    bool // three words at most
 	words    map[string]bool
+	plain    string // the words with one space between
 }
 
 // fewWords is the length of a short text.
@@ -46,6 +47,8 @@ func formOf(text string) form {
 	})
 	f := form{short: len(words) <= fewWords, words: make(map[string]bool, len(words))}
 	for i, word := range words {
+		word = strings.Trim(word, "./'")
+		words[i] = word
 		f.words[word] = true
 		if deictic[word] && f.deictic < 2 {
 			f.deictic++
@@ -55,5 +58,6 @@ func formOf(text string) form {
 			f.question = asking[word] || word == "how" && len(words) > 1 && askingHow[words[1]]
 		}
 	}
+	f.plain = strings.Join(words, " ")
 	return f
 }

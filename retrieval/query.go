@@ -14,6 +14,8 @@ type Query struct {
 	NodeTypes    []string `json:"node_types,omitempty"`    // only these; empty is all
 	Exclude      []string `json:"exclude,omitempty"`       // ids never to return
 	Languages    []string `json:"languages,omitempty"`     // languages and frameworks of the project and the files at hand
+	Subjects     []string `json:"subjects,omitempty"`      // technologies of the project and the files at hand
+	Project      bool     `json:"project,omitempty"`       // that is all the project has: rules about others are given only if the text names them
 	Shown        []string `json:"shown,omitempty"`         // ids the reader has in full: named where they win, given again only if the text names them
 	Named        []string `json:"named,omitempty"`         // ids the reader has a line of: given in full or not at all
 	Prefer       []string `json:"prefer,omitempty"`        // ids to put first at a near tie

@@ -184,7 +184,7 @@ func (s *search) fitted() bool { return s.ix.fitted && s.vector != nil }
 func (s *search) chance(at int) float64 {
 	c := &s.pool[at]
 	if c.pinned > 0 {
-		return float64(2 + len(s.named) - c.pinned)
+		return float64(2 + len(s.ids) - c.pinned)
 	}
 	if s.ix.kinds[c.doc].provisional {
 		return c.probability - nearTie

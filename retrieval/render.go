@@ -16,7 +16,7 @@ const (
 	blockEnd   = "--- END WRIT RULES ---\n"
 	bandStart  = "--- WRIT MANDATORY RULES ---\n"
 	bandEnd    = "--- END WRIT MANDATORY RULES ---\n"
-	titlesLine = "MAY MATTER; read one by `writ rule show ID` or MCP query ID:\n"
+	titlesLine = "MAY MATTER (`writ rule show ID`, MCP query):\n"
 )
 
 // segment is a part of a rendered rule. Each is whole lines, starts with a
@@ -76,10 +76,30 @@ func appendTitle(b []byte, r *schemas.Rule) []byte {
 	return append(b, ")\n"...)
 }
 
-// titleOnly is a rule as one line: "- GO-ERR-001: Wrap an error once".
+// lineLetters is how long the title of a rule in one line is.
+const lineLetters = 44
+
+// titleOnly is a rule as one line: "- GO-ERR-001: Wrap an error once". A long
+// title ends before a comma, or else with a word.
 func titleOnly(r *schemas.Rule) string {
 	b := append(appendOneLine([]byte("- "), r.ID), ": "...)
-	return string(append(appendOneLine(b, r.Title), '\n'))
+	title := string(appendOneLine(nil, r.Title))
+	if len(title) > lineLetters {
+		title = clippedTitle(title)
+	}
+	return string(append(append(b, title...), '\n'))
+}
+
+func clippedTitle(title string) string {
+	start := title[:lineLetters]
+	at := strings.LastIndexByte(start, ',')
+	if at < lineLetters/2 {
+		at = strings.LastIndexByte(start, ' ')
+	}
+	if at <= 0 {
+		return title
+	}
+	return start[:at] + "…"
 }
 
 // scoreLine costs the same whatever the score: the encoding has a token for

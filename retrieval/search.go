@@ -53,7 +53,7 @@ type search struct {
 	answer  Answer
 	profile Profile
 	text    string
-	named   []int32
+	ids     []int32        // of documents that the text names
 	shown   map[int32]bool // the reader has them in full
 	noted   map[int32]bool // the reader has a line of them
 	vector  []float32
@@ -63,7 +63,10 @@ type search struct {
 	subject   float64
 	top       float64 // the best cosine of the pool
 	form      form
-	languages map[string]bool
+	languages map[string]bool // of the project and the files at hand
+	subjects  map[string]bool // technologies of theirs
+	named     map[string]bool // languages and frameworks that the text names
+	spoken    map[string]bool // of technologies, as far as asked: the text names them
 	started   int64
 	lap       int64
 }
@@ -97,7 +100,7 @@ func (ix *Index) Search(q Query) Answer {
 // analyse resolves the text and fixes filter and profile.
 func (s *search) analyse() {
 	if s.text != "" {
-		s.named, s.answer.Literal = s.ix.literal(s.text)
+		s.ids, s.answer.Literal = s.ix.literal(s.text)
 		s.embed()
 	}
 	s.profile = s.ix.profile(s.q.Profile, s.answer.Embedder != EmbedderNone)
@@ -197,12 +200,12 @@ func (s *search) lexical() {
 			c.bm25, c.ranks.BM25 = m.Score, i+1
 		}
 	}
-	for _, doc := range s.named {
+	for _, doc := range s.ids {
 		if !s.admits(doc) {
 			continue
 		}
 		c := s.candidate(doc)
-		c.pinned = 1 + slices.Index(s.named, doc)
+		c.pinned = 1 + slices.Index(s.ids, doc)
 		if c.ranks.BM25 == 0 {
 			c.bm25 = s.words.Score(doc)
 		}

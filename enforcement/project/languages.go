@@ -6,6 +6,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/writbus/writ/schemas/language"
 )
@@ -57,26 +58,51 @@ var manifests = []string{
 	"build.gradle", "build.gradle.kts", "settings.gradle.kts", "*.csproj",
 }
 
+// more are files at a root that name technologies beside those.
+var more = []string{
+	"go.mod", "Cargo.toml", "requirements-*.txt", "requirements_*.txt", "setup.py", "setup.cfg", "environment.yml", "Directory.Packages.props",
+	"docker-compose*.yml", "docker-compose*.yaml", "compose.yml", "compose.yaml", "mix.exs", "build.sbt", "deno.json", "libs.versions.toml",
+}
+
 // LanguagesOf are the languages and frameworks that the files at a project's
 // root tell.
 func LanguagesOf(root string) []string {
+	languages, _ := Uses(root)
+	return languages
+}
+
+// Uses are the languages and frameworks, and the other technologies, that the
+// files at a project's root tell.
+func Uses(root string) (languages, subjects []string) {
 	entries, err := os.ReadDir(root)
 	if err != nil {
-		return nil
+		return nil, nil
 	}
 	var found []string
 	for _, entry := range entries {
+		subjects = append(subjects, language.SubjectsOfFile(entry.Name())...)
 		for language, marks := range languageMarks {
 			if named(entry.Name(), marks) {
 				found = append(found, language)
 			}
 		}
-		if named(entry.Name(), manifests) {
-			found = append(found, frameworksIn(filepath.Join(root, entry.Name()))...)
+		manifest := named(entry.Name(), manifests)
+		if !manifest && !named(entry.Name(), more) {
+			continue
 		}
+		content, err := ReadFile(filepath.Join(root, entry.Name()))
+		if err != nil {
+			continue
+		}
+		content = bytes.ToLower(content)
+		if manifest {
+			found = append(found, frameworksIn(content)...)
+		}
+		subjects = append(subjects, language.SubjectsInManifest(string(content))...)
 	}
 	slices.Sort(found)
-	return slices.Compact(found)
+	slices.Sort(subjects)
+	return slices.Compact(found), slices.Compact(subjects)
 }
 
 func named(name string, patterns []string) bool {
@@ -86,13 +112,8 @@ func named(name string, patterns []string) bool {
 	})
 }
 
-// frameworksIn are those that a manifest names, none where it cannot be read.
-func frameworksIn(manifest string) []string {
-	content, err := ReadFile(manifest)
-	if err != nil {
-		return nil
-	}
-	content = bytes.ToLower(content)
+// frameworksIn are those that a manifest, in lower case, names.
+func frameworksIn(content []byte) []string {
 	var found []string
 	for name, f := range frameworks {
 		if f.name != "" && bytes.Contains(content, []byte(f.name)) {
@@ -116,6 +137,17 @@ func (p Project) LanguagesFor(file string) []string {
 		}
 	}
 	return own
+}
+
+// SubjectsFor are the technologies that count for a file of the project: the
+// project's, and those that its name and its folders' names tell.
+func (p Project) SubjectsFor(file string) []string {
+	subjects := slices.Clone(p.Subjects)
+	for _, name := range strings.Split(filepath.ToSlash(file), "/") {
+		subjects = append(subjects, language.SubjectsOfFile(name)...)
+	}
+	slices.Sort(subjects)
+	return slices.Compact(subjects)
 }
 
 // languagesOfFile are the domains of rules that a file's name tells. What is

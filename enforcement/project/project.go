@@ -45,6 +45,8 @@ type Project struct {
 	Settings  Settings
 	Layout    enforcement.Layout
 	Languages []string // it is written in, as far as its root tells
+	// Subjects are the technologies it uses besides, as far as its root tells.
+	Subjects []string
 	Problem   error    // of the settings, which are then the defaults
 }
 
@@ -127,7 +129,7 @@ func (c *Cache) At(root, home string) Project {
 // Read reads a project anew.
 func (o Options) Read(root, home string) Project {
 	p := o.Bare(root, home)
-	p.Languages = LanguagesOf(p.Root)
+	p.Languages, p.Subjects = Uses(p.Root)
 	p.Settings, p.Problem = o.Load(root)
 	if _, err := os.Stat(o.file(root)); errors.Is(err, fs.ErrNotExist) {
 		p.Problem = fmt.Errorf("%s is gone from %s. Restore it (git checkout, or writ init); to end the guard use writ uninstall", o.File, root)

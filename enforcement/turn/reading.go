@@ -172,18 +172,25 @@ func instructed(s enforcement.State, band retrieval.Block) bool {
 	return len(band.Rules) > 0
 }
 
-// languages are those of the project and of the folder that the agent works in:
-// a project may have parts in others.
-func (t turn) languages() []string {
-	languages := t.project.Languages
+// uses are the languages and other technologies of the project and of the folder
+// that the agent works in: a project may have parts in others.
+func (t turn) uses() (languages, subjects []string) {
+	languages, subjects = t.project.Languages, t.project.Subjects
 	dir := project.Resolved(t.Dir)
 	if rel, err := filepath.Rel(t.project.Root, dir); err != nil || rel == "." || !filepath.IsLocal(rel) {
-		return languages
+		return languages, subjects
 	}
-	for _, language := range project.LanguagesOf(dir) {
-		if !slices.Contains(languages, language) {
-			languages = append(slices.Clone(languages), language)
+	here, also := project.Uses(dir)
+	return union(languages, here), union(subjects, also)
+}
+
+// union has the names of both, each once.
+func union(names, others []string) []string {
+	all := slices.Clone(names)
+	for _, name := range others {
+		if !slices.Contains(all, name) {
+			all = append(all, name)
 		}
 	}
-	return languages
+	return all
 }

@@ -17,10 +17,8 @@ const (
 	// beyond 10,000 characters, and Writ's own lines need room.
 	injectedChars = 9000
 	// promptTokens is what the rules of one prompt take at most where the project
-	// sets no budget.
+	// sets no budget; most prompts do not fill it.
 	promptTokens = 150
-	// positionTokens are set aside of them for where the session stands.
-	positionTokens = 30
 	// charsPerToken is a low estimate for English and code, so that a budget of
 	// tokens stays within a budget of characters.
 	charsPerToken = 3.2
@@ -52,13 +50,14 @@ func (in injection) forPrompt(ctx context.Context, t turn, s enforcement.State, 
 		return p
 	}
 	room := int(float64(injectedChars-taken-len(p.band)-len(decision.Context)) / charsPerToken)
-	budget := min(cmp.Or(t.project.Settings.BudgetTokens, promptTokens)-positionTokens, room)
+	budget := min(cmp.Or(t.project.Settings.BudgetTokens, promptTokens), room)
 	if budget <= 0 {
 		budget = -1 // no room: nothing is rendered
 	}
+	languages, subjects := t.uses()
 	answer := in.rules.Search(ctx, retrieval.Query{
-		Text: t.Prompt, Session: t.Session, Domains: t.project.Domains(index.Domains(), t.languages()),
-		Languages: t.languages(), Shown: s.Had(), Named: s.Named, BudgetTokens: budget,
+		Text: t.Prompt, Session: t.Session, Domains: t.project.Domains(index.Domains(), languages),
+		Languages: languages, Subjects: subjects, Project: true, Shown: s.Had(), Named: s.Named, BudgetTokens: budget,
 	})
 	p.take(answer)
 	return p
@@ -97,7 +96,7 @@ func (in injection) about(ctx context.Context, t turn, s enforcement.State, targ
 	index := in.rules.Current()
 	answer := in.rules.Search(ctx, retrieval.Query{
 		Text: text, Session: t.Session, Domains: t.project.Domains(index.Domains(), t.project.LanguagesFor(target.Rel)),
-		Languages: t.project.LanguagesFor(target.Rel), Shown: s.Had(), Named: s.Named, BudgetTokens: fileBudget, Limit: fileRules,
+		Languages: t.project.LanguagesFor(target.Rel), Subjects: t.project.SubjectsFor(target.Rel), Project: true, Shown: s.Had(), Named: s.Named, BudgetTokens: fileBudget, Limit: fileRules,
 	})
 	if answer.Tier == retrieval.TierInject {
 		p.take(answer)

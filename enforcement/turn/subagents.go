@@ -105,9 +105,10 @@ func (v *Service) onSubagentStart(ctx context.Context, t turn) (host.Answer, err
 func (in injection) forTask(ctx context.Context, t turn, task host.Task) prompted {
 	index := in.rules.Current()
 	var p prompted
+	languages, subjects := t.uses()
 	answer := in.rules.Search(ctx, retrieval.Query{
-		Text: excerpt.Runes(task.Title+"\n"+task.Prompt, 4000), Session: t.Session, Domains: t.project.Domains(index.Domains(), t.languages()),
-		Languages: t.languages(), BudgetTokens: taskBudget, Limit: taskRules,
+		Text: excerpt.Runes(task.Title+"\n"+task.Prompt, 4000), Session: t.Session, Domains: t.project.Domains(index.Domains(), languages),
+		Languages: languages, Subjects: subjects, Project: true, BudgetTokens: taskBudget, Limit: taskRules,
 	})
 	p.take(answer)
 	return p

@@ -26,6 +26,8 @@ type Project struct {
 	Domains func(*retrieval.Index) []string
 	// Languages are the project's, and its frameworks.
 	Languages []string
+	// Subjects are the technologies it uses besides.
+	Subjects []string
 	// Band is what a prompt says of the mandatory rules, and takes from its room.
 	Band func(*retrieval.Index, enforcement.State) string
 }
@@ -163,9 +165,9 @@ const (
 	// daemon does.
 	injectedChars = 9000
 	charsPerToken = 3.2
-	// promptTokens is what a prompt brings where the project sets no budget,
-	// positionTokens what of it the line on the session takes, as the daemon does.
-	promptTokens, positionTokens = 150, 30
+	// promptTokens is what the rules of a prompt take at most where the project sets
+	// no budget, as the daemon does.
+	promptTokens = 150
 	// promptShown is how much of a prompt a report quotes, characters.
 	promptShown = 80
 )
@@ -188,7 +190,7 @@ func (r *Run) prompt(s *session, e schemas.Event, p schemas.PromptSubmitted, res
 			policy = *r.change.Policy
 		}
 		answer := r.search(i, index, retrieval.Query{
-			Text: p.Prompt, Session: e.Aggregate.ID, Domains: project.Domains(index), Languages: project.Languages, Shown: s.shown[i].Had(), Named: s.shown[i].Named,
+			Text: p.Prompt, Session: e.Aggregate.ID, Domains: project.Domains(index), Languages: project.Languages, Subjects: project.Subjects, Project: true, Shown: s.shown[i].Had(), Named: s.shown[i].Named,
 			BudgetTokens: promptBudget(policy.BudgetTokens, project.Band(index, s.shown[i])),
 		}, wanted)
 		var rules []schemas.ShownRule
@@ -217,7 +219,7 @@ func (r *Run) prompt(s *session, e schemas.Event, p schemas.PromptSubmitted, res
 // for.
 func promptBudget(asked int, band string) int {
 	room := int(float64(injectedChars-len(band)) / charsPerToken)
-	asked = min(cmp.Or(asked, promptTokens)-positionTokens, room)
+	asked = min(cmp.Or(asked, promptTokens), room)
 	if asked <= 0 {
 		return -1
 	}

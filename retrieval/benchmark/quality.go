@@ -44,7 +44,7 @@ type Judged struct {
 }
 
 // promptTokens is the room that a prompt of a session has for rules.
-const promptTokens = 120
+const promptTokens = 150
 
 // Judge asks every query twice: for the whole ranking, and as an agent would.
 func Judge(s Searcher, truth []Query, profile string) []Judged {
@@ -57,7 +57,7 @@ func Judge(s Searcher, truth []Query, profile string) []Judged {
 		}
 		j.Ranking = j.Ranking[:min(len(j.Ranking), 10)]
 		j.Measures = Measure(j.Ranking, q.Relevant)
-		answer := s.Search(retrieval.Query{Text: q.Query, Profile: profile, Languages: q.Languages, Domains: q.Domains, BudgetTokens: promptTokens})
+		answer := s.Search(retrieval.Query{Text: q.Query, Profile: profile, Languages: q.Languages, Domains: q.Domains, Subjects: q.Subjects, Project: q.Project, BudgetTokens: promptTokens})
 		j.P, j.Tokens = answer.Probability, answer.Tokens
 		for _, h := range answer.Rules {
 			switch h.Rendered {

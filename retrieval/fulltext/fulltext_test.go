@@ -66,7 +66,8 @@ func TestRequests(t *testing.T) {
 		"part of an identifier": {Request{Text: "conns"}, []string{"SQL-INJ-001"}},
 		"an identifier":         {Request{Text: "maxConns"}, []string{"SQL-INJ-001"}},
 		"all words":             {Request{Text: "query input", Kind: Words}, []string{"SQL-INJ-001"}},
-		"not all words":         {Request{Text: "query network", Kind: Words}, []string{}},
+		"some words":            {Request{Text: "query network", Kind: Words}, []string{"GO-CTX-001", "SQL-INJ-001"}},
+		"no word":               {Request{Text: "zebra giraffe", Kind: Words}, []string{}},
 		"a phrase":              {Request{Text: "the context first", Kind: Phrase}, []string{"GO-CTX-001"}},
 		"no phrase":             {Request{Text: "first the context", Kind: Phrase}, []string{}},
 		"typing errors":         {Request{Text: "contxet netwrk", Kind: Fuzzy}, []string{"GO-CTX-001"}},
@@ -84,6 +85,16 @@ func TestRequests(t *testing.T) {
 				t.Errorf("found %v, want %v", got, c.want)
 			}
 		})
+	}
+}
+
+func TestRulesWithAllWordsComeFirst(t *testing.T) {
+	ix, _ := opened(t, filepath.Join(t.TempDir(), "index"), State{})
+	for text, first := range map[string]string{"network error context": "GO-CTX-001", "mutable default query": "PY-MUT-001"} {
+		got := found(t, ix, Request{Text: text, Kind: Words})
+		if len(got) < 2 || got[0] != first {
+			t.Errorf("%q finds %v, want %s first and others after it", text, got, first)
+		}
 	}
 }
 

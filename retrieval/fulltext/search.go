@@ -23,9 +23,9 @@ const (
 	// QueryString is Bleve's language: words, +must, -not, "phrase", field:word,
 	// word~2, pre*, word^3, /regular expression/. The default.
 	QueryString Kind = "query-string"
-	Words       Kind = "words"  // all words, in any order
+	Words       Kind = "words"  // some of the words, in any order; rules with all of them first
 	Phrase      Kind = "phrase" // the words in a row
-	Fuzzy       Kind = "fuzzy"  // all words, each with up to two typing errors
+	Fuzzy       Kind = "fuzzy"  // the same, each word with up to two typing errors
 	Prefix      Kind = "prefix" // a word that begins so
 )
 
@@ -163,13 +163,13 @@ func (r Request) text() (query.Query, error) {
 		}
 		return q, nil
 	case Words, Fuzzy:
-		q := bleve.NewMatchQuery(text)
-		q.SetField(r.Field)
-		q.SetOperator(query.MatchQueryOperatorAnd)
-		if r.Kind == Fuzzy {
-			q.SetFuzziness(fuzziness)
+		some, all := r.match(text), r.match(text)
+		all.SetOperator(query.MatchQueryOperatorAnd)
+		if len(strings.Fields(text)) == 1 {
+			return all, nil // an id or identifier, whose parts alone say little
 		}
-		return q, nil
+		all.SetBoost(allWords)
+		return bleve.NewDisjunctionQuery(all, some), nil
 	case Phrase:
 		q := bleve.NewMatchPhraseQuery(text)
 		q.SetField(r.Field)
@@ -180,6 +180,20 @@ func (r Request) text() (query.Query, error) {
 		return q, nil
 	}
 	return nil, fmt.Errorf("%w: kind %q; there are %v", ErrQuery, r.Kind, Kinds())
+}
+
+// allWords is how much more it counts that a rule has all the words, so that no
+// rule with some of them goes before it.
+const allWords = 8
+
+// match looks for the words of a text.
+func (r Request) match(text string) *query.MatchQuery {
+	q := bleve.NewMatchQuery(text)
+	q.SetField(r.Field)
+	if r.Kind == Fuzzy {
+		q.SetFuzziness(fuzziness)
+	}
+	return q
 }
 
 func shown(found *bleve.SearchResult) Result {

@@ -62,6 +62,14 @@ func FitGiving(c Config, start retrieval.Decision) (Giving, error) {
 	if len(rules) == 0 {
 		return Giving{}, fmt.Errorf("%w: no rule was judged; the embedder %q gives no evidence", ErrTooFew, ix.Embedder())
 	}
+	line, beyond, err := tasksAndTalk(c)
+	if err != nil {
+		return Giving{}, err
+	}
+	for _, r := range rules {
+		r.evidence[placeOf("task")] = beyond[r.query]
+	}
+	start.Task = line
 	g := Giving{Decision: start, Queries: len(c.Truth), Rules: len(rules)}
 	groups := map[string]bool{}
 	for _, q := range c.Truth {
@@ -94,7 +102,7 @@ func FitGiving(c Config, start retrieval.Decision) (Giving, error) {
 func judgedRules(ix *retrieval.Index, truth []benchmark.Query) []judgedRule {
 	var rules []judgedRule
 	for i, q := range truth {
-		answer := ix.Search(retrieval.Query{Text: q.Query, Languages: q.Languages, Domains: q.Domains, Raw: true, Explain: true, BudgetTokens: -1})
+		answer := ix.Search(retrieval.Query{Text: q.Query, Languages: q.Languages, Domains: q.Domains, Subjects: q.Subjects, Project: q.Project, Raw: true, Explain: true, BudgetTokens: -1})
 		for _, hit := range answer.Rules {
 			if hit.Why.Evidence == nil || hit.Why.Pinned {
 				continue
@@ -264,7 +272,7 @@ func shares(d retrieval.Decision, rules []judgedRule, truth []benchmark.Query) G
 	for q, own := range byQuery {
 		slices.SortStableFunc(own, func(a, b judgedRule) int { return -1 + 2*int(indicator(a.chance < b.chance)) })
 		least := d.Any
-		if len(own) > 0 && own[0].evidence[placeOf("question")]+own[0].evidence[placeOf("chore")] > 0 {
+		if len(own) > 0 && own[0].evidence[placeOf("task")] < 0 {
 			least = d.Asked
 		}
 		whole, lines, hits, any := 0, 0, 0.0, false

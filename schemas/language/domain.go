@@ -9,3 +9,24 @@ var specific = turned(map[string]string{
 
 // Specific says whether a domain of rules is one language or one framework.
 func Specific(domain string) bool { return specific[domain] != "" }
+
+// called are other words for a language or framework.
+var called = turned(map[string]string{
+	"go": "golang", "python": "py", "typescript": "ts javascript js node node.js nodejs", "csharp": "c# .net dotnet", "cpp": "c++",
+	"shell": "bash sh zsh script", "nextjs": "next.js next", "vue": "vue.js nuxt", "nestjs": "nest", "rails": "activerecord rake sidekiq",
+	"aspnet": "asp.net", "spring": "jpa hibernate", "ios": "swiftui uikit iphone", "android": "jetpack compose", "laravel": "eloquent artisan",
+})
+
+// Named are the languages and frameworks that a text of such words names.
+func Named(words map[string]bool) map[string]bool {
+	named := map[string]bool{}
+	for word := range words {
+		if Specific(word) {
+			named[word] = true
+		}
+		if domain := called[word]; domain != "" {
+			named[domain] = true
+		}
+	}
+	return named
+}

@@ -35,6 +35,7 @@ func ProjectsToday(dataDir, home string) func(root string) whatif.Project {
 		p := whatif.Project{
 			Policy: whatif.Policy{Settings: read.Settings.Policy, Mode: read.Settings.Mode, Findings: read.Layout.Findings, BudgetTokens: read.Settings.BudgetTokens}, Layout: read.Layout,
 			Languages: read.Languages,
+			Subjects:  read.Subjects,
 			Domains:   func(index *retrieval.Index) []string { return read.Domains(index.Domains(), read.Languages) },
 			Band:      turn.Band,
 		}

@@ -1,0 +1,155 @@
+package tune
+
+import (
+	"math"
+	"strings"
+
+	"github.com/writbus/writ/retrieval"
+	"github.com/writbus/writ/retrieval/benchmark"
+)
+
+const (
+	// taskRidge is the precision of the belief that a dimension tells nothing.
+	taskRidge = 10
+	// viewWeight is that of a trigger or symptom among the tasks: people seldom
+	// write as rules do.
+	viewWeight = 0.1
+)
+
+// tasksAndTalk fits the line that tells tasks from talk, by weighted least
+// squares on vectors: tasks are the queries that are given for tasks and, with
+// little weight, what rules say of when they hold; talk are the others and the
+// background. It returns the line, and of each query its place by a line that was
+// fitted without the query's group.
+func tasksAndTalk(c Config) (line, beyond []float64, err error) {
+	var texts []taskText
+	add := func(group, text string, task bool, weight float64) {
+		if err != nil {
+			return
+		}
+		var v []float32
+		if v, err = c.Options.Embedder.Embed(text); err == nil {
+			texts = append(texts, taskText{group: group, vector: v, task: task, weight: weight})
+		}
+	}
+	for _, q := range c.Truth {
+		add(q.Group, q.Query, isTask(q), 1)
+	}
+	for _, r := range c.Rules {
+		for _, view := range append([]string{r.Trigger}, r.Symptoms...) {
+			if view != "" {
+				add("", view, true, viewWeight)
+			}
+		}
+	}
+	for _, text := range retrieval.BackgroundTexts() {
+		add("", text, false, 1)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	balance(texts)
+	all := sumsOf(texts, func(string) bool { return true })
+	line = all.solve()
+	byGroup := map[string][]float64{}
+	for i, q := range c.Truth {
+		fitted, done := byGroup[q.Group]
+		if !done {
+			fitted = all.without(sumsOf(texts, func(group string) bool { return group == q.Group })).solve()
+			byGroup[q.Group] = fitted
+		}
+		beyond = append(beyond, place(fitted, texts[i].vector))
+	}
+	for i := range line {
+		line[i] = math.Round(line[i]*1000) / 1000
+	}
+	return line, beyond, nil
+}
+
+// isTask says that a query asks for work: what has a right rule, and what is in
+// a group of tasks.
+func isTask(q benchmark.Query) bool {
+	return len(q.Relevant) > 0 || strings.HasPrefix(q.Group, taskGroup)
+}
+
+type taskText struct {
+	group  string
+	vector []float32
+	task   bool
+	weight float64
+}
+
+// balance gives talk as much weight in all as tasks.
+func balance(texts []taskText) {
+	var weight [2]float64
+	for _, t := range texts {
+		weight[int(indicator(t.task))] += t.weight
+	}
+	for i := range texts {
+		if !texts[i].task {
+			texts[i].weight *= weight[1] / max(weight[0], 1)
+		}
+	}
+}
+
+// sums are what least squares need to know of texts: the lower half of the
+// products of their dimensions, and those with what the texts are.
+type sums struct {
+	products [][]float64
+	targets  []float64
+}
+
+func sumsOf(texts []taskText, counts func(group string) bool) sums {
+	n := len(texts[0].vector) + 1
+	s := sums{products: make([][]float64, n), targets: make([]float64, n)}
+	for i := range s.products {
+		s.products[i] = make([]float64, i+1)
+	}
+	x := make([]float64, n)
+	for _, t := range texts {
+		if !counts(t.group) {
+			continue
+		}
+		x[0] = 1
+		for i, value := range t.vector {
+			x[i+1] = float64(value)
+		}
+		target := 2*indicator(t.task) - 1
+		for i, a := range x {
+			a *= t.weight
+			s.targets[i] += a * target
+			for j, b := range x[:i+1] {
+				s.products[i][j] += a * b
+			}
+		}
+	}
+	return s
+}
+
+func (s sums) without(other sums) sums {
+	for i, row := range other.products {
+		for j := range row {
+			row[j] = s.products[i][j] - row[j]
+		}
+		other.targets[i] = s.targets[i] - other.targets[i]
+	}
+	return other
+}
+
+func (s sums) solve() []float64 {
+	a := make([][]float64, len(s.products))
+	for i, row := range s.products {
+		a[i] = make([]float64, len(s.products))
+		copy(a[i], row)
+		a[i][i] += taskRidge * indicator(i > 0)
+	}
+	return cholesky(a, s.targets)
+}
+
+func place(line []float64, v []float32) float64 {
+	sum := line[0]
+	for i, x := range v {
+		sum += line[i+1] * float64(x)
+	}
+	return min(max(sum, -1.5), 1.5)
+}

@@ -1,0 +1,140 @@
+package language
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// Subject is a technology that rules are about and that a project has or has not:
+// a database, a queue, a platform, a kind of model. What such a rule says is noise
+// where nobody uses it.
+type Subject struct {
+	// Words are what texts call it and the things that are its alone, of one word
+	// or several. A word counts in the plural, too.
+	Words []string
+	// Libraries are texts in a manifest that name a library for it.
+	Libraries []string
+	// Files are patterns of names, of files or folders, that are there where it is used.
+	Files []string
+}
+
+// subjects are known by the name that rules give in their domain, or as their
+// first tag.
+var subjects = subjectTable(map[string][3]string{
+	"airflow": {"airflow, dag, dagster, prefect", "airflow, dagster, prefect", "dags airflow.cfg"},
+	"ci": {"ci, cd, ci/cd, pipeline, workflow, github action, gitlab, jenkins, circleci, buildkite, runner, release, deploy, deployment, publish",
+		"", ".github .gitlab-ci.yml Jenkinsfile .circleci azure-pipelines.yml bitbucket-pipelines.yml .drone.yml .buildkite .woodpecker.yml"},
+	"cloud": {"cloud, aws, s3, bucket, lambda, serverless, iam, rds, ec2, ecs, eks, gcp, gcs, azure, blob, presigned, object storage, object store, " +
+		"security group, cloudfront, dynamodb, minio, r2, cloud run, fargate, route53",
+		"aws-sdk, @aws-sdk, boto3, google-cloud, @google-cloud, azure-, @azure, software.amazon.awssdk, aws-cdk, minio",
+		"serverless.yml serverless.yaml cdk.json samconfig.toml *.tf terraform cloudformation .ebextensions"},
+	"dbt": {"dbt", "dbt-", "dbt_project.yml"},
+	"docker": {"docker, dockerfile, container, containerize, containerise, image, compose, podman, docker compose", "",
+		"Dockerfile Dockerfile.* *.dockerfile Containerfile docker-compose*.yml docker-compose*.yaml compose.yml compose.yaml .dockerignore"},
+	"elasticsearch":  {"elasticsearch, elastic, opensearch, kibana, lucene, solr, search index, search cluster", "elasticsearch, opensearch, searchkick, chewy, @elastic", "elasticsearch.yml"},
+	"github-actions": {"github, action, workflow, ci, pipeline", "", ".github"},
+	"gitlab":         {"gitlab, merge request", "", ".gitlab-ci.yml"},
+	"graphql": {"graphql, resolver, mutation, apollo, gql, hasura, relay", "graphql, @apollo, strawberry, ariadne, gqlgen, hotchocolate, graphene",
+		"*.graphql *.graphqls *.gql codegen.yml"},
+	"grpc": {"grpc, protobuf, proto, .proto, protoc", "grpc, protobuf, @bufbuild, connectrpc, tonic", "*.proto buf.yaml buf.gen.yaml proto protos"},
+	"kafka": {"kafka, kinesis, pulsar, redpanda, topic, event stream, consumer", "kafka, sarama, franz-go, redpanda, kinesis, pulsar",
+		""},
+	"kubernetes": {"kubernetes, k8s, kubectl, helm, pod, namespace, ingress, configmap, statefulset, daemonset, cronjob, replica, replica count, hpa, eks, gke, " +
+		"aks, openshift, argocd, probe, liveness, readiness, prestop, cluster, chart, kustomize, rollout, resource limit, node upgrade, non root, nonroot, autoscaler",
+		"kubernetes, client-go, @kubernetes", "k8s kubernetes helm charts Chart.yaml kustomization.yaml kustomization.yml skaffold.yaml manifests deploy helmfile.yaml Tiltfile"},
+	"llm": {"llm, gpt, chatgpt, claude, openai, anthropic, gemini, mistral, llama, ollama, langchain, language model, chatbot, bot, assistant, prompt, rag, embedding, " +
+		"vector search, vector database, agent, mcp, ai, copilot, token limit, context window",
+		"openai, anthropic, langchain, llama, ollama, @ai-sdk, google-generativeai, @google/genai, mistralai, cohere, transformers, litellm, semantic-kernel, spring-ai, dspy", ""},
+	"ml": {"ml, model, train, training, dataset, drift, predict, prediction, classifier, classify, regression, neural, fine tune, finetune, epoch, loss, gpu, " +
+		"machine learning, pytorch, torch, tensorflow, keras, sklearn, scikit, xgboost, hyperparameter, inference, confusion matrix, outlier, impute, churn, accuracy, forecast",
+		"torch, scikit-learn, sklearn, tensorflow, keras, xgboost, lightgbm, transformers, jax, mlflow, catboost, statsmodels", "*.ipynb notebooks"},
+	"mongodb": {"mongo, mongodb, mongoose, nosql, documentdb, document store, document database", "mongo, mongoose, motor, beanie, doctrine/mongodb", "mongod.conf"},
+	"mysql":   {"mysql, mariadb, innodb, percona, aurora", "mysql, mariadb", "my.cnf"},
+	"pandas":  {"pandas, dataframe, data frame, frame, polars, df, notebook, parquet", "pandas, polars, pyspark, modin", "*.ipynb"},
+	"redis":   {"redis, valkey, keydb, memcached", "redis, lettuce, jedis, valkey, sidekiq, bullmq", "redis.conf"},
+	"spark":   {"spark, pyspark, databricks, emr, glue job", "pyspark, spark", ""},
+	"terraform": {"terraform, opentofu, tofu, tfstate, tfvars, tf, hcl, terragrunt, pulumi", "",
+		"*.tf *.tf.json .terraform.lock.hcl terraform terragrunt.hcl"},
+})
+
+// namesakes are other names under which rules say the same subject.
+var namesakes = map[string]string{
+	"opensearch": "elasticsearch", "valkey": "redis", "mariadb": "mysql", "opentofu": "terraform", "helm": "kubernetes", "protobuf": "grpc",
+	"machine-learning": "ml", "pytorch": "ml", "tensorflow": "ml", "pyspark": "spark", "s3": "cloud", "aws": "cloud", "serverless": "cloud",
+	"polars": "pandas", "rag": "llm", "mongoose": "mongodb", "dockerfile": "docker", "gcp": "cloud", "azure": "cloud",
+}
+
+func subjectTable(rows map[string][3]string) map[string]Subject {
+	table := make(map[string]Subject, len(rows))
+	for name, row := range rows {
+		table[name] = Subject{Words: listed(row[0]), Libraries: listed(row[1]), Files: strings.Fields(row[2])}
+	}
+	return table
+}
+
+func listed(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(text, ", ")
+}
+
+// SubjectOf is the subject of a rule, by its first tag or its domain; "" is none
+// that a project has or has not.
+func SubjectOf(domain string, tags []string) string {
+	names := []string{domain}
+	if len(tags) > 0 {
+		names = []string{tags[0], domain}
+	}
+	for _, name := range names {
+		name = strings.ToLower(name)
+		if other := namesakes[name]; other != "" {
+			name = other
+		}
+		if _, found := subjects[name]; found {
+			return name
+		}
+	}
+	return ""
+}
+
+// NamesSubject says whether a text names a subject. Its words are those of the
+// text in lower case, and text is them with one space between.
+func NamesSubject(subject string, words map[string]bool, text string) bool {
+	return slices.ContainsFunc(subjects[subject].Words, func(name string) bool {
+		if strings.Contains(name, " ") {
+			return strings.Contains(text, name)
+		}
+		return words[name] || words[name+"s"]
+	})
+}
+
+// SubjectsOfFile are those that a file or folder of such a name, without its
+// path, tells.
+func SubjectsOfFile(name string) []string {
+	return subjectsWhere(func(s Subject) bool {
+		return slices.ContainsFunc(s.Files, func(pattern string) bool {
+			matches, err := path.Match(pattern, name)
+			return err == nil && matches
+		})
+	})
+}
+
+// SubjectsInManifest are those whose libraries a manifest, in lower case, names.
+func SubjectsInManifest(content string) []string {
+	return subjectsWhere(func(s Subject) bool {
+		return slices.ContainsFunc(s.Libraries, func(library string) bool { return strings.Contains(content, library) })
+	})
+}
+
+func subjectsWhere(holds func(Subject) bool) []string {
+	var found []string
+	for name, s := range subjects {
+		if holds(s) {
+			found = append(found, name)
+		}
+	}
+	slices.Sort(found)
+	return found
+}
