@@ -91,7 +91,7 @@ type kind struct {
 	retrievable bool   // of a type that is, or always on, and neither superseded nor contradicting the mandatory band
 	always      bool   // in the band: ranked with the rest, and named where it wins
 	provisional bool
-	subject     string // technology that a project has or has not, "" for none
+	subject     string  // technology that a project has or has not, "" for none
 	severity    float64 // priors
 	confidence  float64
 }
@@ -193,7 +193,7 @@ func (ix *Index) classify() {
 		always := doc.AlwaysOn() && !slices.Contains(ix.band.Overflow, doc.Rule.ID)
 		ix.kinds[i] = kind{
 			domain: fold(doc.Rule.Domain), node: fold(doc.Type), provisional: provisional(doc.Rule),
-			subject: language.SubjectOf(doc.Rule.Domain, doc.Rule.Tags),
+			subject:  language.SubjectOf(doc.Rule.Domain, doc.Rule.Tags),
 			severity: severity(doc.Rule), confidence: confidence(doc.Rule),
 			always:      always && !ix.graph.superseded[i],
 			retrievable: (always || doc.Rule.Type.Retrievable()) && !ix.graph.superseded[i] && (always || !ix.contradictsBand(int32(i))),

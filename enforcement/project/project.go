@@ -47,7 +47,7 @@ type Project struct {
 	Languages []string // it is written in, as far as its root tells
 	// Subjects are the technologies it uses besides, as far as its root tells.
 	Subjects []string
-	Problem   error    // of the settings, which are then the defaults
+	Problem  error // of the settings, which are then the defaults
 }
 
 // Options say where projects are read from.

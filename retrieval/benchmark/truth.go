@@ -25,7 +25,7 @@ type Query struct {
 	Languages []string `json:"languages,omitempty"`
 	Domains   []string `json:"domains,omitempty"`
 	Subjects  []string `json:"subjects,omitempty"`
-	Project   bool     `json:"project,omitempty"` // nothing else is known of the project
+	Project   bool     `json:"project,omitempty"`  // nothing else is known of the project
 	Disputed  []string `json:"disputed,omitempty"` // ids that one reader of two holds to answer it: neither right nor wrong
 	Group     string   `json:"group,omitempty"`    // what is held out together when a decision is fitted
 	Weight    float64  `json:"weight,omitempty"`   // of the query in such a fit; 0 is 1
