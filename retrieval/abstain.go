@@ -101,7 +101,7 @@ func (c curve) at(x float64) float64 { return 1 / (1 + math.Exp(-(c.bias + float
 // byWords was fitted by logistic regression on judged queries, an injection
 // into an off-topic prompt weighing four missed ones; see DESIGN.md.
 var byWords = struct{ worth, share curve }{
-	worth: curve{bias: -8, slope: 15.7},
+	worth: curve{bias: -8.6, slope: 15.7},
 	share: curve{bias: -8.5, slope: 10},
 }
 
@@ -120,9 +120,20 @@ func (s *search) tiers() {
 	}
 }
 
+// askedTask is how much a text must read like a task where its first words ask
+// how things are, or order something to be looked at, run or moved.
+const askedTask = 0.3
+
 // least is the chance that the best rule must have for anything to be given.
 func (s *search) least() float64 {
-	if s.vector != nil && s.ix.decision.task(s.vector) < 0 {
+	if s.vector == nil {
+		return s.ix.decision.Any
+	}
+	from := 0.0
+	if s.form.question || s.form.chore {
+		from = askedTask
+	}
+	if s.ix.decision.task(s.vector) < from {
 		return s.ix.decision.Asked
 	}
 	return s.ix.decision.Any

@@ -245,6 +245,9 @@ func (s *search) decide() {
 		if s.elsewhere(c) {
 			continue
 		}
+		if c.ranks.BM25 == 0 && c.pinned == 0 {
+			c.bm25 = s.words.Score(c.doc) // what it has, whether or not it is among the best by words
+		}
 		var proof float64
 		proof, c.coverage = s.words.Judge(c.doc, c.bm25)
 		c.judged, c.evidence = true, s.evidenceOf(c, proof)

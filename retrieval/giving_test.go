@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/writbus/writ/schemas/language"
+
 	"github.com/writbus/writ/retrieval/embed/minilm"
 )
 
@@ -41,6 +43,16 @@ func chances(ix *Index, text string) map[string]float64 {
 	return of
 }
 
+// nearest is the rule that is nearest to a text by meaning.
+func nearest(ix *Index, text string) string {
+	for _, h := range ix.Search(Query{Text: text, Raw: true, BudgetTokens: -1}).Rules {
+		if h.Why.Ranks.Vector == 1 {
+			return h.ID
+		}
+	}
+	return ""
+}
+
 func TestTenRulesMoreOrLessMoveNoDecision(t *testing.T) {
 	all := encoderIndex(t)
 	var gone []string
@@ -57,13 +69,16 @@ func TestTenRulesMoreOrLessMoveNoDecision(t *testing.T) {
 		"add a worker pool that resizes uploaded images", "the list default argument keeps growing between calls",
 		"add rate limiting to the login route", "make the button accessible for screen readers", "partition the events table by month",
 	} {
+		if slices.Contains(gone, nearest(all, text)) {
+			continue // the text itself is farther from all rules then
+		}
 		with, without := chances(all, text), chances(fewer, text)
 		if len(without) < 20 {
 			t.Fatalf("%q: %d rules are judged", text, len(without))
 		}
 		for id, p := range without {
 			was, judged := with[id]
-			if judged && math.Abs(was-p) > 0.02 {
+			if judged && math.Abs(was-p) > 0.03 {
 				t.Errorf("%q: %s had a chance of %.3f among all, %.3f without ten others", text, id, was, p)
 			}
 		}
@@ -122,5 +137,33 @@ func TestWhatWasGivenIsNotGivenAgain(t *testing.T) {
 	}
 	if want := blockStart + "ALREADY GIVEN: " + strings.Join(q.Shown, ", ") + "\n" + blockEnd; again.Block != want {
 		t.Errorf("got\n%swant\n%s", again.Block, want)
+	}
+}
+
+// TestTechnologiesThatAProjectHasNotAreLeftOut: rules about a technology are
+// given where the prompt, the files or the manifests name it.
+func TestTechnologiesThatAProjectHasNotAreLeftOut(t *testing.T) {
+	ix := encoderIndex(t)
+	const text = "page through all hits of the search and export them"
+	about := func(q Query) (found bool) {
+		for _, h := range ix.Search(q).Rules {
+			found = found || language.SubjectOf(h.Rule.Domain, h.Rule.Tags) == "elasticsearch"
+		}
+		return found
+	}
+	for name, c := range map[string]struct {
+		q    Query
+		want bool
+	}{
+		"in no project":       {Query{Text: text}, true},
+		"in one without":      {Query{Text: text, Project: true}, false},
+		"in one with another": {Query{Text: text, Project: true, Subjects: []string{"mongodb"}}, false},
+		"in one with it":      {Query{Text: text, Project: true, Subjects: []string{"elasticsearch"}}, true},
+		"named by the text":   {Query{Text: text + " in OpenSearch", Project: true}, true},
+		"asked for by its id": {Query{Text: "ES-PAGE-AFTER-001", Project: true}, true},
+	} {
+		if got := about(c.q); got != c.want {
+			t.Errorf("%s: given is %v, want %v", name, got, c.want)
+		}
 	}
 }

@@ -258,6 +258,9 @@ func calibrationError(rules []judgedRule) float64 {
 	return sum / float64(max(len(likely), 1))
 }
 
+// askedTask is how much a question or a chore must read like a task.
+const askedTask = 0.3
+
 // mostWhole and mostLines are what an answer gives at most.
 const mostWhole, mostLines = 3, 6
 
@@ -272,7 +275,7 @@ func shares(d retrieval.Decision, rules []judgedRule, truth []benchmark.Query) G
 	for q, own := range byQuery {
 		slices.SortStableFunc(own, func(a, b judgedRule) int { return -1 + 2*int(indicator(a.chance < b.chance)) })
 		least := d.Any
-		if len(own) > 0 && own[0].evidence[placeOf("task")] < 0 {
+		if len(own) > 0 && own[0].evidence[placeOf("task")] < askedTask*(own[0].evidence[placeOf("question")]+own[0].evidence[placeOf("chore")]) {
 			least = d.Asked
 		}
 		whole, lines, hits, any := 0, 0, 0.0, false
