@@ -366,7 +366,7 @@ func TestPromptsAreWeighedByWhatWasKnown(t *testing.T) {
 		t.Fatal(err)
 	}
 	// A budget of one rule shows which of the two is the first.
-	p := policy("", func(p *Policy) { p.BudgetTokens = 70 })
+	p := policy("", func(p *Policy) { p.BudgetTokens = 40 })
 	for second, graduated := range map[int]int{2: 0, 4: 1} {
 		r := &recorder{t: t}
 		r.append(schemas.SessionStarted{Host: "claude", Project: "/p"})
