@@ -43,7 +43,7 @@ func TestTheTableOfDestinationsIsTrue(t *testing.T) {
 			checked++
 		}
 	}
-	if want := len(rows)*8 - 4; checked != want { // only work has a plan
+	if want := len(rows)*9 - 5; checked != want { // only work has a plan
 		t.Errorf("%d cells were compared, want %d", checked, want)
 	}
 }

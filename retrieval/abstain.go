@@ -59,7 +59,7 @@ func (s *search) bestCosine() float64 {
 // lexicalRelevance judges by words alone, independently of the other
 // candidates. It is the larger of two logistic functions:
 //
-//	worth = proof / ((K1 + 1) · idf of a word no rule holds)
+//	worth = evens · proof / ((K1 + 1) · idf of a word no rule holds)
 //	p     = 1 / (1 + exp(−(bias + slope · ln(1 + worth))))
 //
 // where worth counts how many perfectly matched words of the rarest kind the
@@ -76,8 +76,7 @@ func (s *search) lexicalRelevance(c *candidate, proof float64) float64 {
 	if c.bm25 == 0 {
 		return 0
 	}
-	worth := proof / ((bm25.K1 + 1) * s.ix.words.Rarest())
-	p := byWords.worth.at(math.Log1p(worth))
+	p := byWords.worth.at(math.Log1p(s.ix.worth(proof)))
 	words := s.words.Words()
 	if p >= injectFrom || words > shareWords {
 		return p
@@ -87,6 +86,18 @@ func (s *search) lexicalRelevance(c *candidate, proof float64) float64 {
 		return p
 	}
 	return max(p, byWords.share.at(float64(held)/float64(words)))
+}
+
+// fittedSize is about how many rules there were where worth was fitted.
+const fittedSize = 600
+
+// worth is what a proof counts. Among few rules a word that one of them holds is
+// hardly rarer than one that none does, and would prove little: evens makes up for
+// it.
+func (ix *Index) worth(proof float64) float64 {
+	fitted := bm25.IDF(fittedSize, 1) / bm25.IDF(fittedSize, 0)
+	evens := max(1, fitted*ix.words.Rarest()/ix.words.Once())
+	return evens * proof / ((bm25.K1 + 1) * ix.words.Rarest())
 }
 
 // shareWords is the longest text, in distinct words, judged by the share a rule

@@ -6,7 +6,6 @@ import (
 	"math"
 	"strings"
 
-	"github.com/writbus/writ/retrieval/bm25"
 	"github.com/writbus/writ/schemas"
 	"github.com/writbus/writ/schemas/language"
 )
@@ -133,7 +132,7 @@ func (s *search) evidenceOf(c *candidate, proof float64) (e evidence) {
 	most := max(s.words.Most(), 1e-9)
 	e = evidence{
 		evOne: 1, evCosine: c.cosine, evTop: s.top, evWords: c.bm25 / most,
-		evWorth: math.Log1p(proof / ((bm25.K1 + 1) * s.ix.words.Rarest())), evCoverage: c.coverage,
+		evWorth: math.Log1p(s.ix.worth(proof)), evCoverage: c.coverage,
 		evSubject: s.subject, evLength: math.Log1p(float64(min(s.words.Words(), longText))),
 		evOwn: indicate(own), evForeign: indicate(specific && !own),
 		evMethod:   indicate(domain == methodDomain || rule.NodeType() != schemas.NodeRule),

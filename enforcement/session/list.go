@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/writbus/writ/enforcement"
+	"github.com/writbus/writ/enforcement/redact"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/schemas"
 )
@@ -77,16 +78,17 @@ func count(c *schemas.SessionCounts, s projections.SessionSummary, now time.Time
 	}
 }
 
-// summary joins what the list's view counted with the state that decides.
+// summary joins what the list's view counted with the state that decides. Prompts of
+// a log that is older than redaction hold secrets, which no title shows.
 func (v *Service) summary(s projections.SessionSummary, state enforcement.State) schemas.SessionSummary {
 	one := schemas.SessionSummary{
 		Session: s.ID, Host: state.Host, Project: state.Project, Parent: state.Parent,
 		Mode: state.Mode, Phase: state.Phase(), Started: s.Started, LastSeen: s.Last, Ended: state.Ended,
 		Refusals: state.Refusals, Events: s.Events,
-		Title: s.Title, Standing: s.Standing(v.sessions.Now()), Prompts: s.Prompts, GivenSince: s.Since,
+		Title: redact.Text(s.Title), Standing: s.Standing(v.sessions.Now()), Prompts: s.Prompts, GivenSince: s.Since,
 	}
 	if s.Wish != s.Title {
-		one.Wish = s.Wish
+		one.Wish = redact.Text(s.Wish)
 	}
 	return one
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/enforcement"
 	"github.com/writbus/writ/enforcement/plan"
+	"github.com/writbus/writ/enforcement/redact"
 	"github.com/writbus/writ/enforcement/skeleton"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/schemas"
@@ -83,7 +84,7 @@ func (v *Service) waiting(ctx context.Context, s projections.SessionSummary) (on
 		return one, false, nil
 	}
 	one = schemas.Waiting{
-		Session: s.ID, Gate: gate, Project: state.Project, Host: state.Host, Wish: cmp.Or(s.Wish, s.Title), Plan: plan.Title(ws.Plan),
+		Session: s.ID, Gate: gate, Project: state.Project, Host: state.Host, Wish: redact.Text(cmp.Or(s.Wish, s.Title)), Plan: plan.Title(ws.Plan),
 		Changed: state.Approved(gate), Fingerprint: o.Fingerprint, Since: s.Last, Files: []string{},
 	}
 	for _, f := range o.Files {
@@ -101,7 +102,7 @@ func (v *Service) waiting(ctx context.Context, s projections.SessionSummary) (on
 // wish is what the user asked for in a session, in a line.
 func (v *Service) wish(ctx context.Context, id string) (string, error) {
 	counted, err := v.counted(ctx, id)
-	return cmp.Or(counted.Wish, counted.Title), err
+	return redact.Text(cmp.Or(counted.Wish, counted.Title)), err
 }
 
 // show adds to an offer what a person should see before answering: the plan with

@@ -39,5 +39,5 @@ func remote(dir string) string {
 	if unix.Statfs(dir, &s) != nil {
 		return ""
 	}
-	return remoteTypes[int64(uint32(s.Type))] //nolint:gosec,unconvert // the type's width differs by platform, its bits are these
+	return remoteTypes[int64(uint32(s.Type))] //nolint:gosec // the type's width differs by platform, its bits are these
 }

@@ -213,6 +213,9 @@ func (q Query) Matched(doc int32) int {
 // Rarest is the idf of a word that no document holds: the most a word can weigh.
 func (ix *Index) Rarest() float64 { return ix.unknown }
 
+// Once is the idf of a word that one document holds.
+func (ix *Index) Once() float64 { return bm25.IDF(ix.size, 1) }
+
 // Search returns the k best documents that keep admits, best first, ties by
 // number, with their scores of BM25F (package bm25), each term times its weight in
 // the query: idf is over documents that

@@ -23,39 +23,57 @@ type Subject struct {
 // first tag.
 var subjects = subjectTable(map[string][3]string{
 	"airflow": {"airflow, dag, dagster, prefect", "airflow, dagster, prefect", "dags airflow.cfg"},
-	"ci": {"ci, cd, ci/cd, pipeline, workflow, github action, gitlab, jenkins, circleci, buildkite, runner, release, deploy, deployment, publish",
-		"", ".github .gitlab-ci.yml Jenkinsfile .circleci azure-pipelines.yml bitbucket-pipelines.yml .drone.yml .buildkite .woodpecker.yml"},
-	"cloud": {"cloud, aws, s3, bucket, lambda, serverless, iam, rds, ec2, ecs, eks, gcp, gcs, azure, blob, presigned, object storage, object store, " +
-		"security group, cloudfront, dynamodb, minio, r2, cloud run, fargate, route53",
+	"ci": {
+		"ci, cd, ci/cd, pipeline, workflow, github action, gitlab, jenkins, circleci, buildkite, runner, release, deploy, deployment, publish",
+		"", ".github .gitlab-ci.yml Jenkinsfile .circleci azure-pipelines.yml bitbucket-pipelines.yml .drone.yml .buildkite .woodpecker.yml",
+	},
+	"cloud": {
+		"cloud, aws, s3, bucket, lambda, serverless, iam, rds, ec2, ecs, eks, gcp, gcs, azure, blob, presigned, object storage, object store, " +
+			"security group, cloudfront, dynamodb, minio, r2, cloud run, fargate, route53",
 		"aws-sdk, @aws-sdk, boto3, google-cloud, @google-cloud, azure-, @azure, software.amazon.awssdk, aws-cdk, minio",
-		"serverless.yml serverless.yaml cdk.json samconfig.toml *.tf terraform cloudformation .ebextensions"},
+		"serverless.yml serverless.yaml cdk.json samconfig.toml *.tf terraform cloudformation .ebextensions",
+	},
 	"dbt": {"dbt", "dbt-", "dbt_project.yml"},
-	"docker": {"docker, dockerfile, container, containerize, containerise, image, compose, podman, docker compose", "",
-		"Dockerfile Dockerfile.* *.dockerfile Containerfile docker-compose*.yml docker-compose*.yaml compose.yml compose.yaml .dockerignore"},
+	"docker": {
+		"docker, dockerfile, container, containerize, containerise, image, compose, podman, docker compose", "",
+		"Dockerfile Dockerfile.* *.dockerfile Containerfile docker-compose*.yml docker-compose*.yaml compose.yml compose.yaml .dockerignore",
+	},
 	"elasticsearch":  {"elasticsearch, elastic, opensearch, kibana, lucene, solr, search index, search cluster", "elasticsearch, opensearch, searchkick, chewy, @elastic", "elasticsearch.yml"},
 	"github-actions": {"github, action, workflow, ci, pipeline", "", ".github"},
 	"gitlab":         {"gitlab, merge request", "", ".gitlab-ci.yml"},
-	"graphql": {"graphql, resolver, mutation, apollo, gql, hasura, relay", "graphql, @apollo, strawberry, ariadne, gqlgen, hotchocolate, graphene",
-		"*.graphql *.graphqls *.gql codegen.yml"},
+	"graphql": {
+		"graphql, resolver, mutation, apollo, gql, hasura, relay", "graphql, @apollo, strawberry, ariadne, gqlgen, hotchocolate, graphene",
+		"*.graphql *.graphqls *.gql codegen.yml",
+	},
 	"grpc": {"grpc, protobuf, proto, .proto, protoc", "grpc, protobuf, @bufbuild, connectrpc, tonic", "*.proto buf.yaml buf.gen.yaml proto protos"},
-	"kafka": {"kafka, kinesis, pulsar, redpanda, topic, event stream, consumer", "kafka, sarama, franz-go, redpanda, kinesis, pulsar",
-		""},
-	"kubernetes": {"kubernetes, k8s, kubectl, helm, pod, namespace, ingress, configmap, statefulset, daemonset, cronjob, replica, replica count, hpa, eks, gke, " +
-		"aks, openshift, argocd, probe, liveness, readiness, prestop, cluster, chart, kustomize, rollout, resource limit, node upgrade, non root, nonroot, autoscaler",
-		"kubernetes, client-go, @kubernetes", "k8s kubernetes helm charts Chart.yaml kustomization.yaml kustomization.yml skaffold.yaml manifests deploy helmfile.yaml Tiltfile"},
-	"llm": {"llm, gpt, chatgpt, claude, openai, anthropic, gemini, mistral, llama, ollama, langchain, language model, chatbot, bot, assistant, prompt, rag, embedding, " +
-		"vector search, vector database, agent, mcp, ai, copilot, token limit, context window",
-		"openai, anthropic, langchain, llama, ollama, @ai-sdk, google-generativeai, @google/genai, mistralai, cohere, transformers, litellm, semantic-kernel, spring-ai, dspy", ""},
-	"ml": {"ml, model, train, training, dataset, drift, predict, prediction, classifier, classify, regression, neural, fine tune, finetune, epoch, loss, gpu, " +
-		"machine learning, pytorch, torch, tensorflow, keras, sklearn, scikit, xgboost, hyperparameter, inference, confusion matrix, outlier, impute, churn, accuracy, forecast",
-		"torch, scikit-learn, sklearn, tensorflow, keras, xgboost, lightgbm, transformers, jax, mlflow, catboost, statsmodels", "*.ipynb notebooks"},
+	"kafka": {
+		"kafka, kinesis, pulsar, redpanda, topic, event stream, consumer", "kafka, sarama, franz-go, redpanda, kinesis, pulsar",
+		"",
+	},
+	"kubernetes": {
+		"kubernetes, k8s, kubectl, helm, pod, namespace, ingress, configmap, statefulset, daemonset, cronjob, replica, replica count, hpa, eks, gke, " +
+			"aks, openshift, argocd, probe, liveness, readiness, prestop, cluster, chart, kustomize, rollout, resource limit, node upgrade, non root, nonroot, autoscaler",
+		"kubernetes, client-go, @kubernetes", "k8s kubernetes helm charts Chart.yaml kustomization.yaml kustomization.yml skaffold.yaml manifests deploy helmfile.yaml Tiltfile",
+	},
+	"llm": {
+		"llm, gpt, chatgpt, claude, openai, anthropic, gemini, mistral, llama, ollama, langchain, language model, chatbot, bot, assistant, prompt, rag, embedding, " +
+			"vector search, vector database, agent, mcp, ai, copilot, token limit, context window",
+		"openai, anthropic, langchain, llama, ollama, @ai-sdk, google-generativeai, @google/genai, mistralai, cohere, transformers, litellm, semantic-kernel, spring-ai, dspy", "",
+	},
+	"ml": {
+		"ml, model, train, training, dataset, drift, predict, prediction, classifier, classify, regression, neural, fine tune, finetune, epoch, loss, gpu, " +
+			"machine learning, pytorch, torch, tensorflow, keras, sklearn, scikit, xgboost, hyperparameter, inference, confusion matrix, outlier, impute, churn, accuracy, forecast",
+		"torch, scikit-learn, sklearn, tensorflow, keras, xgboost, lightgbm, transformers, jax, mlflow, catboost, statsmodels", "*.ipynb notebooks",
+	},
 	"mongodb": {"mongo, mongodb, mongoose, nosql, documentdb, document store, document database", "mongo, mongoose, motor, beanie, doctrine/mongodb", "mongod.conf"},
 	"mysql":   {"mysql, mariadb, innodb, percona, aurora", "mysql, mariadb", "my.cnf"},
 	"pandas":  {"pandas, dataframe, data frame, frame, polars, df, notebook, parquet", "pandas, polars, pyspark, modin", "*.ipynb"},
 	"redis":   {"redis, valkey, keydb, memcached", "redis, lettuce, jedis, valkey, sidekiq, bullmq", "redis.conf"},
 	"spark":   {"spark, pyspark, databricks, emr, glue job", "pyspark, spark", ""},
-	"terraform": {"terraform, opentofu, tofu, tfstate, tfvars, tf, hcl, terragrunt, pulumi", "",
-		"*.tf *.tf.json .terraform.lock.hcl terraform terragrunt.hcl"},
+	"terraform": {
+		"terraform, opentofu, tofu, tfstate, tfvars, tf, hcl, terragrunt, pulumi", "",
+		"*.tf *.tf.json .terraform.lock.hcl terraform terragrunt.hcl",
+	},
 })
 
 // namesakes are other names under which rules say the same subject.

@@ -121,6 +121,7 @@ func (i Installation) Remedy() string {
 		return scriptLine
 	case ByScript:
 		return i.ScriptLine()
+	case ByGo, ByHand:
 	}
 	return "GOBIN=" + word(i.Dir) + " go install " + Module + "/cmd/writd@" + released()
 }

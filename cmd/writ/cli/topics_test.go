@@ -277,7 +277,7 @@ var otherNames = []string{
 }
 
 // busNames are what the topic of the bus names of NATS and of the services.
-var busNames = regexp.MustCompile("^(writ\\.svc\\.[a-z.]+|metadata\\.[a-z]+|data_dir|bad_request|not_found|not_ready|by_start_sequence|(ack|deliver)_(policy|subject)|inactive_threshold)")
+var busNames = regexp.MustCompile(`^(writ\.svc\.[a-z.]+|metadata\.[a-z]+|data_dir|bad_request|not_found|not_ready|by_start_sequence|(ack|deliver)_(policy|subject)|inactive_threshold)`)
 
 func TestSettingsThatAreNamedExist(t *testing.T) {
 	topic, _ := topics.Find("settings")

@@ -50,10 +50,10 @@ func (s *searching) names() []name {
 
 // weightOf is the idf of words together: of the rarest forms that the index
 // holds of them.
-func (s *question) weightOf(words []string) (sum float64) {
+func (q *question) weightOf(words []string) (sum float64) {
 	for _, w := range words {
 		best := 0.0
-		for _, t := range s.terms {
+		for _, t := range q.terms {
 			if t.text == w || !t.whole && t.text == normal(w) {
 				best = max(best, t.idf)
 			}
