@@ -80,7 +80,7 @@ example table "$work/log.db" | expect table.py '1 hook.observed'
 	expect "the table" "session-1.*build-finished"
 
 # What a misspelt field and a role without the right get.
-"$python" - <<'PYTHON' 2>&1 | expect "a misspelt field" 'there is no field "quary"; it takes'
+misspelt=$("$python" - <<'PYTHON' 2>&1 || true
 import asyncio, sys
 sys.path.insert(0, "bus/examples")
 from connect import ask, connect
@@ -92,3 +92,5 @@ async def main():
 
 asyncio.run(main())
 PYTHON
+)
+expect "a misspelt field" 'there is no field "quary"; it takes' <<<"$misspelt"

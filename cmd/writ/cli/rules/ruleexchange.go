@@ -152,7 +152,11 @@ rules. The same corpus always gives the same abstractions.`,
 			if err := a.NotForAgents(); err != nil {
 				return err
 			}
-			return client.Show(cmd.Context(), a.Client, client.RoleAdmin, "rule compress", schemas.SvcRuleCompress, request, func(reply schemas.RuleCompressReply) {
+			reply, err := client.AskWithin[schemas.RuleCompressReply](cmd.Context(), a.Client, client.RoleAdmin, "rule compress", client.ImportBudget, schemas.SvcRuleCompress, request)
+			if err != nil {
+				return err
+			}
+			return a.Print(reply, func() {
 				st := a.Env.Style(a.Out)
 				for _, r := range reply.Abstractions {
 					a.Printf("%s  %s\n", st.Bold(st.Cyan(r.ID)), r.Title)

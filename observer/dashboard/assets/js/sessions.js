@@ -49,7 +49,7 @@ function tiles(activity, status, counts) {
 /** callFor is one entry of the queue, with its review in place. */
 function callFor(one, key, open, keys) {
   const review = open.get(key) || h('div');
-  const show = h('button', { type: 'button', 'aria-expanded': String(open.has(key)), 'aria-label': `Review the ${one.gate} of ${one.wish || one.session} here` }, open.has(key) ? 'Close' : 'Review here');
+  const show = h('button', { type: 'button', 'aria-expanded': String(open.has(key)), 'aria-description': `the ${one.gate} of ${one.wish || one.session}` }, open.has(key) ? 'Close' : 'Review here');
   show.addEventListener('click', async () => {
     const opening = !open.has(key);
     show.setAttribute('aria-expanded', String(opening));
