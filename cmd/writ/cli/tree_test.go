@@ -206,7 +206,7 @@ func TestWhatMayBeMeantIsNamed(t *testing.T) {
 		"rule show GO-ERR-WRAP-01":  "Did you mean GO-ERR-WRAP-001?",
 		"session show nightly-2":    "Did you mean nightly-1?",
 		"session list --porject .":  "there is no flag --porject, perhaps --project is meant",
-		"sesion list":               "perhaps session or version is meant",
+		"sesion list":               "perhaps session is meant",
 		"session lst":               "perhaps list is meant",
 		"mode set wrok":             "perhaps work is meant",
 		"approve tets":              "perhaps tests is meant",

@@ -18,7 +18,9 @@ type app struct{ *client.Client }
 // SetUp are the commands that install, start and stop, and what they need.
 func SetUp(c *client.Client) []*cobra.Command {
 	a := &app{c}
-	return []*cobra.Command{a.initCommand(), a.doctorCommand(), a.upCommand(), a.downCommand(), a.uninstallCommand(), a.backupCommand(), a.repairCommand(), tools{a}.modelCommand(), a.upgradeCommand(), a.versionCommand()}
+	version := a.versionCommand()
+	version.Hidden = true // --version is listed
+	return []*cobra.Command{a.initCommand(), a.doctorCommand(), a.upCommand(), a.downCommand(), a.uninstallCommand(), a.backupCommand(), a.repairCommand(), tools{a}.modelCommand(), a.upgradeCommand(), version}
 }
 
 // Watch are the commands that show what goes on.
