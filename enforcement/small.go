@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/writbus/writ/schemas"
 	"github.com/writbus/writ/schemas/excerpt"
@@ -37,17 +38,19 @@ func NewEdit(file string, before, after []byte, lines int) Edit {
 
 // public finds the names that a file offers to others, by the ending of its name.
 // It reads lines, not the language: in doubt a name is found, and the change is
-// work.
-var public = func() map[string]*regexp.Regexp {
+// work. Of a language that is not here no name is known, and the lines bound it.
+var public = sync.OnceValue(func() map[string]*regexp.Regexp {
 	java := regexp.MustCompile(`(?m)^\s*(?:public|protected)\s[^=;{(]*?(\w+)\s*[=;{(]`)
-	script := regexp.MustCompile(`(?m)^\s*(?:export\s+(?:default\s+)?(?:async\s+)?(?:function\*?|class|const|let|var|type|interface|enum|namespace|abstract\s+class)\s+(\w+)|(?:module\.)?exports\.(\w+)\s*=)`)
+	script := regexp.MustCompile(`(?m)^\s*(?:export\s+(?:default\s+)?(?:async\s+)?(?:function\*?|class|const|let|var|type|interface|enum|namespace|abstract\s+class)\s+(\w+)|export\s+(\{[^}]*\}|default\b|\*[^\n]*)|module\.exports\s*=\s*(\{[^}]*\}|\w+)|(?:module\.)?exports\.(\w+)\s*=)`)
 	all := map[string]*regexp.Regexp{
-		".go":    regexp.MustCompile(`(?m)^(?:func(?:\s+\([^)]*\))?|type|var|const)\s+([A-Z]\w*)`),
-		".py":    regexp.MustCompile(`(?m)^(?:async\s+def|def|class)\s+([A-Za-z]\w*)`),
+		".go":    regexp.MustCompile(`(?m)^(?:(?:func(?:\s+\([^)]*\))?|type|var|const)\s+([A-Z]\w*)|\t([A-Z]\w*)\s+[\w*\[=(.])`),
+		".py":    regexp.MustCompile(`(?m)^[ \t]*(?:async\s+def|def|class)\s+([A-Za-z]\w*)`),
 		".rs":    regexp.MustCompile(`(?m)^\s*pub(?:\([^)]*\))?\s+(?:async\s+|unsafe\s+|const\s+)*(?:fn|struct|enum|trait|type|mod|static|const|use)\s+(\w+)`),
 		".rb":    regexp.MustCompile(`(?m)^\s*(?:def\s+(?:self\.)?|class\s+|module\s+)(\w+)`),
 		".php":   regexp.MustCompile(`(?m)^\s*(?:(?:abstract\s+|final\s+)*(?:class|interface|trait|enum)|(?:public\s+)(?:static\s+)?function|function)\s+(\w+)`),
 		".kt":    regexp.MustCompile(`(?m)^\s*(?:public\s+|open\s+|data\s+|suspend\s+|inline\s+)*(?:fun|class|object|interface|val|var)\s+(?:<[^>]*>\s*)?(\w+)`),
+		".scala": regexp.MustCompile(`(?m)^\s*(?:case\s+|implicit\s+|lazy\s+)*(?:def|class|object|trait|val|type)\s+(\w+)`),
+		".ex":    regexp.MustCompile(`(?m)^\s*(?:def|defmodule|defmacro)\s+([\w.?!]+)`),
 		".swift": regexp.MustCompile(`(?m)^\s*(?:public|open)\s[^={(]*?(\w+)\s*[=:{(<]`),
 	}
 	for _, ext := range []string{".java", ".cs"} {
@@ -60,13 +63,14 @@ var public = func() map[string]*regexp.Regexp {
 		all[ext] = regexp.MustCompile(`(?m)^(?:[\w:*&<>,\s]+?)\b(\w+)\s*\([^;{]*\)\s*(?:const)?\s*[;{]`)
 	}
 	return all
-}()
+})
 
 func publicNames(file string, content []byte) (names []string) {
-	if public[path.Ext(file)] == nil {
+	found := public()[path.Ext(file)]
+	if found == nil {
 		return nil
 	}
-	for _, m := range public[path.Ext(file)].FindAllSubmatch(content, -1) {
+	for _, m := range found.FindAllSubmatch(content, -1) {
 		for _, name := range m[1:] {
 			if len(name) > 0 {
 				names = insert(names, string(name))
@@ -78,12 +82,12 @@ func publicNames(file string, content []byte) (names []string) {
 
 // manifests are further files that say what a project depends on, beside those of
 // [lockFiles].
-var manifests = setOf("requirements.txt", "setup.py", "setup.cfg", "pom.xml", "build.gradle", "build.gradle.kts", "libs.versions.toml", "Directory.Packages.props", "packages.config", "environment.yml", "conanfile.txt", "vcpkg.json", "Dockerfile")
+var manifests = setOf("requirements.txt", "setup.py", "setup.cfg", "pom.xml", "build.gradle", "build.gradle.kts", "libs.versions.toml", "Directory.Packages.props", "packages.config", "environment.yml", "conanfile.txt", "vcpkg.json", "Dockerfile", "build.sbt", "docker-compose.yml", "compose.yaml", "shard.yml", "rebar.config")
 
 // dependencies tells a file that says what a project depends on.
 func dependencies(file string) bool {
 	base := path.Base(file)
-	if lockFiles[base] != nil || manifests[base] || path.Ext(base) == ".csproj" || strings.HasPrefix(base, "requirements") && path.Ext(base) == ".txt" {
+	if lockFiles[base] != nil || manifests[base] || strings.HasSuffix(path.Ext(base), "proj") || path.Ext(base) == ".txt" && (strings.HasPrefix(base, "requirements") || path.Base(path.Dir(file)) == "requirements") {
 		return true
 	}
 	for _, locks := range lockFiles {

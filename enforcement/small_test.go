@@ -63,6 +63,15 @@ func TestSmallShowsEachEdit(t *testing.T) {
 		"what no agent writes":      {".writ/config.yaml", "mode: work\n", 1, Deny, "ENF-PROTECTED"},
 		"a method of a public type": {"src/cart.go", "func (c Cart) Total() int { return 0 }\n", 1, Deny, "Total"},
 		"an export":                 {"src/cart.ts", "export const cents = 1\n", 1, Deny, "cents"},
+		"a constant of a group":     {"src/cart.go", "package a\n\nconst (\n\tLimit = 3\n)\n", 1, Deny, "Limit"},
+		"a field of a struct":       {"src/cart.go", "package a\n\ntype t struct {\n\tTotal int\n}\n", 1, Deny, "Total"},
+		"a method in Python":        {"src/cart.py", was + "class _C:\n    def cents(self):\n        return 1\n", 3, Deny, "cents"},
+		"names that are passed on":  {"src/cart.ts", "export { cents } from './b'\n", 1, Deny, "cents"},
+		"a default":                 {"src/cart.js", "export default 1\n", 1, Deny, "default"},
+		"a module's exports":        {"src/cart.js", "module.exports = { cents }\n", 1, Deny, "cents"},
+		"Elixir":                    {"lib/cart.ex", "def cents, do: 1\n", 1, Deny, "cents"},
+		"a project file":            {"src/cart.fsproj", "<Project/>\n", 1, Deny, "depends"},
+		"requirements by folder":    {"requirements/dev.txt", "evil==1\n", 1, Deny, "depends"},
 		"no export":                 {"src/cart.ts", "const cents = 1\n", 1, Ask, ""},
 	} {
 		x := small(t)
