@@ -387,7 +387,7 @@ type EmitReply struct {
 type ReplayRequest struct {
 	Stream  Stream    `json:"stream,omitempty"` // "": all, in the order of their times
 	Session string    `json:"session,omitempty"`
-	Type    string    `json:"type,omitempty"`
+	Type    string    `json:"type,omitempty"`  // one, or some with commas between
 	After   uint64    `json:"after,omitempty"` // stream sequence
 	Since   time.Time `json:"since,omitzero"`
 	Until   time.Time `json:"until,omitzero"`

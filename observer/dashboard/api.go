@@ -3,13 +3,15 @@ package dashboard
 import (
 	"encoding/json"
 	"errors"
-	"io"
 	"net/http"
 	"net/url"
 	"strconv"
 
 	"github.com/writbus/writ/schemas"
 )
+
+// listed bounds the observations that a page shows at once.
+const listed = 50
 
 // request makes a service's request of what a page asks.
 type request func(url.Values) (subject string, body any, err error)
@@ -48,6 +50,17 @@ var reads = map[string]request{
 	"graph": func(q url.Values) (string, any, error) {
 		depth, err := number(q, "depth")
 		return schemas.SvcGraph, schemas.GraphQuery{ID: q.Get("id"), Depth: int(min(depth, 3))}, err
+	},
+	"review": func(url.Values) (string, any, error) { return schemas.SvcRuleReview, schemas.RuleQuery{}, nil },
+	"recall": func(q url.Values) (string, any, error) {
+		return schemas.SvcRecall, schemas.RecallRequest{Text: q.Get("text"), IncludeHold: true, IncludeDiscard: true, Limit: listed}, nil
+	},
+	"observations": func(q url.Values) (string, any, error) {
+		after, err := number(q, "after")
+		return schemas.SvcMemoryReview, schemas.MemoryReviewRequest{Verdict: q.Get("verdict"), After: after, Limit: listed}, err
+	},
+	"proposals": func(url.Values) (string, any, error) {
+		return schemas.SvcMemoryProposals, schemas.MemoryProposalsRequest{}, nil
 	},
 	"memory": func(q url.Values) (string, any, error) {
 		minutes, err := number(q, "minutes")
@@ -117,72 +130,6 @@ func (s *Server) offer(w http.ResponseWriter, r *http.Request, body any) {
 		return
 	}
 	answer(w, http.StatusOK, reply)
-}
-
-// How the log names an act done here. Persisted; never change.
-const (
-	channel       = "dashboard"
-	channelSigned = "passkey"
-)
-
-// done is what a person does on a page.
-type done struct {
-	Session     string                       `json:"session"`
-	Gate        string                       `json:"gate"`
-	Fingerprint string                       `json:"fingerprint"`
-	Reason      string                       `json:"reason"`
-	ActID       string                       `json:"act_id"`
-	Signed      *schemas.PasskeyAnswer       `json:"signed"`
-	Enrol       *schemas.PasskeyEnrolRequest `json:"enrol"`
-	Project     string                       `json:"project"`
-	Digest      string                       `json:"digest"`
-}
-
-// acts is everything a person may do, and of which what was shown has to be named.
-var acts = map[string]struct {
-	shown bool
-	does  func(done) (subject string, body any)
-}{
-	"approve": {true, func(d done) (string, any) {
-		r := schemas.ApproveRequest{Session: d.Session, Gate: d.Gate, Fingerprint: d.Fingerprint, Channel: channel, ActID: d.ActID}
-		if d.Signed != nil {
-			r.Channel, r.Passkey = channelSigned, d.Signed
-		}
-		return schemas.SvcApprove, r
-	}},
-	"decline": {true, func(d done) (string, any) {
-		return schemas.SvcDecline, schemas.DeclineRequest{
-			Session: d.Session, Gate: d.Gate, Fingerprint: d.Fingerprint, Reason: d.Reason, Channel: channel, ActID: d.ActID,
-		}
-	}},
-	"challenge": {true, func(d done) (string, any) {
-		return schemas.SvcPasskeyChallenge, schemas.PasskeyChallengeRequest{Session: d.Session, Gate: d.Gate, Fingerprint: d.Fingerprint}
-	}},
-	"enrol": {false, func(d done) (string, any) { return schemas.SvcPasskeyEnrol, d.Enrol }},
-	"accept": {false, func(d done) (string, any) {
-		return schemas.SvcSettings, schemas.SettingsRequest{Project: d.Project, Digest: d.Digest, Channel: channel}
-	}},
-}
-
-// act takes what a person does on a page.
-func (s *Server) act(w http.ResponseWriter, r *http.Request) {
-	var d done
-	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
-	if err != nil || json.Unmarshal(raw, &d) != nil {
-		problem(w, http.StatusBadRequest, "the act is not the JSON that the page sends, or is too large")
-		return
-	}
-	act, known := acts[r.PathValue("what")]
-	switch {
-	case !known:
-		problem(w, http.StatusNotFound, "there is no act of this name")
-		return
-	case act.shown && (d.Fingerprint == "" || d.Gate == "" || d.ActID == ""):
-		problem(w, http.StatusBadRequest, "an act names the gate and the fingerprint of what was shown")
-		return
-	}
-	subject, body := act.does(d)
-	s.pass(w, r, subject, body)
 }
 
 // pass puts a request to a service and its answer to the page.

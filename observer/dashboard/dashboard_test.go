@@ -316,6 +316,41 @@ func TestActsNameWhatWasShown(t *testing.T) {
 	}
 }
 
+// TestJudgementsNameWhatWasShown sends what a person says of proposed rules and of
+// observations.
+func TestJudgementsNameWhatWasShown(t *testing.T) {
+	x := open(t).enter()
+	for what, bodies := range map[string][]string{
+		"rule": {
+			`{"act":"promote","id":"ZOO-GNU-001"}`, `{"act":"promote","seen":1}`, `{"id":"ZOO-GNU-001","seen":1}`,
+			`{"act":"add","id":"ZOO-GNU-001","seen":1,"content":"x"}`, `{"act":"edit","id":"ZOO-GNU-001","seen":1,"content":"x"}`, `{"act":"retire","id":"ZOO-GNU-001","seen":1}`,
+		},
+		"regate": {`{}`, `{"id":"o","write_verdict":"allow"}`, `{"id":"o","scope":"s"}`},
+		"forget": {`{"id":"o"}`, `{"scope":"s"}`},
+		"triage": {`{"proposal_id":"p"}`, `{"decision":"accepted"}`},
+	} {
+		for _, body := range bodies {
+			if status, _, _ := x.send(http.MethodPost, "/api/"+what, body, x.fromPage()); status != http.StatusBadRequest {
+				t.Errorf("%s %s: %d", what, body, status)
+			}
+		}
+	}
+	if len(x.asked) != 0 {
+		t.Fatalf("asked %q", x.asked)
+	}
+	for _, c := range []struct{ what, body, asks string }{
+		{"rule", `{"act":"promote","id":"ZOO-GNU-001","seen":2,"reason":"so","act_id":"a"}`, schemas.SvcRuleChange + ` {"act":"promote","id":"ZOO-GNU-001","reason":"so","seen":2}`},
+		{"regate", `{"id":"o","scope":"s","write_verdict":"allow","reason":"so"}`, schemas.SvcMemoryRegate + ` {"id":"o","scope":"s","write_verdict":"allow","reason":"so"}`},
+		{"forget", `{"id":"o","scope":"s","reason":"so"}`, schemas.SvcMemoryForget + ` {"id":"o","scope":"s","reason":"so"}`},
+		{"triage", `{"proposal_id":"p","decision":"rejected","reason":"so"}`, schemas.SvcMemoryTriage + ` {"proposal_id":"p","decision":"rejected","reason":"so"}`},
+	} {
+		x.asked = nil
+		if status, body, _ := x.send(http.MethodPost, "/api/"+c.what, c.body, x.fromPage()); status != http.StatusOK || len(x.asked) != 1 || x.asked[0] != c.asks {
+			t.Errorf("%s: %d %s, asked %q", c.what, status, body, x.asked)
+		}
+	}
+}
+
 func TestLiveGoesOnWhereThePageWas(t *testing.T) {
 	x := open(t).enter()
 	read := func(since string) (lines []string) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/schemas"
@@ -82,7 +83,7 @@ func (p *pager) add(r schemas.Record) error {
 
 func (p *pager) wants(e schemas.ReplayEvent) bool {
 	q := p.request
-	return (q.Type == "" || q.Type == string(e.Type)) &&
+	return (q.Type == "" || slices.Contains(strings.Split(q.Type, ","), string(e.Type))) &&
 		(q.Since.IsZero() || !e.Time.Before(q.Since)) &&
 		(q.Until.IsZero() || e.Time.Before(q.Until))
 }

@@ -239,6 +239,9 @@ func TestAccessibility(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := newWorld(t)
+	w.put("gnu.md", gnu)
+	w.run("", "rule", "propose", "gnu.md", "--by", "claude")
+	w.run("", "observe", "[gate=hold] The billing tests perhaps need Mondays")
 	w.begin()
 	p := newTab(t)
 	p.do(chromedp.Navigate(w.link()), chromedp.WaitVisible(chromedp.CSS("main table")))
@@ -259,10 +262,10 @@ func TestAccessibility(t *testing.T) {
 		{"#/", "live sessions"},
 		{"#/session/" + session, "waits for your approval"},
 		{"#/decisions", "the newest is"},
-		{"#/rules", "TEST-SLEEP-SYNC-001"},
+		{"#/rules", "Count the gnus"},
 		{"#/rule/TEST-SLEEP-SYNC-001", "Neighbours"},
 		{"#/retrieval", "median"},
-		{"#/memory", "Verdicts"},
+		{"#/memory", "perhaps need Mondays"},
 		{"#/system", "session-state"},
 	}
 	for _, scheme := range []string{"light", "dark"} {

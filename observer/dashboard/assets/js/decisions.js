@@ -9,12 +9,16 @@ const reach = 2000; // records of the log that are looked through at first
 const kinds = { allow: 'good', deny: 'bad', ask: 'warn' };
 const also = new Set(['gate.approved', 'gate.declined', 'gate.drifted', 'plan.extended', 'tool.accepted', 'plan.reopened', 'plan.resumed', 'approval.refused', 'write.unapproved', 'rule.violated']);
 
+const stream = 'WRIT_SESSIONS';
+const spans = [['', 'the newest'], [1, 'the last hour'], [24, 'the last day'], [168, 'the last week'], [720, 'the last 30 days']];
+
 /** decisions shows what agents asked for and what became of it, newest first. */
 export async function decisions(main, signal) {
   const list = h('ol', { class: 'log', 'aria-label': 'Decisions' });
   const count = h('p', { class: 'soft small', id: 'count' });
   const verdict = h('select', { 'aria-label': 'Verdict' }, [['', 'every verdict'], ['allow', 'allowed'], ['deny', 'refused'], ['ask', 'asked']].map(([v, t]) => h('option', { value: v }, t)));
   const words = h('input', { type: 'search', placeholder: 'Filter by session, tool, path, rule, reason', 'aria-label': 'Filter' });
+  const span = h('select', { 'aria-label': 'Span' }, spans.map(([n, t]) => h('option', { value: n }, t)));
   const hold = h('button', { type: 'button', 'aria-pressed': 'false' }, 'Pause');
   const state = { all: [], came: 0, fitting: 0, waits: [], before: 0, paused: false };
   const fits = (e) => (!verdict.value || e.data.verdict === verdict.value)
@@ -57,21 +61,56 @@ export async function decisions(main, signal) {
   });
   verdict.addEventListener('change', draw);
   words.addEventListener('input', draw);
-  try {
-    await following;
-    const status = await get('status');
-    const end = status.streams.find((s) => s.name === 'WRIT_SESSIONS').last;
-    state.before = Math.max(0, end - reach);
-    const page = await get('log', { stream: 'WRIT_SESSIONS', after: state.before, limit: 5000 });
-    if (signal.aborted) return;
-    known = page.events.at(-1) || null;
-    add([...page.events.filter(wanted), ...state.waits.splice(0).filter((e) => after(e, known))]);
-  } catch (error) {
-    say(error.message);
-  }
-  loaded = true;
-  fill(main, h('h1', {}, 'Decisions'), card('', h('div', { class: 'row' }, verdict, words, hold), count), card('', list));
+  let asked = 0;
+  const load = async () => {
+    loaded = false;
+    asked += 1;
+    const own = asked;
+    try {
+      await following;
+      const page = await recorded(span.value ? new Date(Date.now() - span.value * 3600e3) : null);
+      if (signal.aborted || own !== asked) return; // another span was chosen meanwhile
+      Object.assign(state, { all: [], came: page.left, before: page.before });
+      known = page.last;
+      add([...page.events, ...state.waits.splice(0).filter((e) => after(e, known))]);
+    } catch (error) {
+      say(error.message);
+    }
+    loaded = true;
+    draw();
+  };
+  span.addEventListener('change', load);
+  await load();
+  fill(main, h('h1', {}, 'Decisions'), card('', h('div', { class: 'row' }, span, verdict, words, hold), count), card('', list));
   draw();
+}
+
+/** recorded reads what is in the log since a moment, or at its end: its events, the last of them, how many had no place, and what went before unread. */
+async function recorded(since) {
+  const status = await get('status');
+  const end = status.streams.find((s) => s.name === stream).last;
+  const before = since ? await firstSince(since, end) : Math.max(0, end - reach);
+  const found = { before, events: [], last: null, left: 0 };
+  for (let next = before; ;) {
+    const page = await get('log', { stream, after: next, limit: 5000, type: [...also, 'tool.decided'].join() });
+    found.last = page.events.at(-1) || found.last;
+    found.events.push(...page.events.filter((e) => !since || new Date(e.time) >= since));
+    found.left += found.events.splice(0, Math.max(0, found.events.length - kept)).length;
+    if (page.end || page.next === next) return found;
+    next = page.next;
+  }
+}
+
+/** firstSince is a record shortly before the first of a moment or later. */
+async function firstSince(since, end) {
+  let low = 0;
+  for (let high = end; high - low > 500;) {
+    const middle = Math.floor((low + high) / 2);
+    const [e] = (await get('log', { stream, after: middle, limit: 1 })).events;
+    if (!e || new Date(e.time) >= since) high = middle;
+    else low = middle;
+  }
+  return low;
 }
 
 /** holds says what the list holds and what it does not. */

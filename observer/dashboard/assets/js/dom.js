@@ -75,6 +75,9 @@ export function ago(time) {
 
 export const last = (path) => (path || '').split(/[\\/]/).filter(Boolean).pop() || '';
 
+/** plural is a number with the word for one or for more of it. */
+export const plural = (n, one, more = `${one}s`) => `${n.toLocaleString()} ${n === 1 ? one : more}`;
+
 export const short = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
 
 export function bytes(n) {

@@ -1,5 +1,6 @@
 import { fill, h } from './dom.js';
 import { connect } from './net.js';
+import { notifying, watchWaits } from './notify.js';
 import { sessions } from './sessions.js';
 import { session } from './session.js';
 import { decisions } from './decisions.js';
@@ -57,5 +58,6 @@ document.getElementById('theme').addEventListener('click', () => {
 window.addEventListener('hashchange', () => { show(); document.getElementById('main').focus(); });
 // The ticket that the page was opened with has done its work.
 if (location.search) history.replaceState(null, '', `${location.pathname}${location.hash}`);
-connect(document.getElementById('pulse'), show);
+connect(document.getElementById('pulse'), show, notifying);
+watchWaits();
 show();

@@ -139,7 +139,7 @@ export function connect(pulse, anew) {
   document.addEventListener('visibilitychange', () => {
     clearTimeout(leaving);
     if (document.hidden) {
-      leaving = setTimeout(() => { source.close(); source = null; show('', 'resting'); }, patience);
+      leaving = setTimeout(() => { if (awake()) return; source.close(); source = null; show('', 'resting'); }, patience);
     } else if (!source) {
       open();
     }

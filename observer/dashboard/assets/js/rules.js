@@ -1,4 +1,5 @@
-import { ago, card, chip, fill, h, table } from './dom.js';
+import { ago, card, chip, fill, h, plural, table } from './dom.js';
+import { kept, ruleInQuestion } from './judge.js';
 import { get, refreshing } from './net.js';
 import { graph } from './charts.js';
 
@@ -9,6 +10,7 @@ export function rules(main, signal) {
   const words = h('input', { type: 'search', placeholder: 'Filter by id, title, domain', 'aria-label': 'Filter rules' });
   const order = h('select', { 'aria-label': 'Order' }, ['shown', 'denied', 'violated', 'followed', 'ignored', 'id'].map((o) => h('option', { value: o }, `by ${o}`)));
   const list = h('div');
+  const questions = h('div', { 'aria-label': 'Rules that wait for your judgement', role: 'region' });
   const summary = h('p', { class: 'soft' });
   let rows = [];
   const draw = () => {
@@ -21,7 +23,7 @@ export function rules(main, signal) {
   words.addEventListener('input', draw);
   order.addEventListener('change', draw);
   refreshing(signal, (e) => e.position.stream === 'WRIT_RULES' || ['rules.shown', 'rule.violated', 'tool.decided'].includes(e.type), async () => {
-    const [all, activity, grown] = await Promise.all([get('rules'), get('activity'), get('graduation')]);
+    const [all, activity, grown, review] = await Promise.all([get('rules'), get('activity'), get('graduation'), get('review')]);
     if (signal.aborted) return;
     const zero = { shown: 0, denied: 0, violated: 0, followed: 0, ignored: 0 };
     const done = new Map(activity.rules.map((r) => [r.id, r]));
@@ -29,8 +31,9 @@ export function rules(main, signal) {
     rows = all.rules.map((r) => ({ ...zero, ...r, ...done.get(r.id), ladder: ladder.get(r.id) }));
     // The gates' own rules are in no corpus.
     rows.push(...activity.rules.filter((r) => r.id.startsWith('ENF-') && !all.rules.some((x) => x.id === r.id)).map((r) => ({ ...zero, ...r, title: 'enforcement' })));
-    if (!main.contains(list)) fill(main, h('h1', {}, 'Rules'), summary, card('', h('div', { class: 'row' }, words, order)), card('', list));
-    fill(summary, `${all.rules.length} rules · ${grown.unreviewed || 0} proposals wait for review · ${grown.promoted || 0} promoted · ${grown.rejected || 0} rejected`);
+    if (!main.contains(list)) fill(main, h('h1', {}, 'Rules'), summary, questions, card('', h('div', { class: 'row' }, words, order)), card('', list));
+    kept(questions, review.items, (item) => ruleInQuestion(item, link), 'No rule waits for your judgement.');
+    fill(summary, `${plural(all.rules.length, 'rule')} · ${plural(grown.unreviewed || 0, 'proposal waits', 'proposals wait')} for review · ${grown.promoted || 0} promoted · ${grown.rejected || 0} rejected`);
     draw();
   });
 }

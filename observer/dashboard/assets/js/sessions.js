@@ -1,6 +1,7 @@
 import { ago, card, chip, fill, h, last, short, table } from './dom.js';
 import { tidy } from './charts.js';
 import { get, refreshing } from './net.js';
+import { bell } from './notify.js';
 import { waiting } from './review.js';
 
 const listed = 100; // sessions that are shown
@@ -12,10 +13,10 @@ export function sessions(main, signal) {
   const list = h('div');
   const open = new Map(); // the reviews that are open, by what they show
   refreshing(signal, (e) => e.position.stream === 'WRIT_SESSIONS', async () => {
-    const [all, activity, status, waits, keys] = await Promise.all([get('sessions', { limit: listed }), get('activity', { hours: 168 }), get('status'), get('waits'), get('passkeys')]);
+    const [all, activity, status, waits, keys, others] = await Promise.all([get('sessions', { limit: listed }), get('activity', { hours: 168 }), get('status'), get('waits'), get('passkeys'), judgements()]);
     if (signal.aborted) return;
-    if (!main.contains(list)) fill(main, h('h1', {}, 'Sessions'), queue, top, list);
-    fill(top, tiles(activity, status, waits.counts));
+    if (!main.contains(list)) fill(main, h('div', { class: 'row' }, h('h1', { class: 'grow' }, 'Sessions'), bell()), queue, top, list);
+    fill(top, tiles(activity, status, waits.counts, others));
     const known = new Map(waits.items.map((one) => [print(one), one]));
     for (const key of open.keys()) if (!known.has(key)) open.delete(key);
     // What the person reads or types into stays while it is the same offer.
@@ -29,7 +30,14 @@ export function sessions(main, signal) {
 
 const print = (one) => `${one.session} ${one.gate} ${one.fingerprint}`;
 
-function tiles(activity, status, counts) {
+/** judgements counts what else waits for a person: proposed rules, and what reflection proposes. */
+async function judgements() {
+  const [grown, reflected] = await Promise.all([get('graduation'), get('proposals')]);
+  const count = (n, text, page) => n > 0 && [h('a', { href: page }, n), text];
+  return [count(grown.unreviewed, 'proposed rules: judge them', '#/rules'), count(reflected.proposals.length, 'proposals of the memory: judge them', '#/memory')].filter(Boolean);
+}
+
+function tiles(activity, status, counts, others) {
   const since = (hours) => activity.hours.filter((hour) => Date.now() - new Date(hour.start) < hours * 3600e3);
   const sum = (hours, ...names) => since(hours).reduce((n, hour) => n + names.reduce((m, name) => m + (hour[name] || 0), 0), 0);
   const recent = activity.retrieval.slice(-60);
@@ -37,13 +45,14 @@ function tiles(activity, status, counts) {
   const behind = status.views.reduce((n, v) => n + v.lag, 0);
   return h('div', { class: 'tiles' }, [
     [counts.waiting, 'wait for you'],
+    ...others,
     [counts.live, `live sessions; ${counts.idle} idle, ${counts.ended} ended`],
     [sum(24, 'allowed'), 'allowed, 24 h'],
     [sum(24, 'denied', 'asked'), 'refused or asked, 24 h'],
     [sum(168, 'tokens', 'memory', 'files').toLocaleString(), `tokens given, 7 days; rules followed ${sum(168, 'followed')}, not ${sum(168, 'ignored')}`],
     [recent.length ? `${tidy(slowest)} ms` : '–', 'slowest p95 of retrieval, last hour'],
-    [behind, 'events the views are behind'],
-  ].map(([n, text]) => h('div', { class: 'tile' }, h('b', {}, n), h('span', {}, text))));
+    behind > 0 && [behind, 'events the views are behind'],
+  ].filter(Boolean).map(([n, text]) => h('div', { class: 'tile' }, h('b', {}, n), h('span', {}, text))));
 }
 
 /** callFor is one entry of the queue, with its review in place. */
