@@ -30,7 +30,13 @@ const reconnectWait = 50 * time.Millisecond
 type Options struct {
 	URL            string // such as "nats://127.0.0.1:4222"; several are separated by commas
 	User, Password string // "" connects without credentials
-	Name           string // shown in the server's list of connections
+	// Creds is a file with a user's JWT and its seed, Seed one with the seed of an
+	// NKey; they are read at every connect, so that a replaced one is used.
+	Creds, Seed string
+	// Daemon is the one whose services are asked and answered, where several share
+	// the NATS; "" where there is one.
+	Daemon string
+	Name   string // shown in the server's list of connections
 	// Timeout bounds connecting, and each call whose context has no deadline.
 	// 0 is DefaultTimeout.
 	Timeout time.Duration
@@ -220,7 +226,12 @@ func (o Options) natsOptions(c *Conn) []nats.Option {
 		}),
 		nats.ReconnectHandler(func(*nats.Conn) { c.announceReconnect() }),
 	}
-	if o.User != "" {
+	switch {
+	case o.Creds != "":
+		options = append(options, nats.UserCredentials(o.Creds))
+	case o.Seed != "":
+		options = append(options, seedOption(o.Seed))
+	case o.User != "":
 		options = append(options, nats.UserInfo(o.User, o.Password))
 	}
 	if o.TLS != nil {

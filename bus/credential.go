@@ -1,59 +1,127 @@
 package bus
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nkeys"
 )
 
 // ErrCredentialExposed is returned by LoadCredential for a file that others
 // than its owner may read.
 var ErrCredentialExposed = errors.New("bus: credential file is readable by others")
 
-// Credential is a role's user and password.
+// Credential is how a role signs in: with a user and a password, which a daemon with
+// a NATS of its own makes, or with a file from the administrator of another.
 type Credential struct {
 	User     string `json:"user"`
 	Password string `json:"password"`
+	// Creds is a file with a JWT and its seed, as nsc writes it; Seed one with the
+	// seed of an NKey.
+	Creds, Seed string `json:"-"`
 }
 
 // String hides the password.
-func (c Credential) String() string { return c.User }
+func (c Credential) String() string {
+	return cmp.Or(c.User, c.Creds, c.Seed)
+}
+
+// As puts a credential into the options.
+func (o Options) As(c Credential) Options {
+	o.User, o.Password, o.Creds, o.Seed = c.User, c.Password, c.Creds, c.Seed
+	return o
+}
 
 // CredentialFile is where a role's credential is kept in a folder.
 func CredentialFile(dir, role string) string { return filepath.Join(dir, role+".json") }
 
-// LoadCredential reads a role's credential. It returns ErrNotFound when there
-// is none, ErrCredentialExposed, or what is wrong with the file.
+// LoadCredential reads a role's credential: of a folder the first of ROLE.json,
+// ROLE.creds and ROLE.nk. It returns ErrNotFound when there is none,
+// ErrCredentialExposed, or what is wrong with the file.
 func LoadCredential(dir, role string) (Credential, error) {
 	path := CredentialFile(dir, role)
-	file, err := os.Open(path)
+	raw, err := readSecret(path)
 	if errors.Is(err, fs.ErrNotExist) {
+		if c, other := signingCredential(dir, role); !errors.Is(other, fs.ErrNotExist) {
+			return c, other
+		}
 		return Credential{}, fmt.Errorf("credential %s: %w: start the daemon once to create it", path, ErrNotFound)
 	}
 	if err != nil {
-		return Credential{}, fmt.Errorf("credential: %w", err)
-	}
-	defer func() { _ = file.Close() }()
-	info, err := file.Stat()
-	if err != nil {
-		return Credential{}, fmt.Errorf("credential: %w", err)
-	}
-	if exposed(info.Mode()) {
-		return Credential{}, fmt.Errorf("%w: %s has mode %#o. Make it yours alone: chmod 600 %s",
-			ErrCredentialExposed, path, info.Mode().Perm(), path)
+		return Credential{}, err
 	}
 	var c Credential
-	if err := json.NewDecoder(file).Decode(&c); err != nil {
+	if err := json.Unmarshal(raw, &c); err != nil {
 		return Credential{}, fmt.Errorf("credential %s: %w. Remove it and start the daemon to make a new one", path, err)
 	}
 	if c.User == "" || c.Password == "" {
 		return Credential{}, fmt.Errorf("credential %s: no user or password. Remove it and start the daemon to make a new one", path)
 	}
 	return c, nil
+}
+
+// signingCredential is the one of a role that signs what the server asks, or
+// fs.ErrNotExist.
+func signingCredential(dir, role string) (Credential, error) {
+	creds, seed := filepath.Join(dir, role+".creds"), filepath.Join(dir, role+".nk")
+	raw, err := readSecret(creds)
+	switch {
+	case err == nil:
+		if _, err := nkeys.ParseDecoratedUserNKey(raw); err != nil {
+			return Credential{}, fmt.Errorf("credential %s: %w. It is the file that `nsc generate creds` writes", creds, err)
+		}
+		return Credential{Creds: creds}, nil
+	case !errors.Is(err, fs.ErrNotExist):
+		return Credential{}, err
+	}
+	if _, err := readSecret(seed); err != nil {
+		return Credential{}, err
+	}
+	if _, err := nats.NkeyOptionFromSeed(seed); err != nil {
+		return Credential{}, fmt.Errorf("credential %s: %w. It holds the seed of a user's NKey, which begins with SU", seed, err)
+	}
+	return Credential{Seed: seed}, nil
+}
+
+// seedOption signs in with the NKey in a file.
+func seedOption(file string) nats.Option {
+	return func(o *nats.Options) error {
+		option, err := nats.NkeyOptionFromSeed(file)
+		if err != nil {
+			return err
+		}
+		return option(o)
+	}
+}
+
+// readSecret reads a file that is its owner's alone.
+func readSecret(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("credential: %w", err)
+	}
+	defer func() { _ = file.Close() }()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("credential: %w", err)
+	}
+	if exposed(info.Mode()) {
+		return nil, fmt.Errorf("%w: %s has mode %#o. Make it yours alone: chmod 600 %s",
+			ErrCredentialExposed, path, info.Mode().Perm(), path)
+	}
+	raw, err := io.ReadAll(file)
+	if err != nil {
+		return nil, fmt.Errorf("credential: %w", err)
+	}
+	return raw, nil
 }
 
 // exposed looks at the mode's bits for group and others; Windows keeps rights

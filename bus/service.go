@@ -59,7 +59,7 @@ type Service struct {
 	Endpoints   []Endpoint
 }
 
-// Serve starts a service. Stop it with the returned function: it takes no new
+// Serve starts a service, at the subjects of the options' daemon. Stop it with the returned function: it takes no new
 // requests, finishes those it has, and returns; when its context ends first it
 // cancels the handlers and returns the context's error.
 func (c *Conn) Serve(ctx context.Context, s Service) (stop func(context.Context) error, err error) {
@@ -79,7 +79,7 @@ func (c *Conn) Serve(ctx context.Context, s Service) (stop func(context.Context)
 	}
 	for _, e := range s.Endpoints {
 		err := svc.AddEndpoint(e.Name, micro.HandlerFunc(running.handler(e)),
-			micro.WithEndpointSubject(e.Subject), micro.WithEndpointMetadata(e.Metadata))
+			micro.WithEndpointSubject(schemas.ServiceAt(c.options.Daemon, e.Subject)), micro.WithEndpointMetadata(e.Metadata))
 		if err != nil {
 			running.cancel()
 			_ = svc.Stop()
@@ -293,7 +293,7 @@ func (s *service) settle(ctx context.Context) {
 // where the service refused, ErrUnavailable where nobody serves the subject or
 // no answer came in time, and ErrDenied where the role may not ask.
 func (c *Conn) Request(ctx context.Context, r Request) (Reply, error) {
-	answer, err := c.roundTrip(ctx, &nats.Msg{Subject: r.Subject, Header: nats.Header(r.Header), Data: r.Body})
+	answer, err := c.roundTrip(ctx, &nats.Msg{Subject: schemas.ServiceAt(c.options.Daemon, r.Subject), Header: nats.Header(r.Header), Data: r.Body})
 	if err != nil {
 		return Reply{}, fmt.Errorf("request %s: %w", r.Subject, err)
 	}

@@ -46,6 +46,9 @@ type delivered struct {
 func (c *Conn) openWire(ctx context.Context) (*wire, error) {
 	ctx, cancel := c.bounded(ctx)
 	defer cancel()
+	if c.options.Creds != "" || c.options.Seed != "" {
+		return nil, errNoWire // the server's challenge is the library's to sign
+	}
 	if c.options.Dial != nil {
 		return c.dialWire(ctx, func() (net.Conn, error) { return c.options.Dial() }, true)
 	}

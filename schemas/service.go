@@ -2,8 +2,23 @@ package schemas
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 )
+
+// ServicePrefix begins the subject of every service.
+const ServicePrefix = "writ.svc."
+
+// ServiceAt is the subject of a service of one daemon, where several share a NATS:
+// what needs files, sessions or a person is asked at the daemon that has them. With
+// no daemon it is the subject itself, as it is of what is no service.
+func ServiceAt(daemon, subject string) string {
+	name, service := strings.CutPrefix(subject, ServicePrefix)
+	if daemon == "" || !service {
+		return subject
+	}
+	return ServicePrefix + daemon + "." + name
+}
 
 // Subjects of the daemon's services. Requests and replies are JSON, but for
 // the hook service, whose body is the host's payload as it came. Persisted in
@@ -425,8 +440,9 @@ type Status struct {
 	DataDir    string         `json:"data_dir"`
 	Format     int            `json:"format"` // of the data directory
 	URL        string         `json:"url"`
-	Durability string         `json:"durability"`
+	Durability string         `json:"durability"`         // of its own log; of another's, that its administrator set it
 	External   bool           `json:"external,omitempty"` // the log is on somebody else's NATS
+	Daemon     string         `json:"daemon,omitempty"`   // whose services are asked there, see ServiceAt
 	Memory     uint64         `json:"memory_bytes"`       // resident, 0 where unknown
 	Streams    []StreamStatus `json:"streams"`
 	Views      []ViewStatus   `json:"views"`

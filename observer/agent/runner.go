@@ -71,6 +71,9 @@ func (s *Schedules) tick(ctx context.Context) (wait time.Duration, err error) {
 	if err := s.all(ctx, func(state schedule.State) { all = append(all, state) }); err != nil {
 		return retryFire, err
 	}
+	if all, err = s.own(ctx, all); err != nil {
+		return retryFire, err
+	}
 	now := s.Now()
 	wait = idle
 	for _, state := range all {
@@ -96,6 +99,26 @@ func (s *Schedules) tick(ctx context.Context) (wait time.Duration, err error) {
 		}
 	}
 	return max(wait, 0), nil
+}
+
+// own leaves out the schedules that were made by a run of another daemon.
+func (s *Schedules) own(ctx context.Context, all []schedule.State) (own []schedule.State, err error) {
+	if s.Daemon == "" {
+		return all, nil
+	}
+	err = s.Views.Read(ctx, projections.ViewAgentRuns, func(r projections.Reader) error {
+		for _, state := range all {
+			made, known, err := runView.Run(r, state.Added.Run)
+			if err != nil {
+				return err
+			}
+			if !known || made.Daemon == s.Daemon {
+				own = append(own, state)
+			}
+		}
+		return nil
+	})
+	return own, err
 }
 
 // fire claims what is due and starts its run. Whoever else claims it first fires

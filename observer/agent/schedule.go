@@ -27,6 +27,9 @@ type ScheduleOptions struct {
 	// Zone is the one that times of day are meant in, by a name that means the
 	// same elsewhere: IANA's, or an offset such as +02:00.
 	Zone string
+	// Daemon is the one whose agents' schedules fire here, since a fire needs its
+	// workspace; "" is all, where no other daemon shares the log.
+	Daemon string
 	// Fire begins the run that a fire has claimed, and does not wait for its end.
 	// Its error is that of Engine.Begin.
 	Fire func(ctx context.Context, s Start) error

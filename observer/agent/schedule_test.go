@@ -53,7 +53,11 @@ func newClockwork(t *testing.T, log *books, name string) *clockwork {
 // schedule runs one /schedule in a conversation of dev.
 func (c *clockwork) schedule(t *testing.T, args string) verbs.Result {
 	t.Helper()
-	id := c.newID()
+	return c.scheduleIn(t, c.newID(), args)
+}
+
+func (c *clockwork) scheduleIn(t *testing.T, id, args string) verbs.Result {
+	t.Helper()
 	asking := &conversation{engine: c.engine, id: id, file: filepath.Join(c.dir, "dev.json"), workspace: c.dir}
 	c.engine.mu.Lock()
 	c.engine.live[id] = asking
@@ -99,6 +103,34 @@ func TestSchedulesFire(t *testing.T) {
 		}
 		if r := c.schedule(t, "list"); r.Text != "- s00000002 every 2 hours: report (next 2000-01-01 06:00 UTC)\n" {
 			t.Errorf("list %q", r.Text)
+		}
+	})
+}
+
+// What an agent scheduled needs its workspace, and fires where that is.
+func TestWhatAnotherDaemonsAgentScheduledDoesNotFireHere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log := newBooks(time.Now)
+		a, b := newClockwork(t, log, "a"), newClockwork(t, log, "b")
+		a.schedules.Daemon, b.schedules.Daemon = "a", "b"
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		err := Claim(ctx, log.writer(), 0, schemas.AgentRun("r1"), schemas.Writ("test"),
+			schemas.AgentStarted{Agent: "dev", Message: "m", Trigger: "cli", File: "f", Workspace: "w", Daemon: "a"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.scheduleIn(t, "r1", "hourly: tick")
+		go b.schedules.Run(ctx)
+		time.Sleep(3*time.Hour + time.Minute)
+		synctest.Wait()
+		if b.fires() != "" {
+			t.Errorf("the other daemon fired %s", b.fires())
+		}
+		go a.schedules.Run(ctx)
+		synctest.Wait()
+		if n := strings.Count(a.fires(), "tick"); n != 1 {
+			t.Errorf("its own fired %d times: %s", n, a.fires())
 		}
 	})
 }

@@ -25,6 +25,14 @@ type Settings struct {
 	// NATSURL connects to an existing NATS instead of embedding one; user and
 	// password may stand in it (nats://user:password@host:4222).
 	NATSURL string `yaml:"nats_url"`
+	// NATSCA is a file with the certificates (PEM) that sign that NATS' own; ""
+	// trusts those of the system.
+	NATSCA string `yaml:"nats_ca"`
+	// NATSCert and NATSKey are files with a certificate and its key (PEM) that
+	// are shown to a NATS that asks for one.
+	NATSCert string `yaml:"nats_cert"`
+	// NATSKey is the key of NATSCert.
+	NATSKey string `yaml:"nats_key"`
 	// Replicas of the streams; more than 1 needs an external cluster.
 	Replicas int `yaml:"replicas"`
 	// MaxBytes bounds each stream, 0 is no bound. A full stream refuses

@@ -20,10 +20,14 @@ import (
 // it may not be read, and the errors of [bus.Connect].
 func Connect(ctx context.Context, at config.Endpoint, dataDir, role string, o bus.Options) (*bus.Conn, error) {
 	path := config.CredentialPath(dataDir, role)
+	trust, err := at.TLS.Config()
+	if err != nil {
+		return nil, err
+	}
 	own, err := bus.LoadCredential(filepath.Dir(path), role)
 	switch {
 	case err == nil:
-		o.User, o.Password = own.User, own.Password
+		o = o.As(own)
 	case errors.Is(err, bus.ErrNotFound):
 		settings, loadErr := config.Load(dataDir)
 		if loadErr != nil || settings.NATSURL == "" {
@@ -32,7 +36,7 @@ func Connect(ctx context.Context, at config.Endpoint, dataDir, role string, o bu
 	default:
 		return nil, err
 	}
-	o.URL, o.WriteThrough = at.URL, true
+	o.URL, o.Daemon, o.TLS, o.WriteThrough = at.URL, at.Daemon, trust, true
 	return bus.Connect(ctx, o)
 }
 

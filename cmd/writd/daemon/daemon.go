@@ -72,11 +72,11 @@ type Daemon struct {
 	started  time.Time
 	stop     context.CancelFunc
 
-	conn      *bus.Conn   // appends and looks up
-	log       *bus.Writer // the way into the log, behind conn
-	reading   *bus.Conn   // of the projections
-	services  *bus.Conn   // requests and their answers
-	url       string
+	conn      *bus.Conn        // appends and looks up
+	log       *bus.Writer      // the way into the log, behind conn
+	reading   *bus.Conn        // of the projections
+	services  *bus.Conn        // requests and their answers
+	endpoint  config.Endpoint  // as it is announced
 	server    *embedded.Server // nil for another's
 	backingUp sync.Mutex       // held while a backup is written
 	runtime   *projections.Runtime
@@ -194,15 +194,15 @@ func Run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 	defer overHTTP.Stop()
 	defer d.turn.Close()
 	defer d.pages.stop()
-	endpoint := config.Endpoint{URL: d.url, PID: os.Getpid(), Version: config.Version, Started: d.started}
-	if err := config.WriteEndpoint(s.DataDir, endpoint); err != nil {
+	d.endpoint.PID, d.endpoint.Version, d.endpoint.Started = os.Getpid(), config.Version, d.started
+	if err := config.WriteEndpoint(s.DataDir, d.endpoint); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, config.RemoveEndpoint(s.DataDir, os.Getpid())) }()
 	d.serving.Store(true)
 	defer d.serving.Store(false)
-	logger.Info("ready", "url", d.url, "data", s.DataDir, "durability", s.Durability, "took", d.now().Sub(d.started).String())
-	ready(d.url)
+	logger.Info("ready", "url", d.endpoint.URL, "data", s.DataDir, "durability", d.durability(), "took", d.now().Sub(d.started).String())
+	ready(d.endpoint.URL)
 	if e, ok := d.corpus.Embedder().Embedder.(interface{ Warm() }); ok {
 		go e.Warm() // the first prompt would wait for it
 	}
@@ -328,7 +328,7 @@ func (d *Daemon) openBus(ctx context.Context) (func(), error) {
 		shutdown()
 		return nil, err
 	}
-	d.url = server.URL()
+	d.endpoint.URL = server.URL()
 	return func() { d.disconnect(); shutdown() }, nil
 }
 

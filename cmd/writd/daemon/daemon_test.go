@@ -15,6 +15,7 @@ import (
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/internal/config"
+	"github.com/writbus/writ/cmd/internal/reach"
 	"github.com/writbus/writ/retrieval"
 	"github.com/writbus/writ/schemas"
 )
@@ -77,11 +78,12 @@ func startWith(t testing.TB, data, project string, change func(*config.Settings)
 
 func dial(t testing.TB, data, url, role string) *bus.Conn {
 	t.Helper()
-	c, err := bus.LoadCredential(config.Layout{Root: data}.Credentials(), role)
+	at, err := config.ReadEndpoint(data)
 	if err != nil {
 		t.Fatal(err)
 	}
-	conn, err := bus.Connect(t.Context(), bus.Options{URL: url, User: c.User, Password: c.Password, Name: "test", Timeout: 5 * time.Minute, WriteThrough: true})
+	at.URL = url
+	conn, err := reach.Connect(t.Context(), at, data, role, bus.Options{Name: "test", Timeout: 5 * time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/writbus/writ/bus"
@@ -36,11 +37,28 @@ func (d *Daemon) connectOutside(ctx context.Context) error {
 	if err := d.shareUser(address, user); err != nil {
 		return err
 	}
-	if err := d.connect(ctx, bus.Options{URL: address, User: own.User, Password: own.Password}); err != nil {
+	d.endpoint.TLS = config.TLS{CA: d.file(d.settings.NATSCA), Cert: d.file(d.settings.NATSCert), Key: d.file(d.settings.NATSKey)}
+	trust, err := d.endpoint.TLS.Config()
+	if err != nil {
 		return err
 	}
-	d.url = address
+	if d.endpoint.Daemon, err = config.DaemonID(d.layout); err != nil {
+		return fmt.Errorf("%w: %w", ErrDataDir, err)
+	}
+	if err := d.connect(ctx, bus.Options{URL: address, Daemon: d.endpoint.Daemon, TLS: trust}.As(own)); err != nil {
+		return err
+	}
+	d.endpoint.URL = address
 	return nil
+}
+
+// file is one that a setting names, in the data directory where it is no absolute
+// path; "" is none.
+func (d *Daemon) file(name string) string {
+	if name == "" || filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(d.layout.Root, name)
 }
 
 // shareUser gives the roles that have no credential the user of the URL.

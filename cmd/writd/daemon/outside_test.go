@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"path/filepath"
@@ -105,6 +106,60 @@ func TestTwoDaemonsOnOneLog(t *testing.T) {
 	}
 	if approvals != 1 {
 		t.Errorf("one act approved %d times", approvals)
+	}
+}
+
+// TestEachDaemonAnswersItsOwn asks two daemons on one NATS: what needs files,
+// sessions or a person is never answered by the other.
+func TestEachDaemonAnswersItsOwn(t *testing.T) {
+	address := outsideNATS(t)
+	var worlds []*world
+	for range 2 {
+		worlds = append(worlds, startWith(t, t.TempDir(), newProject(t, "mode: work\n"), func(s *config.Settings) { s.NATSURL = address }))
+	}
+	for i, w := range worlds {
+		for range 20 {
+			status, err := call[schemas.Status](w, w.admin, schemas.SvcStatus, bus.None{})
+			if err != nil || status.DataDir != w.data || status.Durability != elsewhere {
+				t.Fatalf("daemon %d answers as the one of %s, durability %s, %v", i, status.DataDir, status.Durability, err)
+			}
+		}
+		w.observe(schemas.Observation{ID: fmt.Sprintf("o%d", i), Input: []byte(fmt.Sprintf("[gate=allow] The billing tests of machine %d need the race detector", i))})
+	}
+	for i, w := range worlds {
+		hits := w.recall(schemas.RecallRequest{Text: "billing race detector"}).Hits
+		if len(hits) != 1 || !strings.Contains(hits[0].Text, fmt.Sprintf("machine %d", i)) {
+			t.Errorf("daemon %d recalls %+v", i, hits)
+		}
+	}
+	plain, err := bus.Connect(t.Context(), bus.Options{URL: strings.Replace(address, "writ:secret@", "", 1), User: "writ", Password: "secret"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer plain.Close()
+	if _, err := plain.Request(t.Context(), bus.Request{Subject: schemas.SvcStatus, Body: []byte("{}")}); !errors.Is(err, bus.ErrUnavailable) {
+		t.Errorf("who names no daemon is answered: %v", err)
+	}
+	if _, err := call[bus.None](worlds[0], worlds[0].admin, schemas.SvcStop, bus.None{}); err != nil {
+		t.Error(err)
+	}
+	if status, err := call[schemas.Status](worlds[1], worlds[1].admin, schemas.SvcStatus, bus.None{}); err != nil || status.DataDir != worlds[1].data {
+		t.Errorf("after the other ended: %+v, %v", status, err)
+	}
+}
+
+// TestAnIDIsDrawnOnce keeps a daemon's id over its starts, and draws another where
+// it cannot be read.
+func TestAnIDIsDrawnOnce(t *testing.T) {
+	layout := config.Layout{Root: t.TempDir()}
+	first, err := config.DaemonID(layout)
+	again, err2 := config.DaemonID(layout)
+	if err != nil || err2 != nil || first != again || len(first) != 16 {
+		t.Fatalf("%q %q, %v %v", first, again, err, err2)
+	}
+	put(t, filepath.Join(layout.Root, "run", "daemon-id"), "a.>")
+	if other, err := config.DaemonID(layout); err != nil || other == first || len(other) != 16 {
+		t.Errorf("%q, %v", other, err)
 	}
 }
 

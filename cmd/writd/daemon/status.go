@@ -15,12 +15,22 @@ import (
 	"github.com/writbus/writ/schemas"
 )
 
+// elsewhere is the durability of a log whose syncs cannot be seen from here.
+const elsewhere = "as its administrator set it"
+
+func (d *Daemon) durability() string {
+	if d.settings.NATSURL != "" {
+		return elsewhere
+	}
+	return d.settings.Durability
+}
+
 // status reports the daemon's health.
 func (d *Daemon) status(ctx context.Context, _ bus.None) (schemas.Status, error) {
 	index := d.corpus.Current()
 	s := schemas.Status{
-		Version: config.Version, PID: os.Getpid(), Started: d.started, DataDir: d.layout.Root, Format: config.Format(), URL: d.url,
-		Durability: d.settings.Durability, External: d.settings.NATSURL != "", Memory: residentMemory(),
+		Version: config.Version, PID: os.Getpid(), Started: d.started, DataDir: d.layout.Root, Format: config.Format(), URL: d.endpoint.URL,
+		Durability: d.durability(), External: d.settings.NATSURL != "", Daemon: d.endpoint.Daemon, Memory: residentMemory(),
 		Rules: index.Len(), Embedder: index.Embedder(),
 		Metrics: d.telemetry.URL(), FailMode: "closed", Confine: d.runner.String(), Unheld: d.runner.Absent(), Classifier: d.memory.Classifier(), Model: d.modelStatus(),
 	}

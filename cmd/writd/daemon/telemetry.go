@@ -22,7 +22,7 @@ func (d *Daemon) beginTelemetry(ctx context.Context) (stop func(), err error) {
 			if d.serving.Load() {
 				return d.status(ctx, bus.None{})
 			}
-			return schemas.Status{Version: config.Version, Durability: d.settings.Durability}, nil
+			return schemas.Status{Version: config.Version, Durability: d.durability()}, nil
 		},
 	}
 	d.telemetry, err = metrics.Start(ctx, o)

@@ -53,6 +53,7 @@ type Options struct {
 	Limits    dialect.Limits
 	// Daemon names this daemon in the log, and Started is when it began.
 	Daemon  string
+	Sharing string // Daemon, where others share the log: what their agents scheduled is theirs
 	Started time.Time
 	Version string
 	// Shown are the events of a record as people see them.
@@ -84,7 +85,7 @@ func New(o Options) *Service {
 	})
 	v.books = &agent.Books{Log: o.Log, Views: o.Kept, Find: o.Find}
 	v.schedules = agent.NewSchedules(agent.ScheduleOptions{
-		Log: o.Log, Views: o.Kept, Engine: v.engine, Now: o.Now, NewID: bus.NewID, Zone: zoneName(o.Now()),
+		Log: o.Log, Views: o.Kept, Engine: v.engine, Now: o.Now, NewID: bus.NewID, Zone: zoneName(o.Now()), Daemon: o.Sharing,
 		Fire:    func(_ context.Context, s agent.Start) error { return v.live.launch(s, v.converse) },
 		Problem: func(err error) { o.Logger.Warn("schedules", "error", err) },
 	})
