@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"regexp"
 	"sort"
 	"strings"
 	"unicode"
@@ -147,24 +148,47 @@ func (r *reader) state(n ast.Node, box *east.TaskCheckBox) *bool {
 
 func (r *reader) inline(n ast.Node) []span {
 	var out []span
-	link := ""
+	link, end := "", -1 // end is where the text of the last span ends
 	add := func(s span) {
-		s.link, link = link, ""
+		s.link, link, end = link, "", -1
 		if r.folded == 0 {
 			out = append(out, s)
 		}
 	}
+	// The parser cuts text wherever a mark might begin: what follows at once goes on.
+	text := func(from, to int, more string) {
+		t := plainText(r.src[from:to]) + more
+		if last := len(out) - 1; end-2 <= from && from <= end && link == "" && r.folded == 0 {
+			// Of a run of marks that is used in part, the rest is said to lie where the
+			// run begins.
+			out[last].text += t
+			end += to - from
+			return
+		}
+		add(span{text: t})
+		if r.folded == 0 {
+			end = to
+		}
+	}
 	_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if e, is := n.(*ast.Emphasis); is {
+			if from, to, part := r.partOfName(e); part && entering {
+				text(from, from+e.Level, "")
+			} else if part {
+				text(to-e.Level, to, "")
+			}
+			return ast.WalkContinue, nil
+		}
 		if !entering {
 			return ast.WalkContinue, nil
 		}
 		switch n := n.(type) {
 		case *ast.Text:
-			t := plainText(n.Segment.Value(r.src))
+			more := ""
 			if n.SoftLineBreak() || n.HardLineBreak() {
-				t += "\n"
+				more = "\n"
 			}
-			add(span{text: t})
+			text(n.Segment.Start, n.Segment.Stop, more)
 		case *ast.String:
 			add(span{text: string(n.Value)})
 		case *ast.CodeSpan:
@@ -189,6 +213,28 @@ func (r *reader) inline(n ast.Node) []span {
 	})
 	return out
 }
+
+// partOfName tells the underscores of a name, such as __init__.py, from emphasis,
+// which the standard reads there, and where the whole of it lies in the source.
+func (r *reader) partOfName(e *ast.Emphasis) (from, to int, part bool) {
+	first, isText := e.FirstChild().(*ast.Text)
+	last, alsoText := e.LastChild().(*ast.Text)
+	if !isText || !alsoText {
+		return 0, 0, false
+	}
+	from, to = first.Segment.Start-e.Level, last.Segment.Stop+e.Level
+	if from < 0 || to > len(r.src) || strings.Trim(string(r.src[from:first.Segment.Start]), "_") != "" {
+		return 0, 0, false
+	}
+	before, after := "", string(r.src[to:])
+	if from > 0 {
+		before = string(r.src[from-1])
+	}
+	return from, to, strings.ContainsAny(before, `/\.-~@+#%&$=]`) || goesOn.MatchString(after)
+}
+
+// goesOn is what a name goes on with: an extension or another part.
+var goesOn = regexp.MustCompile(`^[./\\~@+#%&$=\[\]-]*[\pL\pN_\[]`)
 
 // markup reads a piece of HTML and returns what a reader sees of it.
 func (r *reader) markup(html string, line int) string {

@@ -55,7 +55,7 @@ func (b block) paths() []mention {
 		fields := strings.Fields(s.text)
 		for i, w := range fields {
 			p := piece{text: w}
-			t := strings.Trim(w, edgePunctuationOfPaths)
+			t := withoutEdges(w)
 			lead := first && b.kind != paragraph && (i+1 == len(fields) || !startsWord(fields[i+1]))
 			if pathLike(t, false) || lead && strings.Contains(t, "/") && pathLike(t, true) || lead && bareName[t] {
 				p.path = clean(t)
@@ -77,6 +77,24 @@ func (b block) paths() []mention {
 		out = append(out, mention{path: p.path, gone: removing || i+1 < len(pieces) && leaves(pieces[i+1].text, pieces[min(i+2, len(pieces)-1)].text)})
 	}
 	return out
+}
+
+// withoutEdges takes the punctuation of the sentence from a word, and leaves the
+// brackets whose other half is within: [id]/page.tsx.
+func withoutEdges(w string) string {
+	t := strings.Trim(w, edgePunctuationOfPaths)
+	at := strings.Index(w, t)
+	before, after := w[:at], w[at+len(t):]
+	for _, pair := range []string{"[]", "()", "{}"} {
+		opened, closed := pair[:1], pair[1:]
+		for strings.Count(t, closed) > strings.Count(t, opened) && strings.HasSuffix(before, opened) {
+			t, before = opened+t, strings.TrimSuffix(before, opened)
+		}
+		for strings.Count(t, opened) > strings.Count(t, closed) && strings.HasPrefix(after, closed) {
+			t, after = t+closed, strings.TrimPrefix(after, closed)
+		}
+	}
+	return t
 }
 
 const edgePunctuationOfPaths = ",;:!?()[]{}<>\"'“”‘’«»*`–—…"
