@@ -47,4 +47,5 @@
 //
 // It does no I/O, resolves no types or imports, and does not look into binary
 // files, files over [MaxBytes], or – for line patterns – lines over [MaxLine].
+// Credentials it finds in any bytes.
 package check

@@ -47,13 +47,17 @@ type found struct {
 // maxSecretAfter bounds what a format may look at behind its match, in bytes.
 const maxSecretAfter = 4 << 10
 
+// maxSecretContent bounds what is looked through, in bytes: more than a hook's
+// payload brings. That something holds a zero byte is no reason to pass it.
+const maxSecretContent = 32 << 20
+
 // Secrets finds credentials that are certain by their form – private keys,
 // tokens with the mark and alphabet of their issuer, connection strings with
 // a password – on the changed lines of a file, all lines when changed is nil.
 // Obvious placeholders do not count; what tests make for themselves does not
 // count in test files. The result is sorted by position.
 func Secrets(name string, content []byte, changed []Range) []Secret {
-	if len(content) > MaxBytes || changed != nil && len(changed) == 0 || isBinary(content) {
+	if len(content) > maxSecretContent || changed != nil && len(changed) == 0 {
 		return nil
 	}
 	name = clean(name)

@@ -2,6 +2,7 @@ package turn
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -87,25 +88,39 @@ func (c *contents) secrets(t turn, targets []schemas.Target) []enforcement.Secre
 	for i, w := range t.Writes {
 		target := targets[i]
 		before, err := project.ReadFile(target.Path)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if t.ToolUseID != "" {
+		readable := err == nil || errors.Is(err, fs.ErrNotExist)
+		if readable && t.ToolUseID != "" {
 			c.before.keep(t.contentKey(target.Path), before)
 		}
-		after, known := contentAfter(w, before, err == nil)
-		if !known {
-			continue
-		}
-		name := target.Rel
-		if name == "" {
-			name = target.Path
-		}
-		for _, s := range check.Secrets(name, after, check.Changed(before, after)) {
-			all = append(all, enforcement.Secret{Path: name, Line: s.Line, What: "a " + strings.ReplaceAll(s.Kind, "-", " ") + " (" + s.Preview + ")"})
+		name := cmp.Or(target.Rel, target.Path)
+		for _, s := range added(name, w, before, readable, err == nil) {
+			kind := strings.ReplaceAll(s.Kind, "-", " ")
+			all = append(all, enforcement.Secret{Path: name, Line: s.Line, What: article(kind) + " " + kind + " (" + s.Preview + ")"})
 		}
 	}
 	return all
+}
+
+// added finds the credentials in what a write adds to a file. Where the file cannot
+// be read, or it cannot be told what the write leaves of it, that is all it brings.
+func added(name string, w host.Write, before []byte, readable, exists bool) (all []check.Secret) {
+	if after, known := contentAfter(w, before, exists); readable && known {
+		return check.Secrets(name, after, check.Changed(before, after))
+	}
+	if w.Content != nil {
+		return check.Secrets(name, []byte(*w.Content), nil)
+	}
+	for _, e := range w.Edits {
+		all = append(all, check.Secrets(name, []byte(e.New), nil)...)
+	}
+	return all
+}
+
+func article(word string) string {
+	if word != "" && strings.ContainsRune("aeiouAEIOU", rune(word[0])) {
+		return "an"
+	}
+	return "a"
 }
 
 // edits compares what a call would change of its targets, where that can be told,

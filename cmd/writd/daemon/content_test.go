@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/writbus/writ/enforcement"
+	"github.com/writbus/writ/enforcement/project"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -98,6 +99,32 @@ func TestSecretsAreRefusedBeforeTheyAreWritten(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(w.project, "config.go")); err == nil {
 		t.Error("the hook wrote the file")
+	}
+}
+
+// TestSecretsAreRefusedWhateverTheFileHolds: what a write brings is looked at, also
+// where it cannot be told what it leaves of the file.
+func TestSecretsAreRefusedWhateverTheFileHolds(t *testing.T) {
+	w := start(t, t.TempDir(), newProject(t, "mode: conversation\n"))
+	line := "const key = \"glpat-" + "Vq7tR2xLmWz4Kd81sHcY" + "\"\n"
+	put(t, filepath.Join(w.project, "big.txt"), strings.Repeat("some line\n", project.MaxRead/10+1))
+	put(t, filepath.Join(w.project, "small.txt"), "a\n")
+	write := func(name, content string) schemas.HookReply { return w.write(name, content) }
+	edit := func(name, old, new string) schemas.HookReply {
+		return w.send("PreToolUse", map[string]any{
+			"tool_name": "Edit", "tool_use_id": "edit-" + name, "tool_input": map[string]any{"file_path": filepath.Join(w.project, name), "old_string": old, "new_string": new},
+		})
+	}
+	for name, reply := range map[string]schemas.HookReply{
+		"over a large file":          write("big.txt", line),
+		"in a large file":            edit("big.txt", "some line", line),
+		"for what is not there":      edit("small.txt", "b", line),
+		"in a large text":            write("new.txt", strings.Repeat("some line\n", 300_000)+line),
+		"in a text with a zero byte": write("zero.txt", "a\x00\n"+line),
+	} {
+		if reply.Exit != 2 || !strings.Contains(reply.Stderr, "ENF-SECRET") {
+			t.Errorf("%s: %+.300v", name, reply)
+		}
 	}
 }
 
