@@ -97,10 +97,12 @@ func (r *ruleset) allowJudged(path string, rights uint64) error {
 	return r.allowAt(path, rights, func(fd int) bool { return liesAt(fd, path) })
 }
 
-// liesAt reports whether an open file lies at a path, with no link on the way.
+// liesAt reports whether an open file lies at a path, with no link on the way. The
+// system names it as it is written on disks for which names that differ in case are
+// one.
 func liesAt(fd int, path string) bool {
 	at, err := os.Readlink("/proc/self/fd/" + strconv.Itoa(fd))
-	return err == nil && at == path
+	return err == nil && (at == path || lower(at) == lower(path))
 }
 
 func (r *ruleset) allowAt(path string, rights uint64, judged func(fd int) bool) error {
