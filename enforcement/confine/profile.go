@@ -78,7 +78,8 @@ type Options struct {
 	// for commands of git and of programs that are known to read.
 	Git bool
 	// Make are files of the project, relative to it, that the command may make: they
-	// stand there, empty, while it runs.
+	// stand there, empty, while it runs. An absolute one lies in a temp folder around
+	// the project, where a command makes no others.
 	Make []string
 	// Program is what runs where Args[0] is only its name, "" where that is it.
 	Program string
@@ -158,7 +159,11 @@ func limitsOf(o Options) limits {
 		}
 	}
 	for _, path := range append(slices.Clone(o.Write), o.Make...) {
-		l.named(path, project)
+		if !absolute(path) || slices.Contains(o.Write, path) {
+			l.named(path, project)
+		} else if beside(path, project) && plainFile(path) {
+			l.write = append(l.write, path)
+		}
 	}
 	switch {
 	case o.Profile == Implementation:
@@ -205,6 +210,13 @@ type placedFile struct {
 	info os.FileInfo
 }
 
+// beside reports whether a path lies in a temp folder that the project is in, too.
+func beside(path, project string) bool {
+	dir := parent(path)
+	return clean(path) == path && within(dir, project) && dir != project &&
+		slices.ContainsFunc(tempFolders, func(temp string) bool { return within(real(temp), dir) })
+}
+
 // place makes the files of o.Make that are not there, in folders that are, and
 // that no link leads to.
 func place(o Options) placed {
@@ -212,7 +224,10 @@ func place(o Options) placed {
 	project := real(o.Project)
 	for _, name := range o.Make {
 		path := clean(join(project, name))
-		if !within(project, path) || real(parent(path)) != parent(path) {
+		if absolute(name) {
+			path = name
+		}
+		if !(absolute(name) && beside(path, project) || within(project, path)) || real(parent(path)) != parent(path) {
 			continue
 		}
 		file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
