@@ -4,6 +4,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/writbus/writ/schemas"
 )
@@ -148,6 +149,9 @@ func (l Layout) hookScript(abs string) bool {
 }
 
 func (l Layout) protected(abs string, inProject bool) bool {
+	if l.CaseInsensitive {
+		abs = strings.Map(seen, abs)
+	}
 	if l.InData(abs) || l.hookScript(abs) {
 		return true
 	}
@@ -155,7 +159,7 @@ func (l Layout) protected(abs string, inProject bool) bool {
 		return true
 	}
 	if l.CaseInsensitive {
-		abs = strings.ToLower(abs)
+		abs = strings.ToLower(strings.ToUpper(abs)) // some letters have one capital
 	}
 	if systemStartup(abs) {
 		return true
@@ -211,6 +215,15 @@ func settingsOfTools(parts []string) bool {
 		}
 	}
 	return false
+}
+
+// seen drops letters that nobody sees, which file systems that fold case may take
+// for none.
+func seen(r rune) rune {
+	if unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point) {
+		return -1
+	}
+	return r
 }
 
 func settingsFile(name string) bool {

@@ -107,6 +107,19 @@ func TestInspectLeavesScratchAlone(t *testing.T) {
 	}
 }
 
+// TestBuildsAreLeftToTheHold checks that a build is no write of the project by its
+// line alone: most leave nothing but caches, and a hold keeps the others from it.
+func TestBuildsAreLeftToTheHold(t *testing.T) {
+	layout, readlink := escapeLayout()
+	for _, command := range []string{
+		"go build ./...", "go build", "cd src && go build -v . 2>&1 | head", "cargo build", "cargo check --tests", "npm run build", "make", "tsc -p . --noEmit", "mvn -q compile", "gradle build",
+	} {
+		if got := Inspect(layout, "/p", command, nil, readlink); got.Effect != EffectCannotTell || len(got.Targets) > 0 {
+			t.Errorf("%s: %v %v", command, got.Effect, got.Targets)
+		}
+	}
+}
+
 // TestInspectDoubtsForeseenNames checks that a name in a scratch folder that
 // somebody can have laid a link at is not taken for scratch.
 func TestInspectDoubtsForeseenNames(t *testing.T) {

@@ -70,6 +70,7 @@ func TestClassifyWhereFilesystemsIgnoreCase(t *testing.T) {
 	l.CaseInsensitive = true
 	for p, want := range map[string]string{
 		"/P/Plan.MD": ClassPlan, "/p/FINDINGS.md": ClassFindings, "/p/.Claude/Settings.json": ClassProtected, "/p/.GIT/hooks/x": ClassProtected,
+		"/p/.claude/\u017fettings.json": ClassProtected, "/p/.wr\u200dit/config.yaml": ClassProtected, "/p/.git/hoo\u212as/x": ClassProtected, "/p/.git/hooks\ufe0f/x": ClassProtected,
 		"/TMP/x": ClassScratch, "/Home/Dev/.BashRC": ClassProtected, "/P/src/a.go": ClassCode,
 	} {
 		if got := Classify(l, p); got.Class != want {

@@ -1,6 +1,9 @@
 package confine
 
-import "os"
+import (
+	"os"
+	"slices"
+)
 
 // cache is a folder in which a build tool keeps what it can make again.
 type cache struct {
@@ -71,16 +74,14 @@ var projectCaches = []cache{
 
 // caches lists the caches that there are, and makes those of tools that the
 // project uses: a command that may not write the folder around one could not.
-func caches(o Options, project string) []string {
-	var dirs []string
-	add := func(dir string, create bool) {
-		if create && !within(project, real(dir)) {
-			_ = os.MkdirAll(dir, 0o755)
-		}
-		if _, err := os.Lstat(dir); err == nil {
-			dirs = append(dirs, dir)
-		}
+// loose are the other folders that commands may write.
+func caches(o Options, project string, loose []string) []string {
+	type candidate struct {
+		dir  string
+		make bool
 	}
+	var all []candidate
+	add := func(dir string, make bool) { all = append(all, candidate{dir, make}) }
 	signs := map[string]bool{}
 	uses := func(file string) bool {
 		if file == "" {
@@ -107,10 +108,26 @@ func caches(o Options, project string) []string {
 		}
 		add(dir, uses(c.sign))
 	}
-	for _, dir := range general(o, home) {
+	for _, dir := range general(o, home, loose) {
 		add(dir, true)
 	}
-	dirs = cautious(dirs, home, project)
+	loose = slices.Clone(loose)
+	for _, c := range all {
+		loose = append(loose, clean(c.dir), real(c.dir))
+	}
+	var dirs []string
+	for _, c := range all {
+		dir, ok := steady(c.dir, loose)
+		if !ok || tooMuch(dir, home, project) {
+			continue
+		}
+		if c.make {
+			_ = os.MkdirAll(dir, 0o755)
+		}
+		if _, err := os.Lstat(dir); err == nil {
+			dirs = append(dirs, dir)
+		}
+	}
 	for _, c := range projectCaches {
 		dir := join(project, c.name)
 		if uses(c.sign) {
@@ -125,17 +142,19 @@ func caches(o Options, project string) []string {
 
 // general are the caches that many tools share, and Go's, which its own
 // settings file may put elsewhere.
-func general(o Options, home string) []string {
+func general(o Options, home string, loose []string) []string {
 	base := o.getenv("XDG_CACHE_HOME")
 	if !absolute(base) && home != "" {
 		base = join(home, ".cache")
 	}
 	dirs := []string{base}
+	config := o.getenv("XDG_CONFIG_HOME")
+	if !absolute(config) && home != "" {
+		config = join(home, ".config")
+	}
 	var file []byte
-	if config := o.getenv("XDG_CONFIG_HOME"); absolute(config) {
-		file, _ = os.ReadFile(join(config, "go", "env"))
-	} else if home != "" {
-		file, _ = os.ReadFile(join(home, ".config", "go", "env"))
+	if at, ok := steady(join(config, "go", "env"), loose); ok && !among(loose, at) {
+		file, _ = os.ReadFile(at)
 	}
 	for _, name := range []string{"GOCACHE", "GOMODCACHE"} {
 		at := o.getenv(name)
@@ -155,15 +174,8 @@ func general(o Options, home string) []string {
 	return kept
 }
 
-// cautious leaves out what a variable or a link makes too much of: a cache that
-// is or holds the home folder or the project, or lies in the project.
-func cautious(dirs []string, home, project string) []string {
-	var kept []string
-	for _, dir := range dirs {
-		dir = real(dir)
-		if dir != "/" && (home == "" || !within(dir, home)) && !within(dir, project) && !within(project, dir) {
-			kept = append(kept, dir)
-		}
-	}
-	return kept
+// tooMuch reports what a variable or a link makes too much of: a cache that is or
+// holds the home folder or the project, or lies in the project.
+func tooMuch(dir, home, project string) bool {
+	return dir == "/" || home != "" && within(dir, home) || within(dir, project) || within(project, dir)
 }

@@ -84,6 +84,15 @@ for change in (lambda: os.chmod(name, 0o600), lambda: os.fchmod(file, 0o600), la
     except OSError: continue
     open(os.environ['T'] + '/pwned', 'w')
 "`},
+	{name: "mode by an attribute", profile: ReadOnly, needs: "python3", script: `python3 -c "
+import os, struct
+acl = struct.pack('<I', 2) + b''.join(struct.pack('<HHI', *e) for e in ((1, 7, 0xffffffff), (4, 0, 0xffffffff), (32, 0, 0xffffffff)))
+name = os.environ['P'] + '/src/main.go'
+for at in (name, os.open(name, os.O_RDONLY)):
+    try: os.setxattr(at, 'system.posix_acl_access', acl)
+    except OSError: continue
+    open(os.environ['T'] + '/pwned', 'w')
+"`},
 	{name: "wider confinement inside", profile: ReadOnly, unproven: true, script: `$SELF ` + helperArg + ` '{"Profile":"implementation","Project":"'$P'","Args":["/bin/sh","-c","echo pwned > $P/src/main.go; cat $D/credentials/admin.json"]}'`},
 	{name: "hook of git", profile: Implementation, script: `echo pwned > $P/.git/hooks/pre-commit`},
 	{name: "another hook of git", profile: Implementation, script: `rm $P/.git/hooks/pre-commit; printf pwned > $T/x; mv $T/x $P/.git/hooks/pre-commit`},

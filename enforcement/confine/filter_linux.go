@@ -8,6 +8,9 @@ const (
 	sysIOUringSetup = 425
 	sysFchmodat2    = 452
 
+	sysSetxattrat    = 463
+	sysRemovexattrat = 466
+
 	seccompSetFilter   = 1
 	seccompNewListener = 1 << 3
 	seccompAllow       = 0x7fff0000
@@ -19,6 +22,12 @@ const (
 
 	foreignCalls = 0x40000000 // x32's begin here
 )
+
+// attributes are the calls that change extended attributes.
+var attributes = []uintptr{
+	syscall.SYS_SETXATTR, syscall.SYS_LSETXATTR, syscall.SYS_FSETXATTR, sysSetxattrat,
+	syscall.SYS_REMOVEXATTR, syscall.SYS_LREMOVEXATTR, syscall.SYS_FREMOVEXATTR, sysRemovexattrat,
+}
 
 // instruction is struct sock_filter.
 type instruction struct {
@@ -40,7 +49,8 @@ const (
 // a terminal, foreign system calls, io_uring, datagram sockets with a path,
 // which send without connecting, and limits of other processes, which end one or
 // keep it from starting others. With keep, connections are notified, and with modes
-// what changes the mode or owner of a file.
+// what changes the mode or owner of a file: extended attributes, one of which is
+// another way to write the mode, are then what the file system has none of.
 func filter(keep, modes bool) []instruction {
 	refuse := func(errno syscall.Errno) instruction {
 		return instruction{give, 0, 0, seccompErrno | uint32(errno)}
@@ -77,6 +87,11 @@ func filter(keep, modes bool) []instruction {
 		instruction{load, 0, 0, firstAt}, instruction{equal, 0, 1, 0}, allow,
 		instruction{load, 0, 0, thirdAt}, instruction{equal, 0, 3, 0},
 		instruction{load, 0, 0, thirdAt + high}, instruction{equal, 0, 1, 0}, allow, others)
+	if modes {
+		for _, call := range attributes {
+			on(call, refuse(syscall.EOPNOTSUPP))
+		}
+	}
 	if keep && modes {
 		for _, call := range changing {
 			if call.number != 0 {

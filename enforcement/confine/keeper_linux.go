@@ -46,7 +46,7 @@ const (
 type keeper struct {
 	listener uintptr
 	since    int64 // sockets made since then are the command's own; nanoseconds
-	allowed  []syscall.Stat_t
+	allowed  []daily
 	refused  chan string
 	limits   limits // whose files' modes may be changed
 	others   bool   // servers of other users, but root and the project's owner, are reached
@@ -65,18 +65,26 @@ func keep(o Options, l limits, began int64) *keeper {
 	}
 	listener, ok := install(filter(true, o.Profile != Implementation), true)
 	if !ok {
-		_, _ = install(filter(false, false), false)
+		_, _ = install(filter(false, o.Profile != Implementation), false)
 		return k
 	}
 	k.listener = listener
 	for _, path := range dailySockets(o) {
+		at, ok := steady(path, l.loose)
 		var stat syscall.Stat_t
-		if syscall.Stat(path, &stat) == nil {
-			k.allowed = append(k.allowed, stat)
+		if ok && syscall.Lstat(at, &stat) == nil {
+			k.allowed = append(k.allowed, daily{stat, among(l.loose, at)})
 		}
 	}
 	go k.serve()
 	return k
+}
+
+// daily is a socket that daily work needs. In a folder that commands may write, one
+// may have put another socket in its place.
+type daily struct {
+	syscall.Stat_t
+	loose bool
 }
 
 func install(program []instruction, listen bool) (listener uintptr, ok bool) {
@@ -297,7 +305,9 @@ func (k *keeper) place(path, thread string, socket int) (fd int, _ syscall.Errno
 	}
 	var stat syscall.Stat_t
 	if syscall.Fstat(fd, &stat) == nil {
-		same := func(a syscall.Stat_t) bool { return a.Dev == stat.Dev && a.Ino == stat.Ino }
+		same := func(a daily) bool {
+			return a.Dev == stat.Dev && a.Ino == stat.Ino && (!a.loose || keepsKeys(fd, socket))
+		}
 		if stat.Mode&syscall.S_IFMT == syscall.S_IFSOCK && (slices.ContainsFunc(k.allowed, same) || born(fd) >= k.since || k.harmless(fd, socket)) {
 			return fd, 0
 		}

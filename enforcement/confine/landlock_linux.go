@@ -88,11 +88,32 @@ func (r *ruleset) close() { _ = syscall.Close(r.fd) }
 // allow grants rights on a file, or on a folder with all that is in it. What
 // does not exist, or cannot be opened by this user, needs no rule.
 func (r *ruleset) allow(path string, rights uint64) error {
+	return r.allowAt(path, rights, func(int) bool { return true })
+}
+
+// allowJudged is allow for a path that was found by following links. Where a link
+// was laid in its way since, what stands there now was not judged and gets no rule.
+func (r *ruleset) allowJudged(path string, rights uint64) error {
+	return r.allowAt(path, rights, func(fd int) bool { return liesAt(fd, path) })
+}
+
+// liesAt reports whether an open file lies at a path, with no link on the way. The
+// system names it as it is written on disks for which names that differ in case are
+// one.
+func liesAt(fd int, path string) bool {
+	at, err := os.Readlink("/proc/self/fd/" + strconv.Itoa(fd))
+	return err == nil && (at == path || lower(at) == lower(path))
+}
+
+func (r *ruleset) allowAt(path string, rights uint64, judged func(fd int) bool) error {
 	fd, err := syscall.Open(path, openPath|syscall.O_CLOEXEC, 0)
 	if err != nil {
 		return nil //nolint:nilerr // nobody can use what cannot be reached
 	}
 	defer func() { _ = syscall.Close(fd) }() // nothing is buffered
+	if !judged(fd) {
+		return nil
+	}
 	errno := r.grant(fd, rights)
 	if errors.Is(errno, syscall.EINVAL) && rights&^(rightRead|rightFile) != 0 {
 		// Most are folders, and only of those all rights can be granted.
@@ -120,12 +141,12 @@ func (r *ruleset) fill(l limits) error {
 		}
 	}
 	for _, path := range l.write {
-		if err := r.allow(path, rightRead|rightWrite); err != nil {
+		if err := r.allowJudged(path, rightRead|rightWrite); err != nil {
 			return err
 		}
 	}
 	for _, path := range l.around {
-		if err := r.allow(path, rightRead|rightWrite&^accessRemoveDir); err != nil {
+		if err := r.allowJudged(path, rightRead|rightWrite&^accessRemoveDir); err != nil {
 			return err
 		}
 	}

@@ -28,7 +28,11 @@ func lists(p string) []string { return split(p, ':') }
 const maxLinks = 255
 
 // withoutLinks follows the links in an absolute path that exists.
-func withoutLinks(p string) (string, error) {
+func withoutLinks(p string) (string, error) { return follow(p, nil) }
+
+// follow is withoutLinks. It ends with errLaid at a link that lies in one of the
+// folders of loose, or below one.
+func follow(p string, loose []string) (string, error) {
 	at, links := "/", 0
 	for rest := split(clean(p), '/'); len(rest) > 0; {
 		name := rest[0]
@@ -48,6 +52,9 @@ func withoutLinks(p string) (string, error) {
 		if stat.Mode&syscall.S_IFMT != syscall.S_IFLNK {
 			at = next
 			continue
+		}
+		if among(loose, at) {
+			return "", errLaid
 		}
 		if links++; links > maxLinks {
 			return "", &fs.PathError{Op: "lstat", Path: p, Err: syscall.ELOOP}

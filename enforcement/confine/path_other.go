@@ -19,3 +19,5 @@ func slashed(p string) string { return filepath.ToSlash(p) }
 func lists(p string) []string { return filepath.SplitList(p) }
 
 func withoutLinks(p string) (string, error) { return filepath.EvalSymlinks(p) }
+
+func follow(p string, _ []string) (string, error) { return withoutLinks(p) }

@@ -26,6 +26,20 @@ func (k *keeper) harmless(place, socket int) bool {
 	return own != nil && keptBy(int(listener.Pid), own)
 }
 
+// keyPrograms are what keeps keys for ssh and signatures, as the system names a
+// process: by the program that it runs, unless it says otherwise itself.
+var keyPrograms = []string{"ssh-agent", "sshd", "sshd-session", "gpg-agent", "keyboxd", "scdaemon", "gnome-keyring-d", "gcr-ssh-agent"}
+
+// keepsKeys reports whether a program that keeps keys listens at a socket.
+func keepsKeys(place, socket int) bool {
+	listener, ok := listens(place, socket)
+	if !ok {
+		return false
+	}
+	name, err := os.ReadFile("/proc/" + strconv.Itoa(int(listener.Pid)) + "/comm")
+	return err == nil && slices.Contains(keyPrograms, trimmed(string(name)))
+}
+
 // listens is who began to listen at a socket, which a connection of this process's
 // own tells: the command's is not made before it is judged.
 func listens(place, socket int) (who syscall.Ucred, ok bool) {

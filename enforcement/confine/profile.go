@@ -78,7 +78,8 @@ type Options struct {
 	// for commands of git and of programs that are known to read.
 	Git bool
 	// Make are files of the project, relative to it, that the command may make: they
-	// stand there, empty, while it runs.
+	// stand there, empty, while it runs. An absolute one lies in a temp folder around
+	// the project, where a command makes no others.
 	Make []string
 	// Program is what runs where Args[0] is only its name, "" where that is it.
 	Program string
@@ -120,6 +121,9 @@ type limits struct {
 	hidden []string
 	// reveal are plain files below what is hidden that are read all the same.
 	reveal []string
+	// loose are folders that commands may write, so what a name in one leads to may
+	// be of an earlier command's making.
+	loose []string
 	// vars are variables to add to the environment.
 	vars []string
 	// notes tell what was left out, for the caller's standard error.
@@ -140,7 +144,8 @@ func limitsOf(o Options) limits {
 		}
 	}
 	l.temp(o, project)
-	for _, dir := range caches(o, project) {
+	for _, dir := range caches(o, project, l.loose) {
+		l.loose = append(l.loose, dir)
 		l.tree(dir, nil)
 	}
 	if o.Profile != Implementation {
@@ -154,7 +159,11 @@ func limitsOf(o Options) limits {
 		}
 	}
 	for _, path := range append(slices.Clone(o.Write), o.Make...) {
-		l.named(path, project)
+		if !absolute(path) || slices.Contains(o.Write, path) {
+			l.named(path, project)
+		} else if beside(path, project) && plainFile(path) {
+			l.write = append(l.write, path)
+		}
 	}
 	switch {
 	case o.Profile == Implementation:
@@ -182,11 +191,7 @@ var asideCaches = []struct{ name, value, folder string }{
 // cachesAside gives tools a place for the caches that they may not keep in the
 // project. One that is there is written where it is.
 func (l *limits) cachesAside(o Options, project string) {
-	main := o.getenv("TMPDIR")
-	if !absolute(main) {
-		main = "/tmp"
-	}
-	own, ok := ownTemp(real(main))
+	own, ok := ownTemp(l.mainTemp(o))
 	if !ok {
 		return
 	}
@@ -205,6 +210,13 @@ type placedFile struct {
 	info os.FileInfo
 }
 
+// beside reports whether a path lies in a temp folder that the project is in, too.
+func beside(path, project string) bool {
+	dir := parent(path)
+	return clean(path) == path && within(dir, project) && dir != project &&
+		slices.ContainsFunc(tempFolders, func(temp string) bool { return within(real(temp), dir) })
+}
+
 // place makes the files of o.Make that are not there, in folders that are, and
 // that no link leads to.
 func place(o Options) placed {
@@ -212,7 +224,10 @@ func place(o Options) placed {
 	project := real(o.Project)
 	for _, name := range o.Make {
 		path := clean(join(project, name))
-		if !within(project, path) || real(parent(path)) != parent(path) {
+		if absolute(name) {
+			path = name
+		}
+		if !(absolute(name) && beside(path, project) || within(project, path)) || real(parent(path)) != parent(path) {
 			continue
 		}
 		file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
@@ -250,6 +265,20 @@ func (l *limits) tree(dir string, apart []string) {
 	l.write = append(l.write, spread(dir, append(slices.Clone(l.hidden), apart...))...)
 }
 
+// tempFolders are where temporary files are kept besides $TMPDIR.
+var tempFolders = []string{"/tmp", "/var/tmp", "/dev/shm"}
+
+// mainTemp is the temp folder that the environment names, links followed, or the
+// system's where it names none, or one that commands may have led elsewhere.
+func (l *limits) mainTemp(o Options) string {
+	if named := o.getenv("TMPDIR"); absolute(named) {
+		if dir, ok := steady(named, l.loose); ok {
+			return dir
+		}
+	}
+	return real(tempFolders[0])
+}
+
 // temp allows the temp folders, without a project or home that lies in one.
 // Where that takes the right to make files or remove folders there, the command
 // gets a temp folder of its own.
@@ -258,12 +287,14 @@ func (l *limits) temp(o Options, project string) {
 	if o.Home != "" {
 		apart = append(apart, real(o.Home))
 	}
-	main := o.getenv("TMPDIR")
-	if !absolute(main) {
-		main = "/tmp"
+	l.loose = []string{project}
+	for _, dir := range tempFolders {
+		l.loose = append(l.loose, real(dir))
 	}
+	main := l.mainTemp(o)
+	l.loose = append(l.loose, main)
 	var roots []string
-	for _, dir := range []string{main, "/tmp", "/var/tmp", "/dev/shm"} {
+	for _, dir := range append([]string{main}, tempFolders...) {
 		dir = real(dir)
 		if isDir(dir) && dir != "/" && !slices.Contains(roots, dir) && !slices.ContainsFunc(apart, func(a string) bool { return within(a, dir) }) {
 			roots = append(roots, dir)
@@ -280,17 +311,21 @@ func (l *limits) temp(o Options, project string) {
 		}
 		l.tree(dir, apart)
 	}
-	if real(main) != "/" && slices.Contains(l.write, real(main)) {
+	if main != "/" && slices.Contains(l.write, main) {
+		if named := o.getenv("TMPDIR"); absolute(named) && real(named) != main {
+			l.vars = append(l.vars, "TMPDIR="+main)
+			l.notes = append(l.notes, named+" is reached through a link that a command may have laid: TMPDIR is "+main)
+		}
 		return
 	}
-	if own, ok := ownTemp(real(main)); ok {
+	if own, ok := ownTemp(main); ok {
 		l.write = append(l.write, own)
 		l.vars = append(l.vars, "TMPDIR="+own)
 		cannot := "new files cannot be made"
-		if slices.Contains(l.around, real(main)) {
+		if slices.Contains(l.around, main) {
 			cannot = "folders cannot be removed"
 		}
-		l.notes = append(l.notes, cannot+" in "+real(main)+" itself: TMPDIR is "+own)
+		l.notes = append(l.notes, cannot+" in "+main+" itself: TMPDIR is "+own)
 	}
 }
 
@@ -382,6 +417,34 @@ func real(path string) string {
 		return join(real(above), base(path))
 	}
 	return path
+}
+
+// errLaid is the error of follow at a link that a command may have laid.
+var errLaid = errors.New("confine: a link lies where commands may write")
+
+// steady is real for a path that was not judged yet. It reports false for one that
+// leads through a link in a folder that commands may write: an earlier command may
+// have laid it, and would choose what the next one may write.
+func steady(path string, loose []string) (resolved string, ok bool) {
+	path = clean(path)
+	resolved, err := follow(path, loose)
+	if err == nil {
+		return resolved, true
+	}
+	above := parent(path)
+	if errors.Is(err, errLaid) || above == path {
+		return path, false
+	}
+	if _, err := os.Lstat(path); err == nil {
+		return path, false // a link that leads nowhere yet
+	}
+	resolved, ok = steady(above, loose)
+	return join(resolved, base(path)), ok
+}
+
+// among reports whether a path is one of folders, or below one.
+func among(folders []string, path string) bool {
+	return slices.ContainsFunc(folders, func(dir string) bool { return within(dir, path) })
 }
 
 func isDir(path string) bool {

@@ -190,6 +190,37 @@ func TestOwnTempFolder(t *testing.T) {
 	}
 }
 
+// TestAFileBesideAProjectIsMadeByName: where a project lies in a temp folder, a file
+// that the command line names is made there, and no other.
+func TestAFileBesideAProjectIsMadeByName(t *testing.T) {
+	needLandlock(t)
+	t.Parallel()
+	w := newWorld(t, os.Geteuid())
+	if !within("/tmp", w.base) {
+		t.Skip("the temp folder of tests is " + w.base)
+	}
+	if err := os.Symlink(filepath.Join(w.project, "src", "main.go"), filepath.Join(w.base, "link")); err != nil {
+		t.Fatal(err)
+	}
+	o := w.options(ReadOnly, "/bin/sh", "-c", `cd $P/..; echo x > new; echo x > other; echo pwned > link; echo pwned > $P/src/main.go; echo pwned > $O/file; exit 9`)
+	for _, name := range []string{"new", "untouched", "link", ".", "home/other/file", "home/other/new"} {
+		o.Make = append(o.Make, filepath.Join(w.base, name))
+	}
+	out, exit := w.result(w.confined(o))
+	raw, _ := os.ReadFile(filepath.Join(w.base, "new"))
+	if exit != 9 || string(raw) != "x\n" {
+		t.Errorf("exit %d, new holds %q: %s", exit, raw, out)
+	}
+	for _, name := range []string{"other", "untouched"} {
+		if _, err := os.Lstat(filepath.Join(w.base, name)); err == nil {
+			t.Error(name + " is there")
+		}
+	}
+	for _, h := range w.harm(out) {
+		t.Error(h)
+	}
+}
+
 // TestNamedPaths: a link laid in the project does not carry the right to
 // another place, nor does a second name.
 func TestNamedPaths(t *testing.T) {

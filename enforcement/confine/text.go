@@ -51,6 +51,17 @@ func trimmed(s string) string {
 	return s
 }
 
+// lower is a text with its letters of ASCII small.
+func lower(s string) string {
+	small := []byte(s)
+	for i, b := range small {
+		if 'A' <= b && b <= 'Z' {
+			small[i] = b + 'a' - 'A'
+		}
+	}
+	return string(small)
+}
+
 // because is an error with its reason.
 func because(err error, why string) error { return &reason{err, why} }
 

@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -139,8 +140,24 @@ func (o Options) Read(root, home string) Project {
 	}
 	p.Layout.HookScripts = hookScripts(p.Root)
 	p.Layout.Findings = filepath.ToSlash(p.Settings.Findings)
-	p.Layout.CaseInsensitive = runtime.GOOS == "darwin" || runtime.GOOS == "windows"
+	p.Layout.CaseInsensitive = foldsCase(p.Root)
 	return p
+}
+
+// foldsCase reports whether names of a project that differ in case are one: on
+// Linux, of a disk of another system, or a folder that was made so.
+func foldsCase(root string) bool {
+	if runtime.GOOS == "darwin" || runtime.GOOS == "windows" {
+		return true
+	}
+	for _, name := range []string{".writ", ".git"} {
+		is, err := os.Stat(filepath.Join(root, name))
+		other, otherErr := os.Stat(filepath.Join(root, strings.ToUpper(name)))
+		if err == nil && otherErr == nil && os.SameFile(is, other) {
+			return true
+		}
+	}
+	return false
 }
 
 // file is where the settings of a project lie.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -46,6 +47,30 @@ func TestCacheNoticesChangedSettings(t *testing.T) {
 	}
 	if p := c.At(root, "/home/u"); p.Problem == nil || errors.Is(p.Problem, os.ErrNotExist) {
 		t.Errorf("gone settings: %v", p.Problem)
+	}
+}
+
+// TestNamesFoldWhereTheDiskFoldsThem: a disk of another system tells by Writ's own
+// folder being found by another name, as by a link here.
+func TestNamesFoldWhereTheDiskFoldsThem(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("names fold everywhere on " + runtime.GOOS)
+	}
+	root := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(root, ".writ"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	read := func() bool {
+		return Options{File: ".writ", Load: func(string) (Settings, error) { return Settings{}, nil }}.Read(root, "").Layout.CaseInsensitive
+	}
+	if read() {
+		t.Error("names fold without another name")
+	}
+	if err := os.Symlink(".writ", filepath.Join(root, ".WRIT")); err != nil {
+		t.Fatal(err)
+	}
+	if !read() {
+		t.Error("names do not fold")
 	}
 }
 

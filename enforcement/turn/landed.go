@@ -14,6 +14,7 @@ import (
 
 	"github.com/writbus/writ/enforcement"
 	"github.com/writbus/writ/enforcement/confine"
+	"github.com/writbus/writ/enforcement/confine/runner"
 	"github.com/writbus/writ/enforcement/confine/worktree"
 	"github.com/writbus/writ/enforcement/host"
 	"github.com/writbus/writ/enforcement/project"
@@ -88,8 +89,10 @@ type landing struct {
 	at    schemas.Target
 }
 
-// found compares where a tool's content is with where it was judged to be.
-func (l *landings) found(t turn) []landing {
+// found compares where a tool's content is with where it was judged to be. Where
+// code is closed, a content that is there may be elsewhere as well: in a folder that
+// commands may write, one may lead the write away and put a copy in its place.
+func (l *landings) found(t turn, closed bool) []landing {
 	j, known := l.take(t)
 	if !known || len(j.targets) != len(t.Writes) {
 		return nil
@@ -108,11 +111,12 @@ func (l *landings) found(t turn) []landing {
 			all = append(all, landing{w, meant, enforcement.Classify(t.project.Layout, filepath.ToSlash(path))})
 		}
 		is, _ := t.project.FileState(meant.Path)
-		if meant.Result == "" || is.SHA256 != j.was[i] || meant.Result == j.was[i] {
+		missing := is.SHA256 == j.was[i] && meant.Result != j.was[i]
+		copied := closed && (meant.Class == enforcement.ClassScratch || meant.Class == enforcement.ClassTest)
+		if meant.Result == "" || !missing && !copied {
 			continue
 		}
-		// What was to be written is not there, and the path is as it was.
-		if path := t.search(w, meant.Result, j.at); path != "" {
+		if path := t.search(w, meant, j.at); path != "" {
 			all = append(all, landing{w, meant, enforcement.Classify(t.project.Layout, filepath.ToSlash(path))})
 		}
 	}
@@ -138,10 +142,11 @@ func landed(w host.Write, path, result string, since time.Time) bool {
 // maxSearched bounds the files among which a content is searched for.
 const maxSearched = 50_000
 
-// search finds the file of the project that was written since with a content.
-func (t turn) search(w host.Write, result string, since time.Time) (found string) {
+// search finds another file of the project that was written since with what was
+// meant for one.
+func (t turn) search(w host.Write, meant schemas.Target, since time.Time) (found string) {
 	t.walk(func(path string, info fs.FileInfo) bool {
-		if !info.ModTime().Before(since) && landed(w, path, result, since) {
+		if path != meant.Path && !info.ModTime().Before(since) && landed(w, path, meant.Result, since) {
 			found = path
 		}
 		return found == ""
@@ -190,7 +195,11 @@ func (t turn) walk(each func(path string, info fs.FileInfo) bool) {
 // is recorded, put back where what stood there is known, and told.
 func (v *Service) astray(ctx context.Context, t turn, session string, parent *enforcement.State) (enforcement.Decision, error) {
 	var all enforcement.Decision
-	for _, l := range v.landings.found(t) {
+	state, err := v.Sessions.Peek(ctx, session)
+	if err != nil {
+		return all, err
+	}
+	for _, l := range v.landings.found(t, runner.ClosesCode(state, parent != nil)) {
 		check := enforcement.CheckTree{ToolUseID: t.ToolUseID, Meant: l.meant, Changes: []enforcement.TreeChange{{Target: l.at, Change: confine.Changed}}}
 		d, err := v.afterwards.judge(ctx, t, session, parent, check)
 		if err != nil {
@@ -240,7 +249,7 @@ func (l *landings) undo(ctx context.Context, t turn, at landing) string {
 			return could(os.WriteFile(path, before, 0o600))
 		}
 	}
-	if at.write.Content != nil && string(is) == *at.write.Content {
+	if at.write.Content != nil && len(is) > 0 && string(is) == *at.write.Content {
 		return could(os.Remove(path))
 	}
 	return could(errors.New("what stood there is not known"))

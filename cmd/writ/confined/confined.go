@@ -155,7 +155,7 @@ func complete(o confine.Options, w World) (confine.Options, error) {
 	}
 	for option, paths := range map[string][]string{"--lock ": o.Lock, "--make ": o.Make} {
 		for _, path := range paths {
-			if !local(path) {
+			if !local(path) && (option != "--make " || path == "" || path[0] != '/') {
 				return o, &Misuse{"confine: " + option + path + " is not below the project", "Name it relative to the project."}
 			}
 		}

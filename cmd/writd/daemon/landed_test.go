@@ -31,6 +31,11 @@ func TestAWriteIsUndoneWhereALinkLedItElsewhere(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	replace := func(t *testing.T, root string) {
+		t.Helper()
+		back(t, root)
+		put(t, filepath.Join(root, "tests/sub/main.go"), attack)
+	}
 	second := func(t *testing.T, root string) {
 		t.Helper()
 		if err := os.Remove(filepath.Join(root, "tests/sub/main.go")); err != nil {
@@ -56,6 +61,7 @@ func TestAWriteIsUndoneWhereALinkLedItElsewhere(t *testing.T) {
 		"a file that is new": {tool: "Write", input: whole, gone: true, undid: "is as it was"},
 		"an edit":            {tool: "Edit", input: map[string]any{"old_string": "\n", "new_string": " // attack\n"}, want: was, undid: "is as it was"},
 		"and the link back":  {tool: "Write", input: whole, git: true, after: back, want: was, undid: "is as it was"},
+		"and a copy there":   {tool: "Write", input: whole, git: true, after: replace, want: was, undid: "is as it was"},
 		"a second name":      {tool: "Write", input: whole, git: true, before: second, want: was, undid: "is as it was"},
 		"a link afterwards":  {tool: "Write", input: whole, late: true, want: was},
 	} {

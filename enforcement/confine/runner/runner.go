@@ -167,6 +167,10 @@ func OptionsFor(root string, s enforcement.State, worker bool, c *enforcement.Sh
 		words = append(words, "--git")
 	}
 	for _, t := range c.Targets {
+		// Beside a project in a temp folder nothing is made but what is named.
+		if t.Class == enforcement.ClassScratch && strings.HasPrefix(root, path.Dir(t.Path)+"/") {
+			words = append(words, "--make", t.Path)
+		}
 		if t.Rel == "" || strings.HasPrefix(t.Rel, "..") {
 			continue
 		}
