@@ -197,6 +197,8 @@ func (w Sessions) Summarise(s SessionSummary, e schemas.Event) SessionSummary {
 		s.Mode = p.To
 	case schemas.PhaseChanged:
 		s.Phase = p.To
+	case schemas.GatesClosed:
+		s.Mode, s.Phase = p.Mode, p.Phase
 	case schemas.GateApproved:
 		s.Phase = cmp.Or(p.NextPhase, s.Phase)
 	}

@@ -104,6 +104,8 @@ type Daemon struct {
 	journal *journal.Journal
 	agents  *runs.Service
 
+	unreadable unreadable
+
 	warnMu   sync.Mutex
 	warnings []string
 }
@@ -163,6 +165,9 @@ func Run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 		return err
 	}
 	defer closeViews()
+	if err := d.closeLost(ctx); err != nil {
+		return err
+	}
 	stopRules := d.rules.Begin(ctx)
 	defer func() { err = errors.Join(err, stopRules()) }()
 	if d.audit, err = d.openAudit(); err != nil {
@@ -201,6 +206,9 @@ func Run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 	defer func() { err = errors.Join(err, config.RemoveEndpoint(s.DataDir, os.Getpid())) }()
 	d.serving.Store(true)
 	defer d.serving.Store(false)
+	if err := d.closeAfterLoss(ctx, ""); err != nil {
+		return err
+	}
 	logger.Info("ready", "url", d.url, "data", s.DataDir, "durability", s.Durability, "took", d.now().Sub(d.started).String())
 	ready(d.url)
 	if e, ok := d.corpus.Embedder().Embedder.(interface{ Warm() }); ok {
