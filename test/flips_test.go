@@ -16,6 +16,8 @@ import (
 	"sync"
 	"testing"
 	"text/tabwriter"
+
+	"github.com/google/uuid"
 )
 
 // TestFlips flips single bits in the files of a data folder that a daemon left, one
@@ -345,9 +347,9 @@ func (w flipWorld) fact(line string) string {
 // hook asks for a write of code, which has to be refused.
 func (w flipWorld) hook() (out string, refused bool) {
 	w.t.Helper()
-	out, ok := w.run(`{"session_id":"flip","cwd":"/srv/demo/project","hook_event_name":"PreToolUse","tool_name":"Write","tool_use_id":"f1","tool_input":{"file_path":"/srv/demo/project/a.go","content":"x"}}`,
+	out, _ = w.run(`{"session_id":"flip-`+uuid.NewString()+`","cwd":"/srv/demo/project","hook_event_name":"PreToolUse","tool_name":"Write","tool_use_id":"f1","tool_input":{"file_path":"/srv/demo/project/a.go","content":"x"}}`,
 		"hook", "claude", "PreToolUse")
-	return out, !ok && strings.Contains(out, "ENF-GATE-MODE")
+	return out, strings.Contains(out, "ENF-GATE-MODE")
 }
 
 // asBackup is a file that is to be taken from a backup, and mendable one that a
@@ -355,6 +357,7 @@ func (w flipWorld) hook() (out string, refused bool) {
 var (
 	asBackup = regexp.MustCompile(`(?i)restore (?:that file|it|(\$HOME/\S+?)) from a backup`)
 	mendable = regexp.MustCompile(`bad settings: (\$HOME/data/config.yaml)`)
+	removeIt = regexp.MustCompile(`(?i)(?:remove|delete) it\b`)
 	anyFile  = regexp.MustCompile(`\$HOME/data/[^\s:;,()]+`)
 )
 
@@ -378,6 +381,15 @@ func (w flipWorld) follow(told string) (remedy string) {
 		rel := strings.TrimPrefix(anyFile.FindString(told), "$HOME/data/")
 		w.copyBack(rel, w.backup())
 		return "took " + rel + " from the backup"
+	case removeIt.MatchString(told):
+		stop()
+		if err := os.Remove(strings.Replace(anyFile.FindString(told), "$HOME", w.home, 1)); err != nil {
+			w.t.Fatal(err)
+		}
+		return "removed " + anyFile.FindString(told)
+	case strings.Contains(told, "`writ down` and `writ up --detach`"):
+		stop()
+		return "writ down, writ up"
 	case file != nil && !strings.HasSuffix(file[1], "damage.txt"):
 		stop()
 		if err := os.RemoveAll(strings.Replace(file[1], "$HOME", w.home, 1)); err != nil {
