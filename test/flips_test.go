@@ -18,6 +18,8 @@ import (
 	"text/tabwriter"
 
 	"github.com/google/uuid"
+
+	"github.com/writbus/writ/schemas/digest"
 )
 
 // TestFlips flips single bits in the files of a data folder that a daemon left, one
@@ -53,11 +55,13 @@ func fromEnv(t *testing.T, name string, otherwise int) int {
 
 // flipped is a folder that is damaged again and again, with the facts in it.
 type flipped struct {
-	home   string // beside the data: the second place of the audit, a backup
-	kinds  []string
-	files  map[string][]string // by kind, relative to home
-	facts  map[string]string   // by command line
-	warned string
+	project string // that is indexed; nobody changes it
+	home    string // beside the data: the second place of the audit, a backup
+	kinds   []string
+	files   map[string][]string // by kind, relative to home
+	facts   map[string]string   // by command line
+	lines   []string            // those
+	warned  string
 
 	mu    sync.Mutex
 	ended map[string]map[string]int // how often, by kind and end
@@ -67,30 +71,44 @@ type flipped struct {
 var flipFacts = []string{
 	"replay --json --data", "session list --json", "session replay work-1", "rule list --json", "rule log ZOO-STRIPE-001", "rule review --json",
 	"query a zebra on a plain canvas", "recall billing tests race detector --include-hold --include-discard --min-score 0 --json", "memory export",
-	"schedule list --all --json", "agent list --json", "audit verify", "passkey list --json", "index stats --json",
+	"schedule list --all --json", "agent list --json", "audit verify", "passkey list --json",
 }
 
 func newFlipped(t *testing.T) *flipped {
 	t.Helper()
-	f := &flipped{home: t.TempDir(), files: map[string][]string{}, facts: map[string]string{}, ended: map[string]map[string]int{}}
+	f := &flipped{project: t.TempDir(), home: t.TempDir(), files: map[string][]string{}, facts: map[string]string{}, ended: map[string]map[string]int{}}
 	if err := unpack(filepath.Join("folders", "first.tar.gz"), f.home); err != nil {
 		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"a.go": "package a\n\n// Zebra paints stripes.\nfunc Zebra() { b() }\n", "b.go": "package a\n\nfunc b() {}\n", "notes.md": "# Stripes\n\nA zebra has them.\n"} {
+		if err := os.WriteFile(filepath.Join(f.project, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	appendTo(t, filepath.Join(f.home, "data", "config.yaml"), "scripts: allow\n") // a test has no terminal of its own
 	w := flipWorld{t, f.home, ""}
 	defer w.kill()
 	w.must("up", "--detach")
 	w.hook()
+	// A record that is too long to be put right without a backup.
+	if out, ok := w.run(`{"session_id":"long-1","cwd":"/srv/demo/project","hook_event_name":"UserPromptSubmit","source":"user","prompt":"`+strings.Repeat("stripes ", 10_000)+`"}`, "hook", "claude", "UserPromptSubmit"); !ok {
+		t.Fatal(out)
+	}
+	w.must("index", "build", "--project", f.project)
 	w.must("audit", "checkpoint")
 	w.must("backup", filepath.Join(f.home, "backup"))
 	w.must("down")
 	w.must("up", "--detach")
-	for _, line := range flipFacts {
+	f.lines = append(slices.Clone(flipFacts), "search zebra --project "+f.project, "index show --project "+f.project)
+	for _, line := range f.lines {
 		f.facts[line] = w.fact(line)
 	}
 	f.warned = w.must("status")
 	w.must("down")
-	err := filepath.WalkDir(filepath.Join(f.home, "data"), func(path string, e fs.DirEntry, err error) error {
+	err := filepath.WalkDir(f.home, func(path string, e fs.DirEntry, err error) error {
+		if e.IsDir() && e.Name() == "backup" {
+			return fs.SkipDir
+		}
 		if err != nil || e.IsDir() {
 			return err
 		}
@@ -134,9 +152,13 @@ func (f *flipped) round(t *testing.T, random *rand.Rand, i int) {
 	if out, err := exec.Command("cp", "-a", f.home+"/.", w.home).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
+	w.secondPlace()
 	kind := f.kinds[i%len(f.kinds)]
 	file := f.files[kind][random.IntN(len(f.files[kind]))]
 	path := filepath.Join(w.home, file)
+	if strings.HasPrefix(file, secondPlace) {
+		path = w.witness()
+	}
 	body, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -205,7 +227,7 @@ func (f *flipped) compare(w flipWorld) (wrong, told string) {
 		return "the daemon does not start", out
 	}
 	var missing, said []string
-	for _, line := range flipFacts {
+	for _, line := range f.lines {
 		got := w.fact(line)
 		if lost := lost(f.facts[line], got); lost != "" {
 			missing = append(missing, "writ "+line+": "+lost)
@@ -306,6 +328,25 @@ func (w flipWorld) copyBack(rel, from string) {
 
 func (w flipWorld) data() string { return filepath.Join(w.home, "data") }
 
+// secondPlace is where the audit remembers, beside the data folder, what it signed.
+const secondPlace = ".config/writ-checkpoints"
+
+func (w flipWorld) witness() string {
+	return filepath.Join(w.home, secondPlace, digest.Hex(w.data())[:16])
+}
+
+// secondPlace gives the memory of the audit the name that it has for this folder.
+func (w flipWorld) secondPlace() {
+	w.t.Helper()
+	was, err := os.ReadDir(filepath.Join(w.home, secondPlace))
+	if err == nil && len(was) == 1 {
+		err = os.Rename(filepath.Join(w.home, secondPlace, was[0].Name()), w.witness())
+	}
+	if err != nil || len(was) != 1 {
+		w.t.Fatalf("%v in %s: %v", was, secondPlace, err)
+	}
+}
+
 func (w flipWorld) kill() { _ = killDaemon(w.data()) }
 
 func (w flipWorld) run(in string, args ...string) (out string, ok bool) {
@@ -332,13 +373,13 @@ func (w flipWorld) must(args ...string) string {
 }
 
 // passing is what of an answer depends on the moment.
-var passing = regexp.MustCompile(`"(mode|phase|ended|last|seq|events|denied)": ?("[^"]*"|[^,}]*),?|\d+ (records|events|checkpoints?)\b.*`)
+var passing = regexp.MustCompile(`"(mode|phase|ended|last|seq|events|denied)": ?("[^"]*"|[^,}]*),?|\d+ (records|events|checkpoints?)\b.*|in [0-9.]+ ms \(.*?\)`)
 
 func (w flipWorld) fact(line string) string {
 	w.t.Helper()
 	out, _ := w.run("", strings.Fields(line)...)
 	out = moving.ReplaceAllString(out, "…\n")
-	if strings.HasPrefix(line, "session list") || strings.HasPrefix(line, "audit") {
+	if strings.HasPrefix(line, "session list") || strings.HasPrefix(line, "audit") || strings.HasPrefix(line, "search") {
 		out = passing.ReplaceAllString(out, "")
 	}
 	return out
