@@ -148,11 +148,7 @@ func kindOfFile(rel string) string {
 
 // round flips a bit, starts a daemon and looks.
 func (f *flipped) round(t *testing.T, random *rand.Rand, i int) {
-	w := flipWorld{t, t.TempDir(), filepath.Join(f.home, "data")}
-	if out, err := exec.Command("cp", "-a", f.home+"/.", w.home).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	w.secondPlace()
+	w := f.copied(t)
 	kind := f.kinds[i%len(f.kinds)]
 	file := f.files[kind][random.IntN(len(f.files[kind]))]
 	path := filepath.Join(w.home, file)
@@ -181,6 +177,17 @@ func (f *flipped) round(t *testing.T, random *rand.Rand, i int) {
 		f.ended[kind] = map[string]int{}
 	}
 	f.ended[kind][end]++
+}
+
+// copied is a home of its own with what is in the folder.
+func (f *flipped) copied(t *testing.T) flipWorld {
+	t.Helper()
+	w := flipWorld{t, t.TempDir(), filepath.Join(f.home, "data")}
+	if out, err := exec.Command("cp", "-a", f.home+"/.", w.home).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	w.secondPlace()
+	return w
 }
 
 // The ends of a round.
@@ -353,14 +360,18 @@ func (w flipWorld) run(in string, args ...string) (out string, ok bool) {
 	w.t.Helper()
 	c := exec.Command(filepath.Join(bin, "writ"), args...)
 	c.Dir, c.Stdin = w.home, strings.NewReader(in)
-	c.Env = append(os.Environ(), "WRIT_HOME="+w.data(), "HOME="+w.home, "XDG_CONFIG_HOME=", "XDG_STATE_HOME=", "WRIT_DURABILITY=interval",
-		"PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "CLAUDECODE=", "CLAUDE_CODE_SESSION_ID=", "TZ=UTC", "WRIT_HOOK_BUDGET=9s")
+	c.Env = w.env()
 	raw, err := c.CombinedOutput()
 	var refused *exec.ExitError
 	if err != nil && !errors.As(err, &refused) {
 		w.t.Fatal(err)
 	}
 	return strings.ReplaceAll(string(raw), w.home, "$HOME"), err == nil
+}
+
+func (w flipWorld) env() []string {
+	return append(os.Environ(), "WRIT_HOME="+w.data(), "HOME="+w.home, "XDG_CONFIG_HOME=", "XDG_STATE_HOME=", "WRIT_DURABILITY=interval",
+		"PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "CLAUDECODE=", "CLAUDE_CODE_SESSION_ID=", "TZ=UTC", "WRIT_HOOK_BUDGET=9s")
 }
 
 func (w flipWorld) must(args ...string) string {
@@ -373,7 +384,7 @@ func (w flipWorld) must(args ...string) string {
 }
 
 // passing is what of an answer depends on the moment.
-var passing = regexp.MustCompile(`"(mode|phase|ended|last|seq|events|denied)": ?("[^"]*"|[^,}]*),?|\d+ (records|events|checkpoints?)\b.*|in [0-9.]+ ms \(.*?\)`)
+var passing = regexp.MustCompile(`"(mode|phase|ended|last|seq|events|denied)": ?("[^"]*"|[^,}]*),?|\d+ (records|events|checkpoints?)\b.*|in [0-9.]+ ms \(.*?\)|.* WRIT_QUARANTINE .*`)
 
 func (w flipWorld) fact(line string) string {
 	w.t.Helper()
@@ -397,7 +408,7 @@ func (w flipWorld) hook() (out string, refused bool) {
 // person wrote, of which a line is named.
 var (
 	asBackup = regexp.MustCompile(`(?i)restore (?:that file|it|(\$HOME/\S+?)) from a backup`)
-	mendable = regexp.MustCompile(`bad settings: (\$HOME/data/config.yaml)`)
+	mendable = regexp.MustCompile(`bad settings: .*\$HOME/data/config.yaml`)
 	removeIt = regexp.MustCompile(`(?i)(?:remove|delete) it\b`)
 	anyFile  = regexp.MustCompile(`\$HOME/data/[^\s:;,()]+`)
 )
