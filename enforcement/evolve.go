@@ -48,6 +48,9 @@ func Evolve(s State, e schemas.Event) State {
 	case schemas.WriteUnapproved:
 		return s.unapproved(p)
 	case schemas.ModeChanged:
+		if e.Actor.Kind() == schemas.ActorPerson {
+			s.Closed = ""
+		}
 		return s.modeChanged(p)
 	case schemas.PhaseChanged:
 		return s.enterPhase(p.To)
@@ -57,6 +60,8 @@ func Evolve(s State, e schemas.Event) State {
 		return s.drifted(p)
 	case schemas.GateInvalidated:
 		return s.invalidated(p)
+	case schemas.GatesClosed:
+		return closed(s, p)
 	case schemas.GateDeclined:
 		return s.declined(p)
 	case schemas.PlanExtended:
@@ -385,7 +390,7 @@ func (s State) approved(p schemas.GateApproved, at time.Time) State {
 	if p.Gate == GateTests {
 		s.Work.Left = nil
 	}
-	s.ApprovedNow, s.Streak = p.Gate, Streak{}
+	s.ApprovedNow, s.Streak, s.Closed = p.Gate, Streak{}, ""
 	return s
 }
 

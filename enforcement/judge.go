@@ -85,7 +85,7 @@ func (st stance) write(t schemas.Target) ruling {
 	if t.Class == ClassPlan {
 		return allowed
 	}
-	return ruling{rule: RuleMode, gate: "mode", text: textUnset}
+	return ruling{rule: RuleMode, gate: "mode", text: st.whileClosed(textUnset)}
 }
 
 func (st stance) outside() ruling {
@@ -131,7 +131,7 @@ func (st stance) work(t schemas.Target) ruling {
 		if t.Class == ClassPlan {
 			return allowed
 		}
-		return ruling{rule: RulePlan, gate: GatePlan, text: textPlan}
+		return ruling{rule: RulePlan, gate: GatePlan, text: st.whileClosed(textPlan)}
 	case t.Rel == PlanFile:
 		return st.locked(t)
 	case st.Phase() == PhaseTesting || !st.Approved(GateTests):

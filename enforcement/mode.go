@@ -61,6 +61,11 @@ func (s State) Position() string { return "Writ: " + s.Guidance() }
 
 // Guidance tells an agent where the session stands and how to proceed.
 func (s State) Guidance() string {
+	if s.Closed != "" {
+		why := textClosed(s)
+		s.Closed = ""
+		return strings.ToUpper(why[:1]) + why[1:] + ". " + s.Guidance()
+	}
 	switch s.Mode {
 	case ModeConversation:
 		return "Mode: conversation. Questions and small edits; to build something, `writ mode set work`."

@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -36,17 +37,18 @@ func TestModel(t *testing.T) {
 			m.step()
 		}
 		m.replay()
+		m.lose()
 	})
 	t.Logf("%d commands, %d writes of code allowed and %d refused, %d approvals (%d by a passkey alone), %d drifts, %d invalidations, %d files let in",
 		driven.commands, driven.codeAllowed, driven.codeRefused, driven.approvals, driven.strict, driven.drifts, driven.invalidations, driven.added)
-	for what, n := range map[string]int{"allowed": driven.codeAllowed, "refused": driven.codeRefused, "approvals": driven.approvals, "drifts": driven.drifts, "invalidations": driven.invalidations, "let in": 5 * driven.added, "by a passkey alone": 3 * driven.strict, "red": 5 * driven.red} {
+	for what, n := range map[string]int{"allowed": driven.codeAllowed, "refused": driven.codeRefused, "approvals": driven.approvals, "drifts": driven.drifts, "invalidations": driven.invalidations, "let in": 5 * driven.added, "closed": 3 * driven.closed, "by a passkey alone": 3 * driven.strict, "red": 5 * driven.red} {
 		if driven.commands >= 10_000 && n < driven.commands/600 { // a quarter of the rarest
 			t.Errorf("only %d %s: the model explores too little", n, what)
 		}
 	}
 }
 
-type tally struct{ red, commands, codeAllowed, codeRefused, approvals, drifts, invalidations, added, strict int }
+type tally struct{ red, commands, closed, codeAllowed, codeRefused, approvals, drifts, invalidations, added, strict int }
 
 // model is a session with its project and the oracle.
 type model struct {
@@ -178,6 +180,12 @@ func (m *model) watch(c Command, p schemas.Payload) {
 		}
 		m.approved, m.aside = m.aside, nil
 		m.own = m.asideOwn // what was left under the plan, whatever ended later
+	case schemas.GatesClosed:
+		m.tally.closed++
+		m.approved, m.parked, m.aside, m.open, m.own = map[string]map[string]string{}, nil, nil, nil, map[string]string{}
+		if m.mode = m.state.Mode; m.mode == ModeConversation || m.mode == ModeDebug || m.state.Closed == "" {
+			m.t.Fatalf("still in mode %q, closed for %q", m.mode, m.state.Closed)
+		}
 	case schemas.GateInvalidated:
 		m.tally.invalidations++
 		m.closes(p.Gate)
@@ -652,7 +660,9 @@ func (m *model) other() {
 }
 
 func (m *model) user() {
-	switch m.intn(6) {
+	switch m.intn(7) {
+	case 6:
+		m.do(CloseGates{Reason: "a record is missing"})
 	case 5:
 		m.least = pick(m, []string{"", AssurancePrompt, AssuranceTerminal, AssurancePasskey, AssurancePasskey, "of another world"})
 	case 0:
@@ -691,6 +701,61 @@ func (m *model) replay() {
 	}
 	if again := encode(m.t, stored); again != live {
 		m.t.Fatalf("a state changes by being stored:\n%s\n%s", live, again)
+	}
+}
+
+// lose folds the log without some of its records, closes the gates for it, and
+// wants nothing to pass until the user opens it again: whatever the records were.
+func (m *model) lose() {
+	first := m.intn(len(m.log))
+	last := min(first+pick(m, []int{0, 0, 1, 5}), len(m.log)-1)
+	var s State
+	fold := func(message schemas.Message) {
+		events, err := schemas.Decode(message)
+		if err != nil {
+			m.t.Fatal(err)
+		}
+		for _, e := range events {
+			s = Evolve(s, e)
+		}
+	}
+	for i, message := range m.log {
+		if i < first || i > last {
+			fold(message)
+		}
+	}
+	d, err := Decide(s, CloseGates{Reason: "a record is missing"})
+	if err != nil || d.Verdict != Allow {
+		m.t.Fatalf("%+v %v", d, err)
+	}
+	for _, p := range d.Record {
+		s = Evolve(s, schemas.Event{Data: p})
+	}
+	if again, _ := Decide(s, CloseGates{Reason: "a record is missing"}); len(again.Record) > 0 {
+		m.t.Fatalf("there is still something to close: %s", encode(m.t, s))
+	}
+	after := session{state: s, files: m.files}
+	w := after.workspace()
+	for range 3 {
+		target := Classify(caseLayout, Resolve(codeFile, "/p", caseLayout.Home, nil))
+		if d, err = Decide(s, RequestTool{Tool: "Write", ToolUseID: "after", Targets: []schemas.Target{target}, Workspace: w, Settings: DefaultSettings()}); err != nil || d.Verdict != Deny {
+			m.t.Fatalf("after records %d to %d were lost a write of code has the answer %s: %s", first, last, d.Verdict, encode(m.t, s))
+		}
+		if s.Closed != "" && !strings.Contains(d.Reason, s.Closed) && s.Mode != ModeReview {
+			m.t.Fatalf("the refusal does not say why: %s", d.Reason)
+		}
+		c := pick(m, []Command{
+			SubmitPrompt{Prompt: "yes", ActID: "after", Origin: OriginUser, Workspace: w, Settings: DefaultSettings()},
+			SubmitPrompt{Prompt: "continue with the plan", ActID: "after", Origin: OriginUser, Workspace: w, Settings: DefaultSettings()},
+			SetMode{Mode: ModeWork}, SetMode{Mode: ModeConversation}, AdvancePhase{Workspace: w},
+			StartSession{schemas.SessionStarted{Host: "claude", Project: "/p", Source: "resume"}},
+		})
+		if d, err = Decide(s, c); err != nil {
+			m.t.Fatal(err)
+		}
+		for _, p := range d.Record {
+			s = Evolve(s, schemas.Event{Data: p})
+		}
 	}
 }
 
@@ -734,6 +799,10 @@ func TestEvolveTakesAnything(t *testing.T) {
 		schemas.GateInvalidated{},
 		schemas.GateInvalidated{Gate: GatePlan},
 		schemas.GateInvalidated{Gate: GateImplementation},
+		schemas.GatesClosed{},
+		schemas.GatesClosed{Reason: "records are missing"},
+		schemas.PlanReopened{},
+		schemas.PlanResumed{},
 		schemas.ApprovalRefused{},
 		schemas.ApprovalRefused{ActID: "b"},
 		schemas.SubagentStarted{},

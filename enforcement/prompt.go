@@ -26,6 +26,9 @@ func (c SubmitPrompt) decide(s State) Decision {
 	if wishes := s.wishes(); wishes != "" && d.Context == "" {
 		d.Context = strings.TrimSpace(wishes)
 	}
+	if text := textClosed(s); text != "" && d.Notice == "" {
+		d.Notice = "writ: " + text + ". Approve the plan again, or choose a mode"
+	}
 	d.Record = append([]schemas.Payload{schemas.PromptSubmitted{
 		Prompt: c.Prompt, PromptID: c.PromptID, Origin: c.Origin, Command: c.Command,
 	}}, d.Record...)
@@ -159,9 +162,10 @@ func (c SubmitPrompt) approval(s State) Decision {
 }
 
 // awaits reports whether a bare go-ahead can only mean the gate: something
-// valid waits, and of a drift the user was told.
+// valid waits, and of a drift the user was told. It never means approvals that a
+// damaged log took.
 func (s State) awaits(gate string, o Offer) bool {
-	if len(o.Problems) > 0 || gate == GateImplementation {
+	if len(o.Problems) > 0 || gate == GateImplementation || s.Closed != "" {
 		return false
 	}
 	g, reapproval := s.Work.Gates[gate]

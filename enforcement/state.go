@@ -9,7 +9,7 @@ import (
 
 // StateVersion is the version of State's encoding and of the fold. A stored
 // state of another version is folded again from the log.
-const StateVersion = 10
+const StateVersion = 11
 
 // Modes (persisted; never change). The empty mode is "not chosen yet".
 const (
@@ -57,6 +57,8 @@ const (
 //  10. Small is empty outside of small mode (TestSmallCountsWhatWasWritten).
 //  11. Every list of names is sorted and has no name twice; Violations are sorted
 //     by path and line.
+//  12. While Closed is set no gate is open, in parked work and in work that was put
+//     aside as well.
 //
 // and after the events of decisions, in their order (TestModel), besides:
 //
@@ -80,6 +82,9 @@ type State struct {
 	Small        Small    `json:"small,omitempty"`
 	Work         Work     `json:"work,omitzero"` // of work mode
 	Parked       *Work    `json:"parked,omitempty"`
+	// Closed says why nothing that the user opened before counts any more, until
+	// they open something again; "" where it counts.
+	Closed string `json:"closed,omitempty"`
 
 	Shown  []string `json:"shown,omitempty"`  // rules shown to this session, sorted
 	Fresh  []string `json:"fresh,omitempty"`  // those of Shown that the model still has and need not be repeated in this phase, sorted

@@ -75,6 +75,9 @@ var stateInvariants = []struct {
 			return a.Line - b.Line
 		})
 	}},
+	{"12: a gate is open in a session that a damaged log closed", true, func(s State) bool {
+		return s.Closed == "" || len(s.Work.Gates) == 0 && s.Work.Aside == nil && (s.Parked == nil || len(s.Parked.Gates) == 0 && s.Parked.Aside == nil)
+	}},
 }
 
 func inOrder(gates map[string]Gate) bool {

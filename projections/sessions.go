@@ -41,7 +41,7 @@ type SessionSummary struct {
 	Ended bool   `json:"ended,omitempty"`
 
 	Started time.Time `json:"started"` // of the first event
-	Last    time.Time `json:"last"`    // of the last event
+	Last    time.Time `json:"last"`    // of the last event of somebody in it
 	Seq     uint64    `json:"seq"`     // of the last event
 
 	Events  int `json:"events"`
@@ -176,7 +176,10 @@ func (w Sessions) Summarise(s SessionSummary, e schemas.Event) SessionSummary {
 		s.Started = e.Time
 	}
 	s.Events++
-	s.Last, s.Seq = e.Time, e.Position.Seq
+	s.Seq = e.Position.Seq
+	if _, damaged := e.Data.(schemas.GatesClosed); !damaged { // nobody was there
+		s.Last = e.Time
+	}
 	switch p := e.Data.(type) {
 	case schemas.SessionStarted:
 		s.Host, s.Project = p.Host, p.Project
@@ -197,6 +200,8 @@ func (w Sessions) Summarise(s SessionSummary, e schemas.Event) SessionSummary {
 		s.Mode = p.To
 	case schemas.PhaseChanged:
 		s.Phase = p.To
+	case schemas.GatesClosed:
+		s.Mode, s.Phase = p.Mode, p.Phase
 	case schemas.GateApproved:
 		s.Phase = cmp.Or(p.NextPhase, s.Phase)
 	}

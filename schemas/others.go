@@ -15,6 +15,7 @@ func registerOthers(add func(Type, definition)) {
 	add(define[MessageQuarantined](KindQuarantine))
 	add(define[RecordsLost](KindQuarantine))
 	add(define[LogRestored](KindQuarantine))
+	add(define[SessionsClosed](KindQuarantine))
 }
 
 // ObservationRecorded is one observation with its verdict. Every observation
@@ -111,6 +112,26 @@ func (p RecordsLost) Check() error {
 		return fmt.Errorf("%w: records %d to %d with %d leaves", ErrInvalid, p.First, p.Last, len(p.Leaves))
 	}
 	return require("stream", string(p.Stream))
+}
+
+// SessionsClosed says that the gates of all sessions whose events may be among those
+// that a stream lacks are closed. It belongs to [LostRecords].
+type SessionsClosed struct {
+	Stream Stream `json:"stream"`
+	// First and Last are the records that are missing for good: their sequences
+	// are not given out again. 0 where it is not known which those are.
+	First    uint64   `json:"first,omitempty"`
+	Last     uint64   `json:"last,omitempty"`
+	Reason   string   `json:"reason"`             // what the log lacks, for people
+	Sessions []string `json:"sessions,omitempty"` // in which something was open
+}
+
+// EventType names the event "sessions.closed".
+func (SessionsClosed) EventType() Type { return "sessions.closed" }
+
+// Check requires stream and reason.
+func (p SessionsClosed) Check() error {
+	return require("stream", string(p.Stream), "reason", p.Reason)
 }
 
 // RestoredLog is the aggregate of all [LogRestored].

@@ -15,6 +15,7 @@ func registerSession(add func(Type, definition)) {
 	add(define[GateDrifted](KindSession))
 	add(define[GateInvalidated](KindSession))
 	add(define[GateDeclined](KindSession))
+	add(define[GatesClosed](KindSession))
 	add(define[PlanExtended](KindSession))
 	add(define[ToolAccepted](KindSession))
 	add(define[PlanReopened](KindSession))
@@ -231,6 +232,20 @@ func (GateInvalidated) EventType() Type { return "gate.invalidated" }
 
 // Check requires gate and reason.
 func (p GateInvalidated) Check() error { return require("gate", p.Gate, "reason", p.Reason) }
+
+// GatesClosed closes whatever a session was let do, since the log no longer has
+// events that may have been the session's and may have closed it.
+type GatesClosed struct {
+	Reason string `json:"reason"`          // what the log lacks, for people
+	Mode   string `json:"mode,omitempty"`  // that is left, "" for none
+	Phase  string `json:"phase,omitempty"` // of that
+}
+
+// EventType names the event "gates.closed".
+func (GatesClosed) EventType() Type { return "gates.closed" }
+
+// Check requires the reason.
+func (p GatesClosed) Check() error { return require("reason", p.Reason) }
 
 // GateDeclined records that the user looked at what waits and wants it changed.
 type GateDeclined struct {

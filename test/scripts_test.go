@@ -1,6 +1,7 @@
 package test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -140,6 +141,7 @@ func params(dir string, killAt int) testscript.Params {
 			"bash":       cmdBash,
 			"shorten":    cmdShorten,
 			"fill":       cmdFill,
+			"wreck":      cmdWreck,
 		},
 	}
 }
@@ -303,6 +305,27 @@ func cmdCorrupt(ts *testscript.TestScript, _ bool, args []string) {
 	if damaged == 0 {
 		ts.Fatalf("corrupt: nothing to damage below %s", args[0])
 	}
+}
+
+// cmdWreck makes the last record of a stream that has a text unreadable: "wreck
+// STREAM TEXT".
+func cmdWreck(ts *testscript.TestScript, _ bool, args []string) {
+	blocks, err := filepath.Glob(filepath.Join(ts.Getenv("WRIT_HOME"), "streams", "jetstream", "$G", "streams", args[0], "msgs", "*.blk"))
+	ts.Check(err)
+	for i := len(blocks) - 1; i >= 0; i-- {
+		content, err := os.ReadFile(blocks[i])
+		ts.Check(err)
+		at := bytes.LastIndex(content, []byte(args[1]))
+		if at < 0 {
+			continue
+		}
+		for j := range args[1] {
+			content[at+j] ^= 0xA5
+		}
+		ts.Check(os.WriteFile(blocks[i], content, 0o600))
+		return
+	}
+	ts.Fatalf("wreck: no record of %s has %q", args[0], args[1])
 }
 
 // cmdListen takes a port of loopback and names it in $LISTENING.

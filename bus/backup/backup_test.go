@@ -149,7 +149,7 @@ func TestBackupUnderLoad(t *testing.T) {
 	f.stop(t)
 	must(t, os.RemoveAll(f.root))
 
-	_, err := backup.Restore(t.Context(), b.Dir, f.root, 1)
+	_, err := backup.Restore(t.Context(), b.Dir, f.root, 1, nil)
 	must(t, err)
 	g := open(t, f.root)
 	if found := g.server.Findings(); len(found) > 0 {
@@ -220,13 +220,13 @@ func TestOneFlippedByte(t *testing.T) {
 	if tried < 30 {
 		t.Fatalf("only %d bytes were flipped", tried)
 	}
-	_, err := backup.Restore(t.Context(), b.Dir, to, 1)
+	_, err := backup.Restore(t.Context(), b.Dir, to, 1, nil)
 	must(t, err)
 }
 
 func refused(t *testing.T, dir, to, name string) {
 	t.Helper()
-	_, err := backup.Restore(t.Context(), dir, to, 1)
+	_, err := backup.Restore(t.Context(), dir, to, 1, nil)
 	if !errors.Is(err, backup.ErrBad) || !strings.Contains(err.Error(), name) || strings.Contains(err.Error(), "copied") {
 		t.Errorf("%s: got %v, want ErrBad that names it", name, err)
 	}
@@ -251,7 +251,7 @@ func TestUnfinishedBackupIsNone(t *testing.T) {
 		if _, err := backup.Find(f.backups); !errors.Is(err, backup.ErrBad) {
 			t.Errorf("an unfinished backup was found: %v", err)
 		}
-		if _, err := backup.Restore(t.Context(), left[0], filepath.Join(t.TempDir(), "to"), 1); !errors.Is(err, backup.ErrBad) {
+		if _, err := backup.Restore(t.Context(), left[0], filepath.Join(t.TempDir(), "to"), 1, nil); !errors.Is(err, backup.ErrBad) {
 			t.Errorf("an unfinished backup was restored: %v", err)
 		}
 		return cut()
@@ -323,10 +323,10 @@ func TestPlacesThatAreRefused(t *testing.T) {
 		}
 	}
 	b := f.create(t)
-	if _, err := backup.Restore(t.Context(), b.Dir, f.root, 1); !errors.Is(err, backup.ErrPlace) {
+	if _, err := backup.Restore(t.Context(), b.Dir, f.root, 1, nil); !errors.Is(err, backup.ErrPlace) {
 		t.Errorf("over a data folder: got %v", err)
 	}
-	if _, err := backup.Restore(t.Context(), b.Dir, t.TempDir(), 0); !errors.Is(err, backup.ErrBad) {
+	if _, err := backup.Restore(t.Context(), b.Dir, t.TempDir(), 0, nil); !errors.Is(err, backup.ErrBad) {
 		t.Errorf("of a newer format: got %v", err)
 	}
 }

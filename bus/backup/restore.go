@@ -31,10 +31,12 @@ func Content(dir string) string { return filepath.Join(dir, contentDir) }
 
 // Restore puts a backup whose data folder has at most a format into a folder that
 // is empty or missing, and returns its manifest. Every file is compared with its
-// digest before anything is written, and again while it is. It returns ErrBad for
-// a backup that is not whole and ErrPlace for a folder that does not do; nothing
-// is changed then.
-func Restore(ctx context.Context, dir, to string, dataFormat int) (Manifest, error) {
+// digest before anything is written, and again while it is. note adds to the folder
+// before it has its name, nil nothing: cut off at any moment, a restore is done or is
+// begun anew, and what an earlier one left beside the folder is removed. It returns
+// ErrBad for a backup that is not whole and ErrPlace for a folder that does not do;
+// nothing is changed then.
+func Restore(ctx context.Context, dir, to string, dataFormat int, note func(m Manifest, temp string) error) (Manifest, error) {
 	m, err := Check(dir)
 	if err != nil {
 		return m, err
@@ -49,13 +51,26 @@ func Restore(ctx context.Context, dir, to string, dataFormat int) (Manifest, err
 	if err := os.MkdirAll(parent, 0o700); err != nil {
 		return m, fmt.Errorf("%w: %w", ErrPlace, err)
 	}
-	temp, err := os.MkdirTemp(parent, "."+filepath.Base(to)+".restoring-*")
+	unfinished := "." + filepath.Base(to) + ".restoring-"
+	left, err := filepath.Glob(filepath.Join(parent, unfinished+"*"))
+	for _, path := range left {
+		err = errors.Join(err, os.RemoveAll(path))
+	}
+	if err != nil {
+		return m, fmt.Errorf("%w: %w", ErrPlace, err)
+	}
+	temp, err := os.MkdirTemp(parent, unfinished+"*")
 	if err != nil {
 		return m, fmt.Errorf("%w: %w", ErrPlace, err)
 	}
 	defer func() { _ = os.RemoveAll(temp) }() // gone once it is in place
 	if err := m.copyOut(ctx, dir, temp); err != nil {
 		return m, fmt.Errorf("restore %s: %w", dir, err)
+	}
+	if note != nil {
+		if err := note(m, temp); err != nil {
+			return m, fmt.Errorf("restore %s: note what it is: %w", dir, err)
+		}
 	}
 	return m, putBack(temp, to)
 }

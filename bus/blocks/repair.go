@@ -104,14 +104,14 @@ func (o Options) repairBlock(found []Damage) (all []Outcome, err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
 	}
-	if err := atomicfile.WriteWith(path, out, atomicfile.Options{Mode: 0o640, Keep: true}); err != nil {
+	if err := dropIndex(o.Dir); err != nil {
 		return nil, err
 	}
-	return all, dropIndex(o.Dir)
+	return all, atomicfile.WriteWith(path, out, atomicfile.Options{Mode: 0o640, Keep: true})
 }
 
-// dropIndex removes the server's index of a stream's records: it is made again
-// from them.
+// dropIndex removes the server's index of a stream's records, before they change:
+// it is made again from them.
 func dropIndex(dir string) error {
 	if err := os.Remove(filepath.Join(dir, "msgs", "index.db")); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -162,10 +162,10 @@ func PutBack(path, kept string) error {
 	if len(now) >= len(was) || !bytes.HasPrefix(was, now) {
 		return nil
 	}
-	if err := atomicfile.WriteWith(path, was, atomicfile.Options{Mode: 0o640, Keep: true}); err != nil {
+	if err := dropIndex(filepath.Dir(filepath.Dir(path))); err != nil {
 		return err
 	}
-	return dropIndex(filepath.Dir(filepath.Dir(path)))
+	return atomicfile.WriteWith(path, was, atomicfile.Options{Mode: 0o640, Keep: true})
 }
 
 // replace returns what stands in a damage's place from now on.

@@ -44,6 +44,9 @@ type Finding struct {
 	Had    uint64 // last sequence noted by the earlier run
 	Has    uint64 // last sequence now
 	Lost   uint64 // records missing, at least
+	// First and Last are the records that cannot be read, 0 where it is not known
+	// which they are.
+	First, Last uint64
 }
 
 // String says what is wrong, for people.

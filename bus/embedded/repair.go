@@ -184,7 +184,7 @@ func found(out blocks.Outcome) Finding {
 	case out.How == blocks.Mended:
 		f.Lost, f.Err = 0, fmt.Errorf("%w: %s: one byte was wrong; nothing is lost, and the file as it was is kept in %s. Check the disk", ErrMended, out.Damage, out.Kept)
 	default:
-		f.Err = damaged(out.Damage)
+		f.First, f.Last, f.Err = out.First, out.Last, damaged(out.Damage)
 	}
 	return f
 }

@@ -171,7 +171,7 @@ func (s *scrubber) tell(dir string, d blocks.Damage, holes []Hole) uint64 {
 	if err != nil {
 		s.logger.Warn("put a damaged record right", "record", d.String(), "error", err)
 	}
-	f := Finding{Stream: d.Stream, Lost: d.Records(), Err: damaged(d)}
+	f := Finding{Stream: d.Stream, Lost: d.Records(), First: d.First, Last: d.Last, Err: damaged(d)}
 	if done {
 		f = found(blocks.Outcome{Damage: d, How: blocks.Mended, Kept: kept})
 	}

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"errors"
 	"io/fs"
 	"os"
@@ -45,7 +46,7 @@ func (a approvedFiles) keep(session, root string, files []schemas.FileState) err
 		}
 		path := a.at(session, f.Path)
 		if err = os.MkdirAll(filepath.Dir(path), 0o700); err == nil {
-			err = atomicfile.Write(path, content, 0o600)
+			err = atomicfile.Write(path, append([]byte(f.SHA256+"\n"), content...), 0o600)
 		}
 		all = append(all, err)
 	}
@@ -69,11 +70,23 @@ func (a approvedFiles) prune(now time.Time) error {
 	return errors.Join(all...)
 }
 
+// kept is the content of a file that was approved last, if it is there and whole:
+// its digest stands before it.
+func (a approvedFiles) kept(session, rel string) (content []byte, whole bool) {
+	raw, err := os.ReadFile(a.at(session, rel))
+	sum, content, found := bytes.Cut(raw, []byte{'\n'})
+	if err != nil || !found || string(sum) != digest.Hex(content) {
+		return nil, false
+	}
+	return content, true
+}
+
 func (a approvedFiles) offered(session, root string, f schemas.FileState) schemas.OfferFile {
 	out := schemas.OfferFile{FileState: f}
-	before, err := os.ReadFile(a.at(session, f.Path))
-	out.New = err != nil
+	before, whole := a.kept(session, f.Path)
+	out.New = !whole
 	var now []byte
+	var err error
 	if f.SHA256 != "" {
 		if now, err = project.ReadFile(filepath.Join(root, filepath.FromSlash(f.Path))); err != nil {
 			out.Unshown = "it cannot be read"

@@ -32,6 +32,25 @@ func TestApprovedFilesAreKeptForAWhile(t *testing.T) {
 	if o := a.offered("s2", root, approved); !o.New {
 		t.Errorf("a content that was not the approved one was kept: %+v", o)
 	}
+	if path := a.at("s1", "plan.md"); true {
+		whole, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range whole {
+			whole[i] ^= 4
+			if err := os.WriteFile(path, whole, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if o := a.offered("s1", root, approved); !o.New {
+				t.Errorf("with byte %d wrong something is compared with it: %+v", i, o)
+			}
+			whole[i] ^= 4
+		}
+		if err := os.WriteFile(path, whole, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for _, c := range []struct {
 		after time.Duration
 		kept  bool

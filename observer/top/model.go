@@ -161,6 +161,8 @@ func LineOf(e schemas.Event) (l Line, listed bool) {
 		l.Verdict, l.What = "deny", "gate "+p.Gate+": approved files changed"
 	case schemas.GateInvalidated:
 		l.What = "gate " + p.Gate + " taken back: " + p.Reason
+	case schemas.GatesClosed:
+		l.Verdict, l.What = "deny", "all gates closed: "+p.Reason
 	case schemas.ModeChanged:
 		l.What = "mode " + p.To
 	case schemas.PhaseChanged:

@@ -62,7 +62,7 @@ func (s *Store) named(err error) error {
 	if err == nil || errors.Is(err, projections.ErrCorruptStore) || !pebble.IsCorruptionError(err) {
 		return err
 	}
-	return errors.Join(fmt.Errorf("%w: %w", projections.ErrCorruptStore, err), s.condemn(err.Error()))
+	return errors.Join(fmt.Errorf("%w: %w. Nothing is lost: `writ down` and `writ up --detach` build the views anew from the log", projections.ErrCorruptStore, err), s.condemn(err.Error()))
 }
 
 // inspect finds damage that Pebble would open without a word: the mark of an

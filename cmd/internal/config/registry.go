@@ -30,7 +30,10 @@ func Register(dataDir, root string) error {
 
 // RegisterShared notes that a work tree has the guard of another one: it stays
 // under guard as long as that one is.
-func RegisterShared(dataDir, root, from string) error { return Register(dataDir, root+"\n"+from) }
+func RegisterShared(dataDir, root, from string) error {
+	both := root + "\n" + from
+	return Register(dataDir, both+"\n"+digest.Hex(both))
+}
 
 // Unregister forgets a project. One that is not known is no error.
 func Unregister(dataDir, root string) error {
@@ -47,9 +50,10 @@ func Registered(dataDir, root string) bool {
 	if err != nil {
 		return !errors.Is(err, fs.ErrNotExist)
 	}
-	_, from, shared := strings.Cut(strings.TrimSpace(string(raw)), "\n")
-	if !shared || hasProjectFile(from) {
-		return true
+	own, rest, shared := strings.Cut(strings.TrimSpace(string(raw)), "\n")
+	from, sum, summed := strings.Cut(rest, "\n")
+	if !shared || hasProjectFile(from) || summed && sum != digest.Hex(own+"\n"+from) {
+		return true // what is damaged guards
 	}
 	_, err = os.Lstat(registryEntry(dataDir, from))
 	return err == nil

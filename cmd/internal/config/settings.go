@@ -201,7 +201,10 @@ func Load(dataDir string) (Settings, error) {
 		}
 		s.Port = port
 	}
-	return s, s.Check()
+	if err := s.Check(); err != nil {
+		return s, fmt.Errorf("%w. Mend it in %s, or in the environment where it is set there", err, Layout{dataDir}.Settings())
+	}
+	return s, nil
 }
 
 // Check returns ErrSettings naming the first setting that cannot be.

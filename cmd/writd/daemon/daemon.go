@@ -104,6 +104,8 @@ type Daemon struct {
 	journal *journal.Journal
 	agents  *runs.Service
 
+	unreadable unreadable
+
 	warnMu   sync.Mutex
 	warnings []string
 }
@@ -163,6 +165,9 @@ func Run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 		return err
 	}
 	defer closeViews()
+	if err := d.closeLost(ctx); err != nil {
+		return err
+	}
 	stopRules := d.rules.Begin(ctx)
 	defer func() { err = errors.Join(err, stopRules()) }()
 	if d.audit, err = d.openAudit(); err != nil {
@@ -201,6 +206,9 @@ func Run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 	defer func() { err = errors.Join(err, config.RemoveEndpoint(s.DataDir, os.Getpid())) }()
 	d.serving.Store(true)
 	defer d.serving.Store(false)
+	if err := d.closeAfterLoss(ctx, ""); err != nil {
+		return err
+	}
 	logger.Info("ready", "url", d.endpoint.URL, "data", s.DataDir, "durability", d.durability(), "took", d.now().Sub(d.started).String())
 	ready(d.endpoint.URL)
 	if e, ok := d.corpus.Embedder().Embedder.(interface{ Warm() }); ok {
@@ -370,8 +378,8 @@ func openEmbedder(s config.Settings) choice.Embedder {
 	return choice.Open(choice.Settings{Name: s.Embedder, Model: s.EmbedderModel, Key: os.Getenv(config.EmbedderKey)})
 }
 
-// openViews opens the projections and lets them catch up with the log.
-func (d *Daemon) openViews(ctx context.Context) (func(), error) {
+// openRuntime opens the store of the views, and the views in it.
+func (d *Daemon) openRuntime() (*pebblestore.Store, error) {
 	store, reset, err := pebblestore.OpenOrReset(d.layout.Views(), pebblestore.Options{})
 	if err != nil {
 		return nil, err
@@ -379,6 +387,15 @@ func (d *Daemon) openViews(ctx context.Context) (func(), error) {
 	if reset != "" {
 		d.warn("the views were damaged and are rebuilt from the log; the old ones are kept in " + reset)
 	}
+	d.runtime, err = projections.NewRuntime(projections.OnBus(d.reading, d.reading.Writer(d.writes())), store, projections.Options{Logger: slog.New(quiet{d.logger.Handler()})}, d.views.all()...)
+	if err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
+	return store, nil
+}
+
+// openViews opens the projections and lets them catch up with the log.
+func (d *Daemon) openViews(ctx context.Context) (func(), error) {
 	chosen := openEmbedder(d.settings)
 	if chosen.Problem != "" {
 		d.warn("rules are found by their words alone: " + chosen.Problem)
@@ -389,10 +406,13 @@ func (d *Daemon) openViews(ctx context.Context) (func(), error) {
 		Warn: func(err error) { d.logger.Warn("keep the rules in a file instead of memory", "error", err) },
 	})
 	d.views = newViews(d.corpus, d.settings.Memory.Drift, lostOn(d.reading))
-	d.runtime, err = projections.NewRuntime(projections.OnBus(d.reading, d.reading.Writer(d.writes())), store, projections.Options{Logger: slog.New(quiet{d.logger.Handler()})}, d.views.all()...)
+	store, err := d.openRuntime()
+	if errors.Is(err, projections.ErrCorruptStore) {
+		store, err = d.openRuntime() // what was found damaged is moved aside
+	}
 	if err != nil {
 		cancel()
-		return nil, errors.Join(err, store.Close())
+		return nil, err
 	}
 	d.openFiles()
 	d.openTurns()

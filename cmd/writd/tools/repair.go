@@ -50,11 +50,6 @@ func repair(_ context.Context, args []string, out, errw io.Writer) error {
 	if err := embedded.SettleFindings(layout.Damage(), layout.Log()); err != nil {
 		return err
 	}
-	if reply.Lost > 0 { // what they made of the lost records is not what the log makes
-		if err := os.RemoveAll(layout.Views()); err != nil {
-			return err
-		}
-	}
 	if *asJSON {
 		return json.NewEncoder(out).Encode(reply)
 	}

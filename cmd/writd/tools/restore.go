@@ -31,16 +31,15 @@ func restore(ctx context.Context, args []string, out, errw io.Writer) error {
 	if dir, err = backup.Find(dir); err != nil {
 		return err
 	}
-	m, err := backup.Restore(ctx, dir, dataDir, config.Format())
+	m, err := backup.Restore(ctx, dir, dataDir, config.Format(), func(m backup.Manifest, temp string) error {
+		sum, err := backup.Digest(dir)
+		if err != nil {
+			return err
+		}
+		return ledger.NoteRestore(config.Layout{Root: temp}.Restored(), schemas.LogRestored{Manifest: sum, Backup: m.Time, Restored: time.Now().UTC()})
+	})
 	if err != nil {
 		return err
-	}
-	sum, err := backup.Digest(dir)
-	if err == nil {
-		err = ledger.NoteRestore(config.Layout{Root: dataDir}.Restored(), schemas.LogRestored{Manifest: sum, Backup: m.Time, Restored: time.Now().UTC()})
-	}
-	if err != nil {
-		return fmt.Errorf("%s is restored, and what it was restored from could not be noted: %w", dataDir, err)
 	}
 	reply := schemas.RestoreReply{Backup: dir, Time: m.Time, DataDir: dataDir, Files: len(m.Files), Bytes: m.Bytes(), Streams: m.Reached()}
 	if *asJSON {

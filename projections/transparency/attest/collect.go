@@ -106,6 +106,8 @@ func (c *Collector) Add(e schemas.Event) {
 		delete(s.gates, p.Gate)
 	case schemas.GateDrifted:
 		delete(s.gates, p.Gate)
+	case schemas.GatesClosed:
+		s.gates, s.parked = map[string]int{}, nil
 	case schemas.PlanReopened:
 		s.parked, s.gates = s.gates, map[string]int{}
 	case schemas.PlanResumed:

@@ -141,6 +141,8 @@ func (c *Collector) read(e schemas.ReplayEvent, a *Act) bool {
 	case schemas.GateInvalidated{}.EventType():
 		g := as[schemas.GateInvalidated](e)
 		a.Kind, a.What, a.Reason = Withdrawn, g.Gate, joined(g.Reason, g.Rule, g.Diagnosis)
+	case schemas.GatesClosed{}.EventType():
+		a.Kind, a.What, a.Reason = Withdrawn, "all gates", as[schemas.GatesClosed](e).Reason
 	case schemas.GateDrifted{}.EventType():
 		g := as[schemas.GateDrifted](e)
 		a.Kind, a.What = Drifted, g.Gate

@@ -128,6 +128,12 @@ type sealed struct {
 
 // sealAll signs every stream that grew, as it stands now.
 func (a *Auditor) sealAll(ctx context.Context) map[schemas.Stream]sealed {
+	return a.sealWhole(ctx, false)
+}
+
+// sealWhole signs like sealAll, and looks first at all that was kept where whole is
+// set: else only at what tells where it ends.
+func (a *Auditor) sealWhole(ctx context.Context, whole bool) map[schemas.Stream]sealed {
 	ctx, cancel := context.WithTimeout(ctx, a.SealWithin)
 	defer cancel()
 	a.mu.Lock()
@@ -135,7 +141,14 @@ func (a *Auditor) sealAll(ctx context.Context) map[schemas.Stream]sealed {
 	all := map[schemas.Stream]sealed{}
 	before, forgotten := a.recall()
 	for _, s := range schemas.Streams() {
-		one, err := a.seal(ctx, s, before[s])
+		var err error
+		if _, damaged := a.ledger.tip(s); whole || damaged != nil {
+			err = a.mendFrom(s, before[s])
+		}
+		var one sealed
+		if err == nil {
+			one, err = a.seal(ctx, s, before[s])
+		}
 		err = errors.Join(forgotten, err)
 		a.note(s, err)
 		if err != nil && ctx.Err() == nil {
@@ -262,7 +275,7 @@ func (a *Auditor) Seal(ctx context.Context) { a.sealAll(ctx) }
 
 // auditSeal is the service: sign now, and say where the evidence stands.
 func (a *Auditor) sealNow(ctx context.Context, _ bus.None) (schemas.AuditSealed, error) {
-	all := a.sealAll(ctx)
+	all := a.sealWhole(ctx, true)
 	reply := schemas.AuditSealed{Key: a.key.public, Dir: a.Evidence, Witness: a.Witness, Streams: []schemas.AuditStream{}}
 	a.noteMu.Lock()
 	for _, s := range schemas.Streams() {

@@ -20,7 +20,8 @@ import (
 type remembered struct{ first, last sealed }
 
 // recall reads the second place: nothing where there is none yet. What another
-// key signed is an error.
+// key signed is an error. Where some of it was signed by this key, the rest is
+// damaged, and is written anew when the next checkpoints are remembered.
 func (a *Auditor) recall() (map[schemas.Stream]remembered, error) {
 	all := map[schemas.Stream]remembered{}
 	text, err := os.ReadFile(a.Witness)
@@ -30,11 +31,13 @@ func (a *Auditor) recall() (map[schemas.Stream]remembered, error) {
 	if err != nil {
 		return nil, err
 	}
-	checkpoints, _ := evidence.SplitCheckpoints(text)
+	checkpoints, rest := evidence.SplitCheckpoints(text)
+	var bad error
 	for _, kept := range checkpoints {
 		c, err := evidence.Open(kept.Signed, a.key.verifier)
 		if err != nil {
-			return nil, a.forgotten("this log was signed by another key: %v", err)
+			bad = err
+			continue
 		}
 		r, known := all[c.Stream]
 		r.last = sealed{c, kept.Signed}
@@ -42,6 +45,12 @@ func (a *Auditor) recall() (map[schemas.Stream]remembered, error) {
 			r.first = r.last
 		}
 		all[c.Stream] = r
+	}
+	switch {
+	case bad != nil && len(all) == 0:
+		return nil, a.forgotten("this log was signed by another key: %v", bad)
+	case bad != nil || rest != "":
+		a.Warn(a.Witness + " was damaged and is written anew from what is kept in " + a.Evidence + ": nothing of the log is lost. Check the disk")
 	}
 	return all, nil
 }

@@ -218,3 +218,22 @@ func TestManyRulesAreWorthAFile(t *testing.T) {
 		}
 	}
 }
+
+// TestDamagedVectorIsMadeAgain: of a kept vector with one wrong bit nothing is
+// believed.
+func TestDamagedVectorIsMadeAgain(t *testing.T) {
+	raw := sealed([]byte("a vector"))
+	if content, whole := unsealed(raw); !whole || string(content) != "a vector" {
+		t.Fatalf("%q %v", content, whole)
+	}
+	for i := range raw {
+		raw[i] ^= 1
+		if _, whole := unsealed(raw); whole {
+			t.Errorf("byte %d is wrong, and nobody sees it", i)
+		}
+		raw[i] ^= 1
+	}
+	if _, whole := unsealed(raw[:7]); whole {
+		t.Error("a file that was cut is whole")
+	}
+}

@@ -2,6 +2,7 @@ package index
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -81,12 +82,31 @@ func (v *vectors) lookup(doc retrieval.Document) (retrieval.Document, bool) {
 	if err != nil {
 		return doc, false
 	}
-	made, err = retrieval.UnmarshalDocument(raw)
+	content, whole := unsealed(raw)
+	if !whole {
+		return doc, false // damaged, or of an earlier form: it is made again
+	}
+	made, err = retrieval.UnmarshalDocument(content)
 	if err != nil || made.Sum() != doc.Sum() || made.EmbeddedBy() != v.embedder.Name() {
 		return doc, false
 	}
 	v.remember(key, made)
 	return made, true
+}
+
+// sealed is a content with its digest before it.
+func sealed(content []byte) []byte {
+	sum := sha256.Sum256(content)
+	return append(sum[:], content...)
+}
+
+// unsealed is the content of what sealed returned, if it is whole.
+func unsealed(raw []byte) (content []byte, whole bool) {
+	if len(raw) < sha256.Size {
+		return nil, false
+	}
+	content = raw[sha256.Size:]
+	return content, sha256.Sum256(content) == [sha256.Size]byte(raw)
 }
 
 func (v *vectors) remember(key string, doc retrieval.Document) {
@@ -106,7 +126,7 @@ func (v *vectors) make(doc retrieval.Document) (retrieval.Document, error) {
 	v.remember(key, embedded)
 	raw, err := embedded.MarshalBinary()
 	if err == nil && os.MkdirAll(v.dir, 0o700) == nil {
-		_ = atomicfile.WriteWith(filepath.Join(v.dir, key), raw, atomicfile.Options{Mode: 0o600, Volatile: true})
+		_ = atomicfile.WriteWith(filepath.Join(v.dir, key), sealed(raw), atomicfile.Options{Mode: 0o600, Volatile: true})
 	}
 	return embedded, nil
 }

@@ -21,6 +21,7 @@ export function told(e) {
     'gate.declined': () => `${d.gate} declined: ${d.reason}`,
     'gate.drifted': () => `${d.gate} changed from outside: ${(d.changes || []).map((c) => c.path).join(', ')}`,
     'gate.invalidated': () => `${d.gate} taken back: ${d.reason}`,
+    'gates.closed': () => `all gates closed: ${d.reason}`,
     'plan.extended': () => `${(d.files || []).join(', ')} added to the plan by ${d.channel}`,
     'tool.accepted': () => `${d.tool} let run for this session by ${d.channel}`,
     'plan.reopened': () => 'a new wish: planning is open again',
