@@ -225,7 +225,7 @@ func TestPanicStopsTheViewOnly(t *testing.T) {
 			panic("nil map")
 		}
 		return nil
-	}}, projections.NewSessions())
+	}}, projections.NewSessions(nil))
 	if err := r.WaitFor(context.Background(), "sessions", sessions(3)); err != nil {
 		t.Fatal(err)
 	}
