@@ -22,6 +22,8 @@ type Endpoint struct {
 	PID     int       `json:"pid"`
 	Version string    `json:"version"`
 	Started time.Time `json:"started"`
+	// Protocol is that of the daemon, 0 of one that is older than the number.
+	Protocol int `json:"protocol,omitempty"`
 }
 
 // EndpointPath is the file in which a daemon announces itself.

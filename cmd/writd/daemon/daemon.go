@@ -194,7 +194,7 @@ func Run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 	defer overHTTP.Stop()
 	defer d.turn.Close()
 	defer d.pages.stop()
-	endpoint := config.Endpoint{URL: d.url, PID: os.Getpid(), Version: config.Version, Started: d.started}
+	endpoint := config.Endpoint{URL: d.url, PID: os.Getpid(), Version: config.Version, Started: d.started, Protocol: config.Protocol}
 	if err := config.WriteEndpoint(s.DataDir, endpoint); err != nil {
 		return err
 	}
