@@ -19,31 +19,110 @@ type query struct {
 	Seq  uint64 `json:"seq,omitempty"`
 	Next string `json:"next_by_subj,omitempty"`
 	Last string `json:"last_by_subj,omitempty"`
+	// Batch asks for several, of MaxBytes together.
+	Batch    int `json:"batch,omitempty"`
+	MaxBytes int `json:"max_bytes,omitempty"`
 }
 
+const (
+	// tailSingly is how many records of a tail are asked for one by one. Most
+	// tails are shorter, and the server counts what is left before it hands over
+	// several.
+	tailSingly = 2
+	// tailTogether is how many records are asked for at once after those, and
+	// tailBytes their size.
+	tailTogether = 512
+	tailBytes    = 8 << 20
+)
+
 // Tail yields the records of one aggregate after a stream sequence, in order,
-// up to the last there is. It costs one exchange with the server per record
-// and one to see the end, whatever the size of the stream, and is meant for
-// the short tail since a snapshot; whole streams are read with Follow. An
-// error is yielded once and ends it.
+// up to the last there is. It costs the server a search for each record, and is
+// meant for the tail since a snapshot, or for an aggregate that has none; whole
+// streams are read with Follow. An error is yielded once and ends it.
 func (c *Conn) Tail(ctx context.Context, a schemas.Aggregate, after uint64) iter.Seq2[schemas.Record, error] {
 	return func(yield func(schemas.Record, error) bool) {
-		for {
-			record, err := c.next(ctx, a, after+1)
-			if errors.Is(err, ErrNotFound) {
-				return
+		for n := 0; ; n++ {
+			read := c.single
+			if after == 0 || n >= tailSingly {
+				read = c.several
 			}
-			if err != nil {
+			more := false
+			err := read(ctx, a, after+1, func(record schemas.Record) bool {
+				after, more = record.Seq, yield(record, nil)
+				return more
+			})
+			switch {
+			case errors.Is(err, ErrNotFound), err == nil && !more:
+				return
+			case err != nil:
 				yield(schemas.Record{}, fmt.Errorf("tail of %s: %w", a, err))
 				return
 			}
-			if !yield(record, nil) {
-				return
-			}
-			after = record.Seq
 		}
 	}
 }
+
+// single hands over the aggregate's first record at or after a sequence, or
+// returns ErrNotFound.
+func (c *Conn) single(ctx context.Context, a schemas.Aggregate, from uint64, fn func(schemas.Record) bool) error {
+	record, err := c.next(ctx, a, from)
+	if err == nil {
+		fn(record)
+	}
+	return err
+}
+
+// several hands over the aggregate's next records at or after a sequence until fn
+// returns false. It returns ErrNotFound behind the last there is.
+func (c *Conn) several(ctx context.Context, a schemas.Aggregate, from uint64, fn func(schemas.Record) bool) error {
+	if err := a.Check(); err != nil {
+		return err
+	}
+	body, err := json.Marshal(query{Seq: from, Next: a.Filter(), Batch: tailTogether, MaxBytes: tailBytes})
+	if err != nil {
+		return err
+	}
+	if c.noDirect.Load() {
+		return c.single(ctx, a, from, fn)
+	}
+	ctx, cancel := c.bounded(ctx)
+	defer cancel()
+	subject, inbox := "$JS.API.DIRECT.GET."+string(a.Kind.Stream()), c.nc.NewInbox()
+	guarded, release := c.guards.watch(ctx, subject)
+	defer release()
+	answers, err := c.nc.SubscribeSync(inbox)
+	if err != nil {
+		return causeOf(guarded, err)
+	}
+	defer func() { _ = answers.Unsubscribe() }() // the connection is closed otherwise
+	if err := c.nc.PublishRequest(subject, inbox, body); err != nil {
+		return causeOf(guarded, err)
+	}
+	for first := true; ; first = false {
+		answer, err := answers.NextMsgWithContext(guarded)
+		switch {
+		case first && errors.Is(err, nats.ErrNoResponders):
+			return c.single(ctx, a, from, fn) // which asks the stream's leader
+		case err != nil:
+			return causeOf(guarded, err)
+		case answer.Header.Get("Status") == endOfBatch && answer.Header.Get(pendingHeader) == "0":
+			return ErrNotFound
+		case answer.Header.Get("Status") == endOfBatch:
+			return nil
+		}
+		// A server that knows no batches sends one record and no end.
+		batched := answer.Header.Get(pendingHeader) != ""
+		record, err := directRecord(a.Kind.Stream(), answer)
+		if err != nil || !fn(record) || !batched {
+			return err
+		}
+	}
+}
+
+const (
+	endOfBatch    = "204"
+	pendingHeader = "Nats-Num-Pending"
+)
 
 // LastOf returns the aggregate's last record, or ErrNotFound.
 func (c *Conn) LastOf(ctx context.Context, a schemas.Aggregate) (schemas.Record, error) {
@@ -102,6 +181,11 @@ func (c *Conn) lookupDirect(ctx context.Context, s schemas.Stream, q query) (sch
 	if err != nil {
 		return schemas.Record{}, err
 	}
+	return directRecord(s, answer)
+}
+
+// directRecord is the record in an answer to a direct read, or ErrNotFound.
+func directRecord(s schemas.Stream, answer *nats.Msg) (schemas.Record, error) {
 	switch status := answer.Header.Get("Status"); status {
 	case "":
 	case "404":
@@ -156,6 +240,7 @@ func (c *Conn) lookupAtLeader(ctx context.Context, s schemas.Stream, q query) (s
 // directHeaders are added by the server to the answer of a direct read.
 var directHeaders = []string{
 	jetstream.StreamHeader, jetstream.SubjectHeader, jetstream.SequenceHeader, jetstream.TimeStampHeaer,
+	pendingHeader, "Nats-Last-Sequence",
 }
 
 // appendHeaders are added by Append and stored with the message.

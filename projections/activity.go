@@ -2,6 +2,7 @@ package projections
 
 import (
 	"encoding/binary"
+	"errors"
 	"iter"
 	"time"
 
@@ -15,7 +16,10 @@ import (
 //	r/<rule>    RuleActivity, of the corpus's rules and of the gates'
 //
 // An hour is eight bytes that order as time does.
-type Activity struct{}
+type Activity struct {
+	hours *drafts[Hour]
+	rules *drafts[RuleActivity]
+}
 
 // Hour is one hour of all sessions.
 type Hour struct {
@@ -49,7 +53,24 @@ type RuleActivity struct {
 }
 
 // NewActivity returns the view.
-func NewActivity() Activity { return Activity{} }
+func NewActivity() Activity {
+	return Activity{hours: newDrafts[Hour](), rules: newDrafts[RuleActivity]()}
+}
+
+// Begin implements Batcher.
+func (a Activity) Begin() {
+	a.hours.begin()
+	a.rules.begin()
+}
+
+// Continue implements Continuer.
+func (a Activity) Continue() {
+	a.hours.goOn()
+	a.rules.goOn()
+}
+
+// Flush implements Batcher.
+func (a Activity) Flush(v View) error { return errors.Join(a.hours.flush(v), a.rules.flush(v)) }
 
 // Name implements Projector.
 func (Activity) Name() string { return "activity" }
@@ -67,30 +88,30 @@ func (Activity) Types() []schemas.Type {
 }
 
 // Apply implements Projector.
-func (Activity) Apply(v View, e schemas.Event) error {
+func (a Activity) Apply(v View, e schemas.Event) error {
 	switch p := e.Data.(type) {
 	case schemas.PromptSubmitted:
-		return inHour(v, e, func(h *Hour) { h.Prompts++ })
+		return a.inHour(v, e, func(h *Hour) { h.Prompts++ })
 	case schemas.RulesShown:
-		return shown(v, e, p)
+		return a.shown(v, e, p)
 	case schemas.MemoryShown:
-		return inHour(v, e, func(h *Hour) { h.Memory += uint64(max(p.Tokens, 0)) })
+		return a.inHour(v, e, func(h *Hour) { h.Memory += uint64(max(p.Tokens, 0)) })
 	case schemas.ArtifactShown:
-		return inHour(v, e, func(h *Hour) { h.Files += uint64(max(p.Tokens, 0)) })
+		return a.inHour(v, e, func(h *Hour) { h.Files += uint64(max(p.Tokens, 0)) })
 	case schemas.ToolDecided:
-		return decided(v, e, p)
+		return a.decided(v, e, p)
 	case schemas.RuleViolated:
 		for _, one := range p.Violations {
-			if err := ofRule(v, e, one.Rule, func(r *RuleActivity) { r.Violated++ }); err != nil {
+			if err := a.ofRule(v, e, one.Rule, func(r *RuleActivity) { r.Violated++ }); err != nil {
 				return err
 			}
 		}
 		return nil
 	case schemas.OutcomeRecorded:
-		if err := inHour(v, e, func(h *Hour) { count(p.Positive, &h.Followed, &h.Ignored) }); err != nil {
+		if err := a.inHour(v, e, func(h *Hour) { count(p.Positive, &h.Followed, &h.Ignored) }); err != nil {
 			return err
 		}
-		return ofRule(v, e, e.Aggregate.ID, func(r *RuleActivity) { count(p.Positive, &r.Followed, &r.Ignored) })
+		return a.ofRule(v, e, e.Aggregate.ID, func(r *RuleActivity) { count(p.Positive, &r.Followed, &r.Ignored) })
 	}
 	return nil
 }
@@ -103,10 +124,10 @@ func count(first bool, one, other *uint64) {
 	}
 }
 
-func shown(v View, e schemas.Event, p schemas.RulesShown) error {
+func (a Activity) shown(v View, e schemas.Event, p schemas.RulesShown) error {
 	best, retrieved := 0.0, uint64(0)
 	for _, r := range p.Rules {
-		if err := ofRule(v, e, r.ID, func(a *RuleActivity) { a.Shown++ }); err != nil {
+		if err := a.ofRule(v, e, r.ID, func(of *RuleActivity) { of.Shown++ }); err != nil {
 			return err
 		}
 		if r.Band == "retrieved" {
@@ -114,7 +135,7 @@ func shown(v View, e schemas.Event, p schemas.RulesShown) error {
 			retrieved++
 		}
 	}
-	return inHour(v, e, func(h *Hour) {
+	return a.inHour(v, e, func(h *Hour) {
 		h.Shown += retrieved
 		h.Tokens += uint64(max(p.Tokens, 0))
 		if p.Trigger == "prompt" && retrieved > 0 {
@@ -124,13 +145,13 @@ func shown(v View, e schemas.Event, p schemas.RulesShown) error {
 	})
 }
 
-func decided(v View, e schemas.Event, p schemas.ToolDecided) error {
+func (a Activity) decided(v View, e schemas.Event, p schemas.ToolDecided) error {
 	if p.Verdict == "deny" && p.Rule != "" {
-		if err := ofRule(v, e, p.Rule, func(r *RuleActivity) { r.Denied++ }); err != nil {
+		if err := a.ofRule(v, e, p.Rule, func(r *RuleActivity) { r.Denied++ }); err != nil {
 			return err
 		}
 	}
-	return inHour(v, e, func(h *Hour) {
+	return a.inHour(v, e, func(h *Hour) {
 		switch p.Verdict {
 		case "allow":
 			h.Allowed++
@@ -142,27 +163,24 @@ func decided(v View, e schemas.Event, p schemas.ToolDecided) error {
 	})
 }
 
-func inHour(v View, e schemas.Event, change func(*Hour)) error {
+func (a Activity) inHour(v View, e schemas.Event, change func(*Hour)) error {
 	start := e.Time.UTC().Truncate(time.Hour)
 	if start.Year() > 9999 {
 		return nil // no time that JSON can hold: a zone pushed it over the edge
 	}
-	key := hourKey(start)
-	h, _, err := getDocument[Hour](v, key)
-	if err != nil {
-		return err
+	h, err := a.hours.of(v, hourKey(start))
+	if err == nil {
+		h.Start = start
+		change(h)
 	}
-	h.Start = start
-	change(&h)
-	return setDocument(v, key, h)
+	return err
 }
 
-func ofRule(v View, e schemas.Event, id string, change func(*RuleActivity)) error {
+func (a Activity) ofRule(v View, e schemas.Event, id string, change func(*RuleActivity)) error {
 	if id == "" {
 		return nil
 	}
-	key := idKey('r', id)
-	r, _, err := getDocument[RuleActivity](v, key)
+	r, err := a.rules.of(v, idKey('r', id))
 	if err != nil {
 		return err
 	}
@@ -170,8 +188,8 @@ func ofRule(v View, e schemas.Event, id string, change func(*RuleActivity)) erro
 	if e.Time.After(r.Last) && e.Time.UTC().Year() <= 9999 {
 		r.Last = e.Time.UTC()
 	}
-	change(&r)
-	return setDocument(v, key, r)
+	change(r)
+	return nil
 }
 
 func hourKey(start time.Time) []byte {

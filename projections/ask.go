@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/writbus/writ/schemas"
 )
@@ -13,19 +14,55 @@ import (
 func (r *Runtime) Read(view string, fn func(Reader) error) error {
 	reader, err := r.Reader(view)
 	if err != nil {
+		if v := r.runners[view]; v != nil && errors.Is(err, ErrNotReady) {
+			return v.notReady()
+		}
 		return schemas.Faultf(schemas.CodeNotReady, "the view %s is not there yet: %v", view, err)
 	}
 	defer func() { _ = reader.Close() }()
 	return fn(reader)
 }
 
-// Await waits until a view holds what a stream has at the call.
+// awaitBuild is how much longer a view may be built for the first time for it to
+// be worth waiting for.
+const awaitBuild = 3 * time.Second
+
+// Await waits until a view holds what a stream has at the call. Where a view is
+// rebuilt it does not wait: the one before it answers, with what it held. Where it
+// is built for the first time, and that will take long, it returns a fault with
+// CodeNotReady that says how long.
 func (r *Runtime) Await(ctx context.Context, s schemas.Stream, view string) error {
 	_, last, err := r.log.Bounds(ctx, s)
 	if err != nil {
 		return err
 	}
-	return r.WaitFor(ctx, view, schemas.Position{Stream: s, Seq: last})
+	v, err := r.runner(view)
+	if err != nil {
+		return err
+	}
+	return v.waitFor(ctx, s, last, func(v *runner) (bool, error) {
+		if v.replaces {
+			return true, nil
+		}
+		if _, left := v.pace.left(v.positions, time.Now()); left > awaitBuild || v.queued {
+			return true, v.building()
+		}
+		return false, nil
+	})
+}
+
+func (v *runner) notReady() error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.building()
+}
+
+// building is the fault of a view that is built for the first time; the caller
+// holds mu.
+func (v *runner) building() error {
+	done, left := v.pace.left(v.positions, time.Now())
+	text := schemas.ViewStatus{State: string(Rebuilding), Done: done, LeftMillis: left.Milliseconds()}.Progress()
+	return schemas.Faultf(schemas.CodeNotReady, "the view %s is being built from the log: %s. Ask again then; writ status shows how far it is", v.p.Name(), text)
 }
 
 // Ask answers a request about one view.

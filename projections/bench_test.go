@@ -87,7 +87,7 @@ func BenchmarkReplay(b *testing.B) {
 		},
 		"verdicts":      func() projections.Projector { return projections.NewVerdicts() },
 		"fold":          func() projections.Projector { return sessionFold() },
-		"sessions":      func() projections.Projector { return projections.NewSessions() },
+		"sessions":      func() projections.Projector { return projections.NewSessions(nil) },
 		"uninteresting": func() projections.Projector { return tally{types: []schemas.Type{"observation.regated"}} },
 	} {
 		b.Run(name, func(b *testing.B) {
@@ -117,7 +117,7 @@ func replay(b *testing.B, l *memoryLog, p projections.Projector) {
 func BenchmarkReadYourWrites(b *testing.B) {
 	l, s := newMemoryLog(), openStore(b, vfs.NewMem())
 	defer s.Close()
-	r := start(b, l, s, projections.Options{}, projections.NewSessions())
+	r := start(b, l, s, projections.Options{}, projections.NewSessions(nil))
 	n := 0
 	for b.Loop() {
 		n++

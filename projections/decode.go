@@ -2,6 +2,7 @@ package projections
 
 import (
 	"iter"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -84,7 +85,10 @@ func (in interest) decoded(records []schemas.Record) iter.Seq[decoded] {
 func (in interest) decode(records []schemas.Record) []decoded {
 	out := make([]decoded, 0, len(records))
 	events := make([]schemas.Event, 0, len(records))
-	for _, r := range records {
+	for i, r := range records {
+		if i%turnRecords == turnRecords-1 {
+			runtime.Gosched()
+		}
 		from := len(events)
 		var err error
 		if events, err = in.appendEvents(events, r); err != nil {

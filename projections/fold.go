@@ -1,8 +1,6 @@
 package projections
 
 import (
-	"encoding/json"
-	"fmt"
 	"iter"
 
 	"github.com/writbus/writ/schemas"
@@ -21,20 +19,8 @@ type Fold[S any] struct {
 	types   []schemas.Type
 	evolve  func(S, schemas.Event) S
 
-	kept  map[string]*keptDocument[S] // of this batch, and recent ones
-	size  int                         // of what is kept, in bytes of JSON
-	round int                         // number of the batch
-	key   []byte                      // scratch
-}
-
-// foldKeep bounds the documents that a Fold keeps decoded, in bytes of their
-// JSON: those of the sessions that go on at the time.
-const foldKeep = 4 << 20
-
-type keptDocument[S any] struct {
-	foldDocument[S]
-	size  int // as it was last read or written
-	round int // of the last event
+	drafts *drafts[foldDocument[S]]
+	key    []byte // scratch
 }
 
 // foldDocument is the stored form. Persisted; never change a field's meaning
@@ -58,7 +44,7 @@ type Folded[S any] struct {
 // to; types must not be empty. evolve cannot fail and depends on its arguments
 // alone.
 func NewFold[S any](name string, version int, types []schemas.Type, evolve func(S, schemas.Event) S) *Fold[S] {
-	return &Fold[S]{name: name, version: version, types: types, evolve: evolve, kept: map[string]*keptDocument[S]{}}
+	return &Fold[S]{name: name, version: version, types: types, evolve: evolve, drafts: newDrafts[foldDocument[S]]()}
 }
 
 // Name implements Projector.
@@ -71,64 +57,24 @@ func (f *Fold[S]) Version() int { return f.version }
 func (f *Fold[S]) Types() []schemas.Type { return f.types }
 
 // Begin implements Batcher.
-func (f *Fold[S]) Begin() {
-	clear(f.kept)
-	f.size = 0
-}
+func (f *Fold[S]) Begin() { f.drafts.begin() }
 
-// Continue implements Continuer. Documents that the batch before did not touch
-// go first.
-func (f *Fold[S]) Continue() {
-	if f.size > foldKeep {
-		for key, doc := range f.kept {
-			if doc.round != f.round {
-				f.size -= doc.size
-				delete(f.kept, key)
-			}
-		}
-	}
-	if f.size > foldKeep {
-		f.Begin()
-	}
-	f.round++
-}
+// Continue implements Continuer.
+func (f *Fold[S]) Continue() { f.drafts.goOn() }
 
 // Apply implements Projector.
 func (f *Fold[S]) Apply(v View, e schemas.Event) error {
 	f.key = appendIDKey(f.key[:0], 'f', string(e.Aggregate.Kind), e.Aggregate.ID)
-	doc := f.kept[string(f.key)]
-	if doc == nil {
-		stored, _, err := getDocument[foldDocument[S]](v, f.key)
-		if err != nil {
-			return err
-		}
-		doc = &keptDocument[S]{foldDocument: stored}
-		doc.Aggregate = e.Aggregate
-		f.kept[string(f.key)] = doc
+	doc, err := f.drafts.of(v, f.key)
+	if err != nil {
+		return err
 	}
-	doc.State = f.evolve(doc.State, e)
-	doc.Last, doc.round = e.Position, f.round
+	doc.Aggregate, doc.State, doc.Last = e.Aggregate, f.evolve(doc.State, e), e.Position
 	return nil
 }
 
 // Flush implements Batcher.
-func (f *Fold[S]) Flush(v View) error {
-	for key, doc := range f.kept {
-		if doc.round != f.round {
-			continue
-		}
-		value, err := json.Marshal(doc.foldDocument)
-		if err != nil {
-			return fmt.Errorf("projections: value of %q: %w", key, err)
-		}
-		if err := v.Set([]byte(key), value); err != nil {
-			return err
-		}
-		f.size += len(value) - doc.size
-		doc.size = len(value)
-	}
-	return nil
-}
+func (f *Fold[S]) Flush(v View) error { return f.drafts.flush(v) }
 
 // Load returns the state of an aggregate and the sequence of the last event
 // in it; found is false for an aggregate without events.

@@ -66,19 +66,29 @@ type bumpedContinuer struct {
 	projections.Continuer
 }
 
+// raised raises a projector's version, and keeps that it goes on from batch to batch.
+func raised(p projections.Projector, by int) projections.Projector {
+	switch is := p.(type) {
+	case projections.Continuer:
+		return bumpedContinuer{bumped{p, by}, is}
+	case projections.Batcher:
+		return bumpedBatcher{bumped{p, by}, is}
+	}
+	return bumped{p, by}
+}
+
 // allViews returns every projector, its version raised.
 func allViews(by int) []projections.Projector {
-	fold, gate := sessionFold(), projections.NewVerdicts()
 	notes, todos, lessons := projections.NewAgentBooks(book.Touches, book.Evolve)
 	return []projections.Projector{
 		bumped{tally{}, by},
-		bumpedContinuer{bumped{fold, by}, fold},
-		bumped{projections.NewSessions(), by},
+		raised(sessionFold(), by),
+		raised(projections.NewSessions(nil), by),
 		bumped{projections.NewRules(evolveRule), by},
 		bumped{projections.NewFrequency(nil), by},
-		bumped{projections.NewActivity(), by},
+		raised(projections.NewActivity(), by),
 		bumped{projections.NewObservations(observation.Evolve, observation.EvolveProposal, nil), by},
-		bumpedBatcher{bumped{gate, by}, gate},
+		raised(projections.NewVerdicts(), by),
 		bumped{projections.NewRetrievalIndex(evolveRule, analyse, 1, nil), by},
 		bumped{projections.NewArtifacts(catalog.Effect), by},
 		bumped{notes, by},

@@ -45,7 +45,7 @@ func TestUndecodableIsQuarantinedOnce(t *testing.T) {
 			prompts(l, 2)
 			for range 3 {
 				s := openStore(t, fs)
-				r := start(t, l, s, projections.Options{}, tally{types: []schemas.Type{"prompt.submitted"}}, projections.NewSessions())
+				r := start(t, l, s, projections.Options{}, tally{types: []schemas.Type{"prompt.submitted"}}, projections.NewSessions(nil))
 				r.caughtUp()
 				r.want("all", 4)
 				for _, st := range r.Status() {
@@ -74,7 +74,7 @@ func TestReplacedRecordIsQuarantinedToo(t *testing.T) {
 	defer s.Close()
 	bad := spoiled(t)
 	l.append(schemas.StreamSessions, bad["body"])
-	r := start(t, l, s, projections.Options{}, projections.NewSessions())
+	r := start(t, l, s, projections.Options{}, projections.NewSessions(nil))
 	r.caughtUp()
 	r.stop()
 	l.truncate(schemas.StreamSessions, 0)
@@ -88,7 +88,7 @@ func TestReplacedRecordIsQuarantinedToo(t *testing.T) {
 
 var regexpVocabulary = regexp.MustCompile(`"vocabulary":"[^"]*"`)
 
-func bumpedSessions(by int) projections.Projector { return bumped{projections.NewSessions(), by} }
+func bumpedSessions(by int) projections.Projector { return raised(projections.NewSessions(nil), by) }
 
 // What cannot be put into the quarantine is not passed over.
 func TestNothingIsDroppedWithoutQuarantine(t *testing.T) {

@@ -2,6 +2,7 @@ package projections
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -9,8 +10,8 @@ import (
 	"github.com/writbus/writ/schemas"
 )
 
-// reader is a snapshot of the generation in use. Which one that is, is read
-// from the snapshot itself, so a swap cannot come between.
+// reader is a snapshot of a generation. Which one that is, is read from the
+// snapshot itself, so a swap cannot come between.
 type reader struct {
 	view   string
 	gen    manifest
@@ -18,13 +19,40 @@ type reader struct {
 	prefix []byte
 }
 
-func (v *runner) reader() (Reader, error) {
+func (v *runner) reader() (Reader, error) { return v.open(activeKey(v.p.Name())) }
+
+// current opens the view in use if this version of the projector wrote it, else
+// the build in progress, as far as it is.
+func (v *runner) current() (Reader, error) {
+	r, err := v.reader()
+	if err == nil && r.Version() == v.p.Version() {
+		return r, nil
+	}
+	if err == nil {
+		_ = r.Close() // nothing was read that could be lost
+		err = fmt.Errorf("projections: read view %s: %w", v.p.Name(), ErrNotReady)
+	}
+	v.mu.Lock()
+	building := v.state == Rebuilding // so it was compared with the log
+	v.mu.Unlock()
+	if !errors.Is(err, ErrNotReady) || !building {
+		return nil, err
+	}
+	r, err = v.open(buildingKey(v.p.Name()))
+	if errors.Is(err, ErrNotReady) {
+		return v.reader() // it was put in its place meanwhile
+	}
+	return r, err
+}
+
+// open opens the generation that a manifest key names.
+func (v *runner) open(key []byte) (Reader, error) {
 	snap, err := v.store.Snapshot()
 	if err != nil {
 		return nil, fmt.Errorf("projections: read view %s: %w", v.p.Name(), err)
 	}
 	r := &reader{view: v.p.Name(), snap: snap}
-	found, err := getJSON(snap.Get, activeKey(r.view), &r.gen)
+	found, err := getJSON(snap.Get, key, &r.gen)
 	if err == nil && !found {
 		err = ErrNotReady
 	}

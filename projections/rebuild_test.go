@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 
@@ -36,11 +37,29 @@ func TestFirstBuildIsNotReadable(t *testing.T) {
 	if r.Position("tally", schemas.StreamSessions) != 0 {
 		t.Error("a build has a position")
 	}
+	var fault schemas.Fault
+	if err := r.Read("tally", nil); !errors.As(err, &fault) || fault.Code() != schemas.CodeNotReady || !strings.Contains(err.Error(), "80 %") {
+		t.Errorf("read: %v", err)
+	}
+	r.wantCurrent(4)
 	close(release)
 	r.caughtUp()
 	r.want("all", 5)
 	if _, err := r.Reader("nobody"); !errors.Is(err, projections.ErrUnknownView) {
 		t.Errorf("reader: %v", err)
+	}
+}
+
+// wantCurrent compares what this version of the tally holds, and up to where.
+func (r *running) wantCurrent(n int) {
+	r.t.Helper()
+	rd, err := r.Current("tally")
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer rd.Close()
+	if got := count(r.t, rd, "all"); got != uint64(n) || rd.Position(schemas.StreamSessions) != uint64(n) {
+		r.t.Errorf("%d events up to %d, want %d", got, rd.Position(schemas.StreamSessions), n)
 	}
 }
 
@@ -69,6 +88,10 @@ func TestReadersSeeTheOldViewDuringARebuild(t *testing.T) {
 		t.Errorf("version %d at %d", old.Version(), old.Position(schemas.StreamSessions))
 	}
 	r.want("all", 5)
+	r.wantCurrent(8)
+	if err := r.Await(context.Background(), schemas.StreamSessions, "tally"); err != nil {
+		t.Errorf("the old view does not answer: %v", err)
+	}
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()
 	if err := r.WaitFor(ended, "tally", sessions(5)); !errors.Is(err, context.Canceled) {
@@ -225,7 +248,7 @@ func TestPanicStopsTheViewOnly(t *testing.T) {
 			panic("nil map")
 		}
 		return nil
-	}}, projections.NewSessions())
+	}}, projections.NewSessions(nil))
 	if err := r.WaitFor(context.Background(), "sessions", sessions(3)); err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,8 @@ type runner struct {
 	log   Log
 	store Store
 	q     *quarantine
+	slots chan struct{} // filled by builds at work, of all views
+	first *first
 	opt   Options
 
 	apply   sync.Mutex // one batch at a time; guards what follows
@@ -34,15 +36,18 @@ type runner struct {
 	positions map[schemas.Stream]uint64
 	skipped   map[schemas.Stream]uint64
 	reason    string // of the last rebuild
+	replaces  bool   // a view that can be read is being rebuilt
+	pace      pace   // of the build
+	queued    bool   // the build waits for others
 	trouble   error
 	progress  chan struct{} // closed when something above changes; nil while nobody waits
 	waiting   int           // calls of waitFor that wait
 	hurry     chan struct{} // closed when one begins to; nil while nobody lingers
 }
 
-func newRunner(p Projector, log Log, store Store, q *quarantine, opt Options) *runner {
+func newRunner(p Projector, log Log, store Store, q *quarantine, slots chan struct{}, f *first, opt Options) *runner {
 	return &runner{
-		p: p, in: newInterest(p.Types()), log: log, store: store, q: q, opt: opt,
+		p: p, in: newInterest(p.Types()), log: log, store: store, q: q, slots: slots, first: f, opt: opt,
 		state:     Starting,
 		positions: map[schemas.Stream]uint64{},
 		skipped:   map[schemas.Stream]uint64{},
@@ -75,13 +80,7 @@ func (v *runner) cycle(ctx context.Context) error {
 		return err
 	}
 	if building {
-		// One stream after the other, so that a build is a single pass.
-		for _, s := range v.in.streams {
-			if err := v.catchUp(ctx, s, true); err != nil {
-				return err
-			}
-		}
-		if err := v.swap(gen); err != nil {
+		if err := v.build(ctx, gen); err != nil {
 			return err
 		}
 	}
@@ -91,12 +90,51 @@ func (v *runner) cycle(ctx context.Context) error {
 	return v.followAll(ctx)
 }
 
+// build reads one stream after the other, so that a build is a single pass, and
+// puts it in the place of the view in use.
+func (v *runner) build(ctx context.Context, gen *generation) error {
+	if applied, all := v.built(); all-applied > smallBuild {
+		v.update(func() { v.queued = true })
+		select {
+		case v.slots <- struct{}{}:
+			defer func() { <-v.slots }()
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		v.update(func() { v.queued, v.pace.began = false, time.Now() })
+	}
+	for _, s := range v.in.streams {
+		if err := v.catchUp(ctx, s, true); err != nil {
+			return err
+		}
+	}
+	return v.swap(gen)
+}
+
+// built is how many records a build has applied, and how many there are.
+func (v *runner) built() (applied, all uint64) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.pace.at(v.positions)
+}
+
 // adopt makes a generation the one that batches are applied to.
 func (v *runner) adopt(ctx context.Context) (gen *generation, building bool, err error) {
 	v.apply.Lock()
 	defer v.apply.Unlock()
 	if gen, building, err = v.prepare(ctx); err != nil {
 		return nil, false, err
+	}
+	replaces, ends := false, map[schemas.Stream]uint64{}
+	if building {
+		if replaces, err = getJSON(v.store.Get, activeKey(v.p.Name()), &manifest{}); err != nil {
+			return nil, false, err
+		}
+		for _, s := range v.in.streams {
+			if _, ends[s], err = v.log.Bounds(ctx, s); err != nil {
+				return nil, false, fmt.Errorf("end of %s: %w", s, err)
+			}
+		}
 	}
 	v.gen, v.recalls, v.unannounced = gen, nil, nil
 	v.update(func() {
@@ -106,7 +144,9 @@ func (v *runner) adopt(ctx context.Context) (gen *generation, building bool, err
 			v.positions[s], v.skipped[s] = c.Seq, c.Quarantined
 		}
 		if building {
-			v.state, v.serving, v.reason = Rebuilding, false, gen.Reason
+			v.state, v.serving, v.reason, v.replaces = Rebuilding, false, gen.Reason, replaces
+			v.pace = pace{ends: ends}
+			v.pace.from, _ = v.pace.at(v.positions)
 		}
 	})
 	return gen, building, nil
@@ -118,7 +158,7 @@ func (v *runner) serve() error {
 	if err := v.committed(Commit{Rebuilt: true}); err != nil {
 		return err
 	}
-	v.update(func() { v.state, v.serving = Live, true })
+	v.update(func() { v.state, v.serving, v.replaces = Live, true, false })
 	return nil
 }
 
@@ -279,7 +319,9 @@ func (v *runner) await() (done func()) {
 	}
 }
 
-func (v *runner) waitFor(ctx context.Context, s schemas.Stream, seq uint64) error {
+// waitFor waits for a position. Unless instead is nil, it ends with that where a
+// view is being built anew.
+func (v *runner) waitFor(ctx context.Context, s schemas.Stream, seq uint64, instead func(*runner) (bool, error)) error {
 	awaiting := false
 	for {
 		v.mu.Lock()
@@ -289,6 +331,11 @@ func (v *runner) waitFor(ctx context.Context, s schemas.Stream, seq uint64) erro
 			v.progress = make(chan struct{})
 		}
 		progress := v.progress
+		var answer error
+		given := false
+		if instead != nil && v.state == Rebuilding {
+			given, answer = instead(v)
+		}
 		v.mu.Unlock()
 		switch {
 		case !v.reads(s):
@@ -297,6 +344,8 @@ func (v *runner) waitFor(ctx context.Context, s schemas.Stream, seq uint64) erro
 			return nil
 		case stopped:
 			return fmt.Errorf("%w: %w", ErrStopped, cause)
+		case given:
+			return answer
 		}
 		if !awaiting {
 			awaiting = true

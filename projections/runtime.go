@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"sync"
 	"time"
 
@@ -53,7 +54,16 @@ type Runtime struct {
 	order   []*runner
 	runners map[string]*runner
 	ends    ends
+	first   first
 }
+
+// builders bounds how many views with much to read are built at the same time.
+// Each keeps two processors at work, one of them the server's, and holds a batch.
+func builders() int { return max(runtime.GOMAXPROCS(0)/2, 1) }
+
+// smallBuild is how many records a view may have to read for it to be built beside
+// all others: rules are wanted before a long log of sessions was read.
+const smallBuild = 20_000
 
 // NewRuntime prepares the projectors and reads nothing but the store's
 // manifests, so that views of an earlier run can be read at once; Run checks
@@ -74,6 +84,7 @@ func NewRuntime(log Log, store Store, opt Options, ps ...Projector) (*Runtime, e
 	}
 	r := &Runtime{log: log, store: store, runners: map[string]*runner{}, ends: ends{log: log}}
 	q := &quarantine{log: log}
+	slots := make(chan struct{}, builders())
 	for _, p := range ps {
 		if err := checkProjector(p); err != nil {
 			return nil, err
@@ -84,7 +95,7 @@ func NewRuntime(log Log, store Store, opt Options, ps ...Projector) (*Runtime, e
 		if _, err := getJSON(store.Get, activeKey(p.Name()), &manifest{}); err != nil {
 			return nil, fmt.Errorf("projections: open view %s: %w", p.Name(), err)
 		}
-		v := newRunner(p, log, store, q, opt)
+		v := newRunner(p, log, store, q, slots, &r.first, opt)
 		r.runners[p.Name()] = v
 		r.order = append(r.order, v)
 	}
@@ -128,6 +139,19 @@ func (r *Runtime) Reader(view string) (Reader, error) {
 	return v.reader()
 }
 
+// Current opens a snapshot of what this version of the projector wrote: the view
+// in use, or the build that will replace one of another version. A build holds
+// the events up to Reader.Position and no more, so it is for whoever reads what
+// came after that from the log. It returns ErrUnknownView, or ErrNotReady where
+// neither is there or the build was not compared with the log yet.
+func (r *Runtime) Current(view string) (Reader, error) {
+	v, err := r.runner(view)
+	if err != nil {
+		return nil, err
+	}
+	return v.current()
+}
+
 // WaitFor returns once the view shows the position, and whatever follows the
 // view by Committed has it too. It returns ErrUnknownView, ErrNotRead,
 // ErrStopped, or the error of ctx.
@@ -136,7 +160,7 @@ func (r *Runtime) WaitFor(ctx context.Context, view string, pos schemas.Position
 	if err != nil {
 		return err
 	}
-	return v.waitFor(ctx, pos.Stream, pos.Seq)
+	return v.waitFor(ctx, pos.Stream, pos.Seq, nil)
 }
 
 // CaughtUp returns once every view shows what the log held at the call. It
@@ -153,7 +177,7 @@ func (r *Runtime) CaughtUp(ctx context.Context) error {
 				}
 				end, ends[s] = last, last
 			}
-			if err := v.waitFor(ctx, s, end); err != nil {
+			if err := v.waitFor(ctx, s, end, nil); err != nil {
 				return err
 			}
 		}
@@ -175,6 +199,10 @@ func (r *Runtime) Position(view string, s schemas.Stream) uint64 {
 	}
 	return v.positions[s]
 }
+
+// First lets builds stand still, each time for some tens of milliseconds at most,
+// until leave is called: somebody waits for an answer.
+func (r *Runtime) First() (leave func()) { return r.first.enter() }
 
 // Relax gives back what views keep of committed values for their next batch,
 // and what the store keeps of what was read, if it is a [Relaxer]. Both read it

@@ -21,12 +21,23 @@ import (
 //	g/<id>       schemas.TokensGiven beside those of rules: another stream's
 //	t/<project>/<tool>  a tool of a server that the user let run there
 type Sessions struct {
-	// Wishes tells whether a prompt wishes for something, nil that none does.
-	Wishes func(prompt string) bool
+	wishes func(prompt string) bool
+
+	listed *drafts[listed]
+	given  *drafts[schemas.TokensGiven]
 }
 
-// NewSessions returns the view without a judge of wishes.
-func NewSessions() Sessions { return Sessions{} }
+// NewSessions returns the view. Wishes tells whether a prompt wishes for
+// something, nil that none does.
+func NewSessions(wishes func(prompt string) bool) Sessions {
+	return Sessions{wishes: wishes, listed: newDrafts[listed](), given: newDrafts[schemas.TokensGiven]()}
+}
+
+// listed is a session as the view works on it.
+type listed struct {
+	SessionSummary
+	stored uint64 // the sequence that it is stored under, 0 for nowhere
+}
 
 // SessionSummary is a session in a list.
 type SessionSummary struct {
@@ -84,36 +95,54 @@ func (Sessions) Types() []schemas.Type {
 	return append(schemas.TypesOf(schemas.KindSession), schemas.MemoryShown{}.EventType(), schemas.ArtifactShown{}.EventType())
 }
 
+// Begin implements Batcher.
+func (w Sessions) Begin() {
+	w.listed.begin()
+	w.given.begin()
+}
+
+// Continue implements Continuer.
+func (w Sessions) Continue() {
+	w.listed.goOn()
+	w.given.goOn()
+}
+
 // Apply implements Projector.
 func (w Sessions) Apply(v View, e schemas.Event) error {
 	switch p := e.Data.(type) {
 	case schemas.MemoryShown:
-		return given(v, p.Session, func(g *schemas.TokensGiven) { g.Memory += max(p.Tokens, 0) })
+		return w.gave(v, p.Session, func(g *schemas.TokensGiven) { g.Memory += max(p.Tokens, 0) })
 	case schemas.ArtifactShown:
-		return given(v, p.Session, func(g *schemas.TokensGiven) { g.Files += max(p.Tokens, 0) })
+		return w.gave(v, p.Session, func(g *schemas.TokensGiven) { g.Files += max(p.Tokens, 0) })
 	}
 	key := idKey('s', e.Aggregate.ID)
-	summary, at, found, err := sessionSummary(v, key)
+	one, err := w.listed.from(key, func() (listed, error) {
+		s, _, _, err := sessionSummary(v, key)
+		return listed{s, s.Seq}, err
+	})
 	if err != nil {
 		return err
 	}
-	if found {
-		if err := v.Delete(at); err != nil {
-			return err
+	one.ID = e.Aggregate.ID
+	one.SessionSummary = w.Summarise(one.SessionSummary, e)
+	if p, ok := e.Data.(schemas.ToolAccepted); ok && one.Project != "" {
+		return v.Set(acceptedKey(one.Project, p.Tool), nil)
+	}
+	return nil
+}
+
+// Flush implements Batcher: sessions move to the place of their last event.
+func (w Sessions) Flush(v View) error {
+	err := w.listed.flushWith(func(key string, one *listed, value []byte) error {
+		if one.stored > 0 {
+			if err := v.Delete(latestFirst(one.stored)); err != nil {
+				return err
+			}
 		}
-	}
-	summary.ID = e.Aggregate.ID
-	summary = w.Summarise(summary, e)
-	if p, ok := e.Data.(schemas.ToolAccepted); ok && summary.Project != "" {
-		if err := v.Set(acceptedKey(summary.Project, p.Tool), nil); err != nil {
-			return err
-		}
-	}
-	at = latestFirst(summary.Seq)
-	if err := v.Set(key, at); err != nil {
-		return err
-	}
-	return setDocument(v, at, summary)
+		one.stored = one.Seq
+		return errors.Join(v.Set([]byte(key), latestFirst(one.stored)), v.Set(latestFirst(one.stored), value))
+	})
+	return errors.Join(err, w.given.flush(v))
 }
 
 func sessionSummary(from getter, key []byte) (s SessionSummary, at []byte, found bool, err error) {
@@ -133,15 +162,13 @@ var errDangling = errors.New("projections: view contradicts itself")
 
 func latestFirst(seq uint64) []byte { return ordinal([]byte("o/"), ^seq) }
 
-// given adds to what a session was given beside rules.
-func given(v View, session string, add func(*schemas.TokensGiven)) error {
-	key := idKey('g', session)
-	g, _, err := getDocument[schemas.TokensGiven](v, key)
-	if err != nil {
-		return err
+// gave adds to what a session was given beside rules.
+func (w Sessions) gave(v View, session string, add func(*schemas.TokensGiven)) error {
+	g, err := w.given.of(v, idKey('g', session))
+	if err == nil {
+		add(g)
 	}
-	add(&g)
-	return setDocument(v, key, g)
+	return err
 }
 
 // Given are the tokens of all that a session was given.
@@ -160,7 +187,7 @@ func (w Sessions) prompted(s SessionSummary, p schemas.PromptSubmitted) SessionS
 	if text == "" || p.Command != "" || strings.ContainsAny(text[:1], "/[<") {
 		return s
 	}
-	wishes := w.Wishes != nil && w.Wishes(p.Prompt)
+	wishes := w.wishes != nil && w.wishes(p.Prompt)
 	if wishes {
 		s.Wish = text
 	}

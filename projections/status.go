@@ -28,6 +28,11 @@ type Status struct {
 	Streams []StreamStatus `json:"streams"`
 	// Reason says why the view was last rebuilt in this run.
 	Reason string `json:"reason,omitempty"`
+	// Done is the share of its records that a build has read, 0 to 1, and Left the
+	// time it takes for the others at its pace so far, 0 where that is not known
+	// yet. Neither is set for a view that is not being built.
+	Done float64       `json:"done,omitempty"`
+	Left time.Duration `json:"left,omitempty"`
 	// Error is what stopped the view, or what keeps it from going on now.
 	Error string `json:"error,omitempty"`
 	// Failed is the event that stopped the view.
@@ -78,6 +83,9 @@ func (v *runner) status(ends map[schemas.Stream]uint64) Status {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	st := Status{Name: v.p.Name(), Version: v.p.Version(), State: v.state, Reason: v.reason}
+	if v.state == Rebuilding {
+		st.Done, st.Left = v.pace.left(v.positions, time.Now())
+	}
 	for _, s := range v.in.streams {
 		line := StreamStatus{Stream: s, Applied: v.positions[s], End: max(ends[s], v.positions[s])}
 		line.Lag = line.End - line.Applied
@@ -122,4 +130,37 @@ func (e *ends) of(ctx context.Context, views []*runner) map[schemas.Stream]uint6
 		}
 	}
 	return now
+}
+
+// pace is how fast a build goes on.
+type pace struct {
+	began time.Time                 // when its turn came
+	from  uint64                    // records that were applied then
+	ends  map[schemas.Stream]uint64 // of the streams, when it began
+}
+
+// at is how many records are applied, and how many there are.
+func (p pace) at(positions map[schemas.Stream]uint64) (applied, all uint64) {
+	for s, end := range p.ends {
+		applied += min(positions[s], end)
+		all += end
+	}
+	return applied, all
+}
+
+// paceLeast is for how long a build runs before its pace says anything.
+const paceLeast = 500 * time.Millisecond
+
+// left is the share of the records that is applied, and the time that the others
+// take.
+func (p pace) left(positions map[schemas.Stream]uint64, now time.Time) (done float64, left time.Duration) {
+	applied, all := p.at(positions)
+	if all == 0 {
+		return 1, 0
+	}
+	done = float64(applied) / float64(all)
+	if took := now.Sub(p.began); !p.began.IsZero() && took >= paceLeast && applied > p.from {
+		left = time.Duration(float64(took) * float64(all-applied) / float64(applied-p.from))
+	}
+	return done, left
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"runtime"
 	"slices"
 
 	"github.com/writbus/writ/schemas"
@@ -168,10 +169,11 @@ func (v *runner) stage(ctx context.Context, gen *generation, s schemas.Stream, r
 	if batches {
 		v.opening(batcher, gen)
 	}
+	turn := v.turns(len(records))
 	v.recalls = nil
 	if raw, whole := v.p.(RecordApplier); whole {
 		for _, r := range records {
-			if ctx.Err() != nil {
+			if turn(); ctx.Err() != nil {
 				return at, ctx.Err()
 			}
 			if err := raw.ApplyRecord(gen.batch, r); err != nil {
@@ -180,7 +182,7 @@ func (v *runner) stage(ctx context.Context, gen *generation, s schemas.Stream, r
 		}
 	} else {
 		for d := range v.in.decoded(records) {
-			if ctx.Err() != nil {
+			if turn(); ctx.Err() != nil {
 				return at, ctx.Err()
 			}
 			if d.err != nil {
@@ -204,6 +206,21 @@ func (v *runner) stage(ctx context.Context, gen *generation, s schemas.Stream, r
 		}
 	}
 	return at, nil
+}
+
+// turnRecords is after how many records of a large batch others have their turn:
+// a decision passes a dozen goroutines, and must not wait for a batch at each.
+const turnRecords = 32
+
+// turns returns what is called before each record of a batch.
+func (v *runner) turns(records int) func() {
+	n := 0
+	return func() {
+		if n++; records > liveRecords && n%turnRecords == 0 {
+			runtime.Gosched()
+			v.first.wait()
+		}
+	}
 }
 
 // inOrder returns errRewound unless every record follows the one before it.

@@ -317,7 +317,7 @@ func TestSessionList(t *testing.T) {
 	l.add(a, schemas.PromptSubmitted{Prompt: "x"}, schemas.ToolDecided{Tool: "Edit", Verdict: "deny"})
 	l.add(b, schemas.GateApproved{Gate: "plan", Fingerprint: "f", Channel: "command", ActID: "1", NextPhase: "testing"})
 	l.add(b, schemas.SessionEnded{}, schemas.ToolAccepted{Tool: "mcp__ide__start", Channel: "answer"})
-	w := projections.NewSessions()
+	w := projections.NewSessions(nil)
 	r := view(t, l.memoryLog, w)
 	var got []string
 	for s, err := range w.List(r) {

@@ -2,6 +2,7 @@ package schemas
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -496,6 +497,23 @@ type ViewStatus struct {
 	Lag         uint64 `json:"lag"`   // messages behind
 	Error       string `json:"error,omitempty"`
 	Quarantined int    `json:"quarantined,omitempty"`
+	// Done is the share of its records that a view that is rebuilding has read, 0
+	// to 1, and LeftMillis about how long the others take, 0 where that is not known.
+	Done       float64 `json:"done,omitempty"`
+	LeftMillis int64   `json:"left_ms,omitempty"`
+}
+
+// Progress is how far the building of a view is, for people; "" for one that is
+// not being built.
+func (v ViewStatus) Progress() string {
+	if v.State != "rebuilding" {
+		return ""
+	}
+	text := strconv.Itoa(int(100*v.Done)) + " %"
+	if left := (time.Duration(v.LeftMillis) * time.Millisecond).Round(time.Second); left > 0 {
+		text += ", about " + left.String() + " left"
+	}
+	return text
 }
 
 // SvcBackup is the admin's. Persisted; never change.

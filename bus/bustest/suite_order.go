@@ -111,6 +111,9 @@ func (f *fixture) insist(id string) (seq uint64, conflicts int, err error) {
 	}
 }
 
+// longTail is more records than one answer of a server holds.
+const longTail = 1100
+
 func testTail(t *testing.T, f *fixture) {
 	for i := range 30 {
 		f.append(t, fmt.Sprint("s", i%3), fmt.Sprint("e", i), bus.Any())
@@ -134,6 +137,19 @@ func testTail(t *testing.T, f *fixture) {
 		}
 		if !slices.Equal(got, c.want) {
 			t.Errorf("tail of %s after %d: %v, want %v", c.session, c.after, got, c.want)
+		}
+	}
+	f.fill(t, "long", longTail)
+	for _, after := range []int{0, 30 + 7} {
+		want := uint64(max(after, 30))
+		for record, err := range f.Tail(f.ctx, schemas.Session("long"), uint64(after)) {
+			f.must(t, err)
+			if want++; record.Seq != want || len(record.Message.Header) == 0 || record.Message.Header.Get("Nats-Num-Pending") != "" {
+				t.Fatalf("after %d: record %d, want %d: %v", after, record.Seq, want, record.Message.Header)
+			}
+		}
+		if want != 30+longTail {
+			t.Errorf("a long tail after %d ends at %d", after, want)
 		}
 	}
 	for record, err := range f.Tail(f.ctx, schemas.Session("s0"), 0) {

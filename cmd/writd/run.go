@@ -29,6 +29,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if len(args) > 0 && slices.Contains(tools.Names(), args[0]) {
 		return tools.Run(ctx, args, stdout, stderr)
 	}
+	if slices.Equal(args, []string{"--version"}) {
+		_, err := fmt.Fprintf(stdout, "writd %s protocol %d format %d\n", config.Version, config.Protocol, config.Format())
+		return map[bool]int{true: 0, false: 1}[err == nil]
+	}
 	settings, verbose, err := parse(args, stderr)
 	if errors.Is(err, flag.ErrHelp) {
 		return 0

@@ -223,11 +223,11 @@ func (s *Sessions) refresh(ctx context.Context, one *session) error {
 	return nil
 }
 
-// viewed is a session as its view has it. While the view is being built for the
-// first time it has nothing, and the log is read from its start: slower, and as
+// viewed is a session as its view has it, or as the build has it that will be its
+// view. Where neither has it the log is read from its start: slower, and as
 // right.
 func (s *Sessions) viewed(a schemas.Aggregate) (state enforcement.State, seq uint64, err error) {
-	reader, err := s.Runtime.Reader(s.States.Name())
+	reader, err := s.Runtime.Current(s.States.Name())
 	if errors.Is(err, projections.ErrNotReady) {
 		return state, 0, nil
 	}
@@ -235,9 +235,7 @@ func (s *Sessions) viewed(a schemas.Aggregate) (state enforcement.State, seq uin
 		return state, 0, err
 	}
 	defer func() { _ = reader.Close() }()
-	if reader.Version() == s.States.Version() {
-		state, seq, _, err = s.States.Load(reader, a)
-	}
+	state, seq, _, err = s.States.Load(reader, a)
 	return state, seq, err
 }
 

@@ -207,7 +207,7 @@ func (m model) lag() string {
 			parts = append(parts, bad.Render(clean(v.Name+" "+v.State+": "+v.Error)))
 			behind++
 		case v.State != "live":
-			parts = append(parts, warn.Render(clean(v.Name+" "+v.State)))
+			parts = append(parts, warn.Render(clean(strings.TrimSpace(v.Name+" "+v.State+" "+v.Progress()))))
 			behind++
 		case v.Lag > 0:
 			parts = append(parts, warn.Render(fmt.Sprintf("%s %s behind", clean(v.Name), thousands(v.Lag))))

@@ -10,6 +10,7 @@ go test ./enforcement/confine/worktree -run '^$' -bench AfterCheck -benchtime 20
 run -bench 'Decision' -benchtime 2000x
 run -bench 'Replay' -benchtime 3x
 run -bench 'DaemonStart' -benchtime 5x
+go test ./cmd/writd/daemon -run '^$' -bench 'Rebuild$' -benchtime 1x | grep -E '^(Benchmark|ok|FAIL)'
 run -bench 'BinarySize' -benchtime 1x
 run -bench 'Idle' -benchtime 1x
 run -bench 'Audit/verify' -benchtime 5x

@@ -9,6 +9,3 @@
 //
 // It does not know what the settings mean to the parts they configure.
 package config
-
-// Version is the version of this build, of the daemon and the client alike.
-const Version = "0.1.0"

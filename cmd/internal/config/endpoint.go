@@ -31,6 +31,8 @@ type Endpoint struct {
 	// Daemon is whose services are asked, where several share a NATS.
 	Daemon string `json:"daemon,omitempty"`
 	TLS    TLS    `json:"tls,omitzero"`
+	// Protocol is that of the daemon, 0 of one that is older than the number.
+	Protocol int `json:"protocol,omitempty"`
 }
 
 // TLS names what a client needs to reach the NATS of somebody else.

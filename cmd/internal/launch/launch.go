@@ -4,8 +4,9 @@
 // all return when it answers; a started daemon outlives its starter; every
 // wait ends with the caller's context.
 //
-// It does not stop daemons, and does not speak to them: whether one answers is
-// the caller's probe.
+// It does not speak to daemons: whether one answers is the caller's probe, and
+// one that is older than what would be started is asked to end by the caller's
+// Stop, before its successor starts.
 package launch
 
 import (
@@ -29,6 +30,9 @@ var (
 	// ErrDied is returned when the started daemon ended before it answered; the
 	// error carries what it said last.
 	ErrDied = errors.New("launch: the daemon ended at its start")
+	// ErrOldBinary is returned where both the daemon and the writd that would
+	// replace it are older than this program understands.
+	ErrOldBinary = errors.New("launch: writd is older than writ")
 )
 
 // poll is the pause between looks at a lock or an endpoint. A daemon takes
@@ -47,15 +51,21 @@ type Options struct {
 	Vars       []string // environment, in the form of os.Environ
 	// Probe returns nil when the daemon announced at the endpoint answers.
 	Probe func(context.Context, config.Endpoint) error
+	// Stop asks a daemon to end, which it may do after it answered; nil where
+	// this program may not.
+	Stop func(context.Context, config.Endpoint) error
+
+	anyVersion bool // an older daemon serves
 }
 
 // Start returns the endpoint of a daemon that answers, starting one in the
-// background where none does. It returns ErrNoBinary, ErrDied, or the
-// context's error.
+// background where none does, and replacing one that is older than the writd that
+// it finds. It returns ErrNoBinary, ErrDied, ErrOldBinary, config.ErrNewerDaemon, or
+// the context's error.
 func Start(ctx context.Context, o Options) (config.Endpoint, error) {
 	o.Probe = patient(o.Probe)
-	if at, err := answering(ctx, o); err == nil {
-		return at, nil
+	if at, err := answering(ctx, o); settled(err) {
+		return at, err
 	}
 	if err := os.MkdirAll(o.DataDir, 0o700); err != nil {
 		return config.Endpoint{}, fmt.Errorf("launch: data folder: %w", err)
@@ -72,19 +82,30 @@ func Start(ctx context.Context, o Options) (config.Endpoint, error) {
 		if err := pause(ctx); err != nil {
 			return config.Endpoint{}, err
 		}
-		if at, err := answering(ctx, o); err == nil {
-			return at, nil
+		if at, err := answering(ctx, o); settled(err) {
+			return at, err
 		}
 	}
 }
 
+// settled tells an answer that waiting cannot change.
+func settled(err error) bool { return err == nil || errors.Is(err, config.ErrNewerDaemon) }
+
 func startLocked(ctx context.Context, o Options) (config.Endpoint, error) {
-	if at, err := answering(ctx, o); err == nil {
-		return at, nil
+	at, err := answering(ctx, o)
+	if settled(err) {
+		return at, err
 	}
+	older := errors.Is(err, config.ErrOlderDaemon)
+	o.anyVersion = true // there is none better than the one that is found here
 	binary, err := Find(o.Executable, o.Vars)
 	if err != nil {
 		return config.Endpoint{}, err
+	}
+	if older {
+		if goesOn, err := replace(ctx, o, at, binary); err != nil || goesOn {
+			return at, err
+		}
 	}
 	child, err := spawn(binary, o)
 	if err != nil {
@@ -95,6 +116,12 @@ func startLocked(ctx context.Context, o Options) (config.Endpoint, error) {
 
 func answering(ctx context.Context, o Options) (config.Endpoint, error) {
 	at, err := config.ReadEndpoint(o.DataDir)
+	if err == nil {
+		err = at.Understood()
+	}
+	if err == nil && !o.anyVersion && at.Older(config.Version, config.Protocol) {
+		err = fmt.Errorf("%w: it is Writ %s, protocol %d", config.ErrOlderDaemon, at.Version, at.Protocol)
+	}
 	if err != nil {
 		return at, err
 	}

@@ -11,14 +11,18 @@ import (
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/cmd/internal/launch"
+	"github.com/writbus/writ/schemas"
 )
 
 // Connect reaches a running daemon with a role's credential, which it adds to
 // the options, as it does the address. A daemon on somebody else's NATS makes no
 // credentials; there its own settings say how to connect. It returns
-// bus.ErrBadCredentials where the credential is missing, fs.ErrPermission where
+// config.ErrNewerDaemon, bus.ErrBadCredentials where the credential is missing, fs.ErrPermission where
 // it may not be read, and the errors of [bus.Connect].
 func Connect(ctx context.Context, at config.Endpoint, dataDir, role string, o bus.Options) (*bus.Conn, error) {
+	if err := at.Understood(); err != nil {
+		return nil, err
+	}
 	path := config.CredentialPath(dataDir, role)
 	trust, err := at.TLS.Config()
 	if err != nil {
@@ -43,7 +47,7 @@ func Connect(ctx context.Context, at config.Endpoint, dataDir, role string, o bu
 // Daemon connects like [Connect], and starts the daemon where it does not run;
 // the launch options need no probe. It returns the errors of both.
 func Daemon(ctx context.Context, l launch.Options, role string, o bus.Options) (*bus.Conn, error) {
-	if at, err := config.ReadEndpoint(l.DataDir); err == nil {
+	if at, err := config.ReadEndpoint(l.DataDir); err == nil && !at.Older(config.Version, config.Protocol) {
 		conn, err := Connect(ctx, at, l.DataDir, role, o)
 		if err == nil || !gone(err) {
 			return conn, err
@@ -57,6 +61,7 @@ func Daemon(ctx context.Context, l launch.Options, role string, o bus.Options) (
 		}
 		return err
 	}
+	l.Stop = func(ctx context.Context, at config.Endpoint) error { return Stop(ctx, at, l.DataDir) }
 	_, err := launch.Start(ctx, l)
 	switch {
 	case err != nil && kept != nil:
@@ -74,4 +79,19 @@ func Daemon(ctx context.Context, l launch.Options, role string, o bus.Options) (
 // has taken over, from one that answers no.
 func gone(err error) bool {
 	return errors.Is(err, bus.ErrUnavailable) || errors.Is(err, bus.ErrBadCredentials) || errors.Is(err, bus.ErrClosed)
+}
+
+// Stop asks a daemon to end, with the admin's credential. It finishes what it has
+// begun after it answered.
+func Stop(ctx context.Context, at config.Endpoint, dataDir string) error {
+	conn, err := Connect(ctx, at, dataDir, "admin", bus.Options{Name: "writ upgrade"})
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	_, err = conn.Request(ctx, bus.Request{Subject: schemas.SvcStop, Header: schemas.Header{}, Body: []byte("{}")})
+	if errors.Is(err, bus.ErrUnavailable) {
+		return nil // it was gone before its answer had left
+	}
+	return err
 }

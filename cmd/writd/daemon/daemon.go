@@ -199,7 +199,7 @@ func Run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 	defer overHTTP.Stop()
 	defer d.turn.Close()
 	defer d.pages.stop()
-	d.endpoint.PID, d.endpoint.Version, d.endpoint.Started = os.Getpid(), config.Version, d.started
+	d.endpoint.PID, d.endpoint.Version, d.endpoint.Protocol, d.endpoint.Started = os.Getpid(), config.Version, config.Protocol, d.started
 	if err := config.WriteEndpoint(s.DataDir, d.endpoint); err != nil {
 		return err
 	}

@@ -32,7 +32,7 @@ func (d *Daemon) serve(ctx context.Context) (stop func(), err error) {
 	shut, err := d.services.Serve(ctx, bus.Service{
 		Name: serviceName, Version: config.Version, Description: "rules, gates and the log of coding agents",
 		Endpoints: d.afterRules(slices.Concat(d.agents.Endpoints(), d.audit.Endpoints(), d.memory.Endpoints(), d.journal.Endpoints(), d.gates.Endpoints(), passkeys.Endpoints(), d.rules.Endpoints(), d.graph.Endpoints(), d.files.Endpoints(), []bus.Endpoint{
-			d.turn.Endpoint(),
+			d.first(d.turn.Endpoint()),
 			bus.Answer("dash", schemas.SvcDash, d.dash),
 			bus.Answer("backup", schemas.SvcBackup, d.backUp),
 			bus.Answer("settings", schemas.SvcSettings, d.acceptSettings),
@@ -62,4 +62,14 @@ func (d *Daemon) serve(ctx context.Context) (stop func(), err error) {
 			d.logger.Error("stop the services", "error", err)
 		}
 	}, nil
+}
+
+// first lets the building of views stand still while an endpoint answers.
+func (d *Daemon) first(e bus.Endpoint) bus.Endpoint {
+	handle := e.Handle
+	e.Handle = func(ctx context.Context, r bus.Request) ([]byte, error) {
+		defer d.runtime.First()()
+		return handle(ctx, r)
+	}
+	return e
 }

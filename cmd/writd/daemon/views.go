@@ -43,7 +43,7 @@ func newViews(rules *index.Index, drift observation.Limits, lost transparency.Lo
 	retrieval, frequency := rules.Feeds()
 	return views{
 		state:     projections.NewFold(viewState, enforcement.StateVersion, schemas.TypesOf(schemas.KindSession), enforcement.Evolve),
-		sessions:  projections.Sessions{Wishes: phrase.Wishes},
+		sessions:  projections.NewSessions(phrase.Wishes),
 		rules:     projections.NewRules(rule.Evolve),
 		frequency: frequency,
 		verdicts:  projections.NewVerdicts(),

@@ -97,6 +97,7 @@ func (a *Client) Connect(ctx context.Context, at config.Endpoint, dataDir, role 
 func (a *Client) LaunchOptions(dataDir, role string, keep func(Service)) launch.Options {
 	return launch.Options{
 		DataDir: dataDir, Executable: a.Env.Executable, Vars: a.Env.Vars,
+		Stop: func(ctx context.Context, at config.Endpoint) error { return reach.Stop(ctx, at, dataDir) },
 		Probe: func(ctx context.Context, at config.Endpoint) error {
 			s, err := a.Connect(ctx, at, dataDir, role)
 			if err == nil {
@@ -160,9 +161,12 @@ func (a *Client) Reach(ctx context.Context, role string) (Service, config.Endpoi
 
 // Open connects to the daemon, starting it where it does not run.
 func (a *Client) Open(ctx context.Context, role string) (Service, error) {
-	s, _, err := a.Reach(ctx, role)
+	s, at, err := a.Reach(ctx, role)
+	if err == nil && !at.Older(config.Version, config.Protocol) || errors.Is(err, config.ErrNewerDaemon) {
+		return s, err
+	}
 	if err == nil {
-		return s, nil
+		s.Close() // a newer one takes its place
 	}
 	dataDir, dirErr := a.Env.DataDir()
 	if dirErr != nil {

@@ -75,6 +75,8 @@ func Explain(what string, err error) error {
 	case errors.Is(err, config.ErrFormat):
 		_, why, _ := strings.Cut(err.Error(), config.ErrFormat.Error()+": ")
 		f.Why = "the daemon does not run: " + OneLine(why)
+	case errors.Is(err, config.ErrNewerDaemon), errors.Is(err, launch.ErrOldBinary):
+		_, f.Why, _ = strings.Cut(OneLine(err.Error()), ": ")
 	case errors.Is(err, config.ErrNoDaemon):
 		f.Why, f.Todo = "the daemon does not run", "`writ up` starts it."
 	case errors.Is(err, errConfined):

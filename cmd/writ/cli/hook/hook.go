@@ -282,7 +282,11 @@ func (h *hook) ask(ctx context.Context, call hookCall, root string) (schemas.Hoo
 	}
 	var s client.Service
 	at, err := config.ReadEndpoint(dataDir)
-	if err == nil {
+	switch {
+	case err != nil:
+	case at.Older(config.Version, config.Protocol):
+		err = config.ErrOlderDaemon // which is replaced
+	default:
 		s, err = h.app.Connect(ctx, at, dataDir, client.RoleHook)
 	}
 	for attempt := 0; ; attempt++ {
@@ -313,7 +317,7 @@ func worthRetrying(err error) bool {
 	if errors.As(err, &service) {
 		return service.Code == schemas.CodeNotReady
 	}
-	return errors.Is(err, config.ErrNoDaemon) || errors.Is(err, bus.ErrUnavailable) ||
+	return errors.Is(err, config.ErrNoDaemon) || errors.Is(err, config.ErrOlderDaemon) || errors.Is(err, bus.ErrUnavailable) ||
 		errors.Is(err, bus.ErrBadCredentials) || errors.Is(err, bus.ErrClosed)
 }
 

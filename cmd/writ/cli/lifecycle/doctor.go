@@ -262,6 +262,9 @@ func (e *examination) health(s schemas.Status) {
 		case v.Error != "":
 			late++
 			e.fail("view "+v.Name, fmt.Sprintf("%s, %s events behind, and cannot go on: %s", v.State, client.Thousands(v.Lag), client.OneLine(v.Error)), standsStill(v.Error))
+		case v.Progress() != "":
+			late++
+			e.warn("view "+v.Name, "being built from the log: "+v.Progress(), "What it held before answers until then; look again in a moment.")
 		case v.State != "live" || v.Lag > 1000:
 			late++
 			e.warn("view "+v.Name, fmt.Sprintf("%s, %s events behind", v.State, client.Thousands(v.Lag)), "It catches up by itself; look again in a moment.")

@@ -103,6 +103,9 @@ func observing(s schemas.Status) string {
 
 func viewRemark(v schemas.ViewStatus) string {
 	var remarks []string
+	if text := v.Progress(); text != "" {
+		remarks = append(remarks, text)
+	}
 	if v.Quarantined > 0 {
 		remarks = append(remarks, client.Plural(v.Quarantined, "event in quarantine", "events in quarantine"))
 	}

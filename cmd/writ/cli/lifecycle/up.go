@@ -70,7 +70,16 @@ func (a *app) up(ctx context.Context, f upFlags) error {
 	}
 	if s, at, err := a.Reach(ctx, client.RoleHook); err == nil {
 		s.Close()
-		return a.alreadyUp(ctx, f, self, at)
+		if !at.Older(config.Version, config.Protocol) {
+			return a.alreadyUp(ctx, f, self, at)
+		}
+		if !f.detach { // what replaces it runs below this process
+			if _, err := a.stopDaemon(ctx); err != nil {
+				return client.Explain("up: replace the daemon, Writ "+at.Version, err)
+			}
+		}
+	} else if errors.Is(err, config.ErrNewerDaemon) {
+		return client.Explain("up", err)
 	}
 	if f.detach {
 		ctx, cancel := context.WithTimeout(ctx, client.StartBudget)

@@ -11,10 +11,12 @@ import (
 
 // Version is the version of this build, which the daemon of the same build
 // shares.
-const Version = config.Version
+var Version = config.Version
 
 type versionReply struct {
 	Version  string `json:"version"`
+	Protocol int    `json:"protocol"` // of client and daemon
+	Format   int    `json:"format"`   // of the data folders that it writes
 	Revision string `json:"revision,omitempty"` // of the source, where the build knows it
 	Modified bool   `json:"modified,omitempty"`
 	Go       string `json:"go"`
@@ -28,7 +30,7 @@ func (a *app) versionCommand() *cobra.Command {
 		Example: `  writ version --json`,
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			v := versionReply{Version: Version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+			v := versionReply{Version: Version, Protocol: config.Protocol, Format: config.Format(), Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 			if info, ok := debug.ReadBuildInfo(); ok {
 				for _, s := range info.Settings {
 					switch s.Key {
@@ -39,7 +41,7 @@ func (a *app) versionCommand() *cobra.Command {
 					}
 				}
 			}
-			return a.Print(v, func() { a.Printf("writ %s (%s, %s)\n", v.Version, v.Go, v.Platform) })
+			return a.Print(v, func() { a.Printf("writ %s (protocol %d, data format %d, %s, %s)\n", v.Version, v.Protocol, v.Format, v.Go, v.Platform) })
 		},
 	}
 }

@@ -17,6 +17,7 @@ export function system(main, signal) {
         { head: 'View', cell: (v) => v.name },
         { head: 'State', cell: (v) => chip(v.state, v.state === 'live' ? 'good' : v.state === 'stopped' ? 'bad' : 'warn') },
         { head: 'Behind', number: true, cell: (v) => v.lag },
+        { head: 'Built', cell: (v) => v.state === 'rebuilding' ? `${Math.floor(100 * (v.done || 0))} %${v.left_ms ? `, about ${Math.round(v.left_ms / 1000)} s left` : ''}` : '' },
         { head: 'Quarantined', number: true, cell: (v) => v.quarantined || 0 },
         { head: 'Problem', cell: (v) => v.error || '' },
       ], s.views, 'There is no view.')),

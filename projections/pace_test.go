@@ -1,0 +1,65 @@
+package projections
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/writbus/writ/schemas"
+)
+
+func TestPaceTellsWhatIsLeft(t *testing.T) {
+	began := time.Unix(1000, 0)
+	p := pace{began: began, from: 100, ends: map[schemas.Stream]uint64{schemas.StreamSessions: 1000, schemas.StreamRules: 100}}
+	for _, c := range []struct {
+		sessions, rules uint64
+		after           time.Duration
+		done            float64
+		left            time.Duration
+	}{
+		{100, 0, 0, 100. / 1100, 0}, // nothing is known of its pace
+		{600, 0, 10 * time.Second, 600. / 1100, 10 * time.Second},
+		{1000, 100, 20 * time.Second, 1, 0},
+		{5000, 100, 20 * time.Second, 1, 0}, // more came meanwhile
+	} {
+		done, left := p.left(map[schemas.Stream]uint64{schemas.StreamSessions: c.sessions, schemas.StreamRules: c.rules}, began.Add(c.after))
+		if done != c.done || left != c.left {
+			t.Errorf("%+v: %v and %v left", c, done, left)
+		}
+	}
+	if done, left := (pace{}).left(nil, began); done != 1 || left != 0 {
+		t.Errorf("of nothing: %v and %v left", done, left)
+	}
+}
+
+// TestBuildsLetOthersGoFirst: a build stands still while somebody waits for an
+// answer, and not for good where somebody always does.
+func TestBuildsLetOthersGoFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var f first
+		waited := func() time.Duration {
+			began := time.Now()
+			f.wait()
+			return time.Since(began)
+		}
+		if d := waited(); d != 0 {
+			t.Errorf("waited %v for nobody", d)
+		}
+		leave, other := f.enter(), f.enter()
+		if d := waited(); d != firstMost {
+			t.Errorf("waited %v for one that does not leave", d)
+		}
+		if d := waited(); d != 0 {
+			t.Errorf("waited %v again without a rest", d)
+		}
+		time.Sleep(firstRest)
+		time.AfterFunc(time.Millisecond, leave)
+		time.AfterFunc(2*time.Millisecond, other)
+		if d := waited(); d != 2*time.Millisecond {
+			t.Errorf("waited %v for two that leave after 1 and 2 ms", d)
+		}
+		if d := waited(); d != 0 {
+			t.Errorf("waited %v after all left", d)
+		}
+	})
+}
