@@ -276,8 +276,10 @@ func needsTests(file string) bool {
 // what is verified needs a run that did not fail.
 func (s State) ran(p schemas.TestsFinished) State {
 	if p.Outcome == schemas.OutcomeNotRun {
+		s.Unrun = p.Output
 		return s
 	}
+	s.Late = p.Late && p.Outcome == schemas.OutcomeFailed
 	s.Ran.Runs++
 	s.Evidence = Evidence{Kind: p.Kind, Command: p.Command, Outcome: p.Outcome, Trigger: p.Trigger}
 	if p.Outcome == schemas.OutcomeFailed {

@@ -42,7 +42,12 @@ type Run struct {
 	Failed          []schemas.TestFailure
 }
 
-// Read reads a run of one file. stdout is all of what the runner printed, and
+// Inside stands between a file and a test of it in the names of a run of several
+// files by Jest or Vitest.
+const Inside = " › "
+
+// Read reads a run of one file, or with "" for file a run of several, in which a
+// name says where its test stands. stdout is all of what the runner printed, and
 // stderr the end. Nothing at all having run is told by why.
 func Read(tool, file, stdout, stderr string) (r Run, why string) {
 	read, known := readers[tool]
