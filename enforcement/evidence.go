@@ -311,7 +311,12 @@ func (s State) DueTests() []string {
 	if !s.building() {
 		return nil
 	}
-	return s.PendingTests
+	if len(s.PendingTests) == 0 {
+		return nil
+	}
+	due := slices.Concat(s.PendingTests, s.Unverified) // a run that failed may have ended before the tests of these
+	slices.Sort(due)
+	return slices.Compact(due)
 }
 
 // completes judges an item that would be called done: not before something

@@ -124,72 +124,68 @@ func (b base) modules(root, from, to string) error {
 	return nil
 }
 
-// compare finds which failures the base has too. A failure whose test the base has
-// not is new.
-func (r *runs) compare(ctx context.Context, failed []failing) {
+// compare finds which failures of a suite the base has too. A failure whose test
+// the base has not is new.
+func (r *runs) compare(ctx context.Context, f failing) {
 	known := map[string]bool{}
-	r.result.Uncompared = r.compared(ctx, failed, known)
-	for _, f := range failed {
-		for _, one := range f.names() {
-			if known[one] {
-				r.result.Known = append(r.result.Known, one)
-			} else {
-				r.result.New = append(r.result.New, one)
-			}
+	if why := r.compared(ctx, f, known); why != "" {
+		r.result.Uncompared = why
+	}
+	for _, one := range f.names() {
+		if known[one] {
+			r.result.Known = append(r.result.Known, one)
+		} else {
+			r.result.New = append(r.result.New, one)
 		}
 	}
 }
 
 // compared adds the failures that the base has to known, and says why it could not
 // find all of them.
-func (r *runs) compared(ctx context.Context, failed []failing, known map[string]bool) (why string) {
+func (r *runs) compared(ctx context.Context, f failing, known map[string]bool) (why string) {
 	commit, prefix, why := r.before(ctx)
 	if why != "" {
 		return why
 	}
 	r.result.Base = commit
-	if commit == r.run.Base {
+	names := f.names()
+	asked := names
+	if commit == r.run.Base { // some of them were looked for there before
 		for _, name := range r.run.Known {
 			known[name] = true
 		}
+		asked = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return known[name] || slices.Contains(r.run.New, name) })
 	}
-	var b base
+	if len(asked) == 0 {
+		return ""
+	}
+	b, err := r.checkOut(ctx, commit, prefix)
 	defer func() { _ = os.RemoveAll(b.dir) }() // a temporary folder
-	for _, f := range failed {
-		names := f.names()
-		asked := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return known[name] })
-		if len(asked) == 0 || commit == r.run.Base && !slices.ContainsFunc(asked, func(name string) bool { return !slices.Contains(r.run.New, name) }) {
-			continue
+	if err != nil {
+		return err.Error()
+	}
+	there := place{root: b.root, dir: f.at.dir}
+	if _, err := os.Stat(there.path(".")); err != nil {
+		return "" // all of it is new
+	}
+	if err := b.furnish(f.at); err != nil {
+		return err.Error()
+	}
+	command := f.command
+	if f.alone != nil && !slices.Contains(names, f.command) {
+		command = f.alone(asked, f.at)
+	}
+	// The base's modules are found before those that an environment leads to.
+	command = "export PYTHONPATH=" + quoted(there.path("src")) + ":" + quoted(there.path(".")) + "${PYTHONPATH:+:$PYTHONPATH} CARGO_TARGET_DIR=" + quoted(f.at.path("target")) + "; " + command
+	again := r.once(ctx, suite{at: there, tool: f.tool, command: command})
+	if again.ended != "" {
+		return "the tests of the commit before the session did not end in time"
+	}
+	for _, name := range again.names() {
+		if name == command {
+			name = f.command // the command failed as a whole
 		}
-		if b.dir == "" {
-			var err error
-			if b, err = r.checkOut(ctx, commit, prefix); err != nil {
-				return err.Error()
-			}
-		}
-		there := place{root: b.root, dir: f.at.dir}
-		if _, err := os.Stat(there.path(".")); err != nil {
-			continue // all of it is new
-		}
-		if err := b.furnish(f.at); err != nil {
-			return err.Error()
-		}
-		command := f.command
-		if f.alone != nil && !slices.Contains(names, f.command) {
-			command = f.alone(asked, f.at)
-		}
-		// The base's modules are found before those that an environment leads to.
-		command = "export PYTHONPATH=" + quoted(there.path("src")) + ":" + quoted(there.path(".")) + "${PYTHONPATH:+:$PYTHONPATH} CARGO_TARGET_DIR=" + quoted(f.at.path("target")) + "; " + command
-		again := r.once(ctx, suite{at: there, tool: f.tool, command: command})
-		if again.ended != "" {
-			return "the tests of the commit before the session did not end in time"
-		}
-		for _, name := range again.names() {
-			if name == command {
-				name = f.command // the command failed as a whole
-			}
-			known[name] = true
-		}
+		known[name] = true
 	}
 	return ""
 }

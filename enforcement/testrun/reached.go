@@ -10,6 +10,7 @@ import (
 	"github.com/writbus/writ/enforcement/testrun/outcome"
 	"github.com/writbus/writ/schemas"
 	"github.com/writbus/writ/schemas/excerpt"
+	"github.com/writbus/writ/schemas/lazyregexp"
 )
 
 const (
@@ -50,6 +51,9 @@ func reached(ctx context.Context, run schemas.TestRun, w World) schemas.TestResu
 	var commands, output []string
 	ran := 0
 	for _, s := range r.plan(ctx) {
+		if len(r.result.New) > 0 {
+			break // what stands further away can wait until this is mended
+		}
 		switch {
 		case s.why != "":
 			r.unrun(s.why)
@@ -76,13 +80,11 @@ func reached(ctx context.Context, run schemas.TestRun, w World) schemas.TestResu
 		r.result.Whole = r.result.Whole || s.whole
 		if len(one.failed) > 0 {
 			failed = append(failed, one)
+			r.compare(ctx, one)
 		}
 		if len(one.failed) > 0 || s.tool == "" {
 			output = append(output, one.output)
 		}
-	}
-	if len(failed) > 0 {
-		r.compare(ctx, failed)
 	}
 	r.result.Command = strings.Join(commands, " && ")
 	r.result.Output = lastLines(strings.Join(output, "\n"), maxOutput)
@@ -108,12 +110,15 @@ func (r *runs) plan(ctx context.Context) []suite {
 	})
 }
 
+var forReport = lazyregexp.New(`^r=\$\(mktemp\) && \{ (?:env -u PYTHONPYCACHEPREFIX PYTHONDONTWRITEBYTECODE=1 )?| >&2; s=\$\?; cat .*$| -p no:cacheprovider --tb=short| --(?:junitxml=|out |log-junit )"\$r"`)
+
 // shown is the command of a suite as a person would type it.
 func (s suite) shown() string {
+	command := forReport.ReplaceAllString(s.command, "")
 	if s.at.dir == "" {
-		return s.command
+		return command
 	}
-	return "(cd " + quoted(s.at.dir) + " && " + s.command + ")"
+	return "(cd " + quoted(s.at.dir) + " && " + command + ")"
 }
 
 // once runs a suite.
@@ -149,7 +154,7 @@ func (r *runs) once(ctx context.Context, s suite) failing {
 			f.failed = append(f.failed, one)
 		}
 		if strings.TrimSpace(f.output) == "" {
-			f.output = lastLines(printed.String(), maxOutput)
+			f.output = lastLines(outcome.Text(s.tool, printed.String()), maxOutput)
 		}
 		if why := missingTool(f.output); why != "" && status != 0 && len(f.failed)+f.passed == 0 {
 			f.notRun = why

@@ -146,15 +146,22 @@ func goSuite(at place, packages []string, later bool) suite {
 		for _, one := range failed {
 			// outcome names a test after its package; a name has no slash and no dot.
 			dot := strings.LastIndexByte(one, '.')
-			if dot < strings.LastIndexByte(one, '/') || dot < 0 {
-				return "go test -json" + words(packages)
+			if dot < strings.LastIndexByte(one, '/') || dot < 0 || !goTestName.MatchString(one[dot+1:]) {
+				in = append(in, one) // it is not built, or does not begin
+				continue
 			}
 			names, in = append(names, one[dot+1:]), append(in, one[:dot])
 		}
 		slices.Sort(in)
-		return "go test -json -run " + quoted("^("+strings.Join(names, "|")+")$") + words(slices.Compact(in))
+		run := "^$"
+		if len(names) > 0 {
+			run = "^(" + strings.Join(names, "|") + ")$"
+		}
+		return "go test -json -run " + quoted(run) + words(slices.Compact(in))
 	}}
 }
+
+var goTestName = lazyregexp.New(`^(?:Test|Fuzz|Example)`)
 
 // goList prints each package with its folder and what it and its tests import.
 const goList = `go list -e -f '{{.ImportPath}}|{{.Dir}}|{{range .Imports}}{{.}} {{end}}|{{range .TestImports}}{{.}} {{end}}{{range .XTestImports}}{{.}} {{end}}' ./...`

@@ -66,6 +66,20 @@ func readGo(r *Run, file, stdout, stderr string) {
 	}
 }
 
+// goText is what the tests and the compiler printed, without what passed.
+func goText(stdout string) string {
+	var b strings.Builder
+	for line := range strings.Lines(stdout) {
+		var e goEvent
+		_ = json.Unmarshal([]byte(line), &e) // what is none prints nothing
+		said := strings.TrimSpace(e.Output)
+		if said != "PASS" && !strings.HasPrefix(said, "=== ") && !strings.HasPrefix(said, "--- PASS") && !strings.HasPrefix(said, "ok ") {
+			b.WriteString(e.Output)
+		}
+	}
+	return b.String()
+}
+
 func hasFailure(ended map[string]string, prefix string) bool {
 	for name, how := range ended {
 		if how == "fail" && strings.HasPrefix(name, prefix) {

@@ -68,6 +68,18 @@ func Read(tool, file, stdout, stderr string) (r Run, why string) {
 	return r, why
 }
 
+// Text is what a runner printed as a person would read it; "" of a report that says
+// nothing which its failures do not.
+func Text(tool, stdout string) string {
+	switch tool {
+	case Go:
+		return goText(stdout)
+	case Jest:
+		return ""
+	}
+	return stdout
+}
+
 var readers = map[string]func(r *Run, file, stdout, stderr string){
 	Pytest: readPytest, Go: readGo, Node: readNode, Jest: readJest, Cargo: readCargo, Maven: readMaven,
 	RSpec: readRSpec, Minitest: readMinitest, PHPUnit: readPHPUnit,
