@@ -20,6 +20,9 @@ type EndTurn struct {
 	// Ran is the run of the pending tests that Writ made before this, nil where
 	// it made none.
 	Ran *schemas.TestsFinished
+	// Behind says that the pending tests go on in the background, and Late that
+	// this reports such a run: the turn itself has ended.
+	Behind, Late bool
 	// Seen are the test files that Writ ran one by one before this.
 	Seen []schemas.TestFileResult
 	// Workspace holds the planned files, where Settings.AdvanceOnGreen, and with Seen
@@ -38,6 +41,7 @@ func (c EndTurn) decide(s State) Decision {
 		s = s.mended(schemas.ViolationFixed{Violations: c.Gone})
 		rest = append(rest, schemas.ViolationFixed{Violations: c.Gone})
 	}
+	unrun := s.Unrun
 	if c.Ran != nil {
 		s = s.ran(*c.Ran)
 		rest = append(rest, *c.Ran)
@@ -47,8 +51,12 @@ func (c EndTurn) decide(s State) Decision {
 		rest = append(rest, p)
 	}
 	d := Decision{Verdict: Allow}
+	if c.Late {
+		d.Record = rest
+		return d
+	}
 	if c.Agent == "" {
-		d = c.judge(s)
+		d = c.judge(s, unrun)
 	}
 	ended := schemas.TurnEnded{Violations: len(s.Violations), Agent: c.Agent}
 	if d.Verdict == Deny {
@@ -69,14 +77,14 @@ type open struct {
 	left   string // for the user, where the agent stops all the same
 }
 
-func (c EndTurn) judge(s State) Decision {
+func (c EndTurn) judge(s State, unrun string) Decision {
 	var causes []open
 	for _, find := range []func(State) (open, bool){c.violations, c.failing, c.claims, c.unready} {
 		if cause, found := find(s); found && s.Mode == ModeWork {
 			causes = append(causes, cause)
 		}
 	}
-	d := Decision{Verdict: Allow, Notice: c.untested()}
+	d := Decision{Verdict: Allow, Notice: c.untested(unrun)}
 	if len(causes) == 0 {
 		return d
 	}
@@ -117,14 +125,14 @@ func (c EndTurn) failing(s State) (open, bool) {
 		left:   fmt.Sprintf("although the tests fail (`%s`)", excerpt.Runes(s.Evidence.Command, 120)),
 	}
 	if s.Evidence.Output != "" {
-		o.detail = "The end of their output:\n" + s.Evidence.Output
+		o.detail = "What they print:\n" + s.Evidence.Output
 	}
 	return o, true
 }
 
 // claims finds a success that is claimed and that nothing shows.
 func (c EndTurn) claims(s State) (open, bool) {
-	if !s.building() || len(s.Unverified) == 0 || s.Failing && len(s.PendingTests) == 0 {
+	if !s.building() || c.Behind || len(s.Unverified) == 0 || s.Failing && len(s.PendingTests) == 0 {
 		return open{}, false
 	}
 	claim := claimsSuccess(c.Message)
@@ -139,13 +147,16 @@ func (c EndTurn) claims(s State) (open, bool) {
 	}, true
 }
 
-// untested tells the user of tests that did not come to an end.
-func (c EndTurn) untested() string {
+// untested tells the user of tests that did not come to an end. What cannot be run
+// is told once.
+func (c EndTurn) untested(unrun string) string {
 	switch {
+	case c.Behind:
+		return "writ: the tests of this turn go on in the background; what fails anew is said at your next prompt."
 	case c.Ran == nil:
 	case c.Ran.Outcome == schemas.OutcomeTimedOut:
 		return fmt.Sprintf("writ: the tests (`%s`) were ended after %d s. Give them more time with test_timeout, or a faster test_command, in .writ/config.yaml.", excerpt.Runes(c.Ran.Command, 120), c.Ran.Millis/1000)
-	case c.Ran.Outcome == schemas.OutcomeNotRun:
+	case c.Ran.Outcome == schemas.OutcomeNotRun && unrun != c.Ran.Output:
 		return fmt.Sprintf("writ: the tests (`%s`) could not be run: %s. Set test_command in .writ/config.yaml, or `tests: off`.", excerpt.Runes(c.Ran.Command, 120), excerpt.Runes(c.Ran.Output, 200))
 	}
 	return ""

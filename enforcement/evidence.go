@@ -276,8 +276,10 @@ func needsTests(file string) bool {
 // what is verified needs a run that did not fail.
 func (s State) ran(p schemas.TestsFinished) State {
 	if p.Outcome == schemas.OutcomeNotRun {
+		s.Unrun = p.Output
 		return s
 	}
+	s.Late = p.Late && p.Outcome == schemas.OutcomeFailed
 	s.Ran.Runs++
 	s.Evidence = Evidence{Kind: p.Kind, Command: p.Command, Outcome: p.Outcome, Trigger: p.Trigger}
 	if p.Outcome == schemas.OutcomeFailed {
@@ -309,7 +311,12 @@ func (s State) DueTests() []string {
 	if !s.building() {
 		return nil
 	}
-	return s.PendingTests
+	if len(s.PendingTests) == 0 {
+		return nil
+	}
+	due := slices.Concat(s.PendingTests, s.Unverified) // a run that failed may have ended before the tests of these
+	slices.Sort(due)
+	return slices.Compact(due)
 }
 
 // completes judges an item that would be called done: not before something

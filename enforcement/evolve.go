@@ -24,6 +24,9 @@ const maxSlashText = 256
 func Evolve(s State, e schemas.Event) State {
 	switch p := e.Data.(type) {
 	case schemas.SessionStarted:
+		if s.Began == 0 && !e.Time.IsZero() {
+			s.Began = e.Time.Unix()
+		}
 		return s.started(p)
 	case schemas.SessionEnded:
 		s.Ended = true
@@ -124,7 +127,7 @@ func (s State) prompted(p schemas.PromptSubmitted) State {
 	if !repeated {
 		s.ApprovedNow, s.Small = "", nil
 	}
-	s.LastPrompt = Prompt{ID: p.PromptID}
+	s.LastPrompt, s.Late = Prompt{ID: p.PromptID}, false
 	if (!repeated || command) && strings.HasPrefix(text, "/") && len(text) <= maxSlashText {
 		s.LastPrompt.Text, s.LastPrompt.Command = text, command
 	}

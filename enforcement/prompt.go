@@ -29,6 +29,10 @@ func (c SubmitPrompt) decide(s State) Decision {
 	if text := textClosed(s); text != "" && d.Notice == "" {
 		d.Notice = "writ: " + text + ". Approve the plan again, or choose a mode"
 	}
+	if s.Late && s.Failing && len(s.PendingTests) == 0 {
+		d.Context = joinLines(d.Context, fmt.Sprintf("Writ: the tests of the last turn ended after it, and fail: `%s`. Mend what they found, or tell the user why they fail.\n%s", excerpt.Runes(s.Evidence.Command, 120), s.Evidence.Output))
+		d.Notice = joinLines(d.Notice, "writ: the tests of the last turn fail; the agent was told.")
+	}
 	d.Record = append([]schemas.Payload{schemas.PromptSubmitted{
 		Prompt: c.Prompt, PromptID: c.PromptID, Origin: c.Origin, Command: c.Command,
 	}}, d.Record...)

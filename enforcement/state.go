@@ -74,6 +74,7 @@ type State struct {
 	Parent    string `json:"parent,omitempty"` // session id of the parent, for a sub-agent
 	AgentType string `json:"agent_type,omitempty"`
 	Subagents string `json:"subagents,omitempty"` // "", "exempt" or "inherit", the project's word
+	Began     int64  `json:"began,omitempty"`     // seconds since 1970, 0 where that is not known
 	Ended     bool   `json:"ended,omitempty"`
 
 	Mode         string   `json:"mode,omitempty"`
@@ -107,6 +108,8 @@ type State struct {
 	Unverified   []string       `json:"unverified,omitempty"`
 	Evidence     Evidence       `json:"evidence,omitzero"` // the last run of tests or checks
 	Failing      bool           `json:"failing,omitempty"` // the last tests failed
+	Late         bool           `json:"late,omitempty"`    // they ended after the turn, and nobody was told
+	Unrun        string         `json:"unrun,omitempty"`   // why the last tests that could not be run could not
 	Ran          Ran            `json:"ran,omitzero"`
 	Pending      []PendingWrite `json:"pending,omitempty"` // decided and not yet finished, oldest first
 	Denials      map[string]int `json:"denials,omitempty"` // by rule id

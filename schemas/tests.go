@@ -3,7 +3,7 @@ package schemas
 import "time"
 
 func registerTests(add func(Type, definition)) {
-	add(define[TestsFinished](KindSession))
+	add(define[TestsFinished](KindSession, unchanged))
 	add(define[TestsSeen](KindSession))
 	add(define[ContentChecked](KindSession))
 	add(define[SessionAudited](KindSession))
@@ -32,6 +32,13 @@ type TestsFinished struct {
 	Confined  bool     `json:"confined,omitempty"`
 	ToolUseID string   `json:"tool_use_id,omitempty"`
 	Agent     string   `json:"agent,omitempty"`
+	// Passed counts the tests that passed, as far as they can be told apart, and
+	// Known those that fail in the last commit before the session too: they are no
+	// failures of the run. Uncompared says why the others were not compared.
+	Passed     int    `json:"passed,omitempty"`
+	Known      int    `json:"known,omitempty"`
+	Uncompared string `json:"uncompared,omitempty"`
+	Late       bool   `json:"late,omitempty"` // it ended in the background, after the turn
 }
 
 // EventType names the event "tests.finished".
@@ -86,9 +93,27 @@ const MaxTestTime = 5 * time.Minute
 
 // TestRun is what a hook's process is asked to run before a turn may end.
 type TestRun struct {
-	ID      string `json:"id"`      // names the run in its result
-	Command string `json:"command"` // for a POSIX shell; "" where only Files run
+	ID string `json:"id"` // names the run in its result
+	// Command is the project's own, for a POSIX shell; "" where the tests that
+	// Changed can reach are to be found, or only Files run.
+	Command string `json:"command"`
 	Project string `json:"project"` // where it runs, absolute
+	// Changed are the files that tests are due for, relative to the project.
+	Changed []string `json:"changed,omitempty"`
+	// Chosen says that all tests of a project ran once in this turn already: only
+	// tests that are chosen by the change run again.
+	Chosen bool `json:"chosen,omitempty"`
+	// Began is when the session began, in seconds since 1970: failures that the
+	// last commit before have too are not new. 0 compares with nothing.
+	Began int64 `json:"began,omitempty"`
+	// Base is the commit that earlier failures were compared with; Known are those
+	// that it has too, and New those that it has not.
+	Base  string   `json:"base,omitempty"`
+	Known []string `json:"known,omitempty"`
+	New   []string `json:"new,omitempty"`
+	// WaitMillis is how long the end of the turn waits for the result. What takes
+	// longer goes on in the background and is reported when it ends.
+	WaitMillis int64 `json:"wait_millis,omitempty"`
 	// Confine are the options of `writ confine` it runs under, none where this
 	// system cannot confine.
 	Confine []string `json:"confine,omitempty"`
@@ -107,7 +132,24 @@ type TestResult struct {
 	TimedOut bool   `json:"timed_out,omitempty"`
 	NotRun   string `json:"not_run,omitempty"` // why it could not be started
 	Millis   int64  `json:"millis"`
-	Output   string `json:"output,omitempty"` // its end
+	Output   string `json:"output,omitempty"` // of what failed anew: a line a test, and the output's end
+	// Command is what ran, "" for nothing. Passed counts the tests that passed, as
+	// far as they can be told apart.
+	Command string `json:"command,omitempty"`
+	Passed  int    `json:"passed,omitempty"`
+	// New are tests that failed and that Base has not failing; Known fail there too.
+	// Uncompared says why nothing was compared.
+	New        []string `json:"new,omitempty"`
+	Known      []string `json:"known,omitempty"`
+	Base       string   `json:"base,omitempty"`
+	Uncompared string   `json:"uncompared,omitempty"`
+	Unrun      []string `json:"unrun,omitempty"` // why some tests could not be run
+	// Whole says that nothing chose among some of the tests, and Left that such
+	// were left out, as [TestRun.Chosen] asks.
+	Whole bool `json:"whole,omitempty"`
+	Left  bool `json:"left,omitempty"`
+	// Behind says that the run goes on in the background: nothing else is known yet.
+	Behind bool `json:"behind,omitempty"`
 	// Files are the results of the run's files, in their order.
 	Files []TestFileResult `json:"files,omitempty"`
 }

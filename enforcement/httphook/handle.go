@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -124,7 +125,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, agent, event str
 	reply, err := s.ask(r.Context(), request)
 	if err == nil && reply.Tests != nil {
 		// The connection's own time is too short for tests.
-		more := time.Duration(reply.Tests.Millis+reply.Tests.FilesMillis)*time.Millisecond + writeTime
+		more := time.Duration(reply.Tests.WaitMillis)*time.Millisecond + writeTime
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(more))
 		reply, err = s.tested(r.Context(), request, *reply.Tests)
 	}
@@ -135,12 +136,42 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, agent, event str
 }
 
 // tested runs the tests that have to come before a turn ends, in the daemon's
-// own environment, and makes the call again with their result.
+// own environment, and makes the call again with their result. What takes longer
+// than the turn waits goes on, and is reported when it ends.
 func (s *Server) tested(ctx context.Context, request bus.Request, run schemas.TestRun) (schemas.HookReply, error) {
-	raw, err := json.Marshal(testrun.Run(ctx, run, testrun.World{Writ: s.Writ, Vars: append(os.Environ(), "WRIT_HOME="+s.DataDir)}))
+	result := make(chan schemas.TestResult, 1)
+	handed := make(chan bool, 1)
+	go func() {
+		ctx := context.WithoutCancel(ctx)
+		r := testrun.Run(ctx, run, testrun.World{Writ: s.Writ, Vars: append(os.Environ(), "WRIT_HOME="+s.DataDir)})
+		result <- r
+		if <-handed {
+			return
+		}
+		if _, err := s.report(ctx, request, r); err != nil {
+			s.Logger.Warn("http hooks: report tests", "error", err)
+		}
+	}()
+	wait := time.NewTimer(time.Duration(run.WaitMillis) * time.Millisecond)
+	defer wait.Stop()
+	select {
+	case r := <-result:
+		handed <- true
+		return s.report(ctx, request, r)
+	case <-wait.C:
+	case <-ctx.Done():
+	}
+	defer func() { handed <- false }()
+	return s.report(context.WithoutCancel(ctx), request, schemas.TestResult{ID: run.ID, Behind: true})
+}
+
+// report makes a call again with what came of its tests.
+func (s *Server) report(ctx context.Context, request bus.Request, result schemas.TestResult) (schemas.HookReply, error) {
+	raw, err := json.Marshal(result)
 	if err != nil {
 		return schemas.HookReply{}, err
 	}
+	request.Header = maps.Clone(request.Header)
 	request.Header[schemas.HookHeaderTests] = []string{base64.StdEncoding.EncodeToString(raw)}
 	return s.ask(ctx, request)
 }

@@ -60,11 +60,12 @@ agent: rule, rule graph, rule graph show, rule list, rule log, rule propose, rul
 agent: schedule, schedule list, search, session, session audit, session list, session show
 agent: status, statusline, version, whatif
 
-host: confine, hook, mcp
+host: confine, git hook, hook, mcp
 
 person: accept, agent dispatch, agent run, agent schedule cancel, agent schedule pause, agent schedule resume, agent stop
 person: approve, approve passkey, approve passkey add, approve passkey list, approve passkey remove, approve settings
 person: attest, audit, audit attest, audit checkpoint, audit export, backup, backup restore, benchmark, dash, dispatch, down, emit
+person: git, git install, git uninstall
 person: graph pull, graph push, init, log, log emit, log view, log view rebuild, log view verify
 person: memory export, memory forget, memory import, memory reflect, memory review, memory triage, model, model benchmark, model tune
 person: passkey, passkey add, passkey list, passkey remove

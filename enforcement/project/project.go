@@ -35,6 +35,7 @@ type Settings struct {
 	RunTests     bool          // pending tests run when an agent ends its turn
 	TestCommand  string        // "" for the one of the changed files' languages
 	TestTimeout  time.Duration // of one run
+	TestWait     time.Duration // of a turn's end, for one
 	Memory       bool          // prompts bring what was observed, transcripts are observed
 	Files        bool          // the first prompt brings files of the project's index
 	Waits        []string      // what the file asks for that nobody accepted, "key: was → is"

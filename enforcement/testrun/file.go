@@ -1,10 +1,8 @@
 package testrun
 
 import (
-	"encoding/json"
 	"os"
 	"path"
-	"path/filepath"
 	"strings"
 
 	"github.com/writbus/writ/enforcement/testrun/outcome"
@@ -20,14 +18,14 @@ func File(root, file string) (t schemas.TestFile, why string) {
 		if !strings.Contains(r.suffixes, "|"+path.Ext(file)+"|") {
 			continue
 		}
-		dir, found := nearest(root, path.Dir(file), r.marks)
+		at, found := nearest(root, file, r.marks)
 		if !found && !r.anywhere {
 			return t, "there is no " + r.marks[0] + " above it"
 		}
-		t.Dir = dir
-		t.Tool, t.Command, why = r.command(filepath.Join(root, filepath.FromSlash(dir)), strings.TrimPrefix(strings.TrimPrefix(file, dir), "/"))
+		at.root, t.Dir = root, at.dir
+		t.Tool, t.Command, why = r.command(at, at.inside(file))
 		if t.Tool == outcome.Cargo {
-			t.Make = path.Join(dir, "Cargo.lock")
+			t.Make = path.Join(at.dir, "Cargo.lock")
 		}
 		return t, why
 	}
@@ -39,11 +37,11 @@ type fileRunner struct {
 	suffixes string
 	marks    []string
 	anywhere bool // it runs at the project's root where none of marks is
-	command  func(dir, file string) (tool, command, why string)
+	command  func(at place, file string) (tool, command, why string)
 }
 
 var fileRunners = []fileRunner{
-	{"|.py|", []string{"pyproject.toml", "pytest.ini", "tox.ini", "setup.cfg", "setup.py", "conftest.py", "requirements.txt"}, true, pytestFile},
+	{"|.py|", pythonMarks, true, pytestFile},
 	{"|.go|", []string{"go.mod"}, false, goFile},
 	{"|.js|.jsx|.ts|.tsx|.mjs|.cjs|.mts|.cts|", []string{"package.json"}, true, scriptFile},
 	{"|.rs|", []string{"Cargo.toml"}, false, cargoFile},
@@ -52,19 +50,18 @@ var fileRunners = []fileRunner{
 	{"|.php|", []string{"phpunit.xml", "phpunit.xml.dist", "composer.json"}, true, phpFile},
 }
 
-func pytestFile(dir, file string) (tool, command, why string) {
-	base := pythonTests(dir, nil)
-	if strings.HasSuffix(base, "manage.py test") {
+func pytestFile(at place, file string) (tool, command, why string) {
+	if at.djangoAlone() {
 		return "", "", "the tests of Django run all together"
 	}
-	base = strings.TrimSuffix(base, " -q")
-	return outcome.Pytest, reported(`env -u PYTHONPYCACHEPREFIX PYTHONDONTWRITEBYTECODE=1 ` + base + ` -q -p no:cacheprovider --tb=short --junitxml="$r" ` + quoted("./"+file)), ""
+	program, _ := python(at)
+	return outcome.Pytest, pytest(program, []string{"./" + file}), ""
 }
 
 var goTest = lazyregexp.New(`(?m)^func ((?:Test|Fuzz|Example)\w*)\(`)
 
-func goFile(dir, file string) (tool, command, why string) {
-	content, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(file)))
+func goFile(at place, file string) (tool, command, why string) {
+	content, err := os.ReadFile(at.path(file))
 	if err != nil {
 		return "", "", "it cannot be read"
 	}
@@ -75,43 +72,31 @@ func goFile(dir, file string) (tool, command, why string) {
 	if len(names) == 0 {
 		return "", "", "it has no test that the go tool runs"
 	}
-	at := "./" + path.Dir(file)
-	return outcome.Go, "go test -json -count=1 -vet=off -gcflags=-e -run " + quoted("^("+strings.Join(names, "|")+")$") + " " + quoted(at), ""
+	return outcome.Go, "go test -json -count=1 -vet=off -gcflags=-e -run " + quoted("^("+strings.Join(names, "|")+")$") + " " + quoted("./"+path.Dir(file)), ""
 }
 
 var nodeTest = lazyregexp.New(`['"]node:test['"]`)
 
 // scriptFile runs a file by the runner that the package depends on, or by Node's
 // own where the file uses that.
-func scriptFile(dir, file string) (tool, command, why string) {
-	var manifest struct {
-		Dependencies    map[string]any    `json:"dependencies"`
-		DevDependencies map[string]any    `json:"devDependencies"`
-		Scripts         map[string]string `json:"scripts"`
-	}
-	if raw, err := os.ReadFile(filepath.Join(dir, "package.json")); err == nil {
-		_ = json.Unmarshal(raw, &manifest) // one that cannot be read names no runner
-	}
-	uses := func(name string) bool {
-		return manifest.Dependencies[name] != nil || manifest.DevDependencies[name] != nil || exists(dir, "node_modules/.bin/"+name)
-	}
-	content, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(file)))
+func scriptFile(at place, file string) (tool, command, why string) {
+	content, err := os.ReadFile(at.path(file))
 	if err != nil {
 		return "", "", "it cannot be read"
 	}
-	name := quoted("./" + file)
-	switch {
-	case nodeTest.Regexp().Match(content):
-		return outcome.Node, "node --test --test-reporter=tap " + name, ""
-	case uses("vitest"):
-		return outcome.Jest, "npx --no-install vitest run --reporter=json " + name, ""
-	case uses("jest"):
-		return outcome.Jest, "npx --no-install jest --json --ci --runTestsByPath " + name, ""
+	if nodeTest.Regexp().Match(content) {
+		return outcome.Node, at.node([]string{"./" + file}), ""
+	}
+	for _, runner := range []struct{ name, flags string }{{"vitest", " run --reporter=json"}, {"jest", " --json --ci --runTestsByPath"}} {
+		if at.uses(runner.name) {
+			program, why := at.program(runner.name)
+			return outcome.Jest, program + runner.flags + words([]string{"./" + file}), why
+		}
 	}
 	return "", "", "package.json names no runner that Writ knows: vitest, jest or node:test"
 }
 
-func cargoFile(_, file string) (tool, command, why string) {
+func cargoFile(_ place, file string) (tool, command, why string) {
 	target := "--lib"
 	parts := strings.Split(file, "/")
 	if n := len(parts); n >= 2 && parts[n-2] == "tests" {
@@ -122,45 +107,19 @@ func cargoFile(_, file string) (tool, command, why string) {
 	return outcome.Cargo, "cargo test --message-format=short " + target, ""
 }
 
-func mavenFile(dir, file string) (tool, command, why string) {
-	program := "mvn"
-	if exists(dir, "mvnw") {
-		program = "./mvnw"
-	}
+func mavenFile(at place, file string) (tool, command, why string) {
 	name := strings.TrimSuffix(path.Base(file), path.Ext(file))
-	reports := "target/surefire-reports/TEST-*" + name + ".xml"
-	return outcome.Maven, "rm -f " + reports + "; " + program + " -q -B -Dsurefire.failIfNoSpecifiedTests=false -DfailIfNoTests=false -Dtest=" + quoted(name) + " test; echo '" + outcome.Reports + "'; cat " + reports, ""
+	return outcome.Maven, at.maven("", []string{name}), ""
 }
 
 // rubyFile runs a specification by RSpec, and another test by Minitest.
-func rubyFile(dir, file string) (tool, command, why string) {
-	bundle := ""
-	if exists(dir, "Gemfile") {
-		bundle = "bundle exec "
+func rubyFile(at place, file string) (tool, command, why string) {
+	if strings.HasSuffix(file, "_spec.rb") {
+		return outcome.RSpec, at.rspec([]string{"./" + file}), ""
 	}
-	name := quoted("./" + file)
-	switch {
-	case strings.HasSuffix(file, "_spec.rb"):
-		return outcome.RSpec, reported(bundle + `rspec --no-color --format json --out "$r" ` + name), ""
-	case exists(dir, "bin/rails"):
-		return outcome.Minitest, "bin/rails test -v " + name, ""
-	}
-	return outcome.Minitest, bundle + "ruby -Ilib -Itest " + name + " -v", ""
+	return outcome.Minitest, at.minitest([]string{"./" + file}), ""
 }
 
-func phpFile(dir, file string) (tool, command, why string) {
-	program := "phpunit"
-	for _, at := range []string{"vendor/bin/pest", "vendor/bin/phpunit"} {
-		if exists(dir, at) {
-			program = at
-			break
-		}
-	}
-	return outcome.PHPUnit, reported(program + ` --do-not-cache-result --log-junit "$r" ` + quoted("./"+file)), ""
-}
-
-// reported has a command write its report to a file of its own, "$r", and prints
-// that alone.
-func reported(command string) string {
-	return `r=$(mktemp) && { ` + command + ` >&2; cat "$r"; rm -f "$r"; }`
+func phpFile(at place, file string) (tool, command, why string) {
+	return outcome.PHPUnit, at.phpunit(" " + quoted("./"+file)), ""
 }

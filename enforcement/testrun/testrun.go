@@ -1,5 +1,7 @@
-// Package testrun finds out how a project's tests are run, and runs them for a
-// hook, as long as they may take.
+// Package testrun finds out how a project's tests are run in the project's own
+// environment, which of them a change can reach, and runs these for a hook, as long
+// as they may take. Failures that the last commit before the session has too are
+// told apart, by running them alone in a copy of that commit.
 //
 // It guarantees that Run returns within the run's time and a grace of two
 // seconds, that everything in the command's process group is killed when it
@@ -49,31 +51,11 @@ func Run(ctx context.Context, r schemas.TestRun, w World) schemas.TestResult {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	result := schemas.TestResult{ID: r.ID}
-	if r.Command != "" {
-		result = all(ctx, r, w)
+	if r.Command != "" || len(r.Changed) > 0 {
+		result = reached(ctx, r, w)
 	}
 	if len(r.Files) > 0 {
 		result.Files = see(ctx, r, w)
-	}
-	return result
-}
-
-// all runs the command of a run.
-func all(ctx context.Context, r schemas.TestRun, w World) schemas.TestResult {
-	began := time.Now()
-	limit := time.Duration(r.Millis) * time.Millisecond
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	out := &end{most: maxOutput}
-	status, err := execute(ctx, process{command: r.Command, confine: r.Confine, dir: r.Project, out: out, errs: out}, w)
-	result := schemas.TestResult{ID: r.ID, Millis: time.Since(began).Milliseconds(), Output: out.String(), Exit: status}
-	switch {
-	case ctx.Err() != nil:
-		result.TimedOut, result.Exit = true, 0
-	case err != nil:
-		result.NotRun = err.Error()
-	case status == notFound || status == cannotRun || status == noConfinement && len(r.Confine) > 0:
-		result.NotRun = lastLine(result.Output)
 	}
 	return result
 }

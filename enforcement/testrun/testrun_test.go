@@ -33,7 +33,10 @@ func TestRunSaysHowItEnded(t *testing.T) {
 		"test \"$CI\" = 1 && pwd -P >/dev/null": {},
 	} {
 		got := run(t, command, time.Minute)
-		got.Millis, want.ID = 0, "r"
+		got.Millis, want.ID, want.Command = 0, "r", command
+		if want.Exit != 0 {
+			want.New, want.Uncompared = []string{command}, "when the session began is not known"
+		}
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %+v, want %+v", command, got, want)
 		}

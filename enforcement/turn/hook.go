@@ -21,15 +21,13 @@ import (
 // turn is one hook call on its way through the daemon.
 type turn struct {
 	host.Call
-	project    project.Project
-	payload    []byte
-	ran        *schemas.TestsFinished // the run of tests that came before the end of a turn
-	ranWorkers []string               // linked sessions that it covers
-	seen       []schemas.TestFileResult
-	was        map[string]string      // git's names of the contents that files had before a command, by path
-	path       []string               // where the host's shell looks for programs, as far as is known
-	bounded    bool                   // the command is, or was, run confined
-	restored   []enforcement.Restored // protected files that the command changed
+	project  project.Project
+	payload  []byte
+	*tested                         // the run of tests that came before the end of a turn, nil for none
+	was      map[string]string      // git's names of the contents that files had before a command, by path
+	path     []string               // where the host's shell looks for programs, as far as is known
+	bounded  bool                   // the command is, or was, run confined
+	restored []enforcement.Restored // protected files that the command changed
 }
 
 // Handle answers a host's hook: it reads the payload, decides, records, and
@@ -74,7 +72,7 @@ func (v *Service) Handle(ctx context.Context, r bus.Request) ([]byte, error) {
 	if run := v.runs.due(ctx, t, r.Header); run != nil {
 		return json.Marshal(schemas.HookReply{Tests: run})
 	}
-	t.ran, t.ranWorkers, t.seen = v.runs.reported(t, r.Header)
+	t.tested = v.runs.reported(t, r.Header)
 	reply, err := v.answered.once(t.called(r.Header), func() (answers, error) {
 		a, err := v.answer(ctx, t)
 		if err != nil {

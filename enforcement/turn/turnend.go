@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -17,8 +18,12 @@ import (
 	"github.com/writbus/writ/schemas/excerpt"
 )
 
-// reportGrace is how long after a run's time its result is waited for.
-const reportGrace = 10 * time.Second
+const (
+	// reportGrace is how long after a run's time its result is waited for.
+	reportGrace = 10 * time.Second
+	// keptBases bounds the projects of which failures are remembered.
+	keptBases = 64
+)
 
 // testRuns are the runs of tests that hooks' processes were asked to make.
 type testRuns struct {
@@ -28,6 +33,10 @@ type testRuns struct {
 
 	mu        sync.Mutex
 	bySession map[string]pendingRun
+	// wholes are the prompts in whose turns tests ran that nothing chose, by
+	// session, and bases the failures that were compared with a commit, by project.
+	wholes map[string]string
+	bases  map[string]schemas.TestResult
 }
 
 type pendingRun struct {
@@ -35,6 +44,9 @@ type pendingRun struct {
 	files   []string
 	workers []string // linked sessions whose changes the run covers as well
 	until   time.Time
+	turn    string              // the prompt that it belongs to
+	behind  bool                // the turn ended without it
+	were    []schemas.FileState // what the files held
 }
 
 // begin notes a run, unless one of the session is under way: a hook that is
@@ -57,16 +69,40 @@ func (r *testRuns) begin(session string, run pendingRun, now time.Time) bool {
 	return true
 }
 
-// end takes a run by its id, once.
-func (r *testRuns) end(session, id string) (pendingRun, bool) {
+// end takes a run by its id, once, and remembers what the result says of others.
+// One that goes on in the background stays.
+func (r *testRuns) end(session string, result schemas.TestResult) (pendingRun, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	run, running := r.bySession[session]
-	if !running || run.ID != id {
+	if !running || run.ID != result.ID || result.Behind && run.behind {
 		return pendingRun{}, false
 	}
+	if result.Behind {
+		run.behind = true
+		r.bySession[session] = run
+		return run, true
+	}
 	delete(r.bySession, session)
+	if result.Whole {
+		r.wholes = remember(r.wholes, session, run.turn)
+	}
+	if result.Base != "" && result.Uncompared == "" {
+		if before := r.bases[run.Project]; before.Base == result.Base {
+			result.Known = slices.Compact(slices.Sorted(slices.Values(append(result.Known, before.Known...))))
+		}
+		r.bases = remember(r.bases, run.Project, schemas.TestResult{Base: result.Base, Known: result.Known, New: result.New})
+	}
 	return run, true
+}
+
+// remember keeps a value, and of all others as many as there is room for.
+func remember[V any](all map[string]V, key string, value V) map[string]V {
+	if all == nil || len(all) >= keptBases {
+		all = map[string]V{}
+	}
+	all[key] = value
+	return all
 }
 
 func (r *testRuns) running(session string, now time.Time) bool {
@@ -90,14 +126,16 @@ func (r *testRuns) due(ctx context.Context, t turn, header schemas.Header) *sche
 	}
 	files, workers := r.untested(ctx, t.Session, state)
 	limit := t.project.Settings.TestTimeout
-	run := pendingRun{files: files, workers: workers, TestRun: schemas.TestRun{
+	run := pendingRun{files: files, workers: workers, turn: state.LastPrompt.ID, TestRun: schemas.TestRun{
 		ID: bus.NewID(), Project: t.project.Root, Millis: limit.Milliseconds(), Confine: r.runner.ForTests(t.project.Root, state),
+		Changed: files, Began: state.Began, WaitMillis: t.project.Settings.TestWait.Milliseconds(),
 	}}
 	if len(files) > 0 {
-		run.Command = due.Command(t.project.Root, t.project.Settings.TestCommand, files)
+		run.Command, run.were = t.project.Settings.TestCommand, statesOf(t, files)
+		r.recall(&run, t)
 	}
 	run.TestRun = due.WithFiles(run.TestRun, state, r.sessions.Approvable(ctx, t.project, t.Session, state), len(workers) > 0)
-	if run.Command == "" && len(run.Files) == 0 {
+	if len(files) == 0 && len(run.Files) == 0 {
 		return nil
 	}
 	run.until = r.now().Add(limit + time.Duration(run.FilesMillis)*time.Millisecond + reportGrace)
@@ -105,6 +143,25 @@ func (r *testRuns) due(ctx context.Context, t turn, header schemas.Header) *sche
 		return nil
 	}
 	return &run.TestRun
+}
+
+// recall tells a run what earlier ones found.
+func (r *testRuns) recall(run *pendingRun, t turn) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	whole, ran := r.wholes[t.Session]
+	run.Chosen = ran && (t.Again || run.turn != "" && whole == run.turn)
+	before := r.bases[run.Project]
+	run.Base, run.Known, run.New = before.Base, before.Known, before.New
+}
+
+// statesOf are files as they stand, those that are not there without a digest.
+func statesOf(t turn, files []string) []schemas.FileState {
+	states := make([]schemas.FileState, len(files))
+	for i, file := range files {
+		states[i], _ = t.project.FileState(file)
+	}
+	return states
 }
 
 // untested are the files that tests are due for, those that exempt workers of
@@ -126,45 +183,70 @@ func (r *testRuns) untested(ctx context.Context, id string, s enforcement.State)
 	return slices.Compact(files), workers
 }
 
+// tested is what came of the run before a turn's end.
+type tested struct {
+	ran     *schemas.TestsFinished
+	workers []string // linked sessions that it covers
+	seen    []schemas.TestFileResult
+	behind  bool // it goes on in the background
+	late    bool // it is reported after the turn's end
+}
+
 // reported reads the result that a hook's process brings of a run that it was
 // asked to make. Of any other run nothing is believed.
-func (r *testRuns) reported(t turn, header schemas.Header) (*schemas.TestsFinished, []string, []schemas.TestFileResult) {
+func (r *testRuns) reported(t turn, header schemas.Header) *tested {
 	text := header.Get(schemas.HookHeaderTests)
 	if text == "" {
-		return nil, nil, nil
+		return nil
 	}
 	var result schemas.TestResult
 	raw, err := base64.StdEncoding.DecodeString(text)
 	if err != nil || json.Unmarshal(raw, &result) != nil {
-		return nil, nil, nil
+		return nil
 	}
-	run, asked := r.end(t.Session, result.ID)
+	run, asked := r.end(t.Session, result)
 	if !asked {
-		return nil, nil, nil
+		return nil
 	}
-	if run.Command == "" {
-		return nil, nil, result.Files
+	out := &tested{workers: run.workers, seen: result.Files, behind: result.Behind, late: run.behind && !result.Behind}
+	if result.Behind || result.Command == "" && len(result.Unrun) == 0 {
+		return out
 	}
+	if out.late && !slices.Equal(run.were, statesOf(t, run.files)) {
+		return out // it shows nothing of what is there: the next end of a turn runs them again
+	}
+	out.ran = finished(run, result, out.late)
+	return out
+}
+
+// finished is the event of a run.
+func finished(run pendingRun, result schemas.TestResult, late bool) *schemas.TestsFinished {
 	e := &schemas.TestsFinished{
-		Trigger: "stop", Kind: enforcement.KindTest, Command: excerpt.Runes(run.Command, 500), Outcome: schemas.OutcomePassed,
+		Trigger: "stop", Kind: enforcement.KindTest, Command: excerpt.Runes(cmp.Or(result.Command, "tests"), 500), Outcome: schemas.OutcomePassed,
 		Exit: result.Exit, Millis: result.Millis, Files: run.files, Output: excerpt.Runes(result.Output, 4000), Confined: len(run.Confine) > 0,
+		Passed: result.Passed, Known: len(result.Known), Uncompared: excerpt.Runes(result.Uncompared, 200), Late: late,
 	}
 	switch {
 	case result.NotRun != "":
 		e.Outcome, e.Output = schemas.OutcomeNotRun, excerpt.Runes(result.NotRun, 500)
-	case result.TimedOut:
-		e.Outcome = schemas.OutcomeTimedOut
 	case result.Exit != 0:
 		e.Outcome = schemas.OutcomeFailed
+	case result.TimedOut:
+		e.Outcome = schemas.OutcomeTimedOut
+	case result.Command == "" || result.Left:
+		e.Outcome, e.Output = schemas.OutcomeNotRun, "all of its tests ran once in this turn already"
 	}
-	return e, run.workers, result.Files
+	return e
 }
 
 // onStop sends an agent back to what it left broken, failing or unverified,
 // once in a row.
 func (v *Service) onStop(ctx context.Context, t turn) (host.Answer, error) {
-	if t.ran == nil && t.seen == nil && v.runs.running(t.Session, v.Now()) {
+	if t.tested == nil && v.runs.running(t.Session, v.Now()) {
 		return host.Answer{}, nil // the same end of a turn, told a second time
+	}
+	if t.tested == nil {
+		t.tested = &tested{}
 	}
 	behind, err := v.afterwards.sinceEnded(ctx, t, t.Session, nil)
 	if err != nil {
@@ -172,19 +254,25 @@ func (v *Service) onStop(ctx context.Context, t turn) (host.Answer, error) {
 	}
 	decision, state, err := v.Sessions.Act(ctx, t.Session, t.agent(), t.PromptID, func(s enforcement.State) (enforcement.Decision, error) {
 		return enforcement.Decide(s, enforcement.EndTurn{
-			Again: t.Again, Agent: t.Agent, Message: t.Message, Gone: v.contents.gone(t, s), Ran: t.ran, Seen: t.seen,
+			Again: t.Again, Agent: t.Agent, Message: t.Message, Gone: v.contents.gone(t, s), Ran: t.ran, Seen: t.seen, Behind: t.behind, Late: t.late,
 			Workspace: v.planned(ctx, t, s), Settings: t.project.Settings.Policy,
 		})
 	})
 	if err != nil {
 		return host.Answer{}, err
 	}
-	for _, worker := range t.ranWorkers {
+	for _, worker := range t.workers {
+		if t.ran == nil {
+			break
+		}
 		if _, _, err := v.Sessions.Act(ctx, worker, schemas.Writ("tests"), t.PromptID, func(enforcement.State) (enforcement.Decision, error) {
 			return enforcement.Decision{Verdict: enforcement.Allow, Record: []schemas.Payload{*t.ran}}, nil
 		}); err != nil {
 			return host.Answer{}, err
 		}
+	}
+	if t.late {
+		return host.Answer{}, nil // nobody waits for it
 	}
 	answer := host.Answer{Notice: join(behind.Notice, decision.Notice)}
 	if decision.Verdict == enforcement.Deny {

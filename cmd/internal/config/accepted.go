@@ -181,6 +181,7 @@ var tightens = map[string]func(was, is Project) bool{
 	"budget_tokens":    func(was, is Project) bool { return is.BudgetTokens > was.BudgetTokens },
 	"tests":            func(_, is Project) bool { return is.Tests == "on" },
 	"test_timeout":     func(was, is Project) bool { return is.TestTimeout > was.TestTimeout },
+	"test_wait":        func(was, is Project) bool { return is.TestWait > was.TestWait },
 	"advance_on_green": func(_, is Project) bool { return !is.AdvanceOnGreen },
 	"small_lines":      func(was, is Project) bool { return is.SmallLines < was.SmallLines },
 	"require_work":     func(_, is Project) bool { return is.RequireWork },

@@ -62,10 +62,13 @@ type Project struct {
 	// Tests says whether pending tests run when an agent ends its turn: on or off.
 	Tests string `yaml:"tests"`
 	// TestCommand runs the tests, in a POSIX shell at the project's root; "" finds
-	// the command by the changed files' languages.
+	// those that the changed files can reach, by the project's own tools.
 	TestCommand string `yaml:"test_command"`
 	// TestTimeout bounds one such run, 5m at most.
 	TestTimeout time.Duration `yaml:"test_timeout"`
+	// TestWait is how long the end of a turn waits for one; what takes longer goes
+	// on in the background.
+	TestWait time.Duration `yaml:"test_wait"`
 	// AdvanceOnGreen lets tests that pass at the end of a turn end the
 	// implementation.
 	AdvanceOnGreen bool `yaml:"advance_on_green"`
@@ -128,6 +131,7 @@ func DefaultProject() Project {
 		Tests:               "on",
 		SmallLines:          40,
 		TestTimeout:         time.Minute,
+		TestWait:            10 * time.Second,
 	}
 }
 
@@ -199,6 +203,9 @@ func (p Project) check() error {
 		if !slices.Contains(c.allowed, c.value) {
 			return fmt.Errorf("%s is %q, must be one of %q", c.key, c.value, c.allowed)
 		}
+	}
+	if p.TestWait < 0 || p.TestWait > MaxTestTimeout {
+		return fmt.Errorf("test_wait is %s, must be 0s or more and at most %s", p.TestWait, MaxTestTimeout)
 	}
 	if p.TestTimeout <= 0 || p.TestTimeout > MaxTestTimeout {
 		return fmt.Errorf("test_timeout is %s, must be above 0 and at most %s", p.TestTimeout, MaxTestTimeout)

@@ -231,7 +231,7 @@ func spawn(binary string, o Options) (*daemon, error) {
 	cmd.Dir = o.DataDir
 	cmd.Env = DaemonVars(o.Vars, o.DataDir)
 	cmd.Stdout, cmd.Stderr = log, log
-	detach(cmd)
+	Detach(cmd)
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("launch: %s: %w", binary, err)
 	}

@@ -9,7 +9,7 @@ import (
 
 func binaryName(name string) string { return name }
 
-func detach(*exec.Cmd) {}
+func Detach(*exec.Cmd) {}
 
 // Separate keeps the terminal's Ctrl-C from a child that is stopped by its
 // parent; this system has no way to.

@@ -10,9 +10,9 @@ import (
 
 func binaryName(name string) string { return name }
 
-// detach gives the process a session of its own: no signal of the terminal, or
+// Detach gives the process a session of its own: no signal of the terminal, or
 // of the host that started it, reaches it.
-func detach(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
+func Detach(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
 
 // Separate keeps the terminal's Ctrl-C from a child that is stopped by its
 // parent.

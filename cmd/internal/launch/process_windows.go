@@ -11,7 +11,7 @@ func binaryName(name string) string { return name + ".exe" }
 // Process creation flags of the Windows API (winbase.h).
 const detachedProcess = 0x00000008
 
-func detach(cmd *exec.Cmd) {
+func Detach(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP | detachedProcess, HideWindow: true}
 }
 

@@ -118,7 +118,7 @@ and keeps everything that happened in a log that can be replayed.`,
 // hidden are the commands that other programs run, and older names of others.
 func (a *app) hidden() []*cobra.Command {
 	c := a.Client
-	run := slices.Concat(hook.Commands(c), lifecycle.Hosts(c))
+	run := slices.Concat(hook.Commands(c), lifecycle.Hosts(c), []*cobra.Command{history.GitCommand(c)})
 	for _, one := range run {
 		one.Hidden = true
 	}

@@ -63,7 +63,7 @@ func TestPendingTestsRunBeforeATurnEnds(t *testing.T) {
 	}
 	w.wrote("store/users.go", "package store\n")
 	asked := w.stops("", false, nil)
-	if asked.Tests == nil || asked.Tests.Command != "go test ./store" || asked.Tests.Millis != 240_000 || asked.Tests.Project != w.project {
+	if asked.Tests == nil || asked.Tests.Command != "" || strings.Join(asked.Tests.Changed, " ") != "store/users.go" || asked.Tests.WaitMillis != 10_000 || asked.Tests.Began == 0 || asked.Tests.Millis != 240_000 || asked.Tests.Project != w.project {
 		t.Fatalf("asked for %+v", asked.Tests)
 	}
 	if twice := w.stops("", false, nil); twice.Tests != nil || twice.Stdout != "" {
@@ -73,7 +73,7 @@ func TestPendingTestsRunBeforeATurnEnds(t *testing.T) {
 	if events := w.history("s1"); forged.Tests != nil || events[len(events)-1].Type == "tests.finished" {
 		t.Errorf("a run that nobody asked for is believed: %+v", forged)
 	}
-	red := w.stops("", false, &schemas.TestResult{ID: asked.Tests.ID, Exit: 1, Output: "--- FAIL: TestByEmail"})
+	red := w.stops("", false, &schemas.TestResult{ID: asked.Tests.ID, Command: "go test ./store", Exit: 1, Output: "--- FAIL: TestByEmail"})
 	if !strings.Contains(red.Stdout, `"decision":"block"`) || !strings.Contains(red.Stdout, "FAIL: TestByEmail") {
 		t.Errorf("red: %s", red.Stdout)
 	}
@@ -85,10 +85,10 @@ func TestPendingTestsRunBeforeATurnEnds(t *testing.T) {
 	if asked.Tests == nil {
 		t.Fatal("what changed since is not tested")
 	}
-	if r := w.stops("All tests pass.", true, &schemas.TestResult{ID: asked.Tests.ID}); r.Stdout != "" {
+	if r := w.stops("All tests pass.", true, &schemas.TestResult{ID: asked.Tests.ID, Command: "go test ./store"}); r.Stdout != "" {
 		t.Errorf("green: %s", r.Stdout)
 	}
-	if r := w.stops("", false, &schemas.TestResult{ID: asked.Tests.ID, Exit: 1}); strings.Contains(r.Stdout, "block") {
+	if r := w.stops("", false, &schemas.TestResult{ID: asked.Tests.ID, Command: "go test ./store", Exit: 1}); strings.Contains(r.Stdout, "block") {
 		t.Errorf("a result counts twice: %s", r.Stdout)
 	}
 	var outcomes []string

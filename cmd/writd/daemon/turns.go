@@ -64,7 +64,7 @@ func projectOptions(dataDir string, now func() time.Time, rule func(root string)
 		c, err := rule(root)
 		return project.Settings{
 			Policy: policyOf(c.Project), Mode: c.Mode, Findings: c.Findings, BudgetTokens: c.BudgetTokens, Domains: c.Domains,
-			RunTests: c.Tests == "on", TestCommand: c.TestCommand, TestTimeout: c.TestTimeout,
+			RunTests: c.Tests == "on", TestCommand: c.TestCommand, TestTimeout: c.TestTimeout, TestWait: c.TestWait,
 			Memory: c.Memory != "off", Files: c.AutoRetrieveOnStart, Waits: c.Waits,
 		}, err
 	}}

@@ -76,10 +76,12 @@ const defaultProject = `# How Writ guards this project. Remove the # to change a
 # mcp_writers: ["mcp__fs__write_*"]
 
 # Whether pending tests run when an agent ends its turn, by which command
-# (without one: by the languages of the changed files), and how long at most.
+# (without one: those that the change can reach, by the project's own tools), how
+# long at most, and how long the turn waits for them.
 # tests: on
 # test_command: make test
 # test_timeout: 60s
+# test_wait: 10s
 
 # Whether tests that pass then end the implementation without your approval.
 # advance_on_green: false

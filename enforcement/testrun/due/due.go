@@ -17,20 +17,11 @@ import (
 // otherwise from time to time shows nothing.
 const seenTwice = 2
 
-// Command runs the tests of changed files: the project's own command, or the one of
-// their languages; "" where there is none.
-func Command(root, own string, changed []string) string {
-	if own != "" {
-		return own
-	}
-	return testrun.Command(root, changed)
-}
-
 // WithFiles adds to a run the test files of a session that are to be run one by
 // one: those that wait for approval as they stand, or that were red before.
 func WithFiles(r schemas.TestRun, s enforcement.State, w enforcement.Workspace, delegated bool) schemas.TestRun {
 	room := testrun.FilesTime
-	if r.Command != "" {
+	if r.Command != "" || len(r.Changed) > 0 {
 		room = min(room, schemas.MaxTestTime-time.Duration(r.Millis)*time.Millisecond)
 	}
 	if room < time.Second || len(r.Confine) == 0 {
@@ -47,6 +38,7 @@ func WithFiles(r schemas.TestRun, s enforcement.State, w enforcement.Workspace, 
 	r.Times, r.FilesMillis = 1, room.Milliseconds()
 	if s.Phase() == enforcement.PhaseTesting {
 		r.Times = seenTwice
+		r.WaitMillis += r.FilesMillis // the approval that comes next needs them
 	}
 	return r
 }

@@ -11,27 +11,38 @@ import (
 )
 
 // goEvent is a line of `go test -json` (cmd/test2json).
-type goEvent struct{ Action, Test, Output string }
+type goEvent struct{ Action, Package, Test, Output string }
 
-func readGo(r *Run, _, stdout, stderr string) {
+func readGo(r *Run, file, stdout, stderr string) {
 	printed, ended := map[string]string{}, map[string]string{}
 	built := stderr
+	var failed []string // packages
 	for line := range strings.Lines(stdout) {
 		var e goEvent
 		if json.Unmarshal([]byte(line), &e) != nil {
 			built += line
 			continue
 		}
-		top, _, _ := strings.Cut(e.Test, "/")
+		top, _, sub := strings.Cut(e.Test, "/")
+		if file == "" && top != "" {
+			top = e.Package + "." + top
+		}
 		switch e.Action {
 		case "output":
 			printed[top] += e.Output
 		case "build-output":
 			built += e.Output
 		case "pass", "fail", "skip":
-			if top != "" && top == e.Test {
+			if top != "" && !sub {
 				ended[top] = e.Action
+			} else if file == "" && top == "" && e.Action == "fail" {
+				failed = append(failed, e.Package)
 			}
+		}
+	}
+	for _, name := range failed { // a package of which no test says why
+		if !hasFailure(ended, name+".") {
+			r.failed(schemas.TestFailure{Name: name, Cause: schemas.FailOther, Whole: true, Line: goBroken(built, printed[""])})
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(ended)) {
@@ -44,7 +55,7 @@ func readGo(r *Run, _, stdout, stderr string) {
 			r.failed(goFailure(name, printed[name]))
 		}
 	}
-	if len(ended) == 0 {
+	if len(ended) == 0 && len(failed) == 0 {
 		for line := range strings.Lines(built + printed[""]) {
 			if m := goEmpty.FindStringSubmatch(strings.TrimSpace(line)); m != nil {
 				r.failed(schemas.TestFailure{Cause: schemas.FailMissing, Whole: true, Module: m[1], Line: m[0]})
@@ -53,6 +64,39 @@ func readGo(r *Run, _, stdout, stderr string) {
 			}
 		}
 	}
+}
+
+// goText is what the tests and the compiler printed, without what passed.
+func goText(stdout string) string {
+	var b strings.Builder
+	for line := range strings.Lines(stdout) {
+		var e goEvent
+		_ = json.Unmarshal([]byte(line), &e) // what is none prints nothing
+		said := strings.TrimSpace(e.Output)
+		if said != "PASS" && !strings.HasPrefix(said, "=== ") && !strings.HasPrefix(said, "--- PASS") && !strings.HasPrefix(said, "ok ") {
+			b.WriteString(e.Output)
+		}
+	}
+	return b.String()
+}
+
+func hasFailure(ended map[string]string, prefix string) bool {
+	for name, how := range ended {
+		if how == "fail" && strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// goBroken is the first line that says why a package has no tests that ran.
+func goBroken(built, printed string) string {
+	for line := range strings.Lines(built) {
+		if goError.MatchString(strings.TrimRight(line, "\n")) {
+			return strings.TrimSpace(line)
+		}
+	}
+	return lastLine(built + printed)
 }
 
 var (

@@ -18,7 +18,7 @@ var (
 	javaShape   = lazyregexp.New(`^(?:method|constructor) (\w+) in .* cannot be applied`)
 )
 
-func readMaven(r *Run, _, stdout, _ string) {
+func readMaven(r *Run, file, stdout, _ string) {
 	log, reports, _ := strings.Cut(stdout, Reports+"\n")
 	decoder := xml.NewDecoder(strings.NewReader(reports))
 	decoder.Strict = false
@@ -28,6 +28,9 @@ func readMaven(r *Run, _, stdout, _ string) {
 			break
 		}
 		for _, c := range report.all() {
+			if file == "" {
+				c.Name = c.Class + "." + c.Name
+			}
 			switch {
 			case c.Failure != nil:
 				r.failed(javaFailure(c.Name, *c.Failure))

@@ -43,7 +43,7 @@ func readNode(r *Run, file, stdout, _ string) {
 			f := scriptFailure(file, fields["name"]+": "+fields["error"]+"\n"+fields["code"]+"\n"+fields["stack"])
 			f.Name = name
 			r.failed(f)
-		case strings.HasSuffix(name, file): // of the file as a whole, when it has no tests
+		case file != "" && strings.HasSuffix(name, file): // of the file as a whole, when it has no tests
 		default:
 			r.Passed = append(r.Passed, name)
 		}
@@ -76,6 +76,7 @@ func tapFields(lines []string, from, indent int) (fields map[string]string, end 
 // jestReport is what jest and vitest print as JSON.
 type jestReport struct {
 	TestResults []struct {
+		Name             string `json:"name"` // absolute path
 		Status           string `json:"status"`
 		Message          string `json:"message"`
 		AssertionResults []struct {
@@ -93,7 +94,12 @@ func readJest(r *Run, file, stdout, _ string) {
 		return
 	}
 	for _, one := range report.TestResults {
+		prefix := ""
+		if file == "" {
+			prefix = one.Name + Inside
+		}
 		for _, c := range one.AssertionResults {
+			c.FullName = prefix + c.FullName
 			switch c.Status {
 			case "passed":
 				r.Passed = append(r.Passed, c.FullName)
@@ -107,7 +113,7 @@ func readJest(r *Run, file, stdout, _ string) {
 		}
 		if len(one.AssertionResults) == 0 && one.Status == "failed" {
 			f := scriptFailure(file, one.Message)
-			f.Whole = true
+			f.Whole, f.Name = true, strings.TrimSuffix(prefix, Inside)
 			r.failed(f)
 		}
 	}

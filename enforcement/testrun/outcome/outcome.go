@@ -42,7 +42,12 @@ type Run struct {
 	Failed          []schemas.TestFailure
 }
 
-// Read reads a run of one file. stdout is all of what the runner printed, and
+// Inside stands between a file and a test of it in the names of a run of several
+// files by Jest or Vitest.
+const Inside = " › "
+
+// Read reads a run of one file, or with "" for file a run of several, in which a
+// name says where its test stands. stdout is all of what the runner printed, and
 // stderr the end. Nothing at all having run is told by why.
 func Read(tool, file, stdout, stderr string) (r Run, why string) {
 	read, known := readers[tool]
@@ -61,6 +66,18 @@ func Read(tool, file, stdout, stderr string) (r Run, why string) {
 		}
 	}
 	return r, why
+}
+
+// Text is what a runner printed as a person would read it; "" of a report that says
+// nothing which its failures do not.
+func Text(tool, stdout string) string {
+	switch tool {
+	case Go:
+		return goText(stdout)
+	case Jest:
+		return ""
+	}
+	return stdout
 }
 
 var readers = map[string]func(r *Run, file, stdout, stderr string){

@@ -36,7 +36,10 @@ so that the statement goes on to hold after a squash, a rebase or an amended com
 The statement is in-toto's in a DSSE envelope, signed with the key of the audit. It
 names sessions, paths in the repository, approvals and places in the log; no prompt
 and no code. --note keeps it beside the commit, in refs/notes/writ, which is pushed
-by itself: git push origin refs/notes/writ.`,
+by itself: git push origin refs/notes/writ.
+
+Trailers that writ git install put into the messages are resolved: how many of the
+files each session left as they are committed.`,
 		Example: `  writ attest
   writ attest --note && git push origin refs/notes/writ
   writ attest origin/main..HEAD --out evidence.json`,
@@ -58,29 +61,21 @@ func (a attests) attest(ctx context.Context, revision, out string, beside bool) 
 	if err != nil {
 		return client.Refused(what, err.Error(), "Name a commit or a range of this repository.")
 	}
-	reply, err := client.Ask[schemas.Attested](ctx, a.Client, client.RoleAdmin, what, schemas.SvcAuditAttest, d)
+	s, envelope, err := a.stated(ctx, what, d)
 	if err != nil {
 		return err
-	}
-	key, err := a.auditKey(what, reply.Key)
-	if err != nil {
-		return err
-	}
-	s, _, err := attest.Open(reply.Envelope, []note.Verifier{key})
-	if err != nil {
-		return client.Refused(what, err.Error(), "")
 	}
 	if beside {
-		if err := r.keep(ctx, d.Commit, string(reply.Envelope)+"\n"); err != nil {
+		if err := r.keep(ctx, d.Commit, string(envelope)+"\n"); err != nil {
 			return client.Refused(what, err.Error(), "")
 		}
 	}
 	switch {
 	case out == "-":
-		a.Printf("%s\n", reply.Envelope)
+		a.Printf("%s\n", envelope)
 		return nil
 	case out != "":
-		if err := atomicfile.Write(a.Env.Absolute(out), append(reply.Envelope, '\n'), 0o644); err != nil {
+		if err := atomicfile.Write(a.Env.Absolute(out), append(envelope, '\n'), 0o644); err != nil {
 			return client.Refused(what, err.Error(), "")
 		}
 	}
@@ -88,6 +83,17 @@ func (a attests) attest(ctx context.Context, revision, out string, beside bool) 
 		return a.PrintJSON(s)
 	}
 	a.showFindings(attest.Judge(d.Changes, []attest.Statement{s}, attest.Policy{}))
+	all, err := r.trailers(ctx, d, strings.Contains(revision, ".."), s)
+	if err != nil {
+		return client.Refused(what, err.Error(), "")
+	}
+	for _, one := range all {
+		if one.Wrote > 0 {
+			a.Printf("%s: %s wrote %s of these as committed\n", trailerSession, client.Printable(one.Session), client.Plural(one.Wrote, "file", "files"))
+		} else {
+			a.Printf("%s: %s wrote none of these files as committed, as far as this log knows\n", trailerSession, client.Printable(one.Session))
+		}
+	}
 	switch {
 	case beside:
 		a.Printf("kept beside %.12s; to share it: git push origin refs/notes/%s\n", d.Commit, notesRef)

@@ -2,7 +2,6 @@ package hook
 
 import (
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,7 +16,6 @@ import (
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/cmd/writ/cli/client"
 	"github.com/writbus/writ/enforcement/host/hosts"
-	"github.com/writbus/writ/enforcement/testrun"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -60,6 +58,9 @@ func (a *app) runHook(ctx context.Context, args []string) int {
 		event = args[1]
 	}
 	h := &hook{app: a, agent: args[0], began: time.Now()}
+	if event == behindEvent {
+		return h.behind(ctx)
+	}
 	reply := h.bounded(ctx, event)
 	if reply.Tests != nil {
 		reply = h.tested(ctx, event, *reply.Tests)
@@ -160,33 +161,6 @@ func (h *hook) answer(ctx context.Context, call *hookCall) schemas.HookReply {
 		h.call.Store(call)
 	}
 	return reply
-}
-
-// tested runs the tests that have to come before a turn ends, and makes the
-// call again with their result.
-func (h *hook) tested(ctx context.Context, event string, run schemas.TestRun) schemas.HookReply {
-	first := h.call.Load()
-	if first == nil {
-		return h.failing(hookCall{Event: event}, errInternal)
-	}
-	vars := h.app.Env.Vars
-	if dir, err := h.app.Env.DataDir(); err == nil {
-		vars = append(vars[:len(vars):len(vars)], "WRIT_HOME="+dir)
-	}
-	raw, err := json.Marshal(testrun.Run(ctx, run, testrun.World{Writ: h.app.Env.Executable, Vars: vars}))
-	if err != nil {
-		return h.failing(*first, err)
-	}
-	h.result = base64.StdEncoding.EncodeToString(raw)
-	return h.within(ctx, func(ctx context.Context, call *hookCall) schemas.HookReply {
-		*call = *first
-		reply, err := h.ask(ctx, *call, *h.project.Load())
-		if err != nil {
-			return h.failing(*call, err)
-		}
-		reply.Tests = nil
-		return reply
-	}, event)
 }
 
 func readPayload(in io.Reader) ([]byte, error) {

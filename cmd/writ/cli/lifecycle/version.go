@@ -15,8 +15,8 @@ var Version = config.Version
 
 type versionReply struct {
 	Version  string `json:"version"`
-	Protocol int    `json:"protocol"` // of client and daemon
-	Format   int    `json:"format"`   // of the data folders that it writes
+	Protocol int    `json:"protocol"`           // of client and daemon
+	Format   int    `json:"format"`             // of the data folders that it writes
 	Revision string `json:"revision,omitempty"` // of the source, where the build knows it
 	Modified bool   `json:"modified,omitempty"`
 	Go       string `json:"go"`
@@ -41,7 +41,9 @@ func (a *app) versionCommand() *cobra.Command {
 					}
 				}
 			}
-			return a.Print(v, func() { a.Printf("writ %s (protocol %d, data format %d, %s, %s)\n", v.Version, v.Protocol, v.Format, v.Go, v.Platform) })
+			return a.Print(v, func() {
+				a.Printf("writ %s (protocol %d, data format %d, %s, %s)\n", v.Version, v.Protocol, v.Format, v.Go, v.Platform)
+			})
 		},
 	}
 }

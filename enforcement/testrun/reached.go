@@ -1,0 +1,245 @@
+package testrun
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/writbus/writ/enforcement/testrun/outcome"
+	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/excerpt"
+	"github.com/writbus/writ/schemas/lazyregexp"
+)
+
+const (
+	// maxListed bounds the failures that are reported.
+	maxListed = 40
+	// asking bounds what a toolchain is asked before any test runs.
+	asking = 20 * time.Second
+)
+
+// runs is one run of the tests that a change can reach.
+type runs struct {
+	run    schemas.TestRun
+	world  World
+	result schemas.TestResult
+}
+
+// failing is a suite of which tests failed.
+type failing struct {
+	suite
+	failed []schemas.TestFailure
+	ended  string // why it did not come to its end, "" where it did
+	notRun string // why nothing of it ran
+	passed int
+	status int
+	output string
+}
+
+func (f failing) names() []string { return namesOf(f.failed) }
+
+// reached runs the tests that the changed files can reach, one suite after another,
+// and tells failures that are new from those that the commit before the session has.
+func reached(ctx context.Context, run schemas.TestRun, w World) schemas.TestResult {
+	began := time.Now()
+	r := &runs{run: run, world: w, result: schemas.TestResult{ID: run.ID}}
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(run.Millis)*time.Millisecond)
+	defer cancel()
+	var failed []failing
+	var commands, output []string
+	ran := 0
+	for _, s := range r.plan(ctx) {
+		if len(r.result.New) > 0 {
+			break // what stands further away can wait until this is mended
+		}
+		switch {
+		case s.why != "":
+			r.unrun(s.why)
+			continue
+		case s.whole && run.Chosen:
+			r.result.Left = true
+			continue
+		case ctx.Err() != nil:
+			r.result.TimedOut = true
+			continue
+		}
+		commands = append(commands, s.shown())
+		one := r.once(ctx, s)
+		r.result.Passed += one.passed
+		switch {
+		case one.notRun != "":
+			r.unrun(one.notRun)
+			continue
+		case one.ended != "":
+			r.result.TimedOut = true
+		default:
+			ran++
+		}
+		r.result.Whole = r.result.Whole || s.whole
+		if len(one.failed) > 0 {
+			failed = append(failed, one)
+			r.compare(ctx, one)
+		}
+		if len(one.failed) > 0 || s.tool == "" {
+			output = append(output, one.output)
+		}
+	}
+	r.result.Command = strings.Join(commands, " && ")
+	r.result.Output = lastLines(strings.Join(output, "\n"), maxOutput)
+	r.tell(failed, ran)
+	r.result.Millis = time.Since(began).Milliseconds()
+	return r.result
+}
+
+// plan is the project's own command, or the suites of the changed files' languages.
+func (r *runs) plan(ctx context.Context) []suite {
+	if r.run.Command != "" {
+		return []suite{{at: place{root: r.run.Project}, command: r.run.Command}}
+	}
+	return suites(r.run.Project, r.run.Changed, func(at place, command string) string {
+		ctx, cancel := context.WithTimeout(ctx, asking)
+		defer cancel()
+		printed, said := &start{most: maxReport}, &end{most: maxOutput}
+		status, err := execute(ctx, process{command: command, confine: r.run.Confine, dir: at.path("."), out: printed, errs: said}, r.world)
+		if err != nil || status != 0 {
+			return ""
+		}
+		return printed.String()
+	})
+}
+
+var forReport = lazyregexp.New(`^r=\$\(mktemp\) && \{ (?:env -u PYTHONPYCACHEPREFIX PYTHONDONTWRITEBYTECODE=1 )?| >&2; s=\$\?; cat .*$| -p no:cacheprovider --tb=short| --(?:junitxml=|out |log-junit )"\$r"`)
+
+// shown is the command of a suite as a person would type it.
+func (s suite) shown() string {
+	command := forReport.ReplaceAllString(s.command, "")
+	if s.at.dir == "" {
+		return command
+	}
+	return "(cd " + quoted(s.at.dir) + " && " + command + ")"
+}
+
+// once runs a suite.
+func (r *runs) once(ctx context.Context, s suite) failing {
+	f := failing{suite: s}
+	printed, said := &start{most: maxReport}, &end{most: maxOutput}
+	p := process{command: s.command, confine: r.run.Confine, dir: s.at.path("."), out: printed, errs: said}
+	both := &end{most: maxOutput}
+	if s.tool == "" {
+		p.out, p.errs = both, both
+	}
+	status, err := execute(ctx, p, r.world)
+	f.status, f.output = status, both.String()
+	if s.tool != "" {
+		f.output = said.String()
+	}
+	switch {
+	case ctx.Err() != nil:
+		f.ended = "it did not end in time"
+	case err != nil:
+		f.notRun = err.Error()
+	case status == notFound || status == cannotRun || status == noConfinement && len(p.confine) > 0:
+		f.notRun = lastLine(f.output)
+	}
+	if f.notRun != "" || f.ended != "" && s.tool == "" {
+		return f
+	}
+	if s.tool != "" {
+		read, _ := outcome.Read(s.tool, "", printed.String(), f.output) // what it cannot read is told by the status
+		f.passed = len(read.Passed)
+		for _, one := range read.Failed {
+			one.Name = s.at.plain(one.Name)
+			f.failed = append(f.failed, one)
+		}
+		if strings.TrimSpace(f.output) == "" {
+			f.output = lastLines(outcome.Text(s.tool, printed.String()), maxOutput)
+		}
+		if why := missingTool(f.output); why != "" && status != 0 && len(f.failed)+f.passed == 0 {
+			f.notRun = why
+			return f
+		}
+	}
+	if status != 0 && len(f.failed) == 0 && f.ended == "" && (s.tool != outcome.Pytest || status != pytestNone) {
+		f.failed = []schemas.TestFailure{{Name: s.command, Cause: schemas.FailOther, Whole: true, Line: lastLine(f.output)}}
+	}
+	return f
+}
+
+// pytestNone is pytest's status where it found no test (pytest.ExitCode).
+const pytestNone = 5
+
+// missingTool is the line that says that a runner is not installed, "" for none.
+func missingTool(output string) string {
+	for line := range strings.Lines(output) {
+		line = strings.TrimSpace(line)
+		if strings.HasSuffix(line, "No module named pytest") || strings.HasPrefix(line, "Could not find gem") || strings.HasPrefix(line, "bundler: command not found") ||
+			strings.Contains(line, "Could not resolve dependencies") || strings.Contains(line, "no matching package named") {
+			return excerpt.Runes(line, 200)
+		}
+	}
+	return ""
+}
+
+// plain is the name of a test without the folder that the place lies in.
+func (p place) plain(name string) string {
+	for _, dir := range []string{p.path("."), realPath(p.path("."))} {
+		name = strings.TrimPrefix(name, filepath.ToSlash(filepath.Clean(dir))+"/")
+	}
+	return name
+}
+
+func realPath(name string) string {
+	if real, err := filepath.EvalSymlinks(name); err == nil {
+		return real
+	}
+	return name
+}
+
+func (r *runs) unrun(why string) {
+	if why = excerpt.Runes(why, 200); !slices.Contains(r.result.Unrun, why) {
+		r.result.Unrun = append(r.result.Unrun, why)
+	}
+}
+
+// tell settles how the run ended: what the base has too is no failure, and a
+// command that ends in the same way there, with no test told apart, shows nothing.
+func (r *runs) tell(failed []failing, ran int) {
+	var lines []string
+	for _, f := range failed {
+		for _, one := range f.failed {
+			switch {
+			case !slices.Contains(r.result.Known, one.Name):
+				r.result.Exit = f.status
+				if one.Name != f.command {
+					lines = append(lines, strings.TrimSuffix(one.Name+": "+one.Line, ": "))
+				}
+			case one.Name == f.command:
+				r.unrun("`" + excerpt.Runes(f.command, 80) + "` fails without this session's changes too: " + one.Line)
+				ran--
+			}
+		}
+	}
+	if len(lines) > 0 {
+		lines = slices.Compact(lines)
+		r.result.Output = strings.Join(append(lines[:min(len(lines), maxListed)], "", r.result.Output), "\n")
+	}
+	r.result.New, r.result.Known = bounded(r.result.New), bounded(r.result.Known)
+	if ran <= 0 && r.result.Exit == 0 && !r.result.TimedOut && len(r.result.Unrun) > 0 {
+		r.result.NotRun = strings.Join(r.result.Unrun, "; ")
+	}
+}
+
+func bounded(names []string) []string {
+	slices.Sort(names)
+	names = slices.Compact(names)
+	return names[:min(len(names), maxListed*10)]
+}
+
+// lastLines is the end of a text.
+func lastLines(text string, most int) string {
+	e := &end{most: most}
+	_, _ = e.Write([]byte(text))
+	return strings.TrimSpace(e.String())
+}
