@@ -360,6 +360,9 @@ type RuleImportRequest struct {
 type RuleFile struct {
 	Path    string `json:"path"`
 	Content string `json:"content"`
+	// Seen is the revision of the file's node that an import decided on: where it has
+	// another one by then, nothing is changed. 0 is any.
+	Seen int `json:"seen,omitempty"`
 }
 
 // RuleImportReply says what an import did.

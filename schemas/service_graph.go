@@ -29,6 +29,9 @@ type GraphPushRequest struct {
 	Target GraphTarget `json:"target"`
 	// Replace takes over a database that mirrors another log.
 	Replace bool `json:"replace,omitempty"`
+	// Overwrite are ids of nodes that are written, or deleted, though somebody
+	// changed them in Neo4j.
+	Overwrite []string `json:"overwrite,omitempty"`
 	// After answers, without a look at Neo4j, only once the log is past this
 	// sequence, or WaitMillis are over. 0 does not wait.
 	After        uint64 `json:"after,omitempty"`
@@ -53,6 +56,22 @@ type GraphPushReply struct {
 	Kept         int    `json:"kept,omitempty"`     // nodes that left the graph and stay: others' relationships hang on them
 	Dangling     int    `json:"dangling,omitempty"` // edges whose target is not in the graph
 	Idle         bool   `json:"idle,omitempty"`     // nothing happened in the log
+	// Restored are ids of nodes that somebody deleted in Neo4j and that are there
+	// again, and RestoredEdges counts relationships likewise.
+	Restored      []string `json:"restored,omitempty"`
+	RestoredEdges int      `json:"restored_edges,omitempty"`
+	// Differences are what somebody made or changed in Neo4j, which no push touches.
+	Differences []GraphDifference `json:"differences,omitempty"`
+}
+
+// GraphDifference is a node that Neo4j has otherwise than Writ.
+type GraphDifference struct {
+	ID string `json:"id"`
+	// Side says who changed it since the last push: "neo4j", "both", or "unknown"
+	// where no push of this Writ wrote it.
+	Side string `json:"side"`
+	Why  string `json:"why"`            // a sentence for people
+	Diff string `json:"diff,omitempty"` // from what Writ has to what Neo4j has
 }
 
 // GraphPullRequest imports a graph from Neo4j.
@@ -60,6 +79,8 @@ type GraphPullRequest struct {
 	Target  GraphTarget `json:"target"`
 	DryRun  bool        `json:"dry_run,omitempty"`
 	Partial bool        `json:"partial,omitempty"` // take the sound nodes, leave out the others
+	// Take are ids of nodes that are brought in though they were changed in Writ, too.
+	Take []string `json:"take,omitempty"`
 }
 
 // GraphPullReply says what was found, and what its import did.
@@ -69,6 +90,11 @@ type GraphPullReply struct {
 	Import  RuleImportReply `json:"import"`
 	Skipped []string        `json:"skipped,omitempty"` // what in the database is no node or edge of Writ, and why
 	Assumed []string        `json:"assumed,omitempty"` // what was taken otherwise than it stands there
+	// Waiting are the nodes that were changed in Writ and in Neo4j: a person decides.
+	Waiting []GraphDifference `json:"waiting,omitempty"`
+	// Deleted are ids of nodes in force that a push wrote and Neo4j has no longer.
+	Deleted []string `json:"deleted,omitempty"`
+	Newer   int      `json:"newer,omitempty"` // nodes that only Writ changed since; a push writes them
 }
 
 // GraphQuery asks for the neighbourhood of a node.

@@ -15,6 +15,7 @@ const (
 	SvcRuleReview   = "writ.svc.rule.review"   // RuleQuery → RuleReviewList
 	SvcRuleStats    = "writ.svc.rule.stats"    // RuleQuery → RuleStatsList
 	SvcRuleCompress = "writ.svc.rule.compress" // RuleCompressRequest → RuleCompressReply; admin
+	SvcRuleSymptoms = "writ.svc.rule.symptoms" // RuleSymptomsRequest → RuleSymptomsReply; admin
 	SvcCheck        = "writ.svc.check"         // CheckRequest → CheckReply
 )
 
@@ -27,7 +28,29 @@ const (
 	RulePromote    = "promote"    // take a proposal over
 	RuleReject     = "reject"     // turn a proposal down
 	RuleDownweight = "downweight" // trust it one step less
+	RuleDescribe   = "describe"   // add symptoms that a person accepted
 )
+
+// RuleSymptomsRequest asks for symptoms that rules lack. Nothing is changed:
+// what a person accepts of them is brought in by the act RuleDescribe.
+type RuleSymptomsRequest struct {
+	IDs []string `json:"ids,omitempty"` // none: every rule in force that has no symptom
+	// Ask has the configured model write them, from the rule alone; it takes one id.
+	Ask bool `json:"ask,omitempty"`
+}
+
+// RuleSymptomsReply lists the proposals by id.
+type RuleSymptomsReply struct {
+	Rules []RuleSymptoms `json:"rules"`
+}
+
+// RuleSymptoms are proposed for one rule. A person leaves in those that are right.
+type RuleSymptoms struct {
+	ID       string   `json:"id" yaml:"id"`
+	Title    string   `json:"title,omitempty" yaml:"title,omitempty"`
+	Revision int      `json:"revision" yaml:"revision"` // they were written for
+	Symptoms []string `json:"symptoms" yaml:"symptoms"`
+}
 
 // RuleChangeRequest is a person's act on one rule.
 type RuleChangeRequest struct {
@@ -37,6 +60,8 @@ type RuleChangeRequest struct {
 	Content string `json:"content,omitempty"` // the rule file, of add and edit
 	Reason  string `json:"reason,omitempty"`  // required of retire, reject and downweight
 	To      int    `json:"to,omitempty"`      // revision, of revert
+	// Symptoms are those to add, of describe.
+	Symptoms []string `json:"symptoms,omitempty"`
 	// Seen is the revision the person looked at: another one now is a conflict.
 	// 0 does not ask.
 	Seen int `json:"seen,omitempty"`

@@ -70,7 +70,7 @@ person: graph pull, graph push, init, log, log emit, log view, log view rebuild,
 person: memory export, memory forget, memory import, memory reflect, memory review, memory triage, model, model benchmark, model tune
 person: passkey, passkey add, passkey list, passkey remove
 person: phase, phase invalidate, phase reopen, phase show
-person: repair, replay, restore, rule add, rule compress, rule edit, rule export, rule feedback, rule graph pull, rule graph push, rule import, rule retire, rule revert, rule review, run
+person: repair, replay, restore, rule add, rule compress, rule edit, rule export, rule feedback, rule graph pull, rule graph push, rule import, rule retire, rule revert, rule review, rule symptoms, run
 person: schedule cancel, schedule pause, schedule resume, session phase, session phase invalidate, session phase reopen, session phase show, session replay
 person: top, tune, uninstall, up, upgrade, view, view rebuild, view verify, watch
 `)

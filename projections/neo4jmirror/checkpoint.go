@@ -20,7 +20,7 @@ const (
 
 // layout is raised when the same graph gives other nodes, properties or
 // relationships: mirrors of an older one are then written anew.
-const layout = 1
+const layout = 2
 
 // phase is what a push is at.
 type phase string

@@ -9,6 +9,13 @@
 // its nodes stay, and a node that has to go while somebody else's
 // relationships hang on it is marked writ_stale instead.
 //
+// Beside every node stands what the mirror wrote of it (writ_base, writ_edges), so
+// that a change by hand is told apart from one of the log: [Compare] says which side
+// changed. A push overwrites and deletes no node that was changed by hand unless it
+// is named, and adopts one that was made by hand and says what the graph says. Before
+// it is done it compares all that is there, writes again what was deleted, and reports
+// the rest.
+//
 // Guarantees: how far the mirror has come – stream sequence and event id – is
 // written in the transaction of the writes it speaks of, so a push that was
 // killed anywhere goes on without doubling or losing anything; two pushes at

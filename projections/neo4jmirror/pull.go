@@ -18,6 +18,14 @@ type Pulled struct {
 	Edges   int
 	Skipped []string // what was left out and why, for people
 	Assumed []string // what was taken otherwise than it stands there
+	// Wrote is what the mirror wrote of those of the nodes that it wrote, by id. An
+	// edge that it wrote to a node that is there no longer is among the node's.
+	Wrote map[string]*Wrote
+	// At and Origin are records of the log that the mirror was written from: the
+	// last one and an early one. Whole says that no push is unfinished.
+	At, Origin Position
+	Whole      bool
+	own        map[string]bool // by id: nodes that carry the mirror's label
 }
 
 // Pull reads a graph: the mirror's own, or any whose nodes carry one of the
@@ -29,7 +37,7 @@ func (m *Mirror) Pull(ctx context.Context) (Pulled, error) {
 	s := m.session(ctx, neo4j.AccessModeRead)
 	defer func() { _ = s.Close(ctx) }() // a reading session has nothing left to lose
 	pulled, err := s.ExecuteRead(ctx, func(tx neo4j.ManagedTransaction) (any, error) {
-		p := puller{do: statements{ctx: ctx, tx: tx}, byElement: map[string]int{}, byID: map[string]int{}, ignored: map[string]int{}}
+		p := newPuller(statements{ctx: ctx, tx: tx})
 		return p.run()
 	})
 	if err != nil {
@@ -47,8 +55,15 @@ type puller struct {
 	ignored   map[string]int // what was left out so often that it is counted
 }
 
+func newPuller(do statements) puller {
+	return puller{
+		do: do, byElement: map[string]int{}, byID: map[string]int{}, ignored: map[string]int{},
+		pulled: Pulled{Wrote: map[string]*Wrote{}, own: map[string]bool{}},
+	}
+}
+
 func (p *puller) run() (Pulled, error) {
-	for _, part := range []func() error{p.findLabels, p.readNodes, p.readEdges, p.countOthers} {
+	for _, part := range []func() error{p.readCheckpoint, p.findLabels, p.readNodes, p.readEdges, p.countOthers} {
 		if err := part(); err != nil {
 			return Pulled{}, err
 		}
@@ -58,6 +73,16 @@ func (p *puller) run() (Pulled, error) {
 	}
 	slices.SortFunc(p.pulled.Nodes, func(a, b schemas.Rule) int { return cmp.Compare(a.ID, b.ID) })
 	return p.pulled, nil
+}
+
+func (p *puller) readCheckpoint() error {
+	records, err := p.do.run(readCheckpoint, map[string]any{"name": checkpointName})
+	if err != nil {
+		return err
+	}
+	c, err := checkpointOf(records)
+	p.pulled.At, p.pulled.Origin, p.pulled.Whole = c.At, c.Origin, c.Phase == phaseLive
+	return err
 }
 
 // bare is a name without what people write differently.
@@ -106,11 +131,8 @@ func (p *puller) readNodes() error {
 	return nil
 }
 
-func (p *puller) node(n neo4j.Node) {
-	if stale, _ := n.Props[staleKey].(bool); stale {
-		p.ignored["nodes that left the graph and were kept for others"]++
-		return
-	}
+// typesOf are the node types among a node's labels, one where it is sound.
+func (p *puller) typesOf(n neo4j.Node) []schemas.NodeType {
 	var types []schemas.NodeType
 	for _, label := range n.Labels {
 		if t := p.types[label]; t != "" && !slices.Contains(types, t) {
@@ -118,16 +140,24 @@ func (p *puller) node(n neo4j.Node) {
 		}
 	}
 	slices.Sort(types)
-	t := types[0]
 	if len(types) > 1 {
 		// Rule is the label that a layout with one label for all puts on everything.
 		types = slices.DeleteFunc(types, func(t schemas.NodeType) bool { return t == schemas.NodeRule })
-		t = types[0]
 	}
+	return types
+}
+
+func (p *puller) node(n neo4j.Node) {
+	if stale, _ := n.Props[staleKey].(bool); stale {
+		p.ignored["nodes that left the graph and were kept for others"]++
+		return
+	}
+	types := p.typesOf(n)
 	if len(types) > 1 {
 		p.skip("node %s: it is of several types, %q", nameless(n), types)
 		return
 	}
+	t := types[0]
 	found := newReader(t, n.Props)
 	if found.id == "" {
 		p.skip("node %s: it has no property id, %s_id or the like", nameless(n), snake(string(t)))
@@ -146,6 +176,25 @@ func (p *puller) node(n neo4j.Node) {
 	p.byID[found.id] = len(p.pulled.Nodes)
 	p.byElement[n.ElementId] = len(p.pulled.Nodes)
 	p.pulled.Nodes = append(p.pulled.Nodes, node)
+	p.pulled.own[found.id] = slices.Contains(n.Labels, nodeLabel)
+	if wrote := wroteAt(n); wrote != nil && p.pulled.own[found.id] {
+		p.pulled.Wrote[found.id] = wrote
+	}
+}
+
+// wroteAt reads what the mirror left beside a node, nil for nothing.
+func wroteAt(n neo4j.Node) *Wrote {
+	fields, is := n.Props[wroteFieldsKey].(string)
+	if !is {
+		return nil
+	}
+	wrote := &Wrote{Fields: fields}
+	list, _ := asList(n.Props[wroteEdgesKey], false)
+	for _, line := range list {
+		kind, target, _ := strings.Cut(line, " ")
+		wrote.Edges = append(wrote.Edges, schemas.Edge{Type: kind, Target: target})
+	}
+	return wrote
 }
 
 func (p *puller) skip(format string, args ...any) {
@@ -186,7 +235,22 @@ func (p *puller) readEdges() error {
 			p.pulled.Edges++
 		}
 	}
+	p.keepEdges()
 	return nil
+}
+
+// keepEdges gives a node back the edges whose targets are not there: who deletes
+// a node takes its relationships along, and says nothing of the nodes that they
+// came from.
+func (p *puller) keepEdges() {
+	for id, wrote := range p.pulled.Wrote {
+		node := &p.pulled.Nodes[p.byID[id]]
+		for _, e := range wrote.Edges {
+			if _, there := p.byID[e.Target]; !there && !slices.Contains(node.Edges, e) {
+				node.Edges = append(node.Edges, e)
+			}
+		}
+	}
 }
 
 // countOthers says what else is in the database.

@@ -52,6 +52,9 @@ type Source interface {
 type PushOptions struct {
 	// Replace takes over a database that mirrors another log.
 	Replace bool
+	// Overwrite are ids of nodes that are written, or deleted, though somebody
+	// changed them in the database.
+	Overwrite []string
 	// Enough is asked between transactions and ends the push early; nil never
 	// does.
 	Enough func() bool
@@ -74,6 +77,21 @@ type Report struct {
 	NodesRemoved, EdgesRemoved int
 	Kept                       int // nodes that left the graph and stay, since others hold on to them
 	Dangling                   int // edges whose target is not in the graph
+
+	// Restored are ids of nodes that were gone from the database and are back, and
+	// RestoredEdges counts edges of nodes that were there.
+	Restored      []string
+	RestoredEdges int
+	// Differences are the nodes that somebody made or changed in the database, in
+	// the order of their ids. A push leaves them alone.
+	Differences []Difference
+}
+
+// Difference is a node that a database has otherwise than the graph.
+type Difference struct {
+	Side   Side
+	Ours   *schemas.Rule // nil: the graph has none
+	Theirs schemas.Rule
 }
 
 // push is one run.
@@ -85,6 +103,8 @@ type push struct {
 	byID   map[string]int // place in graph.Nodes
 	at     checkpoint
 	report Report
+	// verified says that the database was compared with the graph.
+	verified bool
 }
 
 // Push brings the mirror to what the graph is at the call: by what changed
@@ -176,6 +196,8 @@ func (p *push) disagreement(ctx context.Context) (string, error) {
 			return "", p.m.fail(ErrForeign, nil, "it was written from a log that has event %s at %d, and this one does not", p.at.Origin.ID, p.at.Origin.Seq)
 		case !ours:
 			return "it mirrored another log", nil
+		case !p.opt.Replace:
+			return "", p.m.fail(ErrForeign, nil, "it was written from this log when that had event %s at %d, which it has no longer, so the mirror may be the newer one; writ graph pull brings in what it has", p.at.At.ID, p.at.At.Seq)
 		}
 		return fmt.Sprintf("the log does not confirm the mirror's checkpoint %d", p.at.At.Seq), nil
 	}
@@ -268,11 +290,17 @@ func (p *push) stepNodes(ctx context.Context) error {
 		bytes += sizeOf(rest[i])
 		return i >= p.m.batch.nodes || i > 0 && bytes > p.m.batch.bytes
 	})]
+	written := 0
 	err := p.move(ctx, func(do statements) (checkpoint, error) {
-		return p.next(part, rest, phaseEdges), putNodes(do, p.at.Generation, part)
+		free, err := p.free(do, part)
+		if err != nil {
+			return p.at, err
+		}
+		written = len(free)
+		return p.next(part, rest, phaseEdges), putNodes(do, p.at.Generation, free)
 	})
 	if err == nil {
-		p.report.NodesWritten += len(part)
+		p.report.NodesWritten += written
 	}
 	return err
 }
@@ -325,6 +353,9 @@ func (p *push) stepSweep(ctx context.Context) error {
 		if len(ids) < p.m.batch.sweep {
 			to.Phase = phaseLive
 		}
+		if ids, err = p.unchanged(do, ids); err != nil {
+			return to, err
+		}
 		removed, kept, err = dropNodes(do, ids)
 		return to, err
 	})
@@ -346,16 +377,14 @@ const quiet = 1_000
 func (p *push) stepLive(ctx context.Context) error {
 	end := p.graph.At
 	if p.at.At.Seq >= end.Seq {
-		p.report.Done, p.report.At = true, end
-		return nil
+		return p.verify(ctx)
 	}
 	ids, reached, err := p.src.Changes(ctx, p.at.At.Seq, end.Seq, p.m.batch.changes)
 	if err != nil {
 		return err
 	}
 	if len(ids) == 0 && reached.Seq >= end.Seq && reached.Seq-p.at.At.Seq < quiet {
-		p.report.Done, p.report.At = true, end
-		return nil
+		return p.verify(ctx)
 	}
 	if reached.Seq <= p.at.At.Seq {
 		return fmt.Errorf("neo4jmirror: the log ends at %d, and nothing was read after %d", end.Seq, p.at.At.Seq)
@@ -387,11 +416,16 @@ func (p *push) apply(ctx context.Context, ids []string, reached Position) error 
 			}
 		}
 	}
-	var written, dropped, removed, kept int
+	var nodes, written, dropped, removed, kept int
 	err := p.move(ctx, func(do statements) (to checkpoint, err error) {
 		to = p.at
 		to.At = reached
-		if err = putNodes(do, p.at.Generation, here); err != nil {
+		free, err := p.free(do, here)
+		if err != nil {
+			return to, err
+		}
+		nodes = len(free)
+		if err = putNodes(do, p.at.Generation, free); err != nil {
 			return to, err
 		}
 		if dropped, err = dropEdges(do, here); err != nil {
@@ -400,11 +434,15 @@ func (p *push) apply(ctx context.Context, ids []string, reached Position) error 
 		if written, err = putEdges(do, p.at.Generation, edges); err != nil {
 			return to, err
 		}
-		removed, kept, err = dropNodes(do, gone)
+		unchanged, err := p.unchanged(do, gone)
+		if err != nil {
+			return to, err
+		}
+		removed, kept, err = dropNodes(do, unchanged)
 		return to, err
 	})
 	if err == nil {
-		p.report.NodesWritten += len(here)
+		p.report.NodesWritten += nodes
 		p.report.EdgesWritten += written
 		p.report.EdgesRemoved += dropped
 		p.report.NodesRemoved += removed

@@ -125,8 +125,12 @@ func TestUnconfirmedCheckpoint(t *testing.T) {
 	pushed(t, m, s)
 
 	lost := generate("log", 3, 40) // its first event is the same; 40 of 50 are left
-	if r := pushed(t, m, lost); !r.Full || r.NodesRemoved != 10 || !strings.Contains(r.Reason, "does not confirm") {
-		t.Errorf("after the log lost its tail: %+v", r)
+	if _, err := m.Push(t.Context(), lost, PushOptions{}); !errors.Is(err, ErrForeign) || !strings.Contains(err.Error(), "may be the newer one") {
+		t.Errorf("a log that lost its tail overwrites the mirror: %v", err)
+	}
+	mirrors(t, m, s.all())
+	if r, err := m.Push(t.Context(), lost, PushOptions{Replace: true}); err != nil || !r.Full || r.NodesRemoved != 10 || !strings.Contains(r.Reason, "does not confirm") {
+		t.Errorf("after the log lost its tail: %+v, %v", r, err)
 	}
 	mirrors(t, m, lost.all())
 

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
+
 	"github.com/writbus/writ/schemas"
 )
 
@@ -33,6 +35,9 @@ func putNodes(do statements, generation int64, nodes []schemas.Rule) error {
 		if err != nil {
 			return err
 		}
+		if set[wroteFieldsKey], set[wroteEdgesKey], err = wroteOf(r); err != nil {
+			return err
+		}
 		byType[r.NodeType()] = append(byType[r.NodeType()], map[string]any{"id": r.ID, "set": set})
 	}
 	for _, t := range schemas.NodeTypes() {
@@ -47,6 +52,127 @@ func putNodes(do statements, generation int64, nodes []schemas.Rule) error {
 		}
 	}
 	return nil
+}
+
+// heldNodes are the mirror's own nodes of these ids, and others that carry one.
+func heldNodes(do statements, ids []string) (own map[string]neo4j.Node, others map[string][]neo4j.Node, err error) {
+	own, others = map[string]neo4j.Node{}, map[string][]neo4j.Node{}
+	records, err := do.run("MATCH (n) WHERE n.id IN $ids AND any(l IN labels(n) WHERE l IN $labels) RETURN n",
+		map[string]any{"ids": ids, "labels": append([]schemas.NodeType{nodeLabel}, schemas.NodeTypes()...)})
+	for _, record := range records {
+		n, _, err := neo4j.GetRecordValue[neo4j.Node](record, "n")
+		if err != nil {
+			return nil, nil, err
+		}
+		id, _ := n.Props["id"].(string)
+		if slices.Contains(n.Labels, nodeLabel) {
+			own[id] = n
+		} else {
+			others[id] = append(others[id], n)
+		}
+	}
+	return own, others, err
+}
+
+// heldAs is what a database holds of a node that the graph has as this one.
+func heldAs(n neo4j.Node, ours schemas.Rule) schemas.Rule {
+	p := newPuller(statements{})
+	p.types = map[string]schemas.NodeType{}
+	for _, t := range schemas.NodeTypes() {
+		p.types[string(t)] = t
+	}
+	t := ours.NodeType()
+	if types := p.typesOf(n); len(types) > 0 && !slices.Contains(types, t) {
+		t = types[0]
+	}
+	return newReader(t, n.Props).node()
+}
+
+// byHand says whether somebody changed the fields of a node of the mirror since it
+// was written to other than those that are to be written.
+func byHand(n neo4j.Node, ours schemas.Rule) (bool, error) {
+	held := heldAs(n, ours)
+	if sameFields(ours, held) {
+		return false, nil
+	}
+	fields, err := fieldsOf(held)
+	wrote := wroteAt(n)
+	return wrote == nil || wrote.Fields != fields, err
+}
+
+// free are those of the nodes that nobody changed by hand, all of them where that
+// is overwritten. The others are marked as seen and stay as they are. A node made
+// by hand that says what the graph's says, having been pulled, becomes the mirror's.
+func (p *push) free(do statements, nodes []schemas.Rule) ([]schemas.Rule, error) {
+	ids := []string{}
+	for _, r := range nodes {
+		ids = append(ids, r.ID)
+	}
+	own, others, err := heldNodes(do, ids)
+	if err != nil {
+		return nil, err
+	}
+	var free []schemas.Rule
+	held, adopted := []string{}, []string{}
+	for _, r := range nodes {
+		n, there := own[r.ID]
+		if there {
+			kept, err := byHand(n, r)
+			if err != nil {
+				return nil, err
+			}
+			if kept && !p.overwrites(r.ID) {
+				held = append(held, r.ID)
+				continue
+			}
+		} else if alike := others[r.ID]; len(alike) == 1 && sameFields(r, heldAs(alike[0], r)) {
+			adopted = append(adopted, alike[0].ElementId)
+		}
+		free = append(free, r)
+	}
+	if len(adopted) > 0 {
+		if _, err := do.run("UNWIND $ids AS e MATCH (n) WHERE elementId(n) = e SET n:"+nodeLabel, map[string]any{"ids": adopted}); err != nil {
+			return nil, err
+		}
+	}
+	return free, p.seen(do, held)
+}
+
+// seen keeps nodes from being taken for what a full pass left over.
+func (p *push) seen(do statements, ids []string) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	_, err := do.run(fmt.Sprintf("UNWIND $ids AS id MATCH (n:%s {id: id}) SET n.%s = $generation", nodeLabel, generationKey),
+		map[string]any{"ids": ids, "generation": p.at.Generation})
+	return err
+}
+
+// unchanged are those of the nodes, which the graph has no longer, that are as the
+// mirror wrote them. The others hold what a person wrote, and stay.
+func (p *push) unchanged(do statements, ids []string) ([]string, error) {
+	own, _, err := heldNodes(do, ids)
+	if err != nil {
+		return nil, err
+	}
+	gone, held := []string{}, []string{}
+	for _, id := range ids {
+		n, there := own[id]
+		if !there {
+			continue
+		}
+		wrote := wroteAt(n)
+		fields, err := fieldsOf(heldAs(n, schemas.Rule{ID: id}))
+		if err != nil {
+			return nil, err
+		}
+		if wrote != nil && wrote.Fields == fields || p.overwrites(id) {
+			gone = append(gone, id)
+		} else {
+			held = append(held, id)
+		}
+	}
+	return gone, p.seen(do, held)
 }
 
 // edgeRow is an edge with both ends.

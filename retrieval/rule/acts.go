@@ -1,12 +1,14 @@
 package rule
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/writbus/writ/retrieval/curation"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 // Add brings in a rule that a person wrote. Content is its file.
@@ -37,6 +39,31 @@ func (c Edit) decide(s State) (Decision, error) {
 		c.Rule.Authority, c.Rule.Confidence = s.Rule.Authority, s.Rule.Confidence
 	}
 	return recorded(schemas.RuleEdited{Rule: c.Rule, Reason: c.Reason, Content: c.Content}, "edited "+s.Rule.ID)
+}
+
+// Describe adds symptoms that a person accepted.
+type Describe struct {
+	Symptoms []string
+	Reason   string
+}
+
+func (c Describe) decide(s State) (Decision, error) {
+	id := s.Rule.ID
+	if !s.InForce() {
+		return Decision{}, NoSuch(id)
+	}
+	described := s.Rule
+	described.Symptoms = slices.Clone(described.Symptoms)
+	for _, text := range c.Symptoms {
+		if text = excerpt.Line(text); text != "" && !slices.Contains(described.Symptoms, text) {
+			described.Symptoms = append(described.Symptoms, text)
+		}
+	}
+	more := len(described.Symptoms) - len(s.Rule.Symptoms)
+	if more == 0 {
+		return Decision{Message: id + " has these symptoms already"}, nil
+	}
+	return recorded(schemas.RuleEdited{Rule: described, Reason: cmp.Or(c.Reason, "symptoms were accepted")}, fmt.Sprintf("added %d symptoms to %s", more, id))
 }
 
 // Retire is a person's decision to take a rule out.

@@ -8,16 +8,19 @@ import "github.com/writbus/writ/schemas"
 type Import struct {
 	Rule                  schemas.Rule
 	Source, Hash, Content string
+	// Compared says that somebody saw it differ from what stands, whatever was
+	// imported last.
+	Compared bool
 }
 
 func (c Import) decide(s State) (Decision, error) {
 	if c.Source == SourceShipped && s.Source == SourceShipped && s.Pruned && s.Edited {
 		return recorded(schemas.RuleEdited{Rule: s.Rule, Content: s.Content, Reason: "it is shipped again", Restores: s.Revisions}, "")
 	}
-	if s.Status == Active && s.Hash == c.Hash || c.Source == SourceShipped && s.touched() {
+	if s.Status == Active && s.Hash == c.Hash && !c.Compared || c.Source == SourceShipped && s.touched() {
 		return Decision{}, nil
 	}
-	return recorded(schemas.RuleImported(c), "")
+	return recorded(schemas.RuleImported{Rule: c.Rule, Source: c.Source, Hash: c.Hash, Content: c.Content}, "")
 }
 
 // Prune takes a rule out whose source no longer has it, unless it is out.

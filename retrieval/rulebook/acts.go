@@ -64,6 +64,8 @@ func (b *Book) command(ctx context.Context, r *schemas.RuleChangeRequest, reply 
 		return plain(rule.Reject{Reason: r.Reason}), nil
 	case schemas.RuleDownweight:
 		return plain(rule.Downweight{Reason: r.Reason}), nil
+	case schemas.RuleDescribe:
+		return plain(rule.Describe{Symptoms: r.Symptoms, Reason: r.Reason}), nil
 	}
 	return nil, schemas.Faultf(schemas.CodeBadRequest, "there is no act %q on a rule", r.Act)
 }

@@ -28,6 +28,8 @@ type Options struct {
 	Shipped bool
 	Now     func() time.Time
 	Logger  *slog.Logger
+	// Ask asks the configured model, nil where none is.
+	Ask func(ctx context.Context, system, question string) (answer string, err error)
 	// Failed is called when the shipped rules cannot be brought in; nil for nobody.
 	Failed func()
 	// Lean lets less garbage gather until it is undone, and Rest tells that much
@@ -88,6 +90,7 @@ func (b *Book) Endpoints() []bus.Endpoint {
 		bus.Answer("rule_stats", schemas.SvcRuleStats, b.stats),
 		bus.Answer("rule_validate", schemas.SvcRuleValidate, b.validate),
 		bus.Answer("rule_compress", schemas.SvcRuleCompress, b.compress),
+		bus.Answer("rule_symptoms", schemas.SvcRuleSymptoms, b.symptoms),
 		bus.Answer("check", schemas.SvcCheck, b.check),
 	}
 }

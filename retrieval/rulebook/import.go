@@ -2,6 +2,7 @@ package rulebook
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing/fstest"
@@ -103,8 +104,13 @@ func (b *Book) Import(ctx context.Context, r schemas.RuleImportRequest) (schemas
 		name = defaultCorpus
 	}
 	band := b.bandWith(rulesOf(files))
-	report, err := b.bring(ctx, files, func(f corpus.File) string { return name + "/" + f.Path }, r.DryRun)
-	report.Warnings, report.Skipped, report.Band = warnings, refused, band
+	seen := map[string]int{}
+	for _, f := range r.Files {
+		seen[f.Path] = f.Seen
+	}
+	source := func(f corpus.File) (string, int) { return name + "/" + f.Path, seen[f.Path] }
+	report, err := b.bring(ctx, files, source, r.DryRun)
+	report.Warnings, report.Skipped, report.Band = warnings, append(refused, report.Skipped...), band
 	if err != nil || !r.Prune {
 		return report, err
 	}
@@ -206,8 +212,9 @@ func (s *store) uncounted(f corpus.File) (more []schemas.OutcomeRecorded, err er
 }
 
 // bring records those rules that differ from what the log has, and returns once
-// queries see them.
-func (s *store) bring(ctx context.Context, files []corpus.File, source func(corpus.File) string, dryRun bool) (schemas.RuleImportReply, error) {
+// queries see them. source says where a file is from, and the revision of its node
+// that somebody decided on, 0 for any.
+func (s *store) bring(ctx context.Context, files []corpus.File, source func(corpus.File) (string, int), dryRun bool) (schemas.RuleImportReply, error) {
 	var report schemas.RuleImportReply
 	var last schemas.Position
 	for _, f := range files {
@@ -215,7 +222,8 @@ func (s *store) bring(ctx context.Context, files []corpus.File, source func(corp
 		if err != nil {
 			return report, err
 		}
-		c := rule.Import{Rule: corpus.Authored(f.Rule), Source: source(f), Hash: f.Hash}
+		from, seen := source(f)
+		c := rule.Import{Rule: corpus.Authored(f.Rule), Source: from, Hash: f.Hash, Compared: seen > 0}
 		if f.Content != nil {
 			c.Content = corpus.Keep(c.Rule, f.Content)
 		}
@@ -237,6 +245,16 @@ func (s *store) bring(ctx context.Context, files []corpus.File, source func(corp
 			report.Imported = append(report.Imported, f.Rule.ID)
 		}
 		if dryRun {
+			continue
+		}
+		if seen > 0 && len(d.Record) > 0 {
+			_, _, err := s.change(ctx, f.Rule.ID, schemas.Writ("import"), plain(rule.AsSeen{Revision: seen, Command: c}))
+			if fault := (schemas.Fault{}); errors.As(err, &fault) && fault.Code() == schemas.CodeConflict {
+				report.Imported = report.Imported[:len(report.Imported)-1]
+				report.Skipped = append(report.Skipped, fault.Error())
+			} else if err != nil {
+				return report, err
+			}
 			continue
 		}
 		for _, p := range d.Record {

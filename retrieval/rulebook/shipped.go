@@ -112,7 +112,7 @@ func (b *Book) bringShipped(ctx context.Context) error {
 			return fmt.Errorf("rulebook: the shipped rules: %w", err)
 		}
 	}
-	report, err := b.bring(ctx, files, func(corpus.File) string { return rule.SourceShipped }, false)
+	report, err := b.bring(ctx, files, func(corpus.File) (string, int) { return rule.SourceShipped, 0 }, false)
 	if err == nil {
 		report.Retired, err = b.prune(ctx, rule.SourceShipped, files, nil, false)
 	}

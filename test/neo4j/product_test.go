@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -13,6 +14,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
 
 	"github.com/writbus/writ/projections/neo4jmirror"
 	"github.com/writbus/writ/schemas"
@@ -117,6 +120,60 @@ func (w *world) importRules(name string, n int) {
 	w.run("rule", "import", dir)
 }
 
+// file is a rule as its file says it.
+func (w *world) file(id string) string {
+	w.t.Helper()
+	dir := w.t.TempDir()
+	w.run("rule", "export", dir)
+	var found string
+	err := filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if strings.Contains(string(text), "\nid: "+id+"\n") {
+			found = string(text)
+		}
+		return err
+	})
+	if err != nil || found == "" {
+		w.t.Fatalf("%s is in no exported file (%v)", id, err)
+	}
+	return found
+}
+
+// edit replaces a word of a rule, as a person does.
+func (w *world) edit(id, old, new string) {
+	w.t.Helper()
+	path := filepath.Join(w.data, "edit.md")
+	if err := os.WriteFile(path, []byte(strings.Replace(w.file(id), old, new, 1)), 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+	w.run("rule", "edit", id, "--file", path, "--reason", "better")
+}
+
+// says requires what a rule says.
+func (w *world) says(id, statement string) {
+	w.t.Helper()
+	if out := w.file(id); !strings.Contains(out, statement) {
+		w.t.Errorf("%s does not say %q:\n%s", id, statement, out)
+	}
+}
+
+// cypher does to the database what a person does in its browser.
+func cypher(t *testing.T, query string) {
+	t.Helper()
+	driver, err := neo4j.NewDriverWithContext(os.Getenv(serverURL), neo4j.BasicAuth(cmp.Or(os.Getenv("WRIT_TEST_NEO4J_USER"), "neo4j"), os.Getenv("WRIT_TEST_NEO4J_PASSWORD"), ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := context.WithoutCancel(t.Context()) // a clean-up's is cancelled
+	defer func() { _ = driver.Close(ctx) }()
+	if _, err := neo4j.ExecuteQuery(ctx, driver, query, nil, neo4j.EagerResultTransformer); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // graph reads what the database holds, as a pull would.
 func graph(t *testing.T) map[string]schemas.Rule {
 	t.Helper()
@@ -202,6 +259,83 @@ func TestGraphFromPushToPull(t *testing.T) {
 		t.Errorf("%v: %s", err, out)
 	}
 	w.mirrored()
+}
+
+func idsOf(all []schemas.GraphDifference) string {
+	var ids []string
+	for _, d := range all {
+		ids = append(ids, d.ID+" "+d.Side)
+	}
+	return strings.Join(ids, ", ")
+}
+
+// TestNothingThatAPersonChangedIsOverwritten changes nodes in Neo4j, in Writ and in
+// both, deletes some and makes one, and pulls and pushes: what one side changed
+// arrives on the other, what both did waits, and nothing is lost.
+func TestNothingThatAPersonChangedIsOverwritten(t *testing.T) {
+	w := newWorld(t, build(t))
+	t.Cleanup(func() { cypher(t, "MATCH (n) DETACH DELETE n") })
+	w.importRules("SIDE-N", 8)
+	ask[schemas.GraphPushReply](w, "graph", "push", "--replace")
+
+	cypher(t, "MATCH (n:WritNode) WHERE n.id IN ['SIDE-N-000', 'SIDE-N-001', 'SIDE-N-002'] SET n.statement = 'by hand in neo4j'")
+	cypher(t, "MATCH (n:WritNode {id: 'SIDE-N-004'}) DETACH DELETE n")
+	cypher(t, "MATCH (:WritNode {id: 'SIDE-N-007'})-[r:RELATED_TO]->() DELETE r")
+	cypher(t, "MATCH (n:WritNode {id: 'SIDE-N-000'}) CREATE (:Rule {id: 'SIDE-MADE-001', title: 'made', severity: 'low', trigger: 'when made', statement: 'do as made', violation: 'a', pass_example: 'b', rationale: 'c'})-[:RELATED_TO]->(n), (n)-[:LIKES]->(n)")
+	w.edit("SIDE-N-001", "do 1 in", "by hand in writ, do 1 in")
+	w.edit("SIDE-N-003", "do 3 in", "by hand in writ, do 3 in")
+	w.run("rule", "retire", "SIDE-N-002", "--reason", "not any more")
+	w.run("rule", "retire", "SIDE-N-006", "--reason", "not any more")
+
+	// A push tells what it does not touch, and brings back what it says is there.
+	pushed := ask[schemas.GraphPushReply](w, "graph", "push")
+	if got := idsOf(pushed.Differences); got != "SIDE-MADE-001 unknown, SIDE-N-000 neo4j, SIDE-N-001 both, SIDE-N-002 both" {
+		t.Errorf("the push left alone %s", got)
+	}
+	if strings.Join(pushed.Restored, " ") != "SIDE-N-004" {
+		t.Errorf("the push restored %q", pushed.Restored)
+	}
+	held := graph(t)
+	for id, want := range map[string]string{"SIDE-N-000": "by hand in neo4j", "SIDE-N-001": "by hand in neo4j", "SIDE-N-002": "by hand in neo4j", "SIDE-N-003": "by hand in writ, do 3 in this very way", "SIDE-N-004": "do 4 in this very way"} {
+		if held[id].Statement != want {
+			t.Errorf("after the push Neo4j's %s says %q", id, held[id].Statement)
+		}
+	}
+	if len(held["SIDE-N-004"].Edges) != 1 || len(held["SIDE-N-005"].Edges) != 1 {
+		t.Errorf("edges are not back: %v, %v", held["SIDE-N-004"].Edges, held["SIDE-N-005"].Edges)
+	}
+
+	// Deleted again: the pull says so, and takes no edge from the others.
+	cypher(t, "MATCH (n:WritNode {id: 'SIDE-N-004'}) DETACH DELETE n")
+	pulled := ask[schemas.GraphPullReply](w, "graph", "pull")
+	if got := strings.Join(pulled.Import.Imported, " "); got != "SIDE-N-000 SIDE-MADE-001" && got != "SIDE-MADE-001 SIDE-N-000" {
+		t.Errorf("the pull brought in %s", got)
+	}
+	if got := idsOf(pulled.Waiting); got != "SIDE-N-001 both, SIDE-N-002 both" || strings.Join(pulled.Deleted, " ") != "SIDE-N-004" {
+		t.Errorf("waiting %s, deleted %q", got, pulled.Deleted)
+	}
+	w.says("SIDE-N-000", "by hand in neo4j")
+	w.says("SIDE-N-001", "by hand in writ")
+	w.says("SIDE-N-003", "by hand in writ")
+	w.says("SIDE-N-005", "target: SIDE-N-004")
+	w.says("SIDE-MADE-001", "target: SIDE-N-000")
+	if again := ask[schemas.GraphPullReply](w, "graph", "pull"); len(again.Import.Imported) > 0 {
+		t.Errorf("the same pull again brought in %q", again.Import.Imported)
+	}
+
+	// The person decides: Neo4j's of one, Writ's of the other.
+	if r := ask[schemas.GraphPullReply](w, "graph", "pull", "--take", "SIDE-N-001"); strings.Join(r.Import.Imported, " ") != "SIDE-N-001" {
+		t.Errorf("what was taken did not come in: %+v", r.Import)
+	}
+	w.says("SIDE-N-001", "by hand in neo4j")
+	last := ask[schemas.GraphPushReply](w, "graph", "push", "--overwrite", "SIDE-N-002")
+	if len(last.Differences) > 0 {
+		t.Errorf("there still differ %s", idsOf(last.Differences))
+	}
+	w.mirrored()
+	if r := ask[schemas.GraphPullReply](w, "graph", "pull"); len(r.Import.Imported)+len(r.Waiting)+len(r.Deleted)+r.Newer > 0 {
+		t.Errorf("in the end they are not the same: %+v", r)
+	}
 }
 
 // TestFollowSurvivesItsDaemon lets a follower push while the daemon is killed

@@ -1,10 +1,12 @@
 package daemon
 
 import (
+	"context"
 	"errors"
 	"os"
 
 	"github.com/writbus/writ/cmd/internal/config"
+	"github.com/writbus/writ/enforcement/redact"
 	"github.com/writbus/writ/observer/model"
 	"github.com/writbus/writ/schemas"
 )
@@ -27,6 +29,18 @@ func (d *Daemon) openModel() (*model.Client, error) {
 		return nil, err
 	}
 	return c, nil
+}
+
+// asker asks the model one question, nil where none is set up. What it is asked goes
+// to whom the person configured, without secrets.
+func (d *Daemon) asker() func(ctx context.Context, system, question string) (string, error) {
+	if d.model == nil {
+		return nil
+	}
+	return func(ctx context.Context, system, question string) (string, error) {
+		reply, err := d.model.Chat(ctx, model.Request{System: system, Messages: []model.Message{model.Said(model.User, redact.Text(question))}}, nil)
+		return reply.Text, err
+	}
 }
 
 // modelStatus says how the model fares, nil if there is none.

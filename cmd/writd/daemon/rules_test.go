@@ -68,6 +68,44 @@ func wantCode(t *testing.T, what, code string, err error) {
 	}
 }
 
+// TestSymptomsOfAModelWaitForAPerson has a model write symptoms, also such that are
+// none, and accepts some.
+func TestSymptomsOfAModelWaitForAPerson(t *testing.T) {
+	answer := `["the beast in print is a plain pony"]`
+	m := newModelServer(t, func(_, last string) string {
+		if !strings.Contains(last, "Paint the stripes before printing.") {
+			t.Errorf("the model was asked %q", last)
+		}
+		return answer
+	})
+	w, _ := agentWorld(t, t.TempDir(), m, nil)
+	id := "ZOO-STRIPE-001"
+	w.changed(schemas.RuleChangeRequest{Act: schemas.RuleAdd, Content: strings.Replace(ruleText(id, "Paint the stripes before printing."), "rationale: ", "rationale: password=hunter2hunter2 ", 1)})
+	ask := schemas.RuleSymptomsRequest{IDs: []string{id}, Ask: true}
+	reply, err := call[schemas.RuleSymptomsReply](w, w.admin, schemas.SvcRuleSymptoms, ask)
+	if err != nil || len(reply.Rules) != 1 || len(reply.Rules[0].Symptoms) != 1 || reply.Rules[0].Revision != 1 {
+		t.Fatalf("%+v, %v", reply, err)
+	}
+	if strings.Contains(strings.Join(m.seen, "\n"), "hunter2hunter2") {
+		t.Errorf("a secret was sent: %q", m.seen)
+	}
+	view, err := call[schemas.RuleView](w, w.hook, schemas.SvcRule, schemas.RuleQuery{ID: id})
+	if err != nil || len(view.Rule.Symptoms) != 3 || view.Revisions != 1 {
+		t.Errorf("before anybody accepted: %+v, %v", view, err)
+	}
+	w.changed(schemas.RuleChangeRequest{Act: schemas.RuleDescribe, ID: id, Seen: 1, Symptoms: append(reply.Rules[0].Symptoms, "all white")})
+	if view, err = call[schemas.RuleView](w, w.hook, schemas.SvcRule, schemas.RuleQuery{ID: id}); err != nil || len(view.Rule.Symptoms) != 4 || view.Revisions != 2 {
+		t.Errorf("after it: %+v, %v", view.Rule.Symptoms, err)
+	}
+	if _, err := call[schemas.RuleSymptomsReply](w, w.hook, schemas.SvcRuleSymptoms, ask); err == nil {
+		t.Error("whoever is no person has a model asked")
+	}
+	answer = "I would rather not."
+	if reply, err = call[schemas.RuleSymptomsReply](w, w.admin, schemas.SvcRuleSymptoms, ask); err != nil || len(reply.Rules[0].Symptoms) != 0 {
+		t.Errorf("an answer that is no list: %+v, %v", reply, err)
+	}
+}
+
 const zebraQuery = "zebra drawn plain canvas gazette stripes"
 
 // TestRuleLifeOfAPersonsRule goes through every act of a person on a rule.

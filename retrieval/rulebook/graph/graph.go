@@ -9,7 +9,6 @@ package graph
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -18,7 +17,6 @@ import (
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/projections/neo4jmirror"
-	"github.com/writbus/writ/retrieval/corpus"
 	"github.com/writbus/writ/retrieval/rule"
 	"github.com/writbus/writ/schemas"
 )
@@ -29,8 +27,6 @@ const (
 	waitLimit  = 30 * time.Second
 	// toldLines bounds a list in a reply: a message has at most 1 MiB.
 	toldLines = 500
-	// pulledCorpus names what was pulled, as the folder of an import is named.
-	pulledCorpus = "neo4j"
 )
 
 // Server is the database that requests mean which name none.
@@ -90,9 +86,10 @@ func (s *Service) push(ctx context.Context, r schemas.GraphPushRequest) (schemas
 	}
 	until := s.o.Now().Add(budget)
 	report, err := mirror.Push(ctx, graphSource{s}, neo4jmirror.PushOptions{
-		Replace: r.Replace, Enough: func() bool { return s.o.Now().After(until) },
+		Replace: r.Replace, Overwrite: r.Overwrite, Enough: func() bool { return s.o.Now().After(until) },
 	})
 	return schemas.GraphPushReply{
+		Restored: atMost(report.Restored), RestoredEdges: report.RestoredEdges, Differences: differences(report.Differences),
 		Done: report.Done, Full: report.Full, Resumed: report.Resumed, Reason: report.Reason, Phase: report.Phase,
 		Position: report.At.Seq, Nodes: report.Nodes, Edges: report.Edges,
 		NodesWritten: report.NodesWritten, EdgesWritten: report.EdgesWritten,
@@ -211,71 +208,6 @@ func (g graphSource) Changes(ctx context.Context, after, upTo uint64, limit int)
 		reached.ID, err = g.IDAt(ctx, upTo)
 	}
 	return ids, reached, err
-}
-
-// pull imports a graph from Neo4j the way files are imported.
-func (s *Service) pull(ctx context.Context, r schemas.GraphPullRequest) (reply schemas.GraphPullReply, err error) {
-	mirror, err := neo4jmirror.Open(ctx, s.target(r.Target))
-	if err != nil {
-		return reply, faultOf(err)
-	}
-	defer func() { _ = mirror.Close(context.WithoutCancel(ctx)) }() // nothing was written
-	pulled, err := mirror.Pull(ctx)
-	if err != nil {
-		return reply, faultOf(err)
-	}
-	reply.Nodes, reply.Edges = len(pulled.Nodes), pulled.Edges
-	reply.Skipped, reply.Assumed = atMost(pulled.Skipped), atMost(pulled.Assumed)
-	if len(pulled.Nodes) == 0 {
-		return reply, schemas.Faultf(schemas.CodeNotFound, "there is no node of Writ in this database: none has a label such as Rule or Skill and an id (%d other things are there)", len(pulled.Skipped))
-	}
-	if err := s.await(ctx); err != nil {
-		return reply, err
-	}
-	request := schemas.RuleImportRequest{Corpus: pulledCorpus, DryRun: r.DryRun, Partial: r.Partial}
-	same := 0
-	for _, node := range pulled.Nodes {
-		state, err := s.state(node.ID)
-		if err != nil {
-			return reply, err
-		}
-		if state.Status == rule.Active && sameNode(state.Rule, corpus.Authored(node)) {
-			same++
-			continue
-		}
-		request.Files = append(request.Files, nodeFile(node))
-	}
-	if reply.Import, err = s.o.Import(ctx, request); err != nil {
-		return reply, err
-	}
-	reply.Import.Unchanged += same
-	reply.Import.Problems, reply.Import.Skipped = atMost(reply.Import.Problems), atMost(reply.Import.Skipped)
-	reply.Import.Warnings = atMost(reply.Import.Warnings)
-	return reply, nil
-}
-
-func (s *Service) state(id string) (state rule.State, err error) {
-	err = s.read(func(reader projections.Reader) error {
-		state, _, err = s.o.Rules.Rule(reader, id)
-		return err
-	})
-	return state, err
-}
-
-// nodeFile writes a node as the file that an import reads. Its name is a file
-// name whatever the id is, and tells people which node a problem is about.
-func nodeFile(node schemas.Rule) schemas.RuleFile {
-	return schemas.RuleFile{
-		Path:    schemas.EncodeToken(node.ID) + "." + string(node.NodeType()) + ".md",
-		Content: string(corpus.Render(node)),
-	}
-}
-
-// sameNode compares what nodes are, not how they are written.
-func sameNode(a, b schemas.Rule) bool {
-	one, errOne := json.Marshal(a)
-	other, errOther := json.Marshal(b)
-	return errOne == nil && errOther == nil && string(one) == string(other)
 }
 
 func atMost(lines []string) []string {

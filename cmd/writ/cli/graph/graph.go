@@ -99,15 +99,21 @@ func (f *targetFlags) askPassword(a *app, err error) bool {
 func (a *app) graphPushCommand() *cobra.Command {
 	var f targetFlags
 	var follow, replace bool
+	var overwrite []string
 	c := &cobra.Command{
 		Use: "push", Short: "Mirror the graph into Neo4j",
 		Long: `Brings a Neo4j database to what the graph is now: nodes with their type as
 label, edges as relationships. What changed since the last push is written, or
 everything the first time. It can be interrupted at any moment and goes on where
 it was; only what Writ itself made in the database is ever changed or deleted.
+In the end all that the database holds is compared: what somebody deleted there is
+written again and named, and what somebody changed or made there stays as it is
+and is named, until writ graph pull brings it in or --overwrite puts Writ's in
+its place.
 ` + targetHelp,
 		Example: `  writ graph push --url bolt://localhost:7687
-  writ graph push --follow`,
+  writ graph push --follow
+  writ graph push --overwrite GO-ERR-WRAP-001`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := errors.Join(a.NotForAgents(), f.fill(a)); err != nil {
@@ -115,7 +121,7 @@ it was; only what Writ itself made in the database is ever changed or deleted.
 			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
-			p := &pusher{a: a, flags: &f, request: schemas.GraphPushRequest{Replace: replace}}
+			p := &pusher{a: a, flags: &f, request: schemas.GraphPushRequest{Replace: replace, Overwrite: overwrite}}
 			defer p.close()
 			return p.run(ctx, follow)
 		},
@@ -123,6 +129,7 @@ it was; only what Writ itself made in the database is ever changed or deleted.
 	f.register(c)
 	c.Flags().BoolVar(&follow, "follow", false, "go on with every change, until Ctrl-C")
 	c.Flags().BoolVar(&replace, "replace", false, "take over a database that mirrors another graph: that mirror is deleted")
+	c.Flags().StringSliceVar(&overwrite, "overwrite", nil, "ids of nodes that are written, or deleted, though somebody changed them in Neo4j")
 	return c
 }
 
@@ -171,7 +178,7 @@ func (p *pusher) run(ctx context.Context, follow bool) error {
 		p.a.Note("Following the log; Ctrl-C ends.")
 	}
 	// Taking over happens once, and on purpose.
-	p.request.Replace = false
+	p.request.Replace, p.request.Overwrite = false, nil
 	p.request.WaitMillis = int(followWait.Milliseconds())
 	return client.Explain("graph push", p.follow(ctx))
 }
@@ -225,6 +232,11 @@ func (p *pusher) add(r schemas.GraphPushReply) {
 	t.NodesRemoved += r.NodesRemoved
 	t.EdgesRemoved += r.EdgesRemoved
 	t.Kept += r.Kept
+	t.Restored = append(t.Restored, r.Restored...)
+	t.RestoredEdges += r.RestoredEdges
+	if r.Done {
+		t.Differences = r.Differences
+	}
 	// Only a mirror that is complete has something to wait for.
 	if p.request.After = 0; r.Done {
 		p.request.After = r.Position
@@ -258,10 +270,40 @@ func (p *pusher) show() error {
 	default:
 		p.a.Printf("  %d nodes that left the graph are kept, marked writ_stale: relationships of others hang on them\n", t.Kept)
 	}
+	if len(t.Restored) > 0 {
+		p.a.Printf("  there again, having been deleted in Neo4j: %s\n  writ rule retire ID takes one out for good.\n", shortList(t.Restored))
+	}
+	if t.RestoredEdges > 0 {
+		p.a.Printf("  %s, having been deleted in Neo4j\n", client.Plural(t.RestoredEdges, "edge is there again", "edges are there again"))
+	}
+	if len(t.Differences) > 0 {
+		p.a.showDifferences("left alone in Neo4j", t.Differences)
+		p.a.Note("writ graph pull brings in what is there; --overwrite ID puts Writ's in its place, or deletes a node that Writ does not have.")
+	}
 	if t.Dangling > 0 {
 		p.a.Printf("  %s\n", client.Plural(t.Dangling, "edge was left out: its target is not in the graph", "edges were left out: their targets are not in the graph"))
 	}
 	return nil
+}
+
+// showDifferences tells of nodes that a person decides on.
+func (a *app) showDifferences(what string, all []schemas.GraphDifference) {
+	for _, d := range all {
+		a.Note("%s: %s (%s)", what, d.ID, d.Why)
+		for line := range strings.Lines(d.Diff) {
+			a.Note("    %s", strings.TrimSuffix(line, "\n"))
+		}
+	}
+}
+
+// shownIDs is how many ids a line names.
+const shownIDs = 10
+
+func shortList(ids []string) string {
+	if more := len(ids) - shownIDs; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(ids[:shownIDs], ", "), more)
+	}
+	return strings.Join(ids, ", ")
 }
 
 // follow pushes after every change until ctx ends. While Neo4j or the daemon
@@ -316,8 +358,15 @@ files are imported: all of them or, where one has a problem, none. Nodes whose i
 is called rule_id or the like are understood too. What is in the database and is
 no node or edge of Writ is reported. Nothing in Neo4j is changed, and nothing in
 Writ is deleted.
+
+Of a database that Writ pushed to, only what somebody made or changed there since
+comes in. What was changed in Writ stays; a node that was changed on both sides
+waits and is shown: --take ID brings in Neo4j's, writ graph push --overwrite ID
+writes Writ's. A node that no push of this Writ wrote waits, too, where Writ has it
+otherwise, unless nobody touched it here since it shipped or was pulled.
 ` + targetHelp,
 		Example: `  writ graph pull --url bolt://localhost:7687 --dry-run
+  writ graph pull --take GO-ERR-WRAP-001
   writ graph pull --password-file ~/.neo4j-password`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -334,6 +383,7 @@ Writ is deleted.
 	f.register(c)
 	c.Flags().BoolVar(&request.DryRun, "dry-run", false, "only say what would be imported")
 	c.Flags().BoolVar(&request.Partial, "partial", false, "import the sound nodes, leave out the others")
+	c.Flags().StringSliceVar(&request.Take, "take", nil, "ids of nodes that Neo4j's version is brought in of, though Writ's was changed, too")
 	return c
 }
 
@@ -384,5 +434,15 @@ func (a *app) showPull(r schemas.GraphPullReply, dryRun bool) error {
 	}
 	a.Printf("%s and %s found; %d %s, %d unchanged.\n",
 		client.Plural(r.Nodes, "node", "nodes"), client.Plural(r.Edges, "edge", "edges"), len(r.Import.Imported), done, r.Import.Unchanged)
+	if r.Newer > 0 {
+		a.Printf("  %s changed in Writ since the last push; writ graph push writes it.\n", client.Plural(r.Newer, "node was", "nodes were"))
+	}
+	if len(r.Deleted) > 0 {
+		a.Printf("  deleted in Neo4j, in force in Writ: %s\n  writ rule retire ID takes one out, writ graph push writes it again.\n", shortList(r.Deleted))
+	}
+	if len(r.Waiting) > 0 {
+		a.showDifferences("waits for you", r.Waiting)
+		a.Note("writ graph pull --take ID brings in Neo4j's; writ graph push --overwrite ID keeps Writ's.")
+	}
 	return nil
 }

@@ -29,7 +29,7 @@ func (a *app) ruleCommand() *cobra.Command {
 		"  writ rule list --domain go\n  writ rule show GO-ERR-WRAP-001\n  writ rule import ./rules",
 		a.ruleListCommand(), a.ruleShowCommand(), client.Old(a.ruleSearchCommand(), "find --in rules --kind words"),
 		a.ruleAddCommand(), a.ruleEditCommand(), a.ruleRetireCommand(), a.ruleRevertCommand(), a.ruleLogCommand(),
-		a.ruleImportCommand(), a.ruleExportCommand(), a.ruleValidateCommand(), a.ruleCompressCommand(),
+		a.ruleImportCommand(), a.ruleExportCommand(), a.ruleValidateCommand(), a.ruleCompressCommand(), a.ruleSymptomsCommand(),
 		a.ruleProposeCommand(), a.ruleReviewCommand(), a.ruleFeedbackCommand(), a.ruleStatsCommand())
 }
 
