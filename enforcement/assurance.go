@@ -89,6 +89,8 @@ func waysIn(least string) string {
 const (
 	wordsForPlan  = "with `/writ-approve plan` or by answering \"approved\""
 	wordsForTests = "with `/writ-approve tests` or by answering \"approved\""
+
+	wordsForImplementation = "with `/writ-approve implementation` or by answering \"approved\""
 )
 
 // approvable says in a refusal's next step what opens the gate under these
@@ -101,6 +103,6 @@ func (s Settings) approvable(next string) string {
 	if rung(s.Approval) > rung(AssuranceTerminal) {
 		how = "outside the conversation, with a passkey"
 	}
-	return strings.NewReplacer(wordsForPlan, how, wordsForTests, how,
+	return strings.NewReplacer(wordsForPlan, how, wordsForTests, how, wordsForImplementation, how,
 		"with `/writ-approve "+GatePlan+"`", how, "with `/writ-approve "+GateTests+"`", how).Replace(next)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/writbus/writ/enforcement/plan"
 	"github.com/writbus/writ/enforcement/skeleton"
+	"github.com/writbus/writ/schemas"
 	"github.com/writbus/writ/schemas/excerpt"
 )
 
@@ -18,8 +19,13 @@ const maxNamed = 6
 // showed, and how to answer. "" where nothing waits.
 func Calls(s State, w Workspace, set Settings) string {
 	gate := s.Waiting(w)
-	if s.Parent != "" || gate != GatePlan && gate != GateTests {
+	switch {
+	case s.Parent != "" || s.Mode != ModeWork:
 		return ""
+	case gate == GateImplementation:
+		return s.callsToLook(w, set)
+	case gate == "":
+		return s.callsDone(w)
 	}
 	o := s.Offer(gate, w)
 	if o.Empty || len(o.Problems) > 0 {
@@ -49,6 +55,30 @@ func Calls(s State, w Workspace, set Settings) string {
 		}
 	}
 	return strings.Join(lines, "\n- ") + "\nApprove it " + set.approvable(how) + "; `writ approve` shows it whole."
+}
+
+// callsToLook says that the implementation is the user's to end, once its planned
+// files exist and its tests passed since the last change.
+func (s State) callsToLook(w Workspace, set Settings) string {
+	o := s.Offer(GateImplementation, w)
+	if s.Evidence.Kind != KindTest || s.Evidence.Outcome != schemas.OutcomePassed || len(o.Problems)+len(s.unbuilt(w))+len(s.PendingTests) > 0 {
+		return ""
+	}
+	return fmt.Sprintf("writ: every planned file exists and the tests pass (`%s`): the implementation is yours to end.\nEnd it %s; the agent then verifies what the plan promised.",
+		excerpt.Runes(s.Evidence.Command, 80), set.approvable(wordsForImplementation))
+}
+
+// callsDone says in verification what was promised and is done, or is missing.
+func (s State) callsDone(w Workspace) string {
+	if s.Work.Phase != PhaseVerification {
+		return ""
+	}
+	promised := len(s.Work.Gates[GatePlan].Capabilities)
+	unticked := s.Work.unticked(w)
+	if missing := append(unticked, s.unbuilt(w)...); len(missing) > 0 {
+		return fmt.Sprintf("writ: not done yet, %d of %d capabilities ticked:\n- ", promised-len(unticked), promised) + strings.Join(missing[:min(len(missing), maxNamed)], "\n- ")
+	}
+	return fmt.Sprintf("writ: done: all capabilities (%d) are ticked, the planned files exist, and what ran since the last change passed. What you ask for next begins the next piece of work.", promised)
 }
 
 // listed lists the first of some names.

@@ -3,6 +3,8 @@ package enforcement
 import (
 	"strings"
 	"testing"
+
+	"github.com/writbus/writ/schemas"
 )
 
 func TestWhatWaitsIsCalled(t *testing.T) {
@@ -34,7 +36,28 @@ func TestWhatWaitsIsCalled(t *testing.T) {
 		t.Errorf("words open nothing here: %q", got)
 	}
 	x.prompt("/writ-approve tests")
+	x.write(codeFile, "def total(x): return sum(x)\n")
 	if got := Calls(x.state, x.workspace(), DefaultSettings()); got != "" {
 		t.Errorf("the implementation goes on, and calls nobody: %q", got)
 	}
+	ends := func(outcome string) {
+		x.do(EndTurn{Ran: &schemas.TestsFinished{Trigger: "stop", Kind: KindTest, Command: "pytest", Outcome: outcome, Output: "red"}, Workspace: x.workspace()})
+	}
+	ends(schemas.OutcomeFailed)
+	if got := Calls(x.state, x.workspace(), DefaultSettings()); got != "" {
+		t.Errorf("tests fail: %q", got)
+	}
+	ends(schemas.OutcomePassed)
+	says("the tests pass (`pytest`)", "yours to end", "/writ-approve implementation")
+	x.prompt("/writ-approve implementation")
+	x.phase(PhaseVerification)
+	says("not done yet", "0 of ", "not ticked in capabilities.md: ")
+	ticked := ""
+	for _, text := range x.state.Work.Gates[GatePlan].Capabilities {
+		ticked += "- [x] " + text + "\n"
+	}
+	x.write(CapabilitiesFile, ticked)
+	says("writ: done: all capabilities")
+	delete(x.files, codeFile)
+	says("not done yet", "planned and not there: "+codeFile)
 }

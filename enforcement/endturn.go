@@ -2,7 +2,6 @@ package enforcement
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/writbus/writ/schemas"
 	"github.com/writbus/writ/schemas/excerpt"
@@ -171,13 +170,8 @@ func (c EndTurn) advances(s State) *schemas.PhaseChanged {
 	if !s.Approved(GatePlan) || !s.Approved(GateTests) || len(s.Drifted(c.Workspace)) > 0 {
 		return nil
 	}
-	if len(s.Work.ungreen(c.Workspace)) > 0 {
+	if len(s.Work.ungreen(c.Workspace)) > 0 || len(s.Work.absent(c.Workspace)) > 0 {
 		return nil
-	}
-	for _, file := range s.Work.Gates[GatePlan].Planned {
-		if c.Workspace.Files[file].SHA256 == "" && !strings.ContainsAny(file, "*?[") {
-			return nil
-		}
 	}
 	return &schemas.PhaseChanged{From: PhaseImplementation, To: PhaseVerification, Reason: "the tests pass"}
 }

@@ -132,24 +132,44 @@ func ruleOfGate(gate string) string {
 }
 
 // complete tells whether verification is done: every capability of the plan is
-// ticked, every planned file exists, and nothing that ran since the last change
-// failed.
+// ticked, and the implementation is as it should be.
 func (c AdvancePhase) complete(s State) Decision {
-	approved := s.Work.Gates[GatePlan]
+	problems := append(s.Work.unticked(c.Workspace), s.unbuilt(c.Workspace)...)
+	if len(problems) > 0 {
+		return Decision{Rule: RuleVerify, Gate: GateImplementation, Problems: problems, Reason: RuleVerify + ": verification is not done: " + strings.Join(problems, "; ") + "."}
+	}
+	return Decision{Verdict: Allow, Context: "Every capability is ticked and every planned file exists. Report to the user; `writ mode set work` begins the next piece of work."}
+}
+
+// unticked are the capabilities of the approved plan that nobody ticked.
+func (w Work) unticked(ws Workspace) (problems []string) {
 	ticked := map[string]bool{}
-	for _, box := range plan.ParseCapabilities(c.Workspace.Capabilities) {
+	for _, box := range plan.ParseCapabilities(ws.Capabilities) {
 		ticked[box.Text] = ticked[box.Text] || box.Ticked
 	}
-	var problems []string
-	for _, text := range approved.Capabilities {
+	for _, text := range w.Gates[GatePlan].Capabilities {
 		if !ticked[text] {
 			problems = append(problems, "not ticked in capabilities.md: "+text)
 		}
 	}
-	for _, file := range approved.Planned {
-		if c.Workspace.Files[file].SHA256 == "" && !strings.ContainsAny(file, "*?[") {
-			problems = append(problems, "planned and not there: "+file)
+	return problems
+}
+
+// absent are the files of the approved plan that do not exist.
+func (w Work) absent(ws Workspace) (files []string) {
+	for _, file := range w.Gates[GatePlan].Planned {
+		if ws.Files[file].SHA256 == "" && !strings.ContainsAny(file, "*?[") {
+			files = append(files, file)
 		}
+	}
+	return files
+}
+
+// unbuilt says what of the implementation is missing: every planned file exists, and
+// nothing that ran since the last change failed.
+func (s State) unbuilt(ws Workspace) (problems []string) {
+	for _, file := range s.Work.absent(ws) {
+		problems = append(problems, "planned and not there: "+file)
 	}
 	switch {
 	case s.Failing:
@@ -157,8 +177,5 @@ func (c AdvancePhase) complete(s State) Decision {
 	case len(s.Unverified) > 0:
 		problems = append(problems, "no test or check ran since "+fileList(s.Unverified)+" changed")
 	}
-	if len(problems) > 0 {
-		return Decision{Rule: RuleVerify, Gate: GateImplementation, Problems: problems, Reason: RuleVerify + ": verification is not done: " + strings.Join(problems, "; ") + "."}
-	}
-	return Decision{Verdict: Allow, Context: "Every capability is ticked and every planned file exists. Report to the user; `writ mode set work` begins the next piece of work."}
+	return problems
 }

@@ -251,7 +251,7 @@ func (s State) Watched() []string {
 
 // ApprovalFiles lists the relative paths whose contents a command that may
 // approve or advance needs, sorted: plan.md, the test files written in this
-// session or approved before, and for the end of verification capabilities.md
+// session or approved before, and for the ends of implementation and verification capabilities.md
 // and the planned files (of these only whether they exist). Test files of
 // linked sub-agents' own states are to be added by the caller.
 func (s State) ApprovalFiles() []string {
@@ -264,7 +264,7 @@ func (s State) ApprovalFiles() []string {
 			paths = insert(paths, p)
 		}
 	}
-	if s.Work.Phase == PhaseVerification {
+	if s.building() {
 		paths = insert(paths, CapabilitiesFile)
 		for _, p := range s.Work.Gates[GatePlan].Planned {
 			paths = insert(paths, p)
