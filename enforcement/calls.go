@@ -28,7 +28,7 @@ func Calls(s State, w Workspace, set Settings) string {
 		return s.callsDone(w)
 	}
 	o := s.Offer(gate, w)
-	if o.Empty || len(o.Problems) > 0 {
+	if o.Empty || len(o.Problems) > 0 || s.Work.SentBack(gate, o.Fingerprint) {
 		return ""
 	}
 	title := plan.Title(w.Plan)

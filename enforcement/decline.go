@@ -54,7 +54,14 @@ func (s State) declined(p schemas.GateDeclined) State {
 	s = s.used(p.ActID, "declined")
 	s.Work.Declined = cloned(s.Work.Declined)
 	s.Work.Declined[p.Gate] = p.Reason
+	s.Work.DeclinedAs = cloned(s.Work.DeclinedAs)
+	s.Work.DeclinedAs[p.Gate] = p.Fingerprint
 	return s
+}
+
+// SentBack says that the user declined exactly this: it waits for the agent.
+func (w Work) SentBack(gate, fingerprint string) bool {
+	return fingerprint != "" && w.DeclinedAs[gate] == fingerprint
 }
 
 // heard forgets what the user wanted changed about a gate.
@@ -64,8 +71,10 @@ func (w Work) heard(gate string) Work {
 	}
 	w.Declined = cloned(w.Declined)
 	delete(w.Declined, gate)
+	w.DeclinedAs = cloned(w.DeclinedAs)
+	delete(w.DeclinedAs, gate)
 	if len(w.Declined) == 0 {
-		w.Declined = nil
+		w.Declined, w.DeclinedAs = nil, nil
 	}
 	return w
 }

@@ -26,7 +26,13 @@ func TestDeclineTellsTheAgentWhatToChange(t *testing.T) {
 		t.Errorf("the next prompt does not say it: %q", d.Context)
 	}
 
+	if got := Calls(x.state, x.workspace(), DefaultSettings()); got != "" {
+		t.Errorf("what was sent back calls the user: %q", got)
+	}
 	x.write(PlanFile, otherPlan)
+	if got := Calls(x.state, x.workspace(), DefaultSettings()); !strings.Contains(got, "the plan waits for you") {
+		t.Errorf("a changed plan calls nobody: %q", got)
+	}
 	x.do(ApproveGate{Gate: GatePlan, Channel: ChannelDashboard, ActID: "a1", Fingerprint: x.state.Offer(GatePlan, x.workspace()).Fingerprint, Workspace: x.workspace()})
 	x.phase(PhaseTesting)
 	if g := x.state.Guidance(); strings.Contains(g, "declined") {

@@ -159,6 +159,8 @@ type Work struct {
 	Left map[string]string `json:"left,omitempty"`
 	// Declined has what the user wants changed before they approve, by gate.
 	Declined map[string]string `json:"declined,omitempty"`
+	// DeclinedAs are the fingerprints of what they saw then.
+	DeclinedAs map[string]string `json:"declined_as,omitempty"`
 	// Added are the files that the user let in beside those the plan names,
 	// sorted, and Asked those last asked for.
 	Added []string `json:"added,omitempty"`

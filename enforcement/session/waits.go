@@ -25,7 +25,7 @@ const (
 )
 
 // waits lists what waits for the user in live sessions, longest first: plans and
-// tests that can be approved as they are.
+// tests that can be approved as they are, and that the user did not send back.
 func (v *Service) waits(ctx context.Context, _ bus.None) (schemas.Waits, error) {
 	if err := v.sessions.Runtime.Await(ctx, schemas.StreamSessions, v.sessions.List.Name()); err != nil {
 		return schemas.Waits{}, err
@@ -80,7 +80,7 @@ func (v *Service) waiting(ctx context.Context, s projections.SessionSummary) (on
 		return one, false, nil
 	}
 	o := state.Offer(gate, ws)
-	if o.Empty || len(o.Problems) > 0 {
+	if o.Empty || len(o.Problems) > 0 || state.Work.SentBack(gate, o.Fingerprint) {
 		return one, false, nil
 	}
 	one = schemas.Waiting{
