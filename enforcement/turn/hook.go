@@ -66,9 +66,7 @@ func (v *Service) Handle(ctx context.Context, r bus.Request) ([]byte, error) {
 		return nil, schemas.Faultf(schemas.CodeBadRequest, "the hook names no project: header %s is %q", schemas.HookHeaderProject, root)
 	}
 	t.project = v.Projects.At(v.firstProject(ctx, t.Session, root), r.Header.Get(schemas.HookHeaderHome))
-	if t.wantsRules() {
-		v.Rules.Await(ctx, v.Budget/2)
-	}
+	without := t.wantsRules() && !v.Rules.Await(ctx, v.Budget/2)
 	if run := v.runs.due(ctx, t, r.Header); run != nil {
 		return json.Marshal(schemas.HookReply{Tests: run})
 	}
@@ -80,6 +78,9 @@ func (v *Service) Handle(ctx context.Context, r bus.Request) ([]byte, error) {
 		}
 		if t.project.Problem != nil {
 			a.Notice = strings.TrimSpace(a.Notice + "\nwrit: " + t.project.Problem.Error() + ". The strict defaults are in force until it is mended.")
+		}
+		if without && (t.Kind == host.Prompt || t.Kind == host.SessionStart) {
+			a.Notice = strings.TrimSpace(a.Notice + "\nwrit: the rules are still being brought in; this one was given none.")
 		}
 		_, end := v.Meter.Span(ctx, spanReply)
 		defer end(nil)

@@ -33,8 +33,8 @@ type Sessions interface {
 
 // Rules are the rules in force.
 type Rules interface {
-	// Await waits until they are there.
-	Await(ctx context.Context, patience time.Duration)
+	// Await waits until they are there, and reports whether they are.
+	Await(ctx context.Context, patience time.Duration) bool
 	Current() *retrieval.Index
 	Checks() *check.Set
 	Search(ctx context.Context, q retrieval.Query) retrieval.Answer

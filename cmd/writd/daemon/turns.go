@@ -104,8 +104,8 @@ type rulesOfTurns struct {
 }
 
 // Await waits for the shipped rules.
-func (r rulesOfTurns) Await(ctx context.Context, patience time.Duration) {
-	r.d.rules.Ready(ctx, patience)
+func (r rulesOfTurns) Await(ctx context.Context, patience time.Duration) bool {
+	return r.d.rules.Ready(ctx, patience)
 }
 
 // known tells whether a plan may cite a rule.

@@ -57,8 +57,18 @@ func Thousands(n uint64) string {
 	return digits
 }
 
-// TextWidth is where prose for a terminal is broken.
+// TextWidth is where prose is broken, on a narrower terminal at its width.
 const TextWidth = 88
+
+// Prose breaks text for lines of the output that begin with an indent of so many
+// columns.
+func (a *Client) Prose(text string, indent int) []string {
+	width := TextWidth
+	if w := a.Env.Width(a.Out); w > 0 {
+		width = min(width, w)
+	}
+	return Wrap(text, width-indent)
+}
 
 // Wrap breaks text at spaces into lines of at most width runes; longer words
 // stand alone.

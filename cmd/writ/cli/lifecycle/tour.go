@@ -173,6 +173,12 @@ func (t *tour) installed(context.Context) error {
 }
 
 func (t *tour) start(ctx context.Context) error {
+	// A first start brings the rules in: what follows is to show them.
+	for range 8 {
+		if _, err := client.Ask[schemas.AlwaysOnReply](ctx, t.app.Client, client.RoleHook, "tour", schemas.SvcAlwaysOn, struct{}{}); err == nil {
+			break
+		}
+	}
 	t.heading("The agent starts a session", "")
 	reply, err := t.hook(ctx, "SessionStart", map[string]any{"source": "startup", "model": "claude-sonnet-5"})
 	if err != nil {
@@ -202,7 +208,7 @@ func (t *tour) prompt(ctx context.Context) error {
 			t.cited = append(t.cited, id)
 		}
 	}
-	t.expect("prompt", reply.Exit == 0, client.Plural(len(t.cited), "rule is", "rules are")+" added to the prompt: "+client.Dash(strings.Join(t.cited, ", ")), reply)
+	t.expect("prompt", reply.Exit == 0 && len(t.cited) > 0, client.Plural(len(t.cited), "rule is", "rules are")+" added to the prompt: "+client.Dash(strings.Join(t.cited, ", ")), reply)
 	t.quote(ruleLines(injected(reply), t.cited), 6)
 	return nil
 }

@@ -34,13 +34,13 @@ func (t *tour) heading(title, detail string) {
 }
 
 func (t *tour) line(text string) {
-	for _, line := range client.Wrap(text, client.TextWidth-6) {
+	for _, line := range t.app.Prose(text, 6) {
 		t.print("      %s\n", line)
 	}
 }
 
 func (t *tour) good(text string) {
-	for i, line := range client.Wrap(text, client.TextWidth-6) {
+	for i, line := range t.app.Prose(text, 6) {
 		mark := "✓"
 		if i > 0 {
 			mark = " "
@@ -66,7 +66,7 @@ func (t *tour) expect(what string, holds bool, text string, reply schemas.HookRe
 func (t *tour) quote(text string, most int) {
 	var lines []string
 	for line := range strings.Lines(text) {
-		lines = append(lines, client.Wrap(line, client.TextWidth-8)...)
+		lines = append(lines, t.app.Prose(line, 8)...)
 	}
 	for i, line := range lines {
 		if i == most {

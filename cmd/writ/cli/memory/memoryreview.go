@@ -99,7 +99,7 @@ func (a *app) showHeld(item schemas.MemoryItem) {
 	if item.Lost {
 		text = "(its key is missing, nobody can read it)"
 	}
-	for _, line := range client.Wrap(text, client.TextWidth-2) {
+	for _, line := range a.Prose(text, 2) {
 		a.Printf("  %s\n", line)
 	}
 	for _, g := range item.Regated {

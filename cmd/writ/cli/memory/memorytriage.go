@@ -147,7 +147,7 @@ func (a *app) showMemoryProposal(p schemas.MemoryProposal) {
 	st := a.Env.Style(a.Out)
 	a.Printf("\n%s  %s\n", st.Bold(st.Cyan(p.ID)), st.Dim(client.JoinNonEmpty(" · ", p.Kind, p.Decision, p.Reason, "by "+p.By,
 		client.Plural(len(p.Observations), "observation", "observations"), p.Time.Local().Format("2006-01-02 15:04"))))
-	for _, line := range client.Wrap(client.OneLine(p.Text), client.TextWidth-2) {
+	for _, line := range a.Prose(client.OneLine(p.Text), 2) {
 		a.Printf("  %s\n", line)
 	}
 	if p.Rule != "" {

@@ -49,7 +49,7 @@ func (a *app) showRecalled(reply schemas.RecallReply) {
 	st := a.Env.Style(a.Out)
 	for _, h := range reply.Hits {
 		a.Printf("%s %s\n", st.Bold(fmt.Sprintf("%.2f", h.Score)), st.Dim(client.JoinNonEmpty(" · ", h.ObservationID, h.Verdict, h.Category, h.Source, h.Time.Local().Format("2006-01-02 15:04"))))
-		for _, line := range client.Wrap(client.OneLine(h.Text), client.TextWidth-2) {
+		for _, line := range a.Prose(client.OneLine(h.Text), 2) {
 			a.Printf("  %s\n", line)
 		}
 		if w := h.Why; w != nil {

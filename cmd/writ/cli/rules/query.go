@@ -107,7 +107,7 @@ func (a *app) showFound(reply retrieveReply, explained bool) {
 		a.Printf("%s  %s\n", st.Bold(st.Cyan(id)), st.Bold(r.Title))
 		a.Printf("    %s\n", st.Dim(ruleFacts(r)))
 		if r.Tier != "titles" {
-			for _, line := range client.Wrap(r.Statement, client.TextWidth-4) {
+			for _, line := range a.Prose(r.Statement, 4) {
 				a.Printf("    %s\n", line)
 			}
 		}

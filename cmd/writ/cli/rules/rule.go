@@ -106,7 +106,7 @@ func (a *app) showRule(v schemas.RuleView) {
 		}
 		a.Printf("%s\n", st.Bold(name))
 		for _, line := range strings.Split(strings.TrimRight(text, "\n"), "\n") {
-			for _, wrapped := range indented(line) {
+			for _, wrapped := range a.indented(line) {
 				a.Printf("  %s\n", wrapped)
 			}
 		}
@@ -133,11 +133,11 @@ func (a *app) showRule(v schemas.RuleView) {
 }
 
 // indented wraps prose and leaves code, which is indented, as it is.
-func indented(line string) []string {
+func (a *app) indented(line string) []string {
 	if line == "" || strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t") {
 		return []string{line}
 	}
-	return client.Wrap(line, client.TextWidth-2)
+	return a.Prose(line, 2)
 }
 
 func mandatory(r schemas.Rule) string {

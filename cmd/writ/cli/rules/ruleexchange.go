@@ -161,7 +161,7 @@ rules. The same corpus always gives the same abstractions.`,
 				for _, r := range reply.Abstractions {
 					a.Printf("%s  %s\n", st.Bold(st.Cyan(r.ID)), r.Title)
 					if r.Abstraction != nil {
-						for _, line := range client.Wrap(r.Abstraction.Summary, client.TextWidth-2) {
+						for _, line := range a.Prose(r.Abstraction.Summary, 2) {
 							a.Printf("  %s\n", line)
 						}
 						a.Printf("  %s\n", st.Dim(fmt.Sprintf("%s · %.0f %% of their tokens", strings.Join(r.Abstraction.Members, ", "), 100*r.Abstraction.Ratio)))

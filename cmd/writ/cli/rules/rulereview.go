@@ -196,7 +196,7 @@ func (a *app) showReviewItem(item schemas.RuleReviewItem, place string) {
 	a.Printf("%s\n", st.Dim(client.JoinNonEmpty(" · ", item.Why, r.Severity, r.Domain, r.Confidence, by, since)))
 	for _, part := range []struct{ name, text string }{{"WHEN", r.Trigger}, {"RULE", r.Statement}, {"WHY", r.Rationale}} {
 		if part.text != "" {
-			for i, line := range client.Wrap(part.text, client.TextWidth-6) {
+			for i, line := range a.Prose(part.text, 6) {
 				name := part.name
 				if i > 0 {
 					name = ""
@@ -214,7 +214,7 @@ func (a *app) showReviewItem(item schemas.RuleReviewItem, place string) {
 	for i, n := range item.Neighbours {
 		a.Printf("%s %.2f  %s\n", st.Dim("near"), n.Similarity, st.Bold(n.ID))
 		if i < len(item.Near) && item.Near[i].ID == n.ID {
-			for _, line := range client.Wrap(item.Near[i].Statement, client.TextWidth-6) {
+			for _, line := range a.Prose(item.Near[i].Statement, 6) {
 				a.Printf("      %s\n", st.Dim(line))
 			}
 		}
