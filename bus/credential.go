@@ -2,6 +2,8 @@ package bus
 
 import (
 	"cmp"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -122,6 +124,39 @@ func readSecret(path string) ([]byte, error) {
 		return nil, fmt.Errorf("credential: %w", err)
 	}
 	return raw, nil
+}
+
+// TLS names what a client needs to reach the NATS of somebody else.
+type TLS struct {
+	CA   string `json:"ca,omitempty"`   // certificates of authorities, PEM; "" is the system's
+	Cert string `json:"cert,omitempty"` // the client's certificate, PEM
+	Key  string `json:"key,omitempty"`  // its key
+}
+
+// Config returns nil where nothing is named. Its error names the setting and the file.
+func (t TLS) Config() (*tls.Config, error) {
+	if t == (TLS{}) {
+		return nil, nil
+	}
+	c := &tls.Config{MinVersion: tls.VersionTLS12}
+	if t.CA != "" {
+		raw, err := os.ReadFile(t.CA)
+		if err != nil {
+			return nil, fmt.Errorf("nats_ca: %w", err)
+		}
+		c.RootCAs = x509.NewCertPool()
+		if !c.RootCAs.AppendCertsFromPEM(raw) {
+			return nil, fmt.Errorf("nats_ca: %s holds no certificate in PEM", t.CA)
+		}
+	}
+	if t.Cert != "" || t.Key != "" {
+		pair, err := tls.LoadX509KeyPair(t.Cert, t.Key)
+		if err != nil {
+			return nil, fmt.Errorf("nats_cert %q and nats_key %q: %w", t.Cert, t.Key, err)
+		}
+		c.Certificates = []tls.Certificate{pair}
+	}
+	return c, nil
 }
 
 // exposed looks at the mode's bits for group and others; Windows keeps rights

@@ -1,20 +1,15 @@
 package config
 
 import (
-	"crypto/rand"
-	"crypto/tls"
-	"crypto/x509"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
-	"strings"
 	"time"
 
+	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/schemas/atomicfile"
 )
 
@@ -29,70 +24,11 @@ type Endpoint struct {
 	Version string    `json:"version"`
 	Started time.Time `json:"started"`
 	// Daemon is whose services are asked, where several share a NATS.
-	Daemon string `json:"daemon,omitempty"`
-	TLS    TLS    `json:"tls,omitzero"`
+	Daemon string  `json:"daemon,omitempty"`
+	TLS    bus.TLS `json:"tls,omitzero"`
 	// Protocol is that of the daemon, 0 of one that is older than the number.
 	Protocol int `json:"protocol,omitempty"`
 }
-
-// TLS names what a client needs to reach the NATS of somebody else.
-type TLS struct {
-	CA   string `json:"ca,omitempty"`   // certificates of authorities, PEM; "" is the system's
-	Cert string `json:"cert,omitempty"` // the client's certificate, PEM
-	Key  string `json:"key,omitempty"`  // its key
-}
-
-// Config returns nil where nothing is named. It returns ErrSettings, with the file.
-func (t TLS) Config() (*tls.Config, error) {
-	if t == (TLS{}) {
-		return nil, nil
-	}
-	c := &tls.Config{MinVersion: tls.VersionTLS12}
-	if t.CA != "" {
-		raw, err := os.ReadFile(t.CA)
-		if err != nil {
-			return nil, fmt.Errorf("%w: nats_ca: %w", ErrSettings, err)
-		}
-		c.RootCAs = x509.NewCertPool()
-		if !c.RootCAs.AppendCertsFromPEM(raw) {
-			return nil, fmt.Errorf("%w: nats_ca: %s holds no certificate in PEM", ErrSettings, t.CA)
-		}
-	}
-	if t.Cert != "" || t.Key != "" {
-		pair, err := tls.LoadX509KeyPair(t.Cert, t.Key)
-		if err != nil {
-			return nil, fmt.Errorf("%w: nats_cert %q and nats_key %q: %w", ErrSettings, t.Cert, t.Key, err)
-		}
-		c.Certificates = []tls.Certificate{pair}
-	}
-	return c, nil
-}
-
-// DaemonID names the daemon of a data directory among others on one NATS, in 16
-// hexadecimal digits that are drawn once. A copy of the directory in another place
-// gets its own: the file is in no backup.
-func DaemonID(l Layout) (string, error) {
-	path := filepath.Join(l.Root, "run", "daemon-id")
-	raw, err := os.ReadFile(path)
-	if id := strings.TrimSpace(string(raw)); err == nil && daemonID.MatchString(id) {
-		return id, nil
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("config: daemon id: %w", err)
-	}
-	drawn := make([]byte, 8)
-	_, _ = rand.Read(drawn) // never fails
-	id := hex.EncodeToString(drawn)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return "", fmt.Errorf("config: daemon id: %w", err)
-	}
-	if err := atomicfile.Write(path, []byte(id+"\n"), 0o600); err != nil {
-		return "", fmt.Errorf("config: daemon id: %w", err)
-	}
-	return id, nil
-}
-
-var daemonID = regexp.MustCompile(`^[0-9a-f]{16}$`)
 
 // EndpointPath is the file in which a daemon announces itself.
 func EndpointPath(dataDir string) string {

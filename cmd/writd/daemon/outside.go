@@ -2,12 +2,16 @@ package daemon
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/writbus/writ/bus"
@@ -37,12 +41,12 @@ func (d *Daemon) connectOutside(ctx context.Context) error {
 	if err := d.shareUser(address, user); err != nil {
 		return err
 	}
-	d.endpoint.TLS = config.TLS{CA: d.file(d.settings.NATSCA), Cert: d.file(d.settings.NATSCert), Key: d.file(d.settings.NATSKey)}
+	d.endpoint.TLS = bus.TLS{CA: d.file(d.settings.NATSCA), Cert: d.file(d.settings.NATSCert), Key: d.file(d.settings.NATSKey)}
 	trust, err := d.endpoint.TLS.Config()
 	if err != nil {
-		return err
+		return fmt.Errorf("%w: %w", config.ErrSettings, err)
 	}
-	if d.endpoint.Daemon, err = config.DaemonID(d.layout); err != nil {
+	if d.endpoint.Daemon, err = daemonID(d.layout); err != nil {
 		return fmt.Errorf("%w: %w", ErrDataDir, err)
 	}
 	if err := d.connect(ctx, bus.Options{URL: address, Daemon: d.endpoint.Daemon, TLS: trust}.As(own)); err != nil {
@@ -109,3 +113,29 @@ func withoutUser(addresses string) (plain string, user bus.Credential, err error
 	}
 	return strings.Join(all, ","), user, nil
 }
+
+// daemonID names the daemon of a data directory among others on one NATS, in 16
+// hexadecimal digits that are drawn once. A copy of the directory in another place
+// gets its own: the file is in no backup.
+func daemonID(l config.Layout) (string, error) {
+	path := filepath.Join(l.Root, "run", "daemon-id")
+	raw, err := os.ReadFile(path)
+	if id := strings.TrimSpace(string(raw)); err == nil && wellFormedID.MatchString(id) {
+		return id, nil
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("the daemon's id: %w", err)
+	}
+	drawn := make([]byte, 8)
+	_, _ = rand.Read(drawn) // never fails
+	id := hex.EncodeToString(drawn)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return "", fmt.Errorf("the daemon's id: %w", err)
+	}
+	if err := atomicfile.Write(path, []byte(id+"\n"), 0o600); err != nil {
+		return "", fmt.Errorf("the daemon's id: %w", err)
+	}
+	return id, nil
+}
+
+var wellFormedID = regexp.MustCompile(`^[0-9a-f]{16}$`)

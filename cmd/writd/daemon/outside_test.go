@@ -152,13 +152,13 @@ func TestEachDaemonAnswersItsOwn(t *testing.T) {
 // it cannot be read.
 func TestAnIDIsDrawnOnce(t *testing.T) {
 	layout := config.Layout{Root: t.TempDir()}
-	first, err := config.DaemonID(layout)
-	again, err2 := config.DaemonID(layout)
+	first, err := daemonID(layout)
+	again, err2 := daemonID(layout)
 	if err != nil || err2 != nil || first != again || len(first) != 16 {
 		t.Fatalf("%q %q, %v %v", first, again, err, err2)
 	}
 	put(t, filepath.Join(layout.Root, "run", "daemon-id"), "a.>")
-	if other, err := config.DaemonID(layout); err != nil || other == first || len(other) != 16 {
+	if other, err := daemonID(layout); err != nil || other == first || len(other) != 16 {
 		t.Errorf("%q, %v", other, err)
 	}
 }
