@@ -81,7 +81,11 @@ func caches(o Options, project string, loose []string) []string {
 		make bool
 	}
 	var all []candidate
-	add := func(dir string, make bool) { all = append(all, candidate{dir, make}) }
+	add := func(dir string, make bool) {
+		if _, err := os.Lstat(dir); err == nil || make {
+			all = append(all, candidate{dir, make})
+		}
+	}
 	signs := map[string]bool{}
 	uses := func(file string) bool {
 		if file == "" {
