@@ -37,6 +37,7 @@ func Symptoms(r schemas.Rule) []string {
 		said = append(said, n.Prompt)
 	}
 	said = append(append(said, r.RedFlagThoughts...), r.RationalizationCounters...)
+	// Leaving out sentences that tell no trouble was tried: prompts found less.
 	return tidySymptoms(r, append(said, prose(r.Rationale), prose(r.Violation)))
 }
 
@@ -97,8 +98,14 @@ func sentences(text string) []string {
 	for line := range strings.Lines(text) {
 		line = strings.TrimLeft(strings.TrimSpace(line), "-*> #")
 		for {
-			at := strings.Index(line, ". ")
-			if at < 0 {
+			at := strings.IndexAny(line, ".!?")
+			for at >= 0 && at+1 < len(line) && line[at+1] != ' ' {
+				next := strings.IndexAny(line[at+1:], ".!?")
+				if at += 1 + next; next < 0 {
+					at = -1
+				}
+			}
+			if at < 0 || at+2 > len(line) {
 				break
 			}
 			all = append(all, strings.TrimSpace(line[:at+1]))

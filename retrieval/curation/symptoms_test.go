@@ -16,10 +16,10 @@ func TestSymptomsFromTheText(t *testing.T) {
 		"the harm of the rationale, no code, nothing said already": {
 			schemas.Rule{
 				Trigger: "A zebra is drawn.", Statement: "Paint the stripes.", Symptoms: []string{"Readers see a horse"},
-				Rationale: "Readers see a horse. Letters pile up for weeks!\n```go\nthe code is here too\n```\n- Paint the stripes.\nIt is",
+				Rationale: "Readers see a horse. Letters pile up for weeks! Stripes are good for sales.\n```go\nthe code is here too\n```\n- Paint the stripes.\nIt is",
 				Violation: "draw(horse)",
 			},
-			[]string{"Letters pile up for weeks!"},
+			[]string{"Letters pile up for weeks!", "Stripes are good for sales"},
 		},
 		"an anti-pattern": {
 			schemas.Rule{Type: schemas.NodeAntiPattern, AntiPattern: &schemas.AntiPattern{Harm: "Nobody finds the bug.", Appeal: "It is done sooner."}},

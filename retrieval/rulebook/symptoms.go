@@ -9,6 +9,7 @@ import (
 	"github.com/writbus/writ/retrieval/curation"
 	"github.com/writbus/writ/retrieval/rule"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 // symptoms proposes symptoms for rules that have none, from what they say themselves
@@ -37,7 +38,7 @@ func (b *Book) symptoms(ctx context.Context, r schemas.RuleSymptomsRequest) (sch
 			}
 			said = curation.SymptomsAnswered(state.Rule, answer)
 		}
-		reply.Rules = append(reply.Rules, schemas.RuleSymptoms{ID: state.Rule.ID, Title: cmp.Or(state.Rule.Title, state.Rule.Statement), Revision: state.Revisions, Symptoms: said})
+		reply.Rules = append(reply.Rules, schemas.RuleSymptoms{ID: state.Rule.ID, Title: cmp.Or(state.Rule.Title, excerpt.Runes(excerpt.Line(state.Rule.Statement), 80)), Revision: state.Revisions, Symptoms: said})
 	}
 	return reply, nil
 }

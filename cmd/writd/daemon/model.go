@@ -33,12 +33,12 @@ func (d *Daemon) openModel() (*model.Client, error) {
 
 // asker asks the model one question, nil where none is set up. What it is asked goes
 // to whom the person configured, without secrets.
-func (d *Daemon) asker() func(ctx context.Context, system, question string) (string, error) {
-	if d.model == nil {
+func asker(m *model.Client) func(ctx context.Context, system, question string) (string, error) {
+	if m == nil {
 		return nil
 	}
 	return func(ctx context.Context, system, question string) (string, error) {
-		reply, err := d.model.Chat(ctx, model.Request{System: system, Messages: []model.Message{model.Said(model.User, redact.Text(question))}}, nil)
+		reply, err := m.Chat(ctx, model.Request{System: system, Messages: []model.Message{model.Said(model.User, redact.Text(question))}}, nil)
 		return reply.Text, err
 	}
 }

@@ -23,7 +23,7 @@ func (d *Daemon) openRules() {
 	d.rules = rulebook.New(rulebook.Options{
 		Conn: d.conn, Log: d.log, Runtime: d.runtime, Rules: d.views.rules, Frequency: d.views.frequency, Index: d.corpus,
 		Sessions: d.sessions, Shipped: d.settings.ShippedRules, Now: d.now, Logger: d.logger, Failed: d.stop,
-		Lean: heap.Lean, Rest: d.restSoon, Ask: d.asker(),
+		Lean: heap.Lean, Rest: d.restSoon, Ask: asker(d.model),
 	})
 	d.graph = graph.New(graph.Options{
 		Conn: d.conn, Reading: d.reading, Runtime: d.runtime, Rules: d.views.rules, Import: d.rules.Import, Now: d.now,

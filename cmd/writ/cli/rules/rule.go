@@ -229,7 +229,7 @@ func (a *app) tellImport(reply schemas.RuleImportReply, dryRun bool) {
 	for _, warning := range reply.Warnings {
 		a.Note("warning: %s", warning)
 	}
-	if left := reply.Band.Left; len(left) > 0 {
+	if left := reply.Band.Left; len(left) > 0 && len(reply.Imported) > 0 {
 		a.Note("always shown: %s in %d of %d tokens, by importance; prompts find these like others: %s",
 			client.Plural(reply.Band.Rules, "node", "nodes"), reply.Band.Tokens, reply.Band.Most, strings.Join(left, ", "))
 	}
