@@ -419,6 +419,7 @@ func (d *Daemon) openViews(ctx context.Context) (func(), error) {
 	d.openRules()
 	d.journal = journal.New(journal.Options{
 		Conn: d.conn, Log: d.log, Views: d.runtime, Activity: d.views.activity, Minutes: d.corpus.Minutes, Now: d.now,
+		Find: func(ctx context.Context, s schemas.Stream, id string) (uint64, error) { return d.audit.Find(ctx, s, id) },
 	})
 	done := make(chan struct{})
 	go func() {

@@ -514,7 +514,13 @@ func TestEmitTakesProposalsAndRefusesFacts(t *testing.T) {
 	if err != nil || again != first {
 		t.Errorf("a retry is stored elsewhere: %+v, %+v, %v", first, again, err)
 	}
+	w.forgetIDs(schemas.StreamMemory)
+	again, err = call[schemas.EmitReply](w, w.hook, schemas.SvcEmit, request)
+	if err != nil || again != first {
+		t.Errorf("repeated when the server has forgotten its id, it is stored elsewhere: %+v, %+v, %v", first, again, err)
+	}
 	for name, bad := range map[string]schemas.EmitRequest{
+		"another's id":   {Type: "proposal.made", ID: "other", EventID: "e-1", Data: request.Data},
 		"a fact":         {Type: "gate.approved", ID: "s1", Data: json.RawMessage(`{}`)},
 		"no such type":   {Type: "moon.landed", ID: "x", Data: json.RawMessage(`{}`)},
 		"an observation": {Type: "observation.recorded", ID: "global", Data: json.RawMessage(`{"observation_id":"o1","original":"aGk=","text":"hi","write_verdict":"allow","write_confidence":0.9}`)},
@@ -528,6 +534,33 @@ func TestEmitTakesProposalsAndRefusesFacts(t *testing.T) {
 		if _, err := call[schemas.EmitReply](w, w.hook, schemas.SvcEmit, bad); !errors.As(err, &service) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// forgetIDs returns when the server no longer knows the ids of the events that a
+// stream has now.
+func (w *world) forgetIDs(s schemas.Stream) {
+	w.t.Helper()
+	ctx := w.t.Context()
+	endpoint, err := config.ReadEndpoint(w.data)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	conn := dial(w.t, w.data, endpoint.URL, "daemon")
+	if err := conn.EnsureStreams(ctx, bus.Retention{Duplicates: 100 * time.Millisecond}); err != nil {
+		w.t.Fatal(err)
+	}
+	log := conn.Writer(bus.WriterOptions{Source: "/test"})
+	seen := map[uint64]bool{}
+	for len(seen) < 2 {
+		at, err := bus.Record(ctx, log, schemas.Event{
+			ID: "probe", Actor: schemas.Writ("test"), Aggregate: schemas.Aggregate{Kind: schemas.KindMemory, ID: "probe"},
+			Data: schemas.ProposalMade{ProposalID: "probe", Text: "t"},
+		})
+		if err != nil || at.Stream != s {
+			w.t.Fatalf("%+v %v", at, err)
+		}
+		seen[at.Seq] = true
 	}
 }
 
