@@ -297,6 +297,7 @@ func (d *Daemon) openBus(ctx context.Context) (func(), error) {
 		}
 		return d.disconnect, nil
 	}
+	retention.Silence = bus.ReaderSilence
 	credentials, err := embedded.LoadOrCreateCredentials(d.layout.Credentials())
 	if err != nil {
 		return nil, err
@@ -419,7 +420,9 @@ func (d *Daemon) openViews(ctx context.Context) (func(), error) {
 	d.openRules()
 	d.journal = journal.New(journal.Options{
 		Conn: d.conn, Log: d.log, Views: d.runtime, Activity: d.views.activity, Minutes: d.corpus.Minutes, Now: d.now,
-		Find: func(ctx context.Context, s schemas.Stream, id string) (uint64, error) { return d.audit.Find(ctx, s, id) },
+		Find: func(ctx context.Context, s schemas.Stream, id string) (uint64, error) {
+			return d.audit.Find(ctx, s, id)
+		},
 	})
 	done := make(chan struct{})
 	go func() {

@@ -13,6 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/retrieval"
@@ -469,6 +472,54 @@ func TestRolesReachWhatTheyMay(t *testing.T) {
 	}
 	if r, err := call[schemas.ActReply](w, w.admin, schemas.SvcModeByUser, schemas.ModeRequest{Session: "s1", Mode: "conversation"}); err != nil || !r.OK {
 		t.Errorf("the user did not leave work mode: %+v, %v", r, err)
+	}
+}
+
+// TestReadersLeaveNothing: a role that may only read cannot have the server keep
+// readers for it, neither while nobody asks nor over a restart.
+func TestReadersLeaveNothing(t *testing.T) {
+	w := newWorld(t)
+	durable := func() (*jetstream.ConsumerInfo, error) {
+		endpoint, err := config.ReadEndpoint(w.data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		own, err := bus.LoadCredential(config.Layout{Root: w.data}.Credentials(), "dashboard")
+		if err != nil {
+			t.Fatal(err)
+		}
+		nc, err := nats.Connect(endpoint.URL, nats.UserInfo(own.User, own.Password), nats.CustomInboxPrefix(bus.InboxPrefix(own.User)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(nc.Close)
+		js, err := jetstream.New(nc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c, err := js.Consumer(t.Context(), string(schemas.StreamSessions), "kept"); err == nil {
+			return c.CachedInfo(), nil
+		} else if !errors.Is(err, jetstream.ErrConsumerNotFound) {
+			t.Fatal(err)
+		}
+		if _, err := js.CreateConsumer(t.Context(), string(schemas.StreamSessions), jetstream.ConsumerConfig{Durable: "long", InactiveThreshold: 24 * time.Hour}); err == nil {
+			t.Error("a reader is kept for a day without being asked")
+		}
+		c, err := js.CreateConsumer(t.Context(), string(schemas.StreamSessions), jetstream.ConsumerConfig{Durable: "kept"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.CachedInfo(), jetstream.ErrConsumerNotFound
+	}
+	if c, _ := durable(); c.Config.InactiveThreshold != bus.ReaderSilence {
+		t.Errorf("it is kept for %s without being asked", c.Config.InactiveThreshold)
+	}
+	if err := w.stop(); err != nil {
+		t.Fatal(err)
+	}
+	w = start(t, w.data, w.project)
+	if _, err := durable(); err == nil {
+		t.Error("it is there after a restart")
 	}
 }
 
