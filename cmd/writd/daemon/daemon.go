@@ -37,6 +37,7 @@ import (
 	"github.com/writbus/writ/retrieval/rulebook/graph"
 	"github.com/writbus/writ/retrieval/rulebook/index"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/atomicfile"
 	"github.com/writbus/writ/schemas/filelock"
 )
 
@@ -257,11 +258,15 @@ func (d *Daemon) takeDataDir() (release func(), err error) {
 		release()
 		return nil, fmt.Errorf("%w: %w", ErrDataDir, err)
 	}
+	atomicfile.Sweep(d.layout.Root, d.now().Add(-keepUnwritten))
 	if tree := project.WorkTree(d.layout.Root); tree != "" {
 		d.warn(fmt.Sprintf("the data directory %s lies in the work tree %s: the log would be committed and the agent could reach it; set WRIT_HOME to another folder", d.layout.Root, tree))
 	}
 	return release, nil
 }
+
+// keepUnwritten is longer than anybody takes to write a file.
+const keepUnwritten = time.Hour
 
 // mostLook is longer than a look at a lock takes.
 const mostLook = 50 * time.Millisecond
