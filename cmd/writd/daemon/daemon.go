@@ -166,7 +166,7 @@ func Run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 		return err
 	}
 	defer closeViews()
-	if err := d.closeLost(ctx); err != nil {
+	if err := closeLost(ctx, d); err != nil {
 		return err
 	}
 	stopRules := d.rules.Begin(ctx)
