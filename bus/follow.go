@@ -26,7 +26,7 @@ const (
 	withinHeartbeat = 30 * time.Second       // the same, of a server in this process: it cannot
 	withinExpiry    = 90 * time.Second       // be lost alone, and every reader's beat wakes eight goroutines
 	followInactive  = 2 * time.Minute        // after which the server forgets a lost reader
-	followIdle      = 2 * time.Second        // silence after which UntilEnd looks whether retention dropped the rest
+	followIdle      = 2 * time.Second        // silence after which UntilEnd looks whether the rest is there
 	followLinger    = 20 * time.Millisecond  // wait for records announced to be on their way
 	followBackoff   = 100 * time.Millisecond // first pause after a failure, doubled up to:
 	followPause     = 2 * time.Second
@@ -277,7 +277,7 @@ func (f *follower) gather(ctx context.Context, in *intake, reconnected <-chan st
 			case <-linger:
 				return batch, pending, nil
 			case <-idle:
-				return batch, pending, errInterrupted
+				return batch, pending, f.stalled(ctx, cursor)
 			case err := <-in.failures:
 				return batch, pending, err
 			case <-reconnected:
@@ -333,6 +333,18 @@ func (f *follower) verify(ctx context.Context, at place, cursor uint64, expect *
 		return f.explain(ctx, cursor, at.stream)
 	}
 	return nil
+}
+
+// stalled says why nothing comes short of the end: the rest cannot be read, or
+// something was lost on the way.
+func (f *follower) stalled(ctx context.Context, cursor uint64) error {
+	if _, err := f.conn.NextOf(ctx, f.stream, cursor+1); err == nil || ctx.Err() != nil || !f.conn.nc.IsConnected() {
+		return errInterrupted
+	}
+	if err := f.explain(ctx, cursor, f.end+1); err != nil {
+		return err
+	}
+	return errDone
 }
 
 // explain allows a jump over records that retention dropped, or that were damaged

@@ -26,7 +26,13 @@ type Retention struct {
 	// setting that makes the log forget.
 	MaxAge     time.Duration
 	Duplicates time.Duration // how long event ids are remembered; 0 is DefaultDuplicates
+	// Silence is how long the server keeps a reader that asks for nothing, whoever
+	// made it and whatever it asked for; 0 leaves that to the reader.
+	Silence time.Duration
 }
+
+// ReaderSilence is longer than any reader of Follow is silent.
+const ReaderSilence = followInactive + 3*time.Minute
 
 // StreamState is where a stream stands.
 type StreamState struct {
@@ -74,19 +80,20 @@ func (r Retention) config(s schemas.Stream) jetstream.StreamConfig {
 		duplicates = min(duplicates, r.MaxAge)
 	}
 	return jetstream.StreamConfig{
-		Name:       string(s),
-		Subjects:   []string{s.Subjects()},
-		Storage:    jetstream.FileStorage,
-		Retention:  jetstream.LimitsPolicy,
-		Discard:    jetstream.DiscardNew,
-		Replicas:   max(r.Replicas, 1),
-		MaxBytes:   limit,
-		MaxAge:     r.MaxAge,
-		MaxMsgs:    -1,
-		MaxMsgSize: -1,
-		Duplicates: duplicates,
-		DenyDelete: true,
-		DenyPurge:  true,
+		Name:           string(s),
+		Subjects:       []string{s.Subjects()},
+		Storage:        jetstream.FileStorage,
+		Retention:      jetstream.LimitsPolicy,
+		Discard:        jetstream.DiscardNew,
+		Replicas:       max(r.Replicas, 1),
+		MaxBytes:       limit,
+		MaxAge:         r.MaxAge,
+		MaxMsgs:        -1,
+		MaxMsgSize:     -1,
+		Duplicates:     duplicates,
+		DenyDelete:     true,
+		DenyPurge:      true,
+		ConsumerLimits: jetstream.StreamConsumerLimits{InactiveThreshold: r.Silence},
 		// A direct read may be answered by a replica that lags behind, so
 		// replicated streams are read at their leader.
 		AllowDirect: r.Replicas <= 1,
@@ -125,7 +132,7 @@ func sameConfig(have, want jetstream.StreamConfig) bool {
 		have.Storage == want.Storage && have.Retention == want.Retention && have.Discard == want.Discard &&
 		have.Replicas == want.Replicas && have.MaxBytes == want.MaxBytes && have.MaxAge == want.MaxAge &&
 		have.Duplicates == want.Duplicates && have.AllowDirect == want.AllowDirect &&
-		have.DenyDelete == want.DenyDelete && have.DenyPurge == want.DenyPurge
+		have.DenyDelete == want.DenyDelete && have.DenyPurge == want.DenyPurge && have.ConsumerLimits == want.ConsumerLimits
 }
 
 // State returns where a stream stands, or ErrNotFound.

@@ -747,7 +747,9 @@ func (m *model) lose() {
 		c := pick(m, []Command{
 			SubmitPrompt{Prompt: "yes", ActID: "after", Origin: OriginUser, Workspace: w, Settings: DefaultSettings()},
 			SubmitPrompt{Prompt: "continue with the plan", ActID: "after", Origin: OriginUser, Workspace: w, Settings: DefaultSettings()},
-			SetMode{Mode: ModeWork}, SetMode{Mode: ModeConversation}, AdvancePhase{Workspace: w},
+			SetMode{Mode: ModeWork},
+			SetMode{Mode: ModeConversation},
+			AdvancePhase{Workspace: w},
 			StartSession{schemas.SessionStarted{Host: "claude", Project: "/p", Source: "resume"}},
 		})
 		if d, err = Decide(s, c); err != nil {

@@ -120,7 +120,8 @@ const protectBytes = 1 << 30
 // their stream: it would end each file at its first damaged record, and with that
 // take the sound ones behind it – at the start where its index does not hold, else
 // when somebody reads. A torn end that nothing acknowledged is left to the server,
-// and so is what a power cut may take of an end that is not synced.
+// and so is what a power cut may take of an end that is not synced: then its index
+// is not of that end.
 func (s *Server) protect(stored []string) error {
 	noted, err := readMarks(s.options.Dir)
 	if err != nil {
@@ -134,9 +135,9 @@ func (s *Server) protect(stored []string) error {
 		if blocks.Size(o.Dir) > protectBytes && indexHolds(o.Dir, name) {
 			continue
 		}
-		o.Leave = func(d blocks.Damage) bool {
-			return d.Erased || d.From == d.To || d.AtEnd && s.options.Durability != PowerLoss
-		}
+		o.Leave = func(d blocks.Damage) bool { return d.Erased || d.From == d.To }
+		torn := s.options.Durability != PowerLoss && !indexHolds(o.Dir, name)
+		o.Spare = func(d blocks.Damage) bool { return d.AtEnd && torn }
 		done, err := blocks.Repair(o)
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrStart, err)

@@ -192,7 +192,7 @@ func (s *Server) start(ctx context.Context) error {
 		s.options.MaxStore = storeLimit
 	}
 	before := storedStreams(s.options.Dir)
-	if err := errors.Join(s.mendDescriptions(before), s.protect(before)); err != nil {
+	if err := errors.Join(s.mendDescriptions(before), forgetReaders(s.options.Dir, before), s.protect(before)); err != nil {
 		return err
 	}
 	ns, err := server.NewServer(options)
@@ -216,6 +216,17 @@ func (s *Server) start(ctx context.Context) error {
 			ns.Shutdown()
 			ns.WaitForShutdown()
 			return err
+		}
+	}
+	return nil
+}
+
+// forgetReaders removes the readers that somebody had the server keep: who may only
+// read leaves nothing behind, and Follow's readers end with their connection.
+func forgetReaders(dir string, stored []string) error {
+	for _, name := range stored {
+		if err := os.RemoveAll(filepath.Join(streamsDir(dir), name, "obs")); err != nil {
+			return fmt.Errorf("%w: %w", ErrStart, err)
 		}
 	}
 	return nil

@@ -27,6 +27,7 @@ import (
 	"time"
 
 	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/enforcement/host"
 )
 
 // ErrAddress is returned by Start for an address that is not one of the
@@ -36,7 +37,7 @@ var ErrAddress = errors.New("httphook: http_hooks must be a loopback address suc
 const (
 	// maxPayload is that of `writ hook`: the largest file a host sends whole,
 	// twice over, with room for JSON's escapes.
-	maxPayload = 24 << 20
+	maxPayload = host.MaxPayload
 	// maxHeader bounds the headers, bytes.
 	maxHeader = 16 << 10
 	// atOnce bounds the payloads in memory at once; others wait their turn.

@@ -3,12 +3,14 @@ package journal
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sync"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/projections/transparency"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -36,9 +38,11 @@ func (j *Journal) emit(ctx context.Context, r schemas.EmitRequest) (schemas.Emit
 	if err != nil {
 		return schemas.EmitReply{}, schemas.Faultf(schemas.CodeBadRequest, "%v", err)
 	}
-	id := r.EventID
+	aggregate, id := schemas.Aggregate{Kind: t.Kind(), ID: r.ID}, r.EventID
 	if id == "" {
 		id = bus.NewID()
+	} else if at, err := j.emitted(ctx, aggregate, t, id); err != nil || at.Seq > 0 {
+		return schemas.EmitReply{EventID: id, Position: at}, err
 	}
 	actor := schemas.ParseActor(r.Actor)
 	if r.Actor == "" {
@@ -46,12 +50,32 @@ func (j *Journal) emit(ctx context.Context, r schemas.EmitRequest) (schemas.Emit
 	}
 	position, err := bus.Record(ctx, j.log, schemas.Event{
 		ID: id, Source: "/writ/emit", Actor: actor, Data: data,
-		Aggregate: schemas.Aggregate{Kind: t.Kind(), ID: r.ID},
+		Aggregate: aggregate,
 	})
 	if err != nil {
 		return schemas.EmitReply{}, err
 	}
 	return schemas.EmitReply{EventID: id, Position: position}, nil
+}
+
+// emitted is where an event with an id is in the log already, zero where it is not:
+// the server forgets ids after seconds, and who repeats does so whenever it can.
+func (j *Journal) emitted(ctx context.Context, a schemas.Aggregate, t schemas.Type, id string) (at schemas.Position, err error) {
+	seq, err := j.find(ctx, a.Kind.Stream(), id)
+	if errors.Is(err, transparency.ErrNoRecord) {
+		return at, nil
+	}
+	if err != nil {
+		return at, err
+	}
+	record, err := j.conn.Get(ctx, a.Kind.Stream(), seq)
+	if err != nil {
+		return at, err
+	}
+	if of, is, err := schemas.ParseSubject(record.Message.Subject); err != nil || of != a || is != t {
+		return at, schemas.Faultf(schemas.CodeBadRequest, "the event id %.60q is that of another event, record %d of %s. Give this one an id of its own", id, seq, record.Stream)
+	}
+	return schemas.Position{Stream: record.Stream, Seq: seq}, nil
 }
 
 var bodySchemas sync.Map // schemas.Type → *jsonschema.Resolved

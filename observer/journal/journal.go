@@ -26,6 +26,9 @@ type Options struct {
 	// Minutes are how long retrievals took, by the minute.
 	Minutes func() []schemas.RetrievalMinute
 	Now     func() time.Time
+	// Find returns where an event of a stream is in the log, by its id, or
+	// transparency.ErrNoRecord.
+	Find func(ctx context.Context, s schemas.Stream, id string) (uint64, error)
 }
 
 // Journal is the service.
@@ -36,11 +39,12 @@ type Journal struct {
 	counts  projections.Activity
 	minutes func() []schemas.RetrievalMinute
 	now     func() time.Time
+	find    func(context.Context, schemas.Stream, string) (uint64, error)
 }
 
 // New makes a journal.
 func New(o Options) *Journal {
-	return &Journal{conn: o.Conn, log: o.Log, views: o.Views, counts: o.Activity, minutes: o.Minutes, now: o.Now}
+	return &Journal{conn: o.Conn, log: o.Log, views: o.Views, counts: o.Activity, minutes: o.Minutes, now: o.Now, find: o.Find}
 }
 
 // Endpoints are its services.

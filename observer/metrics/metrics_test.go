@@ -25,7 +25,7 @@ var quietly = slog.New(slog.DiscardHandler)
 
 func start(t *testing.T, o Options) *Telemetry {
 	t.Helper()
-	o.Logger = quietly
+	o.Logger, o.Token = quietly, "a token"
 	m, err := Start(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
@@ -36,7 +36,12 @@ func start(t *testing.T, o Options) *Telemetry {
 
 func scrape(t *testing.T, m *Telemetry) string {
 	t.Helper()
-	response, err := http.Get(m.URL())
+	request, err := http.NewRequest(http.MethodGet, m.URL(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer a token")
+	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		t.Fatal(err)
 	}

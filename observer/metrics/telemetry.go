@@ -3,6 +3,7 @@ package metrics
 import (
 	"cmp"
 	"context"
+	"crypto/subtle"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -58,6 +59,9 @@ type Options struct {
 	Logger *slog.Logger
 	// Patience is how long Stop waits for the endpoint; 0 is DefaultPatience.
 	Patience time.Duration
+	// Token is what a scrape has to send, without which nothing is told, and
+	// TokenFile where it is kept.
+	Token, TokenFile string
 }
 
 // Telemetry counts and traces. It is safe for concurrent use; its methods never
@@ -109,6 +113,20 @@ func Start(ctx context.Context, o Options) (t *Telemetry, err error) {
 	return t, t.serve(o)
 }
 
+// guarded lets only those scrape who can read the token's file: a port of loopback
+// is open to everybody on the machine.
+func (o Options) guarded(scrapes http.Handler) http.Handler {
+	want := []byte("Bearer " + o.Token)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if o.Token == "" || subtle.ConstantTimeCompare([]byte(r.Header.Get("Authorization")), want) != 1 {
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			http.Error(w, "writ: metrics are told to those who send the token in "+o.TokenFile+" as `Authorization: Bearer TOKEN`; Prometheus does with `authorization: {credentials_file: …}`", http.StatusUnauthorized)
+			return
+		}
+		scrapes.ServeHTTP(w, r)
+	})
+}
+
 // serve listens for scrapes.
 func (t *Telemetry) serve(o Options) error {
 	address := o.Address
@@ -128,7 +146,7 @@ func (t *Telemetry) serve(o Options) error {
 	}
 	t.address = listener.Addr().String()
 	routes := http.NewServeMux()
-	routes.Handle("GET /metrics", promhttp.HandlerFor(t.registry, promhttp.HandlerOpts{Timeout: scrapeBudget, ErrorHandling: promhttp.ContinueOnError}))
+	routes.Handle("GET /metrics", o.guarded(promhttp.HandlerFor(t.registry, promhttp.HandlerOpts{Timeout: scrapeBudget, ErrorHandling: promhttp.ContinueOnError})))
 	t.server = &http.Server{Handler: routes, ReadHeaderTimeout: scrapeBudget, ErrorLog: slog.NewLogLogger(o.Logger.Handler(), slog.LevelDebug)}
 	go func() {
 		if err := t.server.Serve(listener); err != nil && !errors.Is(err, http.ErrServerClosed) {

@@ -26,6 +26,7 @@ import (
 	"runtime"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // Options say how a file is replaced.
@@ -277,6 +278,20 @@ func Temporary(name string) bool {
 	middle, ends := strings.CutSuffix(middle, suffix)
 	_, err := hex.DecodeString(middle)
 	return ours && ends && len(middle) == 16 && err == nil
+}
+
+// Sweep removes what interrupted writes left below a folder before a time. What
+// cannot be looked at or removed stays.
+func Sweep(dir string, before time.Time) {
+	_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() || !Temporary(e.Name()) {
+			return nil //nolint:nilerr // the rest is looked at all the same
+		}
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() && info.ModTime().Before(before) {
+			_ = os.Remove(path) // it only takes room
+		}
+		return nil
+	})
 }
 
 // fault is called before each step; a test makes one fail.

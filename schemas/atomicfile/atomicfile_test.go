@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 var steps = []string{"create", "chmod", "sync", "close", "rename", "sync folder"}
@@ -324,5 +325,23 @@ func TestAWriterKilledAnytimeLeavesAWholeFile(t *testing.T) {
 			t.Fatal("the child was not killed")
 		}
 		looksRight(t, path, reported)
+	}
+}
+
+// TestSweep: what writes left that were cut off is removed, and nothing else.
+func TestSweep(t *testing.T) {
+	dir, now := t.TempDir(), time.Now()
+	left, fresh := ".writ-0123456789abcdef.tmp", "in/.writ-fedcba9876543210.tmp"
+	for name, age := range map[string]time.Duration{left: 2 * time.Hour, "in/" + left: 2 * time.Hour, fresh: 0, "in/kept.json": 2 * time.Hour, ".writ-x.tmp": 2 * time.Hour} {
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, nil, 0o600), os.Chtimes(path, now.Add(-age), now.Add(-age))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	Sweep(dir, now.Add(-time.Hour))
+	for name, there := range map[string]bool{left: false, "in/" + left: false, fresh: true, "in/kept.json": true, ".writ-x.tmp": true} {
+		if _, err := os.Stat(filepath.Join(dir, name)); (err == nil) != there {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

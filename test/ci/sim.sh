@@ -2,13 +2,14 @@
 # The long simulations: kills at random points under load, random command
 # sequences against the gate's invariants, made-up shell commands against what
 # they did, random histories of observations. SIM_KILLS, SIM_COMMANDS, SIM_SHELLS
-# and SIM_HISTORIES set how many; a failing run prints its seed.
+# and SIM_HISTORIES set how many, SIM_FLIPS how many bits are flipped (else as many as kills); a failing run prints its seed.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 kills=${SIM_KILLS:-500}
 commands=${SIM_COMMANDS:-1000000}
 shells=${SIM_SHELLS:-5000}
 histories=${SIM_HISTORIES:-10000}
+flips=${SIM_FLIPS:-$kills}
 
 # simulate PACKAGE TESTS [FLAG…]: that no test bears the name is a failure.
 simulate() {
@@ -28,3 +29,7 @@ echo "100 processes, the same corpus in other orders"
 WRIT_PROCESSES=100 simulate ./retrieval 'TestProcessesAnswerAlike'
 echo "$histories random histories of observations"
 simulate ./observer/observation '^TestModel$' -rapid.checks="$histories"
+echo "$flips flipped bits over every file of a data folder, each healed or told with a remedy that works"
+WRIT_FLIPS="$flips" simulate ./test '^TestFlips$'
+echo "repairs, restores and backups, killed $((kills / 10 + 1)) times each"
+WRIT_MENDING_KILLS="$((kills / 10 + 1))" simulate ./test '^TestKilledInTheMiddle$'

@@ -331,7 +331,7 @@ func TestHookJudgesBrokenPayloadsByTheirEvent(t *testing.T) {
 		"no object": {`["PreToolUse"]`, "not a JSON object"},
 		"null":      {"null", "not a JSON object"},
 		"binary":    {"\x00\xff\xfe", "not a JSON object"},
-		"too large": {`{"x":"` + strings.Repeat("a", client.MaxPayload) + `"}`, "larger than 24 MiB"},
+		"too large": {`{"x":"` + strings.Repeat("a", client.MaxPayload), "larger than 24 MiB"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { // where reading takes none of the budget
@@ -345,6 +345,37 @@ func TestHookJudgesBrokenPayloadsByTheirEvent(t *testing.T) {
 				}
 				if len(s.asked) > 0 {
 					t.Error("the daemon was asked")
+				}
+			})
+		})
+	}
+}
+
+// TestHookSeesWhatIsTooLarge: of a payload above the limit a prompt and a tool's
+// result are seen, shortened; what asks for a write is refused.
+func TestHookSeesWhatIsTooLarge(t *testing.T) {
+	vast := strings.Repeat("a", client.MaxPayload)
+	for name, c := range map[string]struct {
+		fields map[string]any
+		denied bool
+	}{
+		"a prompt": {fields: map[string]any{"hook_event_name": "UserPromptSubmit", "prompt": vast}},
+		"a result": {fields: map[string]any{"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_input": map[string]any{"command": "ls"}, "tool_response": map[string]any{"stdout": []string{"x", vast}}}},
+		"a write":  {fields: map[string]any{"hook_event_name": "PreToolUse", "tool_name": "Write", "tool_input": map[string]any{"file_path": "x", "content": vast}}, denied: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { // where reading takes none of the budget
+				s := &script{answers: []func(context.Context, bus.Request) (bus.Reply, error){answer(`{}`)}}
+				env, root := world(t, true, "", s)
+				c.fields["cwd"] = root
+				raw, _ := json.Marshal(c.fields)
+				r := runHookOf(env, bytes.NewReader(raw), "claude")
+				if c.denied {
+					mustDeny(t, r, "larger than 24 MiB")
+					return
+				}
+				if r.Exit != 0 || len(s.asked) != 1 || len(s.asked[0].Body) > 1<<20 || !bytes.Contains(s.asked[0].Body, []byte("left out by writ")) || !json.Valid(s.asked[0].Body) {
+					t.Errorf("%+v, asked %d times", r, len(s.asked))
 				}
 			})
 		})

@@ -37,6 +37,7 @@ import (
 	"github.com/writbus/writ/retrieval/rulebook/graph"
 	"github.com/writbus/writ/retrieval/rulebook/index"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/atomicfile"
 	"github.com/writbus/writ/schemas/filelock"
 )
 
@@ -165,7 +166,7 @@ func Run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 		return err
 	}
 	defer closeViews()
-	if err := d.closeLost(ctx); err != nil {
+	if err := closeLost(ctx, d); err != nil {
 		return err
 	}
 	stopRules := d.rules.Begin(ctx)
@@ -257,11 +258,15 @@ func (d *Daemon) takeDataDir() (release func(), err error) {
 		release()
 		return nil, fmt.Errorf("%w: %w", ErrDataDir, err)
 	}
+	atomicfile.Sweep(d.layout.Root, d.now().Add(-keepUnwritten))
 	if tree := project.WorkTree(d.layout.Root); tree != "" {
 		d.warn(fmt.Sprintf("the data directory %s lies in the work tree %s: the log would be committed and the agent could reach it; set WRIT_HOME to another folder", d.layout.Root, tree))
 	}
 	return release, nil
 }
+
+// keepUnwritten is longer than anybody takes to write a file.
+const keepUnwritten = time.Hour
 
 // mostLook is longer than a look at a lock takes.
 const mostLook = 50 * time.Millisecond
@@ -297,6 +302,7 @@ func (d *Daemon) openBus(ctx context.Context) (func(), error) {
 		}
 		return d.disconnect, nil
 	}
+	retention.Silence = bus.ReaderSilence
 	credentials, err := embedded.LoadOrCreateCredentials(d.layout.Credentials())
 	if err != nil {
 		return nil, err
@@ -419,6 +425,9 @@ func (d *Daemon) openViews(ctx context.Context) (func(), error) {
 	d.openRules()
 	d.journal = journal.New(journal.Options{
 		Conn: d.conn, Log: d.log, Views: d.runtime, Activity: d.views.activity, Minutes: d.corpus.Minutes, Now: d.now,
+		Find: func(ctx context.Context, s schemas.Stream, id string) (uint64, error) {
+			return d.audit.Find(ctx, s, id)
+		},
 	})
 	done := make(chan struct{})
 	go func() {

@@ -13,6 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/cmd/internal/reach"
@@ -474,6 +477,54 @@ func TestRolesReachWhatTheyMay(t *testing.T) {
 	}
 }
 
+// TestReadersLeaveNothing: a role that may only read cannot have the server keep
+// readers for it, neither while nobody asks nor over a restart.
+func TestReadersLeaveNothing(t *testing.T) {
+	w := newWorld(t)
+	durable := func() (*jetstream.ConsumerInfo, error) {
+		endpoint, err := config.ReadEndpoint(w.data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		own, err := bus.LoadCredential(config.Layout{Root: w.data}.Credentials(), "dashboard")
+		if err != nil {
+			t.Fatal(err)
+		}
+		nc, err := nats.Connect(endpoint.URL, nats.UserInfo(own.User, own.Password), nats.CustomInboxPrefix(bus.InboxPrefix(own.User)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(nc.Close)
+		js, err := jetstream.New(nc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c, err := js.Consumer(t.Context(), string(schemas.StreamSessions), "kept"); err == nil {
+			return c.CachedInfo(), nil
+		} else if !errors.Is(err, jetstream.ErrConsumerNotFound) {
+			t.Fatal(err)
+		}
+		if _, err := js.CreateConsumer(t.Context(), string(schemas.StreamSessions), jetstream.ConsumerConfig{Durable: "long", InactiveThreshold: 24 * time.Hour}); err == nil {
+			t.Error("a reader is kept for a day without being asked")
+		}
+		c, err := js.CreateConsumer(t.Context(), string(schemas.StreamSessions), jetstream.ConsumerConfig{Durable: "kept"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.CachedInfo(), jetstream.ErrConsumerNotFound
+	}
+	if c, _ := durable(); c.Config.InactiveThreshold != bus.ReaderSilence {
+		t.Errorf("it is kept for %s without being asked", c.Config.InactiveThreshold)
+	}
+	if err := w.stop(); err != nil {
+		t.Fatal(err)
+	}
+	w = start(t, w.data, w.project)
+	if _, err := durable(); err == nil {
+		t.Error("it is there after a restart")
+	}
+}
+
 func TestApprovalAtATerminal(t *testing.T) {
 	w := newWorld(t)
 	w.send("SessionStart", map[string]any{})
@@ -516,7 +567,13 @@ func TestEmitTakesProposalsAndRefusesFacts(t *testing.T) {
 	if err != nil || again != first {
 		t.Errorf("a retry is stored elsewhere: %+v, %+v, %v", first, again, err)
 	}
+	w.forgetIDs(schemas.StreamMemory)
+	again, err = call[schemas.EmitReply](w, w.hook, schemas.SvcEmit, request)
+	if err != nil || again != first {
+		t.Errorf("repeated when the server has forgotten its id, it is stored elsewhere: %+v, %+v, %v", first, again, err)
+	}
 	for name, bad := range map[string]schemas.EmitRequest{
+		"another's id":   {Type: "proposal.made", ID: "other", EventID: "e-1", Data: request.Data},
 		"a fact":         {Type: "gate.approved", ID: "s1", Data: json.RawMessage(`{}`)},
 		"no such type":   {Type: "moon.landed", ID: "x", Data: json.RawMessage(`{}`)},
 		"an observation": {Type: "observation.recorded", ID: "global", Data: json.RawMessage(`{"observation_id":"o1","original":"aGk=","text":"hi","write_verdict":"allow","write_confidence":0.9}`)},
@@ -530,6 +587,33 @@ func TestEmitTakesProposalsAndRefusesFacts(t *testing.T) {
 		if _, err := call[schemas.EmitReply](w, w.hook, schemas.SvcEmit, bad); !errors.As(err, &service) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// forgetIDs returns when the server no longer knows the ids of the events that a
+// stream has now.
+func (w *world) forgetIDs(s schemas.Stream) {
+	w.t.Helper()
+	ctx := w.t.Context()
+	endpoint, err := config.ReadEndpoint(w.data)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	conn := dial(w.t, w.data, endpoint.URL, "daemon")
+	if err := conn.EnsureStreams(ctx, bus.Retention{Duplicates: 100 * time.Millisecond}); err != nil {
+		w.t.Fatal(err)
+	}
+	log := conn.Writer(bus.WriterOptions{Source: "/test"})
+	seen := map[uint64]bool{}
+	for len(seen) < 2 {
+		at, err := bus.Record(ctx, log, schemas.Event{
+			ID: "probe", Actor: schemas.Writ("test"), Aggregate: schemas.Aggregate{Kind: schemas.KindMemory, ID: "probe"},
+			Data: schemas.ProposalMade{ProposalID: "probe", Text: "t"},
+		})
+		if err != nil || at.Stream != s {
+			w.t.Fatalf("%+v %v", at, err)
+		}
+		seen[at.Seq] = true
 	}
 }
 

@@ -110,7 +110,7 @@ func (d *Daemon) lostWhileServing(f embedded.Finding) {
 
 // closeLost closes, before anybody is answered, the gates that may be open only
 // because the log lost records or is an older one.
-func (d *Daemon) closeLost(ctx context.Context) error {
+func closeLost(ctx context.Context, d *Daemon) error {
 	if d.server == nil {
 		return nil // another's log: its retention may drop records
 	}
@@ -140,8 +140,8 @@ func (d *Daemon) closeAfterLoss(ctx context.Context, cut string) error {
 }
 
 // closedSessions tells which sessions wait since a loss.
-func (d *Daemon) closedSessions(ctx context.Context) (lines []string) {
-	still, err := d.sessions.ClosedAfterLoss(ctx)
+func closedSessions(ctx context.Context, sessions *session.Sessions) (lines []string) {
+	still, err := sessions.ClosedAfterLoss(ctx)
 	if err != nil {
 		return []string{"which sessions a loss closed cannot be told: " + err.Error()}
 	}

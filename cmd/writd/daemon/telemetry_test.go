@@ -4,6 +4,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -41,7 +43,21 @@ func TestAHookIsTracedFromItsStartToItsReply(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	response, err := http.Get(status.Metrics)
+	open, err := http.Get(status.Metrics)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = open.Body.Close()
+	token, err := os.ReadFile(filepath.Join(w.data, "credentials", "metrics.token"))
+	if err != nil || open.StatusCode != http.StatusUnauthorized {
+		t.Fatalf("without the token: %s, %v", open.Status, err)
+	}
+	request, err := http.NewRequest(http.MethodGet, status.Metrics, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(token)))
+	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		t.Fatal(err)
 	}

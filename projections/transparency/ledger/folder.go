@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"golang.org/x/mod/sumdb/note"
 
@@ -51,7 +52,8 @@ func openFolder(dir string, key signingKey, mode fs.FileMode, warn func(string))
 	case err != nil:
 		return nil, err
 	case string(bytes.TrimSpace(have)) != key.public:
-		if _, err := note.NewVerifier(string(bytes.TrimSpace(have))); err == nil || !l.own() {
+		other, err := note.NewVerifier(string(bytes.TrimSpace(have)))
+		if err == nil && (other.Name() != key.verifier.Name() || other.KeyHash() != key.verifier.KeyHash()) || !l.own() {
 			return nil, fmt.Errorf("%s holds checkpoints of another key, %.40q…", dir, bytes.TrimSpace(have))
 		}
 		if err := atomicfile.Write(path, []byte(key.public+"\n"), 0o644); err != nil {
@@ -91,6 +93,9 @@ func (l *folder) tip(s schemas.Stream) (*streamTip, error) {
 		return nil, err
 	}
 	all, rest := evidence.SplitCheckpoints(text)
+	if strings.HasSuffix(rest, "\n\n") { // it was written to its end
+		return nil, fmt.Errorf("%s: the last checkpoint is damaged", l.checkpoints(s))
+	}
 	if rest != "" {
 		if err := os.Truncate(l.checkpoints(s), int64(len(text)-len(rest))); err != nil {
 			return nil, err

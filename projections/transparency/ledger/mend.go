@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -65,15 +66,20 @@ func (a *Auditor) mend(s schemas.Stream, before remembered, tree *transparency.T
 	return a.mendLeaves(s, newest, tree)
 }
 
-// mendFrom mends with the tree of a stream, as far as that is there.
-func (a *Auditor) mendFrom(s schemas.Stream, before remembered) error {
-	return a.Views.Read(transparency.Name, func(view projections.Reader) error {
+// mendFrom mends with the tree of a stream, where that is there.
+func (a *Auditor) mendFrom(ctx context.Context, s schemas.Stream, before remembered) error {
+	a.waitFor(ctx, s)
+	err := a.Views.Read(transparency.Name, func(view projections.Reader) error {
 		tree, err := transparency.OpenTree(view, s)
 		if err != nil {
 			return err
 		}
 		return a.mend(s, before, tree)
 	})
+	if errors.Is(err, projections.ErrNotReady) {
+		return nil
+	}
+	return err
 }
 
 // readable are the checkpoints of a file that hold, and whether there are others.

@@ -128,6 +128,19 @@ func (a *Auditor) findEvent(ctx context.Context, id string) (stream schemas.Stre
 	return "", 0, schemas.Faultf(schemas.CodeNotFound, "the log has no event %q", id)
 }
 
+// Find returns where an event of a stream is in the log, as it stands now, by the
+// event's id, or transparency.ErrNoRecord.
+func (a *Auditor) Find(ctx context.Context, s schemas.Stream, id string) (seq uint64, err error) {
+	if err := a.Views.Await(ctx, s, transparency.Name); err != nil {
+		return 0, err
+	}
+	err = a.tree(s, func(tree *transparency.Tree) error {
+		seq, err = tree.Find(id, true)
+		return err
+	})
+	return seq, err
+}
+
 // lookFor looks for an event in the trees. It returns transparency.ErrNoRecord.
 func (a *Auditor) lookFor(id string, everywhere bool) (stream schemas.Stream, seq uint64, err error) {
 	err = a.Views.Read(transparency.Name, func(view projections.Reader) error {

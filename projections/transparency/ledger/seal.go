@@ -143,7 +143,7 @@ func (a *Auditor) sealWhole(ctx context.Context, whole bool) map[schemas.Stream]
 	for _, s := range schemas.Streams() {
 		var err error
 		if _, damaged := a.ledger.tip(s); whole || damaged != nil {
-			err = a.mendFrom(s, before[s])
+			err = a.mendFrom(ctx, s, before[s])
 		}
 		var one sealed
 		if err == nil {
@@ -187,10 +187,7 @@ func (a *Auditor) seal(ctx context.Context, s schemas.Stream, before remembered)
 		return sealed{}, err
 	}
 	kept := sealed{checkpoint: tip.last, signed: tip.signed}
-	if state, err := a.Log.State(ctx, s); err == nil && ctx.Err() == nil && a.near(s, state.Last) {
-		// What cannot be waited for is signed the next time.
-		_ = a.Views.WaitFor(ctx, transparency.Name, schemas.Position{Stream: s, Seq: state.Last})
-	}
+	a.waitFor(ctx, s)
 	err = a.Views.Read(transparency.Name, func(view projections.Reader) error {
 		tree, err := transparency.OpenTree(view, s)
 		if err != nil {
@@ -220,6 +217,14 @@ func (a *Auditor) seal(ctx context.Context, s schemas.Stream, before remembered)
 		return nil
 	})
 	return kept, err
+}
+
+// waitFor waits for the tree of a stream. What cannot be waited for is signed the
+// next time.
+func (a *Auditor) waitFor(ctx context.Context, s schemas.Stream) {
+	if state, err := a.Log.State(ctx, s); err == nil && ctx.Err() == nil && a.near(s, state.Last) {
+		_ = a.Views.WaitFor(ctx, transparency.Name, schemas.Position{Stream: s, Seq: state.Last})
+	}
 }
 
 // near says that a tree will soon have a record: one that is being built anew, or

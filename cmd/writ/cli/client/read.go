@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/writbus/writ/enforcement/host"
 )
 
 // MaxPayload bounds what is read of a hook's call or of an event: the largest
 // file a host sends whole, twice over, with room for JSON's escapes.
-const MaxPayload = 24 << 20
+const MaxPayload = host.MaxPayload
 
 // ErrPayloadTooLarge is returned for more than MaxPayload.
 var ErrPayloadTooLarge = fmt.Errorf("the payload is larger than %d MiB", MaxPayload>>20)

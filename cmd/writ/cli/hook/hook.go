@@ -15,6 +15,7 @@ import (
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/cmd/writ/cli/client"
+	"github.com/writbus/writ/enforcement/host"
 	"github.com/writbus/writ/enforcement/host/hosts"
 	"github.com/writbus/writ/schemas"
 )
@@ -134,7 +135,7 @@ type hookCall struct {
 func (h *hook) answer(ctx context.Context, call *hookCall) schemas.HookReply {
 	// Before the payload is read, which may never end.
 	h.guard(h.app.Env.Getenv("CLAUDE_PROJECT_DIR"), h.app.Env.Dir)
-	payload, readErr := readPayload(h.app.In)
+	payload, large, readErr := readPayload(h.app.In)
 	fields := decodePayload(payload)
 	if fields != nil {
 		call.take(*fields)
@@ -152,6 +153,8 @@ func (h *hook) answer(ctx context.Context, call *hookCall) schemas.HookReply {
 		return h.failing(*call, errPayloadEmpty)
 	case fields == nil:
 		return h.failing(*call, errPayloadBroken)
+	case large && h.gates(*call):
+		return h.failing(*call, client.ErrPayloadTooLarge) // what it asks for is not there whole
 	}
 	reply, err := h.ask(ctx, *call, root)
 	if err != nil {
@@ -163,15 +166,19 @@ func (h *hook) answer(ctx context.Context, call *hookCall) schemas.HookReply {
 	return reply
 }
 
-func readPayload(in io.Reader) ([]byte, error) {
-	raw, err := io.ReadAll(io.LimitReader(in, client.MaxPayload+1))
-	if err != nil {
-		return nil, fmt.Errorf("the payload cannot be read: %w", err)
+// readPayload reads what the host sends. Of a large payload the long texts are cut.
+func readPayload(in io.Reader) (raw []byte, large bool, err error) {
+	raw, err = io.ReadAll(io.LimitReader(in, host.MaxRead+1))
+	switch {
+	case err != nil:
+		return nil, false, fmt.Errorf("the payload cannot be read: %w", err)
+	case len(raw) > host.MaxRead:
+		return nil, true, client.ErrPayloadTooLarge
+	case len(raw) > host.MaxPayload:
+		raw, err = host.Shorten(raw)
+		return raw, true, err
 	}
-	if len(raw) > client.MaxPayload {
-		return nil, client.ErrPayloadTooLarge
-	}
-	return raw, nil
+	return raw, false, nil
 }
 
 // payloadFields is the part of a host's payload that decides where it goes.
