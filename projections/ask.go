@@ -15,7 +15,9 @@ func (r *Runtime) Read(view string, fn func(Reader) error) error {
 	reader, err := r.Reader(view)
 	if err != nil {
 		if v := r.runners[view]; v != nil && errors.Is(err, ErrNotReady) {
-			return v.notReady()
+			v.mu.Lock()
+			defer v.mu.Unlock()
+			return v.building()
 		}
 		return schemas.Faultf(schemas.CodeNotReady, "the view %s is not there yet: %v", view, err)
 	}
@@ -49,12 +51,6 @@ func (r *Runtime) Await(ctx context.Context, s schemas.Stream, view string) erro
 		}
 		return false, nil
 	})
-}
-
-func (v *runner) notReady() error {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return v.building()
 }
 
 // building is the fault of a view that is built for the first time; the caller

@@ -93,7 +93,10 @@ func (v *runner) cycle(ctx context.Context) error {
 // build reads one stream after the other, so that a build is a single pass, and
 // puts it in the place of the view in use.
 func (v *runner) build(ctx context.Context, gen *generation) error {
-	if applied, all := v.built(); all-applied > smallBuild {
+	v.mu.Lock()
+	applied, all := v.pace.at(v.positions)
+	v.mu.Unlock()
+	if all-applied > smallBuild {
 		v.update(func() { v.queued = true })
 		select {
 		case v.slots <- struct{}{}:
@@ -109,13 +112,6 @@ func (v *runner) build(ctx context.Context, gen *generation) error {
 		}
 	}
 	return v.swap(gen)
-}
-
-// built is how many records a build has applied, and how many there are.
-func (v *runner) built() (applied, all uint64) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return v.pace.at(v.positions)
 }
 
 // adopt makes a generation the one that batches are applied to.

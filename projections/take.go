@@ -169,7 +169,7 @@ func (v *runner) stage(ctx context.Context, gen *generation, s schemas.Stream, r
 	if batches {
 		v.opening(batcher, gen)
 	}
-	turn := v.turns(len(records))
+	turn := v.first.turns(len(records))
 	v.recalls = nil
 	if raw, whole := v.p.(RecordApplier); whole {
 		for _, r := range records {
@@ -213,12 +213,12 @@ func (v *runner) stage(ctx context.Context, gen *generation, s schemas.Stream, r
 const turnRecords = 32
 
 // turns returns what is called before each record of a batch.
-func (v *runner) turns(records int) func() {
+func (f *first) turns(records int) func() {
 	n := 0
 	return func() {
 		if n++; records > liveRecords && n%turnRecords == 0 {
 			runtime.Gosched()
-			v.first.wait()
+			f.wait()
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/enforcement/keyring"
 	"github.com/writbus/writ/enforcement/session"
+	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -32,7 +33,7 @@ func (d *Daemon) serve(ctx context.Context) (stop func(), err error) {
 	shut, err := d.services.Serve(ctx, bus.Service{
 		Name: serviceName, Version: config.Version, Description: "rules, gates and the log of coding agents",
 		Endpoints: d.afterRules(slices.Concat(d.agents.Endpoints(), d.audit.Endpoints(), d.memory.Endpoints(), d.journal.Endpoints(), d.gates.Endpoints(), passkeys.Endpoints(), d.rules.Endpoints(), d.graph.Endpoints(), d.files.Endpoints(), []bus.Endpoint{
-			d.first(d.turn.Endpoint()),
+			beforeBuilds(d.runtime, d.turn.Endpoint()),
 			bus.Answer("dash", schemas.SvcDash, d.dash),
 			bus.Answer("backup", schemas.SvcBackup, d.backUp),
 			bus.Answer("settings", schemas.SvcSettings, d.acceptSettings),
@@ -64,11 +65,11 @@ func (d *Daemon) serve(ctx context.Context) (stop func(), err error) {
 	}, nil
 }
 
-// first lets the building of views stand still while an endpoint answers.
-func (d *Daemon) first(e bus.Endpoint) bus.Endpoint {
+// beforeBuilds lets the building of views stand still while an endpoint answers.
+func beforeBuilds(views *projections.Runtime, e bus.Endpoint) bus.Endpoint {
 	handle := e.Handle
 	e.Handle = func(ctx context.Context, r bus.Request) ([]byte, error) {
-		defer d.runtime.First()()
+		defer views.First()()
 		return handle(ctx, r)
 	}
 	return e

@@ -71,7 +71,7 @@ many times as fast as it did.`,
 	flags.IntVar(&f.limit, "limit", latestEvents, "at most so many, the latest; 0 is all (default of a stretch, a session or a rule: all)")
 	flags.BoolVarP(&follow, "follow", "f", false, "show events as they happen, until Ctrl-C")
 	flags.BoolVar(&diff, "diff", false, "show what changed in the session, not its events")
-	c.AddCommand(append([]*cobra.Command{a.emitCommand(), a.viewCommand()}, more...)...)
+	c.AddCommand(append([]*cobra.Command{a.emitCommand(), a.viewCommand(), exports{a}.command()}, more...)...)
 	return c
 }
 
