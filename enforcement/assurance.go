@@ -82,7 +82,7 @@ func waysIn(least string) string {
 	case rung(least) <= rung(AssuranceTerminal):
 		return "run `writ approve` in a terminal of your own, or approve with a passkey in the dashboard (`writ dash`)"
 	}
-	return "approve with a passkey in the dashboard (`writ dash`); `writ passkey add`, in a terminal of your own, enrols one"
+	return "approve with a passkey in the dashboard (`writ dash`); `writ approve passkey add`, in a terminal of your own, enrols one"
 }
 
 // Words of refusals that say how the user approves where nothing stricter is set.

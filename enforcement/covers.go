@@ -199,7 +199,7 @@ func textBeyond(names []string) wording {
 	}
 	return wording{
 		fmt.Sprintf("%s not among the files of the approved plan.", what),
-		"The user's yes adds it, once for all; so do their words `add FILE to the plan`. Without it go on by the plan, or have it taken back for a new one: `writ phase invalidate plan` at their terminal.",
+		"The user's yes adds it, once for all; so do their words `add FILE to the plan`. Without it go on by the plan, or have it taken back for a new one: `writ session phase invalidate plan` at their terminal.",
 	}
 }
 

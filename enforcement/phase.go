@@ -26,7 +26,7 @@ func (c InvalidateGate) decide(s State) Decision {
 		return Decision{Reason: fmt.Sprintf("there is no gate %q; the gates are plan, tests and implementation.", excerpt.Runes(c.Gate, 40))}
 	}
 	if c.Reason == "" {
-		return Decision{Gate: c.Gate, Reason: "an invalidation needs a reason: `writ phase invalidate " + c.Gate + " --reason …`."}
+		return Decision{Gate: c.Gate, Reason: "an invalidation needs a reason: `writ session phase invalidate " + c.Gate + " --reason …`."}
 	}
 	if !s.Approved(c.Gate) && (s.Parked == nil || !s.Parked.approved(c.Gate)) {
 		return Decision{Gate: c.Gate, Reason: "there is no approval of the " + c.Gate + " to take back."}

@@ -31,7 +31,7 @@ var (
 	}
 	textPrivate = wording{
 		"it is Writ's own data, credentials included; agents do not read it.",
-		"Use `writ status`, `writ query` or `writ recall` for what you need to know.",
+		"Use `writ status` or `writ find` for what you need to know.",
 	}
 	textUnset = wording{
 		"no mode is chosen, so only plan.md and capabilities.md may be written.",
@@ -63,7 +63,7 @@ var (
 	}
 	textLock = wording{
 		"the user approved this plan, and it stays as approved.",
-		"Go on by the plan as it is. If it has to change, tell the user why: `writ phase invalidate plan --reason …` at their terminal opens planning again.",
+		"Go on by the plan as it is. If it has to change, tell the user why: `writ session phase invalidate plan --reason …` at their terminal opens planning again.",
 	}
 	textNoPlan = wording{
 		"the plan that the dialog would show is empty.",
@@ -71,7 +71,7 @@ var (
 	}
 	textVerify = wording{
 		"verification ticks capabilities.md and writes findings; code and tests stay as they are.",
-		"Tell the user what needs a fix: `writ phase reopen` at their terminal goes back to implementation.",
+		"Tell the user what needs a fix: `writ session phase reopen` at their terminal goes back to implementation.",
 	}
 	textUnknownEffect = wording{
 		"nobody can tell from the command what it writes, and code may not be written now.",

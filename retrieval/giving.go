@@ -69,7 +69,7 @@ type Decision struct {
 	weights evidence
 }
 
-// fittedDecisions come from writ tune --giving; see DESIGN.md.
+// fittedDecisions come from writ model tune --giving; see DESIGN.md.
 //
 //go:embed giving.json
 var fittedDecisions []byte

@@ -186,7 +186,7 @@ func (k *Keyring) enrol(ctx context.Context, r schemas.PasskeyEnrolRequest) (sch
 	defer k.mu.Unlock()
 	code, known := k.codes[r.Code]
 	if !known || !k.Now().Before(code.until) {
-		return schemas.PasskeyEnrolReply{}, schemas.Faultf(schemas.CodeRefused, "this link enrolled a passkey already, is older than %d minutes, or never was one; run writ passkey add in a terminal of your own", int(codeLife.Minutes()))
+		return schemas.PasskeyEnrolReply{}, schemas.Faultf(schemas.CodeRefused, "this link enrolled a passkey already, is older than %d minutes, or never was one; run writ approve passkey add in a terminal of your own", int(codeLife.Minutes()))
 	}
 	if r.Made == nil {
 		c, err := k.begin(ctx, func(nonce string) string { return passkey.EnrolmentPreimage(code.name, nonce) })
@@ -235,7 +235,7 @@ func (k *Keyring) challenge(ctx context.Context, r schemas.PasskeyChallengeReque
 	defer k.mu.Unlock()
 	c, err := k.begin(ctx, func(nonce string) string { return passkey.Preimage(r.Session, r.Gate, r.Fingerprint, nonce) })
 	if err == nil && len(c.Credentials) == 0 {
-		return c, schemas.Faultf(schemas.CodeRefused, "no passkey is enrolled; run writ passkey add in a terminal of your own")
+		return c, schemas.Faultf(schemas.CodeRefused, "no passkey is enrolled; run writ approve passkey add in a terminal of your own")
 	}
 	return c, err
 }

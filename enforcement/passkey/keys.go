@@ -94,7 +94,7 @@ func (s State) Find(which string) (Key, error) {
 		}
 	}
 	if len(found) != 1 {
-		return Key{}, refused("%d passkeys are called %q or have an id that begins so; writ passkey list shows them", len(found), which)
+		return Key{}, refused("%d passkeys are called %q or have an id that begins so; writ approve passkey list shows them", len(found), which)
 	}
 	return found[0], nil
 }
@@ -107,7 +107,7 @@ func (s State) Use(u schemas.PasskeyUsed) (schemas.PasskeyUsed, error) {
 	k, known := s.keys[u.CredentialID]
 	switch {
 	case !known || k.Event == "":
-		return u, refused("no passkey of this credential is enrolled; writ passkey add enrols one")
+		return u, refused("no passkey of this credential is enrolled; writ approve passkey add enrols one")
 	case k.Removed:
 		return u, refused("the passkey %q was removed", k.Name)
 	}

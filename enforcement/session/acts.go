@@ -56,7 +56,7 @@ func (v *Service) phase(ctx context.Context, r schemas.PhaseRequest) (schemas.Ac
 		return acted(r.Session, state, enforcement.Decision{Verdict: enforcement.Allow}, state.Position()), nil
 	case "invalidate":
 		if r.Gate == "" || r.Reason == "" {
-			return schemas.ActReply{}, schemas.Faultf(schemas.CodeBadRequest, "to invalidate a gate name it and say why: writ phase invalidate plan --reason \"…\"")
+			return schemas.ActReply{}, schemas.Faultf(schemas.CodeBadRequest, "to invalidate a gate name it and say why: writ session phase invalidate plan --reason \"…\"")
 		}
 		command = enforcement.InvalidateGate{Gate: r.Gate, Reason: r.Reason, Rule: r.Rule}
 	case "reopen":

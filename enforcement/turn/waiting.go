@@ -28,5 +28,5 @@ func (w *waiting) ask(t turn) string {
 	}
 	w.told[t.Session] = text
 	return "writ: " + settingsFile + " asks less of agents than what you accepted, which goes on ruling:\n- " + text +
-		"\nTo accept it as it stands: writ accept, in a terminal of your own."
+		"\nTo accept it as it stands: writ approve settings, in a terminal of your own."
 }

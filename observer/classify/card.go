@@ -38,7 +38,7 @@ lot; its precision and recall are expectations.
 
 * English. Of another language it knows little but the shape, and holds.
 * One author wrote both sets, so texts of a project will be harder than this
-  says: measure on your own with ` + "`writ benchmark memory --data FILE`" + `.
+  says: measure on your own with ` + "`writ model benchmark memory --data FILE`" + `.
 * It reads one text at a time and knows no context: "use the second one" is a
   rule to it. Short rules without a modal verb are often held, long narration
   with many nouns is sometimes allowed.

@@ -5,6 +5,6 @@
 // the log cannot move the cursor or change colours; and a frame never is wider
 // or higher than the terminal.
 //
-// It does not: keep a history beyond what fits (writ replay does), or start a
+// It does not: keep a history beyond what fits (writ log does), or start a
 // daemon.
 package top

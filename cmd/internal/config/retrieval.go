@@ -27,7 +27,7 @@ var fixed = map[string]struct{ value, why string }{
 	"format":               {"markdown", "writ context --format sets it"},
 	"model":                {"", "writ model use chooses the embedder"},
 	"embedding_model":      {"", "writ model use chooses the embedder"},
-	"method":               {"", "the first stage is bm25, the second joins it with meaning; writ search --method sets one for a search"},
+	"method":               {"", "the first stage is bm25, the second joins it with meaning; writ context --method sets one for a search"},
 	"include_metadata":     {"true", "pieces come with what is known of their file"},
 	"include_references":   {"true", "pieces come with the files they mention"},
 	"include_citations":    {"true", "pieces come with their paths and lines"},
@@ -70,9 +70,9 @@ func (p Project) withRetrieval() (changed Project, notes []string, err error) {
 		case stage2 && (key == "top_k" || key == "topk" || key == "threshold" || key == "min_score" || key == "relevance_threshold"):
 			second[key] = value
 		case key == "top_k" || key == "topk":
-			notes = append(notes, why(path, value, "100", "writ search --stage1-topk sets it for a search")...)
+			notes = append(notes, why(path, value, "100", "writ context --stage1-topk sets it for a search")...)
 		case key == "enabled":
-			notes = append(notes, why(path, value, "true", "both stages always run; writ search --method leaves one out")...)
+			notes = append(notes, why(path, value, "true", "both stages always run; writ context --method leaves one out")...)
 		default:
 			notes = append(notes, effect(path, key, value)...)
 		}

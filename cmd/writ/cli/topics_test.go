@@ -104,6 +104,7 @@ func TestCommandLinesParse(t *testing.T) {
 					if err := known(words, true); err != nil {
 						t.Errorf("%s: %s: %v", file, strings.TrimSpace(line), err)
 					}
+					taughtByItsName(t, file, words)
 				}
 			}
 		}
@@ -116,11 +117,27 @@ func TestCommandLinesParse(t *testing.T) {
 				if err := known(words, false); err != nil {
 					t.Errorf("%s: `%s`: %v", file, code[1], err)
 				}
+				taughtByItsName(t, file, words)
 			}
 		}
 	}
 	if checked < 150 {
 		t.Errorf("only %d command lines were found", checked)
+	}
+}
+
+// taughtByItsName: a topic teaches the name that a command has now, but for what an
+// older one alone can do.
+func taughtByItsName(t *testing.T, file string, words []string) {
+	t.Helper()
+	command, _, err := (&app{&client.Client{}}).tree().Find(words)
+	if err != nil || filepath.Base(file) == "README.md" || slices.Contains(words, "--profile") {
+		return
+	}
+	for at := command; at != nil; at = at.Parent() {
+		if now := client.Now(at); now != "" && now != "--version" {
+			t.Errorf("%s: `writ %s` is an older name of `writ %s`", file, strings.Join(words, " "), now)
+		}
 	}
 }
 

@@ -80,10 +80,10 @@ func TestOnlyAPasskeyApproves(t *testing.T) {
 	w.send("SessionStart", map[string]any{})
 	w.wrote("plan.md", goodPlan)
 	o := w.offered()
-	if !strings.Contains(o.TooWeak, "writ passkey add") {
+	if !strings.Contains(o.TooWeak, "writ approve passkey add") {
 		t.Errorf("the dashboard is told %q", o.TooWeak)
 	}
-	if _, err := call[schemas.PasskeyChallenge](w, w.admin, schemas.SvcPasskeyChallenge, schemas.PasskeyChallengeRequest{Session: "s1", Gate: "plan", Fingerprint: o.Fingerprint}); err == nil || !strings.Contains(err.Error(), "writ passkey add") {
+	if _, err := call[schemas.PasskeyChallenge](w, w.admin, schemas.SvcPasskeyChallenge, schemas.PasskeyChallengeRequest{Session: "s1", Gate: "plan", Fingerprint: o.Fingerprint}); err == nil || !strings.Contains(err.Error(), "writ approve passkey add") {
 		t.Errorf("without a passkey: %v", err)
 	}
 	a := w.enrol("laptop")

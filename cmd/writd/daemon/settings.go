@@ -76,7 +76,7 @@ func (d *Daemon) acceptSettings(ctx context.Context, r schemas.SettingsRequest) 
 	}
 	channel := cmp.Or(r.Channel, enforcement.ChannelTerminal)
 	if weak := enforcement.TooWeakToLoosen(channel, ruling.Approval); weak != "" {
-		return reply, schemas.Faultf(schemas.CodeRefused, "%s: writ accept", weak)
+		return reply, schemas.Faultf(schemas.CodeRefused, "%s: writ approve settings", weak)
 	}
 	d.accepted.mu.Lock()
 	defer d.accepted.mu.Unlock()

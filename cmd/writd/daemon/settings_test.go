@@ -58,12 +58,12 @@ func TestSettingsTakeEffectByAPersonsAct(t *testing.T) {
 	closed("job, later")
 
 	told := w.send("UserPromptSubmit", map[string]any{"prompt": "hello"}).Stdout
-	for _, want := range []string{"mode: work → conversation", "fail: closed → open", "writ accept"} {
+	for _, want := range []string{"mode: work → conversation", "fail: closed → open", "writ approve settings"} {
 		if !strings.Contains(told, want) {
 			t.Errorf("asked without %q: %s", want, told)
 		}
 	}
-	if again := w.send("UserPromptSubmit", map[string]any{"prompt": "hello again"}).Stdout; strings.Contains(again, "writ accept") {
+	if again := w.send("UserPromptSubmit", map[string]any{"prompt": "hello again"}).Stdout; strings.Contains(again, "writ approve settings") {
 		t.Errorf("asked twice: %s", again)
 	}
 	w.git("checkout", "-q", ".")

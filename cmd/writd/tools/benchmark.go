@@ -15,7 +15,7 @@ import (
 // benchmarkRules measures how well and how fast rules are found.
 func benchmarkRules(ctx context.Context, args []string, out, errw io.Writer) error {
 	flags := newFlags("benchmark rules", "Measure how well and how fast rules are found.",
-		"writ benchmark rules --truth queries.jsonl --scale 1000,10000 --svg latency.svg", errw)
+		"writ model benchmark rules --truth queries.jsonl --scale 1000,10000 --svg latency.svg", errw)
 	truthFile := flags.String("truth", "", "`file` of queries with the rules that answer them, JSON Lines")
 	dir := flags.String("corpus", "", "`folder` or file of rules, in any format that an import reads; \"daemon\" is the running daemon's corpus (default: the rules shipped)")
 	embedder := flags.String("embedder", "minilm", "minilm, static, none, or the file of a trained table")

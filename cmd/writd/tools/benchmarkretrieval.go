@@ -25,7 +25,7 @@ import (
 // found.
 func benchmarkRetrieval(ctx context.Context, args []string, out, errw io.Writer) error {
 	flags := newFlags("benchmark retrieval", "Measure how well and how fast the files of projects are found.",
-		"writ benchmark retrieval --methods bm25,semantic,two-stage --queries queries.jsonl", errw)
+		"writ model benchmark retrieval --methods bm25,semantic,two-stage --queries queries.jsonl", errw)
 	queries := flags.String("queries", "", "`file` of queries with the paths that answer them, JSON Lines: {\"id\",\"query\",\"relevant\":[\"path\"…]}, and \"project\":\"module@version\" for files of the Go module cache, or a folder in --sources; \"kind\":\"nothing\" without relevant paths for what nothing answers")
 	sources := flags.String("sources", "", "`folder` of other projects that queries name")
 	methods := flags.String("methods", "bm25,semantic,two-stage", "what to compare; differences are from the first")

@@ -19,7 +19,7 @@ const intervalSeed = 1
 // turns.
 func benchmarkMemory(ctx context.Context, args []string, out, errw io.Writer) error {
 	flags := newFlags("benchmark memory", "Measure how well observations are judged, against storing everything and against chance.",
-		"writ benchmark memory --data turns.jsonl", errw)
+		"writ model benchmark memory --data turns.jsonl", errw)
 	data := flags.String("data", "", "`file` of labelled turns, JSON Lines: {\"text\":\"…\",\"keep\":true} (default: those held out from the training)")
 	path := flags.String("model", "", "`file` of a trained classifier (default: the one in the program)")
 	seed := flags.Uint64("seed", intervalSeed, "of the intervals")

@@ -17,7 +17,7 @@ import (
 
 // restore puts a backup into an empty data folder.
 func restore(ctx context.Context, args []string, out, errw io.Writer) error {
-	flags := newFlags("restore", "Put a backup into an empty data folder.", "writ restore /mnt/backup/writ", errw)
+	flags := newFlags("restore", "Put a backup into an empty data folder.", "writ backup restore /mnt/backup/writ", errw)
 	to := flags.String("to", "", "the `folder` it goes into (default: WRIT_HOME, else the user's state folder)")
 	asJSON := flags.Bool("json", false, "print JSON")
 	dir, err := parseOne(flags, args, "the folder of a backup")

@@ -20,7 +20,7 @@ import (
 // tuneProfile fits a ranking profile to judged queries by cross-validation.
 func tuneProfile(_ context.Context, args []string, out, errw io.Writer) error {
 	flags := newFlags("tune", "Fit a ranking profile to judged queries, and say whether it beats the current one.",
-		"writ tune --truth queries.jsonl", errw)
+		"writ model tune --truth queries.jsonl", errw)
 	truthFile := flags.String("truth", "", "`files` of queries with the rules that answer them, JSON Lines, with commas between")
 	giving := flags.Bool("giving", false, "fit the decision what is given instead, each group of queries held out in turn")
 	without := flags.String("without", "", "`file` of ids of queries to leave out, one a line")

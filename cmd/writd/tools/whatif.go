@@ -36,9 +36,9 @@ type whatIfFlags struct {
 func whatIf(ctx context.Context, args []string, out, errw io.Writer) error {
 	var f whatIfFlags
 	flags := newFlags("whatif", "Run recorded prompts and decisions once more under other settings, and say what would have changed.\nThe log stays as it is.",
-		"writ whatif --policy strict.yaml --since 24h", errw)
+		"writ log whatif --policy strict.yaml --since 24h", errw)
 	flags.StringVar(&f.policy, "policy", "", "`file` of a project's settings, as .writ/config.yaml")
-	flags.StringVar(&f.weights, "weights", "", "`file` of a ranking profile (writ tune --json prints one), or the name of a built-in one")
+	flags.StringVar(&f.weights, "weights", "", "`file` of a ranking profile (writ model tune --json prints one), or the name of a built-in one")
 	flags.StringVar(&f.corpus, "corpus", "", "`folder` of rules")
 	flags.StringVar(&f.since, "since", "", "only what happened from this `time` on: RFC 3339, a date, or how long ago (15m, 24h)")
 	flags.StringVar(&f.until, "until", "", "only what happened before this `time`")
@@ -266,7 +266,7 @@ func outcomesOf(ctx context.Context, reader *bus.Conn) (*whatif.Outcomes, error)
 }
 
 // profileOf reads a profile: a built-in one by name, a file with one, or the
-// output of writ tune --json.
+// output of writ model tune --json.
 func profileOf(name string) (retrieval.Profile, error) {
 	builtin := retrieval.Profiles()
 	if at := slices.IndexFunc(builtin, func(p retrieval.Profile) bool { return p.Name == name }); at >= 0 {

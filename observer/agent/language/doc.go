@@ -1,6 +1,6 @@
 // Package language joins the one table of verbs to all that is made from it:
 // the scanner's table, the reference that is committed beside this file, and
-// what writ lint-stream shows.
+// what writ agent lint shows.
 //
 // It guarantees that the scanner knows the verbs of enforcement/dialect and no
 // others (TestTheScannerKnowsTheTable), and that help/verbs.md is what the table

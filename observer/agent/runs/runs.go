@@ -193,7 +193,7 @@ func (v *Service) show(ctx context.Context, q schemas.AgentQuery) (schemas.Agent
 			size += len(e.Data)
 		}
 		if size > shownBytes {
-			return view, schemas.Faultf(schemas.CodeRefused, "run %s has more than %d MiB of events. writ replay --stream agents shows them", q.Run, shownBytes>>20)
+			return view, schemas.Faultf(schemas.CodeRefused, "run %s has more than %d MiB of events. writ log --stream agents shows them", q.Run, shownBytes>>20)
 		}
 	}
 	return view, nil

@@ -26,7 +26,7 @@ func (v *Service) scheduleAct(ctx context.Context, r schemas.ScheduleActRequest)
 	if text, refused := agent.Refusal(err); refused {
 		// What an agent is told to do next is in its own language.
 		what, _, _ := strings.Cut(strings.TrimPrefix(text, "ERR: "), " Adapt: ")
-		return bus.None{}, schemas.Faultf(schemas.CodeRefused, "%s `writ schedule list` shows them.", what)
+		return bus.None{}, schemas.Faultf(schemas.CodeRefused, "%s `writ agent schedule list` shows them.", what)
 	}
 	return bus.None{}, err
 }

@@ -23,7 +23,7 @@ const head = `# Settings
 
 Every setting with its default and its meaning, made from the program's own source: the daemon's file, a project's file, and the file of what agents' verbs reach.
 
-An unknown key is an error that names file and line. The daemon reads its files when it starts: after a change, ` + "`writ down`" + `, and ` + "`writ up --detach`" + ` or the next hook starts it. A project's file counts from the next hook on, but for what asks less of agents than what you accepted: that waits, however it came there, until you accept it with ` + "`writ accept`" + ` at a terminal of your own.
+An unknown key is an error that names file and line. The daemon reads its files when it starts: after a change, ` + "`writ down`" + `, and ` + "`writ up --detach`" + ` or the next hook starts it. A project's file counts from the next hook on, but for what asks less of agents than what you accepted: that waits, however it came there, until you accept it with ` + "`writ approve settings`" + ` at a terminal of your own.
 
 Durations are written as ` + "`500ms`, `90s`, `2m`" + `. This page is written by ` + "`go test ./cmd/internal/config/help -update`" + `.
 `

@@ -36,7 +36,7 @@ func (a *app) agentListCommand() *cobra.Command {
 }
 
 func (a *app) showRuns(runs []schemas.AgentSummary) error {
-	const none = "No run yet. `writ run --agent FILE MESSAGE` starts one."
+	const none = "No run yet. `writ agent run --agent FILE MESSAGE` starts one."
 	return client.Rows(a.Client, runs, none, "run\tlast seen\tagent\toutcome\tcalls\tcommands\tdenied\tmessage", func(r schemas.AgentSummary) string {
 		return fmt.Sprintf("%s\t%s ago\t%s\t%s\t%d\t%d\t%d\t%s", r.Run, client.Age(a.Env.Now().Sub(r.Last)), r.Agent, cmp.Or(r.Outcome, "at work"), r.Calls, r.Commands, r.Denied,
 			client.Shorten(client.OneLine(r.Message), 50))

@@ -20,8 +20,8 @@ func (a *app) lintStreamCommand() *cobra.Command {
 		Long: `Reads an agent's response from a file or standard input and shows prose, commands
 and diagnostics as the one scanner finds them, as soon as they are certain.
 Nothing is run. The exit status is 1 where there is a diagnostic.`,
-		Example: `  writ lint-stream < response.txt
-  writ lint-stream response.txt --json | jq -r 'select(.kind == "command") | .verb'`,
+		Example: `  writ agent lint < response.txt
+  writ agent lint response.txt --json | jq -r 'select(.kind == "command") | .verb'`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			in := a.In

@@ -44,9 +44,9 @@ does not run. Ctrl-C stops the agent; a second one leaves it to stop by itself.
 Where this command is killed, or its terminal is closed, the agent goes on: writ
 agent list shows it, and writ agent stop ends it. The exit status is 1 unless it
 answered.`,
-		Example: `  writ run --agent agents/reviewer.json "Review the last commit."
-  git diff | writ run --agent agents/reviewer.json - --json
-  writ run --agent agents/night.json --detach "Tidy up the notes."`,
+		Example: `  writ agent run --agent agents/reviewer.json "Review the last commit."
+  git diff | writ agent run --agent agents/reviewer.json - --json
+  writ agent run --agent agents/night.json --detach "Tidy up the notes."`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			message := args[0]
@@ -82,8 +82,8 @@ func (a *app) dispatchCommand() *cobra.Command {
 		Long: `Scans a response, from a file or standard input, as if the agent had just said it,
 and runs the commands that its constitution grants. What the agent would be told
 is printed on standard output, what happens meanwhile on standard error.`,
-		Example: `  writ dispatch --agent agents/dev.json < response.txt
-  writ dispatch --agent agents/dev.json response.txt --json`,
+		Example: `  writ agent dispatch --agent agents/dev.json < response.txt
+  writ agent dispatch --agent agents/dev.json response.txt --json`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			raw, err := a.transcript(client.First(args))

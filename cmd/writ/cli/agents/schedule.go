@@ -11,7 +11,7 @@ import (
 
 func (a *app) scheduleCommand() *cobra.Command {
 	return client.Group("schedule", "List and change the schedules that agents made",
-		"  writ schedule list\n  writ schedule cancel s1a2b3c4d",
+		"  writ agent schedule list\n  writ agent schedule cancel s1a2b3c4d",
 		a.scheduleListCommand(),
 		a.scheduleActCommand("cancel", "End a schedule"),
 		a.scheduleActCommand("pause", "Stop a schedule until it is resumed"),
@@ -22,7 +22,7 @@ func (a *app) scheduleListCommand() *cobra.Command {
 	var q schemas.ScheduleQuery
 	c := &cobra.Command{
 		Use: "list", Short: "List schedules, what fires next first",
-		Example: "  writ schedule list\n  writ schedule list --all --json",
+		Example: "  writ agent schedule list\n  writ agent schedule list --all --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return client.AskThen(cmd.Context(), a.Client, client.RoleAdmin, "schedule list", schemas.SvcSchedules, q, func(list schemas.ScheduleList) error { return a.showSchedules(list.Schedules) })
@@ -47,7 +47,7 @@ func (a *app) showSchedules(all []schemas.ScheduleView) error {
 func (a *app) scheduleActCommand(act, short string) *cobra.Command {
 	return &cobra.Command{
 		Use: act + " ID", Short: short,
-		Example: "  writ schedule " + act + " s1a2b3c4d",
+		Example: "  writ agent schedule " + act + " s1a2b3c4d",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			_, err := client.Ask[struct{}](cmd.Context(), a.Client, client.RoleAdmin, "schedule "+act, schemas.SvcScheduleAct, schemas.ScheduleActRequest{ID: args[0], Act: act})

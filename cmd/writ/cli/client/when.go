@@ -40,7 +40,7 @@ func (a *Client) ThenOf(what, text string) (t Then, err error) {
 	}
 	if seq, err := strconv.ParseUint(text, 10, 64); err == nil {
 		if seq == 0 {
-			return t, Usage(what+": records are numbered from 1", "`writ session replay` shows the numbers.")
+			return t, Usage(what+": records are numbered from 1", "`writ log --session S` shows the numbers.")
 		}
 		return Then{Seq: seq}, nil
 	}

@@ -34,7 +34,7 @@ const (
 
 func (a *app) graphCommand() *cobra.Command {
 	return client.Group("graph", "Show the knowledge graph, mirror it into Neo4j or import it from there",
-		"  writ graph show GO-ERR-WRAP-001 --depth 2\n  writ graph push --url bolt://localhost:7687 --follow\n  writ graph pull --dry-run",
+		"  writ rule graph show GO-ERR-WRAP-001 --depth 2\n  writ rule graph push --url bolt://localhost:7687 --follow\n  writ rule graph pull --dry-run",
 		a.graphShowCommand(), a.graphPushCommand(), a.graphPullCommand())
 }
 
@@ -111,9 +111,9 @@ written again and named, and what somebody changed or made there stays as it is
 and is named, until writ graph pull brings it in or --overwrite puts Writ's in
 its place.
 ` + targetHelp,
-		Example: `  writ graph push --url bolt://localhost:7687
-  writ graph push --follow
-  writ graph push --overwrite GO-ERR-WRAP-001`,
+		Example: `  writ rule graph push --url bolt://localhost:7687
+  writ rule graph push --follow
+  writ rule graph push --overwrite GO-ERR-WRAP-001`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := errors.Join(a.NotForAgents(), f.fill(a)); err != nil {
@@ -365,9 +365,9 @@ waits and is shown: --take ID brings in Neo4j's, writ graph push --overwrite ID
 writes Writ's. A node that no push of this Writ wrote waits, too, where Writ has it
 otherwise, unless nobody touched it here since it shipped or was pulled.
 ` + targetHelp,
-		Example: `  writ graph pull --url bolt://localhost:7687 --dry-run
-  writ graph pull --take GO-ERR-WRAP-001
-  writ graph pull --password-file ~/.neo4j-password`,
+		Example: `  writ rule graph pull --url bolt://localhost:7687 --dry-run
+  writ rule graph pull --take GO-ERR-WRAP-001
+  writ rule graph pull --password-file ~/.neo4j-password`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := errors.Join(a.NotForAgents(), f.fill(a)); err != nil {

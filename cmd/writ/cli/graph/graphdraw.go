@@ -20,9 +20,9 @@ func (a *app) graphShowCommand() *cobra.Command {
 		Long: `Shows the nodes within some edges of a node, whichever way the edges point. → is
 an edge from the node above, ← one to it, ↔ one each way; a node that is shown in
 full elsewhere is only named. The graph is Writ's own; no Neo4j is needed.`,
-		Example: `  writ graph show GO-ERR-WRAP-001 --depth 1
-  writ graph show GO-ERR-WRAP-001 --format dot | dot -Tsvg > graph.svg
-  writ graph show GO-ERR-WRAP-001 --format mermaid`,
+		Example: `  writ rule graph show GO-ERR-WRAP-001 --depth 1
+  writ rule graph show GO-ERR-WRAP-001 --format dot | dot -Tsvg > graph.svg
+  writ rule graph show GO-ERR-WRAP-001 --format mermaid`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			draw, known := drawings[format]

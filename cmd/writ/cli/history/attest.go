@@ -40,9 +40,9 @@ by itself: git push origin refs/notes/writ.
 
 Trailers that writ git install put into the messages are resolved: how many of the
 files each session left as they are committed.`,
-		Example: `  writ attest
-  writ attest --note && git push origin refs/notes/writ
-  writ attest origin/main..HEAD --out evidence.json`,
+		Example: `  writ audit attest
+  writ audit attest --note && git push origin refs/notes/writ
+  writ audit attest origin/main..HEAD --out evidence.json`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.attest(cmd.Context(), client.First(args), out, beside)
@@ -127,9 +127,9 @@ counts; a forge is given keys, a file of them or several.
 
 People write files, too: --except takes patterns of files of which nothing is asked.
 --recorded takes files that were written outside of work mode, which nobody approved.`,
-		Example: `  writ attest verify origin/main..HEAD --key team.keys
-  writ attest verify --evidence evidence.json --key key.pub --assurance terminal
-  writ attest verify HEAD --key key.pub --except 'docs/**' --tests`,
+		Example: `  writ audit attest verify origin/main..HEAD --key team.keys
+  writ audit attest verify --evidence evidence.json --key key.pub --assurance terminal
+  writ audit attest verify HEAD --key key.pub --except 'docs/**' --tests`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.verify(cmd.Context(), client.First(args), f)
@@ -177,14 +177,14 @@ func (a attests) verify(ctx context.Context, revision string, f attestFlags) err
 	for _, name := range f.evidence {
 		raw, err := os.ReadFile(a.Env.Absolute(name))
 		if err != nil {
-			return client.Refused(what, err.Error(), "--evidence takes a file that writ attest --out wrote.")
+			return client.Refused(what, err.Error(), "--evidence takes a file that writ audit attest --out wrote.")
 		}
 		texts = append(texts, string(raw))
 	}
 	v := attestVerified{Commit: d.Commit, Base: d.Parents}
 	statements, foreign, err := openStatements(texts, keys)
 	if err != nil {
-		return client.Refused(what, err.Error(), "--evidence takes what writ attest wrote, one statement a line.")
+		return client.Refused(what, err.Error(), "--evidence takes what writ audit attest wrote, one statement a line.")
 	}
 	v.Statements, v.Foreign = len(statements), foreign
 	v.Files = attest.Judge(d.Changes, statements, policy)
@@ -199,7 +199,7 @@ func (a attests) verify(ctx context.Context, revision string, f attestFlags) err
 			client.Plural(v.Statements, "statement", "statements"), foreignText(v.Foreign))
 	}
 	if !v.OK {
-		return client.Refused(what, "the commit holds changes that no statement bears out", "Make statements where the log is (writ attest --note), push refs/notes/writ and fetch it here; or name the files that people write with --except.")
+		return client.Refused(what, "the commit holds changes that no statement bears out", "Make statements where the log is (writ audit attest --note), push refs/notes/writ and fetch it here; or name the files that people write with --except.")
 	}
 	return nil
 }

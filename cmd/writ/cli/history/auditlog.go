@@ -180,7 +180,7 @@ checkpoints of several streams; the last of --stream counts.`,
 func (a *app) proveRequest(event, since, until, stream string) (r schemas.AuditProveRequest, err error) {
 	switch {
 	case since == "" && event == "":
-		return r, client.Usage("audit prove: it needs an event's id, STREAM/SEQUENCE, or --since FILE", "`writ replay --json` shows the ids.")
+		return r, client.Usage("audit prove: it needs an event's id, STREAM/SEQUENCE, or --since FILE", "`writ log --json` shows the ids.")
 	case since != "" && event != "":
 		return r, client.Usage("audit prove: it takes an event or --since, not both", "`writ audit prove --help` shows how to use it.")
 	case since != "":

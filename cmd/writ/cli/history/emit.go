@@ -19,8 +19,8 @@ func (a *app) emitCommand() *cobra.Command {
 		Long: `Publishes one event. TYPE is an event type such as proposal.made; the data
 is checked against its schema. What opens gates or records decisions is written
 by Writ itself and cannot be emitted.`,
-		Example: `  writ emit proposal.made --id global --data '{"proposal_id":"p1","text":"tests need -race"}'
-  make report | writ emit hook.observed --session S --data -`,
+		Example: `  writ log emit proposal.made --id global --data '{"proposal_id":"p1","text":"tests need -race"}'
+  make report | writ log emit hook.observed --session S --data -`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			request.Type = args[0]

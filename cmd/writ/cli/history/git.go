@@ -240,7 +240,7 @@ func (g gitHooks) commit(ctx context.Context, message string) error {
 	if len(d.Changes) == 0 {
 		return nil
 	}
-	s, _, err := g.stated(ctx, what, d)
+	s, _, err := attests{g.app}.stated(ctx, what, d)
 	if err != nil {
 		_, _ = fmt.Fprintf(g.Err, "writ: this commit was not looked at, and gets no trailer: %s\n", client.OneLine(err.Error()))
 		return nil
@@ -280,7 +280,7 @@ func (g gitHooks) commit(ctx context.Context, message string) error {
 }
 
 // stated asks what the log knows of a difference, and opens the statement.
-func (a *app) stated(ctx context.Context, what string, d schemas.AttestRequest) (s attest.Statement, envelope []byte, err error) {
+func (a attests) stated(ctx context.Context, what string, d schemas.AttestRequest) (s attest.Statement, envelope []byte, err error) {
 	reply, err := client.Ask[schemas.Attested](ctx, a.Client, client.RoleAdmin, what, schemas.SvcAuditAttest, d)
 	if err != nil {
 		return s, nil, err

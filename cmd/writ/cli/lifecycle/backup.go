@@ -59,7 +59,7 @@ func (a *app) showBackup(r schemas.BackupReply) {
 	for _, path := range r.Removed {
 		a.Printf("Removed %s\n", path)
 	}
-	a.Printf("`writ restore %s` puts it back.\n", quoted(r.Path))
+	a.Printf("`writ backup restore %s` puts it back.\n", quoted(r.Path))
 }
 
 // quoted is a path as a shell takes it.
@@ -84,11 +84,11 @@ What was signed after the backup is remembered outside of the data folder. The n
 start records the restore as an event, with how much is gone, and goes on signing;
 writ audit verify names it from then on. A folder that went back in another way is
 refused.`,
-		Example: "  writ restore /mnt/backup/writ\n  writ restore /mnt/backup/writ/20260102T150405.000Z --to ~/writ-restored",
+		Example: "  writ backup restore /mnt/backup/writ\n  writ backup restore /mnt/backup/writ/20260102T150405.000Z --to ~/writ-restored",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if args[0] == "" {
-				return client.Usage("restore: DIR is empty", "`writ restore --help` shows how to use it.")
+				return client.Usage("restore: DIR is empty", "`writ backup restore --help` shows how to use it.")
 			}
 			handed := []string{fmt.Sprintf("--json=%t", a.JSON), "--to=" + to, "--", args[0]}
 			return tools{a}.handOver(cmd.Context(), "restore", handed)

@@ -30,11 +30,11 @@ func (a tools) modelCommand() *cobra.Command {
 }
 
 func (a tools) benchmarkCommand() *cobra.Command {
-	return a.toolCommand("benchmark", "Measure how well rules are found and observations judged", "  writ benchmark rules --truth queries.jsonl --scale 1000,10000\n  writ benchmark memory --data turns.jsonl")
+	return a.toolCommand("benchmark", "Measure how well rules are found and observations judged", "  writ model benchmark rules --truth queries.jsonl --scale 1000,10000\n  writ model benchmark memory --data turns.jsonl")
 }
 
 func (a tools) tuneCommand() *cobra.Command {
-	return a.toolCommand("tune", "Fit a ranking profile to judged queries", "  writ tune --truth queries.jsonl")
+	return a.toolCommand("tune", "Fit a ranking profile to judged queries", "  writ model tune --truth queries.jsonl")
 }
 
 // topCommand needs no flags, and a terminal.
@@ -59,7 +59,7 @@ show now and ends.`
 // whatIfCommand links retrieval, so writd runs it.
 func (a tools) whatIfCommand() *cobra.Command {
 	c := a.toolCommand("whatif", "Run the log once more under other settings, and say what would have changed",
-		"  writ whatif --policy strict.yaml --since 24h\n  writ whatif --corpus ./rules --svg rules.svg\n  writ whatif --weights tuned.json --json")
+		"  writ log whatif --policy strict.yaml --since 24h\n  writ log whatif --corpus ./rules --svg rules.svg\n  writ log whatif --weights tuned.json --json")
 	c.Long = `Runs recorded decisions under another policy (--policy FILE, a project's settings as
 in .writ/config.yaml) and recorded prompts over another corpus (--corpus DIR) or
 with other weights (--weights FILE or the name of a profile). It reports decisions

@@ -58,7 +58,7 @@ func (a *app) tour(ctx context.Context, self string) error {
 	if len(t.wrong) > 0 {
 		return &client.Fault{
 			What: "tour", Why: client.Plural(len(t.wrong), "answer was", "answers were") + " not as expected:\n  - " + strings.Join(t.wrong, "\n  - "),
-			Todo: "`writ session replay " + t.session + "` shows what happened.",
+			Todo: "`writ log --session " + t.session + "` shows what happened.",
 		}
 	}
 	return nil

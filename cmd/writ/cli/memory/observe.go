@@ -53,10 +53,10 @@ source, session, category where they differ from the flags. An object's id makes
 a repeated one no second observation. --transcript reads a Claude Code
 transcript, takes the annotated lines of the assistant, and lets the classifier
 extract what else is worth keeping.`,
-		Example: `  writ observe "[gate=allow category=build] tests need -race"
-  git log -1 --format=%B | writ observe - --source git
-  writ observe --jsonl notes.jsonl
-  writ observe --transcript ~/.claude/projects/p/s.jsonl`,
+		Example: `  writ memory add "[gate=allow category=build] tests need -race"
+  git log -1 --format=%B | writ memory add - --source git
+  writ memory add --jsonl notes.jsonl
+  writ memory add --transcript ~/.claude/projects/p/s.jsonl`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			all, err := a.observations(cmd, args, flags)

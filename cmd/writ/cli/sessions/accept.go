@@ -20,8 +20,8 @@ that asks less waits until a person accepts it, however it came there: by an
 editor, a pull, another branch or an agent. This shows what waits and accepts it
 once you have typed yes. What was accepted once is valid again on every branch
 and in every work tree of the repository.`,
-		Example: `  writ accept
-  writ accept ~/src/shop`,
+		Example: `  writ approve settings
+  writ approve settings ~/src/shop`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := a.IsPerson(); err != nil {

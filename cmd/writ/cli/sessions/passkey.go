@@ -19,8 +19,8 @@ log, and writ audit verify checks it from the public key alone. Where approval:
 passkey is set, nothing else approves; writ help gates explains the ladder.
 
 These commands are for a person at a terminal; they refuse to run for an agent.`,
-		Example: `  writ passkey add laptop
-  writ passkey list`,
+		Example: `  writ approve passkey add laptop
+  writ approve passkey list`,
 	}
 	c.AddCommand(a.passkeyAddCommand(), a.passkeyListCommand(), a.passkeyRemoveCommand())
 	return c
@@ -32,7 +32,7 @@ func (a *app) passkeyAddCommand() *cobra.Command {
 		Short: "Print a link that enrols a passkey, once",
 		Long: `Prints a link into the dashboard that enrols one passkey under this name. The link
 has to be opened within two minutes, and the passkey made within five.`,
-		Example: `  writ passkey add laptop`,
+		Example: `  writ approve passkey add laptop`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := a.IsPerson(); err != nil {
@@ -52,7 +52,7 @@ func (a *app) passkeyListCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "list",
 		Short:   "List the passkeys that approve",
-		Example: `  writ passkey list`,
+		Example: `  writ approve passkey list`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := a.IsPerson(); err != nil {
@@ -61,7 +61,7 @@ func (a *app) passkeyListCommand() *cobra.Command {
 			return client.AskThen(cmd.Context(), a.Client, client.RoleAdmin, "passkey list", schemas.SvcPasskeys, struct{}{}, func(reply schemas.PasskeyList) error {
 				return a.Print(reply, func() {
 					if len(reply.Passkeys) == 0 {
-						a.Printf("No passkey is enrolled. writ passkey add NAME enrols one.\n")
+						a.Printf("No passkey is enrolled. writ approve passkey add NAME enrols one.\n")
 					}
 					for _, p := range reply.Passkeys {
 						a.Printf("%-20s %s  enrolled %s, %s\n", client.Printable(p.Name), client.Shorten(p.CredentialID, 13), p.Enrolled.Local().Format(time.DateTime), usesText(p))
@@ -88,7 +88,7 @@ func (a *app) passkeyRemoveCommand() *cobra.Command {
 		Use:     "remove NAME",
 		Short:   "Let a passkey approve no more",
 		Long:    `Removes a passkey, by its name or by the beginning of its credential id. What it approved stays approved.`,
-		Example: `  writ passkey remove laptop`,
+		Example: `  writ approve passkey remove laptop`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := a.IsPerson(); err != nil {

@@ -26,27 +26,27 @@ func (a *app) phaseCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "phase",
 		Short: "Show the phase of a session, or send it back",
-		Example: `  writ phase
-  writ phase invalidate plan --reason "the API changed"
-  writ phase reopen`,
+		Example: `  writ session phase
+  writ session phase invalidate plan --reason "the API changed"
+  writ session phase reopen`,
 		Args: cobra.NoArgs,
 		RunE: act("show"),
 	}
 	c.PersistentFlags().StringVar(&request.Session, "session", "", "the session (default $CLAUDE_CODE_SESSION_ID, else this project's latest)")
 	show := &cobra.Command{
-		Use: "show", Short: "Show the phase of a session and its gates", Example: `  writ phase show --json`,
+		Use: "show", Short: "Show the phase of a session and its gates", Example: `  writ session phase show --json`,
 		Args: cobra.NoArgs, RunE: act("show"),
 	}
 	invalidate := &cobra.Command{
 		Use: "invalidate plan|tests", Short: "Take an approval back, with a reason",
-		Example:   `  writ phase invalidate tests --reason "they test the mock"`,
+		Example:   `  writ session phase invalidate tests --reason "they test the mock"`,
 		ValidArgs: []string{"plan", "tests"}, Args: cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs), RunE: act("invalidate"),
 	}
 	invalidate.Flags().StringVar(&request.Reason, "reason", "", "why, for the record")
 	invalidate.Flags().StringVar(&request.Rule, "rule", "", "the rule that was broken, if one was")
 	reopen := &cobra.Command{
 		Use: "reopen", Short: "Go back from verification to implementation",
-		Example: `  writ phase reopen --reason "a capability is missing"`,
+		Example: `  writ session phase reopen --reason "a capability is missing"`,
 		Args:    cobra.NoArgs, RunE: act("reopen"),
 	}
 	reopen.Flags().StringVar(&request.Reason, "reason", "", "why, for the record")
