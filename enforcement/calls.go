@@ -23,9 +23,9 @@ func Calls(s State, w Workspace, set Settings) string {
 	case s.Parent != "" || s.Mode != ModeWork:
 		return ""
 	case gate == GateImplementation:
-		return s.callsToLook(w, set)
+		return callsToLook(s, w, set)
 	case gate == "":
-		return s.callsDone(w)
+		return callsDone(s, w)
 	}
 	o := s.Offer(gate, w)
 	if o.Empty || len(o.Problems) > 0 || s.Work.SentBack(gate, o.Fingerprint) {
@@ -59,9 +59,9 @@ func Calls(s State, w Workspace, set Settings) string {
 
 // callsToLook says that the implementation is the user's to end, once its planned
 // files exist and its tests passed since the last change.
-func (s State) callsToLook(w Workspace, set Settings) string {
+func callsToLook(s State, w Workspace, set Settings) string {
 	o := s.Offer(GateImplementation, w)
-	if s.Evidence.Kind != KindTest || s.Evidence.Outcome != schemas.OutcomePassed || len(o.Problems)+len(s.unbuilt(w))+len(s.PendingTests) > 0 {
+	if s.Evidence.Kind != KindTest || s.Evidence.Outcome != schemas.OutcomePassed || len(o.Problems)+len(unbuilt(s, w))+len(s.PendingTests) > 0 {
 		return ""
 	}
 	return fmt.Sprintf("writ: every planned file exists and the tests pass (`%s`): the implementation is yours to end.\nEnd it %s; the agent then verifies what the plan promised.",
@@ -69,13 +69,13 @@ func (s State) callsToLook(w Workspace, set Settings) string {
 }
 
 // callsDone says in verification what was promised and is done, or is missing.
-func (s State) callsDone(w Workspace) string {
+func callsDone(s State, w Workspace) string {
 	if s.Work.Phase != PhaseVerification {
 		return ""
 	}
 	promised := len(s.Work.Gates[GatePlan].Capabilities)
 	unticked := s.Work.unticked(w)
-	if missing := append(unticked, s.unbuilt(w)...); len(missing) > 0 {
+	if missing := append(unticked, unbuilt(s, w)...); len(missing) > 0 {
 		return fmt.Sprintf("writ: not done yet, %d of %d capabilities ticked:\n- ", promised-len(unticked), promised) + strings.Join(missing[:min(len(missing), maxNamed)], "\n- ")
 	}
 	return fmt.Sprintf("writ: done: all capabilities (%d) are ticked, the planned files exist, and what ran since the last change passed. What you ask for next begins the next piece of work.", promised)

@@ -134,7 +134,7 @@ func ruleOfGate(gate string) string {
 // complete tells whether verification is done: every capability of the plan is
 // ticked, and the implementation is as it should be.
 func (c AdvancePhase) complete(s State) Decision {
-	problems := append(s.Work.unticked(c.Workspace), s.unbuilt(c.Workspace)...)
+	problems := append(s.Work.unticked(c.Workspace), unbuilt(s, c.Workspace)...)
 	if len(problems) > 0 {
 		return Decision{Rule: RuleVerify, Gate: GateImplementation, Problems: problems, Reason: RuleVerify + ": verification is not done: " + strings.Join(problems, "; ") + "."}
 	}
@@ -167,7 +167,7 @@ func (w Work) absent(ws Workspace) (files []string) {
 
 // unbuilt says what of the implementation is missing: every planned file exists, and
 // nothing that ran since the last change failed.
-func (s State) unbuilt(ws Workspace) (problems []string) {
+func unbuilt(s State, ws Workspace) (problems []string) {
 	for _, file := range s.Work.absent(ws) {
 		problems = append(problems, "planned and not there: "+file)
 	}

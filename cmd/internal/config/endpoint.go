@@ -63,18 +63,18 @@ func ReadEndpoint(dataDir string) (Endpoint, error) {
 
 // WriteEndpoint announces a daemon, atomically.
 func WriteEndpoint(dataDir string, e Endpoint) error {
-	raw, err := json.Marshal(e)
-	if err != nil {
-		return fmt.Errorf("config: endpoint: %w", err)
-	}
 	path := EndpointPath(dataDir)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return fmt.Errorf("config: endpoint: %w", err)
+	raw, err := json.Marshal(e)
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(path), 0o700)
 	}
-	if err := atomicfile.Write(path, raw, 0o600); err != nil {
-		return fmt.Errorf("config: endpoint: %w", err)
+	if err == nil {
+		err = atomicfile.Write(path, raw, 0o600)
 	}
-	return nil
+	if err != nil {
+		err = fmt.Errorf("config: endpoint: %w", err)
+	}
+	return err
 }
 
 // RemoveEndpoint withdraws the announcement of the daemon with this process
@@ -83,8 +83,7 @@ func RemoveEndpoint(dataDir string, pid int) error {
 	if e, err := ReadEndpoint(dataDir); err == nil && e.PID != pid {
 		return nil
 	}
-	err := os.Remove(EndpointPath(dataDir))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.Remove(EndpointPath(dataDir)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("config: endpoint: %w", err)
 	}
 	return nil

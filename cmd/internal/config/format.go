@@ -39,9 +39,6 @@ func steps() []step {
 		// into the quarantine, and decide without. Every new type or version of an
 		// event needs such a step: TestNewEventsRaiseTheFormat says so.
 		func(Layout) error { return nil },
-		// Directories whose log may hold closed gates and sessions, and runs of tests
-		// with what they were compared with.
-		func(Layout) error { return nil },
 	}
 }
 

@@ -210,7 +210,7 @@ func Run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 	if err := d.closeAfterLoss(ctx, ""); err != nil {
 		return err
 	}
-	logger.Info("ready", "url", d.endpoint.URL, "data", s.DataDir, "durability", d.durability(), "took", d.now().Sub(d.started).String())
+	logger.Info("ready", "url", d.endpoint.URL, "data", s.DataDir, "durability", durabilityOf(d.settings), "took", d.now().Sub(d.started).String())
 	ready(d.endpoint.URL)
 	if e, ok := d.corpus.Embedder().Embedder.(interface{ Warm() }); ok {
 		go e.Warm() // the first prompt would wait for it

@@ -41,7 +41,7 @@ func (d *Daemon) connectOutside(ctx context.Context) error {
 	if err := d.shareUser(address, user); err != nil {
 		return err
 	}
-	d.endpoint.TLS = bus.TLS{CA: d.file(d.settings.NATSCA), Cert: d.file(d.settings.NATSCert), Key: d.file(d.settings.NATSKey)}
+	d.endpoint.TLS = bus.TLS{CA: fileIn(d.layout.Root, d.settings.NATSCA), Cert: fileIn(d.layout.Root, d.settings.NATSCert), Key: fileIn(d.layout.Root, d.settings.NATSKey)}
 	trust, err := d.endpoint.TLS.Config()
 	if err != nil {
 		return fmt.Errorf("%w: %w", config.ErrSettings, err)
@@ -56,13 +56,13 @@ func (d *Daemon) connectOutside(ctx context.Context) error {
 	return nil
 }
 
-// file is one that a setting names, in the data directory where it is no absolute
+// fileIn is one that a setting names, in the data directory where it is no absolute
 // path; "" is none.
-func (d *Daemon) file(name string) string {
+func fileIn(dir, name string) string {
 	if name == "" || filepath.IsAbs(name) {
 		return name
 	}
-	return filepath.Join(d.layout.Root, name)
+	return filepath.Join(dir, name)
 }
 
 // shareUser gives the roles that have no credential the user of the URL.

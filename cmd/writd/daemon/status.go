@@ -18,11 +18,11 @@ import (
 // elsewhere is the durability of a log whose syncs cannot be seen from here.
 const elsewhere = "as its administrator set it"
 
-func (d *Daemon) durability() string {
-	if d.settings.NATSURL != "" {
+func durabilityOf(s config.Settings) string {
+	if s.NATSURL != "" {
 		return elsewhere
 	}
-	return d.settings.Durability
+	return s.Durability
 }
 
 // status reports the daemon's health.
@@ -30,7 +30,7 @@ func (d *Daemon) status(ctx context.Context, _ bus.None) (schemas.Status, error)
 	index := d.corpus.Current()
 	s := schemas.Status{
 		Version: config.Version, PID: os.Getpid(), Started: d.started, DataDir: d.layout.Root, Format: config.Format(), URL: d.endpoint.URL,
-		Durability: d.durability(), External: d.settings.NATSURL != "", Daemon: d.endpoint.Daemon, Memory: residentMemory(),
+		Durability: durabilityOf(d.settings), External: d.settings.NATSURL != "", Daemon: d.endpoint.Daemon, Memory: residentMemory(),
 		Rules: index.Len(), Embedder: index.Embedder(),
 		Metrics: d.telemetry.URL(), FailMode: "closed", Confine: d.runner.String(), Unheld: d.runner.Absent(), Classifier: d.memory.Classifier(), Model: d.modelStatus(),
 	}

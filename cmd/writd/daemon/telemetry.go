@@ -52,7 +52,7 @@ func (d *Daemon) beginTelemetry(ctx context.Context) (stop func(), err error) {
 			if d.serving.Load() {
 				return d.status(ctx, bus.None{})
 			}
-			return schemas.Status{Version: config.Version, Durability: d.durability()}, nil
+			return schemas.Status{Version: config.Version, Durability: durabilityOf(d.settings)}, nil
 		},
 	}
 	d.telemetry, err = metrics.Start(ctx, o)

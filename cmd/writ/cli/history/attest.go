@@ -15,6 +15,7 @@ import (
 
 	"github.com/writbus/writ/cmd/writ/cli/client"
 	"github.com/writbus/writ/projections/transparency/attest"
+	"github.com/writbus/writ/projections/transparency/commit"
 	"github.com/writbus/writ/schemas"
 	"github.com/writbus/writ/schemas/atomicfile"
 	"github.com/writbus/writ/schemas/glob"
@@ -56,8 +57,8 @@ files each session left as they are committed.`,
 
 func (a attests) attest(ctx context.Context, revision, out string, beside bool) error {
 	const what = "attest"
-	r := repository{a.Env.Dir, a.Env.Vars}
-	d, err := r.difference(ctx, revision)
+	r := commit.Repository{Dir: a.Env.Dir, Env: a.Env.Vars}
+	d, err := r.Difference(ctx, revision)
 	if err != nil {
 		return client.Refused(what, err.Error(), "Name a commit or a range of this repository.")
 	}
@@ -66,7 +67,7 @@ func (a attests) attest(ctx context.Context, revision, out string, beside bool) 
 		return err
 	}
 	if beside {
-		if err := r.keep(ctx, d.Commit, string(envelope)+"\n"); err != nil {
+		if err := r.Keep(ctx, d.Commit, string(envelope)+"\n"); err != nil {
 			return client.Refused(what, err.Error(), "")
 		}
 	}
@@ -83,20 +84,20 @@ func (a attests) attest(ctx context.Context, revision, out string, beside bool) 
 		return a.PrintJSON(s)
 	}
 	a.showFindings(attest.Judge(d.Changes, []attest.Statement{s}, attest.Policy{}))
-	all, err := r.trailers(ctx, d, strings.Contains(revision, ".."), s)
+	all, err := r.Trailers(ctx, d, strings.Contains(revision, ".."), s)
 	if err != nil {
 		return client.Refused(what, err.Error(), "")
 	}
 	for _, one := range all {
 		if one.Wrote > 0 {
-			a.Printf("%s: %s wrote %s of these as committed\n", trailerSession, client.Printable(one.Session), client.Plural(one.Wrote, "file", "files"))
+			a.Printf("%s: %s wrote %s of these as committed\n", commit.TrailerSession, client.Printable(one.Session), client.Plural(one.Wrote, "file", "files"))
 		} else {
-			a.Printf("%s: %s wrote none of these files as committed, as far as this log knows\n", trailerSession, client.Printable(one.Session))
+			a.Printf("%s: %s wrote none of these files as committed, as far as this log knows\n", commit.TrailerSession, client.Printable(one.Session))
 		}
 	}
 	switch {
 	case beside:
-		a.Printf("kept beside %.12s; to share it: git push origin refs/notes/%s\n", d.Commit, notesRef)
+		a.Printf("kept beside %.12s; to share it: git push origin refs/notes/%s\n", d.Commit, commit.NotesRef)
 	case out != "":
 		a.Printf("written to %s\n", out)
 	default:
@@ -165,12 +166,12 @@ func (a attests) verify(ctx context.Context, revision string, f attestFlags) err
 	if err != nil {
 		return err
 	}
-	r := repository{a.Env.Dir, a.Env.Vars}
-	d, err := r.difference(ctx, revision)
+	r := commit.Repository{Dir: a.Env.Dir, Env: a.Env.Vars}
+	d, err := r.Difference(ctx, revision)
 	if err != nil {
 		return client.Refused(what, err.Error(), "Name a commit or a range of this repository.")
 	}
-	texts, err := r.statements(ctx)
+	texts, err := r.Statements(ctx)
 	if err != nil {
 		return client.Refused(what, err.Error(), "")
 	}

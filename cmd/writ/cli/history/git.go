@@ -1,15 +1,10 @@
 package history
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
-	"os"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -18,36 +13,9 @@ import (
 
 	"github.com/writbus/writ/cmd/writ/cli/client"
 	"github.com/writbus/writ/projections/transparency/attest"
+	"github.com/writbus/writ/projections/transparency/commit"
 	"github.com/writbus/writ/schemas"
-	"github.com/writbus/writ/schemas/atomicfile"
 )
-
-const (
-	// gitHook is the one hook of git's that Writ uses: it runs for commits and for
-	// merges, knows what is committed, and can add to the message.
-	gitHook = "commit-msg"
-	// gitMark is in every line or file that Writ puts there (persisted; never
-	// change).
-	gitMark = "# writ git"
-	// gitBefore ends the name of the hook that was there before Writ's, which runs
-	// first (persisted; never change).
-	gitBefore = ".before-writ"
-	// The trailers of a message (persisted; never change).
-	trailerSession = "Writ-Session"
-	trailerLog     = "Writ-Log"
-)
-
-// gitScript is the hook in a folder of hooks. The hook that was there before keeps
-// its folder, since many find their own files by it.
-const gitScript = `#!/bin/sh
-` + gitMark + `: made by writ git install, taken away by writ git uninstall
-if [ -x "$0` + gitBefore + `" ]; then
-  "$0` + gitBefore + `" "$@" || exit $?
-fi
-` + gitLine + "\n"
-
-// gitLine asks Writ, where it is installed.
-const gitLine = `if command -v writ >/dev/null 2>&1; then writ git hook "$1"; fi ` + gitMark
 
 // GitCommand is what Writ does in git itself.
 func GitCommand(c *client.Client) *cobra.Command {
@@ -79,15 +47,15 @@ is writ audit attest verify.`,
 		Example: `  writ git install`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			at, husky, err := g.place(cmd.Context(), "git install", shared)
+			at, err := g.place(cmd.Context(), "git install", shared)
 			if err != nil {
 				return err
 			}
-			said, err := install(at, husky)
+			said, err := at.Install()
 			if err != nil {
 				return client.Refused("git install", err.Error(), "Nothing was changed, or only the copy of the hook that was there.")
 			}
-			return g.Print(map[string]any{"hook": at, "husky": husky}, func() { g.Printf("%s: %s\n", at, said) })
+			return g.Print(map[string]any{"hook": at.Path, "husky": at.Husky}, func() { g.Printf("%s: %s\n", at.Path, said) })
 		},
 	}
 	c.Flags().BoolVar(&shared, "shared", false, "install into a folder of hooks that other repositories use, too")
@@ -100,118 +68,28 @@ func (g gitHooks) uninstallCommand() *cobra.Command {
 		Example: `  writ git uninstall`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			at, husky, err := g.place(cmd.Context(), "git uninstall", true)
+			at, err := g.place(cmd.Context(), "git uninstall", true)
 			if err != nil {
 				return err
 			}
-			said, err := uninstall(at, husky)
+			said, err := at.Uninstall()
 			if err != nil {
 				return client.Refused("git uninstall", err.Error(), "")
 			}
-			return g.Print(map[string]any{"hook": at}, func() { g.Printf("%s: %s\n", at, said) })
+			return g.Print(map[string]any{"hook": at.Path}, func() { g.Printf("%s: %s\n", at.Path, said) })
 		},
 	}
 }
 
-var huskyFolder = regexp.MustCompile(`(^|/)\.husky(/_)?$`)
-
-// place is the file of the hook. With husky that is one of the project's, which git
-// does not run itself.
-func (g gitHooks) place(ctx context.Context, what string, shared bool) (at string, husky bool, err error) {
-	r := repository{g.Env.Dir, g.Env.Vars}
-	top, err := r.git(ctx, nil, "rev-parse", "--show-toplevel")
-	if err != nil {
-		return "", false, client.Refused(what, err.Error(), "Go into the work tree of a repository.")
-	}
-	common, err := r.git(ctx, nil, "rev-parse", "--path-format=absolute", "--git-common-dir")
-	if err != nil {
-		return "", false, client.Refused(what, err.Error(), "")
-	}
-	folder, err := r.git(ctx, nil, "rev-parse", "--path-format=absolute", "--git-path", "hooks")
-	if err != nil {
-		return "", false, client.Refused(what, err.Error(), "")
-	}
-	inside := func(dir string) bool {
-		rel, err := filepath.Rel(dir, folder)
-		return err == nil && filepath.IsLocal(rel)
-	}
-	if !inside(top) && !inside(common) && !shared {
-		return "", false, client.Refused(what, "core.hooksPath leads out of the repository, to "+folder, "Other repositories use it, too: `writ git install --shared` installs there.")
-	}
-	if slashed := filepath.ToSlash(folder); huskyFolder.MatchString(slashed) {
-		return filepath.Join(filepath.FromSlash(strings.TrimSuffix(slashed, "/_")), gitHook), true, nil
-	}
-	return filepath.Join(folder, gitHook), false, nil
-}
-
-// install puts the hook in its place; one that is there is kept beside it.
-func install(at string, husky bool) (said string, err error) {
-	there, err := os.ReadFile(at)
+func (g gitHooks) place(ctx context.Context, what string, shared bool) (commit.Hook, error) {
+	at, err := commit.Repository{Dir: g.Env.Dir, Env: g.Env.Vars}.HookOf(ctx, shared)
 	switch {
-	case err == nil && bytes.Contains(there, []byte(gitMark)):
-		return "installed already", nil
-	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return "", err
+	case errors.Is(err, commit.ErrShared):
+		return at, client.Refused(what, err.Error(), "Other repositories use it, too: `writ git install --shared` installs there.")
+	case err != nil:
+		return at, client.Refused(what, err.Error(), "Go into the work tree of a repository.")
 	}
-	if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
-		return "", err
-	}
-	if husky {
-		if len(there) > 0 && !bytes.HasSuffix(there, []byte("\n")) {
-			there = append(there, '\n')
-		}
-		return "the line of Writ is in it; commit it for the others", atomicfile.Write(at, append(there, gitLine+"\n"...), 0o755)
-	}
-	said = "installed"
-	if err == nil {
-		info, err := os.Stat(at)
-		if err != nil {
-			return "", err
-		}
-		if err := atomicfile.Write(at+gitBefore, there, info.Mode().Perm()); err != nil {
-			return "", err
-		}
-		said = "installed; the hook that was there runs first, from " + filepath.Base(at) + gitBefore
-	}
-	return said, atomicfile.Write(at, []byte(gitScript), 0o755)
-}
-
-// uninstall undoes install. A hook that somebody changed loses the lines of Writ
-// alone.
-func uninstall(at string, husky bool) (said string, err error) {
-	there, err := os.ReadFile(at)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && !bytes.Contains(there, []byte(gitMark)) {
-		return "Writ is not in it", nil
-	}
-	if err != nil {
-		return "", err
-	}
-	if husky || string(there) != gitScript {
-		kept := strings.Join(slices.DeleteFunc(strings.SplitAfter(string(there), "\n"), func(line string) bool { return strings.Contains(line, gitMark) }), "")
-		if husky && strings.TrimSpace(kept) == "" {
-			return "taken away", os.Remove(at)
-		}
-		info, err := os.Stat(at)
-		if err != nil {
-			return "", err
-		}
-		return "the lines of Writ are gone", atomicfile.Write(at, []byte(kept), info.Mode().Perm())
-	}
-	before, err := os.ReadFile(at + gitBefore)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "taken away", os.Remove(at)
-	}
-	if err != nil {
-		return "", err
-	}
-	info, err := os.Stat(at + gitBefore)
-	if err != nil {
-		return "", err
-	}
-	if err := atomicfile.Write(at, before, info.Mode().Perm()); err != nil {
-		return "", err
-	}
-	return "taken away; the hook that was there before is back", os.Remove(at + gitBefore)
+	return at, nil
 }
 
 func (g gitHooks) hookCommand() *cobra.Command {
@@ -232,8 +110,8 @@ func (g gitHooks) hookCommand() *cobra.Command {
 // keep anybody from committing: the message then has no trailer.
 func (g gitHooks) commit(ctx context.Context, message string) error {
 	const what = "git commit"
-	r := repository{g.Env.Dir, g.Env.Vars}
-	d, err := r.staged(ctx)
+	r := commit.Repository{Dir: g.Env.Dir, Env: g.Env.Vars}
+	d, err := r.Staged(ctx)
 	if err != nil {
 		return client.Refused(what, err.Error(), "")
 	}
@@ -269,11 +147,11 @@ func (g gitHooks) commit(ctx context.Context, message string) error {
 	if len(sessions) == 0 {
 		return nil
 	}
-	args = append(args, "--trailer", trailerLog+": "+s.Predicate.Log)
+	args = append(args, "--trailer", commit.TrailerLog+": "+s.Predicate.Log)
 	for _, id := range slices.Sorted(maps.Keys(sessions)) {
-		args = append(args, "--trailer", trailerSession+": "+id)
+		args = append(args, "--trailer", commit.TrailerSession+": "+id)
 	}
-	if _, err := r.git(ctx, nil, append(args, message)...); err != nil {
+	if _, err := r.Git(ctx, append(args, message)...); err != nil {
 		return client.Refused(what, err.Error(), "")
 	}
 	return nil
@@ -293,60 +171,4 @@ func (a attests) stated(ctx context.Context, what string, d schemas.AttestReques
 		return s, nil, client.Refused(what, err.Error(), "")
 	}
 	return s, reply.Envelope, nil
-}
-
-// staged is what git is about to commit, against HEAD and what is merged into it.
-func (r repository) staged(ctx context.Context) (d schemas.AttestRequest, err error) {
-	if d.Tree, err = r.git(ctx, nil, "write-tree"); err != nil {
-		return d, err
-	}
-	d.Commit, d.Parents = d.Tree, []string{} // it is no commit yet
-	if head, err := r.git(ctx, nil, "rev-parse", "--verify", "--quiet", "HEAD^{commit}"); err == nil {
-		d.Parents = append(d.Parents, head)
-	}
-	merged, err := r.git(ctx, nil, "rev-parse", "--path-format=absolute", "--git-path", "MERGE_HEAD")
-	if err != nil {
-		return d, err
-	}
-	if heads, err := os.ReadFile(merged); err == nil {
-		d.Parents = append(d.Parents, strings.Fields(string(heads))...)
-	}
-	if d.Roots, err = r.roots(ctx); err != nil {
-		return d, err
-	}
-	d.Changes, err = r.changes(ctx, d.Tree, d.Parents)
-	return d, err
-}
-
-// named is a session that a message's trailer names, and how many of the files it
-// left as the commit has them.
-type named struct {
-	Session string `json:"session"`
-	Wrote   int    `json:"wrote"`
-}
-
-// trailers resolves the trailers of the commits of a difference by what the log
-// knows of their files.
-func (r repository) trailers(ctx context.Context, d schemas.AttestRequest, ranged bool, s attest.Statement) ([]named, error) {
-	which := []string{"--max-count=1", d.Commit}
-	if ranged {
-		which = []string{d.Parents[0] + ".." + d.Commit}
-	}
-	text, err := r.git(ctx, nil, append([]string{"log", "--format=%(trailers:key=" + trailerSession + ",valueonly)"}, which...)...)
-	if err != nil {
-		return nil, err
-	}
-	ids := strings.Fields(text)
-	slices.Sort(ids)
-	var all []named
-	for _, id := range slices.Compact(ids) {
-		one := named{Session: id}
-		for _, p := range s.Predicate.Paths {
-			if p.State == attest.Written && p.Write != nil && p.Write.Session == id {
-				one.Wrote++
-			}
-		}
-		all = append(all, one)
-	}
-	return all, nil
 }

@@ -106,7 +106,7 @@ func (a *app) showRule(v schemas.RuleView) {
 		}
 		a.Printf("%s\n", st.Bold(name))
 		for _, line := range strings.Split(strings.TrimRight(text, "\n"), "\n") {
-			for _, wrapped := range a.indented(line) {
+			for _, wrapped := range indented(a, line) {
 				a.Printf("  %s\n", wrapped)
 			}
 		}
@@ -133,7 +133,7 @@ func (a *app) showRule(v schemas.RuleView) {
 }
 
 // indented wraps prose and leaves code, which is indented, as it is.
-func (a *app) indented(line string) []string {
+func indented(a *app, line string) []string {
 	if line == "" || strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t") {
 		return []string{line}
 	}

@@ -1,4 +1,9 @@
-package history
+// Package commit reads what a git repository says of a commit – its difference from
+// its parents, blob by blob, and the statements kept beside it – and puts the hook
+// into it that asks Writ about commits.
+//
+// It runs git, and nothing that the repository's settings name.
+package commit
 
 import (
 	"bufio"
@@ -9,41 +14,47 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/writbus/writ/cmd/writ/cli/client"
+	"github.com/writbus/writ/projections/transparency/attest"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
-// repository asks git about the repository of the working folder. It takes no
-// replaced objects, since those would show another difference than the commit's,
-// and runs nothing that the repository's settings name.
-type repository struct {
-	dir string
-	env []string
+// Repository asks git about the repository around a folder. It takes no replaced
+// objects, since those would show another difference than the commit's.
+type Repository struct {
+	Dir string
+	Env []string // of git's process
 }
 
-func (r repository) git(ctx context.Context, in io.Reader, args ...string) (string, error) {
+// Git is git's answer without its last line end, or what it complains of.
+func (r Repository) Git(ctx context.Context, args ...string) (string, error) {
+	return r.git(ctx, nil, args...)
+}
+
+func (r Repository) git(ctx context.Context, in io.Reader, args ...string) (string, error) {
 	c := exec.CommandContext(ctx, "git", append([]string{"--no-replace-objects", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false"}, args...)...)
-	c.Dir, c.Env, c.Stdin = r.dir, append(slices.Clone(r.env), "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C"), in
+	c.Dir, c.Env, c.Stdin = r.Dir, append(slices.Clone(r.Env), "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C"), in
 	var out, complaint bytes.Buffer
 	c.Stdout, c.Stderr = &out, &complaint
 	if err := c.Run(); err != nil {
 		if text := strings.TrimSpace(complaint.String()); text != "" {
-			return "", errors.New(client.OneLine(text))
+			return "", errors.New(excerpt.Line(text))
 		}
 		return "", err
 	}
 	return strings.TrimSuffix(out.String(), "\n"), nil
 }
 
-// difference reads what a commit changed against its parents, or with a range
+// Difference reads what a commit changed against its parents, or with a range
 // A..B what B changed since it left A.
-func (r repository) difference(ctx context.Context, revision string) (d schemas.AttestRequest, err error) {
+func (r Repository) Difference(ctx context.Context, revision string) (d schemas.AttestRequest, err error) {
 	from, to, ranged := strings.Cut(revision, "..")
 	if !ranged {
 		to = revision
@@ -80,7 +91,7 @@ func (r repository) difference(ctx context.Context, revision string) (d schemas.
 
 // roots are the folders of the repository's work trees, as a project's root is
 // written.
-func (r repository) roots(ctx context.Context) ([]string, error) {
+func (r Repository) roots(ctx context.Context) ([]string, error) {
 	list, err := r.git(ctx, nil, "worktree", "list", "--porcelain")
 	if err != nil {
 		return nil, err
@@ -101,7 +112,7 @@ func (r repository) roots(ctx context.Context) ([]string, error) {
 type side struct{ mode, id string }
 
 // changes are the files that are not as in every parent; of a first commit, all.
-func (r repository) changes(ctx context.Context, commit string, parents []string) ([]schemas.AttestChange, error) {
+func (r Repository) changes(ctx context.Context, commit string, parents []string) ([]schemas.AttestChange, error) {
 	against := parents
 	if len(parents) == 0 {
 		empty, err := r.git(ctx, strings.NewReader(""), "hash-object", "-t", "tree", "--stdin")
@@ -165,7 +176,7 @@ func sideOf(mode, id string) side {
 
 // contents are the SHA-256 of the contents, by git's ids. Another repository's
 // commit has none.
-func (r repository) contents(ctx context.Context, now map[string]side, were []map[string]side) (map[string]string, error) {
+func (r Repository) contents(ctx context.Context, now map[string]side, were []map[string]side) (map[string]string, error) {
 	var ids []string
 	for _, sides := range append([]map[string]side{now}, were...) {
 		for _, s := range sides {
@@ -180,7 +191,7 @@ func (r repository) contents(ctx context.Context, now map[string]side, were []ma
 		return nil, nil
 	}
 	c := exec.CommandContext(ctx, "git", "--no-replace-objects", "cat-file", "--batch")
-	c.Dir, c.Env, c.Stdin = r.dir, append(slices.Clone(r.env), "LC_ALL=C"), strings.NewReader(strings.Join(ids, "\n")+"\n")
+	c.Dir, c.Env, c.Stdin = r.Dir, append(slices.Clone(r.Env), "LC_ALL=C"), strings.NewReader(strings.Join(ids, "\n")+"\n")
 	out, err := c.StdoutPipe()
 	if err != nil {
 		return nil, err
@@ -226,15 +237,15 @@ func readBatch(out *bufio.Reader, ids []string) (map[string]string, error) {
 	return sums, nil
 }
 
-// notesRef is where statements are kept beside commits, as git notes.
-const notesRef = "writ"
+// NotesRef is where statements are kept beside commits, as git notes.
+const NotesRef = "writ"
 
 // keptNotes bounds the statements that are read from git notes.
 const keptNotes = 5000
 
-// statements are all that git notes hold, one text a commit.
-func (r repository) statements(ctx context.Context) ([]string, error) {
-	list, err := r.git(ctx, nil, "notes", "--ref="+notesRef, "list")
+// Statements are all that git notes hold, one text a commit.
+func (r Repository) Statements(ctx context.Context) ([]string, error) {
+	list, err := r.git(ctx, nil, "notes", "--ref="+NotesRef, "list")
 	if err != nil {
 		return nil, nil //nolint:nilerr // there are none
 	}
@@ -242,7 +253,7 @@ func (r repository) statements(ctx context.Context) ([]string, error) {
 	for line := range strings.Lines(list) {
 		note, _, _ := strings.Cut(line, " ")
 		if len(all) == keptNotes {
-			return nil, fmt.Errorf("refs/notes/%s has more than %d notes", notesRef, keptNotes)
+			return nil, fmt.Errorf("refs/notes/%s has more than %d notes", NotesRef, keptNotes)
 		}
 		text, err := r.git(ctx, nil, "cat-file", "blob", note)
 		if err != nil {
@@ -253,9 +264,65 @@ func (r repository) statements(ctx context.Context) ([]string, error) {
 	return all, nil
 }
 
-// keep writes a statement beside its commit, in place of an earlier one of the same
+// Keep writes a statement beside its commit, in place of an earlier one of the same
 // signer's.
-func (r repository) keep(ctx context.Context, commit string, text string) error {
-	_, err := r.git(ctx, strings.NewReader(text), "notes", "--ref="+notesRef, "add", "--force", "--file=-", commit)
+func (r Repository) Keep(ctx context.Context, commit string, text string) error {
+	_, err := r.git(ctx, strings.NewReader(text), "notes", "--ref="+NotesRef, "add", "--force", "--file=-", commit)
 	return err
+}
+
+// Staged is what git is about to commit, against HEAD and what is merged into it.
+func (r Repository) Staged(ctx context.Context) (d schemas.AttestRequest, err error) {
+	if d.Tree, err = r.git(ctx, nil, "write-tree"); err != nil {
+		return d, err
+	}
+	d.Commit, d.Parents = d.Tree, []string{} // it is no commit yet
+	if head, err := r.git(ctx, nil, "rev-parse", "--verify", "--quiet", "HEAD^{commit}"); err == nil {
+		d.Parents = append(d.Parents, head)
+	}
+	merged, err := r.git(ctx, nil, "rev-parse", "--path-format=absolute", "--git-path", "MERGE_HEAD")
+	if err != nil {
+		return d, err
+	}
+	if heads, err := os.ReadFile(merged); err == nil {
+		d.Parents = append(d.Parents, strings.Fields(string(heads))...)
+	}
+	if d.Roots, err = r.roots(ctx); err != nil {
+		return d, err
+	}
+	d.Changes, err = r.changes(ctx, d.Tree, d.Parents)
+	return d, err
+}
+
+// Named is a session that a message's trailer names, and how many of the files it
+// left as the commit has them.
+type Named struct {
+	Session string `json:"session"`
+	Wrote   int    `json:"wrote"`
+}
+
+// Trailers resolves the trailers of the commits of a difference by what the log
+// knows of their files.
+func (r Repository) Trailers(ctx context.Context, d schemas.AttestRequest, ranged bool, s attest.Statement) ([]Named, error) {
+	which := []string{"--max-count=1", d.Commit}
+	if ranged {
+		which = []string{d.Parents[0] + ".." + d.Commit}
+	}
+	text, err := r.git(ctx, nil, append([]string{"log", "--format=%(trailers:key=" + TrailerSession + ",valueonly)"}, which...)...)
+	if err != nil {
+		return nil, err
+	}
+	ids := strings.Fields(text)
+	slices.Sort(ids)
+	var all []Named
+	for _, id := range slices.Compact(ids) {
+		one := Named{Session: id}
+		for _, p := range s.Predicate.Paths {
+			if p.State == attest.Written && p.Write != nil && p.Write.Session == id {
+				one.Wrote++
+			}
+		}
+		all = append(all, one)
+	}
+	return all, nil
 }
