@@ -42,10 +42,7 @@ func replace(ctx context.Context, o Options, at config.Endpoint, binary string) 
 // question.
 func binaryVersion(ctx context.Context, binary string) (version string, protocol int) {
 	out, err := exec.CommandContext(ctx, binary, "--version").Output()
-	if err != nil {
-		return "", 0
-	}
-	if _, err := fmt.Sscanf(string(out), "writd %s protocol %d", &version, &protocol); err != nil {
+	if _, read := fmt.Sscanf(string(out), "writd %s protocol %d", &version, &protocol); err != nil || read != nil {
 		return "", 0
 	}
 	return version, protocol

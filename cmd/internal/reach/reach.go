@@ -54,25 +54,20 @@ func Daemon(ctx context.Context, l launch.Options, role string, o bus.Options) (
 		}
 	}
 	var kept *bus.Conn
-	l.Probe = func(ctx context.Context, at config.Endpoint) error {
-		conn, err := Connect(ctx, at, l.DataDir, role, o)
-		if err == nil {
-			kept = conn
-		}
+	l.Probe = func(ctx context.Context, at config.Endpoint) (err error) {
+		kept, err = Connect(ctx, at, l.DataDir, role, o)
 		return err
 	}
 	l.Stop = func(ctx context.Context, at config.Endpoint) error { return Stop(ctx, at, l.DataDir) }
 	_, err := launch.Start(ctx, l)
-	switch {
-	case err != nil && kept != nil:
-		kept.Close()
-		return nil, err
-	case err != nil:
-		return nil, err
-	case kept == nil:
-		return nil, fmt.Errorf("%w: %s", config.ErrNoDaemon, l.DataDir)
+	if err == nil && kept == nil {
+		err = fmt.Errorf("%w: %s", config.ErrNoDaemon, l.DataDir)
 	}
-	return kept, nil
+	if err != nil && kept != nil {
+		kept.Close()
+		kept = nil
+	}
+	return kept, err
 }
 
 // gone tells an endpoint that nobody serves any more, or that another daemon

@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/writbus/writ/cmd/internal/config"
+	"github.com/writbus/writ/observer/journal/table/parquet"
 	"github.com/writbus/writ/retrieval"
 	"github.com/writbus/writ/retrieval/corpus"
 	"github.com/writbus/writ/retrieval/embed"
@@ -47,6 +48,7 @@ var all = map[string]tool{
 	"model pull":          modelPull,
 	"model use":           modelUse,
 	"mcp":                 serveMCP,
+	"parquet":             toParquet,
 	"repair":              repair,
 	"restore":             restore,
 	"whatif":              whatIf,
@@ -55,7 +57,7 @@ var all = map[string]tool{
 
 // Names lists the first words of the tools.
 func Names() []string {
-	return []string{"benchmark", "mcp", "model", "repair", "restore", "top", "tune", "whatif"}
+	return []string{"benchmark", "mcp", "model", "parquet", "repair", "restore", "top", "tune", "whatif"}
 }
 
 // Run runs the tool that args name. It returns the exit status: 0, 1 when it
@@ -223,3 +225,8 @@ func heap() int64 {
 
 // since is a clock in nanoseconds.
 func since(epoch time.Time) func() int64 { return func() int64 { return int64(time.Since(epoch)) } }
+
+// toParquet makes a file of Parquet on standard output of rows on standard input.
+func toParquet(_ context.Context, _ []string, out, _ io.Writer) error {
+	return parquet.Convert(out, os.Stdin)
+}

@@ -48,6 +48,14 @@ func (a *Client) WithDaemon(ctx context.Context) (*Client, error) {
 	return &b, nil
 }
 
+// Writd is the path of the daemon's program, and the app whose world it runs in.
+func (a *Client) Writd(ctx context.Context) (path string, in *Client, err error) {
+	if in, err = a.WithDaemon(ctx); err == nil {
+		path, err = launch.Find(in.Env.Executable, in.Env.Vars)
+	}
+	return path, in, err
+}
+
 // progress says what takes long, and at a terminal for how long already. The
 // returned function ends the line.
 func (a *Client) progress(what string) (done func()) {

@@ -3,126 +3,50 @@ package history
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"strings"
-	"time"
 
-	"github.com/parquet-go/parquet-go"
 	"github.com/spf13/cobra"
 
 	"github.com/writbus/writ/cmd/writ/cli/client"
+	"github.com/writbus/writ/observer/journal/table"
 	"github.com/writbus/writ/schemas"
 )
 
-// exportedRows is how many rows of a table stay together: what is held in memory
-// while it is written, and what a reader can skip.
-const exportedRows = 50_000
-
-// exported is an event as a row. Where it came from and what it is, and fields of
-// its data that many events have, are columns; the whole data is one more.
-type exported struct {
-	Stream        string    `parquet:"stream,dict" json:"stream"`
-	Seq           int64     `parquet:"seq" json:"seq"`
-	Part          int32     `parquet:"part" json:"part"` // of the record, which may hold several events
-	ID            string    `parquet:"id" json:"id"`
-	Type          string    `parquet:"type,dict" json:"type"`
-	Version       int32     `parquet:"version" json:"version"`
-	Time          time.Time `parquet:"time,timestamp(microsecond)" json:"time"`
-	Kind          string    `parquet:"kind,dict" json:"kind"`           // of the aggregate
-	Aggregate     string    `parquet:"aggregate,dict" json:"aggregate"` // a session's id, a rule's, …
-	Actor         string    `parquet:"actor,dict" json:"actor"`
-	ActorKind     string    `parquet:"actor_kind,dict" json:"actor_kind"`
-	CausationID   *string   `parquet:"causation_id" json:"causation_id"`
-	CorrelationID *string   `parquet:"correlation_id" json:"correlation_id"`
-	Undecodable   *string   `parquet:"undecodable" json:"undecodable"` // why data is the raw body
-
-	// Fields of events' data; null where an event has none.
-	Host       *string  `parquet:"host,dict" json:"host"`
-	Project    *string  `parquet:"project,dict" json:"project"`
-	Tool       *string  `parquet:"tool,dict" json:"tool"`
-	Verdict    *string  `parquet:"verdict,dict" json:"verdict"`
-	Rule       *string  `parquet:"rule,dict" json:"rule"`
-	Gate       *string  `parquet:"gate,dict" json:"gate"`
-	Mode       *string  `parquet:"mode,dict" json:"mode"`
-	Phase      *string  `parquet:"phase,dict" json:"phase"`
-	Tokens     *int64   `parquet:"tokens" json:"tokens"`
-	Bytes      *int64   `parquet:"bytes" json:"bytes"`
-	Millis     *int64   `parquet:"millis" json:"millis"`
-	Confidence *float64 `parquet:"confidence" json:"confidence"`
-
-	Text string          `parquet:"data,json" json:"-"`
-	Data json.RawMessage `parquet:"-" json:"data"`
-}
-
-// row makes an event a row. A field of another type than its column's is in the
-// data alone.
-func row(e schemas.ReplayEvent) exported {
-	r := exported{
-		Stream: string(e.Position.Stream), Seq: int64(e.Position.Seq), Part: int32(e.Position.Part), ID: e.ID, Type: string(e.Type), //nolint:gosec // places in a log
-		Version: int32(e.Version), Time: e.Time.UTC(), Kind: string(e.Aggregate.Kind), Aggregate: e.Aggregate.ID, //nolint:gosec // a small number
-		Actor: e.Actor, ActorKind: string(schemas.ParseActor(e.Actor).Kind()), Text: string(e.Data), Data: e.Data,
-		CausationID: given(e.CausationID), CorrelationID: given(e.CorrelationID), Undecodable: given(e.Undecodable),
-	}
-	var fields map[string]json.RawMessage
-	if json.Unmarshal(e.Data, &fields) != nil {
-		return r
-	}
-	d := &r
-	for name, column := range map[string]any{
-		"host": &d.Host, "project": &d.Project, "tool": &d.Tool, "verdict": &d.Verdict, "rule": &d.Rule, "gate": &d.Gate, "mode": &d.Mode,
-		"phase": &d.Phase, "tokens": &d.Tokens, "bytes": &d.Bytes, "millis": &d.Millis, "confidence": &d.Confidence,
-	} {
-		if raw, has := fields[name]; has && json.Unmarshal(raw, column) != nil {
-			_ = json.Unmarshal([]byte("null"), column) // what was begun of it
-		}
-	}
-	return r
-}
-
-func given(text string) *string {
-	if text == "" {
-		return nil
-	}
-	return &text
-}
-
-// rowWriter writes rows in a format. Close ends the format, not what is below it.
-type rowWriter interface {
-	Write(rows []exported) (int, error)
-	Close() error
-}
-
-// exportFormats make the writers, by the names of the formats and the ends of
-// files' names.
-var exportFormats = map[string]func(io.Writer) rowWriter{
-	"parquet": func(to io.Writer) rowWriter {
-		return parquet.NewGenericWriter[exported](to, parquet.Compression(&parquet.Zstd), parquet.MaxRowsPerRowGroup(exportedRows))
+// rowsTo begin what takes the lines of rows in a format, and writes them to a file.
+// What they return ends it; the file is left open.
+var rowsTo = map[string]func(exports, context.Context, io.Writer) (io.Writer, func() error, error){
+	"jsonl": func(_ exports, _ context.Context, to io.Writer) (io.Writer, func() error, error) {
+		w := bufio.NewWriter(to)
+		return w, w.Flush, nil
 	},
-	"jsonl": func(to io.Writer) rowWriter { return jsonRows{bufio.NewWriter(to)} },
+	"parquet": exports.parquet,
 }
 
-type jsonRows struct{ to *bufio.Writer }
-
-func (j jsonRows) Write(rows []exported) (int, error) {
-	for i, r := range rows {
-		line, err := marshal(r)
-		if err != nil {
-			return i, err
-		}
-		if _, err := j.to.Write(append(line, '\n')); err != nil {
-			return i, err
-		}
+// parquet hands the lines to writd, which has the library for it.
+func (a exports) parquet(ctx context.Context, to io.Writer) (io.Writer, func() error, error) {
+	writd, in, err := a.Writd(ctx)
+	if err != nil {
+		return nil, nil, err
 	}
-	return len(rows), nil
+	program := exec.CommandContext(ctx, writd, "parquet")
+	program.Stdout, program.Stderr, program.Dir, program.Env = to, a.Err, in.Env.Dir, in.Env.Vars
+	lines, err := program.StdinPipe()
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := program.Start(); err != nil {
+		return nil, nil, err
+	}
+	w := bufio.NewWriter(lines)
+	return w, func() error { return errors.Join(w.Flush(), lines.Close(), program.Wait()) }, nil
 }
-
-func (j jsonRows) Close() error { return j.to.Flush() }
 
 type exportReply struct {
 	Events int    `json:"events"`
@@ -176,7 +100,7 @@ func (a exports) export(ctx context.Context, f replayFlags, format, output strin
 	if format == "" {
 		format = "jsonl"
 	}
-	begin := exportFormats[format]
+	begin := rowsTo[format]
 	if begin == nil {
 		return client.Usage(fmt.Sprintf("log export: there is no format %q", format), "Give --format parquet or --format jsonl.")
 	}
@@ -203,9 +127,12 @@ func (a exports) export(ctx context.Context, f replayFlags, format, output strin
 		return client.Explain("log export", err)
 	}
 	reply := exportReply{File: output, Format: format}
-	w := begin(to)
-	reply.Events, err = exportRows(ctx, s, w, streams, base, last)
-	if err = end(errors.Join(err, w.Close())); err != nil {
+	w, done, err := begin(a, ctx, to)
+	if err == nil {
+		reply.Events, err = exportRows(ctx, s, w, streams, base, last)
+		err = errors.Join(err, done())
+	}
+	if err = end(err); err != nil {
 		return client.Explain("log export", err)
 	}
 	if output == "-" {
@@ -241,7 +168,7 @@ func (a exports) exportTo(output string) (to io.Writer, end func(error) error, e
 
 // exportRows writes a stretch of each stream, up to where it ends now, and returns
 // how many events that were.
-func exportRows(ctx context.Context, s client.Service, w rowWriter, streams []schemas.Stream, base schemas.ReplayRequest, last uint64) (n int, err error) {
+func exportRows(ctx context.Context, s client.Service, w io.Writer, streams []schemas.Stream, base schemas.ReplayRequest, last uint64) (n int, err error) {
 	ends, err := lastRecords(ctx, s)
 	if err != nil {
 		return 0, err
@@ -261,17 +188,20 @@ func exportRows(ctx context.Context, s client.Service, w rowWriter, streams []sc
 			if e == nil || e.Position.Seq > end {
 				break
 			}
-			rows := make([]exported, 0, len(c.page))
 			for _, e := range c.page {
-				if e.Position.Seq <= end {
-					rows = append(rows, row(e))
+				if e.Position.Seq > end {
+					break
 				}
+				line, err := marshal(table.RowOf(e))
+				if err != nil {
+					return n, err
+				}
+				if _, err := w.Write(append(line, '\n')); err != nil {
+					return n, err
+				}
+				n++
 			}
 			c.page = nil
-			if _, err := w.Write(rows); err != nil {
-				return n, err
-			}
-			n += len(rows)
 		}
 	}
 	return n, nil

@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/writbus/writ/cmd/internal/launch"
 	"github.com/writbus/writ/cmd/writ/cli/client"
 )
 
@@ -122,11 +121,7 @@ func (a tools) toolCommand(name, short, example string) *cobra.Command {
 
 // handOver runs a tool of writd in this program's place.
 func (a tools) handOver(ctx context.Context, name string, args []string) error {
-	c, err := a.WithDaemon(ctx)
-	if err != nil {
-		return client.Explain(name, err)
-	}
-	writd, err := launch.Find(c.Env.Executable, c.Env.Vars)
+	writd, c, err := a.Writd(ctx)
 	if err != nil {
 		return client.Explain(name, err)
 	}

@@ -1,6 +1,7 @@
-package history
+package parquet
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -12,12 +13,13 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/writbus/writ/bus/help"
+	"github.com/writbus/writ/observer/journal/table"
 	"github.com/writbus/writ/schemas"
 )
 
 // toExport are three decisions, and an event whose fields have other types than
 // the columns of their names.
-func toExport() (rows []exported) {
+func toExport() (rows []table.Row) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 678_901_000, time.FixedZone("", 3600))
 	for i, data := range []string{
 		`{"tool":"Edit","verdict":"deny","rule":"ENF-GATE-PLAN","bytes":900}`,
@@ -25,7 +27,7 @@ func toExport() (rows []exported) {
 		`{"tool":"Write","verdict":"allow","reason":"größer < kleiner"}`,
 		`{"tool":["a"],"tokens":"many","bytes":1.5,"confidence":0.25,"mode":null}`,
 	} {
-		rows = append(rows, row(schemas.ReplayEvent{
+		rows = append(rows, table.RowOf(schemas.ReplayEvent{
 			Position: schemas.Position{Stream: schemas.StreamSessions, Seq: uint64(i + 1)}, ID: "e", Type: "tool.decided", Version: 1,
 			Time: at, Aggregate: schemas.Session("s 1"), Actor: "agent", Data: json.RawMessage(data),
 		}))
@@ -40,11 +42,20 @@ func exportedFile(t *testing.T, format string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := exportFormats[format](file)
-	if n, err := w.Write(toExport()); n != 4 || err != nil {
-		t.Fatalf("%d rows: %v", n, err)
+	var lines bytes.Buffer
+	encoder := json.NewEncoder(&lines)
+	encoder.SetEscapeHTML(false)
+	for _, row := range toExport() {
+		if err := encoder.Encode(row); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if err := w.Close(); err != nil {
+	if format == "jsonl" {
+		_, err = lines.WriteTo(file)
+	} else {
+		err = Convert(file, &lines)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	if err := file.Close(); err != nil {
@@ -53,7 +64,7 @@ func exportedFile(t *testing.T, format string) string {
 	return path
 }
 
-func wantRows(t *testing.T, got []exported, data func(exported) string) {
+func wantRows(t *testing.T, got []table.Row, data func(table.Row) string) {
 	t.Helper()
 	if len(got) != 4 {
 		t.Fatalf("%d rows", len(got))
@@ -72,25 +83,25 @@ func wantRows(t *testing.T, got []exported, data func(exported) string) {
 }
 
 func TestExportsAreReadBack(t *testing.T) {
-	rows, err := parquet.ReadFile[exported](exportedFile(t, "parquet"))
+	rows, err := parquet.ReadFile[table.Row](exportedFile(t, "parquet"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantRows(t, rows, func(r exported) string { return r.Text })
+	wantRows(t, rows, func(r table.Row) string { return r.Text })
 
 	raw, err := os.ReadFile(exportedFile(t, "jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var lines []exported
+	var lines []table.Row
 	for line := range strings.Lines(string(raw)) {
-		var r exported
+		var r table.Row
 		if err := json.Unmarshal([]byte(line), &r); err != nil {
 			t.Fatal(err)
 		}
 		lines = append(lines, r)
 	}
-	wantRows(t, lines, func(r exported) string { return string(r.Data) })
+	wantRows(t, lines, func(r table.Row) string { return string(r.Data) })
 }
 
 // TestQueriesOfTheHelp runs what the topic shows, with the programs that it is for.
