@@ -237,22 +237,40 @@ func (l *landings) undo(ctx context.Context, t turn, at landing) string {
 		if t.Made {
 			return could(os.Remove(path))
 		}
-		return could(os.WriteFile(path, []byte(*t.Was), 0o600))
+		return could(putBack(t.project.Root, at.at, []byte(*t.Was)))
 	}
 	if before, known := withoutEdits(at.write, string(is)); known {
-		return could(os.WriteFile(path, []byte(before), 0o600))
+		return could(putBack(t.project.Root, at.at, []byte(before)))
 	}
 	if at.at.Rel != "" {
 		ctx, cancel := context.WithTimeout(ctx, l.gitTime)
 		defer cancel()
 		if before, known := worktree.Staged(ctx, t.project.Root, at.at.Rel); known {
-			return could(os.WriteFile(path, before, 0o600))
+			return could(putBack(t.project.Root, at.at, before))
 		}
 	}
 	if at.write.Content != nil && len(is) > 0 && string(is) == *at.write.Content {
 		return could(os.Remove(path))
 	}
 	return could(errors.New("what stood there is not known"))
+}
+
+// putBack writes a file by a way that a link cannot lead elsewhere meanwhile: out
+// of the project, or of the folder of a file outside.
+func putBack(project string, at schemas.Target, content []byte) error {
+	dir, rel := project, filepath.FromSlash(at.Rel)
+	if at.Rel == "" {
+		dir, rel = filepath.Split(filepath.FromSlash(at.Path))
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }()
+	if is, err := root.Lstat(rel); err != nil || !is.Mode().IsRegular() {
+		return errors.Join(err, errors.New("it is no file any more"))
+	}
+	return root.WriteFile(rel, content, 0o600)
 }
 
 // withoutEdits is a content before a call's edits, where each can be told.

@@ -34,6 +34,7 @@ func (v *Service) onBeforeTool(ctx context.Context, t turn) (host.Answer, error)
 	var confinedAs string
 	unjudged, guarded, closed := false, false, false
 	decision, state, err := v.Sessions.Act(ctx, session, t.agent(), t.PromptID, func(s enforcement.State) (enforcement.Decision, error) {
+		about, confinedAs = prompted{}, "" // after a conflict it is decided anew
 		request := v.request(ctx, t, s, parent)
 		request.Completes = completes
 		if t.Task != nil {
@@ -42,7 +43,7 @@ func (v *Service) onBeforeTool(ctx context.Context, t turn) (host.Answer, error)
 		unjudged = request.Shell != nil && request.Shell.Effect == enforcement.EffectCannotTell || request.Unproven != ""
 		guarded, closed = request.Shell != nil && !request.Shell.Plain, runner.ClosesCode(s, parent != nil)
 		decision, err := enforcement.Decide(s, request)
-		if confinedAs = ""; err == nil && v.bounds.confines(t, request.Shell, decision) {
+		if err == nil && v.bounds.confines(t, request.Shell, decision) {
 			confinedAs = v.Runner.Rewrite(*t.Shell, runner.OptionsFor(t.project.Root, s, parent != nil, request.Shell), t.Facts.RulesSeeCommand)
 		}
 		if err != nil || decision.Verdict != enforcement.Allow || !t.Facts.TellsBeforeTools {
