@@ -82,7 +82,8 @@ func (c *Conn) several(ctx context.Context, a schemas.Aggregate, from uint64, fn
 	if err != nil {
 		return err
 	}
-	if c.noDirect.Load() {
+	if c.noDirect.Load() || c.options.Dial == nil {
+		// A client is in an account of its own, to which one answer of many comes.
 		return c.single(ctx, a, from, fn)
 	}
 	ctx, cancel := c.bounded(ctx)

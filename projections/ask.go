@@ -34,15 +34,7 @@ const awaitBuild = 3 * time.Second
 // is built for the first time, and that will take long, it returns a fault with
 // CodeNotReady that says how long.
 func (r *Runtime) Await(ctx context.Context, s schemas.Stream, view string) error {
-	_, last, err := r.log.Bounds(ctx, s)
-	if err != nil {
-		return err
-	}
-	v, err := r.runner(view)
-	if err != nil {
-		return err
-	}
-	return v.waitFor(ctx, s, last, func(v *runner) (bool, error) {
+	return r.await(ctx, s, view, func(v *runner) (bool, error) {
 		if v.replaces {
 			return true, nil
 		}
@@ -51,6 +43,25 @@ func (r *Runtime) Await(ctx context.Context, s schemas.Stream, view string) erro
 		}
 		return false, nil
 	})
+}
+
+// AwaitBuilt waits until a view itself holds what a stream has at the call, also
+// while it is rebuilt: for what is made of it in memory, which no view before it
+// stands in for.
+func (r *Runtime) AwaitBuilt(ctx context.Context, s schemas.Stream, view string) error {
+	return r.await(ctx, s, view, func(*runner) (bool, error) { return false, nil })
+}
+
+func (r *Runtime) await(ctx context.Context, s schemas.Stream, view string, enough func(*runner) (bool, error)) error {
+	_, last, err := r.log.Bounds(ctx, s)
+	if err != nil {
+		return err
+	}
+	v, err := r.runner(view)
+	if err != nil {
+		return err
+	}
+	return v.waitFor(ctx, s, last, enough)
 }
 
 // building is the fault of a view that is built for the first time; the caller

@@ -88,6 +88,10 @@ func (v *Service) Handle(ctx context.Context, r bus.Request) ([]byte, error) {
 		repeated.Context, repeated.Notice = "", ""
 		return answers{hosts.Render(t.Call, a), hosts.Render(t.Call, repeated)}, nil
 	})
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		// The daemon ends: the hook asks the next one, which knows what was decided.
+		return nil, schemas.Faultf(schemas.CodeNotReady, "the daemon is stopping")
+	}
 	if err != nil {
 		v.Logger.Error("hook", "hook", t.Hook, "session", t.Session, "error", err)
 		reply = hosts.Render(t.Call, trouble(t.Call, err, afterFailure(err)))

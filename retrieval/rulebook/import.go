@@ -264,7 +264,7 @@ func (s *store) bring(ctx context.Context, files []corpus.File, source func(corp
 		}
 	}
 	if last.Seq == 0 {
-		return report, s.runtime.Await(ctx, schemas.StreamRules, viewRetrieval)
+		return report, s.runtime.AwaitBuilt(ctx, schemas.StreamRules, viewRetrieval)
 	}
 	return report, s.visible(ctx, last)
 }

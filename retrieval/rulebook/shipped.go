@@ -104,7 +104,7 @@ func (b *Book) bringShipped(ctx context.Context) error {
 		return fmt.Errorf("rulebook: the shipped rules: %w", err)
 	}
 	if there {
-		return b.runtime.Await(ctx, schemas.StreamRules, viewRetrieval)
+		return b.runtime.AwaitBuilt(ctx, schemas.StreamRules, viewRetrieval)
 	}
 	var files []corpus.File // none: those of an earlier start are retired below
 	if b.shipped {
