@@ -89,7 +89,8 @@ func operated(t *testing.T) (o *server.Options, creds []byte) {
 	_, userID, userSeed := keyPair(t, nkeys.PrefixByteUser)
 	encode := func(c interface {
 		Encode(nkeys.KeyPair) (string, error)
-	}, by nkeys.KeyPair) string {
+	}, by nkeys.KeyPair,
+	) string {
 		text, err := c.Encode(by)
 		if err != nil {
 			t.Fatal(err)

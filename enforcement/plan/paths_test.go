@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -64,7 +63,7 @@ func TestAPathReadsAlikeWithAndWithoutBackticks(t *testing.T) {
 		}
 		bare, quoted := filesOf(t, "- see "+path+" for it"), filesOf(t, "- see `"+path+"` for it")
 		if !cmp.Equal(bare, quoted) {
-			t.Fatal(fmt.Sprintf("%q is read as %q, and in backticks as %q", path, bare, quoted))
+			t.Fatalf("%q is read as %q, and in backticks as %q", path, bare, quoted)
 		}
 	}
 }

@@ -88,8 +88,10 @@ func residentMemory() uint64 {
 }
 
 func viewStatus(v projections.Status) schemas.ViewStatus {
-	out := schemas.ViewStatus{Name: v.Name, Version: v.Version, State: string(v.State), Quarantined: int(v.Quarantined),
-		Done: v.Done, LeftMillis: v.Left.Milliseconds()}
+	out := schemas.ViewStatus{
+		Name: v.Name, Version: v.Version, State: string(v.State), Quarantined: int(v.Quarantined),
+		Done: v.Done, LeftMillis: v.Left.Milliseconds(),
+	}
 	for _, s := range v.Streams {
 		out.Lag += s.Lag
 	}

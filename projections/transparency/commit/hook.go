@@ -25,10 +25,11 @@ const (
 	// before ends the name of the hook that was there before Writ's, which runs
 	// first (persisted; never change).
 	before = ".before-writ"
-	// TrailerSession and TrailerLog are the trailers of a message (persisted; never
-	// change).
+	// TrailerSession begins the trailer of a message that names a session (persisted;
+	// never change).
 	TrailerSession = "Writ-Session"
-	TrailerLog     = "Writ-Log"
+	// TrailerLog begins the one that names the log (persisted; never change).
+	TrailerLog = "Writ-Log"
 )
 
 // script is the hook in a folder of hooks. The hook that was there before keeps

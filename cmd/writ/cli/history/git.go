@@ -118,7 +118,7 @@ func (g gitHooks) commit(ctx context.Context, message string) error {
 	if len(d.Changes) == 0 {
 		return nil
 	}
-	s, _, err := attests{g.app}.stated(ctx, what, d)
+	s, _, err := attests(g).stated(ctx, what, d)
 	if err != nil {
 		_, _ = fmt.Fprintf(g.Err, "writ: this commit was not looked at, and gets no trailer: %s\n", client.OneLine(err.Error()))
 		return nil
