@@ -29,7 +29,7 @@ func (a *Client) Programs(ctx context.Context) (self string, err error) {
 	if err != nil {
 		return "", err
 	}
-	defer a.progress("Building writ and writd (the first time takes a minute or two)")()
+	defer a.progress("Building writ and writd (the first time takes two or three minutes)")()
 	return launch.Build(ctx, checkout, into)
 }
 
