@@ -252,6 +252,26 @@ func (k *Keyring) remove(ctx context.Context, r schemas.PasskeyRemoveRequest) (s
 	return shown(removed), fault(err)
 }
 
+// doubts are what the log says of records that may have removed a passkey.
+func (k *Keyring) doubts(ctx context.Context) (d passkey.Doubts, err error) {
+	if d.Lost, err = k.Conn.Lost(ctx, schemas.Passkeys().Kind.Stream()); err != nil {
+		return d, err
+	}
+	for record, err := range k.Conn.Tail(ctx, schemas.RestoredLog(), 0) {
+		if err != nil {
+			return d, err
+		}
+		events, err := record.Events()
+		if err != nil {
+			return d, err
+		}
+		for _, e := range events {
+			d.Restored = e.Time
+		}
+	}
+	return d, nil
+}
+
 // Redeem takes a passkey's signature over an approval and puts it into the log.
 // unproven says why it does not count, "" where it does; warning is what the person
 // should hear of it. An error says that nobody can tell.
@@ -266,12 +286,16 @@ func (k *Keyring) Redeem(ctx context.Context, session, gate, fingerprint string,
 		CredentialID: a.CredentialID, AuthenticatorData: a.AuthenticatorData, ClientData: a.ClientData, Signature: a.Signature,
 		RPID: passkey.RPID, Origin: origin, Nonce: a.Nonce, Session: session, Gate: gate, Fingerprint: fingerprint,
 	}
+	doubts, err := k.doubts(ctx)
+	if err != nil {
+		return "", "", err
+	}
 	w, err := k.spend(a.Nonce)
 	if err == nil {
 		u.Preimage = w.preimage
 		_, err = k.record(ctx, enforcement.ChannelPasskey, func(s passkey.State) ([]schemas.Payload, error) {
 			var err error
-			u, err = s.Use(u)
+			u, err = s.Use(u, doubts)
 			return []schemas.Payload{u}, err
 		})
 	}

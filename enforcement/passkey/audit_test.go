@@ -34,7 +34,7 @@ func TestAudit(t *testing.T) {
 		{name: "used twice", twice: true, says: "approved something before"},
 	} {
 		s, auth := enrolled(t)
-		u, err := s.Use(signed(auth, "f1"))
+		u, err := s.Use(signed(auth, "f1"), Doubts{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -20,6 +20,7 @@ type Key struct {
 	schemas.PasskeyEnrolled
 	Event   string // id of its enrolment
 	At      time.Time
+	Seq     uint64 // of its enrolment in the log
 	Removed bool
 	Used    time.Time
 	Uses    int
@@ -35,7 +36,7 @@ func Evolve(s State, e schemas.Event) State {
 	}
 	switch p := e.Data.(type) {
 	case schemas.PasskeyEnrolled:
-		next[p.CredentialID] = Key{PasskeyEnrolled: p, Event: e.ID, At: e.Time, Highest: p.Counter}
+		next[p.CredentialID] = Key{PasskeyEnrolled: p, Event: e.ID, At: e.Time, Seq: e.Position.Seq, Highest: p.Counter}
 	case schemas.PasskeyRemoved:
 		k := next[p.CredentialID]
 		k.Removed = true
@@ -99,13 +100,32 @@ func (s State) Find(which string) (Key, error) {
 	return found[0], nil
 }
 
+// Doubts are why a passkey may have been removed though the log does not say so.
+type Doubts struct {
+	Lost     []schemas.RecordsLost // of the stream of passkeys
+	Restored time.Time             // when the log was last put back from a backup
+}
+
+// of says why a key is in doubt, "" where it is not.
+func (d Doubts) of(k Key) string {
+	if d.Restored.After(k.At) {
+		return "the log was put back from a backup"
+	}
+	if slices.ContainsFunc(d.Lost, func(l schemas.RecordsLost) bool { return l.Last > k.Seq }) {
+		return "the log lost records"
+	}
+	return ""
+}
+
 // Use is the record of a signature over an approval, by a passkey that is enrolled.
 // A counter that fell is recorded and refuses nothing: it says that the passkey may
 // have been copied, which is the person's to judge, and many count nothing at all.
 // It returns ErrRefused.
-func (s State) Use(u schemas.PasskeyUsed) (schemas.PasskeyUsed, error) {
+func (s State) Use(u schemas.PasskeyUsed, d Doubts) (schemas.PasskeyUsed, error) {
 	k, known := s.keys[u.CredentialID]
-	switch {
+	switch doubt := d.of(k); {
+	case known && !k.Removed && doubt != "":
+		return u, refused("%s since the passkey %q was enrolled, which may have been removed then; remove it (writ approve passkey remove) and enrol another (writ approve passkey add)", doubt, k.Name)
 	case !known || k.Event == "":
 		return u, refused("no passkey of this credential is enrolled; writ approve passkey add enrols one")
 	case k.Removed:

@@ -83,7 +83,7 @@ func TestUse(t *testing.T) {
 			if c.alter != nil {
 				c.alter(&u)
 			}
-			got, err := s.Use(u)
+			got, err := s.Use(u, Doubts{})
 			if c.says == "" {
 				if err != nil || got.Enrolment != "e1" || len(got.PublicKey) == 0 || got.CounterWas != 0 {
 					t.Fatalf("%+v, %v", got, err)
@@ -106,7 +106,7 @@ func TestCounter(t *testing.T) {
 		was     uint64
 	}{{0, 0}, {0, 0}, {7, 0}, {7, 0}, {9, 0}, {3, 9}, {0, 9}, {10, 0}} {
 		a.Counter = c.counter
-		u, err := s.Use(signed(a, "f1"))
+		u, err := s.Use(signed(a, "f1"), Doubts{})
 		if err != nil || u.Counter != uint64(c.counter) || u.CounterWas != c.was {
 			t.Errorf("use %d: counter %d, was %d, %v; want %d, %d", i, u.Counter, u.CounterWas, err, c.counter, c.was)
 		}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/internal/config"
@@ -134,6 +135,49 @@ func TestOnlyAPasskeyApproves(t *testing.T) {
 	answer = a.Sign(w.asksToSign(o))
 	if r := w.approves(o, "passkey", &answer); r.OK || !strings.Contains(r.Message, "was removed") {
 		t.Errorf("a removed passkey: %+v", r)
+	}
+}
+
+// TestALossPutsPasskeysInDoubt: what was lost, or came after the backup, may have
+// removed a passkey.
+func TestALossPutsPasskeysInDoubt(t *testing.T) {
+	for name, c := range map[string]struct {
+		of    schemas.Aggregate
+		event schemas.Payload
+		says  string
+	}{
+		"lost records": {schemas.LostRecords(), schemas.RecordsLost{Stream: schemas.StreamArtifacts, First: 1000, Last: 1000, Leaves: []schemas.LostLeaf{{SHA256: make([]byte, 32)}}}, "lost records"},
+		"a restore":    {schemas.RestoredLog(), schemas.LogRestored{Manifest: "m"}, "put back from a backup"},
+		"others' loss": {schemas.LostRecords(), schemas.RecordsLost{Stream: schemas.StreamRules, First: 1000, Last: 1000, Leaves: []schemas.LostLeaf{{SHA256: make([]byte, 32)}}}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := start(t, t.TempDir(), newProject(t, "mode: work\napproval: passkey\n"))
+			w.send("SessionStart", map[string]any{})
+			w.wrote("plan.md", goodPlan)
+			before := w.enrol("laptop")
+			at, err := config.ReadEndpoint(w.data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			own := dial(t, w.data, at.URL, "daemon")
+			defer own.Close()
+			e := schemas.Event{ID: bus.NewID(), Time: time.Now(), Source: "/test", Actor: schemas.Writ("repair"), Aggregate: c.of, Data: c.event}
+			if _, err := bus.Record(t.Context(), own.Writer(bus.WriterOptions{}), e); err != nil {
+				t.Fatal(err)
+			}
+			o := w.offered()
+			answer := before.Sign(w.asksToSign(o))
+			if r := w.approves(o, "passkey", &answer); r.OK != (c.says == "") || !strings.Contains(r.Message, c.says) {
+				t.Fatalf("a passkey of before: %+v", r)
+			}
+			if name == "a restore" {
+				after := w.enrol("another")
+				answer = after.Sign(w.asksToSign(o))
+				if r := w.approves(o, "passkey", &answer); !r.OK {
+					t.Errorf("one that was enrolled since: %+v", r)
+				}
+			}
+		})
 	}
 }
 
