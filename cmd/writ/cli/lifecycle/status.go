@@ -52,7 +52,7 @@ func (a *app) showStatus(s schemas.Status) {
 		row("read again", scrubText(s.Scrub, a.Env.Now()))
 	}
 	row("rules", fmt.Sprintf("%s, embedder %s", client.Thousands(uint64(s.Rules)), s.Embedder))
-	row("sessions", fmt.Sprintf("%d live, %d idle, %d ended; %d wait for you", s.Counts.Live, s.Counts.Idle, s.Counts.Ended, s.Counts.Waiting))
+	row("sessions", fmt.Sprintf("%d live, %d idle, %d ended; %s for you", s.Counts.Live, s.Counts.Idle, s.Counts.Ended, client.Plural(s.Counts.Waiting, "waits", "wait")))
 	if s.Metrics != "" {
 		row("metrics", s.Metrics)
 	}

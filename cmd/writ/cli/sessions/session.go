@@ -104,7 +104,7 @@ func shortIDs(sessions []schemas.SessionSummary) map[string]string {
 func standing(c schemas.SessionCounts) string {
 	text := fmt.Sprintf("%d live, %d idle, %d ended", c.Live, c.Idle, c.Ended)
 	if c.Waiting > 0 {
-		text += fmt.Sprintf("; %d wait for you", c.Waiting)
+		text += "; " + client.Plural(c.Waiting, "waits", "wait") + " for you"
 	}
 	return text
 }
