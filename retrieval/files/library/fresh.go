@@ -72,7 +72,7 @@ func (l *Library) watch(p *project, anew bool) {
 func (l *Library) follow(ctx context.Context, p *project) error {
 	var said string
 	return p.Watch(ctx, func(built files.Built, err error) {
-		p.ended(built, err)
+		p.ended(built, err, false)
 		if err == nil {
 			l.embed(p)
 		} else if err.Error() != said {
@@ -174,7 +174,7 @@ func (l *Library) tell(p *project, paths []string) <-chan struct{} {
 			defer close(done)
 			for paths := p.takeTold(); paths != nil; paths = p.takeTold() {
 				built, err := p.Update(l.running, files.Update{Paths: paths, Some: true})
-				p.ended(built, err)
+				p.ended(built, err, false)
 			}
 			l.embed(p)
 		})
@@ -207,7 +207,7 @@ func (l *Library) look(p *project) <-chan struct{} {
 		l.wait.Go(func() {
 			defer close(done)
 			built, err := p.Update(l.running, files.Update{})
-			p.ended(built, err)
+			p.ended(built, err, false)
 			l.embed(p)
 			p.mu.Lock()
 			defer p.mu.Unlock()

@@ -31,7 +31,7 @@ func (l *Library) begin(p *project, u files.Update) <-chan struct{} {
 		if <-p.opened; p.closed == nil {
 			var err error
 			built, err = l.update(p, u)
-			p.ended(built, err)
+			p.ended(built, err, true)
 			l.embed(p)
 			if err == nil {
 				l.watch(p, u.Globs != nil)
@@ -63,11 +63,16 @@ func (l *Library) update(p *project, u files.Update) (files.Built, error) {
 	return p.Update(l.running, u)
 }
 
-// ended takes down how an update ended.
-func (p *project) ended(built files.Built, err error) {
+// ended takes down how an update ended. One that nobody asked for and that changed
+// nothing does not hide what the one before it did.
+func (p *project) ended(built files.Built, err error, asked bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.failed = err; err == nil {
-		p.exists, p.last = true, &built
+	if p.failed = err; err != nil {
+		return
+	}
+	p.exists = true
+	if asked || p.last == nil || built.Added+built.Changed+built.Renamed+built.Removed > 0 {
+		p.last = &built
 	}
 }
