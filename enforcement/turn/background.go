@@ -63,7 +63,7 @@ func (l *leftRunning) wrote(session string, paths []string) {
 
 // compare returns what changed since the last look, without what the session's
 // own tools wrote, and the command behind it.
-func (l *leftRunning) compare(session string, end bool) (changes []worktree.Change, by leftBy, found bool) {
+func (l *leftRunning) compare(session string, end bool) (changes []worktree.Change, by leftBy, found bool, err error) {
 	l.mu.Lock()
 	left := l.bySession[session]
 	if left != nil {
@@ -75,17 +75,17 @@ func (l *leftRunning) compare(session string, end bool) (changes []worktree.Chan
 	}
 	l.mu.Unlock()
 	if left == nil {
-		return nil, by, false
+		return nil, by, false, nil
 	}
 	changes, next, err := by.tree.Changes()
 	if err != nil {
-		return nil, by, false
+		return nil, by, false, err
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	changes = slices.DeleteFunc(changes, func(c worktree.Change) bool { return by.own[c.Path] })
 	left.tree, left.own = next, map[string]bool{}
-	return changes, by, true
+	return changes, by, true, nil
 }
 
 // leavesRunning says that a command may go on after its end, as far as its line
@@ -104,14 +104,16 @@ func (t turn) leavesRunning() bool {
 // ended, while it may have left something running.
 func (a *afterwards) sinceEnded(ctx context.Context, t turn, session string, parent *enforcement.State) (enforcement.Decision, error) {
 	restored, command := a.guards.since(t)
-	changes, by, found := a.left.compare(t.Session, t.Kind == host.Stop)
+	changes, by, found, blind := a.left.compare(t.Session, t.Kind == host.Stop)
 	if found {
 		command = by.command
 	}
 	t.bounded = by.bounded
-	return a.judge(ctx, t, session, parent, enforcement.CheckTree{
+	d, err := a.judge(ctx, t, session, parent, enforcement.CheckTree{
 		ToolUseID: by.toolUseID, Since: command, Changes: t.classified(changes), Restored: restored,
 	})
+	d.Notice = join(d.Notice, a.unseen(t.Session, blind))
+	return d, err
 }
 
 func pathsOf(files []schemas.FileState) []string {

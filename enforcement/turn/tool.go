@@ -61,10 +61,13 @@ func (v *Service) onBeforeTool(ctx context.Context, t turn) (host.Answer, error)
 			return host.Answer{}, err
 		}
 	}
+	unseen := ""
 	if decision.Verdict != enforcement.Deny {
 		var tree *worktree.Tree
 		if unjudged {
-			tree = v.afterwards.before.keep(t)
+			var err error
+			tree, err = v.afterwards.before.keep(t)
+			unseen = v.afterwards.unseen(t.Session, err)
 		}
 		if guarded {
 			v.afterwards.guards.hold(t, closed, t.nestedSettings(tree))
@@ -84,7 +87,7 @@ func (v *Service) onBeforeTool(ctx context.Context, t turn) (host.Answer, error)
 	}
 	return host.Answer{
 		Verdict: Verdict(decision.Verdict), Reason: decision.Reason, Vouched: t.vouched(decision),
-		Context: join(earlier.Context, decision.Context, shared, about.block), Notice: join(earlier.Notice, decision.Notice, shared), Command: confinedAs,
+		Context: join(earlier.Context, decision.Context, shared, about.block), Notice: join(earlier.Notice, decision.Notice, shared, unseen), Command: confinedAs,
 	}, nil
 }
 
@@ -310,7 +313,7 @@ func (v *Service) onAfterTool(ctx context.Context, t turn) (host.Answer, error) 
 		return host.Answer{}, err
 	}
 	t.restored = v.afterwards.guards.ended(t)
-	changes, was := v.afterwards.changes(&t)
+	changes, was, blind := v.afterwards.changes(&t)
 	t.was = was
 	wrote := []string{}
 	for _, target := range t.touched(changes) {
@@ -352,7 +355,7 @@ func (v *Service) onAfterTool(ctx context.Context, t turn) (host.Answer, error) 
 			held = runner.Explain(state, parent != nil, t.Error)
 		}
 	}
-	answer := host.Answer{Context: join(astray.Context, decision.Context, behind.Context, held), Notice: join(astray.Notice, decision.Notice, behind.Notice)}
+	answer := host.Answer{Context: join(astray.Context, decision.Context, behind.Context, held), Notice: join(astray.Notice, decision.Notice, behind.Notice, v.afterwards.unseen(t.Session, blind))}
 	if err != nil || finished.Failed {
 		return answer, err
 	}

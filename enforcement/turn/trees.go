@@ -2,6 +2,7 @@ package turn
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -21,6 +22,27 @@ type afterwards struct {
 	before   trees
 	left     leftRunning
 	guards   guards
+
+	mu    sync.Mutex
+	blind map[string]bool // sessions that were told that their tree cannot be compared
+}
+
+// maxBlind bounds the sessions of which is known that they were told.
+const maxBlind = 1000
+
+// unseen tells once in a session that its work tree cannot be compared, so that what
+// a command changes is seen where it is held, or where it changes what is approved.
+func (a *afterwards) unseen(session string, err error) string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if err == nil || a.blind[session] {
+		return ""
+	}
+	if a.blind == nil || len(a.blind) >= maxBlind {
+		a.blind = map[string]bool{}
+	}
+	a.blind[session] = true
+	return fmt.Sprintf("writ: what commands change in this project cannot be compared afterwards: %v. Approved files are still compared at every write.", err)
 }
 
 // keptTrees bounds the work trees remembered while commands run.
@@ -35,15 +57,15 @@ type trees struct {
 	order []string
 }
 
-// keep remembers a work tree. One that cannot be read is not compared later;
-// the gates hold all the same.
-func (k *trees) keep(t turn) *worktree.Tree {
+// keep remembers a work tree. Of one that cannot be read it returns the error: it is
+// not compared later, and the gates hold all the same.
+func (k *trees) keep(t turn) (*worktree.Tree, error) {
 	if t.ToolUseID == "" {
-		return nil
+		return nil, nil
 	}
 	tree, err := worktree.ReadTree(worktree.TreeOptions{Root: t.project.Root, Keep: []string{"plan.md", "capabilities.md"}})
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	key := t.contentKey("")
 	k.mu.Lock()
@@ -59,7 +81,7 @@ func (k *trees) keep(t turn) *worktree.Tree {
 		delete(k.byKey, k.order[0])
 		k.order = k.order[1:]
 	}
-	return tree
+	return tree, nil
 }
 
 func (k *trees) take(t turn) *worktree.Tree {
@@ -84,14 +106,14 @@ const answersFile = ".claude/settings.local.json"
 
 // changes compares the work tree with what it was before a command. It also
 // returns git's names of the contents that changed files had, where git has them.
-func (a *afterwards) changes(t *turn) (changes []enforcement.TreeChange, was map[string]string) {
+func (a *afterwards) changes(t *turn) (changes []enforcement.TreeChange, was map[string]string, err error) {
 	tree := a.before.take(*t)
 	if tree == nil {
-		return nil, nil
+		return nil, nil, nil
 	}
 	found, next, err := tree.Changes()
 	if err != nil {
-		return nil, nil // what cannot be read cannot be compared; drift is judged at every write
+		return nil, nil, err
 	}
 	was = map[string]string{}
 	for _, change := range found {
@@ -108,7 +130,7 @@ func (a *afterwards) changes(t *turn) (changes []enforcement.TreeChange, was map
 	if t.leavesRunning() {
 		a.left.keep(*t, next)
 	}
-	return t.classified(kept), was
+	return t.classified(kept), was, nil
 }
 
 func (t turn) classified(found []worktree.Change) []enforcement.TreeChange {
