@@ -175,6 +175,14 @@ func (PhaseChanged) EventType() Type { return "phase.changed" }
 // Check requires the new phase.
 func (p PhaseChanged) Check() error { return require("to", p.To) }
 
+// ChannelText names a channel of approvals for people.
+func ChannelText(channel string) string {
+	if channel == "prompt_unsourced" {
+		return "prompt (the host does not say who typed it)"
+	}
+	return channel
+}
+
 // GateApproved records that the user let a gate open, and for exactly what.
 type GateApproved struct {
 	Gate         string      `json:"gate"`        // plan, tests, implementation

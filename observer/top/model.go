@@ -154,9 +154,9 @@ func LineOf(e schemas.Event) (l Line, listed bool) {
 		}
 		l.What = strings.Join(ids, ", ")
 	case schemas.GateApproved:
-		l.Verdict, l.What = "allow", "gate "+p.Gate+" approved by "+p.Channel
+		l.Verdict, l.What = "allow", "gate "+p.Gate+" approved by "+schemas.ChannelText(p.Channel)
 	case schemas.ApprovalRefused:
-		l.Verdict, l.What = "deny", "approval of "+p.Gate+" by "+p.Channel+": "+p.Reason
+		l.Verdict, l.What = "deny", "approval of "+p.Gate+" by "+schemas.ChannelText(p.Channel)+": "+p.Reason
 	case schemas.GateDrifted:
 		l.Verdict, l.What = "deny", "gate "+p.Gate+": approved files changed"
 	case schemas.GateInvalidated:

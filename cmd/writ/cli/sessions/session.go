@@ -226,7 +226,7 @@ func (a *app) showGates(v schemas.SessionView) {
 		}
 		detail := g.State
 		if g.Channel != "" {
-			detail += " by " + g.Channel
+			detail += " by " + schemas.ChannelText(g.Channel)
 		}
 		a.Printf("  %s %-8s %s\n", mark, g.Gate, detail)
 	}
