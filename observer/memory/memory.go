@@ -212,7 +212,7 @@ func (m *Store) open(s observation.State) (schemas.ObservationRecorded, error) {
 
 // await waits until the view holds everything that was appended so far.
 func (d *Service) await(ctx context.Context) error {
-	return d.Views.Await(ctx, schemas.StreamMemory, d.kept.view.Name())
+	return d.Views.AwaitBuilt(ctx, schemas.StreamMemory, d.kept.view.Name())
 }
 
 // upToDate returns the index as it is after everything that was appended so

@@ -96,8 +96,11 @@ func (b *Book) Ready(ctx context.Context, patience time.Duration) bool {
 // changed, and retires those that it no longer ships. Rules that a person edited
 // or retired stay as they are.
 func (b *Book) bringShipped(ctx context.Context) error {
-	if err := b.await(ctx); err != nil {
-		return err
+	// However long the views take to be built: until then nobody knows what is there.
+	for _, view := range []string{b.rules.Name(), b.frequency.Name()} {
+		if err := b.runtime.AwaitBuilt(ctx, schemas.StreamRules, view); err != nil {
+			return err
+		}
 	}
 	there, err := b.shippedThere()
 	if err != nil {

@@ -44,6 +44,9 @@ func (d *Daemon) afterRules(endpoints []bus.Endpoint) []bus.Endpoint {
 		}
 		endpoints[i].Handle = func(ctx context.Context, r bus.Request) ([]byte, error) {
 			if !d.rules.Ready(ctx, readyPatience) {
+				if ctx.Err() != nil {
+					return nil, schemas.Faultf(schemas.CodeNotReady, "the daemon is stopping")
+				}
 				return nil, schemas.Faultf(schemas.CodeNotReady, "the shipped rules are still being brought in")
 			}
 			return e.Handle(ctx, r)
