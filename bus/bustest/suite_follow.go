@@ -92,18 +92,18 @@ func testFollowBeyondEnd(t *testing.T, f *fixture) {
 func testFollowError(t *testing.T, f *fixture) {
 	f.fill(t, "s", 10)
 	for _, failure := range []error{errEnough, bus.ErrUnavailable} {
-		calls := 0
+		failed := false
 		err := f.Follow(f.ctx, schemas.StreamSessions, 0, bus.FollowOptions{MaxBatch: 2}, func(batch []schemas.Record) error {
-			calls++
-			if batch[0].Seq == 5 {
+			if failed {
+				t.Error("it is called after its error")
+			}
+			// How records fall into batches depends on when they come.
+			if failed = batch[len(batch)-1].Seq >= 5; failed {
 				return failure
 			}
 			return nil
 		})
 		wantError(t, err, failure)
-		if calls != 3 {
-			t.Fatalf("%d calls, want 3", calls)
-		}
 	}
 }
 
