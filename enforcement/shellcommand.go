@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/writbus/writ/enforcement/permit"
+	"github.com/writbus/writ/enforcement/owncommand"
 	"github.com/writbus/writ/enforcement/shell"
 	"github.com/writbus/writ/schemas"
 	"github.com/writbus/writ/schemas/glob"
@@ -259,11 +259,11 @@ func (st stance) writCalls(calls []WritCall, set Settings) ruling {
 // writCall judges a call by one reading of its words: what is not an agent's by
 // the table of Writ's commands is refused, whether it is known or not.
 func (st stance) writCall(w WritCall, words []string, set Settings) ruling {
-	command, side, _ := permit.Of(words)
+	command, side, _ := owncommand.Of(words)
 	switch {
-	case w.Dynamic && (command == "" || permit.Group(command)):
+	case w.Dynamic && (command == "" || owncommand.Group(command)):
 		return ruling{rule: RuleProtected, text: textWrit("a command named only at run time")}
-	case side != permit.Agent:
+	case side != owncommand.Agent:
 		return ruling{rule: RuleProtected, text: textWrit(command)}
 	case command == "mode set":
 		return st.modeCall(w, word(words, 2), set)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/minio/highwayhash"
 
-	"github.com/writbus/writ/bus/blocks"
+	"github.com/writbus/writ/bus/blockfile"
 	"github.com/writbus/writ/schemas/atomicfile"
 )
 
@@ -50,14 +50,14 @@ func Holes(dir string) (all []Hole, err error) {
 	return all, nil
 }
 
-func within(holes []Hole, d blocks.Damage) bool {
+func within(holes []Hole, d blockfile.Damage) bool {
 	return slices.ContainsFunc(holes, func(h Hole) bool { return h.Stream == d.Stream && h.First <= d.First && h.Last >= d.Last })
 }
 
 // Repair puts right what is damaged in a store that no server has open: from the
 // records' checksums, else from the store of a backup, "" for none. What neither
 // has is given up, and noted for Holes. It returns ErrLocked where a server runs.
-func Repair(dir, backup string) (all []blocks.Outcome, err error) {
+func Repair(dir, backup string) (all []blockfile.Outcome, err error) {
 	lock, err := lockStore(dir)
 	if err != nil {
 		return nil, err
@@ -76,14 +76,14 @@ func Repair(dir, backup string) (all []blocks.Outcome, err error) {
 		if backup != "" {
 			o.From = filepath.Join(streamsDir(backup), name)
 		}
-		o.Leave = func(d blocks.Damage) bool { return d.Records() > 0 && within(holes, d) }
-		some, err := blocks.Repair(o)
+		o.Leave = func(d blockfile.Damage) bool { return d.Records() > 0 && within(holes, d) }
+		some, err := blockfile.Repair(o)
 		all = append(all, some...)
 		if err != nil {
 			return all, err
 		}
 		for _, out := range some {
-			if out.How == blocks.Lost {
+			if out.How == blockfile.Lost {
 				holes = append(holes, Hole{Stream: name, First: out.First, Last: out.Last, Kept: below(dir, out.Kept)})
 			}
 		}
@@ -105,10 +105,10 @@ func below(dir, path string) string {
 	return ""
 }
 
-func repairOf(dir, stream string, noted marks) blocks.Options {
+func repairOf(dir, stream string, noted marks) blockfile.Options {
 	m := noted.Streams[stream]
-	return blocks.Options{
-		Dir: filepath.Join(streamsDir(dir), stream), Stream: stream, Known: blocks.Range{First: m.First, Last: m.Last}, Keep: filepath.Join(dir, keptDir),
+	return blockfile.Options{
+		Dir: filepath.Join(streamsDir(dir), stream), Stream: stream, Known: blockfile.Range{First: m.First, Last: m.Last}, Keep: filepath.Join(dir, keptDir),
 	}
 }
 
@@ -132,19 +132,19 @@ func (s *Server) protect(stored []string) error {
 	}
 	for _, name := range stored {
 		o := repairOf(s.options.Dir, name, noted)
-		if blocks.Size(o.Dir) > protectBytes && indexHolds(o.Dir, name) {
+		if blockfile.Size(o.Dir) > protectBytes && indexHolds(o.Dir, name) {
 			continue
 		}
-		o.Leave = func(d blocks.Damage) bool { return d.Erased || d.From == d.To }
+		o.Leave = func(d blockfile.Damage) bool { return d.Erased || d.From == d.To }
 		torn := s.options.Durability != PowerLoss && !indexHolds(o.Dir, name)
-		o.Spare = func(d blocks.Damage) bool { return d.AtEnd && torn }
-		done, err := blocks.Repair(o)
+		o.Spare = func(d blockfile.Damage) bool { return d.AtEnd && torn }
+		done, err := blockfile.Repair(o)
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrStart, err)
 		}
 		for _, out := range done {
 			s.find(found(out))
-			if out.How == blocks.Lost {
+			if out.How == blockfile.Lost {
 				s.holes = append(s.holes, Hole{Stream: name, First: out.First, Last: out.Last})
 			}
 		}
@@ -155,7 +155,7 @@ func (s *Server) protect(stored []string) error {
 // beforeCut copies a file aside that the server is about to end at a damaged
 // record. The server holds its lock meanwhile.
 func (s *Server) beforeCut(file string) {
-	kept, err := blocks.Keep(filepath.Join(s.options.Dir, keptDir), file)
+	kept, err := blockfile.Keep(filepath.Join(s.options.Dir, keptDir), file)
 	if err != nil {
 		s.options.Logger.Error("copy a damaged file of the log", "file", file, "error", err)
 		return
@@ -171,7 +171,7 @@ func (s *Server) uncut() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for file, kept := range s.ended {
-		if err := blocks.PutBack(file, kept); err != nil {
+		if err := blockfile.PutBack(file, kept); err != nil {
 			return err
 		}
 		delete(s.ended, file)
@@ -179,10 +179,10 @@ func (s *Server) uncut() error {
 	return nil
 }
 
-func found(out blocks.Outcome) Finding {
+func found(out blockfile.Outcome) Finding {
 	f := Finding{Stream: out.Stream, Lost: out.Records()}
 	switch {
-	case out.How == blocks.Mended:
+	case out.How == blockfile.Mended:
 		f.Lost, f.Err = 0, fmt.Errorf("%w: %s: one byte was wrong; nothing is lost, and the file as it was is kept in %s. Check the disk", ErrMended, out.Damage, out.Kept)
 	default:
 		f.First, f.Last, f.Err = out.First, out.Last, damaged(out.Damage)
@@ -191,7 +191,7 @@ func found(out blocks.Outcome) Finding {
 }
 
 // damaged is the error of records that cannot be read, with the remedy.
-func damaged(d blocks.Damage) error {
+func damaged(d blockfile.Damage) error {
 	return fmt.Errorf("%w: %s cannot be read. Run `writ down` and `writ repair --from BACKUP`, or `writ repair` without a backup, which records what is lost; until then what has to read over it stands still", ErrLogDamaged, d)
 }
 
@@ -212,6 +212,6 @@ func indexHolds(dir, stream string) bool {
 	if !bytes.Equal(h.Sum(nil), sum) {
 		return false
 	}
-	last, whole := blocks.LastSum(dir)
+	last, whole := blockfile.LastSum(dir)
 	return whole && bytes.HasSuffix(content, last)
 }

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/writbus/writ/bus"
-	"github.com/writbus/writ/bus/blocks"
+	"github.com/writbus/writ/bus/blockfile"
 	"github.com/writbus/writ/bus/bustest"
 	"github.com/writbus/writ/bus/embedded"
 	"github.com/writbus/writ/schemas"
@@ -106,12 +106,12 @@ func checkWrecked(t *testing.T, s *store, backup string, most int) {
 	if len(done) == 0 {
 		t.Fatal("nothing was found")
 	}
-	want := blocks.Lost
+	want := blockfile.Lost
 	if backup != "" {
-		want, most = blocks.Restored, 0
+		want, most = blockfile.Restored, 0
 	}
 	for _, out := range done {
-		if out.How != want && out.How != blocks.Removed {
+		if out.How != want && out.How != blockfile.Removed {
 			t.Errorf("%s: %s, want %s", out.Damage, out.How, want)
 		}
 		if _, err := os.Stat(out.Kept); err != nil {
@@ -212,7 +212,7 @@ func TestOtherLogsBackupIsNotTakenFrom(t *testing.T) {
 	_ = other.fill()
 	wreck(t, filepath.Join(streams, "WRIT_SESSIONS/msgs/1.blk"), 30_000, 40)
 	done, err := embedded.Repair(s.options.Dir, other.options.Dir)
-	if err != nil || len(done) == 0 || done[0].How != blocks.Lost {
+	if err != nil || len(done) == 0 || done[0].How != blockfile.Lost {
 		t.Errorf("got %v, %v", done, err)
 	}
 }

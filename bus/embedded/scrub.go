@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/writbus/writ/bus/blocks"
+	"github.com/writbus/writ/bus/blockfile"
 	"github.com/writbus/writ/schemas/atomicfile"
 )
 
@@ -115,7 +115,7 @@ func (s *scrubber) pass(at Scrub) bool {
 // stream reads the blocks of a stream at a limited rate.
 func (s *scrubber) stream(at *Scrub, holes []Hole) bool {
 	dir := filepath.Join(streamsDir(s.dir), at.Stream)
-	walk := blocks.NewWalk(dir, at.Stream, blocks.Range{})
+	walk := blockfile.NewWalk(dir, at.Stream, blockfile.Range{})
 	walk.Resume(at.Block, at.Seq)
 	told := 0
 	for {
@@ -162,18 +162,18 @@ func (s *scrubber) idle(d time.Duration) bool {
 
 // tell mends a damage or makes it a finding, and returns how many records
 // cannot be read.
-func (s *scrubber) tell(dir string, d blocks.Damage, holes []Hole) uint64 {
+func (s *scrubber) tell(dir string, d blockfile.Damage, holes []Hole) uint64 {
 	if d.Records() == 0 || within(holes, d) {
 		return 0
 	}
 	kept := filepath.Join(s.dir, keptDir)
-	done, err := blocks.MendInPlace(dir, kept, d)
+	done, err := blockfile.MendInPlace(dir, kept, d)
 	if err != nil {
 		s.logger.Warn("put a damaged record right", "record", d.String(), "error", err)
 	}
 	f := Finding{Stream: d.Stream, Lost: d.Records(), First: d.First, Last: d.Last, Err: damaged(d)}
 	if done {
-		f = found(blocks.Outcome{Damage: d, How: blocks.Mended, Kept: kept})
+		f = found(blockfile.Outcome{Damage: d, How: blockfile.Mended, Kept: kept})
 	}
 	s.find(f)
 	return f.Lost

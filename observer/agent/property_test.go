@@ -9,9 +9,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/writbus/writ/observer/agent/language"
 	"github.com/writbus/writ/observer/agent/stream"
 	"github.com/writbus/writ/observer/agent/verbs"
+	"github.com/writbus/writ/observer/agent/vocabulary"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -39,7 +39,7 @@ func (s *consumed) Diagnostic(stream.Diagnostic) {}
 
 func scan(text string) *consumed {
 	found := &consumed{}
-	s := stream.New(language.Table(), found)
+	s := stream.New(vocabulary.Table(), found)
 	_, _ = s.Write([]byte(text))
 	_ = s.Close()
 	return found

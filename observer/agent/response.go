@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/writbus/writ/observer/agent/language"
 	"github.com/writbus/writ/observer/agent/stream"
+	"github.com/writbus/writ/observer/agent/vocabulary"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -34,7 +34,7 @@ type response struct {
 
 func newResponse(c *conversation, turn int) *response {
 	r := &response{c: c, turn: turn}
-	r.scanner = stream.New(language.Table(), r)
+	r.scanner = stream.New(vocabulary.Table(), r)
 	r.reply.Whole = true
 	return r
 }

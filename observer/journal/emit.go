@@ -10,7 +10,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/writbus/writ/bus"
-	"github.com/writbus/writ/projections/transparency"
+	"github.com/writbus/writ/projections/audit"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -62,7 +62,7 @@ func (j *Journal) emit(ctx context.Context, r schemas.EmitRequest) (schemas.Emit
 // the server forgets ids after seconds, and who repeats does so whenever it can.
 func (j *Journal) emitted(ctx context.Context, a schemas.Aggregate, t schemas.Type, id string) (at schemas.Position, err error) {
 	seq, err := j.find(ctx, a.Kind.Stream(), id)
-	if errors.Is(err, transparency.ErrNoRecord) {
+	if errors.Is(err, audit.ErrNoRecord) {
 		return at, nil
 	}
 	if err != nil {

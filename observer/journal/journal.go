@@ -27,7 +27,7 @@ type Options struct {
 	Minutes func() []schemas.RetrievalMinute
 	Now     func() time.Time
 	// Find returns where an event of a stream is in the log, by its id, or
-	// transparency.ErrNoRecord.
+	// audit.ErrNoRecord.
 	Find func(ctx context.Context, s schemas.Stream, id string) (uint64, error)
 }
 

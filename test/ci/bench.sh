@@ -23,7 +23,7 @@ go test ./observer/agent/stream -run '^$' -bench . | grep -E '^(Benchmark|ok|FAI
 go test ./cmd/writd/daemon -run '^$' -bench AgentsInParallel -benchtime 1x | grep -E '^(Benchmark|ok|FAIL)'
 go test ./retrieval/artifact/chunk -run '^$' -bench . -benchtime 3x | grep -E '^(Benchmark|ok|FAIL)'
 go test ./retrieval/files -run '^$' -bench . -benchtime 3x | grep -E '^(Benchmark|ok|FAIL)'
-go test ./projections/transparency/... -run '^$' -bench . | grep -E '^(Benchmark|ok|FAIL)'
+go test ./projections/audit/... -run '^$' -bench . | grep -E '^(Benchmark|ok|FAIL)'
 go test ./enforcement/whatif -run '^$' -bench . -benchtime 5000x | grep -E '^(Benchmark|ok|FAIL)'
 go test ./cmd/writd/daemon -run '^$' -bench ArtifactSearch -benchtime 1500x | grep -E '^(Benchmark|ok|FAIL)'
 go test ./retrieval/artifact/search -run '^$' -bench '/documents=10000' -timeout 30m | grep -E '^(Benchmark|ok|FAIL)'

@@ -14,14 +14,14 @@ everywhere=(
 	./retrieval/embed/number ./retrieval/embed/static
 	./retrieval/artifact ./retrieval/artifact/glyph ./retrieval/artifact/inject ./retrieval/artifact/mention ./retrieval/artifact/strategy
 	./observer/agent/stream ./observer/classify ./observer/model ./observer/observation
-	./projections/transparency/evidence
+	./projections/audit/evidence
 )
 posix=(
 	./schemas/atomicfile ./schemas/gitignore ./schemas/lexer
 	./bus/... ./projections/...
 	./enforcement ./enforcement/check ./enforcement/dialect/... ./enforcement/host/... ./enforcement/session ./enforcement/whatif
 	./retrieval ./retrieval/corpus/... ./retrieval/fulltext ./retrieval/mapped ./retrieval/rulebook/... ./retrieval/artifact/...
-	./observer/agent ./observer/agent/language/... ./observer/dashboard ./observer/metrics
+	./observer/agent ./observer/agent/vocabulary/... ./observer/dashboard ./observer/metrics
 )
 
 case "${1:-}" in

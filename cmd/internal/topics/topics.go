@@ -22,7 +22,7 @@ import (
 	client "github.com/writbus/writ/cmd/writ/help"
 	enforcement "github.com/writbus/writ/enforcement/help"
 	hosts "github.com/writbus/writ/enforcement/host/help"
-	language "github.com/writbus/writ/observer/agent/language/help"
+	language "github.com/writbus/writ/observer/agent/vocabulary/help"
 	observer "github.com/writbus/writ/observer/help"
 	projections "github.com/writbus/writ/projections/help"
 	retrieval "github.com/writbus/writ/retrieval/help"

@@ -21,7 +21,7 @@ import (
 	"github.com/writbus/writ/cmd/writ/cli/memory"
 	"github.com/writbus/writ/cmd/writ/cli/rules"
 	"github.com/writbus/writ/cmd/writ/cli/sessions"
-	"github.com/writbus/writ/enforcement/permit"
+	"github.com/writbus/writ/enforcement/owncommand"
 	"github.com/writbus/writ/schemas/spelling"
 )
 
@@ -78,7 +78,7 @@ and keeps everything that happened in a log that can be replayed.`,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			words := strings.Fields(cmd.CommandPath())[1:]
-			if _, side, _ := permit.Of(words); side == permit.Person {
+			if _, side, _ := owncommand.Of(words); side == owncommand.Person {
 				return a.NotAgents()
 			}
 			return nil

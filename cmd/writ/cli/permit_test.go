@@ -7,13 +7,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/writbus/writ/cmd/writ/cli/client"
-	"github.com/writbus/writ/enforcement/permit"
+	"github.com/writbus/writ/enforcement/owncommand"
 )
 
 // Every command is on one side of the table of who may do what, and the table
 // knows no others.
 func TestEveryCommandIsSomebodys(t *testing.T) {
-	left := permit.Commands()
+	left := owncommand.Commands()
 	var walk func(c *cobra.Command)
 	walk = func(c *cobra.Command) {
 		_, path, _ := strings.Cut(c.CommandPath(), " ")
@@ -39,10 +39,10 @@ func TestEveryCommandIsSomebodys(t *testing.T) {
 
 // What is not an agent's is refused below one, whatever the hook let through.
 func TestPersonsCommandsAreRefusedBelowAnAgent(t *testing.T) {
-	for path, side := range permit.Commands() {
+	for path, side := range owncommand.Commands() {
 		words := strings.Fields(path)
 		found, _, err := (&app{&client.Client{}}).tree().Find(words)
-		if err != nil || side != permit.Person {
+		if err != nil || side != owncommand.Person {
 			continue
 		}
 		a := &app{&client.Client{Env: client.Env{Vars: []string{"CLAUDECODE=1"}}}}

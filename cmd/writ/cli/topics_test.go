@@ -25,7 +25,7 @@ const root = "../../.."
 
 // folders are where the topics lie.
 var folders = []string{
-	"bus/help", "cmd/writ/help", "cmd/internal/config/help", "enforcement/host/help", "observer/agent/language/help",
+	"bus/help", "cmd/writ/help", "cmd/internal/config/help", "enforcement/host/help", "observer/agent/vocabulary/help",
 	"enforcement/help", "observer/help", "projections/help", "retrieval/help",
 }
 

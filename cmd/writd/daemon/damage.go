@@ -14,8 +14,8 @@ import (
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/bus/embedded"
 	"github.com/writbus/writ/enforcement/session"
-	"github.com/writbus/writ/projections/transparency"
-	"github.com/writbus/writ/projections/transparency/ledger"
+	"github.com/writbus/writ/projections/audit"
+	"github.com/writbus/writ/projections/audit/ledger"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -152,7 +152,7 @@ func closedSessions(ctx context.Context, sessions *session.Sessions) (lines []st
 }
 
 // lostOn asks the log for what was given up of a stream.
-func lostOn(conn *bus.Conn) transparency.Lost {
+func lostOn(conn *bus.Conn) audit.Lost {
 	return func(s schemas.Stream) ([]schemas.RecordsLost, error) {
 		ctx, cancel := context.WithTimeout(context.Background(), logPatience)
 		defer cancel()

@@ -7,7 +7,7 @@ import (
 	"github.com/writbus/writ/observer/memory"
 	"github.com/writbus/writ/observer/observation"
 	"github.com/writbus/writ/projections"
-	"github.com/writbus/writ/projections/transparency"
+	"github.com/writbus/writ/projections/audit"
 	"github.com/writbus/writ/retrieval/artifact/catalog"
 	"github.com/writbus/writ/retrieval/rule"
 	"github.com/writbus/writ/retrieval/rulebook/index"
@@ -35,11 +35,11 @@ type views struct {
 	activity  projections.Activity
 	memory    *memory.Store
 	artifacts projections.Artifacts
-	trees     *transparency.Projector
+	trees     *audit.Projector
 	agents    runs.Views
 }
 
-func newViews(rules *index.Index, drift observation.Limits, lost transparency.Lost) views {
+func newViews(rules *index.Index, drift observation.Limits, lost audit.Lost) views {
 	retrieval, frequency := rules.Feeds()
 	return views{
 		state:     projections.NewFold(viewState, enforcement.StateVersion, schemas.TypesOf(schemas.KindSession), enforcement.Evolve),
@@ -51,7 +51,7 @@ func newViews(rules *index.Index, drift observation.Limits, lost transparency.Lo
 		activity:  projections.NewActivity(),
 		memory:    memory.NewStore(rules.Embedder(), drift),
 		artifacts: projections.NewArtifacts(catalog.Effect),
-		trees:     transparency.New(lost),
+		trees:     audit.New(lost),
 		agents:    runs.NewViews(),
 	}
 }

@@ -10,10 +10,10 @@ import (
 	"path/filepath"
 
 	"github.com/writbus/writ/bus/backup"
-	"github.com/writbus/writ/bus/blocks"
+	"github.com/writbus/writ/bus/blockfile"
 	"github.com/writbus/writ/bus/embedded"
 	"github.com/writbus/writ/cmd/internal/config"
-	"github.com/writbus/writ/projections/transparency/evidence"
+	"github.com/writbus/writ/projections/audit/evidence"
 	"github.com/writbus/writ/schemas"
 	"github.com/writbus/writ/schemas/filelock"
 )
@@ -45,7 +45,7 @@ func repair(_ context.Context, args []string, out, errw io.Writer) error {
 	reply := schemas.RepairReply{DataDir: dataDir, Parts: []schemas.RepairedPart{}}
 	for _, o := range done {
 		reply.Parts = append(reply.Parts, schemas.RepairedPart{Stream: schemas.Stream(o.Stream), First: o.First, Last: o.Last, How: string(o.How), Kept: o.Kept})
-		reply.Lost += map[bool]uint64{true: o.Records()}[o.How == blocks.Lost]
+		reply.Lost += map[bool]uint64{true: o.Records()}[o.How == blockfile.Lost]
 	}
 	if err := embedded.SettleFindings(layout.Damage(), layout.Log()); err != nil {
 		return err
@@ -82,14 +82,14 @@ func showRepaired(out io.Writer, r schemas.RepairReply) error {
 	var text bytes.Buffer
 	for _, p := range r.Parts {
 		records := fmt.Sprintf("records %d to %d of %s", p.First, p.Last, p.Stream)
-		switch blocks.How(p.How) {
-		case blocks.Mended:
+		switch blockfile.How(p.How) {
+		case blockfile.Mended:
 			fmt.Fprintf(&text, "%s: one byte was wrong, and is right again\n", records)
-		case blocks.Restored:
+		case blockfile.Restored:
 			fmt.Fprintf(&text, "%s: taken from the backup\n", records)
-		case blocks.Lost:
+		case blockfile.Lost:
 			fmt.Fprintf(&text, "%s: lost; the next start records that in the log, and the views are built anew\n", records)
-		case blocks.Removed:
+		case blockfile.Removed:
 			fmt.Fprintf(&text, "%s: bytes that are no record are taken out\n", p.Stream)
 		}
 		if p.Kept != "" {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/writbus/writ/bus/backup"
 	"github.com/writbus/writ/cmd/internal/config"
-	"github.com/writbus/writ/projections/transparency/ledger"
+	"github.com/writbus/writ/projections/audit/ledger"
 	"github.com/writbus/writ/schemas"
 	"github.com/writbus/writ/schemas/filelock"
 )

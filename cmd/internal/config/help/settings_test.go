@@ -151,7 +151,7 @@ func document(t *testing.T) string {
 	describe(t, &out, said, reflect.ValueOf(config.DefaultSettings()), "")
 	out.WriteString("\n## .writ/config.yaml in a project\n\nNo agent can write it. [`writ help gates`](../../../../enforcement/help/gates.md) explains what most of it is about.\n\n")
 	describe(t, &out, said, reflect.ValueOf(config.DefaultProject()), "")
-	out.WriteString("\n## verbs.yaml in the data directory\n\n[`writ help agents`](../../../../observer/agent/language/help/agents.md) has an example.\n\n")
+	out.WriteString("\n## verbs.yaml in the data directory\n\n[`writ help agents`](../../../../observer/agent/vocabulary/help/agents.md) has an example.\n\n")
 	describe(t, &out, said, reflect.ValueOf(outside.Settings{}), "")
 	return out.String()
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/writbus/writ/cmd/writ/cli/client"
-	"github.com/writbus/writ/observer/agent/language"
 	"github.com/writbus/writ/observer/agent/stream"
+	"github.com/writbus/writ/observer/agent/vocabulary"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -185,7 +185,7 @@ func (c *conversation) detail(text string) {
 // replied shows the visible text of a response; its commands follow as they ran.
 func (c *conversation) replied(p schemas.AgentReplied) {
 	visible := &visibleText{}
-	s := stream.New(language.Table(), visible)
+	s := stream.New(vocabulary.Table(), visible)
 	_, _ = s.Write([]byte(p.Text))
 	_ = s.Close()
 	c.text(visible.String())

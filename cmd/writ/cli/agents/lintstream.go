@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/writbus/writ/cmd/writ/cli/client"
-	"github.com/writbus/writ/observer/agent/language"
 	"github.com/writbus/writ/observer/agent/stream"
+	"github.com/writbus/writ/observer/agent/vocabulary"
 )
 
 func (a *app) lintStreamCommand() *cobra.Command {
@@ -43,7 +43,7 @@ const scanBuffer = 64 << 10
 
 func (a *app) lintStream(in io.Reader) error {
 	shown := &lintSink{app: a, st: a.Env.Style(a.Out), bol: true}
-	scanner := stream.New(language.Table(), shown)
+	scanner := stream.New(vocabulary.Table(), shown)
 	buffer := make([]byte, scanBuffer)
 	for {
 		n, err := in.Read(buffer)

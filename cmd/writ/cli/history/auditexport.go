@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/writbus/writ/cmd/writ/cli/client"
-	"github.com/writbus/writ/projections/transparency/auditreport"
+	"github.com/writbus/writ/projections/audit/report"
 	"github.com/writbus/writ/schemas"
 	"github.com/writbus/writ/schemas/atomicfile"
 )
@@ -53,29 +53,29 @@ func (a *app) auditExport(ctx context.Context, f exportFlags) (err error) {
 	if f.format, err = exportFormat(a.JSON, f); err != nil {
 		return err
 	}
-	report := auditreport.Report{Made: a.Env.Now()}
-	if report.From, err = a.Moment(what, f.since); err != nil {
+	r := report.Report{Made: a.Env.Now()}
+	if r.From, err = a.Moment(what, f.since); err != nil {
 		return err
 	}
-	if report.To, err = a.Moment(what, f.until); err != nil {
+	if r.To, err = a.Moment(what, f.until); err != nil {
 		return err
 	}
 	if f.project != "" {
 		f.project = a.Env.Absolute(f.project)
 	}
 	if f.format == "md" || f.format == "html" {
-		if report.Evidence, err = a.evidenceOf(ctx, what); err != nil {
+		if r.Evidence, err = a.evidenceOf(ctx, what); err != nil {
 			return err
 		}
 	}
-	if err := a.collectActs(ctx, what, f, &report); err != nil {
+	if err := a.collectActs(ctx, what, f, &r); err != nil {
 		return err
 	}
 	write := map[string]func(io.Writer) error{
-		"csv":   func(w io.Writer) error { return auditreport.WriteCSV(w, report.Acts) },
-		"jsonl": func(w io.Writer) error { return auditreport.WriteJSONLines(w, report.Acts) },
-		"md":    report.WriteMarkdown,
-		"html":  report.WriteHTML,
+		"csv":   func(w io.Writer) error { return report.WriteCSV(w, r.Acts) },
+		"jsonl": func(w io.Writer) error { return report.WriteJSONLines(w, r.Acts) },
+		"md":    r.WriteMarkdown,
+		"html":  r.WriteHTML,
 	}[f.format]
 	return a.writeOut(what, f.out, write)
 }
@@ -119,12 +119,12 @@ func (a *app) writeOut(what, path string, write func(io.Writer) error) error {
 }
 
 // evidenceOf checks the log, for the head of a report.
-func (a *app) evidenceOf(ctx context.Context, what string) (auditreport.Evidence, error) {
+func (a *app) evidenceOf(ctx context.Context, what string) (report.Evidence, error) {
 	v, err := a.checkLog(ctx, what, verifyFlags{})
 	if err != nil {
-		return auditreport.Evidence{}, err
+		return report.Evidence{}, err
 	}
-	e := auditreport.Evidence{OK: v.OK, Records: v.records(), Findings: v.Problems}
+	e := report.Evidence{OK: v.OK, Records: v.records(), Findings: v.Problems}
 	for _, s := range v.Streams {
 		for i := 0; i < len(s.Findings); {
 			n := removedTogether(s.Findings[i:])
@@ -142,7 +142,7 @@ func (a *app) evidenceOf(ctx context.Context, what string) (auditreport.Evidence
 	e.Key = sealed.Key
 	for _, s := range sealed.Streams {
 		if s.Records > 0 {
-			e.Checkpoints = append(e.Checkpoints, auditreport.Checkpoint{Stream: s.Stream, Records: s.Records, Root: s.Root})
+			e.Checkpoints = append(e.Checkpoints, report.Checkpoint{Stream: s.Stream, Records: s.Records, Root: s.Root})
 		}
 	}
 	return e, nil
@@ -150,7 +150,7 @@ func (a *app) evidenceOf(ctx context.Context, what string) (auditreport.Evidence
 
 // collectActs reads the log from its start, since only that says which project
 // a session belongs to.
-func (a *app) collectActs(ctx context.Context, what string, f exportFlags, report *auditreport.Report) error {
+func (a *app) collectActs(ctx context.Context, what string, f exportFlags, r *report.Report) error {
 	streams, err := streamsOf(what, replayFlags{session: f.session})
 	if err != nil {
 		return err
@@ -162,9 +162,9 @@ func (a *app) collectActs(ctx context.Context, what string, f exportFlags, repor
 	defer s.Close()
 	var cursors []*cursor
 	for _, stream := range streams {
-		cursors = append(cursors, &cursor{service: s, request: schemas.ReplayRequest{Stream: stream, Session: f.session, Until: report.To}})
+		cursors = append(cursors, &cursor{service: s, request: schemas.ReplayRequest{Stream: stream, Session: f.session, Until: r.To}})
 	}
-	collected := auditreport.NewCollector()
+	collected := report.NewCollector()
 	for {
 		e, more, err := earliest(ctx, cursors)
 		if err != nil {
@@ -173,14 +173,14 @@ func (a *app) collectActs(ctx context.Context, what string, f exportFlags, repor
 		if !more {
 			break
 		}
-		collected.Add(e, outside(e.Time, report.From))
+		collected.Add(e, outside(e.Time, r.From))
 	}
 	for _, act := range collected.Acts {
 		if f.project == "" || act.Project == f.project {
-			report.Acts = append(report.Acts, act)
+			r.Acts = append(r.Acts, act)
 		}
 	}
-	report.Counts = collected.Counts
+	r.Counts = collected.Counts
 	return nil
 }
 

@@ -17,7 +17,7 @@ import (
 
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/cmd/writ/cli/client"
-	"github.com/writbus/writ/projections/transparency/evidence"
+	"github.com/writbus/writ/projections/audit/evidence"
 	"github.com/writbus/writ/schemas"
 )
 

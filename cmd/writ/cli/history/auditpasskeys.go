@@ -7,7 +7,7 @@ import (
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/writ/cli/client"
 	"github.com/writbus/writ/enforcement/passkey"
-	"github.com/writbus/writ/projections/transparency/verify"
+	"github.com/writbus/writ/projections/audit/verify"
 	"github.com/writbus/writ/schemas"
 )
 

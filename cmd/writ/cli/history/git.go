@@ -12,8 +12,8 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"github.com/writbus/writ/cmd/writ/cli/client"
-	"github.com/writbus/writ/projections/transparency/attest"
-	"github.com/writbus/writ/projections/transparency/commit"
+	"github.com/writbus/writ/projections/audit/attest"
+	"github.com/writbus/writ/projections/audit/commit"
 	"github.com/writbus/writ/schemas"
 )
 

@@ -1,0 +1,286 @@
+package blockfile
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/writbus/writ/schemas/atomicfile"
+	"github.com/writbus/writ/schemas/digest"
+)
+
+// How a damaged place was dealt with.
+type How string
+
+// The ways.
+const (
+	Mended   How = "mended"   // one byte was wrong, and is right again
+	Restored How = "restored" // the records were taken from a backup
+	Lost     How = "lost"     // the records are gone; what follows stays where it is
+	Removed  How = "removed"  // what stood there was no record
+)
+
+// Outcome is what was done about a part of a damage.
+type Outcome struct {
+	Damage
+	How  How
+	Kept string // the damaged file as it was, "" where there was none
+}
+
+// Options say how a stream is repaired.
+type Options struct {
+	Dir    string // the stream's folder
+	Stream string
+	Known  Range
+	Keep   string // the folder that damaged files are copied to
+	// From is the stream's folder in a backup of the same log, "" for none. A
+	// backup in which the record before a damaged one was received at another time
+	// is not taken from.
+	From string
+	// Leave says of a damage that it stays as it is; nil for none.
+	Leave func(Damage) bool
+	// Spare says of a damage that it is put right or stays as it is; nil for none.
+	Spare func(Damage) bool
+}
+
+// Repair puts right what is damaged in a stream that no server has open, and
+// returns what it did. Each file is replaced as a whole, so that it can be cut
+// off and repeated. It returns what the disk could not do.
+func Repair(o Options) (all []Outcome, err error) {
+	found, err := Examine(o.Dir, o.Stream, o.Known)
+	if err != nil {
+		return nil, err
+	}
+	found = slices.DeleteFunc(found, func(d Damage) bool { return o.Leave != nil && o.Leave(d) })
+	for len(found) > 0 {
+		n := 1
+		for n < len(found) && found[n].Block == found[0].Block {
+			n++
+		}
+		some, err := o.repairBlock(found[:n])
+		if err != nil {
+			return all, fmt.Errorf("blocks: repair %s: %w", o.Stream, err)
+		}
+		all, found = append(all, some...), found[n:]
+	}
+	return all, nil
+}
+
+// repairBlock deals with the damages of one file, which are in order.
+func (o Options) repairBlock(found []Damage) (all []Outcome, err error) {
+	path := filepath.Join(o.Dir, "msgs", fmt.Sprintf("%d.blk", found[0].Block))
+	body, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	b, err := newBlock(o.Stream, found[0].Block, path, body)
+	if err != nil {
+		return nil, err
+	}
+	kept, err := o.keep(b)
+	if err != nil {
+		return nil, err
+	}
+	var out []byte
+	at := 0
+	for _, d := range found {
+		out = append(out, body[at:d.From]...)
+		part, done, err := o.replace(b, d)
+		if err != nil {
+			return nil, err
+		}
+		for i := range done {
+			done[i].Kept = kept
+		}
+		out, all, at = append(out, part...), append(all, done...), d.To
+	}
+	out = append(out, body[at:]...)
+	if bytes.Equal(out, body) {
+		return all, nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, err
+	}
+	if err := dropIndex(o.Dir); err != nil {
+		return nil, err
+	}
+	return all, atomicfile.WriteWith(path, out, atomicfile.Options{Mode: 0o640, Keep: true})
+}
+
+// dropIndex removes the server's index of a stream's records, before they change:
+// it is made again from them.
+func dropIndex(dir string) error {
+	if err := os.Remove(filepath.Join(dir, "msgs", "index.db")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+func (o Options) keep(b *block) (string, error) {
+	if len(b.body) == 0 {
+		return "", nil
+	}
+	return keep(o.Keep, fmt.Sprintf("%s-%d", o.Stream, b.index), b.body)
+}
+
+// keep copies a file aside, under a name that its content gives it.
+func keep(dir, name string, body []byte) (string, error) {
+	path := filepath.Join(dir, name+"-"+digest.Hex(body)[:16]+".blk")
+	if _, err := os.Stat(path); err == nil {
+		return path, nil
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	return path, atomicfile.Write(path, body, 0o600)
+}
+
+// Keep copies a file of records aside and returns where it is.
+func Keep(dir, path string) (kept string, err error) {
+	body, err := os.ReadFile(path)
+	if err != nil {
+		return "", err
+	}
+	stream := filepath.Base(filepath.Dir(filepath.Dir(path)))
+	return keep(dir, stream+"-"+strings.TrimSuffix(filepath.Base(path), ".blk"), body)
+}
+
+// PutBack makes a file that was cut off what it was, unless something was written
+// behind the cut.
+func PutBack(path, kept string) error {
+	was, err := os.ReadFile(kept)
+	if err != nil {
+		return err
+	}
+	now, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if len(now) >= len(was) || !bytes.HasPrefix(was, now) {
+		return nil
+	}
+	if err := dropIndex(filepath.Dir(filepath.Dir(path))); err != nil {
+		return err
+	}
+	return atomicfile.WriteWith(path, was, atomicfile.Options{Mode: 0o640, Keep: true})
+}
+
+// replace returns what stands in a damage's place from now on.
+func (o Options) replace(b *block, d Damage) (part []byte, all []Outcome, err error) {
+	if d.Records() == 0 {
+		return nil, []Outcome{{Damage: d, How: Removed}}, nil
+	}
+	if d.Records() == 1 && !d.Erased {
+		if whole, done := b.mend(d.From, d.To, d.First); done {
+			return whole, []Outcome{{Damage: d, How: Mended}}, nil
+		}
+	}
+	if o.Spare != nil && o.Spare(d) {
+		return b.body[d.From:d.To], nil, nil
+	}
+	elsewhere, err := o.elsewhere(d)
+	if err != nil {
+		return nil, nil, err
+	}
+	for seq := d.First; seq <= d.Last; {
+		run, how := d, Lost
+		run.First = seq
+		if raw, has := elsewhere[seq]; has {
+			for ; has && seq <= d.Last; raw, has = elsewhere[seq] {
+				part = append(part, b.adopt(raw)...)
+				seq++
+			}
+			how = Restored
+		} else {
+			for ; !has && seq <= d.Last; _, has = elsewhere[seq] {
+				seq++
+			}
+			part = append(part, b.erasure(seq-1, d.time)...)
+		}
+		run.Last = seq - 1
+		all = append(all, Outcome{Damage: run, How: how})
+	}
+	return part, all, nil
+}
+
+// elsewhere are the missing records that the backup has, as they stand there.
+func (o Options) elsewhere(d Damage) (map[uint64][]byte, error) {
+	found := map[uint64][]byte{}
+	if o.From == "" {
+		return found, nil
+	}
+	all, err := files(o.From, 0)
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range all {
+		body, err := os.ReadFile(one.path)
+		if err != nil {
+			return nil, err
+		}
+		b, err := newBlock(o.Stream, one.index, one.path, body)
+		if err != nil {
+			return nil, err
+		}
+		for at := 0; at < len(body); {
+			r, sound := b.at(at)
+			if !sound {
+				at = b.next(at, 0)
+				continue
+			}
+			at += r.size
+			switch {
+			case r.erased || r.deletion:
+			case r.seq == d.First-1 && r.time != d.time:
+				return nil, nil
+			case r.seq >= d.First && r.seq <= d.Last:
+				found[r.seq] = body[r.at:at]
+			}
+		}
+		if uint64(len(found)) == d.Records() {
+			break
+		}
+	}
+	return found, nil
+}
+
+// MendInPlace puts one wrong byte of a record right beside a server that has the
+// stream open, once the file was copied aside: no byte moves. It says whether it
+// could.
+func MendInPlace(dir, keep string, d Damage) (done bool, err error) {
+	if d.Records() != 1 || d.Erased {
+		return false, nil
+	}
+	path := filepath.Join(dir, "msgs", fmt.Sprintf("%d.blk", d.Block))
+	body, err := os.ReadFile(path)
+	if err != nil {
+		return false, err
+	}
+	b, err := newBlock(d.Stream, d.Block, path, body)
+	if err != nil {
+		return false, err
+	}
+	whole, done := b.mend(d.From, d.To, d.First)
+	if !done {
+		return false, nil
+	}
+	if _, err := (Options{Stream: d.Stream, Keep: keep}).keep(b); err != nil {
+		return false, err
+	}
+	file, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return false, err
+	}
+	for i := range whole {
+		if whole[i] != body[d.From+i] {
+			_, writeErr := file.WriteAt(whole[i:i+1], int64(d.From+i))
+			err = errors.Join(err, writeErr)
+		}
+	}
+	return err == nil, errors.Join(err, file.Sync(), file.Close())
+}
