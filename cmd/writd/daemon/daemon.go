@@ -185,6 +185,7 @@ func Run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 	}
 	defer stopServices()
 	defer d.beginProbes(ctx)()
+	defer d.turn.Close()
 	overHTTP, err := httphook.Start(httphook.Options{
 		Address: s.HTTPHooks, DataDir: s.DataDir, Credentials: config.Layout{Root: s.DataDir}.Credentials(),
 		Guarded: func(dir string) (string, bool) { return config.FindGuarded(s.DataDir, dir) },
@@ -198,7 +199,6 @@ func Run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 		return err
 	}
 	defer overHTTP.Stop()
-	defer d.turn.Close()
 	defer d.pages.stop()
 	d.endpoint.PID, d.endpoint.Version, d.endpoint.Protocol, d.endpoint.Started = os.Getpid(), config.Version, config.Protocol, d.started
 	if err := config.WriteEndpoint(s.DataDir, d.endpoint); err != nil {
