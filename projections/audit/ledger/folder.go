@@ -93,8 +93,10 @@ func (l *folder) tip(s schemas.Stream) (*streamTip, error) {
 		return nil, err
 	}
 	all, rest := evidence.SplitCheckpoints(text)
-	if strings.HasSuffix(rest, "\n\n") { // it was written to its end
-		return nil, fmt.Errorf("%s: the last checkpoint is damaged", l.checkpoints(s))
+	if strings.HasSuffix(rest, "\n\n") { // it was written to its end, or to the line before the signature
+		if _, err := evidence.ParseCheckpoint(strings.TrimSuffix(rest, "\n")); err != nil {
+			return nil, fmt.Errorf("%s: the last checkpoint is damaged: %w", l.checkpoints(s), err)
+		}
 	}
 	if rest != "" {
 		if err := os.Truncate(l.checkpoints(s), int64(len(text)-len(rest))); err != nil {
@@ -160,12 +162,18 @@ func (l *folder) behind(c evidence.Checkpoint) (bool, error) {
 }
 
 // keep appends the hashes up to a checkpoint, then the checkpoint. Both are on
-// the disk when it returns.
-func (l *folder) keep(tree *audit.Tree, c evidence.Checkpoint, signed []byte) error {
+// the disk when it returns. After an error the next call looks where the files end,
+// and cuts off what a full disk left of a line.
+func (l *folder) keep(tree *audit.Tree, c evidence.Checkpoint, signed []byte) (err error) {
 	t, err := l.tip(c.Stream)
 	if err != nil {
 		return err
 	}
+	defer func() {
+		if err != nil {
+			delete(l.tips, c.Stream)
+		}
+	}()
 	var lines []byte
 	if c.Size > 0 {
 		for leaf, err := range tree.Leaves(t.lastLeaf + 1) {
@@ -193,7 +201,8 @@ func (l *folder) keep(tree *audit.Tree, c evidence.Checkpoint, signed []byte) er
 	return nil
 }
 
-// appendDurably appends to a file and waits until it is on the disk.
+// appendDurably appends to a file and waits until it is on the disk. What could not
+// be written whole is taken back, as far as that works.
 func appendDurably(path string, text []byte) error {
 	if len(text) == 0 {
 		return nil
@@ -202,9 +211,15 @@ func appendDurably(path string, text []byte) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(text)
-	if err == nil {
+	before, err := f.Seek(0, io.SeekEnd)
+	if err != nil {
+		return errors.Join(err, f.Close())
+	}
+	if _, err = f.Write(text); err == nil {
 		err = f.Sync()
+	}
+	if err != nil {
+		err = errors.Join(err, f.Truncate(before))
 	}
 	return errors.Join(err, f.Close())
 }

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -66,6 +67,51 @@ func TestADamagedPublicKeyIsWrittenAnew(t *testing.T) {
 		}
 		if after, err := os.ReadFile(path); !bytes.Equal(after, content) {
 			t.Errorf("%s is overwritten: %v", name, err)
+		}
+	}
+}
+
+func TestAFullDiskLeavesTheEvidenceWhole(t *testing.T) {
+	dir, key := t.TempDir(), newKey(t)
+	l, err := openFolder(dir, key, 0o700, func(string) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := evidence.Checkpoint{Log: key.verifier.Name(), Stream: schemas.StreamSessions, Root: evidence.EmptyRoot, First: 1}
+	signed, err := evidence.Sign(c, key.signer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keep := func() error { return l.keep(nil, c, signed) }
+	if err := keep(); err != nil {
+		t.Fatal(err)
+	}
+	path := l.checkpoints(c.Stream)
+	kept, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for part := range len(signed) + 1 {
+		// The next one cannot be written, and a part of it stays.
+		if err := errors.Join(os.Remove(path), os.Mkdir(path, 0o700)); err != nil {
+			t.Fatal(err)
+		}
+		if err := keep(); err == nil {
+			t.Fatal("a checkpoint is kept that could not be written")
+		}
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+		write(t, path, append(bytes.Clone(kept), signed[:part]...))
+		if err := keep(); err != nil {
+			t.Fatalf("%d bytes of it: %v", part, err)
+		}
+		after, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all, rest := evidence.SplitCheckpoints(after); len(all) != 2 || rest != "" {
+			t.Errorf("%d bytes of it: the file holds %d checkpoints and %q", part, len(all), rest)
 		}
 	}
 }
