@@ -184,6 +184,31 @@ func TestLogShowsTheLatest(t *testing.T) {
 	}
 }
 
+// TestATextIsFoundAsItWasSaid: events come with some letters escaped.
+func TestATextIsFoundAsItWasSaid(t *testing.T) {
+	const said = `cd x && make > "O<ut>" \ end`
+	data, err := json.Marshal(map[string]string{"prompt": said + "\nthen"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &services{replies: map[string]any{schemas.SvcReplay: pages(map[schemas.Stream][]schemas.ReplayEvent{schemas.StreamSessions: {
+		{Position: schemas.Position{Stream: schemas.StreamSessions, Seq: 1}, Type: "prompt.submitted", Data: data},
+	}})}}
+	for _, text := range []string{said, "x && m", `"o<UT>" \`, "end\nthen"} {
+		if r := s.run(t, "", "find", "--in", "log", text); r.code != 0 || strings.Count(r.out, "\n") != 1 || strings.Contains(r.out, "No event") {
+			t.Errorf("%q: %+v", text, r)
+		}
+	}
+}
+
+func TestANegativeNumberOfEventsIsRefused(t *testing.T) {
+	for _, line := range []string{"log --limit -1", "find --in log --limit -1 x", "replay --limit -2"} {
+		if r := findable().run(t, "", strings.Fields(line)...); r.code != 2 || !strings.Contains(r.err, "is no number of events") {
+			t.Errorf("%s: %+v", line, r)
+		}
+	}
+}
+
 // TestNoPrefixIsSaidTwice: the program's name stands once before a message.
 func TestNoPrefixIsSaidTwice(t *testing.T) {
 	for _, line := range []string{"statsu", "rule shwo X", "approve plans", "rule --nope", "log --diff", "find", "mode set wrok", "help nope", "session show"} {

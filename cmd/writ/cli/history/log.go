@@ -92,7 +92,7 @@ func (a *app) findCommand() *cobra.Command {
 			if err := a.NotAgents(); err != nil {
 				return err
 			}
-			f.text, f.latest = strings.ToLower(strings.Join(args, " ")), true
+			f.text, f.latest = strings.Join(args, " "), true
 			whole, err := sessionOf(cmd, a, f)
 			if err != nil {
 				return err

@@ -109,6 +109,9 @@ func (a *app) stretch(what string, f replayFlags) (base schemas.ReplayRequest, l
 }
 
 func (a *app) replay(ctx context.Context, what string, f replayFlags) error {
+	if f.limit < 0 {
+		return client.Usage(fmt.Sprintf("%s: --limit %d is no number of events", what, f.limit), "Give a number from 1 on, or 0 for all.")
+	}
 	base, last, err := a.stretch(what, f)
 	if err != nil {
 		return err
@@ -137,6 +140,10 @@ func (a *app) replay(ctx context.Context, what string, f replayFlags) error {
 		c.request.Stream = stream
 		cursors = append(cursors, c)
 	}
+	said, err := asWritten(f.text)
+	if err != nil {
+		return err
+	}
 	shown, pace := 0, pacer{speed: f.speed, longest: f.maxPause}
 	var kept []schemas.ReplayEvent // the latest, where only they are shown
 	for {
@@ -147,7 +154,7 @@ func (a *app) replay(ctx context.Context, what string, f replayFlags) error {
 		if !more || (f.limit > 0 && shown == f.limit) || last > 0 && e.Position.Seq > last {
 			break
 		}
-		if !namesRule(e, f.rule) || f.text != "" && !bytes.Contains(bytes.ToLower(e.Data), []byte(f.text)) {
+		if !namesRule(e, f.rule) || !bytes.Contains(bytes.ToLower(e.Data), said) {
 			continue
 		}
 		if f.latest && f.limit > 0 {
@@ -177,6 +184,15 @@ func (a *app) replay(ctx context.Context, what string, f replayFlags) error {
 		return client.Refused(what, "the log has no events of session "+f.session, "`writ session list` shows the sessions.")
 	}
 	return nil
+}
+
+// asWritten is a text as it stands within a string of JSON, in lower case.
+func asWritten(text string) ([]byte, error) {
+	written, err := json.Marshal(strings.ToLower(text))
+	if err != nil {
+		return nil, err
+	}
+	return written[1 : len(written)-1], nil
 }
 
 // ends are the last sequences of the streams, where the latest records are all
