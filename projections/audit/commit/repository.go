@@ -190,58 +190,75 @@ func (r Repository) contents(ctx context.Context, now map[string]side, were []ma
 	if len(ids) == 0 {
 		return nil, nil
 	}
+	sums := make(map[string]string, len(ids))
+	err := r.each(ctx, ids, func(id string, content io.Reader) error {
+		h := sha256.New()
+		if _, err := io.Copy(h, content); err != nil {
+			return err
+		}
+		sums[id] = hex.EncodeToString(h.Sum(nil))
+		return nil
+	})
+	return sums, err
+}
+
+// each hands over the contents of blobs by their ids, from one process of git.
+func (r Repository) each(ctx context.Context, ids []string, fn func(id string, content io.Reader) error) error {
 	c := exec.CommandContext(ctx, "git", "--no-replace-objects", "cat-file", "--batch")
 	c.Dir, c.Env, c.Stdin = r.Dir, append(slices.Clone(r.Env), "LC_ALL=C"), strings.NewReader(strings.Join(ids, "\n")+"\n")
 	out, err := c.StdoutPipe()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := c.Start(); err != nil {
-		return nil, err
+		return err
 	}
-	sums, err := readBatch(bufio.NewReader(out), ids)
-	if err != nil {
+	if err := readBatch(bufio.NewReader(out), ids, fn); err != nil {
 		_ = c.Process.Kill()
 		_ = c.Wait()
-		return nil, err
+		return err
 	}
-	return sums, c.Wait()
+	return c.Wait()
 }
 
 // readBatch reads what git cat-file --batch writes of each id: "ID blob SIZE", the
 // content, and a line's end.
-func readBatch(out *bufio.Reader, ids []string) (map[string]string, error) {
-	sums := map[string]string{}
+func readBatch(out *bufio.Reader, ids []string, fn func(id string, content io.Reader) error) error {
 	for _, id := range ids {
 		line, err := out.ReadString('\n')
 		if err != nil {
-			return nil, fmt.Errorf("git ended before the content of %s: %w", id, err)
+			return fmt.Errorf("git ended before the content of %s: %w", id, err)
 		}
 		words := strings.Fields(line)
 		if len(words) != 3 || words[1] != "blob" {
-			return nil, fmt.Errorf("git has no content of %s (%s): fetch the whole history, such as with fetch-depth: 0", id, strings.TrimSpace(line))
+			return fmt.Errorf("git has no content of %s (%s): fetch the whole history, such as with fetch-depth: 0", id, strings.TrimSpace(line))
 		}
 		size, err := strconv.ParseInt(words[2], 10, 64)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		h := sha256.New()
-		if _, err := io.CopyN(h, out, size); err != nil {
-			return nil, err
+		content := &io.LimitedReader{R: out, N: size}
+		if err := fn(id, content); err != nil {
+			return err
+		}
+		if _, err := io.Copy(io.Discard, content); err != nil {
+			return err
+		}
+		if content.N > 0 {
+			return fmt.Errorf("git ended within the content of %s: %w", id, io.ErrUnexpectedEOF)
 		}
 		if _, err := out.Discard(1); err != nil {
-			return nil, err
+			return err
 		}
-		sums[id] = hex.EncodeToString(h.Sum(nil))
 	}
-	return sums, nil
+	return nil
 }
 
 // NotesRef is where statements are kept beside commits, as git notes.
 const NotesRef = "writ"
 
-// keptNotes bounds the statements that are read from git notes.
-const keptNotes = 5000
+// mostNote bounds what is read of one note. Anybody who may push can make one.
+const mostNote = 16 << 20
 
 // Statements are all that git notes hold, one text a commit.
 func (r Repository) Statements(ctx context.Context) ([]string, error) {
@@ -249,19 +266,17 @@ func (r Repository) Statements(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, nil //nolint:nilerr // there are none
 	}
-	var all []string
+	var notes, all []string
 	for line := range strings.Lines(list) {
 		note, _, _ := strings.Cut(line, " ")
-		if len(all) == keptNotes {
-			return nil, fmt.Errorf("refs/notes/%s has more than %d notes", NotesRef, keptNotes)
-		}
-		text, err := r.git(ctx, nil, "cat-file", "blob", note)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, text)
+		notes = append(notes, note)
 	}
-	return all, nil
+	err = r.each(ctx, notes, func(_ string, content io.Reader) error {
+		text, err := io.ReadAll(io.LimitReader(content, mostNote))
+		all = append(all, string(text))
+		return err
+	})
+	return all, err
 }
 
 // Keep writes a statement beside its commit, in place of an earlier one of the same

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -180,13 +179,13 @@ func (a attests) verify(ctx context.Context, revision string, f attestFlags) err
 		if err != nil {
 			return client.Refused(what, err.Error(), "--evidence takes a file that writ audit attest --out wrote.")
 		}
+		if first, _, _ := bytes.Cut(raw, []byte{'\n'}); !json.Valid(first) {
+			return client.Refused(what, name+" holds no statements", "--evidence takes what writ audit attest wrote, one statement a line.")
+		}
 		texts = append(texts, string(raw))
 	}
 	v := attestVerified{Commit: d.Commit, Base: d.Parents}
-	statements, foreign, err := openStatements(texts, keys)
-	if err != nil {
-		return client.Refused(what, err.Error(), "--evidence takes what writ audit attest wrote, one statement a line.")
-	}
+	statements, foreign := openStatements(texts, keys)
 	v.Statements, v.Foreign = len(statements), foreign
 	v.Files = attest.Judge(d.Changes, statements, policy)
 	v.OK = !slices.ContainsFunc(v.Files, func(f attest.Finding) bool { return !f.OK })
@@ -232,7 +231,7 @@ func (f attestFlags) policy() (p attest.Policy, err error) {
 	return p, nil
 }
 
-// attestKeys are the keys that are trusted: those given, or this installation's.
+// keys are the keys that are trusted: those given, or this installation's.
 func (a attests) keys(what string, given []string) (keys []note.Verifier, err error) {
 	if len(given) == 0 {
 		given = []string{""}
@@ -264,27 +263,24 @@ func (a attests) keys(what string, given []string) (keys []note.Verifier, err er
 }
 
 // openStatements opens the envelopes of some texts, one a line. What a given key did
-// not sign is counted.
-func openStatements(texts []string, keys []note.Verifier) (all []attest.Statement, foreign int, err error) {
+// not sign, and what is no envelope, is counted.
+func openStatements(texts []string, keys []note.Verifier) (all []attest.Statement, foreign int) {
 	for _, text := range texts {
-		decoder := json.NewDecoder(bytes.NewReader([]byte(text)))
+		decoder := json.NewDecoder(strings.NewReader(text))
 		for decoder.More() {
 			var raw json.RawMessage
 			if err := decoder.Decode(&raw); err != nil {
-				return nil, 0, err
-			}
-			s, _, err := attest.Open(raw, keys)
-			switch {
-			case errors.Is(err, attest.ErrSignature):
 				foreign++
-			case err != nil:
-				return nil, 0, err
-			default:
+				break
+			}
+			if s, _, err := attest.Open(raw, keys); err != nil {
+				foreign++
+			} else {
 				all = append(all, s)
 			}
 		}
 	}
-	return all, foreign, nil
+	return all, foreign
 }
 
 func (a attests) showFindings(all []attest.Finding) {
