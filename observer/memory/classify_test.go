@@ -216,3 +216,26 @@ func TestOneCallPerStretchOfATranscript(t *testing.T) {
 		t.Errorf("%+v, %v", was, err)
 	}
 }
+
+func TestALineLongerThanAReadingIsPassedOver(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.jsonl")
+	long := strings.Repeat("x", transcriptMost+5)
+	for _, c := range []struct {
+		text  string
+		from  int64
+		lines string
+		at    int64
+	}{
+		{"a\n" + long + "\nb\nc", 0, "a\n", 0},
+		{"a\n" + long + "\nb\nc", 2, "b\n", int64(len(long)) + 3},
+		{"a\n" + long + long + "\nb\n", 2, "b\n", int64(2*len(long)) + 3},
+		{"a\n" + long, 2, "", 2}, // it goes on to be written
+		{"a\n" + long + "\n", 2, "", int64(len(long)) + 3},
+		{long[:transcriptMost-1] + "\nb\n", 0, long[:transcriptMost-1] + "\n", 0},
+	} {
+		put(t, path, c.text)
+		if lines, at, err := tailOf(path, c.from); string(lines) != c.lines || at != c.at || err != nil {
+			t.Errorf("%d bytes from %d: %.20q at %d, want %.20q at %d: %v", len(c.text), c.from, lines, at, c.lines, c.at, err)
+		}
+	}
+}

@@ -160,7 +160,8 @@ func (d *Service) classifyLines(lines []byte, path, session, scope string, end i
 }
 
 // tailOf reads a file's whole lines from an offset on, from the start if the
-// file has become shorter.
+// file has become shorter. Lines longer than one reading takes are passed over: the
+// offset that is returned is where the lines begin.
 func tailOf(path string, from int64) ([]byte, int64, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -170,14 +171,23 @@ func tailOf(path string, from int64) ([]byte, int64, error) {
 	if info, err := f.Stat(); err == nil && info.Size() < from {
 		from = 0
 	}
-	if _, err := f.Seek(from, io.SeekStart); err != nil {
-		return nil, 0, fmt.Errorf("transcript: %w", err)
+	for at, within := from, false; ; { // within a line that is passed over
+		raw, err := io.ReadAll(io.NewSectionReader(f, at, transcriptMost))
+		if err != nil {
+			return nil, 0, fmt.Errorf("transcript: %w", err)
+		}
+		first, last := bytes.IndexByte(raw, '\n')+1, bytes.LastIndexByte(raw, '\n')+1
+		switch {
+		case within && first > 0:
+			at, from, within = at+int64(first), at+int64(first), false
+		case last == 0 && len(raw) == transcriptMost:
+			at, within = at+int64(len(raw)), true
+		case within: // it goes on to be written
+			return nil, from, nil
+		default:
+			return raw[:last], from, nil
+		}
 	}
-	raw, err := io.ReadAll(io.LimitReader(f, transcriptMost))
-	if err != nil {
-		return nil, 0, fmt.Errorf("transcript: %w", err)
-	}
-	return raw[:bytes.LastIndexByte(raw, '\n')+1], from, nil
 }
 
 // transcriptMost bounds what one reading takes; the next one goes on.
