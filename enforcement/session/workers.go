@@ -39,9 +39,7 @@ func (s *Sessions) leftByWorkers(ctx context.Context, id string, state enforceme
 	if !state.Orchestrator && state.Subagents != enforcement.SubagentsExempt {
 		return nil, nil
 	}
-	if !s.searched(id) {
-		s.findWorkers(id)
-	}
+	s.findWorkers(id)
 	left = map[string][]string{}
 	for _, child := range s.Linked(id) {
 		worker, err := s.Peek(ctx, child)
@@ -56,19 +54,16 @@ func (s *Sessions) leftByWorkers(ctx context.Context, id string, state enforceme
 	return left, tests
 }
 
-// searched reports whether the list of sessions was looked through for this
-// one's workers, and notes that it is now.
-func (s *Sessions) searched(id string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	was := s.scanned[id]
-	s.scanned[id] = true
-	return was
-}
-
-// findWorkers looks for workers that began before this daemon did. What cannot
-// be read now is missing, which closes a gate rather than opening one.
+// findWorkers looks for workers that began before this daemon did, until it could
+// look once. What cannot be read now is missing, which closes a gate rather than
+// opening one.
 func (s *Sessions) findWorkers(id string) {
+	s.mu.Lock()
+	found := s.scanned[id]
+	s.mu.Unlock()
+	if found {
+		return
+	}
 	err := s.Runtime.Read(s.List.Name(), func(reader projections.Reader) error {
 		seen := 0
 		for one, err := range s.List.List(reader) {
@@ -86,5 +81,9 @@ func (s *Sessions) findWorkers(id string) {
 	})
 	if err != nil {
 		s.Logger.Warn("find the workers of a session", "session", id, "error", err)
+		return
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.scanned[id] = true
 }

@@ -110,6 +110,9 @@ func (h Hook) Install() (said string, err error) {
 		if err != nil {
 			return "", err
 		}
+		if _, err := os.Lstat(at + before); err == nil {
+			return "", fmt.Errorf("%s holds the hook of an earlier installation, and another one lies in its place now. Put what of both you want into %s, remove the other file, and install again", at+before, at)
+		}
 		if err := atomicfile.Write(at+before, there, info.Mode().Perm()); err != nil {
 			return "", err
 		}
