@@ -105,6 +105,9 @@ func (s *staged) commit(changes []change) error {
 	for i, c := range changes {
 		if err := s.files[i].Commit(); err != nil {
 			s.discard()
+			if i > 0 {
+				return &Problem{"write " + c.path, err.Error(), fmt.Sprintf("Make room for it and run this again: %d of %d files are written.", i, len(changes))}
+			}
 			return cannotWrite(c.path, err)
 		}
 	}

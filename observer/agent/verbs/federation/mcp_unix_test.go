@@ -3,7 +3,10 @@
 package federation
 
 import (
+	"context"
+	"errors"
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -45,5 +48,25 @@ func TestServersEnd(t *testing.T) {
 	}
 	if r := ask(t.Context(), t, m, "mcp", "call near greet {}", t.TempDir()); r.Outcome != verbs.Failed {
 		t.Errorf("after its end: %q", r.Text)
+	}
+}
+
+// TestAServerThatStartsIsGivenUp: whoever ends does not wait for it.
+func TestAServerThatStartsIsGivenUp(t *testing.T) {
+	t.Parallel()
+	p := newPool("test")
+	asked := make(chan error, 1)
+	go func() {
+		_, _, err := p.get(t.Context(), key{server: "silent", dir: t.TempDir()}, Server{Command: []string{"sleep", "300"}})
+		asked <- err
+	}()
+	for begun := false; !begun; runtime.Gosched() {
+		p.mu.Lock()
+		begun = len(p.open) > 0
+		p.mu.Unlock()
+	}
+	p.close()
+	if err := <-asked; !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
 	}
 }

@@ -41,6 +41,7 @@ type pool struct {
 // link is one connection, made by the first who needs it.
 type link struct {
 	ready   chan struct{} // closed when session or err is set
+	giveUp  context.CancelFunc
 	session *sdk.ClientSession
 	err     error
 	end     func()
@@ -82,7 +83,9 @@ func (p *pool) get(ctx context.Context, k key, s Server) (l *link, fresh bool, e
 		l = &link{ready: make(chan struct{})}
 		p.open[k] = l
 		// The connection outlives the call that made it.
-		go p.connect(context.WithoutCancel(ctx), l, k, s)
+		var connecting context.Context
+		connecting, l.giveUp = context.WithTimeout(context.WithoutCancel(ctx), connectTime)
+		go p.connect(connecting, l, k, s)
 	}
 	l.users++
 	if l.idle != nil {
@@ -137,8 +140,7 @@ const connectTime = 50 * time.Second
 
 func (p *pool) connect(ctx context.Context, l *link, k key, s Server) {
 	defer close(l.ready)
-	ctx, cancel := context.WithTimeout(ctx, connectTime)
-	defer cancel()
+	defer l.giveUp()
 	client := sdk.NewClient(&sdk.Implementation{Name: "writ", Title: "Writ", Version: p.version}, &sdk.ClientOptions{Capabilities: &sdk.ClientCapabilities{}})
 	if len(s.Command) == 0 {
 		transport := &sdk.StreamableClientTransport{Endpoint: s.URL, HTTPClient: withHeaders(s.Headers), DisableStandaloneSSE: true, MaxRetries: 1}
@@ -162,8 +164,10 @@ func (p *pool) connect(ctx context.Context, l *link, k key, s Server) {
 	}
 }
 
-// close ends a connection, and the server if it was started for it.
+// close ends a connection, and the server if it was started for it. One that is
+// still being made is given up.
 func (l *link) close() {
+	l.giveUp()
 	<-l.ready
 	if l.session != nil {
 		_ = l.session.Close() // it is not used again
