@@ -121,7 +121,9 @@ func (e *Engine) parallel(ctx context.Context, call verbs.Call) (verbs.Result, e
 	var wait sync.WaitGroup
 	for i, child := range children[:allowed] {
 		wait.Go(func() {
-			r := c.parallelChild(ctx, child)
+			r := e.safely(ctx, verbs.HandlerFunc(func(ctx context.Context, _ verbs.Call) (verbs.Result, error) {
+				return c.parallelChild(ctx, child), nil
+			}), call)
 			results[i] = dialect.Result{Verb: "agent", Args: strings.TrimSpace(child.ID + " " + child.Message), Trust: r.Trust, Body: r.Text, End: r.End}
 			failed[i], outside[i] = r.Outcome != verbs.Done, r.Outside
 		})

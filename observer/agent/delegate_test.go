@@ -123,6 +123,34 @@ func TestParallelChildren(t *testing.T) {
 	}
 }
 
+// TestWhatBreaksInAChildStaysThere: neither beside others nor in a pane does it end
+// the program.
+func TestWhatBreaksInAChildStaysThere(t *testing.T) {
+	b := newBench(t, map[string]string{"lead": "*", "dev": "*", "sound": "*"}, nil)
+	b.model.answer = func(p Prompt) (string, Reply, error) {
+		switch {
+		case strings.HasPrefix(p.System, "You are dev"):
+			panic("oh")
+		case strings.HasPrefix(p.System, "You are sound"):
+			return "Sound.", Reply{Whole: true}, nil
+		case len(p.Messages) == 1:
+			return "/parallel\n/agent dev go\n/agent sound go\n/endparallel\n/pane dev go\n", Reply{Whole: true}, nil
+		}
+		return "Done.", Reply{Whole: true}, nil
+	}
+	f := b.run("lead", "x")
+	b.engine.Close()
+	told := ""
+	for _, p := range b.model.asked {
+		for _, m := range p.Messages {
+			told += m.Text
+		}
+	}
+	if f.Outcome != Answered || !strings.Contains(told, "Writ failed while it ran /parallel") || !strings.Contains(told, "Sound.") {
+		t.Errorf("%+v, told %s", f, told)
+	}
+}
+
 func TestParallelIsBoundedAndNamesTheRest(t *testing.T) {
 	b := newBench(t, map[string]string{"lead": "*", "dev": "*"}, nil)
 	b.model.answer = func(p Prompt) (string, Reply, error) {

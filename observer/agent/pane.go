@@ -85,7 +85,10 @@ func (e *Engine) work(ctx context.Context, all *panes, p *pane, message string) 
 	ctx, cancel := e.untilClosed(ctx)
 	defer cancel()
 	for {
-		p.c.message(ctx, message)
+		e.safely(ctx, verbs.HandlerFunc(func(ctx context.Context, _ verbs.Call) (r verbs.Result, err error) {
+			p.c.message(ctx, message)
+			return r, nil
+		}), verbs.Call{Verb: "pane"})
 		all.mu.Lock()
 		if len(p.queue) == 0 || ctx.Err() != nil {
 			p.closed = true
