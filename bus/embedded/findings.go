@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -197,10 +198,10 @@ func (s *Server) examine(stored []string) error {
 	if err != nil {
 		s.find(Finding{Err: fmt.Errorf("%w: %w", ErrMarksUnreadable, err)})
 	}
-	for _, name := range sortedKeys(noted.Streams) {
+	for _, name := range slices.Sorted(maps.Keys(noted.Streams)) {
 		s.compare(name, noted.Streams[name], have[name])
 	}
-	for _, name := range sortedKeys(have) {
+	for _, name := range slices.Sorted(maps.Keys(have)) {
 		s.count(name, have[name])
 	}
 	return nil
@@ -265,15 +266,6 @@ func (s *Server) find(f Finding) {
 	if running && s.options.Found != nil {
 		s.options.Found(f)
 	}
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 // KeepFindings adds what a server found wrong with its store to a file, since it

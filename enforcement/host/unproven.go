@@ -2,6 +2,7 @@ package host
 
 import (
 	"encoding/json"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -162,7 +163,7 @@ type argument struct {
 
 // of says what of an input is more than reading takes.
 func (a *argument) of(input map[string]json.RawMessage) string {
-	for _, key := range sortedKeys(input) {
+	for _, key := range slices.Sorted(maps.Keys(input)) {
 		var value any
 		if json.Unmarshal(input[key], &value) != nil {
 			return "its input cannot be read"
@@ -172,15 +173,6 @@ func (a *argument) of(input map[string]json.RawMessage) string {
 		}
 	}
 	return ""
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for key := range m {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 func (a *argument) look(key string, value any, depth int) string {
@@ -201,7 +193,7 @@ func (a *argument) look(key string, value any, depth int) string {
 			}
 		}
 	case map[string]any:
-		for _, k := range sortedKeys(value) {
+		for _, k := range slices.Sorted(maps.Keys(value)) {
 			if why := a.look(keyWords(k), value[k], depth+1); why != "" {
 				return why
 			}
@@ -326,7 +318,7 @@ func pathsIn(found []string, value any, depth int) []string {
 			found = pathsIn(found, one, depth+1)
 		}
 	case map[string]any:
-		for _, key := range sortedKeys(value) {
+		for _, key := range slices.Sorted(maps.Keys(value)) {
 			found = pathsIn(found, value[key], depth+1)
 		}
 	}

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -121,7 +122,7 @@ func (c *conversation) consult(ctx context.Context, system, question string) (te
 	}
 	var out strings.Builder
 	reply, err := c.engine.o.Model.Chat(ctx, Prompt{
-		Model: firstOf(k.Advisor.Model, c.model), MaxTokens: adviceTokens,
+		Model: cmp.Or(k.Advisor.Model, c.model), MaxTokens: adviceTokens,
 		System:   fmt.Sprintf(system, k.Name, sentence(k.Role), sentence(k.Goal)),
 		Messages: []Message{{Text: question}},
 	}, func(piece string) error {

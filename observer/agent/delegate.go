@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -56,7 +57,7 @@ func (c *conversation) child(ctx context.Context, id, message, trigger string) (
 	}
 	child := &conversation{
 		engine: c.engine, id: c.engine.o.NewID(), run: run, file: c.file, workspace: c.workspace, watch: c.watch, confirm: c.confirm,
-		model: firstOf(called.constitution.Model, c.model), taint: c.taint.Clone(), tokens: c.allowance(),
+		model: cmp.Or(called.constitution.Model, c.model), taint: c.taint.Clone(), tokens: c.allowance(),
 	}
 	err = c.engine.register(ctx, child, schemas.AgentStarted{
 		Agent: id, Message: message, Origin: c.origin(message), Trigger: trigger, Model: child.model, File: called.file, Workspace: c.workspace,
@@ -91,7 +92,7 @@ func (c *conversation) result(f schemas.AgentFinished) verbs.Result {
 
 func resultOf(id string, f schemas.AgentFinished) verbs.Result {
 	if f.Outcome == Answered {
-		return verbs.Content(verbs.TrustPeer, firstOf(f.Answer, "(agent "+id+" answered nothing)"))
+		return verbs.Content(verbs.TrustPeer, cmp.Or(f.Answer, "(agent "+id+" answered nothing)"))
 	}
 	r := verbs.Err("agent "+id+" "+joinReasons(f.Outcome, f.Reason), "do it yourself or ask differently")
 	if f.Answer != "" {

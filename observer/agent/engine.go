@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -204,7 +205,7 @@ func (e *Engine) begin(ctx context.Context, s Start) (*conversation, error) {
 		return nil, fmt.Errorf("%w: %s", ErrWorkspace, s.Workspace)
 	}
 	c := &conversation{
-		engine: e, id: s.Run, run: run, file: s.File, workspace: filepath.Clean(s.Workspace), model: firstOf(s.Model, run.Constitution.Model),
+		engine: e, id: s.Run, run: run, file: s.File, workspace: filepath.Clean(s.Workspace), model: cmp.Or(s.Model, run.Constitution.Model),
 		watch: s.Watch, confirm: s.Confirm, tokens: unbounded,
 	}
 	if s.Origin != schemas.OriginUser && s.Origin != schemas.OriginAgent {
@@ -293,15 +294,6 @@ func (e *Engine) at(run string) *conversation {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.live[run]
-}
-
-func firstOf(texts ...string) string {
-	for _, t := range texts {
-		if t != "" {
-			return t
-		}
-	}
-	return ""
 }
 
 // newSeed is what the nonce of a batch is made from.

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime/debug"
@@ -165,7 +166,7 @@ func (o *order) keep(ctx context.Context, r verbs.Result) verbs.Result {
 			r = withLine(r, "WARN: "+a.Name+" could not be kept: "+err.Error())
 			continue
 		}
-		r = withLine(r, fmt.Sprintf("[kept as artifact #%s — %s, %d bytes]", id, firstOf(a.MIME, "data"), len(a.Data)))
+		r = withLine(r, fmt.Sprintf("[kept as artifact #%s — %s, %d bytes]", id, cmp.Or(a.MIME, "data"), len(a.Data)))
 	}
 	r.Keep = nil
 	return r

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -85,7 +86,7 @@ func (x *exchange) answer(ctx context.Context, r *response, last bool) bool {
 		x.c.skipAll(ctx, r, "it was the last response of the message")
 	}
 	if !r.reply.Whole {
-		reason = joinReasons(reason, "the answer was ended by its bound: "+firstOf(r.reply.Stop, "length"))
+		reason = joinReasons(reason, "the answer was ended by its bound: "+cmp.Or(r.reply.Stop, "length"))
 	}
 	answer := r.answer()
 	judged, err := x.c.gate(ctx, x.text, answer)

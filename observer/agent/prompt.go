@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -60,7 +61,7 @@ func (c *conversation) callees() string {
 		if _, d := c.run.Delegate(k); d.Verdict != dialect.Allow || c.run.Grant.Check(dialect.Request{Verb: "agent", Args: k.Name + " x"}).Verdict != dialect.Allow {
 			continue
 		}
-		fmt.Fprintf(&out, "- %s: %s\n", k.Name, strings.Join(strings.Fields(firstOf(k.Role, k.Goal, "an agent")), " "))
+		fmt.Fprintf(&out, "- %s: %s\n", k.Name, strings.Join(strings.Fields(cmp.Or(k.Role, k.Goal, "an agent")), " "))
 	}
 	return out.String()
 }

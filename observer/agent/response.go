@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -109,7 +110,7 @@ func (c *conversation) recordReply(ctx context.Context, r *response) error {
 	case r.problem != nil:
 		replied.Stop, replied.Problem = "cut", r.problem.Error()
 	case !r.reply.Whole:
-		replied.Stop = firstOf(r.reply.Stop, "length")
+		replied.Stop = cmp.Or(r.reply.Stop, "length")
 	}
 	all := []schemas.Payload{replied}
 	for _, d := range r.diagnostics {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -48,7 +49,7 @@ func (d reflection) reflect(ctx context.Context, r schemas.MemoryReflectRequest)
 		return reply, err
 	}
 	scopes := search.unread(r.Scope)
-	for _, scope := range sortedScopes(scopes) {
+	for _, scope := range slices.Sorted(maps.Keys(scopes)) {
 		all := scopes[scope]
 		some := all[:min(len(all), reflectAtOnce)]
 		reply.Left += len(all) - len(some)
@@ -57,15 +58,6 @@ func (d reflection) reflect(ctx context.Context, r schemas.MemoryReflectRequest)
 		}
 	}
 	return reply, nil
-}
-
-func sortedScopes[V any](of map[string]V) []string {
-	names := make([]string, 0, len(of))
-	for name := range of {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }
 
 // mayReflect says whether reflection reads an entry.

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -39,7 +40,7 @@ func (c *Client) anthropic() func(context.Context, *watch, Request, func(string)
 				stop = stopped(string(event.Delta.StopReason))
 				reply.Usage.Output = int(event.Usage.OutputTokens)
 			case "message_stop":
-				reply.Stop = firstOf(stop, StopEnd)
+				reply.Stop = cmp.Or(stop, StopEnd)
 			}
 		}
 		err = stream.Err()

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -48,7 +49,7 @@ func (c *Client) openAI() func(context.Context, *watch, Request, func(string) er
 		err = stream.Err()
 		var refused *openai.Error
 		if errors.As(err, &refused) {
-			said = firstOf(refused.Message, refused.Code, refused.RawJSON())
+			said = cmp.Or(refused.Message, refused.Code, refused.RawJSON())
 		}
 		return reply, said, err
 	}
@@ -117,13 +118,4 @@ func joined(parts []Part) (text string) {
 		text += p.Text
 	}
 	return text
-}
-
-func firstOf(texts ...string) string {
-	for _, t := range texts {
-		if t != "" {
-			return t
-		}
-	}
-	return ""
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -68,7 +69,7 @@ func (p *puller) run() (Pulled, error) {
 			return Pulled{}, err
 		}
 	}
-	for _, what := range sortedKeys(p.ignored) {
+	for _, what := range slices.Sorted(maps.Keys(p.ignored)) {
 		p.pulled.Skipped = append(p.pulled.Skipped, fmt.Sprintf("%s (%d)", what, p.ignored[what]))
 	}
 	slices.SortFunc(p.pulled.Nodes, func(a, b schemas.Rule) int { return cmp.Compare(a.ID, b.ID) })
@@ -111,7 +112,9 @@ func (p *puller) findLabels() error {
 
 const hasType = "any(l IN labels(%[1]s) WHERE l IN $labels)"
 
-func (p *puller) params() map[string]any { return map[string]any{"labels": sortedKeys(p.types)} }
+func (p *puller) params() map[string]any {
+	return map[string]any{"labels": slices.Sorted(maps.Keys(p.types))}
+}
 
 func (p *puller) readNodes() error {
 	// The mirror's own come first, and what says more before what says less: of

@@ -3,6 +3,7 @@ package neo4jmirror
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 	"regexp"
 	"slices"
@@ -51,7 +52,7 @@ func newReader(t schemas.NodeType, props map[string]any) *reader {
 		}
 	}
 	var others []string
-	for _, key := range sortedKeys(props) {
+	for _, key := range slices.Sorted(maps.Keys(props)) {
 		name := snake(key)
 		switch {
 		case key == idKey, strings.HasPrefix(key, "writ_"), name == "type", name == "node_type":
@@ -77,14 +78,14 @@ func newReader(t schemas.NodeType, props map[string]any) *reader {
 func findID(t schemas.NodeType, props map[string]any) string {
 	wanted := []string{"id", snake(string(t)) + "_id", strings.ToLower(string(t)) + "_id", "node_id", "uid", "key"}
 	for _, want := range wanted {
-		for _, key := range sortedKeys(props) {
+		for _, key := range slices.Sorted(maps.Keys(props)) {
 			if text, is := props[key].(string); is && snake(key) == want && strings.TrimSpace(text) != "" {
 				return key
 			}
 		}
 	}
 	var like []string
-	for _, key := range sortedKeys(props) {
+	for _, key := range slices.Sorted(maps.Keys(props)) {
 		text, is := props[key].(string)
 		if is && idShape.MatchString(text) && (strings.HasSuffix(snake(key), "_id") || snake(key) == "name") {
 			like = append(like, key)

@@ -2,6 +2,7 @@ package neo4jmirror
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -202,7 +203,7 @@ func putEdges(do statements, generation int64, edges []edgeRow) (int, error) {
 		byType[e.kind] = append(byType[e.kind], map[string]any{"from": e.from, "to": e.to, "order": e.order})
 	}
 	written := 0
-	for _, kind := range sortedKeys(byType) {
+	for _, kind := range slices.Sorted(maps.Keys(byType)) {
 		query := fmt.Sprintf("UNWIND $rows AS row "+
 			"MATCH (a:%[1]s {id: row.from}) MATCH (b:%[1]s {id: row.to}) WHERE b.%[2]s IS NULL AND a.%[2]s IS NULL "+
 			"MERGE (a)-[r:%[3]s {%[4]s: true}]->(b) SET r.%[5]s = $generation, r.%[6]s = row.order RETURN count(r) AS n",
@@ -264,13 +265,4 @@ func staleNodes(do statements, generation int64, most int) ([]string, error) {
 		}
 	}
 	return ids, err
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for key := range m {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
 }

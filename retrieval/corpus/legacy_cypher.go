@@ -1,6 +1,7 @@
 package corpus
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -53,7 +54,7 @@ func scriptNode(path string, n *cypher.Node) *legacyNode {
 			break
 		}
 	}
-	for _, key := range sortedKeys(n.Properties) {
+	for _, key := range slices.Sorted(maps.Keys(n.Properties)) {
 		out.values = append(out.values, legacyValue{name: normal(key), value: n.Properties[key], line: n.Line})
 	}
 	return out
@@ -67,7 +68,7 @@ func targetOf(r cypher.Relationship, byNode map[*cypher.Node]*legacyNode) string
 		return to.id(t)
 	}
 	sought := legacyNode{}
-	for _, key := range sortedKeys(r.Target) {
+	for _, key := range slices.Sorted(maps.Keys(r.Target)) {
 		sought.values = append(sought.values, legacyValue{name: normal(key), value: r.Target[key]})
 	}
 	t, _ := sought.nodeType()

@@ -3,6 +3,7 @@ package corpus
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"reflect"
 	"regexp"
 	"slices"
@@ -208,7 +209,7 @@ func (c *conversion) takeMap(f field, path string, v legacyValue) {
 		c.skipped(v.line, "%s has no place in a %s: left out", path, c.own)
 		return
 	}
-	for _, key := range sortedKeys(m) {
+	for _, key := range slices.Sorted(maps.Keys(m)) {
 		if _, found := fieldOf(f.sub, normal(key)); !found {
 			c.skipped(v.line, "%s has no place under %s: left out", key, path)
 			continue
@@ -219,15 +220,6 @@ func (c *conversion) takeMap(f field, path string, v legacyValue) {
 		sub, into := c.at(path + "." + normal(key))
 		c.set(sub, path+"."+normal(key), into, legacyValue{name: normal(key), value: m[key], line: v.line})
 	}
-}
-
-func sortedKeys(m map[string]any) []string {
-	keys := make([]string, 0, len(m))
-	for key := range m {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 // severityNames are other words for the four severities.
@@ -290,7 +282,7 @@ func asText(v any) string {
 // pair writes a small map as one text: an excuse and its answer in that order,
 // anything else as its sorted keys have it.
 func pair(m map[string]any) string {
-	keys := sortedKeys(m)
+	keys := slices.Sorted(maps.Keys(m))
 	if thought, counter := asText(m["thought"]), asText(m["counter"]); len(m) == 2 && thought != "" && counter != "" {
 		return thought + " → " + counter
 	}

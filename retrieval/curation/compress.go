@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"hash/crc32"
+	"maps"
 	"slices"
 	"strings"
 
@@ -56,7 +57,7 @@ func Compress(nodes []schemas.Rule, vectors [][]float32, t Thresholds) ([]schema
 		}
 	}
 	var out []schemas.Rule
-	for _, domain := range sortedKeys(domains) {
+	for _, domain := range slices.Sorted(maps.Keys(domains)) {
 		out = append(out, abstractions(domain, domains[domain], t.Cluster, taken)...)
 	}
 	slices.SortFunc(out, func(a, b schemas.Rule) int { return cmp.Compare(a.ID, b.ID) })

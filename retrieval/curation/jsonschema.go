@@ -1,7 +1,6 @@
 package curation
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -81,7 +80,7 @@ func (p *Proposal) validate(s *nodeSchema, field, path string, value any) bool {
 			}
 		}
 	case map[string]any:
-		for _, key := range sortedKeys(v) {
+		for _, key := range slices.Sorted(maps.Keys(v)) {
 			if known, has := s.Properties[key]; has {
 				p.validate(known, field, path+"."+key, v[key])
 			} else {
@@ -117,5 +116,3 @@ func jsonKind(value any) string {
 		return "object"
 	}
 }
-
-func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }

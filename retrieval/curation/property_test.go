@@ -3,6 +3,7 @@ package curation
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -190,7 +191,7 @@ func TestParseAgreesWithTheSchema(t *testing.T) {
 		kind := rapid.SampledFrom(schemas.NodeTypes()).Draw(t, "type")
 		schema := schemaFor(kind)
 		object := map[string]any{"type": string(kind), "id": "A-B-001", "severity": "low", "trigger": "t", "statement": "s"}
-		for _, key := range append(schema.Required, rapid.SliceOfN(rapid.SampledFrom(append(sortedKeys(schema.Properties), "gadget")), 0, 4).Draw(t, "keys")...) {
+		for _, key := range append(schema.Required, rapid.SliceOfN(rapid.SampledFrom(append(slices.Sorted(maps.Keys(schema.Properties)), "gadget")), 0, 4).Draw(t, "keys")...) {
 			switch known := schema.Properties[key]; {
 			case known != nil && known.Const != nil:
 			case rapid.IntRange(0, 3).Draw(t, key+" wrong") == 0:
@@ -230,7 +231,7 @@ func drawValue(t *rapid.T, s *nodeSchema, other []any) any {
 		return []any{drawValue(t, s.Items, other)}
 	}
 	object := map[string]any{}
-	for _, key := range sortedKeys(s.Properties) {
+	for _, key := range slices.Sorted(maps.Keys(s.Properties)) {
 		if rapid.IntRange(0, 5).Draw(t, "has") > 0 {
 			object[key] = drawValue(t, s.Properties[key], other)
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -52,7 +53,7 @@ func Parse(raw []byte) Proposal {
 		}
 	}
 	schema := schemaFor(kind)
-	for _, key := range sortedKeys(object) {
+	for _, key := range slices.Sorted(maps.Keys(object)) {
 		known, has := schema.Properties[key]
 		if !has {
 			p.problem(key, fmt.Sprintf("%s is no field of a %s: remove it", key, kind))

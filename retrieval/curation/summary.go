@@ -2,6 +2,7 @@ package curation
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -64,7 +65,7 @@ func sharedOpening(members []schemas.Rule) string {
 		}
 	}
 	best := ""
-	for _, opening := range sortedKeys(counts) {
+	for _, opening := range slices.Sorted(maps.Keys(counts)) {
 		n := counts[opening]
 		if n < 2 || 2*n < len(members) {
 			continue
@@ -119,7 +120,7 @@ func topics(members []schemas.Rule, centre schemas.Rule) []string {
 			counts[tag]++
 		}
 	}
-	ranked := slices.DeleteFunc(sortedKeys(counts), func(tag string) bool {
+	ranked := slices.DeleteFunc(slices.Sorted(maps.Keys(counts)), func(tag string) bool {
 		return strings.TrimSpace(tag) == "" || counts[tag] < 2 && !slices.Contains(centre.Tags, tag)
 	})
 	slices.SortStableFunc(ranked, func(a, b string) int { return cmp.Compare(counts[b], counts[a]) })

@@ -153,11 +153,11 @@ func (p *pool) connect(ctx context.Context, l *link, k key, s Server) {
 	for name, value := range s.Env {
 		cmd.Env = append(cmd.Env, name+"="+value)
 	}
-	group(cmd)
-	l.end = func() { endGroup(cmd) }
+	verbs.Group(cmd)
+	l.end = func() { verbs.EndGroup(cmd) }
 	l.session, l.err = client.Connect(ctx, &sdk.CommandTransport{Command: cmd, TerminateDuration: leaveTime}, nil)
 	if l.err != nil {
-		endGroup(cmd)
+		verbs.EndGroup(cmd)
 		if text := said.text(); text != "" {
 			l.err = fmt.Errorf("%w; it says: %s", l.err, text)
 		}

@@ -2,6 +2,7 @@ package federation
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -46,16 +47,9 @@ func (e *rpcError) Error() string {
 		more = detailed.Error
 	}
 	if more == "" || more == e.Message {
-		return firstOf(e.Message, fmt.Sprintf("error %d", e.Code))
+		return cmp.Or(e.Message, fmt.Sprintf("error %d", e.Code))
 	}
-	return firstOf(e.Message, fmt.Sprintf("error %d", e.Code)) + ": " + more
-}
-
-func firstOf(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
+	return cmp.Or(e.Message, fmt.Sprintf("error %d", e.Code)) + ": " + more
 }
 
 // connect makes the SDK's client of where a peer's card leads to.

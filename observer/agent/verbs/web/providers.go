@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -65,7 +66,7 @@ func (b Brave) Search(ctx context.Context, query string, top int) ([]Hit, error)
 	if b.Key == "" {
 		return nil, fmt.Errorf("%w: brave: there is no key", ErrSetup)
 	}
-	at, err := endpoint(orText(b.URL, braveURL), "web/search", url.Values{"q": {query}, "count": {strconv.Itoa(top)}})
+	at, err := endpoint(cmp.Or(b.URL, braveURL), "web/search", url.Values{"q": {query}, "count": {strconv.Itoa(top)}})
 	if err != nil {
 		return nil, err
 	}

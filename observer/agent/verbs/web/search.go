@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -101,7 +102,7 @@ func parseQuery(args string) (query string, top int, problem string) {
 func render(hits []Hit) string {
 	var out strings.Builder
 	for i, h := range hits {
-		fmt.Fprintf(&out, "%d. %s\n   %s\n", i+1, orText(h.Title, h.URL), h.URL)
+		fmt.Fprintf(&out, "%d. %s\n   %s\n", i+1, cmp.Or(h.Title, h.URL), h.URL)
 		if h.Date != "" {
 			fmt.Fprintf(&out, "   %s\n", h.Date)
 		}
@@ -110,13 +111,6 @@ func render(hits []Hit) string {
 		}
 	}
 	return out.String()
-}
-
-func orText(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
 }
 
 // clean makes one line of a provider's text, whose tags mark what matched.

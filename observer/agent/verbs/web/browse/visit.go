@@ -110,8 +110,8 @@ func (v *visit) run(ctx context.Context, program string) error {
 	var started *exec.Cmd
 	options := append(flags(program, v.proxy.url()), chromedp.UserDataDir(home+"/profile"),
 		chromedp.Env("HOME="+home, "TMPDIR="+home, "XDG_CONFIG_HOME="+home, "XDG_CACHE_HOME="+home, "XDG_RUNTIME_DIR="+home, "PATH="+os.Getenv("PATH"), "LANG=C.UTF-8"),
-		chromedp.ModifyCmdFunc(func(cmd *exec.Cmd) { started = cmd; group(cmd) }))
-	defer func() { endGroup(started) }()
+		chromedp.ModifyCmdFunc(func(cmd *exec.Cmd) { started = cmd; verbs.Group(cmd) }))
+	defer func() { verbs.EndGroup(started) }()
 	allocated, release := chromedp.NewExecAllocator(ctx, options...)
 	defer release()
 	tab, leave := chromedp.NewContext(allocated, chromedp.WithErrorf(func(string, ...any) {}), chromedp.WithLogf(func(string, ...any) {}))
