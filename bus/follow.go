@@ -20,11 +20,13 @@ const (
 	// a batch of its own.
 	DefaultBatchBytes = 8 << 20
 
-	followWindow    = 4096                   // records the server may send ahead
-	followHeartbeat = 5 * time.Second        // silence after which the server is asked again
-	followExpiry    = 30 * time.Second       // of one request for more
-	withinHeartbeat = 30 * time.Second       // the same, of a server in this process: it cannot
-	withinExpiry    = 90 * time.Second       // be lost alone, and every reader's beat wakes eight goroutines
+	followWindow    = 4096             // records the server may send ahead
+	followHeartbeat = 5 * time.Second  // silence after which the server is asked again
+	followExpiry    = 30 * time.Second // of one request for more
+	// The same of a server in this process. It cannot be lost alone, and every beat of
+	// a reader wakes eight goroutines.
+	withinHeartbeat = 30 * time.Second
+	withinExpiry    = 90 * time.Second
 	followInactive  = 2 * time.Minute        // after which the server forgets a lost reader
 	followIdle      = 2 * time.Second        // silence after which UntilEnd looks whether the rest is there
 	followLinger    = 20 * time.Millisecond  // wait for records announced to be on their way

@@ -1,5 +1,5 @@
-// Package dialect says what the command language consists of and what an agent
-// may run of it.
+// Package dialect says what the command language of Writ's own agents (/read, /exec
+// and the others) consists of, and what an agent may run of it.
 //
 // Verbs is the one table of verbs: the scanner, the capability check, the help,
 // an agent's prompt and the documentation are all made from it. A Constitution

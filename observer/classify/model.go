@@ -24,7 +24,7 @@ const (
 	Discard = "discard"
 )
 
-// maxReason is the most a reason holds, in code points (MEMORY.md, contract).
+// maxReason is the most a reason holds, in code points.
 const maxReason = 120
 
 // shownEvidence is how many signs a reason names at most.

@@ -16,7 +16,7 @@ const (
 	memoryPage      = 500
 	memoryPageBytes = 4 << 20 // after which a page ends
 	reviewPage      = 20
-	// reasonRunes is the most a stored reason holds (MEMORY.md, contract).
+	// reasonRunes is the most a stored reason holds.
 	reasonRunes = 120
 )
 

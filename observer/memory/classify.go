@@ -205,8 +205,8 @@ func stretches(turns []observation.Turn) [][]observation.Turn {
 	return all
 }
 
-// understood says whether a failure is the answer's, not the way to it.
-func understood(err error) bool { return !errors.Is(err, observation.ErrAnswer) }
+// notAnswered says whether a failure lies on the way to a model, not in its answer.
+func notAnswered(err error) bool { return !errors.Is(err, observation.ErrAnswer) }
 
 // failure is what a span is told of a classifier that failed.
 func failure(reason string) error {

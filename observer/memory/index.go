@@ -78,8 +78,8 @@ type entry struct {
 	vector     []float32
 }
 
-// snapshot is a snapshot: places that a part does not answer for are left
-// to another.
+// snapshot is what searches read. It never changes; each entry is answered for by
+// one part.
 type snapshot struct {
 	entries   []*entry // nil where one was forgotten or cannot be read
 	parts     []*part
@@ -169,7 +169,7 @@ func (x *index) atHand(ctx context.Context, m *Store) *snapshot {
 	x.pendingMu.Unlock()
 	if few {
 		if _, err := x.refreshLocked(ctx, m); err != nil {
-			return x.current.Load() // followMemory tries again, and says so
+			return x.current.Load() // follow tries again, and says so
 		}
 	}
 	return x.current.Load()
@@ -273,7 +273,7 @@ func (x *index) put(m *Store, state observation.State) error {
 	e.terms = packTerms(fieldsOf(e.text, e.category))
 	if x.embedder != nil && !e.short {
 		if e.vector, err = x.embedder.Embed(excerpt.Runes(e.text, embeddedRunes)); err != nil {
-			return fmt.Errorf("daemon: embed an observation: %w", err)
+			return fmt.Errorf("memory: embed an observation: %w", err)
 		}
 	}
 	x.set(place, e)

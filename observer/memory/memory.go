@@ -20,9 +20,9 @@ import (
 const (
 	// memoryRetry is how long the index waits after it could not follow.
 	memoryRetry = 2 * time.Second
-	// memoryPause is how long it rests after each time that it did, as long as
-	// the log that is made durable at intervals: who observes much at once has
-	// the machine, and who asks is answered as of everything anyway.
+	// memoryPause is how long it rests after each time that it did, so that many
+	// observations at once have the machine. Searches always see everything that was
+	// appended, so the index may lag.
 	memoryPause = 100 * time.Millisecond
 )
 

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// decayPerDay and the form of the score: MEMORY.md, flow.
+	// decayPerDay is what a day of age takes from a score.
 	decayPerDay = 0.01
 	// usageWeight is what it adds to have been shown e−1 times.
 	usageWeight = 0.05

@@ -143,7 +143,7 @@ func (d *Service) classifyLines(lines []byte, path, session, scope string, end i
 		at.tries[path]++
 		tries := at.tries[path]
 		at.mu.Unlock()
-		if understood(err) || tries < answerTries {
+		if notAnswered(err) || tries < answerTries {
 			return err
 		}
 		event.Failed = observation.ClassifierError

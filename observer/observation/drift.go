@@ -17,8 +17,7 @@ type Limits struct {
 	Discard       float64 `yaml:"discard"`        // ratio of discarded ones
 }
 
-// DefaultLimits returns the limits that hold where nothing else is configured
-// (MEMORY.md, flow).
+// DefaultLimits returns the limits that hold where nothing else is configured.
 func DefaultLimits() Limits {
 	return Limits{MinVerdicts: 45, WindowMinutes: 60, Fallback: 0.45, Hold: 0.85, Discard: 0.70}
 }

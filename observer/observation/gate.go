@@ -34,7 +34,7 @@ const (
 	ClassifierError = "classifier_error"
 )
 
-// What stands in for what an annotation does not say (MEMORY.md, contract).
+// What stands in for what an annotation does not say.
 const (
 	fallbackConfidence = 0.35
 	defaultConfidence  = 0.65

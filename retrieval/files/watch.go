@@ -24,7 +24,7 @@ const (
 
 // ErrUnwatched is returned where the system does not tell of changes to a
 // project's files; its text says why. Whoever searches has to look first.
-var ErrUnwatched = errors.New("artifacts: the files cannot be watched")
+var ErrUnwatched = errors.New("files: the files cannot be watched")
 
 // Watch keeps the index up to the files until the context ends, or returns
 // [ErrUnwatched]. It begins with an update. report, if not nil, hears of each
@@ -85,7 +85,7 @@ func (w *watch) run(ctx context.Context) error {
 			// What was lost nobody knows: the queue ran over, or worse.
 			w.all = true
 			if !errors.Is(err, fsnotify.ErrEventOverflow) {
-				w.report(Built{}, fmt.Errorf("artifacts: watch %s: %w", w.project.Root(), err))
+				w.report(Built{}, fmt.Errorf("files: watch %s: %w", w.project.Root(), err))
 			}
 		case <-wait.C:
 			since = time.Time{}

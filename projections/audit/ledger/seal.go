@@ -278,7 +278,7 @@ func (a *Auditor) Problems() []string {
 // Seal signs every stream that grew, as it stands now.
 func (a *Auditor) Seal(ctx context.Context) { a.sealAll(ctx) }
 
-// auditSeal is the service: sign now, and say where the evidence stands.
+// sealNow is the service: sign now, and say where the evidence stands.
 func (a *Auditor) sealNow(ctx context.Context, _ bus.None) (schemas.AuditSealed, error) {
 	all := a.sealWhole(ctx, true)
 	reply := schemas.AuditSealed{Key: a.key.public, Dir: a.Evidence, Witness: a.Witness, Streams: []schemas.AuditStream{}}
