@@ -99,9 +99,7 @@ type Server struct {
 	mu      sync.Mutex
 	inform  []*bus.Conn // see Inform
 	running bool        // findings are told by Options.Found
-	// ended are files that the server ended at a damaged record, and copies of them
-	// as they were.
-	ended map[string]string
+	ended   bool        // the server ended a file at a damaged record, and it is not put back
 
 	holes    []Hole // known to be lost when the server started
 	scrubber *scrubber
@@ -125,10 +123,10 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	}
 	s := &Server{
 		options: o, lock: lock, log: newLogger(o.Logger),
-		stopping: make(chan struct{}), stopped: make(chan struct{}), ended: map[string]string{},
+		stopping: make(chan struct{}), stopped: make(chan struct{}),
 	}
 	s.log.beforeCut = s.beforeCut
-	s.scrubber = newScrubber(o.Dir, o.Logger, s.stopping, s.find)
+	s.scrubber = newScrubber(o.Dir, o.Logger, s.stopping, s.find, s.alone)
 	if err := s.start(ctx); err != nil {
 		lock.Release()
 		return nil, err
@@ -192,7 +190,7 @@ func (s *Server) start(ctx context.Context) error {
 		s.options.MaxStore = storeLimit
 	}
 	before := storedStreams(s.options.Dir)
-	if err := errors.Join(s.mendDescriptions(before), forgetReaders(s.options.Dir, before), s.protect(before)); err != nil {
+	if err := errors.Join(s.mendDescriptions(before), forgetReaders(s.options.Dir, before), s.uncut(), s.protect(before)); err != nil {
 		return err
 	}
 	ns, err := server.NewServer(options)
