@@ -27,7 +27,9 @@ func TestNoteOfLostRecordsIsNotBelieved(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.ContainsFunc(s.Warnings, func(line string) bool { return strings.Contains(line, "records 1 to 2") && strings.Contains(line, "writ repair") }) {
+		if !slices.ContainsFunc(s.Warnings, func(line string) bool {
+			return strings.Contains(line, "records 1 to 2") && strings.Contains(line, "writ repair")
+		}) {
 			t.Errorf("warnings: %q", s.Warnings)
 		}
 		if after := w.history("s1"); len(after) != len(before) {
