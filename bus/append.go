@@ -59,6 +59,11 @@ func (c *Conn) append(ctx context.Context, main schemas.Event, also []schemas.Pa
 	if errors.Is(err, ErrConflict) {
 		position, err = c.resolve(ctx, main, e, err)
 	}
+	if err == nil {
+		if err = c.Synced(ctx, position.Stream); err != nil {
+			err = fmt.Errorf("%w: stored, and not synced: %w", ErrUnavailable, err)
+		}
+	}
 	if err != nil {
 		return schemas.Position{}, fmt.Errorf("append %s to %s: %w", main.Type(), main.Aggregate, err)
 	}

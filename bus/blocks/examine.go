@@ -70,7 +70,7 @@ func Examine(dir, stream string, known Range) ([]Damage, error) {
 type Walk struct {
 	dir, stream string
 	known       Range
-	files       []file
+	files       []File
 
 	last   uint64 // of the last sound record or mark
 	before uint64 // of the last sound record
@@ -85,11 +85,19 @@ type Walk struct {
 	whole int // up to where they are sound records or marks
 }
 
-// file is a block on the disk.
-type file struct {
-	index int
-	path  string
+// File is a block on the disk.
+type File struct {
+	Index int
+	Path  string
 }
+
+// Next is the block after one, which need not be there yet.
+func (f File) Next() File {
+	return File{f.Index + 1, filepath.Join(filepath.Dir(f.Path), fmt.Sprintf("%d.blk", f.Index+1))}
+}
+
+// Files are the blocks of a stream, whose folder is dir, in order.
+func Files(dir string) ([]File, error) { return files(dir, 0) }
 
 // NewWalk begins an examination.
 func NewWalk(dir, stream string, known Range) *Walk {
@@ -107,28 +115,28 @@ func (w *Walk) Step() (size int, more bool, err error) {
 	}
 	one := w.files[0]
 	w.files = w.files[1:]
-	body, err := os.ReadFile(one.path)
+	body, err := os.ReadFile(one.Path)
 	if err != nil {
 		return 0, false, fmt.Errorf("blocks: read %s: %w", w.stream, err)
 	}
-	b, err := newBlock(w.stream, one.index, one.path, body)
+	b, err := newBlock(w.stream, one.Index, one.Path, body)
 	if err != nil {
 		return 0, false, err
 	}
 	w.read(b)
-	w.at = one.index
+	w.at = one.Index
 	return len(body), true, nil
 }
 
 // list returns the files to be read next: the last one once more where another
 // was begun behind it, and more stands in it than was read.
-func (w *Walk) list() ([]file, error) {
+func (w *Walk) list() ([]File, error) {
 	all, err := files(w.dir, w.at-1)
-	if err != nil || len(all) == 0 || all[0].index != w.at {
+	if err != nil || len(all) == 0 || all[0].Index != w.at {
 		return all, err
 	}
 	if len(all) > 1 && w.end >= 0 {
-		info, err := os.Stat(all[0].path)
+		info, err := os.Stat(all[0].Path)
 		if err != nil {
 			return nil, fmt.Errorf("blocks: read %s: %w", w.stream, err)
 		}
@@ -140,7 +148,7 @@ func (w *Walk) list() ([]file, error) {
 }
 
 // files are the blocks of a stream after a number, in order.
-func files(dir string, after int) (all []file, err error) {
+func files(dir string, after int) (all []File, err error) {
 	entries, err := os.ReadDir(filepath.Join(dir, "msgs"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -148,10 +156,10 @@ func files(dir string, after int) (all []file, err error) {
 	for _, e := range entries {
 		name, is := strings.CutSuffix(e.Name(), ".blk")
 		if index, err := strconv.Atoi(name); is && err == nil && index > after {
-			all = append(all, file{index, filepath.Join(dir, "msgs", e.Name())})
+			all = append(all, File{index, filepath.Join(dir, "msgs", e.Name())})
 		}
 	}
-	slices.SortFunc(all, func(a, b file) int { return a.index - b.index })
+	slices.SortFunc(all, func(a, b File) int { return a.Index - b.Index })
 	return all, err
 }
 
@@ -282,10 +290,10 @@ func (w *Walk) Finish() []Damage {
 // files before it are all there.
 func LastSum(dir string) (sum []byte, whole bool) {
 	all, err := files(dir, 0)
-	if err != nil || len(all) == 0 || all[len(all)-1].index != len(all) {
+	if err != nil || len(all) == 0 || all[len(all)-1].Index != len(all) {
 		return nil, false
 	}
-	last, err := os.Open(all[len(all)-1].path)
+	last, err := os.Open(all[len(all)-1].Path)
 	if err != nil {
 		return nil, false
 	}
@@ -303,7 +311,7 @@ func LastSum(dir string) (sum []byte, whole bool) {
 func Size(dir string) (n int64) {
 	all, _ := files(dir, 0)
 	for _, one := range all {
-		if info, err := os.Stat(one.path); err == nil {
+		if info, err := os.Stat(one.Path); err == nil {
 			n += info.Size()
 		}
 	}

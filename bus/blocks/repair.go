@@ -229,11 +229,11 @@ func (o Options) elsewhere(d Damage) (map[uint64][]byte, error) {
 		return nil, err
 	}
 	for _, one := range all {
-		body, err := os.ReadFile(one.path)
+		body, err := os.ReadFile(one.Path)
 		if err != nil {
 			return nil, err
 		}
-		b, err := newBlock(o.Stream, one.index, one.path, body)
+		b, err := newBlock(o.Stream, one.Index, one.Path, body)
 		if err != nil {
 			return nil, err
 		}

@@ -138,6 +138,9 @@ func (s *Server) mark() {
 func (s *Server) writeMarks(m marks) {
 	body, err := m.encode()
 	if err == nil {
+		err = s.syncAll() // what a power cut may take was not acknowledged, and is no loss
+	}
+	if err == nil {
 		err = atomicfile.Write(filepath.Join(s.options.Dir, marksName), body, 0o600)
 	}
 	if err != nil {

@@ -116,7 +116,7 @@ func (s *Server) reopen() error {
 	if err := s.ns.ShutdownJetStream(); err != nil {
 		return err
 	}
-	if err := errors.Join(s.uncut(), s.protect(storedStreams(s.options.Dir))); err != nil {
+	if err := errors.Join(s.syncAgain(), s.uncut(), s.protect(storedStreams(s.options.Dir))); err != nil {
 		return err
 	}
 	o, err := s.serverOptions()
