@@ -70,6 +70,10 @@ func (c *Conn) append(ctx context.Context, main schemas.Event, also []schemas.Pa
 	return position, nil
 }
 
+// largeBody is the size of an event, in bytes, from which on it is appended over a
+// connection of its own within the process.
+const largeBody = 1 << 20
+
 func (c *Conn) publish(ctx context.Context, a schemas.Aggregate, message schemas.Message, e Expect) (schemas.Position, error) {
 	if err := c.options.Ready(); err != nil {
 		return schemas.Position{}, err
@@ -88,7 +92,17 @@ func (c *Conn) publish(ctx context.Context, a schemas.Aggregate, message schemas
 	case e.checked:
 		options = append(options, jetstream.WithExpectLastSequenceForSubject(e.seq, a.Filter()))
 	}
-	ack, err := c.js.PublishMsg(guarded, &nats.Msg{
+	js := c.js
+	if len(message.Body) > largeBody && c.options.Dial != nil {
+		// The library keeps room for the largest message that a connection ever sent.
+		own, err := Connect(guarded, c.options)
+		if err != nil {
+			return schemas.Position{}, causeOf(guarded, err)
+		}
+		defer own.Close()
+		js = own.js
+	}
+	ack, err := js.PublishMsg(guarded, &nats.Msg{
 		Subject: message.Subject,
 		Header:  nats.Header(message.Header),
 		Data:    message.Body,

@@ -42,7 +42,7 @@ func runChild(role, dir string, durability embedded.Durability) error {
 		return err
 	}
 	options := embedded.Options{Dir: filepath.Join(dir, "store"), Durability: durability, Users: creds.Users()}
-	options.Together = strings.HasSuffix(role, "together")
+	options.Together = role != "nosync"
 	if role != "server" {
 		options.SyncInterval = time.Hour // a sync that fails ends the store
 	}
