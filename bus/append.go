@@ -59,11 +59,20 @@ func (c *Conn) append(ctx context.Context, main schemas.Event, also []schemas.Pa
 	if errors.Is(err, ErrConflict) {
 		position, err = c.resolve(ctx, main, e, err)
 	}
+	if err == nil {
+		if err = c.Synced(ctx, position.Stream); err != nil {
+			err = fmt.Errorf("%w: stored, and not synced: %w", ErrUnavailable, err)
+		}
+	}
 	if err != nil {
 		return schemas.Position{}, fmt.Errorf("append %s to %s: %w", main.Type(), main.Aggregate, err)
 	}
 	return position, nil
 }
+
+// largeBody is the size of an event, in bytes, from which on it is appended over a
+// connection of its own within the process.
+const largeBody = 1 << 20
 
 func (c *Conn) publish(ctx context.Context, a schemas.Aggregate, message schemas.Message, e Expect) (schemas.Position, error) {
 	if err := c.options.Ready(); err != nil {
@@ -83,7 +92,17 @@ func (c *Conn) publish(ctx context.Context, a schemas.Aggregate, message schemas
 	case e.checked:
 		options = append(options, jetstream.WithExpectLastSequenceForSubject(e.seq, a.Filter()))
 	}
-	ack, err := c.js.PublishMsg(guarded, &nats.Msg{
+	js := c.js
+	if len(message.Body) > largeBody && c.options.Dial != nil {
+		// The library keeps room for the largest message that a connection ever sent.
+		own, err := Connect(guarded, c.options)
+		if err != nil {
+			return schemas.Position{}, causeOf(guarded, err)
+		}
+		defer own.Close()
+		js = own.js
+	}
+	ack, err := js.PublishMsg(guarded, &nats.Msg{
 		Subject: message.Subject,
 		Header:  nats.Header(message.Header),
 		Data:    message.Body,

@@ -42,6 +42,7 @@ func runChild(role, dir string, durability embedded.Durability) error {
 		return err
 	}
 	options := embedded.Options{Dir: filepath.Join(dir, "store"), Durability: durability, Users: creds.Users()}
+	options.Together = role != "nosync"
 	if role != "server" {
 		options.SyncInterval = time.Hour // a sync that fails ends the store
 	}
@@ -58,7 +59,7 @@ func runChild(role, dir string, durability embedded.Durability) error {
 	}
 	one := creds[embedded.RoleDaemon]
 	c, err := bus.Connect(context.Background(), bus.Options{
-		User: one.User, Password: one.Password,
+		User: one.User, Password: one.Password, Synced: s.Sync,
 		Dial: func() (net.Conn, error) { return s.Dial() },
 	})
 	if err != nil {

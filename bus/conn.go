@@ -51,6 +51,10 @@ type Options struct {
 	// Ready is asked before each append: its error is returned, and nothing is
 	// sent. nil is always ready. It must not block.
 	Ready func() error
+	// Synced returns once what a stream holds is as durable as an acknowledgement
+	// says. It is called after each append that the server stored; nil where the
+	// server stores nothing that is not.
+	Synced func(context.Context, schemas.Stream) error
 	// OnGap is told of a stream in which a reader met records that are missing, and
 	// that nobody gave up; nil for nobody. It must not block.
 	OnGap func(schemas.Stream)
@@ -128,6 +132,9 @@ func Connect(ctx context.Context, o Options) (*Conn, error) {
 	}
 	if o.Ready == nil {
 		o.Ready = func() error { return nil }
+	}
+	if o.Synced == nil {
+		o.Synced = func(context.Context, schemas.Stream) error { return nil }
 	}
 	timeout := o.Timeout
 	if deadline, ok := ctx.Deadline(); ok {
@@ -308,6 +315,14 @@ func (c *Conn) Drain(ctx context.Context) error {
 		c.nc.Close()
 		return context.Cause(ctx)
 	}
+}
+
+// Synced returns once what a stream holds is as durable as if each record had been
+// appended on this connection.
+func (c *Conn) Synced(ctx context.Context, s schemas.Stream) error {
+	ctx, cancel := c.bounded(ctx)
+	defer cancel()
+	return c.options.Synced(ctx, s)
 }
 
 // MaxPayload is the server's limit for one message, in bytes.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -185,6 +186,32 @@ func TestStreamLimit(t *testing.T) {
 	must(t, c.EnsureStreams(t.Context(), bus.Retention{MaxBytes: 1 << 20}))
 	_, err := c.Append(t.Context(), bustest.Event("s", "more", "p"), nil, bus.Any())
 	must(t, err)
+}
+
+// TestLargeEventTakesAConnectionOfItsOwn within the process, which keeps no room for
+// it then, and is appended as any other, with its expectation.
+func TestLargeEventTakesAConnectionOfItsOwn(t *testing.T) {
+	h := newHost(t, embedded.Options{Durability: embedded.Interval})
+	daemon(t, h)
+	c := connect(t, h.inProcess(embedded.RoleDaemon))
+	large := strings.Repeat("a prompt ", 1<<18)
+	first, err := c.Append(t.Context(), bustest.Event("s", "1", large), nil, bus.LastSeq(0))
+	if err != nil || first.Seq != 1 {
+		t.Fatalf("%+v, %v", first, err)
+	}
+	if n := c.Sent(); n > 1<<20 {
+		t.Errorf("%d bytes went over the connection", n)
+	}
+	if _, err := c.Append(t.Context(), bustest.Event("s", "2", large), nil, bus.LastSeq(0)); !errors.Is(err, bus.ErrConflict) {
+		t.Errorf("a wrong expectation: %v", err)
+	}
+	if again, err := c.Append(t.Context(), bustest.Event("s", "1", large), nil, bus.LastSeq(0)); err != nil || again != first {
+		t.Errorf("repeated: %+v, %v", again, err)
+	}
+	last, err := c.Append(t.Context(), bustest.Event("s", "3", large), nil, bus.LastSeq(1))
+	if err != nil || last.Seq != 2 {
+		t.Errorf("%+v, %v", last, err)
+	}
 }
 
 // TestReadsAtLeader: streams without direct reads, as replicated ones are, are

@@ -14,6 +14,9 @@ func (c *Conn) Append(ctx context.Context, main schemas.Event, also []schemas.Pa
 	return c.append(ctx, main, also, e)
 }
 
+// Sent is how many bytes of messages the connection has published.
+func (c *Conn) Sent() uint64 { return c.nc.Stats().OutBytes }
+
 // SetBulkLeast sets the backlog from which Follow reads in bulk, and returns
 // how to undo it.
 func SetBulkLeast(records uint64) (undo func()) {

@@ -27,11 +27,12 @@ func TestPowerLossSyncs(t *testing.T) {
 	// Not in parallel: between fork and exec a child holds the locks of the
 	// servers that other tests stop and start.
 	for _, c := range []struct {
+		role       string
 		durability embedded.Durability
 		acked      bool
-	}{{embedded.PowerLoss, false}, {embedded.Interval, true}} {
-		t.Run(string(c.durability), func(t *testing.T) {
-			child := startChild(t, "nosync", t.TempDir(), c.durability)
+	}{{"nosync", embedded.PowerLoss, false}, {"nosync together", embedded.PowerLoss, false}, {"nosync", embedded.Interval, true}, {"nosync together", embedded.Interval, true}} {
+		t.Run(string(c.durability)+" "+c.role, func(t *testing.T) {
+			child := startChild(t, c.role, t.TempDir(), c.durability)
 			result := child.says(t, "append")
 			if strings.HasPrefix(result, "skip") {
 				t.Skip(result)

@@ -67,6 +67,7 @@ const (
 	CodeConflict   = "conflict"    // somebody else was first; read again
 	CodeInternal   = "internal"    // the daemon's own fault
 	CodeNotReady   = "not_ready"   // a view is still being built
+	CodeOverloaded = "overloaded"  // more is asked than can be answered in time; nothing was done
 )
 
 // HookReply is what the hook's process does: print, and exit.

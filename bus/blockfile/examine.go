@@ -28,7 +28,8 @@ type Damage struct {
 	Erased      bool // a mark stands there that says so: of an earlier repair, or start
 	AtEnd       bool // nothing sound follows
 
-	time int64
+	before uint64 // sequence of the last sound record before it, 0 for none
+	time   int64  // of that
 }
 
 // Records is how many records are missing.
@@ -69,22 +70,34 @@ func Examine(dir, stream string, known Range) ([]Damage, error) {
 type Walk struct {
 	dir, stream string
 	known       Range
-	files       []file
+	files       []File
 
-	last uint64 // of the last sound record
-	time int64  // of that
-	open []Damage
-	all  []Damage
-	mark uint64 // highest sequence that is marked as erased
-	end  int    // bytes of the last file
-	at   int    // its number
+	last   uint64 // of the last sound record or mark
+	before uint64 // of the last sound record
+	time   int64  // of that
+	open   []Damage
+	all    []Damage
+	mark   uint64 // highest sequence that is marked as erased
+	passed uint64 // up to where an earlier walk was
+
+	at    int // number of the last file
+	end   int // bytes of it that were read; -1 where an earlier walk read it
+	whole int // up to where they are sound records or marks
 }
 
-// file is a block on the disk.
-type file struct {
-	index int
-	path  string
+// File is a block on the disk.
+type File struct {
+	Index int
+	Path  string
 }
+
+// Next is the block after one, which need not be there yet.
+func (f File) Next() File {
+	return File{f.Index + 1, filepath.Join(filepath.Dir(f.Path), fmt.Sprintf("%d.blk", f.Index+1))}
+}
+
+// Files are the blocks of a stream, whose folder is dir, in order.
+func Files(dir string) ([]File, error) { return files(dir, 0) }
 
 // NewWalk begins an examination.
 func NewWalk(dir, stream string, known Range) *Walk {
@@ -92,30 +105,50 @@ func NewWalk(dir, stream string, known Range) *Walk {
 }
 
 // Step reads the next file and returns its size, and whether there was one: one
-// that was begun since the last step is read too.
+// that was begun since the last step is read too, and what was added meanwhile to
+// the one before it.
 func (w *Walk) Step() (size int, more bool, err error) {
 	if len(w.files) == 0 {
-		if w.files, err = files(w.dir, w.at); err != nil || len(w.files) == 0 {
+		if w.files, err = w.list(); err != nil || len(w.files) == 0 {
 			return 0, false, err
 		}
 	}
 	one := w.files[0]
 	w.files = w.files[1:]
-	body, err := os.ReadFile(one.path)
+	body, err := os.ReadFile(one.Path)
 	if err != nil {
 		return 0, false, fmt.Errorf("blocks: read %s: %w", w.stream, err)
 	}
-	b, err := newBlock(w.stream, one.index, one.path, body)
+	b, err := newBlock(w.stream, one.Index, one.Path, body)
 	if err != nil {
 		return 0, false, err
 	}
 	w.read(b)
-	w.at = one.index
+	w.at = one.Index
 	return len(body), true, nil
 }
 
+// list returns the files to be read next: the last one once more where another
+// was begun behind it, and more stands in it than was read.
+func (w *Walk) list() ([]File, error) {
+	all, err := files(w.dir, w.at-1)
+	if err != nil || len(all) == 0 || all[0].Index != w.at {
+		return all, err
+	}
+	if len(all) > 1 && w.end >= 0 {
+		info, err := os.Stat(all[0].Path)
+		if err != nil {
+			return nil, fmt.Errorf("blocks: read %s: %w", w.stream, err)
+		}
+		if info.Size() > int64(w.end) {
+			return all, nil
+		}
+	}
+	return all[1:], nil
+}
+
 // files are the blocks of a stream after a number, in order.
-func files(dir string, after int) (all []file, err error) {
+func files(dir string, after int) (all []File, err error) {
 	entries, err := os.ReadDir(filepath.Join(dir, "msgs"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -123,39 +156,46 @@ func files(dir string, after int) (all []file, err error) {
 	for _, e := range entries {
 		name, is := strings.CutSuffix(e.Name(), ".blk")
 		if index, err := strconv.Atoi(name); is && err == nil && index > after {
-			all = append(all, file{index, filepath.Join(dir, "msgs", e.Name())})
+			all = append(all, File{index, filepath.Join(dir, "msgs", e.Name())})
 		}
 	}
-	slices.SortFunc(all, func(a, b file) int { return a.index - b.index })
+	slices.SortFunc(all, func(a, b File) int { return a.Index - b.Index })
 	return all, err
 }
 
 func (w *Walk) read(b *block) {
-	w.end = len(b.body)
-	for at := 0; at < len(b.body); {
+	at := 0
+	if b.index == w.at {
+		at = w.whole
+		w.open = slices.DeleteFunc(w.open, func(d Damage) bool { return d.Block == b.index && d.From >= at })
+	}
+	w.end, w.whole = len(b.body), at
+	for at < len(b.body) {
 		r, sound := b.at(at)
 		if !sound {
 			next := b.next(at, w.last)
-			w.stretch(Damage{Stream: w.stream, Block: b.index, From: at, To: next, time: w.time})
+			w.stretch(Damage{Stream: w.stream, Block: b.index, From: at, To: next, before: w.before, time: w.time})
 			at = next
 			continue
 		}
 		at += r.size
+		w.whole = at
 		switch {
 		case r.deletion:
+		case r.seq <= w.passed:
+			w.open = nil // of the earlier walk
 		case r.erased:
-			w.mark = max(w.mark, r.seq)
-			w.stretch(Damage{Stream: w.stream, Block: b.index, From: r.at, To: at, Erased: true, time: w.time})
+			w.erased(b.index, r)
 		case r.seq > w.last:
 			w.sound(b.index, r)
 		}
 	}
 }
 
-// stretch notes a part that is no sound record. Which records it was, the next
-// sound one tells.
+// stretch notes a part that is no record. Which records it was, the next sound one
+// or mark tells.
 func (w *Walk) stretch(d Damage) {
-	if n := len(w.open); n > 0 && w.open[n-1].Block == d.Block && w.open[n-1].To == d.From && w.open[n-1].Erased == d.Erased {
+	if n := len(w.open); n > 0 && w.open[n-1].Block == d.Block && w.open[n-1].To == d.From {
 		w.open[n-1].To = d.To
 		return
 	}
@@ -165,10 +205,29 @@ func (w *Walk) stretch(d Damage) {
 func (w *Walk) sound(index int, r record) {
 	first := w.begins(r.seq)
 	if len(w.open) == 0 && r.seq > first {
-		w.open = []Damage{{Stream: w.stream, Block: index, From: r.at, To: r.at, time: w.time}}
+		w.open = []Damage{{Stream: w.stream, Block: index, From: r.at, To: r.at, before: w.before, time: w.time}}
 	}
 	w.close(first, r.seq-1)
-	w.last, w.time = r.seq, r.time
+	w.last, w.before, w.time = r.seq, r.seq, r.time
+}
+
+// erased notes a mark. It stands for all records between the one before it and its
+// own sequence; where damaged bytes come first, for its own alone, since nobody
+// can tell how the others were divided.
+func (w *Walk) erased(index int, r record) {
+	w.mark = max(w.mark, r.seq)
+	first := w.begins(1)
+	if first > r.seq {
+		return
+	}
+	if len(w.open) > 0 {
+		w.close(first, r.seq-1)
+		first = r.seq
+	}
+	w.all = append(w.all, Damage{
+		Stream: w.stream, Block: index, From: r.at, To: r.at + r.size, First: first, Last: r.seq, Erased: true, before: w.before, time: w.time,
+	})
+	w.last = r.seq
 }
 
 // begins is the sequence that is to come next. What a mark of an erased record
@@ -200,8 +259,11 @@ func (w *Walk) close(first, last uint64) {
 // At is the file that was read last and the sequence that was reached.
 func (w *Walk) At() (block int, last uint64) { return w.at, w.last }
 
-// Resume goes on behind a file, where an earlier walk was.
-func (w *Walk) Resume(block int, last uint64) { w.at, w.last = block, last }
+// Resume goes on where an earlier walk was, with the file that it read last: more
+// may stand in that now.
+func (w *Walk) Resume(block int, last uint64) {
+	w.at, w.end, w.last, w.passed = block-1, -1, last, last
+}
 
 // Found is what was found so far and is not to change.
 func (w *Walk) Found() []Damage { return w.all }
@@ -215,7 +277,7 @@ func (w *Walk) Finish() []Damage {
 	}
 	first := w.begins(1)
 	if len(w.open) == 0 {
-		w.open = []Damage{{Stream: w.stream, Block: max(w.at, 1), From: w.end, To: w.end, time: w.time}}
+		w.open = []Damage{{Stream: w.stream, Block: max(w.at, 1), From: w.end, To: w.end, before: w.before, time: w.time}}
 	}
 	for i := range w.open {
 		w.open[i].AtEnd = true
@@ -228,10 +290,10 @@ func (w *Walk) Finish() []Damage {
 // files before it are all there.
 func LastSum(dir string) (sum []byte, whole bool) {
 	all, err := files(dir, 0)
-	if err != nil || len(all) == 0 || all[len(all)-1].index != len(all) {
+	if err != nil || len(all) == 0 || all[len(all)-1].Index != len(all) {
 		return nil, false
 	}
-	last, err := os.Open(all[len(all)-1].path)
+	last, err := os.Open(all[len(all)-1].Path)
 	if err != nil {
 		return nil, false
 	}
@@ -249,7 +311,7 @@ func LastSum(dir string) (sum []byte, whole bool) {
 func Size(dir string) (n int64) {
 	all, _ := files(dir, 0)
 	for _, one := range all {
-		if info, err := os.Stat(one.path); err == nil {
+		if info, err := os.Stat(one.Path); err == nil {
 			n += info.Size()
 		}
 	}

@@ -150,24 +150,34 @@ func Keep(dir, path string) (kept string, err error) {
 	return keep(dir, stream+"-"+strings.TrimSuffix(filepath.Base(path), ".blk"), body)
 }
 
-// PutBack makes a file that was cut off what it was, unless something was written
-// behind the cut.
-func PutBack(path, kept string) error {
+// PutBack makes a file that was cut off what it was when Keep copied it. It returns
+// the file, which it finds below the folder of all streams by the name of the copy,
+// and whether it is whole: it stays as it is where something was written behind the
+// cut.
+func PutBack(streams, kept string) (path string, whole bool, err error) {
+	parts := strings.Split(filepath.Base(kept), "-")
+	if len(parts) < 3 {
+		return "", false, fmt.Errorf("blocks: %s is no copy of a file of records", kept)
+	}
+	path = filepath.Join(streams, strings.Join(parts[:len(parts)-2], "-"), "msgs", parts[len(parts)-2]+".blk")
 	was, err := os.ReadFile(kept)
 	if err != nil {
-		return err
+		return path, false, err
 	}
 	now, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+		return path, false, err
+	}
+	if bytes.Equal(was, now) {
+		return path, true, nil
 	}
 	if len(now) >= len(was) || !bytes.HasPrefix(was, now) {
-		return nil
+		return path, false, nil
 	}
 	if err := dropIndex(filepath.Dir(filepath.Dir(path))); err != nil {
-		return err
+		return path, false, err
 	}
-	return atomicfile.WriteWith(path, was, atomicfile.Options{Mode: 0o640, Keep: true})
+	return path, true, atomicfile.WriteWith(path, was, atomicfile.Options{Mode: 0o640, Keep: true})
 }
 
 // replace returns what stands in a damage's place from now on.
@@ -219,11 +229,11 @@ func (o Options) elsewhere(d Damage) (map[uint64][]byte, error) {
 		return nil, err
 	}
 	for _, one := range all {
-		body, err := os.ReadFile(one.path)
+		body, err := os.ReadFile(one.Path)
 		if err != nil {
 			return nil, err
 		}
-		b, err := newBlock(o.Stream, one.index, one.path, body)
+		b, err := newBlock(o.Stream, one.Index, one.Path, body)
 		if err != nil {
 			return nil, err
 		}
@@ -236,7 +246,7 @@ func (o Options) elsewhere(d Damage) (map[uint64][]byte, error) {
 			at += r.size
 			switch {
 			case r.erased || r.deletion:
-			case r.seq == d.First-1 && r.time != d.time:
+			case r.seq == d.before && r.time != d.time:
 				return nil, nil
 			case r.seq >= d.First && r.seq <= d.Last:
 				found[r.seq] = body[r.at:at]
@@ -250,37 +260,55 @@ func (o Options) elsewhere(d Damage) (map[uint64][]byte, error) {
 }
 
 // MendInPlace puts one wrong byte of a record right beside a server that has the
-// stream open, once the file was copied aside: no byte moves. It says whether it
-// could.
-func MendInPlace(dir, keep string, d Damage) (done bool, err error) {
+// stream open, once the file was copied aside: no byte moves. It writes within
+// alone, which calls it, or not where the server is about to end the file. It says
+// whether it could.
+func MendInPlace(dir, keep string, d Damage, alone func(write func() error) error) (done bool, err error) {
 	if d.Records() != 1 || d.Erased {
 		return false, nil
 	}
 	path := filepath.Join(dir, "msgs", fmt.Sprintf("%d.blk", d.Block))
 	body, err := os.ReadFile(path)
-	if err != nil {
+	if err != nil || len(body) < d.To {
 		return false, err
 	}
 	b, err := newBlock(d.Stream, d.Block, path, body)
 	if err != nil {
 		return false, err
 	}
-	whole, done := b.mend(d.From, d.To, d.First)
-	if !done {
+	whole, can := b.mend(d.From, d.To, d.First)
+	if !can {
 		return false, nil
 	}
 	if _, err := (Options{Stream: d.Stream, Keep: keep}).keep(b); err != nil {
 		return false, err
 	}
-	file, err := os.OpenFile(path, os.O_WRONLY, 0)
+	err = alone(func() (err error) {
+		done, err = overwrite(path, d.From, body[d.From:d.To], whole)
+		return err
+	})
+	return done, err
+}
+
+// overwrite changes the bytes of a file that differ, where it holds what was read
+// of it: it may have been cut off meanwhile.
+func overwrite(path string, at int, was, is []byte) (done bool, err error) {
+	file, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return false, err
 	}
-	for i := range whole {
-		if whole[i] != body[d.From+i] {
-			_, writeErr := file.WriteAt(whole[i:i+1], int64(d.From+i))
-			err = errors.Join(err, writeErr)
+	defer func() { err = errors.Join(err, file.Close()) }()
+	now := make([]byte, len(was))
+	if _, err := file.ReadAt(now, int64(at)); err != nil || !bytes.Equal(now, was) {
+		return false, nil //nolint:nilerr // it is not the file that was looked at
+	}
+	for i := range is {
+		if is[i] == was[i] {
+			continue
+		}
+		if _, err := file.WriteAt(is[i:i+1], int64(at+i)); err != nil {
+			return false, err
 		}
 	}
-	return err == nil, errors.Join(err, file.Sync(), file.Close())
+	return true, file.Sync()
 }

@@ -2,7 +2,6 @@ package embedded
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -85,11 +84,11 @@ func (s *Server) Cut() (*Cut, error) {
 }
 
 func newCut(m marks, parts []Part) (*Cut, error) {
-	body, err := json.Marshal(m)
+	body, err := m.encode()
 	if err != nil {
 		return nil, err
 	}
-	c := &Cut{Streams: map[string]Range{}, Parts: append(parts, Part{Name: marksName, content: append(body, '\n')})}
+	c := &Cut{Streams: map[string]Range{}, Parts: append(parts, Part{Name: marksName, content: body})}
 	for name, m := range m.Streams {
 		c.Streams[name] = Range(m)
 	}

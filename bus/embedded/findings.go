@@ -2,6 +2,8 @@ package embedded
 
 import (
 	"bufio"
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -61,6 +63,18 @@ type mark struct {
 
 type marks struct {
 	Streams map[string]mark `json:"streams"`
+	Sum     string          `json:"sum,omitempty"` // of Streams; earlier versions wrote none
+}
+
+func (m marks) sum() string {
+	body, _ := json.Marshal(m.Streams) // names and numbers
+	return digest.Hex(body)
+}
+
+func (m marks) encode() ([]byte, error) {
+	m.Sum = m.sum()
+	body, err := json.Marshal(m)
+	return append(body, '\n'), err
 }
 
 func readMarks(dir string) (marks, error) {
@@ -72,8 +86,13 @@ func readMarks(dir string) (marks, error) {
 		return marks{}, err
 	}
 	var m marks
-	if err := json.Unmarshal(body, &m); err != nil {
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.DisallowUnknownFields() // else a damaged name would be one that is not there
+	if err := d.Decode(&m); err != nil {
 		return marks{}, err
+	}
+	if m.Sum != "" && m.Sum != m.sum() {
+		return marks{}, errors.New("its checksum differs")
 	}
 	return m, nil
 }
@@ -118,9 +137,12 @@ func (s *Server) mark() {
 // writeMarks only logs a failure: the marks serve to notice a loss, and the
 // log itself goes on without them.
 func (s *Server) writeMarks(m marks) {
-	body, err := json.Marshal(m)
+	body, err := m.encode()
 	if err == nil {
-		err = atomicfile.Write(filepath.Join(s.options.Dir, marksName), append(body, '\n'), 0o600)
+		err = s.syncAll() // what a power cut may take was not acknowledged, and is no loss
+	}
+	if err == nil {
+		err = atomicfile.Write(filepath.Join(s.options.Dir, marksName), body, 0o600)
 	}
 	if err != nil {
 		s.options.Logger.Warn("noting the ends of the streams", "error", err)
@@ -227,9 +249,10 @@ func (s *Server) compare(name string, had mark, has stream) {
 // known counts the records of a range that a repair gave up, or that this start
 // told of.
 func known(holes []Hole, name string, first, last uint64) (n uint64) {
+	holes = slices.SortedFunc(slices.Values(holes), func(a, b Hole) int { return cmp.Compare(a.First, b.First) })
 	for _, h := range holes {
 		if from, to := max(h.First, first), min(h.Last, last); h.Stream == name && from <= to {
-			n += to - from + 1
+			n, first = n+to-from+1, to+1 // what two of them have in common counts once
 		}
 	}
 	return n
@@ -304,7 +327,8 @@ func appendFindings(file string, found []Finding, now time.Time) error {
 }
 
 // SettleFindings moves what was told of a store to the damaged files that a repair
-// kept: it is dealt with.
+// kept: it is dealt with. That a stream lost its end stays: what was there is no
+// damage that a repair could find.
 func SettleFindings(file, dir string) error {
 	told, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -317,7 +341,17 @@ func SettleFindings(file, dir string) error {
 	if err == nil {
 		err = atomicfile.Write(kept, told, 0o600)
 	}
-	if err == nil {
+	var stays []byte
+	for line := range bytes.Lines(told) {
+		if bytes.Contains(line, []byte(ErrLogTruncated.Error())) {
+			stays = append(stays, line...)
+		}
+	}
+	switch {
+	case err != nil:
+	case len(stays) > 0:
+		err = atomicfile.Write(file, stays, 0o600)
+	default:
 		err = os.Remove(file)
 	}
 	if err != nil {

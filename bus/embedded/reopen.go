@@ -84,10 +84,20 @@ func (s *Server) untilOpen() bool {
 			s.options.Logger.Error("open the log again", "error", err)
 			continue
 		}
+		if s.cutAgain() {
+			continue
+		}
 		s.interrupt(errors.New("the log was opened again"))
 		s.log.mended()
 		return true
 	}
+}
+
+// cutAgain says whether the server ended a file while the log was opened.
+func (s *Server) cutAgain() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ended
 }
 
 // probe writes to the disk and takes it back.
@@ -106,7 +116,7 @@ func (s *Server) reopen() error {
 	if err := s.ns.ShutdownJetStream(); err != nil {
 		return err
 	}
-	if err := errors.Join(s.uncut(), s.protect(storedStreams(s.options.Dir))); err != nil {
+	if err := errors.Join(s.syncAgain(), s.uncut(), s.protect(storedStreams(s.options.Dir))); err != nil {
 		return err
 	}
 	o, err := s.serverOptions()

@@ -20,6 +20,7 @@ import (
 // Files beside the store. Persisted; never change.
 const (
 	keptDir   = "damaged"   // damaged files as they were found
+	cutDir    = "cut"       // files as they were before the server ended them, until they are put back
 	holesName = "lost.json" // what repairs gave up
 )
 
@@ -50,8 +51,10 @@ func Holes(dir string) (all []Hole, err error) {
 	return all, nil
 }
 
-func within(holes []Hole, d blockfile.Damage) bool {
-	return slices.ContainsFunc(holes, func(h Hole) bool { return h.Stream == d.Stream && h.First <= d.First && h.Last >= d.Last })
+func within(holes []Hole, d blockfile.Damage) bool { return holding(holes, d) >= 0 }
+
+func holding(holes []Hole, d blockfile.Damage) int {
+	return slices.IndexFunc(holes, func(h Hole) bool { return h.Stream == d.Stream && h.First <= d.First && h.Last >= d.Last })
 }
 
 // Repair puts right what is damaged in a store that no server has open: from the
@@ -71,12 +74,22 @@ func Repair(dir, backup string) (all []blockfile.Outcome, err error) {
 	if err != nil {
 		holes = nil // every mark in the files tells of one
 	}
+	var still []Hole // that the files show
 	for _, name := range storedStreams(dir) {
 		o := repairOf(dir, name, noted)
 		if backup != "" {
 			o.From = filepath.Join(streamsDir(backup), name)
 		}
-		o.Leave = func(d blockfile.Damage) bool { return d.Records() > 0 && within(holes, d) }
+		o.Leave = func(d blockfile.Damage) bool {
+			i := holding(holes, d)
+			if d.Records() == 0 || i < 0 {
+				return false
+			}
+			if !slices.Contains(still, holes[i]) {
+				still = append(still, holes[i])
+			}
+			return true
+		}
 		some, err := blockfile.Repair(o)
 		all = append(all, some...)
 		if err != nil {
@@ -84,15 +97,18 @@ func Repair(dir, backup string) (all []blockfile.Outcome, err error) {
 		}
 		for _, out := range some {
 			if out.How == blockfile.Lost {
-				holes = append(holes, Hole{Stream: name, First: out.First, Last: out.Last, Kept: below(dir, out.Kept)})
+				still = append(still, Hole{Stream: name, First: out.First, Last: out.Last, Kept: below(dir, out.Kept)})
 			}
 		}
 	}
 	if len(all) > 0 {
 		_ = os.Remove(filepath.Join(dir, scrubName)) // the reading in the background begins anew
 	}
-	body, err := json.MarshalIndent(holes, "", " ")
-	if err != nil || len(holes) == 0 {
+	if slices.Equal(still, holes) {
+		return all, nil
+	}
+	body, err := json.MarshalIndent(append([]Hole{}, still...), "", " ")
+	if err != nil {
 		return all, err
 	}
 	return all, atomicfile.Write(filepath.Join(dir, holesName), append(body, '\n'), 0o600)
@@ -119,7 +135,8 @@ const protectBytes = 1 << 30
 // protect mends damaged records, or marks them as erased, before the server opens
 // their stream: it would end each file at its first damaged record, and with that
 // take the sound ones behind it – at the start where its index does not hold, else
-// when somebody reads. A torn end that nothing acknowledged is left to the server,
+// when somebody reads. An end that is missing is marked too: its sequences would be
+// given out again. A torn end that nothing acknowledged is left to the server,
 // and so is what a power cut may take of an end that is not synced: then its index
 // is not of that end.
 func (s *Server) protect(stored []string) error {
@@ -135,7 +152,7 @@ func (s *Server) protect(stored []string) error {
 		if blockfile.Size(o.Dir) > protectBytes && indexHolds(o.Dir, name) {
 			continue
 		}
-		o.Leave = func(d blockfile.Damage) bool { return d.Erased || d.From == d.To }
+		o.Leave = func(d blockfile.Damage) bool { return d.Erased || d.From == d.To && !d.AtEnd }
 		torn := s.options.Durability != PowerLoss && !indexHolds(o.Dir, name)
 		o.Spare = func(d blockfile.Damage) bool { return d.AtEnd && torn }
 		done, err := blockfile.Repair(o)
@@ -155,28 +172,68 @@ func (s *Server) protect(stored []string) error {
 // beforeCut copies a file aside that the server is about to end at a damaged
 // record. The server holds its lock meanwhile.
 func (s *Server) beforeCut(file string) {
-	kept, err := blockfile.Keep(filepath.Join(s.options.Dir, keptDir), file)
-	if err != nil {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, err := blockfile.Keep(s.cuts(), file); err != nil {
 		s.options.Logger.Error("copy a damaged file of the log", "file", file, "error", err)
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.ended[file] = kept
+	s.ended = true
 }
 
-// uncut puts back the files that the server ended, where nothing was added since,
-// while it has none open.
+func (s *Server) cuts() string { return filepath.Join(s.options.Dir, keptDir, cutDir) }
+
+// uncut puts back the files that the server ended, in this run or an earlier one,
+// while it has none open. Where something was written behind the end, that stays.
 func (s *Server) uncut() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for file, kept := range s.ended {
-		if err := blockfile.PutBack(file, kept); err != nil {
+	entries, err := os.ReadDir(s.cuts())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, e := range entries {
+		kept := filepath.Join(s.cuts(), e.Name())
+		path, whole := "", true
+		if !atomicfile.Temporary(e.Name()) { // else the file was not ended yet
+			path, whole, err = blockfile.PutBack(streamsDir(s.options.Dir), kept)
+		}
+		if err == nil && !whole {
+			err = s.written(path, kept)
+		}
+		if err == nil {
+			err = os.Remove(kept)
+		}
+		if err != nil {
 			return err
 		}
-		delete(s.ended, file)
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ended = false
 	return nil
+}
+
+// written tells of a file that was ended and then written on, and keeps what it
+// was.
+func (s *Server) written(path, kept string) error {
+	was, err := os.ReadFile(kept)
+	if err != nil {
+		return err
+	}
+	keeps := filepath.Join(s.options.Dir, keptDir, filepath.Base(kept))
+	stream := filepath.Base(filepath.Dir(filepath.Dir(path)))
+	s.find(Finding{Stream: stream, Err: fmt.Errorf("%w: a file of %s was ended at a damaged record and then written on: records are missing, or others stand under their numbers. The file as it was is kept in %s. `writ audit verify` tells which were signed, and `writ restore` brings them back from a backup", ErrLogDamaged, stream, keeps)})
+	return atomicfile.Write(keeps, was, 0o600)
+}
+
+// alone writes to a file of records beside the server, unless that has ended one:
+// all are looked at then while it has none open.
+func (s *Server) alone(write func() error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended {
+		return nil
+	}
+	return write()
 }
 
 func found(out blockfile.Outcome) Finding {

@@ -3,12 +3,17 @@ package embedded_test
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/bus/blockfile"
@@ -201,6 +206,78 @@ func TestOneWrongByteIsMendedWhileServing(t *testing.T) {
 	}
 	if had, err := os.ReadFile(kept[0]); err != nil || !bytes.Equal(had, bad) {
 		t.Errorf("the damaged file was not kept as it was: %v", err)
+	}
+}
+
+// TestLostEndIsNotGivenOutAgain: where every append is synced, a file that ends
+// before what was acknowledged lost it: the next record goes behind that, and a
+// backup still brings it back.
+func TestLostEndIsNotGivenOutAgain(t *testing.T) {
+	s := newStore(t)
+	s.options.Durability = embedded.PowerLoss
+	streams := s.fill()
+	backup := filepath.Join(t.TempDir(), "store")
+	must(t, os.CopyFS(backup, os.DirFS(s.options.Dir)))
+	file := filepath.Join(streams, "WRIT_SESSIONS/msgs/1.blk")
+	must(t, os.Truncate(file, endOfRecord(t, file, filled/2)))
+	server, conn := s.start()
+	if found := server.Findings(); len(found) != 1 || !errors.Is(found[0].Err, embedded.ErrLogDamaged) || found[0].First != filled/2+1 || found[0].Last != filled {
+		t.Errorf("told %v", found)
+	}
+	at, err := bus.Record(t.Context(), conn.Writer(bus.WriterOptions{}), bustest.Event("s", "next", "another prompt"))
+	if err != nil || at.Seq != filled+1 {
+		t.Errorf("the next record is at %+v: %v", at, err)
+	}
+	must(t, server.Shutdown(t.Context()))
+	if _, err := embedded.Repair(s.options.Dir, backup); err != nil {
+		t.Fatal(err)
+	}
+	_, conn = s.start()
+	if ids, err := readIDs(t, conn, schemas.StreamSessions); err != nil || len(ids) != filled+1 {
+		t.Errorf("%d records are there, %v", len(ids), err)
+	}
+}
+
+// endOfRecord is where the nth record of a file ends.
+func endOfRecord(t *testing.T, file string, n int) (at int64) {
+	t.Helper()
+	body, err := os.ReadFile(file)
+	must(t, err)
+	for range n {
+		at += int64(binary.LittleEndian.Uint32(body[at:]) &^ (1 << 31))
+	}
+	return at
+}
+
+// TestWrongNoteOfHolesIsWrittenAnew: a repair notes what the files show.
+func TestWrongNoteOfHolesIsWrittenAnew(t *testing.T) {
+	s := newStore(t)
+	streams := s.fill()
+	wreck(t, filepath.Join(streams, "WRIT_SESSIONS/msgs/1.blk"), 30_000, 40)
+	_, err := embedded.Repair(s.options.Dir, "")
+	must(t, err)
+	right, err := embedded.Holes(s.options.Dir)
+	must(t, err)
+	wrong := append([]embedded.Hole{{Stream: "WRIT_SESSIONS", First: 1, Last: 3}}, right...)
+	body, err := json.Marshal(wrong)
+	must(t, err)
+	must(t, os.WriteFile(filepath.Join(s.options.Dir, "lost.json"), body, 0o600))
+	_, err = embedded.Repair(s.options.Dir, "")
+	must(t, err)
+	if now, err := embedded.Holes(s.options.Dir); err != nil || !slices.Equal(now, right) {
+		t.Errorf("noted %v, %v; want %v", now, err, right)
+	}
+}
+
+// TestLostEndStaysTold: no repair brings it back, so none puts it away.
+func TestLostEndStaysTold(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "damage.txt")
+	_, err := embedded.KeepFindings(file, []embedded.Finding{{Err: fmt.Errorf("%w: a byte", embedded.ErrMended)}, {Err: fmt.Errorf("%w: S ended at 200", embedded.ErrLogTruncated)}}, time.Now())
+	must(t, err)
+	must(t, embedded.SettleFindings(file, dir))
+	if lines, err := embedded.KeepFindings(file, nil, time.Now()); err != nil || len(lines) != 1 || !strings.Contains(lines[0], "ended at 200") {
+		t.Errorf("%v, %v", lines, err)
 	}
 }
 

@@ -37,13 +37,14 @@ type scrubber struct {
 	stopping <-chan struct{}
 	find     func(Finding) // told what is damaged or mended
 	look     chan struct{} // filled when a pass is to begin
+	alone    func(write func() error) error
 
 	mu sync.Mutex
 	at Scrub
 }
 
-func newScrubber(dir string, logger *slog.Logger, stopping <-chan struct{}, find func(Finding)) *scrubber {
-	return &scrubber{dir: dir, logger: logger, stopping: stopping, find: find, look: make(chan struct{}, 1)}
+func newScrubber(dir string, logger *slog.Logger, stopping <-chan struct{}, find func(Finding), alone func(func() error) error) *scrubber {
+	return &scrubber{dir: dir, logger: logger, stopping: stopping, find: find, look: make(chan struct{}, 1), alone: alone}
 }
 
 // Scrubbed is where the reading in the background stands.
@@ -167,7 +168,7 @@ func (s *scrubber) tell(dir string, d blockfile.Damage, holes []Hole) uint64 {
 		return 0
 	}
 	kept := filepath.Join(s.dir, keptDir)
-	done, err := blockfile.MendInPlace(dir, kept, d)
+	done, err := blockfile.MendInPlace(dir, kept, d, s.alone)
 	if err != nil {
 		s.logger.Warn("put a damaged record right", "record", d.String(), "error", err)
 	}

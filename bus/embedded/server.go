@@ -68,6 +68,10 @@ type Options struct {
 	Host       string // "" is 127.0.0.1
 	Port       int    // 0 is a free one
 	Durability Durability
+	// Together has PowerLoss sync appends of several callers together: whoever
+	// appends calls Server.Sync before it acknowledges, as bus.Options.Synced does.
+	// Without, the server itself syncs each, one after the other.
+	Together bool
 	// SyncInterval is how often Interval syncs; 0 is DefaultSyncInterval.
 	SyncInterval time.Duration
 	MaxPayload   int32 // bytes; 0 is DefaultMaxPayload
@@ -97,11 +101,10 @@ type Server struct {
 	findings []Finding
 
 	mu      sync.Mutex
-	inform  []*bus.Conn // see Inform
-	running bool        // findings are told by Options.Found
-	// ended are files that the server ended at a damaged record, and copies of them
-	// as they were.
-	ended map[string]string
+	inform  []*bus.Conn       // see Inform
+	running bool              // findings are told by Options.Found
+	syncs   map[string]*syncs // by stream
+	ended   bool              // the server ended a file at a damaged record, and it is not put back
 
 	holes    []Hole // known to be lost when the server started
 	scrubber *scrubber
@@ -125,10 +128,10 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	}
 	s := &Server{
 		options: o, lock: lock, log: newLogger(o.Logger),
-		stopping: make(chan struct{}), stopped: make(chan struct{}), ended: map[string]string{},
+		stopping: make(chan struct{}), stopped: make(chan struct{}), syncs: map[string]*syncs{},
 	}
 	s.log.beforeCut = s.beforeCut
-	s.scrubber = newScrubber(o.Dir, o.Logger, s.stopping, s.find)
+	s.scrubber = newScrubber(o.Dir, o.Logger, s.stopping, s.find, s.alone)
 	if err := s.start(ctx); err != nil {
 		lock.Release()
 		return nil, err
@@ -192,7 +195,7 @@ func (s *Server) start(ctx context.Context) error {
 		s.options.MaxStore = storeLimit
 	}
 	before := storedStreams(s.options.Dir)
-	if err := errors.Join(s.mendDescriptions(before), forgetReaders(s.options.Dir, before), s.protect(before)); err != nil {
+	if err := errors.Join(s.mendDescriptions(before), forgetReaders(s.options.Dir, before), s.uncut(), s.protect(before)); err != nil {
 		return err
 	}
 	ns, err := server.NewServer(options)
@@ -310,7 +313,7 @@ func (s *Server) serverOptions() (*server.Options, error) {
 		StoreDir:               s.options.Dir,
 		JetStreamMaxStore:      s.options.MaxStore,
 		JetStreamMaxMemory:     memoryLimit,
-		SyncAlways:             s.options.Durability == PowerLoss,
+		SyncAlways:             s.options.Durability == PowerLoss && !s.options.Together,
 		SyncInterval:           s.syncInterval(),
 		NoSigs:                 true,
 		DisableJetStreamBanner: true,
@@ -356,6 +359,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 			s.mark()
 			s.ns.Shutdown()
 			s.ns.WaitForShutdown()
+			s.shutSyncs()
 			s.lock.Release()
 		}()
 	})

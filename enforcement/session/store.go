@@ -20,7 +20,9 @@ import (
 const (
 	// keptSessions bounds the folded states in memory; others are loaded from
 	// their view.
-	keptSessions = 512
+	keptSessions = 2048
+	// restingSessions is how many of them stay where nobody asks for any.
+	restingSessions = 64
 )
 
 // Meter is what the monitoring is told of decisions and appends.
@@ -165,13 +167,14 @@ func (s *Sessions) Shown(ctx context.Context, id string) ([]string, error) {
 // Peek returns a session's state without waiting for whoever works on it: for
 // decisions on other sessions, which would lock each other otherwise.
 func (s *Sessions) Peek(ctx context.Context, id string) (enforcement.State, error) {
-	s.mu.Lock()
-	e := s.live[id]
-	s.mu.Unlock()
-	if e != nil {
-		if state := e.Value.(*session).latest.Load(); state != nil {
-			return *state, nil
-		}
+	one := s.get(id)
+	if state := one.latest.Load(); state != nil {
+		return *state, nil
+	}
+	if one.mu.TryLock() {
+		defer one.mu.Unlock()
+		err := s.refresh(ctx, one)
+		return one.state, err
 	}
 	cold := session{id: id}
 	err := s.refresh(ctx, &cold)
@@ -201,6 +204,12 @@ func (s *Sessions) refresh(ctx context.Context, one *session) error {
 	var err error
 	if one.state, one.seq, err = s.viewed(aggregate); err != nil {
 		return err
+	}
+	// Most views are at the end of the session: one look tells.
+	if last, err := s.Conn.LastOf(ctx, aggregate); err == nil && last.Seq == one.seq {
+		one.loaded = true
+		one.publish()
+		return nil
 	}
 	if !s.stands(ctx, aggregate, one.seq) {
 		one.state, one.seq = enforcement.State{}, 0
@@ -262,21 +271,27 @@ func (s *Sessions) get(id string) *session {
 	}
 	one := &session{id: id}
 	s.live[id] = s.order.PushBack(one)
-	if s.order.Len() > keptSessions {
-		s.evict()
-	}
+	s.evict(keptSessions)
 	return one
 }
 
-// evict drops the least recently used session that nobody is working on.
-func (s *Sessions) evict() {
-	for e := s.order.Front(); e != nil; e = e.Next() {
-		one := e.Value.(*session)
+// Relax lets go of sessions that nobody asked for of late.
+func (s *Sessions) Relax() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.evict(restingSessions)
+}
+
+// evict drops sessions that nobody is working on, the least recently used first,
+// until no more than some are left.
+func (s *Sessions) evict(most int) {
+	for e := s.order.Front(); e != nil && s.order.Len() > most; {
+		one, next := e.Value.(*session), e.Next()
 		if one.mu.TryLock() {
 			delete(s.live, one.id)
 			s.order.Remove(e)
 			one.mu.Unlock()
-			return
 		}
+		e = next
 	}
 }

@@ -38,6 +38,11 @@ func (v *Service) Handle(ctx context.Context, r bus.Request) ([]byte, error) {
 	defer cancel()
 	ctx, done := v.traceHook(ctx, r)
 	defer done()
+	release, full := v.admission.hold(len(r.Body))
+	if full != nil {
+		return nil, full
+	}
+	defer release()
 	call, err := hosts.Parse(r.Header.Get(schemas.HookHeaderAgent), r.Header.Get(schemas.HookHeaderEvent), r.Body)
 	if errors.Is(err, host.ErrUnknownHost) {
 		return nil, schemas.Faultf(schemas.CodeBadRequest, "there is no adapter for the agent %q", r.Header.Get(schemas.HookHeaderAgent))
@@ -45,6 +50,14 @@ func (v *Service) Handle(ctx context.Context, r bus.Request) ([]byte, error) {
 	if err != nil {
 		return json.Marshal(hosts.Render(call, trouble(call, err, "The hook's payload was not understood; see writ doctor.")))
 	}
+	leave, err := v.admission.enter(ctx, call.Session)
+	if errors.Is(err, context.Canceled) {
+		return nil, errStopping
+	}
+	if err != nil {
+		return json.Marshal(hosts.Render(call, trouble(call, err, "It is not in the log. Let fewer calls of tools run at once, and try again.")))
+	}
+	defer leave()
 	t := turn{Call: call, payload: r.Body, path: filepath.SplitList(r.Header.Get(schemas.HookHeaderPath))}
 	if t.Shell != nil && t.Kind != host.BeforeTool {
 		// The host reports the command that Writ put in the place of another.
@@ -89,8 +102,7 @@ func (v *Service) Handle(ctx context.Context, r bus.Request) ([]byte, error) {
 		return answers{hosts.Render(t.Call, a), hosts.Render(t.Call, repeated)}, nil
 	})
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-		// The daemon ends: the hook asks the next one, which knows what was decided.
-		return nil, schemas.Faultf(schemas.CodeNotReady, "the daemon is stopping")
+		return nil, errStopping
 	}
 	if err != nil {
 		v.Logger.Error("hook", "hook", t.Hook, "session", t.Session, "error", err)
@@ -98,6 +110,9 @@ func (v *Service) Handle(ctx context.Context, r bus.Request) ([]byte, error) {
 	}
 	return json.Marshal(reply)
 }
+
+// errStopping has a hook ask the next daemon, which knows what was decided.
+var errStopping = schemas.Faultf(schemas.CodeNotReady, "the daemon is stopping")
 
 // afterFailure says what became of a hook's events, and what to do, where the
 // error does not.

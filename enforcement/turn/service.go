@@ -90,6 +90,7 @@ type Options struct {
 // Service answers hooks.
 type Service struct {
 	Options
+	admission  *admission
 	answered   *replies
 	in         injection
 	contents   contents
@@ -105,7 +106,7 @@ type Service struct {
 // New returns a service.
 func New(o Options) *Service {
 	return &Service{
-		Options: o, answered: newReplies(), in: injection{o.Rules},
+		Options: o, admission: newAdmission(o.Budget / 4), answered: newReplies(), in: injection{o.Rules},
 		contents:   contents{rules: o.Rules, sessions: o.Sessions, gitTime: o.GitTime},
 		afterwards: afterwards{sessions: o.Sessions, guards: guards{now: o.Now}},
 		landings:   landings{gitTime: o.GitTime},
@@ -119,7 +120,7 @@ func (v *Service) Close() { v.afterwards.guards.close() }
 
 // Endpoint is what answers the processes of hooks.
 func (v *Service) Endpoint() bus.Endpoint {
-	return bus.Endpoint{Name: "hook", Subject: schemas.SvcHook, Handle: v.Handle, Metadata: map[string]string{
+	return bus.Endpoint{Name: "hook", Subject: schemas.SvcHook, Handle: v.Handle, Concurrency: hookConcurrency, Metadata: map[string]string{
 		bus.MetadataRequest: `{"description":"the host's payload, as it came; what it does not say stands in headers that begin with writ-"}`,
 		bus.MetadataReply:   string(schemas.ReplySchema(reflect.TypeFor[schemas.HookReply]())),
 	}}

@@ -313,8 +313,8 @@ func (d *Daemon) openBus(ctx context.Context) (func(), error) {
 	}
 	server, err := embedded.Start(ctx, embedded.Options{
 		Dir: d.layout.Log(), Port: d.settings.Port, Streams: streams,
-		Durability: embedded.Durability(d.settings.Durability),
-		Users:      credentials.Users(), Logger: slog.New(quiet{d.logger.Handler()}), Found: d.damage().found,
+		Durability: embedded.Durability(d.settings.Durability), Together: true,
+		Users: credentials.Users(), Logger: slog.New(quiet{d.logger.Handler()}), Found: d.damage().found,
 	})
 	if err != nil {
 		return nil, err
@@ -332,7 +332,7 @@ func (d *Daemon) openBus(ctx context.Context) (func(), error) {
 	}
 	d.server = server
 	own := credentials[embedded.RoleDaemon]
-	if err := d.connect(ctx, bus.Options{Dial: server.Dial, User: own.User, Password: own.Password, Ready: server.Health, OnGap: func(schemas.Stream) { server.Look() }}); err != nil {
+	if err := d.connect(ctx, bus.Options{Dial: server.Dial, User: own.User, Password: own.Password, Ready: server.Health, Synced: server.Sync, OnGap: func(schemas.Stream) { server.Look() }}); err != nil {
 		shutdown()
 		return nil, err
 	}

@@ -65,7 +65,20 @@ func recordLost(ctx context.Context, d *Daemon) error {
 	for _, h := range holes {
 		lost := schemas.RecordsLost{Stream: schemas.Stream(h.Stream), First: h.First, Last: h.Last, Path: h.Kept}
 		known, err := d.conn.Lost(ctx, lost.Stream)
-		if err == nil && !bus.GivenUp(known, h.First, h.Last) {
+		if err == nil && bus.GivenUp(known, h.First, h.Last) {
+			continue
+		}
+		if err == nil {
+			var next uint64
+			if next, err = d.conn.NextOf(ctx, lost.Stream, h.First); err == nil && next <= h.Last {
+				d.warn(fmt.Sprintf("it is noted that records %d to %d of %s are lost, and record %d is there: the note was damaged. Run `writ down` and `writ repair`, which writes it anew", h.First, h.Last, h.Stream, next))
+				continue
+			}
+			if errors.Is(err, bus.ErrNotFound) {
+				err = nil
+			}
+		}
+		if err == nil {
 			err = os.RemoveAll(d.layout.Views()) // what they made of the lost records is not what the log makes
 		}
 		if err != nil {

@@ -29,10 +29,11 @@ func (d *Daemon) restSoon() {
 }
 
 // rest gives back what working needs and waiting does not: the shipped rules as
-// they were read, what views keep of committed values, garbage, and pages of the
-// program's file. All of it comes back when it is needed.
+// they were read, sessions, what views keep of committed values, garbage, and pages
+// of the program's file. All of it comes back when it is needed.
 func (d *Daemon) rest() {
 	d.corpus.Pack(d.runtime)
+	d.sessions.Relax()
 	d.runtime.Relax()
 	relieve()
 	d.corpus.DropPages()

@@ -385,3 +385,24 @@ func FuzzProof(f *testing.F) {
 		}
 	})
 }
+
+// TestHasherKeepsLittleRoom after a message that was large, and hashes it as any
+// other.
+func TestHasherKeepsLittleRoom(t *testing.T) {
+	large := schemas.Message{Subject: "s", Body: bytes.Repeat([]byte("x"), 4<<20)}
+	small := schemas.Message{Subject: "s", Body: []byte("x")}
+	var h, fresh Hasher
+	h.Leaf(large)
+	if again := h.Leaf(large); again != fresh.Leaf(large) {
+		t.Error("a large message has another hash the second time")
+	}
+	if h.Leaf(small) != (&Hasher{}).Leaf(small) {
+		t.Error("a small message has another hash behind a large one")
+	}
+	if n := testing.AllocsPerRun(10, func() { h.Leaf(large) }); n == 0 {
+		t.Error("room for the large message is kept")
+	}
+	if n := testing.AllocsPerRun(10, func() { h.Leaf(small) }); n > 0 {
+		t.Errorf("no room for a small message is kept: %v", n)
+	}
+}

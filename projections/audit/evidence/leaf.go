@@ -33,9 +33,16 @@ type Hasher struct {
 
 // Leaf is the hash of the leaf that stands for a message.
 func (h *Hasher) Leaf(m schemas.Message) Hash {
-	h.buffer = h.appendLeaf(append(h.buffer[:0], leafPrefix), m)
-	return sum(h.buffer)
+	leaf := h.appendLeaf(append(h.buffer[:0], leafPrefix), m)
+	if cap(leaf) <= keptRoom {
+		h.buffer = leaf
+	}
+	return sum(leaf)
 }
+
+// keptRoom bounds what a Hasher keeps, in bytes: a prompt may be a thousand times
+// as large as most messages.
+const keptRoom = 1 << 20
 
 func (h *Hasher) appendLeaf(to []byte, m schemas.Message) []byte {
 	h.headers = h.headers[:0]

@@ -1,0 +1,246 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/bus/blockfile"
+	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/atomicfile"
+)
+
+// Sync returns once all that a stream held when it was called is on the disk:
+// what bus.Options.Synced is to be with Options.Together. Those who wait at the
+// same time share a sync. It returns bus.ErrStorage where the disk failed: it is
+// not known then what of the stream is there, and nothing more is acknowledged
+// until the streams were opened again.
+func (s *Server) Sync(ctx context.Context, stream schemas.Stream) error {
+	if !s.together() {
+		return nil
+	}
+	err := s.syncOf(string(stream)).wait(ctx)
+	if err != nil && ctx.Err() == nil {
+		reason := fmt.Sprintf("sync the stream %s: %v", stream, err)
+		s.log.stopped(reason)
+		return fmt.Errorf("%w: %s", bus.ErrStorage, reason)
+	}
+	return err
+}
+
+// together says whether the server leaves syncing to Sync.
+func (s *Server) together() bool { return s.options.Together && s.options.Durability == PowerLoss }
+
+func (s *Server) syncOf(stream string) *syncs {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	one := s.syncs[stream]
+	if one == nil {
+		one = &syncs{dir: filepath.Join(streamsDir(s.options.Dir), stream)}
+		s.syncs[stream] = one
+	}
+	return one
+}
+
+// syncAll is Sync of all streams, for what is written about them.
+func (s *Server) syncAll() error {
+	for _, name := range storedStreams(s.options.Dir) {
+		if err := s.Sync(context.Background(), schemas.Stream(name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// syncAgain writes anew what could not be synced, while the server has it not open:
+// the system may take what it failed to write for written.
+func (s *Server) syncAgain() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, one := range s.syncs {
+		if err := one.again(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Server) shutSyncs() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, one := range s.syncs {
+		one.mu.Lock()
+		one.failed = errors.New("the server has stopped")
+		one.shut()
+		one.mu.Unlock()
+	}
+}
+
+// syncFile is what brings a file to the disk; tests count it, and have it fail.
+var syncFile = (*os.File).Sync
+
+// syncs bring the records of a stream to the disk.
+//
+// Invariants: all of the files before last were synced after they were written for
+// the last time; running is set while somebody syncs, and whoever comes then waits
+// for the sync after that one.
+type syncs struct {
+	dir string // of the stream
+
+	mu      sync.Mutex
+	running bool
+	next    *round
+	failed  error // since then nothing is known of what is on the disk
+
+	// Of whoever syncs.
+	last blockfile.File
+	open *os.File
+}
+
+// round is a sync for those who wait for it.
+type round struct {
+	done chan struct{}
+	err  error
+}
+
+func (s *syncs) wait(ctx context.Context) error {
+	s.mu.Lock()
+	if s.failed != nil {
+		defer s.mu.Unlock()
+		return s.failed
+	}
+	mine := s.next
+	if mine == nil {
+		mine = &round{done: make(chan struct{})}
+		s.next = mine
+	}
+	begins := !s.running
+	s.running = true
+	s.mu.Unlock()
+	if begins {
+		s.run()
+	}
+	select {
+	case <-mine.done:
+		return mine.err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// run syncs for those who came, and leaves those who come meanwhile to another.
+func (s *syncs) run() {
+	s.mu.Lock()
+	mine, failed := s.next, s.failed
+	s.next = nil
+	s.mu.Unlock()
+	if mine.err = failed; failed == nil {
+		mine.err = s.sync()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if mine.err != nil {
+		s.failed = mine.err
+	}
+	if s.running = s.next != nil; s.running {
+		go s.run()
+	}
+	close(mine.done)
+}
+
+// sync writes to the disk the file that records are added to, and those that were
+// begun since.
+func (s *syncs) sync() error {
+	if s.open == nil || !s.still() {
+		return s.begin()
+	}
+	for {
+		if err := syncFile(s.open); err != nil {
+			return err
+		}
+		next := s.last.Next()
+		if err := s.take(next); errors.Is(err, fs.ErrNotExist) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+}
+
+// still says whether the open file is the one that has its name.
+func (s *syncs) still() bool {
+	has, err := s.open.Stat()
+	named, errNamed := os.Stat(s.last.Path)
+	return err == nil && errNamed == nil && os.SameFile(has, named)
+}
+
+// begin syncs all files, and keeps the last one open.
+func (s *syncs) begin() error {
+	all, err := blockfile.Files(s.dir)
+	if err == nil && len(all) == 0 {
+		err = fmt.Errorf("%s holds no records", s.dir)
+	}
+	for _, file := range all {
+		if err == nil {
+			err = s.take(file)
+		}
+		if err == nil {
+			err = syncFile(s.open)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return s.sync()
+}
+
+// take opens a file, and syncs that it is there.
+func (s *syncs) take(file blockfile.File) error {
+	f, err := os.OpenFile(file.Path, os.O_RDWR, 0) // Windows syncs no other
+	if err != nil {
+		return err
+	}
+	s.shut()
+	s.last, s.open = file, f
+	return atomicfile.Sync(filepath.Dir(file.Path))
+}
+
+func (s *syncs) shut() {
+	if s.open != nil {
+		_ = s.open.Close() // it was synced, or the error was told
+	}
+	s.open = nil
+}
+
+// again replaces the files whose sync failed by what they hold.
+func (s *syncs) again() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.failed == nil {
+		return nil
+	}
+	s.shut()
+	all, err := blockfile.Files(s.dir)
+	if err != nil {
+		return err
+	}
+	for _, file := range all {
+		if file.Index < s.last.Index {
+			continue
+		}
+		body, err := os.ReadFile(file.Path)
+		if err == nil {
+			err = atomicfile.WriteWith(file.Path, body, atomicfile.Options{Mode: 0o640, Keep: true})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	s.failed = nil
+	return nil
+}

@@ -1,0 +1,159 @@
+package embedded
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+)
+
+// syncing replaces the sync of files for a test, by one that notes their names.
+func syncing(t *testing.T, do func(name string) error) (names func() []string) {
+	t.Helper()
+	var mu sync.Mutex
+	var all []string
+	was := syncFile
+	t.Cleanup(func() { syncFile = was })
+	syncFile = func(f *os.File) error {
+		name := filepath.Base(f.Name())
+		mu.Lock()
+		all = append(all, name)
+		mu.Unlock()
+		return do(name)
+	}
+	return func() []string {
+		mu.Lock()
+		defer mu.Unlock()
+		taken := all
+		all = nil
+		return taken
+	}
+}
+
+func blockOf(t *testing.T, dir string, index int) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, "msgs", fmt.Sprintf("%d.blk", index)), []byte("records"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func newSyncs(t *testing.T, blocks int) *syncs {
+	t.Helper()
+	s := &syncs{dir: t.TempDir()}
+	if err := os.Mkdir(filepath.Join(s.dir, "msgs"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for i := range blocks {
+		blockOf(t, s.dir, i+1)
+	}
+	t.Cleanup(s.shut)
+	return s
+}
+
+// TestSyncTakesEveryFile that may hold what was not synced: all at first, then the
+// last one and those begun since, and all where the last one is another.
+func TestSyncTakesEveryFile(t *testing.T) {
+	s := newSyncs(t, 3)
+	names := syncing(t, func(string) error { return nil })
+	sync := func(want ...string) {
+		t.Helper()
+		err := s.wait(t.Context())
+		got := names()
+		for _, name := range want {
+			if !slices.Contains(got, name) {
+				t.Errorf("synced %v (%v), want %v", got, err, want)
+			}
+		}
+		if len(slices.Compact(slices.Sorted(slices.Values(got)))) != len(want) || err != nil {
+			t.Errorf("synced %v (%v), want %v", got, err, want)
+		}
+	}
+	sync("1.blk", "2.blk", "3.blk")
+	sync("3.blk")
+	blockOf(t, s.dir, 4)
+	blockOf(t, s.dir, 5)
+	sync("3.blk", "4.blk", "5.blk")
+	sync("5.blk")
+	path := filepath.Join(s.dir, "msgs", "5.blk")
+	if err := os.Rename(path, path+".old"); err != nil { //nolint:forbidigo // as a repair does
+		t.Fatal(err)
+	}
+	blockOf(t, s.dir, 5)
+	sync("1.blk", "2.blk", "3.blk", "4.blk", "5.blk")
+}
+
+// TestSyncTogether: who comes while a sync runs waits for the next one, which is
+// one for all of them.
+func TestSyncTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, gate := newSyncs(t, 1), make(chan struct{})
+		names := syncing(t, func(string) error { <-gate; return nil })
+		ended := make(chan error, 100)
+		wait := func() { ended <- s.wait(t.Context()) }
+		go wait()
+		synctest.Wait()
+		gate <- struct{}{} // that of begin
+		synctest.Wait()
+		for range 50 {
+			go wait()
+		}
+		synctest.Wait()
+		if got := names(); len(got) != 2 || len(ended) > 0 {
+			t.Fatalf("%v were synced and %d calls ended", got, len(ended))
+		}
+		gate <- struct{}{}
+		synctest.Wait()
+		if got := names(); len(got) != 1 || len(ended) != 1 {
+			t.Fatalf("%v were synced and %d calls ended: those who came later were not synced by this one", got, len(ended))
+		}
+		gate <- struct{}{}
+		synctest.Wait()
+		if got := names(); len(got) != 0 || len(ended) != 51 {
+			t.Errorf("%v were synced and %d calls ended", got, len(ended))
+		}
+		for range 51 {
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+// TestFailedSyncIsNotTriedAgain: a system may take what it failed to write for
+// written. Nothing is acknowledged until the file was written anew.
+func TestFailedSyncIsNotTriedAgain(t *testing.T) {
+	s := newSyncs(t, 2)
+	broken := errors.New("broken")
+	fails := true
+	syncing(t, func(name string) error {
+		if fails && name == "2.blk" {
+			return broken
+		}
+		return nil
+	})
+	if err := s.wait(t.Context()); !errors.Is(err, broken) {
+		t.Fatal(err)
+	}
+	fails = false
+	if err := s.wait(t.Context()); !errors.Is(err, broken) {
+		t.Errorf("the next one: %v", err)
+	}
+	path := filepath.Join(s.dir, "msgs", "2.blk")
+	was, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.again(); err != nil {
+		t.Fatal(err)
+	}
+	if is, err := os.Stat(path); err != nil || os.SameFile(was, is) {
+		t.Errorf("the file was not written anew: %v", err)
+	}
+	if err := s.wait(t.Context()); err != nil {
+		t.Errorf("after it was: %v", err)
+	}
+}
