@@ -342,10 +342,11 @@ func (v *Service) onAfterTool(ctx context.Context, t turn) (host.Answer, error) 
 			Workspace: v.Sessions.Workspace(ctx, t.project, t.Session, watching),
 		})
 	})
-	if err != nil {
+	// What the command changed is recorded, or owed, also where its end was not.
+	behind, failed := v.afterwards.check(ctx, t, session, parent, changes)
+	if err = errors.Join(err, failed); err != nil {
 		return host.Answer{}, err
 	}
-	behind, err := v.afterwards.check(ctx, t, session, parent, changes)
 	if can, _ := v.bounds.can(t); can && !t.bounded && len(behind.Record) > 0 && !t.actsElsewhere() {
 		v.bounds.note(t.Session)
 	}
@@ -356,8 +357,8 @@ func (v *Service) onAfterTool(ctx context.Context, t turn) (host.Answer, error) 
 		}
 	}
 	answer := host.Answer{Context: join(astray.Context, decision.Context, behind.Context, held), Notice: join(astray.Notice, decision.Notice, behind.Notice, v.afterwards.unseen(t.Session, blind))}
-	if err != nil || finished.Failed {
-		return answer, err
+	if finished.Failed {
+		return answer, nil
 	}
 	told, err := v.contents.check(ctx, t, session, changes)
 	answer.Context = join(append([]string{answer.Context}, told...)...)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/writbus/writ/enforcement"
@@ -25,7 +26,17 @@ type afterwards struct {
 
 	mu    sync.Mutex
 	blind map[string]bool // sessions that were told that their tree cannot be compared
+	owed  []owed          // oldest first
 }
+
+// owed is what could not be recorded when it was found: the log had no room.
+type owed struct {
+	session string
+	check   enforcement.CheckTree
+}
+
+// maxOwed bounds what waits to be recorded.
+const maxOwed = 64
 
 // maxBlind bounds the sessions of which is known that they were told.
 const maxBlind = 1000
@@ -180,17 +191,57 @@ func (a *afterwards) check(ctx context.Context, t turn, session string, parent *
 }
 
 func (a *afterwards) judge(ctx context.Context, t turn, session string, parent *enforcement.State, c enforcement.CheckTree) (enforcement.Decision, error) {
+	c.Actor, c.Settings = enforcement.Actor{Agent: t.Agent, Parent: parent}, t.project.Settings.Policy
+	return a.record(ctx, t, session, c)
+}
+
+// record judges and records changes. Those that the log does not take are owed.
+func (a *afterwards) record(ctx context.Context, t turn, session string, c enforcement.CheckTree) (enforcement.Decision, error) {
 	if len(c.Changes) == 0 && len(c.Restored) == 0 {
 		return enforcement.Decision{}, nil
 	}
-	c.Actor, c.Settings = enforcement.Actor{Agent: t.Agent, Parent: parent}, t.project.Settings.Policy
 	decision, _, err := a.sessions.Act(ctx, session, t.agent(), t.PromptID, func(s enforcement.State) (enforcement.Decision, error) {
 		watching := s
-		if parent != nil {
-			watching = *parent
+		if c.Actor.Parent != nil {
+			watching = *c.Actor.Parent
 		}
 		c.Workspace = a.sessions.Workspace(ctx, t.project, t.Session, watching)
 		return enforcement.Decide(s, c)
 	})
+	if err != nil {
+		a.owe(session, c)
+	}
 	return decision, err
+}
+
+func (a *afterwards) owe(session string, c enforcement.CheckTree) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.owed = append(a.owed, owed{session, c})
+	a.owed = a.owed[max(0, len(a.owed)-maxOwed):]
+}
+
+// settle records what is owed of a session and its sub-agents.
+func (a *afterwards) settle(ctx context.Context, t turn) (all enforcement.Decision, err error) {
+	a.mu.Lock()
+	var due []owed
+	a.owed = slices.DeleteFunc(a.owed, func(o owed) bool {
+		own := o.session == t.Session || strings.HasPrefix(o.session, t.Session+"/")
+		if own {
+			due = append(due, o)
+		}
+		return own
+	})
+	a.mu.Unlock()
+	for i, o := range due {
+		d, err := a.record(ctx, t, o.session, o.check)
+		if err != nil {
+			for _, later := range due[i+1:] {
+				a.owe(later.session, later.check)
+			}
+			return all, err
+		}
+		all.Context, all.Notice = join(all.Context, d.Context), join(all.Notice, d.Notice)
+	}
+	return all, nil
 }
