@@ -70,7 +70,7 @@ func (v *Service) Handle(ctx context.Context, r bus.Request) ([]byte, error) {
 	if run := v.runs.due(ctx, t, r.Header); run != nil {
 		return json.Marshal(schemas.HookReply{Tests: run})
 	}
-	t.tested = v.runs.reported(t, r.Header)
+	t.tested = v.runs.reported(ctx, t, r.Header)
 	reply, err := v.answered.once(t.called(r.Header), func() (answers, error) {
 		a, err := v.answer(ctx, t)
 		if err != nil {
