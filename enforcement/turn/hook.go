@@ -28,6 +28,7 @@ type turn struct {
 	path     []string               // where the host's shell looks for programs, as far as is known
 	bounded  bool                   // the command is, or was, run confined
 	restored []enforcement.Restored // protected files that the command changed
+	before   *looked                // the work tree before a command, as far as it was looked at
 }
 
 // Handle answers a host's hook: it reads the payload, decides, records, and

@@ -30,6 +30,7 @@ func (v *Service) onBeforeTool(ctx context.Context, t turn) (host.Answer, error)
 	if err != nil {
 		return host.Answer{}, err
 	}
+	t.before = &looked{}
 	var about prompted
 	var confinedAs string
 	unjudged, guarded, closed := false, false, false
@@ -203,6 +204,11 @@ func (v *Service) request(ctx context.Context, t turn, s enforcement.State, pare
 			if rest, own := strings.CutPrefix(*t.Shell, v.Runner.Writ+" "); own && v.Runner.Writ != "" && request.Shell.Effect == enforcement.EffectReads {
 				request.Shell.Plain = enforcement.PlainWrit(rest)
 			}
+		}
+		request.Shell.Targets = t.named(request.Shell.Targets)
+		if request.Confined && request.Shell.Effect == enforcement.EffectCannotTell && runner.ClosesCode(watching, parent != nil) {
+			request.Unbounded = t.secondName()
+			request.Confined = request.Unbounded == ""
 		}
 		if t.FromServer && !request.Shell.Plain && request.Unproven == "" {
 			request.Unproven = "it is given a command that its shell may read in another way"

@@ -68,13 +68,58 @@ type trees struct {
 	order []string
 }
 
+// looked is a work tree that is read once for a call.
+type looked struct {
+	once sync.Once
+	tree *worktree.Tree
+	err  error
+}
+
+func (t turn) tree() (*worktree.Tree, error) {
+	l := t.before
+	if l == nil {
+		l = &looked{}
+	}
+	l.once.Do(func() {
+		l.tree, l.err = worktree.ReadTree(worktree.TreeOptions{Root: t.project.Root, Keep: []string{"plan.md", "capabilities.md"}})
+	})
+	return l.tree, l.err
+}
+
+// secondName says that no hold keeps a file of the project as it is: by another name
+// it may lie where commands write, and a right to write a file counts for all its
+// names. "" where none has one.
+func (t turn) secondName() (why string) {
+	tree, err := t.tree()
+	if err != nil {
+		return ""
+	}
+	if file := tree.Linked(); file != "" {
+		why = file + " has a second name (a hard link), by which a command could write it"
+	}
+	return why
+}
+
+// named adds the project's files that a command would write by another name of
+// theirs in a temp folder.
+func (t turn) named(targets []schemas.Target) []schemas.Target {
+	for _, to := range targets[:len(targets):len(targets)] {
+		if to.Class == enforcement.ClassScratch {
+			for _, name := range t.sameFile(to.Path) {
+				targets = append(targets, enforcement.Classify(t.project.Layout, filepath.ToSlash(name)))
+			}
+		}
+	}
+	return targets
+}
+
 // keep remembers a work tree. Of one that cannot be read it returns the error: it is
 // not compared later, and the gates hold all the same.
 func (k *trees) keep(t turn) (*worktree.Tree, error) {
 	if t.ToolUseID == "" {
 		return nil, nil
 	}
-	tree, err := worktree.ReadTree(worktree.TreeOptions{Root: t.project.Root, Keep: []string{"plan.md", "capabilities.md"}})
+	tree, err := t.tree()
 	if err != nil {
 		return nil, err
 	}

@@ -135,6 +135,9 @@ func (r *testRuns) due(ctx context.Context, t turn, header schemas.Header) *sche
 		run.Command, run.were = t.project.Settings.TestCommand, statesOf(t, files)
 		r.recall(&run, t)
 	}
+	if state.Phase() == enforcement.PhaseTesting && t.secondName() != "" {
+		return nil // what runs could write the code by that name
+	}
 	run.TestRun = due.WithFiles(run.TestRun, state, r.sessions.Approvable(ctx, t.project, t.Session, state), len(workers) > 0)
 	if len(files) == 0 && len(run.Files) == 0 {
 		return nil
