@@ -120,7 +120,10 @@ type SubmitPrompt struct {
 	Expands bool
 	// Agent is the sub-agent whose prompt it is, "" for the conversation with the
 	// user. What a sub-agent is told, another agent says.
-	Agent     string
+	Agent string
+	// Handed says that a tool in another session of the project, or of a sub-agent,
+	// handed in the same text for later.
+	Handed    bool
 	Workspace Workspace
 	Settings  Settings
 }

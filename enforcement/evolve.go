@@ -82,6 +82,9 @@ func Evolve(s State, e schemas.Event) State {
 		s.Work.Rested = !p.Blocked && p.Agent == "" && s.building()
 		if p.Agent == "" {
 			s.Stops, s.Work.InTurn = true, false
+			if !p.Blocked {
+				s.Pending = underWay(s)
+			}
 		}
 	case schemas.ApprovalRefused:
 		return s.used(p.ActID, "refused")
@@ -127,21 +130,38 @@ func (s State) prompted(p schemas.PromptSubmitted) State {
 	if !repeated {
 		s.ApprovedNow, s.Small = "", nil
 	}
-	s.LastPrompt, s.Late = Prompt{ID: p.PromptID}, false
+	s.LastPrompt, s.Late = Prompt{ID: p.PromptID, Key: promptKey(text)}, false
 	if (!repeated || command) && strings.HasPrefix(text, "/") && len(text) <= maxSlashText {
 		s.LastPrompt.Text, s.LastPrompt.Command = text, command
 	}
 	s = s.resumed()
-	// Tools of the turn before have ended or will never report.
-	s.Pending = nil
+	if !repeated {
+		s.Pending = underWay(s)
+	}
 	return s
+}
+
+// underWay are the pending writes that may still be reported after a prompt, or the
+// end of a turn: a user types while the agent works, too. What was decided before
+// the one before that has ended or will never report, and where the host tells of no
+// turn's end so has all of it.
+func underWay(s State) (kept []PendingWrite) {
+	for _, w := range s.Pending {
+		if s.Stops && !w.Old {
+			w.Old = true
+			kept = append(kept, w)
+		}
+	}
+	return kept
 }
 
 // repeats reports whether a prompt is the one before once more: a hook may be
 // installed twice, and a host may report a typed command both as a command and
-// as a prompt.
+// as a prompt. Some hosts give the same id to what their user types while a turn
+// goes on.
 func (s State) repeats(id, text string, command bool) bool {
-	if id != "" && id == s.LastPrompt.ID {
+	last := s.LastPrompt
+	if id != "" && id == last.ID && (command || last.Command || last.Key == "" || last.Key == promptKey(text)) {
 		return true
 	}
 	return text != "" && s.LastPrompt.Text == text && s.LastPrompt.Command != command

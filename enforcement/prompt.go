@@ -2,7 +2,6 @@ package enforcement
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/writbus/writ/enforcement/phrase"
@@ -94,7 +93,7 @@ var foreignCommand = lazyregexp.New(`^/[A-Za-z][\w:.-]*(?:\s|$)`)
 // act, if it cannot.
 func (c SubmitPrompt) channel(s State) (channel, refusal string) {
 	switch {
-	case slices.Contains(s.Queued, promptKey(c.Prompt)):
+	case c.Handed, HandedIn(s, c.Prompt):
 		return ChannelPrompt, "an agent's tool handed in the same text before"
 	case c.Agent != "":
 		return ChannelPrompt, "the prompt is a sub-agent's, not the user's"

@@ -17,8 +17,12 @@ var textQueued = wording{
 	"Hand in a text that says what to do, without words of approval, and wait for the user's.",
 }
 
-// queues judges prompts that a tool would hand in for later.
+// queues judges prompts that a tool would hand in for later. What could act and is
+// more than is kept in mind is handed in by nobody.
 func (st stance) queues(prompts []string, set Settings) ruling {
+	if keys := acting(prompts, set); len(keys) > 0 && len(st.Queued)+len(keys) > maxKept {
+		return ruling{verdict: Deny, rule: RuleProtected, text: textQueued}
+	}
 	for _, prompt := range prompts {
 		if st.wouldApprove(prompt, set) {
 			return ruling{verdict: Deny, rule: RuleProtected, text: textQueued}
@@ -71,22 +75,33 @@ func promptKey(prompt string) string {
 	return Hash([]byte(strings.Join(words, " ")))
 }
 
-func promptKeys(prompts []string) []string {
+// acting are the digests of those among some prompts that a user's act could be;
+// others need not be kept in mind.
+func acting(prompts []string, set Settings) []string {
 	var keys []string
 	for _, prompt := range prompts {
-		if key := promptKey(prompt); key != "" && !slices.Contains(keys, key) {
+		if key := promptKey(prompt); key != "" && MayAct(prompt, set) && !slices.Contains(keys, key) {
 			keys = append(keys, key)
 		}
 	}
 	return keys
 }
 
+// MayAct reports whether a prompt could be a user's act, whatever waits.
+func MayAct(prompt string, set Settings) bool {
+	waits := stance{State: State{Mode: ModeWork, Work: Work{Phase: PhasePlanning}}}
+	return waits.wouldApprove(prompt, set)
+}
+
+// HandedIn reports whether a tool of a session handed in a prompt for later.
+func HandedIn(s State, prompt string) bool { return slices.Contains(s.Queued, promptKey(prompt)) }
+
 // queued keeps in mind what tools handed in for later.
 func (s State) queued(keys []string) State {
-	if len(keys) == 0 {
-		return s
+	for _, key := range keys {
+		if len(s.Queued) < maxKept && !slices.Contains(s.Queued, key) {
+			s.Queued = append(slices.Clip(s.Queued), key)
+		}
 	}
-	all := slices.Concat(s.Queued, keys)
-	s.Queued = all[max(0, len(all)-maxKept):]
 	return s
 }

@@ -1,6 +1,10 @@
 package enforcement
 
-import "testing"
+import (
+	"fmt"
+	"slices"
+	"testing"
+)
 
 func TestQueuedPromptsDoNotApprove(t *testing.T) {
 	for prompt, want := range map[string]Verdict{
@@ -70,4 +74,111 @@ func TestOnlyWritsOwnCommandsAreItsCommands(t *testing.T) {
 	x.write(PlanFile, goodPlan)
 	x.prompt("/deploy staging\napproved")
 	x.phase(PhasePlanning)
+}
+
+// TestAPromptHandedInElsewhereNeverApproves: a worker's tool, or one of another
+// session in the project, hands in what the host submits here.
+func TestAPromptHandedInElsewhereNeverApproves(t *testing.T) {
+	x := newSession(t, ModeWork)
+	x.write(PlanFile, goodPlan)
+	x.do(SubmitPrompt{Prompt: "approved", ActID: "a", Origin: OriginUser, Handed: true, Workspace: x.workspace(), Settings: DefaultSettings()})
+	x.phase(PhasePlanning)
+	x.do(SubmitPrompt{Prompt: "/writ-mode conversation", ActID: "b", Origin: OriginUser, Handed: true, Workspace: x.workspace(), Settings: DefaultSettings()})
+	x.phase(PhasePlanning)
+	x.prompt("approved")
+	x.phase(PhaseTesting)
+}
+
+// TestNobodyFloodsWhatWasQueued: texts that could act are kept in mind however many
+// others are handed in, and beyond what is kept no more of them are.
+func TestNobodyFloodsWhatWasQueued(t *testing.T) {
+	x := newSession(t, "")
+	queue := func(prompts ...string) Verdict {
+		x.do(RequestTool{Tool: "CronCreate", Queues: prompts, Settings: DefaultSettings(), Workspace: x.workspace()})
+		return x.last.Verdict
+	}
+	if queue("go ahead") != Allow {
+		t.Fatal(x.last.Reason)
+	}
+	for i := range maxKept + 9 {
+		if queue(fmt.Sprint("look at the log, part ", i)) != Allow {
+			t.Fatal(x.last.Reason)
+		}
+	}
+	if !HandedIn(x.state, "Go ahead!") {
+		t.Error("what was handed in first is forgotten")
+	}
+	allowed := 0
+	for i := range 20 {
+		if queue(fmt.Sprintf("add src/f%d.py to the plan", i), "go ahead") == Allow {
+			allowed++
+		}
+	}
+	if allowed != 0 { // it would extend a plan, in any mode
+		t.Errorf("%d allowed", allowed)
+	}
+	var goes []string
+	for _, a := range []string{"yes", "ok", "okay", "sure", "go ahead", "proceed", "lgtm", "looks good", "ship it", "do it"} {
+		for _, b := range []string{"yes", "ok", "okay", "sure", "go ahead", "proceed", "looks good", "ship it", "do it", "go on"} {
+			for _, c := range []string{"", ", please", ", thanks", ", thank you", ", now", ", great", ", perfect", ", good"} {
+				if one := a + ", " + b + c; MayAct(one, DefaultSettings()) && !slices.Contains(goes, one) {
+					goes = append(goes, one)
+				}
+			}
+		}
+	}
+	if len(goes) < maxKept {
+		t.Skipf("only %d ways to say go ahead were found, and %d are kept in mind", len(goes), maxKept)
+	}
+	refused := false
+	for _, one := range goes {
+		if queue(one) == Deny {
+			refused = true
+		} else if !HandedIn(x.state, one) {
+			t.Fatalf("%q was handed in and is not kept in mind", one)
+		}
+	}
+	if !refused || len(x.state.Queued) > maxKept {
+		t.Errorf("%d are kept, refused %v", len(x.state.Queued), refused)
+	}
+}
+
+// TestWhatIsTypedWhileTheAgentWorks takes nothing from the tools that are under way,
+// and is an act of its own, whatever id the host gives it.
+func TestWhatIsTypedWhileTheAgentWorks(t *testing.T) {
+	x := reach(t, PhaseImplementation)
+	x.do(EndTurn{Workspace: x.workspace(), Settings: DefaultSettings()})
+	say := func(text, id string) {
+		x.uses++
+		x.do(SubmitPrompt{Prompt: text, PromptID: id, ActID: fmt.Sprint("p", x.uses), Origin: OriginUser, Workspace: x.workspace(), Settings: DefaultSettings()})
+	}
+	say("go on with the totals", "turn-2")
+	edit := x.requestOf(testFile, otherTest)
+	x.do(edit)
+	say("and use plain integers", "turn-2")
+	x.files[testFile] = otherTest
+	x.finish(edit, testFile)
+	if d := x.request(codeFile, "def total(x): return sum(x)\n"); d.Verdict != Allow {
+		t.Errorf("the session's own edit counts as drift: %s", d.Reason)
+	}
+	// What never reports back is let go at the second boundary.
+	lost := x.requestOf(testFile, goodTest)
+	x.do(lost)
+	for _, at := range []func(){func() { say("stop", "turn-3") }, func() { say("now then", "turn-4") }} {
+		at()
+	}
+	if len(x.state.Pending) != 0 {
+		t.Errorf("kept: %+v", x.state.Pending)
+	}
+	x = newSession(t, ModeWork)
+	x.do(EndTurn{Workspace: x.workspace(), Settings: DefaultSettings()})
+	say("write a plan for carts", "turn-1")
+	x.write(PlanFile, goodPlan)
+	say("approved", "turn-1")
+	x.phase(PhaseTesting)
+	x.write(testFile, goodTest)
+	say("approved", "turn-1") // the same once more: a hook that is installed twice
+	x.phase(PhaseTesting)
+	say("tests approved", "turn-1")
+	x.phase(PhaseImplementation)
 }

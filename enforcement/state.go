@@ -9,7 +9,7 @@ import (
 
 // StateVersion is the version of State's encoding and of the fold. A stored
 // state of another version is folded again from the log.
-const StateVersion = 11
+const StateVersion = 12
 
 // Modes (persisted; never change). The empty mode is "not chosen yet".
 const (
@@ -198,6 +198,7 @@ type PendingWrite struct {
 	Allowed bool            `json:"allowed"`          // by policy; false: the user was asked
 	Open    bool            `json:"open,omitempty"`   // what it writes could not be told
 	Beyond  []string        `json:"beyond,omitempty"` // files for which the user was asked, since the plan does not name them
+	Old     bool            `json:"old,omitempty"`    // decided before the last prompt, or end of a turn
 	Targets []PendingTarget `json:"targets,omitempty"`
 }
 
@@ -217,6 +218,7 @@ type Streak struct {
 // Prompt is the last prompt as far as decisions need it.
 type Prompt struct {
 	ID      string `json:"id,omitempty"`      // the host's, "" where it gives none
+	Key     string `json:"key,omitempty"`     // as of promptKey
 	Text    string `json:"text,omitempty"`    // only of a slash command
 	Command bool   `json:"command,omitempty"` // the host reported it as a typed command
 }

@@ -204,7 +204,7 @@ func (c RequestTool) decided(st stance, d Decision) schemas.ToolDecided {
 		e.Effect = EffectCannotTell
 	}
 	if d.Verdict != Deny {
-		e.Queued = promptKeys(c.Queues)
+		e.Queued = acting(c.Queues, c.Settings)
 	}
 	return e
 }

@@ -114,6 +114,51 @@ func TestConformanceShell_run(t *testing.T) {
 	}
 }
 
+// TestASecondNameIsNoWayIn: a file that has another name where commands may write –
+// in a temp folder, in a cache of the project – is not written by that name. The
+// same command is tried without the hook first, and reaches the file there.
+func TestASecondNameIsNoWayIn(t *testing.T) {
+	t.Parallel()
+	w := newShellWorld(t, os.Geteuid())
+	for i, command := range []string{
+		"echo evil > {tmp}/second", "cp notes.txt {tmp}/second", "python3 -c 'open(\"/\".join([\"{tmp}\", \"sec\" + \"ond\"]), \"a\").write(\"evil\")'",
+		"python3 -c 'open(\".pytest_cache/sec\" + \"ond\", \"a\").write(\"evil\")'", "sh -c \"$(cat untracked.txt)\"; perl -e 'open(F, \">>.pytest_cache/second\"); print F 1'",
+	} {
+		lay := func(at shellCopy) {
+			t.Helper()
+			cache := filepath.Join(at.repo, ".pytest_cache")
+			if err := os.Mkdir(cache, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			for _, dir := range []string{cache, at.temp} {
+				if err := os.Link(filepath.Join(at.repo, "src/main.go"), filepath.Join(dir, "second")); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		bare := w.copy(t, fmt.Sprint("bare-", i))
+		lay(bare)
+		w.run(t, bare, bare.fill(command))
+		if raw, err := os.ReadFile(filepath.Join(bare.repo, "src/main.go")); err != nil || string(raw) == shellFiles["src/main.go"] {
+			t.Errorf("%s reaches nothing: %v", command, err)
+		}
+		at := w.copy(t, fmt.Sprint("linked-", i))
+		lay(at)
+		answer := w.judge(t, at, at.fill(command))
+		if answer.verdict == "" || answer.verdict == "allow" {
+			w.run(t, at, answer.command)
+		} else if !strings.Contains(answer.reason, "second") {
+			t.Errorf("%s: %s: %s", command, answer.verdict, answer.reason)
+		}
+		if raw, err := os.ReadFile(filepath.Join(at.repo, "src/main.go")); err != nil || string(raw) != shellFiles["src/main.go"] {
+			t.Errorf("%s wrote src/main.go: %v, %s", command, err, answer.command)
+		}
+		if answer := w.judge(t, at, "cat src/main.go"); answer.verdict != "" && answer.verdict != "allow" {
+			t.Errorf("a reader is %s: %s", answer.verdict, answer.reason)
+		}
+	}
+}
+
 // shellRunUser is the variable that names the one user to try.
 const shellRunUser = "WRIT_TEST_SHELL_RUN_USER"
 

@@ -48,25 +48,35 @@ type keeper struct {
 	since    int64 // sockets made since then are the command's own; nanoseconds
 	allowed  []daily
 	refused  chan string
-	limits   limits // whose files' modes may be changed
-	others   bool   // servers of other users, but root and the project's owner, are reached
-	owner    uint32 // of the project
+	room     chan bool // one for each answer that is being found
+	limits   limits    // whose files' modes may be changed
+	others   bool      // servers of other users, but root and the project's owner, are reached
+	owner    uint32    // of the project
 }
+
+// maxAnswers bounds the connections that are made at once: each may need a thread,
+// and a process that has too many ends.
+const maxAnswers = 4096
 
 // keep lays the filter on the calling thread, which must be bound by
 // no_new_privs, and serves its notifications. Inside another hold that one's
-// keeper goes on serving.
-func keep(o Options, l limits, began int64) *keeper {
-	k := &keeper{since: began, limits: l, refused: make(chan string, 1)}
+// keeper goes on serving. A kernel that has no such filter or no notifications was
+// found out by the probes; any other cause is an error.
+func keep(o Options, l limits, began int64) (*keeper, error) {
+	k := &keeper{since: began, limits: l, refused: make(chan string, 1), room: make(chan bool, maxAnswers)}
 	if o.Profile == Implementation {
 		var stat syscall.Stat_t
 		k.others = syscall.Stat(o.Project, &stat) == nil
 		k.owner = stat.Uid
 	}
-	listener, ok := install(filter(true, o.Profile != Implementation), true)
-	if !ok {
-		_, _ = install(filter(false, o.Profile != Implementation), false)
-		return k
+	listener, errno := install(filter(true, o.Profile != Implementation), true)
+	if errno == syscall.EBUSY || absent(errno) {
+		if _, errno = install(filter(false, o.Profile != Implementation), false); errno == 0 || absent(errno) {
+			return k, nil
+		}
+	}
+	if errno != 0 {
+		return nil, wrong("confine: lay the filter of system calls", errno)
 	}
 	k.listener = listener
 	for _, path := range dailySockets(o) {
@@ -77,7 +87,13 @@ func keep(o Options, l limits, began int64) *keeper {
 		}
 	}
 	go k.serve()
-	return k
+	return k, nil
+}
+
+// absent says that a kernel does not know what it was asked for, or that a policy
+// around this process has it from nobody.
+func absent(errno syscall.Errno) bool {
+	return slices.Contains([]syscall.Errno{syscall.EINVAL, syscall.ENOSYS, syscall.EPERM, syscall.EACCES}, errno)
 }
 
 // daily is a socket that daily work needs. In a folder that commands may write, one
@@ -87,7 +103,7 @@ type daily struct {
 	loose bool
 }
 
-func install(program []instruction, listen bool) (listener uintptr, ok bool) {
+func install(program []instruction, listen bool) (listener uintptr, errno syscall.Errno) {
 	flags := uintptr(0)
 	if listen {
 		flags = seccompNewListener
@@ -96,9 +112,9 @@ func install(program []instruction, listen bool) (listener uintptr, ok bool) {
 		size uint16
 		list *instruction
 	}{uint16(len(program)), &program[0]}
-	fd, _, errno := syscall.Syscall(keeperArch.seccomp, seccompSetFilter, flags, uintptr(unsafe.Pointer(&prog)))
+	listener, _, errno = syscall.Syscall(keeperArch.seccomp, seccompSetFilter, flags, uintptr(unsafe.Pointer(&prog)))
 	runtime.KeepAlive(program)
-	return fd, errno == 0
+	return listener, errno
 }
 
 // dailySockets are those outside that daily work needs: keys for ssh and
@@ -145,7 +161,11 @@ func (k *keeper) serve() {
 		_, _, errno := syscall.Syscall(syscall.SYS_IOCTL, k.listener, notifReceive, uintptr(unsafe.Pointer(n)))
 		switch errno {
 		case 0:
-			go k.answer(n) // a connection may take its time
+			k.room <- true
+			go func() { // a connection may take its time
+				k.answer(n)
+				<-k.room
+			}()
 		case syscall.EINTR:
 		case syscall.ENOENT: // whoever asked is gone, or everybody is
 			if k.deserted() {

@@ -22,7 +22,9 @@ func TestAKeeperIsDesertedOnceNobodyIsLeft(t *testing.T) {
 		onThreadThatEnds(func() {
 			fd, ok := uintptr(0), prctl(prSetNoNewPrivs, 1) == nil
 			if ok {
-				fd, ok = install(filter(true, true), true)
+				var errno syscall.Errno
+				fd, errno = install(filter(true, true), true)
+				ok = errno == 0
 			}
 			if !ok {
 				fd = 0

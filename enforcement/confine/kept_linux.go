@@ -2,6 +2,7 @@ package confine
 
 import (
 	"errors"
+	"io"
 	"os"
 	"os/signal"
 	"strconv"
@@ -15,12 +16,17 @@ import (
 // So two processes share the work: the one that was asked waits, and the one that
 // it starts runs the command and stays.
 
-// statusFd is where the second process says the command's exit status, if it stays.
+// statusFd is where the second process says the command's exit status.
 const statusFd = 3
 
 // runKept starts this program a second time, to run the command, and waits for the
-// command's end.
-func runKept(o Options) (exit int, err error) {
+// command's end. Where the second one ends without a word – it could make no thread,
+// or no memory was left – nothing serves the command any more, and nobody puts back
+// what it changes: what it had started is ended.
+func runKept(o Options, notes io.Writer) (exit int, err error) {
+	if err := adopt(); err != nil {
+		return ExitFor(err), err
+	}
 	var pipe [2]int
 	if err := syscall.Pipe2(pipe[:], syscall.O_CLOEXEC); err != nil {
 		return ExitUnsupported, wrong("confine: a pipe", err)
@@ -42,9 +48,18 @@ func runKept(o Options) (exit int, err error) {
 		case errors.Is(err, syscall.EINTR):
 		case n == 1:
 			return int(status[0]), nil
-		default:
-			return ending(pid), nil
 		}
+		exit = ending(pid)
+		if exit == ExitUnsupported || exit == ExitCannotRun || exit == ExitNotFound {
+			return exit, nil // it said why nothing ran
+		}
+		for !childless() {
+			kill(descendants())
+			pause(1)
+		}
+		say(notes, "the process that held the command ended by itself, so what the command had started was ended as well. "+
+			"Where the system can make no more processes (`ulimit -u`, pids.max of a container), end some before you run it again.")
+		return ExitUnsupported, nil
 	}
 }
 
@@ -57,12 +72,16 @@ func stay(exit int) {
 			_ = syscall.Dup3(null, fd, 0) // as far as it goes
 		}
 	}
-	_, _ = syscall.Write(statusFd, []byte{byte(exit)}) // nobody may wait
-	_ = syscall.Close(statusFd)
+	tellStatus(exit)
 	for {
 		var status syscall.WaitStatus
 		if _, err := syscall.Wait4(-1, &status, 0, nil); errors.Is(err, syscall.ECHILD) {
 			return
 		}
 	}
+}
+
+func tellStatus(exit int) {
+	_, _ = syscall.Write(statusFd, []byte{byte(exit)}) // nobody may wait
+	_ = syscall.Close(statusFd)
 }

@@ -32,7 +32,7 @@ func Run(o Options, notes io.Writer) (exit int, err error) {
 		return ExitFor(err), err
 	}
 	if abi > 0 && !o.Whole && o.Above == 0 {
-		return runKept(o)
+		return runKept(o, notes)
 	}
 	if abi == 0 {
 		say(notes, "not confined, "+why+"; what it changes is only compared afterwards")
@@ -69,7 +69,11 @@ func Run(o Options, notes io.Writer) (exit int, err error) {
 		}
 	}
 	report(notes, o, command.limits.notes, guard.Restore(nil), exit)
-	if o.Above > 0 && !childless() {
+	switch {
+	case o.Above == 0:
+	case childless():
+		tellStatus(exit)
+	default:
 		stay(exit)
 	}
 	return exit, nil
@@ -142,7 +146,13 @@ func (c *command) start() error {
 			return because(ErrUnsupported, "the thread that has the command's limits does not end")
 		}
 	}
-	_ = c.gate.Close() // nothing is written
+	// Its end alone would not do: that comes where this process ends, too.
+	_, err = c.gate.WriteString("\n")
+	_ = c.gate.Close()
+	if err != nil && !errors.Is(err, syscall.EPIPE) { // of one that has ended already
+		_ = syscall.Kill(c.pid, syscall.SIGKILL) // it has not begun
+		return wrong("confine: let the command begin", err)
+	}
 	return nil
 }
 
@@ -166,8 +176,8 @@ const waiting = "/bin/sh"
 func (c *command) run(o Options, abi int, program string) error {
 	c.limits = limitsOf(o)
 	var rules *ruleset
+	var err error
 	if abi > 0 {
-		var err error
 		if rules, err = newRuleset(abi, o.Profile == Implementation); err != nil {
 			return err
 		}
@@ -188,7 +198,9 @@ func (c *command) run(o Options, abi int, program string) error {
 		if err := rules.apply(); err != nil {
 			return err
 		}
-		c.keeper = keep(o, c.limits, began)
+		if c.keeper, err = keep(o, c.limits, began); err != nil {
+			return err
+		}
 	}
 	files := []uintptr{0, 1, 2}
 	args := o.Args
@@ -200,7 +212,7 @@ func (c *command) run(o Options, abi int, program string) error {
 		defer func() { _ = waits.Close() }() // nothing is read
 		files, c.gate = append(files, waits.Fd()), gate
 		if !o.Waits {
-			program, args = waiting, append([]string{waiting, "-c", `read WRIT_GO <&3; unset WRIT_GO; exec 3<&-; exec "$@"`, waiting, program}, args[1:]...)
+			program, args = waiting, append([]string{waiting, "-c", `read WRIT_GO <&3 || exit 125; unset WRIT_GO; exec 3<&-; exec "$@"`, waiting, program}, args[1:]...)
 		}
 	}
 	pid, err := syscall.ForkExec(program, args, &syscall.ProcAttr{

@@ -81,35 +81,44 @@ func (s *Sessions) Approvable(ctx context.Context, p project.Project, id string,
 	return ws
 }
 
-// searchedDrafts bounds how many of a project's latest sessions are asked whether
-// plan.md is theirs.
-const searchedDrafts = 50
+// searchedLatest bounds how many of a project's latest sessions are looked into.
+const searchedLatest = 50
 
 // drafter is the other session that left plan.md with a content, "" where none
 // of the project's latest did. What a session's own workers wrote is its own.
 func (s *Sessions) drafter(ctx context.Context, id, root, sha string) string {
-	others := s.inMemory(root)
+	return s.among(ctx, root, func(other string, state enforcement.State) bool {
+		return other != id && state.Draft == sha && state.Parent != id && !strings.HasPrefix(other, id+"/")
+	})
+}
+
+// HandedIn reports whether a tool of one of a project's latest sessions handed in a
+// prompt for later: hosts submit it in whichever session is open then.
+func (s *Sessions) HandedIn(ctx context.Context, root, prompt string) bool {
+	return s.among(ctx, root, func(_ string, state enforcement.State) bool { return enforcement.HandedIn(state, prompt) }) != ""
+}
+
+// among is one of a project's latest sessions of which something holds, "" for none.
+func (s *Sessions) among(ctx context.Context, root string, holds func(id string, state enforcement.State) bool) string {
+	all := s.inMemory(root)
 	err := s.Runtime.Read(s.List.Name(), func(reader projections.Reader) error {
 		seen := 0
 		for one, err := range s.List.List(reader) {
-			if seen++; err != nil || len(others) >= searchedDrafts || seen > searchedSessions {
+			if seen++; err != nil || len(all) >= searchedLatest || seen > searchedSessions {
 				return err
 			}
-			if one.Project == root && !slices.Contains(others, one.ID) {
-				others = append(others, one.ID)
+			if one.Project == root && !slices.Contains(all, one.ID) {
+				all = append(all, one.ID)
 			}
 		}
 		return nil
 	})
 	if err != nil {
-		s.Logger.Warn("find the session of a plan", "session", id, "error", err)
+		s.Logger.Warn("look into the sessions of a project", "project", root, "error", err)
 	}
-	for _, other := range others {
-		if other == id {
-			continue
-		}
-		if state, err := s.Peek(ctx, other); err == nil && state.Draft == sha && state.Parent != id && !strings.HasPrefix(other, id+"/") {
-			return other
+	for _, one := range all {
+		if state, err := s.Peek(ctx, one); err == nil && holds(one, state) {
+			return one
 		}
 	}
 	return ""
@@ -133,7 +142,7 @@ func (s *Sessions) inMemory(root string) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var ids []string
-	for e := s.order.Back(); e != nil && len(ids) < searchedDrafts; e = e.Prev() {
+	for e := s.order.Back(); e != nil && len(ids) < searchedLatest; e = e.Prev() {
 		one := e.Value.(*session)
 		if state := one.latest.Load(); state != nil && state.Project == root {
 			ids = append(ids, one.id)

@@ -2,6 +2,7 @@ package turn
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 
@@ -24,6 +25,7 @@ type leftRunning struct {
 
 // leftBy is what one command left.
 type leftBy struct {
+	looking   sync.Mutex // held while the tree is compared, before leftRunning.mu
 	tree      *worktree.Tree
 	command   string
 	toolUseID string
@@ -62,30 +64,44 @@ func (l *leftRunning) wrote(session string, paths []string) {
 }
 
 // compare returns what changed since the last look, without what the session's
-// own tools wrote, and the command behind it.
-func (l *leftRunning) compare(session string, end bool) (changes []worktree.Change, by leftBy, found bool, err error) {
+// own tools wrote, and the command behind it; nil for none.
+func (l *leftRunning) compare(session string, end bool) (changes []worktree.Change, by *leftBy, err error) {
 	l.mu.Lock()
 	left := l.bySession[session]
-	if left != nil {
-		by = *left
-	}
 	if left != nil && end {
 		delete(l.bySession, session)
 		l.order = slices.DeleteFunc(l.order, func(s string) bool { return s == session })
 	}
 	l.mu.Unlock()
 	if left == nil {
-		return nil, by, false, nil
+		return nil, nil, nil
 	}
-	changes, next, err := by.tree.Changes()
-	if err != nil {
-		return nil, by, false, err
-	}
+	left.looking.Lock()
+	defer left.looking.Unlock()
+	before := l.look(left)
+	changes, next, err := left.tree.Changes()
+	return l.looked(left, before, changes, next, err)
+}
+
+// look begins a look at a tree, and returns what tools wrote before it. What a tool
+// reports from here on shows in what is read now or in what is read the time after.
+func (l *leftRunning) look(left *leftBy) (before map[string]bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	changes = slices.DeleteFunc(changes, func(c worktree.Change) bool { return by.own[c.Path] })
-	left.tree, left.own = next, map[string]bool{}
-	return changes, by, true, nil
+	before, left.own = left.own, map[string]bool{}
+	return before
+}
+
+// looked ends it.
+func (l *leftRunning) looked(left *leftBy, before map[string]bool, found []worktree.Change, next *worktree.Tree, err error) ([]worktree.Change, *leftBy, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err != nil {
+		maps.Copy(left.own, before)
+		return nil, nil, err
+	}
+	left.tree = next
+	return slices.DeleteFunc(found, func(c worktree.Change) bool { return before[c.Path] || left.own[c.Path] }), left, nil
 }
 
 // leavesRunning says that a command may go on after its end, as far as its line
@@ -103,16 +119,19 @@ func (t turn) leavesRunning() bool {
 // sinceEnded judges what changed after an earlier command of the session had
 // ended, while it may have left something running.
 func (a *afterwards) sinceEnded(ctx context.Context, t turn, session string, parent *enforcement.State) (enforcement.Decision, error) {
-	restored, command := a.guards.since(t)
-	changes, by, found, blind := a.left.compare(t.Session, t.Kind == host.Stop)
-	if found {
-		command = by.command
+	earlier, err := a.settle(ctx, t)
+	if err != nil {
+		return earlier, err
 	}
-	t.bounded = by.bounded
-	d, err := a.judge(ctx, t, session, parent, enforcement.CheckTree{
-		ToolUseID: by.toolUseID, Since: command, Changes: t.classified(changes), Restored: restored,
-	})
-	d.Notice = join(d.Notice, a.unseen(t.Session, blind))
+	restored, command := a.guards.since(t)
+	changes, by, blind := a.left.compare(t.Session, t.Kind == host.Stop)
+	check := enforcement.CheckTree{Since: command, Restored: restored}
+	if t.bounded = false; by != nil {
+		t.bounded = by.bounded
+		check.ToolUseID, check.Since, check.Changes = by.toolUseID, by.command, t.classified(changes)
+	}
+	d, err := a.judge(ctx, t, session, parent, check)
+	d.Context, d.Notice = join(earlier.Context, d.Context), join(earlier.Notice, d.Notice, a.unseen(t.Session, blind))
 	return d, err
 }
 

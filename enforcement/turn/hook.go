@@ -28,6 +28,7 @@ type turn struct {
 	path     []string               // where the host's shell looks for programs, as far as is known
 	bounded  bool                   // the command is, or was, run confined
 	restored []enforcement.Restored // protected files that the command changed
+	before   *looked                // the work tree before a command, as far as it was looked at
 }
 
 // Handle answers a host's hook: it reads the payload, decides, records, and
@@ -83,7 +84,7 @@ func (v *Service) Handle(ctx context.Context, r bus.Request) ([]byte, error) {
 	if run := v.runs.due(ctx, t, r.Header); run != nil {
 		return json.Marshal(schemas.HookReply{Tests: run})
 	}
-	t.tested = v.runs.reported(t, r.Header)
+	t.tested = v.runs.reported(ctx, t, r.Header)
 	reply, err := v.answered.once(t.called(r.Header), func() (answers, error) {
 		a, err := v.answer(ctx, t)
 		if err != nil {
@@ -335,10 +336,14 @@ func (v *Service) onPrompt(ctx context.Context, t turn) (host.Answer, error) {
 	if act == "" {
 		act = bus.NewID()
 	}
+	if t.Kind == host.Prompt { // the host may give one id to all that is typed in a turn
+		act += ":" + enforcement.Hash([]byte(t.Prompt))
+	}
+	handed := enforcement.MayAct(t.Prompt, t.project.Settings.Policy) && v.Sessions.HandedIn(ctx, t.project.Root, t.Prompt)
 	decision, state, err := v.Sessions.Act(ctx, t.Session, promptActor(t), t.PromptID, func(s enforcement.State) (enforcement.Decision, error) {
 		decision, err := enforcement.Decide(s, enforcement.SubmitPrompt{
 			Prompt: strings.ToValidUTF8(t.Prompt, "�"), ActID: "prompt:" + act, PromptID: t.PromptID, Origin: t.Origin,
-			Command: t.Command, Arguments: t.Args, Expands: t.Facts.ExpandsCommands, Agent: t.Agent,
+			Command: t.Command, Arguments: t.Args, Expands: t.Facts.ExpandsCommands, Agent: t.Agent, Handed: handed,
 			Workspace: v.Sessions.Approvable(ctx, t.project, t.Session, s), Settings: t.project.Settings.Policy,
 		})
 		if err != nil || t.Kind == host.Command {

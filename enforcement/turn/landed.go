@@ -199,10 +199,14 @@ func (v *Service) astray(ctx context.Context, t turn, session string, parent *en
 	if err != nil {
 		return all, err
 	}
-	for _, l := range v.landings.found(t, runner.ClosesCode(state, parent != nil)) {
+	closed := runner.ClosesCode(state, parent != nil)
+	for _, l := range v.landings.found(t, closed) {
 		check := enforcement.CheckTree{ToolUseID: t.ToolUseID, Meant: l.meant, Changes: []enforcement.TreeChange{{Target: l.at, Change: confine.Changed}}}
 		d, err := v.afterwards.judge(ctx, t, session, parent, check)
 		if err != nil {
+			if closed { // it is owed to the log, and has no business there meanwhile
+				err = fmt.Errorf("%w. %s", err, v.landings.undo(ctx, t, l))
+			}
 			return all, err
 		}
 		if len(d.Record) > 0 {

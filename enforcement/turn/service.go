@@ -26,6 +26,9 @@ type Sessions interface {
 	Linked(parent string) []string
 	// Accepted reports whether the user let a tool of a server run in the project.
 	Accepted(root, tool string) bool
+	// HandedIn reports whether a tool of any session in the project handed in a
+	// prompt for later.
+	HandedIn(ctx context.Context, root, prompt string) bool
 	Watched(p project.Project, s enforcement.State) enforcement.Workspace
 	Workspace(ctx context.Context, p project.Project, id string, s enforcement.State) enforcement.Workspace
 	Approvable(ctx context.Context, p project.Project, id string, s enforcement.State) enforcement.Workspace

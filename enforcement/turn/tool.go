@@ -30,6 +30,7 @@ func (v *Service) onBeforeTool(ctx context.Context, t turn) (host.Answer, error)
 	if err != nil {
 		return host.Answer{}, err
 	}
+	t.before = &looked{}
 	var about prompted
 	var confinedAs string
 	unjudged, guarded, closed := false, false, false
@@ -204,6 +205,11 @@ func (v *Service) request(ctx context.Context, t turn, s enforcement.State, pare
 				request.Shell.Plain = enforcement.PlainWrit(rest)
 			}
 		}
+		request.Shell.Targets = t.named(request.Shell.Targets)
+		if request.Confined && request.Shell.Effect == enforcement.EffectCannotTell && runner.ClosesCode(watching, parent != nil) {
+			request.Unbounded = t.secondName()
+			request.Confined = request.Unbounded == ""
+		}
 		if t.FromServer && !request.Shell.Plain && request.Unproven == "" {
 			request.Unproven = "it is given a command that its shell may read in another way"
 		}
@@ -342,10 +348,11 @@ func (v *Service) onAfterTool(ctx context.Context, t turn) (host.Answer, error) 
 			Workspace: v.Sessions.Workspace(ctx, t.project, t.Session, watching),
 		})
 	})
-	if err != nil {
+	// What the command changed is recorded, or owed, also where its end was not.
+	behind, failed := v.afterwards.check(ctx, t, session, parent, changes)
+	if err = errors.Join(err, failed); err != nil {
 		return host.Answer{}, err
 	}
-	behind, err := v.afterwards.check(ctx, t, session, parent, changes)
 	if can, _ := v.bounds.can(t); can && !t.bounded && len(behind.Record) > 0 && !t.actsElsewhere() {
 		v.bounds.note(t.Session)
 	}
@@ -356,8 +363,8 @@ func (v *Service) onAfterTool(ctx context.Context, t turn) (host.Answer, error) 
 		}
 	}
 	answer := host.Answer{Context: join(astray.Context, decision.Context, behind.Context, held), Notice: join(astray.Notice, decision.Notice, behind.Notice, v.afterwards.unseen(t.Session, blind))}
-	if err != nil || finished.Failed {
-		return answer, err
+	if finished.Failed {
+		return answer, nil
 	}
 	told, err := v.contents.check(ctx, t, session, changes)
 	answer.Context = join(append([]string{answer.Context}, told...)...)

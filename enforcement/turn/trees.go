@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/writbus/writ/enforcement"
@@ -25,7 +26,17 @@ type afterwards struct {
 
 	mu    sync.Mutex
 	blind map[string]bool // sessions that were told that their tree cannot be compared
+	owed  []owed          // oldest first
 }
+
+// owed is what could not be recorded when it was found: the log had no room.
+type owed struct {
+	session string
+	check   enforcement.CheckTree
+}
+
+// maxOwed bounds what waits to be recorded.
+const maxOwed = 64
 
 // maxBlind bounds the sessions of which is known that they were told.
 const maxBlind = 1000
@@ -57,13 +68,58 @@ type trees struct {
 	order []string
 }
 
+// looked is a work tree that is read once for a call.
+type looked struct {
+	once sync.Once
+	tree *worktree.Tree
+	err  error
+}
+
+func (t turn) tree() (*worktree.Tree, error) {
+	l := t.before
+	if l == nil {
+		l = &looked{}
+	}
+	l.once.Do(func() {
+		l.tree, l.err = worktree.ReadTree(worktree.TreeOptions{Root: t.project.Root, Keep: []string{"plan.md", "capabilities.md"}})
+	})
+	return l.tree, l.err
+}
+
+// secondName says that no hold keeps a file of the project as it is: by another name
+// it may lie where commands write, and a right to write a file counts for all its
+// names. "" where none has one.
+func (t turn) secondName() (why string) {
+	tree, err := t.tree()
+	if err != nil {
+		return ""
+	}
+	if file := tree.Linked(); file != "" {
+		why = file + " has a second name (a hard link), by which a command could write it"
+	}
+	return why
+}
+
+// named adds the project's files that a command would write by another name of
+// theirs in a temp folder.
+func (t turn) named(targets []schemas.Target) []schemas.Target {
+	for _, to := range targets[:len(targets):len(targets)] {
+		if to.Class == enforcement.ClassScratch {
+			for _, name := range t.sameFile(to.Path) {
+				targets = append(targets, enforcement.Classify(t.project.Layout, filepath.ToSlash(name)))
+			}
+		}
+	}
+	return targets
+}
+
 // keep remembers a work tree. Of one that cannot be read it returns the error: it is
 // not compared later, and the gates hold all the same.
 func (k *trees) keep(t turn) (*worktree.Tree, error) {
 	if t.ToolUseID == "" {
 		return nil, nil
 	}
-	tree, err := worktree.ReadTree(worktree.TreeOptions{Root: t.project.Root, Keep: []string{"plan.md", "capabilities.md"}})
+	tree, err := t.tree()
 	if err != nil {
 		return nil, err
 	}
@@ -180,17 +236,57 @@ func (a *afterwards) check(ctx context.Context, t turn, session string, parent *
 }
 
 func (a *afterwards) judge(ctx context.Context, t turn, session string, parent *enforcement.State, c enforcement.CheckTree) (enforcement.Decision, error) {
+	c.Actor, c.Settings = enforcement.Actor{Agent: t.Agent, Parent: parent}, t.project.Settings.Policy
+	return a.record(ctx, t, session, c)
+}
+
+// record judges and records changes. Those that the log does not take are owed.
+func (a *afterwards) record(ctx context.Context, t turn, session string, c enforcement.CheckTree) (enforcement.Decision, error) {
 	if len(c.Changes) == 0 && len(c.Restored) == 0 {
 		return enforcement.Decision{}, nil
 	}
-	c.Actor, c.Settings = enforcement.Actor{Agent: t.Agent, Parent: parent}, t.project.Settings.Policy
 	decision, _, err := a.sessions.Act(ctx, session, t.agent(), t.PromptID, func(s enforcement.State) (enforcement.Decision, error) {
 		watching := s
-		if parent != nil {
-			watching = *parent
+		if c.Actor.Parent != nil {
+			watching = *c.Actor.Parent
 		}
 		c.Workspace = a.sessions.Workspace(ctx, t.project, t.Session, watching)
 		return enforcement.Decide(s, c)
 	})
+	if err != nil {
+		a.owe(session, c)
+	}
 	return decision, err
+}
+
+func (a *afterwards) owe(session string, c enforcement.CheckTree) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.owed = append(a.owed, owed{session, c})
+	a.owed = a.owed[max(0, len(a.owed)-maxOwed):]
+}
+
+// settle records what is owed of a session and its sub-agents.
+func (a *afterwards) settle(ctx context.Context, t turn) (all enforcement.Decision, err error) {
+	a.mu.Lock()
+	var due []owed
+	a.owed = slices.DeleteFunc(a.owed, func(o owed) bool {
+		own := o.session == t.Session || strings.HasPrefix(o.session, t.Session+"/")
+		if own {
+			due = append(due, o)
+		}
+		return own
+	})
+	a.mu.Unlock()
+	for i, o := range due {
+		d, err := a.record(ctx, t, o.session, o.check)
+		if err != nil {
+			for _, later := range due[i+1:] {
+				a.owe(later.session, later.check)
+			}
+			return all, err
+		}
+		all.Context, all.Notice = join(all.Context, d.Context), join(all.Notice, d.Notice)
+	}
+	return all, nil
 }

@@ -47,6 +47,7 @@ type pendingRun struct {
 	turn    string              // the prompt that it belongs to
 	behind  bool                // the turn ended without it
 	were    []schemas.FileState // what the files held
+	written []schemas.FileState // what all held that the session wrote, while code is written
 }
 
 // begin notes a run, unless one of the session is under way: a hook that is
@@ -134,9 +135,15 @@ func (r *testRuns) due(ctx context.Context, t turn, header schemas.Header) *sche
 		run.Command, run.were = t.project.Settings.TestCommand, statesOf(t, files)
 		r.recall(&run, t)
 	}
+	if state.Phase() == enforcement.PhaseTesting && t.secondName() != "" {
+		return nil // what runs could write the code by that name
+	}
 	run.TestRun = due.WithFiles(run.TestRun, state, r.sessions.Approvable(ctx, t.project, t.Session, state), len(workers) > 0)
 	if len(files) == 0 && len(run.Files) == 0 {
 		return nil
+	}
+	if len(run.Files) > 0 && state.Phase() != enforcement.PhaseTesting {
+		run.written = statesOf(t, state.Written)
 	}
 	run.until = r.now().Add(limit + time.Duration(run.FilesMillis)*time.Millisecond + reportGrace)
 	if !r.begin(t.Session, run, r.now()) {
@@ -194,7 +201,7 @@ type tested struct {
 
 // reported reads the result that a hook's process brings of a run that it was
 // asked to make. Of any other run nothing is believed.
-func (r *testRuns) reported(t turn, header schemas.Header) *tested {
+func (r *testRuns) reported(ctx context.Context, t turn, header schemas.Header) *tested {
 	text := header.Get(schemas.HookHeaderTests)
 	if text == "" {
 		return nil
@@ -209,6 +216,12 @@ func (r *testRuns) reported(t turn, header schemas.Header) *tested {
 		return nil
 	}
 	out := &tested{workers: run.workers, seen: result.Files, behind: result.Behind, late: run.behind && !result.Behind}
+	if run.written != nil { // what passed may do so no longer
+		state, err := r.sessions.Peek(ctx, t.Session)
+		if err != nil || !slices.Equal(run.written, statesOf(t, state.Written)) {
+			out.seen = nil
+		}
+	}
 	if result.Behind || result.Command == "" && len(result.Unrun) == 0 {
 		return out
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/writbus/writ/enforcement/confine"
 	"github.com/writbus/writ/schemas/atomicfile"
 	"github.com/writbus/writ/schemas/digest"
 )
@@ -100,5 +101,52 @@ func FindGuarded(dataDir, dir string) (root string, found bool) {
 	if err != nil || len(entries) == 0 {
 		return FindProject(dir)
 	}
-	return findRoot(dir, func(dir string) bool { return hasProjectFile(dir) || Registered(dataDir, dir) })
+	root, found = findRoot(dir, func(dir string) bool { return hasProjectFile(dir) || Registered(dataDir, dir) })
+	if !found {
+		root, _, found = findRegistered(dataDir, entries, dir)
+	}
+	return root, found
+}
+
+// findRegistered finds the guard of a linked work tree whose repository has its git
+// folder apart from the tree that it was made with: git does not say where that one
+// is, and the data directory knows it.
+func findRegistered(dataDir string, entries []os.DirEntry, dir string) (root, from string, found bool) {
+	for tree := dir; ; tree = filepath.Dir(tree) {
+		if common := commonFolder(tree); common != "" {
+			for _, e := range entries {
+				raw, err := os.ReadFile(filepath.Join(dataDir, "projects", e.Name()))
+				own, _, _ := strings.Cut(strings.TrimSpace(string(raw)), "\n")
+				if err == nil && own != tree && commonFolder(own) == common && Registered(dataDir, own) {
+					return tree, own, true
+				}
+			}
+		}
+		if tree == filepath.Dir(tree) {
+			return "", "", false
+		}
+	}
+}
+
+// commonFolder is the git folder that all work trees of a repository share, "" for a
+// folder that is none of them or has it within.
+func commonFolder(tree string) string {
+	if folders := confine.GitFolders(tree); len(folders) > 0 {
+		return folders[len(folders)-1]
+	}
+	return ""
+}
+
+// SettingsRootIn is SettingsRoot, or the registered work tree of the same repository
+// that has settings.
+func SettingsRootIn(dataDir, root string) string {
+	at := SettingsRoot(root)
+	if hasProjectFile(at) {
+		return at
+	}
+	entries, _ := os.ReadDir(filepath.Join(dataDir, "projects")) // none are known of one that cannot be read
+	if tree, from, found := findRegistered(dataDir, entries, root); found && tree == root && hasProjectFile(from) {
+		return from
+	}
+	return at
 }

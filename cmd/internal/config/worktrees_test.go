@@ -114,3 +114,53 @@ func TestWorkTreesBelongToTheirRepositorysGuard(t *testing.T) {
 		t.Errorf("the work trees of a repository: %q", trees)
 	}
 }
+
+// TestAGitFolderElsewhereHidesNoGuard: git keeps no word of the tree that such a
+// repository was made with, and settings that no commit has are in no other tree.
+func TestAGitFolderElsewhereHidesNoGuard(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed")
+	}
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(name string) string { return filepath.Join(base, name) }
+	for _, args := range [][]string{
+		{"init", "-q", "--separate-git-dir", at("repository"), at("main")},
+		{"-C", at("main"), "-c", "user.name=x", "-c", "user.email=x@x", "commit", "-q", "--allow-empty", "-m", "x"},
+		{"-C", at("main"), "worktree", "add", "-q", at("linked")},
+		{"init", "-q", "--separate-git-dir", at("another"), at("free")},
+	} {
+		c := exec.Command("git", args...)
+		c.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null")
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	data := t.TempDir()
+	put(t, at("main/"+ProjectFile), "mode: review\n")
+	if err := Register(data, at("main")); err != nil {
+		t.Fatal(err)
+	}
+	for dir, want := range map[string]string{"linked": "linked", "linked/src/deep": "linked", "main/src": "main", "free": "", "repository": ""} {
+		root, found := FindGuarded(data, at(dir))
+		if found != (want != "") || found && root != at(want) {
+			t.Errorf("%s: %q, %v", dir, root, found)
+		}
+	}
+	for root, want := range map[string]string{"linked": "main", "main": "main", "free": "free"} {
+		if got := SettingsRootIn(data, at(root)); got != at(want) {
+			t.Errorf("the settings of %s: %s", root, got)
+		}
+	}
+	if err := Unregister(data, at("main")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(at("main/.writ")); err != nil {
+		t.Fatal(err)
+	}
+	if root, found := FindGuarded(data, at("linked")); found {
+		t.Errorf("held by a project that is none: %q", root)
+	}
+}

@@ -117,7 +117,7 @@ func hostShell(above int, fallback, line string) (program string, args []string)
 	if before != "" {
 		before = "eval " + quoted(before) + " >/dev/null 2>&1\n"
 	}
-	return program, []string{name, "-c", "read WRIT_GO <&3; unset WRIT_GO; exec 3<&-\n" + before + "eval " + quoted(line) + "\nexit $?", name}
+	return program, []string{name, "-c", "read WRIT_GO <&3 || exit 125; unset WRIT_GO; exec 3<&-\n" + before + "eval " + quoted(line) + "\nexit $?", name}
 }
 
 // quoted is one word of a text for a POSIX shell.

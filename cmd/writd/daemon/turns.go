@@ -61,7 +61,7 @@ func projectOptions(dataDir string, now func() time.Time, rule func(root string)
 	return project.Options{DataDir: dataDir, File: config.ProjectFile, SettingsRoot: settingsRoot(dataDir), Trees: func(root string) []string {
 		return config.OtherTrees(project.WorkTree(root))
 	}, Now: now, Load: func(root string) (project.Settings, error) {
-		c, err := rule(root)
+		c, err := rule(config.SettingsRootIn(dataDir, root))
 		return project.Settings{
 			Policy: policyOf(c.Project), Mode: c.Mode, Findings: c.Findings, BudgetTokens: c.BudgetTokens, Domains: c.Domains,
 			RunTests: c.Tests == "on", TestCommand: c.TestCommand, TestTimeout: c.TestTimeout, TestWait: c.TestWait,
@@ -74,7 +74,7 @@ func projectOptions(dataDir string, now func() time.Time, rule func(root string)
 // its own is under guard: it stays so where git's file in it is gone.
 func settingsRoot(dataDir string) func(root string) string {
 	return func(root string) string {
-		from := config.SettingsRoot(root)
+		from := config.SettingsRootIn(dataDir, root)
 		if from != root && !config.Registered(dataDir, root) {
 			_ = config.RegisterShared(dataDir, root, from) // best-effort: it is tried again with the next call
 		}

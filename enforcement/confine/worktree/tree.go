@@ -77,10 +77,11 @@ type stamp struct {
 	mode         fs.FileMode
 	ignored      bool
 	clean        bool // git's index says what it holds
+	linked       bool // it has another name, where the system tells
 }
 
 func (s stamp) same(o stamp) bool {
-	s.ignored, o.ignored, s.clean, o.clean = false, false, false, false
+	s.ignored, o.ignored, s.clean, o.clean, s.linked, o.linked = false, false, false, false, false, false
 	return s == o
 }
 
@@ -170,6 +171,22 @@ func (t *Tree) Below(text string) (files []string) {
 	}
 	slices.Sort(files)
 	return files
+}
+
+// Linked is a file of the work tree that has another name, by which it can be
+// written as well; "" for none. It is the first of them by its path.
+func (t *Tree) Linked() (file string) {
+	for dir, f := range t.folders {
+		if dir == ".git" || strings.HasPrefix(dir, ".git/") {
+			continue
+		}
+		for i, name := range f.names {
+			if p := below(dir, name); f.stamps[i].linked && !f.stamps[i].ignored && (file == "" || p < file) {
+				file = p
+			}
+		}
+	}
+	return file
 }
 
 // Changes compares the work tree as it is now, by path, and returns it for the

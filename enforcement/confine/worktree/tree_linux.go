@@ -144,6 +144,7 @@ func stampFrom(stat *unix.Stat_t) stamp {
 	s := stamp{size: stat.Size, mtime: stat.Mtim.Nano(), ctime: stat.Ctim.Nano(), ino: stat.Ino, mode: fs.FileMode(stat.Mode & 0o777)}
 	switch stat.Mode & unix.S_IFMT {
 	case unix.S_IFREG:
+		s.linked = stat.Nlink > 1
 	case unix.S_IFDIR:
 		s.mode |= fs.ModeDir
 	case unix.S_IFLNK:

@@ -3,6 +3,7 @@ package hook
 import (
 	"errors"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -32,6 +33,10 @@ func confineFault(err error) error {
 	case confine.ExitUsage:
 		f.Todo = "`writ confine --help` shows the options."
 	case confine.ExitUnsupported:
+		if errors.Is(err, syscall.EAGAIN) {
+			f.Todo = "Nothing ran. The system can make no more processes (`ulimit -u`, pids.max of a container): end some, and run it again."
+			break
+		}
 		f.Todo = "Nothing ran. `writ doctor` says what this system can do; --best-effort runs it unconfined."
 	}
 	return f
