@@ -21,8 +21,9 @@ import (
 const (
 	// reportGrace is how long after a run's time its result is waited for.
 	reportGrace = 10 * time.Second
-	// keptBases bounds the projects of which failures are remembered.
-	keptBases = 64
+	// keptBases bounds the projects of which failures are remembered, and keptRuns the
+	// runs of a session that go on behind its turns.
+	keptBases, keptRuns = 64, 4
 )
 
 // testRuns are the runs of tests that hooks' processes were asked to make.
@@ -32,7 +33,7 @@ type testRuns struct {
 	now      func() time.Time
 
 	mu        sync.Mutex
-	bySession map[string]pendingRun
+	bySession map[string][]pendingRun
 	// wholes are the prompts in whose turns tests ran that nothing chose, by
 	// session, and bases the failures that were compared with a commit, by project.
 	wholes map[string]string
@@ -50,24 +51,33 @@ type pendingRun struct {
 	written []schemas.FileState // what all held that the session wrote, while code is written
 }
 
-// begin notes a run, unless one of the session is under way: a hook that is
-// installed twice asks twice.
+// begin notes a run, unless one of the session is under way that a turn's end waits
+// for – a hook that is installed twice asks twice – or one goes on in the background
+// that shows the same.
 func (r *testRuns) begin(session string, run pendingRun, now time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for id, other := range r.bySession {
-		if now.After(other.until) {
+	for id, all := range r.bySession {
+		if all = slices.DeleteFunc(all, func(other pendingRun) bool { return now.After(other.until) }); len(all) == 0 {
 			delete(r.bySession, id)
+		} else {
+			r.bySession[id] = all
 		}
 	}
-	if _, running := r.bySession[session]; running {
+	all := r.bySession[session]
+	if slices.ContainsFunc(all, func(other pendingRun) bool { return !other.behind || other.shows(run) }) {
 		return false
 	}
 	if r.bySession == nil {
-		r.bySession = map[string]pendingRun{}
+		r.bySession = map[string][]pendingRun{}
 	}
-	r.bySession[session] = run
+	r.bySession[session] = append(all[max(len(all)-keptRuns+1, 0):], run)
 	return true
+}
+
+// shows says whether what comes of a run tells all that comes of another.
+func (run pendingRun) shows(other pendingRun) bool {
+	return len(other.Files) == 0 && slices.Equal(run.files, other.files) && slices.Equal(run.were, other.were)
 }
 
 // end takes a run by its id, once, and remembers what the result says of others.
@@ -75,16 +85,17 @@ func (r *testRuns) begin(session string, run pendingRun, now time.Time) bool {
 func (r *testRuns) end(session string, result schemas.TestResult) (pendingRun, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	run, running := r.bySession[session]
-	if !running || run.ID != result.ID || result.Behind && run.behind {
+	all := r.bySession[session]
+	at := slices.IndexFunc(all, func(run pendingRun) bool { return run.ID == result.ID })
+	if at < 0 || result.Behind && all[at].behind {
 		return pendingRun{}, false
 	}
 	if result.Behind {
-		run.behind = true
-		r.bySession[session] = run
-		return run, true
+		all[at].behind = true
+		return all[at], true
 	}
-	delete(r.bySession, session)
+	run := all[at]
+	r.bySession[session] = slices.Delete(all, at, at+1)
 	if result.Whole {
 		r.wholes = remember(r.wholes, session, run.turn)
 	}
@@ -106,11 +117,22 @@ func remember[V any](all map[string]V, key string, value V) map[string]V {
 	return all
 }
 
-func (r *testRuns) running(session string, now time.Time) bool {
+// underWay says whether a turn's end waits for a run of the session, and whether one
+// goes on in the background for the files as they stand.
+func (r *testRuns) underWay(t turn) (waited, behind bool) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	run, running := r.bySession[session]
-	return running && !now.After(run.until)
+	all, now := slices.Clone(r.bySession[t.Session]), r.now()
+	r.mu.Unlock()
+	for _, run := range all {
+		switch {
+		case now.After(run.until):
+		case !run.behind:
+			waited = true
+		case len(run.files) > 0 && slices.Equal(run.were, statesOf(t, run.files)):
+			behind = true
+		}
+	}
+	return waited, behind
 }
 
 // due is the run that has to come before a turn may end, nil for none. The
@@ -255,11 +277,12 @@ func finished(run pendingRun, result schemas.TestResult, late bool) *schemas.Tes
 // onStop sends an agent back to what it left broken, failing or unverified,
 // once in a row.
 func (v *Service) onStop(ctx context.Context, t turn) (host.Answer, error) {
-	if t.tested == nil && v.runs.running(t.Session, v.Now()) {
-		return host.Answer{}, nil // the same end of a turn, told a second time
-	}
 	if t.tested == nil {
-		t.tested = &tested{}
+		waited, behind := v.runs.underWay(t)
+		if waited {
+			return host.Answer{}, nil // the same end of a turn, told a second time
+		}
+		t.tested = &tested{behind: behind}
 	}
 	behind, err := v.afterwards.sinceEnded(ctx, t, t.Session, nil)
 	if err != nil {

@@ -2,6 +2,7 @@ package turn
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/base64"
 	"encoding/json"
 	"path/filepath"
@@ -52,5 +53,66 @@ func TestARunShowsNothingOfCodeThatChangedMeanwhile(t *testing.T) {
 		if got == nil || (len(got.seen) == 1) != c.shows {
 			t.Errorf("%s: %+v", name, got)
 		}
+	}
+}
+
+// TestATurnEndsWithTestsOfItsOwn: those of an earlier turn, which go on in the
+// background, stand for them only while the files are as they were.
+func TestATurnEndsWithTestsOfItsOwn(t *testing.T) {
+	root, now := t.TempDir(), time.Now()
+	writeFile(t, filepath.Join(root, "a.go"), "package a\n")
+	runs := testRuns{now: func() time.Time { return now }}
+	at := turn{Call: host.Call{Session: "s1", Kind: host.Stop}, project: project.Project{Root: root}}
+	run := func(id string) pendingRun {
+		return pendingRun{TestRun: schemas.TestRun{ID: id}, until: now.Add(time.Hour), files: []string{"a.go"}, were: statesOf(at, []string{"a.go"})}
+	}
+	underWay := func(waited, behind bool) {
+		t.Helper()
+		if w, b := runs.underWay(at); w != waited || b != behind {
+			t.Errorf("waited for %v, in the background %v", w, b)
+		}
+	}
+	if !runs.begin("s1", run("r1"), now) {
+		t.Fatal("a run is under way")
+	}
+	underWay(true, false)
+	if runs.begin("s1", run("r2"), now) {
+		t.Error("the same end of a turn, told twice, runs the tests twice")
+	}
+	if _, asked := runs.end("s1", schemas.TestResult{ID: "r1", Behind: true}); !asked {
+		t.Fatal("r1 is not known")
+	}
+	underWay(false, true)
+	if runs.begin("s1", run("r3"), now) {
+		t.Error("what the run in the background shows is run once more")
+	}
+	writeFile(t, filepath.Join(root, "a.go"), "package b\n")
+	underWay(false, false)
+	if !runs.begin("s1", run("r4"), now) {
+		t.Error("a changed file is not tested while an earlier run goes on")
+	}
+	underWay(true, false)
+	for _, id := range []string{"r4", "r1"} {
+		if _, asked := runs.end("s1", schemas.TestResult{ID: id}); !asked {
+			t.Errorf("the result of %s is not taken", id)
+		}
+	}
+	underWay(false, false)
+	for range 3 * keptRuns {
+		id := rand.Text()
+		more := run(id)
+		more.files = []string{id}
+		if !runs.begin("s1", more, now) {
+			t.Fatal("not begun")
+		}
+		runs.end("s1", schemas.TestResult{ID: id, Behind: true})
+	}
+	if kept := len(runs.bySession["s1"]); kept != keptRuns {
+		t.Errorf("%d runs are kept", kept)
+	}
+	now = now.Add(2 * time.Hour)
+	runs.begin("s2", run("r5"), now)
+	if len(runs.bySession) != 1 {
+		t.Errorf("%d sessions are kept", len(runs.bySession))
 	}
 }
