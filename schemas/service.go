@@ -538,6 +538,25 @@ type BackupReply struct {
 	Removed []string       `json:"removed,omitempty"` // older ones
 }
 
+// SvcForget is the admin's. Persisted; never change.
+const SvcForget = "writ.svc.forget" // ForgetRequest → ForgetReply
+
+// ForgetRequest asks for what was said in sessions to be erased for good.
+type ForgetRequest struct {
+	Sessions []string `json:"sessions,omitempty"`
+	Project  string   `json:"project,omitempty"` // absolute root: all its sessions, memories and runs
+	Reason   string   `json:"reason"`            // stays
+}
+
+// ForgetReply says what is certain to be erased: the daemon begins anew, and has
+// done it when it answers again.
+type ForgetReply struct {
+	Sessions     []string  `json:"sessions"`     // with those of sub-agents
+	Records      int       `json:"records"`      // that lose their texts
+	Observations int       `json:"observations"` // whose keys are erased
+	Started      time.Time `json:"started"`      // of the daemon that answers
+}
+
 // RepairReply says what was damaged in a log, and what was done about it.
 type RepairReply struct {
 	DataDir string         `json:"data_dir"`

@@ -140,6 +140,62 @@ func keep(dir, name string, body []byte) (string, error) {
 	return path, atomicfile.Write(path, body, 0o600)
 }
 
+// Rewrite lets change say what the headers and the body of each record of a stream
+// are from now on; no server has the stream open. Each file is replaced as a whole,
+// so that it can be cut off and repeated. What is damaged stays as it is.
+func Rewrite(dir, stream string, change func(seq uint64, subject string, header, body []byte) (h, b []byte)) error {
+	all, err := files(dir, 0)
+	if err != nil {
+		return err
+	}
+	for _, one := range all {
+		body, err := os.ReadFile(one.path)
+		if err != nil {
+			return err
+		}
+		b, err := newBlock(stream, one.index, one.path, body)
+		if err != nil {
+			return err
+		}
+		out := b.rewritten(change)
+		if bytes.Equal(out, body) {
+			continue
+		}
+		if err := dropIndex(dir); err != nil {
+			return err
+		}
+		if err := atomicfile.WriteWith(one.path, out, atomicfile.Options{Mode: 0o640, Keep: true}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *block) rewritten(change func(seq uint64, subject string, header, body []byte) (h, b []byte)) (out []byte) {
+	for at := 0; at < len(b.body); {
+		r, sound := b.at(at)
+		if !sound {
+			next := b.next(at, 0)
+			out, at = append(out, b.body[at:next]...), next
+			continue
+		}
+		raw := b.body[at : at+r.size]
+		at += r.size
+		if r.erased || r.deletion {
+			out = append(out, raw...)
+			continue
+		}
+		subject, header, body := partsOf(raw)
+		h, rest := change(r.seq, string(subject), header, body)
+		if bytes.Equal(h, header) && bytes.Equal(rest, body) {
+			out = append(out, raw...)
+			continue
+		}
+		out = append(out, b.adopt(assembled(raw[:headSize], subject, h, rest))...)
+	}
+	return out
+}
+
 // Keep copies a file of records aside and returns where it is.
 func Keep(dir, path string) (kept string, err error) {
 	body, err := os.ReadFile(path)

@@ -98,6 +98,7 @@ type Daemon struct {
 	pages     pages
 	telemetry *metrics.Telemetry
 	serving   atomic.Bool // the services answer
+	again     atomic.Bool // it starts anew once it has stopped
 
 	model   *model.Client // nil if none is configured
 	noModel error         // why model is nil
@@ -126,7 +127,16 @@ func (d *Daemon) warn(text string) {
 // stop, then stops in order: services, projectors, views, log. It returns
 // ErrRunning, ErrDataDir, or what the log or the views could not do; ready is
 // called once the daemon answers.
-func Run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func(url string)) (err error) {
+func Run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func(url string)) error {
+	for {
+		again, err := run(ctx, s, logger, ready)
+		if !again || err != nil || ctx.Err() != nil {
+			return err
+		}
+	}
+}
+
+func run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func(url string)) (again bool, err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	d := &Daemon{
@@ -142,46 +152,46 @@ func Run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 	}
 	release, err := d.takeDataDir()
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer release()
 	lost, err := d.beat(ctx, beatEvery)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer func() { stop(); err = errors.Join(lost(), err) }()
 	stopTelemetry, err := d.beginTelemetry(ctx)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer stopTelemetry()
 	d.model, d.noModel = d.openModel()
 	closeBus, err := d.openBus(ctx)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer closeBus()
 	closeViews, err := d.openViews(ctx)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer closeViews()
 	if err := closeLost(ctx, d); err != nil {
-		return err
+		return false, err
 	}
 	stopRules := d.rules.Begin(ctx)
 	defer func() { err = errors.Join(err, stopRules()) }()
 	if d.audit, err = d.openAudit(); err != nil {
-		return err
+		return false, err
 	}
 	if err := d.audit.Acknowledge(ctx, d.layout.Restored(), d.log); err != nil {
-		return err
+		return false, err
 	}
 	defer d.audit.Begin(ctx)()
 	defer d.beginResting(ctx)()
 	stopServices, err := d.serve(ctx)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer stopServices()
 	defer d.beginProbes(ctx)()
@@ -195,20 +205,20 @@ func Run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 		Ask: d.turn.Handle, Writ: d.runner.Writ, Budget: s.HookBudget, Logger: logger,
 	})
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer overHTTP.Stop()
 	defer d.turn.Close()
 	defer d.pages.stop()
 	d.endpoint.PID, d.endpoint.Version, d.endpoint.Protocol, d.endpoint.Started = os.Getpid(), config.Version, config.Protocol, d.started
 	if err := config.WriteEndpoint(s.DataDir, d.endpoint); err != nil {
-		return err
+		return false, err
 	}
 	defer func() { err = errors.Join(err, config.RemoveEndpoint(s.DataDir, os.Getpid())) }()
 	d.serving.Store(true)
 	defer d.serving.Store(false)
 	if err := d.closeAfterLoss(ctx, ""); err != nil {
-		return err
+		return false, err
 	}
 	logger.Info("ready", "url", d.endpoint.URL, "data", s.DataDir, "durability", durabilityOf(d.settings), "took", d.now().Sub(d.started).String())
 	ready(d.endpoint.URL)
@@ -217,7 +227,7 @@ func Run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 	}
 	<-ctx.Done()
 	logger.Info("stopping")
-	return nil
+	return d.again.Load(), nil
 }
 
 // openAudit opens the evidence of the audit.
@@ -337,7 +347,7 @@ func (d *Daemon) openBus(ctx context.Context) (func(), error) {
 		return nil, err
 	}
 	server.Inform(d.conn, d.reading)
-	if err := errors.Join(d.conn.EnsureStreams(ctx, retention), server.SyncStreams(), recordLost(ctx, d)); err != nil {
+	if err := errors.Join(d.conn.EnsureStreams(ctx, retention), server.SyncStreams(), recordLost(ctx, d), eraseForgotten(ctx, d)); err != nil {
 		d.disconnect()
 		shutdown()
 		return nil, err

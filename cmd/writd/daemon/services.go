@@ -36,6 +36,7 @@ func (d *Daemon) serve(ctx context.Context) (stop func(), err error) {
 			beforeBuilds(d.runtime, d.turn.Endpoint()),
 			bus.Answer("dash", schemas.SvcDash, d.dash),
 			bus.Answer("backup", schemas.SvcBackup, d.backUp),
+			bus.Answer("forget", schemas.SvcForget, d.forget),
 			bus.Answer("settings", schemas.SvcSettings, d.acceptSettings),
 			bus.Answer("status", schemas.SvcStatus, d.status),
 			bus.Answer("view", schemas.SvcView, d.runtime.Ask),
