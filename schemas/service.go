@@ -524,8 +524,10 @@ const SvcBackup = "writ.svc.backup" // BackupRequest → BackupReply
 
 // BackupRequest asks for a backup of the data folder.
 type BackupRequest struct {
-	Dir  string `json:"dir"`            // absolute; the backup becomes a folder in it
-	Keep int    `json:"keep,omitempty"` // of this data folder's backups there, the newest to keep; 0: all
+	Dir   string        `json:"dir"`             // absolute, or s3://BUCKET/PREFIX; the backup becomes a folder in it
+	Keep  int           `json:"keep,omitempty"`  // of this data folder's backups there, the newest to keep; 0: all
+	Every time.Duration `json:"every,omitempty"` // nanoseconds: and again and again; below 0, without Dir: no more
+	Move  bool          `json:"move,omitempty"`  // it is the last: no daemon starts on the data folder any more
 }
 
 // BackupReply is the backup that was written.
@@ -534,6 +536,7 @@ type BackupReply struct {
 	Time    time.Time      `json:"time"` // the moment that it is of
 	Files   int            `json:"files"`
 	Bytes   int64          `json:"bytes"`
+	Written int64          `json:"written"` // of those, bytes that no earlier backup there had
 	Streams []StreamStatus `json:"streams"`
 	Removed []string       `json:"removed,omitempty"` // older ones
 }

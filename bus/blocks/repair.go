@@ -196,6 +196,78 @@ func (b *block) rewritten(change func(seq uint64, subject string, header, body [
 	return out
 }
 
+// Each hands over the records of a stream that can be read, with the time when the
+// server received them, in nanoseconds since 1970, until do says no.
+func Each(dir, stream string, do func(seq uint64, time int64, subject string, header, body []byte) bool) error {
+	return eachSound(dir, stream, func(b *block, r record) bool {
+		subject, header, body := partsOf(b.body[r.at : r.at+r.size])
+		return do(r.seq, r.time, string(subject), header, body)
+	})
+}
+
+// CutAfter removes the records of a stream that no server has open which it received
+// after a time, and returns the sequence of the last one that stays, 0 for none.
+func CutAfter(dir, stream string, time int64) (last uint64, err error) {
+	var at *block
+	from := 0
+	if err := eachSound(dir, stream, func(b *block, r record) bool {
+		if r.time > time {
+			at, from = b, r.at
+			return false
+		}
+		last = r.seq
+		return true
+	}); err != nil || at == nil {
+		return last, err
+	}
+	all, err := files(dir, at.index)
+	if err == nil {
+		err = dropIndex(dir)
+	}
+	for _, later := range slices.Backward(all) {
+		if err == nil {
+			err = os.Remove(later.path)
+		}
+	}
+	switch {
+	case err != nil:
+		return last, err
+	case from == 0:
+		return last, os.Remove(at.path)
+	}
+	return last, atomicfile.WriteWith(at.path, at.body[:from], atomicfile.Options{Mode: 0o640, Keep: true})
+}
+
+// eachSound hands over the records of a stream that can be read until do says no.
+func eachSound(dir, stream string, do func(*block, record) bool) error {
+	all, err := files(dir, 0)
+	if err != nil {
+		return err
+	}
+	for _, one := range all {
+		body, err := os.ReadFile(one.path)
+		if err != nil {
+			return err
+		}
+		b, err := newBlock(stream, one.index, one.path, body)
+		if err != nil {
+			return err
+		}
+		for at := 0; at < len(body); {
+			r, sound := b.at(at)
+			if !sound {
+				at = b.next(at, 0)
+				continue
+			}
+			at += r.size
+			if !r.erased && !r.deletion && !do(b, r) {
+				return nil
+			}
+		}
+	}
+	return nil
+}
+
 // Keep copies a file of records aside and returns where it is.
 func Keep(dir, path string) (kept string, err error) {
 	body, err := os.ReadFile(path)

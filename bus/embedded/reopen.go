@@ -105,7 +105,7 @@ func (s *Server) probe() error {
 // Rewrite lets change say what the headers and the bodies of some streams' records
 // are from now on, and removes the copies of damaged files, which hold them as they
 // were. Nobody appends or reads meanwhile. Cut off, it is repeated.
-func (s *Server) Rewrite(streams []string, change func(stream string, seq uint64, subject string, header, body []byte) (h, b []byte)) error {
+func Rewrite(s *Server, streams []string, change func(stream string, seq uint64, subject string, header, body []byte) (h, b []byte)) error {
 	return s.reopen(func() error {
 		for _, name := range streams {
 			err := blocks.Rewrite(filepath.Join(streamsDir(s.options.Dir), name), name, func(seq uint64, subject string, header, body []byte) ([]byte, []byte) {

@@ -58,7 +58,7 @@ func (s *Sessions) CloseAfterLoss(ctx context.Context, unreadable []Hole, cut st
 // Forget closes what is open in a session of which the texts are to be forgotten,
 // since they may have been what opened it, and removes the contents that were
 // approved in it.
-func (s *Sessions) Forget(ctx context.Context, id string, actor schemas.Actor) error {
+func Forget(ctx context.Context, s *Sessions, id string, actor schemas.Actor) error {
 	_, _, err := s.Act(ctx, id, actor, "", func(state enforcement.State) (enforcement.Decision, error) {
 		return enforcement.Decide(state, enforcement.CloseGates{Reason: "what was said in this session is forgotten"})
 	})

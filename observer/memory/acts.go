@@ -63,7 +63,7 @@ func (d *Service) forget(ctx context.Context, r schemas.MemoryForgetRequest) (sc
 
 // ForgetAll erases what observations say, those that want chooses by where they are
 // from, and returns how many they were.
-func (d *Service) ForgetAll(ctx context.Context, reason string, want func(o schemas.ObservationKey, session string) bool) (n int, err error) {
+func ForgetAll(ctx context.Context, d *Service, reason string, want func(o schemas.ObservationKey, session string) bool) (n int, err error) {
 	if err := d.await(ctx); err != nil {
 		return 0, err
 	}

@@ -61,6 +61,12 @@ func (l Layout) Restored() string { return filepath.Join(l.Root, "restored.json"
 // somebody had them forgotten.
 func (l Layout) Forgotten() string { return filepath.Join(l.Root, "forgotten") }
 
+// Moved is the file that says where the directory went: no daemon starts on it.
+func (l Layout) Moved() string { return filepath.Join(l.Root, "moved") }
+
+// Backups is the file of the plan by which backups are written.
+func (l Layout) Backups() string { return filepath.Join(l.Root, "backups.json") }
+
 // Views is the folder of the projections, which can be deleted at any time.
 func (l Layout) Views() string { return filepath.Join(l.Root, "views") }
 
@@ -87,7 +93,7 @@ func (l Layout) Lock() string { return filepath.Join(l.Root, "daemon.lock") }
 // NotInBackups are patterns of the names in a data directory that are made again,
 // pulled again, or of the running daemon alone.
 func NotInBackups() []string {
-	return []string{"views*", "artifacts", "models", "log", "run", "daemon.lock", "start.lock", "restored.json"}
+	return []string{"views*", "artifacts", "models", "log", "run", "daemon.lock", "start.lock", "restored.json", "moved"}
 }
 
 // Settings is the user's settings file.

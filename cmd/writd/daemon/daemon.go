@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/bus/backup"
 	"github.com/writbus/writ/bus/embedded"
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/cmd/writd/heap"
@@ -80,6 +82,8 @@ type Daemon struct {
 	endpoint  config.Endpoint  // as it is announced
 	server    *embedded.Server // nil for another's
 	backingUp sync.Mutex       // held while a backup is written
+	planned   *backup.Planner
+	moving    atomic.Bool // nothing is appended: the last backup is written
 	runtime   *projections.Runtime
 	views     views
 	projects  *project.Cache
@@ -189,12 +193,16 @@ func run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 	}
 	defer d.audit.Begin(ctx)()
 	defer d.beginResting(ctx)()
+	if d.planned, err = backup.OpenPlanner(d.layout.Backups()); err != nil {
+		return false, fmt.Errorf("%w: %w", ErrDataDir, err)
+	}
 	stopServices, err := d.serve(ctx)
 	if err != nil {
 		return false, err
 	}
 	defer stopServices()
 	defer d.beginProbes(ctx)()
+	defer beginBackups(ctx, d)()
 	overHTTP, err := httphook.Start(httphook.Options{
 		Address: s.HTTPHooks, DataDir: s.DataDir, Credentials: config.Layout{Root: s.DataDir}.Credentials(),
 		Guarded: func(dir string) (string, bool) { return config.FindGuarded(s.DataDir, dir) },
@@ -263,6 +271,10 @@ func (d *Daemon) takeDataDir() (release func(), err error) {
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s: %w. Make it writable or set WRIT_HOME", ErrDataDir, d.layout.Root, err)
+	}
+	if moved, err := os.ReadFile(d.layout.Moved()); err == nil {
+		release()
+		return nil, fmt.Errorf("%w: %s: %s. Restore that where Writ is to go on (writ backup restore), and set WRIT_HOME to it; or, if it never went on elsewhere, delete %s", ErrDataDir, d.layout.Root, bytes.TrimSpace(moved), d.layout.Moved())
 	}
 	if _, err := config.Upgrade(d.layout); err != nil {
 		release()
@@ -341,13 +353,19 @@ func (d *Daemon) openBus(ctx context.Context) (func(), error) {
 		return nil, err
 	}
 	d.server = server
+	ready := func() error {
+		if d.moving.Load() {
+			return fmt.Errorf("%w: the log is being moved", bus.ErrUnavailable)
+		}
+		return server.Health()
+	}
 	own := credentials[embedded.RoleDaemon]
-	if err := d.connect(ctx, bus.Options{Dial: server.Dial, User: own.User, Password: own.Password, Ready: server.Health, OnGap: func(schemas.Stream) { server.Look() }}); err != nil {
+	if err := d.connect(ctx, bus.Options{Dial: server.Dial, User: own.User, Password: own.Password, Ready: ready, OnGap: func(schemas.Stream) { server.Look() }}); err != nil {
 		shutdown()
 		return nil, err
 	}
 	server.Inform(d.conn, d.reading)
-	if err := errors.Join(d.conn.EnsureStreams(ctx, retention), server.SyncStreams(), recordLost(ctx, d), eraseForgotten(ctx, d)); err != nil {
+	if err := errors.Join(d.conn.EnsureStreams(ctx, retention), server.SyncStreams(), recordLost(ctx, d), ledger.EraseForgotten(ctx, d.conn, server, d.layout.Views(), d.layout.Forgotten(), d.logger)); err != nil {
 		d.disconnect()
 		shutdown()
 		return nil, err

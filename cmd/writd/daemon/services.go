@@ -36,7 +36,9 @@ func (d *Daemon) serve(ctx context.Context) (stop func(), err error) {
 			beforeBuilds(d.runtime, d.turn.Endpoint()),
 			bus.Answer("dash", schemas.SvcDash, d.dash),
 			bus.Answer("backup", schemas.SvcBackup, d.backUp),
-			bus.Answer("forget", schemas.SvcForget, d.forget),
+			bus.Answer("forget", schemas.SvcForget, func(ctx context.Context, r schemas.ForgetRequest) (schemas.ForgetReply, error) {
+				return forgetSaid(ctx, d, r)
+			}),
 			bus.Answer("settings", schemas.SvcSettings, d.acceptSettings),
 			bus.Answer("status", schemas.SvcStatus, d.status),
 			bus.Answer("view", schemas.SvcView, d.runtime.Ask),

@@ -1,0 +1,105 @@
+package ledger
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/writbus/writ/bus/blocks"
+	"github.com/writbus/writ/bus/embedded"
+	"github.com/writbus/writ/projections/transparency/evidence"
+	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/atomicfile"
+)
+
+// ErrMoment is returned by CutBack for a moment that a log cannot go back to:
+// nothing was changed.
+var ErrMoment = errors.New("ledger: the log cannot go back to that moment")
+
+// TimeOf is when a record of the sessions was appended to the log in a folder. It
+// returns ErrMoment for one that is not there.
+func TimeOf(logDir string, seq uint64) (at time.Time, err error) {
+	s := string(schemas.StreamSessions)
+	err = blocks.Each(embedded.StreamDir(logDir, s), s, func(is uint64, nanos int64, _ string, _, _ []byte) bool {
+		if is == seq {
+			at = time.Unix(0, nanos)
+		}
+		return is < seq
+	})
+	if err == nil && at.IsZero() {
+		err = fmt.Errorf("%w: %s has no record %d", ErrMoment, s, seq)
+	}
+	return at, err
+}
+
+// CutBack takes out of the log in a folder, which no server has open, what was
+// appended after a moment, and out of its evidence what signs that. It returns
+// ErrMoment where the log later says of records that they are lost or forgotten:
+// without that nobody could tell them from records that somebody altered.
+func CutBack(logDir, evidenceDir string, at time.Time) error {
+	late, s := time.Time{}, string(schemas.StreamQuarantine)
+	err := blocks.Each(embedded.StreamDir(logDir, s), s, func(_ uint64, nanos int64, subject string, header, body []byte) bool {
+		m := schemas.Message{Subject: subject, Block: header, Body: body}
+		if nanos > at.UnixNano() && m.Attribute(schemas.HeaderType) == string(schemas.RecordsLost{}.EventType()) {
+			late = time.Unix(0, nanos)
+		}
+		return true
+	})
+	if err != nil {
+		return err
+	}
+	if !late.IsZero() {
+		return fmt.Errorf("%w: on %s it says that records were lost or forgotten. Name a later moment", ErrMoment, late.Local().Format(time.DateTime))
+	}
+	ends, err := embedded.CutAfter(logDir, at)
+	if errors.Is(err, embedded.ErrBeyond) {
+		return fmt.Errorf("%w: %w", ErrMoment, err)
+	}
+	for name, last := range ends {
+		if err == nil {
+			err = cutEvidence(filepath.Join(evidenceDir, name), last)
+		}
+	}
+	return err
+}
+
+// cutEvidence leaves of a stream's evidence what is about its records up to a last
+// one.
+func cutEvidence(stream string, last uint64) error {
+	leaves, err := os.ReadFile(stream + evidence.LeavesFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // nothing was signed
+	}
+	if err != nil {
+		return err
+	}
+	end := 0
+	for line := range bytes.Lines(leaves) {
+		leaf, err := evidence.ParseLeafLine(bytes.TrimSuffix(line, []byte("\n")))
+		if err != nil || leaf.Seq > last {
+			break
+		}
+		end += len(line)
+	}
+	text, err := os.ReadFile(stream + evidence.CheckpointsFile)
+	if err != nil {
+		return err
+	}
+	var left []byte
+	signed, _ := evidence.SplitCheckpoints(text)
+	for _, one := range signed {
+		text, _, _ := strings.Cut(string(one.Signed), "\n\n")
+		if c, err := evidence.ParseCheckpoint(text + "\n"); err == nil && (c.Size == 0 || c.Last() <= last) {
+			left = append(append(left, one.Signed...), '\n')
+		}
+	}
+	return errors.Join(
+		atomicfile.WriteWith(stream+evidence.LeavesFile, leaves[:end], atomicfile.Options{Mode: 0o644, Keep: true}),
+		atomicfile.WriteWith(stream+evidence.CheckpointsFile, left, atomicfile.Options{Mode: 0o644, Keep: true}),
+	)
+}
