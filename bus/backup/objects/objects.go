@@ -172,7 +172,12 @@ func (s *Store) list(ctx context.Context, under string, do func(minio.ObjectInfo
 // backup.ErrPlace for a store that does not take it, with what to do.
 func (s *Store) Create(ctx context.Context, from backup.Source) (backup.Backup, error) {
 	own := folder(from.Root, from.Host)
-	up := upload{store: s, ctx: ctx, files: s.key(own, "files") + "/", has: map[string]int64{}}
+	here, err := os.MkdirTemp("", "writ-backup-")
+	if err != nil {
+		return backup.Backup{}, err
+	}
+	defer func() { _ = os.RemoveAll(here) }() // the system removes what is left
+	up := upload{store: s, ctx: ctx, here: here, files: s.key(own, "files") + "/", has: map[string]int64{}}
 	if err := s.list(ctx, up.files, func(o minio.ObjectInfo) { up.has[strings.TrimPrefix(o.Key, up.files)] = o.Size }); err != nil {
 		return backup.Backup{}, err
 	}
@@ -212,6 +217,7 @@ func (s *Store) put(ctx context.Context, key string, body io.Reader, size int64)
 type upload struct {
 	store *Store
 	ctx   context.Context
+	here  string // a folder of this machine for one file at a time
 	files string // where they are
 	has   map[string]int64
 	sent  int64
@@ -220,11 +226,11 @@ type upload struct {
 // keep sends a file that the store has not. It is written here first, since its
 // digest is its name.
 func (u *upload) keep(name string, write func(io.Writer) error) (f backup.File, err error) {
-	temp, err := os.CreateTemp("", "writ-backup-")
+	temp, err := os.OpenFile(filepath.Join(u.here, "file"), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return f, err
 	}
-	defer func() { _ = errors.Join(temp.Close(), os.Remove(temp.Name())) }() // nobody reads it again
+	defer func() { _ = temp.Close() }() // nobody reads it again
 	hash := sha256.New()
 	if err := write(io.MultiWriter(temp, hash)); err != nil {
 		return f, err

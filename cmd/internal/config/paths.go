@@ -57,15 +57,8 @@ func (l Layout) Damage() string { return filepath.Join(l.Root, "damage.txt") }
 // the next start has recorded it.
 func (l Layout) Restored() string { return filepath.Join(l.Root, "restored.json") }
 
-// Forgotten is the file that says how many records lost their texts because
-// somebody had them forgotten.
-func (l Layout) Forgotten() string { return filepath.Join(l.Root, "forgotten") }
-
 // Moved is the file that says where the directory went: no daemon starts on it.
 func (l Layout) Moved() string { return filepath.Join(l.Root, "moved") }
-
-// Backups is the file of the plan by which backups are written.
-func (l Layout) Backups() string { return filepath.Join(l.Root, "backups.json") }
 
 // Views is the folder of the projections, which can be deleted at any time.
 func (l Layout) Views() string { return filepath.Join(l.Root, "views") }

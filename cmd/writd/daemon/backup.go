@@ -2,10 +2,7 @@ package daemon
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"path/filepath"
-	"time"
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/bus/backup"
@@ -13,70 +10,23 @@ import (
 	"github.com/writbus/writ/bus/embedded"
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/schemas"
-	"github.com/writbus/writ/schemas/atomicfile"
 )
 
-// backUp is the service: copy the data folder while it serves on, plan such copies,
-// or copy it for the last time.
-func (d *Daemon) backUp(ctx context.Context, r schemas.BackupRequest) (reply schemas.BackupReply, err error) {
-	if r.Dir == "" && r.Every < 0 {
-		return reply, d.planned.Set(backup.Plan{})
-	}
-	if d.server == nil {
-		return reply, schemas.Faultf(schemas.CodeRefused, "the log is on somebody else's NATS (%s): back it up there, with `nats stream backup` for each stream", d.settings.NATSURL)
-	}
-	remote := objects.Is(r.Dir)
-	if !remote && !filepath.IsAbs(r.Dir) || r.Keep < 0 || r.Every < 0 {
-		return reply, schemas.Faultf(schemas.CodeBadRequest, "a backup takes an absolute folder or s3://BUCKET/PREFIX, and keeps 1 or more")
-	}
-	if root, guarded := config.FindGuarded(d.layout.Root, backup.Resolved(r.Dir)); guarded && !remote {
-		return reply, schemas.Faultf(schemas.CodeRefused, "%s lies in the guarded project %s, whose agents could read the keys in a backup. Choose a folder elsewhere", r.Dir, root)
-	}
-	if !d.backingUp.TryLock() {
-		return reply, schemas.Faultf(schemas.CodeConflict, "another backup is being written. Wait for it to end")
-	}
-	defer d.backingUp.Unlock()
-	if r.Move {
-		d.moving.Store(true) // nothing is appended from now on
-		defer func() { d.moving.Store(err == nil) }()
-	}
-	d.audit.Seal(ctx)
-	made, removed, err := objects.Create(ctx, r.Dir, d.backupSource(), r.Keep)
-	if errors.Is(err, backup.ErrPlace) {
-		return reply, schemas.Faultf(schemas.CodeRefused, "%v", err)
-	}
-	if err != nil {
-		return reply, err
-	}
-	if remote {
-		made.Dir = r.Dir
-	}
-	reply = schemas.BackupReply{Path: made.Dir, Time: made.Time, Files: len(made.Files), Bytes: made.Bytes(), Written: made.Written, Streams: made.Reached(), Removed: removed}
-	switch {
-	case r.Move:
-		text := fmt.Sprintf("It was moved on %s: its last backup, of %s, is in %s", made.Time.Format(time.RFC3339), made.Time.Format(backup.Stamp), r.Dir)
-		if err := atomicfile.Write(d.layout.Moved(), []byte(text+"\n"), 0o600); err != nil {
-			return reply, err
+// openBackups opens what copies the data folder while it serves on.
+func (d *Daemon) openBackups() error {
+	planner, err := backup.OpenPlanner(filepath.Join(d.layout.Root, "backups.json"))
+	d.backups = &objects.Keeper{Source: d.backupSource, Moved: d.layout.Moved(), Stop: d.stop, Planner: planner}
+	d.backups.Ready = func(ctx context.Context, place string) error {
+		if d.server == nil {
+			return schemas.Faultf(schemas.CodeRefused, "the log is on somebody else's NATS (%s): back it up there, with `nats stream backup` for each stream", d.settings.NATSURL)
 		}
-		d.stop()
-	case r.Every > 0:
-		err = d.planned.Set(backup.Plan{Place: r.Dir, Every: r.Every, Keep: r.Keep, Last: made.Time})
+		if root, guarded := config.FindGuarded(d.layout.Root, backup.Resolved(place)); guarded && !objects.Is(place) {
+			return schemas.Faultf(schemas.CodeRefused, "%s lies in the guarded project %s, whose agents could read the keys in a backup. Choose a folder elsewhere", place, root)
+		}
+		d.audit.Seal(ctx)
+		return nil
 	}
-	return reply, err
-}
-
-// beginBackups writes backups as they are planned; stop ends that.
-func beginBackups(ctx context.Context, d *Daemon) (stop func()) {
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		d.planned.Run(ctx, d.now, func(ctx context.Context, p backup.Plan) error {
-			_, err := d.backUp(ctx, schemas.BackupRequest{Dir: p.Place, Keep: p.Keep})
-			return err
-		}, func(err error) { d.logger.Warn("a planned backup", "error", err) })
-	}()
-	return func() { cancel(); <-ended }
+	return err
 }
 
 func (d *Daemon) backupSource() backup.Source {

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/writbus/writ/bus"
-	"github.com/writbus/writ/bus/backup"
+	"github.com/writbus/writ/bus/backup/objects"
 	"github.com/writbus/writ/bus/embedded"
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/cmd/writd/heap"
@@ -81,9 +81,7 @@ type Daemon struct {
 	services  *bus.Conn        // requests and their answers
 	endpoint  config.Endpoint  // as it is announced
 	server    *embedded.Server // nil for another's
-	backingUp sync.Mutex       // held while a backup is written
-	planned   *backup.Planner
-	moving    atomic.Bool // nothing is appended: the last backup is written
+	backups   *objects.Keeper
 	runtime   *projections.Runtime
 	views     views
 	projects  *project.Cache
@@ -159,6 +157,9 @@ func run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 		return false, err
 	}
 	defer release()
+	if err := d.openBackups(); err != nil {
+		return false, fmt.Errorf("%w: %w", ErrDataDir, err)
+	}
 	lost, err := d.beat(ctx, beatEvery)
 	if err != nil {
 		return false, err
@@ -193,16 +194,13 @@ func run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 	}
 	defer d.audit.Begin(ctx)()
 	defer d.beginResting(ctx)()
-	if d.planned, err = backup.OpenPlanner(d.layout.Backups()); err != nil {
-		return false, fmt.Errorf("%w: %w", ErrDataDir, err)
-	}
 	stopServices, err := d.serve(ctx)
 	if err != nil {
 		return false, err
 	}
 	defer stopServices()
 	defer d.beginProbes(ctx)()
-	defer beginBackups(ctx, d)()
+	defer d.backups.Begin(ctx, d.now, func(err error) { logger.Warn("a planned backup", "error", err) })()
 	overHTTP, err := httphook.Start(httphook.Options{
 		Address: s.HTTPHooks, DataDir: s.DataDir, Credentials: config.Layout{Root: s.DataDir}.Credentials(),
 		Guarded: func(dir string) (string, bool) { return config.FindGuarded(s.DataDir, dir) },
@@ -354,7 +352,7 @@ func (d *Daemon) openBus(ctx context.Context) (func(), error) {
 	}
 	d.server = server
 	ready := func() error {
-		if d.moving.Load() {
+		if d.backups.Moving.Load() {
 			return fmt.Errorf("%w: the log is being moved", bus.ErrUnavailable)
 		}
 		return server.Health()
@@ -365,7 +363,9 @@ func (d *Daemon) openBus(ctx context.Context) (func(), error) {
 		return nil, err
 	}
 	server.Inform(d.conn, d.reading)
-	if err := errors.Join(d.conn.EnsureStreams(ctx, retention), server.SyncStreams(), recordLost(ctx, d), ledger.EraseForgotten(ctx, d.conn, server, d.layout.Views(), d.layout.Forgotten(), d.logger)); err != nil {
+	if err := errors.Join(d.conn.EnsureStreams(ctx, retention), server.SyncStreams(),
+		ledger.RecordLost(ctx, d.conn, d.log, d.layout.Log(), d.layout.Audit(), d.layout.Views(), d.warn),
+		ledger.EraseForgotten(ctx, d.conn, server, d.layout.Views(), filepath.Join(d.layout.Root, "forgotten"), d.logger)); err != nil {
 		d.disconnect()
 		shutdown()
 		return nil, err

@@ -15,7 +15,6 @@ import (
 	"github.com/writbus/writ/bus/embedded"
 	"github.com/writbus/writ/enforcement/session"
 	"github.com/writbus/writ/projections/transparency"
-	"github.com/writbus/writ/projections/transparency/ledger"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -52,30 +51,6 @@ func (d damage) found(f embedded.Finding) {
 
 func (d damage) tell(line string) {
 	d.warn("the log was damaged: " + line + ". Delete " + d.file + " once you know")
-}
-
-// recordLost records in the log what a repair gave up of it, and has the views
-// built anew without it.
-func recordLost(ctx context.Context, d *Daemon) error {
-	holes, err := embedded.Holes(d.layout.Log())
-	if err != nil {
-		d.warn(err.Error())
-		return nil
-	}
-	for _, h := range holes {
-		lost := schemas.RecordsLost{Stream: schemas.Stream(h.Stream), First: h.First, Last: h.Last, Path: h.Kept}
-		known, err := d.conn.Lost(ctx, lost.Stream)
-		if err == nil && !bus.GivenUp(known, h.First, h.Last) {
-			err = os.RemoveAll(d.layout.Views()) // what they made of the lost records is not what the log makes
-		}
-		if err != nil {
-			return err
-		}
-		if _, err := ledger.GiveUp(ctx, d.conn, d.log, d.layout.Audit(), lost); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // unreadable are records of sessions that were found damaged while the daemon runs.

@@ -17,12 +17,10 @@ func forgetSaid(ctx context.Context, d *Daemon, r schemas.ForgetRequest) (reply 
 	switch {
 	case d.server == nil:
 		return reply, schemas.Faultf(schemas.CodeRefused, "the log is on somebody else's NATS (%s), whose streams cannot be rewritten from here. What is said in a session stays in them for as long as their retention says", d.settings.NATSURL)
-	case len(r.Sessions) == 0 && r.Project == "" || r.Reason == "":
-		return reply, schemas.Faultf(schemas.CodeBadRequest, "to forget takes a session or a project, and a reason, which stays")
-	case !d.backingUp.TryLock():
+	case !d.backups.Busy.TryLock():
 		return reply, schemas.Faultf(schemas.CodeConflict, "a backup is being written. Wait for it to end")
 	}
-	defer d.backingUp.Unlock()
+	defer d.backups.Busy.Unlock()
 	f := ledger.Forgetting{Conn: d.conn, Log: d.log, Actor: enforcement.Person(enforcement.ChannelTerminal), ForgetRequest: r}
 	if err := f.Choose(ctx); err != nil {
 		return reply, err

@@ -61,7 +61,7 @@ func (d *Daemon) status(ctx context.Context, _ bus.None) (schemas.Status, error)
 			s.Warnings = append(s.Warnings, err.Error())
 		}
 	}
-	if p := d.planned.Plan(); p.Problem != "" {
+	if p := d.backups.Plan(); p.Problem != "" {
 		s.Warnings = append(s.Warnings, "the planned backup was not written: "+p.Problem)
 	}
 	if problem := d.corpus.Problem(); problem != "" && !slices.ContainsFunc(s.Warnings, func(w string) bool { return strings.Contains(w, problem) }) {

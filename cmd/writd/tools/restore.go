@@ -9,11 +9,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/writbus/writ/bus/backup"
-	"github.com/writbus/writ/bus/backup/objects"
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/projections/transparency/ledger"
-	"github.com/writbus/writ/schemas"
 	"github.com/writbus/writ/schemas/filelock"
 )
 
@@ -35,49 +32,25 @@ func restore(ctx context.Context, args []string, out, errw io.Writer) error {
 	if err != nil {
 		return err
 	}
-	dir, done, err := objects.Find(ctx, place, filepath.Dir(dataDir), moment)
-	if err != nil {
-		return err
-	}
-	defer done()
-	if seq > 0 {
-		if moment, err = ledger.TimeOf(config.Layout{Root: backup.Content(dir)}.Log(), seq); err != nil {
-			return err
-		}
-	}
-	m, err := backup.Restore(ctx, dir, dataDir, config.Format(), func(m backup.Manifest, temp string) error {
-		layout := config.Layout{Root: temp}
-		sum, err := backup.Digest(dir)
-		if err == nil && !moment.IsZero() {
-			m.Time = moment.UTC()
-			err = ledger.CutBack(layout.Log(), layout.Audit(), moment)
-		}
-		if err != nil {
-			return err
-		}
-		return ledger.NoteRestore(layout.Restored(), schemas.LogRestored{Manifest: sum, Backup: m.Time, Restored: time.Now().UTC()})
+	layout := config.Layout{}
+	reply, err := ledger.Restore(ctx, ledger.Restoring{
+		Place: place, To: dataDir, At: moment, Seq: seq, Format: config.Format(), Now: time.Now,
+		Log: layout.Log(), Evidence: layout.Audit(), Note: layout.Restored(),
 	})
 	if err != nil {
 		return err
-	}
-	reply := schemas.RestoreReply{Backup: dir, Time: m.Time, DataDir: dataDir, Files: len(m.Files), Bytes: m.Bytes(), Streams: m.Reached()}
-	if !moment.IsZero() {
-		reply.Time, reply.Streams = moment, []schemas.StreamStatus{}
 	}
 	if *asJSON {
 		return json.NewEncoder(out).Encode(reply)
 	}
 	_, err = fmt.Fprintf(out, "%s is what it was at %s: %d files, %d bytes from %s.\n`WRIT_HOME=%s writ up` starts on it, and `writ audit verify` compares it with what was signed.\n"+
 		"What was signed after that moment is remembered beside your settings, in writ-checkpoints: the next start records the restore and how much is gone, and the audit names it from then on.\n",
-		dataDir, reply.Time.Local().Format(time.DateTime), reply.Files, reply.Bytes, dir, dataDir)
+		dataDir, reply.Time.Local().Format(time.DateTime), reply.Files, reply.Bytes, reply.Backup, dataDir)
 	return err
 }
 
 // momentOf reads a time, or the sequence of a record of the sessions.
 func momentOf(text string) (at time.Time, seq uint64, err error) {
-	if text == "" {
-		return at, 0, nil
-	}
 	if seq, err = strconv.ParseUint(text, 10, 64); err == nil && seq > 0 {
 		return at, seq, nil
 	}

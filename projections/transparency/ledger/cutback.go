@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/writbus/writ/bus/backup"
+	"github.com/writbus/writ/bus/backup/objects"
 	"github.com/writbus/writ/bus/blocks"
 	"github.com/writbus/writ/bus/embedded"
 	"github.com/writbus/writ/projections/transparency/evidence"
@@ -21,9 +24,56 @@ import (
 // nothing was changed.
 var ErrMoment = errors.New("ledger: the log cannot go back to that moment")
 
-// TimeOf is when a record of the sessions was appended to the log in a folder. It
+// Restoring says what is put where.
+type Restoring struct {
+	Place  string    // of the backup, a folder or an object store
+	To     string    // the data folder
+	At     time.Time // leaves out what came later; zero for all there is
+	Seq    uint64    // in place of At: of the last record of the sessions; 0 for none
+	Format int       // the newest of data folders that is understood
+	Now    func() time.Time
+
+	Log, Evidence, Note string // below a data folder; for the note see NoteRestore
+}
+
+// Restore puts a backup into an empty data folder, and notes there that it did. It
+// returns what backup.Restore and CutBack return; nothing is changed then.
+func Restore(ctx context.Context, r Restoring) (reply schemas.RestoreReply, err error) {
+	dir, done, err := objects.Find(ctx, r.Place, filepath.Dir(r.To), r.At)
+	if err != nil {
+		return reply, err
+	}
+	defer done()
+	if r.Seq > 0 {
+		if r.At, err = timeOf(filepath.Join(backup.Content(dir), r.Log), r.Seq); err != nil {
+			return reply, err
+		}
+	}
+	m, err := backup.Restore(ctx, dir, r.To, r.Format, func(m backup.Manifest, temp string) error {
+		sum, err := backup.Digest(dir)
+		note := schemas.LogRestored{Manifest: sum, Backup: m.Time, Restored: r.Now().UTC()}
+		if err == nil && !r.At.IsZero() {
+			note.Backup = r.At.UTC()
+			err = CutBack(filepath.Join(temp, r.Log), filepath.Join(temp, r.Evidence), r.At)
+		}
+		if err != nil {
+			return err
+		}
+		return NoteRestore(filepath.Join(temp, r.Note), note)
+	})
+	reply = schemas.RestoreReply{Backup: dir, Time: m.Time, DataDir: r.To, Files: len(m.Files), Bytes: m.Bytes(), Streams: m.Reached()}
+	if objects.Is(r.Place) {
+		reply.Backup = r.Place
+	}
+	if !r.At.IsZero() {
+		reply.Time, reply.Streams = r.At, []schemas.StreamStatus{}
+	}
+	return reply, err
+}
+
+// timeOf is when a record of the sessions was appended to the log in a folder. It
 // returns ErrMoment for one that is not there.
-func TimeOf(logDir string, seq uint64) (at time.Time, err error) {
+func timeOf(logDir string, seq uint64) (at time.Time, err error) {
 	s := string(schemas.StreamSessions)
 	err = blocks.Each(embedded.StreamDir(logDir, s), s, func(is uint64, nanos int64, _ string, _, _ []byte) bool {
 		if is == seq {

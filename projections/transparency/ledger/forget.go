@@ -49,6 +49,9 @@ func (f *Forgetting) Sessions() (ids []string) {
 // Choose finds the sessions with those of their sub-agents, and what runs of
 // Writ's own agents and their books belong to the project.
 func (f *Forgetting) Choose(ctx context.Context) error {
+	if len(f.ForgetRequest.Sessions) == 0 && f.Project == "" || f.Reason == "" {
+		return schemas.Faultf(schemas.CodeBadRequest, "to forget takes a session or a project, and a reason, which stays")
+	}
 	f.Chosen = map[schemas.Aggregate]bool{}
 	sessions := slices.Clone(f.ForgetRequest.Sessions)
 	children, known := map[string][]string{}, map[string]bool{}

@@ -1,10 +1,7 @@
 package history
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -183,7 +180,7 @@ func (a attests) verify(ctx context.Context, revision string, f attestFlags) err
 		texts = append(texts, string(raw))
 	}
 	v := attestVerified{Commit: d.Commit, Base: d.Parents}
-	statements, foreign, err := openStatements(texts, keys)
+	statements, foreign, err := attest.OpenAll(texts, keys)
 	if err != nil {
 		return client.Refused(what, err.Error(), "--evidence takes what writ audit attest wrote, one statement a line.")
 	}
@@ -261,30 +258,6 @@ func (a attests) keys(what string, given []string) (keys []note.Verifier, err er
 		return nil, client.Refused(what, "no key is given", "--key takes a public key or a file with one a line.")
 	}
 	return keys, nil
-}
-
-// openStatements opens the envelopes of some texts, one a line. What a given key did
-// not sign is counted.
-func openStatements(texts []string, keys []note.Verifier) (all []attest.Statement, foreign int, err error) {
-	for _, text := range texts {
-		decoder := json.NewDecoder(bytes.NewReader([]byte(text)))
-		for decoder.More() {
-			var raw json.RawMessage
-			if err := decoder.Decode(&raw); err != nil {
-				return nil, 0, err
-			}
-			s, _, err := attest.Open(raw, keys)
-			switch {
-			case errors.Is(err, attest.ErrSignature):
-				foreign++
-			case err != nil:
-				return nil, 0, err
-			default:
-				all = append(all, s)
-			}
-		}
-	}
-	return all, foreign, nil
 }
 
 func (a attests) showFindings(all []attest.Finding) {

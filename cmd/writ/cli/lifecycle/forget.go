@@ -2,7 +2,6 @@ package lifecycle
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,10 +11,8 @@ import (
 	"github.com/writbus/writ/schemas"
 )
 
-const (
-	forgetBudget = 10 * time.Minute // the whole log is read
-	eraseBudget  = 10 * time.Minute // and what is forgotten of it written anew
-)
+// forgetBudget bounds reading the whole log, and writing it anew.
+const forgetBudget = 10 * time.Minute
 
 // Forget erases what was said in sessions; it stands below session.
 func Forget(c *client.Client) *cobra.Command {
@@ -72,33 +69,23 @@ cancel). A disk may keep traces of files that are replaced until it uses their r
 }
 
 func (a *app) forget(ctx context.Context, r schemas.ForgetRequest) error {
-	const what = "session forget"
-	reply, err := client.AskWithin[schemas.ForgetReply](ctx, a.Client, client.RoleAdmin, what, forgetBudget, schemas.SvcForget, r)
+	reply, err := client.AskWithin[schemas.ForgetReply](ctx, a.Client, client.RoleAdmin, "session forget", forgetBudget, schemas.SvcForget, r)
 	if err != nil {
 		return err
 	}
-	if err := a.begunAnew(ctx, reply.Started); err != nil {
-		return &client.Fault{What: what, Why: "it is certain, and was not seen to end: " + err.Error(), Todo: "`writ status` starts the daemon, and with that ends it."}
+	ctx, cancel := context.WithTimeout(ctx, forgetBudget)
+	defer cancel()
+	for at := reply.Started; !at.After(reply.Started); time.Sleep(50 * time.Millisecond) { // until the daemon began anew
+		s, err := client.Ask[schemas.Status](ctx, a.Client, client.RoleHook, "status", schemas.SvcStatus, struct{}{})
+		if ctx.Err() != nil {
+			return &client.Fault{What: "session forget", Why: "it is certain, and was not seen to end", Todo: "`writ status` starts the daemon, which ends it."}
+		}
+		if err == nil {
+			at = s.Started
+		}
 	}
 	return a.Print(reply, func() {
 		a.Printf("Forgotten: the texts of %s and %s, of %s.\n", client.Plural(reply.Records, "record", "records"), client.Plural(reply.Observations, "observation", "observations"), client.Plural(len(reply.Sessions), "session", "sessions"))
 		a.Printf("Backups made before still hold them: remove those, and make another with `writ backup`.\n")
 	})
-}
-
-// begunAnew waits until a daemon answers that started later.
-func (a *app) begunAnew(ctx context.Context, than time.Time) error {
-	ctx, cancel := context.WithTimeout(ctx, eraseBudget)
-	defer cancel()
-	for {
-		s, err := client.Ask[schemas.Status](ctx, a.Client, client.RoleHook, "status", schemas.SvcStatus, struct{}{})
-		if err == nil && s.Started.After(than) {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return errors.Join(err, ctx.Err())
-		case <-time.After(50 * time.Millisecond):
-		}
-	}
 }
