@@ -156,6 +156,13 @@ func killedForget(_ *flipped, w flipWorld, random *rand.Rand) {
 	w.must("audit", "verify")
 	w.must("down")
 	w.nowhere(text)
+	// A repair takes the record from a backup that still has it: it does not stay.
+	w.wreck("WRIT_SESSIONS", `"prompt":"[forgotten]"`)
+	w.must("repair", "--from", filepath.Join(w.home, "backup"))
+	w.must("up", "--detach")
+	w.must("audit", "verify")
+	w.must("down")
+	w.nowhere(text)
 }
 
 // nowhere wants no file of the data folder to hold a text.

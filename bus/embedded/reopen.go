@@ -102,6 +102,10 @@ func (s *Server) probe() error {
 	return errors.Join(err, file.Sync(), file.Close(), os.Remove(file.Name()))
 }
 
+// ErasedName is the name, in Options.Dir, of the note of how many records lost their
+// texts. Whoever puts older records back removes it. Persisted; never change.
+const ErasedName = "erased"
+
 // Rewrite lets change say what the headers and the bodies of some streams' records
 // are from now on, and removes the copies of damaged files, which hold them as they
 // were. Nobody appends or reads meanwhile. Cut off, it is repeated.

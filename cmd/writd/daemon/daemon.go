@@ -130,12 +130,13 @@ func (d *Daemon) warn(text string) {
 // ErrRunning, ErrDataDir, or what the log or the views could not do; ready is
 // called once the daemon answers.
 func Run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func(url string)) error {
-	for {
-		again, err := run(ctx, s, logger, ready)
-		if !again || err != nil || ctx.Err() != nil {
-			return err
+	again, err := run(ctx, s, logger, ready)
+	for again && err == nil && ctx.Err() == nil {
+		if again, err = run(ctx, s, logger, ready); errors.Is(err, ErrRunning) {
+			return nil // a hook started one meanwhile
 		}
 	}
+	return err
 }
 
 func run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func(url string)) (again bool, err error) {
@@ -365,7 +366,7 @@ func (d *Daemon) openBus(ctx context.Context) (func(), error) {
 	server.Inform(d.conn, d.reading)
 	if err := errors.Join(d.conn.EnsureStreams(ctx, retention), server.SyncStreams(),
 		ledger.RecordLost(ctx, d.conn, d.log, d.layout.Log(), d.layout.Audit(), d.layout.Views(), d.warn),
-		ledger.EraseForgotten(ctx, d.conn, server, d.layout.Views(), filepath.Join(d.layout.Root, "forgotten"), d.logger)); err != nil {
+		ledger.EraseForgotten(ctx, d.conn, server, d.layout.Log(), d.layout.Views(), d.logger)); err != nil {
 		d.disconnect()
 		shutdown()
 		return nil, err

@@ -32,10 +32,9 @@ func restore(ctx context.Context, args []string, out, errw io.Writer) error {
 	if err != nil {
 		return err
 	}
-	layout := config.Layout{}
 	reply, err := ledger.Restore(ctx, ledger.Restoring{
 		Place: place, To: dataDir, At: moment, Seq: seq, Format: config.Format(), Now: time.Now,
-		Log: layout.Log(), Evidence: layout.Audit(), Note: layout.Restored(),
+		Log: config.Layout{}.Log(), Evidence: config.Layout{}.Audit(), Note: config.Layout{}.Restored(),
 	})
 	if err != nil {
 		return err

@@ -117,7 +117,7 @@ func (f *Forgetting) Choose(ctx context.Context) error {
 
 // each hands over all records of a stream that belong to an aggregate.
 func (f *Forgetting) each(ctx context.Context, s schemas.Stream, do func(schemas.Record, schemas.Aggregate) error) error {
-	return f.Conn.Follow(ctx, s, 0, bus.FollowOptions{UntilEnd: true, Unparsed: true}, func(batch []schemas.Record) error {
+	err := f.Conn.Follow(ctx, s, 0, bus.FollowOptions{UntilEnd: true, Unparsed: true}, func(batch []schemas.Record) error {
 		for _, r := range batch {
 			if a, _, err := schemas.ParseSubject(r.Message.Subject); err == nil {
 				if err := do(r, a); err != nil {
@@ -127,6 +127,10 @@ func (f *Forgetting) each(ctx context.Context, s schemas.Stream, do func(schemas
 		}
 		return nil
 	})
+	if errors.Is(err, bus.ErrGap) {
+		return schemas.Faultf(schemas.CodeRefused, "%v. Run `writ down` and `writ repair` first: what cannot be read may be what is to be forgotten", err)
+	}
+	return err
 }
 
 // Record records which records are to lose their texts, and returns how many those
@@ -205,8 +209,9 @@ func (f *Forgetting) wants(r schemas.Record, a schemas.Aggregate) bool {
 
 // EraseForgotten takes the texts out of the records of which the log says that they
 // are forgotten, and removes the views, which are built anew without them. Called at
-// each start, it ends what was cut off: the file note says how many were erased.
-func EraseForgotten(ctx context.Context, conn *bus.Conn, server *embedded.Server, views, note string, logger *slog.Logger) error {
+// each start, it ends what was cut off: a note in the folder of the log says how many
+// were erased.
+func EraseForgotten(ctx context.Context, conn *bus.Conn, server *embedded.Server, log, views string, logger *slog.Logger) error {
 	erased, count := map[schemas.Stream]map[uint64]schemas.LostLeaf{}, 0
 	var streams []string
 	for _, s := range schemas.Streams() {
@@ -218,6 +223,7 @@ func EraseForgotten(ctx context.Context, conn *bus.Conn, server *embedded.Server
 			erased[s], streams, count = of, append(streams, string(s)), count+len(of)
 		}
 	}
+	note := filepath.Join(log, embedded.ErasedName)
 	done, err := os.ReadFile(note)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
