@@ -24,7 +24,7 @@ type lostRecords struct {
 }
 
 // Lost returns what the log itself says of a stream's records that were damaged
-// and given up, in the order of their sequences.
+// and given up, or whose texts were erased, in the order of their sequences.
 func (c *Conn) Lost(ctx context.Context, s schemas.Stream) (lost []schemas.RecordsLost, err error) {
 	c.lost.mu.Lock()
 	defer c.lost.mu.Unlock()
@@ -103,11 +103,30 @@ func (c *Conn) NextOf(ctx context.Context, s schemas.Stream, from uint64) (uint6
 // GivenUp says whether all records of a range were given up.
 func GivenUp(lost []schemas.RecordsLost, first, last uint64) bool {
 	for _, p := range lost {
-		if p.First <= first && p.Last >= first {
+		if p.First <= first && p.Last >= first && p.Reason == "" {
 			first = p.Last + 1
 		}
 	}
 	return first > last
+}
+
+// Erased are the leaves of records whose texts were erased, by sequence, as Lost
+// tells them; one that was lost since is none of them.
+func Erased(lost []schemas.RecordsLost) map[uint64]schemas.LostLeaf {
+	all := map[uint64]schemas.LostLeaf{}
+	for _, p := range lost {
+		for i, leaf := range p.Leaves {
+			if len(leaf.Now) > 0 {
+				all[p.First+uint64(i)] = leaf //nolint:gosec // an index
+			}
+		}
+	}
+	for _, p := range lost {
+		for seq := p.First; p.Reason == "" && seq <= p.Last; seq++ {
+			delete(all, seq)
+		}
+	}
+	return all
 }
 
 // Restores returns what the log itself says of backups that it was restored from.

@@ -13,7 +13,7 @@ func registerOthers(add func(Type, definition)) {
 	registerArtifact(add)
 	registerAgent(add)
 	add(define[MessageQuarantined](KindQuarantine))
-	add(define[RecordsLost](KindQuarantine))
+	add(define[RecordsLost](KindQuarantine, unchanged))
 	add(define[LogRestored](KindQuarantine))
 	add(define[SessionsClosed](KindQuarantine))
 }
@@ -85,12 +85,15 @@ func (p MessageQuarantined) Check() error {
 func LostRecords() Aggregate { return Aggregate{Kind: KindQuarantine, ID: "lost-records"} }
 
 // RecordsLost says that records of a stream cannot be read any more and were given
-// up by a person, so that whoever reads the stream goes on behind them.
+// up by a person, so that whoever reads the stream goes on behind them; or, where
+// their leaves say what is there now, that their texts were erased for a person.
 type RecordsLost struct {
 	Stream Stream `json:"stream"`
 	First  uint64 `json:"first"`
 	Last   uint64 `json:"last"`
 	Path   string `json:"path,omitempty"` // the damaged file as it was, below the folder of the streams
+	// Reason is what a person had forgotten, and why; "" for damage.
+	Reason string `json:"reason,omitempty"`
 	// Leaves are what stands for the records in the stream's Merkle tree, in their
 	// order: as they were signed, or, of records that nobody signed, of nothing.
 	Leaves []LostLeaf `json:"leaves"`
@@ -101,6 +104,7 @@ type LostLeaf struct {
 	SHA256 []byte `json:"sha256"`
 	ID     string `json:"id,omitempty"`     // of the record's main event
 	Signed bool   `json:"signed,omitempty"` // the leaf was under a checkpoint
+	Now    []byte `json:"now,omitempty"`    // SHA-256 of the leaf of what is left of the record, where its texts were erased
 }
 
 // EventType names the event "records.lost".

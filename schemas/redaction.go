@@ -39,7 +39,7 @@ var keptFields = map[string][]string{
 		"Path", "Rel", "Project", "Dir", "Transcript", "Workspace", "ModeChanged.Repro", "GateApproved.PlannedFiles", "PlanExtended.Files", "ToolFinished.Tests",
 		"TestsFinished.Files", "SessionAudited.Written", "SessionAudited.Untested", "AgentStarted.File", "ScheduleAdded.File", "ArtifactIndexed.From", "SettingsAccepted.Repository",
 	},
-	keepDigest:  {"SHA256", "Digest", "Fingerprint", "Target.Result", "ToolDecided.Queued", "LogRestored.Manifest", "FileChange.Was", "FileChange.Is", "TestsSeen.Support", "RuleImported.Hash"},
+	keepDigest:  {"SHA256", "LostLeaf.Now", "Digest", "Fingerprint", "Target.Result", "ToolDecided.Queued", "LogRestored.Manifest", "FileChange.Was", "FileChange.Is", "TestsSeen.Support", "RuleImported.Hash"},
 	keepPattern: {"Capabilities", "Globs", "Check.Pattern", "Check.Query", "Check.Unless", "Check.Paths", "Check.Except", "Check.Contexts", "Check.Language"},
 	keepCipher:  {"Sealed"},
 	keepRule:    {"RuleImported.Rule", "RuleImported.Content", "RuleImported.Source", "RuleEdited.Rule", "RuleEdited.Content"},
@@ -123,13 +123,14 @@ func textsOf(t reflect.Type) *texts {
 	if known, ok := textPlans.Load(t); ok {
 		return known.(*texts)
 	}
-	made, _ := textPlans.LoadOrStore(t, planTexts(t))
+	made, _ := textPlans.LoadOrStore(t, planTexts(t, func(of reflect.Type, field string) bool { return Kept(of, field) != "" }))
 	return made.(*texts)
 }
 
-func planTexts(t reflect.Type) *texts {
+// planTexts leaves out the fields that stay as they are.
+func planTexts(t reflect.Type, stays func(of reflect.Type, field string) bool) *texts {
 	within := func(kind textKind) *texts {
-		if of := planTexts(t.Elem()); of.kind != noText || kind == aMap && t.Key().Kind() == reflect.String {
+		if of := planTexts(t.Elem(), stays); of.kind != noText || kind == aMap && t.Key().Kind() == reflect.String {
 			return &texts{kind: kind, of: of}
 		}
 		return &texts{}
@@ -155,10 +156,10 @@ func planTexts(t reflect.Type) *texts {
 		s := &texts{}
 		for i := range t.NumField() {
 			f := t.Field(i)
-			if !f.IsExported() || Kept(t, f.Name) != "" {
+			if !f.IsExported() || stays(t, f.Name) {
 				continue
 			}
-			if of := planTexts(f.Type); of.kind != noText {
+			if of := planTexts(f.Type, stays); of.kind != noText {
 				s.kind, s.fields = aStruct, append(s.fields, fieldTexts{i, of})
 			}
 		}

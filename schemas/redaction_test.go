@@ -55,7 +55,7 @@ func decisions(b *strings.Builder, of reflect.Type, indent string, above []refle
 		case inner.Kind() == reflect.Struct && inner != reflect.TypeFor[time.Time]():
 			fmt.Fprintf(b, "%s%s\n", indent, f.Name)
 			decisions(b, inner, indent+"\t", append(above, of))
-		case planTexts(f.Type).kind == noText:
+		case textsOf(f.Type).kind == noText:
 			fmt.Fprintf(b, "%s%s\tno text\n", indent, f.Name)
 		default:
 			fmt.Fprintf(b, "%s%s\tredacted\n", indent, f.Name)

@@ -525,8 +525,10 @@ const SvcBackup = "writ.svc.backup" // BackupRequest → BackupReply
 
 // BackupRequest asks for a backup of the data folder.
 type BackupRequest struct {
-	Dir  string `json:"dir"`            // absolute; the backup becomes a folder in it
-	Keep int    `json:"keep,omitempty"` // of this data folder's backups there, the newest to keep; 0: all
+	Dir   string        `json:"dir"`             // absolute, or s3://BUCKET/PREFIX; the backup becomes a folder in it
+	Keep  int           `json:"keep,omitempty"`  // of this data folder's backups there, the newest to keep; 0: all
+	Every time.Duration `json:"every,omitempty"` // nanoseconds: and again and again; below 0, without Dir: no more
+	Move  bool          `json:"move,omitempty"`  // it is the last: no daemon starts on the data folder any more
 }
 
 // BackupReply is the backup that was written.
@@ -535,8 +537,28 @@ type BackupReply struct {
 	Time    time.Time      `json:"time"` // the moment that it is of
 	Files   int            `json:"files"`
 	Bytes   int64          `json:"bytes"`
+	Written int64          `json:"written"` // of those, bytes that no earlier backup there had
 	Streams []StreamStatus `json:"streams"`
 	Removed []string       `json:"removed,omitempty"` // older ones
+}
+
+// SvcForget is the admin's. Persisted; never change.
+const SvcForget = "writ.svc.forget" // ForgetRequest → ForgetReply
+
+// ForgetRequest asks for what was said in sessions to be erased for good.
+type ForgetRequest struct {
+	Sessions []string `json:"sessions,omitempty"`
+	Project  string   `json:"project,omitempty"` // absolute root: all its sessions, memories and runs
+	Reason   string   `json:"reason"`            // stays
+}
+
+// ForgetReply says what is certain to be erased: the daemon begins anew, and has
+// done it when it answers again.
+type ForgetReply struct {
+	Sessions     []string  `json:"sessions"`     // with those of sub-agents
+	Records      int       `json:"records"`      // that lose their texts
+	Observations int       `json:"observations"` // whose keys are erased
+	Started      time.Time `json:"started"`      // of the daemon that answers
 }
 
 // RepairReply says what was damaged in a log, and what was done about it.

@@ -3,6 +3,7 @@ package test
 import (
 	"bytes"
 	"errors"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -21,7 +22,7 @@ func TestKilledInTheMiddle(t *testing.T) {
 	rounds, seed := fromEnv(t, "WRIT_MENDING_KILLS", 1), fromEnv(t, "WRIT_FLIPS_SEED", 1)
 	f := newFlipped(t)
 	for name, one := range map[string]func(*flipped, flipWorld, *rand.Rand){
-		"repair": killedRepair, "repair from a backup": killedRepairFrom, "restore": killedRestore, "backup": killedBackup,
+		"repair": killedRepair, "repair from a backup": killedRepairFrom, "restore": killedRestore, "backup": killedBackup, "forget": killedForget,
 	} {
 		for i := range rounds {
 			t.Run(name+" "+strconv.Itoa(i), func(t *testing.T) {
@@ -135,6 +136,51 @@ func killedBackup(f *flipped, w flipWorld, random *rand.Rand) {
 	}
 	w.must("restore", to)
 	f.whole(w)
+}
+
+func killedForget(_ *flipped, w flipWorld, random *rand.Rand) {
+	const text = "stripes stripes stripes"
+	w.must("up", "--detach")
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		w.run("", "session", "forget", "long-1", "--reason", "private")
+	}()
+	time.AfterFunc(time.Duration(random.IntN(400))*time.Millisecond, w.kill)
+	<-done
+	w.kill()
+	w.must("up", "--detach")
+	if out := w.must("replay", "--type", "records.lost", "--json", "--data"); !strings.Contains(out, "long-1") {
+		w.must("session", "forget", "long-1", "--reason", "private") // it was not certain yet
+	}
+	w.must("audit", "verify")
+	w.must("down")
+	w.nowhere(text)
+	// A repair takes the record from a backup that still has it: it does not stay.
+	w.wreck("WRIT_SESSIONS", `"prompt":"[forgotten]"`)
+	w.must("repair", "--from", filepath.Join(w.home, "backup"))
+	w.must("up", "--detach")
+	w.must("audit", "verify")
+	w.must("down")
+	w.nowhere(text)
+}
+
+// nowhere wants no file of the data folder to hold a text.
+func (w flipWorld) nowhere(text string) {
+	w.t.Helper()
+	err := filepath.WalkDir(w.data(), func(path string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() {
+			return err
+		}
+		body, err := os.ReadFile(path)
+		if bytes.Contains(body, []byte(text)) {
+			w.t.Errorf("%s still holds %q", path, text)
+		}
+		return err
+	})
+	if err != nil {
+		w.t.Error(err)
+	}
 }
 
 // whole wants every fact.

@@ -5,9 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -110,54 +111,92 @@ func (f *folder) ids(t *testing.T, s schemas.Stream) map[string]uint64 {
 
 // TestBackupUnderLoad: with writers all the while, a backup has every fact that
 // was acknowledged before it began, ends where its manifest says, and has no
-// record without the one that was written before it to another stream.
+// record without the one that was written before it to another stream. The folder is
+// then destroyed, and what was restored goes on. WRIT_BACKUP_ROUNDS sets how often,
+// by turns from a folder and from an object store, WRIT_BACKUP_SEED when.
 func TestBackupUnderLoad(t *testing.T) {
+	rounds, seed := fromEnv(t, "WRIT_BACKUP_ROUNDS", 3), fromEnv(t, "WRIT_BACKUP_SEED", 1)
+	random := rand.New(rand.NewPCG(uint64(seed), 0)) //nolint:gosec // chooses moments
 	f := newFolder(t)
 	must(t, f.pair(t.Context(), "first"))
 	f.stop(t)
 	f = open(t, f.root) // a stop leaves an index of the records, older than what follows
-	const writers, before, after = 4, 100, 300
-	var acked sync.Map
+	backups, store := f.backups, objectStore(t, "load")
+	ledger := map[string]bool{"first": true}
+	for round := range rounds {
+		begin := make(chan struct{})
+		acked, written := f.load(t, fmt.Sprint(round), 50+random.IntN(100), begin)
+		<-begin
+		acked.Range(func(k, _ any) bool { ledger[k.(string)] = true; return true })
+		var b backup.Backup
+		var err error
+		if f.backups = backups; round%2 == 0 {
+			b = f.create(t)
+		} else {
+			b, err = store.Create(t.Context(), f.source())
+			must(t, err)
+		}
+		must(t, written())
+		f.stop(t)
+		must(t, os.RemoveAll(f.root))
+		dir := b.Dir
+		if round%2 == 1 {
+			dir, err = store.Fetch(t.Context(), t.TempDir(), time.Time{})
+			must(t, err)
+		}
+		_, err = backup.Restore(t.Context(), dir, f.root, 1, nil)
+		must(t, err)
+		f = open(t, f.root)
+		f.holds(t, ledger, b)
+		for id := range f.ids(t, schemas.StreamMemory) {
+			ledger[strings.TrimPrefix(id, "later-")] = true // was written meanwhile, and is there from now on
+		}
+	}
+	t.Logf("seed %d, %d rounds, %d facts", seed, rounds, len(ledger))
+	must(t, f.pair(t.Context(), "afterwards"))
+}
+
+// load writes until a number of facts was acknowledged and more were; begin is
+// closed when they are. It returns what was acknowledged, and who waits for the end.
+func (f *folder) load(t *testing.T, name string, before int, begin chan struct{}) (acked *sync.Map, ended func() error) {
+	const writers = 4
 	var done atomic.Int64
-	begin, written := make(chan struct{}), make(chan error, writers)
+	acked = &sync.Map{}
+	written := make(chan error, writers)
 	for w := range writers {
 		go func() {
-			for i := 0; done.Load() < after || i == 0; i++ {
-				id := fmt.Sprintf("%d-%d", w, i)
+			for i := 0; done.Load() < int64(3*before) || i == 0; i++ {
+				id := fmt.Sprintf("%s-%d-%d", name, w, i)
 				if err := f.pair(context.WithoutCancel(t.Context()), id); err != nil {
 					written <- err
 					return
 				}
 				acked.Store(id, true)
-				if done.Add(1) == before {
+				if done.Add(1) == int64(before) {
 					close(begin)
 				}
 			}
 			written <- nil
 		}()
 	}
-	<-begin
-	ledger := map[any]any{}
-	acked.Range(func(k, v any) bool { ledger[k] = v; return true })
-	b := f.create(t)
-	for range writers {
-		must(t, <-written)
+	return acked, func() (err error) {
+		for range writers {
+			err = errors.Join(err, <-written)
+		}
+		return err
 	}
-	if !slices.ContainsFunc(b.Files, func(f backup.File) bool { return strings.HasSuffix(f.Name, "WRIT_SESSIONS/msgs/index.db") }) {
-		t.Error("the index of the records is not in the backup")
-	}
-	f.stop(t)
-	must(t, os.RemoveAll(f.root))
+}
 
-	_, err := backup.Restore(t.Context(), b.Dir, f.root, 1, nil)
-	must(t, err)
-	g := open(t, f.root)
-	if found := g.server.Findings(); len(found) > 0 {
+// holds wants the facts of a ledger in a restored folder, and nothing that the
+// manifest does not say.
+func (f *folder) holds(t *testing.T, ledger map[string]bool, b backup.Backup) {
+	t.Helper()
+	if found := f.server.Findings(); len(found) > 0 {
 		t.Fatalf("the restored store: %v", found)
 	}
-	prompts, observations := g.ids(t, schemas.StreamSessions), g.ids(t, schemas.StreamMemory)
+	prompts, observations := f.ids(t, schemas.StreamSessions), f.ids(t, schemas.StreamMemory)
 	for id := range ledger {
-		if prompts[id.(string)] == 0 || observations["later-"+id.(string)] == 0 {
+		if prompts[id] == 0 || observations["later-"+id] == 0 {
 			t.Errorf("%s was acknowledged before the backup and is not in it", id)
 		}
 	}
@@ -171,7 +210,19 @@ func TestBackupUnderLoad(t *testing.T) {
 			t.Errorf("%s has %d records, and the manifest says %+v", s, n, have)
 		}
 	}
-	must(t, g.pair(t.Context(), "afterwards"))
+}
+
+func fromEnv(t *testing.T, name string, otherwise int) int {
+	t.Helper()
+	v := os.Getenv(name)
+	if v == "" {
+		return otherwise
+	}
+	n, err := strconv.Atoi(v)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return n
 }
 
 func TestBackupHasWhatTheLogNeedsAndNoView(t *testing.T) {
@@ -301,7 +352,7 @@ func TestPruneKeepsTheNewestAndWhatIsNotIts(t *testing.T) {
 	}
 	must(t, os.WriteFile(filepath.Join(made[1].Dir, "manifest.sha256"), []byte("damaged"), 0o600))
 	must(t, os.Mkdir(filepath.Join(f.backups, "20000102T030405.000Z"), 0o700)) // of somebody else
-	removed, err := backup.Prune(f.backups, f.root, 1)
+	removed, err := backup.Prune(f.backups, f.root, "", 1)
 	must(t, err)
 	if len(removed) != 1 || removed[0] != made[0].Dir {
 		t.Errorf("removed %v", removed)
@@ -310,6 +361,31 @@ func TestPruneKeepsTheNewestAndWhatIsNotIts(t *testing.T) {
 	must(t, err)
 	if len(all) != 2 || all[0].Dir != made[2].Dir || all[1].Dir != elses.Dir {
 		t.Errorf("there are %v", all)
+	}
+}
+
+// TestSecondBackupWritesOnlyWhatIsNew, and a file of the first that is damaged by
+// then is not taken from it.
+func TestSecondBackupWritesOnlyWhatIsNew(t *testing.T) {
+	f := newFolder(t)
+	must(t, os.WriteFile(filepath.Join(f.root, "large"), []byte(strings.Repeat("large", 1<<20)), 0o600))
+	must(t, os.WriteFile(filepath.Join(f.root, "rots"), []byte(strings.Repeat("rots", 1<<20)), 0o600))
+	first := f.create(t)
+	must(t, f.pair(t.Context(), "one"))
+	old := filepath.Join(backup.Content(first.Dir), "rots")
+	must(t, os.WriteFile(old, []byte(strings.Repeat("rott", 1<<20)), 0o600))
+	second := f.create(t)
+	if first.Written != first.Bytes() || second.Written < 4<<20 || second.Written > 5<<20 {
+		t.Errorf("the first wrote %d of %d bytes, the second %d of %d", first.Written, first.Bytes(), second.Written, second.Bytes())
+	}
+	_, err := backup.Check(second.Dir)
+	must(t, err)
+	must(t, os.RemoveAll(first.Dir))
+	to := filepath.Join(t.TempDir(), "to")
+	_, err = backup.Restore(t.Context(), second.Dir, to, 1, nil)
+	must(t, err)
+	if got, err := os.ReadFile(filepath.Join(to, "rots")); err != nil || !strings.HasPrefix(string(got), "rotsrots") {
+		t.Errorf("%.10s, %v", got, err)
 	}
 }
 

@@ -34,8 +34,8 @@ const Format = 1
 
 // The files of a backup beside the copied ones. Persisted; never change.
 const (
-	manifestFile = "manifest.json"
-	sumFile      = "manifest.sha256" // as sha256sum writes it
+	ManifestFile = "manifest.json"
+	SumFile      = "manifest.sha256" // as sha256sum writes it
 	contentDir   = "data"
 )
 
@@ -45,7 +45,8 @@ type Manifest struct {
 	Writ       string            `json:"writ"`        // version of the program that wrote it
 	DataFormat int               `json:"data_format"` // of the data folder
 	DataDir    string            `json:"data_dir"`    // that was copied
-	Time       time.Time         `json:"time"`        // of the cut, in UTC
+	Host       string            `json:"host,omitempty"`
+	Time       time.Time         `json:"time"` // of the cut, in UTC
 	Streams    map[string]Stream `json:"streams"`
 	Files      []File            `json:"files"`
 }
@@ -112,58 +113,77 @@ func (m *Manifest) filesOf(stream string) (all []File) {
 	return all
 }
 
-func sumLine(body []byte) []byte { return []byte(digest.Hex(body) + "  " + manifestFile + "\n") }
+func sumLine(body []byte) []byte { return []byte(digest.Hex(body) + "  " + ManifestFile + "\n") }
+
+// Encode returns the content of [ManifestFile] and of [SumFile].
+func (m *Manifest) Encode() (body, sum []byte, err error) {
+	if body, err = json.MarshalIndent(m, "", " "); err != nil {
+		return nil, nil, err
+	}
+	body = append(body, '\n')
+	return body, sumLine(body), nil
+}
 
 func (m *Manifest) write(dir string) error {
-	body, err := json.MarshalIndent(m, "", " ")
+	body, sum, err := m.Encode()
 	if err != nil {
 		return err
 	}
-	body = append(body, '\n')
 	return errors.Join(
-		atomicfile.Write(filepath.Join(dir, manifestFile), body, 0o600),
-		atomicfile.Write(filepath.Join(dir, sumFile), sumLine(body), 0o600),
+		atomicfile.Write(filepath.Join(dir, ManifestFile), body, 0o600),
+		atomicfile.Write(filepath.Join(dir, SumFile), sum, 0o600),
 	)
 }
 
 // Read reads a backup's manifest and compares it with its digest. It returns
 // ErrBad.
 func Read(dir string) (m Manifest, err error) {
-	body, err := os.ReadFile(filepath.Join(dir, manifestFile))
+	body, err := os.ReadFile(filepath.Join(dir, ManifestFile))
 	if err != nil {
 		return m, fmt.Errorf("%w: %s holds no whole backup: %w", ErrBad, dir, err)
 	}
-	sum, err := os.ReadFile(filepath.Join(dir, sumFile))
+	sum, err := os.ReadFile(filepath.Join(dir, SumFile))
 	if err != nil {
 		return m, fmt.Errorf("%w: %s holds no whole backup: %w", ErrBad, dir, err)
 	}
+	return Decode(dir, body, sum)
+}
+
+// Decode is the manifest that Encode wrote in a place. It returns ErrBad.
+func Decode(place string, body, sum []byte) (m Manifest, err error) {
 	if string(sum) != string(sumLine(body)) {
-		return m, fmt.Errorf("%w: %s and %s in %s do not agree: one of them is damaged", ErrBad, manifestFile, sumFile, dir)
+		return m, fmt.Errorf("%w: %s and %s in %s do not agree: one of them is damaged", ErrBad, ManifestFile, SumFile, place)
 	}
 	if err := json.Unmarshal(body, &m); err != nil {
-		return m, fmt.Errorf("%w: %s in %s: %w", ErrBad, manifestFile, dir, err)
+		return m, fmt.Errorf("%w: %s in %s: %w", ErrBad, ManifestFile, place, err)
 	}
 	if m.Format > Format {
-		return m, fmt.Errorf("%w: %s has format %d, and this program knows none above %d: a newer Writ wrote it. Install that version", ErrBad, dir, m.Format, Format)
+		return m, fmt.Errorf("%w: %s has format %d, and this program knows none above %d: a newer Writ wrote it. Install that version", ErrBad, place, m.Format, Format)
 	}
 	return m, nil
 }
 
 // Digest is the digest of a backup's manifest, which stands for the backup.
 func Digest(dir string) (string, error) {
-	body, err := os.ReadFile(filepath.Join(dir, manifestFile))
+	body, err := os.ReadFile(filepath.Join(dir, ManifestFile))
 	return digest.Hex(body), err
 }
 
 // Check compares every file of a backup with its digest. The ErrBad it returns
 // names what is missing or damaged.
-func Check(dir string) (Manifest, error) {
+func Check(dir string) (Manifest, error) { return check(dir, nil) }
+
+// check is Check but for the files that somebody compared already.
+func check(dir string, compared map[string]bool) (Manifest, error) {
 	m, err := Read(dir)
 	if err != nil {
 		return m, err
 	}
 	var wrong []string
 	for _, f := range m.Files {
+		if compared[f.Name] {
+			continue
+		}
 		if problem := f.problem(dir); problem != "" {
 			wrong = append(wrong, f.Name+" "+problem)
 		}
@@ -206,6 +226,12 @@ func (f File) problem(dir string) string {
 		return "is damaged"
 	}
 	return ""
+}
+
+// of says whether a backup is of a data folder. Those of earlier programs name no
+// host.
+func (m *Manifest) of(root, host string) bool {
+	return m.DataDir == root && (m.Host == "" || m.Host == host)
 }
 
 func (f File) in(dir string) string {

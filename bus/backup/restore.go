@@ -8,12 +8,17 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 )
 
 // Find is the backup in a folder: the folder itself, or the newest of those in
 // it. It returns ErrBad where there is none.
-func Find(dir string) (string, error) {
-	if _, err := os.Lstat(filepath.Join(dir, manifestFile)); err == nil {
+func Find(dir string) (string, error) { return FindAt(dir, time.Time{}) }
+
+// FindAt is Find, but of several backups the oldest that reaches to a moment; the
+// zero moment is any.
+func FindAt(dir string, at time.Time) (string, error) {
+	if _, err := os.Lstat(filepath.Join(dir, ManifestFile)); err == nil {
 		return dir, nil
 	}
 	all, err := List(dir)
@@ -21,9 +26,25 @@ func Find(dir string) (string, error) {
 		return "", fmt.Errorf("%w: %w", ErrBad, err)
 	}
 	if len(all) == 0 {
-		return "", fmt.Errorf("%w: there is no whole backup in %s: neither it nor a folder in it has a sound %s", ErrBad, dir, manifestFile)
+		return "", fmt.Errorf("%w: there is no whole backup in %s: neither it nor a folder in it has a sound %s", ErrBad, dir, ManifestFile)
 	}
-	return all[len(all)-1].Dir, nil
+	chosen, err := Reaching(all, at)
+	return chosen.Dir, err
+}
+
+// Reaching is the oldest of some backups that reaches to a moment, the newest for
+// the zero moment. It returns ErrBad where none does.
+func Reaching(all []Backup, at time.Time) (Backup, error) {
+	newest := all[len(all)-1]
+	if at.IsZero() {
+		return newest, nil
+	}
+	for _, b := range all {
+		if !b.Time.Before(at) {
+			return b, nil
+		}
+	}
+	return newest, fmt.Errorf("%w: the newest backup is of %s, and nothing tells what happened until %s. Leave --at out to restore what there is", ErrBad, newest.Time.Local().Format(time.DateTime), at.Local().Format(time.DateTime))
 }
 
 // Content is the copied data folder within a backup.

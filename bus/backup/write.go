@@ -12,6 +12,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/writbus/writ/bus/embedded"
@@ -22,6 +23,7 @@ import (
 // Source is the data folder that is copied.
 type Source struct {
 	Root       string
+	Host       string // the machine's name
 	Writ       string // version of this program
 	DataFormat int
 	Log        string                        // folder of the streams, below Root
@@ -35,13 +37,16 @@ type Source struct {
 type Backup struct {
 	Dir string
 	Manifest
+	Written int64 // bytes that no earlier backup there had
 }
 
-// stamp is the form of a backup's name: its time in UTC, which sorts.
-const stamp = "20060102T150405.000Z"
+// Stamp is the form of a backup's name: its time in UTC, which sorts.
+const Stamp = "20060102T150405.000Z"
 
 // Create writes a backup of a data folder that is in use into a fresh folder in
-// dir, named after the time. What an interrupted one left there is removed. It
+// dir, named after the time. Files that the newest earlier one there has are not
+// copied again where the file system has hard links: they are compared and linked.
+// What an interrupted one left there is removed. It
 // returns ErrPlace for a dir within the data folder. Of one data folder, only one
 // backup is to be created at a time.
 func Create(ctx context.Context, dir string, s Source) (Backup, error) {
@@ -53,18 +58,26 @@ func Create(ctx context.Context, dir string, s Source) (Backup, error) {
 		return Backup{}, fmt.Errorf("%w: %w", ErrPlace, err)
 	}
 	defer func() { _ = os.RemoveAll(temp) }() // gone once it is in place
-	m, err := s.copyTo(ctx, temp)
+	w := &writer{dir: temp, linked: map[string]bool{}}
+	w.earlier(dir, s)
+	m, err := s.Copy(ctx, w.file)
+	if err == nil {
+		err = errors.Join(m.write(temp), syncFolders(temp))
+	}
+	if errors.Is(err, syscall.ENOSPC) {
+		return Backup{}, fmt.Errorf("%w: %w. Make room on the disk of %s, remove old backups there (--keep), or choose another place; nothing of this one is left", ErrPlace, err, dir)
+	}
 	if err != nil {
 		return Backup{}, fmt.Errorf("backup of %s: %w", s.Root, err)
 	}
-	if _, err := Check(temp); err != nil {
+	if _, err := check(temp, w.linked); err != nil {
 		return Backup{}, fmt.Errorf("backup of %s: read again: %w", s.Root, err)
 	}
-	final := filepath.Join(dir, m.Time.Format(stamp))
+	final := filepath.Join(dir, m.Time.Format(Stamp))
 	if err := place(temp, final); err != nil {
 		return Backup{}, fmt.Errorf("backup of %s: %w", s.Root, err)
 	}
-	return Backup{Dir: final, Manifest: m}, nil
+	return Backup{Dir: final, Manifest: m, Written: w.written}, nil
 }
 
 func (s Source) prepare(dir string) error {
@@ -102,41 +115,107 @@ func Resolved(path string) string {
 	return path
 }
 
-// copyTo copies the evidence before the moment of the cut, so that it signs no
-// record that the streams lack, and the rest after it, so that no key of a record
-// is missing.
-func (s Source) copyTo(ctx context.Context, temp string) (Manifest, error) {
-	w := &writer{ctx: ctx, dir: temp}
-	if err := w.tree(s.Root, s.Evidence, nil); err != nil {
+// Keep keeps a file of a backup under its name. write writes its content, the same
+// each time where the file does not change meanwhile.
+type Keep func(name string, write func(io.Writer) error) (File, error)
+
+// Copy hands over each file of the data folder, and returns the manifest. It copies
+// the evidence before the moment of the cut, so that it signs no record that the
+// streams lack, and the rest after it, so that no key of a record is missing.
+func (s Source) Copy(ctx context.Context, keep Keep) (Manifest, error) {
+	c := &copying{ctx: ctx, keep: keep}
+	if err := c.tree(s.Root, s.Evidence, nil); err != nil {
 		return Manifest{}, err
 	}
 	cut, err := s.Cut()
 	if err != nil {
 		return Manifest{}, err
 	}
-	m := Manifest{Format: Format, Writ: s.Writ, DataFormat: s.DataFormat, DataDir: s.Root, Time: s.Now().UTC().Truncate(time.Millisecond)}
+	m := Manifest{Format: Format, Writ: s.Writ, DataFormat: s.DataFormat, DataDir: s.Root, Host: s.Host, Time: s.Now().UTC().Truncate(time.Millisecond)}
 	for _, part := range cut.Parts {
-		if err := w.file(path.Join(s.Log, part.Name), part.Copy); err != nil {
+		if err := c.file(path.Join(s.Log, part.Name), part.Copy); err != nil {
 			return Manifest{}, err
 		}
 	}
-	if err := w.tree(s.Root, ".", append(slices.Clone(s.Leave), s.Log, s.Evidence)); err != nil {
+	if err := c.tree(s.Root, ".", append(slices.Clone(s.Leave), s.Log, s.Evidence)); err != nil {
 		return Manifest{}, err
 	}
-	m.Files = w.files
+	m.Files = c.files
 	m.describe(cut.Streams)
-	return m, errors.Join(m.write(temp), syncFolders(temp))
+	return m, nil
 }
 
-// writer copies files into a backup, each with its digest.
-type writer struct {
+// copying is one copy of a data folder.
+type copying struct {
 	ctx   context.Context
-	dir   string
+	keep  Keep
 	files []File
 }
 
+func (c *copying) file(name string, write func(io.Writer) error) error {
+	if err := c.ctx.Err(); err != nil {
+		return err
+	}
+	f, err := c.keep(name, write)
+	c.files = append(c.files, f)
+	return err
+}
+
+// writer keeps files in the folder of a backup.
+type writer struct {
+	dir     string
+	before  Backup          // an earlier one there, none where it has no folder
+	had     map[string]File // its files, by name
+	linked  map[string]bool // the files that are its
+	written int64           // bytes of the others
+}
+
+// earlier finds the newest backup of the same data folder in dir.
+func (w *writer) earlier(dir string, s Source) {
+	all, _ := List(dir)
+	for _, b := range all {
+		if b.of(s.Root, s.Host) {
+			w.before = b
+		}
+	}
+	w.had = map[string]File{}
+	for _, f := range w.before.Files {
+		w.had[f.Name] = f
+	}
+}
+
+// link takes a file from the earlier backup, where it is what would be written, and
+// is so on the disk too.
+func (w *writer) link(name string, write func(io.Writer) error) (f File, done bool) {
+	f, had := w.had[name]
+	if !had {
+		return f, false
+	}
+	hash := sha256.New()
+	if write(hash) != nil || hex.EncodeToString(hash.Sum(nil)) != f.SHA256 || f.problem(w.before.Dir) != "" {
+		return f, false
+	}
+	to := f.in(w.dir)
+	if os.MkdirAll(filepath.Dir(to), 0o700) != nil || os.Link(f.in(w.before.Dir), to) != nil {
+		return f, false
+	}
+	w.linked[name] = true
+	return f, true
+}
+
+func (w *writer) file(name string, write func(io.Writer) error) (File, error) {
+	if f, done := w.link(name, write); done {
+		return f, nil
+	}
+	f := File{Name: name}
+	size, sum, err := put(f.in(w.dir), write)
+	f.Size, f.SHA256 = size, sum
+	w.written += size
+	return f, err
+}
+
 // tree copies what lies below a name in root, but for some names.
-func (w *writer) tree(root, name string, leave []string) error {
+func (c *copying) tree(root, name string, leave []string) error {
 	folder, err := os.OpenRoot(root)
 	if err != nil {
 		return err
@@ -153,7 +232,7 @@ func (w *writer) tree(root, name string, leave []string) error {
 		case left(leave, at) || atomicfile.Temporary(at) || e.IsDir():
 			return nil
 		}
-		return w.copy(filepath.Join(root, filepath.FromSlash(at)), at)
+		return c.copy(filepath.Join(root, filepath.FromSlash(at)), at)
 	})
 }
 
@@ -162,7 +241,7 @@ func left(patterns []string, name string) bool {
 }
 
 // copy copies one file; a link is followed to the file it leads to.
-func (w *writer) copy(from, name string) error {
+func (c *copying) copy(from, name string) error {
 	info, err := os.Stat(from)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -174,7 +253,7 @@ func (w *writer) copy(from, name string) error {
 	case !info.Mode().IsRegular():
 		return nil // a socket or pipe of a running program
 	}
-	return w.file(name, func(to io.Writer) error {
+	return c.file(name, func(to io.Writer) error {
 		f, err := os.Open(from)
 		if err != nil {
 			return err
@@ -183,17 +262,6 @@ func (w *writer) copy(from, name string) error {
 		_, err = io.Copy(to, f)
 		return err
 	})
-}
-
-func (w *writer) file(name string, write func(io.Writer) error) error {
-	if err := w.ctx.Err(); err != nil {
-		return err
-	}
-	f := File{Name: name}
-	size, sum, err := put(f.in(w.dir), write)
-	f.Size, f.SHA256 = size, sum
-	w.files = append(w.files, f)
-	return err
 }
 
 // put writes and syncs a file, and returns its size and digest.
@@ -237,7 +305,7 @@ func place(from, to string) error {
 func List(dir string) (all []Backup, err error) {
 	entries, err := os.ReadDir(dir)
 	for _, e := range entries { // by name, which is by time
-		if _, err := time.Parse(stamp, e.Name()); err != nil {
+		if _, err := time.Parse(Stamp, e.Name()); err != nil {
 			continue
 		}
 		path := filepath.Join(dir, e.Name())
@@ -248,15 +316,21 @@ func List(dir string) (all []Backup, err error) {
 	return all, err
 }
 
+// Old are the oldest of a data folder's backups beyond the newest keep ones, which
+// is at least 1; all are in the order of their times.
+func Old(all []Backup, root, host string, keep int) []Backup {
+	all = slices.DeleteFunc(slices.Clone(all), func(b Backup) bool { return !b.of(root, host) })
+	return all[:max(0, len(all)-max(keep, 1))]
+}
+
 // Prune removes the oldest backups of a data folder beyond the newest keep ones,
 // which is at least 1, and returns what it removed. Backups of other data folders
 // stay.
-func Prune(dir, root string, keep int) (removed []string, err error) {
+func Prune(dir, root, host string, keep int) (removed []string, err error) {
 	all, err := List(dir)
-	all = slices.DeleteFunc(all, func(b Backup) bool { return b.DataDir != root })
-	for _, b := range all[:max(0, len(all)-max(keep, 1))] {
+	for _, b := range Old(all, root, host, keep) {
 		// Without its manifest it is no backup, wherever the removal is cut off.
-		if err := errors.Join(os.Remove(filepath.Join(b.Dir, manifestFile)), os.RemoveAll(b.Dir)); err != nil {
+		if err := errors.Join(os.Remove(filepath.Join(b.Dir, ManifestFile)), os.RemoveAll(b.Dir)); err != nil {
 			return removed, err
 		}
 		removed = append(removed, b.Dir)

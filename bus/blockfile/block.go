@@ -82,6 +82,31 @@ func headersEnd(data []byte) bool {
 	return n <= uint64(len(data)) && bytes.HasPrefix(data, []byte("NATS/1.0")) && bytes.Index(data, []byte("\r\n\r\n"))+4 == int(n) //nolint:gosec // within data
 }
 
+// partsOf cuts a sound record.
+func partsOf(raw []byte) (subject, header, body []byte) {
+	n := int(binary.LittleEndian.Uint16(raw[20:]))
+	data := raw[headSize : len(raw)-sumSize]
+	subject, data = data[:n], data[n:]
+	if binary.LittleEndian.Uint32(raw)&hasHeaders == 0 {
+		return subject, nil, data
+	}
+	n = int(binary.LittleEndian.Uint32(data))
+	return subject, data[4 : 4+n], data[4+n:]
+}
+
+// assembled is a record, without its checksum, that begins as another one does.
+func assembled(head, subject, header, body []byte) []byte {
+	raw := append(bytes.Clone(head), subject...)
+	flag := uint32(0)
+	if len(header) > 0 {
+		flag = hasHeaders
+		raw = append(binary.LittleEndian.AppendUint32(raw, uint32(len(header))), header...) //nolint:gosec // at most mostRecord
+	}
+	raw = append(append(raw, body...), make([]byte, sumSize)...)
+	binary.LittleEndian.PutUint32(raw, uint32(len(raw))|flag) //nolint:gosec // at most mostRecord
+	return raw
+}
+
 // sumOf is the checksum of a record of some length, and whether its parts fit into
 // that.
 func (b *block) sumOf(raw []byte) (sum []byte, fits bool) {

@@ -140,6 +140,134 @@ func keep(dir, name string, body []byte) (string, error) {
 	return path, atomicfile.Write(path, body, 0o600)
 }
 
+// Rewrite lets change say what the headers and the body of each record of a stream
+// are from now on; no server has the stream open. Each file is replaced as a whole,
+// so that it can be cut off and repeated. What is damaged stays as it is.
+func Rewrite(dir, stream string, change func(seq uint64, subject string, header, body []byte) (h, b []byte)) error {
+	all, err := files(dir, 0)
+	if err != nil {
+		return err
+	}
+	for _, one := range all {
+		body, err := os.ReadFile(one.Path)
+		if err != nil {
+			return err
+		}
+		b, err := newBlock(stream, one.Index, one.Path, body)
+		if err != nil {
+			return err
+		}
+		out := b.rewritten(change)
+		if bytes.Equal(out, body) {
+			continue
+		}
+		if err := dropIndex(dir); err != nil {
+			return err
+		}
+		if err := atomicfile.WriteWith(one.Path, out, atomicfile.Options{Mode: 0o640, Keep: true}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *block) rewritten(change func(seq uint64, subject string, header, body []byte) (h, b []byte)) (out []byte) {
+	for at := 0; at < len(b.body); {
+		r, sound := b.at(at)
+		if !sound {
+			next := b.next(at, 0)
+			out, at = append(out, b.body[at:next]...), next
+			continue
+		}
+		raw := b.body[at : at+r.size]
+		at += r.size
+		if r.erased || r.deletion {
+			out = append(out, raw...)
+			continue
+		}
+		subject, header, body := partsOf(raw)
+		h, rest := change(r.seq, string(subject), header, body)
+		if bytes.Equal(h, header) && bytes.Equal(rest, body) {
+			out = append(out, raw...)
+			continue
+		}
+		out = append(out, b.adopt(assembled(raw[:headSize], subject, h, rest))...)
+	}
+	return out
+}
+
+// Each hands over the records of a stream that can be read, with the time when the
+// server received them, in nanoseconds since 1970, until do says no.
+func Each(dir, stream string, do func(seq uint64, time int64, subject string, header, body []byte) bool) error {
+	return eachSound(dir, stream, func(b *block, r record) bool {
+		subject, header, body := partsOf(b.body[r.at : r.at+r.size])
+		return do(r.seq, r.time, string(subject), header, body)
+	})
+}
+
+// CutAfter removes the records of a stream that no server has open which it received
+// after a time, and returns the sequence of the last one that stays, 0 for none.
+func CutAfter(dir, stream string, time int64) (last uint64, err error) {
+	var at *block
+	from := 0
+	if err := eachSound(dir, stream, func(b *block, r record) bool {
+		if r.time > time {
+			at, from = b, r.at
+			return false
+		}
+		last = r.seq
+		return true
+	}); err != nil || at == nil {
+		return last, err
+	}
+	all, err := files(dir, at.index)
+	if err == nil {
+		err = dropIndex(dir)
+	}
+	for _, later := range slices.Backward(all) {
+		if err == nil {
+			err = os.Remove(later.Path)
+		}
+	}
+	switch {
+	case err != nil:
+		return last, err
+	case from == 0:
+		return last, os.Remove(at.path)
+	}
+	return last, atomicfile.WriteWith(at.path, at.body[:from], atomicfile.Options{Mode: 0o640, Keep: true})
+}
+
+// eachSound hands over the records of a stream that can be read until do says no.
+func eachSound(dir, stream string, do func(*block, record) bool) error {
+	all, err := files(dir, 0)
+	if err != nil {
+		return err
+	}
+	for _, one := range all {
+		body, err := os.ReadFile(one.Path)
+		if err != nil {
+			return err
+		}
+		b, err := newBlock(stream, one.Index, one.Path, body)
+		if err != nil {
+			return err
+		}
+		for at := 0; at < len(body); {
+			r, sound := b.at(at)
+			if !sound {
+				at = b.next(at, 0)
+				continue
+			}
+			at += r.size
+			if !r.erased && !r.deletion && !do(b, r) {
+				return nil
+			}
+		}
+	}
+	return nil
+}
+
 // Keep copies a file of records aside and returns where it is.
 func Keep(dir, path string) (kept string, err error) {
 	body, err := os.ReadFile(path)

@@ -9,8 +9,11 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/bus/blockfile"
+	"github.com/writbus/writ/schemas/atomicfile"
 )
 
 var (
@@ -147,6 +150,55 @@ func (s *Server) records(below string) (all []Part, err error) {
 func (s *Server) whole(name string) (Part, error) {
 	content, err := os.ReadFile(s.file(name))
 	return Part{Name: name, content: content}, err
+}
+
+// ErrBeyond is returned by CutAfter for a store of which records were given up that
+// are behind the moment: nothing was changed.
+var ErrBeyond = errors.New("embedded: records behind that moment were given up")
+
+// CutAfter removes the records of a store that no server has open which it received
+// after a moment, and returns the sequence of the last one of each stream, 0 for
+// none.
+func CutAfter(dir string, at time.Time) (map[string]uint64, error) {
+	holes, err := Holes(dir)
+	if err != nil {
+		return nil, err
+	}
+	noted, err := readMarks(dir)
+	if err != nil {
+		return nil, err
+	}
+	ends := map[string]uint64{}
+	for _, name := range storedStreams(dir) {
+		last := uint64(0)
+		if err := blockfile.Each(StreamDir(dir, name), name, func(seq uint64, time int64, _ string, _, _ []byte) bool {
+			if time <= at.UnixNano() {
+				last = seq
+			}
+			return time <= at.UnixNano()
+		}); err != nil {
+			return nil, err
+		}
+		for _, h := range holes {
+			if h.Stream == name && h.Last > last {
+				return nil, fmt.Errorf("%w: %d to %d of %s. Name a moment after the repair, or restore without one", ErrBeyond, h.First, h.Last, name)
+			}
+		}
+		ends[name] = last
+	}
+	for name, last := range ends {
+		if _, err := blockfile.CutAfter(StreamDir(dir, name), name, at.UnixNano()); err != nil {
+			return nil, err
+		}
+		if m := noted.Streams[name]; m.Last > last {
+			noted.Streams[name] = mark{First: m.First, Last: last}
+		}
+	}
+	body, err := noted.encode()
+	if err != nil {
+		return nil, err
+	}
+	return ends, atomicfile.Write(filepath.Join(dir, marksName), body, 0o600)
 }
 
 func (s *Server) file(name string) string {

@@ -185,6 +185,9 @@ func (s *Server) streams() (map[string]stream, error) {
 // streamsDir is where the server keeps the streams.
 func streamsDir(dir string) string { return filepath.Join(dir, storeName, account, "streams") }
 
+// StreamDir is where a server whose Options.Dir is dir keeps a stream.
+func StreamDir(dir, stream string) string { return filepath.Join(streamsDir(dir), stream) }
+
 // storedStreams lists the streams there are on disk.
 func storedStreams(dir string) []string {
 	entries, err := os.ReadDir(streamsDir(dir))

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 
 	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/bus/blockfile"
 )
 
 const (
@@ -80,7 +82,7 @@ func (s *Server) untilOpen() bool {
 		if checkRoom(s.options.Dir) != nil || s.probe() != nil {
 			continue
 		}
-		if err := s.reopen(); err != nil {
+		if err := s.reopen(nil); err != nil {
 			s.options.Logger.Error("open the log again", "error", err)
 			continue
 		}
@@ -110,13 +112,42 @@ func (s *Server) probe() error {
 	return errors.Join(err, file.Sync(), file.Close(), os.Remove(file.Name()))
 }
 
+// ErasedName is the name, in Options.Dir, of the note of how many records lost their
+// texts. Whoever puts older records back removes it. Persisted; never change.
+const ErasedName = "erased"
+
+// Rewrite lets change say what the headers and the bodies of some streams' records
+// are from now on, and removes the copies of damaged files, which hold them as they
+// were. Nobody appends or reads meanwhile. Cut off, it is repeated.
+func Rewrite(s *Server, streams []string, change func(stream string, seq uint64, subject string, header, body []byte) (h, b []byte)) error {
+	return s.reopen(func() error {
+		for _, name := range streams {
+			err := blockfile.Rewrite(filepath.Join(streamsDir(s.options.Dir), name), name, func(seq uint64, subject string, header, body []byte) ([]byte, []byte) {
+				return change(name, seq, subject, header, body)
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return os.RemoveAll(filepath.Join(s.options.Dir, keptDir))
+	})
+}
+
 // reopen has the server close the streams and recover them from the disk, as
-// after a start. Clients stay connected.
-func (s *Server) reopen() error {
+// after a start. Clients stay connected. meanwhile is called while nothing is open.
+func (s *Server) reopen(meanwhile func() error) error {
 	if err := s.ns.ShutdownJetStream(); err != nil {
 		return err
 	}
-	if err := errors.Join(s.syncAgain(), s.uncut(), s.protect(storedStreams(s.options.Dir))); err != nil {
+	if err := s.syncAgain(); err != nil {
+		return err
+	}
+	if meanwhile != nil {
+		if err := meanwhile(); err != nil {
+			return err
+		}
+	}
+	if err := errors.Join(s.uncut(), s.protect(storedStreams(s.options.Dir))); err != nil {
 		return err
 	}
 	o, err := s.serverOptions()

@@ -103,6 +103,10 @@ func Repair(dir, backup string) (all []blockfile.Outcome, err error) {
 	}
 	if len(all) > 0 {
 		_ = os.Remove(filepath.Join(dir, scrubName)) // the reading in the background begins anew
+		// A backup may have had texts that were erased since.
+		if err := os.Remove(filepath.Join(dir, ErasedName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return all, err
+		}
 	}
 	if slices.Equal(still, holes) {
 		return all, nil

@@ -64,14 +64,14 @@ host: confine, git hook, hook, mcp
 
 person: accept, agent dispatch, agent run, agent schedule cancel, agent schedule pause, agent schedule resume, agent stop
 person: approve, approve passkey, approve passkey add, approve passkey list, approve passkey remove, approve settings
-person: attest, audit, audit attest, audit checkpoint, audit export, backup, backup restore, benchmark, dash, dispatch, down, emit
+person: attest, audit, audit attest, audit checkpoint, audit export, backup, backup move, backup restore, benchmark, dash, dispatch, down, emit
 person: git, git install, git uninstall
 person: graph pull, graph push, init, log, log emit, log export, log view, log view rebuild, log view verify
 person: memory export, memory forget, memory import, memory reflect, memory review, memory triage, model, model benchmark, model tune
 person: passkey, passkey add, passkey list, passkey remove
 person: phase, phase invalidate, phase reopen, phase show
 person: repair, replay, restore, rule add, rule compress, rule edit, rule export, rule feedback, rule graph pull, rule graph push, rule import, rule retire, rule revert, rule review, rule symptoms, run
-person: schedule cancel, schedule pause, schedule resume, session phase, session phase invalidate, session phase reopen, session phase show, session replay
+person: schedule cancel, schedule pause, schedule resume, session forget, session phase, session phase invalidate, session phase reopen, session phase show, session replay
 person: top, tune, uninstall, up, upgrade, view, view rebuild, view verify, watch
 `)
 

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -51,6 +53,22 @@ func (s *Sessions) CloseAfterLoss(ctx context.Context, unreadable []Hole, cut st
 		}
 	}
 	return l.record(ctx, closed)
+}
+
+// Forget closes what is open in a session of which the texts are to be forgotten,
+// since they may have been what opened it, and removes the contents that were
+// approved in it.
+func Forget(ctx context.Context, s *Sessions, id string, actor schemas.Actor) error {
+	_, _, err := s.Act(ctx, id, actor, "", func(state enforcement.State) (enforcement.Decision, error) {
+		return enforcement.Decide(state, enforcement.CloseGates{Reason: "what was said in this session is forgotten"})
+	})
+	if err == nil {
+		err = os.RemoveAll(filepath.Dir(s.approved.at(id, "")))
+	}
+	if err != nil {
+		return fmt.Errorf("session: forget %s: %w", id, err)
+	}
+	return nil
 }
 
 // ClosedAfterLoss are the sessions that a loss closed and nobody opened since, with

@@ -61,6 +61,35 @@ func (d *Service) forget(ctx context.Context, r schemas.MemoryForgetRequest) (sc
 	})
 }
 
+// ForgetAll erases what observations say, those that want chooses by where they are
+// from, and returns how many they were.
+func ForgetAll(ctx context.Context, d *Service, reason string, want func(o schemas.ObservationKey, session string) bool) (n int, err error) {
+	if err := d.await(ctx); err != nil {
+		return 0, err
+	}
+	var chosen []schemas.ObservationKey
+	err = d.kept.read(func(r projections.Reader) error {
+		for state, err := range d.kept.view.All(r, 0) {
+			if err != nil {
+				return err
+			}
+			if state.Forgotten == nil && want(state.ObservationKey, state.Recorded.Session) {
+				chosen = append(chosen, state.ObservationKey)
+			}
+		}
+		return nil
+	})
+	for _, o := range chosen {
+		if err != nil {
+			break
+		}
+		if _, err = d.forget(ctx, schemas.MemoryForgetRequest{ID: o.ID, Scope: o.Scope, Reason: reason}); err == nil {
+			n++
+		}
+	}
+	return n, err
+}
+
 // act decides and carries out what a person wants of an observation, and returns
 // once searches show it.
 func (d *Service) act(ctx context.Context, id, scope string, command func(scopes []string) observation.Command) (schemas.MemoryActReply, error) {

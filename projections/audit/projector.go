@@ -1,12 +1,14 @@
 package audit
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
 
 	"golang.org/x/mod/sumdb/tlog"
 
+	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/projections/audit/evidence"
 	"github.com/writbus/writ/schemas"
@@ -53,6 +55,8 @@ type edge struct {
 	dirty bool
 	// lost stands for records that the log lost, by sequence.
 	lost map[uint64]schemas.LostLeaf
+	// erased stands for records of which the texts are gone, by sequence.
+	erased map[uint64]schemas.LostLeaf
 }
 
 // New returns the projector. What stands for a lost record is in the log, in
@@ -95,7 +99,11 @@ func (p *Projector) ApplyRecord(v projections.View, r schemas.Record) error {
 	if r.Seq != e.first+e.size {
 		return fmt.Errorf("%w: %s %d came after %d", ErrNotNext, r.Stream, r.Seq, e.first+e.size-1)
 	}
-	return e.add(v, r.Stream, r.ID(), p.hasher.Leaf(r.Message))
+	hash := p.hasher.Leaf(r.Message)
+	if was, erased := e.erased[r.Seq]; erased && bytes.Equal(hash[:], was.Now) {
+		hash = evidence.Hash(was.SHA256)
+	}
+	return e.add(v, r.Stream, r.ID(), hash)
 }
 
 func (e *edge) isLost(seq uint64) bool { return len(e.lost[seq].SHA256) == len(evidence.Hash{}) }
@@ -213,24 +221,27 @@ func (p *Projector) edge(v projections.View, s schemas.Stream) (*edge, error) {
 		}
 		e.ids = append([]byte(nil), ids...)
 	}
-	e.lost, err = p.lostOf(s)
+	e.lost, e.erased, err = p.lostOf(s)
 	p.edges[s] = e
 	return e, err
 }
 
-// lostOf is what stands for a stream's lost records, by sequence.
-func (p *Projector) lostOf(s schemas.Stream) (map[uint64]schemas.LostLeaf, error) {
+// lostOf is what stands for a stream's lost records, and for those of which the
+// texts are gone, by sequence.
+func (p *Projector) lostOf(s schemas.Stream) (lost, erased map[uint64]schemas.LostLeaf, err error) {
 	if p.lost == nil {
-		return nil, nil
+		return nil, nil, nil
 	}
 	all, err := p.lost(s)
-	leaves := map[uint64]schemas.LostLeaf{}
+	lost = map[uint64]schemas.LostLeaf{}
 	for _, l := range all {
 		for i, leaf := range l.Leaves {
-			leaves[l.First+uint64(i)] = leaf //nolint:gosec // an index
+			if len(leaf.Now) == 0 {
+				lost[l.First+uint64(i)] = leaf //nolint:gosec // an index
+			}
 		}
 	}
-	return leaves, err
+	return lost, bus.Erased(all), err
 }
 
 // getter is a view or a reader of one.

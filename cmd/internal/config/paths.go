@@ -57,6 +57,9 @@ func (l Layout) Damage() string { return filepath.Join(l.Root, "damage.txt") }
 // the next start has recorded it.
 func (l Layout) Restored() string { return filepath.Join(l.Root, "restored.json") }
 
+// Moved is the file that says where the directory went: no daemon starts on it.
+func (l Layout) Moved() string { return filepath.Join(l.Root, "moved") }
+
 // Views is the folder of the projections, which can be deleted at any time.
 func (l Layout) Views() string { return filepath.Join(l.Root, "views") }
 
@@ -83,7 +86,7 @@ func (l Layout) Lock() string { return filepath.Join(l.Root, "daemon.lock") }
 // NotInBackups are patterns of the names in a data directory that are made again,
 // pulled again, or of the running daemon alone.
 func NotInBackups() []string {
-	return []string{"views*", "artifacts", "models", "log", "run", "daemon.lock", "start.lock", "restored.json"}
+	return []string{"views*", "artifacts", "models", "log", "run", "daemon.lock", "start.lock", "restored.json", "moved"}
 }
 
 // Settings is the user's settings file.

@@ -2,49 +2,36 @@ package daemon
 
 import (
 	"context"
-	"errors"
 	"path/filepath"
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/bus/backup"
+	"github.com/writbus/writ/bus/backup/objects"
 	"github.com/writbus/writ/bus/embedded"
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/schemas"
 )
 
-// backUp is the service: copy the data folder while it serves on.
-func (d *Daemon) backUp(ctx context.Context, r schemas.BackupRequest) (reply schemas.BackupReply, err error) {
-	if d.server == nil {
-		return reply, schemas.Faultf(schemas.CodeRefused, "the log is on somebody else's NATS (%s): back it up there, with `nats stream backup` for each stream", d.settings.NATSURL)
+// openBackups opens what copies the data folder while it serves on.
+func (d *Daemon) openBackups() error {
+	planner, err := backup.OpenPlanner(filepath.Join(d.layout.Root, "backups.json"))
+	d.backups = &objects.Keeper{Source: d.backupSource, Moved: d.layout.Moved(), Stop: d.stop, Planner: planner}
+	d.backups.Ready = func(ctx context.Context, place string) error {
+		if d.server == nil {
+			return schemas.Faultf(schemas.CodeRefused, "the log is on somebody else's NATS (%s): back it up there, with `nats stream backup` for each stream", d.settings.NATSURL)
+		}
+		if root, guarded := config.FindGuarded(d.layout.Root, backup.Resolved(place)); guarded && !objects.Is(place) {
+			return schemas.Faultf(schemas.CodeRefused, "%s lies in the guarded project %s, whose agents could read the keys in a backup. Choose a folder elsewhere", place, root)
+		}
+		d.audit.Seal(ctx)
+		return nil
 	}
-	if !filepath.IsAbs(r.Dir) || r.Keep < 0 {
-		return reply, schemas.Faultf(schemas.CodeBadRequest, "a backup takes an absolute folder, and keeps 1 or more")
-	}
-	if root, guarded := config.FindGuarded(d.layout.Root, backup.Resolved(r.Dir)); guarded {
-		return reply, schemas.Faultf(schemas.CodeRefused, "%s lies in the guarded project %s, whose agents could read the keys in a backup. Choose a folder elsewhere", r.Dir, root)
-	}
-	if !d.backingUp.TryLock() {
-		return reply, schemas.Faultf(schemas.CodeConflict, "another backup is being written. Wait for it to end")
-	}
-	defer d.backingUp.Unlock()
-	d.audit.Seal(ctx)
-	made, err := backup.Create(ctx, r.Dir, d.backupSource())
-	if errors.Is(err, backup.ErrPlace) {
-		return reply, schemas.Faultf(schemas.CodeRefused, "%v", err)
-	}
-	if err != nil {
-		return reply, err
-	}
-	reply = schemas.BackupReply{Path: made.Dir, Time: made.Time, Files: len(made.Files), Bytes: made.Bytes(), Streams: made.Reached()}
-	if r.Keep > 0 {
-		reply.Removed, err = backup.Prune(r.Dir, d.layout.Root, r.Keep)
-	}
-	return reply, err
+	return err
 }
 
 func (d *Daemon) backupSource() backup.Source {
 	return backup.Source{
-		Root: d.layout.Root, Writ: config.Version, DataFormat: config.Format(), Now: d.now, Cut: d.cut,
+		Root: d.layout.Root, Host: hostname(), Writ: config.Version, DataFormat: config.Format(), Now: d.now, Cut: d.cut,
 		Log: filepath.Base(d.layout.Log()), Evidence: filepath.Base(d.layout.Audit()), Leave: config.NotInBackups(),
 	}
 }

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/bus/backup/objects"
 	"github.com/writbus/writ/bus/embedded"
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/cmd/writd/heap"
@@ -79,7 +81,7 @@ type Daemon struct {
 	services  *bus.Conn        // requests and their answers
 	endpoint  config.Endpoint  // as it is announced
 	server    *embedded.Server // nil for another's
-	backingUp sync.Mutex       // held while a backup is written
+	backups   *objects.Keeper
 	runtime   *projections.Runtime
 	views     views
 	projects  *project.Cache
@@ -98,6 +100,7 @@ type Daemon struct {
 	pages     pages
 	telemetry *metrics.Telemetry
 	serving   atomic.Bool // the services answer
+	again     atomic.Bool // it starts anew once it has stopped
 
 	model   *model.Client // nil if none is configured
 	noModel error         // why model is nil
@@ -126,7 +129,17 @@ func (d *Daemon) warn(text string) {
 // stop, then stops in order: services, projectors, views, log. It returns
 // ErrRunning, ErrDataDir, or what the log or the views could not do; ready is
 // called once the daemon answers.
-func Run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func(url string)) (err error) {
+func Run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func(url string)) error {
+	again, err := run(ctx, s, logger, ready)
+	for again && err == nil && ctx.Err() == nil {
+		if again, err = run(ctx, s, logger, ready); errors.Is(err, ErrRunning) {
+			return nil // a hook started one meanwhile
+		}
+	}
+	return err
+}
+
+func run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func(url string)) (again bool, err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	d := &Daemon{
@@ -142,50 +155,54 @@ func Run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 	}
 	release, err := d.takeDataDir()
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer release()
+	if err := d.openBackups(); err != nil {
+		return false, fmt.Errorf("%w: %w", ErrDataDir, err)
+	}
 	lost, err := d.beat(ctx, beatEvery)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer func() { stop(); err = errors.Join(lost(), err) }()
 	stopTelemetry, err := d.beginTelemetry(ctx)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer stopTelemetry()
 	d.model, d.noModel = d.openModel()
 	closeBus, err := d.openBus(ctx)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer closeBus()
 	closeViews, err := d.openViews(ctx)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer closeViews()
 	if err := closeLost(ctx, d); err != nil {
-		return err
+		return false, err
 	}
 	stopRules := d.rules.Begin(ctx)
 	defer func() { err = errors.Join(err, stopRules()) }()
 	if d.audit, err = d.openAudit(); err != nil {
-		return err
+		return false, err
 	}
 	if err := d.audit.Acknowledge(ctx, d.layout.Restored(), d.log); err != nil {
-		return err
+		return false, err
 	}
 	defer d.audit.Begin(ctx)()
 	defer d.beginResting(ctx)()
 	stopServices, err := d.serve(ctx)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer stopServices()
 	defer d.beginProbes(ctx)()
 	defer d.turn.Close()
+	defer d.backups.Begin(ctx, d.now, func(err error) { logger.Warn("a planned backup", "error", err) })()
 	overHTTP, err := httphook.Start(httphook.Options{
 		Address: s.HTTPHooks, DataDir: s.DataDir, Credentials: config.Layout{Root: s.DataDir}.Credentials(),
 		Guarded: func(dir string) (string, bool) { return config.FindGuarded(s.DataDir, dir) },
@@ -196,19 +213,19 @@ func Run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 		Ask: d.turn.Handle, Writ: d.runner.Writ, Budget: s.HookBudget, Logger: logger,
 	})
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer overHTTP.Stop()
 	defer d.pages.stop()
 	d.endpoint.PID, d.endpoint.Version, d.endpoint.Protocol, d.endpoint.Started = os.Getpid(), config.Version, config.Protocol, d.started
 	if err := config.WriteEndpoint(s.DataDir, d.endpoint); err != nil {
-		return err
+		return false, err
 	}
 	defer func() { err = errors.Join(err, config.RemoveEndpoint(s.DataDir, os.Getpid())) }()
 	d.serving.Store(true)
 	defer d.serving.Store(false)
 	if err := d.closeAfterLoss(ctx, ""); err != nil {
-		return err
+		return false, err
 	}
 	logger.Info("ready", "url", d.endpoint.URL, "data", s.DataDir, "durability", durabilityOf(d.settings), "took", d.now().Sub(d.started).String())
 	ready(d.endpoint.URL)
@@ -217,7 +234,7 @@ func Run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 	}
 	<-ctx.Done()
 	logger.Info("stopping")
-	return nil
+	return d.again.Load(), nil
 }
 
 // openAudit opens the evidence of the audit.
@@ -253,6 +270,10 @@ func (d *Daemon) takeDataDir() (release func(), err error) {
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s: %w. Make it writable or set WRIT_HOME", ErrDataDir, d.layout.Root, err)
+	}
+	if moved, err := os.ReadFile(d.layout.Moved()); err == nil {
+		release()
+		return nil, fmt.Errorf("%w: %s: %s. Restore that where Writ is to go on (writ backup restore), and set WRIT_HOME to it; or, if it never went on elsewhere, delete %s", ErrDataDir, d.layout.Root, bytes.TrimSpace(moved), d.layout.Moved())
 	}
 	if _, err := config.Upgrade(d.layout); err != nil {
 		release()
@@ -331,13 +352,21 @@ func (d *Daemon) openBus(ctx context.Context) (func(), error) {
 		return nil, err
 	}
 	d.server = server
+	ready := func() error {
+		if d.backups.Moving.Load() {
+			return fmt.Errorf("%w: the log is being moved", bus.ErrUnavailable)
+		}
+		return server.Health()
+	}
 	own := credentials[embedded.RoleDaemon]
-	if err := d.connect(ctx, bus.Options{Dial: server.Dial, User: own.User, Password: own.Password, Ready: server.Health, Synced: server.Sync, OnGap: func(schemas.Stream) { server.Look() }}); err != nil {
+	if err := d.connect(ctx, bus.Options{Dial: server.Dial, User: own.User, Password: own.Password, Ready: ready, Synced: server.Sync, OnGap: func(schemas.Stream) { server.Look() }}); err != nil {
 		shutdown()
 		return nil, err
 	}
 	server.Inform(d.conn, d.reading)
-	if err := errors.Join(d.conn.EnsureStreams(ctx, retention), server.SyncStreams(), recordLost(ctx, d)); err != nil {
+	if err := errors.Join(d.conn.EnsureStreams(ctx, retention), server.SyncStreams(),
+		ledger.RecordLost(ctx, d.conn, d.log, d.layout.Log(), d.layout.Audit(), d.layout.Views(), d.warn),
+		ledger.EraseForgotten(ctx, d.conn, server, d.layout.Log(), d.layout.Views(), d.logger)); err != nil {
 		d.disconnect()
 		shutdown()
 		return nil, err

@@ -15,7 +15,6 @@ import (
 	"github.com/writbus/writ/bus/embedded"
 	"github.com/writbus/writ/enforcement/session"
 	"github.com/writbus/writ/projections/audit"
-	"github.com/writbus/writ/projections/audit/ledger"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -52,43 +51,6 @@ func (d damage) found(f embedded.Finding) {
 
 func (d damage) tell(line string) {
 	d.warn("the log was damaged: " + line + ". Delete " + d.file + " once you know")
-}
-
-// recordLost records in the log what a repair gave up of it, and has the views
-// built anew without it.
-func recordLost(ctx context.Context, d *Daemon) error {
-	holes, err := embedded.Holes(d.layout.Log())
-	if err != nil {
-		d.warn(err.Error())
-		return nil
-	}
-	for _, h := range holes {
-		lost := schemas.RecordsLost{Stream: schemas.Stream(h.Stream), First: h.First, Last: h.Last, Path: h.Kept}
-		known, err := d.conn.Lost(ctx, lost.Stream)
-		if err == nil && bus.GivenUp(known, h.First, h.Last) {
-			continue
-		}
-		if err == nil {
-			var next uint64
-			if next, err = d.conn.NextOf(ctx, lost.Stream, h.First); err == nil && next <= h.Last {
-				d.warn(fmt.Sprintf("it is noted that records %d to %d of %s are lost, and record %d is there: the note was damaged. Run `writ down` and `writ repair`, which writes it anew", h.First, h.Last, h.Stream, next))
-				continue
-			}
-			if errors.Is(err, bus.ErrNotFound) {
-				err = nil
-			}
-		}
-		if err == nil {
-			err = os.RemoveAll(d.layout.Views()) // what they made of the lost records is not what the log makes
-		}
-		if err != nil {
-			return err
-		}
-		if _, err := ledger.GiveUp(ctx, d.conn, d.log, d.layout.Audit(), lost); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // unreadable are records of sessions that were found damaged while the daemon runs.

@@ -35,7 +35,10 @@ func (d *Daemon) serve(ctx context.Context) (stop func(), err error) {
 		Endpoints: d.afterRules(slices.Concat(d.agents.Endpoints(), d.audit.Endpoints(), d.memory.Endpoints(), d.journal.Endpoints(), d.gates.Endpoints(), passkeys.Endpoints(), d.rules.Endpoints(), d.graph.Endpoints(), d.files.Endpoints(), []bus.Endpoint{
 			beforeBuilds(d.runtime, d.turn.Endpoint()),
 			bus.Answer("dash", schemas.SvcDash, d.dash),
-			bus.Answer("backup", schemas.SvcBackup, d.backUp),
+			bus.Answer("backup", schemas.SvcBackup, d.backups.BackUp),
+			bus.Answer("forget", schemas.SvcForget, func(ctx context.Context, r schemas.ForgetRequest) (schemas.ForgetReply, error) {
+				return forgetSaid(ctx, d, r)
+			}),
 			bus.Answer("settings", schemas.SvcSettings, d.acceptSettings),
 			bus.Answer("status", schemas.SvcStatus, d.status),
 			bus.Answer("view", schemas.SvcView, d.runtime.Ask),

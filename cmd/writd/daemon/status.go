@@ -61,6 +61,9 @@ func (d *Daemon) status(ctx context.Context, _ bus.None) (schemas.Status, error)
 			s.Warnings = append(s.Warnings, err.Error())
 		}
 	}
+	if p := d.backups.Plan(); p.Problem != "" {
+		s.Warnings = append(s.Warnings, "the planned backup was not written: "+p.Problem)
+	}
 	if problem := d.corpus.Problem(); problem != "" && !slices.ContainsFunc(s.Warnings, func(w string) bool { return strings.Contains(w, problem) }) {
 		s.Warnings = append(s.Warnings, "the embedder of the settings does not serve: "+problem)
 	}

@@ -1,14 +1,13 @@
 package tools
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -40,7 +39,7 @@ func benchmarkRetrieval(ctx context.Context, args []string, out, errw io.Writer)
 	if err := parse(flags, args); err != nil {
 		return err
 	}
-	c := benchmark.Config{Rounds: *rounds, Seed: *seed, Clock: since(time.Now()), Heap: heap, Resident: resident}
+	c := benchmark.Config{Rounds: *rounds, Seed: *seed, Clock: since(time.Now()), Heap: heap, Resident: files.Resident}
 	var err error
 	if c.Methods, err = methodsOf(*methods); err != nil {
 		return err
@@ -60,17 +59,17 @@ func benchmarkRetrieval(ctx context.Context, args []string, out, errw io.Writer)
 	if *budget < 0 {
 		return fmt.Errorf("%w: --context-tokens is %d, must not be negative", errUsage, *budget)
 	}
-	places := &modules{ctx: ctx, project: *project, sources: *sources}
+	places := &files.Sources{Project: *project, Folder: *sources}
 	var built *files.Project
 	c.Build = func(name string, e search.Embedder) (*search.Index, error) {
-		root, err := places.folder(name)
+		root, err := places.Find(ctx, name)
 		if err != nil {
 			return nil, err
 		}
 		if _, err := fmt.Fprintf(errw, "indexing %s\n", root); err != nil {
 			return nil, err
 		}
-		if built, err = indexed(ctx, root, globsOf(*paths), e); err != nil {
+		if built, err = files.Indexed(ctx, root, globsOf(*paths), e, time.Now); err != nil {
 			return nil, err
 		}
 		return built.Current().Index, nil
@@ -105,18 +104,18 @@ func queriesOf(file string) ([]benchmark.Query, error) {
 	if file == "" {
 		return nil, fmt.Errorf("%w: --queries is missing: name a file of judged queries", errUsage)
 	}
-	f, err := os.Open(file)
+	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
-	queries, err := benchmark.ReadQueries(f)
-	if err := errors.Join(err, f.Close()); err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
+	queries, err := benchmark.ReadQueries(bytes.NewReader(text))
+	if err == nil && len(queries) == 0 {
+		err = errors.New("it holds no query")
 	}
-	if len(queries) == 0 {
-		return nil, fmt.Errorf("%s holds no query", file)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", file, err)
 	}
-	return queries, nil
+	return queries, err
 }
 
 func globsOf(list string) []string {
@@ -141,76 +140,4 @@ func givenFor(p *files.Project, task, agent string, budget int) (benchmark.Given
 		}
 	}
 	return g, err
-}
-
-// indexed indexes a folder as the daemon does, with nothing recorded.
-func indexed(ctx context.Context, root string, globs []string, e search.Embedder) (*files.Project, error) {
-	p, err := files.Open(files.Options{
-		Root: root, Embedder: e, Now: time.Now, Workers: runtime.GOMAXPROCS(0),
-		Record: func(context.Context, []schemas.Payload) error { return nil },
-	})
-	if err != nil {
-		return nil, err
-	}
-	if _, err := p.Update(ctx, files.Update{Globs: &globs}); err != nil {
-		return nil, err
-	}
-	return p, nil
-}
-
-// resident is the memory that the process has, bytes; 0 where that is not known.
-func resident() int64 {
-	raw, err := os.ReadFile("/proc/self/statm")
-	if err != nil {
-		return 0
-	}
-	var size, pages int64
-	if _, err := fmt.Sscan(string(raw), &size, &pages); err != nil {
-		return 0
-	}
-	return pages * int64(os.Getpagesize())
-}
-
-// modules finds the folders of projects.
-type modules struct {
-	ctx                  context.Context
-	project, sources     string
-	cache, root, version string // of the Go toolchain
-	asked                bool
-	failed               error // of asking
-}
-
-// folder is where the files of a project are.
-func (m *modules) folder(name string) (string, error) {
-	if name == "" {
-		return filepath.Abs(m.project)
-	}
-	if m.sources != "" {
-		if dir := filepath.Join(m.sources, filepath.FromSlash(name)); filepath.IsLocal(filepath.FromSlash(name)) && isFolder(dir) {
-			return filepath.EvalSymlinks(dir)
-		}
-	}
-	if err := m.toolchain(); err != nil {
-		return "", err
-	}
-	module, version, versioned := strings.Cut(name, "@")
-	if !versioned {
-		return "", fmt.Errorf("project %q has no version: write module@version, or std@%s", name, m.version)
-	}
-	if module == "std" {
-		if version != m.version {
-			return "", fmt.Errorf("the standard library here is that of %s, the queries are about %s: run with GOTOOLCHAIN=%s", m.version, version, version)
-		}
-		return filepath.Join(m.root, "src"), nil
-	}
-	dir := filepath.Join(m.cache, filepath.FromSlash(escaped(module)+"@"+escaped(version)))
-	if !isFolder(dir) {
-		return "", fmt.Errorf("%s is not in the module cache: run `go mod download %s`, or name its sources' folder with --sources", name, name)
-	}
-	return dir, nil
-}
-
-func isFolder(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
 }

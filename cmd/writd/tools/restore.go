@@ -6,12 +6,11 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strconv"
 	"time"
 
-	"github.com/writbus/writ/bus/backup"
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/projections/audit/ledger"
-	"github.com/writbus/writ/schemas"
 	"github.com/writbus/writ/schemas/filelock"
 )
 
@@ -19,8 +18,9 @@ import (
 func restore(ctx context.Context, args []string, out, errw io.Writer) error {
 	flags := newFlags("restore", "Put a backup into an empty data folder.", "writ backup restore /mnt/backup/writ", errw)
 	to := flags.String("to", "", "the `folder` it goes into (default: WRIT_HOME, else the user's state folder)")
+	at := flags.String("at", "", "as it was at this `moment`: a time, or a record's sequence")
 	asJSON := flags.Bool("json", false, "print JSON")
-	dir, err := parseOne(flags, args, "the folder of a backup")
+	place, err := parseOne(flags, args, "the folder of a backup")
 	if err != nil {
 		return err
 	}
@@ -28,27 +28,33 @@ func restore(ctx context.Context, args []string, out, errw io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if dir, err = backup.Find(dir); err != nil {
+	moment, seq, err := momentOf(*at)
+	if err != nil {
 		return err
 	}
-	m, err := backup.Restore(ctx, dir, dataDir, config.Format(), func(m backup.Manifest, temp string) error {
-		sum, err := backup.Digest(dir)
-		if err != nil {
-			return err
-		}
-		return ledger.NoteRestore(config.Layout{Root: temp}.Restored(), schemas.LogRestored{Manifest: sum, Backup: m.Time, Restored: time.Now().UTC()})
+	reply, err := ledger.Restore(ctx, ledger.Restoring{
+		Place: place, To: dataDir, At: moment, Seq: seq, Format: config.Format(), Now: time.Now,
+		Log: config.Layout{}.Log(), Evidence: config.Layout{}.Audit(), Note: config.Layout{}.Restored(),
 	})
 	if err != nil {
 		return err
 	}
-	reply := schemas.RestoreReply{Backup: dir, Time: m.Time, DataDir: dataDir, Files: len(m.Files), Bytes: m.Bytes(), Streams: m.Reached()}
 	if *asJSON {
 		return json.NewEncoder(out).Encode(reply)
 	}
 	_, err = fmt.Fprintf(out, "%s is what it was at %s: %d files, %d bytes from %s.\n`WRIT_HOME=%s writ up` starts on it, and `writ audit verify` compares it with what was signed.\n"+
 		"What was signed after that moment is remembered beside your settings, in writ-checkpoints: the next start records the restore and how much is gone, and the audit names it from then on.\n",
-		dataDir, m.Time.Local().Format(time.DateTime), reply.Files, reply.Bytes, dir, dataDir)
+		dataDir, reply.Time.Local().Format(time.DateTime), reply.Files, reply.Bytes, reply.Backup, dataDir)
 	return err
+}
+
+// momentOf reads a time, or the sequence of a record of the sessions.
+func momentOf(text string) (at time.Time, seq uint64, err error) {
+	if seq, err = strconv.ParseUint(text, 10, 64); err == nil && seq > 0 {
+		return at, seq, nil
+	}
+	at, err = timeOf("at", text)
+	return at, 0, err
 }
 
 // target is the absolute folder to restore into, on which no daemon runs.

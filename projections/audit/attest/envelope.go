@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"golang.org/x/mod/sumdb/note"
 )
@@ -102,4 +103,25 @@ func signer(e envelope, payload []byte, keys []note.Verifier) note.Verifier {
 		}
 	}
 	return nil
+}
+
+// OpenAll opens the envelopes of some texts, one a line. What a given key did not
+// sign, and what is no envelope, is counted.
+func OpenAll(texts []string, keys []note.Verifier) (all []Statement, foreign int) {
+	for _, text := range texts {
+		decoder := json.NewDecoder(strings.NewReader(text))
+		for decoder.More() {
+			var raw json.RawMessage
+			if err := decoder.Decode(&raw); err != nil {
+				foreign++
+				break
+			}
+			if s, _, err := Open(raw, keys); err != nil {
+				foreign++
+			} else {
+				all = append(all, s)
+			}
+		}
+	}
+	return all, foreign
 }

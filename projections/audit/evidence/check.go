@@ -33,6 +33,10 @@ type Report struct {
 	// they are told each time, and are no change where what stands for them is what
 	// was signed.
 	Lost []Finding `json:"lost,omitempty"`
+	// Forgotten counts the records of which the texts were erased for a person, as
+	// the log itself says: what was signed of them is still what stands in the tree,
+	// and what is left of them is what the log says.
+	Forgotten uint64 `json:"forgotten,omitempty"`
 	// Problems are what is wrong with the evidence, or with more records than
 	// one where it cannot tell which.
 	Problems []string `json:"problems,omitempty"`
@@ -74,6 +78,13 @@ func NewCheck(s schemas.Stream, checkpoints []Checkpoint, kept *LeafReader) *Che
 func (c *Check) Record(r schemas.Record, hash Hash) {
 	c.report.Records++
 	c.leaf(Leaf{Seq: r.Seq, Hash: hash}, r.ID)
+}
+
+// Forgotten takes the next record, of which the texts were erased, with the hash of
+// the leaf that it had before.
+func (c *Check) Forgotten(r schemas.Record, was Hash) {
+	c.report.Forgotten++
+	c.Record(r, was)
 }
 
 // Lose takes what stands for the next record, which the log lost and says so.

@@ -11,12 +11,51 @@ import (
 	"path/filepath"
 
 	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/bus/embedded"
 	"github.com/writbus/writ/projections/audit/evidence"
 	"github.com/writbus/writ/schemas"
 )
 
 // lostTogether is how many lost records one event names at most.
 const lostTogether = 1000
+
+// RecordLost records in the log what repairs of its store gave up of it, and removes
+// the views, which are to be built anew without it. warn is told where the store's
+// note of that cannot be read.
+func RecordLost(ctx context.Context, conn *bus.Conn, log *bus.Writer, store, evidenceDir, views string, warn func(string)) error {
+	holes, err := embedded.Holes(store)
+	if err != nil {
+		warn(err.Error())
+		return nil
+	}
+	for _, h := range holes {
+		lost := schemas.RecordsLost{Stream: schemas.Stream(h.Stream), First: h.First, Last: h.Last, Path: h.Kept}
+		known, err := conn.Lost(ctx, lost.Stream)
+		if err == nil && bus.GivenUp(known, h.First, h.Last) {
+			continue
+		}
+		if err == nil {
+			var next uint64
+			if next, err = conn.NextOf(ctx, lost.Stream, h.First); err == nil && next <= h.Last {
+				warn(fmt.Sprintf("it is noted that records %d to %d of %s are lost, and record %d is there: the note was damaged. Run `writ down` and `writ repair`, which writes it anew", h.First, h.Last, h.Stream, next))
+				continue
+			}
+			if errors.Is(err, bus.ErrNotFound) {
+				err = nil
+			}
+		}
+		if err == nil {
+			err = os.RemoveAll(views) // what they made of the lost records is not what the log makes
+		}
+		if err != nil {
+			return err
+		}
+		if _, err := GiveUp(ctx, conn, log, evidenceDir, lost); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // GiveUp records in the log that records of a stream are lost, unless it says so
 // already, with what was signed of them: the Merkle tree stays what it was. It

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -82,6 +83,13 @@ func (a *Auditor) include(ctx context.Context, r schemas.Record) (p evidence.Pro
 	newest, err := a.newestOf(ctx, r.Stream, r.Seq)
 	if err != nil {
 		return p, schemas.Faultf(schemas.CodeRefused, "%v", err)
+	}
+	lost, err := a.Log.Lost(ctx, r.Stream)
+	if err != nil {
+		return p, err
+	}
+	if was, erased := bus.Erased(lost)[r.Seq]; erased {
+		return p, schemas.Faultf(schemas.CodeRefused, "what record %d of %s said is forgotten: that it was there is in the tree, as the leaf %s, and what it was nobody can prove any more", r.Seq, r.Stream, base64.StdEncoding.EncodeToString(was.SHA256))
 	}
 	p = evidence.Proof{Kind: evidence.KindInclusion, Checkpoint: string(newest.signed), Record: &evidence.Record{
 		Stream: r.Stream, Seq: r.Seq, Subject: r.Message.Subject, Header: r.Message.Header, Body: r.Message.Body,

@@ -6,6 +6,7 @@
 package verify
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -68,7 +69,7 @@ func checkStream(ctx context.Context, reader Log, s schemas.Stream, places []str
 		return evidence.Report{}, err
 	}
 	report, err := compare(s, checkpoints, leaves, func(check *evidence.Check) error {
-		return readAll(ctx, reader, s, &reading{check: check, lost: leavesOf(lost)})
+		return readAll(ctx, reader, s, &reading{check: check, lost: leavesOf(lost), erased: bus.Erased(lost)})
 	})
 	report.Problems = append(problems, report.Problems...)
 	return report, err
@@ -97,6 +98,8 @@ func compare(s schemas.Stream, checkpoints []evidence.Checkpoint, leaves string,
 type reading struct {
 	check *evidence.Check
 	lost  []evidence.Leaf // by sequence; those not handed over yet
+	// erased are the records of which the texts are gone, by sequence.
+	erased map[uint64]schemas.LostLeaf
 }
 
 // leavesOf are what stands for lost records, by sequence, each once.
@@ -104,7 +107,7 @@ func leavesOf(lost []schemas.RecordsLost) (all []evidence.Leaf) {
 	for _, p := range lost {
 		for i, leaf := range p.Leaves {
 			seq := p.First + uint64(i)
-			if len(leaf.SHA256) != len(evidence.Hash{}) || len(all) > 0 && all[len(all)-1].Seq >= seq {
+			if len(leaf.Now) > 0 || len(leaf.SHA256) != len(evidence.Hash{}) || len(all) > 0 && all[len(all)-1].Seq >= seq {
 				continue
 			}
 			all = append(all, evidence.Leaf{Seq: seq, Hash: evidence.Hash(leaf.SHA256), ID: leaf.ID})
@@ -115,6 +118,10 @@ func leavesOf(lost []schemas.RecordsLost) (all []evidence.Leaf) {
 
 func (r *reading) record(one schemas.Record, hash evidence.Hash) {
 	r.before(one.Seq)
+	if was, erased := r.erased[one.Seq]; erased && bytes.Equal(hash[:], was.Now) {
+		r.check.Forgotten(one, evidence.Hash(was.SHA256))
+		return
+	}
 	r.check.Record(one, hash)
 }
 

@@ -185,7 +185,7 @@ func (a attests) verify(ctx context.Context, revision string, f attestFlags) err
 		texts = append(texts, string(raw))
 	}
 	v := attestVerified{Commit: d.Commit, Base: d.Parents}
-	statements, foreign := openStatements(texts, keys)
+	statements, foreign := attest.OpenAll(texts, keys)
 	v.Statements, v.Foreign = len(statements), foreign
 	v.Files = attest.Judge(d.Changes, statements, policy)
 	v.OK = !slices.ContainsFunc(v.Files, func(f attest.Finding) bool { return !f.OK })
@@ -260,27 +260,6 @@ func (a attests) keys(what string, given []string) (keys []note.Verifier, err er
 		return nil, client.Refused(what, "no key is given", "--key takes a public key or a file with one a line.")
 	}
 	return keys, nil
-}
-
-// openStatements opens the envelopes of some texts, one a line. What a given key did
-// not sign, and what is no envelope, is counted.
-func openStatements(texts []string, keys []note.Verifier) (all []attest.Statement, foreign int) {
-	for _, text := range texts {
-		decoder := json.NewDecoder(strings.NewReader(text))
-		for decoder.More() {
-			var raw json.RawMessage
-			if err := decoder.Decode(&raw); err != nil {
-				foreign++
-				break
-			}
-			if s, _, err := attest.Open(raw, keys); err != nil {
-				foreign++
-			} else {
-				all = append(all, s)
-			}
-		}
-	}
-	return all, foreign
 }
 
 func (a attests) showFindings(all []attest.Finding) {

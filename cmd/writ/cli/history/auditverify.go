@@ -34,7 +34,9 @@ by passkey that its signature does not bear out, checked from the public key alo
 Exit code 1 says that something was found.
 
 Records that were damaged and given up by writ repair are named each time. They are
-no change: what was signed of them stays in the tree.
+no change: what was signed of them stays in the tree. The same holds for records whose
+texts somebody had forgotten (writ session forget): what is left of them is compared
+with what the log says of it.
 
 Writ drops no record. Where a limit of age was set on a stream by other means, or
 somebody purged it, the records at its front are missing: they are named as
@@ -200,6 +202,9 @@ func (a *app) showVerified(v verified) {
 		}
 		if n := len(r.Lost); n > 0 {
 			a.Printf("    %s\n", st.Yellow(fmt.Sprintf("%s from %d to %d: damaged, and given up by writ repair, as the log says", client.Plural(n, "record lost", "records lost"), r.Lost[0].Seq, r.Lost[n-1].Seq)))
+		}
+		if r.Forgotten > 0 {
+			a.Printf("    %s\n", st.Yellow(client.Plural(int(r.Forgotten), "record whose texts", "records whose texts")+" somebody had forgotten: what was signed of them is in the tree")) //nolint:gosec // a count
 		}
 		for _, p := range r.Problems {
 			a.Printf("    %s\n", st.Red(p))

@@ -1,8 +1,8 @@
 package lifecycle
 
 import (
+	"context"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -17,42 +17,82 @@ const backupBudget = time.Hour
 
 func (a *app) backupCommand() *cobra.Command {
 	var r schemas.BackupRequest
+	var every string
 	c := &cobra.Command{
-		Use: "backup DIR", Short: "Copy log, keys, evidence and settings while the daemon runs on",
+		Use: "backup DIR|URL", Short: "Copy log, keys, evidence and settings while the daemon runs on",
 		Long: `Writes a folder named after the time (UTC) into DIR: all streams at one moment, the
 keys of observations, the evidence of the audit, credentials and settings, with a
-digest of each file. Views, indexes and pulled models are left out: they are built
-or pulled again. A backup that was cut off has another name and is removed by the
-next one.
+digest of each file. Files that an earlier backup there has are compared and linked,
+not copied again. Views, indexes and pulled models are left out: they are built or
+pulled again. A backup that was cut off has another name and is removed by the next
+one. --every has the daemon write one again and again; writ status says when it
+could not.
+
+s3://BUCKET/PREFIX?endpoint=https://HOST&region=NAME is a store that speaks S3, for
+which the endpoint is Amazon's where none is named. The daemon takes its credentials
+from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY as it was started with, else from
+~/.aws/credentials.
 
 A backup holds keys and credentials in the clear: keep it where only you can read
 it. What is forgotten later can still be read from it.`,
-		Example: "  writ backup /mnt/backup/writ\n  writ backup /mnt/backup/writ --keep 7",
-		Args:    cobra.ExactArgs(1),
+		Example: "  writ backup /mnt/backup/writ\n  writ backup /mnt/backup/writ --every 24h --keep 7\n  writ backup --every off\n  writ backup 's3://backups/writ?endpoint=https://s3.example.org'",
+		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if cmd.Flags().Changed("keep") && r.Keep < 1 {
+			var err error
+			switch r.Every, err = time.ParseDuration(every); {
+			case every == "off" && len(args) == 0:
+				r.Every = -1
+				return client.Show(cmd.Context(), a.Client, client.RoleAdmin, "backup", schemas.SvcBackup, r, func(schemas.BackupReply) {
+					a.Printf("No more backups are written by themselves.\n")
+				})
+			case every != "" && (err != nil || r.Every < time.Minute):
+				return client.Usage("backup: --every takes a minute or more, such as 24h, or off without DIR", "`writ backup --help` shows how to use it.")
+			case cmd.Flags().Changed("keep") && r.Keep < 1:
 				return client.Usage("backup: --keep takes 1 or more", "`writ backup --help` shows how to use it.")
 			}
-			if args[0] == "" {
-				return client.Usage("backup: DIR is empty", "`writ backup --help` shows how to use it.")
-			}
-			if r.Dir = args[0]; !filepath.IsAbs(r.Dir) {
-				r.Dir = filepath.Join(a.Env.Dir, r.Dir)
-			}
-			reply, err := client.AskWithin[schemas.BackupReply](cmd.Context(), a.Client, client.RoleAdmin, "backup", backupBudget, schemas.SvcBackup, r)
-			if err != nil {
-				return err
-			}
-			return a.Print(reply, func() { a.showBackup(reply) })
+			return a.backUp(cmd.Context(), "backup", client.First(args), r, a.showBackup)
 		},
 	}
-	c.AddCommand(a.restoreCommand())
+	c.AddCommand(a.restoreCommand(), a.moveCommand())
 	c.Flags().IntVar(&r.Keep, "keep", 0, "remove the oldest backups of this data folder in DIR beyond this `number`")
+	c.Flags().StringVar(&every, "every", "", "write one again after this `time`, and so on; off ends it")
 	return c
 }
 
+func (a *app) backUp(ctx context.Context, what, place string, r schemas.BackupRequest, show func(schemas.BackupReply)) error {
+	if place == "" {
+		return client.Usage(what+": DIR is missing", "`writ "+what+" --help` shows how to use it.")
+	}
+	if r.Dir = place; !strings.Contains(place, "://") {
+		r.Dir = a.Env.Absolute(place)
+	}
+	reply, err := client.AskWithin[schemas.BackupReply](ctx, a.Client, client.RoleAdmin, what, backupBudget, schemas.SvcBackup, r)
+	if err != nil {
+		return err
+	}
+	return a.Print(reply, func() { show(reply) })
+}
+
+// moveCommand writes the last backup of a data folder.
+func (a *app) moveCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "move DIR|URL", Short: "Write a last backup, from which Writ goes on elsewhere",
+		Long: `Stops taking anything into the log, writes a backup, and marks this data folder as
+moved: no daemon starts on it any more, so that two never go on from one log. writ
+backup restore, on this machine or another, puts the backup where Writ is to go on.`,
+		Example: "  writ backup move /mnt/usb/writ\n  writ backup move s3://backups/writ",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.backUp(cmd.Context(), "backup move", args[0], schemas.BackupRequest{Move: true}, func(r schemas.BackupReply) {
+				a.showBackup(r)
+				a.Printf("This data folder is marked as moved, and its daemon stops: nothing is lost, and nothing is added to it any more.\n")
+			})
+		},
+	}
+}
+
 func (a *app) showBackup(r schemas.BackupReply) {
-	a.Printf("%s holds %d files, %d bytes, as of %s.\n", r.Path, r.Files, r.Bytes, r.Time.Local().Format(time.DateTime))
+	a.Printf("%s holds %d files, %d bytes, as of %s; %d bytes of them are new there.\n", r.Path, r.Files, r.Bytes, r.Time.Local().Format(time.DateTime), r.Written)
 	for _, s := range r.Streams {
 		a.Printf("  %s up to record %d\n", s.Name, s.Last)
 	}
@@ -72,10 +112,12 @@ func quoted(path string) string {
 
 // restoreCommand reads backups with what writd links, so writd runs it.
 func (a *app) restoreCommand() *cobra.Command {
-	var to string
+	var to, at string
 	c := &cobra.Command{
-		Use: "restore DIR", Short: "Put a backup into an empty data folder",
-		Long: `DIR is a backup, or a folder of backups, of which the newest is taken. Every file is
+		Use: "restore DIR|URL", Short: "Put a backup into an empty data folder",
+		Long: `DIR is a backup, or a folder of backups, of which the newest is taken; URL is that of
+a store, as writ backup takes it, with the credentials of this environment. --at takes
+the oldest that reaches to a moment, and leaves out what happened later. Every file is
 compared with its digest before anything is written: what is missing or damaged is
 named, and nothing is changed. The folder it goes into must be empty or missing, and
 no daemon may run on it. The daemon then builds its views from the log.
@@ -84,17 +126,18 @@ What was signed after the backup is remembered outside of the data folder. The n
 start records the restore as an event, with how much is gone, and goes on signing;
 writ audit verify names it from then on. A folder that went back in another way is
 refused.`,
-		Example: "  writ backup restore /mnt/backup/writ\n  writ backup restore /mnt/backup/writ/20260102T150405.000Z --to ~/writ-restored",
+		Example: "  writ backup restore /mnt/backup/writ\n  writ backup restore /mnt/backup/writ/20260102T150405.000Z --to ~/writ-restored\n  writ backup restore /mnt/backup/writ --at \"2026-11-21 09:00\"",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if args[0] == "" {
 				return client.Usage("restore: DIR is empty", "`writ backup restore --help` shows how to use it.")
 			}
-			handed := []string{fmt.Sprintf("--json=%t", a.JSON), "--to=" + to, "--", args[0]}
+			handed := []string{fmt.Sprintf("--json=%t", a.JSON), "--to=" + to, "--at=" + at, "--", args[0]}
 			return tools{a}.handOver(cmd.Context(), "restore", handed)
 		},
 	}
 	c.Flags().StringVar(&to, "to", "", "the `folder` it goes into (default: WRIT_HOME, else the user's state folder)")
+	c.Flags().StringVar(&at, "at", "", "as it was at this `moment`: a time, how long ago (15m), or a record's sequence in the log of sessions")
 	return c
 }
 

@@ -1,0 +1,125 @@
+package backup
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/writbus/writ/schemas/atomicfile"
+)
+
+// retry is how long after a failure a planned backup is tried again, at most: the
+// pause between two is shorter for short plans.
+const retry = 15 * time.Minute
+
+// Plan says where backups are written by themselves, and how often.
+type Plan struct {
+	Place   string        `json:"place"`
+	Every   time.Duration `json:"every"` // nanoseconds; 0: none are
+	Keep    int           `json:"keep,omitempty"`
+	Last    time.Time     `json:"last,omitzero"`     // of the last whole one
+	Problem string        `json:"problem,omitempty"` // why the last try failed
+	Tried   time.Time     `json:"tried,omitzero"`
+}
+
+// due is when the next backup is to be written.
+func (p Plan) due() time.Time {
+	if p.Problem != "" {
+		return p.Tried.Add(min(retry, p.Every))
+	}
+	return p.Last.Add(p.Every)
+}
+
+// Planner writes backups by plan. It is safe for concurrent use.
+type Planner struct {
+	file    string
+	changed chan struct{}
+
+	mu   sync.Mutex
+	plan Plan
+}
+
+// OpenPlanner reads the plan from a file; none is there before the first.
+func OpenPlanner(file string) (*Planner, error) {
+	p := &Planner{file: file, changed: make(chan struct{}, 1)}
+	raw, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return p, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(raw, &p.plan)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the plan of backups, %s: %w. Delete it, and plan them again with `writ backup DIR --every 24h`", file, err)
+	}
+	return p, nil
+}
+
+// Plan is the plan as it stands.
+func (p *Planner) Plan() Plan {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.plan
+}
+
+// Set changes the plan, durably.
+func (p *Planner) Set(plan Plan) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	body, err := json.Marshal(plan)
+	if err == nil {
+		err = atomicfile.Write(p.file, append(body, '\n'), 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("the plan of backups: %w", err)
+	}
+	p.plan = plan
+	select {
+	case p.changed <- struct{}{}:
+	default:
+	}
+	return nil
+}
+
+// Run writes backups when they are due, until ctx ends. make writes one; failed is
+// told why one was not written.
+func (p *Planner) Run(ctx context.Context, now func() time.Time, make func(context.Context, Plan) error, failed func(error)) {
+	for {
+		plan, due := p.Plan(), (<-chan time.Time)(nil)
+		if plan.Every > 0 {
+			timer := time.NewTimer(plan.due().Sub(now()))
+			defer timer.Stop() //nolint:gocritic // one for each backup
+			due = timer.C
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-p.changed:
+			continue
+		case <-due:
+		}
+		err := make(ctx, plan)
+		if ctx.Err() != nil {
+			return
+		}
+		plan.Tried, plan.Problem = now(), ""
+		if err == nil {
+			plan.Last = plan.Tried
+		} else {
+			plan.Problem = err.Error()
+			failed(err)
+		}
+		if is := p.Plan(); is.Place != plan.Place || is.Every != plan.Every {
+			continue // somebody planned otherwise meanwhile
+		}
+		if err := p.Set(plan); err != nil {
+			failed(err)
+			return
+		}
+	}
+}
