@@ -59,7 +59,10 @@ type AuditProof struct {
 // verifies the statement asks git again, so that nothing rests on this.
 type AttestRequest struct {
 	// Roots are the absolute folders of the repository's work trees.
-	Roots   []string       `json:"roots"`
+	Roots []string `json:"roots"`
+	// Repository is the one that the commit is in, by what its clones share; a work
+	// tree's root, so that nothing is below it.
+	Repository Repository `json:"repository,omitzero"`
 	Commit  string         `json:"commit"`  // full id
 	Tree    string         `json:"tree"`    // full id
 	Parents []string       `json:"parents"` // ids that the difference is against

@@ -8,6 +8,7 @@ import (
 	"github.com/writbus/writ/bus/embedded"
 	"github.com/writbus/writ/observer/agent"
 	"github.com/writbus/writ/observer/memory"
+	"github.com/writbus/writ/projections"
 )
 
 // openMemory opens the memory, with the keys of its observations.
@@ -17,6 +18,7 @@ func (d *Daemon) openMemory() (*memory.Service, error) {
 		Meter: d.telemetry, Now: d.now, Logger: d.logger,
 		Keys: filepath.Join(d.layout.Root, "memory.keys"), KeysLater: d.settings.Durability == string(embedded.Interval),
 		Settings: d.settings.Memory, Model: d.model, Propose: d.rules.Propose, Warn: d.warn,
+		Relatives: d.relatives,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDataDir, err)
@@ -36,4 +38,17 @@ func (f agentFinder) Find(_ context.Context, key string, seq uint64, texts func(
 		}
 		return all
 	}, query, limit)
+}
+
+// relatives are the roots of a project's work trees and clones, its own among them.
+func (d *Daemon) relatives(project string) (all []string) {
+	err := d.runtime.Read(d.views.sessions.Name(), func(r projections.Reader) (err error) {
+		all, err = d.views.sessions.Relatives(r, project)
+		return err
+	})
+	if err != nil {
+		d.logger.Warn("work trees and clones of a project", "project", project, "error", err)
+		return []string{project}
+	}
+	return all
 }

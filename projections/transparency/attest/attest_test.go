@@ -24,7 +24,7 @@ type story struct {
 	seq uint64
 }
 
-func newStory(roots ...string) *story { return &story{Collector: NewCollector(roots)} }
+func newStory(roots ...string) *story { return &story{Collector: NewCollector(roots, schemas.Repository{Remote: "example.org/shop/web", First: "c0"})} }
 
 func (s *story) say(session string, data schemas.Payload) {
 	s.seq++
@@ -36,6 +36,10 @@ func (s *story) say(session string, data schemas.Payload) {
 
 func (s *story) begin(session, project, parent string) {
 	s.say(session, schemas.SessionStarted{Host: "claude", Project: project, Parent: parent})
+}
+
+func (s *story) beginIn(session, project string, r schemas.Repository) {
+	s.say(session, schemas.SessionStarted{Host: "claude", Project: project, Repository: &r})
 }
 
 func (s *story) approve(session string, gates ...string) {
@@ -87,6 +91,18 @@ func TestJudgeAsksForWriteAndApprovals(t *testing.T) {
 		"another project":         {tell: func(s *story) { s.begin("s", "/q", ""); s.write("s", "a.go", "x", "allow", "work") }, why: "no write"},
 		"a folder of the project": {tell: func(s *story) { s.begin("s", "/p/sub", ""); s.write("s", "a.go", "x", "allow", "work") }, change: file1("sub/a.go", "x", ""), ok: true},
 		"another work tree":       {tell: func(s *story) { s.begin("s", "/trees/w", ""); s.write("s", "a.go", "x", "allow", "work") }, ok: true},
+		"a clone elsewhere": {tell: func(s *story) {
+			s.beginIn("s", "/clones/c", schemas.Repository{Remote: "example.org/shop/web"})
+			s.write("s", "a.go", "x", "allow", "work")
+		}, ok: true},
+		"a folder of a clone": {tell: func(s *story) {
+			s.beginIn("s", "/clones/c/sub", schemas.Repository{First: "c0", Below: "sub"})
+			s.write("s", "a.go", "x", "allow", "work")
+		}, change: file1("sub/a.go", "x", ""), ok: true},
+		"a clone of a fork": {tell: func(s *story) {
+			s.beginIn("s", "/clones/c", schemas.Repository{Remote: "example.org/ann/web", First: "c0"})
+			s.write("s", "a.go", "x", "allow", "work")
+		}, why: "no write"},
 		"nothing was decided": {tell: func(s *story) {
 			s.say("s", schemas.ToolFinished{Tool: "Write", Files: []schemas.FileState{{Path: "a.go", SHA256: "x"}}})
 		}, why: "no write"},
