@@ -62,11 +62,11 @@ type AttestRequest struct {
 	Roots []string `json:"roots"`
 	// Repository is the one that the commit is in, by what its clones share; a work
 	// tree's root, so that nothing is below it.
-	Repository Repository `json:"repository,omitzero"`
-	Commit  string         `json:"commit"`  // full id
-	Tree    string         `json:"tree"`    // full id
-	Parents []string       `json:"parents"` // ids that the difference is against
-	Changes []AttestChange `json:"changes"` // by path
+	Repository Repository     `json:"repository,omitzero"`
+	Commit     string         `json:"commit"`  // full id
+	Tree       string         `json:"tree"`    // full id
+	Parents    []string       `json:"parents"` // ids that the difference is against
+	Changes    []AttestChange `json:"changes"` // by path
 }
 
 // AttestChange is a file that is not the same in a commit and in a parent.

@@ -16,7 +16,6 @@ import (
 	"github.com/writbus/writ/enforcement/host/hosts"
 	"github.com/writbus/writ/enforcement/project"
 	"github.com/writbus/writ/schemas"
-	"github.com/writbus/writ/schemas/origin"
 )
 
 // turn is one hook call on its way through the daemon.
@@ -266,7 +265,7 @@ func (v *Service) ensureStarted(ctx context.Context, t turn) error {
 	if err != nil || state.Host != "" {
 		return err
 	}
-	started := t.startedIn(ctx, "met")
+	started := v.startedIn(ctx, t, "met")
 	_, _, err = v.Sessions.Act(ctx, t.Session, t.agent(), t.PromptID, func(s enforcement.State) (enforcement.Decision, error) {
 		if s.Host != "" {
 			return enforcement.Decision{}, nil
@@ -286,9 +285,9 @@ func (t turn) started(source string) schemas.SessionStarted {
 
 // startedIn says of a main session which repository it is in, too. Sub-agents work
 // where their parents do.
-func (t turn) startedIn(ctx context.Context, source string) schemas.SessionStarted {
+func (v *Service) startedIn(ctx context.Context, t turn, source string) schemas.SessionStarted {
 	started := t.started(source)
-	if r := origin.Of(ctx, t.project.Root); r != (schemas.Repository{}) {
+	if r := v.Repository(ctx, t.project.Root); r != (schemas.Repository{}) {
 		started.Repository = &r
 	}
 	return started
@@ -297,7 +296,7 @@ func (t turn) startedIn(ctx context.Context, source string) schemas.SessionStart
 func (v *Service) onSessionStart(ctx context.Context, t turn) (host.Answer, error) {
 	v.Files.Began(t.project.Root)
 	band := v.Rules.Current().Mandatory()
-	started := t.startedIn(ctx, t.Source)
+	started := v.startedIn(ctx, t, t.Source)
 	var again, text string
 	decision, state, err := v.Sessions.Act(ctx, t.Session, t.agent(), t.PromptID, func(s enforcement.State) (enforcement.Decision, error) {
 		again = ""

@@ -30,6 +30,7 @@ type services struct {
 	asked   map[string][]string // bodies by subject
 	roles   []string
 	within  map[string]time.Duration // what a request had left when it came
+	before  func(*client.Client)     // what is done before the command; nil for nothing
 }
 
 func (s *services) Request(ctx context.Context, r bus.Request) (bus.Reply, error) {

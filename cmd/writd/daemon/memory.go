@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"path/filepath"
 
 	"github.com/writbus/writ/bus/embedded"
@@ -18,7 +19,7 @@ func (d *Daemon) openMemory() (*memory.Service, error) {
 		Meter: d.telemetry, Now: d.now, Logger: d.logger,
 		Keys: filepath.Join(d.layout.Root, "memory.keys"), KeysLater: d.settings.Durability == string(embedded.Interval),
 		Settings: d.settings.Memory, Model: d.model, Propose: d.rules.Propose, Warn: d.warn,
-		Relatives: d.relatives,
+		Relatives: relatives(d.runtime, d.views.sessions, d.logger),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDataDir, err)
@@ -40,15 +41,17 @@ func (f agentFinder) Find(_ context.Context, key string, seq uint64, texts func(
 	}, query, limit)
 }
 
-// relatives are the roots of a project's work trees and clones, its own among them.
-func (d *Daemon) relatives(project string) (all []string) {
-	err := d.runtime.Read(d.views.sessions.Name(), func(r projections.Reader) (err error) {
-		all, err = d.views.sessions.Relatives(r, project)
-		return err
-	})
-	if err != nil {
-		d.logger.Warn("work trees and clones of a project", "project", project, "error", err)
-		return []string{project}
+// relatives tells the roots of a project's work trees and clones, its own among them.
+func relatives(views *projections.Runtime, sessions projections.Sessions, logger *slog.Logger) func(project string) []string {
+	return func(project string) (all []string) {
+		err := views.Read(sessions.Name(), func(r projections.Reader) (err error) {
+			all, err = sessions.Relatives(r, project)
+			return err
+		})
+		if err != nil {
+			logger.Warn("work trees and clones of a project", "project", project, "error", err)
+			return []string{project}
+		}
+		return all
 	}
-	return all
 }

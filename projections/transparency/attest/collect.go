@@ -105,7 +105,7 @@ func (c *Collector) Add(e schemas.Event) {
 		s.gates[p.Gate] = len(c.approvals)
 		c.approvals = append(c.approvals, Approval{
 			Session: id, Gate: p.Gate, Channel: p.Channel, Assurance: p.Assurance, Fingerprint: p.Fingerprint,
-			Files: p.Files, Planned: p.PlannedFiles, Time: e.Time, Event: placeOf(e),
+			Files: p.Files, Planned: p.PlannedFiles, Time: e.Time, Event: placeOf(e), Act: p.ActID, Signed: p.Signed,
 		})
 	case schemas.GateInvalidated:
 		delete(s.gates, p.Gate)

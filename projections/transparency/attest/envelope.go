@@ -1,6 +1,7 @@
 package attest
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -102,4 +103,28 @@ func signer(e envelope, payload []byte, keys []note.Verifier) note.Verifier {
 		}
 	}
 	return nil
+}
+
+// OpenAll opens the envelopes of some texts, one a line. What a given key did
+// not sign is counted.
+func OpenAll(texts []string, keys []note.Verifier) (all []Statement, foreign int, err error) {
+	for _, text := range texts {
+		decoder := json.NewDecoder(bytes.NewReader([]byte(text)))
+		for decoder.More() {
+			var raw json.RawMessage
+			if err := decoder.Decode(&raw); err != nil {
+				return nil, 0, err
+			}
+			s, _, err := Open(raw, keys)
+			switch {
+			case errors.Is(err, ErrSignature):
+				foreign++
+			case err != nil:
+				return nil, 0, err
+			default:
+				all = append(all, s)
+			}
+		}
+	}
+	return all, foreign, nil
 }

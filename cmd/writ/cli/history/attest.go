@@ -1,10 +1,7 @@
 package history
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -109,6 +106,7 @@ func (a attests) attest(ctx context.Context, revision, out string, beside bool) 
 // attestFlags say what a difference is held against.
 type attestFlags struct {
 	evidence, keys, except []string
+	persons                []string
 	assurance              string
 	recorded, tests        bool
 }
@@ -127,7 +125,9 @@ It needs neither the log nor the daemon. Without --key the key of this installat
 counts; a forge is given keys, a file of them or several.
 
 People write files, too: --except takes patterns of files of which nothing is asked.
---recorded takes files that were written outside of work mode, which nobody approved.`,
+--recorded takes files that were written outside of work mode, which nobody approved.
+--person asks that each approval bears the signature of one of these persons, and
+names them: writ approve key.`,
 		Example: `  writ audit attest verify origin/main..HEAD --key team.keys
   writ audit attest verify --evidence evidence.json --key key.pub --assurance terminal
   writ audit attest verify HEAD --key key.pub --except 'docs/**' --tests`,
@@ -140,6 +140,7 @@ People write files, too: --except takes patterns of files of which nothing is as
 	flags.StringArrayVar(&f.evidence, "evidence", nil, "`file` with statements, one a line; may be repeated")
 	flags.StringArrayVar(&f.keys, "key", nil, "public `key`, or a file with one a line; may be repeated")
 	flags.StringArrayVar(&f.except, "except", nil, "`pattern` of files of which nothing is asked, such as docs/**; may be repeated")
+	flags.StringArrayVar(&f.persons, "person", nil, "public `key` of who may approve (writ approve key), or a file with one a line; may be repeated")
 	flags.StringVar(&f.assurance, "assurance", "", "least assurance of an approval: "+strings.Join(schemas.Assurances(), ", "))
 	flags.BoolVar(&f.recorded, "recorded", false, "take files that were written outside of work mode")
 	flags.BoolVar(&f.tests, "tests", false, "ask that tests passed after a file was written")
@@ -162,6 +163,11 @@ func (a attests) verify(ctx context.Context, revision string, f attestFlags) err
 	if err != nil {
 		return err
 	}
+	if len(f.persons) > 0 {
+		if policy.Persons, err = a.keys(what, f.persons); err != nil {
+			return err
+		}
+	}
 	keys, err := a.keys(what, f.keys)
 	if err != nil {
 		return err
@@ -183,7 +189,7 @@ func (a attests) verify(ctx context.Context, revision string, f attestFlags) err
 		texts = append(texts, string(raw))
 	}
 	v := attestVerified{Commit: d.Commit, Base: d.Parents}
-	statements, foreign, err := openStatements(texts, keys)
+	statements, foreign, err := attest.OpenAll(texts, keys)
 	if err != nil {
 		return client.Refused(what, err.Error(), "--evidence takes what writ audit attest wrote, one statement a line.")
 	}
@@ -261,30 +267,6 @@ func (a attests) keys(what string, given []string) (keys []note.Verifier, err er
 		return nil, client.Refused(what, "no key is given", "--key takes a public key or a file with one a line.")
 	}
 	return keys, nil
-}
-
-// openStatements opens the envelopes of some texts, one a line. What a given key did
-// not sign is counted.
-func openStatements(texts []string, keys []note.Verifier) (all []attest.Statement, foreign int, err error) {
-	for _, text := range texts {
-		decoder := json.NewDecoder(bytes.NewReader([]byte(text)))
-		for decoder.More() {
-			var raw json.RawMessage
-			if err := decoder.Decode(&raw); err != nil {
-				return nil, 0, err
-			}
-			s, _, err := attest.Open(raw, keys)
-			switch {
-			case errors.Is(err, attest.ErrSignature):
-				foreign++
-			case err != nil:
-				return nil, 0, err
-			default:
-				all = append(all, s)
-			}
-		}
-	}
-	return all, foreign, nil
 }
 
 func (a attests) showFindings(all []attest.Finding) {
