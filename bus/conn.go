@@ -33,6 +33,8 @@ type Options struct {
 	// Creds is a file with a user's JWT and its seed, Seed one with the seed of an
 	// NKey; they are read at every connect, so that a replaced one is used.
 	Creds, Seed string
+	// CredentialText is what such a file holds, where it is kept elsewhere.
+	CredentialText string
 	// Daemon is the one whose services are asked and answered, where several share
 	// the NATS; "" where there is one.
 	Daemon string
@@ -238,6 +240,14 @@ func (o Options) natsOptions(c *Conn) []nats.Option {
 		options = append(options, nats.UserCredentials(o.Creds))
 	case o.Seed != "":
 		options = append(options, seedOption(o.Seed))
+	case o.CredentialText != "":
+		options = append(options, func(to *nats.Options) error {
+			option, err := textOption(o.CredentialText)
+			if err != nil {
+				return err
+			}
+			return option(to)
+		})
 	case o.User != "":
 		options = append(options, nats.UserInfo(o.User, o.Password))
 	}

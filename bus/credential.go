@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
@@ -29,16 +30,18 @@ type Credential struct {
 	// Creds is a file with a JWT and its seed, as nsc writes it; Seed one with the
 	// seed of an NKey.
 	Creds, Seed string `json:"-"`
+	// Text is what such a file holds, where it is kept elsewhere.
+	Text string `json:"-"`
 }
 
 // String hides the password.
 func (c Credential) String() string {
-	return cmp.Or(c.User, c.Creds, c.Seed)
+	return cmp.Or(c.User, c.Creds, c.Seed, "a credential of the keyring")
 }
 
 // As puts a credential into the options.
 func (o Options) As(c Credential) Options {
-	o.User, o.Password, o.Creds, o.Seed = c.User, c.Password, c.Creds, c.Seed
+	o.User, o.Password, o.Creds, o.Seed, o.CredentialText = c.User, c.Password, c.Creds, c.Seed, c.Text
 	return o
 }
 
@@ -50,7 +53,7 @@ func CredentialFile(dir, role string) string { return filepath.Join(dir, role+".
 // ErrCredentialExposed, or what is wrong with the file.
 func LoadCredential(dir, role string) (Credential, error) {
 	path := CredentialFile(dir, role)
-	raw, err := readSecret(path)
+	raw, err := ReadSecret(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if c, other := signingCredential(dir, role); !errors.Is(other, fs.ErrNotExist) {
 			return c, other
@@ -60,21 +63,60 @@ func LoadCredential(dir, role string) (Credential, error) {
 	if err != nil {
 		return Credential{}, err
 	}
-	var c Credential
-	if err := json.Unmarshal(raw, &c); err != nil {
+	c, err := userOf(raw)
+	if err != nil {
 		return Credential{}, fmt.Errorf("credential %s: %w. Remove it and start the daemon to make a new one", path, err)
 	}
+	return c, nil
+}
+
+func userOf(raw []byte) (c Credential, err error) {
+	if err := json.Unmarshal(raw, &c); err != nil {
+		return Credential{}, err
+	}
 	if c.User == "" || c.Password == "" {
-		return Credential{}, fmt.Errorf("credential %s: no user or password. Remove it and start the daemon to make a new one", path)
+		return Credential{}, errors.New("no user or password")
 	}
 	return c, nil
+}
+
+// ParseCredential reads the text of a credential of any of the three kinds: a user
+// and a password in JSON, a JWT with its seed as nsc writes them, or an NKey's seed.
+func ParseCredential(text string) (Credential, error) {
+	trimmed := strings.TrimSpace(text)
+	if strings.HasPrefix(trimmed, "{") {
+		return userOf([]byte(trimmed))
+	}
+	if _, err := textOption(trimmed); err != nil {
+		return Credential{}, fmt.Errorf("neither a user and a password in JSON, nor what nsc writes, nor the seed of an NKey: %w", err)
+	}
+	return Credential{Text: trimmed}, nil
+}
+
+// textOption signs in with a text that has a JWT and a seed, or a seed alone.
+func textOption(text string) (nats.Option, error) {
+	if strings.HasPrefix(text, "-----BEGIN") {
+		if _, err := nkeys.ParseDecoratedUserNKey([]byte(text)); err != nil {
+			return nil, err
+		}
+		return nats.UserCredentialBytes([]byte(text)), nil
+	}
+	key, err := nkeys.FromSeed([]byte(text))
+	if err != nil {
+		return nil, err
+	}
+	public, err := key.PublicKey()
+	if err != nil {
+		return nil, err
+	}
+	return nats.Nkey(public, key.Sign), nil
 }
 
 // signingCredential is the one of a role that signs what the server asks, or
 // fs.ErrNotExist.
 func signingCredential(dir, role string) (Credential, error) {
 	creds, seed := filepath.Join(dir, role+".creds"), filepath.Join(dir, role+".nk")
-	raw, err := readSecret(creds)
+	raw, err := ReadSecret(creds)
 	switch {
 	case err == nil:
 		if _, err := nkeys.ParseDecoratedUserNKey(raw); err != nil {
@@ -84,7 +126,7 @@ func signingCredential(dir, role string) (Credential, error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		return Credential{}, err
 	}
-	if _, err := readSecret(seed); err != nil {
+	if _, err := ReadSecret(seed); err != nil {
 		return Credential{}, err
 	}
 	if _, err := nats.NkeyOptionFromSeed(seed); err != nil {
@@ -104,8 +146,9 @@ func seedOption(file string) nats.Option {
 	}
 }
 
-// readSecret reads a file that is its owner's alone.
-func readSecret(path string) ([]byte, error) {
+// ReadSecret reads a file that is its owner's alone. It returns fs.ErrNotExist,
+// ErrCredentialExposed, or what is wrong with the file.
+func ReadSecret(path string) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("credential: %w", err)

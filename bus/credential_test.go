@@ -178,6 +178,15 @@ func TestSigningCredentials(t *testing.T) {
 			if _, err := conn.Request(t.Context(), bus.Request{Subject: schemas.SvcStatus}); err != nil {
 				t.Error(err)
 			}
+			kept, err := bus.ParseCredential("\n" + string(c.content) + "\n")
+			if err != nil {
+				t.Fatal(err)
+			}
+			byText, err := bus.Connect(t.Context(), bus.Options{URL: url, TLS: &tls.Config{RootCAs: trust, MinVersion: tls.VersionTLS12}}.As(kept))
+			if err != nil {
+				t.Fatalf("by the text: %v", err)
+			}
+			byText.Close()
 			wrong, err := bus.Connect(t.Context(), bus.Options{URL: url, TLS: &tls.Config{MinVersion: tls.VersionTLS12}}.As(own))
 			if err == nil {
 				wrong.Close()
@@ -211,6 +220,11 @@ func TestWrongSigningCredentialsAreNamed(t *testing.T) {
 				t.Errorf("%v", err)
 			}
 		})
+	}
+	for _, text := range []string{"", "hello", "{}", `{"user":"u"}`, "-----BEGIN NATS USER JWT-----\nx\n", "SUAB"} {
+		if c, err := bus.ParseCredential(text); err == nil {
+			t.Errorf("%q is taken for %+v", text, c)
+		}
 	}
 	if _, err := bus.LoadCredential(t.TempDir(), "hook"); !errors.Is(err, bus.ErrNotFound) {
 		t.Errorf("of an empty folder: %v", err)

@@ -46,7 +46,7 @@ type delivered struct {
 func (c *Conn) openWire(ctx context.Context) (*wire, error) {
 	ctx, cancel := c.bounded(ctx)
 	defer cancel()
-	if c.options.Creds != "" || c.options.Seed != "" {
+	if c.options.Creds != "" || c.options.Seed != "" || c.options.CredentialText != "" {
 		return nil, errNoWire // the server's challenge is the library's to sign
 	}
 	if c.options.Dial != nil {

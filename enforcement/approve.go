@@ -201,6 +201,7 @@ type userAct struct {
 	channel string
 	gate    string
 	least   string // the assurance that the settings ask for
+	signed  *schemas.Signed
 }
 
 // approve opens a gate for an act of the user, or refuses and says why. Either
@@ -228,7 +229,7 @@ func (s State) approve(a userAct, w Workspace, o Offer) Decision {
 	d.Record = []schemas.Payload{schemas.GateApproved{
 		Gate: a.gate, Fingerprint: o.Fingerprint, Files: o.Files,
 		Channel: a.channel, Assurance: assurances[a.channel], ActID: a.id, NextPhase: next,
-		Capabilities: o.capabilities, PlannedFiles: o.planned,
+		Capabilities: o.capabilities, PlannedFiles: o.planned, Signed: a.signed,
 	}}
 	if len(o.gone) > 0 {
 		d.Record = append(d.Record, schemas.PlanExtended{Files: o.gone, Channel: a.channel, ActID: a.id})
@@ -318,7 +319,7 @@ func (c ApproveGate) decide(s State) Decision {
 	if gate == "" {
 		gate = s.Waiting(c.Workspace)
 	}
-	a := userAct{id: c.ActID, channel: c.Channel, gate: gate, least: c.Settings.Approval}
+	a := userAct{id: c.ActID, channel: c.Channel, gate: gate, least: c.Settings.Approval, signed: c.Signed}
 	if gate == "" {
 		return s.refuse(Decision{Problems: []string{"no gate waits for an approval"}}, a)
 	}

@@ -186,8 +186,10 @@ type ApproveGate struct {
 	Channel     string // terminal, dashboard, passkey or dialog
 	// Unproven is why a passkey's signature does not count, "" for one that was
 	// checked and is over this session, gate and fingerprint.
-	Unproven  string
-	ActID     string // required, valid UTF-8
+	Unproven string
+	ActID    string // required, valid UTF-8
+	// Signed is the person's signature, which was checked; nil for none.
+	Signed    *schemas.Signed
 	Presented []byte // the plan that the dialog showed
 	Agent     string // the sub-agent that opened the dialog, "" for the main thread
 	Workspace Workspace

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 //	s/<id>       those eight bytes
 //	g/<id>       schemas.TokensGiven beside those of rules: another stream's
 //	t/<project>/<tool>  a tool of a server that the user let run there
+//	p/<project>         placed: the repository that a project was in last
 type Sessions struct {
 	wishes func(prompt string) bool
 
@@ -88,7 +90,7 @@ const maxTitle = 160
 func (Sessions) Name() string { return "sessions" }
 
 // Version implements Projector.
-func (Sessions) Version() int { return 3 }
+func (Sessions) Version() int { return 4 }
 
 // Types implements Projector.
 func (Sessions) Types() []schemas.Type {
@@ -125,10 +127,23 @@ func (w Sessions) Apply(v View, e schemas.Event) error {
 	}
 	one.ID = e.Aggregate.ID
 	one.SessionSummary = w.Summarise(one.SessionSummary, e)
-	if p, ok := e.Data.(schemas.ToolAccepted); ok && one.Project != "" {
-		return v.Set(acceptedKey(one.Project, p.Tool), nil)
+	switch p := e.Data.(type) {
+	case schemas.ToolAccepted:
+		if one.Project != "" {
+			return v.Set(acceptedKey(one.Project, p.Tool), nil)
+		}
+	case schemas.SessionStarted:
+		if p.Repository != nil {
+			return setDocument(v, idKey('p', p.Project), placed{p.Project, *p.Repository})
+		}
 	}
 	return nil
+}
+
+// placed is a project with its repository.
+type placed struct {
+	Project    string             `json:"project"`
+	Repository schemas.Repository `json:"repository"`
 }
 
 // Flush implements Batcher: sessions move to the place of their last event.
@@ -246,6 +261,26 @@ func (Sessions) Session(r Reader, id string) (SessionSummary, bool, error) {
 func (Sessions) Accepted(r Reader, project, tool string) (bool, error) {
 	_, found, err := r.Get(acceptedKey(project, tool))
 	return found, err
+}
+
+// Relatives are the roots under which sessions worked on a project: its own, and
+// those of its other work trees and clones, also of such as are gone. Sorted.
+func (Sessions) Relatives(r Reader, project string) ([]string, error) {
+	own, found, err := getDocument[placed](r, idKey('p', project))
+	all := []string{project}
+	if err != nil || !found {
+		return all, err
+	}
+	for other, err := range documents[placed](r, []byte("p/")) {
+		if err != nil {
+			return nil, err
+		}
+		if other.Project != project && own.Repository.Same(other.Repository) {
+			all = append(all, other.Project)
+		}
+	}
+	slices.Sort(all)
+	return all, nil
 }
 
 func acceptedKey(project, tool string) []byte { return idKey('t', project, tool) }

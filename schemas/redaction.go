@@ -38,15 +38,16 @@ var keptFields = map[string][]string{
 	keepPath: {
 		"Path", "Rel", "Project", "Dir", "Transcript", "Workspace", "ModeChanged.Repro", "GateApproved.PlannedFiles", "PlanExtended.Files", "ToolFinished.Tests",
 		"TestsFinished.Files", "SessionAudited.Written", "SessionAudited.Untested", "AgentStarted.File", "ScheduleAdded.File", "ArtifactIndexed.From", "SettingsAccepted.Repository",
+		"Repository.Remote", "Repository.Below",
 	},
-	keepDigest:  {"SHA256", "LostLeaf.Now", "Digest", "Fingerprint", "Target.Result", "ToolDecided.Queued", "LogRestored.Manifest", "FileChange.Was", "FileChange.Is", "TestsSeen.Support", "RuleImported.Hash"},
+	keepDigest:  {"SHA256", "LostLeaf.Now", "Digest", "Fingerprint", "Target.Result", "ToolDecided.Queued", "LogRestored.Manifest", "FileChange.Was", "FileChange.Is", "TestsSeen.Support", "RuleImported.Hash", "Repository.First"},
 	keepPattern: {"Capabilities", "Globs", "Check.Pattern", "Check.Query", "Check.Unless", "Check.Paths", "Check.Except", "Check.Contexts", "Check.Language"},
 	keepCipher:  {"Sealed"},
 	keepRule:    {"RuleImported.Rule", "RuleImported.Content", "RuleImported.Source", "RuleEdited.Rule", "RuleEdited.Content"},
 	keepData:    {"ArtifactKept.Content"},
 	keepProof: {
 		"CredentialID", "PublicKey", "AuthenticatorData", "ClientData", "PasskeyUsed.Signature", "Preimage", "Nonce", "RPID", "PasskeyEnrolled.Origin",
-		"PasskeyUsed.Origin", "PasskeyUsed.Enrolment", "PasskeyUsed.Gate",
+		"PasskeyUsed.Origin", "PasskeyUsed.Enrolment", "PasskeyUsed.Gate", "Signed.Key", "Signed.Act", "Signed.Signature",
 	},
 	keepRecord: {"MessageQuarantined.Stream", "MessageQuarantined.Subject", "MessageQuarantined.Header", "MessageQuarantined.Body"},
 }

@@ -10,9 +10,9 @@ func registerRule(add func(Type, definition)) {
 	add(define[RuleEdited](KindRule, unchanged, unchanged))
 	add(define[RuleRetired](KindRule))
 	add(define[RuleProposed](KindRule, unchanged, unchanged))
-	add(define[RulePromoted](KindRule))
-	add(define[RuleRejected](KindRule))
-	add(define[RuleDownweighted](KindRule))
+	add(define[RulePromoted](KindRule, unchanged))
+	add(define[RuleRejected](KindRule, unchanged))
+	add(define[RuleDownweighted](KindRule, unchanged))
 	add(define[OutcomeRecorded](KindRule, unchanged))
 }
 
@@ -158,28 +158,49 @@ func (RuleProposed) EventType() Type { return "rule.proposed" }
 
 // RulePromoted records that a person took a proposal over.
 type RulePromoted struct {
-	Reason string `json:"reason,omitempty"`
+	Reason string  `json:"reason,omitempty"`
+	Signed *Signed `json:"signed,omitempty"` // by the person, at the terminal
 }
 
 // EventType names the event "rule.promoted".
 func (RulePromoted) EventType() Type { return "rule.promoted" }
 
+// Signature implements PersonAct.
+func (p RulePromoted) Signature() *Signed { return p.Signed }
+
+// ActDigest implements PersonAct.
+func (RulePromoted) ActDigest() string { return "" }
+
 // RuleRejected records that a person turned a proposal down.
 type RuleRejected struct {
-	Reason string `json:"reason,omitempty"`
+	Reason string  `json:"reason,omitempty"`
+	Signed *Signed `json:"signed,omitempty"` // by the person, at the terminal
 }
 
 // EventType names the event "rule.rejected".
 func (RuleRejected) EventType() Type { return "rule.rejected" }
 
+// Signature implements PersonAct.
+func (p RuleRejected) Signature() *Signed { return p.Signed }
+
+// ActDigest implements PersonAct.
+func (RuleRejected) ActDigest() string { return "" }
+
 // RuleDownweighted records that a person trusts a rule less than it claims.
 type RuleDownweighted struct {
-	Confidence string `json:"confidence"` // the one that holds now
-	Reason     string `json:"reason"`
+	Confidence string  `json:"confidence"` // the one that holds now
+	Reason     string  `json:"reason"`
+	Signed     *Signed `json:"signed,omitempty"` // by the person, at the terminal
 }
 
 // EventType names the event "rule.downweighted".
 func (RuleDownweighted) EventType() Type { return "rule.downweighted" }
+
+// Signature implements PersonAct.
+func (p RuleDownweighted) Signature() *Signed { return p.Signed }
+
+// ActDigest implements PersonAct.
+func (RuleDownweighted) ActDigest() string { return "" }
 
 // Check requires the confidence and a reason.
 func (p RuleDownweighted) Check() error {

@@ -257,6 +257,8 @@ type ApproveRequest struct {
 	ActID       string `json:"act_id"`
 	// Passkey is the signature of the channel passkey, whose act is its nonce.
 	Passkey *PasskeyAnswer `json:"passkey,omitempty"`
+	// Signed is the person's, of the channel terminal; its act is ActID.
+	Signed *Signed `json:"signed,omitempty"`
 }
 
 // ActReply answers what changes a session.

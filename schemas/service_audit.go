@@ -10,6 +10,8 @@ const (
 	// SvcAuditAttest makes a signed statement on what the log says of a commit's
 	// files.
 	SvcAuditAttest = "writ.svc.audit.attest" // AttestRequest → Attested
+	// SvcLeaving writes the copies of events that may leave this machine to a file.
+	SvcLeaving = "writ.svc.audit.leaving" // LeavingRequest → LeavingReply
 )
 
 // AuditSealed says where the tamper evidence stands, with everything that was
@@ -59,11 +61,14 @@ type AuditProof struct {
 // verifies the statement asks git again, so that nothing rests on this.
 type AttestRequest struct {
 	// Roots are the absolute folders of the repository's work trees.
-	Roots   []string       `json:"roots"`
-	Commit  string         `json:"commit"`  // full id
-	Tree    string         `json:"tree"`    // full id
-	Parents []string       `json:"parents"` // ids that the difference is against
-	Changes []AttestChange `json:"changes"` // by path
+	Roots []string `json:"roots"`
+	// Repository is the one that the commit is in, by what its clones share; a work
+	// tree's root, so that nothing is below it.
+	Repository Repository     `json:"repository,omitzero"`
+	Commit     string         `json:"commit"`  // full id
+	Tree       string         `json:"tree"`    // full id
+	Parents    []string       `json:"parents"` // ids that the difference is against
+	Changes    []AttestChange `json:"changes"` // by path
 }
 
 // AttestChange is a file that is not the same in a commit and in a parent.
@@ -79,4 +84,18 @@ type AttestChange struct {
 type Attested struct {
 	Envelope json.RawMessage `json:"envelope"` // DSSE, of an in-toto statement
 	Key      string          `json:"key"`      // public, whose signature it bears
+}
+
+// LeavingRequest names the file that copies are written to.
+type LeavingRequest struct {
+	File string `json:"file"` // absolute; there must be none yet
+}
+
+// LeavingReply says what was written.
+type LeavingReply struct {
+	File   string `json:"file"`
+	Copies int64  `json:"copies"`
+	// Unread counts records that could not be decoded: nothing of them leaves.
+	Unread int    `json:"unread,omitempty"`
+	Key    string `json:"key"` // public, that signed the checkpoint at the end
 }

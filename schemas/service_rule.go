@@ -65,6 +65,8 @@ type RuleChangeRequest struct {
 	// Seen is the revision the person looked at: another one now is a conflict.
 	// 0 does not ask.
 	Seen int `json:"seen,omitempty"`
+	// Signed is the person's, of promote, reject and downweight.
+	Signed *Signed `json:"signed,omitempty"`
 }
 
 // RuleChangeReply says what became of the rule.

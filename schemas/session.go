@@ -1,9 +1,12 @@
 package schemas
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 func registerSession(add func(Type, definition)) {
-	add(define[SessionStarted](KindSession))
+	add(define[SessionStarted](KindSession, unchanged))
 	add(define[SessionEnded](KindSession))
 	add(define[PromptSubmitted](KindSession))
 	add(define[RulesShown](KindSession))
@@ -11,7 +14,7 @@ func registerSession(add func(Type, definition)) {
 	add(define[ToolFinished](KindSession))
 	add(define[ModeChanged](KindSession))
 	add(define[PhaseChanged](KindSession))
-	add(define[GateApproved](KindSession))
+	add(define[GateApproved](KindSession, unchanged))
 	add(define[GateDrifted](KindSession))
 	add(define[GateInvalidated](KindSession))
 	add(define[GateDeclined](KindSession))
@@ -40,6 +43,30 @@ type SessionStarted struct {
 	Transcript string `json:"transcript,omitempty"` // path of the host's transcript
 	Mode       string `json:"mode,omitempty"`       // mode the project's settings start a session in
 	Subagents  string `json:"subagents,omitempty"`  // "", "exempt" or "inherit"
+	// Repository is the one that the project is in, nil where that is not known.
+	Repository *Repository `json:"repository,omitempty"`
+}
+
+// Repository names the repository of a project by what its work trees and clones
+// have in common.
+type Repository struct {
+	Remote string `json:"remote,omitempty"`       // host and path, such as example.org/shop/web
+	First  string `json:"first_commit,omitempty"` // id of the first commit, along first parents
+	Below  string `json:"below,omitempty"`        // the project's folder in the work tree, slashes; "" for its root
+}
+
+// Same reports whether two projects are one: they lie at the same place of the same
+// repository. Remotes decide where both have one, else the first commits: a
+// shallow clone has no first commit, a history that was written anew another, and
+// what was made from one template has the same.
+func (r Repository) Same(other Repository) bool {
+	switch {
+	case r.Below != other.Below:
+		return false
+	case r.Remote != "" && other.Remote != "":
+		return r.Remote == other.Remote
+	}
+	return r.First != "" && r.First == other.First
 }
 
 // EventType names the event "session.started".
@@ -194,10 +221,44 @@ type GateApproved struct {
 	NextPhase    string      `json:"next_phase,omitempty"`
 	Capabilities []string    `json:"capabilities,omitempty"` // of an approved plan
 	PlannedFiles []string    `json:"planned_files,omitempty"`
+	Signed       *Signed     `json:"signed,omitempty"` // by the person, at the terminal
 }
 
 // EventType names the event "gate.approved".
 func (GateApproved) EventType() Type { return "gate.approved" }
+
+// Signature implements PersonAct.
+func (p GateApproved) Signature() *Signed { return p.Signed }
+
+// ActDigest implements PersonAct.
+func (p GateApproved) ActDigest() string { return p.Gate + " " + p.Fingerprint }
+
+// Signed is a person's signature over an act: what ActText says of it.
+type Signed struct {
+	Key       string    `json:"key"`                // public, as `writ approve key` prints it
+	Act       string    `json:"act"`                // the act's own id, drawn by who signs
+	Revision  int       `json:"revision,omitempty"` // of a rule, as the person saw it; 0 does not say
+	Time      time.Time `json:"time"`
+	Signature []byte    `json:"signature"` // Ed25519
+}
+
+// PersonAct is the payload of an act that a person may have signed.
+type PersonAct interface {
+	Payload
+	// Signature is nil where the person has no key, or acted elsewhere than in a
+	// terminal.
+	Signature() *Signed
+	// ActDigest names what was decided about, "" where the revision does. No words
+	// of the person are in it: redaction may change those.
+	ActDigest() string
+}
+
+// ActText is what a person signs of an act (persisted; never change): the subject
+// of its event, which has session or rule and the kind of act, its own id, what was
+// decided, and when. The key and the signature are not in it.
+func ActText(subject, digest string, s Signed) []byte {
+	return fmt.Appendf(nil, "writ act v1\n%s\n%s\n%s\n%d\n%s\n", subject, s.Act, digest, s.Revision, s.Time.UTC().Format(time.RFC3339))
+}
 
 // Check requires gate, fingerprint, channel and act.
 func (p GateApproved) Check() error {

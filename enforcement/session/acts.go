@@ -12,6 +12,7 @@ import (
 	"github.com/writbus/writ/enforcement"
 	"github.com/writbus/writ/enforcement/passkey"
 	"github.com/writbus/writ/enforcement/project"
+	"github.com/writbus/writ/projections/audit/evidence"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -89,15 +90,33 @@ func (v *Service) approve(ctx context.Context, r schemas.ApproveRequest) (schema
 			act = r.Channel + ":refused:" + bus.NewID() // another's act stays as it is
 		}
 	}
+	if err := v.signed(r); err != nil {
+		return schemas.ActReply{}, err
+	}
 	p := v.projectOf(state)
 	reply, err := v.act(ctx, r.Session, enforcement.Person(r.Channel), func(s enforcement.State) enforcement.Command {
 		return enforcement.ApproveGate{
-			Gate: r.Gate, Fingerprint: r.Fingerprint, Channel: r.Channel, ActID: act, Unproven: unproven,
+			Gate: r.Gate, Fingerprint: r.Fingerprint, Channel: r.Channel, ActID: act, Unproven: unproven, Signed: r.Signed,
 			Workspace: v.sessions.Approvable(ctx, p, r.Session, s), Settings: p.Settings.Policy,
 		}
 	})
 	reply.Message = strings.TrimSpace(reply.Message + "\n\n" + warning)
 	return reply, err
+}
+
+// signed checks the person's signature of an approval, where it has one.
+func (v *Service) signed(r schemas.ApproveRequest) error {
+	if r.Signed == nil {
+		return nil
+	}
+	if r.Channel != enforcement.ChannelTerminal || r.Signed.Act != r.ActID {
+		return schemas.Faultf(schemas.CodeBadRequest, "a signed approval comes from the terminal, and its signature is over its own act")
+	}
+	act := schemas.GateApproved{Gate: r.Gate, Fingerprint: r.Fingerprint, Signed: r.Signed}
+	if err := evidence.FreshPerson(schemas.Session(r.Session), act, v.sessions.Now()); err != nil {
+		return schemas.Faultf(schemas.CodeRefused, "%v", err)
+	}
+	return nil
 }
 
 // advance answers an agent that wants to go on. It approves nothing: without

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,8 +28,14 @@ func (v *Service) sessionList(ctx context.Context, q schemas.SessionQuery) (sche
 	if err := v.sessions.Runtime.Await(ctx, schemas.StreamSessions, v.sessions.List.Name()); err != nil {
 		return list, err
 	}
-	err := v.each(func(reader projections.Reader, s projections.SessionSummary) error {
-		if len(list.Sessions) == q.Limit || q.Project != "" && q.Project != s.Project {
+	var places []string
+	err := v.each(func(reader projections.Reader, s projections.SessionSummary) (err error) {
+		if q.Project != "" && places == nil {
+			if places, err = v.sessions.List.Relatives(reader, q.Project); err != nil {
+				return err
+			}
+		}
+		if len(list.Sessions) == q.Limit || q.Project != "" && !slices.Contains(places, s.Project) {
 			return nil
 		}
 		state, _, err := v.sessions.State(ctx, s.ID)

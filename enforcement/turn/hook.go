@@ -281,11 +281,12 @@ func (v *Service) ensureStarted(ctx context.Context, t turn) error {
 	if err != nil || state.Host != "" {
 		return err
 	}
+	started := v.startedIn(ctx, t, "met")
 	_, _, err = v.Sessions.Act(ctx, t.Session, t.agent(), t.PromptID, func(s enforcement.State) (enforcement.Decision, error) {
 		if s.Host != "" {
 			return enforcement.Decision{}, nil
 		}
-		return enforcement.Decide(s, enforcement.StartSession{SessionStarted: t.started("met")})
+		return enforcement.Decide(s, enforcement.StartSession{SessionStarted: started})
 	})
 	return err
 }
@@ -298,16 +299,27 @@ func (t turn) started(source string) schemas.SessionStarted {
 	}
 }
 
+// startedIn says of a main session which repository it is in, too. Sub-agents work
+// where their parents do.
+func (v *Service) startedIn(ctx context.Context, t turn, source string) schemas.SessionStarted {
+	started := t.started(source)
+	if r := v.Repository(ctx, t.project.Root); r != (schemas.Repository{}) {
+		started.Repository = &r
+	}
+	return started
+}
+
 func (v *Service) onSessionStart(ctx context.Context, t turn) (host.Answer, error) {
 	v.Files.Began(t.project.Root)
 	band := v.Rules.Current().Mandatory()
+	started := v.startedIn(ctx, t, t.Source)
 	var again, text string
 	decision, state, err := v.Sessions.Act(ctx, t.Session, t.agent(), t.PromptID, func(s enforcement.State) (enforcement.Decision, error) {
 		again = ""
 		if t.Source == "compact" {
 			again = v.in.resume(s)
 		}
-		start, err := enforcement.Decide(s, enforcement.StartSession{SessionStarted: t.started(t.Source)})
+		start, err := enforcement.Decide(s, enforcement.StartSession{SessionStarted: started})
 		if text = band.Text; instructed(s, band) || t.Source == "resume" && Band(v.Rules.Current(), s) == "" {
 			text = ""
 		}

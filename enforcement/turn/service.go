@@ -84,6 +84,9 @@ type Options struct {
 	Runner   runner.Runner
 	// Guarded finds the project around a folder.
 	Guarded func(dir string) (root string, guarded bool)
+	// Repository tells which repository a folder belongs to.
+	Repository func(ctx context.Context, dir string) schemas.Repository
+
 	Budget  time.Duration // of a hook
 	GitTime time.Duration // of reading what files held from git
 	Now     func() time.Time

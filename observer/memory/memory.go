@@ -77,6 +77,10 @@ type Options struct {
 	KeysLater bool         // the keys are made durable at intervals, as the log is
 	Warn      func(string) // told what Open finds damaged of the keys, with the remedy
 
+	// Relatives are the roots of the work trees and clones of a project, its own
+	// among them: what was observed in one counts in all. nil names the project alone.
+	Relatives func(project string) []string
+
 	observation.Settings
 	Model *model.Client
 	// Propose hands a rule that reflection found to the gate for rules.
@@ -101,6 +105,9 @@ type Service struct {
 // Open opens the keys, and mends what can be mended of them.
 func Open(store *Store, o Options) (*Service, error) {
 	d := &Service{Options: o, kept: store}
+	if d.Relatives == nil {
+		d.Relatives = func(project string) []string { return []string{project} }
+	}
 	var err error
 	if store.keys, err = openKeys(o.Keys); err != nil {
 		return nil, err

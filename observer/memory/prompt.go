@@ -62,7 +62,7 @@ func (d *Service) ForPrompt(ctx context.Context, session, project, prompt string
 	q := m.query(prompt)
 	q.now, q.limit, q.minScore, q.scopes = d.Now(), memoryLines, memoryMinScore, []string{schemas.MemoryGlobal}
 	if project != "" {
-		q.scopes = append(q.scopes, project)
+		q.scopes = append(q.scopes, d.Relatives(project)...)
 	}
 	q.skip = func(e *entry) bool { return shown[e.key] }
 	block, hits := renderMemories(search.search(q), room)

@@ -25,7 +25,12 @@ func (d *Service) recall(ctx context.Context, r schemas.RecallRequest) (schemas.
 		return reply, err
 	}
 	q := d.kept.query(r.Text)
-	q.includeHold, q.includeDiscard, q.category, q.scopes = r.IncludeHold, r.IncludeDiscard, r.Category, r.Scopes
+	q.includeHold, q.includeDiscard, q.category = r.IncludeHold, r.IncludeDiscard, r.Category
+	for _, scope := range r.Scopes {
+		if q.scopes = append(q.scopes, scope); scope != schemas.MemoryGlobal {
+			q.scopes = append(q.scopes, d.Relatives(scope)...)
+		}
+	}
 	q.now, q.limit = d.Now(), cmp.Or(r.Limit, recallLimit)
 	if r.MinScore != nil {
 		q.minScore = *r.MinScore

@@ -112,9 +112,11 @@ func (c Revert) decide(s State) (Decision, error) {
 		fmt.Sprintf("%s is what it was at revision %d", id, c.To))
 }
 
-// Promote makes a rule of a proposal.
+// Promote makes a rule of a proposal. Signed is the person's signature, which was
+// checked; nil for none, here and below.
 type Promote struct {
 	Reason string
+	Signed *schemas.Signed
 	// Unfit says why the rule does not fit the band of rules that every prompt
 	// carries, "" if it does.
 	Unfit string
@@ -137,11 +139,14 @@ func (c Promote) decide(s State) (Decision, error) {
 			message += "; it takes " + e.Target + " out of retrieval"
 		}
 	}
-	return recorded(schemas.RulePromoted{Reason: c.Reason}, message)
+	return recorded(schemas.RulePromoted{Reason: c.Reason, Signed: c.Signed}, message)
 }
 
 // Reject turns a proposal down.
-type Reject struct{ Reason string }
+type Reject struct {
+	Reason string
+	Signed *schemas.Signed
+}
 
 func (c Reject) decide(s State) (Decision, error) {
 	if err := s.open(); err != nil {
@@ -150,7 +155,7 @@ func (c Reject) decide(s State) (Decision, error) {
 	if strings.TrimSpace(c.Reason) == "" {
 		return refuse(schemas.CodeBadRequest, "rejecting %s needs a reason: whoever proposed it learns from it", s.Rule.ID)
 	}
-	return recorded(schemas.RuleRejected{Reason: c.Reason}, "rejected "+s.Rule.ID)
+	return recorded(schemas.RuleRejected{Reason: c.Reason, Signed: c.Signed}, "rejected "+s.Rule.ID)
 }
 
 // open refuses what is no proposal that waits for a person.
@@ -168,7 +173,10 @@ func (s State) open() error {
 }
 
 // Downweight lowers the confidence of a rule by one rung.
-type Downweight struct{ Reason string }
+type Downweight struct {
+	Reason string
+	Signed *schemas.Signed
+}
 
 func (c Downweight) decide(s State) (Decision, error) {
 	id := s.Rule.ID
@@ -183,5 +191,5 @@ func (c Downweight) decide(s State) (Decision, error) {
 		return refuse(schemas.CodeRefused, "%s is speculative already, there is nothing below. writ rule retire %s takes it out", id, id)
 	}
 	lower := confidences[rung+1]
-	return recorded(schemas.RuleDownweighted{Confidence: lower, Reason: c.Reason}, fmt.Sprintf("%s is %s now", id, lower))
+	return recorded(schemas.RuleDownweighted{Confidence: lower, Reason: c.Reason, Signed: c.Signed}, fmt.Sprintf("%s is %s now", id, lower))
 }

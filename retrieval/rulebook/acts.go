@@ -7,6 +7,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/writbus/writ/projections/audit/evidence"
 	"github.com/writbus/writ/retrieval/corpus"
 	"github.com/writbus/writ/retrieval/rule"
 	"github.com/writbus/writ/schemas"
@@ -20,6 +21,9 @@ func (p problemsOf) Error() string { return strings.Join(p.problems, "\n") }
 // act is a person's act on one rule.
 func (b *Book) act(ctx context.Context, r schemas.RuleChangeRequest) (schemas.RuleChangeReply, error) {
 	reply := schemas.RuleChangeReply{ID: r.ID}
+	if err := b.signed(r); err != nil {
+		return reply, err
+	}
 	command, err := b.command(ctx, &r, &reply)
 	if err == nil {
 		var state rule.State
@@ -37,6 +41,24 @@ func (b *Book) act(ctx context.Context, r schemas.RuleChangeRequest) (schemas.Ru
 		return reply, nil
 	}
 	return reply, err
+}
+
+// signed checks the person's signature of an act, where it has one.
+func (b *Book) signed(r schemas.RuleChangeRequest) error {
+	if r.Signed == nil {
+		return nil
+	}
+	act := map[string]schemas.PersonAct{
+		schemas.RulePromote: schemas.RulePromoted{Signed: r.Signed}, schemas.RuleReject: schemas.RuleRejected{Signed: r.Signed},
+		schemas.RuleDownweight: schemas.RuleDownweighted{Signed: r.Signed},
+	}[r.Act]
+	if act == nil || r.Signed.Revision != r.Seen {
+		return schemas.Faultf(schemas.CodeBadRequest, "what is signed of a rule is that it is promoted, rejected or downweighted, at the revision that was seen")
+	}
+	if err := evidence.FreshPerson(schemas.RuleAggregate(r.ID), act, b.now()); err != nil {
+		return schemas.Faultf(schemas.CodeRefused, "%v", err)
+	}
+	return nil
 }
 
 // command is what an act means on a rule as it stands. It fills in the id of a
@@ -58,12 +80,12 @@ func (b *Book) command(ctx context.Context, r *schemas.RuleChangeRequest, reply 
 		return func(state rule.State) (rule.Command, error) { return b.revert(ctx, r, state) }, nil
 	case schemas.RulePromote:
 		return func(state rule.State) (rule.Command, error) {
-			return rule.Promote{Reason: r.Reason, Unfit: b.unfit(state.Rule)}, nil
+			return rule.Promote{Reason: r.Reason, Signed: r.Signed, Unfit: b.unfit(state.Rule)}, nil
 		}, nil
 	case schemas.RuleReject:
-		return plain(rule.Reject{Reason: r.Reason}), nil
+		return plain(rule.Reject{Reason: r.Reason, Signed: r.Signed}), nil
 	case schemas.RuleDownweight:
-		return plain(rule.Downweight{Reason: r.Reason}), nil
+		return plain(rule.Downweight{Reason: r.Reason, Signed: r.Signed}), nil
 	case schemas.RuleDescribe:
 		return plain(rule.Describe{Symptoms: r.Symptoms, Reason: r.Reason}), nil
 	}

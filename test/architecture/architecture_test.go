@@ -97,6 +97,7 @@ var shared = []string{"test/conformance", "test/processor"}
 var owners = map[string][]string{
 	"github.com/nats-io/nats-server":   {"bus/embedded"},
 	"github.com/nats-io/nats.go":       {"bus"},
+	"github.com/zalando/go-keyring":    {"bus/vault"},
 	"github.com/cockroachdb/pebble":    {"projections/pebblestore"},
 	"github.com/neo4j/neo4j-go-driver": {"projections/neo4jmirror"},
 	"github.com/blevesearch/bleve":     {"retrieval/lexical", "retrieval/fulltext"},
@@ -183,6 +184,7 @@ func TestCoresStayPure(t *testing.T) {
 // exempt names packages on the floors of the pure that import what is impure, and why.
 var exempt = map[string]string{
 	"schemas/atomicfile":  "it writes small files",
+	"schemas/origin":      "it asks git which repository a folder belongs to",
 	"schemas/filelock":    "it locks files",
 	"observer/classify":   "its generators of random numbers are seeded with data",
 	"retrieval/benchmark": "its generators of random numbers are seeded with data",

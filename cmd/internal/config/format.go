@@ -39,8 +39,9 @@ func steps() []step {
 		// into the quarantine, and decide without. Every new type or version of an
 		// event needs such a step: TestNewEventsRaiseTheFormat says so.
 		func(Layout) error { return nil },
-		// Directories of which older programs would take what is left of records
-		// whose texts are forgotten for records that somebody altered.
+		// The same, for starts of sessions that name their repository and acts that
+		// persons signed; and for records whose texts are forgotten, of which older
+		// programs would take what is left for records that somebody altered.
 		func(Layout) error { return nil },
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/bus/vault"
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/cmd/internal/launch"
 	"github.com/writbus/writ/schemas"
@@ -28,7 +29,7 @@ func Connect(ctx context.Context, at config.Endpoint, dataDir, role string, o bu
 	if err != nil {
 		return nil, err
 	}
-	own, err := bus.LoadCredential(filepath.Dir(path), role)
+	own, err := vault.Credential(dataDir, filepath.Dir(path), role, at.Daemon != "")
 	switch {
 	case err == nil:
 		o = o.As(own)

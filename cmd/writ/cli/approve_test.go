@@ -10,9 +10,11 @@ import (
 	"time"
 
 	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/bus/vault"
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/cmd/writ/cli/client"
 	"github.com/writbus/writ/cmd/writ/cli/sessions"
+	"github.com/writbus/writ/projections/audit/evidence"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -36,6 +38,12 @@ func answering(t *testing.T, s *services, typed, decline string) (out, problems 
 			return s, nil
 		},
 	}}
+	if s.before != nil {
+		s.before(c)
+		if dir, err := c.Env.DataDir(); err != nil || config.WriteEndpoint(dir, config.Endpoint{URL: "nats://x", PID: os.Getpid()}) != nil {
+			t.Fatal(err)
+		}
+	}
 	err = sessions.Approve(t.Context(), c, "", "s", decline)
 	return stdout.String(), stderr.String(), err
 }
@@ -85,6 +93,49 @@ func TestApproveShowsWhatItApproves(t *testing.T) {
 	}
 	if sent.ActID == "" || sent.Channel != sessions.ChannelTerminal || sent.Gate != "plan" || sent.Session != "s" {
 		t.Errorf("sent %+v", sent)
+	}
+}
+
+// TestApproveSignsWithThePersonsKey: exactly what was shown, by the key that is kept.
+func TestApproveSignsWithThePersonsKey(t *testing.T) {
+	vault.Fake()
+	s := approver(planOffer)
+	var dir string
+	s.before = func(c *client.Client) {
+		var err error
+		if dir, err = c.Env.DataDir(); err != nil {
+			t.Fatal(err)
+		}
+		key, err := evidence.NewKey("ann@example.org")
+		if err != nil {
+			t.Fatal(err)
+		}
+		secrets, err := c.Secrets()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if place, err := secrets.KeepPerson(key); err != nil || place != "the keyring" {
+			t.Fatalf("kept in %s, %v", place, err)
+		}
+	}
+	if _, _, err := approving(t, s, "yes\n"); err != nil {
+		t.Fatal(err)
+	}
+	var sent schemas.ApproveRequest
+	if err := json.Unmarshal([]byte(s.asked[schemas.SvcApprove][0]), &sent); err != nil {
+		t.Fatal(err)
+	}
+	act := schemas.GateApproved{Gate: sent.Gate, Fingerprint: sent.Fingerprint, Signed: sent.Signed}
+	if by, err := evidence.Person(schemas.Session("s"), act); err != nil || by.Name() != "ann@example.org" || sent.Signed.Act != sent.ActID {
+		t.Errorf("%+v is signed by %v, %v", sent, by, err)
+	}
+	if err := vault.Put(vault.Name(dir, "person"), "no key"); err != nil {
+		t.Fatal(err)
+	}
+	s = approver(planOffer)
+	s.before = func(c *client.Client) { c.Env.Vars = []string{"WRIT_HOME=" + dir} }
+	if _, _, err := approving(t, s, "yes\n"); err == nil || !strings.Contains(err.Error(), "writ approve key --new") || len(s.asked[schemas.SvcApprove]) > 0 {
+		t.Errorf("a key that is none: %v", err)
 	}
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/writbus/writ/cmd/writ/cli/memory"
 	"github.com/writbus/writ/cmd/writ/cli/rules"
 	"github.com/writbus/writ/cmd/writ/cli/sessions"
+	"github.com/writbus/writ/cmd/writ/cli/team"
 	"github.com/writbus/writ/enforcement/owncommand"
 	"github.com/writbus/writ/schemas/spelling"
 )
@@ -105,7 +106,7 @@ and keeps everything that happened in a log that can be replayed.`,
 	add(groupFind, append(files.Commands(c), a.findCommand())...)
 	add(groupTeach, slices.Concat(rules.Commands(c, graph.Command(c)), []*cobra.Command{memory.Command(c), agents.Command(c)})...)
 	add(groupProve, history.Commands(c, lifecycle.WhatIf(c))...)
-	add(groupSetUp, lifecycle.SetUp(c)...)
+	add(groupSetUp, append(lifecycle.SetUp(c), team.Command(c))...)
 	root.AddCommand(a.hidden()...)
 	root.SetHelpCommand(a.helpCommand())
 	root.SetHelpCommandGroupID(groupFind)

@@ -243,7 +243,7 @@ func (d *Daemon) openAudit() (*ledger.Auditor, error) {
 		Log: d.conn, Views: d.runtime, Now: d.now, Logger: d.logger, Warn: d.warn,
 		Credentials: d.layout.Credentials(), Evidence: d.layout.Audit(), Witness: d.settings.AuditWitness,
 		Publish: d.settings.AuditPublish, Authorization: os.Getenv(config.AuditAuthorization),
-		Every: d.settings.AuditEvery, SealWithin: sealBudget, PublishWithin: publishBudget,
+		Clean: redact.Text, Every: d.settings.AuditEvery, SealWithin: sealBudget, PublishWithin: publishBudget,
 	}
 	a, err := ledger.Open(o)
 	switch {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/bus/embedded"
+	"github.com/writbus/writ/bus/vault"
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/schemas/atomicfile"
 )
@@ -31,7 +32,7 @@ func (d *Daemon) connectOutside(ctx context.Context) error {
 	if err := os.MkdirAll(d.layout.Credentials(), 0o700); err != nil {
 		return fmt.Errorf("%w: %s: %w", ErrDataDir, d.layout.Credentials(), err)
 	}
-	own, err := bus.LoadCredential(d.layout.Credentials(), string(embedded.RoleDaemon))
+	own, err := vault.Credential(d.layout.Root, d.layout.Credentials(), string(embedded.RoleDaemon), true)
 	switch {
 	case errors.Is(err, bus.ErrNotFound):
 		own = user
@@ -72,7 +73,7 @@ func (d *Daemon) shareUser(address string, user bus.Credential) error {
 	}
 	shared := false
 	for _, role := range []embedded.Role{embedded.RoleHook, embedded.RoleDashboard, embedded.RoleAdmin} {
-		have, err := bus.LoadCredential(d.layout.Credentials(), string(role))
+		have, err := vault.Credential(d.layout.Root, d.layout.Credentials(), string(role), true)
 		if err == nil {
 			shared = shared || have == user
 			continue

@@ -12,7 +12,9 @@ import (
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/bus/embedded"
+	"github.com/writbus/writ/bus/vault"
 	"github.com/writbus/writ/cmd/internal/config"
+	"github.com/writbus/writ/cmd/internal/reach"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -106,6 +108,55 @@ func TestTwoDaemonsOnOneLog(t *testing.T) {
 	}
 	if approvals != 1 {
 		t.Errorf("one act approved %d times", approvals)
+	}
+}
+
+// TestTheKeyringSignsIn: where no file has the credential of a role, the system's
+// keyring does; one that cannot be used is named, and nothing else is tried.
+func TestTheKeyringSignsIn(t *testing.T) {
+	vault.Fake()
+	address := strings.Replace(outsideNATS(t), "writ:secret@", "", 1)
+	data := t.TempDir()
+	settings := config.DefaultSettings()
+	settings.DataDir, settings.MemoryLimit, settings.NATSURL = data, 0, address
+	keep := func(secret string) {
+		t.Helper()
+		for _, role := range []string{"daemon", "hook", "admin"} {
+			if err := vault.Put(vault.Name(data, role), secret); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	keep("SUNOSEED")
+	err := Run(t.Context(), settings, slog.New(slog.DiscardHandler), func(string) { t.Error("it serves") })
+	if err == nil || !strings.Contains(err.Error(), "writ team credential daemon") {
+		t.Errorf("a credential that is none: %v", err)
+	}
+	keep(`{"user":"writ","password":"secret"}`)
+	project := newProject(t, "mode: work\n")
+	ctx, stop := context.WithCancel(t.Context())
+	ready, done := make(chan string, 1), make(chan error, 1)
+	go func() { done <- Run(ctx, settings, slog.New(slog.DiscardHandler), func(url string) { ready <- url }) }()
+	select {
+	case <-ready:
+	case err := <-done:
+		t.Fatal(err)
+	}
+	endpoint, err := config.ReadEndpoint(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := reach.Connect(ctx, endpoint, data, "admin", bus.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := call[schemas.Status](&world{t: t, project: project}, conn, schemas.SvcStatus, bus.None{}); err != nil {
+		t.Error(err)
+	}
+	stop()
+	if err := <-done; err != nil {
+		t.Error(err)
 	}
 }
 

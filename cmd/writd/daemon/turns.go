@@ -15,6 +15,7 @@ import (
 	"github.com/writbus/writ/enforcement/turn"
 	"github.com/writbus/writ/retrieval/rulebook/index"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/origin"
 )
 
 // blobTime bounds reading contents from git. A variable for tests.
@@ -35,8 +36,9 @@ func (d *Daemon) openTurns() {
 	d.turn = turn.New(turn.Options{
 		Sessions: d.sessions, Rules: rules, Memories: memoriesOfTurns{d}, Files: d.files,
 		Meter: d.telemetry, Projects: d.projects, Runner: d.runner, Budget: d.settings.HookBudget, GitTime: blobTime,
-		Guarded: func(dir string) (string, bool) { return config.FindGuarded(root, dir) },
-		Now:     d.now, Logger: d.logger,
+		Guarded:    func(dir string) (string, bool) { return config.FindGuarded(root, dir) },
+		Repository: origin.Of,
+		Now:        d.now, Logger: d.logger,
 	})
 }
 

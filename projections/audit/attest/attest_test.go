@@ -1,6 +1,7 @@
 package attest
 
 import (
+	"cmp"
 	"context"
 	"crypto"
 	"crypto/rand"
@@ -15,6 +16,7 @@ import (
 	"github.com/secure-systems-lab/go-securesystemslib/dsse"
 	"golang.org/x/mod/sumdb/note"
 
+	"github.com/writbus/writ/projections/audit/evidence"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -24,7 +26,9 @@ type story struct {
 	seq uint64
 }
 
-func newStory(roots ...string) *story { return &story{Collector: NewCollector(roots)} }
+func newStory(roots ...string) *story {
+	return &story{Collector: NewCollector(roots, schemas.Repository{Remote: "example.org/shop/web", First: "c0"})}
+}
 
 func (s *story) say(session string, data schemas.Payload) {
 	s.seq++
@@ -36,6 +40,10 @@ func (s *story) say(session string, data schemas.Payload) {
 
 func (s *story) begin(session, project, parent string) {
 	s.say(session, schemas.SessionStarted{Host: "claude", Project: project, Parent: parent})
+}
+
+func (s *story) beginIn(session, project string, r schemas.Repository) {
+	s.say(session, schemas.SessionStarted{Host: "claude", Project: project, Repository: &r})
 }
 
 func (s *story) approve(session string, gates ...string) {
@@ -87,6 +95,18 @@ func TestJudgeAsksForWriteAndApprovals(t *testing.T) {
 		"another project":         {tell: func(s *story) { s.begin("s", "/q", ""); s.write("s", "a.go", "x", "allow", "work") }, why: "no write"},
 		"a folder of the project": {tell: func(s *story) { s.begin("s", "/p/sub", ""); s.write("s", "a.go", "x", "allow", "work") }, change: file1("sub/a.go", "x", ""), ok: true},
 		"another work tree":       {tell: func(s *story) { s.begin("s", "/trees/w", ""); s.write("s", "a.go", "x", "allow", "work") }, ok: true},
+		"a clone elsewhere": {tell: func(s *story) {
+			s.beginIn("s", "/clones/c", schemas.Repository{Remote: "example.org/shop/web"})
+			s.write("s", "a.go", "x", "allow", "work")
+		}, ok: true},
+		"a folder of a clone": {tell: func(s *story) {
+			s.beginIn("s", "/clones/c/sub", schemas.Repository{First: "c0", Below: "sub"})
+			s.write("s", "a.go", "x", "allow", "work")
+		}, change: file1("sub/a.go", "x", ""), ok: true},
+		"a clone of a fork": {tell: func(s *story) {
+			s.beginIn("s", "/clones/c", schemas.Repository{Remote: "example.org/ann/web", First: "c0"})
+			s.write("s", "a.go", "x", "allow", "work")
+		}, why: "no write"},
 		"nothing was decided": {tell: func(s *story) {
 			s.say("s", schemas.ToolFinished{Tool: "Write", Files: []schemas.FileState{{Path: "a.go", SHA256: "x"}}})
 		}, why: "no write"},
@@ -161,6 +181,73 @@ func TestJudgeAsksForWriteAndApprovals(t *testing.T) {
 			f := s.found(c.policy, c.change)
 			if f.OK != c.ok || !strings.Contains(f.Why, c.why) {
 				t.Errorf("%+v, want ok %v, %q", f, c.ok, c.why)
+			}
+		})
+	}
+}
+
+// TestJudgeNamesWhoSigned: an approval counts with the signature of a given person
+// over exactly it.
+func TestJudgeNamesWhoSigned(t *testing.T) {
+	ann, err := evidence.NewKey("ann@example.org")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, public, err := evidence.ReadKey(ann)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := evidence.ParseKey(public)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, stranger := keys(t, "ann@example.org")
+	const act = "0190a0b0-0000-7000-8000-000000000001"
+	sign := func(session string, p schemas.GateApproved) *schemas.Signed {
+		s, err := evidence.SignAct(ann, schemas.Session(session), p, schemas.Signed{Act: act, Time: time.Unix(1, 0)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &s
+	}
+	for name, c := range map[string]struct {
+		session, gate, fingerprint, act string
+		persons                         []note.Verifier
+		change                          func(*schemas.Signed)
+		ok                              bool
+	}{
+		"hers":                 {ok: true},
+		"nobody was asked for": {persons: []note.Verifier{}, change: func(s *schemas.Signed) { s.Signature = nil }, ok: true},
+		"another person's":     {persons: []note.Verifier{stranger}},
+		"of another session":   {session: "r"},
+		"of another gate":      {gate: "tests"},
+		"of other files":       {fingerprint: "g"},
+		"of another act":       {act: "0190a0b0-0000-7000-8000-000000000002"},
+		"of another time":      {change: func(s *schemas.Signed) { s.Time = s.Time.Add(time.Hour) }},
+		"of another revision":  {change: func(s *schemas.Signed) { s.Revision++ }},
+		"without a signature":  {change: func(s *schemas.Signed) { s.Signature = nil }},
+		"with what is no key":  {change: func(s *schemas.Signed) { s.Key = "ann@example.org" }},
+		"under a key that is a stranger's of her name": {change: func(s *schemas.Signed) { s.Key = stranger.Name() + "+00000000+AAAA" }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStory("/p")
+			s.begin("s", "/p", "")
+			p := schemas.GateApproved{Gate: "plan", Fingerprint: "f", Channel: "terminal", Assurance: "terminal", ActID: "terminal:" + act}
+			signed := p
+			signed.Gate, signed.Fingerprint = cmp.Or(c.gate, p.Gate), cmp.Or(c.fingerprint, p.Fingerprint)
+			p.Signed = sign(cmp.Or(c.session, "s"), signed)
+			if p.ActID = "terminal:" + cmp.Or(c.act, act); c.change != nil {
+				c.change(p.Signed)
+			}
+			s.say("s", p)
+			s.write("s", "a_test.go", "x", "allow", "work")
+			policy := Policy{Persons: c.persons}
+			if c.persons == nil {
+				policy.Persons = []note.Verifier{stranger, key}
+			}
+			f := s.found(policy, file1("a_test.go", "x", ""))
+			if f.OK != c.ok || c.ok && c.persons == nil && !strings.Contains(f.Why, "ann@example.org (terminal)") {
+				t.Errorf("%+v", f)
 			}
 		})
 	}

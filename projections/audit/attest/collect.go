@@ -12,6 +12,7 @@ import (
 // is fed in the order of the log.
 type Collector struct {
 	roots     []string // of the repository's work trees, slashes
+	origin    schemas.Repository
 	sessions  map[string]*session
 	approvals []Approval
 	writes    []write // in order
@@ -44,9 +45,10 @@ type call struct {
 	at Event
 }
 
-// NewCollector returns one for the work trees of a repository.
-func NewCollector(roots []string) *Collector {
-	c := &Collector{sessions: map[string]*session{}, red: map[file]Event{}}
+// NewCollector returns one for the work trees of a repository. Other clones are
+// taken for its own where their sessions say that they are of the same origin.
+func NewCollector(roots []string, origin schemas.Repository) *Collector {
+	c := &Collector{origin: origin, sessions: map[string]*session{}, red: map[file]Event{}}
 	for _, r := range roots {
 		c.roots = append(c.roots, path.Clean(strings.ReplaceAll(r, `\`, "/")))
 	}
@@ -96,11 +98,14 @@ func (c *Collector) Add(e schemas.Event) {
 	switch p := e.Data.(type) {
 	case schemas.SessionStarted:
 		s.project, s.host, s.parent = path.Clean(strings.ReplaceAll(p.Project, `\`, "/")), p.Host, p.Parent
+		if p.Repository != nil {
+			c.alsoIn(s.project, *p.Repository)
+		}
 	case schemas.GateApproved:
 		s.gates[p.Gate] = len(c.approvals)
 		c.approvals = append(c.approvals, Approval{
 			Session: id, Gate: p.Gate, Channel: p.Channel, Assurance: p.Assurance, Fingerprint: p.Fingerprint,
-			Files: p.Files, Planned: p.PlannedFiles, Time: e.Time, Event: placeOf(e),
+			Files: p.Files, Planned: p.PlannedFiles, Time: e.Time, Event: placeOf(e), Act: p.ActID, Signed: p.Signed,
 		})
 	case schemas.GateInvalidated:
 		delete(s.gates, p.Gate)
@@ -129,6 +134,17 @@ func (c *Collector) Add(e schemas.Event) {
 		if p.Kind == "test" {
 			s.tests = &Tests{Session: id, Command: p.Command, Outcome: p.Outcome, Time: e.Time, Event: placeOf(e)}
 		}
+	}
+}
+
+// alsoIn takes the work tree of a project for one of the repository, where it is of
+// the same origin.
+func (c *Collector) alsoIn(project string, r schemas.Repository) {
+	below := r.Below
+	r.Below = ""
+	root := strings.TrimSuffix(strings.TrimSuffix(project, below), "/")
+	if c.origin.Same(r) && strings.HasSuffix(project, below) && root != "" && !slices.Contains(c.roots, root) {
+		c.roots = append(c.roots, root)
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/mod/sumdb/note"
+
 	"github.com/writbus/writ/schemas"
 )
 
@@ -12,6 +14,9 @@ import (
 type Policy struct {
 	// Rungs are the assurances that an approval may have; empty for any.
 	Rungs []string
+	// Persons are the keys of those whose approvals count; empty for anybody's. What
+	// they approved otherwise than in a terminal bears no signature.
+	Persons []note.Verifier
 	// Recorded takes writes outside of work mode, too, which nobody approved.
 	Recorded bool
 	// Tests asks that the tests of each writing session passed afterwards.
@@ -113,7 +118,15 @@ func (k Path) inOrder(s Predicate, p Policy) (string, bool) {
 		if len(p.Rungs) > 0 && !slices.Contains(p.Rungs, a.Assurance) {
 			return fmt.Sprintf("the %s was approved by %s alone", gate, a.Channel), false
 		}
-		said = append(said, fmt.Sprintf("%s approved by %s %s", gate, a.Channel, a.Time.UTC().Format("2006-01-02 15:04")))
+		by := a.Channel
+		if len(p.Persons) > 0 {
+			name, is := a.Person(p.Persons)
+			if !is {
+				return fmt.Sprintf("the approval of the %s bears no signature of a given person", gate), false
+			}
+			by = fmt.Sprintf("%s (%s)", name, a.Channel)
+		}
+		said = append(said, fmt.Sprintf("%s approved by %s %s", gate, by, a.Time.UTC().Format("2006-01-02 15:04")))
 	}
 	return strings.Join(said, ", "), true
 }

@@ -19,6 +19,9 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/mod/sumdb/note"
+
+	"github.com/writbus/writ/projections/audit/evidence"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -103,6 +106,21 @@ type Approval struct {
 	Planned     []string            `json:"planned_files,omitempty"`
 	Time        time.Time           `json:"time"`
 	Event       Event               `json:"event"`
+	// Act is the person's act, and Signed the signature over it, nil for none.
+	Act    string          `json:"act,omitempty"`
+	Signed *schemas.Signed `json:"signed,omitempty"`
+}
+
+// Person is whose signature an approval bears, if it is one of the keys'.
+func (a Approval) Person(keys []note.Verifier) (name string, is bool) {
+	if a.Signed == nil || !strings.HasSuffix(a.Act, ":"+a.Signed.Act) {
+		return "", false
+	}
+	by, err := evidence.Person(schemas.Session(a.Session), schemas.GateApproved{Gate: a.Gate, Fingerprint: a.Fingerprint, Signed: a.Signed})
+	if err != nil {
+		return "", false
+	}
+	return by.Name(), slices.ContainsFunc(keys, func(k note.Verifier) bool { return k.Name() == by.Name() && k.KeyHash() == by.KeyHash() })
 }
 
 // Tests is how the tests of a session ended last, after its last write of a file

@@ -24,6 +24,7 @@ import (
 	"github.com/writbus/writ/projections/audit/attest"
 	"github.com/writbus/writ/schemas"
 	"github.com/writbus/writ/schemas/excerpt"
+	"github.com/writbus/writ/schemas/origin"
 )
 
 // Repository asks git about the repository around a folder. It takes no replaced
@@ -82,11 +83,19 @@ func (r Repository) Difference(ctx context.Context, revision string) (d schemas.
 		}
 		d.Parents = strings.Fields(line)[1:]
 	}
-	if d.Roots, err = r.roots(ctx); err != nil {
+	if err = r.place(ctx, &d); err != nil {
 		return d, err
 	}
 	d.Changes, err = r.changes(ctx, d.Commit, d.Parents)
 	return d, err
+}
+
+// place says where the repository lies on this machine, and which it is.
+func (r Repository) place(ctx context.Context, d *schemas.AttestRequest) (err error) {
+	d.Repository = origin.Of(ctx, r.Dir)
+	d.Repository.Below = "" // paths of a difference are from the root
+	d.Roots, err = r.roots(ctx)
+	return err
 }
 
 // roots are the folders of the repository's work trees, as a project's root is
@@ -302,7 +311,7 @@ func (r Repository) Staged(ctx context.Context) (d schemas.AttestRequest, err er
 	if heads, err := os.ReadFile(merged); err == nil {
 		d.Parents = append(d.Parents, strings.Fields(string(heads))...)
 	}
-	if d.Roots, err = r.roots(ctx); err != nil {
+	if err = r.place(ctx, &d); err != nil {
 		return d, err
 	}
 	d.Changes, err = r.changes(ctx, d.Tree, d.Parents)

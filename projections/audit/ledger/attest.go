@@ -27,7 +27,7 @@ func (a *Auditor) attest(ctx context.Context, r schemas.AttestRequest) (schemas.
 	if err != nil {
 		return schemas.Attested{}, err
 	}
-	c, err := a.collect(ctx, r.Roots, sessions)
+	c, err := a.collect(ctx, r, sessions)
 	if err != nil {
 		return schemas.Attested{}, err
 	}
@@ -62,8 +62,8 @@ func (a *Auditor) writers(ctx context.Context, changes []schemas.AttestChange) (
 }
 
 // collect folds all that happened in some sessions.
-func (a *Auditor) collect(ctx context.Context, roots []string, sessions map[string]bool) (*attest.Collector, error) {
-	c := attest.NewCollector(roots)
+func (a *Auditor) collect(ctx context.Context, r schemas.AttestRequest, sessions map[string]bool) (*attest.Collector, error) {
+	c := attest.NewCollector(r.Roots, r.Repository)
 	if len(sessions) == 0 {
 		return c, nil
 	}

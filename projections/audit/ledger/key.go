@@ -9,10 +9,10 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 
 	"golang.org/x/mod/sumdb/note"
 
+	"github.com/writbus/writ/projections/audit/evidence"
 	"github.com/writbus/writ/schemas/atomicfile"
 )
 
@@ -42,13 +42,9 @@ func loadOrCreateKey(dir string) (signingKey, error) {
 	if info, err := os.Stat(path); err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
 		return signingKey{}, fmt.Errorf("the key of the audit, %s, can be read by others. Make it yours alone: chmod 600 %s", path, path)
 	}
-	secret, public, _ := strings.Cut(strings.TrimSpace(string(raw)), "\n")
-	k := signingKey{public: strings.TrimSpace(public)}
-	if k.signer, err = note.NewSigner(strings.TrimSpace(secret)); err == nil {
-		k.verifier, err = note.NewVerifier(k.public)
-	}
-	if err == nil && (k.signer.Name() != k.verifier.Name() || k.signer.KeyHash() != k.verifier.KeyHash()) {
-		err = errors.New("its lines do not belong together")
+	var k signingKey
+	if k.signer, k.public, err = evidence.ReadKey(string(raw)); err == nil {
+		k.verifier, err = evidence.ParseKey(k.public)
 	}
 	if err != nil {
 		return signingKey{}, fmt.Errorf("%s: %w. Restore it from a backup; or move it and the folder audit away to begin anew", path, err)
@@ -61,13 +57,12 @@ func createKey(path string) ([]byte, error) {
 	if _, err := rand.Read(name); err != nil {
 		return nil, err
 	}
-	secret, public, err := note.GenerateKey(rand.Reader, "writ-"+hex.EncodeToString(name))
+	text, err := evidence.NewKey("writ-" + hex.EncodeToString(name))
 	if err != nil {
 		return nil, err
 	}
-	raw := []byte(secret + "\n" + public + "\n")
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
 	}
-	return raw, atomicfile.Write(path, raw, 0o600)
+	return []byte(text), atomicfile.Write(path, []byte(text), 0o600)
 }

@@ -28,6 +28,8 @@ type Options struct {
 	Now    func() time.Time
 	Logger *slog.Logger
 	Warn   func(string) // told what was damaged and mended
+	// Clean takes secrets out of a text that leaves this machine.
+	Clean func(text string) string
 
 	Credentials string // the folder of the signing key
 	Evidence    string // the folder of checkpoints and hashes
@@ -89,6 +91,9 @@ func (a *Auditor) Endpoints() []bus.Endpoint {
 		bus.Answer("audit_seal", schemas.SvcAuditSeal, a.sealNow),
 		bus.Answer("audit_prove", schemas.SvcAuditProve, a.prove),
 		bus.Answer("audit_attest", schemas.SvcAuditAttest, a.attest),
+		bus.Answer("audit_leaving", schemas.SvcLeaving, func(ctx context.Context, r schemas.LeavingRequest) (schemas.LeavingReply, error) {
+			return leave(ctx, a, r)
+		}),
 	}
 }
 

@@ -11,9 +11,11 @@ package report
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"time"
 
+	"github.com/writbus/writ/projections/audit/evidence"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -135,6 +137,7 @@ func (c *Collector) read(e schemas.ReplayEvent, a *Act) bool {
 	case schemas.GateApproved{}.EventType():
 		g := as[schemas.GateApproved](e)
 		a.Kind, a.What, a.Channel, a.Assurance, a.Fingerprint, a.Files = Approved, g.Gate, g.Channel, g.Assurance, g.Fingerprint, g.Files
+		a.Reason = signedBy(e.Aggregate, g)
 	case schemas.ApprovalRefused{}.EventType():
 		r := as[schemas.ApprovalRefused](e)
 		a.Kind, a.What, a.Channel, a.Reason = Refused, r.Gate, r.Channel, strings.Join(append([]string{r.Reason}, r.Problems...), "; ")
@@ -184,6 +187,18 @@ func ruleOrMemory(e schemas.ReplayEvent, a *Act) bool {
 		return false
 	}
 	return true
+}
+
+// signedBy says with whose key an act was signed, "" where it was not.
+func signedBy(on schemas.Aggregate, act schemas.PersonAct) string {
+	if act.Signature() == nil {
+		return ""
+	}
+	key, err := evidence.Person(on, act)
+	if err != nil {
+		return err.Error()
+	}
+	return fmt.Sprintf("signed with the key %s+%08x", key.Name(), key.KeyHash())
 }
 
 func targetOf(d schemas.ToolDecided) string {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/projections/audit/evidence"
+	"github.com/writbus/writ/projections/audit/leaving"
 	"github.com/writbus/writ/schemas"
 	"golang.org/x/mod/sumdb/note"
 )
@@ -40,6 +41,16 @@ func Streams(ctx context.Context, log Log, streams []schemas.Stream, places []st
 	}
 	all.Wait()
 	return reports, errors.Join(errs...)
+}
+
+// Copies holds a file of copies that left a log against what was signed of them; is
+// says whether it is one. It returns leaving.ErrFile.
+func Copies(file []byte, key note.Verifier) (read leaving.Read, is bool, err error) {
+	if !bytes.HasPrefix(file, []byte(`{"stream":`)) && !bytes.HasPrefix(file, []byte(`{"checkpoint":`)) {
+		return read, false, nil
+	}
+	read, err = leaving.Verify(bytes.NewReader(file), key)
+	return read, true, err
 }
 
 // checkStream reads one stream and compares.

@@ -4,8 +4,11 @@ import (
 	"bufio"
 	"strings"
 
+	"github.com/writbus/writ/bus/vault"
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/enforcement/ancestry"
+	"github.com/writbus/writ/projections/audit/evidence"
+	"github.com/writbus/writ/schemas"
 )
 
 // IsPerson returns why whoever runs this command cannot be taken for the user:
@@ -86,6 +89,32 @@ func (a *Client) NotForAgents() error {
 			"Run it in a terminal of your own. For scripts of yours, set `scripts: allow` in "+a.settingsFile()+"; `terminals` there names programs whose terminals count.")
 	}
 	return nil
+}
+
+// Secrets are those of this data directory.
+func (a *Client) Secrets() (vault.Secrets, error) {
+	dir, err := a.Env.DataDir()
+	return vault.Secrets{DataDir: dir, Credentials: config.Layout{Root: dir}.Credentials()}, err
+}
+
+// Sign signs an act with the person's key; nil where the person has none.
+func (a *Client) Sign(what string, on schemas.Aggregate, act schemas.PersonAct, s schemas.Signed) (*schemas.Signed, error) {
+	secrets, err := a.Secrets()
+	if err != nil {
+		return nil, Explain(what, err)
+	}
+	key, place, err := secrets.Person()
+	if err == nil && key == "" {
+		return nil, nil
+	}
+	if err == nil {
+		s.Time = a.Env.Now()
+		s, err = evidence.SignAct(key, on, act, s)
+	}
+	if err != nil {
+		return nil, Refused(what, "your key, in "+place+", cannot be used: "+OneLine(err.Error()), "Restore it, or draw another: writ approve key --new NAME.")
+	}
+	return &s, nil
 }
 
 // AskLine asks the person at the terminal for a line.

@@ -108,6 +108,7 @@ func (a attests) attest(ctx context.Context, revision, out string, beside bool) 
 // attestFlags say what a difference is held against.
 type attestFlags struct {
 	evidence, keys, except []string
+	persons                []string
 	assurance              string
 	recorded, tests        bool
 }
@@ -126,7 +127,9 @@ It needs neither the log nor the daemon. Without --key the key of this installat
 counts; a forge is given keys, a file of them or several.
 
 People write files, too: --except takes patterns of files of which nothing is asked.
---recorded takes files that were written outside of work mode, which nobody approved.`,
+--recorded takes files that were written outside of work mode, which nobody approved.
+--person asks that each approval bears the signature of one of these persons, and
+names them: writ approve key.`,
 		Example: `  writ audit attest verify origin/main..HEAD --key team.keys
   writ audit attest verify --evidence evidence.json --key key.pub --assurance terminal
   writ audit attest verify HEAD --key key.pub --except 'docs/**' --tests`,
@@ -139,6 +142,7 @@ People write files, too: --except takes patterns of files of which nothing is as
 	flags.StringArrayVar(&f.evidence, "evidence", nil, "`file` with statements, one a line; may be repeated")
 	flags.StringArrayVar(&f.keys, "key", nil, "public `key`, or a file with one a line; may be repeated")
 	flags.StringArrayVar(&f.except, "except", nil, "`pattern` of files of which nothing is asked, such as docs/**; may be repeated")
+	flags.StringArrayVar(&f.persons, "person", nil, "public `key` of who may approve (writ approve key), or a file with one a line; may be repeated")
 	flags.StringVar(&f.assurance, "assurance", "", "least assurance of an approval: "+strings.Join(schemas.Assurances(), ", "))
 	flags.BoolVar(&f.recorded, "recorded", false, "take files that were written outside of work mode")
 	flags.BoolVar(&f.tests, "tests", false, "ask that tests passed after a file was written")
@@ -160,6 +164,11 @@ func (a attests) verify(ctx context.Context, revision string, f attestFlags) err
 	policy, err := f.policy()
 	if err != nil {
 		return err
+	}
+	if len(f.persons) > 0 {
+		if policy.Persons, err = a.keys(what, f.persons); err != nil {
+			return err
+		}
 	}
 	keys, err := a.keys(what, f.keys)
 	if err != nil {

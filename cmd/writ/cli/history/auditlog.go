@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/mod/sumdb/note"
@@ -18,6 +19,7 @@ import (
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/cmd/writ/cli/client"
 	"github.com/writbus/writ/projections/audit/evidence"
+	"github.com/writbus/writ/projections/audit/verify"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -239,6 +241,14 @@ func (a *app) verifyProof(path, keyFlag string) error {
 	key, err := a.auditKey(what, keyFlag)
 	if err != nil {
 		return err
+	}
+	if read, is, err := verify.Copies(text, key); is {
+		if err != nil {
+			return client.Refused(what+" "+path, err.Error(), "Do not rely on what it says.")
+		}
+		return a.Print(read, func() {
+			a.Printf("%s of the log %s, as they were signed %s\n", client.Plural(int(read.Copies), "copy", "copies"), read.Log, read.Time.Local().Format(time.DateTime))
+		})
 	}
 	proof, err := evidence.ReadProof(text)
 	if err != nil {

@@ -3,35 +3,46 @@ package history
 import (
 	"bytes"
 	"context"
+	"maps"
+	"slices"
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/writ/cli/client"
 	"github.com/writbus/writ/enforcement/passkey"
+	"github.com/writbus/writ/projections/audit/evidence"
 	"github.com/writbus/writ/projections/audit/verify"
 	"github.com/writbus/writ/schemas"
 )
 
-// checkPasskeys checks every approval by passkey from the public key alone.
-func checkPasskeys(ctx context.Context, log verify.Log) (passkey.Report, error) {
+// checkSignatures checks every approval by passkey, and every act that a person
+// signed, from the public keys alone.
+func checkSignatures(ctx context.Context, log verify.Log) (passkey.Report, evidence.Persons, error) {
 	var a passkey.Audit
+	var persons evidence.Persons
 	err := eventsAbout(ctx, log, schemas.StreamArtifacts, func(e schemas.Event) {
 		if e.Aggregate == schemas.Passkeys() {
 			a.Passkey(e)
 		}
 	})
 	if err == nil {
-		err = eventsAbout(ctx, log, schemas.StreamSessions, a.Session)
+		err = eventsAbout(ctx, log, schemas.StreamSessions, func(e schemas.Event) {
+			a.Session(e)
+			persons.Count(e)
+		})
 	}
-	return a.Report(), err
+	if err == nil {
+		err = eventsAbout(ctx, log, schemas.StreamRules, persons.Count)
+	}
+	return a.Report(), persons, err
 }
 
-// eventsAbout hands over the events of the records that name passkeys. A record
+// eventsAbout hands over the events of the records that name passkeys or are signed. A record
 // that cannot be decoded, or that is missing, the comparison with what was signed
 // names.
 func eventsAbout(ctx context.Context, log verify.Log, stream schemas.Stream, take func(schemas.Event)) error {
 	return log.Follow(ctx, stream, 0, bus.FollowOptions{MaxBatch: 4096, UntilEnd: true, Unparsed: true}, func(records []schemas.Record) error {
 		for _, r := range records {
-			if !bytes.Contains(r.Message.Body, []byte("passkey")) && !bytes.Contains(r.Message.Body, []byte("credential_id")) {
+			if !bytes.Contains(r.Message.Body, []byte("passkey")) && !bytes.Contains(r.Message.Body, []byte("credential_id")) && !bytes.Contains(r.Message.Body, []byte(`"signed":`)) {
 				continue
 			}
 			events, err := r.Events()
@@ -44,6 +55,17 @@ func eventsAbout(ctx context.Context, log verify.Log, stream schemas.Stream, tak
 		}
 		return nil
 	})
+}
+
+// showPersons says who signed, nothing where nobody did.
+func showPersons(a *client.Client, p evidence.Persons) {
+	st := a.Env.Style(a.Out)
+	for _, name := range slices.Sorted(maps.Keys(p.By)) {
+		a.Printf("%s %s signed %s\n", st.Green("✓"), client.Printable(name), client.Plural(p.By[name], "act", "acts"))
+	}
+	for _, bad := range p.Bad {
+		a.Printf("%s event %s on %s: %s\n", st.Red("✗"), client.Printable(bad.Event), client.Printable(bad.On), client.Printable(bad.Why))
+	}
 }
 
 // showPasskeys says what was found of approvals by passkey, nothing where there are

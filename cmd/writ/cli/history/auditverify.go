@@ -30,7 +30,8 @@ func (a *app) auditVerifyCommand() *cobra.Command {
 		Long: `Without PROOF: has the log signed as it stands, reads every stream again, and
 compares each record with the hashes and every signed checkpoint that were kept.
 A record that was altered, removed, inserted or moved is named. So is an approval
-by passkey that its signature does not bear out, checked from the public key alone.
+by passkey, or an act that a person signed (writ approve key), that its signature
+does not bear out, checked from the public key alone.
 Exit code 1 says that something was found.
 
 Records that were damaged and given up by writ repair are named each time. They are
@@ -71,6 +72,7 @@ type verified struct {
 	Witness  string            `json:"witness,omitempty"`
 	Streams  []evidence.Report `json:"streams"`
 	Passkeys passkey.Report    `json:"passkeys"`
+	Persons  evidence.Persons  `json:"persons"`
 	Problems []string          `json:"problems,omitempty"`
 	// Restored are the backups that the log was restored from, as it says itself.
 	Restored []schemas.LogRestored `json:"restored,omitempty"`
@@ -99,8 +101,8 @@ func (a *app) verifyLog(ctx context.Context, f verifyFlags) error {
 	}
 	if !v.OK {
 		why := "the log is not the one that was signed"
-		if len(v.Passkeys.Bad) > 0 {
-			why = "an approval by passkey is not borne out by its signature, or the log is not the one that was signed"
+		if len(v.Passkeys.Bad)+len(v.Persons.Bad) > 0 {
+			why = "an act is not borne out by its signature, or the log is not the one that was signed"
 		}
 		return client.Refused(what, why, "Keep the data directory as it is, and compare with a backup or a published copy (--against).")
 	}
@@ -166,10 +168,10 @@ func (a *app) checkLog(ctx context.Context, what string, f verifyFlags) (v verif
 		v.OK = v.OK && r.OK()
 	}
 	if f.stream == "" {
-		if v.Passkeys, err = checkPasskeys(ctx, log); err != nil && !errors.Is(err, bus.ErrGap) {
+		if v.Passkeys, v.Persons, err = checkSignatures(ctx, log); err != nil && !errors.Is(err, bus.ErrGap) {
 			return v, client.Explain(what, err)
 		}
-		v.OK = v.OK && len(v.Passkeys.Bad) == 0
+		v.OK = v.OK && len(v.Passkeys.Bad) == 0 && len(v.Persons.Bad) == 0
 	}
 	v.Seconds = a.Env.Now().Sub(began).Seconds()
 	return v, nil
@@ -218,6 +220,7 @@ func (a *app) showVerified(v verified) {
 		a.Printf("%s %s\n", st.Yellow("·"), text)
 	}
 	a.showPasskeys(v.Passkeys)
+	showPersons(a.Client, v.Persons)
 	for _, p := range v.Problems {
 		a.Printf("%s %s\n", st.Red("✗"), p)
 	}

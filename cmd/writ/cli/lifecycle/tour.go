@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"context"
+	_ "embed" // what is written in the tour
 	"errors"
 	"fmt"
 	"os"
@@ -77,44 +78,15 @@ func (t *tour) run(ctx context.Context) error {
 }
 
 // What is said and written in the tour.
-const (
-	tourPrompt = "Add a retry with backoff to the payment request in Go."
-	tourTests  = `package payment
+const tourPrompt = "Add a retry with backoff to the payment request in Go."
 
-import (
-	"errors"
-	"testing"
-)
-
-func TestRetryEndsWithTheFirstSuccess(t *testing.T) {
-	calls := 0
-	err := Retry(5, func(attempt int) {}, func() error {
-		if calls++; calls < 3 {
-			return errors.New("503 Service Unavailable")
-		}
-		return nil
-	})
-	if err != nil || calls != 3 {
-		t.Fatalf("Retry = %v after %d calls, want success after 3", err, calls)
-	}
-}
-`
-	tourCode = `package payment
-
-import "fmt"
-
-// Retry repeats a request that is safe to repeat, and waits between attempts.
-func Retry(attempts int, wait func(attempt int), send func() error) error {
-	var err error
-	for i := range attempts {
-		if err = send(); err == nil {
-			return nil
-		}
-		wait(i)
-	}
-	return fmt.Errorf("after %d attempts: %w", attempts, err)
-}
-`
+var (
+	//go:embed tour/retry_test.go.txt
+	tourTests string
+	//go:embed tour/retry.go.txt
+	tourCode string
+	//go:embed tour/plan.md
+	tourPlanText string
 )
 
 // tourPlan cites the rules the prompt brought: citing one that was not shown
@@ -127,27 +99,7 @@ func (t *tour) tourPlan() string {
 			rules += "- " + id + ": how the retry is built and bounded\n"
 		}
 	}
-	return `# Plan: retry payments
-
-## Files
-
-- ` + "`retry.go`" + ` – new: repeats a request a bounded number of times
-- ` + "`retry_test.go`" + ` – new: success after failures, and giving up
-
-## Analysis
-
-A payment request fails now and then with a 503. It carries an idempotency key,
-so repeating it is safe. Attempts are bounded and the pause between them grows;
-the pause is passed in, so that tests do not wait.
-
-## Rules Applied
-
-` + rules + `
-## Capabilities
-
-- [ ] A request that succeeds at a later attempt succeeds
-- [ ] A request that keeps failing ends with the last reason
-`
+	return strings.Replace(tourPlanText, "RULES\n", rules, 1)
 }
 
 func (t *tour) installed(context.Context) error {

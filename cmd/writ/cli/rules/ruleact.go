@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
 	"github.com/writbus/writ/cmd/writ/cli/client"
@@ -158,6 +159,17 @@ func (a *app) ruleRevertCommand() *cobra.Command {
 func (a *app) changeRule(ctx context.Context, what string, request schemas.RuleChangeRequest) error {
 	if err := a.NotForAgents(); err != nil {
 		return err
+	}
+	if act := map[string]schemas.PersonAct{
+		schemas.RulePromote: schemas.RulePromoted{}, schemas.RuleReject: schemas.RuleRejected{}, schemas.RuleDownweight: schemas.RuleDownweighted{},
+	}[request.Act]; act != nil {
+		id, err := uuid.NewV7()
+		if err != nil {
+			return client.Explain(what, err)
+		}
+		if request.Signed, err = a.Sign(what, schemas.RuleAggregate(request.ID), act, schemas.Signed{Act: id.String(), Revision: request.Seen}); err != nil {
+			return err
+		}
 	}
 	reply, err := client.Ask[schemas.RuleChangeReply](ctx, a.Client, client.RoleAdmin, what, schemas.SvcRuleChange, request)
 	if err != nil {

@@ -44,7 +44,7 @@ request.`,
 			return Approve(cmd.Context(), a.Client, client.First(args), session, decline)
 		},
 	}
-	c.AddCommand(client.Named("settings", a.acceptCommand()), a.passkeyCommand())
+	c.AddCommand(client.Named("settings", a.acceptCommand()), a.passkeyCommand(), a.keyCommand())
 	c.Flags().StringVar(&session, "session", "", "the session (default: this project's latest)")
 	c.Flags().StringVar(&decline, "decline", "", "do not approve: tell the agent what to change")
 	return c
@@ -98,6 +98,10 @@ func Approve(ctx context.Context, in *client.Client, gate, session, decline stri
 		return client.Refused("approve", "the answer was not yes", "Nothing was approved. writ approve --decline \"…\" tells the agent what to change.")
 	}
 	request.Fingerprint = offer.Fingerprint
+	signed := schemas.GateApproved{Gate: offer.Gate, Fingerprint: offer.Fingerprint}
+	if request.Signed, err = a.Sign("approve", schemas.Session(session), signed, schemas.Signed{Act: request.ActID}); err != nil {
+		return err
+	}
 	return client.AskThen(ctx, a.Client, client.RoleAdmin, "approve", schemas.SvcApprove, request, func(reply schemas.ActReply) error { return a.showAct("approve", reply) })
 }
 
