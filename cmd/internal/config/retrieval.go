@@ -8,6 +8,7 @@ import (
 
 	"github.com/writbus/writ/retrieval/artifact"
 	"github.com/writbus/writ/retrieval/artifact/strategy"
+	"github.com/writbus/writ/schemas/spelling"
 )
 
 // fixed are the values that hold whatever settings say, by the last part of a key,
@@ -36,6 +37,11 @@ var fixed = map[string]struct{ value, why string }{
 	"ttl_seconds":          {"", "what is remembered is dropped when the index moves"},
 	"max_entries":          {"", "1,000 answers and 5,000 embeddings are remembered"},
 	"max_size":             {"", "1,000 answers and 5,000 embeddings are remembered"},
+	"candidates_ttl":       {"300", "what is remembered is dropped when the index moves"},
+	"embeddings_max":       {"5000", "what is remembered is dropped when the index moves"},
+	"embeddings_ttl":       {"1800", "what is remembered is dropped when the index moves"},
+	"enabled":              {"true", "it always is"},
+	"strategy":             {"", "chunks are declarations and sections"},
 	"preserve_code_blocks": {"true", "declarations stay whole"},
 	"respect_boundaries":   {"true", "declarations and sections stay whole"},
 }
@@ -120,7 +126,7 @@ func each(path string, values map[string]any, f func(path, key string, value any
 func effect(path, key string, value any) []string {
 	known, ok := fixed[key]
 	if !ok {
-		return []string{path + " has no effect: Writ has no such setting"}
+		return []string{path + " has no effect: Writ has no such setting" + mayMean(key, slices.Sorted(maps.Keys(fixed)))}
 	}
 	return why(path, value, known.value, known.why)
 }
@@ -133,6 +139,15 @@ func why(path string, value any, holds, reason string) []string {
 		return []string{fmt.Sprintf("%s has no effect: %s", path, reason)}
 	}
 	return []string{fmt.Sprintf("%s has no effect, %s holds: %s", path, holds, reason)}
+}
+
+// mayMean asks whether a key that is not known is one of others.
+func mayMean(key string, known []string) string {
+	near := spelling.Near(key, known, 1)
+	if len(near) == 0 {
+		return ""
+	}
+	return "; did you mean " + near[0] + "?"
 }
 
 // override reads a strategy as other tools write it.
@@ -155,7 +170,7 @@ func override(path string, values map[string]any) (o strategy.Override, notes []
 			n, isNumber := numberOf(value)
 			o.MinScore, ok = &n, isNumber
 		default:
-			notes = append(notes, path+"."+key+" has no effect: a strategy has no such setting")
+			notes = append(notes, path+"."+key+" has no effect: a strategy has no such setting"+mayMean(key, []string{"types", "tags", "phases", "top_k", "min_score", "threshold"}))
 		}
 		if !ok {
 			return o, nil, fmt.Errorf("%s.%s is %v, which cannot be meant", path, key, value)
