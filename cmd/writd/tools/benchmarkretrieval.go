@@ -60,6 +60,11 @@ func benchmarkRetrieval(ctx context.Context, args []string, out, errw io.Writer)
 	if *budget < 0 {
 		return fmt.Errorf("%w: --context-tokens is %d, must not be negative", errUsage, *budget)
 	}
+	if *sources != "" {
+		if *sources, err = filepath.Abs(*sources); err != nil {
+			return err
+		}
+	}
 	places := &modules{ctx: ctx, project: *project, sources: *sources}
 	var built *files.Project
 	c.Build = func(name string, e search.Embedder) (*search.Index, error) {
