@@ -33,10 +33,10 @@ const (
 
 // typed is a function of the C family: a result, a name, parameters, and no
 // end of a statement behind them.
-var typed = declaration{line: re(`^` + modifiers + `(?:<[^>]+>\s*)?[A-Za-z_][\w.:<>,\[\]?*& ]*[\s*&>\]]\s*([A-Za-z_~][\w:~]*)\s*` + rest), starts: true, kind: "func", loose: true}
+var typed = declaration{line: re(`^` + marks + `(?:[a-z]+\s+)*` + marks + `(?:<[^>]+>\s*)?[A-Za-z_][\w.:<>,\[\]?*&\t ]*[\s*&>\]]\s*([A-Za-z_~][\w:~]*)\s*` + rest), starts: true, kind: "func", loose: true}
 
 // stated is a member that has no body.
-var stated = declaration{line: re(`^` + modifiers + `(?:<[^>]+>\s*)?[A-Za-z_][\w.:<>,\[\]?*&@ ]*[\s*&>\]]\s*([A-Za-z_]\w*)\s*(?:<[^()]*>\s*)?` + balanced + `[^{}()=]*;`), needs: []string{"("}, kind: "func", member: true, loose: true, mark: true}
+var stated = declaration{line: re(`^` + marks + `(?:[a-z]+\s+)*` + marks + `(?:<[^>]+>\s*)?[A-Za-z_][\w.:<>,\[\]?*&@\t ]*[\s*&>\]]\s*([A-Za-z_]\w*)\s*(?:<[^()]*>\s*)?` + balanced + `[^{}()=]*;`), needs: []string{"("}, kind: "func", member: true, loose: true, mark: true}
 
 // constructor has a name and parameters alone, and is a member.
 var constructor = declaration{line: re(`^` + modifiers + `(~?\w+)\s*` + rest), starts: true, kind: "func", member: true, own: true}
@@ -175,7 +175,7 @@ var cFamily = []declaration{
 	{line: re(`^(?:TYPED_)?TEST(?:_[FP]|_CASE)?\s*\(\s*(?:\w+\s*,\s*)?(\w+)`), needs: []string{"TEST"}, kind: "func", top: true},
 	{line: re(`^\}\s*(?:[A-Z_]+\s+)?(\w+)\s*;`), needs: []string{"}"}, kind: "type", top: true, mark: true},
 	constructor,
-	{line: re(`^` + modifiers + `(?:template\s*<.*?>\s*)?` + modifiers + `[A-Za-z_][\w.:<>,\[\]?*& ]*[\s*&>\]]\s*` + cName + `\s*` + rest), starts: true, kind: "func", loose: true},
+	{line: re(`^` + marks + `(?:(?:static\s+)?extern\s+"[^"]*"\s*)?(?:template\s*<.*?>\s*)?` + marks + `[A-Za-z_][\w.:<>,\[\]?*&\t ]*[\s*&>\]]\s*` + cName + `\s*` + rest), starts: true, kind: "func", loose: true},
 	{line: re(`^` + modifiers + `(?:template\s*<.*?>\s*)?((?:\w+(?:<[^<>()]*>)?::)+~?\w+)\s*` + rest), starts: true, needs: []string{"::"}, kind: "func", loose: true},
 	{line: re(`^` + modifiers + `(operator\s+[\w:<>*& ]+?)\s*\(`), needs: []string{"operator"}, kind: "func", member: true},
 	{line: re(`^` + cName + `\s*` + rest), starts: true, kind: "func", loose: true, behind: re(`^[A-Za-z_][\w:<>,*&\s]*$`)},
