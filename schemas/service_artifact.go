@@ -40,9 +40,12 @@ type ArtifactSearchReply struct {
 	Embedder string `json:"embedder,omitempty"` // "" where none took part
 	// Problem says why files were found by their words alone that should have
 	// been compared by meaning, too.
-	Problem    string             `json:"problem,omitempty"`
-	AgentType  string             `json:"agent_type,omitempty"`
-	Phase      string             `json:"phase,omitempty"` // those asked for, joined with ","
+	Problem   string `json:"problem,omitempty"`
+	AgentType string `json:"agent_type,omitempty"`
+	Phase     string `json:"phase,omitempty"` // those asked for, joined with ","
+	// AllTypes says that files of the types which the agent's strategy names do not
+	// answer, and that those of others were searched, too.
+	AllTypes   bool               `json:"all_types,omitempty"`
 	Artifacts  []ArtifactFound    `json:"artifacts"`
 	References []string           `json:"references"` // "@path" of each file, once
 	Confidence ArtifactConfidence `json:"confidence"`
@@ -78,6 +81,7 @@ type ArtifactMetadata struct {
 	LastModified time.Time `json:"last_modified"`
 	Tokens       int       `json:"tokens"` // of the chunk, about
 	Generated    bool      `json:"generated,omitempty"`
+	Copies       []string  `json:"copies,omitempty"` // other files that were found, with the same bytes
 }
 
 // ArtifactConfidence says how sure the answer is, from 0 to 1.

@@ -2,8 +2,10 @@ package files
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/gob"
 	"errors"
 	"fmt"
@@ -16,6 +18,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/klauspost/compress/zstd"
+
 	"github.com/writbus/writ/retrieval/artifact/catalog"
 	"github.com/writbus/writ/retrieval/artifact/search"
 	"github.com/writbus/writ/schemas/atomicfile"
@@ -26,10 +30,12 @@ var ErrSaved = errors.New("artifacts: not a saved index of this project")
 
 const (
 	// savedMagic begins the file of a saved index.
-	savedMagic = "writ artifacts 2\n"
+	savedMagic = "writ artifacts 3\n"
+	// savedWindow is how far back the compression of a saved index looks, bytes.
+	savedWindow = 1 << 20
 	// analysisVersion says what is made of a file's bytes. A test fails where
 	// that changes and this number does not.
-	analysisVersion = 5
+	analysisVersion = 6
 )
 
 // savedProject is what is saved before its files, which come one by one, and the
@@ -114,10 +120,16 @@ func write(ctx context.Context, to string, state savedProject, files []savedFile
 	}
 	return atomicfile.WriteFunc(to, atomicfile.Options{Mode: 0o600, Volatile: true}, func(f *atomicfile.File) error {
 		sum := sha256.New()
-		w := bufio.NewWriterSize(untilDone{ctx, io.MultiWriter(f, sum)}, 1<<16)
-		if _, err := w.WriteString(savedMagic); err != nil {
+		packed := io.MultiWriter(f, sum)
+		if _, err := io.WriteString(packed, savedMagic); err != nil {
 			return err
 		}
+		pack, err := zstd.NewWriter(packed, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(savedWindow))
+		if err != nil {
+			return err
+		}
+		plain := &tally{Writer: pack}
+		w := bufio.NewWriterSize(untilDone{ctx, plain}, 1<<16)
 		entries := gob.NewEncoder(w)
 		if err := entries.Encode(state); err != nil {
 			return err
@@ -130,12 +142,24 @@ func write(ctx context.Context, to string, state savedProject, files []savedFile
 		if err := ix.Save(w); err != nil {
 			return err
 		}
-		if err := w.Flush(); err != nil {
+		if err := cmp.Or(w.Flush(), pack.Close(), binary.Write(packed, binary.BigEndian, plain.n)); err != nil {
 			return err
 		}
-		_, err := f.Write(sum.Sum(nil))
+		_, err = f.Write(sum.Sum(nil))
 		return err
 	})
+}
+
+// tally counts what is written.
+type tally struct {
+	io.Writer
+	n int64
+}
+
+func (w *tally) Write(b []byte) (int, error) {
+	n, err := w.Writer.Write(b)
+	w.n += int64(n)
+	return n, err
 }
 
 // restored takes up the saved index, as far as the log has its files in the same
@@ -165,16 +189,17 @@ func (p *Project) restored(ctx context.Context) *Snapshot {
 	return s
 }
 
-// take reads a saved index, and what it is worth only once its sum was checked.
+// take reads a saved index whose sum is that of its bytes.
 func (p *Project) take(ctx context.Context, f *os.File) (*Snapshot, error) {
-	r, err := newSavedReader(ctx, f)
+	r, err := newSavedReader(ctx, f, true)
 	if err != nil {
 		return nil, err
 	}
+	defer r.close()
 	var state savedProject
 	entries := gob.NewDecoder(r)
 	if err := entries.Decode(&state); err != nil {
-		return nil, r.broken(err)
+		return nil, fmt.Errorf("%w: %w", ErrSaved, err)
 	}
 	switch {
 	case state.Root != p.options.Root:
@@ -187,7 +212,7 @@ func (p *Project) take(ctx context.Context, f *os.File) (*Snapshot, error) {
 	for range state.Files {
 		var f savedFile
 		if err := entries.Decode(&f); err != nil {
-			return nil, r.broken(err)
+			return nil, fmt.Errorf("%w: %w", ErrSaved, err)
 		}
 		if f.Info != nil {
 			if f.Info.Path != f.Path {
@@ -207,10 +232,7 @@ func (p *Project) take(ctx context.Context, f *os.File) (*Snapshot, error) {
 		files.put(f.Path, &file{f.Size, f.ModTime, f.ReadAt, f.Hash, f.Left, f.Problem, f.Wanted, f.Info})
 	}
 	if s.Index, err = search.Load(r, r.left, p.options.Embedder); err != nil {
-		return nil, r.broken(err)
-	}
-	if err := r.check(); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: %w", ErrSaved, err)
 	}
 	if len(indexed) != s.Index.Len() || slices.ContainsFunc(indexed, func(path string) bool { return !s.Index.Has(path) }) {
 		return nil, fmt.Errorf("%w: it holds %d documents of %d", ErrSaved, s.Index.Len(), len(indexed))
@@ -232,10 +254,11 @@ func SavedRoot(file string) (string, error) {
 		return "", fmt.Errorf("artifacts: %w", err)
 	}
 	defer func() { _ = f.Close() }()
-	r, err := newSavedReader(context.Background(), f)
+	r, err := newSavedReader(context.Background(), f, false)
 	if err != nil {
 		return "", err
 	}
+	defer r.close()
 	var state savedProject
 	if err := gob.NewDecoder(r).Decode(&state); err != nil {
 		return "", fmt.Errorf("%w: %w", ErrSaved, err)

@@ -5,33 +5,59 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
-	"hash"
 	"io"
 	"os"
+
+	"github.com/klauspost/compress/zstd"
 )
 
-// savedReader reads the file of a saved index, and adds up what it reads.
+// savedReader reads what the file of a saved index holds.
 type savedReader struct {
 	ctx  context.Context
-	from *bufio.Reader
-	sum  hash.Hash
-	one  [1]byte
-	left int64 // up to the file's sum
+	pack *zstd.Decoder
+	from *bufio.Reader // of that
+	left int64         // bytes that are still to come
 }
 
-func newSavedReader(ctx context.Context, f *os.File) (*savedReader, error) {
+// savedTail is what stands behind the packed bytes: how many they were, and the sum
+// of all that is before it.
+const savedTail = 8 + sha256.Size
+
+// newSavedReader begins to read a file; with checked it is whole, or the error says
+// that it was damaged. It is closed by who asked for it.
+func newSavedReader(ctx context.Context, f *os.File, checked bool) (*savedReader, error) {
+	begin, tail := int64(len(savedMagic)), make([]byte, savedTail)
+	magic := make([]byte, begin)
+	if _, err := f.ReadAt(magic, 0); err != nil || string(magic) != savedMagic {
+		return nil, fmt.Errorf("%w: it does not begin as one", ErrSaved)
+	}
 	info, err := f.Stat()
 	if err != nil {
 		return nil, err
 	}
-	r := &savedReader{ctx: ctx, from: bufio.NewReaderSize(f, 1<<16), sum: sha256.New(), left: info.Size() - sha256.Size}
-	magic := make([]byte, len(savedMagic))
-	if _, err := io.ReadFull(r, magic); err != nil || string(magic) != savedMagic {
-		return nil, fmt.Errorf("%w: it does not begin as one", ErrSaved)
+	end := info.Size() - savedTail
+	if _, err := f.ReadAt(tail, end); end < begin || err != nil {
+		return nil, fmt.Errorf("%w: it was damaged", ErrSaved)
 	}
-	return r, nil
+	if checked {
+		sum := sha256.New()
+		if _, err := io.Copy(untilDone{ctx, sum}, io.NewSectionReader(f, 0, end+8)); err != nil {
+			return nil, err
+		}
+		if !bytes.Equal(sum.Sum(nil), tail[8:]) {
+			return nil, fmt.Errorf("%w: it was damaged", ErrSaved)
+		}
+	}
+	pack, err := zstd.NewReader(io.NewSectionReader(f, begin, end-begin), zstd.WithDecoderConcurrency(1))
+	if err != nil {
+		return nil, err
+	}
+	return &savedReader{ctx, pack, bufio.NewReaderSize(pack, 1<<16), int64(binary.BigEndian.Uint64(tail))}, nil //nolint:gosec // a number that was written as one of these
 }
+
+func (r *savedReader) close() { r.pack.Close() }
 
 // Read implements io.Reader.
 func (r *savedReader) Read(b []byte) (int, error) {
@@ -42,7 +68,6 @@ func (r *savedReader) Read(b []byte) (int, error) {
 		return 0, io.EOF
 	}
 	n, err := r.from.Read(b[:min(int64(len(b)), r.left)])
-	r.sum.Write(b[:n])
 	r.left -= int64(n)
 	return n, err
 }
@@ -50,29 +75,9 @@ func (r *savedReader) Read(b []byte) (int, error) {
 // ReadByte implements io.ByteReader, so that a decoder reads no further than it
 // has to.
 func (r *savedReader) ReadByte() (byte, error) {
-	_, err := io.ReadFull(r, r.one[:])
-	return r.one[0], err
-}
-
-// check compares the sum of what was read with the one that the file ends with.
-func (r *savedReader) check() error {
-	if _, err := io.Copy(io.Discard, r); err != nil {
-		return err
+	b, err := r.from.ReadByte()
+	if err == nil {
+		r.left--
 	}
-	written, err := io.ReadAll(r.from)
-	if err != nil {
-		return err
-	}
-	if !bytes.Equal(written, r.sum.Sum(nil)) {
-		return fmt.Errorf("%w: it was damaged", ErrSaved)
-	}
-	return nil
-}
-
-// broken is why something cannot be read: damage, if the file is.
-func (r *savedReader) broken(err error) error {
-	if damaged := r.check(); damaged != nil {
-		return damaged
-	}
-	return fmt.Errorf("%w: %w", ErrSaved, err)
+	return b, err
 }

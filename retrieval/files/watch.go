@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
@@ -165,7 +166,10 @@ func (w *watch) enter(dir string) {
 		return
 	}
 	w.folders[dir] = true
-	if err := w.watcher.Add(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	switch err := w.watcher.Add(dir); {
+	case errors.Is(err, syscall.ENOSPC): // the system speaks of space, and means watches
+		w.refused = fmt.Errorf("%w: the system lets this user watch no more folders", ErrUnwatched)
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		w.refused = fmt.Errorf("%w: %s: %w", ErrUnwatched, dir, err)
 	}
 }

@@ -8,37 +8,38 @@ import (
 
 	"github.com/writbus/writ/retrieval/artifact"
 	"github.com/writbus/writ/retrieval/artifact/strategy"
+	"github.com/writbus/writ/schemas/spelling"
 )
 
 // fixed are the values that hold whatever settings say, by the last part of a key,
 // and why.
-var fixed = map[string]struct{ value, why string }{
-	"k1":                   {"1.2", "the weights of ranking are fitted with it"},
-	"b":                    {"0.75", "the weights of ranking are fitted with it"},
-	"fields":               {"[title tags summary path content]", "the weights of ranking are fitted with all of them"},
-	"max_tokens":           {fmt.Sprint(artifact.MaxChunkTokens), "chunks are declarations and sections up to this size"},
-	"max_chunk_tokens":     {fmt.Sprint(artifact.MaxChunkTokens), "chunks are declarations and sections up to this size"},
-	"chunk_size":           {fmt.Sprint(artifact.MaxChunkTokens), "chunks are declarations and sections up to this size"},
-	"max_chunk_size":       {fmt.Sprint(artifact.MaxChunkTokens), "chunks are declarations and sections up to this size"},
-	"overlap":              {fmt.Sprint(artifact.OverlapTokens), "only what is cut inside a declaration overlaps"},
-	"overlap_tokens":       {fmt.Sprint(artifact.OverlapTokens), "only what is cut inside a declaration overlaps"},
-	"chunk_overlap":        {fmt.Sprint(artifact.OverlapTokens), "only what is cut inside a declaration overlaps"},
-	"max_context_tokens":   {"50000", "writ context --max-context-tokens sets it, and a prompt brings 1,500 at most"},
-	"format":               {"markdown", "writ context --format sets it"},
-	"model":                {"", "writ model use chooses the embedder"},
-	"embedding_model":      {"", "writ model use chooses the embedder"},
-	"method":               {"", "the first stage is bm25, the second joins it with meaning; writ context --method sets one for a search"},
-	"include_metadata":     {"true", "pieces come with what is known of their file"},
-	"include_references":   {"true", "pieces come with the files they mention"},
-	"include_citations":    {"true", "pieces come with their paths and lines"},
-	"candidates_max":       {"1000", "what is remembered is dropped when the index moves"},
-	"ttl":                  {"", "what is remembered is dropped when the index moves"},
-	"ttl_seconds":          {"", "what is remembered is dropped when the index moves"},
-	"max_entries":          {"", "1,000 answers and 5,000 embeddings are remembered"},
-	"max_size":             {"", "1,000 answers and 5,000 embeddings are remembered"},
-	"preserve_code_blocks": {"true", "declarations stay whole"},
-	"respect_boundaries":   {"true", "declarations and sections stay whole"},
-}
+var fixed = func() map[string]held {
+	byKey := map[string]held{}
+	for keys, h := range map[string]held{
+		"k1":     {"1.2", "the weights of ranking are fitted with it"},
+		"b":      {"0.75", "the weights of ranking are fitted with it"},
+		"fields": {"[title tags summary path content]", "the weights of ranking are fitted with all of them"},
+		"max_tokens max_chunk_tokens chunk_size max_chunk_size": {fmt.Sprint(artifact.MaxChunkTokens), "chunks are declarations and sections up to this size"},
+		"overlap overlap_tokens chunk_overlap":                  {fmt.Sprint(artifact.OverlapTokens), "only what is cut inside a declaration overlaps"},
+		"strategy":                                              {"", "chunks are declarations and sections"},
+		"preserve_code_blocks respect_boundaries":               {"true", "declarations and sections stay whole"},
+		"max_context_tokens":                                    {"50000", "writ context --max-context-tokens sets it, and a prompt brings 1,500 at most"},
+		"format":                                                {"markdown", "writ context --format sets it"},
+		"model embedding_model":                                 {"", "writ model use chooses the embedder"},
+		"method":                                                {"", "the first stage is bm25, the second joins it with meaning; writ context --method sets one for a search"},
+		"include_metadata include_references include_citations":                                            {"true", "pieces come with their paths and lines, the files they mention, and what is known of their file"},
+		"candidates_max candidates_ttl embeddings_max embeddings_ttl max_entries max_size ttl ttl_seconds": {"", "1,000 answers are remembered for 5 minutes, 5,000 embeddings for 30, until the index moves"},
+		"enabled": {"true", "it always is"},
+	} {
+		for key := range strings.FieldsSeq(keys) {
+			byKey[key] = h
+		}
+	}
+	return byKey
+}()
+
+// held is what a setting is, "" for what is set elsewhere, and why.
+type held struct{ value, why string }
 
 // RetrievalNotes says of each setting about finding and giving files that has no
 // effect why that is so.
@@ -86,16 +87,13 @@ func (p Project) withRetrieval() (changed Project, notes []string, err error) {
 			changed.Strategies[strategy.Default] = o
 		}
 	}
-	for _, group := range []struct {
-		name   string
-		values map[string]any
-	}{{"chunking", p.Chunking}, {"caching", p.Caching}} {
-		each(group.name, group.values, func(path, key string, value any) { notes = append(notes, effect(path, key, value)...) })
-	}
+	note := func(path, key string, value any) { notes = append(notes, effect(path, key, value)...) }
+	each("chunking", p.Chunking, note)
+	each("caching", p.Caching, note)
 	each("context_injection", p.ContextInjection, func(path, key string, value any) {
 		on, isBool := value.(bool)
 		if !isBool || key != "enabled" && key != "auto_retrieve_on_start" && key != "auto_inject" {
-			notes = append(notes, effect(path, key, value)...)
+			note(path, key, value)
 			return
 		}
 		changed.AutoRetrieveOnStart = changed.AutoRetrieveOnStart && on
@@ -120,19 +118,27 @@ func each(path string, values map[string]any, f func(path, key string, value any
 func effect(path, key string, value any) []string {
 	known, ok := fixed[key]
 	if !ok {
-		return []string{path + " has no effect: Writ has no such setting"}
+		return []string{path + " has no effect: Writ has no such setting" + mayMean(key, slices.Sorted(maps.Keys(fixed)))}
 	}
 	return why(path, value, known.value, known.why)
 }
 
 func why(path string, value any, holds, reason string) []string {
-	switch {
-	case fmt.Sprint(value) == holds:
+	if fmt.Sprint(value) == holds {
 		return nil
-	case holds == "":
+	} else if holds == "" {
 		return []string{fmt.Sprintf("%s has no effect: %s", path, reason)}
 	}
 	return []string{fmt.Sprintf("%s has no effect, %s holds: %s", path, holds, reason)}
+}
+
+// mayMean asks whether a key that is not known is one of others.
+func mayMean(key string, known []string) string {
+	near := spelling.Near(key, known, 1)
+	if len(near) == 0 {
+		return ""
+	}
+	return "; did you mean " + near[0] + "?"
 }
 
 // override reads a strategy as other tools write it.
@@ -155,7 +161,7 @@ func override(path string, values map[string]any) (o strategy.Override, notes []
 			n, isNumber := numberOf(value)
 			o.MinScore, ok = &n, isNumber
 		default:
-			notes = append(notes, path+"."+key+" has no effect: a strategy has no such setting")
+			notes = append(notes, path+"."+key+" has no effect: a strategy has no such setting"+mayMean(key, []string{"types", "tags", "phases", "top_k", "min_score", "threshold"}))
 		}
 		if !ok {
 			return o, nil, fmt.Errorf("%s.%s is %v, which cannot be meant", path, key, value)

@@ -43,6 +43,7 @@ caching:
 context_injection:
   enabled: true
   auto_retrieve_on_start: false
+  max_contxt_tokens: 9
   max_context_tokens: 50000
 agent_strategies:
   test-engineer:
@@ -50,7 +51,7 @@ agent_strategies:
     top_k: 15
     relevance_threshold: 0.65
     phase_filter: [construction]
-  security_auditor: {tag_filter: [crypto], rerank: true}
+  security_auditor: {tag_filter: [crypto], rerank: true, treshold: 0.5}
 `
 
 // What other tools are set by is understood, and what has no effect says why.
@@ -76,13 +77,13 @@ func TestSettingsInOtherToolsWords(t *testing.T) {
 		t.Error("prompts bring files all the same")
 	}
 	notes := strings.Join(p.RetrievalNotes(), "\n")
-	for _, want := range []string{"stage1.b has no effect, 0.75 holds", "stage1.fields has no effect", "stage2.model has no effect: writ model use", "caching.candidates.ttl", "security_auditor.rerank has no effect"} {
+	for _, want := range []string{"stage1.b has no effect, 0.75 holds", "stage1.fields has no effect", "stage2.model has no effect: writ model use", "caching.candidates.ttl", "security_auditor.rerank has no effect", "security_auditor.treshold has no effect: a strategy has no such setting; did you mean threshold?", "context_injection.max_contxt_tokens has no effect: Writ has no such setting; did you mean max_context_tokens?"} {
 		if !strings.Contains(notes, want) {
 			t.Errorf("%q is missing:\n%s", want, notes)
 		}
 	}
 	for _, not := range []string{"k1", "max_tokens", "overlap", "max_context_tokens", "auto_retrieve", "threshold"} {
-		if strings.Contains(notes, not) {
+		if strings.Contains(notes, not+" has no effect") {
 			t.Errorf("%s holds as it is set:\n%s", not, notes)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -58,6 +59,11 @@ func benchmarkRetrieval(ctx context.Context, args []string, out, errw io.Writer)
 	}
 	if *budget < 0 {
 		return fmt.Errorf("%w: --context-tokens is %d, must not be negative", errUsage, *budget)
+	}
+	if *sources != "" {
+		if *sources, err = filepath.Abs(*sources); err != nil {
+			return err
+		}
 	}
 	places := &files.Sources{Project: *project, Folder: *sources}
 	var built *files.Project

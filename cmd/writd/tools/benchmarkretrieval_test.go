@@ -54,7 +54,8 @@ func TestContextsAreMeasured(t *testing.T) {
 	if len(report.Methods) != 2 || report.Projects[0].Documents != 2 || report.Projects[0].Queries != 1 {
 		t.Errorf("report: %s", out)
 	}
-	if code, out, errs = run(t, "benchmark", "retrieval", "--sources", sources, "--queries", queries, "--rounds", "1", "--embedder", "none"); code != 0 || !strings.Contains(out, "RIGHT FILE") {
+	t.Chdir(filepath.Dir(sources))
+	if code, out, errs = run(t, "benchmark", "retrieval", "--sources", filepath.Base(sources), "--queries", queries, "--rounds", "1", "--embedder", "none"); code != 0 || !strings.Contains(out, "RIGHT FILE") {
 		t.Errorf("%d\n%s\n%s", code, out, errs)
 	}
 }

@@ -37,6 +37,8 @@ type declaration struct {
 	// member is found within a container only, top outside alone; inner also in
 	// the body of a function.
 	member, top, inner bool
+	// of is the kind of the container that a member is found in alone; "" is any.
+	of string
 	// starts says that the pattern ends with [rest].
 	starts bool
 	// own is a member with its container's name: a constructor.
@@ -213,7 +215,7 @@ func (g *grammar) match(line, before string, indent int, open []found) (found, b
 	}
 	mayStart := strings.IndexByte(line, '(') >= 0 && (line[len(line)-1] != ';' || strings.IndexByte(line, '{') >= 0)
 	for _, d := range g.declarations {
-		if body && !d.inner || d.member && (!within || !in.container) || d.top && within {
+		if body && !d.inner || d.member && (!within || !in.container) || d.top && within || d.of != "" && d.of != in.kind {
 			continue
 		}
 		if d.loose && within && !body && indent > in.inside {

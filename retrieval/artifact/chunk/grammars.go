@@ -33,10 +33,10 @@ const (
 
 // typed is a function of the C family: a result, a name, parameters, and no
 // end of a statement behind them.
-var typed = declaration{line: re(`^` + modifiers + `(?:<[^>]+>\s*)?[A-Za-z_][\w.:<>,\[\]?*& ]*[\s*&>\]]\s*([A-Za-z_~][\w:~]*)\s*` + rest), starts: true, kind: "func", loose: true}
+var typed = declaration{line: re(`^` + marks + `(?:[a-z]+\s+)*` + marks + `(?:<[^>]+>\s*)?[A-Za-z_][\w.:<>,\[\]?*&\t ]*[\s*&>\]]\s*([A-Za-z_~][\w:~]*)\s*` + rest), starts: true, kind: "func", loose: true}
 
 // stated is a member that has no body.
-var stated = declaration{line: re(`^` + modifiers + `(?:<[^>]+>\s*)?[A-Za-z_][\w.:<>,\[\]?*&@ ]*[\s*&>\]]\s*([A-Za-z_]\w*)\s*(?:<[^()]*>\s*)?` + balanced + `[^{}()=]*;`), needs: []string{"("}, kind: "func", member: true, loose: true, mark: true}
+var stated = declaration{line: re(`^` + marks + `(?:[a-z]+\s+)*` + marks + `(?:<[^>]+>\s*)?[A-Za-z_][\w.:<>,\[\]?*&@\t ]*[\s*&>\]]\s*([A-Za-z_]\w*)\s*(?:<[^()]*>\s*)?` + balanced + `[^{}()=]*;`), needs: []string{"("}, kind: "func", member: true, loose: true, mark: true}
 
 // constructor has a name and parameters alone, and is a member.
 var constructor = declaration{line: re(`^` + modifiers + `(~?\w+)\s*` + rest), starts: true, kind: "func", member: true, own: true}
@@ -175,7 +175,7 @@ var cFamily = []declaration{
 	{line: re(`^(?:TYPED_)?TEST(?:_[FP]|_CASE)?\s*\(\s*(?:\w+\s*,\s*)?(\w+)`), needs: []string{"TEST"}, kind: "func", top: true},
 	{line: re(`^\}\s*(?:[A-Z_]+\s+)?(\w+)\s*;`), needs: []string{"}"}, kind: "type", top: true, mark: true},
 	constructor,
-	{line: re(`^` + modifiers + `(?:template\s*<.*?>\s*)?` + modifiers + `[A-Za-z_][\w.:<>,\[\]?*& ]*[\s*&>\]]\s*` + cName + `\s*` + rest), starts: true, kind: "func", loose: true},
+	{line: re(`^` + marks + `(?:(?:static\s+)?extern\s+"[^"]*"\s*)?(?:template\s*<.*?>\s*)?` + marks + `[A-Za-z_][\w.:<>,\[\]?*&\t ]*[\s*&>\]]\s*` + cName + `\s*` + rest), starts: true, kind: "func", loose: true},
 	{line: re(`^` + modifiers + `(?:template\s*<.*?>\s*)?((?:\w+(?:<[^<>()]*>)?::)+~?\w+)\s*` + rest), starts: true, needs: []string{"::"}, kind: "func", loose: true},
 	{line: re(`^` + modifiers + `(operator\s+[\w:<>*& ]+?)\s*\(`), needs: []string{"operator"}, kind: "func", member: true},
 	{line: re(`^` + cName + `\s*` + rest), starts: true, kind: "func", loose: true, behind: re(`^[A-Za-z_][\w:<>,*&\s]*$`)},
@@ -185,6 +185,8 @@ var ecma = &grammar{comments: scripts, also: named, hints: []string{"function", 
 	{line: re(`^` + modifiers + `(?:namespace|module)\s+([\w.$]+)\s*\{?`), needs: []string{"namespace", "module"}, kind: "module", container: true, top: true},
 	{line: re(`^` + modifiers + `interface\s+([\w$]+)`), needs: []string{"interface"}, kind: "interface", container: true},
 	{line: re(`^` + modifiers + `class\s+([\w$]+)`), needs: []string{"class"}, kind: "class", container: true, inner: true},
+	{line: re(`^(?:module\.)?(exports)\s*=\s*(?:[\w$.]+\s*=\s*)*(?:[\w$.]+\()?\{$`), needs: []string{"exports"}, kind: "module", container: true, top: true},
+	{line: re(`^(?:module\.)?exports\s*=\s*(?:[\w$.]+\s*=\s*)*class\s+([\w$]+)`), needs: []string{"exports"}, kind: "class", container: true, top: true},
 	{line: re(`^(?:(?:export\s+)?(?:const|let|var)\s+|(?:[\w$]+\.)*)([\w$]+)\s*=\s*(?:[\w$.]+\s*=\s*)?class\b`), needs: []string{"class"}, kind: "class", container: true, inner: true},
 	{line: re(`^` + modifiers + `function\s*\*?\s*([\w$]+)`), needs: []string{"function"}, kind: "func", inner: true},
 	{line: re(`^[!+(;\s]*(?:async\s+)?function\s*\*?\s*([\w$]+)`), needs: []string{"function"}, kind: "func", inner: true},
@@ -192,6 +194,7 @@ var ecma = &grammar{comments: scripts, also: named, hints: []string{"function", 
 	{line: re(`^(?:export\s+)?(?:const|let|var)\s+([\w$]+)[^=]*=\s*(?:[\w$.]+\s*=\s*)*\(?(?:async\s*)?(?:function\b|` + balanced + `\s*(?::[^=]*)?=>|\([^)]*$|[\w$]+\s*=>)`), needs: []string{"function", "=>", "("}, kind: "func", inner: true},
 	{line: re(`^(?:export\s+)?(?:const|let|var)\s+([\w$]+)`), kind: "const", top: true},
 	{line: re(`^(?:[\w$]+(?:\[[^\]]*\])?\.)+([\w$]+)\s*=\s*(?:[\w$.]+\s*=\s*)*(?:async\s*)?(?:function\b|` + balanced + `\s*=>|[\w$]+\s*=>)`), needs: []string{"function", "=>"}, kind: "func", inner: true},
+	{line: re(`^(?:module\.)?exports\.([\w$]+)\s*=(?:[^=]|$)`), needs: []string{"exports"}, kind: "const", top: true},
 	{line: re(`^(?:[\w$]+\.)+prototype\.([\w$]+)\s*=`), needs: []string{"prototype"}, kind: "func", inner: true},
 	{line: re(`^([\w$]+)\s*=\s*(?:async\s*)?(?:function\b|` + balanced + `\s*=>)`), needs: []string{"function", "=>"}, kind: "func", inner: true},
 	{line: re(`^([\w$]+)\s*:\s*(?:async\s*)?(?:function\b|` + balanced + `\s*=>|[\w$]+\s*=>)`), needs: []string{"function", "=>"}, kind: "func", inner: true},
@@ -200,6 +203,7 @@ var ecma = &grammar{comments: scripts, also: named, hints: []string{"function", 
 	{line: re(`^` + modifiers + `(?:get\s+|set\s+)?([\w$#]+)\s*\??(?:<.*>)?\s*` + balanced + `\s*:[^{]*[;,]?$`), needs: []string{"("}, kind: "func", member: true, loose: true, mark: true},
 	{line: re(`^` + modifiers + `(?:get\s+|set\s+)?([\w$#]+)\s*\??(?:<.*>)?\s*` + balanced + `\s*;$`), needs: []string{"("}, kind: "func", member: true, loose: true, mark: true},
 	{line: re(`^` + modifiers + `([\w$#]+)\s*(?::[^=]*)?=\s*(?:async\s*)?` + balanced + `\s*(?::[^=]*)?=>`), needs: []string{"("}, kind: "func", member: true},
+	{line: re(`^([\w$]+)\s*:\s*\S`), needs: []string{":"}, kind: "const", of: "module", loose: true, mark: true},
 	{line: named, needs: []string{"function"}, kind: "func", inner: true},
 }}
 

@@ -73,13 +73,13 @@ const LeastSure = 0.15
 type sureness struct {
 	bias    float64
 	level   float64 // of ln(1 + how many perfectly matched rare words the best sum amounts to)
-	covered float64 // of the share of the query's words, by idf, that the best file holds
+	covered float64 // of the share of the query's words, by idf, that one chunk of the pool holds at the most
 	cosine  float64 // of the nearest chunk's in the pool
 }
 
 var (
-	sureWithMeaning = sureness{bias: -7.32, level: 2.15, covered: 3.27, cosine: 6.99}
-	sureWithWords   = sureness{bias: -5.32, level: 3.5, covered: 4.29}
+	sureWithMeaning = sureness{bias: -8.25, level: 2.7, covered: 4.72, cosine: 5.6}
+	sureWithWords   = sureness{bias: -6.29, level: 3.33, covered: 5.83}
 )
 
 // sure is the chance that anything of the index answers.
@@ -90,9 +90,12 @@ func (s *searching) sure() float64 {
 	if s.query.Method == Semantic {
 		return s.chances()(s.pool[0].score)
 	}
-	best, cosine := &s.pool[0], -1.0
+	cosine, most := -1.0, float32(0)
 	for i := range s.pool {
 		cosine = max(cosine, s.pool[i].cosine)
+		for _, covered := range s.pool[i].covered {
+			most = max(most, covered)
+		}
 	}
 	k, x := sureWithWords, 0.0
 	if cosine > -1 {
@@ -101,9 +104,9 @@ func (s *searching) sure() float64 {
 	}
 	covered := 1.0 // of a name that is no word, such as one letter, nothing is missing
 	if s.asked > 0 {
-		covered = best.covered / s.asked
+		covered = min(1, float64(most)/s.asked)
 	}
 	perfect := (bm25.K1 + 1) * bm25.IDF(s.ix.sums.docs, 0)
-	x += k.bias + float64(k.level*math.Log1p(best.score/perfect)) + float64(k.covered*covered)
+	x += k.bias + float64(k.level*math.Log1p(s.pool[0].score/perfect)) + float64(k.covered*covered)
 	return 1 / (1 + math.Exp(-x))
 }

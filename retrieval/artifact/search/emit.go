@@ -17,12 +17,19 @@ type picked struct {
 
 // emit turns the pool into hits: the best chunk of each file at its score, and
 // further ones, each at a share of it, so that one file does not fill the
-// answer.
+// answer. Of files with the same bytes the best placed one stands for all.
 func (s *searching) emit() {
 	again := s.weights().Again
 	all := make([]picked, 0, min(s.query.PerFile, DefaultPerFile)*len(s.pool))
+	first := map[string]*candidate{} // by the hash of its file
 	for i := range s.pool {
 		c := &s.pool[i]
+		if d := c.document(); d.Hash != "" && first[d.Hash] != nil {
+			first[d.Hash].copies = append(first[d.Hash].copies, d.Path)
+			continue
+		} else if d.Hash != "" {
+			first[d.Hash] = c
+		}
 		chunks := s.chunksOf(c)
 		share := 1.0
 		for n, chunk := range chunks {
@@ -45,6 +52,9 @@ func (s *searching) emit() {
 	})
 	chance := s.chances()
 	s.answer.Sure = s.sure()
+	if len(s.pool) > 0 {
+		s.answer.Best = s.pool[0].score
+	}
 	if s.query.MinShare > 0 && s.answer.Sure < LeastSure {
 		return
 	}
@@ -126,6 +136,7 @@ func insertChunk(list []picked, p picked) []picked {
 func (s *searching) hit(p picked, score float64) Hit {
 	c := p.c
 	h := c.view.hit(c.doc, p.chunk, score)
+	h.Copies = c.copies
 	if s.query.Explain {
 		h.Why = map[string]float64{
 			"bm25": c.words, "chunk": c.chunkWords, "coherence": c.coherence, "path": c.stem, "folders": c.dirs,

@@ -336,6 +336,22 @@ func TestAShareIsOfTheBest(t *testing.T) {
 	}
 }
 
+// Of files with the same bytes the best placed one stands for all, whichever method.
+func TestCopiesAreFoundOnce(t *testing.T) {
+	source, built, other := file("src/retry.js", "retry the payment"), file("dist/retry.js", "retry the payment"), file("src/pay.js", "a payment")
+	source.Hash, built.Hash = "aa", "aa"
+	ix := New(analysed(t, letterVectors{}, source, built, other), letterVectors{})
+	for _, m := range Methods() {
+		a := found(t, ix, Query{Text: "retry the payment", Method: m})
+		if len(a.Hits) != 2 || len(a.Hits[0].Copies)+len(a.Hits[1].Copies) != 1 {
+			t.Errorf("%s found %v, want two files of which one has a copy", m, paths(a))
+		}
+	}
+	if first := found(t, ix, Query{Text: "retry the payment"}).Hits[0]; first.Document.Path != "src/retry.js" || first.Copies[0] != "dist/retry.js" {
+		t.Errorf("%s stands for %v, want the source for what was built of it", first.Document.Path, first.Copies)
+	}
+}
+
 // A document without tags passes where the filter says so.
 func TestUntaggedDocumentsPassWhereTheyMay(t *testing.T) {
 	tagged, other := file("a.go", "retry"), file("b.go", "retry")

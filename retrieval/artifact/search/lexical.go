@@ -113,7 +113,7 @@ type scratch struct {
 	admits []bool    // per document, only with a filter
 	lists  []walked
 	marks  []mark
-	sums   []float32 // of the candidates' chunks
+	sums   []float32 // of the candidates' chunks, three of each
 	best   []scored
 }
 
@@ -208,8 +208,7 @@ func (s *searching) addChunks() (order [][]int32) {
 				}
 			}
 			if p.to(c.doc) {
-				c.covered += l.cover
-				c.add(b, p.payload, weight)
+				c.add(b, p.payload, weight, float32(l.cover))
 			}
 		}
 	}
@@ -217,11 +216,12 @@ func (s *searching) addChunks() (order [][]int32) {
 }
 
 // add adds what a term adds to the chunks, where its payload begins.
-func (c *candidate) add(b []byte, at int, weight float32) {
+func (c *candidate) add(b []byte, at int, weight, cover float32) {
 	lengths, norms, k := c.view.ofChunk[c.view.first[c.doc]:c.view.first[c.doc+1]], &c.view.scales.chunks, float32(bm25.K1)
 	for w := walkChunks(b, at); w.next(); {
 		tf := float32(w.times)
 		c.sums[w.chunk] += weight * tf / (tf + float32(k*norms.of(lengths[w.chunk])))
+		c.covered[w.chunk] += cover
 	}
 }
 
@@ -232,14 +232,14 @@ func (s *searching) roomForChunks() (order [][]int32) {
 	for i := range s.pool {
 		chunks += s.pool[i].chunks()
 	}
-	s.scratch.sums = slices.Grow(s.scratch.sums[:0], 2*chunks)[:2*chunks]
+	s.scratch.sums = slices.Grow(s.scratch.sums[:0], 3*chunks)[:3*chunks]
 	clear(s.scratch.sums)
 	order = make([][]int32, len(s.ix.views))
 	for i := range s.pool {
 		c := &s.pool[i]
 		n := c.chunks()
-		c.sums, c.named = s.scratch.sums[at:at+n:at+n], s.scratch.sums[at+n:at+2*n:at+2*n]
-		at += 2 * n
+		c.sums, c.named, c.covered = s.scratch.sums[at:at+n:at+n], s.scratch.sums[at+n:at+2*n:at+2*n], s.scratch.sums[at+2*n:at+3*n:at+3*n]
+		at += 3 * n
 		order[c.view.number] = append(order[c.view.number], int32(i))
 	}
 	for _, of := range order {

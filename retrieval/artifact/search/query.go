@@ -106,6 +106,7 @@ type Answer struct {
 	Problem  string // why vectors took no part that should have; "" for none
 	Hits     []Hit
 	Sure     float64 // the chance that anything of the index answers; see calibrate.go
+	Best     float64 // the best file's sum, in the unit of BM25; 0 for none
 	Stages   []Stage
 }
 
@@ -124,6 +125,7 @@ type Hit struct {
 	Heading  string
 	Symbols  []string // that the chunk declares
 	Tokens   int      // of the chunk
+	Copies   []string // paths of other files that were found, with the same bytes
 	// Score is the chance, 0 to 1, that the file answers the query; see
 	// calibrate.go. Of later chunks of one file it is less.
 	Score float64

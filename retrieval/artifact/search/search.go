@@ -24,13 +24,14 @@ type candidate struct {
 	names       float64
 	namesChunk  int32
 	penalty     float64
-	covered     float64 // idf of the query's words that it holds
-	cosine      float64 // of the nearest chunk, −1 without vectors
-	meaning     float64 // with a share of the next two
-	meaningRank int     // from 1; 0 without vectors
+	cosine      float64  // of the nearest chunk, −1 without vectors
+	meaning     float64  // with a share of the next two
+	meaningRank int      // from 1; 0 without vectors
+	copies      []string // paths of candidates with the same bytes
 
-	sums  []float32 // per chunk, BM25 of its words
-	named []float32 // per chunk, what it declares or is headed with
+	sums    []float32 // per chunk, BM25 of its words
+	named   []float32 // per chunk, what it declares or is headed with
+	covered []float32 // per chunk, idf of the query's words that it holds
 }
 
 // number is the document's number in the index.

@@ -82,6 +82,10 @@ func (f *Finder) searchOnce(r schemas.ArtifactSearchRequest, strategies strategy
 	}
 	q.Clock = f.clock
 	found, err := f.cache.Search(snapshot.Index, q)
+	asksAll := len(r.Types)+len(r.Tags)+len(r.Phases)+len(r.Path) == 0
+	if err == nil && asksAll && len(q.Filter.Types) > 0 && found.Sure < unsure {
+		found, reply.AllTypes, err = f.ofAllTypes(snapshot, q, found)
+	}
 	if err != nil {
 		return reply, nil, nil, understood(err)
 	}
@@ -99,6 +103,25 @@ func (f *Finder) searchOnce(r schemas.ArtifactSearchRequest, strategies strategy
 	reply.Index = f.age(len(moved))
 	reply.LatencyMs = millis(f.clock() - began)
 	return reply, snapshot, moved, nil
+}
+
+// unsure is the chance that any file answers below which those of other types than
+// a strategy names are looked at, and farBetter how many times the best sum one of
+// them needs.
+const (
+	unsure    = 0.5
+	farBetter = 2
+)
+
+// ofAllTypes is what is found where a strategy's types hold nothing that answers,
+// as in a project without requirements and architecture, and others do.
+func (f *Finder) ofAllTypes(snapshot *files.Snapshot, q search.Query, found search.Answer) (search.Answer, bool, error) {
+	q.Filter.Types = nil
+	all, err := f.cache.Search(snapshot.Index, q)
+	if err != nil || len(all.Hits) == 0 || len(found.Hits) > 0 && all.Best < farBetter*found.Best {
+		return found, false, err
+	}
+	return all, true, nil
 }
 
 func millis(nanos int64) float64 { return float64(nanos) / 1e6 }

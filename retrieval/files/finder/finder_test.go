@@ -143,6 +143,20 @@ func TestWhatARequestNamesWinsOverTheStrategy(t *testing.T) {
 	}
 }
 
+// Where a strategy's types hold nothing that answers, files of others are given; a
+// request that narrows by itself is left as it is.
+func TestAStrategyGivesWhatAnswersWhereItsTypesDoNot(t *testing.T) {
+	f, _ := project(t, shop)
+	r := schemas.ArtifactSearchRequest{Query: "retry a payment after a timeout", Agent: "api-designer"}
+	if reply := ask(t, f, r); !reply.AllTypes || !slices.Contains(paths(reply.Artifacts), "payment/retry.go") {
+		t.Errorf("no requirement and no architecture is there: %v, all types %t", paths(reply.Artifacts), reply.AllTypes)
+	}
+	r.Types = []string{"architecture"}
+	if reply := ask(t, f, r); reply.AllTypes || len(reply.Artifacts) != 0 {
+		t.Errorf("architecture was asked for: %v, all types %t", paths(reply.Artifacts), reply.AllTypes)
+	}
+}
+
 func TestContextBeginsWithWhatTheTaskMentions(t *testing.T) {
 	f, _ := project(t, shop)
 	zero := 0.0

@@ -188,7 +188,7 @@ func artifactOf(h search.Hit, text string, snapshot *files.Snapshot) schemas.Art
 		Path: d.Path, Lines: h.Lines, Type: string(d.Type), Score: round(h.Score), Content: text, Why: h.Why,
 		Metadata: schemas.ArtifactMetadata{
 			Title: d.Title, Summary: d.Summary, Heading: h.Heading, Symbols: h.Symbols, Tags: d.Tags, Phase: d.Phase, Language: d.Language,
-			References: snapshot.References(d.Path), LastModified: modified, Tokens: h.Tokens, Generated: d.Generated,
+			References: snapshot.References(d.Path), LastModified: modified, Tokens: h.Tokens, Generated: d.Generated, Copies: h.Copies,
 		},
 	}
 }
