@@ -133,7 +133,7 @@ type promises struct {
 }
 
 func promisesOf(s State, test string, w Workspace) promises {
-	p := promises{test: test, content: string(w.Tests[test]), plan: string(w.Plan)}
+	p := promises{test: test, content: string(w.Tests[test]), plan: comment.ReplaceAllString(string(w.Plan), "")}
 	for _, f := range slices.Concat(s.Work.Gates[GatePlan].Planned, s.Work.Added) {
 		if !isTest(f) {
 			p.files = append(p.files, f)
@@ -158,6 +158,7 @@ func (p promises) promised(f schemas.TestFailure) bool {
 
 var (
 	sourceSuffix = lazyregexp.New(`\.(?:py|[cm]?[jt]sx?|go|rs|java|kt|vue|svelte|json|rb|php)$`)
+	comment      = lazyregexp.New(`(?s)<!--.*?(?:-->|$)`) // what a reader does not see promises nothing
 	nameBreak    = lazyregexp.New(`[./\\]|::`)
 )
 

@@ -88,6 +88,10 @@ func TestJudgeSeenTakesWhatThePlanPromises(t *testing.T) {
 			t.Errorf("%s: nothing says why", name)
 		}
 	}
+	p := promisesOf(State{}, testFile, Workspace{Plan: []byte("A `Total`. <!-- Hidden\n -->and `Tax` <!-- Open")})
+	if !p.mentions("Total") || !p.mentions("Tax") || p.mentions("Hidden") || p.mentions("Open") {
+		t.Error("what a reader of the plan does not see is promised, or what he sees is not")
+	}
 }
 
 // TestTestsAreApprovedOnceTheyWereSeenRed drives the gate of the tests over every

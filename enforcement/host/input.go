@@ -211,6 +211,9 @@ func (c *Call) ReadTool(known map[string]Tool, host string, raw json.RawMessage,
 		var all map[string]json.RawMessage
 		_ = json.Unmarshal(object, &all)
 		c.Code = t.Kind == unknownTool && runsCode(nameWords(host), all)
+		if t.Kind == unknownTool && FilesByName(host) {
+			c.Unproven = "its name says that it changes files, and not which"
+		}
 	}
 	return nil
 }

@@ -9,7 +9,7 @@ import (
 
 // serverKeys are the keys by which tools of MCP servers name files, beside those
 // that hosts use.
-var serverKeys = []string{"relative_path", "path_in_project", "pathInProject", "filename", "uri", "source", "destination", "old_path", "new_path", "from", "to"}
+var serverKeys = []string{"relative_path", "path_in_project", "pathInProject", "filename", "uri", "source", "destination", "old_path", "new_path", "from", "to", "file", "filepath", "target", "document", "dest", "dst"}
 
 // remoteKeys say that a path is one of another place: a repository on a forge or
 // a bucket. They are heeded of the servers of such places alone, which the user

@@ -50,17 +50,24 @@ var (
 
 // Keys of an input, by what their values are.
 var (
-	commandNames = words(`command commands cmd cmdline command_line shell script scripts bash argv exec`)
+	commandNames = words(`command commands cmd cmdline command_line shell script scripts bash argv exec hook hooks pager editor executable binary interpreter entrypoint
+		pre_command post_command preprocessor external_diff ext_diff difftool`)
 	codeNames    = words(`code expression function js javascript python snippet program source_code lambda page_function`)
 	queryNames   = words(`sql statement statements query queries cypher graphql q mutation pipeline aggregation`)
-	deedNames    = words(`method http_method verb action operation op subcommand tool tool_name mode`)
-	outputNames  = words(`output output_path output_file output_dir out outfile save_to save_path save_as dest destination destination_path target_path download_path local_path
+	replaceNames = words(`rewrite replacement replace replace_with replace_text new_text new_string new_str new_name new_content new_value edits patch`)
+	// argumentNames hold what a program is given behind its name.
+	argumentNames = words(`args arguments flags options opts params extra_args parameters revision rev ref refs range target base head commit branch resource selector path_spec pathspec`)
+	deedNames     = words(`method http_method verb action operation op subcommand tool tool_name mode`)
+	outputNames   = words(`output output_path output_file output_dir out outfile save_to save_path save_as dest destination destination_path target_path download_path local_path
 		export_path write_to filename file_name`)
 	besideCommand = words(`working_directory workdir working_dir cwd directory dir dir_path timeout timeout_ms timeout_seconds description title reason wait_ms verbose_timeout_ms
 		project_path max_lines_count truncate_mode max_answer_chars capture_stderr reuse_existing_terminal_window explanation`)
 	databases = words(`sql sqlite postgres postgresql pg psql mysql mariadb mssql sqlserver oracle duckdb clickhouse bigquery snowflake redshift athena db database dbhub neo4j
 		cypher supabase neon turso libsql d1 graphql`)
-	seekers = words(`search find lookup resolve recall`)
+	// captures are words of tools that keep what they look at in a file.
+	captures  = words(`screenshot pdf snapshot trace tracing record recording har video dump heap profile`)
+	pathNames = words(`path file file_path filepath`)
+	seekers   = words(`search find lookup resolve recall`)
 	// ownTools are those of Writ's own server, which the daemon judges.
 	ownTools = words(`query recall status propose advance_phase`)
 )
@@ -78,6 +85,7 @@ func (c *Call) unproven(name string, input map[string]json.RawMessage) (why stri
 	tool := nameWords(name)
 	in := argument{tool: tool, server: serverWords(name)}
 	byName := !readingName(tool, in.server)
+	in.reads = !byName
 	switch {
 	case c.Shell != nil:
 		for key := range input {
@@ -96,6 +104,15 @@ func (c *Call) unproven(name string, input map[string]json.RawMessage) (why stri
 		return "its name does not say that it only reads", true
 	}
 	return in.of(input), false
+}
+
+// FilesByName says of a tool's name that it changes files, or what is in them.
+func FilesByName(name string) bool {
+	all := nameWords(name)
+	return slices.ContainsFunc(all, func(w string) bool { return writes[w] }) &&
+		slices.ContainsFunc(all, func(w string) bool {
+			return slices.Contains([]string{"file", "files", "diff", "patch", "line", "lines", "text", "code", "symbol", "block", "folder", "directory"}, w)
+		})
 }
 
 // symbolWide names tools that write more files than they name.
@@ -124,7 +141,7 @@ func serverWords(name string) []string {
 	}
 	all := nameWords(name)
 	switch {
-	case strings.HasPrefix(name, "MCP:") || len(all) < 2 || reads[all[0]]:
+	case strings.HasPrefix(name, "MCP:") || len(all) < 2 || reads[all[0]] || writes[all[0]]:
 		return nil
 	case all[0] == "mcp":
 		return all[:2]
@@ -158,6 +175,7 @@ func readingName(tool, server []string) bool {
 type argument struct {
 	tool, server []string
 	files        bool // it writes the files that it names
+	reads        bool // its name says that it reads
 	seen         int
 }
 
@@ -208,7 +226,11 @@ const maxLooked = 2000
 var (
 	plainWord = lazyregexp.New(`^[\w.:-]{0,64}$`)
 	picture   = lazyregexp.New(`^[\w-][\w .-]*\.(?:png|jpe?g|webp|pdf)$`)
-	formats   = words(`json yaml yml wide name text markdown md html csv table custom-columns xml plain raw compact full`)
+	// programOptions have a program write a file, or run another one.
+	programOptions  = lazyregexp.New(`(?:^|\s)(?:--(?:\w+-)*(?:out|output|outfile|exec|command|cmd|pager|editor|config|hook|pack|proxy|plugin|preload|init|save|write|dump|script|eval|shell|textconv|ext|file|pre)(?:-\w+)*(?:[=\s]|$)|-[oOcexf](?:[=\s\w/.]|$))`)
+	harmlessOptions = lazyregexp.New(`(?:^|\s)(?:--no-[\w-]+|(?:-o|--output|--format)[= ]?(?:json|ya?ml|wide|name|text|table|csv)|-e|-c|-x)(?:\s|$)`)
+	shellSigns      = lazyregexp.New("[;|&`<>\n]|\\$\\(")
+	formats         = words(`json yaml yml wide name text markdown md html csv table custom-columns xml plain raw compact full`)
 )
 
 func (a *argument) text(key, value string, depth int) string {
@@ -226,6 +248,12 @@ func (a *argument) text(key, value string, depth int) string {
 		return "it is given a query that may write"
 	case deedNames[key] && !readingName(nameWords(value), nil) && slices.ContainsFunc(nameWords(value), func(w string) bool { return writes[w] || acts[w] }):
 		return "it is told to " + value[:min(len(value), 40)]
+	case a.reads && replaceNames[key]:
+		return "it is given a replacement"
+	case argumentNames[key] && (programOptions.MatchString(harmlessOptions.ReplaceAllString(value, " ")) || shellSigns.MatchString(value)):
+		return "it is given options that may write, or run another program"
+	case pathNames[key] && slices.ContainsFunc(a.tool, func(w string) bool { return captures[w] }) && !picture.MatchString(value):
+		return "it is given a file to write"
 	case outputNames[key] && !formats[strings.ToLower(value)] && !picture.MatchString(value):
 		return "it is given a file to write"
 	}
@@ -250,7 +278,7 @@ func (a *argument) asks(key, query string) bool {
 }
 
 var (
-	writingStatement = lazyregexp.New(`(?is)\b(?:insert\s+(?:into|or)|update\s+\S+\s+set|delete\s+from|drop\s+\w+|create\s+(?:or\s+replace\s+)?(?:temp\w*\s+|unique\s+|virtual\s+)?(?:table|view|index|trigger|function|database|schema|extension|user|role|procedure)|alter\s+\w+|truncate\s+\w+|replace\s+into|merge\s+into|copy\s+\S+\s+(?:to|from)|attach\s+|detach\s+\w|vacuum|load_extension\s*\(|writefile\s*\(|into\s+(?:out|dump)file|pragma\s+\w+\s*[=(]|grant\s+\w+\s+on|mutation\b[^{]*\{)|\$(?:out|merge)\b|^\s*\.`)
+	writingStatement = lazyregexp.New(`(?is)\b(?:insert\s+(?:into|or)|update\s+\S+\s+set|delete\s+from|drop\s+\w+|create\s+(?:or\s+replace\s+)?(?:temp\w*\s+|unique\s+|virtual\s+)?(?:table|view|index|trigger|function|database|schema|extension|user|role|procedure)|alter\s+\w+|truncate\s+\w+|replace\s+into|merge\s+into|copy\s*\(|copy\s+\S+\s+(?:to|from)|attach\s+|detach\s+\w|vacuum|load_extension\s*\(|writefile\s*\(|into\s+(?:out|dump)file|pragma\s+\w+\s*[=(]|grant\s+\w+\s+on|mutation\b[^{]*\{)|\$(?:out|merge)\b|^\s*\.`)
 	beginsQuery      = lazyregexp.New(`(?is)^\s*\(*\s*(?:select|with|explain|show|describe|desc|values|match|optional\s+match|return|unwind|query\b|\{|pragma\s+(?:\w+\.)?(?:(?:table_info|table_xinfo|table_list|index_list|index_info|index_xinfo|foreign_key_list|foreign_key_check|integrity_check|quick_check)\s*(?:\(\s*['"]?[\w.]*['"]?\s*\))?|database_list|user_version|schema_version|journal_mode|page_size|page_count|encoding|foreign_keys|compile_options|function_list|collation_list)\s*;?\s*$)`)
 	writesInQuery    = lazyregexp.New(`(?i)\b(?:insert|update|delete|drop|create|alter|truncate|merge|grant|revoke|attach|detach|vacuum|copy|into|call|exec|execute|load|kill|shutdown|backup|restore|bulk|declare|waitfor|reindex|mutation|subscription|set|remove|foreach|dbcc|deny|reconfigure)\b`)
 	calledInQuery    = lazyregexp.New(`(\w+)["\]` + "`" + `]?\s*\(`)

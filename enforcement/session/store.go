@@ -158,12 +158,6 @@ func (one *session) publish() {
 	one.latest.Store(&state)
 }
 
-// Shown lists the ids of the rules that a session was shown, sorted.
-func (s *Sessions) Shown(ctx context.Context, id string) ([]string, error) {
-	state, err := s.Peek(ctx, id)
-	return state.Shown, err
-}
-
 // Peek returns a session's state without waiting for whoever works on it: for
 // decisions on other sessions, which would lock each other otherwise.
 func (s *Sessions) Peek(ctx context.Context, id string) (enforcement.State, error) {

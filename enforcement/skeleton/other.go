@@ -110,7 +110,7 @@ var (
 	otherAssert  = lazyregexp.New(`^(?i:assert\w*|expect\w*|xctassert\w*|require\w*|check\w*|should\w*|must\w*|refute\w*|ck_assert\w*|ensure\w*|verify\w*|munit_assert\w*|test_assert\w*|tap_ok|is_equal)$`)
 	otherGrammar = &grammar{
 		keywords: names("let var val def new return if else for while not and or is in func fn do end"),
-		literals: names("true false null nil None NULL"),
+		literals: names("true false null nil None NULL TRUE FALSE NA True False"),
 		builtins: names("as u8 u16 u32 u64 i8 i16 i32 i64 usize isize equals is"), access: names(". :: ->"), receiver: names("this self"),
 		makers: func(string) bool { return false }, neutral: func(string) bool { return true },
 	}
@@ -127,6 +127,36 @@ func readOther(src []byte) []test {
 func otherIn(name string) language {
 	d := &dialect{name: name}
 	return func(src []byte) []test { return judgeOther(d.read(unwritten(src))) }
+}
+
+// further is a language that is read as the others are, with assertions of names
+// of its own.
+type further struct {
+	dialect  string             // of the lexer, near enough for words and strings
+	comments *lazyregexp.Regexp // that it does not know
+	asserts  map[string]bool    // names, with the mark of a macro
+	skips    map[string]bool    // what a test that is not run calls, or begins with
+}
+
+func (f further) read(src []byte) []test {
+	if f.comments != nil {
+		src = f.comments.Regexp().ReplaceAll(src, nil)
+	}
+	d := &dialect{name: f.dialect}
+	t := d.read(unwritten(src))
+	for i, tok := range t {
+		if tok.kind == word && f.skips[tok.text] && (i == 0 || t[i-1].text != ".") {
+			return nil // which of its tests runs cannot be told
+		}
+		name := tok.text
+		if i > 0 && t[i-1].text == "@" {
+			name = "@" + name
+		}
+		if f.asserts[name] {
+			t[i].text = "assert_" + tok.text
+		}
+	}
+	return judgeOther(t)
 }
 
 func judgeOther(t []lexeme) []test {
@@ -157,6 +187,9 @@ func judgeOther(t []lexeme) []test {
 			rest = t[i+2 : max(closing(t, i+1), i+2)]
 		}
 		args := arguments(rest[:min(len(rest), longest)])
+		if t[i+1].text == "`" && i > 0 && t[i-1].text == "`" { // between what it compares
+			args = [][]lexeme{onLineBefore(t, i-1), statementOn(t, min(i+2, len(t)))}
+		}
 		if len(args) > 0 {
 			w := s.check(args[:min(2, len(args))]...)
 			if len(args) == 1 {
@@ -169,6 +202,15 @@ func judgeOther(t []lexeme) []test {
 		return nil
 	}
 	return []test{out}
+}
+
+// onLineBefore is the line up to a token.
+func onLineBefore(t []lexeme, end int) []lexeme {
+	from := end
+	for from > 0 && t[from-1].line == t[end].line && t[from-1].text != "$" && end-from < longest {
+		from--
+	}
+	return t[from:end]
 }
 
 // statementOn is the rest of the line.

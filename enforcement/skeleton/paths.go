@@ -34,7 +34,7 @@ var places = map[string][]place{
 		{lazyregexp.New(`^(?:.*_test|test_.*)\.rb$`), in("test", "tests"), readRuby, ""},
 	},
 	".bats":   {{lazyregexp.New(`^.*\.bats$`), nil, readBats, ""}},
-	".sh":     {{lazyregexp.New(`^(?:test_.*|test-.*|.*_test|.*-test|.*_spec)\.sh$`), nil, readShell, "Name it *_test.sh or use Bats (*.bats)."}},
+	".sh":     {{lazyregexp.New(`^(?:test_.*|test-.*|.*[._-]test|.*_spec)\.sh$`), nil, readShell, "Name it *_test.sh or use Bats (*.bats)."}},
 	".groovy": {{lazyregexp.New(`^.*(?:Spec|Test|Tests)\.groovy$`), jvmFolders, otherIn("java"), "Put it under src/test/groovy and name it *Spec.groovy."}},
 	".scala":  {{lazyregexp.New(`^.*(?:Spec|Test|Tests|Suite)\.scala$`), jvmFolders, otherIn("scala"), "Put it under src/test/scala and name it *Spec.scala or *Suite.scala."}},
 	".swift":  {{lazyregexp.New(`^.*(?:Test|Tests)\.swift$`), testFolder, otherIn("swift"), "Put it under Tests/ and name it *Tests.swift."}},
@@ -45,6 +45,13 @@ var places = map[string][]place{
 		{lazyregexp.New(`^(?:test_.*|.*_test|.*_tests|tests?)\.zig$`), nil, otherIn("c"), "Name it *_test.zig, or put it into tests/."},
 		{lazyregexp.New(`^.*\.zig$`), in("test", "tests"), otherIn("c"), ""},
 	},
+	".t":   {{lazyregexp.New(`^.*\.t$`), in("t", "xt"), further{dialect: "perl", asserts: names("is isnt ok like unlike is_deeply cmp_ok isa_ok can_ok new_ok throws_ok dies_ok lives_ok"), skips: names("skip todo skip_all")}.read, "Put it into t/ and name it *.t."}},
+	".r":   {{lazyregexp.New(`^test[-_].*\.[rR]$`), in("testthat", "tests"), further{dialect: "perl", skips: names("skip skip_if skip_if_not skip_on_cran")}.read, "Put it into tests/testthat/ and name it test-*.R."}},
+	".jl":  {{lazyregexp.New(`^.*\.jl$`), in("test"), further{dialect: "elixir", asserts: names("@test @test_throws @test_logs @test_warn @test_nowarn @inferred")}.read, "Put it under test/."}},
+	".clj": {{lazyregexp.New(`^.*_test\.clj[cs]?$`), in("test", "tests"), further{dialect: "perl", comments: lazyregexp.New(`;[^\n]*|#_`), asserts: names("is are testing-vars")}.read, "Put it under test/ and name it *_test.clj."}},
+	".erl": {{lazyregexp.New(`^.*(?:_tests?|_SUITE)\.erl$`), in("test", "tests"), further{dialect: "c", comments: lazyregexp.New(`%[^\n]*`)}.read, "Put it under test/ and name it *_tests.erl."}},
+	".hs":  {{lazyregexp.New(`^.*(?:Spec|Tests?)\.hs$`), in("test", "tests", "spec"), further{dialect: "c", comments: lazyregexp.New(`(?s)\{-.*?-\}|--[^\n]*`), skips: names("xit xspecify xdescribe pending pendingWith")}.read, "Put it under test/ and name it *Spec.hs."}},
+	".sol": {{lazyregexp.New(`^.*\.t\.sol$`), nil, further{dialect: "c", skips: names("skip")}.read, "Name it *.t.sol."}},
 	".c":   {{lazyregexp.New(`^(?:test_.*|.*_test|.*_tests)\.c$`), nil, otherIn("c"), "Name it test_*.c or *_test.c."}},
 	".cc":  {{lazyregexp.New(`^(?:test_.*|.*_test|.*_tests|.*_unittest)\.cc$`), nil, otherIn("cpp"), "Name it *_test.cc."}},
 	".cpp": {{lazyregexp.New(`^(?:[tT]est_?.*|.*(?:_test|_tests|Test|Tests))\.cpp$`), nil, otherIn("cpp"), "Name it *_test.cpp."}},
@@ -124,12 +131,24 @@ func split(p string) (folders []string, base string) {
 	return parts[:len(parts)-1], parts[len(parts)-1]
 }
 
+// suffixOf is the suffix by which a file's language is known.
+func suffixOf(name string) string {
+	switch ext := path.Ext(name); ext {
+	case ".R":
+		return ".r"
+	case ".cljc", ".cljs":
+		return ".clj"
+	default:
+		return ext
+	}
+}
+
 func find(p string) (place, bool) {
 	folders, base := split(p)
 	if in(ignored...)(folders) || in("testdata", "__fixtures__", "__mocks__", "__snapshots__")(folders) {
 		return place{}, false
 	}
-	ext := path.Ext(base)
+	ext := suffixOf(base)
 	for _, pl := range places[ext] {
 		if !pl.name.MatchString(base) || pl.where != nil && !pl.where(folders) {
 			continue
@@ -148,7 +167,7 @@ func languageOf(p string) language {
 }
 
 func placeHint(p string) string {
-	if list := places[path.Ext(p)]; len(list) > 0 && list[0].hint != "" {
+	if list := places[suffixOf(p)]; len(list) > 0 && list[0].hint != "" {
 		return list[0].hint
 	}
 	return "Put it where the language keeps its tests, under the name its runner looks for."

@@ -6,7 +6,7 @@
 // with go/parser; Python, JavaScript and TypeScript, Java, Kotlin, C#, PHP,
 // Rust and Ruby by the tokens of schemas/lexer, one file per language; Bats by
 // its lines, and shunit2 with it; files of other languages by name and by the
-// presence of an assertion.
+// presence of an assertion, as each calls it.
 //
 // What does not count: skipped and ignored tests, empty bodies, unconditional
 // failures ("not implemented"), comparisons of constants or of a value with

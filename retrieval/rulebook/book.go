@@ -22,8 +22,8 @@ type Options struct {
 	Rules     projections.Rules[rule.State]
 	Frequency *projections.Frequency
 	Index     *index.Index
-	// Sessions tells which rules a session was shown.
-	Sessions Sessions
+	// Shown lists the ids of the rules that a session was shown, sorted.
+	Shown func(ctx context.Context, session string) ([]string, error)
 	// Shipped says that the rules of this build are to be in the corpus.
 	Shipped bool
 	Now     func() time.Time
@@ -38,18 +38,11 @@ type Options struct {
 	Rest func()
 }
 
-// Sessions knows what sessions were shown.
-type Sessions interface {
-	// Shown lists the ids of the rules that a session was shown, sorted.
-	Shown(ctx context.Context, session string) ([]string, error)
-}
-
 // Book is the service of rules. It is safe for concurrent use.
 type Book struct {
 	store
 	index    *index.Index
 	curator  *curator
-	sessions Sessions
 	shipped  bool
 	imported chan struct{} // closed once the shipped rules are there
 	o        Options
@@ -66,7 +59,7 @@ func New(o Options) *Book {
 	return &Book{
 		store:   store{conn: o.Conn, writer: o.Log, runtime: o.Runtime, rules: o.Rules, frequency: o.Frequency, now: o.Now},
 		index:   o.Index,
-		curator: newCurator(o.Index.Embedder().Many().Embedder), sessions: o.Sessions,
+		curator: newCurator(o.Index.Embedder().Many().Embedder),
 		shipped: o.Shipped, imported: make(chan struct{}), o: o,
 	}
 }

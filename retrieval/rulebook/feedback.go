@@ -15,7 +15,7 @@ func (b *Book) feedback(ctx context.Context, r schemas.RuleFeedbackRequest) (sch
 	if r.Session == "" {
 		return schemas.RuleFeedbackReply{}, schemas.Faultf(schemas.CodeBadRequest, "feedback names the session that was shown the rule")
 	}
-	ids, err := b.sessions.Shown(ctx, r.Session)
+	ids, err := b.o.Shown(ctx, r.Session)
 	if err != nil {
 		return schemas.RuleFeedbackReply{}, err
 	}

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/writbus/writ/enforcement/confine"
+	"github.com/writbus/writ/enforcement/confine/worktree"
 	"github.com/writbus/writ/schemas/atomicfile"
 	"github.com/writbus/writ/schemas/digest"
 )
@@ -113,11 +113,11 @@ func FindGuarded(dataDir, dir string) (root string, found bool) {
 // is, and the data directory knows it.
 func findRegistered(dataDir string, entries []os.DirEntry, dir string) (root, from string, found bool) {
 	for tree := dir; ; tree = filepath.Dir(tree) {
-		if common := commonFolder(tree); common != "" {
+		if common := worktree.Common(tree); common != "" {
 			for _, e := range entries {
 				raw, err := os.ReadFile(filepath.Join(dataDir, "projects", e.Name()))
 				own, _, _ := strings.Cut(strings.TrimSpace(string(raw)), "\n")
-				if err == nil && own != tree && commonFolder(own) == common && Registered(dataDir, own) {
+				if err == nil && own != tree && worktree.Common(own) == common && Registered(dataDir, own) {
 					return tree, own, true
 				}
 			}
@@ -126,15 +126,6 @@ func findRegistered(dataDir string, entries []os.DirEntry, dir string) (root, fr
 			return "", "", false
 		}
 	}
-}
-
-// commonFolder is the git folder that all work trees of a repository share, "" for a
-// folder that is none of them or has it within.
-func commonFolder(tree string) string {
-	if folders := confine.GitFolders(tree); len(folders) > 0 {
-		return folders[len(folders)-1]
-	}
-	return ""
 }
 
 // SettingsRootIn is SettingsRoot, or the registered work tree of the same repository

@@ -3,9 +3,8 @@ package config
 import (
 	"os"
 	"path/filepath"
-	"strings"
 
-	"github.com/writbus/writ/enforcement/confine"
+	"github.com/writbus/writ/enforcement/confine/worktree"
 )
 
 // findShared finds the guard of a folder's repository, where the folder itself
@@ -40,51 +39,7 @@ func linkedTrees(tree string) []string {
 	if info, err := os.Lstat(filepath.Join(tree, ".git")); err != nil || info.IsDir() {
 		return nil
 	}
-	return OtherTrees(tree)
-}
-
-// OtherTrees are the other work trees of the repository that a folder is a work
-// tree of, the one that they were made from first.
-func OtherTrees(tree string) []string {
-	dot := filepath.Join(tree, ".git")
-	common := ""
-	var err error
-	if folders := confine.GitFolders(tree); len(folders) > 0 {
-		common = folders[len(folders)-1]
-	} else if common, err = filepath.EvalSymlinks(dot); err != nil {
-		return nil
-	}
-	var trees []string
-	add := func(other string) {
-		if real, err := filepath.EvalSymlinks(other); err == nil && real != tree {
-			trees = append(trees, real)
-		}
-	}
-	if filepath.Base(common) == ".git" {
-		add(filepath.Dir(common))
-	}
-	if raw, err := os.ReadFile(filepath.Join(common, "config")); err == nil {
-		for line := range strings.Lines(string(raw)) {
-			key, value, _ := strings.Cut(line, "=")
-			if value = strings.Trim(strings.TrimSpace(value), `"`); strings.EqualFold(strings.TrimSpace(key), "worktree") {
-				add(joined(common, value))
-			}
-		}
-	}
-	links, _ := filepath.Glob(filepath.Join(common, "worktrees", "*", "gitdir"))
-	for _, link := range links {
-		if raw, err := os.ReadFile(link); err == nil {
-			add(filepath.Dir(joined(filepath.Dir(link), strings.TrimSpace(string(raw)))))
-		}
-	}
-	return trees
-}
-
-func joined(dir, path string) string {
-	if filepath.IsAbs(path) {
-		return path
-	}
-	return filepath.Join(dir, path)
+	return worktree.Others(tree)
 }
 
 // SettingsRoot is the root whose settings rule a project: its own, or where it

@@ -5,6 +5,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/writbus/writ/enforcement/confine/worktree"
 )
 
 // TestWorkTreesBelongToTheirRepositorysGuard: linked work trees, submodules and
@@ -110,7 +112,7 @@ func TestWorkTreesBelongToTheirRepositorysGuard(t *testing.T) {
 	if root, found := FindGuarded(data, at("linked", "src")); found {
 		t.Errorf("held by a project that is none: %q", root)
 	}
-	if trees := OtherTrees(at("free")); len(trees) != 1 || trees[0] != at("linkedfree") {
+	if trees := worktree.Others(at("free")); len(trees) != 1 || trees[0] != at("linkedfree") {
 		t.Errorf("the work trees of a repository: %q", trees)
 	}
 }

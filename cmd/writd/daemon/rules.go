@@ -22,7 +22,11 @@ var readyPatience = 8 * time.Second
 func (d *Daemon) openRules() {
 	d.rules = rulebook.New(rulebook.Options{
 		Conn: d.conn, Log: d.log, Runtime: d.runtime, Rules: d.views.rules, Frequency: d.views.frequency, Index: d.corpus,
-		Sessions: d.sessions, Shipped: d.settings.ShippedRules, Now: d.now, Logger: d.logger, Failed: d.stop,
+		Shown: func(ctx context.Context, session string) ([]string, error) {
+			state, err := d.sessions.Peek(ctx, session)
+			return state.Shown, err
+		},
+		Shipped: d.settings.ShippedRules, Now: d.now, Logger: d.logger, Failed: d.stop,
 		Lean: heap.Lean, Rest: d.restSoon, Ask: asker(d.model),
 	})
 	d.graph = graph.New(graph.Options{

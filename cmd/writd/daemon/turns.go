@@ -9,6 +9,7 @@ import (
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/enforcement"
 	"github.com/writbus/writ/enforcement/confine/runner"
+	"github.com/writbus/writ/enforcement/confine/worktree"
 	"github.com/writbus/writ/enforcement/phrase"
 	"github.com/writbus/writ/enforcement/project"
 	"github.com/writbus/writ/enforcement/session"
@@ -61,7 +62,7 @@ func (d *Daemon) beginProbes(ctx context.Context) (stop func()) {
 // rules one.
 func projectOptions(dataDir string, now func() time.Time, rule func(root string) (config.Ruling, error)) project.Options {
 	return project.Options{DataDir: dataDir, File: config.ProjectFile, SettingsRoot: settingsRoot(dataDir), Trees: func(root string) []string {
-		return config.OtherTrees(project.WorkTree(root))
+		return worktree.Others(project.WorkTree(root))
 	}, Now: now, Load: func(root string) (project.Settings, error) {
 		c, err := rule(config.SettingsRootIn(dataDir, root))
 		return project.Settings{

@@ -236,7 +236,10 @@ func readTool(c *host.Call, response json.RawMessage) error {
 func readServer(c *host.Call) {
 	c.ReadServer(c.Tool, c.Input)
 	if !strings.HasPrefix(c.Tool, "mcp__") {
-		c.FromServer, c.Unproven, c.ByName = false, "", false
+		if c.ByName && !host.FilesByName(c.Tool) {
+			c.Unproven = ""
+		}
+		c.FromServer, c.ByName = false, false
 	}
 }
 

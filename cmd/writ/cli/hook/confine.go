@@ -92,7 +92,7 @@ it, so anybody may.
 
 Exit status: the command's own, 128+n where signal n ended it; 2 for a command
 line that cannot be understood, 125 where nothing ran because this system cannot
-confine, 126 and 127 for a command that cannot be started or is not found.
+confine, or where what held the command ended before it, 126 and 127 for a command that cannot be started or is not found.
 
 A protected file that the command changed all the same is put back, with a line
 that begins "` + strings.TrimSpace(confine.RestoredPrefix) + `".`,
