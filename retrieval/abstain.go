@@ -137,6 +137,9 @@ const askedTask = 0.3
 
 // least is the chance that the best rule must have for anything to be given.
 func (s *search) least() float64 {
+	if s.q.Judged != nil {
+		return s.ix.decision.Line
+	}
 	if s.vector == nil {
 		return s.ix.decision.Any
 	}

@@ -52,6 +52,7 @@ type Book struct {
 	sessions Sessions
 	shipped  bool
 	imported chan struct{} // closed once the shipped rules are there
+	judge    *judge        // nil without a model
 	o        Options
 }
 
@@ -63,12 +64,16 @@ func New(o Options) *Book {
 	if o.Rest == nil {
 		o.Rest = func() {}
 	}
-	return &Book{
+	b := &Book{
 		store:   store{conn: o.Conn, writer: o.Log, runtime: o.Runtime, rules: o.Rules, frequency: o.Frequency, now: o.Now},
 		index:   o.Index,
 		curator: newCurator(o.Index.Embedder().Many().Embedder), sessions: o.Sessions,
 		shipped: o.Shipped, imported: make(chan struct{}), o: o,
 	}
+	if o.Ask != nil {
+		b.judge = newJudge(o.Ask)
+	}
+	return b
 }
 
 // Endpoints are the requests that the service answers.
