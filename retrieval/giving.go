@@ -76,7 +76,7 @@ type Decision struct {
 var fittedDecisions []byte
 
 // DefaultDecision has the least chances of the fitted decisions, and no weights.
-var DefaultDecision = Decision{Whole: 0.55, Line: 0.04, Any: 0.06, Asked: 0.5}
+var DefaultDecision = Decision{Whole: 0.55, Line: 0.03, Any: 0.06, Asked: 0.5}
 
 // plainDecision is that of embedders that nothing was fitted on, whose chances
 // are calibrated when the index is built.

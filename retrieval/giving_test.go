@@ -93,6 +93,7 @@ func TestTalkIsGivenNothing(t *testing.T) {
 		"prune the grapevine before March", "a recipe for lentil soup for six people", "weiter", "danke, passt",
 		"why does sbt compile everything again", "why is poetry so slow, or is it my laptop", "please tell me which service owns the invoices",
 		"the editor says that the file is not part of the toolchain", "open the makefile and explain the targets",
+		"why does docker desktop eat all my memory", "why is the ci queue so long today",
 	} {
 		if a := ix.Search(Query{Text: text, BudgetTokens: 150}); a.Block != "" || len(a.Rules) > 0 {
 			t.Errorf("%q was given\n%s", text, a.Block)

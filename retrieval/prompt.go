@@ -39,6 +39,7 @@ func wordSet(words string) map[string]bool {
 // form is what the words of a text tell of its kind, whatever it is about.
 type form struct {
 	question bool // asks how things are
+	why      bool // asks why
 	chore    bool // orders something to be looked at, run, moved or told
 	tool     bool // names a tool of the developer's desk
 	deictic  int  // words that point at what was said before, two at most
@@ -65,7 +66,7 @@ func formOf(text string) form {
 			f.deictic++
 		}
 		if i == 0 {
-			f.chore = chores[word]
+			f.chore, f.why = chores[word], word == "why"
 			f.question = asking[word] || word == "how" && len(words) > 1 && askingHow[words[1]]
 		}
 	}
