@@ -132,16 +132,26 @@ func (s *search) tiers() {
 }
 
 // askedTask is how much a text must read like a task where its first words ask
-// how things are, or order something to be looked at, run or moved.
-const askedTask = 0.3
+// how things are, or order something to be looked at, run or moved; askedWhy where
+// they ask why, which is as often about a tool or a machine as about the code.
+const (
+	askedTask = 0.3
+	askedWhy  = 0.6
+)
 
 // least is the chance that the best rule must have for anything to be given.
 func (s *search) least() float64 {
+	if s.q.Judged != nil {
+		return s.ix.decision.Line
+	}
 	if s.vector == nil {
 		return s.ix.decision.Any
 	}
 	from := 0.0
-	if s.form.question || s.form.chore {
+	switch {
+	case s.form.why:
+		from = askedWhy
+	case s.form.question || s.form.chore:
 		from = askedTask
 	}
 	if s.ix.decision.task(s.vector) < from {

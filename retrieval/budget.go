@@ -100,15 +100,42 @@ func (s *search) render(chosen []int) {
 	s.done(StageRender, cores)
 }
 
+// linesKept is how many lines a second rule in full may not displace where room is
+// scarce: it becomes a line itself, at a third of the cost.
+const linesKept = 3
+
+// reserve is the room that these lines take.
+func (s *search) reserve(chosen []int) (tokens int) {
+	lines := 0
+	for i, at := range chosen {
+		if s.answer.Rules[i].Tier == TierTitles && lines < linesKept {
+			lines++
+			tokens += s.ix.titleLine(s.pool[at].doc).tokens
+		}
+	}
+	if lines > 0 {
+		tokens += frame().titles.tokens
+	}
+	return tokens
+}
+
 // cores adds the parts of the rules of the upper tier that fit, shortened to the title line
 // if need be.
 func (s *search) cores(chosen []int, room int) int {
+	reserve := 0
+	if s.answer.Mode == ModeSummary && s.q.Limit == 0 {
+		reserve = s.reserve(chosen)
+	}
 	for i, at := range chosen {
 		c := &s.pool[at]
 		if s.answer.Rules[i].Tier != TierInject || s.had(c) {
 			continue
 		}
 		p := s.part(c, i)
+		if len(s.parts) > 0 && cost(p.must) > room-reserve && c.pinned == 0 && reserve > 0 {
+			s.answer.Rules[i].Tier = TierTitles
+			continue
+		}
 		if cost(p.must) > room {
 			p.must, p.optional, p.short = p.must[:s.head()], nil, true
 		}

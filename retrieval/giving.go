@@ -39,7 +39,8 @@ const (
 	evForeign  // it is about another one
 	evMethod   // it is about the way of working, not about code
 	evQuestion // the text asks how things are
-	evChore    // the text orders something to be looked at, run or moved
+	evChore    // the text orders something to be looked at, run, moved or told
+	evTool     // the text names a tool of the developer's desk
 	evDeictic  // the text points at what was said before
 	evShort    // the text has three words at most
 	evNamed    // the text names the rule's language, framework or technology
@@ -50,7 +51,7 @@ const (
 // EvidenceNames name the parts of a hit's evidence, the constant first.
 var EvidenceNames = [numEvidence]string{
 	"one", "cosine", "top", "words", "worth", "coverage", "subject", "length", "title", "trigger", "symptom", "whole",
-	"own", "foreign", "method", "question", "chore", "deictic", "short", "named", "task",
+	"own", "foreign", "method", "question", "chore", "tool", "deictic", "short", "named", "task",
 }
 
 // Decision is a fitted judgement of whether a rule is right for a text: the odds
@@ -75,7 +76,7 @@ type Decision struct {
 var fittedDecisions []byte
 
 // DefaultDecision has the least chances of the fitted decisions, and no weights.
-var DefaultDecision = Decision{Whole: 0.55, Line: 0.04, Any: 0.06, Asked: 0.5}
+var DefaultDecision = Decision{Whole: 0.55, Line: 0.03, Any: 0.06, Asked: 0.5}
 
 // plainDecision is that of embedders that nothing was fitted on, whose chances
 // are calibrated when the index is built.
@@ -137,6 +138,7 @@ func (s *search) evidenceOf(c *candidate, proof float64) (e evidence) {
 		evOwn: indicate(own), evForeign: indicate(specific && !own),
 		evMethod:   indicate(domain == methodDomain || rule.NodeType() != schemas.NodeRule),
 		evQuestion: indicate(s.form.question), evChore: indicate(s.form.chore),
+		evTool:    indicate(s.form.tool),
 		evDeictic: float64(s.form.deictic), evShort: indicate(s.form.short),
 		evNamed: indicate(named), evTask: s.ix.decision.task(s.vector),
 	}

@@ -91,10 +91,49 @@ func TestTalkIsGivenNothing(t *testing.T) {
 		"ok", "and now?", "yes, both please", "how do I exit vim", "what does this repo do", "which tests cover the parser",
 		"walk me through this file", "explain the code above", "what did the last run say", "rerun the pipeline", "thanks, perfect",
 		"prune the grapevine before March", "a recipe for lentil soup for six people", "weiter", "danke, passt",
+		"why does sbt compile everything again", "why is poetry so slow, or is it my laptop", "please tell me which service owns the invoices",
+		"the editor says that the file is not part of the toolchain", "open the makefile and explain the targets",
+		"why does docker desktop eat all my memory", "why is the ci queue so long today",
 	} {
 		if a := ix.Search(Query{Text: text, BudgetTokens: 150}); a.Block != "" || len(a.Rules) > 0 {
 			t.Errorf("%q was given\n%s", text, a.Block)
 		}
+	}
+}
+
+// Where room is scarce a second rule in full displaces no more than what lines
+// leave: it becomes a line.
+func TestASecondRuleInFullLeavesRoomForLines(t *testing.T) {
+	ix := encoderIndex(t)
+	yielded := 0
+	for _, text := range []string{
+		"add stripe checkout to the cart page", "write the password reset flow with a link by mail", "send the newsletter to all subscribers",
+		"let customers upload a picture of their receipt", "roll out the api on kubernetes with three replicas",
+	} {
+		whole, lines, likely, offered := 0, 0, 0, 0
+		for _, h := range ix.Search(Query{Text: text, BudgetTokens: 150}).Rules {
+			if h.Probability >= ix.decision.Whole {
+				likely++
+			}
+			switch h.Rendered {
+			case RenderedWhole, RenderedShort:
+				whole++
+			case RenderedTitle:
+				lines++
+			}
+			if h.Tier == TierTitles {
+				offered++
+			}
+		}
+		if whole == 0 || whole > 1 && lines < min(offered, linesKept) {
+			t.Errorf("%q: %d in full, %d lines of %d", text, whole, lines, offered)
+		}
+		if likely > whole {
+			yielded++
+		}
+	}
+	if yielded == 0 {
+		t.Error("no rule became a line")
 	}
 }
 

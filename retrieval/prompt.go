@@ -1,6 +1,9 @@
 package retrieval
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // What the form of a text tells of what it asks for, in English. In other
 // languages none of these words stand, and the text counts as a task.
@@ -15,6 +18,12 @@ var (
 		describe explain summarise summarize translate convert draw display cat tell walk format sort rename move align
 		capitalise swap turn undo revert push pull merge rebase amend squash tag checkout commit stash pick remind launch
 		bring install count`)
+	// telling are phrases that ask for an account of something, wherever they stand.
+	telling = []string{"tell me", "explain", "walk me through", "give me an overview", "show me"}
+	// tools are what developers work with at their own desk, beside the project's code.
+	tools = wordSet(`git npm npx yarn pnpm pip cargo rustc rustup gradle maven mvn tsc webpack vite brew homebrew nvm
+		vscode vim emacs intellij pycharm xcode ide editor terminal debugger breakpoint toolchain linter formatter
+		node_modules laptop keyboard shortcut build compile compiling`)
 	// deictic words point at what was said before.
 	deictic = wordSet(`this that it them same other again last previous these second`)
 )
@@ -30,7 +39,9 @@ func wordSet(words string) map[string]bool {
 // form is what the words of a text tell of its kind, whatever it is about.
 type form struct {
 	question bool // asks how things are
-	chore    bool // orders something to be looked at, run or moved
+	why      bool // asks why
+	chore    bool // orders something to be looked at, run, moved or told
+	tool     bool // names a tool of the developer's desk
 	deictic  int  // words that point at what was said before, two at most
 	short    bool // three words at most
 	words    map[string]bool
@@ -50,14 +61,17 @@ func formOf(text string) form {
 		word = strings.Trim(word, "./'")
 		words[i] = word
 		f.words[word] = true
+		f.tool = f.tool || tools[word]
 		if deictic[word] && f.deictic < 2 {
 			f.deictic++
 		}
 		if i == 0 {
-			f.chore = chores[word]
+			f.chore, f.why = chores[word], word == "why"
 			f.question = asking[word] || word == "how" && len(words) > 1 && askingHow[words[1]]
 		}
 	}
 	f.plain = strings.Join(words, " ")
+	f.chore = f.chore || slices.ContainsFunc(telling, func(phrase string) bool { return strings.Contains(f.plain, phrase) })
+	f.question = f.question || f.tool && f.words["why"]
 	return f
 }

@@ -22,9 +22,15 @@ type Query struct {
 	Previous     []string `json:"previous,omitempty"`      // the order of the last answer, kept at near ties
 	BudgetTokens int      `json:"budget_tokens,omitempty"` // 0 is DefaultBudget; below 0 nothing is rendered
 	Profile      string   `json:"profile,omitempty"`       // a profile's name; "" is the default
-	Explain      bool     `json:"explain,omitempty"`       // adds the matched terms to each hit's reasons
-	Raw          bool     `json:"raw,omitempty"`           // returns the whole ranking, irrelevant hits included
-	Limit        int      `json:"limit,omitempty"`         // most rules to return; 0 is the mode's
+	// Judged is what a model said of the candidates, by id: TierInject or TierTitles;
+	// what it lacks is not given. Nil is not asked.
+	Judged map[string]string `json:"judged,omitempty"`
+	// Also are ids that are given in full though the text is about something else:
+	// what a model chose for the prompt before, when it had been answered.
+	Also    []string `json:"also,omitempty"`
+	Explain bool     `json:"explain,omitempty"` // adds the matched terms to each hit's reasons
+	Raw     bool     `json:"raw,omitempty"`     // returns the whole ranking, irrelevant hits included
+	Limit   int      `json:"limit,omitempty"`   // most rules to return; 0 is the mode's
 }
 
 // Answer is what a query found.

@@ -196,6 +196,9 @@ func (s *search) chance(at int) float64 {
 func (s *search) rank() []int {
 	s.score()
 	s.decide()
+	if s.q.Judged != nil {
+		s.heed()
+	}
 	s.tiers()
 	order := s.sorted(1, s.q.Raw || len(s.q.Prefer)+len(s.q.Previous) > 0) // what is not shown may be passed on the way
 	if !s.q.Raw && s.fitted() {

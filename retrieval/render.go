@@ -77,7 +77,7 @@ func appendTitle(b []byte, r *schemas.Rule) []byte {
 }
 
 // lineLetters is how long the title of a rule in one line is.
-const lineLetters = 44
+const lineLetters = 36
 
 // titleOnly is a rule as one line: "- GO-ERR-001: Wrap an error once". A long
 // title ends before a comma, or else with a word.

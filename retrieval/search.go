@@ -2,6 +2,8 @@ package retrieval
 
 import (
 	"slices"
+
+	"github.com/writbus/writ/retrieval/vector"
 )
 
 const (
@@ -101,6 +103,11 @@ func (ix *Index) Search(q Query) Answer {
 func (s *search) analyse() {
 	if s.text != "" {
 		s.ids, s.answer.Literal = s.ix.literal(s.text)
+		for _, id := range s.q.Also {
+			if doc, known := s.ix.ids[fold(id)]; known && !slices.Contains(s.ids, doc) && !slices.ContainsFunc(s.q.Shown, func(shown string) bool { return fold(shown) == fold(id) }) {
+				s.ids = append(s.ids, doc)
+			}
+		}
 		s.embed()
 	}
 	s.profile = s.ix.profile(s.q.Profile, s.answer.Embedder != EmbedderNone)
@@ -126,7 +133,7 @@ func (s *search) embed() {
 		s.vector = s.embedded
 		return
 	}
-	v, err := s.ix.opt.Embedder.Embed(s.text)
+	v, err := vector.OfQuery(s.ix.opt.Embedder, s.text)
 	if err != nil {
 		s.answer.Problem = s.answer.Embedder + " did not embed the query: " + err.Error()
 		s.answer.Embedder = EmbedderNone

@@ -377,7 +377,10 @@ type RuleImportReply struct {
 	Skipped   []string `json:"skipped,omitempty"`  // of a partial import: what did not enter and why, likewise
 	Warnings  []string `json:"warnings,omitempty"` // what was left out, or taken otherwise than written, likewise
 	Outcomes  int      `json:"outcomes,omitempty"` // that the corpus had counted, and that count now
-	Band      RuleBand `json:"band"`               // what every session is shown, after this import
+	// Undescribed are the rules of the import that have no symptoms, by which prompts
+	// find them.
+	Undescribed int      `json:"undescribed,omitempty"`
+	Band        RuleBand `json:"band"` // what every session is shown, after this import
 }
 
 // RuleBand is what the rules that are always shown take.

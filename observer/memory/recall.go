@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/writbus/writ/observer/observation"
+	"github.com/writbus/writ/retrieval/vector"
 	"github.com/writbus/writ/schemas"
 	"github.com/writbus/writ/schemas/excerpt"
 )
@@ -78,7 +79,7 @@ func (s *snapshot) knowsCategory(q query) error {
 func (m *Store) query(text string) query {
 	q := query{text: text, limit: recallLimit, minScore: defaultMinScore}
 	if e := m.index.embedder; e != nil {
-		if v, err := e.Embed(excerpt.Runes(text, embeddedRunes)); err == nil {
+		if v, err := vector.OfQuery(e, excerpt.Runes(text, embeddedRunes)); err == nil {
 			q.vector = v
 		}
 	}

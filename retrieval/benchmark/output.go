@@ -20,9 +20,12 @@ func (r Report) WriteJSON(w io.Writer) error {
 func (r Report) WriteTable(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "embedder %s, profile %s, index %.12s\n", r.Embedder, r.Profile, r.Index)
+	if r.Asked > 0 {
+		fmt.Fprintf(&b, "what is given was chosen by the model: %d calls, %d answers not understood\n", r.Asked, r.NotUnderstood)
+	}
 	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	if len(r.Quality) > 0 {
-		fmt.Fprintf(t, "\nQUERIES\tN\t%s\tRULES GIVEN\tA RIGHT ONE\tOR A LINE\tOF THE RULES RIGHT\tNOTHING\tTOKENS\n", strings.ToUpper(strings.Join(MeasureNames, "\t")))
+		fmt.Fprintf(t, "\nQUERIES\tN\t%s\tRULES GIVEN\tA RIGHT ONE\tOR A LINE\tOF THE RULES RIGHT\tOF THE RIGHT GIVEN\tNOTHING\tTOKENS\n", strings.ToUpper(strings.Join(MeasureNames, "\t")))
 		for _, q := range r.Quality {
 			fmt.Fprintf(t, "%s\t%d", q.Kind, q.Queries)
 			for _, name := range MeasureNames {
@@ -32,7 +35,7 @@ func (r Report) WriteTable(w io.Writer) error {
 					fmt.Fprintf(t, "\t%s", q.Measures[name])
 				}
 			}
-			fmt.Fprintf(t, "\t%s\t%s\t%s\t%s\t%s\t%.0f\n", q.Injected, q.Found, q.Shown, share(q.Precision, 2), q.Silent, q.Tokens)
+			fmt.Fprintf(t, "\t%s\t%s\t%s\t%s\t%s\t%s\t%.0f\n", q.Injected, q.Found, q.Shown, share(q.Precision, 2), share(q.Reached, 2), q.Silent, q.Tokens)
 		}
 	}
 	if len(r.Speed) > 0 {

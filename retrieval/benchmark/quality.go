@@ -28,6 +28,7 @@ type Quality struct {
 	Silent    Interval `json:"silent"`
 	Rules     float64  `json:"rules"`     // given for a query, on average
 	Precision float64  `json:"precision"` // share of the rules that were given that is relevant; 0 where none was given
+	Reached   float64  `json:"reached"`   // share of the relevant rules that were given, in full or as a line
 	Tokens    float64  `json:"tokens"`    // that were given for a query, on average
 }
 
@@ -97,7 +98,7 @@ func summary(kind string, judged []Judged, seed uint64) Quality {
 	clusters := make([]string, len(judged))
 	values := make([][]float64, len(MeasureNames))
 	var injected, found, shown, silent []float64
-	right := 0.0
+	right, reached, all := 0.0, 0.0, 0.0
 	for i, j := range judged {
 		clusters[i] = j.Query.target()
 		for m, v := range j.Measures.values() {
@@ -110,8 +111,11 @@ func summary(kind string, judged []Judged, seed uint64) Quality {
 		q.Rules += float64(len(j.Injected)) / float64(len(judged))
 		q.Tokens += float64(j.Tokens) / float64(len(judged))
 		right += float64(relevant(j.Injected, j.Query.Relevant))
+		reached += float64(relevant(j.Injected, j.Query.Relevant) + relevant(j.Titles, j.Query.Relevant))
+		all += float64(len(j.Query.Relevant))
 	}
 	q.Precision = right / max(q.Rules*float64(len(judged)), 1)
+	q.Reached = reached / max(all, 1)
 	q.Silent = Bootstrap(silent, clusters, seed)
 	if kind != KindOffTopic {
 		q.Measures = map[string]Interval{}

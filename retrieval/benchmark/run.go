@@ -23,8 +23,10 @@ type Config struct {
 	Scale   []int             // sizes of grown corpora; none: only the corpus itself
 	Queries int               // asked for each size; 0 is 2,000
 	Seed    uint64
-	Clock   func() int64 // nanoseconds, monotonic
-	Heap    func() int64 // bytes in use after a collection; nil: memory is not measured
+	// Ask asks a model, which then chooses what is given; nil for none.
+	Ask   func(system, question string) (answer string, err error)
+	Clock func() int64 // nanoseconds, monotonic
+	Heap  func() int64 // bytes in use after a collection; nil: memory is not measured
 }
 
 func (c Config) queries() int {
@@ -54,8 +56,11 @@ type Report struct {
 	Index    string    `json:"index"` // version of the corpus's index
 	Seed     uint64    `json:"seed"`
 	Quality  []Quality `json:"quality,omitempty"`
-	Speed    []Speed   `json:"speed"`             // the corpus first, then the grown ones
-	Judged   []Judged  `json:"queries,omitempty"` // each with its ranking
+	// Asked are the calls of the model, NotUnderstood those whose answer was none.
+	Asked         int      `json:"asked,omitempty"`
+	NotUnderstood int      `json:"not_understood,omitempty"`
+	Speed         []Speed  `json:"speed"`             // the corpus first, then the grown ones
+	Judged        []Judged `json:"queries,omitempty"` // each with its ranking
 }
 
 // Run measures.
@@ -70,7 +75,12 @@ func Run(c Config) (Report, error) {
 		if err := checkTruth(ix, c.Truth); err != nil {
 			return Report{}, err
 		}
-		r.Judged = Judge(ix, c.Truth, c.Profile)
+		asked := &askingSearcher{Index: ix, ask: c.Ask}
+		r.Judged = Judge(asked, c.Truth, c.Profile)
+		if asked.err != nil {
+			return Report{}, fmt.Errorf("benchmark: the model: %w", asked.err)
+		}
+		r.Asked, r.NotUnderstood = asked.asked, asked.lost
 		r.Quality = Summarise(r.Judged, c.Seed)
 	}
 	own, err := c.speed(c.Rules, NewGrower(c.Rules, c.Seed))
@@ -111,4 +121,28 @@ func checkTruth(ix *retrieval.Index, truth []Query) error {
 	}
 	slices.Sort(missing)
 	return fmt.Errorf("%w: %s", ErrUnknownRule, strings.Join(slices.Compact(missing), ", "))
+}
+
+// askingSearcher lets a model choose what is given, if there is one.
+type askingSearcher struct {
+	*retrieval.Index
+	ask         func(system, question string) (string, error)
+	asked, lost int
+	err         error // of the first call that failed; no more are made
+}
+
+func (s *askingSearcher) Search(q retrieval.Query) retrieval.Answer {
+	if s.ask != nil && !q.Raw && s.err == nil {
+		if candidates := s.Candidates(q); len(candidates) > 0 {
+			var answer string
+			s.asked++
+			if answer, s.err = s.ask(retrieval.JudgeSystem, retrieval.JudgeAsked(q.Text, candidates, "prompt")); s.err == nil {
+				judged, understood := retrieval.JudgeAnswered(candidates, answer)
+				if q.Judged = judged; !understood {
+					q.Judged, s.lost = nil, s.lost+1
+				}
+			}
+		}
+	}
+	return s.Index.Search(q)
 }

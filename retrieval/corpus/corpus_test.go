@@ -129,7 +129,7 @@ func TestEmbeddedNodesAreComplete(t *testing.T) {
 		"go", "python", "typescript", "java", "rust", "sql", "shell", "http", "security", "concurrency", "testing",
 		"performance", "architecture", "operations", "documentation", "process",
 		"api", "ci", "cloud", "data", "datastore", "docker", "email", "kubernetes", "llm", "messaging", "ml", "payments", "privacy",
-		"terraform", "time",
+		"terraform", "time", "cli", "compiler", "desktop", "embedded", "game",
 		"csharp", "ruby", "php", "kotlin", "swift", "c", "cpp", "react", "nextjs", "vue", "css", "accessibility", "i18n",
 		"django", "rails", "spring", "laravel", "aspnet", "fastapi", "flask", "express", "nestjs", "android", "ios",
 	} {

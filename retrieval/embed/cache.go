@@ -6,13 +6,15 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/writbus/writ/retrieval/vector"
 )
 
 // longestCached is the longest text, in bytes, whose vector is remembered: what
 // is asked twice is short, and a few vast texts shall not fill the memory.
 const longestCached = 4096
 
-// Cache remembers the vectors of the texts last asked for with Embed. It is an
+// Cache remembers the vectors of the texts last asked for with Embed and EmbedQuery. It is an
 // [Embedder]; batches pass it by, since an index asks for each text once.
 type Cache struct {
 	Embedder
@@ -34,18 +36,29 @@ func NewCache(e Embedder, size int) *Cache {
 }
 
 // Embed returns the vector of a text; the caller owns it.
-func (c *Cache) Embed(text string) ([]float32, error) {
-	if len(text) > longestCached {
-		return c.Embedder.Embed(text)
+func (c *Cache) Embed(text string) ([]float32, error) { return c.remember("", text, c.Embedder.Embed) }
+
+// EmbedQuery returns the vector by which a text is asked for; the caller owns it.
+func (c *Cache) EmbedQuery(text string) ([]float32, error) {
+	q, differs := c.Embedder.(vector.Asker)
+	if !differs {
+		return c.Embed(text)
 	}
-	if v, ok := c.get(text); ok {
+	return c.remember("query\x00", text, q.EmbedQuery)
+}
+
+func (c *Cache) remember(kind, text string, embed func(string) ([]float32, error)) ([]float32, error) {
+	if len(text) > longestCached {
+		return embed(text)
+	}
+	if v, ok := c.get(kind + text); ok {
 		return v, nil
 	}
-	v, err := c.Embedder.Embed(text)
+	v, err := embed(text)
 	if err != nil {
 		return nil, err
 	}
-	c.put(text, slices.Clone(v))
+	c.put(kind+text, slices.Clone(v))
 	return v, nil
 }
 

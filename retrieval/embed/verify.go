@@ -24,7 +24,8 @@ var ErrChecksum = errors.New("embed: checksum mismatch")
 // others may lie beside them unused.
 var modelFiles = []string{
 	"config.json", weightsFile, "tokenizer.json", "vocab.txt", "tokenizer_config.json",
-	"sentence_bert_config.json", "modules.json", "1_Pooling/config.json",
+	"sentence_bert_config.json", "modules.json", "1_Pooling/config.json", "config_sentence_transformers.json",
+	"2_Dense/config.json", "2_Dense/" + weightsFile, "3_Dense/config.json", "3_Dense/" + weightsFile,
 }
 
 // The files that may state checksums: a list that must name every model file,

@@ -9,6 +9,7 @@ import (
 	"github.com/writbus/writ/retrieval/artifact/chunk"
 	"github.com/writbus/writ/retrieval/artifact/describe"
 	"github.com/writbus/writ/retrieval/artifact/search"
+	"github.com/writbus/writ/retrieval/vector"
 )
 
 // batching is an embedder that is asked for many texts at once.
@@ -28,6 +29,9 @@ func (p prepared) Embed(text string) ([]float32, error) {
 	}
 	return p.Embedder.Embed(text)
 }
+
+// EmbedQuery is that of the embedder below.
+func (p prepared) EmbedQuery(text string) ([]float32, error) { return vector.OfQuery(p.Embedder, text) }
 
 // Lacking counts the documents whose vectors are still to be made by [Project.Embed].
 func (p *Project) Lacking() int { return len(p.lacking(p.Current())) }

@@ -45,6 +45,7 @@ type Book struct {
 	curator  *curator
 	shipped  bool
 	imported chan struct{} // closed once the shipped rules are there
+	judge    *judge        // nil without a model
 	o        Options
 }
 
@@ -56,12 +57,16 @@ func New(o Options) *Book {
 	if o.Rest == nil {
 		o.Rest = func() {}
 	}
-	return &Book{
+	b := &Book{
 		store:   store{conn: o.Conn, writer: o.Log, runtime: o.Runtime, rules: o.Rules, frequency: o.Frequency, now: o.Now},
 		index:   o.Index,
 		curator: newCurator(o.Index.Embedder().Many().Embedder),
 		shipped: o.Shipped, imported: make(chan struct{}), o: o,
 	}
+	if o.Ask != nil {
+		b.judge = newJudge(o.Ask)
+	}
+	return b
 }
 
 // Endpoints are the requests that the service answers.

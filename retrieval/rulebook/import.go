@@ -10,6 +10,7 @@ import (
 	"github.com/writbus/writ/enforcement/check"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/retrieval/corpus"
+	"github.com/writbus/writ/retrieval/curation"
 	"github.com/writbus/writ/retrieval/rule"
 	"github.com/writbus/writ/retrieval/rulebook/index"
 	"github.com/writbus/writ/schemas"
@@ -111,6 +112,11 @@ func (b *Book) Import(ctx context.Context, r schemas.RuleImportRequest) (schemas
 	source := func(f corpus.File) (string, int) { return name + "/" + f.Path, seen[f.Path] }
 	report, err := b.bring(ctx, files, source, r.DryRun)
 	report.Warnings, report.Skipped, report.Band = warnings, append(refused, report.Skipped...), band
+	for _, f := range files {
+		if curation.Lacking(f.Rule) {
+			report.Undescribed++
+		}
+	}
 	if err != nil || !r.Prune {
 		return report, err
 	}

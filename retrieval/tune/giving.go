@@ -31,6 +31,7 @@ type GivenShares struct {
 	Given     int     `json:"given"`     // rules in full
 	Precision float64 `json:"precision"` // share of them that is right
 	Covered   float64 `json:"covered"`   // share of the queries that have a right rule and were given one, in full or as a line
+	Reached   float64 `json:"reached"`   // share of the right rules that were given, in full or as a line
 	Wrongly   float64 `json:"wrongly"`   // share of those that have none and were given one in full
 	Talk      float64 `json:"talk"`      // share of off-topic queries that were given anything
 }
@@ -271,14 +272,14 @@ func shares(d retrieval.Decision, rules []judgedRule, truth []benchmark.Query) G
 	for _, r := range rules {
 		byQuery[r.query] = append(byQuery[r.query], r)
 	}
-	var right, with, without, talk, covered, wrongly, spoken float64
+	var right, with, without, talk, covered, wrongly, spoken, reached, all float64
 	for q, own := range byQuery {
 		slices.SortStableFunc(own, func(a, b judgedRule) int { return -1 + 2*int(indicator(a.chance < b.chance)) })
 		least := d.Any
 		if len(own) > 0 && own[0].evidence[placeOf("task")] < askedTask*(own[0].evidence[placeOf("question")]+own[0].evidence[placeOf("chore")]) {
 			least = d.Asked
 		}
-		whole, lines, hits, any := 0, 0, 0.0, false
+		whole, lines, hits, found := 0, 0, 0.0, 0.0
 		for _, r := range own {
 			if own[0].chance < least {
 				break
@@ -292,7 +293,7 @@ func shares(d retrieval.Decision, rules []judgedRule, truth []benchmark.Query) G
 			default:
 				continue
 			}
-			any = any || r.right
+			found += indicator(r.right)
 		}
 		task := strings.HasPrefix(truth[q].Group, taskGroup)
 		switch {
@@ -300,7 +301,9 @@ func shares(d retrieval.Decision, rules []judgedRule, truth []benchmark.Query) G
 			continue // fitted on, and measured elsewhere
 		case len(truth[q].Relevant) > 0:
 			with++
-			covered += indicator(any)
+			covered += indicator(found > 0)
+			reached += found
+			all += float64(len(truth[q].Relevant))
 		case !task:
 			talk++
 			spoken += indicator(whole+lines > 0)
@@ -313,7 +316,7 @@ func shares(d retrieval.Decision, rules []judgedRule, truth []benchmark.Query) G
 			right += hits
 		}
 	}
-	s.Precision, s.Covered = right/max(float64(s.Given), 1), covered/max(with, 1)
+	s.Precision, s.Covered, s.Reached = right/max(float64(s.Given), 1), covered/max(with, 1), reached/max(all, 1)
 	s.Wrongly, s.Talk = wrongly/max(without, 1), spoken/max(talk, 1)
 	return s
 }
@@ -328,9 +331,9 @@ func placeOf(name string) int { return slices.Index(retrieval.EvidenceNames[:], 
 func (g Giving) Write(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "%d queries, %d judged rules, %d groups held out in turn; calibration error %.3f\n", g.Queries, g.Rules, g.Groups, g.Error)
-	fmt.Fprintln(t, "FULL FROM\tGIVEN\tRIGHT\tCOVERED\tNONE RIGHT, GIVEN\tTALK, GIVEN")
+	fmt.Fprintln(t, "FULL FROM\tGIVEN\tRIGHT\tCOVERED\tREACHED\tNONE RIGHT, GIVEN\tTALK, GIVEN")
 	for _, s := range g.Held {
-		fmt.Fprintf(t, "%.2f\t%d\t%.2f\t%.2f\t%.2f\t%.3f\n", s.Whole, s.Given, s.Precision, s.Covered, s.Wrongly, s.Talk)
+		fmt.Fprintf(t, "%.2f\t%d\t%.2f\t%.2f\t%.2f\t%.2f\t%.3f\n", s.Whole, s.Given, s.Precision, s.Covered, s.Reached, s.Wrongly, s.Talk)
 	}
 	return t.Flush()
 }

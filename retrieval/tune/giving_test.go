@@ -43,7 +43,7 @@ func TestCalibrationErrorIsTheGapBetweenChanceAndShare(t *testing.T) {
 // lines, nothing below the least chance of any.
 func TestSharesCountWhatWouldBeGiven(t *testing.T) {
 	truth := []benchmark.Query{
-		{Relevant: []string{"A"}, Kind: "task", Group: "domain-a"},
+		{Relevant: []string{"A", "B", "C", "D"}, Kind: "task", Group: "domain-a"}, // two of them are among the judged
 		{Kind: benchmark.KindOffTopic, Group: "domain-a"},
 		{Kind: benchmark.KindOffTopic, Group: "talk-1"},
 		{Relevant: []string{"B"}, Kind: "direct", Group: "other"},
@@ -56,7 +56,7 @@ func TestSharesCountWhatWouldBeGiven(t *testing.T) {
 	rules = append(rules, judgedRule{query: 1, evidence: evidence, chance: 0.6}, judgedRule{query: 2, evidence: evidence, chance: 0.11},
 		judgedRule{query: 3, evidence: evidence, chance: 0.9})
 	got := shares(retrieval.Decision{Whole: 0.5, Line: 0.05, Any: 0.12, Asked: 0.5}, rules, truth)
-	if want := (GivenShares{Whole: 0.5, Given: 4, Precision: 0.25, Covered: 1, Wrongly: 1}); got != want {
+	if want := (GivenShares{Whole: 0.5, Given: 4, Precision: 0.25, Covered: 1, Reached: 0.5, Wrongly: 1}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/writbus/writ/retrieval"
 	"github.com/writbus/writ/retrieval/benchmark"
+	"github.com/writbus/writ/retrieval/vector"
 )
 
 const (
@@ -28,7 +29,7 @@ func tasksAndTalk(c Config) (line, beyond []float64, err error) {
 			return
 		}
 		var v []float32
-		if v, err = c.Options.Embedder.Embed(text); err == nil {
+		if v, err = vector.OfQuery(c.Options.Embedder, text); err == nil {
 			texts = append(texts, taskText{group: group, vector: v, task: task, weight: weight})
 		}
 	}

@@ -33,12 +33,34 @@ var subjects = subjectTable(map[string][3]string{
 		"aws-sdk, @aws-sdk, boto3, google-cloud, @google-cloud, azure-, @azure, software.amazon.awssdk, aws-cdk, minio",
 		"serverless.yml serverless.yaml cdk.json samconfig.toml *.tf terraform cloudformation .ebextensions",
 	},
+	"cli": {
+		"cli, command, subcommand, flag, tool, stdout, stderr, exit code, exit status, command line, progress bar, terminal, dry run, script, utility",
+		"cobra, urfave/cli, alecthomas/kong, clap, argh, click, typer, commander, yargs, oclif, picocli, system.commandline, spectre.console, thor", "",
+	},
+	"compiler": {
+		"compiler, interpreter, lexer, tokenizer, parser, grammar, ast, syntax tree, bytecode, codegen, optimizer, optimiser, transpiler, linter, type checker, evaluator, language server, " +
+			"optimisation pass, optimization pass, constant folding",
+		"inkwell, cranelift, llvm, lalrpop, pest, chumsky, antlr, tree-sitter, logos", "*.g4 *.lalrpop *.y grammar.js",
+	},
 	"dbt": {"dbt", "dbt-", "dbt_project.yml"},
+	"desktop": {
+		"desktop, electron, tauri, qt, gtk, wpf, winforms, avalonia, javafx, swing, window, tray, installer, auto update, notarize, drag and drop, undo, redo",
+		"electron, tauri, pyqt, pyside, wxpython, fyne, wails, avalonia, usewpf, usewindowsforms, gtk, javafx, qt5, qt6", "tauri.conf.json electron-builder.yml electron-builder.json forge.config.js *.pro",
+	},
 	"docker": {
 		"docker, dockerfile, container, containerize, containerise, image, compose, podman, docker compose", "",
 		"Dockerfile Dockerfile.* *.dockerfile Containerfile docker-compose*.yml docker-compose*.yaml compose.yml compose.yaml .dockerignore",
 	},
-	"elasticsearch":  {"elasticsearch, elastic, opensearch, kibana, lucene, solr, search index, search cluster", "elasticsearch, opensearch, searchkick, chewy, @elastic", "elasticsearch.yml"},
+	"elasticsearch": {"elasticsearch, elastic, opensearch, kibana, lucene, solr, search index, search cluster", "elasticsearch, opensearch, searchkick, chewy, @elastic", "elasticsearch.yml"},
+	"embedded": {
+		"embedded, firmware, interrupt, isr, uart, i2c, spi, gpio, mcu, microcontroller, watchdog, rtos, freertos, zephyr, esp32, stm32, arduino, bootloader, modbus, dma, " +
+			"sensor, board, over the air, ota, flash memory, can bus, bluetooth",
+		"cortex-m, embedded-hal, embassy, esp-idf, esp32, stm32, arm-none-eabi, pico_sdk, rp2040", "platformio.ini sdkconfig sdkconfig.* west.yml prj.conf *.ioc *.ld *.ino",
+	},
+	"game": {
+		"game, gameplay, player, enemy, enemies, sprite, unity, unreal, godot, bullet, level, npc, multiplayer, leaderboard, fps, frame rate, hitbox, tilemap, physics, animation",
+		"bevy, macroquad, ggez, pygame, phaser, monogame, libgdx, raylib, sdl2, love2d, ebiten, pixi.js, three", "project.godot *.uproject ProjectSettings Assets",
+	},
 	"github-actions": {"github, action, workflow, ci, pipeline", "", ".github"},
 	"gitlab":         {"gitlab, merge request", "", ".gitlab-ci.yml"},
 	"graphql": {

@@ -410,6 +410,13 @@ func TestRuleImportSendsTheFiles(t *testing.T) {
 	if len(sent.Files) != 2 || sent.Files[0] != (schemas.RuleFile{Path: "a.md", Content: "1"}) || sent.Files[1].Path != "b/two.md" {
 		t.Errorf("sent %+v", sent.Files)
 	}
+	if strings.Contains(r.err, "symptoms") {
+		t.Errorf("all rules have symptoms: %s", r.err)
+	}
+	s.replies[schemas.SvcRuleImport] = schemas.RuleImportReply{Imported: []string{"A"}, Undescribed: 4}
+	if r := s.run(t, "", "rule", "import", dir); r.code != 0 || !strings.Contains(r.err, "4 rules have no symptoms") || !strings.Contains(r.err, "writ rule symptoms --write FILE") {
+		t.Errorf("%+v", r)
+	}
 	s.replies[schemas.SvcRuleImport] = schemas.RuleImportReply{Problems: []string{"a.md:1: no front matter"}}
 	if r := s.run(t, "", "rule", "import", dir); r.code != 1 || !strings.Contains(r.err, "a.md:1: no front matter") {
 		t.Errorf("%+v", r)

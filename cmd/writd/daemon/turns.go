@@ -14,6 +14,7 @@ import (
 	"github.com/writbus/writ/enforcement/project"
 	"github.com/writbus/writ/enforcement/session"
 	"github.com/writbus/writ/enforcement/turn"
+	"github.com/writbus/writ/retrieval"
 	"github.com/writbus/writ/retrieval/rulebook/index"
 	"github.com/writbus/writ/schemas"
 	"github.com/writbus/writ/schemas/origin"
@@ -109,6 +110,11 @@ type rulesOfTurns struct {
 // Await waits for the shipped rules.
 func (r rulesOfTurns) Await(ctx context.Context, patience time.Duration) bool {
 	return r.d.rules.Ready(ctx, patience)
+}
+
+// Search lets the configured model, if there is one, choose what a prompt is given.
+func (r rulesOfTurns) Search(ctx context.Context, q retrieval.Query) retrieval.Answer {
+	return r.d.rules.Search(ctx, q)
 }
 
 // known tells whether a plan may cite a rule.

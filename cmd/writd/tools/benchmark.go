@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/writbus/writ/cmd/internal/config"
+	"github.com/writbus/writ/enforcement/redact"
+	"github.com/writbus/writ/observer/model"
 	"github.com/writbus/writ/retrieval"
 	"github.com/writbus/writ/retrieval/benchmark"
 	"github.com/writbus/writ/schemas"
@@ -24,6 +26,7 @@ func benchmarkRules(ctx context.Context, args []string, out, errw io.Writer) err
 	queries := flags.Int("queries", 0, "queries asked for each size (default 2000)")
 	seed := flags.Uint64("seed", 1, "of grown corpora and intervals")
 	asJSON := flags.Bool("json", false, "print JSON")
+	ask := flags.Bool("ask", false, "let the configured language model choose what is given: one call a query")
 	svg := flags.String("svg", "", "write a picture of latency over size to this `file`")
 	if err := parse(flags, args); err != nil {
 		return err
@@ -44,6 +47,17 @@ func benchmarkRules(ctx context.Context, args []string, out, errw io.Writer) err
 	if *truthFile != "" {
 		if measured.Truth, err = truthOf(*truthFile); err != nil {
 			return err
+		}
+		asHooksAsk(measured.Truth, measured.Rules)
+	}
+	if *ask {
+		client, err := configuredModel()
+		if err != nil {
+			return err
+		}
+		measured.Ask = func(system, question string) (string, error) {
+			reply, err := client.Chat(ctx, model.Request{System: system, Messages: []model.Message{model.Said(model.User, redact.Text(question))}}, nil)
+			return reply.Text, err
 		}
 	}
 	report, err := benchmark.Run(measured)

@@ -83,11 +83,11 @@ func TestModelsAreListed(t *testing.T) {
 	if l := all["damaged"]; !strings.Contains(l.Problem, "model.safetensors") {
 		t.Errorf("%+v", l)
 	}
-	if len(all) != 8 {
+	if len(all) != 13 {
 		t.Errorf("%d embedders: %v", len(all), all)
 	}
 	_, out, _ := run(t, "model", "list")
-	for _, want := range []string{"* table", "8 dimensions", "no checksums", "cannot be used", "potion-base-8M", "MIT", "none"} {
+	for _, want := range []string{"* table", "8 dimensions", "no checksums", "cannot be used", "potion-base-8M", "MIT", "none", "fetch https://huggingface.co/MongoDB/mdbr-leaf-ir into a folder", "768 dimensions"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is not in\n%s", want, out)
 		}
@@ -218,7 +218,7 @@ func TestPullSaysWhatIsWrong(t *testing.T) {
 		code int
 		want string
 	}{
-		"unknown":     {[]string{"gpt-9"}, 1, "all-MiniLM-L6-v2, potion-base-8M"},
+		"unknown":     {[]string{"gpt-9"}, 1, "all-MiniLM-L6-v2, potion-retrieval-32M"},
 		"nothing":     {nil, 2, "is needed"},
 		"no mirror":   {[]string{"potion-base-8M", "--from", "http://127.0.0.1:1/x"}, 1, "needs the network"},
 		"not there":   {[]string{"--from", server.URL, "potion-base-8M"}, 1, "404"},

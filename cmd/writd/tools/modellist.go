@@ -106,9 +106,11 @@ func embedders(layout config.Layout, s config.Settings) ([]listed, error) {
 	all = markUsed(all, s)
 	for _, m := range hub.Known() {
 		if _, here := layout.Model(m.Name); !here {
-			all = append(all, listed{
-				Name: m.Name, Dimensions: m.Dim, Bytes: m.Size(), License: m.License, Note: m.Summary + "; writ model pull " + m.Name,
-			})
+			how := "writ model pull " + m.Name
+			if len(m.Files) == 0 {
+				how = "fetch " + m.URL + " into a folder, then writ model use FOLDER"
+			}
+			all = append(all, listed{Name: m.Name, Dimensions: m.Dim, Bytes: m.Size(), License: m.License, Note: m.Summary + "; " + how})
 		}
 	}
 	return all, nil

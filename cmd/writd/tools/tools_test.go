@@ -2,12 +2,15 @@ package tools
 
 import (
 	"bytes"
+	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/writbus/writ/cmd/internal/launch"
+	"github.com/writbus/writ/retrieval/benchmark"
 )
 
 func run(t *testing.T, args ...string) (code int, out, errs string) {
@@ -30,6 +33,47 @@ func TestBenchmarkMeasuresAndDraws(t *testing.T) {
 	}
 	if svg, err := os.ReadFile(picture); err != nil || !bytes.Contains(svg, []byte("<svg")) {
 		t.Errorf("%.80s, %v", svg, err)
+	}
+}
+
+// TestBenchmarkRulesAsksTheModel: what the model chooses is what is given, an answer
+// that is none takes nothing away, and a failure ends it.
+func TestBenchmarkRulesAsksTheModel(t *testing.T) {
+	rules, truth := t.TempDir(), filepath.Join(t.TempDir(), "truth.jsonl")
+	for name, trigger := range map[string]string{"STRIPE": "A zebra is drawn without stripes.", "HOOF": "A zebra walks on stones.", "TAIL": "A zebra meets flies."} {
+		put(t, filepath.Join(rules, "ZEB-"+name+"-001.md"), "---\nid: ZEB-"+name+"-001\ntitle: Zebra "+name+"\nseverity: high\ntrigger: "+trigger+"\nstatement: Look at the zebra.\n---\n")
+	}
+	put(t, truth, `{"id":"q1","query":"a zebra is drawn without stripes","relevant":["ZEB-STRIPE-001"],"kind":"task"}`+"\n")
+	args := []string{"benchmark", "rules", "--ask", "--embedder", "none", "--corpus", rules, "--truth", truth, "--queries", "1"}
+	for api, said := range map[string]string{"openai": "full: 2\nline: 3", "anthropic": "full:\nline:"} {
+		asked := scripted(t, api, said)
+		code, out, errs := run(t, append(args, "--json")...)
+		var r benchmark.Report
+		if err := json.Unmarshal([]byte(out), &r); code != 0 || err != nil || len(r.Judged) != 1 || r.Asked != 1 || r.NotUnderstood != 0 || len(*asked) != 1 {
+			t.Fatalf("%s: %d, %d asked, %.300s %s", api, code, len(*asked), out, errs)
+		}
+		if given := len(r.Judged[0].Injected) + len(r.Judged[0].Titles); (api == "openai") != (given == 2) || slices.Contains(r.Judged[0].Injected, "ZEB-STRIPE-001") {
+			t.Errorf("%s: given %v, %v", api, r.Judged[0].Injected, r.Judged[0].Titles)
+		}
+		if !strings.Contains((*asked)[0], "drawn without stripes") || !strings.Contains((*asked)[0], "1. Zebra STRIPE") || !strings.Contains((*asked)[0], "3. ") {
+			t.Errorf("%s: asked %.2000s", api, (*asked)[0])
+		}
+	}
+	scripted(t, "openai", "I would show the rule about stripes.")
+	if code, out, _ := run(t, args...); code != 0 || !strings.Contains(out, "1 calls, 1 answers not understood") || !strings.Contains(out, "OF THE RIGHT GIVEN") {
+		t.Errorf("%d %s", code, out)
+	}
+	scripted(t, "openai", "400")
+	if code, out, errs := run(t, args...); code != 1 || out != "" || !strings.Contains(errs, "the model") {
+		t.Errorf("%d %s %s", code, out, errs)
+	}
+	for _, name := range []string{"API", "URL", "NAME"} {
+		if err := os.Unsetenv("WRIT_MODEL_" + name); err != nil { // the end of the test sets it back
+			t.Fatal(err)
+		}
+	}
+	if code, _, errs := run(t, args...); code != 1 || !strings.Contains(errs, "no language model is set up") {
+		t.Errorf("%d %s", code, errs)
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/writbus/writ/retrieval/vector"
 )
 
 // Sizes and lives of what a [Cache] remembers, from the specification.
@@ -98,7 +100,7 @@ func (c *Cache) Counts() (searches, hits int) {
 // embed is the index's embedder with a memory; a nil cache has none.
 func (c *Cache) embed(ix *Index, text string) ([]float32, error) {
 	if c == nil || len(text) > longestCached {
-		return ix.embedder.Embed(text)
+		return vector.OfQuery(ix.embedder, text)
 	}
 	c.mu.Lock()
 	var v []float32
@@ -110,7 +112,7 @@ func (c *Cache) embed(ix *Index, text string) ([]float32, error) {
 	if known {
 		return v, nil
 	}
-	v, err := ix.embedder.Embed(text)
+	v, err := vector.OfQuery(ix.embedder, text)
 	if err != nil {
 		return nil, err
 	}

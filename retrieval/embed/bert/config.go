@@ -33,6 +33,10 @@ type config struct {
 	limit int
 	// first pools by the first token instead of the mean of all.
 	first bool
+	// behind are the folders of the dense layers behind the pooling, in order.
+	behind []string
+	// query and document stand before what is asked for and what is found.
+	query, document string
 }
 
 // The files beside the weights. All but config.json may be missing.
@@ -40,6 +44,7 @@ const (
 	configFile   = "config.json"
 	sentenceFile = "sentence_bert_config.json"
 	modulesFile  = "modules.json"
+	promptsFile  = "config_sentence_transformers.json"
 )
 
 func readConfig(dir string) (config, error) {
@@ -64,7 +69,10 @@ func readConfig(dir string) (config, error) {
 	if sentence.Limit > 0 {
 		c.limit = min(c.limit, sentence.Limit)
 	}
-	return c, c.readModules(dir)
+	if err := c.readModules(dir); err != nil {
+		return c, err
+	}
+	return c, c.readPrompts(dir)
 }
 
 // problem says for people why the model cannot be run, "" if it can.
@@ -119,6 +127,8 @@ func (c *config) readModules(dir string) error {
 			if err := c.readPooling(filepath.Join(dir, filepath.FromSlash(module.Path))); err != nil {
 				return err
 			}
+		case "Dense":
+			c.behind = append(c.behind, filepath.Join(dir, filepath.FromSlash(module.Path)))
 		default:
 			return fmt.Errorf("%w: %s: module %q", ErrUnsupported, filepath.Join(dir, modulesFile), module.Type)
 		}
@@ -130,6 +140,9 @@ func (c *config) readPooling(dir string) error {
 	var modes map[string]any
 	if _, err := readJSON(dir, configFile, &modes); err != nil {
 		return err
+	}
+	if modes["include_prompt"] == false {
+		return fmt.Errorf("%w: %s: its pooling leaves the prompt out", ErrUnsupported, filepath.Join(dir, configFile))
 	}
 	first, _ := modes["pooling_mode_cls_token"].(bool)
 	mean, told := modes["pooling_mode_mean_tokens"].(bool)
@@ -146,6 +159,28 @@ func (c *config) readPooling(dir string) error {
 		return fmt.Errorf("%w: %s: its pooling is neither the mean nor the first token", ErrUnsupported, filepath.Join(dir, configFile))
 	}
 	c.first = first
+	return nil
+}
+
+// readPrompts reads what stands before texts of either kind: of several names the
+// first that sentence-transformers would take, else its default.
+func (c *config) readPrompts(dir string) error {
+	var file struct {
+		Prompts map[string]string `json:"prompts"`
+		Default string            `json:"default_prompt_name"`
+	}
+	if _, err := readJSON(dir, promptsFile, &file); err != nil {
+		return err
+	}
+	pick := func(names ...string) string {
+		for _, name := range append(names, file.Default) {
+			if prompt, found := file.Prompts[name]; found {
+				return prompt
+			}
+		}
+		return ""
+	}
+	c.query, c.document = pick("query"), pick("document", "passage", "corpus")
 	return nil
 }
 

@@ -10,7 +10,11 @@
 // little but its results once warm; damaged, foreign or incomplete model
 // directories give errors that name the file.
 //
+// A model is known by its configuration: modules.json says how it pools and which
+// dense layers stand behind that, config_sentence_transformers.json what stands
+// before queries and documents.
+//
 // It encodes only. What it does not know – other activations, relative
-// positions, extra layers behind the pooling – is refused when a model is
-// loaded, never left out silently.
+// positions, other modules – is refused when a model is loaded, never left out
+// silently.
 package bert

@@ -157,6 +157,14 @@ func (m *Model) pool(s *scratch, from, end int) ([]float32, error) {
 			v[i] += x
 		}
 	}
+	if len(m.behind) > 0 {
+		for i := range v {
+			v[i] /= float32(end - from)
+		}
+		for i := range m.behind {
+			v = m.behind[i].apply(v)
+		}
+	}
 	var square float64
 	for _, x := range v {
 		square += float64(x) * float64(x)

@@ -35,7 +35,8 @@ type Model struct {
 	kernel  *kernel
 	stride  int // of a token's state: config.Hidden, rounded up to whole panels
 	weights *weights
-	scratch sync.Pool // of *scratch
+	behind  []transform // the pooling, the first first
+	scratch sync.Pool   // of *scratch
 }
 
 // Load reads a model directory: model.safetensors, config.json, tokenizer.json
@@ -76,6 +77,9 @@ func load(dir string, opt Options, k *kernel) (_ *Model, err error) {
 	if m.weights, err = readWeights(from, m.config, k); err != nil {
 		return nil, err
 	}
+	if m.behind, err = readTransforms(m.config); err != nil {
+		return nil, err
+	}
 	m.stride = roundUp(m.config.Hidden, k.cols)
 	m.scratch.New = func() any { return &scratch{} }
 	return m, nil
@@ -97,14 +101,24 @@ func limit(asked, most int) (int, error) {
 func (m *Model) Name() string { return m.name }
 
 // Dim is the number of dimensions of every vector.
-func (m *Model) Dim() int { return m.config.Hidden }
+func (m *Model) Dim() int {
+	if n := len(m.behind); n > 0 {
+		return m.behind[n-1].out
+	}
+	return m.config.Hidden
+}
 
 // MaxTokens is how many tokens of a text count, its two marks included.
 func (m *Model) MaxTokens() int { return m.limit }
 
-// Embed returns the unit vector of a text, of which the first [Model.MaxTokens]
-// count.
-func (m *Model) Embed(text string) ([]float32, error) {
+// Embed returns the unit vector of a text that is to be found, of which the first
+// [Model.MaxTokens] count; what the model wants before such texts counts, too.
+func (m *Model) Embed(text string) ([]float32, error) { return m.embed(m.config.document + text) }
+
+// EmbedQuery returns the vector of a text that is asked for.
+func (m *Model) EmbedQuery(text string) ([]float32, error) { return m.embed(m.config.query + text) }
+
+func (m *Model) embed(text string) ([]float32, error) {
 	s := m.scratch.Get().(*scratch)
 	defer m.scratch.Put(s)
 	s.tokens = m.tokens.Encode(s.tokens[:0], text, m.limit)
@@ -171,7 +185,7 @@ func (b *batch) take(s *scratch) (at int) {
 	defer b.mu.Unlock()
 	s.tokens, s.ends, at = s.tokens[:0], s.ends[:0], b.next
 	for b.err == nil && b.next < len(b.texts) && (len(s.ends) == 0 || len(s.tokens)+b.model.limit <= batchTokens) {
-		s.tokens = b.model.tokens.Encode(s.tokens, b.texts[b.next], b.model.limit)
+		s.tokens = b.model.tokens.Encode(s.tokens, b.model.config.document+b.texts[b.next], b.model.limit)
 		s.ends = append(s.ends, len(s.tokens))
 		b.next++
 	}

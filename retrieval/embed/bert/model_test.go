@@ -238,7 +238,7 @@ func TestUnusableDirectoriesAreNamed(t *testing.T) {
 		"no epsilon":       {"config.json", change(`1e-06`, `0`), ErrUnsupported, "layer_norm_eps"},
 		"bad limit":        {"sentence_bert_config.json", `{"max_seq_length":"x"}`, ErrUnsupported, "sentence_bert_config.json"},
 		"short limit":      {"sentence_bert_config.json", `{"max_seq_length":2}`, ErrUnsupported, "too short"},
-		"extra layer":      {"modules.json", `[{"type":"sentence_transformers.models.Dense"}]`, ErrUnsupported, "Dense"},
+		"extra layer":      {"modules.json", `[{"type":"sentence_transformers.models.LSTM"}]`, ErrUnsupported, "LSTM"},
 		"bad modules":      {"modules.json", `3`, ErrUnsupported, "modules.json"},
 		"max pooling":      {"1_Pooling/config.json", `{"pooling_mode_max_tokens":true}`, ErrUnsupported, "1_Pooling"},
 		"two poolings":     {"1_Pooling/config.json", `{"pooling_mode_cls_token":true,"pooling_mode_mean_tokens":true}`, ErrUnsupported, "1_Pooling"},

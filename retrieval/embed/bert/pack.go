@@ -26,6 +26,9 @@ func Pack(dir string) ([]byte, error) {
 		return nil, err
 	}
 	c := m.config
+	if len(m.behind) > 0 || c.query+c.document != "" {
+		return nil, fmt.Errorf("%w: %s: a packed model has neither layers behind its pooling nor prompts", ErrUnsupported, dir)
+	}
 	if c.Hidden%codeCols != 0 || c.Intermediate%codeCols != 0 {
 		return nil, fmt.Errorf("%w: %s: hidden_size %d and intermediate_size %d are no multiples of %d", ErrUnsupported, dir, c.Hidden, c.Intermediate, codeCols)
 	}

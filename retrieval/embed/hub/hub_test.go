@@ -411,11 +411,21 @@ func TestKnownModels(t *testing.T) {
 		if err != nil || found.Name != m.Name || m.License == "" || m.Summary == "" || m.Dim < 1 || !strings.HasPrefix(m.URL, "https://") {
 			t.Errorf("%+v, %v", m, err)
 		}
+		if (m.About == 0) != (len(m.Files) > 0) {
+			t.Errorf("%s has %d files, and about %d bytes", m.Name, len(m.Files), m.About)
+		}
 		for _, f := range m.Files {
 			if sum, err := hex.DecodeString(f.SHA256); err != nil || len(sum) != sha256.Size || f.Size < 1 || !filepath.IsLocal(f.Path) {
 				t.Errorf("%s: %+v, %v", m.Name, f, err)
 			}
 		}
+	}
+	leaf, err := Find("mdbr-leaf-ir")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := Pull(t.Context(), leaf, Options{Dir: t.TempDir()}); !errors.Is(err, ErrUnpinned) || !strings.Contains(err.Error(), "writ model use FOLDER") || !strings.Contains(err.Error(), leaf.URL) {
+		t.Error(err)
 	}
 	if _, err := Find("nothing-such"); !errors.Is(err, ErrUnknown) || !strings.Contains(err.Error(), "potion-base-8M") {
 		t.Error(err)

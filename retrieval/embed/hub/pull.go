@@ -52,6 +52,9 @@ func Pull(ctx context.Context, m Model, opt Options) (path string, already bool,
 	if opt.Progress == nil {
 		opt.Progress = func(int64, int64) {}
 	}
+	if len(m.Files) == 0 {
+		return "", false, fmt.Errorf("%w: fetch all files of %s into a folder (git with LFS, or the hub's own client), then: writ model use FOLDER", ErrUnpinned, m.URL)
+	}
 	path = filepath.Join(opt.Dir, m.Name)
 	if Check(path, m) == nil {
 		return path, true, nil

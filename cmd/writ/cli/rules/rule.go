@@ -238,6 +238,10 @@ func (a *app) tellImport(reply schemas.RuleImportReply, dryRun bool) {
 		would = "would be "
 	}
 	a.Printf("%s %simported, %d unchanged, %d %sretired.\n", client.Plural(len(reply.Imported), "node", "nodes"), would, reply.Unchanged, len(reply.Retired), would)
+	if n := reply.Undescribed; n > 0 {
+		a.Note("%s no symptoms, the words in which people complain, and %s found less well without: writ rule symptoms --write FILE proposes some from what the rules say, with --ask from your model",
+			client.Plural(n, "rule has", "rules have"), map[bool]string{true: "is", false: "are"}[n == 1])
+	}
 	if reply.Outcomes > 0 {
 		a.Printf("%s that the corpus had counted %scounted.\n", client.Plural(reply.Outcomes, "outcome", "outcomes"), would)
 	}
