@@ -60,7 +60,7 @@ func (c *Conn) append(ctx context.Context, main schemas.Event, also []schemas.Pa
 		position, err = c.resolve(ctx, main, e, err)
 	}
 	if err == nil {
-		if err = c.Synced(ctx, position.Stream); err != nil {
+		if err = Synced(ctx, c, position.Stream); err != nil {
 			err = fmt.Errorf("%w: stored, and not synced: %w", ErrUnavailable, err)
 		}
 	}
@@ -111,6 +111,14 @@ func (c *Conn) publish(ctx context.Context, a schemas.Aggregate, message schemas
 		return schemas.Position{}, causeOf(guarded, err)
 	}
 	return schemas.Position{Stream: stream, Seq: ack.Sequence}, nil
+}
+
+// Synced returns once what a stream holds is as durable as if each record had been
+// appended on the connection.
+func Synced(ctx context.Context, c *Conn, s schemas.Stream) error {
+	ctx, cancel := c.bounded(ctx)
+	defer cancel()
+	return c.options.Synced(ctx, s)
 }
 
 // Hold waits until no append of this connection is on its way and keeps further

@@ -327,14 +327,6 @@ func (c *Conn) Drain(ctx context.Context) error {
 	}
 }
 
-// Synced returns once what a stream holds is as durable as if each record had been
-// appended on this connection.
-func (c *Conn) Synced(ctx context.Context, s schemas.Stream) error {
-	ctx, cancel := c.bounded(ctx)
-	defer cancel()
-	return c.options.Synced(ctx, s)
-}
-
 // MaxPayload is the server's limit for one message, in bytes.
 func (c *Conn) MaxPayload() int64 { return c.nc.MaxPayload() }
 

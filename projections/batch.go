@@ -29,6 +29,9 @@ type batch struct {
 	// ordered is set by the first Scan of a batch.
 	ordered bool
 	key     []byte // scratch
+	// turn is called at each write while a large batch is applied, and may wait;
+	// nil otherwise.
+	turn func()
 }
 
 type cell struct {
@@ -72,6 +75,9 @@ func (b *batch) Get(key []byte) ([]byte, bool, error) {
 
 // Set implements View.
 func (b *batch) Set(key, value []byte) error {
+	if b.turn != nil {
+		b.turn()
+	}
 	c := b.touch(key)
 	b.size += len(value) - len(c.value)
 	c.value, c.present = append(c.value[:0], value...), true

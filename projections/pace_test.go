@@ -1,6 +1,7 @@
 package projections
 
 import (
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -60,6 +61,49 @@ func TestBuildsLetOthersGoFirst(t *testing.T) {
 		}
 		if d := waited(); d != 0 {
 			t.Errorf("waited %v after all left", d)
+		}
+	})
+}
+
+// writesLast is a projector that writes all of a batch at its end.
+type writesLast struct{}
+
+func (writesLast) Name() string                           { return "last" }
+func (writesLast) Version() int                           { return 1 }
+func (writesLast) Types() []schemas.Type                  { return nil }
+func (writesLast) Apply(View, schemas.Event) error        { return nil }
+func (writesLast) ApplyRecord(View, schemas.Record) error { return nil }
+func (writesLast) Begin()                                 {}
+func (writesLast) Flush(v View) error {
+	time.Sleep(firstRest)
+	for i := range 2 * turnRecords {
+		if err := v.Set(fmt.Append(nil, i), nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// TestWritesAtTheEndOfABatchLetOthersGoFirst, as its records do.
+func TestWritesAtTheEndOfABatchLetOthersGoFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var f first
+		defer f.enter()()
+		v := &runner{p: writesLast{}, first: &f}
+		records := make([]schemas.Record, 2*liveRecords)
+		for i := range records {
+			records[i].Seq = uint64(i + 1)
+		}
+		gen := &generation{batch: newBatch(nil, nil), checkpoints: checkpoints{}}
+		began := time.Now()
+		if _, err := v.stage(t.Context(), gen, schemas.StreamSessions, records); err != nil {
+			t.Fatal(err)
+		}
+		if d, want := time.Since(began), 2*firstMost+firstRest; d != want {
+			t.Errorf("took %v, want %v", d, want)
+		}
+		if gen.batch.turn != nil {
+			t.Error("writes of the next batch would wait")
 		}
 	})
 }

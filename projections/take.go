@@ -170,6 +170,8 @@ func (v *runner) stage(ctx context.Context, gen *generation, s schemas.Stream, r
 		v.opening(batcher, gen)
 	}
 	turn := v.first.turns(len(records))
+	gen.batch.turn = turn // what a projector writes at the end of a batch takes as long as the batch
+	defer func() { gen.batch.turn = nil }()
 	v.recalls = nil
 	if raw, whole := v.p.(RecordApplier); whole {
 		for _, r := range records {

@@ -2,6 +2,7 @@ package test
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -86,7 +87,7 @@ func newFlipped(t *testing.T) *flipped {
 		}
 	}
 	appendTo(t, filepath.Join(f.home, "data", "config.yaml"), "scripts: allow\n") // a test has no terminal of its own
-	w := flipWorld{t, f.home, ""}
+	w := flipWorld{t: t, home: f.home}
 	defer w.kill()
 	w.must("up", "--detach")
 	w.hook()
@@ -182,7 +183,7 @@ func (f *flipped) round(t *testing.T, random *rand.Rand, i int) {
 // copied is a home of its own with what is in the folder.
 func (f *flipped) copied(t *testing.T) flipWorld {
 	t.Helper()
-	w := flipWorld{t, t.TempDir(), filepath.Join(f.home, "data")}
+	w := flipWorld{t: t, home: t.TempDir(), pristine: filepath.Join(f.home, "data")}
 	if out, err := exec.Command("cp", "-a", f.home+"/.", w.home).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
@@ -308,9 +309,10 @@ func (f *flipped) table() string {
 
 // flipWorld is a home in which one round takes place.
 type flipWorld struct {
-	t        testing.TB
-	home     string
-	pristine string // the data as it was
+	t          testing.TB
+	home       string
+	pristine   string // the data as it was
+	durability string // "" is interval
 }
 
 // backup is the content of the backup.
@@ -370,7 +372,7 @@ func (w flipWorld) run(in string, args ...string) (out string, ok bool) {
 }
 
 func (w flipWorld) env() []string {
-	return append(os.Environ(), "WRIT_HOME="+w.data(), "HOME="+w.home, "XDG_CONFIG_HOME=", "XDG_STATE_HOME=", "WRIT_DURABILITY=interval",
+	return append(os.Environ(), "WRIT_HOME="+w.data(), "HOME="+w.home, "XDG_CONFIG_HOME=", "XDG_STATE_HOME=", "WRIT_DURABILITY="+cmp.Or(w.durability, "interval"),
 		"PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "CLAUDECODE=", "CLAUDE_CODE_SESSION_ID=", "TZ=UTC", "WRIT_HOOK_BUDGET=9s")
 }
 

@@ -26,22 +26,23 @@ func TestCutFileIsPutBack(t *testing.T) {
 	was := bytes.Repeat([]byte("record"), 100)
 	must(os.WriteFile(file, was, 0o600))
 	s := &Server{options: Options{Dir: dir, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}, log: newLogger(slog.New(slog.DiscardHandler))}
-	s.log.beforeCut = s.beforeCut
+	s.ended = &ended{store: dir, find: s.find}
+	s.log.beforeCut = s.ended.before
 	s.log.Warnf("Filestore [$G > WRIT_RULES] indexCacheBuf corrupt record state in %s: dlen %d slen %d index %d rl %d lbuf %d", file, 1, 2, 3, 4, 5)
 	if s.Health() == nil {
 		t.Error("an append would be taken")
 	}
 	must(os.Truncate(file, 200))
-	must(s.alone(func() error { t.Error("a file that was ended is written to"); return nil }))
-	s = &Server{options: s.options, log: s.log}
-	must(s.uncut())
+	must(s.ended.alone(func() error { t.Error("a file that was ended is written to"); return nil }))
+	s.ended = &ended{store: dir, find: s.find}
+	must(s.ended.putBack())
 	if now, err := os.ReadFile(file); err != nil || !bytes.Equal(now, was) {
 		t.Errorf("%d of %d bytes are there, %v", len(now), len(was), err)
 	}
 
-	s.beforeCut(file)
+	must(s.ended.before(file))
 	must(os.WriteFile(file, []byte("recordrecordanother"), 0o600))
-	must(s.uncut())
+	must(s.ended.putBack())
 	if now, err := os.ReadFile(file); err != nil || string(now) != "recordrecordanother" {
 		t.Errorf("what was appended since is gone: %q, %v", now, err)
 	}
@@ -57,7 +58,7 @@ func TestCutFileIsPutBack(t *testing.T) {
 	if had, err := os.ReadFile(kept[0]); err != nil || !bytes.Equal(had, was) {
 		t.Errorf("the file as it was is not kept: %v", err)
 	}
-	if left, err := os.ReadDir(s.cuts()); err != nil || len(left) > 0 {
+	if left, err := os.ReadDir(s.ended.copies()); err != nil || len(left) > 0 {
 		t.Errorf("left: %v, %v", left, err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
+	"github.com/writbus/writ/schemas"
 	"github.com/writbus/writ/schemas/atomicfile"
 	"github.com/writbus/writ/schemas/digest"
 )
@@ -139,7 +141,10 @@ func (s *Server) mark() {
 func (s *Server) writeMarks(m marks) {
 	body, err := m.encode()
 	if err == nil {
-		err = s.syncAll() // what a power cut may take was not acknowledged, and is no loss
+		// What a power cut may take was not acknowledged, and is no loss.
+		for name := range m.Streams {
+			err = errors.Join(err, s.Sync(context.Background(), schemas.Stream(name)))
+		}
 	}
 	if err == nil {
 		err = atomicfile.Write(filepath.Join(s.options.Dir, marksName), body, 0o600)

@@ -21,7 +21,7 @@ type logger struct {
 	failed   chan struct{} // holds one while failure is not dealt with
 	// beforeCut is called with the file that the server is about to end at a
 	// damaged record, before it does.
-	beforeCut func(file string)
+	beforeCut func(file string) error
 }
 
 // knownWarnings are about what this package does on purpose. The passwords are
@@ -31,7 +31,7 @@ type logger struct {
 var knownWarnings = []string{"Plaintext passwords detected", "Maximum payloads over"}
 
 func newLogger(to *slog.Logger) *logger {
-	return &logger{to: to.With("component", "nats-server"), failed: make(chan struct{}, 1), beforeCut: func(string) {}}
+	return &logger{to: to.With("component", "nats-server"), failed: make(chan struct{}, 1), beforeCut: func(string) error { return nil }}
 }
 
 func (l *logger) Noticef(format string, v ...any) { l.to.Info(fmt.Sprintf(format, v...)) }
@@ -49,7 +49,9 @@ func (l *logger) Warnf(format string, v ...any) {
 	l.to.Warn(text)
 	l.remember(text)
 	if file, cuts := aboutToCut(text); cuts {
-		l.beforeCut(file)
+		if err := l.beforeCut(file); err != nil {
+			l.to.Error("copy a damaged file of the log", "file", file, "error", err)
+		}
 		l.stopped("a record in " + file + " is damaged")
 	}
 }

@@ -86,20 +86,13 @@ func (s *Server) untilOpen() bool {
 			s.options.Logger.Error("open the log again", "error", err)
 			continue
 		}
-		if s.cutAgain() {
-			continue
+		if s.ended.some() {
+			continue // another one, while the log was opened
 		}
 		s.interrupt(errors.New("the log was opened again"))
 		s.log.mended()
 		return true
 	}
-}
-
-// cutAgain says whether the server ended a file while the log was opened.
-func (s *Server) cutAgain() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.ended
 }
 
 // probe writes to the disk and takes it back.
@@ -139,7 +132,7 @@ func (s *Server) reopen(meanwhile func() error) error {
 	if err := s.ns.ShutdownJetStream(); err != nil {
 		return err
 	}
-	if err := s.syncAgain(); err != nil {
+	if err := s.together.each((*syncs).again); err != nil {
 		return err
 	}
 	if meanwhile != nil {
@@ -147,7 +140,7 @@ func (s *Server) reopen(meanwhile func() error) error {
 			return err
 		}
 	}
-	if err := errors.Join(s.uncut(), s.protect(storedStreams(s.options.Dir))); err != nil {
+	if err := errors.Join(s.ended.putBack(), s.protect(storedStreams(s.options.Dir))); err != nil {
 		return err
 	}
 	o, err := s.serverOptions()

@@ -20,7 +20,6 @@ import (
 // Files beside the store. Persisted; never change.
 const (
 	keptDir   = "damaged"   // damaged files as they were found
-	cutDir    = "cut"       // files as they were before the server ended them, until they are put back
 	holesName = "lost.json" // what repairs gave up
 )
 
@@ -171,73 +170,6 @@ func (s *Server) protect(stored []string) error {
 		}
 	}
 	return nil
-}
-
-// beforeCut copies a file aside that the server is about to end at a damaged
-// record. The server holds its lock meanwhile.
-func (s *Server) beforeCut(file string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if _, err := blockfile.Keep(s.cuts(), file); err != nil {
-		s.options.Logger.Error("copy a damaged file of the log", "file", file, "error", err)
-		return
-	}
-	s.ended = true
-}
-
-func (s *Server) cuts() string { return filepath.Join(s.options.Dir, keptDir, cutDir) }
-
-// uncut puts back the files that the server ended, in this run or an earlier one,
-// while it has none open. Where something was written behind the end, that stays.
-func (s *Server) uncut() error {
-	entries, err := os.ReadDir(s.cuts())
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	for _, e := range entries {
-		kept := filepath.Join(s.cuts(), e.Name())
-		path, whole := "", true
-		if !atomicfile.Temporary(e.Name()) { // else the file was not ended yet
-			path, whole, err = blockfile.PutBack(streamsDir(s.options.Dir), kept)
-		}
-		if err == nil && !whole {
-			err = s.written(path, kept)
-		}
-		if err == nil {
-			err = os.Remove(kept)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.ended = false
-	return nil
-}
-
-// written tells of a file that was ended and then written on, and keeps what it
-// was.
-func (s *Server) written(path, kept string) error {
-	was, err := os.ReadFile(kept)
-	if err != nil {
-		return err
-	}
-	keeps := filepath.Join(s.options.Dir, keptDir, filepath.Base(kept))
-	stream := filepath.Base(filepath.Dir(filepath.Dir(path)))
-	s.find(Finding{Stream: stream, Err: fmt.Errorf("%w: a file of %s was ended at a damaged record and then written on: records are missing, or others stand under their numbers. The file as it was is kept in %s. `writ audit verify` tells which were signed, and `writ restore` brings them back from a backup", ErrLogDamaged, stream, keeps)})
-	return atomicfile.Write(keeps, was, 0o600)
-}
-
-// alone writes to a file of records beside the server, unless that has ended one:
-// all are looked at then while it has none open.
-func (s *Server) alone(write func() error) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.ended {
-		return nil
-	}
-	return write()
 }
 
 func found(out blockfile.Outcome) Finding {

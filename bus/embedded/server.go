@@ -101,11 +101,11 @@ type Server struct {
 	findings []Finding
 
 	mu      sync.Mutex
-	inform  []*bus.Conn       // see Inform
-	running bool              // findings are told by Options.Found
-	syncs   map[string]*syncs // by stream
-	ended   bool              // the server ended a file at a damaged record, and it is not put back
+	inform  []*bus.Conn // see Inform
+	running bool        // findings are told by Options.Found
 
+	ended    *ended
+	together *together
 	holes    []Hole // known to be lost when the server started
 	scrubber *scrubber
 
@@ -128,10 +128,11 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	}
 	s := &Server{
 		options: o, lock: lock, log: newLogger(o.Logger),
-		stopping: make(chan struct{}), stopped: make(chan struct{}), syncs: map[string]*syncs{},
+		stopping: make(chan struct{}), stopped: make(chan struct{}), together: o.together(),
 	}
-	s.log.beforeCut = s.beforeCut
-	s.scrubber = newScrubber(o.Dir, o.Logger, s.stopping, s.find, s.alone)
+	s.ended = &ended{store: o.Dir, find: s.find}
+	s.log.beforeCut = s.ended.before
+	s.scrubber = newScrubber(o.Dir, o.Logger, s.stopping, s.find, s.ended.alone)
 	if err := s.start(ctx); err != nil {
 		lock.Release()
 		return nil, err
@@ -195,7 +196,7 @@ func (s *Server) start(ctx context.Context) error {
 		s.options.MaxStore = storeLimit
 	}
 	before := storedStreams(s.options.Dir)
-	if err := errors.Join(s.mendDescriptions(before), forgetReaders(s.options.Dir, before), s.uncut(), s.protect(before)); err != nil {
+	if err := errors.Join(s.mendDescriptions(before), forgetReaders(s.options.Dir, before), s.ended.putBack(), s.protect(before)); err != nil {
 		return err
 	}
 	ns, err := server.NewServer(options)
@@ -359,7 +360,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 			s.mark()
 			s.ns.Shutdown()
 			s.ns.WaitForShutdown()
-			s.shutSyncs()
+			_ = s.together.each((*syncs).stop)
 			s.lock.Release()
 		}()
 	})

@@ -21,10 +21,7 @@ import (
 // not known then what of the stream is there, and nothing more is acknowledged
 // until the streams were opened again.
 func (s *Server) Sync(ctx context.Context, stream schemas.Stream) error {
-	if !s.together() {
-		return nil
-	}
-	err := s.syncOf(string(stream)).wait(ctx)
+	err := s.together.of(string(stream)).wait(ctx)
 	if err != nil && ctx.Err() == nil {
 		reason := fmt.Sprintf("sync the stream %s: %v", stream, err)
 		s.log.stopped(reason)
@@ -33,52 +30,48 @@ func (s *Server) Sync(ctx context.Context, stream schemas.Stream) error {
 	return err
 }
 
-// together says whether the server leaves syncing to Sync.
-func (s *Server) together() bool { return s.options.Together && s.options.Durability == PowerLoss }
+// together are the syncs of all streams; nil where nothing is left to them.
+type together struct {
+	dir string // of the streams
 
-func (s *Server) syncOf(stream string) *syncs {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	one := s.syncs[stream]
+	mu  sync.Mutex
+	all map[string]*syncs // by stream
+}
+
+func (o Options) together() *together {
+	if !o.Together || o.Durability != PowerLoss {
+		return nil
+	}
+	return &together{dir: streamsDir(o.Dir), all: map[string]*syncs{}}
+}
+
+func (t *together) of(stream string) *syncs {
+	if t == nil {
+		return nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	one := t.all[stream]
 	if one == nil {
-		one = &syncs{dir: filepath.Join(streamsDir(s.options.Dir), stream)}
-		s.syncs[stream] = one
+		one = &syncs{dir: filepath.Join(t.dir, stream)}
+		t.all[stream] = one
 	}
 	return one
 }
 
-// syncAll is Sync of all streams, for what is written about them.
-func (s *Server) syncAll() error {
-	for _, name := range storedStreams(s.options.Dir) {
-		if err := s.Sync(context.Background(), schemas.Stream(name)); err != nil {
+// each calls a function with the syncs of every stream that was synced.
+func (t *together) each(do func(*syncs) error) error {
+	if t == nil {
+		return nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, one := range t.all {
+		if err := do(one); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// syncAgain writes anew what could not be synced, while the server has it not open:
-// the system may take what it failed to write for written.
-func (s *Server) syncAgain() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, one := range s.syncs {
-		if err := one.again(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (s *Server) shutSyncs() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, one := range s.syncs {
-		one.mu.Lock()
-		one.failed = errors.New("the server has stopped")
-		one.shut()
-		one.mu.Unlock()
-	}
 }
 
 // syncFile is what brings a file to the disk; tests count it, and have it fail.
@@ -109,6 +102,9 @@ type round struct {
 }
 
 func (s *syncs) wait(ctx context.Context) error {
+	if s == nil {
+		return nil
+	}
 	s.mu.Lock()
 	if s.failed != nil {
 		defer s.mu.Unlock()
@@ -182,19 +178,16 @@ func (s *syncs) still() bool {
 // begin syncs all files, and keeps the last one open.
 func (s *syncs) begin() error {
 	all, err := blockfile.Files(s.dir)
-	if err == nil && len(all) == 0 {
-		err = fmt.Errorf("%s holds no records", s.dir)
+	if err != nil || len(all) == 0 {
+		return err
 	}
 	for _, file := range all {
-		if err == nil {
-			err = s.take(file)
+		if err := s.take(file); err != nil {
+			return err
 		}
-		if err == nil {
-			err = syncFile(s.open)
+		if err := syncFile(s.open); err != nil {
+			return err
 		}
-	}
-	if err != nil {
-		return err
 	}
 	return s.sync()
 }
@@ -217,7 +210,17 @@ func (s *syncs) shut() {
 	s.open = nil
 }
 
-// again replaces the files whose sync failed by what they hold.
+// stop ends it for good.
+func (s *syncs) stop() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.failed = errors.New("the server has stopped")
+	s.shut()
+	return nil
+}
+
+// again replaces the files whose sync failed by what they hold, while the server has
+// none open: the system may take what it failed to write for written.
 func (s *syncs) again() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

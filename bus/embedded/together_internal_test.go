@@ -72,6 +72,9 @@ func TestSyncTakesEveryFile(t *testing.T) {
 			t.Errorf("synced %v (%v), want %v", got, err, want)
 		}
 	}
+	if err := newSyncs(t, 0).wait(t.Context()); err != nil {
+		t.Errorf("of a stream without records: %v", err)
+	}
 	sync("1.blk", "2.blk", "3.blk")
 	sync("3.blk")
 	blockOf(t, s.dir, 4)

@@ -270,7 +270,7 @@ func (s *Sessions) get(id string) *session {
 }
 
 // Relax lets go of sessions that nobody asked for of late.
-func (s *Sessions) Relax() {
+func Relax(s *Sessions) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.evict(restingSessions)

@@ -4,7 +4,9 @@
 // It guarantees that an answer leaves only after the fact behind it was
 // acknowledged by the log; that a call which cannot be decided is refused where
 // its hook can refuse; that a call which a host makes twice counts once; and that
-// a hook keeps to its budget. It holds no policy: what may be written is the
+// a hook keeps to its budget; and that sessions take turns, so that the hooks of one,
+// however many, keep none of another waiting for more than one of them, and what
+// cannot be answered in time is refused at once (admission.go). It holds no policy: what may be written is the
 // business of the parent package, which rules matter is retrieval's, and what a
 // host understands is the host package's. Of other services it knows the
 // interfaces that it declares.
@@ -13,7 +15,8 @@
 // Each step names those that it is in:
 //
 //  1. bus has the request of a hook's process and calls [Service.Handle], here.
-//  2. enforcement/host reads the payload into a call that is free of its host.
+//  2. enforcement/host reads the payload into a call that is free of its host, which
+//     then waits here for its session's turn.
 //  3. enforcement/confine/runner finds the user's command in the line that Writ
 //     put in its place.
 //  4. enforcement/project has the project's settings, layout and files.

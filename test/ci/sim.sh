@@ -21,6 +21,8 @@ simulate() {
 
 echo "kill -9 at $kills random points, in each durability"
 WRIT_KILL_ROUNDS="$kills" simulate ./bus 'TestKill'
+echo "daemons under hooks, killed $((kills / 5 + 1)) times in each durability"
+WRIT_KILL_ROUNDS="$((kills / 5 + 1))" simulate ./test '^TestKilledDaemon$'
 echo "$commands random commands against the gate's invariants"
 WRIT_MODEL_COMMANDS="$commands" simulate ./enforcement 'Model'
 echo "$shells made-up shell commands, run and compared with what was foretold"

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/writbus/writ/cmd/writd/heap"
+	"github.com/writbus/writ/enforcement/session"
 	"github.com/writbus/writ/retrieval/rulebook"
 )
 
@@ -33,7 +34,7 @@ func (d *Daemon) restSoon() {
 // of the program's file. All of it comes back when it is needed.
 func (d *Daemon) rest() {
 	d.corpus.Pack(d.runtime)
-	d.sessions.Relax()
+	session.Relax(d.sessions)
 	d.runtime.Relax()
 	relieve()
 	d.corpus.DropPages()

@@ -204,7 +204,7 @@ func (a *Auditor) seal(ctx context.Context, s schemas.Stream, before remembered)
 		if tree.Size() == tip.last.Size && (len(tip.signed) > 0 || tree.Size() == 0) {
 			return nil
 		}
-		if err := a.Log.Synced(ctx, s); err != nil {
+		if err := bus.Synced(ctx, a.Log, s); err != nil {
 			return err // a record that is signed must not go with the power
 		}
 		root, err := tree.Root(tree.Size())
