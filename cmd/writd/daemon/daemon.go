@@ -158,9 +158,7 @@ func run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 		return false, err
 	}
 	defer release()
-	if err := d.openBackups(); err != nil {
-		return false, fmt.Errorf("%w: %w", ErrDataDir, err)
-	}
+	d.openBackups()
 	lost, err := d.beat(ctx, beatEvery)
 	if err != nil {
 		return false, err
