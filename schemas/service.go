@@ -545,6 +545,7 @@ type BackupReply struct {
 	Written int64          `json:"written"` // of those, bytes that no earlier backup there had
 	Streams []StreamStatus `json:"streams"`
 	Removed []string       `json:"removed,omitempty"` // older ones
+	Note    string         `json:"note,omitempty"`    // lines for people
 }
 
 // SvcForget is the admin's. Persisted; never change.

@@ -25,8 +25,9 @@ var (
 	// ErrBad is returned for a backup that is not whole: something of it is
 	// missing or damaged, or it is none.
 	ErrBad = errors.New("backup: it cannot be restored")
-	// ErrPlace is returned for a folder that a backup or a restore may not write to.
-	ErrPlace = errors.New("backup: this folder cannot be used")
+	// ErrPlace is returned for a place that a backup or a restore cannot write to, or
+	// read.
+	ErrPlace = errors.New("backup: this place cannot be used")
 )
 
 // Format is the newest format of backups that this package writes and reads.

@@ -1,6 +1,7 @@
 package backup
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/writbus/writ/schemas/atomicfile"
+	"github.com/writbus/writ/schemas/digest"
 )
 
 // retry is how long after a failure a planned backup is tried again, at most: the
@@ -44,20 +46,26 @@ type Planner struct {
 	plan Plan
 }
 
-// OpenPlanner reads the plan from a file; none is there before the first.
+// OpenPlanner reads the plan from a file; none is there before the first. Where it
+// cannot be read the planner that comes with the error has none.
 func OpenPlanner(file string) (*Planner, error) {
 	p := &Planner{file: file, changed: make(chan struct{}, 1)}
 	raw, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return p, nil
 	}
+	body, sum, _ := bytes.Cut(raw, []byte("\n"))
+	if err == nil && string(sum) != digest.Hex(body)+"\n" {
+		err = errors.New("it is damaged")
+	}
 	if err == nil {
-		err = json.Unmarshal(raw, &p.plan)
+		err = json.Unmarshal(body, &p.plan)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the plan of backups, %s: %w. Delete it, and plan them again with `writ backup DIR --every 24h`", file, err)
+		p.plan = Plan{}
+		err = fmt.Errorf("no backups are written by themselves, since their plan, %s, cannot be read: %w. Plan them again with `writ backup DIR --every 24h`, or end it with `writ backup --every off`", file, err)
 	}
-	return p, nil
+	return p, err
 }
 
 // Plan is the plan as it stands.
@@ -73,7 +81,7 @@ func (p *Planner) Set(plan Plan) error {
 	defer p.mu.Unlock()
 	body, err := json.Marshal(plan)
 	if err == nil {
-		err = atomicfile.Write(p.file, append(body, '\n'), 0o600)
+		err = atomicfile.Write(p.file, fmt.Appendf(nil, "%s\n%s\n", body, digest.Hex(body)), 0o600)
 	}
 	if err != nil {
 		return fmt.Errorf("the plan of backups: %w", err)

@@ -62,8 +62,17 @@ func TestPlanner(t *testing.T) {
 		cancel()
 		<-ended
 	})
-	must(t, os.WriteFile(file, []byte("damaged"), 0o600))
-	if _, err := backup.OpenPlanner(file); err == nil || !strings.Contains(err.Error(), "Delete it") {
-		t.Errorf("a damaged plan: %v", err)
+	p, err := backup.OpenPlanner(file)
+	must(t, err)
+	must(t, p.Set(backup.Plan{Place: "/mnt", Every: time.Hour}))
+	raw, err := os.ReadFile(file)
+	must(t, err)
+	for i := range raw {
+		raw[i] ^= 1
+		must(t, os.WriteFile(file, raw, 0o600))
+		if p, err = backup.OpenPlanner(file); err == nil || !strings.Contains(err.Error(), "--every off") || p.Plan() != (backup.Plan{}) {
+			t.Errorf("with byte %d damaged: %+v, %v", i, p.Plan(), err)
+		}
+		raw[i] ^= 1
 	}
 }

@@ -14,6 +14,9 @@ import (
 	"github.com/writbus/writ/schemas/atomicfile"
 )
 
+// stopAfter is when a daemon whose folder was moved stops by itself.
+const stopAfter = 2 * time.Second
+
 // Keeper is the service that writes backups of a data folder, when it is asked to
 // and by plan.
 type Keeper struct {
@@ -63,7 +66,8 @@ func (k *Keeper) BackUp(ctx context.Context, r schemas.BackupRequest) (reply sch
 		if err := atomicfile.Write(k.Moved, []byte(text), 0o600); err != nil {
 			return reply, err
 		}
-		k.Stop()
+		reply.Note = "This data folder is marked as moved: nothing is lost, and nothing is added to it any more.\n"
+		time.AfterFunc(stopAfter, k.Stop) // whoever asked stops it sooner, and waits for that
 	case r.Every > 0:
 		err = k.Set(backup.Plan{Place: r.Dir, Every: r.Every, Keep: r.Keep, Last: made.Time})
 	}

@@ -140,11 +140,11 @@ func (s *Store) explained(what string, err error) error {
 	todo := "Look whether it can be reached from this machine, and repeat the command; what was sent already is not sent again"
 	switch minio.ToErrorResponse(err).Code {
 	case "AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch", "InvalidSecurity", "ExpiredToken", "AllAccessDisabled":
-		todo = "The daemon takes its credentials from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY as it was started with, else from ~/.aws/credentials: look whether they are right, and may list, read, write and delete there"
+		todo = "The credentials are those of AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY that this program was started with (for writ backup that is the daemon), else of ~/.aws/credentials: look whether they are right, and may list, read, write and delete there"
 	case "NoSuchBucket":
 		todo = "Make the bucket, or name another"
 	}
-	return fmt.Errorf("%w: %s %s: %w. %s", backup.ErrPlace, what, s.address, err, todo)
+	return fmt.Errorf("%w: %s %s: %s. %s", backup.ErrPlace, what, s.address, strings.TrimRight(err.Error(), "."), todo)
 }
 
 // folder names a data folder of a machine.

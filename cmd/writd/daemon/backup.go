@@ -13,8 +13,11 @@ import (
 )
 
 // openBackups opens what copies the data folder while it serves on.
-func (d *Daemon) openBackups() error {
+func (d *Daemon) openBackups() {
 	planner, err := backup.OpenPlanner(filepath.Join(d.layout.Root, "backups.json"))
+	if err != nil {
+		d.warn(err.Error())
+	}
 	d.backups = &objects.Keeper{Source: d.backupSource, Moved: d.layout.Moved(), Stop: d.stop, Planner: planner}
 	d.backups.Ready = func(ctx context.Context, place string) error {
 		if d.server == nil {
@@ -26,7 +29,6 @@ func (d *Daemon) openBackups() error {
 		d.audit.Seal(ctx)
 		return nil
 	}
-	return err
 }
 
 func (d *Daemon) backupSource() backup.Source {

@@ -158,9 +158,6 @@ func run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 		return false, err
 	}
 	defer release()
-	if err := d.openBackups(); err != nil {
-		return false, fmt.Errorf("%w: %w", ErrDataDir, err)
-	}
 	lost, err := d.beat(ctx, beatEvery)
 	if err != nil {
 		return false, err
@@ -312,6 +309,7 @@ func lock(path string) (release func(), err error) {
 // openBus starts the embedded server, or connects to the configured one, and
 // makes sure that the streams exist.
 func (d *Daemon) openBus(ctx context.Context) (func(), error) {
+	d.openBackups()
 	retention := bus.Retention{Replicas: d.settings.Replicas, MaxBytes: d.settings.MaxBytes}
 	if d.settings.NATSURL != "" {
 		if err := d.connectOutside(ctx); err != nil {

@@ -57,9 +57,6 @@ func (f *Forgetting) Choose(ctx context.Context) error {
 	children, known := map[string][]string{}, map[string]bool{}
 	err := f.each(ctx, schemas.StreamSessions, func(r schemas.Record, a schemas.Aggregate) error {
 		known[a.ID] = true
-		if before, _, below := strings.Cut(a.ID, "/"); below {
-			children[before] = append(children[before], a.ID)
-		}
 		if r.Message.Attribute(schemas.HeaderType) != string(schemas.SessionStarted{}.EventType()) {
 			return nil
 		}
@@ -88,6 +85,11 @@ func (f *Forgetting) Choose(ctx context.Context) error {
 		if !f.Chosen[a] {
 			f.Chosen[a] = true
 			sessions = append(sessions, children[a.ID]...)
+			for id := range known { // sub-agents that the host never said began
+				if strings.HasPrefix(id, a.ID+"/") {
+					sessions = append(sessions, id)
+				}
+			}
 		}
 	}
 	if f.Project == "" {

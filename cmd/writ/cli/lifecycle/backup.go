@@ -42,9 +42,7 @@ it. What is forgotten later can still be read from it.`,
 			switch r.Every, err = time.ParseDuration(every); {
 			case every == "off" && len(args) == 0:
 				r.Every = -1
-				return client.Show(cmd.Context(), a.Client, client.RoleAdmin, "backup", schemas.SvcBackup, r, func(schemas.BackupReply) {
-					a.Printf("No more backups are written by themselves.\n")
-				})
+				return client.Show(cmd.Context(), a.Client, client.RoleAdmin, "backup", schemas.SvcBackup, r, func(schemas.BackupReply) { a.Printf("No more backups are written by themselves.\n") })
 			case every != "" && (err != nil || r.Every < time.Minute):
 				return client.Usage("backup: --every takes a minute or more, such as 24h, or off without DIR", "`writ backup --help` shows how to use it.")
 			case cmd.Flags().Changed("keep") && r.Keep < 1:
@@ -83,10 +81,11 @@ backup restore, on this machine or another, puts the backup where Writ is to go 
 		Example: "  writ backup move /mnt/usb/writ\n  writ backup move s3://backups/writ",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.backUp(cmd.Context(), "backup move", args[0], schemas.BackupRequest{Move: true}, func(r schemas.BackupReply) {
-				a.showBackup(r)
-				a.Printf("This data folder is marked as moved, and its daemon stops: nothing is lost, and nothing is added to it any more.\n")
-			})
+			err := a.backUp(cmd.Context(), "backup move", args[0], schemas.BackupRequest{Move: true}, a.showBackup)
+			if err == nil {
+				_, err = a.stopDaemon(cmd.Context())
+			}
+			return err
 		},
 	}
 }
@@ -99,7 +98,7 @@ func (a *app) showBackup(r schemas.BackupReply) {
 	for _, path := range r.Removed {
 		a.Printf("Removed %s\n", path)
 	}
-	a.Printf("`writ backup restore %s` puts it back.\n", quoted(r.Path))
+	a.Printf("`writ backup restore %s` puts it back.\n%s", quoted(r.Path), r.Note)
 }
 
 // quoted is a path as a shell takes it.
