@@ -98,11 +98,19 @@ func (s Secrets) Keep(name, file, secret string) (place string, err error) {
 const keyringPlace = "the keyring"
 
 // KeepCredential keeps what a role signs in with. Its text is as
-// [bus.ParseCredential] takes it, or an error says that it is not.
+// [bus.ParseCredential] takes it, or an error says that it is not. A file that has
+// one already would go on to count, and may be that of the daemon's own NATS: it is
+// left as it is, and the error names it.
 func (s Secrets) KeepCredential(role, text string) (place string, err error) {
 	own, err := bus.ParseCredential(text)
 	if err != nil {
 		return "", err
+	}
+	for _, kind := range []string{".json", ".creds", ".nk"} {
+		path := filepath.Join(s.Credentials, role+kind)
+		if _, err := os.Lstat(path); err == nil {
+			return "", fmt.Errorf("%s has one already, and counts first; where nats_url is set, remove it and try again", path)
+		}
 	}
 	file := role + ".json"
 	switch {

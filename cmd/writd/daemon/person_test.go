@@ -67,11 +67,26 @@ func TestAPersonsSignatureIsChecked(t *testing.T) {
 		t.Error("what cannot be signed was taken")
 	}
 
-	var persons evidence.Persons
-	for _, record := range w.records(schemas.StreamSessions) {
-		persons.Count(record)
+	// What redaction takes out of the person's words breaks no signature.
+	const id = "ZOO-STRIPE-001"
+	files := []schemas.RuleFile{{Path: "a.md", Content: ruleText(id, "Paint the stripes before printing.")}}
+	if report, err := call[schemas.RuleImportReply](w, w.admin, schemas.SvcRuleImport, schemas.RuleImportRequest{Files: files, Corpus: "zoo"}); err != nil || len(report.Imported) != 1 {
+		t.Fatalf("%+v, %v", report, err)
 	}
-	if persons.Acts != 1 || len(persons.Bad) != 0 || len(persons.By) != 1 {
+	s, err := evidence.SignAct(key, schemas.RuleAggregate(id), schemas.RuleDownweighted{}, schemas.Signed{Act: bus.NewID(), Revision: 1, Time: time.Now()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.changed(schemas.RuleChangeRequest{Act: schemas.RuleDownweight, ID: id, Reason: "api_key: 7f3kQz81mWv0Tb5x is no stripe", Seen: 1, Signed: &s})
+
+	var persons evidence.Persons
+	for _, record := range append(w.records(schemas.StreamSessions), w.records(schemas.StreamRules)...) {
+		persons.Count(record)
+		if p, is := record.Data.(schemas.RuleDownweighted); is && strings.Contains(p.Reason, "7f3kQz81mWv0Tb5x") {
+			t.Errorf("the secret is kept: %s", p.Reason)
+		}
+	}
+	if persons.Acts != 2 || len(persons.Bad) != 0 || len(persons.By) != 1 {
 		t.Errorf("the log says %+v", persons)
 	}
 }

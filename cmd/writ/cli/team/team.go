@@ -47,7 +47,8 @@ func (a *app) credentialCommand() *cobra.Command {
 Keychain, the Credential Manager –, or where there is none in the data directory, in a
 file that you alone read. FILE is what that NATS' administrator gives out: a user and a
 password in JSON ({"user": …, "password": …}), what nsc generate creds writes, or the
-seed of an NKey. A file that is in the data directory already counts before the keyring.
+seed of an NKey. A file that is in the data directory already counts before the
+keyring and is never replaced: remove it first.
 
 The roles are daemon, hook, dashboard and admin.`,
 		Example:   "  writ team credential daemon daemon.creds\n  writ team credential hook - < hook.nk",
@@ -77,7 +78,7 @@ func (a *app) keep(role, file string) error {
 	}
 	place, err := secrets.KeepCredential(role, string(raw))
 	if err != nil {
-		return client.Refused(what, client.OneLine(err.Error()), "Ask the administrator of that NATS for one of these.")
+		return client.Refused(what, client.OneLine(err.Error()), "")
 	}
 	return a.Print(map[string]string{"role": role, "place": place}, func() { a.Printf("The credential of %s is kept in %s.\n", role, place) })
 }
