@@ -129,7 +129,8 @@ func TestSecretsAreRefusedWhateverTheFileHolds(t *testing.T) {
 }
 
 // TestReadingARuleIsAnOutcome: a rule of which a prompt brought a line, and that
-// the agent then reads, is one that it has; one that it was not offered is not.
+// the agent then reads, did its work. One that was not offered the agent has then too,
+// and may cite; it is no outcome.
 func TestReadingARuleIsAnOutcome(t *testing.T) {
 	w := shippedWorld(t)
 	w.prompt("add rate limiting to the login route")
@@ -144,11 +145,11 @@ func TestReadingARuleIsAnOutcome(t *testing.T) {
 	}
 	for range 2 {
 		w.send("PostToolUse", map[string]any{
-			"tool_name": "Bash", "tool_use_id": "read-1", "tool_input": map[string]any{"command": "writ rule show " + offered + " && writ rule show GO-CTX-FIRST-001"},
+			"tool_name": "Bash", "tool_use_id": "read-1", "tool_input": map[string]any{"command": "writ rule show " + offered + " && writ rule show GO-CTX-FIRST-001 NO-SUCH-RULE-001"},
 			"tool_response": map[string]any{},
 		})
 	}
-	if read := w.rulesShown("asked"); len(read) != 1 || read[0].ID != offered || read[0].Band != "retrieved" {
+	if read := w.rulesShown("asked"); len(read) != 2 || read[0].ID != offered || read[0].Band != "retrieved" || read[1].ID != "GO-CTX-FIRST-001" {
 		t.Errorf("read %+v, offered %s", read, offered)
 	}
 	for id, positive := range map[string]int{offered: 1, "GO-CTX-FIRST-001": 0} {

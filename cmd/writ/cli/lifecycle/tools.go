@@ -38,11 +38,15 @@ func (a tools) tuneCommand() *cobra.Command {
 
 // topCommand needs no flags, and a terminal.
 func (a tools) topCommand() *cobra.Command {
-	c := a.toolCommand("top", "Watch sessions, decisions, lag and latency, live", "  writ top\n  writ top --once\n  writ top --json | jq .sessions")
-	c.Long = `Shows sessions with mode, phase and refusals, what agents ask for and what is
-answered, how far views are behind the log, and how long searches take. Where
-standard output is no terminal, and with --once or --json, it prints what it would
-show now and ends.`
+	c := a.toolCommand("top", "See what waits and approve it; watch sessions and decisions, live", "  writ top\n  writ top --once\n  writ top --json | jq .sessions")
+	c.Long = `Shows what waits for you, sessions with where they stand, what agents ask for and
+what is answered, how far views are behind the log, and how long searches take.
+Of what waits, a shows it whole and asks for your yes, d asks what should change:
+both run writ approve, which is for a person at a terminal. The other keys stand
+below the screen, and ? explains them.
+
+Where standard output is no terminal, and with --once or --json, it prints what it
+would show now and ends.`
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		if asksForHelp(args) {
 			return cmd.Help()
@@ -50,7 +54,11 @@ show now and ends.`
 		if a.JSON && len(args) == 0 {
 			args = []string{"--json"}
 		}
-		return a.handOver(cmd.Context(), "top", args)
+		in, err := a.WithDaemon(cmd.Context())
+		if err != nil {
+			return client.Explain("top", err)
+		}
+		return a.handOver(cmd.Context(), "top", append([]string{"--writ", in.Env.Executable}, args...))
 	}
 	return c
 }
