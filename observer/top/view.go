@@ -150,7 +150,11 @@ func (m model) waitingLine(w schemas.Waiting) string {
 	} else if w.Wish != "" && w.Wish != about {
 		about += " – " + w.Wish
 	}
-	return column(w.Gate, 6) + column(base(w.Project), 13) + " " + column(short(m.snapshot.At.Sub(w.Since)), 7) + clean(about)
+	project, age := 13, 7
+	if m.width < narrow {
+		project, age = 9, 5
+	}
+	return column(w.Gate, 6) + column(base(w.Project), project) + " " + column(short(m.snapshot.At.Sub(w.Since)), age) + clean(about)
 }
 
 // waiting is the queue where no keys are: with the command that shows and approves
