@@ -458,7 +458,8 @@ type Status struct {
 	Memory     uint64         `json:"memory_bytes"`       // resident, 0 where unknown
 	Streams    []StreamStatus `json:"streams"`
 	Views      []ViewStatus   `json:"views"`
-	Rules      int            `json:"rules"`
+	Rules      int            `json:"rules"`           // in force, with the other nodes
+	Nodes      int            `json:"nodes,omitempty"` // of these, what is no rule: playbooks, skills, phases and the like
 	Sessions   int            `json:"live_sessions"` // as of SessionCounts
 	Counts     SessionCounts  `json:"sessions"`
 	Embedder   string         `json:"embedder"`

@@ -375,7 +375,7 @@ func TestQueryIsReadable(t *testing.T) {
 "embedder":"none","profile":"lexical","latency_us":{"total":306.4},"block":"the block\n"}`)}}
 	want := "GO-A-001  A title\n    score 0.99 · high · go · human\n    Do <this>.\n" +
 		"    because: words 9.500 (rank 1), meaning 0.000 (not in its list), severity 0.00, confidence 0.00, neighbours 0.00; matched retri, “retri request”\n\n" +
-		"1 rule in 306 µs; probability 0.91, standard, embedder none, profile lexical\n"
+		"1 rule in 0.3 ms; probability 0.91, standard, embedder none, profile lexical\n"
 	if r := s.run(t, "", "query", "retry", "it", "--explain"); r.code != 0 || r.out != want {
 		t.Errorf("%+v", r)
 	}
