@@ -382,6 +382,11 @@ func cargoSuites(c changes, asked ask) []suite {
 func rubySuites(c changes, _ ask) []suite {
 	specs := c.mentioning(c.files, []string{".rb"}, rubySpec, camel)
 	tests := c.mentioning(c.files, []string{".rb"}, rubyTest, camel)
+	for _, file := range c.sources([]string{".rb"}) { // cart_test.rb is about cart.rb, whatever that defines
+		if rubyTest.MatchString(file) && !slices.Contains(tests, file) && slices.ContainsFunc(c.files, func(changed string) bool { return namedAfter(file, changed) }) {
+			tests = append(tests, file)
+		}
+	}
 	var all []suite
 	switch {
 	case len(specs) > 0:

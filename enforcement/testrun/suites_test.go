@@ -56,6 +56,7 @@ func TestSuitesAreTheProjectsOwn(t *testing.T) {
 				"c/package.json={\"name\":\"c\",\"scripts\":{\"test\":\"node~--test\"},\"dependencies\":{\"b\":\"1\"}} c/z.test.js=require('b');require('node:test') d/package.json={\"dependencies\":{\"e\":\"1\"}} d/w.js=import~'@w/a'",
 			"a/x.ts", "(cd a && ./../node_modules/.bin/vitest related --run x.ts); (cd b && ./../node_modules/.bin/jest --findRelatedTests y.ts); (cd c && node --test --test-reporter=tap z.test.js)",
 		},
+		"a test named after it":    {"Gemfile lib/cart.rb test/cart_test.rb=require~'cart' test/till_test.rb", "lib/cart.rb", "bundle exec ruby -Ilib -Itest test/cart_test.rb -v"},
 		"what a script sets":       {"node_modules/.bin/jest package.json={\"scripts\":{\"test\":\"NODE_OPTIONS=--experimental-vm-modules~CI=1~jest\"}} a.js", "a.js", "NODE_OPTIONS=--experimental-vm-modules CI=1 ./node_modules/.bin/jest --findRelatedTests a.js"},
 		"bun's own runner":         {"bun.lock package.json={\"scripts\":{\"test\":\"bun~test\"}} a.ts b.test.ts=import~'./a';import~'bun:test'", "a.ts", "bun test ./b.test.ts"},
 		"yarn's plug and play":     {"yarn.lock .pnp.cjs package.json={\"devDependencies\":{\"jest\":\"4\"}} a.ts", "a.ts", "yarn jest --findRelatedTests a.ts"},
