@@ -56,6 +56,7 @@ func groups() []struct {
 	}{
 		{"To begin", []entry{
 			{"getting-started", client.Files, "up down status doctor init uninstall"},
+			{"first-hour", client.Files, "init doctor top session"},
 			{"troubleshooting", client.Files, "doctor status"},
 		}},
 		{"The guard", []entry{
@@ -65,6 +66,7 @@ func groups() []struct {
 		}},
 		{"Rules and files", []entry{
 			{"rules", retrieval.Files, "find rule query benchmark tune model check"},
+			{"writing-rules", retrieval.Files, "rule check"},
 			{"corpus", retrieval.Files, "rule graph"},
 			{"project-files", retrieval.Files, "find index search context"},
 		}},
@@ -75,12 +77,15 @@ func groups() []struct {
 		}},
 		{"The log", []entry{
 			{"log", bus.Files, "log emit replay watch"},
+			{"reading-the-log", bus.Files, "log session"},
 			{"bus", bus.Files, "log emit"},
+			{"reference", bus.Files, ""},
 			{"history", projections.Files, "log session replay diff whatif"},
 			{"evidence", projections.Files, "audit attest"},
 			{"watching", observer.Files, "top dash log watch status"},
 		}},
 		{"Setting up", []entry{
+			{"commands", client.Files, ""},
 			{"settings", config.Files, "init"},
 			{"environment", config.Files, ""},
 			{"files", config.Files, "up uninstall backup"},

@@ -109,20 +109,46 @@ func TestHelp(t *testing.T) {
 			}
 		}
 	}
-	walk((&app{&client.Client{}}).tree())
-	path := filepath.Join("testdata", "help.txt")
-	if *update {
-		if err := os.WriteFile(path, all.Bytes(), 0o644); err != nil {
+	tree := (&app{&client.Client{}}).tree()
+	walk(tree)
+	for path, is := range map[string][]byte{filepath.Join("testdata", "help.txt"): all.Bytes(), filepath.Join("..", "help", "commands.md"): commandsPage(tree)} {
+		if *update {
+			if err := os.WriteFile(path, is, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(path)
+		if err != nil {
 			t.Fatal(err)
 		}
+		if !bytes.Equal(bytes.ReplaceAll(want, []byte("\r\n"), []byte("\n")), is) {
+			t.Errorf("%s differs from the commands; -update rewrites it:\n%s", path, is)
+		}
 	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
+}
+
+// commandsPage is the topic that lists every command.
+func commandsPage(tree *cobra.Command) []byte {
+	page := "# Commands\n\nEvery command of `writ` by what it is for; `--help` behind one has its flags and examples, and `--json` prints what a program reads.\n\nThis page is written by `go test ./cmd/writ/cli -run TestHelp -update`.\n"
+	var rows func(c *cobra.Command)
+	rows = func(c *cobra.Command) {
+		if !c.IsAvailableCommand() || c.Name() == "completion" {
+			return
+		}
+		page += "| `" + c.CommandPath() + "` | " + strings.ReplaceAll(c.Short, "|", "or") + " |\n"
+		for _, child := range c.Commands() {
+			rows(child)
+		}
 	}
-	if !bytes.Equal(bytes.ReplaceAll(want, []byte("\r\n"), []byte("\n")), all.Bytes()) {
-		t.Errorf("the help differs from %s; -update rewrites it:\n%s", path, all.String())
+	for _, g := range tree.Groups() {
+		page += "\n## " + strings.TrimSuffix(g.Title, ":") + "\n\n| command | what it does |\n|---|---|\n"
+		for _, c := range tree.Commands() {
+			if c.GroupID == g.ID {
+				rows(c)
+			}
+		}
 	}
+	return []byte(page)
 }
 
 func TestEveryCommandHasAnExample(t *testing.T) {
