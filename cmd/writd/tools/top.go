@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"os"
@@ -32,14 +33,12 @@ func watchLive(ctx context.Context, args []string, out, errw io.Writer) error {
 	}
 	defer conn.Close()
 	screen, is := out.(*os.File)
-	width := 120
+	width := 0
 	if is {
-		if cells, _, err := term.GetSize(int(screen.Fd())); err == nil && cells > 0 {
-			width = cells
-		}
+		width, _, _ = term.GetSize(int(screen.Fd())) // what is no terminal has none
 	}
 	if *once || *asJSON || !is || !term.IsTerminal(int(screen.Fd())) || !term.IsTerminal(int(os.Stdin.Fd())) {
-		return top.Once(ctx, conn, out, time.Now, width, *asJSON)
+		return top.Once(ctx, conn, out, time.Now, cmp.Or(width, 120), *asJSON)
 	}
 	return top.Run(ctx, conn, top.Options{In: os.Stdin, Out: screen, Environ: os.Environ(), Now: time.Now, Writ: *client})
 }

@@ -76,12 +76,8 @@ func (a *app) showStatus(s schemas.Status) {
 
 // rulesText says what is in force, and what finds it by meaning.
 func rulesText(s schemas.Status) string {
-	text := client.Plural(s.Rules-s.Nodes, "rule", "rules") + " in force"
-	if s.Nodes > 0 {
-		text += " and " + client.Plural(s.Nodes, "other node", "other nodes")
-	}
 	embedder, _, _ := strings.Cut(s.Embedder, "@") // what follows names its weights
-	return text + ", found by " + embedder
+	return fmt.Sprintf("%s in force and %s, found by %s", client.Plural(s.Rules-s.Nodes, "rule", "rules"), client.Plural(s.Nodes, "other node", "other nodes"), embedder)
 }
 
 // scrubText says how far the log was read to find damage.

@@ -162,14 +162,11 @@ func (a *app) showSession(v schemas.SessionView) {
 	}
 	a.fact("record", fmt.Sprintf("%s, %s", client.Plural(v.Events, "event", "events"), client.Plural(v.Refusals, "refusal", "refusals")))
 	a.fact("tokens", given(v))
-	var followed, broken []string
-	if v.Audit != nil {
-		followed, broken = v.Audit.Followed, v.Audit.Broken
-	}
-	a.fact("followed", strings.Join(followed, ", "))
-	a.fact("not so", strings.Join(broken, ", "))
-	a.fact("given", strings.Join(slices.DeleteFunc(slices.Clone(v.Shown), func(id string) bool { return slices.Contains(followed, id) || slices.Contains(broken, id) }), ", "))
-	if v.Seq > 0 {
+	audit := cmp.Or(v.Audit, &schemas.SessionAudited{})
+	a.fact("followed", strings.Join(audit.Followed, ", "))
+	a.fact("broken", strings.Join(audit.Broken, ", "))
+	a.fact("given", strings.Join(slices.DeleteFunc(slices.Clone(v.Shown), func(id string) bool { return slices.Contains(audit.Followed, id) || slices.Contains(audit.Broken, id) }), ", "))
+	if v.Seq > 0 { // what follows of the present has more
 		a.fact("written", strings.Join(v.Written, ", "))
 	}
 }
@@ -194,14 +191,14 @@ func (a *app) allowed(f schemas.SessionChange) string {
 	if f.Gate != "" {
 		by = f.Gate + " approved by " + schemas.ChannelText(f.Channel) + " (" + client.Shorten(f.Fingerprint, 13) + ")"
 	}
-	text := st.Dim(by)
+	unapproved, since := "", ""
 	if f.Unapproved {
-		text += ", " + st.Red("by a command that nothing allowed")
+		unapproved = st.Red("by a command that nothing allowed")
 	}
 	if f.Since {
-		text += ", " + st.Yellow("changed since by others")
+		since = st.Yellow("changed since by others")
 	}
-	return text
+	return client.JoinNonEmpty(", ", st.Dim(by), unapproved, since)
 }
 
 // showDiffs shows what a session changed in each file.
