@@ -132,7 +132,10 @@ difference from the last commit before the session to what is there.`,
 				return err
 			}
 			changes := schemas.ChangesRequest{Session: session, Diffs: diff}
-			if diff {
+			switch {
+			case diff && at != "":
+				return client.Usage("session show: --diff is about the present, --at about the past", "Give one of them.")
+			case diff:
 				return client.Show(cmd.Context(), a.Client, client.RoleHook, "session show", schemas.SvcChanges, changes, a.showDiffs)
 			}
 			if err := client.Show(cmd.Context(), a.Client, client.RoleHook, "session show", schemas.SvcSession, when.Query(session), a.showSession); err != nil || a.JSON || at != "" {
@@ -143,7 +146,6 @@ difference from the last commit before the session to what is there.`,
 	}
 	c.Flags().BoolVar(&diff, "diff", false, "what the session changed, and what allowed it")
 	c.Flags().StringVar(&at, "at", "", "as it was at this `moment`: a time, how long ago (15m), or a record's sequence")
-	c.MarkFlagsMutuallyExclusive("at", "diff")
 	return c
 }
 
