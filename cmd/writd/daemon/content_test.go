@@ -170,3 +170,24 @@ func (w *world) rulesShown(trigger string) (rules []schemas.ShownRule) {
 	}
 	return rules
 }
+
+// TestAnAgentHearsWhyItsPlanCannotBeApproved: at once as it wrote it, and nothing of
+// one that can be.
+func TestAnAgentHearsWhyItsPlanCannotBeApproved(t *testing.T) {
+	w := start(t, t.TempDir(), newProject(t, "mode: work\n"))
+	written := func(content string) schemas.HookReply {
+		w.write("plan.md", content)
+		put(t, filepath.Join(w.project, "plan.md"), content)
+		return w.send("PostToolUse", map[string]any{
+			"tool_name": "Write", "tool_use_id": "plan", "tool_input": map[string]any{"file_path": filepath.Join(w.project, "plan.md"), "content": content},
+			"tool_response": map[string]any{},
+		})
+	}
+	const plan = "# Totals\n\n## Files\n- shop.go: Total\n\n## Analysis\nTotal adds the prices of a cart, which are cents.\n\n## Rules Applied\nNo matching rules\n\n## Capabilities\n- [ ] The prices of a cart are added up\n"
+	if reply := written(strings.Replace(plan, "No matching rules", "NO-SUCH-RULE-001 says so", 1)); !strings.Contains(reply.Stdout, "plan.md cannot be approved as it is") || !strings.Contains(reply.Stdout, "NO-SUCH-RULE-001") {
+		t.Errorf("of a plan that cites what is not there: %q", reply.Stdout)
+	}
+	if reply := written(plan); strings.Contains(reply.Stdout, "cannot be approved") {
+		t.Errorf("of a plan that can be approved: %q", reply.Stdout)
+	}
+}
