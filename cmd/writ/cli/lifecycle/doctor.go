@@ -279,7 +279,7 @@ func (e *examination) health(s schemas.Status) {
 		e.warn("hold", s.Unheld, "You are asked for commands whose effect cannot be told, as long as code is closed.")
 	}
 	if s.Rules == 0 {
-		e.warn("rules", "there are none", "`writ rule import DIR` brings some in.")
+		e.warn("rules", "none yet", "A daemon that has just begun is bringing the shipped ones in; `writ rule import DIR` brings in others.")
 	} else {
 		e.ok("rules", rulesText(s))
 	}
