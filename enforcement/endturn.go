@@ -33,7 +33,7 @@ type EndTurn struct {
 func (c EndTurn) check() error { return nil }
 
 // decide sends an agent in work mode back to what it left broken, failing or
-// unverified, once in a row: one that cannot mend it must be able to say so.
+// unverified, and one in small mode to tests that fail, once in a row: one that cannot mend it must be able to say so.
 func (c EndTurn) decide(s State) Decision {
 	var rest []schemas.Payload
 	if len(c.Gone) > 0 {
@@ -79,7 +79,7 @@ type open struct {
 func (c EndTurn) judge(s State, unrun string) Decision {
 	var causes []open
 	for _, find := range []func(State) (open, bool){c.violations, c.failing, c.claims, c.unready} {
-		if cause, found := find(s); found && s.Mode == ModeWork {
+		if cause, found := find(s); found && (s.Mode == ModeWork || s.Mode == ModeSmall && cause.rule == RuleEvidence) {
 			causes = append(causes, cause)
 		}
 	}
@@ -115,7 +115,7 @@ func (c EndTurn) violations(s State) (open, bool) {
 
 // failing finds tests that failed, as long as nothing changed since.
 func (c EndTurn) failing(s State) (open, bool) {
-	if !s.building() || !s.Failing || len(s.PendingTests) > 0 {
+	if !testsEndTurns(s) || !s.Failing || len(s.PendingTests) > 0 {
 		return open{}, false
 	}
 	o := open{

@@ -305,10 +305,14 @@ func (s State) building() bool {
 	return s.Mode == ModeWork && (s.Work.Phase == PhaseImplementation || s.Work.Phase == PhaseVerification)
 }
 
+// testsEndTurns reports whether tests run as a turn of the session ends: where code is
+// written. Before that they are to fail.
+func testsEndTurns(s State) bool { return s.building() || s.Mode == ModeSmall }
+
 // DueTests are the files that tests should run over before a turn ends, none
-// where they should not run now: before implementation tests are to fail.
+// where they should not run now.
 func (s State) DueTests() []string {
-	if !s.building() {
+	if !testsEndTurns(s) {
 		return nil
 	}
 	if len(s.PendingTests) == 0 {

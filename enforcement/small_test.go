@@ -113,3 +113,26 @@ func TestSmallCountsWhatWasWritten(t *testing.T) {
 		t.Errorf("in work mode: %v", x.state.Small)
 	}
 }
+
+// TestSmallTurnsEndWithTests: tests are due for what the user let through, and an
+// agent is sent back to those that fail, once.
+func TestSmallTurnsEndWithTests(t *testing.T) {
+	x := small(t)
+	x.edit("src/cart.py", "", "a\n", 1, true)
+	if due := x.state.DueTests(); len(due) != 1 || due[0] != "src/cart.py" {
+		t.Errorf("tests are due for %v", due)
+	}
+	failed := schemas.TestsFinished{Trigger: "stop", Kind: KindTest, Command: "pytest", Outcome: schemas.OutcomeFailed, Output: "test_total: 5 is not 3"}
+	if d := x.do(EndTurn{Ran: &failed}); d.Verdict != Deny || !strings.Contains(d.Reason, "`pytest`") || !strings.Contains(d.Context, "5 is not 3") {
+		t.Errorf("the turn ended: %s %s %s", d.Verdict, d.Reason, d.Context)
+	}
+	if d := x.do(EndTurn{Again: true}); d.Verdict != Allow || !strings.Contains(d.Notice, "although the tests fail") {
+		t.Errorf("sent back again: %s %s", d.Verdict, d.Notice)
+	}
+	passed := failed
+	passed.Outcome, passed.Output = schemas.OutcomePassed, ""
+	x.edit("src/cart.py", "a\n", "b\n", 1, true)
+	if d := x.do(EndTurn{Ran: &passed}); d.Verdict != Allow || len(x.state.DueTests()) > 0 {
+		t.Errorf("green tests: %s %s, due %v", d.Verdict, d.Reason, x.state.DueTests())
+	}
+}

@@ -159,6 +159,10 @@ const (
 	StandsEnded = "ended" // its host said so
 )
 
+// ProbeSession begins the ids of the sessions by which writ doctor proves that the
+// gate is live. They are in the log, and nobody looks for them in a list.
+const ProbeSession = "writ-doctor-"
+
 // SessionLiveFor is how long a session counts as live after its last event.
 const SessionLiveFor = 12 * time.Hour
 
@@ -206,6 +210,10 @@ type SessionGate struct {
 	Channel     string      `json:"channel,omitempty"`
 	ApprovedAt  time.Time   `json:"approved_at,omitzero"`
 	Files       []FileState `json:"files,omitempty"`
+	// Waits says that it can be approved as it stands; Problems why the gate that comes
+	// next cannot.
+	Waits    bool     `json:"waits,omitempty"`
+	Problems []string `json:"problems,omitempty"`
 }
 
 // SessionView is one session, whole.
@@ -456,7 +464,8 @@ type Status struct {
 	Memory     uint64         `json:"memory_bytes"`       // resident, 0 where unknown
 	Streams    []StreamStatus `json:"streams"`
 	Views      []ViewStatus   `json:"views"`
-	Rules      int            `json:"rules"`
+	Rules      int            `json:"rules"`           // in force, with the other nodes
+	Nodes      int            `json:"nodes,omitempty"` // of these, what is no rule: playbooks, skills, phases and the like
 	Sessions   int            `json:"live_sessions"` // as of SessionCounts
 	Counts     SessionCounts  `json:"sessions"`
 	Embedder   string         `json:"embedder"`

@@ -1,9 +1,12 @@
 package schemas
 
+import "time"
+
 // Subjects of what a person does about a gate that waits. Persisted; never
 // change.
 const (
 	SvcOffer   = "writ.svc.approve.offer"   // OfferRequest → GateOffer; admin
+	SvcChanges = "writ.svc.session.changes" // ChangesRequest → SessionChanges
 	SvcDecline = "writ.svc.approve.decline" // DeclineRequest → ActReply; admin
 )
 
@@ -88,4 +91,42 @@ const SvcAdvance = "writ.svc.session.advance" // AdvanceRequest → ActReply
 type AdvanceRequest struct {
 	Session string `json:"session"`
 	Gate    string `json:"gate,omitempty"` // the gate believed open: plan, tests, implementation; "" for the present one
+}
+
+// ChangesRequest asks which files a session changed.
+type ChangesRequest struct {
+	Session string `json:"session"`
+	Diffs   bool   `json:"diffs,omitempty"` // with what changed in each
+}
+
+// SessionChanges are the files that a session changed, each with what allowed it.
+type SessionChanges struct {
+	Session string          `json:"session"`
+	Files   []SessionChange `json:"files"`          // by path
+	Base    string          `json:"base,omitempty"` // the commit that differences are to
+	NoBase  string          `json:"no_base,omitempty"`
+}
+
+// SessionChange is a file that a session changed. Of several writes it has what
+// allowed the last.
+type SessionChange struct {
+	Path   string    `json:"path"` // relative to the project, or absolute outside it
+	Writes int       `json:"writes"`
+	Last   time.Time `json:"last"`
+	Mode   string    `json:"mode,omitempty"`
+	Phase  string    `json:"phase,omitempty"`
+	// Gate is the approval that let the phase begin in which it was written, with its
+	// Fingerprint and Channel; "" where none was needed.
+	Gate        string `json:"gate,omitempty"`
+	Fingerprint string `json:"fingerprint,omitempty"`
+	Channel     string `json:"channel,omitempty"`
+	// Unapproved says that a command changed it although nothing allowed that.
+	Unapproved bool   `json:"unapproved,omitempty"`
+	SHA256     string `json:"sha256,omitempty"` // of what the session left, "" where it left none
+	// Since says that it is not as the session left it.
+	Since bool `json:"changed_since,omitempty"`
+	// Diff is a unified difference from the base to what is there; Unshown says why
+	// there is none.
+	Diff    string `json:"diff,omitempty"`
+	Unshown string `json:"unshown,omitempty"`
 }

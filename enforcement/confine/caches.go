@@ -132,16 +132,44 @@ func caches(o Options, project string, loose []string) []string {
 			dirs = append(dirs, dir)
 		}
 	}
-	for _, c := range projectCaches {
-		dir := join(project, c.name)
-		if uses(c.sign) {
+	own := func(dir string, make bool) {
+		if make {
 			_ = os.MkdirAll(dir, 0o755)
 		}
-		if (c.sign == "" || uses(c.sign)) && isDir(dir) && real(dir) == dir {
+		if isDir(dir) && real(dir) == dir {
 			dirs = append(dirs, dir)
 		}
 	}
+	for _, c := range projectCaches {
+		if c.sign == "" || uses(c.sign) {
+			own(join(project, c.name), c.sign != "")
+		}
+	}
+	if uses("pom.xml") {
+		for _, module := range modules(project, "pom.xml", maxModuleDepth) {
+			own(join(module, "target"), true)
+		}
+	}
 	return dirs
+}
+
+// maxModuleDepth is how far below a project's root the modules of Maven are looked
+// for, each of which has a target of its own.
+const maxModuleDepth = 3
+
+// modules are the folders below one that hold a file, each below others that do.
+func modules(dir, sign string, depth int) (found []string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil || depth == 0 {
+		return nil
+	}
+	for _, e := range entries {
+		at := join(dir, e.Name())
+		if _, err := os.Lstat(join(at, sign)); err == nil && e.IsDir() {
+			found = append(append(found, at), modules(at, sign, depth-1)...)
+		}
+	}
+	return found
 }
 
 // general are the caches that many tools share, and Go's, which its own

@@ -13,10 +13,6 @@ import (
 	"github.com/writbus/writ/schemas"
 )
 
-// doctorSession begins the ids of the sessions by which writ doctor proves that
-// the gate is live. They are in the log, and nobody looks for them in a list.
-const doctorSession = "writ-doctor-"
-
 // defaultSessions is how many sessions a list shows.
 const defaultSessions = 50
 
@@ -59,7 +55,7 @@ func (v *Service) sessionList(ctx context.Context, q schemas.SessionQuery) (sche
 func (v *Service) each(fn func(projections.Reader, projections.SessionSummary) error) error {
 	return v.sessions.Runtime.Read(v.sessions.List.Name(), func(reader projections.Reader) error {
 		for s, err := range v.sessions.List.List(reader) {
-			if err == nil && !strings.HasPrefix(s.ID, doctorSession) {
+			if err == nil && !strings.HasPrefix(s.ID, schemas.ProbeSession) {
 				err = fn(reader, s)
 			}
 			if err != nil {
@@ -112,9 +108,18 @@ func (v *Service) sessionShow(ctx context.Context, q schemas.SessionQuery) (sche
 	if err != nil {
 		return schemas.SessionView{}, err
 	}
-	view, err := v.viewOf(counted, state, state.Drifted(v.sessions.Watched(v.projectOf(state), state)))
+	ws := v.sessions.Approvable(ctx, v.projectOf(state), q.Session, state)
+	view, err := v.viewOf(counted, state, state.Drifted(ws))
 	if err != nil {
 		return view, err
+	}
+	waits := state.Waiting(ws)
+	for i := range view.Gates {
+		if g := &view.Gates[i]; g.Gate == waits && state.Parent == "" {
+			if o := state.Offer(waits, ws); !o.Empty {
+				g.Problems, g.Waits = o.Problems, len(o.Problems) == 0 && !state.Work.SentBack(waits, o.Fingerprint)
+			}
+		}
 	}
 	err = v.sessions.Runtime.Read(v.sessions.List.Name(), func(reader projections.Reader) error {
 		view.Given, err = v.sessions.List.Given(reader, counted)

@@ -36,6 +36,7 @@ func (v *Service) Endpoints() []bus.Endpoint {
 		bus.Answer("session_list", schemas.SvcSessions, v.sessionList),
 		bus.Answer("session_waits", schemas.SvcWaits, v.waits),
 		bus.Answer("session_show", schemas.SvcSession, v.sessionShow),
+		bus.Answer("session_changes", schemas.SvcChanges, v.changes),
 		bus.Answer("session_mode", schemas.SvcMode, v.modeByAgent),
 		bus.Answer("session_advance", schemas.SvcAdvance, v.advance),
 		bus.Answer("mode", schemas.SvcModeByUser, v.modeByUser),

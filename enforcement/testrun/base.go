@@ -176,7 +176,7 @@ func (r *runs) compared(ctx context.Context, f failing, known map[string]bool) (
 		command = f.alone(asked, f.at)
 	}
 	// The base's modules are found before those that an environment leads to.
-	command = "export PYTHONPATH=" + quoted(there.path("src")) + ":" + quoted(there.path(".")) + "${PYTHONPATH:+:$PYTHONPATH} CARGO_TARGET_DIR=" + quoted(f.at.path("target")) + "; " + command
+	command = "export PYTHONPATH=" + quoted(there.path("src")) + ":" + quoted(there.path(".")) + "${PYTHONPATH:+:$PYTHONPATH} CARGO_TARGET_DIR=\"${CARGO_TARGET_DIR:-\"" + quoted(f.at.built()) + "\"}\"; " + command
 	again := r.once(ctx, suite{at: there, tool: f.tool, command: command})
 	if again.ended != "" {
 		return "the tests of the commit before the session did not end in time"
@@ -188,6 +188,14 @@ func (r *runs) compared(ctx context.Context, f failing, known map[string]bool) (
 		known[name] = true
 	}
 	return ""
+}
+
+// built is where cargo builds a place's crate: beside the lock file of its workspace.
+func (p place) built() string {
+	if at, _, found := p.holding("Cargo.lock"); found {
+		p = at
+	}
+	return p.path("target")
 }
 
 func namesOf(failed []schemas.TestFailure) (names []string) {

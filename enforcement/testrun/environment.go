@@ -111,6 +111,7 @@ func pytest(program string, files []string) string {
 
 // manifest is what is read of a package.json.
 type manifest struct {
+	Name            string            `json:"name"`
 	Dependencies    map[string]any    `json:"dependencies"`
 	DevDependencies map[string]any    `json:"devDependencies"`
 	Scripts         map[string]string `json:"scripts"`
@@ -149,6 +150,17 @@ func (p place) manager() string {
 	}
 	return "npm"
 }
+
+// settings are the variables that the package's own script sets for a tool.
+func (p place) settings(tool string) string {
+	if found := scriptSettings.FindStringSubmatch(p.manifest().Scripts["test"]); found != nil && strings.Contains(found[2], tool) {
+		return strings.Join(strings.Fields(found[1]), " ") + " "
+	}
+	return ""
+}
+
+// scriptSettings are assignments before a script's first command.
+var scriptSettings = lazyregexp.New(`^\s*(?:cross-env\s+)?((?:[A-Za-z_]\w*=[\w./:,@+=-]*\s+)+)(.*)`)
 
 // program is the command of a tool of JavaScript as the project has it installed;
 // why says that it has not.

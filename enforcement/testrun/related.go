@@ -5,6 +5,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -228,6 +229,45 @@ func (s scriptFiles) of(file, text string) (all []string) {
 		}
 	}
 	return slices.Compact(slices.Sorted(slices.Values(all)))
+}
+
+// maxDependents bounds the packages of a workspace that are looked at for what
+// depends on a change.
+const maxDependents = 20
+
+// dependents are the packages of the same workspace that depend on a changed one,
+// directly or not, each with its files that import what it depends on.
+func (c changes) dependents() (all []changes) {
+	root := place{root: c.root}
+	var packages []place
+	for _, file := range root.sources([]string{".json"}) {
+		if path.Base(file) == "package.json" {
+			packages = append(packages, place{c.root, strings.TrimPrefix(path.Dir(file), ".")})
+		}
+	}
+	seen := map[string]bool{c.dir: true}
+	next := []string{c.manifest().Name}
+	for len(next) > 0 && len(all) < maxDependents {
+		name := next[0]
+		next = next[1:]
+		imported := regexp.MustCompile(`['"]` + regexp.QuoteMeta(name) + `(?:/[^'"\n]*)?['"]`)
+		for _, p := range packages {
+			if m := p.manifest(); name == "" || seen[p.dir] || m.Dependencies[name] == nil && m.DevDependencies[name] == nil {
+				continue
+			}
+			var files []string
+			for _, file := range p.sources(scriptSuffixes) {
+				if imported.MatchString(p.text(file)) {
+					files = append(files, file)
+				}
+			}
+			if len(files) > 0 {
+				seen[p.dir] = true
+				all, next = append(all, changes{p, files}), append(next, p.manifest().Name)
+			}
+		}
+	}
+	return all
 }
 
 // mentioning are the tests of a place that name one of some types, which is how a

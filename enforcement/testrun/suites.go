@@ -262,18 +262,32 @@ func (p place) djangoAlone() bool {
 	})
 }
 
-// scriptSuites ask the package's own runner for the tests that are related to the
-// changed files.
+// scriptSuites are the tests of the package, and then of those of its workspace that
+// import it.
 func scriptSuites(c changes, _ ask) []suite {
+	all := c.scripts()
+	for _, dependent := range c.dependents() {
+		for _, s := range dependent.scripts() {
+			s.later = true
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// scripts ask the package's own runner for the tests that are related to the changed
+// files.
+func (c changes) scripts() []suite {
 	files := c.existing()
 	for _, runner := range []struct{ name, related, alone string }{
 		{"vitest", " related --run --passWithNoTests --reporter=json", " run --passWithNoTests --reporter=json"},
 		{"jest", " --json --ci --passWithNoTests --findRelatedTests", " --json --ci --passWithNoTests --runTestsByPath"},
 	} {
-		if !c.uses(runner.name) {
+		if own := runnerOf(c.manifest().Scripts["test"]); own != "" && own != runner.name || own == "" && !c.uses(runner.name) {
 			continue
 		}
 		program, why := c.program(runner.name)
+		program = c.settings(runner.name) + program
 		s := suite{at: c.place, tool: outcome.Jest, command: program + runner.related + words(files), why: why}
 		if len(files) == 0 { // all of them are gone: what used them is told by a run of all
 			s.command, s.whole = program+runner.alone, true
@@ -302,6 +316,13 @@ func scriptSuites(c changes, _ ask) []suite {
 	if len(near) > 0 && !slices.ContainsFunc(near, func(file string) bool { return !nodeTest.MatchString(c.text(file)) }) {
 		return []suite{{at: c.place, tool: outcome.Node, command: c.node(near)}}
 	}
+	if len(near) > 0 && !slices.ContainsFunc(near, func(file string) bool { return !bunTest.MatchString(c.text(file)) }) {
+		command := "bun test"
+		for _, file := range near {
+			command += " " + quoted("./"+file)
+		}
+		return []suite{{at: c.place, command: command}}
+	}
 	script := c.manifest().Scripts["test"]
 	if script == "" || strings.Contains(script, "no test specified") {
 		return nil
@@ -312,6 +333,19 @@ func scriptSuites(c changes, _ ask) []suite {
 	}
 	return []suite{{at: c.place, command: command, whole: true}}
 }
+
+// runnerOf is the runner that a package's script names, "" for none that is known.
+func runnerOf(script string) string {
+	if found := scriptRunner.FindStringSubmatch(script); found != nil {
+		return found[1]
+	}
+	return ""
+}
+
+var scriptRunner = lazyregexp.New(`(?:^|[\s/])(vitest|jest|mocha|ava|jasmine|node --test|bun test)(?:\s|$)`)
+
+// bunTest is a test of Bun's own runner.
+var bunTest = lazyregexp.New(`['"]bun:test['"]`)
 
 var nodeFlags = lazyregexp.New(`--(?:import|require|loader|experimental-[\w-]+)(?:[= ][^\s-]\S*)?`)
 
@@ -348,6 +382,11 @@ func cargoSuites(c changes, asked ask) []suite {
 func rubySuites(c changes, _ ask) []suite {
 	specs := c.mentioning(c.files, []string{".rb"}, rubySpec, camel)
 	tests := c.mentioning(c.files, []string{".rb"}, rubyTest, camel)
+	for _, file := range c.sources([]string{".rb"}) { // cart_test.rb is about cart.rb, whatever that defines
+		if rubyTest.MatchString(file) && !slices.Contains(tests, file) && slices.ContainsFunc(c.files, func(changed string) bool { return namedAfter(file, changed) }) {
+			tests = append(tests, file)
+		}
+	}
 	var all []suite
 	switch {
 	case len(specs) > 0:

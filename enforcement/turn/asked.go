@@ -33,8 +33,8 @@ func idWords(text string) []string {
 	})
 }
 
-// noteRead records that an agent read rules of which it had been given a line:
-// it has them then, and each is an outcome for its rule.
+// noteRead records that an agent read rules whole: it has them then, and may cite
+// them. Of a rule of which it had been given a line that is an outcome too.
 func (v *Service) noteRead(ctx context.Context, t turn) error {
 	ids := t.readRules()
 	if len(ids) == 0 {
@@ -44,20 +44,24 @@ func (v *Service) noteRead(ctx context.Context, t turn) error {
 	if err != nil {
 		return err
 	}
-	var read []schemas.ShownRule
+	var named []string
 	_, _, err = v.Sessions.Act(ctx, session, t.agent(), t.PromptID, func(s enforcement.State) (enforcement.Decision, error) {
-		read = nil
+		var read []schemas.ShownRule
+		named = nil
 		for _, id := range ids {
-			if slices.Contains(s.Named, id) && !slices.Contains(s.Fresh, id) &&
-				!slices.ContainsFunc(read, func(r schemas.ShownRule) bool { return r.ID == id }) {
-				read = append(read, schemas.ShownRule{ID: id, Score: 1, Band: "retrieved"})
+			if _, known := v.Rules.Current().Document(id); !known || slices.Contains(s.Fresh, id) || slices.ContainsFunc(read, func(r schemas.ShownRule) bool { return r.ID == id }) {
+				continue
+			}
+			read = append(read, schemas.ShownRule{ID: id, Score: 1, Band: "retrieved"})
+			if slices.Contains(s.Named, id) {
+				named = append(named, id)
 			}
 		}
 		return v.in.withShown(s, enforcement.Decision{Verdict: enforcement.Allow}, "asked", read, 0)
 	})
-	for _, rule := range read {
+	for _, id := range named {
 		if err == nil {
-			err = v.Rules.Outcome(ctx, rule.ID, schemas.OutcomeRecorded{Session: session, Positive: true, Evidence: "read"})
+			err = v.Rules.Outcome(ctx, id, schemas.OutcomeRecorded{Session: session, Positive: true, Evidence: "read"})
 		}
 	}
 	return err

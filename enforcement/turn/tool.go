@@ -372,8 +372,29 @@ func (v *Service) onAfterTool(ctx context.Context, t turn) (host.Answer, error) 
 		return answer, err
 	}
 	surfaced, err := v.rulesAfter(ctx, t, session, changes)
-	answer.Context = join(answer.Context, surfaced)
+	if err != nil {
+		return answer, err
+	}
+	unready, err := v.unreadyPlan(ctx, t, session, finished.Files)
+	answer.Context = join(answer.Context, surfaced, unready)
 	return answer, err
+}
+
+// unreadyPlan tells an agent that just wrote its plan why it cannot be approved as
+// it is, before the user tries; "" where it can.
+func (v *Service) unreadyPlan(ctx context.Context, t turn, session string, wrote []schemas.FileState) (string, error) {
+	if !slices.ContainsFunc(wrote, func(f schemas.FileState) bool { return f.Path == enforcement.PlanFile && f.SHA256 != "" }) {
+		return "", nil
+	}
+	state, err := v.Sessions.Peek(ctx, session)
+	if err != nil || state.Mode != enforcement.ModeWork {
+		return "", err
+	}
+	problems := state.Offer(enforcement.GatePlan, v.Sessions.Approvable(ctx, t.project, session, state)).Problems
+	if len(problems) == 0 {
+		return "", nil
+	}
+	return "writ: plan.md cannot be approved as it is:\n- " + strings.Join(problems, "\n- "), nil
 }
 
 // asksItsUser says that the host showed its dialog to somebody: some of its

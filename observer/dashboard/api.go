@@ -27,6 +27,9 @@ var reads = map[string]request{
 		at, err := number(q, "at")
 		return schemas.SvcSession, schemas.SessionQuery{Session: q.Get("id"), At: at}, err
 	},
+	"changes": func(q url.Values) (string, any, error) {
+		return schemas.SvcChanges, schemas.ChangesRequest{Session: q.Get("id"), Diffs: q.Has("diffs")}, nil
+	},
 	"waits": func(url.Values) (string, any, error) { return schemas.SvcWaits, struct{}{}, nil },
 	"offer": func(q url.Values) (string, any, error) {
 		return schemas.SvcOffer, schemas.OfferRequest{Session: q.Get("session"), Gate: q.Get("gate"), Channel: channel}, nil

@@ -46,7 +46,7 @@ type model struct {
 	ready         bool
 	lines         []Line // oldest first
 	trouble       string
-	selected      int    // among the sessions shown
+	selected      int    // of what waits, then of the sessions; -1 for none
 	only          string // session that the list of events is of, "" for all
 	refusals      bool   // only what was refused or asked about
 	paused        bool
@@ -54,6 +54,28 @@ type model struct {
 	help          bool
 	now           func() time.Time
 	rate          rates
+	// open hands the terminal to a command of writ, and takes it back when it ended.
+	open func(args ...string) tea.Cmd
+}
+
+// entries are what can be chosen: what waits, then the sessions.
+func (m model) entries() int { return m.waits() + len(m.snapshot.Sessions) }
+
+// waits is how many entries of the queue are listed.
+func (m model) waits() int { return min(len(m.snapshot.Waits.Items), maxWaits) }
+
+// chosen is the entry of the queue that is chosen, or else the session; nil and ""
+// for neither.
+func (m model) chosen() (waits *schemas.Waiting, session string) {
+	switch at := m.selected - m.waits(); {
+	case m.selected < 0 || m.selected >= m.entries():
+		return nil, ""
+	case at < 0:
+		w := m.snapshot.Waits.Items[m.selected]
+		return &w, w.Session
+	default:
+		return nil, m.snapshot.Sessions[at].Session
+	}
 }
 
 func (m model) Init() tea.Cmd { return nil }
@@ -64,8 +86,7 @@ func (m model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.WindowSizeMsg:
 		m.width, m.height = msg.Width, msg.Height
 	case snapshotMsg:
-		m.snapshot, m.ready, m.trouble = Snapshot(msg), true, ""
-		m.selected = min(m.selected, max(len(m.snapshot.Sessions)-1, 0))
+		m = m.keep(Snapshot(msg))
 	case linesMsg:
 		m.take(msg)
 	case troubleMsg:
@@ -74,6 +95,23 @@ func (m model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m.key(msg.String())
 	}
 	return m, nil
+}
+
+// keep takes a snapshot; what was chosen stays chosen while it is there, and nothing is
+// once it has gone: no key acts on what came into its place.
+func (m model) keep(s Snapshot) model {
+	waits, session := m.chosen()
+	m.snapshot, m.ready, m.trouble = s, true, ""
+	if session != "" {
+		m.selected = slices.IndexFunc(s.Waits.Items[:m.waits()], func(w schemas.Waiting) bool {
+			return waits != nil && w.Session == session && w.Gate == waits.Gate
+		})
+		if at := slices.IndexFunc(s.Sessions, func(one schemas.SessionSummary) bool { return one.Session == session }); m.selected < 0 && at >= 0 {
+			m.selected = m.waits() + at
+		}
+	}
+	m.selected = min(m.selected, max(m.entries()-1, 0))
+	return m
 }
 
 func (m *model) take(lines []Line) {
@@ -103,18 +141,30 @@ func (m model) key(key string) (tea.Model, tea.Cmd) {
 		}
 		return m, tea.Quit
 	case "down", "j":
-		m.selected = min(m.selected+1, max(len(m.snapshot.Sessions)-1, 0))
+		m.selected = min(m.selected+1, max(m.entries()-1, 0))
 	case "up", "k":
 		m.selected = max(m.selected-1, 0)
 	case "enter", "space":
-		if m.selected < len(m.snapshot.Sessions) {
-			if one := m.snapshot.Sessions[m.selected].Session; m.only == one {
-				m.only = ""
-			} else {
-				m.only = one
-			}
+		if waits, session := m.chosen(); waits != nil {
+			return m, m.open("approve", waits.Gate, "--session", session)
+		} else if m.only == session {
+			m.only = ""
+		} else {
+			m.only = session
 		}
 	case "a":
+		if waits, session := m.chosen(); waits != nil {
+			return m, m.open("approve", waits.Gate, "--session", session)
+		}
+	case "d":
+		if waits, session := m.chosen(); waits != nil {
+			return m, m.open("approve", waits.Gate, "--session", session, "--decline", "-")
+		}
+	case "l":
+		if _, session := m.chosen(); session != "" {
+			return m, m.open("session", "show", session)
+		}
+	case "e":
 		m.only = ""
 	case "r":
 		m.refusals = !m.refusals

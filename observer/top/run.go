@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os/exec"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -38,6 +40,9 @@ type Options struct {
 	Out     io.Writer // a terminal
 	Environ []string
 	Now     func() time.Time
+	// Writ is the path of the client, which alone approves and declines: it asks
+	// whether a person is at the terminal, and shows what waits.
+	Writ string
 }
 
 // Run shows the live view until the person quits or ctx ends.
@@ -48,7 +53,7 @@ func Run(ctx context.Context, d Daemon, o Options) error {
 	if err != nil {
 		return err
 	}
-	program := tea.NewProgram(model{snapshot: first, ready: true, now: o.Now},
+	program := tea.NewProgram(model{snapshot: first, ready: true, now: o.Now, open: o.open(ctx)},
 		tea.WithContext(ctx), tea.WithInput(o.In), tea.WithOutput(o.Out), tea.WithEnvironment(o.Environ))
 	go poll(ctx, d, o.Now, program.Send)
 	go follow(ctx, d, first, program.Send)
@@ -57,6 +62,40 @@ func Run(ctx context.Context, d Daemon, o Options) error {
 		return nil
 	}
 	return err
+}
+
+// open hands the terminal to a command of the client.
+func (o Options) open(ctx context.Context) func(args ...string) tea.Cmd {
+	return func(args ...string) tea.Cmd {
+		c := exec.CommandContext(ctx, o.Writ, args...)
+		c.Env = o.Environ
+		return tea.Exec(&shown{Cmd: c}, func(err error) tea.Msg {
+			if exit := (*exec.ExitError)(nil); err == nil || errors.As(err, &exit) {
+				return nil // it said itself what it did not do
+			}
+			return troubleMsg{err}
+		})
+	}
+}
+
+// shown is a command whose last words stay until the person has read them.
+type shown struct{ *exec.Cmd }
+
+func (s *shown) SetStdin(r io.Reader)  { s.Stdin = r }
+func (s *shown) SetStdout(w io.Writer) { s.Stdout = w }
+func (s *shown) SetStderr(w io.Writer) { s.Stderr = w }
+
+// Run implements tea.ExecCommand.
+func (s *shown) Run() error {
+	err := s.Cmd.Run()
+	if _, failed := fmt.Fprint(s.Stdout, "\nEnter goes back to writ top. "); failed != nil {
+		return errors.Join(err, failed)
+	}
+	for key := make([]byte, 1); ; {
+		if n, end := s.Stdin.Read(key); end != nil || n > 0 && key[0] == '\n' {
+			return err
+		}
+	}
 }
 
 // poll asks again and again. A daemon that does not answer is said, and asked
@@ -109,6 +148,9 @@ func linesOf(records []schemas.Record) (lines []Line) {
 			continue // it is in the quarantine
 		}
 		for _, e := range events {
+			if strings.HasPrefix(e.Aggregate.ID, schemas.ProbeSession) {
+				continue // writ doctor's
+			}
 			if l, listed := LineOf(e); listed {
 				lines = append(lines, l)
 			}
@@ -148,9 +190,9 @@ func ask(ctx context.Context, d Daemon, now func() time.Time) (s Snapshot, err e
 	return s, nil
 }
 
-// Once writes what the live view would show now, without a terminal: as text,
-// or as JSON.
-func Once(ctx context.Context, d Daemon, out io.Writer, now func() time.Time, asJSON bool) error {
+// Once writes what the live view would show now, without a terminal: as text of at
+// most width cells a line, or as JSON.
+func Once(ctx context.Context, d Daemon, out io.Writer, now func() time.Time, width int, asJSON bool) error {
 	s, err := ask(ctx, d, now)
 	if err != nil {
 		return err
@@ -169,11 +211,14 @@ func Once(ctx context.Context, d Daemon, out io.Writer, now func() time.Time, as
 			Events []Line `json:"events"`
 		}{s, lines})
 	}
-	const width, height = 120, 40
+	const height = 40
 	m := model{width: width, height: height, snapshot: s, ready: true, now: now, selected: -1}
 	m.take(lines)
 	var body []string
 	body = append(body, m.head()...)
+	if waiting := m.waiting(); len(waiting) > 0 {
+		body = append(append(body, waiting...), "")
+	}
 	body = append(body, m.sessions(len(s.Sessions)+2)...)
 	body = append(body, m.events(height/2)...)
 	for _, line := range body {

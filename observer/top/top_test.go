@@ -92,7 +92,8 @@ func modelOf(t *testing.T, f *fake, width, height int) model {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := model{width: width, height: height, snapshot: s, ready: true, now: clock}
+	m := model{width: width, height: height, ready: true, now: clock, open: func(...string) tea.Cmd { return nil }}
+	m = m.keep(s)
 	m.take(linesOf(f.records))
 	return m
 }
@@ -109,8 +110,8 @@ func TestTheFrameSaysWhatMatters(t *testing.T) {
 	m := modelOf(t, newFake(t), 120, 30)
 	frame := ansi.Strip(m.frame())
 	for _, want := range []string{
-		"Writ 0.1", "up 2h00m", "132 MB", "1 sessions live, 3 idle", "● plan of shop Add a Stop (Carts can be stopped) · 3m · writ approve --session s-one", "● tests of till Add a·[2J Stop · 9m · writ approve --session s-three", "2 decisions in 30 min", "1 not allowed", "p95 ≤ 0.5 ms",
-		"log 1,234 records", "rules 12 behind", "! a ·[31mwarning", "s-one", "work", "planning", "shop", "5s ago", "ended",
+		"Writ 0.1", "up 2h00m", "132 MB", "1 session live · 3 idle", "2 WAIT FOR YOU", "● plan  shop          3m     Carts can be stopped – Add a Stop", "● tests till          9m     Add a·[2J Stop", "2 decisions in 30 min", "1 not allowed", "p95 ≤ 0.5 ms",
+		"log 1,234 records", "rules 12 behind", "! a ·[31mwarning", "s-one", "planning", "shop", "5s", "ended",
 		"✗", "ENF-GATE-PLAN Write store/users.go", "✓", "Write notes.md", "q quit",
 	} {
 		if !strings.Contains(frame, want) {
@@ -125,12 +126,12 @@ func TestKeysFilter(t *testing.T) {
 		keys     []string
 		has, not string
 	}{
-		"one session":    {[]string{"down", "enter"}, "notes.md", "store/users.go"},
-		"all again":      {[]string{"down", "enter", "a"}, "store/users.go", "nothing"},
+		"one session":    {[]string{"down", "down", "down", "enter"}, "notes.md", "store/users.go"},
+		"all again":      {[]string{"down", "down", "down", "enter", "e"}, "store/users.go", "nothing"},
 		"not allowed":    {[]string{"r"}, "store/users.go", "notes.md"},
-		"help":           {[]string{"?"}, "choose a session", "store/users.go"},
-		"help and back":  {[]string{"?", "esc"}, "store/users.go", "choose a session"},
-		"below the last": {[]string{"down", "down", "down", "enter"}, "notes.md", "store/users.go"},
+		"help":           {[]string{"?"}, "choose what waits", "store/users.go"},
+		"help and back":  {[]string{"?", "esc"}, "store/users.go", "choose what waits"},
+		"below the last": {[]string{"down", "down", "down", "down", "down", "enter"}, "notes.md", "store/users.go"},
 	} {
 		frame := ansi.Strip(press(m, c.keys...).frame())
 		if !strings.Contains(frame, c.has) || strings.Contains(frame, c.not) {
@@ -147,6 +148,44 @@ func TestKeysFilter(t *testing.T) {
 	}
 	if _, cmd := m.key("q"); cmd == nil {
 		t.Error("q does not quit")
+	}
+}
+
+// TestKeysHandWhatWaitsToTheClient presses keys on what waits and on sessions: the
+// client alone approves, of exactly what is chosen.
+func TestKeysHandWhatWaitsToTheClient(t *testing.T) {
+	for keys, want := range map[string]string{
+		"a":                     "approve plan --session s-one",
+		"enter":                 "approve plan --session s-one",
+		"down d":                "approve tests --session s-three --decline -",
+		"l":                     "session show s-one",
+		"down down down l":      "session show s-two",
+		"down down down a":      "",
+		"down down d":           "",
+		"down down enter":       "",
+		"down down down down a": "",
+	} {
+		m, opened := modelOf(t, newFake(t), 80, 30), ""
+		m.open = func(args ...string) tea.Cmd { opened = strings.Join(args, " "); return nil }
+		if press(m, strings.Fields(keys)...); opened != want {
+			t.Errorf("%s opened %q, want %q", keys, opened, want)
+		}
+	}
+}
+
+// TestWhatIsChosenStays: a key never acts on what came into the place of what was
+// chosen.
+func TestWhatIsChosenStays(t *testing.T) {
+	m := press(modelOf(t, newFake(t), 80, 30), "down")
+	without := m.snapshot
+	without.Waits.Items = without.Waits.Items[1:]
+	if waits, _ := m.keep(without).chosen(); waits == nil || waits.Session != "s-three" {
+		t.Errorf("chosen is %+v", waits)
+	}
+	gone := m.snapshot
+	gone.Waits.Items = gone.Waits.Items[:1]
+	if waits, session := m.keep(gone).chosen(); waits != nil || session != "" {
+		t.Errorf("chosen is %+v, %s", waits, session)
 	}
 }
 
@@ -229,16 +268,24 @@ func TestInATerminal(t *testing.T) {
 	go seen.read(person)
 	f, done := newFake(t), make(chan error, 1)
 	go func() {
-		done <- Run(t.Context(), f, Options{In: terminal, Out: terminal, Environ: []string{"TERM=xterm-256color"}, Now: clock})
+		done <- Run(t.Context(), f, Options{In: terminal, Out: terminal, Environ: []string{"TERM=xterm-256color"}, Now: clock, Writ: "echo"})
 	}()
 	seen.shows(t, "s-one")
 	seen.shows(t, "store/users.go")
 	f.more <- []schemas.Record{decided(t, "s-one", "allow", "", "live-update.go")}
 	seen.shows(t, "live-update.go")
+	if _, err := fmt.Fprint(person, "a"); err != nil {
+		t.Fatal(err)
+	}
+	seen.shows(t, "approve plan --session s-one")
+	seen.shows(t, "Enter goes back")
+	if _, err := fmt.Fprint(person, "\n"); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := fmt.Fprint(person, "?"); err != nil {
 		t.Fatal(err)
 	}
-	seen.shows(t, "choose a session")
+	seen.shows(t, "choose what waits")
 	if _, err := fmt.Fprint(person, "q"); err != nil {
 		t.Fatal(err)
 	}
@@ -249,10 +296,10 @@ func TestInATerminal(t *testing.T) {
 
 func TestOnce(t *testing.T) {
 	var text, raw bytes.Buffer
-	if err := Once(t.Context(), newFake(t), &text, clock, false); err != nil || strings.Contains(text.String(), "\x1b") || !strings.Contains(text.String(), "ENF-GATE-PLAN") {
+	if err := Once(t.Context(), newFake(t), &text, clock, 80, false); err != nil || strings.Contains(text.String(), "\x1b") || !strings.Contains(text.String(), "ENF-GATE-PLAN") || !strings.Contains(text.String(), "writ approve --session s-three\n") {
 		t.Errorf("%v: %q", err, text.String())
 	}
-	if err := Once(t.Context(), newFake(t), &raw, clock, true); err != nil || !json.Valid(raw.Bytes()) || !strings.Contains(raw.String(), `"events":[`) {
+	if err := Once(t.Context(), newFake(t), &raw, clock, 80, true); err != nil || !json.Valid(raw.Bytes()) || !strings.Contains(raw.String(), `"events":[`) {
 		t.Errorf("%v: %s", err, raw.String())
 	}
 }

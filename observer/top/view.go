@@ -46,7 +46,7 @@ func (m model) frame() string {
 	if !m.ready {
 		lines = []string{"Waiting for the daemon …"}
 	} else {
-		lines = m.head()
+		lines = append(m.head(), m.queue()...)
 		footer := m.foot()
 		room := m.height - len(lines) - len(footer)
 		sessions := m.sessions(max(min(len(m.snapshot.Sessions)+2, room/2), 3))
@@ -94,36 +94,79 @@ func column(text string, width int) string {
 
 func (m model) head() []string {
 	s := m.snapshot.Status
-	first := []string{bold.Render("Writ " + clean(s.Version)), "up " + short(m.snapshot.At.Sub(s.Started)), megabytes(s.Memory), clean(s.Durability), fmt.Sprintf("%d sessions live, %d idle", s.Counts.Live, s.Counts.Idle)}
+	first := []string{bold.Render("Writ " + clean(s.Version)), plural(s.Counts.Live, "session") + " live", fmt.Sprintf("%d idle", s.Counts.Idle), "up " + short(m.snapshot.At.Sub(s.Started)), megabytes(s.Memory), clean(s.Durability)}
 	if m.trouble != "" {
-		first = append(first, bad.Render("no answer: "+clean(m.trouble)))
+		first = []string{first[0], bad.Render("no answer: " + clean(m.trouble))}
 	}
-	lines := []string{joinLine(first), m.flow(), m.lag()}
+	lines := []string{m.joinLine(first), m.flow(), m.lag()}
 	for _, w := range s.Warnings {
 		lines = append(lines, warn.Render("! "+clean(w)))
 		if len(lines) == 5 {
 			break
 		}
 	}
-	return append(append(lines, m.waiting()...), "")
+	return append(lines, "")
 }
 
 // maxWaits bounds the entries of the queue that are listed.
 const maxWaits = 5
 
-// waiting is the queue of what waits for the user, each with the command that shows
-// and approves it.
+// queue is what waits for the user, each a line that can be chosen.
+func (m model) queue() (lines []string) {
+	items := m.snapshot.Waits.Items
+	if len(items) == 0 {
+		return nil
+	}
+	lines = append(lines, warn.Render(m.howMany(len(items))))
+	for i, w := range items[:m.waits()] {
+		line := "● " + m.waitingLine(w)
+		if i == m.selected {
+			line = cursor.Render(ansi.Truncate(line, m.width, "…"))
+		} else {
+			line = warn.Render("●") + strings.TrimPrefix(line, "●")
+		}
+		lines = append(lines, line)
+	}
+	return append(lines, "")
+}
+
+func (m model) howMany(waits int) string {
+	text := "1 WAITS FOR YOU"
+	if waits > 1 {
+		text = fmt.Sprintf("%d WAIT FOR YOU", waits)
+	}
+	if more := waits - m.waits(); more > 0 {
+		text += fmt.Sprintf(", the %d that wait longest:", m.waits())
+	}
+	return text
+}
+
+// waitingLine is an entry of the queue: what of which project, for how long, and
+// what it is about.
+func (m model) waitingLine(w schemas.Waiting) string {
+	about := w.Plan
+	if about == "" {
+		about = w.Wish
+	} else if w.Wish != "" && w.Wish != about {
+		about += " – " + w.Wish
+	}
+	project, age := 13, 7
+	if m.width < narrow {
+		project, age = 9, 5
+	}
+	return column(w.Gate, 6) + column(base(w.Project), project) + " " + column(short(m.snapshot.At.Sub(w.Since)), age) + clean(about)
+}
+
+// waiting is the queue where no keys are: with the command that shows and approves
+// each.
 func (m model) waiting() (lines []string) {
 	items := m.snapshot.Waits.Items
-	for _, w := range items[:min(len(items), maxWaits)] {
-		about := w.Wish
-		if w.Plan != "" {
-			about += " (" + w.Plan + ")"
-		}
-		lines = append(lines, warn.Render("● "+clean(w.Gate)+" of "+clean(base(w.Project)))+" "+clean(about)+dim.Render(" · "+short(m.snapshot.At.Sub(w.Since))+" · writ approve --session "+clean(shortID(w.Session))))
+	if len(items) == 0 {
+		return nil
 	}
-	if more := len(items) - maxWaits; more > 0 {
-		lines = append(lines, warn.Render(fmt.Sprintf("● and %d more wait for you", more)))
+	lines = append(lines, m.howMany(len(items)))
+	for _, w := range items[:m.waits()] {
+		lines = append(lines, "● "+m.waitingLine(w), "  writ approve --session "+clean(shortID(w.Session)))
 	}
 	return lines
 }
@@ -139,14 +182,22 @@ func base(path string) string {
 // shortID is the beginning of an id by which commands take a session.
 func shortID(id string) string { return id[:min(len(id), 13)] }
 
-func joinLine(parts []string) string {
-	var kept []string
-	for _, p := range parts {
-		if p != "" {
-			kept = append(kept, p)
+// joinLine puts parts beside each other, as many as fit; the first always stands.
+func (m model) joinLine(parts []string) string {
+	line := parts[0]
+	for _, p := range parts[1:] {
+		if longer := line + dim.Render(" · ") + p; p != "" && ansi.StringWidth(longer) <= m.width {
+			line = longer
 		}
 	}
-	return strings.Join(kept, dim.Render(" · "))
+	return line
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // flow is how many decisions there are, and how long searches take.
@@ -159,7 +210,7 @@ func (m model) flow() string {
 		decided += one.decided
 		denied += one.deny
 	}
-	parts := []string{fmt.Sprintf("%d decisions in 30 min %s", decided, good.Render(spark(counts)))}
+	parts := []string{plural(decided, "decision") + " in 30 min"}
 	if decided > 0 {
 		text := fmt.Sprintf("%d not allowed", denied)
 		if denied > 0 {
@@ -168,10 +219,9 @@ func (m model) flow() string {
 		parts = append(parts, text)
 	}
 	if r := m.snapshot.Activity.Retrieval; len(r) > 0 {
-		last := r[len(r)-1]
-		parts = append(parts, fmt.Sprintf("search p50 ≤ %.2g ms, p95 ≤ %.2g ms", last.P50, last.P95))
+		parts = append(parts, fmt.Sprintf("search p95 ≤ %.2g ms", r[len(r)-1].P95))
 	}
-	return joinLine(parts)
+	return m.joinLine(append(parts, good.Render(spark(counts))))
 }
 
 // spark draws counts in eighths of a line, a dot for nothing.
@@ -217,42 +267,54 @@ func (m model) lag() string {
 	if behind == 0 {
 		parts = append(parts, fmt.Sprintf("%d views up to date", len(s.Views)))
 	}
-	return joinLine(parts)
+	return m.joinLine(parts)
 }
+
+// narrow is the width from which a session's project and wish are shown, and wide the
+// one for counts.
+const narrow, wide = 60, 110
 
 // sessions is the table, with the selected one in view.
 func (m model) sessions(room int) []string {
 	all := m.snapshot.Sessions
-	wide := m.width >= 100
-	title := column("SESSION", 14) + " " + column("MODE", 12) + " " + column("PHASE", 14) + " REFUSED  EVENTS  SEEN      "
-	if wide {
-		title += column("PROJECT", 14) + " WISH"
+	title := column("SESSION", 16) + column("STANDS", 15) + column("SEEN", 8)
+	if m.width >= wide {
+		title += "REFUSED EVENTS  "
+	}
+	if m.width >= narrow {
+		title += column("PROJECT", 13) + "WISH"
 	}
 	lines := []string{dim.Render(title)}
 	if len(all) == 0 {
-		return append(lines, "No session yet: one begins when an agent starts in a project that uses Writ.", "")
+		return append(lines, "No session yet: one begins when an agent", "starts in a project that uses Writ.", "")
 	}
-	rows := max(room-2, 1)
-	from := max(min(m.selected-rows/2, len(all)-rows), 0)
+	rows, selected := max(room-2, 1), m.selected-m.waits()
+	from := max(min(selected-rows/2, len(all)-rows), 0)
 	for i := from; i < min(from+rows, len(all)); i++ {
-		lines = append(lines, m.sessionLine(all[i], i == m.selected, wide))
+		lines = append(lines, m.sessionLine(all[i], i == selected))
 	}
 	return append(lines, "")
 }
 
-func (m model) sessionLine(s schemas.SessionSummary, selected, wide bool) string {
+func (m model) sessionLine(s schemas.SessionSummary, selected bool) string {
 	mark := "  "
 	if s.Session == m.only {
 		mark = "▸ "
 	}
-	seen := short(m.snapshot.At.Sub(s.LastSeen)) + " ago"
+	seen := short(m.snapshot.At.Sub(s.LastSeen))
 	if s.Standing != "" && s.Standing != schemas.StandsLive {
 		seen = s.Standing
 	}
-	line := mark + column(s.Session, 12) + " " + column(dash(s.Mode), 12) + " " + column(dash(s.Phase), 14) +
-		fmt.Sprintf(" %7d %7d  %s", s.Refusals, s.Events, column(seen, 9))
-	if wide {
-		line += " " + column(dash(base(s.Project)), 14) + " " + clean(s.Title)
+	stands := dash(s.Mode)
+	if s.Phase != "" {
+		stands = s.Phase
+	}
+	line := mark + column(shortID(s.Session), 13) + " " + column(stands, 14) + " " + column(seen, 7) + " "
+	if m.width >= wide {
+		line += fmt.Sprintf("%7d %6d  ", s.Refusals, s.Events)
+	}
+	if m.width >= narrow {
+		line += column(dash(base(s.Project)), 12) + " " + clean(s.Title)
 	}
 	switch {
 	case selected:
@@ -299,7 +361,10 @@ func (m model) eventLine(l Line) string {
 	case "ask":
 		mark = warn.Render("?")
 	}
-	line := dim.Render(l.Time.Local().Format("15:04:05")) + " " + mark + " " + dim.Render(column(l.Session, 8)) + " "
+	line := dim.Render(l.Time.Local().Format("15:04:05")) + " " + mark + " "
+	if m.width >= narrow {
+		line += dim.Render(column(l.Session, 8)) + " "
+	}
 	if l.Verdict == "" {
 		line += dim.Render(column(string(l.Type), 17)) + " "
 	}
@@ -310,16 +375,26 @@ func (m model) eventLine(l Line) string {
 }
 
 func (m model) foot() []string {
-	return []string{dim.Render("q quit · ↑↓ choose · enter its events · a all · r not allowed only · p pause · ? help")}
+	keys := []string{"q quit", "↑↓ choose"}
+	switch waits, session := m.chosen(); {
+	case waits != nil:
+		keys = append(keys, "a see it and approve", "d see it and decline", "l its session")
+	case session != "":
+		keys = append(keys, "enter its events", "l look at it")
+	}
+	return []string{dim.Render(m.joinLine(append(keys, "? help", "e all events", "r not allowed only", "p pause")))}
 }
 
 func helpLines() []string {
 	return []string{
 		bold.Render("writ top"), "",
-		"↑ ↓        choose a session", "enter      show only its events; again, or a: all", "r          show only what was refused or asked about",
-		"p          hold the list still; what comes meanwhile is kept", "q, Ctrl-C  quit", "",
-		"✓ allowed  ✗ refused  ? the user was asked", "",
-		"Lag is how many records a view is behind the log. Search times are those of the", "last minute with a search, as the upper bounds of their buckets.", "",
+		"↑ ↓        choose what waits, or a session", "",
+		"Of what waits for you:",
+		"a, enter   see it whole, and approve it", "d          see it whole, and say what", "           should change instead", "",
+		"Of a session:",
+		"enter      only its events; again, or e:", "           those of all", "l          its gates, files, rules", "",
+		"r          only what was refused or asked", "p          hold the list of events still", "q, Ctrl-C  quit", "",
+		"✓ allowed  ✗ refused  ? you were asked", "",
 		dim.Render("? or esc goes back"),
 	}
 }

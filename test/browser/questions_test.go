@@ -83,7 +83,7 @@ func TestQuestions(t *testing.T) {
 		{"Were the tests seen red?", clicks{click(call + "button")}, 0, "seen red"},
 		{"Which rules was a session given, and were they followed?", clicks{click(session)}, 0, "rules given"},
 		{"What did a session cost?", clicks{click(session)}, 0, "since the last of"},
-		{"What did a session write?", clicks{click(session)}, 0, "store/users_test.go"},
+		{"What did a session write, and under which approval?", clicks{click(session), click("main details.changed summary")}, 0, "plan approved ·"},
 		{"What happened in a session, step by step?", clicks{click(session)}, 0, "plan approved by"},
 		{"How did it stand at a moment?", clicks{click(session), click("ol.log li:last-child button")}, 0, "After event 1 it stood:"},
 		{"What does a rule say that was given?", clicks{click(session), click("main dd a.chip")}, 0, "Neighbours"},

@@ -33,7 +33,7 @@ targets() { # the parts of a dist folder that are of one system
 
 build() { # build CONFIG TO
 	rm -rf dist
-	goreleaser release --config "$1" --snapshot --clean --skip=docker,publish
+	goreleaser release --config "$1" --snapshot --clean --timeout 3h --skip=docker,publish
 	rm -rf "$2"
 	mv dist "$2"
 }

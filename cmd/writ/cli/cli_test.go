@@ -110,20 +110,46 @@ func TestHelp(t *testing.T) {
 			}
 		}
 	}
-	walk((&app{&client.Client{}}).tree())
-	path := filepath.Join("testdata", "help.txt")
-	if *update {
-		if err := os.WriteFile(path, all.Bytes(), 0o644); err != nil {
+	tree := (&app{&client.Client{}}).tree()
+	walk(tree)
+	for path, is := range map[string][]byte{filepath.Join("testdata", "help.txt"): all.Bytes(), filepath.Join("..", "help", "commands.md"): commandsPage(tree)} {
+		if *update {
+			if err := os.WriteFile(path, is, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(path)
+		if err != nil {
 			t.Fatal(err)
 		}
+		if !bytes.Equal(bytes.ReplaceAll(want, []byte("\r\n"), []byte("\n")), is) {
+			t.Errorf("%s differs from the commands; -update rewrites it:\n%s", path, is)
+		}
 	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
+}
+
+// commandsPage is the topic that lists every command.
+func commandsPage(tree *cobra.Command) []byte {
+	page := "# Commands\n\nEvery command of `writ` by what it is for; `--help` behind one has its flags and examples, and `--json` prints what a program reads.\n\nThis page is written by `go test ./cmd/writ/cli -run TestHelp -update`.\n"
+	var rows func(c *cobra.Command)
+	rows = func(c *cobra.Command) {
+		if !c.IsAvailableCommand() || c.Name() == "completion" {
+			return
+		}
+		page += "| `" + c.CommandPath() + "` | " + strings.ReplaceAll(c.Short, "|", "or") + " |\n"
+		for _, child := range c.Commands() {
+			rows(child)
+		}
 	}
-	if !bytes.Equal(bytes.ReplaceAll(want, []byte("\r\n"), []byte("\n")), all.Bytes()) {
-		t.Errorf("the help differs from %s; -update rewrites it:\n%s", path, all.String())
+	for _, g := range tree.Groups() {
+		page += "\n## " + strings.TrimSuffix(g.Title, ":") + "\n\n| command | what it does |\n|---|---|\n"
+		for _, c := range tree.Commands() {
+			if c.GroupID == g.ID {
+				rows(c)
+			}
+		}
 	}
+	return []byte(page)
 }
 
 func TestEveryCommandHasAnExample(t *testing.T) {
@@ -376,7 +402,7 @@ func TestQueryIsReadable(t *testing.T) {
 "embedder":"none","profile":"lexical","latency_us":{"total":306.4},"block":"the block\n"}`)}}
 	want := "GO-A-001  A title\n    score 0.99 · high · go · human\n    Do <this>.\n" +
 		"    because: words 9.500 (rank 1), meaning 0.000 (not in its list), severity 0.00, confidence 0.00, neighbours 0.00; matched retri, “retri request”\n\n" +
-		"1 rule in 306 µs; probability 0.91, standard, embedder none, profile lexical\n"
+		"1 rule in 0.3 ms; probability 0.91, standard, embedder none, profile lexical\n"
 	if r := s.run(t, "", "query", "retry", "it", "--explain"); r.code != 0 || r.out != want {
 		t.Errorf("%+v", r)
 	}

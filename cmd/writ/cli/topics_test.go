@@ -303,6 +303,9 @@ func TestSettingsThatAreNamedExist(t *testing.T) {
 		exists[line[1]] = true
 	}
 	for file, text := range documents(t) {
+		if filepath.Base(file) == "reference.md" {
+			continue // subjects and types alone, and made from the program
+		}
 		for _, code := range inline.FindAllStringSubmatch(fence.ReplaceAllString(text, ""), -1) {
 			if filepath.Base(file) == "bus.md" && busNames.MatchString(code[1]) {
 				continue

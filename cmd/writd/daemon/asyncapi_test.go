@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"encoding/json"
 	"flag"
+	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,7 +22,10 @@ import (
 
 var updateAsyncAPI = flag.Bool("update-asyncapi", false, "write bus/asyncapi.json anew")
 
-const asyncAPIFile = "../../../bus/asyncapi.json"
+const (
+	asyncAPIFile  = "../../../bus/asyncapi.json"
+	referenceFile = "../../../bus/help/reference.md"
+)
 
 // The document of the bus says what a running daemon tells of itself in discovery,
 // and what the schemas of events are. After a change:
@@ -44,18 +49,72 @@ func TestAsyncAPIIsCurrent(t *testing.T) {
 		t.Fatal(err)
 	}
 	want = append(want, '\n')
-	if *updateAsyncAPI {
-		if err := os.WriteFile(filepath.FromSlash(asyncAPIFile), want, 0o644); err != nil {
+	for file, want := range map[string][]byte{asyncAPIFile: want, referenceFile: reference(t, want)} {
+		if *updateAsyncAPI {
+			if err := os.WriteFile(filepath.FromSlash(file), want, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		is, err := os.ReadFile(filepath.FromSlash(file))
+		if err != nil {
 			t.Fatal(err)
 		}
+		if !bytes.Equal(is, want) {
+			t.Errorf("%s is not what the daemon serves: write it anew with -update-asyncapi, and read the difference", file)
+		}
 	}
-	is, err := os.ReadFile(filepath.FromSlash(asyncAPIFile))
-	if err != nil {
+}
+
+const referenceHead = `# Services and events
+
+Every service of the daemon with its fields, and every event of the log: what ` + "`bus/asyncapi.json`" + ` says in full, for people.
+
+A field with a question mark may be left out. [` + "`writ help bus`" + `](bus.md) says how to connect and who may ask what; an unknown field of a request is an error. This page is written by ` + "`go test ./cmd/writd/daemon -run AsyncAPI -update-asyncapi`" + `.
+`
+
+// reference is the document as two tables.
+func reference(t *testing.T, document []byte) []byte {
+	t.Helper()
+	type payload struct {
+		Properties map[string]any
+		Required   []string
+	}
+	var read struct {
+		Channels map[string]struct {
+			Address  string
+			Messages map[string]struct{ Payload payload }
+			Roles    []string `json:"x-writ-roles"`
+		}
+	}
+	if err := json.Unmarshal(document, &read); err != nil {
 		t.Fatal(err)
 	}
-	if !bytes.Equal(is, want) {
-		t.Errorf("%s is not what the daemon serves: write it anew with -update-asyncapi, and read the difference", asyncAPIFile)
+	fields := func(p payload) string {
+		names := slices.Sorted(maps.Keys(p.Properties))
+		for i, name := range names {
+			if !slices.Contains(p.Required, name) {
+				names[i] += "?"
+			}
+		}
+		return cmp.Or(strings.Join(names, ", "), "–")
 	}
+	var services, events []string
+	for name, c := range read.Channels {
+		if request, service := c.Messages["request"]; service {
+			services = append(services, fmt.Sprintf("| `%s` | %s | %s | %s |\n", c.Address, fields(request.Payload), fields(c.Messages["reply"].Payload), strings.Join(c.Roles, ", ")))
+			continue
+		}
+		latest := fmt.Sprintf("v%d", len(c.Messages))
+		if _, known := c.Messages[latest]; !known {
+			t.Errorf("%s: no message %s among %v", name, latest, slices.Sorted(maps.Keys(c.Messages)))
+		}
+		_, kind, _ := strings.Cut(c.Address, "{id}.")
+		events = append(events, fmt.Sprintf("| `%s` | %s |\n", kind, fields(c.Messages[latest].Payload)))
+	}
+	slices.Sort(services)
+	slices.Sort(events)
+	return []byte(referenceHead + "\n## Services\n\n| subject | request | reply | who may ask |\n|---|---|---|---|\n" + strings.Join(services, "") +
+		"\n## Events\n\n| type | fields of its data |\n|---|---|\n" + strings.Join(events, ""))
 }
 
 type object = map[string]any

@@ -129,7 +129,8 @@ func TestSecretsAreRefusedWhateverTheFileHolds(t *testing.T) {
 }
 
 // TestReadingARuleIsAnOutcome: a rule of which a prompt brought a line, and that
-// the agent then reads, is one that it has; one that it was not offered is not.
+// the agent then reads, did its work. One that was not offered the agent has then too,
+// and may cite; it is no outcome.
 func TestReadingARuleIsAnOutcome(t *testing.T) {
 	w := shippedWorld(t)
 	w.prompt("add rate limiting to the login route")
@@ -144,11 +145,11 @@ func TestReadingARuleIsAnOutcome(t *testing.T) {
 	}
 	for range 2 {
 		w.send("PostToolUse", map[string]any{
-			"tool_name": "Bash", "tool_use_id": "read-1", "tool_input": map[string]any{"command": "writ rule show " + offered + " && writ rule show GO-CTX-FIRST-001"},
+			"tool_name": "Bash", "tool_use_id": "read-1", "tool_input": map[string]any{"command": "writ rule show " + offered + " && writ rule show GO-CTX-FIRST-001 NO-SUCH-RULE-001"},
 			"tool_response": map[string]any{},
 		})
 	}
-	if read := w.rulesShown("asked"); len(read) != 1 || read[0].ID != offered || read[0].Band != "retrieved" {
+	if read := w.rulesShown("asked"); len(read) != 2 || read[0].ID != offered || read[0].Band != "retrieved" || read[1].ID != "GO-CTX-FIRST-001" {
 		t.Errorf("read %+v, offered %s", read, offered)
 	}
 	for id, positive := range map[string]int{offered: 1, "GO-CTX-FIRST-001": 0} {
@@ -168,4 +169,25 @@ func (w *world) rulesShown(trigger string) (rules []schemas.ShownRule) {
 		}
 	}
 	return rules
+}
+
+// TestAnAgentHearsWhyItsPlanCannotBeApproved: at once as it wrote it, and nothing of
+// one that can be.
+func TestAnAgentHearsWhyItsPlanCannotBeApproved(t *testing.T) {
+	w := start(t, t.TempDir(), newProject(t, "mode: work\n"))
+	written := func(content string) schemas.HookReply {
+		w.write("plan.md", content)
+		put(t, filepath.Join(w.project, "plan.md"), content)
+		return w.send("PostToolUse", map[string]any{
+			"tool_name": "Write", "tool_use_id": "plan", "tool_input": map[string]any{"file_path": filepath.Join(w.project, "plan.md"), "content": content},
+			"tool_response": map[string]any{},
+		})
+	}
+	const plan = "# Totals\n\n## Files\n- shop.go: Total\n\n## Analysis\nTotal adds the prices of a cart, which are cents.\n\n## Rules Applied\nNo matching rules\n\n## Capabilities\n- [ ] The prices of a cart are added up\n"
+	if reply := written(strings.Replace(plan, "No matching rules", "NO-SUCH-RULE-001 says so", 1)); !strings.Contains(reply.Stdout, "plan.md cannot be approved as it is") || !strings.Contains(reply.Stdout, "NO-SUCH-RULE-001") {
+		t.Errorf("of a plan that cites what is not there: %q", reply.Stdout)
+	}
+	if reply := written(plan); strings.Contains(reply.Stdout, "cannot be approved") {
+		t.Errorf("of a plan that can be approved: %q", reply.Stdout)
+	}
 }

@@ -34,6 +34,11 @@ func (d *Daemon) status(ctx context.Context, _ bus.None) (schemas.Status, error)
 		Rules: index.Len(), Embedder: index.Embedder(),
 		Metrics: d.telemetry.URL(), FailMode: "closed", Confine: d.runner.String(), Unheld: d.runner.Absent(), Classifier: d.memory.Classifier(), Model: d.modelStatus(),
 	}
+	for doc := range index.All() {
+		if doc.Rule.NodeType() != schemas.NodeRule {
+			s.Nodes++
+		}
+	}
 	// A view that is being built counts nothing yet: health is told all the same.
 	if counts, err := d.gates.Counts(ctx); err == nil {
 		s.Counts, s.Sessions = counts, counts.Live

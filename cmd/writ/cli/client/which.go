@@ -50,7 +50,6 @@ func (a *Client) ResolveSession(ctx context.Context, what, flag string) (string,
 	}
 	for _, s := range list.Sessions {
 		if !s.Ended && s.Parent == "" {
-			a.Note("session %s, the latest of %s", s.Session, root)
 			return s.Session, nil
 		}
 	}
@@ -62,9 +61,16 @@ const (
 	// the length from which an id is not taken for a beginning: that of a UUID.
 	shortID = 4
 	wholeID = 36
+	// shownID is how much people are shown: of a UUID that counts time, its moment to
+	// the millisecond.
+	shownID = 13
 	// recentSessions are how many of the latest sessions are looked through.
 	recentSessions = 1000
 )
+
+// ShortSession is a beginning of a session's id that tells it from others, for people
+// and for --session.
+func ShortSession(id string) string { return id[:min(len(id), shownID)] }
 
 // wholeSession is the id of a session of which the beginning is given, with or
 // without the dots of one that was cut. What begins no id, or is one, stays.

@@ -106,10 +106,7 @@ func (a *app) graphPushCommand() *cobra.Command {
 label, edges as relationships. What changed since the last push is written, or
 everything the first time. It can be interrupted at any moment and goes on where
 it was; only what Writ itself made in the database is ever changed or deleted.
-In the end all that the database holds is compared: what somebody deleted there is
-written again and named, and what somebody changed or made there stays as it is
-and is named, until writ graph pull brings it in or --overwrite puts Writ's in
-its place.
+What somebody changed or made there stays and is named; writ help corpus has more.
 ` + targetHelp,
 		Example: `  writ rule graph push --url bolt://localhost:7687
   writ rule graph push --follow
@@ -358,12 +355,9 @@ files are imported: all of them or, where one has a problem, none. Nodes whose i
 is called rule_id or the like are understood too. What is in the database and is
 no node or edge of Writ is reported. Nothing in Neo4j is changed, and nothing in
 Writ is deleted.
-
 Of a database that Writ pushed to, only what somebody made or changed there since
-comes in. What was changed in Writ stays; a node that was changed on both sides
-waits and is shown: --take ID brings in Neo4j's, writ graph push --overwrite ID
-writes Writ's. A node that no push of this Writ wrote waits, too, where Writ has it
-otherwise, unless nobody touched it here since it shipped or was pulled.
+comes in; what was changed on both sides waits and is shown. writ help corpus has
+the rest.
 ` + targetHelp,
 		Example: `  writ rule graph pull --url bolt://localhost:7687 --dry-run
   writ rule graph pull --take GO-ERR-WRAP-001

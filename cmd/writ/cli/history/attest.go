@@ -37,9 +37,7 @@ The statement is in-toto's in a DSSE envelope, signed with the key of the audit.
 names sessions, paths in the repository, approvals and places in the log; no prompt
 and no code. --note keeps it beside the commit, in refs/notes/writ, which is pushed
 by itself: git push origin refs/notes/writ.
-
-Trailers that writ git install put into the messages are resolved: how many of the
-files each session left as they are committed.`,
+Trailers of writ git install are resolved, too.`,
 		Example: `  writ audit attest
   writ audit attest --note && git push origin refs/notes/writ
   writ audit attest origin/main..HEAD --out evidence.json`,

@@ -32,16 +32,8 @@ compares each record with the hashes and every signed checkpoint that were kept.
 A record that was altered, removed, inserted or moved is named. So is an approval
 by passkey, or an act that a person signed (writ approve key), that its signature
 does not bear out, checked from the public key alone.
-Exit code 1 says that something was found.
-
-Records that were damaged and given up by writ repair are named each time. They are
-no change: what was signed of them stays in the tree. The same holds for records whose
-texts somebody had forgotten (writ session forget): what is left of them is compared
-with what the log says of it.
-
-Writ drops no record. Where a limit of age was set on a stream by other means, or
-somebody purged it, the records at its front are missing: they are named as
-removed, by their kept ids, since nothing tells the one from the other.
+Exit code 1 says that something was found. Records that were given up after damage, or
+whose texts were forgotten, are named each time, and are no change.
 
 With PROOF, a file of writ audit prove or "-": checks that file alone. It needs the
 public key and neither the log nor the daemon.

@@ -38,12 +38,9 @@ it, or as a write left it that the gate would have refused. Files that no agent 
 are yours, and pass. The message of a commit with files of agents gets trailers,
 Writ-Log and Writ-Session, which writ audit attest resolves by the files' contents,
 also after a squash, a rebase or an amended commit.
-
-A hook that is there stays and runs first; core.hooksPath is respected, and with husky
-the line goes into .husky/commit-msg. Folders of hooks outside of the repository serve
-other repositories, too: --shared installs there, and a repository without Writ
-notices nothing. A person can pass by with git commit --no-verify; what a forge asks
-is writ audit attest verify.`,
+A hook that is there stays and runs first; core.hooksPath and husky are respected.
+Folders of hooks outside of the repository serve others, too: --shared installs there.
+A person can pass by with git commit --no-verify, but not by writ audit attest verify.`,
 		Example: `  writ git install`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -438,6 +438,9 @@ func (a *app) sessionReplayCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if len(args) == 0 {
+				a.Note("session %s", client.ShortSession(session))
+			}
 			f.session = session
 			return a.replay(cmd.Context(), "session replay", f)
 		},

@@ -274,14 +274,14 @@ func (e *examination) health(s schemas.Status) {
 		e.ok("views", client.Plural(len(s.Views), "view", "views")+" live")
 	}
 	if s.Unheld == "" {
-		e.ok("hold", "the kernel refused a command every probe")
+		e.ok("hold", "the kernel refused each write that a probe tried")
 	} else {
 		e.warn("hold", s.Unheld, "You are asked for commands whose effect cannot be told, as long as code is closed.")
 	}
 	if s.Rules == 0 {
-		e.warn("rules", "there are none", "`writ rule import DIR` brings some in.")
+		e.warn("rules", "none yet", "A daemon that has just begun is bringing the shipped ones in; `writ rule import DIR` brings in others.")
 	} else {
-		e.ok("rules", client.Thousands(uint64(s.Rules))+", embedder "+s.Embedder)
+		e.ok("rules", rulesText(s))
 	}
 	if s.Scrub != nil && s.Scrub.Damaged > 0 {
 		e.fail("log", scrubText(s.Scrub, time.Now()), repairTodo)

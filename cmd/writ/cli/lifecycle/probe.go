@@ -115,7 +115,7 @@ func (e *examination) drive(ctx context.Context, root string, project config.Pro
 		e.fail("probe", err.Error(), "")
 		return
 	}
-	session := "writ-doctor-" + id.String()
+	session := schemas.ProbeSession + id.String()
 	for _, p := range hosts.Probes(agent.Name, session, root) {
 		judge := judgement(mustPass)
 		if p.Writes {

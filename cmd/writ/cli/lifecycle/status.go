@@ -51,7 +51,7 @@ func (a *app) showStatus(s schemas.Status) {
 	if s.Scrub != nil {
 		row("read again", scrubText(s.Scrub, a.Env.Now()))
 	}
-	row("rules", fmt.Sprintf("%s, embedder %s", client.Thousands(uint64(s.Rules)), s.Embedder))
+	row("rules", rulesText(s))
 	row("sessions", fmt.Sprintf("%d live, %d idle, %d ended; %s for you", s.Counts.Live, s.Counts.Idle, s.Counts.Ended, client.Plural(s.Counts.Waiting, "waits", "wait")))
 	if s.Metrics != "" {
 		row("metrics", s.Metrics)
@@ -72,6 +72,12 @@ func (a *app) showStatus(s schemas.Status) {
 	for _, w := range s.Warnings {
 		a.Printf("%s %s\n", st.Yellow("warning:"), w)
 	}
+}
+
+// rulesText says what is in force, and what finds it by meaning.
+func rulesText(s schemas.Status) string {
+	embedder, _, _ := strings.Cut(s.Embedder, "@") // what follows names its weights
+	return fmt.Sprintf("%s in force and %s, found by %s", client.Plural(s.Rules-s.Nodes, "rule", "rules"), client.Plural(s.Nodes, "other node", "other nodes"), embedder)
 }
 
 // scrubText says how far the log was read to find damage.

@@ -38,11 +38,13 @@ func (a tools) tuneCommand() *cobra.Command {
 
 // topCommand needs no flags, and a terminal.
 func (a tools) topCommand() *cobra.Command {
-	c := a.toolCommand("top", "Watch sessions, decisions, lag and latency, live", "  writ top\n  writ top --once\n  writ top --json | jq .sessions")
-	c.Long = `Shows sessions with mode, phase and refusals, what agents ask for and what is
-answered, how far views are behind the log, and how long searches take. Where
-standard output is no terminal, and with --once or --json, it prints what it would
-show now and ends.`
+	c := a.toolCommand("top", "See what waits and approve it; watch sessions and decisions, live", "  writ top\n  writ top --once\n  writ top --json | jq .sessions")
+	c.Long = `Shows what waits for you, sessions with where they stand, what agents ask for and
+what is answered, how far views are behind the log, and how long searches take.
+Of what waits, a shows it whole and asks for your yes, d asks what should change:
+both run writ approve, which is for a person at a terminal; ? explains all keys.
+Where standard output is no terminal, and with --once or --json, it prints what it
+would show now and ends.`
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		if asksForHelp(args) {
 			return cmd.Help()
@@ -50,7 +52,11 @@ show now and ends.`
 		if a.JSON && len(args) == 0 {
 			args = []string{"--json"}
 		}
-		return a.handOver(cmd.Context(), "top", args)
+		in, err := a.WithDaemon(cmd.Context())
+		if err != nil {
+			return client.Explain("top", err)
+		}
+		return a.handOver(cmd.Context(), "top", append([]string{"--writ", in.Env.Executable}, args...))
 	}
 	return c
 }
@@ -64,11 +70,7 @@ in .writ/config.yaml) and recorded prompts over another corpus (--corpus DIR) or
 with other weights (--weights FILE or the name of a profile). It reports decisions
 that would have come out otherwise, with both reasons, and rules that prompts would
 have gained or lost, with tokens and latency. Nothing is written to the log.
-
-What the log does not hold cannot be run again and is counted with the reason: what
-depended on the contents of files, or on what agent and user would have done next.
-Rules that a written or read file brought stay as recorded, and are counted. Both
-searches weigh rules by what use has taught of them up to today.`
+What the log does not hold cannot be run again and is counted with the reason.`
 	return c
 }
 
@@ -76,24 +78,8 @@ searches weigh rules by what use has taught of them up to today.`
 func (a tools) mcpCommand() *cobra.Command {
 	c := a.toolCommand("mcp", "Serve an agent's host over the Model Context Protocol", "  writ mcp < requests.jsonl")
 	c.Long = `Serves the tools query, recall, status, propose and advance_phase over standard
-input and output, to a host that starts it; as resources the rules that always
-hold, each rule by its id and where the session stands; as prompts a task with its
-rules, and the next step. It starts the daemon where it does not run.
-
-Nothing here can approve, set a mode or administer: advance_phase goes on after
-the user has approved, and is refused and recorded before.
-
-Claude Code: "claude mcp add writ -- writ mcp", or in .mcp.json of the project:
-
-  {"mcpServers": {"writ": {"type": "stdio", "command": "writ", "args": ["mcp"]}}}
-
-Cursor: in .cursor/mcp.json of the project, or ~/.cursor/mcp.json:
-
-  {"mcpServers": {"writ": {"command": "writ", "args": ["mcp", "--project", "${workspaceFolder}"]}}}
-
-A host that knows the session may say it: "args": ["mcp", "--session", "ID"].
-Otherwise it is CLAUDE_CODE_SESSION_ID, or the live one of the project around
---project, CLAUDE_PROJECT_DIR or the working folder.`
+input and output, to a host that starts it. writ help agents says what else it has,
+and how hosts are told of it.`
 	c.RunE = func(cmd *cobra.Command, args []string) error {
 		if asksForHelp(args) {
 			return cmd.Help()

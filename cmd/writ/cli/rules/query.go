@@ -116,8 +116,8 @@ func (a *app) showFound(reply retrieveReply, explained bool) {
 		}
 		a.Printf("\n")
 	}
-	a.Printf("%s\n", st.Dim(fmt.Sprintf("%s in %.0f µs; probability %.2f, %s, embedder %s, profile %s",
-		client.Plural(len(reply.Rules), "rule", "rules"), reply.Latency.Total, reply.Probability, reply.Mode, reply.Embedder, reply.Profile)))
+	a.Printf("%s\n", st.Dim(fmt.Sprintf("%s in %.1f ms; probability %.2f, %s, embedder %s, profile %s",
+		client.Plural(len(reply.Rules), "rule", "rules"), reply.Latency.Total/1000, reply.Probability, reply.Mode, reply.Embedder, reply.Profile)))
 	if reply.Problem != "" {
 		a.Printf("%s %s\n", st.Yellow("warning:"), reply.Problem)
 	}

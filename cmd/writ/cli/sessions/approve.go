@@ -31,7 +31,7 @@ refuses to run for an agent. In a conversation, /writ-approve or a plain
 "approved" does the same.
 
 With --decline nothing is approved: the agent is told your words with its next
-request.`,
+request. --decline - shows what waits and asks for them.`,
 		Example: `  writ approve
   writ approve tests --session 5e2c…
   writ approve --decline "say how errors are told apart"`,
@@ -70,7 +70,7 @@ func Approve(ctx context.Context, in *client.Client, gate, session, decline stri
 	switch {
 	case decline == "" && offer.Gate != "" && offer.TooWeak != "":
 		return client.Refused("approve", offer.TooWeak, "")
-	case decline != "" && offer.Gate != "":
+	case decline != "" && decline != "-" && offer.Gate != "":
 		return a.decline(ctx, offer, decline, act.String())
 	case offer.Gate == "" || len(offer.Problems) > 0:
 		// The daemon's own words for why nothing can be approved.
@@ -84,9 +84,12 @@ func Approve(ctx context.Context, in *client.Client, gate, session, decline stri
 	if err := a.showOffer(offer); err != nil {
 		return err
 	}
-	typed := bufio.NewReader(a.In)
-	line, _ := typed.ReadString('\n')
-	switch strings.TrimSpace(line) {
+	typed, answer := bufio.NewReader(a.In), "no"
+	if decline == "" {
+		a.Note("Type yes to approve, no to say what should change:")
+		answer, _ = typed.ReadString('\n')
+	}
+	switch strings.TrimSpace(answer) {
 	case "yes":
 	case "no":
 		a.Note("What should the agent change?")
@@ -95,7 +98,7 @@ func Approve(ctx context.Context, in *client.Client, gate, session, decline stri
 		}
 		fallthrough
 	default:
-		return client.Refused("approve", "the answer was not yes", "Nothing was approved. writ approve --decline \"…\" tells the agent what to change.")
+		return client.Refused("approve", "the answer was not yes", "Nothing was approved, and it waits on.")
 	}
 	request.Fingerprint = offer.Fingerprint
 	signed := schemas.GateApproved{Gate: offer.Gate, Fingerprint: offer.Fingerprint}

@@ -40,7 +40,7 @@ recorded when a session ends (session.audited).`,
 
 func (a *app) showAudit(v schemas.SessionView) {
 	st, audit := a.Env.Style(a.Out), v.Audit
-	a.Printf("%s  %s\n", st.Bold(client.JoinNonEmpty(", ", client.Dash(v.Mode), v.Phase)), st.Dim("session "+v.Session))
+	a.Printf("%s  %s\n", st.Bold(client.JoinNonEmpty(", ", client.Dash(v.Mode), v.Phase)), st.Dim("session "+client.ShortSession(v.Session)))
 	row := func(name, format string, args ...any) {
 		a.Printf("  %s %s\n", st.Dim(fmt.Sprintf("%-10s", name)), fmt.Sprintf(format, args...))
 	}

@@ -106,7 +106,7 @@ func (a *app) showAct(what string, reply schemas.ActReply) error {
 	if reply.Phase != "" {
 		line += ", phase " + st.Bold(reply.Phase)
 	}
-	a.Printf("%s  %s\n", line, st.Dim("session "+reply.Session))
+	a.Printf("%s  %s\n", line, st.Dim("session "+client.ShortSession(reply.Session)))
 	if reply.Message != "" {
 		a.Printf("%s\n", reply.Message)
 	}

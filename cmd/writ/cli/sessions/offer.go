@@ -29,7 +29,7 @@ func (a *app) showOffer(offer schemas.GateOffer) error {
 	}
 	a.Note("%s", st.Bold("The "+offer.Gate+waits+title))
 	a.row("asked for", client.Printable(offer.Wish))
-	a.row("session", offer.Session)
+	a.row("session", client.ShortSession(offer.Session))
 	if offer.Declined != "" {
 		a.row("declined", "you asked: "+client.Printable(offer.Declined))
 	}
@@ -41,8 +41,7 @@ func (a *app) showOffer(offer schemas.GateOffer) error {
 	for _, f := range offer.Files {
 		a.showFile(offer, f)
 	}
-	a.Note("You approve exactly this, fingerprint %s; a later change takes it back.", offer.Fingerprint)
-	a.Note("Type yes to approve, no to say what should change:")
+	a.Note("You approve exactly this, fingerprint %s; a later change takes it back.", client.Shorten(offer.Fingerprint, 13))
 	return nil
 }
 
@@ -67,7 +66,7 @@ func (a *app) showPlan(offer schemas.GateOffer) error {
 		return err
 	}
 	for line := range strings.Lines(strings.TrimSpace(page.String())) {
-		a.Note("%s%s", strings.Repeat(" ", indent), strings.TrimRight(line, "\n"))
+		a.Note("%s", strings.TrimRight(strings.Repeat(" ", indent)+line, " \n"))
 	}
 	a.Note("")
 	covers := "It lets no file of code be written."

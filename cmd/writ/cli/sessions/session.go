@@ -111,12 +111,16 @@ func standing(c schemas.SessionCounts) string {
 
 func (a *app) sessionShowCommand() *cobra.Command {
 	var at string
+	var diff bool
 	c := &cobra.Command{
 		Use: "show [SESSION]", Short: "Show one session: mode, gates, files, what comes next",
 		Long: `Shows a session as it stands, or with --at as it was: its events up to then,
 folded by the same rules that decide. What lay in files is not in the log, so
-drift is what had been noticed by then.`,
-		Example: "  writ session show\n  writ session show 5e2c… --json\n  writ session show 5e2c… --at 15m\n  writ session show 5e2c… --at 812",
+drift is what had been noticed by then.
+
+With --diff it shows what the session changed, and what allowed it: the
+difference from the last commit before the session to what is there.`,
+		Example: "  writ session show\n  writ session show 5e2c… --diff\n  writ session show 5e2c… --json\n  writ session show 5e2c… --at 15m\n  writ session show 5e2c… --at 812",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			when, err := a.ThenOf("session show", at)
@@ -127,9 +131,20 @@ drift is what had been noticed by then.`,
 			if err != nil {
 				return err
 			}
-			return client.Show(cmd.Context(), a.Client, client.RoleHook, "session show", schemas.SvcSession, when.Query(session), a.showSession)
+			changes := schemas.ChangesRequest{Session: session, Diffs: diff}
+			switch {
+			case diff && at != "":
+				return client.Usage("session show: --diff is about the present, --at about the past", "Give one of them.")
+			case diff:
+				return client.Show(cmd.Context(), a.Client, client.RoleHook, "session show", schemas.SvcChanges, changes, a.showDiffs)
+			}
+			if err := client.Show(cmd.Context(), a.Client, client.RoleHook, "session show", schemas.SvcSession, when.Query(session), a.showSession); err != nil || a.JSON || at != "" {
+				return err
+			}
+			return client.Show(cmd.Context(), a.Client, client.RoleHook, "session show", schemas.SvcChanges, changes, a.showChanges)
 		},
 	}
+	c.Flags().BoolVar(&diff, "diff", false, "what the session changed, and what allowed it")
 	c.Flags().StringVar(&at, "at", "", "as it was at this `moment`: a time, how long ago (15m), or a record's sequence")
 	return c
 }
@@ -140,26 +155,71 @@ func (a *app) showSession(v schemas.SessionView) {
 		a.Printf("%s\n", st.Bold(client.Printable(v.Title)))
 	}
 	a.showGates(v)
-	row := func(name, value string) {
-		if value != "" {
-			a.Printf("  %s %s\n", st.Dim(fmt.Sprintf("%-9s", name)), value)
+	a.fact("wish", client.Printable(v.Wish))
+	a.fact("project", v.Project)
+	a.fact("agent", client.JoinNonEmpty(", ", v.Host, v.Model))
+	a.fact("parent", v.Parent)
+	if !v.Started.IsZero() {
+		a.fact("started", v.Started.Local().Format("2006-01-02 15:04:05"))
+	}
+	a.fact("record", fmt.Sprintf("%s, %s", client.Plural(v.Events, "event", "events"), client.Plural(v.Refusals, "refusal", "refusals")))
+	a.fact("tokens", given(v))
+	audit := cmp.Or(v.Audit, &schemas.SessionAudited{})
+	a.fact("followed", strings.Join(audit.Followed, ", "))
+	a.fact("broken", strings.Join(audit.Broken, ", "))
+	a.fact("given", strings.Join(slices.DeleteFunc(slices.Clone(v.Shown), func(id string) bool { return slices.Contains(audit.Followed, id) || slices.Contains(audit.Broken, id) }), ", "))
+	if v.Seq > 0 { // what follows of the present has more
+		a.fact("written", strings.Join(v.Written, ", "))
+	}
+}
+
+func (a *app) fact(name, value string) {
+	if value != "" {
+		a.Printf("  %s %s\n", a.Env.Style(a.Out).Dim(fmt.Sprintf("%-9s", name)), value)
+	}
+}
+
+// showChanges lists the files that a session changed, each with what allowed it.
+func (a *app) showChanges(c schemas.SessionChanges) {
+	for i, f := range c.Files {
+		a.fact(label(i, "changed"), client.Printable(f.Path)+"  "+a.allowed(f))
+	}
+}
+
+// allowed says what allowed a change, and whether it is still there.
+func (a *app) allowed(f schemas.SessionChange) string {
+	st := a.Env.Style(a.Out)
+	by := "in " + client.Dash(client.JoinNonEmpty(", ", f.Mode, f.Phase))
+	if f.Gate != "" {
+		by = f.Gate + " approved by " + schemas.ChannelText(f.Channel) + " (" + client.Shorten(f.Fingerprint, 13) + ")"
+	}
+	unapproved, since := "", ""
+	if f.Unapproved {
+		unapproved = st.Red("by a command that nothing allowed")
+	}
+	if f.Since {
+		since = st.Yellow("changed since by others")
+	}
+	return client.JoinNonEmpty(", ", st.Dim(by), unapproved, since)
+}
+
+// showDiffs shows what a session changed in each file.
+func (a *app) showDiffs(c schemas.SessionChanges) {
+	st := a.Env.Style(a.Out)
+	if c.Base != "" {
+		a.Printf("%s\n", st.Dim("Compared with "+client.Shorten(c.Base, 13)+", the last commit before the session: what was not committed then is in it too."))
+	}
+	for _, f := range c.Files {
+		a.Printf("\n%s  %s\n", st.Bold(client.Printable(f.Path)), a.allowed(f))
+		if f.Unshown != "" {
+			a.Printf("  not shown: %s\n", f.Unshown)
+		}
+		for line := range strings.Lines(f.Diff) {
+			a.Printf("  %s\n", st.Diff(client.Printable(strings.TrimRight(line, "\r\n"))))
 		}
 	}
-	row("wish", client.Printable(v.Wish))
-	row("project", v.Project)
-	row("agent", client.JoinNonEmpty(", ", v.Host, v.Model))
-	row("parent", v.Parent)
-	if !v.Started.IsZero() {
-		row("started", v.Started.Local().Format("2006-01-02 15:04:05"))
-	}
-	row("record", fmt.Sprintf("%s, %s", client.Plural(v.Events, "event", "events"), client.Plural(v.Refusals, "refusal", "refusals")))
-	row("given", given(v))
-	row("became", outcomes(v))
-	for i, id := range v.Shown {
-		row(label(i, "rules"), id)
-	}
-	for i, path := range v.Written {
-		row(label(i, "written"), path)
+	if len(c.Files) == 0 {
+		a.Printf("The session changed no file.\n")
 	}
 }
 
@@ -178,20 +238,11 @@ func given(v schemas.SessionView) string {
 			parts = append(parts, kind.name+" "+client.Thousands(uint64(kind.tokens)))
 		}
 	}
-	text := client.Plural(v.Given.All(), "token", "tokens") + " (" + strings.Join(parts, ", ") + ")"
+	text := client.Thousands(uint64(v.Given.All())) + " given (" + strings.Join(parts, ", ") + ")"
 	if v.Prompts > 0 {
 		text += fmt.Sprintf(", %s since the last of %s", client.Thousands(uint64(v.GivenSince)), client.Plural(v.Prompts, "prompt", "prompts"))
 	}
 	return text
-}
-
-// outcomes says what became of the rules that were given, as far as checks tell.
-func outcomes(v schemas.SessionView) string {
-	if v.Audit == nil || len(v.Audit.Shown) == 0 {
-		return ""
-	}
-	known := len(v.Audit.Followed) + len(v.Audit.Broken)
-	return fmt.Sprintf("%s given: %d followed, %d not, %d that no check judged", client.Plural(len(v.Audit.Shown), "rule", "rules"), len(v.Audit.Followed), len(v.Audit.Broken), max(len(v.Audit.Shown)-known, 0))
 }
 
 func label(i int, name string) string {
@@ -215,20 +266,29 @@ func (a *app) showGates(v schemas.SessionView) {
 	if past := client.AsOf(v); past != "" {
 		state += "  " + st.Yellow(past)
 	}
-	a.Printf("%s  %s%s\n", st.Bold(client.JoinNonEmpty(", ", mode, v.Phase)), st.Dim("session "+v.Session), state)
+	a.Printf("%s  %s%s\n", st.Bold(client.JoinNonEmpty(", ", mode, v.Phase)), st.Dim("session "+client.ShortSession(v.Session)), state)
+	gated := v.Mode == "work" || slices.ContainsFunc(v.Gates, func(g schemas.SessionGate) bool { return g.State != "none" })
 	for _, g := range v.Gates {
-		mark := st.Dim("·")
+		if !gated {
+			break
+		}
+		mark, detail := st.Dim("·"), "not yet"
 		switch g.State {
 		case "approved":
-			mark = st.Green("✓")
+			mark, detail = st.Green("✓"), "approved"
 		case "drifted":
-			mark = st.Red("!")
+			mark, detail = st.Red("!"), "changed since it was approved"
 		}
-		detail := g.State
 		if g.Channel != "" {
 			detail += " by " + schemas.ChannelText(g.Channel)
 		}
-		a.Printf("  %s %-8s %s\n", mark, g.Gate, detail)
+		switch {
+		case g.Waits:
+			mark, detail = st.Yellow("●"), client.JoinNonEmpty(", ", strings.TrimSuffix(detail, "not yet"), "waits for you: `writ approve` shows it")
+		case len(g.Problems) > 0:
+			detail = "cannot be approved yet: " + client.Printable(strings.Join(g.Problems, "; "))
+		}
+		a.Printf("  %s %-14s %s\n", mark, g.Gate, detail)
 	}
 	if v.Next != "" {
 		a.Printf("  %s %s\n", st.Bold("next:"), v.Next)

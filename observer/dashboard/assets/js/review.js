@@ -55,7 +55,8 @@ function file(f, offer) {
   f.diff && (known ? h('details', {}, h('summary', {}, 'As text'), diff(f.diff)) : diff(f.diff)));
 }
 
-function diff(text) {
+/** diff shows a unified difference. */
+export function diff(text) {
   const kind = (line) => (/^(\+\+\+|---|@@)/.test(line) ? 'at' : line[0] === '+' ? 'add' : line[0] === '-' ? 'del' : null);
   const lines = text.split('\n');
   if (lines[lines.length - 1] === '') lines.pop();

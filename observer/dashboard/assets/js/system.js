@@ -11,7 +11,7 @@ export function system(main, signal) {
     fill(main, h('h1', {}, 'System'),
       (s.warnings || []).length > 0 && h('section', { class: 'card call' }, h('h2', {}, 'Warnings'), s.warnings.map((w) => h('p', {}, w))),
       card('', h('dl', {}, row('Version', s.version), row('Process', `${s.pid}, started ${ago(s.started)}`), row('Data', s.data_dir), row('Durability', s.durability),
-        row('Gate', `fails ${s.fail}`), row('Confinement', s.confinement), row('Rules', `${s.rules}, embedder ${s.embedder}`), row('Memory', bytes(s.memory_bytes)))),
+        row('Gate', `fails ${s.fail}`), row('Confinement', s.confinement), row('Rules', `${s.rules - (s.nodes || 0)} rules in force and ${s.nodes || 0} other nodes, found by ${s.embedder}`), row('Memory', bytes(s.memory_bytes)))),
       keys,
       card('Views', table('Views', [
         { head: 'View', cell: (v) => v.name },
