@@ -466,7 +466,7 @@ type Status struct {
 	Views      []ViewStatus   `json:"views"`
 	Rules      int            `json:"rules"`           // in force, with the other nodes
 	Nodes      int            `json:"nodes,omitempty"` // of these, what is no rule: playbooks, skills, phases and the like
-	Sessions   int            `json:"live_sessions"` // as of SessionCounts
+	Sessions   int            `json:"live_sessions"`   // as of SessionCounts
 	Counts     SessionCounts  `json:"sessions"`
 	Embedder   string         `json:"embedder"`
 	FailMode   string         `json:"fail"`              // closed or open

@@ -10,7 +10,6 @@ import (
 	udiff "github.com/aymanbagabas/go-udiff"
 
 	"github.com/writbus/writ/enforcement"
-	"github.com/writbus/writ/enforcement/confine/worktree"
 	"github.com/writbus/writ/enforcement/project"
 	"github.com/writbus/writ/schemas"
 	"github.com/writbus/writ/schemas/digest"
@@ -45,7 +44,7 @@ func (v *Service) changes(ctx context.Context, q schemas.ChangesRequest) (schema
 	out.Files = fold.Files()
 	p := v.projectOf(state)
 	if q.Diffs {
-		if out.Base = worktree.Before(ctx, p.Root, began.Time); out.Base == "" {
+		if out.Base = v.sessions.Before(ctx, p.Root, began.Time); out.Base == "" {
 			out.NoBase = "no commit is known that is older than the session"
 		}
 	}
@@ -79,7 +78,7 @@ func (v *Service) look(ctx context.Context, p project.Project, out *schemas.Sess
 		f.Unshown = "it cannot be read"
 		return
 	}
-	before, was := worktree.Committed(ctx, p.Root, out.Base, f.Path)
+	before, was := v.sessions.Committed(ctx, p.Root, out.Base, f.Path)
 	switch {
 	case len(now) > maxShown || len(before) > maxShown:
 		f.Unshown = "it is too large to be shown"

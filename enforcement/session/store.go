@@ -49,9 +49,12 @@ type Options struct {
 	Known    func(rule string) bool // a plan may cite the rule
 	Approved string                 // the folder that keeps what was approved
 	Runner   runner.Runner          // what holds a test file that runs before its approval
-	Meter    Meter
-	Now      func() time.Time
-	Logger   *slog.Logger
+	Before   func(ctx context.Context, root string, at time.Time) (commit string)
+	// Committed is what a commit has of a file.
+	Committed func(ctx context.Context, root, commit, rel string) (content []byte, known bool)
+	Meter     Meter
+	Now       func() time.Time
+	Logger    *slog.Logger
 }
 
 // Sessions folds, decides and appends, one session at a time each.

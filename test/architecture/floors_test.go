@@ -55,6 +55,7 @@ var floors = map[string]floor{
 	"observer":                  core,
 	"observer/model":            adapter,
 	"observer/metrics":          adapter,
+	"observer/heap":             adapter,
 	"observer/agent":            service,
 	"observer/agent/book":       core,
 	"observer/agent/schedule":   core,

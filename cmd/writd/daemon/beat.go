@@ -6,7 +6,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/writbus/writ/cmd/writd/heap"
+	"github.com/writbus/writ/observer/heap"
 )
 
 // beatEvery is how often a daemon looks after itself.

@@ -18,7 +18,7 @@ import (
 	"github.com/writbus/writ/bus/backup/objects"
 	"github.com/writbus/writ/bus/embedded"
 	"github.com/writbus/writ/cmd/internal/config"
-	"github.com/writbus/writ/cmd/writd/heap"
+	"github.com/writbus/writ/observer/heap"
 	"github.com/writbus/writ/enforcement/confine/runner"
 	"github.com/writbus/writ/enforcement/httphook"
 	"github.com/writbus/writ/enforcement/project"

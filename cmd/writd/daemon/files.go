@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/writbus/writ/cmd/internal/config"
-	"github.com/writbus/writ/cmd/writd/heap"
+	"github.com/writbus/writ/observer/heap"
 	"github.com/writbus/writ/retrieval/artifact/strategy"
 	"github.com/writbus/writ/retrieval/files/library"
 	"github.com/writbus/writ/schemas"

@@ -3,7 +3,7 @@ package daemon
 import (
 	"context"
 
-	"github.com/writbus/writ/cmd/writd/heap"
+	"github.com/writbus/writ/observer/heap"
 	"github.com/writbus/writ/enforcement/session"
 	"github.com/writbus/writ/retrieval/rulebook"
 )

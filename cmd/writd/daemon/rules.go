@@ -7,7 +7,7 @@ import (
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/internal/config"
-	"github.com/writbus/writ/cmd/writd/heap"
+	"github.com/writbus/writ/observer/heap"
 	"github.com/writbus/writ/retrieval/rulebook"
 	"github.com/writbus/writ/retrieval/rulebook/graph"
 	"github.com/writbus/writ/schemas"

@@ -33,6 +33,7 @@ func (d *Daemon) openTurns() {
 	d.sessions = session.New(session.Options{
 		Conn: d.conn, Log: d.log, Runtime: d.runtime, States: d.views.state, List: d.views.sessions,
 		Projects: d.projects, Known: rules.known, Approved: filepath.Join(root, "approved"), Runner: d.runner,
+		Before: worktree.Before, Committed: worktree.Committed,
 		Meter: d.telemetry, Now: d.now, Logger: d.logger,
 	})
 	d.turn = turn.New(turn.Options{
