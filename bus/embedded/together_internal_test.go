@@ -82,7 +82,7 @@ func TestSyncTakesEveryFile(t *testing.T) {
 	sync("3.blk", "4.blk", "5.blk")
 	sync("5.blk")
 	path := filepath.Join(s.dir, "msgs", "5.blk")
-	if err := os.Rename(path, path+".old"); err != nil { //nolint:forbidigo // as a repair does
+	if err := os.Rename(path, path+".old"); err != nil {
 		t.Fatal(err)
 	}
 	blockOf(t, s.dir, 5)

@@ -42,25 +42,24 @@ func runKept(o Options, notes io.Writer) (exit int, err error) {
 	catch(caught, typed)
 	go pass(pid, caught)
 	var status [1]byte
-	for {
-		n, err := syscall.Read(pipe[0], status[:])
-		switch {
-		case errors.Is(err, syscall.EINTR):
-		case n == 1:
-			return int(status[0]), nil
-		}
-		exit = ending(pid)
-		if exit == ExitUnsupported || exit == ExitCannotRun || exit == ExitNotFound {
-			return exit, nil // it said why nothing ran
-		}
-		for !childless() {
-			kill(descendants())
-			pause(1)
-		}
-		say(notes, "the process that held the command ended by itself, so what the command had started was ended as well. "+
-			"Where the system can make no more processes (`ulimit -u`, pids.max of a container), end some before you run it again.")
-		return ExitUnsupported, nil
+	n, err := syscall.Read(pipe[0], status[:])
+	for errors.Is(err, syscall.EINTR) {
+		n, err = syscall.Read(pipe[0], status[:])
 	}
+	if n == 1 {
+		return int(status[0]), nil
+	}
+	exit = ending(pid)
+	if exit == ExitUnsupported || exit == ExitCannotRun || exit == ExitNotFound {
+		return exit, nil // it said why nothing ran
+	}
+	for !childless() {
+		kill(descendants())
+		pause(1)
+	}
+	say(notes, "the process that held the command ended by itself, so what the command had started was ended as well. "+
+		"Where the system can make no more processes (`ulimit -u`, pids.max of a container), end some before you run it again.")
+	return ExitUnsupported, nil
 }
 
 // stay says how the command ended, and keeps what it left running: the connections

@@ -117,7 +117,8 @@ func (j *judge) chosen(ctx context.Context, version string, q retrieval.Query, c
 	j.choose[key], j.oldest = c, append(j.oldest, key)
 	go func() {
 		defer close(c.done)
-		answer, err := j.ask(context.WithoutCancel(ctx), retrieval.JudgeSystem, retrieval.JudgeAsked(q.Text, candidates, "prompt-"+strings.ToLower(rand.Text()[:12])))
+		mark := "prompt-" + strings.ToLower(rand.Text()[:12]) //nolint:forbidigo // nobody who wrote the prompt may know it
+		answer, err := j.ask(context.WithoutCancel(ctx), retrieval.JudgeSystem, retrieval.JudgeAsked(q.Text, candidates, mark))
 		if judged, understood := retrieval.JudgeAnswered(candidates, answer); err == nil && understood {
 			c.judged = judged
 			return

@@ -56,7 +56,8 @@ func groups() []struct {
 	}{
 		{"To begin", []entry{
 			{"getting-started", client.Files, "up down status doctor init uninstall"},
-			{"first-hour", client.Files, "init doctor top session"}, {"troubleshooting", client.Files, "doctor status"},
+			{"first-hour", client.Files, "init doctor top session"},
+			{"troubleshooting", client.Files, "doctor status"},
 		}},
 		{"The guard", []entry{
 			{"gates", enforcement.Files, "approve session mode phase hook statusline"},
@@ -65,7 +66,8 @@ func groups() []struct {
 		}},
 		{"Rules and files", []entry{
 			{"rules", retrieval.Files, "find rule query benchmark tune model check"},
-			{"writing-rules", retrieval.Files, "rule check"}, {"corpus", retrieval.Files, "rule graph"},
+			{"writing-rules", retrieval.Files, "rule check"},
+			{"corpus", retrieval.Files, "rule graph"},
 			{"project-files", retrieval.Files, "find index search context"},
 		}},
 		{"Memory and agents", []entry{
@@ -76,7 +78,8 @@ func groups() []struct {
 		{"The log", []entry{
 			{"log", bus.Files, "log emit replay watch"},
 			{"reading-the-log", bus.Files, "log session"},
-			{"bus", bus.Files, "log emit"}, {"reference", bus.Files, ""},
+			{"bus", bus.Files, "log emit"},
+			{"reference", bus.Files, ""},
 			{"history", projections.Files, "log session replay diff whatif"},
 			{"evidence", projections.Files, "audit attest"},
 			{"watching", observer.Files, "top dash log watch status"},

@@ -3,8 +3,8 @@ package daemon
 import (
 	"context"
 
-	"github.com/writbus/writ/observer/heap"
 	"github.com/writbus/writ/enforcement/session"
+	"github.com/writbus/writ/observer/heap"
 	"github.com/writbus/writ/retrieval/rulebook"
 )
 

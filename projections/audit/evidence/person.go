@@ -60,7 +60,7 @@ func Person(on schemas.Aggregate, act schemas.PersonAct) (note.Verifier, error) 
 	if err != nil {
 		return nil, fmt.Errorf("%w: its key: %w", ErrUnsigned, err)
 	}
-	if _, err := uuid.Parse(s.Act); err != nil {
+	if _, err := uuid.Parse(s.Act); err != nil { //nolint:forbidigo // makes none
 		return nil, fmt.Errorf("%w: its act %.40q is no UUID", ErrUnsigned, s.Act)
 	}
 	if !key.Verify(schemas.ActText(on.Subject(act.EventType()), act.ActDigest(), *s), s.Signature) {
