@@ -107,7 +107,7 @@ func (k kept) compare(t *testing.T, file string) {
 
 // moving finds what of an answer depends on when and where it is given: how
 // long a question took, and the scores of a memory that fades with time.
-var moving = regexp.MustCompile(`(, second place [^,\n]+)?, [0-9.]+(ms|s|µs)\n| in [0-9]+ µs;|"score":[0-9.e-]+,"write_verdict"`)
+var moving = regexp.MustCompile(`(, second place [^,\n]+)?, [0-9.]+(ms|s|µs)\n| in [0-9.]+ ms;|"score":[0-9.e-]+,"write_verdict"`)
 
 func (k kept) answer(t *testing.T, line string) string {
 	t.Helper()

@@ -53,6 +53,10 @@ func TestAProjectIsItsRepository(t *testing.T) {
 		t.Errorf("%d recalled in a clone that no session was in", n)
 	}
 	begin(clone, "s3")
+	// The list waits for the view that memory reads as it stands.
+	if _, err := call[schemas.SessionList](w, w.admin, schemas.SvcSessions, schemas.SessionQuery{Project: clone}); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.RemoveAll(first); err != nil {
 		t.Fatal(err)
 	}
