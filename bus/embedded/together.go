@@ -156,13 +156,20 @@ func (s *syncs) sync() error {
 		return s.begin()
 	}
 	for {
+		// Once the next file is there, nothing more is written to this one. What was
+		// appended when a sync begins is in files that were there then.
+		next := s.last.Next()
+		_, ends := os.Stat(next.Path)
 		if err := syncFile(s.open); err != nil {
 			return err
 		}
-		next := s.last.Next()
-		if err := s.take(next); errors.Is(err, fs.ErrNotExist) {
+		switch {
+		case errors.Is(ends, fs.ErrNotExist):
 			return nil
-		} else if err != nil {
+		case ends != nil:
+			return ends
+		}
+		if err := s.take(next); err != nil {
 			return err
 		}
 	}

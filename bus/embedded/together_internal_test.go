@@ -89,6 +89,33 @@ func TestSyncTakesEveryFile(t *testing.T) {
 	sync("1.blk", "2.blk", "3.blk", "4.blk", "5.blk")
 }
 
+// TestSyncTakesAFileThatEndsMeanwhile: what is written to a file while it is synced,
+// before the next one is begun, is brought to the disk by the sync after that.
+func TestSyncTakesAFileThatEndsMeanwhile(t *testing.T) {
+	s := newSyncs(t, 1)
+	if err := s.wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	unsynced := map[string]bool{}
+	ended := false
+	syncing(t, func(name string) error {
+		delete(unsynced, name)
+		if !ended { // the server goes on while this sync runs
+			ended, unsynced["1.blk"], unsynced["2.blk"] = true, true, true
+			blockOf(t, s.dir, 2)
+		}
+		return nil
+	})
+	for range 2 {
+		if err := s.wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(unsynced) > 0 {
+		t.Errorf("%v were written to and not synced since", unsynced)
+	}
+}
+
 // TestSyncTogether: who comes while a sync runs waits for the next one, which is
 // one for all of them.
 func TestSyncTogether(t *testing.T) {
