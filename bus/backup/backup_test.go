@@ -406,3 +406,17 @@ func TestPlacesThatAreRefused(t *testing.T) {
 		t.Errorf("of a newer format: got %v", err)
 	}
 }
+
+func TestFoldersOfAnyNameAreSwept(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "backups[1")
+	other := filepath.Join(filepath.Dir(dir), "backups1")
+	for _, name := range []string{dir + "/.unfinished-x-1/a", dir + "/2026", other + "/.unfinished-x-2"} {
+		must(t, os.MkdirAll(name, 0o700))
+	}
+	must(t, backup.Sweep(dir, ".unfinished-x-"))
+	for name, stays := range map[string]bool{dir + "/.unfinished-x-1": false, dir + "/2026": true, other + "/.unfinished-x-2": true} {
+		if _, err := os.Stat(name); (err == nil) != stays {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

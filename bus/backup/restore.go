@@ -73,11 +73,7 @@ func Restore(ctx context.Context, dir, to string, dataFormat int, note func(m Ma
 		return m, fmt.Errorf("%w: %w", ErrPlace, err)
 	}
 	unfinished := "." + filepath.Base(to) + ".restoring-"
-	left, err := filepath.Glob(filepath.Join(parent, unfinished+"*"))
-	for _, path := range left {
-		err = errors.Join(err, os.RemoveAll(path))
-	}
-	if err != nil {
+	if err := Sweep(parent, unfinished); err != nil {
 		return m, fmt.Errorf("%w: %w", ErrPlace, err)
 	}
 	temp, err := os.MkdirTemp(parent, unfinished+"*")

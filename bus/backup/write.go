@@ -12,6 +12,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -87,9 +88,17 @@ func (s Source) prepare(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("%w: %w. Choose a folder you may write to", ErrPlace, err)
 	}
-	left, err := filepath.Glob(filepath.Join(dir, s.temporary()+"*"))
-	for _, path := range left {
-		err = errors.Join(err, os.RemoveAll(path))
+	return Sweep(dir, s.temporary())
+}
+
+// Sweep removes what lies in a folder under names that begin with a prefix: what was
+// left unfinished.
+func Sweep(dir, prefix string) error {
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), prefix) {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(dir, e.Name())))
+		}
 	}
 	return err
 }

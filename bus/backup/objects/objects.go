@@ -81,11 +81,7 @@ func Find(ctx context.Context, place, beside string, at time.Time) (dir string, 
 		return "", func() {}, err
 	}
 	const fetching = ".fetching-"
-	left, err := filepath.Glob(filepath.Join(beside, fetching+"*")) // of one that was killed
-	for _, path := range left {
-		err = errors.Join(err, os.RemoveAll(path))
-	}
-	if err != nil {
+	if err := backup.Sweep(beside, fetching); err != nil { // of one that was killed
 		return "", func() {}, err
 	}
 	into, err := os.MkdirTemp(beside, fetching+"*")
