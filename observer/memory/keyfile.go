@@ -113,7 +113,7 @@ func mendKeys(path string, raw []byte) (entries [][]byte, told []string, err err
 			damaged = append(damaged, i)
 		}
 	}
-	left, told, err := takeKeys(path, entries, damaged)
+	left, read, told, err := takeKeys(path, entries, damaged)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -131,38 +131,49 @@ func mendKeys(path string, raw []byte) (entries [][]byte, told []string, err err
 	}
 	if left > 0 {
 		told = append(told, fmt.Sprintf("%s has damaged entries (%d of %d): the observations that they seal cannot be read, all others can. Copy memory.keys from a backup to %s and restart the daemon: it takes these entries from there, and no others", path, left, len(entries), path+keysRestore))
-	} else if len(damaged) > 0 {
+	}
+	if read {
 		err = os.Remove(path + keysRestore) // it holds keys that may have been erased since
 	}
 	return entries, told, err
 }
 
-// takeKeys takes damaged entries from the copy of a backup, if there is one, and
-// returns how many are left. An entry never changes its place, so that the copy
-// is of the same file if all names agree that can be read.
-func takeKeys(path string, entries [][]byte, damaged []int) (left int, told []string, err error) {
+// takeKeys takes damaged entries from the copy of a backup, and returns how many are
+// left and whether there is a copy of this file. An entry never changes its place, so
+// that the copy is of the same file if all names agree that can be read. A key that
+// was erased here stays erased.
+func takeKeys(path string, entries [][]byte, damaged []int) (left int, read bool, told []string, err error) {
 	raw, err := os.ReadFile(path + keysRestore)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && len(damaged) == 0 {
-		return len(damaged), nil, nil
+	if errors.Is(err, fs.ErrNotExist) {
+		return len(damaged), false, nil, nil
 	}
 	if err != nil {
-		return 0, nil, err
+		return 0, false, nil, err
 	}
 	backup, _ := entriesOf(raw)
 	for i := range min(len(backup), len(entries)) {
 		if sumHolds(backup[i]) && sumHolds(entries[i]) && !bytes.Equal(backup[i][:keyName], entries[i][:keyName]) {
-			return len(damaged), []string{path + keysRestore + " is no copy of " + path + ": nothing was taken from it"}, nil
+			return len(damaged), false, []string{path + keysRestore + " is no copy of " + path + ": nothing was taken from it"}, nil
 		}
 	}
 	for _, i := range damaged {
-		if i < len(backup) && sumHolds(backup[i]) {
-			entries[i] = backup[i]
-		} else {
+		switch {
+		case i >= len(backup) || !sumHolds(backup[i]):
 			left++
+		case wasErased(entries[i]):
+			entries[i] = withSum(append(slices.Clone(backup[i][:keyName]), make([]byte, observation.KeyBytes)...))
+		default:
+			entries[i] = backup[i]
 		}
 	}
 	if taken := len(damaged) - left; taken > 0 {
 		told = append(told, fmt.Sprintf("damaged entries of %s were taken from %s (%d)", path, path+keysRestore, taken))
 	}
-	return left, told, nil
+	return left, true, told, nil
+}
+
+// wasErased says whether a damaged entry is of an erased key: half of a random one is
+// never zeros.
+func wasErased(entry []byte) bool {
+	return bytes.Count(entry[keyName:keyBare], []byte{0}) > observation.KeyBytes/2
 }

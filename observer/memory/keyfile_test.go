@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -183,5 +184,41 @@ func TestKeysWithoutSumsAreBroughtForward(t *testing.T) {
 	// What a power cut left of entries that were never durable.
 	if k, told := reopened(t, path, append(after, make([]byte, 2*keyEntry)...)); !holds(k, all, made) || told != "" {
 		t.Errorf("after a power cut: %q", told)
+	}
+}
+
+func TestAnErasedKeyIsNotTakenFromABackup(t *testing.T) {
+	path, all, made := keyFile(t)
+	erased, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := -1 // of the erased one
+	for i := len(keyHead); i < len(erased); i += keyEntry {
+		if wasErased(erased[i : i+keyEntry]) {
+			at = i
+		}
+	}
+	if at < 0 {
+		t.Fatal("none is erased")
+	}
+	older := slices.Clone(erased)
+	copy(older[at:], withSum(append(slices.Clone(erased[at:at+keyName]), bytes.Repeat([]byte{7}, keyBare-keyName)...)))
+	damaged := slices.Clone(erased)
+	damaged[at+keyName] ^= 0x55
+	damaged[at+keyName+1] ^= 0x55
+	put(t, path+".restore", string(older))
+	k, told := reopened(t, path, damaged)
+	if !holds(k, all, made) {
+		t.Errorf("the keys are not as they were: %q", told)
+	}
+	after, err := os.ReadFile(path)
+	if err != nil || !bytes.Equal(after, erased) {
+		t.Errorf("the file holds an erased key: %v", err)
+	}
+	put(t, path+".restore", string(older))
+	reopened(t, path, erased)
+	if _, err := os.Stat(path + ".restore"); err == nil {
+		t.Error("a copy that nothing is taken from is still there, with an erased key")
 	}
 }
