@@ -209,6 +209,25 @@ func TestOneWrongByteIsMendedWhileServing(t *testing.T) {
 	}
 }
 
+// TestAFileThatCannotBeReadIsTold by the reading in the background: a disk that fails
+// is no sound one.
+func TestAFileThatCannotBeReadIsTold(t *testing.T) {
+	s := newStore(t)
+	streams := s.fill()
+	told := make(chan embedded.Finding, 10)
+	s.options.Found = func(f embedded.Finding) { told <- f }
+	server, _ := s.start()
+	file := filepath.Join(streams, "WRIT_RULES/msgs/1.blk")
+	must(t, os.Rename(file, file+".away"))
+	must(t, os.Mkdir(file, 0o700)) // as one that the disk does not give back
+	server.Look()
+	f := <-told
+	must(t, errors.Join(os.Remove(file), os.Rename(file+".away", file)))
+	if !errors.Is(f.Err, embedded.ErrLogDamaged) || f.Stream != "WRIT_RULES" || !strings.Contains(f.String(), "Check the disk") {
+		t.Errorf("told %+v", f)
+	}
+}
+
 // TestLostEndIsNotGivenOutAgain: where every append is synced, a file that ends
 // before what was acknowledged lost it: the next record goes behind that, and a
 // backup still brings it back.

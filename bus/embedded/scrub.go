@@ -2,6 +2,9 @@ package embedded
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -126,8 +129,12 @@ func (s *scrubber) stream(at *Scrub, holes []Hole) bool {
 		default:
 		}
 		size, more, err := walk.Step()
+		if errors.Is(err, fs.ErrNotExist) {
+			return true // the server removed it meanwhile
+		}
 		if err != nil {
-			s.logger.Warn("read the log in the background", "stream", at.Stream, "error", err)
+			at.Damaged++ // of the rest of the stream nothing is known
+			s.find(Finding{Stream: at.Stream, Err: fmt.Errorf("%w: %s cannot be read to its end: %w. Check the disk; `writ backup` to another one keeps what can be read", ErrLogDamaged, at.Stream, err)})
 			return true
 		}
 		all := walk.Found()
