@@ -17,6 +17,7 @@ type logger struct {
 	fatals   []error
 	warnings []string // of the start
 	failure  string   // first failure to write the store
+	failures int      // how many there were
 	started  bool
 	failed   chan struct{} // holds one while failure is not dealt with
 	// beforeCut is called with the file that the server is about to end at a
@@ -68,6 +69,7 @@ func aboutToCut(text string) (file string, cuts bool) {
 func (l *logger) stopped(reason string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.failures++
 	if l.failure == "" {
 		l.failure = strings.TrimSpace(reason)
 		l.failed <- struct{}{}
@@ -94,11 +96,22 @@ func stopsStoring(text string) bool {
 	return false
 }
 
-// mended is called when what failed works again.
-func (l *logger) mended() {
+// mended is called when what failed works again, with how many failures there were
+// when that was begun. It returns whether there was none since.
+func (l *logger) mended(failures int) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.failures != failures {
+		return false
+	}
 	l.failure = ""
+	return true
+}
+
+func (l *logger) failedTimes() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.failures
 }
 
 func (l *logger) writeFailure() string {

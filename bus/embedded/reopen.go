@@ -82,6 +82,7 @@ func (s *Server) untilOpen() bool {
 		if checkRoom(s.options.Dir) != nil || s.probe() != nil {
 			continue
 		}
+		failures := s.log.failedTimes()
 		if err := s.reopen(nil); err != nil {
 			s.options.Logger.Error("open the log again", "error", err)
 			continue
@@ -89,8 +90,10 @@ func (s *Server) untilOpen() bool {
 		if s.ended.some() {
 			continue // another one, while the log was opened
 		}
+		if !s.log.mended(failures) {
+			continue // the disk failed again
+		}
 		s.interrupt(errors.New("the log was opened again"))
-		s.log.mended()
 		return true
 	}
 }
