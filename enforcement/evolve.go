@@ -1,6 +1,7 @@
 package enforcement
 
 import (
+	"cmp"
 	"maps"
 	"strings"
 	"time"
@@ -26,6 +27,9 @@ func Evolve(s State, e schemas.Event) State {
 	case schemas.SessionStarted:
 		if s.Began == 0 && !e.Time.IsZero() {
 			s.Began = e.Time.Unix()
+			if p.Repository != nil {
+				s.Head = cmp.Or(p.Repository.Head, schemas.NoHead)
+			}
 		}
 		return s.started(p)
 	case schemas.SessionEnded:

@@ -75,7 +75,10 @@ type State struct {
 	AgentType string `json:"agent_type,omitempty"`
 	Subagents string `json:"subagents,omitempty"` // "", "exempt" or "inherit", the project's word
 	Began     int64  `json:"began,omitempty"`     // seconds since 1970, 0 where that is not known
-	Ended     bool   `json:"ended,omitempty"`
+	// Head is the commit that the work tree was at then, NoHead where there was none,
+	// "" where that is not known.
+	Head  string `json:"head,omitempty"`
+	Ended bool   `json:"ended,omitempty"`
 
 	Mode         string   `json:"mode,omitempty"`
 	Orchestrator bool     `json:"orchestrator,omitempty"`

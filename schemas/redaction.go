@@ -40,7 +40,7 @@ var keptFields = map[string][]string{
 		"TestsFinished.Files", "SessionAudited.Written", "SessionAudited.Untested", "AgentStarted.File", "ScheduleAdded.File", "ArtifactIndexed.From", "SettingsAccepted.Repository",
 		"Repository.Remote", "Repository.Below",
 	},
-	keepDigest:  {"SHA256", "LostLeaf.Now", "Digest", "Fingerprint", "Target.Result", "ToolDecided.Queued", "LogRestored.Manifest", "FileChange.Was", "FileChange.Is", "TestsSeen.Support", "RuleImported.Hash", "Repository.First"},
+	keepDigest:  {"SHA256", "LostLeaf.Now", "Digest", "Fingerprint", "Target.Result", "ToolDecided.Queued", "LogRestored.Manifest", "FileChange.Was", "FileChange.Is", "TestsSeen.Support", "RuleImported.Hash", "Repository.First", "Repository.Head"},
 	keepPattern: {"Capabilities", "Globs", "Check.Pattern", "Check.Query", "Check.Unless", "Check.Paths", "Check.Except", "Check.Contexts", "Check.Language"},
 	keepCipher:  {"Sealed"},
 	keepRule:    {"RuleImported.Rule", "RuleImported.Content", "RuleImported.Source", "RuleEdited.Rule", "RuleEdited.Content"},

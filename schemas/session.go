@@ -53,6 +53,9 @@ type Repository struct {
 	Remote string `json:"remote,omitempty"`       // host and path, such as example.org/shop/web
 	First  string `json:"first_commit,omitempty"` // id of the first commit, along first parents
 	Below  string `json:"below,omitempty"`        // the project's folder in the work tree, slashes; "" for its root
+	// Head is the id of the commit that the work tree was at when this was noted, ""
+	// where it had none. It says nothing of which repository it is.
+	Head string `json:"head,omitempty"`
 }
 
 // Same reports whether two projects are one: they lie at the same place of the same

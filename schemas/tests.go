@@ -91,6 +91,9 @@ func (SessionAudited) EventType() Type { return "session.audited" }
 // the end of a turn wait that long, and a little more.
 const MaxTestTime = 5 * time.Minute
 
+// NoHead stands for the commit of a work tree that has none.
+const NoHead = "none"
+
 // TestRun is what a hook's process is asked to run before a turn may end.
 type TestRun struct {
 	ID string `json:"id"` // names the run in its result
@@ -106,6 +109,10 @@ type TestRun struct {
 	// Began is when the session began, in seconds since 1970: failures that the
 	// last commit before have too are not new. 0 compares with nothing.
 	Began int64 `json:"began,omitempty"`
+	// Head is the commit that the work tree was at when the session began, NoHead
+	// where there was none. "" is not known: the last one before Began by its date
+	// stands for it.
+	Head string `json:"head,omitempty"`
 	// Base is the commit that earlier failures were compared with; Known are those
 	// that it has too, and New those that it has not.
 	Base  string   `json:"base,omitempty"`

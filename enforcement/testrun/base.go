@@ -19,9 +19,13 @@ type base struct {
 	root   string // the project's in it
 }
 
-// baseline finds the last commit before a session began. It prints the commit and
-// the project's folder in the repository.
-const baseline = `git rev-list -1 --first-parent --before=@%d HEAD && git rev-parse --show-prefix`
+// baseline finds the last commit before a session began by its date, which whoever
+// commits may choose, and atHead the one that is known. Both print the commit and the
+// project's folder in the repository.
+const (
+	baseline = `git rev-list -1 --first-parent --before=@%d HEAD && git rev-parse --show-prefix`
+	atHead   = `git rev-parse --verify --quiet %s && git rev-parse --show-prefix`
+)
 
 // before finds the commit that failures are compared with; why says that there is
 // none.
@@ -29,8 +33,16 @@ func (r *runs) before(ctx context.Context) (commit, prefix, why string) {
 	if r.run.Began == 0 {
 		return "", "", "when the session began is not known"
 	}
+	find := fmt.Sprintf(baseline, r.run.Began)
+	switch r.run.Head {
+	case "":
+	case schemas.NoHead:
+		return "", "", "no commit is older than the session"
+	default:
+		find = fmt.Sprintf(atHead, quoted(r.run.Head+"^{commit}"))
+	}
 	printed, said := &start{most: maxOutput}, &end{most: maxOutput}
-	status, err := execute(ctx, process{command: fmt.Sprintf(baseline, r.run.Began), confine: r.run.Confine, dir: r.run.Project, out: printed, errs: said}, r.world)
+	status, err := execute(ctx, process{command: find, confine: r.run.Confine, dir: r.run.Project, out: printed, errs: said}, r.world)
 	if err != nil || status != 0 {
 		return "", "", "no git repository tells what was there before"
 	}

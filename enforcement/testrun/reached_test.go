@@ -100,15 +100,36 @@ func TestACommittedChangeIsStillNew(t *testing.T) {
 	t.Parallel()
 	root := lay(t, "check=exit~0|")
 	began := commit(t, root)
-	put(t, root, "check", "echo broken; exit 1\n")
-	for _, args := range [][]string{{"add", "-A"}, {"-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-qm", "after"}} {
-		if out, err := exec.Command("git", append([]string{"-C", root}, args...)...).CombinedOutput(); err != nil {
-			t.Fatalf("%s", out)
+	head, err := exec.Command("git", "-C", root, "rev-parse", "HEAD").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	change := func(text, date string) {
+		put(t, root, "check", "echo "+text+"; exit 1\n")
+		for _, args := range [][]string{{"add", "-A"}, {"-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "-qm", "after"}} {
+			c := exec.Command("git", append([]string{"-C", root}, args...)...)
+			if date != "" {
+				c.Env = append(os.Environ(), "GIT_COMMITTER_DATE="+date)
+			}
+			if out, err := c.CombinedOutput(); err != nil {
+				t.Fatalf("%s", out)
+			}
 		}
 	}
+	change("broken", "")
 	run := schemas.TestRun{Command: "sh check", Project: root, Changed: []string{"check"}, Began: began, Millis: 60_000}
 	if got := Run(t.Context(), run, World{Vars: os.Environ()}); got.Exit != 1 || len(got.New) != 1 || got.Base == "" {
 		t.Errorf("%+v", got)
+	}
+	// A commit says of itself when it was made.
+	change("broken again", "2001-01-01T00:00:00Z")
+	run.Head = strings.TrimSpace(string(head))
+	if got := Run(t.Context(), run, World{Vars: os.Environ()}); got.Exit != 1 || len(got.New) != 1 || got.Base != run.Head {
+		t.Errorf("with a date before the session: %+v", got)
+	}
+	run.Head = schemas.NoHead
+	if got := Run(t.Context(), run, World{Vars: os.Environ()}); got.Exit != 1 || len(got.New) != 1 || got.Uncompared == "" {
+		t.Errorf("in a repository that had no commit: %+v", got)
 	}
 }
 

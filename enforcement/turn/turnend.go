@@ -151,7 +151,7 @@ func (r *testRuns) due(ctx context.Context, t turn, header schemas.Header) *sche
 	limit := t.project.Settings.TestTimeout
 	run := pendingRun{files: files, workers: workers, turn: state.LastPrompt.ID, TestRun: schemas.TestRun{
 		ID: bus.NewID(), Project: t.project.Root, Millis: limit.Milliseconds(), Confine: r.runner.ForTests(t.project.Root, state),
-		Changed: files, Began: state.Began, WaitMillis: t.project.Settings.TestWait.Milliseconds(),
+		Changed: files, Began: state.Began, Head: state.Head, WaitMillis: t.project.Settings.TestWait.Milliseconds(),
 	}}
 	if len(files) > 0 {
 		run.Command, run.were = t.project.Settings.TestCommand, statesOf(t, files)

@@ -33,7 +33,11 @@ const (
 func Of(ctx context.Context, dir string) schemas.Repository {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	return at(ctx, dir, hops)
+	r := at(ctx, dir, hops)
+	if r != (schemas.Repository{}) {
+		r.Head, _ = git(ctx, dir, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+	}
+	return r
 }
 
 func at(ctx context.Context, dir string, left int) (r schemas.Repository) {

@@ -59,14 +59,16 @@ func newWorld(t *testing.T) world {
 	return world{t, dir}
 }
 
-func (w world) git(in string, args ...string) {
+func (w world) git(in string, args ...string) string {
 	w.Helper()
 	c := exec.Command("git", append([]string{"-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "protocol.file.allow=always"}, args...)...)
 	c.Dir = filepath.Join(w.dir, in)
 	c.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_SYSTEM="+os.DevNull)
-	if out, err := c.CombinedOutput(); err != nil {
+	out, err := c.CombinedOutput()
+	if err != nil {
 		w.Fatalf("git %v in %s: %v\n%s", args, in, err, out)
 	}
+	return strings.TrimSpace(string(out))
 }
 
 func (w world) repository(in string) schemas.Repository {
@@ -124,7 +126,8 @@ func TestOfIsTheSameInWorkTreesAndClones(t *testing.T) {
 	if r := w.repository("twice"); r.Same(upstream) {
 		t.Errorf("a fork is of %+v", r)
 	}
-	if r := w.repository("tree"); r != (schemas.Repository{Remote: "example.org/shop/web", First: first.First}) {
+	r := w.repository("tree")
+	if head := w.git("tree", "rev-parse", "HEAD"); r != (schemas.Repository{Remote: "example.org/shop/web", First: first.First, Head: head}) {
 		t.Errorf("the work tree is of %+v", r)
 	}
 
