@@ -77,6 +77,9 @@ type model struct {
 	added    map[string]bool              // those the user let in
 	aside    map[string]map[string]string
 	asideOwn map[string]string
+	stops    bool            // the host tells of turns' ends
+	aged     map[string]bool // open when a prompt came or a turn ended, by tool use
+	said     string          // the last prompt
 }
 
 var (
@@ -107,7 +110,7 @@ var (
 func newModel(t *rapid.T, n *tally) *model {
 	m := &model{
 		t: t, tally: n, files: map[string]string{codeFile: "x = 0\n"}, writes: map[string][]string{},
-		approved: map[string]map[string]string{}, own: map[string]string{}, acts: map[string]bool{}, asked: map[string]string{}, added: map[string]bool{}, seen: map[string]map[string]string{}, red: map[string]bool{},
+		approved: map[string]map[string]string{}, own: map[string]string{}, acts: map[string]bool{}, asked: map[string]string{}, added: map[string]bool{}, seen: map[string]map[string]string{}, red: map[string]bool{}, aged: map[string]bool{},
 	}
 	m.do(StartSession{schemas.SessionStarted{Host: "claude", Project: "/p"}})
 	return m
@@ -505,10 +508,27 @@ func (m *model) prompt() {
 	if text[0] == '/' && m.intn(2) == 0 {
 		c.Command, c.Arguments = splitCommand(text)
 	}
-	m.open = nil
+	if text[0] != '/' || text != m.said { // else it may be the one before, reported once more
+		m.ages()
+	}
+	m.said = text
 	if d := m.do(c); d.Verdict != Allow {
 		m.t.Fatalf("a prompt was refused: %+v", d)
 	}
+}
+
+// ages lets go of the tools that were under way before the last prompt or end of a
+// turn, and of all where the host tells of no turn's end: what is typed while a tool
+// works ends it not.
+func (m *model) ages() {
+	kept := []RequestTool{}
+	for _, r := range m.open {
+		if m.stops && !m.aged[r.ToolUseID] {
+			m.aged[r.ToolUseID] = true
+			kept = append(kept, r)
+		}
+	}
+	m.open = kept
 }
 
 func splitCommand(text string) (command, args string) {
@@ -635,7 +655,10 @@ func (m *model) other() {
 	case 9:
 		m.sees()
 	case 8:
-		m.do(EndTurn{Settings: DefaultSettings()})
+		m.stops = true
+		if d := m.do(EndTurn{Settings: DefaultSettings()}); d.Verdict != Deny {
+			m.ages()
+		}
 	case 0:
 		m.do(AdvancePhase{Gate: pick(m, []string{"", GatePlan, GateTests}), Workspace: m.workspace()})
 	case 1:
