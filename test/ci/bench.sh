@@ -7,7 +7,9 @@ run() { go test ./test -run '^$' -timeout 30m "$@" | grep -E '^(Benchmark|cpu|--
 run -bench 'HookProcess' -benchtime 200x
 run -bench 'Confinement' -benchtime 300x
 go test ./enforcement/confine/worktree -run '^$' -bench AfterCheck -benchtime 20x | grep -E '^(Benchmark|ok|FAIL)'
-run -bench 'Decision' -benchtime 2000x
+run -bench 'Decision$' -benchtime 2000x
+run -bench 'Decisions' -benchtime 1x
+run -bench 'Flood' -benchtime 1x
 run -bench 'Replay' -benchtime 3x
 run -bench 'DaemonStart' -benchtime 5x
 go test ./cmd/writd/daemon -run '^$' -bench 'Rebuild$' -benchtime 1x | grep -E '^(Benchmark|ok|FAIL)'
