@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/bus/backup"
 	"github.com/writbus/writ/bus/embedded"
 	"github.com/writbus/writ/projections/audit/evidence"
 	"github.com/writbus/writ/schemas"
@@ -248,11 +249,7 @@ func EraseForgotten(ctx context.Context, conn *bus.Conn, server *embedded.Server
 	if err != nil {
 		return fmt.Errorf("erase what is forgotten: %w. The next start goes on with it", err)
 	}
-	old, err := filepath.Glob(views + "*") // and those that were put aside
-	for _, path := range old {
-		err = errors.Join(err, os.RemoveAll(path))
-	}
-	if err != nil {
+	if err := backup.Sweep(filepath.Dir(views), filepath.Base(views)); err != nil { // with those that were put aside
 		return fmt.Errorf("erase what is forgotten from the views: %w. The next start goes on with it", err)
 	}
 	return atomicfile.Write(note, []byte(all), 0o600)
