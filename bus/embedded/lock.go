@@ -3,6 +3,7 @@ package embedded
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -31,8 +32,8 @@ func lockStore(dir string) (*filelock.Lock, error) {
 // removeProbes removes what a killed server left of its probes. Only the lock's
 // holder may: another's probe is in use.
 func removeProbes(dir string) {
-	left, _ := filepath.Glob(filepath.Join(dir, probePattern))
+	left, _ := fs.Glob(os.DirFS(dir), probePattern) // the pattern is sound
 	for _, probe := range left {
-		_ = os.Remove(probe) // it only takes room
+		_ = os.Remove(filepath.Join(dir, probe)) // it only takes room
 	}
 }

@@ -2,6 +2,7 @@ package project
 
 import (
 	"encoding/json"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -25,10 +26,10 @@ var rootNames = []string{"${CLAUDE_PROJECT_DIR}", "$CLAUDE_PROJECT_DIR", "${GEMI
 // such a script runs in turn is not followed.
 func hookScripts(root string) (scripts []string) {
 	for _, pattern := range hookSettings {
-		files, _ := filepath.Glob(filepath.Join(root, filepath.FromSlash(pattern)))
+		files, _ := fs.Glob(os.DirFS(root), pattern) // the pattern is sound
 		for _, file := range files {
 			var settings map[string]any
-			if raw, err := ReadFile(file); err != nil || json.Unmarshal(raw, &settings) != nil {
+			if raw, err := ReadFile(filepath.Join(root, filepath.FromSlash(file))); err != nil || json.Unmarshal(raw, &settings) != nil {
 				continue
 			}
 			for _, key := range hookKeys {

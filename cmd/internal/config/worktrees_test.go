@@ -20,6 +20,10 @@ func TestWorkTreesBelongToTheirRepositorysGuard(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	base = filepath.Join(base, "trees[1") // a name that is no pattern
+	if err := os.Mkdir(base, 0o755); err != nil {
+		t.Fatal(err)
+	}
 	at := func(names ...string) string { return filepath.Join(append([]string{base}, names...)...) }
 	git := func(dir string, args ...string) {
 		t.Helper()

@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -36,8 +37,9 @@ func Others(tree string) []string {
 			}
 		}
 	}
-	links, _ := filepath.Glob(filepath.Join(common, "worktrees", "*", "gitdir"))
+	links, _ := fs.Glob(os.DirFS(common), "worktrees/*/gitdir") // the pattern is sound
 	for _, link := range links {
+		link = filepath.Join(common, filepath.FromSlash(link))
 		if raw, err := os.ReadFile(link); err == nil {
 			add(filepath.Dir(joined(filepath.Dir(link), strings.TrimSpace(string(raw)))))
 		}
