@@ -144,6 +144,20 @@ func keep(dir, name string, body []byte) (string, error) {
 // are from now on; no server has the stream open. Each file is replaced as a whole,
 // so that it can be cut off and repeated. What is damaged stays as it is.
 func Rewrite(dir, stream string, change func(seq uint64, subject string, header, body []byte) (h, b []byte)) error {
+	return eachBlock(dir, stream, func(b *block) (more bool, err error) {
+		out := b.rewritten(change)
+		if bytes.Equal(out, b.body) {
+			return true, nil
+		}
+		if err := dropIndex(dir); err != nil {
+			return false, err
+		}
+		return true, atomicfile.WriteWith(b.path, out, atomicfile.Options{Mode: 0o640, Keep: true})
+	})
+}
+
+// eachBlock reads the files of a stream in order, until do says no or fails.
+func eachBlock(dir, stream string, do func(*block) (more bool, err error)) error {
 	all, err := files(dir, 0)
 	if err != nil {
 		return err
@@ -157,14 +171,7 @@ func Rewrite(dir, stream string, change func(seq uint64, subject string, header,
 		if err != nil {
 			return err
 		}
-		out := b.rewritten(change)
-		if bytes.Equal(out, body) {
-			continue
-		}
-		if err := dropIndex(dir); err != nil {
-			return err
-		}
-		if err := atomicfile.WriteWith(one.Path, out, atomicfile.Options{Mode: 0o640, Keep: true}); err != nil {
+		if more, err := do(b); err != nil || !more {
 			return err
 		}
 	}
@@ -240,20 +247,8 @@ func CutAfter(dir, stream string, time int64) (last uint64, err error) {
 
 // eachSound hands over the records of a stream that can be read until do says no.
 func eachSound(dir, stream string, do func(*block, record) bool) error {
-	all, err := files(dir, 0)
-	if err != nil {
-		return err
-	}
-	for _, one := range all {
-		body, err := os.ReadFile(one.Path)
-		if err != nil {
-			return err
-		}
-		b, err := newBlock(stream, one.Index, one.Path, body)
-		if err != nil {
-			return err
-		}
-		for at := 0; at < len(body); {
+	return eachBlock(dir, stream, func(b *block) (more bool, err error) {
+		for at := 0; at < len(b.body); {
 			r, sound := b.at(at)
 			if !sound {
 				at = b.next(at, 0)
@@ -261,11 +256,11 @@ func eachSound(dir, stream string, do func(*block, record) bool) error {
 			}
 			at += r.size
 			if !r.erased && !r.deletion && !do(b, r) {
-				return nil
+				return false, nil
 			}
 		}
-	}
-	return nil
+		return true, nil
+	})
 }
 
 // Keep copies a file of records aside and returns where it is.
