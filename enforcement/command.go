@@ -123,7 +123,9 @@ type SubmitPrompt struct {
 	Agent string
 	// Handed says that a tool in another session of the project, or of a sub-agent,
 	// handed in the same text for later.
-	Handed    bool
+	Handed bool
+	// Unread says that what tools of other sessions handed in cannot be read now.
+	Unread    bool
 	Workspace Workspace
 	Settings  Settings
 }

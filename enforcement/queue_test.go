@@ -85,6 +85,8 @@ func TestAPromptHandedInElsewhereNeverApproves(t *testing.T) {
 	x.phase(PhasePlanning)
 	x.do(SubmitPrompt{Prompt: "/writ-mode conversation", ActID: "b", Origin: OriginUser, Handed: true, Workspace: x.workspace(), Settings: DefaultSettings()})
 	x.phase(PhasePlanning)
+	x.do(SubmitPrompt{Prompt: "approved", ActID: "c", Origin: OriginUser, Unread: true, Workspace: x.workspace(), Settings: DefaultSettings()})
+	x.phase(PhasePlanning)
 	x.prompt("approved")
 	x.phase(PhaseTesting)
 }

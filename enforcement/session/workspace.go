@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -87,21 +88,31 @@ const searchedLatest = 50
 // drafter is the other session that left plan.md with a content, "" where none
 // of the project's latest did. What a session's own workers wrote is its own.
 func (s *Sessions) drafter(ctx context.Context, id, root, sha string) string {
-	return s.among(ctx, root, func(other string, state enforcement.State) bool {
+	one, err := s.among(ctx, root, func(other string, state enforcement.State) bool {
 		return other != id && state.Draft == sha && state.Parent != id && !strings.HasPrefix(other, id+"/")
 	})
+	if err != nil {
+		s.Logger.Warn("look into the sessions of a project", "project", root, "error", err)
+	}
+	return one
 }
 
 // HandedIn reports whether a tool of one of a project's latest sessions handed in a
-// prompt for later: hosts submit it in whichever session is open then.
-func (s *Sessions) HandedIn(ctx context.Context, root, prompt string) bool {
-	return s.among(ctx, root, func(_ string, state enforcement.State) bool { return enforcement.HandedIn(state, prompt) }) != ""
+// prompt for later: hosts submit it in whichever session is open then. After an error
+// nobody knows.
+func (s *Sessions) HandedIn(ctx context.Context, root, prompt string) (bool, error) {
+	if err := s.Runtime.Await(ctx, schemas.StreamSessions, s.List.Name()); err != nil {
+		return false, err
+	}
+	one, err := s.among(ctx, root, func(_ string, state enforcement.State) bool { return enforcement.HandedIn(state, prompt) })
+	return one != "", err
 }
 
 // among is one of a project's latest sessions of which something holds, "" for none.
-func (s *Sessions) among(ctx context.Context, root string, holds func(id string, state enforcement.State) bool) string {
+// It returns what kept it from looking into all of them, too.
+func (s *Sessions) among(ctx context.Context, root string, holds func(id string, state enforcement.State) bool) (found string, err error) {
 	all := s.inMemory(root)
-	err := s.Runtime.Read(s.List.Name(), func(reader projections.Reader) error {
+	err = s.Runtime.Read(s.List.Name(), func(reader projections.Reader) error {
 		seen := 0
 		for one, err := range s.List.List(reader) {
 			if seen++; err != nil || len(all) >= searchedLatest || seen > searchedSessions {
@@ -113,15 +124,14 @@ func (s *Sessions) among(ctx context.Context, root string, holds func(id string,
 		}
 		return nil
 	})
-	if err != nil {
-		s.Logger.Warn("look into the sessions of a project", "project", root, "error", err)
-	}
 	for _, one := range all {
-		if state, err := s.Peek(ctx, one); err == nil && holds(one, state) {
-			return one
+		state, unread := s.Peek(ctx, one)
+		if unread == nil && holds(one, state) {
+			return one, nil
 		}
+		err = errors.Join(err, unread)
 	}
-	return ""
+	return "", err
 }
 
 // Accepted reports whether the user let a tool of a server run in any session of

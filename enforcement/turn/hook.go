@@ -351,11 +351,17 @@ func (v *Service) onPrompt(ctx context.Context, t turn) (host.Answer, error) {
 	if t.Kind == host.Prompt { // the host may give one id to all that is typed in a turn
 		act += ":" + enforcement.Hash([]byte(t.Prompt))
 	}
-	handed := enforcement.MayAct(t.Prompt, t.project.Settings.Policy) && v.Sessions.HandedIn(ctx, t.project.Root, t.Prompt)
+	var handed, unread bool
+	if enforcement.MayAct(t.Prompt, t.project.Settings.Policy) {
+		if handed, err = v.Sessions.HandedIn(ctx, t.project.Root, t.Prompt); err != nil {
+			v.Logger.Warn("look for a prompt among what tools handed in", "session", t.Session, "error", err)
+			unread = true
+		}
+	}
 	decision, state, err := v.Sessions.Act(ctx, t.Session, promptActor(t), t.PromptID, func(s enforcement.State) (enforcement.Decision, error) {
 		decision, err := enforcement.Decide(s, enforcement.SubmitPrompt{
 			Prompt: strings.ToValidUTF8(t.Prompt, "�"), ActID: "prompt:" + act, PromptID: t.PromptID, Origin: t.Origin,
-			Command: t.Command, Arguments: t.Args, Expands: t.Facts.ExpandsCommands, Agent: t.Agent, Handed: handed,
+			Command: t.Command, Arguments: t.Args, Expands: t.Facts.ExpandsCommands, Agent: t.Agent, Handed: handed, Unread: unread,
 			Workspace: v.Sessions.Approvable(ctx, t.project, t.Session, s), Settings: t.project.Settings.Policy,
 		})
 		if err != nil || t.Kind == host.Command {

@@ -27,8 +27,8 @@ type Sessions interface {
 	// Accepted reports whether the user let a tool of a server run in the project.
 	Accepted(root, tool string) bool
 	// HandedIn reports whether a tool of any session in the project handed in a
-	// prompt for later.
-	HandedIn(ctx context.Context, root, prompt string) bool
+	// prompt for later. After an error nobody knows.
+	HandedIn(ctx context.Context, root, prompt string) (bool, error)
 	Watched(p project.Project, s enforcement.State) enforcement.Workspace
 	Workspace(ctx context.Context, p project.Project, id string, s enforcement.State) enforcement.Workspace
 	Approvable(ctx context.Context, p project.Project, id string, s enforcement.State) enforcement.Workspace
