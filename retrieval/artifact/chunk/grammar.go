@@ -145,8 +145,9 @@ func (g *grammar) leads(line string) bool {
 	return line == "*" || strings.HasPrefix(line, "[") && strings.HasSuffix(line, "]")
 }
 
-// mostMarks bounds the names of a file that are marks: a header with thousands of
-// constants is a table, whose words are found as those of any text.
+// mostMarks bounds the names of a file that are marks and no functions: a header
+// with thousands of constants is a table, whose words are found as those of any
+// text. Functions that are stated without a body are what such a file is for.
 const mostMarks = 100
 
 // find lists the declarations.
@@ -159,6 +160,9 @@ func (g *grammar) find(t lines) (all []found) {
 		trimmed := strings.Trim(line, " \t\f")
 		if trimmed == "" {
 			continue
+		}
+		if raw := t.line(i); strings.HasPrefix(strings.TrimLeft(raw, " \t"), "/*") {
+			line = raw // a comment may stand before a declaration
 		}
 		indent, apart := indentOf(line), aside(trimmed)
 		for len(open) > 0 && !apart && indent <= open[len(open)-1].indent {
@@ -173,7 +177,7 @@ func (g *grammar) find(t lines) (all []found) {
 			continue
 		}
 		f.line, f.indent = i, indent
-		if f.mark {
+		if f.mark && f.kind != "func" {
 			if marked++; marked > mostMarks {
 				continue
 			}

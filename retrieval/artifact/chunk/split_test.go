@@ -141,3 +141,21 @@ func TestOutlines(t *testing.T) {
 		})
 	}
 }
+
+// TestAFileThatOnlyStatesFunctionsNamesThemAll holds a declaration file of a
+// large library, while the constants of a header stay a table.
+func TestAFileThatOnlyStatesFunctionsNamesThemAll(t *testing.T) {
+	var stated, defined strings.Builder
+	stated.WriteString("export interface Builder {\n")
+	for i := range 300 {
+		fmt.Fprintf(&stated, "  column%d(name: string): Builder;\n", i)
+		fmt.Fprintf(&defined, "#define CODE_%d %d\n", i, i)
+	}
+	stated.WriteString("}\n")
+	if _, symbols := Split("typescript", stated.String(), new(Scratch)); len(symbols) != 301 {
+		t.Errorf("%d names of 301", len(symbols))
+	}
+	if _, symbols := Split("c", defined.String(), new(Scratch)); len(symbols) != mostMarks {
+		t.Errorf("%d names of constants, want %d", len(symbols), mostMarks)
+	}
+}
