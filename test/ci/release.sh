@@ -112,14 +112,15 @@ test ! -e "$work/elsewhere/writ"
 
 # What the image holds is these programs and no system: they run in an empty root.
 if [ "$(go env GOOS)" = linux ] && [ "$(id -u)" = 0 ]; then
-	mkdir -p "$work/root/tmp" "$work/root/state"
-	cp "$work/home/.local/bin/writ" "$work/home/.local/bin/writd" "$work/root"
+	mkdir -p "$work/root/dev" "$work/root/tmp" "$work/root/state" "$work/root/usr/local/bin"
+	mknod -m 666 "$work/root/dev/null" c 1 3
+	cp "$work/home/.local/bin/writ" "$work/home/.local/bin/writd" "$work/root/usr/local/bin"
 	chmod 755 "$work" "$work/root"
 	chmod 1777 "$work/root/tmp"
 	chown 65532 "$work/root/state"
-	inside() { env -i WRIT_HOME=/state HOME=/state PATH=/usr/sbin:/usr/bin:/sbin:/bin chroot --userspec=65532:65532 "$work/root" "$@"; }
-	inside /writ up --detach
-	inside /writ down
+	inside() { env -i WRIT_HOME=/state HOME=/state PATH=/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin chroot --userspec=65532:65532 "$work/root" "$@"; }
+	inside /usr/local/bin/writ up --detach
+	inside /usr/local/bin/writ down
 	echo "release: both programs run in an empty root, as the image's user"
 fi
 if docker info >/dev/null 2>&1; then
