@@ -43,6 +43,22 @@ func folders(t *testing.T) (agents, bin string) {
 // guarded makes a project, puts it under guard, and starts its daemon.
 func guarded(t *testing.T, a agent) *rig {
 	t.Helper()
+	r := bare(t, a)
+	r.sitsAt("script")
+	r.must("writ", "init", "--agent", a.name)
+	r.must("writ", "up", "--detach")
+	t.Cleanup(func() { _, _ = r.run("writ", "down") })
+	for out, err := r.run("writ", "rule", "list"); err != nil; out, err = r.run("writ", "rule", "list") {
+		if !strings.Contains(out, "still being brought in") { // it waits for some seconds each time
+			t.Fatal(out)
+		}
+	}
+	return r
+}
+
+// bare makes a project that nothing guards.
+func bare(t *testing.T, a agent) *rig {
+	t.Helper()
 	agents, bin := folders(t)
 	program := filepath.Join(agents, a.name, "node_modules", ".bin", a.program)
 	if _, err := os.Stat(program); err != nil {
@@ -73,10 +89,6 @@ func guarded(t *testing.T, a agent) *rig {
 	r.must("git", "init", "-q", ".")
 	r.must("git", "add", ".")
 	r.must("git", "-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-qm", "begin")
-	r.sitsAt("script")
-	r.must("writ", "init", "--agent", a.name)
-	r.must("writ", "up", "--detach")
-	t.Cleanup(func() { _, _ = r.run("writ", "down") })
 	return r
 }
 
