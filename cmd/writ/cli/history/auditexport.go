@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/writbus/writ/cmd/writ/cli/client"
+	"github.com/writbus/writ/observer/replay"
 	"github.com/writbus/writ/projections/audit/report"
 	"github.com/writbus/writ/schemas"
 	"github.com/writbus/writ/schemas/atomicfile"
@@ -160,18 +161,14 @@ func (a *app) collectActs(ctx context.Context, what string, f exportFlags, r *re
 		return client.Explain(what, err)
 	}
 	defer s.Close()
-	var cursors []*cursor
+	var requests []schemas.ReplayRequest
 	for _, stream := range streams {
-		cursors = append(cursors, &cursor{service: s, request: schemas.ReplayRequest{Stream: stream, Session: f.session, Until: r.To}})
+		requests = append(requests, schemas.ReplayRequest{Stream: stream, Session: f.session, Until: r.To})
 	}
 	collected := report.NewCollector()
-	for {
-		e, more, err := earliest(ctx, cursors)
+	for e, err := range replay.Merged(ctx, pagesOf(s), requests...) {
 		if err != nil {
 			return client.Explain(what, err)
-		}
-		if !more {
-			break
 		}
 		collected.Add(e, outside(e.Time, r.From))
 	}
