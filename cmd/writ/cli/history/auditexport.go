@@ -12,6 +12,7 @@ import (
 
 	"github.com/writbus/writ/cmd/writ/cli/client"
 	"github.com/writbus/writ/observer/replay"
+	"github.com/writbus/writ/projections/audit/evidence"
 	"github.com/writbus/writ/projections/audit/report"
 	"github.com/writbus/writ/schemas"
 	"github.com/writbus/writ/schemas/atomicfile"
@@ -127,10 +128,8 @@ func (a *app) evidenceOf(ctx context.Context, what string) (report.Evidence, err
 	}
 	e := report.Evidence{OK: v.OK, Records: v.records(), Findings: v.Problems}
 	for _, s := range v.Streams {
-		for i := 0; i < len(s.Findings); {
-			n := removedTogether(s.Findings[i:])
-			e.Findings = append(e.Findings, string(s.Stream)+": "+findingsText(client.Style{}, s.Findings[i:i+n]))
-			i += n
+		for _, line := range evidence.Lines(s.Findings) {
+			e.Findings = append(e.Findings, string(s.Stream)+": "+line.String())
 		}
 		for _, p := range s.Problems {
 			e.Findings = append(e.Findings, string(s.Stream)+": "+p)
