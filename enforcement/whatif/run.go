@@ -44,12 +44,24 @@ type Change struct {
 	Outcomes *Outcomes
 	// Project returns what a project's root holds today.
 	Project func(root string) Project
-	// Wanted says which sessions and moments count; the others are only folded.
-	Wanted func(session string, s enforcement.State, at time.Time) bool
+	Filter
 	// Clock is in nanoseconds, for the time that searches take.
 	Clock func() int64
 	// Listed bounds the flips and prompts that are listed; 0 lists all.
 	Listed int
+}
+
+// Filter says which sessions and moments count; the others are only folded. Its
+// zero fields leave nothing out.
+type Filter struct {
+	Session     string
+	Root        string // of a session's project
+	From, Until time.Time
+}
+
+func (f Filter) wants(session string, s enforcement.State, at time.Time) bool {
+	return (f.Session == "" || f.Session == session) && (f.Root == "" || f.Root == s.Project) &&
+		(f.From.IsZero() || !at.Before(f.From)) && (f.Until.IsZero() || at.Before(f.Until))
 }
 
 // Run takes the sessions' records, in order.
@@ -91,7 +103,7 @@ func (r *Run) Record(record schemas.Record) {
 			s = &session{}
 			r.sessions[e.Aggregate.ID] = s
 		}
-		wanted := r.change.Wanted == nil || r.change.Wanted(e.Aggregate.ID, s.was, e.Time)
+		wanted := r.change.wants(e.Aggregate.ID, s.was, e.Time)
 		if d, is := e.Data.(schemas.ToolDecided); is && wanted && r.change.Policy != nil {
 			r.decision(s, e, d, events[i+1:])
 		}

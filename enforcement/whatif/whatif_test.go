@@ -233,7 +233,7 @@ func TestAnotherCorpusChangesWhatPromptsBring(t *testing.T) {
 	}
 	none := r.run(Change{
 		Now: now, Then: index(t, nil, fewer...), Project: today(p), Clock: clock(),
-		Wanted: func(string, enforcement.State, time.Time) bool { return false },
+		Filter: Filter{Session: "none of these"},
 	})
 	if none.Prompts.Total != 0 || len(none.Prompted) != 0 {
 		t.Errorf("unwanted: %+v", none.Prompts)
@@ -268,7 +268,7 @@ func TestWhatFilesBroughtIsHeldAndSaid(t *testing.T) {
 	}
 	unwanted := r.run(Change{
 		Now: index(t, nil, rules...), Then: index(t, nil, fewer...), Project: today(p), Clock: clock(),
-		Wanted: func(string, enforcement.State, time.Time) bool { return false },
+		Filter: Filter{Session: "none of these"},
 	})
 	if unwanted.Held.Times != 0 || strings.Contains(strings.Join(unwanted.Notes, " "), "Held") {
 		t.Errorf("unwanted: %+v", unwanted.Held)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/observer/replay"
 	"github.com/writbus/writ/projections"
 	"github.com/writbus/writ/schemas"
 )
@@ -61,7 +62,7 @@ func (j *Journal) Follow(ctx context.Context, stream schemas.Stream, after uint6
 	return j.conn.Follow(ctx, stream, after, bus.FollowOptions{MaxBatch: replayBatch}, func(records []schemas.Record) error {
 		var events []schemas.ReplayEvent
 		for _, r := range records {
-			events = append(events, Show(r)...)
+			events = append(events, replay.Show(r)...)
 		}
 		return fn(events)
 	})

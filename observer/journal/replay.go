@@ -2,12 +2,12 @@ package journal
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
 
 	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/observer/replay"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -71,7 +71,7 @@ func (p *pager) add(r schemas.Record) error {
 	if len(p.page.Events) >= p.request.Limit || p.bytes > replayBytes {
 		return errPageFull
 	}
-	for _, e := range Show(r) {
+	for _, e := range replay.Show(r) {
 		if p.wants(e) {
 			p.page.Events = append(p.page.Events, e)
 			p.bytes += len(e.Data)
@@ -86,32 +86,4 @@ func (p *pager) wants(e schemas.ReplayEvent) bool {
 	return (q.Type == "" || slices.Contains(strings.Split(q.Type, ","), string(e.Type))) &&
 		(q.Since.IsZero() || !e.Time.Before(q.Since)) &&
 		(q.Until.IsZero() || e.Time.Before(q.Until))
-}
-
-// Show shows a record's events. One that cannot be decoded is shown
-// raw, with the reason.
-func Show(r schemas.Record) []schemas.ReplayEvent {
-	events, err := r.Events()
-	if err != nil {
-		raw := json.RawMessage(r.Message.Body)
-		if !json.Valid(raw) {
-			raw, _ = json.Marshal(r.Message.Body)
-		}
-		return []schemas.ReplayEvent{{
-			Position: schemas.Position{Stream: r.Stream, Seq: r.Seq}, ID: r.ID(),
-			Type: schemas.Type(r.Message.Header.Get(schemas.HeaderType)), Data: raw, Undecodable: err.Error(),
-		}}
-	}
-	shown := make([]schemas.ReplayEvent, 0, len(events))
-	for _, e := range events {
-		data, err := json.Marshal(e.Data)
-		if err != nil {
-			data = []byte("null")
-		}
-		shown = append(shown, schemas.ReplayEvent{
-			Position: e.Position, ID: e.ID, Type: e.Type(), Time: e.Time, Aggregate: e.Aggregate, Actor: e.Actor.String(),
-			CausationID: e.CausationID, CorrelationID: e.CorrelationID, Version: e.StoredVersion, Data: data,
-		})
-	}
-	return shown
 }

@@ -95,12 +95,17 @@ func (d *Service) annotations(ctx context.Context, some []*taken) ([]string, err
 	for i, t := range some {
 		texts[i] = excerpt.Runes(t.recorded.Text, embeddedRunes)
 	}
+	return annotationsOf(ctx, d.Model, texts)
+}
+
+// annotationsOf asks a model about texts in one call.
+func annotationsOf(ctx context.Context, c *model.Client, texts []string) ([]string, error) {
 	system, user := observation.ClassifyPrompt(texts, newMark())
-	reply, err := d.Model.Chat(ctx, model.Request{System: system, Messages: []model.Message{model.Said(model.User, user)}}, nil)
+	reply, err := c.Chat(ctx, model.Request{System: system, Messages: []model.Message{model.Said(model.User, user)}}, nil)
 	if err != nil {
 		return nil, err
 	}
-	return observation.Classified(reply.Text, len(some))
+	return observation.Classified(reply.Text, len(texts))
 }
 
 // newMark is a word that nobody can foresee.

@@ -34,12 +34,12 @@ func shipped(t testing.TB) ([]schemas.Rule, []benchmark.Query) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A third of the queries tells as much here, in a third of the time.
-	var third []benchmark.Query
-	for i := 0; i < len(truth); i += 3 {
-		third = append(third, truth[i])
+	// A part of the queries tells as much here, in a part of the time.
+	var some []benchmark.Query
+	for i := 0; i < len(truth); i += 5 {
+		some = append(some, truth[i])
 	}
-	return rules, third
+	return rules, some
 }
 
 func TestFitOnTheShippedCorpus(t *testing.T) {
@@ -64,21 +64,19 @@ func TestFitOnTheShippedCorpus(t *testing.T) {
 	if r.Tried[0].Score < r.Tried[len(r.Tried)-1].Score || r.Best.Name != r.Tried[0].Profile.Name {
 		t.Errorf("best %s, first of all %s", r.Best.Name, r.Tried[0].Profile.Name)
 	}
+	c.Current = ""
 	again, err := Fit(c)
-	if err != nil {
-		t.Fatal(err)
+	if err != nil || again.Current.Name != retrieval.ProfileStatic {
+		t.Fatalf("%v, current %s", err, again.Current.Name)
 	}
-	one, _ := json.Marshal(r)
-	two, _ := json.Marshal(again)
+	// What is fitted does not depend on the profile to beat.
+	one, _ := json.Marshal([]any{r.Tried, r.Best, r.Chosen, r.HeldOut})
+	two, _ := json.Marshal([]any{again.Tried, again.Best, again.Chosen, again.HeldOut})
 	if !bytes.Equal(one, two) {
 		t.Error("two fits of one truth differ")
 	}
-	c.Current = ""
-	if r, err = Fit(c); err != nil || r.Current.Name != retrieval.ProfileStatic {
-		t.Fatalf("%v, current %s", err, r.Current.Name)
-	}
 	b.Reset()
-	if err := r.Write(&b); err != nil {
+	if err := again.Write(&b); err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("\n%s", b.String())

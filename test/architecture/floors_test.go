@@ -30,6 +30,7 @@ var floors = map[string]floor{
 	"projections/audit/ledger": service,
 
 	"enforcement":                     core,
+	"enforcement/check/files":         adapter,
 	"enforcement/confine":             adapter,
 	"enforcement/confine/worktree":    adapter,
 	"enforcement/testrun":             adapter,

@@ -3,13 +3,16 @@ package tools
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"strings"
 
+	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/observer/classify"
-	"github.com/writbus/writ/observer/observation"
+	"github.com/writbus/writ/observer/memory"
+	"github.com/writbus/writ/observer/model"
 )
 
 // intervalSeed draws the confidence intervals where no seed is given.
@@ -45,38 +48,37 @@ func benchmarkMemory(ctx context.Context, args []string, out, errw io.Writer) er
 	if err != nil {
 		return err
 	}
-	r := benchmarked{By: "embedded"}
-	verdicts := judged(m, turns)
+	var client *model.Client
 	if *ask {
-		client, err := configuredModel()
-		if err != nil {
-			return err
-		}
-		if r, verdicts, err = askedAbout(ctx, client, turns); err != nil {
+		if client, err = configuredModel(); err != nil {
 			return err
 		}
 	}
-	r.Report = classify.Evaluate(turns, verdicts, *seed)
+	r, err := memory.Measure(ctx, client, m, turns, *seed)
+	if err != nil {
+		return err
+	}
 	if *asJSON {
 		return json.NewEncoder(out).Encode(r)
-	}
-	if err := r.writeCalls(out); err != nil {
-		return err
 	}
 	return r.WriteTable(out)
 }
 
-// judged is what the gate says of each turn: the annotation where there is one,
-// else the classifier.
-func judged(m *classify.Model, turns []classify.Labelled) []string {
-	verdicts := make([]string, len(turns))
-	for i, turn := range turns {
-		g := observation.Gate([]byte(turn.Text))
-		if verdicts[i] = g.Verdict; g.Fallback && g.Reason == observation.MissingAnnotation {
-			verdicts[i] = m.Classify(g.Text).Verdict
-		}
+// configuredModel is the client that the daemon would have.
+func configuredModel() (*model.Client, error) {
+	dir, err := config.DataDir()
+	if err != nil {
+		return nil, err
 	}
-	return verdicts
+	settings, err := config.Load(dir)
+	if err != nil {
+		return nil, err
+	}
+	s := settings.Model
+	if s.API == "" {
+		return nil, errors.New("no language model is set up: set model.api and model.name in config.yaml of the data directory, or WRIT_MODEL_API and WRIT_MODEL_NAME")
+	}
+	return model.New(model.Config{API: s.API, BaseURL: s.URL, Model: s.Name, Key: os.Getenv(config.ModelKey), Timeout: s.Timeout})
 }
 
 // labelledIn reads a file of labelled texts, or those that were held out.

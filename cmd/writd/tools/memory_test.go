@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/writbus/writ/observer/classify"
+	"github.com/writbus/writ/observer/memory"
 )
 
 func TestBenchmarkMemory(t *testing.T) {
@@ -88,7 +89,7 @@ func TestBenchmarkMemoryAsksTheModel(t *testing.T) {
 	for _, api := range []string{"openai", "anthropic"} {
 		asked := scripted(t, api, answer.String())
 		code, out, errw := run(t, "benchmark", "memory", "--ask", "--data", data, "--json")
-		var r benchmarked
+		var r memory.Measured
 		if err := json.Unmarshal([]byte(out), &r); code != 0 || err != nil || r.By != "scripted" || r.Calls != 2 || r.Failed+r.Fallbacks != 0 ||
 			r.Allow != 40 || r.Discard != 40 || r.Hold != 1 || r.Verdict.Precision != 1 {
 			t.Errorf("%s: %d %s %s", api, code, out, errw)

@@ -13,7 +13,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -115,66 +114,21 @@ func parse(flags *flag.FlagSet, args []string) error {
 	return nil
 }
 
-// folderOf is a folder, or the one that holds a file, with nothing else in it.
-func folderOf(path string) fs.FS {
-	if info, err := os.Stat(path); err == nil && !info.IsDir() {
-		return oneFile{os.DirFS(filepath.Dir(path)), filepath.Base(path)}
-	}
-	return os.DirFS(path)
-}
-
-// oneFile is a folder of which one file is seen.
-type oneFile struct {
-	fs.FS
-	name string
-}
-
-// ReadDir lists the file.
-func (f oneFile) ReadDir(string) ([]fs.DirEntry, error) {
-	info, err := fs.Stat(f.FS, f.name)
-	if err != nil {
-		return nil, err
-	}
-	return []fs.DirEntry{fs.FileInfoToDirEntry(info)}, nil
-}
-
-// unsound is an error where problems keep nodes out.
-func unsound(problems []corpus.Problem) error {
-	var refused []corpus.Problem
-	for _, p := range problems {
-		if p.Kind == corpus.KindInvalid || p.Kind == corpus.KindDuplicate {
-			refused = append(refused, p)
-		}
-	}
-	if len(refused) == 0 {
-		return nil
-	}
-	var lines []string
-	for _, g := range corpus.Groups(refused) {
-		lines = append(lines, g.Line(3))
-	}
-	return fmt.Errorf("the corpus has problems:\n  %s", strings.Join(lines, "\n  "))
-}
-
 // rulesOf reads the rules of a folder or a file, or those that are shipped.
 func rulesOf(dir string) ([]schemas.Rule, error) {
-	files, err := corpus.Embedded()
-	if dir != "" {
-		var problems []corpus.Problem
-		files, problems = corpus.LoadAny(folderOf(dir), nil)
-		if err = unsound(problems); err != nil {
-			return nil, fmt.Errorf("%s: %w", dir, err)
-		}
-		if len(files) == 0 {
-			return nil, fmt.Errorf("there is no rule in %s", dir)
-		}
+	if dir == "" {
+		return corpus.EmbeddedRules()
 	}
+	folder := os.DirFS(dir)
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		folder = corpus.Only(os.DirFS(filepath.Dir(dir)), filepath.Base(dir))
+	}
+	rules, err := corpus.Rules(folder)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
-	rules := make([]schemas.Rule, 0, len(files))
-	for _, f := range files {
-		rules = append(rules, f.Rule)
+	if len(rules) == 0 {
+		return nil, fmt.Errorf("there is no rule in %s", dir)
 	}
 	return rules, nil
 }

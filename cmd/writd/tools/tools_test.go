@@ -27,7 +27,7 @@ func TestBenchmarkMeasuresAndDraws(t *testing.T) {
 	put(t, filepath.Join(rules, "ZEB-STRIPE-001.md"), rule)
 	put(t, filepath.Join(dir, "truth.jsonl"), `{"id":"q1","query":"zebra without stripes","relevant":["ZEB-STRIPE-001"],"kind":"direct"}`+"\n")
 	picture := filepath.Join(dir, "latency.svg")
-	code, out, errs := run(t, "benchmark", "rules", "--corpus", rules, "--truth", filepath.Join(dir, "truth.jsonl"), "--queries", "20", "--scale", "30", "--svg", picture)
+	code, out, errs := run(t, "benchmark", "rules", "--corpus", rules, "--truth", filepath.Join(dir, "truth.jsonl"), "--embedder", "static", "--queries", "2", "--scale", "3", "--svg", picture)
 	if code != 0 || !strings.Contains(out, "NDCG@10") {
 		t.Fatalf("%d\n%s\n%s", code, out, errs)
 	}
@@ -93,7 +93,7 @@ func TestWhatCannotBeMeasuredIsNamed(t *testing.T) {
 		"a bad flag":       {[]string{"tune", "--colour"}, 2, "colour"},
 		"no truth":         {[]string{"tune"}, 2, "--truth"},
 		"a bad line":       {[]string{"tune", "--truth", bad}, 1, "2"},
-		"an unknown rule":  {[]string{"benchmark", "rules", "--truth", unknown, "--queries", "1"}, 1, "NO-SUCH-001"},
+		"an unknown rule":  {[]string{"benchmark", "rules", "--embedder", "none", "--truth", unknown, "--queries", "1"}, 1, "NO-SUCH-001"},
 		"a bad scale":      {[]string{"benchmark", "rules", "--scale", "many"}, 2, "--scale"},
 		"no such embedder": {[]string{"benchmark", "rules", "--embedder", "crystal"}, 1, "crystal"},
 		"no rules":         {[]string{"benchmark", "rules", "--corpus", dir}, 1, dir},

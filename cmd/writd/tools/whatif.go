@@ -8,17 +8,17 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"testing/fstest"
 	"time"
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/cmd/writd/daemon"
-	"github.com/writbus/writ/enforcement"
 	"github.com/writbus/writ/enforcement/whatif"
+	"github.com/writbus/writ/observer/replay"
 	"github.com/writbus/writ/retrieval"
 	"github.com/writbus/writ/retrieval/corpus"
+	"github.com/writbus/writ/retrieval/tune"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -76,7 +76,7 @@ func (f whatIfFlags) run(ctx context.Context) (report whatif.Report, err error) 
 	}
 	home, _ := os.UserHomeDir() // without one nothing lies below it
 	change := whatif.Change{Project: daemon.ProjectsToday(dataDir, home), Clock: since(time.Now()), Listed: f.list}
-	if change.Wanted, err = f.wanted(); err != nil {
+	if change.Filter, err = f.filter(); err != nil {
 		return report, err
 	}
 	var tried []string
@@ -100,57 +100,32 @@ func (f whatIfFlags) run(ctx context.Context) (report whatif.Report, err error) 
 		return report, err
 	}
 	tried = append(tried, more...)
-	run := whatif.New(change)
-	err = reader.Follow(ctx, schemas.StreamSessions, 0, bus.FollowOptions{MaxBatch: 4096, UntilEnd: true, Unparsed: true}, func(records []schemas.Record) error {
-		for _, r := range records {
-			run.Record(r)
-		}
-		return nil
-	})
-	if err != nil {
-		return report, err
-	}
-	report = run.Report()
+	report, err = whatif.Of(ctx, reader, change)
 	report.Change = tried
-	return report, nil
+	return report, err
 }
 
-// wanted is the filter of the flags.
-func (f whatIfFlags) wanted() (func(string, enforcement.State, time.Time) bool, error) {
-	from, err := timeOf("since", f.since)
-	if err != nil {
-		return nil, err
+func (f whatIfFlags) filter() (w whatif.Filter, err error) {
+	w.Session = f.session
+	if w.From, err = timeOf("since", f.since); err != nil {
+		return w, err
 	}
-	until, err := timeOf("until", f.until)
-	if err != nil {
-		return nil, err
+	if w.Until, err = timeOf("until", f.until); err != nil {
+		return w, err
 	}
-	project := f.project
-	if project != "" {
-		if project, err = filepath.Abs(project); err != nil {
-			return nil, err
-		}
+	if f.project != "" {
+		w.Root, err = filepath.Abs(f.project)
 	}
-	return func(session string, s enforcement.State, at time.Time) bool {
-		return (f.session == "" || f.session == session) && (project == "" || project == s.Project) &&
-			(from.IsZero() || !at.Before(from)) && (until.IsZero() || at.Before(until))
-	}, nil
+	return w, err
 }
 
 // timeOf reads a time as people write it.
 func timeOf(name, text string) (time.Time, error) {
-	if text == "" {
-		return time.Time{}, nil
+	at, ok := replay.Moment(text, time.Now())
+	if !ok {
+		return at, fmt.Errorf("%w: --%s takes 2026-01-31, 2026-01-31T15:04:05Z, or how long ago, such as 15m, not %q", errUsage, name, text)
 	}
-	if ago, err := time.ParseDuration(text); err == nil {
-		return time.Now().Add(-ago.Abs()), nil
-	}
-	for _, layout := range []string{time.RFC3339Nano, "2006-01-02 15:04:05", "2006-01-02 15:04", time.DateOnly} {
-		if t, err := time.ParseInLocation(layout, text, time.Local); err == nil {
-			return t, nil
-		}
-	}
-	return time.Time{}, fmt.Errorf("%w: --%s takes 2026-01-31, 2026-01-31T15:04:05Z, or how long ago, such as 15m, not %q", errUsage, name, text)
+	return at, nil
 }
 
 // indexes builds the search of today and that of the change.
@@ -166,19 +141,12 @@ func (f whatIfFlags) indexes(ctx context.Context, dataDir string, reader *bus.Co
 	if err != nil {
 		return nil, err
 	}
-	rules, err := rulesToday(ctx, dataDir)
-	if err != nil {
-		return nil, err
-	}
-	if change.Outcomes, err = outcomesOf(ctx, reader); err != nil {
-		return nil, err
-	}
-	options := retrieval.Options{Embedder: embedder, Confidence: change.Outcomes.Confidence}
-	if change.Now, err = ruleIndex(rules, options); err != nil {
+	search := whatif.Search{Options: retrieval.Options{Embedder: embedder}}
+	if search.Rules, err = rulesToday(ctx, dataDir); err != nil {
 		return nil, err
 	}
 	if f.corpus != "" {
-		if rules, err = rulesOf(f.corpus); err != nil {
+		if search.Other, err = rulesOf(f.corpus); err != nil {
 			return nil, err
 		}
 		tried = append(tried, "corpus "+f.corpus)
@@ -188,21 +156,10 @@ func (f whatIfFlags) indexes(ctx context.Context, dataDir string, reader *bus.Co
 		if err != nil {
 			return nil, err
 		}
-		options.Profiles, options.DefaultProfile = []retrieval.Profile{profile}, profile.Name
+		search.Profile = &profile
 		tried = append(tried, "weights "+profile.Name)
 	}
-	if change.Then = change.Now; len(tried) > 0 {
-		change.Then, err = ruleIndex(rules, options)
-	}
-	return tried, err
-}
-
-func ruleIndex(rules []schemas.Rule, o retrieval.Options) (*retrieval.Index, error) {
-	documents, err := retrieval.AnalyseAll(rules, o.Embedder)
-	if err != nil {
-		return nil, err
-	}
-	return retrieval.NewIndex(documents, o)
+	return tried, change.Searching(ctx, reader, search)
 }
 
 // rulesToday asks the daemon for its corpus.
@@ -233,70 +190,30 @@ func rulesToday(ctx context.Context, dataDir string) ([]schemas.Rule, error) {
 			break
 		}
 	}
-	loaded, problems := corpus.LoadAny(files, nil)
-	rules := make([]schemas.Rule, 0, len(loaded))
-	for _, file := range loaded {
-		rules = append(rules, file.Rule)
-	}
-	if err := unsound(problems); err != nil {
+	rules, err := corpus.Rules(files)
+	if err != nil {
 		return nil, fmt.Errorf("the rules of today: %w", err)
 	}
 	return rules, nil
 }
 
-// outcomesOf reads what came of rules from the log.
-func outcomesOf(ctx context.Context, reader *bus.Conn) (*whatif.Outcomes, error) {
-	outcomes := whatif.NewOutcomes()
-	err := reader.Follow(ctx, schemas.StreamRules, 0, bus.FollowOptions{MaxBatch: 4096, UntilEnd: true, Unparsed: true}, func(records []schemas.Record) error {
-		for _, r := range records {
-			events, err := r.Events()
-			if err != nil {
-				continue // of a later version; the views put it aside as well
-			}
-			for _, e := range events {
-				outcomes.Add(e)
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("the outcomes of the rules: %w", err)
-	}
-	return outcomes, nil
-}
-
 // profileOf reads a profile: a built-in one by name, a file with one, or the
 // output of writ model tune --json.
 func profileOf(name string) (retrieval.Profile, error) {
-	builtin := retrieval.Profiles()
-	if at := slices.IndexFunc(builtin, func(p retrieval.Profile) bool { return p.Name == name }); at >= 0 {
-		return builtin[at], nil
+	if p, found := tune.BuiltIn(name); found {
+		return p, nil
 	}
 	raw, err := os.ReadFile(name)
 	if err != nil {
 		var names []string
-		for _, p := range builtin {
+		for _, p := range retrieval.Profiles() {
 			names = append(names, p.Name)
 		}
 		return retrieval.Profile{}, fmt.Errorf("weights %q: neither a file nor one of %q: %w", name, names, err)
 	}
-	var tuned struct {
-		Best *retrieval.Profile `json:"best"`
-	}
-	if err := json.Unmarshal(raw, &tuned); err != nil {
-		return retrieval.Profile{}, fmt.Errorf("weights %s: %w", name, err)
-	}
-	p := retrieval.Profile{}
-	if tuned.Best != nil {
-		p = *tuned.Best
-	} else if err := json.Unmarshal(raw, &p); err != nil {
+	p, err := tune.ParseProfile(raw, filepath.Base(name))
+	if err != nil {
 		return p, fmt.Errorf("weights %s: %w", name, err)
-	}
-	if p.Fusion != retrieval.FusionRRF && p.Fusion != retrieval.FusionConvex {
-		return p, fmt.Errorf("weights %s: its Fusion is %q, must be %q or %q", name, p.Fusion, retrieval.FusionRRF, retrieval.FusionConvex)
-	}
-	if p.Name == "" {
-		p.Name = filepath.Base(name)
 	}
 	return p, nil
 }

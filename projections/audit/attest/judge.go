@@ -8,6 +8,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/glob"
 )
 
 // Policy is what is asked of each changed file.
@@ -23,6 +24,16 @@ type Policy struct {
 	Tests bool
 	// Except tells the files of which nothing is asked.
 	Except func(path string) bool
+}
+
+// Matching tells the files that one of the patterns names, as Except does; nil for
+// no pattern. Its error is that of a pattern.
+func Matching(patterns []string) (func(path string) bool, error) {
+	if len(patterns) == 0 {
+		return nil, nil
+	}
+	globs, err := glob.ParseAll(patterns)
+	return func(path string) bool { return glob.Any(globs, path) }, err
 }
 
 // Finding is what became of one changed file.

@@ -39,7 +39,17 @@ func (r Repository) Git(ctx context.Context, args ...string) (string, error) {
 	return r.git(ctx, nil, args...)
 }
 
+// Output is git's answer as it is, or what it complains of.
+func (r Repository) Output(ctx context.Context, args ...string) (string, error) {
+	return r.output(ctx, nil, args...)
+}
+
 func (r Repository) git(ctx context.Context, in io.Reader, args ...string) (string, error) {
+	out, err := r.output(ctx, in, args...)
+	return strings.TrimSuffix(out, "\n"), err
+}
+
+func (r Repository) output(ctx context.Context, in io.Reader, args ...string) (string, error) {
 	c := exec.CommandContext(ctx, "git", append([]string{"--no-replace-objects", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false"}, args...)...)
 	c.Dir, c.Env, c.Stdin = r.Dir, append(slices.Clone(r.Env), "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C"), in
 	var out, complaint bytes.Buffer
@@ -50,7 +60,7 @@ func (r Repository) git(ctx context.Context, in io.Reader, args ...string) (stri
 		}
 		return "", err
 	}
-	return strings.TrimSuffix(out.String(), "\n"), nil
+	return out.String(), nil
 }
 
 // Difference reads what a commit changed against its parents, or with a range

@@ -15,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/writbus/writ/bus"
@@ -41,6 +42,27 @@ func Streams(ctx context.Context, log Log, streams []schemas.Stream, places []st
 	}
 	all.Wait()
 	return reports, errors.Join(errs...)
+}
+
+// signs are what records about passkeys, and signed ones, have in their text.
+var signs = [][]byte{[]byte("passkey"), []byte("credential_id"), []byte(`"signed":`)}
+
+// Signatures hands over the events of a stream's records that are about passkeys or
+// signed. Records that cannot be decoded or are missing are left out: Streams names
+// them.
+func Signatures(ctx context.Context, log Log, s schemas.Stream, take func(schemas.Event)) error {
+	return log.Follow(ctx, s, 0, bus.FollowOptions{MaxBatch: 4096, UntilEnd: true, Unparsed: true}, func(records []schemas.Record) error {
+		for _, r := range records {
+			if !slices.ContainsFunc(signs, func(sign []byte) bool { return bytes.Contains(r.Message.Body, sign) }) {
+				continue
+			}
+			events, _ := r.Events()
+			for _, e := range events {
+				take(e)
+			}
+		}
+		return nil
+	})
 }
 
 // Copies holds a file of copies that left a log against what was signed of them; is

@@ -6,23 +6,17 @@ import (
 	"strings"
 	"time"
 
+	"github.com/writbus/writ/observer/replay"
 	"github.com/writbus/writ/schemas"
 )
 
 // Moment reads a time as people write it.
 func (a *Client) Moment(what, text string) (time.Time, error) {
-	if text == "" {
-		return time.Time{}, nil
+	at, ok := replay.Moment(text, a.Env.Now())
+	if !ok {
+		return at, Usage(fmt.Sprintf("%s: %q is no time", what, text), "Write 2026-01-31, 2026-01-31T15:04:05Z, or how long ago, such as 15m.")
 	}
-	if ago, err := time.ParseDuration(text); err == nil {
-		return a.Env.Now().Add(-ago.Abs()), nil
-	}
-	for _, layout := range []string{time.RFC3339Nano, "2006-01-02 15:04:05", "2006-01-02 15:04", time.DateOnly} {
-		if t, err := time.ParseInLocation(layout, text, time.Local); err == nil {
-			return t, nil
-		}
-	}
-	return time.Time{}, Usage(fmt.Sprintf("%s: %q is no time", what, text), "Write 2026-01-31, 2026-01-31T15:04:05Z, or how long ago, such as 15m.")
+	return at, nil
 }
 
 // Then is a place in the past, as people write it: a record's sequence or a

@@ -17,7 +17,6 @@ import (
 	"github.com/writbus/writ/projections/audit/commit"
 	"github.com/writbus/writ/schemas"
 	"github.com/writbus/writ/schemas/atomicfile"
-	"github.com/writbus/writ/schemas/glob"
 )
 
 // attests are the commands about statements on commits.
@@ -228,12 +227,8 @@ func (f attestFlags) policy() (p attest.Policy, err error) {
 		}
 		p.Rungs = ladder[at:]
 	}
-	if len(f.except) > 0 {
-		globs, err := glob.ParseAll(f.except)
-		if err != nil {
-			return p, client.Usage("attest verify: --except: "+err.Error(), "Use patterns such as docs/** or *.md.")
-		}
-		p.Except = func(path string) bool { return glob.Any(globs, path) }
+	if p.Except, err = attest.Matching(f.except); err != nil {
+		return p, client.Usage("attest verify: --except: "+err.Error(), "Use patterns such as docs/** or *.md.")
 	}
 	return p, nil
 }

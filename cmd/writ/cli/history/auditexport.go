@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/writbus/writ/cmd/writ/cli/client"
+	"github.com/writbus/writ/observer/replay"
+	"github.com/writbus/writ/projections/audit/evidence"
 	"github.com/writbus/writ/projections/audit/report"
 	"github.com/writbus/writ/schemas"
 	"github.com/writbus/writ/schemas/atomicfile"
@@ -126,10 +128,8 @@ func (a *app) evidenceOf(ctx context.Context, what string) (report.Evidence, err
 	}
 	e := report.Evidence{OK: v.OK, Records: v.records(), Findings: v.Problems}
 	for _, s := range v.Streams {
-		for i := 0; i < len(s.Findings); {
-			n := removedTogether(s.Findings[i:])
-			e.Findings = append(e.Findings, string(s.Stream)+": "+findingsText(client.Style{}, s.Findings[i:i+n]))
-			i += n
+		for _, line := range evidence.Lines(s.Findings) {
+			e.Findings = append(e.Findings, string(s.Stream)+": "+line.String())
 		}
 		for _, p := range s.Problems {
 			e.Findings = append(e.Findings, string(s.Stream)+": "+p)
@@ -160,18 +160,14 @@ func (a *app) collectActs(ctx context.Context, what string, f exportFlags, r *re
 		return client.Explain(what, err)
 	}
 	defer s.Close()
-	var cursors []*cursor
+	var requests []schemas.ReplayRequest
 	for _, stream := range streams {
-		cursors = append(cursors, &cursor{service: s, request: schemas.ReplayRequest{Stream: stream, Session: f.session, Until: r.To}})
+		requests = append(requests, schemas.ReplayRequest{Stream: stream, Session: f.session, Until: r.To})
 	}
 	collected := report.NewCollector()
-	for {
-		e, more, err := earliest(ctx, cursors)
+	for e, err := range replay.Merged(ctx, pagesOf(s), requests...) {
 		if err != nil {
 			return client.Explain(what, err)
-		}
-		if !more {
-			break
 		}
 		collected.Add(e, outside(e.Time, r.From))
 	}

@@ -2,7 +2,6 @@ package history
 
 import (
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/cmd/writ/cli/client"
+	"github.com/writbus/writ/observer/replay"
 	"github.com/writbus/writ/projections/audit/evidence"
 	"github.com/writbus/writ/projections/audit/verify"
 	"github.com/writbus/writ/schemas"
@@ -268,18 +268,7 @@ const maxProof = 64 << 20
 func (a *app) showProven(p evidence.Proven) error {
 	var events []schemas.ReplayEvent
 	if p.Record != nil {
-		decoded, err := p.Record.Events()
-		for _, e := range decoded {
-			shown, err := replayEvent(e)
-			if err != nil {
-				return err
-			}
-			events = append(events, shown)
-		}
-		if err != nil { // the record is proven, whether this build understands it or not
-			data, _ := json.Marshal(p.Record.Message.Body)
-			events = []schemas.ReplayEvent{{Position: schemas.Position{Stream: p.Record.Stream, Seq: p.Record.Seq}, ID: p.Record.ID(), Data: data, Undecodable: err.Error()}}
-		}
+		events = replay.Show(*p.Record) // it is proven, whether this build understands it or not
 	}
 	if a.JSON {
 		return a.PrintJSON(struct {

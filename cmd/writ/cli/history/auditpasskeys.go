@@ -1,12 +1,10 @@
 package history
 
 import (
-	"bytes"
 	"context"
 	"maps"
 	"slices"
 
-	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/writ/cli/client"
 	"github.com/writbus/writ/enforcement/passkey"
 	"github.com/writbus/writ/projections/audit/evidence"
@@ -19,42 +17,21 @@ import (
 func checkSignatures(ctx context.Context, log verify.Log) (passkey.Report, evidence.Persons, error) {
 	var a passkey.Audit
 	var persons evidence.Persons
-	err := eventsAbout(ctx, log, schemas.StreamArtifacts, func(e schemas.Event) {
+	err := verify.Signatures(ctx, log, schemas.StreamArtifacts, func(e schemas.Event) {
 		if e.Aggregate == schemas.Passkeys() {
 			a.Passkey(e)
 		}
 	})
 	if err == nil {
-		err = eventsAbout(ctx, log, schemas.StreamSessions, func(e schemas.Event) {
+		err = verify.Signatures(ctx, log, schemas.StreamSessions, func(e schemas.Event) {
 			a.Session(e)
 			persons.Count(e)
 		})
 	}
 	if err == nil {
-		err = eventsAbout(ctx, log, schemas.StreamRules, persons.Count)
+		err = verify.Signatures(ctx, log, schemas.StreamRules, persons.Count)
 	}
 	return a.Report(), persons, err
-}
-
-// eventsAbout hands over the events of the records that name passkeys or are signed. A record
-// that cannot be decoded, or that is missing, the comparison with what was signed
-// names.
-func eventsAbout(ctx context.Context, log verify.Log, stream schemas.Stream, take func(schemas.Event)) error {
-	return log.Follow(ctx, stream, 0, bus.FollowOptions{MaxBatch: 4096, UntilEnd: true, Unparsed: true}, func(records []schemas.Record) error {
-		for _, r := range records {
-			if !bytes.Contains(r.Message.Body, []byte("passkey")) && !bytes.Contains(r.Message.Body, []byte("credential_id")) && !bytes.Contains(r.Message.Body, []byte(`"signed":`)) {
-				continue
-			}
-			events, err := r.Events()
-			if err != nil {
-				continue
-			}
-			for _, e := range events {
-				take(e)
-			}
-		}
-		return nil
-	})
 }
 
 // showPersons says who signed, nothing where nobody did.

@@ -185,14 +185,14 @@ func (a *app) showVerified(v verified) {
 			mark, said = st.Dim("·"), "empty"
 		}
 		a.Printf("%s %-16s %s\n", mark, r.Stream, client.JoinNonEmpty(", ", said, client.Plural(int(r.Records), "record", "records"), client.Plural(r.Checkpoints, "checkpoint holds", "checkpoints hold"), sinceText(r), unsignedText(r)))
-		for i, lines := 0, 0; i < len(r.Findings); lines++ {
-			if lines == shownFindings {
-				a.Printf("    and %s; --json lists all\n", client.Plural(len(r.Findings)-i, "more", "more"))
+		left := len(r.Findings)
+		for i, line := range evidence.Lines(r.Findings) {
+			if i == shownFindings {
+				a.Printf("    and %s; --json lists all\n", client.Plural(left, "more", "more"))
 				break
 			}
-			n := removedTogether(r.Findings[i:])
-			a.Printf("    %s\n", findingsText(st, r.Findings[i:i+n]))
-			i += n
+			a.Printf("    %s %s\n", st.Red(string(line.Change)+":"), line.Text)
+			left -= line.Of
 		}
 		if n := len(r.Lost); n > 0 {
 			a.Printf("    %s\n", st.Yellow(fmt.Sprintf("%s from %d to %d: damaged, and given up by writ repair, as the log says", client.Plural(n, "record lost", "records lost"), r.Lost[0].Seq, r.Lost[n-1].Seq)))
@@ -236,37 +236,4 @@ func unsignedText(r evidence.Report) string {
 		return ""
 	}
 	return client.Plural(int(r.Unsigned), "record after the last of them", "records after the last of them")
-}
-
-// removedTogether counts the findings at the front that name records removed one
-// after the other; 1 where there are too few to be told together.
-func removedTogether(all []evidence.Finding) int {
-	n := 0
-	for n < len(all) && all[n].Change == evidence.Removed && all[n].Seq == all[0].Seq+uint64(n) {
-		n++
-	}
-	if n <= 3 {
-		return 1
-	}
-	return n
-}
-
-func findingsText(st client.Style, all []evidence.Finding) string {
-	first, last := all[0], all[len(all)-1]
-	if len(all) == 1 {
-		return findingText(st, first)
-	}
-	return fmt.Sprintf("%s records %d to %d, events %s to %s", st.Red(string(first.Change)+":"), first.Seq, last.Seq, first.ID, last.ID)
-}
-
-func findingText(st client.Style, f evidence.Finding) string {
-	id := f.ID
-	if id == "" {
-		id = "(without an id)"
-	}
-	text := fmt.Sprintf("%s record %d, event %s", st.Red(string(f.Change)+":"), f.Seq, id)
-	if f.Change == evidence.Moved {
-		text += fmt.Sprintf(", signed as record %d", f.Was)
-	}
-	return text
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/writbus/writ/cmd/writ/cli/client"
 	"github.com/writbus/writ/observer/journal/table"
+	"github.com/writbus/writ/observer/replay"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -178,30 +179,22 @@ func exportRows(ctx context.Context, s client.Service, w io.Writer, streams []sc
 		if last > 0 {
 			end = min(end, last)
 		}
-		c := &cursor{service: s, request: base}
-		c.request.Stream = stream
-		for {
-			e, err := c.head(ctx)
+		base.Stream = stream
+		for e, err := range replay.Merged(ctx, pagesOf(s), base) {
 			if err != nil {
 				return n, err
 			}
-			if e == nil || e.Position.Seq > end {
+			if e.Position.Seq > end {
 				break
 			}
-			for _, e := range c.page {
-				if e.Position.Seq > end {
-					break
-				}
-				line, err := marshal(table.RowOf(e))
-				if err != nil {
-					return n, err
-				}
-				if _, err := w.Write(append(line, '\n')); err != nil {
-					return n, err
-				}
-				n++
+			line, err := replay.Marshal(table.RowOf(e))
+			if err != nil {
+				return n, err
 			}
-			c.page = nil
+			if _, err := w.Write(append(line, '\n')); err != nil {
+				return n, err
+			}
+			n++
 		}
 	}
 	return n, nil

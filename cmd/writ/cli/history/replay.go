@@ -1,14 +1,11 @@
 package history
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"math"
 	"os"
 	"os/signal"
-	"slices"
 	"strings"
 	"time"
 
@@ -17,6 +14,7 @@ import (
 
 	"github.com/writbus/writ/cmd/writ/cli/agents"
 	"github.com/writbus/writ/cmd/writ/cli/client"
+	"github.com/writbus/writ/observer/replay"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -131,30 +129,26 @@ func (a *app) replay(ctx context.Context, what string, f replayFlags) error {
 	if err != nil {
 		return client.Explain(what, err)
 	}
-	var cursors []*cursor
+	var requests []schemas.ReplayRequest
 	for _, stream := range streams {
-		c := &cursor{service: s, request: base}
+		r := base
 		if end := ends[stream]; end > uint64(f.limit) {
-			c.request.After = end - uint64(f.limit)
+			r.After = end - uint64(f.limit)
 		}
-		c.request.Stream = stream
-		cursors = append(cursors, c)
+		r.Stream = stream
+		requests = append(requests, r)
 	}
-	said, err := asWritten(f.text)
-	if err != nil {
-		return err
-	}
-	shown, pace := 0, pacer{speed: f.speed, longest: f.maxPause}
+	says := replay.Says(f.text)
+	shown, pace := 0, replay.Pacer{Speed: f.speed, Longest: f.maxPause}
 	var kept []schemas.ReplayEvent // the latest, where only they are shown
-	for {
-		e, more, err := earliest(ctx, cursors)
+	for e, err := range replay.Merged(ctx, pagesOf(s), requests...) {
 		if err != nil {
 			return client.Explain(what, err)
 		}
-		if !more || (f.limit > 0 && shown == f.limit) || last > 0 && e.Position.Seq > last {
+		if (f.limit > 0 && shown == f.limit) || last > 0 && e.Position.Seq > last {
 			break
 		}
-		if !namesRule(e, f.rule) || !bytes.Contains(bytes.ToLower(e.Data), said) {
+		if !replay.NamesRule(e, f.rule) || !says(e) {
 			continue
 		}
 		if f.latest && f.limit > 0 {
@@ -163,7 +157,7 @@ func (a *app) replay(ctx context.Context, what string, f replayFlags) error {
 			}
 			continue
 		}
-		if err := pace.wait(ctx, e.Time); err != nil {
+		if err := wait(ctx, pace.Pause(e.Time)); err != nil {
 			return nil //nolint:nilerr // Ctrl-C ends a replay
 		}
 		shown++
@@ -186,15 +180,6 @@ func (a *app) replay(ctx context.Context, what string, f replayFlags) error {
 	return nil
 }
 
-// asWritten is a text as it stands within a string of JSON, in lower case.
-func asWritten(text string) ([]byte, error) {
-	written, err := json.Marshal(strings.ToLower(text))
-	if err != nil {
-		return nil, err
-	}
-	return written[1 : len(written)-1], nil
-}
-
 // ends are the last sequences of the streams, where the latest records are all
 // that is looked at.
 func ends(ctx context.Context, s client.Service, f replayFlags, base schemas.ReplayRequest) (map[schemas.Stream]uint64, error) {
@@ -211,24 +196,14 @@ func streamsOf(what string, f replayFlags) ([]schemas.Stream, error) {
 	if f.stream == "" {
 		return schemas.Streams(), nil
 	}
-	for _, stream := range schemas.Streams() {
-		if strings.EqualFold(f.stream, string(stream)) || strings.EqualFold("WRIT_"+f.stream, string(stream)) {
-			return []schemas.Stream{stream}, nil
-		}
+	if stream, ok := replay.Stream(f.stream); ok {
+		return []schemas.Stream{stream}, nil
 	}
 	return nil, client.Usage(fmt.Sprintf("%s: there is no stream %q", what, f.stream), fmt.Sprintf("The streams are %v.", schemas.Streams()))
 }
 
-// pacer waits between events as long as they were apart, times as fast.
-type pacer struct {
-	speed   float64
-	longest time.Duration
-	before  time.Time
-}
-
-// wait returns when the event of a time is due, or the error of ctx.
-func (p *pacer) wait(ctx context.Context, at time.Time) error {
-	pause := p.pause(at)
+// wait returns after a pause, or the error of ctx.
+func wait(ctx context.Context, pause time.Duration) error {
 	if pause <= 0 {
 		return ctx.Err()
 	}
@@ -242,87 +217,11 @@ func (p *pacer) wait(ctx context.Context, at time.Time) error {
 	}
 }
 
-// pause is how long an event comes after the one before.
-func (p *pacer) pause(at time.Time) time.Duration {
-	before := p.before
-	p.before = at
-	if p.speed == 0 || before.IsZero() || !at.After(before) {
-		return 0
+// pagesOf asks the daemon for pages of the log.
+func pagesOf(s client.Service) replay.Pages {
+	return func(ctx context.Context, r schemas.ReplayRequest) (schemas.ReplayPage, error) {
+		return client.Call[schemas.ReplayPage](ctx, s, schemas.SvcReplay, r)
 	}
-	return min(time.Duration(float64(at.Sub(before))/p.speed), p.longest)
-}
-
-// namesRule says whether an event is about a rule: its own, one that decided,
-// or one that was shown, followed or broken.
-func namesRule(e schemas.ReplayEvent, rule string) bool {
-	if rule == "" || e.Aggregate.Kind == schemas.KindRule && e.Aggregate.ID == rule {
-		return true
-	}
-	var data any
-	return bytes.Contains(e.Data, []byte(rule)) && json.Unmarshal(e.Data, &data) == nil && holdsText(data, rule)
-}
-
-// holdsText looks for a value, not for a part of one: what a prompt says about
-// a rule is not about it.
-func holdsText(data any, text string) bool {
-	switch v := data.(type) {
-	case string:
-		return v == text
-	case []any:
-		return slices.ContainsFunc(v, func(one any) bool { return holdsText(one, text) })
-	case map[string]any:
-		for key, one := range v {
-			if key == text || holdsText(one, text) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// cursor reads one stream page by page.
-type cursor struct {
-	service client.Service
-	request schemas.ReplayRequest
-	page    []schemas.ReplayEvent
-	end     bool
-}
-
-// head is the cursor's next event, nil at the end.
-func (c *cursor) head(ctx context.Context) (*schemas.ReplayEvent, error) {
-	for len(c.page) == 0 && !c.end {
-		page, err := client.Call[schemas.ReplayPage](ctx, c.service, schemas.SvcReplay, c.request)
-		if err != nil {
-			return nil, err
-		}
-		c.page, c.end = page.Events, page.End || page.Next <= c.request.After
-		c.request.After = page.Next
-	}
-	if len(c.page) == 0 {
-		return nil, nil
-	}
-	return &c.page[0], nil
-}
-
-// earliest takes the event with the smallest time among the streams' next
-// ones. Within a stream the log's order stands.
-func earliest(ctx context.Context, cursors []*cursor) (schemas.ReplayEvent, bool, error) {
-	var from *cursor
-	for _, c := range cursors {
-		e, err := c.head(ctx)
-		if err != nil {
-			return schemas.ReplayEvent{}, false, err
-		}
-		if e != nil && (from == nil || e.Time.Before(from.page[0].Time)) {
-			from = c
-		}
-	}
-	if from == nil {
-		return schemas.ReplayEvent{}, false, nil
-	}
-	e := from.page[0]
-	from.page = from.page[1:]
-	return e, true, nil
 }
 
 // showEvent prints one event: a line for people, an object for programs.
@@ -330,7 +229,7 @@ func (a *app) showEvent(e schemas.ReplayEvent, withData bool) error {
 	return a.Print(e, func() {
 		st := a.Env.Style(a.Out)
 		name := fmt.Sprintf("%-20s", e.Type)
-		summary := summarise(e)
+		summary := replay.Summary(e)
 		switch {
 		case e.Undecodable != "":
 			name, summary = st.Red(name), e.Undecodable
@@ -346,85 +245,11 @@ func (a *app) showEvent(e schemas.ReplayEvent, withData bool) error {
 			seq += fmt.Sprintf(".%d", e.Position.Part)
 		}
 		a.Printf("%s %s %s %s\n", st.Dim(fmt.Sprintf("%6s %s", seq, e.Time.Local().Format("01-02 15:04:05.000"))),
-			name, st.Dim(fmt.Sprintf("%-6s", actorWord(e.Actor))), summary)
+			name, st.Dim(fmt.Sprintf("%-6s", replay.Actor(e.Actor))), summary)
 		if withData {
 			a.Printf("       %s\n", e.Data)
 		}
 	})
-}
-
-// actorWord says in one word who did something: the kind of actor, or the name
-// of an agent that the log gives no host of.
-func actorWord(text string) string {
-	actor := schemas.ParseActor(text)
-	if host, _, name := actor.Agent(); host == "" && name != "" {
-		return name
-	}
-	return string(actor.Kind())
-}
-
-// summaryFields are the fields of event data that say most, in this order.
-var summaryFields = []string{
-	"verdict", "rule", "tool", "gate", "to", "channel", "prompt", "reason", "source", "hook", "host", "phase",
-	"trigger", "path", "verb", "text", "title",
-}
-
-// summarise is the short form of an event's data: what of it fits a line.
-func summarise(e schemas.ReplayEvent) string {
-	var data map[string]any
-	if json.Unmarshal(e.Data, &data) != nil {
-		return ""
-	}
-	var parts []string
-	if e.Aggregate.Kind != schemas.KindSession && e.Aggregate.ID != "" {
-		parts = append(parts, e.Aggregate.ID)
-	}
-	for _, field := range summaryFields {
-		if text, ok := data[field].(string); ok && text != "" {
-			parts = append(parts, client.Shorten(client.OneLine(text), 60))
-		}
-	}
-	if rules, ok := data["rules"].([]any); ok {
-		parts = append(parts, shownIDs(rules)...)
-	}
-	if targets, ok := data["targets"].([]any); ok {
-		for _, t := range targets {
-			if target, ok := t.(map[string]any); ok {
-				parts = append(parts, targetName(target))
-			}
-		}
-	}
-	return client.Shorten(strings.Join(slices.Compact(parts), " · "), 160)
-}
-
-func shownIDs(rules []any) []string {
-	var ids []string
-	for _, r := range rules {
-		if rule, ok := r.(map[string]any); ok {
-			if id, ok := rule["id"].(string); ok {
-				ids = append(ids, id)
-			}
-		}
-	}
-	return ids
-}
-
-func targetName(target map[string]any) string {
-	for _, key := range []string{"rel", "path"} {
-		if text, ok := target[key].(string); ok && text != "" {
-			return text
-		}
-	}
-	return "?"
-}
-
-// marshal is JSON without HTML's escapes.
-func marshal(value any) (json.RawMessage, error) {
-	var buf bytes.Buffer
-	encoder := json.NewEncoder(&buf)
-	encoder.SetEscapeHTML(false)
-	err := encoder.Encode(value)
-	return bytes.TrimRight(buf.Bytes(), "\n"), err
 }
 
 func (a *app) sessionReplayCommand() *cobra.Command {

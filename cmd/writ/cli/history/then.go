@@ -11,6 +11,7 @@ import (
 
 	"github.com/writbus/writ/cmd/writ/cli/client"
 	"github.com/writbus/writ/enforcement/statediff"
+	"github.com/writbus/writ/observer/replay"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -119,15 +120,13 @@ func (a *app) diff(ctx context.Context, id string, from, to client.Then) error {
 
 // between reads the events after one record up to another, 0 for the end.
 func between(ctx context.Context, s client.Service, session string, after, last uint64) (all []schemas.ReplayEvent, err error) {
-	c := cursor{service: s, request: schemas.ReplayRequest{Stream: schemas.StreamSessions, Session: session, After: after}}
-	for {
-		e, err := c.head(ctx)
-		if err != nil || e == nil || last != 0 && e.Position.Seq > last {
+	for e, err := range replay.Merged(ctx, pagesOf(s), schemas.ReplayRequest{Stream: schemas.StreamSessions, Session: session, After: after}) {
+		if err != nil || last != 0 && e.Position.Seq > last {
 			return all, err
 		}
-		all = append(all, *e)
-		c.page = c.page[1:]
+		all = append(all, e)
 	}
+	return all, nil
 }
 
 func (a *app) showDifference(d difference, views [2]schemas.SessionView, events []schemas.ReplayEvent) {

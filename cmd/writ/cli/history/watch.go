@@ -3,7 +3,6 @@ package history
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"os/signal"
 	"sync"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/cmd/writ/cli/client"
+	"github.com/writbus/writ/observer/replay"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -111,38 +111,16 @@ func (a *app) followAll(ctx context.Context, reader follower, streams []schemas.
 }
 
 func (a *app) showRecord(r schemas.Record, f replayFlags) error {
-	events, err := r.Events()
-	if err != nil {
-		return a.showEvent(schemas.ReplayEvent{
-			Position: schemas.Position{Stream: r.Stream, Seq: r.Seq}, ID: r.ID(), Time: a.Env.Now(),
-			Type: schemas.Type(r.Message.Header.Get(schemas.HeaderType)), Undecodable: err.Error(),
-		}, false)
-	}
-	for _, e := range events {
-		if (f.session != "" && e.Aggregate.ID != f.session) || (f.eventType != "" && string(e.Type()) != f.eventType) {
+	for _, e := range replay.Show(r) {
+		switch {
+		case e.Undecodable != "":
+			e.Time = a.Env.Now()
+		case f.session != "" && e.Aggregate.ID != f.session, f.eventType != "" && string(e.Type) != f.eventType, !replay.NamesRule(e, f.rule):
 			continue
 		}
-		shown, err := replayEvent(e)
-		if err != nil {
-			return err
-		}
-		if !namesRule(shown, f.rule) {
-			continue
-		}
-		if err := a.showEvent(shown, f.data); err != nil {
+		if err := a.showEvent(e, f.data); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func replayEvent(e schemas.Event) (schemas.ReplayEvent, error) {
-	data, err := marshal(e.Data)
-	if err != nil {
-		return schemas.ReplayEvent{}, fmt.Errorf("event %s: %w", e.ID, err)
-	}
-	return schemas.ReplayEvent{
-		Position: e.Position, ID: e.ID, Type: e.Type(), Time: e.Time, Aggregate: e.Aggregate, Actor: e.Actor.String(),
-		CausationID: e.CausationID, CorrelationID: e.CorrelationID, Version: e.StoredVersion, Data: data,
-	}, nil
 }
