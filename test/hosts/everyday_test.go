@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -17,6 +18,10 @@ const everyday = "testdata/everyday.txt"
 // atOnce is how many of them a model asks for in one answer: an agent that looks
 // for loops takes many short ones for one.
 const atOnce = 10
+
+// ownWords are an agent's about a run: which process it was, how long it took,
+// and that a hook has changed the command.
+var ownWords = regexp.MustCompile(`<shellId: \d+|Process Group PGID: \d+|Wall time [\d.]+ seconds|"chunk_id":"\w+"|"wall_time_seconds":[\d.e-]+|\s*\[System\] Tool input parameters were modified by a hook before execution\.`)
 
 // TestEverydayCommands: what an agent's model is told of commands that only read
 // is the same with Writ as without, and so is the project afterwards.
@@ -75,7 +80,7 @@ func looks(r *rig, commands []string) (results []string, files string) {
 	r.model.Scripts = map[string][]script.Reply{prompt: append(steps, script.Reply{Text: "That is what there is."})}
 	_, results = r.turn(prompt)
 	for i, result := range results {
-		results[i] = strings.ReplaceAll(result, filepath.Dir(r.project), "")
+		results[i] = strings.TrimSpace(ownWords.ReplaceAllString(strings.ReplaceAll(result, filepath.Dir(r.project), ""), ""))
 	}
 	var all strings.Builder
 	err := filepath.WalkDir(r.project, func(path string, d fs.DirEntry, err error) error {
