@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -44,6 +45,7 @@ func startWith(t testing.TB, data, project string, change func(*config.Settings)
 	settings := config.DefaultSettings()
 	settings.DataDir, settings.Durability, settings.MemoryLimit = data, "interval", 0
 	settings.ShippedRules = false     // most tests bring their own
+	settings.Embedder = "static"      // what most tests ask, the table finds as well, in a part of the time
 	settings.HookBudget = time.Minute // what is decided must not depend on the machine's speed
 	settings.AuditEvery = time.Hour   // nor what is signed when
 	change(&settings)
@@ -122,8 +124,46 @@ func put(t testing.TB, path, content string) {
 }
 
 // shippedWorld has the rules that come with the program.
-func shippedWorld(t *testing.T) *world {
-	return startWith(t, t.TempDir(), newProject(t, "mode: work\n"), func(s *config.Settings) { s.ShippedRules = true })
+func shippedWorld(t *testing.T) *world { return shippedFor(t, newProject(t, "mode: work\n")) }
+
+// shippedFor is a daemon for a project whose corpus is the shipped rules. They are
+// imported once: each test has a copy of the data directory.
+func shippedFor(t *testing.T, project string) *world {
+	t.Helper()
+	with := func(s *config.Settings) { s.ShippedRules = true }
+	imported.once.Do(func() {
+		if imported.dir, imported.err = os.MkdirTemp("", "writ-shipped-"); imported.err != nil {
+			return
+		}
+		w := startWith(t, imported.dir, newProject(t, ""), with)
+		w.send("SessionStart", map[string]any{"session_id": "s0", "source": "startup"}) // it waits for the rules
+		imported.err = w.stop()
+	})
+	data := t.TempDir()
+	if err := errors.Join(imported.err, os.CopyFS(data, os.DirFS(imported.dir))); err != nil {
+		t.Fatal(err)
+	}
+	err := filepath.WalkDir(data, func(path string, entry fs.DirEntry, err error) error {
+		return errors.Join(err, os.Chmod(path, 0o700)) // a copy is readable by others
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return startWith(t, data, project, with)
+}
+
+// imported is a data directory with the shipped rules.
+var imported struct {
+	once sync.Once
+	dir  string
+	err  error
+}
+
+// usualWorld has the embedder that the settings have by default.
+func usualWorld(t *testing.T, shipped bool) *world {
+	return startWith(t, t.TempDir(), newProject(t, "mode: work\n"), func(s *config.Settings) {
+		s.ShippedRules, s.Embedder = shipped, config.DefaultSettings().Embedder
+	})
 }
 
 func newWorld(t *testing.T) *world { return start(t, t.TempDir(), newProject(t, "mode: work\n")) }
@@ -618,7 +658,7 @@ func (w *world) forgetIDs(s schemas.Stream) {
 }
 
 func TestRuleIsFoundAfterItsImportIsAcknowledged(t *testing.T) {
-	w := newWorld(t)
+	w := usualWorld(t, false)
 	file := schemas.RuleFile{Path: "ZEB-STRIPE-001.md", Content: `---
 id: ZEB-STRIPE-001
 title: Paint stripes

@@ -18,14 +18,15 @@ func TestEmbedderIsASetting(t *testing.T) {
 		return answer
 	}
 	data, project := t.TempDir(), newProject(t, "")
-	w := startWith(t, data, project, func(s *config.Settings) { s.Embedder, s.ShippedRules = "none", true })
+	w := startWith(t, data, project, func(s *config.Settings) { s.Embedder = "none" })
+	w.changed(schemas.RuleChangeRequest{Act: schemas.RuleAdd, Content: ruleText("ZOO-SQL-001", "Bind what users enter to the parameters of an SQL query.")})
 	if a := ask(w); a.Embedder != "none" || a.Problem != "" {
 		t.Errorf("%s %s", a.Embedder, a.Problem)
 	}
 	if err := w.stop(); err != nil {
 		t.Fatal(err)
 	}
-	w = startWith(t, data, project, func(s *config.Settings) { s.Embedder, s.ShippedRules = "static", true })
+	w = startWith(t, data, project, func(s *config.Settings) { s.Embedder = "static" })
 	if a := ask(w); !strings.HasPrefix(a.Embedder, "static") || a.Rules[0].Why.Vector == 0 {
 		t.Errorf("after a change of the embedder: %s, %+v", a.Embedder, a.Rules)
 	}
@@ -33,7 +34,7 @@ func TestEmbedderIsASetting(t *testing.T) {
 		t.Fatal(err)
 	}
 	w = startWith(t, data, project, func(s *config.Settings) {
-		s.Embedder, s.EmbedderModel, s.ShippedRules = "http://127.0.0.1:1/v1", "m", true
+		s.Embedder, s.EmbedderModel = "http://127.0.0.1:1/v1", "m"
 	})
 	if a := ask(w); a.Embedder != "none" || a.Problem == "" || len(a.Rules) == 0 {
 		t.Errorf("an endpoint that is not there: %s %q", a.Embedder, a.Problem)
@@ -41,15 +42,8 @@ func TestEmbedderIsASetting(t *testing.T) {
 	if err := w.stop(); err != nil {
 		t.Fatal(err)
 	}
-	w = startWith(t, data, project, func(s *config.Settings) { s.Embedder, s.ShippedRules = "crystal-ball", true })
+	w = startWith(t, data, project, func(s *config.Settings) { s.Embedder = "crystal-ball" })
 	if a := ask(w); a.Embedder != "none" || !strings.Contains(a.Problem, "crystal-ball") || len(a.Rules) == 0 {
 		t.Errorf("an embedder that is not there: %s %q", a.Embedder, a.Problem)
-	}
-	if err := w.stop(); err != nil {
-		t.Fatal(err)
-	}
-	w = startWith(t, data, project, func(s *config.Settings) { s.Embedder, s.ShippedRules = "none", false })
-	if a := ask(w); len(a.Rules) > 0 {
-		t.Errorf("without the shipped rules: %+v", a.Rules)
 	}
 }

@@ -138,7 +138,7 @@ func TestWhatACommandLeftRunningIsFoundLater(t *testing.T) {
 // TestLinesThatAnUnnamedProgramChangedAreChecked: of a file that git knew, the
 // lines that a script changed are checked, and what stood there is not.
 func TestLinesThatAnUnnamedProgramChangedAreChecked(t *testing.T) {
-	w := startWith(t, t.TempDir(), newProject(t, "mode: conversation\n"), func(s *config.Settings) { s.ShippedRules = true })
+	w := shippedFor(t, newProject(t, "mode: conversation\n"))
 	const old = "import subprocess\n\n\ndef run(command):\n    return subprocess.run(f\"ls {command}\", shell=True)\n"
 	file := filepath.Join(w.project, "run.py")
 	put(t, file, old)

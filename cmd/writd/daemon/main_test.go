@@ -26,5 +26,9 @@ func TestMain(m *testing.M) {
 			}
 		}
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	if imported.dir != "" {
+		_ = os.RemoveAll(imported.dir)
+	}
+	os.Exit(code)
 }

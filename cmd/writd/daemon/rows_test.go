@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -24,7 +23,7 @@ func ByEmail(db *sql.DB, email string) (*sql.Rows, error) {
 // TestReadingBringsRulesWhereCodeIsJudged: in review and debug, not elsewhere.
 func TestReadingBringsRulesWhereCodeIsJudged(t *testing.T) {
 	t.Parallel()
-	w := startWith(t, t.TempDir(), newProject(t, ""), func(s *config.Settings) { s.ShippedRules = true })
+	w := shippedFor(t, newProject(t, ""))
 	put(t, filepath.Join(w.project, "go.mod"), "module m\n")
 	put(t, filepath.Join(w.project, "store.go"), leaky)
 	for session, mode := range map[string]string{"r1": "review", "c1": "conversation"} {
@@ -105,7 +104,7 @@ func TestACompactionLeavesTheModelWhereItWas(t *testing.T) {
 // sub-agent with another event.
 func TestSubagentsAreToldTheirRoleAndRules(t *testing.T) {
 	t.Parallel()
-	w := startWith(t, t.TempDir(), newProject(t, "mode: conversation\n"), func(s *config.Settings) { s.ShippedRules = true })
+	w := shippedFor(t, newProject(t, "mode: conversation\n"))
 	r := w.send("PreToolUse", map[string]any{"tool_name": "Agent", "tool_use_id": "t1", "tool_input": map[string]any{
 		"subagent_type": "general-purpose", "description": "Implement the lookup", "prompt": "The login query is built by concatenating the e-mail address into the SQL string. Bind it.",
 	}})

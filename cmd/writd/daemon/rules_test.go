@@ -453,7 +453,7 @@ func TestCompressIsRepeatable(t *testing.T) {
 
 // TestTheShippedCorpusIsClean: no error, and no warning either.
 func TestTheShippedCorpusIsClean(t *testing.T) {
-	w := shippedWorld(t)
+	w := usualWorld(t, true)
 	reply, err := call[schemas.RuleValidateReply](w, w.hook, schemas.SvcRuleValidate, schemas.RuleValidateRequest{})
 	if err != nil {
 		t.Fatal(err)

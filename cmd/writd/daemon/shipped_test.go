@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/writbus/writ/cmd/internal/config"
+	"github.com/writbus/writ/retrieval"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -14,7 +15,7 @@ import (
 func TestShippedRulesAreBackWhenTheSettingIsGone(t *testing.T) {
 	data, project := t.TempDir(), newProject(t, "mode: work\n")
 	with := func(shipped bool) *world {
-		w := startWith(t, data, project, func(s *config.Settings) { s.ShippedRules = shipped })
+		w := startWith(t, data, project, func(s *config.Settings) { s.ShippedRules, s.Embedder = shipped, "none" })
 		w.send("SessionStart", map[string]any{"source": "startup"}) // it waits for the rules
 		return w
 	}
@@ -46,6 +47,9 @@ func TestShippedRulesAreBackWhenTheSettingIsGone(t *testing.T) {
 	w = with(false)
 	if left := ids(w); len(left) > 0 {
 		t.Errorf("%d are left: %v", len(left), left)
+	}
+	if a, err := call[retrieval.Answer](w, w.hook, schemas.SvcRetrieve, schemas.RetrieveRequest{Query: "an SQL query string is concatenated from user input"}); err != nil || len(a.Rules) > 0 {
+		t.Errorf("without the shipped rules: %+v, %v", a.Rules, err)
 	}
 	for _, id := range []string{edited, "SQL-MIGR-ADDITIVE-001"} {
 		log := w.logOf(id)
