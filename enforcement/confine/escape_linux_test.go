@@ -458,29 +458,6 @@ func TestAbstractSocketsOutsideAreOutOfReach(t *testing.T) {
 	}
 }
 
-// TestFileSystemsChangeNothingBehindTheHold: what one makes or closes by a request on
-// a descriptor that is only read is no write to Landlock.
-func TestFileSystemsChangeNothingBehindTheHold(t *testing.T) {
-	needLandlock(t)
-	if _, err := exec.LookPath("python3"); err != nil {
-		t.Skip("python3 is not installed")
-	}
-	t.Parallel()
-	script := `
-import fcntl, os
-for request in ` + strings.ReplaceAll(strings.Trim(fmt.Sprint(append(subvolumes, ioctlVerity)), "[]"), " ", ", ") + `:
-    try: fcntl.ioctl(os.open('.', os.O_RDONLY), request, bytes(1024)); print('done')
-    except OSError as e: print(e.errno)
-`
-	w := newWorld(t, os.Geteuid())
-	for _, profile := range []Profile{ReadOnly, Implementation} {
-		out, _ := w.result(w.confined(w.options(profile, "/bin/sh", "-c", python, "sh", script)))
-		if want := strings.Repeat("1\n", len(subvolumes)+1); out != want { // EPERM, and not that of a file system without them
-			t.Errorf("%s: %s", profile, out)
-		}
-	}
-}
-
 // TestNoCapabilityIsInherited: root hands on what it may inherit, and the hold bounds
 // that as well.
 func TestNoCapabilityIsInherited(t *testing.T) {

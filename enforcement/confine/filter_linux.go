@@ -56,7 +56,7 @@ const (
 // a terminal, foreign system calls, io_uring, what file systems change behind Landlock,
 // datagram sockets with a path, which send without connecting (the kernel makes raw ones
 // such, too), and limits of other processes, which end one or
-// keep it from starting others. With keep, connections are notified, and with modes
+// keep it from starting others. With keep, connections and what listens are notified, and with modes
 // what changes the mode or owner of a file: extended attributes, one of which is
 // another way to write the mode, are then what the file system has none of.
 func filter(keep, modes bool) []instruction {
@@ -79,6 +79,7 @@ func filter(keep, modes bool) []instruction {
 	others := refuse(syscall.EPERM)
 	if keep {
 		on(syscall.SYS_CONNECT, notify)
+		on(syscall.SYS_LISTEN, notify)
 		others = notify
 	}
 	on(sysIOUringSetup, refuse(syscall.EPERM))
