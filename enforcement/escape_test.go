@@ -145,6 +145,9 @@ func TestInspectSeesReadingOfWritsData(t *testing.T) {
 		"cp -r ~/.local/state /tmp/x", "rsync -a ~/.local/state/ /tmp/x", "zip -r /tmp/x ~/.local", "diff -r ~/.local /tmp/x",
 		"find ~ -name admin.json -exec cat {} +", "find ~ -name admin.json | xargs cat", "cat $(find ~ -name admin.json)",
 		"for f in $(find ~ -name admin.json); do cat $f; done", "ln -s ~/.local/state/writ /tmp/l",
+		"cat /proc/self/root" + layout.DataDir + "/x", "cat /proc/thread-self/root" + layout.DataDir + "/x", "cat /proc/self/task/1/root" + layout.DataDir + "/x",
+		"cat /proc/1/root" + layout.DataDir + "/x", "cat /proc/self/cwd/.." + layout.DataDir + "/x", "cd /proc; cat self/root" + layout.DataDir + "/x",
+		"cat /proc/self/root/proc/self/root" + layout.DataDir + "/x", "grep -r . /proc/self/root" + layout.Home,
 	} {
 		if got := Inspect(layout, "/p", command, nil, readlink); len(got.Private) == 0 {
 			t.Errorf("%s: reads nothing of Writ's: %v", command, got.Effect)
@@ -156,6 +159,24 @@ func TestInspectSeesReadingOfWritsData(t *testing.T) {
 	} {
 		if got := Inspect(layout, "/p", command, nil, readlink); len(got.Private) > 0 {
 			t.Errorf("%s: reads %v", command, got.Private)
+		}
+	}
+}
+
+// TestPlainLinesReadWhereNoLinkIsLaid: what a plain line names is read as it was judged
+// in the project and in the system's own folders alone; elsewhere a link may be laid
+// meanwhile, so that such a line is held, if it reads what is in files.
+func TestPlainLinesReadWhereNoLinkIsLaid(t *testing.T) {
+	layout, readlink := escapeLayout()
+	for command, plain := range map[string]bool{
+		"cat main.go": true, "cat /p/src/main.go | head -3": true, "cd src && cat main.go": true, "grep -rn x src /etc/hosts": true, "cat /proc/cpuinfo": true, "cat /usr/include/a.h": true,
+		"ls /tmp": true, "cd /tmp && ls": true, "test -f /tmp/x": true, "echo /tmp/x": true, "git show HEAD:src/main.go": true, "git diff --no-index /dev/null main.go": true,
+		"docker compose -f /srv/app/compose.yml ps | grep x": true, "jq '.paths[\"/x\"]' a.json": true, "git log origin/main --since='2 days ago'": true, "cut -d/ -f1 notes.txt": true,
+		"cat /tmp/x": false, "cat " + layout.Home + "/notes.txt": false, "head -3 /var/tmp/x": false, "cd /tmp && cat x": false, "cd /tmp; cd x; wc -l y": false, "cat ../other/x": false,
+		"cat /proc/self/fd/3": false, "cat /proc/7/environ": false, "cat out/a": false, "docker ps; cat /tmp/x": false, "git diff --no-index main.go /tmp/x": false, "diff --from-file=/tmp/x a": false, "grep -f /tmp/x a": false,
+	} {
+		if got := Inspect(layout, "/p", command, nil, readlink); got.Plain != plain {
+			t.Errorf("%s: plain is %v (%s)", command, got.Plain, got.Effect)
 		}
 	}
 }

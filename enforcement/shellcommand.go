@@ -61,11 +61,12 @@ func Inspect(l Layout, dir, command string, vars map[string]string, readlink fun
 		}
 		vars[dataDirVariable] = l.DataDir
 	}
-	at := resolver{dir: Resolve(dir, "/", l.Home, readlink), home: l.Home, readlink: ofTheCommand(readlink)}
+	at := resolver{dir: Resolve(dir, "/", l.Home, readlink), home: l.Home}
+	at.readlink = LinksFrom(at.dir, readlink)
 	r := shell.Analyse(command, shell.Env{Dir: at.dir, Home: l.Home, Project: l.Project, Vars: vars})
 	c := &ShellCommand{
 		Text: command, Effect: r.Effect.String(), Git: at.gitActs(l, r.Git), project: l.Project, Background: r.Background, Elsewhere: r.Elsewhere,
-		Plain: r.Effect == shell.ReadsOnly && shell.Plain(command), Doubtful: shell.Doubtful(command),
+		Plain: r.Effect == shell.ReadsOnly && shell.Plain(command) && !at.strays(l, command), Doubtful: shell.Doubtful(command),
 		KeepsGitData: r.Effect != shell.CannotTell && slices.ContainsFunc(shell.Runs(command), func(run shell.Run) bool { return run.Words[0] == "git" }),
 	}
 	for _, p := range slices.Concat(r.Paths, r.Through) {
@@ -116,18 +117,90 @@ func PlainCommands(line string) [][]string {
 // PlainWrit reports whether a call of writ, without the name, is a plain line.
 func PlainWrit(arguments string) bool { return shell.Plain("writ " + arguments) }
 
-// ofTheCommand follows links as the command would: those of a process to itself
-// lead there to the command's own descriptors, not to those of whoever asks.
-func ofTheCommand(readlink func(string) (string, bool)) func(string) (string, bool) {
+// processFolder is where a process shows its root or its working folder.
+var processFolder = regexp.MustCompile(`^/proc/(self|thread-self|\d+)(?:/task/\d+)?/(root|cwd)$`)
+
+// LinksFrom follows links as a process in a folder would: those that lead to itself
+// lead there to its own root and working folder, and to its own descriptors, which
+// nobody else knows. So do those of a process that is not shown.
+func LinksFrom(dir string, readlink func(string) (string, bool)) func(string) (string, bool) {
 	if readlink == nil {
 		return nil
 	}
 	return func(p string) (string, bool) {
-		if p == "/proc/self" || p == "/proc/thread-self" || strings.HasPrefix(p, "/proc/self/") || strings.HasPrefix(p, "/proc/thread-self/") {
-			return "", false
+		if !strings.HasPrefix(p, "/proc/") {
+			return readlink(p)
 		}
-		return readlink(p)
+		of := processFolder.FindStringSubmatch(p)
+		if own := strings.HasPrefix(p, "/proc/self") || strings.HasPrefix(p, "/proc/thread-self"); !own {
+			if target, ok := readlink(p); ok || of == nil {
+				return target, ok
+			}
+		}
+		switch {
+		case of == nil:
+			return "", false
+		case of[2] == "root":
+			return "/", true
+		}
+		return dir, true
 	}
+}
+
+// steadyFolders are those that no agent writes, and in which nothing leads to Writ's
+// data that an agent laid.
+var steadyFolders = []string{"/bin", "/boot", "/dev/null", "/etc", "/lib", "/lib32", "/lib64", "/nix/store", "/opt", "/sbin", "/sys", "/usr", "/var/lib", "/var/log"}
+
+// kernelFile is what the kernel tells of the system as a whole.
+var kernelFile = regexp.MustCompile(`^/proc/[a-z]+$`)
+
+// strays reports a plain line of which a word may name a file outside of the project
+// and the system's own folders: in the home, in temp folders and caches, commands lay
+// links, and what a name led to when it was judged it need not lead to when the line
+// runs. Held, it reads nothing that is hidden, wherever it leads.
+func (r resolver) strays(l Layout, line string) bool {
+	dirs := []string{r.dir}
+	for _, words := range PlainCommands(line) {
+		if words[0] != "cd" && !shell.ReadsFiles(words) {
+			continue
+		}
+		for _, word := range words[1:] {
+			_, value, _ := strings.Cut(word, "=")
+			for _, dir := range dirs[:len(dirs):len(dirs)] {
+				if words[0] == "cd" {
+					dirs = append(dirs, Resolve(word, dir, r.home, r.readlink))
+				} else if r.away(l, dir, word) || r.away(l, dir, strings.TrimPrefix(value, "@")) {
+					return true
+				}
+			}
+		}
+		if len(dirs) > maxStray {
+			return true
+		}
+	}
+	return false
+}
+
+// maxStray bounds the folders in which words are looked at.
+const maxStray = 16
+
+// away says that a word, taken for a path as it is written or as its links lead, lies
+// outside of the project and the system's own folders.
+func (r resolver) away(l Layout, dir, word string) bool {
+	if word == "" {
+		return false
+	}
+	for _, readlink := range []func(string) (string, bool){nil, r.readlink} {
+		at := Resolve(strings.TrimPrefix(word, "@"), dir, r.home, readlink)
+		_, own := within(l.Project, at, l.CaseInsensitive)
+		if !own && !kernelFile.MatchString(at) && !slices.ContainsFunc(steadyFolders, func(folder string) bool {
+			_, system := within(folder, at, false)
+			return system
+		}) {
+			return true
+		}
+	}
+	return false
 }
 
 // guardFolder is the folder of a project, relative to its root, that says that

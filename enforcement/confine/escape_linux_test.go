@@ -100,6 +100,17 @@ for at in (name, os.open(name, os.O_RDONLY)):
 	{name: "git folder moved away", profile: Implementation, script: `mv $P/.git $P/.g && ln -s .g $P/.git && echo pwned > $P/.g/hooks/pre-commit`},
 	{name: "settings by another name", profile: Implementation, script: `ln $P/.claude/settings.json $P/x && echo pwned > $P/x`},
 	{name: "settings through a laid link", profile: Implementation, script: `rm -r $P/.claude && mkdir $T/c && ln -s $T/c $P/.claude && echo pwned > $P/.claude/settings.json`},
+	{name: "settings of the same size and time behind large ones", profile: Implementation, needs: "python3", script: `python3 -c "
+import os
+p = os.environ['P']
+os.mkdir(p + '/.codex')
+sizes = [1 << 20] * 32 + [1 << n for n in range(19, -1, -1)]
+for i, size in enumerate(sizes): open('%s/.codex/%03d' % (p, i), 'wb').write(bytes(size))
+name = p + '/.git/config'
+was = os.stat(name)
+open(name, 'r+').write('[core] pager = pwned')
+os.utime(name, ns=(was.st_atime_ns, was.st_mtime_ns))
+"`},
 	{name: "no guard any more", profile: Implementation, script: `rm -rf $P/.writ`},
 }
 
@@ -240,8 +251,10 @@ threading.Thread(target=lambda: s.accept()[0].send(b'inside'), daemon=True).star
 c = socket.socket(socket.AF_UNIX); c.connect(os.environ['T'] + '/own'); print(c.recv(9))
 n = socket.create_connection(('127.0.0.1', ` + fmt.Sprint(tcp.Addr().(*net.TCPAddr).Port) + `)); print(n.recv(9))
 a, b = socket.socketpair(); a.send(b'pair'); print(b.recv(9))
-try: socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM); print('datagrams')
-except OSError: pass
+for make in socket.socket, socket.socketpair:
+    for kind in socket.SOCK_DGRAM, socket.SOCK_RAW, socket.SOCK_RAW | socket.SOCK_CLOEXEC:
+        try: make(socket.AF_UNIX, kind); print('datagrams', make, kind)
+        except OSError: pass
 try: socket.create_connection(('127.0.0.1', 1))
 except ConnectionRefusedError: print('nobody there')
 `
@@ -443,6 +456,32 @@ func TestAbstractSocketsOutsideAreOutOfReach(t *testing.T) {
 			t.Errorf("%s: reached: %s", profile, out)
 		}
 	}
+}
+
+// TestNoCapabilityIsInherited: root hands on what it may inherit, and the hold bounds
+// that as well.
+func TestNoCapabilityIsInherited(t *testing.T) {
+	needLandlock(t)
+	if os.Geteuid() != 0 {
+		t.Skip("only root has capabilities to hand on")
+	}
+	if _, err := exec.LookPath("setpriv"); err != nil {
+		t.Skip("setpriv is not installed")
+	}
+	t.Parallel()
+	w := newWorld(t, 0)
+	c := w.confined(w.options(ReadOnly, "grep", "^Cap", "/proc/self/status"))
+	c.Args = append([]string{"setpriv", "--inh-caps", "+sys_admin,+sys_ptrace,+dac_read_search,+chown", c.Path}, c.Args[1:]...)
+	path, err := exec.LookPath("setpriv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Path = path
+	out, _ := w.result(c)
+	if strings.Contains(out, "Operation not permitted") {
+		t.Skip("this root has not all capabilities: " + out)
+	}
+	contains(t, out, "CapInh:\t0000000000000001\n") // chown leads nowhere
 }
 
 func TestNoNewPrivileges(t *testing.T) {

@@ -20,8 +20,15 @@ const (
 	ioctlSTI   = 0x5412 // TIOCSTI types into a terminal
 	ioctlLinux = 0x541c // TIOCLINUX pastes into the console
 
+	ioctlVerity = 0x40806685 // FS_IOC_ENABLE_VERITY closes a file to writers for good
+
 	foreignCalls = 0x40000000 // x32's begin here
 )
+
+// subvolumes are the requests by which Btrfs makes, copies, deletes and closes whole
+// folders, without asking Landlock: BTRFS_IOC_SNAP_CREATE, SUBVOL_CREATE, SNAP_DESTROY,
+// SNAP_CREATE_V2, SUBVOL_CREATE_V2, SNAP_DESTROY_V2 and SUBVOL_SETFLAGS.
+var subvolumes = []uint32{0x50009401, 0x5000940e, 0x5000940f, 0x50009417, 0x50009418, 0x5000943f, 0x4008941a}
 
 // attributes are the calls that change extended attributes.
 var attributes = []uintptr{
@@ -46,9 +53,10 @@ const (
 )
 
 // filter refuses what no command needs and reaches around the hold: typing into
-// a terminal, foreign system calls, io_uring, datagram sockets with a path,
-// which send without connecting, and limits of other processes, which end one or
-// keep it from starting others. With keep, connections are notified, and with modes
+// a terminal, foreign system calls, io_uring, what file systems change behind Landlock,
+// datagram sockets with a path, which send without connecting (the kernel makes raw ones
+// such, too), and limits of other processes, which end one or
+// keep it from starting others. With keep, connections and what listens are notified, and with modes
 // what changes the mode or owner of a file: extended attributes, one of which is
 // another way to write the mode, are then what the file system has none of.
 func filter(keep, modes bool) []instruction {
@@ -71,16 +79,20 @@ func filter(keep, modes bool) []instruction {
 	others := refuse(syscall.EPERM)
 	if keep {
 		on(syscall.SYS_CONNECT, notify)
+		on(syscall.SYS_LISTEN, notify)
 		others = notify
 	}
 	on(sysIOUringSetup, refuse(syscall.EPERM))
-	on(syscall.SYS_IOCTL,
-		instruction{load, 0, 0, secondAt},
-		instruction{equal, 1, 0, ioctlSTI}, instruction{equal, 0, 1, ioctlLinux}, refuse(syscall.EPERM), allow)
+	requests := []instruction{{load, 0, 0, secondAt}}
+	for _, request := range append([]uint32{ioctlSTI, ioctlLinux, ioctlVerity}, subvolumes...) {
+		requests = append(requests, instruction{equal, 0, 1, request}, refuse(syscall.EPERM))
+	}
+	on(syscall.SYS_IOCTL, append(requests, allow)...)
 	for _, call := range []uintptr{syscall.SYS_SOCKET, syscall.SYS_SOCKETPAIR} {
 		on(call,
 			instruction{load, 0, 0, firstAt}, instruction{equal, 1, 0, syscall.AF_UNIX}, allow,
-			instruction{load, 0, 0, secondAt}, instruction{and, 0, 0, 0xf}, instruction{equal, 0, 1, syscall.SOCK_DGRAM}, refuse(syscall.EACCES), allow)
+			instruction{load, 0, 0, secondAt}, instruction{and, 0, 0, 0xf},
+			instruction{equal, 1, 0, syscall.SOCK_DGRAM}, instruction{equal, 0, 1, syscall.SOCK_RAW}, refuse(syscall.EACCES), allow)
 	}
 	// A process that is not named is the caller, and without new limits they are read.
 	on(keeperArch.prlimit,

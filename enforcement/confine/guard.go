@@ -14,8 +14,10 @@ import (
 const (
 	maxKeptFile  = 1 << 20  // bytes of one file
 	maxKept      = 32 << 20 // bytes of all
-	maxEntries   = 4096
-	maxGuardDeep = 16 // folders below a protected one
+	maxEntries   = 4096     // of one protected path
+	maxGuardDeep = 16       // folders below a protected one
+	maxModules   = 1024     // folders in which submodules are looked for
+	maxRounds    = 256      // looks at a path that has more entries than one look takes
 )
 
 // ProtectedPaths are the paths of a project that no agent writes, as
@@ -48,6 +50,9 @@ type guardedFolder struct {
 	before map[string]entry
 	asOf   int64 // of before, by the clock of change times; 0 where there is none
 	kept   int
+	room   int      // entries that the protected path which is looked at may still have
+	full   []string // those that had more
+	over   []string // those that had more before
 }
 
 // entry is what stands at a path.
@@ -90,19 +95,22 @@ func (g *Guarded) Anew(project string, more []string, folders ...string) *Guarde
 	return next
 }
 
-// submodules are the git folders of a project's submodules. A name may have
-// slashes, so they lie at any depth.
-func submodules(project string) []string {
-	modules := join(project, ".git", "modules")
-	var dirs []string
-	for _, dir := range below(modules) {
-		dirs = append(dirs, dir)
-		dirs = append(dirs, below(dir)...)
+// submodules are the git folders of a project's submodules, and of theirs. A name may
+// have slashes, so they lie at any depth.
+func submodules(project string) (dirs []string) {
+	look := []string{join(project, ".git", "modules")}
+	for seen := 0; len(look) > 0 && seen < maxModules; seen++ {
+		at := look[0]
+		look = look[1:]
+		for _, dir := range below(at) {
+			if _, err := os.Lstat(join(dir, "HEAD")); err != nil {
+				look = append(look, dir)
+				continue
+			}
+			dirs, look = append(dirs, dir), slices.Insert(look, 0, join(dir, "modules"))
+		}
 	}
-	return slices.DeleteFunc(dirs, func(dir string) bool {
-		_, err := os.Lstat(join(dir, "HEAD"))
-		return err != nil
-	})
+	return dirs
 }
 
 // below are the names in a folder, none where it cannot be listed.
@@ -135,7 +143,7 @@ func (g *Guarded) add(earlier *Guarded, dir, name string, paths []string) {
 	}
 	asOf := FileClock()
 	f.before = f.take()
-	f.asOf = asOf
+	f.asOf, f.over = asOf, f.full
 	g.folders = append(g.folders, f)
 }
 
@@ -148,7 +156,7 @@ func (g *Guarded) Close() {
 
 // take reads what stands at the protected paths now.
 func (f *guardedFolder) take() map[string]entry {
-	f.kept = 0
+	f.kept, f.full = 0, nil
 	found := map[string]entry{}
 	if info, err := f.top.Stat(); err == nil {
 		found["."] = folderEntry(info)
@@ -157,6 +165,7 @@ func (f *guardedFolder) take() map[string]entry {
 	for _, p := range f.paths {
 		tree := hasSuffix(p, "/")
 		p = path.Clean(slashed(p))
+		f.room = maxEntries
 		if dir := path.Dir(p); dir != "." && !f.way(found, absent, dir) {
 			continue
 		}
@@ -171,6 +180,9 @@ func (f *guardedFolder) take() map[string]entry {
 			f.walk(found, p, 0)
 		default:
 			f.one(found, p)
+		}
+		if f.room < 0 {
+			f.full = append(f.full, p)
 		}
 	}
 	return found
@@ -211,7 +223,7 @@ func folderEntry(info fs.FileInfo) entry {
 // one notes a file. A folder in its place is noted as being one.
 func (f *guardedFolder) one(found map[string]entry, p string) (e entry, ok bool) {
 	info, err := f.root.Lstat(p)
-	if err != nil || len(found) >= maxEntries {
+	if f.room--; err != nil || f.room < 0 {
 		return entry{}, false
 	}
 	e = entry{mode: info.Mode(), size: info.Size(), mtime: info.ModTime().UnixNano(), names: names(info), owner: ownerOf(info)}
@@ -225,7 +237,7 @@ func (f *guardedFolder) one(found map[string]entry, p string) (e entry, ok bool)
 	case had && was.whole && f.untouched(e, was):
 		e.data, e.whole = was.data, true
 		f.kept += len(e.data)
-	case e.mode.IsRegular() && e.size <= maxKeptFile && f.kept+int(e.size) <= maxKept:
+	case e.mode.IsRegular() && e.size <= maxKeptFile && (f.kept+int(e.size) <= maxKept || had && was.whole && was.size == e.size):
 		e.data, err = f.root.ReadFile(p)
 		e.whole = err == nil
 		f.kept += len(e.data)
@@ -291,7 +303,7 @@ func (e entry) differs(was entry) bool {
 	case e.whole && was.whole:
 		return !bytes.Equal(e.data, was.data)
 	}
-	return e.mode.IsRegular() && (e.size != was.size || e.mtime != was.mtime)
+	return e.mode.IsRegular() && (e.size != was.size || e.mtime != was.mtime || e.ctime != was.ctime || e.ino != was.ino)
 }
 
 // Ways in which a protected path changed.
@@ -361,9 +373,22 @@ func (f *guardedFolder) restore(leave func(path string, was, is []byte) bool) []
 	if len(done) > 0 {
 		now = f.take()
 	}
-	for _, p := range slices.Backward(slices.Sorted(maps.Keys(now))) {
-		if _, had := f.before[p]; !had && !now[p].way && !stays(p) {
-			done = append(done, Restored{Path: p, Change: Created, Err: f.root.RemoveAll(p)})
+	for range maxRounds {
+		removed := false
+		for _, p := range slices.Backward(slices.Sorted(maps.Keys(now))) {
+			if _, had := f.before[p]; !had && !now[p].way && !stays(p) && !f.overflowed(p) {
+				err := f.root.RemoveAll(p)
+				done, removed = append(done, Restored{Path: p, Change: Created, Err: err}), removed || err == nil
+			}
+		}
+		if len(f.full) == 0 || !removed {
+			break
+		}
+		now = f.take() // there was more than one look takes
+	}
+	for _, p := range f.full {
+		if !slices.Contains(f.over, p) {
+			done = append(done, Restored{Path: p, Change: Changed, Err: errTooMany})
 		}
 	}
 	for _, p := range slices.Sorted(maps.Keys(f.before)) {
@@ -378,6 +403,12 @@ func (f *guardedFolder) restore(leave func(path string, was, is []byte) bool) []
 		}
 	}
 	return done
+}
+
+// overflowed reports what lies in a path that had more entries before than are
+// remembered: what is new in it cannot be told.
+func (f *guardedFolder) overflowed(p string) bool {
+	return slices.ContainsFunc(f.over, func(dir string) bool { return within(dir, p) })
 }
 
 // told says that all of an entry is known: nothing, a file with its content, a
@@ -447,7 +478,10 @@ func (f *guardedFolder) straighten(p string, e, was entry, had bool) Restored {
 	return Restored{Path: p, Change: Changed, Err: f.put(p, was)}
 }
 
-var errNotKept = errors.New("it was too large, or not readable, to be remembered")
+var (
+	errNotKept = errors.New("it was too large, or not readable, to be remembered")
+	errTooMany = errors.New("it holds more than can be looked through")
+)
 
 // put makes a path what it was.
 func (f *guardedFolder) put(p string, was entry) error {

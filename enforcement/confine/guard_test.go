@@ -75,12 +75,16 @@ func TestGuard(t *testing.T) {
 		{`ln .git/config second`, ".git/config was changed"},
 		{`rm -r .git/hooks && mkdir other && ln -s ../other .git/hooks && echo x > other/pre-push`, ".git/hooks was changed"},
 		{`rm locked.md`, "locked.md was deleted; it is back"},
+		{`mkdir .codex && cd .codex && seq 5000 | xargs touch && echo x > ../.git/hooks/post-commit`, ".git/hooks/post-commit was created; it is removed again"},
+		{`cd .writ && seq 9000 | xargs touch && echo x > zz`, ".writ/zz was created; it is removed again"},
+		{`echo x > .git/modules/a/modules/b/c/config`, ".git/modules/a/modules/b/c/config was changed; it is as before"},
 	} {
 		t.Run(c.script, func(t *testing.T) {
 			t.Parallel()
 			tr := newTree(t, map[string]string{
 				".writ/config.yaml": "a\n", ".claude/settings.json": "{}\n", ".claude/free.md": "x\n", ".git/config": "[core]\n",
 				".git/hooks/pre-commit": "#!/bin/sh\n", ".git/HEAD": "x\n", "locked.md": "l\n", "src/main.go": "x\n",
+				".git/modules/a/HEAD": "x\n", ".git/modules/a/modules/b/c/HEAD": "x\n", ".git/modules/a/modules/b/c/config": "[core]\n",
 			})
 			if err := os.Chmod(filepath.Join(tr.root, ".git/hooks/pre-commit"), 0o755); err != nil {
 				t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+	"sync"
 	"syscall"
 	"unsafe"
 )
@@ -45,13 +46,17 @@ const (
 // keeper serves the notifications of one command.
 type keeper struct {
 	listener uintptr
-	since    int64 // sockets made since then are the command's own; nanoseconds
+	since    int64 // sockets made before are not the command's own; nanoseconds
 	allowed  []daily
 	refused  chan string
 	room     chan bool // one for each answer that is being found
 	limits   limits    // whose files' modes may be changed
 	others   bool      // servers of other users, but root and the project's owner, are reached
 	owner    uint32    // of the project
+	own      struct {  // sockets at which the command listened, by their number
+		sync.Mutex
+		sockets map[uint32]bool
+	}
 }
 
 // maxAnswers bounds the connections that are made at once: each may need a thread,
@@ -193,6 +198,9 @@ func (k *keeper) deserted() bool {
 func (k *keeper) answer(n *notification) {
 	a := answer{id: n.id}
 	switch {
+	case uintptr(n.nr) == syscall.SYS_LISTEN:
+		k.heard(n, "/proc/"+strconv.Itoa(int(n.pid)))
+		a.flags = notifGoOn
 	case uintptr(n.nr) == syscall.SYS_CONNECT:
 		a.errno = -int32(k.connect(n))
 	case uintptr(n.nr) == keeperArch.prlimit:
@@ -309,7 +317,7 @@ func groupOf(thread string) (pid int, ok bool) {
 
 // place opens the socket that a path of the command leads to, as the command sees
 // it, if the command may reach it: one of the daily ones, one that was made since
-// the command began, which no time can be set for, or one of a server that may do no
+// the command began, which no time can be set for, by the command itself, or one of a server that may do no
 // more than the command. socket is the command's own.
 func (k *keeper) place(path, thread string, socket int) (fd int, _ syscall.Errno) {
 	at := thread + "/root" + path
@@ -328,7 +336,7 @@ func (k *keeper) place(path, thread string, socket int) (fd int, _ syscall.Errno
 		same := func(a daily) bool {
 			return a.Dev == stat.Dev && a.Ino == stat.Ino && (!a.loose || keepsKeys(fd, socket))
 		}
-		if stat.Mode&syscall.S_IFMT == syscall.S_IFSOCK && (slices.ContainsFunc(k.allowed, same) || born(fd) >= k.since || k.harmless(fd, socket)) {
+		if stat.Mode&syscall.S_IFMT == syscall.S_IFSOCK && (slices.ContainsFunc(k.allowed, same) || born(fd) >= k.since && k.listensItself(stat) || k.harmless(fd, socket)) {
 			return fd, 0
 		}
 	}

@@ -205,6 +205,9 @@ func (r *ruleset) apply() error {
 		// and a kernel that does not know it, are fine.
 		_ = prctl(prCapbsetDrop, capability)
 	}
+	if err := disinherit(reaching); err != nil {
+		return wrong("confine: capabilities to inherit", err)
+	}
 	if err := prctl(prSetNoNewPrivs, 1); err != nil {
 		return wrong("confine: no new privileges", err)
 	}
@@ -213,6 +216,36 @@ func (r *ruleset) apply() error {
 			return wrong("confine: sixteen confinements are around this one already", errno)
 		}
 		return wrong("confine: restrict", errno)
+	}
+	return nil
+}
+
+// capabilities are what capget(2) and capset(2) take: who, and 64 bits in two halves.
+type capabilities struct {
+	version uint32
+	pid     int32
+	sets    [2]struct{ effective, permitted, inheritable uint32 }
+}
+
+// disinherit takes capabilities from those that the calling thread hands on. Root
+// hands on whatever of those it has, bounded or not, and older container services
+// start their programs with some.
+func disinherit(which []uintptr) error {
+	all := capabilities{version: capVersion3}
+	if _, _, errno := syscall.RawSyscall(syscall.SYS_CAPGET, uintptr(unsafe.Pointer(&all.version)), uintptr(unsafe.Pointer(&all.sets)), 0); errno != 0 {
+		return errno
+	}
+	found := false
+	for _, capability := range which {
+		half, bit := &all.sets[capability/32].inheritable, uint32(1)<<(capability%32)
+		found = found || *half&bit != 0
+		*half &^= bit
+	}
+	if !found {
+		return nil
+	}
+	if _, _, errno := syscall.RawSyscall(syscall.SYS_CAPSET, uintptr(unsafe.Pointer(&all.version)), uintptr(unsafe.Pointer(&all.sets)), 0); errno != 0 {
+		return errno
 	}
 	return nil
 }

@@ -58,6 +58,8 @@ const (
 	capBpf               = 39
 	capCheckpointRestore = 40
 
+	capVersion3 = 0x20080522 // _LINUX_CAPABILITY_VERSION_3
+
 	openPath = 0x200000 // O_PATH
 
 	clockRealtimeCoarse = 5

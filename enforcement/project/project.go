@@ -207,7 +207,8 @@ func (p Project) Target(path, dir string) schemas.Target {
 	if dir == "" {
 		dir = p.Root
 	}
-	abs := enforcement.Resolve(filepath.ToSlash(path), filepath.ToSlash(dir), p.Layout.Home, Readlink)
+	dir = filepath.ToSlash(dir)
+	abs := enforcement.Resolve(filepath.ToSlash(path), dir, p.Layout.Home, enforcement.LinksFrom(dir, Readlink))
 	return enforcement.Classify(p.Layout, abs)
 }
 

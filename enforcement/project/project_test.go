@@ -13,6 +13,21 @@ import (
 	"github.com/writbus/writ/enforcement"
 )
 
+// TestAProcessSeesItsOwnFolders: what a tool reads by the names that a process has for
+// its own root and working folder is judged as what they are to the tool.
+func TestAProcessSeesItsOwnFolders(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux has these names")
+	}
+	root := t.TempDir()
+	p := Project{Layout: enforcement.Layout{Project: root, DataDir: "/data"}}
+	for _, path := range []string{"/proc/self/root/data/x", "/proc/self/task/1/root/data/x", "/proc/self/cwd" + strings.Repeat("/..", strings.Count(root, "/")) + "/data/x", "/proc/thread-self/root/./data/x"} {
+		if got := p.Target(path, root).Path; got != "/data/x" {
+			t.Errorf("%s is %s", path, got)
+		}
+	}
+}
+
 // TestCacheNoticesChangedSettings: an entry holds for a while, and no longer
 // than its settings file stays the same.
 func TestCacheNoticesChangedSettings(t *testing.T) {

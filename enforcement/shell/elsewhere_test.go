@@ -12,6 +12,7 @@ func TestElsewhere(t *testing.T) {
 		Types: {
 			"tmux send-keys -t 0 approved Enter", "tmux -L other send-keys approved Enter", "/usr/bin/tmux send -t host:0 approved C-m",
 			"tmux new -d 'touch src/a.go'", "tmux", "tmux run-shell 'touch src/a.go'", "tmux display-message -p '#(touch src/a.go)'",
+			"tmux display-message -p '#{E:pane_title}'", "tmux list-panes -F '#{W:#{q;T:pane_title}}'",
 			"tmux ls \\; send-keys approved Enter", "tmux set-buffer approved ';' paste-buffer", "tmux pipe-pane -I 'echo approved'",
 			"screen -X stuff 'approved\n'", "screen -S host -p 0 -X stuff approved", "screen -dm touch src/a.go", "zellij action write-chars approved",
 			"kitty @ send-text approved", "kitten @ send-text --match all approved", "wezterm cli send-text --pane-id 0 approved",
@@ -46,7 +47,7 @@ func TestElsewhere(t *testing.T) {
 		Schedule: {
 			"echo 'touch src/a.go' | at now", "at -f x.sh now + 1 minute", "batch < x.sh", "crontab x", "echo '* * * * * x' | crontab -", "crontab -e",
 			"systemd-run --user touch src/a.go", "systemd-run --on-active=5 touch x", "launchctl submit -l x -- touch src/a.go",
-			"busctl --user call org.freedesktop.systemd1 /x y z", "gdbus call --session --dest x", "dbus-send --session x y", "tsp touch src/a.go",
+			"busctl --user call org.freedesktop.systemd1 /x y z", "busctl list --address=unixexec:path=/bin/touch,argv1=src/a.go", "gdbus call --session --dest x", "dbus-send --session x y", "tsp touch src/a.go",
 			"watchman -- trigger . x '*.go' -- touch src/a.go",
 		},
 		Container: {

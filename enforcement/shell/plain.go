@@ -1,6 +1,9 @@
 package shell
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // maxPlainLine is the longest plain line, in bytes.
 const maxPlainLine = 4096
@@ -9,7 +12,7 @@ const maxPlainLine = 4096
 // with every option that Analyse takes for reading; what they read cannot make
 // them run anything. Some ask a service that a hold keeps out of reach. What an agent may ask of writ has a list of its own.
 var plainPrograms = setOfWords(`
-	: basename cat cd cksum cmp comm cut date df diff dirname du echo expand expr factor
+	: basename cat cd cksum cmp comm cut date df dirname du echo expand expr factor
 	false file find fold grep egrep fgrep head id jq join ls md5sum nl nproc od paste
 	printenv pwd readlink realpath rev rg seq sha1sum sha256sum sha512sum sleep sort stat
 	strings sum tac tail test tr tree true tty type uname uniq wc which whoami writ atq hostnamectl localectl timedatectl`)
@@ -60,7 +63,7 @@ func Plain(line string) bool {
 		return false
 	}
 	for _, words := range commands {
-		if !plainPrograms[words[0]] && !beginsPlain(words) || words[0] == "sort" && startsProgram(words) {
+		if !plainPrograms[words[0]] && !beginsPlain(words) || words[0] == "sort" && startsProgram(words) || namesMore(words) {
 			return false
 		}
 	}
@@ -78,6 +81,46 @@ func beginsPlain(words []string) bool {
 var plainSort = setOfWords(`
 	-- --check --field-separator --general-numeric-sort --human-numeric-sort --ignore-case --ignore-leading-blanks --key --month-sort
 	--numeric-sort --reverse --stable --unique --version-sort --zero-terminated`)
+
+// more are the words by which a program reads files that no word names – those of a
+// list, those behind the links in a folder – has another program read, or sets the
+// system's clock: with one of them it is only held that it does no more.
+var more = map[string]*regexp.Regexp{
+	"aws": regexp.MustCompile(`fileb?://`), "az": regexp.MustCompile(`^--[^=]*=@`), "gcloud": regexp.MustCompile(`^--[^=]*file`),
+	"date": regexp.MustCompile(`^-[^-]*[sf]|^--(s|fi)|^[0-9]`),
+	"file": regexp.MustCompile(`^-[^-]*[CfmpzZ]|^--(c|f|mag|no-s|p|u)`),
+	"grep": dereferences, "egrep": dereferences, "fgrep": dereferences,
+	"jq":      regexp.MustCompile(`^-[^-]*[fL]|^--(from-file|library-path)|import|include`),
+	"kubectl": regexp.MustCompile(`^-[fkR]|^--(filename|kustomize)`),
+	"rg":      regexp.MustCompile(`^-[^-]*[Lz]|^--(follow|search-zip)`),
+}
+
+var dereferences = regexp.MustCompile(`^-[^-]*R|^--de`)
+
+// attached is a name of a file behind the letter of an option, in one word; a sole
+// slash separates fields.
+var attached = regexp.MustCompile(`^-[^-].+/|^-[^-]/.`)
+
+// namesMore reports whether words may name a file by a part of a word, or read more
+// than they name.
+func namesMore(words []string) bool {
+	unsure := more[words[0]]
+	for _, w := range words[1:] {
+		if unsure != nil && unsure.MatchString(w) || attached.MatchString(w) {
+			return true
+		}
+	}
+	return false
+}
+
+// readsNothing are the programs of plain lines that read no file's content.
+var readsNothing = setOfWords(": basename cd dirname echo expr factor false id ls printenv pwd readlink realpath seq sleep stat test true tty type uname which whoami")
+
+// ReadsFiles reports whether a command of a plain line may read what is in the files
+// that its words name; what acts elsewhere is judged by itself.
+func ReadsFiles(words []string) bool {
+	return !readsNothing[words[0]] && (words[0] == "git" || plainFirst[words[0]] == nil)
+}
 
 // startsProgram reports whether words of sort may hold the option by which it
 // starts a program.

@@ -13,6 +13,7 @@ func TestPlainLinesAreAFewSimpleForms(t *testing.T) {
 		"cd src", "cd src && ls -la", "git status", "git log --oneline -5", "grep -rn 'a > b' src | head -5", `grep -rn "TODO: x" src`,
 		"cat a.txt; wc -l a.txt", "find . -name '*.go' -type f", "git diff HEAD~1 -- src/main.go", "ls || true", "  ls  ", "ls;", "writ mode set work", "sort -rn --key=2 a.txt",
 		"docker ps -a | head -3", "docker compose ps", "kubectl get pods -o json | jq .items", "gh pr view 1", "tmux ls", "crontab -l", "aws s3 ls", "screen -ls",
+		"grep -rn x src", "date +%F", "date -d yesterday", "file -b --mime-type a", "jq -r .a b.json", "cut -d/ -f2 a", "kubectl get pods -l app=x", "rg -n x", "tmux display-message -p '#{session_name}'",
 	} {
 		if strings.Contains(line, "~") != !Plain(line) {
 			t.Errorf("%q: %v", line, Plain(line))
@@ -24,6 +25,9 @@ func TestPlainLinesAreAFewSimpleForms(t *testing.T) {
 		"if ls", "time ls", "! ls", "- ls", "exec ls", "command ls", "touch x", "rm x", "python3 x", "evilbin/ls", "./ls", "=ls", "%1", "ls =ls", `ls ""=ls`, "ls ''=ls", "git", "git push", "git stash",
 		"(ls)", "{ ls", "[ x ]", "[[ x ]]", "ls #x", "ls ^x", "ls a^b", "ls é", "ls 'é'", "ls 'a\nb'", "printf -v PATH x", "alias", "awk 1", "sed p", "sort --compress-program=x a", "sort --co=x a", "env ls", "xargs ls",
 		"docker", "docker run x", "docker exec c ls", "./docker ps", "gh pr create", "gh", "kubectl exec p", "tmux", "tmux send-keys x", "crontab x", "crontab",
+		"date -f/x/y", "date -f x", "date -us 1", "date --set=1", "date 010100002020", "file -fx", "file -bm x y", "file --files-from x", "grep -R x .", "grep -rniR x", "egrep --dereference-recursive x", "grep -f/x/y a",
+		"jq -nf a", "jq -L . .", "jq 'import \"a\" as $x; $x' b", "jq 'include \"a\"; .' b", "kubectl get -f a,b", "kubectl get -ka", "rg -L x", "rg -nz x", "rg --follow x", "diff -r a b", "git ls-files -X/x/y",
+		"aws ec2 describe-images --filters file://x",
 		strings.Repeat("a", maxPlainLine) + " b",
 	} {
 		if Plain(line) {
