@@ -189,7 +189,7 @@ func (c SubmitPrompt) approve(s State, gate string, o Offer) Decision {
 // nearMiss are the causes of a no that a user should hear of.
 var nearMiss = map[string]bool{
 	phrase.Condition: true, phrase.NamesOtherGate: true, phrase.Retracted: true, phrase.Objection: true,
-	phrase.TooLong: true,
+	phrase.TooLong: true, phrase.Quoted: true,
 }
 
 var missText = map[string]string{
@@ -197,6 +197,7 @@ var missText = map[string]string{
 	phrase.NamesOtherGate: "it names another gate",
 	phrase.Retracted:      "it takes the approval back",
 	phrase.Objection:      "it objects to something beside it",
+	phrase.Quoted:         "it stands in what reads as a quotation or a document",
 	phrase.TooLong:        "the prompt is too long to be sure of every word of it",
 }
 
