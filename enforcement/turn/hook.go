@@ -176,7 +176,9 @@ func (t turn) called(header schemas.Header) called {
 	id := t.ToolUseID
 	switch t.Kind {
 	case host.Prompt, host.Command:
-		id = t.PromptID
+		if id = t.PromptID; id == "" {
+			id, c.unnamed = "prompt:", true // one answer of the user's counts once
+		}
 	case host.BeforeTool, host.AfterTool, host.ToolFailed, host.Permission:
 	default:
 		// A turn's end is reported again with what came of its tests.
