@@ -43,16 +43,43 @@ func idle(body *ast.BlockStmt) map[string]bool {
 	return holds
 }
 
-// zero notes the variables that are declared and never set, of types that only an
-// assignment changes.
+// zero notes what is known of the variables that are declared without a value, of
+// types that only an assignment changes. One that nothing sets is constant; one that
+// a function within sets tells whether that ran.
 func (s *scope) zero(body *ast.BlockStmt) {
+	set := map[string]bool{}
+	within := 0
+	var visit func(n ast.Node) bool
+	visit = func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			within++
+			ast.Inspect(n.Body, visit)
+			within--
+			return false
+		case *ast.AssignStmt:
+			for _, x := range n.Lhs {
+				if name := identName(x); name != "" {
+					set[name] = set[name] || within > 0 || len(n.Lhs) > 1
+				}
+			}
+		case *ast.RangeStmt:
+			set[identName(n.Key)], set[identName(n.Value)] = true, true
+		}
+		return true
+	}
+	ast.Inspect(body, visit)
 	ast.Inspect(body, func(n ast.Node) bool {
 		spec, is := n.(*ast.ValueSpec)
 		if !is || len(spec.Values) > 0 || !zeroes[identName(spec.Type)] {
 			return true
 		}
 		for _, name := range spec.Names {
-			if s.assigned(name.Name) == 0 && !s.lent[name.Name] {
+			varies, isSet := set[name.Name]
+			switch {
+			case varies:
+				s.set(literal, name.Name, false)
+			case !isSet && s.assigned(name.Name) == 0 && !s.lent[name.Name]:
 				s.set(literal, name.Name, true)
 			}
 		}

@@ -429,6 +429,9 @@ func enclosing(t []lexeme, i int) int {
 
 func isFunction(v []lexeme) bool {
 	for i, tok := range v {
+		if tok.kind == str {
+			return false // it is handed to something
+		}
 		if tok.text == "=>" || tok.text == "->" || tok.text == "lambda" || tok.text == "function" {
 			return i < 12
 		}

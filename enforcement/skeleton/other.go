@@ -111,8 +111,8 @@ func batsWorth(code string) (strength, bool) {
 }
 
 var (
-	otherTest    = lazyregexp.New(`^(?i:test|it|testcase|test_case|specify|scenario|should|feature|deftest|test_f|test_p|in|ctest|test\w+|\w+test)$`)
-	otherAssert  = lazyregexp.New(`^(?i:assert\w*|expect\w*|xctassert\w*|require\w*|check\w*|should\w*|must\w*|refute\w*|ck_assert\w*|ensure\w*|verify\w*|munit_assert\w*|test_assert\w*|tap_ok|is_equal)$`)
+	otherTest    = lazyregexp.New(`^(?i:test|it|testcase|test_case|specify|scenario|should|feature|deftest|test_f|test_p|in|ctest|boost_auto_test_case|boost_fixture_test_case|test\w+|\w+test)$`)
+	otherAssert  = lazyregexp.New(`^(?i:assert\w*|expect\w*|xctassert\w*|require\w*|check\w*|should\w*|must\w*|refute\w*|ck_assert\w*|ensure\w*|verify\w*|munit_assert\w*|test_assert\w*|tap_ok|is_equal|cr_assert\w*|cr_expect\w*|boost_check\w*|boost_require\w*|boost_test)$`)
 	otherGrammar = &grammar{
 		keywords: names("let var val def new return if else for while not and or is in func fn do end"),
 		literals: names("true false null nil None NULL TRUE FALSE NA True False"),
@@ -215,7 +215,7 @@ func judgeOther(t []lexeme) []test {
 		if out.line == 0 && otherTest.MatchString(tok.text) {
 			out.line = tok.line
 		}
-		if !otherAssert.MatchString(tok.text) {
+		if !otherAssert.MatchString(tok.text) || imports[firstOnLine(t, i)] {
 			continue
 		}
 		rest := statementOn(t, i+1)
@@ -223,7 +223,10 @@ func judgeOther(t []lexeme) []test {
 			rest = t[i+2 : max(closing(t, i+1), i+2)]
 		}
 		args := arguments(rest[:min(len(rest), longest)])
-		if t[i+1].text != "(" && i > 0 && t[i-1].line == tok.line && t[i-1].text != "." && prefixed(tok.text, "should", "must") { // behind what it is about
+		switch pipe := pipeBefore(t, i); {
+		case pipe > 0:
+			args = [][]lexeme{onLineBefore(t, pipe-1), {t[pipe-1]}, rest}
+		case t[i+1].text != "(" && i > 0 && t[i-1].line == tok.line && t[i-1].text != "." && prefixed(tok.text, "should", "must"): // behind what it is about
 			args = [][]lexeme{onLineBefore(t, i), rest}
 		}
 		if t[i+1].text == "`" && i > 0 && t[i-1].text == "`" { // between what it compares
@@ -241,6 +244,27 @@ func judgeOther(t []lexeme) []test {
 		return nil
 	}
 	return []test{out}
+}
+
+// pipeBefore is where the pipe begins that hands an assertion at i what it is about,
+// 0 for none.
+func pipeBefore(t []lexeme, i int) int {
+	for j := i - 1; j > 0 && j >= i-2; j-- {
+		if t[j].text == "|>" || t[j].text == "|" {
+			return j
+		}
+	}
+	return 0
+}
+
+var imports = names("import use using open from module")
+
+func firstOnLine(t []lexeme, i int) string {
+	from := i
+	for from > 0 && t[from-1].line == t[i].line && i-from < longest {
+		from--
+	}
+	return t[from].text
 }
 
 // onLineBefore is the line up to a token.
