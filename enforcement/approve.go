@@ -79,6 +79,19 @@ func (s State) Waiting(w Workspace) string {
 	return ""
 }
 
+// Awaits is the fingerprint of what the user may approve as it stands, "" for
+// nothing.
+func Awaits(s State, w Workspace) string {
+	gate := s.Waiting(w)
+	if gate == "" || gate == GateImplementation {
+		return ""
+	}
+	if o := s.Offer(gate, w); len(o.Problems) == 0 {
+		return o.Fingerprint
+	}
+	return ""
+}
+
 // Offer shows what an approval of the gate would approve now.
 func (s State) Offer(gate string, w Workspace) Offer {
 	var o Offer

@@ -125,7 +125,10 @@ type SubmitPrompt struct {
 	// handed in the same text for later.
 	Handed bool
 	// Unread says that what tools of other sessions handed in cannot be read now.
-	Unread    bool
+	Unread bool
+	// Shown is the fingerprint of what waited for approval when the agent ended its
+	// turn, "" where nothing did or nobody knows.
+	Shown     string
 	Workspace Workspace
 	Settings  Settings
 }

@@ -2,6 +2,7 @@ package enforcement
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/writbus/writ/enforcement/phrase"
@@ -183,13 +184,34 @@ func (c SubmitPrompt) approve(s State, gate string, o Offer) Decision {
 	if refusal != "" {
 		return s.refuse(Decision{Offer: &o, Gate: gate, Problems: []string{refusal}}, a)
 	}
+	// Who answers a turn that has ended has seen what stood there then.
+	if waits := Awaits(s, c.Workspace); c.Shown != "" && c.Shown != waits && waits == o.Fingerprint && !s.Work.InTurn && TooWeak(channel, a.least) == "" {
+		return s.refuseUnseen(a, o)
+	}
 	return s.approve(a, c.Workspace, o)
+}
+
+// refuseUnseen refuses to approve what changed after the user was shown it: what a
+// command left running may write the plan, too.
+func (s State) refuseUnseen(a userAct, o Offer) Decision {
+	var names []string
+	for _, f := range o.Files {
+		names = insert(names, f.Path)
+	}
+	why := fileList(names) + " changed after the agent had ended its turn"
+	if a.gate == GatePlan {
+		why += "; it lets be written now: " + listed(append(slices.Clone(o.planned), o.gone...))
+	}
+	d := s.refuse(Decision{Offer: &o, Gate: a.gate, Problems: []string{why}}, a)
+	d.Context = fmt.Sprintf("The user wanted to approve the %s, which changed after your turn had ended. Show what stands there now and wait for their answer.", a.gate)
+	d.Notice += "\nIf that is what you want, answer once more; `writ approve` shows it whole."
+	return d
 }
 
 // nearMiss are the causes of a no that a user should hear of.
 var nearMiss = map[string]bool{
 	phrase.Condition: true, phrase.NamesOtherGate: true, phrase.Retracted: true, phrase.Objection: true,
-	phrase.TooLong: true,
+	phrase.TooLong: true, phrase.Quoted: true,
 }
 
 var missText = map[string]string{
@@ -197,6 +219,7 @@ var missText = map[string]string{
 	phrase.NamesOtherGate: "it names another gate",
 	phrase.Retracted:      "it takes the approval back",
 	phrase.Objection:      "it objects to something beside it",
+	phrase.Quoted:         "it stands in what reads as a quotation or a document",
 	phrase.TooLong:        "the prompt is too long to be sure of every word of it",
 }
 

@@ -130,6 +130,7 @@ func params(dir string, killAt int) testscript.Params {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"until":      cmdUntil,
 			"step":       cmdStep,
 			"kill":       cmdKill,
 			"expand":     cmdExpand,
@@ -275,6 +276,21 @@ func cmdRepeat(ts *testscript.TestScript, _ bool, args []string) {
 	file := ts.MkAbs(args[0])
 	content := strings.Replace(ts.ReadFile(file), args[1], strings.Repeat(args[2], n), 1)
 	ts.Check(os.WriteFile(file, []byte(content), 0o644))
+}
+
+// cmdUntil runs a program until it succeeds, for as long as a machine under load may
+// need to bring something in that the program itself waits for a while.
+func cmdUntil(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: until program [args]")
+	}
+	var err error
+	for range 15 {
+		if err = ts.Exec(args[0], args[1:]...); err == nil {
+			return
+		}
+	}
+	ts.Fatalf("%v: %v", args, err)
 }
 
 // cmdCorrupt overwrites the middle of a file, or of every table and log below a

@@ -46,7 +46,7 @@ func Patch(name string) Tool { return Tool{name, PatchTool} }
 // Keys that hosts use for the same things. Only these spellings count: a host
 // that reads filePath does not read FILEPATH.
 var (
-	pathKeys    = []string{"file_path", "filePath", "path", "target_file", "notebook_path", "absolute_path"}
+	pathKeys    = []string{"file_path", "filePath", "path", "target_file", "notebook_path", "target_notebook", "absolute_path"}
 	contentKeys = []string{"content", "contents", "file_text"}
 	oldKeys     = []string{"old_string", "oldString", "old_str"}
 	newKeys     = []string{"new_string", "newString", "new_str"}
@@ -173,47 +173,37 @@ func (c *Call) ReadTool(known map[string]Tool, host string, raw json.RawMessage,
 		if t.Kind > ReadingTool {
 			return fmt.Errorf("%w: input of %s: %w", ErrPayload, host, err)
 		}
+		if !isKnown {
+			c.ReadUnknown(host, raw, fromServer)
+		}
 		return nil
 	}
 	c.Input = object
-	switch {
-	case t.Kind == PlainTool:
-	case t.Kind == unknownTool && fromServer:
-		c.ReadServer(host, object)
-	case t.Kind == ReadingTool:
+	switch t.Kind {
+	case unknownTool:
+		c.ReadUnknown(host, object, fromServer)
+	case PlainTool:
+	case ReadingTool:
 		c.Reads = in.Paths
 		if in.folder != "" {
 			c.Reads = append(c.Reads, in.folder)
 		}
-	case t.Kind == WritingTool:
+	case WritingTool:
 		if len(in.Paths) == 0 {
 			return fmt.Errorf("%w: %s without a path", ErrPayload, host)
 		}
 		c.Writes = in.writes()
-	case t.Kind == PatchTool:
+	case PatchTool:
 		if in.Command == nil {
 			return fmt.Errorf("%w: %s without a patch", ErrPayload, host)
 		}
 		return c.readPatch(*in.Command)
-	case t.Kind == ShellTool:
+	case ShellTool:
 		if in.Command == nil {
 			return fmt.Errorf("%w: %s without a command", ErrPayload, host)
 		}
 		c.Shell = in.Command
 		c.enter(in.folder)
-	case len(in.Paths) > 0 && (in.content != nil || len(in.edits) > 0):
-		c.Writes = in.writes()
-	case in.Command != nil && runs(host):
-		c.Shell = in.Command
-		c.enter(in.folder)
-	default:
-		c.Reads = in.Paths
-		var all map[string]json.RawMessage
-		_ = json.Unmarshal(object, &all)
-		c.Code = t.Kind == unknownTool && runsCode(nameWords(host), all)
-		if t.Kind == unknownTool && FilesByName(host) {
-			c.Unproven = "its name says that it changes files, and not which"
-		}
 	}
 	return nil
 }

@@ -27,15 +27,17 @@ var (
 	codeRunners  = []string{"exec", "execute", "executes", "run", "runs", "eval", "evaluate", "repl", "interpreter", "interpret", "python", "javascript", "node", "ruby", "kernel"}
 )
 
-// ReadServer fills in what a tool does that no table knows, such as one of an MCP server:
+// ReadUnknown fills in what a tool does that no table of a host knows, one of an MCP
+// server, or of a version of the host that is to come:
 // its name and what its input carries decide: one that writes by its name, or is
 // given content, writes the files it names; one that runs by its name runs the
 // Command it is given, or code that nobody can judge; others read. A name that begins with reading, and goes on
 // without writing, only reads.
 //
 // What is not known to do no more than read, or than to write the files it names,
-// is unproven, whatever else is read from it.
-func (c *Call) ReadServer(name string, raw json.RawMessage) {
+// is unproven, whatever else is read from it. Of the host's own tools the name alone
+// is no cause for that, unless it says that files are changed.
+func (c *Call) ReadUnknown(name string, raw json.RawMessage, fromServer bool) {
 	if server, tool, ok := strings.Cut(name, "-"); ok && !strings.Contains(name, "__") {
 		name = "mcp__" + server + "__" + tool
 	}
@@ -57,8 +59,13 @@ func (c *Call) ReadServer(name string, raw json.RawMessage) {
 	var values any
 	_ = json.Unmarshal(raw, &values)
 	defer func() {
-		c.FromServer = !own(name)
+		c.FromServer = fromServer && !own(name)
 		c.Unproven, c.ByName = c.unproven(name, all)
+		if c.ByName && !fromServer {
+			if c.ByName = false; !FilesByName(name) {
+				c.Unproven = ""
+			}
+		}
 		for _, path := range pathsIn(nil, values, 0) {
 			if !slices.Contains(c.Reads, path) && !slices.ContainsFunc(c.Writes, func(w Write) bool { return w.Path == path }) {
 				c.Reads = append(c.Reads, path)
@@ -76,7 +83,9 @@ func (c *Call) ReadServer(name string, raw json.RawMessage) {
 		c.Shell = in.Command
 		c.enter(in.folder)
 	case (content || writing) && len(in.Paths) > 0:
-		in.content, in.edits = nil, nil
+		if fromServer {
+			in.content, in.edits = nil, nil
+		}
 		c.Writes = in.writes()
 	default:
 		c.Reads = in.Paths

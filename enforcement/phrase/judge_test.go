@@ -18,7 +18,6 @@ func TestApprovals(t *testing.T) {
 		{Plan, "(approved)"},
 		{Plan, "~approved~"},
 		{Plan, "> approve it\n\napproved"},
-		{Plan, "## Approved"},
 		{Plan, "ok, approved"},
 		{Plan, "Ok approved, let's go"},
 		{Plan, "approved go ahead and implement it"},
@@ -376,10 +375,11 @@ func FuzzJudge(f *testing.F) {
 func TestLongPrompts(t *testing.T) {
 	log := strings.Repeat("ok 12 tests of the store\n", 300)
 	for prompt, want := range map[string]Judgement{
-		"Plan approved.\n```\n" + log + "```": {Approves: true, Reason: Explicit},
-		"Plan approved.\n" + log + log:        {Reason: TooLong},
-		strings.Repeat(log, 20):               {Reason: NoWording},
-		strings.Repeat("lgtm ", maxPrompt):    {Reason: TooLong},
+		"Plan approved.\n```\n" + log + "```":        {Approves: true, Reason: Explicit},
+		"Plan approved.\n" + log + log:               {Reason: TooLong},
+		strings.Repeat(log, 20):                      {Reason: NoWording},
+		strings.Repeat("lgtm ", maxPrompt):           {Reason: TooLong},
+		strings.Repeat("<a><b>", 10000) + "approved": {Reason: TooLong},
 	} {
 		if got := Judge(prompt, Plan, Phrases{}); got != want {
 			t.Errorf("%.30q, %d bytes: %+v, want %+v", prompt, len(prompt), got, want)

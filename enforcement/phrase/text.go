@@ -19,7 +19,7 @@ type sentence struct {
 	clauses []clause
 	end     byte // '.', '?', ':', '~' (dots that trail off) or 0
 	bullet  bool // an item of a list
-	cited   bool // its line is a program's or a form's: an unticked box, a difference, a comment, a log, a shell
+	cited   bool // its line is a program's, a form's or a document's: a box, a difference, a comment, a log, a shell, what stands below a heading
 	dangles bool // ends with a conjunction: "approved yet", "approved but"
 	line    int  // number of its line
 }
@@ -68,7 +68,7 @@ var (
 	singleQ    = lazyregexp.New(`(^|[\s(\[:,])'([^'\n]*(?:[\pL\pN]'[\pL][^'\n]*)*)'($|[\s)\].,;:!?])`)
 	emoticon   = lazyregexp.New(`(^|\s)[:;=8]'?-?[)D(PpOo/|\]](\s|$|[.,!])`)
 	bulletMark = lazyregexp.New(`^[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+`)
-	emptyBox   = lazyregexp.New(`(?:^|[^\pL\pN])(?:\[[ _.-]*\]|\([ _]+\)|[☐□⬜◻▢]|_{2,})`)
+	box        = lazyregexp.New(`(?:^|[^\pL\pN])(?:\[[ _.xX✓✔✗-]*\]|\([ _]+\)|[☐☑☒□⬜◻▢]|_{2,}(?:[^\pL\pN]|$))`)
 	citedLine  = lazyregexp.New(`^[ \t]*(?:\+|--|//|/\*|<!--|;;|[|●○⏺⎿│┃╰╭▶►])[ \t]|\(\d+(?:\.\d+)? ?m?s\)$`)
 	shellLine  = lazyregexp.New(`^[ \t]*(?:[$❯➜%]|>>>|PS [^>]*>)[ \t]`)
 	logTag     = lazyregexp.New(`^[ \t]*\[[^\]]{2,}\][ \t]`)
@@ -76,9 +76,17 @@ var (
 	braces     = lazyregexp.New(`\{[^{}\n]*\}`)
 	thumbsUp   = lazyregexp.New(`:(?:\+1|thumbsup|ok_hand|white_check_mark|heavy_check_mark|rocket|tada):`)
 	thumbsDown = lazyregexp.New(`:(?:-1|thumbsdown|x|no_entry\w*|thinking|roll_eyes|rolling_eyes|clown\w*|upside_down\w*):`)
-	arrow      = lazyregexp.New(`(?i)\b(approved?|lgtm)\s*(?:[-=]+>|→|⇒|=)\s`)
+	arrow      = lazyregexp.New(`(?i)\b(approved?|lgtm)\s*(?:[-=]+>|→|⇒)\s`)
 	shouting   = lazyregexp.New(`![!1]*1\b`)
-	headMark   = lazyregexp.New(`^[ \t]*#{1,6}[ \t]+`)
+	opening    = lazyregexp.New(`<([A-Za-z][\w:-]*)(?:\s[^<>]*)?>`)
+	closing    = lazyregexp.New(`</([A-Za-z][\w:-]*)\s*>`)
+	caption    = lazyregexp.New(`(?m)^[ \t]*(?:-{3,}|={3,})(?:[ \t]+\S.*[ \t](?:-{3,}|={3,}))?[ \t]*$`)
+	underline  = lazyregexp.New(`^={3,}[ \t]*$`)
+	// document is a line with which a document, a mail, or what another wrote in a
+	// chat begins.
+	document = lazyregexp.New(`^[ \t]*#{1,6}[ \t]|(?i)^[ \t]*(?:from|subject|sent|date|von|betreff|gesendet|de|objet|envoyé|asunto|enviado|oggetto|onderwerp):[ \t]*\S` +
+		`|\b(?:wrote|writes|said|says|replied|schrieb|schreibt|écrit|escribió|ha scritto|skrev|schreef):[ \t]*$` +
+		`|^[ \t]*(?:[\[(]?\d{1,2}:\d\d(?::\d\d)?(?: ?[ap]m)?[\])]?[ \t]+\pL[\pL'.-]*(?:[ \t]+\pL[\pL'.-]*)?|\pL[\pL'.-]*(?:[ \t]+\pL[\pL'.-]*)?[ \t,—–-]+[\[(]?\d{1,2}:\d\d(?::\d\d)?(?: ?[ap]m)?[\])]?):?[ \t]*$`)
 )
 
 var unify = strings.NewReplacer("\r\n", "\n", "\r", "\n", "’", "'", "‘", "'", "ʼ", "'", "´", "'", "＇", "'",
@@ -90,7 +98,7 @@ func read(prompt string) text { return readText(setAside(prompt)) }
 
 // setAside takes code, quotations and quoted lines out of a prompt.
 func setAside(prompt string) string {
-	s := unify.Replace(prompt)
+	s := withoutElements(unify.Replace(prompt))
 	s = fence.ReplaceAllString(s, " "+codeWord+" ")
 	s = codeSpan.ReplaceAllString(s, " "+codeWord+" ")
 	s = quotedLine.ReplaceAllString(s, "")
@@ -106,12 +114,54 @@ func setAside(prompt string) string {
 	return emoticon.ReplaceAllString(s, "$1 , $2")
 }
 
+// withoutElements takes out what hosts and documents put between tags, such as a
+// background task's report or what is selected in an editor, and what stands
+// between lines that are rules, with a caption or without, as files that a host
+// appends do. It goes from the first mark to the last of its kind, so that what
+// stands in between cannot end it. Without a last one, what a captioned rule or a
+// tag alone on its line begins goes to the end.
+func withoutElements(s string) string {
+	if at := caption.Regexp().FindAllStringIndex(s, -1); len(at) > 1 {
+		s = s[:at[0][0]] + quoteWord + s[at[len(at)-1][1]:]
+	} else if len(at) == 1 && strings.Trim(s[at[0][0]:at[0][1]], "-=* \t") != "" {
+		s = s[:at[0][0]] + quoteWord
+	}
+	ends := map[string]int{} // behind the last closing tag, by name
+	for _, at := range closing.Regexp().FindAllStringSubmatchIndex(s, -1) {
+		ends[s[at[2]:at[3]]] = at[1]
+	}
+	var out strings.Builder
+	kept := 0 // what stands before it is in out, or taken out
+	for _, at := range opening.Regexp().FindAllStringSubmatchIndex(s, -1) {
+		start, after := at[0], at[1]
+		end := ends[s[at[2]:at[3]]]
+		begins := start == 0 || s[start-1] == '\n'
+		switch {
+		case start < kept:
+			continue
+		case end >= after:
+		case begins && (after == len(s) || s[after] == '\n') && s[start:after] != quoteWord:
+			end = len(s)
+		default:
+			continue
+		}
+		out.WriteString(s[kept:start])
+		if kept = end; !begins || end < len(s) && s[end] != '\n' { // a part of a sentence
+			out.WriteString(" " + quoteWord + " ")
+		}
+	}
+	return out.String() + s[kept:]
+}
+
 func readText(s string) text {
 	var t text
 	console := false // what follows a command of a shell is its output
-	for i, line := range strings.Split(s, "\n") {
+	foreign := false // what follows the beginning of a document is its text
+	lines := strings.Split(s, "\n")
+	for i, line := range lines {
 		console = shellLine.MatchString(line) || console && strings.TrimSpace(line) != ""
-		t.readLine(line, i, console || cited(line))
+		foreign = foreign || document.MatchString(line) || i+1 < len(lines) && underline.MatchString(lines[i+1]) && strings.TrimSpace(line) != ""
+		t.readLine(line, i, console || foreign || cited(line))
 	}
 	return t
 }
@@ -119,13 +169,12 @@ func readText(s string) text {
 // cited tells whether a line is no sentence of the user's by its form.
 func cited(line string) bool {
 	tag := strings.ToLower(strings.Join(logTag.FindStringSubmatch(line), ""))
-	return emptyBox.MatchString(line) || citedLine.MatchString(line) || tag != "" && !mentions(strings.Fields(strings.Trim(tag, "[] \t")))
+	return box.MatchString(line) || citedLine.MatchString(line) || tag != "" && !mentions(strings.Fields(strings.Trim(tag, "[] \t")))
 }
 
 func (t *text) readLine(line string, number int, cited bool) {
 	cut := bulletMark.ReplaceAllString(line, "")
 	b := sentenceBuilder{text: t, line: number, bullet: cut != line, cited: cited}
-	cut = headMark.ReplaceAllString(cut, "")
 	for _, field := range strings.Fields(cut) {
 		t.doubtful = t.doubtful || t.thumbs && strings.Trim(field, "?") == ""
 		b.field(field)

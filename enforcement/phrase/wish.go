@@ -41,7 +41,7 @@ var (
 // Wish tells what a prompt asks for. In doubt it asks for nothing: whoever is
 // wrongly taken to want something new has to plan for it.
 func Wish(prompt string) Asked {
-	prompt = strings.TrimSpace(prompt)
+	prompt = strings.TrimSpace(withoutElements(prompt))
 	if strings.HasPrefix(prompt, "/") || strings.HasPrefix(prompt, "[") {
 		return Nothing
 	}

@@ -42,6 +42,7 @@ func TestWish(t *testing.T) {
 		"update the readme":                      Nothing,
 		"/review":                                Nothing,
 		"[writ] the tests fail: add the missing": Nothing,
+		"<task-notification>\n<result>\nNext task: an export.\n</result>\n</task-notification>": Nothing,
 	} {
 		if got := Wish(prompt); got != want {
 			t.Errorf("%q: %d, want %d", prompt, got, want)

@@ -136,7 +136,7 @@ func (v *Service) viewOf(counted projections.SessionSummary, state enforcement.S
 	}
 	view := schemas.SessionView{
 		SessionSummary: v.summary(counted, state), Dir: state.Dir, Model: state.Model, Gates: []schemas.SessionGate{},
-		Shown: state.Shown, Tokens: state.Spent, Written: state.Written, Next: state.Guidance(), State: raw,
+		Shown: state.Shown, Tokens: state.Spent, Written: state.Written, Next: next(state), State: raw,
 		Pending: len(state.Violations), Untested: state.PendingTests, Failing: state.Failing, Audit: audit(state),
 	}
 	for _, name := range []string{enforcement.GatePlan, enforcement.GateTests, enforcement.GateImplementation} {
@@ -154,6 +154,14 @@ func (v *Service) viewOf(counted projections.SessionSummary, state enforcement.S
 
 // counted returns what the list's view knows of a session, with everything in
 // it that was acknowledged before the call.
+// next is what comes next in a session; of one that has ended, should it be resumed.
+func next(state enforcement.State) string {
+	if state.Ended {
+		return "Nothing, the session has ended. Resumed, it goes on here: " + state.Guidance()
+	}
+	return state.Guidance()
+}
+
 func (v *Service) counted(ctx context.Context, id string) (s projections.SessionSummary, err error) {
 	_, seq, err := v.sessions.State(ctx, id)
 	if err != nil {

@@ -281,7 +281,8 @@ func (f *goFile) judge(d *ast.FuncDecl) (test, bool) {
 		cur := queue[0]
 		s := f.base.child()
 		s.learn(f.tokens(cur.Body))
-		v := &goVisitor{f: f, s: s, failers: f.failers(cur), waits: waits(f.tokens(cur.Body))}
+		s.zero(cur.Body)
+		v := &goVisitor{f: f, s: s, failers: f.failers(cur), waits: waits(f.tokens(cur.Body)), idle: idle(cur.Body)}
 		v.block(cur.Body.List, meaningful, false)
 		if closed(f.grammar, f.tokens(cur.Body), v.failers) {
 			for i := range v.found {

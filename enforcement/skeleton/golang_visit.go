@@ -13,7 +13,81 @@ type goVisitor struct {
 	failers map[string]bool
 	found   []assertion
 	waits   bool // for what it starts beside itself
+	idle    map[string]bool
 }
+
+// idle are the variables of a function that hold a function and that nothing calls
+// or hands on.
+func idle(body *ast.BlockStmt) map[string]bool {
+	holds, used := map[string]bool{}, map[string]int{}
+	ast.Inspect(body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			if len(n.Lhs) != 1 || len(n.Rhs) != 1 {
+				break
+			}
+			if _, is := n.Rhs[0].(*ast.FuncLit); is {
+				holds[identName(n.Lhs[0])] = true
+				used[identName(n.Lhs[0])]--
+			} else if name := identName(n.Rhs[0]); identName(n.Lhs[0]) == "_" && name != "" {
+				used[name]--
+			}
+		case *ast.Ident:
+			used[n.Name]++
+		}
+		return true
+	})
+	for name := range holds {
+		holds[name] = name != "" && used[name] <= 0
+	}
+	return holds
+}
+
+// zero notes what is known of the variables that are declared without a value, of
+// types that only an assignment changes. One that nothing sets is constant; one that
+// a function within sets tells whether that ran.
+func (s *scope) zero(body *ast.BlockStmt) {
+	set := map[string]bool{}
+	within := 0
+	var visit func(n ast.Node) bool
+	visit = func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			within++
+			ast.Inspect(n.Body, visit)
+			within--
+			return false
+		case *ast.AssignStmt:
+			for _, x := range n.Lhs {
+				if name := identName(x); name != "" {
+					set[name] = set[name] || within > 0 || len(n.Lhs) > 1
+				}
+			}
+		case *ast.RangeStmt:
+			set[identName(n.Key)], set[identName(n.Value)] = true, true
+		}
+		return true
+	}
+	ast.Inspect(body, visit)
+	ast.Inspect(body, func(n ast.Node) bool {
+		spec, is := n.(*ast.ValueSpec)
+		if !is || len(spec.Values) > 0 || !zeroes[identName(spec.Type)] {
+			return true
+		}
+		for _, name := range spec.Names {
+			varies, isSet := set[name.Name]
+			switch {
+			case varies:
+				s.set(literal, name.Name, false)
+			case !isSet && s.assigned(name.Name) == 0 && !s.lent[name.Name]:
+				s.set(literal, name.Name, true)
+			}
+		}
+		return true
+	})
+}
+
+var zeroes = names("error bool string int int8 int16 int32 int64 uint uint8 uint16 uint32 uint64 float32 float64 byte rune any")
 
 // block walks statements. worth is that of a failure here; guarded tells
 // whether anything decides if it is reached. It ends at a skip.
@@ -251,6 +325,9 @@ func (v *goVisitor) cases(body *ast.BlockStmt, worth strength) {
 // to Run or Test, and else only if something decides to.
 func (v *goVisitor) simple(n ast.Node, worth strength, guarded bool) {
 	if n == nil {
+		return
+	}
+	if a, ok := n.(*ast.AssignStmt); ok && v.idle[identName(a.Lhs[0])] {
 		return
 	}
 	ast.Inspect(n, func(n ast.Node) bool {

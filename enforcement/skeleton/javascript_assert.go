@@ -39,6 +39,10 @@ func subject(t []lexeme, i int) []lexeme {
 		switch {
 		case t[j].text == ")" || t[j].text == "]":
 			j = opening(t, j) - 1
+		case t[j].text == "}" && t[j].kind == punct && opening(t, j) > 0 && (t[opening(t, j)-1].kind == word || t[opening(t, j)-1].text == ")"): // Kotlin: total { … }
+			if j = opening(t, j) - 1; t[j].kind == word && controls[t[j].text] {
+				return t[j+1 : i]
+			}
 		case t[j].kind == word || t[j].kind == str || t[j].kind == number:
 			if j == 0 || !jsGrammar.access[t[j-1].text] && t[j-1].text != "::" && t[j-1].text != "->" {
 				return t[j:i]

@@ -176,7 +176,7 @@ func (s *scope) live(t []lexeme) []lexeme {
 			if end := closing(t, i+1); swallows(t, end+1) {
 				c.drop(i+1, end+1)
 			}
-		case (tok.text == "catch_unwind" || tok.text == "runCatching") && i+1 < len(t) && unheeded(t, i):
+		case (tok.text == "catch_unwind" || tok.text == "runCatching" || tok.text == "pcall" || tok.text == "xpcall") && i+1 < len(t) && unheeded(t, i):
 			c.drop(i, closing(t, i+1)+1)
 		case starts(t, i) && leaves(t, i):
 			end := statementEnd(t, i)
@@ -429,6 +429,9 @@ func enclosing(t []lexeme, i int) int {
 
 func isFunction(v []lexeme) bool {
 	for i, tok := range v {
+		if tok.kind == str {
+			return false // it is handed to something
+		}
 		if tok.text == "=>" || tok.text == "->" || tok.text == "lambda" || tok.text == "function" {
 			return i < 12
 		}

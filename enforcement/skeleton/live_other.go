@@ -7,7 +7,7 @@ import "strings"
 func otherLive(t []lexeme) []lexeme {
 	var begins []int
 	for i, tok := range t {
-		if tok.kind == word && i+1 < len(t) && (begun[tok.text] || tok.text == "ignore" && t[i+1].text == "(") && (i == 0 || t[i-1].text != ".") {
+		if tok.kind == word && i+1 < len(t) && (begun[tok.text] || tok.text == "ignore" && (t[i+1].text == "(" || t[i+1].text == "{")) && (i == 0 || t[i-1].text != ".") {
 			begins = append(begins, i)
 		}
 	}

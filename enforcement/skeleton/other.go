@@ -10,9 +10,11 @@ var (
 	batsTest   = lazyregexp.New(`^[ \t]*@test[ \t]+.*\{[ \t]*$`)
 	batsHelper = lazyregexp.New(`^[ \t]*(?:function[ \t]+)?([A-Za-z_]\w*)[ \t]*\(\)[ \t]*\{`)
 	shellTest  = lazyregexp.New(`^[ \t]*(?:function[ \t]+)?(test\w*)[ \t]*\(\)[ \t]*\{?`)
+	spockLabel = lazyregexp.New(`^\s*(given|setup|when|then|expect|where|cleanup|and):`)
 	shellCheck = lazyregexp.New(`^(?:assert|fail)[A-Za-z]*\b`)
 	batsCheck  = lazyregexp.New(`^(?:!\s+)?(?:\[\[?\s+(.*?)\s+\]\]?|test\s+(.*)|\(\((.*)\)\))(?:\s*(?:&&|\|\|).*)?$`)
 	batsAssert = lazyregexp.New(`^(?:assert|refute)(?:_\w+)?\b`)
+	batsExcuse = lazyregexp.New(`^\s*(?:true|:|echo\b.*|printf\b.*|return 0|exit 0|skip\b.*)\s*(?:;.*)?$`) // behind ||: whatever the check finds, the line succeeds
 	batsGrep   = lazyregexp.New(`(?:^|\|)\s*(?:grep|diff|cmp)\b`)
 	expansion  = lazyregexp.New(`[$` + "`" + `]|^-[a-zA-Z] `)
 )
@@ -77,6 +79,9 @@ func shellTests(src []byte, begin *lazyregexp.Regexp) []test {
 }
 
 func batsWorth(code string) (strength, bool) {
+	if _, otherwise, excused := strings.Cut(code, "||"); excused && batsExcuse.MatchString(otherwise) {
+		return 0, false
+	}
 	if batsAssert.MatchString(code) {
 		return meaningful, true
 	}
@@ -106,12 +111,12 @@ func batsWorth(code string) (strength, bool) {
 }
 
 var (
-	otherTest    = lazyregexp.New(`^(?i:test|it|testcase|test_case|specify|scenario|should|feature|deftest|test_f|test_p|in|ctest|test\w+|\w+test)$`)
-	otherAssert  = lazyregexp.New(`^(?i:assert\w*|expect\w*|xctassert\w*|require\w*|check\w*|should\w*|must\w*|refute\w*|ck_assert\w*|ensure\w*|verify\w*|munit_assert\w*|test_assert\w*|tap_ok|is_equal)$`)
+	otherTest    = lazyregexp.New(`^(?i:test|it|testcase|test_case|specify|scenario|should|feature|deftest|test_f|test_p|in|ctest|boost_auto_test_case|boost_fixture_test_case|test\w+|\w+test)$`)
+	otherAssert  = lazyregexp.New(`^(?i:assert\w*|expect\w*|xctassert\w*|require\w*|check\w*|should\w*|must\w*|refute\w*|ck_assert\w*|ensure\w*|verify\w*|munit_assert\w*|test_assert\w*|tap_ok|is_equal|cr_assert\w*|cr_expect\w*|boost_check\w*|boost_require\w*|boost_test)$`)
 	otherGrammar = &grammar{
 		keywords: names("let var val def new return if else for while not and or is in func fn do end"),
 		literals: names("true false null nil None NULL TRUE FALSE NA True False"),
-		builtins: names("as u8 u16 u32 u64 i8 i16 i32 i64 usize isize equals is"), access: names(". :: ->"), receiver: names("this self"),
+		builtins: names("as u8 u16 u32 u64 i8 i16 i32 i64 usize isize equals is be equal eq int string bool pass"), access: names(". :: ->"), receiver: names("this self"),
 		makers: func(string) bool { return false }, neutral: func(string) bool { return true },
 	}
 )
@@ -129,6 +134,33 @@ func otherIn(name string) language {
 	return func(src []byte) []test { return judgeOther(d.read(unwritten(src))) }
 }
 
+// readGroovy reads the conditions of Spock, which stand as they are behind then: and
+// expect:, as assertions, and its methods with a text for a name as tests.
+func readGroovy(src []byte) []test {
+	if !strings.Contains(string(src), "Specification") {
+		return otherIn("java")(src)
+	}
+	lines, asserts := strings.Split(string(src), "\n"), false
+	for i, line := range lines {
+		code := strings.TrimSpace(line)
+		switch label := spockLabel.FindStringSubmatch(line); {
+		case strings.HasPrefix(code, "def \"") || strings.HasPrefix(code, "def '") || strings.HasPrefix(code, "void \""):
+			lines[i], asserts = strings.Replace(strings.Replace(line, "def ", "test ", 1), "void ", "test ", 1), false
+		case label != nil:
+			asserts = label[1] == "then" || label[1] == "expect" || asserts && label[1] == "and"
+			lines[i] = spockLabel.ReplaceAllString(line, "")
+			if rest := strings.TrimSpace(lines[i]); asserts && rest != "" && rest[0] != '"' && rest[0] != '\'' {
+				lines[i] = "assert " + rest
+			}
+		case code == "}":
+			asserts = false
+		case asserts && code != "" && !strings.HasPrefix(code, "//") && !strings.HasPrefix(code, "assert"):
+			lines[i] = "assert " + code
+		}
+	}
+	return otherIn("java")([]byte(strings.Join(lines, "\n")))
+}
+
 // further is a language that is read as the others are, with assertions of names
 // of its own.
 type further struct {
@@ -136,6 +168,7 @@ type further struct {
 	comments *lazyregexp.Regexp // that it does not know
 	asserts  map[string]bool    // names, with the mark of a macro
 	skips    map[string]bool    // what a test that is not run calls, or begins with
+	tests    map[string]bool    // what a test begins with
 }
 
 func (f further) read(src []byte) []test {
@@ -152,8 +185,11 @@ func (f further) read(src []byte) []test {
 		if i > 0 && t[i-1].text == "@" {
 			name = "@" + name
 		}
-		if f.asserts[name] {
+		switch {
+		case f.asserts[name]:
 			t[i].text = "assert_" + tok.text
+		case f.tests[name]:
+			t[i].text = "test"
 		}
 	}
 	return judgeOther(t)
@@ -179,7 +215,7 @@ func judgeOther(t []lexeme) []test {
 		if out.line == 0 && otherTest.MatchString(tok.text) {
 			out.line = tok.line
 		}
-		if !otherAssert.MatchString(tok.text) {
+		if !otherAssert.MatchString(tok.text) || imports[firstOnLine(t, i)] {
 			continue
 		}
 		rest := statementOn(t, i+1)
@@ -187,6 +223,12 @@ func judgeOther(t []lexeme) []test {
 			rest = t[i+2 : max(closing(t, i+1), i+2)]
 		}
 		args := arguments(rest[:min(len(rest), longest)])
+		switch pipe := pipeBefore(t, i); {
+		case pipe > 0:
+			args = [][]lexeme{onLineBefore(t, pipe-1), {t[pipe-1]}, rest}
+		case t[i+1].text != "(" && i > 0 && t[i-1].line == tok.line && t[i-1].text != "." && prefixed(tok.text, "should", "must"): // behind what it is about
+			args = [][]lexeme{onLineBefore(t, i), rest}
+		}
 		if t[i+1].text == "`" && i > 0 && t[i-1].text == "`" { // between what it compares
 			args = [][]lexeme{onLineBefore(t, i-1), statementOn(t, min(i+2, len(t)))}
 		}
@@ -202,6 +244,27 @@ func judgeOther(t []lexeme) []test {
 		return nil
 	}
 	return []test{out}
+}
+
+// pipeBefore is where the pipe begins that hands an assertion at i what it is about,
+// 0 for none.
+func pipeBefore(t []lexeme, i int) int {
+	for j := i - 1; j > 0 && j >= i-2; j-- {
+		if t[j].text == "|>" || t[j].text == "|" {
+			return j
+		}
+	}
+	return 0
+}
+
+var imports = names("import use using open from module")
+
+func firstOnLine(t []lexeme, i int) string {
+	from := i
+	for from > 0 && t[from-1].line == t[i].line && i-from < longest {
+		from--
+	}
+	return t[from].text
 }
 
 // onLineBefore is the line up to a token.

@@ -322,6 +322,9 @@ func rubyAssert(s *scope, t []lexeme, i int) strength {
 	switch {
 	case len(args) == 0:
 		return constant
+	case prefixed(name, "assert_response", "assert_redirected", "assert_template", "assert_select", "assert_dom", "assert_enqueued", "assert_no_enqueued", "assert_performed", "assert_emails", "assert_no_emails",
+		"assert_text", "assert_no_text", "assert_selector", "assert_no_selector", "assert_current_path", "assert_content", "assert_button", "assert_link", "assert_field", "assert_broadcasts"):
+		return meaningful // of the last answer, which is named nowhere
 	case name == "assert" || name == "refute" || prefixed(name, "assert_nil", "refute_nil", "assert_empty", "refute_empty", "assert_not_nil", "assert_predicate", "assert_mock"):
 		if never(args[0]) && name == "assert" {
 			return s.guarded(t, i)

@@ -199,6 +199,15 @@ func (s *scope) check(values ...[]lexeme) strength {
 	return constant
 }
 
+// made tells whether a value is an object that is made on the spot, or a variable that
+// holds one since: it is there, and true.
+func (s *scope) made(t []lexeme) bool {
+	if len(t) == 1 && t[0].kind == word && s.assigned(t[0].text) == 1 && len(s.defs[t[0].text]) == 1 {
+		t = s.defs[t[0].text][0].value
+	}
+	return len(t) > 3 && t[0].text == "new" && t[0].kind == word && t[len(t)-1].text == ")" && len(s.g.rootAt(t, 1).chain) == 0 && s.g.rootAt(t, 1).end == len(t)-1
+}
+
 func boolean(t []lexeme) bool {
 	if len(t) != 1 {
 		return false
@@ -227,7 +236,7 @@ func (s *scope) condition(t []lexeme) strength {
 		}
 		return s.condition(inner)
 	}
-	if len(t) == 0 || joined(t) == "newObject()" || joined(t) == "newobject()" || s.allOfNothing(t) {
+	if len(t) == 0 || s.made(t) || s.allOfNothing(t) {
 		return constant
 	}
 	if parts := splitAt(t, disjunction); len(parts) > 1 {

@@ -176,7 +176,9 @@ func (t turn) called(header schemas.Header) called {
 	id := t.ToolUseID
 	switch t.Kind {
 	case host.Prompt, host.Command:
-		id = t.PromptID
+		if id = t.PromptID; id == "" {
+			id, c.unnamed = "prompt:", true // one answer of the user's counts once
+		}
 	case host.BeforeTool, host.AfterTool, host.ToolFailed, host.Permission:
 	default:
 		// A turn's end is reported again with what came of its tests.
@@ -361,7 +363,7 @@ func (v *Service) onPrompt(ctx context.Context, t turn) (host.Answer, error) {
 	decision, state, err := v.Sessions.Act(ctx, t.Session, promptActor(t), t.PromptID, func(s enforcement.State) (enforcement.Decision, error) {
 		decision, err := enforcement.Decide(s, enforcement.SubmitPrompt{
 			Prompt: strings.ToValidUTF8(t.Prompt, "�"), ActID: "prompt:" + act, PromptID: t.PromptID, Origin: t.Origin,
-			Command: t.Command, Arguments: t.Args, Expands: t.Facts.ExpandsCommands, Agent: t.Agent, Handed: handed, Unread: unread,
+			Command: t.Command, Arguments: t.Args, Expands: t.Facts.ExpandsCommands, Agent: t.Agent, Handed: handed, Unread: unread, Shown: v.shown.of(t.Session),
 			Workspace: v.Sessions.Approvable(ctx, t.project, t.Session, s), Settings: t.project.Settings.Policy,
 		})
 		if err != nil || t.Kind == host.Command {
@@ -373,6 +375,11 @@ func (v *Service) onPrompt(ctx context.Context, t turn) (host.Answer, error) {
 	})
 	if err != nil {
 		return host.Answer{}, err
+	}
+	if o := decision.Offer; o != nil && decision.Verdict == enforcement.Deny && len(o.Problems) == 0 {
+		v.shown.keep(t.Session, o.Fingerprint)
+	} else if o != nil {
+		v.shown.keep(t.Session, "")
 	}
 	own := cmp.Or(decision.Context, state.Position())
 	var remembered, files string

@@ -107,6 +107,7 @@ type Service struct {
 	done       doneItems
 	tasks      tasks
 	waiting    waiting
+	shown      shown
 }
 
 // New returns a service.

@@ -288,14 +288,21 @@ func (v *Service) onStop(ctx context.Context, t turn) (host.Answer, error) {
 	if err != nil {
 		return host.Answer{}, err
 	}
+	var ws enforcement.Workspace
 	decision, state, err := v.Sessions.Act(ctx, t.Session, t.agent(), t.PromptID, func(s enforcement.State) (enforcement.Decision, error) {
+		if ws = v.Sessions.Watched(t.project, s); s.Mode == enforcement.ModeWork {
+			ws = v.Sessions.Approvable(ctx, t.project, t.Session, s)
+		}
 		return enforcement.Decide(s, enforcement.EndTurn{
 			Again: t.Again, Agent: t.Agent, Message: t.Message, Gone: v.contents.gone(t, s), Ran: t.ran, Seen: t.seen, Behind: t.behind, Late: t.late,
-			Workspace: v.planned(ctx, t, s), Settings: t.project.Settings.Policy,
+			Workspace: ws, Settings: t.project.Settings.Policy,
 		})
 	})
 	if err != nil {
 		return host.Answer{}, err
+	}
+	if t.Agent == "" && !t.late && decision.Verdict != enforcement.Deny {
+		v.shown.keep(t.Session, enforcement.Awaits(state, ws))
 	}
 	for _, worker := range t.workers {
 		if t.ran == nil {
@@ -314,25 +321,7 @@ func (v *Service) onStop(ctx context.Context, t turn) (host.Answer, error) {
 	if decision.Verdict == enforcement.Deny {
 		answer.Verdict, answer.Reason = host.Refuse, join(decision.Reason, decision.Context)
 	} else if t.Agent == "" && state.Mode == enforcement.ModeWork {
-		answer.Notice = join(answer.Notice, enforcement.Calls(state, v.Sessions.Approvable(ctx, t.project, t.Session, state), t.project.Settings.Policy))
+		answer.Notice = join(answer.Notice, enforcement.Calls(state, ws, t.project.Settings.Policy))
 	}
 	return answer, nil
-}
-
-// planned is the workspace with the files of the approved plan, and with what is
-// known of test files that ran.
-func (v *Service) planned(ctx context.Context, t turn, s enforcement.State) enforcement.Workspace {
-	ws := v.Sessions.Watched(t.project, s)
-	if len(t.seen) > 0 || t.project.Settings.Policy.AdvanceOnGreen {
-		ws = v.Sessions.Approvable(ctx, t.project, t.Session, s)
-	}
-	if !t.project.Settings.Policy.AdvanceOnGreen {
-		return ws
-	}
-	for _, rel := range s.Work.Gates[enforcement.GatePlan].Planned {
-		if state, found := t.project.FileState(rel); found {
-			ws.Files[rel] = state
-		}
-	}
-	return ws
 }

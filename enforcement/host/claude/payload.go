@@ -180,7 +180,7 @@ func readTool(c *host.Call, response json.RawMessage) error {
 		}
 		// A server's tool may take what it likes under the same keys.
 		if !ownTools[c.Tool] {
-			readServer(c)
+			c.ReadUnknown(c.Tool, c.Input, strings.HasPrefix(c.Tool, "mcp__"))
 		}
 		return nil
 	}
@@ -219,7 +219,7 @@ func readTool(c *host.Call, response json.RawMessage) error {
 		}
 	default:
 		if !ownTools[c.Tool] {
-			readServer(c)
+			c.ReadUnknown(c.Tool, c.Input, strings.HasPrefix(c.Tool, "mcp__"))
 		}
 	}
 	if isWriting(c.Tool) && (len(c.Writes) == 0 || c.Writes[0].Path == "") {
@@ -229,18 +229,6 @@ func readTool(c *host.Call, response json.RawMessage) error {
 		return fmt.Errorf("%w: %s without a command", host.ErrPayload, c.Tool)
 	}
 	return nil
-}
-
-// readServer reads a call of a tool that no table knows: of a server, or of a
-// version of the host that is to come.
-func readServer(c *host.Call) {
-	c.ReadServer(c.Tool, c.Input)
-	if !strings.HasPrefix(c.Tool, "mcp__") {
-		if c.ByName && !host.FilesByName(c.Tool) {
-			c.Unproven = ""
-		}
-		c.FromServer, c.ByName = false, false
-	}
 }
 
 // readEnd notes how a command ended: this host tells a bad end by an event

@@ -23,6 +23,6 @@ func Origin(getenv func(string) string) string {
 // of another agent, with a text of its own.
 var Queues = host.Queues{
 	"CronCreate": {"prompt"}, "ScheduleWakeup": {"prompt"}, "RemoteTrigger": nil, "Workflow": nil,
-	"SendMessage": {"message", "content"}, "Skill": {"args"}, "SlashCommand": {"command"},
+	"SendMessage": {"message", "content"}, "Skill": {"skill", "command", "args"}, "SlashCommand": {"command"},
 	"Agent": {"prompt"}, "Task": {"prompt"},
 }

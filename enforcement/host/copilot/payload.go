@@ -73,6 +73,7 @@ var kinds = map[string]host.Kind{
 
 var tools = map[string]host.Tool{
 	"bash": host.Shell("Bash"), "Bash": host.Shell("Bash"), "powershell": host.Shell("PowerShell"), "PowerShell": host.Shell("PowerShell"),
+	"write_bash": host.Shell("Bash"), "write_powershell": host.Shell("PowerShell"), // into a command that runs
 	"create": host.Writing("Write"), "Write": host.Writing("Write"),
 	"edit": host.Writing("Edit"), "Edit": host.Writing("Edit"), "str_replace_editor": host.Writing("Edit"),
 	"apply_patch": host.Patch("apply_patch"),
@@ -80,7 +81,7 @@ var tools = map[string]host.Tool{
 	"grep": host.Reading("Grep"), "rg": host.Reading("Grep"), "Grep": host.Reading("Grep"),
 	"task": host.Plain("Task"), "Agent": host.Plain("Agent"), "update_todo": host.Plain("TodoWrite"), "TodoWrite": host.Plain("TodoWrite"),
 	"ask_user": host.Plain("AskUserQuestion"), "AskUserQuestion": host.Plain("AskUserQuestion"),
-	"web_fetch": host.Plain("WebFetch"), "web_search": host.Plain("WebSearch"), "report_intent": host.Plain("TodoWrite"),
+	"web_fetch": host.Plain("WebFetch"), "web_search": host.Plain("WebSearch"), "report_intent": host.Plain("TodoWrite"), "sql": host.Plain("sql"), // of the session's own lists
 }
 
 // Queues are the tools by which Copilot CLI's agent starts turns with a text of its own.
@@ -140,6 +141,9 @@ func readTool(c *host.Call, p hookPayload) error {
 	if name == "str_replace_editor" && viewsOnly(input) {
 		name = "view"
 	}
+	if strings.HasPrefix(name, "write_") && tools[name].Kind == host.ShellTool {
+		input = typed(input)
+	}
 	if tools[name].Kind == host.WritingTool && isPatch(input) {
 		name = "apply_patch" // known as Edit to hooks with Claude Code's names
 	}
@@ -170,6 +174,22 @@ func readEnd(c *host.Call, text string) {
 	if status != 0 {
 		c.Kind, c.Error = host.ToolFailed, text
 	}
+}
+
+// typed gives what is typed into a command the name that the other hosts have for it.
+func typed(input json.RawMessage) json.RawMessage {
+	_, object, err := host.ReadInput(input)
+	var in struct {
+		Text *string `json:"input"`
+	}
+	if err != nil || json.Unmarshal(object, &in) != nil || in.Text == nil {
+		return input
+	}
+	raw, err := json.Marshal(map[string]string{"command": *in.Text})
+	if err != nil {
+		return input
+	}
+	return raw
 }
 
 func viewsOnly(input json.RawMessage) bool {
