@@ -75,7 +75,7 @@ func (a *app) forget(ctx context.Context, r schemas.ForgetRequest) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, forgetBudget)
 	defer cancel()
-	for at := reply.Started; !at.After(reply.Started); time.Sleep(50 * time.Millisecond) { // until the daemon began anew
+	for at := reply.Started; at.Equal(reply.Started); time.Sleep(50 * time.Millisecond) { // until the daemon began anew
 		s, err := client.Ask[schemas.Status](ctx, a.Client, client.RoleHook, "status", schemas.SvcStatus, struct{}{})
 		if ctx.Err() != nil {
 			return &client.Fault{What: "session forget", Why: "it is certain, and was not seen to end", Todo: "`writ status` starts the daemon, which ends it."}
