@@ -574,6 +574,9 @@ type ForgetReply struct {
 	Records      int       `json:"records"`      // that lose their texts
 	Observations int       `json:"observations"` // whose keys are erased
 	Started      time.Time `json:"started"`      // of the daemon that answers
+	// Still are the places that were not reached and may hold the texts, each with what
+	// to do about it.
+	Still []string `json:"still"`
 }
 
 // RepairReply says what was damaged in a log, and what was done about it.

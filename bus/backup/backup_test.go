@@ -364,6 +364,25 @@ func TestPruneKeepsTheNewestAndWhatIsNotIts(t *testing.T) {
 	}
 }
 
+// TestClockThatWentBack: what was written last is the newest backup, not the first to
+// be removed.
+func TestClockThatWentBack(t *testing.T) {
+	f := newFolder(t)
+	source := f.source()
+	old, err := backup.Create(t.Context(), f.backups, source)
+	must(t, err)
+	source.Now = func() time.Time { return time.Now().Add(-1000 * time.Hour) }
+	made, err := backup.Create(t.Context(), f.backups, source)
+	must(t, err)
+	removed, err := backup.Prune(f.backups, f.root, "", 1)
+	if err != nil || len(removed) != 1 || removed[0] != old.Dir {
+		t.Errorf("removed %v, %v; the one before was %s", removed, err, old.Dir)
+	}
+	if found, err := backup.Find(f.backups); err != nil || found != made.Dir {
+		t.Errorf("found %s, %v; written last was %s", found, err, made.Dir)
+	}
+}
+
 // TestSecondBackupWritesOnlyWhatIsNew, and a file of the first that is damaged by
 // then is not taken from it.
 func TestSecondBackupWritesOnlyWhatIsNew(t *testing.T) {

@@ -121,11 +121,13 @@ func TestObjectStore(t *testing.T) {
 	for _, name := range []string{"", "large"} {
 		if name != "" {
 			must(t, os.Remove(filepath.Join(f.root, name)))
-			at(4)
+			at(1) // the clock went back
 			_, err = store.Create(t.Context(), source)
 			must(t, err)
-			_, err = store.Prune(t.Context(), f.root, "", 1)
-			must(t, err)
+			removed, err := store.Prune(t.Context(), f.root, "", 1)
+			if err != nil || len(removed) != 1 || removed[0] != second.Dir {
+				t.Errorf("removed %v, %v; the one before was %s", removed, err, second.Dir)
+			}
 		}
 		into := t.TempDir()
 		dir, err := store.Fetch(t.Context(), into, time.Time{})

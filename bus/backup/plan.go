@@ -29,12 +29,14 @@ type Plan struct {
 	Tried   time.Time     `json:"tried,omitzero"`
 }
 
-// due is when the next backup is to be written.
-func (p Plan) due() time.Time {
+// wait is how long it is until the next backup is due: never longer than the pause
+// between two, for the clock may have gone back since the last one.
+func (p Plan) wait(now time.Time) time.Duration {
+	last, pause := p.Last, p.Every
 	if p.Problem != "" {
-		return p.Tried.Add(min(retry, p.Every))
+		last, pause = p.Tried, min(retry, p.Every)
 	}
-	return p.Last.Add(p.Every)
+	return min(last.Add(pause).Sub(now), pause)
 }
 
 // Planner writes backups by plan. It is safe for concurrent use.
@@ -79,6 +81,10 @@ func (p *Planner) Plan() Plan {
 func (p *Planner) Set(plan Plan) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	return p.set(plan)
+}
+
+func (p *Planner) set(plan Plan) error {
 	body, err := json.Marshal(plan)
 	if err == nil {
 		err = atomicfile.Write(p.file, fmt.Appendf(nil, "%s\n%s\n", body, digest.Hex(body)), 0o600)
@@ -95,14 +101,12 @@ func (p *Planner) Set(plan Plan) error {
 }
 
 // Run writes backups when they are due, until ctx ends. make writes one; failed is
-// told why one was not written.
+// told why one was not written, or the plan cannot be kept: it goes on in memory.
 func (p *Planner) Run(ctx context.Context, now func() time.Time, make func(context.Context, Plan) error, failed func(error)) {
 	for {
 		plan, due := p.Plan(), (<-chan time.Time)(nil)
 		if plan.Every > 0 {
-			timer := time.NewTimer(plan.due().Sub(now()))
-			defer timer.Stop() //nolint:gocritic // one for each backup
-			due = timer.C
+			due = time.After(plan.wait(now()))
 		}
 		select {
 		case <-ctx.Done():
@@ -122,12 +126,21 @@ func (p *Planner) Run(ctx context.Context, now func() time.Time, make func(conte
 			plan.Problem = err.Error()
 			failed(err)
 		}
-		if is := p.Plan(); is.Place != plan.Place || is.Every != plan.Every {
-			continue // somebody planned otherwise meanwhile
-		}
-		if err := p.Set(plan); err != nil {
+		if err := p.note(plan); err != nil {
 			failed(err)
-			return
 		}
 	}
+}
+
+// note keeps what became of a backup, unless somebody planned otherwise meanwhile.
+func (p *Planner) note(plan Plan) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.plan.Place != plan.Place || p.plan.Every != plan.Every {
+		return nil
+	}
+	plan.Keep = p.plan.Keep
+	err := p.set(plan)
+	p.plan = plan
+	return err
 }

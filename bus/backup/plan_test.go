@@ -14,6 +14,26 @@ import (
 	"github.com/writbus/writ/bus/backup"
 )
 
+// TestPlannerGoesOn: though the clock goes back by years, and though the folder of
+// the plan cannot be written.
+func TestPlannerGoesOn(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	must(t, os.Mkdir(dir, 0o700))
+	synctest.Test(t, func(t *testing.T) {
+		p, err := backup.OpenPlanner(filepath.Join(dir, "plan.json"))
+		must(t, err)
+		must(t, p.Set(backup.Plan{Place: "/mnt", Every: time.Hour, Last: time.Now()}))
+		must(t, os.RemoveAll(dir))
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Hour+time.Minute)
+		defer cancel()
+		wrote, failures := 0, 0
+		p.Run(ctx, func() time.Time { return time.Now().AddDate(-3, 0, -wrote) }, func(context.Context, backup.Plan) error { wrote++; return nil }, func(error) { failures++ })
+		if wrote != 3 || failures != 3 {
+			t.Errorf("written %d times in three hours, told %d times that the plan cannot be kept", wrote, failures)
+		}
+	})
+}
+
 // TestPlanner: a backup is written when it is due, again soon after a failure, by
 // the plan as it stands, and goes on with it after a restart.
 func TestPlanner(t *testing.T) {

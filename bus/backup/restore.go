@@ -89,6 +89,9 @@ func Restore(ctx context.Context, dir, to string, dataFormat int, note func(m Ma
 			return m, fmt.Errorf("restore %s: note what it is: %w", dir, err)
 		}
 	}
+	if err := syncFolders(temp); err != nil { // what note removed, too
+		return m, fmt.Errorf("restore %s: %w", dir, err)
+	}
 	return m, putBack(temp, to)
 }
 
@@ -119,7 +122,7 @@ func (m *Manifest) copyOut(ctx context.Context, dir, temp string) error {
 			return fmt.Errorf("%w: %s changed while it was copied", ErrBad, f.Name)
 		}
 	}
-	return syncFolders(temp)
+	return nil
 }
 
 func (f File) copyFrom(dir string) func(io.Writer) error {

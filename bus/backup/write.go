@@ -32,6 +32,9 @@ type Source struct {
 	Leave      []string                      // patterns (path.Match) of names in Root that are not copied
 	Cut        func() (*embedded.Cut, error) // the streams at one moment
 	Now        func() time.Time              // at the cut
+	// After is when the newest backup of this folder in the place was written, if there
+	// is one: this one counts as later, though the clock may have gone back since.
+	After time.Time
 }
 
 // Backup is a whole backup.
@@ -61,6 +64,7 @@ func Create(ctx context.Context, dir string, s Source) (Backup, error) {
 	defer func() { _ = os.RemoveAll(temp) }() // gone once it is in place
 	w := &writer{dir: temp, linked: map[string]bool{}}
 	w.earlier(dir, s)
+	s.After = w.before.Time
 	m, err := s.Copy(ctx, w.file)
 	if err == nil {
 		err = errors.Join(m.write(temp), syncFolders(temp))
@@ -140,7 +144,7 @@ func (s Source) Copy(ctx context.Context, keep Keep) (Manifest, error) {
 	if err != nil {
 		return Manifest{}, err
 	}
-	m := Manifest{Format: Format, Writ: s.Writ, DataFormat: s.DataFormat, DataDir: s.Root, Host: s.Host, Time: s.Now().UTC().Truncate(time.Millisecond)}
+	m := Manifest{Format: Format, Writ: s.Writ, DataFormat: s.DataFormat, DataDir: s.Root, Host: s.Host, Time: s.time()}
 	for _, part := range cut.Parts {
 		if err := c.file(path.Join(s.Log, part.Name), part.Copy); err != nil {
 			return Manifest{}, err
@@ -152,6 +156,15 @@ func (s Source) Copy(ctx context.Context, keep Keep) (Manifest, error) {
 	m.Files = c.files
 	m.describe(cut.Streams)
 	return m, nil
+}
+
+// time orders backups: the oldest are removed, and the newest is restored.
+func (s Source) time() time.Time {
+	now := s.Now().UTC().Truncate(time.Millisecond)
+	if !now.After(s.After) {
+		return s.After.Add(time.Millisecond)
+	}
+	return now
 }
 
 // copying is one copy of a data folder.

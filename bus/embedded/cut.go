@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -79,11 +80,21 @@ func (s *Server) Cut() (*Cut, error) {
 		if !ok || !okAfter {
 			return nil, fmt.Errorf("%w: the streams cannot be looked at", bus.ErrStorage)
 		}
-		if sameMarks(before, after) && len(after.Streams) == len(storedStreams(s.options.Dir)) {
+		if sameMarks(before, after) {
 			return newCut(after, parts)
 		}
 	}
 	return nil, ErrMoving
+}
+
+// beside are the notes of what repairs gave up: without them a known hole would be
+// new damage.
+func (s *Server) beside() (all []Part, err error) {
+	part, err := s.whole(holesName)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return []Part{part}, err
 }
 
 func newCut(m marks, parts []Part) (*Cut, error) {
@@ -116,7 +127,8 @@ func (s *Server) parts() (all []Part, err error) {
 		}
 		all = append(all, records...)
 	}
-	return all, nil
+	beside, err := s.beside()
+	return append(all, beside...), err
 }
 
 // records are the blocks of a stream, and its index where it has one: without it
@@ -157,8 +169,8 @@ func (s *Server) whole(name string) (Part, error) {
 var ErrBeyond = errors.New("embedded: records behind that moment were given up")
 
 // CutAfter removes the records of a store that no server has open which it received
-// after a moment, and returns the sequence of the last one of each stream, 0 for
-// none.
+// after a moment, and returns, of each stream that had such, the sequence of the last
+// one that stays, 0 for none.
 func CutAfter(dir string, at time.Time) (map[string]uint64, error) {
 	holes, err := Holes(dir)
 	if err != nil {
@@ -170,14 +182,17 @@ func CutAfter(dir string, at time.Time) (map[string]uint64, error) {
 	}
 	ends := map[string]uint64{}
 	for _, name := range storedStreams(dir) {
-		last := uint64(0)
+		last, later := uint64(0), false
 		if err := blockfile.Each(StreamDir(dir, name), name, func(seq uint64, time int64, _ string, _, _ []byte) bool {
-			if time <= at.UnixNano() {
+			if later = time > at.UnixNano(); !later {
 				last = seq
 			}
-			return time <= at.UnixNano()
+			return !later
 		}); err != nil {
 			return nil, err
+		}
+		if !later {
+			continue // what was given up at its end stays
 		}
 		for _, h := range holes {
 			if h.Stream == name && h.Last > last {

@@ -110,8 +110,7 @@ func (s *Server) keepMarks() {
 		case <-s.stopping:
 			return
 		case <-ticker.C:
-			if now, ok := s.ends(); ok && !sameMarks(now, last) {
-				s.writeMarks(now)
+			if now, ok := s.ends(); ok && !sameMarks(now, last) && s.writeMarks(now) {
 				last = now
 			}
 		}
@@ -137,8 +136,8 @@ func (s *Server) mark() {
 }
 
 // writeMarks only logs a failure: the marks serve to notice a loss, and the
-// log itself goes on without them.
-func (s *Server) writeMarks(m marks) {
+// log itself goes on without them. It says whether they are on the disk.
+func (s *Server) writeMarks(m marks) bool {
 	body, err := m.encode()
 	if err == nil {
 		// What a power cut may take was not acknowledged, and is no loss.
@@ -152,12 +151,14 @@ func (s *Server) writeMarks(m marks) {
 	if err != nil {
 		s.options.Logger.Warn("noting the ends of the streams", "error", err)
 	}
+	return err == nil
 }
 
-// ends says where the streams end, unless they are being opened again.
+// ends says where the streams end, unless they are being opened again: the server
+// knows none of them, or some, meanwhile.
 func (s *Server) ends() (marks, bool) {
 	streams, err := s.streams()
-	if err != nil || s.log.writeFailure() != "" {
+	if err != nil || s.log.writeFailure() != "" || len(streams) != len(storedStreams(s.options.Dir)) {
 		return marks{}, false
 	}
 	m := marks{Streams: map[string]mark{}}

@@ -288,6 +288,46 @@ func TestWrongNoteOfHolesIsWrittenAnew(t *testing.T) {
 	}
 }
 
+// TestCutKeepsWhatWasGivenUp: a copy of a log with a known hole is no damaged log, and
+// goes back to a moment after the hole was known, wherever in a stream it is.
+func TestCutKeepsWhatWasGivenUp(t *testing.T) {
+	for _, at := range []string{"in the middle", "at the end"} {
+		t.Run(at, func(t *testing.T) {
+			s := newStore(t)
+			file := filepath.Join(s.fill(), "WRIT_SESSIONS/msgs/1.blk")
+			from := 30_000
+			if at == "at the end" {
+				info, err := os.Stat(file)
+				must(t, err)
+				from = int(info.Size()) - 60
+			}
+			wreck(t, file, from, 40)
+			_, err := embedded.Repair(s.options.Dir, "")
+			must(t, err)
+			server, _ := s.start()
+			cut, err := server.Cut()
+			must(t, err)
+			dir := t.TempDir()
+			for _, part := range cut.Parts {
+				path := filepath.Join(dir, filepath.FromSlash(part.Name))
+				must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+				to, err := os.Create(path)
+				must(t, err)
+				must(t, errors.Join(part.Copy(to), to.Close()))
+			}
+			must(t, server.Shutdown(t.Context()))
+			if ends, err := embedded.CutAfter(dir, time.Now()); err != nil || len(ends) > 0 {
+				t.Errorf("nothing is behind this moment, and %v were cut: %v", ends, err)
+			}
+			s.options.Dir = dir
+			copied, _ := s.start()
+			if found := copied.Findings(); len(found) > 0 {
+				t.Errorf("the copy is damaged: %v", found)
+			}
+		})
+	}
+}
+
 // TestLostEndStaysTold: no repair brings it back, so none puts it away.
 func TestLostEndStaysTold(t *testing.T) {
 	dir := t.TempDir()

@@ -71,7 +71,7 @@ func (s *scrubber) run() {
 	at := s.read()
 	wait := time.Duration(0)
 	if at.Stream == "" && !at.Ended.IsZero() {
-		wait = max(0, time.Until(at.Ended.Add(scrubPause)))
+		wait = min(max(0, time.Until(at.Ended.Add(scrubPause))), scrubPause) // a clock may have gone back
 	}
 	for {
 		timer := time.NewTimer(wait)

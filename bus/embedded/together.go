@@ -74,6 +74,8 @@ func (t *together) each(do func(*syncs) error) error {
 	return nil
 }
 
+var errStopped = errors.New("the server has stopped")
+
 // syncFile is what brings a file to the disk; tests count it, and have it fail.
 var syncFile = (*os.File).Sync
 
@@ -119,7 +121,7 @@ func (s *syncs) wait(ctx context.Context) error {
 	s.running = true
 	s.mu.Unlock()
 	if begins {
-		s.run()
+		go s.run() // a disk that does not answer must not hold who asks beyond its time
 	}
 	select {
 	case <-mine.done:
@@ -140,11 +142,13 @@ func (s *syncs) run() {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if mine.err != nil {
+	if mine.err != nil && s.failed == nil {
 		s.failed = mine.err
 	}
 	if s.running = s.next != nil; s.running {
 		go s.run()
+	} else if errors.Is(s.failed, errStopped) {
+		s.shut()
 	}
 	close(mine.done)
 }
@@ -217,12 +221,14 @@ func (s *syncs) shut() {
 	s.open = nil
 }
 
-// stop ends it for good.
+// stop ends it for good. Whoever syncs now shuts the file.
 func (s *syncs) stop() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.failed = errors.New("the server has stopped")
-	s.shut()
+	s.failed = errStopped
+	if !s.running {
+		s.shut()
+	}
 	return nil
 }
 

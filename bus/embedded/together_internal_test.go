@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -149,6 +150,38 @@ func TestSyncTogether(t *testing.T) {
 			if err := <-ended; err != nil {
 				t.Error(err)
 			}
+		}
+	})
+}
+
+// TestSyncThatHangsHoldsNobody: the disk does not answer. Who asks is let go when its
+// time is over, the first one too, and what is stopped meanwhile is shut.
+func TestSyncThatHangsHoldsNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, gate := newSyncs(t, 1), make(chan struct{})
+		syncing(t, func(string) error { <-gate; return nil })
+		over := errors.New("its time is over")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		ended := make(chan error, 2)
+		for range 2 {
+			go func() { ended <- s.wait(ctx) }()
+			synctest.Wait()
+		}
+		cancel(over)
+		synctest.Wait()
+		if len(ended) != 2 {
+			t.Fatalf("%d of 2 were let go", len(ended))
+		}
+		for range 2 {
+			if err := <-ended; !errors.Is(err, over) {
+				t.Error(err)
+			}
+		}
+		_ = s.stop()
+		close(gate)
+		synctest.Wait()
+		if err := s.wait(t.Context()); s.open != nil || !errors.Is(err, errStopped) {
+			t.Errorf("it was stopped, and left %v open: %v", s.open, err)
 		}
 	})
 }

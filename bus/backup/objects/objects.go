@@ -183,6 +183,13 @@ func (s *Store) Create(ctx context.Context, from backup.Source) (backup.Backup, 
 		}
 		_ = s.client.RemoveIncompleteUpload(ctx, s.bucket, part.Key) // best-effort: it is no part of any backup
 	}
+	if err := s.list(ctx, s.key(own)+"/", func(o minio.ObjectInfo) {
+		if at, err := time.Parse(backup.Stamp, path.Base(o.Key)); err == nil && at.After(from.After) {
+			from.After = at
+		}
+	}); err != nil {
+		return backup.Backup{}, err
+	}
 	m, err := from.Copy(ctx, up.keep)
 	if err != nil {
 		return backup.Backup{}, fmt.Errorf("backup of %s: %w", from.Root, err)

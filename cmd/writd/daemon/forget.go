@@ -37,6 +37,10 @@ func forgetSaid(ctx context.Context, d *Daemon, r schemas.ForgetRequest) (reply 
 	if err == nil {
 		reply.Records, err = f.Record(ctx)
 	}
+	if err == nil && r.Project != "" {
+		err = d.files.Forget(r.Project)
+	}
+	reply.Still = f.Still(d.backups.Plan().Place)
 	if err == nil {
 		d.again.Store(true)
 		d.stop()

@@ -106,7 +106,9 @@ func (f *Forgetting) Choose(ctx context.Context) error {
 			return nil //nolint:nilerr // as above
 		}
 		for _, e := range events {
-			if p, is := e.Data.(schemas.AgentStarted); is && p.Workspace == f.Project {
+			started, _ := e.Data.(schemas.AgentStarted)
+			added, _ := e.Data.(schemas.ScheduleAdded) // without its text it is over
+			if started.Workspace == f.Project || added.Workspace == f.Project {
 				f.Chosen[a] = true
 			}
 		}
@@ -208,6 +210,19 @@ func (f *Forgetting) wants(r schemas.Record, a schemas.Aggregate) bool {
 		of, _, err := schemas.ParseSubject(p.Subject)
 		return is && err == nil && f.Chosen[of]
 	})
+}
+
+// Still are the places that forgetting does not reach, each with what to do about it.
+// Backups are planned to be in a place, "" for none.
+func (f *Forgetting) Still(backups string) (all []string) {
+	if backups != "" {
+		backups = " in " + backups
+	}
+	all = append(all, "backups made before"+backups+": remove those, and make another with `writ backup`")
+	if f.Project == "" {
+		all = append(all, "schedules that the sessions left: `writ agent schedule list` names them, and `writ session forget --project` erases those of a project")
+	}
+	return append(all, "rules that came of them (`writ rule edit`), mirrors and published copies, and the host's own transcripts")
 }
 
 // EraseForgotten takes the texts out of the records of which the log says that they

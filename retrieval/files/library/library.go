@@ -3,7 +3,10 @@ package library
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -72,6 +75,8 @@ type Library struct {
 	served   map[string]bool          // sessions that have their block
 
 	showing sync.Mutex // while it is found out what a session was shown
+
+	forgotten sync.Map // roots of projects whose index is not to be saved by this process
 }
 
 // New returns the service; it answers once it has begun.
@@ -125,6 +130,20 @@ func (l *Library) save(p *project) {
 	default:
 		l.o.Warn(err.Error() + ". Until that is mended, each start reads the project's files again")
 	}
+	if _, forgotten := l.forgotten.Load(p.id); forgotten {
+		_ = l.Forget(p.id) // whose first call told of what the disk could not do
+	}
+}
+
+// Forget removes the saved index of a project, which holds excerpts of its files, and
+// lets this process save none any more.
+func (l *Library) Forget(folder string) error {
+	root := resolved(folder)
+	l.forgotten.Store(root, true)
+	if err := os.Remove(l.file(root)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("the saved index of %s: %w", root, err)
+	}
+	return nil
 }
 
 // file is where the index of a project is kept, beside the views: it can be

@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -23,7 +24,8 @@ func Forget(c *client.Client) *cobra.Command {
 		Long: `Erases prompts, shell commands, answers, excerpts and every other text of sessions,
 those of their sub-agents with them, and the memories taken from them: from the log,
 from all views, and from what was kept of approved files. With --project it is all
-sessions, memories, runs of agents and notes of a project. There is no way back.
+sessions, memories, runs of agents, notes, schedules, which end, and the saved index
+of a project. There is no way back.
 
 What was decided stays: when, by whom, over which files, by which rule. The Merkle
 tree keeps the digest of each record, so that writ audit verify goes on passing and
@@ -31,10 +33,9 @@ says how many records were forgotten. What is open in such a session is closed. 
 daemon starts anew for it and builds its views again; killed meanwhile, the next
 start ends it.
 
-Not reached are: backups made before (remove them, or restore one, forget again and
-make another), what a mirror, a published copy or the host's own transcript holds,
-rules that came of the sessions (writ rule edit), and schedules (writ schedule
-cancel). A disk may keep traces of files that are replaced until it uses their room.`,
+Not reached is what it names at its end: backups made before (remove them, or restore
+one, forget again and make another), rules, schedules, mirrors and transcripts. A disk
+may keep traces of files that are replaced until it uses their room.`,
 		Example: "  writ session forget 5e2c… --reason \"a customer's name\"\n  writ session forget --project ~/old/client --reason \"the contract ended\"",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
@@ -75,7 +76,7 @@ func (a *app) forget(ctx context.Context, r schemas.ForgetRequest) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, forgetBudget)
 	defer cancel()
-	for at := reply.Started; !at.After(reply.Started); time.Sleep(50 * time.Millisecond) { // until the daemon began anew
+	for at := reply.Started; at.Equal(reply.Started); time.Sleep(50 * time.Millisecond) { // until the daemon began anew
 		s, err := client.Ask[schemas.Status](ctx, a.Client, client.RoleHook, "status", schemas.SvcStatus, struct{}{})
 		if ctx.Err() != nil {
 			return &client.Fault{What: "session forget", Why: "it is certain, and was not seen to end", Todo: "`writ status` starts the daemon, which ends it."}
@@ -86,6 +87,6 @@ func (a *app) forget(ctx context.Context, r schemas.ForgetRequest) error {
 	}
 	return a.Print(reply, func() {
 		a.Printf("Forgotten: the texts of %s and %s, of %s.\n", client.Plural(reply.Records, "record", "records"), client.Plural(reply.Observations, "observation", "observations"), client.Plural(len(reply.Sessions), "session", "sessions"))
-		a.Printf("Backups made before still hold them: remove those, and make another with `writ backup`.\n")
+		a.Printf("Not reached, and still holding what they have of them:\n  %s\n", strings.Join(reply.Still, "\n  "))
 	})
 }
