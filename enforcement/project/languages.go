@@ -3,7 +3,6 @@ package project
 import (
 	"bytes"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,7 +12,7 @@ import (
 
 // languageMarks names, for each language that is a domain of rules, the files
 // at a project's root that say it is written in it.
-var languageMarks = map[string][]string{
+var languageFiles = map[string][]string{
 	"go":         {"go.mod", "go.work"},
 	"python":     {"pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "Pipfile", "uv.lock"},
 	"typescript": {"package.json", "tsconfig.json", "deno.json"},
@@ -29,7 +28,7 @@ var languageMarks = map[string][]string{
 }
 
 // framework is one that is a domain of rules: the languages that its users
-// write, and a text in a manifest of the root that names it, "" for none.
+// write, and a text in a manifest that names it.
 type framework struct {
 	languages []string
 	name      string
@@ -49,74 +48,148 @@ var frameworks = map[string]framework{
 	"spring":  {[]string{"java", "kotlin"}, "org.springframework"},
 	"android": {[]string{"java", "kotlin"}, "com.android"},
 	"aspnet":  {[]string{"csharp"}, "microsoft.net.sdk.web"},
-	"ios":     {[]string{"swift"}, ""},
+	"ios":     {[]string{"swift"}, ".ios("},
 }
+
+// What the name of a file or folder tells: a language or a framework, that the
+// file names libraries, that it has the parts of a workspace beside it.
+var (
+	languageMarks  = language.NewMarks(languageFiles)
+	frameworkMarks = language.NewMarks(map[string][]string{
+		"android": {"AndroidManifest.xml"},
+		"ios":     {"*.xcodeproj", "*.xcworkspace", "Podfile"},
+	})
+	fileMarks = language.NewMarks(map[string][]string{isManifest: manifests, isMore: more, isWorkspace: workspaces})
+)
+
+const isManifest, isMore, isWorkspace = "manifest", "more", "workspace"
 
 // manifests are the files at a root that name the libraries a project uses.
 var manifests = []string{
 	"package.json", "pyproject.toml", "requirements.txt", "Pipfile", "Gemfile", "composer.json", "pom.xml",
-	"build.gradle", "build.gradle.kts", "settings.gradle.kts", "*.csproj",
+	"build.gradle", "build.gradle.kts", "settings.gradle.kts", "libs.versions.toml", "*.csproj", "Package.swift",
 }
 
 // more are files at a root that name technologies beside those.
 var more = []string{
 	"go.mod", "Cargo.toml", "requirements-*.txt", "requirements_*.txt", "setup.py", "setup.cfg", "environment.yml", "Directory.Packages.props",
-	"docker-compose*.yml", "docker-compose*.yaml", "compose.yml", "compose.yaml", "mix.exs", "build.sbt", "deno.json", "libs.versions.toml",
+	"docker-compose*.yml", "docker-compose*.yaml", "compose.yml", "compose.yaml", "mix.exs", "build.sbt", "deno.json",
 }
 
-// LanguagesOf are the languages and frameworks that the files at a project's
-// root tell.
+// workspaces are files at a root whose project has its parts in folders, and
+// inWorkspaces texts in a manifest of the root that say the same.
+var (
+	workspaces   = []string{"pnpm-workspace.yaml", "lerna.json", "nx.json", "turbo.json", "go.work", "settings.gradle", "settings.gradle.kts", "*.sln", "*.slnx"}
+	inWorkspaces = []string{`"workspaces"`, "[workspace]", "[tool.uv.workspace]", "<modules>"}
+)
+
+// otherLanguages have no rules of their own: a project that is written in one of
+// them, and in none that has, wants no rules of another language.
+var otherLanguages = []string{
+	"sql", "terraform", "lua", "elixir", "erlang", "haskell", "clojure", "dart", "zig", "scala", "perl", "r", "julia", "powershell",
+}
+
+// asides are folders of a project whose contents are not its own, or are made up.
+var asides = []string{
+	"node_modules", "vendor", "third_party", "dist", "build", "target", "out", "bin", "obj", "venv", "Pods",
+	"testdata", "fixtures", "examples", "docs",
+}
+
+// How much of a project is looked at: folders below its root, as deep as two, and
+// names in each.
+const (
+	mostFolders = 40
+	mostNames   = 250
+)
+
+// LanguagesOf are the languages and frameworks that a project's files tell.
 func LanguagesOf(root string) []string {
 	languages, _ := Uses(root)
 	return languages
 }
 
 // Uses are the languages and frameworks, and the other technologies, that the
-// files at a project's root tell.
+// files at a project's root tell, and the technologies that those of its folders
+// do. The folders tell the languages where the root tells none, or is that of a
+// workspace; where no manifest does, what the files are written in counts.
 func Uses(root string) (languages, subjects []string) {
-	entries, err := os.ReadDir(root)
-	if err != nil {
-		return nil, nil
-	}
-	var found []string
-	for _, entry := range entries {
-		subjects = append(subjects, language.SubjectsOfFile(entry.Name())...)
-		for language, marks := range languageMarks {
-			if named(entry.Name(), marks) {
-				found = append(found, language)
+	top := read(root)
+	languages, subjects, written := top.languages, top.subjects, top.written
+	deep := len(languages) == 0 || top.workspace
+	level := top.folders
+	for depth, left := 0, mostFolders; depth < 2; depth++ {
+		var below []string
+		for _, dir := range level[:min(left, len(level))] {
+			left--
+			part := read(dir)
+			subjects, below = append(subjects, part.subjects...), append(below, part.folders...)
+			if deep {
+				languages, written = append(languages, part.languages...), append(written, part.written...)
 			}
 		}
-		manifest := named(entry.Name(), manifests)
-		if !manifest && !named(entry.Name(), more) {
+		level = below
+	}
+	if len(languages) == 0 {
+		languages = written
+	}
+	slices.Sort(languages)
+	slices.Sort(subjects)
+	return slices.Compact(languages), slices.Compact(subjects)
+}
+
+// part is what a folder's files tell.
+type part struct {
+	languages, subjects []string // by marks and manifests
+	written             []string // languages by the files' names
+	folders             []string // in it that are the project's own
+	workspace           bool
+}
+
+func read(dir string) (p part) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return p
+	}
+	for _, entry := range entries[:min(mostNames, len(entries))] {
+		name := entry.Name()
+		p.subjects = append(p.subjects, language.SubjectsOfFile(name)...)
+		p.languages = append(append(p.languages, languageMarks.Of(name)...), frameworkMarks.Of(name)...)
+		if entry.IsDir() {
+			if !strings.HasPrefix(name, ".") && !slices.Contains(asides, name) {
+				p.folders = append(p.folders, filepath.Join(dir, name))
+			}
 			continue
 		}
-		content, err := ReadFile(filepath.Join(root, entry.Name()))
+		if own := languagesOfFile(name); own != nil {
+			p.written = append(p.written, own...)
+		} else if other := language.Of(name); slices.Contains(otherLanguages, other) {
+			p.written = append(p.written, other)
+		}
+		is := fileMarks.Of(name)
+		p.workspace = p.workspace || slices.Contains(is, isWorkspace)
+		manifest := slices.Contains(is, isManifest)
+		if !manifest && !slices.Contains(is, isMore) {
+			continue
+		}
+		content, err := ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			continue
 		}
 		content = bytes.ToLower(content)
 		if manifest {
-			found = append(found, frameworksIn(content)...)
+			p.languages = append(p.languages, frameworksIn(content)...)
 		}
-		subjects = append(subjects, language.SubjectsInManifest(string(content))...)
+		p.subjects = append(p.subjects, language.SubjectsInManifest(string(content))...)
+		p.workspace = p.workspace || slices.ContainsFunc(inWorkspaces, func(text string) bool { return bytes.Contains(content, []byte(text)) })
 	}
-	slices.Sort(found)
-	slices.Sort(subjects)
-	return slices.Compact(found), slices.Compact(subjects)
-}
-
-func named(name string, patterns []string) bool {
-	return slices.ContainsFunc(patterns, func(pattern string) bool {
-		matches, err := path.Match(pattern, name)
-		return err == nil && matches
-	})
+	return p
 }
 
 // frameworksIn are those that a manifest, in lower case, names.
 func frameworksIn(content []byte) []string {
 	var found []string
 	for name, f := range frameworks {
-		if f.name != "" && bytes.Contains(content, []byte(f.name)) {
+		if bytes.Contains(content, []byte(f.name)) {
 			found = append(found, name)
 		}
 	}
@@ -163,32 +236,35 @@ func languagesOfFile(file string) []string {
 	case "c", "cpp":
 		return []string{"c", "cpp"}
 	default:
-		if _, domain := languageMarks[found]; domain {
+		if _, domain := languageFiles[found]; domain {
 			return []string{found}
 		}
 	}
 	return nil
 }
 
-// Domains are those of all domains that a search for this project covers: every
-// one but the languages it is not written in, or what its settings name. Where
-// nothing is known about its languages, all of them count.
-func (p Project) Domains(all, languages []string) []string {
+// Domains are those of all domains that a search for a text covers in this
+// project: every one but the languages that it is not written in and that the text
+// does not name, or what its settings name. Where nothing is known about its
+// languages, all of them count.
+func (p Project) Domains(all, languages []string, text string) []string {
 	if len(p.Settings.Domains) > 0 {
 		return p.Settings.Domains
 	}
 	if len(languages) == 0 {
 		return nil
 	}
+	spoken := language.NamedIn(text)
+	for _, name := range spoken {
+		spoken = append(spoken, frameworks[name].languages...)
+	}
 	var active []string
 	for _, domain := range all {
-		if _, language := languageMarks[domain]; language && !slices.Contains(languages, domain) {
-			continue
+		_, own := languageFiles[domain]
+		f, framework := frameworks[domain]
+		if !own && !framework || slices.Contains(spoken, domain) || own && slices.Contains(languages, domain) || framework && f.counts(domain, languages) {
+			active = append(active, domain)
 		}
-		if f, framework := frameworks[domain]; framework && !f.counts(domain, languages) {
-			continue
-		}
-		active = append(active, domain)
 	}
 	return active
 }

@@ -94,13 +94,16 @@ func TestDomainsLeaveOutOtherLanguages(t *testing.T) {
 	for name, c := range map[string]struct {
 		project   Project
 		languages []string
+		text      string
 		want      []string
 	}{
-		"of go":           {Project{}, []string{"go"}, []string{"go", "security"}},
-		"of any":          {Project{}, nil, nil},
-		"by its settings": {Project{Settings: Settings{Domains: []string{"python"}}}, []string{"go"}, []string{"python"}},
+		"of go":           {Project{}, []string{"go"}, "sum a column, ok go on", []string{"go", "security"}},
+		"of any":          {Project{}, nil, "sum a column in python", nil},
+		"by its settings": {Project{Settings: Settings{Domains: []string{"python"}}}, []string{"go"}, "in Go", []string{"python"}},
+		"by the text":     {Project{}, []string{"go"}, "sum a column in Python.", []string{"go", "python", "security"}},
+		"by a framework":  {Project{}, []string{"go"}, "a page for django", []string{"go", "python", "security"}},
 	} {
-		if got := c.project.Domains(all, c.languages); !slices.Equal(got, c.want) {
+		if got := c.project.Domains(all, c.languages, c.text); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}
@@ -125,8 +128,46 @@ func TestDomainsOfFrameworks(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(root, c.file), []byte(c.content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Join(Project{}.Domains(all, LanguagesOf(root)), " "); got != c.want {
+		if got := strings.Join(Project{}.Domains(all, LanguagesOf(root), ""), " "); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// TestUsesLooksIntoFolders: where a root names no language, or has its parts in
+// folders, these tell; where no manifest does, the files' own names.
+func TestUsesLooksIntoFolders(t *testing.T) {
+	const catalog = "[plugins]\nandroid-application = { id = \"com.android.application\" }\n"
+	for name, c := range map[string]struct {
+		files               map[string]string
+		languages, subjects string
+	}{
+		"parts without a root":     {map[string]string{"api/go.mod": "", "web/package.json": `{"dependencies": {"react": "19"}}`, "api/Dockerfile": ""}, "go react typescript", "docker"},
+		"a root and tools":         {map[string]string{"go.mod": "", "tools/package.json": `{"dependencies": {"react": "19"}}`, "infra/main.tf": ""}, "go", "cloud terraform"},
+		"packages of a workspace":  {map[string]string{"package.json": `{"workspaces": ["packages/*"]}`, "packages/site/package.json": `{"dependencies": {"next": "15"}}`}, "nextjs typescript", ""},
+		"members in a manifest":    {map[string]string{"pom.xml": "<modules><module>core</module></modules>", "core/pom.xml": "<groupId>org.springframework.boot</groupId>"}, "java spring", ""},
+		"an app by its catalog":    {map[string]string{"settings.gradle.kts": "", "build.gradle.kts": "alias(libs.plugins.android)", "gradle/libs.versions.toml": catalog}, "android java kotlin", ""},
+		"an app by its project":    {map[string]string{"Shop.xcodeproj/project.pbxproj": ""}, "ios swift", ""},
+		"scripts without manifest": {map[string]string{"train.py": "", "README.md": "react"}, "python", ""},
+		"sources in folders":       {map[string]string{"Makefile": "", "src/main.c": ""}, "c cpp", ""},
+		"a language without rules": {map[string]string{"mix.exs": "", "lib/shop.ex": ""}, "elixir", ""},
+		"only infrastructure":      {map[string]string{"main.tf": ""}, "terraform", "cloud terraform"},
+		"what is not its own":      {map[string]string{"node_modules/a/package.json": "{}", "vendor/b/go.mod": "", ".cache/c.py": "", "notes.txt": ""}, "", ""},
+		"too deep":                 {map[string]string{"a/b/c/go.mod": ""}, "", ""},
+	} {
+		root := t.TempDir()
+		for file, content := range c.files {
+			path := filepath.Join(root, filepath.FromSlash(file))
+			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		languages, subjects := Uses(root)
+		if strings.Join(languages, " ") != c.languages || strings.Join(subjects, " ") != c.subjects {
+			t.Errorf("%s: languages %v, technologies %v", name, languages, subjects)
 		}
 	}
 }

@@ -56,7 +56,7 @@ func (in injection) forPrompt(ctx context.Context, t turn, s enforcement.State, 
 	}
 	languages, subjects := t.uses()
 	answer := in.rules.Search(ctx, retrieval.Query{
-		Text: t.Prompt, Session: t.Session, Domains: t.project.Domains(index.Domains(), languages),
+		Text: t.Prompt, Session: t.Session, Domains: t.project.Domains(index.Domains(), languages, t.Prompt),
 		Languages: languages, Subjects: subjects, Project: true, Shown: s.Had(), Named: s.Named, BudgetTokens: budget,
 	})
 	p.take(answer)
@@ -95,7 +95,7 @@ func (in injection) about(ctx context.Context, t turn, s enforcement.State, targ
 	}
 	index := in.rules.Current()
 	answer := in.rules.Search(ctx, retrieval.Query{
-		Text: text, Session: t.Session, Domains: t.project.Domains(index.Domains(), t.project.LanguagesFor(target.Rel)),
+		Text: text, Session: t.Session, Domains: t.project.Domains(index.Domains(), t.project.LanguagesFor(target.Rel), ""),
 		Languages: t.project.LanguagesFor(target.Rel), Subjects: t.project.SubjectsFor(target.Rel), Project: true, Shown: s.Had(), Named: s.Named, BudgetTokens: fileBudget, Limit: fileRules,
 	})
 	if answer.Tier == retrieval.TierInject {

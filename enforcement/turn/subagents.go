@@ -107,7 +107,7 @@ func (in injection) forTask(ctx context.Context, t turn, task host.Task) prompte
 	var p prompted
 	languages, subjects := t.uses()
 	answer := in.rules.Search(ctx, retrieval.Query{
-		Text: excerpt.Runes(task.Title+"\n"+task.Prompt, 4000), Session: t.Session, Domains: t.project.Domains(index.Domains(), languages),
+		Text: excerpt.Runes(task.Title+"\n"+task.Prompt, 4000), Session: t.Session, Domains: t.project.Domains(index.Domains(), languages, task.Title+" "+task.Prompt),
 		Languages: languages, Subjects: subjects, Project: true, BudgetTokens: taskBudget, Limit: taskRules,
 	})
 	p.take(answer)

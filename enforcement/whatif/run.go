@@ -23,7 +23,7 @@ type Project struct {
 	Policy Policy
 	Layout enforcement.Layout
 	// Domains are those that a search covers, over an index.
-	Domains func(*retrieval.Index) []string
+	Domains func(index *retrieval.Index, prompt string) []string
 	// Languages are the project's, and its frameworks.
 	Languages []string
 	// Subjects are the technologies it uses besides.
@@ -202,7 +202,7 @@ func (r *Run) prompt(s *session, e schemas.Event, p schemas.PromptSubmitted, res
 			policy = *r.change.Policy
 		}
 		answer := r.search(i, index, retrieval.Query{
-			Text: p.Prompt, Session: e.Aggregate.ID, Domains: project.Domains(index), Languages: project.Languages, Subjects: project.Subjects, Project: true, Shown: s.shown[i].Had(), Named: s.shown[i].Named,
+			Text: p.Prompt, Session: e.Aggregate.ID, Domains: project.Domains(index, p.Prompt), Languages: project.Languages, Subjects: project.Subjects, Project: true, Shown: s.shown[i].Had(), Named: s.shown[i].Named,
 			BudgetTokens: promptBudget(policy.BudgetTokens, project.Band(index, s.shown[i])),
 		}, wanted)
 		var rules []schemas.ShownRule

@@ -80,7 +80,7 @@ func policy(mode string, change func(*Policy)) Policy {
 
 func today(p Policy) func(string) Project {
 	return func(root string) Project {
-		return Project{Policy: p, Layout: enforcement.Layout{Project: root, Findings: p.Findings}, Domains: func(*retrieval.Index) []string { return nil }, Band: func(*retrieval.Index, enforcement.State) string { return "" }}
+		return Project{Policy: p, Layout: enforcement.Layout{Project: root, Findings: p.Findings}, Domains: func(*retrieval.Index, string) []string { return nil }, Band: func(*retrieval.Index, enforcement.State) string { return "" }}
 	}
 }
 

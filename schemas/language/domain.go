@@ -1,5 +1,12 @@
 package language
 
+import (
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+)
+
 // specific are the languages and frameworks that rules are about: what such a
 // rule says does not hold for code in another one.
 var specific = turned(map[string]string{
@@ -29,4 +36,29 @@ func Named(words map[string]bool) map[string]bool {
 		}
 	}
 	return named
+}
+
+// ambiguous are names that are everyday words, too: they name a language or
+// framework behind one of the words of namedBehind alone.
+var (
+	ambiguous   = turned(map[string]string{"": "go c express nest next react spring swift node script compose rails"})
+	namedBehind = turned(map[string]string{"": "in using with"})
+)
+
+// NamedIn are the languages and frameworks that a text names beyond doubt.
+func NamedIn(text string) []string {
+	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return r == ',' || r == ';' || r == ':' || unicode.IsSpace(r) || strings.ContainsRune("()[]{}\"'`!?", r)
+	})
+	found := map[string]bool{}
+	for i, word := range words {
+		word = strings.TrimRight(word, ".")
+		if _, doubtful := ambiguous[word]; doubtful {
+			if _, behind := namedBehind[words[max(i-1, 0)]]; !behind {
+				continue
+			}
+		}
+		maps.Copy(found, Named(map[string]bool{word: true}))
+	}
+	return slices.Sorted(maps.Keys(found))
 }

@@ -1,6 +1,9 @@
 package language
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestOf(t *testing.T) {
 	for file, want := range map[string]string{
@@ -21,6 +24,25 @@ func TestOfScript(t *testing.T) {
 	} {
 		if got := OfScript([]byte(content)); got != want {
 			t.Errorf("%q is %q, want %q", content, got, want)
+		}
+	}
+}
+
+func TestNamedIn(t *testing.T) {
+	for text, want := range map[string]string{
+		"ok go on":                      "",
+		"the next one":                  "",
+		"let the form react to changes": "",
+		"write it in Go, please":        "go",
+		"a worker using spring":         "spring",
+		"port this golang service":      "go",
+		"a Next.js page (TypeScript)":   "nextjs typescript",
+		"one for C# and one for c++":    "cpp csharp",
+		"go":                            "",
+		"":                              "",
+	} {
+		if got := strings.Join(NamedIn(text), " "); got != want {
+			t.Errorf("%q names %q, want %q", text, got, want)
 		}
 	}
 }

@@ -152,26 +152,54 @@ func NamesSubject(subject string, words map[string]bool, text string) bool {
 
 // SubjectsOfFile are those that a file or folder of such a name, without its
 // path, tells.
-func SubjectsOfFile(name string) []string {
-	return subjectsWhere(func(s Subject) bool {
-		return slices.ContainsFunc(s.Files, func(pattern string) bool {
-			matches, err := path.Match(pattern, name)
-			return err == nil && matches
-		})
-	})
+func SubjectsOfFile(name string) []string { return subjectFiles.Of(name) }
+
+var subjectFiles = func() Marks {
+	files := map[string][]string{}
+	for name, s := range subjects {
+		files[name] = s.Files
+	}
+	return NewMarks(files)
+}()
+
+// Marks are names of files that tell something, found without trying each.
+type Marks struct {
+	exact    map[string][]string // by a name, or by "*" and an ending
+	patterns map[string][]string // what else is a pattern of package path
+}
+
+// NewMarks indexes, by what they tell, names of files and patterns of them.
+func NewMarks(told map[string][]string) Marks {
+	m := Marks{map[string][]string{}, map[string][]string{}}
+	for what, files := range told {
+		for _, file := range files {
+			into := m.exact
+			if rest := strings.TrimPrefix(file, "*"); strings.Contains(rest, "*") || rest != file && path.Ext(rest) != rest {
+				into = m.patterns
+			}
+			into[file] = append(into[file], what)
+		}
+	}
+	return m
+}
+
+// Of is what a file of such a name, without its path, tells, sorted.
+func (m Marks) Of(name string) []string {
+	found := slices.Concat(m.exact[name], m.exact["*"+path.Ext(name)])
+	for pattern, what := range m.patterns {
+		if matches, err := path.Match(pattern, name); err == nil && matches {
+			found = append(found, what...)
+		}
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
 }
 
 // SubjectsInManifest are those whose libraries a manifest, in lower case, names.
 func SubjectsInManifest(content string) []string {
-	return subjectsWhere(func(s Subject) bool {
-		return slices.ContainsFunc(s.Libraries, func(library string) bool { return strings.Contains(content, library) })
-	})
-}
-
-func subjectsWhere(holds func(Subject) bool) []string {
 	var found []string
 	for name, s := range subjects {
-		if holds(s) {
+		if slices.ContainsFunc(s.Libraries, func(library string) bool { return strings.Contains(content, library) }) {
 			found = append(found, name)
 		}
 	}

@@ -36,8 +36,10 @@ func ProjectsToday(dataDir, home string) func(root string) whatif.Project {
 			Policy: whatif.Policy{Settings: read.Settings.Policy, Mode: read.Settings.Mode, Findings: read.Layout.Findings, BudgetTokens: read.Settings.BudgetTokens}, Layout: read.Layout,
 			Languages: read.Languages,
 			Subjects:  read.Subjects,
-			Domains:   func(index *retrieval.Index) []string { return read.Domains(index.Domains(), read.Languages) },
-			Band:      turn.Band,
+			Domains: func(index *retrieval.Index, prompt string) []string {
+				return read.Domains(index.Domains(), read.Languages, prompt)
+			},
+			Band: turn.Band,
 		}
 		known[root] = p
 		return p

@@ -101,7 +101,7 @@ func asHooksAsk(truth []benchmark.Query, rules []schemas.Rule) {
 	for i := range truth {
 		q := &truth[i]
 		if q.Project && len(q.Domains) == 0 {
-			q.Domains = project.Project{}.Domains(all, q.Languages)
+			q.Domains = project.Project{}.Domains(all, q.Languages, q.Query)
 		}
 		if q.Group == "" && q.Weight == 0 {
 			q.Group, q.Weight = "plain", plainWeight

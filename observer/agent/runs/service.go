@@ -227,7 +227,7 @@ func (v *Service) background(ctx context.Context, about agent.About) string {
 	rules := ""
 	answer := index.Search(retrieval.Query{
 		Text: about.Message, Session: about.Run, BudgetTokens: rulesTokens,
-		Domains: project.Project{}.Domains(index.Domains(), project.LanguagesOf(about.Workspace)),
+		Domains: project.Project{}.Domains(index.Domains(), project.LanguagesOf(about.Workspace), about.Message),
 	})
 	if answer.Tier == retrieval.TierInject {
 		rules = answer.Block
