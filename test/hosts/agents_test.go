@@ -24,6 +24,9 @@ type agent struct {
 	confines bool
 	// slow agents are driven only where WRIT_TEST_HOSTS_SLOW is set.
 	slow bool
+	// sideBySide says that calls of one answer run at once, and are reported as they
+	// end.
+	sideBySide bool
 	// nobody says that such a prompt is known not to be the user's.
 	nobody bool
 }
@@ -45,7 +48,7 @@ func (r *rig) again() bool { return len(r.model.Asked()) > 0 }
 
 var agents = []agent{
 	{
-		name: "claude", program: "claude", confines: true, nobody: true,
+		name: "claude", program: "claude", confines: true, nobody: true, sideBySide: true,
 		prepare: func(r *rig) {
 			r.vars = append(r.vars, "ANTHROPIC_BASE_URL="+r.url, "ANTHROPIC_API_KEY=none",
 				"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1", "DISABLE_TELEMETRY=1")

@@ -23,6 +23,10 @@ const atOnce = 10
 // and that a hook has changed the command.
 var ownWords = regexp.MustCompile(`<shellId: \d+|Process Group PGID: \d+|Wall time [\d.]+ seconds|"chunk_id":"\w+"|"wall_time_seconds":[\d.e-]+|\s*\[System\] Tool input parameters were modified by a hook before execution\.`)
 
+// runsCode are the commands of whose text nobody can tell what they write: they run
+// where they are held, and are asked for elsewhere.
+var runsCode = regexp.MustCompile(`^python3 -c|^node -|^sqlite3`)
+
 // TestEverydayCommands: what an agent's model is told of commands that only read
 // is the same with Writ as without, and so is the project afterwards.
 func TestEverydayCommands(t *testing.T) {
@@ -44,7 +48,14 @@ func TestEverydayCommands(t *testing.T) {
 				t.Fatalf("%d commands have %d results with Writ and %d without:\n%s", len(commands), len(with), len(without), tail(strings.Join(with, "\n--\n")))
 			}
 			for i, command := range commands {
-				if with[i] != without[i] {
+				switch {
+				case !a.confines && runsCode.MatchString(command):
+					if !strings.Contains(with[i], "needs the user's answer") {
+						t.Errorf("%s runs as it is where nothing holds it:\n%s", command, tail(with[i]))
+					}
+				case strings.Contains(without[i], "Command injection detected"):
+					// What Gemini CLI does not run at all runs where it is held.
+				case with[i] != without[i]:
 					t.Errorf("%s\nwith Writ:\n%s\nwithout:\n%s", command, tail(with[i]), tail(without[i]))
 				}
 			}
@@ -70,7 +81,11 @@ func looks(r *rig, commands []string) (results []string, files string) {
 	r.write(".git/info/exclude", ".*/\n") // the settings that guard it
 	prompt := "Have a look around."
 	var steps []script.Reply
-	for some := range slices.Chunk(commands, atOnce) {
+	together := atOnce
+	if r.agent.sideBySide {
+		together = 1
+	}
+	for some := range slices.Chunk(commands, together) {
 		var reply script.Reply
 		for _, command := range some {
 			reply.Calls = append(reply.Calls, r.agent.shell(command))

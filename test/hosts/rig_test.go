@@ -78,7 +78,7 @@ func bare(t *testing.T, a agent) *rig {
 		}
 	}
 	r.vars = []string{
-		"HOME=" + r.home, "WRIT_HOME=" + filepath.Join(work, "data"), "TERM=xterm-256color", "LANG=C.UTF-8",
+		"HOME=" + r.home, "WRIT_HOME=" + filepath.Join(work, "data"), "TERM=xterm-256color", "LANG=C.UTF-8", "NO_UPDATE_NOTIFIER=1",
 		"PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH"),
 	}
 	r.agent.program = program
