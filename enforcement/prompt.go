@@ -186,14 +186,14 @@ func (c SubmitPrompt) approve(s State, gate string, o Offer) Decision {
 	}
 	// Who answers a turn that has ended has seen what stood there then.
 	if waits := Awaits(s, c.Workspace); c.Shown != "" && c.Shown != waits && waits == o.Fingerprint && !s.Work.InTurn && TooWeak(channel, a.least) == "" {
-		return s.refuseUnseen(a, o)
+		return refuseUnseen(s, a, o)
 	}
 	return s.approve(a, c.Workspace, o)
 }
 
 // refuseUnseen refuses to approve what changed after the user was shown it: what a
 // command left running may write the plan, too.
-func (s State) refuseUnseen(a userAct, o Offer) Decision {
+func refuseUnseen(s State, a userAct, o Offer) Decision {
 	var names []string
 	for _, f := range o.Files {
 		names = insert(names, f.Path)
