@@ -25,34 +25,29 @@ func (b *Book) compress(ctx context.Context, r schemas.RuleCompressRequest) (sch
 		return reply, err
 	}
 	reply.Abstractions = append(reply.Abstractions, abstractions...)
-	change := func(id string, c rule.Command) error {
+	commands := map[string]rule.Command{}
+	change := func(id string, c rule.Command) {
 		reply.Changed = append(reply.Changed, id)
-		if r.DryRun {
-			return nil
-		}
-		_, _, err := b.change(ctx, id, schemas.Writ("compression"), plain(c))
-		return err
+		commands[id] = c
 	}
 	for _, node := range abstractions {
 		hash := rule.Hash(string(corpus.Render(node)))
 		have, found := made[node.ID]
 		delete(made, node.ID)
-		if found && have.Hash == hash && have.Status == rule.Active {
-			continue
-		}
-		if err := change(node.ID, rule.Import{Rule: node, Source: rule.SourceCompressed, Hash: hash}); err != nil {
-			return reply, err
+		if !found || have.Hash != hash || have.Status != rule.Active {
+			change(node.ID, rule.Import{Rule: node, Source: rule.SourceCompressed, Hash: hash})
 		}
 	}
 	for id, state := range made {
-		if state.Status != rule.Active {
-			continue
-		}
-		if err := change(id, rule.Prune{Reason: "the rules group otherwise now"}); err != nil {
-			return reply, err
+		if state.Status == rule.Active {
+			change(id, rule.Prune{Reason: "the rules group otherwise now"})
 		}
 	}
-	return reply, nil
+	if r.DryRun {
+		return reply, nil
+	}
+	_, err = b.changeAll(ctx, schemas.Writ("compression"), reply.Changed, func(id string) rule.Command { return commands[id] })
+	return reply, err
 }
 
 // toCompress returns the nodes that may be grouped, with the ids that are

@@ -189,13 +189,10 @@ func (s *store) prune(ctx context.Context, source string, files []corpus.File, p
 	if err != nil || dryRun {
 		return gone, err
 	}
-	for i, id := range gone {
-		c := rule.Prune{Reason: "its file is gone from " + strings.TrimSuffix(source, "/")}
-		if _, _, err := s.change(ctx, id, schemas.Writ("pruning"), plain(c)); err != nil {
-			return gone[:i], err
-		}
-	}
-	return gone, nil
+	n, err := s.changeAll(ctx, schemas.Writ("pruning"), gone, func(string) rule.Command {
+		return rule.Prune{Reason: "its file is gone from " + strings.TrimSuffix(source, "/")}
+	})
+	return gone[:n], err
 }
 
 // uncounted are the outcomes that came with a rule beyond those of earlier

@@ -141,7 +141,31 @@ func (s *store) outcomes(id string) (o projections.Outcomes, err error) {
 
 // change decides on a rule as the log has it and records the decision, again if
 // another change came between. It returns once queries see it.
-func (s *store) change(ctx context.Context, id string, actor schemas.Actor, command func(rule.State) (rule.Command, error)) (state rule.State, d rule.Decision, err error) {
+func (s *store) change(ctx context.Context, id string, actor schemas.Actor, command func(rule.State) (rule.Command, error)) (rule.State, rule.Decision, error) {
+	return s.decide(ctx, id, actor, command, s.visible)
+}
+
+// changeAll does what change does to several rules, and returns once queries see all
+// of it: the index is not built for each. It says how many it came to.
+func (s *store) changeAll(ctx context.Context, actor schemas.Actor, ids []string, command func(id string) rule.Command) (n int, err error) {
+	var last schemas.Position
+	for _, id := range ids {
+		_, _, err = s.decide(ctx, id, actor, plain(command(id)), func(_ context.Context, at schemas.Position) error {
+			last = at
+			return nil
+		})
+		if err != nil {
+			break
+		}
+		n++
+	}
+	if last.Seq > 0 {
+		err = errors.Join(err, s.visible(ctx, last))
+	}
+	return n, err
+}
+
+func (s *store) decide(ctx context.Context, id string, actor schemas.Actor, command func(rule.State) (rule.Command, error), await func(context.Context, schemas.Position) error) (state rule.State, d rule.Decision, err error) {
 	aggregate := schemas.RuleAggregate(id)
 	if err := aggregate.Check(); err != nil {
 		return state, d, err
@@ -163,7 +187,7 @@ func (s *store) change(ctx context.Context, id string, actor schemas.Actor, comm
 			d, err = rule.Decide(state, c)
 		}
 		return d.Record, err
-	}, bus.Change{Event: schemas.Event{Actor: actor, Aggregate: aggregate}, Await: s.visible})
+	}, bus.Change{Event: schemas.Event{Actor: actor, Aggregate: aggregate}, Await: await})
 	return state, d, err
 }
 
