@@ -241,7 +241,15 @@ func newShellWorld(t *testing.T, uid int) *shellWorld {
 		t.Fatalf("the daemon did not start: %v\n%s", err, said.Bytes())
 	}
 	w.hook = w.connect(t, data)
-	return w
+	for tries := 0; ; tries++ { // the rules that ship are brought in beside the services
+		out, err := w.program(t.Context(), base, filepath.Join(programsAt, "writ"), "query", "retry").CombinedOutput()
+		if err == nil {
+			return w
+		}
+		if tries == 1000 {
+			t.Fatalf("writ query: %v\n%s", err, out)
+		}
+	}
 }
 
 func output(t *testing.T, name string, args ...string) string {

@@ -167,11 +167,11 @@ func limitsOf(o Options) limits {
 	}
 	switch {
 	case o.Profile == Implementation:
-		for _, dir := range append(GitFolders(project), project) {
+		for _, dir := range append(ownGitFolders(project), project) {
 			l.tree(dir, nil)
 		}
 	case o.Git:
-		for _, dir := range append(GitFolders(project), join(project, ".git")) {
+		for _, dir := range append(ownGitFolders(project), join(project, ".git")) {
 			if isDir(dir) && real(dir) == dir {
 				l.tree(dir, nil)
 			}
@@ -470,21 +470,60 @@ func GitFolders(project string) []string {
 	if !ok {
 		return nil
 	}
-	if !absolute(dir) {
-		dir = join(project, dir)
-	}
-	dir = real(dir)
+	dir = real(against(project, dir))
 	folders := []string{dir}
 	if raw, err := os.ReadFile(join(dir, "commondir")); err == nil {
-		common := trimmed(string(raw))
-		if !absolute(common) {
-			common = join(dir, common)
-		}
-		folders = append(folders, real(common))
+		folders = append(folders, real(against(dir, trimmed(string(raw)))))
 	}
 	// Whoever wrote these files chose the folders: git's own have a HEAD.
 	return slices.DeleteFunc(folders, func(dir string) bool {
 		_, err := os.Stat(join(dir, "HEAD"))
 		return err != nil
 	})
+}
+
+// ownGitFolders are those of GitFolders that say themselves that the project is theirs:
+// a command may have written the project's .git, and named another repository.
+func ownGitFolders(project string) []string {
+	folders := GitFolders(project)
+	if len(folders) < 2 {
+		return slices.DeleteFunc(folders, func(dir string) bool { return !keepsGitOf(dir, project) })
+	}
+	dir, common := folders[0], folders[1]
+	back, err := os.ReadFile(join(dir, "gitdir"))
+	if err != nil || parent(dir) != join(common, "worktrees") || real(parent(against(dir, trimmed(string(back))))) != project {
+		return nil
+	}
+	return folders
+}
+
+// keepsGitOf reports whether a git folder says that a project is its work tree, as a
+// submodule's does, or says nothing and is not another work tree's own.
+func keepsGitOf(dir, project string) bool {
+	raw, _ := os.ReadFile(join(dir, "config"))
+	for _, line := range split(string(raw), '\n') {
+		at := max(indexByte(line, '='), 0)
+		switch value := trimmed(line[min(at+1, len(line)):]); lower(trimmed(line[:at])) {
+		case "worktree":
+			return real(against(dir, value)) == project
+		case "bare":
+			if value != "false" {
+				return false
+			}
+		}
+	}
+	for ; dir != "/" && dir != "."; dir = parent(dir) {
+		if base(dir) == ".git" {
+			return false
+		}
+	}
+	return true
+}
+
+// against is a path as it is read in a folder.
+func against(dir, path string) string {
+	if absolute(path) {
+		return path
+	}
+	return join(dir, path)
 }

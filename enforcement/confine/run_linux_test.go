@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -143,6 +144,45 @@ func TestWorkGoesOn(t *testing.T) {
 
 // TestCommitInALinkedWorkTree: its metadata lies in another folder, whose
 // hooks stay as they are.
+// TestWrittenGitFoldersAreTheProjectsOwn: a .git that a command wrote gives no right to the
+// repository that it names.
+func TestWrittenGitFoldersAreTheProjectsOwn(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed")
+	}
+	t.Parallel()
+	w := newWorld(t, os.Geteuid())
+	c := w.plain("/bin/sh", "-ec", `cd $HOME; git init -q main; git init -q sub; git init -q --bare bare.git; git init -q --separate-git-dir=$HOME/apart separate
+for r in main sub; do git -C $r -c user.name=x -c user.email=x@x commit -q --allow-empty -m x; done
+cd main && git worktree add -q $HOME/linked && git -c protocol.file.allow=always submodule --quiet add $HOME/sub lib/sub 2>/dev/null
+mkdir $HOME/forged $HOME/g $HOME/worktrees $HOME/worktrees/w; echo x > $HOME/g/HEAD; cp $HOME/g/HEAD $HOME/worktrees/w; echo $HOME/main/.git > $HOME/g/commondir; echo $HOME/main/.git > $HOME/worktrees/w/commondir
+echo $HOME/forged/.git > $HOME/g/gitdir; cp $HOME/g/gitdir $HOME/worktrees/w/gitdir`)
+	if out, exit := w.result(c); exit != 0 {
+		t.Fatal(out)
+	}
+	home := func(names ...string) (paths []string) {
+		for _, name := range names {
+			paths = append(paths, filepath.Join(w.home, name))
+		}
+		return paths
+	}
+	for project, want := range map[string][]string{
+		"linked": home("main/.git/worktrees/linked", "main/.git"), "main/lib/sub": home("main/.git/modules/lib/sub"), "separate": home("apart"), "main": nil,
+	} {
+		if got := ownGitFolders(filepath.Join(w.home, project)); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", project, got, want)
+		}
+	}
+	for _, dir := range []string{"main/.git", "main/.git/worktrees/linked", "main/.git/modules/lib/sub", "bare.git", "g", "worktrees/w"} {
+		if err := os.WriteFile(filepath.Join(w.home, "forged", ".git"), []byte("gitdir: "+filepath.Join(w.home, dir)+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if got := ownGitFolders(filepath.Join(w.home, "forged")); len(got) > 0 {
+			t.Errorf("a .git that names %s gives %q", dir, got)
+		}
+	}
+}
+
 func TestCommitInALinkedWorkTree(t *testing.T) {
 	needLandlock(t)
 	if _, err := exec.LookPath("git"); err != nil {

@@ -282,3 +282,14 @@ func TestReasonsPutDoubtFirst(t *testing.T) {
 		t.Errorf("reasons %v", got.Reasons)
 	}
 }
+
+// TestAQueryWritesNoDataBase: the file of a data base is made or mended by what only
+// reads it, so that nobody can tell; it is no file that the line means to write.
+func TestAQueryWritesNoDataBase(t *testing.T) {
+	env := Env{Dir: "/p", Home: "/h"}
+	for command, paths := range map[string]int{"sqlite3 app.db 'select 1'": 0, "sqlite3 app.db 'drop table a'": 1, "sqlite3 app.db": 1} {
+		if got := Analyse(command, env); got.Effect != CannotTell || len(got.Paths) != paths {
+			t.Errorf("%s: %v %v", command, got.Effect, got.Paths)
+		}
+	}
+}

@@ -224,11 +224,14 @@ var readingDot = regexp.MustCompile(`(?i)^\.(?:tables?|schema|indexes|indices|da
 // from a data base that is opened for reading.
 var writingSQL = regexp.MustCompile(`(?i)writefile|edit\s*\(|load|attach|vacuum|copy|export|install|import|(?m:^\s*\.)|dbpage|pragma[^;]*(?:=|\()|create`)
 
+// oneQuery is a statement that asks, and no other behind it.
+var oneQuery = regexp.MustCompile(`(?i)^\s*(?:select|explain|values)\b[^;]*;?\s*$`)
+
 // sqliteJudge lets pass what a data base opened for reading is asked by statements
-// that stand on the command line.
+// that stand on the command line. Of one that is not it names no path.
 func sqliteJudge(r *reading) {
 	var operands []arg
-	readonly, plain := false, true
+	readonly, plain, asks := false, true, true
 	for _, a := range r.args {
 		switch {
 		case !strings.HasPrefix(a.val, "-"):
@@ -243,11 +246,15 @@ func sqliteJudge(r *reading) {
 	for i, a := range operands {
 		dot := strings.HasPrefix(strings.TrimSpace(a.val), ".")
 		plain = plain && (i == 0 || dot && readingDot.MatchString(a.val) || !dot && !writingSQL.MatchString(a.val))
+		asks = asks && (i == 0 || dot || oneQuery.MatchString(a.val))
 	}
 	r.p.operands = operands
-	if !readonly || !plain || len(operands) < 2 {
+	switch {
+	case !plain || len(operands) < 2 || !readonly && !asks:
 		r.unsure("its statements may write")
 		return
+	case !readonly:
+		r.unsure("it makes a data base that is not there, and mends one") // what is held can do neither, and reads
 	}
 	r.p.operands = []arg{literal(":memory:")}
 }
