@@ -165,6 +165,18 @@ type Answer struct {
 	Command string
 }
 
+// EventOf is the name of a hook's event: what its payload says, unless the host calls
+// something by it that is not known and the hook was set for an event that is.
+func EventOf(kinds map[string]Kind, said, set string) string {
+	if _, known := kinds[said]; known {
+		return said
+	}
+	if _, known := kinds[set]; known || said == "" {
+		return set
+	}
+	return said
+}
+
 // Fields keeps the short plain fields of a payload, for the record of an event
 // that no policy is about.
 func Fields(payload []byte) map[string]any {

@@ -157,6 +157,9 @@ func commandOf(all map[string]json.RawMessage) *string {
 
 // ReadTool fills in what a tool call does, by the host's own name for the tool.
 func (c *Call) ReadTool(known map[string]Tool, host string, raw json.RawMessage, fromServer bool) error {
+	if host == "" {
+		return fmt.Errorf("%w: a tool without a name", ErrPayload)
+	}
 	t, isKnown := known[host]
 	if !isKnown {
 		t = Tool{Name: host}

@@ -176,7 +176,7 @@ func (t turn) called(header schemas.Header) called {
 	id := t.ToolUseID
 	switch t.Kind {
 	case host.Prompt, host.Command:
-		if id = t.PromptID; id == "" {
+		if id = t.PromptID; id == "" && enforcement.MayAct(t.Prompt, t.project.Settings.Policy) {
 			id, c.unnamed = "prompt:", true // one answer of the user's counts once
 		}
 	case host.BeforeTool, host.AfterTool, host.ToolFailed, host.Permission:

@@ -31,8 +31,10 @@ func TestAPromptOfAHostWithoutIDsCountsOnce(t *testing.T) {
 		{"s", "approved", began + sideBySide.Nanoseconds(), 1},
 		{"s", "approved", began, 1}, // asked again
 		{"s", "go on", began, 2},
-		{"other", "approved", began, 3},
-		{"s", "approved", began + 2*sideBySide.Nanoseconds(), 4},
+		{"s", "why is it slow", began, 3},
+		{"s", "why is it slow", began, 4}, // it opens nothing
+		{"other", "approved", began, 5},
+		{"s", "approved", began + 2*sideBySide.Nanoseconds(), 6},
 	} {
 		if say(c.session, c.text, c.began); counted != c.want {
 			t.Errorf("%s %q at %d: %d are counted, want %d", c.session, c.text, c.began-began, counted, c.want)

@@ -103,9 +103,7 @@ func Parse(event string, payload []byte, elsewhere func(sender string) (host.Cal
 	if sender := p.sender(); sender != "claude" {
 		return elsewhere(sender)
 	}
-	if p.Hook == "" {
-		p.Hook = event
-	}
+	p.Hook = host.EventOf(kinds, p.Hook, event)
 	c := host.Call{
 		Host: "claude", Facts: facts, Hook: p.Hook, Kind: kinds[p.Hook],
 		Session: p.SessionID, Agent: p.AgentID, AgentType: p.AgentType,
@@ -171,6 +169,9 @@ func readBefore(c *host.Call, response json.RawMessage) {
 
 func readTool(c *host.Call, response json.RawMessage) error {
 	var in toolInput
+	if c.Tool == "" {
+		return fmt.Errorf("%w: a tool without a name", host.ErrPayload)
+	}
 	if len(c.Input) == 0 {
 		c.Input = json.RawMessage("{}")
 	}

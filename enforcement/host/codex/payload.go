@@ -67,9 +67,7 @@ var Queues = host.Queues{"Agent": {"message", "prompt", "task", "items"}, "send_
 func Parse(event string, payload []byte) (host.Call, error) {
 	var p hookPayload
 	err := host.Lenient(payload, &p)
-	if p.Hook == "" {
-		p.Hook = event
-	}
+	p.Hook = host.EventOf(kinds, p.Hook, event)
 	c := host.Call{
 		Host: "codex", Facts: facts, Hook: p.Hook, Kind: kinds[p.Hook],
 		Session: p.SessionID, Agent: p.AgentID, AgentType: p.AgentType,

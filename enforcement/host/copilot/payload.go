@@ -91,7 +91,7 @@ var Queues = host.Queues{"Task": {"prompt"}, "Agent": {"prompt"}, "write_agent":
 func Parse(event string, payload []byte) (host.Call, error) {
 	var p hookPayload
 	err := host.Lenient(payload, &p)
-	if p.Hook == "" {
+	if _, known := kinds[host.LowerFirst(p.Hook)]; !known && (p.Hook == "" || kinds[host.LowerFirst(event)] != host.Other) {
 		p.Hook = event
 	}
 	c := host.Call{

@@ -76,10 +76,7 @@ var Queues = host.Queues{"Task": {"prompt"}}
 func Parse(event string, payload []byte, imported bool) (host.Call, error) {
 	var p hookPayload
 	err := host.Lenient(payload, &p)
-	if p.Hook == "" {
-		p.Hook = event
-	}
-	p.Hook = host.LowerFirst(p.Hook)
+	p.Hook = host.EventOf(kinds, host.LowerFirst(p.Hook), host.LowerFirst(event))
 	c := host.Call{
 		Host: "cursor", Hook: p.Hook, Kind: kinds[p.Hook],
 		Session: host.First(p.Conversation, p.SessionID), Dir: p.Dir, Transcript: p.Transcript, Model: p.Model,

@@ -68,9 +68,7 @@ var Queues = host.Queues{"Skill": nil}
 func Parse(event string, payload []byte) (host.Call, error) {
 	var p hookPayload
 	err := host.Lenient(payload, &p)
-	if p.Hook == "" {
-		p.Hook = event
-	}
+	p.Hook = host.EventOf(kinds, p.Hook, event)
 	c := host.Call{
 		Host: "gemini", Facts: facts, Hook: p.Hook, Kind: kinds[p.Hook],
 		Session: p.SessionID, Dir: p.Dir, Transcript: p.Transcript, Reason: p.Reason, Tool: p.ToolName,

@@ -3,6 +3,8 @@ package hosts
 import (
 	"encoding/json"
 	"testing"
+
+	"github.com/writbus/writ/enforcement/host"
 )
 
 // TestToolsThatNoTableOfTheirHostKnows: of a host's own tools, too, it counts what
@@ -46,6 +48,45 @@ func TestToolsThatNoTableOfTheirHostKnows(t *testing.T) {
 		}
 		if err != nil || got != c.want {
 			t.Errorf("%s %s %s: %s, %v, want %s", c.agent, c.tool, c.input, got, err, c.want)
+		}
+	}
+}
+
+// TestAPayloadWithOddFieldsIsNoPass: whatever stands in a field of a payload, nothing
+// panics, an event that its host calls otherwise is the one that the hook was set
+// for, and a tool without a name is not read.
+func TestAPayloadWithOddFieldsIsNoPass(t *testing.T) {
+	odd := []any{nil, 1.5, "", "x", []any{}, map[string]any{"a": nil}, true}
+	for _, agent := range Names {
+		for _, x := range fixtures(t, agent) {
+			was, err := Parse(x.Host, x.Event, x.Payload)
+			var fields map[string]any
+			if err != nil || json.Unmarshal(x.Payload, &fields) != nil {
+				continue
+			}
+			for key, is := range fields {
+				for _, value := range odd {
+					fields[key] = value
+					raw, err := json.Marshal(fields)
+					if err != nil {
+						t.Fatal(err)
+					}
+					c, err := Parse(x.Host, x.Event, raw)
+					Render(c, host.Answer{Verdict: host.Refuse, Reason: "no", Context: "c", Notice: "n"})
+					named := value == "x"
+					switch key {
+					case "hook_event_name":
+						if c.Kind != was.Kind && was.Kind == host.BeforeTool {
+							t.Errorf("%s %s: an event named %v is taken for kind %d", agent, x.Name, value, c.Kind)
+						}
+					case "tool_name", "toolName":
+						if err == nil && c.Kind == host.BeforeTool && !named && c.Tool == "" {
+							t.Errorf("%s %s: a tool named %v is read", agent, x.Name, value)
+						}
+					}
+				}
+				fields[key] = is
+			}
 		}
 	}
 }

@@ -60,9 +60,7 @@ var Queues = host.Queues{"Task": {"prompt"}, "Skill": nil}
 func Parse(event string, payload []byte) (host.Call, error) {
 	var p hookPayload
 	err := host.Lenient(payload, &p)
-	if p.Hook == "" {
-		p.Hook = event
-	}
+	p.Hook = host.EventOf(kinds, p.Hook, event)
 	c := host.Call{
 		Host: "opencode", Facts: facts, Hook: p.Hook, Kind: kinds[p.Hook],
 		Session: p.Session, Agent: p.Agent, AgentType: p.AgentType, Dir: p.Dir, Model: p.Model,
