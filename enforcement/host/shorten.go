@@ -13,11 +13,9 @@ const (
 	MaxPayload = 24 << 20
 	// MaxRead is the largest that is read at all.
 	MaxRead = 8 * MaxPayload
-	// MaxPrompt is how much of a prompt is read, in bytes: more could not be judged in
-	// the time of a hook, and is more than a model takes.
-	MaxPrompt = 1 << 20
-	// keptText is what stays of a text in a larger payload, in bytes.
-	keptText = 256 << 10
+	// MaxPrompt is how much of a prompt is read, in bytes: judging that takes a tenth of
+	// a second. It is also what stays of a text in a payload that is too large.
+	MaxPrompt = 256 << 10
 )
 
 // leftOut stands at the end of a text that was cut, with the reason.
@@ -30,10 +28,10 @@ const leftOut = " bytes left out by writ: "
 func Shorten(payload []byte) ([]byte, error) {
 	tooLarge := fmt.Errorf("the payload is larger than %d MiB", MaxPayload>>20)
 	short, err := rewritten(payload, func(text string) string {
-		if len(text) <= keptText {
+		if len(text) <= MaxPrompt {
 			return text
 		}
-		return cut(text, keptText, tooLarge.Error())
+		return cut(text, MaxPrompt, tooLarge.Error())
 	})
 	switch {
 	case err != nil:
@@ -53,7 +51,7 @@ func ShortenPrompt(prompt string) (short string, done bool) {
 	case len(prompt) <= MaxPrompt:
 		return prompt, false
 	}
-	return cut(prompt, MaxPrompt, "of a prompt the first MiB is read"), true
+	return cut(prompt, MaxPrompt, fmt.Sprintf("of a prompt the first %d KiB are read", MaxPrompt>>10)), true
 }
 
 // ShortenPrompts cuts the prompts in a payload, or returns it as it is.

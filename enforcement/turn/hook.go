@@ -101,7 +101,7 @@ func (v *Service) Handle(ctx context.Context, r bus.Request) ([]byte, error) {
 			a.Notice = strings.TrimSpace(a.Notice + "\nwrit: the rules are still being brought in; this one was given none.")
 		}
 		if cut {
-			a.Notice = strings.TrimSpace(a.Notice + fmt.Sprintf("\nwrit: the prompt is longer than %d MiB. What is left of it was recorded, and acts for nobody; put long texts into a file.", host.MaxPrompt>>20))
+			a.Notice = strings.TrimSpace(a.Notice + fmt.Sprintf("\nwrit: the prompt is longer than %d KiB. What is left of it was recorded, and acts for nobody; put long texts into a file.", host.MaxPrompt>>10))
 		}
 		_, end := v.Meter.Span(ctx, spanReply)
 		defer end(nil)

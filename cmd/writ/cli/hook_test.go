@@ -375,7 +375,7 @@ func TestHookSeesWhatIsTooLarge(t *testing.T) {
 					mustDeny(t, r, "larger than 24 MiB")
 					return
 				}
-				if r.Exit != 0 || len(s.asked) != 1 || len(s.asked[0].Body) > 1<<20+1<<10 || !bytes.Contains(s.asked[0].Body, []byte("left out by writ")) || !json.Valid(s.asked[0].Body) {
+				if r.Exit != 0 || len(s.asked) != 1 || len(s.asked[0].Body) > 257<<10 || !bytes.Contains(s.asked[0].Body, []byte("left out by writ")) || !json.Valid(s.asked[0].Body) {
 					t.Errorf("%+v, asked %d times", r, len(s.asked))
 				}
 			})

@@ -88,13 +88,13 @@ func TestALongPromptIsCutAndSaysSo(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	reply := w.send("UserPromptSubmit", map[string]any{"session_id": "s1", "prompt": "/writ-mode conversation " + strings.Repeat(" ", 2<<20), "source": "user"})
-	if !strings.Contains(reply.Stdout, "longer than 1 MiB") || strings.Contains(reply.Stdout, "conversation mode") {
+	if !strings.Contains(reply.Stdout, "longer than 256 KiB") || strings.Contains(reply.Stdout, "conversation mode") {
 		t.Errorf("answered: %s", reply.Stdout)
 	}
 	for _, e := range w.history("s1") {
 		switch e.Type {
 		case schemas.PromptSubmitted{}.EventType():
-			if n := len(e.Data); n > 1<<20+1<<10 || !strings.Contains(string(e.Data), "left out by writ") {
+			if n := len(e.Data); n > 257<<10 || !strings.Contains(string(e.Data), "left out by writ") {
 				t.Errorf("%d bytes were recorded", n)
 			}
 		case schemas.ModeChanged{}.EventType():
