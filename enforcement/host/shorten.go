@@ -13,9 +13,13 @@ const (
 	MaxPayload = 24 << 20
 	// MaxRead is the largest that is read at all.
 	MaxRead = 8 * MaxPayload
-	// keptText is what stays of a text in a larger payload, in bytes.
-	keptText = 256 << 10
+	// MaxPrompt is how much of a prompt is read, in bytes: judging that takes a tenth of
+	// a second. It is also what stays of a text in a payload that is too large.
+	MaxPrompt = 256 << 10
 )
+
+// leftOut stands at the end of a text that was cut, with the reason.
+const leftOut = " bytes left out by writ: "
 
 // Shorten cuts the long texts of a payload that is larger than MaxPayload, so that a
 // prompt or what came of a tool is seen all the same. A call that asks for something
@@ -23,32 +27,70 @@ const (
 // is too large still.
 func Shorten(payload []byte) ([]byte, error) {
 	tooLarge := fmt.Errorf("the payload is larger than %d MiB", MaxPayload>>20)
-	decoder := json.NewDecoder(bytes.NewReader(payload))
-	decoder.UseNumber()
-	var all any
-	if err := decoder.Decode(&all); err != nil {
-		return nil, fmt.Errorf("%w, and no JSON: %w", tooLarge, err)
-	}
-	short, err := json.Marshal(shortened(all))
-	if err == nil && len(short) > MaxPayload {
+	short, err := rewritten(payload, func(text string) string {
+		if len(text) <= MaxPrompt {
+			return text
+		}
+		return cut(text, MaxPrompt, tooLarge.Error())
+	})
+	switch {
+	case err != nil:
+		err = fmt.Errorf("%w, and no JSON: %w", tooLarge, err)
+	case len(short) > MaxPayload:
 		err = tooLarge
 	}
 	return short, err
 }
 
-func shortened(value any) any {
+// ShortenPrompt cuts a prompt that is longer than MaxPrompt, and says whether that was
+// done, here or before. What is left acts for nobody: its end is not the user's.
+func ShortenPrompt(prompt string) (short string, done bool) {
+	switch end := prompt[max(0, len(prompt)-100):]; {
+	case strings.Contains(end, leftOut):
+		return prompt, true
+	case len(prompt) <= MaxPrompt:
+		return prompt, false
+	}
+	return cut(prompt, MaxPrompt, fmt.Sprintf("of a prompt the first %d KiB are read", MaxPrompt>>10)), true
+}
+
+// ShortenPrompts cuts the prompts in a payload, or returns it as it is.
+func ShortenPrompts(payload []byte) []byte {
+	short, err := rewritten(payload, func(text string) string {
+		text, _ = ShortenPrompt(text)
+		return text
+	})
+	if err != nil {
+		return payload
+	}
+	return short
+}
+
+func cut(text string, kept int, why string) string {
+	return fmt.Sprintf("%s… (%d%s%s)", strings.ToValidUTF8(text[:kept], ""), len(text)-kept, leftOut, why)
+}
+
+func rewritten(payload []byte, each func(string) string) ([]byte, error) {
+	decoder := json.NewDecoder(bytes.NewReader(payload))
+	decoder.UseNumber()
+	var all any
+	if err := decoder.Decode(&all); err != nil {
+		return nil, err
+	}
+	return json.Marshal(walked(all, each))
+}
+
+func walked(value any, each func(string) string) any {
 	switch v := value.(type) {
 	case string:
-		if len(v) > keptText {
-			return fmt.Sprintf("%s… (%d bytes left out by writ: the payload is larger than %d MiB)", strings.ToValidUTF8(v[:keptText], ""), len(v)-keptText, MaxPayload>>20)
-		}
+		return each(v)
 	case []any:
 		for i := range v {
-			v[i] = shortened(v[i])
+			v[i] = walked(v[i], each)
 		}
 	case map[string]any:
 		for name := range v {
-			v[name] = shortened(v[name])
+			v[name] = walked(v[name], each)
 		}
 	}
 	return value

@@ -69,6 +69,10 @@ func (v *Service) Handle(ctx context.Context, r bus.Request) ([]byte, error) {
 	if t.ToolUseID == "" {
 		t.ToolUseID = t.unnamed()
 	}
+	cut := false
+	if t.Kind == host.Prompt {
+		t.Prompt, cut = host.ShortenPrompt(t.Prompt)
+	}
 	if origin := r.Header.Get(schemas.HookHeaderOrigin); origin != "" && (t.Kind == host.Command || t.Kind == host.Prompt && (t.Origin == "" || t.Origin == enforcement.OriginUser)) {
 		t.Origin = origin // a program can send what is typed as a command, too
 	}
@@ -95,6 +99,9 @@ func (v *Service) Handle(ctx context.Context, r bus.Request) ([]byte, error) {
 		}
 		if without && (t.Kind == host.Prompt || t.Kind == host.SessionStart) {
 			a.Notice = strings.TrimSpace(a.Notice + "\nwrit: the rules are still being brought in; this one was given none.")
+		}
+		if cut {
+			a.Notice = strings.TrimSpace(a.Notice + fmt.Sprintf("\nwrit: the prompt is longer than %d KiB. What is left of it was recorded, and acts for nobody; put long texts into a file.", host.MaxPrompt>>10))
 		}
 		_, end := v.Meter.Span(ctx, spanReply)
 		defer end(nil)

@@ -10,9 +10,11 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/writbus/writ/schemas"
@@ -421,6 +423,50 @@ func TestAPageThatWasAwayForLongBeginsAtTheEnd(t *testing.T) {
 		if err != nil || skipped != c.skipped || seen[schemas.StreamSessions] != c.after {
 			t.Errorf("%s: begins after %d, spared %d, %v", name, seen[schemas.StreamSessions], skipped, err)
 		}
+	}
+}
+
+// TestAPageThatDoesNotReadIsLetGo: its place is another's then.
+func TestAPageThatDoesNotReadIsLetGo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &Server{watchers: make(chan struct{}, maxWatchers), options: Options{
+			End: func(context.Context, schemas.Stream) (uint64, error) { return 0, nil },
+			Follow: func(ctx context.Context, _ schemas.Stream, _ uint64, _ func([]schemas.ReplayEvent) error) error {
+				<-ctx.Done()
+				return ctx.Err()
+			},
+			Logger: slog.New(slog.DiscardHandler),
+		}}
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		r := httptest.NewRequestWithContext(ctx, http.MethodGet, "/api/live", nil)
+		go s.live(&unread{ResponseRecorder: httptest.NewRecorder(), ctx: ctx}, r)
+		time.Sleep(time.Hour)
+		if n := len(s.watchers); n != 0 {
+			t.Errorf("%d places are taken", n)
+		}
+	})
+}
+
+// unread takes nothing of what is written to it.
+type unread struct {
+	*httptest.ResponseRecorder
+	ctx      context.Context
+	deadline time.Time
+}
+
+func (u *unread) SetWriteDeadline(at time.Time) error { u.deadline = at; return nil }
+
+func (u *unread) Write([]byte) (int, error) {
+	var over <-chan time.Time
+	if !u.deadline.IsZero() {
+		over = time.After(time.Until(u.deadline))
+	}
+	select {
+	case <-over:
+		return 0, os.ErrDeadlineExceeded
+	case <-u.ctx.Done():
+		return 0, u.ctx.Err()
 	}
 }
 

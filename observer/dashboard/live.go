@@ -3,6 +3,7 @@ package dashboard
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -100,7 +101,7 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) {
 	}
 	control := http.NewResponseController(w)
 	w.Header().Set("Content-Type", "text/event-stream")
-	page := &livePage{w: w, flush: control.Flush, seen: seen, sent: positions{}}
+	page := &livePage{w: patient{w, control}, flush: control.Flush, seen: seen, sent: positions{}}
 	if err := page.hello(skipped); err != nil {
 		return
 	}
@@ -165,6 +166,19 @@ func (s *Server) follow(ctx context.Context, end context.CancelFunc, stream sche
 	if err != nil && ctx.Err() == nil {
 		s.options.Logger.Warn("dashboard: follow", "stream", stream, "error", err)
 	}
+}
+
+// patient lets a page that does not read go: it would keep the place of another.
+type patient struct {
+	http.ResponseWriter
+	control *http.ResponseController
+}
+
+func (p patient) Write(text []byte) (int, error) {
+	if err := p.control.SetWriteDeadline(time.Now().Add(2 * heartbeat)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return 0, err
+	}
+	return p.ResponseWriter.Write(text)
 }
 
 // livePage writes server-sent events.

@@ -359,9 +359,10 @@ func TestHookSeesWhatIsTooLarge(t *testing.T) {
 		fields map[string]any
 		denied bool
 	}{
-		"a prompt": {fields: map[string]any{"hook_event_name": "UserPromptSubmit", "prompt": vast}},
-		"a result": {fields: map[string]any{"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_input": map[string]any{"command": "ls"}, "tool_response": map[string]any{"stdout": []string{"x", vast}}}},
-		"a write":  {fields: map[string]any{"hook_event_name": "PreToolUse", "tool_name": "Write", "tool_input": map[string]any{"file_path": "x", "content": vast}}, denied: true},
+		"a prompt":      {fields: map[string]any{"hook_event_name": "UserPromptSubmit", "prompt": vast}},
+		"a long prompt": {fields: map[string]any{"session_id": "s1", "hook_event_name": "UserPromptSubmit", "prompt": vast[:18<<20]}},
+		"a result":      {fields: map[string]any{"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_input": map[string]any{"command": "ls"}, "tool_response": map[string]any{"stdout": []string{"x", vast}}}},
+		"a write":       {fields: map[string]any{"hook_event_name": "PreToolUse", "tool_name": "Write", "tool_input": map[string]any{"file_path": "x", "content": vast}}, denied: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { // where reading takes none of the budget
@@ -374,7 +375,7 @@ func TestHookSeesWhatIsTooLarge(t *testing.T) {
 					mustDeny(t, r, "larger than 24 MiB")
 					return
 				}
-				if r.Exit != 0 || len(s.asked) != 1 || len(s.asked[0].Body) > 1<<20 || !bytes.Contains(s.asked[0].Body, []byte("left out by writ")) || !json.Valid(s.asked[0].Body) {
+				if r.Exit != 0 || len(s.asked) != 1 || len(s.asked[0].Body) > 257<<10 || !bytes.Contains(s.asked[0].Body, []byte("left out by writ")) || !json.Valid(s.asked[0].Body) {
 					t.Errorf("%+v, asked %d times", r, len(s.asked))
 				}
 			})

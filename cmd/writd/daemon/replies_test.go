@@ -82,3 +82,23 @@ func TestAHookInstalledTwiceCountsOnce(t *testing.T) {
 		t.Errorf("the like of it, later, counts %d times", n)
 	}
 }
+
+// TestALongPromptIsCutAndSaysSo: what is left of it is recorded, and approves nothing.
+func TestALongPromptIsCutAndSaysSo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	reply := w.send("UserPromptSubmit", map[string]any{"session_id": "s1", "prompt": "/writ-mode conversation " + strings.Repeat(" ", 2<<20), "source": "user"})
+	if !strings.Contains(reply.Stdout, "longer than 256 KiB") || strings.Contains(reply.Stdout, "conversation mode") {
+		t.Errorf("answered: %s", reply.Stdout)
+	}
+	for _, e := range w.history("s1") {
+		switch e.Type {
+		case schemas.PromptSubmitted{}.EventType():
+			if n := len(e.Data); n > 257<<10 || !strings.Contains(string(e.Data), "left out by writ") {
+				t.Errorf("%d bytes were recorded", n)
+			}
+		case schemas.ModeChanged{}.EventType():
+			t.Errorf("it acted: %s", e.Data)
+		}
+	}
+}

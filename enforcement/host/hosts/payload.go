@@ -30,6 +30,18 @@ func Parse(agent, event string, payload []byte) (host.Call, error) {
 	return c, err
 }
 
+// ShortenPrompt cuts the prompt of a payload that has one as host.ShortenPrompt does,
+// before it is sent on.
+func ShortenPrompt(agent, event string, payload []byte) []byte {
+	if len(payload) <= host.MaxPrompt {
+		return payload
+	}
+	if c, err := Parse(agent, event, payload); err != nil || c.Kind != host.Prompt {
+		return payload
+	}
+	return host.ShortenPrompts(payload)
+}
+
 func parse(agent, event string, payload []byte) (host.Call, error) {
 	switch agent {
 	case "claude":

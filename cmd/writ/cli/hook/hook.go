@@ -141,7 +141,9 @@ func (h *hook) answer(ctx context.Context, call *hookCall) schemas.HookReply {
 		call.take(*fields)
 		h.guard(append([]string{string(fields.CWD)}, fields.Roots...)...)
 	}
-	call.payload = payload
+	if call.payload = payload; call.Tool == "" {
+		call.payload = hosts.ShortenPrompt(h.agent, call.Event, payload)
+	}
 	if h.project.Load() == nil {
 		return h.unguarded(*call)
 	}
