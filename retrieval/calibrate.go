@@ -272,7 +272,7 @@ func (ix *Index) standardise(probes []probe) {
 func (ix *Index) sampled() [][]float32 {
 	var retrievable []int32
 	for i := range ix.docs {
-		if ix.kinds[i].retrievable {
+		if ix.kinds[i].retrievable && ix.kinds[i].given {
 			retrievable = append(retrievable, int32(i))
 		}
 	}
@@ -291,7 +291,7 @@ func (ix *Index) meant() []sample {
 	var cases []sample
 	var with []int32
 	for i := range ix.docs {
-		if ix.kinds[i].retrievable && len(ix.docs[i].Rule.Symptoms) > 0 {
+		if ix.kinds[i].retrievable && ix.kinds[i].given && len(ix.docs[i].Rule.Symptoms) > 0 {
 			with = append(with, int32(i))
 		}
 	}

@@ -76,6 +76,7 @@ type Index struct {
 	info         Info
 	embedder     string
 	own          Profile   // fitted on the embedder
+	asides       bool      // there are nodes that can be found, and that no prompt is given
 	scratch      sync.Pool // of *scratch
 
 	calibration calibration
@@ -88,7 +89,8 @@ type Index struct {
 type kind struct {
 	domain      string // folded
 	node        string // folded type
-	retrievable bool   // of a type that is, or always on, and neither superseded nor contradicting the mandatory band
+	retrievable bool   // of a type that can be found, or always on, and neither superseded nor contradicting the mandatory band
+	given       bool   // of a type that goes with a prompt, or always on
 	always      bool   // in the band: ranked with the rest, and named where it wins
 	provisional bool
 	subject     string  // technology that a project has or has not, "" for none
@@ -149,8 +151,10 @@ func (t texts) Fields(doc int, into *lexical.Fields) {
 	}
 }
 
+func (t texts) Aside(doc int) bool { return !t.kinds[doc].given }
+
 func (t texts) Pairs(doc int) lexical.Pairs {
-	if t.kinds[doc].retrievable {
+	if t.kinds[doc].retrievable && t.kinds[doc].given {
 		return t.docs[doc].wording().pairs
 	}
 	return ""
@@ -196,8 +200,10 @@ func (ix *Index) classify() {
 			subject:  language.SubjectOf(doc.Rule.Domain, doc.Rule.Tags),
 			severity: severity(doc.Rule), confidence: confidence(doc.Rule),
 			always:      always && !ix.graph.superseded[i],
-			retrievable: (always || doc.Rule.Type.Retrievable()) && !ix.graph.superseded[i] && (always || !ix.contradictsBand(int32(i))),
+			given:       doc.AlwaysOn() || doc.Rule.Type.Retrievable(),
+			retrievable: (doc.AlwaysOn() || doc.Rule.Type.Findable()) && !ix.graph.superseded[i] && (always || !ix.contradictsBand(int32(i))),
 		}
+		ix.asides = ix.asides || ix.kinds[i].retrievable && !ix.kinds[i].given
 	}
 }
 

@@ -50,9 +50,11 @@ func JudgeAsked(text string, candidates []Hit, mark string) string {
 }
 
 // JudgeAnswered reads an answer to [JudgeAsked]: the tier of each rule that was
-// chosen, by id. It reports whether the answer can be understood.
+// chosen, by id. It reports whether the answer can be understood: one that chooses
+// nothing has to say so.
 func JudgeAnswered(candidates []Hit, answer string) (judged map[string]string, understood bool) {
 	judged = map[string]string{}
+	strange := false
 	for line := range strings.Lines(answer) {
 		kind, numbers, found := strings.Cut(strings.ToLower(strings.TrimSpace(line)), ":")
 		tier, most := map[string]string{"full": TierInject, "line": TierTitles}[strings.Trim(kind, "*`- ")], mostLines
@@ -60,6 +62,7 @@ func JudgeAnswered(candidates []Hit, answer string) (judged map[string]string, u
 			continue
 		}
 		understood = true
+		strange = strange || !slices.Contains([]string{"", "none", "nothing"}, strings.Trim(numbers, "*`-[]() ."))
 		if tier == TierInject {
 			most = mostWhole
 		}
@@ -74,7 +77,7 @@ func JudgeAnswered(candidates []Hit, answer string) (judged map[string]string, u
 			}
 		}
 	}
-	return judged, understood
+	return judged, understood && (len(judged) > 0 || !strange)
 }
 
 // heed replaces the chances by what a model said: what it chose for either tier

@@ -12,6 +12,7 @@ type Query struct {
 	Session      string   `json:"session,omitempty"`       // passed through; the index keeps no sessions
 	Domains      []string `json:"domains,omitempty"`       // only these and rules without domain; empty is all
 	NodeTypes    []string `json:"node_types,omitempty"`    // only these; empty is all
+	Beside       bool     `json:"beside,omitempty"`        // also nodes that go with no prompt: worked examples, phases, roles and their like
 	Exclude      []string `json:"exclude,omitempty"`       // ids never to return
 	Languages    []string `json:"languages,omitempty"`     // languages and frameworks of the project and the files at hand
 	Subjects     []string `json:"subjects,omitempty"`      // technologies of the project and the files at hand

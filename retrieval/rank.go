@@ -43,6 +43,10 @@ func (s *search) judge() {
 // more than any mode shows.
 const judgedMost = 20
 
+// asideShare scales the score of nodes that no prompt is given: who searches finds
+// them where they are clearly meant, and they take no rule's place.
+const asideShare = 0.9
+
 // score weighs every candidate's signals, 0 to 1.
 func (s *search) score() {
 	var maxBM25 float64
@@ -62,6 +66,9 @@ func (s *search) score() {
 			c.score = s.profile.convex(c, maxBM25, low, high)
 		default:
 			c.score = s.profile.rrf(c)
+		}
+		if c.pinned == 0 && !s.ix.kinds[c.doc].given {
+			c.score *= asideShare
 		}
 	}
 }

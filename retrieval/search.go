@@ -149,19 +149,21 @@ type intoEmbedder interface {
 	Dim() int
 }
 
-// filter is the first stage. It runs inside the candidate searches, which know
+// filter is the first stage. Nodes that no prompt is given are found by queries
+// that ask for them, or for their type. It runs inside the candidate searches, which know
 // no other documents than those that can be retrieved, and is nil where it admits
 // all of them.
 func (s *search) filter() func(int32) bool {
 	ix := s.ix
 	domains, nodes := foldSet(s.q.Domains), foldSet(s.q.NodeTypes)
 	out := ix.documents(s.q.Exclude)
-	if len(domains)+len(nodes)+len(out) == 0 {
+	all := !ix.asides || s.q.Beside
+	if all && len(domains)+len(nodes)+len(out) == 0 {
 		return nil
 	}
 	return func(doc int32) bool {
 		k := &ix.kinds[doc]
-		return (len(domains) == 0 || k.domain == "" || domains[k.domain]) &&
+		return (all || k.given || nodes[k.node]) && (len(domains) == 0 || k.domain == "" || domains[k.domain]) &&
 			(len(nodes) == 0 || nodes[k.node]) && (len(out) == 0 || !out[doc])
 	}
 }

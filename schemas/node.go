@@ -37,8 +37,7 @@ func NodeTypes() []NodeType {
 	}
 }
 
-// Retrievable says whether a query may find nodes of this type. Mandatory
-// rules are not retrieved either: they are always on.
+// Retrievable says whether an agent may be given nodes of this type with a prompt.
 func (t NodeType) Retrievable() bool {
 	switch t {
 	case "", NodeRule, NodeSkill, NodePlaybook, NodeTechnique, NodeAntiPattern:
@@ -47,6 +46,10 @@ func (t NodeType) Retrievable() bool {
 		return false
 	}
 }
+
+// Findable says whether a query may find nodes of this type: abstractions are shown
+// with their members, and categories hold nodes together.
+func (t NodeType) Findable() bool { return t != NodeAbstraction && t != NodeCategory }
 
 // Check is how a machine finds violations of a rule on changed lines. Exactly
 // one of Pattern and Query is set.

@@ -71,7 +71,7 @@ func shippedTexts() ([]string, error) {
 	}
 	texts := retrieval.BackgroundTexts()
 	for _, f := range files {
-		if doc := retrieval.Analyse(f.Rule); doc.AlwaysOn() || f.Rule.Type.Retrievable() {
+		if doc := retrieval.Analyse(f.Rule); doc.AlwaysOn() || f.Rule.Type.Findable() {
 			texts = append(texts, doc.Texts()...)
 		}
 	}

@@ -53,7 +53,7 @@ func Judge(s Searcher, truth []Query, profile string) []Judged {
 	for i, q := range truth {
 		j := Judged{Query: q, Ranking: already(q, s.Mandatory().Rules), Injected: []string{}, Titles: []string{}}
 		j.Already = slices.Clone(j.Ranking)
-		for _, h := range s.Search(retrieval.Query{Text: q.Query, Profile: profile, Raw: true, Limit: 10}).Rules {
+		for _, h := range s.Search(retrieval.Query{Text: q.Query, Profile: profile, Raw: true, Beside: true, Limit: 10}).Rules {
 			j.Ranking = append(j.Ranking, h.ID)
 		}
 		j.Ranking = j.Ranking[:min(len(j.Ranking), 10)]

@@ -82,24 +82,29 @@ func (e *entries) next() uint32 {
 
 // count makes every term's list, long enough for its documents, and takes the
 // average lengths of the fields, over the documents that have them, as Lucene
-// does.
-func (ix *Index) count() {
+// does. Documents aside have a place on the lists, and no part in the numbers.
+func (ix *Index) count(aside func(doc int) bool) {
 	var sum, having [NumFields]float64
 	sizes, last := make([]int32, len(ix.terms)), make([]int32, len(ix.terms)) // last is the document counted last, from 1
+	counted := make([]int32, len(ix.terms))
 	for doc, raw := range ix.forward {
-		e := entries(raw)
+		e, counts := entries(raw), float64(1)
+		if aside(doc) {
+			counts = 0
+		}
 		for field := range NumFields {
 			n := e.next()
 			if n == 0 {
 				continue
 			}
-			having[field]++
+			having[field] += counts
 			for range n {
 				at := e.next()
-				sum[field] += float64(e.next())
+				sum[field] += float64(counts * float64(e.next()))
 				if last[at] != int32(doc)+1 {
 					last[at] = int32(doc) + 1
 					sizes[at]++
+					counted[at] += int32(counts)
 					ix.postings++
 				}
 			}
@@ -111,7 +116,7 @@ func (ix *Index) count() {
 	ix.lists = make([]postings, len(sizes))
 	at := int32(0)
 	for i, n := range sizes {
-		ix.lists[i] = postings{from: at, to: at, idf: bm25.IDF(ix.size, int(n))} // to is where fill puts the next document
+		ix.lists[i] = postings{from: at, to: at, idf: bm25.IDF(ix.size, int(counted[i]))} // to is where fill puts the next document
 		at += n
 	}
 }

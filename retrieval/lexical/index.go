@@ -36,6 +36,9 @@ type Documents interface {
 	Fields(doc int, into *Fields)
 	// Pairs are those of its terms that stand beside each other.
 	Pairs(doc int) Pairs
+	// Aside says that a document is found without a part in what is known of all:
+	// how rare a term is, and how long a field.
+	Aside(doc int) bool
 }
 
 // Unpaired reads the terms of documents whose pairs are not wanted.
@@ -46,6 +49,9 @@ func (u Unpaired) Fields(doc int, into *Fields) { u(doc, into) }
 
 // Pairs are none.
 func (Unpaired) Pairs(int) Pairs { return "" }
+
+// Aside is none.
+func (Unpaired) Aside(int) bool { return false }
 
 // New indexes documents without pairs; a document's number is its place in docs.
 func New(docs []Fields) *Index {
@@ -61,7 +67,7 @@ func Collect(n int, docs Documents, previous *Index, kept func(doc int) int) *In
 	ix.scratch.New = func() any { return &accumulator{scores: make([]float64, ix.size)} }
 	ix.unknown = bm25.IDF(n, 0)
 	ix.read(docs, previous, kept)
-	ix.count()
+	ix.count(docs.Aside)
 	ix.fill()
 	ix.pair()
 	return ix

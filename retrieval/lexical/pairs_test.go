@@ -21,6 +21,8 @@ func (t written) Fields(doc int, into *Fields) {
 	}
 }
 
+func (written) Aside(int) bool { return false }
+
 func (t written) Pairs(doc int) Pairs {
 	pairs := map[Field][]Pair{}
 	for _, field := range PairFields {

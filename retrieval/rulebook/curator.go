@@ -73,7 +73,27 @@ func (c *curator) vectorsOf(nodes []schemas.Rule) (vectors [][]float32, problem 
 		problem = errors.Join(problem, err)
 		vectors[i] = v
 	}
+	c.bound(nodes)
 	return vectors, problem
+}
+
+// spareVectors are kept of texts beside those of the nodes compared last.
+const spareVectors = 64
+
+// bound forgets the vectors of other texts than some nodes', where there are many:
+// of earlier versions, of proposals that were refused.
+func (c *curator) bound(nodes []schemas.Rule) {
+	if len(c.vectors) <= 2*len(nodes)+spareVectors {
+		return
+	}
+	kept := make(map[string][]float32, len(nodes))
+	for _, node := range nodes {
+		text := curation.Text(node)
+		if v, known := c.vectors[text]; known {
+			kept[text] = v
+		}
+	}
+	c.vectors = kept
 }
 
 func (c *curator) vector(node schemas.Rule) ([]float32, error) {
@@ -89,46 +109,32 @@ func (c *curator) vector(node schemas.Rule) ([]float32, error) {
 	return c.vectors[text], nil
 }
 
-// similarity of two nodes, 0 without an embedder.
-func (c *curator) similarity(a, b schemas.Rule) float64 {
+// neighbours returns a function that lists the nodes most like one of them, and from
+// which similarity on two say the same. The error says which could not be compared.
+func (c *curator) neighbours(nodes []schemas.Rule) (near func(schemas.Rule) []schemas.Neighbour, redundant float64, problem error) {
+	if c.embedder == nil {
+		return nil, 0, nil
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.embedder == nil {
-		return 0
-	}
-	va, errA := c.vector(a)
-	vb, errB := c.vector(b)
-	if errA != nil || errB != nil {
-		return 0
-	}
-	compared, err := curation.Compare(va, []schemas.Rule{b}, [][]float32{vb})
-	if err != nil {
-		return 0
-	}
-	return compared.Cosines[0]
-}
-
-// neighbours returns a function that lists the nodes most like one, and from
-// which similarity on two say the same.
-func (c *curator) neighbours(nodes []schemas.Rule) (func(schemas.Rule) []schemas.Neighbour, float64) {
-	if c.embedder == nil {
-		return nil, 0
-	}
-	c.mu.Lock()
-	redundant := c.settings().Thresholds.Novelty
-	c.mu.Unlock()
-	return func(r schemas.Rule) []schemas.Neighbour {
-		var near []schemas.Neighbour
-		for _, other := range nodes {
-			if other.ID == r.ID {
-				continue
-			}
-			if s := c.similarity(r, other); s >= redundant {
-				near = append(near, schemas.Neighbour{ID: other.ID, Similarity: s})
+	redundant = c.settings().Thresholds.Novelty
+	vectors, problem := c.vectorsOf(nodes)
+	return func(r schemas.Rule) (near []schemas.Neighbour) {
+		at := slices.IndexFunc(nodes, func(other schemas.Rule) bool { return other.ID == r.ID })
+		if at < 0 {
+			return nil
+		}
+		compared, err := curation.Compare(vectors[at], nodes, vectors)
+		if err != nil {
+			return nil // vectors of one embedder have one dimension
+		}
+		for i, similarity := range compared.Cosines {
+			if nodes[i].ID != r.ID && similarity >= redundant {
+				near = append(near, schemas.Neighbour{ID: nodes[i].ID, Similarity: similarity})
 			}
 		}
 		return near
-	}, redundant
+	}, redundant, problem
 }
 
 // compress groups nodes by meaning, which takes an embedder.

@@ -138,7 +138,8 @@ func (s *store) sound(files []corpus.File, problems []corpus.Problem) ([]corpus.
 		case p.Kind == corpus.KindWrongEndpoint:
 			p.Kind, p.Reason = corpus.KindSkipped, p.Reason+": the edge is left out"
 		case keepsOut(p.Kind):
-			out[node{p.Path, p.ID}] = p.Kind != corpus.KindDuplicate // of which the first came in
+			n := node{p.Path, p.ID}
+			out[n] = out[n] || p.Kind != corpus.KindDuplicate // of which the first came in
 		}
 		told = append(told, p)
 	}
@@ -230,9 +231,24 @@ func (s *store) bring(ctx context.Context, files []corpus.File, source func(corp
 		if f.Content != nil {
 			c.Content = corpus.Keep(c.Rule, f.Content)
 		}
-		d, err := rule.Decide(state, c)
-		if err != nil {
+		asSeen := rule.AsSeen{Revision: seen, Command: c}
+		d, err := rule.Decide(state, asSeen)
+		if err == nil && seen > 0 && len(d.Record) > 0 && !dryRun {
+			_, _, err = s.change(ctx, f.Rule.ID, schemas.Writ("import"), plain(asSeen))
+		}
+		if fault := (schemas.Fault{}); errors.As(err, &fault) && fault.Code() == schemas.CodeConflict {
+			report.Skipped = append(report.Skipped, fault.Error())
+			continue
+		} else if err != nil {
 			return report, err
+		}
+		if len(d.Record) == 0 {
+			report.Unchanged++
+		} else {
+			report.Imported = append(report.Imported, f.Rule.ID)
+		}
+		if seen > 0 {
+			d.Record = nil // it was recorded above
 		}
 		counted, err := s.uncounted(f)
 		if err != nil {
@@ -242,22 +258,7 @@ func (s *store) bring(ctx context.Context, files []corpus.File, source func(corp
 			report.Outcomes += o.Count
 			d.Record = append(d.Record, o)
 		}
-		if len(d.Record) == len(counted) {
-			report.Unchanged++
-		} else {
-			report.Imported = append(report.Imported, f.Rule.ID)
-		}
 		if dryRun {
-			continue
-		}
-		if seen > 0 && len(d.Record) > 0 {
-			_, _, err := s.change(ctx, f.Rule.ID, schemas.Writ("import"), plain(rule.AsSeen{Revision: seen, Command: c}))
-			if fault := (schemas.Fault{}); errors.As(err, &fault) && fault.Code() == schemas.CodeConflict {
-				report.Imported = report.Imported[:len(report.Imported)-1]
-				report.Skipped = append(report.Skipped, fault.Error())
-			} else if err != nil {
-				return report, err
-			}
 			continue
 		}
 		for _, p := range d.Record {

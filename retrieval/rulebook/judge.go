@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -13,8 +14,10 @@ import (
 )
 
 const (
-	// judgePatience is how long a prompt waits for the model's choice.
-	judgePatience = 1500 * time.Millisecond
+	// judgePatience is how long after a model was asked a prompt waits for its choice:
+	// about as long as the rest of a hook takes. Most models answer later, beside the
+	// agent's work.
+	judgePatience = 20 * time.Millisecond
 	// judgedKept is how many choices are remembered, the newest.
 	judgedKept = 256
 )
@@ -27,17 +30,26 @@ type judge struct {
 	mu     sync.Mutex
 	choose map[[sha256.Size]byte]*choice
 	oldest [][sha256.Size]byte // of choose
-	owed   map[string]*choice  // by session: asked for its last prompt, which did not wait
+	owed   map[string]*debt    // by session: asked for its last prompt, which did not wait
+}
+
+// debt is what a session's last prompt went without, and what it was paid of the
+// one before.
+type debt struct {
+	*choice        // nil where it went without none
+	text    string // of that prompt
+	also    []string
 }
 
 // choice is what a model said of the candidates of a text.
 type choice struct {
+	late   chan struct{}     // closed when nobody waits any more
 	done   chan struct{}     // closed when judged is there
 	judged map[string]string // nil: no answer that could be understood
 }
 
 func newJudge(ask func(ctx context.Context, system, question string) (string, error)) *judge {
-	return &judge{ask: ask, patience: judgePatience, choose: map[[sha256.Size]byte]*choice{}, owed: map[string]*choice{}}
+	return &judge{ask: ask, patience: judgePatience, choose: map[[sha256.Size]byte]*choice{}, owed: map[string]*debt{}}
 }
 
 // Search answers a query as the index does. Where a model is configured, it chooses
@@ -51,50 +63,63 @@ func (b *Book) Search(ctx context.Context, q retrieval.Query) retrieval.Answer {
 }
 
 // judged completes a query by what the model said of it, and of the prompt before.
+// It may be asked again of the same prompt, and then says the same or more.
 func (j *judge) judged(ctx context.Context, ix *retrieval.Index, q retrieval.Query) retrieval.Query {
-	q.Also = j.late(q.Session)
-	candidates := ix.Candidates(q)
-	if len(candidates) == 0 {
-		return q
-	}
-	c := j.chosen(ctx, ix.Info().Version, q, candidates)
-	waiting, end := context.WithTimeout(ctx, j.patience)
-	defer end()
-	select {
-	case <-c.done:
-		q.Judged = c.judged
-	case <-waiting.Done():
-		j.mu.Lock()
-		defer j.mu.Unlock()
-		if len(j.owed) >= judgedKept {
-			clear(j.owed)
+	var pending *choice
+	if candidates := ix.Candidates(q); len(candidates) > 0 {
+		pending = j.chosen(ctx, ix.Info().Version, q, candidates)
+		select {
+		case <-pending.done:
+		case <-pending.late:
+		case <-ctx.Done():
 		}
-		j.owed[q.Session] = c
+		if pending.answered() {
+			q.Judged, pending = pending.judged, nil
+		}
 	}
+	q.Also = j.settle(q, pending)
 	return q
 }
 
-// late are the rules that a model chose for a session's prompt after that had
-// been answered, told once.
-func (j *judge) late(session string) (ids []string) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	c := j.owed[session]
-	if c == nil {
-		return nil
-	}
+// answered says whether the model has said what it will say.
+func (c *choice) answered() bool {
 	select {
 	case <-c.done:
+		return true
 	default:
+		return false
+	}
+}
+
+// settle tells the rules that a model chose in full for a session's prompt after
+// that had been answered. The prompt may go without a choice of its own.
+func (j *judge) settle(q retrieval.Query, pending *choice) (also []string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	d := j.owed[q.Session]
+	switch {
+	case d == nil:
+	case d.text == q.Text:
+		return d.also
+	case d.choice != nil && d.answered():
+		for id, tier := range d.judged {
+			if tier == retrieval.TierInject {
+				also = append(also, id)
+			}
+		}
+		slices.Sort(also)
+	case d.choice != nil && pending == nil:
+		return nil // it may still come
+	}
+	delete(j.owed, q.Session)
+	if pending == nil && len(also) == 0 {
 		return nil
 	}
-	delete(j.owed, session)
-	for id, tier := range c.judged {
-		if tier == retrieval.TierInject {
-			ids = append(ids, id)
-		}
+	if len(j.owed) >= judgedKept {
+		clear(j.owed)
 	}
-	return ids
+	j.owed[q.Session] = &debt{choice: pending, text: q.Text, also: also}
+	return also
 }
 
 // chosen is the model's choice among the candidates of a query, asked for once.
@@ -109,7 +134,8 @@ func (j *judge) chosen(ctx context.Context, version string, q retrieval.Query, c
 	if c := j.choose[key]; c != nil {
 		return c
 	}
-	c := &choice{done: make(chan struct{})}
+	c := &choice{late: make(chan struct{}), done: make(chan struct{})}
+	time.AfterFunc(j.patience, func() { close(c.late) })
 	if len(j.oldest) >= judgedKept {
 		delete(j.choose, j.oldest[0])
 		j.oldest = j.oldest[1:]

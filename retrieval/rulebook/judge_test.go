@@ -69,6 +69,9 @@ func TestSlowModelServesTheNextPrompt(t *testing.T) {
 		if got := j.judged(t.Context(), ix, q); got.Judged != nil || time.Since(began) != judgePatience {
 			t.Errorf("%v after %v", got.Judged, time.Since(began))
 		}
+		if again := time.Now(); j.judged(t.Context(), ix, q).Judged != nil || time.Since(again) != 0 {
+			t.Errorf("the same prompt again waits for %v more", time.Since(again))
+		}
 		next := retrieval.Query{Text: "zebras", Session: "s", Project: true}
 		if got := j.judged(t.Context(), ix, next); len(got.Also) > 0 {
 			t.Errorf("not answered yet: %v", got.Also)
@@ -78,11 +81,14 @@ func TestSlowModelServesTheNextPrompt(t *testing.T) {
 		if got := j.judged(t.Context(), ix, retrieval.Query{Text: "zebras", Session: "other", Project: true}); len(got.Also) > 0 {
 			t.Errorf("another session's: %v", got.Also)
 		}
-		if got := j.judged(t.Context(), ix, next); !slices.Equal(got.Also, []string{"A-RETRY-SAFE"}) {
-			t.Errorf("with the next prompt: %v", got.Also)
+		for range 2 { // a decision is made again where another came between
+			if got := j.judged(t.Context(), ix, next); !slices.Equal(got.Also, []string{"A-RETRY-SAFE"}) {
+				t.Errorf("with the next prompt: %v", got.Also)
+			}
 		}
+		next.Text = "more zebras"
 		if got := j.judged(t.Context(), ix, next); len(got.Also) > 0 {
-			t.Errorf("a second time: %v", got.Also)
+			t.Errorf("with the one after it: %v", got.Also)
 		}
 		if got := j.judged(t.Context(), ix, q); got.Judged["A-RETRY-SAFE"] != retrieval.TierInject {
 			t.Errorf("the same prompt again: %v", got.Judged)
@@ -109,6 +115,31 @@ func TestFailingModelTakesNothingAway(t *testing.T) {
 			t.Errorf("answer %q: %v after %d calls", answers[at], got.Judged, calls)
 		}
 	}
+}
+
+// Of two prompts that both went without a choice, each is paid with the next one.
+func TestEachSlowChoiceComesWithTheNextPrompt(t *testing.T) {
+	ix := judgedIndex(t)
+	synctest.Test(t, func(t *testing.T) {
+		j := newJudge(func(context.Context, string, string) (string, error) {
+			time.Sleep(time.Second)
+			return "full: 1", nil
+		})
+		for _, c := range []struct {
+			text string
+			also []string
+		}{
+			{"customers were charged twice", nil}, {"the program hangs under load", []string{"A-RETRY-SAFE"}}, {"zebras", []string{"A-LOCK-ORDER"}}, {"other zebras", nil},
+		} {
+			if got := j.judged(t.Context(), ix, retrieval.Query{Text: c.text, Session: "s", Project: true}); !slices.Equal(got.Also, c.also) || got.Judged != nil {
+				t.Errorf("%q: also %v, judged %v; want %v", c.text, got.Also, got.Judged, c.also)
+			}
+			time.Sleep(2 * time.Second)
+		}
+		if len(j.owed) > 0 {
+			t.Errorf("still owed: %v", j.owed)
+		}
+	})
 }
 
 func TestChoicesKeptAreBounded(t *testing.T) {

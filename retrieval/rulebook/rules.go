@@ -19,7 +19,7 @@ import (
 func (b *Book) retrieve(ctx context.Context, r schemas.RetrieveRequest) (retrieval.Answer, error) {
 	return b.index.Search(ctx, retrieval.Query{
 		Text: r.Query, Session: r.Session, Domains: r.Domains, NodeTypes: r.NodeTypes, Exclude: r.Exclude,
-		Prefer: r.Prefer, BudgetTokens: r.BudgetTokens, Profile: r.Profile, Explain: r.Explain, Limit: r.Limit,
+		Beside: true, Prefer: r.Prefer, BudgetTokens: r.BudgetTokens, Profile: r.Profile, Explain: r.Explain, Limit: r.Limit,
 	}), nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/writbus/writ/retrieval"
 	"github.com/writbus/writ/retrieval/corpus"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/excerpt"
 )
 
 // validate looks for what is wrong with the corpus, or with files as if
@@ -34,7 +35,10 @@ func (b *Book) validate(ctx context.Context, r schemas.RuleValidateRequest) (sch
 		reply.Edges += len(n.Rule.Edges)
 	}
 	reply.Nodes = len(nodes)
-	neighbours, redundant := b.curator.neighbours(rules)
+	neighbours, redundant, err := b.curator.neighbours(rules)
+	if err != nil {
+		reply.Findings = append(reply.Findings, schemas.RuleFinding{Severity: string(corpus.SeverityWarning), Check: corpus.CheckRedundant, Text: "not all rules were compared by meaning: " + excerpt.Line(err.Error())})
+	}
 	for _, f := range corpus.Validate(nodes, corpus.Checks{
 		Today: b.now().Format(time.DateOnly), Neighbours: neighbours, Redundant: redundant, Band: bandFits,
 	}) {

@@ -363,6 +363,34 @@ func TestAPartialImportTakesSoundNodesOfAFile(t *testing.T) {
 	}
 }
 
+// TestImportsAtAnotherRevisionAreSkippedWhole: a file whose rule has changed since
+// somebody compared them brings neither its text nor its outcomes, in a dry run as
+// in a real one; at the revision that was seen it brings both.
+func TestImportsAtAnotherRevisionAreSkippedWhole(t *testing.T) {
+	w := newWorld(t)
+	bring := func(positive, seen int, dry bool) schemas.RuleImportReply {
+		t.Helper()
+		dump := fmt.Sprintf("CREATE (:Rule {rule_id: 'ZOO-SEEN-001', trigger: 't', statement: 's', times_seen_positive: %d});", positive)
+		report, err := call[schemas.RuleImportReply](w, w.admin, schemas.SvcRuleImport, schemas.RuleImportRequest{DryRun: dry, Files: []schemas.RuleFile{{Path: "d.cypher", Content: dump, Seen: seen}}})
+		if err != nil || len(report.Problems) > 0 {
+			t.Fatalf("%+v, %v", report, err)
+		}
+		return report
+	}
+	bring(5, 0, false)
+	for _, dry := range []bool{true, false} {
+		if report := bring(9, 7, dry); len(report.Imported) != 0 || report.Outcomes != 0 || report.Unchanged != 0 || len(report.Skipped) != 1 {
+			t.Errorf("at another revision, dry %v: %+v", dry, report)
+		}
+	}
+	if report := bring(9, 1, false); len(report.Imported) != 1 || report.Outcomes != 4 {
+		t.Errorf("at the revision that was seen: %+v", report)
+	}
+	if report := bring(9, 2, false); report.Outcomes != 0 {
+		t.Errorf("outcomes that had been recorded: %+v", report)
+	}
+}
+
 // TestImportedOutcomesCountOnce: what an older corpus had counted counts here,
 // and a second import adds only what has come since.
 func TestImportedOutcomesCountOnce(t *testing.T) {

@@ -65,7 +65,7 @@ func (v *vectors) fill(docs []retrieval.Document) (missing []int) {
 }
 
 func (v *vectors) lookup(doc retrieval.Document) (retrieval.Document, bool) {
-	if !doc.AlwaysOn() && !doc.Rule.Type.Retrievable() {
+	if !doc.AlwaysOn() && !doc.Rule.Type.Findable() {
 		return doc, true // never searched
 	}
 	if doc.EmbeddedBy() == v.embedder.Name() {
