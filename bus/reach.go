@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/writbus/writ/schemas"
 )
@@ -23,12 +24,41 @@ func (c *Conn) Next(ctx context.Context, s schemas.Stream, after uint64) (schema
 // stored it. It returns ErrUnavailable where no stream takes the subject, or
 // ErrDenied.
 func (c *Conn) Deliver(ctx context.Context, subject string, body []byte) error {
+	_, err := deliver(ctx, c, subject, body)
+	return err
+}
+
+// DeliverAfter is [Conn.Deliver] where the last message on the subject is the one at a
+// sequence of its stream, 0 for none. It returns the message's own sequence, or
+// ErrConflict where another one is last; a stream's duplicate window plays no part, so
+// that who repeats asks first what is there ([LastOn]).
+func DeliverAfter(ctx context.Context, c *Conn, subject string, body []byte, last uint64) (uint64, error) {
+	return deliver(ctx, c, subject, body, jetstream.WithExpectLastSequencePerSubject(last), jetstream.WithRetryAttempts(0))
+}
+
+func deliver(ctx context.Context, c *Conn, subject string, body []byte, o ...jetstream.PublishOpt) (uint64, error) {
 	ctx, cancel := c.bounded(ctx)
 	defer cancel()
 	guarded, release := c.guards.watch(ctx, subject)
 	defer release()
-	if _, err := c.js.PublishMsg(guarded, &nats.Msg{Subject: subject, Data: body}); err != nil {
-		return fmt.Errorf("deliver to %s: %w", subject, causeOf(guarded, err))
+	ack, err := c.js.PublishMsg(guarded, &nats.Msg{Subject: subject, Data: body}, o...)
+	if err != nil {
+		return 0, fmt.Errorf("deliver to %s: %w", subject, causeOf(guarded, err))
 	}
-	return nil
+	return ack.Sequence, nil
+}
+
+// LastOn returns what a request for the last message on a subject is answered, where
+// the request itself is a subject that leads to a stream's direct reads. It returns
+// ErrNotFound, or ErrUnavailable where nobody answers.
+func LastOn(ctx context.Context, c *Conn, ask string) (schemas.Record, error) {
+	answer, err := c.roundTrip(ctx, &nats.Msg{Subject: ask})
+	if err != nil {
+		return schemas.Record{}, fmt.Errorf("ask %s: %w", ask, err)
+	}
+	record, err := directRecord("", answer)
+	if err != nil {
+		return schemas.Record{}, fmt.Errorf("ask %s: %w", ask, err)
+	}
+	return record, nil
 }

@@ -1,6 +1,9 @@
 package schemas
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"time"
+)
 
 // Subjects of the tamper evidence; all are the admin's. Persisted; never
 // change.
@@ -12,6 +15,8 @@ const (
 	SvcAuditAttest = "writ.svc.audit.attest" // AttestRequest → Attested
 	// SvcLeaving writes the copies of events that may leave this machine to a file.
 	SvcLeaving = "writ.svc.audit.leaving" // LeavingRequest → LeavingReply
+	// SvcTeam joins a hub, leaves it, and says how this machine stands with it.
+	SvcTeam = "writ.svc.team" // TeamRequest → TeamReply
 )
 
 // AuditSealed says where the tamper evidence stands, with everything that was
@@ -98,4 +103,64 @@ type LeavingReply struct {
 	// Unread counts records that could not be decoded: nothing of them leaves.
 	Unread int    `json:"unread,omitempty"`
 	Key    string `json:"key"` // public, that signed the checkpoint at the end
+}
+
+// Acts on the membership of a hub.
+const (
+	TeamJoin   = "join"
+	TeamLeave  = "leave"
+	TeamStatus = "status"
+	TeamDoctor = "doctor"
+)
+
+// TeamRequest asks for an act on the membership of a hub.
+type TeamRequest struct {
+	Act string `json:"act"` // join, leave, status or doctor
+	// Of joining: the addresses of the hub's leaf nodes, separated by commas; who this
+	// machine is there, "" for the one whom the credential names; what it signs in with;
+	// a file with the authorities of its certificate; the public key of its witness, if
+	// it is known; and the digest of the list that the person was shown.
+	URL        string `json:"url,omitempty"`
+	Member     string `json:"member,omitempty"`
+	Credential string `json:"credential,omitempty"`
+	CA         string `json:"ca,omitempty"`
+	Witness    string `json:"witness,omitempty"`
+	List       string `json:"list,omitempty"`
+}
+
+// TeamReply says how this machine stands with its hub.
+type TeamReply struct {
+	URL       string    `json:"url,omitempty"` // "" where none was joined
+	Member    string    `json:"member,omitempty"`
+	Log       string    `json:"log,omitempty"` // name of the key that signs
+	Epoch     uint64    `json:"epoch,omitempty"`
+	Connected bool      `json:"connected,omitempty"`
+	Problem   string    `json:"problem,omitempty"` // why nothing is brought to the hub at the moment
+	Started   time.Time `json:"started,omitzero"`  // of the daemon, which starts anew after an act
+	// Streams are those that copies or checkpoints leave of.
+	Streams []TeamStream `json:"streams,omitempty"`
+	// Witness is the public key of the hub's witness, Seen when it last spoke of this
+	// member, Findings what it found.
+	Witness  string      `json:"witness,omitempty"`
+	Seen     time.Time   `json:"seen,omitzero"`
+	Findings []string    `json:"findings,omitempty"`
+	Checks   []TeamCheck `json:"checks,omitempty"` // of the doctor
+}
+
+// TeamStream is what of a stream is at the hub.
+type TeamStream struct {
+	Stream  Stream `json:"stream"`
+	Last    uint64 `json:"last"`    // record here
+	Through uint64 `json:"through"` // record up to which what leaves is at the hub
+	Copies  int64  `json:"copies"`  // at the hub
+	// Cosigned are the copies, and Sealed the records, that the witness has cosigned.
+	Cosigned int64 `json:"cosigned,omitempty"`
+	Sealed   int64 `json:"sealed,omitempty"`
+}
+
+// TeamCheck is one of the doctor's.
+type TeamCheck struct {
+	What string `json:"what"`
+	OK   bool   `json:"ok"`
+	Says string `json:"says,omitempty"` // what is wrong and what to do
 }

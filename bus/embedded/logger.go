@@ -18,6 +18,7 @@ type logger struct {
 	warnings []string // of the start
 	failure  string   // first failure to write the store
 	failures int      // how many there were
+	leaf     string   // last failure to reach a hub
 	started  bool
 	failed   chan struct{} // holds one while failure is not dealt with
 	// beforeCut is called with the file that the server is about to end at a
@@ -80,6 +81,11 @@ func (l *logger) Errorf(format string, v ...any) {
 	text := fmt.Sprintf(format, v...)
 	l.to.Error(text)
 	l.remember(text)
+	if strings.Contains(text, "eafnode") || strings.Contains(text, "eaf node") {
+		l.mu.Lock()
+		l.leaf = strings.TrimSpace(text)
+		l.mu.Unlock()
+	}
 	if stopsStoring(text) {
 		l.stopped(text)
 	}
@@ -118,6 +124,13 @@ func (l *logger) writeFailure() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.failure
+}
+
+// leafFailure is why the hub was not reached the last time that it was told.
+func (l *logger) leafFailure() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.leaf
 }
 
 // Fatalf is called for what stops a server of its own from starting. It must

@@ -16,6 +16,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 
 	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/bus/rights"
 	"github.com/writbus/writ/schemas/filelock"
 )
 
@@ -82,6 +83,7 @@ type Options struct {
 	// what a stream whose description is damaged is described by anew.
 	Streams map[string][]byte
 	Users   []User
+	Hub     *rights.Hub // what the server becomes a leaf of; nil for none
 	TLS     *tls.Config // required beyond loopback
 	Logger  *slog.Logger
 	// Found is told what is found wrong with the store while the server runs; nil
@@ -99,6 +101,8 @@ type Server struct {
 	lock     *filelock.Lock
 	log      *logger
 	findings []Finding
+
+	hubPassword string // of the user in the account that a hub is connected to
 
 	mu      sync.Mutex
 	inform  []*bus.Conn // see Inform
@@ -170,18 +174,10 @@ func (o Options) complete() (Options, error) {
 	if o.MarkInterval <= 0 {
 		o.MarkInterval = DefaultMarkInterval
 	}
-	if !isLoopback(o.Host) && o.TLS == nil {
+	if !rights.Loopback(o.Host) && o.TLS == nil {
 		return o, fmt.Errorf("%w: host %s. Use 127.0.0.1, or give a certificate", ErrInsecure, o.Host)
 	}
 	return o, nil
-}
-
-func isLoopback(host string) bool {
-	if host == "localhost" {
-		return true
-	}
-	ip := net.ParseIP(host)
-	return ip != nil && ip.IsLoopback()
 }
 
 func (s *Server) start(ctx context.Context) error {
@@ -299,7 +295,7 @@ func (s *Server) serverOptions() (*server.Options, error) {
 	if port == 0 {
 		port = server.RANDOM_PORT
 	}
-	return &server.Options{
+	o := &server.Options{
 		ServerName:             "writ",
 		Host:                   s.options.Host,
 		Port:                   port,
@@ -318,7 +314,11 @@ func (s *Server) serverOptions() (*server.Options, error) {
 		SyncInterval:           s.syncInterval(),
 		NoSigs:                 true,
 		DisableJetStreamBanner: true,
-	}, nil
+	}
+	if s.options.Hub != nil {
+		s.hubPassword, err = joinHub(s.options.Hub, o)
+	}
+	return o, err
 }
 
 // syncInterval is 0 for the server's own two minutes where every append is

@@ -15,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -97,11 +98,18 @@ func (s Secrets) Keep(name, file, secret string) (place string, err error) {
 
 const keyringPlace = "the keyring"
 
+// Roles are whose credentials may be kept. That of agents stays a file, which
+// confined commands can be shown.
+var Roles = []string{"daemon", "hook", "dashboard", "admin"}
+
 // KeepCredential keeps what a role signs in with. Its text is as
 // [bus.ParseCredential] takes it, or an error says that it is not. A file that has
 // one already would go on to count, and may be that of the daemon's own NATS: it is
 // left as it is, and the error names it.
 func (s Secrets) KeepCredential(role, text string) (place string, err error) {
+	if !slices.Contains(Roles, role) {
+		return "", fmt.Errorf("there is no role %q: the roles are %s", role, strings.Join(Roles, ", "))
+	}
 	own, err := bus.ParseCredential(text)
 	if err != nil {
 		return "", err

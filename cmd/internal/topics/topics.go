@@ -82,6 +82,7 @@ func groups() []struct {
 			{"reference", bus.Files, ""},
 			{"history", projections.Files, "log session replay diff whatif"},
 			{"evidence", projections.Files, "audit attest"},
+			{"team", projections.Files, "team"},
 			{"watching", observer.Files, "top dash log watch status"},
 		}},
 		{"Setting up", []entry{

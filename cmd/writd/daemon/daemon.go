@@ -31,7 +31,9 @@ import (
 	"github.com/writbus/writ/observer/metrics"
 	"github.com/writbus/writ/observer/model"
 	"github.com/writbus/writ/projections"
+	"github.com/writbus/writ/projections/audit/evidence"
 	"github.com/writbus/writ/projections/audit/ledger"
+	"github.com/writbus/writ/projections/audit/team"
 	"github.com/writbus/writ/projections/pebblestore"
 	"github.com/writbus/writ/retrieval/embed/choice"
 	"github.com/writbus/writ/retrieval/files/library"
@@ -95,6 +97,7 @@ type Daemon struct {
 	graph     *graph.Service
 	files     *library.Library
 	audit     *ledger.Auditor
+	team      *team.Member
 	restAsked chan struct{} // filled when much memory is to be given back
 
 	pages     pages
@@ -191,6 +194,11 @@ func run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 		return false, err
 	}
 	defer d.audit.Begin(ctx)()
+	stopTeam, err := beginTeam(ctx, d)
+	if err != nil {
+		return false, err
+	}
+	defer stopTeam()
 	defer d.beginResting(ctx)()
 	stopServices, err := d.serve(ctx)
 	if err != nil {
@@ -232,6 +240,22 @@ func run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 	<-ctx.Done()
 	logger.Info("stopping")
 	return d.again.Load(), nil
+}
+
+// beginTeam brings what leaves to the hub, if one is joined.
+func beginTeam(ctx context.Context, d *Daemon) (stop func(), err error) {
+	o := team.Options{
+		Folder: d.layout.Root, Credentials: d.layout.Credentials(), Log: d.reading, Clean: redact.Text, Now: d.now,
+		Outside: d.server == nil, Grown: func(s schemas.Stream, than int64) (string, int64, []evidence.Hash, error) {
+			return ledger.Grown(d.audit, s, than)
+		},
+		Every: d.settings.AuditEvery / 2, Restart: func() { d.again.Store(true); d.stop() },
+	}
+	o.Hub, o.Reached = d.server.Hub()
+	if o.Key, o.Public, o.Seed, err = ledger.Signer(d.audit); err == nil {
+		d.team, stop, err = team.Begin(ctx, o)
+	}
+	return stop, err
 }
 
 // openAudit opens the evidence of the audit.
@@ -330,8 +354,12 @@ func (d *Daemon) openBus(ctx context.Context) (func(), error) {
 	if err != nil {
 		return nil, err
 	}
+	hub, err := team.Hub(d.layout.Root, d.layout.Credentials())
+	if err != nil {
+		d.warn("nothing is brought to the hub: " + err.Error()) // it works as alone
+	}
 	server, err := embedded.Start(ctx, embedded.Options{
-		Dir: d.layout.Log(), Port: d.settings.Port, Streams: streams,
+		Dir: d.layout.Log(), Port: d.settings.Port, Streams: streams, Hub: hub,
 		Durability: embedded.Durability(d.settings.Durability), Together: true,
 		Users: credentials.Users(), Logger: slog.New(quiet{d.logger.Handler()}), Found: d.damage().found,
 	})

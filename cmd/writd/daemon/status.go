@@ -59,6 +59,7 @@ func (d *Daemon) status(ctx context.Context, _ bus.None) (schemas.Status, error)
 	s.Warnings = append([]string(nil), d.warnings...)
 	d.warnMu.Unlock()
 	s.Warnings = append(append(s.Warnings, closedSessions(ctx, d.sessions)...), d.audit.Problems()...)
+	s.Warnings = append(s.Warnings, d.team.Problems()...)
 	if d.server != nil {
 		at := d.server.Scrubbed()
 		s.Scrub = &schemas.ScrubStatus{Stream: schemas.Stream(at.Stream), Block: at.Block, Ended: at.Ended, Damaged: at.Damaged}

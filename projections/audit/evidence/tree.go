@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"crypto/sha256"
+	"math/bits"
 
 	"golang.org/x/mod/sumdb/tlog"
 )
@@ -45,6 +46,14 @@ func (f *Frontier) Root() Hash {
 		root = tlog.NodeHash(f.nodes[i], root)
 	}
 	return root
+}
+
+// Edge are the roots of the full subtrees, largest first: all that it takes to go on.
+func (f *Frontier) Edge() []Hash { return append([]Hash(nil), f.nodes...) }
+
+// NewFrontier goes on from an edge. ok is false where it is none of a tree of that size.
+func NewFrontier(size int64, edge []Hash) (f *Frontier, ok bool) {
+	return &Frontier{size: size, nodes: append([]Hash(nil), edge...)}, size >= 0 && bits.OnesCount64(uint64(size)) == len(edge)
 }
 
 // Clone returns a frontier that grows apart from this one.

@@ -8,7 +8,11 @@ import (
 	"os"
 	"path/filepath"
 
+	"golang.org/x/mod/sumdb/note"
+
 	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/projections/audit"
+	"github.com/writbus/writ/projections/audit/evidence"
 	"github.com/writbus/writ/projections/audit/leaving"
 	"github.com/writbus/writ/schemas"
 )
@@ -37,12 +41,11 @@ func leave(ctx context.Context, a *Auditor, r schemas.LeavingRequest) (reply sch
 
 // copies writes the copies of all streams, in their order.
 func copies(ctx context.Context, a *Auditor, to io.Writer) (n int64, unread int, err error) {
-	secret, err := a.key.signer.Sign([]byte(nonces))
+	key, _, seed, err := Signer(a)
 	if err != nil {
 		return 0, 0, err
 	}
-	seed := sha256.Sum256(secret)
-	copier, out := leaving.Copier{Clean: a.Clean, Secret: seed[:]}, leaving.NewWriter(to)
+	copier, out := leaving.Copier{Clean: a.Clean, Secret: seed}, leaving.NewWriter(to)
 	var all []leaving.Copy
 	for _, s := range leaving.Streams() {
 		err := a.Log.Follow(ctx, s, 0, bus.FollowOptions{MaxBatch: 4096, UntilEnd: true, Unparsed: true}, func(records []schemas.Record) error {
@@ -67,6 +70,37 @@ func copies(ctx context.Context, a *Auditor, to io.Writer) (n int64, unread int,
 			return 0, 0, err
 		}
 	}
-	n, err = out.Close(a.key.signer, a.Now())
+	n, err = out.Close(key, a.Now())
 	return n, unread, err
+}
+
+// Signer is the key of the log, and what is given away of it; seed is what nonces of
+// copies are drawn with.
+func Signer(a *Auditor) (key note.Signer, public string, seed []byte, err error) {
+	secret, err := a.key.signer.Sign([]byte(nonces))
+	sum := sha256.Sum256(secret)
+	return a.key.signer, a.key.public, sum[:], err
+}
+
+// Grown is the newest checkpoint of a stream if it has more records than some, with the
+// proof that it extends them, if there were any; "" otherwise.
+func Grown(a *Auditor, s schemas.Stream, than int64) (signed string, size int64, proof []evidence.Hash, err error) {
+	a.mu.Lock()
+	tip, err := a.ledger.tip(s)
+	var newest sealed
+	if err == nil {
+		newest = sealed{checkpoint: tip.last, signed: tip.signed}
+	}
+	a.mu.Unlock()
+	if err != nil || newest.checkpoint.Size <= than {
+		return "", 0, nil, err
+	}
+	err = a.tree(s, func(tree *audit.Tree) error {
+		proof, err = tree.Extend(newest.checkpoint.Size, than)
+		return err
+	})
+	if errors.Is(err, audit.ErrNoRecord) {
+		return "", 0, nil, nil // the view is being built anew
+	}
+	return string(newest.signed), newest.checkpoint.Size, proof, err
 }

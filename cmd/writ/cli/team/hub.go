@@ -1,0 +1,85 @@
+package team
+
+import (
+	"bufio"
+	"cmp"
+	"errors"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/writbus/writ/bus/rights"
+	"github.com/writbus/writ/cmd/writ/cli/client"
+	"github.com/writbus/writ/projections/audit/leaving"
+	"github.com/writbus/writ/projections/audit/team"
+	"github.com/writbus/writ/schemas"
+)
+
+// act is a command without a flag.
+func (a *app) act(act, short string) *cobra.Command {
+	return &cobra.Command{
+		Use: act, Short: short, Example: "  writ team " + act, Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.ask(cmd, schemas.TeamRequest{Act: act}) },
+	}
+}
+
+func (a *app) ask(cmd *cobra.Command, r schemas.TeamRequest) error {
+	return client.AskThen(cmd.Context(), a.Client, client.RoleAdmin, "team "+r.Act, schemas.SvcTeam, r, func(reply schemas.TeamReply) error {
+		return errors.Join(a.Print(reply, func() { a.Printf("%s", team.Told(r.Act, reply)) }), team.Wrong(reply))
+	})
+}
+
+func (a *app) joinCommand() *cobra.Command {
+	r, creds, yes := schemas.TeamRequest{Act: schemas.TeamJoin, List: leaving.ListDigest()}, "", false
+	c := &cobra.Command{
+		Use: "join URL --creds FILE", Short: "Bring what may leave to a hub, after showing what that is",
+		Long:    team.JoinWords,
+		Example: "  writ team join tls://hub.example.org:7422 --creds alice.creds --ca hub.pem",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			raw, err := client.ReadBounded(a.Env.Absolute(creds), maxCredential)
+			if err != nil {
+				return client.Refused("team join", err.Error(), "Name what the hub's administrator gave you with --creds.")
+			}
+			r.URL, r.Credential, r.Member = args[0], string(raw), cmp.Or(r.Member, team.NameIn(string(raw)))
+			if r.CA != "" {
+				r.CA = a.Env.Absolute(r.CA)
+			}
+			if !yes || !a.JSON {
+				a.Printf("%s", team.WhatLeaves(r))
+			}
+			if answer := "yes"; !yes {
+				if answer, err = a.AskLine(bufio.NewReader(a.In), "Join? (yes/no) "); err != nil || strings.TrimSpace(answer) != "yes" {
+					return client.Refused("team join", "nothing was joined, and nothing leaves", "Answer yes, or say --yes.")
+				}
+			}
+			return a.ask(cmd, r)
+		},
+	}
+	c.Flags().StringVar(&creds, "creds", "", "`file` with what this machine signs in with at the hub")
+	c.Flags().StringVar(&r.CA, "ca", "", "`file` with the authorities of the hub's certificate, PEM; else the system's")
+	c.Flags().StringVar(&r.Member, "as", "", "`name` of this machine at the hub; else the one in the credential")
+	c.Flags().StringVar(&r.Witness, "witness", "", "public `key` of the hub's witness; else the first that speaks is pinned")
+	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	return c
+}
+
+func (a *app) manifestCommand() *cobra.Command {
+	var m rights.Manifest
+	c := &cobra.Command{
+		Use: "manifest --member NAME…", Short: "Write what a NATS' administrator applies to make a hub of it",
+		Long:    team.ManifestWords,
+		Example: "  writ team manifest --member alice --member bob --replicas 3 > writ.conf",
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if err := m.Check(); err != nil {
+				return client.Usage("team manifest: "+err.Error(), "Give each member a name of its own.")
+			}
+			return a.Print(m, func() { a.Printf("%s", m) })
+		},
+	}
+	c.Flags().StringArrayVar(&m.Members, "member", nil, "`name` of a member; repeat it")
+	c.Flags().IntVar(&m.Replicas, "replicas", 1, "copies of each record in the hub's cluster")
+	c.Flags().BoolVar(&m.Operator, "operator", false, "as calls of nsc, for a NATS in operator mode")
+	return c
+}

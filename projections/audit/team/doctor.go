@@ -1,0 +1,152 @@
+package team
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"net"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/bus/rights"
+	"github.com/writbus/writ/projections/audit/leaving"
+	"github.com/writbus/writ/schemas"
+)
+
+// lookTime bounds each look of the doctor at something beyond this machine; who asked
+// waits ten seconds.
+const lookTime = 1500 * time.Millisecond
+
+// skew is how far the clocks of a hub and a member may be apart.
+const skew = time.Minute
+
+// examine looks at what it takes to bring something to the hub, in the order in which
+// one needs the other, and stores nothing there.
+func (m *Member) examine(ctx context.Context) (all []schemas.TeamCheck) {
+	is := m.membership()
+	if is.URL == "" {
+		return []schemas.TeamCheck{{What: "a hub is joined", Says: "join one: writ team join URL --creds FILE"}}
+	}
+	check := func(what string, err error) bool {
+		one := schemas.TeamCheck{What: what, OK: err == nil}
+		if err != nil {
+			one.Says = err.Error()
+		}
+		all = append(all, one)
+		return err == nil
+	}
+	_, err := Hub(m.Folder, m.Credentials)
+	check("the credential can be read", err)
+	trust, err := bus.TLS{CA: is.CA}.Config()
+	if check("the authorities can be read", err) {
+		addresses := strings.Split(is.URL, ",")
+		errs := make([]error, len(addresses))
+		var looking sync.WaitGroup
+		for i, one := range addresses {
+			looking.Go(func() { errs[i] = knock(ctx, one, trust) })
+		}
+		looking.Wait()
+		for i, one := range addresses {
+			check("a hub answers at "+one, errs[i])
+		}
+	}
+	check("the list of what leaves is the one that was accepted", map[bool]error{false: errList}[is.List == leaving.ListDigest()])
+	if !check("the hub lets this machine in", m.Reached()) {
+		return all
+	}
+	ctx, cancel := context.WithTimeout(ctx, 3*lookTime)
+	defer cancel()
+	subject := rights.BeginSubject(is.Member)
+	_, err = bus.LastOn(ctx, m.hub, rights.LastOf(subject))
+	if errors.Is(err, bus.ErrNotFound) {
+		err = nil
+	}
+	check("it may ask for the last that it brought", rightsSay(err, "$JS.API.DIRECT.GET of the stream "+rights.Copies))
+	err = m.mayBring(ctx, subject)
+	check("it may bring copies, and the stream "+rights.Copies+" takes them", rightsSay(err, subject))
+	other := m.mayBring(ctx, rights.BeginSubject(is.Member+"-other"))
+	check("it may not bring copies under another name", map[bool]error{true: errors.New("the hub would take them: its administrator gave rights that writ team manifest does not")}[other == nil])
+	record, err := bus.LastOn(ctx, m.hub, rights.LastSeen(rights.SeenSubject(is.Member)))
+	if errors.Is(err, bus.ErrNotFound) {
+		err = errors.New("none has spoken yet: the hub's administrator runs writ team witness")
+	}
+	if check("a witness looks at what is brought", rightsSay(err, "$JS.API.DIRECT.GET of the stream "+rights.Seen)) {
+		s, err := openSeen(record.Message.Body, is.Witness)
+		if err == nil && s.Time.Sub(m.Now()) > skew {
+			err = fmt.Errorf("it spoke at %s, and here it is %s: one of the clocks is wrong", s.Time.Format(time.RFC3339), m.Now().Format(time.RFC3339))
+		}
+		check("the witness is the one that was pinned, and no clock is ahead", err)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	check("what leaves is brought", map[bool]error{true: errors.New(m.problem)}[m.problem != ""])
+	return all
+}
+
+// mayBring asks to store what cannot be stored, since nothing has that sequence.
+func (m *Member) mayBring(ctx context.Context, subject string) error {
+	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	_, err := bus.DeliverAfter(ctx, m.hub, subject, []byte("{}"), math.MaxInt64)
+	if errors.Is(err, bus.ErrConflict) {
+		return nil
+	}
+	if err == nil {
+		err = errors.New("the hub took what it should have refused")
+	}
+	return err
+}
+
+func rightsSay(err error, what string) error {
+	if errors.Is(err, bus.ErrUnavailable) {
+		return fmt.Errorf("nobody answers: the member has no right to %s, or there is no such stream. Its administrator applies what writ team manifest says (%w)", what, err)
+	}
+	return err
+}
+
+// knock reaches a port for leaf nodes and goes as far as TLS.
+func knock(ctx context.Context, address string, trust *tls.Config) error {
+	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	urls, err := rights.HubURLs(address)
+	if err != nil {
+		return err
+	}
+	u := urls[0]
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", u.Host)
+	if err != nil {
+		return fmt.Errorf("%w. Is the hub there, and its port for leaf nodes?", err)
+	}
+	defer func() { _ = conn.Close() }()
+	deadline, _ := ctx.Deadline()
+	_ = conn.SetDeadline(deadline) // the read says so
+	line, err := bufio.NewReader(conn).ReadString('\n')
+	var info struct {
+		TLS bool `json:"tls_required"`
+	}
+	text, is := strings.CutPrefix(line, "INFO ")
+	if err != nil || !is || json.Unmarshal([]byte(text), &info) != nil {
+		return fmt.Errorf("what answers is no nats-server: it said %.60q", line)
+	}
+	if !info.TLS {
+		if u.Scheme == "tls" {
+			return errors.New("it offers no TLS: its administrator gives leafnodes a tls block")
+		}
+		return nil
+	}
+	if trust == nil {
+		trust = &tls.Config{MinVersion: tls.VersionTLS12}
+	}
+	trust = trust.Clone()
+	trust.ServerName = u.Hostname()
+	if err := tls.Client(conn, trust).HandshakeContext(ctx); err != nil {
+		return fmt.Errorf("%w. Name the authorities of its certificate with --ca", err)
+	}
+	return nil
+}

@@ -1,0 +1,215 @@
+package team
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/bus/rights"
+	"github.com/writbus/writ/projections/audit/evidence"
+	"github.com/writbus/writ/projections/audit/leaving"
+	"github.com/writbus/writ/schemas"
+)
+
+// Endpoints are the service.
+func (m *Member) Endpoints() []bus.Endpoint {
+	return []bus.Endpoint{bus.Answer("team", schemas.SvcTeam, m.answer)}
+}
+
+func (m *Member) answer(ctx context.Context, r schemas.TeamRequest) (schemas.TeamReply, error) {
+	switch r.Act {
+	case schemas.TeamJoin:
+		return m.join(r)
+	case schemas.TeamLeave:
+		return m.leave()
+	case schemas.TeamStatus:
+		return m.status(ctx)
+	case schemas.TeamDoctor:
+		reply, err := m.status(ctx)
+		reply.Checks = m.examine(ctx)
+		return reply, err
+	}
+	return schemas.TeamReply{}, schemas.Faultf(schemas.CodeBadRequest, "there is no act %q: it is join, leave, status or doctor", r.Act)
+}
+
+// join keeps what a person chose. The daemon starts anew as a leaf of the hub, and the
+// next epoch begins: nothing has left before.
+func (m *Member) join(r schemas.TeamRequest) (reply schemas.TeamReply, err error) {
+	is := m.membership()
+	credential, err := bus.ParseCredential(r.Credential)
+	r.Member = cmp.Or(r.Member, NameIn(r.Credential))
+	_, wrong := rights.HubURLs(r.URL)
+	switch {
+	case m.Outside:
+		err = schemas.Faultf(schemas.CodeRefused, "the log is on somebody else's NATS already (nats_url)")
+	case is.URL != "" && (is.URL != r.URL || is.Member != r.Member):
+		err = schemas.Faultf(schemas.CodeConflict, "this machine is the member %s of %s. Leave that first: writ team leave", is.Member, is.URL)
+	case r.List != leaving.ListDigest():
+		err = schemas.Faultf(schemas.CodeConflict, "the list that was shown is not the daemon's: it runs as another version of Writ. Run writ upgrade, and look again")
+	case err != nil:
+		err = schemas.Faultf(schemas.CodeBadRequest, "the credential: %v", err)
+	case r.Member == "":
+		err = schemas.Faultf(schemas.CodeBadRequest, "the credential names nobody: say who this machine is at the hub with --as")
+	case rights.CheckMember(r.Member) != nil:
+		err = schemas.Faultf(schemas.CodeBadRequest, "%v", rights.CheckMember(r.Member))
+	case wrong != nil:
+		err = schemas.Faultf(schemas.CodeBadRequest, "%v", wrong)
+	case r.CA != "" && !filepath.IsAbs(r.CA):
+		err = schemas.Faultf(schemas.CodeBadRequest, "a file is named by its absolute path, not %q", r.CA)
+	}
+	if err == nil && r.Witness != "" {
+		_, err = evidence.ParseKey(r.Witness)
+	}
+	if err == nil {
+		_, err = bus.TLS{CA: r.CA}.Config()
+	}
+	if err != nil {
+		return reply, err
+	}
+	next := Membership{
+		URL: r.URL, Member: r.Member, CA: r.CA, Witness: r.Witness, List: r.List,
+		Epoch: is.Epoch, Claim: is.Claim, Restores: is.Restores, Next: is.Next, NextClaim: is.NextClaim, Why: "joined",
+	}
+	if is.List != r.List && is.List != "" {
+		next.Claim, next.NextClaim, next.Why = "", "", "another list of what leaves was accepted"
+	}
+	if err := errors.Join(keepCredential(m.Credentials, r.Credential, credential), m.keep(next)); err != nil {
+		return reply, err
+	}
+	m.Restart()
+	return schemas.TeamReply{URL: next.URL, Member: next.Member, Log: m.Key.Name(), Epoch: next.Epoch, Started: m.started}, nil
+}
+
+// leave forgets the hub. What is there stays there; joining again begins an epoch.
+func (m *Member) leave() (reply schemas.TeamReply, err error) {
+	is := m.membership()
+	if is.URL == "" {
+		return reply, schemas.Faultf(schemas.CodeNotFound, "this machine is in no team")
+	}
+	if err := errors.Join(m.keep(Membership{Epoch: is.Epoch}), removeCredential(m.Credentials)); err != nil {
+		return reply, err
+	}
+	m.Restart()
+	return schemas.TeamReply{URL: is.URL, Member: is.Member, Log: m.Key.Name(), Epoch: is.Epoch, Started: m.started}, nil
+}
+
+// NameIn is the member whom a credential names, "" where it names none: a user, or the
+// name in a JWT.
+func NameIn(credential string) string {
+	if c, err := bus.ParseCredential(credential); err == nil && c.User != "" {
+		return c.User
+	}
+	for line := range strings.SplitSeq(credential, "\n") {
+		parts := strings.Split(strings.TrimSpace(line), ".")
+		if len(parts) != 3 {
+			continue
+		}
+		var claims struct {
+			Name string `json:"name"`
+		}
+		raw, err := base64.RawURLEncoding.DecodeString(parts[1])
+		if err == nil && json.Unmarshal(raw, &claims) == nil {
+			return claims.Name
+		}
+	}
+	return ""
+}
+
+// status says what of the log is at the hub, by what the hub itself says last.
+func (m *Member) status(ctx context.Context) (schemas.TeamReply, error) {
+	m.mu.Lock()
+	is, chains := m.is, m.chains
+	reply := schemas.TeamReply{
+		URL: is.URL, Member: is.Member, Log: m.Key.Name(), Epoch: is.Epoch, Started: m.started, Problem: m.problem, Witness: is.Witness,
+	}
+	m.mu.Unlock()
+	if is.URL == "" {
+		return reply, nil
+	}
+	var seen Seen
+	if reply.Connected = m.Reached() == nil; reply.Connected {
+		seen = m.seen(ctx, &reply)
+	}
+	for _, s := range schemas.Streams() {
+		state, err := m.Log.State(ctx, s)
+		if err != nil {
+			return reply, err
+		}
+		one := schemas.TeamStream{Stream: s, Last: state.Last}
+		if c := chains[s]; c != nil {
+			c.mu.Lock()
+			one.Through, one.Copies = c.through, c.tree.Size()
+			c.mu.Unlock()
+		}
+		if !slices.Contains(leaving.Streams(), s) {
+			one.Through = one.Last // nothing of it leaves
+		}
+		if at, known := seen.Streams[s]; known && seen.Epoch == is.Epoch {
+			one.Cosigned, one.Sealed = m.cosigned(at, reply.Witness)
+		}
+		reply.Streams = append(reply.Streams, one)
+	}
+	return reply, nil
+}
+
+// seen is what the witness said last of this member.
+func (m *Member) seen(ctx context.Context, reply *schemas.TeamReply) (s Seen) {
+	record, err := bus.LastOn(ctx, m.hub, rights.LastSeen(rights.SeenSubject(reply.Member)))
+	if errors.Is(err, bus.ErrNotFound) {
+		reply.Findings = append(reply.Findings, "no witness has said anything yet: its administrator runs writ team witness")
+	}
+	if err != nil {
+		return s
+	}
+	s, err = openSeen(record.Message.Body, reply.Witness)
+	if err != nil {
+		reply.Findings = append(reply.Findings, err.Error())
+		return Seen{}
+	}
+	if reply.Witness == "" {
+		is := m.membership()
+		is.Witness, reply.Witness = s.Key, s.Key
+		_ = m.keep(is) // or it is pinned the next time
+	}
+	reply.Seen = s.Time
+	for _, f := range s.Findings {
+		reply.Findings = append(reply.Findings, f.String())
+	}
+	return s
+}
+
+// cosigned are the copies and records in what the witness cosigned.
+func (m *Member) cosigned(at SeenStream, public string) (copies, records int64) {
+	witness, err := evidence.ParseKey(public)
+	if err != nil {
+		return 0, 0
+	}
+	if h, err := openHead(at.Head, m.verify); err == nil {
+		if _, err := evidence.Cosigned([]byte(at.Head), witness, public); err == nil {
+			copies = h.Size
+		}
+	}
+	if c, err := evidence.Open([]byte(at.Checkpoint), m.verify); err == nil {
+		if _, err := evidence.Cosigned([]byte(at.Checkpoint), witness, public); err == nil {
+			records = c.Size
+		}
+	}
+	return copies, records
+}
+
+// Problems are what status and doctor of the daemon tell.
+func (m *Member) Problems() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.is.URL == "" || m.problem == "" {
+		return nil
+	}
+	return []string{fmt.Sprintf("nothing is brought to the hub %s: %s. `writ team doctor` looks further", m.is.URL, m.problem)}
+}

@@ -1,0 +1,77 @@
+package team
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/writbus/writ/projections/audit/leaving"
+	"github.com/writbus/writ/schemas"
+)
+
+// KindsText is the list of what leaves, a line a kind.
+func KindsText(indent string) string {
+	var b strings.Builder
+	for _, k := range leaving.Kinds() {
+		fmt.Fprintf(&b, "%s%-20s %s\n", indent, k.Type, cmp.Or(strings.Join(k.Fields, ", "), "–"))
+	}
+	return b.String()
+}
+
+// WhatLeaves says, kind by kind, what a hub is brought.
+func WhatLeaves(r schemas.TeamRequest) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "As %s, this machine would bring copies of these events to %s, with these\nfields and no others, from the beginning of its log:\n\n", cmp.Or(r.Member, "(nobody: name it with --as)"), r.URL)
+	b.WriteString(KindsText("  "))
+	b.WriteString("\nAnd the signed checkpoints of all streams. Prompts, code, commands, reasons and words\nstay here. What was brought cannot be taken back.\n")
+	return b.String()
+}
+
+// Told is a reply as people read it.
+func Told(act string, r schemas.TeamReply) string {
+	var b strings.Builder
+	switch {
+	case act == schemas.TeamJoin:
+		return fmt.Sprintf("Joined %s as %s. The daemon starts anew; writ team status shows what is brought.\n", r.URL, r.Member)
+	case act == schemas.TeamLeave:
+		return fmt.Sprintf("Left %s. What %s brought there stays there; joining again begins epoch %d or a later one.\n", r.URL, r.Member, r.Epoch+1)
+	case act == schemas.TeamDoctor:
+		for _, c := range r.Checks {
+			if c.OK {
+				fmt.Fprintf(&b, "ok  %s\n", c.What)
+			} else {
+				fmt.Fprintf(&b, "NOT %s: %s\n", c.What, c.Says)
+			}
+		}
+		return b.String()
+	case r.URL == "":
+		return "This machine is in no team: writ team join URL --creds FILE joins one.\n"
+	}
+	fmt.Fprintf(&b, "%s of %s, epoch %d, %s\n", r.Member, r.URL, r.Epoch, map[bool]string{true: "connected", false: "not connected"}[r.Connected])
+	if r.Problem != "" {
+		fmt.Fprintf(&b, "Nothing is brought at the moment: %s\n", r.Problem)
+	}
+	fmt.Fprintf(&b, "\n%-20s %10s %10s %10s %10s %10s\n", "stream", "records", "brought", "copies", "cosigned", "sealed")
+	for _, s := range r.Streams {
+		fmt.Fprintf(&b, "%-20s %10d %10d %10d %10d %10d\n", s.Stream, s.Last, s.Through, s.Copies, s.Cosigned, s.Sealed)
+	}
+	if !r.Seen.IsZero() {
+		fmt.Fprintf(&b, "\nThe witness spoke last at %s. Its key: %s\n", r.Seen.Local().Format(time.DateTime), r.Witness)
+	}
+	for _, f := range r.Findings {
+		fmt.Fprintf(&b, "! %s\n", f)
+	}
+	return b.String()
+}
+
+// Wrong is what of a reply is to fail a command: a check of the doctor.
+func Wrong(r schemas.TeamReply) error {
+	for _, c := range r.Checks {
+		if !c.OK {
+			return errors.New("team doctor: something keeps copies from the hub")
+		}
+	}
+	return nil
+}

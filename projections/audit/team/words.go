@@ -1,0 +1,32 @@
+package team
+
+// What the commands about a hub say of themselves.
+const (
+	JoinWords = `Shows, kind by kind, what would leave this machine, and asks. Then the daemon starts
+anew as a leaf of the hub at URL – several addresses are separated by commas – and
+brings it, from the beginning of the log. FILE is what the hub's administrator gives
+out: what nsc generate creds writes, a user and a password in JSON, or the seed of an
+NKey. Joining again replaces the credential, and accepts a list that has changed.`
+
+	ManifestWords = `Writes accounts, users and their rights as a nats-server's configuration, or with
+--operator as calls of nsc, and the two streams of a hub as calls of nats. It holds no
+secret, and changes nothing.`
+
+	CredentialWords = `Keeps what FILE says in the keyring of the operating system – the Secret Service, the
+Keychain, the Credential Manager –, or where there is none in the data directory, in a
+file that you alone read. FILE is what that NATS' administrator gives out: a user and a
+password in JSON ({"user": …, "password": …}), what nsc generate creds writes, or the
+seed of an NKey. A file that is in the data directory already counts before the
+keyring and is never replaced: remove it first.
+
+The roles are daemon, hook, dashboard and admin.`
+
+	LeavingWords = `Shows, kind by kind, which fields of which events may leave this machine: all others
+stay, and so do prompts, code, commands, reasons and words. With --out it writes the
+copies of the whole log to a file, one JSON object a line, secrets and paths outside of
+projects taken out, and under a Merkle tree of their own whose root the audit's key
+signs. writ audit verify FILE --key KEY checks such a file without the log. Each copy
+has a nonce, so that nobody finds out by guessing what a copy that he lacks says.
+
+Nothing is sent.`
+)
