@@ -25,11 +25,11 @@ type app struct{ *client.Client }
 func Command(c *client.Client) *cobra.Command {
 	a := &app{c}
 	team := &cobra.Command{
-		Use: "team", Short: "Say what may leave this machine, and sign in elsewhere",
-		Long:    "Shows and writes what of the log may leave this machine, kind by kind, and keeps\nwhat its roles sign in with to a NATS of somebody else (nats_url, writ help log).",
+		Use: "team", Short: "Say what may leave this machine, follow rules, sign in elsewhere",
+		Long:    "Follows the rules that an organisation releases, shows and writes what of the log may leave this machine, kind by kind, and keeps\nwhat its roles sign in with to a NATS of somebody else (nats_url, writ help log).",
 		Example: "  writ team leaving\n  writ team credential daemon daemon.creds",
 	}
-	team.AddCommand(a.leavingCommand(), a.credentialCommand())
+	team.AddCommand(a.leavingCommand(), a.credentialCommand(), a.releaseCommand())
 	return team
 }
 
