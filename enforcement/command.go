@@ -157,8 +157,9 @@ type RequestTool struct {
 	Actor      Actor
 	Workspace  Workspace
 	Settings   Settings
-	Digest     string // SHA-256 of the input as the host sent it
-	Bytes      int    // size of that input
+	Digest     string   // SHA-256 of the input as the host sent it
+	Bytes      int      // size of that input
+	Releases   []string // of rules that are in force, as schemas.Release.Text names them
 }
 
 // FinishTool reports that a tool ran, with the files as they stand now.

@@ -196,6 +196,7 @@ func (c RequestTool) decided(st stance, d Decision) schemas.ToolDecided {
 		Tool: c.Tool, ToolUseID: c.ToolUseID, Targets: c.targets(),
 		Verdict: d.Verdict.String(), Rule: d.Rule, Gate: d.Gate, Reason: excerpt.Runes(d.Reason, MaxReason),
 		Mode: st.Mode, Phase: st.Phase(), Agent: c.Actor.Agent, Digest: c.Digest, Bytes: c.Bytes,
+		Releases: c.Releases,
 	}
 	switch {
 	case c.Shell != nil:

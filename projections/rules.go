@@ -80,6 +80,9 @@ func (w Rules[S]) Apply(v View, e schemas.Event) error {
 	switch p := e.Data.(type) {
 	case schemas.RuleImported:
 		rev.Hash = p.Hash
+		if p.Release != nil {
+			rev.Reason = "release " + p.Release.Text()
+		}
 	case schemas.RuleEdited:
 		rev.Reason = p.Reason
 	case schemas.RuleRetired:

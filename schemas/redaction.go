@@ -34,11 +34,12 @@ var keptFields = map[string][]string{
 		"Rule.ID", "Edge.Target", "Neighbour.ID", "ShownRule.ID", "Violation.Rule", "UnapprovedChange.Rule", "ToolDecided.Rule", "GateInvalidated.Rule",
 		"SessionEnded.Shown", "SessionEnded.Denied", "SessionAudited.Shown", "SessionAudited.Followed", "SessionAudited.Broken", "SessionAudited.Denied",
 		"ContentChecked.Followed", "ContentChecked.Broken", "RecordsLost.Stream", "SessionsClosed.Stream", "SessionsClosed.Sessions", "LostLeaf.ID", "StreamRestore.Stream",
+		"Release.Name", "Release.Layer", "ReleaseFollowed.Name", "ReleaseFollowed.Layer", "ReleaseLeft.Name", "ToolDecided.Releases",
 	},
 	keepPath: {
 		"Path", "Rel", "Project", "Dir", "Transcript", "Workspace", "ModeChanged.Repro", "GateApproved.PlannedFiles", "PlanExtended.Files", "ToolFinished.Tests",
 		"TestsFinished.Files", "SessionAudited.Written", "SessionAudited.Untested", "AgentStarted.File", "ScheduleAdded.File", "ArtifactIndexed.From", "SettingsAccepted.Repository",
-		"Repository.Remote", "Repository.Below",
+		"Repository.Remote", "Repository.Below", "ReleaseFollowed.Place",
 	},
 	keepDigest:  {"SHA256", "LostLeaf.Now", "Digest", "Fingerprint", "Target.Result", "ToolDecided.Queued", "LogRestored.Manifest", "FileChange.Was", "FileChange.Is", "TestsSeen.Support", "RuleImported.Hash", "Repository.First", "Repository.Head"},
 	keepPattern: {"Capabilities", "Globs", "Check.Pattern", "Check.Query", "Check.Unless", "Check.Paths", "Check.Except", "Check.Contexts", "Check.Language"},
@@ -47,7 +48,7 @@ var keptFields = map[string][]string{
 	keepData:    {"ArtifactKept.Content"},
 	keepProof: {
 		"CredentialID", "PublicKey", "AuthenticatorData", "ClientData", "PasskeyUsed.Signature", "Preimage", "Nonce", "RPID", "PasskeyEnrolled.Origin",
-		"PasskeyUsed.Origin", "PasskeyUsed.Enrolment", "PasskeyUsed.Gate", "Signed.Key", "Signed.Act", "Signed.Signature",
+		"PasskeyUsed.Origin", "PasskeyUsed.Enrolment", "PasskeyUsed.Gate", "ReleaseFollowed.Key", "Signed.Key", "Signed.Act", "Signed.Signature",
 	},
 	keepRecord: {"MessageQuarantined.Stream", "MessageQuarantined.Subject", "MessageQuarantined.Header", "MessageQuarantined.Body"},
 }

@@ -6,14 +6,17 @@ import (
 )
 
 func registerRule(add func(Type, definition)) {
-	add(define[RuleImported](KindRule, unchanged, unchanged))
+	add(define[RuleImported](KindRule, unchanged, unchanged, unchanged))
 	add(define[RuleEdited](KindRule, unchanged, unchanged))
-	add(define[RuleRetired](KindRule))
+	add(define[RuleRetired](KindRule, unchanged))
 	add(define[RuleProposed](KindRule, unchanged, unchanged))
 	add(define[RulePromoted](KindRule, unchanged))
 	add(define[RuleRejected](KindRule, unchanged))
 	add(define[RuleDownweighted](KindRule, unchanged))
 	add(define[OutcomeRecorded](KindRule, unchanged))
+	add(define[ReleaseFollowed](KindArtifact))
+	add(define[ReleaseTaken](KindArtifact))
+	add(define[ReleaseLeft](KindArtifact))
 }
 
 // Edge points from a rule to another node.
@@ -92,6 +95,8 @@ type RuleImported struct {
 	// Content is the file as it was written, so that an export gives back the
 	// same bytes. Empty where the rule did not come as a file.
 	Content string `json:"content,omitempty"`
+	// Release is the one that brought it; nil for a file of this machine.
+	Release *Release `json:"release,omitempty"`
 }
 
 // EventType names the event "rule.imported".
@@ -124,6 +129,8 @@ func (p RuleEdited) Check() error { return p.Rule.Validate() }
 // RuleRetired takes a rule out of retrieval; its history stays.
 type RuleRetired struct {
 	Reason string `json:"reason"`
+	// Release is whose rule is taken out; nil for the one of this machine.
+	Release *Release `json:"release,omitempty"`
 }
 
 // EventType names the event "rule.retired".
@@ -228,3 +235,87 @@ func (p OutcomeRecorded) Check() error {
 	}
 	return require("evidence", p.Evidence)
 }
+
+// Layers of rules, the nearest last (persisted; never change). A nearer layer's rule
+// is given in the place of a farther one's of the same id, unless a release says that
+// its own is mandatory.
+const (
+	LayerShipped      = "shipped"
+	LayerOrganisation = "organisation"
+	LayerTeam         = "team"
+	LayerProject      = "project"
+	LayerPerson       = "person"
+)
+
+// Layers are all of them, the farthest first.
+func Layers() []string {
+	return []string{LayerShipped, LayerOrganisation, LayerTeam, LayerProject, LayerPerson}
+}
+
+// Whose says for people whose rules a layer has, "" for those that are shipped.
+func Whose(layer, owner string) string {
+	switch layer {
+	case LayerShipped:
+		return ""
+	case LayerPerson:
+		return "yours"
+	}
+	return layer + " " + owner
+}
+
+// Release names one signed release of an organisation or a team.
+type Release struct {
+	Name   string `json:"name"`   // whose it is, as in the release
+	Layer  string `json:"layer"`  // LayerOrganisation or LayerTeam
+	Number int    `json:"number"` // from 1, rising
+}
+
+// Text is the release as decisions name it.
+func (r Release) Text() string { return fmt.Sprintf("%s@%d", r.Name, r.Number) }
+
+// Releases is the aggregate of what this log follows, and of what it took of it.
+func Releases() Aggregate { return Aggregate{KindArtifact, "releases"} }
+
+// ReleaseFollowed records that a person pinned the key of who releases rules.
+type ReleaseFollowed struct {
+	Name  string `json:"name"`
+	Layer string `json:"layer"`
+	Key   string `json:"key"`   // the public one, "NAME+HASH+BASE64"
+	Place string `json:"place"` // where releases are found: an absolute path, or a URL
+}
+
+// EventType names the event "release.followed".
+func (ReleaseFollowed) EventType() Type { return "release.followed" }
+
+// Check requires whose it is, and the key.
+func (p ReleaseFollowed) Check() error {
+	return require("name", p.Name, "layer", p.Layer, "key", p.Key)
+}
+
+// ReleaseTaken records a release whose signature holds, before its rules come in.
+type ReleaseTaken struct {
+	Release Release `json:"release"`
+	Digest  string  `json:"digest"` // SHA-256 of what is signed, hex
+	Rules   int     `json:"rules"`
+	// Tombstones is how many rules of earlier ones it takes out.
+	Tombstones int `json:"tombstones,omitempty"`
+}
+
+// EventType names the event "release.taken".
+func (ReleaseTaken) EventType() Type { return "release.taken" }
+
+// Check requires the release and its digest.
+func (p ReleaseTaken) Check() error {
+	return require("name", p.Release.Name, "digest", p.Digest)
+}
+
+// ReleaseLeft records that a person follows no more; what came is taken out.
+type ReleaseLeft struct {
+	Name string `json:"name"`
+}
+
+// EventType names the event "release.left".
+func (ReleaseLeft) EventType() Type { return "release.left" }
+
+// Check requires whose it was.
+func (p ReleaseLeft) Check() error { return require("name", p.Name) }

@@ -298,6 +298,8 @@ type RuleSummary struct {
 	Mandatory bool   `json:"mandatory,omitempty"`
 	Authority string `json:"authority,omitempty"`
 	Retired   bool   `json:"retired,omitempty"`
+	Layer     string `json:"layer"`
+	Owner     string `json:"owner,omitempty"` // who says what the layer's rules are
 }
 
 // RuleList is sorted by id.
@@ -317,6 +319,10 @@ type RuleView struct {
 	Graduated  bool    `json:"graduated,omitempty"`
 	Flagged    bool    `json:"flagged,omitempty"`
 	LastChange uint64  `json:"last_change"` // stream sequence
+	Layer      string  `json:"layer"`
+	Owner      string  `json:"owner,omitempty"`
+	// Instead names the layers whose rules of this id are not given, with their owners.
+	Instead []string `json:"instead,omitempty"`
 }
 
 // RuleSearchRequest searches the rules' full text. Kinds: query-string, words,

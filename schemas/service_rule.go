@@ -1,6 +1,9 @@
 package schemas
 
-import "time"
+import (
+	"encoding/json"
+	"time"
+)
 
 // Subjects of the services that change and judge rules. Persisted; never
 // change.
@@ -16,6 +19,7 @@ const (
 	SvcRuleStats    = "writ.svc.rule.stats"    // RuleQuery → RuleStatsList
 	SvcRuleCompress = "writ.svc.rule.compress" // RuleCompressRequest → RuleCompressReply; admin
 	SvcRuleSymptoms = "writ.svc.rule.symptoms" // RuleSymptomsRequest → RuleSymptomsReply; admin
+	SvcRelease      = "writ.svc.rule.release"  // ReleaseRequest → ReleaseReply; admin
 	SvcCheck        = "writ.svc.check"         // CheckRequest → CheckReply
 )
 
@@ -250,4 +254,47 @@ type CheckFinding struct {
 type CheckReply struct {
 	Findings []CheckFinding `json:"findings"`
 	Checks   int            `json:"checks"` // that ran
+}
+
+// Acts on releases.
+const (
+	ReleaseFollow = "follow" // pin the key and take the release
+	ReleaseTake   = "take"   // take the release of somebody who is followed
+	ReleaseLeave  = "leave"  // follow no more, and take out what came
+	ReleaseList   = "list"   // who is followed
+	ReleaseDraft  = "draft"  // what is to be signed: the rules of Files as a release
+)
+
+// ReleaseRequest is an act on the releases that are followed.
+type ReleaseRequest struct {
+	Act      string          `json:"act"`
+	Envelope json.RawMessage `json:"envelope,omitempty"` // of follow and take
+	Key      string          `json:"key,omitempty"`      // that is pinned, of follow
+	Place    string          `json:"place,omitempty"`    // of follow
+	Name     string          `json:"name,omitempty"`     // of leave and draft
+	// The rest is of draft: Envelope is the release before, whose tombstones go on, and
+	// Reason is why rules that it had are out.
+	Layer  string     `json:"layer,omitempty"`
+	Number int        `json:"number,omitempty"`
+	Files  []RuleFile `json:"files,omitempty"`
+	Reason string     `json:"reason,omitempty"`
+}
+
+// ReleaseReply says who is followed, and what an act did.
+type ReleaseReply struct {
+	Followed []FollowedRelease `json:"followed"`
+	Imported []string          `json:"imported,omitempty"` // ids of rules that came or changed
+	Retired  []string          `json:"retired,omitempty"`
+	// Draft is what is to be signed.
+	Draft json.RawMessage `json:"draft,omitempty"`
+	// Behind are mandatory rules that every prompt cannot carry any more.
+	Behind []string `json:"behind,omitempty"`
+}
+
+// FollowedRelease is one that is followed.
+type FollowedRelease struct {
+	Release
+	Key    string `json:"key"`
+	Place  string `json:"place"`
+	Digest string `json:"digest,omitempty"` // of the last one that was taken
 }

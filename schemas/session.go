@@ -10,7 +10,7 @@ func registerSession(add func(Type, definition)) {
 	add(define[SessionEnded](KindSession))
 	add(define[PromptSubmitted](KindSession))
 	add(define[RulesShown](KindSession))
-	add(define[ToolDecided](KindSession, unchanged))
+	add(define[ToolDecided](KindSession, unchanged, unchanged))
 	add(define[ToolFinished](KindSession))
 	add(define[ModeChanged](KindSession))
 	add(define[PhaseChanged](KindSession))
@@ -147,6 +147,8 @@ type ToolDecided struct {
 	Digest    string   `json:"digest,omitempty"` // SHA-256 of the tool's input as the host sent it
 	Bytes     int      `json:"bytes,omitempty"`  // size of that input
 	Queued    []string `json:"queued,omitempty"` // digests of prompts that it hands in for later
+	// Releases are those whose rules were in force, as Release.Text names them.
+	Releases []string `json:"releases,omitempty"`
 }
 
 // EventType names the event "tool.decided".

@@ -41,6 +41,8 @@ type Rules interface {
 	Current() *retrieval.Index
 	Checks() *check.Set
 	Search(ctx context.Context, q retrieval.Query) retrieval.Answer
+	// Releases are those whose rules are in force, as schemas.Release.Text names them.
+	Releases(ctx context.Context) []string
 	// Outcome records what came of a rule in a session, as often as it counts.
 	Outcome(ctx context.Context, rule string, o schemas.OutcomeRecorded) error
 }

@@ -187,7 +187,7 @@ func (v *Service) request(ctx context.Context, t turn, s enforcement.State, pare
 		Actor:     enforcement.Actor{Agent: t.Agent, Parent: parent},
 		Workspace: v.Sessions.Workspace(ctx, t.project, watchingID, watching), Settings: t.project.Settings.Policy,
 		Private: t.private(), Secrets: v.contents.secrets(t, targets), Code: t.Code, Unproven: t.unproven(), ByName: t.ByName, Queues: t.Queues, Digest: enforcement.Hash(t.Input), Bytes: len(t.Input),
-		Unasked: !t.asksItsUser(),
+		Unasked: !t.asksItsUser(), Releases: v.Rules.Releases(ctx),
 	}
 	if t.Shell != nil {
 		dir := t.Dir

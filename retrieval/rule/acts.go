@@ -19,6 +19,9 @@ type Add struct {
 
 func (c Add) decide(s State) (Decision, error) {
 	id := s.Rule.ID
+	if err := s.foreign(); err != nil {
+		return Decision{}, err
+	}
 	if s.Status != "" && s.Status != Refused {
 		return refuse(schemas.CodeRefused, "there is already a rule %s (%s, %s). writ rule edit %s changes it", id, s.Status, s.Rule.Authority, id)
 	}
@@ -32,8 +35,15 @@ type Edit struct {
 }
 
 func (c Edit) decide(s State) (Decision, error) {
-	if !s.Exists() {
+	g := s.Given()
+	switch {
+	case !g.Exists():
 		return Decision{}, NoSuch(s.Rule.ID)
+	case g.From != nil && g.Rule.Mandatory:
+		return Decision{}, s.foreign()
+	case g.From != nil && !s.InForce():
+		return recorded(schemas.RuleImported{Rule: c.Rule, Source: SourceTerminal, Hash: Hash(c.Content), Content: c.Content},
+			fmt.Sprintf("%s is yours now, in the place of the one of %s. writ rule retire %s gives theirs again", s.Rule.ID, g.From.Name, s.Rule.ID))
 	}
 	if s.Proposal() { // and stays one: editing it is not promoting it
 		c.Rule.Authority, c.Rule.Confidence = s.Rule.Authority, s.Rule.Confidence
@@ -49,6 +59,9 @@ type Describe struct {
 
 func (c Describe) decide(s State) (Decision, error) {
 	id := s.Rule.ID
+	if err := s.foreign(); err != nil {
+		return Decision{}, err
+	}
 	if !s.InForce() {
 		return Decision{}, NoSuch(id)
 	}
@@ -71,6 +84,9 @@ type Retire struct{ Reason string }
 
 func (c Retire) decide(s State) (Decision, error) {
 	id := s.Rule.ID
+	if err := s.foreign(); err != nil {
+		return Decision{}, err
+	}
 	switch {
 	case !s.Exists():
 		return Decision{}, NoSuch(id)
@@ -180,6 +196,9 @@ type Downweight struct {
 
 func (c Downweight) decide(s State) (Decision, error) {
 	id := s.Rule.ID
+	if err := s.foreign(); err != nil {
+		return Decision{}, err
+	}
 	switch {
 	case !s.InForce():
 		return Decision{}, NoSuch(id)

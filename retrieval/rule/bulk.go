@@ -30,7 +30,7 @@ func (c Prune) decide(s State) (Decision, error) {
 	if s.Status != Active {
 		return Decision{}, nil
 	}
-	return recorded(schemas.RuleRetired(c), "")
+	return recorded(schemas.RuleRetired{Reason: c.Reason}, "")
 }
 
 // ShippedThere says whether an import of the shipped files, by their hashes,

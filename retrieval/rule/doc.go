@@ -19,6 +19,9 @@
 //  6. Reasons are those of a rule that is not in force; one in force has none.
 //  7. What a refusal answers changes nothing: a decision records one event or
 //     none, and a refusal records none.
+//  8. What releases brought is beside the rest of the state and changed by releases
+//     alone, by name: an act or an import of this machine leaves it, and a release
+//     leaves what this machine has.
 //
 // It does not look at the corpus: whether a mandatory rule fits the band, which
 // edges lead where, and what a proposal resembles come in with the command, as

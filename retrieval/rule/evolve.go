@@ -14,6 +14,10 @@ const shippedGone = "its file is gone from " + SourceShipped
 func Evolve(s State, e schemas.Event) State {
 	switch p := e.Data.(type) {
 	case schemas.RuleImported:
+		if p.Release != nil {
+			s = s.hold(e.Aggregate.ID, p)
+			break
+		}
 		s.Rule, s.Source, s.Hash, s.Content = p.Rule, p.Source, p.Hash, p.Content
 		s.Incomplete, s.Neighbours, s.By, s.Edited = nil, nil, "", false
 		s.Rule.Authority = cmp.Or(p.Rule.Authority, authorityHuman)
@@ -26,6 +30,10 @@ func Evolve(s State, e schemas.Event) State {
 			s.Status = Active
 		}
 	case schemas.RuleRetired:
+		if p.Release != nil {
+			s = s.without(p.Release.Name)
+			break
+		}
 		if s.Status != "" {
 			s.Status, s.Reasons = Retired, []string{p.Reason}
 			s.Pruned = e.Actor.Kind() == schemas.ActorWrit || p.Reason == shippedGone

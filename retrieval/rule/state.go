@@ -52,6 +52,9 @@ type State struct {
 	By         string              `json:"by,omitempty"`         // who proposed it
 	// Reasons are those of the last retirement, rejection or refusal.
 	Reasons []string `json:"reasons,omitempty"`
+	// Released are the rules of this id that releases brought. All else is of this
+	// machine; Given tells which one holds.
+	Released []Released `json:"released,omitempty"`
 	// Last is where the rule last changed.
 	Last schemas.Position `json:"last"`
 }
@@ -74,7 +77,8 @@ func (s State) Promoted() bool { return s.Rule.Authority == authorityPromoted }
 // Standing is what the views keep of a state: the rule, whether agents are shown
 // it and judged by it, and the rules that it takes out of retrieval.
 func (s State) Standing() (r schemas.Rule, shown bool, supersedes []string) {
-	return s.Rule, s.Status == Active && !s.Proposal(), s.Supersedes()
+	g := s.Given()
+	return g.Rule, g.Status == Active && !g.Proposal(), g.Supersedes()
 }
 
 // Origin is the source of the last import, and the number of the last revision.

@@ -46,6 +46,7 @@ type Book struct {
 	shipped  bool
 	imported chan struct{} // closed once the shipped rules are there
 	judge    *judge        // nil without a model
+	releases *Releases
 	o        Options
 }
 
@@ -63,6 +64,7 @@ func New(o Options) *Book {
 		curator: newCurator(o.Index.Embedder().Many().Embedder),
 		shipped: o.Shipped, imported: make(chan struct{}), o: o,
 	}
+	b.releases = newReleases(b, o)
 	if o.Ask != nil {
 		b.judge = newJudge(o.Ask)
 	}
@@ -89,6 +91,7 @@ func (b *Book) Endpoints() []bus.Endpoint {
 		bus.Answer("rule_validate", schemas.SvcRuleValidate, b.validate),
 		bus.Answer("rule_compress", schemas.SvcRuleCompress, b.compress),
 		bus.Answer("rule_symptoms", schemas.SvcRuleSymptoms, b.symptoms),
+		bus.Answer("rule_release", schemas.SvcRelease, b.releases.Act),
 		bus.Answer("check", schemas.SvcCheck, b.check),
 	}
 }

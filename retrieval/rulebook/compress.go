@@ -52,9 +52,9 @@ func (b *Book) compress(ctx context.Context, r schemas.RuleCompressRequest) (sch
 
 // toCompress returns the nodes that may be grouped, with the ids that are
 // taken, and the abstractions of earlier runs.
-func (b *Book) toCompress() (nodes []schemas.Rule, made map[string]rule.State, err error) {
-	made = map[string]rule.State{}
-	err = b.each(func(_ projections.Reader, state rule.State) error {
+func (b *Book) toCompress() (nodes []schemas.Rule, made map[string]rule.Given, err error) {
+	made = map[string]rule.Given{}
+	err = b.each(func(_ projections.Reader, state rule.Given) error {
 		switch {
 		case state.Source == rule.SourceCompressed:
 			made[state.Rule.ID] = state

@@ -42,7 +42,7 @@ func (b *Book) say(ctx context.Context, r schemas.RuleFeedbackRequest, shown boo
 	if err != nil {
 		return reply, err
 	}
-	d, err := rule.Decide(state, rule.Feedback{
+	d, err := rule.Decide(state.State, rule.Feedback{
 		Shown: shown, Outcome: schemas.OutcomeRecorded{Session: r.Session, Positive: r.Followed, Evidence: "feedback", Detail: r.Detail},
 	})
 	if err != nil {

@@ -35,9 +35,9 @@ func (b *Book) log(ctx context.Context, q schemas.RuleQuery) (schemas.RuleLog, e
 		log.Entries = append(log.Entries, schemas.RuleLogEntry{
 			Revision: v.revision.Revision, Type: v.revision.Type, Position: v.revision.Position,
 			Time: v.revision.Time, Actor: v.revision.Actor, Reason: v.revision.Reason,
-			Diff: curation.Diff(before, v.state.Rule),
+			Diff: curation.Diff(before, v.state.Given().Rule),
 		})
-		before = v.state.Rule
+		before = v.state.Given().Rule
 	}
 	return log, nil
 }
@@ -49,7 +49,7 @@ func (b *Book) export(ctx context.Context, r schemas.RuleExportRequest) (schemas
 	if err := b.await(ctx); err != nil {
 		return page, err
 	}
-	nodes, err := b.nodes(r.ID)
+	nodes, err := b.nodes(r.ID, r.ID == "")
 	if err != nil {
 		return page, err
 	}
@@ -72,8 +72,8 @@ func (b *Book) export(ctx context.Context, r schemas.RuleExportRequest) (schemas
 }
 
 // nodes are the nodes in force with what is known of their files, or the one of
-// an id.
-func (b *Book) nodes(id string) (nodes []corpus.Node, err error) {
+// an id; own ones are those that no release brought.
+func (b *Book) nodes(id string, own bool) (nodes []corpus.Node, err error) {
 	if id != "" {
 		state, err := b.rule(id)
 		if err == nil && state.InForce() {
@@ -81,8 +81,8 @@ func (b *Book) nodes(id string) (nodes []corpus.Node, err error) {
 		}
 		return nodes, err
 	}
-	err = b.each(func(_ projections.Reader, state rule.State) error {
-		if state.InForce() {
+	err = b.each(func(_ projections.Reader, state rule.Given) error {
+		if state.InForce() && (!own || state.From == nil) {
 			nodes = append(nodes, stored(state))
 		}
 		return nil
@@ -91,7 +91,7 @@ func (b *Book) nodes(id string) (nodes []corpus.Node, err error) {
 }
 
 // stored is a node with what is known of its file.
-func stored(state rule.State) corpus.Node {
+func stored(state rule.Given) corpus.Node {
 	node := corpus.Node{Rule: state.Rule, Content: state.Content}
 	if _, path, named := strings.Cut(state.Source, "/"); named {
 		node.Path = path

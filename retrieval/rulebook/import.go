@@ -222,7 +222,7 @@ func (s *store) bring(ctx context.Context, files []corpus.File, source func(corp
 	var report schemas.RuleImportReply
 	var last schemas.Position
 	for _, f := range files {
-		state, err := s.rule(f.Rule.ID)
+		state, err := s.whole(f.Rule.ID)
 		if err != nil {
 			return report, err
 		}

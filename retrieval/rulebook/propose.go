@@ -101,7 +101,7 @@ func (b *Book) graph(ctx context.Context) (g graphNodes, seq uint64, err error) 
 	if err := b.runtime.WaitFor(ctx, b.rules.Name(), schemas.Position{Stream: schemas.StreamRules, Seq: end.Last}); err != nil {
 		return g, 0, err
 	}
-	err = b.each(func(_ projections.Reader, state rule.State) error {
+	err = b.each(func(_ projections.Reader, state rule.Given) error {
 		switch state.Status {
 		case rule.Active:
 			g.nodes = append(g.nodes, state.Rule)

@@ -19,7 +19,7 @@ func (b *Book) review(ctx context.Context, q schemas.RuleQuery) (schemas.RuleRev
 	if err := b.awaitOutcomes(ctx); err != nil {
 		return list, err
 	}
-	err := b.each(func(reader projections.Reader, state rule.State) error {
+	err := b.each(func(reader projections.Reader, state rule.Given) error {
 		if !state.InForce() || q.ID != "" && q.ID != state.Rule.ID {
 			return nil
 		}
@@ -35,7 +35,7 @@ func (b *Book) review(ctx context.Context, q schemas.RuleQuery) (schemas.RuleRev
 	return list, err
 }
 
-func (b *Book) reviewItem(reader projections.Reader, state rule.State) (item schemas.RuleReviewItem, wanted bool, err error) {
+func (b *Book) reviewItem(reader projections.Reader, state rule.Given) (item schemas.RuleReviewItem, wanted bool, err error) {
 	o, err := b.outcomes(state.Rule.ID)
 	if err != nil {
 		return item, false, err
@@ -61,7 +61,7 @@ func (b *Book) reviewItem(reader projections.Reader, state rule.State) (item sch
 			return item, false, err
 		}
 		if found {
-			item.Near = append(item.Near, near.Rule)
+			item.Near = append(item.Near, near.Given().Rule)
 		}
 	}
 	return item, true, nil
@@ -83,7 +83,7 @@ func (b *Book) stats(ctx context.Context, q schemas.RuleQuery) (schemas.RuleStat
 	if err := b.awaitOutcomes(ctx); err != nil {
 		return list, err
 	}
-	err := b.each(func(_ projections.Reader, state rule.State) error {
+	err := b.each(func(_ projections.Reader, state rule.Given) error {
 		if !state.Exists() || q.ID != "" && q.ID != state.Rule.ID || q.Domain != "" && q.Domain != state.Rule.Domain {
 			return nil
 		}
@@ -112,7 +112,7 @@ func (b *Book) stats(ctx context.Context, q schemas.RuleQuery) (schemas.RuleStat
 	return list, err
 }
 
-func countStatus(list *schemas.RuleStatsList, state rule.State) {
+func countStatus(list *schemas.RuleStatsList, state rule.Given) {
 	list.ByStatus[string(state.Status)]++
 	switch {
 	case state.Proposal():

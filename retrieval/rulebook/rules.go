@@ -43,14 +43,15 @@ func (b *Book) list(ctx context.Context, q schemas.RuleQuery) (schemas.RuleList,
 	if err := b.await(ctx); err != nil {
 		return list, err
 	}
-	err := b.each(func(_ projections.Reader, state rule.State) error {
+	err := b.each(func(_ projections.Reader, state rule.Given) error {
 		retired := state.Status != rule.Active
-		if retired && !q.Retired || q.Domain != "" && q.Domain != state.Rule.Domain || state.Rule.ID == "" {
+		if retired && !q.Retired || q.Domain != "" && q.Domain != state.Rule.Domain || !state.Exists() {
 			return nil
 		}
 		list.Rules = append(list.Rules, schemas.RuleSummary{
 			ID: state.Rule.ID, Title: state.Rule.Title, Domain: state.Rule.Domain, Severity: state.Rule.Severity,
 			Mandatory: state.Rule.Mandatory, Authority: state.Rule.Authority, Retired: retired,
+			Layer: state.Layer, Owner: state.Owner,
 		})
 		return nil
 	})
@@ -66,12 +67,13 @@ func (b *Book) show(ctx context.Context, q schemas.RuleQuery) (view schemas.Rule
 	if err != nil {
 		return view, err
 	}
-	if state.Revisions == 0 {
+	if state.Status == "" {
 		return view, rule.NoSuch(q.ID)
 	}
 	view.Rule, view.Source, view.Revisions = state.Rule, state.Source, state.Revisions
 	view.Retired = state.Status != rule.Active
 	view.LastChange = state.Last.Seq
+	view.Layer, view.Owner, view.Instead = state.Layer, state.Owner, state.Instead
 	counts, err := b.outcomes(q.ID)
 	if err != nil {
 		return view, err

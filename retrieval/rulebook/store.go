@@ -40,9 +40,15 @@ func (s *store) visible(ctx context.Context, at schemas.Position) error {
 	return errors.Join(s.runtime.WaitFor(ctx, s.rules.Name(), at), s.runtime.WaitFor(ctx, viewRetrieval, at))
 }
 
-// rule is a rule of any status; one that the log knows nothing of has no
-// revision.
-func (s *store) rule(id string) (state rule.State, err error) {
+// rule is a rule as it is given, of any status; one that the log knows nothing of has
+// no revision.
+func (s *store) rule(id string) (rule.Given, error) {
+	state, err := s.whole(id)
+	return state.Given(), err
+}
+
+// whole is a rule in all of its layers.
+func (s *store) whole(id string) (state rule.State, err error) {
 	state = rule.Unknown(id)
 	err = s.runtime.Read(s.rules.Name(), func(reader projections.Reader) error {
 		found, is, err := s.rules.Rule(reader, id)
@@ -54,13 +60,13 @@ func (s *store) rule(id string) (state rule.State, err error) {
 	return state, err
 }
 
-// each calls f with the rules of every status, in the order of their encoded
-// ids, and with what reads them.
-func (s *store) each(f func(projections.Reader, rule.State) error) error {
+// each calls f with the rules of every status as they are given, in the order of
+// their encoded ids, and with what reads them.
+func (s *store) each(f func(projections.Reader, rule.Given) error) error {
 	return s.runtime.Read(s.rules.Name(), func(reader projections.Reader) error {
 		for state, err := range s.rules.All(reader) {
 			if err == nil {
-				err = f(reader, state)
+				err = f(reader, state.Given())
 			}
 			if err != nil {
 				return err
@@ -178,7 +184,7 @@ func (s *store) decide(ctx context.Context, id string, actor schemas.Actor, comm
 		if err != nil && !errors.Is(err, bus.ErrNotFound) {
 			return state, 0, err
 		}
-		state, err = s.rule(id)
+		state, err = s.whole(id)
 		return state, last.Seq, err
 	}
 	state, _, err = bus.Decide(ctx, s.writer, load, rule.Evolve, func(state rule.State) ([]schemas.Payload, error) {

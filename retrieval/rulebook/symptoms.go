@@ -44,7 +44,7 @@ func (b *Book) symptoms(ctx context.Context, r schemas.RuleSymptomsRequest) (sch
 }
 
 // toDescribe are the rules of these ids, or all in force that lack symptoms.
-func (b *Book) toDescribe(ids []string) (states []rule.State, err error) {
+func (b *Book) toDescribe(ids []string) (states []rule.Given, err error) {
 	for _, id := range ids {
 		state, err := b.rule(id)
 		if err != nil {
@@ -58,12 +58,12 @@ func (b *Book) toDescribe(ids []string) (states []rule.State, err error) {
 	if len(ids) > 0 {
 		return states, nil
 	}
-	err = b.each(func(_ projections.Reader, state rule.State) error {
+	err = b.each(func(_ projections.Reader, state rule.Given) error {
 		if state.InForce() && curation.Lacking(state.Rule) {
 			states = append(states, state)
 		}
 		return nil
 	})
-	slices.SortFunc(states, func(a, b rule.State) int { return cmp.Compare(a.Rule.ID, b.Rule.ID) })
+	slices.SortFunc(states, func(a, b rule.Given) int { return cmp.Compare(a.Rule.ID, b.Rule.ID) })
 	return states, err
 }

@@ -23,7 +23,7 @@ func (b *Book) validate(ctx context.Context, r schemas.RuleValidateRequest) (sch
 		nodes = nodesOf(r.Files, &reply)
 	} else {
 		if err = b.await(ctx); err == nil {
-			nodes, err = b.nodes("")
+			nodes, err = b.nodes("", false)
 		}
 		if err != nil {
 			return reply, err

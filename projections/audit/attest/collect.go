@@ -176,7 +176,7 @@ func (c *Collector) ended(id string, s *session, e schemas.Event, p schemas.Tool
 		}
 		w := write{file: file{name, f.SHA256}, use: p.ToolUseID, Write: Write{
 			Session: id, Host: s.host, Tool: p.Tool, Verdict: decided.Verdict, Mode: decided.Mode, Phase: decided.Phase,
-			Time: e.Time, Decided: decided.at, Ended: placeOf(e),
+			Time: e.Time, Decided: decided.at, Ended: placeOf(e), Releases: decided.Releases,
 		}}
 		for _, t := range decided.Targets {
 			if t.Rel == f.Path || t.Path == f.Path {

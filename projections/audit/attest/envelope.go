@@ -47,35 +47,50 @@ func KeyID(key interface {
 	return fmt.Sprintf("%s+%08x", key.Name(), key.KeyHash())
 }
 
-// Sign puts a statement into an envelope under a key, whose signatures are Ed25519.
+// Seal puts a payload into an envelope under a key, whose signatures are Ed25519.
+func Seal(payloadType string, payload []byte, key note.Signer) (json.RawMessage, error) {
+	sig, err := key.Sign(preAuthentication(payloadType, payload))
+	if err != nil {
+		return nil, fmt.Errorf("attest: sign: %w", err)
+	}
+	return json.Marshal(envelope{
+		PayloadType: payloadType, Payload: base64.StdEncoding.EncodeToString(payload),
+		Signatures: []signature{{KeyID: KeyID(key), Sig: base64.StdEncoding.EncodeToString(sig)}},
+	})
+}
+
+// Unseal checks an envelope of a type of payload against the keys that are trusted,
+// and returns the payload with the key that signed it. It returns ErrEnvelope, or
+// with the payload ErrSignature.
+func Unseal(payloadType string, raw []byte, keys []note.Verifier) (payload []byte, by note.Verifier, err error) {
+	var e envelope
+	if err := json.Unmarshal(raw, &e); err != nil || e.PayloadType != payloadType {
+		return nil, nil, fmt.Errorf("%w: payload type %q", ErrEnvelope, e.PayloadType)
+	}
+	if payload, err = base64.StdEncoding.DecodeString(e.Payload); err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", ErrEnvelope, err)
+	}
+	if by = signer(e, payload, keys); by == nil {
+		return payload, nil, ErrSignature
+	}
+	return payload, by, nil
+}
+
+// Sign puts a statement into an envelope.
 func Sign(s Statement, key note.Signer) (json.RawMessage, error) {
 	payload, err := json.Marshal(s)
 	if err != nil {
 		return nil, err
 	}
-	sig, err := key.Sign(preAuthentication(PayloadType, payload))
-	if err != nil {
-		return nil, fmt.Errorf("attest: sign: %w", err)
-	}
-	return json.Marshal(envelope{
-		PayloadType: PayloadType, Payload: base64.StdEncoding.EncodeToString(payload),
-		Signatures: []signature{{KeyID: KeyID(key), Sig: base64.StdEncoding.EncodeToString(sig)}},
-	})
+	return Seal(PayloadType, payload, key)
 }
 
 // Open checks an envelope against the keys that are trusted and returns its
 // statement with the key that signed it. It returns ErrEnvelope or ErrSignature.
 func Open(raw []byte, keys []note.Verifier) (s Statement, by note.Verifier, err error) {
-	var e envelope
-	if err := json.Unmarshal(raw, &e); err != nil || e.PayloadType != PayloadType {
-		return s, nil, fmt.Errorf("%w: payload type %q", ErrEnvelope, e.PayloadType)
-	}
-	payload, err := base64.StdEncoding.DecodeString(e.Payload)
+	payload, by, err := Unseal(PayloadType, raw, keys)
 	if err != nil {
-		return s, nil, fmt.Errorf("%w: %w", ErrEnvelope, err)
-	}
-	if by = signer(e, payload, keys); by == nil {
-		return s, nil, ErrSignature
+		return s, nil, err
 	}
 	if err := json.Unmarshal(payload, &s); err != nil {
 		return s, nil, fmt.Errorf("%w: %w", ErrEnvelope, err)

@@ -53,6 +53,8 @@ type Predicate struct {
 	Paths     []Path     `json:"paths"`
 	Approvals []Approval `json:"approvals,omitempty"`
 	Tests     []Tests    `json:"tests,omitempty"`
+	// Releases are those under whose rules the writes were decided.
+	Releases []string `json:"releases,omitempty"`
 	// Checkpoints are the signed checkpoints over the events that are named.
 	Checkpoints []string `json:"checkpoints,omitempty"`
 	Limits      []string `json:"limits"`
@@ -89,6 +91,8 @@ type Write struct {
 	Time    time.Time `json:"time"`
 	Decided Event     `json:"decided"`
 	Ended   Event     `json:"ended"`
+	// Releases are those whose rules were in force.
+	Releases []string `json:"releases,omitempty"`
 	// Approvals are the indices of those that were in force.
 	Approvals []int `json:"approvals,omitempty"`
 	// Red is the event by which its tests were seen to fail before their approval.
@@ -158,6 +162,13 @@ func New(r schemas.AttestRequest, log string, made time.Time, c *Collector, chec
 		p.Base = []string{}
 	}
 	p.Paths, p.Approvals, p.Tests = c.about(r.Changes)
+	for _, one := range p.Paths {
+		if one.Write != nil {
+			p.Releases = append(p.Releases, one.Write.Releases...)
+		}
+	}
+	slices.Sort(p.Releases)
+	p.Releases = slices.Compact(p.Releases)
 	return Statement{
 		Type: StatementType, PredicateType: PredicateType, Predicate: p,
 		Subject: []Subject{

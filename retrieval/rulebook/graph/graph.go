@@ -155,8 +155,8 @@ func (s *Service) nodes(reader projections.Reader) ([]schemas.Rule, error) {
 		if err != nil {
 			return nil, err
 		}
-		if state.Status == rule.Active {
-			nodes = append(nodes, state.Rule)
+		if given := state.Given(); given.Status == rule.Active {
+			nodes = append(nodes, given.Rule)
 		}
 	}
 	return nodes, nil

@@ -89,7 +89,7 @@ func (s *Service) states() (map[string]rule.State, error) {
 			if err != nil {
 				return err
 			}
-			states[state.Rule.ID] = state
+			states[state.Rule.ID] = state.Given().State
 		}
 		return nil
 	})

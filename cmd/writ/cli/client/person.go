@@ -97,22 +97,36 @@ func (a *Client) Secrets() (vault.Secrets, error) {
 	return vault.Secrets{DataDir: dir, Credentials: config.Layout{Root: dir}.Credentials()}, err
 }
 
-// Sign signs an act with the person's key; nil where the person has none.
-func (a *Client) Sign(what string, on schemas.Aggregate, act schemas.PersonAct, s schemas.Signed) (*schemas.Signed, error) {
+// PersonKey is the key that signs what the person here approves, and its public part;
+// where there is none it is "" for who can do without.
+func (a *Client) PersonKey(what string, must bool) (key, public, place string, err error) {
+	const draw = "writ approve key --new NAME."
 	secrets, err := a.Secrets()
 	if err != nil {
-		return nil, Explain(what, err)
+		return "", "", "", Explain(what, err)
 	}
-	key, place, err := secrets.Person()
-	if err == nil && key == "" {
-		return nil, nil
+	key, place, err = secrets.Person()
+	if err == nil && key == "" && must {
+		return "", "", place, Refused(what, "you have no key here", "Draw one: "+draw)
 	}
-	if err == nil {
-		s.Time = a.Env.Now()
-		s, err = evidence.SignAct(key, on, act, s)
+	if err == nil && key != "" {
+		_, public, err = evidence.ReadKey(key)
 	}
 	if err != nil {
-		return nil, Refused(what, "your key, in "+place+", cannot be used: "+OneLine(err.Error()), "Restore it, or draw another: writ approve key --new NAME.")
+		return "", "", place, Refused(what, "your key, in "+place+", cannot be used: "+OneLine(err.Error()), "Restore it, or draw another: "+draw)
+	}
+	return key, public, place, nil
+}
+
+// Sign signs an act with the person's key; nil where the person has none.
+func (a *Client) Sign(what string, on schemas.Aggregate, act schemas.PersonAct, s schemas.Signed) (*schemas.Signed, error) {
+	key, _, _, err := a.PersonKey(what, false)
+	if err != nil || key == "" {
+		return nil, err
+	}
+	s.Time = a.Env.Now()
+	if s, err = evidence.SignAct(key, on, act, s); err != nil {
+		return nil, Refused(what, OneLine(err.Error()), "")
 	}
 	return &s, nil
 }

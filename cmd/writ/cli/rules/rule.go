@@ -2,27 +2,16 @@ package rules
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"github.com/writbus/writ/cmd/writ/cli/client"
+	"github.com/writbus/writ/retrieval/corpus/folder"
 	"github.com/writbus/writ/schemas"
 )
-
-// maxRuleFile bounds one rule file. A rule is a page; what is larger is
-// something else.
-const maxRuleFile = 256 << 10
-
-// maxDumpFile bounds a file of many rules, below what one message carries.
-const maxDumpFile = 24 << 20
 
 func (a *app) ruleCommand() *cobra.Command {
 	return client.Group("rule", "Show, change, import and review rules; their graph",
@@ -67,6 +56,9 @@ func ruleMarks(r schemas.RuleSummary) string {
 	}
 	if r.Retired {
 		marks = append(marks, "retired")
+	}
+	if whose := schemas.Whose(r.Layer, r.Owner); whose != "" {
+		marks = append(marks, whose)
 	}
 	return strings.Join(marks, ", ")
 }
@@ -129,7 +121,8 @@ func (a *app) showRule(v schemas.RuleView) {
 	if v.Flagged {
 		record += ", flagged for review"
 	}
-	a.Printf("%s\n", st.Dim(client.JoinNonEmpty("; ", record, v.Source)))
+	whose := client.JoinNonEmpty(" in the place of ", schemas.Whose(v.Layer, v.Owner), strings.Join(v.Instead, " and "))
+	a.Printf("%s\n", st.Dim(client.JoinNonEmpty("; ", record, v.Source, whose)))
 }
 
 // indented wraps prose and leaves code, which is indented, as it is.
@@ -171,12 +164,12 @@ first places; --all names every one. Exit 1 if nothing came in.`,
 				return err
 			}
 			path := a.Env.Absolute(args[0])
-			files, err := ruleFiles(path)
+			files, err := folder.Read(path)
 			if err != nil {
-				return err
+				return client.Refused("rule import", err.Error(), "")
 			}
 			if request.Files = files; request.Corpus == "" {
-				request.Corpus = corpusName(path)
+				request.Corpus = folder.Name(path)
 			}
 			reply, err := client.AskWithin[schemas.RuleImportReply](cmd.Context(), a.Client, client.RoleAdmin, "rule import", client.ImportBudget, schemas.SvcRuleImport, request)
 			if err != nil {
@@ -191,14 +184,6 @@ first places; --all names every one. Exit 1 if nothing came in.`,
 	c.Flags().BoolVar(&request.DryRun, "dry-run", false, "only say what would happen")
 	c.Flags().StringVar(&request.Corpus, "corpus", "", "name of the corpus, for --prune (default: the folder's name)")
 	return c
-}
-
-// corpusName is how the files of a folder are told from those of others.
-func corpusName(path string) string {
-	if info, err := os.Stat(path); err == nil && !info.IsDir() {
-		path = filepath.Dir(path)
-	}
-	return filepath.Base(path)
 }
 
 func (a *app) showImport(reply schemas.RuleImportReply, dryRun bool) error {
@@ -245,99 +230,4 @@ func (a *app) tellImport(reply schemas.RuleImportReply, dryRun bool) {
 	if reply.Outcomes > 0 {
 		a.Printf("%s that the corpus had counted %scounted.\n", client.Plural(reply.Outcomes, "outcome", "outcomes"), would)
 	}
-}
-
-// ruleFiles reads the Markdown files at a path, in the order of their names.
-// Paths are kept relative to the folder, so that a corpus has one source
-// wherever it lies.
-func ruleFiles(path string) ([]schemas.RuleFile, error) {
-	info, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, client.Refused("rule import", path+" does not exist", "")
-	}
-	if err != nil {
-		return nil, client.Refused("rule import", err.Error(), "")
-	}
-	root := path
-	if !info.IsDir() {
-		root = filepath.Dir(path)
-	}
-	var files []schemas.RuleFile
-	err = filepath.WalkDir(path, func(at string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if entry.IsDir() {
-			if at != path && strings.HasPrefix(entry.Name(), ".") {
-				return filepath.SkipDir
-			}
-			return nil
-		}
-		if !isRuleFile(entry.Name()) {
-			return nil
-		}
-		file, err := ruleFile(root, at)
-		files = append(files, file)
-		return err
-	})
-	switch {
-	case err != nil:
-		return nil, client.Refused("rule import", err.Error(), "")
-	case len(files) == 0:
-		return nil, client.Refused("rule import", "there is no .md or .cypher file in "+path, "Rules are Markdown files with front matter; `writ rule show` prints their parts.")
-	}
-	return files, nil
-}
-
-func isRuleFile(name string) bool {
-	switch strings.ToLower(filepath.Ext(name)) {
-	case ".md":
-		return !strings.EqualFold(name, "README.md")
-	case ".cypher", ".cql":
-		return true
-	default:
-		return false
-	}
-}
-
-func ruleFile(root, path string) (schemas.RuleFile, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return schemas.RuleFile{}, err
-	}
-	limit := int64(maxRuleFile)
-	if !strings.EqualFold(filepath.Ext(path), ".md") {
-		limit = maxDumpFile
-	}
-	if info.Size() > limit {
-		return schemas.RuleFile{}, fmt.Errorf("%s has %s, such a file has at most %s", path, client.Size(uint64(info.Size())), client.Size(uint64(limit)))
-	}
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		return schemas.RuleFile{}, err
-	}
-	rel, err := filepath.Rel(root, path)
-	if err != nil {
-		return schemas.RuleFile{}, err
-	}
-	if !utf8.Valid(raw) {
-		return schemas.RuleFile{}, fmt.Errorf("%s:%d: this is not text in UTF-8: save the file as UTF-8, or take it out of the folder", path, invalidLine(raw))
-	}
-	return schemas.RuleFile{Path: filepath.ToSlash(rel), Content: string(raw)}, nil
-}
-
-// invalidLine is the line of the first byte that is no UTF-8, from 1.
-func invalidLine(raw []byte) int {
-	line := 1
-	for len(raw) > 0 {
-		r, size := utf8.DecodeRune(raw)
-		if r == utf8.RuneError && size == 1 {
-			break
-		}
-		if r == '\n' {
-			line++
-		}
-		raw = raw[size:]
-	}
-	return line
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/writbus/writ/cmd/writ/cli/client"
+	"github.com/writbus/writ/retrieval/corpus/folder"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -237,7 +238,7 @@ func (a *app) showRuleLog(entries []schemas.RuleLogEntry) {
 // ruleContent reads one rule file, "-" for standard input.
 func (a *app) ruleContent(path string) (content, name string, err error) {
 	if path != "-" {
-		file, err := ruleFile(filepath.Dir(a.Env.Absolute(path)), a.Env.Absolute(path))
+		file, err := folder.File(filepath.Dir(a.Env.Absolute(path)), a.Env.Absolute(path))
 		if errors.Is(err, os.ErrNotExist) {
 			return "", "", client.Refused(path, "there is no such file", "")
 		}
@@ -246,12 +247,12 @@ func (a *app) ruleContent(path string) (content, name string, err error) {
 		}
 		return file.Content, file.Path, nil
 	}
-	raw, err := io.ReadAll(io.LimitReader(a.In, maxRuleFile+1))
+	raw, err := io.ReadAll(io.LimitReader(a.In, folder.MaxRule+1))
 	switch {
 	case err != nil:
 		return "", "", client.Refused("standard input", err.Error(), "")
-	case len(raw) > maxRuleFile:
-		return "", "", client.Refused("standard input", "a rule has at most "+client.Size(maxRuleFile), "")
+	case len(raw) > folder.MaxRule:
+		return "", "", client.Refused("standard input", "a rule has at most "+client.Size(folder.MaxRule), "")
 	}
 	return string(raw), "stdin.md", nil
 }

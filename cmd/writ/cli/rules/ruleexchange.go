@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/writbus/writ/cmd/writ/cli/client"
+	"github.com/writbus/writ/retrieval/corpus/folder"
 	"github.com/writbus/writ/schemas"
 	"github.com/writbus/writ/schemas/atomicfile"
 )
@@ -93,9 +94,9 @@ the size of the band that every prompt carries. Exit 1 if there are errors.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var request schemas.RuleValidateRequest
 			if len(args) > 0 {
-				files, err := ruleFiles(a.Env.Absolute(args[0]))
+				files, err := folder.Read(a.Env.Absolute(args[0]))
 				if err != nil {
-					return err
+					return client.Refused("rule validate", err.Error(), "")
 				}
 				request.Files = files
 			}

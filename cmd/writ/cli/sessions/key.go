@@ -36,28 +36,25 @@ yours can use it. What has to be a finger or a touch takes a passkey.`,
 
 func (a *app) key(name string) error {
 	const what = "approve key"
-	secrets, err := a.Secrets()
-	if err != nil {
-		return client.Explain(what, err)
-	}
-	key, place, err := secrets.Person()
 	if name != "" {
 		if strings.ContainsAny(name, " \t\r\n+") {
 			return client.Usage(what+": a name has no blank and no plus sign", "Use one such as ann@example.org.")
 		}
-		if key, err = evidence.NewKey(name); err == nil {
-			place, err = secrets.KeepPerson(key)
+		secrets, err := a.Secrets()
+		if err != nil {
+			return client.Explain(what, err)
+		}
+		key, err := evidence.NewKey(name)
+		if err == nil {
+			_, err = secrets.KeepPerson(key)
+		}
+		if err != nil {
+			return client.Refused(what, client.OneLine(err.Error()), "")
 		}
 	}
+	_, public, place, err := a.PersonKey(what, true)
 	if err != nil {
-		return client.Refused(what, client.OneLine(err.Error()), "")
-	}
-	if key == "" {
-		return client.Refused(what, "you have none here", "Draw one: writ approve key --new NAME.")
-	}
-	_, public, err := evidence.ReadKey(key)
-	if err != nil {
-		return client.Refused(what, "the key in "+place+" cannot be used: "+client.OneLine(err.Error()), "Restore it, or draw another: writ approve key --new NAME.")
+		return err
 	}
 	a.Note("kept in %s", place)
 	return a.Print(map[string]string{"key": public, "place": place}, func() { a.Printf("%s\n", public) })

@@ -28,13 +28,13 @@ type app struct{ *client.Client }
 func Command(c *client.Client) *cobra.Command {
 	a := &app{c}
 	all := &cobra.Command{
-		Use: "team", Short: "Say what may leave this machine, and bring it to a hub",
-		Long:    "Shows what of the log may leave this machine, kind by kind, and brings it to a hub\nthat the team runs (writ help team). Keeps what the roles of this machine sign in\nwith to a NATS of somebody else (nats_url, writ help log).",
-		Example: "  writ team leaving\n  writ team join tls://hub.example.org:7422 --creds alice.creds\n  writ team status",
+		Use: "team", Short: "Share what may leave this machine, and follow an organisation's rules",
+		Long:    "Shows what of the log may leave this machine, kind by kind, and brings it to a hub\nthat the team runs (writ help team). Follows the rules that an organisation releases.\nKeeps what the roles of this machine sign in with to a NATS of somebody else (nats_url,\nwrit help log).",
+		Example: "  writ team leaving\n  writ team join tls://hub.example.org:7422 --creds alice.creds\n  writ team release follow https://rules.acme.example/newest --root rules@acme+1a2b3c4d+AbC…",
 	}
 	all.AddCommand(a.leavingCommand(), a.joinCommand(),
 		a.act(schemas.TeamStatus, "Show what of the log is at the hub"), a.act(schemas.TeamDoctor, "Look for what keeps copies from the hub"),
-		a.act(schemas.TeamLeave, "Bring nothing more to the hub, and forget its credential"), a.manifestCommand(), a.credentialCommand())
+		a.act(schemas.TeamLeave, "Bring nothing more to the hub, and forget its credential"), a.manifestCommand(), a.credentialCommand(), a.releaseCommand())
 	return all
 }
 

@@ -1,0 +1,148 @@
+package team
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/writbus/writ/cmd/writ/cli/client"
+	"github.com/writbus/writ/projections/audit/release"
+	"github.com/writbus/writ/retrieval/corpus/folder"
+	"github.com/writbus/writ/schemas"
+)
+
+func (a *app) releaseCommand() *cobra.Command {
+	return client.Group("release", "Rules of an organisation: make, follow and leave signed releases",
+		"  writ team release follow /mnt/rules --root rules@acme+1a2b3c4d+AbC…\n  writ team release make ./rules --name acme --after acme-3.release",
+		a.makeCommand(), a.showCommand(), a.followCommand(), a.updateCommand(), a.leaveCommand())
+}
+
+func (a *app) desk(act string) release.Desk {
+	return release.Desk{Dir: a.Env.Dir, Ask: func(ctx context.Context, r schemas.ReleaseRequest) (schemas.ReleaseReply, error) {
+		return client.AskWithin[schemas.ReleaseReply](ctx, a.Client, client.RoleAdmin, "team release "+act, client.ImportBudget, schemas.SvcRelease, r)
+	}}
+}
+
+// done shows what came of an act, and that it may have failed.
+func (a *app) done(act string, reply schemas.ReleaseReply, err error) error {
+	if err != nil {
+		return client.Explain("team release "+act, err)
+	}
+	return a.Print(reply, func() {
+		for _, f := range reply.Followed {
+			a.Printf("%s  release %d, %s, under %s, from %s\n", f.Name, f.Number, f.Layer, f.Key, f.Place)
+		}
+		a.Printf("%s came or changed, %d went.\n", client.Plural(len(reply.Imported), "rule", "rules"), len(reply.Retired))
+		if len(reply.Behind) > 0 {
+			a.Printf("prompts cannot carry all that is mandatory; these are found like others: %s\n", strings.Join(reply.Behind, ", "))
+		}
+	})
+}
+
+func (a *app) makeCommand() *cobra.Command {
+	var after, out string
+	var r schemas.ReleaseRequest
+	c := &cobra.Command{
+		Use: "make DIR", Short: "Sign the rules of a folder as a release",
+		Long: `Makes a release of the rule files in DIR and signs it with your key (writ approve key),
+whose public part its members pin. A release is whole: what the one before had and DIR
+has not gets a tombstone, with --reason. Where one file is not sound, nothing is made.
+Put what is written into a folder or behind a URL.`,
+		Example: "  writ team release make ./rules --name acme\n  writ team release make ./rules --name acme --after acme-1.release --reason \"the linter does it\"",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if err := a.NotForAgents(); err != nil {
+				return err
+			}
+			key, _, _, err := a.PersonKey("team release make", true)
+			if err != nil {
+				return err
+			}
+			if r.Files, err = folder.Read(a.Env.Absolute(args[0])); err != nil {
+				return client.Explain("team release make", err)
+			}
+			made, path, err := a.desk("make").Make(cmd.Context(), r, key, after, out)
+			if err != nil {
+				return client.Explain("team release make", err)
+			}
+			a.Note("written to %s", path)
+			return a.Print(made, func() { a.Printf("%s", made.Lines(true)) })
+		},
+	}
+	c.Flags().StringVar(&r.Name, "name", "", "whose `name` the release bears")
+	c.Flags().StringVar(&r.Layer, "layer", schemas.LayerOrganisation, "organisation or team")
+	c.Flags().IntVar(&r.Number, "number", 0, "its number, which rises (default: the next)")
+	c.Flags().StringVar(&after, "after", "", "`file` or folder of the release before")
+	c.Flags().StringVar(&r.Reason, "reason", "", "why rules of the release before are out")
+	c.Flags().StringVar(&out, "out", ".", "`file` or folder to write it to")
+	return c
+}
+
+func (a *app) showCommand() *cobra.Command {
+	return a.rooted(&cobra.Command{
+		Use: "show FILE|DIR|URL", Short: "Show a release, and with --root check its signature",
+		Example: "  writ team release show acme-4.release --root rules@acme+1a2b3c4d+AbC…",
+	}, func(ctx context.Context, place, root string) error {
+		r, signed, err := a.desk("show").Show(ctx, place, root)
+		if err != nil {
+			return client.Explain("team release show", err)
+		}
+		return a.Print(r, func() { a.Printf("%s", r.Lines(signed)) })
+	})
+}
+
+// rooted is a command on what lies at a place, under a key that is named.
+func (a *app) rooted(c *cobra.Command, do func(ctx context.Context, place, root string) error) *cobra.Command {
+	var root string
+	c.Args = cobra.ExactArgs(1)
+	c.RunE = func(cmd *cobra.Command, args []string) error { return do(cmd.Context(), args[0], root) }
+	c.Flags().StringVar(&root, "root", "", "`key` that has to have signed it, or its SHA-256")
+	return c
+}
+
+func (a *app) followCommand() *cobra.Command {
+	return a.rooted(&cobra.Command{
+		Use: "follow FILE|DIR|URL --root KEY", Short: "Pin whose releases count here, and take the newest",
+		Long: `Takes the rules of a release and pins its key: what that key did not sign is refused
+from now on, and so are older numbers, and a number with another content than it had.
+KEY is the public key, or its SHA-256, as the maintainers told you by another way than
+the release came. A rule of yours goes before a released one of the same id, unless that
+is mandatory; writ team release leave takes all of them out again.`,
+		Example: "  writ team release follow https://rules.acme.example/newest --root rules@acme+1a2b3c4d+AbC…",
+	}, func(ctx context.Context, place, root string) error {
+		if err := a.NotForAgents(); err != nil {
+			return err
+		}
+		reply, err := a.desk("follow").Follow(ctx, place, root)
+		return a.done("follow", reply, err)
+	})
+}
+
+func (a *app) updateCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "update", Short: "Show whose releases are followed, and take the newest of each",
+		Example: "  writ team release update", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := a.NotAgents(); err != nil {
+				return err
+			}
+			reply, err := a.desk("update").Update(cmd.Context())
+			return a.done("update", reply, err)
+		},
+	}
+}
+
+func (a *app) leaveCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "leave NAME", Short: "Follow somebody's releases no more, and take their rules out",
+		Example: "  writ team release leave acme", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := a.NotForAgents(); err != nil {
+				return err
+			}
+			reply, err := a.desk("leave").Ask(cmd.Context(), schemas.ReleaseRequest{Act: schemas.ReleaseLeave, Name: args[0]})
+			return a.done("leave", reply, err)
+		},
+	}
+}
