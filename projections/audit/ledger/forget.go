@@ -165,7 +165,7 @@ func (f *Forgetting) Record(ctx context.Context) (records int, err error) {
 			if was == now {
 				return nil
 			}
-			if run.Last+1 != one.Seq || len(run.Leaves) == forgottenTogether {
+			if run.First == 0 || run.Last+1 != one.Seq || len(run.Leaves) == forgottenTogether {
 				add()
 				run.First = one.Seq
 			}
