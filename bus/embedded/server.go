@@ -101,8 +101,9 @@ type Server struct {
 	findings []Finding
 
 	mu      sync.Mutex
-	inform  []*bus.Conn // see Inform
-	running bool        // findings are told by Options.Found
+	inform  []*bus.Conn       // see Inform
+	running bool              // findings are told by Options.Found
+	letGo   map[string]uint64 // see LetGo
 
 	ended    *ended
 	together *together
