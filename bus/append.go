@@ -80,6 +80,9 @@ func (c *Conn) publish(ctx context.Context, a schemas.Aggregate, message schemas
 	}
 	c.appends.RLock()
 	defer c.appends.RUnlock()
+	if a.Kind.Stream() == ArchivedStream && c.trimming.Load() {
+		return schemas.Position{}, fmt.Errorf("%w: its old records left it for the archive, and it could not be put back to take new ones. That is tried again each minute", ErrUnavailable)
+	}
 	ctx, cancel := c.bounded(ctx)
 	defer cancel()
 	guarded, release := c.guards.watch(ctx, message.Subject)
@@ -90,7 +93,11 @@ func (c *Conn) publish(ctx context.Context, a schemas.Aggregate, message schemas
 	case e.whole:
 		options = append(options, jetstream.WithExpectLastSequence(e.seq))
 	case e.checked:
-		options = append(options, jetstream.WithExpectLastSequenceForSubject(e.seq, a.Filter()))
+		last, err := c.options.Archive.expected(guarded, c, a, e)
+		if err != nil {
+			return schemas.Position{}, causeOf(guarded, err)
+		}
+		options = append(options, jetstream.WithExpectLastSequenceForSubject(last, a.Filter()))
 	}
 	js := c.js
 	if len(message.Body) > largeBody && c.options.Dial != nil {
@@ -132,7 +139,12 @@ func (c *Conn) Hold() (release func()) {
 // ids, so the retry of a stored append looks stale. If it was stored, it was
 // stored while its expectation held, hence right after the expected record.
 func (c *Conn) resolve(ctx context.Context, main schemas.Event, e Expect, conflict error) (schemas.Position, error) {
-	find := func() (schemas.Record, error) { return c.next(ctx, main.Aggregate, e.seq+1) }
+	find := func() (schemas.Record, error) {
+		if records, err := c.options.Archive.tail(ctx, c, main.Aggregate, e.seq); err != nil || len(records) > 0 {
+			return append(records, schemas.Record{})[0], err
+		}
+		return c.next(ctx, main.Aggregate, e.seq+1)
+	}
 	if e.whole {
 		find = func() (schemas.Record, error) { return c.Get(ctx, main.Aggregate.Kind.Stream(), e.seq+1) }
 	}

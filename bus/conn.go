@@ -57,6 +57,9 @@ type Options struct {
 	// says. It is called after each append that the server stored; nil where the
 	// server stores nothing that is not.
 	Synced func(context.Context, schemas.Stream) error
+	// Archive is where records lie that left their stream; nil finds those that lie
+	// at an absolute path.
+	Archive *Archive
 	// OnGap is told of a stream in which a reader met records that are missing, and
 	// that nobody gave up; nil for nobody. It must not block.
 	OnGap func(schemas.Stream)
@@ -81,6 +84,10 @@ type Conn struct {
 	noDirect atomic.Bool
 
 	lost lostRecords
+
+	// trimming is set while the archived stream lets go of old records, and stays set
+	// where it could not be made to keep the others: an append would push one out.
+	trimming atomic.Bool
 
 	mu          sync.Mutex
 	reconnected chan struct{} // closed and replaced at every reconnect
@@ -137,6 +144,9 @@ func Connect(ctx context.Context, o Options) (*Conn, error) {
 	}
 	if o.Synced == nil {
 		o.Synced = func(context.Context, schemas.Stream) error { return nil }
+	}
+	if o.Archive == nil {
+		o.Archive = NewArchive("")
 	}
 	timeout := o.Timeout
 	if deadline, ok := ctx.Deadline(); ok {

@@ -19,6 +19,12 @@
 // process loses nothing it acknowledged with either, a power cut loses nothing
 // with the first. (TestKillLosesNothing, TestPowerLossSyncs)
 //
+// Archive. Old records may leave a stream for segments of which the log tells; every
+// reader finds them there, an error names a segment that is not whole, and an
+// expectation of an archived aggregate holds as it did before.
+// (TestArchivedRecordsAreReadAsBefore, TestMissingSegmentIsNamed,
+// TestAppendToArchivedSessions, TestFollowAcrossATrim)
+//
 // Duplicates. An append is identified by its event's id. Repeated with the
 // same expectation it returns the position it already has, whenever it is
 // repeated; with Any, for the stream's duplicate window. (bustest: Retry)

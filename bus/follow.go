@@ -1,6 +1,7 @@
 package bus
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -143,7 +144,7 @@ func (f *follower) rest(ctx context.Context, reconnected <-chan struct{}, pause 
 // check compares the cursor with the stream, which may have lost its tail
 // while the server was away.
 func (f *follower) check(ctx context.Context) (StreamState, error) {
-	state, err := f.conn.State(ctx, f.stream)
+	state, err := Stored(ctx, f.conn, f.stream)
 	if err != nil {
 		return StreamState{}, err
 	}
@@ -158,6 +159,9 @@ func (f *follower) check(ctx context.Context) (StreamState, error) {
 func (f *follower) session(ctx context.Context, reconnected <-chan struct{}) error {
 	state, err := f.check(ctx)
 	if err != nil {
+		return err
+	}
+	if err := f.fromArchive(ctx, state.First); err != nil {
 		return err
 	}
 	if f.options.UntilEnd && (f.cursor >= f.end || state.First > f.end) {
@@ -349,12 +353,66 @@ func (f *follower) stalled(ctx context.Context, cursor uint64) error {
 	return errDone
 }
 
+// fromArchive hands over the archived records between the cursor and the first that
+// the stream has.
+func (f *follower) fromArchive(ctx context.Context, first uint64) error {
+	for f.stream == ArchivedStream && f.cursor+1 < first && f.cursor < f.end {
+		part, found, err := f.conn.options.Archive.holding(ctx, f.conn, f.cursor+1)
+		if err != nil || !found || part.First >= first {
+			return err
+		}
+		records, err := f.conn.options.Archive.Read(part)
+		if err != nil {
+			return err
+		}
+		last := min(first-1, f.end, part.Last)
+		var batch []schemas.Record
+		bytes := 0
+		hand := func() error {
+			if len(batch) == 0 {
+				return nil
+			}
+			cursor := batch[len(batch)-1].Seq
+			if f.failed = f.fn(batch); f.failed != nil {
+				return f.failed
+			}
+			f.cursor, batch, bytes = cursor, nil, 0
+			return context.Cause(ctx)
+		}
+		for _, r := range records {
+			if r.Seq <= f.cursor || r.Seq > last {
+				continue
+			}
+			if !f.options.Unparsed {
+				r.Message = r.Message.Unfolded()
+			}
+			batch, bytes = append(batch, r), bytes+len(r.Message.Body)
+			if len(batch) == f.options.MaxBatch || bytes >= f.options.MaxBytes {
+				if err := hand(); err != nil {
+					return err
+				}
+			}
+		}
+		if err := hand(); err != nil {
+			return err
+		}
+		f.cursor = last // what is not in the segment was given up
+	}
+	return nil
+}
+
 // explain allows a jump over records that retention dropped, or that were damaged
-// and given up. The streams have no other way to lose one.
+// and given up. The streams have no other way to lose one but to the archive, where
+// the next session reads them.
 func (f *follower) explain(ctx context.Context, cursor, seq uint64) error {
-	state, err := f.conn.State(ctx, f.stream)
+	state, err := Stored(ctx, f.conn, f.stream)
 	if err != nil {
 		return err
+	}
+	if f.stream == ArchivedStream && cursor+1 < state.First {
+		if part, found, err := f.conn.options.Archive.holding(ctx, f.conn, cursor+1); err != nil || found && part.First < state.First {
+			return cmp.Or(err, errInterrupted)
+		}
 	}
 	if state.First >= seq {
 		return nil

@@ -82,10 +82,15 @@ func (c *Conn) After(ctx context.Context, s schemas.Stream, seq uint64) (after u
 	if err != nil {
 		return 0, false, fmt.Errorf("record %d of %s: %w", seq, s, err)
 	}
-	if answer.Header.Get("Status") != "" {
-		return 0, false, fmt.Errorf("record %d of %s: %w", seq, s, ErrNotFound)
-	}
 	stated := answer.Header.Get(jetstream.ExpectedLastSubjSeqHeader)
+	if answer.Header.Get("Status") != "" {
+		if err = ErrNotFound; s == ArchivedStream {
+			stated, err = c.options.Archive.expectedBefore(ctx, c, seq)
+		}
+		if err != nil {
+			return 0, false, fmt.Errorf("record %d of %s: %w", seq, s, err)
+		}
+	}
 	if stated == "" {
 		return 0, false, nil
 	}
@@ -96,7 +101,7 @@ func (c *Conn) After(ctx context.Context, s schemas.Stream, seq uint64) (after u
 // NextOf returns the sequence of a stream's first record at or behind one, or
 // ErrNotFound.
 func (c *Conn) NextOf(ctx context.Context, s schemas.Stream, from uint64) (uint64, error) {
-	record, err := c.lookup(ctx, s, query{Seq: from, Next: s.Subjects()})
+	record, err := firstOf(ctx, c, s, from)
 	return record.Seq, err
 }
 

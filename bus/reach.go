@@ -13,7 +13,7 @@ import (
 // Next returns the first record of a stream after a sequence, or ErrNotFound.
 // It finds a record behind a gap, where Follow refuses to go on.
 func (c *Conn) Next(ctx context.Context, s schemas.Stream, after uint64) (schemas.Record, error) {
-	record, err := c.lookup(ctx, s, query{Seq: after + 1, Next: s.Subjects()})
+	record, err := firstOf(ctx, c, s, after+1)
 	if err != nil {
 		return schemas.Record{}, fmt.Errorf("record after %d of %s: %w", after, s, err)
 	}

@@ -42,17 +42,14 @@ const (
 func (c *Conn) Tail(ctx context.Context, a schemas.Aggregate, after uint64) iter.Seq2[schemas.Record, error] {
 	return func(yield func(schemas.Record, error) bool) {
 		for n := 0; ; n++ {
-			read := c.single
-			if after == 0 || n >= tailSingly {
-				read = c.several
+			records, err := someOf(ctx, c, a, after, n)
+			for _, record := range records {
+				if after = record.Seq; !yield(record, nil) {
+					return
+				}
 			}
-			more := false
-			err := read(ctx, a, after+1, func(record schemas.Record) bool {
-				after, more = record.Seq, yield(record, nil)
-				return more
-			})
 			switch {
-			case errors.Is(err, ErrNotFound), err == nil && !more:
+			case errors.Is(err, ErrNotFound), err == nil && len(records) == 0:
 				return
 			case err != nil:
 				yield(schemas.Record{}, fmt.Errorf("tail of %s: %w", a, err))
@@ -60,6 +57,27 @@ func (c *Conn) Tail(ctx context.Context, a schemas.Aggregate, after uint64) iter
 			}
 		}
 	}
+}
+
+// someOf returns the aggregate's next records after a sequence, those of the archive
+// first, and ErrNotFound with the last there are. It is asked for the n-th time.
+func someOf(ctx context.Context, c *Conn, a schemas.Aggregate, after uint64, n int) (records []schemas.Record, err error) {
+	if a.Kind.Stream() == ArchivedStream {
+		c.options.Archive.leaving.RLock()
+		defer c.options.Archive.leaving.RUnlock()
+		if records, err = c.options.Archive.tail(ctx, c, a, after); err != nil || len(records) > 0 {
+			return records, err
+		}
+	}
+	read := c.single
+	if after == 0 || n >= tailSingly {
+		read = c.several
+	}
+	err = read(ctx, a, after+1, func(record schemas.Record) bool {
+		records = append(records, record)
+		return true
+	})
+	return records, err
 }
 
 // single hands over the aggregate's first record at or after a sequence, or
@@ -131,6 +149,13 @@ func (c *Conn) LastOf(ctx context.Context, a schemas.Aggregate) (schemas.Record,
 		return schemas.Record{}, err
 	}
 	record, err := c.lookup(ctx, a.Kind.Stream(), query{Last: a.Filter()})
+	if errors.Is(err, ErrNotFound) {
+		if last, archived := c.options.Archive.lastOf(ctx, c, a); archived != nil {
+			err = archived
+		} else if last > 0 {
+			record, err = c.Get(ctx, a.Kind.Stream(), last)
+		}
+	}
 	if err != nil {
 		return schemas.Record{}, fmt.Errorf("last record of %s: %w", a, err)
 	}
@@ -143,10 +168,30 @@ func (c *Conn) Get(ctx context.Context, s schemas.Stream, seq uint64) (schemas.R
 		return schemas.Record{}, fmt.Errorf("record 0 of %s: %w: sequences start at 1", s, ErrNotFound)
 	}
 	record, err := c.lookup(ctx, s, query{Seq: seq})
+	if errors.Is(err, ErrNotFound) && s == ArchivedStream {
+		var archived schemas.Record
+		if archived, err = c.options.Archive.first(ctx, c, seq); err == nil && archived.Seq != seq {
+			err = ErrNotFound
+		}
+		record = unfolded(archived)
+	}
 	if err != nil {
 		return schemas.Record{}, fmt.Errorf("record %d of %s: %w", seq, s, err)
 	}
 	return record, nil
+}
+
+// firstOf returns a stream's first record at or behind a sequence.
+func firstOf(ctx context.Context, c *Conn, s schemas.Stream, from uint64) (schemas.Record, error) {
+	record, err := c.lookup(ctx, s, query{Seq: from, Next: s.Subjects()})
+	if s != ArchivedStream || err != nil && !errors.Is(err, ErrNotFound) || err == nil && record.Seq == from {
+		return record, err
+	}
+	archived, missing := c.options.Archive.first(ctx, c, from)
+	if errors.Is(missing, ErrNotFound) || missing == nil && err == nil && record.Seq <= archived.Seq {
+		return record, err
+	}
+	return unfolded(archived), missing
 }
 
 // next returns the aggregate's first record at or after a sequence.

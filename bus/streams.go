@@ -130,13 +130,23 @@ func (c *Conn) ensureStream(ctx context.Context, want jetstream.StreamConfig) er
 func sameConfig(have, want jetstream.StreamConfig) bool {
 	return len(have.Subjects) == 1 && have.Subjects[0] == want.Subjects[0] &&
 		have.Storage == want.Storage && have.Retention == want.Retention && have.Discard == want.Discard &&
-		have.Replicas == want.Replicas && have.MaxBytes == want.MaxBytes && have.MaxAge == want.MaxAge &&
+		have.Replicas == want.Replicas && have.MaxMsgs == want.MaxMsgs && have.MaxBytes == want.MaxBytes && have.MaxAge == want.MaxAge &&
 		have.Duplicates == want.Duplicates && have.AllowDirect == want.AllowDirect &&
 		have.DenyDelete == want.DenyDelete && have.DenyPurge == want.DenyPurge && have.ConsumerLimits == want.ConsumerLimits
 }
 
-// State returns where a stream stands, or ErrNotFound.
+// State returns where a stream stands, with the records of it that are archived, or
+// ErrNotFound. Its bytes are those of the stream alone.
 func (c *Conn) State(ctx context.Context, s schemas.Stream) (StreamState, error) {
+	state, err := Stored(ctx, c, s)
+	if err != nil || s != ArchivedStream || state.First <= 1 {
+		return state, err
+	}
+	return c.options.Archive.joined(ctx, c, state)
+}
+
+// Stored returns where a stream stands without what is archived, or ErrNotFound.
+func Stored(ctx context.Context, c *Conn, s schemas.Stream) (StreamState, error) {
 	ctx, cancel := c.bounded(ctx)
 	defer cancel()
 	guarded, release := c.guards.watch(ctx, "$JS.API.STREAM.>")

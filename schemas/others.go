@@ -16,6 +16,7 @@ func registerOthers(add func(Type, definition)) {
 	add(define[RecordsLost](KindQuarantine, unchanged))
 	add(define[LogRestored](KindQuarantine))
 	add(define[SessionsClosed](KindQuarantine))
+	add(define[RecordsArchived](KindQuarantine))
 }
 
 // ObservationRecorded is one observation with its verdict. Every observation
@@ -171,4 +172,43 @@ func (p LogRestored) Gone() (n uint64) {
 		n += s.Had - s.Has
 	}
 	return n
+}
+
+// ArchivedRecords is the aggregate of all [RecordsArchived].
+func ArchivedRecords() Aggregate { return Aggregate{Kind: KindQuarantine, ID: "archived-records"} }
+
+// RecordsArchived says that records of a stream stand in a segment, a file that was
+// written and read back; from then on the stream may be without them.
+type RecordsArchived struct {
+	Stream  Stream `json:"stream"`
+	First   uint64 `json:"first"`
+	Last    uint64 `json:"last"`
+	Records uint64 `json:"records"` // in the segment; those that were given up are not
+	// Path is the segment, absolute, or its name in the data directory's folder
+	// "archive".
+	Path  string `json:"path"`
+	Bytes int64  `json:"bytes"` // of the segment
+	// SHA256 is the root over the records' leaves in the stream's Merkle tree, those
+	// of lost and forgotten records as they were signed.
+	SHA256 []byte `json:"sha256"`
+	// Sessions are those with a record in the segment: to each an append is still
+	// told from its first.
+	Sessions []ArchivedSession `json:"sessions"`
+}
+
+// ArchivedSession is a session with records in a segment.
+type ArchivedSession struct {
+	Session string `json:"session"`
+	Last    uint64 `json:"last"` // sequence of its last record there
+}
+
+// EventType names the event "records.archived".
+func (RecordsArchived) EventType() Type { return "records.archived" }
+
+// Check requires a stream, a path and records.
+func (p RecordsArchived) Check() error {
+	if p.First == 0 || p.Last < p.First {
+		return fmt.Errorf("%w: records %d to %d", ErrInvalid, p.First, p.Last)
+	}
+	return require("stream", string(p.Stream), "path", p.Path)
 }

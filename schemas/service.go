@@ -511,6 +511,7 @@ type StreamStatus struct {
 	Last     uint64 `json:"last"`
 	Messages uint64 `json:"messages"`
 	Bytes    uint64 `json:"bytes"`
+	Archived uint64 `json:"archived,omitempty"` // messages that are in the archive, and in Bytes no more
 }
 
 // ViewStatus is one projection.

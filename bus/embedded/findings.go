@@ -17,6 +17,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
+	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/schemas"
 	"github.com/writbus/writ/schemas/atomicfile"
 	"github.com/writbus/writ/schemas/digest"
@@ -110,7 +111,7 @@ func (s *Server) keepMarks() {
 		case <-s.stopping:
 			return
 		case <-ticker.C:
-			if now, ok := s.ends(); ok && !sameMarks(now, last) && s.writeMarks(now) {
+			if now, ok := s.ends(); ok && !sameMarks(now, last) && noteMarks(s, now) {
 				last = now
 			}
 		}
@@ -131,13 +132,21 @@ func sameMarks(a, b marks) bool {
 
 func (s *Server) mark() {
 	if now, ok := s.ends(); ok {
-		s.writeMarks(now)
+		noteMarks(s, now)
 	}
 }
 
-// writeMarks only logs a failure: the marks serve to notice a loss, and the
+// noteMarks only logs a failure: the marks serve to notice a loss, and the
 // log itself goes on without them. It says whether they are on the disk.
-func (s *Server) writeMarks(m marks) bool {
+func noteMarks(s *Server, m marks) bool {
+	err := s.writeMarks(m)
+	if err != nil {
+		s.options.Logger.Warn("noting the ends of the streams", "error", err)
+	}
+	return err == nil
+}
+
+func (s *Server) writeMarks(m marks) error {
 	body, err := m.encode()
 	if err == nil {
 		// What a power cut may take was not acknowledged, and is no loss.
@@ -148,10 +157,30 @@ func (s *Server) writeMarks(m marks) bool {
 	if err == nil {
 		err = atomicfile.Write(filepath.Join(s.options.Dir, marksName), body, 0o600)
 	}
-	if err != nil {
-		s.options.Logger.Warn("noting the ends of the streams", "error", err)
+	return err
+}
+
+// LetGo notes, durably, that the records of a stream before one are about to leave it
+// for the archive: that they are missing from then on is no damage.
+func (s *Server) LetGo(stream string, before uint64) error {
+	s.mu.Lock()
+	if s.letGo == nil {
+		s.letGo = map[string]uint64{}
 	}
-	return err == nil
+	s.letGo[stream] = before
+	s.mu.Unlock()
+	now, ok := s.ends()
+	if !ok {
+		return fmt.Errorf("%w: the streams cannot be looked at", bus.ErrStorage)
+	}
+	return s.writeMarks(now)
+}
+
+// begins is the first record that a stream is to have, where others were let go.
+func begins(s *Server, stream string) uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.letGo[stream]
 }
 
 // ends says where the streams end, unless they are being opened again: the server
@@ -163,7 +192,7 @@ func (s *Server) ends() (marks, bool) {
 	}
 	m := marks{Streams: map[string]mark{}}
 	for name, state := range streams {
-		m.Streams[name] = mark{First: state.FirstSeq, Last: state.LastSeq}
+		m.Streams[name] = mark{First: max(state.FirstSeq, begins(s, name)), Last: state.LastSeq}
 	}
 	return m, true
 }

@@ -163,6 +163,9 @@ func (s *Server) protect(stored []string) error {
 			return fmt.Errorf("%w: %w", ErrStart, err)
 		}
 		for _, out := range done {
+			if out.Last < noted.Streams[name].First {
+				continue // left for the archive, and its file did not
+			}
 			s.find(found(out))
 			if out.How == blockfile.Lost {
 				s.holes = append(s.holes, Hole{Stream: name, First: out.First, Last: out.Last})

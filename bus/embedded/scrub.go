@@ -119,7 +119,7 @@ func (s *scrubber) pass(at Scrub) bool {
 // stream reads the blocks of a stream at a limited rate.
 func (s *scrubber) stream(at *Scrub, holes []Hole) bool {
 	dir := filepath.Join(streamsDir(s.dir), at.Stream)
-	walk := blockfile.NewWalk(dir, at.Stream, blockfile.Range{})
+	walk := blockfile.NewWalk(dir, at.Stream, blockfile.Range{First: s.begins(at.Stream)})
 	walk.Resume(at.Block, at.Seq)
 	told := 0
 	for {
@@ -142,6 +142,9 @@ func (s *scrubber) stream(at *Scrub, holes []Hole) bool {
 			all = walk.Finish()
 		}
 		for _, d := range all[told:] {
+			if d.Last < s.begins(at.Stream) {
+				continue // left for the archive, its file before or after this look
+			}
 			at.Damaged += s.tell(dir, d, holes)
 		}
 		told = len(all)
@@ -154,6 +157,12 @@ func (s *scrubber) stream(at *Scrub, holes []Hole) bool {
 			return false
 		}
 	}
+}
+
+// begins is the first record that a stream is to have.
+func (s *scrubber) begins(stream string) uint64 {
+	noted, _ := readMarks(s.dir) // that they cannot be read was told at the start
+	return noted.Streams[stream].First
 }
 
 // idle waits, and says whether the server still runs then.

@@ -105,8 +105,9 @@ type Server struct {
 	hubPassword string // of the user in the account that a hub is connected to
 
 	mu      sync.Mutex
-	inform  []*bus.Conn // see Inform
-	running bool        // findings are told by Options.Found
+	inform  []*bus.Conn       // see Inform
+	running bool              // findings are told by Options.Found
+	letGo   map[string]uint64 // see LetGo
 
 	ended    *ended
 	together *together

@@ -97,8 +97,8 @@ func TestSettings(t *testing.T) {
 	if s, err := Load(dir); err != nil || s.Durability != "power-loss" || s.DataDir != dir {
 		t.Errorf("without a file: %+v, %v", s, err)
 	}
-	put(t, filepath.Join(dir, "config.yaml"), "durability: interval\nport: 4333\n")
-	if s, err := Load(dir); err != nil || s.Durability != "interval" || s.Port != 4333 {
+	put(t, filepath.Join(dir, "config.yaml"), "durability: interval\nport: 4333\narchive: {after: 4320h, above: 1000}\n")
+	if s, err := Load(dir); err != nil || s.Durability != "interval" || s.Port != 4333 || s.Archive.After.Hours() != 4320 || s.Archive.Above != 1000 {
 		t.Errorf("from the file: %+v, %v", s, err)
 	}
 	t.Setenv("WRIT_PORT", "4444")
@@ -110,7 +110,7 @@ func TestSettings(t *testing.T) {
 		t.Errorf("a bad environment: %v", err)
 	}
 	t.Setenv("WRIT_PORT", "")
-	for _, bad := range []string{"durability: sometimes\n", "port: 70000\n", "replicas: 3\n", "max_bytes: -1\n", "colour: blue\n"} {
+	for _, bad := range []string{"durability: sometimes\n", "port: 70000\n", "replicas: 3\n", "max_bytes: -1\n", "archive: {above: -1}\n", "archive: {after: 1m}\n", "archive: {to: cold}\n", "archive: {above: 1}\nnats_url: nats://h\n", "colour: blue\n"} {
 		put(t, filepath.Join(dir, "config.yaml"), bad)
 		if _, err := Load(dir); !errors.Is(err, ErrSettings) {
 			t.Errorf("%q: %v", bad, err)

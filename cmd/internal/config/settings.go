@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/enforcement/dialect"
 	"github.com/writbus/writ/observer/observation"
 )
@@ -35,9 +36,12 @@ type Settings struct {
 	NATSKey string `yaml:"nats_key"`
 	// Replicas of the streams; more than 1 needs an external cluster.
 	Replicas int `yaml:"replicas"`
-	// MaxBytes bounds each stream, 0 is no bound. A full stream refuses
-	// appends; nothing old is dropped.
+	// MaxBytes bounds each stream, 0 is no bound. At four fifths of it the oldest
+	// events of closed sessions leave for the archive; what cannot leave is told before
+	// a full stream refuses appends. Nothing old is dropped.
 	MaxBytes int64 `yaml:"max_bytes"`
+	// Archive says which old events leave the log for the archive.
+	Archive bus.ArchiveSettings `yaml:"archive"`
 	// Embedder turns texts into vectors: "minilm" is the encoder in the program,
 	// "static" the table, which is faster and finds less; the name of a pulled model, or the absolute path of a folder with one (BERT
 	// or Model2Vec) or of the file of a trained table; the URL of an
@@ -172,19 +176,13 @@ func Load(dataDir string) (Settings, error) {
 	if dir, ok := (Layout{dataDir}).Model(s.Embedder); ok && s.Embedder != "minilm" && s.Embedder != "static" && s.Embedder != "none" {
 		s.Embedder = dir
 	}
-	if v := os.Getenv("WRIT_DURABILITY"); v != "" {
-		s.Durability = v
-	}
-	if v := os.Getenv("WRIT_NATS_URL"); v != "" {
-		s.NATSURL = v
-	}
-	for name, setting := range map[string]*string{Neo4jURL: &s.Neo4jURL, Neo4jUser: &s.Neo4jUser, Neo4jDatabase: &s.Neo4jDatabase} {
+	for name, setting := range map[string]*string{
+		"WRIT_DURABILITY": &s.Durability, "WRIT_NATS_URL": &s.NATSURL, "OTEL_EXPORTER_OTLP_ENDPOINT": &s.OTLP,
+		Neo4jURL: &s.Neo4jURL, Neo4jUser: &s.Neo4jUser, Neo4jDatabase: &s.Neo4jDatabase,
+	} {
 		if v := os.Getenv(name); v != "" {
 			*setting = v
 		}
-	}
-	if v := os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT"); v != "" {
-		s.OTLP = v
 	}
 	if v := os.Getenv(HookBudgetVar); v != "" {
 		budget, err := HookBudget(v)
@@ -229,11 +227,10 @@ func (s Settings) Check() error {
 	case s.MaxBytes < 0:
 		return fmt.Errorf("%w: max_bytes is %d, must not be negative", ErrSettings, s.MaxBytes)
 	}
-	if err := s.Limits.Check(); err != nil {
-		return fmt.Errorf("%w: limits.%w", ErrSettings, err)
-	}
-	if err := s.Memory.Check(); err != nil {
-		return fmt.Errorf("%w: memory.%w", ErrSettings, err)
+	for i, err := range []error{s.Limits.Check(), s.Memory.Check(), s.Archive.Check(s.NATSURL != "")} {
+		if err != nil {
+			return fmt.Errorf("%w: %s.%w", ErrSettings, []string{"limits", "memory", "archive"}[i], err)
+		}
 	}
 	return s.Model.check()
 }

@@ -41,6 +41,7 @@ func Connect(ctx context.Context, at config.Endpoint, dataDir, role string, o bu
 	default:
 		return nil, err
 	}
+	o.Archive = bus.NewArchive(filepath.Join(dataDir, "archive"))
 	o.URL, o.Daemon, o.TLS, o.WriteThrough = at.URL, at.Daemon, trust, true
 	return bus.Connect(ctx, o)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/writbus/writ/bus/backup/objects"
 	"github.com/writbus/writ/bus/embedded"
 	"github.com/writbus/writ/cmd/internal/config"
+	"github.com/writbus/writ/projections/audit/ledger"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -44,4 +45,30 @@ func (d *Daemon) cut() (*embedded.Cut, error) {
 		defer c.Hold()()
 	}
 	return d.server.Cut()
+}
+
+// retention is what the streams of the settings keep.
+func retention(s config.Settings) bus.Retention {
+	r := bus.Retention{Replicas: s.Replicas, MaxBytes: s.MaxBytes}
+	if s.NATSURL == "" {
+		r.Silence = bus.ReaderSilence
+	}
+	return r
+}
+
+// beginArchive lets old events leave the log, as the settings say.
+func beginArchive(ctx context.Context, d *Daemon) (stop func()) {
+	if d.server == nil {
+		return func() {}
+	}
+	o := d.settings.Archive
+	if root, guarded := config.FindGuarded(d.layout.Root, backup.Resolved(o.To)); guarded && o.To != "" {
+		d.warn("nothing is archived: " + o.To + " (archive.to) lies in the guarded project " + root + ", whose agents could change what was said. Choose a folder elsewhere")
+		o = bus.ArchiveSettings{}
+	}
+	d.archive = ledger.NewArchiver(ledger.ArchiveOptions{
+		Audit: d.audit, Log: d.conn, Writer: d.log, Server: d.server, Store: d.layout.Log(), Settings: o,
+		Retention: retention(d.settings), Busy: &d.backups.Busy, Now: d.now, Logger: d.logger,
+	})
+	return d.archive.Begin(ctx)
 }

@@ -98,7 +98,8 @@ type Daemon struct {
 	files     *library.Library
 	audit     *ledger.Auditor
 	team      *team.Member
-	restAsked chan struct{} // filled when much memory is to be given back
+	archive   *ledger.Archiver // nil where nothing leaves from here
+	restAsked chan struct{}    // filled when much memory is to be given back
 
 	pages     pages
 	telemetry *metrics.Telemetry
@@ -199,6 +200,7 @@ func run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 		return false, err
 	}
 	defer stopTeam()
+	defer beginArchive(ctx, d)()
 	defer d.beginResting(ctx)()
 	stopServices, err := d.serve(ctx)
 	if err != nil {
@@ -334,7 +336,7 @@ func lock(path string) (release func(), err error) {
 // makes sure that the streams exist.
 func (d *Daemon) openBus(ctx context.Context) (func(), error) {
 	d.openBackups()
-	retention := bus.Retention{Replicas: d.settings.Replicas, MaxBytes: d.settings.MaxBytes}
+	retention := retention(d.settings)
 	if d.settings.NATSURL != "" {
 		if err := d.connectOutside(ctx); err != nil {
 			return nil, err
@@ -345,7 +347,6 @@ func (d *Daemon) openBus(ctx context.Context) (func(), error) {
 		}
 		return d.disconnect, nil
 	}
-	retention.Silence = bus.ReaderSilence
 	credentials, err := embedded.LoadOrCreateCredentials(d.layout.Credentials())
 	if err != nil {
 		return nil, err
@@ -385,7 +386,7 @@ func (d *Daemon) openBus(ctx context.Context) (func(), error) {
 		return server.Health()
 	}
 	own := credentials[embedded.RoleDaemon]
-	if err := d.connect(ctx, bus.Options{Dial: server.Dial, User: own.User, Password: own.Password, Ready: ready, Synced: server.Sync, OnGap: func(schemas.Stream) { server.Look() }}); err != nil {
+	if err := d.connect(ctx, bus.Options{Archive: bus.NewArchive(filepath.Join(d.layout.Root, "archive")), Dial: server.Dial, User: own.User, Password: own.Password, Ready: ready, Synced: server.Sync, OnGap: func(schemas.Stream) { server.Look() }}); err != nil {
 		shutdown()
 		return nil, err
 	}

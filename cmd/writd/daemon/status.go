@@ -48,8 +48,12 @@ func (d *Daemon) status(ctx context.Context, _ bus.None) (schemas.Status, error)
 		if err != nil {
 			return s, err
 		}
+		stored, err := bus.Stored(ctx, d.conn, stream)
+		if err != nil {
+			return s, err
+		}
 		s.Streams = append(s.Streams, schemas.StreamStatus{
-			Name: stream, First: state.First, Last: state.Last, Messages: state.Messages, Bytes: state.Bytes,
+			Name: stream, First: state.First, Last: state.Last, Messages: state.Messages, Bytes: state.Bytes, Archived: state.Messages - min(stored.Messages, state.Messages),
 		})
 	}
 	for _, v := range d.runtime.Status() {
@@ -66,6 +70,9 @@ func (d *Daemon) status(ctx context.Context, _ bus.None) (schemas.Status, error)
 		if err := d.server.Health(); err != nil {
 			s.Warnings = append(s.Warnings, err.Error())
 		}
+	}
+	if d.archive != nil {
+		s.Warnings = append(s.Warnings, d.archive.Problems()...)
 	}
 	if p := d.backups.Plan(); p.Problem != "" {
 		s.Warnings = append(s.Warnings, "the planned backup was not written: "+p.Problem)

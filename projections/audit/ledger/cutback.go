@@ -89,13 +89,14 @@ func timeOf(logDir string, seq uint64) (at time.Time, err error) {
 
 // CutBack takes out of the log in a folder, which no server has open, what was
 // appended after a moment, and out of its evidence what signs that. It returns
-// ErrMoment where the log later says of records that they are lost or forgotten:
-// without that nobody could tell them from records that somebody altered.
+// ErrMoment where the log later says of records that they are lost, forgotten or archived:
+// without that nobody could tell what became of them.
 func CutBack(logDir, evidenceDir string, at time.Time) error {
 	late, s := time.Time{}, string(schemas.StreamQuarantine)
 	err := blockfile.Each(embedded.StreamDir(logDir, s), s, func(_ uint64, nanos int64, subject string, header, body []byte) bool {
 		m := schemas.Message{Subject: subject, Block: header, Body: body}
-		if nanos > at.UnixNano() && m.Attribute(schemas.HeaderType) == string(schemas.RecordsLost{}.EventType()) {
+		is := schemas.Type(m.Attribute(schemas.HeaderType))
+		if nanos > at.UnixNano() && (is == schemas.RecordsLost{}.EventType() || is == schemas.RecordsArchived{}.EventType()) {
 			late = time.Unix(0, nanos)
 		}
 		return true
@@ -104,7 +105,7 @@ func CutBack(logDir, evidenceDir string, at time.Time) error {
 		return err
 	}
 	if !late.IsZero() {
-		return fmt.Errorf("%w: on %s it says that records were lost or forgotten. Name a later moment", ErrMoment, late.Local().Format(time.DateTime))
+		return fmt.Errorf("%w: on %s it says that records were lost, forgotten or archived. Name a later moment, or an earlier backup", ErrMoment, late.Local().Format(time.DateTime))
 	}
 	ends, err := embedded.CutAfter(logDir, at)
 	if errors.Is(err, embedded.ErrBeyond) {

@@ -167,7 +167,7 @@ func (f *Forgetting) Record(ctx context.Context) (records int, err error) {
 			if was == now {
 				return nil
 			}
-			if run.Last+1 != one.Seq || len(run.Leaves) == forgottenTogether {
+			if run.First == 0 || run.Last+1 != one.Seq || len(run.Leaves) == forgottenTogether {
 				add()
 				run.First = one.Seq
 			}
@@ -252,7 +252,7 @@ func EraseForgotten(ctx context.Context, conn *bus.Conn, server *embedded.Server
 	}
 	logger.Info("erase what is forgotten", "records", count)
 	var hasher evidence.Hasher
-	err = embedded.Rewrite(server, streams, func(stream string, seq uint64, subject string, header, body []byte) ([]byte, []byte) {
+	change := func(stream string, seq uint64, subject string, header, body []byte) ([]byte, []byte) {
 		leaf, is := erased[schemas.Stream(stream)][seq]
 		m := schemas.Message{Subject: subject, Block: header, Body: body}
 		if hash := hasher.Leaf(m); !is || bytes.Equal(hash[:], leaf.Now) {
@@ -260,7 +260,10 @@ func EraseForgotten(ctx context.Context, conn *bus.Conn, server *embedded.Server
 		}
 		left := schemas.Forget(m)
 		return left.Block, left.Body
-	})
+	}
+	if err = embedded.Rewrite(server, streams, change); err == nil {
+		err = rewriteArchived(ctx, conn, erased[bus.ArchivedStream], change)
+	}
 	if err != nil {
 		return fmt.Errorf("erase what is forgotten: %w. The next start goes on with it", err)
 	}

@@ -144,7 +144,7 @@ func sentence(comment, field, key string) string {
 
 func document(t *testing.T) string {
 	var out strings.Builder
-	said := comments(t, "..", "../../../../retrieval/artifact/strategy", "../../../../enforcement/dialect", "../../../../observer/observation",
+	said := comments(t, "..", "../../../../retrieval/artifact/strategy", "../../../../enforcement/dialect", "../../../../observer/observation", "../../../../bus",
 		"../../../../observer/agent/verbs/outside", "../../../../observer/agent/verbs/federation")
 	out.WriteString(head)
 	out.WriteString("\n## config.yaml in the data directory\n\n[`writ help files`](files.md) says where that is.\n\n")

@@ -40,14 +40,18 @@ func (a *app) showStatus(s schemas.Status) {
 	if s.External {
 		where += "; the log is on an external NATS"
 	}
-	var events, bytes uint64
+	var events, bytes, archived uint64
 	for _, stream := range s.Streams {
 		events += stream.Messages
 		bytes += stream.Bytes
+		archived += stream.Archived
 	}
 	row := func(name, value string) { a.Printf("  %s %s\n", st.Dim(fmt.Sprintf("%-12s", name)), value) }
 	row("data", where)
 	row("log", fmt.Sprintf("%s events, %s, durability %s", client.Thousands(events), client.Size(bytes), s.Durability))
+	if archived > 0 {
+		row("archive", client.Thousands(archived)+" of the events")
+	}
 	if s.Scrub != nil {
 		row("read again", scrubText(s.Scrub, a.Env.Now()))
 	}

@@ -1,0 +1,422 @@
+package ledger
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/bus/blockfile"
+	"github.com/writbus/writ/bus/embedded"
+	"github.com/writbus/writ/bus/segment"
+	"github.com/writbus/writ/projections/audit"
+	"github.com/writbus/writ/projections/audit/evidence"
+	"github.com/writbus/writ/schemas"
+)
+
+const (
+	// archiveMost and archiveMostBytes bound a segment: it is read as a whole.
+	archiveMost      = 8192
+	archiveMostBytes = 8 << 20
+	// archiveQuiet is for how long nothing was heard of a session that counts as
+	// closed though it never ended.
+	archiveQuiet = 7 * 24 * time.Hour
+	archiveEvery = time.Minute
+	// archiveAt and archiveWarn are the shares of a bound, in per cent, from which on
+	// records leave, and from which on a person is told.
+	archiveAt, archiveWarn = 80, 90
+)
+
+// ArchiveOptions are what an archiver needs.
+type ArchiveOptions struct {
+	Audit     *Auditor
+	Log       *bus.Conn // the one that appends, by Writer
+	Writer    *bus.Writer
+	Server    *embedded.Server
+	Store     string // the folder of the streams
+	Settings  bus.ArchiveSettings
+	Retention bus.Retention
+	// Least is how many records a segment has at least, 0 for half of the most.
+	Least  int
+	Busy   *sync.Mutex // held by who copies or rewrites the streams
+	Now    func() time.Time
+	Logger *slog.Logger
+}
+
+// Archiver puts old records of sessions into segments, and then has the stream let
+// them go. It takes what was signed, stands as it was signed, and is of sessions that
+// are closed; it reads back what it wrote before the log says so, and the stream lets
+// go of nothing of which the log does not. Killed at any moment, it goes on.
+type Archiver struct {
+	ArchiveOptions
+	mu      sync.Mutex
+	problem string // why it could not go on
+	full    []string
+	looked  int // segments that were read to see whether they are whole
+	broken  map[string]string
+}
+
+// NewArchiver returns one that does nothing before Begin or Run.
+func NewArchiver(o ArchiveOptions) *Archiver {
+	if o.Retention.MaxBytes > 0 {
+		at := o.Retention.MaxBytes / 100 * archiveAt
+		o.Settings.Above = min(cmp.Or(o.Settings.Above, at), at)
+	}
+	o.Least = cmp.Or(o.Least, archiveMost/2)
+	return &Archiver{ArchiveOptions: o, broken: map[string]string{}}
+}
+
+// Begin archives from time to time until stop.
+func (a *Archiver) Begin(ctx context.Context) (stop func()) {
+	running, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		tick := time.NewTicker(archiveEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-running.Done():
+				return
+			case <-tick.C:
+				if _, err := a.Run(running); err != nil && running.Err() == nil {
+					a.Logger.Warn("archive old records", "error", err)
+				}
+				a.look(running)
+			}
+		}
+	}()
+	return func() { cancel(); <-done }
+}
+
+// Problems are what status and doctor tell of the archive.
+func (a *Archiver) Problems() []string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	all := slices.Clone(a.full)
+	if a.problem != "" {
+		all = append(all, "old records are not archived: "+a.problem)
+	}
+	for _, path := range slices.Sorted(maps.Keys(a.broken)) {
+		all = append(all, a.broken[path])
+	}
+	return all
+}
+
+// Run archives what is to leave now, and returns how many records left the stream.
+func (a *Archiver) Run(ctx context.Context) (left uint64, err error) {
+	if !a.Busy.TryLock() {
+		return 0, nil // the next time
+	}
+	defer a.Busy.Unlock()
+	open := ""
+	for err == nil && ctx.Err() == nil {
+		var n uint64
+		if n, err = a.trim(ctx); err != nil { // also what an earlier run was cut off at
+			break
+		}
+		left += n
+		var one *stretch
+		if one, open, err = a.next(ctx); err != nil || one == nil {
+			break
+		}
+		err = a.seal(ctx, one)
+	}
+	full := a.bounds(ctx, open)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.full, a.problem = full, ""; err != nil && ctx.Err() == nil {
+		a.problem = err.Error()
+	}
+	return left, err
+}
+
+// trim has the stream let go of what is archived.
+func (a *Archiver) trim(ctx context.Context) (uint64, error) {
+	parts, err := bus.Archived(ctx, a.Log)
+	if err != nil || len(parts) == 0 {
+		return 0, err
+	}
+	last := parts[len(parts)-1].Last
+	if state, err := bus.Stored(ctx, a.Log, bus.ArchivedStream); err != nil || state.First > last {
+		return 0, err
+	}
+	if err := a.Server.LetGo(string(bus.ArchivedStream), last+1); err != nil {
+		return 0, err
+	}
+	return bus.Trim(ctx, a.Log, a.Retention)
+}
+
+// signedOf is what was signed last of a stream.
+func signedOf(a *Auditor, s schemas.Stream) (last evidence.Checkpoint, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	tip, err := a.ledger.tip(s)
+	if err == nil && len(tip.signed) > 0 {
+		last = tip.last
+	}
+	return last, err
+}
+
+// stretch are records that leave together.
+type stretch struct {
+	records []segment.Record
+	bytes   int
+}
+
+func (s *stretch) add(r segment.Record) {
+	s.records, s.bytes = append(s.records, r), s.bytes+len(r.Subject)+len(r.Header)+len(r.Body)
+}
+
+// next returns the records that are to leave next, nil where none are, and then the
+// session that keeps them, if one does.
+func (a *Archiver) next(ctx context.Context) (one *stretch, open string, err error) {
+	s := bus.ArchivedStream
+	state, err := bus.Stored(ctx, a.Log, s)
+	if err != nil {
+		return nil, "", err
+	}
+	after, excess := a.Settings.After, int64(state.Bytes)-a.Settings.Above //nolint:gosec // a size
+	if a.Settings.Above == 0 {
+		excess = 0
+	}
+	if after == 0 && excess <= 0 || state.Messages == 0 {
+		return nil, "", nil
+	}
+	signed, err := signedOf(a.Audit, s)
+	if err != nil || signed.Size == 0 {
+		return nil, "", err
+	}
+	parts, err := bus.Archived(ctx, a.Log)
+	if err != nil {
+		return nil, "", err
+	}
+	lost, err := a.Log.Lost(ctx, s)
+	if err != nil {
+		return nil, "", err
+	}
+	begins := state.First
+	if n := len(parts); n > 0 {
+		begins = parts[n-1].Last + 1
+	}
+	all, expected, missing := &stretch{}, begins, error(nil)
+	err = blockfile.Each(embedded.StreamDir(a.Store, string(s)), string(s), func(seq uint64, nanos int64, subject string, header, body []byte) bool {
+		old := after > 0 && a.Now().Sub(time.Unix(0, nanos)) >= after
+		switch {
+		case seq < begins:
+			return true
+		case seq > min(signed.Last(), state.Last-1), !old && int64(all.bytes) >= excess, len(all.records) == archiveMost, all.bytes >= archiveMostBytes, ctx.Err() != nil:
+			return false
+		case seq != expected && !bus.GivenUp(lost, expected, seq-1):
+			missing = fmt.Errorf("records %d to %d of %s are missing. Run `writ down` and `writ repair --from BACKUP`, or `writ repair` without a backup", expected, seq-1, s)
+			return false
+		}
+		all.add(segment.Record{Seq: seq, Time: nanos, Subject: subject, Header: header, Body: body})
+		expected = seq + 1
+		return true
+	})
+	if err = errors.Join(err, missing); err != nil {
+		return nil, "", err
+	}
+	one, open, err = a.closed(ctx, all)
+	if err != nil || len(one.records) < a.Least && one.bytes < archiveMostBytes/2 {
+		return nil, open, err
+	}
+	return one, open, nil
+}
+
+// closed are the records before the first of a session that is not closed, which it
+// names.
+func (a *Archiver) closed(ctx context.Context, all *stretch) (one *stretch, open string, err error) {
+	one = &stretch{}
+	known := map[schemas.Aggregate]bool{}
+	for _, r := range all.records {
+		of, _, err := schemas.ParseSubject(r.Subject)
+		if err == nil && !known[of] {
+			last, err := a.Log.LastOf(ctx, of)
+			if err != nil {
+				return nil, "", err
+			}
+			at, err := time.Parse(time.RFC3339Nano, last.Message.Attribute(schemas.HeaderTime))
+			if ended := last.Message.Attribute(schemas.HeaderType) == string(schemas.SessionEnded{}.EventType()); !ended && (err != nil || a.Now().Sub(at) < archiveQuiet) {
+				return one, of.ID, nil
+			}
+			known[of] = true
+		}
+		one.add(r)
+	}
+	return one, "", nil
+}
+
+// seal writes a segment, reads it back, and has the log say so.
+func (a *Archiver) seal(ctx context.Context, one *stretch) error {
+	n := len(one.records)
+	p := schemas.RecordsArchived{Stream: bus.ArchivedStream, First: one.records[0].Seq, Last: one.records[n-1].Seq, Records: uint64(n)}
+	if parts, err := bus.Archived(ctx, a.Log); err != nil {
+		return err
+	} else if len(parts) > 0 {
+		p.First = parts[len(parts)-1].Last + 1 // what was given up in between
+	}
+	root, err := a.root(ctx, p, one.records)
+	if err != nil {
+		return err
+	}
+	last := map[string]uint64{}
+	for _, r := range one.records {
+		if of, _, err := schemas.ParseSubject(r.Subject); err == nil {
+			last[of.ID] = r.Seq
+		}
+	}
+	for _, session := range slices.Sorted(maps.Keys(last)) {
+		p.Sessions = append(p.Sessions, schemas.ArchivedSession{Session: session, Last: last[session]})
+	}
+	p.SHA256 = root[:]
+	// Cut off before the log says so, it is written anew under the same name.
+	p.Path = fmt.Sprintf("%s-%020d.zst", strings.ToLower(string(p.Stream)), p.First)
+	if a.Settings.To != "" {
+		p.Path = filepath.Join(a.Settings.To, p.Path)
+	}
+	path := bus.ArchiveOf(a.Log).Path(p)
+	if p.Bytes, err = segment.Write(path, one.records); err != nil {
+		return fmt.Errorf("write the segment %s: %w. Make room there, or name another folder (archive.to); the stream keeps its records until then", path, err)
+	}
+	_, err = bus.Record(ctx, a.Writer, schemas.Event{
+		ID:        fmt.Sprintf("archived-%s-%d-%d", p.Stream, p.First, p.Last),
+		Aggregate: schemas.ArchivedRecords(), Actor: schemas.Writ("archive"), Data: p,
+	})
+	if err != nil {
+		return err
+	}
+	a.Logger.Info("archived", "stream", p.Stream, "first", p.First, "last", p.Last, "segment", path, "bytes", p.Bytes)
+	return nil
+}
+
+// root is that over the leaves of records in their stream's tree, which they are held
+// against: what is not as it was signed does not leave.
+func (a *Archiver) root(ctx context.Context, p schemas.RecordsArchived, records []segment.Record) (root evidence.Hash, err error) {
+	signed, err := signedOf(a.Audit, p.Stream)
+	if err != nil {
+		return root, err
+	}
+	lost, err := a.Log.Lost(ctx, p.Stream)
+	if err != nil {
+		return root, err
+	}
+	erased, over, hasher := bus.Erased(lost), evidence.Frontier{}, evidence.Hasher{}
+	err = a.Audit.tree(p.Stream, func(tree *audit.Tree) error {
+		if tree.Size() < signed.Size {
+			return fmt.Errorf("the audit's view of %s is being built. It is tried again by itself", p.Stream)
+		}
+		if err := extends(tree, signed); err != nil {
+			return err
+		}
+		left := records
+		for leaf, err := range tree.Leaves(p.First) {
+			if err != nil || leaf.Seq > p.Last {
+				return err
+			}
+			over.Add(leaf.Hash)
+			if len(left) == 0 || left[0].Seq != leaf.Seq {
+				continue // it was lost
+			}
+			hash := hasher.Leaf(schemas.Message{Subject: left[0].Subject, Block: left[0].Header, Body: left[0].Body})
+			if was, is := erased[leaf.Seq]; hash != leaf.Hash && (!is || !bytes.Equal(was.Now, hash[:])) {
+				return fmt.Errorf("%w: record %d of %s was changed. `writ audit verify` tells more", errRewritten, leaf.Seq, p.Stream)
+			}
+			left = left[1:]
+		}
+		return nil
+	})
+	return over.Root(), err
+}
+
+// bounds tells of streams that soon take nothing more.
+func (a *Archiver) bounds(ctx context.Context, open string) (full []string) {
+	most := a.Retention.MaxBytes
+	for _, s := range schemas.Streams() {
+		state, err := bus.Stored(ctx, a.Log, s)
+		if err != nil || most == 0 || int64(state.Bytes) < most/100*archiveWarn { //nolint:gosec // a size
+			continue
+		}
+		why := "its records are not archived"
+		switch {
+		case s == bus.ArchivedStream && open != "":
+			why = fmt.Sprintf("its oldest records do not go to the archive before the session %s ends, or nothing was heard of it for %d days", open, archiveQuiet/(24*time.Hour))
+		case s == bus.ArchivedStream:
+			why = "no more of it can go to the archive now"
+		}
+		full = append(full, fmt.Sprintf("%s has %d of the %d bytes that max_bytes allows, and %s. Raise max_bytes: a full stream refuses events, and with them writes", s, state.Bytes, most, why))
+	}
+	return full
+}
+
+// look sees whether the segments are there, and reads one of them, another each time.
+func (a *Archiver) look(ctx context.Context) {
+	parts, err := bus.Archived(ctx, a.Log)
+	if err != nil || len(parts) == 0 {
+		return
+	}
+	archive := bus.ArchiveOf(a.Log)
+	for i, p := range parts {
+		path := archive.Path(p)
+		_, err := os.Stat(path)
+		switch {
+		case i == a.looked%len(parts), errors.Is(err, fs.ErrNotExist):
+			_, err = archive.Read(p)
+		case a.broken[path] != "":
+			_, err = archive.Read(p)
+		}
+		a.mu.Lock()
+		if delete(a.broken, path); err != nil {
+			a.broken[path] = err.Error()
+		}
+		a.mu.Unlock()
+	}
+	a.looked++
+	archive.Relax()
+}
+
+// rewriteArchived lets change say what some archived records are from now on, as
+// embedded.Rewrite does for those of the streams.
+func rewriteArchived(ctx context.Context, conn *bus.Conn, of map[uint64]schemas.LostLeaf, change func(stream string, seq uint64, subject string, header, body []byte) (h, b []byte)) error {
+	parts, err := bus.Archived(ctx, conn)
+	if err != nil {
+		return err
+	}
+	seqs := slices.Sorted(maps.Keys(of))
+	for _, p := range parts {
+		if at, _ := slices.BinarySearch(seqs, p.First); at == len(seqs) || seqs[at] > p.Last {
+			continue
+		}
+		if _, err := bus.ArchiveOf(conn).Read(p); err != nil {
+			return err
+		}
+		path := bus.ArchiveOf(conn).Path(p)
+		was, err := segment.Read(path)
+		if err != nil {
+			return err
+		}
+		is := slices.Clone(was)
+		for i, r := range is {
+			is[i].Header, is[i].Body = change(string(p.Stream), r.Seq, r.Subject, r.Header, r.Body)
+		}
+		if !slices.EqualFunc(was, is, segment.Record.Equal) {
+			if _, err := segment.Write(path, is); err != nil {
+				return err
+			}
+		}
+	}
+	bus.ArchiveOf(conn).Relax()
+	return nil
+}

@@ -1,0 +1,406 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/bus/bustest"
+	"github.com/writbus/writ/bus/embedded"
+	"github.com/writbus/writ/projections"
+	"github.com/writbus/writ/projections/audit"
+	"github.com/writbus/writ/projections/audit/verify"
+	"github.com/writbus/writ/projections/pebblestore"
+	"github.com/writbus/writ/schemas"
+)
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// archiving is a log with its views, its audit and an archiver.
+type archiving struct {
+	dir      string
+	server   *embedded.Server
+	conn     *bus.Conn
+	log      *bus.Writer
+	views    *projections.Runtime
+	audit    *Auditor
+	archiver *Archiver
+	now      time.Time
+	stop     func()
+}
+
+func newArchiving(t *testing.T) *archiving {
+	a := &archiving{dir: t.TempDir(), now: time.Now()}
+	a.open(t)
+	t.Cleanup(func() { a.stop() })
+	return a
+}
+
+func (a *archiving) file(name string) string { return filepath.Join(a.dir, name) }
+
+// open starts everything on the folder, as a daemon does.
+func (a *archiving) open(t *testing.T) {
+	t.Helper()
+	creds, err := embedded.LoadOrCreateCredentials(a.file("credentials"))
+	must(t, err)
+	a.server, err = embedded.Start(t.Context(), embedded.Options{Dir: a.file("streams"), Users: creds.Users(), Durability: embedded.Interval})
+	must(t, err)
+	if found := a.server.Findings(); len(found) > 0 {
+		t.Errorf("the store: %v", found)
+	}
+	own := creds[embedded.RoleDaemon]
+	a.conn, err = bus.Connect(t.Context(), bus.Options{Archive: bus.NewArchive(a.file("archive")), Dial: a.server.Dial, User: own.User, Password: own.Password, Timeout: time.Minute})
+	must(t, err)
+	must(t, a.conn.EnsureStreams(t.Context(), bus.Retention{}))
+	a.log = a.conn.Writer(bus.WriterOptions{})
+	must(t, EraseForgotten(t.Context(), a.conn, a.server, a.file("streams"), a.file("views"), slog.New(slog.DiscardHandler)))
+	must(t, os.MkdirAll(a.file("views"), 0o700))
+	store, err := pebblestore.Open(a.file("views"), pebblestore.Options{})
+	must(t, err)
+	prompts := projections.NewFold("prompts", 1, []schemas.Type{"prompt.submitted", "session.ended"}, func(all []string, e schemas.Event) []string { return append(all, e.ID) })
+	a.views, err = projections.NewRuntime(projections.OnBus(a.conn, a.log), store, projections.Options{}, prompts,
+		audit.New(func(s schemas.Stream) ([]schemas.RecordsLost, error) { return a.conn.Lost(context.Background(), s) }))
+	must(t, err)
+	running, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() { defer close(done); _ = a.views.Run(running) }()
+	a.audit, err = Open(Options{
+		Log: a.conn, Views: a.views, Now: time.Now, Logger: slog.New(slog.DiscardHandler), Warn: func(w string) { t.Log(w) },
+		Credentials: a.file("credentials"), Evidence: a.file("audit"), Witness: a.file("witness"), Every: time.Hour, SealWithin: time.Minute,
+	})
+	must(t, err)
+	a.archiver = NewArchiver(ArchiveOptions{
+		Audit: a.audit, Log: a.conn, Writer: a.log, Server: a.server, Store: a.file("streams"), Settings: bus.ArchiveSettings{Above: 1},
+		Least: 20, Busy: &sync.Mutex{}, Now: func() time.Time { return a.now }, Logger: slog.New(slog.DiscardHandler),
+	})
+	a.stop = func() {
+		cancel()
+		<-done
+		a.conn.Close()
+		must(t, errors.Join(a.server.Shutdown(context.Background()), store.Close()))
+	}
+}
+
+func (a *archiving) again(t *testing.T) {
+	t.Helper()
+	a.stop()
+	a.open(t)
+}
+
+// session writes one of some records, the last of which ends it.
+func (a *archiving) session(t *testing.T, id string, records int, ends bool) {
+	t.Helper()
+	for i := range records {
+		e := bustest.Event(id, fmt.Sprintf("%s-%d", id, i), strings.Repeat("what was said ", 20))
+		e.Time = a.now
+		if ends && i == records-1 {
+			e.Data = schemas.SessionEnded{Reason: "done"}
+		}
+		_, err := bus.Record(t.Context(), a.log, e)
+		must(t, err)
+	}
+}
+
+func (a *archiving) run(t *testing.T) uint64 {
+	t.Helper()
+	a.audit.Seal(t.Context())
+	n, err := a.archiver.Run(t.Context())
+	must(t, err)
+	return n
+}
+
+// stored is the first record that the stream has.
+func (a *archiving) stored(t *testing.T) uint64 {
+	t.Helper()
+	state, err := bus.Stored(t.Context(), a.conn, bus.ArchivedStream)
+	must(t, err)
+	return state.First
+}
+
+// holds compares the records of sessions up to one, by what the audit signed and by
+// what views make of them anew, with what they were.
+func (a *archiving) holds(t *testing.T, want []string) []string {
+	t.Helper()
+	a.audit.Seal(t.Context())
+	reports, err := verify.Streams(t.Context(), a.conn, schemas.Streams(), []string{a.file("audit")}, a.audit.key.verifier)
+	must(t, err)
+	for _, r := range reports {
+		if !r.OK() || r.Unsigned > 0 || len(r.Lost) > 0 {
+			t.Fatalf("%s: %+v", r.Stream, r)
+		}
+	}
+	var all []string
+	must(t, a.conn.Follow(t.Context(), bus.ArchivedStream, 0, bus.FollowOptions{UntilEnd: true}, func(batch []schemas.Record) error {
+		for _, r := range batch {
+			all = append(all, fmt.Sprint(r.Seq, r.Message))
+		}
+		return nil
+	}))
+	must(t, a.views.Await(t.Context(), bus.ArchivedStream, "prompts"))
+	must(t, a.views.Read("prompts", func(r projections.Reader) error {
+		for e, err := range r.Scan(nil) {
+			must(t, err)
+			all = append(all, fmt.Sprintf("%x %s", e.Key, e.Value))
+		}
+		return nil
+	}))
+	if want != nil {
+		if diff := cmp.Diff(want, all); diff != "" {
+			t.Fatal(diff)
+		}
+	}
+	return all
+}
+
+// TestArchiveUnderLoad: while sessions go on, those that ended leave; what is read,
+// what views make of it anew, and what the audit says of it stay what they were.
+func TestArchiveUnderLoad(t *testing.T) {
+	a := newArchiving(t)
+	for i := range 10 {
+		a.session(t, fmt.Sprint("old-", i), 30, true)
+	}
+	load, loaded := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(loaded)
+		for i := 0; ; i++ {
+			select {
+			case <-load:
+				return
+			default:
+				a.session(t, fmt.Sprint("live-", i), 5, i%2 == 0)
+			}
+		}
+	}()
+	for range 5 {
+		a.run(t)
+	}
+	close(load)
+	<-loaded
+	if first := a.stored(t); first < 301 || len(a.archiver.Problems()) > 0 {
+		t.Fatalf("the stream begins at %d: %v", first, a.archiver.Problems())
+	}
+	want := a.holds(t, nil)
+	a.stop()
+	must(t, os.RemoveAll(a.file("views")))
+	a.open(t)
+	a.holds(t, want)
+	r, err := a.audit.prove(t.Context(), schemas.AuditProveRequest{Stream: bus.ArchivedStream, Seq: 7})
+	if err != nil || len(r.Proof) == 0 {
+		t.Errorf("a proof of an archived record: %v", err)
+	}
+}
+
+// TestArchiveKilledAtEachStep: nothing is lost and nothing is there twice.
+func TestArchiveKilledAtEachStep(t *testing.T) {
+	failing := bus.NewWriter(func(context.Context, schemas.Event, []schemas.Payload, bus.Expect) (schemas.Position, error) {
+		return schemas.Position{}, bus.ErrDiskFull
+	}, bus.WriterOptions{})
+	seal := func(t *testing.T, a *archiving, w *bus.Writer) {
+		a.archiver.Writer = w
+		one, _, err := a.archiver.next(t.Context())
+		must(t, err)
+		if err := a.archiver.seal(t.Context(), one); (w == failing) != errors.Is(err, bus.ErrDiskFull) {
+			t.Fatal(err)
+		}
+	}
+	for step, until := range map[string]func(t *testing.T, a *archiving){
+		"nothing": func(*testing.T, *archiving) {},
+		"half a segment": func(t *testing.T, a *archiving) {
+			seal(t, a, failing)
+			must(t, os.Truncate(a.file("archive/writ_sessions-00000000000000000001.zst"), 100))
+		},
+		"sealed": func(t *testing.T, a *archiving) { seal(t, a, failing) },
+		"told":   func(t *testing.T, a *archiving) { seal(t, a, a.log) },
+		"noted": func(t *testing.T, a *archiving) {
+			seal(t, a, a.log)
+			must(t, a.server.LetGo(string(bus.ArchivedStream), 61))
+		},
+		"trimmed": func(t *testing.T, a *archiving) {
+			seal(t, a, a.log)
+			_, err := a.archiver.trim(t.Context())
+			must(t, err)
+		},
+	} {
+		t.Run(step, func(t *testing.T) {
+			t.Parallel()
+			a := newArchiving(t)
+			a.session(t, "one", 30, true)
+			a.session(t, "two", 30, true)
+			a.session(t, "live", 3, false)
+			want := a.holds(t, nil)
+			until(t, a)
+			a.again(t)
+			a.holds(t, want)
+			a.run(t)
+			if first := a.stored(t); first != 61 {
+				t.Errorf("the stream begins at %d", first)
+			}
+			a.holds(t, want)
+			must(t, os.RemoveAll(a.file("streams/marks.json")))
+			a.again(t)
+			a.holds(t, want)
+			if _, err := bus.Record(t.Context(), a.log, bustest.Event("live", "on", "")); err != nil {
+				t.Error(err)
+			}
+			if first := a.stored(t); first != 61 {
+				t.Errorf("then the stream begins at %d", first)
+			}
+		})
+	}
+}
+
+// TestArchiveTakesWhatIsClosed: and old enough, and signed, and not all.
+func TestArchiveTakesWhatIsClosed(t *testing.T) {
+	a := newArchiving(t)
+	a.session(t, "one", 30, true)
+	a.session(t, "open", 5, false)
+	a.session(t, "two", 30, true)
+	if n, err := a.archiver.Run(t.Context()); n != 0 || err != nil || len(a.archiver.Problems()) > 0 {
+		t.Errorf("nothing is signed, and %d left: %v", n, err)
+	}
+	a.archiver.Settings = bus.ArchiveSettings{After: 2 * time.Hour}
+	if n := a.run(t); n != 0 {
+		t.Errorf("nothing is old, and %d left", n)
+	}
+	a.archiver.Settings.Above = 1 << 20
+	if n := a.run(t); n != 0 {
+		t.Errorf("there is room, and %d left", n)
+	}
+	a.archiver.Settings.Above = 0
+	a.now = a.now.Add(3 * time.Hour)
+	if n := a.run(t); n != 30 {
+		t.Errorf("before the open session %d left", n)
+	}
+	a.archiver.Least = 34
+	a.now = a.now.Add(archiveQuiet)
+	if n := a.run(t); n != 34 { // the last record stays
+		t.Errorf("of what is quiet %d left", n)
+	}
+	a.archiver.Least = 1
+	if n := a.run(t); n != 0 {
+		t.Errorf("then %d left", n)
+	}
+	a.holds(t, nil)
+}
+
+// TestArchiveFull: where a segment cannot be written nothing leaves, somebody is told,
+// and it goes on by itself. A bound of the stream is told of before it is met.
+func TestArchiveFull(t *testing.T) {
+	a := newArchiving(t)
+	a.session(t, "open", 10, false)
+	a.session(t, "one", 30, true)
+	a.audit.Seal(t.Context())
+	a.archiver.Retention.MaxBytes = 20_000
+	a.archiver.Settings = bus.ArchiveSettings{Above: 1, To: a.file("cold")}
+	if n := a.run(t); n != 0 || !strings.Contains(strings.Join(a.archiver.Problems(), "\n"), "before the session open ends") {
+		t.Errorf("%d left: %v", n, a.archiver.Problems())
+	}
+	a.now = a.now.Add(archiveQuiet)
+	must(t, os.WriteFile(a.file("cold"), nil, 0o600)) // no folder can be there
+	if n, err := a.archiver.Run(t.Context()); n != 0 || err == nil {
+		t.Fatalf("%d left: %v", n, err)
+	}
+	if told := a.archiver.Problems(); len(told) != 2 || !strings.Contains(told[1], "archive.to") || !strings.Contains(told[1], a.file("cold")) {
+		t.Errorf("it is told: %v", told)
+	}
+	must(t, os.Remove(a.file("cold")))
+	if n := a.run(t); n != 39 || len(a.archiver.Problems()) > 0 {
+		t.Errorf("then %d left: %v", n, a.archiver.Problems())
+	}
+	a.holds(t, nil)
+}
+
+// TestArchiveLeavesWhatWasChanged: a record that is not the one that was signed stays
+// where it is.
+func TestArchiveLeavesWhatWasChanged(t *testing.T) {
+	a := newArchiving(t)
+	a.session(t, "one", 40, true)
+	a.audit.Seal(t.Context())
+	one, _, err := a.archiver.next(t.Context())
+	must(t, err)
+	one.records[5].Body = append(slices.Clone(one.records[5].Body), ' ')
+	if err := a.archiver.seal(t.Context(), one); !errors.Is(err, errRewritten) || !strings.Contains(err.Error(), "record 6") {
+		t.Errorf("got %v", err)
+	}
+	if parts, err := bus.Archived(t.Context(), a.conn); len(parts) > 0 || err != nil {
+		t.Errorf("%v, %v", parts, err)
+	}
+}
+
+// TestMissingSegmentIsTold by the archiver, until it is there again.
+func TestMissingSegmentIsTold(t *testing.T) {
+	a := newArchiving(t)
+	a.session(t, "one", 30, true)
+	a.session(t, "two", 30, true)
+	a.run(t)
+	parts, err := bus.Archived(t.Context(), a.conn)
+	must(t, err)
+	path := bus.ArchiveOf(a.conn).Path(parts[0])
+	must(t, os.Rename(path, path+".away"))
+	a.archiver.look(t.Context())
+	if told := a.archiver.Problems(); len(told) != 1 || !strings.Contains(told[0], path) || !strings.Contains(told[0], "Put that file back") {
+		t.Errorf("%v", told)
+	}
+	must(t, os.Rename(path+".away", path))
+	if a.archiver.look(t.Context()); len(a.archiver.Problems()) > 0 {
+		t.Errorf("then %v", a.archiver.Problems())
+	}
+}
+
+// TestForgetWhatIsArchived: the texts leave the segments too, and the audit goes on
+// over what is left.
+func TestForgetWhatIsArchived(t *testing.T) {
+	a := newArchiving(t)
+	a.session(t, "said", 30, true)
+	a.session(t, "other", 30, true)
+	a.run(t)
+	parts, err := bus.Archived(t.Context(), a.conn)
+	must(t, err)
+	for step := range 2 {
+		texts := 0
+		for _, p := range parts {
+			records, err := bus.ArchiveOf(a.conn).Read(p)
+			must(t, err)
+			for _, r := range records {
+				of, _, err := schemas.ParseSubject(r.Message.Subject)
+				must(t, err)
+				if of.ID == "said" {
+					texts += strings.Count(string(r.Message.Body), "what was said")
+				}
+			}
+		}
+		if (texts > 0) != (step == 0) {
+			t.Fatalf("in step %d the segments have %d texts", step, texts)
+		}
+		if step == 1 {
+			break
+		}
+		f := Forgetting{Conn: a.conn, Log: a.log, Actor: schemas.Writ("test"), ForgetRequest: schemas.ForgetRequest{Sessions: []string{"said"}, Reason: "asked"}}
+		must(t, f.Choose(t.Context()))
+		if n, err := f.Record(t.Context()); n != 29 || err != nil {
+			t.Fatalf("%d records, %v", n, err)
+		}
+		a.again(t)
+	}
+	a.audit.Seal(t.Context())
+	reports, err := verify.Streams(t.Context(), a.conn, []schemas.Stream{bus.ArchivedStream}, []string{a.file("audit")}, a.audit.key.verifier)
+	if err != nil || !reports[0].OK() || reports[0].Forgotten != 29 || reports[0].Records != 60 {
+		t.Errorf("%+v, %v", reports, err)
+	}
+}
