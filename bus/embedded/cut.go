@@ -90,7 +90,7 @@ func (s *Server) Cut() (*Cut, error) {
 // beside are the notes of what repairs gave up: without them a known hole would be
 // new damage.
 func (s *Server) beside() (all []Part, err error) {
-	part, err := s.whole(holesName)
+	part, err := whole(s, holesName)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -115,13 +115,13 @@ func (s *Server) parts() (all []Part, err error) {
 	for _, name := range storedStreams(s.options.Dir) {
 		below := path.Join(storeName, account, "streams", name)
 		for _, described := range []string{describedIn, summedIn} {
-			part, err := s.whole(path.Join(below, described))
+			part, err := whole(s, path.Join(below, described))
 			if err != nil {
 				return nil, err
 			}
 			all = append(all, part)
 		}
-		records, err := s.records(path.Join(below, recordsIn))
+		records, err := records(s, path.Join(below, recordsIn))
 		if err != nil {
 			return nil, err
 		}
@@ -133,14 +133,14 @@ func (s *Server) parts() (all []Part, err error) {
 
 // records are the blocks of a stream, and its index where it has one: without it
 // the server would end the stream at a record that is damaged.
-func (s *Server) records(below string) (all []Part, err error) {
+func records(s *Server, below string) (all []Part, err error) {
 	entries, err := os.ReadDir(s.file(below))
 	if err != nil {
 		return nil, err
 	}
 	for _, e := range entries {
 		if e.Name() == indexedIn {
-			part, err := s.whole(path.Join(below, indexedIn))
+			part, err := whole(s, path.Join(below, indexedIn))
 			if err != nil {
 				return nil, err
 			}
@@ -159,7 +159,7 @@ func (s *Server) records(below string) (all []Part, err error) {
 	return all, nil
 }
 
-func (s *Server) whole(name string) (Part, error) {
+func whole(s *Server, name string) (Part, error) {
 	content, err := os.ReadFile(s.file(name))
 	return Part{Name: name, content: content}, err
 }
