@@ -108,7 +108,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, agent, event str
 	case call.Host != agent:
 		return s.trouble(call, root, fmt.Errorf("the payload is one of %s, which has no HTTP hooks", call.Host))
 	}
-	if payload, err = withoutUser(agent, event, payload, call); err != nil {
+	if event, payload, err = withoutUser(agent, event, payload, call); err != nil {
 		return s.trouble(call, root, err)
 	}
 	if folder == "" {

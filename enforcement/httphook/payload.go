@@ -67,14 +67,15 @@ var errShowsUser = errors.New("httphook: the payload would count as the user's a
 // origin is what prompts that come over HTTP are said to come from.
 const origin = "http"
 
-// withoutUser takes from a payload what would make it the user's own act.
-func withoutUser(agent, event string, payload []byte, call host.Call) ([]byte, error) {
+// withoutUser takes from an event and its payload what would make it the user's own
+// act.
+func withoutUser(agent, event string, payload []byte, call host.Call) (string, []byte, error) {
 	if !showsUser(call) {
-		return payload, nil
+		return event, payload, nil
 	}
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(payload, &fields); err != nil {
-		return nil, fmt.Errorf("%w: %w", errShowsUser, err)
+		return "", nil, fmt.Errorf("%w: %w", errShowsUser, err)
 	}
 	set := func(name, value string) {
 		// The payload's reader takes keys in any case.
@@ -90,18 +91,20 @@ func withoutUser(agent, event string, payload []byte, call host.Call) ([]byte, e
 	case host.Prompt:
 		set("source", origin)
 	case host.Command:
-		set("hook_event_name", call.Hook+" over "+origin)
+		// A name that no host knows is read as what the hook was set for.
+		event = call.Hook + " over " + origin
+		set("hook_event_name", event)
 	default:
 		set("permission_mode", "dontAsk")
 	}
 	changed, err := json.Marshal(fields)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errShowsUser, err)
+		return "", nil, fmt.Errorf("%w: %w", errShowsUser, err)
 	}
 	if after, err := hosts.Parse(agent, event, changed); err != nil || showsUser(after) || after.Session != call.Session {
-		return nil, errors.Join(errShowsUser, err)
+		return "", nil, errors.Join(errShowsUser, err)
 	}
-	return changed, nil
+	return event, changed, nil
 }
 
 // showsUser says whether a call would be taken for something that the user did:
