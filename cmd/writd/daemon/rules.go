@@ -38,14 +38,9 @@ func (d *Daemon) openRules() {
 	})
 }
 
-// afterRules makes endpoints wait for the rules, those apart that must answer
-// at once: a decision about a write never waits for an index.
+// afterRules makes endpoints wait for the rules.
 func (d *Daemon) afterRules(endpoints []bus.Endpoint) []bus.Endpoint {
 	for i, e := range endpoints {
-		switch e.Subject {
-		case schemas.SvcHook, schemas.SvcStatus, schemas.SvcStop, schemas.SvcMode, schemas.SvcModeByUser, schemas.SvcSession, schemas.SvcSessions:
-			continue
-		}
 		endpoints[i].Handle = func(ctx context.Context, r bus.Request) ([]byte, error) {
 			if !d.rules.Ready(ctx, readyPatience) {
 				if ctx.Err() != nil {
