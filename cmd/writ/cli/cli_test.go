@@ -49,7 +49,11 @@ func (s *services) Request(ctx context.Context, r bus.Request) (bus.Reply, error
 	case json.RawMessage:
 		return bus.Reply{Body: reply}, nil
 	case func(string) any:
-		raw, err := json.Marshal(reply(string(r.Body)))
+		said := reply(string(r.Body))
+		if err, failed := said.(error); failed {
+			return bus.Reply{}, err
+		}
+		raw, err := json.Marshal(said)
 		return bus.Reply{Body: raw}, err
 	default:
 		raw, err := json.Marshal(reply)
@@ -222,6 +226,19 @@ func TestFaultsOfTheDaemon(t *testing.T) {
 		if r.code != c.code || !strings.Contains(r.err, c.says) {
 			t.Errorf("%s: %+v", name, r)
 		}
+	}
+}
+
+func TestACommandWaitsForTheRules(t *testing.T) {
+	asked := 0
+	s := &services{replies: map[string]any{schemas.SvcRules: func(string) any {
+		if asked++; asked < 3 {
+			return &bus.ServiceError{Code: schemas.CodeNotReady, Text: "the shipped rules are still being brought in"}
+		}
+		return schemas.RuleList{}
+	}}}
+	if r := s.run(t, "", "rule", "list"); r.code != 0 || asked != 3 {
+		t.Errorf("asked %d times: %+v", asked, r)
 	}
 }
 

@@ -199,7 +199,21 @@ func (a *Client) ask(ctx context.Context, role, what string, budget time.Duratio
 		return Explain(what, err)
 	}
 	defer s.Close()
-	return Explain(what, meant(ctx, s, subject, request, call(ctx, s, budget, subject, request, reply)))
+	// The daemon waits by itself before it says that the rules are not there yet: on a
+	// machine under load they take longer.
+	for range notReadyTries {
+		if err = call(ctx, s, budget, subject, request, reply); !notReady(err) {
+			break
+		}
+	}
+	return Explain(what, meant(ctx, s, subject, request, err))
+}
+
+const notReadyTries = 5
+
+func notReady(err error) bool {
+	var service *bus.ServiceError
+	return errors.As(err, &service) && service.Code == schemas.CodeNotReady
 }
 
 // Call makes one request on an open connection.
