@@ -51,6 +51,18 @@ var toolCaches = []cache{
 	{name: ".hypothesis"},
 }
 
+// CacheNames are where tools and desktops keep caches in a home, whatever is there.
+func CacheNames(home string) []string {
+	if !absolute(home) {
+		return nil
+	}
+	dirs := []string{join(home, ".cache")}
+	for _, c := range toolCaches {
+		dirs = append(dirs, join(home, c.name))
+	}
+	return dirs
+}
+
 // projectCaches are folders of the project that hold nothing but what tools
 // make again. Names that people also give to sources are not among them.
 var projectCaches = []cache{
