@@ -90,3 +90,35 @@ func await(t *testing.T, path string) {
 		time.Sleep(10 * time.Millisecond)
 	}
 }
+
+// TestAPlainLineReadsNoLinkThatAJobLaid: where something may write the project while
+// a line runs, that line is held: what its words named when it was judged may lead to
+// Writ's credentials when it reads them. As it stood, it reads them.
+func TestAPlainLineReadsNoLinkThatAJobLaid(t *testing.T) {
+	t.Parallel()
+	w := newShellWorld(t, os.Geteuid())
+	at := w.copy(t, "laid")
+	put(t, filepath.Join(at.repo, ".writ", "config.yaml"), "mode: conversation\n")
+	for _, command := range []string{"cat notes.txt", "head -3 notes.txt | wc -c; sort notes.txt", "grep -n pass notes.txt", "ls && tail notes.txt"} {
+		put(t, filepath.Join(at.repo, "notes.txt"), "alpha\n")
+		answer := w.judge(t, at, command)
+		if err := os.Remove(filepath.Join(at.repo, "notes.txt")); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(filepath.Join(w.base, "home/.local/state/writ/credentials/admin.json"), filepath.Join(at.repo, "notes.txt")); err != nil {
+			t.Fatal(err)
+		}
+		if bare := w.run(t, at, command); !strings.Contains(bare.stdout, "password") {
+			t.Errorf("%s reads nothing as it stands: %+v", command, bare)
+		}
+		if got := w.run(t, at, answer.command); answer.verdict == "deny" || strings.Contains(got.stdout, "password") {
+			t.Errorf("%s: %s, as %s", command, got.stdout, answer.command)
+		}
+		if err := os.Remove(filepath.Join(at.repo, "notes.txt")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if answer := w.judge(t, at, "ls src && pwd"); answer.command != "ls src && pwd" {
+		t.Errorf("what reads no file is held: %s", answer.command)
+	}
+}

@@ -8,7 +8,7 @@ import (
 )
 
 // Left are the processes that keep what commands in the implementation of a project
-// left running, which may write it as long as it runs.
+// left running, which may write it as long as it runs; of any project for "".
 func Left(project string) (keepers []int) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
@@ -24,7 +24,7 @@ func Left(project string) (keepers []int) {
 			continue
 		}
 		args := bytes.Split(raw, []byte{0})
-		if len(args) > 3 && string(args[2]) == KeptOption && option(args, "--project") == project && option(args, "--profile") == string(Implementation) {
+		if len(args) > 3 && string(args[2]) == KeptOption && (project == "" || option(args, "--project") == project) && option(args, "--profile") == string(Implementation) {
 			keepers = append(keepers, pid)
 		}
 	}

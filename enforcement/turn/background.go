@@ -26,8 +26,18 @@ type leftRunning struct {
 	jobs      map[int]job // by the process that keeps it
 }
 
-// job is what a command left running that may write code as long as it runs.
+// job is what a command left running that may write code as long as it runs. Of one
+// from before this daemon only that is known.
 type job struct{ session, command, toolUseID string }
+
+// alreadyRunning are the jobs that there are when a daemon starts.
+func alreadyRunning() map[int]job {
+	jobs := map[int]job{}
+	for _, keeper := range confine.Left("") {
+		jobs[keeper] = job{}
+	}
+	return jobs
+}
 
 // note remembers whose jobs run that were not there before, once a command of a
 // session has ended, and reports whether there are any.
@@ -47,6 +57,16 @@ func (l *leftRunning) note(t turn) (found bool) {
 	return found
 }
 
+// mayLay reports whether something that runs may lay a link in the way of what a plain
+// line reads, once the line was judged: what writes the project, where code is open or
+// since it was. Held, the line reads nothing that is hidden.
+func (l *leftRunning) mayLay(t turn, open bool) bool {
+	l.mu.Lock()
+	jobs := len(l.jobs)
+	l.mu.Unlock()
+	return enforcement.PlainReads(*t.Shell) && (open || jobs > 0 && len(confine.Left(t.project.Root)) > 0)
+}
+
 // running are those of a session's jobs that still run, and the last one of them.
 func (l *leftRunning) running(t turn) (keepers []int, last job) {
 	l.mu.Lock()
@@ -57,7 +77,7 @@ func (l *leftRunning) running(t turn) (keepers []int, last job) {
 	alive := confine.Left(t.project.Root)
 	for keeper, of := range l.jobs {
 		switch {
-		case of.session != t.Session:
+		case of.session != t.Session && of.session != "":
 		case slices.Contains(alive, keeper):
 			keepers, last = append(keepers, keeper), of
 		default:
