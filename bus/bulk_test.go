@@ -29,8 +29,14 @@ func fillWith(t testing.TB, c *bus.Conn, lengths ...int) {
 // role reads across accounts.
 func TestBulkEqualsSingleReads(t *testing.T) {
 	defer bus.SetBulkLeast(1)()
-	h := newHost(t, embedded.Options{Durability: embedded.Interval})
+	own, trusted, err := embedded.Identity(t.TempDir())
+	must(t, err)
+	h := newHost(t, embedded.Options{Durability: embedded.Interval, TLS: own})
 	c := daemon(t, h)
+	secure := h.as(embedded.RoleDashboard)
+	secure.TLS, err = bus.TLS{CA: trusted}.Config()
+	must(t, err)
+	secure.TLS.ServerName = "localhost"
 	lengths := make([]int, 300)
 	for i := range lengths {
 		lengths[i] = i * i % 700
@@ -44,7 +50,7 @@ func TestBulkEqualsSingleReads(t *testing.T) {
 		want = append(want, r)
 	}
 	for name, options := range map[string]bus.Options{
-		"tcp": h.as(embedded.RoleDaemon), "in process": h.inProcess(embedded.RoleDaemon), "dashboard": h.as(embedded.RoleDashboard),
+		"tcp": h.as(embedded.RoleDaemon), "in process": h.inProcess(embedded.RoleDaemon), "dashboard": h.as(embedded.RoleDashboard), "with TLS": secure,
 	} {
 		for _, unparsed := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, unparsed %t", name, unparsed), func(t *testing.T) {

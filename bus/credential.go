@@ -171,7 +171,7 @@ func ReadSecret(path string) ([]byte, error) {
 
 // TLS names what a client needs to reach the NATS of somebody else.
 type TLS struct {
-	CA   string `json:"ca,omitempty"`   // certificates of authorities, PEM; "" is the system's
+	CA   string `json:"ca,omitempty"`   // certificates of authorities, PEM, or a file with them; "" is the system's
 	Cert string `json:"cert,omitempty"` // the client's certificate, PEM
 	Key  string `json:"key,omitempty"`  // its key
 }
@@ -183,9 +183,12 @@ func (t TLS) Config() (*tls.Config, error) {
 	}
 	c := &tls.Config{MinVersion: tls.VersionTLS12}
 	if t.CA != "" {
-		raw, err := os.ReadFile(t.CA)
-		if err != nil {
-			return nil, fmt.Errorf("nats_ca: %w", err)
+		raw := []byte(t.CA)
+		if !strings.HasPrefix(t.CA, "-----BEGIN") {
+			var err error
+			if raw, err = os.ReadFile(t.CA); err != nil {
+				return nil, fmt.Errorf("nats_ca: %w", err)
+			}
 		}
 		c.RootCAs = x509.NewCertPool()
 		if !c.RootCAs.AppendCertsFromPEM(raw) {

@@ -2,7 +2,9 @@ package bus
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,9 +24,9 @@ const (
 	wirePatient = 10 * time.Second
 )
 
-// errNoWire says that this server is not spoken to without the library, as
-// where it wants TLS.
-var errNoWire = errors.New("bus: no plain connection to this server")
+// errNoWire says that this server is not spoken to without the library, as where it
+// wants to be answered.
+var errNoWire = errors.New("bus: this server is spoken to by the library alone")
 
 // wire is a connection of its own that receives for one inbox. It exists for
 // bulk reading: the library makes a map of every header and passes every
@@ -53,7 +55,7 @@ func (c *Conn) openWire(ctx context.Context) (*wire, error) {
 		return c.dialWire(ctx, func() (net.Conn, error) { return c.options.Dial() }, true)
 	}
 	at, err := url.Parse(c.nc.ConnectedUrl())
-	if _, none := c.nc.TLSConnectionState(); none == nil || err != nil || at.Scheme != "nats" || at.Port() == "" || c.options.TLS != nil {
+	if err != nil || at.Scheme != "nats" || at.Port() == "" {
 		return nil, errNoWire
 	}
 	return c.dialWire(ctx, func() (net.Conn, error) { return (&net.Dialer{}).DialContext(ctx, "tcp", at.Host) }, false)
@@ -79,6 +81,9 @@ func (c *Conn) dialWire(ctx context.Context, dial func() (net.Conn, error), inPr
 		}
 	}
 	if err == nil {
+		err = w.secure(ctx, c, info)
+	}
+	if err == nil {
 		err = w.greet(c.options)
 	}
 	if err != nil {
@@ -91,6 +96,7 @@ func (c *Conn) dialWire(ctx context.Context, dial func() (net.Conn, error), inPr
 // serverInfo is what the server says of itself first.
 type serverInfo struct {
 	TLS     bool   `json:"tls_required"`
+	HasTLS  bool   `json:"tls_available"`
 	Headers bool   `json:"headers"`
 	Host    string `json:"host"`
 	Port    int    `json:"port"`
@@ -102,10 +108,30 @@ func (w *wire) info() (info serverInfo, err error) {
 		return info, err
 	}
 	text, is := bytes.CutPrefix(line, []byte("INFO "))
-	if !is || json.Unmarshal(text, &info) != nil || info.TLS || !info.Headers {
+	if !is || json.Unmarshal(text, &info) != nil || !info.Headers {
 		return info, errNoWire
 	}
 	return info, nil
+}
+
+// secure begins TLS where the options have it, as the library does; a server that
+// wants it unasked is left to the library.
+func (w *wire) secure(ctx context.Context, c *Conn, info serverInfo) error {
+	if c.options.TLS == nil && !info.TLS {
+		return nil
+	}
+	at, err := url.Parse(c.nc.ConnectedUrl())
+	if err != nil || c.options.TLS == nil || !info.TLS && !info.HasTLS || w.start != w.end {
+		return errNoWire
+	}
+	trust := c.options.TLS.Clone()
+	trust.ServerName = cmp.Or(trust.ServerName, at.Hostname())
+	over := tls.Client(w.conn, trust)
+	if err := over.HandshakeContext(ctx); err != nil {
+		return fmt.Errorf("%w: %w", errNoWire, err)
+	}
+	w.conn = over
+	return nil
 }
 
 // greet signs in and subscribes.

@@ -114,6 +114,9 @@ func PlainCommands(line string) [][]string {
 	return commands
 }
 
+// PlainReads reports whether a command of a plain line may read what is in files.
+func PlainReads(line string) bool { return slices.ContainsFunc(PlainCommands(line), shell.ReadsFiles) }
+
 // PlainWrit reports whether a call of writ, without the name, is a plain line.
 func PlainWrit(arguments string) bool { return shell.Plain("writ " + arguments) }
 

@@ -465,33 +465,39 @@ func keysOf(maps ...map[string]string) func(func(string) bool) {
 
 type shellAnswer struct{ verdict, reason, command string }
 
+// hears sends an event of Claude Code's to the hook.
+func (w *shellWorld) hears(t *testing.T, at shellCopy, event string, payload map[string]any) (said schemas.HookReply) {
+	t.Helper()
+	payload["session_id"], payload["cwd"], payload["permission_mode"], payload["hook_event_name"] = filepath.Base(at.base), at.repo, "default", event
+	raw, err := json.Marshal(payload)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reply, err := w.hook.Request(t.Context(), bus.Request{Subject: schemas.SvcHook, Body: raw, Header: schemas.Header{
+		schemas.HookHeaderAgent: {"claude"}, schemas.HookHeaderEvent: {event},
+		schemas.HookHeaderDir: {at.repo}, schemas.HookHeaderProject: {at.repo}, schemas.HookHeaderHome: {filepath.Join(w.base, "home")},
+	}})
+	if err == nil {
+		err = json.Unmarshal(reply.Body, &said)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return said
+}
+
 // judge asks the hook of Claude Code in a session of its own.
 func (w *shellWorld) judge(t *testing.T, at shellCopy, command string) shellAnswer {
 	t.Helper()
-	payload, err := json.Marshal(map[string]any{
-		"session_id": filepath.Base(at.base), "cwd": at.repo, "permission_mode": "default", "hook_event_name": "PreToolUse",
+	said := w.hears(t, at, "PreToolUse", map[string]any{
 		"tool_name": "Bash", "tool_use_id": "t1", "tool_input": map[string]any{"command": command, "description": "x"},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	reply, err := w.hook.Request(t.Context(), bus.Request{Subject: schemas.SvcHook, Body: payload, Header: schemas.Header{
-		schemas.HookHeaderAgent: {"claude"}, schemas.HookHeaderEvent: {"PreToolUse"},
-		schemas.HookHeaderDir: {at.repo}, schemas.HookHeaderProject: {at.repo}, schemas.HookHeaderHome: {filepath.Join(w.base, "home")},
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var said schemas.HookReply
 	var out struct {
 		HookSpecificOutput struct {
 			PermissionDecision       string
 			PermissionDecisionReason string
 			UpdatedInput             struct{ Command string }
 		}
-	}
-	if err := json.Unmarshal(reply.Body, &said); err != nil {
-		t.Fatal(err)
 	}
 	if said.Stdout != "" {
 		if err := json.Unmarshal([]byte(said.Stdout), &out); err != nil {

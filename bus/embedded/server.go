@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -56,9 +57,10 @@ const DefaultSyncInterval = 100 * time.Millisecond
 const DefaultMaxPayload = 32 << 20
 
 const (
-	startTimeout = 2 * time.Minute // recovering a large store without its index takes seconds
-	storeLimit   = 1 << 60         // stands for no limit: Health looks at the disk
-	memoryLimit  = 1 << 30         // of state that JetStream keeps in memory; readers need little
+	tlsTimeout   = 10 * time.Second // a busy machine may be slow to shake hands
+	startTimeout = 2 * time.Minute  // recovering a large store without its index takes seconds
+	storeLimit   = 1 << 60          // stands for no limit: Health looks at the disk
+	memoryLimit  = 1 << 30          // of state that JetStream keeps in memory; readers need little
 
 	probePattern = ".probe-*" // names of files that are written to try the disk
 )
@@ -84,8 +86,9 @@ type Options struct {
 	Streams map[string][]byte
 	Users   []User
 	Hub     *rights.Hub // what the server becomes a leaf of; nil for none
-	TLS     *tls.Config // required beyond loopback
-	Logger  *slog.Logger
+	// TLS is required of every client beyond loopback; at loopback who wants it has it.
+	TLS    *tls.Config
+	Logger *slog.Logger
 	// Found is told what is found wrong with the store while the server runs; nil
 	// for nobody.
 	Found func(Finding)
@@ -307,6 +310,8 @@ func (s *Server) serverOptions() (*server.Options, error) {
 		Accounts:               []*server.Account{clients},
 		TLSConfig:              s.options.TLS,
 		TLS:                    s.options.TLS != nil,
+		TLSTimeout:             tlsTimeout.Seconds(),
+		AllowNonTLS:            rights.Loopback(s.options.Host),
 		JetStream:              true,
 		StoreDir:               s.options.Dir,
 		JetStreamMaxStore:      s.options.MaxStore,
@@ -332,8 +337,13 @@ func (s *Server) syncInterval() time.Duration {
 	return s.options.SyncInterval
 }
 
-// URL is where clients connect.
-func (s *Server) URL() string { return s.ns.ClientURL() }
+// URL is where clients connect. At loopback TLS is theirs to ask for.
+func (s *Server) URL() string {
+	if rights.Loopback(s.options.Host) {
+		return strings.Replace(s.ns.ClientURL(), "tls://", "nats://", 1)
+	}
+	return s.ns.ClientURL()
+}
 
 // Dial connects from inside this process, without a socket.
 func (s *Server) Dial() (net.Conn, error) { return s.ns.InProcessConn() }

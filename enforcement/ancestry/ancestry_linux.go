@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"github.com/writbus/writ/enforcement/confine"
 )
 
 func parents() (int, lookup) { return os.Getppid(), lookIn("/proc") }
@@ -200,10 +202,20 @@ func (m machine) program(p Process) (name, path string) {
 	return name, path
 }
 
-// madeUp says that a program lies where anybody puts files.
+// madeUp says that a program lies where agents put files: in a temp folder, a cache
+// of tools, or a project.
 func madeUp(path string) bool {
-	for _, dir := range []string{"/tmp", "/var/tmp", "/dev/shm", os.TempDir()} {
-		if rel, err := filepath.Rel(dir, path); path != "" && err == nil && rel != ".." && !strings.HasPrefix(rel, "../") {
+	if path == "" {
+		return false
+	}
+	home, _ := os.UserHomeDir() // without one there are no caches in it
+	for _, dir := range append(confine.CacheNames(home), "/tmp", "/var/tmp", "/dev/shm", os.TempDir()) {
+		if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
+			return true
+		}
+	}
+	for dir := filepath.Dir(path); dir != "/" && dir != home && dir != "."; dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(filepath.Join(dir, ".writ", "config.yaml")); err == nil {
 			return true
 		}
 	}

@@ -52,9 +52,32 @@ func proc(t *testing.T, all []shown) string {
 	return root
 }
 
+// guardedProject is one outside of the temp folders.
+func guardedProject(t *testing.T) string {
+	t.Helper()
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	project, err := os.MkdirTemp(here, "project-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(project) })
+	if err := os.Mkdir(filepath.Join(project, ".writ"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(project, ".writ", "config.yaml"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return project
+}
+
 func TestUnattended(t *testing.T) {
 	writ := shown{pid: 100, parent: 90, terminal: pts, exe: "/usr/bin/writ"}
 	bash := shown{pid: 90, parent: 80, terminal: pts, exe: "/usr/bin/bash"}
+	home, project := "/home/u", guardedProject(t)
+	t.Setenv("HOME", home)
 	for name, c := range map[string]struct {
 		processes []shown
 		foreign   bool // the processes are another user's
@@ -77,6 +100,9 @@ func TestUnattended(t *testing.T) {
 		"in expect":                      {[]shown{writ, {pid: 90, parent: 1, exe: "/usr/bin/expect"}}, false, "held by expect"},
 		"in a program's terminal":        {[]shown{writ, {pid: 90, parent: 1, exe: "/usr/bin/python3.12", args: "python3 /home/u/terminator"}}, false, "held by python3.12"},
 		"in a copy of a window":          {[]shown{writ, bash, {pid: 80, parent: 1, exe: "/tmp/x/xterm"}}, false, "held by xterm"},
+		"in a copy in a cache":           {[]shown{writ, bash, {pid: 80, parent: 1, exe: filepath.Join(home, ".cache/x/kitty")}}, false, "held by kitty"},
+		"in a copy in a cache of a tool": {[]shown{writ, bash, {pid: 80, parent: 1, exe: filepath.Join(home, "go/pkg/mod/xterm")}}, false, "held by xterm"},
+		"in a copy in a project":         {[]shown{writ, bash, {pid: 80, parent: 1, exe: filepath.Join(project, "bin/xterm")}}, false, "held by xterm"},
 		"in nobody's terminal":           {[]shown{writ, {pid: 90, parent: 1, terminal: pts, exe: "/usr/bin/bash"}}, false, "nobody holds"},
 		"in tmux that nobody looks at":   {[]shown{writ, bash, {pid: 80, parent: 1, exe: "/usr/bin/tmux"}}, false, "nobody is attached"},
 		"in tmux that a script looks at": {[]shown{writ, bash, {pid: 80, parent: 1, exe: "/usr/bin/tmux"}, {pid: 50, parent: 60, terminal: pts2, exe: "/usr/bin/tmux"}, {pid: 60, parent: 1, exe: "/usr/bin/script"}}, false, "nobody is attached"},

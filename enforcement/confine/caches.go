@@ -51,6 +51,18 @@ var toolCaches = []cache{
 	{name: ".hypothesis"},
 }
 
+// CacheNames are where tools and desktops keep caches in a home, whatever is there.
+func CacheNames(home string) []string {
+	if !absolute(home) {
+		return nil
+	}
+	dirs := []string{join(home, ".cache")}
+	for _, c := range toolCaches {
+		dirs = append(dirs, join(home, c.name))
+	}
+	return dirs
+}
+
 // projectCaches are folders of the project that hold nothing but what tools
 // make again. Names that people also give to sources are not among them.
 var projectCaches = []cache{
@@ -77,13 +89,14 @@ var projectCaches = []cache{
 // loose are the other folders that commands may write.
 func caches(o Options, project string, loose []string) []string {
 	type candidate struct {
-		dir  string
-		make bool
+		dir    string
+		make   bool
+		shared bool // by all programs of a home, shells among them
 	}
 	var all []candidate
 	add := func(dir string, make bool) {
 		if _, err := os.Lstat(dir); err == nil || make {
-			all = append(all, candidate{dir, make})
+			all = append(all, candidate{dir: dir, make: make})
 		}
 	}
 	signs := map[string]bool{}
@@ -112,8 +125,9 @@ func caches(o Options, project string, loose []string) []string {
 		}
 		add(dir, uses(c.sign))
 	}
-	for _, dir := range general(o, home, loose) {
+	for i, dir := range general(o, home, loose) {
 		add(dir, true)
+		all[len(all)-1].shared = i == 0
 	}
 	loose = slices.Clone(loose)
 	for _, c := range all {
@@ -128,7 +142,11 @@ func caches(o Options, project string, loose []string) []string {
 		if c.make {
 			_ = os.MkdirAll(dir, 0o755)
 		}
-		if _, err := os.Lstat(dir); err == nil {
+		switch _, err := os.Lstat(dir); {
+		case err != nil:
+		case c.shared:
+			dirs = append(dirs, spread(dir, sourced(dir))...)
+		default:
 			dirs = append(dirs, dir)
 		}
 	}
@@ -151,6 +169,26 @@ func caches(o Options, project string, loose []string) []string {
 		}
 	}
 	return dirs
+}
+
+// sourcing begin the names of what shells and editors run from the caches of a home when
+// they start.
+var sourcing = []string{"p10k-", "gitstatus", "zsh", ".zcompdump", "zcompdump", "oh-my-zsh", "prezto", "antidote", "antigen", "zinit", "znap", "fish", "nvim", "vim", "emacs", "wal", "bash"}
+
+// sourced lists what there is of that: who writes it gets the user's next shell to do
+// anything, and no hold is around that one. Where there is some, no new folder is made
+// beside it.
+func sourced(dir string) (paths []string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries {
+		if slices.ContainsFunc(sourcing, func(begin string) bool { return hasPrefix(e.Name(), begin) }) {
+			paths = append(paths, join(dir, e.Name()))
+		}
+	}
+	return paths
 }
 
 // maxModuleDepth is how far below a project's root the modules of Maven are looked

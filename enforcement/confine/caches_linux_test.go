@@ -7,6 +7,41 @@ import (
 	"testing"
 )
 
+// TestWhatShellsRunOfACacheIsNotWritten: a file that the user's next shell reads would
+// get it to do what the hold refuses. Other caches are written as ever.
+func TestWhatShellsRunOfACacheIsNotWritten(t *testing.T) {
+	needLandlock(t)
+	for user, uid := range users() {
+		for _, profile := range []Profile{Scratch, ReadOnly, Implementation} {
+			t.Run(user+"/"+string(profile), func(t *testing.T) {
+				const script = `echo x >> $HOME/.cache/p10k-instant-prompt-u.zsh; rm -r $HOME/.cache/gitstatus; mv $HOME/.cache/nvim $HOME/.cache/n; echo ok > $HOME/.cache/pip/x`
+				for _, held := range []bool{false, true} {
+					w := newWorld(t, uid)
+					cache := filepath.Join(w.home, ".cache")
+					laid := []string{filepath.Join(cache, "p10k-instant-prompt-u.zsh"), filepath.Join(cache, "gitstatus", "gitstatusd"), filepath.Join(cache, "nvim", "luac", "x")}
+					for _, path := range append(laid, filepath.Join(cache, "pip", "y")) {
+						w.write(path, "")
+					}
+					w.own()
+					command := w.plain("/bin/sh", "-c", script)
+					if held {
+						command = w.confined(w.options(profile, "/bin/sh", "-c", script))
+					}
+					out, _ := w.result(command)
+					for _, path := range laid {
+						if raw, err := os.ReadFile(path); (err == nil && len(raw) == 0) != held {
+							t.Errorf("held %v: %s is %q, %v: %s", held, path, raw, err, out)
+						}
+					}
+					if raw, err := os.ReadFile(filepath.Join(cache, "pip", "x")); err != nil || string(raw) != "ok\n" {
+						t.Errorf("held %v: another cache is %q, %v: %s", held, raw, err, out)
+					}
+				}
+			})
+		}
+	}
+}
+
 // TestModulesOfMavenHaveTargetsOfTheirOwn: each module below the root's pom.xml, and
 // nothing that a link leads to.
 func TestModulesOfMavenHaveTargetsOfTheirOwn(t *testing.T) {

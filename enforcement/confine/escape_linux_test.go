@@ -56,6 +56,16 @@ var attacks = []attack{
 	{name: "another namespace", profile: Implementation, needs: "nsenter", root: true, script: `nsenter -t 1 -m sh -c 'echo pwned > '$O/file`},
 	{name: "device node", profile: Implementation, root: true, script: `mknod $T/d b 7 0 && touch $T/pwned`},
 	{name: "raw disk", profile: Implementation, root: true, unproven: true, script: `for d in $(find /dev -type b); do head -c 1 $d > /dev/null && touch $T/pwned; done`},
+	{name: "what others send at loopback", profile: Implementation, needs: "python3", root: true, script: `python3 -c "
+import os, socket
+socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3)).bind(('lo', 0))
+open(os.environ['T'] + '/pwned', 'w')
+"`},
+	{name: "rules of the network", profile: Implementation, needs: "python3", root: true, script: `python3 -c "
+import os, socket
+socket.socket(socket.AF_INET, socket.SOCK_STREAM).setsockopt(socket.SOL_SOCKET, 36, 1) # SO_MARK, by which packets are led
+open(os.environ['T'] + '/pwned', 'w')
+"`},
 	{name: "kernel settings", profile: Implementation, root: true, unproven: true, script: `cat /proc/sys/kernel/core_pattern > $T/c; cat $T/c > /proc/sys/kernel/core_pattern && touch $T/pwned`},
 	{name: "git alias", profile: Implementation, needs: "git", script: `git -c safe.directory=* -c alias.x='!echo pwned > $O/file' x`},
 	{name: "git hook", profile: Implementation, needs: "git", script: `mkdir $T/h && printf '#!/bin/sh\necho pwned > $O/file\n' > $T/h/pre-commit && chmod +x $T/h/pre-commit &&

@@ -191,11 +191,12 @@ func (r *ruleset) allowOpen(fd int) error {
 }
 
 // reaching are the capabilities that lead around path rules, into other
-// processes or to the clock that events are dated by: of root alone, and of no use to builds and tests.
+// processes, to what others send over the network or to the clock that events are
+// dated by: of root alone, and of no use to builds and tests.
 var reaching = []uintptr{
 	capSysAdmin, capSysPtrace, capSysRawio, capSysModule, capSysBoot,
 	capDacReadSearch, capMacAdmin, capMacOverride, capMknod, capSyslog,
-	capPerfmon, capBpf, capCheckpointRestore, capLinuxImmutable, capSysPacct, capSysTime,
+	capPerfmon, capBpf, capCheckpointRestore, capLinuxImmutable, capSysPacct, capSysTime, capNetAdmin, capNetRaw,
 }
 
 // apply confines the calling thread, and what it starts, for good.

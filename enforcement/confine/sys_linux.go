@@ -43,6 +43,8 @@ const (
 
 	capDacReadSearch     = 2
 	capLinuxImmutable    = 9
+	capNetAdmin          = 12
+	capNetRaw            = 13
 	capSysModule         = 16
 	capSysRawio          = 17
 	capSysPtrace         = 19

@@ -101,7 +101,10 @@ func kill(pids []int) {
 }
 
 // descendants are the processes below this one that have not ended.
-func descendants() []int {
+func descendants() []int { return descendantsOf(os.Getpid()) }
+
+// descendantsOf are the processes below one that have not ended.
+func descendantsOf(top int) []int {
 	children := map[int][]int{}
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
@@ -117,7 +120,7 @@ func descendants() []int {
 		}
 	}
 	var all []int
-	for next := children[os.Getpid()]; len(next) > 0; {
+	for next := children[top]; len(next) > 0; {
 		all = append(all, next...)
 		var below []int
 		for _, pid := range next {

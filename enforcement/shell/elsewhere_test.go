@@ -62,7 +62,7 @@ func TestElsewhere(t *testing.T) {
 		Machine: {
 			"systemctl -H x status", "systemctl status y -Hx", "timedatectl --host=x", "busctl --host=x list", "docker -H ssh://x ps", "docker ps --host=ssh://x", "podman --url ssh://x ps",
 			"ssh localhost touch src/a.go", "ssh h", "mosh h", "scp x h:y", "scp h:src/a.go src/a.go", "rsync -a x h:y", "rsync -e ssh h:x src/", "adb shell touch x",
-			"sshpass -p x ssh h y", "telnet localhost 23", "ansible all -m shell -a x", "tailscale ssh h", "gcloud compute ssh x", "aws ssm start-session --target x",
+			"sshpass -p x ssh h y", "telnet localhost 23", "ansible all -m shell -a x", "tailscale ssh h", "gcloud compute ssh x", "gcloud config set account x", "az config set core.x=y", "aws ssm start-session --target x",
 			"aws s3 rm s3://b/x", "git status && ssh localhost id", "python3 -c \"import pexpect; pexpect.run('ssh localhost id')\"", "gh codespace ssh -c x",
 		},
 		Desktop: {

@@ -41,7 +41,13 @@ var plainFirst = map[string]map[string]bool{
 	"tmux": setOfWords("ls list-sessions list-windows list-panes list-clients lsw lsp lsc has-session has display-message capture-pane show-options show-environment"),
 }
 
-var plainDocker = setOfWords("ps images inspect logs version info stats top port diff history events image container network volume context system compose")
+// plainDocker are words of docker's; of compose no option stands before them that names
+// files, in which others are named.
+var plainDocker = map[string]bool{
+	"ps": true, "images": true, "inspect": true, "logs": true, "version": true, "info": true, "stats": true, "top": true, "port": true, "diff": true,
+	"history": true, "events": true, "image": true, "container": true, "network": true, "volume": true, "context": true, "system": true,
+	"compose ps": true, "compose logs": true, "compose images": true, "compose top": true, "compose port": true, "compose version": true, "compose ls": true,
+}
 
 func setOfWords(words string) map[string]bool {
 	set := map[string]bool{}
@@ -83,16 +89,19 @@ var plainSort = setOfWords(`
 	--numeric-sort --reverse --stable --unique --version-sort --zero-terminated`)
 
 // more are the words by which a program reads files that no word names – those of a
-// list, those behind the links in a folder – has another program read, or sets the
-// system's clock: with one of them it is only held that it does no more.
+// list, those behind the links in a folder – or a part of a word does, has another
+// program read, runs what is in a word, as zsh's test does, or sets the system's clock:
+// with one of them it is only held that it does no more.
 var more = map[string]*regexp.Regexp{
-	"aws": regexp.MustCompile(`fileb?://`), "az": regexp.MustCompile(`^--[^=]*=@`), "gcloud": regexp.MustCompile(`^--[^=]*file`),
+	"aws": regexp.MustCompile(`fileb?://`), "az": regexp.MustCompile(`^(--[^=]*=)?@`), "gcloud": regexp.MustCompile(`^--[^=]*file`),
 	"date": regexp.MustCompile(`^-[^-]*[sf]|^--(s|fi)|^[0-9]`),
 	"file": regexp.MustCompile(`^-[^-]*[CfmpzZ]|^--(c|f|mag|no-s|p|u)`),
 	"grep": dereferences, "egrep": dereferences, "fgrep": dereferences,
 	"jq":      regexp.MustCompile(`^-[^-]*[fL]|^--(from-file|library-path)|import|include`),
-	"kubectl": regexp.MustCompile(`^-[fkR]|^--(filename|kustomize)`),
+	"kubectl": regexp.MustCompile(`^-[fkR]|^--(filename|kustomize|template)|file=`),
 	"rg":      regexp.MustCompile(`^-[^-]*[Lz]|^--(follow|search-zip)`),
+	"strings": regexp.MustCompile(`^@`),
+	"test":    regexp.MustCompile(`[[$]`),
 }
 
 var dereferences = regexp.MustCompile(`^-[^-]*R|^--de`)

@@ -27,7 +27,9 @@ func TestPlainLinesAreAFewSimpleForms(t *testing.T) {
 		"docker", "docker run x", "docker exec c ls", "./docker ps", "gh pr create", "gh", "kubectl exec p", "tmux", "tmux send-keys x", "crontab x", "crontab",
 		"date -f/x/y", "date -f x", "date -us 1", "date --set=1", "date 010100002020", "file -fx", "file -bm x y", "file --files-from x", "grep -R x .", "grep -rniR x", "egrep --dereference-recursive x", "grep -f/x/y a",
 		"jq -nf a", "jq -L . .", "jq 'import \"a\" as $x; $x' b", "jq 'include \"a\"; .' b", "kubectl get -f a,b", "kubectl get -ka", "rg -L x", "rg -nz x", "rg --follow x", "diff -r a b", "git ls-files -X/x/y",
-		"aws ec2 describe-images --filters file://x",
+		"aws ec2 describe-images --filters file://x", "strings @plan.md", "ls | strings -n 3 @a", "test 'a[$(x)]' -eq 1", "test x -o 'a[1]' -eq 1",
+		"kubectl get pods -o jsonpath-file=a", "kubectl get pods -ogo-template-file=a", "kubectl get pods --template=a", "az account show --query @a",
+		"docker compose config", "docker compose -f a.yml ps", "docker compose --env-file a ps", "docker compose",
 		strings.Repeat("a", maxPlainLine) + " b",
 	} {
 		if Plain(line) {

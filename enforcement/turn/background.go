@@ -7,6 +7,8 @@ import (
 	"sync"
 
 	"github.com/writbus/writ/enforcement"
+	"github.com/writbus/writ/enforcement/confine"
+	"github.com/writbus/writ/enforcement/confine/runner"
 	"github.com/writbus/writ/enforcement/confine/worktree"
 	"github.com/writbus/writ/enforcement/host"
 	"github.com/writbus/writ/enforcement/project"
@@ -21,7 +23,72 @@ type leftRunning struct {
 	mu        sync.Mutex
 	bySession map[string]*leftBy
 	order     []string
+	jobs      map[int]job // by the process that keeps it
 }
+
+// job is what a command left running that may write code as long as it runs. Of one
+// from before this daemon only that is known.
+type job struct{ session, command, toolUseID string }
+
+// alreadyRunning are the jobs that there are when a daemon starts.
+func alreadyRunning() map[int]job {
+	jobs := map[int]job{}
+	for _, keeper := range confine.Left("") {
+		jobs[keeper] = job{}
+	}
+	return jobs
+}
+
+// note remembers whose jobs run that were not there before, once a command of a
+// session has ended, and reports whether there are any.
+func (l *leftRunning) note(t turn) (found bool) {
+	keepers := confine.Left(t.project.Root)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.jobs == nil || len(l.jobs) > maxJobs {
+		l.jobs = map[int]job{}
+	}
+	for _, keeper := range keepers {
+		if _, known := l.jobs[keeper]; !known {
+			l.jobs[keeper] = job{t.Session, *t.Shell, t.ToolUseID}
+			found = true
+		}
+	}
+	return found
+}
+
+// mayLay reports whether something that runs may lay a link in the way of what a plain
+// line reads, once the line was judged: what writes the project, where code is open or
+// since it was. Held, the line reads nothing that is hidden.
+func (l *leftRunning) mayLay(t turn, open bool) bool {
+	l.mu.Lock()
+	jobs := len(l.jobs)
+	l.mu.Unlock()
+	return enforcement.PlainReads(*t.Shell) && (open || jobs > 0 && len(confine.Left(t.project.Root)) > 0)
+}
+
+// running are those of a session's jobs that still run, and the last one of them.
+func (l *leftRunning) running(t turn) (keepers []int, last job) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.jobs) == 0 {
+		return nil, job{}
+	}
+	alive := confine.Left(t.project.Root)
+	for keeper, of := range l.jobs {
+		switch {
+		case of.session != t.Session && of.session != "":
+		case slices.Contains(alive, keeper):
+			keepers, last = append(keepers, keeper), of
+		default:
+			delete(l.jobs, keeper)
+		}
+	}
+	return keepers, last
+}
+
+// maxJobs bounds the jobs that are remembered.
+const maxJobs = 256
 
 // leftBy is what one command left.
 type leftBy struct {
@@ -37,15 +104,19 @@ type leftBy struct {
 const keptLeft = 16
 
 func (l *leftRunning) keep(t turn, tree *worktree.Tree) {
+	l.watch(t.Session, &leftBy{tree: tree, command: *t.Shell, toolUseID: t.ToolUseID, bounded: t.bounded, own: map[string]bool{}})
+}
+
+func (l *leftRunning) watch(session string, by *leftBy) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.bySession == nil {
 		l.bySession = map[string]*leftBy{}
 	}
-	if l.bySession[t.Session] == nil {
-		l.order = append(l.order, t.Session)
+	if l.bySession[session] == nil {
+		l.order = append(l.order, session)
 	}
-	l.bySession[t.Session] = &leftBy{tree: tree, command: *t.Shell, toolUseID: t.ToolUseID, bounded: t.bounded, own: map[string]bool{}}
+	l.bySession[session] = by
 	if len(l.order) > keptLeft {
 		delete(l.bySession, l.order[0])
 		l.order = l.order[1:]
@@ -131,8 +202,48 @@ func (a *afterwards) sinceEnded(ctx context.Context, t turn, session string, par
 		check.ToolUseID, check.Since, check.Changes = by.toolUseID, by.command, t.classified(changes)
 	}
 	d, err := a.judge(ctx, t, session, parent, check)
+	if err == nil {
+		err = a.bound(ctx, t, session, parent != nil, by, &d)
+	}
 	d.Context, d.Notice = join(earlier.Context, d.Context), join(earlier.Notice, d.Notice, a.unseen(t.Session, blind))
 	return d, err
+}
+
+// bound keeps an eye, while code is closed, on jobs that were started while it was
+// open: their hold stays as wide as it was. They are ended once something changed
+// that they could have written.
+func (a *afterwards) bound(ctx context.Context, t turn, session string, worker bool, by *leftBy, d *enforcement.Decision) error {
+	keepers, last := a.left.running(t)
+	if len(keepers) == 0 {
+		return nil
+	}
+	state, err := a.sessions.Peek(ctx, session)
+	if err != nil || !runner.ClosesCode(state, worker) {
+		return err
+	}
+	if wroteCode(d.Record) {
+		confine.EndLeft(keepers)
+		text := "What ran since code was open was ended. Start again what is needed: it is held to what may be written now."
+		d.Context, d.Notice = join(d.Context, "Writ: "+text), join(d.Notice, "writ: "+text)
+		return nil
+	}
+	if by == nil {
+		tree, err := t.tree()
+		if err != nil {
+			return nil //nolint:nilerr // the user was told once that nothing is compared here
+		}
+		by = &leftBy{tree: tree, command: last.command, toolUseID: last.toolUseID, bounded: true, own: map[string]bool{}}
+	}
+	a.left.watch(t.Session, by)
+	return nil
+}
+
+// wroteCode reports whether a change was recorded that stands.
+func wroteCode(record []schemas.Payload) bool {
+	return slices.ContainsFunc(record, func(p schemas.Payload) bool {
+		event, is := p.(schemas.WriteUnapproved)
+		return is && slices.ContainsFunc(event.Changes, func(c schemas.UnapprovedChange) bool { return !c.PutBack })
+	})
 }
 
 func pathsOf(files []schemas.FileState) []string {

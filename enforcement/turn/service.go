@@ -117,7 +117,7 @@ func New(o Options) *Service {
 	return &Service{
 		Options: o, admission: newAdmission(o.Budget / 4), answered: newReplies(), in: injection{o.Rules},
 		contents:   contents{rules: o.Rules, sessions: o.Sessions, gitTime: o.GitTime},
-		afterwards: afterwards{sessions: o.Sessions, guards: guards{now: o.Now}},
+		afterwards: afterwards{sessions: o.Sessions, guards: guards{now: o.Now}, left: leftRunning{jobs: alreadyRunning()}},
 		landings:   landings{gitTime: o.GitTime},
 		runs:       testRuns{sessions: o.Sessions, runner: o.Runner, now: o.Now},
 		bounds:     bounds{runner: o.Runner},

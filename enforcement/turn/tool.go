@@ -199,7 +199,8 @@ func (v *Service) request(ctx context.Context, t turn, s enforcement.State, pare
 			request.Shell = enforcement.InspectPowerShell(t.project.Layout, filepath.ToSlash(dir), *t.Shell, project.Readlink)
 		} else {
 			request.Shell = enforcement.Inspect(t.project.Layout, filepath.ToSlash(dir), *t.Shell, nil, project.Readlink)
-			request.Shell.Plain = request.Shell.Plain && !t.runsOwn(dir, v.Runner.Writ)
+			open := !runner.ClosesCode(watching, parent != nil)
+			request.Shell.Plain = request.Shell.Plain && !t.runsOwn(dir, v.Runner.Writ) && !v.afterwards.left.mayLay(t, open)
 			// The program that is named by its whole path is surely the one meant.
 			if rest, own := strings.CutPrefix(*t.Shell, v.Runner.Writ+" "); own && v.Runner.Writ != "" && request.Shell.Effect == enforcement.EffectReads {
 				request.Shell.Plain = enforcement.PlainWrit(rest)

@@ -183,7 +183,7 @@ func (a *afterwards) changes(t *turn) (changes []enforcement.TreeChange, was map
 			next = again
 		}
 	}
-	if t.leavesRunning() {
+	if t.bounded && a.left.note(*t) || t.leavesRunning() {
 		a.left.keep(*t, next)
 	}
 	return t.classified(kept), was, nil

@@ -359,8 +359,12 @@ func (d *Daemon) openBus(ctx context.Context) (func(), error) {
 	if err != nil {
 		d.warn("nothing is brought to the hub: " + err.Error()) // it works as alone
 	}
+	own, trusted, err := embedded.Identity(d.layout.Credentials())
+	if err != nil {
+		return nil, err
+	}
 	server, err := embedded.Start(ctx, embedded.Options{
-		Dir: d.layout.Log(), Port: d.settings.Port, Streams: streams, Hub: hub,
+		Dir: d.layout.Log(), Port: d.settings.Port, Streams: streams, Hub: hub, TLS: own,
 		Durability: embedded.Durability(d.settings.Durability), Together: true,
 		Users: credentials.Users(), Logger: slog.New(quiet{d.logger.Handler()}), Found: d.damage().found,
 	})
@@ -385,8 +389,7 @@ func (d *Daemon) openBus(ctx context.Context) (func(), error) {
 		}
 		return server.Health()
 	}
-	own := credentials[embedded.RoleDaemon]
-	if err := d.connect(ctx, bus.Options{Archive: bus.NewArchive(filepath.Join(d.layout.Root, "archive")), Dial: server.Dial, User: own.User, Password: own.Password, Ready: ready, Synced: server.Sync, OnGap: func(schemas.Stream) { server.Look() }}); err != nil {
+	if err := d.connect(ctx, bus.Options{Archive: bus.NewArchive(filepath.Join(d.layout.Root, "archive")), Dial: server.Dial, Ready: ready, Synced: server.Sync, OnGap: func(schemas.Stream) { server.Look() }}.As(credentials[embedded.RoleDaemon])); err != nil {
 		shutdown()
 		return nil, err
 	}
@@ -398,7 +401,7 @@ func (d *Daemon) openBus(ctx context.Context) (func(), error) {
 		shutdown()
 		return nil, err
 	}
-	d.endpoint.URL = server.URL()
+	d.endpoint.URL, d.endpoint.TLS.CA = server.URL(), trusted
 	return func() { d.disconnect(); shutdown() }, nil
 }
 

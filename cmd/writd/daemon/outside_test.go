@@ -1,14 +1,18 @@
 package daemon
 
 import (
+	"bufio"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/bus/embedded"
@@ -237,3 +241,91 @@ func TestAddressesLoseTheirUser(t *testing.T) {
 		t.Errorf("%q %+v %v", plain, user, err)
 	}
 }
+
+// TestAStrangerAtTheDaemonsPortIsToldNothing takes the port of a daemon that has ended,
+// as a job may that was left running, and answers as a server of NATS does.
+func TestAStrangerAtTheDaemonsPortIsToldNothing(t *testing.T) {
+	w := newWorld(t)
+	at, err := config.ReadEndpoint(w.data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := w.endpointReached(t, at); r != nil {
+		t.Fatalf("the daemon itself: %v", r)
+	}
+	if err := w.stop(); err != nil {
+		t.Fatal(err)
+	}
+	address := strings.TrimPrefix(at.URL, "nats://")
+	clear := at
+	clear.TLS = bus.TLS{}
+	for says, c := range map[string]struct {
+		at     config.Endpoint
+		learns bool
+	}{
+		`{"headers":true,"max_payload":9999}`:                         {at, false},
+		`{"headers":true,"max_payload":9999,"tls_available":true}`:    {at, false},
+		`{"headers":true,"max_payload":9999,"tls_required":true}`:     {at, false},
+		`{"headers":true,"max_payload":9999,"server_name":"unasked"}`: {clear, true},
+	} {
+		heard := strangerAt(t, address, says)
+		err := w.endpointReached(t, c.at)
+		told := <-heard
+		if (err == nil) != c.learns || strings.Contains(told, "pass") != c.learns {
+			t.Errorf("it says %s: connected %v, and it was told %q", says, err, told)
+		}
+	}
+}
+
+func (w *world) endpointReached(t *testing.T, at config.Endpoint) error {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	conn, err := reach.Connect(ctx, at, w.data, "admin", bus.Options{Name: "test"})
+	if err == nil {
+		conn.Close()
+	}
+	return err
+}
+
+// strangerAt serves the first who connects: with a certificate of its own where the
+// client begins with one, else as NATS does. What it was told comes at the end.
+func strangerAt(t *testing.T, address, says string) (heard chan string) {
+	t.Helper()
+	own, _, err := embedded.Identity(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	heard = make(chan string, 1)
+	go func() {
+		conn, err := listener.Accept()
+		_ = listener.Close()
+		if err != nil {
+			heard <- err.Error()
+			return
+		}
+		defer func() { _ = conn.Close() }()
+		_, _ = fmt.Fprintf(conn, "INFO %s\r\n", says)
+		in := bufio.NewReader(conn)
+		if first, err := in.Peek(1); err == nil && first[0] == 0x16 { // a handshake of TLS
+			over := tls.Server(buffered{conn, in}, own)
+			in = bufio.NewReader(over)
+		}
+		line, _ := in.ReadString('\n')
+		_, _ = fmt.Fprint(conn, "PONG\r\n")
+		heard <- line
+	}()
+	return heard
+}
+
+// buffered is a connection of which a part was read ahead.
+type buffered struct {
+	net.Conn
+	in *bufio.Reader
+}
+
+func (b buffered) Read(p []byte) (int, error) { return b.in.Read(p) }
