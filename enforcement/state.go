@@ -209,7 +209,7 @@ type PendingWrite struct {
 type PendingTarget struct {
 	Path   string `json:"path"`             // relative, or absolute outside the project
 	Result string `json:"result,omitempty"` // SHA-256 it would leave, "" where unknown
-	Lines  int    `json:"lines,omitempty"`  // it would change, in small mode
+	Lines  int    `json:"lines,omitempty"`  // in which it would differ from the prompt on, in small mode
 }
 
 // Streak counts refusals by the same rule in a row.
