@@ -176,6 +176,8 @@ type Work struct {
 	InTurn bool `json:"in_turn,omitempty"`
 	// Seen is what running the test files showed, by relative path.
 	Seen map[string]Seen `json:"seen,omitempty"`
+	// Drafted says that this session wrote plan.md for this work.
+	Drafted bool `json:"drafted,omitempty"`
 	// Aside is the work of the plan before, put aside for a new wish.
 	Aside *Work `json:"aside,omitempty"`
 }
