@@ -262,7 +262,7 @@ func judgeWording(prompt, gate string, phrases phrase.Phrases) phrase.Judgement 
 func (c SubmitPrompt) mode(s State, args []string) Decision {
 	set := SetMode{ByUser: true, Settings: c.Settings}
 	if len(args) == 0 {
-		return Decision{}
+		return Decision{Notice: fmt.Sprintf("writ: %s. Another one is `/writ-mode work`, small, debug, review or conversation.", s.inMode())}
 	}
 	set.Mode = strings.ToLower(args[0])
 	for i, a := range args[1:] {
@@ -282,7 +282,9 @@ func (c SubmitPrompt) mode(s State, args []string) Decision {
 	}
 	d := set.decide(s)
 	if d.Verdict != Allow {
-		d.Notice = d.Reason
+		d.Notice = "writ: " + d.Reason
+		return d
 	}
+	d.Notice = fmt.Sprintf("writ: %s.", Evolve(s, schemas.Event{Data: d.Record[0]}).inMode())
 	return d
 }
