@@ -44,6 +44,9 @@ type Offer struct {
 	gone         []string // of the plan's files, those that are to go
 }
 
+// lets names the files that a plan lets be written.
+func (o Offer) lets() string { return listed(append(slices.Clone(o.planned), o.gone...)) }
+
 // Hash is the SHA-256 of a content as FileState carries it.
 func Hash(content []byte) string { return digest.Hex(content) }
 
@@ -120,6 +123,9 @@ func (s State) offerPlan(w Workspace) Offer {
 	o := Offer{Files: []schemas.FileState{fileState(PlanFile, w.Plan)}, Problems: planProblems(problems)}
 	if w.PlanOf != "" && s.Draft != o.Files[0].SHA256 {
 		o.Problems = append(o.Problems, fmt.Sprintf("plan.md is the plan of another session, %s; this session has to write its own", excerpt.Runes(w.PlanOf, 60)))
+	}
+	if s.Work.Aside != nil && slices.Equal(o.Files, s.Work.Aside.Gates[GatePlan].Files) {
+		o.Problems = append(o.Problems, "plan.md is still the plan of the work before, and the wish is new: the agent has to write one for it, or the user answers `continue with the plan`")
 	}
 	for _, c := range p.Capabilities {
 		o.capabilities = append(o.capabilities, c.Text)

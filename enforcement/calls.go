@@ -2,7 +2,6 @@ package enforcement
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/writbus/writ/enforcement/plan"
@@ -42,7 +41,7 @@ func Calls(s State, w Workspace, set Settings) string {
 	lines := []string{"writ: the plan waits for you" + title + again}
 	how := wordsForPlan
 	if gate == GatePlan {
-		lines = append(lines, "It lets be written: "+listed(append(slices.Clone(o.planned), o.gone...)))
+		lines = append(lines, "It lets be written: "+o.lets())
 	} else {
 		lines[0], how = "writ: the tests wait for you"+title+again, wordsForTests
 		for _, f := range o.Files {

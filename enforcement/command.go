@@ -138,7 +138,7 @@ type RequestTool struct {
 	Tool       string
 	ToolUseID  string
 	Targets    []schemas.Target // files it would write
-	Edits      map[string]Edit  // what it would change of them, by path; only in small mode
+	Edits      map[string]Edit  // what it would change of them, by relative path; only in small mode
 	Private    []string         // paths of Writ's own data (Layout.InData) it would read
 	Secrets    []Secret         // credentials that it would leave in files
 	Completes  []string         // items of a list of tasks that it would call done

@@ -281,7 +281,7 @@ func (s State) finished(p schemas.ToolFinished) State {
 			s.Work = s.Work.carriedOut(f.Path)
 		}
 		if f.Path == PlanFile {
-			s.Draft = f.SHA256
+			s.Draft, s.Work.Drafted = f.SHA256, true
 		}
 		if s.tracksTests() && isTest(f.Path) && !strings.HasPrefix(f.Path, "/") {
 			s.Work.TestFiles = insert(s.Work.TestFiles, f.Path)
@@ -371,7 +371,7 @@ func (s State) modeChanged(p schemas.ModeChanged) State {
 	case p.To == ModeWork && p.Restored && s.Parked != nil:
 		s.Work, s.Parked = s.Parked.changed(), nil // in between, code was anybody's
 	case p.To == ModeWork:
-		s.Work, s.Parked = Work{Phase: PhasePlanning}, nil
+		s.Work, s.Parked = Work{Phase: PhasePlanning, Drafted: s.Mode != ModeWork && s.Work.Drafted}, nil
 		s.Invalidations = nil
 	case s.Mode == ModeWork:
 		parked := s.Work

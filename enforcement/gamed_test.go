@@ -35,9 +35,7 @@ func TestGamedInOtherWays(t *testing.T) {
 	judgeGamed(t, "gamed_own", map[string]string{
 		"further-065": "that a name is there is little, and red before it is",
 		"further-075": "it takes the run: it passes before any code is written",
-		"further-083": "it takes the run: the go tool builds nothing of it",
 		"further-087": "that a name is there is little, and red before it is",
-		"further-104": "it puts its own function in the place of the one under test, by its name",
 	})
 }
 

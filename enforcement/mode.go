@@ -1,7 +1,6 @@
 package enforcement
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -49,11 +48,26 @@ func (c SetMode) refusal(s State) string {
 	case c.Settings.RequireWork && c.Mode != ModeWork:
 		return "this project requires work mode. Use `writ mode set work`, or ask the user to choose another."
 	case strictness[c.Mode] < strictness[s.Mode]:
-		return fmt.Sprintf("%s mode allows more than %s, so it is the user who chooses it: they type `/writ-mode %s`.", c.Mode, cmp.Or(s.Mode, "no")+" mode", c.Mode)
+		than := s.Mode + " mode"
+		if s.Mode == "" {
+			than = "an agent may before a mode is chosen"
+		}
+		return fmt.Sprintf("%s mode allows more than %s, so it is the user who chooses it: they type `/writ-mode %s`.", c.Mode, than, c.Mode)
 	case c.Mode == ModeDebug && slices.ContainsFunc(c.Repro, func(p string) bool { return !slices.Contains(s.Repro, p) }):
 		return fmt.Sprintf("what a reproduction may change, the user says: they type `/writ-mode debug --repro %s`.", excerpt.Runes(strings.Join(c.Repro, " "), 100))
 	}
 	return ""
+}
+
+// inMode says in a few words where the session stands.
+func (s State) inMode() string {
+	switch s.Mode {
+	case "":
+		return "no mode is chosen"
+	case ModeWork:
+		return "work mode, phase " + s.Work.Phase
+	}
+	return s.Mode + " mode"
 }
 
 // Position says where the session stands and what comes next.

@@ -151,3 +151,17 @@ func TestSessionAudit(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// TestTheUserHearsWhichModeHolds: whoever moves between modes is told where they are,
+// and by the command alone.
+func TestTheUserHearsWhichModeHolds(t *testing.T) {
+	x := newSession(t, "")
+	for _, c := range []struct{ typed, told string }{
+		{"/writ-mode", "no mode is chosen"}, {"/writ-mode small", "small mode"}, {"/writ-mode", "small mode"},
+		{"/writ-mode work", "work mode, phase planning"}, {"/writ-mode smal", `no mode "smal"`}, {"/writ-mode", "work mode"},
+	} {
+		if d := x.prompt(c.typed); !strings.Contains(d.Notice, c.told) {
+			t.Errorf("%s: told %q", c.typed, d.Notice)
+		}
+	}
+}

@@ -2,7 +2,6 @@ package enforcement
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/writbus/writ/enforcement/phrase"
@@ -159,6 +158,8 @@ func (c SubmitPrompt) approval(s State) Decision {
 	switch {
 	case j.Approves && j.Reason == phrase.BareGoAhead && (!s.awaits(gate, o) || s.Work.Declined[gate] != ""):
 		return Decision{}
+	case j.Approves && j.Reason == phrase.BareGoAhead && !c.seen(s, gate, o):
+		return Decision{Notice: textNotShown(o, c.Settings)}
 	case j.Approves:
 		return c.approve(s, gate, o)
 	case nearMiss[j.Reason] && len(o.Problems) == 0 && gate != GateImplementation:
@@ -176,6 +177,18 @@ func (s State) awaits(gate string, o Offer) bool {
 	}
 	g, reapproval := s.Work.Gates[gate]
 	return !reapproval || len(g.Drift) > 0
+}
+
+// seen reports whether the user was shown what waits: this session wrote it, or a
+// turn ended with it. Else a bare go-ahead is about something else.
+func (c SubmitPrompt) seen(s State, gate string, o Offer) bool {
+	return gate != GatePlan || c.Shown == o.Fingerprint || s.Work.Drafted && s.Draft == o.Files[0].SHA256
+}
+
+// textNotShown tells of a plan that a go-ahead does not approve.
+func textNotShown(o Offer, set Settings) string {
+	return fmt.Sprintf("writ: plan.md stands there, and this session has neither written nor shown it, so this does not approve it. It lets be written: %s. If that is what you want, approve it %s; `writ approve` shows it whole.",
+		o.lets(), set.approvable(wordsForPlan))
 }
 
 func (c SubmitPrompt) approve(s State, gate string, o Offer) Decision {
@@ -200,7 +213,7 @@ func refuseUnseen(s State, a userAct, o Offer) Decision {
 	}
 	why := fileList(names) + " changed after the agent had ended its turn"
 	if a.gate == GatePlan {
-		why += "; it lets be written now: " + listed(append(slices.Clone(o.planned), o.gone...))
+		why += "; it lets be written now: " + o.lets()
 	}
 	d := s.refuse(Decision{Offer: &o, Gate: a.gate, Problems: []string{why}}, a)
 	d.Context = fmt.Sprintf("The user wanted to approve the %s, which changed after your turn had ended. Show what stands there now and wait for their answer.", a.gate)
@@ -249,7 +262,7 @@ func judgeWording(prompt, gate string, phrases phrase.Phrases) phrase.Judgement 
 func (c SubmitPrompt) mode(s State, args []string) Decision {
 	set := SetMode{ByUser: true, Settings: c.Settings}
 	if len(args) == 0 {
-		return Decision{}
+		return Decision{Notice: fmt.Sprintf("writ: %s. Another one is `/writ-mode work`, small, debug, review or conversation.", s.inMode())}
 	}
 	set.Mode = strings.ToLower(args[0])
 	for i, a := range args[1:] {
@@ -269,7 +282,9 @@ func (c SubmitPrompt) mode(s State, args []string) Decision {
 	}
 	d := set.decide(s)
 	if d.Verdict != Allow {
-		d.Notice = d.Reason
+		d.Notice = "writ: " + d.Reason
+		return d
 	}
+	d.Notice = fmt.Sprintf("writ: %s.", Evolve(s, schemas.Event{Data: d.Record[0]}).inMode())
 	return d
 }

@@ -17,16 +17,18 @@ import (
 // where the project says nothing else.
 const DefaultSmallLines = 40
 
-// Edit is what a tool would change of a file, as far as small mode asks.
+// Edit is what a tool would change of a file of code, as far as small mode asks.
+// Of lines that are not the same before and after, the larger of both counts.
 type Edit struct {
-	Lines int      // that are not the same before and after, the larger of both
+	Lines int      // that the tool itself changes
+	All   int      // in which the file then differs from what it held at the prompt
 	Adds  []string // names that others may use from then on, sorted
 }
 
-// NewEdit compares the content of a file before and after a tool; lines are those
-// that differ, which the caller counts.
-func NewEdit(file string, before, after []byte, lines int) Edit {
-	e := Edit{Lines: lines}
+// NewEdit compares the content of a file at the user's prompt with the one after a
+// tool; the caller counts the lines.
+func NewEdit(file string, before, after []byte, lines, all int) Edit {
+	e := Edit{Lines: lines, All: all}
 	had := publicNames(file, before)
 	for _, name := range publicNames(file, after) {
 		if !slices.Contains(had, name) {
@@ -104,12 +106,12 @@ func (st stance) small(t schemas.Target) ruling {
 	if t.Class != ClassCode {
 		return allowed
 	}
-	e, known := st.edits[t.Path]
-	total := st.Small.lines() + e.Lines
+	e, known := st.edits[t.Rel]
+	total := st.Small.with(st.edits).lines()
 	why := ""
 	switch {
 	case !known || t.Rel == "":
-		why = "small mode shows each change of code to the user, and what a command or a sub-agent changes is not shown."
+		why = "small mode shows each change of code to the user, and what a command, a sub-agent or a move of files leaves is not shown."
 	case dependencies(t.Rel):
 		why = "it says what the project depends on."
 	case len(e.Adds) > 0:
@@ -129,8 +131,8 @@ func (st stance) small(t schemas.Target) ruling {
 	return ruling{rule: RuleSmall, gate: ModeSmall, text: wording{why, next}}
 }
 
-// Small are the lines of code that were changed in small mode since the last
-// prompt, by file.
+// Small are the lines in which files of code differ from what they held at the last
+// prompt in small mode, by file.
 type Small map[string]int
 
 func (s Small) lines() (n int) {
@@ -140,15 +142,30 @@ func (s Small) lines() (n int) {
 	return n
 }
 
-// grown counts the lines that a tool changed.
+// grown counts the lines that a tool changed, where it could be told what it leaves.
 func (s Small) grown(w PendingWrite) Small {
 	for _, t := range w.Targets {
-		if t.Lines > 0 {
+		if (t.Result != "" || t.Lines > 0) && s[t.Path] != t.Lines {
 			s = cloned(s)
-			s[t.Path] += t.Lines
+			s.set(t.Path, t.Lines)
 		}
 	}
 	return s
+}
+
+// with counts the lines as they were after edits that are asked for.
+func (s Small) with(edits map[string]Edit) Small {
+	s = cloned(s)
+	for file, e := range edits {
+		s.set(file, e.All)
+	}
+	return s
+}
+
+func (s Small) set(file string, lines int) {
+	if s[file] = lines; lines == 0 {
+		delete(s, file)
+	}
 }
 
 func lineCount(n int) string {

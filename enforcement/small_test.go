@@ -7,18 +7,36 @@ import (
 	"github.com/writbus/writ/schemas"
 )
 
-// edit asks to change a file of which lines differ, and does it where the user
-// says yes.
+// edit asks to change lines of a file, which differs in as many from what it held
+// before, and does it where the user says yes.
 func (x *session) edit(name, before, after string, lines int, yes bool) Decision {
 	x.t.Helper()
+	return x.editTo(name, before, after, lines, lines+x.state.Small[name], yes)
+}
+
+// editTo is edit of a file that then differs in all from what it held at the prompt.
+func (x *session) editTo(name, before, after string, lines, all int, yes bool) Decision {
+	x.t.Helper()
 	req := x.requestOf(name, after)
-	req.Targets[0].Lines = lines
-	req.Edits = map[string]Edit{req.Targets[0].Path: NewEdit(name, []byte(before), []byte(after), lines)}
+	x.edits(&req, 0, before, after, lines, all)
 	d := x.do(req)
 	if d.Verdict == Ask && yes || d.Verdict == Allow {
 		x.do(FinishTool{ToolFinished: schemas.ToolFinished{Tool: req.Tool, ToolUseID: req.ToolUseID, Files: []schemas.FileState{fileState(name, []byte(after))}}})
 	}
 	return d
+}
+
+// edits notes what a request changes of a target, as the turn does.
+func (x *session) edits(req *RequestTool, at int, before, after string, lines, all int) {
+	target := &req.Targets[at]
+	if target.Class != ClassCode {
+		return
+	}
+	if req.Edits == nil {
+		req.Edits = map[string]Edit{}
+	}
+	target.Lines = all
+	req.Edits[target.Rel] = NewEdit(target.Rel, []byte(before), []byte(after), lines, all)
 }
 
 func small(t testing.TB) *session {
@@ -111,6 +129,46 @@ func TestSmallCountsWhatWasWritten(t *testing.T) {
 	x.prompt("/writ-mode work")
 	if len(x.state.Small) > 0 {
 		t.Errorf("in work mode: %v", x.state.Small)
+	}
+}
+
+// TestSmallCountsTheDifferenceOnce: what is written twice counts once, what is undone
+// does not count, all files of one call count together, and tests count nothing.
+func TestSmallCountsTheDifferenceOnce(t *testing.T) {
+	x := small(t)
+	for _, after := range []string{"b\n", "c\n", "d\n"} {
+		if d := x.editTo("src/cart.py", "a\n", after, 30, 30, true); d.Verdict != Ask || !strings.Contains(d.Reason, "30 of 40") {
+			t.Errorf("30 lines written again as %q: %s %s", after, d.Verdict, d.Reason)
+		}
+	}
+	x.editTo("src/cart.py", "d\n", "a\n", 30, 0, true)
+	if len(x.state.Small) > 0 {
+		t.Errorf("after it was undone: %v", x.state.Small)
+	}
+	x.edit("src/cart.py", "a\n", "b\n", 2, true)
+	req := x.shellRequest("sed -i s/a/b/ src/cart.py")
+	x.do(req)
+	x.do(req) // the second refusal is a question
+	x.do(FinishTool{ToolFinished: schemas.ToolFinished{Tool: "Bash", ToolUseID: req.ToolUseID}})
+	if x.state.Small["src/cart.py"] != 2 {
+		t.Errorf("a command of which nothing is told is counted: %v", x.state.Small)
+	}
+
+	x = small(t)
+	x.edit("tests/test_cart.py", "", "assert 1 == 1\n", 90, true)
+	if d := x.edit("src/cart.py", "a\n", "b\n", 1, true); d.Verdict != Ask || !strings.Contains(d.Reason, "1 of 40") {
+		t.Errorf("after a test of 90 lines: %s %s", d.Verdict, d.Reason)
+	}
+
+	x = small(t)
+	x.edit("src/a.py", "", "a = 1\n", 10, true)
+	req = x.requestOf("src/a.py", "b")
+	other := x.requestOf("src/b.py", "b")
+	req.Targets = append(req.Targets, other.Targets...)
+	x.edits(&req, 0, "", "a = 2\n", 10, 12)
+	x.edits(&req, 1, "", "b = 2\n", 29, 29)
+	if d := x.do(req); d.Verdict != Deny || !strings.Contains(d.Reason, "41 lines") {
+		t.Errorf("two files of one call: %s %s", d.Verdict, d.Reason)
 	}
 }
 

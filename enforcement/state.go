@@ -176,6 +176,8 @@ type Work struct {
 	InTurn bool `json:"in_turn,omitempty"`
 	// Seen is what running the test files showed, by relative path.
 	Seen map[string]Seen `json:"seen,omitempty"`
+	// Drafted says that this session wrote plan.md for this work.
+	Drafted bool `json:"drafted,omitempty"`
 	// Aside is the work of the plan before, put aside for a new wish.
 	Aside *Work `json:"aside,omitempty"`
 }
@@ -209,7 +211,7 @@ type PendingWrite struct {
 type PendingTarget struct {
 	Path   string `json:"path"`             // relative, or absolute outside the project
 	Result string `json:"result,omitempty"` // SHA-256 it would leave, "" where unknown
-	Lines  int    `json:"lines,omitempty"`  // it would change, in small mode
+	Lines  int    `json:"lines,omitempty"`  // in which it would differ from the prompt on, in small mode
 }
 
 // Streak counts refusals by the same rule in a row.

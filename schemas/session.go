@@ -126,7 +126,7 @@ type Target struct {
 	Rel    string `json:"rel,omitempty"`    // relative to the project root with slashes, "" outside it
 	Class  string `json:"class"`            // protected, plan, findings, test, scratch, outside, code
 	Result string `json:"result,omitempty"` // SHA-256 of the content the tool would leave, hex; "" where unknown
-	Lines  int    `json:"lines,omitempty"`  // that it would change, in small mode
+	Lines  int    `json:"lines,omitempty"`  // in which it would differ from what it held at the prompt, in small mode
 }
 
 // ToolDecided records a tool request of an agent together with the verdict, so

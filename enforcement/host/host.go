@@ -74,6 +74,8 @@ type Write struct {
 	Edits   []Edit
 	// Opaque says that the result cannot be computed from the payload.
 	Opaque bool
+	// Gone says that the file is deleted; it is opaque, too.
+	Gone bool
 }
 
 // Facts are what a host does with what its hooks answer. The zero value is that

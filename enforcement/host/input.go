@@ -286,7 +286,7 @@ func (p *patch) line(line string) {
 		if path, found := strings.CutPrefix(trimmed, header); found {
 			p.endFile()
 			p.adding = header == patchAdd
-			p.now = &Write{Path: strings.TrimSpace(path), Opaque: header == patchDelete}
+			p.now = &Write{Path: strings.TrimSpace(path), Opaque: header == patchDelete, Gone: header == patchDelete}
 			return
 		}
 	}

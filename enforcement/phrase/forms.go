@@ -22,9 +22,9 @@ const (
 	version   = `(?:(?:the|this|that|your) ` + adjective + `(?:version|draft|revision|state|form) of )?`
 
 	noun     = `(?:(?P<plan>` + planNoun + `)|(?P<tests>` + testsNoun + `)|` + gateWord + `)`
-	phrase   = quantity + version + det + adjective + noun
-	pronoun  = `(?:all of (?:it|this|that|them|these|those)|both of (?:them|these)|(?:the|this) (?:whole|entire) (?:thing|lot)|the lot|(?:this|that) one|it|this|that|these|those|them|they|everything|both|all)`
-	object   = `(?:` + phrase + `(?: (?:for|to|of|about) (?:\S+)(?: \S+){0,7}?)?|` + pronoun + `)`
+	phrase   = quantity + version + det + adjective + noun + `(?: as (?:shown|written|proposed|presented|described|it is|they are))?`
+	pronoun  = `(?:it all|all of (?:it|this|that|them|these|those)|both of (?:them|these)|(?:the|this) (?:whole|entire) (?:thing|lot)|the lot|(?:this|that) one|it|this|that|these|those|them|they|everything|both|all)`
+	object   = `(?:` + det + adjective + `(?:version|draft|revision)|` + phrase + `(?: (?:for|to|of|about) (?:\S+)(?: \S+){0,7}?)?|` + pronoun + `)`
 	adverb   = `(?:(?:hereby|fully|completely|entirely|officially|formally|definitely|absolutely|gladly|happily|certainly|wholeheartedly|now|also|both|explicitly|herewith|clearly|finally|thereby|totally|really|do|strongly|unreservedly|unconditionally|already) )*`
 	approved = `(?:approved|approve|approving|lgtm)`
 	mine     = `(?:my|our) (?:(?:full|explicit|formal|official|unconditional|final) )?`
@@ -37,14 +37,14 @@ const after = `(?: (?:as (?:is|it is|it stands|they are|they stand|written|propo
 	`|(?:without|with no) (?:any )?(?:further )?(?:changes?|reservations?|hesitation|objections?|conditions?|comments?|remarks?|reserve)` +
 	`|no (?:further |more )?(?:changes?|comments?|questions?|objections?|complaints?|remarks?|issues?|problems?|notes?)(?: (?:needed|required|necessary|from me|from my side|left|at all))?` +
 	`|from (?:me|us|my side|my end|our side|here)|by (?:me|us|myself)|(?:on|from) my (?:side|part|end)|with pleasure|with thanks` +
-	`|for (?:me|us|implementation|the implementation|this task|this session)|everyone|team|claude|mate|bro|dude|man|buddy|friend|sir|then` +
-	`|thanks|thank you|please|danke|bitte|merci|gracias|obrigad[oa]|grazie|tack|takk|bedankt|period|full stop|exclamation (?:mark|point)))*`
+	`|for (?:me|us|implementation|the implementation|this task|this session)|everyone|team|claude|mate|bro|dude|man|buddy|(?:my )?friend|pal|boss|sir|then` +
+	`|thanks|thank you|please|danke|bitte|por favor|s'il te plaît|merci|gracias|obrigad[oa]|grazie|tack|takk|bedankt|period|full stop|exclamation (?:mark|point)))*`
 
 // onward are the beginnings of a continuation behind an approval without a
 // comma: "approved go ahead and implement it".
 const onward = `(?P<onward> (?:to (?:proceed|start|begin|continue|go|implement|code|write)|please|go|proceed|continue|start|begin|carry on|move on|keep going|let us|you (?:can|may|are free to|are clear to|are good to|should)|thanks|thank you|ship|do it|implement|write|build|on to|onwards?|next(?:$| (?:please|steps?|up|phase|write|go|the|you|we))|ready to|good to go|time to)\b.*)?`
 
-var lead = `(?:(?:yes|ya|ja|oui|sí|sim|tak|um|uh|erm|comma|k|kk|yep|yeah|yup|ok|okay|sure|fine|great|perfect|good|nice|cool|alright|all right|right|well|thanks|thank you|thank you very much|many thanks|cheers|please|therefore|thus|hence|finally|wow|awesome|excellent|amazing|hi|hello|hey|of course|lovely|wonderful|brilliant|super|all good|all fine|agreed|absolutely|definitely|certainly|done|happy with it|` + looks + `|go ahead|go for it|claude|team|as such|with that|in short|overall|all in all|in that case|verdict|today|this time|by now|meanwhile|result|conclusion|decision|my verdict|my answer|answer|again|once more) )*`
+var lead = `(?:(?:yes|ya|\+1|thumbs up|ja|oui|sí|sim|tak|um|uh|erm|comma|k|kk|yep|yeah|yup|ok|okay|sure|fine|great|perfect|good|nice|cool|alright|all right|right|well|thanks|thank you|thank you very much|many thanks|cheers|please|therefore|thus|hence|finally|wow|awesome|excellent|amazing|hi|hello|hey|of course|lovely|wonderful|brilliant|super|all good|all fine|agreed|absolutely|definitely|certainly|done|happy with it|` + looks + `|go ahead|go for it|claude|team|as such|with that|in short|overall|all in all|in that case|verdict|today|this time|by now|meanwhile|result|conclusion|decision|my verdict|my answer|answer|again|once more) )*`
 
 const looks = `(?:(?:it|this|that|all|everything) )?(?:looks?|sounds?|reads?|seems?) (?:very |really |all )?(?:good|great|fine|ok|okay|perfect|right|well|excellent|nice)(?: to me| to us)?`
 

@@ -10,7 +10,7 @@ import (
 // politeness, which never suffices.
 var (
 	strongGoAhead = lazyregexp.New(`^(?:` +
-		`yes|yep|yeah|yup|y|aye|ok|okay|sure|alright|all right|agreed|accepted|accept|confirmed|confirm|absolutely|definitely|certainly|of course|by all means|affirmative` +
+		`yes|yep|yeah|yea|yeh|ya|yup|y|k|kk|\+1|thumbs up|aye|ok|okay|sure|sure thing|alright|alrighty|all right|agreed|accepted|accept|confirmed|confirm|absolutely|definitely|certainly|of course|by all means|affirmative` +
 		`|go|go ahead|go for it|go on|proceed|continue|carry on|move on|do it|ship it|make it so|do that|let us go|let us do (?:it|this)|let us (?:start|begin|proceed)|start|begin|get started|let us get started|start now|go now` +
 		`|(?:you (?:can|may|should) )(?:go ahead|proceed|start|begin|continue|go on)(?: now)?|(?:you are )?(?:good|clear|free) to go|please (?:do|proceed|go ahead|continue|start|begin)` +
 		`|i agree|i accept|i confirm|fine by me|fine with me|ok with me|okay with me|works for me|that works(?: for me)?|sounds like a plan|i am happy with (?:it|this|that)` +

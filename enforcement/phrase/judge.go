@@ -1,6 +1,9 @@
 package phrase
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // position is where an approving clause stands.
 type position struct {
@@ -134,7 +137,7 @@ func (s sentence) valued(j int) bool {
 		return false
 	}
 	value := s.clauses[j+1]
-	return valueWords[value.words[0]] || len(value.words) == 1 && !proceeds(value)
+	return valueWords[value.words[0]] || slices.Contains(value.words, "=") || len(value.words) == 1 && !proceeds(value)
 }
 
 // valueWords begin the value of a key.
@@ -295,7 +298,23 @@ func (t text) undone(found []position, waiting Gate) string {
 			return r
 		}
 	}
+	if t.offers() {
+		return Quoted
+	}
 	return ""
+}
+
+// offers tells whether the text names what could be answered instead, as a menu
+// does: "approve / decline", "1) approve 2) ask later".
+func (t text) offers() bool {
+	for _, s := range t.sentences {
+		for _, c := range s.clauses {
+			if c.conj != "then" && alternative.MatchString(c.String()) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // nearby is how many clauses back a pronoun may point.

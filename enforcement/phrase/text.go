@@ -69,8 +69,8 @@ var (
 	emoticon   = lazyregexp.New(`(^|\s)[:;=8]'?-?[)D(PpOo/|\]](\s|$|[.,!])`)
 	bulletMark = lazyregexp.New(`^[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+`)
 	box        = lazyregexp.New(`(?:^|[^\pL\pN])(?:\[[ _.xX✓✔✗-]*\]|\([ _]+\)|[☐☑☒□⬜◻▢]|_{2,}(?:[^\pL\pN]|$))`)
-	citedLine  = lazyregexp.New(`^[ \t]*(?:\+|--|//|/\*|<!--|;;|[|●○⏺⎿│┃╰╭▶►])[ \t]|\(\d+(?:\.\d+)? ?m?s\)$`)
-	shellLine  = lazyregexp.New(`^[ \t]*(?:[$❯➜%]|>>>|PS [^>]*>)[ \t]`)
+	citedLine  = lazyregexp.New(`^[ \t]*(?:\+|--|//|/\*|<!--|;;|[|●○⏺⎿│┃╰╭▶►])[ \t]|\(\d+(?:\.\d+)? ?m?s\)$|^[A-Z][a-z]+(?:-[a-z]+)*-by: `)
+	shellLine  = lazyregexp.New(`^[ \t]*(?:(?:[$❯➜%]|>>>|PS [^>]*>)[ \t]|(?:PASS|FAIL|SKIP|RUN|INFO|WARN|ERROR|DEBUG|TRACE)[ \t:]|(?:not )?ok \d)`)
 	logTag     = lazyregexp.New(`^[ \t]*\[[^\]]{2,}\][ \t]`)
 	struck     = lazyregexp.New(`~~[^~\n]+~~`)
 	braces     = lazyregexp.New(`\{[^{}\n]*\}`)
@@ -81,6 +81,7 @@ var (
 	opening    = lazyregexp.New(`<([A-Za-z][\w:-]*)(?:\s[^<>]*)?>`)
 	closing    = lazyregexp.New(`</([A-Za-z][\w:-]*)\s*>`)
 	caption    = lazyregexp.New(`(?m)^[ \t]*(?:-{3,}|={3,})(?:[ \t]+\S.*[ \t](?:-{3,}|={3,}))?[ \t]*$`)
+	optionMark = lazyregexp.New(`^(--?)([A-Za-z][\w-]*)`)
 	underline  = lazyregexp.New(`^={3,}[ \t]*$`)
 	// document is a line with which a document, a mail, or what another wrote in a
 	// chat begins.
@@ -90,7 +91,7 @@ var (
 )
 
 var unify = strings.NewReplacer("\r\n", "\n", "\r", "\n", "’", "'", "‘", "'", "ʼ", "'", "´", "'", "＇", "'",
-	"\u200b", "", "\u200c", "", "\u200d", "", "\ufeff", "", "\ufe0f", "", "\u00ad", "", "\u00a0", " ",
+	"\u200b", "", "\u200c", "", "\u200d", "", "\ufeff", "", "\ufe0f", "", "\u00ad", "", "\u00a0", " ", "—", " — ", "–", " – ",
 	"。", ". ", "！", "! ", "？", "? ", "，", ", ", "：", ": ", "、", ", ", "¿", " ? ", "¡", " ")
 
 // read cuts a prompt into sentences and clauses.
@@ -198,6 +199,14 @@ func (b *sentenceBuilder) field(f string) {
 		b.clause.words = append(b.clause.words, f)
 		return
 	}
+	if strings.Contains(f, "=") && strings.Trim(f, ":=!<+?") == "" {
+		b.clause.words = append(b.clause.words, "=")
+		return
+	}
+	if option(f) {
+		b.clause.words = append(b.clause.words, codeWord)
+		return
+	}
 	f = b.emoji(f)
 	core := strings.TrimLeft(f, "*_~([{#.,;:!?-–—…")
 	if strings.ContainsAny(f[:len(f)-len(core)], "([{–—-") {
@@ -227,6 +236,16 @@ func (b *sentenceBuilder) field(f string) {
 	}
 }
 
+// option tells whether a field is an option of a command line: --approve, -y.
+func option(f string) bool {
+	m := optionMark.FindStringSubmatch(f)
+	if m == nil {
+		return false
+	}
+	word := strings.ToLower(m[2])
+	return len(m[1]) > 1 || len(word) == 1 || mentions(resolve(word)) || strongGoAhead.MatchString(word)
+}
+
 func endMark(marks string) byte {
 	if strings.Contains(marks, "…") || strings.Contains(marks, "..") {
 		return '~'
@@ -235,7 +254,7 @@ func endMark(marks string) byte {
 }
 
 var (
-	doubtSigns  = "👎❌🚫🤔⛔🙅🛑😕🤨✋🙄🤡🙃😏😒🤮💩🖕🤦🤷😠😡😤✖✗✘"
+	doubtSigns  = "👎❌🚫🤔⛔🙅🛑😕🤨✋🙄🤡🙃😏😒🤮💩🖕🤦🤷😠😡😤😂🤣✖✗✘"
 	assentSigns = "👍👌✅✔🆗💯"
 )
 
@@ -302,6 +321,9 @@ func (b *sentenceBuilder) endClause() {
 
 func (b *sentenceBuilder) endSentence(mark byte) {
 	colon := b.clause.colon && len(b.clause.words) == 0
+	if b.clause.conj == "so" && len(b.clause.words) == 0 {
+		b.rejoin()
+	}
 	b.endClause()
 	b.cur.dangles = openEnds[b.clause.conj]
 	b.clause = clause{}
@@ -320,7 +342,7 @@ func (b *sentenceBuilder) endSentence(mark byte) {
 }
 
 // openEnds leave a sentence that ends with them unfinished.
-var openEnds = set("yet or but nor because")
+var openEnds = set("yet or but nor because however though although")
 
 var conjunctions = set("and but so because then or however though although yet nor")
 
@@ -357,7 +379,34 @@ func resolve(w string) []string {
 	if stem, ok := strings.CutSuffix(w, "'s"); ok && isAfter[stem] {
 		return []string{stem, "is"}
 	}
-	return []string{mend(w)}
+	return []string{mend(drawn(w))}
+}
+
+// drawnOut are words whose letters people draw out: "yesss", "gooo".
+var drawnOut = set("yes yep yeah yea yup ok okay go sure nice cool good great perfect please thanks lgtm")
+
+// drawn gives the word that one with letters drawn out stands for.
+func drawn(w string) string {
+	if short := squeezed(w, 1); drawnOut[short] {
+		return short
+	}
+	return squeezed(w, 2)
+}
+
+// squeezed leaves at most so many of a letter in a row.
+func squeezed(w string, most int) string {
+	var b strings.Builder
+	var last rune
+	run := 0
+	for _, r := range w {
+		if run++; r != last {
+			last, run = r, 1
+		}
+		if run <= most || !unicode.IsLetter(r) {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
 }
 
 func set(s string) map[string]bool {

@@ -24,18 +24,27 @@ var (
 	sentenceEnd = lazyregexp.New(`[.!\n]+(?:\s|$)`)
 	// leadIn are words before the wish itself.
 	leadIn  = lazyregexp.New(`^(?:(?:ok|okay|great|thanks|thank you|thx|perfect|nice|good|cool|awesome|excellent|done|right|alright|now|next|then|so|and|also|finally|please|hi|hey|hello|well|sure|let'?s|let us|go ahead and|(?:can|could|would|will) you|i(?: would|'d)? (?:want|need|like) you to|i(?: would|'d)? (?:want|need|like) to|we (?:need|want|have|should)(?: to)?|you should)\b[\s,;:–—-]*)+`)
-	another = lazyregexp.New(`^(?:(?:(?:(?:here is|here's|i have|we have|on to|start|do)\s+)?(?:a|the)?|forget (?:about )?(?:that|this|it)[\s,;:]+)\s*)?\b(?:new|next|another|different|unrelated|separate)\s+(?:task|feature|topic|job|ticket|story|issue|request|project|thing)\b`)
+	another = lazyregexp.New(`^(?:(?:(?:(?:here is|here's|i have|we have|(?:(?:move on|switch|turn|go on) )?(?:on |over )?to|start|do)\s+)?(?:a|the)?|forget (?:about )?(?:that|this|it)[\s,;:]+)\s*)?\b(?:new|next|another|other|different|unrelated|separate)\s+(?:task|feature|topic|job|ticket|story|issue|request|requirement|project|thing)\b`)
+	other   = lazyregexp.New(`^(?:(?:move on|switch|turn|go on|on|over) to |do |start )?something (?:completely |entirely |totally |quite )?(?:else|different|new)\b`)
 	dropped = lazyregexp.New(`^(?:forget(?: about)?|drop|scrap|abandon) (?:the|this|that) (?:old |current |approved )?plan\b`)
-	change  = lazyregexp.New(`^(?:add|implement|create|build|write|make|introduce|develop|refactor|rewrite|migrate|port|replace|support|extend|integrate|remove|delete|drop|rename|convert|upgrade|optimi[sz]e|redesign|design|set up|wire|change|switch|move|extract|split|expose)\s+((\S+).*)`)
-	wants   = lazyregexp.New(`^(?:i(?: would|'d)? (?:want|need|like)|we (?:want|need)) (?:a|an|another|the|support|two|some)\b`)
+	change  = lazyregexp.New(`^(?:add|implement|create|build|write|make|introduce|develop|refactor|rewrite|migrate|port|replace|support|extend|integrate|remove|delete|drop|rename|convert|upgrade|optimi[sz]e|redesign|design|set up|wire|change|switch|move|extract|split|expose|allow|enable|disable|show|display|hide|send|cache|store|persist|sort|limit|validate|generate|provide|speed up|encrypt|track|notify|paginate|filter|schedule|sync|work on)\s+((\S+).*)`)
+	// wants is a wish by a noun, and offers one by who is to be served.
+	wants  = lazyregexp.New(`^(?:(?:ok|okay|great|thanks|thank you|now|next|then|so|and|also|finally)\b[\s,;:–—-]*)*(?:(?:i|we)(?: also| still| now| really)?(?: (?:want|need)|(?: would|'d) (?:want|need|like))|(?:can|could) (?:i|we) (?:also )?(?:have|get)|(?:it|this) (?:would|'d) be (?:nice|good|great|cool|lovely|useful) to (?:also )?have|there should (?:also )?be) ((\S+).*)`)
+	serves = lazyregexp.New(`^(?:let (?:users?|people|customers?|clients?|admins?|everyone|visitors?)|do the same (?:for|with|in)|turn .* into|make it possible|(?:port|migrate) (?:it|this|that) to) \S|^(?:the |an? |all |our )?\w+s? (?:should|must) (?:also|be able to)\b|^from now on\b`)
+	known  = lazyregexp.New(`^(?:it|that|this|they|these|those|you|i|we|(?:the|this|that|your) (?:function|method|class|test|tests|variable|name|code))\b`)
 	// underWay are words of a correction, and of the plan itself.
-	underWay = lazyregexp.New(`\b(?:instead|fix|fixe[sd]|fixing|bugs?|wrong|broken|does(?:n't| not) work|still|again|undo|revert|forgot|forgotten|missed|missing|fail(?:s|ed|ing|ure)?|typos?|plan|planned|capabilit(?:y|ies)|as discussed)\b`)
+	underWay = lazyregexp.New(`\bback[.!]*$|\bto (?:git|the (?:commit|index|repo|repository|branch))\b|\b(?:instead|fix|fixe[sd]|fixing|bugs?|wrong|broken|does(?:n't| not) work|still|again|undo|revert|forgot|forgotten|missed|missing|fail(?:s|ed|ing|ure)?|typos?|plan|planned|capabilit(?:y|ies)|as discussed)\b`)
 	// small are objects of work beside the code, which asks for no new plan.
 	small = lazyregexp.New(`\b(?:docstrings?|comments?|tests?|test cases?|coverage|changelog|readme|docs|documentation|type hints|formatting|lint(?:er)?|commits?|pr|pull request|branch|tag|release|summary|notes?|list|step|blank lines?|log(?:ging)? lines?)\b`)
+	// parts are of the code that was just written: what alters them corrects it.
+	parts   = lazyregexp.New(`\b(?:imports?|prints?|variables?|helpers?|functions?|methods?|param(?:eter)?s?|arguments?|constants?|lines?|loops?|if|conditions?|exceptions?|semicolons?|whitespace|spaces|quotes|brackets|names?|diff|output|results?|code|files?|errors?|traceback|value|todos?)\b`)
+	altered = lazyregexp.New(`^(?:remove|delete|drop|move|extract|change|replace|split|convert|hide|sort|limit|show|store|cache|send) `)
+	renamed = lazyregexp.New(`^rename `)
+	wide    = lazyregexp.New(`\b(?:everywhere|throughout|across|whole|entire|all)\b`)
 	// objectEnd ends the object of a wish.
 	objectEnd = lazyregexp.New(`\s(?:with|to|for|in|on|of|that|which|so|and|from|into|using)\s|[,;:]`)
 	// pointing are objects that stand for the work under way.
-	pointing = map[string]bool{"it": true, "them": true, "that": true, "this": true, "those": true, "these": true, "sure": true, "sense": true}
+	pointing = map[string]bool{"it": true, "them": true, "that": true, "this": true, "those": true, "these": true, "sure": true, "sense": true, "me": true, "us": true, "you": true, "to": true, "more": true, "your": true}
 )
 
 // Wish tells what a prompt asks for. In doubt it asks for nothing: whoever is
@@ -63,7 +72,7 @@ func Wish(prompt string) Asked {
 }
 
 func sentenceAsks(s string) Asked {
-	if wants.MatchString(s) && !underWay.MatchString(s) {
+	if m := wants.Regexp().FindStringSubmatch(s); m != nil && !underWay.MatchString(s) && !pointing[m[2]] && !small.MatchString(wishedFor(m[1])) && !parts.MatchString(wishedFor(m[1])) {
 		return Change
 	}
 	lead := leadIn.Regexp().FindString(s)
@@ -73,16 +82,29 @@ func sentenceAsks(s string) Asked {
 		return OtherTask
 	case underWay.MatchString(rest):
 		return Nothing
-	case another.MatchString(rest), another.MatchString(s):
+	case another.MatchString(rest), another.MatchString(s), other.MatchString(rest):
 		return OtherTask
 	case strings.HasSuffix(s, "?") && !strings.Contains(lead, "you"):
 		return Nothing
+	case serves.MatchString(rest) && !known.MatchString(rest):
+		return Change
+	}
+	if topic, wish, found := strings.Cut(rest, ": "); found && len(strings.Fields(topic)) < 4 {
+		rest = wish
 	}
 	m := change.Regexp().FindStringSubmatch(rest)
-	if m == nil || pointing[strings.Trim(m[2], ",;:")] || small.MatchString(objectEnd.Regexp().Split(m[1], 2)[0]) {
+	if m == nil || pointing[strings.Trim(m[2], ",;:")] || small.MatchString(wishedFor(m[1])) || corrects(rest, wishedFor(m[1])) {
 		return Nothing
 	}
 	return Change
+}
+
+// wishedFor is what a wish is about, from its beginning.
+func wishedFor(text string) string { return objectEnd.Regexp().Split(text, 2)[0] }
+
+// corrects tells whether a wish alters a part of the code that was just written.
+func corrects(wish, about string) bool {
+	return !wide.MatchString(wish) && (renamed.MatchString(wish) || altered.MatchString(wish) && parts.MatchString(about))
 }
 
 // Wishes tells whether a prompt asks for something to be built or changed.

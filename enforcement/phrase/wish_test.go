@@ -49,3 +49,30 @@ func TestWish(t *testing.T) {
 		}
 	}
 }
+
+// TestAFollowUpIsNoWish: what alters the code that was just written corrects it; what
+// the program is to do besides is new.
+func TestAFollowUpIsNoWish(t *testing.T) {
+	for want, prompts := range map[Asked][]string{
+		Change: {
+			"We need rate limiting on the API", "Thanks. I also need an endpoint for the totals", "can we have a progress bar in the upload?",
+			"it would be nice to have a dark theme", "there should be a limit on uploads", "Users should be able to reset their password",
+			"The invoice should also show the tax", "From now on the API should return JSON", "Let users export their data", "now do the same for invoices",
+			"Port it to Rust", "Turn the script into a package", "Cache the exchange rates for an hour", "Show the tax on the invoice",
+			"ok, now the frontend: build a form", "Rename User to Account everywhere", "Remove the whole admin area", "Make it possible to pause a subscription",
+		},
+		OtherTask: {"Let's move on to something else: the search", "Now something completely different: write a game", "switch to another task", "New requirement: support refunds"},
+		Nothing: {
+			"rename total to sum_total", "rename the variable back", "remove the debug print", "delete the unused import", "move the helper below main",
+			"split the function", "show me the diff", "sort the imports", "add the file to git", "I like the new design", "we need to talk",
+			"the function should also handle None", "it should also work with zero", "I want the variable to be called x", "can I have the diff",
+			"it would be nice to have more tests", "there should be a test for that", "let me see",
+		},
+	} {
+		for _, p := range prompts {
+			if got := Wish(p); got != want {
+				t.Errorf("%q: %d, want %d", p, got, want)
+			}
+		}
+	}
+}

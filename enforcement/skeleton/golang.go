@@ -102,6 +102,9 @@ func readGo(src []byte) []test {
 	return append(out, f.ginkgo()...)
 }
 
+// neverBuilt are tags that nobody builds with.
+var neverBuilt = names("ignore never none disabled exclude skip")
+
 // excluded tells whether a build constraint keeps the file out for good.
 func excluded(f *ast.File) bool {
 	for _, g := range f.Comments {
@@ -109,7 +112,7 @@ func excluded(f *ast.File) bool {
 			break
 		}
 		for _, c := range g.List {
-			if x, err := constraint.Parse(c.Text); err == nil && constraint.IsGoBuild(c.Text) && x.String() == "ignore" {
+			if x, err := constraint.Parse(c.Text); err == nil && constraint.IsGoBuild(c.Text) && neverBuilt[x.String()] {
 				return true
 			}
 		}

@@ -90,7 +90,7 @@ func programmed(t []lexeme) map[member]bool {
 		case len(args) > 1 && len(args[1]) == 1 && args[1][0].kind == str &&
 			(t[i].text == "setattr" && len(args) > 2 || t[i].text == "object" && before(t, i-2) == "patch" || t[i].text == "spyOn" && answers(t, end)):
 			add(joined(args[0]), strings.Trim(args[1][0].text, `"'`))
-		case t[i].text == "patch" && len(args[0]) == 1 && args[0][0].kind == str:
+		case (t[i].text == "patch" || t[i].text == "setattr" && len(args) == 2) && len(args[0]) == 1 && args[0][0].kind == str:
 			path := strings.Split(strings.Trim(args[0][0].text, `"'`), ".")
 			if len(path) > 1 {
 				add(path[len(path)-2], path[len(path)-1])

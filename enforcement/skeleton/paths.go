@@ -68,7 +68,7 @@ var places = map[string][]place{
 }
 
 func init() {
-	name := lazyregexp.New(`^.+[.](?:test|spec)\.[cm]?[jt]sx?$`)
+	name := lazyregexp.New(`^.+[._](?:test|spec)\.[cm]?[jt]sx?$`)
 	hint := "Name it *.test.* or *.spec.*, or put it into __tests__/."
 	for _, ext := range []string{".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts"} {
 		places[ext] = []place{

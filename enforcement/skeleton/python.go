@@ -62,6 +62,7 @@ type pyClass struct {
 	indent  int
 	tests   bool
 	skipped bool
+	unit    bool // of unittest
 }
 
 // readPython follows pytest and unittest: test functions at module level,
@@ -86,9 +87,12 @@ func readPython(src []byte) []test {
 			decorators = append(decorators, l)
 			continue
 		case len(head) > 1 && head[0].text == "class":
-			classes = append(classes, pyClass{l.indent, pyTestClass(head), pySkipped(decorators)})
+			classes = append(classes, pyClass{l.indent, pyTestClass(head), pySkipped(decorators), pyUnitClass(head)})
 		case len(head) > 2 && head[0].text == "def":
 			u := pyUnit(head, decorators, classes)
+			if n := len(classes) - 1; n >= 0 && u.name == "__init__" && !classes[n].unit {
+				classes[n].skipped = true // pytest collects no class that has one
+			}
 			end := i + 1
 			for end < len(lines) && lines[end].indent > l.indent {
 				end++
@@ -129,10 +133,9 @@ func pyLambda(t []lexeme) (u unit, ok bool) {
 	return u, false
 }
 
-func pyTestClass(head []lexeme) bool {
-	if prefixed(head[1].text, "Test") {
-		return true
-	}
+func pyTestClass(head []lexeme) bool { return prefixed(head[1].text, "Test") || pyUnitClass(head) }
+
+func pyUnitClass(head []lexeme) bool {
 	for _, t := range head[2:] {
 		if t.kind == word && strings.HasSuffix(t.text, "TestCase") {
 			return true

@@ -33,6 +33,10 @@ func readRust(src []byte) []test {
 			i = end
 			continue
 		}
+		if t[i].text == "mod" && u.skipped && i+2 < len(t) && t[i+2].text == "{" {
+			i, u = closing(t, i+2), unit{}
+			continue
+		}
 		if t[i].text == ";" || t[i].text == "}" || t[i].text == "mod" || t[i].text == "struct" {
 			u = unit{}
 		}

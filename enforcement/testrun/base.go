@@ -184,8 +184,14 @@ func (r *runs) compared(ctx context.Context, f failing, known map[string]bool) (
 		return err.Error()
 	}
 	command := f.command
-	if f.alone != nil && !slices.Contains(names, f.command) {
-		command = f.alone(asked, f.at)
+	if slices.Contains(names, f.command) {
+		asked = nil // it failed as a whole
+	}
+	if f.alone != nil {
+		command = f.alone(asked, there)
+	}
+	if command == "" {
+		return "" // all of it is new
 	}
 	// The base's modules are found before those that an environment leads to.
 	command = "export PYTHONPATH=" + quoted(there.path("src")) + ":" + quoted(there.path(".")) + "${PYTHONPATH:+:$PYTHONPATH} CARGO_TARGET_DIR=\"${CARGO_TARGET_DIR:-\"" + quoted(f.at.built()) + "\"}\"; " + command

@@ -94,6 +94,45 @@ func TestOnlyWhatFailsAnewIsAFailure(t *testing.T) {
 	}
 }
 
+// TestANewTestFileIsNotInTheBase: what the base lacks keeps nothing from being run
+// there, and its failure is new even where it ends the runner.
+func TestANewTestFileIsNotInTheBase(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		needs                    []string
+		files, changed, content  string
+		added, test, known, news string
+	}{
+		"pytest": {
+			[]string{"python3", "-m", "pytest", "--version"},
+			"pyproject.toml cart.py=def~total():|~~~~return~1| test_cart.py=from~cart~import~total|def~test_old():|~~~~assert~total()==2|",
+			"cart.py", "def total():\n    return 1\ndef mean():\n    return 0\n",
+			"test_mean.py", "from cart import mean\ndef test_mean():\n    assert mean() == 1\n", "test_cart.test_old", "test_mean.test_mean",
+		},
+		"node": {
+			[]string{"node", "--version"},
+			"package.json={} cart.js=exports.total=()=>1| cart.test.js=const~test=require('node:test'),assert=require('node:assert'),{total}=require('./cart')|test('old',()=>assert.equal(total(),2))|",
+			"cart.js", "exports.total=()=>1;exports.mean=()=>0\n",
+			"mean.test.js", "const test=require('node:test'),assert=require('node:assert'),{mean}=require('./cart')\ntest('mean',()=>assert.equal(mean(),1))\n", "old", "mean",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if out, err := exec.Command(c.needs[0], c.needs[1:]...).CombinedOutput(); err != nil {
+				t.Skipf("%s is not to be had here: %v %s", name, err, out)
+			}
+			root := lay(t, c.files)
+			run := schemas.TestRun{ID: "r", Project: root, Changed: []string{c.changed}, Began: commit(t, root), Millis: time.Minute.Milliseconds()}
+			put(t, root, c.changed, c.content)
+			put(t, root, c.added, c.test)
+			got := Run(t.Context(), run, World{Vars: os.Environ()})
+			if got.Exit == 0 || strings.Join(got.New, " ") != c.news || strings.Join(got.Known, " ") != c.known || got.Uncompared != "" {
+				t.Errorf("%+v", got)
+			}
+		})
+	}
+}
+
 // TestACommittedChangeIsStillNew: the base is what was there before the session,
 // not what the agent has committed since.
 func TestACommittedChangeIsStillNew(t *testing.T) {

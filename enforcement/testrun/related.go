@@ -209,7 +209,7 @@ type scriptFiles map[string]bool
 
 var (
 	jsImport = lazyregexp.New(`(?:\bfrom|\bimport|\brequire\(|\bimport\()\s*['"](\.[^'"\n]*)['"]`)
-	jsTest   = lazyregexp.New(`(?:^|/)__tests__/|\.(?:test|spec)\.[cm]?[jt]sx?$`)
+	jsTest   = lazyregexp.New(`(?:^|/)__tests__/|[._](?:test|spec)\.[cm]?[jt]sx?$`)
 )
 
 func (s scriptFiles) test(file, text string) bool {

@@ -21,9 +21,10 @@ type suite struct {
 	// later comes after what stands nearer to the change.
 	later bool
 	why   string // why it cannot be run, "" for nothing
-	// alone runs some failed tests by themselves in another tree, nil for command.
-	// here is the suite's own place.
-	alone func(failed []string, here place) string
+	// alone runs some failed tests by themselves in another tree, whose place there is,
+	// or all of the suite's for none; nil for command. "" says that the tree has none
+	// of their files.
+	alone func(failed []string, there place) string
 }
 
 // changes are the changed files of one language in one place.
@@ -33,8 +34,22 @@ type changes struct {
 }
 
 // existing are those that are still there.
-func (c changes) existing() []string {
-	return slices.DeleteFunc(slices.Clone(c.files), func(file string) bool { return !c.has(file) })
+func (c changes) existing() []string { return c.having(c.files) }
+
+// having are the files that a place has.
+func (p place) having(files []string) []string {
+	return slices.DeleteFunc(slices.Clone(files), func(file string) bool { return !p.has(file) })
+}
+
+// ofFiles runs those of a suite's files alone that are in another tree: runners end
+// at the first that is not.
+func ofFiles(files []string, command func(files []string) string) func([]string, place) string {
+	return func(_ []string, there place) string {
+		if files = there.having(files); len(files) == 0 {
+			return ""
+		}
+		return command(files)
+	}
 }
 
 // ask runs a command of a toolchain that says what depends on what, in a place, and
@@ -142,6 +157,9 @@ func goSuites(c changes, asked ask) []suite {
 
 func goSuite(at place, packages []string, later bool) suite {
 	return suite{at: at, tool: outcome.Go, command: "go test -json" + words(packages), later: later, alone: func(failed []string, _ place) string {
+		if failed == nil {
+			return "go test -json" + words(packages)
+		}
 		var names, in []string
 		for _, one := range failed {
 			// outcome names a test after its package; a name has no slash and no dot.
@@ -226,17 +244,17 @@ func pythonSuites(c changes, _ ask) []suite {
 	}
 	one := func(files []string, later bool) suite {
 		s := suite{at: c.place, tool: outcome.Pytest, command: pytest(program, files), whole: files == nil, later: later}
-		s.alone = func(failed []string, here place) string {
-			again := slices.DeleteFunc(slices.Clone(files), func(file string) bool {
+		s.alone = func(failed []string, there place) string {
+			again := slices.DeleteFunc(there.having(files), func(file string) bool {
 				module := strings.ReplaceAll(strings.TrimSuffix(file, ".py"), "/", ".")
-				return !slices.ContainsFunc(failed, func(name string) bool { return name == module || strings.HasPrefix(name, module+".") })
+				return failed != nil && !slices.ContainsFunc(failed, func(name string) bool { return name == module || strings.HasPrefix(name, module+".") })
 			})
-			if again == nil {
-				again = files
+			if files != nil && len(again) == 0 {
+				return ""
 			}
-			theirs, _ := python(here)
+			theirs, _ := python(c.place)
 			if asks { // its environment belongs to the folder
-				theirs = `"$(cd ` + quoted(here.path(".")) + ` && ` + program + ` -c 'import sys; print(sys.executable)')"`
+				theirs = `"$(cd ` + quoted(c.path(".")) + ` && ` + program + ` -c 'import sys; print(sys.executable)')"`
 			}
 			return pytest(theirs, again)
 		}
@@ -293,6 +311,9 @@ func (c changes) scripts() []suite {
 			s.command, s.whole = program+runner.alone, true
 		}
 		s.alone = func(failed []string, _ place) string {
+			if failed == nil {
+				return s.command
+			}
 			var in []string
 			for _, name := range failed {
 				file, _, _ := strings.Cut(name, outcome.Inside)
@@ -314,7 +335,7 @@ func (c changes) scripts() []suite {
 	near, far := c.reaching(all, c.files, sources)
 	near = append(near, far...)
 	if len(near) > 0 && !slices.ContainsFunc(near, func(file string) bool { return !nodeTest.MatchString(c.text(file)) }) {
-		return []suite{{at: c.place, tool: outcome.Node, command: c.node(near)}}
+		return []suite{{at: c.place, tool: outcome.Node, command: c.node(near), alone: ofFiles(near, c.node)}}
 	}
 	if len(near) > 0 && !slices.ContainsFunc(near, func(file string) bool { return !bunTest.MatchString(c.text(file)) }) {
 		command := "bun test"
@@ -390,14 +411,14 @@ func rubySuites(c changes, _ ask) []suite {
 	var all []suite
 	switch {
 	case len(specs) > 0:
-		all = append(all, suite{at: c.place, tool: outcome.RSpec, command: c.rspec(specs)})
+		all = append(all, suite{at: c.place, tool: outcome.RSpec, command: c.rspec(specs), alone: ofFiles(specs, c.rspec)})
 	case len(tests) == 0 && c.has("spec"):
 		all = append(all, suite{at: c.place, tool: outcome.RSpec, command: c.rspec(nil), whole: true})
 	case len(tests) == 0 && c.has("Rakefile") && c.has("test"):
 		all = append(all, suite{at: c.place, command: c.bundle() + "rake test", whole: true})
 	}
 	if len(tests) > 0 {
-		all = append(all, suite{at: c.place, tool: outcome.Minitest, command: c.minitest(tests)})
+		all = append(all, suite{at: c.place, tool: outcome.Minitest, command: c.minitest(tests), alone: ofFiles(tests, c.minitest)})
 	}
 	return all
 }

@@ -28,6 +28,7 @@ type contents struct {
 	rules    Rules
 	gitTime  time.Duration
 	before   contentsBefore
+	prompted contentsBefore // of files of code at the prompt, in small mode
 }
 
 // keptBefore bounds the contents that are kept between a tool's two hooks, and
@@ -77,6 +78,14 @@ func (c *contentsBefore) take(key string) ([]byte, bool) {
 	return content, found
 }
 
+// held is a content that stays.
+func (c *contentsBefore) held(key string) ([]byte, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	content, found := c.byKey[key]
+	return content, found
+}
+
 func (t turn) contentKey(path string) string {
 	return t.Session + "\x00" + t.ToolUseID + "\x00" + path
 }
@@ -121,33 +130,6 @@ func article(word string) string {
 		return "an"
 	}
 	return "a"
-}
-
-// edits compares what a call would change of its targets, where that can be told,
-// and notes the lines there.
-func (t turn) edits(targets []schemas.Target) map[string]enforcement.Edit {
-	edits := map[string]enforcement.Edit{}
-	for i, w := range t.Writes {
-		before, err := project.ReadFile(targets[i].Path)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		after, known := contentAfter(w, before, err == nil)
-		if !known {
-			continue
-		}
-		lines := max(countLines(check.Changed(before, after)), countLines(check.Changed(after, before)))
-		edits[targets[i].Path] = enforcement.NewEdit(targets[i].Rel, before, after, lines)
-		targets[i].Lines = lines
-	}
-	return edits
-}
-
-func countLines(ranges []check.Range) (n int) {
-	for _, r := range ranges {
-		n += r.Last - r.First + 1
-	}
-	return n
 }
 
 // contentAfter is what a write would leave, if that can be told.

@@ -173,7 +173,7 @@ func (v *Service) request(ctx context.Context, t turn, s enforcement.State, pare
 	targets := targets(t)
 	var edits map[string]enforcement.Edit
 	if s.Mode == enforcement.ModeSmall && parent == nil {
-		edits = t.edits(targets)
+		edits = v.contents.edits(t, targets, s.Small)
 	}
 	judged := targets
 	for i, w := range t.Writes {
