@@ -377,23 +377,28 @@ func Trim(ctx context.Context, c *Conn, r Retention) (n uint64, err error) {
 		return 0, fmt.Errorf("bus: trim %s: it would be empty", ArchivedStream)
 	}
 	stays, err := count(ctx, c, through, state.Last)
-	if err != nil || stays == 0 || stays >= state.Messages {
+	if err != nil || stays == 0 || stays > state.Messages {
 		return 0, errors.Join(err, errors.New("bus: trim "+string(ArchivedStream)+": "+strconv.FormatUint(stays, 10)+" records would stay"))
 	}
 	config := r.config(ArchivedStream)
-	// With DiscardOld every limit would trim: this one alone is to.
-	config.Discard, config.MaxMsgs, config.MaxBytes, config.MaxAge = jetstream.DiscardOld, int64(stays), -1, 0 //nolint:gosec // a count
+	// With DiscardOld every limit would trim: this one alone is to. What may come yet
+	// has a place: some archived records stay for it, until the next time.
+	config.Discard, config.MaxMsgs, config.MaxBytes, config.MaxAge = jetstream.DiscardOld, int64(stays+c.unanswered.left()), -1, 0 //nolint:gosec // a count
 	c.trimming.Store(true)
 	_, err = c.js.UpdateStream(ctx, config)
 	if err = errors.Join(translate(err), untrimmed(context.WithoutCancel(ctx), c, r)); err != nil {
 		return 0, fmt.Errorf("bus: trim %s: %w", ArchivedStream, err)
 	}
 	now, err := Stored(ctx, c, ArchivedStream)
-	if err == nil && now.First > through+1 && now.Messages != stays {
-		err = fmt.Errorf("%w: %s was to begin at %d and begins at %d", ErrGap, ArchivedStream, through+1, now.First)
+	if err == nil && now.Messages < stays+now.Last-state.Last {
+		err = fmt.Errorf("%w: %s was to have %d records after %d, and has %d", ErrGap, ArchivedStream, stays, through, now.Messages)
 	}
-	return state.Messages - now.Messages, err
+	return state.Messages - min(now.Messages, state.Messages), err
 }
+
+// Refusing says whether the archived stream takes nothing, since Trim could not have
+// it keep what comes: it is to be repeated soon.
+func Refusing(c *Conn) bool { return c.trimming.Load() }
 
 // untrimmed has the stream keep what comes, as ever.
 func untrimmed(ctx context.Context, c *Conn, r Retention) error {

@@ -33,6 +33,7 @@ const (
 	// closed though it never ended.
 	archiveQuiet = 7 * 24 * time.Hour
 	archiveEvery = time.Minute
+	archiveSoon  = time.Second // while the stream takes nothing for it
 	// archiveAt and archiveWarn are the shares of a bound, in per cent, from which on
 	// records leave, and from which on a person is told.
 	archiveAt, archiveWarn = 80, 90
@@ -83,13 +84,15 @@ func (a *Archiver) Begin(ctx context.Context) (stop func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		tick := time.NewTicker(archiveEvery)
-		defer tick.Stop()
 		for {
+			wait := archiveEvery
+			if bus.Refusing(a.Log) {
+				wait = archiveSoon
+			}
 			select {
 			case <-running.Done():
 				return
-			case <-tick.C:
+			case <-time.After(wait):
 				if _, err := a.Run(running); err != nil && running.Err() == nil {
 					a.Logger.Warn("archive old records", "error", err)
 				}
@@ -149,7 +152,7 @@ func (a *Archiver) trim(ctx context.Context) (uint64, error) {
 		return 0, err
 	}
 	last := parts[len(parts)-1].Last
-	if state, err := bus.Stored(ctx, a.Log, bus.ArchivedStream); err != nil || state.First > last {
+	if state, err := bus.Stored(ctx, a.Log, bus.ArchivedStream); err != nil || state.First > last && !bus.Refusing(a.Log) {
 		return 0, err
 	}
 	if err := a.Server.LetGo(string(bus.ArchivedStream), last+1); err != nil {

@@ -404,3 +404,26 @@ func TestForgetWhatIsArchived(t *testing.T) {
 		t.Errorf("%+v, %v", reports, err)
 	}
 }
+
+// TestStreamIsPutBackAfterATrim: where that failed, appends are refused, and the next
+// run has the stream take them again.
+func TestStreamIsPutBackAfterATrim(t *testing.T) {
+	a := newArchiving(t)
+	a.session(t, "one", 30, true)
+	a.session(t, "two", 30, true)
+	a.audit.Seal(t.Context())
+	a.archiver.Retention.MaxBytes = 1 << 62 // more than the server may store
+	if _, err := a.archiver.Run(t.Context()); err == nil || a.stored(t) != 60 {
+		t.Fatalf("the stream begins at %d: %v", a.stored(t), err)
+	}
+	event := bustest.Event("one", "on", "")
+	if _, err := bus.Record(t.Context(), a.log, event); !errors.Is(err, bus.ErrUnavailable) || !bus.Refusing(a.conn) {
+		t.Errorf("an append: %v", err)
+	}
+	a.archiver.Retention = bus.Retention{}
+	_, err := a.archiver.Run(t.Context())
+	must(t, err)
+	_, err = bus.Record(t.Context(), a.log, event)
+	must(t, err)
+	a.holds(t, nil)
+}
