@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -81,7 +82,7 @@ func (c *Conn) publish(ctx context.Context, a schemas.Aggregate, message schemas
 	c.appends.RLock()
 	defer c.appends.RUnlock()
 	if a.Kind.Stream() == ArchivedStream && c.trimming.Load() {
-		return schemas.Position{}, fmt.Errorf("%w: its old records left it for the archive, and it could not be put back to take new ones. That is tried again each minute", ErrUnavailable)
+		return schemas.Position{}, fmt.Errorf("%w: its old records left it for the archive, and it could not be put back to take new ones. That is tried again each second", ErrUnavailable)
 	}
 	ctx, cancel := c.bounded(ctx)
 	defer cancel()
@@ -109,15 +110,51 @@ func (c *Conn) publish(ctx context.Context, a schemas.Aggregate, message schemas
 		defer own.Close()
 		js = own.js
 	}
+	before := c.unanswered.begin()
 	ack, err := js.PublishMsg(guarded, &nats.Msg{
 		Subject: message.Subject,
 		Header:  nats.Header(message.Header),
 		Data:    message.Body,
 	}, options...)
+	if stream == ArchivedStream {
+		c.unanswered.end(before, err)
+	}
 	if err != nil {
 		return schemas.Position{}, causeOf(guarded, err)
 	}
 	return schemas.Position{Stream: stream, Seq: ack.Sequence}, nil
+}
+
+// unanswered counts appends that nobody heard of: the server may still store them.
+type unanswered struct {
+	mu           sync.Mutex
+	all, settled uint64
+}
+
+// begin is called before an append, for end. The server takes what a connection sends
+// in turn: with an answer, nothing from before is on its way.
+func (u *unanswered) begin() (before uint64) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.all
+}
+
+func (u *unanswered) end(before uint64, err error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	var told *jetstream.APIError
+	if err == nil || errors.As(err, &told) {
+		u.settled = max(u.settled, before)
+	} else {
+		u.all++
+	}
+}
+
+// left is how many there may be at most.
+func (u *unanswered) left() uint64 {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.all - u.settled
 }
 
 // Synced returns once what a stream holds is as durable as if each record had been

@@ -171,7 +171,7 @@ func (a *Archive) holding(ctx context.Context, c *Conn, seq uint64) (p schemas.R
 
 // contentsOf are the records of a segment, kept until another is wanted. The caller
 // does not change them.
-func (a *Archive) contentsOf(p schemas.RecordsArchived) ([]schemas.Record, error) {
+func (a *Archive) contentsOf(ctx context.Context, c *Conn, p schemas.RecordsArchived) ([]schemas.Record, error) {
 	a.mu.Lock()
 	kept, contents := a.kept, a.contents
 	a.mu.Unlock()
@@ -179,7 +179,7 @@ func (a *Archive) contentsOf(p schemas.RecordsArchived) ([]schemas.Record, error
 	if kept == path {
 		return contents, nil
 	}
-	contents, err := a.Read(p)
+	contents, err := a.Read(ctx, c, p)
 	if err == nil {
 		a.mu.Lock()
 		a.kept, a.contents = path, contents
@@ -188,23 +188,40 @@ func (a *Archive) contentsOf(p schemas.RecordsArchived) ([]schemas.Record, error
 	return contents, err
 }
 
-// Read reads a segment: its records with the headers as they were stored. It returns
-// ErrArchive.
-func (a *Archive) Read(p schemas.RecordsArchived) ([]schemas.Record, error) {
+// Read reads a segment: its records with the headers as they were stored, none where
+// they were given up. What was forgotten is not in them, though a file from before may
+// have been put back. It returns ErrArchive.
+func (a *Archive) Read(ctx context.Context, c *Conn, p schemas.RecordsArchived) ([]schemas.Record, error) {
+	lost, err := c.Lost(ctx, p.Stream)
+	if err != nil || GivenUp(lost, p.First, p.Last) {
+		return nil, err
+	}
+	stored, err := a.Stored(p)
+	if err != nil {
+		return nil, err
+	}
+	records, erased := make([]schemas.Record, len(stored)), Erased(lost)
+	for i, r := range stored {
+		records[i] = schemas.Record{Stream: p.Stream, Seq: r.Seq, Message: schemas.Message{Subject: r.Subject, Block: r.Header, Body: r.Body}}
+		if _, is := erased[r.Seq]; is {
+			records[i].Message = schemas.Forget(records[i].Message)
+		}
+	}
+	return records, nil
+}
+
+// Stored is what the file of a segment holds. It returns ErrArchive.
+func (a *Archive) Stored(p schemas.RecordsArchived) ([]segment.Record, error) {
 	path := a.Path(p)
 	stored, err := segment.Read(path)
 	if n := uint64(len(stored)); err == nil && (n != p.Records || n > 0 && (stored[0].Seq < p.First || stored[n-1].Seq > p.Last)) {
 		err = fmt.Errorf("it holds %d records, and is to hold %d of %d to %d", n, p.Records, p.First, p.Last)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: records %d to %d of %s are in %s: %w. Put that file back from a backup or a copy, or make the folder reachable where it lies elsewhere; what is not in it is not touched",
+		return nil, fmt.Errorf("%w: records %d to %d of %s are in %s: %w. Make its folder reachable where that lies elsewhere, or put the file back from a backup: `writ down` and `writ repair --from BACKUP`. What is not in it is not touched",
 			ErrArchive, p.First, p.Last, p.Stream, path, err)
 	}
-	records := make([]schemas.Record, len(stored))
-	for i, r := range stored {
-		records[i] = schemas.Record{Stream: p.Stream, Seq: r.Seq, Message: schemas.Message{Subject: r.Subject, Block: r.Header, Body: r.Body}}
-	}
-	return records, nil
+	return stored, nil
 }
 
 // Relax lets go of the segment that was read last.
@@ -231,7 +248,7 @@ func (a *Archive) first(ctx context.Context, c *Conn, from uint64) (schemas.Reco
 		if err != nil {
 			return schemas.Record{}, err
 		}
-		records, err := a.contentsOf(p)
+		records, err := a.contentsOf(ctx, c, p)
 		if err != nil {
 			return schemas.Record{}, err
 		}
@@ -263,12 +280,37 @@ func (a *Archive) lastOf(ctx context.Context, c *Conn, of schemas.Aggregate) (ui
 
 // tail hands over a session's records in the first segment that has any after
 // a sequence, none where none has.
-func (a *Archive) tail(ctx context.Context, c *Conn, of schemas.Aggregate, after uint64) ([]schemas.Record, error) {
-	last, err := a.lastOf(ctx, c, of)
-	if err != nil || last <= after {
-		return nil, err
+func (a *Archive) tail(ctx context.Context, c *Conn, of schemas.Aggregate, after uint64) (all []schemas.Record, err error) {
+	for last, err := a.lastOf(ctx, c, of); err != nil || last > after; {
+		if err != nil {
+			return nil, err
+		}
+		part, through := a.visited(of, after)
+		records, err := a.contentsOf(ctx, c, part)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range records {
+			if is, _, err := schemas.ParseSubject(r.Message.Subject); r.Seq > after && err == nil && is == of {
+				all = append(all, unfolded(r))
+			}
+		}
+		switch {
+		case len(all) > 0:
+			return all, nil
+		case len(records) > 0:
+			return nil, fmt.Errorf("%w: %s is to have records of %s, and has none", ErrArchive, a.Path(part), of)
+		}
+		after = through // it was given up
 	}
+	return nil, nil
+}
+
+// visited is the first segment with a record of a session behind a sequence, of which
+// there is one, and its last record there.
+func (a *Archive) visited(of schemas.Aggregate, after uint64) (schemas.RecordsArchived, uint64) {
 	a.mu.Lock()
+	defer a.mu.Unlock()
 	places := a.places[of.ID]
 	at, _ := slices.BinarySearchFunc(places, after, func(p visit, after uint64) int {
 		if p.last <= after {
@@ -276,22 +318,7 @@ func (a *Archive) tail(ctx context.Context, c *Conn, of schemas.Aggregate, after
 		}
 		return 1
 	})
-	part := a.parts[places[at].part]
-	a.mu.Unlock()
-	records, err := a.contentsOf(part)
-	if err != nil {
-		return nil, err
-	}
-	var all []schemas.Record
-	for _, r := range records {
-		if is, _, err := schemas.ParseSubject(r.Message.Subject); r.Seq > after && err == nil && is == of {
-			all = append(all, unfolded(r))
-		}
-	}
-	if len(all) == 0 {
-		return nil, fmt.Errorf("%w: %s is to have records of %s, and has none", ErrArchive, a.Path(part), of)
-	}
-	return all, nil
+	return a.parts[places[at].part], places[at].last
 }
 
 // expected is the expectation that stands for one of an aggregate, where records of
@@ -329,7 +356,7 @@ func (a *Archive) joined(ctx context.Context, c *Conn, state StreamState) (Strea
 		case p.Last < stored:
 			state.Messages += p.Records
 		case p.First < stored:
-			records, err := a.contentsOf(p)
+			records, err := a.contentsOf(ctx, c, p)
 			if err != nil {
 				return state, err
 			}
@@ -377,23 +404,28 @@ func Trim(ctx context.Context, c *Conn, r Retention) (n uint64, err error) {
 		return 0, fmt.Errorf("bus: trim %s: it would be empty", ArchivedStream)
 	}
 	stays, err := count(ctx, c, through, state.Last)
-	if err != nil || stays == 0 || stays >= state.Messages {
+	if err != nil || stays == 0 || stays > state.Messages {
 		return 0, errors.Join(err, errors.New("bus: trim "+string(ArchivedStream)+": "+strconv.FormatUint(stays, 10)+" records would stay"))
 	}
 	config := r.config(ArchivedStream)
-	// With DiscardOld every limit would trim: this one alone is to.
-	config.Discard, config.MaxMsgs, config.MaxBytes, config.MaxAge = jetstream.DiscardOld, int64(stays), -1, 0 //nolint:gosec // a count
+	// With DiscardOld every limit would trim: this one alone is to. What may come yet
+	// has a place: some archived records stay for it, until the next time.
+	config.Discard, config.MaxMsgs, config.MaxBytes, config.MaxAge = jetstream.DiscardOld, int64(stays+c.unanswered.left()), -1, 0 //nolint:gosec // a count
 	c.trimming.Store(true)
 	_, err = c.js.UpdateStream(ctx, config)
 	if err = errors.Join(translate(err), untrimmed(context.WithoutCancel(ctx), c, r)); err != nil {
 		return 0, fmt.Errorf("bus: trim %s: %w", ArchivedStream, err)
 	}
 	now, err := Stored(ctx, c, ArchivedStream)
-	if err == nil && now.First > through+1 && now.Messages != stays {
-		err = fmt.Errorf("%w: %s was to begin at %d and begins at %d", ErrGap, ArchivedStream, through+1, now.First)
+	if err == nil && now.Messages < stays+now.Last-state.Last {
+		err = fmt.Errorf("%w: %s was to have %d records after %d, and has %d", ErrGap, ArchivedStream, stays, through, now.Messages)
 	}
-	return state.Messages - now.Messages, err
+	return state.Messages - min(now.Messages, state.Messages), err
 }
+
+// Refusing says whether the archived stream takes nothing, since Trim could not have
+// it keep what comes: it is to be repeated soon.
+func Refusing(c *Conn) bool { return c.trimming.Load() }
 
 // untrimmed has the stream keep what comes, as ever.
 func untrimmed(ctx context.Context, c *Conn, r Retention) error {

@@ -397,3 +397,22 @@ func TestMissingSegmentIsNamed(t *testing.T) {
 	must(t, os.WriteFile(path, whole, 0o600))
 	a.read(t)
 }
+
+// TestTrimSparesWhatIsOnItsWay: an append of which nobody heard may still be stored
+// while the stream lets go of old records; it pushes out none that is not archived.
+func TestTrimSparesWhatIsOnItsWay(t *testing.T) {
+	a := newArchived(t, 40)
+	a.say(t, a.seal(t, 10))
+	must(t, a.server().LetGo(string(bus.ArchivedStream), 11))
+	a.conn.Unanswered()
+	if n := a.trim(t); n != 9 {
+		t.Errorf("%d left with one on its way", n)
+	}
+	a.read(t)
+	_, err := a.conn.Append(t.Context(), bustest.Event("new", "n", ""), nil, bus.Any())
+	must(t, err)
+	if n := a.trim(t); n != 1 {
+		t.Errorf("%d left once a later one was answered", n)
+	}
+	a.read(t)
+}

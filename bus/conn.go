@@ -88,6 +88,8 @@ type Conn struct {
 	// trimming is set while the archived stream lets go of old records, and stays set
 	// where it could not be made to keep the others: an append would push one out.
 	trimming atomic.Bool
+	// unanswered are appends to that stream which the server may still store.
+	unanswered unanswered
 
 	mu          sync.Mutex
 	reconnected chan struct{} // closed and replaced at every reconnect

@@ -65,3 +65,6 @@ func (script) RemoteAddr() net.Addr             { return nil }
 func (script) SetDeadline(time.Time) error      { return nil }
 func (script) SetReadDeadline(time.Time) error  { return nil }
 func (script) SetWriteDeadline(time.Time) error { return nil }
+
+// Unanswered has the connection count an append of sessions that nobody heard of.
+func (c *Conn) Unanswered() { c.unanswered.end(0, context.DeadlineExceeded) }

@@ -361,7 +361,7 @@ func (f *follower) fromArchive(ctx context.Context, first uint64) error {
 		if err != nil || !found || part.First >= first {
 			return err
 		}
-		records, err := f.conn.options.Archive.Read(part)
+		records, err := f.conn.options.Archive.Read(ctx, f.conn, part)
 		if err != nil {
 			return err
 		}

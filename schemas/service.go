@@ -598,7 +598,7 @@ type RepairedPart struct {
 	Stream Stream `json:"stream"`
 	First  uint64 `json:"first"`
 	Last   uint64 `json:"last"`
-	How    string `json:"how"`            // mended, restored, lost; removed: no record stood there
+	How    string `json:"how"`            // mended, restored, lost; missing: a file of the archive; removed: no record stood there
 	Kept   string `json:"kept,omitempty"` // the damaged file as it was
 }
 

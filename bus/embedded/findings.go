@@ -161,8 +161,14 @@ func (s *Server) writeMarks(m marks) error {
 }
 
 // LetGo notes, durably, that the records of a stream before one are about to leave it
-// for the archive: that they are missing from then on is no damage.
+// for the archive: that they are missing from then on is no damage. What the log says
+// of them is on the disk when it returns, with either durability.
 func (s *Server) LetGo(stream string, before uint64) error {
+	said := syncs{dir: StreamDir(s.options.Dir, string(schemas.StreamQuarantine))}
+	defer said.shut()
+	if err := said.sync(); err != nil {
+		return fmt.Errorf("%w: sync %s: %w", bus.ErrStorage, schemas.StreamQuarantine, err)
+	}
 	s.mu.Lock()
 	if s.letGo == nil {
 		s.letGo = map[string]uint64{}

@@ -97,11 +97,17 @@ func (s *synced) cut(t *testing.T, dir string) (to string, acked []string) {
 // daemon's connection to it.
 func begun(t *testing.T, dir string) (*Server, *bus.Conn) {
 	t.Helper()
+	return begunWith(t, Options{Dir: dir, Durability: PowerLoss, Together: true})
+}
+
+func begunWith(t *testing.T, o Options) (*Server, *bus.Conn) {
+	t.Helper()
 	creds, err := LoadOrCreateCredentials(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	server, err := Start(t.Context(), Options{Dir: dir, Users: creds.Users(), Durability: PowerLoss, Together: true})
+	o.Users = creds.Users()
+	server, err := Start(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -110,11 +110,30 @@ func Repair(dir, backup string) (all []blockfile.Outcome, err error) {
 	if slices.Equal(still, holes) {
 		return all, nil
 	}
-	body, err := json.MarshalIndent(append([]Hole{}, still...), "", " ")
+	return all, writeHoles(dir, still)
+}
+
+// GiveUp notes for Holes that records which are in no file of the store are lost. No
+// server has the store open.
+func GiveUp(dir string, h Hole) error {
+	lock, err := lockStore(dir)
 	if err != nil {
-		return all, err
+		return err
 	}
-	return all, atomicfile.Write(filepath.Join(dir, holesName), append(body, '\n'), 0o600)
+	defer lock.Release()
+	holes, err := Holes(dir)
+	if err != nil || slices.Contains(holes, h) {
+		return err
+	}
+	return writeHoles(dir, append(holes, h))
+}
+
+func writeHoles(dir string, holes []Hole) error {
+	body, err := json.MarshalIndent(append([]Hole{}, holes...), "", " ")
+	if err != nil {
+		return err
+	}
+	return atomicfile.Write(filepath.Join(dir, holesName), append(body, '\n'), 0o600)
 }
 
 func below(dir, path string) string {

@@ -10,6 +10,10 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
+
+	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/schemas"
 )
 
 // syncing replaces the sync of files for a test, by one that notes their names.
@@ -218,5 +222,25 @@ func TestFailedSyncIsNotTriedAgain(t *testing.T) {
 	}
 	if err := s.wait(t.Context()); err != nil {
 		t.Errorf("after it was: %v", err)
+	}
+}
+
+// TestLetGoSyncsWhatTheLogSays of archived records: the server removes their files at
+// once, and a power cut is not to keep that and lose the other.
+func TestLetGoSyncsWhatTheLogSays(t *testing.T) {
+	server, conn := begunWith(t, Options{Dir: t.TempDir(), Durability: Interval, SyncInterval: time.Hour})
+	e := schemas.Event{Source: "/writ/test", Actor: schemas.Writ("archive"), Aggregate: schemas.ArchivedRecords(), Data: schemas.RecordsArchived{
+		Stream: schemas.StreamSessions, First: 1, Last: 1, Records: 1, Path: "one.zst", SHA256: make([]byte, 32), Bytes: 1, Sessions: []schemas.ArchivedSession{{Session: "s", Last: 1}},
+	}}
+	if _, err := bus.Record(t.Context(), conn.Writer(bus.WriterOptions{}), e); err != nil {
+		t.Fatal(err)
+	}
+	synced := syncing(t, func(string) error { return nil })
+	if err := server.LetGo(string(schemas.StreamSessions), 2); err != nil || len(synced()) == 0 {
+		t.Errorf("nothing was synced: %v", err)
+	}
+	syncing(t, func(string) error { return errors.New("the disk failed") })
+	if err := server.LetGo(string(schemas.StreamSessions), 2); !errors.Is(err, bus.ErrStorage) {
+		t.Errorf("the disk failed, and it says %v", err)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/writbus/writ/bus/embedded"
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/projections/audit/evidence"
+	"github.com/writbus/writ/projections/audit/ledger"
 	"github.com/writbus/writ/schemas"
 	"github.com/writbus/writ/schemas/filelock"
 )
@@ -22,6 +23,7 @@ import (
 func repair(_ context.Context, args []string, out, errw io.Writer) error {
 	flags := newFlags("repair", "Put right what is damaged in the log.", "writ repair --from /mnt/backup/writ", errw)
 	from := flags.String("from", "", "the `folder` of a backup, or of backups")
+	giveUp := flags.Bool("give-up-archive", false, "give up segments of the archive that are not there")
 	asJSON := flags.Bool("json", false, "print JSON")
 	if err := parse(flags, args); err != nil {
 		return err
@@ -42,8 +44,12 @@ func repair(_ context.Context, args []string, out, errw io.Writer) error {
 	if err != nil {
 		return err
 	}
+	archive, err := ledger.RepairArchive(layout.Log(), filepath.Join(dataDir, "archive"), archiveBeside(store), *giveUp)
+	if err != nil {
+		return err
+	}
 	reply := schemas.RepairReply{DataDir: dataDir, Parts: []schemas.RepairedPart{}}
-	for _, o := range done {
+	for _, o := range append(done, archive...) {
 		reply.Parts = append(reply.Parts, schemas.RepairedPart{Stream: schemas.Stream(o.Stream), First: o.First, Last: o.Last, How: string(o.How), Kept: o.Kept})
 		reply.Lost += map[bool]uint64{true: o.Records()}[o.How == blockfile.Lost]
 	}
@@ -54,6 +60,15 @@ func repair(_ context.Context, args []string, out, errw io.Writer) error {
 		return json.NewEncoder(out).Encode(reply)
 	}
 	return showRepaired(out, reply)
+}
+
+// archiveBeside is the folder of the archive beside that of a backup's streams, "" for
+// none.
+func archiveBeside(store string) string {
+	if store == "" {
+		return ""
+	}
+	return filepath.Join(filepath.Dir(store), "archive")
 }
 
 // backedUp is the folder of the streams in a sound backup of the same log, "" for
@@ -89,6 +104,9 @@ func showRepaired(out io.Writer, r schemas.RepairReply) error {
 			fmt.Fprintf(&text, "%s: taken from the backup\n", records)
 		case blockfile.Lost:
 			fmt.Fprintf(&text, "%s: lost; the next start records that in the log, and the views are built anew\n", records)
+		case ledger.Missing:
+			fmt.Fprintf(&text, "%s: %s is not there, and stays missing. Make its folder reachable, or name a backup that has it (--from); if it is gone for good, `writ repair --give-up-archive` gives its records up\n", records, p.Kept)
+			p.Kept = ""
 		case blockfile.Removed:
 			fmt.Fprintf(&text, "%s: bytes that are no record are taken out\n", p.Stream)
 		}

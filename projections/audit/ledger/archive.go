@@ -33,9 +33,11 @@ const (
 	// closed though it never ended.
 	archiveQuiet = 7 * 24 * time.Hour
 	archiveEvery = time.Minute
+	archiveSoon  = time.Second // while the stream takes nothing for it
 	// archiveAt and archiveWarn are the shares of a bound, in per cent, from which on
 	// records leave, and from which on a person is told.
 	archiveAt, archiveWarn = 80, 90
+	brokenMost             = 3 // segments that are told of one by one
 )
 
 // ArchiveOptions are what an archiver needs.
@@ -83,13 +85,15 @@ func (a *Archiver) Begin(ctx context.Context) (stop func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		tick := time.NewTicker(archiveEvery)
-		defer tick.Stop()
 		for {
+			wait := archiveEvery
+			if bus.Refusing(a.Log) {
+				wait = archiveSoon
+			}
 			select {
 			case <-running.Done():
 				return
-			case <-tick.C:
+			case <-time.After(wait):
 				if _, err := a.Run(running); err != nil && running.Err() == nil {
 					a.Logger.Warn("archive old records", "error", err)
 				}
@@ -108,7 +112,11 @@ func (a *Archiver) Problems() []string {
 	if a.problem != "" {
 		all = append(all, "old records are not archived: "+a.problem)
 	}
-	for _, path := range slices.Sorted(maps.Keys(a.broken)) {
+	broken := slices.Sorted(maps.Keys(a.broken))
+	for i, path := range broken {
+		if i == brokenMost {
+			return append(all, fmt.Sprintf("%d segments of the archive more cannot be read, such as %s", len(broken)-i, path))
+		}
 		all = append(all, a.broken[path])
 	}
 	return all
@@ -149,7 +157,7 @@ func (a *Archiver) trim(ctx context.Context) (uint64, error) {
 		return 0, err
 	}
 	last := parts[len(parts)-1].Last
-	if state, err := bus.Stored(ctx, a.Log, bus.ArchivedStream); err != nil || state.First > last {
+	if state, err := bus.Stored(ctx, a.Log, bus.ArchivedStream); err != nil || state.First > last && !bus.Refusing(a.Log) {
 		return 0, err
 	}
 	if err := a.Server.LetGo(string(bus.ArchivedStream), last+1); err != nil {
@@ -362,6 +370,7 @@ func (a *Archiver) bounds(ctx context.Context, open string) (full []string) {
 }
 
 // look sees whether the segments are there, and reads one of them, another each time.
+// Texts in it that were forgotten since, as in a file that was put back, it erases.
 func (a *Archiver) look(ctx context.Context) {
 	parts, err := bus.Archived(ctx, a.Log)
 	if err != nil || len(parts) == 0 {
@@ -371,11 +380,10 @@ func (a *Archiver) look(ctx context.Context) {
 	for i, p := range parts {
 		path := archive.Path(p)
 		_, err := os.Stat(path)
-		switch {
-		case i == a.looked%len(parts), errors.Is(err, fs.ErrNotExist):
-			_, err = archive.Read(p)
-		case a.broken[path] != "":
-			_, err = archive.Read(p)
+		if i == a.looked%len(parts) || errors.Is(err, fs.ErrNotExist) || a.broken[path] != "" {
+			if _, err = archive.Read(ctx, a.Log, p); err == nil {
+				err = a.erase(ctx, p)
+			}
 		}
 		a.mu.Lock()
 		if delete(a.broken, path); err != nil {
@@ -387,36 +395,49 @@ func (a *Archiver) look(ctx context.Context) {
 	archive.Relax()
 }
 
-// rewriteArchived lets change say what some archived records are from now on, as
-// embedded.Rewrite does for those of the streams.
-func rewriteArchived(ctx context.Context, conn *bus.Conn, of map[uint64]schemas.LostLeaf, change func(stream string, seq uint64, subject string, header, body []byte) (h, b []byte)) error {
+// erase takes out of a segment what was forgotten.
+func (a *Archiver) erase(ctx context.Context, p schemas.RecordsArchived) error {
+	lost, err := a.Log.Lost(ctx, p.Stream)
+	if err != nil {
+		return err
+	}
+	return eraseIn(bus.ArchiveOf(a.Log), p, bus.Erased(lost), eraser(map[schemas.Stream]map[uint64]schemas.LostLeaf{p.Stream: bus.Erased(lost)}))
+}
+
+// eraseArchived takes out of the segments what was forgotten, as embedded.Rewrite does
+// for the streams. What cannot be read now is read without it later, and erased then.
+func eraseArchived(ctx context.Context, conn *bus.Conn, of map[uint64]schemas.LostLeaf, change change, logger *slog.Logger) error {
 	parts, err := bus.Archived(ctx, conn)
 	if err != nil {
 		return err
 	}
-	seqs := slices.Sorted(maps.Keys(of))
 	for _, p := range parts {
-		if at, _ := slices.BinarySearch(seqs, p.First); at == len(seqs) || seqs[at] > p.Last {
-			continue
-		}
-		if _, err := bus.ArchiveOf(conn).Read(p); err != nil {
+		switch err := eraseIn(bus.ArchiveOf(conn), p, of, change); {
+		case errors.Is(err, bus.ErrArchive):
+			logger.Warn("erase what is forgotten", "error", err)
+		case err != nil:
 			return err
-		}
-		path := bus.ArchiveOf(conn).Path(p)
-		was, err := segment.Read(path)
-		if err != nil {
-			return err
-		}
-		is := slices.Clone(was)
-		for i, r := range is {
-			is[i].Header, is[i].Body = change(string(p.Stream), r.Seq, r.Subject, r.Header, r.Body)
-		}
-		if !slices.EqualFunc(was, is, segment.Record.Equal) {
-			if _, err := segment.Write(path, is); err != nil {
-				return err
-			}
 		}
 	}
-	bus.ArchiveOf(conn).Relax()
 	return nil
+}
+
+func eraseIn(archive *bus.Archive, p schemas.RecordsArchived, of map[uint64]schemas.LostLeaf, change change) error {
+	if !slices.ContainsFunc(slices.Collect(maps.Keys(of)), func(seq uint64) bool { return seq >= p.First && seq <= p.Last }) {
+		return nil
+	}
+	was, err := archive.Stored(p)
+	if err != nil {
+		return err
+	}
+	is := slices.Clone(was)
+	for i, r := range is {
+		is[i].Header, is[i].Body = change(string(p.Stream), r.Seq, r.Subject, r.Header, r.Body)
+	}
+	if slices.EqualFunc(was, is, segment.Record.Equal) {
+		return nil
+	}
+	defer archive.Relax()
+	_, err = segment.Write(archive.Path(p), is)
+	return err
 }

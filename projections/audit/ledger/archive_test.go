@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/bus/blockfile"
 	"github.com/writbus/writ/bus/bustest"
 	"github.com/writbus/writ/bus/embedded"
 	"github.com/writbus/writ/projections"
@@ -69,6 +70,7 @@ func (a *archiving) open(t *testing.T) {
 	must(t, err)
 	must(t, a.conn.EnsureStreams(t.Context(), bus.Retention{}))
 	a.log = a.conn.Writer(bus.WriterOptions{})
+	must(t, RecordLost(t.Context(), a.conn, a.log, a.file("streams"), a.file("audit"), a.file("views"), func(w string) { t.Error(w) }))
 	must(t, EraseForgotten(t.Context(), a.conn, a.server, a.file("streams"), a.file("views"), slog.New(slog.DiscardHandler)))
 	must(t, os.MkdirAll(a.file("views"), 0o700))
 	store, err := pebblestore.Open(a.file("views"), pebblestore.Options{})
@@ -354,7 +356,7 @@ func TestMissingSegmentIsTold(t *testing.T) {
 	path := bus.ArchiveOf(a.conn).Path(parts[0])
 	must(t, os.Rename(path, path+".away"))
 	a.archiver.look(t.Context())
-	if told := a.archiver.Problems(); len(told) != 1 || !strings.Contains(told[0], path) || !strings.Contains(told[0], "Put that file back") {
+	if told := a.archiver.Problems(); len(told) != 1 || !strings.Contains(told[0], path) || !strings.Contains(told[0], "writ repair --from BACKUP") {
 		t.Errorf("%v", told)
 	}
 	must(t, os.Rename(path+".away", path))
@@ -375,13 +377,13 @@ func TestForgetWhatIsArchived(t *testing.T) {
 	for step := range 2 {
 		texts := 0
 		for _, p := range parts {
-			records, err := bus.ArchiveOf(a.conn).Read(p)
+			records, err := bus.ArchiveOf(a.conn).Stored(p)
 			must(t, err)
 			for _, r := range records {
-				of, _, err := schemas.ParseSubject(r.Message.Subject)
+				of, _, err := schemas.ParseSubject(r.Subject)
 				must(t, err)
 				if of.ID == "said" {
-					texts += strings.Count(string(r.Message.Body), "what was said")
+					texts += strings.Count(string(r.Body), "what was said")
 				}
 			}
 		}
@@ -402,5 +404,193 @@ func TestForgetWhatIsArchived(t *testing.T) {
 	reports, err := verify.Streams(t.Context(), a.conn, []schemas.Stream{bus.ArchivedStream}, []string{a.file("audit")}, a.audit.key.verifier)
 	if err != nil || !reports[0].OK() || reports[0].Forgotten != 29 || reports[0].Records != 60 {
 		t.Errorf("%+v, %v", reports, err)
+	}
+}
+
+// TestStreamIsPutBackAfterATrim: where that failed, appends are refused, and the next
+// run has the stream take them again.
+func TestStreamIsPutBackAfterATrim(t *testing.T) {
+	a := newArchiving(t)
+	a.session(t, "one", 30, true)
+	a.session(t, "two", 30, true)
+	a.audit.Seal(t.Context())
+	a.archiver.Retention.MaxBytes = 1 << 62 // more than the server may store
+	if _, err := a.archiver.Run(t.Context()); err == nil || a.stored(t) != 60 {
+		t.Fatalf("the stream begins at %d: %v", a.stored(t), err)
+	}
+	event := bustest.Event("one", "on", "")
+	if _, err := bus.Record(t.Context(), a.log, event); !errors.Is(err, bus.ErrUnavailable) || !bus.Refusing(a.conn) {
+		t.Errorf("an append: %v", err)
+	}
+	a.archiver.Retention = bus.Retention{}
+	_, err := a.archiver.Run(t.Context())
+	must(t, err)
+	_, err = bus.Record(t.Context(), a.log, event)
+	must(t, err)
+	a.holds(t, nil)
+}
+
+// forget has what was said in a session forgotten, up to the next start.
+func (a *archiving) forget(t *testing.T, session string) {
+	t.Helper()
+	f := Forgetting{Conn: a.conn, Log: a.log, Actor: schemas.Writ("test"), ForgetRequest: schemas.ForgetRequest{Sessions: []string{session}, Reason: "asked"}}
+	must(t, f.Choose(t.Context()))
+	_, err := f.Record(t.Context())
+	must(t, err)
+}
+
+// segment is the path of the first one, and what is in it.
+func (a *archiving) segment(t *testing.T) (path, texts string) {
+	t.Helper()
+	parts, err := bus.Archived(t.Context(), a.conn)
+	must(t, err)
+	stored, err := bus.ArchiveOf(a.conn).Stored(parts[0])
+	must(t, err)
+	for _, r := range stored {
+		texts += string(r.Body)
+	}
+	return bus.ArchiveOf(a.conn).Path(parts[0]), texts
+}
+
+// TestOlderSegmentBringsNothingBack: a file from before something was forgotten, put in
+// its place, says nothing of it to any reader, and is erased.
+func TestOlderSegmentBringsNothingBack(t *testing.T) {
+	a := newArchiving(t)
+	a.session(t, "said", 30, true)
+	a.session(t, "other", 30, false)
+	a.now = a.now.Add(2 * archiveQuiet)
+	a.run(t)
+	path, _ := a.segment(t)
+	older, err := os.ReadFile(path)
+	must(t, err)
+	a.forget(t, "said")
+	a.again(t)
+	want := a.holds(t, nil)
+	must(t, os.WriteFile(path, older, 0o600))
+	bus.ArchiveOf(a.conn).Relax()
+	a.holds(t, want)
+	for record, err := range a.conn.Tail(t.Context(), schemas.Session("said"), 0) {
+		if must(t, err); strings.Contains(string(record.Message.Body), "what was said") {
+			t.Fatalf("record %d is back", record.Seq)
+		}
+	}
+	if _, texts := a.segment(t); strings.Count(texts, "what was said") != 58*20 {
+		t.Fatalf("the file is no older one")
+	}
+	a.archiver.look(t.Context())
+	if _, texts := a.segment(t); strings.Count(texts, "what was said") != 29*20 {
+		t.Error("the file still has what was forgotten")
+	}
+	a.holds(t, want)
+}
+
+// TestForgetBesideAMissingSegment: what cannot be read now holds no start up, and is
+// erased once it is there.
+func TestForgetBesideAMissingSegment(t *testing.T) {
+	a := newArchiving(t)
+	a.session(t, "said", 30, true)
+	a.session(t, "other", 30, true)
+	a.run(t)
+	path, _ := a.segment(t)
+	a.forget(t, "said")
+	must(t, os.Rename(path, path+".away"))
+	a.again(t)
+	must(t, os.Rename(path+".away", path))
+	a.archiver.look(t.Context())
+	if _, texts := a.segment(t); strings.Count(texts, "what was said") != 29*20 {
+		t.Error("the file still has what was forgotten")
+	}
+}
+
+// TestRepairOfSegments: each is taken from a backup, else given up, and then the log
+// goes on without it. One that is not there is only given up where that is wanted.
+func TestRepairOfSegments(t *testing.T) {
+	for name, c := range map[string]struct {
+		damage func(t *testing.T, path string)
+		backup bool
+		giveUp bool
+		how    blockfile.How
+	}{
+		"damaged, in the backup": {flip, true, false, blockfile.Restored},
+		"missing, in the backup": {remove, true, false, blockfile.Restored},
+		"damaged":                {flip, false, false, blockfile.Lost},
+		"missing":                {remove, false, false, Missing},
+		"gone for good":          {remove, false, true, blockfile.Lost},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := newArchiving(t)
+			a.session(t, "one", 30, true)
+			a.session(t, "two", 30, true)
+			a.session(t, "live", 3, false)
+			a.run(t)
+			want := a.holds(t, nil)
+			path, _ := a.segment(t)
+			backup := ""
+			if c.backup {
+				backup = a.file("backup")
+				must(t, os.CopyFS(backup, os.DirFS(a.file("archive"))))
+			}
+			a.stop()
+			c.damage(t, path)
+			done, err := RepairArchive(a.file("streams"), a.file("archive"), backup, c.giveUp)
+			if err != nil || len(done) != 1 || done[0].How != c.how || done[0].First != 1 || done[0].Last != 60 {
+				t.Errorf("%+v, %v", done, err)
+			}
+			a.open(t)
+			switch c.how {
+			case blockfile.Restored:
+				a.holds(t, want)
+			case Missing:
+				if _, err := a.conn.Get(t.Context(), bus.ArchivedStream, 5); !errors.Is(err, bus.ErrArchive) {
+					t.Errorf("a record of it: %v", err)
+				}
+			default:
+				a.lacks(t, 60)
+				a.again(t)
+				a.lacks(t, 60)
+			}
+		})
+	}
+}
+
+func flip(t *testing.T, path string) {
+	t.Helper()
+	body, err := os.ReadFile(path)
+	must(t, err)
+	body[len(body)/2] ^= 1
+	must(t, os.WriteFile(path, body, 0o600))
+}
+
+func remove(t *testing.T, path string) {
+	t.Helper()
+	must(t, os.Remove(path))
+}
+
+// lacks compares a log whose first records were given up with what it says of that.
+func (a *archiving) lacks(t *testing.T, records uint64) {
+	t.Helper()
+	a.audit.Seal(t.Context())
+	reports, err := verify.Streams(t.Context(), a.conn, []schemas.Stream{bus.ArchivedStream}, []string{a.file("audit")}, a.audit.key.verifier)
+	if r := reports[0]; err != nil || !r.OK() || len(r.Lost) != int(records) || r.Records != 3 { //nolint:gosec // a small count
+		t.Errorf("%d lost, %d records, %v, %v", len(r.Lost), r.Records, r.Findings, err)
+	}
+	next := records + 1
+	must(t, a.conn.Follow(t.Context(), bus.ArchivedStream, 0, bus.FollowOptions{UntilEnd: true}, func(batch []schemas.Record) error {
+		for _, r := range batch {
+			if r.Seq != next {
+				t.Errorf("record %d in place of %d", r.Seq, next)
+			}
+			next++
+		}
+		return nil
+	}))
+	for record, err := range a.conn.Tail(t.Context(), schemas.Session("one"), 0) {
+		t.Errorf("record %d of what is lost: %v", record.Seq, err)
+	}
+	must(t, a.views.Await(t.Context(), bus.ArchivedStream, "prompts"))
+	a.archiver.look(t.Context())
+	if told := a.archiver.Problems(); len(told) > 0 {
+		t.Errorf("it is told: %v", told)
 	}
 }

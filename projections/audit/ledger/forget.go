@@ -251,18 +251,9 @@ func EraseForgotten(ctx context.Context, conn *bus.Conn, server *embedded.Server
 		return nil
 	}
 	logger.Info("erase what is forgotten", "records", count)
-	var hasher evidence.Hasher
-	change := func(stream string, seq uint64, subject string, header, body []byte) ([]byte, []byte) {
-		leaf, is := erased[schemas.Stream(stream)][seq]
-		m := schemas.Message{Subject: subject, Block: header, Body: body}
-		if hash := hasher.Leaf(m); !is || bytes.Equal(hash[:], leaf.Now) {
-			return header, body
-		}
-		left := schemas.Forget(m)
-		return left.Block, left.Body
-	}
+	change := eraser(erased)
 	if err = embedded.Rewrite(server, streams, change); err == nil {
-		err = rewriteArchived(ctx, conn, erased[bus.ArchivedStream], change)
+		err = eraseArchived(ctx, conn, erased[bus.ArchivedStream], change, logger)
 	}
 	if err != nil {
 		return fmt.Errorf("erase what is forgotten: %w. The next start goes on with it", err)
@@ -271,4 +262,24 @@ func EraseForgotten(ctx context.Context, conn *bus.Conn, server *embedded.Server
 		return fmt.Errorf("erase what is forgotten from the views: %w. The next start goes on with it", err)
 	}
 	return atomicfile.Write(note, []byte(all), 0o600)
+}
+
+// change says what the header and the body of a record are from now on.
+type change = func(stream string, seq uint64, subject string, header, body []byte) (h, b []byte)
+
+// eraser leaves of records what is left of them once they are forgotten.
+func eraser(erased map[schemas.Stream]map[uint64]schemas.LostLeaf) change {
+	var hasher evidence.Hasher
+	return func(stream string, seq uint64, subject string, header, body []byte) ([]byte, []byte) {
+		leaf, is := erased[schemas.Stream(stream)][seq]
+		if !is {
+			return header, body
+		}
+		m := schemas.Message{Subject: subject, Block: header, Body: body}
+		if hash := hasher.Leaf(m); bytes.Equal(hash[:], leaf.Now) {
+			return header, body
+		}
+		left := schemas.Forget(m)
+		return left.Block, left.Body
+	}
 }

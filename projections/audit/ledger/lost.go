@@ -40,7 +40,7 @@ func RecordLost(ctx context.Context, conn *bus.Conn, log *bus.Writer, store, evi
 				warn(fmt.Sprintf("it is noted that records %d to %d of %s are lost, and record %d is there: the note was damaged. Run `writ down` and `writ repair`, which writes it anew", h.First, h.Last, h.Stream, next))
 				continue
 			}
-			if errors.Is(err, bus.ErrNotFound) {
+			if errors.Is(err, bus.ErrNotFound) || errors.Is(err, bus.ErrArchive) {
 				err = nil
 			}
 		}

@@ -143,6 +143,7 @@ refused.`,
 // repairCommand changes the files of the log, so writd runs it.
 func (a *app) repairCommand() *cobra.Command {
 	var from string
+	var giveUp bool
 	c := &cobra.Command{
 		Use: "repair", Short: "Put right what is damaged in the log, while no daemon runs",
 		Long: `Reads every record of the log and puts right those that are damaged: one wrong byte
@@ -158,9 +159,10 @@ No daemon may run: writ down stops it. Until it runs again, hooks refuse.`,
 			if from != "" {
 				from = a.Env.Absolute(from)
 			}
-			return tools{a}.handOver(cmd.Context(), "repair", []string{fmt.Sprintf("--json=%t", a.JSON), "--from=" + from})
+			return tools{a}.handOver(cmd.Context(), "repair", []string{fmt.Sprintf("--json=%t", a.JSON), "--from=" + from, fmt.Sprintf("--give-up-archive=%t", giveUp)})
 		},
 	}
+	c.Flags().BoolVar(&giveUp, "give-up-archive", false, "give up what stood in files of the archive that are not there")
 	c.Flags().StringVar(&from, "from", "", "take what is damaged from a backup, or from the newest in a `folder` of backups")
 	return c
 }

@@ -1,0 +1,78 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/bus/blockfile"
+	"github.com/writbus/writ/bus/embedded"
+	"github.com/writbus/writ/bus/segment"
+	"github.com/writbus/writ/schemas"
+)
+
+// Missing is how [RepairArchive] leaves a segment whose file is not there: its disk may
+// only be away.
+const Missing blockfile.How = "missing"
+
+// RepairArchive takes the segments of which a log says, that no server has open, and
+// that are missing or damaged, from the folder of a backup's, "" for none. What that
+// has not is given up, as embedded.Repair does, unless the file is missing and giveUp
+// does not say so.
+func RepairArchive(store, folder, backup string, giveUp bool) (all []blockfile.Outcome, err error) {
+	parts, lost, err := archivedIn(store)
+	if err != nil {
+		return nil, err
+	}
+	ours, theirs := bus.NewArchive(folder), bus.NewArchive(backup)
+	for _, p := range parts {
+		_, damaged := ours.Stored(p)
+		if damaged == nil || bus.GivenUp(lost, p.First, p.Last) {
+			continue
+		}
+		out := blockfile.Outcome{Damage: blockfile.Damage{Stream: string(p.Stream), First: p.First, Last: p.Last}, How: blockfile.Lost, Kept: ours.Path(p)}
+		whole, missing := theirs.Stored(p)
+		switch {
+		case backup != "" && missing == nil && !filepath.IsAbs(p.Path):
+			out.How, out.Kept = blockfile.Restored, ""
+			// It may have texts that were erased since: the next start looks.
+			if _, err = segment.Write(ours.Path(p), whole); err == nil {
+				err = os.RemoveAll(filepath.Join(store, embedded.ErasedName))
+			}
+		case errors.Is(damaged, fs.ErrNotExist) && !giveUp:
+			out.How = Missing
+		default:
+			err = embedded.GiveUp(store, embedded.Hole{Stream: out.Stream, First: p.First, Last: p.Last})
+		}
+		if err != nil {
+			return all, fmt.Errorf("ledger: repair the archive: %w", err)
+		}
+		all = append(all, out)
+	}
+	return all, nil
+}
+
+// archivedIn are the segments of which the log in a folder says, and the records that
+// it says are lost.
+func archivedIn(store string) (parts []schemas.RecordsArchived, lost []schemas.RecordsLost, err error) {
+	s := string(schemas.StreamQuarantine)
+	err = blockfile.Each(embedded.StreamDir(store, s), s, func(_ uint64, _ int64, subject string, header, body []byte) bool {
+		events, err := schemas.Decode(schemas.Message{Subject: subject, Block: header, Body: body}.Unfolded())
+		if err != nil {
+			return true // the views tell of what nobody understands
+		}
+		for _, e := range events {
+			switch p := e.Data.(type) {
+			case schemas.RecordsArchived:
+				parts = append(parts, p)
+			case schemas.RecordsLost:
+				lost = append(lost, p)
+			}
+		}
+		return true
+	})
+	return parts, lost, err
+}
