@@ -77,11 +77,14 @@ func TestTextInUTF16IsText(t *testing.T) {
 		wide += string([]byte{b, 0})
 	}
 	tr.write("wide.md", wide)
+	tr.write("unmarked.md", wide[2:])
 	tr.write("binary.md", "\xff\xfe\x00\x00\x00\x00")
 	p := tr.open(&journal{})
 	update(t, p, Update{})
-	i, found := p.Current().Document("wide.md")
-	if !found || i.Title != "Gnomes" || i.Size != int64(len(wide)) || p.Current().Left[Binary] != 1 {
-		t.Errorf("%+v, left %v", i, p.Current().Left)
+	for name, size := range map[string]int{"wide.md": len(wide), "unmarked.md": len(wide) - 2} {
+		i, found := p.Current().Document(name)
+		if !found || i.Title != "Gnomes" || i.Size != int64(size) || p.Current().Left[Binary] != 1 {
+			t.Errorf("%s: %+v, left %v", name, i, p.Current().Left)
+		}
 	}
 }

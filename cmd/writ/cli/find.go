@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 
@@ -101,9 +102,19 @@ func (a *app) find(cmd *cobra.Command, in, args []string) error {
 	case unknown != "":
 		return client.Usage("find: "+unknown, "`writ find --help` shows the flags.")
 	case len(asked) == 1:
-		return asked[0].command.RunE(asked[0].command, args)
+		return under("find", asked[0].command.RunE(asked[0].command, args))
 	}
 	return a.findIn(asked, args, len(in) > 0)
+}
+
+// under names a fault of a place's command after what was typed, not after the
+// command.
+func under(what string, err error) error {
+	var fault *client.Fault
+	if errors.As(err, &fault) && fault.Why != "" {
+		fault.What = what
+	}
+	return err
 }
 
 func placeNames() []string {
@@ -189,12 +200,12 @@ func (a *app) findIn(asked []finding, args []string, named bool) error {
 		a.Out = out
 		switch {
 		case err != nil && named:
-			return err
+			return under("find", err)
 		case err != nil:
 			if first == nil {
 				first = err
 			}
-			a.Note("%s: %s", f.name, client.OneLine(err.Error()))
+			a.Note("%s", client.OneLine(under(f.name, err).Error()))
 		default:
 			answered++
 		}

@@ -82,6 +82,9 @@ func TestSearchWithoutAnIndexSaysWhatToDo(t *testing.T) {
 	if r := s.run(t, "", "search", "x"); r.code != client.ExitFailed || !strings.Contains(r.err, "writ index build") {
 		t.Errorf("%d: %s", r.code, r.err)
 	}
+	if r := s.run(t, "", "find", "--in", "files", "x"); !strings.HasPrefix(r.err, "writ: find: there is no index") {
+		t.Errorf("find answers by another command's name: %s", r.err)
+	}
 }
 
 func TestContextPrintsTheTextAlone(t *testing.T) {

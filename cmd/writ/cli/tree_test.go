@@ -146,7 +146,7 @@ func TestFindAsksThePlacesThatAreMeant(t *testing.T) {
 func TestFindGoesOnWithoutAPlace(t *testing.T) {
 	s := findable()
 	delete(s.replies, schemas.SvcArtifact)
-	if r := s.run(t, "", "find", "retry"); r.code != 0 || !strings.Contains(r.out, "GO-A-001") || !strings.Contains(r.err, "files: ") {
+	if r := s.run(t, "", "find", "retry"); r.code != 0 || !strings.Contains(r.out, "GO-A-001") || !strings.Contains(r.err, "files: ") || strings.Contains(r.err, "search: ") {
 		t.Errorf("%+v", r)
 	}
 	if r := s.run(t, "", "find", "--in", "files,rules", "retry"); r.code == 0 {

@@ -123,6 +123,9 @@ func TestBinary(t *testing.T) {
 		"": false, "text\n": false, "a\x00b": true, "\x80\xfe\xfd\xfc": true, "\xff\xfea\x00\n\x00": false, "\xfe\xff\x00a": false,
 		"\xff\xfe\x00\x00a\x00\x00\x00": true, "caf\xe9 au lait": false, "\x1b[1mbold\x1b[0m": false,
 		strings.Repeat("a", 9000) + "\x00": false, "日本語": false,
+		// UTF-16 that no mark announces.
+		"a\x00 \x00\n\x00": false, "\x00a\x00 \x00\n": false, "\x3f\x04 \x00\x40\x04": false, "a\x00\x3d\xd8\x00\xde": false,
+		"a\x00b\x00c": true, "a\x00\x00\x00": true, "\x01\x00a\x00": true, "\x00\xd8a\x00": true, "a\x00" + strings.Repeat("\x3f\x04", 20): true,
 	} {
 		if got := Binary([]byte(text)); got != want {
 			t.Errorf("%.20q: %v, want %v", text, got, want)

@@ -72,18 +72,54 @@ func validText(raw []byte) (text string, replaced int) {
 }
 
 // UTF8 is a file's text as UTF-8, without the mark of its encoding that it begins
-// with. Only texts with such a mark are known to be UTF-16; all others are what
-// they are.
+// with.
 func UTF8(raw []byte) []byte {
-	switch {
-	case bytes.HasPrefix(raw, []byte("\xef\xbb\xbf")):
-		return raw[3:]
-	case bytes.HasPrefix(raw, []byte("\xff\xfe")):
-		return fromUTF16(raw[2:], binary.LittleEndian)
-	case bytes.HasPrefix(raw, []byte("\xfe\xff")):
-		return fromUTF16(raw[2:], binary.BigEndian)
+	if order, marked := wide(raw); order != nil {
+		return fromUTF16(raw[marked:], order)
 	}
-	return raw
+	return bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf"))
+}
+
+// wide tells in which order the bytes of a UTF-16 text come, and how long the mark
+// is that says so; the order is nil for other files.
+func wide(raw []byte) (order binary.ByteOrder, marked int) {
+	switch {
+	case bytes.HasPrefix(raw, []byte("\xff\xfe")):
+		return binary.LittleEndian, 2
+	case bytes.HasPrefix(raw, []byte("\xfe\xff")):
+		return binary.BigEndian, 2
+	}
+	head := raw[:min(len(raw), sniffed)]
+	zero := bytes.IndexByte(head, 0)
+	switch {
+	case zero < 0 || len(raw)%2 != 0:
+		return nil, 0
+	case zero%2 == 0:
+		order = binary.BigEndian
+	default:
+		order = binary.LittleEndian
+	}
+	if !isWide(head, order) {
+		return nil, 0
+	}
+	return order, 0
+}
+
+// isWide says whether bytes without a mark are UTF-16 all the same: no character is
+// a zero or a control character but those that texts have, none is half of one, and
+// one in sixteen is of ASCII, as blanks and line ends are in any language.
+func isWide(head []byte, order binary.ByteOrder) bool {
+	text := []rune(string(fromUTF16(head, order)))
+	ascii := 0
+	for i, r := range text {
+		if r == utf8.RuneError && i < len(text)-1 || r < ' ' && !inText(r) {
+			return false
+		}
+		if r < utf8.RuneSelf {
+			ascii++
+		}
+	}
+	return ascii*16 >= len(text)
 }
 
 func fromUTF16(raw []byte, order binary.ByteOrder) []byte {
@@ -100,8 +136,8 @@ const sniffed = 8000
 // Binary says whether a file is no text: there is a zero byte among its first
 // 8,000, or a third of them are no text.
 func Binary(raw []byte) bool {
-	if len(raw) >= 2 && (raw[0] == 0xff && raw[1] == 0xfe || raw[0] == 0xfe && raw[1] == 0xff) {
-		raw = UTF8(raw[:min(len(raw), 2*sniffed)&^1])
+	if order, marked := wide(raw); order != nil {
+		raw = fromUTF16(raw[marked:min(len(raw), 2*sniffed)], order)
 	}
 	head := raw[:min(len(raw), sniffed)]
 	if bytes.IndexByte(head, 0) >= 0 {
@@ -118,12 +154,18 @@ func Binary(raw []byte) bool {
 			continue
 		}
 		r, size := utf8.DecodeRune(rest)
-		if r == utf8.RuneError && size == 1 || r < ' ' && r != '\n' && r != '\r' && r != '\t' && r != '\f' && r != 0x1b {
+		if r == utf8.RuneError && size == 1 || r < ' ' && !inText(r) {
 			odd++
 		}
 		rest = rest[size:]
 	}
 	return odd*3 > len(head)
+}
+
+// inText says whether texts have a control character: ends of lines and pages,
+// tabulators, and what colours a terminal.
+func inText(r rune) bool {
+	return r == '\n' || r == '\r' || r == '\t' || r == '\f' || r == 0x1b
 }
 
 // plainBytes says whether eight bytes are all of ASCII and no control characters.

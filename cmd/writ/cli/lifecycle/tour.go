@@ -34,6 +34,7 @@ type tour struct {
 	hooks   map[string]claude.Hook
 	step    int
 	tools   int      // calls so far, for their ids
+	prompts int      // prompts so far, likewise
 	cited   []string // rules the plan cites: those the prompt brought
 	wrong   []string // what was not as expected
 }
@@ -147,7 +148,7 @@ func (t *tour) prompt(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	reply, err := t.hook(ctx, "UserPromptSubmit", map[string]any{"prompt": tourPrompt, "source": "user"})
+	reply, err := t.say(ctx, tourPrompt)
 	if err != nil {
 		return err
 	}
@@ -258,7 +259,7 @@ func (t *tour) end(ctx context.Context) error {
 
 // approval submits the user's word for a gate, and looks whether it opened.
 func (t *tour) approval(ctx context.Context, gate string) error {
-	reply, err := t.hook(ctx, "UserPromptSubmit", map[string]any{"prompt": "approved", "source": "user"})
+	reply, err := t.say(ctx, "approved")
 	if err != nil {
 		return err
 	}
@@ -303,6 +304,15 @@ func (t *tour) write(ctx context.Context, name, content, refusedBy string) error
 	call["tool_response"] = map[string]any{"filePath": filepath.Join(t.root, name), "success": true}
 	_, err = t.hook(ctx, "PostToolUse", call)
 	return err
+}
+
+// say submits a prompt with an id of its own, as Claude Code does: of two alike
+// without one, the second counts as the first's, asked again.
+func (t *tour) say(ctx context.Context, prompt string) (schemas.HookReply, error) {
+	t.prompts++
+	return t.hook(ctx, "UserPromptSubmit", map[string]any{
+		"prompt": prompt, "prompt_id": fmt.Sprintf("prompt_%s_%d", t.session, t.prompts), "source": "user",
+	})
 }
 
 // hook runs one of the installed command lines.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/cmd/writ/cli/client"
+	"github.com/writbus/writ/enforcement"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -71,7 +72,7 @@ func (a *app) showSessions(sessions []schemas.SessionSummary) error {
 		}
 		project := "-"
 		if s.Project != "" {
-			project = client.Shorten(filepath.Base(s.Project), 24)
+			project = client.Shorten(filepath.Base(s.Project), 16)
 		}
 		return fmt.Sprintf("%s\t%s\t%s\t%s\t%s", short[s.Session], seen, client.Dash(stands), project, client.Dash(client.Printable(client.JoinNonEmpty(": ", parentOf(s), s.Title))))
 	})
@@ -283,6 +284,8 @@ func (a *app) showGates(v schemas.SessionView) {
 			detail += " by " + schemas.ChannelText(g.Channel)
 		}
 		switch {
+		case g.Waits && g.Gate == enforcement.GateImplementation: // it calls nobody
+			detail = "goes on until you approve it: `writ approve`"
 		case g.Waits:
 			mark, detail = st.Yellow("●"), client.JoinNonEmpty(", ", strings.TrimSuffix(detail, "not yet"), "waits for you: `writ approve` shows it")
 		case len(g.Problems) > 0:

@@ -33,7 +33,7 @@ async function made(code) {
   return reply.passkey;
 }
 
-/** enrolment is the page that a link of writ passkey add opens. */
+/** enrolment is the page that a link of writ approve passkey add opens. */
 export function enrolment(main, signal, code) {
   const state = h('p', { role: 'status' });
   const button = h('button', { class: 'yes', type: 'button', disabled: !!able(), onclick: async () => {
@@ -64,7 +64,7 @@ export async function passkeys() {
     { head: 'Approvals', number: true, cell: (p) => p.uses },
     { head: 'Last', cell: (p) => (p.used ? ago(p.used) : 'never') },
     { head: 'Counter', cell: (p) => (p.counter_fell ? chip(`fell ${p.counter_fell} times: it may have been copied`, 'bad') : '') },
-  ], all, 'None is enrolled. `writ passkey add`, in a terminal of your own, enrols one.'));
+  ], all, 'None is enrolled. `writ approve passkey add`, in a terminal of your own, enrols one.'));
 }
 
 /** acceptance shows what a project's settings ask for beyond what was accepted, and takes the person's yes. */

@@ -4,6 +4,7 @@ import { acceptance } from './passkey.js';
 import { diff, waiting } from './review.js';
 import { place } from './sessions.js';
 import { timeline } from './timeline.js';
+import { by } from './told.js';
 
 /** session shows one session: its gates, what waits, and its history. */
 export function session(main, signal, id) {
@@ -70,13 +71,13 @@ function changed(c) {
   return card('What it changed', c.files.map((f) => {
     const at = h('div');
     return h('details', { class: 'changed', ontoggle: (e) => e.target.open && look(f, at) }, h('summary', {}, h('span', { class: 'mono' }, f.path), ' ',
-      h('span', { class: 'soft small' }, f.gate ? `${f.gate} approved · ${f.channel} · ${short(f.fingerprint, 13)}` : `in ${[f.mode, f.phase].filter(Boolean).join(', ')}`),
+      h('span', { class: 'soft small' }, f.gate ? `${f.gate} approved · ${by(f.channel)} · ${short(f.fingerprint, 13)}` : `in ${[f.mode, f.phase].filter(Boolean).join(', ')}`),
       f.unapproved && [' ', chip('nothing allowed it', 'bad')], f.changed_since && [' ', chip('changed since by others', 'warn')]), at);
   }));
 }
 
 function gate(g) {
   const kind = { approved: 'good', drifted: 'bad' }[g.state] || '';
-  const how = g.state === 'none' ? (g.waits ? 'waits for you' : (g.problems || []).length ? `cannot be approved yet: ${g.problems.join('; ')}` : 'not yet') : `${g.state === 'drifted' ? 'changed since its approval' : 'approved'} · ${g.channel} · ${ago(g.approved_at)} · ${short(g.fingerprint, 13)}`;
+  const how = g.state === 'none' ? (g.waits ? (g.gate === 'implementation' ? 'goes on until you approve it' : 'waits for you') : (g.problems || []).length ? `cannot be approved yet: ${g.problems.join('; ')}` : 'not yet') : `${g.state === 'drifted' ? 'changed since its approval' : 'approved'} · ${by(g.channel)} · ${ago(g.approved_at)} · ${short(g.fingerprint, 13)}`;
   return h('span', { class: 'small' }, chip(g.gate, kind), how);
 }
