@@ -2,6 +2,8 @@ package schemas
 
 import (
 	"encoding/json"
+	"fmt"
+	"strings"
 	"time"
 )
 
@@ -141,10 +143,39 @@ type TeamReply struct {
 	Streams []TeamStream `json:"streams,omitempty"`
 	// Witness is the public key of the hub's witness, Seen when it last spoke of this
 	// member, Findings what it found.
-	Witness  string      `json:"witness,omitempty"`
-	Seen     time.Time   `json:"seen,omitzero"`
-	Findings []string    `json:"findings,omitempty"`
-	Checks   []TeamCheck `json:"checks,omitempty"` // of the doctor
+	Witness  string        `json:"witness,omitempty"`
+	Seen     time.Time     `json:"seen,omitzero"`
+	Findings []TeamFinding `json:"findings,omitempty"`
+	Checks   []TeamCheck   `json:"checks,omitempty"` // of the doctor
+}
+
+// What a witness of a hub finds.
+const (
+	TeamFork     = "fork"     // one log tells two stories
+	TeamRollback = "rollback" // an epoch does not go on from the one before
+)
+
+// TeamFinding is one thing that a hub's witness found (persisted at hubs; never change).
+type TeamFinding struct {
+	Kind   string `json:"kind,omitempty"` // fork, rollback or ""
+	Epoch  uint64 `json:"epoch,omitempty"`
+	Stream Stream `json:"stream,omitempty"`
+	At     uint64 `json:"at,omitempty"` // sequence of the message at the hub
+	What   string `json:"what"`
+}
+
+func (f TeamFinding) String() string {
+	text := f.What
+	if f.Stream != "" {
+		text = string(f.Stream) + ": " + text
+	}
+	if f.Epoch > 0 {
+		text = fmt.Sprintf("epoch %d: %s", f.Epoch, text)
+	}
+	if f.Kind != "" {
+		text = strings.ToUpper(f.Kind) + " in " + text
+	}
+	return text
 }
 
 // TeamStream is what of a stream is at the hub.
@@ -156,6 +187,9 @@ type TeamStream struct {
 	// Cosigned are the copies, and Sealed the records, that the witness has cosigned.
 	Cosigned int64 `json:"cosigned,omitempty"`
 	Sealed   int64 `json:"sealed,omitempty"`
+	// Checkpoint is the one of the log's own tree over those records, as the log signed
+	// and the witness cosigned it.
+	Checkpoint string `json:"checkpoint,omitempty"`
 }
 
 // TeamCheck is one of the doctor's.

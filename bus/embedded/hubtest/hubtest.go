@@ -116,7 +116,7 @@ func Start(t testing.TB, nodes int, names ...string) *Hub {
 			config: filepath.Join(h.dir, fmt.Sprintf("node%d.conf", i)),
 		}
 		h.must(os.WriteFile(n.config, fmt.Appendf(nil, "server_name: hub%d\nlisten: %q\n%s\njetstream { store_dir: %q }\nleafnodes { listen: %q, no_advertise: true\n%s }\n%sinclude ./writ.conf\n",
-			i, n.Client, lock, filepath.Join(h.dir, fmt.Sprint("store", i)), n.Leaf, lock, cluster), 0o600))
+			i, n.Client, lock, h.Store(i), n.Leaf, lock, cluster), 0o600))
 		h.Nodes = append(h.Nodes, n)
 		h.Run(i)
 	}
@@ -166,6 +166,9 @@ func (h *Hub) Kill(i int) {
 		n.process = nil
 	}
 }
+
+// Store is where a node keeps its streams.
+func (h *Hub) Store(i int) string { return filepath.Join(h.dir, fmt.Sprint("store", i)) }
 
 // URLs are those of the nodes' ports for leaf nodes.
 func (h *Hub) URLs() string {

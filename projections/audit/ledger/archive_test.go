@@ -140,7 +140,7 @@ func (a *archiving) stored(t *testing.T) uint64 {
 func (a *archiving) holds(t *testing.T, want []string) []string {
 	t.Helper()
 	a.audit.Seal(t.Context())
-	reports, err := verify.Streams(t.Context(), a.conn, schemas.Streams(), []string{a.file("audit")}, a.audit.key.verifier)
+	reports, err := verify.Streams(t.Context(), a.conn, schemas.Streams(), []string{a.file("audit")}, nil, a.audit.key.verifier)
 	must(t, err)
 	for _, r := range reports {
 		if !r.OK() || r.Unsigned > 0 || len(r.Lost) > 0 {
@@ -401,7 +401,7 @@ func TestForgetWhatIsArchived(t *testing.T) {
 		a.again(t)
 	}
 	a.audit.Seal(t.Context())
-	reports, err := verify.Streams(t.Context(), a.conn, []schemas.Stream{bus.ArchivedStream}, []string{a.file("audit")}, a.audit.key.verifier)
+	reports, err := verify.Streams(t.Context(), a.conn, []schemas.Stream{bus.ArchivedStream}, []string{a.file("audit")}, nil, a.audit.key.verifier)
 	if err != nil || !reports[0].OK() || reports[0].Forgotten != 29 || reports[0].Records != 60 {
 		t.Errorf("%+v, %v", reports, err)
 	}

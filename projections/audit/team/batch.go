@@ -73,6 +73,9 @@ type batch struct {
 	// From and Through are records of the log: the copies are of those after From.
 	From    uint64 `json:"from"`
 	Through uint64 `json:"through"`
+	// Tip is a digest of the record Through, which only the member can draw: a log that
+	// has another one there is another log.
+	Tip string `json:"tip,omitempty"`
 	// Checkpoint is a signed one of the log's own tree, Grown the proof that it extends
 	// the one that was brought before it, which had Before records, if there was one.
 	Checkpoint string          `json:"checkpoint,omitempty"`

@@ -15,6 +15,6 @@
 // (TestOneOfTwoGoesOn).
 //
 // The witness guarantees that it cosigns nothing that does not extend what it cosigned
-// in the epoch, and that it names what an epoch lacks of the one before
-// (TestWitnessShowsForksAndRollbacks). It does not vouch for what copies say.
+// in the epoch, and that it names an epoch which does not go on from the one before
+// (TestWitnessShowsForksAndRollbacks, TestAWitnessCosignsNothingForged). It does not vouch for what copies say.
 package team

@@ -28,7 +28,7 @@ const skew = time.Minute
 
 // examine looks at what it takes to bring something to the hub, in the order in which
 // one needs the other, and stores nothing there.
-func (m *Member) examine(ctx context.Context) (all []schemas.TeamCheck) {
+func (m *Member) examine(ctx context.Context, status schemas.TeamReply) (all []schemas.TeamCheck) {
 	is := m.membership()
 	if is.URL == "" {
 		return []schemas.TeamCheck{{What: "a hub is joined", Says: "join one: writ team join URL --creds FILE"}}
@@ -82,6 +82,7 @@ func (m *Member) examine(ctx context.Context) (all []schemas.TeamCheck) {
 			err = fmt.Errorf("it spoke at %s, and here it is %s: one of the clocks is wrong", s.Time.Format(time.RFC3339), m.Now().Format(time.RFC3339))
 		}
 		check("the witness is the one that was pinned, and no clock is ahead", err)
+		check("the witness cosigns what is brought", m.silent(status))
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()

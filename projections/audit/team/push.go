@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"sync"
@@ -303,6 +306,9 @@ func (m *Member) same(ctx context.Context, s schemas.Stream, b batch) error {
 	if state.Last < b.Through {
 		return fmt.Errorf("%w: %s ends at %d here, and %d was brought", errDiffers, s, state.Last, b.Through)
 	}
+	if tip, err := m.tip(ctx, s, b.Through); err != nil || tip != b.Tip {
+		return cmp.Or(err, fmt.Errorf("%w: record %d of %s is another one", errDiffers, b.Through, s))
+	}
 	if b.From >= b.Through {
 		return nil
 	}
@@ -332,6 +338,25 @@ func (m *Member) same(ctx context.Context, s schemas.Stream, b batch) error {
 		}
 	}
 	return nil
+}
+
+// tip is a digest of which record stands at a sequence: of its main event's id, since its
+// texts may be forgotten. It is "" where none is.
+func (m *Member) tip(ctx context.Context, s schemas.Stream, seq uint64) (string, error) {
+	r, err := m.Log.Get(ctx, s, seq)
+	if errors.Is(err, bus.ErrNotFound) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	id := ""
+	if events, err := r.Events(); err == nil && len(events) > 0 {
+		id = events[0].ID
+	}
+	mac := hmac.New(sha256.New, m.Seed)
+	fmt.Fprintf(mac, "tip %s %d %s", s, seq, id)
+	return base64.RawStdEncoding.EncodeToString(mac.Sum(nil)), nil
 }
 
 // bring brings the copies of a stream.
@@ -389,12 +414,22 @@ func (m *Member) send(ctx context.Context, c *chain, copies [][]byte, through ui
 		if signed == "" {
 			return nil
 		}
+		if former := m.former(ctx, c); 0 < former && former < size {
+			if signed, size, proof, err = m.Grown(c.stream, former); err != nil || signed == "" {
+				return err
+			}
+			b.Before = former
+		}
 		b.Checkpoint, b.Grown, b.Sealed = signed, proof, size
 	} else if len(copies) == 0 && through < c.batched+barren {
 		c.through = through
 		return nil
 	}
 	if err := m.Reached(); err != nil {
+		return err
+	}
+	var err error
+	if b.Tip, err = m.tip(ctx, c.stream, through); err != nil {
 		return err
 	}
 	tree := c.tree.Clone()
@@ -419,6 +454,27 @@ func (m *Member) send(ctx context.Context, c *chain, copies [][]byte, through ui
 	}
 	c.at, c.tree, c.through, c.batched, c.sealed = at, tree, through, through, b.Sealed
 	return nil
+}
+
+// former are the records under the last checkpoint that the witness cosigned before this
+// epoch, which the first one of the epoch is to extend; 0 for none.
+func (m *Member) former(ctx context.Context, c *chain) int64 {
+	is := m.membership()
+	if c.sealed > 0 {
+		return 0
+	}
+	record, err := bus.LastOn(ctx, m.hub, rights.LastSeen(rights.SeenSubject(is.Member)))
+	if err != nil {
+		return 0
+	}
+	s, err := openSeen(record.Message.Body, is.Witness)
+	switch {
+	case err != nil:
+		return 0
+	case s.Epoch < is.Epoch:
+		return s.Streams[c.stream].Records
+	}
+	return s.Streams[c.stream].Former
 }
 
 // bringCheckpoints brings the newest checkpoints of the log's own trees, again and again.

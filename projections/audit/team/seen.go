@@ -33,22 +33,13 @@ type SeenStream struct {
 	Copies     int64  `json:"copies"`
 	Records    int64  `json:"records,omitempty"` // under the checkpoint
 	Through    uint64 `json:"through"`
+	// Former are the records under the last checkpoint of an earlier epoch: the first
+	// one of this epoch is to come with the proof that it extends that.
+	Former int64 `json:"former,omitempty"`
 }
 
 // Finding is one thing that a witness found.
-type Finding struct {
-	Epoch  uint64         `json:"epoch"`
-	Stream schemas.Stream `json:"stream,omitempty"`
-	At     uint64         `json:"at"` // sequence of the message at the hub
-	What   string         `json:"what"`
-}
-
-func (f Finding) String() string {
-	if f.Stream == "" {
-		return fmt.Sprintf("epoch %d: %s", f.Epoch, f.What)
-	}
-	return fmt.Sprintf("epoch %d, %s: %s", f.Epoch, f.Stream, f.What)
-}
+type Finding = schemas.TeamFinding
 
 // openSeen reads what a witness says, by the key that is pinned, or by its own.
 func openSeen(raw []byte, pinned string) (s Seen, err error) {

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/bus/rights"
@@ -17,6 +18,9 @@ import (
 	"github.com/writbus/writ/projections/audit/leaving"
 	"github.com/writbus/writ/schemas"
 )
+
+// silence is after how long a witness that does not cosign what was brought is missed.
+const silence = 2 * time.Minute
 
 // Endpoints are the service.
 func (m *Member) Endpoints() []bus.Endpoint {
@@ -33,7 +37,7 @@ func (m *Member) answer(ctx context.Context, r schemas.TeamRequest) (schemas.Tea
 		return m.status(ctx)
 	case schemas.TeamDoctor:
 		reply, err := m.status(ctx)
-		reply.Checks = m.examine(ctx)
+		reply.Checks = m.examine(ctx, reply)
 		return reply, err
 	}
 	return schemas.TeamReply{}, schemas.Faultf(schemas.CodeBadRequest, "there is no act %q: it is join, leave, status or doctor", r.Act)
@@ -152,25 +156,41 @@ func (m *Member) status(ctx context.Context) (schemas.TeamReply, error) {
 			one.Through = one.Last // nothing of it leaves
 		}
 		if at, known := seen.Streams[s]; known && seen.Epoch == is.Epoch {
-			one.Cosigned, one.Sealed = m.cosigned(at, reply.Witness)
+			m.cosigned(&one, at, reply.Witness)
 		}
 		reply.Streams = append(reply.Streams, one)
 	}
+	if silent := m.silent(reply); silent != nil {
+		reply.Findings = append(reply.Findings, Finding{What: silent.Error()})
+	}
 	return reply, nil
+}
+
+// silent says that the witness does not look at what is brought any more.
+func (m *Member) silent(r schemas.TeamReply) error {
+	if r.Seen.IsZero() || m.Now().Sub(r.Seen) < silence {
+		return nil
+	}
+	for _, s := range r.Streams {
+		if s.Copies > s.Cosigned {
+			return fmt.Errorf("the witness said nothing since %s, and %d copies of %s were brought that it did not cosign: the hub's administrator looks whether writ team witness runs", r.Seen.Format(time.RFC3339), s.Copies-s.Cosigned, s.Stream)
+		}
+	}
+	return nil
 }
 
 // seen is what the witness said last of this member.
 func (m *Member) seen(ctx context.Context, reply *schemas.TeamReply) (s Seen) {
 	record, err := bus.LastOn(ctx, m.hub, rights.LastSeen(rights.SeenSubject(reply.Member)))
 	if errors.Is(err, bus.ErrNotFound) {
-		reply.Findings = append(reply.Findings, "no witness has said anything yet: its administrator runs writ team witness")
+		reply.Findings = append(reply.Findings, Finding{What: "no witness has said anything yet: the hub's administrator runs writ team witness"})
 	}
 	if err != nil {
 		return s
 	}
 	s, err = openSeen(record.Message.Body, reply.Witness)
 	if err != nil {
-		reply.Findings = append(reply.Findings, err.Error())
+		reply.Findings = append(reply.Findings, Finding{What: err.Error()})
 		return Seen{}
 	}
 	if reply.Witness == "" {
@@ -179,29 +199,26 @@ func (m *Member) seen(ctx context.Context, reply *schemas.TeamReply) (s Seen) {
 		_ = m.keep(is) // or it is pinned the next time
 	}
 	reply.Seen = s.Time
-	for _, f := range s.Findings {
-		reply.Findings = append(reply.Findings, f.String())
-	}
+	reply.Findings = append(reply.Findings, s.Findings...)
 	return s
 }
 
-// cosigned are the copies and records in what the witness cosigned.
-func (m *Member) cosigned(at SeenStream, public string) (copies, records int64) {
+// cosigned sets what of a stream the witness cosigned.
+func (m *Member) cosigned(one *schemas.TeamStream, at SeenStream, public string) {
 	witness, err := evidence.ParseKey(public)
 	if err != nil {
-		return 0, 0
+		return
 	}
 	if h, err := openHead(at.Head, m.verify); err == nil {
 		if _, err := evidence.Cosigned([]byte(at.Head), witness, public); err == nil {
-			copies = h.Size
+			one.Cosigned = h.Size
 		}
 	}
 	if c, err := evidence.Open([]byte(at.Checkpoint), m.verify); err == nil {
 		if _, err := evidence.Cosigned([]byte(at.Checkpoint), witness, public); err == nil {
-			records = c.Size
+			one.Sealed, one.Checkpoint = c.Size, at.Checkpoint
 		}
 	}
-	return copies, records
 }
 
 // Problems are what status and doctor of the daemon tell.

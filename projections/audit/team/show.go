@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -71,6 +73,32 @@ func Wrong(r schemas.TeamReply) error {
 	for _, c := range r.Checks {
 		if !c.OK {
 			return errors.New("team doctor: something keeps copies from the hub")
+		}
+	}
+	return nil
+}
+
+// Witnessed are what a witness knows of members, as people read it.
+func Witnessed(all []Seen) string {
+	var b strings.Builder
+	for _, s := range all {
+		fmt.Fprintf(&b, "%s, log %s, epoch %d (%s)\n", s.Member, s.Log, s.Epoch, s.Why)
+		for _, stream := range slices.Sorted(maps.Keys(s.Streams)) {
+			one := s.Streams[stream]
+			fmt.Fprintf(&b, "  %-20s %10d copies through record %d, %d records sealed\n", stream, one.Copies, one.Through, one.Records)
+		}
+		for _, f := range s.Findings {
+			fmt.Fprintf(&b, "! %s\n", f)
+		}
+	}
+	return b.String()
+}
+
+// Found is an error where a witness found something.
+func Found(all []Seen) error {
+	for _, s := range all {
+		if len(s.Findings) > 0 {
+			return errors.New("team witness: something was found")
 		}
 	}
 	return nil

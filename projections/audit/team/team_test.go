@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/bus/embedded"
@@ -104,7 +105,7 @@ func (m *machine) start(h *hubtest.Hub) {
 	m.writer = m.log.Writer(bus.WriterOptions{Source: "/writ/test", Now: time.Now, Redact: func(p schemas.Payload) schemas.Payload { return p }})
 	options := team.Options{
 		Folder: m.dir, Credentials: filepath.Join(m.dir, "credentials"), Log: m.log, Key: m.auditor.key, Public: m.auditor.public, Seed: []byte(m.auditor.public),
-		Grown: func(schemas.Stream, int64) (string, int64, []evidence.Hash, error) { return "", 0, nil, nil },
+		Grown: m.grown,
 		Clean: func(text string) string { return text }, Now: time.Now, Every: 100 * time.Millisecond, Restart: func() {},
 	}
 	options.Hub, options.Reached = m.server.Hub()
@@ -116,6 +117,45 @@ func (m *machine) start(h *hubtest.Hub) {
 		m.log.Close()
 		m.must(m.server.Shutdown(context.Background()))
 	}
+}
+
+// leaves are hashes of records, which a tree is read from.
+type leaves []tlog.Hash
+
+func (l leaves) ReadHashes(at []int64) (all []tlog.Hash, err error) {
+	for _, i := range at {
+		all = append(all, l[i])
+	}
+	return all, nil
+}
+
+// grown signs the log's own tree as it stands.
+func (m *machine) grown(s schemas.Stream, than int64) (string, int64, []evidence.Hash, error) {
+	var stored leaves
+	var tree evidence.Frontier
+	err := m.log.Follow(context.Background(), s, 0, bus.FollowOptions{UntilEnd: true}, func(records []schemas.Record) error {
+		for _, r := range records {
+			leaf := new(evidence.Hasher).Leaf(r.Message)
+			more, err := tlog.StoredHashesForRecordHash(tree.Size(), leaf, stored)
+			if err != nil {
+				return err
+			}
+			stored = append(stored, more...)
+			tree.Add(leaf)
+		}
+		return nil
+	})
+	if err != nil || tree.Size() <= than {
+		return "", 0, nil, err
+	}
+	var proof []evidence.Hash
+	if than > 0 {
+		if proof, err = tlog.ProveTree(tree.Size(), than, stored); err != nil {
+			return "", 0, nil, err
+		}
+	}
+	signed, err := evidence.Sign(evidence.Checkpoint{Log: m.auditor.key.Name(), Stream: s, Size: tree.Size(), Root: tree.Root(), First: 1, Time: time.Now().UTC().Truncate(time.Second)}, m.auditor.key)
+	return string(signed), tree.Size(), proof, err
 }
 
 func (m *machine) end() {

@@ -12,6 +12,16 @@ NKey. Joining again replaces the credential, and accepts a list that has changed
 --operator as calls of nsc, and the two streams of a hub as calls of nats. It holds no
 secret, and changes nothing.`
 
+	WitnessWords = `Runs until it is stopped, on a machine that is neither a member's nor the hub's. It reads
+all that members bring, checks signatures, order and proofs, cosigns what extends that
+which it cosigned before, keeps it in DIR, and tells each member what it saw. A fork – one
+log that tells two stories –, a log that was rolled back, and a hub that lost messages are
+named here and in the writ team status of the member. URL is the hub's port for clients.
+Its key is made at the first start and printed: members pin it with join --witness.
+
+A folder DIR/MEMBER/EPOCH is a second place for writ audit verify --against.
+With --once it ends when all was looked at, with exit code 1 if something was found.`
+
 	CredentialWords = `Keeps what FILE says in the keyring of the operating system – the Secret Service, the
 Keychain, the Credential Manager –, or where there is none in the data directory, in a
 file that you alone read. FILE is what that NATS' administrator gives out: a user and a

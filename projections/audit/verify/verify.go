@@ -33,12 +33,12 @@ type Log interface {
 }
 
 // Streams compares streams, several at a time, with what is kept of them in the
-// places, files or folders.
-func Streams(ctx context.Context, log Log, streams []schemas.Stream, places []string, key note.Verifier) ([]evidence.Report, error) {
+// places, files or folders, and by a hub's witness, if there is one.
+func Streams(ctx context.Context, log Log, streams []schemas.Stream, places []string, second *Second, key note.Verifier) ([]evidence.Report, error) {
 	reports, errs := make([]evidence.Report, len(streams)), make([]error, len(streams))
 	var all sync.WaitGroup
 	for i, s := range streams {
-		all.Go(func() { reports[i], errs[i] = checkStream(ctx, log, s, places, key) })
+		all.Go(func() { reports[i], errs[i] = checkStream(ctx, log, s, places, second, key) })
 	}
 	all.Wait()
 	return reports, errors.Join(errs...)
@@ -76,22 +76,28 @@ func Copies(file []byte, key note.Verifier) (read leaving.Read, is bool, err err
 }
 
 // checkStream reads one stream and compares.
-func checkStream(ctx context.Context, reader Log, s schemas.Stream, places []string, key note.Verifier) (evidence.Report, error) {
+func checkStream(ctx context.Context, reader Log, s schemas.Stream, places []string, second *Second, key note.Verifier) (evidence.Report, error) {
 	var checkpoints []evidence.Checkpoint
 	var problems []string
 	had := map[evidence.Checkpoint]bool{} // several places have the same
 	leaves := ""
-	for _, place := range places {
-		found, bad, err := readCheckpoints(place, s, key)
-		if err != nil {
-			return evidence.Report{}, err
-		}
+	take := func(found []evidence.Checkpoint, bad []string) {
 		problems = append(problems, bad...)
 		for _, c := range found {
 			if !had[c] {
 				checkpoints, had[c] = append(checkpoints, c), true
 			}
 		}
+	}
+	if second != nil {
+		take(checkpointsIn("the hub's witness", []byte(second.cosigned), s, key))
+	}
+	for _, place := range places {
+		found, bad, err := readCheckpoints(place, s, key)
+		if err != nil {
+			return evidence.Report{}, err
+		}
+		take(found, bad)
 		path := filepath.Join(place, string(s)+evidence.LeavesFile)
 		if _, err := os.Stat(path); err == nil {
 			leaves = path // the last one counts: a second place is harder to change
@@ -240,6 +246,11 @@ func readCheckpoints(place string, s schemas.Stream, key note.Verifier) (good []
 	if err != nil {
 		return nil, nil, err
 	}
+	good, problems = checkpointsIn(path, text, s, key)
+	return good, problems, nil
+}
+
+func checkpointsIn(path string, text []byte, s schemas.Stream, key note.Verifier) (good []evidence.Checkpoint, problems []string) {
 	all, rest := evidence.SplitCheckpoints(text)
 	opened := make([]evidence.Checkpoint, len(all))
 	errs := make([]error, len(all))
@@ -264,5 +275,5 @@ func readCheckpoints(place string, s schemas.Stream, key note.Verifier) (good []
 	if rest != "" {
 		problems = append(problems, fmt.Sprintf("%s: it ends with %d bytes that are no whole checkpoint", path, len(rest)))
 	}
-	return good, problems, nil
+	return good, problems
 }

@@ -39,7 +39,8 @@ With PROOF, a file of writ audit prove or "-": checks that file alone. It needs 
 public key and neither the log nor the daemon.
 
 --against adds a second place that checkpoints were published to: a file of
-checkpoints, or a folder, whose hashes then count instead of those kept here.`,
+checkpoints, or a folder, whose hashes then count instead of those kept here.
+A member of a hub (writ help team) is held against what the hub's witness cosigned.`,
 		Example: `  writ audit verify
   writ audit verify --against /srv/evidence/writ/
   writ audit verify proof.json --key key.pub`,
@@ -68,6 +69,7 @@ type verified struct {
 	Problems []string          `json:"problems,omitempty"`
 	// Restored are the backups that the log was restored from, as it says itself.
 	Restored []schemas.LogRestored `json:"restored,omitempty"`
+	Hub      *verify.Second        `json:"hub,omitempty"`
 	Seconds  float64               `json:"seconds"`
 }
 
@@ -142,6 +144,11 @@ func (a *app) checkLog(ctx context.Context, what string, f verifyFlags) (v verif
 		v.Witness = sealed.Witness
 		places = append(places, v.Witness)
 	}
+	hub, err := client.Call[schemas.TeamReply](ctx, s, schemas.SvcTeam, schemas.TeamRequest{Act: schemas.TeamStatus})
+	if err != nil {
+		return v, client.Explain(what, err)
+	}
+	v.Hub = verify.NewSecond(hub)
 	for _, place := range f.against {
 		place = a.Env.Absolute(place)
 		if _, err := os.Stat(place); err != nil {
@@ -149,12 +156,13 @@ func (a *app) checkLog(ctx context.Context, what string, f verifyFlags) (v verif
 		}
 		places = append(places, place)
 	}
-	if v.Streams, err = verify.Streams(ctx, log, streams, places, key); err != nil {
+	if v.Streams, err = verify.Streams(ctx, log, streams, places, v.Hub, key); err != nil {
 		return v, client.Explain(what, err)
 	}
 	if v.Restored, err = log.Restores(ctx); err != nil {
 		return v, client.Explain(what, err)
 	}
+	v.Problems = append(v.Problems, v.Hub.Problems(len(v.Restored) > 0)...)
 	v.OK = len(v.Problems) == 0
 	for _, r := range v.Streams {
 		v.OK = v.OK && r.OK()
@@ -210,6 +218,9 @@ func (a *app) showVerified(v verified) {
 			text += ": their checkpoints are in " + r.Path
 		}
 		a.Printf("%s %s\n", st.Yellow("·"), text)
+	}
+	if v.Hub != nil {
+		a.Printf("%s %s\n", st.Yellow("·"), v.Hub)
 	}
 	a.showPasskeys(v.Passkeys)
 	showPersons(a.Client, v.Persons)

@@ -4,7 +4,10 @@ import (
 	"bufio"
 	"cmp"
 	"errors"
+	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -61,6 +64,39 @@ func (a *app) joinCommand() *cobra.Command {
 	c.Flags().StringVar(&r.Member, "as", "", "`name` of this machine at the hub; else the one in the credential")
 	c.Flags().StringVar(&r.Witness, "witness", "", "public `key` of the hub's witness; else the first that speaks is pinned")
 	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	return c
+}
+
+func (a *app) witnessCommand() *cobra.Command {
+	var o team.WitnessOptions
+	var creds string
+	c := &cobra.Command{
+		Use: "witness URL --creds FILE --dir DIR", Short: "Look at what members bring to a hub, and cosign what holds",
+		Long:    team.WitnessWords,
+		Example: "  writ team witness tls://hub.example.org:4222 --creds witness.creds --dir /srv/writ-witness",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			raw, err := client.ReadBounded(a.Env.Absolute(creds), maxCredential)
+			if err != nil || o.Folder == "" {
+				return client.Usage("team witness: it needs --creds and --dir", "Name the file with the witness's credential, and a folder for what it keeps.")
+			}
+			o.URL, o.Credential, o.Folder, o.Now, o.Out = args[0], string(raw), a.Env.Absolute(o.Folder), a.Env.Now, a.Err
+			if o.CA != "" {
+				o.CA = a.Env.Absolute(o.CA)
+			}
+			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+			defer stop()
+			all, err := team.Watch(ctx, o)
+			if err != nil {
+				return client.Refused("team witness", client.OneLine(err.Error()), "")
+			}
+			return errors.Join(client.Each(a.Client, all, "", func() error { a.Printf("%s", team.Witnessed(all)); return nil }), team.Found(all))
+		},
+	}
+	c.Flags().StringVar(&creds, "creds", "", "`file` with what the witness signs in with at the hub")
+	c.Flags().StringVar(&o.CA, "ca", "", "`file` with the authorities of the hub's certificate, PEM; else the system's")
+	c.Flags().StringVar(&o.Folder, "dir", "", "`folder` for its key and for what it cosigned; keep it away from the hub")
+	c.Flags().BoolVar(&o.Once, "once", false, "end when all that is there was looked at")
 	return c
 }
 

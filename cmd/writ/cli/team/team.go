@@ -34,7 +34,7 @@ func Command(c *client.Client) *cobra.Command {
 	}
 	all.AddCommand(a.leavingCommand(), a.joinCommand(),
 		a.act(schemas.TeamStatus, "Show what of the log is at the hub"), a.act(schemas.TeamDoctor, "Look for what keeps copies from the hub"),
-		a.act(schemas.TeamLeave, "Bring nothing more to the hub, and forget its credential"), a.manifestCommand(), a.credentialCommand(), a.releaseCommand())
+		a.act(schemas.TeamLeave, "Bring nothing more to the hub, and forget its credential"), a.manifestCommand(), a.witnessCommand(), a.credentialCommand(), a.releaseCommand())
 	return all
 }
 
