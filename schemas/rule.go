@@ -15,7 +15,7 @@ func registerRule(add func(Type, definition)) {
 	add(define[RuleDownweighted](KindRule, unchanged))
 	add(define[OutcomeRecorded](KindRule, unchanged))
 	add(define[ReleaseFollowed](KindArtifact))
-	add(define[ReleaseTaken](KindArtifact))
+	add(define[ReleaseTaken](KindArtifact, unchanged))
 	add(define[ReleaseLeft](KindArtifact))
 }
 
@@ -276,6 +276,33 @@ func (r Release) Text() string { return fmt.Sprintf("%s@%d", r.Name, r.Number) }
 // Releases is the aggregate of what this log follows, and of what it took of it.
 func Releases() Aggregate { return Aggregate{KindArtifact, "releases"} }
 
+// ReleaseTerms are what a release says besides its rules.
+type ReleaseTerms struct {
+	// Until is its last day, YYYY-MM-DD in UTC, "" for none. After it the release is
+	// not taken, and its persons and policies do not count.
+	Until string `json:"until,omitempty"`
+	// Revoked are earlier releases that nobody is to take.
+	Revoked []RevokedRelease `json:"revoked,omitempty"`
+	// Persons are the public keys of those whose approvals count where two are needed.
+	Persons  []string        `json:"persons,omitempty"`
+	Policies []ReleasePolicy `json:"policies,omitempty"`
+}
+
+// RevokedRelease is one that its maintainers took back.
+type RevokedRelease struct {
+	Number int    `json:"number"`
+	Reason string `json:"reason"`
+}
+
+// ReleasePolicy is what agents may write in one project where nobody approves: on
+// machines whose settings name it, as in CI.
+type ReleasePolicy struct {
+	Name       string   `json:"name"`
+	Repository string   `json:"repository"`       // host and path, as of Repository.Remote
+	Folder     string   `json:"folder,omitempty"` // the project's, in the repository
+	Write      []string `json:"write"`            // patterns of files, from the project's folder
+}
+
 // ReleaseFollowed records that a person pinned the key of who releases rules.
 type ReleaseFollowed struct {
 	Name  string `json:"name"`
@@ -299,6 +326,8 @@ type ReleaseTaken struct {
 	Rules   int     `json:"rules"`
 	// Tombstones is how many rules of earlier ones it takes out.
 	Tombstones int `json:"tombstones,omitempty"`
+	// Terms are what it says besides.
+	Terms ReleaseTerms `json:"terms,omitzero"`
 }
 
 // EventType names the event "release.taken".

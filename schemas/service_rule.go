@@ -278,6 +278,8 @@ type ReleaseRequest struct {
 	Number int        `json:"number,omitempty"`
 	Files  []RuleFile `json:"files,omitempty"`
 	Reason string     `json:"reason,omitempty"`
+	// Terms are those of the release before where it states none.
+	Terms ReleaseTerms `json:"terms,omitzero"`
 }
 
 // ReleaseReply says who is followed, and what an act did.
@@ -294,7 +296,8 @@ type ReleaseReply struct {
 // FollowedRelease is one that is followed.
 type FollowedRelease struct {
 	Release
-	Key    string `json:"key"`
-	Place  string `json:"place"`
-	Digest string `json:"digest,omitempty"` // of the last one that was taken
+	Key    string       `json:"key"`
+	Place  string       `json:"place"`
+	Digest string       `json:"digest,omitempty"` // of the last one that was taken
+	Terms  ReleaseTerms `json:"terms,omitzero"`
 }

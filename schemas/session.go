@@ -10,11 +10,12 @@ func registerSession(add func(Type, definition)) {
 	add(define[SessionEnded](KindSession))
 	add(define[PromptSubmitted](KindSession))
 	add(define[RulesShown](KindSession))
-	add(define[ToolDecided](KindSession, unchanged, unchanged))
+	add(define[ToolDecided](KindSession, unchanged, unchanged, unchanged))
 	add(define[ToolFinished](KindSession))
 	add(define[ModeChanged](KindSession))
 	add(define[PhaseChanged](KindSession))
-	add(define[GateApproved](KindSession, unchanged))
+	add(define[GateApproved](KindSession, unchanged, unchanged))
+	add(define[ApprovalGiven](KindSession))
 	add(define[GateDrifted](KindSession))
 	add(define[GateInvalidated](KindSession))
 	add(define[GateDeclined](KindSession))
@@ -149,6 +150,8 @@ type ToolDecided struct {
 	Queued    []string `json:"queued,omitempty"` // digests of prompts that it hands in for later
 	// Releases are those whose rules were in force, as Release.Text names them.
 	Releases []string `json:"releases,omitempty"`
+	// Policy is the released one that it was decided under, as acme@3/deps; "" for none.
+	Policy string `json:"policy,omitempty"`
 }
 
 // EventType names the event "tool.decided".
@@ -227,6 +230,9 @@ type GateApproved struct {
 	Capabilities []string    `json:"capabilities,omitempty"` // of an approved plan
 	PlannedFiles []string    `json:"planned_files,omitempty"`
 	Signed       *Signed     `json:"signed,omitempty"` // by the person, at the terminal
+	// With are the signatures of the others who approved the same, each over an act of
+	// its own, where two persons are asked for.
+	With []Signed `json:"with,omitempty"`
 }
 
 // EventType names the event "gate.approved".
@@ -237,6 +243,32 @@ func (p GateApproved) Signature() *Signed { return p.Signed }
 
 // ActDigest implements PersonAct.
 func (p GateApproved) ActDigest() string { return p.Gate + " " + p.Fingerprint }
+
+// ApprovalGiven records that one of two persons approved, who are both needed before
+// the gate opens.
+type ApprovalGiven struct {
+	Gate        string  `json:"gate"`
+	Fingerprint string  `json:"fingerprint"` // of what they approved
+	Channel     string  `json:"channel"`
+	ActID       string  `json:"act_id"`
+	Signed      *Signed `json:"signed"`
+}
+
+// EventType names the event "approval.given".
+func (ApprovalGiven) EventType() Type { return "approval.given" }
+
+// Check requires the gate, what was approved, and the signature.
+func (p ApprovalGiven) Check() error {
+	if p.Signed == nil {
+		return fmt.Errorf("%w: no signature", ErrInvalid)
+	}
+	return require("gate", p.Gate, "fingerprint", p.Fingerprint, "act_id", p.ActID)
+}
+
+// Act is what the person signed: an approval, whichever of the two it is.
+func (p ApprovalGiven) Act() GateApproved {
+	return GateApproved{Gate: p.Gate, Fingerprint: p.Fingerprint, ActID: p.ActID, Signed: p.Signed}
+}
 
 // Signed is a person's signature over an act: what ActText says of it.
 type Signed struct {

@@ -24,10 +24,10 @@ var takingReleases = schemas.Writ("release")
 
 // Releases are those that this log follows. One is taken at a time.
 type Releases struct {
-	book  *Book
-	mu    sync.Mutex
-	kept  bus.Kept[release.State]
-	texts atomic.Pointer[[]string] // of those that hold
+	book *Book
+	mu   sync.Mutex
+	kept bus.Kept[release.State]
+	now  atomic.Pointer[release.State] // as it was read last
 }
 
 func newReleases(b *Book, o Options) *Releases {
@@ -38,17 +38,16 @@ func newReleases(b *Book, o Options) *Releases {
 func (f *Releases) refresh(ctx context.Context) (release.State, error) {
 	state, _, err := f.kept.Refresh(ctx)
 	if err == nil {
-		texts := state.Texts()
-		f.texts.Store(&texts)
+		f.now.Store(&state)
 	}
 	return state, err
 }
 
-// Texts are those whose rules are in force, as decisions name them. What the log has
-// of them is read once, before the first decision.
-func (f *Releases) Texts(ctx context.Context) []string {
-	if texts := f.texts.Load(); texts != nil {
-		return *texts
+// State is what is followed. What the log has of it is read once, before the first
+// decision; what cannot be read is nothing.
+func (f *Releases) State(ctx context.Context) release.State {
+	if state := f.now.Load(); state != nil {
+		return *state
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -56,7 +55,7 @@ func (f *Releases) Texts(ctx context.Context) []string {
 	if err != nil {
 		f.book.o.Logger.Warn("read which releases are followed", "error", err)
 	}
-	return state.Texts()
+	return state
 }
 
 // Releases are those that this log follows.
@@ -97,12 +96,12 @@ func (f *Releases) take(ctx context.Context, state release.State, r schemas.Rele
 	var sum, key string
 	actor, record := takingReleases, []schemas.Payload{}
 	if r.Act == schemas.ReleaseFollow {
-		if taken, sum, key, err = state.Pin(r.Envelope, r.Key); err == nil {
+		if taken, sum, key, err = state.Pin(r.Envelope, r.Key, f.book.now()); err == nil {
 			actor = atTerminal
 			record = append(record, schemas.ReleaseFollowed{Name: taken.Name, Layer: taken.Layer, Key: key, Place: r.Place})
 		}
 	} else {
-		taken, sum, err = state.Take(r.Envelope)
+		taken, sum, err = state.Take(r.Envelope, f.book.now())
 	}
 	if err != nil {
 		return reply, err
@@ -115,7 +114,7 @@ func (f *Releases) take(ctx context.Context, state release.State, r schemas.Rele
 		return reply, err
 	}
 	if state[taken.Name].Left || state[taken.Name].Number < taken.Number {
-		record = append(record, schemas.ReleaseTaken{Release: taken.Release, Digest: sum, Rules: len(taken.Rules), Tombstones: len(taken.Tombstones)})
+		record = append(record, taken.Taken(sum))
 	}
 	for _, p := range record {
 		if _, err := f.kept.Decide(ctx, actor, func(release.State) ([]schemas.Payload, error) { return []schemas.Payload{p}, nil }); err != nil {
@@ -252,7 +251,7 @@ func (f *Releases) draft(r schemas.ReleaseRequest) (reply schemas.ReleaseReply, 
 		content[file.Path] = file.Content
 	}
 	made := release.Release{
-		Release: schemas.Release{Name: r.Name, Layer: r.Layer, Number: r.Number}, Made: f.book.now().Truncate(time.Second), Key: r.Key, Rules: []release.Rule{},
+		Release: schemas.Release{Name: r.Name, Layer: r.Layer, Number: r.Number}, Made: f.book.now().Truncate(time.Second), Key: r.Key, Rules: []release.Rule{}, Terms: r.Terms,
 	}
 	for _, file := range files {
 		made.Rules = append(made.Rules, release.Rule{ID: file.Rule.ID, Path: file.Path, Content: content[file.Path]})

@@ -44,7 +44,8 @@ func steps() []step {
 		// programs would take what is left for records that somebody altered.
 		func(Layout) error { return nil },
 		// The same, for releases of rules that are followed: older programs would give
-		// a rule of theirs that the person here replaced; and for streams whose first
+		// a rule of theirs that the person here replaced; for gates that two persons
+		// open; and for streams whose first
 		// records stand in the archive, which they would take for lost.
 		func(Layout) error { return nil },
 	}

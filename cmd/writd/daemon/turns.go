@@ -119,7 +119,9 @@ func (r rulesOfTurns) Search(ctx context.Context, q retrieval.Query) retrieval.A
 }
 
 // Releases are those that the log has, as far as it can be read now.
-func (r rulesOfTurns) Releases(ctx context.Context) []string { return r.d.rules.Releases().Texts(ctx) }
+func (r rulesOfTurns) Releases(ctx context.Context) []string {
+	return r.d.rules.Releases().State(ctx).Texts()
+}
 
 // known tells whether a plan may cite a rule.
 func (r rulesOfTurns) known(id string) bool {

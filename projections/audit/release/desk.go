@@ -111,6 +111,7 @@ func (r Release) Lines(signed bool) string {
 	for _, t := range r.Tombstones {
 		fmt.Fprintf(&b, "  %s  out: %q\n", t.ID, t.Reason)
 	}
+	b.WriteString(termsLines(r.Terms))
 	if !signed {
 		b.WriteString("nobody checked the signature: --root KEY does\n")
 	}

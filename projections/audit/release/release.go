@@ -3,8 +3,10 @@
 //
 // It guarantees that nothing of a release is believed whose envelope the pinned key
 // did not sign ([Open]), that its number never goes back, and that a number says one
-// thing alone: a second content under it is a fork, and refused ([State.Check]). So
-// who carries releases can withhold them, and neither forge nor mix them.
+// thing alone: a second content under it is a fork, and refused ([State.Take]). So
+// who carries releases can withhold them, and neither forge nor mix them. What was
+// revoked, or is past its last day, is not taken, and such a release lets nobody
+// approve and nothing be written ([State.Persons], [State.Policy]).
 //
 // A release is whole: it has every rule in force, and a tombstone for each that an
 // earlier one had. Who missed some takes the last. What the rules mean is not read
@@ -15,6 +17,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -46,9 +49,10 @@ type Release struct {
 	Made time.Time `json:"made"`
 	Key  string    `json:"key"` // public, of who signs; what counts is the one that is pinned
 	// After is the release before, nil for the first.
-	After      *Before     `json:"after,omitempty"`
-	Rules      []Rule      `json:"rules"` // by id
-	Tombstones []Tombstone `json:"tombstones,omitempty"`
+	After      *Before              `json:"after,omitempty"`
+	Rules      []Rule               `json:"rules"` // by id
+	Tombstones []Tombstone          `json:"tombstones,omitempty"`
+	Terms      schemas.ReleaseTerms `json:"terms,omitzero"`
 }
 
 // Before names a release by its content.
@@ -96,6 +100,9 @@ func Draft(r Release, earlier []byte, reason string) (json.RawMessage, error) {
 	}
 	if err := r.Check(); err != nil {
 		return nil, err
+	}
+	if Expired(r.Terms, r.Made) {
+		return nil, fmt.Errorf("its last day, %s, is over: state another until in --terms", r.Terms.Until)
 	}
 	return json.Marshal(r)
 }
@@ -166,7 +173,15 @@ func (r Release) Check() error {
 		}
 		seen[id] = true
 	}
+	if err := r.checkTerms(); err != nil {
+		return bad("%w", err)
+	}
 	return nil
+}
+
+// Taken is what a log has of a release whose signature holds over this digest.
+func (r Release) Taken(sum string) schemas.ReleaseTaken {
+	return schemas.ReleaseTaken{Release: r.Release, Digest: sum, Rules: len(r.Rules), Tombstones: len(r.Tombstones), Terms: r.Terms}
 }
 
 func (r Release) ids() (ids []string) {
@@ -184,9 +199,12 @@ func (r Release) tombs() (ids []string) {
 }
 
 // following puts a release after an earlier one, with tombstones for what that had and
-// this has not.
+// this has not. Where it states no terms, those go on; what was revoked stays so.
 func (r Release) following(before Release, sum, reason string) Release {
 	r.After = &Before{Number: before.Number, Digest: sum}
+	if reflect.ValueOf(r.Terms).IsZero() {
+		r.Terms = before.Terms
+	}
 	has := r.ids()
 	for _, t := range before.Tombstones {
 		if !slices.Contains(has, t.ID) {
@@ -199,6 +217,11 @@ func (r Release) following(before Release, sum, reason string) Release {
 		}
 	}
 	slices.SortFunc(r.Tombstones, func(a, b Tombstone) int { return strings.Compare(a.ID, b.ID) })
+	for _, was := range before.Terms.Revoked {
+		if !slices.ContainsFunc(r.Terms.Revoked, func(is schemas.RevokedRelease) bool { return is.Number == was.Number }) {
+			r.Terms.Revoked = append(r.Terms.Revoked, was)
+		}
+	}
 	return r
 }
 

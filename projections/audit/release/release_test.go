@@ -72,14 +72,14 @@ func (m *member) take(raw []byte, named string) error {
 	r, sum, key := Release{}, "", ""
 	var err error
 	if named != "" {
-		if r, sum, key, err = m.Pin(raw, named); err == nil {
+		if r, sum, key, err = m.Pin(raw, named, time.Unix(1e9, 0)); err == nil {
 			m.say(schemas.ReleaseFollowed{Name: r.Name, Layer: r.Layer, Key: key, Place: "/x"})
 		}
 	} else {
-		r, sum, err = m.Take(raw)
+		r, sum, err = m.Take(raw, time.Unix(1e9, 0))
 	}
 	if err == nil {
-		m.say(schemas.ReleaseTaken{Release: r.Release, Digest: sum})
+		m.say(r.Taken(sum))
 	}
 	return err
 }

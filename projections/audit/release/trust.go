@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/mod/sumdb/note"
 
@@ -43,7 +44,7 @@ func Evolve(s State, e schemas.Event) State {
 			f.Seen = map[int]string{}
 		}
 		f.Seen[p.Release.Number] = p.Digest
-		f.Number, f.Digest = p.Release.Number, p.Digest
+		f.Number, f.Digest, f.Terms = p.Release.Number, p.Digest, p.Terms
 		next[p.Release.Name] = f
 	case schemas.ReleaseLeft:
 		f := next[p.Name]
@@ -91,7 +92,7 @@ func (s State) Find(name string) (Followed, error) {
 }
 
 // Take opens a release of somebody who is followed.
-func (s State) Take(raw []byte) (r Release, sum string, err error) {
+func (s State) Take(raw []byte, now time.Time) (r Release, sum string, err error) {
 	claim, _, err := Open(raw, nil)
 	if claim.Name == "" {
 		return r, "", schemas.Faultf(schemas.CodeRefused, "%v. Ask its maintainers for the file that writ team release make wrote", err)
@@ -104,12 +105,12 @@ func (s State) Take(raw []byte) (r Release, sum string, err error) {
 	if err != nil {
 		return r, "", fmt.Errorf("release: the pinned key of %s: %w", f.Name, err)
 	}
-	return s.open(raw, key)
+	return s.open(raw, key, now)
 }
 
 // Pin opens a release under the key that a person names, for one whom nobody follows
 // under another.
-func (s State) Pin(raw []byte, named string) (r Release, sum, key string, err error) {
+func (s State) Pin(raw []byte, named string, now time.Time) (r Release, sum, key string, err error) {
 	claim, _, err := Open(raw, nil)
 	if claim.Name == "" {
 		return r, "", "", schemas.Faultf(schemas.CodeRefused, "%v. Ask its maintainers for the file that writ team release make wrote", err)
@@ -118,7 +119,7 @@ func (s State) Pin(raw []byte, named string) (r Release, sum, key string, err er
 	if err != nil {
 		return r, "", "", schemas.Faultf(schemas.CodeRefused, "%v. Nothing is pinned; compare the key with what the maintainers told you, by another way than this file came", err)
 	}
-	if r, sum, err = s.open(raw, root); err != nil {
+	if r, sum, err = s.open(raw, root, now); err != nil {
 		return r, "", "", err
 	}
 	if pinned, err := note.NewVerifier(r.Key); err != nil || pinned.Name() != root.Name() || pinned.KeyHash() != root.KeyHash() {
@@ -128,10 +129,13 @@ func (s State) Pin(raw []byte, named string) (r Release, sum, key string, err er
 }
 
 // open refuses what a key did not sign, and what contradicts what was seen.
-func (s State) open(raw []byte, key note.Verifier) (r Release, sum string, err error) {
+func (s State) open(raw []byte, key note.Verifier, now time.Time) (r Release, sum string, err error) {
 	r, sum, err = Open(raw, key)
 	if err != nil {
 		return r, "", schemas.Faultf(schemas.CodeRefused, "%v. It was altered, or another key made it: take it again from its maintainers; if they changed their key, leave (writ team release leave %s) and follow under the one they tell you", err, r.Name)
+	}
+	if Expired(r.Terms, now) {
+		return r, "", schemas.Faultf(schemas.CodeRefused, "release %d of %s expired: its last day was %s. Nothing of it is taken; ask its maintainers for a newer one", r.Number, r.Name, r.Terms.Until)
 	}
 	f, known := s[r.Name]
 	pinned, _ := note.NewVerifier(f.Key)
@@ -154,6 +158,9 @@ func (f Followed) check(r Release, sum string) error {
 	}
 	if r.After != nil && f.Seen[r.After.Number] != "" && f.Seen[r.After.Number] != r.After.Digest {
 		return fork(r.After.Number, f.Seen[r.After.Number], r.After.Digest)
+	}
+	if why := revoked(f.Terms, r.Number); why != "" {
+		return schemas.Faultf(schemas.CodeRefused, "release %d of %s was revoked: %s. Take a newer one (writ team release update)", r.Number, f.Name, why)
 	}
 	switch {
 	case r.Number < f.Number:

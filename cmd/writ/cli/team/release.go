@@ -41,7 +41,7 @@ func (a *app) done(act string, reply schemas.ReleaseReply, err error) error {
 }
 
 func (a *app) makeCommand() *cobra.Command {
-	var after, out string
+	var after, out, terms string
 	var r schemas.ReleaseRequest
 	c := &cobra.Command{
 		Use: "make DIR", Short: "Sign the rules of a folder as a release",
@@ -62,6 +62,11 @@ Put what is written into a folder or behind a URL.`,
 			if r.Files, err = folder.Read(a.Env.Absolute(args[0])); err != nil {
 				return client.Explain("team release make", err)
 			}
+			if terms != "" {
+				if r.Terms, err = release.ReadTerms(a.Env.Absolute(terms)); err != nil {
+					return client.Explain("team release make", err)
+				}
+			}
 			made, path, err := a.desk("make").Make(cmd.Context(), r, key, after, out)
 			if err != nil {
 				return client.Explain("team release make", err)
@@ -74,6 +79,7 @@ Put what is written into a folder or behind a URL.`,
 	c.Flags().StringVar(&r.Layer, "layer", schemas.LayerOrganisation, "organisation or team")
 	c.Flags().IntVar(&r.Number, "number", 0, "its number, which rises (default: the next)")
 	c.Flags().StringVar(&after, "after", "", "`file` or folder of the release before")
+	c.Flags().StringVar(&terms, "terms", "", "`file` with its last day, persons, policies and what it revokes (default: as before)")
 	c.Flags().StringVar(&r.Reason, "reason", "", "why rules of the release before are out")
 	c.Flags().StringVar(&out, "out", ".", "`file` or folder to write it to")
 	return c
