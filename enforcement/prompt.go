@@ -262,7 +262,7 @@ func judgeWording(prompt, gate string, phrases phrase.Phrases) phrase.Judgement 
 func (c SubmitPrompt) mode(s State, args []string) Decision {
 	set := SetMode{ByUser: true, Settings: c.Settings}
 	if len(args) == 0 {
-		return Decision{Notice: fmt.Sprintf("writ: %s. Another one is `/writ-mode work`, small, debug, review or conversation.", s.inMode())}
+		return Decision{Notice: fmt.Sprintf("writ: %s. Another one is `/writ-mode work`, small, debug, review or conversation.", inMode(s))}
 	}
 	set.Mode = strings.ToLower(args[0])
 	for i, a := range args[1:] {
@@ -285,6 +285,6 @@ func (c SubmitPrompt) mode(s State, args []string) Decision {
 		d.Notice = "writ: " + d.Reason
 		return d
 	}
-	d.Notice = fmt.Sprintf("writ: %s.", Evolve(s, schemas.Event{Data: d.Record[0]}).inMode())
+	d.Notice = fmt.Sprintf("writ: %s.", inMode(Evolve(s, schemas.Event{Data: d.Record[0]})))
 	return d
 }

@@ -571,7 +571,7 @@ func remove(t *testing.T, path string) {
 func (a *archiving) lacks(t *testing.T, records uint64) {
 	t.Helper()
 	a.audit.Seal(t.Context())
-	reports, err := verify.Streams(t.Context(), a.conn, []schemas.Stream{bus.ArchivedStream}, []string{a.file("audit")}, a.audit.key.verifier)
+	reports, err := verify.Streams(t.Context(), a.conn, []schemas.Stream{bus.ArchivedStream}, []string{a.file("audit")}, nil, a.audit.key.verifier)
 	if r := reports[0]; err != nil || !r.OK() || len(r.Lost) != int(records) || r.Records != 3 { //nolint:gosec // a small count
 		t.Errorf("%d lost, %d records, %v, %v", len(r.Lost), r.Records, r.Findings, err)
 	}
