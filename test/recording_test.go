@@ -42,6 +42,7 @@ type recorder struct {
 	now           time.Duration
 	moments       []moment
 	tools         int
+	prompts       int
 }
 
 const recordedSession = "shop-retry"
@@ -206,7 +207,8 @@ func (r *recorder) says(text string) string {
 	r.t.Helper()
 	r.show("\x1b[1myou\x1b[0m    " + text + "\n")
 	r.wait(900 * time.Millisecond)
-	_, context := r.hook("UserPromptSubmit", map[string]any{"prompt": text, "source": "user"})
+	r.prompts++
+	_, context := r.hook("UserPromptSubmit", map[string]any{"prompt": text, "prompt_id": fmt.Sprint("p-", r.prompts), "source": "user"})
 	return context
 }
 

@@ -2,6 +2,7 @@ package test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,6 +18,7 @@ type learner struct {
 	project string
 	env     []string
 	session string
+	prompts int
 }
 
 func newLearner(t *testing.T, session string) *learner {
@@ -73,7 +75,8 @@ func (l *learner) hook(event string, payload map[string]any) string {
 }
 
 func (l *learner) says(text string) {
-	l.hook("UserPromptSubmit", map[string]any{"prompt": text, "source": "user"})
+	l.prompts++
+	l.hook("UserPromptSubmit", map[string]any{"prompt": text, "prompt_id": fmt.Sprint("p-", l.prompts), "source": "user"})
 }
 
 // writes is a write by the agent, which happens where it is allowed.

@@ -165,7 +165,7 @@ func TestTheLogIsTheUsersToSearch(t *testing.T) {
 	}
 	for _, args := range [][]string{{"find", "--in", "log", "x"}, {"log"}} {
 		r := findable().runIn(t, client.Env{Vars: []string{"CLAUDECODE=1"}}, "", args...)
-		if r.code == 0 || !strings.Contains(r.err, "for the user alone") {
+		if r.code == 0 || !strings.Contains(r.err, "CLAUDECODE") {
 			t.Errorf("%v: %+v", args, r)
 		}
 	}
