@@ -157,8 +157,12 @@ func TestSessionAudit(t *testing.T) {
 func TestTheUserHearsWhichModeHolds(t *testing.T) {
 	x := newSession(t, "")
 	for _, c := range []struct{ typed, told string }{
-		{"/writ-mode", "no mode is chosen"}, {"/writ-mode small", "small mode"}, {"/writ-mode", "small mode"},
-		{"/writ-mode work", "work mode, phase planning"}, {"/writ-mode smal", `no mode "smal"`}, {"/writ-mode", "work mode"},
+		{"/writ-mode", "no mode is chosen"},
+		{"/writ-mode small", "small mode"},
+		{"/writ-mode", "small mode"},
+		{"/writ-mode work", "work mode, phase planning"},
+		{"/writ-mode smal", `no mode "smal"`},
+		{"/writ-mode", "work mode"},
 	} {
 		if d := x.prompt(c.typed); !strings.Contains(d.Notice, c.told) {
 			t.Errorf("%s: told %q", c.typed, d.Notice)

@@ -59,7 +59,7 @@ func guardedProject(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	project, err := os.MkdirTemp(here, "project-")
+	project, err := os.MkdirTemp(here, "project-") //nolint:usetesting // t.TempDir is below a temp folder
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -224,7 +224,7 @@ func (r *ruleset) apply() error {
 // capabilities are what capget(2) and capset(2) take: who, and 64 bits in two halves.
 type capabilities struct {
 	version uint32
-	pid     int32
+	_       int32 // the calling thread
 	sets    [2]struct{ effective, permitted, inheritable uint32 }
 }
 

@@ -132,7 +132,7 @@ func shippedFor(t *testing.T, project string) *world {
 	t.Helper()
 	with := func(s *config.Settings) { s.ShippedRules = true }
 	imported.once.Do(func() {
-		if imported.dir, imported.err = os.MkdirTemp("", "writ-shipped-"); imported.err != nil {
+		if imported.dir, imported.err = os.MkdirTemp("", "writ-shipped-"); imported.err != nil { //nolint:usetesting // outlives this test
 			return
 		}
 		w := startWith(t, imported.dir, newProject(t, ""), with)

@@ -97,8 +97,13 @@ func forbidden() (all []act) {
 	}
 	// What its own subjects may bear, and what must do nothing to others.
 	for _, header := range []nats.Header{
-		{"Nats-Rollup": {"all"}}, {"Nats-Rollup": {"sub"}}, {"Nats-TTL": {"1s"}}, {"Nats-Schedule": {"@at 2020-01-01T00:00:00Z"}, "Nats-Schedule-Target": {victim}},
-		{"Nats-Incr": {"+1"}}, {"Nats-Batch-Id": {"b"}, "Nats-Batch-Sequence": {"1"}, "Nats-Batch-Commit": {"1"}}, {"Nats-Marker-Reason": {"Purge"}},
+		{"Nats-Rollup": {"all"}},
+		{"Nats-Rollup": {"sub"}},
+		{"Nats-TTL": {"1s"}},
+		{"Nats-Schedule": {"@at 2020-01-01T00:00:00Z"}, "Nats-Schedule-Target": {victim}},
+		{"Nats-Incr": {"+1"}},
+		{"Nats-Batch-Id": {"b"}, "Nats-Batch-Sequence": {"1"}, "Nats-Batch-Commit": {"1"}},
+		{"Nats-Marker-Reason": {"Purge"}},
 	} {
 		all = append(all, act{subject: "writ.at.bob.9.WRIT_SESSIONS", header: header, body: "x"})
 	}

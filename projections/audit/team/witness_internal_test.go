@@ -24,7 +24,6 @@ type teller struct {
 	tree   evidence.Frontier
 	stored []tlog.Hash
 	sealed int64
-	brings []string // bodies, by their order
 }
 
 func (l *teller) ReadHashes(at []int64) (all []tlog.Hash, err error) {

@@ -51,8 +51,8 @@ func (a *app) joinCommand() *cobra.Command {
 			if !yes || !a.JSON {
 				a.Printf("%s", team.WhatLeaves(r))
 			}
-			if answer := "yes"; !yes {
-				if answer, err = a.AskLine(bufio.NewReader(a.In), "Join? (yes/no) "); err != nil || strings.TrimSpace(answer) != "yes" {
+			if !yes {
+				if answer, err := a.AskLine(bufio.NewReader(a.In), "Join? (yes/no) "); err != nil || strings.TrimSpace(answer) != "yes" {
 					return client.Refused("team join", "nothing was joined, and nothing leaves", "Answer yes, or say --yes.")
 				}
 			}
