@@ -75,6 +75,8 @@ func (m machine) unattended(pid, depth int) string {
 	switch {
 	case !ok || depth > maxNested:
 		return "its processes cannot be seen"
+	case m.held(pid):
+		return "it runs held, as agents' commands and sandboxed programs do"
 	case self.terminal == 0:
 		return "it has no terminal of its own"
 	}
@@ -101,6 +103,27 @@ func (m machine) unattended(pid, depth int) string {
 		}
 		at, parent = up, above
 	}
+}
+
+// held says that a process was started in a hold, or in what the first process here is
+// not in: filters of system calls are handed on and never taken off. What its command
+// line or its name say may be anything.
+func (m machine) held(pid int) bool {
+	return m.status(pid, "NoNewPrivs:") == 1 && m.status(pid, "Seccomp_filters:") > m.status(firstChild, "Seccomp_filters:")
+}
+
+// status is a number of a process's, 0 where it is not shown.
+func (m machine) status(pid int, field string) (number int) {
+	raw, err := os.ReadFile(filepath.Join(m.proc, strconv.Itoa(pid), "status"))
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(raw)) {
+		if text, found := strings.CutPrefix(line, field); found {
+			number, _ = strconv.Atoi(strings.TrimSpace(text)) // 0 where it is none
+		}
+	}
+	return number
 }
 
 func pseudo(terminal int) bool {

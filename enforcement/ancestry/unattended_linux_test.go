@@ -15,6 +15,7 @@ import (
 type shown struct {
 	pid, parent, terminal int
 	exe, args, environ    string
+	filters               int // of system calls, with no new privileges
 }
 
 const (
@@ -27,7 +28,10 @@ const (
 func proc(t *testing.T, all []shown) string {
 	t.Helper()
 	root := t.TempDir()
-	for _, p := range append([]shown{{pid: 1, exe: "/sbin/init"}}, all...) {
+	if all[0].pid != 1 {
+		all = append([]shown{{pid: 1, exe: "/sbin/init"}}, all...)
+	}
+	for _, p := range all {
 		dir := filepath.Join(root, strconv.Itoa(p.pid))
 		name := filepath.Base(p.exe)
 		if p.args == "" {
@@ -37,6 +41,7 @@ func proc(t *testing.T, all []shown) string {
 			"stat":    fmt.Sprintf("%d (%s) S %d %d %d %d 0", p.pid, name, p.parent, p.pid, p.pid, p.terminal),
 			"cmdline": strings.ReplaceAll(p.args, " ", "\x00") + "\x00",
 			"environ": strings.ReplaceAll(p.environ, " ", "\x00"),
+			"status":  fmt.Sprintf("Name:\t%s\nNoNewPrivs:\t%d\nSeccomp:\t2\nSeccomp_filters:\t%d\n", name, min(p.filters, 1), p.filters),
 		} {
 			if err := os.MkdirAll(dir, 0o755); err != nil {
 				t.Fatal(err)
@@ -103,6 +108,8 @@ func TestUnattended(t *testing.T) {
 		"in a copy in a cache":           {[]shown{writ, bash, {pid: 80, parent: 1, exe: filepath.Join(home, ".cache/x/kitty")}}, false, "held by kitty"},
 		"in a copy in a cache of a tool": {[]shown{writ, bash, {pid: 80, parent: 1, exe: filepath.Join(home, "go/pkg/mod/xterm")}}, false, "held by xterm"},
 		"in a copy in a project":         {[]shown{writ, bash, {pid: 80, parent: 1, exe: filepath.Join(project, "bin/xterm")}}, false, "held by xterm"},
+		"held, in what looks like one":   {[]shown{{pid: 100, parent: 90, terminal: pts, exe: "/usr/bin/writ", filters: 1}, bash, {pid: 80, parent: 1, exe: "/usr/bin/python3.12", args: "python3 /usr/bin/terminator", filters: 1}}, false, "held"},
+		"in a container that is guarded": {[]shown{{pid: 1, exe: "/bin/sh", filters: 1}, {pid: 100, parent: 90, terminal: pts, exe: "/usr/bin/writ", filters: 1}, {pid: 90, parent: 0, terminal: pts, exe: "/bin/sh", filters: 1}}, false, ""},
 		"in nobody's terminal":           {[]shown{writ, {pid: 90, parent: 1, terminal: pts, exe: "/usr/bin/bash"}}, false, "nobody holds"},
 		"in tmux that nobody looks at":   {[]shown{writ, bash, {pid: 80, parent: 1, exe: "/usr/bin/tmux"}}, false, "nobody is attached"},
 		"in tmux that a script looks at": {[]shown{writ, bash, {pid: 80, parent: 1, exe: "/usr/bin/tmux"}, {pid: 50, parent: 60, terminal: pts2, exe: "/usr/bin/tmux"}, {pid: 60, parent: 1, exe: "/usr/bin/script"}}, false, "nobody is attached"},

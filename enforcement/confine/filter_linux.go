@@ -20,6 +20,8 @@ const (
 	ioctlSTI   = 0x5412 // TIOCSTI types into a terminal
 	ioctlLinux = 0x541c // TIOCLINUX pastes into the console
 
+	ioctlPeer = 0x5441 // TIOCGPTPEER opens the other end of a terminal
+
 	ioctlVerity = 0x40806685 // FS_IOC_ENABLE_VERITY closes a file to writers for good
 
 	foreignCalls = 0x40000000 // x32's begin here
@@ -57,7 +59,7 @@ const (
 // datagram sockets with a path, which send without connecting (the kernel makes raw ones
 // such, too), and limits of other processes, which end one or
 // keep it from starting others. With keep, connections and what listens are notified, and with modes
-// what changes the mode or owner of a file: extended attributes, one of which is
+// what changes the mode or owner of a file, and the other end of a new terminal: extended attributes, one of which is
 // another way to write the mode, are then what the file system has none of.
 func filter(keep, modes bool) []instruction {
 	refuse := func(errno syscall.Errno) instruction {
@@ -86,6 +88,9 @@ func filter(keep, modes bool) []instruction {
 	requests := []instruction{{load, 0, 0, secondAt}}
 	for _, request := range append([]uint32{ioctlSTI, ioctlLinux, ioctlVerity}, subvolumes...) {
 		requests = append(requests, instruction{equal, 0, 1, request}, refuse(syscall.EPERM))
+	}
+	if keep && modes {
+		requests = append(requests, instruction{equal, 0, 1, ioctlPeer}, notify)
 	}
 	on(syscall.SYS_IOCTL, append(requests, allow)...)
 	for _, call := range []uintptr{syscall.SYS_SOCKET, syscall.SYS_SOCKETPAIR} {

@@ -30,6 +30,8 @@ var keeperArch = map[string]struct{ audit, seccomp, statx, prlimit, chmod, chown
 	"arm64": {0xc00000b7, 277, 291, 261, 0, 0, 0},
 }[runtime.GOARCH]
 
+const keeps = true
+
 const (
 	sysPidfdOpen  = 434
 	sysPidfdGetfd = 438
@@ -38,6 +40,8 @@ const (
 	notifSend    = 0xc0182101
 	notifValid   = 0x40082102
 	notifGoOn    = 1 // SECCOMP_USER_NOTIF_FLAG_CONTINUE
+	notifGive    = 0x40182103
+	givenAnswers = 2 // SECCOMP_ADDFD_FLAG_SEND
 
 	statxBirth  = 0x800
 	atEmptyPath = 0x1000
@@ -203,6 +207,12 @@ func (k *keeper) answer(n *notification) {
 		a.flags = notifGoOn
 	case uintptr(n.nr) == syscall.SYS_CONNECT:
 		a.errno = -int32(k.connect(n))
+	case uintptr(n.nr) == syscall.SYS_IOCTL:
+		errno := k.terminal(n)
+		if errno == 0 {
+			return // it was answered with the descriptor
+		}
+		a.errno = -int32(errno)
 	case uintptr(n.nr) == keeperArch.prlimit:
 		// The number of the process is a value, and its own limits are its own.
 		if group, ok := groupOf("/proc/" + strconv.Itoa(int(n.pid))); ok && group == int(int32(n.args[0])) {
@@ -244,6 +254,26 @@ func (k *keeper) connect(n *notification) syscall.Errno {
 		return syscall.EINVAL
 	}
 	_, _, errno = syscall.Syscall(syscall.SYS_CONNECT, uintptr(fd), uintptr(unsafe.Pointer(&address[0])), uintptr(len(address)))
+	return errno
+}
+
+// terminal opens the other end of a terminal that the command made, and answers with it.
+func (k *keeper) terminal(n *notification) syscall.Errno {
+	made, errno := k.descriptor(int(int32(n.args[0])), "/proc/"+strconv.Itoa(int(n.pid)))
+	if errno != 0 {
+		return errno
+	}
+	defer func() { _ = syscall.Close(made) }() // a copy of the command's
+	end, _, errno := syscall.Syscall(syscall.SYS_IOCTL, uintptr(made), ioctlPeer, uintptr(n.args[2])|syscall.O_NOCTTY|syscall.O_CLOEXEC)
+	if errno != 0 {
+		return errno
+	}
+	defer func() { _ = syscall.Close(int(end)) }() // the command has its own
+	give := struct {                               // seccomp_notif_addfd
+		id                      uint64
+		flags, from, to, onExec uint32
+	}{n.id, givenAnswers, uint32(end), 0, uint32(n.args[2]) & syscall.O_CLOEXEC}
+	_, _, errno = syscall.Syscall(syscall.SYS_IOCTL, k.listener, notifGive, uintptr(unsafe.Pointer(&give)))
 	return errno
 }
 

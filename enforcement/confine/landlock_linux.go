@@ -135,7 +135,7 @@ func (r *ruleset) grant(fd int, rights uint64) syscall.Errno {
 // fill adds the rules of limits: what is written, and that all but what is
 // hidden can be read.
 func (r *ruleset) fill(l limits) error {
-	for _, path := range devices {
+	for _, path := range l.devices {
 		if err := r.allow(path, rightRead|rightFile); err != nil {
 			return err
 		}

@@ -150,7 +150,7 @@ func (l limits) writes(fd int) bool {
 		return true
 	}
 	in := func(place string) bool { return within(place, path) }
-	return slices.ContainsFunc(l.write, in) || slices.ContainsFunc(l.around, in) || slices.ContainsFunc(devices, in)
+	return slices.ContainsFunc(l.write, in) || slices.ContainsFunc(l.around, in) || slices.ContainsFunc(l.devices, in)
 }
 
 // caller is the process that asks, and with whose rights to files it does.

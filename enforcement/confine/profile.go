@@ -124,6 +124,8 @@ type limits struct {
 	// loose are folders that commands may write, so what a name in one leads to may
 	// be of an earlier command's making.
 	loose []string
+	// devices are those that are read and written.
+	devices []string
 	// vars are variables to add to the environment.
 	vars []string
 	// notes tell what was left out, for the caller's standard error.
@@ -133,7 +135,10 @@ type limits struct {
 // limitsOf finds what a command may write. It makes the cache folders of tools
 // that the project uses where they are missing, since the command could not.
 func limitsOf(o Options) limits {
-	var l limits
+	l := limits{devices: devices}
+	if o.Profile == Implementation || !keeps {
+		l.devices = append(slices.Clone(devices), terminals)
+	}
 	project := real(o.Project)
 	if o.DataDir != "" {
 		l.hidden = []string{real(o.DataDir)}
@@ -255,8 +260,14 @@ func (p placed) remove() {
 // devices swallow, echo or make up what is read and written. Of all others none
 // is opened: some show disks and memory as they are, under all file systems.
 var devices = []string{
-	"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx", "/dev/pts",
+	"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx",
 }
+
+// terminals are all that there are, the user's own among them: what is written there
+// is shown to the user, some take orders from it, and what the user types can be read.
+// Where the project is closed a command reaches only those that it makes itself, which
+// the keeper opens.
+const terminals = "/dev/pts"
 
 // tree allows a folder with all in it, except what lies in apart and what is
 // hidden. Where one of those is inside, its neighbours are allowed one by one,

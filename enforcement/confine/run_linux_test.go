@@ -119,7 +119,8 @@ func TestWorkGoesOn(t *testing.T) {
 		{"project", "", Implementation, `mkdir $P/lib && echo x > $P/lib/a && mv $P/lib/a $P/top && rm $P/top && cp $P/src/main.go $T/m && mv $T/m $P/lib/m && ln $P/lib/m $P/lib/n`},
 		{"git metadata", "git", Implementation, `rm -rf $P/.git && git init -q $P/r && cd $P/r && echo x > a && git add a && git -c user.name=x -c user.email=x@x commit -qm x && git branch b && git status`},
 		{"a socket", "python3", Scratch, `python3 -c "import socket; a=socket.socket(socket.AF_UNIX); a.bind('$T/s'); a.listen(); b=socket.socket(socket.AF_UNIX); b.connect('$T/s')"`},
-		{"a terminal", "python3", Scratch, `python3 -c "import pty, os; m, s = pty.openpty(); os.write(s, b'x'); open(os.ttyname(s), 'w').write('y')"`},
+		{"a terminal", "python3", Scratch, `python3 -c "import pty, os; m, s = pty.openpty(); os.write(s, b'x'); os.read(m, 1); os.ttyname(s)"`},
+		{"a terminal by its path", "python3", Implementation, `python3 -c "import pty, os; m, s = pty.openpty(); os.write(s, b'x'); open(os.ttyname(s), 'w').write('y')"`},
 		{"processes", "", Scratch, `sh -c 'exit 3' || test $? = 3; sleep 30 & kill $!; true | cat`},
 	}
 	for user, uid := range users() {

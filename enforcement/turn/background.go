@@ -218,10 +218,11 @@ func (a *afterwards) bound(ctx context.Context, t turn, session string, worker b
 		return nil
 	}
 	state, err := a.sessions.Peek(ctx, session)
-	if err != nil || !runner.ClosesCode(state, worker) {
+	asked := t.Kind == host.Prompt || t.Kind == host.Command // which may close code
+	if err != nil || !runner.ClosesCode(state, worker) && !asked {
 		return err
 	}
-	if wroteCode(d.Record) {
+	if runner.ClosesCode(state, worker) && wroteCode(d.Record) {
 		confine.EndLeft(keepers)
 		text := "What ran since code was open was ended. Start again what is needed: it is held to what may be written now."
 		d.Context, d.Notice = join(d.Context, "Writ: "+text), join(d.Notice, "writ: "+text)
