@@ -7,7 +7,8 @@ import { connect, JSONCodec } from "nats"
 
 const at = JSON.parse(execFileSync("writ", ["status", "--json"]))
 const who = JSON.parse(readFileSync(join(at.data_dir, "credentials", "hook.json")))
-const bus = await connect({ servers: at.url, user: who.user, pass: who.password, inboxPrefix: "_INBOX." + who.user })
+const { tls } = JSON.parse(readFileSync(join(at.data_dir, "run", "endpoint.json"))) // the certificate that the daemon shows
+const bus = await connect({ servers: at.url, tls, user: who.user, pass: who.password, inboxPrefix: "_INBOX." + who.user })
 const json = JSONCodec()
 
 const query = process.argv.slice(2).join(" ") || "retry a payment request"
