@@ -60,7 +60,7 @@ func (c SetMode) refusal(s State) string {
 }
 
 // inMode says in a few words where the session stands.
-func (s State) inMode() string {
+func inMode(s State) string {
 	switch s.Mode {
 	case "":
 		return "no mode is chosen"

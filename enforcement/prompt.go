@@ -197,6 +197,9 @@ func (c SubmitPrompt) approve(s State, gate string, o Offer) Decision {
 	if refusal != "" {
 		return s.refuse(Decision{Offer: &o, Gate: gate, Problems: []string{refusal}}, a)
 	}
+	if fromBefore(s, o) && TooWeak(channel, a.least) == "" {
+		return s.refuse(Decision{Offer: &o, Gate: gate, Problems: []string{"plan.md is still the plan of the work before, and the wish is new: the agent has to write one for it, or the user answers `continue with the plan`"}}, a)
+	}
 	// Who answers a turn that has ended has seen what stood there then.
 	if waits := Awaits(s, c.Workspace); c.Shown != "" && c.Shown != waits && waits == o.Fingerprint && !s.Work.InTurn && TooWeak(channel, a.least) == "" {
 		return refuseUnseen(s, a, o)
@@ -262,7 +265,7 @@ func judgeWording(prompt, gate string, phrases phrase.Phrases) phrase.Judgement 
 func (c SubmitPrompt) mode(s State, args []string) Decision {
 	set := SetMode{ByUser: true, Settings: c.Settings}
 	if len(args) == 0 {
-		return Decision{Notice: fmt.Sprintf("writ: %s. Another one is `/writ-mode work`, small, debug, review or conversation.", s.inMode())}
+		return Decision{Notice: fmt.Sprintf("writ: %s. Another one is `/writ-mode work`, small, debug, review or conversation.", inMode(s))}
 	}
 	set.Mode = strings.ToLower(args[0])
 	for i, a := range args[1:] {
@@ -285,6 +288,6 @@ func (c SubmitPrompt) mode(s State, args []string) Decision {
 		d.Notice = "writ: " + d.Reason
 		return d
 	}
-	d.Notice = fmt.Sprintf("writ: %s.", Evolve(s, schemas.Event{Data: d.Record[0]}).inMode())
+	d.Notice = fmt.Sprintf("writ: %s.", inMode(Evolve(s, schemas.Event{Data: d.Record[0]})))
 	return d
 }
