@@ -161,7 +161,7 @@ func asksAfter(later []clause, onward string) bool {
 // to a verdict: "plan: approved", "I read all of it: approved".
 func topic(c clause) bool {
 	s := c.String()
-	if topics[s] || objectOnly.MatchString(s) {
+	if topics[titled.ReplaceAllString(s, "")] || objectOnly.MatchString(s) {
 		return true
 	}
 	if _, ok := c.approves(); ok {

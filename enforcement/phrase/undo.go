@@ -128,7 +128,7 @@ func (p place) conditions(text string) bool {
 	first := firstWord(p.c)
 	switch {
 	case contrasts[p.c.conj] || contrasts[first]:
-		return !harmless.MatchString(text)
+		return !harmless.MatchString(text) && !proceeds(p.c)
 	case p.c.conj == "or" && p.same:
 		return true
 	case harmless.MatchString(text):
@@ -236,6 +236,7 @@ var (
 
 var (
 	alternative   = lazyregexp.New(`^(?:(?:\d|[a-e]|or|to|please) )*(?:decline|reject|deny|refuse|cancel|abort|skip|postpone|discard|dismiss|edit|modify|revise|amend|(?:request|suggest|make|ask for) changes|ask (?:me )?(?:later|again)|keep planning|not now)(?: (?:it|this|that|them|all|(?:the )?(?:plan|tests)))?$`)
+	titled        = lazyregexp.New(`^(?:(?:my|our|the|here is|final) )+| is$`)
 	objectOnly    = lazyregexp.New(`^(?:(?:for|about|regarding|on|as for|re|and|concerning) )?` + stripNames(phrase) + `(?: itself| above)?$`)
 	conditionLead = lazyregexp.New(`^(?:only |but |that is |please |and |well )*(?:if|unless|until|till|once|when|whenever|provided|providing|assuming|after|as long as|as soon as|so long as|on condition|under the condition|on the condition|subject to|given that|in case|except|as far as|the moment|before|while|pending|only) `)
 	remark        = lazyregexp.New(`^(?:once more|once again|only (?:good|minor|small) |after (?:(?:a|some|the|much|careful|close|all|one|two|my)\b|(?:careful(?:ly)? |re-?)?(?:reading|reviewing|checking|looking|going|thinking|discussing|talking|comparing|studying|considering|seeing|walking|reflection|consideration))|when (?:i|we) (?:first |last )?(?:read|looked|saw|checked|compared|tried))`)
