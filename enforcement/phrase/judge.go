@@ -238,7 +238,7 @@ func (c clause) blocks() string {
 		return Condition
 	case changeVerbs[first] || c.conj == "" && first == "first":
 		return Condition
-	case speech[last]:
+	case speech[last] && !topic(c):
 		return Quoted
 	case negations[last] && len(c.words) > 1:
 		return Negated
