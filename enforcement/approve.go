@@ -89,10 +89,16 @@ func Awaits(s State, w Workspace) string {
 	if gate == "" || gate == GateImplementation {
 		return ""
 	}
-	if o := s.Offer(gate, w); len(o.Problems) == 0 {
+	if o := s.Offer(gate, w); len(o.Problems) == 0 && !fromBefore(s, o) {
 		return o.Fingerprint
 	}
 	return ""
+}
+
+// fromBefore reports whether what is offered is the plan that a new wish put aside. Who
+// is shown it whole, at a terminal or in the dashboard, may approve it all the same.
+func fromBefore(s State, o Offer) bool {
+	return o.Gate == GatePlan && s.Work.Aside != nil && slices.Equal(o.Files, s.Work.Aside.Gates[GatePlan].Files)
 }
 
 // Offer shows what an approval of the gate would approve now.
@@ -123,9 +129,6 @@ func (s State) offerPlan(w Workspace) Offer {
 	o := Offer{Files: []schemas.FileState{fileState(PlanFile, w.Plan)}, Problems: planProblems(problems)}
 	if w.PlanOf != "" && s.Draft != o.Files[0].SHA256 {
 		o.Problems = append(o.Problems, fmt.Sprintf("plan.md is the plan of another session, %s; this session has to write its own", excerpt.Runes(w.PlanOf, 60)))
-	}
-	if s.Work.Aside != nil && slices.Equal(o.Files, s.Work.Aside.Gates[GatePlan].Files) {
-		o.Problems = append(o.Problems, "plan.md is still the plan of the work before, and the wish is new: the agent has to write one for it, or the user answers `continue with the plan`")
 	}
 	for _, c := range p.Capabilities {
 		o.capabilities = append(o.capabilities, c.Text)

@@ -27,7 +27,7 @@ func Calls(s State, w Workspace, set Settings) string {
 		return callsDone(s, w)
 	}
 	o := s.Offer(gate, w)
-	if o.Empty || len(o.Problems) > 0 || s.Work.SentBack(gate, o.Fingerprint) {
+	if o.Empty || len(o.Problems) > 0 || s.Work.SentBack(gate, o.Fingerprint) || fromBefore(s, o) {
 		return ""
 	}
 	title := plan.Title(w.Plan)

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/writbus/writ/enforcement/help"
+	"github.com/writbus/writ/enforcement/phrase"
+	"github.com/writbus/writ/schemas/lazyregexp"
 )
 
 // TestTheTableOfDestinationsIsTrue holds what people read to what is decided.
@@ -45,5 +47,39 @@ func TestTheTableOfDestinationsIsTrue(t *testing.T) {
 	}
 	if want := len(rows)*9 - 5; checked != want { // only work has a plan
 		t.Errorf("%d cells were compared, want %d", checked, want)
+	}
+}
+
+// TestTheTableOfAnswersIsTrue judges every wording that the page on gates names, with
+// the plan waiting, or the tests where it names them as approved.
+func TestTheTableOfAnswersIsTrue(t *testing.T) {
+	raw, err := help.Files.ReadFile("gates.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(raw), "| you type | |\n")
+	table, _, _ = strings.Cut(table, "\n\n")
+	quoted := lazyregexp.New("\"[^\"]+\"|`[^`]+`")
+	checked := 0
+	for line := range strings.Lines(table) {
+		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
+		if len(cells) != 2 || strings.HasPrefix(cells[0], "---") {
+			continue
+		}
+		want := strings.HasPrefix(strings.TrimSpace(cells[1]), "yes")
+		for _, words := range quoted.Regexp().FindAllString(cells[0], -1) {
+			words = strings.Trim(words, "\"`")
+			gate := phrase.Plan
+			if want && strings.HasPrefix(words, "tests") {
+				gate = phrase.Tests
+			}
+			if got := phrase.Judge(words, gate, phrase.Phrases{}); got.Approves != want {
+				t.Errorf("%q: the page says %v, it is %+v", words, want, got)
+			}
+			checked++
+		}
+	}
+	if checked < 20 {
+		t.Errorf("%d wordings were judged", checked)
 	}
 }

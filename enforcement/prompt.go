@@ -197,6 +197,9 @@ func (c SubmitPrompt) approve(s State, gate string, o Offer) Decision {
 	if refusal != "" {
 		return s.refuse(Decision{Offer: &o, Gate: gate, Problems: []string{refusal}}, a)
 	}
+	if fromBefore(s, o) && TooWeak(channel, a.least) == "" {
+		return s.refuse(Decision{Offer: &o, Gate: gate, Problems: []string{"plan.md is still the plan of the work before, and the wish is new: the agent has to write one for it, or the user answers `continue with the plan`"}}, a)
+	}
 	// Who answers a turn that has ended has seen what stood there then.
 	if waits := Awaits(s, c.Workspace); c.Shown != "" && c.Shown != waits && waits == o.Fingerprint && !s.Work.InTurn && TooWeak(channel, a.least) == "" {
 		return refuseUnseen(s, a, o)

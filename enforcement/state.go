@@ -9,7 +9,7 @@ import (
 
 // StateVersion is the version of State's encoding and of the fold. A stored
 // state of another version is folded again from the log.
-const StateVersion = 12
+const StateVersion = 13
 
 // Modes (persisted; never change). The empty mode is "not chosen yet".
 const (

@@ -97,4 +97,8 @@ func TestAWishIsNotApprovedByThePlanBefore(t *testing.T) {
 		x.prompt("go")
 		x.phase(PhaseTesting)
 	}
+	x := reach(t, PhaseImplementation)
+	x.prompt("new task: a login page")
+	x.do(ApproveGate{Gate: GatePlan, Channel: ChannelTerminal, ActID: "t", Fingerprint: x.state.Offer(GatePlan, x.workspace()).Fingerprint, Workspace: x.workspace(), Settings: DefaultSettings()})
+	x.phase(PhaseTesting) // who sees it whole may approve it again
 }

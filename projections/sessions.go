@@ -90,7 +90,7 @@ const maxTitle = 160
 func (Sessions) Name() string { return "sessions" }
 
 // Version implements Projector.
-func (Sessions) Version() int { return 4 }
+func (Sessions) Version() int { return 5 }
 
 // Types implements Projector.
 func (Sessions) Types() []schemas.Type {

@@ -12,6 +12,23 @@ func TestAQuestionThatCannotBeAskedStaysShort(t *testing.T) {
 	}
 }
 
+// TestAPatchTellsWhatIsGone: a file that is deleted leaves nothing, which is known;
+// what a move leaves is not.
+func TestAPatchTellsWhatIsGone(t *testing.T) {
+	c := Call{Tool: "apply_patch"}
+	if err := c.readPatch("*** Begin Patch\n*** Delete File: a.go\n*** Update File: b.go\n*** Move to: c.go\n@@\n-x\n+y\n*** End Patch"); err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range c.Writes {
+		if !w.Opaque || w.Gone != (w.Path == "a.go") {
+			t.Errorf("%+v", w)
+		}
+	}
+	if len(c.Writes) != 3 {
+		t.Errorf("%d writes", len(c.Writes))
+	}
+}
+
 func FuzzPatch(f *testing.F) {
 	for _, text := range []string{
 		"*** Begin Patch\n*** Add File: a\n+1\n*** End Patch", "*** Update File: b\r\n@@\r\n-x\r\n+y\r\n", "*** Move to: c\n*** Delete File: d", "+\n-\n ",

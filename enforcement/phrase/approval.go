@@ -7,8 +7,9 @@
 // approved", "you have my approval", "lgtm"), about the waiting gate or about
 // nothing named, which no other part of the prompt negates, conditions, takes
 // back or turns into a question. A bare go-ahead ("yes", "go ahead", "looks
-// good") counts only when the prompt says nothing else. `/writ-approve`, alone
-// or with the gate's name, is the typed command.
+// good") counts only when the prompt says nothing else. A menu ("approve /
+// decline"), an option (--approve) and a program's output approve nothing.
+// `/writ-approve`, alone or with the gate's name, is the typed command.
 //
 // Guarantees: when in doubt the answer is no, with the cause; the same prompt
 // always gets the same answer; time grows with the length of the prompt only.

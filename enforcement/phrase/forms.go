@@ -36,9 +36,9 @@ const after = `(?: (?:as (?:is|it is|it stands|they are|they stand|written|propo
 	`|above|here|now|today|again|too|as well|also|completely|fully|entirely|in full|in its entirety|wholeheartedly|unconditionally|unreservedly|indeed` +
 	`|(?:without|with no) (?:any )?(?:further )?(?:changes?|reservations?|hesitation|objections?|conditions?|comments?|remarks?|reserve)` +
 	`|no (?:further |more )?(?:changes?|comments?|questions?|objections?|complaints?|remarks?|issues?|problems?|notes?)(?: (?:needed|required|necessary|from me|from my side|left|at all))?` +
-	`|from (?:me|us|my side|my end|our side|here)|by (?:me|us|myself)|(?:on|from) my (?:side|part|end)|with pleasure|with thanks` +
+	`|from (?:me|us|my side|my end|our side|here)|by (?:me|us|myself)|ok|okay|(?:on|from) my (?:side|part|end)|with pleasure|with thanks` +
 	`|for (?:me|us|implementation|the implementation|this task|this session)|everyone|team|claude|mate|bro|dude|man|buddy|(?:my )?friend|pal|boss|sir|then` +
-	`|thanks|thank you|please|danke|bitte|por favor|s'il te plaît|merci|gracias|obrigad[oa]|grazie|tack|takk|bedankt|period|full stop|exclamation (?:mark|point)))*`
+	`|thanks(?: a lot| so much| a million| again)?|thank you(?: very much| so much)?|please|danke(?: dir| euch| sehr| schön)?|merci beaucoup|muchas gracias|grazie mille|bitte|por favor|s'il te plaît|merci|gracias|obrigad[oa]|grazie|tack|takk|bedankt|period|full stop|exclamation (?:mark|point)))*`
 
 // onward are the beginnings of a continuation behind an approval without a
 // comma: "approved go ahead and implement it".

@@ -17,7 +17,7 @@ var (
 		`|` + looks + `|(?:it |this |that |everything )?(?:is )?all good|happy with it` +
 		`)(?: (?:please|now|then|thanks|thank you|claude))*$`)
 
-	politeness = lazyregexp.New(`^(?:thanks|thank you|thank you very much|thanks a lot|many thanks|cheers|please|great|perfect|good|nice|cool|fine|excellent|awesome|amazing|wonderful|lovely|brilliant|super|well done|good job|good work|great work|nice work|great job|hi|hello|hey|claude|team|good morning|good evening|now|hmm ok)$`)
+	politeness = lazyregexp.New(`^(?:thanks|thank you|thank you very much|thanks a lot|many thanks|cheers|please|great|perfect|good|nice|cool|fine|excellent|awesome|amazing|wonderful|lovely|brilliant|super|well done|good job|good work|great work|nice work|great job|hi|hello|hey|claude|team|good morning|good evening|now|hmm ok|um|uh|erm|comma|period|full stop|exclamation (?:mark|point))$`)
 
 	// A gate named beside a go-ahead: "go ahead with the plan", "the tests look good".
 	goAheadGate = lazyregexp.New(`^(?:(?:go ahead|proceed|continue|go on|carry on|start|begin|go) with (?:the|this|that|your) (` + planNoun + `)|(?:go ahead|proceed|continue|carry on) with (?:it|this|that)` +

@@ -161,7 +161,7 @@ func asksAfter(later []clause, onward string) bool {
 // to a verdict: "plan: approved", "I read all of it: approved".
 func topic(c clause) bool {
 	s := c.String()
-	if topics[s] || objectOnly.MatchString(s) {
+	if topics[titled.ReplaceAllString(s, "")] || objectOnly.MatchString(s) {
 		return true
 	}
 	if _, ok := c.approves(); ok {
@@ -238,7 +238,7 @@ func (c clause) blocks() string {
 		return Condition
 	case changeVerbs[first] || c.conj == "" && first == "first":
 		return Condition
-	case speech[last]:
+	case speech[last] && !topic(c):
 		return Quoted
 	case negations[last] && len(c.words) > 1:
 		return Negated

@@ -11,7 +11,7 @@ func TestMenusAndOptions(t *testing.T) {
 		"--approve", "--approved", "-approve", "--yes", "-y", "--yes --approve", "approve --all", "--approve plan", "flag --approve", "make deploy --approve=true",
 		"approved := true", "approved == true", "APPROVED=1", "approved != false",
 		"PASS approve.test.ts\n✓ approved", "ok 3 - order\napproved", "ERROR: gate closed\napproved", "Reviewed-by: me, approved",
-		"yes, however", "yes though", "approved however", "😂 approved", "approved: bool = True", "approved (2)", "approved… hmm", "approved hm", "approved, idk", "oh sure, approved, like that would ever work", "approved, what could go wrong",
+		"yes question mark", "yes, however", "yes though", "approved however", "😂 approved", "approved: bool = True", "approved (2)", "review: approved (1 of 2)", "approved (2/3)", "approved, section 3 aside", "approved ok?", "approved… hmm", "approved hm", "approved, idk", "oh sure, approved, like that would ever work", "approved, what could go wrong",
 	} {
 		if j := Judge(p, Plan, Phrases{}); j.Approves || j.Reason == "" {
 			t.Errorf("approved %q: %s", p, j.Reason)
@@ -19,7 +19,7 @@ func TestMenusAndOptions(t *testing.T) {
 	}
 	for _, p := range []string{
 		"No. Approved.", "1) use tabs 2) approved", "approved - thanks", "approved -- nice work", "Approved. Skip the docs for now.",
-		"yesss go", "okk", "gooo", "okayyy go ahead", "yea", "k, go", "kk go ahead", "sure thing, go ahead", "make it so", "+1", "+1 approved", "thumbs up",
+		"Okay then, plan's approved", "my answer is: approved", "um yes go ahead", "yes period", "yes comma go ahead period", "Approved. I'd have chosen another name, but fine.", "approved ok", "Final answer: approved", "ok approved danke dir", "yesss go", "okk", "gooo", "okayyy go ahead", "yea", "k, go", "kk go ahead", "sure thing, go ahead", "make it so", "+1", "+1 approved", "thumbs up",
 		"approvedddd", "approved por favor", "revised version approved", "hmm ok, approved", "um, approved, um, go ahead", "approved—start", "the plan as shown is approved", "I approve it all", "approved, edit the changelog later",
 	} {
 		if j := Judge(p, Plan, Phrases{}); !j.Approves {

@@ -313,9 +313,12 @@ func (b *sentenceBuilder) rejoin() {
 }
 
 func (b *sentenceBuilder) endClause() {
-	if len(b.clause.words) > 0 {
+	switch {
+	case len(b.clause.words) > 0:
 		b.cur.clauses = append(b.cur.clauses, b.clause)
 		b.clause = clause{}
+	case b.clause.conj == "then": // "okay then, approved"
+		b.clause.conj = ""
 	}
 }
 

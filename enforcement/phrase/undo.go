@@ -128,7 +128,7 @@ func (p place) conditions(text string) bool {
 	first := firstWord(p.c)
 	switch {
 	case contrasts[p.c.conj] || contrasts[first]:
-		return !harmless.MatchString(text)
+		return !harmless.MatchString(text) && !proceeds(p.c)
 	case p.c.conj == "or" && p.same:
 		return true
 	case harmless.MatchString(text):
@@ -236,6 +236,7 @@ var (
 
 var (
 	alternative   = lazyregexp.New(`^(?:(?:\d|[a-e]|or|to|please) )*(?:decline|reject|deny|refuse|cancel|abort|skip|postpone|discard|dismiss|edit|modify|revise|amend|(?:request|suggest|make|ask for) changes|ask (?:me )?(?:later|again)|keep planning|not now)(?: (?:it|this|that|them|all|(?:the )?(?:plan|tests)))?$`)
+	titled        = lazyregexp.New(`^(?:(?:my|our|the|here is|final) )+| is$`)
 	objectOnly    = lazyregexp.New(`^(?:(?:for|about|regarding|on|as for|re|and|concerning) )?` + stripNames(phrase) + `(?: itself| above)?$`)
 	conditionLead = lazyregexp.New(`^(?:only |but |that is |please |and |well )*(?:if|unless|until|till|once|when|whenever|provided|providing|assuming|after|as long as|as soon as|so long as|on condition|under the condition|on the condition|subject to|given that|in case|except|as far as|the moment|before|while|pending|only) `)
 	remark        = lazyregexp.New(`^(?:once more|once again|only (?:good|minor|small) |after (?:(?:a|some|the|much|careful|close|all|one|two|my)\b|(?:careful(?:ly)? |re-?)?(?:reading|reviewing|checking|looking|going|thinking|discussing|talking|comparing|studying|considering|seeing|walking|reflection|consideration))|when (?:i|we) (?:first |last )?(?:read|looked|saw|checked|compared|tried))`)
@@ -249,11 +250,11 @@ var (
 	isIt          = lazyregexp.New(`^(?:is|was|did|do|am) (?:it|that|this|i)$`)
 	irony         = lazyregexp.New(` (?:sarcasm|sarcastic(?:ally)?|irony|ironic(?:ally)?|joking|kidding|jk|sike|psych|haha\w*|hehe\w*|lol|lmao|rofl|very funny|messing with you|(?:just|only) testing|as if|like (?:that|this|it) (?:would|will|could)|what could (?:possibly )?go wrong|yeah right|in your dreams|(?:when |once |if )?pigs (?:can |might |will |may )?fly|over my dead body|dream on|good luck with that|said (?:nobody|no one)|(?:a|my) joke|</?(?:s|sarcasm|irony|joke)>|/(?:s|j|hj|jk|sarcasm|irony|joke|joking)) `)
 	attributed    = lazyregexp.New(` (?:says|said|claims|claimed|according to|dixit) `)
-	aside         = lazyregexp.New(`^(?:(?:but |maybe |only |just )*(?:tomorrow|tonight|later|soon|eventually|some day|another (?:day|time)|some other time|after (?:lunch|dinner|the weekend|the meeting|work)|(?:on )?(?:mon|tues|wednes|thurs|fri|satur|sun)day|next (?:week|month|year|sprint|quarter|time|\S+day)|in (?:an?|one|two|three|some|few|\d+) (?:few )?(?:minutes?|hours?|days?|weeks?|months?|bit|while|moment|sec|second))|i (?:think|believe|hope|wish|reckon|assume|imagine)|i wish you \S+|per (?:the )?\S+|\d+|whatever|or (?:so|something|whatever)|supposedly|allegedly|apparently|theoretically|hopefully)$`)
+	aside         = lazyregexp.New(`^(?:(?:but |maybe |only |just )*(?:tomorrow|tonight|later|soon|eventually|some day|another (?:day|time)|some other time|after (?:lunch|dinner|the weekend|the meeting|work)|(?:on )?(?:mon|tues|wednes|thurs|fri|satur|sun)day|next (?:week|month|year|sprint|quarter|time|\S+day)|in (?:an?|one|two|three|some|few|\d+) (?:few )?(?:minutes?|hours?|days?|weeks?|months?|bit|while|moment|sec|second))|i (?:think|believe|hope|wish|reckon|assume|imagine)|i wish you \S+|per (?:the )?\S+|\d+(?:/\d+| (?:out )?of \d+)?|whatever|or (?:so|something|whatever)|supposedly|allegedly|apparently|theoretically|hopefully)$`)
 	narration     = lazyregexp.New(`^(?:(?:i will|i am going to|i am|let me|we will) (?:now |next |first |then )?(?:writ(?:e|ing)|implement(?:ing)?|creat(?:e|ing)|proceed(?:ing)?|continu(?:e|ing) with|mov(?:e|ing) on|begin(?:ning)?|start(?:ing)? (?:with|by|to|on|writing|implementing|the implementation))\b|(?:moving|proceeding|continuing|switching|advancing) (?:on|to|with)\b|writ (?:has |now )?(?:opened|opens|recorded|records|took|accepted|moved|switched|unlocked|allows|says)\b)`)
 	otherScript   = lazyregexp.New(`[^\P{L}\p{Latin}\p{Common}]`)
 	onlyIf        = lazyregexp.New(` only (?:\S+ )?(?:if|after|when|once|as soon as|under|the|for|with|this|half|part|section|files?|in principle) `)
-	exception     = lazyregexp.New(` (?:except|excepting|apart from|aside from|other than|excluding|minus|save for|with the exception|all but|not including|barring|with one|with some|with a few|with these|with the following|with changes|the rest is not|the others are not|the other is not) `)
+	exception     = lazyregexp.New(` (?:except|excepting|aside|apart from|aside from|other than|excluding|minus|save for|with the exception|all but|not including|barring|with one|with some|with a few|with these|with the following|with changes|the rest is not|the others are not|the other is not) `)
 	beforeStart   = lazyregexp.New(` before (?:(?:you|we) (?:start|begin|continue|proceed|go|implement|do|move|write|code|touch|can)|starting|beginning|implementing|proceeding|continuing|coding|writing|doing|moving|going|anything|that|then|i do|the implementation) `)
 	always        = lazyregexp.New(` (?:unless|provided|providing|assuming|as long as|so long as|on condition|on the condition|subject to|contingent|conditional|conditionally|pending) `)
 	hedge         = lazyregexp.New(` (?:in principle|in theory|so far|for now|for the moment|for the time being|at first glance|at first sight|mostly|partly|partially|almost|nearly|half|tentatively|provisionally|preliminarily|preliminary|more or less|kind of|sort of|kinda|sorta|for the most part|maybe|perhaps|probably|possibly|presumably|i guess|i suppose|not sure|unsure|ish|(?:for the )?sake of (?:the )?argument) `)

@@ -383,7 +383,7 @@ func (v *Service) onPrompt(ctx context.Context, t turn) (host.Answer, error) {
 	if err != nil {
 		return host.Answer{}, err
 	}
-	if o := decision.Offer; o != nil && decision.Verdict == enforcement.Deny && len(o.Problems) == 0 {
+	if o := decision.Offer; o != nil && !approves(decision) && len(o.Problems) == 0 {
 		v.shown.keep(t.Session, o.Fingerprint)
 	} else if o != nil {
 		v.shown.keep(t.Session, "")

@@ -51,3 +51,22 @@ func TestOfferShowsWhatChangedSinceTheApproval(t *testing.T) {
 		t.Errorf("the difference:\n%s", d)
 	}
 }
+
+// TestWhatChangedUnseenIsAnsweredOnceMore: a plan that changed behind a turn's end is
+// shown when the user answers, and the same answer then counts, a bare one too.
+func TestWhatChangedUnseenIsAnsweredOnceMore(t *testing.T) {
+	w := newWorld(t)
+	w.send("SessionStart", map[string]any{})
+	w.wrote("plan.md", goodPlan)
+	w.send("Stop", map[string]any{"last_assistant_message": "The plan is there."})
+	put(t, filepath.Join(w.project, "plan.md"), goodPlan+"- [ ] And more\n")
+	if r := w.prompt("go"); strings.Contains(r.Stdout, "Approved: plan") || !strings.Contains(r.Stdout, "plan.md") {
+		t.Errorf("first: %s", r.Stdout)
+	}
+	if r := w.prompt("approved"); !strings.Contains(r.Stdout, "once more") {
+		t.Errorf("in words: %s", r.Stdout)
+	}
+	if r := w.prompt("ok do it"); !strings.Contains(r.Stdout, "Approved: plan") {
+		t.Errorf("once more: %s", r.Stdout)
+	}
+}
