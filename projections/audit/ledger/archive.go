@@ -163,7 +163,11 @@ func (a *Archiver) trim(ctx context.Context) (uint64, error) {
 	if err := a.Server.LetGo(string(bus.ArchivedStream), last+1); err != nil {
 		return 0, err
 	}
-	return bus.Trim(ctx, a.Log, a.Retention)
+	left, err := bus.Trim(ctx, a.Log, a.Retention)
+	if err == nil && left > 0 {
+		err = embedded.SyncFiles(a.Store, string(bus.ArchivedStream))
+	}
+	return left, err
 }
 
 // signedOf is what was signed last of a stream.
