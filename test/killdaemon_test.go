@@ -16,6 +16,7 @@ import (
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/filelock"
 	"github.com/writbus/writ/test/programs"
 )
 
@@ -98,6 +99,10 @@ func (k *killedDaemon) round(round, answers int) {
 			for i := 0; ctx.Err() == nil; i++ {
 				id := fmt.Sprintf("t-%d-%d-%d", round, caller, i)
 				if !k.ask(ctx, conn, fmt.Sprintf("s-%d", (caller+i)%24), id) {
+					if left.Load() > 0 && !filelock.Held(filepath.Join(k.data(), "daemon.lock")) {
+						k.t.Errorf("in round %d the daemon ended by itself", round)
+						stop()
+					}
 					continue
 				}
 				k.mu.Lock()
