@@ -457,7 +457,7 @@ func (w flipWorld) follow(told string) (remedy string) {
 		}
 		out, _ := w.run("", "restore", filepath.Join(w.home, "backup"))
 		return "writ restore BACKUP: " + out
-	case strings.Contains(told, "Try again in a moment"): // the daemon starts anew by itself
+	case strings.Contains(told, "Try again in a moment"), strings.Contains(told, "ask again"): // the daemon starts anew by itself
 		return "tried again"
 	}
 	return ""

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/filelock"
 	"github.com/writbus/writ/test/programs"
 )
 
@@ -29,12 +31,7 @@ func TestKilledDaemon(t *testing.T) {
 		t.Run(durability, func(t *testing.T) {
 			t.Parallel()
 			t.Logf("WRIT_KILL_SEED=%d", seed)
-			k := &killedDaemon{flipWorld: flipWorld{t: t, home: t.TempDir(), durability: durability}, told: map[string]bool{}}
-			k.project = filepath.Join(k.home, "project")
-			if err := errors.Join(os.MkdirAll(filepath.Join(k.project, ".writ"), 0o700), os.MkdirAll(k.data(), 0o700),
-				os.WriteFile(filepath.Join(k.project, ".writ", "config.yaml"), []byte("mode: work\n"), 0o600)); err != nil {
-				t.Fatal(err)
-			}
+			k := newKilledDaemon(t, t.TempDir(), durability)
 			defer k.kill()
 			random := rand.New(rand.NewPCG(uint64(seed), 0)) //nolint:gosec // chooses moments
 			for round := range rounds {
@@ -51,8 +48,23 @@ type killedDaemon struct {
 	flipWorld
 	project string
 
-	mu   sync.Mutex
-	told map[string]bool // ids of calls
+	end   func()        // ends it
+	loses time.Duration // what was told so long before the end may be lost
+
+	mu    sync.Mutex
+	told  map[string]time.Time // ids of calls, and when
+	ended []time.Time
+}
+
+func newKilledDaemon(t *testing.T, home, durability string) *killedDaemon {
+	t.Helper()
+	k := &killedDaemon{flipWorld: flipWorld{t: t, home: home, durability: durability}, told: map[string]time.Time{}}
+	k.project, k.end = filepath.Join(k.home, "project"), k.kill
+	if err := errors.Join(os.MkdirAll(filepath.Join(k.project, ".writ"), 0o700), os.MkdirAll(k.data(), 0o700),
+		os.WriteFile(filepath.Join(k.project, ".writ", "config.yaml"), []byte("mode: work\n"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	return k
 }
 
 func (k *killedDaemon) connect(role string) *bus.Conn {
@@ -87,13 +99,18 @@ func (k *killedDaemon) round(round, answers int) {
 			for i := 0; ctx.Err() == nil; i++ {
 				id := fmt.Sprintf("t-%d-%d-%d", round, caller, i)
 				if !k.ask(ctx, conn, fmt.Sprintf("s-%d", (caller+i)%24), id) {
+					if left.Load() > 0 && !filelock.Held(filepath.Join(k.data(), "daemon.lock")) {
+						k.t.Errorf("in round %d the daemon ended by itself", round)
+						stop()
+					}
 					continue
 				}
 				k.mu.Lock()
-				k.told[id] = true
+				k.told[id] = time.Now()
 				k.mu.Unlock()
 				if left.Add(-1) == 0 {
-					k.kill()
+					k.ended = append(k.ended, time.Now())
+					k.end()
 					stop()
 				}
 			}
@@ -134,8 +151,17 @@ func (k *killedDaemon) compare(rounds int) {
 	if err != nil {
 		k.t.Fatal(err)
 	}
-	for id := range k.told {
-		if times[id] == 0 {
+	lost, oldest := 0, time.Duration(0)
+	for id, told := range k.told {
+		if times[id] > 0 {
+			continue
+		}
+		at, _ := slices.BinarySearchFunc(k.ended, told, time.Time.Compare)
+		age := time.Duration(0)
+		if at < len(k.ended) { // else it was told while it ended
+			age = k.ended[at].Sub(told)
+		}
+		if lost, oldest = lost+1, max(oldest, age); k.loses == 0 {
 			k.t.Errorf("%s was told and is not in the log", id)
 		}
 	}
@@ -144,9 +170,14 @@ func (k *killedDaemon) compare(rounds int) {
 			k.t.Errorf("%s is in the log %d times", id, n)
 		}
 	}
-	k.must("audit", "verify")
+	for said, ok := "", false; !ok; {
+		if said, ok = k.run("", "audit", "verify"); !ok && !strings.Contains(said, "Try again in a moment") {
+			k.t.Error(said)
+			break
+		}
+	}
 	if status := k.must("status"); strings.Contains(status, "damaged") {
 		k.t.Errorf("a kill is told as damage: %s", status)
 	}
-	k.t.Logf("%d kills, %d decisions told, %d in the log", rounds, len(k.told), len(times))
+	k.t.Logf("%d kills, %d decisions told, %d in the log; %d lost, told up to %s before (%s allowed, and a sync)", rounds, len(k.told), len(times), lost, oldest, k.loses)
 }

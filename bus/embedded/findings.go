@@ -164,10 +164,8 @@ func (s *Server) writeMarks(m marks) error {
 // for the archive: that they are missing from then on is no damage. What the log says
 // of them is on the disk when it returns, with either durability.
 func (s *Server) LetGo(stream string, before uint64) error {
-	said := syncs{dir: StreamDir(s.options.Dir, string(schemas.StreamQuarantine))}
-	defer said.shut()
-	if err := said.sync(); err != nil {
-		return fmt.Errorf("%w: sync %s: %w", bus.ErrStorage, schemas.StreamQuarantine, err)
+	if err := SyncFiles(s.options.Dir, string(schemas.StreamQuarantine)); err != nil {
+		return err
 	}
 	s.mu.Lock()
 	if s.letGo == nil {

@@ -30,6 +30,17 @@ func (s *Server) Sync(ctx context.Context, stream schemas.Stream) error {
 	return err
 }
 
+// SyncFiles brings all files of a stream's records to the disk, with either durability:
+// where records leave, the server writes what stays of their file to another one.
+func SyncFiles(dir, stream string) error {
+	all := syncs{dir: StreamDir(dir, stream)}
+	defer all.shut()
+	if err := all.begin(); err != nil {
+		return fmt.Errorf("%w: sync the stream %s: %w", bus.ErrStorage, stream, err)
+	}
+	return nil
+}
+
 // together are the syncs of all streams; nil where nothing is left to them.
 type together struct {
 	dir string // of the streams

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The long simulations: kills at random points under load, random command
+# The long simulations: kills and power cuts at random points under load, random command
 # sequences against the gate's invariants, made-up shell commands against what
 # they did, random histories of observations. SIM_KILLS, SIM_COMMANDS, SIM_SHELLS
 # and SIM_HISTORIES set how many, SIM_FLIPS how many bits are flipped (else as many as kills); a failing run prints its seed.
@@ -23,6 +23,8 @@ echo "kill -9 at $kills random points, in each durability"
 WRIT_KILL_ROUNDS="$kills" simulate ./bus 'TestKill'
 echo "daemons under hooks, killed $((kills / 5 + 1)) times in each durability"
 WRIT_KILL_ROUNDS="$((kills / 5 + 1))" simulate ./test '^TestKilledDaemon$'
+echo "daemons under hooks on a disk of its own, its power cut $((kills / 5 + 1)) times in each durability (as root)"
+[ "$(uname)" != Linux ] || WRIT_POWER_CUTS="$((kills / 5 + 1))" simulate ./test '^TestPowerCut$' -v
 echo "$commands random commands against the gate's invariants"
 WRIT_MODEL_COMMANDS="$commands" simulate ./enforcement 'Model'
 echo "$shells made-up shell commands, run and compared with what was foretold"

@@ -282,7 +282,7 @@ func TestRunTellsChildrenApart(t *testing.T) {
 // TestRunWithoutItsDaemon says where the run can be found.
 func TestRunWithoutItsDaemon(t *testing.T) {
 	s := &services{replies: map[string]any{schemas.SvcAgentRun: schemas.AgentRunReply{}, schemas.SvcAgentFollow: bus.ErrUnavailable}}
-	if r := s.run(t, "", "run", "--agent", "dev.json", "go"); r.code != 1 || !strings.Contains(r.err, "` shows how far it came. `writ doctor` shows why.") ||
+	if r := s.run(t, "", "run", "--agent", "dev.json", "go"); r.code != 1 || !strings.Contains(r.err, "` shows how far it came. See whether it was done, and ask again; `writ doctor` shows why.") ||
 		!strings.Contains(r.err, "`writ agent show 0") {
 		t.Errorf("%+v", r)
 	}

@@ -33,7 +33,7 @@ const (
 	// closed though it never ended.
 	archiveQuiet = 7 * 24 * time.Hour
 	archiveEvery = time.Minute
-	archiveSoon  = time.Second // while the stream takes nothing for it
+	archiveSoon  = time.Second // while the stream takes nothing for it, or is about to
 	// archiveAt and archiveWarn are the shares of a bound, in per cent, from which on
 	// records leave, and from which on a person is told.
 	archiveAt, archiveWarn = 80, 90
@@ -65,7 +65,8 @@ type Archiver struct {
 	mu      sync.Mutex
 	problem string // why it could not go on
 	full    []string
-	looked  int // segments that were read to see whether they are whole
+	looked  int    // segments that were read to see whether they are whole
+	filled  uint64 // see fills
 	broken  map[string]string
 }
 
@@ -85,23 +86,47 @@ func (a *Archiver) Begin(ctx context.Context) (stop func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		for {
+		for last := a.Now(); ; {
 			wait := archiveEvery
-			if bus.Refusing(a.Log) {
+			if bus.Refusing(a.Log) || a.Retention.MaxBytes > 0 {
 				wait = archiveSoon
 			}
 			select {
 			case <-running.Done():
 				return
 			case <-time.After(wait):
-				if _, err := a.Run(running); err != nil && running.Err() == nil {
-					a.Logger.Warn("archive old records", "error", err)
-				}
+			}
+			fills := a.fills(running)
+			if fills {
+				a.Audit.Seal(running) // only what is signed leaves
+			} else if !bus.Refusing(a.Log) && a.Now().Sub(last).Abs() < archiveEvery {
+				continue
+			}
+			if _, err := a.Run(running); err != nil && running.Err() == nil {
+				a.Logger.Warn("archive old records", "error", err)
+			}
+			if last = a.Now(); !fills {
 				a.look(running)
 			}
 		}
 	}()
 	return func() { cancel(); <-done }
+}
+
+// fills says whether the stream is near its bound, and nearer than when it was last
+// asked and was: a minute may be too long to wait.
+func (a *Archiver) fills(ctx context.Context) bool {
+	most := uint64(max(a.Retention.MaxBytes, 0))
+	if most == 0 {
+		return false
+	}
+	state, err := bus.Stored(ctx, a.Log, bus.ArchivedStream)
+	if err != nil || state.Bytes < most/100*archiveAt || state.Bytes < a.filled+most/100 {
+		a.filled = min(a.filled, state.Bytes)
+		return false
+	}
+	a.filled = state.Bytes
+	return true
 }
 
 // Problems are what status and doctor tell of the archive.
@@ -163,7 +188,11 @@ func (a *Archiver) trim(ctx context.Context) (uint64, error) {
 	if err := a.Server.LetGo(string(bus.ArchivedStream), last+1); err != nil {
 		return 0, err
 	}
-	return bus.Trim(ctx, a.Log, a.Retention)
+	left, err := bus.Trim(ctx, a.Log, a.Retention)
+	if err == nil && left > 0 {
+		err = embedded.SyncFiles(a.Store, string(bus.ArchivedStream))
+	}
+	return left, err
 }
 
 // signedOf is what was signed last of a stream.
@@ -196,8 +225,11 @@ func (a *Archiver) next(ctx context.Context) (one *stretch, open string, err err
 		return nil, "", err
 	}
 	after, excess := a.Settings.After, int64(state.Bytes)-a.Settings.Above //nolint:gosec // a size
-	if a.Settings.Above == 0 {
+	switch {
+	case a.Settings.Above == 0:
 		excess = 0
+	case excess > 0:
+		excess = max(excess, archiveMostBytes/2) // a whole segment
 	}
 	if after == 0 && excess <= 0 || state.Messages == 0 {
 		return nil, "", nil
@@ -238,7 +270,9 @@ func (a *Archiver) next(ctx context.Context) (one *stretch, open string, err err
 		return nil, "", err
 	}
 	one, open, err = a.closed(ctx, all)
-	if err != nil || len(one.records) < a.Least && one.bytes < archiveMostBytes/2 {
+	small := len(one.records) < a.Least && one.bytes < archiveMostBytes/2
+	full := a.Retention.MaxBytes > 0 && int64(state.Bytes) >= a.Retention.MaxBytes/100*archiveWarn //nolint:gosec // a size
+	if err != nil || len(one.records) == 0 || small && !full {
 		return nil, open, err
 	}
 	return one, open, nil

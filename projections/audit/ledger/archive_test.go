@@ -594,3 +594,45 @@ func (a *archiving) lacks(t *testing.T, records uint64) {
 		t.Errorf("it is told: %v", told)
 	}
 }
+
+// TestFillingStreamIsArchivedAtOnce: a bound may be reached within a minute. Where
+// nothing can leave, that is not tried again before it has grown.
+func TestFillingStreamIsArchivedAtOnce(t *testing.T) {
+	a := newArchiving(t)
+	a.session(t, "one", 30, true)
+	state, err := bus.Stored(t.Context(), a.conn, bus.ArchivedStream)
+	must(t, err)
+	if a.archiver.fills(t.Context()) {
+		t.Error("without a bound")
+	}
+	a.archiver.Retention.MaxBytes = int64(2 * state.Bytes) //nolint:gosec // small
+	if a.archiver.fills(t.Context()) {
+		t.Error("at half")
+	}
+	a.archiver.Retention.MaxBytes = int64(state.Bytes) //nolint:gosec // small
+	if !a.archiver.fills(t.Context()) || a.archiver.fills(t.Context()) {
+		t.Error("at its bound, once")
+	}
+	a.session(t, "two", 2, true)
+	if !a.archiver.fills(t.Context()) {
+		t.Error("grown since")
+	}
+}
+
+// TestSmallBoundIsArchivedToo: before a bound that is less than a segment is met, what
+// can leave does.
+func TestSmallBoundIsArchivedToo(t *testing.T) {
+	a := newArchiving(t)
+	a.archiver.Least = archiveMost / 2
+	a.session(t, "one", 30, true)
+	state, err := bus.Stored(t.Context(), a.conn, bus.ArchivedStream)
+	must(t, err)
+	for _, c := range []struct{ filled, left uint64 }{{85, 0}, {95, 29}} { // per cent
+		most := int64(state.Bytes * 100 / c.filled) //nolint:gosec // small
+		a.archiver.Retention.MaxBytes, a.archiver.Settings.Above = most, most/100*archiveAt
+		if n := a.run(t); n != c.left {
+			t.Errorf("at %d per cent %d left", c.filled, n)
+		}
+	}
+	a.holds(t, nil)
+}

@@ -84,7 +84,7 @@ func Explain(what string, err error) error {
 	case errors.Is(err, bus.ErrDenied), errors.Is(err, bus.ErrBadCredentials):
 		f.Todo = "`writ doctor` checks the credentials."
 	case errors.Is(err, bus.ErrUnavailable):
-		f.Todo = "`writ doctor` shows why."
+		f.Todo = "See whether it was done, and ask again; `writ doctor` shows why."
 	}
 	return f
 }
