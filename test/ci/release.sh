@@ -128,6 +128,7 @@ if docker info >/dev/null 2>&1; then
 	cp "$work/home/.local/bin/writ" "$work/home/.local/bin/writd" "$work/image/linux/$(go env GOARCH)"
 	docker build --build-arg "TARGETPLATFORM=linux/$(go env GOARCH)" -f Dockerfile -t writ-release-test "$work/image"
 	docker run --rm writ-release-test version
+	docker run --rm writ-release-test up --detach
 else
 	echo "release: the image was not built: no container engine answers here"
 fi
