@@ -90,7 +90,7 @@ fi
 grep -q ENF-GATE-MODE <<<"$refused"
 echo "release: from install to the first refusal in $(($(date +%s) - began)) s"
 newcomer writ version --json
-newcomer writ upgrade --dry-run
+newcomer writ upgrade --dry-run | grep -F -- "--from $work/dist"
 if grep -rF "$work" .claude .writ/config.yaml; then
 	echo "release: what can be committed names a path of this machine" >&2
 	exit 1
