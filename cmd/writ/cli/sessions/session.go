@@ -11,7 +11,6 @@ import (
 
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/cmd/writ/cli/client"
-	"github.com/writbus/writ/enforcement"
 	"github.com/writbus/writ/schemas"
 )
 
@@ -284,7 +283,7 @@ func (a *app) showGates(v schemas.SessionView) {
 			detail += " by " + schemas.ChannelText(g.Channel)
 		}
 		switch {
-		case g.Waits && g.Gate == enforcement.GateImplementation: // it calls nobody
+		case g.Waits && g.Gate == "implementation": // it calls nobody
 			detail = "goes on until you approve it: `writ approve`"
 		case g.Waits:
 			mark, detail = st.Yellow("●"), client.JoinNonEmpty(", ", strings.TrimSuffix(detail, "not yet"), "waits for you: `writ approve` shows it")
