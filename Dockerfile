@@ -7,8 +7,9 @@
 FROM gcr.io/distroless/static-debian12:nonroot
 ARG TARGETPLATFORM
 COPY $TARGETPLATFORM/writ $TARGETPLATFORM/writd /usr/local/bin/
-# The log, its keys and its views: without a volume they end with the container.
+# The log, its keys and its views: without a volume they end with the container. The
+# volume is a folder of the image's, which is nonroot's: one made for it were root's.
 ENV WRIT_HOME=/home/nonroot/writ
-VOLUME ["/home/nonroot/writ"]
+VOLUME ["/home/nonroot"]
 ENTRYPOINT ["/usr/local/bin/writ"]
 CMD ["--help"]

@@ -28,7 +28,7 @@ func Actor(text string) string {
 
 // summaryFields are the fields of event data that say most, in this order.
 var summaryFields = []string{
-	"verdict", "rule", "tool", "gate", "to", "channel", "prompt", "reason", "source", "hook", "host", "phase",
+	"verdict", "rule", "tool", "command", "gate", "to", "channel", "prompt", "reason", "source", "hook", "host", "phase",
 	"trigger", "path", "verb", "text", "title",
 }
 
@@ -47,8 +47,15 @@ func Summary(e schemas.ReplayEvent) string {
 	if e.Aggregate.Kind != schemas.KindSession && e.Aggregate.ID != "" {
 		parts = append(parts, e.Aggregate.ID)
 	}
+	rule, _ := data["rule"].(string)
 	for _, field := range summaryFields {
 		if text, ok := data[field].(string); ok && text != "" {
+			switch field {
+			case "channel":
+				text = schemas.ChannelText(text)
+			case "reason": // which begins with the rule, as the agent is told it
+				text = strings.TrimPrefix(text, rule+": ")
+			}
 			parts = append(parts, excerpt.Words(excerpt.Line(text), fieldRunes))
 		}
 	}

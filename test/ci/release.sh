@@ -90,7 +90,7 @@ fi
 grep -q ENF-GATE-MODE <<<"$refused"
 echo "release: from install to the first refusal in $(($(date +%s) - began)) s"
 newcomer writ version --json
-newcomer writ upgrade --dry-run
+newcomer writ upgrade --dry-run | grep -F -- "--from $work/dist"
 if grep -rF "$work" .claude .writ/config.yaml; then
 	echo "release: what can be committed names a path of this machine" >&2
 	exit 1
@@ -128,6 +128,7 @@ if docker info >/dev/null 2>&1; then
 	cp "$work/home/.local/bin/writ" "$work/home/.local/bin/writd" "$work/image/linux/$(go env GOARCH)"
 	docker build --build-arg "TARGETPLATFORM=linux/$(go env GOARCH)" -f Dockerfile -t writ-release-test "$work/image"
 	docker run --rm writ-release-test version
+	docker run --rm writ-release-test up --detach
 else
 	echo "release: the image was not built: no container engine answers here"
 fi

@@ -102,16 +102,15 @@ func (a *app) find(cmd *cobra.Command, in, args []string) error {
 	case unknown != "":
 		return client.Usage("find: "+unknown, "`writ find --help` shows the flags.")
 	case len(asked) == 1:
-		return under("find", asked[0].command.RunE(asked[0].command, args))
+		return asked[0].as("find", asked[0].command.RunE(asked[0].command, args))
 	}
 	return a.findIn(asked, args, len(in) > 0)
 }
 
-// under names a fault of a place's command after what was typed, not after the
-// command.
-func under(what string, err error) error {
+// as names a fault that is named after a place's command, after what was typed.
+func (f finding) as(what string, err error) error {
 	var fault *client.Fault
-	if errors.As(err, &fault) && fault.Why != "" {
+	if errors.As(err, &fault) && strings.HasSuffix(fault.What, f.command.Name()) {
 		fault.What = what
 	}
 	return err
@@ -200,12 +199,12 @@ func (a *app) findIn(asked []finding, args []string, named bool) error {
 		a.Out = out
 		switch {
 		case err != nil && named:
-			return under("find", err)
+			return f.as("find", err)
 		case err != nil:
 			if first == nil {
 				first = err
 			}
-			a.Note("%s", client.OneLine(under(f.name, err).Error()))
+			a.Note("%s", client.OneLine(f.as(f.name, err).Error()))
 		default:
 			answered++
 		}

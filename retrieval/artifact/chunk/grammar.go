@@ -63,6 +63,17 @@ type comments struct {
 	multi  string      // delimiters of strings that may have lines, with escapes
 }
 
+// passedOn says whether a line gives a name what has this name already, as
+// exports.parse = parse and exports.parse = text.parse do: it is declared there.
+func passedOn(line, name string) bool {
+	value, same := strings.CutSuffix(strings.TrimRight(line, "; "), name)
+	if !same || !strings.Contains(value, "=") {
+		return false
+	}
+	value = strings.TrimRight(value, " ")
+	return strings.HasSuffix(value, "=") || strings.HasSuffix(value, ".")
+}
+
 // found is a declaration in a text.
 type found struct {
 	declaration
@@ -233,7 +244,7 @@ func (g *grammar) match(line, before string, indent int, open []found) (found, b
 			continue
 		}
 		name := m[slices.IndexFunc(m[1:], func(part string) bool { return part != "" })+1]
-		if d.loose && (controls[name] || controls[wordOf(line)]) {
+		if d.loose && (controls[name] || controls[wordOf(line)]) || d.kind == "const" && passedOn(line, name) {
 			continue
 		}
 		if d.own && strings.TrimPrefix(name, "~") != in.name[strings.LastIndexAny(in.name, ".:")+1:] {

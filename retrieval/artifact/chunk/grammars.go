@@ -181,6 +181,10 @@ var cFamily = []declaration{
 	{line: re(`^` + cName + `\s*` + rest), starts: true, kind: "func", loose: true, behind: re(`^[A-Za-z_][\w:<>,*&\s]*$`)},
 }
 
+// notRequired is what follows a variable's name, unless that is what another module
+// declares: RE2 knows no negation.
+const notRequired = `(?:$|[^\w$=\s]|\s+(?:$|[^=\s])|\s*=\s*(?:$|[^r\s]|r[^e]|re[^q]|req[^u]|requ[^i]|requi[^r]|requir[^e]|require[^(]))`
+
 var ecma = &grammar{comments: scripts, also: named, hints: []string{"function", "=>", ") {", "class ", "){"}, declarations: []declaration{
 	{line: re(`^` + modifiers + `(?:namespace|module)\s+([\w.$]+)\s*\{?`), needs: []string{"namespace", "module"}, kind: "module", container: true, top: true},
 	{line: re(`^` + modifiers + `interface\s+([\w$]+)`), needs: []string{"interface"}, kind: "interface", container: true},
@@ -192,7 +196,7 @@ var ecma = &grammar{comments: scripts, also: named, hints: []string{"function", 
 	{line: re(`^[!+(;\s]*(?:async\s+)?function\s*\*?\s*([\w$]+)`), needs: []string{"function"}, kind: "func", inner: true},
 	{line: re(`^` + modifiers + `(?:type|enum)\s+([\w$]+)\s*(?:<|=|\{)`), needs: []string{"type", "enum"}, kind: "type"},
 	{line: re(`^(?:export\s+)?(?:const|let|var)\s+([\w$]+)[^=]*=\s*(?:[\w$.]+\s*=\s*)*\(?(?:async\s*)?(?:function\b|` + balanced + `\s*(?::[^=]*)?=>|\([^)]*$|[\w$]+\s*=>)`), needs: []string{"function", "=>", "("}, kind: "func", inner: true},
-	{line: re(`^(?:export\s+)?(?:const|let|var)\s+([\w$]+)`), kind: "const", top: true},
+	{line: re(`^(?:export\s+)?(?:const|let|var)\s+([\w$]+)` + notRequired), kind: "const", top: true},
 	{line: re(`^(?:[\w$]+(?:\[[^\]]*\])?\.)+([\w$]+)\s*=\s*(?:[\w$.]+\s*=\s*)*(?:async\s*)?(?:function\b|` + balanced + `\s*=>|[\w$]+\s*=>)`), needs: []string{"function", "=>"}, kind: "func", inner: true},
 	{line: re(`^(?:module\.)?exports\.([\w$]+)\s*=(?:[^=]|$)`), needs: []string{"exports"}, kind: "const", top: true},
 	{line: re(`^(?:[\w$]+\.)+prototype\.([\w$]+)\s*=`), needs: []string{"prototype"}, kind: "func", inner: true},

@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"os/exec"
 	"runtime"
@@ -48,11 +49,12 @@ A project's hooks need no change. The log, settings and keys stay as they are.`,
 
 func (a *app) upgrade(ctx context.Context, version, from string, dry bool) error {
 	at := launch.Installed(a.Env.Executable, a.Env.Home, a.Env.Vars)
+	from = cmp.Or(from, at.From)
 	reply := upgradeReply{Installation: at, Version: Version, Run: upgradeLine(at, version)}
+	if at.Way == launch.ByScript && from != "" {
+		reply.Run += " --from " + client.ShellWord(from)
+	}
 	if at.Way == launch.ByScript && !dry && runtime.GOOS != "windows" {
-		if from == "" {
-			from = at.From
-		}
 		if err := runInstaller(ctx, a.Client, at.Dir, version, from); err != nil {
 			return err
 		}
