@@ -9,7 +9,7 @@ import (
 
 // StateVersion is the version of State's encoding and of the fold. A stored
 // state of another version is folded again from the log.
-const StateVersion = 12
+const StateVersion = 13
 
 // Modes (persisted; never change). The empty mode is "not chosen yet".
 const (
@@ -128,6 +128,8 @@ type State struct {
 	// Acts are the users' acts that were used up, with what they did: a gate's
 	// name, or "refused".
 	Acts map[string]string `json:"acts,omitempty"`
+	// Given are the approvals of single persons, where two are needed.
+	Given []Given `json:"given,omitempty"`
 	// ApprovedNow is the gate approved since the last prompt began, if one was.
 	ApprovedNow string `json:"approved_now,omitempty"`
 	// Queued are digests of prompts that tools handed in for later, oldest first.
