@@ -132,6 +132,9 @@ type Given struct {
 // given takes an approval in; a person's newer one takes the place of the older.
 func given(s State, p schemas.ApprovalGiven) State {
 	s = s.used(p.ActID, "given")
+	if p.Signed == nil || s.Mode != ModeWork {
+		return s
+	}
 	kept := slices.DeleteFunc(slices.Clone(s.Given), func(g Given) bool { return g.Gate == p.Gate && g.Signed.Key == p.Signed.Key })
 	s.Given = append(kept, Given{p.Gate, p.Fingerprint, *p.Signed})
 	return s
@@ -179,6 +182,15 @@ func Second(s State, o Offer, set Settings, persons []string) string {
 		return "waits for two of " + strings.Join(names, ", ")
 	}
 	return strings.Join(gave, ", ") + " approved; waits for one of " + strings.Join(names, ", ")
+}
+
+// Counts is the mode that counts of one that a session is in: where two persons
+// approve, one that lets code be written without them is none, however it was chosen.
+func (s Settings) Counts(mode string) string {
+	if s.Approval == TwoPersons && mode != ModeWork && mode != ModeReview {
+		return ""
+	}
+	return mode
 }
 
 // personName is the name in a public key.

@@ -36,6 +36,7 @@ func stanceOf(s State, a Actor, w Workspace, set Settings) stance {
 		}
 		st.exempt = rule == SubagentsExempt || st.Orchestrator && rule != SubagentsInherit
 	}
+	st.Mode = set.Counts(st.Mode)
 	st.drift, st.most, st.two = st.Drifted(w), set.SmallLines, set.Approval == TwoPersons
 	return st
 }

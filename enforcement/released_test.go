@@ -60,6 +60,37 @@ func TestReleasedPolicyDecidesAlone(t *testing.T) {
 	}
 }
 
+// TestTwoPersonsLeaveNoOtherWay: a laxer mode that a session is in already is none, and
+// no single yes lets in what the plan does not name.
+func TestTwoPersonsLeaveNoOtherWay(t *testing.T) {
+	set := DefaultSettings()
+	set.Approval, set.Subagents = TwoPersons, SubagentsInherit
+	code := RequestTool{Tool: "Write", Settings: set, Targets: []schemas.Target{{Path: "/p/a.go", Rel: "a.go", Class: ClassCode, Result: "x"}}}
+	open := map[string]Gate{GatePlan: {Planned: []string{"b.go"}}, GateTests: {}}
+	for name, s := range map[string]State{
+		"conversation": {Mode: ModeConversation}, "debug": {Mode: ModeDebug, Repro: []string{"a.go"}}, "small": {Mode: ModeSmall}, "none": {},
+		"review": {Mode: ModeReview}, "planning": {Mode: ModeWork, Work: Work{Phase: PhasePlanning}},
+		"another file than the plan's": {Mode: ModeWork, Work: Work{Phase: PhaseImplementation, Gates: open}},
+	} {
+		s.Streak = Streak{Rule: RulePlan, Count: 3}
+		for _, actor := range []Actor{{}, {Agent: "a"}, {Agent: "a", Parent: &s}} {
+			code.Actor = actor
+			if d, err := Decide(s, code); err != nil || d.Verdict != Deny {
+				t.Errorf("%s, %+v: %v %s, %v", name, actor.Agent, d.Verdict, d.Reason, err)
+			}
+		}
+		for _, mode := range []string{ModeConversation, ModeDebug, ModeSmall} {
+			if d, err := Decide(s, SetMode{Mode: mode, ByUser: true, Settings: set}); err != nil || d.Verdict != Deny {
+				t.Errorf("%s to %s: %v, %v", name, mode, d.Verdict, err)
+			}
+		}
+	}
+	code.Targets[0].Rel, code.Actor = "b.go", Actor{}
+	if d, err := Decide(State{Mode: ModeWork, Work: Work{Phase: PhaseImplementation, Gates: open}}, code); err != nil || d.Verdict != Allow {
+		t.Errorf("what the plan names: %v %s, %v", d.Verdict, d.Reason, err)
+	}
+}
+
 func TestNothingApprovesUnderAReleasedPolicy(t *testing.T) {
 	set := DefaultSettings().UnderPolicy("acme@3/deps", []string{"go.mod"}, nil)
 	for _, channel := range []string{ChannelCommand, ChannelDialog, ChannelPrompt, ChannelUnsourced, ChannelDashboard, ChannelTerminal, ChannelPasskey, ChannelAnswer} {

@@ -36,6 +36,7 @@ func (t turn) bound(s enforcement.State, parent *enforcement.State) (enforcement
 	if t.project.Settings.Policy.Under != nil {
 		return enforcement.State{}, false
 	}
+	s.Mode = t.project.Settings.Policy.Counts(s.Mode)
 	return s, parent != nil
 }
 

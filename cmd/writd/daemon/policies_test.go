@@ -72,7 +72,9 @@ func TestAgentsInCIWorkUnderAReleasedPolicy(t *testing.T) {
 	}
 	refused("a command's target", bash("echo x > main.go"), "ENF-POLICY")
 	refused("what a user would be asked", bash("git push --force"), "Nobody is asked")
-	refused("following others", bash("writ team release follow /x --root y"), "")
+	for _, command := range []string{"team release follow /x --root y", "team release make . --name acme", "team release update", "team release leave acme", "approve second take x.signed", "approve second sign x", "approve key --new ann", "approve settings"} {
+		refused(command, bash("writ "+command), "")
+	}
 	refused("its own settings", w.write(config.ProjectFile, "approval: prompt\n"), enforcement.RuleProtected)
 	if err := os.MkdirAll(filepath.Join(w.project, "src"), 0o755); err != nil {
 		t.Fatal(err)

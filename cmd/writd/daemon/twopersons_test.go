@@ -110,6 +110,19 @@ func TestTwoPersonsOpenAGate(t *testing.T) {
 	if r, err := call[schemas.ActReply](w, w.admin, schemas.SvcModeByUser, schemas.ModeRequest{Session: "s1", Mode: "work", Orchestrator: true}); err == nil && r.OK {
 		t.Errorf("one person made it an orchestrator: %+v", r)
 	}
+	for _, command := range []string{"approve", "approve second take x.signed", "approve second sign x", "approve key --new bob", "team release follow /x --root y", "team release make . --name acme"} {
+		if r := w.send("PreToolUse", map[string]any{"tool_name": "Bash", "tool_input": map[string]any{"command": "writ " + command}}); !strings.Contains(r.Stdout+r.Stderr, `"deny"`) {
+			t.Errorf("an agent ran %s: %s %s", command, r.Stdout, r.Stderr)
+		}
+	}
+	for _, service := range []string{schemas.SvcApprove, schemas.SvcRelease, schemas.SvcModeByUser} {
+		if _, err := call[schemas.ActReply](w, w.hook, service, ann.signs(o, now)); err == nil {
+			t.Errorf("an agent's credential reaches %s", service)
+		}
+	}
+	if _, err := call[schemas.EmitReply](w, w.hook, schemas.SvcEmit, schemas.EmitRequest{Type: "approval.given", ID: "s1", Data: json.RawMessage(`{"gate":"plan","fingerprint":"f","channel":"terminal","act_id":"a","signed":{"key":"k","act":"a","time":"2026-01-01T00:00:00Z","signature":"aGk="}}`)}); err == nil {
+		t.Error("an agent emitted an approval")
+	}
 	unsigned := ann.signs(o, now)
 	unsigned.Signed = nil
 	try("no signature", unsigned, "you have no key")
