@@ -31,7 +31,14 @@ func (a *app) done(act string, reply schemas.ReleaseReply, err error) error {
 	}
 	return a.Print(reply, func() {
 		for _, f := range reply.Followed {
-			a.Printf("%s  release %d, %s, under %s, from %s\n", f.Name, f.Number, f.Layer, f.Key, f.Place)
+			until := ""
+			if f.Terms.Until != "" {
+				until = ", until " + f.Terms.Until
+				if release.Expired(f.Terms, a.Env.Now()) {
+					until += ", which is over: its persons and policies count no more"
+				}
+			}
+			a.Printf("%s  release %d, %s%s, under %s, from %s\n", f.Name, f.Number, f.Layer, until, f.Key, f.Place)
 		}
 		a.Printf("%s came or changed, %d went.\n", client.Plural(len(reply.Imported), "rule", "rules"), len(reply.Retired))
 		if len(reply.Behind) > 0 {
