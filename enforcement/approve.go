@@ -2,10 +2,7 @@ package enforcement
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -52,15 +49,7 @@ func Hash(content []byte) string { return digest.Hex(content) }
 
 // Fingerprint identifies a set of files with their contents, whatever their
 // order.
-func Fingerprint(files []schemas.FileState) string {
-	h := sha256.New()
-	sorted := slices.SortedFunc(slices.Values(files), func(a, b schemas.FileState) int { return strings.Compare(a.Path, b.Path) })
-	for _, f := range sorted {
-		// Lengths keep a path with a line break from posing as two files.
-		_, _ = io.WriteString(h, fmt.Sprintf("%d:%s %s\n", len(f.Path), f.Path, f.SHA256))
-	}
-	return hex.EncodeToString(h.Sum(nil))
-}
+func Fingerprint(files []schemas.FileState) string { return schemas.Fingerprint(files) }
 
 // Waiting names the gate that waits for the user's approval, "" for none. A
 // drifted gate waits before the others: nothing goes on without it.
@@ -224,6 +213,7 @@ type userAct struct {
 	gate    string
 	least   string // the assurance that the settings ask for
 	signed  *schemas.Signed
+	persons []string // whose approvals count where two are needed
 }
 
 // approve opens a gate for an act of the user, or refuses and says why. Either
@@ -246,12 +236,20 @@ func (s State) approve(a userAct, w Workspace, o Offer) Decision {
 	if len(d.Problems) > 0 {
 		return s.refuse(d, a)
 	}
+	var with []schemas.Signed
+	if a.least == TwoPersons {
+		alone, others, done := a.alone(s, d, o)
+		if done {
+			return alone
+		}
+		with = others
+	}
 	next := s.after(a.gate)
 	d.Verdict, d.Gate = Allow, ""
 	d.Record = []schemas.Payload{schemas.GateApproved{
 		Gate: a.gate, Fingerprint: o.Fingerprint, Files: o.Files,
 		Channel: a.channel, Assurance: assurances[a.channel], ActID: a.id, NextPhase: next,
-		Capabilities: o.capabilities, PlannedFiles: o.planned, Signed: a.signed,
+		Capabilities: o.capabilities, PlannedFiles: o.planned, Signed: a.signed, With: with,
 	}}
 	if len(o.gone) > 0 {
 		d.Record = append(d.Record, schemas.PlanExtended{Files: o.gone, Channel: a.channel, ActID: a.id})
@@ -341,7 +339,7 @@ func (c ApproveGate) decide(s State) Decision {
 	if gate == "" {
 		gate = s.Waiting(c.Workspace)
 	}
-	a := userAct{id: c.ActID, channel: c.Channel, gate: gate, least: c.Settings.Approval, signed: c.Signed}
+	a := userAct{id: c.ActID, channel: c.Channel, gate: gate, least: c.Settings.Approval, signed: c.Signed, persons: c.Persons}
 	if gate == "" {
 		return s.refuse(Decision{Problems: []string{"no gate waits for an approval"}}, a)
 	}

@@ -42,6 +42,9 @@ type Settings struct {
 	SmallLines int
 	// RequireWork lets an agent declare work mode only.
 	RequireWork bool
+	// Under is the released policy that decides in the place of approvals, nil for
+	// none.
+	Under *Released
 	// Phrases are approval wordings of the project's language.
 	Phrases phrase.Phrases
 }
@@ -195,7 +198,9 @@ type ApproveGate struct {
 	Unproven string
 	ActID    string // required, valid UTF-8
 	// Signed is the person's signature, which was checked; nil for none.
-	Signed    *schemas.Signed
+	Signed *schemas.Signed
+	// Persons are the keys of those whose approvals count where two are needed.
+	Persons   []string
 	Presented []byte // the plan that the dialog showed
 	Agent     string // the sub-agent that opened the dialog, "" for the main thread
 	Workspace Workspace

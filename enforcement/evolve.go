@@ -23,6 +23,9 @@ const maxSlashText = 256
 // Evolve folds one event into a session. It happened, so it cannot fail; events
 // that mean nothing for a session are ignored.
 func Evolve(s State, e schemas.Event) State {
+	if gaveUp(e.Data) {
+		s.Given = nil
+	}
 	switch p := e.Data.(type) {
 	case schemas.SessionStarted:
 		if s.Began == 0 && !e.Time.IsZero() {
@@ -63,6 +66,8 @@ func Evolve(s State, e schemas.Event) State {
 		return s.enterPhase(p.To)
 	case schemas.GateApproved:
 		return s.approved(p, e.Time)
+	case schemas.ApprovalGiven:
+		return given(s, p)
 	case schemas.GateDrifted:
 		return s.drifted(p)
 	case schemas.GateInvalidated:

@@ -17,6 +17,8 @@ type stance struct {
 	ws     Workspace
 	edits  map[string]Edit // of the tool, in small mode, by path
 	most   int             // lines of code that small mode takes
+	under  *Released
+	two    bool // two persons approve, and no single one's yes lets another file in
 }
 
 // stanceOf finds the session whose mode and phase bind the actor. A sub-agent
@@ -27,14 +29,15 @@ func stanceOf(s State, a Actor, w Workspace, set Settings) stance {
 	if a.Parent != nil {
 		st.State = *a.Parent
 	}
-	if a.sub() {
+	if st.under = set.Under; a.sub() && st.under == nil {
 		rule := set.Subagents
 		if rule == "" {
 			rule = st.Subagents
 		}
 		st.exempt = rule == SubagentsExempt || st.Orchestrator && rule != SubagentsInherit
 	}
-	st.drift, st.most = st.Drifted(w), set.SmallLines
+	st.Mode = set.Counts(st.Mode)
+	st.drift, st.most, st.two = st.Drifted(w), set.SmallLines, set.Approval == TwoPersons
 	return st
 }
 
@@ -60,6 +63,9 @@ func (st stance) write(t schemas.Target) ruling {
 		return allowed
 	case ClassOutside:
 		return st.outside()
+	}
+	if st.under != nil {
+		return st.under.judge(t)
 	}
 	if st.exempt {
 		if t.Rel == PlanFile && st.Mode == ModeWork && st.Approved(GatePlan) {
@@ -141,6 +147,9 @@ func (st stance) work(t schemas.Target) ruling {
 		return ruling{rule: RuleTests, gate: GateTests, text: textTests}
 	case st.Phase() == PhaseImplementation:
 		if t.Class == ClassCode && !st.Work.covers(t) {
+			if st.two {
+				return ruling{rule: RulePlan, gate: GatePlan, text: textBeyondTwo, firm: true}
+			}
 			return ruling{verdict: Ask, rule: RulePlan, gate: GatePlan, text: textBeyond([]string{t.Rel}), beyond: true}
 		}
 		return allowed

@@ -21,6 +21,10 @@ func (c SetMode) decide(s State) Decision {
 	if !knownMode(c.Mode) {
 		return Decision{Rule: RuleMode, Gate: "mode", Reason: fmt.Sprintf("there is no mode %q; the modes are work, small, debug, review and conversation.", excerpt.Runes(c.Mode, 40))}
 	}
+	if c.Settings.Approval == TwoPersons && (c.Orchestrator || c.Settings.Counts(c.Mode) == "") {
+		why := "two persons have to approve before code is written here (`approval: two-person`), so that no other mode than work and review is chosen, and no orchestrator."
+		return Decision{Rule: RuleMode, Gate: "mode", Reason: why, Problems: []string{why}}
+	}
 	if refusal := c.refusal(s); refusal != "" && !c.ByUser {
 		return Decision{
 			Rule: RuleMode, Gate: "mode", Reason: refusal, Problems: []string{refusal},

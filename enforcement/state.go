@@ -128,6 +128,8 @@ type State struct {
 	// Acts are the users' acts that were used up, with what they did: a gate's
 	// name, or "refused".
 	Acts map[string]string `json:"acts,omitempty"`
+	// Given are the approvals of single persons, where two are needed.
+	Given []Given `json:"given,omitempty"`
 	// ApprovedNow is the gate approved since the last prompt began, if one was.
 	ApprovedNow string `json:"approved_now,omitempty"`
 	// Queued are digests of prompts that tools handed in for later, oldest first.

@@ -53,6 +53,10 @@ var (
 		"it lies outside the project.",
 		"Without a yes, write inside the project or to a temp folder.",
 	}
+	textBeyondTwo = wording{
+		"the plan that two persons approved does not name it.",
+		"Say why it is needed; a plan that names it takes both approvals again (writ session phase invalidate plan, by the user).",
+	}
 	textPlan = wording{
 		"the plan is not approved yet; planning writes plan.md and capabilities.md only.",
 		"Complete plan.md (Files, Analysis, Rules Applied, Capabilities), show it and wait. The user approves it " + wordsForPlan + ".",

@@ -20,6 +20,9 @@ func (c RequestTool) decide(s State) Decision {
 	if r.verdict == Deny && !r.firm && c.Settings.DenyToAsk && c.Settings.becomesQuestion(r.rule) && s.streak(r.rule) >= 1 {
 		r.verdict, asked = Ask, true
 	}
+	if r.verdict == Ask && st.under != nil {
+		r, asked = st.under.unasked(r), false
+	}
 	d := Decision{Verdict: r.verdict, Demanded: r.verdict == Allow && c.demanded(st)}
 	if r.verdict != Allow {
 		d.Rule, d.Gate = r.rule, r.gate
@@ -197,6 +200,9 @@ func (c RequestTool) decided(st stance, d Decision) schemas.ToolDecided {
 		Verdict: d.Verdict.String(), Rule: d.Rule, Gate: d.Gate, Reason: excerpt.Runes(d.Reason, MaxReason),
 		Mode: st.Mode, Phase: st.Phase(), Agent: c.Actor.Agent, Digest: c.Digest, Bytes: c.Bytes,
 		Releases: c.Releases,
+	}
+	if st.under != nil {
+		e.Policy = st.under.Text
 	}
 	switch {
 	case c.Shell != nil:

@@ -200,6 +200,8 @@ type Waiting struct {
 	Changed     bool      `json:"changed,omitempty"`
 	Fingerprint string    `json:"fingerprint"`
 	Since       time.Time `json:"since,omitzero"` // of the session's last event
+	// Second says who approved this and whose approval it waits for, where two are needed.
+	Second string `json:"second,omitempty"`
 }
 
 // SessionGate is a gate as a person sees it.

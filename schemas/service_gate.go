@@ -20,6 +20,7 @@ type OfferRequest struct {
 // GateOffer is what an approval would approve, as it stands now.
 type GateOffer struct {
 	Session     string      `json:"session"`
+	Project     string      `json:"project,omitempty"`
 	Gate        string      `json:"gate,omitempty"` // "": nothing waits
 	Fingerprint string      `json:"fingerprint,omitempty"`
 	Problems    []string    `json:"problems,omitempty"` // why it cannot be approved
@@ -37,6 +38,9 @@ type GateOffer struct {
 	// TooWeak is why an approval by the channel of the request would not count, ""
 	// where it would.
 	TooWeak string `json:"too_weak,omitempty"`
+	// Second says who approved this and whose approval it waits for, where two persons
+	// are needed.
+	Second string `json:"second,omitempty"`
 }
 
 // OfferTests are the tests of a file of an offer.

@@ -2,7 +2,11 @@ package schemas
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
+
+	"github.com/writbus/writ/schemas/digest"
 )
 
 func registerSession(add func(Type, definition)) {
@@ -159,6 +163,17 @@ func (ToolDecided) EventType() Type { return "tool.decided" }
 
 // Check requires tool and verdict.
 func (p ToolDecided) Check() error { return require("tool", p.Tool, "verdict", p.Verdict) }
+
+// Fingerprint identifies a set of files with their contents, whatever their order.
+// Persisted; never change.
+func Fingerprint(files []FileState) string {
+	var text strings.Builder
+	for _, f := range slices.SortedFunc(slices.Values(files), func(a, b FileState) int { return strings.Compare(a.Path, b.Path) }) {
+		// Lengths keep a path with a line break from posing as two files.
+		fmt.Fprintf(&text, "%d:%s %s\n", len(f.Path), f.Path, f.SHA256)
+	}
+	return digest.Hex(text.String())
+}
 
 // FileState is a file's content at a moment.
 type FileState struct {

@@ -63,7 +63,7 @@ agent: status, statusline, team release show, version, whatif
 host: confine, git hook, hook, mcp
 
 person: accept, agent dispatch, agent run, agent schedule cancel, agent schedule pause, agent schedule resume, agent stop
-person: approve, approve key, approve passkey, approve passkey add, approve passkey list, approve passkey remove, approve settings
+person: approve, approve key, approve passkey, approve passkey add, approve passkey list, approve passkey remove, approve second, approve settings
 person: attest, audit, audit attest, audit checkpoint, audit export, backup, backup move, backup restore, benchmark, dash, dispatch, down, emit
 person: git, git install, git uninstall
 person: graph pull, graph push, init, log, log emit, log export, log view, log view rebuild, log view verify
@@ -72,7 +72,7 @@ person: passkey, passkey add, passkey list, passkey remove
 person: phase, phase invalidate, phase reopen, phase show
 person: repair, replay, restore, rule add, rule compress, rule edit, rule export, rule feedback, rule graph pull, rule graph push, rule import, rule retire, rule revert, rule review, rule symptoms, run
 person: schedule cancel, schedule pause, schedule resume, session forget, session phase, session phase invalidate, session phase reopen, session phase show, session replay
-person: team, team credential, team doctor, team join, team leave, team leaving, team manifest, team release, team release follow, team release leave, team release make, team release update, team status, team witness, top, tune, uninstall, up, upgrade, view, view rebuild, view verify, watch
+person: team, team credential, team doctor, team join, team leave, team leaving, team manifest, team release, team release follow, team release leave, team release make, team release propose, team release review, team release update, team status, team witness, top, tune, uninstall, up, upgrade, view, view rebuild, view verify, watch
 `)
 
 func table(text string) (sides map[string]Side, groups map[string]bool) {

@@ -90,13 +90,14 @@ func (v *Service) approve(ctx context.Context, r schemas.ApproveRequest) (schema
 			act = r.Channel + ":refused:" + bus.NewID() // another's act stays as it is
 		}
 	}
-	if err := v.signed(r); err != nil {
+	p := v.projectOf(state)
+	if err := v.signed(r, p.Settings.Policy); err != nil {
 		return schemas.ActReply{}, err
 	}
-	p := v.projectOf(state)
+	persons := v.sessions.Persons(ctx)
 	reply, err := v.act(ctx, r.Session, enforcement.Person(r.Channel), func(s enforcement.State) enforcement.Command {
 		return enforcement.ApproveGate{
-			Gate: r.Gate, Fingerprint: r.Fingerprint, Channel: r.Channel, ActID: act, Unproven: unproven, Signed: r.Signed,
+			Gate: r.Gate, Fingerprint: r.Fingerprint, Channel: r.Channel, ActID: act, Unproven: unproven, Signed: r.Signed, Persons: persons,
 			Workspace: v.sessions.Approvable(ctx, p, r.Session, s), Settings: p.Settings.Policy,
 		}
 	})
@@ -105,15 +106,19 @@ func (v *Service) approve(ctx context.Context, r schemas.ApproveRequest) (schema
 }
 
 // signed checks the person's signature of an approval, where it has one.
-func (v *Service) signed(r schemas.ApproveRequest) error {
+// Where two are needed, it may come from another machine.
+func (v *Service) signed(r schemas.ApproveRequest, set enforcement.Settings) error {
 	if r.Signed == nil {
 		return nil
 	}
 	if r.Channel != enforcement.ChannelTerminal || r.Signed.Act != r.ActID {
 		return schemas.Faultf(schemas.CodeBadRequest, "a signed approval comes from the terminal, and its signature is over its own act")
 	}
-	act := schemas.GateApproved{Gate: r.Gate, Fingerprint: r.Fingerprint, Signed: r.Signed}
-	if err := evidence.FreshPerson(schemas.Session(r.Session), act, v.sessions.Now()); err != nil {
+	act, most := schemas.GateApproved{Gate: r.Gate, Fingerprint: r.Fingerprint, Signed: r.Signed}, evidence.ActAge
+	if set.Approval == enforcement.TwoPersons {
+		most = evidence.SecondAge
+	}
+	if err := evidence.FreshPerson(schemas.Session(r.Session), act, v.sessions.Now(), most); err != nil {
 		return schemas.Faultf(schemas.CodeRefused, "%v", err)
 	}
 	return nil
@@ -156,12 +161,13 @@ func (v *Service) offer(ctx context.Context, r schemas.OfferRequest) (schemas.Ga
 	if gate == "" {
 		gate = state.Waiting(ws)
 	}
-	reply := schemas.GateOffer{Session: r.Session, Gate: gate, Files: []schemas.OfferFile{}}
+	reply := schemas.GateOffer{Session: r.Session, Project: p.Root, Gate: gate, Files: []schemas.OfferFile{}}
 	if gate == "" || state.Parent != "" {
 		reply.Gate = ""
 		return reply, nil
 	}
 	o := state.Offer(gate, ws)
+	reply.Second = enforcement.Second(state, o, p.Settings.Policy, v.sessions.Persons(ctx))
 	if r.Channel != "" {
 		reply.TooWeak = enforcement.TooWeak(r.Channel, p.Settings.Policy.Approval)
 	}

@@ -52,9 +52,12 @@ type Options struct {
 	Before   func(ctx context.Context, root string, at time.Time) (commit string)
 	// Committed is what a commit has of a file.
 	Committed func(ctx context.Context, root, commit, rel string) (content []byte, known bool)
-	Meter     Meter
-	Now       func() time.Time
-	Logger    *slog.Logger
+	// Persons are the keys of those whose approvals count where two are needed; nil
+	// for none.
+	Persons func(ctx context.Context) []string
+	Meter   Meter
+	Now     func() time.Time
+	Logger  *slog.Logger
 }
 
 // Sessions folds, decides and appends, one session at a time each.
@@ -85,6 +88,9 @@ type session struct {
 // New returns the sessions of a log. Contents that were approved long ago are
 // let go.
 func New(o Options) *Sessions {
+	if o.Persons == nil {
+		o.Persons = func(context.Context) []string { return nil }
+	}
 	s := &Sessions{Options: o, approved: approvedFiles{o.Approved}, live: map[string]*list.Element{}, order: list.New(), workers: map[string]map[string]bool{}, scanned: map[string]bool{}}
 	if err := s.approved.prune(o.Now()); err != nil {
 		o.Logger.Warn("forget what was approved long ago", "error", err)

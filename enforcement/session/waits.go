@@ -74,7 +74,8 @@ func (v *Service) waiting(ctx context.Context, s projections.SessionSummary) (on
 	if err != nil || state.Parent != "" {
 		return one, false, err
 	}
-	ws := v.sessions.Approvable(ctx, v.projectOf(state), s.ID, state)
+	p := v.projectOf(state)
+	ws := v.sessions.Approvable(ctx, p, s.ID, state)
 	gate := state.Waiting(ws)
 	if gate == "" || gate == enforcement.GateImplementation {
 		return one, false, nil
@@ -86,6 +87,7 @@ func (v *Service) waiting(ctx context.Context, s projections.SessionSummary) (on
 	one = schemas.Waiting{
 		Session: s.ID, Gate: gate, Project: state.Project, Host: state.Host, Wish: redact.Text(cmp.Or(s.Wish, s.Title)), Plan: plan.Title(ws.Plan),
 		Changed: state.Approved(gate), Fingerprint: o.Fingerprint, Since: s.Last, Files: []string{},
+		Second: enforcement.Second(state, o, p.Settings.Policy, v.sessions.Persons(ctx)),
 	}
 	for _, f := range o.Files {
 		one.Files = append(one.Files, f.Path)

@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"os"
 	"path/filepath"
 	"runtime"
 	"sync"
@@ -27,6 +28,32 @@ type bounds struct {
 func (b *bounds) confines(t turn, shell *enforcement.ShellCommand, d enforcement.Decision) bool {
 	can, _ := b.can(t)
 	return can && shell != nil && !shell.Plain && d.Verdict != enforcement.Deny && d.Rule != enforcement.RuleElsewhere
+}
+
+// bound is the session that a command's hold follows, and whether it is a worker's.
+// Under a released policy no mode and no gate opens code.
+func (t turn) bound(s enforcement.State, parent *enforcement.State) (enforcement.State, bool) {
+	if t.project.Settings.Policy.Under != nil {
+		return enforcement.State{}, false
+	}
+	s.Mode = t.project.Settings.Policy.Counts(s.Mode)
+	return s, parent != nil
+}
+
+// holds are the options of a command's hold, which opens what a released policy
+// names as it stands there, and no link's target.
+func (t turn) holds(s enforcement.State, parent *enforcement.State, c *enforcement.ShellCommand) []string {
+	s, worker := t.bound(s, parent)
+	words := runner.OptionsFor(t.project.Root, s, worker, c)
+	if under := t.project.Settings.Policy.Under; under != nil {
+		for _, name := range under.Plain() {
+			at := t.project.Target(name, "")
+			if _, err := os.Lstat(at.Path); err == nil && at.Rel == name && at.Class != enforcement.ClassProtected {
+				words = append(words, "--write", name)
+			}
+		}
+	}
+	return words
 }
 
 // actsElsewhere reports a command that its user may have let run as it is.

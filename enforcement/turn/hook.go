@@ -340,8 +340,12 @@ func (v *Service) onSessionStart(ctx context.Context, t turn) (host.Answer, erro
 	if err != nil {
 		return host.Answer{}, err
 	}
+	where := cmp.Or(decision.Context, state.Position())
+	if under := t.project.Settings.Policy.Under; under != nil {
+		where = under.Guidance()
+	}
 	return host.Answer{
-		Context: join(greeting, cmp.Or(decision.Context, state.Position()), again, text),
+		Context: join(greeting, where, again, text),
 		Notice:  decision.Notice,
 	}, nil
 }

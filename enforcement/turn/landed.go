@@ -199,7 +199,7 @@ func (v *Service) astray(ctx context.Context, t turn, session string, parent *en
 	if err != nil {
 		return all, err
 	}
-	closed := runner.ClosesCode(state, parent != nil)
+	closed := runner.ClosesCode(t.bound(state, parent))
 	for _, l := range v.landings.found(t, closed) {
 		check := enforcement.CheckTree{ToolUseID: t.ToolUseID, Meant: l.meant, Changes: []enforcement.TreeChange{{Target: l.at, Change: confine.Changed}}}
 		d, err := v.afterwards.judge(ctx, t, session, parent, check)

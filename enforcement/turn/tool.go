@@ -42,10 +42,10 @@ func (v *Service) onBeforeTool(ctx context.Context, t turn) (host.Answer, error)
 			request.Task = &enforcement.Task{Type: t.Task.Type, Title: t.Task.Title, Prompt: t.Task.Prompt}
 		}
 		unjudged = request.Shell != nil && request.Shell.Effect == enforcement.EffectCannotTell || request.Unproven != ""
-		guarded, closed = request.Shell != nil && !request.Shell.Plain, runner.ClosesCode(s, parent != nil)
+		guarded, closed = request.Shell != nil && !request.Shell.Plain, runner.ClosesCode(t.bound(s, parent))
 		decision, err := enforcement.Decide(s, request)
 		if err == nil && v.bounds.confines(t, request.Shell, decision) {
-			confinedAs = v.Runner.Rewrite(*t.Shell, runner.OptionsFor(t.project.Root, s, parent != nil, request.Shell), t.Facts.RulesSeeCommand)
+			confinedAs = v.Runner.Rewrite(*t.Shell, t.holds(s, parent, request.Shell), t.Facts.RulesSeeCommand)
 		}
 		if err != nil || decision.Verdict != enforcement.Allow || !t.Facts.TellsBeforeTools {
 			return decision, err
@@ -207,7 +207,7 @@ func (v *Service) request(ctx context.Context, t turn, s enforcement.State, pare
 			}
 		}
 		request.Shell.Targets = t.named(request.Shell.Targets)
-		if request.Confined && request.Shell.Effect == enforcement.EffectCannotTell && runner.ClosesCode(watching, parent != nil) {
+		if request.Confined && request.Shell.Effect == enforcement.EffectCannotTell && runner.ClosesCode(t.bound(watching, parent)) {
 			request.Unbounded = t.secondName()
 			request.Confined = request.Unbounded == ""
 		}
@@ -360,7 +360,8 @@ func (v *Service) onAfterTool(ctx context.Context, t turn) (host.Answer, error) 
 	held := ""
 	if t.bounded && finished.Failed {
 		if state, _, err := v.Sessions.State(ctx, session); err == nil {
-			held = runner.Explain(state, parent != nil, t.Error)
+			as, worker := t.bound(state, parent)
+			held = runner.Explain(as, worker, t.Error)
 		}
 	}
 	answer := host.Answer{Context: join(astray.Context, decision.Context, behind.Context, held), Notice: join(astray.Notice, decision.Notice, behind.Notice, v.afterwards.unseen(t.Session, blind))}

@@ -26,6 +26,7 @@ type site struct {
 	server *Server
 	root   string
 	cookie *http.Cookie
+	reads  bool // its link is for readers
 
 	mu    sync.Mutex
 	clock time.Time
@@ -89,7 +90,7 @@ func open(t *testing.T) *site {
 
 func (x *site) link() string {
 	x.t.Helper()
-	link, err := x.server.Link()
+	link, err := x.server.Link(x.reads)
 	if err != nil {
 		x.t.Fatal(err)
 	}
@@ -505,4 +506,24 @@ func FuzzPositions(f *testing.F) {
 			t.Errorf("%q: %s, then %s", text, p, got)
 		}
 	})
+}
+
+// TestReadersLookAndActOnNothing: whoever came by a reader's link sees what waits, and
+// every act is refused before it reaches a service.
+func TestReadersLookAndActOnNothing(t *testing.T) {
+	x := open(t)
+	x.reads = true
+	x.enter()
+	if code, body, _ := x.send(http.MethodGet, "/api/waits", "", nil); code != http.StatusOK {
+		t.Errorf("it may not look: %d %s", code, body)
+	}
+	asked := len(x.asked)
+	for what := range acts {
+		if code, body, _ := x.send(http.MethodPost, "/api/"+what, `{"session":"s1"}`, x.fromPage()); code != http.StatusForbidden || !strings.Contains(body, "look and not act") {
+			t.Errorf("%s: %d %s", what, code, body)
+		}
+	}
+	if len(x.asked) != asked {
+		t.Errorf("asked of the daemon: %v", x.asked[asked:])
+	}
 }

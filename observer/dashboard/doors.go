@@ -28,10 +28,11 @@ type doors struct {
 	mu      sync.Mutex
 	tickets map[[sha256.Size]byte]time.Time // until when
 	visits  map[[sha256.Size]byte]time.Time
+	readers map[[sha256.Size]byte]bool // of both, those who may only look
 }
 
 func newDoors(now func() time.Time) *doors {
-	return &doors{now: now, tickets: map[[sha256.Size]byte]time.Time{}, visits: map[[sha256.Size]byte]time.Time{}}
+	return &doors{now: now, tickets: map[[sha256.Size]byte]time.Time{}, visits: map[[sha256.Size]byte]time.Time{}, readers: map[[sha256.Size]byte]bool{}}
 }
 
 func secret() (string, error) {
@@ -42,12 +43,12 @@ func secret() (string, error) {
 	return base64.RawURLEncoding.EncodeToString(raw), nil
 }
 
-// ticket makes a secret that admits once.
-func (d *doors) ticket() (string, error) {
-	return d.open(d.tickets, LinkLife)
+// ticket makes a secret that admits once, a reader only to look.
+func (d *doors) ticket(reads bool) (string, error) {
+	return d.open(d.tickets, LinkLife, reads)
 }
 
-func (d *doors) open(into map[[sha256.Size]byte]time.Time, life time.Duration) (string, error) {
+func (d *doors) open(into map[[sha256.Size]byte]time.Time, life time.Duration, reads bool) (string, error) {
 	s, err := secret()
 	if err != nil {
 		return "", err
@@ -58,7 +59,11 @@ func (d *doors) open(into map[[sha256.Size]byte]time.Time, life time.Duration) (
 	if len(into) >= maxDoors {
 		delete(into, oldest(into))
 	}
-	into[sha256.Sum256([]byte(s))] = d.now().Add(life)
+	key := sha256.Sum256([]byte(s))
+	into[key] = d.now().Add(life)
+	if reads {
+		d.readers[key] = true
+	}
 	return s, nil
 }
 
@@ -81,6 +86,11 @@ func (d *doors) sweep() {
 			}
 		}
 	}
+	for k := range d.readers {
+		if d.tickets[k].IsZero() && d.visits[k].IsZero() {
+			delete(d.readers, k)
+		}
+	}
 }
 
 // admit takes a ticket for a visit.
@@ -89,12 +99,13 @@ func (d *doors) admit(ticket string) (visit string, ok bool) {
 	d.mu.Lock()
 	d.sweep()
 	_, ok = d.tickets[key]
+	reads := d.readers[key]
 	delete(d.tickets, key)
 	d.mu.Unlock()
 	if !ok {
 		return "", false
 	}
-	visit, err := d.open(d.visits, visitLife)
+	visit, err := d.open(d.visits, visitLife, reads)
 	return visit, err == nil
 }
 
@@ -105,6 +116,13 @@ func (d *doors) knows(visit string) bool {
 	defer d.mu.Unlock()
 	until, ok := d.visits[key]
 	return ok && d.now().Before(until)
+}
+
+// reads says whether a visit may only look.
+func (d *doors) reads(visit string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.readers[sha256.Sum256([]byte(visit))]
 }
 
 // leave ends a visit.

@@ -65,6 +65,8 @@ func (s *Server) handler() http.Handler {
 			_, _ = w.Write([]byte(stranger))
 		case r.Method != http.MethodGet && !s.fromPage(r):
 			http.Error(w, "An act has to come from the dashboard's own page.", http.StatusForbidden)
+		case r.Method != http.MethodGet && r.URL.Path != "/leave" && s.onlyLooks(r):
+			problem(w, http.StatusForbidden, "this link lets you look and not act: writ dash, without --read-only, opens another")
 		default:
 			inside.ServeHTTP(w, r)
 		}
@@ -100,6 +102,12 @@ func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
 func (s *Server) inside(r *http.Request) bool {
 	cookie, err := r.Cookie(s.visitCookie())
 	return err == nil && s.doors.knows(cookie.Value)
+}
+
+// onlyLooks says that who asks came by a link for readers.
+func (s *Server) onlyLooks(r *http.Request) bool {
+	cookie, err := r.Cookie(s.visitCookie())
+	return err != nil || s.doors.reads(cookie.Value)
 }
 
 func (s *Server) leave(w http.ResponseWriter, r *http.Request) {

@@ -134,9 +134,10 @@ func listen(address string) (both []net.Listener, port string, err error) {
 // relying party of passkeys.
 func (s *Server) Origin() string { return "http://localhost:" + s.port }
 
-// Link returns an address that opens the dashboard once, within LinkLife.
-func (s *Server) Link() (string, error) {
-	ticket, err := s.doors.ticket()
+// Link returns an address that opens the dashboard once, within LinkLife; to a reader
+// only to look, and to act on nothing.
+func (s *Server) Link(reads bool) (string, error) {
+	ticket, err := s.doors.ticket(reads)
 	if err != nil {
 		return "", err
 	}

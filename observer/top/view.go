@@ -150,6 +150,9 @@ func (m model) waitingLine(w schemas.Waiting) string {
 	} else if w.Wish != "" && w.Wish != about {
 		about += " – " + w.Wish
 	}
+	if w.Second != "" {
+		about = w.Second + ": " + about
+	}
 	project, age := 13, 7
 	if m.width < narrow {
 		project, age = 9, 5

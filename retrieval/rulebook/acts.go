@@ -55,7 +55,7 @@ func (b *Book) signed(r schemas.RuleChangeRequest) error {
 	if act == nil || r.Signed.Revision != r.Seen {
 		return schemas.Faultf(schemas.CodeBadRequest, "what is signed of a rule is that it is promoted, rejected or downweighted, at the revision that was seen")
 	}
-	if err := evidence.FreshPerson(schemas.RuleAggregate(r.ID), act, b.now()); err != nil {
+	if err := evidence.FreshPerson(schemas.RuleAggregate(r.ID), act, b.now(), evidence.ActAge); err != nil {
 		return schemas.Faultf(schemas.CodeRefused, "%v", err)
 	}
 	return nil

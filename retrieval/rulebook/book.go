@@ -32,6 +32,8 @@ type Options struct {
 	Ask func(ctx context.Context, system, question string) (answer string, err error)
 	// Failed is called when the shipped rules cannot be brought in; nil for nobody.
 	Failed func()
+	// Followed is called after an act on the releases that are followed; nil for nobody.
+	Followed func()
 	// Lean lets less garbage gather until it is undone, and Rest tells that much
 	// memory was used once; nil for neither.
 	Lean func() (undo func())
@@ -54,6 +56,9 @@ type Book struct {
 func New(o Options) *Book {
 	if o.Lean == nil {
 		o.Lean = func() func() { return func() {} }
+	}
+	if o.Followed == nil {
+		o.Followed = func() {}
 	}
 	if o.Rest == nil {
 		o.Rest = func() {}

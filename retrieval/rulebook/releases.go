@@ -66,6 +66,7 @@ func (b *Book) Releases() *Releases { return b.releases }
 func (f *Releases) Act(ctx context.Context, r schemas.ReleaseRequest) (reply schemas.ReleaseReply, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	defer f.book.o.Followed()
 	state, err := f.refresh(ctx)
 	if err != nil {
 		return reply, err

@@ -48,8 +48,8 @@ type Project struct {
 	// UnsourcedPrompts says whether a prompt whose host does not say who
 	// submitted it may approve: allow or refuse.
 	UnsourcedPrompts string `yaml:"unsourced_prompts"`
-	// Approval is the least assurance with which a gate opens: prompt, terminal or
-	// passkey. The data directory's own setting of that name counts where it asks
+	// Approval is the least assurance with which a gate opens: prompt, terminal,
+	// passkey or two-person. The data directory's own setting of that name counts where it asks
 	// for more. writ help gates explains the ladder.
 	Approval string `yaml:"approval"`
 	// MCPWriters are patterns of MCP tools that write files, such as
@@ -110,7 +110,7 @@ type Project struct {
 }
 
 // Approvals are the values of the settings called approval, in rising order.
-var Approvals = []string{"prompt", "terminal", "passkey"}
+var Approvals = []string{"prompt", "terminal", "passkey", "two-person"}
 
 // MaxTestTimeout is the longest that tests may hold the end of a turn. Hooks of
 // that event are installed with a little more.

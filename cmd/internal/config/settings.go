@@ -73,8 +73,11 @@ type Settings struct {
 	// behind looks like such a script.
 	Scripts string `yaml:"scripts"`
 	// Approval is the least assurance with which a gate opens, in every project:
-	// prompt, terminal or passkey. A project's own setting may ask for more.
+	// prompt, terminal, passkey or two-person. A project's own setting may ask for more.
 	Approval string `yaml:"approval"`
+	// Policy is the released policy, NAME/POLICY, under which agents of this machine
+	// work where nobody approves, as in CI; "" for none.
+	Policy string `yaml:"policy"`
 	// Terminals are programs, by their names, whose terminals a person sits at,
 	// beside those that Writ knows.
 	Terminals []string `yaml:"terminals"`

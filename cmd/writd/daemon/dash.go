@@ -38,10 +38,12 @@ func (p *pages) origin() string {
 }
 
 // dash gives out a link into the dashboard.
-func (d *Daemon) dash(context.Context, bus.None) (schemas.DashReply, error) { return d.link("") }
+func (d *Daemon) dash(_ context.Context, r schemas.DashRequest) (schemas.DashReply, error) {
+	return d.link("", r.Reads)
+}
 
 // link opens the dashboard, once, at a page of it.
-func (d *Daemon) link(page string) (schemas.DashReply, error) {
+func (d *Daemon) link(page string, reads bool) (schemas.DashReply, error) {
 	d.pages.mu.Lock()
 	defer d.pages.mu.Unlock()
 	if d.pages.stopped {
@@ -57,7 +59,7 @@ func (d *Daemon) link(page string) (schemas.DashReply, error) {
 		d.pages.server = server
 	}
 	expires := d.now().Add(dashboard.LinkLife)
-	url, err := d.pages.server.Link()
+	url, err := d.pages.server.Link(reads)
 	return schemas.DashReply{URL: url + page, Expires: expires}, err
 }
 

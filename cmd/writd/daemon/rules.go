@@ -26,7 +26,7 @@ func (d *Daemon) openRules() {
 			state, err := d.sessions.Peek(ctx, session)
 			return state.Shown, err
 		},
-		Shipped: d.settings.ShippedRules, Now: d.now, Logger: d.logger, Failed: d.stop,
+		Shipped: d.settings.ShippedRules, Now: d.now, Logger: d.logger, Failed: d.stop, Followed: func() { d.projects.Forget() },
 		Lean: heap.Lean, Rest: d.restSoon, Ask: asker(d.model),
 	})
 	d.graph = graph.New(graph.Options{

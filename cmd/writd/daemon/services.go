@@ -28,7 +28,7 @@ func (d *Daemon) serve(ctx context.Context) (stop func(), err error) {
 		stopMemory()
 		return nil, err
 	}
-	passkeys := keyring.New(keyring.Options{Conn: d.conn, Log: d.log, Now: d.now, Link: d.link, Origin: d.pages.origin})
+	passkeys := keyring.New(keyring.Options{Conn: d.conn, Log: d.log, Now: d.now, Link: func(page string) (schemas.DashReply, error) { return d.link(page, false) }, Origin: d.pages.origin})
 	d.gates = session.NewService(d.sessions, passkeys)
 	shut, err := d.services.Serve(ctx, bus.Service{
 		Name: serviceName, Version: config.Version, Description: "rules, gates and the log of coding agents",

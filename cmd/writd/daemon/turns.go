@@ -29,11 +29,16 @@ func (d *Daemon) openTurns() {
 	d.accepted = &acceptedSettings{dataDir: root, least: d.settings.Approval, state: bus.Kept[config.Accepted]{
 		Conn: d.conn, Log: d.log, Aggregate: schemas.AcceptedSettings(), Evolve: config.EvolveAccepted,
 	}}
-	d.projects, d.runner = project.NewCache(projectOptions(root, d.now, d.accepted.rule)), runner.Find(root)
+	projects := projectOptions(root, d.now, d.accepted.rule)
+	if d.settings.Policy != "" {
+		projects.Load = underPolicy(d, projects.Load)
+	}
+	d.projects, d.runner = project.NewCache(projects), runner.Find(root)
 	d.sessions = session.New(session.Options{
 		Conn: d.conn, Log: d.log, Runtime: d.runtime, States: d.views.state, List: d.views.sessions,
 		Projects: d.projects, Known: rules.known, Approved: filepath.Join(root, "approved"), Runner: d.runner,
-		Before: worktree.Before, Committed: worktree.Committed,
+		Persons: func(ctx context.Context) []string { return d.rules.Releases().State(ctx).Persons(d.now()) },
+		Before:  worktree.Before, Committed: worktree.Committed,
 		Meter: d.telemetry, Now: d.now, Logger: d.logger,
 	})
 	d.turn = turn.New(turn.Options{
@@ -68,11 +73,23 @@ func projectOptions(dataDir string, now func() time.Time, rule func(root string)
 	}, Now: now, Load: func(root string) (project.Settings, error) {
 		c, err := rule(config.SettingsRootIn(dataDir, root))
 		return project.Settings{
-			Policy: policyOf(c.Project), Mode: c.Mode, Findings: c.Findings, BudgetTokens: c.BudgetTokens, Domains: c.Domains,
+			Policy: policyOf(c.Project), Mode: modeOf(c.Project), Findings: c.Findings, BudgetTokens: c.BudgetTokens, Domains: c.Domains,
 			RunTests: c.Tests == "on", TestCommand: c.TestCommand, TestTimeout: c.TestTimeout, TestWait: c.TestWait,
 			Memory: c.Memory != "off", Files: c.AutoRetrieveOnStart, Waits: c.Waits,
 		}, err
 	}}
+}
+
+// underPolicy reads projects whose agents work under a released policy.
+func underPolicy(d *Daemon, load func(root string) (project.Settings, error)) func(root string) (project.Settings, error) {
+	return func(root string) (project.Settings, error) {
+		ctx, cancel := context.WithTimeout(context.Background(), acceptTime)
+		defer cancel()
+		s, err := load(root)
+		p, text, why := d.rules.Releases().State(ctx).Policy(d.settings.Policy, origin.Of(ctx, root), d.now())
+		s.Policy, s.Mode = s.Policy.UnderPolicy(text, p.Write, why), ""
+		return s, err
+	}
 }
 
 // settingsRoot finds the settings of a project, and notes that a work tree without
@@ -87,12 +104,23 @@ func settingsRoot(dataDir string) func(root string) string {
 	}
 }
 
+// modeOf is the mode that sessions start in: where two persons approve, none that
+// lets code be written before.
+func modeOf(c config.Project) string {
+	if c.Approval == enforcement.TwoPersons && c.Mode != enforcement.ModeReview {
+		return enforcement.ModeWork
+	}
+	return c.Mode
+}
+
 // policyOf is how the gates of a project with these settings decide.
 func policyOf(c config.Project) enforcement.Settings {
 	s := enforcement.DefaultSettings()
 	s.Approval = c.Approval
 	s.DenyToAsk = c.DenyToAsk
-	s.Subagents = c.Subagents
+	if s.Subagents = c.Subagents; c.Approval == enforcement.TwoPersons {
+		s.Subagents = enforcement.SubagentsInherit
+	}
 	s.MCPWriters = c.MCPWriters
 	s.AllowUnsourcedPrompts = c.UnsourcedPrompts == "allow"
 	s.AdvanceOnGreen = c.AdvanceOnGreen

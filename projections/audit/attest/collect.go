@@ -105,7 +105,7 @@ func (c *Collector) Add(e schemas.Event) {
 		s.gates[p.Gate] = len(c.approvals)
 		c.approvals = append(c.approvals, Approval{
 			Session: id, Gate: p.Gate, Channel: p.Channel, Assurance: p.Assurance, Fingerprint: p.Fingerprint,
-			Files: p.Files, Planned: p.PlannedFiles, Time: e.Time, Event: placeOf(e), Act: p.ActID, Signed: p.Signed,
+			Files: p.Files, Planned: p.PlannedFiles, Time: e.Time, Event: placeOf(e), Act: p.ActID, Signed: p.Signed, With: p.With,
 		})
 	case schemas.GateInvalidated:
 		delete(s.gates, p.Gate)
@@ -176,7 +176,7 @@ func (c *Collector) ended(id string, s *session, e schemas.Event, p schemas.Tool
 		}
 		w := write{file: file{name, f.SHA256}, use: p.ToolUseID, Write: Write{
 			Session: id, Host: s.host, Tool: p.Tool, Verdict: decided.Verdict, Mode: decided.Mode, Phase: decided.Phase,
-			Time: e.Time, Decided: decided.at, Ended: placeOf(e), Releases: decided.Releases,
+			Time: e.Time, Decided: decided.at, Ended: placeOf(e), Releases: decided.Releases, Policy: decided.Policy,
 		}}
 		for _, t := range decided.Targets {
 			if t.Rel == f.Path || t.Path == f.Path {

@@ -18,8 +18,13 @@ type Policy struct {
 	// Persons are the keys of those whose approvals count; empty for anybody's. What
 	// they approved otherwise than in a terminal bears no signature.
 	Persons []note.Verifier
+	// Two asks for the signatures of two of them.
+	Two bool
 	// Recorded takes writes outside of work mode, too, which nobody approved.
 	Recorded bool
+	// Released are the policies, as acme/deps, under which agents write what nobody
+	// approves.
+	Released []string
 	// Tests asks that the tests of each writing session passed afterwards.
 	Tests bool
 	// Except tells the files of which nothing is asked.
@@ -113,6 +118,11 @@ func (k Path) inOrder(s Predicate, p Policy) (string, bool) {
 	if !gated(w.Class) {
 		return "written as " + w.Class, true
 	}
+	if w.Policy != "" {
+		release, name, _ := strings.Cut(w.Policy, "/")
+		of, _, _ := strings.Cut(release, "@")
+		return "written under the policy " + w.Policy, slices.Contains(p.Released, of+"/"+name)
+	}
 	if w.Mode != "work" {
 		return fmt.Sprintf("written in mode %s, without approvals", strings.TrimSpace(w.Mode+" ")), p.Recorded
 	}
@@ -134,6 +144,11 @@ func (k Path) inOrder(s Predicate, p Policy) (string, bool) {
 			name, is := a.Person(p.Persons)
 			if !is {
 				return fmt.Sprintf("the approval of the %s bears no signature of a given person", gate), false
+			}
+			if seconds := a.Seconds(p.Persons); len(seconds) > 0 {
+				name += " and " + strings.Join(seconds, ", ")
+			} else if p.Two {
+				return fmt.Sprintf("the %s was approved by %s alone, and no second of the given persons signed it", gate, name), false
 			}
 			by = fmt.Sprintf("%s (%s)", name, a.Channel)
 		}

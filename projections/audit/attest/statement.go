@@ -93,6 +93,8 @@ type Write struct {
 	Ended   Event     `json:"ended"`
 	// Releases are those whose rules were in force.
 	Releases []string `json:"releases,omitempty"`
+	// Policy is the released one that let it pass, as acme@3/deps; "" for none.
+	Policy string `json:"policy,omitempty"`
 	// Approvals are the indices of those that were in force.
 	Approvals []int `json:"approvals,omitempty"`
 	// Red is the event by which its tests were seen to fail before their approval.
@@ -113,6 +115,19 @@ type Approval struct {
 	// Act is the person's act, and Signed the signature over it, nil for none.
 	Act    string          `json:"act,omitempty"`
 	Signed *schemas.Signed `json:"signed,omitempty"`
+	// With are the signatures of others over acts of their own, which approve the same.
+	With []schemas.Signed `json:"with,omitempty"`
+}
+
+// Seconds are the others of the given persons whose signatures an approval bears.
+func (a Approval) Seconds(keys []note.Verifier) (names []string) {
+	for _, one := range a.With {
+		other := Approval{Session: a.Session, Gate: a.Gate, Fingerprint: a.Fingerprint, Act: ":" + one.Act, Signed: &one}
+		if name, is := other.Person(keys); is && one.Key != a.Signed.Key {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // Person is whose signature an approval bears, if it is one of the keys'.

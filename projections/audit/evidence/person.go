@@ -69,22 +69,26 @@ func Person(on schemas.Aggregate, act schemas.PersonAct) (note.Verifier, error) 
 	return key, nil
 }
 
-// FreshPerson is Person of an act that is about to be recorded: signed minutes ago.
-func FreshPerson(on schemas.Aggregate, act schemas.PersonAct, now time.Time) error {
+// FreshPerson is Person of an act that is about to be recorded, and signed no longer
+// ago than is allowed.
+func FreshPerson(on schemas.Aggregate, act schemas.PersonAct, now time.Time, most time.Duration) error {
 	if act.Signature() == nil {
 		return nil
 	}
 	if _, err := Person(on, act); err != nil {
 		return err
 	}
-	if age := now.Sub(act.Signature().Time); age < -actAge || age > actAge {
+	if age := now.Sub(act.Signature().Time); age < -ActAge || age > most {
 		return fmt.Errorf("%w: it is of %s, and it is %s now", ErrUnsigned, act.Signature().Time.Format(time.RFC3339), now.UTC().Format(time.RFC3339))
 	}
 	return nil
 }
 
-// actAge bounds the time between a signature and its event, either way.
-const actAge = 10 * time.Minute
+// Bounds of the time between a signature and its event.
+const (
+	ActAge    = 10 * time.Minute // either way
+	SecondAge = 24 * time.Hour   // of an approval that comes from another machine
+)
 
 // Persons is what a log says of acts that persons signed.
 type Persons struct {
@@ -103,7 +107,13 @@ type BadAct struct {
 
 // Count takes an event of a session or a rule. What nobody signed it leaves out.
 func (p *Persons) Count(e schemas.Event) {
+	most := ActAge
 	act, is := e.Data.(schemas.PersonAct)
+	if given, half := e.Data.(schemas.ApprovalGiven); half {
+		act, is, most = given.Act(), true, SecondAge
+	} else if gate, whole := act.(schemas.GateApproved); whole && len(gate.With) > 0 {
+		most = SecondAge
+	}
 	if !is || act.Signature() == nil {
 		return
 	}
@@ -117,8 +127,8 @@ func (p *Persons) Count(e schemas.Event) {
 		err = fmt.Errorf("%w: its act was signed before, and counts once", ErrUnsigned)
 	case gate && !strings.HasSuffix(approved.ActID, ":"+s.Act):
 		err = fmt.Errorf("%w: it is for the act %.40s", ErrUnsigned, s.Act)
-	case FreshPerson(e.Aggregate, act, e.Time) != nil:
-		err = FreshPerson(e.Aggregate, act, e.Time)
+	case FreshPerson(e.Aggregate, act, e.Time, most) != nil:
+		err = FreshPerson(e.Aggregate, act, e.Time, most)
 	}
 	if err != nil {
 		p.Bad = append(p.Bad, BadAct{Event: e.ID, On: e.Aggregate.String(), Why: err.Error()})

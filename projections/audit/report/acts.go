@@ -138,6 +138,10 @@ func (c *Collector) read(e schemas.ReplayEvent, a *Act) bool {
 		g := as[schemas.GateApproved](e)
 		a.Kind, a.What, a.Channel, a.Assurance, a.Fingerprint, a.Files = Approved, g.Gate, g.Channel, g.Assurance, g.Fingerprint, g.Files
 		a.Reason = signedBy(e.Aggregate, g)
+	case schemas.ApprovalGiven{}.EventType():
+		g := as[schemas.ApprovalGiven](e)
+		a.Kind, a.What, a.Channel, a.Fingerprint = Approved, g.Gate+", one of two", g.Channel, g.Fingerprint
+		a.Reason = signedBy(e.Aggregate, g.Act())
 	case schemas.ApprovalRefused{}.EventType():
 		r := as[schemas.ApprovalRefused](e)
 		a.Kind, a.What, a.Channel, a.Reason = Refused, r.Gate, r.Channel, strings.Join(append([]string{r.Reason}, r.Problems...), "; ")

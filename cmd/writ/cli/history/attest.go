@@ -105,9 +105,9 @@ func (a attests) attest(ctx context.Context, revision, out string, beside bool) 
 // attestFlags say what a difference is held against.
 type attestFlags struct {
 	evidence, keys, except []string
-	persons                []string
+	persons, released      []string
 	assurance              string
-	recorded, tests        bool
+	recorded, tests, two   bool
 }
 
 func (a attests) verifyCommand() *cobra.Command {
@@ -140,6 +140,8 @@ names them: writ approve key.`,
 	flags.StringArrayVar(&f.keys, "key", nil, "public `key`, or a file with one a line; may be repeated")
 	flags.StringArrayVar(&f.except, "except", nil, "`pattern` of files of which nothing is asked, such as docs/**; may be repeated")
 	flags.StringArrayVar(&f.persons, "person", nil, "public `key` of who may approve (writ approve key), or a file with one a line; may be repeated")
+	flags.BoolVar(&f.two, "two-person", false, "ask for the signatures of two of the persons under each approval")
+	flags.StringArrayVar(&f.released, "policy", nil, "released `policy`, such as acme/deps, under which agents may write unapproved; may be repeated")
 	flags.StringVar(&f.assurance, "assurance", "", "least assurance of an approval: "+strings.Join(schemas.Assurances(), ", "))
 	flags.BoolVar(&f.recorded, "recorded", false, "take files that were written outside of work mode")
 	flags.BoolVar(&f.tests, "tests", false, "ask that tests passed after a file was written")
@@ -218,7 +220,10 @@ func foreignText(n int) string {
 }
 
 func (f attestFlags) policy() (p attest.Policy, err error) {
-	p = attest.Policy{Recorded: f.recorded, Tests: f.tests}
+	p = attest.Policy{Recorded: f.recorded, Tests: f.tests, Released: f.released, Two: f.two}
+	if f.two && len(f.persons) == 0 {
+		return p, client.Usage("attest verify: --two-person needs the keys of those who may approve", "Give them with --person.")
+	}
 	if f.assurance != "" {
 		ladder := schemas.Assurances()
 		at := slices.Index(ladder, f.assurance)

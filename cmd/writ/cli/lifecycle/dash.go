@@ -13,6 +13,7 @@ import (
 
 func (a *app) dashCommand() *cobra.Command {
 	var show bool
+	var r schemas.DashRequest
 	c := &cobra.Command{
 		Use:   "dash",
 		Short: "Open the dashboard in a browser",
@@ -30,7 +31,7 @@ run for an agent.`,
 			if err := a.IsPerson(); err != nil {
 				return err
 			}
-			reply, err := client.Ask[schemas.DashReply](cmd.Context(), a.Client, client.RoleAdmin, "dash", schemas.SvcDash, struct{}{})
+			reply, err := client.Ask[schemas.DashReply](cmd.Context(), a.Client, client.RoleAdmin, "dash", schemas.SvcDash, r)
 			if err != nil {
 				return err
 			}
@@ -50,6 +51,7 @@ run for an agent.`,
 			return nil
 		},
 	}
+	c.Flags().BoolVar(&r.Reads, "read-only", false, "a link to look with, as for an auditor, and to act on nothing")
 	c.Flags().BoolVar(&show, "print", false, "print the link, open nothing")
 	return c
 }

@@ -44,7 +44,7 @@ request. --decline - shows what waits and asks for them.`,
 			return Approve(cmd.Context(), a.Client, client.First(args), session, decline)
 		},
 	}
-	c.AddCommand(client.Named("settings", a.acceptCommand()), a.passkeyCommand(), a.keyCommand())
+	c.AddCommand(client.Named("settings", a.acceptCommand()), a.passkeyCommand(), a.keyCommand(), a.secondCommand())
 	c.Flags().StringVar(&session, "session", "", "the session (default: this project's latest)")
 	c.Flags().StringVar(&decline, "decline", "", "do not approve: tell the agent what to change")
 	return c

@@ -30,6 +30,7 @@ func (a *app) showOffer(offer schemas.GateOffer) error {
 	a.Note("%s", st.Bold("The "+offer.Gate+waits+title))
 	a.row("asked for", client.Printable(offer.Wish))
 	a.row("session", client.ShortSession(offer.Session))
+	a.row("approvals", client.Printable(offer.Second))
 	if offer.Declined != "" {
 		a.row("declined", "you asked: "+client.Printable(offer.Declined))
 	}

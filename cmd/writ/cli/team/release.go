@@ -15,7 +15,7 @@ import (
 func (a *app) releaseCommand() *cobra.Command {
 	return client.Group("release", "Rules of an organisation: make, follow and leave signed releases",
 		"  writ team release follow /mnt/rules --root rules@acme+1a2b3c4d+AbC…\n  writ team release make ./rules --name acme --after acme-3.release",
-		a.makeCommand(), a.showCommand(), a.followCommand(), a.updateCommand(), a.leaveCommand())
+		a.makeCommand(), a.showCommand(), a.followCommand(), a.updateCommand(), a.leaveCommand(), a.proposeCommand(), a.reviewCommand())
 }
 
 func (a *app) desk(act string) release.Desk {
@@ -31,7 +31,14 @@ func (a *app) done(act string, reply schemas.ReleaseReply, err error) error {
 	}
 	return a.Print(reply, func() {
 		for _, f := range reply.Followed {
-			a.Printf("%s  release %d, %s, under %s, from %s\n", f.Name, f.Number, f.Layer, f.Key, f.Place)
+			until := ""
+			if f.Terms.Until != "" {
+				until = ", until " + f.Terms.Until
+				if release.Expired(f.Terms, a.Env.Now()) {
+					until += ", which is over: its persons and policies count no more"
+				}
+			}
+			a.Printf("%s  release %d, %s%s, under %s, from %s\n", f.Name, f.Number, f.Layer, until, f.Key, f.Place)
 		}
 		a.Printf("%s came or changed, %d went.\n", client.Plural(len(reply.Imported), "rule", "rules"), len(reply.Retired))
 		if len(reply.Behind) > 0 {
@@ -135,6 +142,78 @@ func (a *app) updateCommand() *cobra.Command {
 			}
 			reply, err := a.desk("update").Update(cmd.Context())
 			return a.done("update", reply, err)
+		},
+	}
+}
+
+func (a *app) proposals(act string) release.Proposals {
+	what := "team release " + act
+	return release.Proposals{
+		Desk: a.desk(act),
+		Export: func(ctx context.Context, r schemas.RuleExportRequest) (schemas.RuleExportPage, error) {
+			return client.Ask[schemas.RuleExportPage](ctx, a.Client, client.RoleHook, what, schemas.SvcRuleExport, r)
+		},
+		Propose: func(ctx context.Context, r schemas.RuleProposeRequest) (schemas.RuleProposeReply, error) {
+			return client.Ask[schemas.RuleProposeReply](ctx, a.Client, client.RoleHook, what, schemas.SvcRulePropose, r)
+		},
+	}
+}
+
+func (a *app) proposeCommand() *cobra.Command {
+	var p release.Proposal
+	var out string
+	c := &cobra.Command{
+		Use: "propose ID --to NAME --reason TEXT", Short: "Offer a rule of yours to who releases, as a signed file",
+		Long: `Writes the rule as you have it, provisional or not, to a file under your key (writ
+approve key). Send it to the maintainers: they review it, and it comes back in a release.`,
+		Example: "  writ team release propose GO-LOOP-DEFER-001 --to acme --reason \"bit us twice\"",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := a.NotForAgents(); err != nil {
+				return err
+			}
+			key, _, _, err := a.PersonKey("team release propose", true)
+			if err != nil {
+				return err
+			}
+			p.Rule.ID, p.Made = args[0], a.Env.Now().UTC()
+			if out == "" {
+				out = args[0] + ".proposal"
+			}
+			path, err := a.proposals("propose").Write(cmd.Context(), p, key, out)
+			if err != nil {
+				return client.Explain("team release propose", err)
+			}
+			return a.Print(map[string]string{"file": path}, func() { a.Printf("written to %s, for the maintainers of %s\n", path, p.To) })
+		},
+	}
+	c.Flags().StringVar(&p.To, "to", "", "whose releases it is for")
+	c.Flags().StringVar(&p.Reason, "reason", "", "why they should have it")
+	c.Flags().StringVar(&out, "out", "", "`file` to write (default: ID.proposal)")
+	return c
+}
+
+func (a *app) reviewCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "review FILE", Short: "Take what a member proposes as a provisional rule",
+		Long: `Checks that the proposal is as it was signed, and brings its rule before the structural
+gate. What that admits waits for writ rule review; once promoted, put its file among
+those that you release.`,
+		Example: "  writ team release review GO-LOOP-DEFER-001.proposal", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := a.NotForAgents(); err != nil {
+				return err
+			}
+			p, reply, err := a.proposals("review").Review(cmd.Context(), args[0])
+			switch {
+			case err != nil:
+				return client.Explain("team release review", err)
+			case !reply.Admitted:
+				return client.Refused("team release review", "the gate refuses "+p.Rule.ID+": "+strings.Join(reply.Reasons, "; "), "")
+			}
+			return a.Print(reply, func() {
+				a.Printf("%s of %s, for %s: %s\nprovisional: writ rule review %s\n", reply.ID, client.Printable(p.Key), client.Printable(p.To), client.Printable(p.Reason), reply.ID)
+			})
 		},
 	}
 }

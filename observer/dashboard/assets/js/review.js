@@ -29,6 +29,7 @@ export function waiting(offer, keys) {
     h('h2', {}, `The ${offer.gate} ${offer.gate === 'tests' ? 'wait' : 'waits'} for your approval${offer.title ? `: ${offer.title}` : ''}`),
     offer.wish && h('p', {}, chip('you asked for'), ` ${offer.wish}`),
     offer.declined && h('p', {}, chip('declined', 'warn'), ` You asked: ${offer.declined}`),
+    offer.second && h('p', {}, chip('two persons'), ` ${offer.second}`),
     problems.length > 0 && h('ul', {}, problems.map((p) => h('li', {}, p))),
     offer.plan_body && h('article', { class: 'plan', 'aria-label': 'The plan' }, offer.plan_body.map((e) => build(e, ''))),
     offer.plan_body && h('p', {}, (offer.covers || []).length > 0 ? ['It lets be written: ', offer.covers.map((f) => [h('code', {}, f), ' '])] : 'It lets no file of code be written.'),

@@ -26,7 +26,7 @@ export function session(main, signal, id) {
       fill(parts.changes, changes.files.length > 0 && changed(changes));
     }
     // What the person reads or types into stays while it is the same offer.
-    const print = JSON.stringify([offer.gate, offer.fingerprint, offer.problems, offer.declined, offer.seen, offer.too_weak, keys.passkeys.length]);
+    const print = JSON.stringify([offer.gate, offer.fingerprint, offer.problems, offer.declined, offer.seen, offer.too_weak, offer.second, keys.passkeys.length]);
     if (print !== shown.print) {
       shown.print = print;
       fill(parts.offer, waiting(offer, keys.passkeys.length));

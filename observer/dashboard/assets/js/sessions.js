@@ -72,7 +72,7 @@ function callFor(one, key, open, keys) {
     const offer = await get('offer', { session: one.session, gate: one.gate }).catch((error) => ({ error: error.message }));
     fill(review, offer.error ? h('p', {}, offer.error) : waiting(offer, keys) || h('p', {}, 'It waits no more.'));
   });
-  const facts = [one.files.join(', '), one.tests > 0 && `${one.red || 0} of ${one.tests} test files seen red`, one.changed && 'changed since you approved it'];
+  const facts = [one.files.join(', '), one.tests > 0 && `${one.red || 0} of ${one.tests} test files seen red`, one.changed && 'changed since you approved it', one.second];
   return h('section', { class: 'card call', 'aria-label': `The ${one.gate} of ${one.wish || one.session}` },
     h('div', { class: 'row' },
       h('div', { class: 'grow' },
