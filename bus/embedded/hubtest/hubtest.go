@@ -5,7 +5,6 @@
 package hubtest
 
 import (
-	"bytes"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -146,7 +145,7 @@ func (h *Hub) Run(i int) {
 	h.must(err)
 	n.process = exec.Command(self)
 	n.process.Env = append(os.Environ(), childEnv+"="+n.config)
-	for _, user := range append([]string{"hub-admin", rights.WitnessUser}, h.Manifest.Members...) {
+	for _, user := range append([]string{rights.AdminUser, rights.WitnessUser}, h.Manifest.Members...) {
 		n.process.Env = append(n.process.Env, "WRIT_PASSWORD_"+strings.ToUpper(strings.ReplaceAll(user, "-", "_"))+"="+Password)
 	}
 	n.process.Stderr = os.Stderr
@@ -210,7 +209,7 @@ func (h *Hub) As(user string, o ...nats.Option) *nats.Conn {
 // Stream reads a stream of the hub as its administrator.
 func (h *Hub) Stream(name string) jetstream.Stream {
 	h.t.Helper()
-	js, err := jetstream.New(h.As("hub-admin"))
+	js, err := jetstream.New(h.As(rights.AdminUser))
 	h.must(err)
 	var s jetstream.Stream
 	h.Eventually("the stream "+name+" has a leader", func() (err error) {
@@ -245,22 +244,11 @@ func (h *Hub) Messages(name string) (all []*jetstream.RawStreamMsg) {
 
 func (h *Hub) makeStreams() {
 	h.t.Helper()
-	js, err := jetstream.New(h.As("hub-admin"))
+	c, err := bus.Connect(h.t.Context(), bus.Options{URL: h.Clients(), TLS: h.Trust, User: rights.AdminUser, Password: Password, Timeout: 2 * time.Second})
 	h.must(err)
+	defer c.Close()
 	for name, definition := range h.Manifest.Streams() {
-		var config jetstream.StreamConfig
-		strict := json.NewDecoder(bytes.NewReader(definition))
-		strict.DisallowUnknownFields()
-		h.must(strict.Decode(&config))
-		h.Eventually("the hub makes the stream "+name, func() error {
-			ctx, cancel := context.WithTimeout(h.t.Context(), 2*time.Second)
-			defer cancel()
-			_, err := js.CreateStream(ctx, config)
-			if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
-				return nil
-			}
-			return err
-		})
+		h.Eventually("the hub makes the stream "+name, func() error { return bus.EnsureStream(h.t.Context(), c, definition) })
 	}
 }
 

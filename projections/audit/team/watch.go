@@ -33,15 +33,52 @@ const (
 // speakEvery is how often a witness says what is new.
 const speakEvery = 500 * time.Millisecond
 
-// WitnessOptions are what a witness needs.
-type WitnessOptions struct {
+// Access is how somebody other than a member reaches a hub.
+type Access struct {
 	URL        string // of the hub's port for clients; several are separated by commas
 	Credential string // as it is given out
 	CA         string // file, "" for the system's
-	Folder     string // its memory: its key, and every checkpoint that it cosigned
-	Once       bool   // ends where the hub's copies end
-	Now        func() time.Time
-	Out        io.Writer // is told of findings
+}
+
+func (a Access) connect(ctx context.Context, user string) (*bus.Conn, error) {
+	credential, err := bus.ParseCredential(a.Credential)
+	if err != nil {
+		return nil, fmt.Errorf("the credential: %w", err)
+	}
+	trust, err := bus.TLS{CA: a.CA}.Config()
+	if err != nil {
+		return nil, err
+	}
+	c, err := bus.Connect(ctx, bus.Options{URL: a.URL, Name: "writ team", TLS: trust}.As(credential))
+	if err != nil {
+		return nil, fmt.Errorf("the hub at %s: %w. It is reached at its port for clients, as the user %s", a.URL, err, user)
+	}
+	return c, nil
+}
+
+// Apply makes the streams of a hub whose accounts are there, or makes them be as the
+// manifest says.
+func Apply(ctx context.Context, m rights.Manifest, a Access) error {
+	c, err := a.connect(ctx, rights.AdminUser)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	for _, definition := range m.Streams() {
+		if err := bus.EnsureStream(ctx, c, definition); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// WitnessOptions are what a witness needs.
+type WitnessOptions struct {
+	Access
+	Folder string // its memory: its key, and every checkpoint that it cosigned
+	Once   bool   // ends where the hub's copies end
+	Now    func() time.Time
+	Out    io.Writer // is told of findings
 }
 
 // Witness looks at what members bring.
@@ -63,17 +100,8 @@ func Watch(ctx context.Context, o WitnessOptions) ([]Seen, error) {
 	if err != nil {
 		return nil, err
 	}
-	credential, err := bus.ParseCredential(o.Credential)
-	if err != nil {
-		return nil, fmt.Errorf("the credential: %w", err)
-	}
-	trust, err := bus.TLS{CA: o.CA}.Config()
-	if err != nil {
+	if w.hub, err = o.connect(ctx, rights.WitnessUser); err != nil {
 		return nil, err
-	}
-	w.hub, err = bus.Connect(ctx, bus.Options{URL: o.URL, Name: "writ team witness", TLS: trust}.As(credential))
-	if err != nil {
-		return nil, fmt.Errorf("the hub at %s: %w. A witness uses the port for clients, as the user %s", o.URL, err, rights.WitnessUser)
 	}
 	defer w.hub.Close()
 	fmt.Fprintf(o.Out, "This witness's key: %s\n", w.public)

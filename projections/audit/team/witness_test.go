@@ -22,11 +22,15 @@ import (
 
 const sessions = "WRIT_SESSIONS"
 
+func witnessOf(h *hubtest.Hub) team.Access {
+	return team.Access{URL: h.Clients(), Credential: hubtest.Credential(rights.WitnessUser), CA: h.CA}
+}
+
 // watch has a witness look at all that is at a hub, and returns what it says of alice.
 func watch(t *testing.T, h *hubtest.Hub, folder string) team.Seen {
 	t.Helper()
 	all, err := team.Watch(t.Context(), team.WitnessOptions{
-		URL: h.Clients(), Credential: hubtest.Credential(rights.WitnessUser), CA: h.CA, Folder: folder, Once: true, Now: time.Now, Out: t.Output(),
+		Access: witnessOf(h), Folder: folder, Once: true, Now: time.Now, Out: t.Output(),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -184,7 +188,7 @@ func TestAWitnessGoesOn(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() {
-		_, err := team.Watch(ctx, team.WitnessOptions{URL: h.Clients(), Credential: hubtest.Credential(rights.WitnessUser), CA: h.CA, Folder: t.TempDir(), Now: time.Now, Out: t.Output()})
+		_, err := team.Watch(ctx, team.WitnessOptions{Access: witnessOf(h), Folder: t.TempDir(), Now: time.Now, Out: t.Output()})
 		done <- err
 	}()
 	for n := range 3 {
