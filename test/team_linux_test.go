@@ -148,7 +148,8 @@ func arrivals(h *hubtest.Hub) (took func() []time.Duration) {
 // TestTeam has two daemons bring what leaves to three real nats-servers under TLS, with
 // accounts, while hooks ask them, servers and a daemon are killed, leaders are moved and
 // a member is cut off, and a witness looks on. A ledger outside holds what was told
-// against what the hub has. WRIT_TEAM_ROUNDS says how often, WRIT_TEAM_SEED what.
+// against what the hub has. WRIT_TEAM_ROUNDS says how often, WRIT_TEAM_SEED what;
+// WRIT_TEAM_TURNS has hooks of a leaf and of a daemon alone be measured in turns.
 func TestTeam(t *testing.T) {
 	t.Parallel()
 	rounds, seed := fromEnv(t, "WRIT_TEAM_ROUNDS", 10), fromEnv(t, "WRIT_TEAM_SEED", int(time.Now().UnixNano()&0xffffff))
@@ -180,6 +181,9 @@ func TestTeam(t *testing.T) {
 		}
 	})
 	took := arrivals(h)
+	if turns := fromEnv(t, "WRIT_TEAM_TURNS", 0); turns > 0 {
+		inTurns(t, turns, alice, newMember(t, "carol"))
+	}
 	for caller := range 3 {
 		running.Go(func() { alice.work(ctx, caller) })
 		running.Go(func() { bob.work(ctx, caller) })
@@ -215,6 +219,32 @@ func TestTeam(t *testing.T) {
 	if bob.wrong.Load() > 0 {
 		t.Errorf("%d calls were not answered by a daemon that nobody killed", bob.wrong.Load())
 	}
+}
+
+// inTurns asks a leaf and a daemon alone, one after the other, and says how long each took.
+func inTurns(t *testing.T, turns int, leaf, alone *member) {
+	took := [2][]time.Duration{}
+	conns := [2]*bus.Conn{leaf.connect("hook"), alone.connect("hook")}
+	leaf.must("query", "error") // answers when its rules are there
+	alone.must("query", "error")
+	for i := range turns {
+		for at, m := range []*member{leaf, alone} {
+			id, began := fmt.Sprintf("%s-turn-%d", m.name, i), time.Now()
+			if !m.ask(t.Context(), conns[at], m.name+"-turns", id) {
+				continue // rules are being brought in
+			}
+			took[at] = append(took[at], time.Since(began))
+			m.mu.Lock()
+			m.told[id] = true
+			m.mu.Unlock()
+		}
+	}
+	for at, c := range conns {
+		c.Close()
+		slices.Sort(took[at])
+	}
+	t.Logf("a hook of %d, as a leaf and alone in turns: p50 %s and %s, p95 %s and %s", turns,
+		took[0][len(took[0])/2], took[1][len(took[1])/2], took[0][len(took[0])*95/100], took[1][len(took[1])*95/100])
 }
 
 // disturb kills, moves or cuts, and lets it be again.
