@@ -108,8 +108,10 @@ func TestWitnessShowsForksAndRollbacks(t *testing.T) {
 		alice.must(os.RemoveAll(streams))
 		alice.must(os.CopyFS(streams, os.DirFS(backup)))
 		alice.told = alice.told[:told]
-		alice.start(h)
+		alice.start(nil) // so that it has grown before the hub is asked
 		alice.happen(grows, 2)
+		alice.end()
+		alice.start(h)
 		alice.sealed(h)
 		s := watch(t, h, folder)
 		if f := s.Findings; len(f) != round+1 || f[round].Kind != schemas.TeamRollback || f[round].Stream != sessions || f[round].Epoch != uint64(round+2) {
