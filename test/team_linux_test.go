@@ -113,7 +113,7 @@ func (m *member) dial(ctx context.Context) *bus.Conn {
 	if err != nil || bad != nil {
 		return nil
 	}
-	conn, err := bus.Connect(ctx, bus.Options{URL: at.URL, User: credential.User, Password: credential.Password, Timeout: time.Second})
+	conn, err := bus.Connect(ctx, bus.Options{URL: at.URL, User: credential.User, Password: credential.Password, Timeout: 10 * time.Second})
 	if err != nil {
 		return nil
 	}
