@@ -76,9 +76,12 @@ func Apply(ctx context.Context, m rights.Manifest, a Access) error {
 type WitnessOptions struct {
 	Access
 	Folder string // its memory: its key, and every checkpoint that it cosigned
-	Once   bool   // ends where the hub's copies end
-	Now    func() time.Time
-	Out    io.Writer // is told of findings
+	// Replace takes the place of a witness whose folder is lost: without it a new one does
+	// not speak where another one spoke, since members believe the first alone.
+	Replace bool
+	Once    bool // ends where the hub's copies end
+	Now     func() time.Time
+	Out     io.Writer // is told of findings
 }
 
 // Witness looks at what members bring.
@@ -86,6 +89,7 @@ type Witness struct {
 	WitnessOptions
 	cosigner
 	hub *bus.Conn
+	new bool // it remembers nothing
 
 	mu    sync.Mutex // guards what follows
 	is    witnessed
@@ -104,11 +108,26 @@ func Watch(ctx context.Context, o WitnessOptions) ([]Seen, error) {
 		return nil, err
 	}
 	defer w.hub.Close()
+	if err := w.alone(ctx); err != nil {
+		return nil, err
+	}
 	fmt.Fprintf(o.Out, "This witness's key: %s\n", w.public)
 	if err := w.run(ctx); err != nil && ctx.Err() == nil {
 		return nil, err
 	}
 	return w.all(), nil
+}
+
+// alone makes sure that a new witness is the first.
+func (w *Witness) alone(ctx context.Context) error {
+	if !w.new || w.Replace {
+		return nil
+	}
+	said, err := bus.Stored(ctx, w.hub, rights.Seen)
+	if err == nil && said.Messages > 0 {
+		err = fmt.Errorf("another witness spoke at this hub, and %s is not its folder. Name that folder; if it is lost, say --replace, and have members join again with --witness", w.Folder)
+	}
+	return err
 }
 
 func openWitness(o WitnessOptions) (*Witness, error) {
@@ -120,13 +139,13 @@ func openWitness(o WitnessOptions) (*Witness, error) {
 	if err == nil {
 		err = json.Unmarshal(raw, &w.is)
 	}
-	known := err == nil
+	w.new = err != nil
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s: %w. Put it back from a backup", filepath.Join(o.Folder, witnessState), err)
 	}
 	file := filepath.Join(o.Folder, witnessKey)
 	text, err := bus.ReadSecret(file)
-	if errors.Is(err, fs.ErrNotExist) && !known {
+	if errors.Is(err, fs.ErrNotExist) && w.new {
 		var drawn string
 		if drawn, err = evidence.NewKey("witness-" + strings.ToLower(rand.Text()[:8])); err == nil {
 			text, err = []byte(drawn), atomicfile.Write(file, []byte(drawn+"\n"), 0o600)

@@ -204,8 +204,17 @@ func TestAWitnessGoesOn(t *testing.T) {
 	}
 	cancel()
 	alice.must(<-done)
-	// Another one in its place is not believed.
-	watch(t, h, t.TempDir())
+	// Another one does not speak unasked, and in its place is not believed.
+	other := team.WitnessOptions{Access: witnessOf(h), Folder: t.TempDir(), Now: time.Now, Out: t.Output(), Once: true}
+	if _, err := team.Watch(t.Context(), other); err == nil || !strings.Contains(err.Error(), "another witness") {
+		t.Errorf("a second one began: %v", err)
+	}
+	if s := alice.status(); len(s.Findings) != 0 {
+		t.Errorf("beside a second one: %+v", s)
+	}
+	other.Replace = true
+	_, err := team.Watch(t.Context(), other)
+	alice.must(err)
 	if s := alice.status(); len(s.Findings) != 1 || !strings.Contains(s.Findings[0].What, "another witness") || cosigned(s) > 0 {
 		t.Errorf("of another witness: %+v", s)
 	}

@@ -112,6 +112,7 @@ func (a *app) witnessCommand() *cobra.Command {
 	}
 	read = a.reach(c, &o.Access)
 	c.Flags().StringVar(&o.Folder, "dir", "", "`folder` for its key and for what it cosigned; keep it away from the hub")
+	c.Flags().BoolVar(&o.Replace, "replace", false, "take the place of a witness whose folder is lost")
 	c.Flags().BoolVar(&o.Once, "once", false, "end when all that is there was looked at")
 	return c
 }
