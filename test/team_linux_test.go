@@ -182,7 +182,7 @@ func TestTeam(t *testing.T) {
 	})
 	took := arrivals(h)
 	if turns := fromEnv(t, "WRIT_TEAM_TURNS", 0); turns > 0 {
-		inTurns(t, turns, alice, newMember(t, "carol"))
+		inTurns(t, h, turns, alice, newMember(t, "carol"))
 	}
 	for caller := range 3 {
 		running.Go(func() { alice.work(ctx, caller) })
@@ -222,16 +222,23 @@ func TestTeam(t *testing.T) {
 }
 
 // inTurns asks a leaf and a daemon alone, one after the other, and says how long each took.
-func inTurns(t *testing.T, turns int, leaf, alone *member) {
+func inTurns(t *testing.T, h *hubtest.Hub, turns int, leaf, alone *member) {
 	took := [2][]time.Duration{}
 	conns := [2]*bus.Conn{leaf.connect("hook"), alone.connect("hook")}
-	leaf.must("query", "error") // answers when its rules are there
-	alone.must("query", "error")
+	h.Eventually("their rules are there", func() error {
+		for _, m := range []*member{leaf, alone} {
+			if out, ok := m.run("", "query", "error"); !ok {
+				return errors.New(out)
+			}
+		}
+		return nil
+	})
 	for i := range turns {
 		for at, m := range []*member{leaf, alone} {
 			id, began := fmt.Sprintf("%s-turn-%d", m.name, i), time.Now()
 			if !m.ask(t.Context(), conns[at], m.name+"-turns", id) {
-				continue // rules are being brought in
+				t.Errorf("%s was not answered", id)
+				continue
 			}
 			took[at] = append(took[at], time.Since(began))
 			m.mu.Lock()
