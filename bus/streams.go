@@ -100,6 +100,19 @@ func (r Retention) config(s schemas.Stream) jetstream.StreamConfig {
 	}
 }
 
+// EnsureStream makes a stream that a definition in JSON describes, as the server takes
+// it, or makes one of its name be so.
+func EnsureStream(ctx context.Context, c *Conn, definition []byte) error {
+	var want jetstream.StreamConfig
+	if err := json.Unmarshal(definition, &want); err != nil {
+		return fmt.Errorf("bus: the definition of a stream: %w", err)
+	}
+	if err := c.ensureStream(ctx, want); err != nil {
+		return fmt.Errorf("make the stream %s: %w", want.Name, err)
+	}
+	return nil
+}
+
 func (c *Conn) ensureStream(ctx context.Context, want jetstream.StreamConfig) error {
 	ctx, cancel := c.bounded(ctx)
 	defer cancel()

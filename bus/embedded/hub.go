@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -73,6 +74,9 @@ func (s *Server) Hub() (to *bus.Options, reached func() error) {
 			if _, err := os.Stat(h.Credential.Creds); err != nil {
 				why = err.Error()
 			}
+		}
+		if strings.Contains(why, server.ErrAuthentication.Error()) || strings.Contains(why, "Authorization Violation") {
+			why = "it refuses the credential of " + h.Member + ". Its administrator says which one counts: join again with that"
 		}
 		return fmt.Errorf("%w: the hub at %s is not connected: %s", bus.ErrUnavailable, h.URLs, cmp.Or(why, "no answer yet"))
 	}

@@ -91,8 +91,11 @@ var witnessSubjects = []string{
 	SeenSubject(">"),
 }
 
-// WitnessUser is the user of a hub's witness.
-const WitnessUser = "witness"
+// Users of a hub's account: its witness, and the one who makes its streams.
+const (
+	WitnessUser = "witness"
+	AdminUser   = "hub-admin"
+)
 
 // Hub is a NATS of somebody else that a machine's server becomes a leaf of.
 type Hub struct {

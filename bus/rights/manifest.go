@@ -52,7 +52,7 @@ accounts {
 	for _, s := range hubShares {
 		fmt.Fprintf(&b, "      { service: %q, accounts: [%s] }\n", s[0], MemberAccount)
 	}
-	fmt.Fprintf(&b, "    ]\n    users: [\n      { user: hub-admin, password: $%s } # makes the streams\n", password("hub-admin"))
+	fmt.Fprintf(&b, "    ]\n    users: [\n      { user: %s, password: $%s } # makes the streams\n", AdminUser, password(AdminUser))
 	user(&b, WitnessUser, WitnessUser, Witness)
 	fmt.Fprintf(&b, "    ]\n  }\n  %s {\n    imports: [\n", MemberAccount)
 	for _, s := range hubShares {
@@ -86,7 +86,7 @@ func password(name string) string {
 }
 
 func (m Manifest) passwords() []string {
-	all := []string{password("hub-admin"), password(WitnessUser)}
+	all := []string{password(AdminUser), password(WitnessUser)}
 	for _, member := range m.Members {
 		all = append(all, password(member))
 	}
@@ -103,12 +103,13 @@ func (m Manifest) Commands() string {
 		fmt.Fprintf(&b, "nsc add export --account %s --name writ-%d --service --subject '%s'\n", HubAccount, i, s[0])
 		fmt.Fprintf(&b, "nsc add import --account %s --name writ-%d --service --src-account %s --remote-subject '%s' --local-subject '%s'\n", MemberAccount, i, HubAccount, s[0], s[1])
 	}
-	b.WriteString("nsc add user --account " + HubAccount + " --name hub-admin\n")
+	b.WriteString("nsc add user --account " + HubAccount + " --name " + AdminUser + "\n")
 	add := func(account, name, as string, r Role) {
 		publish, hear, _, _ := Of(r, as)
 		fmt.Fprintf(&b, "nsc add user --account %s --name %s --allow-pub '%s' --allow-sub '%s'\nnsc generate creds --account %s --name %s > %s.creds\n",
 			account, name, strings.Join(publish, ","), strings.Join(hear, ","), account, name, name)
 	}
+	fmt.Fprintf(&b, "nsc generate creds --account %s --name %s > %s.creds\n", HubAccount, AdminUser, AdminUser)
 	add(HubAccount, WitnessUser, WitnessUser, Witness)
 	for _, member := range m.Members {
 		add(MemberAccount, member, MemberUser(member), Member)
@@ -122,14 +123,14 @@ func (m Manifest) MakeStreams() string {
 	var b strings.Builder
 	streams := m.Streams()
 	for _, name := range []string{Copies, Seen} {
-		fmt.Fprintf(&b, "nats --user hub-admin stream add --config /dev/stdin <<'END'\n%s\nEND\n", streams[name])
+		fmt.Fprintf(&b, "nats --user "+AdminUser+" stream add --config /dev/stdin <<'END'\n%s\nEND\n", streams[name])
 	}
 	return b.String()
 }
 
 // Check says what is wrong with a manifest.
 func (m Manifest) Check() error {
-	seen := map[string]string{password(WitnessUser): WitnessUser, password("hub-admin"): "hub-admin"}
+	seen := map[string]string{password(WitnessUser): WitnessUser, password(AdminUser): AdminUser}
 	for _, member := range m.Members {
 		if err := CheckMember(member); err != nil {
 			return err
@@ -149,7 +150,7 @@ func (m Manifest) Check() error {
 func (m Manifest) String() string {
 	var b strings.Builder
 	b.WriteString(map[bool]func() string{false: m.Config, true: m.Commands}[m.Operator]())
-	b.WriteString("\n# The streams, once the accounts are there:\n")
+	b.WriteString("\n# The streams, once the accounts are there. writ team manifest --apply URL makes them, or:\n")
 	for line := range strings.Lines(m.MakeStreams()) {
 		if !m.Operator {
 			line = "# " + line // the rest is a configuration

@@ -71,6 +71,12 @@ func Main() {
 	os.Exit(1)
 }
 
+// Node is the process that is to be a node: the test's own program, or what a test sets.
+var Node = func(config string) *exec.Cmd {
+	self, _ := os.Executable() // starting it fails then
+	return exec.Command(self)
+}
+
 // Hub is a running hub.
 type Hub struct {
 	t        testing.TB
@@ -78,11 +84,11 @@ type Hub struct {
 	Manifest rights.Manifest
 	CA       string // file, PEM
 	Trust    *tls.Config
-	Nodes    []*Node
+	Nodes    []*Server
 }
 
-// Node is one of its servers.
-type Node struct {
+// Server is one of its nodes.
+type Server struct {
 	Leaf, Client string // host:port
 	config       string
 	mu           sync.Mutex
@@ -111,7 +117,7 @@ func Start(t testing.TB, nodes int, names ...string) *Hub {
 			cluster = fmt.Sprintf("cluster { name: hub, listen: \"127.0.0.1:%d\", routes: [%s] }\n", ports[3*i+2], strings.Join(routes, ", "))
 		}
 		lock := fmt.Sprintf("tls { cert_file: %q, key_file: %q }", h.CA, filepath.Join(h.dir, "key.pem"))
-		n := &Node{
+		n := &Server{
 			Client: fmt.Sprintf("127.0.0.1:%d", ports[3*i]), Leaf: fmt.Sprintf("127.0.0.1:%d", ports[3*i+1]),
 			config: filepath.Join(h.dir, fmt.Sprintf("node%d.conf", i)),
 		}
@@ -142,11 +148,10 @@ func (h *Hub) Run(i int) {
 	n := h.Nodes[i]
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	self, err := os.Executable()
-	h.must(err)
-	n.process = exec.Command(self)
+	var err error
+	n.process = Node(n.config)
 	n.process.Env = append(os.Environ(), childEnv+"="+n.config)
-	for _, user := range append([]string{"hub-admin", rights.WitnessUser}, h.Manifest.Members...) {
+	for _, user := range append([]string{rights.AdminUser, rights.WitnessUser}, h.Manifest.Members...) {
 		n.process.Env = append(n.process.Env, "WRIT_PASSWORD_"+strings.ToUpper(strings.ReplaceAll(user, "-", "_"))+"="+Password)
 	}
 	n.process.Stderr = os.Stderr
@@ -165,6 +170,26 @@ func (h *Hub) Kill(i int) {
 		_ = n.process.Wait()
 		n.process = nil
 	}
+}
+
+// StepDown has the leader of a stream be another node.
+func (h *Hub) StepDown(stream string) {
+	h.t.Helper()
+	h.Eventually("the leader of "+stream+" steps down", func() error {
+		m, err := h.As(rights.AdminUser).Request("$JS.API.STREAM.LEADER.STEPDOWN."+stream, nil, 2*time.Second)
+		if err == nil && !bytes.Contains(m.Data, []byte(`"success":true`)) {
+			err = fmt.Errorf("%s", m.Data)
+		}
+		return err
+	})
+}
+
+// Memory is what a node has in memory, in MiB, where /proc says so.
+func (h *Hub) Memory(i int) string {
+	raw, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", h.Nodes[i].process.Process.Pid))
+	_, after, _ := strings.Cut(string(raw), "VmRSS:")
+	line, _, _ := strings.Cut(after, "\n")
+	return strings.TrimSpace(line)
 }
 
 // Store is where a node keeps its streams.
@@ -210,7 +235,7 @@ func (h *Hub) As(user string, o ...nats.Option) *nats.Conn {
 // Stream reads a stream of the hub as its administrator.
 func (h *Hub) Stream(name string) jetstream.Stream {
 	h.t.Helper()
-	js, err := jetstream.New(h.As("hub-admin"))
+	js, err := jetstream.New(h.As(rights.AdminUser))
 	h.must(err)
 	var s jetstream.Stream
 	h.Eventually("the stream "+name+" has a leader", func() (err error) {
@@ -245,22 +270,14 @@ func (h *Hub) Messages(name string) (all []*jetstream.RawStreamMsg) {
 
 func (h *Hub) makeStreams() {
 	h.t.Helper()
-	js, err := jetstream.New(h.As("hub-admin"))
-	h.must(err)
+	var c *bus.Conn
+	h.Eventually("the hub answers", func() (err error) {
+		c, err = bus.Connect(h.t.Context(), bus.Options{URL: h.Clients(), TLS: h.Trust, User: rights.AdminUser, Password: Password, Timeout: 2 * time.Second})
+		return err
+	})
+	defer c.Close()
 	for name, definition := range h.Manifest.Streams() {
-		var config jetstream.StreamConfig
-		strict := json.NewDecoder(bytes.NewReader(definition))
-		strict.DisallowUnknownFields()
-		h.must(strict.Decode(&config))
-		h.Eventually("the hub makes the stream "+name, func() error {
-			ctx, cancel := context.WithTimeout(h.t.Context(), 2*time.Second)
-			defer cancel()
-			_, err := js.CreateStream(ctx, config)
-			if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) {
-				return nil
-			}
-			return err
-		})
+		h.Eventually("the hub makes the stream "+name, func() error { return bus.EnsureStream(h.t.Context(), c, definition) })
 	}
 }
 

@@ -138,8 +138,10 @@ func (m *Member) status(ctx context.Context) (schemas.TeamReply, error) {
 		return reply, nil
 	}
 	var seen Seen
-	if reply.Connected = m.Reached() == nil; reply.Connected {
-		seen = m.seen(ctx, &reply)
+	if err := m.Reached(); err != nil {
+		reply.Problem = cmp.Or(reply.Problem, err.Error())
+	} else {
+		reply.Connected, seen = true, m.seen(ctx, &reply)
 	}
 	for _, s := range schemas.Streams() {
 		state, err := m.Log.State(ctx, s)

@@ -72,7 +72,7 @@ func Told(act string, r schemas.TeamReply) string {
 func Wrong(r schemas.TeamReply) error {
 	for _, c := range r.Checks {
 		if !c.OK {
-			return errors.New("team doctor: something keeps copies from the hub")
+			return errors.New("team doctor: something is not as it should be, as said above")
 		}
 	}
 	return nil

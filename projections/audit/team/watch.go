@@ -33,15 +33,55 @@ const (
 // speakEvery is how often a witness says what is new.
 const speakEvery = 500 * time.Millisecond
 
-// WitnessOptions are what a witness needs.
-type WitnessOptions struct {
+// Access is how somebody other than a member reaches a hub.
+type Access struct {
 	URL        string // of the hub's port for clients; several are separated by commas
 	Credential string // as it is given out
 	CA         string // file, "" for the system's
-	Folder     string // its memory: its key, and every checkpoint that it cosigned
-	Once       bool   // ends where the hub's copies end
-	Now        func() time.Time
-	Out        io.Writer // is told of findings
+}
+
+func (a Access) connect(ctx context.Context, user string) (*bus.Conn, error) {
+	credential, err := bus.ParseCredential(a.Credential)
+	if err != nil {
+		return nil, fmt.Errorf("the credential: %w", err)
+	}
+	trust, err := bus.TLS{CA: a.CA}.Config()
+	if err != nil {
+		return nil, err
+	}
+	c, err := bus.Connect(ctx, bus.Options{URL: a.URL, Name: "writ team", TLS: trust}.As(credential))
+	if err != nil {
+		return nil, fmt.Errorf("the hub at %s: %w. It is reached at its port for clients, as the user %s", a.URL, err, user)
+	}
+	return c, nil
+}
+
+// Apply makes the streams of a hub whose accounts are there, or makes them be as the
+// manifest says.
+func Apply(ctx context.Context, m rights.Manifest, a Access) error {
+	c, err := a.connect(ctx, rights.AdminUser)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	for _, definition := range m.Streams() {
+		if err := bus.EnsureStream(ctx, c, definition); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// WitnessOptions are what a witness needs.
+type WitnessOptions struct {
+	Access
+	Folder string // its memory: its key, and every checkpoint that it cosigned
+	// Replace takes the place of a witness whose folder is lost: without it a new one does
+	// not speak where another one spoke, since members believe the first alone.
+	Replace bool
+	Once    bool // ends where the hub's copies end
+	Now     func() time.Time
+	Out     io.Writer // is told of findings
 }
 
 // Witness looks at what members bring.
@@ -49,6 +89,7 @@ type Witness struct {
 	WitnessOptions
 	cosigner
 	hub *bus.Conn
+	new bool // it remembers nothing
 
 	mu    sync.Mutex // guards what follows
 	is    witnessed
@@ -63,24 +104,30 @@ func Watch(ctx context.Context, o WitnessOptions) ([]Seen, error) {
 	if err != nil {
 		return nil, err
 	}
-	credential, err := bus.ParseCredential(o.Credential)
-	if err != nil {
-		return nil, fmt.Errorf("the credential: %w", err)
-	}
-	trust, err := bus.TLS{CA: o.CA}.Config()
-	if err != nil {
+	if w.hub, err = o.connect(ctx, rights.WitnessUser); err != nil {
 		return nil, err
 	}
-	w.hub, err = bus.Connect(ctx, bus.Options{URL: o.URL, Name: "writ team witness", TLS: trust}.As(credential))
-	if err != nil {
-		return nil, fmt.Errorf("the hub at %s: %w. A witness uses the port for clients, as the user %s", o.URL, err, rights.WitnessUser)
-	}
 	defer w.hub.Close()
+	if err := w.alone(ctx); err != nil {
+		return nil, err
+	}
 	fmt.Fprintf(o.Out, "This witness's key: %s\n", w.public)
 	if err := w.run(ctx); err != nil && ctx.Err() == nil {
 		return nil, err
 	}
 	return w.all(), nil
+}
+
+// alone makes sure that a new witness is the first.
+func (w *Witness) alone(ctx context.Context) error {
+	if !w.new || w.Replace {
+		return nil
+	}
+	said, err := bus.Stored(ctx, w.hub, rights.Seen)
+	if err == nil && said.Messages > 0 {
+		err = fmt.Errorf("another witness spoke at this hub, and %s is not its folder. Name that folder; if it is lost, say --replace, and have members join again with --witness", w.Folder)
+	}
+	return err
 }
 
 func openWitness(o WitnessOptions) (*Witness, error) {
@@ -92,13 +139,13 @@ func openWitness(o WitnessOptions) (*Witness, error) {
 	if err == nil {
 		err = json.Unmarshal(raw, &w.is)
 	}
-	known := err == nil
+	w.new = err != nil
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s: %w. Put it back from a backup", filepath.Join(o.Folder, witnessState), err)
 	}
 	file := filepath.Join(o.Folder, witnessKey)
 	text, err := bus.ReadSecret(file)
-	if errors.Is(err, fs.ErrNotExist) && !known {
+	if errors.Is(err, fs.ErrNotExist) && w.new {
 		var drawn string
 		if drawn, err = evidence.NewKey("witness-" + strings.ToLower(rand.Text()[:8])); err == nil {
 			text, err = []byte(drawn), atomicfile.Write(file, []byte(drawn+"\n"), 0o600)

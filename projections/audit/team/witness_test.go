@@ -22,11 +22,15 @@ import (
 
 const sessions = "WRIT_SESSIONS"
 
+func witnessOf(h *hubtest.Hub) team.Access {
+	return team.Access{URL: h.Clients(), Credential: hubtest.Credential(rights.WitnessUser), CA: h.CA}
+}
+
 // watch has a witness look at all that is at a hub, and returns what it says of alice.
 func watch(t *testing.T, h *hubtest.Hub, folder string) team.Seen {
 	t.Helper()
 	all, err := team.Watch(t.Context(), team.WitnessOptions{
-		URL: h.Clients(), Credential: hubtest.Credential(rights.WitnessUser), CA: h.CA, Folder: folder, Once: true, Now: time.Now, Out: t.Output(),
+		Access: witnessOf(h), Folder: folder, Once: true, Now: time.Now, Out: t.Output(),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -104,8 +108,10 @@ func TestWitnessShowsForksAndRollbacks(t *testing.T) {
 		alice.must(os.RemoveAll(streams))
 		alice.must(os.CopyFS(streams, os.DirFS(backup)))
 		alice.told = alice.told[:told]
-		alice.start(h)
+		alice.start(nil) // so that it has grown before the hub is asked
 		alice.happen(grows, 2)
+		alice.end()
+		alice.start(h)
 		alice.sealed(h)
 		s := watch(t, h, folder)
 		if f := s.Findings; len(f) != round+1 || f[round].Kind != schemas.TeamRollback || f[round].Stream != sessions || f[round].Epoch != uint64(round+2) {
@@ -184,7 +190,7 @@ func TestAWitnessGoesOn(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() {
-		_, err := team.Watch(ctx, team.WitnessOptions{URL: h.Clients(), Credential: hubtest.Credential(rights.WitnessUser), CA: h.CA, Folder: t.TempDir(), Now: time.Now, Out: t.Output()})
+		_, err := team.Watch(ctx, team.WitnessOptions{Access: witnessOf(h), Folder: t.TempDir(), Now: time.Now, Out: t.Output()})
 		done <- err
 	}()
 	for n := range 3 {
@@ -198,8 +204,17 @@ func TestAWitnessGoesOn(t *testing.T) {
 	}
 	cancel()
 	alice.must(<-done)
-	// Another one in its place is not believed.
-	watch(t, h, t.TempDir())
+	// Another one does not speak unasked, and in its place is not believed.
+	other := team.WitnessOptions{Access: witnessOf(h), Folder: t.TempDir(), Now: time.Now, Out: t.Output(), Once: true}
+	if _, err := team.Watch(t.Context(), other); err == nil || !strings.Contains(err.Error(), "another witness") {
+		t.Errorf("a second one began: %v", err)
+	}
+	if s := alice.status(); len(s.Findings) != 0 {
+		t.Errorf("beside a second one: %+v", s)
+	}
+	other.Replace = true
+	_, err := team.Watch(t.Context(), other)
+	alice.must(err)
 	if s := alice.status(); len(s.Findings) != 1 || !strings.Contains(s.Findings[0].What, "another witness") || cosigned(s) > 0 {
 		t.Errorf("of another witness: %+v", s)
 	}

@@ -10,7 +10,8 @@ NKey. Joining again replaces the credential, and accepts a list that has changed
 
 	ManifestWords = `Writes accounts, users and their rights as a nats-server's configuration, or with
 --operator as calls of nsc, and the two streams of a hub as calls of nats. It holds no
-secret, and changes nothing.`
+secret, and changes nothing. With --apply it makes the streams itself, as the user
+hub-admin, once the accounts are there.`
 
 	WitnessWords = `Runs until it is stopped, on a machine that is neither a member's nor the hub's. It reads
 all that members bring, checks signatures, order and proofs, cosigns what extends that

@@ -67,23 +67,40 @@ func (a *app) joinCommand() *cobra.Command {
 	return c
 }
 
+// reach has a command read how to reach a hub as somebody other than a member.
+func (a *app) reach(c *cobra.Command, to *team.Access) (read func(what, url string) error) {
+	var creds string
+	c.Flags().StringVar(&creds, "creds", "", "`file` with what is signed in with at the hub")
+	c.Flags().StringVar(&to.CA, "ca", "", "`file` with the authorities of the hub's certificate, PEM; else the system's")
+	return func(what, url string) error {
+		raw, err := client.ReadBounded(a.Env.Absolute(creds), maxCredential)
+		if err != nil {
+			return client.Refused(what, err.Error(), "Name what the hub's administrator gave you with --creds.")
+		}
+		to.URL, to.Credential = url, string(raw)
+		if to.CA != "" {
+			to.CA = a.Env.Absolute(to.CA)
+		}
+		return nil
+	}
+}
+
 func (a *app) witnessCommand() *cobra.Command {
 	var o team.WitnessOptions
-	var creds string
+	var read func(what, url string) error
 	c := &cobra.Command{
 		Use: "witness URL --creds FILE --dir DIR", Short: "Look at what members bring to a hub, and cosign what holds",
 		Long:    team.WitnessWords,
 		Example: "  writ team witness tls://hub.example.org:4222 --creds witness.creds --dir /srv/writ-witness",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			raw, err := client.ReadBounded(a.Env.Absolute(creds), maxCredential)
-			if err != nil || o.Folder == "" {
-				return client.Usage("team witness: it needs --creds and --dir", "Name the file with the witness's credential, and a folder for what it keeps.")
+			if o.Folder == "" {
+				return client.Usage("team witness: it needs --dir", "Name a folder for what it keeps.")
 			}
-			o.URL, o.Credential, o.Folder, o.Now, o.Out = args[0], string(raw), a.Env.Absolute(o.Folder), a.Env.Now, a.Err
-			if o.CA != "" {
-				o.CA = a.Env.Absolute(o.CA)
+			if err := read("team witness", args[0]); err != nil {
+				return err
 			}
+			o.Folder, o.Now, o.Out = a.Env.Absolute(o.Folder), a.Env.Now, a.Err
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
 			all, err := team.Watch(ctx, o)
@@ -93,29 +110,44 @@ func (a *app) witnessCommand() *cobra.Command {
 			return errors.Join(client.Each(a.Client, all, "", func() error { a.Printf("%s", team.Witnessed(all)); return nil }), team.Found(all))
 		},
 	}
-	c.Flags().StringVar(&creds, "creds", "", "`file` with what the witness signs in with at the hub")
-	c.Flags().StringVar(&o.CA, "ca", "", "`file` with the authorities of the hub's certificate, PEM; else the system's")
+	read = a.reach(c, &o.Access)
 	c.Flags().StringVar(&o.Folder, "dir", "", "`folder` for its key and for what it cosigned; keep it away from the hub")
+	c.Flags().BoolVar(&o.Replace, "replace", false, "take the place of a witness whose folder is lost")
 	c.Flags().BoolVar(&o.Once, "once", false, "end when all that is there was looked at")
 	return c
 }
 
 func (a *app) manifestCommand() *cobra.Command {
 	var m rights.Manifest
+	var to team.Access
+	var apply string
+	var read func(what, url string) error
 	c := &cobra.Command{
 		Use: "manifest --member NAME…", Short: "Write what a NATS' administrator applies to make a hub of it",
 		Long:    team.ManifestWords,
-		Example: "  writ team manifest --member alice --member bob --replicas 3 > writ.conf",
+		Example: "  writ team manifest --member alice --member bob --replicas 3 > writ.conf\n  writ team manifest --member alice --member bob --replicas 3 --apply tls://hub.example.org:4222 --creds hub-admin.creds",
 		Args:    cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := m.Check(); err != nil {
 				return client.Usage("team manifest: "+err.Error(), "Give each member a name of its own.")
 			}
-			return a.Print(m, func() { a.Printf("%s", m) })
+			if apply == "" {
+				return a.Print(m, func() { a.Printf("%s", m) })
+			}
+			err := read("team manifest", apply)
+			if err == nil {
+				if err = team.Apply(cmd.Context(), m, to); err != nil {
+					return client.Refused("team manifest", client.OneLine(err.Error()), "")
+				}
+				a.Printf("The streams %s and %s are there.\n", rights.Copies, rights.Seen)
+			}
+			return err
 		},
 	}
 	c.Flags().StringArrayVar(&m.Members, "member", nil, "`name` of a member; repeat it")
 	c.Flags().IntVar(&m.Replicas, "replicas", 1, "copies of each record in the hub's cluster")
+	read = a.reach(c, &to)
+	c.Flags().StringVar(&apply, "apply", "", "make the streams of the hub at `URL`, its port for clients, with --creds")
 	c.Flags().BoolVar(&m.Operator, "operator", false, "as calls of nsc, for a NATS in operator mode")
 	return c
 }
