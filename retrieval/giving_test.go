@@ -94,6 +94,7 @@ func TestTalkIsGivenNothing(t *testing.T) {
 		"why does sbt compile everything again", "why is poetry so slow, or is it my laptop", "please tell me which service owns the invoices",
 		"the editor says that the file is not part of the toolchain", "open the makefile and explain the targets",
 		"why does docker desktop eat all my memory", "why is the ci queue so long today",
+		"no, I meant the orders controller", "yes, but keep the old props", "yes but call it Fetch", "make the font of my vim bigger",
 	} {
 		if a := ix.Search(Query{Text: text, BudgetTokens: 150}); a.Block != "" || len(a.Rules) > 0 {
 			t.Errorf("%q was given\n%s", text, a.Block)
