@@ -132,11 +132,11 @@ func (s *search) tiers() {
 }
 
 // askedTask is how much a text must read like a task where its first words ask
-// how things are, or order something to be looked at, run or moved; askedWhy where
-// they ask why, which is as often about a tool or a machine as about the code.
+// how things are, or order something to be looked at, run or moved; askedAside where
+// they ask why or answer, or it is about an editor, which is as often no matter of the code.
 const (
-	askedTask = 0.3
-	askedWhy  = 0.6
+	askedTask  = 0.3
+	askedAside = 0.6
 )
 
 // least is the chance that the best rule must have for anything to be given.
@@ -149,8 +149,8 @@ func (s *search) least() float64 {
 	}
 	from := 0.0
 	switch {
-	case s.form.why:
-		from = askedWhy
+	case s.form.aside:
+		from = askedAside
 	case s.form.question || s.form.chore:
 		from = askedTask
 	}

@@ -52,6 +52,23 @@ func TestNodesBesideRulesAreFoundAndNotGiven(t *testing.T) {
 	}
 }
 
+// TestSearchesNameTheKindOfNode: of two nodes that are as near, the one of the kind
+// that a search names comes first, here against their ids.
+func TestSearchesNameTheKindOfNode(t *testing.T) {
+	const text = "the lock is held over a call"
+	node := func(id string, of schemas.NodeType) schemas.Rule {
+		return schemas.Rule{ID: id, Type: of, Title: text, Trigger: text, Statement: text}
+	}
+	ix := newTestIndex(t, append(corpusRules(), node("NODE-A", schemas.NodePhase), node("NODE-B", schemas.NodeWorkedExample), node("NODE-C", schemas.NodeRationalization)), Options{})
+	for query, want := range map[string]string{
+		text: "NODE-A", "an example where " + text: "NODE-B", "the excuse that " + text: "NODE-C",
+	} {
+		if found := ix.Search(Query{Text: query, Beside: true, Raw: true}).Rules; len(found) == 0 || found[0].ID != want {
+			t.Errorf("%q: want %s first of %d", query, want, len(found))
+		}
+	}
+}
+
 // TestAlwaysOnNodesWithoutRoomAreRetrieved: of more than the band holds, the rest is
 // found like other nodes, whatever its type.
 func TestAlwaysOnNodesWithoutRoomAreRetrieved(t *testing.T) {

@@ -230,6 +230,17 @@ func TestTheMandatoryBandHasACap(t *testing.T) {
 	}
 }
 
+// TestLinesOfNodesWithoutATitle: what older corpora do not title is told by what it says.
+func TestLinesOfNodesWithoutATitle(t *testing.T) {
+	r := schemas.Rule{ID: "OLD-1", Statement: "Wrap it."}
+	if line := bandLine(&r); line != "- OLD-1: Wrap it.\n" {
+		t.Errorf("in the band: %q", line)
+	}
+	if line := titleOnly(&r); line != "- OLD-1: Wrap it.\n" {
+		t.Errorf("as a line: %q", line)
+	}
+}
+
 func TestNewIndexRefuses(t *testing.T) {
 	if _, err := NewIndex(analyseAll([]schemas.Rule{linked("A-1", "x"), linked("a-1", "y")}), Options{}); !errors.Is(err, ErrDuplicateRule) {
 		t.Errorf("two with one id: %v", err)

@@ -282,6 +282,10 @@ const judgedFitted = 30
 // fills it.
 func (s *search) give(chosen []int) []int {
 	d, least := &s.ix.decision, s.least()
+	line := d.Line
+	if len(chosen) > 0 && s.knows(&s.pool[chosen[0]]) {
+		line = max(line, lineAgain)
+	}
 	free := s.q.Limit > 0 // the query bounds them itself
 	whole, lines := 0, 0
 	given := chosen[:0]
@@ -293,9 +297,9 @@ func (s *search) give(chosen []int) []int {
 		case c.probability >= d.Whole && (whole < mostWhole || free || c.pinned > 0):
 			whole++
 			c.tier = TierInject
-		case c.probability >= d.Line && (lines < mostLines || free):
+		case c.probability >= line && (lines < mostLines || free):
 			lines++
-			if s.had(c) || s.noted[c.doc] {
+			if s.knows(c) {
 				continue
 			}
 			c.tier = TierTitles
@@ -306,6 +310,13 @@ func (s *search) give(chosen []int) []int {
 	}
 	return given
 }
+
+// lineAgain is the least chance of a rule that is given as a line where the reader
+// knows the likeliest one: asked again, little is new and right.
+const lineAgain = 0.25
+
+// knows says that the reader has a rule, in full or as a line.
+func (s *search) knows(c *candidate) bool { return s.had(c) || s.noted[c.doc] }
 
 // had says that the reader has a rule in full already: it is always on, or was
 // shown, and the text does not name it.

@@ -82,7 +82,10 @@ func bandPieces(d *Document) []piece { return []piece{measured(bandLine(d.Rule))
 
 // bandLine is "- GO-ERR-001: Wrap an error once. Add the operation with %w."
 func bandLine(r *schemas.Rule) string {
-	line := strings.TrimRight(excerpt.Line(r.Title), ".") + ". " + excerpt.Line(r.Statement)
+	line := excerpt.Line(r.Statement)
+	if title := strings.TrimRight(excerpt.Line(r.Title), "."); title != "" {
+		line = title + ". " + line
+	}
 	return labelled("- "+excerpt.Line(r.ID)+": ", line)
 }
 

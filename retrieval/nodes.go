@@ -38,6 +38,37 @@ func numbered(label string, steps []string) string {
 	return indented(label, strings.Join(lines, "\n"))
 }
 
+// kindWords are what people call nodes of a type.
+var kindWords = map[schemas.NodeType]map[string]bool{
+	schemas.NodeWorkedExample:     wordSet("example examples"),
+	schemas.NodePhase:             wordSet("phase phases"),
+	schemas.NodePlaybook:          wordSet("playbook playbooks procedure process workflow steps"),
+	schemas.NodeTechnique:         wordSet("technique techniques"),
+	schemas.NodeSkill:             wordSet("skill skills"),
+	schemas.NodeAntiPattern:       wordSet("anti-pattern anti-patterns antipattern antipatterns mistake mistakes"),
+	schemas.NodeForbiddenResponse: wordSet("forbidden phrase phrases say said"),
+	schemas.NodeRationalization:   wordSet("excuse excuses rationalization rationalizations rationalisation rationalisations"),
+	schemas.NodePressureScenario:  wordSet("pressure scenario scenarios"),
+	schemas.NodeSubagentRole:      wordSet("role roles"),
+}
+
+// kindsNamed are the types of nodes, folded, that a search asks for by name; a
+// prompt asks for none.
+func (s *search) kindsNamed() map[string]bool {
+	if !s.q.Beside {
+		return nil
+	}
+	named := map[string]bool{}
+	for kind, words := range kindWords {
+		for word := range words {
+			if s.form.words[word] {
+				named[fold(string(kind))] = true
+			}
+		}
+	}
+	return named
+}
+
 // nodeKind is what the title line says of a node that is no rule.
 func nodeKind(r *schemas.Rule) string {
 	if t := r.NodeType(); t != schemas.NodeRule {

@@ -22,8 +22,12 @@ var (
 	telling = []string{"tell me", "explain", "walk me through", "give me an overview", "show me"}
 	// tools are what developers work with at their own desk, beside the project's code.
 	tools = wordSet(`git npm npx yarn pnpm pip cargo rustc rustup gradle maven mvn tsc webpack vite brew homebrew nvm
-		vscode vim emacs intellij pycharm xcode ide editor terminal debugger breakpoint toolchain linter formatter
+		editor terminal debugger breakpoint toolchain linter formatter
 		node_modules laptop keyboard shortcut build compile compiling`)
+	// editors are those of the tools that are never the project's.
+	editors = wordSet(`vscode vim nvim neovim emacs intellij pycharm rider xcode ide zshrc bashrc dotfiles tmux`)
+	// replies begin an answer to what was said before.
+	replies = wordSet(`no nope nah yes yeah yep ok okay sure thanks wait sorry hm hmm continue again`)
 	// deictic words point at what was said before.
 	deictic = wordSet(`this that it them same other again last previous these second`)
 )
@@ -39,7 +43,7 @@ func wordSet(words string) map[string]bool {
 // form is what the words of a text tell of its kind, whatever it is about.
 type form struct {
 	question bool // asks how things are
-	why      bool // asks why
+	aside    bool // asks why, answers, or is about an editor
 	chore    bool // orders something to be looked at, run, moved or told
 	tool     bool // names a tool of the developer's desk
 	deictic  int  // words that point at what was said before, two at most
@@ -61,12 +65,13 @@ func formOf(text string) form {
 		word = strings.Trim(word, "./'")
 		words[i] = word
 		f.words[word] = true
-		f.tool = f.tool || tools[word]
+		f.tool = f.tool || tools[word] || editors[word]
+		f.aside = f.aside || editors[word]
 		if deictic[word] && f.deictic < 2 {
 			f.deictic++
 		}
 		if i == 0 {
-			f.chore, f.why = chores[word], word == "why"
+			f.chore, f.aside = chores[word], f.aside || word == "why" || replies[word]
 			f.question = asking[word] || word == "how" && len(words) > 1 && askingHow[words[1]]
 		}
 	}

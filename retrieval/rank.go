@@ -15,12 +15,12 @@ const rrfK = 60
 
 // passOne scores without the graph and judges relevance.
 func (s *search) passOne() {
+	s.form = formOf(s.text)
 	s.score()
 	s.firstPass = s.sorted(0, true)
 	for place, at := range s.firstPass {
 		s.pool[at].ranks.Pass1 = place + 1
 	}
-	s.form = formOf(s.text)
 	if s.vector != nil {
 		s.subject = s.ix.calibration.subject.of(s.vector)
 	}
@@ -44,8 +44,12 @@ func (s *search) judge() {
 const judgedMost = 20
 
 // asideShare scales the score of nodes that no prompt is given: who searches finds
-// them where they are clearly meant, and they take no rule's place.
-const asideShare = 0.9
+// them where they are clearly meant, and they take no rule's place. namedShare is
+// for nodes of a kind that a search names: an example, a phase, an excuse.
+const (
+	asideShare = 0.9
+	namedShare = 1.25
+)
 
 // score weighs every candidate's signals, 0 to 1.
 func (s *search) score() {
@@ -57,6 +61,7 @@ func (s *search) score() {
 		low, high = min(low, c.cosine), max(high, c.cosine)
 	}
 	maxBM25 = max(maxBM25, s.profile.Cover*s.words.Most())
+	named := s.kindsNamed()
 	for i := range s.pool {
 		c := &s.pool[i]
 		switch {
@@ -67,8 +72,12 @@ func (s *search) score() {
 		default:
 			c.score = s.profile.rrf(c)
 		}
-		if c.pinned == 0 && !s.ix.kinds[c.doc].given {
+		kind := &s.ix.kinds[c.doc]
+		if c.pinned == 0 && !kind.given {
 			c.score *= asideShare
+		}
+		if named[kind.node] {
+			c.score = min(namedShare*c.score, 1)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package retrieval
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -80,10 +81,11 @@ func appendTitle(b []byte, r *schemas.Rule) []byte {
 const lineLetters = 36
 
 // titleOnly is a rule as one line: "- GO-ERR-001: Wrap an error once". A long
-// title ends before a comma, or else with a word.
+// title ends before a comma, or else with a word; where there is none, the statement
+// stands for it.
 func titleOnly(r *schemas.Rule) string {
 	b := append(appendOneLine([]byte("- "), r.ID), ": "...)
-	title := string(appendOneLine(nil, r.Title))
+	title := string(appendOneLine(nil, cmp.Or(r.Title, r.Statement)))
 	if len(title) > lineLetters {
 		title = clippedTitle(title)
 	}

@@ -86,6 +86,18 @@ func (c *conversion) fillIn() {
 		p.Order = 1
 		c.filled("phase.order", "1, the lowest there is")
 	}
+	c.fillSpoken()
+}
+
+// fillSpoken takes what people say where such a node matters for its symptoms.
+func (c *conversion) fillSpoken() {
+	switch r := &c.rule; {
+	case len(r.Symptoms) > 0:
+	case r.Rationalization != nil && r.Rationalization.Excuse != "":
+		r.Symptoms = []string{r.Rationalization.Excuse}
+	case r.ForbiddenResponse != nil:
+		r.Symptoms = slices.Clone(r.ForbiddenResponse.Phrases)
+	}
 }
 
 func (c *conversion) fillMembers() {

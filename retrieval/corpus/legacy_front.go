@@ -2,9 +2,12 @@ package corpus
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
+
+	"github.com/writbus/writ/schemas"
 )
 
 // legacyFront recognises front matter of the older format by the keys that
@@ -27,8 +30,27 @@ func parseLegacyFront(path, front, body string) *document {
 	if len(d.problems) > 0 {
 		return d
 	}
+	if title := headingOf(body); title != "" && !slices.ContainsFunc([]string{"title", "name", "heading"}, n.has) {
+		n.values = append(n.values, legacyValue{name: "title", value: title, line: 1})
+	}
 	d.from = n
 	return d
+}
+
+// headingOf is the heading that a body begins with, without the type of the node
+// before its colon ("Phase 2: Clarify constraints").
+func headingOf(body string) string {
+	heading, ok := strings.CutPrefix(strings.TrimLeft(body, "\n "), "# ")
+	if !ok {
+		return ""
+	}
+	heading, _, _ = strings.Cut(heading, "\n")
+	kind, title, found := strings.Cut(heading, ": ")
+	kind = strings.TrimRight(strings.ReplaceAll(normal(kind), "_", ""), "0123456789s")
+	if found && kind != "" && slices.ContainsFunc(schemas.NodeTypes(), func(t schemas.NodeType) bool { return strings.HasPrefix(strings.ToLower(string(t)), kind) }) {
+		return strings.TrimSpace(title)
+	}
+	return strings.TrimSpace(heading)
 }
 
 // legacyFront adds the pairs of front matter to a node. before is the line of

@@ -70,14 +70,15 @@ func TestLoadAnyReadsOlderFormats(t *testing.T) {
 		},
 		{
 			Type: schemas.NodeRationalization, ID: "RAT-QUEUE-BIG-001", Severity: "medium", Trigger: "Somebody drops the bound.", Statement: "A bound is never wrong.",
+			Symptoms:        []string{"It will never grow that far."},
 			Rationalization: &schemas.Rationalization{Excuse: "It will never grow that far.", Reality: "It has, and at night."},
 			Edges:           []schemas.Edge{{Type: "ATTACHED_TO", Target: "QUEUE-BOUND-SIZE-001"}},
 		},
 		{
-			Type: schemas.NodePlaybook, ID: "PBK-QUEUE-FIX-001", Domain: "concurrency", Severity: "high", Trigger: "A queue has no bound.",
+			Type: schemas.NodePlaybook, ID: "PBK-QUEUE-FIX-001", Title: "Bound the queue", Domain: "concurrency", Severity: "high", Trigger: "A queue has no bound.",
 			Statement: "Find the producers first.", Rationale: "They decide what waits.", Tags: []string{"queues", "memory"},
 			Confidence: "peer-reviewed", Authority: "human", LastValidated: "2026-04-21", StalenessWindow: 180, Evidence: []string{"incident-12"},
-			RationalizationCounters: []string{"The queue is small. → Say how small, in the code."}, Body: "# Body\n\nText.",
+			RationalizationCounters: []string{"The queue is small. → Say how small, in the code."}, Body: "# Playbook: Bound the queue\n\nText.",
 			Playbook: &schemas.Playbook{Phases: []string{"PHA-QUEUE-FIND-001"}, Roles: []string{"ROL-QUEUE-READ-001"}},
 			Edges:    []schemas.Edge{{Type: "TEACHES", Target: "SKL-QUEUE-SIZE-001"}, {Type: "RELATED_TO", Target: "SKL-QUEUE-SIZE-001"}},
 		},

@@ -24,15 +24,18 @@ var called = turned(map[string]string{
 	"aspnet": "asp.net", "spring": "jpa hibernate", "ios": "swiftui uikit iphone", "android": "jetpack compose", "laravel": "eloquent artisan",
 })
 
-// Named are the languages and frameworks that a text of such words names.
+// Named are the languages and frameworks that a text of such words names, by a
+// file of theirs, too.
 func Named(words map[string]bool) map[string]bool {
 	named := map[string]bool{}
 	for word := range words {
-		if Specific(word) {
-			named[word] = true
-		}
-		if domain := called[word]; domain != "" {
-			named[domain] = true
+		for _, name := range []string{word, Of(word)} {
+			if Specific(name) {
+				named[name] = true
+			}
+			if domain := called[name]; domain != "" {
+				named[domain] = true
+			}
 		}
 	}
 	return named

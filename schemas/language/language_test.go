@@ -39,6 +39,9 @@ func TestNamedIn(t *testing.T) {
 		"a Next.js page (TypeScript)":   "nextjs typescript",
 		"one for C# and one for c++":    "cpp csharp",
 		"go":                            "",
+		"crash in SyncRepository.kt:12":  "kotlin",
+		"look at cache.go and deploy.sh": "go shell",
+		"what says README.md":            "",
 		"":                              "",
 	} {
 		if got := strings.Join(NamedIn(text), " "); got != want {
