@@ -171,7 +171,7 @@ func TestPlainLinesReadWhereNoLinkIsLaid(t *testing.T) {
 	for command, plain := range map[string]bool{
 		"cat main.go": true, "cat /p/src/main.go | head -3": true, "cd src && cat main.go": true, "grep -rn x src /etc/hosts": true, "cat /proc/cpuinfo": true, "cat /usr/include/a.h": true,
 		"ls /tmp": true, "cd /tmp && ls": true, "test -f /tmp/x": true, "echo /tmp/x": true, "git show HEAD:src/main.go": true, "git diff --no-index /dev/null main.go": true,
-		"docker compose -f /srv/app/compose.yml ps | grep x": true, "jq '.paths[\"/x\"]' a.json": true, "git log origin/main --since='2 days ago'": true, "cut -d/ -f1 notes.txt": true,
+		"docker compose ps | grep x": true, "jq '.paths[\"/x\"]' a.json": true, "git log origin/main --since='2 days ago'": true, "cut -d/ -f1 notes.txt": true,
 		"cat /tmp/x": false, "cat " + layout.Home + "/notes.txt": false, "head -3 /var/tmp/x": false, "cd /tmp && cat x": false, "cd /tmp; cd x; wc -l y": false, "cat ../other/x": false,
 		"cat /proc/self/fd/3": false, "cat /proc/7/environ": false, "cat out/a": false, "docker ps; cat /tmp/x": false, "git diff --no-index main.go /tmp/x": false, "diff --from-file=/tmp/x a": false, "grep -f /tmp/x a": false,
 	} {
