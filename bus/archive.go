@@ -351,8 +351,13 @@ func (a *Archive) joined(ctx context.Context, c *Conn, state StreamState) (Strea
 	parts := a.parts // is only added to
 	a.mu.Unlock()
 	state.First = min(state.First, parts[0].First)
+	lost, err := c.Lost(ctx, ArchivedStream)
+	if err != nil {
+		return state, err
+	}
 	for _, p := range parts {
 		switch {
+		case GivenUp(lost, p.First, p.Last):
 		case p.Last < stored:
 			state.Messages += p.Records
 		case p.First < stored:

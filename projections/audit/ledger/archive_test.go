@@ -575,6 +575,9 @@ func (a *archiving) lacks(t *testing.T, records uint64) {
 	if r := reports[0]; err != nil || !r.OK() || len(r.Lost) != int(records) || r.Records != 3 { //nolint:gosec // a small count
 		t.Errorf("%d lost, %d records, %v, %v", len(r.Lost), r.Records, r.Findings, err)
 	}
+	if state, err := a.conn.State(t.Context(), bus.ArchivedStream); err != nil || state.First != 1 || state.Messages != 3 {
+		t.Errorf("the log: %+v, %v", state, err)
+	}
 	next := records + 1
 	must(t, a.conn.Follow(t.Context(), bus.ArchivedStream, 0, bus.FollowOptions{UntilEnd: true}, func(batch []schemas.Record) error {
 		for _, r := range batch {

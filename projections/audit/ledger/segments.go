@@ -45,6 +45,9 @@ func RepairArchive(store, folder, backup string, giveUp bool) (all []blockfile.O
 		case errors.Is(damaged, fs.ErrNotExist) && !giveUp:
 			out.How = Missing
 		default:
+			if errors.Is(damaged, fs.ErrNotExist) {
+				out.Kept = ""
+			}
 			err = embedded.GiveUp(store, embedded.Hole{Stream: out.Stream, First: p.First, Last: p.Last})
 		}
 		if err != nil {
