@@ -37,7 +37,7 @@ type member struct {
 }
 
 func newMember(t *testing.T, name string) *member {
-	m := &member{name: name, killedDaemon: killedDaemon{flipWorld: flipWorld{t: t, home: t.TempDir()}, told: map[string]bool{}}}
+	m := &member{name: name, killedDaemon: killedDaemon{flipWorld: flipWorld{t: t, home: t.TempDir()}, told: map[string]time.Time{}}}
 	m.project = filepath.Join(m.home, "project")
 	if err := errors.Join(os.MkdirAll(filepath.Join(m.project, ".writ"), 0o700), os.MkdirAll(m.data(), 0o700),
 		os.WriteFile(filepath.Join(m.project, ".writ", "config.yaml"), []byte("mode: work\n"), 0o600),
@@ -94,7 +94,7 @@ func (m *member) work(ctx context.Context, caller int) {
 		}
 		m.asked.Add(1)
 		m.mu.Lock()
-		m.told[id] = true
+		m.told[id] = time.Now()
 		m.mu.Unlock()
 		select {
 		case <-ctx.Done():
@@ -242,7 +242,7 @@ func inTurns(t *testing.T, h *hubtest.Hub, turns int, leaf, alone *member) {
 			}
 			took[at] = append(took[at], time.Since(began))
 			m.mu.Lock()
-			m.told[id] = true
+			m.told[id] = time.Now()
 			m.mu.Unlock()
 		}
 	}
