@@ -533,6 +533,7 @@ var lightRooms = []string{
 	"enforcement/check/files",
 	"enforcement/confine",
 	"enforcement/confine/worktree",
+	"enforcement/cosign",
 	"enforcement/dialect",
 	"enforcement/dialect/programs",
 	"enforcement/help",
