@@ -30,19 +30,19 @@ func TestOfScript(t *testing.T) {
 
 func TestNamedIn(t *testing.T) {
 	for text, want := range map[string]string{
-		"ok go on":                      "",
-		"the next one":                  "",
-		"let the form react to changes": "",
-		"write it in Go, please":        "go",
-		"a worker using spring":         "spring",
-		"port this golang service":      "go",
-		"a Next.js page (TypeScript)":   "nextjs typescript",
-		"one for C# and one for c++":    "cpp csharp",
-		"go":                            "",
+		"ok go on":                       "",
+		"the next one":                   "",
+		"let the form react to changes":  "",
+		"write it in Go, please":         "go",
+		"a worker using spring":          "spring",
+		"port this golang service":       "go",
+		"a Next.js page (TypeScript)":    "nextjs typescript",
+		"one for C# and one for c++":     "cpp csharp",
+		"go":                             "",
 		"crash in SyncRepository.kt:12":  "kotlin",
 		"look at cache.go and deploy.sh": "go shell",
 		"what says README.md":            "",
-		"":                              "",
+		"":                               "",
 	} {
 		if got := strings.Join(NamedIn(text), " "); got != want {
 			t.Errorf("%q names %q, want %q", text, got, want)
