@@ -2,10 +2,13 @@ package rulebook
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"time"
 
+	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/retrieval/corpus"
 	"github.com/writbus/writ/retrieval/rule"
 	"github.com/writbus/writ/schemas"
@@ -45,6 +48,18 @@ func ReadShipped() { _, _ = shipped.files() } // its error is that of bringing t
 // ForgetShipped gives back what reading the rules of this build took.
 func ForgetShipped() { shipped.forget() }
 
+// again goes on with an import where the log did not answer in time, as on a machine
+// under load: what came in before is not brought again.
+func again(ctx context.Context, logger *slog.Logger, bring func(context.Context) error) (err error) {
+	for range 10 {
+		if err = bring(ctx); !errors.Is(err, bus.ErrUnavailable) || ctx.Err() != nil {
+			return err
+		}
+		logger.Warn("the log did not answer in time: bring in the rest of the shipped rules", "error", err)
+	}
+	return err
+}
+
 // Begin brings the shipped rules in beside everything else: decisions about
 // writes need none, and the first hook of all is answered while the index is
 // built. What cannot be brought in is told to Options.Failed; stop waits for the
@@ -53,7 +68,7 @@ func (b *Book) Begin(ctx context.Context) (stop func() error) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan error, 1)
 	go func() {
-		err := b.bringShipped(ctx)
+		err := again(ctx, b.o.Logger, b.bringShipped)
 		if err == nil {
 			close(b.imported)
 		} else if ctx.Err() == nil {
