@@ -54,9 +54,6 @@ type Options struct {
 	// absolute. One that does not exist, or that is reached through a link
 	// inside the project, is left out and named in the notes.
 	Write []string
-	// Lock lists files of the project that are restored when they change,
-	// besides the protected ones: the approved plan.
-	Lock []string
 	// Args is the program and its arguments.
 	Args []string
 	// Dir is the working folder, absolute; "" is the caller's own.

@@ -40,7 +40,7 @@ func Run(o Options, notes io.Writer) (exit int, err error) {
 	made := place(o)
 	defer made.remove()
 	command := prepare(o, abi, program)
-	guard := Guard(o.Project, o.Lock)
+	guard := Guard(o.Project, nil)
 	defer guard.Close()
 	if o.Whole || o.Above > 0 {
 		if err := adopt(); err != nil {

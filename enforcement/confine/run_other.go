@@ -28,7 +28,7 @@ func Run(o Options, notes io.Writer) (exit int, err error) {
 		return ExitUnsupported, because(ErrUnsupported, why)
 	}
 	say(notes, "not confined, "+why+"; what it changes is only compared afterwards")
-	guard := Guard(o.Project, o.Lock)
+	guard := Guard(o.Project, nil)
 	defer guard.Close()
 	command := exec.Command(o.Args[0], o.Args[1:]...)
 	command.Dir, command.Env = o.Dir, o.Vars

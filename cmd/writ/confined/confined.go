@@ -79,8 +79,6 @@ func Read(o confine.Options, args []string, w World) (confine.Options, error) {
 			o.Profile = confine.Profile(value)
 		case "--write":
 			o.Write = append(o.Write, value)
-		case "--lock":
-			o.Lock = append(o.Lock, value)
 		case "--make":
 			o.Make = append(o.Make, value)
 		case confine.KeptOption:
@@ -135,7 +133,7 @@ func quoted(text string) string {
 
 func takesValue(name string) bool {
 	switch name {
-	case "-c", "--project", "--profile", "--write", "--lock", "--make", "--shell", "--data", confine.KeptOption:
+	case "-c", "--project", "--profile", "--write", "--make", "--shell", "--data", confine.KeptOption:
 		return true
 	}
 	return false
@@ -153,11 +151,9 @@ func complete(o confine.Options, w World) (confine.Options, error) {
 	if o.DataDir != "" {
 		o.Reveal = w.Reveal(o.DataDir)
 	}
-	for option, paths := range map[string][]string{"--lock ": o.Lock, "--make ": o.Make} {
-		for _, path := range paths {
-			if !local(path) && (option != "--make " || path == "" || path[0] != '/') {
-				return o, &Misuse{"confine: " + option + path + " is not below the project", "Name it relative to the project."}
-			}
+	for _, path := range o.Make {
+		if !local(path) && (path == "" || path[0] != '/') {
+			return o, &Misuse{"confine: --make " + path + " is not below the project", "Name it relative to the project."}
 		}
 	}
 	return o, nil

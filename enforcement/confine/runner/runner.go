@@ -186,9 +186,6 @@ func OptionsFor(root string, s enforcement.State, worker bool, c *enforcement.Sh
 func Options(root string, s enforcement.State, worker bool) []string {
 	profile := profileOf(s, worker)
 	words := []string{"--project", root, "--profile", string(profile)}
-	if s.Mode == enforcement.ModeWork && profile == confine.Implementation && !worker {
-		words = append(words, "--lock", enforcement.PlanFile)
-	}
 	if profile == confine.Tests {
 		for _, dir := range testFolders(s) {
 			words = append(words, "--write", dir)
@@ -292,9 +289,6 @@ func (r Runner) ForTests(root string, s enforcement.State) []string {
 	}
 	profile := profileOf(s, false)
 	words := []string{"--project", root, "--profile", string(profile), "--quiet", "--whole"}
-	if profile == confine.Implementation {
-		words = append(words, "--lock", enforcement.PlanFile)
-	}
 	return words
 }
 

@@ -79,8 +79,6 @@ it, so anybody may.
                  the project)
   --project DIR  the project; without it, the one around the working folder
   --write PATH   one more path that may be written; may be repeated
-  --lock PATH    a file of the project to put back when it changes, such as the
-                 approved plan; may be repeated
   -c STRING      run STRING in a shell; further words are its arguments
   --shell PATH   the shell for -c, /bin/sh by default
   --data DIR     Writ's data folder, which the command cannot read
