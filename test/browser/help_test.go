@@ -18,7 +18,7 @@ func helpPages(t *testing.T, p *tab) {
 	})
 	t.Run("help by a link to a section", func(t *testing.T) {
 		p.do(goTo("#/help/gates/approving"), chromedp.WaitVisible(chromedp.CSS(".help article table")))
-		p.shows("Wording is judged whole")
+		p.shows("it negates, sets a condition, asks or doubts")
 		if at := result[string](p, `document.activeElement.id`); at != "approving" {
 			t.Errorf("the focus is on %q", at)
 		}
