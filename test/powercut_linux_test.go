@@ -2,10 +2,13 @@ package test
 
 import (
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -76,6 +79,24 @@ func (d *disk) unmount() {
 
 func (d *disk) isMounted() bool { return exec.Command("mountpoint", "-q", d.mounted).Run() == nil }
 
+// halt has a process tell nothing more: without power nobody does, while a sync that the
+// shutdown overtakes may return as if it had been done.
+func halt(t *testing.T, pid int) {
+	t.Helper()
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		t.Error(err)
+	}
+	tasks := fmt.Sprintf("/proc/%d/task/*/stat", pid)
+	for runs := true; runs; {
+		stats, err := filepath.Glob(tasks)
+		runs = err == nil && slices.ContainsFunc(stats, func(stat string) bool {
+			raw, _ := os.ReadFile(stat) // a thread that has ended runs no more
+			_, state, _ := strings.Cut(string(raw), ") ")
+			return strings.HasPrefix(state, "R") || strings.HasPrefix(state, "S")
+		})
+	}
+}
+
 // cut drops what no sync covered, the journal's end too, ends the daemon, and mounts
 // what is left.
 func (d *disk) cut(k *killedDaemon) {
@@ -91,6 +112,7 @@ func (d *disk) cut(k *killedDaemon) {
 		d.t.Error(err)
 		return
 	}
+	halt(d.t, daemon.PID)
 	_, _, errno := syscall.Syscall(syscall.SYS_IOCTL, root.Fd(), shutdown, uintptr(unsafe.Pointer(&flags))) //nolint:gosec // the call takes it so
 	if err := errors.Join(root.Close(), syscall.Kill(daemon.PID, syscall.SIGKILL)); errno != 0 || err != nil {
 		d.t.Error("cut the power: ", errno, err)
