@@ -35,7 +35,7 @@ echo "$histories random histories of observations"
 simulate ./observer/observation '^TestModel$' -rapid.checks="$histories"
 echo "$flips flipped bits over every file of a data folder, each healed or told with a remedy that works"
 WRIT_FLIPS="$flips" simulate ./test '^TestFlips$'
-echo "two daemons at a hub of three servers, disturbed $((kills / 5)) times"
-WRIT_TEAM_ROUNDS="$((kills / 5))" simulate ./test '^TestTeam$'
+echo "two daemons at a hub of three servers, disturbed $((kills * 2 / 5)) times"
+WRIT_TEAM_ROUNDS="$((kills * 2 / 5))" simulate ./test '^TestTeam$'
 echo "repairs, restores and backups, killed $((kills / 10 + 1)) times each"
 WRIT_MENDING_KILLS="$((kills / 10 + 1))" simulate ./test '^TestKilledInTheMiddle$'
