@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -156,10 +155,13 @@ func (k *killedDaemon) compare(rounds int) {
 		if times[id] > 0 {
 			continue
 		}
-		at, _ := slices.BinarySearchFunc(k.ended, told, time.Time.Compare)
+		var round int
+		if _, err := fmt.Sscanf(id, "t-%d-", &round); err != nil {
+			k.t.Fatal(err)
+		}
 		age := time.Duration(0)
-		if at < len(k.ended) { // else it was told while it ended
-			age = k.ended[at].Sub(told)
+		if round < len(k.ended) {
+			age = max(0, k.ended[round].Sub(told)) // what is told while it ends is told at its end
 		}
 		if lost, oldest = lost+1, max(oldest, age); k.loses == 0 {
 			k.t.Errorf("%s was told and is not in the log", id)
