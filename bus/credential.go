@@ -184,7 +184,10 @@ func (t TLS) Config() (*tls.Config, error) {
 	c := &tls.Config{MinVersion: tls.VersionTLS12}
 	if t.CA != "" {
 		raw := []byte(t.CA)
-		if !strings.HasPrefix(t.CA, "-----BEGIN") {
+		if strings.HasPrefix(t.CA, "-----BEGIN") {
+			// A daemon's own: no larger key is drawn for a connection that stays on the machine.
+			c.CurvePreferences = []tls.CurveID{tls.X25519, tls.CurveP256, tls.CurveP384}
+		} else {
 			var err error
 			if raw, err = os.ReadFile(t.CA); err != nil {
 				return nil, fmt.Errorf("nats_ca: %w", err)

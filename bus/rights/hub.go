@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"net"
 	"net/url"
-	"regexp"
 	"strings"
 
 	"github.com/writbus/writ/bus"
+	"github.com/writbus/writ/schemas/lazyregexp"
 )
 
 // Streams of a hub (persisted; never change): what members brought, and what a witness
@@ -27,7 +27,7 @@ const (
 )
 
 // memberName is what a member may be called: it is one token of a subject.
-var memberName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,48}$`)
+var memberName = lazyregexp.New(`^[A-Za-z0-9_-]{1,48}$`)
 
 // CheckMember says what is wrong with a member's name.
 func CheckMember(name string) error {

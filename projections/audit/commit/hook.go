@@ -8,11 +8,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/writbus/writ/schemas/atomicfile"
+	"github.com/writbus/writ/schemas/lazyregexp"
 )
 
 const (
@@ -44,7 +44,7 @@ fi
 // ask asks Writ, where it is installed.
 const ask = `if command -v writ >/dev/null 2>&1; then writ git hook "$1"; fi ` + mark
 
-var huskyFolder = regexp.MustCompile(`(^|/)\.husky(/_)?$`)
+var huskyFolder = lazyregexp.New(`(^|/)\.husky(/_)?$`)
 
 // ErrShared is returned by HookOf for hooks that other repositories use, too.
 var ErrShared = errors.New("core.hooksPath leads out of the repository")
