@@ -10,16 +10,8 @@ import (
 // Left are the processes that keep what commands in the implementation of a project
 // left running, which may write it as long as it runs; of any project for "".
 func Left(project string) (keepers []int) {
-	entries, err := os.ReadDir("/proc")
-	if err != nil {
-		return nil
-	}
-	for _, e := range entries {
-		pid, err := strconv.Atoi(e.Name())
-		if err != nil {
-			continue
-		}
-		raw, err := os.ReadFile("/proc/" + e.Name() + "/cmdline")
+	for _, pid := range processes() {
+		raw, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
 		if err != nil || !bytes.Contains(raw, []byte(KeptOption)) {
 			continue
 		}

@@ -100,21 +100,24 @@ func kill(pids []int) {
 	}
 }
 
+// processes are all that the system shows.
+func processes() (pids []int) {
+	entries, _ := os.ReadDir("/proc") // none where it shows nothing
+	for _, e := range entries {
+		if pid, err := strconv.Atoi(e.Name()); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
 // descendants are the processes below this one that have not ended.
 func descendants() []int { return descendantsOf(os.Getpid()) }
 
 // descendantsOf are the processes below one that have not ended.
 func descendantsOf(top int) []int {
 	children := map[int][]int{}
-	entries, err := os.ReadDir("/proc")
-	if err != nil {
-		return nil
-	}
-	for _, e := range entries {
-		pid, err := strconv.Atoi(e.Name())
-		if err != nil {
-			continue
-		}
+	for _, pid := range processes() {
 		if parent, alive := parentOf(pid); alive {
 			children[parent] = append(children[parent], pid)
 		}
