@@ -24,7 +24,7 @@ import (
 // Identity is how a server shows its clients that it is the one they look for: another
 // program that listens at its port has no such certificate, so it is neither told a
 // password nor believed. It reads identity.pem in the folder of the credentials, and
-// makes it where there is none. Trusted is the certificate alone, in PEM.
+// makes it where there is none or a damaged one. Trusted is the certificate alone, in PEM.
 func Identity(dir string) (own *tls.Config, trusted string, err error) {
 	path := filepath.Join(dir, "identity.pem")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -36,20 +36,32 @@ func Identity(dir string) (own *tls.Config, trusted string, err error) {
 	}
 	defer lock.Release()
 	raw, err := bus.ReadSecret(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, "", fmt.Errorf("identity: %w", err)
+	}
+	pair, err := readIdentity(raw)
+	if err != nil { // none, or damaged: each start announces what it shows
 		if raw, err = drawIdentity(); err == nil {
 			err = atomicfile.Write(path, raw, 0o600)
 		}
-	}
-	if err != nil {
-		return nil, "", fmt.Errorf("%w: identity: %w", ErrDir, err)
-	}
-	pair, err := tls.X509KeyPair(raw, raw)
-	if err != nil {
-		return nil, "", fmt.Errorf("%w: identity %s: %w. Remove it and start the daemon to make a new one", ErrDir, path, err)
+		if err != nil {
+			return nil, "", fmt.Errorf("%w: identity: %w", ErrDir, err)
+		}
+		if pair, err = readIdentity(raw); err != nil {
+			return nil, "", fmt.Errorf("identity: %w", err)
+		}
 	}
 	trusted = string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: pair.Certificate[0]}))
 	return &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{pair}, CurvePreferences: []tls.CurveID{tls.X25519}}, trusted, nil
+}
+
+// readIdentity reads what drawIdentity made, whole.
+func readIdentity(raw []byte) (tls.Certificate, error) {
+	pair, err := tls.X509KeyPair(raw, raw)
+	if err == nil {
+		err = pair.Leaf.CheckSignature(pair.Leaf.SignatureAlgorithm, pair.Leaf.RawTBSCertificate, pair.Leaf.Signature)
+	}
+	return pair, err
 }
 
 // drawIdentity makes a key and a certificate for this machine's own address, which
