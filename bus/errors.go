@@ -2,6 +2,7 @@ package bus
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -93,10 +94,18 @@ func translate(err error) error {
 		return fmt.Errorf("%w: %w", ErrClosed, err)
 	case errors.Is(err, context.Canceled):
 		return err
+	case stranger(err):
+		return fmt.Errorf("%w: what answers there is not the server that was announced: %w", ErrUnavailable, err)
 	case unreachable(err):
 		return fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
 	return err
+}
+
+// stranger says that a server could not show the certificate that is asked of it.
+func stranger(err error) bool {
+	var unverified *tls.CertificateVerificationError
+	return errors.As(err, &unverified) || errors.Is(err, nats.ErrSecureConnWanted)
 }
 
 func unreachable(err error) bool {
