@@ -167,11 +167,7 @@ func run(ctx context.Context, s config.Settings, logger *slog.Logger, ready func
 		return false, err
 	}
 	defer func() { stop(); err = errors.Join(lost(), err) }()
-	stopTelemetry, err := d.beginTelemetry(ctx)
-	if err != nil {
-		return false, err
-	}
-	defer stopTelemetry()
+	defer d.beginTelemetry(ctx)()
 	d.model, d.noModel = d.openModel()
 	closeBus, err := d.openBus(ctx)
 	if err != nil {
