@@ -328,6 +328,29 @@ func TestArchiveFull(t *testing.T) {
 	a.holds(t, nil)
 }
 
+// TestLogsShareAnArchive: what goes on from a backup has the key of the log that it was
+// made of, and segments that begin where that one's do.
+func TestLogsShareAnArchive(t *testing.T) {
+	a, b, cold := newArchiving(t), newArchiving(t), t.TempDir()
+	b.audit.key = a.audit.key
+	for text, log := range map[string]*archiving{"one": a, "two": b} {
+		log.archiver.Settings.To = cold
+		log.session(t, text, 40, true)
+		log.session(t, "live", 3, false)
+		if n := log.run(t); n != 40 {
+			t.Errorf("%s, %d left", text, n)
+		}
+	}
+	for _, log := range []*archiving{a, b} {
+		parts, err := bus.Archived(t.Context(), log.conn)
+		must(t, err)
+		records, err := bus.ArchiveOf(log.conn).Read(t.Context(), log.conn, parts[0])
+		if err != nil || !strings.Contains(records[0].Message.Subject, parts[0].Sessions[0].Session) {
+			t.Errorf("%v: %v", parts, err)
+		}
+	}
+}
+
 // TestArchiveLeavesWhatWasChanged: a record that is not the one that was signed stays
 // where it is.
 func TestArchiveLeavesWhatWasChanged(t *testing.T) {
