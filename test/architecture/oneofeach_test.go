@@ -26,6 +26,7 @@ var oneOfEach = map[string]struct {
 	}},
 	"os.CreateTemp": {"schemas/atomicfile", map[string]string{
 		"bus/embedded":           "probes whether a folder can be written to",
+		"retrieval/mapped":       "a file without a name, to be mapped",
 		"cmd/writ/cli/lifecycle": "probes whether a folder can be written to",
 	}},
 	"unix.Flock":         {"schemas/filelock", nil},
