@@ -2,6 +2,7 @@ package test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -16,7 +17,6 @@ import (
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/schemas"
 	"github.com/writbus/writ/schemas/filelock"
-	"github.com/writbus/writ/test/programs"
 )
 
 // TestKilledDaemon kills a daemon at random moments under hooks of many sessions,
@@ -68,19 +68,40 @@ func newKilledDaemon(t *testing.T, home, durability string) *killedDaemon {
 
 func (k *killedDaemon) connect(role string) *bus.Conn {
 	k.t.Helper()
-	endpoint, err := programs.Announced(k.data())
+	o, err := k.options(role)
 	if err != nil {
 		k.t.Fatal(err)
 	}
-	credential, err := bus.LoadCredential(filepath.Join(k.data(), "credentials"), role)
-	if err != nil {
-		k.t.Fatal(err)
-	}
-	conn, err := bus.Connect(k.t.Context(), bus.Options{URL: endpoint.URL, User: credential.User, Password: credential.Password, Name: "killed"})
+	conn, err := bus.Connect(k.t.Context(), o)
 	if err != nil {
 		k.t.Fatal(err)
 	}
 	return conn
+}
+
+// options are how a role connects to the daemon that is announced, wherever its log is.
+func (k *killedDaemon) options(role string) (o bus.Options, err error) {
+	var at struct {
+		URL, Daemon string
+		TLS         bus.TLS
+	}
+	raw, err := os.ReadFile(filepath.Join(k.data(), "run", "endpoint.json"))
+	if err == nil {
+		err = json.Unmarshal(raw, &at)
+	}
+	if err != nil {
+		return o, err
+	}
+	folder := filepath.Join(k.data(), "credentials")
+	if at.Daemon != "" {
+		folder = filepath.Join(folder, "nats")
+	}
+	credential, err := bus.LoadCredential(folder, role)
+	if err != nil {
+		return o, err
+	}
+	trust, err := at.TLS.Config()
+	return bus.Options{URL: at.URL, Daemon: at.Daemon, TLS: trust, Name: "killed", Timeout: 10 * time.Second}.As(credential), err
 }
 
 // round has callers ask until some calls were answered, and kills the daemon then.
@@ -153,6 +174,10 @@ func (k *killedDaemon) compare(rounds int) {
 	lost, oldest := 0, time.Duration(0)
 	for id, told := range k.told {
 		if times[id] > 0 {
+			continue
+		}
+		if rounds == 0 {
+			k.t.Errorf("%s was told and is not in the log", id)
 			continue
 		}
 		var round int
