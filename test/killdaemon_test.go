@@ -2,6 +2,7 @@ package test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -16,7 +17,6 @@ import (
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/schemas"
 	"github.com/writbus/writ/schemas/filelock"
-	"github.com/writbus/writ/test/programs"
 )
 
 // TestKilledDaemon kills a daemon at random moments under hooks of many sessions,
@@ -78,17 +78,11 @@ func (k *killedDaemon) connect(role string) *bus.Conn {
 }
 
 func (k *killedDaemon) dial(role string) (*bus.Conn, error) {
-	endpoint, err := programs.Announced(k.data())
+	o, err := k.options(role)
 	if err != nil {
 		return nil, err
 	}
-	credential, err := bus.LoadCredential(filepath.Join(k.data(), "credentials"), role)
-	if err != nil {
-		return nil, err
-	}
-	return bus.Connect(k.t.Context(), bus.Options{
-		URL: endpoint.URL, User: credential.User, Password: credential.Password, Name: "killed", Archive: bus.NewArchive(filepath.Join(k.data(), "archive")),
-	})
+	return bus.Connect(k.t.Context(), o)
 }
 
 // tells keeps the id of what was told.
@@ -100,6 +94,31 @@ func (k *killedDaemon) tells(id string) {
 
 // killedSessions is how many sessions a round has.
 const killedSessions = 24
+
+// options are how a role connects to the daemon that is announced, wherever its log is.
+func (k *killedDaemon) options(role string) (o bus.Options, err error) {
+	var at struct {
+		URL, Daemon string
+		TLS         bus.TLS
+	}
+	raw, err := os.ReadFile(filepath.Join(k.data(), "run", "endpoint.json"))
+	if err == nil {
+		err = json.Unmarshal(raw, &at)
+	}
+	if err != nil {
+		return o, err
+	}
+	folder := filepath.Join(k.data(), "credentials")
+	if at.Daemon != "" {
+		folder = filepath.Join(folder, "nats")
+	}
+	credential, err := bus.LoadCredential(folder, role)
+	if err != nil {
+		return o, err
+	}
+	trust, err := at.TLS.Config()
+	return bus.Options{URL: at.URL, Daemon: at.Daemon, TLS: trust, Name: "killed", Timeout: 10 * time.Second, Archive: bus.NewArchive(filepath.Join(k.data(), "archive"))}.As(credential), err
+}
 
 // round has callers ask until some calls were answered, and kills the daemon then, or
 // within the next second and a half: the archive takes what earlier rounds left.
@@ -198,6 +217,10 @@ func (k *killedDaemon) compare(rounds int) {
 	lost, oldest := 0, time.Duration(0)
 	for id, told := range k.told {
 		if times[id] > 0 {
+			continue
+		}
+		if rounds == 0 {
+			k.t.Errorf("%s was told and is not in the log", id)
 			continue
 		}
 		round, age := 0, time.Duration(0)
