@@ -131,7 +131,7 @@ func Start(t testing.TB, nodes int, names ...string) *Hub {
 			h.Kill(i)
 		}
 	})
-	h.makeStreams()
+	h.MakeStreams()
 	return h
 }
 
@@ -268,7 +268,8 @@ func (h *Hub) Messages(name string) (all []*jetstream.RawStreamMsg) {
 	}
 }
 
-func (h *Hub) makeStreams() {
+// MakeStreams makes the streams of the manifest that are not there.
+func (h *Hub) MakeStreams() {
 	h.t.Helper()
 	var c *bus.Conn
 	h.Eventually("the hub answers", func() (err error) {
