@@ -2,6 +2,7 @@ package bus
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"github.com/nats-io/nats.go"
@@ -52,7 +53,21 @@ func deliver(ctx context.Context, c *Conn, subject string, body []byte, o ...jet
 // the request itself is a subject that leads to a stream's direct reads. It returns
 // ErrNotFound, or ErrUnavailable where nobody answers.
 func LastOn(ctx context.Context, c *Conn, ask string) (schemas.Record, error) {
-	answer, err := c.roundTrip(ctx, &nats.Msg{Subject: ask})
+	return asked(ctx, c, &nats.Msg{Subject: ask})
+}
+
+// NextOn is LastOn of the first message behind a sequence whose subject a pattern takes.
+func NextOn(ctx context.Context, c *Conn, ask string, after uint64, pattern string) (schemas.Record, error) {
+	body, err := json.Marshal(map[string]any{"seq": after + 1, "next_by_subj": pattern})
+	if err != nil {
+		return schemas.Record{}, err
+	}
+	return asked(ctx, c, &nats.Msg{Subject: ask, Data: body})
+}
+
+func asked(ctx context.Context, c *Conn, m *nats.Msg) (schemas.Record, error) {
+	ask := m.Subject
+	answer, err := c.roundTrip(ctx, m)
 	if err != nil {
 		return schemas.Record{}, fmt.Errorf("ask %s: %w", ask, err)
 	}

@@ -6,6 +6,7 @@ func registerMemory(add func(Type, definition)) {
 	add(define[DriftRaised](KindMemory))
 	add(define[DriftCleared](KindMemory))
 	add(define[TranscriptObserved](KindMemory))
+	add(define[ObservationShared](KindMemory))
 }
 
 // ObservationKey names an observation. Its id is unique within its scope, the
@@ -28,6 +29,24 @@ func (ObservationForgotten) EventType() Type { return "observation.forgotten" }
 // Check requires all fields.
 func (p ObservationForgotten) Check() error {
 	return require("observation_id", p.ObservationID, "reason", p.Reason)
+}
+
+// ObservationShared says that a person shared an observation with others.
+type ObservationShared struct {
+	ObservationID string `json:"observation_id"`
+	With          string `json:"with"` // name of the scope
+	Epoch         int    `json:"epoch"`
+	Number        int    `json:"number"` // of this machine's in that scope
+	Digest        string `json:"digest"` // SHA-256 of the record that left, as it was signed
+	Person        string `json:"person"` // public key, which signed it
+}
+
+// EventType names the event "observation.shared".
+func (ObservationShared) EventType() Type { return "observation.shared" }
+
+// Check requires what names it.
+func (p ObservationShared) Check() error {
+	return require("observation_id", p.ObservationID, "with", p.With, "digest", p.Digest, "person", p.Person)
 }
 
 // MemoryShown records which observations a session was shown, so that none is

@@ -35,7 +35,7 @@ var keptFields = map[string][]string{
 		"SessionEnded.Shown", "SessionEnded.Denied", "SessionAudited.Shown", "SessionAudited.Followed", "SessionAudited.Broken", "SessionAudited.Denied",
 		"ContentChecked.Followed", "ContentChecked.Broken", "RecordsLost.Stream", "RecordsArchived.Stream", "SessionsClosed.Stream", "SessionsClosed.Sessions", "LostLeaf.ID", "StreamRestore.Stream",
 		"LogMoved.Move", "Release.Name", "Release.Layer", "ReleaseFollowed.Name", "ReleaseFollowed.Layer", "ReleaseLeft.Name", "ToolDecided.Releases", "ToolDecided.Policy",
-		"ReleasePolicy.Name", "ReleaseTerms.Until",
+		"ReleasePolicy.Name", "ReleaseTerms.Until", "ObservationShared.With",
 	},
 	keepPath: {
 		"Path", "Rel", "Project", "Dir", "Transcript", "Workspace", "ModeChanged.Repro", "GateApproved.PlannedFiles", "PlanExtended.Files", "ToolFinished.Tests",
@@ -49,7 +49,7 @@ var keptFields = map[string][]string{
 	keepData:    {"ArtifactKept.Content"},
 	keepProof: {
 		"CredentialID", "PublicKey", "AuthenticatorData", "ClientData", "PasskeyUsed.Signature", "Preimage", "Nonce", "RPID", "PasskeyEnrolled.Origin",
-		"PasskeyUsed.Origin", "PasskeyUsed.Enrolment", "PasskeyUsed.Gate", "ReleaseFollowed.Key", "Signed.Key", "Signed.Act", "Signed.Signature", "ReleaseTerms.Persons",
+		"PasskeyUsed.Origin", "PasskeyUsed.Enrolment", "PasskeyUsed.Gate", "ReleaseFollowed.Key", "Signed.Key", "Signed.Act", "Signed.Signature", "ReleaseTerms.Persons", "ObservationShared.Person",
 	},
 	keepRecord: {"MessageQuarantined.Stream", "MessageQuarantined.Subject", "MessageQuarantined.Header", "MessageQuarantined.Body"},
 }

@@ -1,6 +1,9 @@
 package schemas
 
-import "time"
+import (
+	"encoding/json"
+	"time"
+)
 
 // Subjects of the services of memory. Persisted; never change.
 const (
@@ -12,10 +15,19 @@ const (
 	SvcMemoryForget = "writ.svc.memory.forget" // MemoryForgetRequest → MemoryActReply; admin
 	SvcMemoryExport = "writ.svc.memory.export" // MemoryExportRequest → MemoryExportPage; admin
 	SvcMemoryImport = "writ.svc.memory.import" // MemoryImportRequest → MemoryImportReply; admin
+	SvcMemoryScope  = "writ.svc.memory.scope"  // ScopeRequest → ScopeReply; admin
 )
 
 // MemoryGlobal is the scope of what belongs to no project.
 const MemoryGlobal = "global"
+
+// MemoryShared begins the scope of what others shared, before the name of what they
+// shared it with. The source of such an observation is who did. Persisted; never change.
+const MemoryShared = "shared:"
+
+// ScopeSigned begins the type of what persons sign of shared memory. Persisted; never
+// change.
+const ScopeSigned = "application/vnd.writ.memory."
 
 // Observation is something that may be worth keeping, as it was observed.
 type Observation struct {
@@ -280,4 +292,67 @@ type MemoryImportReply struct {
 	Imported int `json:"imported"`
 	Known    int `json:"known"`
 	Redacted int `json:"redacted"` // of the imported, those in which secrets were found
+}
+
+// Acts on shared memory.
+const (
+	ScopeList   = "list"
+	ScopeCard   = "card"   // the key of this machine, certified by its person
+	ScopeNew    = "new"    // begins a scope
+	ScopeChange = "change" // its members
+	ScopeJoin   = "join"   // believes its owner
+	ScopeLeave  = "leave"
+	ScopeShare  = "share" // an observation
+	ScopeOut    = "out"   // writes all that others need to a folder
+	ScopeTake   = "take"  // reads what they wrote
+)
+
+// ScopeRequest asks for an act on shared memory.
+type ScopeRequest struct {
+	Act  string `json:"act"`
+	Name string `json:"name,omitempty"` // of the scope
+	// Person is the public key of who asks, and Owner of who is believed.
+	Person string `json:"person,omitempty"`
+	Owner  string `json:"owner,omitempty"`
+	// Cards of who is to be in it, or the public keys of persons whose cards the hub has;
+	// who is to be out of it, by name; and whether those who are new read what was before.
+	Add     []string `json:"add,omitempty"`
+	Remove  []string `json:"remove,omitempty"`
+	Earlier bool     `json:"earlier,omitempty"`
+	// The observation that is shared, and its own scope where several have the id.
+	ID   string `json:"id,omitempty"`
+	From string `json:"from,omitempty"`
+	Dir  string `json:"dir,omitempty"` // absolute, of out and take
+	// Signed is what a reply asked to be signed, in envelopes, in its order.
+	Signed []json.RawMessage `json:"signed,omitempty"`
+}
+
+// ScopeReply says how this machine stands with shared memory.
+type ScopeReply struct {
+	Message string        `json:"message,omitempty"`
+	Scopes  []MemoryScope `json:"scopes,omitempty"`
+	Card    string        `json:"card,omitempty"` // of this machine
+	// Sign is what the person has to sign for the act to be done. Ask is what they are
+	// shown before.
+	Sign []ScopeToSign `json:"sign,omitempty"`
+	Ask  string        `json:"ask,omitempty"`
+}
+
+// ScopeToSign is what is put into an envelope.
+type ScopeToSign struct {
+	Type    string          `json:"type"`
+	Payload json.RawMessage `json:"payload"`
+}
+
+// MemoryScope is a scope as this machine knows it.
+type MemoryScope struct {
+	Name    string   `json:"name"`
+	Owner   string   `json:"owner"` // public key
+	Epoch   int      `json:"epoch"` // 0: no list of members came yet
+	Members []string `json:"members,omitempty"`
+	Inside  bool     `json:"inside"` // this machine is one of them
+	Mine    int      `json:"mine"`   // observations that were shared from here
+	Theirs  int      `json:"theirs"` // that came
+	// Findings are what was refused, is missing or does not hold, for people.
+	Findings []string `json:"findings,omitempty"`
 }

@@ -11,11 +11,13 @@ import (
 	"github.com/writbus/writ/schemas/lazyregexp"
 )
 
-// Streams of a hub (persisted; never change): what members brought, and what a witness
-// saw of it.
+// Streams of a hub (persisted; never change): what members brought, what a witness saw of
+// it, and sealed memory that members share. Of the last each subject has one message: what
+// comes takes the place of what was there, so that it can be destroyed.
 const (
 	Copies = "WRIT_AT"
 	Seen   = "WRIT_SEEN"
+	Memory = "WRIT_SHARED"
 )
 
 // Accounts of a hub. Members are in one without streams, which may ask the other for
@@ -53,6 +55,17 @@ func CopiesSubject(member string, epoch uint64, stream string) string {
 // SeenSubject is where a witness says what it saw of a member.
 func SeenSubject(member string) string { return "writ.seen." + member }
 
+// MemorySubject is where sealed memory lies: that of a member below its name.
+func MemorySubject(rest string) string { return "writ.mem." + rest }
+
+// OfMember says whether a subject of sealed memory is a member's own.
+func OfMember(subject, member string) bool {
+	return strings.HasPrefix(subject, MemorySubject(member+"."))
+}
+
+// NextMemory is what to ask for the next message of [Memory].
+const NextMemory = "writ.next.mem"
+
 // LastOf is what to ask for the last message on a subject of [Copies], and LastSeen of
 // [Seen].
 func LastOf(subject string) string { return lastCopies + subject }
@@ -71,6 +84,8 @@ var hubShares = [][2]string{
 	{"writ.at.>", "writ.at.>"},
 	{"$JS.API.DIRECT.GET." + Copies + ".>", lastCopies + ">"},
 	{"$JS.API.DIRECT.GET." + Seen + ".>", lastSeen + ">"},
+	{"writ.mem.>", "writ.mem.>"},
+	{"$JS.API.DIRECT.GET." + Memory, NextMemory},
 }
 
 // memberSubjects are those of the member whose [MemberUser] this is.
@@ -78,6 +93,7 @@ func memberSubjects(user string) []string {
 	member := user[min(len(MemberUser("")), len(user)):]
 	return []string{
 		"writ.at." + member + ".>", LastOf("writ.at." + member + ".>"), LastSeen(SeenSubject(member)),
+		MemorySubject(member + ".>"), NextMemory,
 	}
 }
 

@@ -20,15 +20,12 @@ type Manifest struct {
 // them, by name.
 func (m Manifest) Streams() map[string]json.RawMessage {
 	all := map[string]json.RawMessage{}
-	for name, kept := range map[string]int{Copies: -1, Seen: seenKept} {
-		subject := hubShares[0][0]
-		if name == Seen {
-			subject = SeenSubject(">")
-		}
+	subjects := map[string]string{Copies: hubShares[0][0], Seen: SeenSubject(">"), Memory: MemorySubject(">")}
+	for name, kept := range map[string]int{Copies: -1, Seen: seenKept, Memory: 1} {
 		// The server drops the oldest of a subject where only a number of each is kept,
 		// and refuses what is new where a stream is full.
 		all[name], _ = json.MarshalIndent(map[string]any{ // of texts and numbers alone
-			"name": name, "subjects": []string{subject}, "storage": "file", "retention": "limits", "discard": "new",
+			"name": name, "subjects": []string{subjects[name]}, "storage": "file", "retention": "limits", "discard": "new",
 			"num_replicas": max(m.Replicas, 1), "max_msgs": -1, "max_bytes": -1, "max_age": 0, "max_consumers": -1, "max_msg_size": -1,
 			"max_msgs_per_subject": kept, "deny_delete": true, "deny_purge": true, "allow_rollup_hdrs": false, "allow_direct": true,
 		}, "", "  ")
@@ -144,7 +141,7 @@ func (m Manifest) Commands() string {
 func (m Manifest) MakeStreams() string {
 	var b strings.Builder
 	streams := m.Streams()
-	for _, name := range []string{Copies, Seen} {
+	for _, name := range []string{Copies, Seen, Memory} {
 		fmt.Fprintf(&b, "nats --user "+AdminUser+" stream add --config /dev/stdin <<'END'\n%s\nEND\n", streams[name])
 	}
 	return b.String()

@@ -27,7 +27,7 @@ const (
 
 // The roles at a hub.
 const (
-	Member  Role = "member"  // bring copies under its own name, and see what was witnessed of them
+	Member  Role = "member"  // bring copies and sealed memory under its own name, see what was witnessed, read sealed memory
 	Witness Role = "witness" // read all copies, and say what it saw
 )
 

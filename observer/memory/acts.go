@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"slices"
 
 	"github.com/writbus/writ/enforcement"
 	"github.com/writbus/writ/observer/observation"
@@ -253,6 +254,9 @@ func (d *Service) importAll(ctx context.Context, r schemas.MemoryImportRequest) 
 	if len(r.Items) > observedAtOnce {
 		return reply, schemas.Faultf(schemas.CodeBadRequest, "at most %d observations in one request, not %d", observedAtOnce, len(r.Items))
 	}
+	given := len(r.Items) // what others shared comes from them, or not
+	r.Items = slices.DeleteFunc(r.Items, func(item schemas.MemoryItem) bool { return fromOthers(item.Scope) })
+	reply.Known = given - len(r.Items)
 	all := make([]taken, len(r.Items))
 	for i, item := range r.Items {
 		t, err := takeItem(item)

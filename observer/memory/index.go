@@ -41,7 +41,8 @@ type index struct {
 	current  atomic.Pointer[snapshot]
 	embedder retrieval.Embedder // nil: words alone
 	wake     chan struct{}
-	stopped  atomic.Bool // no part is finished any more
+	stopped  atomic.Bool   // no part is finished any more
+	changes  atomic.Uint64 // of the view
 
 	pendingMu sync.Mutex
 	pending   map[schemas.ObservationKey]bool
@@ -125,6 +126,7 @@ func (x *index) change(c projections.ObservationChange) error {
 		x.pending[k] = true
 	}
 	x.pendingMu.Unlock()
+	x.changes.Add(1)
 	select {
 	case x.wake <- struct{}{}:
 	default:

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/enforcement/redact"
@@ -25,6 +26,8 @@ type taken struct {
 	key      schemas.ObservationKey
 	event    string
 	named    bool                   // the client chose the id
+	actor    schemas.Actor          // none for an agent
+	at       time.Time              // of what was shared; else now
 	into     schemas.ObservationKey // of an import: what it was merged into, if anything
 	reply    schemas.Observed
 }
@@ -155,6 +158,9 @@ func takeObservation(o schemas.Observation) (taken, error) {
 	if len(t.key.ID) > schemas.MaxIDBytes {
 		return t, schemas.Faultf(schemas.CodeBadRequest, "the id of an observation has at most %d bytes", schemas.MaxIDBytes)
 	}
+	if fromOthers(t.key.Scope) {
+		return t, schemas.Faultf(schemas.CodeBadRequest, "the scope %q is of what others shared; name the project, or none", t.key.Scope)
+	}
 	for name, text := range map[string]string{"id": t.key.ID, "scope": t.key.Scope, "session": o.Session} {
 		if len(redact.Find([]byte(text))) > 0 {
 			return t, schemas.Faultf(schemas.CodeBadRequest, "the %s of an observation must not hold a secret", name)
@@ -207,7 +213,10 @@ func (d *Service) store(ctx context.Context, all []taken, named bool) error {
 		}
 		t.reply.Repeated = len(decision.Record) == 0
 		for _, e := range decision.Record { // a retry of the same event is stored once
-			e.ID, e.Actor = t.event, schemas.Agent("", "", "")
+			e.ID, e.Time = t.event, t.at
+			if e.Actor = t.actor; e.Actor == (schemas.Actor{}) {
+				e.Actor = schemas.Agent("", "", "")
+			}
 			if t.reply.Position, err = d.recordMemory(ctx, e); err != nil {
 				return err
 			}

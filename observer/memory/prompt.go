@@ -64,6 +64,7 @@ func (d *Service) ForPrompt(ctx context.Context, session, project, prompt string
 	if project != "" {
 		q.scopes = append(q.scopes, d.Relatives(project)...)
 	}
+	q.shared = true
 	q.skip = func(e *entry) bool { return shown[e.key] }
 	block, hits := renderMemories(search.search(q), room)
 	if len(hits) == 0 {
@@ -104,13 +105,22 @@ func (m *Store) shownTo(session string) (map[schemas.ObservationKey]bool, error)
 	return shown, nil
 }
 
+// by says who shared it, "" of what was observed here.
+func (e *entry) by() string {
+	if name, shared := strings.CutPrefix(e.key.Scope, schemas.MemoryShared); shared {
+		who, _, _ := strings.Cut(e.source, "+")
+		return fmt.Sprintf(" (shared by %s with %s)", who, name)
+	}
+	return ""
+}
+
 // renderMemories writes the hits that fit, best first, a line each.
 func renderMemories(hits []hit, room int) (string, []hit) {
 	var b strings.Builder
 	b.WriteString(memoryHeading)
 	var in []hit
 	for _, h := range hits {
-		line := fmt.Sprintf("- %s\n", excerpt.Runes(excerpt.Line(h.text), memoryLineChars+1))
+		line := fmt.Sprintf("- %s%s\n", excerpt.Runes(excerpt.Line(h.text), memoryLineChars+1), h.by())
 		if b.Len()+len(line) > room || retrieval.CountTokens(b.String()+line) > memoryTokens {
 			continue
 		}

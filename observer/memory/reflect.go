@@ -60,9 +60,10 @@ func (d reflection) reflect(ctx context.Context, r schemas.MemoryReflectRequest)
 	return reply, nil
 }
 
-// mayReflect says whether reflection reads an entry.
+// mayReflect says whether reflection reads an entry: what others shared proposes no rule
+// here.
 func (e *entry) mayReflect() bool {
-	return observation.MayReflect(&e.verdict) && !e.reflected && !e.short && e.source != sourceReflection
+	return !fromOthers(e.key.Scope) && observation.MayReflect(&e.verdict) && !e.reflected && !e.short && e.source != sourceReflection
 }
 
 // unread lists the entries to reflect on by scope, oldest first.

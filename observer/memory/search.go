@@ -46,6 +46,7 @@ type query struct {
 	includeHold, includeDiscard bool
 	category                    string
 	scopes                      []string
+	shared                      bool // besides scopes, what others shared
 	limit                       int
 	minScore                    float64
 	now                         time.Time
@@ -76,7 +77,7 @@ func (q query) mayRecall(e *entry) bool {
 // concerns is the filter without the verdict.
 func (q query) concerns(e *entry) bool {
 	return (q.category == "" || strings.EqualFold(e.category, q.category)) &&
-		(len(q.scopes) == 0 || slices.Contains(q.scopes, e.key.Scope)) &&
+		(len(q.scopes) == 0 || slices.Contains(q.scopes, e.key.Scope) || q.shared && fromOthers(e.key.Scope)) &&
 		(q.skip == nil || !q.skip(e))
 }
 

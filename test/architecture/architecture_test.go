@@ -98,6 +98,7 @@ var owners = map[string][]string{
 	"github.com/nats-io/nats-server":   {"bus/embedded"},
 	"github.com/nats-io/nats.go":       {"bus"},
 	"github.com/zalando/go-keyring":    {"bus/vault"},
+	"filippo.io/age":                   {"observer/sharing"},
 	"github.com/cockroachdb/pebble":    {"projections/pebblestore"},
 	"github.com/neo4j/neo4j-go-driver": {"projections/neo4jmirror"},
 	"github.com/blevesearch/bleve":     {"retrieval/lexical", "retrieval/fulltext"},

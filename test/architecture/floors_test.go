@@ -65,6 +65,7 @@ var floors = map[string]floor{
 	"observer/agent/vocabulary": core,
 	"observer/mcp":              service,
 	"observer/memory":           service,
+	"observer/sharing":          service,
 	"observer/journal":          service,
 	"observer/dashboard":        service,
 	"observer/top":              service,

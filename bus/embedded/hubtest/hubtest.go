@@ -137,7 +137,7 @@ func StartFor(t testing.TB, m rights.Manifest) *Hub {
 			h.Kill(i)
 		}
 	})
-	h.makeStreams()
+	h.MakeStreams()
 	return h
 }
 
@@ -290,7 +290,8 @@ func (h *Hub) Messages(name string) (all []*jetstream.RawStreamMsg) {
 	}
 }
 
-func (h *Hub) makeStreams() {
+// MakeStreams makes the streams of the manifest that are not there.
+func (h *Hub) MakeStreams() {
 	h.t.Helper()
 	var c *bus.Conn
 	h.Eventually("the hub answers", func() (err error) {

@@ -6,6 +6,8 @@ import (
 	"runtime/debug"
 	"strconv"
 	"testing"
+
+	"github.com/writbus/writ/bus/embedded/hubtest"
 )
 
 // testsPercent is the garbage that may gather while tests run, in percent of
@@ -16,6 +18,7 @@ const testsPercent = 400
 // gives back what the others are using, and garbage is collected less often.
 // Benchmarks measure the daemon as it is.
 func TestMain(m *testing.M) {
+	hubtest.Main()
 	flag.Parse()
 	if flag.Lookup("test.bench").Value.String() == "" {
 		relieve = func() {}

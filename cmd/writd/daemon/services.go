@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/writbus/writ/bus"
@@ -28,11 +29,19 @@ func (d *Daemon) serve(ctx context.Context) (stop func(), err error) {
 		stopMemory()
 		return nil, err
 	}
+	shared, stopSharing, err := beginSharing(ctx, d)
+	if err != nil {
+		stopReading()
+		stopFiles()
+		stopAgents()
+		stopMemory()
+		return nil, fmt.Errorf("%w: %w", ErrDataDir, err)
+	}
 	passkeys := keyring.New(keyring.Options{Conn: d.conn, Log: d.log, Now: d.now, Link: func(page string) (schemas.DashReply, error) { return d.link(page, false) }, Origin: d.pages.origin})
 	d.gates = session.NewService(d.sessions, passkeys)
 	shut, err := d.services.Serve(ctx, bus.Service{
 		Name: serviceName, Version: config.Version, Description: "rules, gates and the log of coding agents",
-		Endpoints: slices.Concat(d.agents.Endpoints(), d.audit.Endpoints(), d.team.Endpoints(), d.memory.Endpoints(), d.journal.Endpoints(), d.gates.Endpoints(), passkeys.Endpoints(), d.afterRules(slices.Concat(d.rules.Endpoints(), d.graph.Endpoints())), d.files.Endpoints(), []bus.Endpoint{
+		Endpoints: slices.Concat(d.agents.Endpoints(), d.audit.Endpoints(), d.team.Endpoints(), d.memory.Endpoints(), shared.Endpoints(), d.journal.Endpoints(), d.gates.Endpoints(), passkeys.Endpoints(), d.afterRules(slices.Concat(d.rules.Endpoints(), d.graph.Endpoints())), d.files.Endpoints(), []bus.Endpoint{
 			beforeBuilds(d.runtime, d.turn.Endpoint()),
 			bus.Answer("dash", schemas.SvcDash, d.dash),
 			bus.Answer("backup", schemas.SvcBackup, d.backups.BackUp),
@@ -51,6 +60,7 @@ func (d *Daemon) serve(ctx context.Context) (stop func(), err error) {
 	if err != nil {
 		stopReading()
 		stopFiles()
+		stopSharing()
 		stopAgents()
 		stopMemory()
 		return nil, err
@@ -59,6 +69,7 @@ func (d *Daemon) serve(ctx context.Context) (stop func(), err error) {
 		defer stopMemory()
 		defer stopFiles()
 		defer stopReading()
+		defer stopSharing()
 		stopAgents() // what follows their runs is answered, and then stops
 		ctx, cancel := context.WithTimeout(context.Background(), stopBudget)
 		defer cancel()

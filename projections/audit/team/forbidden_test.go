@@ -66,6 +66,7 @@ func forbidden() (all []act) {
 	const victim = "writ.at.alice.1.WRIT_SESSIONS"
 	for _, subject := range []string{
 		victim, "writ.at.alice.begin", "writ.at.alice.2.WRIT_SESSIONS", "writ.at.alice", "writ.at.x", "writ.at.>", "writ.at.*.begin", "writ.at.alice.>",
+		"writ.mem.alice.card", "writ.mem.alice.team.epoch.1", "writ.mem.x", "writ.mem.>",
 		"writ.seen.alice", "writ.seen.bob", "writ.seen.>", "writ.svc.status", "writ.svc.gate.check", "writ.session.s1.tool.finished",
 		rights.LastOf("writ.at.alice.begin"), rights.LastOf(victim), rights.LastOf("writ.at.>"), rights.LastOf("writ.at.*.begin"), rights.LastOf(">"),
 		rights.LastSeen("writ.seen.alice"), rights.LastSeen("writ.seen.>"), "writ.last.at", "writ.last.>",
@@ -74,7 +75,7 @@ func forbidden() (all []act) {
 	} {
 		all = append(all, act{subject: subject, body: "{}"})
 	}
-	for _, stream := range []string{rights.Copies, rights.Seen} {
+	for _, stream := range []string{rights.Copies, rights.Seen, rights.Memory} {
 		for subject, body := range map[string]string{
 			"STREAM.INFO.%s": "", "STREAM.DELETE.%s": "", "STREAM.PURGE.%s": "", "STREAM.CREATE.%s": `{"name":"%s"}`, "STREAM.UPDATE.%s": `{"name":"%s","max_msgs":1}`,
 			"STREAM.MSG.GET.%s": `{"seq":1}`, "STREAM.MSG.DELETE.%s": `{"seq":1}`, "STREAM.SNAPSHOT.%s": `{"deliver_subject":"_INBOX.member-bob.s"}`,
@@ -92,8 +93,8 @@ func forbidden() (all []act) {
 	}
 	all = append(all, act{subject: "$JS.API.STREAM.CREATE.MINE", body: `{"name":"MINE","subjects":["writ.at.bob.>"]}`}, act{subject: "$JS.API.STREAM.CREATE.ALL", body: `{"name":"ALL","subjects":[">"]}`})
 	// What it may ask, with the answer sent to where it may not publish.
-	for _, reply := range []string{victim, "writ.at.alice.begin", "writ.seen.bob", "writ.seen.alice", bus.InboxPrefix(rights.MemberUser("alice")) + ".x", rights.LastOf("writ.at.alice.begin"), "$JS.API.STREAM.PURGE." + rights.Copies, "_INBOX.witness.x"} {
-		all = append(all, act{subject: rights.LastOf("writ.at.bob.9.WRIT_SESSIONS"), reply: reply}, act{subject: "writ.at.bob.9.WRIT_SESSIONS", reply: reply, body: "x"}, act{subject: rights.LastSeen("writ.seen.bob"), reply: reply})
+	for _, reply := range []string{victim, "writ.at.alice.begin", "writ.mem.alice.card", "writ.seen.bob", "writ.seen.alice", bus.InboxPrefix(rights.MemberUser("alice")) + ".x", rights.LastOf("writ.at.alice.begin"), "$JS.API.STREAM.PURGE." + rights.Copies, "_INBOX.witness.x"} {
+		all = append(all, act{subject: rights.LastOf("writ.at.bob.9.WRIT_SESSIONS"), reply: reply}, act{subject: "writ.at.bob.9.WRIT_SESSIONS", reply: reply, body: "x"}, act{subject: rights.LastSeen("writ.seen.bob"), reply: reply}, act{subject: rights.NextMemory, reply: reply, body: `{"seq":1}`}, act{subject: "writ.mem.bob.x", reply: reply, body: "x"})
 	}
 	// What its own subjects may bear, and what must do nothing to others.
 	for _, header := range []nats.Header{
@@ -126,9 +127,9 @@ func TestACompromisedMemberReachesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	others := func() (all []string) {
-		for _, name := range []string{rights.Copies, rights.Seen} {
+		for _, name := range []string{rights.Copies, rights.Seen, rights.Memory} {
 			for _, m := range h.Messages(name) {
-				if !strings.HasPrefix(m.Subject, "writ.at.bob.") {
+				if !strings.HasPrefix(m.Subject, "writ.at.bob.") && !strings.HasPrefix(m.Subject, "writ.mem.bob.") {
 					all = append(all, m.Subject+string(m.Data))
 				}
 			}
