@@ -131,33 +131,38 @@ func (s *search) tiers() {
 	}
 }
 
-// askedTask is how much a text must read like a task where its first words ask
-// how things are, or order something to be looked at, run or moved; askedAside where
-// they ask why or answer, or it is about an editor, which is as often no matter of the code.
+// How much a text must read like a task, or the best rule be the likelier: any text,
+// which reads like talk below 0; one whose first words ask how things are, or order something to be looked at, run or
+// moved; one that asks why or answers, or is about an editor, which is as often no
+// matter of the code.
 const (
+	plainTask  = 0.2
 	askedTask  = 0.3
 	askedAside = 0.6
 )
 
 // least is the chance that the best rule must have for anything to be given.
 func (s *search) least() float64 {
-	if s.q.Judged != nil {
-		return s.ix.decision.Line
-	}
-	if s.vector == nil {
-		return s.ix.decision.Any
-	}
-	from := 0.0
+	d := &s.ix.decision
 	switch {
-	case s.form.aside:
-		from = askedAside
-	case s.form.question || s.form.chore:
-		from = askedTask
+	case s.q.Judged != nil:
+		return d.Line
+	case s.vector == nil:
+		return d.Any
 	}
-	if s.ix.decision.task(s.vector) < from {
-		return s.ix.decision.Asked
+	return d.Least(d.task(s.vector), s.form.question || s.form.chore, s.form.aside)
+}
+
+// Least is the chance that the best rule must have for anything to be given for a
+// text that reads so much like a task, asks or orders a chore, or is an aside.
+func (d *Decision) Least(task float64, asked, aside bool) float64 {
+	switch {
+	case task < 0, task < askedTask && asked, task < askedAside && aside:
+		return d.Asked
+	case task < plainTask:
+		return d.Near
 	}
-	return s.ix.decision.Any
+	return d.Any
 }
 
 // tier is that of a rule with such a chance.

@@ -62,7 +62,8 @@ type Decision struct {
 	Whole    float64            `json:"whole"`    // least chance of a rule that is given in full
 	Line     float64            `json:"line"`     // least chance of one that is given as a line
 	Any      float64            `json:"any"`      // least chance of the best one for anything to be given
-	Asked    float64            `json:"asked"`    // the same where the text reads like talk rather than like a task
+	Near     float64            `json:"near"`     // the same where the text hardly reads more like a task than like talk
+	Asked    float64            `json:"asked"`    // the same where it reads like talk, or hardly like a task and is a question, a chore or an aside
 	// Task is the constant, then a weight for each dimension of a text's vector, of
 	// the line that tells tasks, above 0, from talk.
 	Task []float64 `json:"task,omitempty"`
@@ -76,11 +77,11 @@ type Decision struct {
 var fittedDecisions []byte
 
 // DefaultDecision has the least chances of the fitted decisions, and no weights.
-var DefaultDecision = Decision{Whole: 0.55, Line: 0.03, Any: 0.06, Asked: 0.5}
+var DefaultDecision = Decision{Whole: 0.55, Line: 0.03, Any: 0.06, Near: 0.3, Asked: 0.5}
 
 // plainDecision is that of embedders that nothing was fitted on, whose chances
 // are calibrated when the index is built.
-var plainDecision = Decision{Whole: injectFrom, Line: titlesFrom, Any: titlesFrom, Asked: titlesFrom}
+var plainDecision = Decision{Whole: injectFrom, Line: titlesFrom, Any: titlesFrom, Near: titlesFrom, Asked: titlesFrom}
 
 // decisionFor is the decision that was fitted on an embedder, and whether there
 // is one.

@@ -217,3 +217,25 @@ func TestTechnologiesThatAProjectHasNotAreLeftOut(t *testing.T) {
 		}
 	}
 }
+
+// What reads like talk, or hardly like a task, has to have a likelier rule.
+func TestTheLeastChanceDependsOnHowMuchATextReadsLikeATask(t *testing.T) {
+	d := Decision{Any: 0.1, Near: 0.2, Asked: 0.3}
+	for _, c := range []struct {
+		task         float64
+		asked, aside bool
+		want         float64
+	}{
+		{1, true, true, 0.1},
+		{0.5, true, false, 0.1},
+		{0.5, false, true, 0.3},
+		{0.25, false, false, 0.1},
+		{0.25, true, false, 0.3},
+		{0.1, false, false, 0.2},
+		{-0.1, false, false, 0.3},
+	} {
+		if got := d.Least(c.task, c.asked, c.aside); got != c.want {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+}

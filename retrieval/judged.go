@@ -66,8 +66,8 @@ func JudgeAnswered(candidates []Hit, answer string) (judged map[string]string, u
 		if tier == TierInject {
 			most = mostWhole
 		}
-		for field := range strings.FieldsFuncSeq(numbers, func(r rune) bool { return r < '0' || r > '9' }) {
-			n, err := strconv.Atoi(field)
+		for field := range strings.FieldsFuncSeq(numbers, func(r rune) bool { return strings.ContainsRune(" ,;\t", r) }) {
+			n, err := strconv.Atoi(strings.Trim(field, "*`-[]()#.")) // an id, whatever digits it has, is no number
 			if err != nil || n < 1 || n > len(candidates) || most == 0 {
 				continue
 			}

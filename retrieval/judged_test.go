@@ -51,6 +51,11 @@ func TestAnswersOfAModelThatCannotBeUnderstood(t *testing.T) {
 		"full: none\nline: - None.":        "",
 		"full: 77, 0":                      "none",
 		"full: the second one\nline:":      "none",
+		"full: GO-CTX-FIRST-001\nline:":    "none", // a rule that was not offered, and its number is no place
+		"full: GO-CTX-FIRST-001, 2":        "B+",
+		"full: 99\nline: 6":                "none",
+		`{"full": [1], "line": [2]}`:       "none",
+		"<html>429 Too Many Requests":      "none",
 		"**Full:** 1, 2\n- line: 3":        "A+ B+ C-",
 		"full: 1 2 3 4 5":                  "A+ B+ C+",
 		"FULL: [5]\r\nLINE: 5, 0, -1, 6":   "A- E+",

@@ -48,7 +48,7 @@ func truthOf(t testing.TB, name string) []Query {
 }
 
 func TestReadTruth(t *testing.T) {
-	got, err := ReadTruth(strings.NewReader(`{"id":"a","query":"x","relevant":["R-1"],"kind":"vague"}` + "\n\n" + `{"id":"b","query":"y"}`))
+	got, err := ReadTruth(strings.NewReader("\ufeff" + `{"id":"a","query":"x","relevant":["R-1"],"kind":"vague"}` + "\n\n" + `{"id":"b","query":"y"}`))
 	if err != nil || len(got) != 2 || got[0].Kind != "vague" || got[1].Kind != KindOffTopic || !got[1].OffTopic() {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -60,6 +60,14 @@ func TestReadTruth(t *testing.T) {
 	} {
 		if _, err := ReadTruth(strings.NewReader(text)); !errors.Is(err, ErrTruth) || !strings.Contains(err.Error(), line+":") {
 			t.Errorf("%q: %v, want %s", text, err, line)
+		}
+	}
+	for text, says := range map[string]string{
+		"": "there is no query in it", "\n \n": "there is no query in it", "id,query,relevant\n": "line 1: no JSON object", `[{"id":"a","query":"x"}]`: "line 1: a JSON array, where an object",
+		`{"id":"a","query":"x","relevant":"R-1"}`: "relevant is a string, where a []string", `{"id":"a",`: "does not end on its line",
+	} {
+		if _, err := ReadTruth(strings.NewReader(text)); !errors.Is(err, ErrTruth) || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), `"relevant":["GO-`) {
+			t.Errorf("%q: %v, want %s", text, err, says)
 		}
 	}
 	broken := io.MultiReader(strings.NewReader(`{"id":"a","query":"x"}`+"\n"), brokenReader{})

@@ -16,15 +16,20 @@ type Line interface {
 	Named() (id, text string)
 }
 
+var errNoLine = errors.New("there is no query in it")
+
 // ReadLines reads one JSON object a line; blank lines are skipped. A line that
 // is no such object, lacks its id or its text, repeats an id, or is refused by
-// check is an error that names its number.
+// check is an error that names its number. No line at all is an error, too.
 func ReadLines[Q Line](r io.Reader, check func(*Q) error) ([]Q, error) {
 	var queries []Q
 	seen := map[string]int{}
 	lines := bufio.NewReader(r)
 	for number := 1; ; number++ {
 		line, err := lines.ReadBytes('\n')
+		if number == 1 {
+			line = bytes.TrimPrefix(line, []byte("\ufeff"))
+		}
 		if err != nil && err != io.EOF {
 			return nil, fmt.Errorf("line %d: %w", number, err)
 		}
@@ -41,6 +46,9 @@ func ReadLines[Q Line](r io.Reader, check func(*Q) error) ([]Q, error) {
 			queries = append(queries, q)
 		}
 		if err == io.EOF {
+			if len(queries) == 0 {
+				return nil, errNoLine
+			}
 			return queries, nil
 		}
 	}
@@ -51,8 +59,17 @@ func parseLine[Q Line](line []byte, check func(*Q) error) (Q, error) {
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&q); err != nil {
-		if errors.Is(err, io.ErrUnexpectedEOF) {
+		var syntax *json.SyntaxError
+		var kind *json.UnmarshalTypeError
+		switch {
+		case errors.Is(err, io.ErrUnexpectedEOF):
 			err = errors.New("the JSON object does not end on its line")
+		case errors.As(err, &syntax):
+			err = fmt.Errorf("no JSON object: %w", err)
+		case errors.As(err, &kind) && kind.Field == "":
+			err = fmt.Errorf("a JSON %s, where an object is wanted", kind.Value)
+		case errors.As(err, &kind):
+			err = fmt.Errorf("%s is a %s, where a %s is wanted", kind.Field, kind.Value, kind.Type)
 		}
 		return q, err
 	}

@@ -54,7 +54,7 @@ func (q Query) Named() (id, text string) { return q.ID, q.Query }
 func ReadTruth(r io.Reader) ([]Query, error) {
 	queries, err := ReadLines(r, (*Query).complete)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrTruth, err)
+		return nil, fmt.Errorf("%w: %w; a line is such as %s", ErrTruth, err, `{"id":"q1","query":"…","relevant":["GO-CTX-FIRST-001"]}`)
 	}
 	return queries, nil
 }

@@ -259,9 +259,6 @@ func calibrationError(rules []judgedRule) float64 {
 	return sum / float64(max(len(likely), 1))
 }
 
-// askedTask is how much a question or a chore must read like a task.
-const askedTask = 0.3
-
 // mostWhole and mostLines are what an answer gives at most.
 const mostWhole, mostLines = 3, 6
 
@@ -276,8 +273,9 @@ func shares(d retrieval.Decision, rules []judgedRule, truth []benchmark.Query) G
 	for q, own := range byQuery {
 		slices.SortStableFunc(own, func(a, b judgedRule) int { return -1 + 2*int(indicator(a.chance < b.chance)) })
 		least := d.Any
-		if len(own) > 0 && own[0].evidence[placeOf("task")] < askedTask*(own[0].evidence[placeOf("question")]+own[0].evidence[placeOf("chore")]) {
-			least = d.Asked
+		if len(own) > 0 {
+			e := own[0].evidence
+			least = d.Least(e[placeOf("task")], e[placeOf("question")]+e[placeOf("chore")] > 0, false)
 		}
 		whole, lines, hits, found := 0, 0, 0.0, 0.0
 		for _, r := range own {

@@ -55,7 +55,7 @@ func TestSharesCountWhatWouldBeGiven(t *testing.T) {
 	}
 	rules = append(rules, judgedRule{query: 1, evidence: evidence, chance: 0.6}, judgedRule{query: 2, evidence: evidence, chance: 0.11},
 		judgedRule{query: 3, evidence: evidence, chance: 0.9})
-	got := shares(retrieval.Decision{Whole: 0.5, Line: 0.05, Any: 0.12, Asked: 0.5}, rules, truth)
+	got := shares(retrieval.Decision{Whole: 0.5, Line: 0.05, Any: 0.05, Near: 0.12, Asked: 0.5}, rules, truth)
 	if want := (GivenShares{Whole: 0.5, Given: 4, Precision: 0.25, Covered: 1, Reached: 0.5, Wrongly: 1}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
