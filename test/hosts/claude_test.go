@@ -114,28 +114,3 @@ func TestClaudeKnowsItsShellInAHeldCommand(t *testing.T) {
 		t.Errorf("the command was not held: %s", results[1])
 	}
 }
-
-// TestClaudeAsksNobodyInBypass: where the host lets pass what a hook asks about, a
-// write is refused each time, the ones included that it would ask about elsewhere.
-func TestClaudeAsksNobodyInBypass(t *testing.T) {
-	folders(t)
-	a := agents[0]
-	plain, prepare := a.args, a.prepare
-	a.prepare = func(r *rig) {
-		prepare(r)
-		r.vars = append(r.vars, "IS_SANDBOX=1") // else it does not run so as root
-	}
-	a.args = func(r *rig, prompt string) []string {
-		return append(plain(r, prompt), "--permission-mode", "bypassPermissions")
-	}
-	r := guarded(t, a)
-	write := script.Reply{Calls: []script.Call{a.file(filepath.Join(r.project, "cart.go"), code)}}
-	r.model.Scripts = map[string][]script.Reply{
-		wish: {{Calls: []script.Call{a.shell("writ mode set work")}}, write, write, write, {Text: "It cannot be done."}},
-	}
-	_, results := r.turn(wish)
-	r.wantResults(results, "work, phase planning", "ENF-GATE-PLAN: cart.go", "ENF-GATE-PLAN: cart.go", "ENF-GATE-PLAN: cart.go")
-	if r.has("cart.go") {
-		t.Error("code was written in planning")
-	}
-}
