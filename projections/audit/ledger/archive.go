@@ -35,8 +35,8 @@ const (
 	// an agent that was killed ends none, and a full stream takes no end either.
 	archiveQuiet     = 7 * 24 * time.Hour
 	archiveQuietFull = time.Hour
-	archiveEvery = time.Minute
-	archiveSoon  = time.Second // while the stream takes nothing for it, or is about to
+	archiveEvery     = time.Minute
+	archiveSoon      = time.Second // while the stream takes nothing for it, or is about to
 	// archiveAt and archiveWarn are the shares of a bound, in per cent, from which on
 	// records leave, and from which on a person is told.
 	archiveAt, archiveWarn = 80, 90
