@@ -184,7 +184,7 @@ func (k *killedDaemon) compare(rounds int) {
 					switch d := e.Data.(type) {
 					case schemas.ToolDecided:
 						times[d.ToolUseID]++
-					case schemas.HookObserved:
+					case schemas.ProposalMade:
 						times[e.ID]++
 					case schemas.ObservationRecorded:
 						times[d.ObservationID]++
