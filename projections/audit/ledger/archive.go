@@ -43,6 +43,10 @@ const (
 	brokenMost             = 3 // segments that are told of one by one
 )
 
+// archiveEnds are the types that a closed session's last record has: it ended, or had
+// its gates closed after that, as where it was forgotten.
+var archiveEnds = []string{string(schemas.SessionEnded{}.EventType()), string(schemas.GatesClosed{}.EventType())}
+
 // ArchiveOptions are what an archiver needs.
 type ArchiveOptions struct {
 	Audit     *Auditor
@@ -298,7 +302,7 @@ func (a *Archiver) closed(ctx context.Context, all *stretch, quiet time.Duration
 				return nil, "", err
 			}
 			at, err := time.Parse(time.RFC3339Nano, last.Message.Attribute(schemas.HeaderTime))
-			if ended := last.Message.Attribute(schemas.HeaderType) == string(schemas.SessionEnded{}.EventType()); !ended && (err != nil || a.Now().Sub(at) < quiet) {
+			if !slices.Contains(archiveEnds, last.Message.Attribute(schemas.HeaderType)) && (err != nil || a.Now().Sub(at) < quiet) {
 				return one, of.ID, nil
 			}
 			known[of] = true
