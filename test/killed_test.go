@@ -39,7 +39,11 @@ func TestKilledInTheMiddle(t *testing.T) {
 // wreck makes the record of a stream with a text unreadable.
 func (w flipWorld) wreck(stream, text string) {
 	w.t.Helper()
-	path := filepath.Join(w.data(), "streams", "jetstream", "$G", "streams", stream, "msgs", "1.blk")
+	files, err := filepath.Glob(filepath.Join(w.data(), "streams", "jetstream", "$G", "streams", stream, "msgs", "*.blk"))
+	if err != nil || len(files) == 0 {
+		w.t.Fatalf("%v: %v", files, err)
+	}
+	path := files[len(files)-1]
 	body, err := os.ReadFile(path)
 	at := bytes.LastIndex(body, []byte(text))
 	if err != nil || at < 0 {

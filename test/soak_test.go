@@ -34,7 +34,8 @@ func TestSoak(t *testing.T) {
 	k := newKilledDaemon(t, t.TempDir(), "power-loss")
 	defer k.kill()
 	for name, text := range map[string]string{
-		filepath.Join(k.project, "a.go"): "package a\n", filepath.Join(k.home, "rule.md"): soakRule,
+		filepath.Join(k.data(), "config.yaml"): "scripts: allow\nmax_bytes: 12000000\n", // some minutes' worth
+		filepath.Join(k.project, "a.go"):       "package a\n", filepath.Join(k.home, "rule.md"): soakRule,
 	} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -79,7 +80,7 @@ func TestSoak(t *testing.T) {
 			s.call(ctx, fmt.Sprintf("s-%d-%d", caller, i/100), fmt.Sprintf("t-0-%d-%d", caller, i), i%100 == 99)
 		})
 	}
-	tell(500*time.Millisecond, "emit", "log", "emit", "hook.observed", "--session", "emitted", "--event-id", "$ID", "--data", `{"host":"soak","hook":"Soak"}`)
+	tell(500*time.Millisecond, "emit", "log", "emit", "proposal.made", "--id", "global", "--event-id", "$ID", "--data", `{"proposal_id":"$ID","text":"tests need -race"}`)
 	tell(300*time.Millisecond, "seen", "observe", "--id", "$ID", "[gate=allow] the build $ID needs Go")
 	tell(3*time.Second, "edit", "rule", "edit", "ZOO-SOAK-001", "--file", filepath.Join(k.home, "rule.md"), "--reason", "$ID")
 	every(2*time.Second, func(i int) {
@@ -124,6 +125,9 @@ func TestSoak(t *testing.T) {
 	k.must("backup", filepath.Join(k.home, "backup"))
 	k.compare(0)
 	k.awaitStatus("archive ")
+	if said := k.must("status"); strings.Contains(said, "max_bytes") {
+		t.Errorf("a stream was full: %s", said)
+	}
 }
 
 const soakRule = `---

@@ -101,7 +101,7 @@ func showRepaired(out io.Writer, r schemas.RepairReply) error {
 		case blockfile.Mended:
 			fmt.Fprintf(&text, "%s: one byte was wrong, and is right again\n", records)
 		case blockfile.Restored:
-			fmt.Fprintf(&text, "%s: taken from the backup\n", records)
+			fmt.Fprintf(&text, "%s: taken from the backup, or from what the stream still had\n", records)
 		case blockfile.Lost:
 			fmt.Fprintf(&text, "%s: lost; the next start records that in the log, and the views are built anew\n", records)
 		case ledger.Missing:

@@ -31,15 +31,21 @@ const (
 	archiveMost      = 8192
 	archiveMostBytes = 8 << 20
 	// archiveQuiet is for how long nothing was heard of a session that counts as
-	// closed though it never ended.
-	archiveQuiet = 7 * 24 * time.Hour
-	archiveEvery = time.Minute
-	archiveSoon  = time.Second // while the stream takes nothing for it, or is about to
+	// closed though it never ended, or archiveQuietFull while the stream is nearly full:
+	// an agent that was killed ends none, and a full stream takes no end either.
+	archiveQuiet     = 7 * 24 * time.Hour
+	archiveQuietFull = time.Hour
+	archiveEvery     = time.Minute
+	archiveSoon      = time.Second // while the stream takes nothing for it, or is about to
 	// archiveAt and archiveWarn are the shares of a bound, in per cent, from which on
 	// records leave, and from which on a person is told.
 	archiveAt, archiveWarn = 80, 90
 	brokenMost             = 3 // segments that are told of one by one
 )
+
+// archiveEnds are the types that a closed session's last record has: it ended, or had
+// its gates closed after that, as where it was forgotten.
+var archiveEnds = []string{string(schemas.SessionEnded{}.EventType()), string(schemas.GatesClosed{}.EventType())}
 
 // ArchiveOptions are what an archiver needs.
 type ArchiveOptions struct {
@@ -270,18 +276,22 @@ func (a *Archiver) next(ctx context.Context) (one *stretch, open string, err err
 	if err = errors.Join(err, missing); err != nil {
 		return nil, "", err
 	}
-	one, open, err = a.closed(ctx, all)
-	small := len(one.records) < a.Least && one.bytes < archiveMostBytes/2
+	quiet := archiveQuiet
 	full := a.Retention.MaxBytes > 0 && int64(state.Bytes) >= a.Retention.MaxBytes/100*archiveWarn //nolint:gosec // a size
+	if full {
+		quiet = archiveQuietFull
+	}
+	one, open, err = a.closed(ctx, all, quiet)
+	small := len(one.records) < a.Least && one.bytes < archiveMostBytes/2
 	if err != nil || len(one.records) == 0 || small && !full {
 		return nil, open, err
 	}
 	return one, open, nil
 }
 
-// closed are the records before the first of a session that is not closed, which it
-// names.
-func (a *Archiver) closed(ctx context.Context, all *stretch) (one *stretch, open string, err error) {
+// closed are the records before the first of a session that has not ended and was heard
+// of lately, which it names.
+func (a *Archiver) closed(ctx context.Context, all *stretch, quiet time.Duration) (one *stretch, open string, err error) {
 	one = &stretch{}
 	known := map[schemas.Aggregate]bool{}
 	for _, r := range all.records {
@@ -292,7 +302,7 @@ func (a *Archiver) closed(ctx context.Context, all *stretch) (one *stretch, open
 				return nil, "", err
 			}
 			at, err := time.Parse(time.RFC3339Nano, last.Message.Attribute(schemas.HeaderTime))
-			if ended := last.Message.Attribute(schemas.HeaderType) == string(schemas.SessionEnded{}.EventType()); !ended && (err != nil || a.Now().Sub(at) < archiveQuiet) {
+			if !slices.Contains(archiveEnds, last.Message.Attribute(schemas.HeaderType)) && (err != nil || a.Now().Sub(at) < quiet) {
 				return one, of.ID, nil
 			}
 			known[of] = true
@@ -395,7 +405,7 @@ func (a *Archiver) bounds(ctx context.Context, open string) (full []string) {
 		why := "its records are not archived"
 		switch {
 		case s == bus.ArchivedStream && open != "":
-			why = fmt.Sprintf("its oldest records do not go to the archive before the session %s ends, or nothing was heard of it for %d days", open, archiveQuiet/(24*time.Hour))
+			why = fmt.Sprintf("its oldest records do not go to the archive before the session %s ends, or nothing was heard of it for an hour", open)
 		case s == bus.ArchivedStream:
 			why = "no more of it can go to the archive now"
 		}

@@ -314,7 +314,7 @@ func TestArchiveFull(t *testing.T) {
 	if n := a.run(t); n != 0 || !strings.Contains(strings.Join(a.archiver.Problems(), "\n"), "before the session open ends") {
 		t.Errorf("%d left: %v", n, a.archiver.Problems())
 	}
-	a.now = a.now.Add(archiveQuiet)
+	a.now = a.now.Add(archiveQuietFull)
 	must(t, os.WriteFile(a.file("cold"), nil, 0o600)) // no folder can be there
 	if n, err := a.archiver.Run(t.Context()); n != 0 || err == nil {
 		t.Fatalf("%d left: %v", n, err)
