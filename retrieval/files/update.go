@@ -82,11 +82,11 @@ func (p *Project) unasked(ctx context.Context, w *work) error {
 }
 
 // workersFor is how many files an update reads at once.
-func (p *Project) workersFor(u Update) int {
+func (o Options) workersFor(u Update) int {
 	if u.Unasked {
 		return 1
 	}
-	return p.options.Workers
+	return o.Workers
 }
 
 // Built is what an update did.
@@ -325,7 +325,7 @@ func (p *Project) readAll(ctx context.Context, w *work) error {
 		return fmt.Errorf("%w: %w", ErrProject, err)
 	}
 	defer func() { _ = root.Close() }()
-	workers := p.workersFor(w.update)
+	workers := p.options.workersFor(w.update)
 	runs := runsOf(w.entries, workers)
 	files, put, failed := make([]*file, len(w.entries)), newGathering(len(runs), search.MostJoined), make([]error, len(w.entries))
 	var next, done atomic.Int64
@@ -414,7 +414,7 @@ func (p *Project) readOne(from opener, e Entry, by *worker, force bool) *file {
 func (p *Project) index(w *work) {
 	before := w.before
 	if before == nil {
-		w.index = p.outside(search.New(nil, p.options.Embedder).Put(w.put, nil, p.workersFor(w.update)))
+		w.index = p.outside(search.New(nil, p.options.Embedder).Put(w.put, nil, p.options.workersFor(w.update)))
 		w.put = nil
 		return
 	}
@@ -430,7 +430,7 @@ func (p *Project) index(w *work) {
 	}
 	w.index = before.Index
 	if len(w.put)+len(w.drop) > 0 {
-		w.index = p.outside(before.Index.Put(w.put, w.drop, p.workersFor(w.update)))
+		w.index = p.outside(before.Index.Put(w.put, w.drop, p.options.workersFor(w.update)))
 	}
 	w.put = nil
 }
