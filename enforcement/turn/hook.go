@@ -319,7 +319,7 @@ func (v *Service) startedIn(ctx context.Context, t turn, source string) schemas.
 }
 
 func (v *Service) onSessionStart(ctx context.Context, t turn) (host.Answer, error) {
-	v.Files.Began(t.project.Root)
+	v.Files.Began(t.project.Root, t.project.Settings.Files)
 	band := v.Rules.Current().Mandatory()
 	started := v.startedIn(ctx, t, t.Source)
 	var again, text string

@@ -61,8 +61,9 @@ type Files interface {
 	// ForPrompt returns the block that goes with the first prompt of a session, ""
 	// for none, within a room of characters.
 	ForPrompt(ctx context.Context, session, agentType, project, prompt string, room int) string
-	// Began hears that a session begins in a project. Nobody waits for it.
-	Began(project string)
+	// Began hears that a session begins in a project, and whether an index is made
+	// of its files where there is none. Nobody waits for it.
+	Began(project string, index bool)
 	// Wrote hears of files that an agent wrote or removed, by their absolute paths.
 	// Nobody waits for it.
 	Wrote(paths []string)

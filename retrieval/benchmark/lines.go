@@ -33,6 +33,9 @@ func ReadLines[Q Line](r io.Reader, check func(*Q) error) ([]Q, error) {
 		if err != nil && err != io.EOF {
 			return nil, fmt.Errorf("line %d: %w", number, err)
 		}
+		if number == 1 {
+			line = bytes.TrimPrefix(line, []byte("\ufeff")) // which editors put before UTF-8
+		}
 		if len(bytes.TrimSpace(line)) > 0 {
 			q, wrong := parseLine(line, check)
 			id, _ := q.Named()

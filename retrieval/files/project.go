@@ -60,19 +60,20 @@ type Project struct {
 	compared  atomic.Int64             // when the files were last as the index has them, Unix nanoseconds
 	differing atomic.Int64
 
-	updating   gate // and what is below
-	catalog    catalog.State
-	files      *known
-	folders    map[Reason]int // left out on the way to the files
-	troubles   []Problem      // of the last walk
-	walked     bool           // folders and troubles are of these globs
-	workers    []*worker
-	tried      bool      // to restore what was saved
-	kept       *Snapshot // that was restored, or of stages, until the first update ends
-	begun      bool      // stages of a build that has not ended recorded something
-	stageFiles int       // the constant, but for tests
-	savedFirst int       // the constant, but for tests
-	keptSaved  int       // documents of what was kept when it was saved
+	updating    gate // and what is below
+	catalog     catalog.State
+	files       *known
+	folders     map[Reason]int // left out on the way to the files
+	troubles    []Problem      // of the last walk
+	walked      bool           // folders and troubles are of these globs
+	workers     []*worker
+	tried       bool      // to restore what was saved
+	kept        *Snapshot // that was restored, or of stages, until the first update ends
+	begun       bool      // stages of a build that has not ended recorded something
+	stageFiles  int       // the constant, but for tests
+	savedFirst  int       // the constant, but for tests
+	mostUnasked int       // the constant, but for tests
+	keptSaved   int       // documents of what was kept when it was saved
 
 	embedding sync.Mutex        // while vectors are made beside
 	meaning   sync.Mutex        // and what is below
@@ -114,7 +115,7 @@ func Open(o Options) (*Project, error) {
 	}
 	p := &Project{
 		options: o, changed: newBroadcast(), updating: newGate(), catalog: o.Catalog,
-		stageFiles: stageFiles, savedFirst: savedFirst, files: newKnown(0), meant: map[string]string{},
+		stageFiles: stageFiles, savedFirst: savedFirst, mostUnasked: mostUnasked, files: newKnown(0), meant: map[string]string{},
 	}
 	p.asked.Store(&o.Catalog.Globs)
 	return p, nil

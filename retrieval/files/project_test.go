@@ -482,3 +482,32 @@ func TestAnyChangesEndLikeAFreshBuild(t *testing.T) {
 		checkFresh(t, p, j)
 	})
 }
+
+// TestAnIndexThatNobodyAskedForIsBounded: what is asked for is made all the same.
+func TestAnIndexThatNobodyAskedForIsBounded(t *testing.T) {
+	p, err := Open(Options{Root: t.TempDir(), Now: time.Now, Workers: 2, Record: func(context.Context, []schemas.Payload) error { return nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.mostUnasked = 30
+	for n, made := range map[int]bool{leastUnasked - 1: false, leastUnasked: true, 30: true, 31: false} {
+		for i := range 31 {
+			name := filepath.Join(p.Root(), fmt.Sprintf("%02d.md", i))
+			if err := os.WriteFile(name, []byte("# A\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if i < n {
+				continue
+			}
+			if err := os.Remove(name); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := p.Update(t.Context(), Update{Unasked: true, Force: true}); (err == nil) != made || err != nil && !errors.Is(err, ErrUnasked) {
+			t.Errorf("of %d files: %v", n, err)
+		}
+	}
+	if _, err := p.Update(t.Context(), Update{Force: true}); err != nil {
+		t.Error(err)
+	}
+}

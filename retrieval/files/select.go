@@ -44,6 +44,16 @@ const (
 // vcsNames are folders, or files that lead to them, of version control.
 var vcsNames = map[string]bool{".git": true, ".hg": true, ".svn": true, ".bzr": true, ".jj": true, "CVS": true, "_darcs": true}
 
+// Versioned says whether a folder is the top of what version control keeps.
+func Versioned(root string) bool {
+	for name := range vcsNames {
+		if isThere(filepath.Join(root, name)) {
+			return true
+		}
+	}
+	return false
+}
+
 // vendorNames are folders of other people's sources.
 var vendorNames = map[string]bool{
 	"vendor": true, "node_modules": true, "bower_components": true, "third_party": true, "third-party": true, "thirdparty": true,

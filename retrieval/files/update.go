@@ -34,7 +34,59 @@ type Update struct {
 	// does not follow.
 	Some bool
 
+	// Unasked says that nobody asked for it: it takes one processor, and returns
+	// [ErrUnasked] where an index is not worth what it takes.
+	Unasked bool
+
 	enter func(dir string) // see selection.list
+}
+
+// ErrUnasked is returned for a project of which an index is made where somebody
+// asks for one alone; its text says why.
+var ErrUnasked = errors.New("artifacts: none is made by itself")
+
+// The bounds of an index that nobody asked for: with fewer files an agent finds
+// its way, and more of them, or a longer look at their folders, cost more than
+// somebody expects who did not ask.
+const (
+	leastUnasked = 20
+	mostUnasked  = 20_000
+	unaskedBytes = 256 << 20
+	unaskedWalk  = 5 * time.Second
+)
+
+// unasked looks at all files for an update that nobody asked for.
+func (p *Project) unasked(ctx context.Context, w *work) error {
+	if far := remote(p.Root()); far != "" {
+		return fmt.Errorf("%w: %s is %s", ErrUnasked, p.Root(), far)
+	}
+	walking, cancel := context.WithTimeoutCause(ctx, unaskedWalk, ErrUnasked)
+	defer cancel()
+	if err := p.walk(walking, w); err != nil {
+		if errors.Is(context.Cause(walking), ErrUnasked) {
+			return fmt.Errorf("%w: to look at its folders takes more than %v", ErrUnasked, unaskedWalk)
+		}
+		return err
+	}
+	size := int64(0)
+	for _, e := range w.entries {
+		size += e.Size
+	}
+	switch n := len(w.entries); {
+	case n < leastUnasked:
+		return fmt.Errorf("%w: there are fewer than %d files", ErrUnasked, leastUnasked)
+	case n > p.mostUnasked || size > unaskedBytes:
+		return fmt.Errorf("%w: %d files with %d MB are more than %d or %d MB", ErrUnasked, n, size>>20, p.mostUnasked, unaskedBytes>>20)
+	}
+	return nil
+}
+
+// workersFor is how many files an update reads at once.
+func (o Options) workersFor(u Update) int {
+	if u.Unasked {
+		return 1
+	}
+	return o.Workers
 }
 
 // Built is what an update did.
@@ -117,7 +169,11 @@ func (p *Project) update(ctx context.Context, u Update, globs []string) (Built, 
 		w.before = p.kept
 	}
 	if u.Paths == nil || !p.walked || u.Force || p.current.Load() == nil || !p.pick(w) {
-		if err := p.walk(ctx, w); err != nil {
+		walk := p.walk
+		if u.Unasked {
+			walk = p.unasked
+		}
+		if err := walk(ctx, w); err != nil {
 			return Built{}, err
 		}
 	}
@@ -269,7 +325,8 @@ func (p *Project) readAll(ctx context.Context, w *work) error {
 		return fmt.Errorf("%w: %w", ErrProject, err)
 	}
 	defer func() { _ = root.Close() }()
-	runs := runsOf(w.entries, p.options.Workers)
+	workers := p.options.workersFor(w.update)
+	runs := runsOf(w.entries, workers)
 	files, put, failed := make([]*file, len(w.entries)), newGathering(len(runs), search.MostJoined), make([]error, len(w.entries))
 	var next, done atomic.Int64
 	work := func(by *worker) {
@@ -290,7 +347,7 @@ func (p *Project) readAll(ctx context.Context, w *work) error {
 		}
 	}
 	var all sync.WaitGroup
-	for i := range max(min(p.options.Workers, len(runs)), 1) {
+	for i := range max(min(workers, len(runs)), 1) {
 		if i == len(p.workers) {
 			p.workers = append(p.workers, newWorker(p.options.embedder()))
 		}
@@ -357,7 +414,7 @@ func (p *Project) readOne(from opener, e Entry, by *worker, force bool) *file {
 func (p *Project) index(w *work) {
 	before := w.before
 	if before == nil {
-		w.index = p.outside(search.New(nil, p.options.Embedder).Put(w.put, nil, p.options.Workers))
+		w.index = p.outside(search.New(nil, p.options.Embedder).Put(w.put, nil, p.options.workersFor(w.update)))
 		w.put = nil
 		return
 	}
@@ -373,7 +430,7 @@ func (p *Project) index(w *work) {
 	}
 	w.index = before.Index
 	if len(w.put)+len(w.drop) > 0 {
-		w.index = p.outside(before.Index.Put(w.put, w.drop, p.options.Workers))
+		w.index = p.outside(before.Index.Put(w.put, w.drop, p.options.workersFor(w.update)))
 	}
 	w.put = nil
 }

@@ -83,7 +83,8 @@ type Project struct {
 	// agents note in their transcripts is observed: on or off.
 	Memory string `yaml:"memory"`
 	// AutoRetrieveOnStart says whether the first prompt of a session brings what
-	// the project's index has about it. Without an index it means nothing.
+	// the project's index has about it. A project under version control that has
+	// no index gets one at a session's start, unless it is false.
 	AutoRetrieveOnStart bool `yaml:"auto_retrieve_on_start"`
 	// Strategies change which files an agent of this name is given.
 	Strategies map[string]strategy.Override `yaml:"strategies"`

@@ -12,7 +12,7 @@ import (
 
 // fileWaits bound what waits for an index of files. A variable for tests.
 var fileWaits = library.Waits{
-	Open: 2 * time.Second, Load: 8 * time.Second, Compare: 100 * time.Millisecond, Answer: 8 * time.Second, Save: 3 * time.Second,
+	Open: 2 * time.Second, Load: 8 * time.Second, Compare: 100 * time.Millisecond, Quiet: 3 * time.Second, Answer: 8 * time.Second, Save: 3 * time.Second,
 }
 
 // openFiles opens the service of projects' files.

@@ -14,7 +14,7 @@ import (
 )
 
 func TestReadQueries(t *testing.T) {
-	got, err := ReadQueries(strings.NewReader(`{"id":"a","query":"one","relevant":["x.go","y.go"]}
+	got, err := ReadQueries(strings.NewReader("\ufeff" + `{"id":"a","query":"one","relevant":["x.go","y.go"]}
 
 {"id":"b","query":"two","relevant":{"z.go":2},"project":"std@go1.26.8"}`))
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -116,18 +117,39 @@ func (p *project) isWatched() bool {
 	return p.fresh.watching != nil
 }
 
-// Began looks over the files of a project in which a session begins, if it has
-// an index. Nobody waits for it.
-func (l *Library) Began(root string) {
-	p := l.loaded(root)
+// Began looks over the files of a project in which a session begins. Where it has
+// no index, index says that one is made. Nobody waits for it.
+func (l *Library) Began(root string, index bool) {
+	p := l.loaded(root, index)
 	if p == nil {
-		return // it is being loaded, which looks at all files
+		return // it is being loaded or made, which looks at all files
 	}
 	p.mu.Lock()
 	p.fresh.unwatched = "" // folders may be fewer now, or others no longer watched
 	p.mu.Unlock()
 	l.keepWatched(p)
 	l.look(p)
+}
+
+// unasked makes the index of a project that has none, once its session has begun
+// and unless that was given up before. A folder without version control may be
+// anything, such as somebody's downloads, and one that holds the home folder is no
+// project.
+func (l *Library) unasked(p *project) {
+	home, err := os.UserHomeDir()
+	if rel, _ := filepath.Rel(p.id, resolved(home)); err == nil && filepath.IsLocal(rel) || !files.Versioned(p.id) {
+		return
+	}
+	if within(l.running, l.o.Waits.Quiet, nil); l.running.Err() != nil {
+		return
+	}
+	p.mu.Lock()
+	skip := p.exists || p.building != nil || p.declined != ""
+	p.mu.Unlock()
+	if _, forgotten := l.forgotten.Load(p.id); !skip && !forgotten {
+		l.o.Logger.Info("an index is made of a project that had none", "project", p.id)
+		<-l.begin(p, files.Update{Unasked: true})
+	}
 }
 
 // Wrote hears of files that an agent wrote, by their absolute paths. The next

@@ -2,9 +2,12 @@ package library
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -114,7 +117,7 @@ func TestFilesThatNobodyWatchesAreLookedAtBeforeASearch(t *testing.T) {
 	}
 	p.checked = time.Now().Add(time.Hour)
 	put(t, p.id, "c.md", "# Gamma\n")
-	l.Began(p.id)
+	l.Began(p.id, true)
 	p.mu.Lock()
 	looking := p.fresh.looking
 	p.mu.Unlock()
@@ -174,5 +177,65 @@ func TestProjectsLeaveMemoryByUse(t *testing.T) {
 	}
 	if _, err := os.Stat(l.file(first.id)); err != nil || first.isWatched() {
 		t.Errorf("saved: %v; watched: %t", err, first.isWatched())
+	}
+}
+
+// TestAProjectWithoutAnIndexGetsOne: where a session begins, it is under version
+// control, and neither too small nor a folder of everything.
+func TestAProjectWithoutAnIndexGetsOne(t *testing.T) {
+	for name, c := range map[string]struct {
+		versioned, home, index bool
+		files                  int
+		made                   bool
+		declined               string
+	}{
+		"made":                    {versioned: true, index: true, files: 30, made: true},
+		"switched off":            {versioned: true, files: 30},
+		"without version control": {index: true, files: 30},
+		"that holds the home":     {versioned: true, home: true, index: true, files: 30},
+		"that needs none":         {versioned: true, index: true, files: 3, declined: "fewer than 20 files"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := shelf(t, Options{})
+			root, err := filepath.EvalSymlinks(t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			home := t.TempDir()
+			if c.home {
+				home = filepath.Join(root, "home")
+			}
+			t.Setenv("HOME", home)
+			for i := range c.files {
+				put(t, root, fmt.Sprintf("%05d.md", i), "# A\n")
+			}
+			if c.versioned {
+				if err := os.Mkdir(filepath.Join(root, ".git"), 0o700); err != nil {
+					t.Fatal(err)
+				}
+			}
+			p := &project{id: root, opened: make(chan struct{}), used: time.Now()}
+			p.Project, err = files.Open(files.Options{
+				Root: root, Now: time.Now, Workers: 1, Watches: l.watches,
+				Record: func(context.Context, []schemas.Payload) error { return nil },
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			close(p.opened)
+			l.projects[root] = p
+			l.o.Waits.Open = 5 * time.Minute
+			l.Began(root, c.index)
+			for busy := true; busy; runtime.Gosched() {
+				l.mu.Lock()
+				busy = l.loading[root]
+				l.mu.Unlock()
+			}
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			if made := p.Current() != nil; made != c.made || !strings.Contains(p.declined, c.declined) || (p.declined != "") != (c.declined != "") {
+				t.Errorf("made %t, declined %q, failed %v", made, p.declined, p.failed)
+			}
+		})
 	}
 }

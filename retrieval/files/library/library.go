@@ -55,6 +55,9 @@ type Waits struct {
 	Compare time.Duration
 	// Answer bounds how long a request waits that asks to wait.
 	Answer time.Duration
+	// Quiet is how long after a session's start an index is begun that nobody
+	// asked for.
+	Quiet time.Duration
 	// Save is how long the end waits for indexes to be saved. What is not saved
 	// by then is read again at the next start.
 	Save time.Duration

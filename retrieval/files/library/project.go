@@ -36,7 +36,8 @@ type project struct {
 	comparing time.Duration // how long that took
 	building  chan struct{} // closed when the update that runs ends; nil while none does
 	last      *files.Built
-	failed    error // of the last update
+	failed    error  // of the last update
+	declined  string // why no index was made by itself, "" where none was to be
 	fresh     freshness
 	left      bool // it is no longer one of the library's
 	meaning   embedding
@@ -195,10 +196,13 @@ func (l *Library) ready(ctx context.Context, folder string) (*project, *files.Sn
 		return nil, nil, err
 	}
 	p.mu.Lock()
-	exists, running := p.exists, p.building != nil
+	exists, running, why := p.exists, p.building != nil, ""
+	if p.declined != "" {
+		why = ", and " + p.declined
+	}
 	p.mu.Unlock()
 	if !exists && !running {
-		return nil, nil, schemas.Faultf(schemas.CodeNotFound, "there is no index of %s yet. Run `writ index build` in it", p.id)
+		return nil, nil, schemas.Faultf(schemas.CodeNotFound, "there is no index of %s yet%s. Run `writ index build` in it", p.id, why)
 	}
 	if s := p.Current(); s != nil {
 		return p, s, nil

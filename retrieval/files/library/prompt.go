@@ -34,7 +34,7 @@ func (l *Library) ForPrompt(ctx context.Context, session, agentType, project, pr
 	if session == "" || strings.TrimSpace(prompt) == "" || budget < leastContext {
 		return ""
 	}
-	p := l.loaded(project)
+	p := l.loaded(project, true)
 	if p == nil || l.hasBlock(session) {
 		return ""
 	}
@@ -60,8 +60,8 @@ func (l *Library) ForPrompt(ctx context.Context, session, agentType, project, pr
 }
 
 // loaded is the index of a project where it is in memory. Elsewhere it begins
-// to be.
-func (l *Library) loaded(root string) *project {
+// to be; index says that one is made where there is none.
+func (l *Library) loaded(root string, index bool) *project {
 	l.mu.Lock()
 	p := l.projects[resolved(root)]
 	l.mu.Unlock()
@@ -81,8 +81,13 @@ func (l *Library) loaded(root string) *project {
 			defer l.mu.Unlock()
 			delete(l.loading, root)
 		}()
-		if p, err := l.open(l.running, root); err == nil && p.isAway() {
+		p, err := l.open(l.running, root)
+		switch {
+		case err != nil:
+		case p.isAway():
 			<-l.begin(p, files.Update{})
+		case index:
+			l.unasked(p)
 		}
 	})
 	return nil

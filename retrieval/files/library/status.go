@@ -106,6 +106,8 @@ func (p *project) status() schemas.ArtifactStatus {
 		s.State = "building"
 	case p.failed != nil:
 		s.State, s.Error = "failed", plainly(p.failed)
+	case !p.exists:
+		s.Error = p.declined
 	}
 	if b := p.last; b != nil {
 		s.Last = &schemas.ArtifactBuilt{

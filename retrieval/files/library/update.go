@@ -1,6 +1,7 @@
 package library
 
 import (
+	"errors"
 	"runtime/debug"
 
 	"github.com/writbus/writ/retrieval/files"
@@ -70,6 +71,10 @@ func (l *Library) update(p *project, u files.Update) (files.Built, error) {
 func (p *project) ended(built files.Built, err error, asked bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if errors.Is(err, files.ErrUnasked) {
+		p.declined = plainly(err)
+		return
+	}
 	if p.failed = err; err != nil {
 		return
 	}

@@ -118,7 +118,11 @@ func byCount(counts map[string]int) []string {
 func (a *app) showIndex(s schemas.ArtifactStatus) {
 	st := a.Env.Style(a.Out)
 	if !s.Exists && s.State != "building" {
-		a.Printf("There is no index of %s yet. `writ index build` makes one.\n", s.Project)
+		why := ""
+		if s.Error != "" {
+			why = ", and " + client.OneLine(s.Error)
+		}
+		a.Printf("There is no index of %s yet%s. `writ index build` makes one.\n", s.Project, why)
 		return
 	}
 	a.Printf("%s  %s%s\n", st.Bold(s.Project), s.State, map[bool]string{true: ", watched"}[s.Watching])
