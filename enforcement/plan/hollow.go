@@ -139,7 +139,7 @@ func repeats(text string) bool {
 	for _, w := range words {
 		distinct[w] = true
 	}
-	return len(words) >= 12 && len(words) <= 200 && len(distinct)*3 <= len(words)
+	return len(words) >= 6 && len(words) <= 200 && len(distinct)*3 <= len(words)
 }
 
 // boundless finds a path that names everything: the project itself, or a
@@ -177,13 +177,21 @@ func everything(p string) bool {
 }
 
 // negation are words that turn "no matching rules" into its opposite.
-var negation = wordSet(`not never false untrue isn't wrong doubt cannot can't incorrect hardly deny`)
+var negation = wordSet(`not never false untrue isn't wrong doubt cannot can't incorrect hardly deny
+	if would whether say says saying write writes claim claims unless pretend`)
+
+// reason is where a sentence says why.
+var reason = lazyregexp.New(`(?is)(?:\(|\b(?:because|since|as|which)\b).*`)
 
 // statesNone tells whether a text says, un-negated, that no rule matches.
 func statesNone(text string) bool {
 	for sentence := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(".;!", r) }) {
-		words := plainWords(sentence)
-		if strings.Contains(" "+strings.Join(words, " ")+" ", " no matching rules ") && !slices.ContainsFunc(words, func(w string) bool { return negation[w] }) {
+		if strings.Contains(sentence, "?") {
+			continue
+		}
+		words := plainWords(reason.ReplaceAllString(sentence, ""))
+		text := " " + strings.Join(words, " ") + " "
+		if strings.Contains(text, " no matching rules ") && strings.Count(text, " no ") == 1 && !slices.ContainsFunc(words, func(w string) bool { return negation[w] }) {
 			return true
 		}
 	}

@@ -151,7 +151,7 @@ var latin = wordSet(`lorem ipsum dolor sit amet consectetur consectetuer adipisc
 	cillum fugiat nulla pariatur excepteur sint occaecat cupidatat non proident sunt culpa qui officia deserunt
 	mollit anim id est laborum`)
 
-var nonsense = wordSet(`foo bar baz qux quux blah bla asdf asdfgh qwerty xxx xyz abc test dummy sample yada etc
+var nonsense = wordSet(`foo bar baz qux quux blah bla asdf asdfgh qwerty xxx xyz abc test dummy sample yada etc qwer zxcv
 	something stuff jkl hjkl`)
 
 func filler(t string) bool {

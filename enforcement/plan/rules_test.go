@@ -265,6 +265,9 @@ func TestWhatIsNotShown(t *testing.T) {
 		{"Files", "- `cmd/tool/**`\n- `docs/*.md`", ""},
 		{"Rules Applied", "It is not true that no matching rules exist.", "no_rules_statement"},
 		{"Rules Applied", "I did not touch TLS. There are no matching rules.", ""},
+		{"Rules Applied", "No matching rules, since none does concern Zig (it is not covered).", ""},
+		{"Rules Applied", "There is no reason to say no matching rules.", "no_rules_statement"},
+		{"Rules Applied", "`No matching rules` is what one would write if there were none.", "no_rules_statement"},
 	} {
 		t.Run(c.section+"/"+c.body, func(t *testing.T) {
 			_, problems := validate(with(c.section, c.body))

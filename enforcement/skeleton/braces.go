@@ -100,8 +100,8 @@ func (a annotated) read(src []byte) []test {
 		u.test = anyMark(marks, a.marks) || junit3 && prefixed(name, "test")
 		u.skipped = classSkip || anyMark(marks, a.skips)
 		for _, m := range marks {
-			u.expects = u.expects || m.has("expected") || m.has("ExpectedResult") || m.name == "ExpectedException"
-			u.skipped = u.skipped || m.has("Skip") || m.has("enabled") && m.has("false")
+			u.expects = u.expects || m.has("expected") || m.has("expectedExceptions") || m.has("ExpectedResult") || m.name == "ExpectedException"
+			u.skipped = u.skipped || m.has("Skip") || strings.HasSuffix(m.name, "Source") && strings.Contains(joined(m.args), "{}") || m.has("enabled") && m.has("false")
 		}
 		units = append(units, u)
 		marks = nil

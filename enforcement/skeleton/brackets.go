@@ -10,7 +10,7 @@ func generic(t []lexeme, i int) int {
 			depth++
 		case ">":
 			depth--
-		case ",", ".", "::", "?", "[", "]", "&", "_":
+		case ",", ".", "::", "?", "[", "]", "{", "}", ":", ";", "|", "&", "_":
 		default:
 			if t[j].kind != word {
 				return 0

@@ -86,9 +86,7 @@ func readGo(src []byte) []test {
 					for _, t := range f.tokens(d.Type) {
 						takes[t.text] = true
 					}
-					if pure(f.grammar, takes, f.tokens(d.Body)) {
-						f.base.set(literal, d.Name.Name, true)
-					}
+					f.base.computes(d.Name.Name, takes, f.tokens(d.Body))
 				}
 			}
 		}
@@ -163,6 +161,13 @@ func (f *goFile) mockTypes() map[string]bool {
 func (f *goFile) emptied() map[string]bool {
 	out := map[string]bool{}
 	ast.Inspect(f.ast, func(n ast.Node) bool {
+		if spec, ok := n.(*ast.ValueSpec); ok && len(spec.Values) == 0 && spec.Type != nil && noElement(&ast.CompositeLit{Type: spec.Type}) && collection(spec.Type) {
+			for _, name := range spec.Names {
+				if _, seen := out[name.Name]; !seen {
+					out[name.Name] = true
+				}
+			}
+		}
 		if a, ok := n.(*ast.AssignStmt); ok && len(a.Lhs) == 1 && len(a.Rhs) == 1 {
 			lit, ok := a.Rhs[0].(*ast.CompositeLit)
 			if name := identName(a.Lhs[0]); name != "" {
@@ -173,6 +178,12 @@ func (f *goFile) emptied() map[string]bool {
 		return true
 	})
 	return out
+}
+
+func collection(typ ast.Expr) bool {
+	_, list := typ.(*ast.ArrayType)
+	_, table := typ.(*ast.MapType)
+	return list || table
 }
 
 // runsNothing tells whether the file's own TestMain runs no test.

@@ -161,7 +161,7 @@ func (v *goVisitor) nothing(x ast.Expr) bool {
 		return lit.Value == "0"
 	}
 	name := identName(x)
-	return name == "nil" || v.f.empty[name] && v.s.assigned(name) == 1 && !v.s.grown[name] && !v.s.lent[name]
+	return name == "nil" || v.f.empty[name] && v.s.assigned(name) <= 1 && !v.s.grown[name] && !v.s.lent[name]
 }
 
 // noElement tells whether a literal is a collection without elements; one of an
@@ -256,9 +256,10 @@ func (v *goVisitor) stmt(st ast.Stmt, worth strength, guarded bool) {
 	case *ast.IfStmt:
 		w := combine(worth, guarded, v.cond(st))
 		v.simple(st.Init, worth, guarded)
-		if holds, fixed := always(v.f.tokens(st.Cond)); holds || !fixed {
-			v.block(st.Body.List, w, true)
+		if holds, fixed := always(v.f.tokens(st.Cond)); fixed && !holds {
+			w = min(w, constant)
 		}
+		v.block(st.Body.List, w, true)
 		if st.Else != nil {
 			v.stmt(st.Else, w, true)
 		}
@@ -414,8 +415,8 @@ var singleSubject = names(`True False Truef Falsef Nil NotNil NoError Error Empt
 func (v *goVisitor) asserted(sel *ast.SelectorExpr, args []ast.Expr) ([]ast.Expr, bool) {
 	switch x := sel.X.(type) {
 	case *ast.Ident:
-		if p := v.f.imports[x.Name]; p != "" {
-			if !assertPackage(p) || goMockAPI[sel.Sel.Name] || len(args) == 0 || sel.Sel.Name == "New" {
+		if p := v.f.imports[x.Name]; p != "" && !v.bound(x.Name) {
+			if !assertPackage(p) || goMockAPI[sel.Sel.Name] || prefixed(sel.Sel.Name, "ObjectsAreEqual") || len(args) == 0 || sel.Sel.Name == "New" {
 				return nil, false
 			}
 			return args[1:], true

@@ -1,6 +1,9 @@
 package skeleton
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // jsFiller are the words of a chain that check nothing.
 var jsFiller = names("not to be been is that which and has have with at of same but does still also deep nested own ordered any all resolves rejects a an soft poll")
@@ -139,6 +142,9 @@ func jsExpect(s *scope, t []lexeme, c call) (strength, bool) {
 	}
 	if len(args) == 0 {
 		return s.condition(subject), true
+	}
+	if matcher == "toHaveLength" && len(subject) > 0 && subject[0].text == "[" && s.holds(subject) && !strings.Contains(joined(subject), "...") {
+		return constant, true
 	}
 	if prefixed(matcher, "toThrow") || matcher == "throw" {
 		return s.check(subject), true

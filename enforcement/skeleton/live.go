@@ -1,6 +1,9 @@
 package skeleton
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // What cannot run in a test, or cannot fail it although it asserts, is left
 // out before its assertions are looked for: what stands behind a return, under
@@ -9,7 +12,7 @@ import "strings"
 
 var (
 	// leaving are the calls that end a test, or skip what is left of it.
-	leaving = names("skip skipTest xfail exit _exit Exit Ignore Inconclusive Pass markTestSkipped markTestIncomplete pending todo fixme XCTSkip GTEST_SKIP SkipTest Goexit SkipNow Skipf Skip")
+	leaving = names("skip skipTest xfail exit _exit Exit Ignore Inconclusive Pass markTestSkipped markTestIncomplete pending todo fixme XCTSkip GTEST_SKIP SkipTest Goexit SkipNow Skipf Skip XCTExpectFailure")
 	// assumed are those which do so if what they are given does not hold.
 	assumed = names("assumeTrue assumeThat assume AssumeTrue abort assumeFalse")
 	// failing are words by which a handler of exceptions hands a failure on.
@@ -20,7 +23,10 @@ var (
 
 // fails tells whether code that handles an exception may fail the test.
 func fails(t []lexeme) bool {
-	for _, tok := range t {
+	for i, tok := range t {
+		if v, fixed := always(t[min(i+1, len(t)):min(i+2, len(t))]); fixed && v && tok.text == "assert" {
+			continue
+		}
 		if tok.kind == word && (failing[tok.text] || prefixed(tok.text, "assert", "expect", "Assert", "should", "Should", "verify", "XCTAssert", "EXPECT", "ASSERT")) {
 			return true
 		}
@@ -134,10 +140,10 @@ func (s *scope) nothing(v []lexeme) bool {
 	case v[last].text == "}":
 		return true
 	}
-	return empties[v[last-2].text]
+	return empties[v[last-2].text] || v[last-2].text == "new" && empties[v[0].text]
 }
 
-var empties = names("list dict set tuple frozenset emptyList emptySet emptyMap listOf setOf mapOf of List.of asList Set Map Array array ArrayList HashMap HashSet List range Empty")
+var empties = names("list dict set tuple frozenset emptyList emptySet emptyMap listOf setOf mapOf of List.of asList Set Map Array array ArrayList HashMap HashSet List range Empty Vec VecDeque BTreeMap BTreeSet")
 
 // live is what of a test's body can run and fail it, in a language of braces.
 func (s *scope) live(t []lexeme) []lexeme {
@@ -153,7 +159,7 @@ func (s *scope) live(t []lexeme) []lexeme {
 			continue
 		}
 		tok := t[i]
-		member := i > 0 && s.g.access[t[i-1].text] && tok.text != "catch_unwind"
+		member := i > 0 && s.g.access[t[i-1].text] && tok.text != "catch_unwind" && !starting[tok.text]
 		switch {
 		case tok.kind == punct && tok.text == "[" && i+4 < len(t) && t[i+1].text == "]" && s.g.access[t[i+2].text] && t[i+4].text == "(" &&
 			(i == 0 || t[i-1].kind == punct && t[i-1].text != ")" && t[i-1].text != "]"):
@@ -165,6 +171,8 @@ func (s *scope) live(t []lexeme) []lexeme {
 		case tok.kind == word && member && tok.text == "catch" && i+1 < len(t) && t[i+1].text == "(" && !fails(t[i+2:max(i+2, closing(t, i+1))]):
 			sub := subject(t, i-1)
 			c.drop(i-1-len(sub), i)
+		case tok.kind == punct && starts(t, i) && (tok.text == "||" && s.g == rustGrammar || s.g == jsGrammar && i > 0 && tok.text == "(" && before(t, min(closing(t, i)+1, len(t)-1)) == "=>"):
+			c.drop(i, statementEnd(t, i)) // a function that nobody calls
 		case tok.kind != word || member:
 		case tok.text == "if" || tok.text == "while" || tok.text == "elif" || tok.text == "unless":
 			s.condemn(t, c, i)
@@ -172,11 +180,25 @@ func (s *scope) live(t []lexeme) []lexeme {
 			if body := block(t, i); body >= 0 && s.overNothing(t[i+1:body]) {
 				c.drop(i, blockEnd(t, body))
 			}
-		case tok.text == "try" && i+1 < len(t) && t[i+1].text == "{":
+		case (tok.text == "function" || tok.text == "fun") && (i > 1 || s.g != jsGrammar) && s.g != otherGrammar && i+1 < len(t) && t[i+1].kind == word && uses[t[i+1].text] == 1 && (starts(t, i) || t[i-1].text == "async" && starts(t, i-1)):
+			if body := block(t, i+1); body >= 0 {
+				c.drop(i, blockEnd(t, body))
+			}
+		case tok.text == "Thread" && before(t, i-1) == "new" && i+1 < len(t) && t[i+1].text == "(":
+			c.drop(i+1, closing(t, i+1)+1) // whose failures fail no test
+		case (tok.text == "try" || tok.text == "do") && i+1 < len(t) && t[i+1].text == "{":
 			if end := closing(t, i+1); swallows(t, end+1) {
 				c.drop(i+1, end+1)
 			}
-		case (tok.text == "catch_unwind" || tok.text == "runCatching" || tok.text == "pcall" || tok.text == "xpcall") && i+1 < len(t) && unheeded(t, i):
+		case tok.text == "try" && i+1 < len(t) && t[i+1].text == "do":
+			if end := rescued(t, i+1); end > 0 {
+				c.drop(i+1, end)
+			}
+		case tok.text == "withKnownIssue" || tok.text == "XCTExpectFailure":
+			if body := block(t, i); body > 0 && body < len(t) && t[body].text == "{" {
+				c.drop(body, closing(t, body)+1)
+			}
+		case (starting[tok.text] && (tok.text != "Run" || before(t, i-2) == "Task") || tok.text == "catch_unwind" || tok.text == "runCatching" || tok.text == "pcall" || tok.text == "xpcall") && i+1 < len(t) && unheeded(t, i):
 			c.drop(i, closing(t, i+1)+1)
 		case starts(t, i) && leaves(t, i):
 			end := statementEnd(t, i)
@@ -195,6 +217,9 @@ func (s *scope) live(t []lexeme) []lexeme {
 	return c.of(t)
 }
 
+// starting are the calls that start what nobody waits for unless they are asked to.
+var starting = names("spawn runAsync Run")
+
 // unheeded tells whether the result of a call that catches failures goes to nobody.
 func unheeded(t []lexeme, i int) bool {
 	if t[i+1].text != "(" && t[i+1].text != "{" {
@@ -205,7 +230,7 @@ func unheeded(t []lexeme, i int) bool {
 		return false
 	}
 	from := i
-	for from >= 2 && t[from-1].text == "::" {
+	for from >= 2 && (t[from-1].text == "::" || t[from-1].text == ".") {
 		from -= 2
 	}
 	return starts(t, from) || from >= 2 && t[from-1].text == "=" && t[from-2].text == "_"
@@ -256,6 +281,8 @@ func block(t []lexeme, i int) int {
 			j = closing(t, j)
 		case "(", "[":
 			j = closing(t, j)
+		case "do":
+			return j
 		case ";", "}":
 			return -1
 		}
@@ -264,8 +291,13 @@ func block(t []lexeme, i int) int {
 }
 
 func blockEnd(t []lexeme, body int) int {
-	if t[body].text == "{" {
+	switch t[body].text {
+	case "{":
 		return closing(t, body) + 1
+	case "do":
+		if end, _ := doEnd(t, body); end > 0 {
+			return end + 1
+		}
 	}
 	return statementEnd(t, body)
 }
@@ -284,6 +316,10 @@ func (s *scope) overNothing(head []lexeme) bool {
 	}
 	for i, tok := range head {
 		switch tok.text {
+		case "-":
+			if i > 0 && head[i-1].text == "<" { // Elixir
+				return s.nothing(head[i+1:])
+			}
 		case "of", "in", ":", "as":
 			if tok.text == "as" { // PHP: foreach ([] as $x)
 				return s.nothing(head[:i])
@@ -311,7 +347,7 @@ func joined(t []lexeme) string {
 
 // swallows tells whether a handler at i drops the failure of an assertion.
 func swallows(t []lexeme, i int) bool {
-	for i < len(t) && (t[i].text == "catch" || t[i].text == "on") {
+	for i < len(t) && (t[i].text == "catch" || t[i].text == "on" || t[i].text == "finally") {
 		var caught []lexeme
 		j := i + 1
 		for ; j < min(len(t), i+60) && t[j].text != "{"; j++ {
@@ -321,12 +357,53 @@ func swallows(t []lexeme, i int) bool {
 			return false
 		}
 		end := closing(t, j)
-		if catchesFailure(caught) && !fails(t[j+1:max(end, j+1)]) {
+		handler := t[j+1 : max(end, j+1)]
+		if t[i].text == "finally" {
+			return slices.ContainsFunc(handler, func(tok lexeme) bool { return tok.kind == word && tok.text == "return" })
+		}
+		if catchesFailure(caught) && !fails(handler) {
 			return true
 		}
 		i = end + 1
 	}
 	return false
+}
+
+// rescued is where the handler begins that drops the failure of what Elixir tries
+// from the do at i on; 0 for none.
+func rescued(t []lexeme, i int) int {
+	end, from := doEnd(t, i)
+	if from == 0 || end == 0 {
+		return 0
+	}
+	if handler := t[from:end]; fails(handler) || capitals(handler) && !strings.Contains(joined(handler), "AssertionError") {
+		return 0
+	}
+	return from
+}
+
+// doEnd is the end that belongs to the do at i, and its rescue; 0 for none.
+func doEnd(t []lexeme, i int) (end, rescue int) {
+	depth := 0
+	for j := i; j < len(t); j++ {
+		switch tok := t[j]; {
+		case tok.kind != word:
+		case tok.text == "do" && (j+1 >= len(t) || t[j+1].text != ":") || tok.text == "fn":
+			depth++
+		case tok.text == "rescue" && depth == 1:
+			rescue = j
+		case tok.text == "end":
+			if depth--; depth == 0 {
+				return j, rescue
+			}
+		}
+	}
+	return 0, rescue
+}
+
+// capitals tells whether code names a type.
+func capitals(t []lexeme) bool {
+	return slices.ContainsFunc(t, func(tok lexeme) bool { return tok.kind == word && tok.text[0] >= 'A' && tok.text[0] <= 'Z' })
 }
 
 // catchesFailure: a handler that names no type catches all.
@@ -432,7 +509,10 @@ func isFunction(v []lexeme) bool {
 		if tok.kind == str {
 			return false // it is handed to something
 		}
-		if tok.text == "=>" || tok.text == "->" || tok.text == "lambda" || tok.text == "function" {
+		if i == 0 && tok.text == "[" && tok.kind == punct && closing(v, 0)+1 < len(v) && v[len(v)-1].text == "}" && strings.Contains("{(", v[closing(v, 0)+1].text) {
+			return true // of C++
+		}
+		if tok.text == "=>" || tok.text == "->" || tok.text == "lambda" || tok.text == "function" || i == 0 && tok.text == "||" {
 			return i < 12
 		}
 	}

@@ -43,7 +43,7 @@ func otherSkipped(t []lexeme, from, i, end int) bool {
 		if t[j].text == "}" || t[j].text == "end" || t[j].text == "do" {
 			break
 		}
-		if t[j].text == "skip" || t[j].text == "pending" || t[j].text == "Ignore" || t[j].text == "Disabled" {
+		if t[j].text == "skip" || t[j].text == "pending" || t[j].text == "Ignore" || t[j].text == "Disabled" || t[j].text == "disabled" && t[j-1].text == "." {
 			return true
 		}
 	}

@@ -116,7 +116,7 @@ var (
 	otherGrammar = &grammar{
 		keywords: names("let var val def new return if else for while not and or is in func fn do end"),
 		literals: names("true false null nil None NULL TRUE FALSE NA True False"),
-		builtins: names("as u8 u16 u32 u64 i8 i16 i32 i64 usize isize equals is be equal eq int string bool pass"), access: names(". :: ->"), receiver: names("this self"),
+		builtins: names("as u8 u16 u32 u64 i8 i16 i32 i64 usize isize equals is be equal eq int string bool pass isTrue isFalse isNull isNotNull isEmpty isNotEmpty isZero"), access: names(". :: ->"), receiver: names("this self"),
 		makers: func(string) bool { return false }, neutral: func(string) bool { return true },
 	}
 )
@@ -133,6 +133,19 @@ func otherIn(name string) language {
 	d := &dialect{name: name}
 	return func(src []byte) []test { return judgeOther(d.read(unwritten(src))) }
 }
+
+// readSwift reads what XCTest, Swift Testing and Quick run.
+func readSwift(src []byte) []test {
+	if !swiftTest.MatchString(string(src)) || swiftOff.MatchString(string(src)) {
+		return nil
+	}
+	return otherIn("swift")(src)
+}
+
+var (
+	swiftTest = lazyregexp.New(`\bfunc\s+test|@Test\b|\bit\(`)
+	swiftOff  = lazyregexp.New(`@Suite\([^\n]*\.disabled\(`)
+)
 
 // readGroovy reads the conditions of Spock, which stand as they are behind then: and
 // expect:, as assertions, and its methods with a text for a name as tests.
@@ -215,7 +228,7 @@ func judgeOther(t []lexeme) []test {
 		if out.line == 0 && otherTest.MatchString(tok.text) {
 			out.line = tok.line
 		}
-		if !otherAssert.MatchString(tok.text) || imports[firstOnLine(t, i)] {
+		if !otherAssert.MatchString(tok.text) || imports[firstOnLine(t, i)] || t[i+1].kind == str && i+2 < len(t) && t[i+2].text == "in" {
 			continue
 		}
 		rest := statementOn(t, i+1)

@@ -67,6 +67,11 @@ const programmedAnswer = "@programmed"
 // member is a function of something, by the text before it and its name.
 type member struct{ of, name string }
 
+var (
+	selves = names("self this cls")
+	stubs  = names("Mock MagicMock AsyncMock fn stub")
+)
+
 // programmed lists the functions that a test replaces by its own: what they return
 // then is the test's word, not that of the code.
 func programmed(t []lexeme) map[member]bool {
@@ -80,6 +85,11 @@ func programmed(t []lexeme) map[member]bool {
 		}
 	}
 	for i := 0; i+1 < len(t); i++ {
+		if i+3 < len(t) && t[i].kind == word && t[i+1].text == "." && t[i+3].text == "=" && starts(t, i) && !selves[t[i].text] {
+			if v := value(t, i+4); isFunction(v) || len(v) > 1 && slices.ContainsFunc(v[:min(3, len(v))], func(tok lexeme) bool { return stubs[tok.text] }) {
+				add(t[i].text, t[i+2].text)
+			}
+		}
 		if t[i].kind != word || t[i+1].text != "(" {
 			continue
 		}

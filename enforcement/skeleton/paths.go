@@ -37,7 +37,7 @@ var places = map[string][]place{
 	".sh":     {{lazyregexp.New(`^(?:test_.*|test-.*|.*[._-]test|.*_spec)\.sh$`), nil, readShell, "Name it *_test.sh or use Bats (*.bats)."}},
 	".groovy": {{lazyregexp.New(`^.*(?:Spec|Test|Tests)\.groovy$`), jvmFolders, readGroovy, "Put it under src/test/groovy and name it *Spec.groovy."}},
 	".scala":  {{lazyregexp.New(`^.*(?:Spec|Test|Tests|Suite)\.scala$`), jvmFolders, further{dialect: "scala", asserts: names("forAll"), tests: names("property")}.read, "Put it under src/test/scala and name it *Spec.scala or *Suite.scala."}},
-	".swift":  {{lazyregexp.New(`^.*(?:Test|Tests)\.swift$`), testFolder, otherIn("swift"), "Put it under Tests/ and name it *Tests.swift."}},
+	".swift":  {{lazyregexp.New(`^.*(?:Test|Tests)\.swift$`), testFolder, readSwift, "Put it under Tests/ and name it *Tests.swift."}},
 	".dart":   {{lazyregexp.New(`^.*_test\.dart$`), in("test", "integration_test"), otherIn("dart"), "Put it under test/ and name it *_test.dart."}},
 	".exs":    {{lazyregexp.New(`^.*_test\.exs$`), in("test"), otherIn("elixir"), "Put it under test/ and name it *_test.exs."}},
 	".lua":    {{lazyregexp.New(`^(?:.*_spec|.*_test|test_.*)\.lua$`), nil, otherIn("lua"), "Name it *_spec.lua."}},

@@ -24,7 +24,7 @@ func readPHP(src []byte) []test {
 	t := phpDialect.read(src)
 	var units []unit
 	var shared []lexeme
-	marked, skipped := false, false
+	marked := false
 	for i := 0; i < len(t); i++ {
 		switch {
 		case t[i].text == "@test", t[i].text == "#" && i+2 < len(t) && t[i+1].text == "[" && strings.TrimPrefix(t[i+2].text, "PHPUnit\\Framework\\Attributes\\") == "Test":
@@ -37,8 +37,7 @@ func readPHP(src []byte) []test {
 			if body == nil {
 				continue
 			}
-			u := unit{name: name, line: t[i].line, body: body, test: marked || prefixed(name, "test"), skipped: skipped}
-			u.skipped = phpSkips(body)
+			u := unit{name: name, line: t[i].line, body: body, test: marked || prefixed(name, "test")}
 			if i > 0 && (t[i-1].text == "private" || t[i-1].text == "protected") {
 				u.test = false
 			}
@@ -48,7 +47,7 @@ func readPHP(src []byte) []test {
 			continue
 		}
 		if body, end, ok := pest(t, i); ok {
-			units = append(units, unit{line: t[i].line, body: body, test: true, skipped: phpSkips(body) || end+2 < len(t) && t[end+1].text == "->" && (t[end+2].text == "skip" || t[end+2].text == "todo")})
+			units = append(units, unit{line: t[i].line, body: body, test: true, skipped: end+2 < len(t) && t[end+1].text == "->" && (t[end+2].text == "skip" || t[end+2].text == "todo")})
 			i = end
 			continue
 		}
@@ -69,16 +68,6 @@ func pest(t []lexeme, i int) (body []lexeme, end int, ok bool) {
 		}
 	}
 	return nil, 0, false
-}
-
-// phpSkips tells whether the first statement ends the test as skipped.
-func phpSkips(body []lexeme) bool {
-	for i := 0; i < len(body) && i < 4; i++ {
-		if body[i].text == "markTestSkipped" || body[i].text == "markTestIncomplete" {
-			return true
-		}
-	}
-	return false
 }
 
 func phpAssertions(s *scope, t []lexeme) []assertion {

@@ -97,10 +97,15 @@ func readPython(src []byte) []test {
 			for end < len(lines) && lines[end].indent > l.indent {
 				end++
 			}
+			u.async = l.tokens[0].text == "async"
 			u.body = pyBody(head, lines[i+1:end])
 			u.live = pyBody(head, pyLive(lines[i+1:end], len(decorators) > 0))
 			units = append(units, u)
 			i = end - 1
+		case head[0].text == "if" && len(classes) == 0 && pyNever(head):
+			for i+1 < len(lines) && lines[i+1].indent > l.indent {
+				i++
+			}
 		case pyModuleSkips(l):
 			if len(classes) == 0 {
 				return nil
@@ -115,6 +120,14 @@ func readPython(src []byte) []test {
 		decorators = nil
 	}
 	return scanner{g: pythonGrammar, assertions: pyAssertions}.tests(units, shared)
+}
+
+// pyNever tells whether the condition of a definition does not hold where the runner
+// imports the file.
+func pyNever(head []lexeme) bool {
+	cond := head[1:max(1, pyColon(head))]
+	v, fixed := always(cond)
+	return fixed && !v || strings.HasPrefix(joined(cond), "__name__==")
 }
 
 // pyLambda reads name = lambda …: value as a function.

@@ -296,6 +296,8 @@ func rubyExpect(s *scope, t []lexeme, i int) (strength, bool) {
 		return s.check(sub, args), true
 	case m == "raise_error" || m == "raise_exception":
 		return s.check(withoutThrows(sub)), true
+	case m == "be_nil" && len(sub) > 2 && sub[len(sub)-1].text == "new":
+		return constant, true
 	case len(matcher) == 1 || m == "change":
 		return s.condition(sub), true
 	case matcher[0].kind == word && matcher[1].text != ".":

@@ -25,11 +25,33 @@ func (s *scope) learn(t []lexeme) {
 			if name := s.target(t, i); name != "" {
 				v := value(t, i+1)
 				s.define(name, t, i, v)
+				s.function(name, v)
 				s.assign(name, v)
 			}
 		}
 	}
 	s.uses(t)
+}
+
+// function notes what is known of a short function that a variable is set to.
+func (s *scope) function(name string, v []lexeme) {
+	if len(v) > 60 || !isFunction(v) && (len(v) == 0 || v[0].text != "func") {
+		return
+	}
+	takes := map[string]bool{}
+	for i, tok := range v {
+		switch {
+		case tok.text == "=>" || tok.text == ":" && v[0].text == "lambda":
+			if body := v[i+1:]; len(body) > 0 && body[0].text != "{" {
+				s.computes(name, takes, append([]lexeme{{kind: word, text: "return"}}, body...))
+				return
+			}
+		case tok.text == "{" && tok.kind == punct:
+			s.computes(name, takes, v[i+1:max(i+1, closing(v, i))])
+			return
+		}
+		takes[tok.text] = true
+	}
 }
 
 // mayGrow tells whether a collection is changed at i, or handed to what may
@@ -39,7 +61,7 @@ func (s *scope) mayGrow(t []lexeme, i int) bool {
 		return false
 	}
 	next := t[i+1].text
-	if next == "[" || s.g.access[next] && i+3 < len(t) && !loops[t[i+2].text] {
+	if next == "[" && t[i-1].text != "var" || s.g.access[next] && i+3 < len(t) && !loops[t[i+2].text] {
 		return true
 	}
 	return (t[i-1].text == "(" || t[i-1].text == ",") && (next == ")" || next == ",")

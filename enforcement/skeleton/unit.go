@@ -1,5 +1,7 @@
 package skeleton
 
+import "slices"
+
 // unit is a function of a file: a test or a helper.
 type unit struct {
 	name    string
@@ -12,6 +14,7 @@ type unit struct {
 	test    bool
 	skipped bool
 	expects bool // an exception is declared to be expected
+	async   bool // nothing of it runs unless somebody waits for it
 }
 
 // scanner is one language read by tokens.
@@ -48,8 +51,8 @@ func (sc scanner) tests(units []unit, shared []lexeme) []test {
 	clear(base.counts)
 	base.learn(shared)
 	for _, u := range units {
-		if !u.test && u.takes != nil && pure(sc.g, u.takes, u.body) {
-			base.set(literal, u.name, true)
+		if !u.test && u.takes != nil {
+			base.computes(u.name, u.takes, u.body)
 		}
 	}
 	helped := map[int][]assertion{}
@@ -67,16 +70,16 @@ func (sc scanner) tests(units []unit, shared []lexeme) []test {
 		s.learn(u.body)
 		s.set(mock, programmedAnswer, true)
 		live := withoutProgrammed(sc.g, sc.liveOf(s, u), u.marks)
-		found := sc.assertions(s, live)
+		found := sc.assertions(s, sc.ownNames(live, helpers))
 		seen := map[int]bool{}
-		for queue := sc.called(live, helpers); len(queue) > 0; queue = queue[1:] {
+		for queue := sc.called(live, helpers, units); len(queue) > 0; queue = queue[1:] {
 			if i := queue[0]; !seen[i] {
 				seen[i] = true
 				if _, ok := helped[i]; !ok {
-					calls[i] = sc.called(units[i].body, helpers)
+					calls[i] = sc.called(units[i].body, helpers, units)
 					hs := base.child()
 					hs.learn(units[i].body)
-					helped[i] = sc.assertions(hs, sc.liveOf(hs, units[i]))
+					helped[i] = sc.assertions(hs, sc.ownNames(sc.liveOf(hs, units[i]), helpers))
 				}
 				queue = append(queue, calls[i]...)
 				found = append(found, helped[i]...)
@@ -97,6 +100,21 @@ func (sc scanner) tests(units []unit, shared []lexeme) []test {
 	return out
 }
 
+// ownNames takes from the file's own functions the names that look like those of
+// assertions: what they assert stands in them.
+func (sc scanner) ownNames(t []lexeme, helpers map[string][]int) []lexeme {
+	out := t
+	for i, tok := range t {
+		if tok.kind == word && helpers[tok.text] != nil && (i == 0 || !sc.g.access[t[i-1].text]) && prefixed(tok.text, "assert", "expect", "should", "verify") {
+			if &out[0] == &t[0] {
+				out = slices.Clone(t)
+			}
+			out[i].text = "@" + tok.text
+		}
+	}
+	return out
+}
+
 // liveOf is what of a unit's body can run and fail.
 func (sc scanner) liveOf(s *scope, u unit) []lexeme {
 	switch {
@@ -108,7 +126,7 @@ func (sc scanner) liveOf(s *scope, u unit) []lexeme {
 	return s.live(u.body)
 }
 
-func (sc scanner) called(t []lexeme, helpers map[string][]int) []int {
+func (sc scanner) called(t []lexeme, helpers map[string][]int, units []unit) []int {
 	var out []int
 	named := map[string]bool{}
 	for i, tok := range t {
@@ -116,6 +134,9 @@ func (sc scanner) called(t []lexeme, helpers map[string][]int) []int {
 			continue
 		}
 		if sc.bare || i+1 < len(t) && (t[i+1].text == "(" || t[i+1].text == "<" || t[i+1].text == "!" || t[i+1].text == "::") {
+			if units[helpers[tok.text][0]].async && before(t, i-1) != "await" && before(t, i-1) != "(" && before(t, i-1) != "," && before(t, i-1) != "=" {
+				continue
+			}
 			named[tok.text] = true
 			out = append(out, helpers[tok.text]...)
 		}

@@ -85,6 +85,13 @@ func (s *scope) constantAt(name string, line int) bool {
 	if len(s.defs[name]) > deepest {
 		return false
 	}
+	every := len(s.defs[name]) > 1 && s.assigned(name) == len(s.defs[name]) && !s.lent[name]
+	for _, d := range s.defs[name] {
+		every = every && d.plain && same(d.value, s.defs[name][0].value)
+	}
+	if every {
+		return true // it is set to the same whatever happens
+	}
 	for _, d := range s.defs[name] {
 		if d.line < line {
 			last = d
@@ -97,7 +104,7 @@ func (s *scope) constantAt(name string, line int) bool {
 // same tells whether two values are one: the same text, after variables were
 // replaced by what they were set to, where nothing happened in between.
 func (s *scope) same(a, b []lexeme) bool {
-	a, b = trimLines(a), trimLines(b)
+	a, b = uncast(trimLines(a)), uncast(trimLines(b))
 	if same(a, b) {
 		return !s.constructs(a)
 	}
@@ -119,6 +126,14 @@ func (s *scope) same(a, b []lexeme) bool {
 		return adef.until(bdef.line)
 	}
 	return bdef.until(adef.line)
+}
+
+// uncast is a value without the type it is taken for.
+func uncast(v []lexeme) []lexeme {
+	for len(v) > 2 && v[len(v)-2].text == "as" && v[len(v)-2].kind == word {
+		v = v[:len(v)-2]
+	}
+	return v
 }
 
 // constructs tells whether a value is an object that is made here: two such are equal
@@ -183,6 +198,8 @@ func (s *scope) vacuous(a, b []lexeme, op string) bool {
 	switch {
 	case op == "" && (wildcard.MatchString(left) || wildcard.MatchString(right)):
 		return true
+	case op == "" && left == "Object.class" && !s.differs[line]:
+		return true
 	case (op == "is" || op == "instanceof" || op == "") && anyType.MatchString(right) && (op != "" || !s.differs[line]):
 		return right != "any" && right != "object" || op != ""
 	case op == ">=" || op == "" && s.atLeast[line]:
@@ -224,20 +241,23 @@ func positive(t []lexeme) (text string, negated bool) {
 	return out.String(), negated
 }
 
-// pure tells whether a function of the test file computes from what it is given
-// alone, so that comparing its result says nothing about the code under test.
-func pure(g *grammar, takes map[string]bool, body []lexeme) bool {
-	s := newScope(g)
-	s.learn(body)
-	returns := false
+// computes notes what is known of a function of the test file that computes from
+// what it is given alone: comparing its result says nothing about the code under
+// test, and if it does not look at what it is given, neither does that.
+func (s *scope) computes(name string, takes map[string]bool, body []lexeme) {
+	in := newScope(s.g)
+	in.learn(body)
+	returns, looks := false, false
 	for i, t := range body {
 		returns = returns || t.text == "return"
-		if t.kind != word && t.kind != interp || i > 0 && g.access[body[i-1].text] {
+		if t.kind != word && t.kind != interp || i > 0 && s.g.access[body[i-1].text] {
 			continue
 		}
-		if t.kind == interp || !g.keywords[t.text] && !g.literals[t.text] && !g.builtins[t.text] && !takes[t.text] && s.counts[t.text] == 0 {
-			return false
+		looks = looks || takes[t.text] && !s.g.keywords[t.text]
+		if t.kind == interp || !s.g.keywords[t.text] && !s.g.literals[t.text] && !s.g.builtins[t.text] && !takes[t.text] && in.counts[t.text] == 0 {
+			return
 		}
 	}
-	return returns
+	s.set(literal, name, returns)
+	s.set(deaf, name, returns && !looks)
 }

@@ -1,6 +1,10 @@
 package skeleton
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/writbus/writ/schemas/lazyregexp"
+)
 
 // grammar is what the judgement of values needs to know about a language.
 type grammar struct {
@@ -23,6 +27,7 @@ const (
 	answer              // holds what a mock answered
 	handed              // was handed to something real
 	void                // holds a collection without elements
+	deaf                // is a function that does not look at what it is given
 	facts
 )
 
@@ -164,6 +169,8 @@ func (s *scope) makeup(t []lexeme) makeup {
 		case s.is(answer, r.name):
 			m.answer = true
 			i = r.end
+		case s.is(deaf, r.name):
+			i = r.end
 		case s.is(literal, r.name) || s.g.builtins[r.name] || !r.called && s.constantAt(r.name, tok.line):
 		default:
 			m.dynamic = true
@@ -208,6 +215,32 @@ func (s *scope) made(t []lexeme) bool {
 	return len(t) > 3 && t[0].text == "new" && t[0].kind == word && t[len(t)-1].text == ")" && len(s.g.rootAt(t, 1).chain) == 0 && s.g.rootAt(t, 1).end == len(t)-1
 }
 
+// holds tells whether a value is true by its form: a collection with elements, a
+// function or an address made on the spot, a string with letters around what is
+// set into it, a pattern that takes everything.
+func (s *scope) holds(t []lexeme) bool {
+	last := len(t) - 1
+	switch first := t[0]; {
+	case first.kind == interp && last == 0:
+		return lettered(first.text)
+	case first.kind == punct && (first.text == "[" || first.text == "{" && (s.g == pythonGrammar || s.g == jsGrammar)):
+		return last > 1 && closing(t, 0) == last
+	case first.kind == punct && first.text == "&":
+		return s.g.inverted
+	case first.text == "matches":
+		return last > 3 && t[last-1].text == "_" && t[last-2].text == ","
+	}
+	return t[0].text == "lambda" || last > 0 && t[0].text == "_" && t[1].text == "="
+}
+
+var setIn = lazyregexp.New(`[#$]?\{[^{}]*\}`)
+
+// lettered tells whether a string has letters beside what is set into it.
+func lettered(text string) bool {
+	_, text, _ = strings.Cut(text, text[len(text)-1:])
+	return strings.Trim(setIn.ReplaceAllString(text, ""), "\"'`") != ""
+}
+
 func boolean(t []lexeme) bool {
 	if len(t) != 1 {
 		return false
@@ -236,7 +269,7 @@ func (s *scope) condition(t []lexeme) strength {
 		}
 		return s.condition(inner)
 	}
-	if len(t) == 0 || s.made(t) || s.allOfNothing(t) {
+	if len(t) == 0 || s.made(t) || s.allOfNothing(t) || s.holds(t) {
 		return constant
 	}
 	if parts := splitAt(t, disjunction); len(parts) > 1 {
@@ -256,7 +289,11 @@ func (s *scope) condition(t []lexeme) strength {
 		}
 		return best
 	}
-	if parts := splitAt(t, comparisons); len(parts) == 2 {
+	parts := splitAt(t, comparisons)
+	if len(parts) == 3 && same(trimLines(parts[0]), trimLines(parts[1])) && same(trimLines(parts[1]), trimLines(parts[2])) {
+		parts = parts[:2]
+	}
+	if len(parts) == 2 {
 		left, right := parts[0], parts[1]
 		op := t[len(left)].text
 		if s.vacuous(left, right, op) {
