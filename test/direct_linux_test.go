@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/writbus/writ/bus"
 	"github.com/writbus/writ/bus/embedded/hubtest"
 	"github.com/writbus/writ/bus/rights"
 	"github.com/writbus/writ/schemas"
@@ -35,9 +36,14 @@ func TestDirect(t *testing.T) {
 	realServers(t)
 	h := hubtest.StartFor(t, rights.Manifest{Members: []string{"alice"}, Direct: []string{"alice", "bob"}, Replicas: 3})
 	alice, bob := newMember(t, "alice"), newMember(t, "bob")
-	alice.works(time.Second)
+	t.Cleanup(func() {
+		if log, _ := os.ReadFile(filepath.Join(alice.data(), "log", "writd.log")); t.Failed() {
+			t.Logf("the daemon of alice said at the end: %s", log[max(0, len(log)-4000):])
+		}
+	})
+	alice.works(10)
 	alice.join(h, h.URLs())
-	alice.works(time.Second)
+	alice.works(11)
 	alice.settle(h)
 	alice.checkedAround(func() { alice.moveKilled(h, random, h.Clients()) })
 	bob.moveKilled(h, random, h.Clients())
@@ -47,6 +53,7 @@ func TestDirect(t *testing.T) {
 			t.Error(out)
 		}
 	}
+	bob.reachesOnly(alice)
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	var working sync.WaitGroup
@@ -92,17 +99,17 @@ func TestDirect(t *testing.T) {
 		rounds, alice.asked.Load(), bob.asked.Load(), alice.wrong.Load(), bob.wrong.Load(), longest.Round(time.Millisecond))
 	alice.checkedAround(func() { alice.moveKilled(h, random, "here") })
 	alice.must("up", "--detach")
-	alice.works(time.Second)
+	alice.works(12)
 	alice.compare(0)
 	alice.settle(h)
 	alice.compareHub(h)
 }
 
-// works has hooks ask for a while.
-func (m *member) works(a time.Duration) {
-	ctx, stop := context.WithTimeout(m.t.Context(), a)
+// works has hooks ask for a while, as a caller of its own each time.
+func (m *member) works(caller int) {
+	ctx, stop := context.WithTimeout(m.t.Context(), time.Second)
 	defer stop()
-	m.work(ctx, 9)
+	m.work(ctx, caller)
 }
 
 // verified is what the audit says of a log, and how often a view was built anew.
@@ -187,6 +194,34 @@ func (m *member) moveKilled(h *hubtest.Hub, random *rand.Rand, to string) {
 			<-done
 			killed++
 		}
+	}
+}
+
+// reachesOnly asks another daemon, and what its account has, with all roles of this one.
+func (m *member) reachesOnly(other *member) {
+	m.t.Helper()
+	for _, role := range rights.Roles() {
+		o, err := m.options(string(role))
+		theirs, bad := other.options(string(role))
+		if err != nil || bad != nil {
+			m.t.Fatal(err, bad)
+		}
+		o.Daemon = theirs.Daemon
+		c, err := bus.Connect(m.t.Context(), o)
+		if err != nil {
+			m.t.Fatal(err)
+		}
+		if _, err := c.Request(m.t.Context(), bus.Request{Subject: schemas.SvcStatus, Body: []byte("{}")}); !errors.Is(err, bus.ErrUnavailable) && !errors.Is(err, bus.ErrDenied) {
+			m.t.Errorf("%s of %s is answered by the daemon of %s: %v", role, m.name, other.name, err)
+		}
+		if role == rights.Hook || role == rights.Agent {
+			if state, err := c.State(m.t.Context(), schemas.StreamSessions); err == nil {
+				m.t.Errorf("%s sees a stream: %+v", role, state)
+			}
+		} else if state, err := c.State(m.t.Context(), schemas.StreamSessions); err != nil || state.Last > 3 {
+			m.t.Errorf("%s of %s sees the log of another: %+v, %v", role, m.name, state, err) // bob asked nothing yet
+		}
+		c.Close()
 	}
 }
 

@@ -60,6 +60,23 @@ func TestManifestIsRefusedOrWhole(t *testing.T) {
 	if !strings.Contains(m.Config(), "password: $WRIT_PASSWORD_BOB_2") {
 		t.Errorf("no password of bob-2 in\n%s", m.Config())
 	}
+	m.Operator, m.Direct = true, []string{"ci-7"}
+	if err := m.Check(); err == nil || !strings.Contains(err.Error(), "--operator") {
+		t.Errorf("accounts of a daemon in operator mode: %v", err)
+	}
+	m.Operator = false
+	if err := m.Check(); err != nil {
+		t.Error(err)
+	}
+	for _, want := range []string{"WRIT_LOG_ci-7 {", `user: "ci-7-daemon", password: $WRIT_PASSWORD_CI_7_DAEMON`, `"writ.svc.*.gate.>"`, `account: WRIT_LOG_ci-7, subject: "writ.svc.>"`, "_INBOX.ci-7-hook.>"} {
+		if !strings.Contains(m.Config(), want) {
+			t.Errorf("no %s in\n%s", want, m.Config())
+		}
+	}
+	m.Members = []string{"ci-7-hook"}
+	if m.Check() == nil {
+		t.Error("a member has the name of a daemon's role")
+	}
 	for name, definition := range m.Streams() {
 		var d struct {
 			Name       string

@@ -39,6 +39,8 @@ echo "$flips flipped bits over every file of a data folder, each healed or told 
 WRIT_FLIPS="$flips" simulate ./test '^TestFlips$'
 echo "two daemons at a hub of three servers, disturbed $((kills * 2 / 5)) times"
 WRIT_TEAM_ROUNDS="$((kills * 2 / 5))" simulate ./test '^TestTeam$'
+echo "two daemons whose logs lie on a cluster of three servers, moved there and back, disturbed $((kills / 5 + 3)) times (from 100 kills on)"
+[ "$(uname)" != Linux ] || [ "$kills" -lt 100 ] || WRIT_DIRECT_ROUNDS="$((kills / 5 + 3))" simulate ./test '^TestDirect$' -v
 echo "repairs, restores and backups, killed $((kills / 10 + 1)) times each"
 WRIT_MENDING_KILLS="$((kills / 10 + 1))" simulate ./test '^TestKilledInTheMiddle$'
 echo "a daemon at work for $soak minutes, stopped, killed and backed up meanwhile"

@@ -13,31 +13,31 @@ import (
 	"github.com/writbus/writ/cmd/internal/config"
 	"github.com/writbus/writ/cmd/internal/launch"
 	"github.com/writbus/writ/schemas"
+	"github.com/writbus/writ/schemas/filelock"
 )
 
 // Connect reaches a running daemon with a role's credential, which it adds to
 // the options, as it does the address. A daemon on somebody else's NATS makes no
-// credentials; there its own settings say how to connect. It returns
+// credentials; there it is asked only while it holds the data directory. It returns
 // config.ErrNewerDaemon, bus.ErrBadCredentials where the credential is missing, fs.ErrPermission where
 // it may not be read, and the errors of [bus.Connect].
 func Connect(ctx context.Context, at config.Endpoint, dataDir, role string, o bus.Options) (*bus.Conn, error) {
 	if err := at.Understood(); err != nil {
 		return nil, err
 	}
-	path := config.CredentialPath(dataDir, role)
 	trust, err := at.TLS.Config()
 	if err != nil {
 		return nil, err
 	}
-	own, err := vault.Credential(dataDir, filepath.Dir(path), role, at.Daemon != "")
+	own, err := vault.Credential(dataDir, filepath.Dir(config.CredentialPath(dataDir, role)), role, at.Daemon != "")
 	switch {
+	case at.Daemon != "" && role != "agent" && !filelock.Held(config.Layout{Root: dataDir}.Lock()): // its NATS would answer
+		return nil, fmt.Errorf("%w: the daemon of %s has ended", bus.ErrUnavailable, dataDir)
 	case err == nil:
 		o = o.As(own)
+	case errors.Is(err, bus.ErrNotFound) && at.Daemon == "":
+		return nil, fmt.Errorf("%w: there is no %s", bus.ErrBadCredentials, config.CredentialPath(dataDir, role))
 	case errors.Is(err, bus.ErrNotFound):
-		settings, loadErr := config.Load(dataDir)
-		if loadErr != nil || settings.NATSURL == "" {
-			return nil, fmt.Errorf("%w: there is no %s", bus.ErrBadCredentials, path)
-		}
 	default:
 		return nil, err
 	}

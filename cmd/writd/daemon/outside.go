@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -67,6 +68,10 @@ func (d *Daemon) connectOutside(ctx context.Context) error {
 	}
 	if err := os.MkdirAll(d.layout.Credentials(), 0o700); err != nil {
 		return fmt.Errorf("%w: %s: %w", ErrDataDir, d.layout.Credentials(), err)
+	}
+	// One that was killed left it, and its NATS answers whoever follows it.
+	if err := os.Remove(config.EndpointPath(d.layout.Root)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w: %w", ErrDataDir, err)
 	}
 	if err := d.shareUser(address, user); err != nil {
 		return err

@@ -29,8 +29,11 @@ func moveLog(ctx context.Context, args []string, out, errw io.Writer) error {
 	if *url != move.Here {
 		to.URL = *url
 	}
-	if err := to.Check(); err != nil || *url == "" {
-		return fmt.Errorf("%w: %v", errUsage, err)
+	if *url == "" {
+		return fmt.Errorf("%w: --to is missing", errUsage)
+	}
+	if err := to.Check(); err != nil {
+		return fmt.Errorf("%w: %w", errUsage, err)
 	}
 	dataDir, err := config.DataDir()
 	if err != nil {

@@ -15,6 +15,9 @@ import (
 const (
 	askWithin = 2 * time.Second // a daemon says whether it runs
 	lookEvery = 2 * time.Second // whether the streams are still this daemon's
+	// looks are how many in a row must say that they are not: a server that just came back
+	// tells what it knew.
+	looks = 3
 )
 
 // Claim is a daemon's hold of the streams of its log on a NATS of somebody else.
@@ -104,22 +107,26 @@ func served(ctx context.Context, conn *bus.Conn, daemon string) (bool, error) {
 // Watch looks until the context ends whether the streams are still this daemon's, and
 // says once that they are not.
 func (c *Claim) Watch(ctx context.Context, lost func(error)) {
-	for {
+	for seen := 0; seen < looks; {
 		select {
 		case <-ctx.Done():
 			return
 		case <-time.After(lookEvery):
 		}
 		has, err := bus.Labels(ctx, c.conn, schemas.StreamSessions)
+		var why error
 		switch {
 		case err != nil && !errors.Is(err, bus.ErrNotFound):
 			continue // an election, or no way there: nothing is stored then either
 		case err != nil:
-			lost(fmt.Errorf("%w: its streams are not at %s any more", ErrElsewhere, c.Place.URL))
-			return
+			why = fmt.Errorf("%w: its streams are not at %s any more", ErrElsewhere, c.Place.URL)
 		case has[labelClaim] != c.id:
-			lost(fmt.Errorf("%w: the daemon %s took the streams at %s, in epoch %s", ErrElsewhere, has[labelDaemon], c.Place.URL, has[labelEpoch]))
-			return
+			why = fmt.Errorf("%w: the daemon %s took the streams at %s, in epoch %s", ErrElsewhere, has[labelDaemon], c.Place.URL, has[labelEpoch])
+		}
+		if seen++; why == nil {
+			seen = 0
+		} else if seen == looks {
+			lost(why)
 		}
 	}
 }

@@ -103,8 +103,13 @@ func Run(ctx context.Context, o Options) (done Moved, err error) {
 		name string
 		do   func(context.Context) error
 	}{
-		{"note the move", m.note}, {"reach both places", m.reach}, {"fence the old place", m.fence}, {"copy", m.copy},
-		{"compare", m.compare}, {"switch", m.commit}, {"leave the old place", m.leave},
+		{"note the move", m.note},
+		{"reach both places", m.reach},
+		{"fence the old place", m.fence},
+		{"copy", m.copy},
+		{"compare", m.compare},
+		{"switch", m.commit},
+		{"leave the old place", m.leave},
 	} {
 		if o.Step != nil {
 			o.Step(step.name)
