@@ -146,7 +146,7 @@ func TestMemoryIsShared(t *testing.T) {
 	}
 	alice.act(schemas.ScopeRequest{Act: schemas.ScopeNew, Name: "team"})
 	alice.eventually("alice adds bob by the card that the hub has", func() bool {
-		_, err := alice.try(schemas.ScopeRequest{Act: schemas.ScopeChange, Name: "team", Add: []string{bob.public}})
+		_, err := alice.try(schemas.ScopeRequest{Act: schemas.ScopeAdd, Name: "team", Add: []string{bob.public}})
 		return err == nil
 	})
 	alice.observe(text("held", "[gate=hold] perhaps the cache is warm on tuesdays"))
@@ -193,7 +193,7 @@ func TestMemoryIsShared(t *testing.T) {
 	}
 
 	// Bob goes, carol comes, with what was before; bob reads nothing of what follows.
-	alice.act(schemas.ScopeRequest{Act: schemas.ScopeChange, Name: "team", Add: []string{carol.public}, Remove: []string{"bob@example.org"}, Earlier: true})
+	alice.act(schemas.ScopeRequest{Act: schemas.ScopeAdd, Name: "team", Add: []string{carol.public}, Remove: []string{"bob@example.org"}, Earlier: true})
 	alice.note("two", second)
 	carol.eventually("carol recalls both", func() bool { return has(carol, first) && has(carol, second) })
 	bob.eventually("bob heard that he is out", func() bool { s := bob.scope(); return s.Epoch == 3 && !s.Inside && s.Theirs == 2 })
