@@ -210,6 +210,9 @@ func TestNothingForgedIsTaken(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	if _, r, _, _ := w.s.TakeRecord(w.gone); r.Author != "" {
+		t.Error("what was destroyed is handed out")
+	}
 	w.record(unused)
 	w.record(carols)
 }
